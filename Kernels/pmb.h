@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * pmb.h - isosurfaces of regular grids by Parallel Marching Blocks (PMB).
+ *
+ * The only public header of the core. Plain C11; usable from C++.
+ *
+ * What it does: from a volume of samples on a regular grid and one or more isovalues it makes an indexed
+ * triangle mesh in which every crossed grid edge carries exactly one point. The mesh is a function of the input
+ * alone: same bytes for every run, number of threads and instruction set.
+ *
+ * How it is used (three steps, so that the caller owns all output memory and never copies it):
+ *
+ *     pmb_context *context = NULL;
+ *     if (pmb_create(NULL, &context) != PMB_OK) fail(pmb_error(NULL));
+ *     pmb_bind(context, &volume);                          // once per volume: min and max of every brick
+ *     pmb_count(context, &request, &sizes, NULL);          // once per isovalue: how much memory to allocate
+ *     pmb_emit(context, &mesh);                            // fills the caller's arrays
+ *     pmb_destroy(context);
+ *
+ * Every step returns a status; pmb_error() has the sentence for a person.
+ *
+ * Words: a sample is a grid point; a cell is the box between 8 samples; a brick is 32 x 4 x 4 samples.
+ * inside(sample) = sample >= isovalue, decided exactly in the sample's own type.
+ *
+ * Sources: Liu, Clapworthy, Dong, Wu, "Parallel Marching Blocks", EuroVis 2016 (the passes, sections 3 and 4);
+ * Docs/ALGORITHM.md (the order of points and triangles, and what differs from the paper).
+ *
+ * Thread safety: different contexts may be used from different threads at the same time, also on the same
+ * samples. One context serves one call at a time; the caller sees to that.
+ *
+ * Every public struct starts with its own size (set it to sizeof(the struct)), so that later versions can add
+ * members at the end. Zero-initialise the rest: zero means "default" or "not wanted" everywhere.
+ */
+#ifndef PMB_H
+#define PMB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PMB_VERSION_MAJOR 0
+#define PMB_VERSION_MINOR 1
+#define PMB_VERSION_PATCH 0
+
+/* What a call returns. */
+typedef enum pmb_status {
+  PMB_OK = 0,
+  PMB_INVALID = 1,       /* an argument is wrong; the error text names it, with its value */
+  PMB_OUT_OF_MEMORY = 2, /* an allocation failed; the context is usable, the call left nothing behind */
+  PMB_ABORTED = 3,       /* the progress hook asked to stop; output arrays hold nothing of use */
+  PMB_UNAVAILABLE = 4,   /* the device asked for is not in this build or on this machine */
+  PMB_TOO_LARGE = 5,     /* ids do not fit the id type asked for, or a size overflows */
+  PMB_INTERNAL = 6       /* a bug in the core: the error text says where */
+} pmb_status;
+
+/* The ten numeric types of VTK's arrays, and the element type of outputs. */
+typedef enum pmb_type {
+  PMB_INT8 = 1,
+  PMB_UINT8,
+  PMB_INT16,
+  PMB_UINT16,
+  PMB_INT32,
+  PMB_UINT32,
+  PMB_INT64,
+  PMB_UINT64,
+  PMB_FLOAT32,
+  PMB_FLOAT64
+} pmb_type;
+
+typedef enum pmb_device {
+  PMB_DEVICE_AUTOMATIC = 0, /* the fastest that is there */
+  PMB_DEVICE_CPU = 1
+} pmb_device;
+
+/* Memory for everything that the core keeps. `allocate` returns NULL on failure, otherwise memory aligned for any
+ * type; `release` is never called with NULL. Both may be called from the thread that calls the core only. */
+typedef struct pmb_allocator {
+  void *(*allocate)(void *user, size_t bytes);
+  void (*release)(void *user, void *memory);
+  void *user;
+} pmb_allocator;
+
+/* A host program's threads. `run` calls task(arg, worker) exactly once for every worker in [0, workers), on any
+ * threads, at once or one after another, and returns when all have returned. */
+typedef struct pmb_executor {
+  void (*run)(void *user, int workers, void (*task)(void *arg, int worker), void *arg);
+  void *user;
+} pmb_executor;
+
+/* Called during bind, count and emit, only on the thread that called the core, at least 20 times in a second when
+ * that thread takes part in the work (it does with the core's own threads). fraction: of this call, 0 to 1, never
+ * falling. Returns nonzero to stop: the call then returns PMB_ABORTED within a few milliseconds. Must not call the
+ * core with the same context. */
+typedef int (*pmb_progress)(void *user, double fraction);
+
+/* How a context works. All zero (or a NULL pointer in pmb_create) is a good default. */
+typedef struct pmb_options {
+  size_t struct_size;
+  pmb_device device;
+  int threads;            /* workers on the CPU; 0: one per core that this process may use; at most 1024 */
+  pmb_allocator allocator; /* allocate == NULL: malloc and free */
+  pmb_executor executor;   /* run == NULL: the core's own threads, started at the first use, kept until destroy */
+  const char *cpu_path;    /* NULL: the fastest instruction set of this machine; else one of "portable", "avx2",
+                            * "avx512" (PMB_UNAVAILABLE if it is not here). All give the same bytes. */
+} pmb_options;
+
+/* A volume of samples, borrowed: it must stay where it is and as it is until the next pmb_bind, pmb_unbind or
+ * pmb_destroy. Sample (i,j,k) is samples[i * strides[0] + j * strides[1] + k * strides[2]]. */
+typedef struct pmb_volume {
+  size_t struct_size;
+  const void *samples;
+  pmb_type type;
+  int64_t dims[3];    /* samples along x, y, z; each >= 1. A volume with a dim of 1 has no cell: an empty mesh. */
+  int64_t strides[3]; /* in elements of `type`; may be negative or 0; all 0: packed, x fastest */
+  /* Sample index (i,j,k) to world, row-major 3 x 4: world[r] = m[4r]*i + m[4r+1]*j + m[4r+2]*k + m[4r+3].
+   * All 0: the identity. Must be finite and have an inverse. */
+  double index_to_world[12];
+} pmb_volume;
+
+/* What to extract. */
+typedef struct pmb_request {
+  size_t struct_size;
+  const double *isovalues; /* finite; the output holds them one after another in this order, duplicates kept */
+  int64_t isovalue_count;  /* >= 0; 0 gives an empty mesh */
+  /* 1: a point that falls on a sample (value equal to the isovalue) is one point for all edges that meet there,
+   * and triangles that thereby lose their area are left out. 0: one point per crossed edge, always (the counts of
+   * vtkFlyingEdges3D). */
+  int remove_degenerate;
+} pmb_request;
+
+typedef struct pmb_sizes {
+  int64_t points;
+  int64_t triangles;
+} pmb_sizes;
+
+/* Another point array of the volume, to be interpolated to the mesh's points. Value (i,j,k), component c, is
+ * samples[(i + dims[0] * (j + dims[1] * k)) * components + c] (packed). */
+typedef struct pmb_attribute {
+  const void *samples;
+  pmb_type type;
+  int components; /* >= 1 */
+  void *output;   /* points * components elements of `type`; integers are rounded toward zero, as VTK does */
+} pmb_attribute;
+
+/* Where the mesh goes: arrays of the caller, at least as long as pmb_count said; NULL: not wanted. `n` is
+ * sizes.points, `m` is sizes.triangles. */
+typedef struct pmb_mesh {
+  size_t struct_size;
+  int64_t point_capacity;    /* points that the point arrays have room for, >= n */
+  int64_t triangle_capacity; /* triangles that the triangle arrays have room for, >= m */
+  void *points;              /* 3n of point_type, world coordinates */
+  pmb_type point_type;       /* PMB_FLOAT32 or PMB_FLOAT64 */
+  float *normals;            /* 3n, unit length, toward lower values; never NaN */
+  float *gradients;          /* 3n, physical units (per world length) */
+  void *scalars;             /* n of scalar_type: exactly the isovalue */
+  pmb_type scalar_type;      /* PMB_FLOAT32 or PMB_FLOAT64 */
+  void *triangles;           /* 3m ids of id_type */
+  pmb_type id_type;          /* PMB_INT32 or PMB_INT64 */
+  void *offsets;             /* m + 1 of id_type: 0, 3, 6, ... 3m (vtkCellArray's) */
+  int64_t *cells;            /* m: the cell of each triangle, i + (dims[0]-1) * (j + (dims[1]-1) * k) */
+  const pmb_attribute *attributes;
+  int64_t attribute_count;
+} pmb_mesh;
+
+/* What a context knows of its volume and its last calls. */
+typedef struct pmb_info {
+  size_t struct_size;
+  double minimum, maximum; /* over the finite samples of the bound volume; minimum > maximum: there is none */
+  int64_t bricks;          /* of the bound volume */
+  int64_t active_bricks;   /* of the last isovalue counted */
+  int64_t nonfinite_bricks; /* bricks with a NaN or an infinity among their samples or halo */
+  int64_t bytes;           /* that the context holds now, outside the caller's volume and mesh */
+  int64_t peak_bytes;      /* the most it ever held */
+  int threads;             /* workers in use */
+  const char *path;        /* instruction set in use, e.g. "avx2"; static */
+} pmb_info;
+
+typedef struct pmb_context pmb_context;
+
+/* Makes a context. options: NULL for the defaults. *context is NULL on failure. */
+pmb_status pmb_create(const pmb_options *options, pmb_context **context);
+
+/* Frees a context and all it holds. NULL is allowed. */
+void pmb_destroy(pmb_context *context);
+
+/* Binds a volume: checks the descriptor, reads every sample once and keeps min and max of every brick (PMB paper,
+ * section 4.1), about 1/64 byte per float sample. Call it again whenever a sample, or the descriptor, has changed;
+ * not when only the isovalue has. On failure no volume is bound. */
+pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume);
+
+/* Forgets the volume and frees what was kept for it (a NULL context is allowed). */
+void pmb_unbind(pmb_context *context);
+
+/* Counts the points and triangles of all isovalues together. Needs a bound volume.
+ * sizes: the totals. per_isovalue: NULL, or request->isovalue_count elements.
+ * On failure *sizes is {0, 0}. The isovalues are copied. */
+pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue);
+
+/* Fills the arrays of `mesh` for the last successful pmb_count. May be called several times. Writes only the first
+ * n points and m triangles. Fails with PMB_INVALID if a capacity is too small and with PMB_TOO_LARGE if an id (or
+ * with `offsets` 3m) exceeds 32 bits and id_type is PMB_INT32; nothing is written then. */
+pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
+
+/* Sets the progress hook of a context (NULL: none). */
+void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
+
+/* Facts about the context; set info->struct_size first. */
+pmb_status pmb_get_info(const pmb_context *context, pmb_info *info);
+
+/* The last error of this context as a sentence; "no error" if there was none; never NULL; valid until the next call
+ * with this context. NULL: the last error of pmb_create on this thread. */
+const char *pmb_error(const pmb_context *context);
+
+/* A short name of a status; never NULL, static. */
+const char *pmb_status_text(pmb_status status);
+
+/* Bytes of one element, 0 for a value that is no pmb_type. */
+size_t pmb_type_size(pmb_type type);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

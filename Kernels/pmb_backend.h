@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The context, and the table of functions that a backend fills in. Only pmb_context.c looks at what users pass;
+ * backends get checked values. */
+#ifndef PMB_BACKEND_H
+#define PMB_BACKEND_H
+
+#include "pmb.h"
+#include "pmb_isovalue.h"
+#include "pmb_memory.h"
+#include "pmb_point.h"
+#include "pmb_threads.h"
+
+/* Functions return PMB_OK, PMB_OUT_OF_MEMORY, PMB_ABORTED or PMB_TOO_LARGE; pmb_fail sets the text. */
+typedef struct pmb_backend {
+  const char *name;
+  /* Picks what `path` names (NULL: the best) and sets context->state and context->path. */
+  pmb_status (*create)(pmb_context *context, const char *path);
+  void (*destroy)(pmb_context *context);
+  /* Pass summarize; sets context->minimum, maximum, bricks, nonfinite_bricks. */
+  pmb_status (*bind)(pmb_context *context);
+  void (*unbind)(pmb_context *context);
+  /* Passes select, classify and scan for one isovalue; their results are kept for emit. */
+  pmb_status (*count)(pmb_context *context, const pmb_isovalue *isovalue, pmb_sizes *sizes);
+  /* Passes vertices and triangles for the isovalue last counted, written behind the `base` points and triangles. */
+  pmb_status (*emit)(pmb_context *context, const pmb_isovalue *isovalue, const pmb_sizes *base, const pmb_mesh *mesh);
+} pmb_backend;
+
+extern const pmb_backend pmb_cpu_backend;
+
+struct pmb_context {
+  const pmb_backend *backend;
+  void *state; /* the backend's own */
+  const char *path;
+  pmb_memory memory;
+  pmb_crew crew;
+
+  int bound;
+  pmb_volume volume; /* strides filled in */
+  pmb_frame frame;
+  double minimum, maximum;
+  int64_t bricks, active_bricks, nonfinite_bricks;
+
+  int counted;
+  int remove_degenerate;
+  int64_t isovalue_count;
+  int64_t classified;   /* the isovalue whose bricks the backend holds now, -1: none */
+  pmb_buffer isovalues; /* double */
+  pmb_buffer sizes;     /* pmb_sizes, each */
+  pmb_sizes total;
+
+  char error[512];
+};
+
+/* Sets the error text (printf's format) and returns the status. */
+pmb_status pmb_fail(pmb_context *context, pmb_status status, const char *format, ...)
+#if defined(__GNUC__)
+  __attribute__((format(printf, 3, 4)))
+#endif
+  ;
+
+#endif

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The public functions: checks of what the user passes, the loop over isovalues, dispatch to the backend. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pmb_backend.h"
+#include "pmb_frame.h"
+
+static const char NO_ERROR[] = "no error";
+
+/* What pmb_create has to say when there is no context to say it. */
+static _Thread_local char create_error[512];
+
+pmb_status pmb_fail(pmb_context *context, pmb_status status, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(context ? context->error : create_error, sizeof(create_error), format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+const char *pmb_error(const pmb_context *context)
+{
+  const char *text = context ? context->error : create_error;
+  return text[0] ? text : NO_ERROR;
+}
+
+const char *pmb_status_text(pmb_status status)
+{
+  switch (status) {
+    case PMB_OK:
+      return "ok";
+    case PMB_INVALID:
+      return "invalid argument";
+    case PMB_OUT_OF_MEMORY:
+      return "out of memory";
+    case PMB_ABORTED:
+      return "aborted";
+    case PMB_UNAVAILABLE:
+      return "unavailable";
+    case PMB_TOO_LARGE:
+      return "too large";
+    case PMB_INTERNAL:
+      return "internal error";
+  }
+  return "unknown status";
+}
+
+size_t pmb_type_size(pmb_type type)
+{
+  static const size_t sizes[] = { 0, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8 };
+  return type >= PMB_INT8 && type <= PMB_FLOAT64 ? sizes[type] : 0;
+}
+
+static pmb_status check_options(const pmb_options *options)
+{
+  if (options->struct_size != sizeof(*options)) {
+    return pmb_fail(NULL, PMB_INVALID, "pmb_options.struct_size is %zu; set it to sizeof(pmb_options), %zu",
+      options->struct_size, sizeof(*options));
+  }
+  if (options->device != PMB_DEVICE_AUTOMATIC && options->device != PMB_DEVICE_CPU) {
+    return pmb_fail(NULL, PMB_INVALID, "pmb_options.device is %d; use PMB_DEVICE_AUTOMATIC or PMB_DEVICE_CPU",
+      (int)options->device);
+  }
+  if (options->threads < 0 || options->threads > PMB_MAX_THREADS) {
+    return pmb_fail(NULL, PMB_INVALID, "pmb_options.threads is %d; use 0 (all cores) to %d", options->threads,
+      PMB_MAX_THREADS);
+  }
+  if (!options->allocator.allocate != !options->allocator.release) {
+    return pmb_fail(
+      NULL, PMB_INVALID, "pmb_options.allocator has only one of allocate and release; set both or none");
+  }
+  return PMB_OK;
+}
+
+pmb_status pmb_create(const pmb_options *options, pmb_context **context)
+{
+  const pmb_options defaults = { .struct_size = sizeof(defaults) };
+  options = options ? options : &defaults;
+  create_error[0] = '\0';
+  if (!context) {
+    return pmb_fail(NULL, PMB_INVALID, "pmb_create: the address for the context is NULL");
+  }
+  *context = NULL;
+  pmb_status status = check_options(options);
+  if (status != PMB_OK) {
+    return status;
+  }
+  pmb_memory memory;
+  pmb_memory_init(&memory, &options->allocator);
+  pmb_context *made = pmb_memory_take(&memory, 1, sizeof(*made));
+  if (!made) {
+    return pmb_fail(NULL, PMB_OUT_OF_MEMORY, "pmb_create: no memory for a context (%zu bytes)", sizeof(*made));
+  }
+  memset(made, 0, sizeof(*made));
+  made->memory = memory;
+  made->classified = -1;
+  made->crew.executor = options->executor;
+  made->crew.workers = options->threads ? options->threads : pmb_available_cores();
+  made->crew.workers = made->crew.workers < PMB_MAX_THREADS ? made->crew.workers : PMB_MAX_THREADS;
+  made->backend = &pmb_cpu_backend;
+  status = made->backend->create(made, options->cpu_path);
+  if (status != PMB_OK) {
+    memcpy(create_error, made->error, sizeof(create_error));
+    pmb_destroy(made);
+    return status;
+  }
+  *context = made;
+  return PMB_OK;
+}
+
+void pmb_destroy(pmb_context *context)
+{
+  if (context) {
+    pmb_unbind(context);
+    context->backend->destroy(context);
+    pmb_crew_free(&context->crew, &context->memory);
+    pmb_memory memory = context->memory;
+    pmb_memory_give(&memory, context);
+  }
+}
+
+void pmb_unbind(pmb_context *context)
+{
+  if (context) {
+    context->backend->unbind(context);
+    pmb_buffer_free(&context->memory, &context->isovalues);
+    pmb_buffer_free(&context->memory, &context->sizes);
+    context->bound = context->counted = 0;
+    context->classified = -1;
+    context->bricks = context->active_bricks = context->nonfinite_bricks = 0;
+  }
+}
+
+static pmb_status check_dims(pmb_context *context, const pmb_volume *volume)
+{
+  int64_t samples = 1;
+  for (int a = 0; a < 3; ++a) {
+    if (volume->dims[a] < 1) {
+      return pmb_fail(context, PMB_INVALID, "pmb_bind: dims are %lld x %lld x %lld; each must be at least 1",
+        (long long)volume->dims[0], (long long)volume->dims[1], (long long)volume->dims[2]);
+    }
+    if (volume->dims[a] > (INT64_MAX >> 8) / samples) {
+      return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: dims %lld x %lld x %lld are more samples than 2^55",
+        (long long)volume->dims[0], (long long)volume->dims[1], (long long)volume->dims[2]);
+    }
+    samples *= volume->dims[a];
+  }
+  return PMB_OK;
+}
+
+/* Fills in packed strides; offsets of all samples must fit 64 bits. */
+static pmb_status check_strides(pmb_context *context, pmb_volume *volume)
+{
+  int64_t *s = volume->strides;
+  if (s[0] == 0 && s[1] == 0 && s[2] == 0) {
+    s[0] = 1;
+    s[1] = volume->dims[0];
+    s[2] = volume->dims[0] * volume->dims[1];
+  }
+  for (int a = 0; a < 3; ++a) {
+    const int64_t limit = (INT64_MAX >> 8) / volume->dims[a];
+    if (s[a] > limit || s[a] < -limit) {
+      return pmb_fail(context, PMB_INVALID, "pmb_bind: stride %lld along axis %d times dim %lld overflows",
+        (long long)s[a], a, (long long)volume->dims[a]);
+    }
+  }
+  return PMB_OK;
+}
+
+static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
+{
+  if (!volume) {
+    return pmb_fail(context, PMB_INVALID, "pmb_bind: the volume is NULL");
+  }
+  if (volume->struct_size != sizeof(*volume)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_volume.struct_size is %zu; set it to sizeof(pmb_volume), %zu",
+      volume->struct_size, sizeof(*volume));
+  }
+  if (pmb_type_size(volume->type) == 0) {
+    return pmb_fail(
+      context, PMB_INVALID, "pmb_bind: sample type %d is none of pmb_type's ten (1 to 10)", (int)volume->type);
+  }
+  if (!volume->samples) {
+    return pmb_fail(context, PMB_INVALID, "pmb_bind: samples is NULL");
+  }
+  if ((uintptr_t)volume->samples % pmb_type_size(volume->type) != 0) {
+    return pmb_fail(context, PMB_INVALID, "pmb_bind: samples at %p are not aligned to their %zu bytes",
+      volume->samples, pmb_type_size(volume->type));
+  }
+  return check_dims(context, volume);
+}
+
+pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
+{
+  if (!context) {
+    return PMB_INVALID;
+  }
+  pmb_unbind(context);
+  context->error[0] = '\0';
+  pmb_status status = check_volume(context, volume);
+  if (status != PMB_OK) {
+    return status;
+  }
+  context->volume = *volume;
+  status = check_strides(context, &context->volume);
+  if (status == PMB_OK && !pmb_frame_make(volume->index_to_world, &context->frame)) {
+    status = pmb_fail(context, PMB_INVALID,
+      "pmb_bind: index_to_world has no finite inverse; check spacing and direction: "
+      "[%g %g %g; %g %g %g; %g %g %g], origin (%g, %g, %g)",
+      volume->index_to_world[0], volume->index_to_world[1], volume->index_to_world[2], volume->index_to_world[4],
+      volume->index_to_world[5], volume->index_to_world[6], volume->index_to_world[8], volume->index_to_world[9],
+      volume->index_to_world[10], volume->index_to_world[3], volume->index_to_world[7], volume->index_to_world[11]);
+  }
+  if (status == PMB_OK) {
+    context->crew.fraction_begin = 0;
+    context->crew.fraction_end = 1;
+    status = context->backend->bind(context);
+  }
+  if (status != PMB_OK) {
+    context->backend->unbind(context);
+    return status;
+  }
+  context->bound = 1;
+  return PMB_OK;
+}
+
+static pmb_status check_request(pmb_context *context, const pmb_request *request, const pmb_sizes *sizes)
+{
+  if (!request || !sizes) {
+    return pmb_fail(context, PMB_INVALID, "pmb_count: %s is NULL", request ? "sizes" : "the request");
+  }
+  if (request->struct_size != sizeof(*request)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_request.struct_size is %zu; set it to sizeof(pmb_request), %zu",
+      request->struct_size, sizeof(*request));
+  }
+  if (!context->bound) {
+    return pmb_fail(context, PMB_INVALID, "pmb_count: no volume is bound; call pmb_bind first");
+  }
+  if (request->isovalue_count < 0 || (request->isovalue_count > 0 && !request->isovalues)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_count: isovalue_count is %lld and isovalues is %s",
+      (long long)request->isovalue_count, request->isovalues ? "set" : "NULL");
+  }
+  for (int64_t i = 0; i < request->isovalue_count; ++i) {
+    if (!PMB_IS_FINITE(request->isovalues[i])) {
+      return pmb_fail(context, PMB_INVALID, "pmb_count: isovalue %lld of %lld is %g; it must be a finite number",
+        (long long)i, (long long)request->isovalue_count, request->isovalues[i]);
+    }
+  }
+  return PMB_OK;
+}
+
+/* Classifies isovalue i; progress covers [begin, begin + length) of the call. */
+static pmb_status classify_isovalue(pmb_context *context, int64_t i, double begin, double length, pmb_sizes *sizes)
+{
+  const double value = ((const double *)context->isovalues.data)[i];
+  const pmb_isovalue isovalue = pmb_isovalue_make(value, context->volume.type, context->remove_degenerate);
+  context->classified = -1;
+  context->crew.fraction_begin = begin;
+  context->crew.fraction_end = begin + length;
+  const pmb_status status = context->backend->count(context, &isovalue, sizes);
+  context->classified = status == PMB_OK ? i : -1;
+  return status;
+}
+
+pmb_status pmb_count(
+  pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue)
+{
+  if (sizes) {
+    sizes->points = sizes->triangles = 0;
+  }
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  context->counted = 0;
+  pmb_status status = check_request(context, request, sizes);
+  if (status != PMB_OK) {
+    return status;
+  }
+  const int64_t n = request->isovalue_count;
+  if (!pmb_buffer_reserve(&context->memory, &context->isovalues, (size_t)n + 1, sizeof(double)) ||
+    !pmb_buffer_reserve(&context->memory, &context->sizes, (size_t)n + 1, sizeof(pmb_sizes))) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_count: no memory for %lld isovalues", (long long)n);
+  }
+  context->isovalue_count = n;
+  context->remove_degenerate = request->remove_degenerate != 0;
+  context->total = (pmb_sizes){ 0, 0 };
+  if (n > 0) {
+    memcpy(context->isovalues.data, request->isovalues, (size_t)n * sizeof(double));
+  }
+  pmb_sizes *each = context->sizes.data;
+  for (int64_t i = 0; i < n; ++i) {
+    status = classify_isovalue(context, i, (double)i / (double)n, 1.0 / (double)n, &each[i]);
+    if (status != PMB_OK) {
+      return status;
+    }
+    context->total.points += each[i].points;
+    context->total.triangles += each[i].triangles;
+  }
+  if (per_isovalue && n > 0) {
+    memcpy(per_isovalue, each, (size_t)n * sizeof(pmb_sizes));
+  }
+  context->counted = 1;
+  *sizes = context->total;
+  return PMB_OK;
+}
+
+static int is_real_type(pmb_type type)
+{
+  return type == PMB_FLOAT32 || type == PMB_FLOAT64;
+}
+
+static pmb_status check_attributes(pmb_context *context, const pmb_mesh *mesh)
+{
+  if (mesh->attribute_count < 0 || (mesh->attribute_count > 0 && !mesh->attributes)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_emit: attribute_count is %lld and attributes is %s",
+      (long long)mesh->attribute_count, mesh->attributes ? "set" : "NULL");
+  }
+  for (int64_t i = 0; i < mesh->attribute_count; ++i) {
+    const pmb_attribute *a = &mesh->attributes[i];
+    if (pmb_type_size(a->type) == 0 || a->components < 1 || !a->samples || (!a->output && context->total.points)) {
+      return pmb_fail(context, PMB_INVALID,
+        "pmb_emit: attribute %lld: type %d, %d components, samples %s, output %s; all must be set", (long long)i,
+        (int)a->type, a->components, a->samples ? "set" : "NULL", a->output ? "set" : "NULL");
+    }
+  }
+  return PMB_OK;
+}
+
+static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
+{
+  const pmb_sizes total = context->total;
+  if (!mesh || mesh->struct_size != sizeof(*mesh)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_mesh.struct_size is %zu; set it to sizeof(pmb_mesh), %zu",
+      mesh ? mesh->struct_size : 0, sizeof(*mesh));
+  }
+  if (!context->counted) {
+    return pmb_fail(context, PMB_INVALID, "pmb_emit: nothing is counted; call pmb_count first");
+  }
+  if (mesh->point_capacity < total.points || mesh->triangle_capacity < total.triangles) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_emit: room for %lld points and %lld triangles, but the mesh has %lld and %lld",
+      (long long)mesh->point_capacity, (long long)mesh->triangle_capacity, (long long)total.points,
+      (long long)total.triangles);
+  }
+  if ((mesh->points && !is_real_type(mesh->point_type)) || (mesh->scalars && !is_real_type(mesh->scalar_type))) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_emit: point_type is %d and scalar_type %d; each must be PMB_FLOAT32 (%d) or PMB_FLOAT64 (%d)",
+      (int)mesh->point_type, (int)mesh->scalar_type, (int)PMB_FLOAT32, (int)PMB_FLOAT64);
+  }
+  if ((mesh->triangles || mesh->offsets) && mesh->id_type != PMB_INT32 && mesh->id_type != PMB_INT64) {
+    return pmb_fail(context, PMB_INVALID, "pmb_emit: id_type is %d; it must be PMB_INT32 (%d) or PMB_INT64 (%d)",
+      (int)mesh->id_type, (int)PMB_INT32, (int)PMB_INT64);
+  }
+  if (mesh->id_type == PMB_INT32 &&
+    ((mesh->triangles && total.points - 1 > INT32_MAX) || (mesh->offsets && total.triangles > INT32_MAX / 3))) {
+    return pmb_fail(context, PMB_TOO_LARGE,
+      "pmb_emit: %lld points and %lld triangles do not fit 32-bit ids; use PMB_INT64", (long long)total.points,
+      (long long)total.triangles);
+  }
+  return check_attributes(context, mesh);
+}
+
+pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
+{
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  pmb_status status = check_mesh(context, mesh);
+  const int64_t n = context->isovalue_count;
+  const pmb_sizes *each = context->sizes.data;
+  pmb_sizes base = { 0, 0 };
+  for (int64_t i = 0; i < n && status == PMB_OK; ++i) {
+    const double begin = (double)i / (double)n, length = 1.0 / (double)n;
+    const int again = context->classified != i;
+    if (again) {
+      pmb_sizes sizes;
+      status = classify_isovalue(context, i, begin, length / 4, &sizes);
+    }
+    if (status == PMB_OK) {
+      const pmb_isovalue isovalue = pmb_isovalue_make(
+        ((const double *)context->isovalues.data)[i], context->volume.type, context->remove_degenerate);
+      context->crew.fraction_begin = again ? begin + length / 4 : begin;
+      context->crew.fraction_end = begin + length;
+      status = context->backend->emit(context, &isovalue, &base, mesh);
+    }
+    base.points += each[i].points;
+    base.triangles += each[i].triangles;
+  }
+  if (status == PMB_OK && mesh->offsets) {
+    if (mesh->id_type == PMB_INT32) {
+      ((int32_t *)mesh->offsets)[base.triangles] = (int32_t)(3 * base.triangles);
+    } else {
+      ((int64_t *)mesh->offsets)[base.triangles] = 3 * base.triangles;
+    }
+  }
+  return status;
+}
+
+void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user)
+{
+  if (context) {
+    context->crew.progress = progress;
+    context->crew.progress_user = user;
+  }
+}
+
+pmb_status pmb_get_info(const pmb_context *context, pmb_info *info)
+{
+  if (!context || !info || info->struct_size != sizeof(*info)) {
+    return PMB_INVALID;
+  }
+  info->minimum = context->bound ? context->minimum : 0;
+  info->maximum = context->bound ? context->maximum : -1;
+  info->bricks = context->bricks;
+  info->active_bricks = context->active_bricks;
+  info->nonfinite_bricks = context->nonfinite_bricks;
+  info->bytes = context->memory.bytes;
+  info->peak_bytes = context->memory.peak;
+  info->threads = context->crew.workers;
+  info->path = context->path;
+  return PMB_OK;
+}

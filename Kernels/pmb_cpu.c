@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The CPU backend's passes, in their order. */
+#include "pmb_cpu.h"
+
+#include <string.h>
+
+static pmb_cpu *state_of(pmb_context *context)
+{
+  return context->state;
+}
+
+static const pmb_cpu_loops *best_loops(void)
+{
+#if defined(PMB_X86)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("bmi2")) {
+    return &pmb_cpu_loops_avx512;
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+    return &pmb_cpu_loops_avx2;
+  }
+#endif
+  return &pmb_cpu_loops_portable;
+}
+
+/* NULL if the name is unknown or the machine cannot run it. */
+static const pmb_cpu_loops *named_loops(const char *path)
+{
+  if (strcmp(path, "portable") == 0 || strcmp(path, "reference") == 0) {
+    return &pmb_cpu_loops_portable;
+  }
+#if defined(PMB_X86)
+  const pmb_cpu_loops *best = best_loops();
+  if (strcmp(path, "avx2") == 0 && best != &pmb_cpu_loops_portable) {
+    return &pmb_cpu_loops_avx2;
+  }
+  if (strcmp(path, "avx512") == 0 && best == &pmb_cpu_loops_avx512) {
+    return best;
+  }
+#endif
+  return NULL;
+}
+
+static void make_case_offsets(pmb_cpu *cpu)
+{
+  for (int i = 0; i < 256 * 16; ++i) {
+    const int edge = pmb_triangle_edges[i / 16][i % 16];
+    const int corner = pmb_edge_lower(edge);
+    cpu->case_offsets[i / 16][i % 16] = (int16_t)(((corner >> 2) * 5 + (corner >> 1 & 1)) * PMB_IDS_ROW +
+      pmb_edge_axis(edge) * PMB_IDS_PITCH + (corner & 1));
+  }
+}
+
+static pmb_status cpu_create(pmb_context *context, const char *path)
+{
+  const pmb_cpu_loops *loops = path ? named_loops(path) : best_loops();
+  if (!loops) {
+    return pmb_fail(context, PMB_UNAVAILABLE,
+      "cpu_path \"%.40s\" is not here; use NULL (\"%s\" on this machine), \"portable\" or \"reference\"", path,
+      best_loops()->name);
+  }
+  pmb_cpu *cpu = pmb_memory_take(&context->memory, 1, sizeof(*cpu));
+  if (!cpu) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the CPU backend (%zu bytes)", sizeof(*cpu));
+  }
+  memset(cpu, 0, sizeof(*cpu));
+  make_case_offsets(cpu);
+  cpu->loops = loops;
+  cpu->always_exact = path && strcmp(path, "reference") == 0;
+  cpu->context = context;
+  cpu->volume = &context->volume;
+  cpu->frame = &context->frame;
+  context->state = cpu;
+  context->path = cpu->always_exact ? "reference" : loops->name;
+  return PMB_OK;
+}
+
+static void cpu_unbind(pmb_context *context)
+{
+  pmb_cpu *cpu = state_of(context);
+  if (cpu) {
+    pmb_buffer *buffers[] = { &cpu->summary, &cpu->nonfinite, &cpu->ranges, &cpu->map, &cpu->counts, &cpu->records,
+      &cpu->chunks, &cpu->scratch };
+    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
+      pmb_buffer_free(&context->memory, buffers[i]);
+    }
+    cpu->brick_count = cpu->record_count = 0;
+  }
+}
+
+static void cpu_destroy(pmb_context *context)
+{
+  cpu_unbind(context);
+  pmb_memory_give(&context->memory, context->state);
+  context->state = NULL;
+}
+
+static size_t chunks_of(int64_t n, int64_t chunk)
+{
+  return (size_t)((n + chunk - 1) / chunk);
+}
+
+static pmb_status run(pmb_context *context, size_t count, void (*body)(void *, int, size_t))
+{
+  if (!pmb_crew_loop(&context->crew, &context->memory, count, body, context->state)) {
+    return pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+  }
+  return PMB_OK;
+}
+
+static pmb_status no_memory(pmb_context *context, const char *what, int64_t count, size_t size)
+{
+  return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for %s: %lld of %zu bytes", what, (long long)count, size);
+}
+
+static void summarize_body(void *data, int worker, size_t i)
+{
+  pmb_cpu *cpu = data;
+  (void)worker;
+  cpu->loops->summarize(cpu, i);
+}
+
+/* The range of the whole volume from those of the rows of bricks. */
+static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, size_t rows)
+{
+  const pmb_cpu_range *ranges = cpu->ranges.data;
+  context->minimum = INFINITY;
+  context->maximum = -INFINITY;
+  context->nonfinite_bricks = 0;
+  for (size_t i = 0; i < rows; ++i) {
+    context->minimum = ranges[i].minimum < context->minimum ? ranges[i].minimum : context->minimum;
+    context->maximum = ranges[i].maximum > context->maximum ? ranges[i].maximum : context->maximum;
+    context->nonfinite_bricks += ranges[i].nonfinite;
+  }
+  cpu->any_nonfinite = context->nonfinite_bricks > 0;
+}
+
+/* The normal matrix, scaled so that the squares of usual gradients neither vanish nor overflow. */
+static void scale_matrix(pmb_context *context, pmb_cpu *cpu)
+{
+  int exponent = 0;
+  const double low = -context->minimum, high = context->maximum;
+  const double largest = low > high ? low : high;
+  if (pmb_type_is_float(context->volume.type) && largest > 0 && PMB_IS_FINITE(largest)) {
+    frexp(largest, &exponent);
+  }
+  for (int i = 0; i < 9; ++i) {
+    const double scaled = ldexp(context->frame.normal[i], -exponent);
+    cpu->matrix_f64[i] = scaled;
+    cpu->matrix_f32[i] = (float)(scaled > 1e38 ? 1e38 : scaled < -1e38 ? -1e38 : scaled);
+  }
+  cpu->gradient_scale = ldexp(context->frame.gradient_scale, exponent);
+}
+
+static pmb_status cpu_bind(pmb_context *context)
+{
+  pmb_cpu *cpu = state_of(context);
+  pmb_memory *memory = &context->memory;
+  const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  cpu->brick_count = 1;
+  for (int a = 0; a < 3; ++a) {
+    cpu->bricks[a] = (cpu->volume->dims[a] + size[a] - 1) / size[a];
+    cpu->brick_count *= cpu->bricks[a];
+  }
+  const int64_t rows = cpu->bricks[1] * cpu->bricks[2];
+  const size_t type_size = pmb_type_size(cpu->volume->type);
+  context->bricks = cpu->brick_count;
+  if (cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX) {
+    return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
+  }
+  if (!pmb_buffer_reserve(memory, &cpu->summary, (size_t)cpu->brick_count, 2 * type_size) ||
+    !pmb_buffer_reserve(memory, &cpu->nonfinite, (size_t)cpu->brick_count, 1) ||
+    !pmb_buffer_reserve(memory, &cpu->ranges, (size_t)rows, sizeof(pmb_cpu_range))) {
+    return no_memory(context, "the summary (bricks)", cpu->brick_count, 2 * type_size + 1);
+  }
+  const pmb_status status = run(context, (size_t)rows, summarize_body);
+  if (status == PMB_OK) {
+    reduce_ranges(context, cpu, (size_t)rows);
+    scale_matrix(context, cpu);
+    pmb_buffer_free(memory, &cpu->ranges);
+  }
+  return status;
+}
+
+static void select_count_body(void *data, int worker, size_t i)
+{
+  pmb_cpu *cpu = data;
+  (void)worker;
+  cpu->loops->select_count(cpu, i);
+}
+
+static void select_write_body(void *data, int worker, size_t i)
+{
+  pmb_cpu *cpu = data;
+  (void)worker;
+  cpu->loops->select_write(cpu, i);
+}
+
+static void classify_body(void *data, int worker, size_t i)
+{
+  pmb_cpu *cpu = data;
+  cpu->loops->classify(cpu, worker, i);
+}
+
+static void emit_body(void *data, int worker, size_t i)
+{
+  pmb_cpu *cpu = data;
+  cpu->loops->emit(cpu, worker, i);
+}
+
+/* Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
+static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
+{
+  pmb_memory *memory = &context->memory;
+  const size_t chunks = chunks_of(cpu->brick_count, PMB_CPU_SELECT_CHUNK);
+  if (!pmb_buffer_reserve(memory, &cpu->map, (size_t)cpu->brick_count, sizeof(uint32_t)) ||
+    !pmb_buffer_reserve(memory, &cpu->counts, chunks, sizeof(int64_t))) {
+    return no_memory(context, "the brick map", cpu->brick_count, sizeof(uint32_t));
+  }
+  pmb_status status = run(context, chunks, select_count_body);
+  if (status != PMB_OK) {
+    return status;
+  }
+  int64_t *counts = cpu->counts.data;
+  int64_t active = 0;
+  for (size_t i = 0; i < chunks; ++i) {
+    const int64_t here = counts[i];
+    counts[i] = active;
+    active += here;
+  }
+  if (active >= (int64_t)PMB_NO_RECORD) {
+    return pmb_fail(context, PMB_TOO_LARGE, "pmb_count: %lld active bricks, more than 2^32 - 2", (long long)active);
+  }
+  if (!pmb_buffer_reserve(memory, &cpu->records, (size_t)active, sizeof(pmb_cpu_record)) ||
+    !pmb_buffer_reserve(memory, &cpu->chunks, chunks_of(active, PMB_CPU_CHUNK), sizeof(pmb_sizes))) {
+    return no_memory(context, "the active bricks", active, sizeof(pmb_cpu_record));
+  }
+  cpu->record_count = context->active_bricks = active;
+  return run(context, chunks, select_write_body);
+}
+
+/* Pass scan: from the sizes of chunks to those of all chunks before. */
+static pmb_sizes scan(pmb_cpu *cpu)
+{
+  pmb_sizes *chunks = cpu->chunks.data;
+  pmb_sizes before = { 0, 0 };
+  for (size_t i = 0; i < chunks_of(cpu->record_count, PMB_CPU_CHUNK); ++i) {
+    const pmb_sizes here = chunks[i];
+    chunks[i] = before;
+    before.points += here.points;
+    before.triangles += here.triangles;
+  }
+  return before;
+}
+
+static pmb_status cpu_count(pmb_context *context, const pmb_isovalue *isovalue, pmb_sizes *sizes)
+{
+  pmb_cpu *cpu = state_of(context);
+  const double end = context->crew.fraction_end;
+  cpu->isovalue = isovalue;
+  cpu->record_count = context->active_bricks = 0;
+  *sizes = (pmb_sizes){ 0, 0 };
+  if (cpu->volume->dims[0] < 2 || cpu->volume->dims[1] < 2 || cpu->volume->dims[2] < 2) {
+    return PMB_OK;
+  }
+  if (!pmb_buffer_reserve(
+        &context->memory, &cpu->scratch, (size_t)context->crew.workers, sizeof(pmb_cpu_scratch))) {
+    return no_memory(context, "the workers", context->crew.workers, sizeof(pmb_cpu_scratch));
+  }
+  context->crew.fraction_end = context->crew.fraction_begin;
+  pmb_status status = select_bricks(context, cpu);
+  context->crew.fraction_end = end;
+  if (status == PMB_OK) {
+    status = run(context, chunks_of(cpu->record_count, PMB_CPU_CHUNK), classify_body);
+  }
+  if (status == PMB_OK) {
+    *sizes = scan(cpu);
+  }
+  return status;
+}
+
+static pmb_status cpu_emit(
+  pmb_context *context, const pmb_isovalue *isovalue, const pmb_sizes *base, const pmb_mesh *mesh)
+{
+  pmb_cpu *cpu = state_of(context);
+  cpu->isovalue = isovalue;
+  cpu->base = *base;
+  cpu->mesh = mesh;
+  return run(context, chunks_of(cpu->record_count, PMB_CPU_CHUNK), emit_body);
+}
+
+const pmb_backend pmb_cpu_backend = { "cpu", cpu_create, cpu_destroy, cpu_bind, cpu_unbind, cpu_count, cpu_emit };

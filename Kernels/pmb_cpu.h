@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The CPU backend: what its passes share, and the table of loops that is compiled once per instruction set.
+ *
+ * Passes: summarize (bind), select, classify, scan (count), vertices and triangles (emit). pmb_cpu.c runs them;
+ * pmb_cpu_loops.c holds the loops. */
+#ifndef PMB_CPU_H
+#define PMB_CPU_H
+
+#include "pmb_backend.h"
+#include "pmb_brick.h"
+
+enum {
+  /* Bricks per unit of parallel work. */
+  PMB_CPU_SELECT_CHUNK = 8192,
+  PMB_CPU_CHUNK = 64,
+  /* A tile holds a brick's samples -1..33 x -1..5 x -1..5: the brick, its halo, and what gradients need. */
+  PMB_TILE_PITCH = 48, /* a multiple of 16, so that rows are read in whole vectors */
+  PMB_TILE_ROWS = 7,
+  PMB_TILE_COLUMNS = 35,
+  PMB_TILE_SIZE = PMB_TILE_ROWS * PMB_TILE_ROWS * PMB_TILE_PITCH,
+  /* Ids of the points on the edges of a brick's cells: [z][y][axis][x], 5 x 5 x 3 rows of 33. */
+  PMB_IDS_PITCH = 36,
+  PMB_IDS_ROW = 3 * PMB_IDS_PITCH,
+  PMB_IDS_SIZE = 25 * PMB_IDS_ROW
+};
+
+#define PMB_NO_RECORD UINT32_MAX
+
+/* An active brick between count and emit. */
+typedef struct pmb_cpu_record {
+  uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS]; /* see pmb_content */
+  uint16_t first[PMB_BRICK_ROWS];           /* points of the brick before each row */
+  uint32_t points_before, triangles_before; /* in its chunk */
+  uint32_t points, triangles;
+  int32_t position[3];                      /* brick coordinates */
+  uint32_t exact;                           /* pmb_content_exact was needed */
+} pmb_cpu_record;
+
+typedef struct pmb_cpu_loops pmb_cpu_loops;
+
+/* The backend's state. Per-volume parts are set by bind, per-isovalue parts by count. */
+typedef struct pmb_cpu {
+  const pmb_cpu_loops *loops;
+  int always_exact; /* the "reference" path */
+  /* By case and place in pmb_triangle_edges: where in the table of ids the edge is, from the cell's place. */
+  int16_t case_offsets[256][16];
+  const pmb_context *context;
+  const pmb_volume *volume;
+  const pmb_frame *frame;
+  int64_t bricks[3];
+  int64_t brick_count;
+  pmb_buffer summary;   /* min and max per brick, in the sample's type */
+  pmb_buffer nonfinite; /* uint8_t per brick */
+  pmb_buffer ranges;    /* per row of bricks: pmb_cpu_range */
+  pmb_buffer map;       /* brick -> record, uint32_t */
+  pmb_buffer counts;    /* per select chunk: int64_t */
+  pmb_buffer records;
+  pmb_buffer chunks;    /* per chunk of records: pmb_sizes, after scan those before it */
+  pmb_buffer scratch;   /* per worker */
+  int any_nonfinite;
+  int64_t record_count;
+
+  const pmb_isovalue *isovalue;
+  float matrix_f32[9];  /* the frame's normal matrix times 2^-e of the sample range */
+  double matrix_f64[9];
+  double gradient_scale;
+
+  /* emit only */
+  const pmb_mesh *mesh;
+  pmb_sizes base;
+} pmb_cpu;
+
+typedef struct pmb_cpu_range {
+  double minimum, maximum;
+  int64_t nonfinite;
+} pmb_cpu_range;
+
+/* What a worker needs for one brick; [0] float and [1] double share the memory. */
+typedef struct pmb_cpu_scratch {
+  union {
+    float t_f32[4][PMB_TILE_SIZE];
+    double t_f64[4][PMB_TILE_SIZE];
+  } tile; /* samples, then the three components of the index gradient */
+  union {
+    int32_t i32[PMB_IDS_SIZE + 16];
+    int64_t i64[PMB_IDS_SIZE + 16];
+  } ids;
+  int64_t sample_ids[25 * PMB_IDS_PITCH];
+  uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* kind << 9 | row << 5 | x */
+  double parameter[PMB_BRICK_MAX_POINTS + 64];
+  pmb_rows rows;
+} pmb_cpu_scratch;
+
+/* The loops of one instruction set. `i` counts units of work. */
+struct pmb_cpu_loops {
+  const char *name;
+  void (*summarize)(pmb_cpu *cpu, size_t i);              /* a row of bricks */
+  void (*select_count)(pmb_cpu *cpu, size_t i);           /* a select chunk: how many are active */
+  void (*select_write)(pmb_cpu *cpu, size_t i);           /* the same: records and map */
+  void (*classify)(pmb_cpu *cpu, int worker, size_t i);   /* a chunk of records */
+  void (*emit)(pmb_cpu *cpu, int worker, size_t i);       /* a chunk of records */
+};
+
+extern const pmb_cpu_loops pmb_cpu_loops_portable;
+#if defined(PMB_X86)
+extern const pmb_cpu_loops pmb_cpu_loops_avx2;
+extern const pmb_cpu_loops pmb_cpu_loops_avx512;
+#endif
+
+/* pmb_cpu_attributes.c: interpolates the attributes to `n` points of a brick. list and parameter: see
+ * pmb_cpu_scratch; first: index of the first point in the output. */
+void pmb_cpu_interpolate_attributes(const pmb_cpu *cpu, const pmb_cpu_record *record, const uint16_t *list,
+  const double *parameter, int n, int64_t first);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Passes classify and vertices of one brick, for samples handled as PMB_REAL; included by pmb_cpu_loops.c. */
+
+/* Loads row (y,z) of a brick, -1 <= y,z <= 5, into the tile; columns outside the volume repeat its border. */
+static void PMB_REAL_NAME(load_row)(const pmb_cpu *cpu, const box *b, PMB_REAL *tile, int y, int z)
+{
+  const row_source s = source_of(cpu, b, y, z);
+  PMB_REAL *row = tile + tile_index(-1, y, z);
+  loops_of(cpu)->load(s.samples, cpu->volume->strides[0], s.n, row + s.offset);
+  if (s.offset) {
+    row[0] = row[1];
+  }
+  for (int c = s.offset + s.n; c < PMB_TILE_COLUMNS; ++c) {
+    row[c] = row[s.offset + s.n - 1];
+  }
+}
+
+/* Inside and equal bits of loaded rows from..4 of a brick. Returns whether any sample of its 33 x 5 x 5 equals the
+ * isovalue. */
+static int PMB_REAL_NAME(row_bits)(
+  const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, int from, pmb_rows *rows)
+{
+  const pmb_isovalue *isovalue = cpu->isovalue;
+#if PMB_REAL_WIDE
+  const PMB_REAL threshold = isovalue->threshold_f64, value = isovalue->f64;
+#else
+  const PMB_REAL threshold = isovalue->threshold_f32, value = isovalue->f32;
+#endif
+  const int own_type = cpu->volume->type == PMB_INT64 || cpu->volume->type == PMB_UINT64;
+  uint64_t any = 0;
+  for (int z = from; z <= PMB_BRICK_Z; ++z) {
+    for (int y = from; y <= PMB_BRICK_Y; ++y) {
+      const PMB_REAL *row = tile + tile_index(-1, y, z);
+      if (own_type) {
+        const row_source s = source_of(cpu, b, y, z);
+        rows->inside[z + 1][y + 1] = loops_of(cpu)->inside(s.samples, cpu->volume->strides[0], s.n, isovalue)
+          << s.offset;
+      } else {
+        rows->inside[z + 1][y + 1] = PMB_REAL_NAME(bits_at_least)(row, threshold);
+      }
+      rows->equal[z + 1][y + 1] = isovalue->join ? PMB_REAL_NAME(bits_equal)(row, value) : 0;
+      any |= y >= 0 && z >= 0 ? rows->equal[z + 1][y + 1] : 0;
+    }
+  }
+  return (any & 0x3fffffffeu) != 0;
+}
+
+/* Valid bits of loaded rows from..4; keeps equal bits only for valid samples. */
+static void PMB_REAL_NAME(row_valid)(
+  const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, int from, pmb_rows *rows)
+{
+  for (int z = from; z <= PMB_BRICK_Z; ++z) {
+    for (int y = from; y <= PMB_BRICK_Y; ++y) {
+      const row_source s = source_of(cpu, b, y, z);
+      uint64_t valid = s.exists ? ((1ull << s.n) - 1) << s.offset : 0;
+      if (!b->clean) {
+        valid &= PMB_REAL_NAME(bits_finite)(tile + tile_index(-1, y, z));
+      }
+      rows->valid[z + 1][y + 1] = valid;
+      rows->equal[z + 1][y + 1] &= valid;
+    }
+  }
+}
+
+/* Pass classify, one brick. */
+static void PMB_REAL_NAME(classify)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, pmb_cpu_record *record)
+{
+  PMB_REAL *tile = scratch->tile.PMB_REAL_NAME(t)[0];
+  const box b = box_of(cpu, record);
+  pmb_content content;
+  int exact = !b.interior || !b.clean || cpu->always_exact;
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+      PMB_REAL_NAME(load_row)(cpu, &b, tile, y, z);
+    }
+  }
+  if (!exact) {
+    exact = PMB_REAL_NAME(row_bits)(cpu, &b, tile, 0, &scratch->rows);
+  }
+  if (exact) {
+    for (int i = -1; i <= PMB_BRICK_Y; ++i) {
+      PMB_REAL_NAME(load_row)(cpu, &b, tile, i, -1);
+      PMB_REAL_NAME(load_row)(cpu, &b, tile, -1, i);
+    }
+    PMB_REAL_NAME(row_bits)(cpu, &b, tile, -1, &scratch->rows);
+    PMB_REAL_NAME(row_valid)(cpu, &b, tile, -1, &scratch->rows);
+    pmb_content_exact(&scratch->rows, &content);
+  } else {
+    pmb_content_plain(&scratch->rows, &content);
+  }
+  uint16_t first = 0;
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    record->first[row] = first;
+    for (int kind = 0; kind < PMB_KINDS; ++kind) {
+      record->mask[kind][row] = content.mask[kind][row];
+      first = (uint16_t)(first + pmb_popcount(content.mask[kind][row]));
+    }
+  }
+  record->points = (uint32_t)content.points;
+  record->triangles = (uint32_t)content.triangles;
+  record->exact = (uint32_t)exact;
+}
+
+/* The rows (bit z * 5 + y) whose samples are an end of an edge with a point. */
+static uint32_t PMB_REAL_NAME(gradient_rows)(const pmb_cpu_record *record)
+{
+  uint32_t rows = 0;
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    const int bit = (row >> 2) * 5 + (row & 3);
+    const uint32_t *mask = &record->mask[0][row];
+    const uint32_t along_y = mask[PMB_EDGE_Y * PMB_BRICK_ROWS], along_z = mask[PMB_EDGE_Z * PMB_BRICK_ROWS];
+    rows |= (uint32_t)((mask[0] | along_y | along_z | mask[PMB_SAMPLE * PMB_BRICK_ROWS]) != 0) << bit;
+    rows |= (uint32_t)(along_y != 0) << (bit + 1);
+    rows |= (uint32_t)(along_z != 0) << (bit + 5);
+  }
+  return rows;
+}
+
+static inline PMB_REAL PMB_REAL_NAME(border_factor)(int64_t i, int64_t n)
+{
+  return i <= 0 || i >= n - 1 ? (PMB_REAL)1 : (PMB_REAL)0.5;
+}
+
+/* Index gradients of the samples of the rows in `wanted`; loads the rows around them that a brick's own do not
+ * include. */
+static void PMB_REAL_NAME(gradients)(
+  const pmb_cpu *cpu, const box *b, PMB_REAL (*tile)[PMB_TILE_SIZE], uint32_t wanted)
+{
+  PMB_REAL factor_x[PMB_TILE_PITCH];
+  for (int i = 0; i < PMB_TILE_PITCH; ++i) {
+    factor_x[i] = PMB_REAL_NAME(border_factor)(b->origin[0] + i, cpu->volume->dims[0]);
+  }
+  for (int i = 0; i < 5; ++i) {
+    PMB_REAL_NAME(load_row)(cpu, b, tile[0], -1, i);
+    PMB_REAL_NAME(load_row)(cpu, b, tile[0], 5, i);
+    PMB_REAL_NAME(load_row)(cpu, b, tile[0], i, -1);
+    PMB_REAL_NAME(load_row)(cpu, b, tile[0], i, 5);
+  }
+  for (; wanted; wanted &= wanted - 1) {
+    const int bit = pmb_lowest_bit(wanted);
+    const int y = bit % 5, z = bit / 5;
+    const PMB_REAL factor_y = PMB_REAL_NAME(border_factor)(b->origin[1] + y, cpu->volume->dims[1]);
+    const PMB_REAL factor_z = PMB_REAL_NAME(border_factor)(b->origin[2] + z, cpu->volume->dims[2]);
+    const PMB_REAL *here = tile[0] + tile_index(0, y, z);
+    PMB_REAL *gx = tile[1] + tile_index(0, y, z);
+    PMB_REAL *gy = tile[2] + tile_index(0, y, z);
+    PMB_REAL *gz = tile[3] + tile_index(0, y, z);
+    const int row = PMB_TILE_PITCH, layer = PMB_TILE_ROWS * PMB_TILE_PITCH;
+    for (int x = 0; x <= PMB_BRICK_X; ++x) {
+      gx[x] = PMB_REAL_NAME(pmb_difference)(here[x - 1], here[x + 1], factor_x[x]);
+      gy[x] = PMB_REAL_NAME(pmb_difference)(here[x - row], here[x + row], factor_y);
+      gz[x] = PMB_REAL_NAME(pmb_difference)(here[x - layer], here[x + layer], factor_z);
+    }
+  }
+}
+
+/* The neighbourhood of the sample at a tile index. */
+static pmb_stencil PMB_REAL_NAME(stencil)(const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, int index)
+{
+  const int step[3] = { 1, PMB_TILE_PITCH, PMB_TILE_ROWS * PMB_TILE_PITCH };
+  const int place[3] = { index % PMB_TILE_PITCH - 1, index / PMB_TILE_PITCH % PMB_TILE_ROWS - 1,
+    index / PMB_TILE_PITCH / PMB_TILE_ROWS - 1 };
+  pmb_stencil s;
+  s.center = (double)tile[index];
+  for (int a = 0; a < 3; ++a) {
+    s.below[a] = (double)tile[index - step[a]];
+    s.above[a] = (double)tile[index + step[a]];
+    s.factor[a] = (double)PMB_REAL_NAME(border_factor)(b->origin[a] + place[a], cpu->volume->dims[a]);
+  }
+  return s;
+}
+
+enum { PMB_REAL_NAME(LANES) = 16 };
+
+/* A block of points on its way from the list to the output. */
+typedef struct PMB_REAL_NAME(block) {
+  int lower[16], upper[16], kind[16];
+  double x[16], y[16], z[16];
+  PMB_REAL t[16];
+  float normal[48], gradient[48];
+} PMB_REAL_NAME(block);
+
+/* List entries to tile indices, parameters and index coordinates. */
+static inline void PMB_REAL_NAME(place_points)(
+  const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, const uint16_t *list, PMB_REAL_NAME(block) *p)
+{
+#if PMB_REAL_WIDE
+  const PMB_REAL value = cpu->isovalue->f64, low = 0;
+#else
+  const PMB_REAL value = cpu->isovalue->f32, low = cpu->isovalue->f32_low;
+#endif
+  for (int l = 0; l < 16; ++l) {
+    const int x = list[l] & 31, row = list[l] >> 5 & 15, kind = list[l] >> 9;
+    const int step = kind == 0 ? 1 : kind == 1 ? PMB_TILE_PITCH : kind == 2 ? PMB_TILE_ROWS * PMB_TILE_PITCH : 0;
+    p->kind[l] = kind;
+    p->lower[l] = tile_index(x, row & 3, row >> 2);
+    p->upper[l] = p->lower[l] + step;
+  }
+  for (int l = 0; l < 16; ++l) {
+    p->t[l] = PMB_REAL_NAME(pmb_edge_parameter)(tile[p->lower[l]], tile[p->upper[l]], value, low);
+  }
+  for (int l = 0; l < 16; ++l) {
+    const int x = list[l] & 31, row = list[l] >> 5 & 15;
+    const double t = (double)p->t[l];
+    p->x[l] = (double)(b->origin[0] + x) + (p->kind[l] == PMB_EDGE_X ? t : 0.0);
+    p->y[l] = (double)(b->origin[1] + (row & 3)) + (p->kind[l] == PMB_EDGE_Y ? t : 0.0);
+    p->z[l] = (double)(b->origin[2] + (row >> 2)) + (p->kind[l] == PMB_EDGE_Z ? t : 0.0);
+  }
+}
+
+/* Gradients and normals of a block; n of its points count. */
+static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const box *b,
+  PMB_REAL (*tile)[PMB_TILE_SIZE], int n, PMB_REAL_NAME(block) *p)
+{
+  PMB_REAL matrix[9], w[3][16], factor[16];
+  int good[16];
+  memcpy(matrix, cpu->PMB_REAL_NAME(matrix), sizeof(matrix));
+  for (int l = 0; l < 16; ++l) {
+    const int lo = p->lower[l], up = p->upper[l];
+    const PMB_REAL gx = PMB_REAL_NAME(pmb_lerp)(tile[1][lo], tile[1][up], p->t[l]);
+    const PMB_REAL gy = PMB_REAL_NAME(pmb_lerp)(tile[2][lo], tile[2][up], p->t[l]);
+    const PMB_REAL gz = PMB_REAL_NAME(pmb_lerp)(tile[3][lo], tile[3][up], p->t[l]);
+    w[0][l] = PMB_REAL_NAME(pmb_world_gradient)(matrix, 0, gx, gy, gz);
+    w[1][l] = PMB_REAL_NAME(pmb_world_gradient)(matrix, 1, gx, gy, gz);
+    w[2][l] = PMB_REAL_NAME(pmb_world_gradient)(matrix, 2, gx, gy, gz);
+  }
+  for (int l = 0; l < 16; ++l) {
+    const PMB_REAL length2 = PMB_REAL_NAME(pmb_length2)(w[0][l], w[1][l], w[2][l]);
+    good[l] = PMB_REAL_NAME(pmb_length2_good)(length2);
+    factor[l] = PMB_REAL_NAME(pmb_normal_factor)(length2);
+  }
+  for (int l = 0; l < 16; ++l) {
+    for (int r = 0; r < 3; ++r) {
+      p->normal[3 * l + r] = (float)(w[r][l] * factor[l]);
+    }
+  }
+  if (cpu->mesh->gradients) {
+    for (int l = 0; l < 16; ++l) {
+      for (int r = 0; r < 3; ++r) {
+        p->gradient[3 * l + r] = (float)((double)w[r][l] * cpu->gradient_scale);
+      }
+    }
+  }
+  for (int l = 0; l < n; ++l) {
+    if (!good[l]) {
+      const pmb_stencil lower = PMB_REAL_NAME(stencil)(cpu, b, tile[0], p->lower[l]);
+      const pmb_stencil upper = PMB_REAL_NAME(stencil)(cpu, b, tile[0], p->upper[l]);
+      pmb_careful_point(
+        cpu->frame, &lower, &upper, p->kind[l], (double)p->t[l], p->gradient + 3 * l, p->normal + 3 * l);
+    }
+  }
+}
+
+/* World coordinates of a block, to the output. */
+static inline void PMB_REAL_NAME(store_points)(
+  const pmb_cpu *cpu, const PMB_REAL_NAME(block) *p, int n, int64_t first)
+{
+  const pmb_frame frame = *cpu->frame;
+  if (cpu->mesh->point_type == PMB_FLOAT32) {
+    float out[48];
+    for (int l = 0; l < 16; ++l) {
+      for (int r = 0; r < 3; ++r) {
+        out[3 * l + r] = (float)pmb_world(&frame, r, p->x[l], p->y[l], p->z[l]);
+      }
+    }
+    memcpy((float *)cpu->mesh->points + 3 * first, out, (size_t)n * 3 * sizeof(float));
+  } else {
+    double out[48];
+    for (int l = 0; l < 16; ++l) {
+      for (int r = 0; r < 3; ++r) {
+        out[3 * l + r] = pmb_world(&frame, r, p->x[l], p->y[l], p->z[l]);
+      }
+    }
+    memcpy((double *)cpu->mesh->points + 3 * first, out, (size_t)n * 3 * sizeof(double));
+  }
+}
+
+static void PMB_REAL_NAME(fill_scalars)(const pmb_cpu *cpu, int n, int64_t first)
+{
+  const double value = cpu->isovalue->value;
+  for (int i = 0; i < n; ++i) {
+    if (cpu->mesh->scalar_type == PMB_FLOAT32) {
+      ((float *)cpu->mesh->scalars)[first + i] = cpu->isovalue->f32;
+    } else {
+      ((double *)cpu->mesh->scalars)[first + i] = value;
+    }
+  }
+}
+
+/* The points of a brick in their order; returns how many, and repeats the last one to fill the last block. */
+static int PMB_REAL_NAME(list_points)(const pmb_cpu_record *record, uint16_t *list)
+{
+  int n = 0;
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    for (int kind = 0; kind < PMB_KINDS; ++kind) {
+      const unsigned code = (unsigned)kind << 9 | (unsigned)row << 5;
+      for (uint32_t mask = record->mask[kind][row]; mask; mask &= mask - 1) {
+        list[n++] = (uint16_t)(code | (unsigned)pmb_lowest_bit(mask));
+      }
+    }
+  }
+  for (int i = 0; i < 16 && n > 0; ++i) {
+    list[n + i] = list[n - 1];
+  }
+  return n;
+}
+
+/* Pass vertices, one brick; also leaves the brick's row words in scratch->rows for its triangles. first: of the
+ * brick's points in the output. */
+static void PMB_REAL_NAME(emit_points)(
+  pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int64_t first)
+{
+  PMB_REAL(*tile)[PMB_TILE_SIZE] = scratch->tile.PMB_REAL_NAME(t);
+  const pmb_mesh *mesh = cpu->mesh;
+  const box b = box_of(cpu, record);
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+      PMB_REAL_NAME(load_row)(cpu, &b, tile[0], y, z);
+    }
+  }
+  PMB_REAL_NAME(row_bits)(cpu, &b, tile[0], 0, &scratch->rows);
+  if (record->exact) {
+    PMB_REAL_NAME(row_valid)(cpu, &b, tile[0], 0, &scratch->rows);
+  }
+  const int n = PMB_REAL_NAME(list_points)(record, scratch->list);
+  const int oriented = mesh->normals || mesh->gradients;
+  if (oriented) {
+    PMB_REAL_NAME(gradients)(cpu, &b, tile, PMB_REAL_NAME(gradient_rows)(record));
+  }
+  for (int i = 0; i < n; i += 16) {
+    const int m = n - i < 16 ? n - i : 16;
+    PMB_REAL_NAME(block) p;
+    PMB_REAL_NAME(place_points)(cpu, &b, tile[0], scratch->list + i, &p);
+    if (mesh->points) {
+      PMB_REAL_NAME(store_points)(cpu, &p, m, first + i);
+    }
+    if (oriented) {
+      PMB_REAL_NAME(orient_points)(cpu, &b, tile, m, &p);
+    }
+    if (mesh->normals) {
+      memcpy(mesh->normals + 3 * (first + i), p.normal, (size_t)m * 3 * sizeof(float));
+    }
+    if (mesh->gradients) {
+      memcpy(mesh->gradients + 3 * (first + i), p.gradient, (size_t)m * 3 * sizeof(float));
+    }
+    for (int l = 0; l < m; ++l) {
+      scratch->parameter[i + l] = (double)p.t[l];
+    }
+  }
+  if (mesh->scalars) {
+    PMB_REAL_NAME(fill_scalars)(cpu, n, first);
+  }
+  if (mesh->attribute_count) {
+    pmb_cpu_interpolate_attributes(cpu, record, scratch->list, scratch->parameter, n, first);
+  }
+}
+
+#undef PMB_REAL
+#undef PMB_REAL_NAME
+#undef PMB_REAL_WIDE

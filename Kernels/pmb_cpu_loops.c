@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The loops of the CPU backend. Compiled once per instruction set, with PMB_CPU_PATH set to its name; the arithmetic
+ * comes from pmb_cell.h, pmb_brick.h and pmb_point.h. */
+#include <string.h>
+
+#include "pmb_cpu.h"
+#include "pmb_cpu_bits.h"
+
+#define PMB_JOIN_(a, b) a##b
+#define PMB_JOIN(a, b) PMB_JOIN_(a, b)
+#define PMB_TEXT_(a) #a
+#define PMB_TEXT(a) PMB_TEXT_(a)
+
+static inline int64_t pmb_cpu_smaller(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+/* Samples of a brick along an axis, halo included, where `left` remain in the volume. */
+static inline int pmb_cpu_extent(int64_t left, int size)
+{
+  return left > size ? size + 1 : (int)left;
+}
+
+static inline void pmb_cpu_place_record(pmb_cpu *cpu, uint32_t index, int64_t brick)
+{
+  int32_t *position = ((pmb_cpu_record *)cpu->records.data)[index].position;
+  position[0] = (int32_t)(brick % cpu->bricks[0]);
+  position[1] = (int32_t)(brick / cpu->bricks[0] % cpu->bricks[1]);
+  position[2] = (int32_t)(brick / cpu->bricks[0] / cpu->bricks[1]);
+}
+
+/* Small types: handled as float. */
+#define PMB_T int8_t
+#define PMB_T_NAME(name) name##_int8
+#define PMB_T_REAL float
+#define PMB_T_THRESHOLD threshold_f32
+#define PMB_T_EQUAL f32
+#define PMB_T_COMPARE float
+#define PMB_T_LOWEST INT8_MIN
+#define PMB_T_HIGHEST INT8_MAX
+#define PMB_T_IS_FLOAT 0
+#include "pmb_cpu_typed_template.h"
+
+#define PMB_T uint8_t
+#define PMB_T_NAME(name) name##_uint8
+#define PMB_T_REAL float
+#define PMB_T_THRESHOLD threshold_f32
+#define PMB_T_EQUAL f32
+#define PMB_T_COMPARE float
+#define PMB_T_LOWEST 0
+#define PMB_T_HIGHEST UINT8_MAX
+#define PMB_T_IS_FLOAT 0
+#include "pmb_cpu_typed_template.h"
+
+#define PMB_T int16_t
+#define PMB_T_NAME(name) name##_int16
+#define PMB_T_REAL float
+#define PMB_T_THRESHOLD threshold_f32
+#define PMB_T_EQUAL f32
+#define PMB_T_COMPARE float
+#define PMB_T_LOWEST INT16_MIN
+#define PMB_T_HIGHEST INT16_MAX
+#define PMB_T_IS_FLOAT 0
+#include "pmb_cpu_typed_template.h"
+
+#define PMB_T uint16_t
+#define PMB_T_NAME(name) name##_uint16
+#define PMB_T_REAL float
+#define PMB_T_THRESHOLD threshold_f32
+#define PMB_T_EQUAL f32
+#define PMB_T_COMPARE float
+#define PMB_T_LOWEST 0
+#define PMB_T_HIGHEST UINT16_MAX
+#define PMB_T_IS_FLOAT 0
+#include "pmb_cpu_typed_template.h"
+
+#define PMB_T float
+#define PMB_T_NAME(name) name##_float32
+#define PMB_T_REAL float
+#define PMB_T_THRESHOLD threshold_f32
+#define PMB_T_EQUAL f32
+#define PMB_T_COMPARE float
+#define PMB_T_LOWEST (-INFINITY)
+#define PMB_T_HIGHEST INFINITY
+#define PMB_T_IS_FLOAT 1
+#include "pmb_cpu_typed_template.h"
+
+/* Wide types: handled as double; 64-bit integers are compared as they are. */
+#define PMB_T int32_t
+#define PMB_T_NAME(name) name##_int32
+#define PMB_T_REAL double
+#define PMB_T_THRESHOLD threshold_f64
+#define PMB_T_EQUAL f64
+#define PMB_T_COMPARE double
+#define PMB_T_LOWEST INT32_MIN
+#define PMB_T_HIGHEST INT32_MAX
+#define PMB_T_IS_FLOAT 0
+#include "pmb_cpu_typed_template.h"
+
+#define PMB_T uint32_t
+#define PMB_T_NAME(name) name##_uint32
+#define PMB_T_REAL double
+#define PMB_T_THRESHOLD threshold_f64
+#define PMB_T_EQUAL f64
+#define PMB_T_COMPARE double
+#define PMB_T_LOWEST 0
+#define PMB_T_HIGHEST UINT32_MAX
+#define PMB_T_IS_FLOAT 0
+#include "pmb_cpu_typed_template.h"
+
+#define PMB_T int64_t
+#define PMB_T_NAME(name) name##_int64
+#define PMB_T_REAL double
+#define PMB_T_THRESHOLD threshold_i64
+#define PMB_T_EQUAL f64
+#define PMB_T_COMPARE int64_t
+#define PMB_T_LOWEST INT64_MIN
+#define PMB_T_HIGHEST INT64_MAX
+#define PMB_T_IS_FLOAT 0
+#include "pmb_cpu_typed_template.h"
+
+#define PMB_T uint64_t
+#define PMB_T_NAME(name) name##_uint64
+#define PMB_T_REAL double
+#define PMB_T_THRESHOLD threshold_u64
+#define PMB_T_EQUAL f64
+#define PMB_T_COMPARE uint64_t
+#define PMB_T_LOWEST 0
+#define PMB_T_HIGHEST UINT64_MAX
+#define PMB_T_IS_FLOAT 0
+#include "pmb_cpu_typed_template.h"
+
+#define PMB_T double
+#define PMB_T_NAME(name) name##_float64
+#define PMB_T_REAL double
+#define PMB_T_THRESHOLD threshold_f64
+#define PMB_T_EQUAL f64
+#define PMB_T_COMPARE double
+#define PMB_T_LOWEST (-(double)INFINITY)
+#define PMB_T_HIGHEST ((double)INFINITY)
+#define PMB_T_IS_FLOAT 1
+#include "pmb_cpu_typed_template.h"
+
+typedef struct typed_loops {
+  void (*load)(const void *source, int64_t stride, int n, void *destination);
+  uint64_t (*inside)(const void *source, int64_t stride, int n, const pmb_isovalue *isovalue);
+  void (*summarize)(pmb_cpu *cpu, size_t i);
+  void (*select_count)(pmb_cpu *cpu, size_t i);
+  void (*select_write)(pmb_cpu *cpu, size_t i);
+} typed_loops;
+
+#define PMB_TYPED(name) \
+  { load_##name, inside_##name, summarize_##name, select_count_##name, select_write_##name }
+
+/* By pmb_type - 1. */
+static const typed_loops typed[] = { PMB_TYPED(int8), PMB_TYPED(uint8), PMB_TYPED(int16), PMB_TYPED(uint16),
+  PMB_TYPED(int32), PMB_TYPED(uint32), PMB_TYPED(int64), PMB_TYPED(uint64), PMB_TYPED(float32), PMB_TYPED(float64) };
+
+static inline const typed_loops *loops_of(const pmb_cpu *cpu)
+{
+  return &typed[cpu->volume->type - 1];
+}
+
+/* Where a brick lies. */
+typedef struct box {
+  int64_t origin[3]; /* its first sample */
+  int interior;      /* brick and halo lie in the volume */
+  int clean;         /* no non-finite sample in the bricks around */
+} box;
+
+static box box_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
+{
+  const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  box b = { { 0 }, 1, 1 };
+  for (int a = 0; a < 3; ++a) {
+    b.origin[a] = record->position[a] * size[a];
+    b.interior &= b.origin[a] + size[a] < cpu->volume->dims[a];
+  }
+  /* The flags of the brick and of those below cover samples -1 to 32. */
+  for (int d = 0; cpu->any_nonfinite && d < 8; ++d) {
+    const int64_t x = record->position[0] - (d & 1), y = record->position[1] - (d >> 1 & 1);
+    const int64_t z = record->position[2] - (d >> 2);
+    if (x >= 0 && y >= 0 && z >= 0) {
+      b.clean &= !((const uint8_t *)cpu->nonfinite.data)[x + cpu->bricks[0] * (y + cpu->bricks[1] * z)];
+    }
+  }
+  return b;
+}
+
+/* First sample in the volume of row (y,z) of a brick, and how much of the row there is. */
+typedef struct row_source {
+  const char *samples;
+  int offset; /* tile column of the first sample: 0, or 1 where the volume begins */
+  int n;
+  int exists; /* the row is in the volume; otherwise the nearest row stands in */
+} row_source;
+
+static inline int64_t clamp(int64_t i, int64_t n)
+{
+  return i < 0 ? 0 : i < n ? i : n - 1;
+}
+
+static inline row_source source_of(const pmb_cpu *cpu, const box *b, int y, int z)
+{
+  const pmb_volume *v = cpu->volume;
+  const int64_t j = clamp(b->origin[1] + y, v->dims[1]), k = clamp(b->origin[2] + z, v->dims[2]);
+  const int64_t first = clamp(b->origin[0] - 1, v->dims[0]);
+  const int64_t last = clamp(b->origin[0] + PMB_TILE_COLUMNS - 2, v->dims[0]);
+  const int64_t element = first * v->strides[0] + j * v->strides[1] + k * v->strides[2];
+  row_source s;
+  s.samples = (const char *)v->samples + element * (int64_t)pmb_type_size(v->type);
+  s.offset = (int)(first - (b->origin[0] - 1));
+  s.n = (int)(last - first) + 1;
+  s.exists = j == b->origin[1] + y && k == b->origin[2] + z;
+  return s;
+}
+
+/* Index in a tile of sample (x,y,z) of a brick. */
+static inline int tile_index(int x, int y, int z)
+{
+  return ((z + 1) * PMB_TILE_ROWS + (y + 1)) * PMB_TILE_PITCH + x + 1;
+}
+
+#define PMB_REAL float
+#define PMB_REAL_NAME(name) name##_f32
+#define PMB_REAL_WIDE 0
+#include "pmb_cpu_brick_template.h"
+
+#define PMB_REAL double
+#define PMB_REAL_NAME(name) name##_f64
+#define PMB_REAL_WIDE 1
+#include "pmb_cpu_brick_template.h"
+
+#include "pmb_cpu_triangles.h"
+
+static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
+{
+  pmb_cpu_scratch *scratch = (pmb_cpu_scratch *)cpu->scratch.data + worker;
+  pmb_cpu_record *records = cpu->records.data;
+  const int64_t begin = (int64_t)i * PMB_CPU_CHUNK, end = pmb_cpu_smaller(begin + PMB_CPU_CHUNK, cpu->record_count);
+  uint32_t points = 0, triangles = 0;
+  for (int64_t r = begin; r < end; ++r) {
+    pmb_cpu_record *record = &records[r];
+    if (pmb_type_is_wide(cpu->volume->type)) {
+      classify_f64(cpu, scratch, record);
+    } else {
+      classify_f32(cpu, scratch, record);
+    }
+    record->points_before = points;
+    record->triangles_before = triangles;
+    points += record->points;
+    triangles += record->triangles;
+  }
+  ((pmb_sizes *)cpu->chunks.data)[i] = (pmb_sizes){ points, triangles };
+}
+
+static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
+{
+  pmb_cpu_scratch *scratch = (pmb_cpu_scratch *)cpu->scratch.data + worker;
+  const pmb_cpu_record *records = cpu->records.data;
+  const pmb_sizes before = ((const pmb_sizes *)cpu->chunks.data)[i];
+  const int64_t begin = (int64_t)i * PMB_CPU_CHUNK, end = pmb_cpu_smaller(begin + PMB_CPU_CHUNK, cpu->record_count);
+  for (int64_t r = begin; r < end; ++r) {
+    const pmb_cpu_record *record = &records[r];
+    const int64_t point = cpu->base.points + before.points + record->points_before;
+    const int64_t triangle = cpu->base.triangles + before.triangles + record->triangles_before;
+    if (record->points == 0 && record->triangles == 0) {
+      continue;
+    }
+    if (pmb_type_is_wide(cpu->volume->type)) {
+      emit_points_f64(cpu, scratch, record, point);
+    } else {
+      emit_points_f32(cpu, scratch, record, point);
+    }
+    if (record->triangles) {
+      emit_triangles(cpu, scratch, record, triangle);
+    }
+  }
+}
+
+static void summarize_row_of_bricks(pmb_cpu *cpu, size_t i)
+{
+  loops_of(cpu)->summarize(cpu, i);
+}
+
+static void select_count_chunk(pmb_cpu *cpu, size_t i)
+{
+  loops_of(cpu)->select_count(cpu, i);
+}
+
+static void select_write_chunk(pmb_cpu *cpu, size_t i)
+{
+  loops_of(cpu)->select_write(cpu, i);
+}
+
+const pmb_cpu_loops PMB_JOIN(pmb_cpu_loops_, PMB_CPU_PATH) = { PMB_TEXT(PMB_CPU_PATH), summarize_row_of_bricks,
+  select_count_chunk, select_write_chunk, classify_chunk, emit_chunk };

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The direct arithmetic of a point, for float and for double; included by pmb_point.h, which sets PMB_REAL. */
+
+/* Where the isovalue falls on an edge: 0 at its lower, 1 at its upper sample. iso + iso_low is the isovalue. Halves
+ * keep the differences of huge samples finite; NaN (0 / 0) becomes 1. */
+PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_edge_parameter)(
+  PMB_REAL lower, PMB_REAL upper, PMB_REAL iso, PMB_REAL iso_low)
+{
+  const PMB_REAL half = (PMB_REAL)0.5;
+  PMB_REAL t = ((iso * half - lower * half) + iso_low * half) / (upper * half - lower * half);
+  t = t < 1 ? t : 1;
+  return t > 0 ? t : 0;
+}
+
+/* A component of the gradient at a sample, in sample space; factor: 0.5, or 1 at the volume's border. */
+PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_difference)(PMB_REAL below, PMB_REAL above, PMB_REAL factor)
+{
+  return (above - below) * factor;
+}
+
+PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_lerp)(PMB_REAL a, PMB_REAL b, PMB_REAL t)
+{
+  return a + t * (b - a);
+}
+
+/* Row r of the normal matrix (as REAL) times the index gradient. */
+PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_world_gradient)(
+  const PMB_REAL *matrix, int r, PMB_REAL gx, PMB_REAL gy, PMB_REAL gz)
+{
+  return (matrix[3 * r] * gx + matrix[3 * r + 1] * gy) + matrix[3 * r + 2] * gz;
+}
+
+PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_length2)(PMB_REAL x, PMB_REAL y, PMB_REAL z)
+{
+  return (x * x + y * y) + z * z;
+}
+
+/* Whether the direct way gives a good normal; false for NaN. */
+PMB_INLINE int PMB_REAL_NAME(pmb_length2_good)(PMB_REAL length2)
+{
+  return length2 > PMB_LENGTH2_MIN && length2 < PMB_LENGTH2_MAX;
+}
+
+/* What a gradient is multiplied by to become the normal. */
+PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_normal_factor)(PMB_REAL length2)
+{
+  return (PMB_REAL)-1 / PMB_SQRT(length2);
+}
+
+#undef PMB_REAL
+#undef PMB_REAL_NAME
+#undef PMB_LENGTH2_MIN
+#undef PMB_LENGTH2_MAX
+#undef PMB_SQRT

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What differs between the compilers that read the shared definition (gcc, clang, nvcc). */
+#ifndef PMB_PORTABILITY_H
+#define PMB_PORTABILITY_H
+
+#include <stdint.h>
+
+#if defined(__CUDACC__)
+#define PMB_INLINE static __host__ __device__ __forceinline__
+#define PMB_TABLE static __device__ const
+#elif defined(__GNUC__)
+#define PMB_INLINE static inline __attribute__((always_inline, unused))
+#define PMB_TABLE static const __attribute__((unused))
+#else
+#define PMB_INLINE static inline
+#define PMB_TABLE static const
+#endif
+
+/* Number of set bits. */
+PMB_INLINE int pmb_popcount(uint64_t bits)
+{
+#if defined(__CUDA_ARCH__)
+  return __popcll(bits);
+#else
+  return __builtin_popcountll(bits);
+#endif
+}
+
+/* Index of the lowest set bit; bits != 0. */
+PMB_INLINE int pmb_lowest_bit(uint64_t bits)
+{
+#if defined(__CUDA_ARCH__)
+  return __ffsll((long long)bits) - 1;
+#else
+  return __builtin_ctzll(bits);
+#endif
+}
+
+#endif
