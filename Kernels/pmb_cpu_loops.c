@@ -11,6 +11,9 @@
 #define PMB_TEXT_(a) #a
 #define PMB_TEXT(a) PMB_TEXT_(a)
 
+/* Bytes ahead in a row that summarize asks for; 256, 512 and 1024 were tried, see Docs/PERFORMANCE.md. */
+enum { PMB_PREFETCH_DISTANCE = 512 };
+
 static inline int64_t pmb_cpu_smaller(int64_t a, int64_t b)
 {
   return a < b ? a : b;
@@ -216,6 +219,26 @@ static inline row_source source_of(const pmb_cpu *cpu, const box *b, int y, int 
   return s;
 }
 
+/* Asks for the samples of the next brick while this one is worked on: rows are far apart, so the hardware does not
+ * foresee them. */
+static inline void prefetch_brick(const pmb_cpu *cpu, const pmb_cpu_record *record)
+{
+  const pmb_volume *v = cpu->volume;
+  const int64_t bytes = (int64_t)pmb_type_size(v->type);
+  const int64_t row = PMB_BRICK_X * bytes * (v->strides[0] == 1);
+  const char *samples = (const char *)v->samples + record->position[0] * PMB_BRICK_X * v->strides[0] * bytes;
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    const int64_t k = clamp((int64_t)record->position[2] * PMB_BRICK_Z + z, v->dims[2]);
+    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+      const int64_t j = clamp((int64_t)record->position[1] * PMB_BRICK_Y + y, v->dims[1]);
+      const char *first = samples + (j * v->strides[1] + k * v->strides[2]) * bytes;
+      for (int64_t b = 0; b <= row; b += 64) {
+        __builtin_prefetch(first + b);
+      }
+    }
+  }
+}
+
 /* Index in a tile of sample (x,y,z) of a brick. */
 static inline int tile_index(int x, int y, int z)
 {
@@ -242,6 +265,9 @@ static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
   uint32_t points = 0, triangles = 0;
   for (int64_t r = begin; r < end; ++r) {
     pmb_cpu_record *record = &records[r];
+    if (r + 1 < end) {
+      prefetch_brick(cpu, record + 1);
+    }
     if (pmb_type_is_wide(cpu->volume->type)) {
       classify_f64(cpu, scratch, record);
     } else {
@@ -265,6 +291,9 @@ static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
     const pmb_cpu_record *record = &records[r];
     const int64_t point = cpu->base.points + before.points + record->points_before;
     const int64_t triangle = cpu->base.triangles + before.triangles + record->triangles_before;
+    if (r + 1 < end) {
+      prefetch_brick(cpu, record + 1);
+    }
     if (record->points == 0 && record->triangles == 0) {
       continue;
     }
