@@ -258,6 +258,7 @@ static pmb_status cpu_count(pmb_context *context, const pmb_isovalue *isovalue, 
 {
   pmb_cpu *cpu = state_of(context);
   const double end = context->crew.fraction_end;
+  const size_t scratch_size = pmb_cpu_scratch_size(cpu->volume->type);
   cpu->isovalue = isovalue;
   cpu->record_count = context->active_bricks = 0;
   *sizes = (pmb_sizes){ 0, 0 };
@@ -265,8 +266,8 @@ static pmb_status cpu_count(pmb_context *context, const pmb_isovalue *isovalue, 
     return PMB_OK;
   }
   if (!pmb_buffer_reserve(
-        &context->memory, &cpu->scratch, (size_t)context->crew.workers, sizeof(pmb_cpu_scratch))) {
-    return no_memory(context, "the workers", context->crew.workers, sizeof(pmb_cpu_scratch));
+        &context->memory, &cpu->scratch, (size_t)context->crew.workers, scratch_size)) {
+    return no_memory(context, "the workers", context->crew.workers, scratch_size);
   }
   context->crew.fraction_end = context->crew.fraction_begin;
   pmb_status status = select_bricks(context, cpu);

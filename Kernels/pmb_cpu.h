@@ -75,21 +75,33 @@ typedef struct pmb_cpu_range {
   int64_t nonfinite;
 } pmb_cpu_range;
 
-/* What a worker needs for one brick; [0] float and [1] double share the memory. */
+/* What a worker needs for one brick. For volumes handled as float only the first half of `tile` is there. */
 typedef struct pmb_cpu_scratch {
-  union {
-    float t_f32[4][PMB_TILE_SIZE];
-    double t_f64[4][PMB_TILE_SIZE];
-  } tile; /* samples, then the three components of the index gradient */
   union {
     int32_t i32[PMB_IDS_SIZE + 16];
     int64_t i64[PMB_IDS_SIZE + 16];
   } ids;
   int64_t sample_ids[25 * PMB_IDS_PITCH];
-  uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* kind << 9 | row << 5 | x */
-  double parameter[PMB_BRICK_MAX_POINTS + 64];
+  uint16_t list[PMB_BRICK_MAX_POINTS + 16]; /* kind << 9 | row << 5 | x */
   pmb_rows rows;
+  union {
+    float t_f32[4][PMB_TILE_SIZE];
+    double t_f64[4][PMB_TILE_SIZE];
+  } tile; /* samples, then the three components of the index gradient */
 } pmb_cpu_scratch;
+
+/* Bytes of scratch per worker for samples of a type, a multiple of a cache line. */
+static inline size_t pmb_cpu_scratch_size(pmb_type type)
+{
+  const size_t half = sizeof(float) * 4 * PMB_TILE_SIZE;
+  return (sizeof(pmb_cpu_scratch) - (pmb_type_is_wide(type) ? 0 : half) + 63) / 64 * 64;
+}
+
+static inline pmb_cpu_scratch *pmb_cpu_scratch_of(const pmb_cpu *cpu, int worker)
+{
+  char *all = cpu->scratch.data;
+  return (pmb_cpu_scratch *)(all + (size_t)worker * pmb_cpu_scratch_size(cpu->volume->type));
+}
 
 /* The loops of one instruction set. `i` counts units of work. */
 struct pmb_cpu_loops {
@@ -107,8 +119,8 @@ extern const pmb_cpu_loops pmb_cpu_loops_avx2;
 extern const pmb_cpu_loops pmb_cpu_loops_avx512;
 #endif
 
-/* pmb_cpu_attributes.c: interpolates the attributes to `n` points of a brick. list and parameter: see
- * pmb_cpu_scratch; first: index of the first point in the output. */
+/* pmb_cpu_attributes.c: interpolates the attributes to at most 16 points of a brick. list: see pmb_cpu_scratch;
+ * parameter: where each point is on its edge; first: index of the first point in the output. */
 void pmb_cpu_interpolate_attributes(const pmb_cpu *cpu, const pmb_cpu_record *record, const uint16_t *list,
   const double *parameter, int n, int64_t first);
 

@@ -170,8 +170,6 @@ static pmb_stencil PMB_REAL_NAME(stencil)(const pmb_cpu *cpu, const box *b, cons
   return s;
 }
 
-enum { PMB_REAL_NAME(LANES) = 16 };
-
 /* A block of points on its way from the list to the output. */
 typedef struct PMB_REAL_NAME(block) {
   int lower[16], upper[16], kind[16];
@@ -343,15 +341,16 @@ static void PMB_REAL_NAME(emit_points)(
     if (mesh->gradients) {
       memcpy(mesh->gradients + 3 * (first + i), p.gradient, (size_t)m * 3 * sizeof(float));
     }
-    for (int l = 0; l < m; ++l) {
-      scratch->parameter[i + l] = (double)p.t[l];
+    if (mesh->attribute_count) {
+      double parameter[16];
+      for (int l = 0; l < 16; ++l) {
+        parameter[l] = (double)p.t[l];
+      }
+      pmb_cpu_interpolate_attributes(cpu, record, scratch->list + i, parameter, m, first + i);
     }
   }
   if (mesh->scalars) {
     PMB_REAL_NAME(fill_scalars)(cpu, n, first);
-  }
-  if (mesh->attribute_count) {
-    pmb_cpu_interpolate_attributes(cpu, record, scratch->list, scratch->parameter, n, first);
   }
 }
 

@@ -259,7 +259,7 @@ static inline int tile_index(int x, int y, int z)
 
 static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
 {
-  pmb_cpu_scratch *scratch = (pmb_cpu_scratch *)cpu->scratch.data + worker;
+  pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
   pmb_cpu_record *records = cpu->records.data;
   const int64_t begin = (int64_t)i * PMB_CPU_CHUNK, end = pmb_cpu_smaller(begin + PMB_CPU_CHUNK, cpu->record_count);
   uint32_t points = 0, triangles = 0;
@@ -283,7 +283,7 @@ static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
 
 static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
 {
-  pmb_cpu_scratch *scratch = (pmb_cpu_scratch *)cpu->scratch.data + worker;
+  pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
   const pmb_cpu_record *records = cpu->records.data;
   const pmb_sizes before = ((const pmb_sizes *)cpu->chunks.data)[i];
   const int64_t begin = (int64_t)i * PMB_CPU_CHUNK, end = pmb_cpu_smaller(begin + PMB_CPU_CHUNK, cpu->record_count);

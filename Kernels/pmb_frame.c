@@ -12,15 +12,10 @@ static double magnitude(double x)
 static double binary_scale(const double *values, int n)
 {
   double largest = 0;
-  int exponent;
   for (int i = 0; i < n; ++i) {
     largest = magnitude(values[i]) > largest ? magnitude(values[i]) : largest;
   }
-  if (!(largest > 0)) {
-    return 0;
-  }
-  frexp(largest, &exponent);
-  return ldexp(1.0, exponent - 1);
+  return largest > 0 ? pmb_power_of_two(largest) : 0;
 }
 
 /* Cofactor (row, column) of a 3 x 3 matrix; divided by the determinant it is the inverse transpose. */

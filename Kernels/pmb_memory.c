@@ -74,8 +74,8 @@ int pmb_buffer_reserve(pmb_memory *memory, pmb_buffer *buffer, size_t count, siz
   if (buffer->data && bytes <= buffer->capacity) {
     return 1;
   }
-  /* An eighth more than asked: a dragged isovalue then seldom allocates. */
-  const size_t room = bytes + bytes / 8;
+  /* An eighth more from the second time on: a dragged isovalue then seldom allocates. */
+  const size_t room = buffer->data ? bytes + bytes / 8 : bytes;
   pmb_buffer_free(memory, buffer);
   buffer->data = pmb_memory_take(memory, room, 1);
   buffer->capacity = buffer->data ? room : 0;

@@ -54,6 +54,14 @@ PMB_INLINE double pmb_larger(double a, double b)
   return PMB_IS_FINITE(b) && b > a ? b : a;
 }
 
+/* The power of two next below a positive number: samples scaled by it lose nothing. */
+PMB_INLINE double pmb_power_of_two(double x)
+{
+  int exponent;
+  (void)frexp(x, &exponent);
+  return ldexp(1.0, exponent - 1);
+}
+
 /* Largest finite magnitude in a stencil, at least `least`. */
 PMB_INLINE double pmb_stencil_magnitude(const pmb_stencil *s, double least)
 {
@@ -99,7 +107,7 @@ PMB_INLINE void pmb_fallback_gradient(const pmb_stencil *s, double gradient[3])
 PMB_INLINE void pmb_careful_point(const pmb_frame *frame, const pmb_stencil *lower, const pmb_stencil *upper, int axis,
   double t, float gradient[3], float normal[3])
 {
-  const double magnitude = pmb_stencil_magnitude(upper, pmb_stencil_magnitude(lower, 1e-300));
+  const double magnitude = pmb_power_of_two(pmb_stencil_magnitude(upper, pmb_stencil_magnitude(lower, 1e-300)));
   double g[3], world[3], largest = 0, length = 0;
   for (int a = 0; a < 3; ++a) {
     const double low = pmb_careful_difference(lower, a, magnitude);
