@@ -148,16 +148,19 @@ PMB_INLINE void pmb_content_exact(const pmb_rows *rows, pmb_content *content)
       const uint64_t c = rows->inside[z + 1][y], d = rows->inside[z + 1][y + 1];
       const uint64_t ea = rows->equal[z][y], eb = rows->equal[z][y + 1];
       const uint64_t ec = rows->equal[z + 1][y], ed = rows->equal[z + 1][y + 1];
-      /* Cells below the brick only matter for its sample points. */
-      uint64_t wanted = y > 0 && z > 0 ? 0x1fffffffeu : 0;
-      if (ea | eb | ec | ed) {
-        wanted = 0x1ffffffffu;
+      const uint64_t equal = ea | eb | ec | ed;
+      const uint64_t joined = equal | equal >> 1;
+      const uint64_t own = y > 0 && z > 0 ? 0x1fffffffeu : 0;
+      const uint64_t mixed = cells[z][y] & pmb_mixed_cells(a, b, c, d) & 0x1ffffffffu;
+      for (uint64_t rest = mixed & ~joined & own; rest; rest &= rest - 1) {
+        content->triangles += pmb_triangle_count[pmb_cell_bits(a, b, c, d, pmb_lowest_bit(rest))];
       }
-      for (wanted &= cells[z][y] & pmb_mixed_cells(a, b, c, d); wanted; wanted &= wanted - 1) {
-        const int bit = pmb_lowest_bit(wanted);
+      /* Cells below the brick matter here too: they may use its sample points. */
+      for (uint64_t rest = mixed & joined; rest; rest &= rest - 1) {
+        const int bit = pmb_lowest_bit(rest);
         const pmb_kept kept = pmb_cell_kept(pmb_cell_bits(a, b, c, d, bit), pmb_cell_bits(ea, eb, ec, ed, bit));
         pmb_mark_samples(content, kept.used, bit - 1, y - 1, z - 1);
-        content->triangles += y > 0 && z > 0 && bit > 0 ? kept.triangles : 0;
+        content->triangles += own >> bit & 1 ? kept.triangles : 0;
       }
     }
   }
