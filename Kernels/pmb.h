@@ -100,7 +100,7 @@ typedef int (*pmb_progress)(void *user, double fraction);
 typedef struct pmb_options {
   size_t struct_size;
   pmb_device device;
-  int threads;            /* workers on the CPU; 0: one per core that this process may use; at most 1024 */
+  int threads;             /* workers on the CPU; 0: one per core that this process may use; at most 1024 */
   pmb_allocator allocator; /* allocate == NULL: malloc and free */
   pmb_executor executor;   /* run == NULL: the core's own threads, started at the first use, kept until destroy */
   const char *cpu_path;    /* NULL: the fastest instruction set of this machine; else one of "portable", "avx2",
@@ -168,14 +168,14 @@ typedef struct pmb_mesh {
 /* What a context knows of its volume and its last calls. */
 typedef struct pmb_info {
   size_t struct_size;
-  double minimum, maximum; /* over the finite samples of the bound volume; minimum > maximum: there is none */
-  int64_t bricks;          /* of the bound volume */
-  int64_t active_bricks;   /* of the last isovalue counted */
+  double minimum, maximum;  /* over the finite samples of the bound volume; minimum > maximum: there is none */
+  int64_t bricks;           /* of the bound volume */
+  int64_t active_bricks;    /* of the last isovalue counted */
   int64_t nonfinite_bricks; /* bricks with a NaN or an infinity among their samples or halo */
-  int64_t bytes;           /* that the context holds now, outside the caller's volume and mesh */
-  int64_t peak_bytes;      /* the most it ever held */
-  int threads;             /* workers in use */
-  const char *path;        /* instruction set in use, e.g. "avx2"; static */
+  int64_t bytes;            /* that the context holds now, outside the caller's volume and mesh */
+  int64_t peak_bytes;       /* the most it ever held */
+  int threads;              /* workers in use */
+  const char *path;         /* instruction set in use, e.g. "avx2"; static */
 } pmb_info;
 
 typedef struct pmb_context pmb_context;

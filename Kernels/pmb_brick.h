@@ -136,8 +136,8 @@ PMB_INLINE void pmb_content_exact(const pmb_rows *rows, pmb_content *content)
   uint64_t cells[5][5];
   for (int z = 0; z < 5; ++z) {
     for (int y = 0; y < 5; ++y) {
-      cells[z][y] = pmb_full_cells(
-        rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
+      cells[z][y] =
+        pmb_full_cells(rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
     }
   }
   pmb_exact_edges(rows, cells, content);

@@ -67,8 +67,8 @@ static pmb_status check_options(const pmb_options *options)
       (int)options->device);
   }
   if (options->threads < 0 || options->threads > PMB_MAX_THREADS) {
-    return pmb_fail(NULL, PMB_INVALID, "pmb_options.threads is %d; use 0 (all cores) to %d", options->threads,
-      PMB_MAX_THREADS);
+    return pmb_fail(
+      NULL, PMB_INVALID, "pmb_options.threads is %d; use 0 (all cores) to %d", options->threads, PMB_MAX_THREADS);
   }
   if (!options->allocator.allocate != !options->allocator.release) {
     return pmb_fail(
@@ -267,8 +267,7 @@ static pmb_status classify_isovalue(pmb_context *context, int64_t i, double begi
   return status;
 }
 
-pmb_status pmb_count(
-  pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue)
+pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue)
 {
   if (sizes) {
     sizes->points = sizes->triangles = 0;

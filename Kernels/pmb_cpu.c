@@ -265,8 +265,7 @@ static pmb_status cpu_count(pmb_context *context, const pmb_isovalue *isovalue, 
   if (cpu->volume->dims[0] < 2 || cpu->volume->dims[1] < 2 || cpu->volume->dims[2] < 2) {
     return PMB_OK;
   }
-  if (!pmb_buffer_reserve(
-        &context->memory, &cpu->scratch, (size_t)context->crew.workers, scratch_size)) {
+  if (!pmb_buffer_reserve(&context->memory, &cpu->scratch, (size_t)context->crew.workers, scratch_size)) {
     return no_memory(context, "the workers", context->crew.workers, scratch_size);
   }
   context->crew.fraction_end = context->crew.fraction_begin;

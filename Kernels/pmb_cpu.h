@@ -32,8 +32,8 @@ typedef struct pmb_cpu_record {
   uint16_t first[PMB_BRICK_ROWS];           /* points of the brick before each row */
   uint32_t points_before, triangles_before; /* in its chunk */
   uint32_t points, triangles;
-  int32_t position[3];                      /* brick coordinates */
-  uint32_t exact;                           /* pmb_content_exact was needed */
+  int32_t position[3]; /* brick coordinates */
+  uint32_t exact;      /* pmb_content_exact was needed */
 } pmb_cpu_record;
 
 typedef struct pmb_cpu_loops pmb_cpu_loops;
@@ -55,13 +55,13 @@ typedef struct pmb_cpu {
   pmb_buffer map;       /* brick -> record, uint32_t */
   pmb_buffer counts;    /* per select chunk: int64_t */
   pmb_buffer records;
-  pmb_buffer chunks;    /* per chunk of records: pmb_sizes, after scan those before it */
-  pmb_buffer scratch;   /* per worker */
+  pmb_buffer chunks;  /* per chunk of records: pmb_sizes, after scan those before it */
+  pmb_buffer scratch; /* per worker */
   int any_nonfinite;
   int64_t record_count;
 
   const pmb_isovalue *isovalue;
-  float matrix_f32[9];  /* the frame's normal matrix times 2^-e of the sample range */
+  float matrix_f32[9]; /* the frame's normal matrix times 2^-e of the sample range */
   double matrix_f64[9];
   double gradient_scale;
 
@@ -106,11 +106,11 @@ static inline pmb_cpu_scratch *pmb_cpu_scratch_of(const pmb_cpu *cpu, int worker
 /* The loops of one instruction set. `i` counts units of work. */
 struct pmb_cpu_loops {
   const char *name;
-  void (*summarize)(pmb_cpu *cpu, size_t i);              /* a row of bricks */
-  void (*select_count)(pmb_cpu *cpu, size_t i);           /* a select chunk: how many are active */
-  void (*select_write)(pmb_cpu *cpu, size_t i);           /* the same: records and map */
-  void (*classify)(pmb_cpu *cpu, int worker, size_t i);   /* a chunk of records */
-  void (*emit)(pmb_cpu *cpu, int worker, size_t i);       /* a chunk of records */
+  void (*summarize)(pmb_cpu *cpu, size_t i);            /* a row of bricks */
+  void (*select_count)(pmb_cpu *cpu, size_t i);         /* a select chunk: how many are active */
+  void (*select_write)(pmb_cpu *cpu, size_t i);         /* the same: records and map */
+  void (*classify)(pmb_cpu *cpu, int worker, size_t i); /* a chunk of records */
+  void (*emit)(pmb_cpu *cpu, int worker, size_t i);     /* a chunk of records */
 };
 
 extern const pmb_cpu_loops pmb_cpu_loops_portable;

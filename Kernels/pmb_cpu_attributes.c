@@ -4,20 +4,20 @@
 #include "pmb_cpu.h"
 
 /* One array for n points of a brick; sample: index of the lower sample, step: to the upper one, in tuples. */
-#define PMB_ATTRIBUTE(name, type, lowest, highest)                                                        \
-  static void name(const pmb_attribute *a, const int64_t *sample, const int64_t *step, const double *t,   \
-    int n, int64_t first)                                                                                 \
-  {                                                                                                       \
-    const type *in = a->samples;                                                                          \
-    type *out = (type *)a->output + first * a->components;                                                \
-    for (int i = 0; i < n; ++i) {                                                                         \
-      for (int c = 0; c < a->components; ++c) {                                                           \
-        const double lower = (double)in[sample[i] * a->components + c];                                   \
-        const double upper = (double)in[(sample[i] + step[i]) * a->components + c];                       \
-        const double value = step[i] ? lower + t[i] * (upper - lower) : lower;                            \
-        *out++ = value <= (lowest) ? (type)(lowest) : value >= (highest) ? (type)(highest) : (type)value; \
-      }                                                                                                   \
-    }                                                                                                     \
+#define PMB_ATTRIBUTE(name, type, lowest, highest)                                                             \
+  static void name(                                                                                            \
+    const pmb_attribute *a, const int64_t *sample, const int64_t *step, const double *t, int n, int64_t first) \
+  {                                                                                                            \
+    const type *in = a->samples;                                                                               \
+    type *out = (type *)a->output + first * a->components;                                                     \
+    for (int i = 0; i < n; ++i) {                                                                              \
+      for (int c = 0; c < a->components; ++c) {                                                                \
+        const double lower = (double)in[sample[i] * a->components + c];                                        \
+        const double upper = (double)in[(sample[i] + step[i]) * a->components + c];                            \
+        const double value = step[i] ? lower + t[i] * (upper - lower) : lower;                                 \
+        *out++ = value <= (lowest) ? (type)(lowest) : value >= (highest) ? (type)(highest) : (type)value;      \
+      }                                                                                                        \
+    }                                                                                                          \
   }
 
 /* The largest doubles below 2^63 and 2^64 bound the 64-bit types, so that no conversion overflows. */

@@ -95,14 +95,14 @@ static inline uint64_t bits_equal_f64(const double *row, double value)
 
 #else
 
-#define PMB_BITS(name, type, operator)                        \
-  static inline uint64_t name(const type *row, type value)    \
-  {                                                           \
-    uint64_t bits = 0;                                        \
-    for (int i = 0; i < PMB_TILE_COLUMNS; ++i) {              \
-      bits |= (uint64_t)(row[i] operator value) << i;         \
-    }                                                         \
-    return bits;                                              \
+#define PMB_BITS(name, type, operator)                     \
+  static inline uint64_t name(const type *row, type value) \
+  {                                                        \
+    uint64_t bits = 0;                                     \
+    for (int i = 0; i < PMB_TILE_COLUMNS; ++i) {           \
+      bits |= (uint64_t)(row[i] operator value) << i;      \
+    }                                                      \
+    return bits;                                           \
   }
 PMB_BITS(bits_at_least_f32, float, >=)
 PMB_BITS(bits_equal_f32, float, ==)

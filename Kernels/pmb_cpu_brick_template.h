@@ -17,8 +17,7 @@ static void PMB_REAL_NAME(load_row)(const pmb_cpu *cpu, const box *b, PMB_REAL *
 
 /* Inside and equal bits of loaded rows from..4 of a brick. Returns whether any sample of its 33 x 5 x 5 equals the
  * isovalue. */
-static int PMB_REAL_NAME(row_bits)(
-  const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, int from, pmb_rows *rows)
+static int PMB_REAL_NAME(row_bits)(const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, int from, pmb_rows *rows)
 {
   const pmb_isovalue *isovalue = cpu->isovalue;
 #if PMB_REAL_WIDE
@@ -46,8 +45,7 @@ static int PMB_REAL_NAME(row_bits)(
 }
 
 /* Valid bits of loaded rows from..4; keeps equal bits only for valid samples. */
-static void PMB_REAL_NAME(row_valid)(
-  const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, int from, pmb_rows *rows)
+static void PMB_REAL_NAME(row_valid)(const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, int from, pmb_rows *rows)
 {
   for (int z = from; z <= PMB_BRICK_Z; ++z) {
     for (int y = from; y <= PMB_BRICK_Y; ++y) {
@@ -170,17 +168,19 @@ static pmb_stencil PMB_REAL_NAME(stencil)(const pmb_cpu *cpu, const box *b, cons
   return s;
 }
 
+#define point_block PMB_REAL_NAME(point_block)
+
 /* A block of points on its way from the list to the output. */
-typedef struct PMB_REAL_NAME(block) {
+typedef struct point_block {
   int lower[16], upper[16], kind[16];
   double x[16], y[16], z[16];
   PMB_REAL t[16];
   float normal[48], gradient[48];
-} PMB_REAL_NAME(block);
+} point_block;
 
 /* List entries to tile indices, parameters and index coordinates. */
 static inline void PMB_REAL_NAME(place_points)(
-  const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, const uint16_t *list, PMB_REAL_NAME(block) *p)
+  const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, const uint16_t *list, point_block *p)
 {
 #if PMB_REAL_WIDE
   const PMB_REAL value = cpu->isovalue->f64, low = 0;
@@ -207,8 +207,8 @@ static inline void PMB_REAL_NAME(place_points)(
 }
 
 /* Gradients and normals of a block; n of its points count. */
-static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const box *b,
-  PMB_REAL (*tile)[PMB_TILE_SIZE], int n, PMB_REAL_NAME(block) *p)
+static inline void PMB_REAL_NAME(orient_points)(
+  const pmb_cpu *cpu, const box *b, PMB_REAL (*tile)[PMB_TILE_SIZE], int n, point_block *p)
 {
   PMB_REAL matrix[9], w[3][16], factor[16];
   int good[16];
@@ -250,8 +250,7 @@ static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const box *b
 }
 
 /* World coordinates of a block, to the output. */
-static inline void PMB_REAL_NAME(store_points)(
-  const pmb_cpu *cpu, const PMB_REAL_NAME(block) *p, int n, int64_t first)
+static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_block *p, int n, int64_t first)
 {
   const pmb_frame frame = *cpu->frame;
   if (cpu->mesh->point_type == PMB_FLOAT32) {
@@ -327,7 +326,7 @@ static void PMB_REAL_NAME(emit_points)(
   }
   for (int i = 0; i < n; i += 16) {
     const int m = n - i < 16 ? n - i : 16;
-    PMB_REAL_NAME(block) p;
+    point_block p;
     PMB_REAL_NAME(place_points)(cpu, &b, tile[0], scratch->list + i, &p);
     if (mesh->points) {
       PMB_REAL_NAME(store_points)(cpu, &p, m, first + i);
@@ -354,6 +353,7 @@ static void PMB_REAL_NAME(emit_points)(
   }
 }
 
+#undef point_block
 #undef PMB_REAL
 #undef PMB_REAL_NAME
 #undef PMB_REAL_WIDE

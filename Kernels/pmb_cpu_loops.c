@@ -153,8 +153,10 @@ typedef struct typed_loops {
   void (*select_write)(pmb_cpu *cpu, size_t i);
 } typed_loops;
 
-#define PMB_TYPED(name) \
-  { load_##name, inside_##name, summarize_##name, select_count_##name, select_write_##name }
+#define PMB_TYPED(name)                                                                    \
+  {                                                                                        \
+    load_##name, inside_##name, summarize_##name, select_count_##name, select_write_##name \
+  }
 
 /* By pmb_type - 1. */
 static const typed_loops typed[] = { PMB_TYPED(int8), PMB_TYPED(uint8), PMB_TYPED(int16), PMB_TYPED(uint16),

@@ -24,11 +24,11 @@ static int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
 static uint64_t cells_of_row(const pmb_rows *rows, const pmb_cpu_record *record, int row)
 {
   const int y = (row & 3) + 1, z = (row >> 2) + 1;
-  uint64_t cells = pmb_mixed_cells(
-    rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1]);
+  uint64_t cells =
+    pmb_mixed_cells(rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1]);
   if (record->exact) {
-    cells &= pmb_full_cells(
-      rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
+    cells &=
+      pmb_full_cells(rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
   }
   return cells & 0x1fffffffeu;
 }

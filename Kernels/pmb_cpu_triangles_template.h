@@ -24,8 +24,7 @@ static void PMB_ID_NAME(fill_row)(const pmb_cpu *cpu, const pmb_cpu_record *reco
 }
 
 /* The ids of all points on the edges of the brick's cells: its own, and those of the bricks above. */
-static void PMB_ID_NAME(fill_ids)(
-  const pmb_cpu *cpu, const pmb_cpu_record *record, PMB_ID *ids, int64_t *sample_ids)
+static void PMB_ID_NAME(fill_ids)(const pmb_cpu *cpu, const pmb_cpu_record *record, PMB_ID *ids, int64_t *sample_ids)
 {
   const pmb_cpu_record *bricks[2][2][2];
   for (int d = 0; d < 8; ++d) {
@@ -44,10 +43,12 @@ static void PMB_ID_NAME(fill_ids)(
   }
 }
 
+#define join_row PMB_ID_NAME(join_row)
+
 /* Gives the crossed edges of a row that end at an equal sample that sample's id. step: words and ids of the upper
  * ends relative to the lower ones. */
-static void PMB_ID_NAME(join_row)(uint64_t inside, uint64_t equal, uint64_t upper_inside, uint64_t upper_equal,
-  PMB_ID *ids, const int64_t *lower_ids, const int64_t *upper_ids)
+static void join_row(uint64_t inside, uint64_t equal, uint64_t upper_inside, uint64_t upper_equal, PMB_ID *ids,
+  const int64_t *lower_ids, const int64_t *upper_ids)
 {
   for (uint64_t rest = (inside ^ upper_inside) & (equal | upper_equal) & 0x3fffffffeu; rest; rest &= rest - 1) {
     const int bit = pmb_lowest_bit(rest);
@@ -62,14 +63,14 @@ static void PMB_ID_NAME(join_ids)(const pmb_rows *rows, PMB_ID *ids, const int64
       const uint64_t inside = rows->inside[z + 1][y + 1], equal = rows->equal[z + 1][y + 1];
       const int64_t *samples = sample_ids + (z * 5 + y) * PMB_IDS_PITCH;
       PMB_ID *row = ids + (z * 5 + y) * PMB_IDS_ROW;
-      PMB_ID_NAME(join_row)(inside, equal, inside >> 1, equal >> 1, row, samples, samples + 1);
+      join_row(inside, equal, inside >> 1, equal >> 1, row, samples, samples + 1);
       if (y < 4) {
-        PMB_ID_NAME(join_row)(inside, equal, rows->inside[z + 1][y + 2], rows->equal[z + 1][y + 2],
-          row + PMB_IDS_PITCH, samples, samples + PMB_IDS_PITCH);
+        join_row(inside, equal, rows->inside[z + 1][y + 2], rows->equal[z + 1][y + 2], row + PMB_IDS_PITCH, samples,
+          samples + PMB_IDS_PITCH);
       }
       if (z < 4) {
-        PMB_ID_NAME(join_row)(inside, equal, rows->inside[z + 2][y + 1], rows->equal[z + 2][y + 1],
-          row + 2 * PMB_IDS_PITCH, samples, samples + 5 * PMB_IDS_PITCH);
+        join_row(inside, equal, rows->inside[z + 2][y + 1], rows->equal[z + 2][y + 1], row + 2 * PMB_IDS_PITCH,
+          samples, samples + 5 * PMB_IDS_PITCH);
       }
     }
   }
@@ -163,5 +164,6 @@ static void PMB_ID_NAME(emit_ids)(
   }
 }
 
+#undef join_row
 #undef PMB_ID
 #undef PMB_ID_NAME

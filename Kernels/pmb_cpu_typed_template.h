@@ -125,7 +125,8 @@ static void PMB_T_NAME(summarize)(pmb_cpu *cpu, size_t i)
   uint8_t *nonfinite = (uint8_t *)cpu->nonfinite.data + (int64_t)i * cpu->bricks[0];
   PMB_T row_low = PMB_T_HIGHEST, row_high = PMB_T_LOWEST;
   pmb_cpu_range *range = (pmb_cpu_range *)cpu->ranges.data + i;
-  int n[3] = { 0, pmb_cpu_extent(volume->dims[1] - y0, PMB_BRICK_Y), pmb_cpu_extent(volume->dims[2] - z0, PMB_BRICK_Z) };
+  int n[3] = { 0, pmb_cpu_extent(volume->dims[1] - y0, PMB_BRICK_Y),
+    pmb_cpu_extent(volume->dims[2] - z0, PMB_BRICK_Z) };
   range->nonfinite = 0;
   for (int64_t b = 0; b < cpu->bricks[0]; ++b) {
     n[0] = pmb_cpu_extent(volume->dims[0] - b * PMB_BRICK_X, PMB_BRICK_X);

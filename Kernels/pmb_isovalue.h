@@ -8,14 +8,14 @@
 typedef struct pmb_isovalue {
   double value;
   /* Smallest value of the sample's type that is >= value; inside(s) = s >= threshold. */
-  float threshold_f32;    /* 8- and 16-bit integers and float32 */
-  double threshold_f64;   /* 32-bit integers and float64 */
+  float threshold_f32;  /* 8- and 16-bit integers and float32 */
+  double threshold_f64; /* 32-bit integers and float64 */
   int64_t threshold_i64;
   uint64_t threshold_u64;
-  int none;               /* no value of a 64-bit integer type is inside */
-  float f32, f32_low;     /* value = f32 + f32_low, as near as float gets */
+  int none;           /* no value of a 64-bit integer type is inside */
+  float f32, f32_low; /* value = f32 + f32_low, as near as float gets */
   double f64;
-  int join;               /* points on samples equal to the isovalue are joined */
+  int join; /* points on samples equal to the isovalue are joined */
 } pmb_isovalue;
 
 /* value: finite. */

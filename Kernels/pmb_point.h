@@ -16,10 +16,10 @@
 
 /* How sample space lies in the world. */
 typedef struct pmb_frame {
-  double to_world[12];    /* the volume's index_to_world */
-  double normal[9];       /* inverse transpose of its 3 x 3 part, times 2^-e so that the largest entry is about 1 */
-  double gradient_scale;  /* gradient = normal matrix * index gradient * gradient_scale */
-  int mirrored;           /* determinant < 0: triangles are wound the other way round */
+  double to_world[12];   /* the volume's index_to_world */
+  double normal[9];      /* inverse transpose of its 3 x 3 part, times 2^-e so that the largest entry is about 1 */
+  double gradient_scale; /* gradient = normal matrix * index gradient * gradient_scale */
+  int mirrored;          /* determinant < 0: triangles are wound the other way round */
 } pmb_frame;
 
 PMB_INLINE double pmb_world(const pmb_frame *frame, int axis, double x, double y, double z)
@@ -104,8 +104,8 @@ PMB_INLINE void pmb_fallback_gradient(const pmb_stencil *s, double gradient[3])
 
 /* Gradient and normal of a point where the direct way does not give a finite unit normal: non-finite neighbours,
  * overflow, underflow, or a zero gradient. axis: of the point's edge, 3 for a sample point (then upper is lower). */
-PMB_INLINE void pmb_careful_point(const pmb_frame *frame, const pmb_stencil *lower, const pmb_stencil *upper, int axis,
-  double t, float gradient[3], float normal[3])
+PMB_INLINE void pmb_careful_point(const pmb_frame *frame, const pmb_stencil *lower, const pmb_stencil *upper,
+  int axis, double t, float gradient[3], float normal[3])
 {
   const double magnitude = pmb_power_of_two(pmb_stencil_magnitude(upper, pmb_stencil_magnitude(lower, 1e-300)));
   double g[3], world[3], largest = 0, length = 0;
@@ -115,7 +115,8 @@ PMB_INLINE void pmb_careful_point(const pmb_frame *frame, const pmb_stencil *low
     g[a] = low + t * (high - low);
   }
   for (int r = 0; r < 3; ++r) {
-    const double w = (frame->normal[3 * r] * g[0] + frame->normal[3 * r + 1] * g[1]) + frame->normal[3 * r + 2] * g[2];
+    const double w =
+      (frame->normal[3 * r] * g[0] + frame->normal[3 * r + 1] * g[1]) + frame->normal[3 * r + 2] * g[2];
     const double out = w * magnitude * frame->gradient_scale;
     gradient[r] = (float)(out > 3e38 ? 3e38 : out < -3e38 ? -3e38 : out);
   }
