@@ -225,6 +225,7 @@ pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
     context->backend->unbind(context);
     return status;
   }
+  pmb_frame_fit(&context->frame, context->volume.type, context->minimum, context->maximum);
   context->bound = 1;
   return PMB_OK;
 }

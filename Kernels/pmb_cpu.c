@@ -136,23 +136,6 @@ static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, size_t rows)
   cpu->any_nonfinite = context->nonfinite_bricks > 0;
 }
 
-/* The normal matrix, scaled so that the squares of usual gradients neither vanish nor overflow. */
-static void scale_matrix(pmb_context *context, pmb_cpu *cpu)
-{
-  int exponent = 0;
-  const double low = -context->minimum, high = context->maximum;
-  const double largest = low > high ? low : high;
-  if (pmb_type_is_float(context->volume.type) && largest > 0 && PMB_IS_FINITE(largest)) {
-    frexp(largest, &exponent);
-  }
-  for (int i = 0; i < 9; ++i) {
-    const double scaled = ldexp(context->frame.normal[i], -exponent);
-    cpu->matrix_f64[i] = scaled;
-    cpu->matrix_f32[i] = (float)(scaled > 1e38 ? 1e38 : scaled < -1e38 ? -1e38 : scaled);
-  }
-  cpu->gradient_scale = ldexp(context->frame.gradient_scale, exponent);
-}
-
 static pmb_status cpu_bind(pmb_context *context)
 {
   pmb_cpu *cpu = state_of(context);
@@ -177,7 +160,6 @@ static pmb_status cpu_bind(pmb_context *context)
   const pmb_status status = run(context, (size_t)rows, summarize_body);
   if (status == PMB_OK) {
     reduce_ranges(context, cpu, (size_t)rows);
-    scale_matrix(context, cpu);
     pmb_buffer_free(memory, &cpu->ranges);
   }
   return status;

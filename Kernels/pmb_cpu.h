@@ -61,9 +61,6 @@ typedef struct pmb_cpu {
   int64_t record_count;
 
   const pmb_isovalue *isovalue;
-  float matrix_f32[9]; /* the frame's normal matrix times 2^-e of the sample range */
-  double matrix_f64[9];
-  double gradient_scale;
 
   /* emit only */
   const pmb_mesh *mesh;

@@ -212,7 +212,7 @@ static inline void PMB_REAL_NAME(orient_points)(
 {
   PMB_REAL matrix[9], w[3][16], factor[16];
   int good[16];
-  memcpy(matrix, cpu->PMB_REAL_NAME(matrix), sizeof(matrix));
+  memcpy(matrix, cpu->frame->PMB_REAL_NAME(matrix), sizeof(matrix));
   for (int l = 0; l < 16; ++l) {
     const int lo = p->lower[l], up = p->upper[l];
     const PMB_REAL gx = PMB_REAL_NAME(pmb_lerp)(tile[1][lo], tile[1][up], p->t[l]);
@@ -235,7 +235,7 @@ static inline void PMB_REAL_NAME(orient_points)(
   if (cpu->mesh->gradients) {
     for (int l = 0; l < 16; ++l) {
       for (int r = 0; r < 3; ++r) {
-        p->gradient[3 * l + r] = (float)((double)w[r][l] * cpu->gradient_scale);
+        p->gradient[3 * l + r] = pmb_physical_gradient(cpu->frame, (double)w[r][l], cpu->frame->range_scale);
       }
     }
   }

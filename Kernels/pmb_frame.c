@@ -64,3 +64,19 @@ int pmb_frame_make(const double index_to_world[12], pmb_frame *frame)
   frame->mirrored = determinant < 0;
   return 1;
 }
+
+void pmb_frame_fit(pmb_frame *frame, pmb_type type, double minimum, double maximum)
+{
+  const double largest = -minimum > maximum ? -minimum : maximum;
+  int exponent = 0;
+  if (pmb_type_is_float(type) && largest > 0 && PMB_IS_FINITE(largest)) {
+    (void)frexp(largest, &exponent);
+    exponent = exponent > 1000 ? 1000 : exponent < -1000 ? -1000 : exponent;
+  }
+  for (int i = 0; i < 9; ++i) {
+    const double scaled = ldexp(frame->normal[i], -exponent);
+    frame->matrix_f64[i] = scaled;
+    frame->matrix_f32[i] = (float)(scaled > 1e38 ? 1e38 : scaled < -1e38 ? -1e38 : scaled);
+  }
+  frame->range_scale = ldexp(1.0, exponent);
+}

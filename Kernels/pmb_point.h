@@ -14,18 +14,31 @@
 /* False for NaN and both infinities. */
 #define PMB_IS_FINITE(x) ((x) - (x) == 0)
 
-/* How sample space lies in the world. */
+/* How sample space lies in the world, and how large the samples are. */
 typedef struct pmb_frame {
   double to_world[12];   /* the volume's index_to_world */
   double normal[9];      /* inverse transpose of its 3 x 3 part, times 2^-e so that the largest entry is about 1 */
-  double gradient_scale; /* gradient = normal matrix * index gradient * gradient_scale */
+  double gradient_scale; /* 2^e: gradient = normal matrix * index gradient * gradient_scale */
   int mirrored;          /* determinant < 0: triangles are wound the other way round */
+  /* The normal matrix times 2^-r, r from the range of the samples, so that the squares of usual gradients neither
+   * vanish nor overflow; range_scale = 2^r. */
+  float matrix_f32[9];
+  double matrix_f64[9];
+  double range_scale;
 } pmb_frame;
 
 PMB_INLINE double pmb_world(const pmb_frame *frame, int axis, double x, double y, double z)
 {
   const double *m = frame->to_world + 4 * axis;
   return ((m[0] * x + m[1] * y) + m[2] * z) + m[3];
+}
+
+/* A component of a gradient in physical units, from the product with the normal matrix of samples divided by `range`
+ * (a power of two). In two steps, so that no step but a hopeless one overflows; then the largest float stands in. */
+PMB_INLINE float pmb_physical_gradient(const pmb_frame *frame, double product, double range)
+{
+  const double gradient = product * range * frame->gradient_scale;
+  return (float)(gradient > 3e38 ? 3e38 : gradient < -3e38 ? -3e38 : gradient);
 }
 
 #define PMB_REAL float
@@ -117,8 +130,7 @@ PMB_INLINE void pmb_careful_point(const pmb_frame *frame, const pmb_stencil *low
   for (int r = 0; r < 3; ++r) {
     const double w =
       (frame->normal[3 * r] * g[0] + frame->normal[3 * r + 1] * g[1]) + frame->normal[3 * r + 2] * g[2];
-    const double out = w * magnitude * frame->gradient_scale;
-    gradient[r] = (float)(out > 3e38 ? 3e38 : out < -3e38 ? -3e38 : out);
+    gradient[r] = pmb_physical_gradient(frame, w, magnitude);
   }
   if (g[0] == 0 && g[1] == 0 && g[2] == 0) {
     pmb_fallback_gradient(lower, g);
