@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBContourArrays.h"
+
+#include "vtkAOSDataArrayTemplate.h"
+#include "vtkDataArray.h"
+#include "vtkDataSetAttributes.h"
+#include "vtkImageData.h"
+#include "vtkInformation.h"
+#include "vtkPointData.h"
+#include "vtkSOADataArrayTemplate.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace vtkPMBContour
+{
+namespace
+{
+// By size and sign, because long and long long, and char and signed or unsigned char, are different types to C++.
+template <typename T>
+constexpr pmb_type TypeOf()
+{
+  if (std::is_floating_point<T>::value)
+  {
+    return sizeof(T) == 4 ? PMB_FLOAT32 : PMB_FLOAT64;
+  }
+  const bool isSigned = std::is_signed<T>::value;
+  switch (sizeof(T))
+  {
+    case 1:
+      return isSigned ? PMB_INT8 : PMB_UINT8;
+    case 2:
+      return isSigned ? PMB_INT16 : PMB_UINT16;
+    case 4:
+      return isSigned ? PMB_INT32 : PMB_UINT32;
+    default:
+      return isSigned ? PMB_INT64 : PMB_UINT64;
+  }
+}
+
+template <typename T>
+Memory FindTypedMemory(vtkDataArray* array)
+{
+  Memory memory;
+  if (auto* typed = vtkAOSDataArrayTemplate<T>::FastDownCast(array))
+  {
+    memory.Samples = typed->GetPointer(0);
+    memory.Type = TypeOf<T>();
+  }
+  return memory;
+}
+
+// In the values' own type: vtkDataArray's general way goes through double, which does not hold every 64-bit integer.
+template <typename T>
+bool CopyComponents(vtkDataArray* from, int first, vtkDataArray* to)
+{
+  auto* source = vtkSOADataArrayTemplate<T>::FastDownCast(from);
+  auto* target = vtkAOSDataArrayTemplate<T>::FastDownCast(to);
+  if (!source || !target)
+  {
+    return false;
+  }
+  for (int c = 0; c < to->GetNumberOfComponents(); ++c)
+  {
+    for (vtkIdType i = 0; i < from->GetNumberOfTuples(); ++i)
+    {
+      target->SetTypedComponent(i, c, source->GetTypedComponent(i, first + c));
+    }
+  }
+  return true;
+}
+
+bool IsTaken(const char* name, const std::vector<const char*>& taken)
+{
+  for (const char* other : taken)
+  {
+    if (name && std::strcmp(name, other) == 0)
+    {
+      return true;
+    }
+  }
+  return false;
+}
+}
+
+Memory FindMemory(vtkDataArray* array)
+{
+  switch (array->GetDataType())
+  {
+    vtkTemplateMacro(return FindTypedMemory<VTK_TT>(array));
+  }
+  return Memory();
+}
+
+void Allocate(vtkDataArray* array, vtkIdType n)
+{
+  const vtkIdType values = n * array->GetNumberOfComponents();
+  if (values == 0)
+  {
+    array->SetNumberOfTuples(0);
+    return;
+  }
+  void* memory = std::malloc(static_cast<size_t>(values) * array->GetDataTypeSize());
+  if (!memory)
+  {
+    throw std::bad_alloc();
+  }
+  array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_FREE);
+}
+
+static vtkSmartPointer<vtkDataArray> NewPlain(int vtkType)
+{
+  const int type = vtkType == VTK_BIT ? VTK_UNSIGNED_CHAR : vtkType;
+  return vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
+}
+
+vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component)
+{
+  auto copy = NewPlain(array->GetDataType());
+  const int first = component < 0 ? 0 : component;
+  const int count = component < 0 ? array->GetNumberOfComponents() : 1;
+  copy->SetNumberOfComponents(count);
+  Allocate(copy, array->GetNumberOfTuples());
+  switch (array->GetDataType())
+  {
+    vtkTemplateMacro(if (CopyComponents<VTK_TT>(array, first, copy)) return copy;);
+  }
+  for (int c = 0; c < count; ++c)
+  {
+    copy->CopyComponent(c, array, first + c);
+  }
+  return copy;
+}
+
+vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n)
+{
+  auto array = NewPlain(source->GetDataType());
+  array->SetNumberOfComponents(source->GetNumberOfComponents());
+  array->SetName(source->GetName());
+  array->CopyComponentNames(source);
+  array->SetLookupTable(source->GetLookupTable());
+  if (source->HasInformation())
+  {
+    array->CopyInformation(source->GetInformation(), /*deep=*/0);
+  }
+  Allocate(array, n);
+  return array;
+}
+
+int64_t CountBytes(vtkDataArray* array)
+{
+  return static_cast<int64_t>(array->GetNumberOfValues()) * array->GetDataTypeSize();
+}
+
+std::vector<vtkDataArray*> FindPassedArrays(
+  vtkImageData* image, vtkDataArray* contoured, const std::vector<const char*>& taken)
+{
+  vtkPointData* pointData = image->GetPointData();
+  std::vector<vtkDataArray*> passed;
+  for (int i = 0; i < pointData->GetNumberOfArrays(); ++i)
+  {
+    vtkDataArray* array = pointData->GetArray(i);
+    const bool wanted = array && array != contoured && array->GetNumberOfTuples() == image->GetNumberOfPoints() &&
+      array->GetNumberOfComponents() > 0 && array != pointData->GetGlobalIds() &&
+      array != pointData->GetPedigreeIds() && !IsTaken(array->GetName(), taken) &&
+      !IsTaken(array->GetName(), { vtkDataSetAttributes::GhostArrayName() });
+    if (wanted)
+    {
+      passed.push_back(array);
+    }
+  }
+  return passed;
+}
+}
+VTK_ABI_NAMESPACE_END

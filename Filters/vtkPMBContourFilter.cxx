@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBContourFilter.h"
+
+#include "vtkCommand.h"
+#include "vtkContourValues.h"
+#include "vtkImageData.h"
+#include "vtkInformation.h"
+#include "vtkInformationVector.h"
+#include "vtkObjectFactory.h"
+#include "vtkPMBContourInternals.h"
+#include "vtkPolyData.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
+
+#include <algorithm>
+#include <new>
+
+VTK_ABI_NAMESPACE_BEGIN
+vtkStandardNewMacro(vtkPMBContourFilter);
+
+vtkPMBContourFilter::vtkPMBContourFilter()
+  : ContourValues(vtkContourValues::New())
+  , ComputeNormals(1)
+  , ComputeGradients(0)
+  , ComputeScalars(1)
+  , InterpolateAttributes(1)
+  , RemoveDegenerateTriangles(1)
+  , Use64BitIds(0)
+  , OutputPointsPrecision(DEFAULT_PRECISION)
+  , ArrayComponent(0)
+  , Device(AUTOMATIC)
+  , NumberOfThreads(0)
+  , NumberOfBinds(0)
+  , PeakExtraBytes(0)
+  , LastRunSummary("Not run yet")
+  , Internals(new vtkInternals)
+{
+  this->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, vtkDataSetAttributes::SCALARS);
+  // Composite input is handed to RequestData() block by block, with a pair of these events around each of them and
+  // one around all of them.
+  this->AddObserver(vtkCommand::StartEvent, this, &vtkPMBContourFilter::OnStart);
+  this->AddObserver(vtkCommand::EndEvent, this, &vtkPMBContourFilter::OnEnd);
+}
+
+vtkPMBContourFilter::~vtkPMBContourFilter()
+{
+  this->ContourValues->Delete();
+}
+
+void vtkPMBContourFilter::SetValue(int i, double value)
+{
+  this->ContourValues->SetValue(i, value);
+}
+
+double vtkPMBContourFilter::GetValue(int i)
+{
+  return this->ContourValues->GetValue(i);
+}
+
+double* vtkPMBContourFilter::GetValues()
+{
+  return this->ContourValues->GetValues();
+}
+
+void vtkPMBContourFilter::GetValues(double* contourValues)
+{
+  this->ContourValues->GetValues(contourValues);
+}
+
+void vtkPMBContourFilter::SetNumberOfContours(int number)
+{
+  this->ContourValues->SetNumberOfContours(number);
+}
+
+vtkIdType vtkPMBContourFilter::GetNumberOfContours()
+{
+  return this->ContourValues->GetNumberOfContours();
+}
+
+void vtkPMBContourFilter::GenerateValues(int numContours, double range[2])
+{
+  this->ContourValues->GenerateValues(numContours, range);
+}
+
+void vtkPMBContourFilter::GenerateValues(int numContours, double rangeStart, double rangeEnd)
+{
+  this->ContourValues->GenerateValues(numContours, rangeStart, rangeEnd);
+}
+
+vtkMTimeType vtkPMBContourFilter::GetMTime()
+{
+  return std::max(this->Superclass::GetMTime(), this->ContourValues->GetMTime());
+}
+
+int vtkPMBContourFilter::FillInputPortInformation(int, vtkInformation* info)
+{
+  info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkImageData");
+  return 1;
+}
+
+int vtkPMBContourFilter::RequestUpdateExtent(
+  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  using Pipeline = vtkStreamingDemandDrivenPipeline;
+  vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
+  vtkInformation* outInfo = outputVector->GetInformationObject(0);
+  const int pieces = outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES());
+  int ghostLevels = outInfo->Get(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS());
+  // Gradients at a piece's border need the samples beyond it.
+  ghostLevels += pieces > 1;
+  inInfo->Set(Pipeline::UPDATE_PIECE_NUMBER(), outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()));
+  inInfo->Set(Pipeline::UPDATE_NUMBER_OF_PIECES(), pieces);
+  inInfo->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), ghostLevels);
+  return 1;
+}
+
+int vtkPMBContourFilter::RequestData(
+  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  vtkImageData* image = vtkImageData::GetData(inputVector[0]);
+  vtkPolyData* output = vtkPolyData::GetData(outputVector);
+  this->LastRunSummary = "Failed";
+  std::string error;
+  try
+  {
+    error = this->Internals->Execute(this, image, inputVector, output);
+  }
+  catch (const std::bad_alloc&)
+  {
+    error =
+      "There is not enough memory for the mesh: contour a part of the volume (Extract Subset), or turn normals, "
+      "gradients and other arrays off.";
+  }
+  if (!error.empty())
+  {
+    this->Internals->NoteError(error);
+    output->Initialize();
+    this->LastRunSummary = "Failed: " + error;
+    vtkErrorMacro(<< error);
+  }
+  // Also after an error: the output is valid, if empty, and VTK would only add a second message to ours.
+  return 1;
+}
+
+void vtkPMBContourFilter::OnStart()
+{
+  if (this->Internals->Depth++ == 0)
+  {
+    this->Internals->Begin();
+  }
+}
+
+void vtkPMBContourFilter::OnEnd()
+{
+  if (--this->Internals->Depth > 0)
+  {
+    return;
+  }
+  const std::string warning = this->Internals->End(this->LastRunSummary);
+  if (!warning.empty())
+  {
+    vtkWarningMacro(<< warning);
+  }
+}
+
+void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "Contour Values:\n";
+  this->ContourValues->PrintSelf(os, indent.GetNextIndent());
+  os << indent << "Compute Normals: " << (this->ComputeNormals ? "On\n" : "Off\n");
+  os << indent << "Compute Gradients: " << (this->ComputeGradients ? "On\n" : "Off\n");
+  os << indent << "Compute Scalars: " << (this->ComputeScalars ? "On\n" : "Off\n");
+  os << indent << "Interpolate Attributes: " << (this->InterpolateAttributes ? "On\n" : "Off\n");
+  os << indent << "Remove Degenerate Triangles: " << (this->RemoveDegenerateTriangles ? "On\n" : "Off\n");
+  os << indent << "Use 64 Bit Ids: " << (this->Use64BitIds ? "On\n" : "Off\n");
+  os << indent << "Output Points Precision: " << this->OutputPointsPrecision << "\n";
+  os << indent << "Array Component: " << this->ArrayComponent << "\n";
+  os << indent << "Device: " << (this->Device == CPU ? "CPU\n" : "Automatic\n");
+  os << indent << "Number Of Threads: " << this->NumberOfThreads << "\n";
+  os << indent << "Number Of Binds: " << this->NumberOfBinds << "\n";
+  os << indent << "Peak Extra Bytes: " << this->PeakExtraBytes << "\n";
+  os << indent << "Last Run Summary: " << this->LastRunSummary << "\n";
+}
+VTK_ABI_NAMESPACE_END

@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class   vtkPMBContourFilter
+ * @brief   isosurfaces of image data by Parallel Marching Blocks
+ *
+ * vtkPMBContourFilter makes triangles from one point array of a vtkImageData, at one or more isovalues. It is a thin
+ * layer over the library PMB (pmb.h), which works in bricks of 32 x 4 x 4 samples and in these passes:
+ *
+ * 1. summarize: the least and the greatest sample of every brick. Done once per volume, not once per isovalue.
+ * 2. select: the bricks that the isovalue crosses. Everything else never looks at another brick.
+ * 3. classify: a bit per sample, inside or outside; points and triangles of each brick are counted from the bits.
+ * 4. scan: where the output of each brick begins.
+ * 5. vertices and triangles: points, normals and ids are written straight into the arrays of the output.
+ *
+ * The mesh is indexed: a grid edge that the surface crosses carries exactly one point, and neighbouring triangles
+ * share it. Its bytes depend on the input alone, not on the number of threads or the processor. Because the summary
+ * is kept, moving the isovalue of a volume that stays the same costs a fraction of the first execution.
+ *
+ * Inside is sample >= isovalue, decided in the array's own type. Normals point to lower values, whatever the spacing
+ * and the direction matrix, and the triangles' order agrees with them. A cell with a sample that is NaN or infinite
+ * gives no triangle.
+ *
+ * Where the input is a 2D image (exactly one dimension of 1) the output is isolines, made by
+ * vtkSynchronizedTemplates2D. Thinner and empty input gives empty output.
+ *
+ * Based on Liu, Clapworthy, Dong and Wu, "Parallel Marching Blocks: A Practical Isosurfacing Algorithm for Large Data
+ * on Many-Core Architectures", EuroVis 2016, with two changes: points are shared across bricks, and the order of the
+ * output is fixed.
+ *
+ * @warning
+ * The filter remembers a summary of the samples. As everywhere in VTK, whoever writes into an array in place calls
+ * Modified() on it, or on the image.
+ *
+ * @warning
+ * Several isovalues give one mesh each, one after another in the output, and share no points.
+ *
+ * @warning
+ * Arrays that are not stored as tuples in one piece of memory (structure of arrays, implicit arrays, bits) are copied
+ * into one before use.
+ *
+ * @warning
+ * Where the input has ghost cells, so has the output: in a run with several pieces each piece asks for one level more
+ * than it was asked for, contours all of it, and hands the cells' vtkGhostType on to their triangles.
+ *
+ * @sa
+ * vtkContourFilter vtkFlyingEdges3D vtkMarchingCubes vtkSynchronizedTemplates3D vtkSynchronizedTemplates2D
+ */
+
+#ifndef vtkPMBContourFilter_h
+#define vtkPMBContourFilter_h
+
+#include "vtkPMBContourModule.h" // For export macro
+#include "vtkPolyDataAlgorithm.h"
+
+#include <memory> // For the internals
+#include <string> // For LastRunSummary
+
+VTK_ABI_NAMESPACE_BEGIN
+class vtkContourValues;
+class vtkImageData;
+
+class VTKPMBCONTOUR_EXPORT vtkPMBContourFilter : public vtkPolyDataAlgorithm
+{
+public:
+  static vtkPMBContourFilter* New();
+  vtkTypeMacro(vtkPMBContourFilter, vtkPolyDataAlgorithm);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  /**
+   * The isovalues are kept in a vtkContourValues; its changes count.
+   */
+  vtkMTimeType GetMTime() override;
+
+  ///@{
+  /**
+   * The isovalues, as in vtkContourFilter: value number i; a list of GetNumberOfContours() values, to look at or to
+   * copy into memory that is large enough; how many there are (SetValue() enlarges the list as needed); and evenly
+   * spaced values from one end of a range to the other, both included. To begin with there is one value, 0.
+   */
+  void SetValue(int i, double value);
+  double GetValue(int i);
+  double* GetValues() VTK_SIZEHINT(GetNumberOfContours());
+  void GetValues(double* contourValues);
+  void SetNumberOfContours(int number);
+  vtkIdType GetNumberOfContours();
+  void GenerateValues(int numContours, double range[2]);
+  void GenerateValues(int numContours, double rangeStart, double rangeEnd);
+  ///@}
+
+  ///@{
+  /**
+   * Whether the points get normals: unit vectors from central differences, toward lower values. On by default.
+   */
+  vtkSetMacro(ComputeNormals, vtkTypeBool);
+  vtkGetMacro(ComputeNormals, vtkTypeBool);
+  vtkBooleanMacro(ComputeNormals, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
+   * Whether the points get the array "Gradients": the change of the samples per unit of world length. Off by default.
+   */
+  vtkSetMacro(ComputeGradients, vtkTypeBool);
+  vtkGetMacro(ComputeGradients, vtkTypeBool);
+  vtkBooleanMacro(ComputeGradients, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
+   * Whether the points get the isovalue, in an array named as the array that is contoured: of doubles where that
+   * array is of doubles or of 32-bit or 64-bit integers, else of floats. On by default.
+   */
+  vtkSetMacro(ComputeScalars, vtkTypeBool);
+  vtkGetMacro(ComputeScalars, vtkTypeBool);
+  vtkBooleanMacro(ComputeScalars, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
+   * Whether the other arrays of the input come along: numeric point arrays are interpolated along the edges (integers
+   * rounded toward zero), cell arrays are copied to the triangles of their cell. Left out are point arrays that are
+   * not numbers, global and pedigree ids, and the points' vtkGhostType. The cells' vtkGhostType always comes along.
+   * On by default.
+   */
+  vtkSetMacro(InterpolateAttributes, vtkTypeBool);
+  vtkGetMacro(InterpolateAttributes, vtkTypeBool);
+  vtkBooleanMacro(InterpolateAttributes, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
+   * What to do where the isovalue equals a sample. On: the edges that meet there share one point, and triangles that
+   * would have no area are left out. Off: every crossed edge has a point of its own, and the numbers of points and
+   * triangles are those of vtkFlyingEdges3D. On by default.
+   */
+  vtkSetMacro(RemoveDegenerateTriangles, vtkTypeBool);
+  vtkGetMacro(RemoveDegenerateTriangles, vtkTypeBool);
+  vtkBooleanMacro(RemoveDegenerateTriangles, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
+   * The type of the points' coordinates: vtkAlgorithm::SINGLE_PRECISION, DOUBLE_PRECISION, or DEFAULT_PRECISION,
+   * which is double where the contoured array is of doubles, else single. DEFAULT_PRECISION to begin with.
+   */
+  vtkSetClampMacro(OutputPointsPrecision, int, SINGLE_PRECISION, DEFAULT_PRECISION);
+  vtkGetMacro(OutputPointsPrecision, int);
+  ///@}
+
+  ///@{
+  /**
+   * Which component of the array to contour; 0 to begin with. The array itself is chosen by
+   * SetInputArrayToProcess(); to begin with it is the active point scalars.
+   */
+  vtkSetMacro(ArrayComponent, int);
+  vtkGetMacro(ArrayComponent, int);
+  ///@}
+
+  /**
+   * What a filter may run on.
+   */
+  enum DeviceType
+  {
+    AUTOMATIC = 0, ///< the fastest device that this build and this machine have
+    CPU = 1        ///< the processor's cores
+  };
+
+  ///@{
+  /**
+   * What to run on; AUTOMATIC to begin with. The mesh is the same on all.
+   */
+  vtkSetClampMacro(Device, int, AUTOMATIC, CPU);
+  vtkGetMacro(Device, int);
+  ///@}
+
+  ///@{
+  /**
+   * How many threads to use, at most 1024; 0, the default: one per core that the process may use. The mesh is the
+   * same for any number.
+   */
+  vtkSetClampMacro(NumberOfThreads, int, 0, 1024);
+  vtkGetMacro(NumberOfThreads, int);
+  ///@}
+
+  ///@{
+  /**
+   * Whether ids are stored with 64 bits even where 32 bits hold them, for code that takes the address of the
+   * connectivity as vtkIdType. Off by default. (Where 32 bits do not hold them, 64 are used anyway.)
+   */
+  vtkSetMacro(Use64BitIds, vtkTypeBool);
+  vtkGetMacro(Use64BitIds, vtkTypeBool);
+  vtkBooleanMacro(Use64BitIds, vtkTypeBool);
+  ///@}
+
+  /**
+   * What the last execution did, in a sentence for a person: device, threads, numbers of triangles and points,
+   * seconds; or why there is no surface. For composite input it sums the blocks up.
+   */
+  const char* GetLastRunSummary() const { return this->LastRunSummary.c_str(); }
+
+  /**
+   * How often this filter has read a volume as a whole to summarize it. It grows when the samples, the array or its
+   * component, the geometry of the image or the number of threads have changed, and not when only isovalues or the
+   * kind of output have: of use for tests and to look into a slow pipeline.
+   */
+  vtkIdType GetNumberOfBinds() const { return this->NumberOfBinds; }
+
+  /**
+   * The most bytes that this filter has held at a time, since it was made, beyond its input and its output: the
+   * summary of the volume, what is counted for the active bricks, copies of arrays that are not in one piece, and the
+   * cell of each triangle while cell arrays are copied.
+   */
+  vtkTypeInt64 GetPeakExtraBytes() const { return this->PeakExtraBytes; }
+
+protected:
+  vtkPMBContourFilter();
+  ~vtkPMBContourFilter() override;
+
+  int RequestUpdateExtent(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+  int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+  int FillInputPortInformation(int port, vtkInformation* info) override;
+
+  vtkContourValues* ContourValues;
+  vtkTypeBool ComputeNormals;
+  vtkTypeBool ComputeGradients;
+  vtkTypeBool ComputeScalars;
+  vtkTypeBool InterpolateAttributes;
+  vtkTypeBool RemoveDegenerateTriangles;
+  vtkTypeBool Use64BitIds;
+  int OutputPointsPrecision;
+  int ArrayComponent;
+  int Device;
+  int NumberOfThreads;
+  vtkIdType NumberOfBinds;
+  vtkTypeInt64 PeakExtraBytes;
+  std::string LastRunSummary;
+
+private:
+  vtkPMBContourFilter(const vtkPMBContourFilter&) = delete;
+  void operator=(const vtkPMBContourFilter&) = delete;
+
+  // Before the first and after the last block of an execution (an image by itself is one block).
+  void OnStart();
+  void OnEnd();
+
+  class vtkInternals;
+  std::unique_ptr<vtkInternals> Internals;
+};
+
+VTK_ABI_NAMESPACE_END
+#endif

@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBContourInput.h"
+
+#include "vtkAbstractArray.h"
+#include "vtkCellData.h"
+#include "vtkDataArray.h"
+#include "vtkImageData.h"
+#include "vtkMatrix3x3.h"
+#include "vtkPointData.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace vtkPMBContour
+{
+namespace
+{
+std::string Quoted(const char* name)
+{
+  return name ? "'" + std::string(name) + "'" : std::string("without a name");
+}
+
+std::string ListArrays(vtkFieldData* data)
+{
+  std::string list;
+  for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+  {
+    const char* name = data->GetAbstractArray(i)->GetName();
+    list += (list.empty() ? "" : ", ") + Quoted(name);
+  }
+  return list.empty() ? "none" : list;
+}
+
+std::string ExplainMissing(vtkImageData* image, const ArrayChoice& choice)
+{
+  std::ostringstream text;
+  if (choice.Name.empty())
+  {
+    text << "The input has no active point scalars to contour.";
+  }
+  else
+  {
+    text << "The input has no point array '" << choice.Name << "'";
+    const bool onCells = image->GetCellData()->HasArray(choice.Name.c_str()) != 0;
+    text << (onCells ? ", only a cell array of that name; apply Cell Data to Point Data first." : ".");
+  }
+  text << " Choose one with SetInputArrayToProcess (in ParaView: Contour By); its point arrays: "
+       << ListArrays(image->GetPointData()) << ".";
+  return text.str();
+}
+}
+
+Dimensions::Dimensions(vtkImageData* image)
+  : Thick(0)
+{
+  // Of the data, not of the request: in a run with ghost levels they differ.
+  image->GetExtent(this->Extent);
+  bool empty = false;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    this->Size[axis] = std::max(0, this->Extent[2 * axis + 1] - this->Extent[2 * axis] + 1);
+    empty = empty || this->Size[axis] == 0;
+    this->Thick += this->Size[axis] > 1;
+  }
+  if (empty)
+  {
+    this->Thick = 0;
+  }
+}
+
+vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::string& error)
+{
+  if (!choice.Array)
+  {
+    error = ExplainMissing(image, choice);
+    return nullptr;
+  }
+  const std::string name = Quoted(choice.Array->GetName());
+  std::ostringstream text;
+  vtkDataArray* array = vtkDataArray::SafeDownCast(choice.Array);
+  if (choice.Association != vtkDataObject::FIELD_ASSOCIATION_POINTS)
+  {
+    text << "The array " << name << " belongs to the "
+         << (choice.Association == vtkDataObject::FIELD_ASSOCIATION_CELLS ? "cells" : "data set as a whole")
+         << ", and a contour needs a point array: for a cell array, apply Cell Data to Point Data first, or choose a "
+            "point array of the input: "
+         << ListArrays(image->GetPointData()) << ".";
+  }
+  else if (!array)
+  {
+    text << "The array " << name << " holds no numbers (it is a " << choice.Array->GetClassName()
+         << "): choose a numeric point array.";
+  }
+  else if (array->GetNumberOfTuples() != image->GetNumberOfPoints())
+  {
+    text << "The array " << name << " has " << array->GetNumberOfTuples() << " tuples, but the image has "
+         << image->GetNumberOfPoints() << " points: both must be equal; mend the source of the image.";
+  }
+  else if (choice.Component < 0 || choice.Component >= array->GetNumberOfComponents())
+  {
+    text << "ArrayComponent is " << choice.Component << ", but the array " << name << " has "
+         << array->GetNumberOfComponents() << " component(s): set ArrayComponent to 0 up to "
+         << array->GetNumberOfComponents() - 1 << ".";
+  }
+  error = text.str();
+  return error.empty() ? array : nullptr;
+}
+
+bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], std::string& error)
+{
+  int extent[6];
+  image->GetExtent(extent);
+  const double* origin = image->GetOrigin();
+  const double* spacing = image->GetSpacing();
+  vtkMatrix3x3* direction = image->GetDirectionMatrix();
+  bool finite = true;
+  for (int r = 0; r < 3; ++r)
+  {
+    matrix[4 * r + 3] = origin[r];
+    for (int c = 0; c < 3; ++c)
+    {
+      matrix[4 * r + c] = direction->GetElement(r, c) * spacing[c];
+      matrix[4 * r + 3] += matrix[4 * r + c] * extent[2 * c];
+      finite = finite && std::isfinite(matrix[4 * r + c]);
+    }
+    finite = finite && std::isfinite(matrix[4 * r + 3]);
+  }
+  std::ostringstream text;
+  if (!finite)
+  {
+    text << "Origin (" << origin[0] << ", " << origin[1] << ", " << origin[2] << "), spacing (" << spacing[0] << ", "
+         << spacing[1] << ", " << spacing[2] << ") and direction matrix of the image must be finite numbers.";
+  }
+  else if (invertible && (spacing[0] == 0 || spacing[1] == 0 || spacing[2] == 0))
+  {
+    text << "The spacing of the image is (" << spacing[0] << ", " << spacing[1] << ", " << spacing[2]
+         << "): no axis may have 0; set the real distance between samples.";
+  }
+  else if (invertible && direction->Determinant() == 0)
+  {
+    text << "The direction matrix of the image is singular (determinant 0): its columns must be three independent "
+            "axes.";
+  }
+  error = text.str();
+  return error.empty();
+}
+
+bool Binding::Describe(
+  vtkImageData* image, vtkMTimeType imageTime, vtkDataArray* array, int component, std::string& error)
+{
+  const Dimensions dimensions(image);
+  const Memory memory = FindMemory(array);
+  this->Samples = memory.Samples;
+  this->Array = array;
+  this->Copy = nullptr;
+  this->ArrayTime = array->GetMTime();
+  this->ImageTime = imageTime;
+  this->Component = component;
+
+  this->Volume = pmb_volume{};
+  this->Volume.struct_size = sizeof(pmb_volume);
+  int64_t stride = memory.Samples ? array->GetNumberOfComponents() : 1;
+  if (memory.Samples)
+  {
+    this->Volume.type = memory.Type;
+    this->Volume.samples =
+      static_cast<const char*>(memory.Samples) + static_cast<size_t>(component) * pmb_type_size(memory.Type);
+  }
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    this->Volume.dims[axis] = dimensions.Size[axis];
+    this->Volume.strides[axis] = stride;
+    stride *= dimensions.Size[axis];
+  }
+  return MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world, error);
+}
+
+bool Binding::Matches(const Binding& other) const
+{
+  const pmb_volume& a = this->Volume;
+  const pmb_volume& b = other.Volume;
+  return this->Array && this->Array == other.Array && this->Samples == other.Samples &&
+    this->ArrayTime == other.ArrayTime && this->ImageTime == other.ImageTime && this->Component == other.Component &&
+    std::equal(a.dims, a.dims + 3, b.dims) && std::equal(a.strides, a.strides + 3, b.strides) &&
+    std::equal(a.index_to_world, a.index_to_world + 12, b.index_to_world);
+}
+
+void Binding::CopyIfNeeded(vtkDataArray* array)
+{
+  if (!this->Samples)
+  {
+    this->Copy = CopyToMemory(array, this->Component);
+    const Memory memory = FindMemory(this->Copy);
+    this->Volume.samples = memory.Samples;
+    this->Volume.type = memory.Type;
+  }
+}
+
+int64_t Binding::GetCopyBytes() const
+{
+  return this->Copy ? CountBytes(this->Copy) : 0;
+}
+}
+VTK_ABI_NAMESPACE_END

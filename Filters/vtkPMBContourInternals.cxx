@@ -1,0 +1,387 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBContourInternals.h"
+
+#include "vtkDataArray.h"
+#include "vtkImageData.h"
+#include "vtkInformation.h"
+#include "vtkInformationVector.h"
+#include "vtkPMBContourSlice.h"
+#include "vtkPolyData.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
+#include "vtkTrivialProducer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <sstream>
+
+VTK_ABI_NAMESPACE_BEGIN
+using Clock = std::chrono::steady_clock;
+
+struct vtkPMBContourFilter::vtkInternals::Job
+{
+  vtkPMBContourFilter* Filter;
+  vtkImageData* Image;
+  vtkPolyData* Output;
+  bool Alone; // the only piece
+  vtkDataArray* Array = nullptr;
+  std::vector<double> Isovalues;
+  vtkPMBContour::OutputChoice Choice = {};
+  Clock::time_point Start = Clock::now();
+  double BindSeconds = -1.0; // negative: the volume was bound already
+  double ProgressFrom = 0.0;
+  double ProgressTo = 1.0;
+  double ProgressShown = 0.0;
+  bool Aborted = false;
+
+  double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
+};
+
+namespace
+{
+vtkPMBContour::ArrayChoice ReadArrayChoice(
+  vtkPMBContourFilter* filter, vtkInformation* asked, vtkAbstractArray* array, int association)
+{
+  vtkPMBContour::ArrayChoice choice;
+  choice.Array = array;
+  choice.Association = association;
+  choice.Component = filter->GetArrayComponent();
+  const char* name = asked && asked->Has(vtkDataObject::FIELD_NAME()) ? asked->Get(vtkDataObject::FIELD_NAME()) : "";
+  choice.Name = name ? name : "";
+  return choice;
+}
+
+// An image that the user hands over directly may have been written in place and only be marked modified itself, not
+// its array. Filters, on the other hand, pass the same array on in an image that is new with each execution, as
+// ParaView's do, and their images' times say nothing.
+vtkMTimeType ModifiedAsWhole(vtkPMBContourFilter* filter, vtkImageData* image)
+{
+  return vtkTrivialProducer::SafeDownCast(filter->GetInputAlgorithm()) ? image->GetMTime() : 0;
+}
+}
+
+std::string vtkPMBContourFilter::vtkInternals::Execute(
+  vtkPMBContourFilter* filter, vtkImageData* image, vtkInformationVector** inputVector, vtkPolyData* output)
+{
+  Job job{ filter, image, output, true };
+  vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
+  job.Alone = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()) <= 1;
+  ++this->Sum.Blocks;
+  const vtkPMBContour::Dimensions dimensions(image);
+  if (dimensions.Thick < 2)
+  {
+    filter->LastRunSummary = "No surface: the input has no cells of two or three dimensions";
+    return std::string();
+  }
+  int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
+  vtkAbstractArray* array = filter->GetInputAbstractArrayToProcess(0, inputVector, association);
+  std::string error;
+  job.Array = vtkPMBContour::CheckArray(
+    image, ReadArrayChoice(filter, filter->GetInputArrayInformation(0), array, association), error);
+  if (error.empty())
+  {
+    error = this->ReadIsovalues(job);
+  }
+  if (!error.empty())
+  {
+    return error;
+  }
+  if (job.Isovalues.empty())
+  {
+    filter->LastRunSummary = "No surface: there is no isovalue";
+    return std::string();
+  }
+  job.Choice.Normals = filter->ComputeNormals != 0;
+  job.Choice.Gradients = filter->ComputeGradients != 0;
+  job.Choice.Scalars = filter->ComputeScalars != 0;
+  job.Choice.OtherArrays = filter->InterpolateAttributes != 0;
+  job.Choice.Wide = filter->Use64BitIds != 0;
+  job.Choice.Precision = filter->OutputPointsPrecision;
+  error = dimensions.Thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
+  if (job.Aborted)
+  {
+    this->Sum.Aborted = true;
+    filter->LastRunSummary = "Aborted";
+  }
+  return error;
+}
+
+std::string vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
+{
+  const vtkIdType count = job.Filter->GetNumberOfContours();
+  for (vtkIdType i = 0; i < count; ++i)
+  {
+    const double isovalue = job.Filter->GetValue(static_cast<int>(i));
+    if (!std::isfinite(isovalue))
+    {
+      std::ostringstream text;
+      text << "Isovalue number " << i << " is " << isovalue << ": set a finite number.";
+      return text.str();
+    }
+    job.Isovalues.push_back(isovalue);
+  }
+  return std::string();
+}
+
+std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
+{
+  vtkPMBContourFilter* filter = job.Filter;
+  std::string error;
+  if (!vtkPMBContour::ContourSlice(
+        job.Image, job.Array, filter->ArrayComponent, job.Isovalues, job.Choice, filter, job.Output, error))
+  {
+    return error;
+  }
+  job.Aborted = ShouldStop(filter);
+  if (job.Aborted)
+  {
+    job.Output->Initialize();
+  }
+  std::ostringstream text;
+  text << "2D input, isolines by vtkSynchronizedTemplates2D: " << job.Output->GetNumberOfLines() << " lines and "
+       << job.Output->GetNumberOfPoints() << " points in " << job.Seconds() << " s";
+  filter->LastRunSummary = text.str();
+  return std::string();
+}
+
+std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
+{
+  std::string error = this->PrepareContext(job);
+  if (!error.empty())
+  {
+    return error;
+  }
+  pmb_set_progress(this->Context.get(), OnProgress, &job);
+  // The hook must not outlive the job.
+  struct Unhook
+  {
+    pmb_context* Context;
+    ~Unhook() { pmb_set_progress(this->Context, nullptr, nullptr); }
+  } unhook{ this->Context.get() };
+
+  error = this->Bind(job);
+  if (!error.empty() || job.Aborted)
+  {
+    return error;
+  }
+  this->NoteRange(job);
+
+  pmb_request request = {};
+  request.struct_size = sizeof(request);
+  request.isovalues = job.Isovalues.data();
+  request.isovalue_count = static_cast<int64_t>(job.Isovalues.size());
+  request.remove_degenerate = job.Filter->RemoveDegenerateTriangles != 0;
+  pmb_sizes sizes = {};
+  this->BeginStep(job, job.ProgressTo, job.BindSeconds < 0 ? 0.3 : 0.6);
+  const pmb_status status = pmb_count(this->Context.get(), &request, &sizes, nullptr);
+  if (status != PMB_OK)
+  {
+    return this->Judge(job, status);
+  }
+  error = this->Emit(job, sizes);
+  if (error.empty() && !job.Aborted)
+  {
+    this->Summarize(job, sizes);
+  }
+  return error;
+}
+
+std::string vtkPMBContourFilter::vtkInternals::PrepareContext(Job& job)
+{
+  const int threads = job.Filter->NumberOfThreads;
+  const int device = job.Filter->Device;
+  if (this->Context && this->ContextThreads == threads && this->ContextDevice == device)
+  {
+    return std::string();
+  }
+  this->Bound = vtkPMBContour::Binding();
+  this->Context.reset();
+  pmb_options options = {};
+  options.struct_size = sizeof(options);
+  options.device = device == CPU ? PMB_DEVICE_CPU : PMB_DEVICE_AUTOMATIC;
+  options.threads = threads;
+  pmb_context* context = nullptr;
+  if (pmb_create(&options, &context) != PMB_OK)
+  {
+    return pmb_error(nullptr);
+  }
+  this->Context.reset(context);
+  this->ContextThreads = threads;
+  this->ContextDevice = device;
+  return std::string();
+}
+
+std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
+{
+  vtkPMBContour::Binding wanted;
+  std::string error;
+  if (!wanted.Describe(
+        job.Image, ModifiedAsWhole(job.Filter, job.Image), job.Array, job.Filter->ArrayComponent, error))
+  {
+    return error;
+  }
+  if (wanted.Matches(this->Bound))
+  {
+    job.ProgressTo = 0.0;
+    return std::string();
+  }
+  // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
+  pmb_unbind(this->Context.get());
+  this->Bound = vtkPMBContour::Binding();
+  this->BeginStep(job, 0.0, 0.4);
+  const double start = job.Seconds();
+  wanted.CopyIfNeeded(job.Array);
+  const pmb_status status = pmb_bind(this->Context.get(), &wanted.GetVolume());
+  if (status != PMB_OK)
+  {
+    return this->Judge(job, status);
+  }
+  this->Bound = wanted;
+  job.BindSeconds = job.Seconds() - start;
+  ++job.Filter->NumberOfBinds;
+  return std::string();
+}
+
+std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& sizes)
+{
+  vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
+  if (sizes.points > 0)
+  {
+    this->BeginStep(job, job.ProgressTo, 1.0);
+    const pmb_status status = pmb_emit(this->Context.get(), &arrays.GetMesh());
+    if (status != PMB_OK)
+    {
+      return this->Judge(job, status);
+    }
+  }
+  pmb_info info = {};
+  info.struct_size = sizeof(info);
+  pmb_get_info(this->Context.get(), &info);
+  const vtkTypeInt64 extra = info.peak_bytes + this->Bound.GetCopyBytes() + arrays.GetExtraBytes();
+  job.Filter->PeakExtraBytes = std::max(job.Filter->PeakExtraBytes, extra);
+  job.Aborted = !arrays.Finish(job.Output, [&job]() { return !ShouldStop(job.Filter); });
+  return std::string();
+}
+
+// What a status other than PMB_OK means to the user; an abort is no error.
+std::string vtkPMBContourFilter::vtkInternals::Judge(Job& job, pmb_status status)
+{
+  if (status == PMB_ABORTED)
+  {
+    job.Aborted = true;
+    return std::string();
+  }
+  return std::string("The contour failed: ") + pmb_error(this->Context.get());
+}
+
+// Isovalues outside the range are worth a warning, but only if that is true of all blocks. A piece does not know the
+// other pieces' ranges and keeps silent.
+void vtkPMBContourFilter::vtkInternals::NoteRange(Job& job)
+{
+  pmb_info info = {};
+  info.struct_size = sizeof(info);
+  pmb_get_info(this->Context.get(), &info);
+  Totals& sum = this->Sum;
+  ++sum.Ranges;
+  sum.Minimum = std::min(sum.Minimum, info.minimum);
+  sum.Maximum = std::max(sum.Maximum, info.maximum);
+  sum.ArrayName = job.Array->GetName() ? job.Array->GetName() : "";
+  sum.Inside = sum.Inside || !job.Alone;
+  for (double isovalue : job.Isovalues)
+  {
+    sum.Inside = sum.Inside || (isovalue >= info.minimum && isovalue <= info.maximum);
+  }
+}
+
+std::string vtkPMBContourFilter::vtkInternals::DescribeDevice() const
+{
+  pmb_info info = {};
+  info.struct_size = sizeof(info);
+  pmb_get_info(this->Context.get(), &info);
+  std::ostringstream text;
+  text << "CPU (" << info.path << ", " << info.threads << (info.threads == 1 ? " thread)" : " threads)");
+  return text.str();
+}
+
+void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& sizes)
+{
+  const double seconds = job.Seconds();
+  ++this->Sum.Contoured;
+  this->Sum.Triangles += sizes.triangles;
+  this->Sum.Points += sizes.points;
+  this->Sum.Seconds += seconds;
+  // The numbers come last: ParaView's panel shows the end of a text that is too long for it.
+  std::ostringstream text;
+  text.precision(3);
+  text << this->DescribeDevice();
+  if (job.BindSeconds >= 0)
+  {
+    text << ": volume read in " << job.BindSeconds << " s, ";
+  }
+  else
+  {
+    text << ": volume unchanged, ";
+  }
+  text << sizes.triangles << " triangles and " << sizes.points << " points in " << seconds << " s";
+  job.Filter->LastRunSummary = text.str();
+}
+
+std::string vtkPMBContourFilter::vtkInternals::End(std::string& summary) const
+{
+  const Totals& sum = this->Sum;
+  std::ostringstream text;
+  text.precision(3);
+  if (sum.Blocks > 1 && sum.Aborted)
+  {
+    summary = "Aborted";
+  }
+  else if (sum.Blocks > 1 && this->Context)
+  {
+    text << this->DescribeDevice() << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles
+         << " triangles and " << sum.Points << " points in " << sum.Seconds << " s";
+    text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error;
+    summary = text.str();
+  }
+  if (sum.Ranges == 0 || sum.Inside)
+  {
+    return std::string();
+  }
+  std::ostringstream warning;
+  if (sum.Minimum > sum.Maximum)
+  {
+    warning << "The array '" << sum.ArrayName << "' has no finite sample: the output is empty.";
+  }
+  else
+  {
+    warning << "No isovalue lies in the range of the array '" << sum.ArrayName << "', " << sum.Minimum << " to "
+            << sum.Maximum << ": the output is empty.";
+  }
+  return warning.str();
+}
+
+void vtkPMBContourFilter::vtkInternals::BeginStep(Job& job, double from, double to)
+{
+  job.ProgressFrom = from;
+  job.ProgressTo = to;
+}
+
+bool vtkPMBContourFilter::vtkInternals::ShouldStop(vtkPMBContourFilter* filter)
+{
+  // CheckAbort() also looks upstream, and marks the output as aborted for the filters downstream.
+  return filter->CheckAbort() || filter->GetAbortExecute() != 0;
+}
+
+int vtkPMBContourFilter::vtkInternals::OnProgress(void* user, double fraction)
+{
+  Job& job = *static_cast<Job*>(user);
+  const double progress = job.ProgressFrom + fraction * (job.ProgressTo - job.ProgressFrom);
+  // A percent at a time: observers may redraw a window.
+  if (progress >= job.ProgressShown + 0.01)
+  {
+    job.ProgressShown = progress;
+    job.Filter->UpdateProgress(progress);
+  }
+  return ShouldStop(job.Filter) ? 1 : 0;
+}
+VTK_ABI_NAMESPACE_END

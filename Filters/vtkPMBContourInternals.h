@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Private to this module: an execution of vtkPMBContourFilter, and what is kept between two of them.
+#ifndef vtkPMBContourInternals_h
+#define vtkPMBContourInternals_h
+
+#include "vtkPMBContourFilter.h"
+#include "vtkPMBContourInput.h"
+#include "vtkPMBContourOutput.h"
+
+#include "pmb.h"
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+VTK_ABI_NAMESPACE_BEGIN
+class vtkPMBContourFilter::vtkInternals
+{
+public:
+  int Depth = 0; // of executions that have started and not ended: of all blocks, and of one
+
+  // Before the first block of an execution.
+  void Begin() { this->Sum = Totals(); }
+
+  // One block. Returns what is wrong, for the user, or nothing. Throws std::bad_alloc.
+  std::string Execute(
+    vtkPMBContourFilter* filter, vtkImageData* image, vtkInformationVector** inputVector, vtkPolyData* output);
+
+  // What Execute() returned or threw, for the sum.
+  void NoteError(const std::string& error) { this->Sum.Error = error; }
+
+  // After the last block: puts the sum of several into the summary. Returns a warning, or nothing.
+  std::string End(std::string& summary) const;
+
+private:
+  struct Job; // what one block's work passes from step to step
+
+  // Over the blocks of one execution.
+  struct Totals
+  {
+    int Blocks = 0;
+    int Contoured = 0;
+    int64_t Triangles = 0;
+    int64_t Points = 0;
+    double Seconds = 0.0;
+    bool Aborted = false;
+    std::string Error; // the last one
+    // Of the samples that were read, and whether an isovalue was among them or need not have been.
+    int Ranges = 0;
+    bool Inside = false;
+    double Minimum = std::numeric_limits<double>::infinity();
+    double Maximum = -std::numeric_limits<double>::infinity();
+    std::string ArrayName;
+  };
+
+  std::string ReadIsovalues(Job& job);
+  std::string RunSlice(Job& job);
+  std::string RunVolume(Job& job);
+  std::string PrepareContext(Job& job);
+  std::string Bind(Job& job);
+  std::string Emit(Job& job, const pmb_sizes& sizes);
+  std::string Judge(Job& job, pmb_status status);
+  void NoteRange(Job& job);
+  void Summarize(Job& job, const pmb_sizes& sizes);
+  std::string DescribeDevice() const;
+  void BeginStep(Job& job, double from, double to);
+
+  static bool ShouldStop(vtkPMBContourFilter* filter);
+  static int OnProgress(void* job, double fraction);
+
+  struct Destroy
+  {
+    void operator()(pmb_context* context) const { pmb_destroy(context); }
+  };
+  std::unique_ptr<pmb_context, Destroy> Context; // made at the first need
+  int ContextThreads = -1;                       // as asked for when it was made
+  int ContextDevice = -1;
+  Totals Sum;
+  vtkPMBContour::Binding Bound; // what the context has bound; matches nothing if that is nothing
+};
+VTK_ABI_NAMESPACE_END
+#endif

@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBContourOutput.h"
+
+#include "vtkAlgorithm.h"
+#include "vtkCellArray.h"
+#include "vtkCellData.h"
+#include "vtkDataSetAttributes.h"
+#include "vtkDoubleArray.h"
+#include "vtkFloatArray.h"
+#include "vtkIdList.h"
+#include "vtkImageData.h"
+#include "vtkPointData.h"
+#include "vtkPoints.h"
+#include "vtkPolyData.h"
+#include "vtkTypeInt32Array.h"
+#include "vtkTypeInt64Array.h"
+
+#include <algorithm>
+#include <limits>
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace vtkPMBContour
+{
+namespace
+{
+const char* const NormalsName = "Normals";
+const char* const GradientsName = "Gradients";
+
+template <typename ArrayT>
+vtkSmartPointer<ArrayT> NewArray(const char* name, int components, vtkIdType n)
+{
+  auto array = vtkSmartPointer<ArrayT>::New();
+  array->SetName(name);
+  array->SetNumberOfComponents(components);
+  Allocate(array, n);
+  return array;
+}
+
+vtkSmartPointer<vtkDataArray> NewReal(bool wide, const char* name, int components, vtkIdType n)
+{
+  if (wide)
+  {
+    return NewArray<vtkDoubleArray>(name, components, n);
+  }
+  return NewArray<vtkFloatArray>(name, components, n);
+}
+}
+
+bool WantsDoublePoints(int precision, vtkDataArray* contoured)
+{
+  return precision == vtkAlgorithm::DOUBLE_PRECISION ||
+    (precision == vtkAlgorithm::DEFAULT_PRECISION && contoured->GetDataType() == VTK_DOUBLE);
+}
+
+bool WantsDoubleScalars(vtkDataArray* contoured)
+{
+  // A float holds every value of these types' smaller kin, but not of these.
+  return contoured->GetDataType() != VTK_FLOAT && contoured->GetDataTypeSize() >= 4;
+}
+
+std::vector<const char*> OwnArrayNames(const OutputChoice& choice, vtkDataArray* contoured)
+{
+  std::vector<const char*> names;
+  if (choice.Normals)
+  {
+    names.push_back(NormalsName);
+  }
+  if (choice.Gradients)
+  {
+    names.push_back(GradientsName);
+  }
+  if (choice.Scalars && contoured->GetName())
+  {
+    names.push_back(contoured->GetName());
+  }
+  return names;
+}
+
+void SelectCellArrays(vtkImageData* image, bool all, vtkCellData* selected)
+{
+  vtkCellData* cellData = image->GetCellData();
+  if (all)
+  {
+    selected->ShallowCopy(cellData);
+  }
+  else if (vtkDataArray* ghosts = cellData->GetArray(vtkDataSetAttributes::GhostArrayName()))
+  {
+    selected->AddArray(ghosts);
+  }
+  for (int i = selected->GetNumberOfArrays() - 1; i >= 0; --i)
+  {
+    if (selected->GetAbstractArray(i)->GetNumberOfTuples() != image->GetNumberOfCells())
+    {
+      selected->RemoveArray(i);
+    }
+  }
+}
+
+void CopyActiveAttributes(vtkDataSetAttributes* from, vtkDataSetAttributes* to)
+{
+  for (int type = 0; type < vtkDataSetAttributes::NUM_ATTRIBUTES; ++type)
+  {
+    vtkAbstractArray* active = from->GetAbstractAttribute(type);
+    if (active && active->GetName() && to->HasArray(active->GetName()) && !to->GetAbstractAttribute(type))
+    {
+      to->SetActiveAttribute(active->GetName(), type);
+    }
+  }
+}
+
+Output::Output(const OutputChoice& choice, vtkImageData* image, vtkDataArray* contoured, const pmb_sizes& sizes)
+  : Image(image)
+  , Sizes(sizes)
+{
+  this->Mesh.struct_size = sizeof(pmb_mesh);
+  this->Mesh.point_capacity = sizes.points;
+  this->Mesh.triangle_capacity = sizes.triangles;
+  this->AllocatePointArrays(choice, contoured);
+  if (choice.OtherArrays)
+  {
+    this->AllocatePassedArrays(choice, contoured);
+  }
+  const int64_t narrow = std::numeric_limits<vtkTypeInt32>::max();
+  if (choice.Wide || sizes.triangles > narrow / 3 || sizes.points > narrow)
+  {
+    this->AllocateTriangles<vtkTypeInt64Array>(PMB_INT64);
+  }
+  else
+  {
+    this->AllocateTriangles<vtkTypeInt32Array>(PMB_INT32);
+  }
+  SelectCellArrays(image, choice.OtherArrays, this->SelectedCellArrays);
+  this->AllocateCellArrays();
+}
+
+void Output::AllocatePointArrays(const OutputChoice& choice, vtkDataArray* contoured)
+{
+  const vtkIdType n = this->Sizes.points;
+  const bool wide = WantsDoublePoints(choice.Precision, contoured);
+  this->Points = NewReal(wide, "Points", 3, n);
+  const Memory points = FindMemory(this->Points);
+  this->Mesh.points = points.Samples;
+  this->Mesh.point_type = points.Type;
+  if (choice.Normals)
+  {
+    this->Normals = NewArray<vtkFloatArray>(NormalsName, 3, n);
+    this->Mesh.normals = this->Normals->GetPointer(0);
+  }
+  if (choice.Gradients)
+  {
+    this->Gradients = NewArray<vtkFloatArray>(GradientsName, 3, n);
+    this->Mesh.gradients = this->Gradients->GetPointer(0);
+  }
+  if (choice.Scalars)
+  {
+    this->Scalars = NewReal(WantsDoubleScalars(contoured), contoured->GetName(), 1, n);
+    const Memory scalars = FindMemory(this->Scalars);
+    this->Mesh.scalars = scalars.Samples;
+    this->Mesh.scalar_type = scalars.Type;
+  }
+}
+
+void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* contoured)
+{
+  for (vtkDataArray* array : FindPassedArrays(this->Image, contoured, OwnArrayNames(choice, contoured)))
+  {
+    Memory from = FindMemory(array);
+    if (!from.Samples)
+    {
+      this->Copies.push_back(CopyToMemory(array, -1));
+      from = FindMemory(this->Copies.back());
+    }
+    this->PassedArrays.push_back(NewLike(array, this->Sizes.points));
+    pmb_attribute attribute = {};
+    attribute.samples = from.Samples;
+    attribute.type = from.Type;
+    attribute.components = array->GetNumberOfComponents();
+    attribute.output = FindMemory(this->PassedArrays.back()).Samples;
+    this->Attributes.push_back(attribute);
+  }
+  this->Mesh.attributes = this->Attributes.data();
+  this->Mesh.attribute_count = static_cast<int64_t>(this->Attributes.size());
+}
+
+template <typename ArrayT>
+void Output::AllocateTriangles(pmb_type type)
+{
+  auto offsets = NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1);
+  auto connectivity = NewArray<ArrayT>(nullptr, 1, 3 * this->Sizes.triangles);
+  offsets->SetValue(0, 0); // true also of a mesh so empty that the core is not asked to write
+  this->Mesh.offsets = offsets->GetPointer(0);
+  this->Mesh.triangles = connectivity->GetPointer(0);
+  this->Mesh.id_type = type;
+  this->Offsets = offsets;
+  this->Connectivity = connectivity;
+}
+
+// The image's cell arrays with a tuple for each triangle, still to be written; global ids would not be unique.
+void Output::AllocateCellArrays()
+{
+  vtkCellData* selected = this->SelectedCellArrays;
+  for (int i = 0; i < selected->GetNumberOfArrays(); ++i)
+  {
+    vtkAbstractArray* source = selected->GetAbstractArray(i);
+    vtkDataArray* numbers = vtkDataArray::SafeDownCast(source);
+    if (source == selected->GetGlobalIds())
+    {
+      continue;
+    }
+    vtkSmartPointer<vtkAbstractArray> array;
+    if (numbers && FindMemory(numbers).Samples)
+    {
+      array = NewLike(numbers, this->Sizes.triangles);
+    }
+    else
+    {
+      array.TakeReference(source->NewInstance());
+      array->SetName(source->GetName());
+      array->SetNumberOfComponents(source->GetNumberOfComponents());
+      array->SetNumberOfTuples(this->Sizes.triangles);
+    }
+    this->CellArrays.emplace_back(source, array);
+  }
+  if (!this->CellArrays.empty() && this->Sizes.triangles > 0)
+  {
+    static_assert(sizeof(vtkIdType) == sizeof(int64_t), "this module needs VTK with 64-bit ids");
+    this->Cells->SetNumberOfIds(this->Sizes.triangles);
+    this->Mesh.cells = reinterpret_cast<int64_t*>(this->Cells->GetPointer(0));
+  }
+}
+
+bool Output::CopyCells(const std::function<bool()>& goOn)
+{
+  const vtkIdType portion = 1 << 18; // done in milliseconds, between two looks at the abort flag
+  vtkNew<vtkIdList> ids;
+  for (vtkIdType first = 0; first < this->Cells->GetNumberOfIds(); first += portion)
+  {
+    const vtkIdType count = std::min(portion, this->Cells->GetNumberOfIds() - first);
+    ids->SetNumberOfIds(count);
+    std::copy_n(this->Cells->GetPointer(first), count, ids->GetPointer(0));
+    for (const auto& array : this->CellArrays)
+    {
+      if (!goOn())
+      {
+        return false;
+      }
+      array.second->InsertTuplesStartingAt(first, ids, array.first);
+    }
+  }
+  return goOn();
+}
+
+int64_t Output::GetExtraBytes() const
+{
+  int64_t bytes = static_cast<int64_t>(sizeof(vtkIdType)) * this->Cells->GetNumberOfIds();
+  for (vtkDataArray* copy : this->Copies)
+  {
+    bytes += CountBytes(copy);
+  }
+  return bytes;
+}
+
+bool Output::Finish(vtkPolyData* output, const std::function<bool()>& goOn)
+{
+  if (!this->CopyCells(goOn))
+  {
+    return false;
+  }
+  vtkNew<vtkPoints> points;
+  points->SetData(this->Points);
+  vtkNew<vtkCellArray> polys;
+  polys->SetData(this->Offsets, this->Connectivity);
+  output->SetPoints(points);
+  output->SetPolys(polys);
+  for (const auto& array : this->CellArrays)
+  {
+    output->GetCellData()->AddArray(array.second);
+  }
+  CopyActiveAttributes(this->SelectedCellArrays, output->GetCellData());
+  vtkPointData* pointData = output->GetPointData();
+  for (vtkDataArray* array : this->PassedArrays)
+  {
+    pointData->AddArray(array);
+  }
+  if (this->Scalars)
+  {
+    pointData->SetScalars(this->Scalars);
+  }
+  if (this->Gradients)
+  {
+    pointData->SetVectors(this->Gradients);
+  }
+  if (this->Normals)
+  {
+    pointData->SetNormals(this->Normals);
+  }
+  CopyActiveAttributes(this->Image->GetPointData(), pointData);
+  return true;
+}
+}
+VTK_ABI_NAMESPACE_END

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Private to this module: the arrays of the output mesh, allocated once at their final size for the core to fill.
+#ifndef vtkPMBContourOutput_h
+#define vtkPMBContourOutput_h
+
+#include "vtkCellData.h"
+#include "vtkFloatArray.h"
+#include "vtkIdList.h"
+#include "vtkNew.h"
+#include "vtkPMBContourArrays.h"
+
+#include <functional>
+#include <utility>
+
+VTK_ABI_NAMESPACE_BEGIN
+class vtkPolyData;
+
+namespace vtkPMBContour
+{
+// Which arrays the mesh shall have.
+struct OutputChoice
+{
+  bool Normals;
+  bool Gradients;
+  bool Scalars;
+  bool OtherArrays;
+  bool Wide; // 64-bit ids even where 32 bits suffice
+  int Precision;
+};
+
+// What the choice means for one contoured array.
+bool WantsDoublePoints(int precision, vtkDataArray* contoured);
+bool WantsDoubleScalars(vtkDataArray* contoured);
+
+// The names that the output itself gives to point arrays.
+std::vector<const char*> OwnArrayNames(const OutputChoice& choice, vtkDataArray* contoured);
+
+// The image's cell arrays to hand on: all, or only the ghost types, which are needed to tell whose a triangle is.
+void SelectCellArrays(vtkImageData* image, bool all, vtkCellData* selected);
+
+// What is active in the input (vectors, tensors, ...) and has come along is active in the output too, unless the output
+// has one of its own.
+void CopyActiveAttributes(vtkDataSetAttributes* from, vtkDataSetAttributes* to);
+
+class Output
+{
+public:
+  // Allocates all arrays. Throws std::bad_alloc.
+  Output(const OutputChoice& choice, vtkImageData* image, vtkDataArray* contoured, const pmb_sizes& sizes);
+
+  // Where the core writes.
+  const pmb_mesh& GetMesh() const { return this->Mesh; }
+
+  // What is held here and does not go to the output.
+  int64_t GetExtraBytes() const;
+
+  // After the core has written: copies the cell arrays and gives everything to the output. `goOn` is asked now and
+  // then; if it says no, the output stays as it is and the result is false.
+  bool Finish(vtkPolyData* output, const std::function<bool()>& goOn);
+
+private:
+  void AllocatePointArrays(const OutputChoice& choice, vtkDataArray* contoured);
+  void AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* contoured);
+  void AllocateCellArrays();
+  bool CopyCells(const std::function<bool()>& goOn);
+  template <typename ArrayT>
+  void AllocateTriangles(pmb_type type);
+
+  vtkImageData* Image;
+  pmb_sizes Sizes;
+  pmb_mesh Mesh = {};
+  vtkSmartPointer<vtkDataArray> Points;
+  vtkSmartPointer<vtkFloatArray> Normals;
+  vtkSmartPointer<vtkFloatArray> Gradients;
+  vtkSmartPointer<vtkDataArray> Scalars;
+  vtkSmartPointer<vtkDataArray> Offsets;
+  vtkSmartPointer<vtkDataArray> Connectivity;
+  std::vector<pmb_attribute> Attributes;
+  std::vector<vtkSmartPointer<vtkDataArray>> PassedArrays;
+  std::vector<vtkSmartPointer<vtkDataArray>> Copies; // of arrays that the core cannot read in place
+  vtkNew<vtkCellData> SelectedCellArrays;            // of the image, to hand on
+  std::vector<std::pair<vtkAbstractArray*, vtkSmartPointer<vtkAbstractArray>>> CellArrays; // theirs and ours
+  vtkNew<vtkIdList> Cells; // of each triangle, if there are such arrays
+};
+}
+
+VTK_ABI_NAMESPACE_END
+#endif

@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBContourSlice.h"
+
+#include "vtkAlgorithm.h"
+#include "vtkCallbackCommand.h"
+#include "vtkCellArray.h"
+#include "vtkCellData.h"
+#include "vtkDoubleArray.h"
+#include "vtkFloatArray.h"
+#include "vtkIdList.h"
+#include "vtkImageData.h"
+#include "vtkPMBContourInput.h"
+#include "vtkPointData.h"
+#include "vtkPoints.h"
+#include "vtkPolyData.h"
+#include "vtkSynchronizedTemplates2D.h"
+
+#include <algorithm>
+#include <cmath>
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace vtkPMBContour
+{
+namespace
+{
+// The samples as doubles on the grid of indices: no origin, spacing, direction, extent or type of number is left for
+// VTK's filter to mind.
+vtkSmartPointer<vtkImageData> MakeIndexImage(vtkImageData* image, vtkDataArray* contoured, int component)
+{
+  vtkNew<vtkDoubleArray> samples;
+  samples->SetName("Samples");
+  Allocate(samples, contoured->GetNumberOfTuples());
+  samples->CopyComponent(0, contoured, component);
+  auto indexImage = vtkSmartPointer<vtkImageData>::New();
+  const Dimensions dimensions(image);
+  indexImage->SetDimensions(dimensions.Size);
+  indexImage->GetPointData()->SetScalars(samples);
+  return indexImage;
+}
+
+// VTK's filter reports to ours, which may have been told to stop.
+void ForwardProgress(vtkObject* caller, unsigned long, void* clientData, void*)
+{
+  auto* templates = static_cast<vtkAlgorithm*>(caller);
+  auto* owner = static_cast<vtkAlgorithm*>(clientData);
+  owner->UpdateProgress(0.5 * templates->GetProgress());
+  if (owner->GetAbortExecute())
+  {
+    templates->SetAbortExecute(1);
+  }
+}
+
+// The lines that VTK makes of the index image, at all isovalues.
+vtkSmartPointer<vtkPolyData> MakeLines(
+  vtkImageData* indexImage, const std::vector<double>& isovalues, vtkAlgorithm* owner)
+{
+  vtkNew<vtkCallbackCommand> forward;
+  forward->SetCallback(ForwardProgress);
+  forward->SetClientData(owner);
+  vtkNew<vtkSynchronizedTemplates2D> templates;
+  templates->AddObserver(vtkCommand::ProgressEvent, forward);
+  templates->SetInputData(indexImage);
+  templates->SetNumberOfContours(static_cast<int>(isovalues.size()));
+  for (size_t i = 0; i < isovalues.size(); ++i)
+  {
+    templates->SetValue(static_cast<int>(i), isovalues[i]);
+  }
+  templates->Update();
+  return templates->GetOutput();
+}
+
+// Position on the index image of a point or of the middle of a line.
+struct IndexPosition
+{
+  IndexPosition(const Dimensions& dimensions, const double p[3], bool ofCell)
+  {
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      const int last = std::max(0, dimensions.Size[axis] - (ofCell ? 2 : 1));
+      this->Index[axis] = std::min(last, std::max(0, static_cast<int>(std::floor(p[axis]))));
+      this->Fraction[axis] = p[axis] - this->Index[axis];
+    }
+  }
+  int Index[3];
+  double Fraction[3];
+};
+
+vtkIdType PointId(const Dimensions& d, const int index[3])
+{
+  return index[0] + static_cast<vtkIdType>(d.Size[0]) * (index[1] + static_cast<vtkIdType>(d.Size[1]) * index[2]);
+}
+
+vtkIdType CellId(const Dimensions& d, const int index[3])
+{
+  const vtkIdType nx = std::max(1, d.Size[0] - 1), ny = std::max(1, d.Size[1] - 1);
+  return index[0] + nx * (index[1] + ny * index[2]);
+}
+
+bool CellIsFinite(const Dimensions& d, const int index[3], vtkDataArray* samples)
+{
+  int corner[3];
+  for (corner[2] = index[2]; corner[2] <= std::min(index[2] + 1, d.Size[2] - 1); ++corner[2])
+  {
+    for (corner[1] = index[1]; corner[1] <= std::min(index[1] + 1, d.Size[1] - 1); ++corner[1])
+    {
+      for (corner[0] = index[0]; corner[0] <= std::min(index[0] + 1, d.Size[0] - 1); ++corner[0])
+      {
+        if (!std::isfinite(samples->GetComponent(PointId(d, corner), 0)))
+        {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
+// The lines that stay, as pairs of VTK's point ids, with the cell of each.
+struct KeptLines
+{
+  std::vector<vtkIdType> Ends;
+  std::vector<vtkIdType> Cells;
+};
+
+KeptLines KeepFiniteLines(const Dimensions& d, vtkDataArray* samples, vtkPolyData* lines)
+{
+  KeptLines kept;
+  vtkNew<vtkIdList> ids;
+  lines->GetLines()->InitTraversal();
+  while (lines->GetLines()->GetNextCell(ids))
+  {
+    double a[3], b[3];
+    lines->GetPoint(ids->GetId(0), a);
+    lines->GetPoint(ids->GetId(1), b);
+    const double middle[3] = { (a[0] + b[0]) / 2, (a[1] + b[1]) / 2, (a[2] + b[2]) / 2 };
+    if (!std::isfinite(middle[0] + middle[1] + middle[2]))
+    {
+      continue;
+    }
+    const IndexPosition position(d, middle, /*ofCell=*/true);
+    if (CellIsFinite(d, position.Index, samples))
+    {
+      kept.Ends.push_back(ids->GetId(0));
+      kept.Ends.push_back(ids->GetId(1));
+      kept.Cells.push_back(CellId(d, position.Index));
+    }
+  }
+  return kept;
+}
+
+// Numbers the points that the kept lines use, in the order of their first use; returns VTK's ids of them and changes
+// the lines' ends to the new numbers.
+std::vector<vtkIdType> Renumber(KeptLines& kept, vtkIdType oldCount)
+{
+  std::vector<vtkIdType> newId(oldCount, -1), oldIds;
+  for (vtkIdType& end : kept.Ends)
+  {
+    if (newId[end] < 0)
+    {
+      newId[end] = static_cast<vtkIdType>(oldIds.size());
+      oldIds.push_back(end);
+    }
+    end = newId[end];
+  }
+  return oldIds;
+}
+
+void AddPoints(
+  const std::vector<vtkIdType>& ids, vtkPolyData* lines, const double matrix[12], bool wide, vtkPolyData* output)
+{
+  vtkNew<vtkPoints> points;
+  points->SetDataType(wide ? VTK_DOUBLE : VTK_FLOAT);
+  points->SetNumberOfPoints(static_cast<vtkIdType>(ids.size()));
+  for (size_t n = 0; n < ids.size(); ++n)
+  {
+    double p[3], world[3];
+    lines->GetPoint(ids[n], p);
+    for (int r = 0; r < 3; ++r)
+    {
+      const double* row = matrix + 4 * r;
+      world[r] = row[0] * p[0] + row[1] * p[1] + row[2] * p[2] + row[3];
+    }
+    points->SetPoint(static_cast<vtkIdType>(n), world);
+  }
+  output->SetPoints(points);
+}
+
+// A point lies on a grid edge: its arrays are interpolated between the ends of that edge.
+void AddPointArrays(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkPolyData* lines, vtkPointData* passed,
+  vtkPolyData* output)
+{
+  const vtkIdType count = static_cast<vtkIdType>(ids.size());
+  vtkPointData* pointData = output->GetPointData();
+  pointData->InterpolateAllocate(passed, count);
+  for (vtkIdType n = 0; n < count; ++n)
+  {
+    double p[3];
+    lines->GetPoint(ids[n], p);
+    const IndexPosition position(d, p, /*ofCell=*/false);
+    const double* f = position.Fraction;
+    const int axis = static_cast<int>(std::max_element(f, f + 3) - f);
+    int upper[3] = { position.Index[0], position.Index[1], position.Index[2] };
+    upper[axis] = std::min(upper[axis] + 1, d.Size[axis] - 1);
+    pointData->InterpolateEdge(passed, n, PointId(d, position.Index), PointId(d, upper), f[axis]);
+  }
+}
+
+void AddScalars(const std::vector<vtkIdType>& ids, vtkPolyData* lines, vtkDataArray* contoured, vtkPolyData* output)
+{
+  vtkSmartPointer<vtkDataArray> scalars;
+  scalars.TakeReference(vtkDataArray::CreateDataArray(WantsDoubleScalars(contoured) ? VTK_DOUBLE : VTK_FLOAT));
+  scalars->SetName(contoured->GetName());
+  Allocate(scalars, static_cast<vtkIdType>(ids.size()));
+  vtkDataArray* isovalues = lines->GetPointData()->GetScalars();
+  for (size_t n = 0; n < ids.size(); ++n)
+  {
+    scalars->SetComponent(static_cast<vtkIdType>(n), 0, isovalues->GetComponent(ids[n], 0));
+  }
+  output->GetPointData()->SetScalars(scalars);
+}
+
+void AddLines(const KeptLines& kept, vtkCellData* cellArrays, vtkPolyData* output)
+{
+  const vtkIdType count = static_cast<vtkIdType>(kept.Cells.size());
+  vtkNew<vtkCellArray> cells;
+  vtkCellData* cellData = output->GetCellData();
+  cellData->CopyAllocate(cellArrays, count);
+  for (vtkIdType n = 0; n < count; ++n)
+  {
+    cells->InsertNextCell(2, &kept.Ends[2 * n]);
+    cellData->CopyData(cellArrays, kept.Cells[n], n);
+  }
+  output->SetLines(cells);
+}
+}
+
+bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, const std::vector<double>& isovalues,
+  const OutputChoice& choice, vtkAlgorithm* owner, vtkPolyData* output, std::string& error)
+{
+  double matrix[12];
+  if (!MakeIndexToWorld(image, /*invertible=*/false, matrix, error))
+  {
+    return false;
+  }
+  owner->UpdateProgress(0.0);
+  auto indexImage = MakeIndexImage(image, contoured, component);
+  if (owner->GetAbortExecute())
+  {
+    return true;
+  }
+  auto lines = MakeLines(indexImage, isovalues, owner);
+  if (owner->GetAbortExecute() || lines->GetNumberOfLines() == 0)
+  {
+    return true;
+  }
+  const Dimensions dimensions(image);
+  KeptLines kept = KeepFiniteLines(dimensions, indexImage->GetPointData()->GetScalars(), lines);
+  const std::vector<vtkIdType> ids = Renumber(kept, lines->GetNumberOfPoints());
+
+  vtkNew<vtkPointData> passed;
+  if (choice.OtherArrays)
+  {
+    OutputChoice own = choice;
+    own.Normals = own.Gradients = false; // lines have none, so the image's arrays of these names may stay
+    for (vtkDataArray* array : FindPassedArrays(image, contoured, OwnArrayNames(own, contoured)))
+    {
+      passed->AddArray(array);
+    }
+  }
+  vtkNew<vtkCellData> cellArrays;
+  SelectCellArrays(image, choice.OtherArrays, cellArrays);
+
+  AddPoints(ids, lines, matrix, WantsDoublePoints(choice.Precision, contoured), output);
+  AddPointArrays(ids, dimensions, lines, passed, output);
+  if (choice.Scalars)
+  {
+    AddScalars(ids, lines, contoured, output);
+  }
+  AddLines(kept, cellArrays, output);
+  CopyActiveAttributes(image->GetPointData(), output->GetPointData());
+  owner->UpdateProgress(1.0);
+  return true;
+}
+}
+VTK_ABI_NAMESPACE_END

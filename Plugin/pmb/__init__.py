@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""In a ParaView that has loaded the plugin: the package pmb that is built and installed with it, found from where the
+plugin is. (Without ParaView, put that package's own folder on PYTHONPATH.)"""
+import os
+
+from paraview.modules.vtkRemotingCore import vtkPVPluginTracker
+
+
+def _package_folder():
+    tracker = vtkPVPluginTracker.GetInstance()
+    for index in range(tracker.GetNumberOfPlugins()):
+        if tracker.GetPluginName(index) == "ParallelMarchingBlocks" and tracker.GetPluginFileName(index):
+            library = os.path.dirname(os.path.abspath(tracker.GetPluginFileName(index)))
+            # <lib>/<ParaView's plugins>/ParallelMarchingBlocks, at whatever depth.
+            while library != os.path.dirname(library):
+                library = os.path.dirname(library)
+                folder = os.path.join(library, "python3", "dist-packages", "pmb")
+                if os.path.isdir(folder):
+                    return folder
+    raise ImportError("the Python package pmb was not found next to the plugin ParallelMarchingBlocks")
+
+
+__path__ = [_package_folder()]
+from pmb.vtkPMBContour import vtkPMBContourFilter  # noqa: E402, after __path__
+
+__all__ = ["vtkPMBContourFilter"]

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// What the tests of vtkPMBContourFilter share: images to contour, references, and judgement of meshes.
+#ifndef PMBTesting_h
+#define PMBTesting_h
+
+#include "vtkImageData.h"
+#include "vtkPMBContourFilter.h"
+#include "vtkPolyData.h"
+#include "vtkSmartPointer.h"
+
+#include <cstdlib>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+class vtkDataArray;
+
+namespace pmbtest
+{
+// How many checks of this test have failed; a test returns Result().
+int& Failures();
+inline int Result()
+{
+  return Failures() ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+void Fail(const char* file, int line, const std::string& text);
+
+template <typename A, typename B>
+void CheckEqual(const A& a, const B& b, const std::string& what, const char* file, int line)
+{
+  if (!(a == b))
+  {
+    std::ostringstream text;
+    text << what << ": " << a << ", expected " << b;
+    Fail(file, line, text.str());
+  }
+}
+
+#define PMB_CHECK(condition, what)                      \
+  do                                                    \
+  {                                                     \
+    if (!(condition))                                   \
+    {                                                   \
+      std::ostringstream pmbText;                       \
+      pmbText << what << " (" #condition ")";           \
+      pmbtest::Fail(__FILE__, __LINE__, pmbText.str()); \
+    }                                                   \
+  } while (false)
+#define PMB_EQUAL(a, b, what) pmbtest::CheckEqual((a), (b), (what), __FILE__, __LINE__)
+
+// --- images ---------------------------------------------------------------------------------------------------------
+
+using Field = std::function<double(int i, int j, int k)>; // i, j, k from 0, whatever the extent
+
+vtkSmartPointer<vtkImageData> MakeImage(int nx, int ny, int nz, int vtkType, const Field& field);
+// A point array of the image's size, one component of which is the field, the others are i, j and k's sum.
+vtkSmartPointer<vtkDataArray> MakeArray(
+  vtkImageData* image, const char* name, int vtkType, int components, int component, const Field& field);
+
+// 1 - 16xyz - 4(x^2 + y^2 + z^2) on [-1,1]^3: the Cayley cubic; usual isovalue -0.012.
+Field Cayley(int nx, int ny, int nz);
+Field Gyroid(double cellsPerPeriod);
+Field Distance(double cx, double cy, double cz);
+// Whole numbers from 0 to range - 1, the same on every run.
+Field Noise(unsigned seed, unsigned range);
+// The wavelet of ParaView's source, as n^3 floats.
+vtkSmartPointer<vtkImageData> MakeWavelet(int n);
+
+// --- runs -----------------------------------------------------------------------------------------------------------
+
+using Setup = std::function<void(vtkPMBContourFilter*)>;
+vtkSmartPointer<vtkPolyData> Contour(vtkImageData* image, double isovalue, const Setup& setup = Setup());
+vtkSmartPointer<vtkPolyData> FlyingEdges(vtkImageData* image, double isovalue);
+vtkSmartPointer<vtkPolyData> MarchingCubes(vtkImageData* image, double isovalue);
+
+// Collects an algorithm's errors and warnings instead of printing them.
+class Messages
+{
+public:
+  explicit Messages(vtkObject* object);
+  ~Messages();
+  int Errors() const;
+  int Warnings() const;
+  // Text of all of them.
+  std::string Text() const;
+  void Clear();
+
+private:
+  class Observer;
+  vtkSmartPointer<Observer> Watcher;
+  vtkSmartPointer<vtkObject> Object;
+  std::vector<unsigned long> Tags;
+};
+
+// --- meshes ---------------------------------------------------------------------------------------------------------
+
+std::vector<double> PointsOf(vtkPolyData* mesh);       // 3 per point
+std::vector<vtkIdType> TrianglesOf(vtkPolyData* mesh); // 3 per triangle
+double AreaOf(vtkPolyData* mesh);
+
+struct Judgement
+{
+  vtkIdType Orphans = 0;     // points that no triangle uses
+  vtkIdType OutOfRange = 0;  // ids that are no point's
+  vtkIdType ZeroArea = 0;    // triangles with two equal ids or three points on a line
+  vtkIdType Duplicates = 0;  // points at exactly the place of another
+  vtkIdType NotFinite = 0;   // points with a NaN or infinity
+  vtkIdType OpenEdges = 0;   // edges not used equally often in both directions, the image's border left out
+  vtkIdType Repeated = 0;    // directed edges used more than once
+  vtkIdType Disagreeing = 0; // triangles that face against their normals' sum
+};
+// dims, if given, are those of an image of spacing 1 at the origin: edges in its border faces may be open.
+Judgement Judge(vtkPolyData* mesh, const int dims[3] = nullptr);
+
+// The greatest distance of a point of one mesh to the other's nearest, both ways.
+double Hausdorff(vtkPolyData* a, vtkPolyData* b);
+
+// Whether two data sets are equal to the byte: points, triangles and all arrays, with types and names.
+bool SameBytes(vtkPolyData* a, vtkPolyData* b, std::string& difference);
+}
+#endif

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "PMBTesting.h"
+
+#include "vtkCellArray.h"
+#include "vtkCellData.h"
+#include "vtkDataArray.h"
+#include "vtkIdList.h"
+#include "vtkMath.h"
+#include "vtkPointData.h"
+#include "vtkPoints.h"
+#include "vtkStaticPointLocator.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+
+namespace pmbtest
+{
+std::vector<double> PointsOf(vtkPolyData* mesh)
+{
+  std::vector<double> points(3 * mesh->GetNumberOfPoints());
+  for (vtkIdType i = 0; i < mesh->GetNumberOfPoints(); ++i)
+  {
+    mesh->GetPoint(i, &points[3 * i]);
+  }
+  return points;
+}
+
+std::vector<vtkIdType> TrianglesOf(vtkPolyData* mesh)
+{
+  std::vector<vtkIdType> triangles;
+  vtkNew<vtkIdList> ids;
+  for (vtkIdType c = 0; c < mesh->GetPolys()->GetNumberOfCells(); ++c)
+  {
+    mesh->GetPolys()->GetCellAtId(c, ids);
+    triangles.insert(triangles.end(), ids->GetPointer(0), ids->GetPointer(0) + ids->GetNumberOfIds());
+  }
+  return triangles;
+}
+
+static void Facet(const std::vector<double>& points, const vtkIdType* ids, double cross[3])
+{
+  double u[3], v[3];
+  vtkMath::Subtract(&points[3 * ids[1]], &points[3 * ids[0]], u);
+  vtkMath::Subtract(&points[3 * ids[2]], &points[3 * ids[0]], v);
+  vtkMath::Cross(u, v, cross);
+}
+
+double AreaOf(vtkPolyData* mesh)
+{
+  const std::vector<double> points = PointsOf(mesh);
+  const std::vector<vtkIdType> triangles = TrianglesOf(mesh);
+  double area = 0;
+  for (size_t t = 0; t < triangles.size(); t += 3)
+  {
+    double cross[3];
+    Facet(points, &triangles[t], cross);
+    area += 0.5 * vtkMath::Norm(cross);
+  }
+  return area;
+}
+
+namespace
+{
+bool OnBorder(const double* a, const double* b, const int dims[3])
+{
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    if ((a[axis] == 0 && b[axis] == 0) || (a[axis] == dims[axis] - 1 && b[axis] == dims[axis] - 1))
+    {
+      return true;
+    }
+  }
+  return false;
+}
+
+void JudgePoints(const std::vector<double>& points, Judgement& judgement)
+{
+  std::vector<std::array<double, 3>> sorted(points.size() / 3);
+  for (size_t p = 0; p < sorted.size(); ++p)
+  {
+    sorted[p] = { points[3 * p], points[3 * p + 1], points[3 * p + 2] };
+    judgement.NotFinite += !std::isfinite(sorted[p][0] + sorted[p][1] + sorted[p][2]);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t p = 1; p < sorted.size(); ++p)
+  {
+    judgement.Duplicates += sorted[p] == sorted[p - 1];
+  }
+}
+
+void JudgeEdges(
+  const std::vector<double>& points, const std::vector<vtkIdType>& triangles, const int* dims, Judgement& judgement)
+{
+  std::map<std::pair<vtkIdType, vtkIdType>, int> directed;
+  for (size_t t = 0; t < triangles.size(); t += 3)
+  {
+    for (int e = 0; e < 3; ++e)
+    {
+      judgement.Repeated += ++directed[{ triangles[t + e], triangles[t + (e + 1) % 3] }] > 1;
+    }
+  }
+  for (const auto& edge : directed)
+  {
+    const auto reverse = directed.find({ edge.first.second, edge.first.first });
+    const int back = reverse == directed.end() ? 0 : reverse->second;
+    const double* a = &points[3 * edge.first.first];
+    const double* b = &points[3 * edge.first.second];
+    judgement.OpenEdges += back != edge.second && !(dims && OnBorder(a, b, dims));
+  }
+}
+}
+
+Judgement Judge(vtkPolyData* mesh, const int dims[3])
+{
+  Judgement judgement;
+  const std::vector<double> points = PointsOf(mesh);
+  const std::vector<vtkIdType> triangles = TrianglesOf(mesh);
+  const vtkIdType pointCount = mesh->GetNumberOfPoints();
+  std::vector<char> used(pointCount, 0);
+  for (vtkIdType id : triangles)
+  {
+    const bool inRange = id >= 0 && id < pointCount;
+    judgement.OutOfRange += !inRange;
+    if (inRange)
+    {
+      used[id] = 1;
+    }
+  }
+  if (judgement.OutOfRange)
+  {
+    return judgement;
+  }
+  judgement.Orphans = std::count(used.begin(), used.end(), 0);
+  JudgePoints(points, judgement);
+  JudgeEdges(points, triangles, dims, judgement);
+  vtkDataArray* normals = mesh->GetPointData()->GetNormals();
+  for (size_t t = 0; t < triangles.size(); t += 3)
+  {
+    double cross[3], sum[3] = { 0, 0, 0 };
+    Facet(points, &triangles[t], cross);
+    judgement.ZeroArea += vtkMath::Norm(cross) == 0;
+    for (int e = 0; normals && e < 3; ++e)
+    {
+      vtkMath::Add(sum, normals->GetTuple3(triangles[t + e]), sum);
+    }
+    judgement.Disagreeing += normals && vtkMath::Dot(cross, sum) < 0;
+  }
+  return judgement;
+}
+
+static double OneWay(vtkPolyData* from, vtkPolyData* to)
+{
+  vtkNew<vtkStaticPointLocator> locator;
+  locator->SetDataSet(to);
+  locator->BuildLocator();
+  double greatest = 0;
+  for (vtkIdType i = 0; i < from->GetNumberOfPoints(); ++i)
+  {
+    double p[3], q[3];
+    from->GetPoint(i, p);
+    to->GetPoint(locator->FindClosestPoint(p), q);
+    greatest = std::max(greatest, vtkMath::Distance2BetweenPoints(p, q));
+  }
+  return std::sqrt(greatest);
+}
+
+double Hausdorff(vtkPolyData* a, vtkPolyData* b)
+{
+  if (a->GetNumberOfPoints() == 0 || b->GetNumberOfPoints() == 0)
+  {
+    return a->GetNumberOfPoints() == b->GetNumberOfPoints() ? 0 : std::numeric_limits<double>::infinity();
+  }
+  return std::max(OneWay(a, b), OneWay(b, a));
+}
+
+namespace
+{
+bool SameArray(vtkDataArray* a, vtkDataArray* b, const char* what, std::string& difference)
+{
+  if (!a != !b)
+  {
+    difference = std::string(what) + ": only one has it";
+    return false;
+  }
+  if (!a)
+  {
+    return true;
+  }
+  const bool sameKind = a->GetDataType() == b->GetDataType() &&
+    a->GetNumberOfComponents() == b->GetNumberOfComponents() && a->GetNumberOfTuples() == b->GetNumberOfTuples();
+  const size_t bytes = static_cast<size_t>(a->GetNumberOfValues()) * a->GetDataTypeSize();
+  if (!sameKind || (bytes && std::memcmp(a->GetVoidPointer(0), b->GetVoidPointer(0), bytes) != 0))
+  {
+    difference = std::string(what) + (sameKind ? ": bytes differ" : ": type or size differs");
+    return false;
+  }
+  return true;
+}
+
+bool SameArrays(vtkFieldData* a, vtkFieldData* b, std::string& difference)
+{
+  if (a->GetNumberOfArrays() != b->GetNumberOfArrays())
+  {
+    difference = "number of arrays";
+    return false;
+  }
+  for (int i = 0; i < a->GetNumberOfArrays(); ++i)
+  {
+    const char* name = a->GetArrayName(i);
+    if (!SameArray(a->GetArray(i), b->GetArray(name), name, difference))
+    {
+      return false;
+    }
+  }
+  return true;
+}
+}
+
+bool SameBytes(vtkPolyData* a, vtkPolyData* b, std::string& difference)
+{
+  vtkDataArray* points[2] = { a->GetPoints() ? a->GetPoints()->GetData() : nullptr,
+    b->GetPoints() ? b->GetPoints()->GetData() : nullptr };
+  return SameArray(points[0], points[1], "points", difference) &&
+    SameArray(
+      a->GetPolys()->GetConnectivityArray(), b->GetPolys()->GetConnectivityArray(), "triangles", difference) &&
+    SameArray(a->GetPolys()->GetOffsetsArray(), b->GetPolys()->GetOffsetsArray(), "offsets", difference) &&
+    SameArrays(a->GetPointData(), b->GetPointData(), difference) &&
+    SameArrays(a->GetCellData(), b->GetCellData(), difference);
+}
+}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# cmake -D BUILD=... -D SOURCE=... -D WORK=... [-D CONTOUR=ON -D PYTHON=... -D PYTHON_FOLDER=...] -P TestInstall.cmake:
+# installs the build, moves the result to another folder, and uses it there from C, C++ and plain Python.
+cmake_minimum_required(VERSION 3.18)
+
+function (run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if (NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGN}: ${status}\n${output}")
+  endif ()
+  set(output "${output}" PARENT_SCOPE)
+endfunction ()
+
+file(REMOVE_RECURSE "${WORK}")
+file(MAKE_DIRECTORY "${WORK}")
+run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first")
+file(RENAME "${WORK}/first" "${WORK}/moved")
+
+# Without VTK, and with it.
+run("${CMAKE_COMMAND}" -S "${SOURCE}" -B "${WORK}/core" -DCMAKE_BUILD_TYPE=Release -DWITH_CONTOUR=OFF
+  "-DCMAKE_PREFIX_PATH=${WORK}/moved")
+run("${CMAKE_COMMAND}" --build "${WORK}/core")
+run("${WORK}/core/core")
+message(STATUS "${output}")
+if (CONTOUR)
+  run("${CMAKE_COMMAND}" -S "${SOURCE}" -B "${WORK}/module" -DCMAKE_BUILD_TYPE=Release
+    "-DCMAKE_PREFIX_PATH=${WORK}/moved")
+  run("${CMAKE_COMMAND}" --build "${WORK}/module")
+  run("${WORK}/module/core")
+  run("${WORK}/module/module")
+  message(STATUS "${output}")
+endif ()
+if (PYTHON)
+  run("${CMAKE_COMMAND}" -E env "PYTHONPATH=${WORK}/moved/${PYTHON_FOLDER}" PYTHONDONTWRITEBYTECODE=1
+    "${PYTHON}" "${SOURCE}/../TestPMBContourFilter.py")
+  message(STATUS "${output}")
+endif ()
+
+# Nothing that was installed may lead back to the build or to a relative folder.
+file(GLOB_RECURSE libraries "${WORK}/moved/*.so*")
+foreach (library IN LISTS libraries)
+  run(readelf -d "${library}")
+  if (output MATCHES "R(UN)?PATH[^\n]*\\[([^\n]*)\\]")
+    set(path "${CMAKE_MATCH_2}")
+    message(STATUS "${library}: ${path}")
+    if (path MATCHES "^:|::|:$" OR path MATCHES "(^|:)[^/$]")
+      message(FATAL_ERROR "an empty or relative entry in the run path of ${library}: '${path}'")
+    endif ()
+    string(FIND "${path}" "${BUILD}" found)
+    if (NOT found EQUAL -1)
+      message(FATAL_ERROR "the run path of ${library} leads to the build: '${path}'")
+    endif ()
+  endif ()
+endforeach ()
+file(GLOB_RECURSE texts "${WORK}/moved/*.cmake" "${WORK}/moved/*.h")
+foreach (text IN LISTS texts)
+  file(READ "${text}" content)
+  string(FIND "${content}" "${BUILD}" found)
+  if (NOT found EQUAL -1)
+    message(FATAL_ERROR "${text} names the build folder")
+  endif ()
+endforeach ()
+list(LENGTH libraries count)
+message(STATUS "${count} libraries")
+if (CONTOUR AND count LESS 3)
+  message(FATAL_ERROR "libraries are missing: ${libraries}")
+endif ()
+file(REMOVE_RECURSE "${WORK}")

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Defaults, setters, the list of isovalues, modification times, what PrintSelf tells.
+#include "PMBTesting.h"
+
+#include "vtkCellArray.h"
+#include "vtkDataArray.h"
+#include "vtkNew.h"
+#include "vtkPointData.h"
+#include "vtkPoints.h"
+
+using namespace pmbtest;
+
+namespace
+{
+void TestDefaults(vtkPMBContourFilter* filter)
+{
+  PMB_EQUAL(filter->GetNumberOfContours(), 1, "isovalues");
+  PMB_EQUAL(filter->GetValue(0), 0.0, "isovalue");
+  PMB_EQUAL(filter->GetComputeNormals(), 1, "ComputeNormals");
+  PMB_EQUAL(filter->GetComputeGradients(), 0, "ComputeGradients");
+  PMB_EQUAL(filter->GetComputeScalars(), 1, "ComputeScalars");
+  PMB_EQUAL(filter->GetInterpolateAttributes(), 1, "InterpolateAttributes");
+  PMB_EQUAL(filter->GetRemoveDegenerateTriangles(), 1, "RemoveDegenerateTriangles");
+  PMB_EQUAL(filter->GetUse64BitIds(), 0, "Use64BitIds");
+  PMB_EQUAL(filter->GetOutputPointsPrecision(), +vtkAlgorithm::DEFAULT_PRECISION, "OutputPointsPrecision");
+  PMB_EQUAL(filter->GetArrayComponent(), 0, "ArrayComponent");
+  PMB_EQUAL(filter->GetDevice(), +vtkPMBContourFilter::AUTOMATIC, "Device");
+  PMB_EQUAL(filter->GetNumberOfThreads(), 0, "NumberOfThreads");
+  PMB_EQUAL(filter->GetNumberOfBinds(), 0, "NumberOfBinds");
+  PMB_EQUAL(filter->GetPeakExtraBytes(), 0, "PeakExtraBytes");
+  PMB_EQUAL(std::string(filter->GetLastRunSummary()), std::string("Not run yet"), "LastRunSummary");
+}
+
+void TestValues(vtkPMBContourFilter* filter)
+{
+  filter->SetValue(2, 7.5);
+  PMB_EQUAL(filter->GetNumberOfContours(), 3, "SetValue enlarges the list");
+  PMB_EQUAL(filter->GetValues()[2], 7.5, "GetValues");
+  filter->SetNumberOfContours(1);
+  PMB_EQUAL(filter->GetNumberOfContours(), 1, "SetNumberOfContours shortens the list");
+  filter->GenerateValues(5, 1.0, 3.0);
+  double range[2] = { 10.0, 20.0 }, copy[5] = { 0, 0, 0, 0, 0 };
+  filter->GetValues(copy);
+  PMB_CHECK(copy[0] == 1.0 && copy[2] == 2.0 && copy[4] == 3.0, "GenerateValues from start and end");
+  filter->GenerateValues(3, range);
+  PMB_CHECK(filter->GetValue(0) == 10 && filter->GetValue(1) == 15 && filter->GetValue(2) == 20, "from a range");
+  filter->SetNumberOfContours(0);
+  PMB_EQUAL(filter->GetNumberOfContours(), 0, "no isovalues");
+}
+
+void TestClamps(vtkPMBContourFilter* filter)
+{
+  filter->SetNumberOfThreads(-5);
+  PMB_EQUAL(filter->GetNumberOfThreads(), 0, "threads below the least");
+  filter->SetNumberOfThreads(5000);
+  PMB_EQUAL(filter->GetNumberOfThreads(), 1024, "threads above the most");
+  filter->SetDevice(99);
+  PMB_EQUAL(filter->GetDevice(), +vtkPMBContourFilter::CPU, "a device that there is not");
+  filter->SetOutputPointsPrecision(17);
+  PMB_EQUAL(filter->GetOutputPointsPrecision(), +vtkAlgorithm::DEFAULT_PRECISION, "a precision that there is not");
+}
+
+// Each setter must make the pipeline run again, and setting the same once more must not.
+void TestModified(vtkPMBContourFilter* filter)
+{
+  const std::vector<std::pair<const char*, std::function<void()>>> setters = {
+    { "SetValue", [=]() { filter->SetValue(0, 3.25); } },
+    { "ComputeNormals", [=]() { filter->ComputeNormalsOff(); } },
+    { "ComputeGradients", [=]() { filter->ComputeGradientsOn(); } },
+    { "ComputeScalars", [=]() { filter->ComputeScalarsOff(); } },
+    { "InterpolateAttributes", [=]() { filter->InterpolateAttributesOff(); } },
+    { "RemoveDegenerateTriangles", [=]() { filter->RemoveDegenerateTrianglesOff(); } },
+    { "Use64BitIds", [=]() { filter->Use64BitIdsOn(); } },
+    { "OutputPointsPrecision", [=]() { filter->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION); } },
+    { "ArrayComponent", [=]() { filter->SetArrayComponent(2); } },
+    { "Device", [=]() { filter->SetDevice(vtkPMBContourFilter::CPU); } },
+    { "NumberOfThreads", [=]() { filter->SetNumberOfThreads(3); } },
+  };
+  for (const auto& setter : setters)
+  {
+    const vtkMTimeType before = filter->GetMTime();
+    setter.second();
+    const vtkMTimeType after = filter->GetMTime();
+    PMB_CHECK(after > before, setter.first << " does not modify the filter");
+    setter.second();
+    PMB_EQUAL(filter->GetMTime(), after, std::string(setter.first) + " modifies though nothing changes");
+  }
+}
+
+void TestPrint(vtkPMBContourFilter* filter)
+{
+  std::ostringstream text;
+  filter->Print(text);
+  for (const char* name : { "Contour Values:", "Compute Normals: Off", "Compute Gradients: On",
+         "Compute Scalars: Off", "Interpolate Attributes: Off", "Remove Degenerate Triangles: Off",
+         "Use 64 Bit Ids: On", "Output Points Precision: 1", "Array Component: 2", "Device: CPU",
+         "Number Of Threads: 3", "Number Of Binds: 0", "Peak Extra Bytes: 0", "Last Run Summary: Not run yet" })
+  {
+    PMB_CHECK(text.str().find(name) != std::string::npos, "PrintSelf does not say '" << name << "'");
+  }
+}
+
+void TestOutputArrays()
+{
+  auto image = MakeImage(20, 20, 20, VTK_UNSIGNED_CHAR, [](int i, int, int) { return 10 * i; });
+  auto mesh = Contour(image, 55.0);
+  PMB_EQUAL(mesh->GetPoints()->GetDataType(), VTK_FLOAT, "points of an integer image");
+  PMB_EQUAL(mesh->GetPointData()->GetNumberOfArrays(), 2, "normals and scalars");
+  vtkDataArray* scalars = mesh->GetPointData()->GetScalars();
+  PMB_CHECK(scalars && std::string(scalars->GetName()) == "samples", "scalars are named as the input");
+  PMB_CHECK(scalars && scalars->GetDataType() == VTK_FLOAT && scalars->GetComponent(7, 0) == 55.0, "scalars");
+  PMB_CHECK(mesh->GetPointData()->GetNormals() != nullptr, "normals are active");
+
+  auto bare = Contour(image, 55.0,
+    [](vtkPMBContourFilter* f)
+    {
+      f->ComputeNormalsOff();
+      f->ComputeScalarsOff();
+      f->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION);
+    });
+  PMB_EQUAL(bare->GetPointData()->GetNumberOfArrays(), 0, "arrays when all are off");
+  PMB_EQUAL(bare->GetPoints()->GetDataType(), VTK_DOUBLE, "double points");
+
+  auto wide = MakeImage(20, 20, 20, VTK_DOUBLE, [](int i, int, int) { return 10 * i; });
+  PMB_EQUAL(Contour(wide, 55.1)->GetPoints()->GetDataType(), VTK_DOUBLE, "points of a double image");
+  PMB_EQUAL(Contour(wide, 55.1)->GetPointData()->GetScalars()->GetComponent(0, 0), 55.1, "double scalars");
+  auto single =
+    Contour(wide, 55.1, [](vtkPMBContourFilter* f) { f->SetOutputPointsPrecision(vtkAlgorithm::SINGLE_PRECISION); });
+  PMB_EQUAL(single->GetPoints()->GetDataType(), VTK_FLOAT, "single points of a double image");
+}
+
+void TestWideIds()
+{
+  auto image = MakeWavelet(21);
+  auto narrow = Contour(image, 157);
+  auto wide = Contour(image, 157, [](vtkPMBContourFilter* f) { f->Use64BitIdsOn(); });
+  PMB_CHECK(!narrow->GetPolys()->IsStorage64Bit(), "32-bit ids where they suffice");
+  PMB_CHECK(wide->GetPolys()->IsStorage64Bit(), "64-bit ids on demand");
+  PMB_CHECK(narrow->GetNumberOfPolys() > 0 && TrianglesOf(narrow) == TrianglesOf(wide), "the same triangles");
+  PMB_EQUAL(wide->GetPolys()->GetConnectivityArray()->GetNumberOfTuples(), 3 * wide->GetNumberOfPolys(), "length");
+  PMB_EQUAL(wide->GetPolys()->GetOffsetsArray()->GetComponent(wide->GetNumberOfPolys(), 0),
+    3.0 * wide->GetNumberOfPolys(), "last offset");
+}
+}
+
+int TestPMBContourFilterAPI(int, char*[])
+{
+  vtkNew<vtkPMBContourFilter> fresh, values, clamps, changed;
+  TestDefaults(fresh);
+  TestValues(values);
+  TestClamps(clamps);
+  TestModified(changed);
+  TestPrint(changed);
+  TestOutputArrays();
+  TestWideIds();
+  return Result();
+}

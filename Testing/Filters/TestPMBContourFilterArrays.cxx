@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The contoured array in all its forms (components, layouts), and the other arrays that come along.
+#include "PMBTesting.h"
+
+#include "vtkBitArray.h"
+#include "vtkCellData.h"
+#include "vtkDoubleArray.h"
+#include "vtkFloatArray.h"
+#include "vtkIdTypeArray.h"
+#include "vtkNew.h"
+#include "vtkPointData.h"
+#include "vtkSOADataArrayTemplate.h"
+#include "vtkStringArray.h"
+#include "vtkUnsignedCharArray.h"
+
+#include <cmath>
+
+using namespace pmbtest;
+
+namespace
+{
+const int Dims[3] = { 33, 18, 15 };
+const vtkIdType Cells = vtkIdType(Dims[0] - 1) * (Dims[1] - 1) * (Dims[2] - 1);
+
+// The same bytes whether the samples are alone or one component of three, in tuples or in an array per component.
+void TestLayouts()
+{
+  const Field field = Gyroid(8.3);
+  std::string difference;
+  auto plain = Contour(MakeImage(Dims[0], Dims[1], Dims[2], VTK_FLOAT, field), 0.1);
+  for (int component = 0; component < 3; ++component)
+  {
+    auto image = MakeImage(Dims[0], Dims[1], Dims[2], VTK_SHORT, [](int, int, int) { return 0; });
+    image->GetPointData()->SetScalars(MakeArray(image, "samples", VTK_FLOAT, 3, component, field));
+    const Setup choose = [=](vtkPMBContourFilter* f) { f->SetArrayComponent(component); };
+    PMB_CHECK(SameBytes(Contour(image, 0.1, choose), plain, difference), "component " << component << difference);
+
+    vtkNew<vtkSOADataArrayTemplate<float>> soa;
+    soa->DeepCopy(image->GetPointData()->GetScalars());
+    PMB_CHECK(!soa->HasStandardMemoryLayout(), "an array per component");
+    image->GetPointData()->SetScalars(soa);
+    PMB_CHECK(SameBytes(Contour(image, 0.1, choose), plain, difference), "SOA " << component << difference);
+  }
+  // Samples that a double cannot tell apart from the isovalue.
+  vtkNew<vtkSOADataArrayTemplate<long long>> big;
+  big->SetName("big");
+  big->SetNumberOfTuples(27);
+  for (int i = 0; i < 27; ++i)
+  {
+    big->SetTypedComponent(i, 0, (1LL << 54) + (i == 13 ? 1 : -1));
+  }
+  auto small = MakeImage(3, 3, 3, VTK_FLOAT, [](int, int, int) { return 0; });
+  small->GetPointData()->SetScalars(big);
+  auto octahedron =
+    Contour(small, std::ldexp(1, 54), [](vtkPMBContourFilter* f) { f->RemoveDegenerateTrianglesOff(); });
+  PMB_EQUAL(octahedron->GetNumberOfPolys(), 8, "one sample above, 64-bit, SOA");
+
+  vtkNew<vtkBitArray> bits;
+  bits->SetName("samples");
+  bits->SetNumberOfTuples(27);
+  for (int i = 0; i < 27; ++i)
+  {
+    bits->SetValue(i, i == 13);
+  }
+  small->GetPointData()->SetScalars(bits);
+  PMB_EQUAL(Contour(small, 0.5)->GetNumberOfPolys(), 8, "a bit array");
+}
+
+vtkSmartPointer<vtkImageData> MakeLoaded()
+{
+  auto image = MakeImage(Dims[0], Dims[1], Dims[2], VTK_FLOAT, Distance(16, 8.7, 7.2));
+  vtkPointData* pointData = image->GetPointData();
+  const Field linear = [](int i, int j, int k) { return 2 * i - 3 * j + 5 * k; };
+  pointData->AddArray(MakeArray(image, "double", VTK_DOUBLE, 1, 0, linear));
+  pointData->AddArray(
+    MakeArray(image, "int3", VTK_INT, 3, 1, [=](int i, int j, int k) { return 10 * linear(i, j, k); }));
+  pointData->AddArray(MakeArray(image, "uchar", VTK_UNSIGNED_CHAR, 1, 0, [](int, int, int) { return 200; }));
+  vtkNew<vtkSOADataArrayTemplate<double>> soa;
+  soa->DeepCopy(MakeArray(image, "soa", VTK_DOUBLE, 2, 1, linear));
+  soa->SetName("soa");
+  pointData->AddArray(soa);
+  pointData->SetVectors(MakeArray(image, "velocity", VTK_FLOAT, 3, 2, linear));
+  // These have no meaning between two points.
+  vtkNew<vtkStringArray> names;
+  names->SetName("names");
+  names->SetNumberOfTuples(image->GetNumberOfPoints());
+  pointData->AddArray(names);
+  vtkNew<vtkIdTypeArray> ids;
+  ids->SetName("ids");
+  ids->SetNumberOfTuples(image->GetNumberOfPoints());
+  pointData->SetGlobalIds(ids);
+  // Of the wrong length.
+  vtkNew<vtkFloatArray> shorter;
+  shorter->SetName("shorter");
+  shorter->SetNumberOfTuples(5);
+  pointData->AddArray(shorter);
+  // Named as an array that the filter makes.
+  pointData->AddArray(MakeArray(image, "Normals", VTK_FLOAT, 3, 0, linear));
+
+  vtkNew<vtkIdTypeArray> cell;
+  cell->SetName("cell");
+  cell->SetNumberOfTuples(Cells);
+  vtkNew<vtkStringArray> labels;
+  labels->SetName("label");
+  labels->SetNumberOfTuples(Cells);
+  vtkNew<vtkUnsignedCharArray> ghosts;
+  ghosts->SetName(vtkDataSetAttributes::GhostArrayName());
+  ghosts->SetNumberOfTuples(Cells);
+  for (vtkIdType c = 0; c < Cells; ++c)
+  {
+    cell->SetValue(c, c);
+    labels->SetValue(c, std::to_string(c));
+    ghosts->SetValue(c, c % (Dims[0] - 1) < 4 ? vtkDataSetAttributes::DUPLICATECELL : 0);
+  }
+  image->GetCellData()->AddArray(cell);
+  image->GetCellData()->AddArray(labels);
+  image->GetCellData()->AddArray(ghosts);
+  return image;
+}
+
+// The greatest difference of a component from a function of the place that is linear, hence exact on an edge.
+double LinearError(vtkPolyData* mesh, const char* name, int component, double factor)
+{
+  vtkDataArray* array = mesh->GetPointData()->GetArray(name);
+  PMB_CHECK(array != nullptr, "the array " << name << " did not come along");
+  double worst = 0;
+  for (vtkIdType i = 0; array && i < mesh->GetNumberOfPoints(); ++i)
+  {
+    double p[3];
+    mesh->GetPoint(i, p);
+    worst = std::max(worst, std::abs(array->GetComponent(i, component) - factor * (2 * p[0] - 3 * p[1] + 5 * p[2])));
+  }
+  return worst;
+}
+
+void TestPointArrays(vtkImageData* image)
+{
+  auto mesh = Contour(image, 6.3);
+  vtkPointData* pointData = mesh->GetPointData();
+  PMB_CHECK(LinearError(mesh, "double", 0, 1) < 1e-4, "double: " << LinearError(mesh, "double", 0, 1));
+  PMB_CHECK(LinearError(mesh, "soa", 1, 1) < 1e-4, "SOA");
+  PMB_CHECK(LinearError(mesh, "velocity", 2, 1) < 1e-3, "vectors");
+  PMB_CHECK(LinearError(mesh, "int3", 1, 10) <= 1.001, "int: rounded toward zero");
+  double range[2] = { 0, 0 };
+  PMB_CHECK(pointData->GetArray("uchar") && pointData->GetArray("uchar")->GetDataType() == VTK_UNSIGNED_CHAR, "type");
+  pointData->GetArray("uchar")->GetRange(range);
+  PMB_CHECK(range[0] == 200 && range[1] == 200, "a constant stays: " << range[0] << " to " << range[1]);
+  for (const char* name : { "names", "ids", "shorter" })
+  {
+    PMB_CHECK(!pointData->HasArray(name), name << " has no business on the surface");
+  }
+  PMB_CHECK(pointData->GetVectors() == pointData->GetArray("velocity"), "the active vectors stay so");
+  PMB_CHECK(pointData->GetNormals() && std::abs(pointData->GetNormals()->GetComponent(0, 0)) <= 1, "own normals");
+  PMB_EQUAL(pointData->GetNumberOfArrays(), 7, "point arrays");
+
+  auto without = Contour(image, 6.3, [](vtkPMBContourFilter* f) { f->ComputeNormalsOff(); });
+  PMB_CHECK(LinearError(without, "Normals", 0, 1) < 1e-3, "the input's array of that name, if there are no normals");
+
+  auto bare = Contour(image, 6.3, [](vtkPMBContourFilter* f) { f->InterpolateAttributesOff(); });
+  PMB_EQUAL(bare->GetPointData()->GetNumberOfArrays(), 2, "point arrays when they are not passed");
+  PMB_EQUAL(bare->GetCellData()->GetNumberOfArrays(), 1, "cell arrays when they are not passed: the ghost types");
+  PMB_CHECK(bare->GetCellGhostArray() != nullptr, "ghost types always come along");
+}
+
+void TestCellArrays(vtkImageData* image)
+{
+  auto mesh = Contour(image, 6.3);
+  vtkDataArray* cell = mesh->GetCellData()->GetArray("cell");
+  auto* labels = vtkStringArray::SafeDownCast(mesh->GetCellData()->GetAbstractArray("label"));
+  vtkUnsignedCharArray* ghosts = mesh->GetCellGhostArray();
+  PMB_CHECK(cell && labels && ghosts, "cell arrays come along");
+  if (!cell || !labels || !ghosts)
+  {
+    return;
+  }
+  const std::vector<double> points = PointsOf(mesh);
+  const std::vector<vtkIdType> triangles = TrianglesOf(mesh);
+  int wrong = 0;
+  for (vtkIdType t = 0; t < mesh->GetNumberOfPolys(); ++t)
+  {
+    vtkIdType index[3];
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      double sum = 0;
+      for (int corner = 0; corner < 3; ++corner)
+      {
+        sum += points[3 * triangles[3 * t + corner] + axis];
+      }
+      index[axis] = static_cast<vtkIdType>(std::floor(sum / 3));
+    }
+    const vtkIdType expected = index[0] + (Dims[0] - 1) * (index[1] + (Dims[1] - 1) * index[2]);
+    wrong += cell->GetComponent(t, 0) != expected || labels->GetValue(t) != std::to_string(expected) ||
+      ghosts->GetValue(t) != (index[0] < 4 ? vtkDataSetAttributes::DUPLICATECELL : 0);
+  }
+  PMB_CHECK(mesh->GetNumberOfPolys() > 500, "triangles");
+  PMB_EQUAL(wrong, 0, "triangles with another cell's values");
+}
+
+void TestChoice()
+{
+  auto image = MakeLoaded();
+  const Setup choose = [](vtkPMBContourFilter* f)
+  {
+    f->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "int3");
+    f->SetArrayComponent(1);
+  };
+  auto mesh = Contour(image, 123.0, choose);
+  PMB_CHECK(LinearError(mesh, "double", 0, 1) < 1e3 && mesh->GetNumberOfPolys() > 100, "another array by name");
+  PMB_EQUAL(mesh->GetPointData()->GetScalars()->GetComponent(0, 0), 123.0, "its isovalue");
+  PMB_EQUAL(std::string(mesh->GetPointData()->GetScalars()->GetName()), std::string("int3"), "its name");
+  PMB_CHECK(mesh->GetPointData()->HasArray("samples"), "the scalars come along as any other array");
+}
+}
+
+int TestPMBContourFilterArrays(int, char*[])
+{
+  TestLayouts();
+  auto image = MakeLoaded();
+  TestPointArrays(image);
+  TestCellArrays(image);
+  TestChoice();
+  return Result();
+}

@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Each kind of input or setting that cannot be contoured: one error that names it, an empty output, and a filter that
+// works on the next call.
+#include "PMBTesting.h"
+
+#include "vtkCellData.h"
+#include "vtkDataArray.h"
+#include "vtkExecutive.h"
+#include "vtkFloatArray.h"
+#include "vtkNew.h"
+#include "vtkPointData.h"
+#include "vtkStringArray.h"
+
+#include <limits>
+
+using namespace pmbtest;
+
+namespace
+{
+const double NaN = std::numeric_limits<double>::quiet_NaN();
+const double Infinity = std::numeric_limits<double>::infinity();
+
+vtkSmartPointer<vtkImageData> Good()
+{
+  return MakeImage(20, 20, 20, VTK_FLOAT, Distance(9.5, 9.5, 9.5));
+}
+
+void Select(vtkPMBContourFilter* filter, int association, const char* name)
+{
+  filter->SetInputArrayToProcess(0, 0, 0, association, name);
+}
+
+struct Trouble
+{
+  const char* Name;
+  std::vector<std::string> Words; // that the message must have
+  std::function<void(vtkPMBContourFilter*, vtkImageData*)> Make;
+};
+
+void Check(const Trouble& trouble)
+{
+  const std::string what = trouble.Name;
+  vtkNew<vtkPMBContourFilter> filter;
+  Messages messages(filter), pipeline(filter->GetExecutive());
+  auto image = Good();
+  filter->SetInputData(image);
+  filter->SetValue(0, 7.1);
+  trouble.Make(filter, image);
+  filter->Update();
+  PMB_EQUAL(messages.Errors(), 1, what + ": errors");
+  PMB_EQUAL(messages.Warnings() + pipeline.Errors(), 0, what + ": further messages: " + pipeline.Text());
+  PMB_EQUAL(filter->GetOutput()->GetNumberOfCells() + filter->GetOutput()->GetNumberOfPoints(), 0, what + ": output");
+  for (const std::string& word : trouble.Words)
+  {
+    PMB_CHECK(messages.Text().find(word) != std::string::npos,
+      what << ": the message does not say '" << word << "': " << messages.Text());
+  }
+  PMB_EQUAL(std::string(filter->GetLastRunSummary()).find("Failed: "), size_t(0), what + ": summary");
+
+  // The same filter, put right.
+  messages.Clear();
+  filter->SetInputData(Good());
+  filter->SetNumberOfContours(1);
+  filter->SetValue(0, 7.1);
+  filter->SetArrayComponent(0);
+  filter->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, vtkDataSetAttributes::SCALARS);
+  filter->Update();
+  PMB_CHECK(filter->GetOutput()->GetNumberOfPolys() > 1000, what << ": the next call");
+  PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, what + ": messages of the next call: " + messages.Text());
+}
+
+const int Points = vtkDataObject::FIELD_ASSOCIATION_POINTS;
+const int Cells = vtkDataObject::FIELD_ASSOCIATION_CELLS;
+
+std::vector<Trouble> ArrayTroubles()
+{
+  return {
+    { "no array at all", { "no active point scalars", "none" },
+      [](vtkPMBContourFilter*, vtkImageData* image) { image->GetPointData()->Initialize(); } },
+    { "no array of this name", { "no point array 'density'", "'samples'" },
+      [](vtkPMBContourFilter* f, vtkImageData*) { Select(f, Points, "density"); } },
+    { "only a cell array of this name", { "'c'", "cell array", "Cell Data to Point Data" },
+      [](vtkPMBContourFilter* f, vtkImageData* image)
+      {
+        vtkNew<vtkFloatArray> array;
+        array->SetName("c");
+        array->SetNumberOfTuples(image->GetNumberOfCells());
+        image->GetCellData()->AddArray(array);
+        Select(f, Points, "c");
+      } },
+    { "a cell array", { "'c'", "belongs to the cells", "Cell Data to Point Data" },
+      [](vtkPMBContourFilter* f, vtkImageData* image)
+      {
+        vtkNew<vtkFloatArray> array;
+        array->SetName("c");
+        array->SetNumberOfTuples(image->GetNumberOfCells());
+        image->GetCellData()->AddArray(array);
+        Select(f, Cells, "c");
+      } },
+    { "a string array", { "'names'", "no numbers" },
+      [](vtkPMBContourFilter* f, vtkImageData* image)
+      {
+        vtkNew<vtkStringArray> array;
+        array->SetName("names");
+        array->SetNumberOfTuples(image->GetNumberOfPoints());
+        image->GetPointData()->AddArray(array);
+        Select(f, Points, "names");
+      } },
+    { "an empty array", { "'hollow'", "0 tuples", "8000 points" },
+      [](vtkPMBContourFilter* f, vtkImageData* image)
+      {
+        vtkNew<vtkFloatArray> array;
+        array->SetName("hollow");
+        image->GetPointData()->AddArray(array);
+        Select(f, Points, "hollow");
+      } },
+    { "a short array", { "'short'", "7999 tuples", "8000 points" },
+      [](vtkPMBContourFilter* f, vtkImageData* image)
+      {
+        vtkNew<vtkFloatArray> array;
+        array->SetName("short");
+        array->SetNumberOfTuples(7999);
+        image->GetPointData()->AddArray(array);
+        Select(f, Points, "short");
+      } },
+    { "component too high", { "ArrayComponent is 1", "1 component" },
+      [](vtkPMBContourFilter* f, vtkImageData*) { f->SetArrayComponent(1); } },
+    { "component negative", { "ArrayComponent is -1" },
+      [](vtkPMBContourFilter* f, vtkImageData*) { f->SetArrayComponent(-1); } },
+  };
+}
+
+std::vector<Trouble> OtherTroubles()
+{
+  return {
+    { "isovalue NaN", { "number 1", "nan" }, [](vtkPMBContourFilter* f, vtkImageData*) { f->SetValue(1, NaN); } },
+    { "isovalue infinite", { "number 0", "inf" },
+      [](vtkPMBContourFilter* f, vtkImageData*) { f->SetValue(0, -Infinity); } },
+    { "spacing 0", { "(1, 0, 1)", "spacing" },
+      [](vtkPMBContourFilter*, vtkImageData* image) { image->SetSpacing(1, 0, 1); } },
+    { "spacing NaN", { "nan", "spacing" },
+      [](vtkPMBContourFilter*, vtkImageData* image) { image->SetSpacing(1, 1, NaN); } },
+    { "origin infinite", { "inf", "Origin" },
+      [](vtkPMBContourFilter*, vtkImageData* image) { image->SetOrigin(Infinity, 0, 0); } },
+    { "singular direction", { "singular" },
+      [](vtkPMBContourFilter*, vtkImageData* image) { image->SetDirectionMatrix(1, 0, 0, 0, 1, 0, 1, 1, 0); } },
+    { "NaN in the direction", { "direction matrix" },
+      [](vtkPMBContourFilter*, vtkImageData* image) { image->SetDirectionMatrix(1, 0, 0, 0, NaN, 0, 0, 0, 1); } },
+  };
+}
+
+// Outside the range is no error: an empty mesh and one warning.
+void TestOutside()
+{
+  vtkNew<vtkPMBContourFilter> filter;
+  Messages messages(filter);
+  filter->SetInputData(Good());
+  filter->SetValue(0, 1e6);
+  filter->SetValue(1, -5);
+  filter->Update();
+  PMB_EQUAL(filter->GetOutput()->GetNumberOfCells(), 0, "outside the range: output");
+  PMB_EQUAL(messages.Errors(), 0, "outside the range: errors");
+  PMB_EQUAL(messages.Warnings(), 1, "outside the range: warnings");
+  PMB_CHECK(
+    messages.Text().find("'samples'") != std::string::npos, "the warning names the array: " << messages.Text());
+  messages.Clear();
+  filter->SetValue(2, 7.1);
+  filter->Update();
+  PMB_CHECK(filter->GetOutput()->GetNumberOfPolys() > 1000, "one of three inside the range");
+  PMB_EQUAL(messages.Warnings(), 0, "no warning then");
+}
+
+void TestNotFinite()
+{
+  const Field sphere = Distance(9.5, 9.5, 9.5);
+  for (double bad : { NaN, Infinity, -Infinity })
+  {
+    for (int type : { VTK_FLOAT, VTK_DOUBLE })
+    {
+      auto image = MakeImage(
+        20, 20, 20, type, [=](int i, int j, int k) { return (i + 3 * j + 7 * k) % 61 == 0 ? bad : sphere(i, j, k); });
+      auto mesh = Contour(image, 7.1, [](vtkPMBContourFilter* f) { f->ComputeGradientsOn(); });
+      const Judgement j = Judge(mesh);
+      PMB_CHECK(mesh->GetNumberOfPolys() > 100, "cells without such samples give triangles");
+      PMB_EQUAL(j.NotFinite + j.Orphans + j.OutOfRange, 0, "the mesh is sound");
+      for (const char* name : { "Normals", "Gradients" })
+      {
+        double range[2] = { NaN, NaN };
+        mesh->GetPointData()->GetArray(name)->GetRange(range, -1);
+        PMB_CHECK(range[0] >= 0 && range[1] < 1e3, name << " are not finite: " << range[0] << " to " << range[1]);
+      }
+    }
+    vtkNew<vtkPMBContourFilter> filter;
+    Messages messages(filter);
+    filter->SetInputData(MakeImage(9, 9, 9, VTK_FLOAT, [=](int, int, int) { return bad; }));
+    filter->Update();
+    PMB_EQUAL(filter->GetOutput()->GetNumberOfPoints(), 0, "no finite sample at all");
+    PMB_EQUAL(messages.Warnings(), 1, "no finite sample at all is worth a warning");
+  }
+}
+}
+
+int TestPMBContourFilterBadInput(int, char*[])
+{
+  for (const Trouble& trouble : ArrayTroubles())
+  {
+    Check(trouble);
+  }
+  for (const Trouble& trouble : OtherTroubles())
+  {
+    Check(trouble);
+  }
+  TestOutside();
+  TestNotFinite();
+  return Result();
+}

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// 2D images give isolines, by VTK's own filter; thinner and empty input gives nothing and is no error.
+#include "PMBTesting.h"
+
+#include "vtkCellArray.h"
+#include "vtkCellData.h"
+#include "vtkDataArray.h"
+#include "vtkDoubleArray.h"
+#include "vtkExecutive.h"
+#include "vtkIdList.h"
+#include "vtkNew.h"
+#include "vtkPointData.h"
+#include "vtkPoints.h"
+#include "vtkSynchronizedTemplates2D.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace pmbtest;
+
+namespace
+{
+double LengthOf(vtkPolyData* lines)
+{
+  double length = 0;
+  vtkNew<vtkIdList> ids;
+  for (vtkIdType c = 0; c < lines->GetLines()->GetNumberOfCells(); ++c)
+  {
+    lines->GetLines()->GetCellAtId(c, ids);
+    double a[3], b[3];
+    lines->GetPoint(ids->GetId(0), a);
+    lines->GetPoint(ids->GetId(1), b);
+    length +=
+      std::sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
+  }
+  return length;
+}
+
+void TestPlane(int nx, int ny, int nz, int type)
+{
+  auto image = MakeImage(nx, ny, nz, type, Distance(0.4 * nx, 0.4 * ny, 0.4 * nz));
+  image->SetExtent(3, 2 + nx, -5, ny - 6, 20, 19 + nz);
+  image->SetSpacing(0.5, 2, 1.25);
+  image->SetOrigin(1, 2, 3);
+  std::ostringstream what;
+  what << nx << " x " << ny << " x " << nz << ", type " << type;
+
+  vtkNew<vtkPMBContourFilter> filter;
+  vtkNew<vtkSynchronizedTemplates2D> reference;
+  for (int i = 0; i < 2; ++i)
+  {
+    filter->SetValue(i, 4.5 + 3 * i);
+    reference->SetValue(i, 4.5 + 3 * i);
+  }
+  Messages messages(filter);
+  filter->SetInputData(image);
+  reference->SetInputData(image);
+  filter->Update();
+  reference->Update();
+  vtkPolyData* lines = filter->GetOutput();
+  PMB_CHECK(reference->GetOutput()->GetNumberOfLines() > 20, what.str() << ": the reference is too small");
+  PMB_EQUAL(lines->GetNumberOfLines(), reference->GetOutput()->GetNumberOfLines(), what.str() + ": lines");
+  PMB_EQUAL(lines->GetNumberOfPoints(), reference->GetOutput()->GetNumberOfPoints(), what.str() + ": points");
+  PMB_CHECK(Hausdorff(lines, reference->GetOutput()) < 1e-4, what.str() << ": points");
+  PMB_CHECK(std::abs(LengthOf(lines) - LengthOf(reference->GetOutput())) < 1e-3, what.str() << ": length");
+  double range[2];
+  vtkDataArray* scalars = lines->GetPointData()->GetScalars();
+  PMB_CHECK(scalars != nullptr && std::string(scalars->GetName()) == "samples", what.str() << ": scalars");
+  scalars->GetRange(range);
+  PMB_CHECK(range[0] == 4.5 && range[1] == 7.5, what.str() << ": the scalars are the isovalues");
+  PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, what.str() + ": messages " + messages.Text());
+  PMB_CHECK(std::string(filter->GetLastRunSummary()).find("2D") != std::string::npos, "the summary says why");
+}
+
+void TestDirection()
+{
+  // The plane's axes turned into y and z.
+  auto image = MakeImage(20, 21, 1, VTK_FLOAT, Distance(10, 10, 0));
+  image->SetDirectionMatrix(0, 0, 1, 1, 0, 0, 0, 1, 0);
+  auto lines = Contour(image, 7.3);
+  double bounds[6];
+  lines->GetBounds(bounds);
+  PMB_CHECK(bounds[0] == 0 && bounds[1] == 0, "the lines lie in the plane x = 0");
+  PMB_CHECK(bounds[3] - bounds[2] > 14 && bounds[5] - bounds[4] > 14, "and are as large as the circle");
+}
+
+void TestArrays()
+{
+  auto image = MakeImage(24, 1, 18, VTK_FLOAT, Distance(11.5, 0, 8.5));
+  image->GetPointData()->AddArray(
+    MakeArray(image, "ramp", VTK_DOUBLE, 2, 1, [](int i, int, int k) { return i + 100 * k; }));
+  vtkNew<vtkDoubleArray> ids;
+  ids->SetName("cell");
+  for (vtkIdType c = 0; c < image->GetNumberOfCells(); ++c)
+  {
+    ids->InsertNextValue(c);
+  }
+  image->GetCellData()->AddArray(ids);
+  auto lines = Contour(image, 6.2);
+  vtkDataArray* ramp = lines->GetPointData()->GetArray("ramp");
+  vtkDataArray* cell = lines->GetCellData()->GetArray("cell");
+  PMB_CHECK(ramp && cell && lines->GetNumberOfLines() > 20, "arrays come along");
+  double worst = 0;
+  for (vtkIdType i = 0; ramp && i < lines->GetNumberOfPoints(); ++i)
+  {
+    double p[3];
+    lines->GetPoint(i, p);
+    worst = std::max(worst, std::abs(ramp->GetComponent(i, 1) - (p[0] + 100 * p[2])));
+  }
+  PMB_CHECK(worst < 1e-3, "interpolated values are off by " << worst);
+  int wrong = 0;
+  vtkNew<vtkIdList> ends;
+  for (vtkIdType c = 0; cell && c < lines->GetNumberOfLines(); ++c)
+  {
+    lines->GetLines()->GetCellAtId(c, ends);
+    double a[3], b[3];
+    lines->GetPoint(ends->GetId(0), a);
+    lines->GetPoint(ends->GetId(1), b);
+    wrong += cell->GetComponent(c, 0) != std::floor((a[0] + b[0]) / 2) + 23 * std::floor((a[2] + b[2]) / 2);
+  }
+  PMB_EQUAL(wrong, 0, "lines with another cell's value");
+  auto bare = Contour(image, 6.2,
+    [](vtkPMBContourFilter* f)
+    {
+      f->InterpolateAttributesOff();
+      f->ComputeScalarsOff();
+    });
+  PMB_EQUAL(bare->GetPointData()->GetNumberOfArrays() + bare->GetCellData()->GetNumberOfArrays(), 0, "arrays off");
+}
+
+void TestNotFinite()
+{
+  const Field circle = Distance(15, 15, 0);
+  auto clean = Contour(MakeImage(31, 31, 1, VTK_FLOAT, circle), 9.3);
+  for (double bad : { std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity() })
+  {
+    auto image = MakeImage(
+      31, 31, 1, VTK_FLOAT, [=](int i, int j, int k) { return i == 24 && j > 10 && j < 20 ? bad : circle(i, j, k); });
+    auto lines = Contour(image, 9.3);
+    PMB_EQUAL(Judge(lines).NotFinite, 0, "points that are not finite");
+    PMB_CHECK(lines->GetNumberOfLines() > 30, "the rest of the circle stays");
+    PMB_CHECK(lines->GetNumberOfLines() < clean->GetNumberOfLines(), "cells with such samples give no line");
+    for (vtkIdType i = 0; i < lines->GetNumberOfPoints(); ++i)
+    {
+      double p[3];
+      lines->GetPoint(i, p);
+      PMB_CHECK(!(p[0] > 23 && p[0] < 25 && p[1] > 10 && p[1] < 20), "a point beside such a sample");
+    }
+  }
+}
+
+void TestThin()
+{
+  const int sizes[][3] = { { 0, 0, 0 }, { 1, 1, 1 }, { 9, 1, 1 }, { 1, 9, 1 }, { 1, 1, 9 }, { 0, 5, 5 } };
+  for (const auto& n : sizes)
+  {
+    vtkNew<vtkPMBContourFilter> filter;
+    Messages messages(filter), pipeline(filter->GetExecutive());
+    filter->SetInputData(MakeImage(n[0], n[1], n[2], VTK_FLOAT, [](int i, int j, int k) { return i + j + k; }));
+    filter->SetValue(0, 1.5);
+    filter->Update();
+    PMB_EQUAL(filter->GetOutput()->GetNumberOfCells() + filter->GetOutput()->GetNumberOfPoints(), 0, "thin input");
+    PMB_EQUAL(messages.Errors() + messages.Warnings() + pipeline.Errors(), 0, "thin input is no error");
+  }
+  vtkNew<vtkPMBContourFilter> filter;
+  vtkNew<vtkImageData> empty; // without any array
+  Messages messages(filter), pipeline(filter->GetExecutive());
+  filter->SetInputData(empty);
+  filter->Update();
+  PMB_EQUAL(messages.Errors() + messages.Warnings() + pipeline.Errors(), 0, "empty input is no error");
+}
+}
+
+int TestPMBContourFilterFlat(int, char*[])
+{
+  for (int type : { VTK_FLOAT, VTK_DOUBLE })
+  {
+    TestPlane(25, 27, 1, type);
+    TestPlane(25, 1, 27, type);
+    TestPlane(1, 25, 27, type);
+  }
+  TestDirection();
+  TestArrays();
+  TestNotFinite();
+  TestThin();
+  return Result();
+}

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Extents, origin, spacing and direction matrix; normals and gradients in physical space; mirrored axes.
+#include "PMBTesting.h"
+
+#include "vtkDataArray.h"
+#include "vtkMath.h"
+#include "vtkMatrix3x3.h"
+#include "vtkPointData.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace pmbtest;
+
+namespace
+{
+struct Frame
+{
+  const char* Name;
+  int Min[3];
+  double Origin[3];
+  double Spacing[3];
+  double Direction[9];
+};
+
+// A rotation by Euler angles of no particular kind, and the same with an axis mirrored.
+const double Turn[9] = { 0.36, 0.48, -0.8, -0.8, 0.60, 0.0, 0.48, 0.64, 0.60 };
+const Frame Frames[] = {
+  { "extent", { 7, -20, 1000 }, { 0, 0, 0 }, { 1, 1, 1 }, { 1, 0, 0, 0, 1, 0, 0, 0, 1 } },
+  { "origin and spacing", { 0, 0, 0 }, { -3, 40, 0.5 }, { 0.25, 2, 1.5 }, { 1, 0, 0, 0, 1, 0, 0, 0, 1 } },
+  { "negative spacing", { 0, 3, 0 }, { 1, 2, 3 }, { 0.5, -1.25, 2 }, { 1, 0, 0, 0, 1, 0, 0, 0, 1 } },
+  { "two negative spacings", { 0, 3, 0 }, { 1, 2, 3 }, { -0.5, -1.25, 2 }, { 1, 0, 0, 0, 1, 0, 0, 0, 1 } },
+  { "direction", { -4, 5, 6 }, { 10, 20, 30 }, { 0.5, 0.75, 2 },
+    { Turn[0], Turn[1], Turn[2], Turn[3], Turn[4], Turn[5], Turn[6], Turn[7], Turn[8] } },
+  { "mirrored direction", { -4, 5, 6 }, { 10, 20, 30 }, { 0.5, 0.75, 2 },
+    { Turn[0], Turn[1], -Turn[2], Turn[3], Turn[4], -Turn[5], Turn[6], Turn[7], -Turn[8] } },
+  { "sheared", { 2, 0, -9 }, { 0, 0, 0 }, { 1, 1, 1 }, { 1, 0.4, 0, 0, 1, -0.3, 0, 0, 1 } },
+};
+const int Dims[3] = { 31, 26, 22 };
+
+vtkSmartPointer<vtkImageData> Place(const Frame& f, const Field& field)
+{
+  auto image = MakeImage(Dims[0], Dims[1], Dims[2], VTK_DOUBLE, field);
+  image->SetExtent(
+    f.Min[0], f.Min[0] + Dims[0] - 1, f.Min[1], f.Min[1] + Dims[1] - 1, f.Min[2], f.Min[2] + Dims[2] - 1);
+  image->SetOrigin(f.Origin);
+  image->SetSpacing(f.Spacing);
+  image->SetDirectionMatrix(f.Direction);
+  return image;
+}
+
+// vtkImageData's own word on where an index is.
+void ToWorld(vtkImageData* image, const double p[3], double world[3])
+{
+  int extent[6];
+  image->GetExtent(extent);
+  double shifted[3] = { p[0] + extent[0], p[1] + extent[2], p[2] + extent[4] };
+  image->TransformContinuousIndexToPhysicalPoint(shifted, world);
+}
+
+void TestPlace(const Frame& frame)
+{
+  const Field field = Gyroid(11.3);
+  auto plain = Contour(MakeImage(Dims[0], Dims[1], Dims[2], VTK_DOUBLE, field), 0.05);
+  auto image = Place(frame, field);
+  auto mesh = Contour(image, 0.05);
+  const std::string what = frame.Name;
+  PMB_EQUAL(mesh->GetNumberOfPoints(), plain->GetNumberOfPoints(), what + ": points");
+  PMB_CHECK(mesh->GetNumberOfPolys() > 1000, what << ": too few triangles");
+  double greatest = 0;
+  for (vtkIdType i = 0; i < std::min(mesh->GetNumberOfPoints(), plain->GetNumberOfPoints()); ++i)
+  {
+    double p[3], world[3], q[3];
+    plain->GetPoint(i, p);
+    mesh->GetPoint(i, q);
+    ToWorld(image, p, world);
+    greatest = std::max(greatest, std::sqrt(vtkMath::Distance2BetweenPoints(world, q)));
+  }
+  PMB_CHECK(greatest < 1e-10 * 3000, what << ": a point is " << greatest << " from its place");
+
+  const Judgement j = Judge(mesh);
+  // A sliver may lean the other way than the smooth normals of its corners; wrong winding is wrong nearly everywhere.
+  PMB_CHECK(j.Disagreeing * 1000 < mesh->GetNumberOfPolys(), what << ": " << j.Disagreeing << " facets face inward");
+  PMB_EQUAL(j.Repeated + j.Orphans + j.OutOfRange, 0, what + ": mesh");
+}
+
+// The square of the distance in the world has a gradient that central differences give exactly inside the volume.
+void TestNormals(const Frame& frame)
+{
+  auto image = Place(frame, [](int, int, int) { return 0; });
+  const double middle[3] = { 14.8, 12.6, 10.7 };
+  double center[3];
+  ToWorld(image, middle, center);
+  const Field field = [&](int i, int j, int k)
+  {
+    const double p[3] = { double(i), double(j), double(k) };
+    double world[3];
+    ToWorld(image, p, world);
+    return vtkMath::Distance2BetweenPoints(world, center);
+  };
+  auto samples = MakeArray(image, "r2", VTK_DOUBLE, 1, 0, field);
+  image->GetPointData()->SetScalars(samples);
+  // The sphere stays at least a sample away from every face, also of a sheared volume.
+  double radius = 1e9;
+  for (int axis = 0; axis < 3; ++axis)
+  {
+    const double room = std::min(middle[axis], Dims[axis] - 1 - middle[axis]) - 1;
+    radius = std::min(radius, 0.8 * room * std::abs(frame.Spacing[axis]));
+  }
+  auto mesh = Contour(image, radius * radius, [](vtkPMBContourFilter* f) { f->ComputeGradientsOn(); });
+  const std::string what = frame.Name;
+  PMB_CHECK(mesh->GetNumberOfPoints() > 50, what << ": too few points");
+  vtkDataArray* gradients = mesh->GetPointData()->GetArray("Gradients");
+  vtkDataArray* normals = mesh->GetPointData()->GetNormals();
+  PMB_CHECK(gradients && normals && mesh->GetPointData()->GetVectors() == gradients, what << ": arrays");
+  double gradientError = 0, normalError = 0;
+  for (vtkIdType i = 0; gradients && normals && i < mesh->GetNumberOfPoints(); ++i)
+  {
+    double p[3], outward[3], g[3], n[3];
+    mesh->GetPoint(i, p);
+    vtkMath::Subtract(p, center, outward);
+    gradients->GetTuple(i, g);
+    normals->GetTuple(i, n);
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      gradientError = std::max(gradientError, std::abs(g[axis] - 2 * outward[axis]));
+      normalError = std::max(normalError, std::abs(n[axis] + outward[axis] / vtkMath::Norm(outward)));
+    }
+  }
+  PMB_CHECK(gradientError < 1e-4, what << ": gradients are off by " << gradientError);
+  PMB_CHECK(normalError < 1e-5, what << ": normals are off by " << normalError);
+  const Judgement j = Judge(mesh);
+  PMB_EQUAL(j.OpenEdges, 0, what + ": the sphere is open");
+  PMB_EQUAL(j.Disagreeing, 0, what + ": facets that face inward");
+}
+}
+
+int TestPMBContourFilterGeometry(int, char*[])
+{
+  for (const Frame& frame : Frames)
+  {
+    TestPlace(frame);
+    TestNormals(frame);
+  }
+  return Result();
+}

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// What is kept between executions: nothing is read again when only the isovalue changes, and nothing stale is used.
+#include "PMBTesting.h"
+
+#include "vtkDataArray.h"
+#include "vtkFloatArray.h"
+#include "vtkNew.h"
+#include "vtkPassThrough.h"
+#include "vtkPointData.h"
+#include "vtkRTAnalyticSource.h"
+#include "vtkSOADataArrayTemplate.h"
+#include "vtkWeakPointer.h"
+
+using namespace pmbtest;
+
+namespace
+{
+vtkIdType Triangles(vtkPMBContourFilter* filter)
+{
+  filter->Update();
+  return filter->GetOutput()->GetNumberOfPolys();
+}
+
+// A fresh filter's answer.
+void CheckFresh(vtkPMBContourFilter* filter, vtkImageData* image, vtkIdType binds, const std::string& what)
+{
+  filter->Update();
+  auto fresh = Contour(
+    image, filter->GetValue(0), [=](vtkPMBContourFilter* f) { f->SetArrayComponent(filter->GetArrayComponent()); });
+  std::string difference;
+  PMB_CHECK(SameBytes(filter->GetOutput(), fresh, difference), what << ": " << difference);
+  PMB_CHECK(fresh->GetNumberOfPolys() > 100, what << ": too few triangles");
+  PMB_EQUAL(filter->GetNumberOfBinds(), binds, what + ": volumes read");
+}
+
+void TestSettings()
+{
+  auto image = MakeImage(40, 30, 20, VTK_FLOAT, Gyroid(7.7));
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetInputData(image);
+  filter->SetValue(0, 0.1);
+  CheckFresh(filter, image, 1, "first");
+  for (double isovalue : { 0.2, -0.3, 0.1 })
+  {
+    filter->SetValue(0, isovalue);
+    CheckFresh(filter, image, 1, "another isovalue");
+  }
+  filter->SetValue(1, 0.5);
+  filter->ComputeNormalsOff();
+  filter->ComputeGradientsOn();
+  filter->RemoveDegenerateTrianglesOff();
+  filter->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION);
+  PMB_CHECK(Triangles(filter) > 0, "other output");
+  PMB_EQUAL(filter->GetNumberOfBinds(), 1, "other output: volumes read");
+  filter->SetNumberOfThreads(1);
+  PMB_CHECK(Triangles(filter) > 0, "other threads");
+  PMB_EQUAL(filter->GetNumberOfBinds(), 2, "other threads: volumes read");
+}
+
+void TestChangedSamples()
+{
+  auto image = MakeImage(40, 30, 20, VTK_FLOAT, Gyroid(7.7));
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetInputData(image);
+  filter->SetValue(0, 0.1);
+  CheckFresh(filter, image, 1, "first");
+
+  auto* samples = vtkFloatArray::SafeDownCast(image->GetPointData()->GetScalars());
+  samples->SetValue(7000, samples->GetValue(7000) > 0 ? -5 : 5);
+  samples->Modified();
+  CheckFresh(filter, image, 2, "a sample changed, the array marked");
+  samples->SetValue(9000, samples->GetValue(9000) > 0 ? -5 : 5);
+  image->Modified();
+  CheckFresh(filter, image, 3, "a sample changed, only the image marked");
+
+  image->GetPointData()->SetScalars(MakeArray(image, "samples", VTK_FLOAT, 1, 0, Gyroid(5.5)));
+  CheckFresh(filter, image, 4, "another array");
+  image->SetSpacing(1, 2, 3);
+  CheckFresh(filter, image, 5, "another spacing");
+  image->SetDirectionMatrix(0, 1, 0, 1, 0, 0, 0, 0, 1);
+  CheckFresh(filter, image, 6, "another direction");
+  image->SetExtent(5, 44, 0, 29, 0, 19);
+  CheckFresh(filter, image, 7, "another extent");
+  image->SetDimensions(20, 60, 20);
+  CheckFresh(filter, image, 8, "other dimensions of the same array");
+
+  auto vectors = MakeArray(image, "samples", VTK_FLOAT, 3, 1, Gyroid(6.6));
+  image->GetPointData()->SetScalars(vectors);
+  filter->SetArrayComponent(1);
+  CheckFresh(filter, image, 9, "three components");
+  filter->SetArrayComponent(2);
+  filter->SetValue(0, 50.5);
+  CheckFresh(filter, image, 10, "another component");
+}
+
+// The input of a filter downstream of others is a new image with each execution, though the array is the same.
+void TestPipeline()
+{
+  vtkNew<vtkRTAnalyticSource> source;
+  source->SetWholeExtent(0, 30, 0, 30, 0, 30);
+  vtkNew<vtkPassThrough> pass;
+  pass->SetInputConnection(source->GetOutputPort());
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetInputConnection(pass->GetOutputPort());
+  filter->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "RTData");
+  filter->SetValue(0, 157);
+  const vtkIdType first = Triangles(filter);
+  pass->Modified();
+  filter->SetValue(0, 120);
+  PMB_CHECK(Triangles(filter) != first && first > 0, "another isovalue");
+  PMB_EQUAL(filter->GetNumberOfBinds(), 1, "the same array in another image: volumes read");
+  source->SetXFreq(20); // writes the same array anew
+  filter->SetValue(0, 157);
+  PMB_CHECK(Triangles(filter) != first, "other samples");
+  PMB_EQUAL(filter->GetNumberOfBinds(), 2, "other samples: volumes read");
+}
+
+// The filter keeps neither the image nor its array alive, and does not look at what is gone.
+void TestLifetime()
+{
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetValue(0, 0.1);
+  vtkWeakPointer<vtkDataArray> watched;
+  for (int round = 0; round < 3; ++round)
+  {
+    auto image = MakeImage(40, 30, 20, VTK_FLOAT, Gyroid(7.0 + round));
+    watched = image->GetPointData()->GetScalars();
+    filter->SetInputData(image);
+    CheckFresh(filter, image, round + 1, "a new image each time");
+    filter->SetInputData(nullptr);
+    image = nullptr;
+    PMB_CHECK(!watched, "the filter keeps the array alive");
+  }
+}
+
+// One eighth of a byte per sample is the aim for a surface that few bricks meet; copies are counted too.
+void TestExtraMemory()
+{
+  auto image = MakeImage(128, 128, 128, VTK_FLOAT, Distance(60, 60, 60));
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetInputData(image);
+  filter->SetValue(0, 20.5);
+  PMB_CHECK(Triangles(filter) > 1000, "a surface");
+  PMB_CHECK(filter->GetPeakExtraBytes() > 0, "no memory at all is not to be believed");
+  PMB_CHECK(filter->GetPeakExtraBytes() < image->GetNumberOfPoints() / 8 + (64 << 10),
+    filter->GetPeakExtraBytes() << " bytes for " << image->GetNumberOfPoints() << " samples");
+  vtkNew<vtkSOADataArrayTemplate<float>> soa;
+  soa->DeepCopy(image->GetPointData()->GetScalars());
+  image->GetPointData()->SetScalars(soa);
+  PMB_CHECK(Triangles(filter) > 1000, "a surface");
+  PMB_CHECK(filter->GetPeakExtraBytes() > 4 * image->GetNumberOfPoints(), "the copy is counted");
+}
+}
+
+int TestPMBContourFilterReuse(int, char*[])
+{
+  TestSettings();
+  TestChangedSamples();
+  TestPipeline();
+  TestLifetime();
+  TestExtraMemory();
+  return Result();
+}

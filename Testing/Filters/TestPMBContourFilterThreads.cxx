@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// The same bytes for any number of threads; two filters at once on the same image.
+#include "PMBTesting.h"
+
+#include "vtkCellData.h"
+#include "vtkDoubleArray.h"
+#include "vtkNew.h"
+#include "vtkPointData.h"
+
+#include <thread>
+
+using namespace pmbtest;
+
+int TestPMBContourFilterThreads(int, char*[])
+{
+  auto image = MakeImage(101, 67, 45, VTK_FLOAT, Gyroid(8.9));
+  image->GetPointData()->AddArray(MakeArray(image, "other", VTK_SHORT, 2, 1, Noise(9, 900)));
+  vtkNew<vtkDoubleArray> cells;
+  cells->SetName("cells");
+  for (vtkIdType c = 0; c < image->GetNumberOfCells(); ++c)
+  {
+    cells->InsertNextValue(0.5 * c);
+  }
+  image->GetCellData()->AddArray(cells);
+  const auto setup = [](int threads)
+  {
+    return [=](vtkPMBContourFilter* f)
+    {
+      f->SetNumberOfThreads(threads);
+      f->ComputeGradientsOn();
+      f->SetValue(1, -0.4);
+    };
+  };
+  auto expected = Contour(image, 0.1, setup(1));
+  PMB_CHECK(expected->GetNumberOfPolys() > 50000, "too few triangles");
+  std::string difference;
+  for (int threads : { 0, 2, 3, 7, 64 })
+  {
+    PMB_CHECK(SameBytes(Contour(image, 0.1, setup(threads)), expected, difference), threads << ": " << difference);
+  }
+
+  // Each thread has its own filter and its own image; the arrays are shared.
+  vtkNew<vtkImageData> images[2];
+  images[0]->ShallowCopy(image);
+  images[1]->ShallowCopy(image);
+  vtkSmartPointer<vtkPolyData> results[2];
+  std::thread other(
+    [&]()
+    {
+      for (int round = 0; round < 5; ++round)
+      {
+        results[1] = Contour(images[1], 0.1, setup(2));
+      }
+    });
+  for (int round = 0; round < 5; ++round)
+  {
+    results[0] = Contour(images[0], 0.1, setup(2));
+  }
+  other.join();
+  for (vtkPolyData* result : results)
+  {
+    PMB_CHECK(SameBytes(result, expected, difference), "two filters at once: " << difference);
+  }
+  return Result();
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * reference.h - the mesh that pmb.h promises, made the slow and obvious way.
+ *
+ * Brute force over all cells and edges, with an id slot for every grid edge and every sample. It shares nothing
+ * with the core but the case table, so that agreement means something: order, ids, the rule for non-finite samples
+ * and the merging of points at samples are all written a second time here.
+ */
+#ifndef PMB_TEST_REFERENCE_H
+#define PMB_TEST_REFERENCE_H
+
+#include "pmb.h"
+
+/* What carries a point: the grid edge along x, y or z that starts at a sample, or the sample itself. */
+enum { REF_X_EDGE = 0, REF_Y_EDGE = 1, REF_Z_EDGE = 2, REF_SAMPLE = 3 };
+
+typedef struct ref_mesh {
+  int64_t points, triangles;
+  int64_t *keys;   /* of each point: 4 * (index of its sample, x fastest) + what carries it */
+  double *t;       /* of each point: where on its edge, 0 at the lower sample */
+  double *t_slack; /* 0: t is exact to the bit. Else (overflow, subnormal numbers) an error that is allowed. */
+  int64_t *ids;    /* 3 per triangle */
+  int64_t *cells;
+  /* Kept for the questions below. */
+  pmb_volume volume;
+  double isovalue;
+} ref_mesh;
+
+/* The mesh of one isovalue. Ends the program when memory runs out. Free with ref_free. */
+ref_mesh *ref_extract(const pmb_volume *volume, double isovalue, int remove_degenerate);
+void ref_free(ref_mesh *mesh);
+
+/* World position of index coordinates. */
+void ref_world(const pmb_volume *volume, const double index[3], double world[3]);
+
+/* World position of a point, before it is rounded to the output's type. */
+void ref_position(const ref_mesh *mesh, int64_t point, double world[3]);
+
+/* Gradient at a point in world units. slack[c] is the size of the numbers that were added up for g[c]: an error
+ * of a few epsilons of it is rounding. Returns 1 if the gradient is exactly zero, not just for underflow. */
+int ref_gradient(const ref_mesh *mesh, int64_t point, double g[3], double slack[3]);
+
+/* The two samples of a point's edge (the same one twice for a sample point). */
+void ref_ends(const ref_mesh *mesh, int64_t point, int64_t lower[3], int64_t upper[3]);
+
+/* 1 if the cell exists and all its samples are finite. */
+int ref_cell_valid(const pmb_volume *volume, int64_t i, int64_t j, int64_t k);
+
+/* sample >= isovalue without any rounding. */
+int ref_inside(const pmb_volume *volume, int64_t i, int64_t j, int64_t k, double isovalue);
+
+/* The sample as a double (64-bit integers are rounded). */
+double ref_sample(const pmb_volume *volume, int64_t i, int64_t j, int64_t k);
+
+/* Address of a sample. */
+const void *ref_address(const pmb_volume *volume, int64_t i, int64_t j, int64_t k);
+
+/* One element as a double. */
+double ref_load(pmb_type type, const void *p);
+
+/* Samples, bricks (32 x 4 x 4 samples) in all. */
+int64_t ref_samples(const pmb_volume *volume);
+int64_t ref_bricks(const pmb_volume *volume);
+
+/* Lower and upper corner of a cell's edge. Corner c lies at (c & 1, c >> 1 & 1, c >> 2). */
+extern const int ref_edge_corners[12][2];
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_analytic.c - surfaces with known area, volume and normals: the errors must fall with the square of the
+ * sample distance, over three halvings of it. */
+#include <math.h>
+
+#include "test_util.h"
+
+static const double pi = 3.14159265358979323846;
+static const double sphere_radius = 0.7, torus_major = 0.6, torus_minor = 0.25;
+
+/* Distances, positive inside, so that facets and normals point outward. */
+static double sphere(double x, double y, double z)
+{
+  return sphere_radius - sqrt(x * x + y * y + z * z);
+}
+
+static double torus(double x, double y, double z)
+{
+  double ring = sqrt(x * x + y * y) - torus_major;
+  return torus_minor - sqrt(ring * ring + z * z);
+}
+
+static double plane(double x, double y, double z)
+{
+  return 0.1 + 0.3 * x + 0.2 * y - z;
+}
+
+static void sphere_normal(const double p[3], double n[3])
+{
+  double r = sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]);
+  for (int c = 0; c < 3; c++) n[c] = p[c] / r;
+}
+
+static void torus_normal(const double p[3], double n[3])
+{
+  double rho = sqrt(p[0] * p[0] + p[1] * p[1]), ring = rho - torus_major, r = sqrt(ring * ring + p[2] * p[2]);
+  n[0] = p[0] / rho * ring / r;
+  n[1] = p[1] / rho * ring / r;
+  n[2] = p[2] / r;
+}
+
+typedef struct shape {
+  double (*f)(double, double, double);
+  void (*normal)(const double[3], double[3]);
+  double area, volume;
+  int64_t euler;
+} shape;
+
+/* Greatest angle between a normal and the exact one, and the same for the facets' side. */
+static double normal_error(const test_mesh *m, const shape *s)
+{
+  double worst = 0;
+  for (int64_t n = 0; n < m->sizes.points; n++) {
+    double p[3], exact[3], off = 0;
+    const float *normal = m->view.normals + 3 * n;
+    mesh_point(m, n, p);
+    s->normal(p, exact);
+    for (int c = 0; c < 3; c++) off += (normal[c] - exact[c]) * (normal[c] - exact[c]);
+    worst = fmax(worst, 2 * asin(fmin(1, sqrt(off) / 2)));
+  }
+  return worst;
+}
+
+static void converge(const shape *s, pmb_type type)
+{
+  enum { LEVELS = 4 };
+  static const char *const names[3] = { "area", "volume", "normal" };
+  double error[3][LEVELS];
+  for (int level = 0; level < LEVELS; level++) {
+    test_volume v;
+    test_mesh m;
+    int64_t n = ((int64_t)16 << level) + 1;
+    test_about("%s, %d samples a side", type_name(type), (int)n);
+    volume_sampled(&v, type, n, s->f);
+    mesh_of_volume(&v.view, 0, 1, &m);
+    judge_topology(&m, NULL, 1);
+    CHECK(mesh_euler(&m) == s->euler, "Euler number %lld", (long long)mesh_euler(&m));
+    error[0][level] = fabs(mesh_area(&m) / s->area - 1);
+    error[1][level] = fabs(mesh_volume(&m) / s->volume - 1); /* also says that facets face outward */
+    error[2][level] = normal_error(&m, s);
+    mesh_free(&m);
+    volume_free(&v);
+  }
+  for (int e = 0; e < 3; e++) {
+    double order = log2(error[e][0] / error[e][LEVELS - 1]) / (LEVELS - 1);
+    CHECK(order > 1.75 && order < 2.4, "%s converges with order %.3f; errors %g %g %g %g", names[e], order,
+      error[e][0], error[e][1], error[e][2], error[e][3]);
+    CHECK(error[e][LEVELS - 1] < 2e-3, "%s: error %g at the finest level", names[e], error[e][LEVELS - 1]);
+  }
+}
+
+static void sphere_converges(void)
+{
+  const shape s = { sphere, sphere_normal, 4 * pi * 0.49, 4 * pi / 3 * 0.343, 2 };
+  converge(&s, PMB_FLOAT32);
+  converge(&s, PMB_FLOAT64);
+}
+
+static void torus_converges(void)
+{
+  const shape s = { torus, torus_normal, 4 * pi * pi * torus_major * torus_minor,
+    2 * pi * pi * torus_major * torus_minor * torus_minor, 0 };
+  converge(&s, PMB_FLOAT32);
+  converge(&s, PMB_FLOAT64);
+}
+
+/* Linear data: no error but rounding, at every resolution. */
+static void plane_is_exact(void)
+{
+  for (int64_t n = 5; n <= 65; n = 2 * n - 1)
+    for (int type = PMB_FLOAT32; type <= PMB_FLOAT64; type++) {
+      test_volume v;
+      test_mesh m;
+      double epsilon = type == PMB_FLOAT32 ? 2e-6 : 1e-13, slope = sqrt(1 + 0.09 + 0.04);
+      test_about("%s, %d samples a side", type_name((pmb_type)type), (int)n);
+      volume_sampled(&v, (pmb_type)type, n, plane);
+      mesh_of_volume(&v.view, 0, 1, &m);
+      CHECK(mesh_euler(&m) == 1, "Euler number %lld", (long long)mesh_euler(&m));
+      CHECK(fabs(mesh_area(&m) - 4 * slope) < 10 * epsilon, "area %.15g, not %.15g", mesh_area(&m), 4 * slope);
+      for (int64_t p = 0; p < m.sizes.points; p++) {
+        double x[3];
+        const float *normal = m.view.normals + 3 * p;
+        mesh_point(&m, p, x);
+        CHECK(fabs(plane(x[0], x[1], x[2])) < epsilon, "point %lld is %g off", (long long)p, plane(x[0], x[1], x[2]));
+        CHECK(fabs(normal[0] + 0.3 / slope) + fabs(normal[1] + 0.2 / slope) + fabs(normal[2] - 1 / slope) < 2e-5,
+          "normal %lld: (%g, %g, %g)", (long long)p, (double)normal[0], (double)normal[1], (double)normal[2]);
+      }
+      mesh_free(&m);
+      volume_free(&v);
+    }
+}
+
+/* Rows of spheres and a gyroid: many bricks, closed or open, and a genus that is known for the spheres. */
+static double bubbles(double x, double y, double z)
+{
+  double p = x * 4, q = y * 4, r = z * 4;
+  p -= rint(p);
+  q -= rint(q);
+  r -= rint(r);
+  return 0.3 - sqrt(p * p + q * q + r * r);
+}
+
+static void bubbles_have_euler_number_two_each(void)
+{
+  test_volume v;
+  test_mesh m;
+  volume_sampled(&v, PMB_FLOAT32, 101, bubbles);
+  /* Move the border inside by one sample, so that the outer half bubbles are closed. */
+  for (int64_t n = 0; n < ref_samples(&v.view); n++) {
+    int64_t i = n % 101, j = n / 101 % 101, k = n / (101 * 101);
+    if (!(i % 100 && j % 100 && k % 100)) volume_set(&v, i, j, k, -1);
+  }
+  mesh_of_volume(&v.view, 0, 1, &m);
+  judge_topology(&m, NULL, 1);
+  CHECK(mesh_euler(&m) == 2 * 9 * 9 * 9, "Euler number %lld", (long long)mesh_euler(&m));
+  CHECK(mesh_volume(&m) > 0, "enclosed volume %g", mesh_volume(&m));
+  mesh_free(&m);
+  volume_free(&v);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(sphere_converges)
+  CASE(torus_converges)
+  CASE(plane_is_exact)
+  CASE(bubbles_have_euler_number_two_each)
+)

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_bytes.c - the same bytes for every number of threads, instruction set, executor and repetition. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "test_util.h"
+
+enum { VOLUMES = 24, STEP = TEST_SLOW ? 5 : 1 };
+
+/* Volume n of a fixed series: every type twice, sizes around multiples of the brick and far from them. */
+static double series(int n, test_volume *v)
+{
+  static const int64_t sizes[6][3] = { { 70, 45, 37 }, { 33, 5, 5 }, { 32, 4, 4 }, { 131, 17, 9 }, { 64, 64, 16 },
+    { 3, 66, 30 } };
+  test_rng rng = { 1000 + (uint64_t)n };
+  if (n >= 20) { /* a sparse and a dense surface over many bricks */
+    volume_sampled(v, n % 2 ? PMB_FLOAT32 : PMB_UINT16, 70, n < 22 ? cayley : gyroid);
+    return n % 2 ? -0.012 : 0.5;
+  }
+  const int64_t *d = sizes[n % 6];
+  volume_make(v, (pmb_type)(PMB_INT8 + n % 10), d[0], d[1], d[2], n % 5 == 4 ? LAYOUT_INTERLEAVED : LAYOUT_PACKED);
+  volume_fill(v, n % 4, &rng);
+  if (n % 3 == 0) volume_sprinkle(v, 50, &rng);
+  volume_world(v, n % WORLDS, &rng);
+  return volume_isovalue(v, &rng);
+}
+
+static void make(pmb_context *context, int n, int remove_degenerate, test_mesh *m)
+{
+  test_volume v;
+  double isovalue = series(n, &v);
+  test_about("volume %d of the series, %s, remove_degenerate %d, isovalue %g", n, type_name(v.view.type),
+    remove_degenerate, isovalue);
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, remove_degenerate, PMB_FLOAT32, PMB_INT32, m), PMB_OK);
+  pmb_unbind(context);
+  volume_free(&v);
+}
+
+/* One context against one thread of plain C. */
+static void same_as_plain(pmb_context *context, const char *what)
+{
+  pmb_context *plain = context_new(1, "portable");
+  int64_t triangles = 0;
+  for (int n = 0; n < VOLUMES; n += STEP)
+    for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
+      test_mesh a, b;
+      make(plain, n, remove_degenerate, &a);
+      make(context, n, remove_degenerate, &b);
+      mesh_equal(&a, &b, what);
+      triangles += a.sizes.triangles;
+      mesh_free(&a);
+      mesh_free(&b);
+    }
+  CHECK(triangles > (TEST_SLOW ? 20000 : 100000), "only %lld triangles compared", (long long)triangles);
+  pmb_destroy(plain);
+}
+
+static void with_threads_and_path(int threads, const char *path)
+{
+  char what[64];
+  pmb_info info = { .struct_size = sizeof info };
+  pmb_context *context = context_new(threads, path);
+  CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
+  CHECK(!threads || info.threads == threads, "%d workers, not %d", info.threads, threads);
+  CHECK(!path || !strcmp(info.path, path), "path %s, not %s", info.path, path ? path : "any");
+  snprintf(what, sizeof what, "%d threads, %s", threads, path ? path : "default path");
+  same_as_plain(context, what);
+  pmb_destroy(context);
+}
+
+static void default_context(void)
+{
+  with_threads_and_path(0, NULL);
+}
+
+static void one_thread(void)
+{
+  with_threads_and_path(1, NULL);
+}
+
+static void two_threads(void)
+{
+  with_threads_and_path(2, NULL);
+}
+
+static void three_threads(void)
+{
+  with_threads_and_path(3, NULL);
+}
+
+static void seven_threads(void)
+{
+  with_threads_and_path(7, NULL);
+}
+
+static void sixty_four_threads(void)
+{
+  with_threads_and_path(64, NULL);
+}
+
+static void path_portable(void)
+{
+  with_threads_and_path(2, "portable");
+}
+
+static void path_avx2(void)
+{
+  with_threads_and_path(2, "avx2");
+}
+
+static void path_avx512(void)
+{
+  with_threads_and_path(2, "avx512");
+}
+
+/* Plain C by the full rules for every brick, without the short way for bricks inside the volume. */
+static void path_reference(void)
+{
+  with_threads_and_path(2, "reference");
+}
+
+/* ---- executors ---- */
+
+static void run_forward(void *user, int workers, void (*task)(void *, int), void *arg)
+{
+  ++*(int *)user;
+  for (int w = 0; w < workers; w++) task(arg, w);
+}
+
+static void run_backward(void *user, int workers, void (*task)(void *, int), void *arg)
+{
+  ++*(int *)user;
+  for (int w = workers; w-- > 0;) task(arg, w);
+}
+
+typedef struct job {
+  void (*task)(void *, int);
+  void *arg;
+  int worker;
+} job;
+
+static void *run_job(void *p)
+{
+  job *j = p;
+  j->task(j->arg, j->worker);
+  return NULL;
+}
+
+/* A fresh thread for every worker but none of them the caller's. */
+static void run_threads(void *user, int workers, void (*task)(void *, int), void *arg)
+{
+  pthread_t threads[64];
+  job jobs[64];
+  ++*(int *)user;
+  for (int w = 0; w < workers; w++) {
+    jobs[w] = (job){ task, arg, w };
+    if (pthread_create(threads + w, NULL, run_job, jobs + w)) abort();
+  }
+  for (int w = 0; w < workers; w++) pthread_join(threads[w], NULL);
+}
+
+static void with_executor(void (*run)(void *, int, void (*)(void *, int), void *), const char *what)
+{
+  int calls = 0;
+  pmb_context *context = NULL;
+  pmb_options options = { .struct_size = sizeof options, .threads = 5, .executor = { run, &calls } };
+  CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
+  if (!context) return;
+  same_as_plain(context, what);
+  CHECK(calls > 0, "the executor was called %d times", calls);
+  pmb_destroy(context);
+}
+
+static void executor_in_sequence(void)
+{
+  with_executor(run_forward, "executor, one worker after another");
+}
+
+static void executor_in_reverse(void)
+{
+  with_executor(run_backward, "executor, the last worker first");
+}
+
+static void executor_with_threads(void)
+{
+  with_executor(run_threads, "executor, a thread per worker");
+}
+
+/* ---- repetition and several isovalues ---- */
+
+static void repeated_runs(void)
+{
+  pmb_context *context = context_new(4, NULL);
+  for (int n = 0; n < VOLUMES; n += 3 * STEP) {
+    test_mesh first, again;
+    make(context, n, 1, &first);
+    for (int turn = 0; turn < 5; turn++) {
+      make(context, n, 1, &again);
+      mesh_equal(&first, &again, "repeated");
+      mesh_free(&again);
+    }
+    mesh_free(&first);
+  }
+  pmb_destroy(context);
+}
+
+/* Bound once, many isovalues in any order, against a fresh context for each. */
+static void isovalue_changes(void)
+{
+  test_rng rng = { 21 };
+  for (int n = 0; n < VOLUMES; n += 2 * STEP) {
+    test_volume v;
+    series(n, &v);
+    pmb_context *kept = context_new(2, NULL);
+    CHECK_STATUS(kept, pmb_bind(kept, &v.view), PMB_OK);
+    for (int turn = 0; turn < 8; turn++) {
+      test_mesh a, b;
+      double isovalue = volume_isovalue(&v, &rng);
+      pmb_context *fresh = context_new(2, NULL);
+      test_about("volume %d, isovalue %.17g, turn %d", n, isovalue, turn);
+      CHECK_STATUS(fresh, pmb_bind(fresh, &v.view), PMB_OK);
+      CHECK_STATUS(fresh, mesh_extract(fresh, &isovalue, 1, turn & 1, PMB_FLOAT64, PMB_INT64, &a), PMB_OK);
+      CHECK_STATUS(kept, mesh_extract(kept, &isovalue, 1, turn & 1, PMB_FLOAT64, PMB_INT64, &b), PMB_OK);
+      mesh_equal(&a, &b, "bound once");
+      mesh_free(&a);
+      mesh_free(&b);
+      pmb_destroy(fresh);
+    }
+    pmb_destroy(kept);
+    volume_free(&v);
+  }
+}
+
+/* Part of `whole` from a point and a triangle on against the mesh of one isovalue; ids count from that point. */
+static void same_part(const test_mesh *whole, const test_mesh *part, int64_t point, int64_t triangle)
+{
+  size_t p = (size_t)point, n = (size_t)part->sizes.points, t = (size_t)triangle,
+         count = (size_t)part->sizes.triangles;
+  const pmb_mesh *w = &whole->view, *o = &part->view;
+  CHECK(!memcmp((float *)w->points + 3 * p, o->points, 12 * n), "points differ");
+  CHECK(!memcmp(w->normals + 3 * p, o->normals, 12 * n), "normals differ");
+  CHECK(!memcmp(w->gradients + 3 * p, o->gradients, 12 * n), "gradients differ");
+  CHECK(!memcmp((float *)w->scalars + p, o->scalars, 4 * n), "scalars differ");
+  CHECK(!memcmp(w->cells + t, o->cells, 8 * count), "cells differ");
+  for (int64_t i = 0; i < 3 * part->sizes.triangles; i++)
+    if (!CHECK(mesh_id(whole, 3 * triangle + i) == point + mesh_id(part, i), "id %lld differs", (long long)i)) break;
+  for (int64_t i = 0; i <= part->sizes.triangles; i++)
+    if (!CHECK(((int32_t *)w->offsets)[triangle + i] == 3 * (triangle + i), "offset %lld", (long long)i)) break;
+}
+
+/* Several isovalues, some of them twice, without a surface or out of order: one mesh after another. */
+static void several_isovalues_are_concatenated(void)
+{
+  enum { COUNT = 9 };
+  test_rng rng = { 22 };
+  pmb_context *context = context_new(3, NULL);
+  for (int n = 0; n < VOLUMES; n += STEP) {
+    test_volume v;
+    test_mesh whole, part;
+    pmb_sizes each[COUNT], total, at = { 0, 0 };
+    double isovalues[COUNT];
+    int remove_degenerate = n % 2;
+    series(n, &v);
+    for (int i = 0; i < COUNT; i++) isovalues[i] = volume_isovalue(&v, &rng);
+    isovalues[3] = isovalues[1];
+    isovalues[5] = 1e300;
+    pmb_request request = { sizeof request, isovalues, COUNT, remove_degenerate };
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_count(context, &request, &total, each), PMB_OK);
+    mesh_make(&whole, total, PMB_FLOAT32, PMB_INT32);
+    CHECK_STATUS(context, pmb_emit(context, &whole.view), PMB_OK);
+    mesh_canaries_alive(&whole);
+    for (int i = 0; i < COUNT; i++) {
+      test_about("volume %d, isovalue %d: %.17g", n, i, isovalues[i]);
+      CHECK_STATUS(
+        context, mesh_extract(context, isovalues + i, 1, remove_degenerate, PMB_FLOAT32, PMB_INT32, &part), PMB_OK);
+      if (CHECK(each[i].points == part.sizes.points && each[i].triangles == part.sizes.triangles,
+            "per_isovalue says %lld, %lld, not %lld, %lld", (long long)each[i].points, (long long)each[i].triangles,
+            (long long)part.sizes.points, (long long)part.sizes.triangles))
+        same_part(&whole, &part, at.points, at.triangles);
+      at.points += each[i].points;
+      at.triangles += each[i].triangles;
+      mesh_free(&part);
+    }
+    CHECK(at.points == total.points && at.triangles == total.triangles, "the totals are not the sums");
+    mesh_free(&whole);
+    volume_free(&v);
+  }
+  pmb_destroy(context);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(default_context)
+  CASE(one_thread)
+  CASE(two_threads)
+  CASE(three_threads)
+  CASE(seven_threads)
+  CASE(sixty_four_threads)
+  CASE(path_portable)
+  CASE(path_avx2)
+  CASE(path_avx512)
+  CASE(path_reference)
+  CASE(executor_in_sequence)
+  CASE(executor_in_reverse)
+  CASE(executor_with_threads)
+  CASE(repeated_runs)
+  CASE(isovalue_changes)
+  CASE(several_isovalues_are_concatenated)
+)

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_emit.c - emit: wrong meshes, wrong order of calls, partial output, attributes, odd requests. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "test_util.h"
+
+static double ball(double x, double y, double z)
+{
+  return 0.8 - sqrt(x * x + y * y + z * z);
+}
+
+/* A bound sphere with its reference, counted, and a mesh to put it in. */
+typedef struct scene {
+  pmb_context *context;
+  test_volume volume;
+  ref_mesh *reference;
+  double isovalue;
+  test_mesh mesh;
+} scene;
+
+static void count(scene *s, int remove_degenerate)
+{
+  pmb_sizes sizes = { 0, 0 };
+  pmb_request request = { sizeof request, &s->isovalue, 1, remove_degenerate };
+  CHECK_STATUS(s->context, pmb_count(s->context, &request, &sizes, NULL), PMB_OK);
+  mesh_make(&s->mesh, sizes, PMB_FLOAT32, PMB_INT32);
+}
+
+static void begin(scene *s)
+{
+  memset(s, 0, sizeof *s);
+  s->context = context_new(2, NULL);
+  volume_sampled(&s->volume, PMB_FLOAT32, 17, ball);
+  s->reference = ref_extract(&s->volume.view, 0, 1);
+  CHECK_STATUS(s->context, pmb_bind(s->context, &s->volume.view), PMB_OK);
+  count(s, 1);
+}
+
+static void end(scene *s)
+{
+  pmb_destroy(s->context);
+  mesh_free(&s->mesh);
+  ref_free(s->reference);
+  volume_free(&s->volume);
+}
+
+/* Emit must fail, name the value, write nothing; and do its work when called rightly after that. */
+static void refuses(scene *s, const pmb_mesh *mesh, pmb_status status, const char *word)
+{
+  test_mesh before;
+  test_about("a mesh with a wrong %s", word);
+  mesh_make(&before, s->mesh.sizes, PMB_FLOAT32, PMB_INT32);
+  mesh_free(&s->mesh);
+  mesh_make(&s->mesh, before.sizes, PMB_FLOAT32, PMB_INT32);
+  pmb_mesh m = *mesh; /* with the arrays as they are now */
+  const pmb_mesh *v = &s->mesh.view;
+  m.points = v->points;
+  m.normals = v->normals;
+  m.gradients = v->gradients;
+  m.scalars = v->scalars;
+  m.triangles = v->triangles;
+  m.offsets = v->offsets;
+  m.cells = v->cells;
+  if (CHECK_STATUS(s->context, pmb_emit(s->context, &m), status))
+    CHECK(strstr(pmb_error(s->context), word) != NULL, "\"%s\" does not name %s", pmb_error(s->context), word);
+  mesh_equal(&before, &s->mesh, "written by a refused emit");
+  CHECK_STATUS(s->context, pmb_emit(s->context, &s->mesh.view), PMB_OK);
+  judge_reference(&s->mesh, s->reference);
+  mesh_free(&before);
+}
+
+static void refuses_meshes(void)
+{
+  scene s;
+  begin(&s);
+  char points[32], triangles[32];
+  const pmb_mesh good = s.mesh.view;
+  pmb_mesh m = good;
+  snprintf(points, sizeof points, "%lld", (long long)s.mesh.sizes.points - 1);
+  snprintf(triangles, sizeof triangles, "%lld", (long long)s.mesh.sizes.triangles - 1);
+  CHECK(pmb_emit(NULL, &m) == PMB_INVALID, "no context");
+  CHECK_STATUS(s.context, pmb_emit(s.context, NULL), PMB_INVALID);
+  m.struct_size = 3;
+  refuses(&s, &m, PMB_INVALID, "3");
+  m = good;
+  m.point_capacity = s.mesh.sizes.points - 1;
+  refuses(&s, &m, PMB_INVALID, points);
+  m.point_capacity = -44;
+  refuses(&s, &m, PMB_INVALID, "-44");
+  m = good;
+  m.triangle_capacity = s.mesh.sizes.triangles - 1;
+  refuses(&s, &m, PMB_INVALID, triangles);
+  m = good;
+  m.point_type = PMB_INT32;
+  refuses(&s, &m, PMB_INVALID, "5");
+  m.point_type = (pmb_type)0;
+  refuses(&s, &m, PMB_INVALID, "point_type");
+  m = good;
+  m.scalar_type = PMB_UINT8;
+  refuses(&s, &m, PMB_INVALID, "scalar_type");
+  m = good;
+  m.id_type = PMB_UINT64;
+  refuses(&s, &m, PMB_INVALID, "id_type");
+  end(&s);
+}
+
+static void refuses_attributes(void)
+{
+  scene s;
+  begin(&s);
+  const int16_t *samples = test_allocate(17 * 17 * 17, 2);
+  int16_t *output = test_allocate(s.mesh.sizes.points, 2);
+  const pmb_attribute good = { samples, PMB_INT16, 1, output };
+  pmb_attribute a = good;
+  pmb_mesh m = s.mesh.view;
+  m.attributes = &a;
+  m.attribute_count = -1;
+  refuses(&s, &m, PMB_INVALID, "-1");
+  m.attributes = NULL;
+  m.attribute_count = 1;
+  refuses(&s, &m, PMB_INVALID, "attributes");
+  m.attributes = &a;
+  a.type = (pmb_type)123;
+  refuses(&s, &m, PMB_INVALID, "123");
+  a = good;
+  a.components = 0;
+  refuses(&s, &m, PMB_INVALID, "components");
+  a.components = -9;
+  refuses(&s, &m, PMB_INVALID, "-9");
+  a = good;
+  a.samples = NULL;
+  refuses(&s, &m, PMB_INVALID, "samples");
+  a = good;
+  a.output = NULL;
+  refuses(&s, &m, PMB_INVALID, "output");
+  free((void *)(uintptr_t)samples);
+  free(output);
+  end(&s);
+}
+
+static void refuses_the_wrong_order_of_calls(void)
+{
+  scene s;
+  double bad = NAN;
+  pmb_sizes sizes;
+  pmb_request request = { sizeof request, &bad, 1, 1 };
+  begin(&s);
+  pmb_context *other = context_new(1, NULL);
+  CHECK_STATUS(other, pmb_emit(other, &s.mesh.view), PMB_INVALID); /* nothing bound */
+  CHECK(strlen(pmb_error(other)) > 10, "\"%s\" is no sentence", pmb_error(other));
+  CHECK_STATUS(other, pmb_bind(other, &s.volume.view), PMB_OK);
+  CHECK_STATUS(other, pmb_emit(other, &s.mesh.view), PMB_INVALID); /* nothing counted */
+  CHECK_STATUS(other, pmb_count(other, &request, &sizes, NULL), PMB_INVALID);
+  CHECK_STATUS(other, pmb_emit(other, &s.mesh.view), PMB_INVALID); /* nothing counted with success */
+  mesh_free(&s.mesh);
+  count(&s, 1);
+  CHECK_STATUS(s.context, pmb_bind(s.context, &s.volume.view), PMB_OK);
+  CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_INVALID); /* counted before this bind */
+  pmb_unbind(s.context);
+  CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_INVALID);
+  pmb_destroy(other);
+  end(&s);
+}
+
+/* After a count that failed, emit either refuses or gives the mesh of the last good count, never another one. */
+static void emit_after_a_failed_count(void)
+{
+  scene s;
+  double bad = INFINITY;
+  pmb_sizes sizes;
+  pmb_request request = { sizeof request, &bad, 1, 1 };
+  begin(&s);
+  CHECK_STATUS(s.context, pmb_count(s.context, &request, &sizes, NULL), PMB_INVALID);
+  pmb_status status = pmb_emit(s.context, &s.mesh.view);
+  CHECK(status == PMB_OK || status == PMB_INVALID, "%s", pmb_status_text(status));
+  if (status == PMB_OK) judge_reference(&s.mesh, s.reference);
+  mesh_free(&s.mesh);
+  count(&s, 1);
+  CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_OK);
+  judge_reference(&s.mesh, s.reference);
+  end(&s);
+}
+
+static void emits_several_times(void)
+{
+  scene s;
+  test_mesh again;
+  begin(&s);
+  mesh_make(&again, s.mesh.sizes, PMB_FLOAT32, PMB_INT32);
+  CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_OK);
+  CHECK_STATUS(s.context, pmb_emit(s.context, &again.view), PMB_OK);
+  mesh_equal(&s.mesh, &again, "emitted again");
+  mesh_free(&again);
+  end(&s);
+}
+
+/* Each array alone, and none: the same bytes as with all the others. Exact capacities are enough. */
+static void emits_any_subset_of_arrays(void)
+{
+  scene s;
+  begin(&s);
+  CHECK_STATUS(s.context, pmb_emit(s.context, &s.mesh.view), PMB_OK);
+  for (int subset = 0; subset < 128; subset++) {
+    test_mesh m;
+    mesh_make(&m, s.mesh.sizes, PMB_FLOAT32, PMB_INT32);
+    pmb_mesh part = m.view;
+    part.point_capacity = m.sizes.points;
+    part.triangle_capacity = m.sizes.triangles;
+    if (!(subset & 1)) part.points = NULL, part.point_type = (pmb_type)0;
+    if (!(subset & 2)) part.normals = NULL;
+    if (!(subset & 4)) part.gradients = NULL;
+    if (!(subset & 8)) part.scalars = NULL, part.scalar_type = (pmb_type)0;
+    if (!(subset & 16)) part.triangles = NULL;
+    if (!(subset & 32)) part.offsets = NULL;
+    if (!(subset & 48)) part.id_type = (pmb_type)0;
+    if (!(subset & 64)) part.cells = NULL;
+    test_about("subset %d of the arrays", subset);
+    CHECK_STATUS(s.context, pmb_emit(s.context, &part), PMB_OK);
+    /* An array that was not wanted still holds its canaries: fill it in, so that one comparison does. */
+    size_t n = (size_t)m.sizes.points, t = (size_t)m.sizes.triangles;
+    if (!(subset & 1)) memcpy(m.view.points, s.mesh.view.points, 12 * n);
+    if (!(subset & 2)) memcpy(m.view.normals, s.mesh.view.normals, 12 * n);
+    if (!(subset & 4)) memcpy(m.view.gradients, s.mesh.view.gradients, 12 * n);
+    if (!(subset & 8)) memcpy(m.view.scalars, s.mesh.view.scalars, 4 * n);
+    if (!(subset & 16)) memcpy(m.view.triangles, s.mesh.view.triangles, 12 * t);
+    if (!(subset & 32)) memcpy(m.view.offsets, s.mesh.view.offsets, 4 * (t + 1));
+    if (!(subset & 64)) memcpy(m.view.cells, s.mesh.view.cells, 8 * t);
+    mesh_equal(&s.mesh, &m, "subset");
+    mesh_canaries_alive(&m);
+    mesh_free(&m);
+  }
+  end(&s);
+}
+
+/* Expected value of an attribute at a point; *slack: an error that rounding may make. */
+static double attribute_value(const ref_mesh *r, int64_t point, const pmb_volume *array, int component, double *slack)
+{
+  int64_t a[3], b[3];
+  const char *samples = array->samples;
+  pmb_volume shifted = *array;
+  shifted.samples = samples + component * (int64_t)pmb_type_size(array->type);
+  ref_ends(r, point, a, b);
+  double low = ref_sample(&shifted, a[0], a[1], a[2]), high = ref_sample(&shifted, b[0], b[1], b[2]), t = r->t[point];
+  *slack = 1e-6 * (fabs(low) + fabs(high));
+  return low * (1 - t) + high * t;
+}
+
+static void judge_attribute(const ref_mesh *r, const pmb_volume *array, int components, const void *output)
+{
+  int whole = array->type < PMB_FLOAT32;
+  for (int64_t n = 0; n < r->points; n++)
+    for (int c = 0; c < components; c++) {
+      double slack, want = attribute_value(r, n, array, c, &slack);
+      const char *at = (const char *)output + (n * components + c) * (int64_t)pmb_type_size(array->type);
+      double got = ref_load(array->type, at);
+      /* Toward zero, unless rounding decides which integer is next. */
+      double low = whole ? trunc(want - slack) : want - slack, high = whole ? trunc(want + slack) : want + slack;
+      if (r->t_slack[n] > 0) continue;
+      if (!CHECK(got >= low && got <= high, "value %lld, component %d: %.17g, not %.17g", (long long)n, c, got, want))
+        return;
+    }
+}
+
+static void emit_attributes(int remove_degenerate, int data, uint64_t seed)
+{
+  enum { TYPES = 10 };
+  test_rng rng = { seed };
+  test_volume v, arrays[TYPES];
+  pmb_attribute a[TYPES];
+  pmb_sizes sizes;
+  pmb_context *context = context_new(2, NULL);
+  const int64_t d[3] = { 37, 9, 11 };
+  volume_make(&v, PMB_UINT8, d[0], d[1], d[2], LAYOUT_INTERLEAVED);
+  volume_fill(&v, DATA_PLATEAU, &rng);
+  double isovalue = remove_degenerate ? 2 : 1.3;
+  ref_mesh *r = ref_extract(&v.view, isovalue, remove_degenerate);
+  pmb_request request = { sizeof request, &isovalue, 1, remove_degenerate };
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
+  CHECK(sizes.points == r->points, "%lld points", (long long)sizes.points);
+  for (int n = 0; n < TYPES; n++) {
+    int components = 1 + n % 4;
+    pmb_type type = (pmb_type)(PMB_INT8 + n);
+    volume_make(arrays + n, type, d[0] * components, d[1], d[2], LAYOUT_PACKED);
+    volume_fill(arrays + n, data, &rng);
+    a[n] = (pmb_attribute){ arrays[n].memory, type, components,
+      test_allocate(sizes.points * components, pmb_type_size(type)) };
+  }
+  pmb_mesh mesh = { .struct_size = sizeof mesh,
+    .point_capacity = sizes.points,
+    .triangle_capacity = sizes.triangles,
+    .attributes = a,
+    .attribute_count = TYPES };
+  CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
+  for (int n = 0; n < TYPES; n++) {
+    pmb_volume array = arrays[n].view;
+    array.dims[0] = d[0];
+    array.strides[0] = a[n].components;
+    array.strides[1] = a[n].components * d[0];
+    array.strides[2] = array.strides[1] * d[1];
+    test_about("attribute of %s, %d components", type_name(a[n].type), a[n].components);
+    judge_attribute(r, &array, a[n].components, a[n].output);
+    free(a[n].output);
+    volume_free(arrays + n);
+  }
+  ref_free(r);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+static void attributes_of_every_type(void)
+{
+  for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
+    emit_attributes(remove_degenerate, DATA_NOISE, 51);
+    emit_attributes(remove_degenerate, DATA_PLATEAU, 52);
+    emit_attributes(remove_degenerate, DATA_SMOOTH, 53);
+  }
+}
+
+/* Between the limits of an integer type the rounding must not leave it. Floats would overflow by right. */
+static void attributes_at_the_limits(void)
+{
+  for (int type = PMB_INT8; type <= PMB_UINT64; type++) {
+    test_volume v, array;
+    test_rng rng = { 54 };
+    pmb_sizes sizes;
+    double isovalue = 1.3;
+    pmb_request request = { sizeof request, &isovalue, 1, 0 };
+    pmb_context *context = context_new(1, NULL);
+    volume_make(&v, PMB_UINT8, 33, 6, 6, LAYOUT_PACKED);
+    volume_fill(&v, DATA_PLATEAU, &rng);
+    volume_make(&array, (pmb_type)type, 33, 6, 6, LAYOUT_PACKED);
+    volume_fill(&array, DATA_LIMITS, &rng);
+    ref_mesh *r = ref_extract(&v.view, isovalue, 0);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
+    void *output = test_allocate(sizes.points, 8);
+    pmb_attribute a = { array.memory, (pmb_type)type, 1, output };
+    pmb_mesh mesh = { .struct_size = sizeof mesh,
+      .point_capacity = sizes.points,
+      .triangle_capacity = sizes.triangles,
+      .attributes = &a,
+      .attribute_count = 1 };
+    test_about("attribute of %s at its limits", type_name((pmb_type)type));
+    CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
+    judge_attribute(r, &array.view, 1, output);
+    free(output);
+    ref_free(r);
+    volume_free(&array);
+    volume_free(&v);
+    pmb_destroy(context);
+  }
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(refuses_meshes)
+  CASE(refuses_attributes)
+  CASE(refuses_the_wrong_order_of_calls)
+  CASE(emit_after_a_failed_count)
+  CASE(emits_several_times)
+  CASE(emits_any_subset_of_arrays)
+  CASE(attributes_of_every_type)
+  CASE(attributes_at_the_limits)
+)

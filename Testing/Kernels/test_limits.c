@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_limits.c - nothing to do, very much to do, and sizes beyond 32 bits. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "test_util.h"
+
+static void expect_empty(pmb_context *context, const double *isovalues, int64_t count, const char *what)
+{
+  for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
+    test_mesh m;
+    CHECK_STATUS(
+      context, mesh_extract(context, isovalues, count, remove_degenerate, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+    CHECK(m.sizes.points == 0 && m.sizes.triangles == 0, "%s: %lld points, %lld triangles", what,
+      (long long)m.sizes.points, (long long)m.sizes.triangles);
+    CHECK(((int32_t *)m.view.offsets)[0] == 0, "%s: the first offset is not 0", what);
+    mesh_free(&m);
+  }
+}
+
+static void no_isovalues(void)
+{
+  test_volume v;
+  double unused = 0;
+  pmb_context *context = context_new(2, NULL);
+  volume_sampled(&v, PMB_FLOAT32, 20, cayley);
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  expect_empty(context, NULL, 0, "NULL and 0 isovalues");
+  expect_empty(context, &unused, 0, "0 isovalues");
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* Outside the range, far outside, and outside of what the type can hold. */
+static void isovalues_out_of_range(void)
+{
+  static const double isovalues[] = { 1e9, -1e9, 1e300, -1e300, 1e39, -1e39, 300, -300, 18446744073709551616.0,
+    9223372036854775808.0, -9223372036854777856.0 };
+  test_rng rng = { 91 };
+  pmb_context *context = context_new(1, NULL);
+  for (int type = PMB_INT8; type <= PMB_FLOAT64; type++) {
+    test_volume v;
+    volume_make(&v, (pmb_type)type, 35, 6, 7, LAYOUT_PACKED);
+    volume_fill(&v, DATA_PLATEAU, &rng);
+    test_about("%s", type_name((pmb_type)type));
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    expect_empty(context, isovalues, sizeof isovalues / sizeof *isovalues, "out of range");
+    volume_free(&v);
+  }
+  pmb_destroy(context);
+}
+
+/* 7 of 8 combinations of dims of 1; one sample alone. */
+static void dims_of_one(void)
+{
+  test_rng rng = { 92 };
+  pmb_context *context = context_new(2, NULL);
+  for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
+    for (int flat = 1; flat < 8; flat++) {
+      test_volume v;
+      double isovalues[3] = { 1, 1.5, 2 };
+      volume_make(&v, (pmb_type)type, flat & 1 ? 1 : 70, flat & 2 ? 1 : 9, flat & 4 ? 1 : 10, LAYOUT_PACKED);
+      volume_fill(&v, DATA_PLATEAU, &rng);
+      test_about("%s, flat axes %d", type_name((pmb_type)type), flat);
+      CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+      expect_empty(context, isovalues, 3, "no cell");
+      volume_free(&v);
+    }
+  pmb_destroy(context);
+}
+
+static void only_non_finite_samples(void)
+{
+  static const double values[] = { NAN, INFINITY, -INFINITY };
+  pmb_context *context = context_new(2, NULL);
+  for (int n = 0; n < 9; n++) {
+    test_volume v;
+    pmb_info info = { .struct_size = sizeof info };
+    double isovalue = 0;
+    volume_make(&v, n % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 40, 6, 6, LAYOUT_PACKED);
+    for (int64_t s = 0; s < 40 * 36; s++) volume_set(&v, s % 40, s / 40 % 6, s / 240, values[(s * n / 3 + n) % 3]);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    expect_empty(context, &isovalue, 1, "no finite sample");
+    CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
+    CHECK(info.minimum > info.maximum, "range [%g, %g]", info.minimum, info.maximum);
+    CHECK(info.nonfinite_bricks == info.bricks, "%lld of %lld bricks", (long long)info.nonfinite_bricks,
+      (long long)info.bricks);
+    volume_free(&v);
+  }
+  pmb_destroy(context);
+}
+
+static double ramp(double x, double y, double z)
+{
+  return 0.7 * x + 0.2 * y + 0.1 * z;
+}
+
+/* 10,000 isovalues at once: sizes by isovalue, contiguous output, a few of them looked at closely. */
+static void ten_thousand_isovalues(void)
+{
+  enum { COUNT = 10000 };
+  test_volume v;
+  test_mesh m, part;
+  double *isovalues = test_allocate(COUNT, sizeof *isovalues);
+  pmb_sizes *each = test_allocate(COUNT, sizeof *each), total, sum = { 0, 0 };
+  pmb_context *context = context_new(2, NULL);
+  pmb_request request = { sizeof request, isovalues, COUNT, 1 };
+  volume_sampled(&v, PMB_FLOAT32, 14, ramp);
+  for (int n = 0; n < COUNT; n++) isovalues[n] = -1.1 + 2.2 * n / COUNT;
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, pmb_count(context, &request, &total, each), PMB_OK);
+  mesh_make(&m, total, PMB_FLOAT32, PMB_INT32);
+  CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
+  mesh_canaries_alive(&m);
+  for (int n = 0; n < COUNT; n++) {
+    if (n % 997 == 0) {
+      CHECK_STATUS(context, mesh_extract(context, isovalues + n, 1, 1, PMB_FLOAT32, PMB_INT32, &part), PMB_OK);
+      CHECK(each[n].points == part.sizes.points && each[n].triangles == part.sizes.triangles, "isovalue %d", n);
+      CHECK(!memcmp((float *)m.view.points + 3 * sum.points, part.view.points, (size_t)part.sizes.points * 12),
+        "points of isovalue %d", n);
+      mesh_free(&part);
+    }
+    for (int64_t p = sum.points; p < sum.points + each[n].points; p++)
+      if (!CHECK(((float *)m.view.scalars)[p] == (float)isovalues[n], "scalar of point %lld", (long long)p)) break;
+    sum.points += each[n].points;
+    sum.triangles += each[n].triangles;
+  }
+  CHECK(sum.points == total.points && sum.triangles == total.triangles && total.triangles > 1000000,
+    "%lld, %lld triangles", (long long)sum.triangles, (long long)total.triangles);
+  mesh_free(&m);
+  volume_free(&v);
+  free(isovalues);
+  free(each);
+  pmb_destroy(context);
+}
+
+/* More than 2^31 / 3 triangles, by one isovalue asked for again and again: offsets do not fit 32 bits. The arrays of
+ * the refused call are tiny: it must refuse before it writes. */
+static void offsets_beyond_32_bits(void)
+{
+  enum { SIZE = 40, COUNT = 5200 };
+  test_rng rng = { 93 };
+  test_volume v;
+  pmb_sizes total;
+  int32_t tiny[8] = { 0 };
+  double *isovalues = test_allocate(COUNT, sizeof *isovalues);
+  pmb_context *context = context_new(2, NULL);
+  pmb_request request = { sizeof request, isovalues, COUNT, 0 };
+  volume_make(&v, PMB_UINT8, SIZE, SIZE, SIZE, LAYOUT_PACKED);
+  for (int64_t n = 0; n < SIZE * SIZE * SIZE; n++)
+    volume_set(&v, n % SIZE, n / SIZE % SIZE, n / (SIZE * SIZE), (double)rng_int(&rng, 0, 1));
+  for (int n = 0; n < COUNT; n++) isovalues[n] = 0.5;
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, pmb_count(context, &request, &total, NULL), PMB_OK);
+  CHECK(3 * total.triangles > INT32_MAX && total.points < INT32_MAX, "%lld points, %lld triangles: the test misses",
+    (long long)total.points, (long long)total.triangles);
+  pmb_mesh m = { .struct_size = sizeof m,
+    .point_capacity = total.points,
+    .triangle_capacity = total.triangles,
+    .offsets = tiny,
+    .id_type = PMB_INT32 };
+  if (CHECK_STATUS(context, pmb_emit(context, &m), PMB_TOO_LARGE)) {
+    char word[32];
+    snprintf(word, sizeof word, "%lld", (long long)(3 * total.triangles));
+    CHECK(strstr(pmb_error(context), word) || strstr(pmb_error(context), "32"), "\"%s\" names no size",
+      pmb_error(context));
+    for (int n = 0; n < 8; n++) CHECK(tiny[n] == 0, "written by a refused emit");
+  }
+  request.isovalue_count = 1;
+  CHECK_STATUS(context, pmb_count(context, &request, &total, NULL), PMB_OK);
+  m.offsets = NULL;
+  CHECK_STATUS(context, pmb_emit(context, &m), PMB_OK);
+  volume_free(&v);
+  free(isovalues);
+  pmb_destroy(context);
+}
+
+/* 4096 x 4096 x 260 samples of one byte, 4096 of them in memory: a step between the samples x = 4094 and 4095 of
+ * every row. One x edge per row, two triangles per square between rows; cell indices beyond 2^32. */
+static void more_than_2_to_the_32_samples(void)
+{
+  enum { NX = 4096, NY = 4096, NZ = 260 };
+  if (TEST_SLOW) test_skip("4.4 billion samples take too long under a sanitizer");
+  uint8_t row[NX] = { 0 };
+  double isovalue = 0.5;
+  pmb_volume v = {
+    .struct_size = sizeof v, .samples = row, .type = PMB_UINT8, .dims = { NX, NY, NZ }, .strides = { 1, 0, 0 }
+  };
+  pmb_sizes sizes = { 0, 0 };
+  pmb_request request = { sizeof request, &isovalue, 1, 0 };
+  int64_t points = (int64_t)NY * NZ, triangles = (int64_t)2 * (NY - 1) * (NZ - 1);
+  pmb_context *context = context_new(0, NULL);
+  row[NX - 1] = 1;
+  CHECK_STATUS(context, pmb_bind(context, &v), PMB_OK);
+  CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
+  CHECK(sizes.points == points && sizes.triangles == triangles, "%lld points, %lld triangles, not %lld, %lld",
+    (long long)sizes.points, (long long)sizes.triangles, (long long)points, (long long)triangles);
+  int64_t *cells = test_allocate(sizes.triangles, sizeof *cells);
+  float *xyz = test_allocate(3 * sizes.points, sizeof *xyz);
+  pmb_mesh m = { .struct_size = sizeof m,
+    .point_capacity = sizes.points,
+    .triangle_capacity = sizes.triangles,
+    .points = xyz,
+    .point_type = PMB_FLOAT32,
+    .cells = cells };
+  CHECK_STATUS(context, pmb_emit(context, &m), PMB_OK);
+  int64_t wrong = 0, sum = 0, last = NX - 2 + (int64_t)(NX - 1) * (NY - 2 + (int64_t)(NY - 1) * (NZ - 2));
+  for (int64_t n = 0; n < sizes.triangles; n++) {
+    wrong += cells[n] < 0 || cells[n] > last || cells[n] % (NX - 1) != NX - 2;
+    sum += cells[n] / (NX - 1);
+  }
+  for (int64_t n = 0; n < sizes.points; n++) wrong += xyz[3 * n] != NX - 1.5f;
+  CHECK(wrong == 0, "%lld wrong cells or points", (long long)wrong);
+  int64_t rows = (int64_t)(NY - 1) * (NZ - 1);
+  CHECK(sum == rows * (rows - 1), "each row's cell twice: sum %lld, not %lld", (long long)sum,
+    (long long)(rows * (rows - 1)));
+  CHECK(sizes.triangles && cells[sizes.triangles - 1] == last && last > UINT32_MAX, "the last cell is %lld, not %lld",
+    (long long)cells[sizes.triangles - 1], (long long)last);
+  free(cells);
+  free(xyz);
+  pmb_destroy(context);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(no_isovalues)
+  CASE(isovalues_out_of_range)
+  CASE(dims_of_one)
+  CASE(only_non_finite_samples)
+  CASE(ten_thousand_isovalues)
+  CASE(offsets_beyond_32_bits)
+  CASE(more_than_2_to_the_32_samples)
+)

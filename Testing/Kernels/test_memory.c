@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_memory.c - allocations that fail, memory that must come back, and how much of it is used. */
+#include <pthread.h>
+#include <string.h>
+
+#include "test_util.h"
+
+/* Counts blocks, refuses the one numbered `fails`, and insists on the thread that called the core. */
+typedef struct ledger {
+  int64_t allocations, fails, held, bytes, peak;
+  int refused;
+  pthread_t caller;
+} ledger;
+
+enum { HEAD = 64 }; /* before each block, for its size */
+
+static void *ledger_allocate(void *user, size_t bytes)
+{
+  ledger *l = user;
+  CHECK(pthread_equal(l->caller, pthread_self()), "allocated on another thread");
+  if (++l->allocations == l->fails) {
+    l->refused = 1;
+    return NULL;
+  }
+  char *block = aligned_alloc(HEAD, HEAD + (bytes + HEAD - 1) / HEAD * HEAD);
+  if (!block) return NULL;
+  memset(block, 0x5a, HEAD + bytes); /* nothing may rely on zeroes */
+  memcpy(block, &bytes, sizeof bytes);
+  l->held++;
+  l->bytes += (int64_t)bytes;
+  if (l->bytes > l->peak) l->peak = l->bytes;
+  return block + HEAD;
+}
+
+static void ledger_release(void *user, void *memory)
+{
+  ledger *l = user;
+  size_t bytes;
+  CHECK(pthread_equal(l->caller, pthread_self()), "released on another thread");
+  if (!CHECK(memory != NULL, "released NULL")) return;
+  memcpy(&bytes, (char *)memory - HEAD, sizeof bytes);
+  l->held--;
+  l->bytes -= (int64_t)bytes;
+  free((char *)memory - HEAD);
+}
+
+static pmb_options options_of(ledger *l, int threads)
+{
+  memset(l, 0, sizeof *l);
+  l->caller = pthread_self();
+  return (pmb_options){
+    .struct_size = sizeof(pmb_options), .threads = threads, .allocator = { ledger_allocate, ledger_release, l }
+  };
+}
+
+/* A volume of each kind of trouble: strided, non-finite, several bricks. */
+static double make_volume(test_volume *v)
+{
+  test_rng rng = { 61 };
+  volume_make(v, PMB_FLOAT32, 70, 21, 13, LAYOUT_INTERLEAVED);
+  volume_fill(v, DATA_PLATEAU, &rng);
+  volume_sprinkle(v, 300, &rng);
+  return 2;
+}
+
+/* All steps; the first that does not succeed ends it. Judges the mesh if there is one in the end. */
+static pmb_status whole_way(pmb_context *context, const test_volume *v, double isovalue, const ref_mesh *r)
+{
+  double isovalues[3] = { isovalue, isovalue + 1, isovalue };
+  test_mesh m, part;
+  pmb_status status = pmb_bind(context, &v->view);
+  if (status != PMB_OK) return status;
+  status = mesh_extract(context, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &m);
+  mesh_free(&m);
+  if (status != PMB_OK) return status;
+  status = mesh_extract(context, isovalues, 1, 1, PMB_FLOAT32, PMB_INT32, &part);
+  if (status == PMB_OK) judge_reference(&part, r);
+  mesh_free(&part);
+  return status;
+}
+
+static void fail_each_allocation(int threads)
+{
+  test_volume v;
+  double isovalue = make_volume(&v);
+  ref_mesh *r = ref_extract(&v.view, isovalue, 1);
+  int64_t n = 1, given_up = 0;
+  for (int refused = 1; refused; n++) {
+    ledger l;
+    pmb_options options = options_of(&l, threads);
+    pmb_context *context = NULL;
+    l.fails = n;
+    test_about("allocation %lld fails, %d threads", (long long)n, threads);
+    pmb_status status = pmb_create(&options, &context);
+    if (status == PMB_OK) {
+      int64_t held = l.held;
+      status = whole_way(context, &v, isovalue, r);
+      refused = l.refused;
+      /* Doing with less (one thread, say) is as good as giving up: whole_way has judged the mesh. */
+      CHECK(status == PMB_OK || (refused && status == PMB_OUT_OF_MEMORY), "%s: %s", pmb_status_text(status),
+        pmb_error(context));
+      if (status == PMB_OUT_OF_MEMORY) {
+        given_up++;
+        CHECK(strstr(pmb_error(context), "memory") != NULL, "\"%s\" does not speak of memory", pmb_error(context));
+        CHECK_STATUS(context, whole_way(context, &v, isovalue, r), PMB_OK);
+      }
+      pmb_unbind(context);
+      CHECK(held > 0, "the context itself does not come from the allocator");
+      pmb_destroy(context);
+    } else {
+      CHECK(status == PMB_OUT_OF_MEMORY && l.refused && !context, "%s: %s", pmb_status_text(status), pmb_error(NULL));
+    }
+    CHECK(l.held == 0 && l.bytes == 0, "%lld blocks, %lld bytes left behind", (long long)l.held, (long long)l.bytes);
+    if (!CHECK(n < 10000, "no end of allocations")) break;
+  }
+  CHECK(n > 4 && given_up > 1, "%lld allocations, %lld failures told", (long long)n - 2, (long long)given_up);
+  ref_free(r);
+  volume_free(&v);
+}
+
+static void every_allocation_fails_one_thread(void)
+{
+  fail_each_allocation(1);
+}
+
+static void every_allocation_fails_three_threads(void)
+{
+  fail_each_allocation(3);
+}
+
+/* pmb_info's bytes against the ledger; unbind gives back what bind and count took, again and again. */
+static void info_tells_the_bytes_held(void)
+{
+  ledger l;
+  pmb_options options = options_of(&l, 2);
+  pmb_context *context = NULL;
+  test_volume v;
+  test_mesh m;
+  pmb_info info = { .struct_size = sizeof info };
+  double isovalue = make_volume(&v);
+  int64_t after_unbind = -1;
+  CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
+  for (int turn = 0; turn < 4; turn++) {
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+    CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
+    CHECK(info.bytes == l.bytes, "bytes %lld, the allocator gave %lld", (long long)info.bytes, (long long)l.bytes);
+    CHECK(
+      info.peak_bytes == l.peak, "peak %lld, the allocator gave %lld", (long long)info.peak_bytes, (long long)l.peak);
+    pmb_unbind(context);
+    CHECK(l.bytes < info.bytes, "unbind gave nothing back");
+    CHECK(after_unbind < 0 || l.bytes == after_unbind, "%lld bytes after unbind, %lld the time before",
+      (long long)l.bytes, (long long)after_unbind);
+    after_unbind = l.bytes;
+    mesh_free(&m);
+  }
+  pmb_destroy(context);
+  CHECK(l.held == 0, "%lld blocks left behind", (long long)l.held);
+  volume_free(&v);
+}
+
+/* A sparse surface in 256^3 floats: less than 1/8 byte per voxel beyond volume and mesh, at any moment. */
+static void sparse_volume_needs_little_memory(void)
+{
+  test_volume v;
+  test_mesh m;
+  ledger l;
+  pmb_options options = options_of(&l, 2);
+  pmb_context *context = NULL;
+  pmb_info info = { .struct_size = sizeof info };
+  double isovalue = -0.012;
+  int64_t limit = (int64_t)256 * 256 * 256 / 8;
+  volume_sampled(&v, PMB_FLOAT32, 256, cayley);
+  CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+  CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
+  CHECK(m.sizes.triangles > 100000, "%lld triangles", (long long)m.sizes.triangles);
+  CHECK(info.peak_bytes < limit, "peak %lld bytes, limit %lld", (long long)info.peak_bytes, (long long)limit);
+  CHECK(l.peak < limit, "the allocator gave %lld bytes, limit %lld", (long long)l.peak, (long long)limit);
+  CHECK(info.active_bricks > 0 && info.active_bricks < info.bricks / 4, "%lld of %lld bricks are active",
+    (long long)info.active_bricks, (long long)info.bricks);
+  CHECK(info.nonfinite_bricks == 0, "%lld bricks with non-finite samples", (long long)info.nonfinite_bricks);
+  mesh_free(&m);
+  pmb_destroy(context);
+  volume_free(&v);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(every_allocation_fails_one_thread)
+  CASE(every_allocation_fails_three_threads)
+  CASE(info_tells_the_bytes_held)
+  CASE(sparse_volume_needs_little_memory)
+)

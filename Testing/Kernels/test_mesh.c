@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_mesh.c - output arrays with canaries, and the way from a volume to a mesh. */
+#include <stdio.h>
+#include <string.h>
+
+#include "test_util.h"
+
+enum { SPARE = 3, CANARY = 0xA5, ARRAYS = 7 };
+
+typedef struct array {
+  const char *name;
+  void *data;
+  size_t used, size; /* bytes */
+} array;
+
+/* The output arrays of a mesh with their sizes. */
+static void arrays_of(const test_mesh *m, array a[ARRAYS])
+{
+  size_t real = pmb_type_size(m->view.point_type), scalar = pmb_type_size(m->view.scalar_type);
+  size_t id = pmb_type_size(m->view.id_type), n = (size_t)m->sizes.points, t = (size_t)m->sizes.triangles;
+  size_t nc = (size_t)m->view.point_capacity, tc = (size_t)m->view.triangle_capacity;
+  const array all[ARRAYS] = { { "points", m->view.points, 3 * n * real, 3 * nc * real },
+    { "normals", m->view.normals, 3 * n * 4, 3 * nc * 4 }, { "gradients", m->view.gradients, 3 * n * 4, 3 * nc * 4 },
+    { "scalars", m->view.scalars, n * scalar, nc * scalar },
+    { "triangles", m->view.triangles, 3 * t * id, 3 * tc * id },
+    { "offsets", m->view.offsets, (t + 1) * id, (tc + 1) * id }, { "cells", m->view.cells, t * 8, tc * 8 } };
+  memcpy(a, all, sizeof all);
+}
+
+void mesh_make(test_mesh *m, pmb_sizes sizes, pmb_type real_type, pmb_type id_type)
+{
+  int64_t n = sizes.points + SPARE, t = sizes.triangles + SPARE;
+  size_t real = pmb_type_size(real_type), id = pmb_type_size(id_type);
+  memset(m, 0, sizeof *m);
+  m->sizes = sizes;
+  m->view.struct_size = sizeof m->view;
+  m->view.point_capacity = n;
+  m->view.triangle_capacity = t;
+  m->view.point_type = m->view.scalar_type = real_type;
+  m->view.id_type = id_type;
+  m->view.points = test_allocate(3 * n, real);
+  m->view.normals = test_allocate(3 * n, sizeof(float));
+  m->view.gradients = test_allocate(3 * n, sizeof(float));
+  m->view.scalars = test_allocate(n, real);
+  m->view.triangles = test_allocate(3 * t, id);
+  m->view.offsets = test_allocate(t + 1, id);
+  m->view.cells = test_allocate(t, sizeof(int64_t));
+  array a[ARRAYS];
+  arrays_of(m, a);
+  for (int n_array = 0; n_array < ARRAYS; n_array++) memset(a[n_array].data, CANARY, a[n_array].size);
+}
+
+void mesh_free(test_mesh *m)
+{
+  free(m->view.points);
+  free(m->view.normals);
+  free(m->view.gradients);
+  free(m->view.scalars);
+  free(m->view.triangles);
+  free(m->view.offsets);
+  free(m->view.cells);
+  memset(m, 0, sizeof *m);
+}
+
+int mesh_canaries_alive(const test_mesh *m)
+{
+  array a[ARRAYS];
+  arrays_of(m, a);
+  for (int n = 0; n < ARRAYS; n++)
+    for (size_t b = a[n].used; b < a[n].size; b++)
+      if (((unsigned char *)a[n].data)[b] != CANARY)
+        return CHECK(0, "%s: written behind its end, byte %zu of %zu", a[n].name, b, a[n].used);
+  return 1;
+}
+
+int mesh_equal(const test_mesh *a, const test_mesh *b, const char *what)
+{
+  array x[ARRAYS], y[ARRAYS];
+  if (!CHECK(a->sizes.points == b->sizes.points && a->sizes.triangles == b->sizes.triangles,
+        "%s: %lld points, %lld triangles against %lld, %lld", what, (long long)a->sizes.points,
+        (long long)a->sizes.triangles, (long long)b->sizes.points, (long long)b->sizes.triangles))
+    return 0;
+  arrays_of(a, x);
+  arrays_of(b, y);
+  for (int n = 0; n < ARRAYS; n++) {
+    size_t at = 0;
+    if (!memcmp(x[n].data, y[n].data, x[n].used)) continue;
+    while (((char *)x[n].data)[at] == ((char *)y[n].data)[at]) at++;
+    return CHECK(0, "%s: %s differ at byte %zu of %zu", what, x[n].name, at, x[n].used);
+  }
+  return 1;
+}
+
+int64_t mesh_id(const test_mesh *m, int64_t n)
+{
+  return m->view.id_type == PMB_INT32 ? ((const int32_t *)m->view.triangles)[n]
+                                      : ((const int64_t *)m->view.triangles)[n];
+}
+
+void mesh_point(const test_mesh *m, int64_t point, double p[3])
+{
+  for (int c = 0; c < 3; c++)
+    p[c] = m->view.point_type == PMB_FLOAT32 ? ((const float *)m->view.points)[3 * point + c]
+                                             : ((const double *)m->view.points)[3 * point + c];
+}
+
+pmb_context *context_new(int threads, const char *path)
+{
+  pmb_context *context = NULL;
+  pmb_options options = { .struct_size = sizeof options, .threads = threads, .cpu_path = path };
+  pmb_status status = pmb_create(&options, &context);
+  if (status == PMB_UNAVAILABLE && path) test_skip("this machine has no %s: %s", path, pmb_error(NULL));
+  if (status != PMB_OK || !context) {
+    printf("pmb_create: %s: %s\n", pmb_status_text(status), pmb_error(NULL));
+    exit(1);
+  }
+  return context;
+}
+
+pmb_status mesh_extract(pmb_context *context, const double *isovalues, int64_t count, int remove_degenerate,
+  pmb_type real_type, pmb_type id_type, test_mesh *m)
+{
+  pmb_sizes sizes = { -1, -1 }, none = { 0, 0 };
+  pmb_request request = { sizeof request, isovalues, count, remove_degenerate };
+  pmb_status status = pmb_count(context, &request, &sizes, NULL);
+  mesh_make(m, status == PMB_OK ? sizes : none, real_type, id_type);
+  if (status != PMB_OK) return status;
+  status = pmb_emit(context, &m->view);
+  if (status == PMB_OK) mesh_canaries_alive(m);
+  return status;
+}
+
+void mesh_of_volume(const pmb_volume *volume, double isovalue, int remove_degenerate, test_mesh *m)
+{
+  pmb_context *context = context_new(0, NULL);
+  CHECK_STATUS(context, pmb_bind(context, volume), PMB_OK);
+  CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, remove_degenerate, PMB_FLOAT64, PMB_INT64, m), PMB_OK);
+  pmb_destroy(context);
+}

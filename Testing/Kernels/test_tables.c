@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_tables.c - the case table against what a mesh without holes needs.
+ *
+ * Nothing here knows the face rule. A segment is a triangle edge that no other triangle of the cell uses the other
+ * way round; that the segments of two neighbours fit is what makes the mesh closed, whatever rule drew them. */
+#include <string.h>
+
+#include "pmb_tables.h"
+#include "test_util.h"
+
+enum { EDGES = 12, NO_FACE = -1 };
+
+/* directed[a][b]: triangle edges from a to b. */
+static void directed_edges(int corners, int directed[EDGES][EDGES])
+{
+  memset(directed, 0, EDGES * EDGES * sizeof(int));
+  for (int n = 0; n < pmb_triangle_count[corners]; n++) {
+    const uint8_t *t = pmb_triangle_edges[corners] + 3 * n;
+    for (int c = 0; c < 3; c++) directed[t[c]][t[(c + 1) % 3]]++;
+  }
+}
+
+static int crossed(int corners, int edge)
+{
+  return (corners >> ref_edge_corners[edge][0] & 1) != (corners >> ref_edge_corners[edge][1] & 1);
+}
+
+/* Does an edge lie in the face axis = side? */
+static int edge_in_face(int edge, int axis, int side)
+{
+  return (ref_edge_corners[edge][0] >> axis & 1) == side && (ref_edge_corners[edge][1] >> axis & 1) == side;
+}
+
+/* 2 * axis + side of the face that holds both edges (two different edges share at most one), or NO_FACE. */
+static int common_face(int a, int b)
+{
+  for (int face = 0; face < 6; face++)
+    if (edge_in_face(a, face / 2, face % 2) && edge_in_face(b, face / 2, face % 2)) return face;
+  return NO_FACE;
+}
+
+/* The loops of a case: its segments followed round. next[e] is where the segment from e ends, or -1. */
+static int count_loops(int directed[EDGES][EDGES], int next[EDGES])
+{
+  int loops = 0, seen[EDGES] = { 0 };
+  for (int a = 0; a < EDGES; a++) {
+    next[a] = -1;
+    for (int b = 0; b < EDGES; b++)
+      if (directed[a][b] && !directed[b][a]) next[a] = b;
+  }
+  for (int start = 0; start < EDGES; start++) {
+    if (next[start] < 0 || seen[start]) continue;
+    loops++;
+    for (int e = start; e >= 0 && !seen[e]; e = next[e]) seen[e] = 1;
+  }
+  return loops;
+}
+
+static void uses_every_crossed_edge_and_no_other(void)
+{
+  for (int corners = 0; corners < 256; corners++) {
+    int used[EDGES] = { 0 };
+    CHECK(pmb_triangle_count[corners] <= 5, "case %d: %d triangles", corners, pmb_triangle_count[corners]);
+    for (int n = 0; n < 3 * pmb_triangle_count[corners]; n++) {
+      int e = pmb_triangle_edges[corners][n];
+      if (CHECK(e < EDGES, "case %d: edge %d", corners, e)) used[e] = 1;
+    }
+    for (int e = 0; e < EDGES; e++)
+      CHECK(used[e] == crossed(corners, e), "case %d, edge %d: used %d, crossed %d", corners, e, used[e],
+        crossed(corners, e));
+  }
+}
+
+static void triangles_are_crossed_edges_less_two_per_loop(void)
+{
+  int cases_with_loops[5] = { 0 };
+  for (int corners = 0; corners < 256; corners++) {
+    int directed[EDGES][EDGES], next[EDGES], crossings = 0, triangles = pmb_triangle_count[corners];
+    directed_edges(corners, directed);
+    int loops = count_loops(directed, next);
+    for (int e = 0; e < EDGES; e++) crossings += crossed(corners, e);
+    CHECK(triangles == crossings - 2 * loops, "case %d: %d triangles, %d crossings, %d loops", corners, triangles,
+      crossings, loops);
+    if (CHECK(loops <= 4, "case %d: %d loops", corners, loops)) cases_with_loops[loops]++;
+  }
+  /* Lorensen's cases under a rule that treats all faces alike. */
+  static const int expected[5] = { 2, 162, 82, 8, 2 };
+  for (int loops = 0; loops < 5; loops++)
+    CHECK(cases_with_loops[loops] == expected[loops], "%d cases with %d loops, not %d", cases_with_loops[loops],
+      loops, expected[loops]);
+}
+
+/* Each loop is filled by one disk: no edge used twice in a direction, and per component V - E + F = 1. */
+static void fills_each_loop_with_a_disk(void)
+{
+  for (int corners = 0; corners < 256; corners++) {
+    int directed[EDGES][EDGES], next[EDGES], component[EDGES], edges = 0, points = 0, components = 0;
+    directed_edges(corners, directed);
+    int loops = count_loops(directed, next);
+    for (int e = 0; e < EDGES; e++) component[e] = e;
+    for (int a = 0; a < EDGES; a++)
+      for (int b = 0; b < EDGES; b++) {
+        CHECK(directed[a][b] <= 1, "case %d: edge %d-%d used %d times", corners, a, b, directed[a][b]);
+        if (!directed[a][b]) continue;
+        edges += !(directed[b][a] && b < a);
+        for (int e = 0, old = component[b], to = component[a]; e < EDGES; e++)
+          if (component[e] == old) component[e] = to;
+      }
+    for (int e = 0; e < EDGES; e++) {
+      points += crossed(corners, e);
+      components += component[e] == e && crossed(corners, e);
+    }
+    CHECK(components == loops, "case %d: %d components, %d loops", corners, components, loops);
+    CHECK(points - edges + pmb_triangle_count[corners] == loops, "case %d: V %d, E %d, F %d, loops %d", corners,
+      points, edges, pmb_triangle_count[corners], loops);
+  }
+}
+
+static void segments_lie_in_faces_and_diagonals_do_not(void)
+{
+  for (int corners = 0; corners < 256; corners++) {
+    int directed[EDGES][EDGES];
+    directed_edges(corners, directed);
+    for (int a = 0; a < EDGES; a++)
+      for (int b = 0; b < EDGES; b++) {
+        if (!directed[a][b]) continue;
+        if (directed[b][a])
+          CHECK(common_face(a, b) == NO_FACE, "case %d: diagonal %d-%d lies in a face", corners, a, b);
+        else
+          CHECK(common_face(a, b) != NO_FACE, "case %d: segment %d-%d lies in no face", corners, a, b);
+      }
+  }
+}
+
+/* Twice the middle of an edge. */
+static void middle2(int edge, int p[3])
+{
+  for (int a = 0; a < 3; a++) p[a] = (ref_edge_corners[edge][0] >> a & 1) + (ref_edge_corners[edge][1] >> a & 1);
+}
+
+/* On a face with outward normal f, a triangle left of a -> b has a normal along (b - a) x -f: out of the inside. */
+static void faces_lower_values(void)
+{
+  for (int corners = 0; corners < 256; corners++) {
+    int directed[EDGES][EDGES], p[3], q[3];
+    directed_edges(corners, directed);
+    for (int a = 0; a < EDGES; a++)
+      for (int b = 0; b < EDGES; b++) {
+        if (!directed[a][b] || directed[b][a] || common_face(a, b) == NO_FACE) continue;
+        int axis = common_face(a, b) / 2, u = (axis + 1) % 3, v = (axis + 2) % 3;
+        int outward = common_face(a, b) % 2 ? 1 : -1, normal[3] = { 0, 0, 0 };
+        middle2(a, p);
+        middle2(b, q);
+        normal[u] = (q[v] - p[v]) * -outward;
+        normal[v] = (q[u] - p[u]) * outward;
+        for (int end = 0; end < 2; end++) {
+          int edge = end ? b : a, low = ref_edge_corners[edge][0];
+          int to_outside = corners >> low & 1 ? 1 : -1;
+          CHECK(normal[edge / 4] * to_outside > 0, "case %d: segment %d-%d has the inside on its wrong side", corners,
+            a, b);
+        }
+      }
+  }
+}
+
+/* The edge of the neighbour behind the face axis = 1 that is this edge of the cell. */
+static int same_edge_of_neighbour(int edge, int axis)
+{
+  int low = ref_edge_corners[edge][0] & ~(1 << axis), high = ref_edge_corners[edge][1] & ~(1 << axis);
+  for (int e = 0; e < EDGES; e++)
+    if (ref_edge_corners[e][0] == low && ref_edge_corners[e][1] == high) return e;
+  return -1;
+}
+
+static int neighbours(int first, int second, int axis)
+{
+  for (int c = 0; c < 8; c++)
+    if (c >> axis & 1 && (first >> c & 1) != (second >> (c & ~(1 << axis)) & 1)) return 0;
+  return 1;
+}
+
+static void neighbours_share_their_face(void)
+{
+  int pairs = 0;
+  for (int axis = 0; axis < 3; axis++)
+    for (int first = 0; first < 256; first++)
+      for (int second = 0; second < 256; second++) {
+        int here[EDGES][EDGES], there[EDGES][EDGES];
+        if (!neighbours(first, second, axis)) continue;
+        pairs++;
+        directed_edges(first, here);
+        directed_edges(second, there);
+        for (int a = 0; a < EDGES; a++)
+          for (int b = 0; b < EDGES; b++) {
+            if (a == b || !edge_in_face(a, axis, 1) || !edge_in_face(b, axis, 1)) continue;
+            int x = same_edge_of_neighbour(a, axis), y = same_edge_of_neighbour(b, axis);
+            CHECK(here[a][b] == there[y][x], "cases %d and %d along axis %d: %d segments %d-%d against %d back",
+              first, second, axis, here[a][b], a, b, there[y][x]);
+          }
+      }
+  CHECK(pairs == 3 * 256 * 16, "%d pairs", pairs);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(uses_every_crossed_edge_and_no_other)
+  CASE(triangles_are_crossed_edges_less_two_per_loop)
+  CASE(fills_each_loop_with_a_disk)
+  CASE(segments_lie_in_faces_and_diagonals_do_not)
+  CASE(faces_lower_values)
+  CASE(neighbours_share_their_face)
+)

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_threads.c - several contexts at once on the same samples. Worth most under ThreadSanitizer. */
+#include <pthread.h>
+#include <string.h>
+
+#include "test_util.h"
+
+enum { CALLERS = 4, ROUNDS = TEST_SLOW ? 4 : 12 };
+
+typedef struct caller {
+  const test_volume *volume;
+  const ref_mesh *references[2];
+  const double *isovalues;
+  pmb_context *context; /* of context_moves_between_threads */
+  int index, wrong;     /* CHECK is for one thread: callers only count */
+} caller;
+
+static int same(const test_mesh *m, const ref_mesh *r)
+{
+  if (m->sizes.points != r->points || m->sizes.triangles != r->triangles) return 0;
+  for (int64_t n = 0; n < 3 * r->triangles; n++)
+    if (mesh_id(m, n) != r->ids[n]) return 0;
+  for (int64_t n = 0; n < r->points; n++) {
+    double p[3], q[3];
+    mesh_point(m, n, p);
+    ref_position(r, n, q);
+    if (memcmp(p, q, sizeof p)) return 0;
+  }
+  return 1;
+}
+
+static void *call(void *p)
+{
+  caller *c = p;
+  pmb_context *context = NULL;
+  pmb_options options = { .struct_size = sizeof options, .threads = 1 + c->index % 3 };
+  for (int n = 0; n < ROUNDS; n++) {
+    int which = (n + c->index) % 2;
+    pmb_sizes sizes;
+    pmb_request request = { sizeof request, c->isovalues + which, 1, which };
+    if (!context && pmb_create(&options, &context) != PMB_OK) return c->wrong++, NULL;
+    c->wrong += pmb_bind(context, &c->volume->view) != PMB_OK;
+    c->wrong += pmb_count(context, &request, &sizes, NULL) != PMB_OK;
+    test_mesh m;
+    mesh_make(&m, sizes, PMB_FLOAT64, PMB_INT64);
+    c->wrong += pmb_emit(context, &m.view) != PMB_OK || !same(&m, c->references[which]);
+    mesh_free(&m);
+    if (n % 3 == 2) { /* new workers every now and then */
+      pmb_destroy(context);
+      context = NULL;
+    }
+    /* Errors are told per context, of create per thread. */
+    options.threads = -1 - c->index;
+    pmb_context *none;
+    c->wrong += pmb_create(&options, &none) != PMB_INVALID;
+    char word[3] = { '-', (char)('1' + c->index), 0 };
+    c->wrong += !strstr(pmb_error(NULL), word);
+    options.threads = 1 + c->index % 3;
+  }
+  pmb_destroy(context);
+  return NULL;
+}
+
+static void contexts_at_once(void)
+{
+  test_rng rng = { 81 };
+  test_volume v;
+  double isovalues[2] = { 1.5, 2 };
+  caller callers[CALLERS];
+  pthread_t threads[CALLERS];
+  volume_make(&v, PMB_FLOAT32, 67, 22, 19, LAYOUT_PACKED);
+  volume_fill(&v, DATA_PLATEAU, &rng);
+  volume_sprinkle(&v, 200, &rng);
+  ref_mesh *r[2] = { ref_extract(&v.view, isovalues[0], 0), ref_extract(&v.view, isovalues[1], 1) };
+  for (int n = 0; n < CALLERS; n++) {
+    callers[n] = (caller){ &v, { r[0], r[1] }, isovalues, NULL, n, 0 };
+    if (pthread_create(threads + n, NULL, call, callers + n)) abort();
+  }
+  for (int n = 0; n < CALLERS; n++) {
+    pthread_join(threads[n], NULL);
+    CHECK(callers[n].wrong == 0, "caller %d: %d things went wrong", n, callers[n].wrong);
+  }
+  ref_free(r[0]);
+  ref_free(r[1]);
+  volume_free(&v);
+}
+
+static void *fail_to_create(void *wrong)
+{
+  pmb_options options = { .struct_size = sizeof options, .threads = -222 };
+  pmb_context *context;
+  *(int *)wrong += pmb_create(&options, &context) != PMB_INVALID;
+  *(int *)wrong += !strstr(pmb_error(NULL), "-222");
+  return NULL;
+}
+
+/* Another thread's failure to make a context does not touch what this thread is told of its own. */
+static void create_errors_are_per_thread(void)
+{
+  pmb_options options = { .struct_size = sizeof options, .threads = -111 };
+  pmb_context *context;
+  pthread_t thread;
+  int wrong = 0;
+  CHECK(pmb_create(&options, &context) == PMB_INVALID, "-111 threads");
+  if (pthread_create(&thread, NULL, fail_to_create, &wrong)) abort();
+  pthread_join(thread, NULL);
+  CHECK(wrong == 0, "the other thread: %d things went wrong", wrong);
+  CHECK(strstr(pmb_error(NULL), "-111") != NULL, "\"%s\" is the other thread's", pmb_error(NULL));
+}
+
+/* Made on one thread, used on another, freed on a third: allowed, as long as one call runs at a time. */
+static void *use(void *p)
+{
+  caller *c = p;
+  test_mesh m;
+  c->wrong += pmb_bind(c->context, &c->volume->view) != PMB_OK;
+  c->wrong +=
+    mesh_extract(c->context, c->isovalues, 1, 0, PMB_FLOAT64, PMB_INT64, &m) != PMB_OK || !same(&m, c->references[0]);
+  mesh_free(&m);
+  return NULL;
+}
+
+static void *destroy(void *context)
+{
+  pmb_destroy(context);
+  return NULL;
+}
+
+static void context_moves_between_threads(void)
+{
+  test_rng rng = { 82 };
+  test_volume v;
+  double isovalue = 1.5;
+  pthread_t thread;
+  volume_make(&v, PMB_UINT8, 40, 20, 10, LAYOUT_PACKED);
+  volume_fill(&v, DATA_PLATEAU, &rng);
+  ref_mesh *r = ref_extract(&v.view, isovalue, 0);
+  pmb_context *context = context_new(3, NULL);
+  for (int n = 0; n < 5; n++) {
+    caller c = { &v, { r, r }, &isovalue, context, 0, 0 };
+    if (pthread_create(&thread, NULL, use, &c)) abort();
+    pthread_join(thread, NULL);
+    CHECK(c.wrong == 0, "%d things went wrong", c.wrong);
+  }
+  if (pthread_create(&thread, NULL, destroy, context)) abort();
+  pthread_join(thread, NULL);
+  ref_free(r);
+  volume_free(&v);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(contexts_at_once)
+  CASE(create_errors_are_per_thread)
+  CASE(context_moves_between_threads)
+)

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_util.h - what the tests of the core share: named cases, checks, random volumes, meshes and their judges.
+ *
+ * A test program is a list of named cases in TEST_MAIN. `program` runs all of them, `program NAME` one. Exit code 0:
+ * passed, 1: failed, 77: skipped (ctest shows it), 2: no such case. All randomness comes from fixed seeds.
+ */
+#ifndef PMB_TEST_UTIL_H
+#define PMB_TEST_UTIL_H
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "pmb.h"
+#include "reference.h"
+
+#ifdef __GNUC__
+#define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
+#else
+#define PRINTF_LIKE(f, a)
+#endif
+
+/* Sanitizers make a program 5 to 20 times slower: loops that only add volume do less then. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SLOW 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define TEST_SLOW 1
+#endif
+#endif
+#ifndef TEST_SLOW
+#define TEST_SLOW 0
+#endif
+
+/* ---- cases and checks (test_util.c) ---- */
+
+typedef struct test_case {
+  const char *name;
+  void (*run)(void);
+} test_case;
+
+int test_main(int argc, char **argv, const test_case *cases, size_t count);
+
+/* CMakeLists.txt finds the cases of a file by lines that start with "  CASE(". */
+#define CASE(name) { #name, name },
+#define TEST_MAIN(...)                                                 \
+  int main(int argc, char **argv)                                      \
+  {                                                                    \
+    static const test_case cases[] = { __VA_ARGS__ };                  \
+    return test_main(argc, argv, cases, sizeof cases / sizeof *cases); \
+  }
+
+/* Counts a failure and says where, why and (test_about) on what input. Returns the condition. */
+#define CHECK(condition, ...) test_check(!!(condition), __FILE__, __LINE__, #condition, __VA_ARGS__)
+int test_check(int passed, const char *file, int line, const char *condition, const char *format, ...)
+  PRINTF_LIKE(5, 6);
+
+/* The status must be as expected; says pmb_error's sentence if not. */
+#define CHECK_STATUS(context, call, expected) test_status(context, call, expected, #call, __FILE__, __LINE__)
+int test_status(
+  const pmb_context *context, pmb_status got, pmb_status expected, const char *call, const char *file, int line);
+
+/* Describes the input at hand; printed with every failure. */
+void test_about(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* Leaves the case as skipped. */
+void test_skip(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* Failures so far in this case. */
+int test_failures(void);
+
+void *test_allocate(int64_t count, size_t size); /* zeroed; ends the program when memory runs out */
+
+/* ---- randomness (test_util.c) ---- */
+
+typedef struct test_rng {
+  uint64_t state;
+} test_rng;
+
+uint64_t rng_bits(test_rng *rng);
+int64_t rng_int(test_rng *rng, int64_t low, int64_t high); /* both included */
+double rng_real(test_rng *rng, double low, double high);
+
+/* ---- volumes (test_volume.c) ---- */
+
+enum { DATA_NOISE, DATA_SMOOTH, DATA_PLATEAU, DATA_SPARSE, DATA_LIMITS, DATA_KINDS };
+enum {
+  LAYOUT_PACKED,
+  LAYOUT_EXPLICIT,
+  LAYOUT_INTERLEAVED,
+  LAYOUT_NEGATIVE,
+  LAYOUT_PADDED,
+  LAYOUT_SWAPPED,
+  LAYOUT_CONSTANT,
+  LAYOUTS
+};
+enum { WORLD_IDENTITY, WORLD_SPACING, WORLD_MIRRORED, WORLD_SHEARED, WORLD_TINY, WORLD_HUGE, WORLDS };
+
+typedef struct test_volume {
+  pmb_volume view;
+  void *memory; /* exactly the elements that the strides reach, so that ASan sees a step outside */
+} test_volume;
+
+void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t nz, int layout);
+void volume_free(test_volume *v);
+/* Rounded and clamped to the type. */
+void volume_set(const test_volume *v, int64_t i, int64_t j, int64_t k, double value);
+void volume_fill(const test_volume *v, int data, test_rng *rng);
+/* Turns about one sample in `every` of a float volume into NaN or an infinity. */
+void volume_sprinkle(const test_volume *v, int every, test_rng *rng);
+void volume_world(test_volume *v, int world, test_rng *rng);
+/* Equal to a sample, a hair beside one, between, or outside the range. Always finite. */
+double volume_isovalue(const test_volume *v, test_rng *rng);
+/* Packed samples f(x,y,z) on [-1,1]^3 with n samples a side; index_to_world maps back to it. */
+void volume_sampled(test_volume *v, pmb_type type, int64_t n, double (*f)(double, double, double));
+double cayley(double x, double y, double z);
+double gyroid(double x, double y, double z);
+const char *type_name(pmb_type type);
+/* A random volume of the given size: type, data, layout, transform, non-finite samples; describes it. */
+void volume_random(test_volume *v, int64_t nx, int64_t ny, int64_t nz, test_rng *rng);
+
+/* ---- meshes (test_mesh.c) ---- */
+
+typedef struct test_mesh {
+  pmb_sizes sizes;
+  pmb_mesh view; /* capacities are larger than the sizes; the rest is a canary */
+} test_mesh;
+
+void mesh_make(test_mesh *m, pmb_sizes sizes, pmb_type real_type, pmb_type id_type);
+void mesh_free(test_mesh *m);
+int64_t mesh_id(const test_mesh *m, int64_t n);
+void mesh_point(const test_mesh *m, int64_t point, double p[3]);
+int mesh_canaries_alive(const test_mesh *m);
+/* Same bytes in every array; says which one differs. */
+int mesh_equal(const test_mesh *a, const test_mesh *b, const char *what);
+
+pmb_context *context_new(int threads, const char *path); /* both may be 0; never NULL: skips or fails otherwise */
+/* Counts and emits into a new mesh. On failure the mesh is empty and the status is returned. */
+pmb_status mesh_extract(pmb_context *context, const double *isovalues, int64_t count, int remove_degenerate,
+  pmb_type real_type, pmb_type id_type, test_mesh *m);
+/* Binds as well, with a context of its own, and checks that it succeeds. */
+void mesh_of_volume(const pmb_volume *volume, double isovalue, int remove_degenerate, test_mesh *m);
+
+/* ---- judges (test_judge.c) ---- */
+
+/* Every array against the reference: exactly where the contract is exact. */
+void judge_reference(const test_mesh *m, const ref_mesh *r);
+/* Range of ids, orphans, and edges used equally often in both directions (and once, unless points were merged).
+ * `r` tells which edges may be open (border, non-finite cells); NULL: none. */
+void judge_topology(const test_mesh *m, const ref_mesh *r, int remove_degenerate);
+/* Every triangle has an area, no two points the same coordinates. */
+void judge_no_degenerates(const test_mesh *m);
+int64_t mesh_euler(const test_mesh *m); /* points - edges + triangles */
+double mesh_area(const test_mesh *m);
+double mesh_volume(const test_mesh *m); /* enclosed, > 0 if facets point outward */
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The VTK module of an installed package: as many triangles as vtkFlyingEdges3D makes.
+#include "vtkFlyingEdges3D.h"
+#include "vtkNew.h"
+#include "vtkPMBContourFilter.h"
+#include "vtkPolyData.h"
+#include "vtkRTAnalyticSource.h"
+
+#include <iostream>
+
+int main()
+{
+  vtkNew<vtkRTAnalyticSource> source;
+  vtkNew<vtkPMBContourFilter> ours;
+  ours->SetInputConnection(source->GetOutputPort());
+  ours->SetValue(0, 157.0);
+  ours->RemoveDegenerateTrianglesOff();
+  ours->Update();
+  vtkNew<vtkFlyingEdges3D> theirs;
+  theirs->SetInputConnection(source->GetOutputPort());
+  theirs->SetValue(0, 157.0);
+  theirs->Update();
+  const vtkIdType triangles = ours->GetOutput()->GetNumberOfPolys();
+  std::cout << "filter: " << triangles << " triangles\n";
+  return triangles > 0 && triangles == theirs->GetOutput()->GetNumberOfPolys() ? 0 : 1;
+}

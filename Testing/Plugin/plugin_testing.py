@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the plugin's tests share. They run in pvpython or pvbatch with the plugin's path in $PMB_PLUGIN."""
+import os
+import sys
+
+import numpy
+from paraview import servermanager, simple
+from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
+from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+DATA = os.path.join(HERE, os.pardir, os.pardir, "Data")
+SKIPPED = 77  # the exit code that ctest shows as "Skipped"
+
+sys.path.insert(0, DATA)
+
+
+def load_plugin(remote=False):
+    """Loads the plugin; simple.PMBContour exists afterwards."""
+    simple.LoadPlugin(os.environ["PMB_PLUGIN"], remote=remote, ns=vars(simple))
+    if not hasattr(simple, "PMBContour"):
+        raise AssertionError("the plugin defines no PMBContour")
+
+
+def run(*tests):
+    """Runs test functions one after another, says which failed, and ends the process with the right code."""
+    failed = []
+    for test in tests:
+        try:
+            if servermanager.ActiveConnection:
+                simple.ResetSession()  # nothing of the test before
+            test()
+            print(f"passed: {test.__name__}")
+        except Exception as error:  # one failure must not hide the next
+            failed.append(test.__name__)
+            print(f"FAILED: {test.__name__}: {type(error).__name__}: {error}")
+    print(f"{len(tests) - len(failed)} passed, {len(failed)} failed")
+    sys.stdout.flush()
+    os._exit(1 if failed or not tests else 0)  # a live render window can turn sys.exit(0) into 1
+
+
+def equal(value, expected, what):
+    if value != expected:
+        raise AssertionError(f"{what}: {value!r}, not {expected!r}")
+
+
+def near(value, expected, tolerance, what):
+    if not abs(value - expected) <= tolerance:
+        raise AssertionError(f"{what}: {value!r}, not {expected!r} within {tolerance}")
+
+
+def true(value, what):
+    if not value:
+        raise AssertionError(what)
+
+
+class Messages:
+    """Collects VTK's errors and warnings: with Messages() as log: ...; log.text() has them."""
+
+    def __enter__(self):
+        self.previous = vtkOutputWindow.GetInstance()
+        self.window = vtkStringOutputWindow()
+        vtkOutputWindow.SetInstance(self.window)
+        return self
+
+    def text(self):
+        return self.window.GetOutput()
+
+    def __exit__(self, *_):
+        vtkOutputWindow.SetInstance(self.previous)
+
+
+def output(proxy):
+    """The data of an updated source or filter."""
+    proxy.UpdatePipeline()
+    return servermanager.Fetch(proxy)
+
+
+def producer(data):
+    """A source in the pipeline that hands out a data object (built-in server only)."""
+    source = simple.TrivialProducer()
+    source.GetClientSideObject().SetOutput(data)
+    source.UpdatePipeline()
+    return source
+
+
+def image(arrays, dims, origin=(0.0, 0.0, 0.0), spacing=(1.0, 1.0, 1.0), first=(0, 0, 0)):
+    """A vtkImageData with point arrays from {name: numpy array of shape (z, y, x) or (z, y, x, components)}."""
+    data = vtkImageData()
+    data.SetExtent(*(bound for low, count in zip(first, dims) for bound in (low, low + count - 1)))
+    data.SetOrigin(*origin)
+    data.SetSpacing(*spacing)
+    for name, values in arrays.items():
+        flat = values.reshape(values.shape[0] * values.shape[1] * values.shape[2], -1)
+        array = numpy_to_vtk(numpy.ascontiguousarray(flat), deep=True)
+        array.SetName(name)
+        data.GetPointData().AddArray(array)
+    if arrays:
+        data.GetPointData().SetActiveScalars(next(iter(arrays)))
+    return data
+
+
+def ball(dims, dtype=numpy.float32, center=None):
+    """Distances to a point, negated: larger inside."""
+    nx, ny, nz = dims
+    cx, cy, cz = center or ((nx - 1) / 2 + 0.1, (ny - 1) / 2 + 0.2, (nz - 1) / 2 - 0.3)
+    z, y, x = numpy.mgrid[0:nz, 0:ny, 0:nx]
+    return (100.0 - numpy.sqrt((x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2)).astype(dtype)
+
+
+def points(mesh):
+    return vtk_to_numpy(mesh.GetPoints().GetData())
+
+
+def triangles(mesh):
+    """Ids, one row per triangle."""
+    cells = mesh.GetPolys()
+    offsets = vtk_to_numpy(cells.GetOffsetsArray())
+    equal(bool(numpy.all(numpy.diff(offsets) == 3)), True, "all cells are triangles")
+    return vtk_to_numpy(cells.GetConnectivityArray()).reshape(-1, 3)
+
+
+def point_array(mesh, name):
+    array = mesh.GetPointData().GetArray(name)
+    return None if array is None else vtk_to_numpy(array)
+
+
+def check_mesh(mesh, first, last, strict):
+    """No orphan points; no edge open but on the border of the box from sample `first` to `last` (world); each edge
+    used as often in one direction as in the other (strict: at most once)."""
+    ids = triangles(mesh)
+    equal(len(numpy.unique(ids)), mesh.GetNumberOfPoints(), "points that a triangle uses")
+    ends = numpy.concatenate([ids[:, [0, 1]], ids[:, [1, 2]], ids[:, [2, 0]]]).astype(numpy.int64)
+    size = mesh.GetNumberOfPoints()
+    key = ends[:, 0] * size + ends[:, 1]
+    directed, uses = numpy.unique(key, return_counts=True)
+    if strict:
+        true(uses.max() == 1, "a directed edge is used twice")
+    back = directed % size * size + directed // size
+    place = numpy.searchsorted(directed, back).clip(max=len(directed) - 1)
+    paired = (directed[place] == back) & (uses[place] == uses)
+    where = points(mesh)[numpy.stack([directed[~paired] // size, directed[~paired] % size])]
+    on_border = numpy.zeros(where.shape[1], bool)
+    for axis in range(3):
+        for bound in (first[axis], last[axis]):
+            on_border |= numpy.all(numpy.isclose(where[:, :, axis], bound, atol=1e-4), axis=0)
+    true(on_border.all(), f"{(~on_border).sum()} open edges inside the volume")
+
+
+def flying_edges(data, isovalue, array=None):
+    """The mesh of vtkFlyingEdges3D: one point per crossed edge, zero-area triangles kept."""
+    reference = vtkFlyingEdges3D()
+    reference.SetInputData(data)
+    if array:
+        reference.SetInputArrayToProcess(0, 0, 0, 0, array)
+    reference.SetValue(0, isovalue)
+    reference.ComputeNormalsOn()
+    reference.ComputeScalarsOff()
+    reference.Update()
+    return reference.GetOutput()
+
+
+def counts(mesh):
+    return mesh.GetNumberOfPoints(), mesh.GetNumberOfPolys()
+
+
+def same_point_set(ours, theirs, tolerance):
+    """Every point of one mesh lies at a point of the other."""
+    from vtkmodules.vtkCommonDataModel import vtkStaticPointLocator
+    equal(ours.GetNumberOfPoints(), theirs.GetNumberOfPoints(), "points")
+    for one, other in ((ours, theirs), (theirs, ours)):
+        locator = vtkStaticPointLocator()
+        locator.SetDataSet(other)
+        locator.BuildLocator()
+        others = points(other)
+        coordinates = points(one)
+        step = max(1, len(coordinates) // 20000)  # a Python loop: a sample of at least 20,000 points, or all
+        for point in coordinates[::step]:
+            nearest = others[locator.FindClosestPoint(point)]
+            near(float(numpy.abs(nearest - point).max()), 0.0, tolerance, "distance to the nearest reference point")

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The demo of ./pmb demo: what it prints, and that its files hold what it says."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy
+from paraview.vtk.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkIOImage import vtkPNGReader
+from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
+
+from plugin_testing import DATA, HERE, check_mesh, counts, equal, near, run, true
+import scans
+
+DEMO = os.path.join(HERE, os.pardir, os.pardir, "Docs", "demo.py")
+CONFIG = '<Plugins><Plugin name="ParallelMarchingBlocks" filename="{}" auto_load="1"/></Plugins>'
+
+
+def table(text):
+    """{label: (ours, theirs)} of the printed lines; columns are two or more blanks apart."""
+    rows = [re.split(r" {2,}", line.rstrip()) for line in text.splitlines()]
+    return {row[0]: tuple(row[1:]) for row in rows if len(row) == 3 and row[0]}
+
+
+def number(text):
+    return float(text.replace(",", "").replace(" mm2", ""))
+
+
+def demo():
+    with tempfile.TemporaryDirectory() as folder:
+        config = os.path.join(folder, "plugins.xml")
+        with open(config, "w", encoding="utf-8") as stream:
+            stream.write(CONFIG.format(os.environ["PMB_PLUGIN"]))
+        result = subprocess.run(["pvpython", DEMO, folder], env={**os.environ, "PV_PLUGIN_CONFIG_FILE": config},
+                                capture_output=True, text=True, check=False)
+        equal(result.returncode, 0, f"exit code; it said {result.stderr}")
+        print(result.stdout)
+        facts = table(result.stdout)
+        reader = vtkXMLPolyDataReader()
+        reader.SetFileName(os.path.join(folder, "demo.vtp"))
+        reader.Update()
+        mesh = reader.GetOutput()
+        picture = vtkPNGReader()
+        picture.SetFileName(os.path.join(folder, "demo.png"))
+        picture.Update()
+    equal((number(facts["points"][0]), number(facts["triangles"][0])), counts(mesh), "points and triangles")
+    near(number(facts["triangles"][0]) / number(facts["triangles"][1]), 1.0, 0.001, "triangles, ours over Contour's")
+    # Not the same area: the two cut polygons and ambiguous faces into triangles differently.
+    near(number(facts["area"][0]) / number(facts["area"][1]), 1.0, 0.005, "area, ours over Contour's")
+    for label in ("milliseconds, first", "milliseconds, next"):
+        true(min(map(number, facts[label])) > 0.0, label)
+    true("CPU" in facts["device"][0], "device")
+    bounds = scans.read_ch2().GetBounds()
+    check_mesh(mesh, bounds[0::2], bounds[1::2], strict=False)
+    equal(picture.GetOutput().GetDimensions()[:2], (1200, 1000), "size of the picture")
+    pixels = vtk_to_numpy(picture.GetOutput().GetPointData().GetScalars())
+    true(len(numpy.unique(pixels[:, :3], axis=0)) > 1000, "the picture is plain")
+
+
+run(demo)

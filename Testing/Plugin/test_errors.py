@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrong input gives one clear message and an empty output, and the session goes on: the same filter works next."""
+import numpy
+from paraview import simple
+from paraview.vtk.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonCore import vtkStringArray
+
+from plugin_testing import (Messages, ball, counts, equal, flying_edges, image, load_plugin, output, producer, run,
+                            true)
+
+DIMS = (24, 23, 22)
+
+
+def good():
+    return image({"samples": ball(DIMS)}, DIMS)
+
+
+def contour(data, isovalues=(90.25,), array="samples"):
+    return simple.PMBContour(Input=producer(data), ContourBy=["POINTS", array], Isosurfaces=list(isovalues))
+
+
+def check_good(proxy):
+    proxy.ContourBy, proxy.Isosurfaces, proxy.RemoveDegenerateTriangles = ["POINTS", "samples"], [90.25], 0
+    with Messages() as log:
+        equal(counts(output(proxy)), counts(flying_edges(good(), 90.25)), "points and triangles afterwards")
+    equal(log.text(), "", "messages afterwards")
+
+
+def check_bad(proxy, words, expected=(0, 0)):
+    """The output is empty, and a message has one of the words."""
+    with Messages() as log:
+        mesh = output(proxy)
+        equal(counts(mesh) if mesh else (0, 0), expected, "points and triangles")
+    text = log.text()
+    true(any(word in text for word in words), f"a message with one of {words}; got {text!r}")
+
+
+def unknown_array():
+    proxy = contour(good(), array="no such array")
+    check_bad(proxy, ("array",))
+    check_good(proxy)
+
+
+def no_array():
+    proxy = contour(image({}, DIMS))
+    check_bad(proxy, ("array",))
+    proxy.Input = producer(good())
+    check_good(proxy)
+
+
+def cell_array():
+    data = good()
+    values = numpy_to_vtk(numpy.zeros((DIMS[0] - 1) * (DIMS[1] - 1) * (DIMS[2] - 1), numpy.float32), deep=True)
+    values.SetName("per cell")
+    data.GetCellData().AddArray(values)
+    proxy = contour(data)
+    proxy.SetPropertyWithName("SelectInputScalars", ["CELLS", "per cell"])
+    check_bad(proxy, ("point", "Point"))
+    check_good(proxy)
+
+
+def string_array():
+    data = good()
+    words = vtkStringArray()
+    words.SetName("words")
+    words.SetNumberOfValues(data.GetNumberOfPoints())
+    data.GetPointData().AddArray(words)
+    proxy = contour(data, array="words")
+    check_bad(proxy, ("array", "words"))
+    check_good(proxy)
+
+
+def isovalue_not_a_number():
+    proxy = contour(good(), isovalues=(float("nan"),))
+    check_bad(proxy, ("sovalue", "finite", "nan", "NaN"))
+    check_good(proxy)
+
+
+def isovalue_out_of_range():
+    proxy = contour(good(), isovalues=(1e6,))
+    check_bad(proxy, ("range",))
+    check_good(proxy)
+
+
+def many_isovalues():
+    """10,000 of them, of which most are out of range."""
+    values = numpy.linspace(0.0, 1000.0, 10000)
+    inside = [value for value in values if 80.0 < value < 100.0]
+    proxy = contour(good(), isovalues=values)
+    proxy.RemoveDegenerateTriangles = 0
+    expected = [counts(flying_edges(good(), value)) for value in inside]
+    equal(counts(output(proxy)), tuple(map(sum, zip(*expected))), "points and triangles of 10,000 isovalues")
+    check_good(proxy)
+
+
+def all_not_a_number():
+    nothing = numpy.full((DIMS[2], DIMS[1], DIMS[0]), numpy.nan, numpy.float32)
+    proxy = contour(image({"samples": nothing}, DIMS))
+    equal(counts(output(proxy)), (0, 0), "points and triangles")
+    proxy.Input = producer(good())
+    check_good(proxy)
+
+
+load_plugin()
+run(unknown_array, no_array, cell_array, string_array, isovalue_not_a_number, isovalue_out_of_range, many_isovalues,
+    all_not_a_number)

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Usage: test_install.sh CMAKE BUILD_FOLDER SOURCE_FOLDER: installs, moves the result elsewhere, and uses it from there:
+# the plugin in pvpython, the VTK module in Python and (with find_package) in C++, the core in C.
+set -eu
+cmake=$1 build=$2 source=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+logged() { # COMMAND...: shows the output only if the command fails
+  "$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "FAILED: $*"; exit 1; }
+}
+
+logged "$cmake" --install "$build" --prefix "$work/first"
+mv "$work/first" "$work/moved"
+
+find "$work/moved" -name '*.so*' -type f >"$work/libraries"
+[ "$(wc -l <"$work/libraries")" -ge 3 ] || { echo "FAILED: no module, Python module and plugin"; exit 1; }
+while read -r library; do
+  path=$(readelf -d "$library" | sed -n 's/.*R\(UN\)\{0,1\}PATH.*\[\(.*\)\]/\2/p')
+  printf '%s: run path "%s"\n' "${library#"$work/"}" "$path"
+  case :$path: in
+    *"$build"* | *"$work"*) echo "FAILED: the run path points to where it was built"; exit 1 ;;
+    ::) ;;
+    *::*) echo "FAILED: the run path has an empty entry"; exit 1 ;;
+  esac
+  if nm -D --defined-only "$library" | grep ' pmb_'; then
+    echo "FAILED: the core's symbols leak from $library"
+    exit 1
+  fi
+done <"$work/libraries"
+if grep -rl --include='*.cmake' -e "$build" -e "$source" -e "$work" "$work/moved"; then
+  echo "FAILED: these files name the folder where it was built"
+  exit 1
+fi
+
+PMB_PLUGIN=$(find "$work/moved" -name ParallelMarchingBlocks.so)
+export PMB_PLUGIN
+pvpython "$source/Testing/Plugin/use_installed.py" plugin
+package=$(dirname "$(find "$work/moved" -path '*/pmb/__init__.py')")
+PYTHONPATH=$(dirname "$package") pvpython "$source/Testing/Plugin/use_installed.py" module
+
+config=$(dirname "$(find "$work/moved" -name PMBConfig.cmake)")
+logged "$cmake" -S "$source/Testing/Plugin/Consumer" -B "$work/consumer" -DPMB_DIR="$config" -DCMAKE_BUILD_TYPE=Release
+logged "$cmake" --build "$work/consumer"
+"$work/consumer/use_core"
+"$work/consumer/use_filter"
+echo "1 passed, 0 failed"

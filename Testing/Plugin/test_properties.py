@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The panel: names, labels, defaults, visibility, hints; and that every property does what it says."""
+import numpy
+from paraview import simple
+
+from plugin_testing import (ball, check_mesh, counts, equal, flying_edges, image, load_plugin, near, output,
+                            point_array, points, producer, run, triangles, true)
+
+DIMS = (40, 37, 35)
+# name, label, default, panel visibility
+PANEL = [
+    ("SelectInputScalars", "Contour By", None, "default"),
+    ("ComputeNormals", "Compute Normals", 1, "default"),
+    ("ComputeGradients", "Compute Gradients", 0, "default"),
+    ("ComputeScalars", "Compute Scalars", 1, "advanced"),
+    ("OutputPointsPrecision", "Output Points Precision", "Same as input", "advanced"),
+    ("InterpolateAttributes", "Pass Arrays", 1, "advanced"),
+    ("RemoveDegenerateTriangles", "Remove Degenerate Triangles", 1, "advanced"),
+    ("ContourValues", "Isosurfaces", None, "default"),
+    ("Device", "Run On", "Automatic", "default"),
+    ("NumberOfThreads", "CPU Threads (0 = all)", 0, "advanced"),
+]
+
+
+def two_arrays():
+    other = numpy.arange(DIMS[0] * DIMS[1] * DIMS[2], dtype=numpy.float32).reshape(DIMS[2], DIMS[1], DIMS[0])
+    return image({"distance": ball(DIMS), "ramp": other}, DIMS, spacing=(0.5, 1.0, 2.0))
+
+
+def contour(data=None, **options):
+    """A filter with properties set by their internal names."""
+    settings = {"SelectInputScalars": ["POINTS", "distance"], "ContourValues": [90.25], **options}
+    proxy = simple.PMBContour(Input=producer(data or two_arrays()))
+    for name, value in settings.items():
+        proxy.SetPropertyWithName(name, value)
+    return proxy
+
+
+def panel():
+    proxy = contour()
+    for name, label, default, visibility in PANEL:
+        prop = proxy.SMProxy.GetProperty(name)
+        true(prop is not None, f"there is no property {name}")
+        equal(prop.GetXMLLabel(), label, f"label of {name}")
+        equal(prop.GetPanelVisibility(), visibility, f"visibility of {name}")
+        true(prop.GetDocumentation() and prop.GetDocumentation().GetDescription(), f"{name} has no documentation")
+        if default is not None:
+            equal(proxy.GetProperty(name).GetData(), default, f"default of {name}")
+    equal(proxy.SMProxy.GetXMLName(), "PMBContour", "name of the proxy")
+    equal(proxy.SMProxy.GetXMLLabel(), "PMB Contour", "label of the proxy")
+    equal(proxy.SMProxy.GetProperty("ContourValues").GetAnimateable(), 1, "isovalues can be animated")
+    equal(proxy.SMProxy.GetProperty("LastRunSummary").GetInformationOnly(), 1, "the summary is for information only")
+
+
+def hints():
+    tags = contour().SMProxy.GetHints()
+    menu = tags.FindNestedElementByName("ShowInMenu")
+    true(menu is not None, "there is no menu entry")
+    equal(menu.GetAttribute("category"), "Accelerated Algorithms", "category in the menu")
+    equal(tags.FindNestedElementByName("Visibility").GetAttribute("replace_input"), "2", "replace_input")
+
+
+def default_isovalue():
+    proxy = simple.PMBContour(Input=producer(image({"distance": ball(DIMS)}, DIMS)))
+    values = list(proxy.Isosurfaces)
+    low, high = float(ball(DIMS).min()), float(ball(DIMS).max())
+    equal(len(values), 1, "isovalues to begin with")
+    near(values[0], 0.5 * (low + high), 1e-4 * (high - low), "default isovalue: the middle of the array's range")
+    true(output(proxy).GetNumberOfPolys() > 0, "the defaults give no surface")
+
+
+def normals():
+    mesh = output(contour(ComputeNormals=1))
+    values = point_array(mesh, "Normals")
+    near(float(numpy.abs(numpy.linalg.norm(values, axis=1) - 1.0).max()), 0.0, 1e-5, "length of a normal")
+    corners = points(mesh)[triangles(mesh)]
+    facets = numpy.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    agreement = numpy.einsum("ij,ij->i", facets, values[triangles(mesh)].mean(axis=1))
+    true((agreement > 0).all(), f"{(agreement <= 0).sum()} facets disagree with their normals")
+    outward = points(mesh) - points(mesh).mean(axis=0)
+    true((numpy.einsum("ij,ij->i", outward, values) > 0).all(), "a normal does not point to lower values")
+    equal(point_array(output(contour(ComputeNormals=0)), "Normals"), None, "normals though switched off")
+
+
+def gradients():
+    equal(point_array(output(contour(ComputeGradients=0)), "Gradients"), None, "gradients though switched off")
+    mesh = output(contour(ComputeGradients=1, ComputeNormals=1))
+    values = point_array(mesh, "Gradients").astype(numpy.float64)
+    lengths = numpy.linalg.norm(values, axis=1)
+    # The samples fall by 1 per index, with a spacing of (0.5, 1, 2): the gradient's length is between 1/2 and 2.
+    true(lengths.min() > 0.45 and lengths.max() < 2.1, f"gradients from {lengths.min()} to {lengths.max()}")
+    normal = -values / lengths[:, None]
+    near(float(numpy.abs(normal - point_array(mesh, "Normals")).max()), 0.0, 1e-5, "normal from gradient")
+
+
+def scalars():
+    mesh = output(contour(ComputeScalars=1))
+    values = point_array(mesh, "distance")
+    true(values is not None and (values == numpy.float32(90.25)).all(), "scalars are not the isovalue")
+    equal(point_array(output(contour(ComputeScalars=0)), "distance"), None, "scalars though switched off")
+
+
+def precision():
+    for setting, dtype in (("Single", "float32"), ("Double", "float64"), ("Same as input", "float32")):
+        equal(str(points(output(contour(OutputPointsPrecision=setting))).dtype), dtype, f"points, {setting}")
+    wide = image({"distance": ball(DIMS, numpy.float64)}, DIMS)
+    equal(str(points(output(contour(wide))).dtype), "float64", "points, same as a double input")
+
+
+def pass_arrays():
+    mesh = output(contour(InterpolateAttributes=1))
+    ramp = point_array(mesh, "ramp")
+    place = points(mesh) / (0.5, 1.0, 2.0)
+    expected = place[:, 0] + DIMS[0] * (place[:, 1] + DIMS[1] * place[:, 2])
+    near(float(numpy.abs(ramp - expected).max()), 0.0, 0.05, "an array that is linear in the index, on the surface")
+    equal(point_array(output(contour(InterpolateAttributes=0)), "ramp"), None, "array though switched off")
+
+
+def remove_degenerate():
+    dims = (20, 20, 20)
+    z, y, x = numpy.mgrid[0:20, 0:20, 0:20]
+    data = image({"steps": (x + y + z).astype(numpy.float32)}, dims)  # an oblique plane through samples
+    settings = {"SelectInputScalars": ["POINTS", "steps"], "ContourValues": [25.0]}
+    kept = output(contour(data, RemoveDegenerateTriangles=0, **settings))
+    equal(counts(kept), counts(flying_edges(data, 25.0)), "points and triangles, against vtkFlyingEdges3D")
+    removed = output(contour(data, RemoveDegenerateTriangles=1, **settings))
+    true(removed.GetNumberOfPolys() < kept.GetNumberOfPolys(), "no triangle was removed")
+    check_mesh(removed, (0, 0, 0), (19, 19, 19), strict=False)
+    corners = points(removed)[triangles(removed)].astype(numpy.float64)
+    areas = numpy.linalg.norm(numpy.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
+    true(areas.min() > 0.1, f"the smallest triangle has an area of {areas.min()}")
+    equal(len(numpy.unique(points(removed), axis=0)), removed.GetNumberOfPoints(), "different points")
+
+
+def several_isovalues():
+    values = [90.25, 95.0, 90.25, 88.5]
+    mesh = output(contour(ContourValues=values))
+    parts = [output(contour(ContourValues=[value])) for value in values]
+    equal(counts(mesh), tuple(map(sum, zip(*map(counts, parts)))), "points and triangles of four isovalues")
+    first = 0
+    for part in parts:  # one after another, in the order asked for, duplicates kept
+        last = first + part.GetNumberOfPoints()
+        true((points(mesh)[first:last] == points(part)).all(), "the points of an isovalue are not contiguous")
+        first = last
+    equal(counts(output(contour(ContourValues=[]))), (0, 0), "without isovalues")
+
+
+def threads_and_device():
+    reference = output(contour())
+    for options in ({"NumberOfThreads": 1}, {"NumberOfThreads": 3}, {"Device": "CPU"}, {"Device": "Automatic"}):
+        mesh = output(contour(**options))
+        true((points(mesh) == points(reference)).all(), f"points differ with {options}")
+        true((triangles(mesh) == triangles(reference)).all(), f"triangles differ with {options}")
+
+
+def names_in_python():
+    """The properties under the names that scripts use."""
+    proxy = simple.PMBContour(Input=producer(two_arrays()), ContourBy=["POINTS", "distance"], Isosurfaces=[90.25],
+                              ComputeNormals=0, ComputeScalars=0, PassArrays=0, RemoveDegenerateTriangles=1,
+                              OutputPointsPrecision="Single", RunOn="CPU")
+    mesh = output(proxy)
+    true((points(mesh) == points(output(contour()))).all(), "points differ")
+    equal(mesh.GetPointData().GetNumberOfArrays(), 0, "point arrays")
+
+
+def last_run():
+    proxy = contour()
+    mesh = output(proxy)
+    proxy.UpdatePropertyInformation()
+    text = proxy.GetProperty("LastRunSummary").GetElement(0)
+    true("CPU" in text, f"the last run names no device: {text!r}")
+    true(f"{mesh.GetNumberOfPolys():,}" in text or str(mesh.GetNumberOfPolys()) in text,
+         f"the last run has no number of triangles: {text!r}")
+
+
+load_plugin()
+run(panel, hints, default_isovalue, normals, gradients, scalars, precision, pass_arrays, remove_degenerate,
+    several_isovalues, threads_and_device, names_in_python, last_run)

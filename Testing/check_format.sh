@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Usage: check_format.sh [--fix]: are all C and C++ files as clang-format 14 writes them, do all text files end in a
+# newline and have no trailing blanks, and does each source file name its licence?
+set -eu
+cd "$(dirname "$0")/.."
+format=$(command -v clang-format-14 || command -v clang-format) ||
+  { echo 'check_format: there is no clang-format; mend: apt-get install clang-format'; exit 1; }
+case $("$format" --version) in
+  *'version 14.'*) ;;
+  *) echo "check_format: $("$format" --version) formats otherwise than version 14; mend: apt-get install clang-format-14"; exit 1 ;;
+esac
+
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+failed=0 files=0
+
+# The generated table is left as its generator writes it.
+find Filters Kernels Plugin Testing -name '*.[ch]' -o -name '*.cxx' | grep -v '/pmb_tables\.h$' | sort >"$list"
+while read -r file; do
+  files=$((files + 1))
+  if [ "${1:-}" = --fix ]; then
+    "$format" -i "$file"
+  elif ! "$format" "$file" | diff -u --label "$file" --label "$file as it should be" "$file" -; then
+    failed=$((failed + 1))
+  fi
+done <"$list"
+
+find . -path ./build -prune -o -path ./.git -prune -o -path ./out -prune -o -type f -print |
+  grep -Ev '\.(png|vti|pyc)$' | sort >"$list"
+while read -r file; do
+  files=$((files + 1))
+  if grep -nE '[[:blank:]]+$' "$file" /dev/null; then failed=$((failed + 1)); fi
+  if [ -s "$file" ] && [ -n "$(tail -c 1 "$file")" ]; then
+    echo "$file: no newline at the end"
+    failed=$((failed + 1))
+  fi
+  case $file in
+    *.[ch] | *.cxx | *.py | *.sh | *.cmake | *.module | */CMakeLists.txt | ./pmb | ./.ci/run)
+      if ! head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause'; then
+        echo "$file: no SPDX-License-Identifier in its first lines"
+        failed=$((failed + 1))
+      fi
+      ;;
+  esac
+done <"$list"
+echo "check_format: $files files looked at, $failed faults${1:+ left}; mend: Testing/check_format.sh --fix"
+[ "$failed" -eq 0 ] && [ "$files" -gt 0 ]

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Usage: check_includes.py: who may include what, so that the core stays free of VTK and the layers stay layers.
+
+  Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers
+  Filters           VTK, the C++ library, pmb.h as the only header of the core
+  Plugin            no C or C++ at all
+  Testing/Kernels   as Kernels, and the tests' own headers; no VTK
+"""
+import pathlib
+import re
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+LIBC = set("""assert ctype errno fenv float inttypes limits locale math setjmp signal stdalign stdarg stdatomic
+stdbool stddef stdint stdio stdlib stdnoreturn string time wchar pthread sched unistd sys/mman sys/resource sys/stat
+sys/time sys/types sys/wait immintrin cpuid""".split())
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:([<"])([^>"]+)[>"]|(\S+))')
+
+
+def includes(path):
+    """(line number, "<" or '"' or "macro", what) of every #include."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        found = INCLUDE.match(line)
+        if found:
+            yield number, found.group(1) or "macro", found.group(2) or found.group(3)
+
+
+def is_libc(name):
+    return name.endswith(".h") and name[:-2] in LIBC
+
+
+def fault(path, bracket, name):
+    """Why this include is not allowed, or None."""
+    folder = path.relative_to(TOP).parts[:2]
+    own = (path.parent / name).is_file()
+    if folder[0] == "Kernels" or folder == ("Testing", "Kernels"):
+        core = (TOP / "Kernels" / name).is_file() and re.match(r"pmb\w*\.(h|c|inc)$", name)
+        if bracket == "<" and is_libc(name) or bracket == '"' and (core or own and folder[0] == "Testing"):
+            return None
+        return "only libc and the core's own headers (pmb*.h) may be included here"
+    if folder[0] == "Filters":
+        standard = bracket == "<" and re.fullmatch(r"[a-z_]+", name)
+        if standard or bracket == '"' and (name == "pmb.h" or name.startswith("vtk")):
+            return None
+        return "only VTK, the C++ library and pmb.h may be included here"
+    if folder[0] == "Plugin":
+        return "the plugin is XML and CMake only"
+    return None
+
+
+def main():
+    faults = files = 0
+    for folder in ("Kernels", "Filters", "Plugin", "Testing"):
+        for path in sorted((TOP / folder).rglob("*")):
+            if path.suffix not in (".c", ".h", ".cxx", ".cu", ".cuh"):
+                continue
+            files += 1
+            for number, bracket, name in includes(path):
+                why = fault(path, bracket, name)
+                if why:
+                    faults += 1
+                    print(f"{path.relative_to(TOP)}:{number}: {name}: {why}")
+    print(f"check_includes: {files} files looked at, {faults} faults")
+    return 1 if faults or not files else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Usage: test_pmb_script.sh PMB: what the script at the top says when it cannot go on. Nothing is built or installed.
+set -u
+pmb=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+# expect NAME EXIT_CODE PATTERN COMMAND...: the exit code, and one line on stderr that matches.
+expect() {
+  name=$1 code=$2 pattern=$3
+  shift 3
+  "$@" >"$work/out" 2>"$work/err" </dev/null
+  got=$?
+  if [ "$got" -eq "$code" ] && [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q -- "$pattern" "$work/err"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s: exit code %s, not %s; it said:\n' "$name" "$got" "$code"
+    cat "$work/out" "$work/err"
+  fi
+}
+
+# A PATH with fake tools: a Debian without any package, a user who is not root.
+mkdir "$work/bin"
+for tool in sh dirname cat mkdir tail grep head nproc find; do
+  ln -s "$(command -v "$tool")" "$work/bin/$tool"
+done
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/dpkg-query"
+printf '#!/bin/sh\necho 1000\n' >"$work/bin/id"
+chmod +x "$work/bin/dpkg-query" "$work/bin/id"
+bare="env PATH=$work/bin PMB_BUILD_DIR=$work/build"
+
+# shellcheck disable=SC2086
+{
+  expect 'unknown command' 2 "no command 'tset'; ./pmb help" "$pmb" tset
+  expect 'no display' 1 'gui needs a display.*mend:' env -u DISPLAY -u WAYLAND_DISPLAY "$pmb" gui
+  expect 'no script' 1 'pvpython needs a script' "$pmb" pvpython
+  expect 'missing script' 1 "no script 'nowhere.py'" "$pmb" pvpython nowhere.py
+  expect 'demo with arguments' 1 "demo takes no arguments, but 'x'" "$pmb" demo x
+  expect 'install with two folders' 1 "but 'b' was given too" "$pmb" install a b
+  expect 'install into a file' 1 'cannot write .*mend:' "$pmb" install /dev/null/prefix
+  expect 'no root and no sudo' 1 'cannot install g++ make.*no sudo; mend: as root' $bare "$pmb" build
+  printf '#!/bin/sh\nexit 1\n' >"$work/bin/sudo"
+  printf '#!/bin/sh\nexit 1\n' >"$work/bin/env"
+  chmod +x "$work/bin/sudo" "$work/bin/env"
+  expect 'sudo with a password' 1 'sudo would ask for a password; mend: as root' $bare "$pmb" build
+  rm "$work/bin/dpkg-query"
+  expect 'not Debian' 1 "not a Debian system and 'c++'" $bare "$pmb" build
+}
+mkdir "$work/build"
+printf 'CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere\n' >"$work/build/CMakeCache.txt"
+printf '#!/bin/sh\nprintf installed\n' >"$work/bin/dpkg-query"
+chmod +x "$work/bin/dpkg-query"
+expect 'build folder of another checkout' 1 'made for another checkout; mend:' \
+  env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" build
+
+"$pmb" help >"$work/out"
+for command in demo test build bench pvpython gui install help; do
+  if grep -q "^  $command" "$work/out"; then passed=$((passed + 1)); else
+    failed=$((failed + 1))
+    echo "FAILED: ./pmb help does not name $command"
+  fi
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

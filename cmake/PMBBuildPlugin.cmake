@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The VTK module PMB::Contour, its Python wrapping and the ParaView plugin.
+
+# The module. TEST_DIRECTORY_NAME NONE: the tests are added from Testing/, not by VTK from Filters/Testing.
+vtk_module_scan(
+  MODULE_FILES "${CMAKE_CURRENT_SOURCE_DIR}/Filters/vtk.module"
+  REQUEST_MODULES PMB::Contour
+  PROVIDES_MODULES pmb_modules
+  REQUIRES_MODULES pmb_required_modules
+  HIDE_MODULES_FROM_CACHE ON)
+vtk_module_build(
+  MODULES ${pmb_modules}
+  PACKAGE PMBContour
+  INSTALL_EXPORT PMBContour
+  CMAKE_DESTINATION "${PMB_CMAKE_DESTINATION}"
+  HEADERS_DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/pmb"
+  HIERARCHY_DESTINATION "${CMAKE_INSTALL_LIBDIR}/vtk/hierarchy/PMB"
+  TEST_DIRECTORY_NAME NONE)
+
+# Python: the package pmb, with the extension module pmb.vtkPMBContour.
+if (PARAVIEW_USE_PYTHON)
+  set(PMB_PYTHON_DESTINATION "${CMAKE_INSTALL_LIBDIR}/python3/dist-packages"
+    CACHE PATH "Where Python modules go, below the installation prefix")
+  vtk_module_wrap_python(
+    MODULES ${pmb_modules}
+    TARGET PMB::ContourPython
+    INSTALL_HEADERS OFF
+    BUILD_STATIC OFF
+    PYTHON_PACKAGE pmb
+    MODULE_DESTINATION "${PMB_PYTHON_DESTINATION}"
+    CMAKE_DESTINATION "${PMB_CMAKE_DESTINATION}"
+    LIBRARY_DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  configure_file(Filters/pmb_package.py "${CMAKE_BINARY_DIR}/${PMB_PYTHON_DESTINATION}/pmb/__init__.py" COPYONLY)
+  install(FILES Filters/pmb_package.py RENAME __init__.py DESTINATION "${PMB_PYTHON_DESTINATION}/pmb")
+endif ()
+
+# The plugin. Scanned through the link in Plugin/, because paraview_plugin_build() adds the folder of the file it is
+# given as a subdirectory, and that of the one at the top is this project itself.
+paraview_plugin_scan(
+  PLUGIN_FILES "${CMAKE_CURRENT_SOURCE_DIR}/Plugin/paraview.plugin"
+  PROVIDES_PLUGINS pmb_plugins
+  ENABLE_BY_DEFAULT ON
+  HIDE_PLUGINS_FROM_CACHE ON)
+paraview_plugin_build(
+  PLUGINS ${pmb_plugins}
+  PLUGINS_FILE_NAME "pmb.plugins.xml"
+  INSTALL_HEADERS OFF
+  LIBRARY_SUBDIRECTORY "${PARAVIEW_PLUGIN_SUBDIR}")
