@@ -21,10 +21,10 @@ using Clock = std::chrono::steady_clock;
 
 struct vtkPMBContourFilter::vtkInternals::Job
 {
-  vtkPMBContourFilter* Filter;
-  vtkImageData* Image;
-  vtkPolyData* Output;
-  bool Alone; // the only piece
+  vtkPMBContourFilter* Filter = nullptr;
+  vtkImageData* Image = nullptr;
+  vtkPolyData* Output = nullptr;
+  bool Alone = true; // the only piece
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
   vtkPMBContour::OutputChoice Choice = {};
@@ -64,7 +64,10 @@ vtkMTimeType ModifiedAsWhole(vtkPMBContourFilter* filter, vtkImageData* image)
 std::string vtkPMBContourFilter::vtkInternals::Execute(
   vtkPMBContourFilter* filter, vtkImageData* image, vtkInformationVector** inputVector, vtkPolyData* output)
 {
-  Job job{ filter, image, output, true };
+  Job job;
+  job.Filter = filter;
+  job.Image = image;
+  job.Output = output;
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   job.Alone = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()) <= 1;
   ++this->Sum.Blocks;

@@ -103,8 +103,9 @@ typedef struct pmb_options {
   int threads;             /* workers on the CPU; 0: one per core that this process may use; at most 1024 */
   pmb_allocator allocator; /* allocate == NULL: malloc and free */
   pmb_executor executor;   /* run == NULL: the core's own threads, started at the first use, kept until destroy */
-  const char *cpu_path;    /* NULL: the fastest instruction set of this machine; else one of "portable", "avx2",
-                            * "avx512" (PMB_UNAVAILABLE if it is not here). All give the same bytes. */
+  /* NULL: the fastest instruction set of this machine; else one of "portable", "avx2", "avx512", or "reference"
+   * (portable, without shortcuts); PMB_UNAVAILABLE if it is not here. All give the same bytes. */
+  const char *cpu_path;
 } pmb_options;
 
 /* A volume of samples, borrowed: it must stay where it is and as it is until the next pmb_bind, pmb_unbind or
@@ -142,11 +143,13 @@ typedef struct pmb_attribute {
   const void *samples;
   pmb_type type;
   int components; /* >= 1 */
-  void *output;   /* points * components elements of `type`; integers are rounded toward zero, as VTK does */
+  void *output;   /* points * components elements of `type`; integers are rounded toward zero, as VTK does; values
+                  * go through double, so 64-bit integers beyond 2^53 lose their last bits */
 } pmb_attribute;
 
 /* Where the mesh goes: arrays of the caller, at least as long as pmb_count said; NULL: not wanted. `n` is
- * sizes.points, `m` is sizes.triangles. */
+ * sizes.points, `m` is sizes.triangles. Triangles are counter-clockwise seen from lower values, in the world: where
+ * index_to_world mirrors, the second and the third id are swapped. */
 typedef struct pmb_mesh {
   size_t struct_size;
   int64_t point_capacity;    /* points that the point arrays have room for, >= n */

@@ -45,8 +45,8 @@ static void PMB_ID_NAME(fill_ids)(const pmb_cpu *cpu, const pmb_cpu_record *reco
 
 #define join_row PMB_ID_NAME(join_row)
 
-/* Gives the crossed edges of a row that end at an equal sample that sample's id. step: words and ids of the upper
- * ends relative to the lower ones. */
+/* Gives the crossed edges of a row that end at an equal sample that sample's id; upper_*: of the row of
+ * the upper ends. */
 static void join_row(uint64_t inside, uint64_t equal, uint64_t upper_inside, uint64_t upper_equal, PMB_ID *ids,
   const int64_t *lower_ids, const int64_t *upper_ids)
 {

@@ -26,7 +26,7 @@ while read -r file; do
   fi
 done <"$list"
 
-find . -path ./build -prune -o -path ./.git -prune -o -path ./out -prune -o -type f -print |
+find .ci .clang-format .editorconfig .gitignore ./* -path ./build -prune -o -path ./out -prune -o -type f -print |
   grep -Ev '\.(png|vti|pyc)$' | sort >"$list"
 while read -r file; do
   files=$((files + 1))
@@ -36,7 +36,7 @@ while read -r file; do
     failed=$((failed + 1))
   fi
   case $file in
-    *.[ch] | *.cxx | *.py | *.sh | *.cmake | *.module | */CMakeLists.txt | ./pmb | ./.ci/run)
+    *.[ch] | *.cxx | *.py | *.sh | *.cmake | *.module | */CMakeLists.txt | ./pmb | .ci/run)
       if ! head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause'; then
         echo "$file: no SPDX-License-Identifier in its first lines"
         failed=$((failed + 1))
@@ -44,5 +44,6 @@ while read -r file; do
       ;;
   esac
 done <"$list"
-echo "check_format: $files files looked at, $failed faults${1:+ left}; mend: Testing/check_format.sh --fix"
+echo "check_format: $files files looked at, $failed faults"
+[ "$failed" -eq 0 ] || echo 'check_format: mend: Testing/check_format.sh --fix, and the rest by hand'
 [ "$failed" -eq 0 ] && [ "$files" -gt 0 ]
