@@ -165,7 +165,8 @@ def draw_ownership():
 def draw_ids():
     """From an edge to the id of its point."""
     d = Drawing(1060, 470)
-    d.text((40, 28), "The id of a point: base of the brick + base of the row + points before it in the row", 17, weight="bold")
+    d.text((40, 28), "The id of a point: base of the brick + base of the row + points before it in the row", 17,
+           weight="bold")
     inside = [1 if 5 <= c <= 11 or 15 <= c <= 16 or c >= 26 else 0 for c in range(33)]
     above = [1 if 4 <= c <= 12 or 26 <= c <= 30 else 0 for c in range(33)]
     left, step, top = 190, 22, 70

@@ -197,6 +197,38 @@ void TestCellArrays(vtkImageData* image)
   PMB_EQUAL(wrong, 0, "triangles with another cell's values");
 }
 
+// More triangles than are copied at a time.
+void TestManyCells()
+{
+  auto image = MakeImage(70, 70, 70, VTK_FLOAT, Gyroid(6));
+  vtkNew<vtkIdTypeArray> cell;
+  cell->SetName("cell");
+  cell->SetNumberOfTuples(image->GetNumberOfCells());
+  for (vtkIdType c = 0; c < image->GetNumberOfCells(); ++c)
+  {
+    cell->SetValue(c, c);
+  }
+  image->GetCellData()->AddArray(cell);
+  auto mesh = Contour(image, 0.1);
+  vtkDataArray* values = mesh->GetCellData()->GetArray("cell");
+  PMB_CHECK(values && mesh->GetNumberOfPolys() > 300000, "triangles: " << mesh->GetNumberOfPolys());
+  const std::vector<double> points = PointsOf(mesh);
+  const std::vector<vtkIdType> ids = TrianglesOf(mesh);
+  vtkIdType wrong = 0;
+  for (vtkIdType t = 0; values && t < mesh->GetNumberOfPolys(); ++t)
+  {
+    vtkIdType expected = 0;
+    for (int axis = 2; axis >= 0; --axis)
+    {
+      const double middle =
+        (points[3 * ids[3 * t] + axis] + points[3 * ids[3 * t + 1] + axis] + points[3 * ids[3 * t + 2] + axis]) / 3;
+      expected = 69 * expected + static_cast<vtkIdType>(std::floor(middle));
+    }
+    wrong += values->GetComponent(t, 0) != expected;
+  }
+  PMB_EQUAL(wrong, 0, "triangles with another cell's value, of many");
+}
+
 void TestChoice()
 {
   auto image = MakeLoaded();
@@ -219,6 +251,7 @@ int TestPMBContourFilterArrays(int, char*[])
   auto image = MakeLoaded();
   TestPointArrays(image);
   TestCellArrays(image);
+  TestManyCells();
   TestChoice();
   return Result();
 }

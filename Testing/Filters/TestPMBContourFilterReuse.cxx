@@ -116,6 +116,22 @@ void TestPipeline()
   PMB_EQUAL(filter->GetNumberOfBinds(), 2, "other samples: volumes read");
 }
 
+// An array written in place and marked so, behind a filter that hands it on.
+void TestChangedUpstream()
+{
+  auto image = MakeImage(40, 30, 20, VTK_FLOAT, Gyroid(7.7));
+  vtkNew<vtkPassThrough> pass;
+  pass->SetInputData(image);
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetInputConnection(pass->GetOutputPort());
+  filter->SetValue(0, 0.1);
+  CheckFresh(filter, image, 1, "behind a filter");
+  auto* samples = vtkFloatArray::SafeDownCast(image->GetPointData()->GetScalars());
+  samples->SetValue(7000, samples->GetValue(7000) > 0 ? -5 : 5);
+  samples->Modified();
+  CheckFresh(filter, image, 2, "behind a filter, a sample changed");
+}
+
 // The filter keeps neither the image nor its array alive, and does not look at what is gone.
 void TestLifetime()
 {
@@ -158,6 +174,7 @@ int TestPMBContourFilterReuse(int, char*[])
   TestSettings();
   TestChangedSamples();
   TestPipeline();
+  TestChangedUpstream();
   TestLifetime();
   TestExtraMemory();
   return Result();

@@ -69,8 +69,8 @@ def default_isovalue():
     true(output(proxy).GetNumberOfPolys() > 0, "the defaults give no surface")
 
 
-def normals():
-    mesh = output(contour(ComputeNormals=1))
+def check_orientation(mesh):
+    """Facets, normals and the way to lower values agree."""
     values = point_array(mesh, "Normals")
     near(float(numpy.abs(numpy.linalg.norm(values, axis=1) - 1.0).max()), 0.0, 1e-5, "length of a normal")
     corners = points(mesh)[triangles(mesh)]
@@ -79,7 +79,20 @@ def normals():
     true((agreement > 0).all(), f"{(agreement <= 0).sum()} facets disagree with their normals")
     outward = points(mesh) - points(mesh).mean(axis=0)
     true((numpy.einsum("ij,ij->i", outward, values) > 0).all(), "a normal does not point to lower values")
+
+
+def normals():
+    check_orientation(output(contour(ComputeNormals=1)))
     equal(point_array(output(contour(ComputeNormals=0)), "Normals"), None, "normals though switched off")
+
+
+def normals_of_turned_volumes():
+    for spacing in ((-0.5, 1.0, 2.0), (0.5, -1.0, 2.0), (-0.5, -1.0, 2.0), (-0.5, -1.0, -2.0)):
+        check_orientation(output(contour(image({"distance": ball(DIMS)}, DIMS, spacing=spacing))))
+    data = image({"distance": ball(DIMS)}, DIMS, spacing=(0.5, 1.0, 2.0))
+    for direction in ((0, 1, 0, 1, 0, 0, 0, 0, 1), (0.6, -0.8, 0, 0.8, 0.6, 0, 0, 0, 1)):
+        data.SetDirectionMatrix(direction)
+        check_orientation(output(contour(data)))
 
 
 def gradients():
@@ -174,5 +187,5 @@ def last_run():
 
 
 load_plugin()
-run(panel, hints, default_isovalue, normals, gradients, scalars, precision, pass_arrays, remove_degenerate,
-    several_isovalues, threads_and_device, names_in_python, last_run)
+run(panel, hints, default_isovalue, normals, normals_of_turned_volumes, gradients, scalars, precision, pass_arrays,
+    remove_degenerate, several_isovalues, threads_and_device, names_in_python, last_run)
