@@ -3,13 +3,14 @@
 #include "vtkPMBContourInternals.h"
 
 #include "vtkDataArray.h"
+#include "vtkDataObject.h"
+#include "vtkDemandDrivenPipeline.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkPMBContourSlice.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
-#include "vtkTrivialProducer.h"
 
 #include <algorithm>
 #include <chrono>
@@ -52,12 +53,35 @@ vtkPMBContour::ArrayChoice ReadArrayChoice(
   return choice;
 }
 
-// An image that the user hands over directly may have been written in place and only be marked modified itself, not
-// its array. Filters, on the other hand, pass the same array on in an image that is new with each execution, as
-// ParaView's do, and their images' times say nothing.
-vtkMTimeType ModifiedAsWhole(vtkPMBContourFilter* filter, vtkImageData* image)
+// When the samples may last have changed, by everything that a user or a filter marks: the array, the image, or an
+// algorithm upstream. All are marks of the same clock, so the latest counts. The image that this filter gets says nothing
+// behind ParaView's vtkPVPostFilter, which makes a new copy of it with each execution, also for another isovalue: there
+// the time is that of what the post filter gets.
+vtkMTimeType LastChange(vtkPMBContourFilter* filter, vtkImageData* image)
 {
-  return vtkTrivialProducer::SafeDownCast(filter->GetInputAlgorithm()) ? image->GetMTime() : 0;
+  vtkMTimeType last = 0;
+  bool copied = false;
+  vtkAlgorithm* user = filter;
+  int port = 0;
+  vtkAlgorithm* producer = user->GetInputAlgorithm(0, 0, port);
+  if (producer && producer->IsA("vtkPVPostFilter") && producer->GetNumberOfInputConnections(0) > 0)
+  {
+    copied = true;
+    user = producer;
+    producer = user->GetInputAlgorithm(0, 0, port);
+  }
+  if (producer)
+  {
+    if (auto* pipeline = vtkDemandDrivenPipeline::SafeDownCast(producer->GetExecutive()))
+    {
+      last = pipeline->GetPipelineMTime();
+    }
+    if (vtkDataObject* data = producer->GetOutputDataObject(port))
+    {
+      last = std::max(last, data->GetMTime());
+    }
+  }
+  return copied ? last : std::max(last, image->GetMTime());
 }
 }
 
@@ -219,8 +243,7 @@ std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 {
   vtkPMBContour::Binding wanted;
   std::string error;
-  if (!wanted.Describe(
-        job.Image, ModifiedAsWhole(job.Filter, job.Image), job.Array, job.Filter->ArrayComponent, error))
+  if (!wanted.Describe(job.Image, LastChange(job.Filter, job.Image), job.Array, job.Filter->ArrayComponent, error))
   {
     return error;
   }

@@ -58,17 +58,17 @@ def components():
 
 
 def changed_samples():
-    """New samples in the same array, announced by Modified(), are seen; as is another array."""
+    """New samples in the same array, announced by Modified(), are seen, also far from where the surface was."""
     data = image({"samples": ball(DIMS)}, DIMS)
     source = producer(data)
     proxy = simple.PMBContour(Input=source, ContourBy=["POINTS", "samples"], Isosurfaces=[90.25],
                               RemoveDegenerateTriangles=0)
     before = counts(output(proxy))
     array = data.GetPointData().GetArray("samples")
-    for index in range(0, array.GetNumberOfTuples(), 7):
-        array.SetValue(index, 0.0)
+    for corner in (DIMS[0] * (DIMS[1] + 1) + 1, array.GetNumberOfTuples() - 1):
+        true(array.GetValue(corner) < 90.0, "the corner is outside to begin with")
+        array.SetValue(corner, 200.0)
     array.Modified()
-    data.Modified()
     source.SMProxy.MarkModified(source.SMProxy)
     after = counts(output(proxy))
     true(before != after, "the change was not seen")
