@@ -186,7 +186,8 @@ public:
   ///@{
   /**
    * Whether ids are stored with 64 bits even where 32 bits hold them, for code that takes the address of the
-   * connectivity as vtkIdType. Off by default. (Where 32 bits do not hold them, 64 are used anyway.)
+   * connectivity as vtkIdType, and for VTK's own vtkLoopSubdivisionFilter and vtkButterflySubdivisionFilter, which
+   * keep a cell's ids beyond the next look at another cell. Off by default. (Where 32 bits do not hold them, 64 are used anyway.)
    */
   vtkSetMacro(Use64BitIds, vtkTypeBool);
   vtkGetMacro(Use64BitIds, vtkTypeBool);

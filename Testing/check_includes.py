@@ -3,7 +3,7 @@
 """Usage: check_includes.py: who may include what, so that the core stays free of VTK and the layers stay layers.
 
   Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers
-  Filters           VTK, the C++ library, pmb.h as the only header of the core
+  Filters           VTK, the C++ library, libc, pmb.h as the only header of the core
   Plugin            no C or C++ at all
   Testing/Kernels   as Kernels, and the tests' own headers; no VTK
 """
@@ -41,9 +41,9 @@ def fault(path, bracket, name):
         return "only libc and the core's own headers (pmb*.h) may be included here"
     if folder[0] == "Filters":
         standard = bracket == "<" and re.fullmatch(r"[a-z_]+", name)
-        if standard or bracket == '"' and (name == "pmb.h" or name.startswith("vtk")):
+        if standard or bracket == "<" and is_libc(name) or bracket == '"' and (name == "pmb.h" or name.startswith("vtk")):
             return None
-        return "only VTK, the C++ library and pmb.h may be included here"
+        return "only VTK, the C++ library, libc and pmb.h may be included here"
     if folder[0] == "Plugin":
         return "the plugin is XML and CMake only"
     return None

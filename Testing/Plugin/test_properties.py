@@ -16,6 +16,7 @@ PANEL = [
     ("OutputPointsPrecision", "Output Points Precision", "Same as input", "advanced"),
     ("InterpolateAttributes", "Pass Arrays", 1, "advanced"),
     ("RemoveDegenerateTriangles", "Remove Degenerate Triangles", 1, "advanced"),
+    ("Use64BitIds", "64-bit Ids", 0, "advanced"),
     ("ContourValues", "Isosurfaces", None, "default"),
     ("Device", "Run On", "Automatic", "default"),
     ("NumberOfThreads", "CPU Threads (0 = all)", 0, "advanced"),
@@ -129,6 +130,18 @@ def pass_arrays():
     equal(point_array(output(contour(InterpolateAttributes=0)), "ramp"), None, "array though switched off")
 
 
+def wide_ids():
+    mesh = contour(Use64BitIds=1)
+    count = mesh_cells(mesh)
+    finer = simple.LoopSubdivision(Input=mesh, NumberofSubdivisions=1)
+    equal(mesh_cells(finer), 4 * count, "triangles after Loop Subdivision, which needs 64-bit ids")
+
+
+def mesh_cells(proxy):
+    proxy.UpdatePipeline()
+    return proxy.GetDataInformation().GetNumberOfCells()
+
+
 def remove_degenerate():
     dims = (20, 20, 20)
     z, y, x = numpy.mgrid[0:20, 0:20, 0:20]
@@ -188,4 +201,4 @@ def last_run():
 
 load_plugin()
 run(panel, hints, default_isovalue, normals, normals_of_turned_volumes, gradients, scalars, precision, pass_arrays,
-    remove_degenerate, several_isovalues, threads_and_device, names_in_python, last_run)
+    remove_degenerate, wide_ids, several_isovalues, threads_and_device, names_in_python, last_run)
