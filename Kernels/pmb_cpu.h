@@ -81,6 +81,7 @@ typedef struct pmb_cpu_scratch {
   int64_t sample_ids[25 * PMB_IDS_PITCH];
   uint16_t list[PMB_BRICK_MAX_POINTS + 16]; /* kind << 9 | row << 5 | x */
   pmb_rows rows;
+  int n[3]; /* samples of the brick in the volume, halo included */
   union {
     float t_f32[4][PMB_TILE_SIZE];
     double t_f64[4][PMB_TILE_SIZE];

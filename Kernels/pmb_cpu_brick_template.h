@@ -66,7 +66,7 @@ static void PMB_REAL_NAME(classify)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, pmb_
   PMB_REAL *tile = scratch->tile.PMB_REAL_NAME(t)[0];
   const box b = box_of(cpu, record);
   pmb_content content;
-  int exact = !b.interior || !b.clean || cpu->always_exact;
+  int exact = !b.clean || cpu->always_exact;
   for (int z = 0; z <= PMB_BRICK_Z; ++z) {
     for (int y = 0; y <= PMB_BRICK_Y; ++y) {
       PMB_REAL_NAME(load_row)(cpu, &b, tile, y, z);
@@ -84,7 +84,7 @@ static void PMB_REAL_NAME(classify)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, pmb_
     PMB_REAL_NAME(row_valid)(cpu, &b, tile, -1, &scratch->rows);
     pmb_content_exact(&scratch->rows, &content);
   } else {
-    pmb_content_plain(&scratch->rows, &content);
+    pmb_content_plain(&scratch->rows, b.n, &content);
   }
   uint16_t first = 0;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
@@ -129,10 +129,10 @@ static void PMB_REAL_NAME(gradients)(
     factor_x[i] = PMB_REAL_NAME(border_factor)(b->origin[0] + i, cpu->volume->dims[0]);
   }
   for (int i = 0; i < 5; ++i) {
-    PMB_REAL_NAME(load_row)(cpu, b, tile[0], -1, i);
-    PMB_REAL_NAME(load_row)(cpu, b, tile[0], 5, i);
-    PMB_REAL_NAME(load_row)(cpu, b, tile[0], i, -1);
-    PMB_REAL_NAME(load_row)(cpu, b, tile[0], i, 5);
+    if (wanted >> (5 * i) & 1) PMB_REAL_NAME(load_row)(cpu, b, tile[0], -1, i);
+    if (wanted >> (5 * i + 4) & 1) PMB_REAL_NAME(load_row)(cpu, b, tile[0], 5, i);
+    if (wanted >> i & 1) PMB_REAL_NAME(load_row)(cpu, b, tile[0], i, -1);
+    if (wanted >> (20 + i) & 1) PMB_REAL_NAME(load_row)(cpu, b, tile[0], i, 5);
   }
   for (; wanted; wanted &= wanted - 1) {
     const int bit = pmb_lowest_bit(wanted);
@@ -302,7 +302,7 @@ static int PMB_REAL_NAME(list_points)(const pmb_cpu_record *record, uint16_t *li
   return n;
 }
 
-/* Pass vertices, one brick; also leaves the brick's row words in scratch->rows for its triangles. first: of the
+/* Pass vertices, one brick; also leaves the brick's row words and its extent in the scratch for its triangles. first: of the
  * brick's points in the output. */
 static void PMB_REAL_NAME(emit_points)(
   pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int64_t first)
@@ -316,6 +316,7 @@ static void PMB_REAL_NAME(emit_points)(
     }
   }
   PMB_REAL_NAME(row_bits)(cpu, &b, tile[0], 0, &scratch->rows);
+  memcpy(scratch->n, b.n, sizeof(b.n));
   if (record->exact) {
     PMB_REAL_NAME(row_valid)(cpu, &b, tile[0], 0, &scratch->rows);
   }

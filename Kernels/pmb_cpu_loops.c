@@ -170,17 +170,17 @@ static inline const typed_loops *loops_of(const pmb_cpu *cpu)
 /* Where a brick lies. */
 typedef struct box {
   int64_t origin[3]; /* its first sample */
-  int interior;      /* brick and halo lie in the volume */
+  int n[3];          /* its samples in the volume along each axis, halo included */
   int clean;         /* no non-finite sample in the bricks around */
 } box;
 
 static box box_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
-  box b = { { 0 }, 1, 1 };
+  box b = { { 0 }, { 0 }, 1 };
   for (int a = 0; a < 3; ++a) {
     b.origin[a] = record->position[a] * size[a];
-    b.interior &= b.origin[a] + size[a] < cpu->volume->dims[a];
+    b.n[a] = pmb_cpu_extent(cpu->volume->dims[a] - b.origin[a], (int)size[a]);
   }
   /* The flags of the brick and of those below cover samples -1 to 32. */
   for (int d = 0; cpu->any_nonfinite && d < 8; ++d) {

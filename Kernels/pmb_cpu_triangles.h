@@ -21,16 +21,17 @@ static int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
 }
 
 /* The cells of a brick's row that give triangles, as bits x + 1. */
-static uint64_t cells_of_row(const pmb_rows *rows, const pmb_cpu_record *record, int row)
+static inline uint64_t cells_of_row(const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int row)
 {
+  const pmb_rows *rows = &scratch->rows;
   const int y = (row & 3) + 1, z = (row >> 2) + 1;
-  uint64_t cells =
+  const uint64_t mixed =
     pmb_mixed_cells(rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1]);
   if (record->exact) {
-    cells &=
+    return mixed & 0x1fffffffeu &
       pmb_full_cells(rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
   }
-  return cells & 0x1fffffffeu;
+  return y < scratch->n[1] && z < scratch->n[2] ? mixed & pmb_first_columns(scratch->n[0] - 1) : 0;
 }
 
 #define PMB_ID int32_t
@@ -53,11 +54,12 @@ static void fill_cells(const pmb_cpu *cpu, const pmb_cpu_record *record, int64_t
 }
 
 /* The cell of each triangle, in the order of the triangles. */
-static void emit_cells(const pmb_cpu *cpu, const pmb_rows *rows, const pmb_cpu_record *record, int64_t *out)
+static void emit_cells(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int64_t *out)
 {
+  const pmb_rows *rows = &scratch->rows;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const int y = (row & 3) + 1, z = (row >> 2) + 1;
-    for (uint64_t cells = cells_of_row(rows, record, row); cells; cells &= cells - 1) {
+    for (uint64_t cells = cells_of_row(scratch, record, row); cells; cells &= cells - 1) {
       const int bit = pmb_lowest_bit(cells);
       const unsigned cell_case = pmb_cell_bits(
         rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1], bit);
@@ -80,6 +82,6 @@ static void emit_triangles(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu
     emit_ids_i64(cpu, scratch, scratch->ids.i64, record, first);
   }
   if (mesh->cells) {
-    emit_cells(cpu, &scratch->rows, record, mesh->cells + first);
+    emit_cells(cpu, scratch, record, mesh->cells + first);
   }
 }

@@ -78,16 +78,17 @@ static void PMB_ID_NAME(join_ids)(const pmb_rows *rows, PMB_ID *ids, const int64
 
 /* The triangles of a brick. turn: 1 to swap the second and third id. Writes 16 ids per cell where there is room for
  * them: what is too much is overwritten by the next cell, and the loop needs no count. */
-PMB_INLINE void PMB_ID_NAME(write_plain)(
-  const pmb_cpu *cpu, const pmb_rows *rows, const pmb_cpu_record *record, const PMB_ID *ids, PMB_ID *out, int turn)
+PMB_INLINE void PMB_ID_NAME(write_plain)(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch,
+  const pmb_cpu_record *record, const PMB_ID *ids, PMB_ID *out, int turn)
 {
+  const pmb_rows *rows = &scratch->rows;
   const PMB_ID *end = out + 3 * record->triangles;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const int y = (row & 3) + 1, z = (row >> 2) + 1;
     const uint64_t a = rows->inside[z][y], b = rows->inside[z][y + 1];
     const uint64_t c = rows->inside[z + 1][y], d = rows->inside[z + 1][y + 1];
     const PMB_ID *row_ids = ids + ((z - 1) * 5 + (y - 1)) * PMB_IDS_ROW;
-    for (uint64_t cells = cells_of_row(rows, record, row); cells; cells &= cells - 1) {
+    for (uint64_t cells = cells_of_row(scratch, record, row); cells; cells &= cells - 1) {
       const int bit = pmb_lowest_bit(cells);
       const unsigned cell_case = pmb_cell_bits(a, b, c, d, bit);
       const int16_t *offsets = cpu->case_offsets[cell_case];
@@ -110,12 +111,13 @@ PMB_INLINE void PMB_ID_NAME(write_plain)(
 }
 
 /* The same where points may be joined: triangles with two equal ids are left out. */
-static void PMB_ID_NAME(write_joined)(
-  const pmb_cpu *cpu, const pmb_rows *rows, const pmb_cpu_record *record, const PMB_ID *ids, PMB_ID *out, int turn)
+static void PMB_ID_NAME(write_joined)(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch,
+  const pmb_cpu_record *record, const PMB_ID *ids, PMB_ID *out, int turn)
 {
+  const pmb_rows *rows = &scratch->rows;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const int y = (row & 3) + 1, z = (row >> 2) + 1;
-    for (uint64_t cells = cells_of_row(rows, record, row); cells; cells &= cells - 1) {
+    for (uint64_t cells = cells_of_row(scratch, record, row); cells; cells &= cells - 1) {
       const int bit = pmb_lowest_bit(cells);
       const unsigned cell_case = pmb_cell_bits(
         rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1], bit);
@@ -149,11 +151,11 @@ static void PMB_ID_NAME(emit_ids)(
     PMB_ID_NAME(fill_ids)(cpu, record, ids, scratch->sample_ids);
     if (joined) {
       PMB_ID_NAME(join_ids)(&scratch->rows, ids, scratch->sample_ids);
-      PMB_ID_NAME(write_joined)(cpu, &scratch->rows, record, ids, out, turn);
+      PMB_ID_NAME(write_joined)(cpu, scratch, record, ids, out, turn);
     } else if (turn) {
-      PMB_ID_NAME(write_plain)(cpu, &scratch->rows, record, ids, out, 1);
+      PMB_ID_NAME(write_plain)(cpu, scratch, record, ids, out, 1);
     } else {
-      PMB_ID_NAME(write_plain)(cpu, &scratch->rows, record, ids, out, 0);
+      PMB_ID_NAME(write_plain)(cpu, scratch, record, ids, out, 0);
     }
   }
   if (mesh->offsets) {
