@@ -226,7 +226,7 @@ std::string vtkPMBContourFilter::vtkInternals::PrepareContext(Job& job)
   this->Context.reset();
   pmb_options options = {};
   options.struct_size = sizeof(options);
-  options.device = device == CPU ? PMB_DEVICE_CPU : PMB_DEVICE_AUTOMATIC;
+  options.device = PMB_DEVICE_CPU; // the core's GPU is not offered here yet
   options.threads = threads;
   pmb_context* context = nullptr;
   if (pmb_create(&options, &context) != PMB_OK)

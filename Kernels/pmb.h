@@ -71,8 +71,9 @@ typedef enum pmb_type {
 } pmb_type;
 
 typedef enum pmb_device {
-  PMB_DEVICE_AUTOMATIC = 0, /* the fastest that is there */
-  PMB_DEVICE_CPU = 1
+  PMB_DEVICE_AUTOMATIC = 0, /* the GPU if one can be used and cpu_path is NULL, else the CPU (pmb_info.device_note) */
+  PMB_DEVICE_CPU = 1,
+  PMB_DEVICE_GPU = 2 /* CUDA; PMB_UNAVAILABLE, with the reason, if not in this build or on this machine */
 } pmb_device;
 
 /* Memory for everything that the core keeps. `allocate` returns NULL on failure, otherwise memory aligned for any
@@ -106,6 +107,8 @@ typedef struct pmb_options {
   /* NULL: the fastest instruction set of this machine; else one of "portable", "avx2", "avx512", or "reference"
    * (portable, without shortcuts); PMB_UNAVAILABLE if it is not here. All give the same bytes. */
   const char *cpu_path;
+  int device_index;            /* which GPU, from 0 */
+  int64_t device_memory_limit; /* bytes that the context may hold on the GPU; 0: no limit but the GPU's own */
 } pmb_options;
 
 /* A volume of samples, borrowed: it must stay where it is and as it is until the next pmb_bind, pmb_unbind or
@@ -171,14 +174,18 @@ typedef struct pmb_mesh {
 /* What a context knows of its volume and its last calls. */
 typedef struct pmb_info {
   size_t struct_size;
-  double minimum, maximum;  /* over the finite samples of the bound volume; minimum > maximum: there is none */
-  int64_t bricks;           /* of the bound volume */
-  int64_t active_bricks;    /* of the last isovalue counted */
-  int64_t nonfinite_bricks; /* bricks with a NaN or an infinity among their samples or halo */
-  int64_t bytes;            /* that the context holds now, outside the caller's volume and mesh */
-  int64_t peak_bytes;       /* the most it ever held */
-  int threads;              /* workers in use */
-  const char *path;         /* instruction set in use, e.g. "avx2"; static */
+  double minimum, maximum;   /* over the finite samples of the bound volume; minimum > maximum: there is none */
+  int64_t bricks;            /* of the bound volume */
+  int64_t active_bricks;     /* of the last isovalue counted */
+  int64_t nonfinite_bricks;  /* bricks with a NaN or an infinity among their samples or halo */
+  int64_t bytes;             /* that the context holds now, outside the caller's volume and mesh */
+  int64_t peak_bytes;        /* the most it ever held */
+  int threads;               /* workers in use */
+  const char *path;          /* instruction set in use, e.g. "avx2"; static */
+  pmb_device device;         /* in use: PMB_DEVICE_CPU or PMB_DEVICE_GPU */
+  const char *device_note;   /* automatic: why no GPU is in use; else NULL; static */
+  int64_t device_bytes;      /* that the context holds on the GPU now */
+  int64_t device_peak_bytes; /* the most it ever held there */
 } pmb_info;
 
 typedef struct pmb_context pmb_context;

@@ -26,11 +26,16 @@ typedef struct pmb_backend {
 } pmb_backend;
 
 extern const pmb_backend pmb_cpu_backend;
+extern const pmb_backend pmb_cuda_backend; /* in builds without CUDA its create says so */
 
 struct pmb_context {
   const pmb_backend *backend;
   void *state; /* the backend's own */
   const char *path;
+  pmb_device device;
+  const char *device_note;
+  int device_index;
+  int64_t device_limit, device_bytes, device_peak_bytes;
   pmb_memory memory;
   pmb_crew crew;
 

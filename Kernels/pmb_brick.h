@@ -107,25 +107,23 @@ PMB_INLINE void pmb_content_plain(const pmb_rows *rows, const int n[3], pmb_cont
   }
 }
 
-/* Points on edges: crossed, no end equal to the isovalue, and used by at least one valid cell. cells[z + 1][y + 1] are
- * the valid cells. */
-PMB_INLINE void pmb_exact_edges(const pmb_rows *rows, uint64_t cells[5][5], pmb_content *content)
+/* Points on the edges of a row: crossed, no end equal to the isovalue, and used by at least one valid cell.
+ * cells[z + 1][y + 1] are the valid cells. */
+PMB_INLINE void pmb_exact_edges(const pmb_rows *rows, uint64_t cells[5][5], int row, pmb_content *content)
 {
-  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const int y = (row & 3) + 1;
-    const int z = (row >> 2) + 1;
-    const uint64_t inside = rows->inside[z][y], equal = rows->equal[z][y];
-    const uint64_t here = cells[z][y], below_y = cells[z][y - 1], below_z = cells[z - 1][y];
-    const uint64_t used_x = here | below_y | below_z | cells[z - 1][y - 1];
-    const uint64_t used_y = here | below_z;
-    const uint64_t used_z = here | below_y;
-    content->mask[PMB_EDGE_X][row] = pmb_own_columns((inside ^ inside >> 1) & ~(equal | equal >> 1) & used_x);
-    content->mask[PMB_EDGE_Y][row] =
-      pmb_own_columns((inside ^ rows->inside[z][y + 1]) & ~(equal | rows->equal[z][y + 1]) & (used_y | used_y << 1));
-    content->mask[PMB_EDGE_Z][row] =
-      pmb_own_columns((inside ^ rows->inside[z + 1][y]) & ~(equal | rows->equal[z + 1][y]) & (used_z | used_z << 1));
-    content->mask[PMB_SAMPLE][row] = 0;
-  }
+  const int y = (row & 3) + 1;
+  const int z = (row >> 2) + 1;
+  const uint64_t inside = rows->inside[z][y], equal = rows->equal[z][y];
+  const uint64_t here = cells[z][y], below_y = cells[z][y - 1], below_z = cells[z - 1][y];
+  const uint64_t used_x = here | below_y | below_z | cells[z - 1][y - 1];
+  const uint64_t used_y = here | below_z;
+  const uint64_t used_z = here | below_y;
+  content->mask[PMB_EDGE_X][row] = pmb_own_columns((inside ^ inside >> 1) & ~(equal | equal >> 1) & used_x);
+  content->mask[PMB_EDGE_Y][row] =
+    pmb_own_columns((inside ^ rows->inside[z][y + 1]) & ~(equal | rows->equal[z][y + 1]) & (used_y | used_y << 1));
+  content->mask[PMB_EDGE_Z][row] =
+    pmb_own_columns((inside ^ rows->inside[z + 1][y]) & ~(equal | rows->equal[z + 1][y]) & (used_z | used_z << 1));
+  content->mask[PMB_SAMPLE][row] = 0;
 }
 
 /* Marks the brick's own samples among the used corners of a cell; x, y, z: the cell, may be -1. */
@@ -135,44 +133,55 @@ PMB_INLINE void pmb_mark_samples(pmb_content *content, unsigned used, int x, int
     const int corner = pmb_lowest_bit(used);
     const int sx = x + (corner & 1), sy = y + (corner >> 1 & 1), sz = z + (corner >> 2);
     if (sx >= 0 && sx < PMB_BRICK_X && sy >= 0 && sy < PMB_BRICK_Y && sz >= 0 && sz < PMB_BRICK_Z) {
-      content->mask[PMB_SAMPLE][sz * PMB_BRICK_Y + sy] |= 1u << sx;
+      pmb_set_bits(&content->mask[PMB_SAMPLE][sz * PMB_BRICK_Y + sy], 1u << sx);
     }
   }
+}
+
+/* The valid cells of row (y - 1, z - 1) of a brick. */
+PMB_INLINE uint64_t pmb_valid_cells(const pmb_rows *rows, int y, int z)
+{
+  return pmb_full_cells(rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
+}
+
+/* Marks the sample points that the valid cells of row (y - 1, z - 1) use; returns the triangles of the brick's own. */
+PMB_INLINE int pmb_exact_cells(const pmb_rows *rows, uint64_t valid, int y, int z, pmb_content *content)
+{
+  const uint64_t a = rows->inside[z][y], b = rows->inside[z][y + 1];
+  const uint64_t c = rows->inside[z + 1][y], d = rows->inside[z + 1][y + 1];
+  const uint64_t ea = rows->equal[z][y], eb = rows->equal[z][y + 1];
+  const uint64_t ec = rows->equal[z + 1][y], ed = rows->equal[z + 1][y + 1];
+  const uint64_t equal = ea | eb | ec | ed;
+  const uint64_t joined = equal | equal >> 1;
+  const uint64_t own = y > 0 && z > 0 ? 0x1fffffffeu : 0;
+  const uint64_t mixed = valid & pmb_mixed_cells(a, b, c, d) & 0x1ffffffffu;
+  int triangles = 0;
+  for (uint64_t rest = mixed & ~joined & own; rest; rest &= rest - 1) {
+    triangles += pmb_triangle_count[pmb_cell_bits(a, b, c, d, pmb_lowest_bit(rest))];
+  }
+  /* Cells below the brick matter here too: they may use its sample points. */
+  for (uint64_t rest = mixed & joined; rest; rest &= rest - 1) {
+    const int bit = pmb_lowest_bit(rest);
+    const pmb_kept kept = pmb_cell_kept(pmb_cell_bits(a, b, c, d, bit), pmb_cell_bits(ea, eb, ec, ed, bit));
+    pmb_mark_samples(content, kept.used, bit - 1, y - 1, z - 1);
+    triangles += own >> bit & 1 ? kept.triangles : 0;
+  }
+  return triangles;
 }
 
 /* Content of any brick, by the full rules: borders, non-finite samples, points on samples. Needs all of `rows`. */
 PMB_INLINE void pmb_content_exact(const pmb_rows *rows, pmb_content *content)
 {
   uint64_t cells[5][5];
-  for (int z = 0; z < 5; ++z) {
-    for (int y = 0; y < 5; ++y) {
-      cells[z][y] =
-        pmb_full_cells(rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
-    }
+  for (int i = 0; i < 25; ++i) {
+    cells[i / 5][i % 5] = pmb_valid_cells(rows, i % 5, i / 5);
   }
-  pmb_exact_edges(rows, cells, content);
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    pmb_exact_edges(rows, cells, row, content);
+  }
   content->triangles = 0;
-  for (int z = 0; z < 5; ++z) {
-    for (int y = 0; y < 5; ++y) {
-      const uint64_t a = rows->inside[z][y], b = rows->inside[z][y + 1];
-      const uint64_t c = rows->inside[z + 1][y], d = rows->inside[z + 1][y + 1];
-      const uint64_t ea = rows->equal[z][y], eb = rows->equal[z][y + 1];
-      const uint64_t ec = rows->equal[z + 1][y], ed = rows->equal[z + 1][y + 1];
-      const uint64_t equal = ea | eb | ec | ed;
-      const uint64_t joined = equal | equal >> 1;
-      const uint64_t own = y > 0 && z > 0 ? 0x1fffffffeu : 0;
-      const uint64_t mixed = cells[z][y] & pmb_mixed_cells(a, b, c, d) & 0x1ffffffffu;
-      for (uint64_t rest = mixed & ~joined & own; rest; rest &= rest - 1) {
-        content->triangles += pmb_triangle_count[pmb_cell_bits(a, b, c, d, pmb_lowest_bit(rest))];
-      }
-      /* Cells below the brick matter here too: they may use its sample points. */
-      for (uint64_t rest = mixed & joined; rest; rest &= rest - 1) {
-        const int bit = pmb_lowest_bit(rest);
-        const pmb_kept kept = pmb_cell_kept(pmb_cell_bits(a, b, c, d, bit), pmb_cell_bits(ea, eb, ec, ed, bit));
-        pmb_mark_samples(content, kept.used, bit - 1, y - 1, z - 1);
-        content->triangles += own >> bit & 1 ? kept.triangles : 0;
-      }
-    }
+  for (int i = 0; i < 25; ++i) {
+    content->triangles += pmb_exact_cells(rows, cells[i / 5][i % 5], i % 5, i / 5, content);
   }
   content->points = pmb_count_points(content);
 }

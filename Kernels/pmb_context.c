@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pmb_backend.h"
+#include "pmb_cuda.h"
 #include "pmb_frame.h"
 
 static const char NO_ERROR[] = "no error";
@@ -62,9 +63,13 @@ static pmb_status check_options(const pmb_options *options)
     return pmb_fail(NULL, PMB_INVALID, "pmb_options.struct_size is %zu; set it to sizeof(pmb_options), %zu",
       options->struct_size, sizeof(*options));
   }
-  if (options->device != PMB_DEVICE_AUTOMATIC && options->device != PMB_DEVICE_CPU) {
-    return pmb_fail(NULL, PMB_INVALID, "pmb_options.device is %d; use PMB_DEVICE_AUTOMATIC or PMB_DEVICE_CPU",
-      (int)options->device);
+  if (options->device < PMB_DEVICE_AUTOMATIC || options->device > PMB_DEVICE_GPU) {
+    return pmb_fail(NULL, PMB_INVALID,
+      "pmb_options.device is %d; use PMB_DEVICE_AUTOMATIC, PMB_DEVICE_CPU or PMB_DEVICE_GPU", (int)options->device);
+  }
+  if (options->device_index < 0 || options->device_memory_limit < 0) {
+    return pmb_fail(NULL, PMB_INVALID, "pmb_options.device_index is %d and device_memory_limit %lld; use 0 or more",
+      options->device_index, (long long)options->device_memory_limit);
   }
   if (options->threads < 0 || options->threads > PMB_MAX_THREADS) {
     return pmb_fail(
@@ -75,6 +80,19 @@ static pmb_status check_options(const pmb_options *options)
       NULL, PMB_INVALID, "pmb_options.allocator has only one of allocate and release; set both or none");
   }
   return PMB_OK;
+}
+
+/* Sets the backend that the options ask for. */
+static void choose_backend(pmb_context *context, const pmb_options *options)
+{
+  context->device = options->device;
+  context->device_index = options->device_index;
+  context->device_limit = options->device_memory_limit;
+  if (options->device == PMB_DEVICE_AUTOMATIC) {
+    context->device_note = options->cpu_path ? NULL : pmb_cuda_missing();
+    context->device = options->cpu_path || context->device_note ? PMB_DEVICE_CPU : PMB_DEVICE_GPU;
+  }
+  context->backend = context->device == PMB_DEVICE_GPU ? &pmb_cuda_backend : &pmb_cpu_backend;
 }
 
 pmb_status pmb_create(const pmb_options *options, pmb_context **context)
@@ -102,7 +120,7 @@ pmb_status pmb_create(const pmb_options *options, pmb_context **context)
   made->crew.executor = options->executor;
   made->crew.workers = options->threads ? options->threads : pmb_available_cores();
   made->crew.workers = made->crew.workers < PMB_MAX_THREADS ? made->crew.workers : PMB_MAX_THREADS;
-  made->backend = &pmb_cpu_backend;
+  choose_backend(made, options);
   status = made->backend->create(made, options->cpu_path);
   if (status != PMB_OK) {
     memcpy(create_error, made->error, sizeof(create_error));
@@ -425,5 +443,9 @@ pmb_status pmb_get_info(const pmb_context *context, pmb_info *info)
   info->peak_bytes = context->memory.peak;
   info->threads = context->crew.workers;
   info->path = context->path;
+  info->device = context->device;
+  info->device_note = context->device_note;
+  info->device_bytes = context->device_bytes;
+  info->device_peak_bytes = context->device_peak_bytes;
   return PMB_OK;
 }

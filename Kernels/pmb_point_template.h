@@ -6,9 +6,8 @@
 PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_edge_parameter)(PMB_REAL lower, PMB_REAL upper, PMB_REAL iso, PMB_REAL iso_low)
 {
   const PMB_REAL half = (PMB_REAL)0.5;
-  PMB_REAL t = ((iso * half - lower * half) + iso_low * half) / (upper * half - lower * half);
-  t = t < 1 ? t : 1;
-  return t > 0 ? t : 0;
+  const PMB_REAL t = ((iso * half - lower * half) + iso_low * half) / (upper * half - lower * half);
+  return t < 1 ? (t > 0 ? t : 0) : 1;
 }
 
 /* A component of the gradient at a sample, in sample space; factor: 0.5, or 1 at the volume's border. */

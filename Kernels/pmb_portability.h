@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #if defined(__CUDACC__)
-#define PMB_INLINE static __host__ __device__ __forceinline__
+#define PMB_INLINE static __device__ __forceinline__
 #define PMB_TABLE static __device__ const
 #elif defined(__GNUC__)
 #define PMB_INLINE static inline __attribute__((always_inline, unused))
@@ -15,6 +15,16 @@
 #define PMB_INLINE static inline
 #define PMB_TABLE static const
 #endif
+
+/* Sets bits of a word that other threads of a GPU may set bits of at the same time. */
+PMB_INLINE void pmb_set_bits(uint32_t *word, uint32_t bits)
+{
+#if defined(__CUDA_ARCH__)
+  atomicOr(word, bits);
+#else
+  *word |= bits;
+#endif
+}
 
 /* Number of set bits. */
 PMB_INLINE int pmb_popcount(uint64_t bits)

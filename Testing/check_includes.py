@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Usage: check_includes.py: who may include what, so that the core stays free of VTK and the layers stay layers.
 
-  Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers
+  Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers; CUDA files: and the
+                    CUDA runtime
   Filters           VTK, the C++ library, libc, pmb.h as the only header of the core
   Plugin            no C or C++ at all
   Testing/Kernels   as Kernels, and the tests' own headers; no VTK
+  Testing/GPU       as Testing/Kernels, and its headers
 """
 import pathlib
 import re
@@ -33,9 +35,11 @@ def is_libc(name):
 def fault(path, bracket, name):
     """Why this include is not allowed, or None."""
     folder = path.relative_to(TOP).parts[:2]
-    own = (path.parent / name).is_file()
-    if folder[0] == "Kernels" or folder == ("Testing", "Kernels"):
-        core = (TOP / "Kernels" / name).is_file() and re.match(r"pmb\w*\.(h|c|inc)$", name)
+    own = (path.parent / name).is_file() or (TOP / "Testing" / "Kernels" / name).is_file()
+    if folder[0] == "Kernels" or folder in (("Testing", "Kernels"), ("Testing", "GPU")):
+        core = (TOP / "Kernels" / name).is_file() and re.match(r"pmb\w*\.(h|c|inc|cuh)$", name)
+        if path.suffix in (".cu", ".cuh") and bracket == "<" and name == "cuda_runtime.h":
+            return None
         if bracket == "<" and is_libc(name) or bracket == '"' and (core or own and folder[0] == "Testing"):
             return None
         return "only libc and the core's own headers (pmb*.h) may be included here"

@@ -24,7 +24,7 @@ expect() {
 
 # A PATH with fake tools: a Debian without any package, a user who is not root.
 mkdir "$work/bin"
-for tool in sh dirname cat mkdir tail grep head nproc find; do
+for tool in sh dirname readlink cat mkdir tail grep head nproc find; do
   ln -s "$(command -v "$tool")" "$work/bin/$tool"
 done
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/dpkg-query"

@@ -140,6 +140,7 @@ static void info_tells_the_bytes_held(void)
   pmb_info info = { .struct_size = sizeof info };
   double isovalue = make_volume(&v);
   int64_t after_unbind = -1;
+  options.device = PMB_DEVICE_CPU; /* of a GPU's memory the allocator knows nothing */
   CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
   for (int turn = 0; turn < 4; turn++) {
     CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
@@ -172,6 +173,7 @@ static void sparse_volume_needs_little_memory(void)
   double isovalue = -0.012;
   int64_t limit = (int64_t)256 * 256 * 256 / 8;
   volume_sampled(&v, PMB_FLOAT32, 256, cayley);
+  options.device = PMB_DEVICE_CPU; /* of a GPU's memory the allocator knows nothing */
   CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
   CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);

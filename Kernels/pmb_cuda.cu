@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The CUDA backend's passes, in their order. */
+#include "pmb_cuda.cuh"
+
+enum { EPOCHS = 1 << 14 };
+
+static pmb_cuda *state_of(pmb_context *context)
+{
+  return (pmb_cuda *)context->state;
+}
+
+extern "C" const char *pmb_cuda_missing(void)
+{
+  int count = 0, driver = 0;
+  cudaDeviceProp properties;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  cudaGetLastError();
+  if (error == cudaErrorInsufficientDriver) {
+    cudaDriverGetVersion(&driver);
+    return driver ? "the NVIDIA driver is too old for this build" : "there is no NVIDIA driver";
+  }
+  if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
+    return "there is no NVIDIA GPU, or this process may not use it";
+  }
+  if (error != cudaSuccess) {
+    return "the NVIDIA driver reports an error";
+  }
+  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess || properties.major * 10 + properties.minor < 75) {
+    cudaGetLastError();
+    return "the GPU is older than compute capability 7.5";
+  }
+  return NULL;
+}
+
+static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
+{
+  PMB_CUDA_TRY(context, cudaStreamCreateWithFlags(&cuda->compute, cudaStreamNonBlocking));
+  PMB_CUDA_TRY(context, cudaStreamCreateWithFlags(&cuda->copy, cudaStreamNonBlocking));
+  for (int i = 0; i < PMB_CUDA_SLOTS; ++i) {
+    PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->slot_done[i], cudaEventDisableTiming));
+  }
+  PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->points_done, cudaEventDisableTiming));
+  PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->triangles_done, cudaEventDisableTiming));
+  PMB_CUDA_TRY(context, cudaMallocHost((void **)&cuda->totals, sizeof(*cuda->totals)));
+  return pmb_cuda_reserve(cuda, &cuda->counters, 1, sizeof(pmb_cuda_counters), "counters");
+}
+
+static pmb_status cuda_create(pmb_context *context, const char *path)
+{
+  const char *missing = pmb_cuda_missing();
+  (void)path;
+  if (missing) {
+    return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", missing);
+  }
+  pmb_cuda *cuda = (pmb_cuda *)pmb_memory_take(&context->memory, 1, sizeof(*cuda));
+  if (!cuda) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the GPU backend (%zu bytes)", sizeof(*cuda));
+  }
+  memset(cuda, 0, sizeof(*cuda));
+  cuda->context = context;
+  cuda->device_limit = context->device_limit;
+  context->state = cuda;
+  context->path = "cuda";
+  int count = 0;
+  PMB_CUDA_TRY(context, cudaGetDeviceCount(&count));
+  if (context->device_index < 0 || context->device_index >= count) {
+    return pmb_fail(
+      context, PMB_UNAVAILABLE, "GPU %d is not there; this machine has %d", context->device_index, count);
+  }
+  cuda->device = context->device_index;
+  PMB_CUDA_TRY(context, cudaSetDevice(cuda->device));
+  PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&cuda->processors, cudaDevAttrMultiProcessorCount, cuda->device));
+  return make_streams(context, cuda);
+}
+
+/* Sums of device bytes to where pmb_get_info finds them. */
+static void account(pmb_context *context)
+{
+  context->device_bytes = state_of(context)->device_bytes;
+  context->device_peak_bytes = state_of(context)->device_peak;
+}
+
+static void cuda_unbind(pmb_context *context)
+{
+  pmb_cuda *cuda = state_of(context);
+  if (cuda) {
+    pmb_cuda_buffer *buffers[] = { &cuda->samples, &cuda->summary, &cuda->nonfinite, &cuda->ranges, &cuda->map,
+      &cuda->records, &cuda->brick, &cuda->counts, &cuda->before, &cuda->exact, &cuda->select_status,
+      &cuda->scan_status, &cuda->points, &cuda->normals, &cuda->gradients, &cuda->parameter, &cuda->sample,
+      &cuda->triangles, &cuda->cells, &cuda->attribute_in, &cuda->attribute_out };
+    cudaSetDevice(cuda->device);
+    if (cuda->compute) {
+      cudaStreamSynchronize(cuda->compute);
+    }
+    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
+      pmb_cuda_release(cuda, buffers[i]);
+    }
+    cuda->record_room = 0;
+    account(context);
+  }
+}
+
+static void cuda_destroy(pmb_context *context)
+{
+  pmb_cuda *cuda = state_of(context);
+  if (!cuda) {
+    return;
+  }
+  cuda_unbind(context);
+  pmb_cuda_release(cuda, &cuda->counters);
+  pmb_cuda_free_slots(cuda);
+  for (int i = 0; i < PMB_CUDA_SLOTS; ++i) {
+    if (cuda->slot_done[i]) {
+      cudaEventDestroy(cuda->slot_done[i]);
+    }
+  }
+  if (cuda->points_done) {
+    cudaEventDestroy(cuda->points_done);
+  }
+  if (cuda->triangles_done) {
+    cudaEventDestroy(cuda->triangles_done);
+  }
+  if (cuda->totals) {
+    cudaFreeHost(cuda->totals);
+  }
+  if (cuda->copy) {
+    cudaStreamDestroy(cuda->copy);
+  }
+  if (cuda->compute) {
+    cudaStreamDestroy(cuda->compute);
+  }
+  cudaGetLastError();
+  pmb_memory_give(&context->memory, cuda);
+  context->state = NULL;
+}
+
+/* With 2^(l-1) < d <= 2^l, factor = 2^(31+l) / d rounded up is wrong by less than 2^l, which for n < 2^31 changes n / d
+ * by less than 1 / d. */
+static pmb_cuda_divisor divisor_of(uint32_t d)
+{
+  pmb_cuda_divisor by = { 0, 31 };
+  while (((uint64_t)1 << (by.shift - 31)) < d) {
+    ++by.shift;
+  }
+  by.factor = (uint32_t)((((uint64_t)1 << by.shift) + d - 1) / d);
+  return by;
+}
+
+/* The volume's layout on the device. */
+static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
+{
+  const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  const int64_t *dims = context->volume.dims;
+  const int64_t per_vector = 16 / (int64_t)pmb_type_size(context->volume.type);
+  pmb_cuda_job *job = &cuda->job;
+  int64_t count = 1;
+  memset(job, 0, sizeof(*job));
+  for (int a = 0; a < 3; ++a) {
+    const int64_t bricks = (dims[a] + size[a] - 1) / size[a];
+    if (dims[a] > INT32_MAX - 64 || bricks > INT32_MAX / count) {
+      return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: %lld x %lld x %lld samples are too many for one GPU",
+        (long long)dims[0], (long long)dims[1], (long long)dims[2]);
+    }
+    count *= bricks;
+    job->dims[a] = (int32_t)dims[a];
+    job->bricks[a] = (uint32_t)bricks;
+  }
+  job->by_bricks[0] = divisor_of(job->bricks[0]);
+  job->by_bricks[1] = divisor_of(job->bricks[1]);
+  job->brick_count = (uint32_t)count;
+  job->pitch = (dims[0] + per_vector - 1) / per_vector * per_vector;
+  job->slice = job->pitch * dims[1];
+  context->bricks = count;
+  return PMB_OK;
+}
+
+static pmb_status reserve_volume(pmb_context *context, pmb_cuda *cuda)
+{
+  pmb_cuda_job *job = &cuda->job;
+  const size_t size = pmb_type_size(context->volume.type);
+  const int64_t bricks = job->brick_count;
+  pmb_status status = pmb_cuda_reserve(cuda, &cuda->samples, job->slice * job->dims[2], size, "the volume (samples)");
+  if (status == PMB_OK) {
+    status = pmb_cuda_reserve(cuda, &cuda->summary, bricks, 2 * size, "the summary (bricks)");
+  }
+  if (status == PMB_OK && pmb_type_is_float(context->volume.type)) {
+    status = pmb_cuda_reserve(cuda, &cuda->nonfinite, bricks, 1, "the summary (bricks)");
+  }
+  job->d_samples = cuda->samples.d_data;
+  job->d_low = cuda->summary.d_data;
+  job->d_high = (char *)cuda->summary.d_data + (size_t)bricks * size;
+  job->d_nonfinite = pmb_type_is_float(context->volume.type) ? (uint8_t *)cuda->nonfinite.d_data : NULL;
+  return status;
+}
+
+/* Summarizes the layers of bricks whose samples are there. */
+static pmb_status summarize_arrived(pmb_cuda *cuda, int64_t slices)
+{
+  const int64_t layers = cuda->job.bricks[2];
+  const int64_t ready = slices >= cuda->job.dims[2] ? layers : (slices - 1) / PMB_BRICK_Z;
+  const int64_t done = cuda->layers_done;
+  /* Few launches: whole columns of layers, and the rest at the end. */
+  if (ready - done < PMB_CUDA_LAYERS && ready < layers) {
+    return PMB_OK;
+  }
+  if (ready <= done) {
+    return PMB_OK;
+  }
+  cuda->layers_done = ready;
+  return pmb_cuda_summarize(cuda, done, ready);
+}
+
+static pmb_status cuda_bind(pmb_context *context)
+{
+  pmb_cuda *cuda = state_of(context);
+  PMB_CUDA_TRY(context, cudaSetDevice(cuda->device));
+  pmb_status status = lay_out(context, cuda);
+  cuda->layers_done = 0;
+  if (status == PMB_OK) {
+    status = reserve_volume(context, cuda);
+  }
+  if (status == PMB_OK) {
+    status = pmb_cuda_upload(cuda, summarize_arrived);
+  }
+  if (status == PMB_OK) {
+    status = pmb_cuda_range(cuda);
+  }
+  account(context);
+  return status;
+}
+
+/* Thresholds of 8- and 16-bit samples as integers: beyond the types' range where the isovalue is. */
+static void set_small(pmb_cuda_job *job)
+{
+  const int beyond = 100000;
+  const float up = ceilf(job->isovalue.threshold_f32), equal = job->isovalue.f32;
+  job->small_threshold = up > beyond ? beyond : up < -beyond ? -beyond : (int)up;
+  job->small_equal = equal > -beyond && equal < beyond ? (int)equal : beyond;
+}
+
+/* Points the job to its arrays. */
+static void point_job(pmb_cuda *cuda)
+{
+  pmb_cuda_job *job = &cuda->job;
+  job->epoch = cuda->epoch;
+  job->d_map = (uint2 *)cuda->map.d_data;
+  job->d_records = (pmb_cuda_record *)cuda->records.d_data;
+  job->d_brick = (uint32_t *)cuda->brick.d_data;
+  job->d_counts = (uint32_t *)cuda->counts.d_data;
+  job->d_before = (pmb_cuda_before *)cuda->before.d_data;
+  job->d_exact = (pmb_cuda_exact *)cuda->exact.d_data;
+  job->d_select_status = (uint64_t *)cuda->select_status.d_data;
+  job->d_scan_status = (uint64_t *)cuda->scan_status.d_data;
+  job->d_counters = (pmb_cuda_counters *)cuda->counters.d_data;
+  job->totals = cuda->totals;
+  job->record_capacity = cuda->record_room;
+  job->exact_capacity = (uint32_t)(cuda->exact.capacity / sizeof(pmb_cuda_exact));
+}
+
+/* Reserves room for `active` bricks and `exact` of them by the full rules. */
+static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t active, int64_t exact)
+{
+  const int64_t bricks = cuda->job.brick_count;
+  const int64_t room = active > cuda->record_room ? active : cuda->record_room;
+  const struct {
+    pmb_cuda_buffer *buffer;
+    int64_t count;
+    size_t size;
+    const char *what;
+  } arrays[] = {
+    { &cuda->map, bricks / 32 + 1, sizeof(uint2), "the brick map" },
+    { &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks" },
+    { &cuda->brick, room, sizeof(uint32_t), "the active bricks" },
+    { &cuda->counts, room, sizeof(uint32_t), "the active bricks" },
+    { &cuda->before, room, sizeof(pmb_cuda_before), "the active bricks" },
+    { &cuda->exact, exact, sizeof(pmb_cuda_exact), "the exact bricks" },
+    { &cuda->select_status, bricks / PMB_CUDA_SELECT_TILE + 1, sizeof(uint64_t), "the scan" },
+    { &cuda->scan_status, room / PMB_CUDA_SCAN_TILE + 1, 2 * sizeof(uint64_t), "the scan" },
+  };
+  const size_t before = cuda->select_status.capacity + cuda->scan_status.capacity;
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    const pmb_status status =
+      pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what);
+    if (status != PMB_OK) {
+      cuda->record_room = 0;
+      return status;
+    }
+  }
+  cuda->record_room = (uint32_t)room;
+  cuda->epoch = (cuda->epoch + 1) % EPOCHS;
+  if (cuda->epoch == 0 || before != cuda->select_status.capacity + cuda->scan_status.capacity) {
+    PMB_CUDA_TRY(
+      context, cudaMemsetAsync(cuda->select_status.d_data, 0, cuda->select_status.capacity, cuda->compute));
+    PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->scan_status.d_data, 0, cuda->scan_status.capacity, cuda->compute));
+    cuda->epoch = 1;
+  }
+  point_job(cuda);
+  return PMB_OK;
+}
+
+/* Enqueues select, classify and scan with the memory that is there. */
+pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda)
+{
+  memset(cuda->totals, 0, sizeof(*cuda->totals));
+  pmb_status status = pmb_cuda_select(cuda);
+  if (status == PMB_OK) {
+    status = pmb_cuda_classify(cuda);
+  }
+  if (status == PMB_OK) {
+    status = pmb_cuda_scan(cuda);
+  }
+  return status;
+}
+
+/* Whether the bricks fitted; if not, makes room. */
+static pmb_status fit_records(pmb_context *context, pmb_cuda *cuda, int *fits)
+{
+  const int64_t active = cuda->totals->active;
+  int64_t exact = 0;
+  *fits = active <= cuda->job.record_capacity && !cuda->totals->exact;
+  if (*fits) {
+    return PMB_OK;
+  }
+  if (cuda->totals->exact) {
+    pmb_cuda_counters counters;
+    PMB_CUDA_TRY(context, cudaMemcpy(&counters, cuda->counters.d_data, sizeof(counters), cudaMemcpyDeviceToHost));
+    exact = counters.exact;
+  }
+  /* An eighth more: a dragged isovalue then seldom allocates. */
+  return reserve_records(context, cuda, active + active / 8, exact + exact / 8);
+}
+
+static pmb_status cuda_count(pmb_context *context, const pmb_isovalue *isovalue, pmb_sizes *sizes)
+{
+  pmb_cuda *cuda = state_of(context);
+  const int64_t *dims = context->volume.dims;
+  int fits = 0;
+  sizes->points = sizes->triangles = 0;
+  context->active_bricks = 0;
+  cuda->empty = dims[0] < 2 || dims[1] < 2 || dims[2] < 2;
+  if (cuda->empty) {
+    return PMB_OK;
+  }
+  PMB_CUDA_TRY(context, cudaSetDevice(cuda->device));
+  cuda->job.isovalue = *isovalue;
+  cuda->job.frame = context->frame;
+  cuda->job.any_nonfinite = context->nonfinite_bricks > 0;
+  set_small(&cuda->job);
+  const int64_t bricks = cuda->job.brick_count;
+  pmb_status status = reserve_records(context, cuda, bricks < 4096 ? bricks : 4096 + bricks / 64, 1024);
+  while (status == PMB_OK && !fits) {
+    status = pmb_cuda_enqueue_count(cuda);
+    if (status == PMB_OK) {
+      status = pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "select and classify");
+    }
+    if (status == PMB_OK) {
+      status = fit_records(context, cuda, &fits);
+    }
+    if (status == PMB_OK && !pmb_crew_report(&context->crew, context->crew.fraction_end)) {
+      status = pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+    }
+  }
+  account(context);
+  if (status == PMB_OK) {
+    sizes->points = cuda->totals->points;
+    sizes->triangles = cuda->totals->triangles;
+    context->active_bricks = cuda->totals->active;
+    cuda->sizes = *sizes;
+  }
+  return status;
+}
+
+/* ---- emit ---- */
+
+/* Reserves one output array; d_out stays NULL where nothing is wanted. */
+static pmb_status reserve_output(
+  pmb_cuda *cuda, int wanted, pmb_cuda_buffer *buffer, int64_t count, size_t size, void *d_out, const char *what)
+{
+  if (!wanted) {
+    return PMB_OK;
+  }
+  const pmb_status status = pmb_cuda_reserve(cuda, buffer, count + count / 8, size, what);
+  memcpy(d_out, &buffer->d_data, sizeof(void *));
+  return status;
+}
+
+pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *out)
+{
+  const int64_t n = cuda->sizes.points, m = cuda->sizes.triangles;
+  const size_t real = pmb_type_size(mesh->point_type), id = pmb_type_size(mesh->id_type);
+  memset(out, 0, sizeof(*out));
+  out->point_base = base->points;
+  out->triangle_base = base->triangles;
+  out->point_type = mesh->point_type;
+  out->id_type = mesh->id_type;
+  out->point_room = n;
+  out->triangle_room = m;
+  const struct {
+    int wanted;
+    pmb_cuda_buffer *buffer;
+    int64_t count;
+    size_t size;
+    void *d_out;
+    const char *what;
+  } arrays[] = {
+    { mesh->points != NULL, &cuda->points, n, 3 * real, &out->d_points, "the points" },
+    { mesh->normals != NULL, &cuda->normals, n, 3 * sizeof(float), &out->d_normals, "the normals" },
+    { mesh->gradients != NULL, &cuda->gradients, n, 3 * sizeof(float), &out->d_gradients, "the gradients" },
+    { mesh->attribute_count > 0, &cuda->parameter, n, sizeof(double), &out->d_parameter, "the attributes" },
+    { mesh->attribute_count > 0, &cuda->sample, n, sizeof(int64_t), &out->d_sample, "the attributes" },
+    { mesh->triangles != NULL, &cuda->triangles, m, 3 * id, &out->d_triangles, "the triangles" },
+    { mesh->cells != NULL, &cuda->cells, m, sizeof(int64_t), &out->d_cells, "the cells" },
+  };
+  pmb_status status = PMB_OK;
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]) && status == PMB_OK; ++i) {
+    status = reserve_output(
+      cuda, arrays[i].wanted, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].d_out, arrays[i].what);
+  }
+  return status;
+}
+
+/* One array of the mesh, from the device to its place behind `before` elements. */
+static pmb_status bring(
+  pmb_cuda *cuda, cudaEvent_t ready, const void *d_array, void *array, int64_t before, int64_t count, size_t size)
+{
+  if (!array || count == 0) {
+    return PMB_OK;
+  }
+  return pmb_cuda_download(cuda, ready, d_array, (char *)array + (size_t)before * size, (size_t)count * size);
+}
+
+/* What needs no GPU: the scalars and the offsets. */
+typedef struct fill_work {
+  const pmb_mesh *mesh;
+  pmb_sizes base, sizes;
+  const pmb_isovalue *isovalue;
+} fill_work;
+
+enum { FILL = 65536 };
+
+static void fill_part(void *data, int worker, size_t part)
+{
+  const fill_work *work = (const fill_work *)data;
+  const pmb_mesh *mesh = work->mesh;
+  const int64_t begin = (int64_t)part * FILL;
+  (void)worker;
+  for (int64_t i = begin; mesh->scalars && i < begin + FILL && i < work->sizes.points; ++i) {
+    if (mesh->scalar_type == PMB_FLOAT32) {
+      ((float *)mesh->scalars)[work->base.points + i] = work->isovalue->f32;
+    } else {
+      ((double *)mesh->scalars)[work->base.points + i] = work->isovalue->value;
+    }
+  }
+  for (int64_t i = begin; mesh->offsets && i < begin + FILL && i < work->sizes.triangles; ++i) {
+    const int64_t t = work->base.triangles + i;
+    if (mesh->id_type == PMB_INT32) {
+      ((int32_t *)mesh->offsets)[t] = (int32_t)(3 * t);
+    } else {
+      ((int64_t *)mesh->offsets)[t] = 3 * t;
+    }
+  }
+}
+
+static pmb_status fill(
+  pmb_context *context, const pmb_isovalue *isovalue, const pmb_sizes *base, const pmb_mesh *mesh)
+{
+  const pmb_cuda *cuda = state_of(context);
+  fill_work work = { mesh, *base, cuda->sizes, isovalue };
+  const int64_t longest = cuda->sizes.points > cuda->sizes.triangles ? cuda->sizes.points : cuda->sizes.triangles;
+  const double end = context->crew.fraction_end;
+  if (!mesh->scalars && !mesh->offsets) {
+    return PMB_OK;
+  }
+  context->crew.fraction_end = context->crew.fraction_begin;
+  const int finished =
+    pmb_crew_loop(&context->crew, &context->memory, (size_t)((longest + FILL - 1) / FILL), fill_part, &work);
+  context->crew.fraction_end = end;
+  return finished ? PMB_OK : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+}
+
+static pmb_status emit_attributes(
+  pmb_context *context, pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *out)
+{
+  const int64_t *dims = context->volume.dims, n = cuda->sizes.points;
+  pmb_status status = PMB_OK;
+  for (int64_t i = 0; i < mesh->attribute_count && n > 0 && status == PMB_OK; ++i) {
+    const pmb_attribute *a = &mesh->attributes[i];
+    const size_t tuple = pmb_type_size(a->type) * (size_t)a->components;
+    const int64_t samples = dims[0] * dims[1] * dims[2];
+    status = pmb_cuda_reserve(cuda, &cuda->attribute_in, samples, tuple, "an attribute (samples)");
+    if (status == PMB_OK) {
+      status = pmb_cuda_reserve(cuda, &cuda->attribute_out, n, tuple, "an attribute (points)");
+    }
+    if (status == PMB_OK) {
+      status = pmb_cuda_upload_array(cuda, a->samples, (size_t)samples * tuple, cuda->attribute_in.d_data);
+    }
+    if (status == PMB_OK) {
+      status = pmb_cuda_attribute(cuda, a, n, cuda->attribute_in.d_data, cuda->attribute_out.d_data, out);
+    }
+    if (status == PMB_OK) {
+      PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));
+      status = bring(cuda, cuda->points_done, cuda->attribute_out.d_data, a->output, base->points, n, tuple);
+    }
+  }
+  pmb_cuda_release(cuda, &cuda->attribute_in);
+  return status;
+}
+
+/* Brings all arrays of the mesh, each within its part of the progress. */
+static pmb_status bring_all(
+  pmb_context *context, pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *out)
+{
+  const size_t real = 3 * pmb_type_size(mesh->point_type), id = 3 * pmb_type_size(mesh->id_type);
+  const pmb_sizes size = cuda->sizes;
+  const struct {
+    cudaEvent_t ready;
+    const void *d_array;
+    void *array;
+    int64_t before, count;
+    size_t size;
+  } arrays[] = {
+    { cuda->points_done, out->d_points, mesh->points, base->points, size.points, real },
+    { cuda->points_done, out->d_normals, mesh->normals, base->points, size.points, 3 * sizeof(float) },
+    { cuda->points_done, out->d_gradients, mesh->gradients, base->points, size.points, 3 * sizeof(float) },
+    { cuda->triangles_done, out->d_triangles, mesh->triangles, base->triangles, size.triangles, id },
+    { cuda->triangles_done, out->d_cells, mesh->cells, base->triangles, size.triangles, sizeof(int64_t) },
+  };
+  const int n = sizeof(arrays) / sizeof(arrays[0]);
+  const double begin = context->crew.fraction_begin, length = context->crew.fraction_end - begin;
+  pmb_status status = PMB_OK;
+  for (int i = 0; i < n && status == PMB_OK; ++i) {
+    context->crew.fraction_begin = begin + length * i / n;
+    context->crew.fraction_end = begin + length * (i + 1) / n;
+    status = bring(
+      cuda, arrays[i].ready, arrays[i].d_array, arrays[i].array, arrays[i].before, arrays[i].count, arrays[i].size);
+  }
+  context->crew.fraction_begin = context->crew.fraction_end = begin + length;
+  return status;
+}
+
+static pmb_status cuda_emit(
+  pmb_context *context, const pmb_isovalue *isovalue, const pmb_sizes *base, const pmb_mesh *mesh)
+{
+  pmb_cuda *cuda = state_of(context);
+  pmb_cuda_output out;
+  if (cuda->empty) {
+    return PMB_OK;
+  }
+  PMB_CUDA_TRY(context, cudaSetDevice(cuda->device));
+  pmb_status status = pmb_cuda_make_output(cuda, mesh, base, &out);
+  if (status == PMB_OK && (out.d_points || out.d_normals || out.d_gradients || out.d_parameter)) {
+    status = pmb_cuda_vertices(cuda, &out);
+  }
+  if (status == PMB_OK) {
+    PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));
+  }
+  if (status == PMB_OK && (out.d_triangles || out.d_cells)) {
+    status = pmb_cuda_triangles(cuda, &out);
+  }
+  if (status == PMB_OK) {
+    PMB_CUDA_TRY(context, cudaEventRecord(cuda->triangles_done, cuda->compute));
+    status = fill(context, isovalue, base, mesh);
+  }
+  if (status == PMB_OK) {
+    status = bring_all(context, cuda, base, mesh, &out);
+  }
+  if (status == PMB_OK) {
+    status = emit_attributes(context, cuda, base, mesh, &out);
+  }
+  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
+  account(context);
+  if (status == PMB_OK) {
+    status = pmb_cuda_check(context, error, "vertices and triangles");
+  }
+  if (status == PMB_OK && !pmb_crew_report(&context->crew, context->crew.fraction_end)) {
+    status = pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+  }
+  return status;
+}
+
+extern "C" const pmb_backend pmb_cuda_backend = { "cuda", cuda_create, cuda_destroy, cuda_bind, cuda_unbind,
+  cuda_count, cuda_emit };

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The CUDA backend: what its passes share on the host and on the device.
+ *
+ * Passes, as on the CPU: summarize (bind), select, classify with scan (count), vertices and triangles (emit). Each has
+ * its own file with its kernel and, below it, the function that launches it. Order comes from ordered scans
+ * ("decoupled look-back", Merrill and Garland 2016), never from atomics.
+ *
+ * On the device a volume lies in rows of `pitch` samples, a multiple of 16 bytes; the last sample of a row fills it. */
+#ifndef PMB_CUDA_CUH
+#define PMB_CUDA_CUH
+
+#include <cuda_runtime.h>
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+extern "C" {
+#include "pmb_backend.h"
+#include "pmb_brick.h"
+#include "pmb_cuda.h"
+#include "pmb_frame.h"
+}
+
+enum {
+  PMB_CUDA_WARPS = 8, /* warps of a block, each with a brick of its own */
+  PMB_CUDA_THREADS = 32 * PMB_CUDA_WARPS,
+  PMB_CUDA_ROWS = 25,         /* rows of a brick with its halo: row z * 5 + y */
+  PMB_CUDA_SELECT_WARPS = 32, /* of a block of select */
+  PMB_CUDA_SELECT_BRICKS = 8, /* bricks of a thread there */
+  PMB_CUDA_SELECT_TILE = 32 * PMB_CUDA_SELECT_WARPS * PMB_CUDA_SELECT_BRICKS,
+  PMB_CUDA_SCAN_TILE = 4 * PMB_CUDA_THREADS, /* active bricks of a block of scan */
+  PMB_CUDA_LAYERS = 8,                       /* layers of bricks that a warp walks through in summarize */
+  PMB_CUDA_SLOTS = 4                         /* pinned buffers between the host's arrays and the device */
+};
+
+/* An active brick between count and emit. */
+typedef struct pmb_cuda_record {
+  uint32_t word[PMB_CUDA_ROWS];   /* inside bits of columns 0-31 of the rows */
+  uint32_t column;                /* bit r: inside bit of column 32 of row r */
+  uint16_t first[PMB_BRICK_ROWS]; /* points of the brick before each row */
+  uint32_t exact;                 /* index of the exact record, PMB_CUDA_PLAIN: the masks follow from the words */
+  uint32_t unused;
+} pmb_cuda_record;
+
+/* Points and triangles of the active bricks before one. */
+typedef struct pmb_cuda_before {
+  int64_t points, triangles;
+} pmb_cuda_before;
+
+#define PMB_CUDA_PLAIN UINT32_MAX
+
+/* What only bricks with non-finite samples or points on samples need. */
+typedef struct pmb_cuda_exact {
+  uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS];
+  uint32_t equal[PMB_CUDA_ROWS], valid[PMB_CUDA_ROWS];
+  uint32_t equal_column, valid_column;
+} pmb_cuda_exact;
+
+/* What a count finds; in pinned memory that the device writes to. */
+typedef struct pmb_cuda_totals {
+  int64_t points, triangles;
+  uint32_t active;
+  uint32_t exact; /* not 0: there was no room for all exact records */
+} pmb_cuda_totals;
+
+/* The device's own counters. */
+typedef struct pmb_cuda_counters {
+  uint32_t active, exact;
+  uint32_t scan_tile; /* handed out so far */
+} pmb_cuda_counters;
+
+/* Division of numbers below 2^31 by a number: n / d = n * factor >> shift. */
+typedef struct pmb_cuda_divisor {
+  uint32_t factor, shift;
+} pmb_cuda_divisor;
+
+/* The bound volume and the request, as kernels get them. */
+typedef struct pmb_cuda_job {
+  const void *d_samples;
+  int64_t pitch, slice; /* samples from row to row and from slice to slice */
+  int32_t dims[3];
+  uint32_t bricks[3];
+  pmb_cuda_divisor by_bricks[2]; /* along x and y */
+  uint32_t brick_count;
+  void *d_low, *d_high; /* per brick, in the sample's type */
+  uint8_t *d_nonfinite; /* per brick; NULL for integers */
+  int any_nonfinite;
+  pmb_isovalue isovalue;
+  int small_threshold, small_equal; /* for 8- and 16-bit samples: inside is s >= , equal is s == */
+  uint2 *d_map;                     /* per 32 bricks: which are active, how many are active before */
+  pmb_cuda_record *d_records;       /* per active brick, like the next three */
+  uint32_t *d_brick;
+  uint32_t *d_counts; /* points, triangles << 16 */
+  pmb_cuda_before *d_before;
+  uint32_t record_capacity;
+  pmb_cuda_exact *d_exact;
+  uint32_t exact_capacity;
+  uint64_t *d_select_status; /* per tile of select */
+  uint64_t *d_scan_status;   /* two per tile of scan: points, triangles */
+  uint32_t epoch;            /* marks what was written in this count */
+  pmb_cuda_counters *d_counters;
+  pmb_cuda_totals *totals; /* pinned */
+  pmb_frame frame;
+} pmb_cuda_job;
+
+/* Where the emitting kernels write, on the device. */
+typedef struct pmb_cuda_output {
+  int64_t point_base, triangle_base; /* of the mesh, before this isovalue's: for ids alone */
+  void *d_points;
+  pmb_type point_type;
+  float *d_normals, *d_gradients;
+  double *d_parameter; /* per point, for attributes: t, and the lower sample << 2 | kind */
+  int64_t *d_sample;
+  void *d_triangles;
+  pmb_type id_type;
+  int64_t *d_cells;
+  int64_t point_room, triangle_room; /* bricks whose output goes beyond write nothing */
+} pmb_cuda_output;
+
+/* Device memory that only grows. */
+typedef struct pmb_cuda_buffer {
+  void *d_data;
+  size_t capacity;
+} pmb_cuda_buffer;
+
+typedef struct pmb_cuda {
+  pmb_context *context;
+  int device, processors;
+  int64_t device_bytes, device_peak, device_limit;
+  cudaStream_t compute, copy;
+  cudaEvent_t slot_done[PMB_CUDA_SLOTS], points_done, triangles_done;
+  char *slot[PMB_CUDA_SLOTS]; /* pinned, slot_bytes each; NULL until needed */
+  size_t slot_bytes;
+  pmb_cuda_totals *totals; /* pinned */
+  pmb_cuda_buffer samples, summary, nonfinite, ranges, counters, map, records, brick, counts, before, exact;
+  pmb_cuda_buffer select_status, scan_status;
+  pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
+  uint32_t epoch;
+  uint32_t record_room; /* active bricks that the arrays have room for */
+  int64_t layers_done;  /* bind: layers of bricks summarized so far */
+  int empty;            /* the volume has no cell */
+  pmb_sizes sizes;      /* of the isovalue last counted */
+  pmb_cuda_job job;
+} pmb_cuda;
+
+/* How samples are handled: as float or as double. */
+template <class T> struct pmb_cuda_real {
+  typedef float type;
+};
+template <> struct pmb_cuda_real<int32_t> {
+  typedef double type;
+};
+template <> struct pmb_cuda_real<uint32_t> {
+  typedef double type;
+};
+template <> struct pmb_cuda_real<int64_t> {
+  typedef double type;
+};
+template <> struct pmb_cuda_real<uint64_t> {
+  typedef double type;
+};
+template <> struct pmb_cuda_real<double> {
+  typedef double type;
+};
+
+template <class T> struct pmb_cuda_wider;
+template <> struct pmb_cuda_wider<int8_t> {
+  typedef int16_t type;
+};
+template <> struct pmb_cuda_wider<uint8_t> {
+  typedef uint16_t type;
+};
+
+/* Runs `call` with T defined as the sample type. */
+#define PMB_CUDA_BY_TYPE(type, call) \
+  switch (type) {                    \
+    case PMB_INT8: {                 \
+      typedef int8_t T;              \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_UINT8: {                \
+      typedef uint8_t T;             \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_INT16: {                \
+      typedef int16_t T;             \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_UINT16: {               \
+      typedef uint16_t T;            \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_INT32: {                \
+      typedef int32_t T;             \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_UINT32: {               \
+      typedef uint32_t T;            \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_INT64: {                \
+      typedef int64_t T;             \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_UINT64: {               \
+      typedef uint64_t T;            \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_FLOAT32: {              \
+      typedef float T;               \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_FLOAT64: {              \
+      typedef double T;              \
+      call;                          \
+      break;                         \
+    }                                \
+  }
+
+/* Turns a CUDA error into a status, with a text that says what was done. */
+pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
+
+/* Returns from the calling function if a CUDA call fails. */
+#define PMB_CUDA_TRY(context, call)                                         \
+  do {                                                                      \
+    const pmb_status try_status = pmb_cuda_check((context), (call), #call); \
+    if (try_status != PMB_OK) {                                             \
+      return try_status;                                                    \
+    }                                                                       \
+  } while (0)
+
+/* pmb_cuda_memory.cu */
+pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what);
+void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer);
+/* Brings the volume to the device; calls `arrived` whenever more slices are there, on the compute stream. */
+pmb_status pmb_cuda_upload(pmb_cuda *cuda, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices));
+pmb_status pmb_cuda_upload_array(pmb_cuda *cuda, const void *array, size_t bytes, void *d_array);
+/* Brings an array back, in order with the compute stream up to `ready`. */
+pmb_status pmb_cuda_download(pmb_cuda *cuda, cudaEvent_t ready, const void *d_array, void *array, size_t bytes);
+void pmb_cuda_free_slots(pmb_cuda *cuda);
+
+/* The launchers: they only enqueue, on cuda->compute. */
+pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
+pmb_status pmb_cuda_range(pmb_cuda *cuda); /* waits; sets the context's range */
+pmb_status pmb_cuda_select(pmb_cuda *cuda);
+pmb_status pmb_cuda_classify(pmb_cuda *cuda);
+pmb_status pmb_cuda_scan(pmb_cuda *cuda);
+pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
+pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
+/* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
+pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
+pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
+pmb_status pmb_cuda_attribute(pmb_cuda *cuda, const pmb_attribute *attribute, int64_t points, const void *d_in,
+  void *d_out, const pmb_cuda_output *output);
+
+#if defined(__CUDACC__)
+
+/* Launches a kernel; like <<<>>>, but returns what went wrong. */
+template <class... PARAMETERS, class... ARGUMENTS>
+static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, void (*kernel)(PARAMETERS...), int64_t blocks,
+  int threads, size_t shared, ARGUMENTS... arguments)
+{
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)blocks);
+  config.blockDim = dim3((unsigned)threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = cuda->compute;
+  return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+}
+
+/* ---- samples ---- */
+
+__device__ __forceinline__ int pmb_cuda_clamp(int i, int n)
+{
+  return i < 0 ? 0 : i < n ? i : n - 1;
+}
+
+/* Index of a sample; j and k are clamped to the volume, i must lie in it. */
+__device__ __forceinline__ int64_t pmb_cuda_index(const pmb_cuda_job &job, int i, int j, int k)
+{
+  return i + job.pitch * pmb_cuda_clamp(j, job.dims[1]) + job.slice * pmb_cuda_clamp(k, job.dims[2]);
+}
+
+__device__ __forceinline__ int pmb_cuda_small_inside(const pmb_cuda_job &job, int s)
+{
+  return s >= job.small_threshold;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, int8_t s)
+{
+  return pmb_cuda_small_inside(job, s);
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, uint8_t s)
+{
+  return pmb_cuda_small_inside(job, s);
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, int16_t s)
+{
+  return pmb_cuda_small_inside(job, s);
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, uint16_t s)
+{
+  return pmb_cuda_small_inside(job, s);
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, float s)
+{
+  return s >= job.isovalue.threshold_f32;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, double s)
+{
+  return s >= job.isovalue.threshold_f64;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, int32_t s)
+{
+  return (double)s >= job.isovalue.threshold_f64;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, uint32_t s)
+{
+  return (double)s >= job.isovalue.threshold_f64;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, int64_t s)
+{
+  return !job.isovalue.none && s >= job.isovalue.threshold_i64;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, uint64_t s)
+{
+  return !job.isovalue.none && s >= job.isovalue.threshold_u64;
+}
+
+/* Whether a sample equals the isovalue; only asked when such points are joined. */
+template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_cuda_job &job, T s)
+{
+  if (sizeof(T) <= 2) {
+    return (int)s == job.small_equal;
+  }
+  if (sizeof(typename pmb_cuda_real<T>::type) == 4) {
+    return (float)s == job.isovalue.f32;
+  }
+  return (double)s == job.isovalue.f64;
+}
+
+template <class T> __device__ __forceinline__ int pmb_cuda_finite(T)
+{
+  return 1;
+}
+template <> __device__ __forceinline__ int pmb_cuda_finite<float>(float s)
+{
+  return PMB_IS_FINITE(s);
+}
+template <> __device__ __forceinline__ int pmb_cuda_finite<double>(double s)
+{
+  return PMB_IS_FINITE(s);
+}
+
+/* ---- bricks ---- */
+
+/* Where a brick lies and how much of it is in the volume. */
+typedef struct pmb_cuda_box {
+  int origin[3];
+  uint32_t columns;      /* own columns in the volume */
+  uint32_t cell_columns; /* own cells whose 8 corners are in the volume, by column */
+} pmb_cuda_box;
+
+__device__ __forceinline__ uint32_t pmb_cuda_low_bits(int n)
+{
+  return n <= 0 ? 0 : n >= 32 ? UINT32_MAX : (1u << n) - 1;
+}
+
+__device__ __forceinline__ uint32_t pmb_cuda_divide(uint32_t n, pmb_cuda_divisor by)
+{
+  return (uint32_t)((uint64_t)n * by.factor >> by.shift);
+}
+
+__device__ __forceinline__ pmb_cuda_box pmb_cuda_box_of(const pmb_cuda_job &job, uint32_t brick)
+{
+  pmb_cuda_box box;
+  const uint32_t row = pmb_cuda_divide(brick, job.by_bricks[0]);
+  const uint32_t z = pmb_cuda_divide(row, job.by_bricks[1]);
+  box.origin[0] = (int)(brick - row * job.bricks[0]) * PMB_BRICK_X;
+  box.origin[1] = (int)(row - z * job.bricks[1]) * PMB_BRICK_Y;
+  box.origin[2] = (int)z * PMB_BRICK_Z;
+  box.columns = pmb_cuda_low_bits(job.dims[0] - box.origin[0]);
+  box.cell_columns = pmb_cuda_low_bits(job.dims[0] - 1 - box.origin[0]);
+  return box;
+}
+
+/* Own columns of row (y,z) in the volume. */
+__device__ __forceinline__ uint32_t pmb_cuda_row_columns(
+  const pmb_cuda_job &job, const pmb_cuda_box &box, int y, int z)
+{
+  return box.origin[1] + y < job.dims[1] && box.origin[2] + z < job.dims[2] ? box.columns : 0;
+}
+
+/* Cells of row (y,z) in the volume. */
+__device__ __forceinline__ uint32_t pmb_cuda_row_cells(const pmb_cuda_job &job, const pmb_cuda_box &box, int y, int z)
+{
+  return box.origin[1] + y + 1 < job.dims[1] && box.origin[2] + z + 1 < job.dims[2] ? box.cell_columns : 0;
+}
+
+/* The word of columns 1 to 32. */
+__device__ __forceinline__ uint32_t pmb_cuda_next(uint32_t word, uint32_t next_bit)
+{
+  return __funnelshift_r(word, next_bit, 1);
+}
+
+/* The four masks of points of an own row of a record. */
+typedef struct pmb_cuda_masks {
+  uint32_t kind[PMB_KINDS];
+} pmb_cuda_masks;
+
+/* columns: pmb_cuda_row_columns of the row. */
+__device__ __forceinline__ pmb_cuda_masks pmb_cuda_row_masks(
+  const pmb_cuda_job &job, const pmb_cuda_record *record, int row, uint32_t columns)
+{
+  pmb_cuda_masks masks;
+  if (record->exact == PMB_CUDA_PLAIN) {
+    const int r = (row >> 2) * 5 + (row & 3);
+    const uint32_t word = record->word[r];
+    masks.kind[PMB_EDGE_X] = (word ^ pmb_cuda_next(word, record->column >> r & 1)) & columns;
+    masks.kind[PMB_EDGE_Y] = (word ^ record->word[r + 1]) & columns;
+    masks.kind[PMB_EDGE_Z] = (word ^ record->word[r + 5]) & columns;
+    masks.kind[PMB_SAMPLE] = 0;
+  } else {
+    const pmb_cuda_exact *exact = job.d_exact + record->exact;
+    for (int kind = 0; kind < PMB_KINDS; ++kind) {
+      masks.kind[kind] = exact->mask[kind][row];
+    }
+  }
+  return masks;
+}
+
+/* ---- ordered scans ---- */
+
+enum { PMB_CUDA_PARTIAL = 1, PMB_CUDA_INCLUSIVE = 2 };
+
+/* A tile's word: its sum, what the sum covers, and the count that wrote it (so that nothing needs clearing). */
+__device__ __forceinline__ uint64_t pmb_cuda_status(uint64_t sum, int state, uint32_t epoch)
+{
+  return sum | (uint64_t)state << 48 | (uint64_t)epoch << 50;
+}
+
+__device__ __forceinline__ uint64_t pmb_cuda_sum_of_warp(uint64_t value)
+{
+  for (int step = 16; step > 0; step >>= 1) {
+    value += __shfl_xor_sync(UINT32_MAX, value, step);
+  }
+  return value;
+}
+
+/* The sum of all tiles before `tile`; a whole warp calls it. status[tile * stride] is a tile's word. */
+__device__ __forceinline__ uint64_t pmb_cuda_look_back(
+  const volatile uint64_t *d_status, int stride, uint32_t tile, uint32_t epoch)
+{
+  const int lane = threadIdx.x & 31;
+  uint64_t sum = 0;
+  for (int64_t end = tile; end > 0; end -= 32) {
+    const int64_t t = end - 1 - lane;
+    uint64_t word = pmb_cuda_status(0, PMB_CUDA_INCLUSIVE, epoch);
+    if (t >= 0) {
+      do {
+        word = d_status[t * stride];
+      } while (word >> 50 != epoch);
+    }
+    const uint32_t inclusive = __ballot_sync(UINT32_MAX, (word >> 48 & 3) == PMB_CUDA_INCLUSIVE);
+    const uint64_t value = word & ((1ull << 48) - 1);
+    const int last = inclusive ? __ffs((int)inclusive) - 1 : 31;
+    sum += pmb_cuda_sum_of_warp(lane <= last ? value : 0);
+    if (inclusive) {
+      break;
+    }
+  }
+  return sum;
+}
+
+/* Sum over the lanes up to and with this one. */
+__device__ __forceinline__ uint32_t pmb_cuda_inclusive_sum(uint32_t value)
+{
+  for (int step = 1; step < 32; step <<= 1) {
+    const uint32_t below = __shfl_up_sync(UINT32_MAX, value, step);
+    value += (threadIdx.x & 31) >= step ? below : 0;
+  }
+  return value;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Stands in for the CUDA backend in builds without a CUDA compiler. */
+#include "pmb_backend.h"
+#include "pmb_cuda.h"
+
+const char *pmb_cuda_missing(void)
+{
+  return "this build has no CUDA code (no CUDA compiler was found when it was made)";
+}
+
+static pmb_status none_create(pmb_context *context, const char *path)
+{
+  (void)path;
+  return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", pmb_cuda_missing());
+}
+
+static void none_destroy(pmb_context *context)
+{
+  (void)context;
+}
+
+const pmb_backend pmb_cuda_backend = {
+  .name = "cuda", .create = none_create, .destroy = none_destroy, .unbind = none_destroy
+};
+
+pmb_status pmb_cuda_measure(
+  pmb_context *context, double isovalue, int remove_degenerate, int repeats, pmb_cuda_times *times)
+{
+  (void)isovalue, (void)remove_degenerate, (void)repeats, (void)times;
+  return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", pmb_cuda_missing());
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
+#include "pmb_cuda.cuh"
+
+/* From this many bricks on, a thread looks at 32. */
+static const uint32_t LARGE = 4 << 20;
+
+/* See the CPU's `active`: min < isovalue <= max, or a sample may equal the isovalue. */
+template <class T> static __device__ __forceinline__ int is_active(const pmb_cuda_job &job, T low, T high)
+{
+  typedef typename pmb_cuda_real<T>::type real;
+  if (job.isovalue.join) {
+    const real value = sizeof(real) == 4 ? (real)job.isovalue.f32 : (real)job.isovalue.f64;
+    return !job.isovalue.none && (real)low <= value && (real)high >= value;
+  }
+  /* low > high where no sample is finite: such a brick is not active. */
+  return !(low > high) && !pmb_cuda_inside(job, low) && pmb_cuda_inside(job, high);
+}
+
+/* Sum over the lanes before this one and over the warps before; *total: of the block. */
+static __device__ __forceinline__ uint32_t block_sum_before(uint32_t value, uint32_t *warp_sums, uint32_t *total)
+{
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const uint32_t inclusive = pmb_cuda_inclusive_sum(value);
+  if (lane == 31) {
+    warp_sums[warp] = inclusive;
+  }
+  __syncthreads();
+  uint32_t before = inclusive - value;
+  const uint32_t sums = pmb_cuda_inclusive_sum(warp_sums[lane]);
+  *total = __shfl_sync(UINT32_MAX, sums, 31);
+  before += __shfl_sync(UINT32_MAX, sums, warp) - warp_sums[warp];
+  return before;
+}
+
+/* The active bricks before a tile; publishes the tile's own. The whole first warp calls it. */
+static __device__ __forceinline__ uint32_t tiles_before(const pmb_cuda_job &job, uint32_t tile, uint32_t total)
+{
+  volatile uint64_t *d_status = job.d_select_status;
+  if (threadIdx.x == 0) {
+    d_status[tile] = pmb_cuda_status(total, tile == 0 ? PMB_CUDA_INCLUSIVE : PMB_CUDA_PARTIAL, job.epoch);
+  }
+  const uint32_t before = (uint32_t)pmb_cuda_look_back(d_status, 1, tile, job.epoch);
+  if (threadIdx.x == 0 && tile > 0) {
+    d_status[tile] = pmb_cuda_status(before + total, PMB_CUDA_INCLUSIVE, job.epoch);
+  }
+  return before;
+}
+
+template <class T, int BRICKS>
+static __global__ void __launch_bounds__(32 * PMB_CUDA_SELECT_WARPS)
+  select_kernel(const __grid_constant__ pmb_cuda_job job)
+{
+  __shared__ uint32_t shared_before, warp_sums[PMB_CUDA_SELECT_WARPS];
+  const T *d_low = (const T *)job.d_low, *d_high = (const T *)job.d_high;
+  const uint32_t tile = blockIdx.x;
+  if (tile == 0 && threadIdx.x == 0) {
+    job.d_counters->exact = job.d_counters->scan_tile = 0;
+  }
+  const int64_t first = (int64_t)tile * BRICKS * 32 * PMB_CUDA_SELECT_WARPS;
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  /* A warp has the bricks of BRICKS words of the map; lane l keeps word l. */
+  uint32_t word = 0;
+#pragma unroll 8
+  for (int i = 0; i < BRICKS; ++i) {
+    const int64_t b = first + (warp * BRICKS + i) * 32 + lane;
+    const int active = b < job.brick_count && is_active<T>(job, d_low[b], d_high[b]);
+    const uint32_t ballot = __ballot_sync(UINT32_MAX, active);
+    word = lane == i ? ballot : word;
+  }
+  uint32_t total;
+  const uint32_t in_tile = block_sum_before(__popc(word), warp_sums, &total);
+  if (warp == 0) {
+    const uint32_t before = tiles_before(job, tile, total);
+    if (lane == 0) {
+      shared_before = before;
+    }
+  }
+  __syncthreads();
+  const uint32_t before = shared_before + in_tile;
+  const int64_t map_index = first / 32 + warp * BRICKS + lane;
+  if (lane < BRICKS && map_index * 32 < job.brick_count) {
+    job.d_map[map_index] = make_uint2(word, before);
+  }
+  for (int i = 0; i < BRICKS; ++i) {
+    const uint32_t bits = __shfl_sync(UINT32_MAX, word, i);
+    const uint32_t index = __shfl_sync(UINT32_MAX, before, i) + __popc(bits & ((1u << lane) - 1));
+    if (bits >> lane & 1 && index < job.record_capacity) {
+      job.d_brick[index] = (uint32_t)(first + (warp * BRICKS + i) * 32 + lane);
+    }
+  }
+  if (threadIdx.x == 0 && tile + 1 == gridDim.x) {
+    job.d_counters->active = shared_before + total;
+    job.totals->active = shared_before + total;
+  }
+}
+
+template <class T, int BRICKS> static cudaError_t launch(pmb_cuda *cuda)
+{
+  const int64_t in_tile = BRICKS * 32 * PMB_CUDA_SELECT_WARPS;
+  return pmb_cuda_launch(cuda, select_kernel<T, BRICKS>, (cuda->job.brick_count + in_tile - 1) / in_tile,
+    32 * PMB_CUDA_SELECT_WARPS, 0, cuda->job);
+}
+
+pmb_status pmb_cuda_select(pmb_cuda *cuda)
+{
+  cudaError_t error = cudaSuccess;
+  if (cuda->job.brick_count > LARGE) {
+    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = launch<T, 32>(cuda)));
+  } else {
+    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = launch<T, PMB_CUDA_SELECT_BRICKS>(cuda)));
+  }
+  return pmb_cuda_check(cuda->context, error, "launch of select");
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * pmb_bench_gpu.c - kernel times of the CUDA backend: per pass milliseconds, bytes, GB/s and percent of the device's own
+ * copy rate, then totals. Volumes resident, points with central-difference normals, 32-bit ids, counts read back.
+ * usage: pmb_bench_gpu [first volume [last volume]] */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "pmb_cuda.h"
+#include "test_util.h"
+
+enum { REPEATS = 20 };
+
+typedef struct bench_volume {
+  const char *name;
+  int64_t dims[3];
+  pmb_type type;
+  int dense;
+  double isovalue;
+} bench_volume;
+
+static const bench_volume volumes[] = {
+  { "Cayley 512^3 f32", { 512, 512, 512 }, PMB_FLOAT32, 0, -0.012 },
+  { "gyroid 512^3 f32", { 512, 512, 512 }, PMB_FLOAT32, 1, 0.1 },
+  { "Cayley 1024^3 f32", { 1024, 1024, 1024 }, PMB_FLOAT32, 0, -0.012 },
+  { "gyroid 1024^3 f32", { 1024, 1024, 1024 }, PMB_FLOAT32, 1, 0.1 },
+  { "Cayley 2048^2 x 4096 u8", { 2048, 2048, 4096 }, PMB_UINT8, 0, 127.5 },
+};
+
+static double seconds(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A separable sum of products, filled slice by slice; see fill_volume. */
+typedef struct fill_job {
+  const bench_volume *v;
+  void *samples;
+  float *s[3], *c[3]; /* gyroid: sines and cosines; Cayley: coordinates in s */
+} fill_job;
+
+static void fill_slice(const fill_job *f, int64_t k)
+{
+  const int64_t nx = f->v->dims[0], ny = f->v->dims[1];
+  for (int64_t j = 0; j < ny; j++)
+    for (int64_t i = 0; i < nx; i++) {
+      const int64_t at = i + nx * (j + ny * k);
+      const float x = f->s[0][i], y = f->s[1][j], z = f->s[2][k];
+      if (f->v->dense) {
+        ((float *)f->samples)[at] = x * f->c[1][j] + y * f->c[2][k] + z * f->c[0][i];
+      } else {
+        /* Cayley's cubic, 16xyz + 4(x + y + z) = 14 scaled: the test utilities have the same. */
+        const float value = (float)cayley((double)x, (double)y, (double)z);
+        if (f->v->type == PMB_FLOAT32)
+          ((float *)f->samples)[at] = value;
+        else {
+          const float scaled = 127.5f + 127.5f * 8 * (value + 0.012f);
+          ((uint8_t *)f->samples)[at] = (uint8_t)(scaled < 0 ? 0 : scaled > 255 ? 255 : scaled);
+        }
+      }
+    }
+}
+
+typedef struct fill_thread {
+  const fill_job *f;
+  int64_t first, step;
+} fill_thread;
+
+static void *fill_main(void *data)
+{
+  const fill_thread *t = data;
+  for (int64_t k = t->first; k < t->f->v->dims[2]; k += t->step) fill_slice(t->f, k);
+  return NULL;
+}
+
+static void fill_volume(const bench_volume *v, void *samples)
+{
+  enum { THREADS = 16 };
+  const double pi = 3.14159265358979323846;
+  fill_job f = { v, samples, { 0 }, { 0 } };
+  pthread_t threads[THREADS];
+  fill_thread told[THREADS];
+  for (int a = 0; a < 3; a++) {
+    f.s[a] = test_allocate(v->dims[a], sizeof(float));
+    f.c[a] = test_allocate(v->dims[a], sizeof(float));
+    for (int64_t i = 0; i < v->dims[a]; i++) {
+      const double x = -1 + 2 * (double)i / (double)(v->dims[a] - 1);
+      f.s[a][i] = (float)(v->dense ? sin(16 * pi * x) : x);
+      f.c[a][i] = (float)cos(16 * pi * x);
+    }
+  }
+  for (int t = 0; t < THREADS; t++) {
+    told[t] = (fill_thread){ &f, t, THREADS };
+    pthread_create(&threads[t], NULL, fill_main, &told[t]);
+  }
+  for (int t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);
+  for (int a = 0; a < 3; a++) {
+    free(f.s[a]);
+    free(f.c[a]);
+  }
+}
+
+static void line(const char *pass, double ms, double bytes, double copy_rate)
+{
+  printf("  %-10s %9.4f ms %9.1f MB %8.1f GB/s %5.1f%% of copy\n", pass, ms, 1e-6 * bytes, 1e-6 * bytes / ms,
+    100 * 1e3 * bytes / ms / copy_rate);
+}
+
+static void report(
+  const bench_volume *v, const pmb_cuda_times *t, double bind_ms, double api_ms, const pmb_info *info)
+{
+  const double voxels = (double)v->dims[0] * (double)v->dims[1] * (double)v->dims[2];
+  const double size = (double)pmb_type_size(v->type), active = (double)info->active_bricks;
+  const double samples = active * 33 * 25 * size, mesh_points = 24.0 * (double)t->points;
+  printf("%s: %lld points, %lld triangles, %lld of %lld bricks active (%.1f%%)\n", v->name, (long long)t->points,
+    (long long)t->triangle_count, (long long)info->active_bricks, (long long)info->bricks,
+    100 * active / (double)info->bricks);
+  line("summarize", t->summarize, (double)t->bytes_read, t->copy_rate);
+  line("select", t->select, (double)info->bricks * 2 * size, t->copy_rate);
+  line("classify", t->classify, samples + active * 160, t->copy_rate);
+  line("vertices", t->vertices, samples + active * 160 + mesh_points, t->copy_rate);
+  line("triangles", t->triangles, active * 320 + 12.0 * (double)t->triangle_count, t->copy_rate);
+  printf(
+    "  isovalue change %.4f ms, first extraction %.4f ms, copy rate %.0f GB/s; %.1f Gvoxels/s, %.2f Gtriangles/s\n",
+    t->isovalue, t->first, 1e-9 * t->copy_rate, 1e-6 * voxels / t->first,
+    1e-6 * (double)t->triangle_count / t->isovalue);
+  printf(
+    "  acceleration memory %.4f byte per voxel; bind from ordinary memory %.1f ms (%.1f GB/s); count and emit to "
+    "ordinary memory %.2f ms\n",
+    (double)t->acceleration_bytes / voxels, bind_ms, 1e-6 * (double)t->bytes_read / bind_ms, api_ms);
+  fflush(stdout);
+}
+
+/* Count and emit into ordinary arrays, best of a few. */
+static double time_api(pmb_context *context, double isovalue)
+{
+  const pmb_request request = { sizeof request, &isovalue, 1, 1 };
+  double best = 1e30;
+  pmb_sizes sizes;
+  if (pmb_count(context, &request, &sizes, NULL) != PMB_OK) return -1;
+  pmb_mesh mesh = { .struct_size = sizeof mesh,
+    .point_capacity = sizes.points,
+    .triangle_capacity = sizes.triangles,
+    .point_type = PMB_FLOAT32,
+    .id_type = PMB_INT32 };
+  mesh.points = test_allocate(3 * sizes.points, sizeof(float));
+  mesh.normals = test_allocate(3 * sizes.points, sizeof(float));
+  mesh.triangles = test_allocate(3 * sizes.triangles, sizeof(int32_t));
+  for (int i = 0; i < 4; i++) {
+    const double begin = seconds();
+    if (pmb_count(context, &request, &sizes, NULL) != PMB_OK || pmb_emit(context, &mesh) != PMB_OK) best = -1;
+    const double ms = 1e3 * (seconds() - begin);
+    best = ms < best ? ms : best;
+  }
+  free(mesh.points);
+  free(mesh.normals);
+  free(mesh.triangles);
+  return best;
+}
+
+static int bench(const bench_volume *v)
+{
+  pmb_context *context = NULL;
+  pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
+  pmb_cuda_times times;
+  pmb_info info = { .struct_size = sizeof info };
+  if (pmb_create(&options, &context) != PMB_OK) {
+    printf("%s\n", pmb_error(NULL));
+    return 1;
+  }
+  void *samples = malloc((size_t)v->dims[0] * v->dims[1] * v->dims[2] * pmb_type_size(v->type));
+  if (!samples) return 3;
+  fill_volume(v, samples);
+  const pmb_volume volume = {
+    .struct_size = sizeof volume, .samples = samples, .type = v->type, .dims = { v->dims[0], v->dims[1], v->dims[2] }
+  };
+  pmb_status status = pmb_bind(context, &volume);
+  const double begin = seconds();
+  status = status == PMB_OK ? pmb_bind(context, &volume) : status;
+  const double bind_ms = 1e3 * (seconds() - begin);
+  for (int join = 1; join >= 0 && status == PMB_OK; join--) {
+    status = pmb_cuda_measure(context, v->isovalue, join, REPEATS, &times);
+    if (status == PMB_OK) {
+      pmb_get_info(context, &info);
+      printf("remove_degenerate %d: ", join);
+      report(v, &times, bind_ms, join ? time_api(context, v->isovalue) : 0, &info);
+    }
+  }
+  if (status != PMB_OK) printf("%s: %s\n", v->name, pmb_error(context));
+  pmb_destroy(context);
+  free(samples);
+  return status != PMB_OK;
+}
+
+int main(int argc, char **argv)
+{
+  const int first = argc > 1 ? atoi(argv[1]) : 0, last = argc > 2 ? atoi(argv[2]) : 4;
+  int failed = 0;
+  for (int n = first; n <= last && n < 5; n++) failed += bench(&volumes[n]);
+  return failed != 0;
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * pmb_test_gpu.c - the CUDA backend against the CPU's: the same bytes in every array, for all types, sizes and options;
+ * limits of memory, aborting, and what the context says of itself. Needs a GPU (else skipped). PMB_TEST_SHORT in the
+ * environment: fewer cases, for slow tools. */
+#include <stdio.h>
+#include <string.h>
+
+#include "test_util.h"
+
+static int is_short(void)
+{
+  return getenv("PMB_TEST_SHORT") != NULL;
+}
+
+static pmb_context *gpu_new(int64_t limit)
+{
+  pmb_context *context = NULL;
+  pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .device_memory_limit = limit };
+  const pmb_status status = pmb_create(&options, &context);
+  if (status == PMB_UNAVAILABLE) test_skip("%s", pmb_error(NULL));
+  if (!CHECK(status == PMB_OK && context, "pmb_create: %s", pmb_error(NULL))) exit(1);
+  return context;
+}
+
+static pmb_context *cpu_new(void)
+{
+  pmb_context *context = NULL;
+  pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_CPU };
+  if (!CHECK(pmb_create(&options, &context) == PMB_OK, "pmb_create: %s", pmb_error(NULL))) exit(1);
+  return context;
+}
+
+/* Two contexts that must agree. */
+typedef struct pair {
+  pmb_context *cpu, *gpu;
+  int64_t triangles; /* compared so far */
+} pair;
+
+static pair pair_new(void)
+{
+  return (pair){ cpu_new(), gpu_new(0), 0 };
+}
+
+static void pair_free(pair *p)
+{
+  pmb_destroy(p->cpu);
+  pmb_destroy(p->gpu);
+}
+
+static void same_info(const pair *p)
+{
+  pmb_info c = { .struct_size = sizeof c }, g = { .struct_size = sizeof g };
+  pmb_get_info(p->cpu, &c);
+  pmb_get_info(p->gpu, &g);
+  CHECK(c.minimum == g.minimum && c.maximum == g.maximum, "range %g..%g on the CPU, %g..%g on the GPU", c.minimum,
+    c.maximum, g.minimum, g.maximum);
+  CHECK(c.bricks == g.bricks && c.nonfinite_bricks == g.nonfinite_bricks && c.active_bricks == g.active_bricks,
+    "bricks, non-finite, active: %lld %lld %lld on the CPU, %lld %lld %lld on the GPU", (long long)c.bricks,
+    (long long)c.nonfinite_bricks, (long long)c.active_bricks, (long long)g.bricks, (long long)g.nonfinite_bricks,
+    (long long)g.active_bricks);
+}
+
+static void bind_both(pair *p, const test_volume *v)
+{
+  CHECK_STATUS(p->cpu, pmb_bind(p->cpu, &v->view), PMB_OK);
+  CHECK_STATUS(p->gpu, pmb_bind(p->gpu, &v->view), PMB_OK);
+}
+
+static void extract_both(
+  pair *p, const double *isovalues, int64_t count, int remove_degenerate, pmb_type real_type, pmb_type id_type)
+{
+  test_mesh a, b;
+  CHECK_STATUS(p->cpu, mesh_extract(p->cpu, isovalues, count, remove_degenerate, real_type, id_type, &a), PMB_OK);
+  CHECK_STATUS(p->gpu, mesh_extract(p->gpu, isovalues, count, remove_degenerate, real_type, id_type, &b), PMB_OK);
+  if (CHECK(a.sizes.points == b.sizes.points && a.sizes.triangles == b.sizes.triangles,
+        "%lld points, %lld triangles on the CPU, %lld and %lld on the GPU; isovalue %.17g, remove_degenerate %d",
+        (long long)a.sizes.points, (long long)a.sizes.triangles, (long long)b.sizes.points,
+        (long long)b.sizes.triangles, count ? isovalues[0] : 0, remove_degenerate)) {
+    mesh_equal(&a, &b, "CPU and GPU");
+  }
+  if (count == 1) same_info(p);
+  p->triangles += a.sizes.triangles;
+  mesh_free(&a);
+  mesh_free(&b);
+}
+
+/* Both settings of remove_degenerate, types of the output in turn. */
+static void extract_all(pair *p, const test_volume *v, int64_t count, test_rng *rng)
+{
+  double isovalues[4];
+  for (int i = 0; i < count; i++) isovalues[i] = volume_isovalue(v, rng);
+  for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
+    const int other = (int)rng_int(rng, 0, 3);
+    extract_both(p, isovalues, count, remove_degenerate, other & 1 ? PMB_FLOAT64 : PMB_FLOAT32,
+      other & 2 ? PMB_INT64 : PMB_INT32);
+  }
+}
+
+static void types_and_sizes(void)
+{
+  static const int64_t sizes[][3] = { { 1, 1, 1 }, { 2, 2, 2 }, { 2, 1, 9 }, { 3, 66, 30 }, { 31, 3, 5 },
+    { 32, 4, 4 }, { 33, 5, 5 }, { 34, 6, 7 }, { 64, 64, 16 }, { 65, 8, 9 }, { 70, 45, 37 }, { 131, 17, 9 },
+    { 257, 9, 5 }, { 600, 5, 6 }, { 5, 7, 150 } };
+  pair p = pair_new();
+  test_rng rng = { 7 };
+  const int step = is_short() ? 4 : 1;
+  for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
+    for (int s = type % step; s < (int)(sizeof sizes / sizeof *sizes); s += step)
+      for (int data = 0; data < DATA_KINDS; data += step) {
+        test_volume v;
+        volume_make(&v, (pmb_type)type, sizes[s][0], sizes[s][1], sizes[s][2], (s + data) % LAYOUTS);
+        volume_fill(&v, data, &rng);
+        volume_world(&v, (s + type) % WORLDS, &rng);
+        test_about("%s, size %d, data %d", type_name((pmb_type)type), s, data);
+        bind_both(&p, &v);
+        extract_all(&p, &v, 1, &rng);
+        volume_free(&v);
+      }
+  CHECK(p.triangles > 100000, "only %lld triangles compared", (long long)p.triangles);
+  pair_free(&p);
+}
+
+static void fuzz(void)
+{
+  pair p = pair_new();
+  test_rng rng = { 20 };
+  const int cases = is_short() ? 40 : 1500;
+  for (int n = 0; n < cases; n++) {
+    test_volume v;
+    const int64_t most = n % 3 ? 40 : 140;
+    volume_random(&v, rng_int(&rng, 1, most), rng_int(&rng, 1, 40), rng_int(&rng, 1, 40), &rng);
+    bind_both(&p, &v);
+    extract_all(&p, &v, 1 + n % 7 / 5, &rng);
+    volume_free(&v);
+  }
+  CHECK(p.triangles > (is_short() ? 10000 : 5000000), "only %lld triangles compared", (long long)p.triangles);
+  pair_free(&p);
+}
+
+/* Many bricks: several tiles in every scan, bricks full of points, lists longer than one pass. */
+static void large(void)
+{
+  static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_UINT16, PMB_FLOAT64 };
+  pair p = pair_new();
+  test_rng rng = { 3 };
+  for (int n = 0; n < (is_short() ? 2 : 8); n++) {
+    test_volume v;
+    const double isovalue = n % 2 ? 0.1 : -0.012;
+    volume_sampled(&v, types[n / 2 % 4], is_short() ? 100 : 260, n % 2 ? gyroid : cayley);
+    test_about("%s of %s", n % 2 ? "gyroid" : "Cayley", type_name(v.view.type));
+    bind_both(&p, &v);
+    extract_both(&p, &isovalue, 1, 0, PMB_FLOAT32, PMB_INT32);
+    extract_both(&p, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32);
+    extract_all(&p, &v, 1, &rng);
+    volume_free(&v);
+  }
+  for (int data = 0; data < 3; data++) {
+    test_volume v;
+    volume_make(&v, data == 1 ? PMB_UINT8 : PMB_FLOAT32, 200, 150, is_short() ? 10 : 130, LAYOUT_PACKED);
+    volume_fill(&v, data == 2 ? DATA_PLATEAU : DATA_NOISE, &rng);
+    test_about("large data %d", data);
+    bind_both(&p, &v);
+    extract_all(&p, &v, 1, &rng);
+    volume_free(&v);
+  }
+  pair_free(&p);
+}
+
+static void isovalues_in_turn(void)
+{
+  pair p = pair_new();
+  test_rng rng = { 11 };
+  test_volume v;
+  volume_make(&v, PMB_UINT8, 90, 50, 40, LAYOUT_PACKED);
+  volume_fill(&v, DATA_SMOOTH, &rng);
+  bind_both(&p, &v);
+  test_about("three isovalues at once, then many counts in turn");
+  extract_all(&p, &v, 4, &rng);
+  extract_both(&p, NULL, 0, 1, PMB_FLOAT32, PMB_INT32);
+  for (int i = 0; i < (is_short() ? 20 : 300); i++) {
+    const double isovalue = i * 0.9;
+    extract_both(&p, &isovalue, 1, i & 1, PMB_FLOAT32, PMB_INT32);
+  }
+  volume_free(&v);
+  pair_free(&p);
+}
+
+/* The scan's marks come round after 16,384 counts. */
+static void counts_come_round(void)
+{
+  pair p = pair_new();
+  test_rng rng = { 12 };
+  test_volume v;
+  pmb_sizes first, sizes;
+  const double isovalue = 0.3;
+  const pmb_request request = { sizeof request, &isovalue, 1, 1 };
+  volume_make(&v, PMB_FLOAT32, 40, 40, 40, LAYOUT_PACKED);
+  volume_fill(&v, DATA_SMOOTH, &rng);
+  bind_both(&p, &v);
+  CHECK_STATUS(p.cpu, pmb_count(p.cpu, &request, &first, NULL), PMB_OK);
+  for (int i = 0; i < (is_short() ? 10 : 33000) && !test_failures(); i++) {
+    CHECK_STATUS(p.gpu, pmb_count(p.gpu, &request, &sizes, NULL), PMB_OK);
+    CHECK(sizes.points == first.points && sizes.triangles == first.triangles, "count %d: %lld points, not %lld", i,
+      (long long)sizes.points, (long long)first.points);
+  }
+  volume_free(&v);
+  pair_free(&p);
+}
+
+static void attributes(void)
+{
+  enum { TYPES = 10, N = 40 };
+  pair p = pair_new();
+  test_rng rng = { 5 };
+  test_volume v, arrays[TYPES];
+  pmb_attribute a[TYPES], b[TYPES];
+  const double isovalue = 0.1;
+  const pmb_request request = { sizeof request, &isovalue, 1, 1 };
+  pmb_sizes sizes;
+  volume_make(&v, PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
+  volume_fill(&v, DATA_SMOOTH, &rng);
+  bind_both(&p, &v);
+  CHECK_STATUS(p.cpu, pmb_count(p.cpu, &request, &sizes, NULL), PMB_OK);
+  CHECK_STATUS(p.gpu, pmb_count(p.gpu, &request, &sizes, NULL), PMB_OK);
+  CHECK(sizes.points > 100, "only %lld points", (long long)sizes.points);
+  for (int n = 0; n < TYPES; n++) {
+    const int components = 1 + n % 3;
+    const pmb_type type = (pmb_type)(PMB_INT8 + n);
+    volume_make(&arrays[n], type, (int64_t)N * components, N, N, LAYOUT_PACKED);
+    volume_fill(&arrays[n], n % 2 ? DATA_LIMITS : DATA_NOISE, &rng);
+    a[n] = (pmb_attribute){ arrays[n].memory, type, components,
+      test_allocate(sizes.points * components, pmb_type_size(type)) };
+    b[n] = a[n];
+    b[n].output = test_allocate(sizes.points * components, pmb_type_size(type));
+  }
+  pmb_mesh mesh = { .struct_size = sizeof mesh,
+    .point_capacity = sizes.points,
+    .triangle_capacity = sizes.triangles,
+    .attributes = a,
+    .attribute_count = TYPES };
+  CHECK_STATUS(p.cpu, pmb_emit(p.cpu, &mesh), PMB_OK);
+  mesh.attributes = b;
+  CHECK_STATUS(p.gpu, pmb_emit(p.gpu, &mesh), PMB_OK);
+  for (int n = 0; n < TYPES; n++) {
+    const size_t bytes = (size_t)sizes.points * a[n].components * pmb_type_size(a[n].type);
+    CHECK(memcmp(a[n].output, b[n].output, bytes) == 0, "attribute of %s differs", type_name(a[n].type));
+    free(a[n].output);
+    free(b[n].output);
+    volume_free(&arrays[n]);
+  }
+  volume_free(&v);
+  pair_free(&p);
+}
+
+/* Each output alone gives the same as all together. */
+static void single_outputs(void)
+{
+  pmb_context *gpu = gpu_new(0);
+  test_volume v;
+  test_mesh all, one;
+  const double isovalue = 0.1;
+  volume_sampled(&v, PMB_FLOAT32, 50, gyroid);
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+  CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &all), PMB_OK);
+  mesh_make(&one, all.sizes, PMB_FLOAT32, PMB_INT32);
+  for (int n = 0; n < 7; n++) {
+    pmb_mesh m = one.view;
+    m.points = n == 0 ? m.points : NULL;
+    m.normals = n == 1 ? m.normals : NULL;
+    m.gradients = n == 2 ? m.gradients : NULL;
+    m.scalars = n == 3 ? m.scalars : NULL;
+    m.triangles = n == 4 ? m.triangles : NULL;
+    m.offsets = n == 5 ? m.offsets : NULL;
+    m.cells = n == 6 ? m.cells : NULL;
+    CHECK_STATUS(gpu, pmb_emit(gpu, &m), PMB_OK);
+  }
+  mesh_equal(&all, &one, "outputs one by one");
+  mesh_free(&all);
+  mesh_free(&one);
+  volume_free(&v);
+  pmb_destroy(gpu);
+}
+
+/* With every limit from nothing to enough: out of memory says so, leaves nothing, and the context goes on. */
+static void out_of_memory(void)
+{
+  test_volume v;
+  test_mesh want, got;
+  const double isovalue = 0.1;
+  int refused = 0, done = 0;
+  volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
+  pmb_context *cpu = cpu_new();
+  CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+  CHECK_STATUS(cpu, mesh_extract(cpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
+  for (int64_t limit = 16384; limit < 64 << 20; limit += limit / (is_short() ? 2 : 16)) {
+    pmb_context *gpu = gpu_new(limit);
+    pmb_info info = { .struct_size = sizeof info };
+    pmb_status status = pmb_bind(gpu, &v.view);
+    if (status == PMB_OK) {
+      status = mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
+      if (status == PMB_OK) {
+        mesh_equal(&want, &got, "under a limit");
+        done++;
+      }
+      mesh_free(&got);
+    }
+    if (status != PMB_OK) {
+      CHECK(status == PMB_OUT_OF_MEMORY, "limit %lld: %s", (long long)limit, pmb_error(gpu));
+      refused++;
+    }
+    CHECK_STATUS(gpu, pmb_get_info(gpu, &info), PMB_OK);
+    CHECK(info.device_peak_bytes <= limit && info.device_bytes <= info.device_peak_bytes, "%lld bytes, limit %lld",
+      (long long)info.device_peak_bytes, (long long)limit);
+    pmb_unbind(gpu);
+    CHECK_STATUS(gpu, pmb_get_info(gpu, &info), PMB_OK);
+    CHECK(info.device_bytes < 4096, "%lld bytes on the GPU with nothing bound", (long long)info.device_bytes);
+    pmb_destroy(gpu);
+  }
+  CHECK(refused > 3 && done > 0, "%d refused, %d done", refused, done);
+  mesh_free(&want);
+  pmb_destroy(cpu);
+  volume_free(&v);
+}
+
+/* Says stop at the n-th call. */
+static int stop_at(void *user, double fraction)
+{
+  CHECK(fraction >= 0 && fraction <= 1, "fraction %g", fraction);
+  return --*(int *)user < 0;
+}
+
+static void aborting(void)
+{
+  pmb_context *gpu = gpu_new(0);
+  test_volume v;
+  test_mesh want, got;
+  const double isovalue = 0.1;
+  int aborted = 0, calls = 0;
+  volume_sampled(&v, PMB_FLOAT32, 100, gyroid);
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+  CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
+  for (int n = 0; n < 40; n++) {
+    calls = n;
+    pmb_set_progress(gpu, stop_at, &calls);
+    pmb_status status = pmb_bind(gpu, &v.view);
+    if (status == PMB_OK) {
+      status = mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
+      mesh_free(&got);
+    }
+    CHECK(status == PMB_OK || status == PMB_ABORTED, "status %s", pmb_status_text(status));
+    aborted += status == PMB_ABORTED;
+    pmb_set_progress(gpu, NULL, NULL);
+    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
+    mesh_equal(&want, &got, "after an abort");
+    mesh_free(&got);
+  }
+  CHECK(aborted >= 3 && aborted < 40, "%d of 40 aborted", aborted);
+  mesh_free(&want);
+  volume_free(&v);
+  pmb_destroy(gpu);
+}
+
+static void says_what_it_is(void)
+{
+  pmb_context *gpu = gpu_new(0), *automatic = NULL;
+  pmb_info info = { .struct_size = sizeof info };
+  CHECK_STATUS(gpu, pmb_get_info(gpu, &info), PMB_OK);
+  CHECK(info.device == PMB_DEVICE_GPU && !info.device_note && !strcmp(info.path, "cuda"), "device %d, path %s",
+    (int)info.device, info.path);
+  CHECK_STATUS(NULL, pmb_create(NULL, &automatic), PMB_OK);
+  CHECK_STATUS(automatic, pmb_get_info(automatic, &info), PMB_OK);
+  CHECK(info.device == PMB_DEVICE_GPU, "automatic took device %d", (int)info.device);
+  const pmb_options far = { .struct_size = sizeof far, .device = PMB_DEVICE_GPU, .device_index = 1000 };
+  pmb_context *none = NULL;
+  CHECK_STATUS(NULL, pmb_create(&far, &none), PMB_UNAVAILABLE);
+  CHECK(!none && strstr(pmb_error(NULL), "1000"), "error text: %s", pmb_error(NULL));
+  pmb_destroy(automatic);
+  pmb_destroy(gpu);
+}
+
+/* Where no GPU can be used: asking for one says why, and the default goes to the CPU and tells. */
+static void without_a_gpu(void)
+{
+  pmb_context *gpu = NULL, *automatic = NULL;
+  pmb_info info = { .struct_size = sizeof info };
+  const pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
+  const pmb_status status = pmb_create(&options, &gpu);
+  if (status == PMB_OK) {
+    pmb_destroy(gpu);
+    test_skip("this machine has a GPU");
+  }
+  CHECK(status == PMB_UNAVAILABLE && !gpu, "status %s", pmb_status_text(status));
+  CHECK(strstr(pmb_error(NULL), "no GPU can be used: "), "error text: %s", pmb_error(NULL));
+  CHECK_STATUS(NULL, pmb_create(NULL, &automatic), PMB_OK);
+  CHECK_STATUS(automatic, pmb_get_info(automatic, &info), PMB_OK);
+  CHECK(info.device == PMB_DEVICE_CPU && info.device_note && *info.device_note && info.device_bytes == 0,
+    "device %d, note %s", (int)info.device, info.device_note ? info.device_note : "none");
+  pmb_destroy(automatic);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(types_and_sizes)
+  CASE(isovalues_in_turn)
+  CASE(attributes)
+  CASE(single_outputs)
+  CASE(out_of_memory)
+  CASE(aborting)
+  CASE(says_what_it_is)
+  CASE(without_a_gpu)
+  CASE(large)
+  CASE(fuzz)
+  CASE(counts_come_round)
+)
