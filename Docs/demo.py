@@ -56,8 +56,7 @@ def facts(contour, device):
 
 def last_run(contour):
     """The device: the beginning of what the filter says of its last run."""
-    contour.UpdatePropertyInformation()
-    return contour.GetProperty("LastRunSummary").GetElement(0).split(":")[0]
+    return contour.LastRun.split(":")[0]
 
 
 def print_table(scan, ours, theirs):

@@ -37,6 +37,7 @@ def check(world, pass_arrays):
     print(f"rank {world.rank} of {world.size}: {len(centers)} triangles and {total - len(centers)} ghosts", flush=True)
     everything = world.gather(centers)
     if world.rank == 0:
+        true(f" {total} triangles" in proxy.LastRun, f"{total} triangles, but the last run is {proxy.LastRun!r}")
         true(min(map(len, everything)) > 0, "a rank has no triangles of its own")
         joined = numpy.concatenate(everything)
         equal(len(joined), EXPECTED, f"triangles that are no ghosts, PassArrays {pass_arrays}")

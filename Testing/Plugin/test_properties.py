@@ -189,14 +189,37 @@ def names_in_python():
     equal(mesh.GetPointData().GetNumberOfArrays(), 0, "point arrays")
 
 
+def says_last_run(proxy, when):
+    """LastRun speaks of the surface that the proxy has now. Nothing but an update may be needed for that."""
+    text = proxy.LastRun
+    cells = proxy.GetDataInformation().GetNumberOfCells()
+    true(cells > 0 and "CPU" in text and f" {cells} triangles" in text,
+         f"{when}: the last run of {cells} triangles is {text!r}")
+    return text
+
+
 def last_run():
     proxy = contour()
-    mesh = output(proxy)
-    proxy.UpdatePropertyInformation()
-    text = proxy.GetProperty("LastRunSummary").GetElement(0)
-    true("CPU" in text, f"the last run names no device: {text!r}")
-    true(f"{mesh.GetNumberOfPolys():,}" in text or str(mesh.GetNumberOfPolys()) in text,
-         f"the last run has no number of triangles: {text!r}")
+    equal(proxy.LastRun, "Not run yet", "last run of a new filter")
+    texts = set()
+    for isovalue in (90.25, 95.0, 88.5):
+        proxy.Isosurfaces = [isovalue]
+        proxy.UpdatePipeline()
+        texts.add(says_last_run(proxy, f"isovalue {isovalue}"))
+    proxy.Isosurfaces = [93.0]
+    simple.Shrink(Input=proxy).UpdatePipeline()
+    texts.add(says_last_run(proxy, "updated through a filter behind it"))
+    proxy.Isosurfaces = [91.0]
+    simple.Show(proxy)
+    simple.Render()
+    texts.add(says_last_run(proxy, "updated by a view"))
+    proxy.Isosurfaces = [94.0]
+    proxy.UpdatePipeline(1.0)
+    texts.add(says_last_run(proxy, "updated for a time"))
+    equal(len(texts), 6, "different texts of six runs")
+    proxy.Isosurfaces = []
+    proxy.UpdatePipeline()
+    true(proxy.LastRun.startswith("No surface"), f"without isovalues the last run is {proxy.LastRun!r}")
 
 
 load_plugin()

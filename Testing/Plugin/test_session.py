@@ -55,6 +55,7 @@ def state_file():
         equal(list(data) if isinstance(value, list) else data, value, name)
     equal(loaded.GetProperty("NumberOfThreads").GetData(), 2, "NumberOfThreads")
     equal(counts(output(loaded)), before, "points and triangles")
+    true(f" {before[1]} triangles" in loaded.LastRun, f"{before[1]} triangles, but the last run is {loaded.LastRun!r}")
 
 
 def undo():

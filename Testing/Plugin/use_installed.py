@@ -2,7 +2,7 @@
 """Uses an installed plugin ("plugin") or the installed Python module ("module") and counts triangles."""
 import sys
 
-from plugin_testing import counts, equal, flying_edges, load_plugin, output, run
+from plugin_testing import counts, equal, flying_edges, load_plugin, output, run, true
 from paraview import simple
 
 EXTENT = [-20, 20, -20, 20, -20, 20]
@@ -17,6 +17,7 @@ def plugin():
     proxy = simple.PMBContour(Input=simple.Wavelet(WholeExtent=EXTENT), ContourBy=["POINTS", "RTData"],
                               Isosurfaces=[157.0], RemoveDegenerateTriangles=0)
     equal(counts(output(proxy)), counts(flying_edges(wavelet(), 157.0)), "points and triangles")
+    true("triangles" in proxy.LastRun, f"the last run is {proxy.LastRun!r}")
 
 
 def module():

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class vtkSMPMBContourProxy
+ * @brief the client's side of PMB Contour: keeps Last Run current
+ *
+ * ParaView fetches information properties before a pipeline is updated, not after it. Last Run speaks of what the
+ * update did, so this proxy fetches it once more when an update is done.
+ */
+#ifndef vtkSMPMBContourProxy_h
+#define vtkSMPMBContourProxy_h
+
+#include "vtkSMSourceProxy.h"
+
+class vtkSMPMBContourProxy : public vtkSMSourceProxy
+{
+public:
+  static vtkSMPMBContourProxy* New();
+  vtkTypeMacro(vtkSMPMBContourProxy, vtkSMSourceProxy);
+
+  /**
+   * Makes the class known to ParaView, which creates it for the XML element PMBContourProxy. Called when the plugin is
+   * loaded.
+   */
+  static void Register();
+
+protected:
+  vtkSMPMBContourProxy();
+  ~vtkSMPMBContourProxy() override;
+
+  void PostUpdateData(bool using_cache) override;
+
+private:
+  vtkSMPMBContourProxy(const vtkSMPMBContourProxy&) = delete;
+  void operator=(const vtkSMPMBContourProxy&) = delete;
+};
+
+#endif
