@@ -273,11 +273,20 @@ static pmb_status check_request(pmb_context *context, const pmb_request *request
   return PMB_OK;
 }
 
+/* Whether all samples are on one side; 64-bit integers at the very minimum are not sure, their range being rounded.
+ * Without this an isovalue equal to a constant background would make each of its bricks active, for nothing. */
+static int nothing_crossed(const pmb_context *context, double isovalue)
+{
+  const int rounded = context->volume.type == PMB_INT64 || context->volume.type == PMB_UINT64;
+  return isovalue > context->maximum || isovalue < context->minimum || (isovalue == context->minimum && !rounded);
+}
+
 /* Classifies isovalue i; progress covers [begin, begin + length) of the call. */
 static pmb_status classify_isovalue(pmb_context *context, int64_t i, double begin, double length, pmb_sizes *sizes)
 {
   const double value = ((const double *)context->isovalues.data)[i];
-  const pmb_isovalue isovalue = pmb_isovalue_make(value, context->volume.type, context->remove_degenerate);
+  pmb_isovalue isovalue = pmb_isovalue_make(value, context->volume.type, context->remove_degenerate);
+  isovalue.none |= nothing_crossed(context, value);
   context->classified = -1;
   context->crew.fraction_begin = begin;
   context->crew.fraction_end = begin + length;

@@ -236,14 +236,6 @@ static pmb_sizes scan(pmb_cpu *cpu)
   return before;
 }
 
-/* Whether all samples are on one side; 64-bit integers at the very minimum are not sure, their range being rounded.
- * Without this an isovalue equal to a constant background would make each of its bricks active, for nothing. */
-static int nothing_crossed(const pmb_context *context, double isovalue)
-{
-  const int rounded = context->volume.type == PMB_INT64 || context->volume.type == PMB_UINT64;
-  return isovalue > context->maximum || isovalue < context->minimum || (isovalue == context->minimum && !rounded);
-}
-
 static pmb_status cpu_count(pmb_context *context, const pmb_isovalue *isovalue, pmb_sizes *sizes)
 {
   pmb_cpu *cpu = state_of(context);
@@ -252,8 +244,7 @@ static pmb_status cpu_count(pmb_context *context, const pmb_isovalue *isovalue, 
   cpu->isovalue = isovalue;
   cpu->record_count = context->active_bricks = 0;
   *sizes = (pmb_sizes){ 0, 0 };
-  if (cpu->volume->dims[0] < 2 || cpu->volume->dims[1] < 2 || cpu->volume->dims[2] < 2 ||
-    nothing_crossed(context, isovalue->value)) {
+  if (cpu->volume->dims[0] < 2 || cpu->volume->dims[1] < 2 || cpu->volume->dims[2] < 2) {
     return PMB_OK;
   }
   if (!pmb_buffer_reserve(&context->memory, &cpu->scratch, (size_t)context->crew.workers, scratch_size)) {

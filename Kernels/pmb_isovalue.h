@@ -12,7 +12,7 @@ typedef struct pmb_isovalue {
   double threshold_f64; /* 32-bit integers and float64 */
   int64_t threshold_i64;
   uint64_t threshold_u64;
-  int none;           /* no value of a 64-bit integer type is inside */
+  int none;           /* no brick is active: the value is beyond the type's range, or beyond the volume's */
   float f32, f32_low; /* value = f32 + f32_low, as near as float gets */
   double f64;
   int join; /* points on samples equal to the isovalue are joined */
