@@ -107,8 +107,13 @@ typedef struct pmb_options {
   /* NULL: the fastest instruction set of this machine; else one of "portable", "avx2", "avx512", or "reference"
    * (portable, without shortcuts); PMB_UNAVAILABLE if it is not here. All give the same bytes. */
   const char *cpu_path;
-  int device_index;            /* which GPU, from 0 */
-  int64_t device_memory_limit; /* bytes that the context may hold on the GPU; 0: no limit but the GPU's own */
+  /* Which GPU, counted from 1. 0: the one that the environment variable PMB_GPU names (a number, counted from 0), else the
+   * local rank of this process under MPI modulo the number of GPUs, else the first. PMB_GPU=off: no GPU is used. */
+  int device_number;
+  /* Bytes that all contexts of this process together may hold on the GPU when this context takes more; 0: no limit but the
+   * GPU's own. Before it fails, what idle contexts hold there is let go, the least recently used first; they bring it
+   * back by themselves. */
+  int64_t device_memory_limit;
 } pmb_options;
 
 /* A volume of samples, borrowed: it must stay where it is and as it is until the next pmb_bind, pmb_unbind or
@@ -122,6 +127,9 @@ typedef struct pmb_volume {
   /* Sample index (i,j,k) to world, row-major 3 x 4: world[r] = m[4r]*i + m[4r+1]*j + m[4r+2]*k + m[4r+3].
    * All 0: the identity. Must be finite and have an inverse. */
   double index_to_world[12];
+  /* 0, or a number for the samples as they are now, which changes whenever they do (such as a time of modification):
+   * contexts that bind the same samples, type, dims, strides and version on one GPU share one copy there and its summary. */
+  uint64_t version;
 } pmb_volume;
 
 /* What to extract. */
@@ -183,9 +191,13 @@ typedef struct pmb_info {
   int threads;               /* workers in use */
   const char *path;          /* instruction set in use, e.g. "avx2"; static */
   pmb_device device;         /* in use: PMB_DEVICE_CPU or PMB_DEVICE_GPU */
-  const char *device_note;   /* automatic: why no GPU is in use; else NULL; static */
-  int64_t device_bytes;      /* that the context holds on the GPU now */
+  const char *device_note;   /* automatic: why no GPU is in use; else NULL; valid as long as the context */
+  int64_t device_bytes;      /* that the context holds on the GPU now, a shared volume included */
   int64_t device_peak_bytes; /* the most it ever held there */
+  const char *device_name;   /* the GPU's, such as "NVIDIA H200"; NULL on the CPU; valid as long as the context */
+  int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
+  int device_sharers;        /* contexts that shared the bound volume on the GPU in the last call, this one included */
+  int64_t uploads;           /* how often this context has brought a volume to the GPU */
 } pmb_info;
 
 typedef struct pmb_context pmb_context;
@@ -216,6 +228,14 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
 
 /* Sets the progress hook of a context (NULL: none). */
 void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
+
+/* Host memory that a GPU reaches directly, for the arrays of pmb_mesh: pmb_emit on a GPU then needs no copy on the way.
+ * Pinned, aligned to 4096 bytes, from a pool of the process that keeps what is released for the next allocation of about
+ * that size (pinning is slow), until pmb_host_trim or until the last context on a GPU is gone. NULL if there is no GPU or
+ * no memory: ordinary memory serves as well, only slower. Any thread may call these three. */
+void *pmb_host_allocate(size_t bytes);
+void pmb_host_release(void *memory); /* NULL is allowed */
+void pmb_host_trim(void);            /* gives back what the pool holds unused */
 
 /* Facts about the context; set info->struct_size first. */
 pmb_status pmb_get_info(const pmb_context *context, pmb_info *info);

@@ -34,7 +34,10 @@ struct pmb_context {
   const char *path;
   pmb_device device;
   const char *device_note;
-  int device_index;
+  int device_number; /* as asked for; once created: of the GPU in use, 0 on the CPU */
+  const char *device_name;
+  int device_sharers;
+  int64_t uploads;
   int64_t device_limit, device_bytes, device_peak_bytes;
   pmb_memory memory;
   pmb_crew crew;
@@ -54,6 +57,7 @@ struct pmb_context {
   pmb_sizes total;
 
   char error[512];
+  char note[512]; /* device_note, where it is not static */
 };
 
 /* Sets the error text (printf's format) and returns the status. */

@@ -67,9 +67,9 @@ static pmb_status check_options(const pmb_options *options)
     return pmb_fail(NULL, PMB_INVALID,
       "pmb_options.device is %d; use PMB_DEVICE_AUTOMATIC, PMB_DEVICE_CPU or PMB_DEVICE_GPU", (int)options->device);
   }
-  if (options->device_index < 0 || options->device_memory_limit < 0) {
-    return pmb_fail(NULL, PMB_INVALID, "pmb_options.device_index is %d and device_memory_limit %lld; use 0 or more",
-      options->device_index, (long long)options->device_memory_limit);
+  if (options->device_number < 0 || options->device_memory_limit < 0) {
+    return pmb_fail(NULL, PMB_INVALID, "pmb_options.device_number is %d and device_memory_limit %lld; use 0 or more",
+      options->device_number, (long long)options->device_memory_limit);
   }
   if (options->threads < 0 || options->threads > PMB_MAX_THREADS) {
     return pmb_fail(
@@ -86,13 +86,26 @@ static pmb_status check_options(const pmb_options *options)
 static void choose_backend(pmb_context *context, const pmb_options *options)
 {
   context->device = options->device;
-  context->device_index = options->device_index;
   context->device_limit = options->device_memory_limit;
   if (options->device == PMB_DEVICE_AUTOMATIC) {
     context->device_note = options->cpu_path ? NULL : pmb_cuda_missing();
     context->device = options->cpu_path || context->device_note ? PMB_DEVICE_CPU : PMB_DEVICE_GPU;
   }
+  context->device_number = context->device == PMB_DEVICE_GPU ? options->device_number : 0;
   context->backend = context->device == PMB_DEVICE_GPU ? &pmb_cuda_backend : &pmb_cpu_backend;
+}
+
+/* The CPU, for a context whose GPU could not be set up. */
+static pmb_status fall_back(pmb_context *context)
+{
+  memcpy(context->note, context->error, sizeof(context->note));
+  context->error[0] = '\0';
+  context->device_note = context->note;
+  context->backend->destroy(context);
+  context->backend = &pmb_cpu_backend;
+  context->device = PMB_DEVICE_CPU;
+  context->device_number = 0;
+  return context->backend->create(context, NULL);
 }
 
 pmb_status pmb_create(const pmb_options *options, pmb_context **context)
@@ -122,6 +135,9 @@ pmb_status pmb_create(const pmb_options *options, pmb_context **context)
   made->crew.workers = made->crew.workers < PMB_MAX_THREADS ? made->crew.workers : PMB_MAX_THREADS;
   choose_backend(made, options);
   status = made->backend->create(made, options->cpu_path);
+  if (status != PMB_OK && options->device == PMB_DEVICE_AUTOMATIC && made->device == PMB_DEVICE_GPU) {
+    status = fall_back(made);
+  }
   if (status != PMB_OK) {
     memcpy(create_error, made->error, sizeof(create_error));
     pmb_destroy(made);
@@ -456,5 +472,9 @@ pmb_status pmb_get_info(const pmb_context *context, pmb_info *info)
   info->device_note = context->device_note;
   info->device_bytes = context->device_bytes;
   info->device_peak_bytes = context->device_peak_bytes;
+  info->device_name = context->device_name;
+  info->device_number = context->device_number;
+  info->device_sharers = context->device_sharers;
+  info->uploads = context->uploads;
   return PMB_OK;
 }

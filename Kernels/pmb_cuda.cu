@@ -9,31 +9,9 @@ static pmb_cuda *state_of(pmb_context *context)
   return (pmb_cuda *)context->state;
 }
 
-extern "C" const char *pmb_cuda_missing(void)
-{
-  int count = 0, driver = 0;
-  cudaDeviceProp properties;
-  const cudaError_t error = cudaGetDeviceCount(&count);
-  cudaGetLastError();
-  if (error == cudaErrorInsufficientDriver) {
-    cudaDriverGetVersion(&driver);
-    return driver ? "the NVIDIA driver is too old for this build" : "there is no NVIDIA driver";
-  }
-  if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
-    return "there is no NVIDIA GPU, or this process may not use it";
-  }
-  if (error != cudaSuccess) {
-    return "the NVIDIA driver reports an error";
-  }
-  if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess || properties.major * 10 + properties.minor < 75) {
-    cudaGetLastError();
-    return "the GPU is older than compute capability 7.5";
-  }
-  return NULL;
-}
-
 static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
 {
+  cudaDeviceProp properties;
   PMB_CUDA_TRY(context, cudaStreamCreateWithFlags(&cuda->compute, cudaStreamNonBlocking));
   PMB_CUDA_TRY(context, cudaStreamCreateWithFlags(&cuda->copy, cudaStreamNonBlocking));
   for (int i = 0; i < PMB_CUDA_SLOTS; ++i) {
@@ -42,15 +20,24 @@ static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
   PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->points_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->triangles_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaMallocHost((void **)&cuda->totals, sizeof(*cuda->totals)));
-  return pmb_cuda_reserve(cuda, &cuda->counters, 1, sizeof(pmb_cuda_counters), "counters");
+  PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&cuda->processors, cudaDevAttrMultiProcessorCount, cuda->device));
+  PMB_CUDA_TRY(context, cudaGetDeviceProperties(&properties, cuda->device));
+  snprintf(cuda->name, sizeof(cuda->name), "%.255s", properties.name);
+  return PMB_OK;
 }
 
 static pmb_status cuda_create(pmb_context *context, const char *path)
 {
+  int device = 0;
+  pmb_cuda_read_fault();
   const char *missing = pmb_cuda_missing();
   (void)path;
   if (missing) {
     return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", missing);
+  }
+  pmb_status status = pmb_cuda_choose_device(context, &device);
+  if (status != PMB_OK) {
+    return status;
   }
   pmb_cuda *cuda = (pmb_cuda *)pmb_memory_take(&context->memory, 1, sizeof(*cuda));
   if (!cuda) {
@@ -58,57 +45,44 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   }
   memset(cuda, 0, sizeof(*cuda));
   cuda->context = context;
+  cuda->device = device;
   cuda->device_limit = context->device_limit;
   context->state = cuda;
   context->path = "cuda";
-  int count = 0;
-  PMB_CUDA_TRY(context, cudaGetDeviceCount(&count));
-  if (context->device_index < 0 || context->device_index >= count) {
-    return pmb_fail(
-      context, PMB_UNAVAILABLE, "GPU %d is not there; this machine has %d", context->device_index, count);
+  context->device_number = device + 1;
+  context->device_name = cuda->name;
+  pmb_cuda_join(cuda);
+  status = pmb_cuda_enter(cuda);
+  if (status == PMB_OK) {
+    status = make_streams(context, cuda);
+    pmb_cuda_leave(cuda);
   }
-  cuda->device = context->device_index;
-  PMB_CUDA_TRY(context, cudaSetDevice(cuda->device));
-  PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&cuda->processors, cudaDevAttrMultiProcessorCount, cuda->device));
-  return make_streams(context, cuda);
+  return status;
 }
 
 /* Sums of device bytes to where pmb_get_info finds them. */
 static void account(pmb_context *context)
 {
-  context->device_bytes = state_of(context)->device_bytes;
-  context->device_peak_bytes = state_of(context)->device_peak;
+  const pmb_cuda *cuda = state_of(context);
+  context->device_bytes = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
+  context->device_peak_bytes = cuda->device_peak > context->device_bytes ? cuda->device_peak : context->device_bytes;
 }
 
 static void cuda_unbind(pmb_context *context)
 {
   pmb_cuda *cuda = state_of(context);
   if (cuda) {
-    pmb_cuda_buffer *buffers[] = { &cuda->samples, &cuda->summary, &cuda->nonfinite, &cuda->ranges, &cuda->map,
-      &cuda->records, &cuda->brick, &cuda->counts, &cuda->before, &cuda->exact, &cuda->select_status,
-      &cuda->scan_status, &cuda->points, &cuda->normals, &cuda->gradients, &cuda->parameter, &cuda->sample,
-      &cuda->triangles, &cuda->cells, &cuda->attribute_in, &cuda->attribute_out };
     cudaSetDevice(cuda->device);
-    if (cuda->compute) {
-      cudaStreamSynchronize(cuda->compute);
-    }
-    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
-      pmb_cuda_release(cuda, buffers[i]);
-    }
-    cuda->record_room = 0;
+    pmb_cuda_drop_volume(cuda);
+    pmb_cuda_free_buffers(cuda);
     account(context);
+    context->device_sharers = 0;
   }
 }
 
-static void cuda_destroy(pmb_context *context)
+/* What CUDA made for the context; where the GPU's state was lost it is gone already. */
+static void free_streams(pmb_cuda *cuda)
 {
-  pmb_cuda *cuda = state_of(context);
-  if (!cuda) {
-    return;
-  }
-  cuda_unbind(context);
-  pmb_cuda_release(cuda, &cuda->counters);
-  pmb_cuda_free_slots(cuda);
   for (int i = 0; i < PMB_CUDA_SLOTS; ++i) {
     if (cuda->slot_done[i]) {
       cudaEventDestroy(cuda->slot_done[i]);
@@ -130,6 +104,20 @@ static void cuda_destroy(pmb_context *context)
     cudaStreamDestroy(cuda->compute);
   }
   cudaGetLastError();
+}
+
+static void cuda_destroy(pmb_context *context)
+{
+  pmb_cuda *cuda = state_of(context);
+  if (!cuda) {
+    return;
+  }
+  cuda_unbind(context);
+  if (cuda->generation == pmb_cuda_generation(cuda->device)) {
+    free_streams(cuda);
+  }
+  pmb_cuda_part(cuda);
+  context->device_name = NULL;
   pmb_memory_give(&context->memory, cuda);
   context->state = NULL;
 }
@@ -174,23 +162,28 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   return PMB_OK;
 }
 
-static pmb_status reserve_volume(pmb_context *context, pmb_cuda *cuda)
+static pmb_status reserve_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
+{
+  const size_t size = pmb_type_size(volume->key.type);
+  const int64_t bricks = cuda->job.brick_count, samples = cuda->job.slice * cuda->job.dims[2];
+  pmb_status status = pmb_cuda_reserve(cuda, &volume->samples, samples, size, "the volume (samples)");
+  if (status == PMB_OK) {
+    status = pmb_cuda_reserve(cuda, &volume->summary, bricks, 2 * size, "the summary (bricks)");
+  }
+  if (status == PMB_OK && pmb_type_is_float(volume->key.type)) {
+    status = pmb_cuda_reserve(cuda, &volume->nonfinite, bricks, 1, "the summary (bricks)");
+  }
+  return status;
+}
+
+/* Points the job to a volume's memory on the device. */
+static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
 {
   pmb_cuda_job *job = &cuda->job;
-  const size_t size = pmb_type_size(context->volume.type);
-  const int64_t bricks = job->brick_count;
-  pmb_status status = pmb_cuda_reserve(cuda, &cuda->samples, job->slice * job->dims[2], size, "the volume (samples)");
-  if (status == PMB_OK) {
-    status = pmb_cuda_reserve(cuda, &cuda->summary, bricks, 2 * size, "the summary (bricks)");
-  }
-  if (status == PMB_OK && pmb_type_is_float(context->volume.type)) {
-    status = pmb_cuda_reserve(cuda, &cuda->nonfinite, bricks, 1, "the summary (bricks)");
-  }
-  job->d_samples = cuda->samples.d_data;
-  job->d_low = cuda->summary.d_data;
-  job->d_high = (char *)cuda->summary.d_data + (size_t)bricks * size;
-  job->d_nonfinite = pmb_type_is_float(context->volume.type) ? (uint8_t *)cuda->nonfinite.d_data : NULL;
-  return status;
+  job->d_samples = volume->samples.d_data;
+  job->d_low = volume->summary.d_data;
+  job->d_high = (char *)volume->summary.d_data + (size_t)job->brick_count * pmb_type_size(volume->key.type);
+  job->d_nonfinite = pmb_type_is_float(volume->key.type) ? (uint8_t *)volume->nonfinite.d_data : NULL;
 }
 
 /* Summarizes the layers of bricks whose samples are there. */
@@ -210,22 +203,71 @@ static pmb_status summarize_arrived(pmb_cuda *cuda, int64_t slices)
   return pmb_cuda_summarize(cuda, done, ready);
 }
 
-static pmb_status cuda_bind(pmb_context *context)
+pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
-  pmb_cuda *cuda = state_of(context);
-  PMB_CUDA_TRY(context, cudaSetDevice(cuda->device));
-  pmb_status status = lay_out(context, cuda);
-  cuda->layers_done = 0;
+  pmb_context *context = cuda->context;
+  pmb_status status = reserve_volume(cuda, volume);
   if (status == PMB_OK) {
-    status = reserve_volume(context, cuda);
-  }
-  if (status == PMB_OK) {
-    status = pmb_cuda_upload(cuda, summarize_arrived);
+    point_to_volume(cuda, volume);
+    cuda->layers_done = 0;
+    status = pmb_cuda_upload(cuda, volume->samples.d_data, summarize_arrived);
   }
   if (status == PMB_OK) {
     status = pmb_cuda_range(cuda);
   }
-  account(context);
+  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
+  volume->minimum = context->minimum;
+  volume->maximum = context->maximum;
+  volume->nonfinite_bricks = context->nonfinite_bricks;
+  return status == PMB_OK ? pmb_cuda_check(context, error, "upload") : status;
+}
+
+/* Begins a call that needs the volume on the device, for which `share` of the call's progress is set aside. */
+static pmb_status begin(pmb_cuda *cuda, double share)
+{
+  pmb_crew *crew = &cuda->context->crew;
+  const double from = crew->fraction_begin, to = crew->fraction_end, between = from + share * (to - from);
+  const int64_t uploads = cuda->context->uploads;
+  pmb_status status = pmb_cuda_enter(cuda);
+  if (status != PMB_OK) {
+    return status;
+  }
+  crew->fraction_end = between;
+  status = pmb_cuda_hold_volume(cuda);
+  crew->fraction_begin = cuda->context->uploads != uploads ? between : from;
+  crew->fraction_end = to;
+  if (status == PMB_OK) {
+    point_to_volume(cuda, cuda->volume);
+  } else {
+    account(cuda->context);
+    pmb_cuda_leave(cuda);
+  }
+  return status;
+}
+
+static void end(pmb_cuda *cuda)
+{
+  account(cuda->context);
+  pmb_cuda_let_volume(cuda);
+  pmb_cuda_leave(cuda);
+}
+
+static pmb_status cuda_bind(pmb_context *context)
+{
+  pmb_cuda *cuda = state_of(context);
+  pmb_status status = lay_out(context, cuda);
+  if (status == PMB_OK) {
+    status = pmb_cuda_find_volume(cuda);
+  }
+  if (status == PMB_OK) {
+    status = begin(cuda, 1);
+  }
+  if (status == PMB_OK) {
+    context->minimum = cuda->volume->minimum;
+    context->maximum = cuda->volume->maximum;
+    context->nonfinite_bricks = cuda->volume->nonfinite_bricks;
+    end(cuda);
+  }
   return status;
 }
 
@@ -268,6 +310,7 @@ static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t 
     size_t size;
     const char *what;
   } arrays[] = {
+    { &cuda->counters, 1, sizeof(pmb_cuda_counters), "counters" },
     { &cuda->map, bricks / 32 + 1, sizeof(uint2), "the brick map" },
     { &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks" },
     { &cuda->brick, room, sizeof(uint32_t), "the active bricks" },
@@ -330,18 +373,12 @@ static pmb_status fit_records(pmb_context *context, pmb_cuda *cuda, int *fits)
   return reserve_records(context, cuda, active + active / 8, exact + exact / 8);
 }
 
-static pmb_status cuda_count(pmb_context *context, const pmb_isovalue *isovalue, pmb_sizes *sizes)
+/* Counts, in a call that holds the volume. */
+static pmb_status count_isovalue(pmb_context *context, const pmb_isovalue *isovalue, pmb_sizes *sizes)
 {
   pmb_cuda *cuda = state_of(context);
-  const int64_t *dims = context->volume.dims;
   int fits = 0;
-  sizes->points = sizes->triangles = 0;
-  context->active_bricks = 0;
-  cuda->empty = dims[0] < 2 || dims[1] < 2 || dims[2] < 2;
-  if (cuda->empty) {
-    return PMB_OK;
-  }
-  PMB_CUDA_TRY(context, cudaSetDevice(cuda->device));
+  cuda->counted = 0;
   cuda->job.isovalue = *isovalue;
   cuda->job.frame = context->frame;
   cuda->job.any_nonfinite = context->nonfinite_bricks > 0;
@@ -360,12 +397,30 @@ static pmb_status cuda_count(pmb_context *context, const pmb_isovalue *isovalue,
       status = pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
     }
   }
-  account(context);
   if (status == PMB_OK) {
     sizes->points = cuda->totals->points;
     sizes->triangles = cuda->totals->triangles;
     context->active_bricks = cuda->totals->active;
     cuda->sizes = *sizes;
+    cuda->counted = 1;
+  }
+  return status;
+}
+
+static pmb_status cuda_count(pmb_context *context, const pmb_isovalue *isovalue, pmb_sizes *sizes)
+{
+  pmb_cuda *cuda = state_of(context);
+  const int64_t *dims = context->volume.dims;
+  sizes->points = sizes->triangles = 0;
+  context->active_bricks = 0;
+  cuda->empty = dims[0] < 2 || dims[1] < 2 || dims[2] < 2;
+  if (cuda->empty) {
+    return PMB_OK;
+  }
+  pmb_status status = begin(cuda, 0.5);
+  if (status == PMB_OK) {
+    status = count_isovalue(context, isovalue, sizes);
+    end(cuda);
   }
   return status;
 }
@@ -419,16 +474,6 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
   return status;
 }
 
-/* One array of the mesh, from the device to its place behind `before` elements. */
-static pmb_status bring(
-  pmb_cuda *cuda, cudaEvent_t ready, const void *d_array, void *array, int64_t before, int64_t count, size_t size)
-{
-  if (!array || count == 0) {
-    return PMB_OK;
-  }
-  return pmb_cuda_download(cuda, ready, d_array, (char *)array + (size_t)before * size, (size_t)count * size);
-}
-
 /* What needs no GPU: the scalars and the offsets. */
 typedef struct fill_work {
   const pmb_mesh *mesh;
@@ -461,54 +506,71 @@ static void fill_part(void *data, int worker, size_t part)
   }
 }
 
-static pmb_status fill(
-  pmb_context *context, const pmb_isovalue *isovalue, const pmb_sizes *base, const pmb_mesh *mesh)
+static pmb_status fill(pmb_cuda *cuda, void *data)
 {
-  const pmb_cuda *cuda = state_of(context);
-  fill_work work = { mesh, *base, cuda->sizes, isovalue };
-  const int64_t longest = cuda->sizes.points > cuda->sizes.triangles ? cuda->sizes.points : cuda->sizes.triangles;
-  const double end = context->crew.fraction_end;
-  if (!mesh->scalars && !mesh->offsets) {
-    return PMB_OK;
-  }
-  context->crew.fraction_end = context->crew.fraction_begin;
+  fill_work *work = (fill_work *)data;
+  pmb_crew *crew = &cuda->context->crew;
+  const int64_t points = work->mesh->scalars ? work->sizes.points : 0;
+  const int64_t triangles = work->mesh->offsets ? work->sizes.triangles : 0;
+  const int64_t longest = points > triangles ? points : triangles;
+  const double end = crew->fraction_end;
+  crew->fraction_end = crew->fraction_begin;
   const int finished =
-    pmb_crew_loop(&context->crew, &context->memory, (size_t)((longest + FILL - 1) / FILL), fill_part, &work);
-  context->crew.fraction_end = end;
-  return finished ? PMB_OK : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+    pmb_crew_loop(crew, &cuda->context->memory, (size_t)((longest + FILL - 1) / FILL), fill_part, work);
+  crew->fraction_end = end;
+  return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
 }
 
-static pmb_status emit_attributes(
-  pmb_context *context, pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *out)
+/* One attribute: up, interpolated, and back. */
+static pmb_status emit_attribute(
+  pmb_cuda *cuda, const pmb_attribute *a, int64_t points, int64_t before, const pmb_cuda_output *out)
 {
-  const int64_t *dims = context->volume.dims, n = cuda->sizes.points;
-  pmb_status status = PMB_OK;
-  for (int64_t i = 0; i < mesh->attribute_count && n > 0 && status == PMB_OK; ++i) {
-    const pmb_attribute *a = &mesh->attributes[i];
-    const size_t tuple = pmb_type_size(a->type) * (size_t)a->components;
-    const int64_t samples = dims[0] * dims[1] * dims[2];
-    status = pmb_cuda_reserve(cuda, &cuda->attribute_in, samples, tuple, "an attribute (samples)");
-    if (status == PMB_OK) {
-      status = pmb_cuda_reserve(cuda, &cuda->attribute_out, n, tuple, "an attribute (points)");
-    }
-    if (status == PMB_OK) {
-      status = pmb_cuda_upload_array(cuda, a->samples, (size_t)samples * tuple, cuda->attribute_in.d_data);
-    }
-    if (status == PMB_OK) {
-      status = pmb_cuda_attribute(cuda, a, n, cuda->attribute_in.d_data, cuda->attribute_out.d_data, out);
-    }
-    if (status == PMB_OK) {
-      PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));
-      status = bring(cuda, cuda->points_done, cuda->attribute_out.d_data, a->output, base->points, n, tuple);
-    }
+  pmb_crew *crew = &cuda->context->crew;
+  const double end = crew->fraction_end;
+  const int64_t *dims = cuda->context->volume.dims;
+  const size_t tuple = pmb_type_size(a->type) * (size_t)a->components;
+  const int64_t samples = dims[0] * dims[1] * dims[2];
+  crew->fraction_end = (crew->fraction_begin + end) / 2;
+  pmb_status status = pmb_cuda_reserve(cuda, &cuda->attribute_in, samples, tuple, "an attribute (samples)");
+  if (status == PMB_OK) {
+    status = pmb_cuda_reserve(cuda, &cuda->attribute_out, points, tuple, "an attribute (points)");
   }
-  pmb_cuda_release(cuda, &cuda->attribute_in);
+  if (status == PMB_OK) {
+    status = pmb_cuda_upload_array(cuda, a->samples, (size_t)samples * tuple, cuda->attribute_in.d_data);
+  }
+  if (status == PMB_OK) {
+    status = pmb_cuda_attribute(cuda, a, points, cuda->attribute_in.d_data, cuda->attribute_out.d_data, out);
+  }
+  crew->fraction_begin = crew->fraction_end;
+  crew->fraction_end = end;
+  if (status == PMB_OK) {
+    const pmb_cuda_copy copy = { cuda->points_done, cuda->attribute_out.d_data,
+      (char *)a->output + (size_t)before * tuple, (size_t)points * tuple };
+    PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->points_done, cuda->compute));
+    status = pmb_cuda_download(cuda, &copy, 1, NULL, NULL);
+  }
   return status;
 }
 
-/* Brings all arrays of the mesh, each within its part of the progress. */
-static pmb_status bring_all(
-  pmb_context *context, pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *out)
+static pmb_status emit_attributes(
+  pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *out)
+{
+  pmb_crew *crew = &cuda->context->crew;
+  const double begin = crew->fraction_begin, length = crew->fraction_end - begin;
+  const double n = (double)mesh->attribute_count;
+  pmb_status status = PMB_OK;
+  for (int64_t i = 0; i < mesh->attribute_count && cuda->sizes.points > 0 && status == PMB_OK; ++i) {
+    crew->fraction_begin = begin + length * (double)i / n;
+    crew->fraction_end = begin + length * (double)(i + 1) / n;
+    status = emit_attribute(cuda, &mesh->attributes[i], cuda->sizes.points, base->points, out);
+  }
+  crew->fraction_begin = crew->fraction_end = begin + length;
+  return status;
+}
+
+/* Brings all arrays of the mesh to their places behind `base`, and fills in meanwhile what needs no GPU. */
+static pmb_status bring_all(pmb_cuda *cuda, const pmb_isovalue *isovalue, const pmb_sizes *base, const pmb_mesh *mesh,
+  const pmb_cuda_output *out)
 {
   const size_t real = 3 * pmb_type_size(mesh->point_type), id = 3 * pmb_type_size(mesh->id_type);
   const pmb_sizes size = cuda->sizes;
@@ -525,17 +587,46 @@ static pmb_status bring_all(
     { cuda->triangles_done, out->d_triangles, mesh->triangles, base->triangles, size.triangles, id },
     { cuda->triangles_done, out->d_cells, mesh->cells, base->triangles, size.triangles, sizeof(int64_t) },
   };
-  const int n = sizeof(arrays) / sizeof(arrays[0]);
-  const double begin = context->crew.fraction_begin, length = context->crew.fraction_end - begin;
-  pmb_status status = PMB_OK;
-  for (int i = 0; i < n && status == PMB_OK; ++i) {
-    context->crew.fraction_begin = begin + length * i / n;
-    context->crew.fraction_end = begin + length * (i + 1) / n;
-    status = bring(
-      cuda, arrays[i].ready, arrays[i].d_array, arrays[i].array, arrays[i].before, arrays[i].count, arrays[i].size);
+  pmb_cuda_copy copies[sizeof(arrays) / sizeof(arrays[0])];
+  fill_work work = { mesh, *base, size, isovalue };
+  int n = 0;
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    if (arrays[i].array && arrays[i].count > 0) {
+      copies[n].ready = arrays[i].ready;
+      copies[n].d_from = arrays[i].d_array;
+      copies[n].to = (char *)arrays[i].array + (size_t)arrays[i].before * arrays[i].size;
+      copies[n].bytes = (size_t)arrays[i].count * arrays[i].size;
+      ++n;
+    }
   }
-  context->crew.fraction_begin = context->crew.fraction_end = begin + length;
-  return status;
+  return pmb_cuda_download(cuda, copies, n, fill, &work);
+}
+
+/* Emits, in a call that holds the volume, what is counted. */
+static pmb_status emit_counted(pmb_context *context, const pmb_isovalue *isovalue, const pmb_sizes *base,
+  const pmb_mesh *mesh, pmb_cuda_output *out)
+{
+  pmb_cuda *cuda = state_of(context);
+  pmb_crew *crew = &context->crew;
+  const double end = crew->fraction_end, share = mesh->attribute_count > 0 ? 0.5 : 1;
+  pmb_status status = pmb_cuda_make_output(cuda, mesh, base, out);
+  if (status == PMB_OK && (out->d_points || out->d_normals || out->d_gradients || out->d_parameter)) {
+    status = pmb_cuda_vertices(cuda, out);
+  }
+  if (status == PMB_OK) {
+    PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));
+  }
+  if (status == PMB_OK && (out->d_triangles || out->d_cells)) {
+    status = pmb_cuda_triangles(cuda, out);
+  }
+  if (status == PMB_OK) {
+    PMB_CUDA_TRY(context, cudaEventRecord(cuda->triangles_done, cuda->compute));
+    crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
+    status = bring_all(cuda, isovalue, base, mesh, out);
+    crew->fraction_begin = crew->fraction_end;
+    crew->fraction_end = end;
+  }
+  return status == PMB_OK ? emit_attributes(cuda, base, mesh, out) : status;
 }
 
 static pmb_status cuda_emit(
@@ -543,32 +634,23 @@ static pmb_status cuda_emit(
 {
   pmb_cuda *cuda = state_of(context);
   pmb_cuda_output out;
+  pmb_sizes sizes;
   if (cuda->empty) {
     return PMB_OK;
   }
-  PMB_CUDA_TRY(context, cudaSetDevice(cuda->device));
-  pmb_status status = pmb_cuda_make_output(cuda, mesh, base, &out);
-  if (status == PMB_OK && (out.d_points || out.d_normals || out.d_gradients || out.d_parameter)) {
-    status = pmb_cuda_vertices(cuda, &out);
+  pmb_status status = begin(cuda, 0.5);
+  if (status != PMB_OK) {
+    return status;
+  }
+  if (!cuda->counted) { /* another context needed the memory */
+    status = count_isovalue(context, isovalue, &sizes);
   }
   if (status == PMB_OK) {
-    PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));
-  }
-  if (status == PMB_OK && (out.d_triangles || out.d_cells)) {
-    status = pmb_cuda_triangles(cuda, &out);
-  }
-  if (status == PMB_OK) {
-    PMB_CUDA_TRY(context, cudaEventRecord(cuda->triangles_done, cuda->compute));
-    status = fill(context, isovalue, base, mesh);
-  }
-  if (status == PMB_OK) {
-    status = bring_all(context, cuda, base, mesh, &out);
-  }
-  if (status == PMB_OK) {
-    status = emit_attributes(context, cuda, base, mesh, &out);
+    status = emit_counted(context, isovalue, base, mesh, &out);
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
-  account(context);
+  pmb_cuda_release(cuda, &cuda->attribute_in);
+  end(cuda);
   if (status == PMB_OK) {
     status = pmb_cuda_check(context, error, "vertices and triangles");
   }

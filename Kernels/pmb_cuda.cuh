@@ -33,7 +33,8 @@ enum {
   PMB_CUDA_SELECT_TILE = 32 * PMB_CUDA_SELECT_WARPS * PMB_CUDA_SELECT_BRICKS,
   PMB_CUDA_SCAN_TILE = 4 * PMB_CUDA_THREADS, /* active bricks of a block of scan */
   PMB_CUDA_LAYERS = 8,                       /* layers of bricks that a warp walks through in summarize */
-  PMB_CUDA_SLOTS = 4                         /* pinned buffers between the host's arrays and the device */
+  PMB_CUDA_SLOTS = 4,                        /* pieces of a transfer that are under way at a time */
+  PMB_CUDA_DEVICES = 64                      /* GPUs of a machine, at most */
 };
 
 /* An active brick between count and emit. */
@@ -126,22 +127,48 @@ typedef struct pmb_cuda_buffer {
   size_t capacity;
 } pmb_cuda_buffer;
 
+/* Where a volume's samples are: on the host alone, on their way to the device, there. */
+enum { PMB_CUDA_AWAY = 0, PMB_CUDA_COMING, PMB_CUDA_THERE };
+
+/* A bound volume on a device, with its summary; contexts may share it. */
+typedef struct pmb_cuda_volume {
+  struct pmb_cuda_volume *next;
+  pmb_volume key;
+  int device;
+  uint32_t generation;
+  int state;
+  int contexts; /* that have it bound */
+  int users;    /* calls that need it now */
+  uint64_t last_used;
+  int64_t bytes;
+  pmb_cuda_buffer samples, summary, nonfinite;
+  double minimum, maximum;
+  int64_t nonfinite_bricks;
+} pmb_cuda_volume;
+
 typedef struct pmb_cuda {
   pmb_context *context;
+  struct pmb_cuda *next;
   int device, processors;
-  int64_t device_bytes, device_peak, device_limit;
+  uint32_t generation; /* of the device's state that all of this belongs to */
+  int busy;            /* in a call */
+  uint64_t last_used;
+  int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
+  char name[256];
   cudaStream_t compute, copy;
   cudaEvent_t slot_done[PMB_CUDA_SLOTS], points_done, triangles_done;
-  char *slot[PMB_CUDA_SLOTS]; /* pinned, slot_bytes each; NULL until needed */
+  char *ring; /* of a transfer under way: pinned, PMB_CUDA_SLOTS times slot_bytes */
   size_t slot_bytes;
   pmb_cuda_totals *totals; /* pinned */
-  pmb_cuda_buffer samples, summary, nonfinite, ranges, counters, map, records, brick, counts, before, exact;
+  pmb_cuda_volume *volume; /* the bound one */
+  pmb_cuda_buffer ranges, counters, map, records, brick, counts, before, exact;
   pmb_cuda_buffer select_status, scan_status;
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
   uint32_t epoch;
   uint32_t record_room; /* active bricks that the arrays have room for */
   int64_t layers_done;  /* bind: layers of bricks summarized so far */
   int empty;            /* the volume has no cell */
+  int counted;          /* the arrays hold the bricks of the isovalue last counted */
   pmb_sizes sizes;      /* of the isovalue last counted */
   pmb_cuda_job job;
 } pmb_cuda;
@@ -229,8 +256,22 @@ template <> struct pmb_cuda_wider<uint8_t> {
     }                                \
   }
 
-/* Turns a CUDA error into a status, with a text that says what was done. */
+/* pmb_cuda_device.cu */
+/* Which GPU the context is to use, from 0. */
+pmb_status pmb_cuda_choose_device(pmb_context *context, int *device);
+/* Turns the result of a CUDA call into a status, with a text that says what was done; pmb_cuda_failed: of one that is known
+ * to be an error. */
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
+pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what);
+/* For tests: the environment variable PMB_TEST_FAULT, "n", "n:code" or "n:trap", makes the n-th checked CUDA call of the
+ * process that follows report an error (700 if none is given), or the GPU really fail. */
+void pmb_cuda_read_fault(void);
+cudaError_t pmb_cuda_faulty(cudaError_t error);
+/* Grows when the state of a GPU, or of one of all, is lost: what was made in an older generation is gone. */
+uint32_t pmb_cuda_generation(int device);
+uint32_t pmb_cuda_generation_of_all(void);
+/* Makes lost GPUs usable again; no call may be at work. */
+void pmb_cuda_recover(void);
 
 /* Returns from the calling function if a CUDA call fails. */
 #define PMB_CUDA_TRY(context, call)                                         \
@@ -241,15 +282,46 @@ pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *w
     }                                                                       \
   } while (0)
 
-/* pmb_cuda_memory.cu */
+/* pmb_cuda_store.cu */
+/* A context joins the process's list, and parts from it. */
+void pmb_cuda_join(pmb_cuda *cuda);
+void pmb_cuda_part(pmb_cuda *cuda);
+/* Around every call with a context; enter fails where the GPU's state was lost. */
+pmb_status pmb_cuda_enter(pmb_cuda *cuda);
+void pmb_cuda_leave(pmb_cuda *cuda);
+/* Makes room for elements in a buffer of a context in a call; lets go of what is idle if it must. */
 pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what);
 void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer);
+void pmb_cuda_free_buffers(pmb_cuda *cuda); /* all of a context */
+int64_t pmb_cuda_held(int device);          /* bytes, by all contexts */
+/* The volume of the context's binding: finds or makes it; holds it on the device during a call; lets go of it. */
+pmb_status pmb_cuda_find_volume(pmb_cuda *cuda);
+void pmb_cuda_drop_volume(pmb_cuda *cuda);
+pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda);
+void pmb_cuda_let_volume(pmb_cuda *cuda);
+/* pmb_cuda.cu, for the store: reserves, uploads and summarizes. */
+pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume);
+
+/* pmb_cuda_host.cu */
+void pmb_cuda_host_contexts(int change); /* contexts on GPUs have come (1) or gone (-1) */
+int pmb_cuda_host_is_pinned(const void *memory, size_t bytes);
+cudaError_t pmb_cuda_host_pin(void *memory, size_t bytes); /* of the pool */
+
+/* pmb_cuda_transfer.cu */
 /* Brings the volume to the device; calls `arrived` whenever more slices are there, on the compute stream. */
-pmb_status pmb_cuda_upload(pmb_cuda *cuda, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices));
+pmb_status pmb_cuda_upload(
+  pmb_cuda *cuda, void *d_samples, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices));
 pmb_status pmb_cuda_upload_array(pmb_cuda *cuda, const void *array, size_t bytes, void *d_array);
-/* Brings an array back, in order with the compute stream up to `ready`. */
-pmb_status pmb_cuda_download(pmb_cuda *cuda, cudaEvent_t ready, const void *d_array, void *array, size_t bytes);
-void pmb_cuda_free_slots(pmb_cuda *cuda);
+/* An array on its way back to the host, when `ready` has come on the compute stream. */
+typedef struct pmb_cuda_copy {
+  cudaEvent_t ready;
+  const void *d_from;
+  void *to;
+  size_t bytes;
+} pmb_cuda_copy;
+/* Brings arrays back. `meanwhile` does the host's own work while the first of them come; may be NULL. */
+pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
+  pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work);
 
 /* The launchers: they only enqueue, on cuda->compute. */
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);

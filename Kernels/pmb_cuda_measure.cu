@@ -123,7 +123,7 @@ static pmb_status measure_copy(pmb_context *context, pmb_cuda *cuda, cudaEvent_t
 static int64_t acceleration_bytes(const pmb_cuda *cuda)
 {
   const int64_t active = cuda->totals->active;
-  return (int64_t)(cuda->summary.capacity + cuda->nonfinite.capacity + cuda->map.capacity) +
+  return (int64_t)(cuda->volume->summary.capacity + cuda->volume->nonfinite.capacity + cuda->map.capacity) +
     active * (int64_t)(sizeof(pmb_cuda_record) + sizeof(pmb_cuda_before) + 2 * sizeof(uint32_t)) +
     (int64_t)cuda->select_status.capacity + active * 16 / PMB_CUDA_SCAN_TILE;
 }

@@ -29,3 +29,18 @@ pmb_status pmb_cuda_measure(
   (void)isovalue, (void)remove_degenerate, (void)repeats, (void)times;
   return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", pmb_cuda_missing());
 }
+
+void *pmb_host_allocate(size_t bytes)
+{
+  (void)bytes;
+  return NULL;
+}
+
+void pmb_host_release(void *memory)
+{
+  (void)memory;
+}
+
+void pmb_host_trim(void)
+{
+}

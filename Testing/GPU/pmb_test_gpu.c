@@ -372,7 +372,7 @@ static void says_what_it_is(void)
   CHECK_STATUS(NULL, pmb_create(NULL, &automatic), PMB_OK);
   CHECK_STATUS(automatic, pmb_get_info(automatic, &info), PMB_OK);
   CHECK(info.device == PMB_DEVICE_GPU, "automatic took device %d", (int)info.device);
-  const pmb_options far = { .struct_size = sizeof far, .device = PMB_DEVICE_GPU, .device_index = 1000 };
+  const pmb_options far = { .struct_size = sizeof far, .device = PMB_DEVICE_GPU, .device_number = 1001 };
   pmb_context *none = NULL;
   CHECK_STATUS(NULL, pmb_create(&far, &none), PMB_UNAVAILABLE);
   CHECK(!none && strstr(pmb_error(NULL), "1000"), "error text: %s", pmb_error(NULL));

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Which GPU a context runs on, whether there is one, errors of CUDA calls, and how the process recovers from a GPU whose
+ * state was lost. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pmb_cuda.cuh"
+
+/* Oldest compute capability that the code is made for, times 10. */
+enum { OLDEST = 75 };
+
+static const char SWITCHED_OFF[] = "the environment variable PMB_GPU is 'off'";
+
+/* ---- whether there is a GPU ---- */
+
+/* Why CUDA sees no GPU. */
+static const char *why_no_device(void)
+{
+  if (access("/dev/nvidiactl", F_OK) == 0 && access("/dev/nvidiactl", R_OK | W_OK) != 0) {
+    return "this process has no permission to use the NVIDIA GPU (/dev/nvidiactl)";
+  }
+  return "there is no NVIDIA GPU, or this process may not use it";
+}
+
+extern "C" const char *pmb_cuda_missing(void)
+{
+  int count = 0, driver = 0;
+  const char *chosen = getenv("PMB_GPU");
+  if (chosen && strcmp(chosen, "off") == 0) {
+    return SWITCHED_OFF;
+  }
+  const cudaError_t error = pmb_cuda_faulty(cudaGetDeviceCount(&count));
+  cudaGetLastError();
+  if (error == cudaErrorInsufficientDriver) {
+    cudaDriverGetVersion(&driver);
+    return driver ? "the NVIDIA driver is too old for this build" : "there is no NVIDIA driver";
+  }
+  if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
+    return why_no_device();
+  }
+  return error == cudaSuccess ? NULL : "the NVIDIA driver reports an error";
+}
+
+/* ---- which one ---- */
+
+/* This process's rank among those on its machine, as MPI's launchers and batch systems tell it; -1: not told. */
+static int local_rank(void)
+{
+  static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+    "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID" };
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+    const char *text = getenv(names[i]);
+    if (text && *text >= '0' && *text <= '9') {
+      return (int)strtol(text, NULL, 10);
+    }
+  }
+  return -1;
+}
+
+/* The GPU that PMB_GPU names, into *device; it is left alone where the variable is not set. */
+static pmb_status read_environment(pmb_context *context, int *device)
+{
+  const char *text = getenv("PMB_GPU");
+  char *end = NULL;
+  if (!text || !*text) {
+    return PMB_OK;
+  }
+  errno = 0;
+  const long number = strtol(text, &end, 10);
+  if (errno || *end || number < 0 || number > INT32_MAX) {
+    return pmb_fail(context, PMB_UNAVAILABLE,
+      "no GPU can be used: the environment variable PMB_GPU is '%.80s'; set the number of a GPU, from 0, or 'off'", text);
+  }
+  *device = (int)number;
+  return PMB_OK;
+}
+
+pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
+{
+  int count = 0, major = 0, minor = 0;
+  PMB_CUDA_TRY(context, cudaGetDeviceCount(&count));
+  const int rank = local_rank();
+  *device = rank >= 0 ? rank % count : 0;
+  pmb_status status = PMB_OK;
+  if (context->device_number > 0) {
+    *device = context->device_number - 1;
+  } else {
+    status = read_environment(context, device);
+  }
+  if (status == PMB_OK && (*device >= count || *device >= PMB_CUDA_DEVICES)) {
+    status = pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: there is no GPU %d; this process sees %d, from 0 on",
+      *device, count);
+  }
+  if (status == PMB_OK) {
+    PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, *device));
+    PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, *device));
+    if (10 * major + minor < OLDEST) {
+      status = pmb_fail(context, PMB_UNAVAILABLE,
+        "no GPU can be used: GPU %d has compute capability %d.%d, and this code needs 7.5", *device, major, minor);
+    }
+  }
+  return status;
+}
+
+/* ---- errors ---- */
+
+/* Each loss of a GPU's state begins a new generation there. What was made in an older one is gone. */
+static uint32_t generations[PMB_CUDA_DEVICES];
+static int lost[PMB_CUDA_DEVICES];
+static int64_t fault_at;
+static int fault_code;
+
+uint32_t pmb_cuda_generation(int device)
+{
+  return __atomic_load_n(&generations[device], __ATOMIC_ACQUIRE);
+}
+
+uint32_t pmb_cuda_generation_of_all(void)
+{
+  uint32_t sum = 1;
+  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
+    sum += pmb_cuda_generation(device);
+  }
+  return sum;
+}
+
+static __global__ void trap_kernel(void)
+{
+  asm volatile("trap;");
+}
+
+void pmb_cuda_read_fault(void)
+{
+  const char *text = getenv("PMB_TEST_FAULT");
+  if (text && *text) {
+    const char *code = strchr(text, ':');
+    fault_code = !code ? (int)cudaErrorIllegalAddress : strcmp(code, ":trap") == 0 ? -1 : atoi(code + 1);
+    __atomic_store_n(&fault_at, atoll(text), __ATOMIC_RELEASE);
+  }
+}
+
+cudaError_t pmb_cuda_faulty(cudaError_t error)
+{
+  if (__atomic_load_n(&fault_at, __ATOMIC_ACQUIRE) == 0 || __atomic_sub_fetch(&fault_at, 1, __ATOMIC_ACQ_REL) != 0) {
+    return error;
+  }
+  if (fault_code >= 0) {
+    return (cudaError_t)fault_code;
+  }
+  trap_kernel<<<1, 1>>>();
+  return cudaDeviceSynchronize();
+}
+
+/* Whether an error leaves nothing of use on the device. */
+static int is_fatal(cudaError_t error)
+{
+  switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorUnknown:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+static void note_loss(void)
+{
+  int device = 0;
+  cudaGetDevice(&device);
+  if (device < PMB_CUDA_DEVICES && !__atomic_exchange_n(&lost[device], 1, __ATOMIC_ACQ_REL)) {
+    __atomic_add_fetch(&generations[device], 1, __ATOMIC_ACQ_REL);
+  }
+}
+
+pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what)
+{
+  error = pmb_cuda_faulty(error);
+  return error == cudaSuccess ? PMB_OK : pmb_cuda_failed(context, error, what);
+}
+
+pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what)
+{
+  cudaGetLastError(); /* an error that can be overcome is forgotten by this */
+  if (error == cudaErrorMemoryAllocation) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory on the GPU or pinned for it: %.120s", what);
+  }
+  const int fatal = is_fatal(error);
+  if (fatal) {
+    note_loss();
+  }
+  return pmb_fail(context, PMB_INTERNAL, "the GPU failed: %s (%s) at %.160s%s", cudaGetErrorString(error),
+    cudaGetErrorName(error), what, fatal ? "; what it held is lost, a new context can be made" : "");
+}
+
+void pmb_cuda_recover(void)
+{
+  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
+    if (__atomic_load_n(&lost[device], __ATOMIC_ACQUIRE)) {
+      cudaSetDevice(device);
+      cudaDeviceReset();
+      cudaGetLastError();
+      __atomic_store_n(&lost[device], 0, __ATOMIC_RELEASE);
+    }
+  }
+}

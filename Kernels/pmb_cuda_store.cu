@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the process holds on its GPUs: volumes, which contexts may share, and the contexts' own buffers. Under pressure what
+ * is idle is let go, the least recently used first; a volume comes back when its context needs it.
+ *
+ * One lock guards the lists. A context in a call is busy: nobody else touches its buffers then; a volume with users stays. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "pmb_cuda.cuh"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the state of a volume */
+static pmb_cuda *contexts;
+static pmb_cuda_volume *volumes;
+static uint64_t last_use;                /* counts calls */
+static int running;                      /* calls at work */
+static int64_t held[PMB_CUDA_DEVICES];   /* bytes */
+
+/* ---- calls ---- */
+
+pmb_status pmb_cuda_enter(pmb_cuda *cuda)
+{
+  pthread_mutex_lock(&lock);
+  const int gone = cuda->generation != pmb_cuda_generation(cuda->device);
+  if (!gone) {
+    cuda->busy = 1;
+    ++running;
+  }
+  pthread_mutex_unlock(&lock);
+  if (gone) {
+    return pmb_fail(cuda->context, PMB_INTERNAL,
+      "the GPU failed in another call and what it held is lost: destroy this context and make a new one");
+  }
+  const pmb_status status = pmb_cuda_check(cuda->context, cudaSetDevice(cuda->device), "cudaSetDevice");
+  if (status != PMB_OK) {
+    pmb_cuda_leave(cuda);
+  }
+  return status;
+}
+
+void pmb_cuda_leave(pmb_cuda *cuda)
+{
+  pthread_mutex_lock(&lock);
+  cuda->busy = 0;
+  --running;
+  cuda->last_used = ++last_use;
+  pthread_mutex_unlock(&lock);
+}
+
+void pmb_cuda_join(pmb_cuda *cuda)
+{
+  pthread_mutex_lock(&lock);
+  if (running == 0) {
+    pmb_cuda_recover();
+  }
+  cuda->generation = pmb_cuda_generation(cuda->device);
+  cuda->next = contexts;
+  contexts = cuda;
+  pthread_mutex_unlock(&lock);
+  pmb_cuda_host_contexts(1);
+}
+
+void pmb_cuda_part(pmb_cuda *cuda)
+{
+  pthread_mutex_lock(&lock);
+  for (pmb_cuda **at = &contexts; *at; at = &(*at)->next) {
+    if (*at == cuda) {
+      *at = cuda->next;
+      break;
+    }
+  }
+  if (running == 0) {
+    pmb_cuda_recover();
+  }
+  pthread_mutex_unlock(&lock);
+  pmb_cuda_host_contexts(-1);
+}
+
+/* ---- memory ---- */
+
+/* Frees a buffer; returns its bytes. What was made before the GPU's state was lost is gone already. */
+static int64_t free_buffer(int device, uint32_t generation, pmb_cuda_buffer *buffer)
+{
+  const int64_t bytes = (int64_t)buffer->capacity;
+  if (buffer->d_data && generation == pmb_cuda_generation(device)) {
+    cudaFree(buffer->d_data);
+  }
+  buffer->d_data = NULL;
+  buffer->capacity = 0;
+  return bytes;
+}
+
+static void free_volume_buffers(pmb_cuda_volume *volume)
+{
+  pmb_cuda_buffer *buffers[] = { &volume->samples, &volume->summary, &volume->nonfinite };
+  for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
+    held[volume->device] -= free_buffer(volume->device, volume->generation, buffers[i]);
+  }
+  volume->bytes = 0;
+  volume->state = PMB_CUDA_AWAY;
+}
+
+static void free_context_buffers(pmb_cuda *cuda)
+{
+  pmb_cuda_buffer *const own[] = { &cuda->ranges, &cuda->counters, &cuda->map, &cuda->records, &cuda->brick,
+    &cuda->counts, &cuda->before, &cuda->exact, &cuda->select_status, &cuda->scan_status, &cuda->points,
+    &cuda->normals, &cuda->gradients, &cuda->parameter, &cuda->sample, &cuda->triangles, &cuda->cells,
+    &cuda->attribute_in, &cuda->attribute_out };
+  for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
+    held[cuda->device] -= free_buffer(cuda->device, cuda->generation, own[i]);
+  }
+  cuda->device_bytes = 0;
+  cuda->record_room = 0;
+  cuda->counted = 0;
+}
+
+void pmb_cuda_free_buffers(pmb_cuda *cuda)
+{
+  pthread_mutex_lock(&lock);
+  free_context_buffers(cuda);
+  pthread_mutex_unlock(&lock);
+}
+
+/* Lets go of what was not used for the longest time on this context's GPU; 0: all is in use. */
+static int let_go(const pmb_cuda *cuda)
+{
+  pmb_cuda_volume *volume = NULL;
+  pmb_cuda *context = NULL;
+  uint64_t oldest = UINT64_MAX;
+  pthread_mutex_lock(&lock);
+  for (pmb_cuda_volume *v = volumes; v; v = v->next) {
+    if (v->device == cuda->device && v->users == 0 && v->state == PMB_CUDA_THERE && v->last_used < oldest) {
+      volume = v;
+      oldest = v->last_used;
+    }
+  }
+  for (pmb_cuda *c = contexts; c; c = c->next) {
+    if (c->device == cuda->device && !c->busy && c->device_bytes > 0 && c->last_used < oldest) {
+      context = c;
+      oldest = c->last_used;
+    }
+  }
+  if (context) {
+    free_context_buffers(context);
+  } else if (volume) {
+    free_volume_buffers(volume);
+  }
+  pthread_mutex_unlock(&lock);
+  return context || volume;
+}
+
+/* Adds to what is held if the context's limit allows it. */
+static int may_take(const pmb_cuda *cuda, int64_t bytes)
+{
+  pthread_mutex_lock(&lock);
+  const int allowed = !cuda->device_limit || held[cuda->device] + bytes <= cuda->device_limit;
+  held[cuda->device] += allowed ? bytes : 0;
+  pthread_mutex_unlock(&lock);
+  return allowed;
+}
+
+static void give_back(int device, int64_t bytes)
+{
+  pthread_mutex_lock(&lock);
+  held[device] -= bytes;
+  pthread_mutex_unlock(&lock);
+}
+
+static cudaError_t allocate(const pmb_cuda *cuda, void **d_data, size_t bytes)
+{
+  if (!may_take(cuda, (int64_t)bytes)) {
+    return cudaErrorMemoryAllocation;
+  }
+  const cudaError_t error = pmb_cuda_faulty(cudaMalloc(d_data, bytes));
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    cudaFree(*d_data); /* a simulated error */
+    *d_data = NULL;
+    give_back(cuda->device, (int64_t)bytes);
+  }
+  return error;
+}
+
+void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer)
+{
+  const int64_t bytes = free_buffer(cuda->device, cuda->generation, buffer);
+  cuda->device_bytes -= bytes;
+  give_back(cuda->device, bytes);
+}
+
+pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what)
+{
+  const size_t bytes = ((size_t)count * size + 255) / 256 * 256 + 256;
+  if (buffer->d_data && bytes <= buffer->capacity) {
+    return PMB_OK;
+  }
+  pmb_cuda_release(cuda, buffer);
+  cudaError_t error = cudaErrorMemoryAllocation;
+  if (count <= (int64_t)(SIZE_MAX / 4 / size)) {
+    do {
+      error = allocate(cuda, &buffer->d_data, bytes);
+    } while (error == cudaErrorMemoryAllocation && let_go(cuda));
+  }
+  if (error != cudaSuccess && error != cudaErrorMemoryAllocation) {
+    return pmb_cuda_failed(cuda->context, error, what);
+  }
+  if (error != cudaSuccess) {
+    return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY,
+      "no memory on the GPU for %s: %lld of %zu bytes (this context holds %lld bytes there, the process %lld, limit %lld)",
+      what, (long long)count, size, (long long)cuda->device_bytes, (long long)pmb_cuda_held(cuda->device),
+      (long long)cuda->device_limit);
+  }
+  buffer->capacity = bytes;
+  cuda->device_bytes += (int64_t)bytes;
+  const int64_t all = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
+  cuda->device_peak = all > cuda->device_peak ? all : cuda->device_peak;
+  return PMB_OK;
+}
+
+int64_t pmb_cuda_held(int device)
+{
+  pthread_mutex_lock(&lock);
+  const int64_t bytes = held[device];
+  pthread_mutex_unlock(&lock);
+  return bytes;
+}
+
+/* ---- volumes ---- */
+
+static int is_same(const pmb_cuda_volume *v, const pmb_cuda *cuda)
+{
+  const pmb_volume *a = &v->key, *b = &cuda->context->volume;
+  return a->version != 0 && a->version == b->version && a->samples == b->samples && a->type == b->type &&
+    memcmp(a->dims, b->dims, sizeof(a->dims)) == 0 && memcmp(a->strides, b->strides, sizeof(a->strides)) == 0 &&
+    v->device == cuda->device && v->generation == cuda->generation;
+}
+
+pmb_status pmb_cuda_find_volume(pmb_cuda *cuda)
+{
+  pmb_cuda_volume *fresh = (pmb_cuda_volume *)calloc(1, sizeof(*fresh));
+  if (!fresh) {
+    return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY, "no memory for a volume's record (%zu bytes)", sizeof(*fresh));
+  }
+  fresh->key = cuda->context->volume;
+  fresh->device = cuda->device;
+  fresh->generation = cuda->generation;
+  pthread_mutex_lock(&lock);
+  pmb_cuda_volume *volume = volumes;
+  while (volume && !is_same(volume, cuda)) {
+    volume = volume->next;
+  }
+  if (!volume) {
+    volume = fresh;
+    fresh = NULL;
+    volume->next = volumes;
+    volumes = volume;
+  }
+  ++volume->contexts;
+  cuda->volume = volume;
+  pthread_mutex_unlock(&lock);
+  free(fresh);
+  return PMB_OK;
+}
+
+void pmb_cuda_drop_volume(pmb_cuda *cuda)
+{
+  pmb_cuda_volume *volume = cuda->volume;
+  cuda->volume = NULL;
+  if (!volume) {
+    return;
+  }
+  pthread_mutex_lock(&lock);
+  const int last = --volume->contexts == 0;
+  for (pmb_cuda_volume **at = &volumes; last && *at; at = &(*at)->next) {
+    if (*at == volume) {
+      *at = volume->next;
+      break;
+    }
+  }
+  if (last) {
+    free_volume_buffers(volume);
+  }
+  pthread_mutex_unlock(&lock);
+  if (last) {
+    free(volume);
+  }
+}
+
+/* Waits a little for another thread that brings the volume. Called with the lock. */
+static void wait_for_change(void)
+{
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += 10 * 1000 * 1000;
+  until.tv_sec += until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
+  pthread_cond_timedwait(&changed, &lock, &until);
+}
+
+/* Brings the volume, its state being PMB_CUDA_COMING. Called with the lock, which is let go meanwhile. */
+static pmb_status bring(pmb_cuda *cuda, pmb_cuda_volume *volume)
+{
+  pthread_mutex_unlock(&lock);
+  const int64_t own = cuda->device_bytes;
+  const pmb_status status = pmb_cuda_bring_volume(cuda, volume);
+  pthread_mutex_lock(&lock);
+  volume->bytes = cuda->device_bytes - own;
+  cuda->device_bytes = own;
+  if (status == PMB_OK) {
+    volume->state = PMB_CUDA_THERE;
+    ++cuda->context->uploads;
+  } else {
+    free_volume_buffers(volume);
+  }
+  pthread_cond_broadcast(&changed);
+  return status;
+}
+
+pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
+{
+  pmb_cuda_volume *volume = cuda->volume;
+  pmb_status status = PMB_OK;
+  pthread_mutex_lock(&lock);
+  while (status == PMB_OK && volume->state != PMB_CUDA_THERE) {
+    if (volume->state == PMB_CUDA_AWAY) {
+      volume->state = PMB_CUDA_COMING;
+      status = bring(cuda, volume);
+    } else {
+      wait_for_change();
+      pthread_mutex_unlock(&lock);
+      if (!pmb_crew_report(&cuda->context->crew, cuda->context->crew.fraction_begin)) {
+        status = pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
+      }
+      pthread_mutex_lock(&lock);
+    }
+  }
+  if (status == PMB_OK) {
+    ++volume->users;
+    cuda->context->device_sharers = volume->contexts;
+  }
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+void pmb_cuda_let_volume(pmb_cuda *cuda)
+{
+  pthread_mutex_lock(&lock);
+  --cuda->volume->users;
+  cuda->volume->last_used = ++last_use;
+  pthread_mutex_unlock(&lock);
+}
