@@ -196,8 +196,8 @@ typedef struct pmb_info {
   int64_t device_peak_bytes; /* the most it ever held there */
   const char *device_name;   /* the GPU's, such as "NVIDIA H200"; NULL on the CPU; valid as long as the context */
   int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
-  int device_sharers;        /* contexts that shared the bound volume on the GPU in the last call, this one included */
-  int64_t uploads;           /* how often this context has brought a volume to the GPU */
+  int device_sharers; /* contexts that shared the bound volume on the GPU in the last call, this one included */
+  int64_t uploads;    /* how often this context has brought a volume to the GPU */
 } pmb_info;
 
 typedef struct pmb_context pmb_context;

@@ -10,19 +10,28 @@
 #include "pmb_point.h"
 #include "pmb_threads.h"
 
+/* Isovalues that a backend works on together: one behind the other in the mesh. */
+typedef struct pmb_group {
+  const pmb_isovalue *isovalues;
+  pmb_sizes *sizes; /* of each; count sets them, emit needs them */
+  int64_t count;    /* 1 to context->at_once */
+  pmb_sizes base;   /* points and triangles of the mesh before the group's; for emit */
+} pmb_group;
+
 /* Functions return PMB_OK, PMB_OUT_OF_MEMORY, PMB_ABORTED or PMB_TOO_LARGE; pmb_fail sets the text. */
 typedef struct pmb_backend {
   const char *name;
   /* Picks what `path` names (NULL: the best) and sets context->state and context->path. */
   pmb_status (*create)(pmb_context *context, const char *path);
   void (*destroy)(pmb_context *context);
-  /* Pass summarize; sets context->minimum, maximum, bricks, nonfinite_bricks. */
+  /* Pass summarize; sets context->minimum, maximum, bricks, nonfinite_bricks, and at_once if it is not 1. */
   pmb_status (*bind)(pmb_context *context);
   void (*unbind)(pmb_context *context);
-  /* Passes select, classify and scan for one isovalue; their results are kept for emit. */
-  pmb_status (*count)(pmb_context *context, const pmb_isovalue *isovalue, pmb_sizes *sizes);
-  /* Passes vertices and triangles for the isovalue last counted, written behind the `base` points and triangles. */
-  pmb_status (*emit)(pmb_context *context, const pmb_isovalue *isovalue, const pmb_sizes *base, const pmb_mesh *mesh);
+  /* Passes select, classify and scan for a group; their results are kept for emit. Out of memory for a group of
+   * several must leave no more in use than before: a smaller group comes next. The same holds for emit. */
+  pmb_status (*count)(pmb_context *context, const pmb_group *group);
+  /* Passes vertices and triangles for the group last counted. */
+  pmb_status (*emit)(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
 } pmb_backend;
 
 extern const pmb_backend pmb_cpu_backend;
@@ -51,9 +60,10 @@ struct pmb_context {
   int counted;
   int remove_degenerate;
   int64_t isovalue_count;
-  int64_t classified;   /* the isovalue whose bricks the backend holds now, -1: none */
-  pmb_buffer isovalues; /* double */
-  pmb_buffer sizes;     /* pmb_sizes, each */
+  int64_t at_once;                          /* isovalues that the backend takes in a group at most */
+  int64_t classified_begin, classified_end; /* the isovalues whose bricks the backend holds now */
+  pmb_buffer isovalues;                     /* pmb_isovalue, each */
+  pmb_buffer sizes;                         /* pmb_sizes, each */
   pmb_sizes total;
 
   char error[512];

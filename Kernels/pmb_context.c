@@ -129,7 +129,6 @@ pmb_status pmb_create(const pmb_options *options, pmb_context **context)
   }
   memset(made, 0, sizeof(*made));
   made->memory = memory;
-  made->classified = -1;
   made->crew.executor = options->executor;
   made->crew.workers = options->threads ? options->threads : pmb_available_cores();
   made->crew.workers = made->crew.workers < PMB_MAX_THREADS ? made->crew.workers : PMB_MAX_THREADS;
@@ -165,7 +164,8 @@ void pmb_unbind(pmb_context *context)
     pmb_buffer_free(&context->memory, &context->isovalues);
     pmb_buffer_free(&context->memory, &context->sizes);
     context->bound = context->counted = 0;
-    context->classified = -1;
+    context->classified_begin = context->classified_end = 0;
+    context->at_once = 1;
     context->bricks = context->active_bricks = context->nonfinite_bricks = 0;
   }
 }
@@ -297,18 +297,62 @@ static int nothing_crossed(const pmb_context *context, double isovalue)
   return isovalue > context->maximum || isovalue < context->minimum || (isovalue == context->minimum && !rounded);
 }
 
-/* Classifies isovalue i; progress covers [begin, begin + length) of the call. */
-static pmb_status classify_isovalue(pmb_context *context, int64_t i, double begin, double length, pmb_sizes *sizes)
+static void make_isovalues(pmb_context *context, const double *values)
 {
-  const double value = ((const double *)context->isovalues.data)[i];
-  pmb_isovalue isovalue = pmb_isovalue_make(value, context->volume.type, context->remove_degenerate);
-  isovalue.none |= nothing_crossed(context, value);
-  context->classified = -1;
-  context->crew.fraction_begin = begin;
-  context->crew.fraction_end = begin + length;
-  const pmb_status status = context->backend->count(context, &isovalue, sizes);
-  context->classified = status == PMB_OK ? i : -1;
+  pmb_isovalue *isovalues = context->isovalues.data;
+  for (int64_t i = 0; i < context->isovalue_count; ++i) {
+    isovalues[i] = pmb_isovalue_make(values[i], context->volume.type, context->remove_degenerate);
+    isovalues[i].none |= nothing_crossed(context, values[i]);
+  }
+}
+
+/* The isovalues from i on that go together; base is left to the caller. */
+static pmb_group group_from(const pmb_context *context, int64_t i)
+{
+  const int64_t left = context->isovalue_count - i;
+  pmb_group group = { (const pmb_isovalue *)context->isovalues.data + i, (pmb_sizes *)context->sizes.data + i, left,
+    { 0, 0 } };
+  group.count = left < context->at_once ? left : context->at_once;
+  return group;
+}
+
+/* After out of memory for a group of several, which is then not an error: smaller groups from now on. */
+static int try_smaller(pmb_context *context, const pmb_group *group, pmb_status *status)
+{
+  if (*status != PMB_OUT_OF_MEMORY || group->count == 1) {
+    return 0;
+  }
+  context->at_once = group->count / 2;
+  context->error[0] = '\0';
+  *status = PMB_OK;
+  return 1;
+}
+
+/* Classifies a group, isovalues i and after. */
+static pmb_status classify_group(pmb_context *context, int64_t i, const pmb_group *group)
+{
+  context->classified_begin = context->classified_end = 0;
+  const pmb_status status = context->backend->count(context, group);
+  if (status == PMB_OK) {
+    context->classified_begin = i;
+    context->classified_end = i + group->count;
+  }
   return status;
+}
+
+/* What follows covers [begin, end) of the call. */
+static void set_progress(pmb_context *context, double begin, double end)
+{
+  context->crew.fraction_begin = begin;
+  context->crew.fraction_end = end;
+}
+
+static void add_sizes(pmb_sizes *total, const pmb_group *group)
+{
+  for (int64_t i = 0; i < group->count; ++i) {
+    total->points += group->sizes[i].points;
+    total->triangles += group->sizes[i].triangles;
+  }
 }
 
 pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue)
@@ -326,27 +370,29 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
     return status;
   }
   const int64_t n = request->isovalue_count;
-  if (!pmb_buffer_reserve(&context->memory, &context->isovalues, (size_t)n + 1, sizeof(double)) ||
+  if (!pmb_buffer_reserve(&context->memory, &context->isovalues, (size_t)n + 1, sizeof(pmb_isovalue)) ||
     !pmb_buffer_reserve(&context->memory, &context->sizes, (size_t)n + 1, sizeof(pmb_sizes))) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_count: no memory for %lld isovalues", (long long)n);
   }
   context->isovalue_count = n;
   context->remove_degenerate = request->remove_degenerate != 0;
   context->total = (pmb_sizes){ 0, 0 };
-  if (n > 0) {
-    memcpy(context->isovalues.data, request->isovalues, (size_t)n * sizeof(double));
-  }
-  pmb_sizes *each = context->sizes.data;
-  for (int64_t i = 0; i < n; ++i) {
-    status = classify_isovalue(context, i, (double)i / (double)n, 1.0 / (double)n, &each[i]);
+  make_isovalues(context, request->isovalues);
+  for (int64_t i = 0; i < n;) {
+    const pmb_group group = group_from(context, i);
+    set_progress(context, (double)i / (double)n, (double)(i + group.count) / (double)n);
+    status = classify_group(context, i, &group);
+    if (try_smaller(context, &group, &status)) {
+      continue;
+    }
     if (status != PMB_OK) {
       return status;
     }
-    context->total.points += each[i].points;
-    context->total.triangles += each[i].triangles;
+    add_sizes(&context->total, &group);
+    i += group.count;
   }
   if (per_isovalue && n > 0) {
-    memcpy(per_isovalue, each, (size_t)n * sizeof(pmb_sizes));
+    memcpy(per_isovalue, context->sizes.data, (size_t)n * sizeof(pmb_sizes));
   }
   context->counted = 1;
   *sizes = context->total;
@@ -409,6 +455,23 @@ static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
   return check_attributes(context, mesh);
 }
 
+/* Emits a group, isovalues i and after; classifies it again if the backend does not hold it. */
+static pmb_status emit_group(pmb_context *context, int64_t i, const pmb_group *group, const pmb_mesh *mesh)
+{
+  const double n = (double)context->isovalue_count, begin = (double)i / n, end = (double)(i + group->count) / n;
+  double emit_begin = begin;
+  if (context->classified_begin != i || context->classified_end != i + group->count) {
+    emit_begin = begin + (end - begin) / 4;
+    set_progress(context, begin, emit_begin);
+    const pmb_status status = classify_group(context, i, group);
+    if (status != PMB_OK) {
+      return status;
+    }
+  }
+  set_progress(context, emit_begin, end);
+  return context->backend->emit(context, group, mesh);
+}
+
 pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
 {
   if (!context) {
@@ -416,25 +479,15 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
   }
   context->error[0] = '\0';
   pmb_status status = check_mesh(context, mesh);
-  const int64_t n = context->isovalue_count;
-  const pmb_sizes *each = context->sizes.data;
   pmb_sizes base = { 0, 0 };
-  for (int64_t i = 0; i < n && status == PMB_OK; ++i) {
-    const double begin = (double)i / (double)n, length = 1.0 / (double)n;
-    const int again = context->classified != i;
-    if (again) {
-      pmb_sizes sizes;
-      status = classify_isovalue(context, i, begin, length / 4, &sizes);
+  for (int64_t i = 0; i < context->isovalue_count && status == PMB_OK;) {
+    pmb_group group = group_from(context, i);
+    group.base = base;
+    status = emit_group(context, i, &group, mesh);
+    if (!try_smaller(context, &group, &status)) {
+      add_sizes(&base, &group);
+      i += group.count;
     }
-    if (status == PMB_OK) {
-      const pmb_isovalue isovalue = pmb_isovalue_make(
-        ((const double *)context->isovalues.data)[i], context->volume.type, context->remove_degenerate);
-      context->crew.fraction_begin = again ? begin + length / 4 : begin;
-      context->crew.fraction_end = begin + length;
-      status = context->backend->emit(context, &isovalue, &base, mesh);
-    }
-    base.points += each[i].points;
-    base.triangles += each[i].triangles;
   }
   if (status == PMB_OK && mesh->offsets) {
     if (mesh->id_type == PMB_INT32) {

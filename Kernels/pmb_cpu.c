@@ -236,14 +236,14 @@ static pmb_sizes scan(pmb_cpu *cpu)
   return before;
 }
 
-static pmb_status cpu_count(pmb_context *context, const pmb_isovalue *isovalue, pmb_sizes *sizes)
+static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
 {
   pmb_cpu *cpu = state_of(context);
   const double end = context->crew.fraction_end;
   const size_t scratch_size = pmb_cpu_scratch_size(cpu->volume->type);
-  cpu->isovalue = isovalue;
+  cpu->isovalue = group->isovalues;
   cpu->record_count = context->active_bricks = 0;
-  *sizes = (pmb_sizes){ 0, 0 };
+  group->sizes[0] = (pmb_sizes){ 0, 0 };
   if (cpu->volume->dims[0] < 2 || cpu->volume->dims[1] < 2 || cpu->volume->dims[2] < 2) {
     return PMB_OK;
   }
@@ -257,17 +257,16 @@ static pmb_status cpu_count(pmb_context *context, const pmb_isovalue *isovalue, 
     status = run(context, chunks_of(cpu->record_count, PMB_CPU_CHUNK), classify_body);
   }
   if (status == PMB_OK) {
-    *sizes = scan(cpu);
+    group->sizes[0] = scan(cpu);
   }
   return status;
 }
 
-static pmb_status cpu_emit(
-  pmb_context *context, const pmb_isovalue *isovalue, const pmb_sizes *base, const pmb_mesh *mesh)
+static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
 {
   pmb_cpu *cpu = state_of(context);
-  cpu->isovalue = isovalue;
-  cpu->base = *base;
+  cpu->isovalue = group->isovalues;
+  cpu->base = group->base;
   cpu->mesh = mesh;
   return run(context, chunks_of(cpu->record_count, PMB_CPU_CHUNK), emit_body);
 }

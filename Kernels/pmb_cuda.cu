@@ -156,6 +156,13 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   job->by_bricks[0] = divisor_of(job->bricks[0]);
   job->by_bricks[1] = divisor_of(job->bricks[1]);
   job->brick_count = (uint32_t)count;
+  const int64_t tile = pmb_cuda_select_tile(count), stride = (count + tile - 1) / tile * tile;
+  job->stride = (uint32_t)stride;
+  job->by_stride = divisor_of(job->stride);
+  context->at_once = PMB_CUDA_ISOVALUES;
+  while (context->at_once > 1 && stride * context->at_once > INT32_MAX) {
+    --context->at_once;
+  }
   job->pitch = (dims[0] + per_vector - 1) / per_vector * per_vector;
   job->slice = job->pitch * dims[1];
   context->bricks = count;
@@ -271,13 +278,15 @@ static pmb_status cuda_bind(pmb_context *context)
   return status;
 }
 
-/* Thresholds of 8- and 16-bit samples as integers: beyond the types' range where the isovalue is. */
-static void set_small(pmb_cuda_job *job)
+/* The group's isovalues, and how the volume's bricks are repeated for them. */
+static void set_isovalues(pmb_cuda_job *job, const pmb_group *group)
 {
-  const int beyond = 100000;
-  const float up = ceilf(job->isovalue.threshold_f32), equal = job->isovalue.f32;
-  job->small_threshold = up > beyond ? beyond : up < -beyond ? -beyond : (int)up;
-  job->small_equal = equal > -beyond && equal < beyond ? (int)equal : beyond;
+  job->isovalue_count = (int)group->count;
+  job->any_join = 0;
+  for (int n = 0; n < job->isovalue_count; ++n) {
+    job->isovalues[n] = group->isovalues[n];
+    job->any_join |= group->isovalues[n].join;
+  }
 }
 
 /* Points the job to its arrays. */
@@ -302,7 +311,7 @@ static void point_job(pmb_cuda *cuda)
 /* Reserves room for `active` bricks and `exact` of them by the full rules. */
 static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t active, int64_t exact)
 {
-  const int64_t bricks = cuda->job.brick_count;
+  const int64_t bricks = (int64_t)cuda->job.stride * (cuda->job.isovalue_count - 1) + cuda->job.brick_count;
   const int64_t room = active > cuda->record_room ? active : cuda->record_room;
   const struct {
     pmb_cuda_buffer *buffer;
@@ -317,7 +326,7 @@ static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t 
     { &cuda->counts, room, sizeof(uint32_t), "the active bricks" },
     { &cuda->before, room, sizeof(pmb_cuda_before), "the active bricks" },
     { &cuda->exact, exact, sizeof(pmb_cuda_exact), "the exact bricks" },
-    { &cuda->select_status, bricks / PMB_CUDA_SELECT_TILE + 1, sizeof(uint64_t), "the scan" },
+    { &cuda->select_status, bricks / pmb_cuda_select_tile(0) + 1, sizeof(uint64_t), "the scan" },
     { &cuda->scan_status, room / PMB_CUDA_SCAN_TILE + 1, 2 * sizeof(uint64_t), "the scan" },
   };
   const size_t before = cuda->select_status.capacity + cuda->scan_status.capacity;
@@ -373,17 +382,42 @@ static pmb_status fit_records(pmb_context *context, pmb_cuda *cuda, int *fits)
   return reserve_records(context, cuda, active + active / 8, exact + exact / 8);
 }
 
+/* The sizes of each isovalue: from what is before it to what is before the next. */
+static void take_sizes(pmb_context *context, pmb_cuda *cuda, const pmb_group *group)
+{
+  const pmb_cuda_totals *totals = cuda->totals;
+  const pmb_cuda_before all = { totals->points, totals->triangles }, none = { 0, 0 };
+  pmb_cuda_before end = all;
+  for (int64_t n = group->count - 1; n >= 0; --n) {
+    const pmb_cuda_before begin = n == 0 ? none : totals->first[n] < totals->active ? totals->before[n] : all;
+    group->sizes[n].points = end.points - begin.points;
+    group->sizes[n].triangles = end.triangles - begin.triangles;
+    end = begin;
+  }
+  cuda->sizes.points = all.points;
+  cuda->sizes.triangles = all.triangles;
+  context->active_bricks = totals->active - totals->first[group->count - 1];
+}
+
+/* After out of memory for a group of several: what is left of it is not in the way of a smaller one. */
+static void make_way(pmb_cuda *cuda, const pmb_group *group, pmb_status status)
+{
+  if (status == PMB_OUT_OF_MEMORY && group->count > 1) {
+    cudaStreamSynchronize(cuda->compute);
+    pmb_cuda_free_buffers(cuda);
+  }
+}
+
 /* Counts, in a call that holds the volume. */
-static pmb_status count_isovalue(pmb_context *context, const pmb_isovalue *isovalue, pmb_sizes *sizes)
+static pmb_status count_group(pmb_context *context, const pmb_group *group)
 {
   pmb_cuda *cuda = state_of(context);
   int fits = 0;
   cuda->counted = 0;
-  cuda->job.isovalue = *isovalue;
+  set_isovalues(&cuda->job, group);
   cuda->job.frame = context->frame;
   cuda->job.any_nonfinite = context->nonfinite_bricks > 0;
-  set_small(&cuda->job);
-  const int64_t bricks = cuda->job.brick_count;
+  const int64_t bricks = cuda->job.brick_count * group->count;
   pmb_status status = reserve_records(context, cuda, bricks < 4096 ? bricks : 4096 + bricks / 64, 1024);
   while (status == PMB_OK && !fits) {
     status = pmb_cuda_enqueue_count(cuda);
@@ -398,20 +432,18 @@ static pmb_status count_isovalue(pmb_context *context, const pmb_isovalue *isova
     }
   }
   if (status == PMB_OK) {
-    sizes->points = cuda->totals->points;
-    sizes->triangles = cuda->totals->triangles;
-    context->active_bricks = cuda->totals->active;
-    cuda->sizes = *sizes;
+    take_sizes(context, cuda, group);
     cuda->counted = 1;
   }
+  make_way(cuda, group, status);
   return status;
 }
 
-static pmb_status cuda_count(pmb_context *context, const pmb_isovalue *isovalue, pmb_sizes *sizes)
+static pmb_status cuda_count(pmb_context *context, const pmb_group *group)
 {
   pmb_cuda *cuda = state_of(context);
   const int64_t *dims = context->volume.dims;
-  sizes->points = sizes->triangles = 0;
+  memset(group->sizes, 0, (size_t)group->count * sizeof(*group->sizes));
   context->active_bricks = 0;
   cuda->empty = dims[0] < 2 || dims[1] < 2 || dims[2] < 2;
   if (cuda->empty) {
@@ -419,7 +451,7 @@ static pmb_status cuda_count(pmb_context *context, const pmb_isovalue *isovalue,
   }
   pmb_status status = begin(cuda, 0.5);
   if (status == PMB_OK) {
-    status = count_isovalue(context, isovalue, sizes);
+    status = count_group(context, group);
     end(cuda);
   }
   return status;
@@ -437,6 +469,23 @@ static pmb_status reserve_output(
   const pmb_status status = pmb_cuda_reserve(cuda, buffer, count + count / 8, size, what);
   memcpy(d_out, &buffer->d_data, sizeof(void *));
   return status;
+}
+
+/* Reserves the samples and points of the largest of the attributes. */
+static pmb_status reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh)
+{
+  const int64_t *dims = cuda->context->volume.dims, n = cuda->sizes.points;
+  size_t tuple = 0;
+  for (int64_t i = 0; i < mesh->attribute_count && n > 0; ++i) {
+    const size_t size = pmb_type_size(mesh->attributes[i].type) * (size_t)mesh->attributes[i].components;
+    tuple = size > tuple ? size : tuple;
+  }
+  if (tuple == 0) {
+    return PMB_OK;
+  }
+  const pmb_status status =
+    pmb_cuda_reserve(cuda, &cuda->attribute_in, dims[0] * dims[1] * dims[2], tuple, "an attribute (samples)");
+  return status == PMB_OK ? pmb_cuda_reserve(cuda, &cuda->attribute_out, n, tuple, "an attribute (points)") : status;
 }
 
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *out)
@@ -471,17 +520,32 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
     status = reserve_output(
       cuda, arrays[i].wanted, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].d_out, arrays[i].what);
   }
-  return status;
+  return status == PMB_OK ? reserve_attributes(cuda, mesh) : status;
 }
 
 /* What needs no GPU: the scalars and the offsets. */
 typedef struct fill_work {
   const pmb_mesh *mesh;
-  pmb_sizes base, sizes;
-  const pmb_isovalue *isovalue;
+  const pmb_group *group;
+  pmb_sizes sizes; /* of the group */
 } fill_work;
 
 enum { FILL = 65536 };
+
+/* Scalars of points begin..end of the group. */
+static void fill_scalars(const pmb_mesh *mesh, const pmb_group *group, int64_t begin, int64_t end)
+{
+  for (int64_t n = 0, first = 0; n < group->count; first += group->sizes[n++].points) {
+    const int64_t last = first + group->sizes[n].points < end ? first + group->sizes[n].points : end;
+    for (int64_t i = first > begin ? first : begin; i < last; ++i) {
+      if (mesh->scalar_type == PMB_FLOAT32) {
+        ((float *)mesh->scalars)[group->base.points + i] = group->isovalues[n].f32;
+      } else {
+        ((double *)mesh->scalars)[group->base.points + i] = group->isovalues[n].value;
+      }
+    }
+  }
+}
 
 static void fill_part(void *data, int worker, size_t part)
 {
@@ -489,15 +553,11 @@ static void fill_part(void *data, int worker, size_t part)
   const pmb_mesh *mesh = work->mesh;
   const int64_t begin = (int64_t)part * FILL;
   (void)worker;
-  for (int64_t i = begin; mesh->scalars && i < begin + FILL && i < work->sizes.points; ++i) {
-    if (mesh->scalar_type == PMB_FLOAT32) {
-      ((float *)mesh->scalars)[work->base.points + i] = work->isovalue->f32;
-    } else {
-      ((double *)mesh->scalars)[work->base.points + i] = work->isovalue->value;
-    }
+  if (mesh->scalars) {
+    fill_scalars(mesh, work->group, begin, begin + FILL);
   }
   for (int64_t i = begin; mesh->offsets && i < begin + FILL && i < work->sizes.triangles; ++i) {
-    const int64_t t = work->base.triangles + i;
+    const int64_t t = work->group->base.triangles + i;
     if (mesh->id_type == PMB_INT32) {
       ((int32_t *)mesh->offsets)[t] = (int32_t)(3 * t);
     } else {
@@ -531,13 +591,7 @@ static pmb_status emit_attribute(
   const size_t tuple = pmb_type_size(a->type) * (size_t)a->components;
   const int64_t samples = dims[0] * dims[1] * dims[2];
   crew->fraction_end = (crew->fraction_begin + end) / 2;
-  pmb_status status = pmb_cuda_reserve(cuda, &cuda->attribute_in, samples, tuple, "an attribute (samples)");
-  if (status == PMB_OK) {
-    status = pmb_cuda_reserve(cuda, &cuda->attribute_out, points, tuple, "an attribute (points)");
-  }
-  if (status == PMB_OK) {
-    status = pmb_cuda_upload_array(cuda, a->samples, (size_t)samples * tuple, cuda->attribute_in.d_data);
-  }
+  pmb_status status = pmb_cuda_upload_array(cuda, a->samples, (size_t)samples * tuple, cuda->attribute_in.d_data);
   if (status == PMB_OK) {
     status = pmb_cuda_attribute(cuda, a, points, cuda->attribute_in.d_data, cuda->attribute_out.d_data, out);
   }
@@ -568,10 +622,10 @@ static pmb_status emit_attributes(
   return status;
 }
 
-/* Brings all arrays of the mesh to their places behind `base`, and fills in meanwhile what needs no GPU. */
-static pmb_status bring_all(pmb_cuda *cuda, const pmb_isovalue *isovalue, const pmb_sizes *base, const pmb_mesh *mesh,
-  const pmb_cuda_output *out)
+/* Brings all arrays of the mesh to their places behind the group's base, and fills in meanwhile what needs no GPU. */
+static pmb_status bring_all(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *out)
 {
+  const pmb_sizes *base = &group->base;
   const size_t real = 3 * pmb_type_size(mesh->point_type), id = 3 * pmb_type_size(mesh->id_type);
   const pmb_sizes size = cuda->sizes;
   const struct {
@@ -588,7 +642,7 @@ static pmb_status bring_all(pmb_cuda *cuda, const pmb_isovalue *isovalue, const 
     { cuda->triangles_done, out->d_cells, mesh->cells, base->triangles, size.triangles, sizeof(int64_t) },
   };
   pmb_cuda_copy copies[sizeof(arrays) / sizeof(arrays[0])];
-  fill_work work = { mesh, *base, size, isovalue };
+  fill_work work = { mesh, group, size };
   int n = 0;
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
     if (arrays[i].array && arrays[i].count > 0) {
@@ -603,13 +657,13 @@ static pmb_status bring_all(pmb_cuda *cuda, const pmb_isovalue *isovalue, const 
 }
 
 /* Emits, in a call that holds the volume, what is counted. */
-static pmb_status emit_counted(pmb_context *context, const pmb_isovalue *isovalue, const pmb_sizes *base,
-  const pmb_mesh *mesh, pmb_cuda_output *out)
+static pmb_status emit_counted(
+  pmb_context *context, const pmb_group *group, const pmb_mesh *mesh, pmb_cuda_output *out)
 {
   pmb_cuda *cuda = state_of(context);
   pmb_crew *crew = &context->crew;
   const double end = crew->fraction_end, share = mesh->attribute_count > 0 ? 0.5 : 1;
-  pmb_status status = pmb_cuda_make_output(cuda, mesh, base, out);
+  pmb_status status = pmb_cuda_make_output(cuda, mesh, &group->base, out);
   if (status == PMB_OK && (out->d_points || out->d_normals || out->d_gradients || out->d_parameter)) {
     status = pmb_cuda_vertices(cuda, out);
   }
@@ -622,19 +676,17 @@ static pmb_status emit_counted(pmb_context *context, const pmb_isovalue *isovalu
   if (status == PMB_OK) {
     PMB_CUDA_TRY(context, cudaEventRecord(cuda->triangles_done, cuda->compute));
     crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
-    status = bring_all(cuda, isovalue, base, mesh, out);
+    status = bring_all(cuda, group, mesh, out);
     crew->fraction_begin = crew->fraction_end;
     crew->fraction_end = end;
   }
-  return status == PMB_OK ? emit_attributes(cuda, base, mesh, out) : status;
+  return status == PMB_OK ? emit_attributes(cuda, &group->base, mesh, out) : status;
 }
 
-static pmb_status cuda_emit(
-  pmb_context *context, const pmb_isovalue *isovalue, const pmb_sizes *base, const pmb_mesh *mesh)
+static pmb_status cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
 {
   pmb_cuda *cuda = state_of(context);
   pmb_cuda_output out;
-  pmb_sizes sizes;
   if (cuda->empty) {
     return PMB_OK;
   }
@@ -643,13 +695,14 @@ static pmb_status cuda_emit(
     return status;
   }
   if (!cuda->counted) { /* another context needed the memory */
-    status = count_isovalue(context, isovalue, &sizes);
+    status = count_group(context, group);
   }
   if (status == PMB_OK) {
-    status = emit_counted(context, isovalue, base, mesh, &out);
+    status = emit_counted(context, group, mesh, &out);
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   pmb_cuda_release(cuda, &cuda->attribute_in);
+  make_way(cuda, group, status);
   end(cuda);
   if (status == PMB_OK) {
     status = pmb_cuda_check(context, error, "vertices and triangles");

@@ -27,15 +27,21 @@ extern "C" {
 enum {
   PMB_CUDA_WARPS = 8, /* warps of a block, each with a brick of its own */
   PMB_CUDA_THREADS = 32 * PMB_CUDA_WARPS,
-  PMB_CUDA_ROWS = 25,         /* rows of a brick with its halo: row z * 5 + y */
-  PMB_CUDA_SELECT_WARPS = 32, /* of a block of select */
-  PMB_CUDA_SELECT_BRICKS = 8, /* bricks of a thread there */
-  PMB_CUDA_SELECT_TILE = 32 * PMB_CUDA_SELECT_WARPS * PMB_CUDA_SELECT_BRICKS,
+  PMB_CUDA_ISOVALUES = 16,                   /* isovalues of a group at most */
+  PMB_CUDA_ROWS = 25,                        /* rows of a brick with its halo: row z * 5 + y */
+  PMB_CUDA_SELECT_WARPS = 32,                /* of a block of select */
+  PMB_CUDA_SELECT_BRICKS = 8,                /* bricks of a thread there */
+  PMB_CUDA_SELECT_MANY = 32,                 /* likewise in large volumes */
   PMB_CUDA_SCAN_TILE = 4 * PMB_CUDA_THREADS, /* active bricks of a block of scan */
   PMB_CUDA_LAYERS = 8,                       /* layers of bricks that a warp walks through in summarize */
   PMB_CUDA_SLOTS = 4,                        /* pieces of a transfer that are under way at a time */
   PMB_CUDA_DEVICES = 64                      /* GPUs of a machine, at most */
 };
+
+/* Points and triangles of the active bricks before one. */
+typedef struct pmb_cuda_before {
+  int64_t points, triangles;
+} pmb_cuda_before;
 
 /* An active brick between count and emit. */
 typedef struct pmb_cuda_record {
@@ -45,11 +51,6 @@ typedef struct pmb_cuda_record {
   uint32_t exact;                 /* index of the exact record, PMB_CUDA_PLAIN: the masks follow from the words */
   uint32_t unused;
 } pmb_cuda_record;
-
-/* Points and triangles of the active bricks before one. */
-typedef struct pmb_cuda_before {
-  int64_t points, triangles;
-} pmb_cuda_before;
 
 #define PMB_CUDA_PLAIN UINT32_MAX
 
@@ -65,12 +66,16 @@ typedef struct pmb_cuda_totals {
   int64_t points, triangles;
   uint32_t active;
   uint32_t exact; /* not 0: there was no room for all exact records */
+  /* Of each isovalue but the first: its first active brick, and what is before it if there is that brick. */
+  uint32_t first[PMB_CUDA_ISOVALUES];
+  pmb_cuda_before before[PMB_CUDA_ISOVALUES];
 } pmb_cuda_totals;
 
 /* The device's own counters. */
 typedef struct pmb_cuda_counters {
   uint32_t active, exact;
-  uint32_t scan_tile; /* handed out so far */
+  uint32_t scan_tile;                 /* handed out so far */
+  uint32_t first[PMB_CUDA_ISOVALUES]; /* as in the totals */
 } pmb_cuda_counters;
 
 /* Division of numbers below 2^31 by a number: n / d = n * factor >> shift. */
@@ -78,7 +83,11 @@ typedef struct pmb_cuda_divisor {
   uint32_t factor, shift;
 } pmb_cuda_divisor;
 
-/* The bound volume and the request, as kernels get them. */
+/* The bound volume and the request, as kernels get them.
+ *
+ * Several isovalues are one run over as many copies of the volume's bricks, one copy behind the other: brick b of
+ * isovalue n is brick n * stride + b to all passes, and neighbours are as far from each other as in the volume. Only
+ * pmb_cuda_box_of takes such a number apart. */
 typedef struct pmb_cuda_job {
   const void *d_samples;
   int64_t pitch, slice; /* samples from row to row and from slice to slice */
@@ -89,10 +98,13 @@ typedef struct pmb_cuda_job {
   void *d_low, *d_high; /* per brick, in the sample's type */
   uint8_t *d_nonfinite; /* per brick; NULL for integers */
   int any_nonfinite;
-  pmb_isovalue isovalue;
-  int small_threshold, small_equal; /* for 8- and 16-bit samples: inside is s >= , equal is s == */
-  uint2 *d_map;                     /* per 32 bricks: which are active, how many are active before */
-  pmb_cuda_record *d_records;       /* per active brick, like the next three */
+  int isovalue_count;
+  uint32_t stride; /* bricks from isovalue to isovalue: whole tiles of select */
+  pmb_cuda_divisor by_stride;
+  pmb_isovalue isovalues[PMB_CUDA_ISOVALUES];
+  int any_join;               /* of the isovalues */
+  uint2 *d_map;               /* per 32 bricks: which are active, how many are active before */
+  pmb_cuda_record *d_records; /* per active brick, like the next three */
   uint32_t *d_brick;
   uint32_t *d_counts; /* points, triangles << 16 */
   pmb_cuda_before *d_before;
@@ -109,7 +121,7 @@ typedef struct pmb_cuda_job {
 
 /* Where the emitting kernels write, on the device. */
 typedef struct pmb_cuda_output {
-  int64_t point_base, triangle_base; /* of the mesh, before this isovalue's: for ids alone */
+  int64_t point_base, triangle_base; /* of the mesh, before this group's: for ids alone */
   void *d_points;
   pmb_type point_type;
   float *d_normals, *d_gradients;
@@ -168,8 +180,8 @@ typedef struct pmb_cuda {
   uint32_t record_room; /* active bricks that the arrays have room for */
   int64_t layers_done;  /* bind: layers of bricks summarized so far */
   int empty;            /* the volume has no cell */
-  int counted;          /* the arrays hold the bricks of the isovalue last counted */
-  pmb_sizes sizes;      /* of the isovalue last counted */
+  int counted;          /* the arrays hold the bricks of the group last counted */
+  pmb_sizes sizes;      /* of the group last counted */
   pmb_cuda_job job;
 } pmb_cuda;
 
@@ -309,8 +321,7 @@ cudaError_t pmb_cuda_host_pin(void *memory, size_t bytes); /* of the pool */
 
 /* pmb_cuda_transfer.cu */
 /* Brings the volume to the device; calls `arrived` whenever more slices are there, on the compute stream. */
-pmb_status pmb_cuda_upload(
-  pmb_cuda *cuda, void *d_samples, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices));
+pmb_status pmb_cuda_upload(pmb_cuda *cuda, void *d_samples, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices));
 pmb_status pmb_cuda_upload_array(pmb_cuda *cuda, const void *array, size_t bytes, void *d_array);
 /* An array on its way back to the host, when `ready` has come on the compute stream. */
 typedef struct pmb_cuda_copy {
@@ -322,6 +333,13 @@ typedef struct pmb_cuda_copy {
 /* Brings arrays back. `meanwhile` does the host's own work while the first of them come; may be NULL. */
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
   pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work);
+
+/* Bricks of a tile of select, in a volume of so many. */
+static inline int64_t pmb_cuda_select_tile(int64_t bricks)
+{
+  const int many = bricks > (4 << 20);
+  return (int64_t)32 * PMB_CUDA_SELECT_WARPS * (many ? PMB_CUDA_SELECT_MANY : PMB_CUDA_SELECT_BRICKS);
+}
 
 /* The launchers: they only enqueue, on cuda->compute. */
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
@@ -365,61 +383,61 @@ __device__ __forceinline__ int64_t pmb_cuda_index(const pmb_cuda_job &job, int i
   return i + job.pitch * pmb_cuda_clamp(j, job.dims[1]) + job.slice * pmb_cuda_clamp(k, job.dims[2]);
 }
 
-__device__ __forceinline__ int pmb_cuda_small_inside(const pmb_cuda_job &job, int s)
+__device__ __forceinline__ int pmb_cuda_small_inside(const pmb_isovalue &isovalue, int s)
 {
-  return s >= job.small_threshold;
+  return s >= isovalue.small_threshold;
 }
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, int8_t s)
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int8_t s)
 {
-  return pmb_cuda_small_inside(job, s);
+  return pmb_cuda_small_inside(isovalue, s);
 }
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, uint8_t s)
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint8_t s)
 {
-  return pmb_cuda_small_inside(job, s);
+  return pmb_cuda_small_inside(isovalue, s);
 }
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, int16_t s)
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int16_t s)
 {
-  return pmb_cuda_small_inside(job, s);
+  return pmb_cuda_small_inside(isovalue, s);
 }
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, uint16_t s)
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint16_t s)
 {
-  return pmb_cuda_small_inside(job, s);
+  return pmb_cuda_small_inside(isovalue, s);
 }
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, float s)
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, float s)
 {
-  return s >= job.isovalue.threshold_f32;
+  return s >= isovalue.threshold_f32;
 }
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, double s)
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, double s)
 {
-  return s >= job.isovalue.threshold_f64;
+  return s >= isovalue.threshold_f64;
 }
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, int32_t s)
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int32_t s)
 {
-  return (double)s >= job.isovalue.threshold_f64;
+  return (double)s >= isovalue.threshold_f64;
 }
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, uint32_t s)
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint32_t s)
 {
-  return (double)s >= job.isovalue.threshold_f64;
+  return (double)s >= isovalue.threshold_f64;
 }
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, int64_t s)
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int64_t s)
 {
-  return !job.isovalue.none && s >= job.isovalue.threshold_i64;
+  return !isovalue.none && s >= isovalue.threshold_i64;
 }
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_cuda_job &job, uint64_t s)
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint64_t s)
 {
-  return !job.isovalue.none && s >= job.isovalue.threshold_u64;
+  return !isovalue.none && s >= isovalue.threshold_u64;
 }
 
 /* Whether a sample equals the isovalue; only asked when such points are joined. */
-template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_cuda_job &job, T s)
+template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_isovalue &isovalue, T s)
 {
   if (sizeof(T) <= 2) {
-    return (int)s == job.small_equal;
+    return (int)s == isovalue.small_equal;
   }
   if (sizeof(typename pmb_cuda_real<T>::type) == 4) {
-    return (float)s == job.isovalue.f32;
+    return (float)s == isovalue.f32;
   }
-  return (double)s == job.isovalue.f64;
+  return (double)s == isovalue.f64;
 }
 
 template <class T> __device__ __forceinline__ int pmb_cuda_finite(T)
@@ -439,6 +457,7 @@ template <> __device__ __forceinline__ int pmb_cuda_finite<double>(double s)
 
 /* Where a brick lies and how much of it is in the volume. */
 typedef struct pmb_cuda_box {
+  uint32_t isovalue; /* index */
   int origin[3];
   uint32_t columns;      /* own columns in the volume */
   uint32_t cell_columns; /* own cells whose 8 corners are in the volume, by column */
@@ -457,6 +476,11 @@ __device__ __forceinline__ uint32_t pmb_cuda_divide(uint32_t n, pmb_cuda_divisor
 __device__ __forceinline__ pmb_cuda_box pmb_cuda_box_of(const pmb_cuda_job &job, uint32_t brick)
 {
   pmb_cuda_box box;
+  box.isovalue = 0;
+  if (job.isovalue_count > 1) {
+    box.isovalue = pmb_cuda_divide(brick, job.by_stride);
+    brick -= box.isovalue * job.stride;
+  }
   const uint32_t row = pmb_cuda_divide(brick, job.by_bricks[0]);
   const uint32_t z = pmb_cuda_divide(row, job.by_bricks[1]);
   box.origin[0] = (int)(brick - row * job.bricks[0]) * PMB_BRICK_X;

@@ -12,7 +12,7 @@ const char *pmb_cuda_missing(void);
 typedef struct pmb_cuda_times {
   double summarize;                             /* with the range of the volume */
   double select, classify, vertices, triangles; /* each on its own */
-  double isovalue;                              /* the four together in one run, counts back on the host */
+  double isovalues;                             /* the four together in one run, counts back on the host */
   double first;                                 /* the same with summarize */
   double copy_rate; /* bytes read and written in a second by a copy from device to device */
   int64_t points, triangle_count;
@@ -20,8 +20,9 @@ typedef struct pmb_cuda_times {
   int64_t acceleration_bytes; /* kept for the volume and isovalue beside samples and mesh */
 } pmb_cuda_times;
 
-/* Measures the passes on the bound volume (medians of `repeats`). Only for contexts on the GPU. */
-pmb_status pmb_cuda_measure(
-  pmb_context *context, double isovalue, int remove_degenerate, int repeats, pmb_cuda_times *times);
+/* Measures the passes on the bound volume (medians of `repeats`). Only for contexts on the GPU, and as many isovalues as
+ * go together. */
+pmb_status pmb_cuda_measure(pmb_context *context, const double *isovalues, int64_t isovalue_count,
+  int remove_degenerate, int repeats, pmb_cuda_times *times);
 
 #endif

@@ -50,13 +50,13 @@ static __device__ __forceinline__ int row_triangles(
 
 /* Whether a brick needs the full rules because of non-finite samples: the flags of the brick and of those below cover
  * samples -1 to 32. */
-static __device__ __forceinline__ int is_clean(const pmb_cuda_job &job, uint32_t brick)
+static __device__ __forceinline__ int is_clean(const pmb_cuda_job &job, const pmb_cuda_box &box)
 {
   int found = 0;
   const int d = threadIdx.x & 31;
-  const int x = (int)(brick % job.bricks[0]) - (d & 1);
-  const int y = (int)(brick / job.bricks[0] % job.bricks[1]) - (d >> 1 & 1);
-  const int z = (int)(brick / job.bricks[0] / job.bricks[1]) - (d >> 2);
+  const int x = box.origin[0] / PMB_BRICK_X - (d & 1);
+  const int y = box.origin[1] / PMB_BRICK_Y - (d >> 1 & 1);
+  const int z = box.origin[2] / PMB_BRICK_Z - (d >> 2);
   if (d < 8 && x >= 0 && y >= 0 && z >= 0) {
     found = job.d_nonfinite[x + (int64_t)job.bricks[0] * (y + (int64_t)job.bricks[1] * z)];
   }
@@ -89,15 +89,16 @@ static __device__ __forceinline__ int read_words(
       s[z * 5 + y] = d_slice[y_offset[y]];
     }
   }
-  int equal = pmb_cuda_equal(job, edge);
+  const pmb_isovalue &isovalue = job.isovalues[box.isovalue];
+  int equal = pmb_cuda_equal(isovalue, edge);
 #pragma unroll
   for (int r = 0; r < PMB_CUDA_ROWS; ++r) {
-    const uint32_t ballot = __ballot_sync(UINT32_MAX, pmb_cuda_inside(job, s[r]));
+    const uint32_t ballot = __ballot_sync(UINT32_MAX, pmb_cuda_inside(isovalue, s[r]));
     *word = lane == r ? ballot : *word;
-    equal |= pmb_cuda_equal(job, s[r]);
+    equal |= pmb_cuda_equal(isovalue, s[r]);
   }
-  *column = __ballot_sync(UINT32_MAX, lane < PMB_CUDA_ROWS && pmb_cuda_inside(job, edge));
-  return job.isovalue.join && __any_sync(UINT32_MAX, equal);
+  *column = __ballot_sync(UINT32_MAX, lane < PMB_CUDA_ROWS && pmb_cuda_inside(isovalue, edge));
+  return isovalue.join && __any_sync(UINT32_MAX, equal);
 }
 
 /* Writes a plain brick's record, given its words. */
@@ -130,6 +131,7 @@ static __device__ __forceinline__ brick_result plain_brick(
 template <class T> static __device__ void read_rows(const pmb_cuda_job &job, const pmb_cuda_box &box, pmb_rows *rows)
 {
   const T *d_samples = (const T *)job.d_samples;
+  const pmb_isovalue &isovalue = job.isovalues[box.isovalue];
   const int lane = threadIdx.x & 31;
   for (int r = 0; r < 36; ++r) {
     const int j = box.origin[1] + r % 6 - 1, k = box.origin[2] + r / 6 - 1;
@@ -139,13 +141,14 @@ template <class T> static __device__ void read_rows(const pmb_cuda_job &job, con
       const int i = box.origin[0] - 1 + part * 32 + lane;
       const T s = d_samples[pmb_cuda_index(job, pmb_cuda_clamp(i, job.dims[0]), j, k)];
       const int exists = row_exists && i >= 0 && i < job.dims[0] && (part == 0 || lane < 3) && pmb_cuda_finite<T>(s);
-      inside |= (uint64_t)__ballot_sync(UINT32_MAX, pmb_cuda_inside(job, s) && (part == 0 || lane < 3)) << part * 32;
-      equal |= (uint64_t)__ballot_sync(UINT32_MAX, exists && pmb_cuda_equal(job, s)) << part * 32;
+      inside |= (uint64_t)__ballot_sync(UINT32_MAX, pmb_cuda_inside(isovalue, s) && (part == 0 || lane < 3))
+        << part * 32;
+      equal |= (uint64_t)__ballot_sync(UINT32_MAX, exists && pmb_cuda_equal(isovalue, s)) << part * 32;
       valid |= (uint64_t)__ballot_sync(UINT32_MAX, exists) << part * 32;
     }
     if (lane == 0) {
       rows->inside[r / 6][r % 6] = inside;
-      rows->equal[r / 6][r % 6] = job.isovalue.join ? equal : 0;
+      rows->equal[r / 6][r % 6] = isovalue.join ? equal : 0;
       rows->valid[r / 6][r % 6] = valid;
     }
   }
@@ -234,7 +237,7 @@ static __device__ __forceinline__ void classify_brick(
   uint32_t word = 0, column, exact = PMB_CUDA_PLAIN;
   brick_result result;
   const int equal = read_words<T>(job, box, &word, &column);
-  if (equal || (job.any_nonfinite && !is_clean(job, brick))) {
+  if (equal || (job.any_nonfinite && !is_clean(job, box))) {
     result = exact_brick<T>(job, box, scratch, record, &exact);
   } else {
     result = plain_brick(job, box, word, column, record);
@@ -304,6 +307,17 @@ static __device__ __forceinline__ void scan_tiles(
   }
 }
 
+/* Tells the host what is before the isovalues that begin among 4 bricks. */
+static __device__ __forceinline__ void tell_isovalues(const pmb_cuda_job &job, uint32_t first, uint32_t active)
+{
+  for (int n = 1; n < job.isovalue_count; ++n) {
+    const uint32_t index = job.d_counters->first[n];
+    if (index - first < 4 && index < active) {
+      job.totals->before[n] = job.d_before[index];
+    }
+  }
+}
+
 /* A tile: 4 bricks a thread. */
 static __device__ __forceinline__ void scan_one_tile(
   const pmb_cuda_job &job, uint32_t tile, uint32_t active, uint32_t (*warp_sums)[2], uint64_t *before)
@@ -339,6 +353,9 @@ static __device__ __forceinline__ void scan_one_tile(
     job.d_before[first + i] = value;
     p_before += counts[i] & 0xffff;
     t_before += counts[i] >> 16;
+  }
+  if (job.isovalue_count > 1) {
+    tell_isovalues(job, first, active);
   }
 }
 

@@ -70,7 +70,8 @@ static pmb_status read_environment(pmb_context *context, int *device)
   const long number = strtol(text, &end, 10);
   if (errno || *end || number < 0 || number > INT32_MAX) {
     return pmb_fail(context, PMB_UNAVAILABLE,
-      "no GPU can be used: the environment variable PMB_GPU is '%.80s'; set the number of a GPU, from 0, or 'off'", text);
+      "no GPU can be used: the environment variable PMB_GPU is '%.80s'; set the number of a GPU, from 0, or 'off'",
+      text);
   }
   *device = (int)number;
   return PMB_OK;
@@ -89,8 +90,8 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
     status = read_environment(context, device);
   }
   if (status == PMB_OK && (*device >= count || *device >= PMB_CUDA_DEVICES)) {
-    status = pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: there is no GPU %d; this process sees %d, from 0 on",
-      *device, count);
+    status = pmb_fail(context, PMB_UNAVAILABLE,
+      "no GPU can be used: there is no GPU %d; this process sees %d, from 0 on", *device, count);
   }
   if (status == PMB_OK) {
     PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, *device));

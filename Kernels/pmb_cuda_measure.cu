@@ -64,7 +64,7 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
       part[p][i < 0 ? 0 : i] = ms;
     }
   }
-  times->isovalue = median(all, repeats);
+  times->isovalues = median(all, repeats);
   times->select = median(part[0], repeats);
   times->classify = median(part[1], repeats);
   times->vertices = median(part[2], repeats);
@@ -150,21 +150,22 @@ static pmb_status measure(
   return status;
 }
 
-extern "C" pmb_status pmb_cuda_measure(
-  pmb_context *context, double isovalue, int remove_degenerate, int repeats, pmb_cuda_times *times)
+extern "C" pmb_status pmb_cuda_measure(pmb_context *context, const double *isovalues, int64_t isovalue_count,
+  int remove_degenerate, int repeats, pmb_cuda_times *times)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   cudaEvent_t marks[MARKS];
   pmb_sizes sizes;
-  pmb_request request = { sizeof(request), &isovalue, 1, remove_degenerate };
+  pmb_request request = { sizeof(request), isovalues, isovalue_count, remove_degenerate };
   memset(times, 0, sizeof(*times));
-  if (context->backend != &pmb_cuda_backend || repeats < 1 || repeats > REPEATS) {
-    return pmb_fail(
-      context, PMB_INVALID, "pmb_cuda_measure: not a context on the GPU, or not 1 to %d repeats", REPEATS);
+  if (context->backend != &pmb_cuda_backend || repeats < 1 || repeats > REPEATS ||
+    isovalue_count > context->at_once) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_cuda_measure: not a context on the GPU, too many isovalues, or not 1 to %d repeats", REPEATS);
   }
   pmb_status status = pmb_count(context, &request, &sizes, NULL);
-  if (status != PMB_OK) {
-    return status;
+  if (status != PMB_OK || context->classified_end - context->classified_begin != isovalue_count) {
+    return status; /* in the second case with nothing measured: the memory is too small */
   }
   for (int i = 0; i < MARKS; ++i) {
     PMB_CUDA_TRY(context, cudaEventCreate(&marks[i]));
@@ -177,6 +178,6 @@ extern "C" pmb_status pmb_cuda_measure(
     cudaEventDestroy(marks[i]);
   }
   context->counted = 0;
-  context->classified = -1;
+  context->classified_begin = context->classified_end = 0;
   return status;
 }

@@ -2,19 +2,16 @@
  * Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
 #include "pmb_cuda.cuh"
 
-/* From this many bricks on, a thread looks at 32. */
-static const uint32_t LARGE = 4 << 20;
-
 /* See the CPU's `active`: min < isovalue <= max, or a sample may equal the isovalue. */
-template <class T> static __device__ __forceinline__ int is_active(const pmb_cuda_job &job, T low, T high)
+template <class T> static __device__ __forceinline__ int is_active(const pmb_isovalue &isovalue, T low, T high)
 {
   typedef typename pmb_cuda_real<T>::type real;
-  if (job.isovalue.join) {
-    const real value = sizeof(real) == 4 ? (real)job.isovalue.f32 : (real)job.isovalue.f64;
-    return !job.isovalue.none && (real)low <= value && (real)high >= value;
+  if (isovalue.join) {
+    const real value = sizeof(real) == 4 ? (real)isovalue.f32 : (real)isovalue.f64;
+    return !isovalue.none && (real)low <= value && (real)high >= value;
   }
   /* low > high where no sample is finite: such a brick is not active. */
-  return !(low > high) && !pmb_cuda_inside(job, low) && pmb_cuda_inside(job, high);
+  return !(low > high) && !pmb_cuda_inside(isovalue, low) && pmb_cuda_inside(isovalue, high);
 }
 
 /* Sum over the lanes before this one and over the warps before; *total: of the block. */
@@ -53,18 +50,19 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SELECT_WARPS)
 {
   __shared__ uint32_t shared_before, warp_sums[PMB_CUDA_SELECT_WARPS];
   const T *d_low = (const T *)job.d_low, *d_high = (const T *)job.d_high;
-  const uint32_t tile = blockIdx.x;
+  const uint32_t tile = blockIdx.x, tile_begin = tile * BRICKS * 32 * PMB_CUDA_SELECT_WARPS;
+  const uint32_t isovalue = job.isovalue_count > 1 ? pmb_cuda_divide(tile_begin, job.by_stride) : 0;
   if (tile == 0 && threadIdx.x == 0) {
     job.d_counters->exact = job.d_counters->scan_tile = 0;
   }
-  const int64_t first = (int64_t)tile * BRICKS * 32 * PMB_CUDA_SELECT_WARPS;
+  const uint32_t copy = isovalue * job.stride; /* where the isovalue's bricks begin */
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   /* A warp has the bricks of BRICKS words of the map; lane l keeps word l. */
   uint32_t word = 0;
 #pragma unroll 8
   for (int i = 0; i < BRICKS; ++i) {
-    const int64_t b = first + (warp * BRICKS + i) * 32 + lane;
-    const int active = b < job.brick_count && is_active<T>(job, d_low[b], d_high[b]);
+    const uint32_t b = tile_begin - copy + (warp * BRICKS + i) * 32 + lane;
+    const int active = b < job.brick_count && is_active<T>(job.isovalues[isovalue], d_low[b], d_high[b]);
     const uint32_t ballot = __ballot_sync(UINT32_MAX, active);
     word = lane == i ? ballot : word;
   }
@@ -78,16 +76,19 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SELECT_WARPS)
   }
   __syncthreads();
   const uint32_t before = shared_before + in_tile;
-  const int64_t map_index = first / 32 + warp * BRICKS + lane;
-  if (lane < BRICKS && map_index * 32 < job.brick_count) {
+  const uint32_t map_index = tile_begin / 32 + warp * BRICKS + lane;
+  if (lane < BRICKS && map_index * 32 - copy < job.brick_count) {
     job.d_map[map_index] = make_uint2(word, before);
   }
   for (int i = 0; i < BRICKS; ++i) {
     const uint32_t bits = __shfl_sync(UINT32_MAX, word, i);
     const uint32_t index = __shfl_sync(UINT32_MAX, before, i) + __popc(bits & ((1u << lane) - 1));
     if (bits >> lane & 1 && index < job.record_capacity) {
-      job.d_brick[index] = (uint32_t)(first + (warp * BRICKS + i) * 32 + lane);
+      job.d_brick[index] = tile_begin + (warp * BRICKS + i) * 32 + lane;
     }
+  }
+  if (threadIdx.x == 0 && tile_begin == copy) {
+    job.d_counters->first[isovalue] = job.totals->first[isovalue] = shared_before;
   }
   if (threadIdx.x == 0 && tile + 1 == gridDim.x) {
     job.d_counters->active = shared_before + total;
@@ -97,16 +98,15 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SELECT_WARPS)
 
 template <class T, int BRICKS> static cudaError_t launch(pmb_cuda *cuda)
 {
-  const int64_t in_tile = BRICKS * 32 * PMB_CUDA_SELECT_WARPS;
-  return pmb_cuda_launch(cuda, select_kernel<T, BRICKS>, (cuda->job.brick_count + in_tile - 1) / in_tile,
-    32 * PMB_CUDA_SELECT_WARPS, 0, cuda->job);
+  const int64_t tiles = (int64_t)cuda->job.stride * cuda->job.isovalue_count / (BRICKS * 32 * PMB_CUDA_SELECT_WARPS);
+  return pmb_cuda_launch(cuda, select_kernel<T, BRICKS>, tiles, 32 * PMB_CUDA_SELECT_WARPS, 0, cuda->job);
 }
 
 pmb_status pmb_cuda_select(pmb_cuda *cuda)
 {
   cudaError_t error = cudaSuccess;
-  if (cuda->job.brick_count > LARGE) {
-    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = launch<T, 32>(cuda)));
+  if (pmb_cuda_select_tile(cuda->job.brick_count) > pmb_cuda_select_tile(0)) {
+    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = launch<T, PMB_CUDA_SELECT_MANY>(cuda)));
   } else {
     PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = launch<T, PMB_CUDA_SELECT_BRICKS>(cuda)));
   }

@@ -13,9 +13,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the state of a volume */
 static pmb_cuda *contexts;
 static pmb_cuda_volume *volumes;
-static uint64_t last_use;                /* counts calls */
-static int running;                      /* calls at work */
-static int64_t held[PMB_CUDA_DEVICES];   /* bytes */
+static uint64_t last_use;              /* counts calls */
+static int running;                    /* calls at work */
+static int64_t held[PMB_CUDA_DEVICES]; /* bytes */
 
 /* ---- calls ---- */
 
@@ -302,11 +302,11 @@ static void wait_for_change(void)
 static pmb_status bring(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   pthread_mutex_unlock(&lock);
-  const int64_t own = cuda->device_bytes;
   const pmb_status status = pmb_cuda_bring_volume(cuda, volume);
   pthread_mutex_lock(&lock);
-  volume->bytes = cuda->device_bytes - own;
-  cuda->device_bytes = own;
+  /* They were counted as the context's own until here. */
+  volume->bytes = (int64_t)(volume->samples.capacity + volume->summary.capacity + volume->nonfinite.capacity);
+  cuda->device_bytes -= volume->bytes;
   if (status == PMB_OK) {
     volume->state = PMB_CUDA_THERE;
     ++cuda->context->uploads;

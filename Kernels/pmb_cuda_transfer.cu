@@ -248,9 +248,9 @@ static pmb_status finish_piece(pmb_cuda *cuda, pieces *p, int slot, host_work *w
   }
   const pmb_crew *crew = &cuda->context->crew;
   const double place = crew->fraction_begin + end * (crew->fraction_end - crew->fraction_begin);
-  return pmb_crew_report(&cuda->context->crew, place) ?
-    PMB_OK :
-    pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
+  return pmb_crew_report(&cuda->context->crew, place)
+    ? PMB_OK
+    : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
 }
 
 /* All slots but one are in flight while the host empties one. */

@@ -319,7 +319,7 @@ static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const
   __syncwarp();
   const int cells = list_cells<ID>(job, head.exact, box, scratch);
   __syncwarp();
-  if (head.exact != PMB_CUDA_PLAIN && job.isovalue.join) {
+  if (head.exact != PMB_CUDA_PLAIN && job.any_join) {
     fill_equal<ID>(job, head.exact, scratch);
     write_cells<ID, true>(job, output, codes, box, scratch, cells, head.before);
   } else {

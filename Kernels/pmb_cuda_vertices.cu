@@ -124,7 +124,7 @@ static __device__ __forceinline__ void make_point(const pmb_cuda_job &job, const
   const T *d_low = d_origin + ((code & 31) + pitch * (row & 3) + slice * (row >> 2));
   const OFFSET up = p->kind == 0 ? 1 : p->kind == 1 ? pitch : p->kind == 2 ? slice : 0;
   const real ends[2] = { (real)d_low[0], (real)d_low[up] };
-  p->t = edge_parameter(job.isovalue, ends[0], ends[1]);
+  p->t = edge_parameter(job.isovalues[box.isovalue], ends[0], ends[1]);
   if (!output.d_normals && !output.d_gradients) {
     return;
   }

@@ -30,12 +30,22 @@ static void set_integer_thresholds(pmb_isovalue *iso, pmb_type type)
   }
 }
 
+/* Thresholds of 8- and 16-bit samples as integers: beyond the types' range where the isovalue is. */
+static void set_small_thresholds(pmb_isovalue *iso)
+{
+  const int beyond = 100000;
+  const float up = ceilf(iso->threshold_f32);
+  iso->small_threshold = up > (float)beyond ? beyond : up < (float)-beyond ? -beyond : (int)up;
+  iso->small_equal = iso->f32 > (float)-beyond && iso->f32 < (float)beyond ? (int)iso->f32 : beyond;
+}
+
 pmb_isovalue pmb_isovalue_make(double value, pmb_type type, int remove_degenerate)
 {
   pmb_isovalue iso = { .value = value, .f64 = value, .threshold_f64 = value, .join = remove_degenerate != 0 };
   iso.f32 = nearest_float(value);
   iso.f32_low = isinf(iso.f32) ? 0 : (float)(value - (double)iso.f32);
   iso.threshold_f32 = (double)iso.f32 < value ? nextafterf(iso.f32, INFINITY) : iso.f32;
+  set_small_thresholds(&iso);
   if (type == PMB_INT64 || type == PMB_UINT64) {
     set_integer_thresholds(&iso, type);
   }

@@ -15,7 +15,8 @@ typedef struct pmb_isovalue {
   int none;           /* no brick is active: the value is beyond the type's range, or beyond the volume's */
   float f32, f32_low; /* value = f32 + f32_low, as near as float gets */
   double f64;
-  int join; /* points on samples equal to the isovalue are joined */
+  int small_threshold, small_equal; /* for 8- and 16-bit samples as they are: inside is s >= , equal is s == */
+  int join;                         /* points on samples equal to the isovalue are joined */
 } pmb_isovalue;
 
 /* value: finite. */

@@ -112,8 +112,7 @@ static void line(const char *pass, double ms, double bytes, double copy_rate)
     100 * 1e3 * bytes / ms / copy_rate);
 }
 
-static void report(
-  const bench_volume *v, const pmb_cuda_times *t, double bind_ms, double api_ms, const pmb_info *info)
+static void report(const bench_volume *v, const pmb_cuda_times *t, double bind_ms, const pmb_info *info)
 {
   const double voxels = (double)v->dims[0] * (double)v->dims[1] * (double)v->dims[2];
   const double size = (double)pmb_type_size(v->type), active = (double)info->active_bricks;
@@ -128,40 +127,128 @@ static void report(
   line("triangles", t->triangles, active * 320 + 12.0 * (double)t->triangle_count, t->copy_rate);
   printf(
     "  isovalue change %.4f ms, first extraction %.4f ms, copy rate %.0f GB/s; %.1f Gvoxels/s, %.2f Gtriangles/s\n",
-    t->isovalue, t->first, 1e-9 * t->copy_rate, 1e-6 * voxels / t->first,
-    1e-6 * (double)t->triangle_count / t->isovalue);
-  printf(
-    "  acceleration memory %.4f byte per voxel; bind from ordinary memory %.1f ms (%.1f GB/s); count and emit to "
-    "ordinary memory %.2f ms\n",
-    (double)t->acceleration_bytes / voxels, bind_ms, 1e-6 * (double)t->bytes_read / bind_ms, api_ms);
+    t->isovalues, t->first, 1e-9 * t->copy_rate, 1e-6 * voxels / t->first,
+    1e-6 * (double)t->triangle_count / t->isovalues);
+  printf("  acceleration memory %.4f byte per voxel; bind from ordinary memory %.1f ms (%.1f GB/s)\n",
+    (double)t->acceleration_bytes / voxels, bind_ms, 1e-6 * (double)t->bytes_read / bind_ms);
   fflush(stdout);
 }
 
-/* Count and emit into ordinary arrays, best of a few. */
-static double time_api(pmb_context *context, double isovalue)
+static int by_size(const void *a, const void *b)
 {
-  const pmb_request request = { sizeof request, &isovalue, 1, 1 };
-  double best = 1e30;
-  pmb_sizes sizes;
-  if (pmb_count(context, &request, &sizes, NULL) != PMB_OK) return -1;
-  pmb_mesh mesh = { .struct_size = sizeof mesh,
-    .point_capacity = sizes.points,
-    .triangle_capacity = sizes.triangles,
+  const double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *values, int n)
+{
+  qsort(values, (size_t)n, sizeof *values, by_size);
+  return values[n / 2];
+}
+
+/* The arrays of a mesh: ordinary ones, or of the pool that the GPU reaches directly. */
+static int make_arrays(pmb_mesh *mesh, const pmb_sizes *sizes, int pooled)
+{
+  const size_t bytes[3] = { 12 * (size_t)sizes->points, 12 * (size_t)sizes->points, 12 * (size_t)sizes->triangles };
+  void *arrays[3];
+  int made = 1;
+  for (int i = 0; i < 3; i++) {
+    arrays[i] = pooled ? pmb_host_allocate(bytes[i] + 1) : test_allocate((int64_t)bytes[i] + 1, 1);
+    made = made && arrays[i];
+  }
+  *mesh = (pmb_mesh){ .struct_size = sizeof *mesh,
+    .point_capacity = sizes->points,
+    .triangle_capacity = sizes->triangles,
+    .points = arrays[0],
+    .normals = arrays[1],
+    .triangles = arrays[2],
     .point_type = PMB_FLOAT32,
     .id_type = PMB_INT32 };
-  mesh.points = test_allocate(3 * sizes.points, sizeof(float));
-  mesh.normals = test_allocate(3 * sizes.points, sizeof(float));
-  mesh.triangles = test_allocate(3 * sizes.triangles, sizeof(int32_t));
-  for (int i = 0; i < 4; i++) {
-    const double begin = seconds();
-    if (pmb_count(context, &request, &sizes, NULL) != PMB_OK || pmb_emit(context, &mesh) != PMB_OK) best = -1;
-    const double ms = 1e3 * (seconds() - begin);
-    best = ms < best ? ms : best;
+  return made;
+}
+
+static void free_arrays(pmb_mesh *mesh, int pooled)
+{
+  void *arrays[3] = { mesh->points, mesh->normals, mesh->triangles };
+  for (int i = 0; i < 3; i++) {
+    if (pooled)
+      pmb_host_release(arrays[i]);
+    else
+      free(arrays[i]);
   }
-  free(mesh.points);
-  free(mesh.normals);
-  free(mesh.triangles);
-  return best;
+}
+
+/* Count, new arrays and emit while the mesh before is still there, as in a program that shows it: the first time and the
+ * median of later ones. Ordinary arrays are kept. */
+static double time_api(pmb_context *context, const double *isovalues, int64_t count, int pooled, double *first)
+{
+  enum { WARM = 4, TIMED = 11 };
+  const pmb_request request = { sizeof request, isovalues, count, 1 };
+  pmb_mesh meshes[2];
+  pmb_sizes sizes;
+  double times[TIMED];
+  for (int i = 0; i < WARM + TIMED; i++) {
+    pmb_mesh *mesh = &meshes[i % 2];
+    if (i >= 2 && pooled) free_arrays(mesh, pooled);
+    const double begin = seconds();
+    if (pmb_count(context, &request, &sizes, NULL) != PMB_OK) return -1;
+    if ((i < 2 || pooled) && !make_arrays(mesh, &sizes, pooled)) return -1;
+    if (pmb_emit(context, mesh) != PMB_OK) return -1;
+    const double ms = 1e3 * (seconds() - begin);
+    if (i == 0 && first) *first = ms;
+    times[i < WARM ? 0 : i - WARM] = ms;
+  }
+  free_arrays(&meshes[0], pooled);
+  free_arrays(&meshes[1], pooled);
+  return median(times, TIMED);
+}
+
+/* Ten isovalues around the volume's own, together and one after the other. */
+static pmb_status bench_several(pmb_context *context, const bench_volume *v)
+{
+  enum { SEVERAL = 10 };
+  double isovalues[SEVERAL], kernels = 0, api = 0;
+  pmb_cuda_times times, one;
+  for (int n = 0; n < SEVERAL; n++) isovalues[n] = v->isovalue + 0.002 * (n - SEVERAL / 2);
+  pmb_status status = pmb_cuda_measure(context, isovalues, SEVERAL, 1, REPEATS, &times);
+  for (int n = 0; n < SEVERAL && status == PMB_OK; n++) {
+    status = pmb_cuda_measure(context, &isovalues[n], 1, 1, REPEATS, &one);
+    kernels += one.isovalues;
+    api += time_api(context, &isovalues[n], 1, 1, NULL);
+  }
+  if (status == PMB_OK)
+    printf("%s, %d isovalues: kernels %.4f ms together (select %.4f, classify %.4f, vertices %.4f, triangles %.4f), "
+           "%.4f in turn; count and emit to pinned memory %.2f ms together, %.2f in turn\n",
+      v->name, SEVERAL, times.isovalues, times.select, times.classify, times.vertices, times.triangles, kernels,
+      time_api(context, isovalues, SEVERAL, 1, NULL), api);
+  return status;
+}
+
+/* Through the whole of the interface, with arrays of the host. */
+static pmb_status bench_api(pmb_context *context, const bench_volume *v)
+{
+  double first[2];
+  const double ordinary = time_api(context, &v->isovalue, 1, 0, &first[0]);
+  const double pooled = time_api(context, &v->isovalue, 1, 1, &first[1]);
+  printf("  count and emit: to pool memory %.2f ms (the first time %.2f), to ordinary memory %.2f ms (%.2f)\n",
+    pooled, first[1], ordinary, first[0]);
+  return ordinary < 0 || pooled < 0 ? PMB_INTERNAL : PMB_OK;
+}
+
+/* Bind, median; the first one, which also warms up, is not counted. */
+static pmb_status bench_bind(pmb_context *context, const pmb_volume *volume, double *ms)
+{
+  enum { MOST = 11 };
+  const int timed = volume->dims[2] > 512 ? 3 : MOST;
+  double times[MOST];
+  pmb_status status = PMB_OK;
+  for (int i = -1; i < timed && status == PMB_OK; i++) {
+    const double begin = seconds();
+    status = pmb_bind(context, volume);
+    times[i < 0 ? 0 : i] = 1e3 * (seconds() - begin);
+  }
+  *ms = median(times, timed);
+  return status;
 }
 
 static int bench(const bench_volume *v)
@@ -180,18 +267,18 @@ static int bench(const bench_volume *v)
   const pmb_volume volume = {
     .struct_size = sizeof volume, .samples = samples, .type = v->type, .dims = { v->dims[0], v->dims[1], v->dims[2] }
   };
-  pmb_status status = pmb_bind(context, &volume);
-  const double begin = seconds();
-  status = status == PMB_OK ? pmb_bind(context, &volume) : status;
-  const double bind_ms = 1e3 * (seconds() - begin);
+  double bind_ms;
+  pmb_status status = bench_bind(context, &volume, &bind_ms);
   for (int join = 1; join >= 0 && status == PMB_OK; join--) {
-    status = pmb_cuda_measure(context, v->isovalue, join, REPEATS, &times);
+    status = pmb_cuda_measure(context, &v->isovalue, 1, join, REPEATS, &times);
     if (status == PMB_OK) {
       pmb_get_info(context, &info);
       printf("remove_degenerate %d: ", join);
-      report(v, &times, bind_ms, join ? time_api(context, v->isovalue) : 0, &info);
+      report(v, &times, bind_ms, &info);
+      if (join) status = bench_api(context, v);
     }
   }
+  if (status == PMB_OK && v == volumes) status = bench_several(context, v);
   if (status != PMB_OK) printf("%s: %s\n", v->name, pmb_error(context));
   pmb_destroy(context);
   free(samples);

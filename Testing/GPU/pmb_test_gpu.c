@@ -186,6 +186,61 @@ static void isovalues_in_turn(void)
   pair_free(&p);
 }
 
+/* Isovalues for a volume: some twice, some that the samples are equal to, some beyond their range. */
+static void mixed_isovalues(const test_volume *v, int64_t n, test_rng *rng, double *isovalues)
+{
+  for (int64_t i = 0; i < n; i++) {
+    const int64_t kind = rng_int(rng, 0, 9);
+    isovalues[i] = kind == 0 && i > 0 ? isovalues[rng_int(rng, 0, i - 1)]
+      : kind == 1                     ? -1e6
+      : kind == 2                     ? 1e7
+                                      : volume_isovalue(v, rng);
+  }
+}
+
+/* Sizes of each isovalue, and each isovalue's part of the mesh, as on the CPU. */
+static void several_both(pair *p, const double *isovalues, int64_t n, int remove_degenerate)
+{
+  enum { MOST = 64 };
+  pmb_sizes c[MOST], g[MOST], sizes;
+  const pmb_request request = { sizeof request, isovalues, n, remove_degenerate };
+  CHECK_STATUS(p->cpu, pmb_count(p->cpu, &request, &sizes, c), PMB_OK);
+  CHECK_STATUS(p->gpu, pmb_count(p->gpu, &request, &sizes, g), PMB_OK);
+  for (int64_t i = 0; i < n; i++)
+    CHECK(c[i].points == g[i].points && c[i].triangles == g[i].triangles,
+      "isovalue %lld: %lld points, %lld on the GPU", (long long)i, (long long)c[i].points, (long long)g[i].points);
+  same_info(p);
+  extract_both(p, isovalues, n, remove_degenerate, n & 1 ? PMB_FLOAT32 : PMB_FLOAT64, n & 2 ? PMB_INT32 : PMB_INT64);
+  extract_both(p, &isovalues[n / 2], 1, remove_degenerate, PMB_FLOAT32, PMB_INT32);
+}
+
+/* Fewer, as many and more isovalues than go together, of all types. */
+static void several_isovalues(void)
+{
+  static const int64_t sizes[][3] = { { 2, 1, 9 }, { 33, 5, 5 }, { 70, 45, 37 }, { 131, 60, 90 } };
+  static const int64_t counts[] = { 2, 3, 16, 17, 40 };
+  pair p = pair_new();
+  test_rng rng = { 31 };
+  for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
+    for (int s = 0; s < (is_short() ? 2 : 4); s++)
+      for (int data = s % 2; data < DATA_KINDS; data += is_short() ? 4 : 2) {
+        const int64_t n = counts[rng_int(&rng, 0, 4)];
+        double isovalues[40];
+        test_volume v;
+        volume_make(&v, (pmb_type)type, sizes[s][0], sizes[s][1], sizes[s][2], (s + data) % LAYOUTS);
+        volume_fill(&v, data, &rng);
+        volume_world(&v, (s + type) % WORLDS, &rng);
+        test_about("%s, size %d, data %d, %lld isovalues", type_name((pmb_type)type), s, data, (long long)n);
+        bind_both(&p, &v);
+        mixed_isovalues(&v, n, &rng, isovalues);
+        several_both(&p, isovalues, n, 0);
+        several_both(&p, isovalues, n, 1);
+        volume_free(&v);
+      }
+  CHECK(p.triangles > 100000, "only %lld triangles compared", (long long)p.triangles);
+  pair_free(&p);
+}
+
 /* The scan's marks come round after 16,384 counts. */
 static void counts_come_round(void)
 {
@@ -215,8 +270,8 @@ static void attributes(void)
   test_rng rng = { 5 };
   test_volume v, arrays[TYPES];
   pmb_attribute a[TYPES], b[TYPES];
-  const double isovalue = 0.1;
-  const pmb_request request = { sizeof request, &isovalue, 1, 1 };
+  const double isovalues[] = { 0.1, 0.3, 0.1 };
+  const pmb_request request = { sizeof request, isovalues, 3, 1 };
   pmb_sizes sizes;
   volume_make(&v, PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
   volume_fill(&v, DATA_SMOOTH, &rng);
@@ -282,43 +337,55 @@ static void single_outputs(void)
   pmb_destroy(gpu);
 }
 
-/* With every limit from nothing to enough: out of memory says so, leaves nothing, and the context goes on. */
+/* Extracts under a limit of memory; the mesh must be the one wanted if there is enough. */
+static pmb_status extract_limited(
+  const test_volume *v, int64_t limit, const double *isovalues, int64_t count, const test_mesh *want)
+{
+  pmb_context *gpu = gpu_new(limit);
+  pmb_info info = { .struct_size = sizeof info };
+  pmb_status status = pmb_bind(gpu, &v->view);
+  if (status == PMB_OK) {
+    test_mesh got;
+    status = mesh_extract(gpu, isovalues, count, 1, PMB_FLOAT32, PMB_INT32, &got);
+    if (status == PMB_OK) mesh_equal(want, &got, "under a limit");
+    mesh_free(&got);
+  }
+  CHECK(status == PMB_OK || status == PMB_OUT_OF_MEMORY, "limit %lld: %s", (long long)limit, pmb_error(gpu));
+  CHECK_STATUS(gpu, pmb_get_info(gpu, &info), PMB_OK);
+  CHECK(info.device_peak_bytes <= limit && info.device_bytes <= info.device_peak_bytes, "%lld bytes, limit %lld",
+    (long long)info.device_peak_bytes, (long long)limit);
+  pmb_unbind(gpu);
+  CHECK_STATUS(gpu, pmb_get_info(gpu, &info), PMB_OK);
+  CHECK(info.device_bytes < 4096, "%lld bytes on the GPU with nothing bound", (long long)info.device_bytes);
+  pmb_destroy(gpu);
+  return status;
+}
+
+/* With every limit from nothing to enough: out of memory says so, leaves nothing, and the context goes on. Several
+ * isovalues need no more than one. */
 static void out_of_memory(void)
 {
+  enum { SEVERAL = 7 };
   test_volume v;
-  test_mesh want, got;
-  const double isovalue = 0.1;
+  test_mesh want, want_several;
+  const double isovalues[SEVERAL] = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
   int refused = 0, done = 0;
   volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
   pmb_context *cpu = cpu_new();
   CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
-  CHECK_STATUS(cpu, mesh_extract(cpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
+  CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
+  CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, SEVERAL, 1, PMB_FLOAT32, PMB_INT32, &want_several), PMB_OK);
   for (int64_t limit = 16384; limit < 64 << 20; limit += limit / (is_short() ? 2 : 16)) {
-    pmb_context *gpu = gpu_new(limit);
-    pmb_info info = { .struct_size = sizeof info };
-    pmb_status status = pmb_bind(gpu, &v.view);
-    if (status == PMB_OK) {
-      status = mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
-      if (status == PMB_OK) {
-        mesh_equal(&want, &got, "under a limit");
-        done++;
-      }
-      mesh_free(&got);
-    }
-    if (status != PMB_OK) {
-      CHECK(status == PMB_OUT_OF_MEMORY, "limit %lld: %s", (long long)limit, pmb_error(gpu));
-      refused++;
-    }
-    CHECK_STATUS(gpu, pmb_get_info(gpu, &info), PMB_OK);
-    CHECK(info.device_peak_bytes <= limit && info.device_bytes <= info.device_peak_bytes, "%lld bytes, limit %lld",
-      (long long)info.device_peak_bytes, (long long)limit);
-    pmb_unbind(gpu);
-    CHECK_STATUS(gpu, pmb_get_info(gpu, &info), PMB_OK);
-    CHECK(info.device_bytes < 4096, "%lld bytes on the GPU with nothing bound", (long long)info.device_bytes);
-    pmb_destroy(gpu);
+    const pmb_status status = extract_limited(&v, limit, isovalues, 1, &want);
+    const pmb_status several = extract_limited(&v, limit, isovalues, SEVERAL, &want_several);
+    CHECK(status == several, "limit %lld: one isovalue %s, several %s", (long long)limit, pmb_status_text(status),
+      pmb_status_text(several));
+    refused += status != PMB_OK;
+    done += status == PMB_OK;
   }
   CHECK(refused > 3 && done > 0, "%d refused, %d done", refused, done);
   mesh_free(&want);
+  mesh_free(&want_several);
   pmb_destroy(cpu);
   volume_free(&v);
 }
@@ -335,24 +402,24 @@ static void aborting(void)
   pmb_context *gpu = gpu_new(0);
   test_volume v;
   test_mesh want, got;
-  const double isovalue = 0.1;
+  const double isovalues[] = { 0.1, -0.4, 0.1 };
   int aborted = 0, calls = 0;
   volume_sampled(&v, PMB_FLOAT32, 100, gyroid);
   CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
-  CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
+  CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
   for (int n = 0; n < 40; n++) {
     calls = n;
     pmb_set_progress(gpu, stop_at, &calls);
     pmb_status status = pmb_bind(gpu, &v.view);
     if (status == PMB_OK) {
-      status = mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
+      status = mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &got);
       mesh_free(&got);
     }
     CHECK(status == PMB_OK || status == PMB_ABORTED, "status %s", pmb_status_text(status));
     aborted += status == PMB_ABORTED;
     pmb_set_progress(gpu, NULL, NULL);
     CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
-    CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
+    CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
     mesh_equal(&want, &got, "after an abort");
     mesh_free(&got);
   }
@@ -404,6 +471,7 @@ static void without_a_gpu(void)
 TEST_MAIN(
   CASE(types_and_sizes)
   CASE(isovalues_in_turn)
+  CASE(several_isovalues)
   CASE(attributes)
   CASE(single_outputs)
   CASE(out_of_memory)

@@ -15,7 +15,7 @@ for step in "${@:-build test sanitize bench}"; do
           { grep -E "error|Error" "$build.log" | head -40; exit 1; }
         ;;
       test)
-        for case in types_and_sizes isovalues_in_turn attributes single_outputs out_of_memory aborting \
+        for case in types_and_sizes isovalues_in_turn several_isovalues attributes single_outputs out_of_memory aborting \
           says_what_it_is without_a_gpu large fuzz counts_come_round; do
           code=0
           timeout 300 "$build/pmb_test_gpu" $case || code=$?
@@ -25,7 +25,7 @@ for step in "${@:-build test sanitize bench}"; do
       sanitize)
         for tool in memcheck racecheck initcheck synccheck; do
           echo "compute-sanitizer $tool"
-          for case in types_and_sizes attributes isovalues_in_turn large fuzz; do
+          for case in types_and_sizes attributes several_isovalues isovalues_in_turn large fuzz; do
             PMB_TEST_SHORT=1 timeout ${LIMIT:-300} compute-sanitizer --tool $tool --error-exitcode 9 "$build/pmb_test_gpu" $case ||
               { echo "FAILED: $tool $case"; failed=1; }
           done
