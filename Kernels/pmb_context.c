@@ -253,6 +253,7 @@ pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
   if (status == PMB_OK) {
     context->crew.fraction_begin = 0;
     context->crew.fraction_end = 1;
+    context->crew.highest = 0;
     status = context->backend->bind(context);
   }
   if (status != PMB_OK) {
@@ -378,6 +379,7 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   context->remove_degenerate = request->remove_degenerate != 0;
   context->total = (pmb_sizes){ 0, 0 };
   make_isovalues(context, request->isovalues);
+  context->crew.highest = 0;
   for (int64_t i = 0; i < n;) {
     const pmb_group group = group_from(context, i);
     set_progress(context, (double)i / (double)n, (double)(i + group.count) / (double)n);
@@ -480,6 +482,7 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
   context->error[0] = '\0';
   pmb_status status = check_mesh(context, mesh);
   pmb_sizes base = { 0, 0 };
+  context->crew.highest = 0;
   for (int64_t i = 0; i < context->isovalue_count && status == PMB_OK;) {
     pmb_group group = group_from(context, i);
     group.base = base;

@@ -530,7 +530,7 @@ typedef struct fill_work {
   pmb_sizes sizes; /* of the group */
 } fill_work;
 
-enum { FILL = 65536 };
+enum { FILL = 512 * 1024 }; /* elements of a part: a huge page or more, see pmb_cuda_transfer.cu */
 
 /* Scalars of points begin..end of the group. */
 static void fill_scalars(const pmb_mesh *mesh, const pmb_group *group, int64_t begin, int64_t end)

@@ -3,8 +3,11 @@
  * slots that several host threads fill or empty while the copies run. */
 #include "pmb_cuda.cuh"
 
-/* Bytes that a thread handles at a time, of a slot, and of a piece of a pinned array. */
-static const size_t PART = 256 * 1024, SLOT = 8 * 1024 * 1024, PIECE = 128 * 1024 * 1024;
+/* Bytes that a thread handles at a time; where it may be the first to write to memory it has a huge page for itself, else
+ * several threads would clear the same one. */
+static const size_t PART = 256 * 1024, FRESH_PART = 2 * 1024 * 1024;
+/* Bytes of a slot, up and down, and of a piece of a pinned array. */
+static const size_t SLOT = 8 * 1024 * 1024, FRESH_SLOT = 32 * 1024 * 1024, PIECE = 128 * 1024 * 1024;
 
 /* A slot's work on the host, in parts. */
 typedef struct host_work {
@@ -13,7 +16,7 @@ typedef struct host_work {
   size_t size;
   const char *from;
   char *to;
-  size_t bytes;
+  size_t bytes, part;
 } host_work;
 
 static void copy_row(char *to, const char *from, int64_t n, int64_t stride, size_t size)
@@ -48,8 +51,8 @@ static void pack(const host_work *work, int64_t begin, int64_t end, char *to)
 static void host_part(void *data, int worker, size_t i)
 {
   const host_work *work = (const host_work *)data;
-  const size_t at = i * PART;
-  const size_t bytes = work->bytes - at < PART ? work->bytes - at : PART;
+  const size_t at = i * work->part;
+  const size_t bytes = work->bytes - at < work->part ? work->bytes - at : work->part;
   (void)worker;
   if (work->volume) {
     const int64_t begin = work->begin + (int64_t)(at / work->size);
@@ -67,7 +70,7 @@ static pmb_status run_host_work(
   const double all_begin = crew->fraction_begin, all_end = crew->fraction_end;
   crew->fraction_begin = all_begin + (all_end - all_begin) * begin;
   crew->fraction_end = all_begin + (all_end - all_begin) * end;
-  const int finished = pmb_crew_loop(crew, &cuda->context->memory, (work->bytes + PART - 1) / PART, part, work);
+  const int finished = pmb_crew_loop(crew, &cuda->context->memory, (work->bytes + work->part - 1) / work->part, part, work);
   crew->fraction_begin = all_begin;
   crew->fraction_end = all_end;
   return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
@@ -76,7 +79,7 @@ static pmb_status run_host_work(
 static void touch_part(void *data, int, size_t i)
 {
   const host_work *work = (const host_work *)data;
-  for (size_t at = i * PART; at < work->bytes && at < (i + 1) * PART; at += 4096) {
+  for (size_t at = i * work->part; at < work->bytes && at < (i + 1) * work->part; at += 4096) {
     work->to[at] = 0;
   }
 }
@@ -98,10 +101,10 @@ static void give_ring(pmb_cuda *cuda)
 }
 
 /* Takes a ring for a transfer of `bytes`: small transfers take small ones. */
-static pmb_status take_ring(pmb_cuda *cuda, size_t bytes)
+static pmb_status take_ring(pmb_cuda *cuda, size_t bytes, size_t largest)
 {
   size_t slot = 64 * 1024;
-  while (slot < SLOT && slot * PMB_CUDA_SLOTS < bytes) {
+  while (slot < largest && slot * PMB_CUDA_SLOTS < bytes) {
     slot *= 2;
   }
   cuda->slot_bytes = slot;
@@ -114,6 +117,7 @@ static pmb_status take_ring(pmb_cuda *cuda, size_t bytes)
     host_work work = {};
     work.to = cuda->ring;
     work.bytes = PMB_CUDA_SLOTS * slot;
+    work.part = FRESH_PART;
     pmb_status status = run_host_work(cuda, &work, touch_part, 0, 0);
     if (status == PMB_OK) {
       status = pmb_cuda_check(cuda->context, pmb_cuda_host_pin(cuda->ring, work.bytes), "pinning a transfer's ring");
@@ -161,7 +165,7 @@ static pmb_status send_slots(
 static pmb_status send(
   pmb_cuda *cuda, const host_work &work, size_t bytes, char *d_to, pmb_status (*arrived)(pmb_cuda *, int64_t))
 {
-  pmb_status status = take_ring(cuda, bytes);
+  pmb_status status = take_ring(cuda, bytes, SLOT);
   if (status == PMB_OK) {
     status = send_slots(cuda, work, bytes, d_to, arrived);
     /* The ring goes back to the pool: nothing may read it any more, whatever has happened. */
@@ -179,6 +183,7 @@ pmb_status pmb_cuda_upload(pmb_cuda *cuda, void *d_samples, pmb_status (*arrived
   work.volume = volume;
   work.pitch = cuda->job.pitch;
   work.size = pmb_type_size(volume->type);
+  work.part = PART;
   return send(cuda, work, (size_t)(cuda->job.slice * volume->dims[2]) * work.size, (char *)d_samples, arrived);
 }
 
@@ -186,6 +191,7 @@ pmb_status pmb_cuda_upload_array(pmb_cuda *cuda, const void *array, size_t bytes
 {
   host_work work = {};
   work.size = 1;
+  work.part = PART;
   work.from = (const char *)array;
   return send(cuda, work, bytes, (char *)d_array, NULL);
 }
@@ -223,6 +229,7 @@ static pmb_status send_piece(pmb_cuda *cuda, pieces *p, int slot, host_work *wor
   const pmb_cuda_copy *c = &p->copies[p->copy];
   work->bytes = c->bytes - p->at < p->length ? c->bytes - p->at : p->length;
   work->size = 1;
+  work->part = FRESH_PART;
   work->from = cuda->ring + slot * cuda->slot_bytes;
   work->to = (char *)c->to + p->at;
   if (p->at == 0) {
@@ -295,7 +302,7 @@ pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int co
   p.length = PIECE;
   pmb_status status = bring_pieces(cuda, &p, meanwhile, work);
   if (status == PMB_OK && ordinary > 0) {
-    status = take_ring(cuda, ordinary);
+    status = take_ring(cuda, ordinary, FRESH_SLOT);
     if (status == PMB_OK) {
       p.direct = 0;
       p.length = cuda->slot_bytes;

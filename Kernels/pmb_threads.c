@@ -150,7 +150,8 @@ int pmb_crew_report(pmb_crew *crew, double fraction)
     return 1;
   }
   crew->last_report = seconds_now();
-  return crew->progress(crew->progress_user, fraction) == 0;
+  crew->highest = fraction > crew->highest ? fraction : crew->highest;
+  return crew->progress(crew->progress_user, crew->highest) == 0;
 }
 
 static int report_loop(pmb_loop *loop)

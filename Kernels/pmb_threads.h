@@ -17,6 +17,7 @@ typedef struct pmb_crew {
   pmb_progress progress;
   void *progress_user;
   double fraction_begin, fraction_end; /* of the running call, what the next loop covers */
+  double highest;                      /* fraction reported in the running call: what is done again does not show */
   double last_report;                  /* seconds, monotonic clock */
 } pmb_crew;
 
