@@ -282,8 +282,9 @@ cudaError_t pmb_cuda_faulty(cudaError_t error);
 /* Grows when the state of a GPU, or of one of all, is lost: what was made in an older generation is gone. */
 uint32_t pmb_cuda_generation(int device);
 uint32_t pmb_cuda_generation_of_all(void);
-/* Makes lost GPUs usable again; no call may be at work. */
+/* Makes lost GPUs usable again; no call may be at work. pmb_cuda_settle: if none is. */
 void pmb_cuda_recover(void);
+void pmb_cuda_settle(void);
 
 /* Returns from the calling function if a CUDA call fails. */
 #define PMB_CUDA_TRY(context, call)                                         \

@@ -30,6 +30,7 @@ extern "C" const char *pmb_cuda_missing(void)
   if (chosen && strcmp(chosen, "off") == 0) {
     return SWITCHED_OFF;
   }
+  pmb_cuda_settle(); /* CUDA has nothing but errors to say of a lost GPU */
   const cudaError_t error = pmb_cuda_faulty(cudaGetDeviceCount(&count));
   cudaGetLastError();
   if (error == cudaErrorInsufficientDriver) {

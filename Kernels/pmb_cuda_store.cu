@@ -48,12 +48,18 @@ void pmb_cuda_leave(pmb_cuda *cuda)
   pthread_mutex_unlock(&lock);
 }
 
-void pmb_cuda_join(pmb_cuda *cuda)
+void pmb_cuda_settle(void)
 {
   pthread_mutex_lock(&lock);
   if (running == 0) {
     pmb_cuda_recover();
   }
+  pthread_mutex_unlock(&lock);
+}
+
+void pmb_cuda_join(pmb_cuda *cuda)
+{
+  pthread_mutex_lock(&lock);
   cuda->generation = pmb_cuda_generation(cuda->device);
   cuda->next = contexts;
   contexts = cuda;
@@ -70,10 +76,8 @@ void pmb_cuda_part(pmb_cuda *cuda)
       break;
     }
   }
-  if (running == 0) {
-    pmb_cuda_recover();
-  }
   pthread_mutex_unlock(&lock);
+  pmb_cuda_settle();
   pmb_cuda_host_contexts(-1);
 }
 

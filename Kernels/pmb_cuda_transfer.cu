@@ -70,7 +70,8 @@ static pmb_status run_host_work(
   const double all_begin = crew->fraction_begin, all_end = crew->fraction_end;
   crew->fraction_begin = all_begin + (all_end - all_begin) * begin;
   crew->fraction_end = all_begin + (all_end - all_begin) * end;
-  const int finished = pmb_crew_loop(crew, &cuda->context->memory, (work->bytes + work->part - 1) / work->part, part, work);
+  const int finished =
+    pmb_crew_loop(crew, &cuda->context->memory, (work->bytes + work->part - 1) / work->part, part, work);
   crew->fraction_begin = all_begin;
   crew->fraction_end = all_end;
   return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
