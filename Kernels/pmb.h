@@ -196,8 +196,8 @@ typedef struct pmb_info {
   int64_t device_peak_bytes; /* the most it ever held there */
   const char *device_name;   /* the GPU's, such as "NVIDIA H200"; NULL on the CPU; valid as long as the context */
   int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
-  int device_sharers; /* contexts that shared the bound volume on the GPU in the last call, this one included */
-  int64_t uploads;    /* how often this context has brought a volume to the GPU */
+  int device_sharers;        /* contexts that have the bound volume on the GPU together, this one included */
+  int64_t uploads;           /* how often this context has brought a volume to the GPU */
 } pmb_info;
 
 typedef struct pmb_context pmb_context;
@@ -238,7 +238,7 @@ void pmb_host_release(void *memory); /* NULL is allowed */
 void pmb_host_trim(void);            /* gives back what the pool holds unused */
 
 /* Facts about the context; set info->struct_size first. */
-pmb_status pmb_get_info(const pmb_context *context, pmb_info *info);
+pmb_status pmb_get_info(pmb_context *context, pmb_info *info);
 
 /* The last error of this context as a sentence; "no error" if there was none; never NULL; valid until the next call
  * with this context. NULL: the last error of pmb_create on this thread. */

@@ -32,6 +32,8 @@ typedef struct pmb_backend {
   pmb_status (*count)(pmb_context *context, const pmb_group *group);
   /* Passes vertices and triangles for the group last counted. */
   pmb_status (*emit)(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
+  /* Brings up to date what other contexts can change: device_bytes, device_sharers. NULL: nothing. */
+  void (*refresh)(pmb_context *context);
 } pmb_backend;
 
 extern const pmb_backend pmb_cpu_backend;

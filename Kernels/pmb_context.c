@@ -510,10 +510,13 @@ void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user)
   }
 }
 
-pmb_status pmb_get_info(const pmb_context *context, pmb_info *info)
+pmb_status pmb_get_info(pmb_context *context, pmb_info *info)
 {
   if (!context || !info || info->struct_size != sizeof(*info)) {
     return PMB_INVALID;
+  }
+  if (context->backend->refresh) {
+    context->backend->refresh(context);
   }
   info->minimum = context->bound ? context->minimum : 0;
   info->maximum = context->bound ? context->maximum : -1;

@@ -271,4 +271,5 @@ static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const p
   return run(context, chunks_of(cpu->record_count, PMB_CPU_CHUNK), emit_body);
 }
 
-const pmb_backend pmb_cpu_backend = { "cpu", cpu_create, cpu_destroy, cpu_bind, cpu_unbind, cpu_count, cpu_emit };
+const pmb_backend pmb_cpu_backend = { "cpu", cpu_create, cpu_destroy, cpu_bind, cpu_unbind, cpu_count, cpu_emit,
+  NULL };

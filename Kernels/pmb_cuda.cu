@@ -60,12 +60,9 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   return status;
 }
 
-/* Sums of device bytes to where pmb_get_info finds them. */
-static void account(pmb_context *context)
+static void cuda_refresh(pmb_context *context)
 {
-  const pmb_cuda *cuda = state_of(context);
-  context->device_bytes = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
-  context->device_peak_bytes = cuda->device_peak > context->device_bytes ? cuda->device_peak : context->device_bytes;
+  pmb_cuda_account(state_of(context));
 }
 
 static void cuda_unbind(pmb_context *context)
@@ -75,8 +72,6 @@ static void cuda_unbind(pmb_context *context)
     cudaSetDevice(cuda->device);
     pmb_cuda_drop_volume(cuda);
     pmb_cuda_free_buffers(cuda);
-    account(context);
-    context->device_sharers = 0;
   }
 }
 
@@ -246,7 +241,6 @@ static pmb_status begin(pmb_cuda *cuda, double share)
   if (status == PMB_OK) {
     point_to_volume(cuda, cuda->volume);
   } else {
-    account(cuda->context);
     pmb_cuda_leave(cuda);
   }
   return status;
@@ -254,7 +248,7 @@ static pmb_status begin(pmb_cuda *cuda, double share)
 
 static void end(pmb_cuda *cuda)
 {
-  account(cuda->context);
+  pmb_cuda_account(cuda);
   pmb_cuda_let_volume(cuda);
   pmb_cuda_leave(cuda);
 }
@@ -714,4 +708,4 @@ static pmb_status cuda_emit(pmb_context *context, const pmb_group *group, const 
 }
 
 extern "C" const pmb_backend pmb_cuda_backend = { "cuda", cuda_create, cuda_destroy, cuda_bind, cuda_unbind,
-  cuda_count, cuda_emit };
+  cuda_count, cuda_emit, cuda_refresh };

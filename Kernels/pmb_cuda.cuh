@@ -307,6 +307,7 @@ pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t cou
 void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer);
 void pmb_cuda_free_buffers(pmb_cuda *cuda); /* all of a context */
 int64_t pmb_cuda_held(int device);          /* bytes, by all contexts */
+void pmb_cuda_account(pmb_cuda *cuda);      /* to where pmb_get_info finds it */
 /* The volume of the context's binding: finds or makes it; holds it on the device during a call; lets go of it. */
 pmb_status pmb_cuda_find_volume(pmb_cuda *cuda);
 void pmb_cuda_drop_volume(pmb_cuda *cuda);

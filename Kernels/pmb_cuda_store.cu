@@ -230,6 +230,17 @@ int64_t pmb_cuda_held(int device)
   return bytes;
 }
 
+void pmb_cuda_account(pmb_cuda *cuda)
+{
+  pmb_context *context = cuda->context;
+  pthread_mutex_lock(&lock);
+  context->device_bytes = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
+  context->device_sharers = cuda->volume ? cuda->volume->contexts : 0;
+  pthread_mutex_unlock(&lock);
+  cuda->device_peak = context->device_bytes > cuda->device_peak ? context->device_bytes : cuda->device_peak;
+  context->device_peak_bytes = cuda->device_peak;
+}
+
 /* ---- volumes ---- */
 
 static int is_same(const pmb_cuda_volume *v, const pmb_cuda *cuda)
@@ -341,7 +352,6 @@ pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
   }
   if (status == PMB_OK) {
     ++volume->users;
-    cuda->context->device_sharers = volume->contexts;
   }
   pthread_mutex_unlock(&lock);
   return status;
