@@ -88,7 +88,11 @@ static void choose_backend(pmb_context *context, const pmb_options *options)
   context->device = options->device;
   context->device_limit = options->device_memory_limit;
   if (options->device == PMB_DEVICE_AUTOMATIC) {
-    context->device_note = options->cpu_path ? NULL : pmb_cuda_missing();
+    const char *missing = options->cpu_path ? NULL : pmb_cuda_missing();
+    if (missing) {
+      snprintf(context->note, sizeof(context->note), "%s", missing);
+      context->device_note = context->note;
+    }
     context->device = options->cpu_path || context->device_note ? PMB_DEVICE_CPU : PMB_DEVICE_GPU;
   }
   context->device_number = context->device == PMB_DEVICE_GPU ? options->device_number : 0;

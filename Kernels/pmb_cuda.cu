@@ -11,7 +11,6 @@ static pmb_cuda *state_of(pmb_context *context)
 
 static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
 {
-  cudaDeviceProp properties;
   PMB_CUDA_TRY(context, cudaStreamCreateWithFlags(&cuda->compute, cudaStreamNonBlocking));
   PMB_CUDA_TRY(context, cudaStreamCreateWithFlags(&cuda->copy, cudaStreamNonBlocking));
   for (int i = 0; i < PMB_CUDA_SLOTS; ++i) {
@@ -21,9 +20,7 @@ static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
   PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->triangles_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaMallocHost((void **)&cuda->totals, sizeof(*cuda->totals)));
   PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&cuda->processors, cudaDevAttrMultiProcessorCount, cuda->device));
-  PMB_CUDA_TRY(context, cudaGetDeviceProperties(&properties, cuda->device));
-  snprintf(cuda->name, sizeof(cuda->name), "%.255s", properties.name);
-  return PMB_OK;
+  return pmb_cuda_name_device(context, cuda->device);
 }
 
 static pmb_status cuda_create(pmb_context *context, const char *path)
@@ -50,7 +47,6 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   context->state = cuda;
   context->path = "cuda";
   context->device_number = device + 1;
-  context->device_name = cuda->name;
   pmb_cuda_join(cuda);
   status = pmb_cuda_enter(cuda);
   if (status == PMB_OK) {

@@ -166,7 +166,6 @@ typedef struct pmb_cuda {
   int busy;            /* in a call */
   uint64_t last_used;
   int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
-  char name[256];
   cudaStream_t compute, copy;
   cudaEvent_t slot_done[PMB_CUDA_SLOTS], points_done, triangles_done;
   char *ring; /* of a transfer under way: pinned, PMB_CUDA_SLOTS times slot_bytes */
@@ -271,6 +270,7 @@ template <> struct pmb_cuda_wider<uint8_t> {
 /* pmb_cuda_device.cu */
 /* Which GPU the context is to use, from 0. */
 pmb_status pmb_cuda_choose_device(pmb_context *context, int *device);
+pmb_status pmb_cuda_name_device(pmb_context *context, int device); /* for pmb_get_info */
 /* Turns the result of a CUDA call into a status, with a text that says what was done; pmb_cuda_failed: of one that is known
  * to be an error. */
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);

@@ -5,7 +5,7 @@
 
 #include "pmb.h"
 
-/* Whether a GPU can be used: NULL if so, else a static sentence that says what is missing. */
+/* Whether a GPU can be used: NULL if so, else what is missing; valid until the next call on this thread. */
 const char *pmb_cuda_missing(void);
 
 /* Kernel times in milliseconds, volume and output on the device. */

@@ -2,6 +2,7 @@
  * Which GPU a context runs on, whether there is one, errors of CUDA calls, and how the process recovers from a GPU whose
  * state was lost. */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,7 +11,90 @@
 /* Oldest compute capability that the code is made for, times 10. */
 enum { OLDEST = 75 };
 
+static const char BUSY[] = "the GPU is busy or unavailable; another process may use it alone";
+static const char DEAD[] = "the GPU failed in this process, which cannot use it any more; restart the program";
 static const char SWITCHED_OFF[] = "the environment variable PMB_GPU is 'off'";
+
+/* ---- GPUs whose state was lost ---- */
+
+/* Each loss of a GPU's state begins a new generation there. What was made in an older one is gone. A GPU is dead
+ * when it cannot be used again after that: so it is for the whole process after a real fault, with the drivers tried. */
+static uint32_t generations[PMB_CUDA_DEVICES];
+static int lost[PMB_CUDA_DEVICES], dead[PMB_CUDA_DEVICES];
+
+uint32_t pmb_cuda_generation(int device)
+{
+  return __atomic_load_n(&generations[device], __ATOMIC_ACQUIRE);
+}
+
+uint32_t pmb_cuda_generation_of_all(void)
+{
+  uint32_t sum = 1;
+  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
+    sum += pmb_cuda_generation(device);
+  }
+  return sum;
+}
+
+/* Whether an error leaves nothing of use on the device. */
+static int is_fatal(cudaError_t error)
+{
+  switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorUnknown:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+static void note_loss(void)
+{
+  int device = 0;
+  cudaGetDevice(&device);
+  if (device < PMB_CUDA_DEVICES && !__atomic_exchange_n(&lost[device], 1, __ATOMIC_ACQ_REL)) {
+    __atomic_add_fetch(&generations[device], 1, __ATOMIC_ACQ_REL);
+  }
+}
+
+void pmb_cuda_recover(void)
+{
+  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
+    if (__atomic_load_n(&lost[device], __ATOMIC_ACQUIRE)) {
+      cudaSetDevice(device);
+      cudaDeviceReset();
+      cudaGetLastError();
+      const int usable = cudaSetDevice(device) == cudaSuccess && cudaFree(NULL) == cudaSuccess;
+      cudaGetLastError();
+      __atomic_store_n(&dead[device], !usable, __ATOMIC_RELEASE);
+      __atomic_store_n(&lost[device], 0, __ATOMIC_RELEASE);
+    }
+  }
+}
+
+static int is_dead(int device)
+{
+  return __atomic_load_n(&dead[device], __ATOMIC_ACQUIRE);
+}
+
+static int any_is_dead(void)
+{
+  int any = 0;
+  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
+    any |= is_dead(device);
+  }
+  return any;
+}
 
 /* ---- whether there is a GPU ---- */
 
@@ -23,9 +107,23 @@ static const char *why_no_device(void)
   return "there is no NVIDIA GPU, or this process may not use it";
 }
 
+static const char *why_old_driver(void)
+{
+  static thread_local char text[160];
+  int driver = 0;
+  cudaDriverGetVersion(&driver);
+  if (driver == 0) {
+    return "there is no NVIDIA driver";
+  }
+  snprintf(text, sizeof(text),
+    "the NVIDIA driver is too old: it serves CUDA %d.%d, and this build needs %d.%d; update the driver",
+    driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+  return text;
+}
+
 extern "C" const char *pmb_cuda_missing(void)
 {
-  int count = 0, driver = 0;
+  int count = 0;
   const char *chosen = getenv("PMB_GPU");
   if (chosen && strcmp(chosen, "off") == 0) {
     return SWITCHED_OFF;
@@ -33,14 +131,21 @@ extern "C" const char *pmb_cuda_missing(void)
   pmb_cuda_settle(); /* CUDA has nothing but errors to say of a lost GPU */
   const cudaError_t error = pmb_cuda_faulty(cudaGetDeviceCount(&count));
   cudaGetLastError();
-  if (error == cudaErrorInsufficientDriver) {
-    cudaDriverGetVersion(&driver);
-    return driver ? "the NVIDIA driver is too old for this build" : "there is no NVIDIA driver";
+  if (is_fatal(error)) {
+    note_loss();
   }
-  if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
-    return why_no_device();
+  switch (error) {
+    case cudaSuccess:
+      return count == 0 ? why_no_device() : NULL;
+    case cudaErrorNoDevice:
+      return why_no_device();
+    case cudaErrorInsufficientDriver:
+      return why_old_driver();
+    case cudaErrorDevicesUnavailable:
+      return any_is_dead() ? DEAD : BUSY;
+    default:
+      return is_fatal(error) ? "the GPU failed" : "the NVIDIA driver reports an error";
   }
-  return error == cudaSuccess ? NULL : "the NVIDIA driver reports an error";
 }
 
 /* ---- which one ---- */
@@ -94,6 +199,11 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
     status = pmb_fail(context, PMB_UNAVAILABLE,
       "no GPU can be used: there is no GPU %d; this process sees %d, from 0 on", *device, count);
   }
+  if (status == PMB_OK && __atomic_load_n(&dead[*device], __ATOMIC_ACQUIRE)) {
+    status = pmb_fail(context, PMB_UNAVAILABLE,
+      "no GPU can be used: GPU %d failed in this process, which cannot use it any more; restart the program",
+      *device);
+  }
   if (status == PMB_OK) {
     PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, *device));
     PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, *device));
@@ -105,27 +215,29 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
   return status;
 }
 
+/* Asked for once: that takes longer than all else in the making of a context. */
+pmb_status pmb_cuda_name_device(pmb_context *context, int device)
+{
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static char names[PMB_CUDA_DEVICES][256];
+  pmb_status status = PMB_OK;
+  pthread_mutex_lock(&lock);
+  if (!names[device][0]) {
+    cudaDeviceProp properties;
+    status = pmb_cuda_check(context, cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    if (status == PMB_OK) {
+      snprintf(names[device], sizeof(names[device]), "%.255s", properties.name);
+    }
+  }
+  context->device_name = names[device];
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
 /* ---- errors ---- */
 
-/* Each loss of a GPU's state begins a new generation there. What was made in an older one is gone. */
-static uint32_t generations[PMB_CUDA_DEVICES];
-static int lost[PMB_CUDA_DEVICES];
 static int64_t fault_at;
 static int fault_code;
-
-uint32_t pmb_cuda_generation(int device)
-{
-  return __atomic_load_n(&generations[device], __ATOMIC_ACQUIRE);
-}
-
-uint32_t pmb_cuda_generation_of_all(void)
-{
-  uint32_t sum = 1;
-  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
-    sum += pmb_cuda_generation(device);
-  }
-  return sum;
-}
 
 static __global__ void trap_kernel(void)
 {
@@ -154,37 +266,6 @@ cudaError_t pmb_cuda_faulty(cudaError_t error)
   return cudaDeviceSynchronize();
 }
 
-/* Whether an error leaves nothing of use on the device. */
-static int is_fatal(cudaError_t error)
-{
-  switch (error) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchFailure:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorUnknown:
-      return 1;
-    default:
-      return 0;
-  }
-}
-
-static void note_loss(void)
-{
-  int device = 0;
-  cudaGetDevice(&device);
-  if (device < PMB_CUDA_DEVICES && !__atomic_exchange_n(&lost[device], 1, __ATOMIC_ACQ_REL)) {
-    __atomic_add_fetch(&generations[device], 1, __ATOMIC_ACQ_REL);
-  }
-}
-
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what)
 {
   error = pmb_cuda_faulty(error);
@@ -197,22 +278,13 @@ pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *
   if (error == cudaErrorMemoryAllocation) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory on the GPU or pinned for it: %.120s", what);
   }
+  if (error == cudaErrorDevicesUnavailable) {
+    return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", any_is_dead() ? DEAD : BUSY);
+  }
   const int fatal = is_fatal(error);
   if (fatal) {
     note_loss();
   }
   return pmb_fail(context, PMB_INTERNAL, "the GPU failed: %s (%s) at %.160s%s", cudaGetErrorString(error),
-    cudaGetErrorName(error), what, fatal ? "; what it held is lost, a new context can be made" : "");
-}
-
-void pmb_cuda_recover(void)
-{
-  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
-    if (__atomic_load_n(&lost[device], __ATOMIC_ACQUIRE)) {
-      cudaSetDevice(device);
-      cudaDeviceReset();
-      cudaGetLastError();
-      __atomic_store_n(&lost[device], 0, __ATOMIC_RELEASE);
-    }
-  }
+    cudaGetErrorName(error), what, fatal ? "; what this process held there is lost" : "");
 }

@@ -80,9 +80,10 @@ static size_t capacity_for(size_t bytes)
 /* The smallest free block that is not much too large. Called with the lock. */
 static host_block *find_free(size_t bytes)
 {
+  const size_t fresh = capacity_for(bytes);
   host_block *best = NULL;
   for (host_block *block = blocks; block; block = block->next) {
-    if (!block->taken && block->capacity >= bytes && block->capacity / 2 <= bytes &&
+    if (!block->taken && block->capacity >= bytes && block->capacity / 2 <= fresh &&
       (!best || block->capacity < best->capacity)) {
       best = block;
     }
