@@ -123,6 +123,7 @@ static const char *why_old_driver(void)
 
 extern "C" const char *pmb_cuda_missing(void)
 {
+  static thread_local char text[320];
   int count = 0;
   const char *chosen = getenv("PMB_GPU");
   if (chosen && strcmp(chosen, "off") == 0) {
@@ -144,7 +145,9 @@ extern "C" const char *pmb_cuda_missing(void)
     case cudaErrorDevicesUnavailable:
       return any_is_dead() ? DEAD : BUSY;
     default:
-      return is_fatal(error) ? "the GPU failed" : "the NVIDIA driver reports an error";
+      snprintf(text, sizeof(text), "the NVIDIA driver reports an error: %.200s (%s)", cudaGetErrorString(error),
+        cudaGetErrorName(error));
+      return text;
   }
 }
 
