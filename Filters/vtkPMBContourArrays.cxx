@@ -13,8 +13,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <new>
 #include <type_traits>
+#include <unordered_set>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -121,7 +123,61 @@ static void* AllocateBytes(size_t bytes)
   return std::malloc(bytes);
 }
 
-void Allocate(vtkDataArray* array, vtkIdType n)
+// Which pieces of memory came from the core's pool. VTK's arrays keep the function that frees them also when they get new
+// memory, from malloc (vtkBuffer, up to 9.2 at least), so that function has to ask. Never destroyed: arrays may outlive
+// all static objects.
+class PinnedMemory
+{
+public:
+  static PinnedMemory& Get()
+  {
+    static auto* memory = new PinnedMemory;
+    return *memory;
+  }
+
+  void* Allocate(size_t bytes)
+  {
+    void* memory = pmb_host_allocate(bytes);
+    if (memory)
+    {
+      try
+      {
+        const std::lock_guard<std::mutex> lock(this->Mutex);
+        this->Pieces.insert(memory);
+      }
+      catch (...)
+      {
+        pmb_host_release(memory);
+        throw;
+      }
+    }
+    return memory;
+  }
+
+  static void Release(void* memory)
+  {
+    if (Get().Forget(memory))
+    {
+      pmb_host_release(memory);
+    }
+    else
+    {
+      std::free(memory);
+    }
+  }
+
+private:
+  bool Forget(void* memory)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    return this->Pieces.erase(memory) > 0;
+  }
+
+  std::mutex Mutex;
+  std::unordered_set<void*> Pieces;
+};
+
+void Allocate(vtkDataArray* array, vtkIdType n, Place place)
 {
   const vtkIdType values = n * array->GetNumberOfComponents();
   if (values == 0)
@@ -129,7 +185,18 @@ void Allocate(vtkDataArray* array, vtkIdType n)
     array->SetNumberOfTuples(0);
     return;
   }
-  void* memory = AllocateBytes(static_cast<size_t>(values) * array->GetDataTypeSize());
+  const size_t bytes = static_cast<size_t>(values) * array->GetDataTypeSize();
+  const size_t worthWhile = 64 << 10; // a smaller piece is copied in no time
+  if (place == Place::Pinned && bytes >= worthWhile)
+  {
+    if (void* memory = PinnedMemory::Get().Allocate(bytes))
+    {
+      array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
+      array->SetArrayFreeFunction(PinnedMemory::Release);
+      return;
+    }
+  }
+  void* memory = AllocateBytes(bytes);
   if (!memory)
   {
     throw std::bad_alloc();
@@ -161,7 +228,7 @@ vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component)
   return copy;
 }
 
-vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n)
+vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, Place place)
 {
   auto array = NewPlain(source->GetDataType());
   array->SetNumberOfComponents(source->GetNumberOfComponents());
@@ -172,7 +239,7 @@ vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n)
   {
     array->CopyInformation(source->GetInformation(), /*deep=*/0);
   }
-  Allocate(array, n);
+  Allocate(array, n, place);
   return array;
 }
 

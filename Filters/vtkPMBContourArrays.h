@@ -31,13 +31,19 @@ Memory FindMemory(vtkDataArray* array);
 // std::bad_alloc.
 vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component);
 
+enum class Place
+{
+  Ordinary, // memory as everywhere
+  Pinned    // if it is worth while: memory that a GPU writes directly, from the core's pool
+};
+
 // An array for n tuples to receive values interpolated from `source`: same name, kind of number and component names.
 // Throws std::bad_alloc.
-vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n);
+vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, Place place = Place::Ordinary);
 
 // Gives an array of tuples in one piece n of them, whatever it held before, without writing to them. Throws
 // std::bad_alloc, where VTK's own way, depending on how it was built, may end the process.
-void Allocate(vtkDataArray* array, vtkIdType n);
+void Allocate(vtkDataArray* array, vtkIdType n, Place place = Place::Ordinary);
 
 // Of all values.
 int64_t CountBytes(vtkDataArray* array);

@@ -13,6 +13,7 @@
 #include "vtkStreamingDemandDrivenPipeline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -29,6 +30,8 @@ vtkPMBContourFilter::vtkPMBContourFilter()
   , OutputPointsPrecision(DEFAULT_PRECISION)
   , ArrayComponent(0)
   , Device(AUTOMATIC)
+  , DeviceIndex(-1)
+  , DeviceMemoryLimit(0.0)
   , NumberOfThreads(0)
   , NumberOfBinds(0)
   , PeakExtraBytes(0)
@@ -90,6 +93,37 @@ void vtkPMBContourFilter::GenerateValues(int numContours, double rangeStart, dou
 vtkMTimeType vtkPMBContourFilter::GetMTime()
 {
   return std::max(this->Superclass::GetMTime(), this->ContourValues->GetMTime());
+}
+
+void vtkPMBContourFilter::SetDeviceMemoryLimit(double limit)
+{
+  if (std::isnan(limit))
+  {
+    vtkErrorMacro("DeviceMemoryLimit cannot be " << limit << ": set a number of GiB, or 0 for no limit. It stays "
+                                                 << this->DeviceMemoryLimit << ".");
+    return;
+  }
+  limit = std::max(limit, 0.0);
+  if (this->DeviceMemoryLimit != limit)
+  {
+    this->DeviceMemoryLimit = limit;
+    this->Modified();
+  }
+}
+
+void vtkPMBContourFilter::ReleaseDeviceMemory()
+{
+  this->Internals->GetEngine().ReleaseDeviceMemory();
+}
+
+vtkIdType vtkPMBContourFilter::GetNumberOfUploads()
+{
+  return this->Internals->GetEngine().GetUploads();
+}
+
+vtkTypeInt64 vtkPMBContourFilter::GetDeviceBytes()
+{
+  return this->Internals->GetEngine().GetDeviceBytes();
 }
 
 int vtkPMBContourFilter::FillInputPortInformation(int, vtkInformation* info)
@@ -176,9 +210,14 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Use 64 Bit Ids: " << (this->Use64BitIds ? "On\n" : "Off\n");
   os << indent << "Output Points Precision: " << this->OutputPointsPrecision << "\n";
   os << indent << "Array Component: " << this->ArrayComponent << "\n";
-  os << indent << "Device: " << (this->Device == CPU ? "CPU\n" : "Automatic\n");
+  const char* const devices[] = { "Automatic", "CPU", "GPU" };
+  os << indent << "Device: " << devices[this->Device] << "\n";
+  os << indent << "Device Index: " << this->DeviceIndex << "\n";
+  os << indent << "Device Memory Limit: " << this->DeviceMemoryLimit << "\n";
   os << indent << "Number Of Threads: " << this->NumberOfThreads << "\n";
   os << indent << "Number Of Binds: " << this->NumberOfBinds << "\n";
+  os << indent << "Number Of Uploads: " << this->GetNumberOfUploads() << "\n";
+  os << indent << "Device Bytes: " << this->GetDeviceBytes() << "\n";
   os << indent << "Peak Extra Bytes: " << this->PeakExtraBytes << "\n";
   os << indent << "Last Run Summary: " << this->LastRunSummary << "\n";
 }

@@ -36,6 +36,10 @@
  * Several isovalues give one mesh each, one after another in the output, and share no points.
  *
  * @warning
+ * A filter that runs on the GPU adds an observer to the array, to learn of its deletion. Filters of this class in several
+ * threads may share an array; other code may not add or remove observers of it at the same time.
+ *
+ * @warning
  * Arrays that are not stored as tuples in one piece of memory (structure of arrays, implicit arrays, bits) are copied
  * into one before use.
  *
@@ -163,16 +167,46 @@ public:
   enum DeviceType
   {
     AUTOMATIC = 0, ///< the fastest device that this build and this machine have
-    CPU = 1        ///< the processor's cores
+    CPU = 1,       ///< the processor's cores
+    GPU = 2        ///< an NVIDIA GPU, with CUDA
   };
 
   ///@{
   /**
-   * What to run on; AUTOMATIC to begin with. The mesh is the same on all.
+   * What to run on; AUTOMATIC to begin with: the GPU if one can be used, else the CPU. The mesh is the same on all, to the
+   * byte. Where GPU is asked for and none can be used, the CPU computes; there is one warning, and GetLastRunSummary()
+   * says why. The same is true of a volume or mesh for which the GPU has too little memory, also with AUTOMATIC; the GPU is
+   * not tried again then until the volume, Device, DeviceIndex or DeviceMemoryLimit has changed.
    */
-  vtkSetClampMacro(Device, int, AUTOMATIC, CPU);
+  vtkSetClampMacro(Device, int, AUTOMATIC, GPU);
   vtkGetMacro(Device, int);
   ///@}
+
+  ///@{
+  /**
+   * Which GPU to run on, counted from 0. -1, the default: the one that the environment variable PMB_GPU names (a number, or
+   * "off" for none), else the local rank of this process under MPI modulo the number of GPUs, else the first.
+   */
+  vtkSetClampMacro(DeviceIndex, int, -1, 1023);
+  vtkGetMacro(DeviceIndex, int);
+  ///@}
+
+  ///@{
+  /**
+   * How much GPU memory, in GiB, all filters of this class in this process together may hold when this one takes more; 0, the
+   * default: as much as the GPU has. Negative numbers become 0, NaN is refused.
+   */
+  void SetDeviceMemoryLimit(double limit);
+  vtkGetMacro(DeviceMemoryLimit, double);
+  ///@}
+
+  /**
+   * Frees what this filter holds on the GPU, and the memory that is kept for the output of later executions of all filters
+   * of this class. The output stays, and the next execution brings the volume back to the GPU. Without a GPU it does
+   * nothing. May be called from any thread; during an execution it takes effect at its end. (What a filter holds for an
+   * array is freed without this when the array is deleted, and everything when the filter is.)
+   */
+  void ReleaseDeviceMemory();
 
   ///@{
   /**
@@ -208,9 +242,21 @@ public:
   vtkIdType GetNumberOfBinds() const { return this->NumberOfBinds; }
 
   /**
+   * How often this filter has brought a volume to the GPU. Filters that contour the same array at the same time share one
+   * copy there: then only one of them brings it.
+   */
+  vtkIdType GetNumberOfUploads();
+
+  /**
+   * How many bytes this filter holds on the GPU now, the volume included, also where it shares that with other filters;
+   * during an execution: before it.
+   */
+  vtkTypeInt64 GetDeviceBytes();
+
+  /**
    * The most bytes that this filter has held at a time, since it was made, beyond its input and its output: the
    * summary of the volume, what is counted for the active bricks, copies of arrays that are not in one piece, and the
-   * cell of each triangle while cell arrays are copied.
+   * cell of each triangle while cell arrays are copied. Memory of the GPU is not counted.
    */
   vtkTypeInt64 GetPeakExtraBytes() const { return this->PeakExtraBytes; }
 
@@ -232,6 +278,8 @@ protected:
   int OutputPointsPrecision;
   int ArrayComponent;
   int Device;
+  int DeviceIndex;
+  double DeviceMemoryLimit;
   int NumberOfThreads;
   vtkIdType NumberOfBinds;
   vtkTypeInt64 PeakExtraBytes;

@@ -190,7 +190,7 @@ bool Binding::Matches(const Binding& other) const
 
 void Binding::CopyIfNeeded(vtkDataArray* array)
 {
-  if (!this->Samples)
+  if (!this->Samples && !this->Copy)
   {
     this->Copy = CopyToMemory(array, this->Component);
     const Memory memory = FindMemory(this->Copy);

@@ -7,6 +7,7 @@
 
 #include "vtkPMBContourArrays.h"
 
+#include <algorithm>
 #include <string>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -54,10 +55,19 @@ public:
   // Whether the other describes the same samples at the same place, unchanged since.
   bool Matches(const Binding& other) const;
 
-  // Where the described array is not in one piece of memory, copies the component. Throws std::bad_alloc.
+  // Where the described array is not in one piece of memory, copies the component, once. Throws std::bad_alloc.
   void CopyIfNeeded(vtkDataArray* array);
 
+  // What is left still tells the volume from others, but cannot be bound.
+  void DropCopy() { this->Copy = nullptr; }
+
   const pmb_volume& GetVolume() const { return this->Volume; }
+
+  // Whether the volume's samples are the array's own.
+  bool IsInPlace() const { return this->Samples != nullptr; }
+
+  // When they may last have changed.
+  vtkMTimeType GetTime() const { return std::max(this->ArrayTime, this->ImageTime); }
 
   // Of the copy, if there is one.
   int64_t GetCopyBytes() const;

@@ -29,13 +29,16 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
   vtkPMBContour::OutputChoice Choice = {};
+  vtkPMBContour::Binding Volume;
   Clock::time_point Start = Clock::now();
   double BindSeconds = -1.0; // negative: the volume was bound already
   double ProgressFrom = 0.0;
   double ProgressTo = 1.0;
   double ProgressShown = 0.0;
   bool Aborted = false;
+  pmb_status GaveUp = PMB_OK; // else: why the GPU cannot go on
 
+  bool HasStopped() const { return this->Aborted || this->GaveUp != PMB_OK; }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
 };
 
@@ -174,21 +177,59 @@ std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
 
 std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
-  std::string error = this->PrepareContext(job);
-  if (!error.empty())
+  vtkPMBContourFilter* filter = job.Filter;
+  std::string error;
+  if (!job.Volume.Describe(job.Image, LastChange(filter, job.Image), job.Array, filter->ArrayComponent, error))
   {
     return error;
   }
-  pmb_set_progress(this->Context.get(), OnProgress, &job);
-  // The hook must not outlive the job.
+  const vtkPMBContour::Engine::Use use(this->Engine);
+  vtkPMBContour::EngineSettings settings;
+  settings.Device = filter->Device;
+  settings.DeviceIndex = filter->DeviceIndex;
+  settings.MemoryLimit = filter->DeviceMemoryLimit;
+  settings.Threads = filter->NumberOfThreads;
+  error = this->Engine.Prepare(settings, job.Volume);
+  this->Warn(filter);
+  if (error.empty())
+  {
+    error = this->Contour(job);
+  }
+  if (job.GaveUp != PMB_OK)
+  {
+    error = this->Engine.MoveToCPU(job.GaveUp, job.Volume);
+    job.GaveUp = PMB_OK;
+    this->Warn(filter);
+    if (error.empty())
+    {
+      error = this->Contour(job);
+    }
+  }
+  return error;
+}
+
+void vtkPMBContourFilter::vtkInternals::Warn(vtkPMBContourFilter* filter)
+{
+  const std::string warning = this->Engine.TakeWarning();
+  if (!warning.empty())
+  {
+    vtkWarningWithObjectMacro(filter, << warning);
+  }
+}
+
+// With the context that there is.
+std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
+{
+  pmb_set_progress(this->Engine.GetContext(), OnProgress, &job);
+  // The hook must not outlive the job; the context may be gone before.
   struct Unhook
   {
-    pmb_context* Context;
-    ~Unhook() { pmb_set_progress(this->Context, nullptr, nullptr); }
-  } unhook{ this->Context.get() };
+    vtkPMBContour::Engine& Engine;
+    ~Unhook() { pmb_set_progress(this->Engine.GetContext(), nullptr, nullptr); }
+  } unhook{ this->Engine };
 
-  error = this->Bind(job);
-  if (!error.empty() || job.Aborted)
+  std::string error = this->Bind(job);
+  if (!error.empty() || job.HasStopped())
   {
     return error;
   }
@@ -201,69 +242,36 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
   request.remove_degenerate = job.Filter->RemoveDegenerateTriangles != 0;
   pmb_sizes sizes = {};
   this->BeginStep(job, job.ProgressTo, job.BindSeconds < 0 ? 0.3 : 0.6);
-  const pmb_status status = pmb_count(this->Context.get(), &request, &sizes, nullptr);
+  const pmb_status status = pmb_count(this->Engine.GetContext(), &request, &sizes, nullptr);
   if (status != PMB_OK)
   {
     return this->Judge(job, status);
   }
   error = this->Emit(job, sizes);
-  if (error.empty() && !job.Aborted)
+  if (error.empty() && !job.HasStopped())
   {
     this->Summarize(job, sizes);
   }
   return error;
 }
 
-std::string vtkPMBContourFilter::vtkInternals::PrepareContext(Job& job)
-{
-  const int threads = job.Filter->NumberOfThreads;
-  const int device = job.Filter->Device;
-  if (this->Context && this->ContextThreads == threads && this->ContextDevice == device)
-  {
-    return std::string();
-  }
-  this->Bound = vtkPMBContour::Binding();
-  this->Context.reset();
-  pmb_options options = {};
-  options.struct_size = sizeof(options);
-  options.device = PMB_DEVICE_CPU; // the core's GPU is not offered here yet
-  options.threads = threads;
-  pmb_context* context = nullptr;
-  if (pmb_create(&options, &context) != PMB_OK)
-  {
-    return pmb_error(nullptr);
-  }
-  this->Context.reset(context);
-  this->ContextThreads = threads;
-  this->ContextDevice = device;
-  return std::string();
-}
-
 std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 {
-  vtkPMBContour::Binding wanted;
-  std::string error;
-  if (!wanted.Describe(job.Image, LastChange(job.Filter, job.Image), job.Array, job.Filter->ArrayComponent, error))
-  {
-    return error;
-  }
-  if (wanted.Matches(this->Bound))
+  if (job.Volume.Matches(this->Engine.GetBound()))
   {
     job.ProgressTo = 0.0;
     return std::string();
   }
   // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
-  pmb_unbind(this->Context.get());
-  this->Bound = vtkPMBContour::Binding();
+  this->Engine.Unbind();
   this->BeginStep(job, 0.0, 0.4);
   const double start = job.Seconds();
-  wanted.CopyIfNeeded(job.Array);
-  const pmb_status status = pmb_bind(this->Context.get(), &wanted.GetVolume());
+  job.Volume.CopyIfNeeded(job.Array);
+  const pmb_status status = this->Engine.Bind(job.Volume, job.Array);
   if (status != PMB_OK)
   {
     return this->Judge(job, status);
   }
-  this->Bound = wanted;
   job.BindSeconds = job.Seconds() - start;
   ++job.Filter->NumberOfBinds;
   return std::string();
@@ -271,11 +279,12 @@ std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 
 std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& sizes)
 {
+  job.Choice.Pinned = this->Engine.IsOnGPU();
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
   if (sizes.points > 0)
   {
     this->BeginStep(job, job.ProgressTo, 1.0);
-    const pmb_status status = pmb_emit(this->Context.get(), &arrays.GetMesh());
+    const pmb_status status = pmb_emit(this->Engine.GetContext(), &arrays.GetMesh());
     if (status != PMB_OK)
     {
       return this->Judge(job, status);
@@ -283,14 +292,14 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
   }
   pmb_info info = {};
   info.struct_size = sizeof(info);
-  pmb_get_info(this->Context.get(), &info);
-  const vtkTypeInt64 extra = info.peak_bytes + this->Bound.GetCopyBytes() + arrays.GetExtraBytes();
+  pmb_get_info(this->Engine.GetContext(), &info);
+  const vtkTypeInt64 extra = info.peak_bytes + this->Engine.GetBound().GetCopyBytes() + arrays.GetExtraBytes();
   job.Filter->PeakExtraBytes = std::max(job.Filter->PeakExtraBytes, extra);
   job.Aborted = !arrays.Finish(job.Output, [&job]() { return !ShouldStop(job.Filter); });
   return std::string();
 }
 
-// What a status other than PMB_OK means to the user; an abort is no error.
+// What a status other than PMB_OK means to the user. An abort is no error, nor is what the CPU can still do.
 std::string vtkPMBContourFilter::vtkInternals::Judge(Job& job, pmb_status status)
 {
   if (status == PMB_ABORTED)
@@ -298,7 +307,25 @@ std::string vtkPMBContourFilter::vtkInternals::Judge(Job& job, pmb_status status
     job.Aborted = true;
     return std::string();
   }
-  return std::string("The contour failed: ") + pmb_error(this->Context.get());
+  const std::string reason = pmb_error(this->Engine.GetContext());
+  if (!this->Engine.IsOnGPU())
+  {
+    return "The contour failed: " + reason;
+  }
+  if (status == PMB_INTERNAL)
+  {
+    this->Engine.Discard();
+    return "The contour failed: " + reason +
+      ". The next execution starts afresh, on the CPU if the GPU cannot be used any more; if it fails too, set "
+      "Device (in "
+      "ParaView: Run On) to CPU.";
+  }
+  if (status != PMB_INVALID)
+  {
+    job.GaveUp = status;
+    return std::string();
+  }
+  return "The contour failed: " + reason;
 }
 
 // Isovalues outside the range are worth a warning, but only if that is true of all blocks. A piece does not know the
@@ -307,7 +334,7 @@ void vtkPMBContourFilter::vtkInternals::NoteRange(Job& job)
 {
   pmb_info info = {};
   info.struct_size = sizeof(info);
-  pmb_get_info(this->Context.get(), &info);
+  pmb_get_info(this->Engine.GetContext(), &info);
   Totals& sum = this->Sum;
   ++sum.Ranges;
   sum.Minimum = std::min(sum.Minimum, info.minimum);
@@ -320,16 +347,6 @@ void vtkPMBContourFilter::vtkInternals::NoteRange(Job& job)
   }
 }
 
-std::string vtkPMBContourFilter::vtkInternals::DescribeDevice() const
-{
-  pmb_info info = {};
-  info.struct_size = sizeof(info);
-  pmb_get_info(this->Context.get(), &info);
-  std::ostringstream text;
-  text << "CPU (" << info.path << ", " << info.threads << (info.threads == 1 ? " thread)" : " threads)");
-  return text.str();
-}
-
 void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& sizes)
 {
   const double seconds = job.Seconds();
@@ -337,10 +354,15 @@ void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& siz
   this->Sum.Triangles += sizes.triangles;
   this->Sum.Points += sizes.points;
   this->Sum.Seconds += seconds;
-  // The numbers come last: ParaView's panel shows the end of a text that is too long for it.
+  const std::string device = this->Engine.Describe();
+  std::vector<std::string>& devices = this->Sum.Devices;
+  if (std::find(devices.begin(), devices.end(), device) == devices.end())
+  {
+    devices.push_back(device);
+  }
   std::ostringstream text;
   text.precision(3);
-  text << this->DescribeDevice();
+  text << device;
   if (job.BindSeconds >= 0)
   {
     text << ": volume read in " << job.BindSeconds << " s, ";
@@ -362,10 +384,14 @@ std::string vtkPMBContourFilter::vtkInternals::End(std::string& summary) const
   {
     summary = "Aborted";
   }
-  else if (sum.Blocks > 1 && this->Context)
+  else if (sum.Blocks > 1 && !sum.Devices.empty())
   {
-    text << this->DescribeDevice() << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles
-         << " triangles and " << sum.Points << " points in " << sum.Seconds << " s";
+    for (const std::string& device : sum.Devices)
+    {
+      text << (text.tellp() > 0 ? "; " : "") << device;
+    }
+    text << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles << " triangles and "
+         << sum.Points << " points in " << sum.Seconds << " s";
     text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error;
     summary = text.str();
   }

@@ -5,6 +5,7 @@
 #ifndef vtkPMBContourInternals_h
 #define vtkPMBContourInternals_h
 
+#include "vtkPMBContourEngine.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBContourInput.h"
 #include "vtkPMBContourOutput.h"
@@ -12,7 +13,6 @@
 #include "pmb.h"
 
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -35,6 +35,8 @@ public:
   // After the last block: puts the sum of several into the summary. Returns a warning, or nothing.
   std::string End(std::string& summary) const;
 
+  vtkPMBContour::Engine& GetEngine() { return this->Engine; }
+
 private:
   struct Job; // what one block's work passes from step to step
 
@@ -46,6 +48,7 @@ private:
     int64_t Triangles = 0;
     int64_t Points = 0;
     double Seconds = 0.0;
+    std::vector<std::string> Devices; // that computed them
     bool Aborted = false;
     std::string Error; // the last one
     // Of the samples that were read, and whether an isovalue was among them or need not have been.
@@ -59,27 +62,20 @@ private:
   std::string ReadIsovalues(Job& job);
   std::string RunSlice(Job& job);
   std::string RunVolume(Job& job);
-  std::string PrepareContext(Job& job);
+  std::string Contour(Job& job);
   std::string Bind(Job& job);
   std::string Emit(Job& job, const pmb_sizes& sizes);
   std::string Judge(Job& job, pmb_status status);
+  void Warn(vtkPMBContourFilter* filter);
   void NoteRange(Job& job);
   void Summarize(Job& job, const pmb_sizes& sizes);
-  std::string DescribeDevice() const;
   void BeginStep(Job& job, double from, double to);
 
   static bool ShouldStop(vtkPMBContourFilter* filter);
   static int OnProgress(void* job, double fraction);
 
-  struct Destroy
-  {
-    void operator()(pmb_context* context) const { pmb_destroy(context); }
-  };
-  std::unique_ptr<pmb_context, Destroy> Context; // made at the first need
-  int ContextThreads = -1;                       // as asked for when it was made
-  int ContextDevice = -1;
+  vtkPMBContour::Engine Engine;
   Totals Sum;
-  vtkPMBContour::Binding Bound; // what the context has bound; matches nothing if that is nothing
 };
 VTK_ABI_NAMESPACE_END
 #endif

@@ -28,22 +28,22 @@ const char* const NormalsName = "Normals";
 const char* const GradientsName = "Gradients";
 
 template <typename ArrayT>
-vtkSmartPointer<ArrayT> NewArray(const char* name, int components, vtkIdType n)
+vtkSmartPointer<ArrayT> NewArray(const char* name, int components, vtkIdType n, Place place)
 {
   auto array = vtkSmartPointer<ArrayT>::New();
   array->SetName(name);
   array->SetNumberOfComponents(components);
-  Allocate(array, n);
+  Allocate(array, n, place);
   return array;
 }
 
-vtkSmartPointer<vtkDataArray> NewReal(bool wide, const char* name, int components, vtkIdType n)
+vtkSmartPointer<vtkDataArray> NewReal(bool wide, const char* name, int components, vtkIdType n, Place place)
 {
   if (wide)
   {
-    return NewArray<vtkDoubleArray>(name, components, n);
+    return NewArray<vtkDoubleArray>(name, components, n, place);
   }
-  return NewArray<vtkFloatArray>(name, components, n);
+  return NewArray<vtkFloatArray>(name, components, n, place);
 }
 }
 
@@ -112,6 +112,8 @@ void CopyActiveAttributes(vtkDataSetAttributes* from, vtkDataSetAttributes* to)
 Output::Output(const OutputChoice& choice, vtkImageData* image, vtkDataArray* contoured, const pmb_sizes& sizes)
   : Image(image)
   , Sizes(sizes)
+  // Also those few that the core fills on the CPU: the pool's pages are there already, new memory's are not.
+  , Filled(choice.Pinned ? Place::Pinned : Place::Ordinary)
 {
   this->Mesh.struct_size = sizeof(pmb_mesh);
   this->Mesh.point_capacity = sizes.points;
@@ -138,23 +140,23 @@ void Output::AllocatePointArrays(const OutputChoice& choice, vtkDataArray* conto
 {
   const vtkIdType n = this->Sizes.points;
   const bool wide = WantsDoublePoints(choice.Precision, contoured);
-  this->Points = NewReal(wide, "Points", 3, n);
+  this->Points = NewReal(wide, "Points", 3, n, this->Filled);
   const Memory points = FindMemory(this->Points);
   this->Mesh.points = points.Samples;
   this->Mesh.point_type = points.Type;
   if (choice.Normals)
   {
-    this->Normals = NewArray<vtkFloatArray>(NormalsName, 3, n);
+    this->Normals = NewArray<vtkFloatArray>(NormalsName, 3, n, this->Filled);
     this->Mesh.normals = this->Normals->GetPointer(0);
   }
   if (choice.Gradients)
   {
-    this->Gradients = NewArray<vtkFloatArray>(GradientsName, 3, n);
+    this->Gradients = NewArray<vtkFloatArray>(GradientsName, 3, n, this->Filled);
     this->Mesh.gradients = this->Gradients->GetPointer(0);
   }
   if (choice.Scalars)
   {
-    this->Scalars = NewReal(WantsDoubleScalars(contoured), contoured->GetName(), 1, n);
+    this->Scalars = NewReal(WantsDoubleScalars(contoured), contoured->GetName(), 1, n, this->Filled);
     const Memory scalars = FindMemory(this->Scalars);
     this->Mesh.scalars = scalars.Samples;
     this->Mesh.scalar_type = scalars.Type;
@@ -171,7 +173,7 @@ void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* cont
       this->Copies.push_back(CopyToMemory(array, -1));
       from = FindMemory(this->Copies.back());
     }
-    this->PassedArrays.push_back(NewLike(array, this->Sizes.points));
+    this->PassedArrays.push_back(NewLike(array, this->Sizes.points, this->Filled));
     pmb_attribute attribute = {};
     attribute.samples = from.Samples;
     attribute.type = from.Type;
@@ -186,8 +188,8 @@ void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* cont
 template <typename ArrayT>
 void Output::AllocateTriangles(pmb_type type)
 {
-  auto offsets = NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1);
-  auto connectivity = NewArray<ArrayT>(nullptr, 1, 3 * this->Sizes.triangles);
+  auto offsets = NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1, this->Filled);
+  auto connectivity = NewArray<ArrayT>(nullptr, 1, 3 * this->Sizes.triangles, this->Filled);
   offsets->SetValue(0, 0); // true also of a mesh so empty that the core is not asked to write
   this->Mesh.offsets = offsets->GetPointer(0);
   this->Mesh.triangles = connectivity->GetPointer(0);

@@ -26,7 +26,8 @@ struct OutputChoice
   bool Gradients;
   bool Scalars;
   bool OtherArrays;
-  bool Wide; // 64-bit ids even where 32 bits suffice
+  bool Wide;   // 64-bit ids even where 32 bits suffice
+  bool Pinned; // a GPU computes
   int Precision;
 };
 
@@ -70,6 +71,7 @@ private:
 
   vtkImageData* Image;
   pmb_sizes Sizes;
+  Place Filled; // of arrays that the core fills
   pmb_mesh Mesh = {};
   vtkSmartPointer<vtkDataArray> Points;
   vtkSmartPointer<vtkFloatArray> Normals;

@@ -9,6 +9,8 @@
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 
+#include <limits>
+
 using namespace pmbtest;
 
 namespace
@@ -26,8 +28,12 @@ void TestDefaults(vtkPMBContourFilter* filter)
   PMB_EQUAL(filter->GetOutputPointsPrecision(), +vtkAlgorithm::DEFAULT_PRECISION, "OutputPointsPrecision");
   PMB_EQUAL(filter->GetArrayComponent(), 0, "ArrayComponent");
   PMB_EQUAL(filter->GetDevice(), +vtkPMBContourFilter::AUTOMATIC, "Device");
+  PMB_EQUAL(filter->GetDeviceIndex(), -1, "DeviceIndex");
+  PMB_EQUAL(filter->GetDeviceMemoryLimit(), 0.0, "DeviceMemoryLimit");
   PMB_EQUAL(filter->GetNumberOfThreads(), 0, "NumberOfThreads");
   PMB_EQUAL(filter->GetNumberOfBinds(), 0, "NumberOfBinds");
+  PMB_EQUAL(filter->GetNumberOfUploads(), 0, "NumberOfUploads");
+  PMB_EQUAL(filter->GetDeviceBytes(), 0, "DeviceBytes");
   PMB_EQUAL(filter->GetPeakExtraBytes(), 0, "PeakExtraBytes");
   PMB_EQUAL(std::string(filter->GetLastRunSummary()), std::string("Not run yet"), "LastRunSummary");
 }
@@ -56,7 +62,17 @@ void TestClamps(vtkPMBContourFilter* filter)
   filter->SetNumberOfThreads(5000);
   PMB_EQUAL(filter->GetNumberOfThreads(), 1024, "threads above the most");
   filter->SetDevice(99);
-  PMB_EQUAL(filter->GetDevice(), +vtkPMBContourFilter::CPU, "a device that there is not");
+  PMB_EQUAL(filter->GetDevice(), +vtkPMBContourFilter::GPU, "a device that there is not");
+  filter->SetDeviceIndex(-7);
+  PMB_EQUAL(filter->GetDeviceIndex(), -1, "an index below the least");
+  filter->SetDeviceMemoryLimit(2.5);
+  Messages messages(filter);
+  filter->SetDeviceMemoryLimit(std::numeric_limits<double>::quiet_NaN());
+  PMB_EQUAL(filter->GetDeviceMemoryLimit(), 2.5, "NaN is refused");
+  PMB_EQUAL(messages.Errors(), 1, "errors for NaN");
+  PMB_CHECK(messages.Text().find("DeviceMemoryLimit cannot be nan") != std::string::npos, messages.Text());
+  filter->SetDeviceMemoryLimit(-1.0);
+  PMB_EQUAL(filter->GetDeviceMemoryLimit(), 0.0, "a limit below the least");
   filter->SetOutputPointsPrecision(17);
   PMB_EQUAL(filter->GetOutputPointsPrecision(), +vtkAlgorithm::DEFAULT_PRECISION, "a precision that there is not");
 }
@@ -75,6 +91,8 @@ void TestModified(vtkPMBContourFilter* filter)
     { "OutputPointsPrecision", [=]() { filter->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION); } },
     { "ArrayComponent", [=]() { filter->SetArrayComponent(2); } },
     { "Device", [=]() { filter->SetDevice(vtkPMBContourFilter::CPU); } },
+    { "DeviceIndex", [=]() { filter->SetDeviceIndex(1); } },
+    { "DeviceMemoryLimit", [=]() { filter->SetDeviceMemoryLimit(0.5); } },
     { "NumberOfThreads", [=]() { filter->SetNumberOfThreads(3); } },
   };
   for (const auto& setter : setters)
@@ -94,8 +112,9 @@ void TestPrint(vtkPMBContourFilter* filter)
   filter->Print(text);
   for (const char* name : { "Contour Values:", "Compute Normals: Off", "Compute Gradients: On",
          "Compute Scalars: Off", "Interpolate Attributes: Off", "Remove Degenerate Triangles: Off",
-         "Use 64 Bit Ids: On", "Output Points Precision: 1", "Array Component: 2", "Device: CPU",
-         "Number Of Threads: 3", "Number Of Binds: 0", "Peak Extra Bytes: 0", "Last Run Summary: Not run yet" })
+         "Use 64 Bit Ids: On", "Output Points Precision: 1", "Array Component: 2", "Device: CPU", "Device Index: 1",
+         "Device Memory Limit: 0.5", "Number Of Threads: 3", "Number Of Binds: 0", "Number Of Uploads: 0",
+         "Device Bytes: 0", "Peak Extra Bytes: 0", "Last Run Summary: Not run yet" })
   {
     PMB_CHECK(text.str().find(name) != std::string::npos, "PrintSelf does not say '" << name << "'");
   }

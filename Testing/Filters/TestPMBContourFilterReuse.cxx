@@ -176,6 +176,8 @@ void TestExtraMemory()
   auto image = MakeImage(128, 128, 128, VTK_FLOAT, Distance(60, 60, 60));
   vtkNew<vtkPMBContourFilter> filter;
   filter->SetInputData(image);
+  filter->SetDevice(vtkPMBContourFilter::CPU);
+  filter->SetNumberOfThreads(2); // each has some of its own
   filter->SetValue(0, 20.5);
   PMB_CHECK(Triangles(filter) > 1000, "a surface");
   PMB_CHECK(filter->GetPeakExtraBytes() > 0, "no memory at all is not to be believed");

@@ -1,33 +1,94 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the core and its GPU tests with nothing but cmake, a C compiler and nvcc, and runs them.
-# usage: run.sh [build] [test] [sanitize] [bench] ...   (default: build test sanitize bench); BUILD: where
+# usage: run.sh [build] [test] [faults] [sharing] [sanitize] [sanitize-sharing] [huge] [bench] ...   (default: all but
+# huge, which needs 60 GB of memory and as much of the GPU's); BUILD: where
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=${BUILD:-$here/../../build-gpu}
-for step in "${@:-build test sanitize bench}"; do
+programs=(pmb_test_gpu pmb_test_gpu_faults pmb_test_gpu_sharing pmb_bench_gpu)
+
+cases() { # PROGRAM: its cases
+  sed -n 's/^  CASE(\(.*\))$/\1/p' "$here/$1.c"
+}
+
+run() { # PROGRAM CASE: 77 is a skip, which is right only where a case needs another machine, or a variable
+  local code=0
+  timeout "${LIMIT:-300}" "$build/$1" "$2" || code=$?
+  if [[ $code == 77 && $2 =~ ^(without_a_gpu|huge|unusable_driver)$ ]]; then code=0; fi
+  [[ $code == 0 ]] || { echo "FAILED: $1 $2 ($code)"; return 1; }
+}
+
+sweep() { # CASE: eight processes take an eighth of its positions each
+  local part pids=() bad=0
+  for part in 0 1 2 3 4 5 6 7; do
+    PMB_TEST_PART=$part/8 run pmb_test_gpu_faults "$1" &
+    pids+=($!)
+  done
+  for part in "${pids[@]}"; do wait "$part" || bad=1; done
+  return $bad
+}
+
+forbidden() { # a user who may not open the GPU's device; root shows it to nobody in a private mount namespace
+  local folder
+  if [[ $(id -u) != 0 || ! -e /dev/nvidiactl ]] || ! unshare -m true || ! command -v setpriv > /dev/null; then
+    echo "skipped: no permission on the device (needs root, unshare and setpriv)"
+    return 0
+  fi
+  folder=$(mktemp -d)
+  cp "$build/pmb_test_gpu_faults" "$folder"
+  (umask 077 && touch "$folder/device")
+  chmod 755 "$folder" "$folder/pmb_test_gpu_faults"
+  unshare -m bash -c 'mount --bind "$0/device" /dev/nvidiactl &&
+    PMB_TEST_DRIVER=permission setpriv --reuid 65534 --regid 65534 --clear-groups \
+      "$0/pmb_test_gpu_faults" unusable_driver' "$folder" || { echo "FAILED: no permission on the device"; return 1; }
+  rm -r "$folder"
+}
+
+sanitize() { # TOOL PROGRAM CASE [OPTION...]
+  local tool=$1 program=$2 case=$3
+  shift 3
+  PMB_TEST_SHORT=1 timeout "${LIMIT:-300}" compute-sanitizer --tool "$tool" "$@" --error-exitcode 9 \
+    "$build/$program" "$case" || { echo "FAILED: $tool $program $case"; return 1; }
+}
+
+for step in "${@:-build test faults sharing sanitize sanitize-sharing bench}"; do
   for s in $step; do
     case $s in
       build)
         cmake -S "$here" -B "$build" -DPMB_CUDA_ARCHITECTURES="${ARCHITECTURES:-native}" > "$build.log" 2>&1 ||
           { cat "$build.log"; exit 1; }
-        cmake --build "$build" -j"$(nproc)" --target pmb_test_gpu pmb_bench_gpu >> "$build.log" 2>&1 ||
+        cmake --build "$build" -j"$(nproc)" --target "${programs[@]}" >> "$build.log" 2>&1 ||
           { grep -E "error|Error" "$build.log" | head -40; exit 1; }
         ;;
-      test)
-        for case in types_and_sizes isovalues_in_turn several_isovalues attributes single_outputs out_of_memory aborting \
-          says_what_it_is without_a_gpu large fuzz counts_come_round; do
-          code=0
-          timeout 300 "$build/pmb_test_gpu" $case || code=$?
-          [[ $code == 0 || ($code == 77 && $case == without_a_gpu) ]] || { echo "FAILED: $case"; failed=1; }
+      test) for case in $(cases pmb_test_gpu); do run pmb_test_gpu "$case" || failed=1; done ;;
+      sharing) for case in $(cases pmb_test_gpu_sharing); do run pmb_test_gpu_sharing "$case" || failed=1; done ;;
+      huge) PMB_TEST_HUGE=1 run pmb_test_gpu_sharing huge || failed=1 ;;
+      faults)
+        for case in $(cases pmb_test_gpu_faults); do
+          if [[ $case == illegal_address_everywhere ]]; then
+            sweep "$case" || failed=1
+          else
+            run pmb_test_gpu_faults "$case" || failed=1
+          fi
         done
+        forbidden || failed=1
         ;;
       sanitize)
         for tool in memcheck racecheck initcheck synccheck; do
-          echo "compute-sanitizer $tool"
           for case in types_and_sizes attributes several_isovalues isovalues_in_turn large fuzz; do
-            PMB_TEST_SHORT=1 timeout ${LIMIT:-300} compute-sanitizer --tool $tool --error-exitcode 9 "$build/pmb_test_gpu" $case ||
-              { echo "FAILED: $tool $case"; failed=1; }
+            sanitize $tool pmb_test_gpu $case || failed=1
+          done
+        done
+        ;;
+      sanitize-sharing) # leaks are counted where CUDA's state is taken down, at the end of the program
+        for case in uploads_are_shared idle_contexts_make_room shared_comes_back_once threads_on_one_gpu \
+          aborting_is_fast one_of_two_binds_is_stopped pool_as_output; do
+          sanitize memcheck pmb_test_gpu_sharing $case --leak-check full || failed=1
+        done
+        for tool in racecheck initcheck synccheck; do
+          for case in idle_contexts_make_room shared_comes_back_once; do
+            sanitize $tool pmb_test_gpu_sharing $case || failed=1
           done
         done
         ;;

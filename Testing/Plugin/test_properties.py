@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The panel: names, labels, defaults, visibility, hints; and that every property does what it says."""
+import os
+
 import numpy
 from paraview import simple
 
-from plugin_testing import (ball, check_mesh, counts, equal, flying_edges, image, load_plugin, near, output,
+from plugin_testing import (Messages, ball, check_mesh, counts, equal, flying_edges, image, load_plugin, near, output,
                             point_array, points, producer, run, triangles, true)
 
 DIMS = (40, 37, 35)
@@ -19,6 +21,9 @@ PANEL = [
     ("Use64BitIds", "64-bit Ids", 0, "advanced"),
     ("ContourValues", "Isosurfaces", None, "default"),
     ("Device", "Run On", "Automatic", "default"),
+    ("DeviceIndex", "GPU Index (-1 = automatic)", -1, "advanced"),
+    ("DeviceMemoryLimit", "GPU Memory Limit (GiB, 0 = none)", 0.0, "advanced"),
+    ("ReleaseDeviceMemory", "Release GPU Memory", None, "advanced"),
     ("NumberOfThreads", "CPU Threads (0 = all)", 0, "advanced"),
 ]
 
@@ -173,8 +178,10 @@ def several_isovalues():
 
 def threads_and_device():
     reference = output(contour())
-    for options in ({"NumberOfThreads": 1}, {"NumberOfThreads": 3}, {"Device": "CPU"}, {"Device": "Automatic"}):
-        mesh = output(contour(**options))
+    for options in ({"NumberOfThreads": 1}, {"NumberOfThreads": 3}, {"Device": "CPU"}, {"Device": "Automatic"},
+                    {"Device": "GPU (CUDA)"}, {"Device": "GPU (CUDA)", "DeviceMemoryLimit": 1e-6}):
+        with Messages():  # a machine without a GPU says so
+            mesh = output(contour(**options))
         true((points(mesh) == points(reference)).all(), f"points differ with {options}")
         true((triangles(mesh) == triangles(reference)).all(), f"triangles differ with {options}")
 
@@ -189,11 +196,79 @@ def names_in_python():
     equal(mesh.GetPointData().GetNumberOfArrays(), 0, "point arrays")
 
 
+def filter_of(proxy):
+    """The VTK object behind the proxy, as vtkPMBContourFilter."""
+    import pmb  # once the plugin is loaded
+    true(isinstance(proxy.GetClientSideObject(), pmb.vtkPMBContourFilter), "the filter has another class")
+    return proxy.GetClientSideObject()
+
+
+def device():
+    """Run On and its advanced settings reach the filter, and Last Run says what became of them."""
+    proxy = contour(Device="GPU (CUDA)", DeviceIndex=3, DeviceMemoryLimit=0.25)
+    proxy.UpdateVTKObjects()
+    filter_ = filter_of(proxy)
+    equal((filter_.GetDevice(), filter_.GetDeviceIndex(), filter_.GetDeviceMemoryLimit()), (2, 3, 0.25), "settings")
+    entries = proxy.GetProperty("Device").SMProperty.GetDomain("enum")
+    equal([entries.GetEntryText(i) for i in range(entries.GetNumberOfEntries())], ["Automatic", "CPU", "GPU (CUDA)"],
+          "devices to choose from")
+    proxy.SetPropertyWithName("DeviceIndex", -1)
+    proxy.SetPropertyWithName("DeviceMemoryLimit", 0.0)
+    with Messages() as log:
+        mesh = output(proxy)
+        proxy.Isosurfaces = [95.0]
+        output(proxy)
+    text = proxy.LastRun
+    if text.startswith("GPU "):
+        equal(log.text(), "", "messages with a GPU")
+    else:
+        true(" because " in text, f"the last run does not say why no GPU was used: {text!r}")
+        equal(log.text().count("no GPU can be used"), 1, f"warnings in {log.text()!r}")
+        true(text.split(" because ")[1].split(":")[0] in log.text(), f"{text!r} has another reason than {log.text()!r}")
+    true((points(mesh) == points(output(contour(Device="CPU")))).all(), "points differ from the CPU's")
+    with Messages() as log:
+        automatic = contour(Device="Automatic", DeviceIndex=900)
+        equal(counts(output(automatic)), counts(mesh), "points and triangles with a GPU that cannot be there")
+    equal(log.text(), "", "messages of Automatic")
+    true("CPU" in automatic.LastRun and " because " in automatic.LastRun, f"Automatic says {automatic.LastRun!r}")
+
+
+def switched_off():
+    """PMB_GPU=off: no GPU, on any machine."""
+    before = os.environ.get("PMB_GPU")
+    os.environ["PMB_GPU"] = "off"
+    try:
+        with Messages() as log:
+            proxy = contour(Device="GPU (CUDA)")
+            output(proxy)
+        true("PMB_GPU" in proxy.LastRun or "no CUDA" in proxy.LastRun, f"the last run is {proxy.LastRun!r}")
+        equal(log.text().count("no GPU can be used"), 1, f"warnings in {log.text()!r}")
+    finally:
+        del os.environ["PMB_GPU"]
+        if before is not None:
+            os.environ["PMB_GPU"] = before
+
+
+def release():
+    """The button: nothing runs, the surface stays, and the next change of the isovalue works."""
+    proxy = contour()
+    before = counts(output(proxy))
+    text = proxy.LastRun
+    button = proxy.SMProxy.GetProperty("ReleaseDeviceMemory")
+    equal(button.GetPanelWidget(), "command_button", "widget")
+    proxy.InvokeCommand("ReleaseDeviceMemory")
+    equal(filter_of(proxy).GetDeviceBytes(), 0, "bytes on the GPU after the release")
+    equal(counts(output(proxy)), before, "points and triangles after the release")
+    equal(proxy.LastRun, text, "last run: the release is none")
+    proxy.Isosurfaces = [95.0]
+    equal(counts(output(proxy)), counts(output(contour(ContourValues=[95.0]))), "points and triangles of the next run")
+
+
 def says_last_run(proxy, when):
     """LastRun speaks of the surface that the proxy has now. Nothing but an update may be needed for that."""
     text = proxy.LastRun
     cells = proxy.GetDataInformation().GetNumberOfCells()
-    true(cells > 0 and "CPU" in text and f" {cells} triangles" in text,
+    true(cells > 0 and text[:4] in ("CPU ", "GPU ") and f" {cells} triangles" in text,
          f"{when}: the last run of {cells} triangles is {text!r}")
     return text
 
@@ -224,4 +299,5 @@ def last_run():
 
 load_plugin()
 run(panel, hints, default_isovalue, normals, normals_of_turned_volumes, gradients, scalars, precision, pass_arrays,
-    remove_degenerate, wide_ids, several_isovalues, threads_and_device, names_in_python, last_run)
+    remove_degenerate, wide_ids, several_isovalues, threads_and_device, device, switched_off, release,
+    names_in_python, last_run)

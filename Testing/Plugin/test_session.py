@@ -37,9 +37,11 @@ def state_file():
     wavelet = simple.Wavelet(WholeExtent=[-20, 20, -20, 20, -20, 20])
     settings = {"ContourBy": ["POINTS", "RTData"], "Isosurfaces": [157.0, 200.0], "ComputeNormals": 0,
                 "ComputeGradients": 1, "ComputeScalars": 0, "PassArrays": 0, "RemoveDegenerateTriangles": 0,
-                "OutputPointsPrecision": "Double", "RunOn": "CPU"}
+                "OutputPointsPrecision": "Double", "RunOn": "GPU (CUDA)"}
     proxy = simple.PMBContour(Input=wavelet, registrationName="surface", **settings)
-    proxy.SetPropertyWithName("NumberOfThreads", 2)
+    advanced = {"NumberOfThreads": 2, "DeviceIndex": 0, "DeviceMemoryLimit": 1.5}
+    for name, value in advanced.items():
+        proxy.SetPropertyWithName(name, value)
     before = counts(output(proxy))
     true(before[1] > 0, "a surface to save")
     with tempfile.TemporaryDirectory() as folder:
@@ -53,7 +55,8 @@ def state_file():
     for name, value in settings.items():
         data = loaded.GetPropertyValue(name)
         equal(list(data) if isinstance(value, list) else data, value, name)
-    equal(loaded.GetProperty("NumberOfThreads").GetData(), 2, "NumberOfThreads")
+    for name, value in advanced.items():
+        equal(loaded.GetProperty(name).GetData(), value, name)
     equal(counts(output(loaded)), before, "points and triangles")
     true(f" {before[1]} triangles" in loaded.LastRun, f"{before[1]} triangles, but the last run is {loaded.LastRun!r}")
 

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a user waits for, through VTK's pipeline, in pvpython on a machine with a GPU: this filter on the GPU and on the
+processor, vtkFlyingEdges3D with threads, and vtkContourFilter. float32, normals on, scalars off, milliseconds.
+
+usage: bench_gpu.py [--size N] [--threads N] [--repeats N] [--rehearse]
+  --size      samples per side (512)
+  --threads   of this filter on the processor and of Flying Edges (all cores)
+  --repeats   isovalue changes of which the median is printed (20)
+  --rehearse  tiny, with the processor in the GPU's place: only whether this script runs
+
+Isovalue change: from the new isovalue to the new vtkPolyData; each isovalue is another one. "old kept": the surface
+before is still held, as a view holds it. First extraction: the filter and the array are new. The first of the process
+includes CUDA's own start. "memory of earlier output is there": surfaces were made and given up before, as in a session
+in which the user has worked. The targets are for an NVIDIA H200 and 512 samples per side."""
+import argparse
+import os
+import statistics
+import sys
+import time
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--size", type=int, default=512)
+parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+parser.add_argument("--repeats", type=int, default=20)
+parser.add_argument("--rehearse", action="store_true")
+options = parser.parse_args()
+if options.rehearse:
+    options.size, options.repeats = 24, 2
+# Read when VTK's threads are first used; without it Debian's VTK has one thread.
+os.environ["VTK_SMP_BACKEND_IN_USE"] = "STDThread"
+os.environ["VTK_SMP_MAX_THREADS"] = str(options.threads)
+
+import numpy  # noqa: E402
+from pmb import vtkPMBContourFilter  # noqa: E402
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData  # noqa: E402
+from vtkmodules.vtkFiltersCore import vtkContourFilter, vtkFlyingEdges3D  # noqa: E402
+
+CPU = vtkPMBContourFilter.CPU
+GPU = CPU if options.rehearse else vtkPMBContourFilter.GPU
+WARM_UP = 5
+
+
+def cayley(x, y, z):
+    return 1 - 16 * x * y * z - 4 * (x * x + y * y + z * z)
+
+
+def gyroid(x, y, z):
+    k = numpy.float32(16 * numpy.pi)
+    s, c = numpy.sin, numpy.cos
+    return s(k * x) * c(k * y) + s(k * y) * c(k * z) + s(k * z) * c(k * x)
+
+
+# Name, function on [-1,1]^3, isovalue; targets in ms at 512^3: an isovalue change, a first extraction.
+VOLUMES = (("Cayley", cayley, -0.012, 3, 30), ("gyroid", gyroid, 0.1, 26, 55))
+
+
+def fill(function, size):
+    x = numpy.linspace(-1, 1, size, dtype=numpy.float32)
+    samples = numpy.empty((size, size, size), numpy.float32)
+    for k in range(size):  # slice by slice: the temporaries stay in the cache
+        samples[k] = function(x[None, :], x[:, None], x[k])
+    return samples
+
+
+def image(samples):
+    """A vtkImageData on memory of its own that has been written to, as a reader leaves it."""
+    array = numpy_to_vtk(samples.ravel(), deep=True)
+    array.SetName("samples")
+    data = vtkImageData()
+    data.SetDimensions(*samples.shape[::-1])
+    data.GetPointData().SetScalars(array)
+    return data
+
+
+def algorithm(kind, data, isovalue, device=None):
+    new = kind()
+    new.SetInputData(data)
+    new.ComputeNormalsOn()
+    new.ComputeScalarsOff()
+    new.SetValue(0, isovalue)
+    if device is not None:
+        new.SetDevice(device)
+        new.SetNumberOfThreads(options.threads)
+    return new
+
+
+def extract(contour, isovalue):
+    """Milliseconds from the isovalue to the surface, and the surface."""
+    begin = time.perf_counter()
+    contour.SetValue(0, isovalue)
+    contour.Update()
+    surface = vtkPolyData()
+    surface.ShallowCopy(contour.GetOutput())
+    return 1e3 * (time.perf_counter() - begin), surface
+
+
+def changes(contour, isovalue, repeats, keep):
+    """The median of some isovalue changes after a few."""
+    times, held = [], None
+    for number in range(repeats + (WARM_UP if repeats > 1 else 0)):
+        if not keep:
+            held = None
+        ms, new = extract(contour, isovalue * (1 + 1e-4 * (number + 1)))
+        held, new = new, None  # only now the surface before goes, if it was kept
+        times.append(ms)
+    del held
+    return statistics.median(times[-repeats:])
+
+
+def first(samples, isovalue, device, repeats, warm):
+    """The median of first extractions, each with a new array and a new filter. warm: the memory of earlier outputs is
+    there to be used again; else it is given back before."""
+    times, held, contour = [], None, None
+    for _ in range(repeats + (WARM_UP if warm else 0)):
+        if contour and not warm:
+            held = None
+            contour.ReleaseDeviceMemory()
+        contour = algorithm(vtkPMBContourFilter, image(samples), isovalue, device)
+        ms, new = extract(contour, isovalue)
+        held, new = new, None
+        times.append(ms)
+    del held
+    return statistics.median(times[-repeats:])
+
+
+def triangle_count(contour):
+    contour.Update()
+    return contour.GetOutput().GetNumberOfPolys()
+
+
+def same_bytes(one, other):
+    def words(mesh):
+        ids = mesh.GetPolys().GetConnectivityArray()
+        for part in mesh.GetPoints().GetData(), mesh.GetPointData().GetNormals(), ids:
+            yield vtk_to_numpy(part).view(numpy.int32)
+
+    return all(numpy.array_equal(a, b) for a, b in zip(words(one), words(other)))
+
+
+def row(what, ms, target=None):
+    known = target is not None and options.size == 512
+    verdict = f"   target {target}: {'met' if ms <= target else 'MISSED'}" if known else ""
+    print(f"  {what:<58} {ms:10.2f} ms{verdict}", flush=True)
+
+
+def bench_gpu(samples, data, isovalue, change_target, first_target):
+    """Returns the filter that has the volume on the GPU."""
+    ours = algorithm(vtkPMBContourFilter, data, isovalue, GPU)
+    ms, surface = extract(ours, isovalue)
+    print(f"  {surface.GetNumberOfPolys()} triangles, {surface.GetNumberOfPoints()} points; {ours.GetLastRunSummary()}")
+    del surface
+    if GPU != CPU and "GPU" not in ours.GetLastRunSummary():
+        sys.exit("bench_gpu: no GPU is in use; the line above says why")
+    row("GPU: first extraction of the process or of this volume", ms)
+    for warm, memory in ((False, "memory for the output is new"), (True, "memory of earlier output is there")):
+        row(f"GPU: first extraction, {memory}", first(samples, isovalue, GPU, 5, warm), first_target)
+    before = ours.GetNumberOfUploads()
+    row("GPU: isovalue change, old kept", changes(ours, isovalue, options.repeats, True), change_target)
+    row("GPU: isovalue change, old not kept", changes(ours, isovalue, options.repeats, False), change_target)
+    print(f"  uploads during the isovalue changes: {ours.GetNumberOfUploads() - before}; "
+          f"on the GPU: {ours.GetDeviceBytes() / 2 ** 20:.0f} MiB")
+    return ours
+
+
+def bench(name, function, isovalue, change_target, first_target):
+    print(f"{name} {options.size}^3 f32 at {isovalue}")
+    samples = fill(function, options.size)
+    data = image(samples)
+    ours = bench_gpu(samples, data, isovalue, change_target, first_target)
+    processor = algorithm(vtkPMBContourFilter, data, isovalue, CPU)
+    threads = f"{options.threads} threads"
+    row(f"CPU, {threads}: first extraction", first(samples, isovalue, CPU, 3, False))
+    row(f"CPU, {threads}: isovalue change, old kept", changes(processor, isovalue, options.repeats, True))
+    same = same_bytes(extract(ours, isovalue)[1], extract(processor, isovalue)[1])
+    edges = algorithm(vtkFlyingEdges3D, data, isovalue)
+    row(f"vtkFlyingEdges3D, {threads}", changes(edges, isovalue, 5, True))
+    row("vtkContourFilter, once", changes(algorithm(vtkContourFilter, data, isovalue), isovalue, 1, True))
+    ours.RemoveDegenerateTrianglesOff()
+    ours.SetValue(0, isovalue)
+    edges.SetValue(0, isovalue)
+    counts = triangle_count(ours), triangle_count(edges)
+    print(f"  GPU and CPU: {'the same bytes' if same else 'OTHER BYTES'}; without RemoveDegenerateTriangles "
+          f"{counts[0]} triangles, vtkFlyingEdges3D {counts[1]}{'' if counts[0] == counts[1] else ': NOT THE SAME'}",
+          flush=True)
+    return same and counts[0] == counts[1]
+
+
+def main():
+    good = [bench(*volume) for volume in VOLUMES]
+    sys.stdout.flush()
+    os._exit(0 if all(good) else 1)
+
+
+main()

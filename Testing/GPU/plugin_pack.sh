@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Packs what plugin_run.sh needs on a machine that has a GPU but neither ParaView nor a network.
+# usage, on a machine with ParaView (Debian 12; besides it: strace, gcc, binutils, xz-utils):
+#   plugin_pack.sh plugin BUILD OUT          the plugin of a build folder and the test scripts: OUT/plugin.tar.xz
+#   plugin_pack.sh paraview OUT [MEGABYTES]  ParaView as far as those scripts use it: OUT/paraview.00, .01, ... of at
+#                                            most that size (45); after the first, as it reads OUT/plugin.tar.xz
+# Only the plugin is packed anew when it has changed. No display is needed: pvpython draws nothing here.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+
+die() {
+  echo "plugin_pack: $*" >&2
+  exit 1
+}
+
+usage() {
+  sed -n '4,8s/^# //p' "$0" >&2
+  exit 2
+}
+
+need() {
+  for tool in "$@"; do
+    command -v "$tool" >/dev/null ||
+      die "'$tool' is not on PATH; mend: apt-get install strace gcc binutils xz-utils python3-paraview"
+  done
+}
+
+pack_plugin() { # BUILD OUT
+  local build=$1 out=$2 stage
+  stage=$(mktemp -d)
+  trap 'rm -rf "$stage"' RETURN
+  mkdir -p "$out" "$stage/pmb_gpu"
+  (cd "$build" &&
+    find lib -type f \( -name ParallelMarchingBlocks.so -o -name libvtkPMBContour.so -o -path '*/pmb/*' \) \
+      -exec cp --parents -t "$stage/pmb_gpu" {} +)
+  for name in ParallelMarchingBlocks.so libvtkPMBContour.so vtkPMBContour.so; do
+    find "$stage" -name "$name" | grep -q . ||
+      die "there is no $name in $build; mend: build the plugin there first, with nvcc"
+  done
+  find "$stage" -name '*.so' -exec strip --strip-unneeded {} +
+  cp "$here"/gpu_*.py "$here/../Plugin/plugin_testing.py" "$here/../Benchmarks/bench_gpu.py" "$stage/pmb_gpu/"
+  tar -C "$stage" --owner=0 --group=0 -cf - pmb_gpu | xz -6 >"$out/plugin.tar.xz"
+  ls -l "$out/plugin.tar.xz"
+}
+
+# What plugin_run.sh will run, here with the processor in the GPU's place. The first argument: where the plugin is.
+# shellcheck disable=SC2016
+rehearsal='
+  set -e
+  cd "$0"
+  export LD_LIBRARY_PATH="$0/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  export PYTHONPATH="$0:$0/lib/python3/dist-packages"
+  PMB_PLUGIN=$(echo "$0"/lib/paraview-*/plugins/*/ParallelMarchingBlocks.so)
+  export PMB_PLUGIN
+  pvpython --no-mpi gpu_plugin_tests.py --rehearse
+  pvpython --no-mpi bench_gpu.py --rehearse'
+
+pack_paraview() { # OUT MEGABYTES
+  local out=$1 megabytes=$2 work
+  need strace gcc readelf xz pvpython
+  [ -f "$out/plugin.tar.xz" ] || die "there is no $out/plugin.tar.xz: run plugin_pack.sh plugin BUILD $out first"
+  work=$(mktemp -d)
+  trap 'rm -rf "$work"' RETURN
+  export HOME=$work LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
+  unset DISPLAY
+  tar -C "$work" -xf "$out/plugin.tar.xz"
+  python3 "$here/gpu_stubs.py" "$work/stubs" bash -c "$rehearsal" "$work/pmb_gpu"
+  LD_LIBRARY_PATH=$work/stubs strace -f -qq -o "$work/trace" \
+    -e trace=open,openat,stat,newfstatat,access,readlink,execve \
+    bash -c "$rehearsal" "$work/pmb_gpu" >/dev/null 2>&1
+  make_root "$work"
+  rm -f "$out"/paraview.*
+  tar -C "$work/root" --owner=0 --group=0 -cf - . | xz -T0 --x86 --lzma2=preset=9 |
+    split -b "${megabytes}000000" -d - "$out/paraview."
+  ls -l "$out"/paraview.*
+}
+
+# The files that the trace names, where a chroot will look for them; then the stubs over what they replace.
+make_root() { # WORK
+  local work=$1 root=$1/root path library stub
+  mkdir -p "$root"/{usr/bin,usr/lib,usr/lib64,proc,dev,sys,tmp,root,etc}
+  for path in bin lib lib64; do ln -s "usr/$path" "$root/$path"; done
+  {
+    grep -v ' = -1 ' "$work/trace" | grep -oE '"/(usr|etc|lib|lib64|bin)/[^"]*"' | tr -d '"'
+    # The shell for chroot's user, and what the GPU's driver is linked with.
+    printf '%s\n' /usr/bin/bash /usr/bin/env /usr/lib64/ld-linux-x86-64.so.2
+    printf "/usr/lib/x86_64-linux-gnu/%s\n" libtinfo.so.6 libdl.so.2 librt.so.1 libpthread.so.0 libm.so.6 libc.so.6
+  } | sort -u | while read -r path; do
+    [ -f "$path" ] || continue
+    path=$(cd "$(dirname "$path")" && pwd -P)/$(basename "$path")
+    mkdir -p "$root$(dirname "$path")"
+    cp -pLn "$path" "$root$path"
+  done
+  while read -r library stub; do
+    library=$(cd "$(dirname "$library")" && pwd -P)/$(basename "$library")
+    mkdir -p "$root$(dirname "$library")"
+    cp "$work/stubs/$stub" "$root$library"
+  done <"$work/stubs/replaced"
+}
+
+case ${1:-} in
+  plugin) [ $# -eq 3 ] || usage; pack_plugin "$2" "$3" ;;
+  paraview) [ $# -ge 2 ] || usage; pack_paraview "$2" "${3:-45}" ;;
+  *) usage ;;
+esac
