@@ -11,13 +11,13 @@
 
 enum { PMB_CELL_EDGES = 12, PMB_MAX_TRIANGLES = 5 };
 
-PMB_INLINE int pmb_edge_axis(int edge)
+PMB_CONSTEXPR int pmb_edge_axis(int edge)
 {
   return edge >> 2;
 }
 
 /* The corner at the lower end of an edge: the edge's two low bits, spread over the other two axes. */
-PMB_INLINE int pmb_edge_lower(int edge)
+PMB_CONSTEXPR int pmb_edge_lower(int edge)
 {
   const int bits = edge & 3;
   const int axis = edge >> 2;

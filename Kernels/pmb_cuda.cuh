@@ -47,9 +47,9 @@ typedef struct pmb_cuda_before {
 typedef struct pmb_cuda_record {
   uint32_t word[PMB_CUDA_ROWS];   /* inside bits of columns 0-31 of the rows */
   uint32_t column;                /* bit r: inside bit of column 32 of row r */
-  uint16_t first[PMB_BRICK_ROWS]; /* points of the brick before each row */
+  uint32_t first[PMB_BRICK_ROWS]; /* points of the brick before each row and kind: see pmb_cuda_row_first */
   uint32_t exact;                 /* index of the exact record, PMB_CUDA_PLAIN: the masks follow from the words */
-  uint32_t unused;
+  uint32_t cells; /* in the volume: 32 - those along x, those along y << 8 (0 if none along x), along z << 16 */
 } pmb_cuda_record;
 
 #define PMB_CUDA_PLAIN UINT32_MAX
@@ -506,6 +506,14 @@ __device__ __forceinline__ uint32_t pmb_cuda_row_cells(const pmb_cuda_job &job, 
   return box.origin[1] + y + 1 < job.dims[1] && box.origin[2] + z + 1 < job.dims[2] ? box.cell_columns : 0;
 }
 
+/* The number of a brick's cells in the volume; see pmb_cuda_record. */
+__device__ __forceinline__ uint32_t pmb_cuda_pack_cells(const pmb_cuda_job &job, const pmb_cuda_box &box)
+{
+  const int y = box.cell_columns ? min(job.dims[1] - 1 - box.origin[1], (int)PMB_BRICK_Y) : 0;
+  const int z = min(job.dims[2] - 1 - box.origin[2], (int)PMB_BRICK_Z);
+  return (uint32_t)(PMB_BRICK_X - __popc(box.cell_columns)) | (uint32_t)y << 8 | (uint32_t)z << 16;
+}
+
 /* The word of columns 1 to 32. */
 __device__ __forceinline__ uint32_t pmb_cuda_next(uint32_t word, uint32_t next_bit)
 {
@@ -536,6 +544,23 @@ __device__ __forceinline__ pmb_cuda_masks pmb_cuda_row_masks(
     }
   }
   return masks;
+}
+
+/* Points of a brick before a row, with those of the row before its y edges, its z edges and its sample points in one
+ * word: 11, 6, 7 and 7 bits. points: of the row, by kind. */
+__device__ __forceinline__ uint32_t pmb_cuda_pack_first(uint32_t before, uint32_t x, uint32_t y, uint32_t z)
+{
+  return before | x << 11 | (x + y) << 17 | (x + y + z) << 24;
+}
+
+/* Points of the brick before the first of a kind in the row of such a word. */
+__device__ __forceinline__ uint32_t pmb_cuda_row_first(uint32_t word, int kind)
+{
+  return (word & 0x7ff) +
+    (kind == PMB_EDGE_X      ? 0
+        : kind == PMB_EDGE_Y ? word >> 11 & 0x3f
+        : kind == PMB_EDGE_Z ? word >> 17 & 0x7f
+                             : word >> 24);
 }
 
 /* ---- ordered scans ---- */

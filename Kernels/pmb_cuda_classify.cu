@@ -113,11 +113,12 @@ static __device__ __forceinline__ brick_result plain_brick(
   const uint32_t d = __shfl_sync(UINT32_MAX, word, r + 6), d1 = __shfl_sync(UINT32_MAX, next, r + 6);
   const uint32_t columns = lane < 16 ? pmb_cuda_row_columns(job, box, y, z) : 0;
   const uint32_t cells = lane < 16 ? pmb_cuda_row_cells(job, box, y, z) : 0;
-  const uint32_t points = __popc((a ^ a1) & columns) + __popc((a ^ b) & columns) + __popc((a ^ c) & columns);
+  const uint32_t in_x = __popc((a ^ a1) & columns), in_y = __popc((a ^ b) & columns);
+  const uint32_t in_z = __popc((a ^ c) & columns), points = in_x + in_y + in_z;
   const uint32_t triangles = row_triangles(a, a1, b, b1, c, c1, d, d1, cells);
   const uint32_t sum = pmb_cuda_inclusive_sum(points | triangles << 16);
   if (lane < 16) {
-    record->first[row] = (uint16_t)((sum & 0xffff) - points);
+    record->first[row] = pmb_cuda_pack_first((sum & 0xffff) - points, in_x, in_y, in_z);
   }
   if (lane < PMB_CUDA_ROWS) {
     record->word[lane] = word;
@@ -203,7 +204,7 @@ static __device__ __noinline__ brick_result exact_brick(
     pmb_exact_edges(&scratch->rows, scratch->cells, lane, &scratch->content);
   }
   __syncwarp();
-  uint32_t triangles = 0, points = 0;
+  uint32_t triangles = 0, points = 0, in[PMB_KINDS] = {};
   if (lane < 25) {
     triangles =
       pmb_exact_cells(&scratch->rows, scratch->cells[lane / 5][lane % 5], lane % 5, lane / 5, &scratch->content);
@@ -211,12 +212,13 @@ static __device__ __noinline__ brick_result exact_brick(
   __syncwarp();
   if (lane < PMB_BRICK_ROWS) {
     for (int kind = 0; kind < PMB_KINDS; ++kind) {
-      points += __popc(scratch->content.mask[kind][lane]);
+      in[kind] = __popc(scratch->content.mask[kind][lane]);
+      points += in[kind];
     }
   }
   const uint32_t sum = pmb_cuda_inclusive_sum(points | triangles << 16);
   if (lane < PMB_BRICK_ROWS) {
-    record->first[lane] = (uint16_t)((sum & 0xffff) - points);
+    record->first[lane] = pmb_cuda_pack_first((sum & 0xffff) - points, in[0], in[1], in[2]);
   }
   *index = store_exact(job, scratch);
   if (lane < PMB_CUDA_ROWS) {
@@ -245,6 +247,7 @@ static __device__ __forceinline__ void classify_brick(
   if ((threadIdx.x & 31) == 0) {
     record->column = column;
     record->exact = exact;
+    record->cells = pmb_cuda_pack_cells(job, box);
     job.d_counts[index] = result.points | result.triangles << 16;
   }
 }

@@ -1,137 +1,362 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass triangles. No sample is read: the id of the point on an edge is its row's first id plus the number of points
- * before it in the row's mask. A warp has a brick; it lists the cells with triangles, then the triangles of 32 cells,
- * so that every lane has a triangle to write. */
+ * Pass triangles. No sample is read: the id of the point on an edge is the first id of its row and kind plus the number
+ * of points before it there. A warp has a brick; it lists the cells with triangles, then their triangles, so that every
+ * lane has a triangle to work on, and stores what it makes through shared memory in pieces of 16 bytes.
+ *
+ * The pass is bound by shared memory and by issue, hence the packed words below: what a step needs lies where the next
+ * instruction takes it without masking. */
 #include "pmb_cuda.cuh"
 
+/* Whether the copy engine stores what lies in shared memory. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900 && __CUDACC_VER_MAJOR__ >= 12
+#define BULK_STORE 1
+#else
+#define BULK_STORE 0
+#endif
+
 enum {
-  CELLS = 16 * 32,
-  FULL = 256, /* listed triangles that are written before more are listed */
-  LISTED = FULL + 32 * PMB_MAX_TRIANGLES,
-  CELL_BITS = 10, /* of a cell: row of 25 << 5 | x */
-  EDGE_KINDS = 3  /* kinds of points on edges */
+  BLOCKS = 2,                  /* of a multiprocessor */
+  MAX_WARPS = 16,              /* of a block; fewer where shared memory is small */
+  CELLS = 8 * 32,              /* listed at once: of all rows, or of the lower or the upper half of them */
+  LISTED = 224,                /* triangles that are listed and stored at once; a multiple of 32 */
+  JOINED_LISTED = LISTED - 64, /* in bricks with joined points */
+  CODES = 256 * PMB_MAX_TRIANGLES,
+  CASE_ROWS = 19 /* rows of 25 up to the last that has cells */
 };
 
-static const uint32_t NONE = UINT32_MAX;
+/* Runs of PMB_CUDA_ROWS slots in the table of ids: x, y, z edges at column x, y and z edges at column x + 1, and the last
+ * two again for x = 31, where the edge is in the next brick. The starts modulo 16 are those with the fewest bank conflicts
+ * found on a smooth surface. */
+enum {
+  SLOT_X = 0,
+  SLOT_Y1 = 25,
+  SLOT_Z = 50,
+  SLOT_Z1_LAST = 80,
+  SLOT_Y1_LAST = 111,
+  SLOT_Y = 136,
+  SLOT_Z1 = 170,
+  SLOTS = SLOT_Z1 + PMB_CUDA_ROWS
+};
 
-/* The points of one kind in a row: which samples have one, and the id of the first. */
-template <class ID> struct row_ids {
-  uint32_t mask;
+/* id of the point at column x: first + number of set bits among bits 0 to x of the mask. */
+template <class ID> struct id_slot {
+  alignas(2 * sizeof(ID)) uint32_t mask; /* the slot is read at once */
   ID first;
 };
 
-/* Room of a warp. */
+/* Room of a warp. A cell is row of 25 << 5 | x. */
 template <class ID> struct triangle_scratch {
-  row_ids<ID> ids[EDGE_KINDS * PMB_CUDA_ROWS]; /* [row of 25][kind], columns 0-31 */
-  ID next[EDGE_KINDS * PMB_CUDA_ROWS];         /* the same at column 32: the id there, if there is a point */
-  row_ids<ID> sample_ids[PMB_CUDA_ROWS];       /* likewise the sample points; only where points are joined */
-  ID next_sample[PMB_CUDA_ROWS];
-  uint2 words[PMB_CUDA_ROWS]; /* inside bits: columns 0-31, column 32 */
-  uint2 equal[PMB_CUDA_ROWS]; /* equal bits likewise; only where points are joined */
-  uint32_t triangles[LISTED]; /* index in codes << CELL_BITS | cell */
-  ID out[96];
+  ID out[3 * LISTED + 16 / sizeof(ID)]; /* placed as in the output, to 16 bytes; 16-byte aligned */
+  uint4 corners[CASE_ROWS][2];          /* inside bits of the cells of a row, see find_cells */
+  id_slot<ID> slots[SLOTS];
+  union {
+    uint2 words[PMB_CUDA_ROWS]; /* see pair_words */
+    uint32_t triangles[LISTED]; /* see list_triangles */
+  };
   uint16_t cells[CELLS];
 };
 
-/* Edges of triangle n of a case: three codes of 8 bits, place << 1 | dx; place: of the edge's row and axis in the table
- * of ids, from the cell's row. Above them the number of the case's triangles. */
-static __device__ __forceinline__ uint32_t triangle_code(int cell_case, int n)
+/* What only bricks with joined points need, at the end of `out`. */
+template <class ID> struct joined_scratch {
+  uint2 equal[PMB_CUDA_ROWS]; /* equal bits: columns 0-31, column 32 */
+  uint32_t sample_mask[PMB_CUDA_ROWS];
+  ID sample_first[PMB_CUDA_ROWS], next_sample[PMB_CUDA_ROWS];
+};
+
+template <class ID> static __device__ __forceinline__ joined_scratch<ID> *joined_of(triangle_scratch<ID> *scratch)
 {
-  uint32_t code = 0;
-  for (int i = 0; i < 3; ++i) {
-    const int edge = pmb_triangle_edges[cell_case][3 * n + i], corner = pmb_edge_lower(edge);
-    const int row = (corner >> 2) * 5 + (corner >> 1 & 1);
-    code |= (uint32_t)((row * EDGE_KINDS + pmb_edge_axis(edge)) << 1 | (corner & 1)) << 8 * i;
-  }
-  return code | (uint32_t)pmb_triangle_count[cell_case] << 24;
+  return (joined_scratch<ID> *)(scratch->out + (3 * JOINED_LISTED + 16 / sizeof(ID)));
 }
 
-/* Index of an active brick; NONE: outside the volume or not active. */
-static __device__ __forceinline__ uint32_t index_of(
-  const pmb_cuda_job &job, uint32_t brick, int dx, int dy, int dz, const pmb_cuda_box &box)
+/* Room of a block before those of its warps, with constant content. */
+typedef struct triangle_codes {
+  alignas(16) uint32_t code[2 * CODES]; /* of triangle n of a case; from CODES on for cells with x = 31 */
+  uint8_t count[256];                   /* triangles of a case, and above 3 bits as many bits set */
+} triangle_codes;
+
+/* Cases here have the four corners at x in the low half, in the order (y,z), (y+1,z), (y,z+1), (y+1,z+1). */
+static __host__ __device__ __forceinline__ constexpr uint32_t usual_case(uint32_t halves)
 {
-  if ((dx && box.origin[0] + PMB_BRICK_X >= job.dims[0]) || (dy && box.origin[1] + PMB_BRICK_Y >= job.dims[1]) ||
-    (dz && box.origin[2] + PMB_BRICK_Z >= job.dims[2])) {
-    return NONE;
+  uint32_t cell_case = 0;
+  for (int i = 0; i < 4; ++i) {
+    cell_case |= (halves >> i & 1) << 2 * i | (halves >> (4 + i) & 1) << (2 * i + 1);
   }
-  const uint32_t b = brick + dx + job.bricks[0] * (dy + job.bricks[1] * dz);
-  const uint2 map = job.d_map[b >> 5];
-  return map.x >> (b & 31) & 1 ? map.y + __popc(map.x & ((1u << (b & 31)) - 1)) : NONE;
+  return cell_case;
 }
 
-/* Fills a lane's row of the table of ids: lane r < 25 has row r, which may lie in a brick above. */
-template <class ID>
-static __device__ __forceinline__ void fill_row(const pmb_cuda_job &job, uint32_t index, uint32_t brick,
-  const pmb_cuda_box &box, int64_t base, triangle_scratch<ID> *scratch)
+/* The slot of an edge, relative to its cell's row. */
+static constexpr uint32_t edge_slot(int edge, int last_column)
 {
-  const int r = threadIdx.x & 31, y = r % 5, z = r / 5, row = (z & 3) * 4 + (y & 3);
-  const int dy = y >> 2, dz = z >> 2;
-  const int rows_exist = box.origin[1] + y < job.dims[1] && box.origin[2] + z < job.dims[2];
-  const uint32_t here = dy | dz ? index_of(job, brick, 0, dy, dz, box) : index;
-  const uint32_t next = index_of(job, brick, 1, dy, dz, box);
-  if (here != NONE) {
-    const pmb_cuda_record *record = job.d_records + here;
-    const pmb_cuda_masks masks = pmb_cuda_row_masks(job, record, row, rows_exist ? box.columns : 0);
-    int64_t id = base + job.d_before[here].points + record->first[row];
-    for (int kind = 0; kind < EDGE_KINDS; ++kind) {
-      scratch->ids[r * EDGE_KINDS + kind].mask = masks.kind[kind];
-      scratch->ids[r * EDGE_KINDS + kind].first = (ID)id;
-      id += __popc(masks.kind[kind]);
+  const int corner = pmb_edge_lower(edge), axis = pmb_edge_axis(edge);
+  const int y = last_column ? SLOT_Y1_LAST : SLOT_Y1, z = last_column ? SLOT_Z1_LAST : SLOT_Z1;
+  const int run = axis == 0 ? SLOT_X : axis == 1 ? (corner & 1 ? y : SLOT_Y) : corner & 1 ? z : SLOT_Z;
+  return (uint32_t)(run + (corner >> 2) * 5 + (corner >> 1 & 1));
+}
+
+#pragma nv_diag_suppress 20091 /* the tables of cases are the device's; here only the compiler reads them */
+
+/* A code is three slots at bits 3, 11 and 24, so that a shift or a mask gives each of them times 8. */
+static constexpr triangle_codes make_codes(int mirrored)
+{
+  triangle_codes codes = {};
+  for (uint32_t halves = 0; halves < 256; ++halves) {
+    const uint32_t cell_case = usual_case(halves);
+    codes.count[halves] = (uint8_t)(pmb_triangle_count[cell_case] | ((1 << pmb_triangle_count[cell_case]) - 1) << 3);
+    for (int n = 0; n < PMB_MAX_TRIANGLES; ++n) {
+      const uint8_t *edges = pmb_triangle_edges[cell_case] + 3 * n;
+      for (int last = 0; last < 2; ++last) {
+        const uint32_t a = edge_slot(edges[0], last), b = edge_slot(edges[mirrored ? 2 : 1], last);
+        const uint32_t c = edge_slot(edges[mirrored ? 1 : 2], last);
+        codes.code[last * CODES + halves * PMB_MAX_TRIANGLES + n] = a << 3 | b << 11 | c << 24;
+      }
     }
-    scratch->sample_ids[r].mask = masks.kind[PMB_SAMPLE];
-    scratch->sample_ids[r].first = (ID)id;
   }
-  if (next != NONE) {
-    const pmb_cuda_record *record = job.d_records + next;
-    const uint32_t columns = rows_exist ? pmb_cuda_low_bits(job.dims[0] - box.origin[0] - PMB_BRICK_X) : 0;
-    const pmb_cuda_masks masks = pmb_cuda_row_masks(job, record, row, columns);
-    int64_t id = base + job.d_before[next].points + record->first[row];
-    for (int kind = 0; kind < EDGE_KINDS; ++kind) {
-      scratch->next[r * EDGE_KINDS + kind] = (ID)id;
-      id += __popc(masks.kind[kind]);
-    }
-    scratch->next_sample[r] = (ID)id;
-  }
+  return codes;
 }
 
-/* The id of the point at column x, 0-32, of a row. */
-template <class ID> static __device__ __forceinline__ ID id_at(const row_ids<ID> *row, const ID *next, int x)
+static __device__ constexpr triangle_codes constant_codes[2] = { make_codes(0), make_codes(1) }; /* [mirrored] */
+
+static __device__ __forceinline__ void copy_codes(triangle_codes *codes, int mirrored)
 {
-  const row_ids<ID> ids = *row;
-  ID id = ids.first + (ID)__popc(ids.mask & ((1u << (x & 31)) - 1));
-  if (x == 32) {
-    id = *next;
+  const uint4 *from = (const uint4 *)&constant_codes[mirrored != 0];
+  for (int i = threadIdx.x; i < (int)(sizeof(triangle_codes) / sizeof(uint4)); i += blockDim.x) {
+    ((uint4 *)codes)[i] = from[i];
   }
-  return id;
 }
 
-static __device__ __forceinline__ uint32_t bit_at(uint2 word, int x)
+/* ---- the table of ids ---- */
+
+/* What a warp reads of a brick before it works on it. A lane's row may lie in a brick above: `here`, with its
+ * continuation at column 32 in `next`: words of the map. */
+typedef struct brick_head {
+  uint32_t brick, word, column, exact, cells;
+  uint2 here, next;
+} brick_head;
+
+/* A lane's row of 25, whose brick it is relative to the warp's, and the row in that brick. */
+typedef struct row_bricks {
+  int r, row;
+  uint32_t here, next;
+  uint32_t first_cell; /* of the half row that a lane lists; 16 bits */
+  uint32_t zero;
+} row_bricks;
+
+static __device__ __forceinline__ row_bricks row_bricks_of(const pmb_cuda_job &job)
 {
-  return __funnelshift_rc(word.x, word.y, x) & 1;
+  row_bricks rows;
+  const int lane = threadIdx.x & 31, r = min(lane, PMB_CUDA_ROWS - 1), y = r % 5, z = r / 5;
+  const uint32_t cell = (uint32_t)(((lane >> 3) * 5 + (lane >> 1 & 3)) << 5 | (lane & 1) << 4);
+  /* through a shuffle, else the compiler saves registers by making these anew for every brick and cell */
+  const uint32_t kept = __shfl_sync(UINT32_MAX, cell | (uint32_t)((z & 3) * 4 + (y & 3)) << 16, lane);
+  rows.r = r;
+  rows.row = (int)(kept >> 16);
+  rows.here = job.bricks[0] * ((y >> 2) + job.bricks[1] * (z >> 2));
+  rows.next = rows.here + 1;
+  rows.first_cell = kept;
+  rows.zero = kept >> 20;
+  return rows;
 }
 
-/* The id of the point that an edge uses where points are joined; place: row * EDGE_KINDS + axis. */
+/* Outside the volume some brick: no cell asks for what is there. */
+static __device__ __forceinline__ uint32_t brick_at(const pmb_cuda_job &job, uint32_t brick, uint32_t step)
+{
+  return min(brick + step, job.brick_count - 1);
+}
+
+/* Index of an active brick, from its word of the map; some index if the brick is not active. */
+static __device__ __forceinline__ uint32_t index_of(uint32_t brick, uint2 map, uint32_t active)
+{
+  return min(map.y + __popc(map.x & ~(UINT32_MAX << (brick & 31))), active - 1);
+}
+
+/* brick: the one with this index. */
+static __device__ __forceinline__ brick_head read_head(
+  const pmb_cuda_job &job, const row_bricks &rows, uint32_t index, uint32_t brick)
+{
+  brick_head head;
+  const pmb_cuda_record *record = job.d_records + index;
+  head.brick = brick;
+  head.word = record->word[rows.r];
+  head.column = record->column;
+  head.exact = record->exact;
+  head.cells = record->cells;
+  head.here = job.d_map[brick_at(job, brick, rows.here) >> 5];
+  head.next = job.d_map[brick_at(job, brick, rows.next) >> 5];
+  return head;
+}
+
+/* First ids of a lane's row. */
+template <class ID> struct row_start {
+  uint32_t index, first, next_first;
+  ID before, next_before; /* points before the bricks */
+  uint32_t counts;        /* of the warp's brick */
+  int64_t triangles;      /* before it */
+};
+
 template <class ID>
-static __device__ __forceinline__ ID joined_id(const triangle_scratch<ID> *scratch, int place, int x)
+static __device__ __forceinline__ row_start<ID> read_start(
+  const pmb_cuda_job &job, const row_bricks &rows, const brick_head &head, uint32_t index, uint32_t active)
 {
-  const int r = place / EDGE_KINDS, axis = place % EDGE_KINDS;
-  const int upper = r + (axis == 1 ? 1 : axis == 2 ? 5 : 0), upper_x = x + (axis == 0);
-  if (bit_at(scratch->equal[r], x)) {
-    return id_at(&scratch->sample_ids[r], &scratch->next_sample[r], x);
-  }
-  if (bit_at(scratch->equal[upper], upper_x)) {
-    return id_at(&scratch->sample_ids[upper], &scratch->next_sample[upper], upper_x);
-  }
-  return id_at(&scratch->ids[place], &scratch->next[place], x);
+  row_start<ID> start;
+  start.index = index_of(brick_at(job, head.brick, rows.here), head.here, active);
+  const uint32_t next = index_of(brick_at(job, head.brick, rows.next), head.next, active);
+  start.first = job.d_records[start.index].first[rows.row];
+  start.next_first = job.d_records[next].first[rows.row];
+  start.before = (ID)job.d_before[start.index].points;
+  start.next_before = (ID)job.d_before[next].points;
+  /* lane by lane, though all have the same: in uniform registers they would be waited for too early */
+  start.counts = job.d_counts[index + rows.zero];
+  start.triangles = job.d_before[index + rows.zero].triangles;
+  return start;
 }
 
-/* Eight bits of cell (row r, x). */
-static __device__ __forceinline__ uint32_t cell_bits(const uint2 *words, int r, int x)
+/* Masks of the row's points by kind. What a plain brick's cells use of a row above it follows from its own words. */
+static __device__ __forceinline__ pmb_cuda_masks row_masks(
+  const pmb_cuda_job &job, const brick_head &head, const row_bricks &rows, uint32_t word1, uint32_t index)
 {
-  return (__funnelshift_r(words[r].x, words[r].y, x) & 3) |
-    (__funnelshift_r(words[r + 1].x, words[r + 1].y, x) & 3) << 2 |
-    (__funnelshift_r(words[r + 5].x, words[r + 5].y, x) & 3) << 4 |
-    (__funnelshift_r(words[r + 6].x, words[r + 6].y, x) & 3) << 6;
+  pmb_cuda_masks masks;
+  masks.kind[PMB_EDGE_X] = head.word ^ word1;
+  masks.kind[PMB_EDGE_Y] = head.word ^ __shfl_down_sync(UINT32_MAX, head.word, 1);
+  masks.kind[PMB_EDGE_Z] = head.word ^ __shfl_down_sync(UINT32_MAX, head.word, 5);
+  masks.kind[PMB_SAMPLE] = 0;
+  if (head.exact != PMB_CUDA_PLAIN) {
+    __syncwarp(); /* a branch, not predicates: rare */
+    const uint32_t exact = job.d_records[index].exact;
+    for (int kind = 0; kind < PMB_KINDS && exact != PMB_CUDA_PLAIN; ++kind) {
+      masks.kind[kind] = job.d_exact[exact].mask[kind][rows.row];
+    }
+  }
+  return masks;
+}
+
+/* Fills a lane's row of the table of ids. */
+template <class ID>
+static __device__ __forceinline__ void fill_slots(
+  const row_start<ID> &start, const pmb_cuda_masks &masks, ID base, int r, triangle_scratch<ID> *scratch)
+{
+  id_slot<ID> *slots = scratch->slots + r;
+  const ID id = base + start.before - 1, next = base + start.next_before;
+  const uint32_t y = masks.kind[PMB_EDGE_Y], z = masks.kind[PMB_EDGE_Z];
+  const ID id_y = id + (ID)pmb_cuda_row_first(start.first, PMB_EDGE_Y);
+  const ID id_z = id + (ID)pmb_cuda_row_first(start.first, PMB_EDGE_Z);
+  slots[SLOT_X] = { masks.kind[PMB_EDGE_X], id + (ID)pmb_cuda_row_first(start.first, PMB_EDGE_X) };
+  slots[SLOT_Y] = { y, id_y };
+  slots[SLOT_Z] = { z, id_z };
+  slots[SLOT_Y1] = { y >> 1, id_y + (ID)(y & 1) };
+  slots[SLOT_Z1] = { z >> 1, id_z + (ID)(z & 1) };
+  slots[SLOT_Y1_LAST] = { 0, next + (ID)pmb_cuda_row_first(start.next_first, PMB_EDGE_Y) };
+  slots[SLOT_Z1_LAST] = { 0, next + (ID)pmb_cuda_row_first(start.next_first, PMB_EDGE_Z) };
+}
+
+/* Waits until what was stored last has been read from shared memory. */
+static __device__ __forceinline__ void wait_for_store(void)
+{
+#if BULK_STORE
+  if ((threadIdx.x & 31) == 0) {
+    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+  }
+#endif
+  __syncwarp();
+}
+
+/* What only bricks with joined points need: equal bits and the ids of the sample points. */
+template <class ID>
+static __device__ __forceinline__ void fill_joined(const pmb_cuda_job &job, const brick_head &head,
+  const row_start<ID> &start, uint32_t mask, ID base, int r, triangle_scratch<ID> *scratch)
+{
+  const pmb_cuda_exact *exact = job.d_exact + head.exact;
+  joined_scratch<ID> *joined = joined_of(scratch);
+  joined->equal[r] = make_uint2(exact->equal[r], exact->equal_column >> r & 1);
+  joined->sample_mask[r] = mask;
+  joined->sample_first[r] = base + start.before + (ID)pmb_cuda_row_first(start.first, PMB_SAMPLE) - 1;
+  joined->next_sample[r] = base + start.next_before + (ID)pmb_cuda_row_first(start.next_first, PMB_SAMPLE);
+}
+
+/* ---- cells ---- */
+
+/* Sum over the lanes below of a value of so many bits; all: over all lanes. By votes, because shuffles take the pipe of
+ * shared memory. */
+template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t value, int *all)
+{
+  const uint32_t below = (1u << (threadIdx.x & 31)) - 1;
+  int sum = 0;
+#pragma unroll
+  for (int bit = 0; bit < BITS; ++bit) {
+    uint32_t mask; /* a constant that only ptxas knows: the compiler makes three instructions of value >> bit & 1 */
+    asm("mov.u32 %0, %1;" : "=r"(mask) : "r"(1u << bit));
+    const uint32_t vote = __ballot_sync(UINT32_MAX, (value & mask) != 0);
+    sum += __popc(vote & below) << bit;
+  }
+  *all = __shfl_sync(UINT32_MAX, sum + (int)value, 31);
+  return sum;
+}
+
+/* Both words of a row of samples, 16 columns each: the samples in one half, those at the next column in the other. A
+ * rotation to the right by x, 0-31, brings columns x and x + 1 to bits 0 and 16. */
+static __device__ __forceinline__ uint2 pair_words(uint32_t word, uint32_t word1)
+{
+  return make_uint2(__byte_perm(word, word1, 0x5410), __byte_perm(word1, word, 0x7632));
+}
+
+static __device__ __forceinline__ uint32_t rotate_right(uint32_t word, uint32_t by)
+{
+  return __funnelshift_r(word, word, by);
+}
+
+/* The cells of half a row that may have triangles, as bits; keeps their corners. Two lanes share a row. */
+template <class ID>
+static __device__ __forceinline__ uint32_t find_cells(
+  const pmb_cuda_job &job, const brick_head &head, triangle_scratch<ID> *scratch)
+{
+  const int lane = threadIdx.x & 31, row = lane >> 1, half = lane & 1, r = (row >> 2) * 5 + (row & 3);
+  const uint32_t *words = (const uint32_t *)(scratch->words + r) + half;
+  const uint32_t a = words[0], b = words[2], c = words[10], d = words[12];
+  const uint32_t any = a | b | c | d, all = a & b & c & d;
+  const int exist = (row & 3) < (int)(head.cells >> 8 & 7) && row >> 2 < (int)(head.cells >> 16);
+  uint32_t cells = exist ? UINT32_MAX >> (head.cells & 31) : 0;
+  if (head.exact != PMB_CUDA_PLAIN) {
+    __syncwarp();
+    const pmb_cuda_exact *exact = job.d_exact + head.exact;
+    const uint32_t valid = exact->valid[r] & exact->valid[r + 1] & exact->valid[r + 5] & exact->valid[r + 6];
+    const uint32_t column = exact->valid_column >> r;
+    cells &= valid & pmb_cuda_next(valid, column & column >> 1 & column >> 5 & column >> 6 & 1);
+  }
+  /* corner i of four is at bits i and 16 + i after the rotation */
+  scratch->corners[r][half] = make_uint4(a, rotate_right(b, 31), rotate_right(c, 30), rotate_right(d, 29));
+  return (any | any >> 16) & ~(all & all >> 16) & cells >> 16 * half & 0xffff;
+}
+
+/* Lists the cells of half a row; end: behind the place of its last. */
+static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first_cell, uint16_t *end)
+{
+  for (; cells; --end) {
+    const int x = 31 - __clz((int)cells);
+    end[-1] = (uint16_t)(first_cell | (uint32_t)x);
+    cells ^= 1u << x;
+  }
+}
+
+/* The case of a listed cell. */
+template <class ID>
+static __device__ __forceinline__ uint32_t case_of(const triangle_scratch<ID> *scratch, uint32_t cell)
+{
+  const uint4 corners = *(const uint4 *)((const char *)scratch->corners + (cell >> 4) * sizeof(uint4));
+  const uint32_t a = rotate_right(corners.x, cell), b = rotate_right(corners.y, cell);
+  const uint32_t c = rotate_right(corners.z, cell), d = rotate_right(corners.w, cell);
+  const uint32_t ab = (a & 0x55555555) | (b & 0xaaaaaaaa), cd = (c & 0x55555555) | (d & 0xaaaaaaaa);
+  const uint32_t bits = ((ab & 0x33333333) | (cd & 0xcccccccc)) & 0x000f000f;
+  return (bits | bits >> 12) & 0xff;
+}
+
+/* ---- triangles ---- */
+
+/* Eight equal bits of cell (row r, x), by corner. */
+template <class ID>
+static __device__ __forceinline__ uint32_t equal_corners(triangle_scratch<ID> *scratch, int r, int x)
+{
+  const uint2 *words = joined_of(scratch)->equal + r;
+  return (__funnelshift_r(words[0].x, words[0].y, x) & 3) | (__funnelshift_r(words[1].x, words[1].y, x) & 3) << 2 |
+    (__funnelshift_r(words[5].x, words[5].y, x) & 3) << 4 | (__funnelshift_r(words[6].x, words[6].y, x) & 3) << 6;
 }
 
 /* Whether triangle n of a case keeps three different points. */
@@ -146,219 +371,328 @@ static __device__ __forceinline__ int is_kept(uint32_t cell_case, int n, uint32_
 /* Which triangles of a cell exist, as bits. */
 template <class ID, bool JOINED>
 static __device__ __forceinline__ uint32_t kept_triangles(
-  const triangle_scratch<ID> *scratch, const uint32_t *codes, int r, int x, uint32_t cell_case)
+  triangle_scratch<ID> *scratch, uint32_t cell, uint32_t halves, uint32_t count)
 {
-  const int count = (int)(codes[cell_case * PMB_MAX_TRIANGLES] >> 24);
-  uint32_t kept = (1u << count) - 1;
+  uint32_t kept = count >> 3;
   if (JOINED) {
-    const uint32_t equal = cell_bits(scratch->equal, r, x);
-    for (int n = 0; equal && n < count; ++n) {
-      kept &= ~((uint32_t)!is_kept(cell_case, n, equal) << n);
+    const uint32_t equal = equal_corners(scratch, cell >> 5, cell & 31);
+    for (int n = 0; equal && kept >> n; ++n) {
+      kept &= ~((uint32_t)!is_kept(usual_case(halves), n, equal) << n);
     }
   }
   return kept;
 }
 
-/* Lists the cells that may have triangles, in order; returns how many. Two lanes share a row. */
+/* A lane's cell: its first entry of the list, which of its triangles exist, how many those of the lanes below and of all
+ * lanes have. An entry: place of the triangle's code in bytes << 17, the cell's row << 5, 31 - x. */
+typedef struct lane_cell {
+  uint32_t entry, kept;
+  int below, all;
+} lane_cell;
+
+enum { ENTRY_STEP = (int)sizeof(uint32_t) << 17 }; /* to the entry of the cell's next triangle */
+
+template <class ID, bool JOINED>
+static __device__ __forceinline__ lane_cell read_cell(
+  const triangle_codes *codes, triangle_scratch<ID> *scratch, int at, int cells)
+{
+  lane_cell c;
+  const uint32_t cell = scratch->cells[min(at, cells - 1)];
+  const uint32_t halves = case_of(scratch, cell);
+  const uint32_t count = at < cells ? codes->count[halves] : 0;
+  c.kept = kept_triangles<ID, JOINED>(scratch, cell, halves, count);
+  c.entry = halves * (PMB_MAX_TRIANGLES * ENTRY_STEP) + (cell ^ 31);
+  if ((cell & 31) == 31) {
+    c.entry += CODES * ENTRY_STEP;
+  }
+  const uint32_t n = JOINED ? __popc(c.kept) : count & 7;
+  c.below = sum_below<3>(n, &c.all);
+  return c;
+}
+
+/* Lists the triangles of the lanes' cells from `list` on. */
+template <bool JOINED> static __device__ __forceinline__ void list_triangles(const lane_cell &c, uint32_t *list)
+{
+  uint32_t *place = list + c.below;
+#pragma unroll
+  for (int n = 0; n < PMB_MAX_TRIANGLES; ++n) {
+    if (c.kept >> n & 1) {
+      (JOINED ? place++ : place + n)[0] = c.entry + n * ENTRY_STEP;
+    }
+  }
+}
+
+/* The id in a slot; left: 31 - x, more bits above. */
 template <class ID>
-static __device__ __forceinline__ int list_cells(
-  const pmb_cuda_job &job, uint32_t exact_index, const pmb_cuda_box &box, triangle_scratch<ID> *scratch)
+static __device__ __forceinline__ ID id_at(const char *row_slots, uint32_t slot_by_8, uint32_t left)
 {
-  const int lane = threadIdx.x & 31, row = lane >> 1, r = (row >> 2) * 5 + (row & 3);
-  const uint2 a = scratch->words[r], b = scratch->words[r + 1], c = scratch->words[r + 5], d = scratch->words[r + 6];
-  const uint32_t any = a.x | b.x | c.x | d.x, all = a.x & b.x & c.x & d.x;
-  const uint32_t any1 = pmb_cuda_next(any, a.y | b.y | c.y | d.y), all1 = pmb_cuda_next(all, a.y & b.y & c.y & d.y);
-  uint32_t cells = (any | any1) & ~(all & all1) & pmb_cuda_row_cells(job, box, row & 3, row >> 2);
-  if (exact_index != PMB_CUDA_PLAIN) {
-    const pmb_cuda_exact *exact = job.d_exact + exact_index;
-    const uint32_t valid = exact->valid[r] & exact->valid[r + 1] & exact->valid[r + 5] & exact->valid[r + 6];
-    const uint32_t column = exact->valid_column >> r;
-    cells &= valid & pmb_cuda_next(valid, column & column >> 1 & column >> 5 & column >> 6 & 1);
-  }
-  cells &= lane & 1 ? 0xffff0000 : 0xffff;
-  const int sum = (int)pmb_cuda_inclusive_sum(__popc(cells));
-  int place = sum - __popc(cells);
-  for (; cells; cells &= cells - 1) {
-    scratch->cells[place++] = (uint16_t)(r << 5 | (__ffs((int)cells) - 1));
-  }
-  return __shfl_sync(UINT32_MAX, sum, 31);
+  const id_slot<ID> slot = *(const id_slot<ID> *)(row_slots + slot_by_8 * (sizeof(id_slot<ID>) / 8));
+  return slot.first + (ID)__popc(__funnelshift_l(0, slot.mask, left));
 }
 
-/* Writes n triangles of the list from `begin` on, one a lane. */
-template <class ID, bool JOINED>
-static __device__ __forceinline__ void write_triangles(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const uint32_t *codes, const pmb_cuda_box &box, triangle_scratch<ID> *scratch, int begin, int n, int64_t first)
+/* Ids of a triangle's points that are joined to samples. */
+template <class ID>
+static __device__ __forceinline__ void join_ids(
+  triangle_scratch<ID> *scratch, uint32_t entry, int mirrored, ID ids[3])
 {
-  const int lane = threadIdx.x & 31;
-  const uint32_t triangle = scratch->triangles[min(begin + lane, begin + n - 1)];
-  const int x = triangle & 31, r = triangle >> 5 & 31;
-  if (output.d_triangles) {
-    const uint32_t code = codes[triangle >> CELL_BITS];
-    ID ids[3];
+  const joined_scratch<ID> *joined = joined_of(scratch);
+  const int x = ~entry & 31, r = entry >> 5 & 31;
+  const uint32_t equal = equal_corners(scratch, r, x), n = (entry >> 17) / sizeof(uint32_t) % CODES;
+  const uint8_t *edges = pmb_triangle_edges[usual_case(n / PMB_MAX_TRIANGLES)] + 3 * (n % PMB_MAX_TRIANGLES);
 #pragma unroll
-    for (int i = 0; i < 3; ++i) {
-      const int edge = code >> 8 * i & 255;
-      const int place = r * EDGE_KINDS + (edge >> 1), column = x + (edge & 1);
-      ids[i] =
-        JOINED ? joined_id(scratch, place, column) : id_at(&scratch->ids[place], &scratch->next[place], column);
+  for (int i = 0; i < 3; ++i) {
+    const int point = equal ? pmb_edge_point(edges[mirrored && i ? 3 - i : i], equal) : PMB_CELL_EDGES + 8;
+    if (point < 8) {
+      const int column = x + (point & 1), row = r + (point >> 2) * 5 + (point >> 1 & 1);
+      ids[i] = column == 32 ? joined->next_sample[row]
+                            : joined->sample_first[row] + (ID)__popc(joined->sample_mask[row] << (31 - column));
     }
-    __syncwarp();
-    scratch->out[3 * lane] = ids[0];
-    scratch->out[3 * lane + 1] = job.frame.mirrored ? ids[2] : ids[1];
-    scratch->out[3 * lane + 2] = job.frame.mirrored ? ids[1] : ids[2];
-    __syncwarp();
-    ID *d_out = (ID *)output.d_triangles + 3 * first;
-#pragma unroll
-    for (int i = 0; i < 96; i += 32) {
-      if (i + lane < 3 * n) {
-        d_out[i + lane] = scratch->out[i + lane];
-      }
-    }
-  }
-  if (output.d_cells && lane < n) {
-    const int64_t i = box.origin[0] + x, j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
-    output.d_cells[first + lane] = i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);
   }
 }
 
-/* Lists the triangles of 32 cells from `begin` on behind the `listed` there are; returns how many there are then. */
-template <class ID, bool JOINED>
-static __device__ __forceinline__ int list_triangles(
-  const uint32_t *codes, triangle_scratch<ID> *scratch, int begin, int cells, int listed)
+/* ---- the output ---- */
+
+/* Stores n triangles, whose ids lie in scratch->out from `skip` on, as pieces of 16 bytes; what does not fill a piece one
+ * by one. d_out: where the first piece begins. */
+template <class ID>
+static __device__ __forceinline__ void store_staged(triangle_scratch<ID> *scratch, ID *d_out, int skip, int n)
 {
-  const int lane = threadIdx.x & 31;
-  uint32_t kept = 0, entry = 0;
-  if (begin + lane < cells) {
-    const uint32_t cell = scratch->cells[begin + lane];
-    const uint32_t cell_case = cell_bits(scratch->words, cell >> 5, cell & 31);
-    kept = kept_triangles<ID, JOINED>(scratch, codes, cell >> 5, cell & 31, cell_case);
-    entry = cell_case * PMB_MAX_TRIANGLES << CELL_BITS | cell;
+  const int lane = threadIdx.x & 31, piece = 16 / sizeof(ID), end = skip + 3 * n;
+  const int full_begin = skip ? piece : 0, full_end = max(end & -piece, full_begin);
+#if BULK_STORE
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncwarp();
+  if (lane == 0 && full_begin < full_end) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(d_out + full_begin),
+                 "r"((uint32_t)__cvta_generic_to_shared(scratch->out + full_begin)),
+                 "r"((full_end - full_begin) * (int)sizeof(ID))
+                 : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
   }
-  const int sum = (int)pmb_cuda_inclusive_sum(__popc(kept));
-  int place = listed + sum - __popc(kept);
-#pragma unroll
-  for (int n = 0; n < PMB_MAX_TRIANGLES; ++n, entry += 1u << CELL_BITS) {
-    if (kept >> n & 1) {
-      scratch->triangles[place++] = entry;
-    }
+#else
+  __syncwarp();
+#pragma unroll 1
+  for (int i = full_begin / piece + lane; i < full_end / piece; i += 32) {
+    ((uint4 *)d_out)[i] = ((const uint4 *)scratch->out)[i];
   }
-  return listed + __shfl_sync(UINT32_MAX, sum, 31);
+#endif
+  const int head = lane < piece, i = head ? lane : full_end + lane - piece;
+  if (lane < 2 * piece && i >= (head ? skip : 0) && i < (head ? min(full_begin, end) : end)) {
+    d_out[i] = scratch->out[i];
+  }
 }
 
-/* The triangles of a brick's listed cells. */
+/* Makes the ids of triangles begin to begin + 31 of the list and puts them at `out`; beyond the list's end copies of the
+ * last. */
 template <class ID, bool JOINED>
+static __device__ __forceinline__ void make_ids(
+  const triangle_codes *codes, triangle_scratch<ID> *scratch, int at, int mirrored, ID *out)
+{
+  const uint32_t entry = scratch->triangles[at];
+  const uint32_t code = *(const uint32_t *)((const char *)codes->code + (entry >> 17));
+  const char *row_slots = (const char *)scratch->slots + (entry >> 5 & 31) * sizeof(id_slot<ID>);
+  ID ids[3] = { id_at<ID>(row_slots, code & 0x7f8, entry), id_at<ID>(row_slots, code >> 8 & 0x7f8, entry),
+    id_at<ID>(row_slots, code >> 21, entry) };
+  if (JOINED) {
+    join_ids(scratch, entry, mirrored, ids);
+  }
+  out[0] = ids[0];
+  out[1] = ids[1];
+  out[2] = ids[2];
+}
+
+/* Writes the cells of the listed triangles. */
+template <class ID>
 static __device__ __forceinline__ void write_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const uint32_t *codes, const pmb_cuda_box &box, triangle_scratch<ID> *scratch, int cells, int64_t first)
+  const pmb_cuda_box &box, const triangle_scratch<ID> *scratch, int listed, int64_t first)
 {
-  int listed = 0;
-  for (int begin = 0; begin < cells; begin += 32) {
-    listed = list_triangles<ID, JOINED>(codes, scratch, begin, cells, listed);
-    if (listed < FULL && begin + 32 < cells) {
-      continue;
-    }
-    __syncwarp();
-    for (int n = 0; n < listed; n += 32) {
-      write_triangles<ID, JOINED>(job, output, codes, box, scratch, n, min(listed - n, 32), first + n);
-    }
-    __syncwarp();
-    first += listed;
-    listed = 0;
+  for (int n = threadIdx.x & 31; n < listed; n += 32) {
+    const uint32_t entry = scratch->triangles[n];
+    const int r = entry >> 5 & 31;
+    const int64_t i = box.origin[0] + (int)(~entry & 31), j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
+    output.d_cells[first + n] = i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);
   }
 }
 
-/* Fills the equal words of a brick whose points may be joined. */
-template <class ID>
-static __device__ __forceinline__ void fill_equal(
-  const pmb_cuda_job &job, uint32_t exact_index, triangle_scratch<ID> *scratch)
+/* Writes the listed triangles. */
+template <class ID, bool JOINED>
+static __device__ __forceinline__ void write_triangles(const pmb_cuda_output &output, const triangle_codes *codes,
+  triangle_scratch<ID> *scratch, int listed, int mirrored, int64_t first)
 {
   const int lane = threadIdx.x & 31;
-  const pmb_cuda_exact *exact = job.d_exact + exact_index;
-  if (lane < PMB_CUDA_ROWS) {
-    scratch->equal[lane] = make_uint2(exact->equal[lane], exact->equal_column >> lane & 1);
+  ID *d_out = (ID *)output.d_triangles + 3 * first;
+  const int skip = (int)((uintptr_t)d_out & 15) / (int)sizeof(ID);
+  ID *out = scratch->out + skip + 3 * lane;
+  wait_for_store();
+  for (int n = lane; n < listed + lane; n += 32, out += 96) {
+    make_ids<ID, JOINED>(codes, scratch, min(n, listed - 1), mirrored, out);
+  }
+  store_staged(scratch, d_out - skip, skip, listed);
+}
+
+template <class ID, bool JOINED>
+static __device__ __forceinline__ void write_list(const pmb_cuda_job &job, const pmb_cuda_output &output,
+  const triangle_codes *codes, uint32_t brick, triangle_scratch<ID> *scratch, int listed, int64_t first)
+{
+  __syncwarp();
+  if (output.d_triangles) {
+    write_triangles<ID, JOINED>(output, codes, scratch, listed, job.frame.mirrored, first);
+  }
+  if (output.d_cells) {
+    write_cells(job, output, pmb_cuda_box_of(job, brick), scratch, listed, first);
   }
   __syncwarp();
 }
 
-/* What a warp reads of a brick before it works on it. */
-typedef struct brick_head {
-  uint32_t brick, counts, word, column, exact;
-  int64_t before;
-} brick_head;
-
-static __device__ __forceinline__ brick_head read_head(const pmb_cuda_job &job, uint32_t index, uint32_t active)
+/* The triangles of a brick's listed cells; returns where the next ones go. */
+template <class ID, bool JOINED>
+static __device__ __forceinline__ int64_t emit_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
+  const triangle_codes *codes, uint32_t brick, triangle_scratch<ID> *scratch, int cells, int64_t first)
 {
-  brick_head head = {};
-  if (index < active) {
-    const pmb_cuda_record *record = job.d_records + index;
-    const int lane = min((int)(threadIdx.x & 31), PMB_CUDA_ROWS - 1);
-    head.brick = job.d_brick[index];
-    head.counts = job.d_counts[index];
-    head.word = record->word[lane];
-    head.column = record->column;
-    head.exact = record->exact;
-    head.before = job.d_before[index].triangles;
+  int listed = 0;
+  for (int begin = 0; begin < cells; begin += 32) {
+    const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells);
+    if (listed + c.all > (JOINED ? JOINED_LISTED : LISTED)) {
+      write_list<ID, JOINED>(job, output, codes, brick, scratch, listed, first);
+      first += listed;
+      listed = 0;
+    }
+    list_triangles<JOINED>(c, scratch->triangles + listed);
+    listed += c.all;
   }
-  return head;
+  write_list<ID, JOINED>(job, output, codes, brick, scratch, listed, first);
+  return first + listed;
 }
 
 template <class ID>
 static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const uint32_t *codes, uint32_t index, const brick_head &head, triangle_scratch<ID> *scratch)
+  const triangle_codes *codes, const row_bricks &rows, const brick_head &head, uint32_t index, uint32_t active,
+  triangle_scratch<ID> *scratch)
 {
   const int lane = threadIdx.x & 31;
-  const int triangles = (int)(head.counts >> 16);
-  if (triangles == 0 || head.before + triangles > output.triangle_room) {
-    return;
-  }
-  const pmb_cuda_box box = pmb_cuda_box_of(job, head.brick);
+  const row_start<ID> start =
+    read_start<ID>(job, rows, head, index, active); /* on its way while cells are looked for */
+  const uint32_t word1 = pmb_cuda_next(head.word, head.column >> rows.r & 1);
+  const int joined = head.exact != PMB_CUDA_PLAIN && job.any_join;
+  const ID base = (ID)output.point_base;
   __syncwarp();
   if (lane < PMB_CUDA_ROWS) {
-    scratch->words[lane] = make_uint2(head.word, head.column >> lane & 1);
-    fill_row<ID>(job, index, head.brick, box, output.point_base, scratch);
+    scratch->words[lane] = pair_words(head.word, word1);
   }
   __syncwarp();
-  const int cells = list_cells<ID>(job, head.exact, box, scratch);
-  __syncwarp();
-  if (head.exact != PMB_CUDA_PLAIN && job.any_join) {
-    fill_equal<ID>(job, head.exact, scratch);
-    write_cells<ID, true>(job, output, codes, box, scratch, cells, head.before);
-  } else {
-    write_cells<ID, false>(job, output, codes, box, scratch, cells, head.before);
+  const uint32_t bits = find_cells<ID>(job, head, scratch);
+  const pmb_cuda_masks masks = row_masks(job, head, rows, word1, start.index);
+  int cells, below = sum_below<5>(__popc(bits), &cells);
+  const int several = cells > CELLS;
+  uint32_t part = bits;
+  if (several) { /* the lower half of the rows first */
+    cells = __shfl_sync(UINT32_MAX, below, 16);
+    part = lane < 16 ? bits : 0;
   }
+  list_cells(part, rows.first_cell, scratch->cells + below + __popc(part));
+  if (lane < PMB_CUDA_ROWS) {
+    fill_slots<ID>(start, masks, base, lane, scratch);
+  }
+  if (joined) {
+    wait_for_store();
+    if (lane < PMB_CUDA_ROWS) {
+      fill_joined<ID>(job, head, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
+    }
+  }
+  int64_t first = start.triangles;
+  if (__any_sync(UINT32_MAX, first + (start.counts >> 16) > output.triangle_room)) {
+    return;
+  }
+  for (int left = several;; --left) {
+    __syncwarp();
+    first = joined ? emit_cells<ID, true>(job, output, codes, head.brick, scratch, cells, first)
+                   : emit_cells<ID, false>(job, output, codes, head.brick, scratch, cells, first);
+    if (left == 0) {
+      return;
+    }
+    part = bits ^ part;
+    below = sum_below<5>(__popc(part), &cells);
+    list_cells(part, rows.first_cell, scratch->cells + below + __popc(part));
+  }
+}
+
+/* Which bricks a warp works on, turn by turn: neighbouring warps have neighbouring bricks, but in the last turn, which
+ * is not full, the blocks share what is left. */
+typedef struct warp_turns {
+  uint32_t step, full, first, last_first;
+} warp_turns;
+
+static __device__ __forceinline__ uint32_t index_at(const warp_turns &turns, uint32_t turn)
+{
+  return turn * turns.step + (turn < turns.full ? turns.first : turns.last_first);
 }
 
 template <class ID>
-static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
+static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   triangles_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output)
 {
-  extern __shared__ uint64_t shared_memory[];
-  __shared__ uint32_t codes[256 * PMB_MAX_TRIANGLES];
-  triangle_scratch<ID> *scratch = (triangle_scratch<ID> *)shared_memory + (threadIdx.x >> 5);
-  for (int i = threadIdx.x; i < 256 * PMB_MAX_TRIANGLES; i += PMB_CUDA_THREADS) {
-    codes[i] = triangle_code(i / PMB_MAX_TRIANGLES, i % PMB_MAX_TRIANGLES);
+  extern __shared__ uint4 shared_memory[];
+  triangle_codes *codes = (triangle_codes *)shared_memory;
+  /* a shuffle, so that the compiler knows that all lanes have the same: no branch below then needs a check */
+  const uint32_t warp = __shfl_sync(UINT32_MAX, threadIdx.x >> 5, 0), warps = blockDim.x >> 5;
+  const uint32_t lane = threadIdx.x & 31, active = min(job.d_counters->active, job.record_capacity);
+  triangle_scratch<ID> *scratch = (triangle_scratch<ID> *)(codes + 1) + warp;
+  if (active == 0) {
+    return;
   }
+  const uint32_t step = gridDim.x * warps;
+  const warp_turns turns = { step, active / step, blockIdx.x * warps + warp, warp * gridDim.x + blockIdx.x };
+  const row_bricks rows = row_bricks_of(job);
+  uint32_t i = index_at(turns, 0), at = 1;                               /* at: lane that has the next brick */
+  uint32_t bricks = job.d_brick[min(index_at(turns, lane), active - 1)]; /* of 32 turns, a lane each */
+  brick_head next = read_head(job, rows, min(i, active - 1), __shfl_sync(UINT32_MAX, bricks, 0));
+  copy_codes(codes, job.frame.mirrored);
   __syncthreads();
-  const uint32_t active = min(job.d_counters->active, job.record_capacity), step = gridDim.x * PMB_CUDA_WARPS;
-  uint32_t i = blockIdx.x * PMB_CUDA_WARPS + (threadIdx.x >> 5);
-  brick_head next = read_head(job, i, active);
-  for (; i < active; i += step) {
+  for (uint32_t turn = 1; i < active; ++turn, ++at) {
     const brick_head head = next;
-    next = read_head(job, i + step, active); /* on its way while this brick is worked on */
-    emit_brick<ID>(job, output, codes, i, head, scratch);
+    const uint32_t here = i;
+    if (at == 32) {
+      bricks = job.d_brick[min(index_at(turns, turn + lane), active - 1)];
+      at = 0;
+    }
+    i = index_at(turns, turn);
+    /* on its way while this brick is worked on */
+    next = read_head(job, rows, min(i, active - 1), __shfl_sync(UINT32_MAX, bricks, at));
+    emit_brick<ID>(job, output, codes, rows, head, here, active, scratch);
   }
+#if BULK_STORE
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+#endif
 }
 
+static size_t shared_bytes(int warps, size_t scratch)
+{
+  return sizeof(triangle_codes) + (size_t)warps * scratch;
+}
+
+/* As many warps as fit, in blocks as large as they may be, because each block has the codes. */
 template <class ID> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
-  int blocks = 0;
-  const size_t shared = PMB_CUDA_WARPS * sizeof(triangle_scratch<ID>);
-  PMB_CUDA_TRY(cuda->context,
-    cudaFuncSetAttribute(triangles_kernel<ID>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
-  PMB_CUDA_TRY(cuda->context,
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, triangles_kernel<ID>, PMB_CUDA_THREADS, shared));
+  const size_t scratch = sizeof(triangle_scratch<ID>);
+  int best_blocks = 0, best_warps = 0, most = 0;
+  PMB_CUDA_TRY(cuda->context, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda->device));
+  PMB_CUDA_TRY(
+    cuda->context, cudaFuncSetAttribute(triangles_kernel<ID>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  for (int warps = MAX_WARPS; warps > 0 && best_blocks * best_warps < BLOCKS * MAX_WARPS; warps -= 4) {
+    int blocks = 0;
+    if (shared_bytes(warps, scratch) <= (size_t)most) {
+      PMB_CUDA_TRY(cuda->context,
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+          &blocks, triangles_kernel<ID>, 32 * warps, shared_bytes(warps, scratch)));
+    }
+    if (blocks * warps > best_blocks * best_warps) {
+      best_blocks = blocks;
+      best_warps = warps;
+    }
+  }
   return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch(cuda, triangles_kernel<ID>, cuda->processors * (blocks > 0 ? blocks : 1), PMB_CUDA_THREADS,
-      shared, cuda->job, *output),
+    pmb_cuda_launch(cuda, triangles_kernel<ID>, cuda->processors * best_blocks, 32 * best_warps,
+      shared_bytes(best_warps, scratch), cuda->job, *output),
     "launch of triangles");
 }
 

@@ -280,7 +280,7 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, sizeof(typename pmb_c
       pmb_cuda_row_masks(job, record, row, pmb_cuda_row_columns(job, box, row & 3, row >> 2));
     __syncwarp();
     if (lane < PMB_BRICK_ROWS) {
-      fill_places(masks, record->first[row], scratch);
+      fill_places(masks, (int)pmb_cuda_row_first(record->first[row], PMB_EDGE_X), scratch);
     }
     __syncwarp();
     for (int n = 0; n < points; n += 32) {
