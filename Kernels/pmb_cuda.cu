@@ -16,6 +16,7 @@ static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
   for (int i = 0; i < PMB_CUDA_SLOTS; ++i) {
     PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->slot_done[i], cudaEventDisableTiming));
   }
+  PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->range_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->points_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->triangles_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaMallocHost((void **)&cuda->totals, sizeof(*cuda->totals)));
@@ -79,6 +80,9 @@ static void free_streams(pmb_cuda *cuda)
       cudaEventDestroy(cuda->slot_done[i]);
     }
   }
+  if (cuda->range_done) {
+    cudaEventDestroy(cuda->range_done);
+  }
   if (cuda->points_done) {
     cudaEventDestroy(cuda->points_done);
   }
@@ -87,6 +91,9 @@ static void free_streams(pmb_cuda *cuda)
   }
   if (cuda->totals) {
     cudaFreeHost(cuda->totals);
+  }
+  if (cuda->ranges) {
+    cudaFreeHost(cuda->ranges);
   }
   if (cuda->copy) {
     cudaStreamDestroy(cuda->copy);
@@ -143,6 +150,7 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
     count *= bricks;
     job->dims[a] = (int32_t)dims[a];
     job->bricks[a] = (uint32_t)bricks;
+    job->last_cells[a] = (int32_t)(dims[a] - 1 - (bricks - 1) * size[a]);
   }
   job->by_bricks[0] = divisor_of(job->bricks[0]);
   job->by_bricks[1] = divisor_of(job->bricks[1]);
@@ -156,14 +164,22 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   }
   job->pitch = (dims[0] + per_vector - 1) / per_vector * per_vector;
   job->slice = job->pitch * dims[1];
+  job->row_bytes = (uint64_t)job->pitch * pmb_type_size(context->volume.type);
+  job->slice_bytes = (uint64_t)job->slice * pmb_type_size(context->volume.type);
   context->bricks = count;
   return PMB_OK;
+}
+
+/* Places in each half of the summary, so that both are aligned. */
+static int64_t summary_bricks(const pmb_cuda_job *job)
+{
+  return ((int64_t)job->brick_count + 15) / 16 * 16;
 }
 
 static pmb_status reserve_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   const size_t size = pmb_type_size(volume->key.type);
-  const int64_t bricks = cuda->job.brick_count, samples = cuda->job.slice * cuda->job.dims[2];
+  const int64_t bricks = summary_bricks(&cuda->job), samples = cuda->job.slice * cuda->job.dims[2];
   pmb_status status = pmb_cuda_reserve(cuda, &volume->samples, samples, size, "the volume (samples)");
   if (status == PMB_OK) {
     status = pmb_cuda_reserve(cuda, &volume->summary, bricks, 2 * size, "the summary (bricks)");
@@ -180,7 +196,7 @@ static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
   pmb_cuda_job *job = &cuda->job;
   job->d_samples = volume->samples.d_data;
   job->d_low = volume->summary.d_data;
-  job->d_high = (char *)volume->summary.d_data + (size_t)job->brick_count * pmb_type_size(volume->key.type);
+  job->d_high = (char *)volume->summary.d_data + (size_t)summary_bricks(job) * pmb_type_size(volume->key.type);
   job->d_nonfinite = pmb_type_is_float(volume->key.type) ? (uint8_t *)volume->nonfinite.d_data : NULL;
 }
 
@@ -211,7 +227,10 @@ pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
     status = pmb_cuda_upload(cuda, volume->samples.d_data, summarize_arrived);
   }
   if (status == PMB_OK) {
-    status = pmb_cuda_range(cuda);
+    status = pmb_cuda_enqueue_range(cuda);
+  }
+  if (status == PMB_OK) {
+    status = pmb_cuda_take_range(cuda);
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   volume->minimum = context->minimum;
@@ -272,6 +291,7 @@ static pmb_status cuda_bind(pmb_context *context)
 static void set_isovalues(pmb_cuda_job *job, const pmb_group *group)
 {
   job->isovalue_count = (int)group->count;
+  job->group_bricks = job->stride * (uint32_t)group->count;
   job->any_join = 0;
   for (int n = 0; n < job->isovalue_count; ++n) {
     job->isovalues[n] = group->isovalues[n];
@@ -287,7 +307,6 @@ static void point_job(pmb_cuda *cuda)
   job->d_map = (uint2 *)cuda->map.d_data;
   job->d_records = (pmb_cuda_record *)cuda->records.d_data;
   job->d_brick = (uint32_t *)cuda->brick.d_data;
-  job->d_counts = (uint32_t *)cuda->counts.d_data;
   job->d_before = (pmb_cuda_before *)cuda->before.d_data;
   job->d_exact = (pmb_cuda_exact *)cuda->exact.d_data;
   job->d_select_status = (uint64_t *)cuda->select_status.d_data;
@@ -301,7 +320,7 @@ static void point_job(pmb_cuda *cuda)
 /* Reserves room for `active` bricks and `exact` of them by the full rules. */
 static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t active, int64_t exact)
 {
-  const int64_t bricks = (int64_t)cuda->job.stride * (cuda->job.isovalue_count - 1) + cuda->job.brick_count;
+  const int64_t bricks = cuda->job.group_bricks;
   const int64_t room = active > cuda->record_room ? active : cuda->record_room;
   const struct {
     pmb_cuda_buffer *buffer;
@@ -310,14 +329,13 @@ static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t 
     const char *what;
   } arrays[] = {
     { &cuda->counters, 1, sizeof(pmb_cuda_counters), "counters" },
-    { &cuda->map, bricks / 32 + 1, sizeof(uint2), "the brick map" },
+    { &cuda->map, bricks / 32, sizeof(uint2), "the brick map" },
     { &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks" },
     { &cuda->brick, room, sizeof(uint32_t), "the active bricks" },
-    { &cuda->counts, room, sizeof(uint32_t), "the active bricks" },
-    { &cuda->before, room, sizeof(pmb_cuda_before), "the active bricks" },
+    { &cuda->before, room + 1, sizeof(pmb_cuda_before), "the active bricks" },
     { &cuda->exact, exact, sizeof(pmb_cuda_exact), "the exact bricks" },
-    { &cuda->select_status, bricks / pmb_cuda_select_tile(0) + 1, sizeof(uint64_t), "the scan" },
-    { &cuda->scan_status, room / PMB_CUDA_SCAN_TILE + 1, 2 * sizeof(uint64_t), "the scan" },
+    { &cuda->select_status, bricks / pmb_cuda_select_tile(cuda->job.brick_count), sizeof(uint64_t), "the scan" },
+    { &cuda->scan_status, cuda->processors, 2 * sizeof(uint64_t), "the scan" },
   };
   const size_t before = cuda->select_status.capacity + cuda->scan_status.capacity;
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
@@ -347,9 +365,6 @@ pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda)
   pmb_status status = pmb_cuda_select(cuda);
   if (status == PMB_OK) {
     status = pmb_cuda_classify(cuda);
-  }
-  if (status == PMB_OK) {
-    status = pmb_cuda_scan(cuda);
   }
   return status;
 }

@@ -27,15 +27,14 @@ extern "C" {
 enum {
   PMB_CUDA_WARPS = 8, /* warps of a block, each with a brick of its own */
   PMB_CUDA_THREADS = 32 * PMB_CUDA_WARPS,
-  PMB_CUDA_ISOVALUES = 16,                   /* isovalues of a group at most */
-  PMB_CUDA_ROWS = 25,                        /* rows of a brick with its halo: row z * 5 + y */
-  PMB_CUDA_SELECT_WARPS = 32,                /* of a block of select */
-  PMB_CUDA_SELECT_BRICKS = 8,                /* bricks of a thread there */
-  PMB_CUDA_SELECT_MANY = 32,                 /* likewise in large volumes */
-  PMB_CUDA_SCAN_TILE = 4 * PMB_CUDA_THREADS, /* active bricks of a block of scan */
-  PMB_CUDA_LAYERS = 8,                       /* layers of bricks that a warp walks through in summarize */
-  PMB_CUDA_SLOTS = 4,                        /* pieces of a transfer that are under way at a time */
-  PMB_CUDA_DEVICES = 64                      /* GPUs of a machine, at most */
+  PMB_CUDA_ISOVALUES = 16,    /* isovalues of a group at most */
+  PMB_CUDA_ROWS = 25,         /* rows of a brick with its halo: row z * 5 + y */
+  PMB_CUDA_SELECT_WARPS = 32, /* of a block of select */
+  PMB_CUDA_SELECT_BRICKS = 8, /* bricks of a thread there */
+  PMB_CUDA_SELECT_MANY = 32,  /* likewise in large volumes */
+  PMB_CUDA_LAYERS = 8,        /* layers of bricks that a warp walks through in summarize */
+  PMB_CUDA_SLOTS = 4,         /* pieces of a transfer that are under way at a time */
+  PMB_CUDA_DEVICES = 64       /* GPUs of a machine, at most */
 };
 
 /* Points and triangles of the active bricks before one. */
@@ -46,10 +45,9 @@ typedef struct pmb_cuda_before {
 /* An active brick between count and emit. */
 typedef struct pmb_cuda_record {
   uint32_t word[PMB_CUDA_ROWS];   /* inside bits of columns 0-31 of the rows */
-  uint32_t column;                /* bit r: inside bit of column 32 of row r */
-  uint32_t first[PMB_BRICK_ROWS]; /* points of the brick before each row and kind: see pmb_cuda_row_first */
+  uint32_t column;                /* bit r: inside bit of column 32 of row r; above them pmb_cuda_borders */
   uint32_t exact;                 /* index of the exact record, PMB_CUDA_PLAIN: the masks follow from the words */
-  uint32_t cells; /* in the volume: 32 - those along x, those along y << 8 (0 if none along x), along z << 16 */
+  uint32_t first[PMB_BRICK_ROWS]; /* points of the brick before each row and kind: see pmb_cuda_row_first */
 } pmb_cuda_record;
 
 #define PMB_CUDA_PLAIN UINT32_MAX
@@ -74,7 +72,7 @@ typedef struct pmb_cuda_totals {
 /* The device's own counters. */
 typedef struct pmb_cuda_counters {
   uint32_t active, exact;
-  uint32_t scan_tile;                 /* handed out so far */
+  uint32_t arrived;                   /* blocks of classify */
   uint32_t first[PMB_CUDA_ISOVALUES]; /* as in the totals */
 } pmb_cuda_counters;
 
@@ -90,29 +88,31 @@ typedef struct pmb_cuda_divisor {
  * pmb_cuda_box_of takes such a number apart. */
 typedef struct pmb_cuda_job {
   const void *d_samples;
-  int64_t pitch, slice; /* samples from row to row and from slice to slice */
+  int64_t pitch, slice; /* samples from row to row and from slice to slice; the same in bytes: */
+  uint64_t row_bytes, slice_bytes;
   int32_t dims[3];
   uint32_t bricks[3];
+  int32_t last_cells[3];         /* cells along each axis of the last bricks there, 0 to all */
   pmb_cuda_divisor by_bricks[2]; /* along x and y */
   uint32_t brick_count;
   void *d_low, *d_high; /* per brick, in the sample's type */
   uint8_t *d_nonfinite; /* per brick; NULL for integers */
   int any_nonfinite;
   int isovalue_count;
-  uint32_t stride; /* bricks from isovalue to isovalue: whole tiles of select */
+  uint32_t stride;       /* bricks from isovalue to isovalue: whole tiles of select */
+  uint32_t group_bricks; /* of all copies */
   pmb_cuda_divisor by_stride;
   pmb_isovalue isovalues[PMB_CUDA_ISOVALUES];
   int any_join;               /* of the isovalues */
   uint2 *d_map;               /* per 32 bricks: which are active, how many are active before */
   pmb_cuda_record *d_records; /* per active brick, like the next three */
   uint32_t *d_brick;
-  uint32_t *d_counts; /* points, triangles << 16 */
-  pmb_cuda_before *d_before;
+  pmb_cuda_before *d_before; /* and of one brick more: the totals. Until scan: points | triangles << 16, of each */
   uint32_t record_capacity;
   pmb_cuda_exact *d_exact;
   uint32_t exact_capacity;
   uint64_t *d_select_status; /* per tile of select */
-  uint64_t *d_scan_status;   /* two per tile of scan: points, triangles */
+  uint64_t *d_scan_status;   /* two per block of classify: points, triangles */
   uint32_t epoch;            /* marks what was written in this count */
   pmb_cuda_counters *d_counters;
   pmb_cuda_totals *totals; /* pinned */
@@ -167,12 +167,13 @@ typedef struct pmb_cuda {
   uint64_t last_used;
   int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
   cudaStream_t compute, copy;
-  cudaEvent_t slot_done[PMB_CUDA_SLOTS], points_done, triangles_done;
+  cudaEvent_t slot_done[PMB_CUDA_SLOTS], range_done, points_done, triangles_done;
   char *ring; /* of a transfer under way: pinned, PMB_CUDA_SLOTS times slot_bytes */
   size_t slot_bytes;
   pmb_cuda_totals *totals; /* pinned */
+  void *ranges;            /* pinned: parts of the volume's range; NULL until needed */
   pmb_cuda_volume *volume; /* the bound one */
-  pmb_cuda_buffer ranges, counters, map, records, brick, counts, before, exact;
+  pmb_cuda_buffer counters, map, records, brick, before, exact;
   pmb_cuda_buffer select_status, scan_status;
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
   uint32_t epoch;
@@ -345,10 +346,10 @@ static inline int64_t pmb_cuda_select_tile(int64_t bricks)
 
 /* The launchers: they only enqueue, on cuda->compute. */
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
-pmb_status pmb_cuda_range(pmb_cuda *cuda); /* waits; sets the context's range */
+pmb_status pmb_cuda_enqueue_range(pmb_cuda *cuda);
+pmb_status pmb_cuda_take_range(pmb_cuda *cuda); /* waits for it; sets the context's range */
 pmb_status pmb_cuda_select(pmb_cuda *cuda);
-pmb_status pmb_cuda_classify(pmb_cuda *cuda);
-pmb_status pmb_cuda_scan(pmb_cuda *cuda);
+pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
@@ -475,22 +476,30 @@ __device__ __forceinline__ uint32_t pmb_cuda_divide(uint32_t n, pmb_cuda_divisor
   return (uint32_t)((uint64_t)n * by.factor >> by.shift);
 }
 
-__device__ __forceinline__ pmb_cuda_box pmb_cuda_box_of(const pmb_cuda_job &job, uint32_t brick)
+/* The box of the brick at a place counted in bricks. */
+__device__ __forceinline__ pmb_cuda_box pmb_cuda_box_at(
+  const pmb_cuda_job &job, uint32_t isovalue, uint32_t x, uint32_t y, uint32_t z)
 {
   pmb_cuda_box box;
-  box.isovalue = 0;
-  if (job.isovalue_count > 1) {
-    box.isovalue = pmb_cuda_divide(brick, job.by_stride);
-    brick -= box.isovalue * job.stride;
-  }
-  const uint32_t row = pmb_cuda_divide(brick, job.by_bricks[0]);
-  const uint32_t z = pmb_cuda_divide(row, job.by_bricks[1]);
-  box.origin[0] = (int)(brick - row * job.bricks[0]) * PMB_BRICK_X;
-  box.origin[1] = (int)(row - z * job.bricks[1]) * PMB_BRICK_Y;
+  box.isovalue = isovalue;
+  box.origin[0] = (int)x * PMB_BRICK_X;
+  box.origin[1] = (int)y * PMB_BRICK_Y;
   box.origin[2] = (int)z * PMB_BRICK_Z;
   box.columns = pmb_cuda_low_bits(job.dims[0] - box.origin[0]);
   box.cell_columns = pmb_cuda_low_bits(job.dims[0] - 1 - box.origin[0]);
   return box;
+}
+
+__device__ __forceinline__ pmb_cuda_box pmb_cuda_box_of(const pmb_cuda_job &job, uint32_t brick)
+{
+  uint32_t isovalue = 0;
+  if (job.isovalue_count > 1) {
+    isovalue = pmb_cuda_divide(brick, job.by_stride);
+    brick -= isovalue * job.stride;
+  }
+  const uint32_t row = pmb_cuda_divide(brick, job.by_bricks[0]);
+  const uint32_t z = pmb_cuda_divide(row, job.by_bricks[1]);
+  return pmb_cuda_box_at(job, isovalue, brick - row * job.bricks[0], row - z * job.bricks[1], z);
 }
 
 /* Own columns of row (y,z) in the volume. */
@@ -506,12 +515,12 @@ __device__ __forceinline__ uint32_t pmb_cuda_row_cells(const pmb_cuda_job &job, 
   return box.origin[1] + y + 1 < job.dims[1] && box.origin[2] + z + 1 < job.dims[2] ? box.cell_columns : 0;
 }
 
-/* The number of a brick's cells in the volume; see pmb_cuda_record. */
-__device__ __forceinline__ uint32_t pmb_cuda_pack_cells(const pmb_cuda_job &job, const pmb_cuda_box &box)
+/* Bit a: the brick is the last along axis a. */
+__device__ __forceinline__ uint32_t pmb_cuda_borders(const pmb_cuda_job &job, const pmb_cuda_box &box)
 {
-  const int y = box.cell_columns ? min(job.dims[1] - 1 - box.origin[1], (int)PMB_BRICK_Y) : 0;
-  const int z = min(job.dims[2] - 1 - box.origin[2], (int)PMB_BRICK_Z);
-  return (uint32_t)(PMB_BRICK_X - __popc(box.cell_columns)) | (uint32_t)y << 8 | (uint32_t)z << 16;
+  return (uint32_t)(box.origin[0] + PMB_BRICK_X >= job.dims[0]) |
+    (uint32_t)(box.origin[1] + PMB_BRICK_Y >= job.dims[1]) << 1 |
+    (uint32_t)(box.origin[2] + PMB_BRICK_Z >= job.dims[2]) << 2;
 }
 
 /* The word of columns 1 to 32. */
@@ -609,9 +618,13 @@ __device__ __forceinline__ uint64_t pmb_cuda_look_back(
 /* Sum over the lanes up to and with this one. */
 __device__ __forceinline__ uint32_t pmb_cuda_inclusive_sum(uint32_t value)
 {
+#pragma unroll
   for (int step = 1; step < 32; step <<= 1) {
-    const uint32_t below = __shfl_up_sync(UINT32_MAX, value, step);
-    value += (threadIdx.x & 31) >= step ? below : 0;
+    /* The shuffle itself tells whether there is a lane below. */
+    asm volatile("{\n\t.reg .u32 below;\n\t.reg .pred is;\n\t"
+                 "shfl.sync.up.b32 below|is, %0, %1, 0, -1;\n\t@is add.u32 %0, %0, below;\n\t}"
+                 : "+r"(value)
+                 : "r"(step));
   }
   return value;
 }

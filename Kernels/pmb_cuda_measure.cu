@@ -18,32 +18,41 @@ static double median(double *values, int n)
   return values[n / 2];
 }
 
+/* Select and classify, for the next count; `between`: recorded between the two, or NULL. */
+static pmb_status run_count(pmb_context *context, pmb_cuda *cuda, cudaEvent_t between)
+{
+  cuda->job.epoch = ++cuda->epoch;
+  memset(cuda->totals, 0, sizeof(*cuda->totals));
+  pmb_status status = pmb_cuda_select(cuda);
+  if (status == PMB_OK && between) {
+    PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
+  }
+  return status == PMB_OK ? pmb_cuda_classify(cuda) : status;
+}
+
+/* Vertices and triangles; waits. */
+static pmb_status run_emit(
+  pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t between, cudaEvent_t end)
+{
+  pmb_status status = pmb_cuda_vertices(cuda, out);
+  if (status == PMB_OK && between) {
+    PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
+  }
+  status = status == PMB_OK ? pmb_cuda_triangles(cuda, out) : status;
+  PMB_CUDA_TRY(context, cudaEventRecord(end, cuda->compute));
+  return status == PMB_OK ? pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "measuring") : status;
+}
+
 /* The four passes; marks[0..4] around them if `each`, else only the first and the last. */
 static pmb_status run_passes(
   pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks, int each)
 {
-  pmb_cuda_job *job = &cuda->job;
-  pmb_status status = PMB_OK;
-  cuda->epoch = cuda->epoch + 1;
-  job->epoch = cuda->epoch;
-  memset(cuda->totals, 0, sizeof(*cuda->totals));
   PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-  status = pmb_cuda_select(cuda);
-  if (status == PMB_OK && each) {
-    PMB_CUDA_TRY(context, cudaEventRecord(marks[1], cuda->compute));
-  }
-  status = status == PMB_OK ? pmb_cuda_classify(cuda) : status;
-  status = status == PMB_OK ? pmb_cuda_scan(cuda) : status;
+  const pmb_status status = run_count(context, cuda, each ? marks[1] : NULL);
   if (status == PMB_OK && each) {
     PMB_CUDA_TRY(context, cudaEventRecord(marks[2], cuda->compute));
   }
-  status = status == PMB_OK ? pmb_cuda_vertices(cuda, out) : status;
-  if (status == PMB_OK && each) {
-    PMB_CUDA_TRY(context, cudaEventRecord(marks[3], cuda->compute));
-  }
-  status = status == PMB_OK ? pmb_cuda_triangles(cuda, out) : status;
-  PMB_CUDA_TRY(context, cudaEventRecord(marks[4], cuda->compute));
-  return status == PMB_OK ? pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "measuring") : status;
+  return status == PMB_OK ? run_emit(context, cuda, out, each ? marks[3] : NULL, marks[4]) : status;
 }
 
 static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
@@ -79,12 +88,13 @@ static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_
   double alone[REPEATS] = {}, all[REPEATS] = {};
   float ms;
   for (int i = -3; i < repeats; ++i) {
-    cudaEvent_t inner[MARKS] = { marks[2], marks[3], marks[3], marks[3], marks[4] };
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
     pmb_status status = pmb_cuda_summarize(cuda, 0, cuda->job.bricks[2]);
     PMB_CUDA_TRY(context, cudaEventRecord(marks[1], cuda->compute));
-    status = status == PMB_OK ? pmb_cuda_range(cuda) : status;
-    status = status == PMB_OK ? run_passes(context, cuda, out, inner, 0) : status;
+    status = status == PMB_OK ? pmb_cuda_enqueue_range(cuda) : status;
+    status = status == PMB_OK ? run_count(context, cuda, NULL) : status;
+    status = status == PMB_OK ? pmb_cuda_take_range(cuda) : status; /* while the device goes on */
+    status = status == PMB_OK ? run_emit(context, cuda, out, NULL, marks[4]) : status;
     if (status != PMB_OK) {
       return status;
     }
@@ -124,8 +134,8 @@ static int64_t acceleration_bytes(const pmb_cuda *cuda)
 {
   const int64_t active = cuda->totals->active;
   return (int64_t)(cuda->volume->summary.capacity + cuda->volume->nonfinite.capacity + cuda->map.capacity) +
-    active * (int64_t)(sizeof(pmb_cuda_record) + sizeof(pmb_cuda_before) + 2 * sizeof(uint32_t)) +
-    (int64_t)cuda->select_status.capacity + active * 16 / PMB_CUDA_SCAN_TILE;
+    active * (int64_t)(sizeof(pmb_cuda_record) + sizeof(pmb_cuda_before) + sizeof(uint32_t)) +
+    (int64_t)(cuda->select_status.capacity + cuda->scan_status.capacity);
 }
 
 static pmb_status measure(

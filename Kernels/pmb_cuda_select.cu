@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
-#include "pmb_cuda.cuh"
+#include "pmb_cuda_words.cuh"
 
 /* See the CPU's `active`: min < isovalue <= max, or a sample may equal the isovalue. */
 template <class T> static __device__ __forceinline__ int is_active(const pmb_isovalue &isovalue, T low, T high)
@@ -44,28 +44,68 @@ static __device__ __forceinline__ uint32_t tiles_before(const pmb_cuda_job &job,
   return before;
 }
 
+/* Lane l: which of the 32 bricks l * 32 and after from `begin` on are active. */
+template <class T, int BRICKS>
+static __device__ __forceinline__ uint32_t active_word(
+  const pmb_cuda_job &job, const pmb_isovalue &isovalue, uint32_t begin)
+{
+  const T *d_low = (const T *)job.d_low, *d_high = (const T *)job.d_high;
+  const int lane = threadIdx.x & 31;
+  uint32_t word = 0;
+#pragma unroll 8
+  for (int i = 0; i < BRICKS; ++i) {
+    const uint32_t b = begin + i * 32 + lane;
+    const int active = b < job.brick_count && is_active<T>(isovalue, d_low[b], d_high[b]);
+    const uint32_t ballot = __ballot_sync(UINT32_MAX, active);
+    word = lane == i ? ballot : word;
+  }
+  return word;
+}
+
+/* The same for 32 words at once: 16 bytes a lane, and the bits change lanes as those of samples do in classify. */
+template <class T>
+static __device__ __forceinline__ uint32_t active_word_of_many(
+  const pmb_cuda_job &job, const pmb_isovalue &isovalue, uint32_t begin)
+{
+  typedef row_shape<T> shape;
+  const int lane = threadIdx.x & 31;
+  uint32_t bits = 0;
+#pragma unroll 2
+  for (int i = shape::LANES - 1; i >= 0; --i) {
+    const uint32_t b = begin + (i * 32 + lane) * shape::SAMPLES;
+    uint32_t field = 0;
+    if (b < job.brick_count) { /* both halves of the summary end at 16 bytes */
+      row_vector<T> low, high;
+      low.raw = __ldg((const uint4 *)((const T *)job.d_low + b));
+      high.raw = __ldg((const uint4 *)((const T *)job.d_high + b));
+#pragma unroll
+      for (int n = 0; n < shape::SAMPLES; ++n) {
+        field |= (uint32_t)is_active<T>(isovalue, low.sample[n], high.sample[n]) << n;
+      }
+      field &= pmb_cuda_low_bits((int)min(job.brick_count - b, 32u));
+    }
+    bits = bits << shape::SAMPLES | field;
+  }
+  const uint32_t word = exchange_fields<shape::LANES>(bits);
+  return __shfl_sync(UINT32_MAX, word, lane % shape::ROWS * shape::LANES + lane / shape::ROWS);
+}
+
 template <class T, int BRICKS>
 static __global__ void __launch_bounds__(32 * PMB_CUDA_SELECT_WARPS)
   select_kernel(const __grid_constant__ pmb_cuda_job job)
 {
   __shared__ uint32_t shared_before, warp_sums[PMB_CUDA_SELECT_WARPS];
-  const T *d_low = (const T *)job.d_low, *d_high = (const T *)job.d_high;
   const uint32_t tile = blockIdx.x, tile_begin = tile * BRICKS * 32 * PMB_CUDA_SELECT_WARPS;
   const uint32_t isovalue = job.isovalue_count > 1 ? pmb_cuda_divide(tile_begin, job.by_stride) : 0;
   if (tile == 0 && threadIdx.x == 0) {
-    job.d_counters->exact = job.d_counters->scan_tile = 0;
+    job.d_counters->exact = job.d_counters->arrived = 0;
   }
   const uint32_t copy = isovalue * job.stride; /* where the isovalue's bricks begin */
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   /* A warp has the bricks of BRICKS words of the map; lane l keeps word l. */
-  uint32_t word = 0;
-#pragma unroll 8
-  for (int i = 0; i < BRICKS; ++i) {
-    const uint32_t b = tile_begin - copy + (warp * BRICKS + i) * 32 + lane;
-    const int active = b < job.brick_count && is_active<T>(job.isovalues[isovalue], d_low[b], d_high[b]);
-    const uint32_t ballot = __ballot_sync(UINT32_MAX, active);
-    word = lane == i ? ballot : word;
-  }
+  const uint32_t begin = tile_begin - copy + warp * BRICKS * 32;
+  const uint32_t word = BRICKS == 32 ? active_word_of_many<T>(job, job.isovalues[isovalue], begin)
+                                     : active_word<T, BRICKS>(job, job.isovalues[isovalue], begin);
   uint32_t total;
   const uint32_t in_tile = block_sum_before(__popc(word), warp_sums, &total);
   if (warp == 0) {
@@ -77,10 +117,11 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SELECT_WARPS)
   __syncthreads();
   const uint32_t before = shared_before + in_tile;
   const uint32_t map_index = tile_begin / 32 + warp * BRICKS + lane;
-  if (lane < BRICKS && map_index * 32 - copy < job.brick_count) {
+  if (lane < BRICKS) { /* also where a tile ends beyond the volume: triangles may look there */
     job.d_map[map_index] = make_uint2(word, before);
   }
-  for (int i = 0; i < BRICKS; ++i) {
+  for (uint32_t rest = __ballot_sync(UINT32_MAX, word != 0); rest; rest &= rest - 1) {
+    const int i = __ffs((int)rest) - 1;
     const uint32_t bits = __shfl_sync(UINT32_MAX, word, i);
     const uint32_t index = __shfl_sync(UINT32_MAX, before, i) + __popc(bits & ((1u << lane) - 1));
     if (bits >> lane & 1 && index < job.record_capacity) {

@@ -424,31 +424,60 @@ pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer
 
 /* ---- the range of the whole volume ---- */
 
-enum { RANGE_BLOCKS = 128 };
+enum { RANGE_BLOCKS_OF_PROCESSOR = 2 };
 
-typedef struct volume_range {
+/* A block's part; in pinned memory that the device writes to. */
+typedef struct pmb_cuda_range_part {
   double low, high;
   int64_t nonfinite;
-} volume_range;
+} pmb_cuda_range_part;
+
+/* 16 bytes of the summary. */
+template <class T> union summary_vector {
+  uint4 raw;
+  T value[16 / sizeof(T)];
+};
+
+/* The range of the bricks that a thread looks at; nothing is beyond the last whole vector but the tail. */
+template <class T>
+static __device__ __forceinline__ void thread_range(const pmb_cuda_job &job, T *low, T *high, int64_t *nonfinite)
+{
+  enum { PER = 16 / sizeof(T) };
+  const T *d_low = (const T *)job.d_low, *d_high = (const T *)job.d_high;
+  const uint32_t thread = blockIdx.x * PMB_CUDA_THREADS + threadIdx.x, whole = job.brick_count / PER;
+#pragma unroll 4
+  for (uint32_t v = thread; v < whole; v += gridDim.x * PMB_CUDA_THREADS) {
+    summary_vector<T> l, h;
+    l.raw = __ldg((const uint4 *)d_low + v);
+    h.raw = __ldg((const uint4 *)d_high + v);
+#pragma unroll
+    for (int i = 0; i < PER; ++i) {
+      *low = l.value[i] < *low ? l.value[i] : *low;
+      *high = h.value[i] > *high ? h.value[i] : *high;
+      *nonfinite += job.d_nonfinite && job.d_nonfinite[v * PER + i];
+    }
+  }
+  const uint32_t b = whole * PER + thread;
+  if (b < job.brick_count) {
+    *low = d_low[b] < *low ? d_low[b] : *low;
+    *high = d_high[b] > *high ? d_high[b] : *high;
+    *nonfinite += job.d_nonfinite && job.d_nonfinite[b];
+  }
+}
 
 template <class T>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
-  range_kernel(const __grid_constant__ pmb_cuda_job job, volume_range *ranges)
+  range_kernel(const __grid_constant__ pmb_cuda_job job, pmb_cuda_range_part *parts)
 {
-  const T *d_low = (const T *)job.d_low, *d_high = (const T *)job.d_high;
-  __shared__ volume_range warps[PMB_CUDA_WARPS];
+  __shared__ pmb_cuda_range_part warps[PMB_CUDA_WARPS];
   /* Every range is at least one sample's, or empty: starts from one that has both ends in the type. */
-  T low = d_low[0], high = d_high[0];
+  T low = ((const T *)job.d_low)[0], high = ((const T *)job.d_high)[0];
   int64_t nonfinite = 0;
-  for (int64_t b = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; b < job.brick_count; b += gridDim.x * blockDim.x) {
-    low = d_low[b] < low ? d_low[b] : low;
-    high = d_high[b] > high ? d_high[b] : high;
-    nonfinite += job.d_nonfinite && job.d_nonfinite[b];
-  }
+  thread_range<T>(job, &low, &high, &nonfinite);
   reduce_lanes(32, &low, &high);
   nonfinite = (int64_t)pmb_cuda_sum_of_warp((uint64_t)nonfinite);
   if ((threadIdx.x & 31) == 0) {
-    const volume_range own = { low <= high ? (double)low : INFINITY, low <= high ? (double)high : -INFINITY,
+    const pmb_cuda_range_part own = { low <= high ? (double)low : INFINITY, low <= high ? (double)high : -INFINITY,
       nonfinite };
     warps[threadIdx.x >> 5] = own;
   }
@@ -459,33 +488,36 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
       warps[0].high = warps[w].high > warps[0].high ? warps[w].high : warps[0].high;
       warps[0].nonfinite += warps[w].nonfinite;
     }
-    ranges[blockIdx.x] = warps[0];
+    parts[blockIdx.x] = warps[0];
   }
 }
 
-pmb_status pmb_cuda_range(pmb_cuda *cuda)
+pmb_status pmb_cuda_enqueue_range(pmb_cuda *cuda)
 {
   pmb_context *context = cuda->context;
-  const pmb_status status =
-    pmb_cuda_reserve(cuda, &cuda->ranges, RANGE_BLOCKS, sizeof(volume_range), "the range of the volume");
-  if (status != PMB_OK) {
-    return status;
+  const int blocks = cuda->processors * RANGE_BLOCKS_OF_PROCESSOR;
+  if (!cuda->ranges) {
+    PMB_CUDA_TRY(context, cudaMallocHost(&cuda->ranges, blocks * sizeof(pmb_cuda_range_part)));
   }
-  volume_range ranges[RANGE_BLOCKS];
   PMB_CUDA_BY_TYPE(context->volume.type,
     (range_kernel<T>
-      <<<RANGE_BLOCKS, PMB_CUDA_THREADS, 0, cuda->compute>>>(cuda->job, (volume_range *)cuda->ranges.d_data)));
+      <<<blocks, PMB_CUDA_THREADS, 0, cuda->compute>>>(cuda->job, (pmb_cuda_range_part *)cuda->ranges)));
   PMB_CUDA_TRY(context, cudaGetLastError());
-  PMB_CUDA_TRY(
-    context, cudaMemcpyAsync(ranges, cuda->ranges.d_data, sizeof(ranges), cudaMemcpyDeviceToHost, cuda->compute));
-  PMB_CUDA_TRY(context, cudaStreamSynchronize(cuda->compute));
+  return pmb_cuda_check(context, cudaEventRecord(cuda->range_done, cuda->compute), "the range of the volume");
+}
+
+pmb_status pmb_cuda_take_range(pmb_cuda *cuda)
+{
+  pmb_context *context = cuda->context;
+  const pmb_cuda_range_part *parts = (const pmb_cuda_range_part *)cuda->ranges;
+  PMB_CUDA_TRY(context, cudaEventSynchronize(cuda->range_done));
   context->minimum = INFINITY;
   context->maximum = -INFINITY;
   context->nonfinite_bricks = 0;
-  for (int i = 0; i < RANGE_BLOCKS; ++i) {
-    context->minimum = ranges[i].low < context->minimum ? ranges[i].low : context->minimum;
-    context->maximum = ranges[i].high > context->maximum ? ranges[i].high : context->maximum;
-    context->nonfinite_bricks += ranges[i].nonfinite;
+  for (int i = 0; i < cuda->processors * RANGE_BLOCKS_OF_PROCESSOR; ++i) {
+    context->minimum = parts[i].low < context->minimum ? parts[i].low : context->minimum;
+    context->maximum = parts[i].high > context->maximum ? parts[i].high : context->maximum;
+    context->nonfinite_bricks += parts[i].nonfinite;
   }
   return PMB_OK;
 }

@@ -129,7 +129,7 @@ static __device__ __forceinline__ void copy_codes(triangle_codes *codes, int mir
 /* What a warp reads of a brick before it works on it. A lane's row may lie in a brick above: `here`, with its
  * continuation at column 32 in `next`: words of the map. */
 typedef struct brick_head {
-  uint32_t brick, word, column, exact, cells;
+  uint32_t brick, word, column, exact;
   uint2 here, next;
 } brick_head;
 
@@ -160,7 +160,7 @@ static __device__ __forceinline__ row_bricks row_bricks_of(const pmb_cuda_job &j
 /* Outside the volume some brick: no cell asks for what is there. */
 static __device__ __forceinline__ uint32_t brick_at(const pmb_cuda_job &job, uint32_t brick, uint32_t step)
 {
-  return min(brick + step, job.brick_count - 1);
+  return min(brick + step, job.group_bricks - 1);
 }
 
 /* Index of an active brick, from its word of the map; some index if the brick is not active. */
@@ -179,7 +179,6 @@ static __device__ __forceinline__ brick_head read_head(
   head.word = record->word[rows.r];
   head.column = record->column;
   head.exact = record->exact;
-  head.cells = record->cells;
   head.here = job.d_map[brick_at(job, brick, rows.here) >> 5];
   head.next = job.d_map[brick_at(job, brick, rows.next) >> 5];
   return head;
@@ -188,9 +187,8 @@ static __device__ __forceinline__ brick_head read_head(
 /* First ids of a lane's row. */
 template <class ID> struct row_start {
   uint32_t index, first, next_first;
-  ID before, next_before; /* points before the bricks */
-  uint32_t counts;        /* of the warp's brick */
-  int64_t triangles;      /* before it */
+  ID before, next_before;           /* points before the bricks */
+  int64_t triangles, triangles_end; /* before the warp's brick, and with its own */
 };
 
 template <class ID>
@@ -205,8 +203,8 @@ static __device__ __forceinline__ row_start<ID> read_start(
   start.before = (ID)job.d_before[start.index].points;
   start.next_before = (ID)job.d_before[next].points;
   /* lane by lane, though all have the same: in uniform registers they would be waited for too early */
-  start.counts = job.d_counts[index + rows.zero];
   start.triangles = job.d_before[index + rows.zero].triangles;
+  start.triangles_end = job.d_before[index + 1 + rows.zero].triangles;
   return start;
 }
 
@@ -312,8 +310,15 @@ static __device__ __forceinline__ uint32_t find_cells(
   const uint32_t *words = (const uint32_t *)(scratch->words + r) + half;
   const uint32_t a = words[0], b = words[2], c = words[10], d = words[12];
   const uint32_t any = a | b | c | d, all = a & b & c & d;
-  const int exist = (row & 3) < (int)(head.cells >> 8 & 7) && row >> 2 < (int)(head.cells >> 16);
-  uint32_t cells = exist ? UINT32_MAX >> (head.cells & 31) : 0;
+  uint32_t cells = UINT32_MAX;
+  if (head.column >> PMB_CUDA_ROWS) {
+    __syncwarp();
+    const uint32_t borders = head.column >> PMB_CUDA_ROWS; /* see pmb_cuda_borders */
+    const int in_y = borders & 2 ? job.last_cells[1] : PMB_BRICK_Y,
+              in_z = borders & 4 ? job.last_cells[2] : PMB_BRICK_Z;
+    cells = borders & 1 ? pmb_cuda_low_bits(job.last_cells[0]) : cells;
+    cells = (row & 3) < in_y && row >> 2 < in_z ? cells : 0;
+  }
   if (head.exact != PMB_CUDA_PLAIN) {
     __syncwarp();
     const pmb_cuda_exact *exact = job.d_exact + head.exact;
@@ -600,7 +605,7 @@ static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const
     }
   }
   int64_t first = start.triangles;
-  if (__any_sync(UINT32_MAX, first + (start.counts >> 16) > output.triangle_room)) {
+  if (__any_sync(UINT32_MAX, start.triangles_end > output.triangle_room)) {
     return;
   }
   for (int left = several;; --left) {

@@ -265,8 +265,8 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, sizeof(typename pmb_c
   const uint32_t active = min(job.d_counters->active, job.record_capacity);
   for (uint32_t i = blockIdx.x * PMB_CUDA_WARPS + (threadIdx.x >> 5); i < active; i += gridDim.x * PMB_CUDA_WARPS) {
     const pmb_cuda_record *record = job.d_records + i;
-    const int points = (int)(job.d_counts[i] & 0xffff);
     const int64_t first = job.d_before[i].points;
+    const int points = (int)(job.d_before[i + 1].points - first);
     if (points == 0 || first + points > output.point_room) {
       continue;
     }
