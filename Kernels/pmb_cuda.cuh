@@ -620,11 +620,8 @@ __device__ __forceinline__ uint32_t pmb_cuda_inclusive_sum(uint32_t value)
 {
 #pragma unroll
   for (int step = 1; step < 32; step <<= 1) {
-    /* The shuffle itself tells whether there is a lane below. */
-    asm volatile("{\n\t.reg .u32 below;\n\t.reg .pred is;\n\t"
-                 "shfl.sync.up.b32 below|is, %0, %1, 0, -1;\n\t@is add.u32 %0, %0, below;\n\t}"
-                 : "+r"(value)
-                 : "r"(step));
+    const uint32_t below = __shfl_up_sync(UINT32_MAX, value, step);
+    value += (threadIdx.x & 31) >= step ? below : 0;
   }
   return value;
 }
