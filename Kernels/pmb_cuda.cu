@@ -190,6 +190,18 @@ static pmb_status reserve_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
   return status;
 }
 
+/* What is read along with the last bricks of each half, and not used. */
+static pmb_status clear_summary_ends(pmb_cuda *cuda, pmb_cuda_volume *volume)
+{
+  const size_t size = pmb_type_size(volume->key.type), half = (size_t)summary_bricks(&cuda->job) * size;
+  const size_t bricks = (size_t)cuda->job.brick_count * size;
+  for (int i = 0; i < 2 && bricks < half; ++i) {
+    char *d_half = (char *)volume->summary.d_data + (size_t)i * half;
+    PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(d_half + bricks, 0, half - bricks, cuda->compute));
+  }
+  return PMB_OK;
+}
+
 /* Points the job to a volume's memory on the device. */
 static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
 {
@@ -221,6 +233,9 @@ pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   pmb_context *context = cuda->context;
   pmb_status status = reserve_volume(cuda, volume);
+  if (status == PMB_OK) {
+    status = clear_summary_ends(cuda, volume);
+  }
   if (status == PMB_OK) {
     point_to_volume(cuda, volume);
     cuda->layers_done = 0;

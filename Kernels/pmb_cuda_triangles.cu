@@ -280,8 +280,11 @@ template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t val
   int sum = 0;
 #pragma unroll
   for (int bit = 0; bit < BITS; ++bit) {
-    uint32_t mask; /* a constant that only ptxas knows: the compiler makes three instructions of value >> bit & 1 */
+    uint32_t mask = 1u << bit;
+#if defined(__CUDA_ARCH__)
+    /* a constant that only ptxas knows: the compiler makes three instructions of value >> bit & 1 */
     asm("mov.u32 %0, %1;" : "=r"(mask) : "r"(1u << bit));
+#endif
     const uint32_t vote = __ballot_sync(UINT32_MAX, (value & mask) != 0);
     sum += __popc(vote & below) << bit;
   }
