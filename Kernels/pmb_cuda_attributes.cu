@@ -75,9 +75,9 @@ pmb_status pmb_cuda_attribute(pmb_cuda *cuda, const pmb_attribute *attribute, in
   const attribute_steps steps = { { 1, dims[0], dims[0] * dims[1], 0 } };
   const int64_t values = points * attribute->components;
   const int64_t blocks = (values + PMB_CUDA_THREADS - 1) / PMB_CUDA_THREADS;
-  const unsigned grid = (unsigned)(blocks < 65536 ? blocks : 65536);
+  cudaError_t error = cudaSuccess;
   PMB_CUDA_BY_TYPE(attribute->type,
-    (attribute_kernel<T><<<grid, PMB_CUDA_THREADS, 0, cuda->compute>>>(
-      (const T *)d_in, (T *)d_out, output->d_parameter, output->d_sample, values, attribute->components, steps)));
-  return pmb_cuda_check(cuda->context, cudaGetLastError(), "launch of attribute");
+    (error = pmb_cuda_launch(cuda, attribute_kernel<T>, blocks < 65536 ? blocks : 65536, PMB_CUDA_THREADS, 0,
+       (const T *)d_in, (T *)d_out, output->d_parameter, output->d_sample, values, attribute->components, steps)));
+  return pmb_cuda_check(cuda->context, error, "launch of attribute");
 }

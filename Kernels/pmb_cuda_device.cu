@@ -244,7 +244,7 @@ static int fault_code;
 
 static __global__ void trap_kernel(void)
 {
-  asm volatile("trap;");
+  __trap();
 }
 
 void pmb_cuda_read_fault(void)
@@ -265,7 +265,8 @@ cudaError_t pmb_cuda_faulty(cudaError_t error)
   if (fault_code >= 0) {
     return (cudaError_t)fault_code;
   }
-  trap_kernel<<<1, 1>>>();
+  const cudaLaunchConfig_t config = { dim3(1), dim3(1), 0, NULL, NULL, 0 };
+  cudaLaunchKernelEx(&config, trap_kernel);
   return cudaDeviceSynchronize();
 }
 

@@ -405,21 +405,21 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4) summarize_kernel(
   }
 }
 
-template <class T> static void launch(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
+template <class T> static cudaError_t launch(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
 {
   const uint32_t per_warp = 16 / sizeof(T); /* bricks along x */
   const uint32_t groups = (cuda->job.bricks[0] + per_warp - 1) / per_warp;
   const int64_t chunks = (layer_end - layer_begin + PMB_CUDA_LAYERS - 1) / PMB_CUDA_LAYERS;
   const int64_t warps = (int64_t)groups * cuda->job.bricks[1] * chunks;
-  summarize_kernel<T>
-    <<<(unsigned)((warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS), PMB_CUDA_THREADS, 0, cuda->compute>>>(
-      cuda->job, groups, warps, layer_begin, layer_end);
+  return pmb_cuda_launch(cuda, summarize_kernel<T>, (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS, PMB_CUDA_THREADS,
+    0, cuda->job, groups, warps, layer_begin, layer_end);
 }
 
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
 {
-  PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda, layer_begin, layer_end));
-  return pmb_cuda_check(cuda->context, cudaGetLastError(), "launch of summarize");
+  cudaError_t error = cudaSuccess;
+  PMB_CUDA_BY_TYPE(cuda->context->volume.type, error = launch<T>(cuda, layer_begin, layer_end));
+  return pmb_cuda_check(cuda->context, error, "launch of summarize");
 }
 
 /* ---- the range of the whole volume ---- */
@@ -472,10 +472,11 @@ pmb_status pmb_cuda_range(pmb_cuda *cuda)
     return status;
   }
   volume_range ranges[RANGE_BLOCKS];
+  cudaError_t error = cudaSuccess;
   PMB_CUDA_BY_TYPE(context->volume.type,
-    (range_kernel<T>
-      <<<RANGE_BLOCKS, PMB_CUDA_THREADS, 0, cuda->compute>>>(cuda->job, (volume_range *)cuda->ranges.d_data)));
-  PMB_CUDA_TRY(context, cudaGetLastError());
+    (error = pmb_cuda_launch(
+       cuda, range_kernel<T>, RANGE_BLOCKS, PMB_CUDA_THREADS, 0, cuda->job, (volume_range *)cuda->ranges.d_data)));
+  PMB_CUDA_TRY(context, error);
   PMB_CUDA_TRY(
     context, cudaMemcpyAsync(ranges, cuda->ranges.d_data, sizeof(ranges), cudaMemcpyDeviceToHost, cuda->compute));
   PMB_CUDA_TRY(context, cudaStreamSynchronize(cuda->compute));
