@@ -389,6 +389,35 @@ static pmb_status extract_limited(
   return status;
 }
 
+/* Points and normals in float32 and nothing else, as the benchmark has them. */
+static void points_and_normals(void)
+{
+  static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_INT16, PMB_FLOAT64 };
+  pair p = pair_new();
+  for (int n = 0; n < 16; n++) {
+    test_volume v;
+    test_mesh all, two;
+    const double isovalue = n & 1 ? 0.1 : -0.012;
+    volume_sampled(&v, types[n / 4], n & 2 ? 133 : 64, n & 1 ? gyroid : cayley);
+    test_about("%s of %s", n & 1 ? "gyroid" : "Cayley", type_name(v.view.type));
+    bind_both(&p, &v);
+    CHECK_STATUS(p.cpu, mesh_extract(p.cpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &all), PMB_OK);
+    CHECK_STATUS(p.gpu, mesh_extract(p.gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &two), PMB_OK);
+    memset(two.view.points, 0xff, 12 * (size_t)two.sizes.points);
+    memset(two.view.normals, 0xff, 12 * (size_t)two.sizes.points);
+    pmb_mesh m = two.view;
+    m.gradients = NULL;
+    m.scalars = m.triangles = m.offsets = NULL;
+    m.cells = NULL;
+    CHECK_STATUS(p.gpu, pmb_emit(p.gpu, &m), PMB_OK);
+    mesh_equal(&all, &two, "points and normals");
+    mesh_free(&all);
+    mesh_free(&two);
+    volume_free(&v);
+  }
+  pair_free(&p);
+}
+
 /* With every limit from nothing to enough: out of memory says so, leaves nothing, and the context goes on. Several
  * isovalues need no more than one. */
 static void out_of_memory(void)
@@ -502,6 +531,7 @@ TEST_MAIN(
   CASE(several_isovalues)
   CASE(attributes)
   CASE(single_outputs)
+  CASE(points_and_normals)
   CASE(out_of_memory)
   CASE(aborting)
   CASE(says_what_it_is)
