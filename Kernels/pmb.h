@@ -76,8 +76,9 @@ typedef enum pmb_device {
   PMB_DEVICE_GPU = 2 /* CUDA; PMB_UNAVAILABLE, with the reason, if not in this build or on this machine */
 } pmb_device;
 
-/* Memory for everything that the core keeps. `allocate` returns NULL on failure, otherwise memory aligned for any
- * type; `release` is never called with NULL. Both may be called from the thread that calls the core only. */
+/* Memory for everything that a context keeps on the host, but for what contexts share on a GPU. `allocate` returns NULL
+ * on failure, otherwise memory aligned for any type; `release` is never called with NULL. Both may be called from the
+ * thread that calls the core only. */
 typedef struct pmb_allocator {
   void *(*allocate)(void *user, size_t bytes);
   void (*release)(void *user, void *memory);

@@ -314,8 +314,19 @@ pmb_status pmb_cuda_find_volume(pmb_cuda *cuda);
 void pmb_cuda_drop_volume(pmb_cuda *cuda);
 pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda);
 void pmb_cuda_let_volume(pmb_cuda *cuda);
-/* pmb_cuda.cu, for the store: reserves, uploads and summarizes. */
+/* pmb_cuda.cu */
+/* For the store: reserves, uploads and summarizes. */
 pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume);
+/* Around a call that needs the volume on the device, for which `share` of the call's progress is set aside. */
+pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share);
+void pmb_cuda_end(pmb_cuda *cuda);
+/* Counts, in such a call. */
+pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group);
+/* After out of memory for a group of several: what is left of it is not in the way of a smaller one. */
+void pmb_cuda_make_way(pmb_cuda *cuda, const pmb_group *group, pmb_status status);
+
+/* pmb_cuda_emit.cu */
+pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
 
 /* pmb_cuda_host.cu */
 void pmb_cuda_host_contexts(int change); /* contexts on GPUs have come (1) or gone (-1) */

@@ -51,6 +51,11 @@ void CheckEqual(const A& a, const B& b, const std::string& what, const char* fil
   } while (false)
 #define PMB_EQUAL(a, b, what) pmbtest::CheckEqual((a), (b), (what), __FILE__, __LINE__)
 
+inline bool Has(const std::string& text, const std::string& part)
+{
+  return text.find(part) != std::string::npos;
+}
+
 // --- images ---------------------------------------------------------------------------------------------------------
 
 using Field = std::function<double(int i, int j, int k)>; // i, j, k from 0, whatever the extent

@@ -25,11 +25,6 @@ namespace
 const int CPU = vtkPMBContourFilter::CPU;
 const int GPU = vtkPMBContourFilter::GPU;
 
-bool Has(const std::string& text, const std::string& part)
-{
-  return text.find(part) != std::string::npos;
-}
-
 vtkSmartPointer<vtkImageData> Volume()
 {
   auto image = MakeImage(60, 50, 40, VTK_FLOAT, Gyroid(9.1));

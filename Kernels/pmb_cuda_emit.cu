@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Emit: the device's output arrays, the passes that fill them, and their way to the caller's. */
+#include "pmb_cuda.cuh"
+
+/* Reserves one output array; d_out stays NULL where nothing is wanted. */
+static pmb_status reserve_output(
+  pmb_cuda *cuda, int wanted, pmb_cuda_buffer *buffer, int64_t count, size_t size, void *d_out, const char *what)
+{
+  if (!wanted) {
+    return PMB_OK;
+  }
+  const pmb_status status = pmb_cuda_reserve(cuda, buffer, count + count / 8, size, what);
+  memcpy(d_out, &buffer->d_data, sizeof(void *));
+  return status;
+}
+
+/* Reserves the samples and points of the largest of the attributes. */
+static pmb_status reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh)
+{
+  const int64_t *dims = cuda->context->volume.dims, n = cuda->sizes.points;
+  size_t tuple = 0;
+  for (int64_t i = 0; i < mesh->attribute_count && n > 0; ++i) {
+    const size_t size = pmb_type_size(mesh->attributes[i].type) * (size_t)mesh->attributes[i].components;
+    tuple = size > tuple ? size : tuple;
+  }
+  if (tuple == 0) {
+    return PMB_OK;
+  }
+  const pmb_status status =
+    pmb_cuda_reserve(cuda, &cuda->attribute_in, dims[0] * dims[1] * dims[2], tuple, "an attribute (samples)");
+  return status == PMB_OK ? pmb_cuda_reserve(cuda, &cuda->attribute_out, n, tuple, "an attribute (points)") : status;
+}
+
+pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *out)
+{
+  const int64_t n = cuda->sizes.points, m = cuda->sizes.triangles;
+  const size_t real = pmb_type_size(mesh->point_type), id = pmb_type_size(mesh->id_type);
+  memset(out, 0, sizeof(*out));
+  out->point_base = base->points;
+  out->triangle_base = base->triangles;
+  out->point_type = mesh->point_type;
+  out->id_type = mesh->id_type;
+  out->point_room = n;
+  out->triangle_room = m;
+  const struct {
+    int wanted;
+    pmb_cuda_buffer *buffer;
+    int64_t count;
+    size_t size;
+    void *d_out;
+    const char *what;
+  } arrays[] = {
+    { mesh->points != NULL, &cuda->points, n, 3 * real, &out->d_points, "the points" },
+    { mesh->normals != NULL, &cuda->normals, n, 3 * sizeof(float), &out->d_normals, "the normals" },
+    { mesh->gradients != NULL, &cuda->gradients, n, 3 * sizeof(float), &out->d_gradients, "the gradients" },
+    { mesh->attribute_count > 0, &cuda->parameter, n, sizeof(double), &out->d_parameter, "the attributes" },
+    { mesh->attribute_count > 0, &cuda->sample, n, sizeof(int64_t), &out->d_sample, "the attributes" },
+    { mesh->triangles != NULL, &cuda->triangles, m, 3 * id, &out->d_triangles, "the triangles" },
+    { mesh->cells != NULL, &cuda->cells, m, sizeof(int64_t), &out->d_cells, "the cells" },
+  };
+  pmb_status status = PMB_OK;
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]) && status == PMB_OK; ++i) {
+    status = reserve_output(
+      cuda, arrays[i].wanted, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].d_out, arrays[i].what);
+  }
+  return status == PMB_OK ? reserve_attributes(cuda, mesh) : status;
+}
+
+/* What needs no GPU: the scalars and the offsets. */
+typedef struct fill_work {
+  const pmb_mesh *mesh;
+  const pmb_group *group;
+  pmb_sizes sizes; /* of the group */
+} fill_work;
+
+enum { FILL = 512 * 1024 }; /* elements of a part: a huge page or more, see pmb_cuda_transfer.cu */
+
+/* Scalars of points begin..end of the group. */
+static void fill_scalars(const pmb_mesh *mesh, const pmb_group *group, int64_t begin, int64_t end)
+{
+  for (int64_t n = 0, first = 0; n < group->count; first += group->sizes[n++].points) {
+    const int64_t last = first + group->sizes[n].points < end ? first + group->sizes[n].points : end;
+    for (int64_t i = first > begin ? first : begin; i < last; ++i) {
+      if (mesh->scalar_type == PMB_FLOAT32) {
+        ((float *)mesh->scalars)[group->base.points + i] = group->isovalues[n].f32;
+      } else {
+        ((double *)mesh->scalars)[group->base.points + i] = group->isovalues[n].value;
+      }
+    }
+  }
+}
+
+static void fill_part(void *data, int worker, size_t part)
+{
+  const fill_work *work = (const fill_work *)data;
+  const pmb_mesh *mesh = work->mesh;
+  const int64_t begin = (int64_t)part * FILL;
+  (void)worker;
+  if (mesh->scalars) {
+    fill_scalars(mesh, work->group, begin, begin + FILL);
+  }
+  for (int64_t i = begin; mesh->offsets && i < begin + FILL && i < work->sizes.triangles; ++i) {
+    const int64_t t = work->group->base.triangles + i;
+    if (mesh->id_type == PMB_INT32) {
+      ((int32_t *)mesh->offsets)[t] = (int32_t)(3 * t);
+    } else {
+      ((int64_t *)mesh->offsets)[t] = 3 * t;
+    }
+  }
+}
+
+static pmb_status fill(pmb_cuda *cuda, void *data)
+{
+  fill_work *work = (fill_work *)data;
+  pmb_crew *crew = &cuda->context->crew;
+  const int64_t points = work->mesh->scalars ? work->sizes.points : 0;
+  const int64_t triangles = work->mesh->offsets ? work->sizes.triangles : 0;
+  const int64_t longest = points > triangles ? points : triangles;
+  const double end = crew->fraction_end;
+  crew->fraction_end = crew->fraction_begin;
+  const int finished =
+    pmb_crew_loop(crew, &cuda->context->memory, (size_t)((longest + FILL - 1) / FILL), fill_part, work);
+  crew->fraction_end = end;
+  return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
+}
+
+/* One attribute: up, interpolated, and back. */
+static pmb_status emit_attribute(
+  pmb_cuda *cuda, const pmb_attribute *a, int64_t points, int64_t before, const pmb_cuda_output *out)
+{
+  pmb_crew *crew = &cuda->context->crew;
+  const double end = crew->fraction_end;
+  const int64_t *dims = cuda->context->volume.dims;
+  const size_t tuple = pmb_type_size(a->type) * (size_t)a->components;
+  const int64_t samples = dims[0] * dims[1] * dims[2];
+  crew->fraction_end = (crew->fraction_begin + end) / 2;
+  pmb_status status = pmb_cuda_upload_array(cuda, a->samples, (size_t)samples * tuple, cuda->attribute_in.d_data);
+  if (status == PMB_OK) {
+    status = pmb_cuda_attribute(cuda, a, points, cuda->attribute_in.d_data, cuda->attribute_out.d_data, out);
+  }
+  crew->fraction_begin = crew->fraction_end;
+  crew->fraction_end = end;
+  if (status == PMB_OK) {
+    const pmb_cuda_copy copy = { cuda->points_done, cuda->attribute_out.d_data,
+      (char *)a->output + (size_t)before * tuple, (size_t)points * tuple };
+    PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->points_done, cuda->compute));
+    status = pmb_cuda_download(cuda, &copy, 1, NULL, NULL);
+  }
+  return status;
+}
+
+static pmb_status emit_attributes(
+  pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *out)
+{
+  pmb_crew *crew = &cuda->context->crew;
+  const double begin = crew->fraction_begin, length = crew->fraction_end - begin;
+  const double n = (double)mesh->attribute_count;
+  pmb_status status = PMB_OK;
+  for (int64_t i = 0; i < mesh->attribute_count && cuda->sizes.points > 0 && status == PMB_OK; ++i) {
+    crew->fraction_begin = begin + length * (double)i / n;
+    crew->fraction_end = begin + length * (double)(i + 1) / n;
+    status = emit_attribute(cuda, &mesh->attributes[i], cuda->sizes.points, base->points, out);
+  }
+  crew->fraction_begin = crew->fraction_end = begin + length;
+  return status;
+}
+
+/* Brings all arrays of the mesh to their places behind the group's base, and fills in meanwhile what needs no GPU. */
+static pmb_status bring_all(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *out)
+{
+  const pmb_sizes *base = &group->base;
+  const size_t real = 3 * pmb_type_size(mesh->point_type), id = 3 * pmb_type_size(mesh->id_type);
+  const pmb_sizes size = cuda->sizes;
+  const struct {
+    cudaEvent_t ready;
+    const void *d_array;
+    void *array;
+    int64_t before, count;
+    size_t size;
+  } arrays[] = {
+    { cuda->points_done, out->d_points, mesh->points, base->points, size.points, real },
+    { cuda->points_done, out->d_normals, mesh->normals, base->points, size.points, 3 * sizeof(float) },
+    { cuda->points_done, out->d_gradients, mesh->gradients, base->points, size.points, 3 * sizeof(float) },
+    { cuda->triangles_done, out->d_triangles, mesh->triangles, base->triangles, size.triangles, id },
+    { cuda->triangles_done, out->d_cells, mesh->cells, base->triangles, size.triangles, sizeof(int64_t) },
+  };
+  pmb_cuda_copy copies[sizeof(arrays) / sizeof(arrays[0])];
+  fill_work work = { mesh, group, size };
+  int n = 0;
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    if (arrays[i].array && arrays[i].count > 0) {
+      copies[n].ready = arrays[i].ready;
+      copies[n].d_from = arrays[i].d_array;
+      copies[n].to = (char *)arrays[i].array + (size_t)arrays[i].before * arrays[i].size;
+      copies[n].bytes = (size_t)arrays[i].count * arrays[i].size;
+      ++n;
+    }
+  }
+  return pmb_cuda_download(cuda, copies, n, fill, &work);
+}
+
+/* Emits, in a call that holds the volume, what is counted. */
+static pmb_status emit_counted(
+  pmb_context *context, const pmb_group *group, const pmb_mesh *mesh, pmb_cuda_output *out)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  pmb_crew *crew = &context->crew;
+  const double end = crew->fraction_end, share = mesh->attribute_count > 0 ? 0.5 : 1;
+  pmb_status status = pmb_cuda_make_output(cuda, mesh, &group->base, out);
+  if (status == PMB_OK && (out->d_points || out->d_normals || out->d_gradients || out->d_parameter)) {
+    status = pmb_cuda_vertices(cuda, out);
+  }
+  if (status == PMB_OK) {
+    PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));
+  }
+  if (status == PMB_OK && (out->d_triangles || out->d_cells)) {
+    status = pmb_cuda_triangles(cuda, out);
+  }
+  if (status == PMB_OK) {
+    PMB_CUDA_TRY(context, cudaEventRecord(cuda->triangles_done, cuda->compute));
+    crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
+    status = bring_all(cuda, group, mesh, out);
+    crew->fraction_begin = crew->fraction_end;
+    crew->fraction_end = end;
+  }
+  return status == PMB_OK ? emit_attributes(cuda, &group->base, mesh, out) : status;
+}
+
+pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  pmb_cuda_output out;
+  if (cuda->empty) {
+    return PMB_OK;
+  }
+  pmb_status status = pmb_cuda_begin(cuda, 0.5);
+  if (status != PMB_OK) {
+    return status;
+  }
+  if (!cuda->counted) { /* another context needed the memory */
+    status = pmb_cuda_count_group(context, group);
+  }
+  if (status == PMB_OK) {
+    status = emit_counted(context, group, mesh, &out);
+  }
+  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
+  pmb_cuda_make_way(cuda, group, status);
+  pmb_cuda_end(cuda);
+  if (status == PMB_OK) {
+    status = pmb_cuda_check(context, error, "vertices and triangles");
+  }
+  if (status == PMB_OK && !pmb_crew_report(&context->crew, context->crew.fraction_end)) {
+    status = pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+  }
+  return status;
+}
