@@ -385,39 +385,33 @@ static void real_fault(int n)
   exit(test_failures() ? 1 : 10 + failed);
 }
 
+/* One process with a fault and none beside it: traps of eight at a time made the others fail too and at last cost an
+ * H200 (driver 580) its working order, until it was reset. So they are only run where somebody asks for them. */
 static void real_faults(void)
 {
-  enum { AT_ONCE = 8 };
+  enum { NOWHERE = 2 };
   const char *position = getenv("PMB_TEST_TRAP");
   const int stride = is_short() ? 11 : 4;
   int counts[STEPS] = { 0 };
   if (position) real_fault(atoi(position));
-  for (int n = 1; counts[NONE] < AT_ONCE && n < 1000; n += AT_ONCE * stride) {
-    pid_t children[AT_ONCE];
+  if (!getenv("PMB_TEST_REAL_FAULTS"))
+    test_skip("set PMB_TEST_REAL_FAULTS to run it; it may leave a GPU that has to be reset");
+  for (int n = 1; counts[NONE] < NOWHERE && n < 1000 && !test_failures(); n += stride) {
+    char text[16];
+    int status = 0;
     fflush(NULL);
-    for (int i = 0; i < AT_ONCE; i++) {
-      char text[16];
-      snprintf(text, sizeof text, "%d", n + i * stride);
-      children[i] = fork();
-      if (children[i] == 0) {
-        setenv("PMB_TEST_TRAP", text, 1);
-        execl("/proc/self/exe", "pmb_test_gpu_faults", "real_faults", (char *)NULL);
-        _exit(99);
-      }
+    snprintf(text, sizeof text, "%d", n);
+    const pid_t child = fork();
+    if (child == 0) {
+      setenv("PMB_TEST_TRAP", text, 1);
+      execl("/proc/self/exe", "pmb_test_gpu_faults", "real_faults", (char *)NULL);
+      _exit(99);
     }
-    int skipped = 0;
-    for (int i = 0; i < AT_ONCE; i++) {
-      int status = 0;
-      waitpid(children[i], &status, 0);
-      const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-      skipped += code == 77;
-      if (code == 77) continue;
-      CHECK(code >= 10 && code < 10 + STEPS, "a fault at call %d: exit code %d (1000: killed by a signal)",
-        n + i * stride, code);
-      if (code >= 10 && code < 10 + STEPS) counts[code - 10]++;
-    }
-    if (skipped == AT_ONCE) test_skip("there is no GPU");
-    if (test_failures()) break;
+    waitpid(child, &status, 0);
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+    if (code == 77) test_skip("there is no GPU");
+    CHECK(code >= 10 && code < 10 + STEPS, "a fault at call %d: exit code %d (1000: killed by a signal)", n, code);
+    if (code >= 10 && code < 10 + STEPS) counts[code - 10]++;
   }
   printf("  failed in create %d, bind %d, count %d, emit %d, nowhere %d times\n", counts[CREATE], counts[BIND],
     counts[COUNT], counts[EMIT], counts[NONE]);
