@@ -329,7 +329,9 @@ void pmb_cuda_make_way(pmb_cuda *cuda, const pmb_group *group, pmb_status status
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
 
 /* pmb_cuda_host.cu */
-void pmb_cuda_host_contexts(int change); /* contexts on GPUs have come (1) or gone (-1) */
+void pmb_cuda_host_contexts(int change, int device); /* a context has come (1) or gone (-1) */
+void *pmb_cuda_host_take(size_t bytes); /* pmb_host_allocate and pmb_host_release in the context's own calls */
+void pmb_cuda_host_give(void *memory);
 int pmb_cuda_host_is_pinned(const void *memory, size_t bytes);
 cudaError_t pmb_cuda_host_pin(void *memory, size_t bytes); /* of the pool */
 

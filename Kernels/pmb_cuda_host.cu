@@ -27,7 +27,7 @@ typedef struct host_block {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static host_block *blocks;
 static uint64_t clock_of_allocations;
-static int contexts;
+static int contexts, device_in_use = -1; /* of the last context, -1: there was none */
 
 static int is_pinned(const host_block *block)
 {
@@ -119,7 +119,7 @@ static void pin(host_block *block)
   }
 }
 
-extern "C" void *pmb_host_allocate(size_t bytes)
+void *pmb_cuda_host_take(size_t bytes)
 {
   if (bytes == 0 || bytes > SIZE_MAX / 4) {
     return NULL;
@@ -158,7 +158,7 @@ extern "C" void *pmb_host_allocate(size_t bytes)
   return block->memory;
 }
 
-extern "C" void pmb_host_release(void *memory)
+void pmb_cuda_host_give(void *memory)
 {
   host_block *list = NULL;
   pthread_mutex_lock(&lock);
@@ -176,7 +176,7 @@ extern "C" void pmb_host_release(void *memory)
   free_blocks(list);
 }
 
-extern "C" void pmb_host_trim(void)
+static void trim(void)
 {
   pthread_mutex_lock(&lock);
   host_block *list = take_out(UINT64_MAX);
@@ -184,14 +184,45 @@ extern "C" void pmb_host_trim(void)
   free_blocks(list);
 }
 
-void pmb_cuda_host_contexts(int change)
+/* A thread that has not called CUDA yet would wake the first GPU, where this process may not be at home. */
+static void enter_device_in_use(void)
+{
+  const int device = __atomic_load_n(&device_in_use, __ATOMIC_RELAXED);
+  if (device >= 0) {
+    cudaSetDevice(device);
+    cudaGetLastError();
+  }
+}
+
+extern "C" void *pmb_host_allocate(size_t bytes)
+{
+  enter_device_in_use();
+  return pmb_cuda_host_take(bytes);
+}
+
+extern "C" void pmb_host_release(void *memory)
+{
+  enter_device_in_use();
+  pmb_cuda_host_give(memory);
+}
+
+extern "C" void pmb_host_trim(void)
+{
+  enter_device_in_use();
+  trim();
+}
+
+void pmb_cuda_host_contexts(int change, int device)
 {
   pthread_mutex_lock(&lock);
   contexts += change;
+  if (change > 0) {
+    __atomic_store_n(&device_in_use, device, __ATOMIC_RELAXED);
+  }
   const int none = contexts == 0;
   pthread_mutex_unlock(&lock);
   if (none) {
-    pmb_host_trim();
+    trim();
   }
 }
 

@@ -64,7 +64,7 @@ void pmb_cuda_join(pmb_cuda *cuda)
   cuda->next = contexts;
   contexts = cuda;
   pthread_mutex_unlock(&lock);
-  pmb_cuda_host_contexts(1);
+  pmb_cuda_host_contexts(1, cuda->device);
 }
 
 void pmb_cuda_part(pmb_cuda *cuda)
@@ -78,7 +78,7 @@ void pmb_cuda_part(pmb_cuda *cuda)
   }
   pthread_mutex_unlock(&lock);
   pmb_cuda_settle();
-  pmb_cuda_host_contexts(-1);
+  pmb_cuda_host_contexts(-1, cuda->device);
 }
 
 /* ---- memory ---- */

@@ -96,7 +96,7 @@ static void give_ring(pmb_cuda *cuda)
 {
   if (cuda->ring) {
     count_host_bytes(cuda, -(int64_t)(PMB_CUDA_SLOTS * cuda->slot_bytes));
-    pmb_host_release(cuda->ring);
+    pmb_cuda_host_give(cuda->ring);
     cuda->ring = NULL;
   }
 }
@@ -109,7 +109,7 @@ static pmb_status take_ring(pmb_cuda *cuda, size_t bytes, size_t largest)
     slot *= 2;
   }
   cuda->slot_bytes = slot;
-  cuda->ring = (char *)pmb_host_allocate(PMB_CUDA_SLOTS * slot);
+  cuda->ring = (char *)pmb_cuda_host_take(PMB_CUDA_SLOTS * slot);
   if (!cuda->ring) {
     return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY, "no memory for a transfer's %zu bytes", PMB_CUDA_SLOTS * slot);
   }

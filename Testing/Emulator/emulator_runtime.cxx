@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * CUDA's runtime, on the CPU: see emulator.h. One device; everything is under one lock. */
+ * CUDA's runtime, on the CPU: see emulator.h. As many devices as PMB_EMULATOR_GPUS says, else one; they share memory and
+ * fail together. Everything is under one lock. */
 #include "emulator.h"
 
 #include <errno.h>
@@ -19,6 +20,7 @@ typedef std::function<cudaError_t()> operation;
 struct CUstream_st {
   std::deque<operation> waiting;
   uint64_t enqueued, done; /* operations */
+  int device;
 };
 
 struct CUevent_st {
@@ -45,6 +47,7 @@ std::map<emulator_any, int> &allowed_shared = *new std::map<emulator_any, int>()
 cudaError_t failure; /* of the device: all calls report it until it is reset */
 int dead;            /* as drivers do it after a failure: this process cannot use it again */
 thread_local cudaError_t last_error;
+thread_local int current_device;
 
 cudaError_t report(cudaError_t error)
 {
@@ -63,6 +66,12 @@ size_t limit_of_device(void)
 {
   static const size_t limit = (size_t)emulator_setting("PMB_EMULATOR_MEMORY", (uint64_t)4 << 30);
   return limit;
+}
+
+int device_count(void)
+{
+  static const int count = (int)emulator_setting("PMB_EMULATOR_GPUS", 1);
+  return count;
 }
 
 /* ---- streams ---- */
@@ -109,7 +118,7 @@ cudaError_t enqueue(cudaStream_t given, operation work)
   if (state_of_device() != cudaSuccess) {
     return state_of_device();
   }
-  if (!is_known(stream)) {
+  if (!is_known(stream) || (given && given->device != current_device)) {
     return cudaErrorInvalidResourceHandle;
   }
   stream->waiting.push_back(std::move(work));
@@ -203,25 +212,29 @@ void emulator_revive(void)
 cudaError_t cudaGetDeviceCount(int *count)
 {
   const locked guard(lock);
-  *count = 1;
+  *count = device_count();
   return report(state_of_device());
 }
 
 cudaError_t cudaGetDevice(int *device)
 {
-  *device = 0;
+  *device = current_device;
   return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device)
 {
   const locked guard(lock);
-  return report(device == 0 ? state_of_device() : cudaErrorInvalidDevice);
+  if (device < 0 || device >= device_count()) {
+    return report(cudaErrorInvalidDevice);
+  }
+  current_device = device;
+  return report(state_of_device());
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device)
 {
-  if (device != 0) {
+  if (device < 0 || device >= device_count()) {
     return report(cudaErrorInvalidDevice);
   }
   switch (attribute) {
@@ -254,7 +267,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 {
-  if (device != 0) {
+  if (device < 0 || device >= device_count()) {
     return report(cudaErrorInvalidDevice);
   }
   memset(properties, 0, sizeof(*properties));
@@ -483,6 +496,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
   const locked guard(lock);
   if (state_of_device() == cudaSuccess) {
     *stream = new CUstream_st();
+    (*stream)->device = current_device;
     streams.insert(*stream);
   }
   return report(state_of_device());
