@@ -16,6 +16,14 @@ static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
   for (int i = 0; i < PMB_CUDA_SLOTS; ++i) {
     PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->slot_done[i], cudaEventDisableTiming));
   }
+  cudaError_t error = cudaSuccess;
+  for (int i = 0; i < PMB_CUDA_PARTS && error == cudaSuccess; ++i) {
+    error = cudaEventCreateWithFlags(&cuda->part_done[i], cudaEventDisableTiming);
+  }
+  const pmb_status status = pmb_cuda_check(context, error, "cudaEventCreateWithFlags");
+  if (status != PMB_OK) {
+    return status;
+  }
   PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->range_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->points_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->triangles_done, cudaEventDisableTiming));
@@ -78,6 +86,11 @@ static void free_streams(pmb_cuda *cuda)
   for (int i = 0; i < PMB_CUDA_SLOTS; ++i) {
     if (cuda->slot_done[i]) {
       cudaEventDestroy(cuda->slot_done[i]);
+    }
+  }
+  for (int i = 0; i < PMB_CUDA_PARTS; ++i) {
+    if (cuda->part_done[i]) {
+      cudaEventDestroy(cuda->part_done[i]);
     }
   }
   if (cuda->range_done) {

@@ -34,6 +34,8 @@ enum {
   PMB_CUDA_SELECT_MANY = 32,  /* likewise in large volumes */
   PMB_CUDA_LAYERS = 8,        /* layers of bricks that a warp walks through in summarize */
   PMB_CUDA_SLOTS = 4,         /* pieces of a transfer that are under way at a time */
+  PMB_CUDA_PARTS = 64,        /* likewise, where each host thread handles its own */
+  PMB_CUDA_HUGE = 2 << 20,    /* bytes of a huge page of the host */
   PMB_CUDA_DEVICES = 64       /* GPUs of a machine, at most */
 };
 
@@ -167,9 +169,9 @@ typedef struct pmb_cuda {
   uint64_t last_used;
   int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
   cudaStream_t compute, copy;
-  cudaEvent_t slot_done[PMB_CUDA_SLOTS], range_done, points_done, triangles_done;
-  char *ring; /* of a transfer under way: pinned, PMB_CUDA_SLOTS times slot_bytes */
-  size_t slot_bytes;
+  cudaEvent_t slot_done[PMB_CUDA_SLOTS], part_done[PMB_CUDA_PARTS], range_done, points_done, triangles_done;
+  char *ring; /* of a transfer under way: pinned */
+  size_t ring_bytes;
   pmb_cuda_totals *totals; /* pinned */
   void *ranges;            /* pinned: parts of the volume's range; NULL until needed */
   pmb_cuda_volume *volume; /* the bound one */
@@ -339,6 +341,10 @@ cudaError_t pmb_cuda_host_pin(void *memory, size_t bytes); /* of the pool */
 /* Brings the volume to the device; calls `arrived` whenever more slices are there, on the compute stream. */
 pmb_status pmb_cuda_upload(pmb_cuda *cuda, void *d_samples, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices));
 pmb_status pmb_cuda_upload_array(pmb_cuda *cuda, const void *array, size_t bytes, void *d_array);
+pmb_status pmb_cuda_take_ring(pmb_cuda *cuda, size_t bytes);
+void pmb_cuda_give_ring(pmb_cuda *cuda); /* if there is one */
+
+/* pmb_cuda_download.cu */
 /* An array on its way back to the host, when `ready` has come on the compute stream. */
 typedef struct pmb_cuda_copy {
   cudaEvent_t ready;
