@@ -160,6 +160,15 @@ typedef struct pmb_cuda_volume {
   int64_t nonfinite_bricks;
 } pmb_cuda_volume;
 
+/* Pinned slots that the parts of a transfer go through in turn: part n through slot n modulo `slots`. */
+typedef struct pmb_cuda_ring {
+  char *memory;              /* NULL: not taken */
+  size_t bytes, part, parts; /* of the memory, of a part; how many parts there are */
+  int slots;
+  int error;                   /* cudaError_t, the first; atomic */
+  size_t sent[PMB_CUDA_PARTS]; /* 1 + the part that was sent last, by slot; atomic */
+} pmb_cuda_ring;
+
 typedef struct pmb_cuda {
   pmb_context *context;
   struct pmb_cuda *next;
@@ -170,8 +179,7 @@ typedef struct pmb_cuda {
   int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
   cudaStream_t compute, copy;
   cudaEvent_t slot_done[PMB_CUDA_SLOTS], part_done[PMB_CUDA_PARTS], range_done, points_done, triangles_done;
-  char *ring; /* of a transfer under way: pinned */
-  size_t ring_bytes;
+  pmb_cuda_ring ring;      /* of the transfer under way */
   pmb_cuda_totals *totals; /* pinned */
   void *ranges;            /* pinned: parts of the volume's range; NULL until needed */
   pmb_cuda_volume *volume; /* the bound one */
@@ -341,8 +349,14 @@ cudaError_t pmb_cuda_host_pin(void *memory, size_t bytes); /* of the pool */
 /* Brings the volume to the device; calls `arrived` whenever more slices are there, on the compute stream. */
 pmb_status pmb_cuda_upload(pmb_cuda *cuda, void *d_samples, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices));
 pmb_status pmb_cuda_upload_array(pmb_cuda *cuda, const void *array, size_t bytes, void *d_array);
-pmb_status pmb_cuda_take_ring(pmb_cuda *cuda, size_t bytes);
+size_t pmb_cuda_part_of(size_t bytes); /* of a transfer */
+pmb_status pmb_cuda_take_ring(pmb_cuda *cuda, size_t part, size_t parts);
 void pmb_cuda_give_ring(pmb_cuda *cuda); /* if there is one */
+char *pmb_cuda_ring_slot(const pmb_cuda_ring *ring, size_t n);
+int pmb_cuda_ring_failed(const pmb_cuda_ring *ring);
+void pmb_cuda_ring_note(pmb_cuda_ring *ring, cudaError_t error); /* the first error stays */
+void pmb_cuda_ring_sent(pmb_cuda *cuda, size_t n);
+int pmb_cuda_ring_await(pmb_cuda *cuda, size_t n); /* until part n has left its slot, or come there; 0: failed */
 
 /* pmb_cuda_download.cu */
 /* An array on its way back to the host, when `ready` has come on the compute stream. */

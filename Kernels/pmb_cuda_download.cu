@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The way back to the host: pinned arrays at once, ordinary ones through a ring of pinned slots. There a host thread takes
- * the next part of an array, waits until it is in its slot, puts it into its place, and sends for the part that comes into
- * the slot next. So threads wait for nothing but copies, while those that are the first to write to memory take long. */
+ * The way back to the host: pinned arrays at once, ordinary ones through the ring. There a host thread takes the next part
+ * of an array, waits until it is in its slot, puts it into its place, and sends for the part that comes into the slot
+ * next. */
 #include <pthread.h>
-#include <sched.h>
 
 #include "pmb_cuda.cuh"
 
@@ -11,8 +10,6 @@ enum { ARRAYS = 8 };
 
 /* Bytes of a piece of a pinned array. */
 static const size_t PIECE = 128 * 1024 * 1024;
-/* Bytes of a slot: a huge page, since several threads would clear the same one, or less of small meshes. */
-static const size_t PART = PMB_CUDA_HUGE, SMALL_PART = 256 * 1024, SMALL = 16 * 1024 * 1024;
 
 static int is_pinned(const pmb_cuda_copy *copy)
 {
@@ -88,31 +85,16 @@ static pmb_status bring_pinned(pmb_cuda *cuda, const pmb_cuda_copy *copies, int 
 
 /* ---- ordinary arrays ---- */
 
-/* Parts of all arrays, in order; part n goes through slot n modulo `slots`. */
+/* Parts of all arrays, in order. */
 typedef struct drain {
   pmb_cuda *cuda;
   pmb_cuda_copy copies[ARRAYS];
   size_t first[ARRAYS]; /* part of each */
-  int count, slots;
+  int count;
   size_t part, parts;
   pthread_mutex_t sending;
-  int awaited;                 /* arrays whose kernels the copies wait for */
-  size_t sent[PMB_CUDA_PARTS]; /* 1 + the part that was sent for last, by slot; atomic */
-  int error;                   /* cudaError_t; atomic */
+  int awaited; /* arrays whose kernels the copies wait for */
 } drain;
-
-static int failed(const drain *d)
-{
-  return __atomic_load_n(&d->error, __ATOMIC_ACQUIRE) != cudaSuccess;
-}
-
-static void note_error(drain *d, cudaError_t error)
-{
-  error = pmb_cuda_faulty(error);
-  if (error != cudaSuccess && !failed(d)) {
-    __atomic_store_n(&d->error, (int)error, __ATOMIC_RELEASE);
-  }
-}
 
 /* Where part n lies in its array; its bytes. */
 static size_t find_part(const drain *d, size_t n, int *array, size_t *at)
@@ -127,79 +109,54 @@ static size_t find_part(const drain *d, size_t n, int *array, size_t *at)
   return left < d->part ? left : d->part;
 }
 
-static char *slot_of(const drain *d, size_t n)
-{
-  return d->cuda->ring + n % (size_t)d->slots * d->part;
-}
-
 static void send_for(drain *d, size_t n)
 {
-  const int slot = (int)(n % (size_t)d->slots);
+  pmb_cuda *cuda = d->cuda;
   int array;
   size_t at;
   const size_t bytes = find_part(d, n, &array, &at);
-  const pmb_cuda_copy *copy = &d->copies[array];
+  const char *d_from = (const char *)d->copies[array].d_from + at;
   pthread_mutex_lock(&d->sending);
   for (; d->awaited <= array; ++d->awaited) {
-    note_error(d, cudaStreamWaitEvent(d->cuda->copy, d->copies[d->awaited].ready, 0));
+    pmb_cuda_ring_note(&cuda->ring, cudaStreamWaitEvent(cuda->copy, d->copies[d->awaited].ready, 0));
   }
-  note_error(
-    d, cudaMemcpyAsync(slot_of(d, n), (const char *)copy->d_from + at, bytes, cudaMemcpyDeviceToHost, d->cuda->copy));
-  note_error(d, cudaEventRecord(d->cuda->part_done[slot], d->cuda->copy));
+  pmb_cuda_ring_note(&cuda->ring,
+    cudaMemcpyAsync(pmb_cuda_ring_slot(&cuda->ring, n), d_from, bytes, cudaMemcpyDeviceToHost, cuda->copy));
+  pmb_cuda_ring_sent(cuda, n);
   pthread_mutex_unlock(&d->sending);
-  __atomic_store_n(&d->sent[slot], n + 1, __ATOMIC_RELEASE);
 }
 
 static void drain_part(void *data, int, size_t n)
 {
   drain *d = (drain *)data;
-  const int slot = (int)(n % (size_t)d->slots);
+  const size_t next = n + (size_t)d->cuda->ring.slots;
   int array;
   size_t at;
   const size_t bytes = find_part(d, n, &array, &at);
-  cudaSetDevice(d->cuda->device); /* of this thread */
-  while (__atomic_load_n(&d->sent[slot], __ATOMIC_ACQUIRE) != n + 1) {
-    if (failed(d)) {
-      return; /* whoever had the slot before may not have sent for this part */
-    }
-    sched_yield();
-  }
-  note_error(d, cudaEventSynchronize(d->cuda->part_done[slot]));
-  if (!failed(d)) {
-    memcpy((char *)d->copies[array].to + at, slot_of(d, n), bytes);
-    if (n + (size_t)d->slots < d->parts) {
-      send_for(d, n + (size_t)d->slots);
+  if (pmb_cuda_ring_await(d->cuda, n)) {
+    memcpy((char *)d->copies[array].to + at, pmb_cuda_ring_slot(&d->cuda->ring, n), bytes);
+    if (next < d->parts) {
+      send_for(d, next);
     }
   }
-}
-
-/* Twice as many slots as threads, so that copies are under way while all of them write. */
-static int slots_for(const pmb_crew *crew, size_t parts)
-{
-  const int most = crew->workers < 4 ? 8 : crew->workers < PMB_CUDA_PARTS / 2 ? 2 * crew->workers : PMB_CUDA_PARTS;
-  return parts < (size_t)most ? (int)parts : most;
 }
 
 static pmb_status bring_ordinary(pmb_cuda *cuda, drain *d)
 {
-  pmb_crew *crew = &cuda->context->crew;
-  d->slots = slots_for(crew, d->parts);
-  pmb_status status = pmb_cuda_take_ring(cuda, (size_t)d->slots * d->part);
+  pmb_status status = pmb_cuda_take_ring(cuda, d->part, d->parts);
   if (status != PMB_OK) {
     return status;
   }
   pthread_mutex_init(&d->sending, NULL);
-  for (size_t n = 0; n < (size_t)d->slots && !failed(d); ++n) {
+  for (size_t n = 0; n < (size_t)cuda->ring.slots && !pmb_cuda_ring_failed(&cuda->ring); ++n) {
     send_for(d, n);
   }
-  const int finished = pmb_crew_loop(crew, &cuda->context->memory, d->parts, drain_part, d);
+  const int finished = pmb_crew_loop(&cuda->context->crew, &cuda->context->memory, d->parts, drain_part, d);
   pthread_mutex_destroy(&d->sending);
-  if (failed(d)) {
-    status = pmb_cuda_failed(cuda->context, (cudaError_t)d->error, "download");
-  } else if (!finished) {
-    status = pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
+  if (pmb_cuda_ring_failed(&cuda->ring)) {
+    return pmb_cuda_failed(cuda->context, (cudaError_t)cuda->ring.error, "download");
   }
-  return status;
+  return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
 }
 
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
@@ -217,7 +174,7 @@ pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int co
       d.copies[d.count++] = copies[i];
     }
   }
-  d.part = ordinary < SMALL ? SMALL_PART : PART;
+  d.part = pmb_cuda_part_of(ordinary);
   for (int i = 0; i < d.count; ++i) {
     d.first[i] = d.parts;
     d.parts += (d.copies[i].bytes + d.part - 1) / d.part;

@@ -1,19 +1,148 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The way to the device: through a ring of pinned slots that several host threads fill while the copies run. */
+ * The way to the device, and the ring of pinned slots for this way and the way back.
+ *
+ * What is transferred is cut into parts, which go through the ring's slots in turn. Each host thread takes the next part,
+ * waits until its slot is free, fills it, and sends all that is filled and next in order; so threads wait for nothing but
+ * copies. */
+#include <pthread.h>
+#include <sched.h>
+
 #include "pmb_cuda.cuh"
 
-/* Bytes that a thread handles at a time, and those of a slot. */
-static const size_t PART = 256 * 1024, SLOT = 8 * 1024 * 1024;
+/* ---- the ring ---- */
 
-/* A slot's work on the host, in parts. */
-typedef struct host_work {
-  const pmb_volume *volume; /* packing, or NULL: a plain copy */
-  int64_t pitch, begin;     /* packing: first element of the slot in the pitched volume */
-  size_t size;
+/* A huge page is touched by one thread. */
+static void touch_page(void *data, int, size_t i)
+{
+  const pmb_cuda_ring *ring = (const pmb_cuda_ring *)data;
+  for (size_t at = i * PMB_CUDA_HUGE; at < ring->bytes && at < (i + 1) * PMB_CUDA_HUGE; at += 4096) {
+    ring->memory[at] = 0;
+  }
+}
+
+static void count_host_bytes(pmb_cuda *cuda, int64_t bytes)
+{
+  pmb_memory *memory = &cuda->context->memory;
+  memory->bytes += bytes;
+  memory->peak = memory->bytes > memory->peak ? memory->bytes : memory->peak;
+}
+
+/* Twice as many slots as threads, so that copies are under way while all of them write. */
+static int slots_for(const pmb_crew *crew, size_t parts)
+{
+  const int most = crew->workers < 4 ? 8 : crew->workers < PMB_CUDA_PARTS / 2 ? 2 * crew->workers : PMB_CUDA_PARTS;
+  return parts < (size_t)most ? (int)parts : most;
+}
+
+/* A huge page, since several threads would clear the same one, or less of a small transfer. */
+size_t pmb_cuda_part_of(size_t bytes)
+{
+  return bytes < (size_t)8 * PMB_CUDA_HUGE ? PMB_CUDA_HUGE / 8 : PMB_CUDA_HUGE;
+}
+
+void pmb_cuda_give_ring(pmb_cuda *cuda)
+{
+  if (cuda->ring.memory) {
+    count_host_bytes(cuda, -(int64_t)cuda->ring.bytes);
+    pmb_cuda_host_give(cuda->ring.memory);
+    cuda->ring.memory = NULL;
+  }
+}
+
+static pmb_status pin_ring(pmb_cuda *cuda)
+{
+  pmb_cuda_ring *ring = &cuda->ring;
+  pmb_crew *crew = &cuda->context->crew;
+  const double end = crew->fraction_end;
+  if (pmb_cuda_host_is_pinned(ring->memory, ring->bytes)) {
+    return PMB_OK;
+  }
+  crew->fraction_end = crew->fraction_begin;
+  const int finished =
+    pmb_crew_loop(crew, &cuda->context->memory, (ring->bytes + PMB_CUDA_HUGE - 1) / PMB_CUDA_HUGE, touch_page, ring);
+  crew->fraction_end = end;
+  return finished
+    ? pmb_cuda_check(cuda->context, pmb_cuda_host_pin(ring->memory, ring->bytes), "pinning a transfer's ring")
+    : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
+}
+
+pmb_status pmb_cuda_take_ring(pmb_cuda *cuda, size_t part, size_t parts)
+{
+  pmb_cuda_ring *ring = &cuda->ring;
+  memset(ring, 0, sizeof(*ring));
+  ring->part = part;
+  ring->parts = parts;
+  ring->slots = slots_for(&cuda->context->crew, parts);
+  ring->bytes = (size_t)ring->slots * part;
+  ring->memory = (char *)pmb_cuda_host_take(ring->bytes);
+  if (!ring->memory) {
+    return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY, "no memory for a transfer's %zu bytes", ring->bytes);
+  }
+  count_host_bytes(cuda, (int64_t)ring->bytes);
+  const pmb_status status = pin_ring(cuda);
+  if (status != PMB_OK) {
+    pmb_cuda_give_ring(cuda);
+  }
+  return status;
+}
+
+char *pmb_cuda_ring_slot(const pmb_cuda_ring *ring, size_t n)
+{
+  return ring->memory + n % (size_t)ring->slots * ring->part;
+}
+
+int pmb_cuda_ring_failed(const pmb_cuda_ring *ring)
+{
+  return __atomic_load_n(&ring->error, __ATOMIC_ACQUIRE) != cudaSuccess;
+}
+
+void pmb_cuda_ring_note(pmb_cuda_ring *ring, cudaError_t error)
+{
+  error = pmb_cuda_faulty(error);
+  if (error != cudaSuccess && !pmb_cuda_ring_failed(ring)) {
+    __atomic_store_n(&ring->error, (int)error, __ATOMIC_RELEASE);
+  }
+}
+
+void pmb_cuda_ring_sent(pmb_cuda *cuda, size_t n)
+{
+  const size_t slot = n % (size_t)cuda->ring.slots;
+  pmb_cuda_ring_note(&cuda->ring, cudaEventRecord(cuda->part_done[slot], cuda->copy));
+  __atomic_store_n(&cuda->ring.sent[slot], n + 1, __ATOMIC_RELEASE);
+}
+
+int pmb_cuda_ring_await(pmb_cuda *cuda, size_t n)
+{
+  pmb_cuda_ring *ring = &cuda->ring;
+  const size_t slot = n % (size_t)ring->slots;
+  while (__atomic_load_n(&ring->sent[slot], __ATOMIC_ACQUIRE) != n + 1) {
+    if (pmb_cuda_ring_failed(ring)) {
+      return 0; /* it may never be sent */
+    }
+    sched_yield();
+  }
+  cudaSetDevice(cuda->device); /* of this thread */
+  pmb_cuda_ring_note(ring, cudaEventSynchronize(cuda->part_done[slot]));
+  return !pmb_cuda_ring_failed(ring);
+}
+
+/* ---- up ---- */
+
+/* A volume, packed into rows of `pitch` samples, or an array as it is. */
+typedef struct feed {
+  pmb_cuda *cuda;
+  const pmb_volume *volume; /* NULL: an array */
+  int64_t pitch;
+  size_t size; /* of a sample */
   const char *from;
-  char *to;
+  char *d_to;
   size_t bytes;
-} host_work;
+  pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices); /* may be NULL */
+  pmb_status status;                                     /* that it gave */
+  pthread_mutex_t sending;
+  size_t next;                   /* part to send */
+  size_t filled[PMB_CUDA_PARTS]; /* 1 + the part filled last, by slot; atomic */
+} feed;
 
 static void copy_row(char *to, const char *from, int64_t n, int64_t stride, size_t size)
 {
@@ -27,7 +156,7 @@ static void copy_row(char *to, const char *from, int64_t n, int64_t stride, size
 }
 
 /* Elements begin..end of the pitched volume; the last sample of a row fills it. */
-static void pack(const host_work *work, int64_t begin, int64_t end, char *to)
+static void pack(const feed *work, int64_t begin, int64_t end, char *to)
 {
   const pmb_volume *v = work->volume;
   while (begin < end) {
@@ -44,155 +173,108 @@ static void pack(const host_work *work, int64_t begin, int64_t end, char *to)
   }
 }
 
-static void host_part(void *data, int worker, size_t i)
+static int is_packed(const feed *work)
 {
-  const host_work *work = (const host_work *)data;
-  const size_t at = i * PART;
-  const size_t bytes = work->bytes - at < PART ? work->bytes - at : PART;
-  (void)worker;
-  if (work->volume) {
-    const int64_t begin = work->begin + (int64_t)(at / work->size);
-    pack(work, begin, begin + (int64_t)(bytes / work->size), work->to + at);
+  const int64_t *dims = work->volume->dims, *strides = work->volume->strides;
+  return strides[0] == 1 && work->pitch == dims[0] && strides[1] == dims[0] && strides[2] == dims[0] * dims[1];
+}
+
+static size_t bytes_of_part(const feed *work, size_t n)
+{
+  const size_t at = n * work->cuda->ring.part;
+  return work->bytes - at < work->cuda->ring.part ? work->bytes - at : work->cuda->ring.part;
+}
+
+/* Sends a part, and has done what can be done with what has come. */
+static void send_part(feed *work, size_t n)
+{
+  pmb_cuda *cuda = work->cuda;
+  const size_t at = n * cuda->ring.part, bytes = bytes_of_part(work, n);
+  pmb_cuda_ring_note(&cuda->ring,
+    cudaMemcpyAsync(work->d_to + at, pmb_cuda_ring_slot(&cuda->ring, n), bytes, cudaMemcpyHostToDevice, cuda->copy));
+  pmb_cuda_ring_sent(cuda, n);
+  if (work->arrived && !pmb_cuda_ring_failed(&cuda->ring)) {
+    const size_t slot = n % (size_t)cuda->ring.slots;
+    pmb_cuda_ring_note(&cuda->ring, cudaStreamWaitEvent(cuda->compute, cuda->part_done[slot], 0));
+    work->status = work->arrived(cuda, (int64_t)((at + bytes) / work->size) / cuda->job.slice);
+    if (work->status != PMB_OK) {
+      work->arrived = NULL;
+      __atomic_store_n(&cuda->ring.error, (int)cudaErrorUnknown, __ATOMIC_RELEASE); /* stops the others */
+    }
+  }
+}
+
+static void feed_part(void *data, int, size_t n)
+{
+  feed *work = (feed *)data;
+  pmb_cuda_ring *ring = &work->cuda->ring;
+  const size_t at = n * ring->part, bytes = bytes_of_part(work, n), slots = (size_t)ring->slots;
+  char *slot = pmb_cuda_ring_slot(ring, n);
+  if (n >= slots && !pmb_cuda_ring_await(work->cuda, n - slots)) {
+    return;
+  }
+  if (work->volume && !is_packed(work)) {
+    pack(work, (int64_t)(at / work->size), (int64_t)((at + bytes) / work->size), slot);
   } else {
-    memcpy(work->to + at, work->from + at, bytes);
+    memcpy(slot, work->from + at, bytes);
   }
+  pthread_mutex_lock(&work->sending);
+  work->filled[n % slots] = n + 1;
+  while (
+    work->next < ring->parts && work->filled[work->next % slots] == work->next + 1 && !pmb_cuda_ring_failed(ring)) {
+    cudaSetDevice(work->cuda->device); /* of this thread */
+    send_part(work, work->next++);
+  }
+  pthread_mutex_unlock(&work->sending);
 }
 
-/* Fills a slot with all threads; `end` of the whole call is then done. */
-static pmb_status fill_slot(pmb_cuda *cuda, host_work *work, double begin, double end)
+static pmb_status send(feed *work)
 {
+  pmb_cuda *cuda = work->cuda;
   pmb_crew *crew = &cuda->context->crew;
-  const double all_begin = crew->fraction_begin, all_end = crew->fraction_end;
-  crew->fraction_begin = all_begin + (all_end - all_begin) * begin;
-  crew->fraction_end = all_begin + (all_end - all_begin) * end;
-  const int finished = pmb_crew_loop(crew, &cuda->context->memory, (work->bytes + PART - 1) / PART, host_part, work);
-  crew->fraction_begin = all_begin;
-  crew->fraction_end = all_end;
-  return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
-}
-
-/* A huge page is touched by one thread. */
-static void touch_page(void *data, int, size_t i)
-{
-  pmb_cuda *cuda = (pmb_cuda *)data;
-  for (size_t at = i * PMB_CUDA_HUGE; at < cuda->ring_bytes && at < (i + 1) * PMB_CUDA_HUGE; at += 4096) {
-    cuda->ring[at] = 0;
-  }
-}
-
-static void count_host_bytes(pmb_cuda *cuda, int64_t bytes)
-{
-  pmb_memory *memory = &cuda->context->memory;
-  memory->bytes += bytes;
-  memory->peak = memory->bytes > memory->peak ? memory->bytes : memory->peak;
-}
-
-void pmb_cuda_give_ring(pmb_cuda *cuda)
-{
-  if (cuda->ring) {
-    count_host_bytes(cuda, -(int64_t)cuda->ring_bytes);
-    pmb_cuda_host_give(cuda->ring);
-    cuda->ring = NULL;
-  }
-}
-
-pmb_status pmb_cuda_take_ring(pmb_cuda *cuda, size_t bytes)
-{
-  pmb_crew *crew = &cuda->context->crew;
-  const double end = crew->fraction_end;
-  pmb_status status = PMB_OK;
-  cuda->ring = (char *)pmb_cuda_host_take(bytes);
-  if (!cuda->ring) {
-    return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY, "no memory for a transfer's %zu bytes", bytes);
-  }
-  cuda->ring_bytes = bytes;
-  count_host_bytes(cuda, (int64_t)bytes);
-  if (!pmb_cuda_host_is_pinned(cuda->ring, bytes)) {
-    crew->fraction_end = crew->fraction_begin;
-    if (!pmb_crew_loop(crew, &cuda->context->memory, (bytes + PMB_CUDA_HUGE - 1) / PMB_CUDA_HUGE, touch_page, cuda)) {
-      status = pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
-    }
-    crew->fraction_end = end;
-    if (status == PMB_OK) {
-      status = pmb_cuda_check(cuda->context, pmb_cuda_host_pin(cuda->ring, bytes), "pinning a transfer's ring");
-    }
-  }
+  const size_t part = pmb_cuda_part_of(work->bytes), parts = (work->bytes + part - 1) / part;
+  pmb_status status = pmb_cuda_take_ring(cuda, part, parts);
   if (status != PMB_OK) {
-    pmb_cuda_give_ring(cuda);
+    return status;
   }
-  return status;
-}
-
-/* Small transfers take small slots. */
-static size_t slot_for(size_t bytes)
-{
-  size_t slot = 64 * 1024;
-  while (slot < SLOT && slot * PMB_CUDA_SLOTS < bytes) {
-    slot *= 2;
+  pthread_mutex_init(&work->sending, NULL);
+  const int finished = pmb_crew_loop(crew, &cuda->context->memory, parts, feed_part, work);
+  pthread_mutex_destroy(&work->sending);
+  if (work->status != PMB_OK) {
+    status = work->status;
+  } else if (pmb_cuda_ring_failed(&cuda->ring)) {
+    status = pmb_cuda_failed(cuda->context, (cudaError_t)cuda->ring.error, "upload");
+  } else if (!finished) {
+    status = pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
   }
-  return slot;
-}
-
-/* Fills slots and sends them to d_to; work.bytes etc. are set per slot. arrived: after every slot; may be NULL. */
-static pmb_status send_slots(
-  pmb_cuda *cuda, host_work work, size_t bytes, char *d_to, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices))
-{
-  pmb_status status = PMB_OK;
-  const char *from = work.from;
-  const size_t slot_bytes = cuda->ring_bytes / PMB_CUDA_SLOTS;
-  size_t at = 0;
-  for (int n = 0; at < bytes && status == PMB_OK; ++n) {
-    const int slot = n % PMB_CUDA_SLOTS;
-    if (n >= PMB_CUDA_SLOTS) {
-      PMB_CUDA_TRY(cuda->context, cudaEventSynchronize(cuda->slot_done[slot]));
-    }
-    work.bytes = bytes - at < slot_bytes ? bytes - at : slot_bytes;
-    work.begin = (int64_t)(at / work.size);
-    work.from = from ? from + at : NULL;
-    work.to = cuda->ring + slot * slot_bytes;
-    status = fill_slot(cuda, &work, (double)at / (double)bytes, (double)(at + work.bytes) / (double)bytes);
-    if (status == PMB_OK) {
-      PMB_CUDA_TRY(
-        cuda->context, cudaMemcpyAsync(d_to + at, work.to, work.bytes, cudaMemcpyHostToDevice, cuda->copy));
-      PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->slot_done[slot], cuda->copy));
-      at += work.bytes;
-      if (arrived) {
-        PMB_CUDA_TRY(cuda->context, cudaStreamWaitEvent(cuda->compute, cuda->slot_done[slot], 0));
-        status = arrived(cuda, (int64_t)(at / work.size) / cuda->job.slice);
-      }
-    }
-  }
-  return status;
-}
-
-static pmb_status send(
-  pmb_cuda *cuda, const host_work &work, size_t bytes, char *d_to, pmb_status (*arrived)(pmb_cuda *, int64_t))
-{
-  pmb_status status = pmb_cuda_take_ring(cuda, PMB_CUDA_SLOTS * slot_for(bytes));
-  if (status == PMB_OK) {
-    status = send_slots(cuda, work, bytes, d_to, arrived);
-    /* The ring goes back to the pool: nothing may read it any more, whatever has happened. */
-    const cudaError_t error = cudaStreamSynchronize(cuda->copy);
-    status = status == PMB_OK ? pmb_cuda_check(cuda->context, error, "upload") : status;
-    pmb_cuda_give_ring(cuda);
-  }
-  return status;
+  /* The ring goes back to the pool: nothing may read it any more, whatever has happened. */
+  const cudaError_t error = cudaStreamSynchronize(cuda->copy);
+  pmb_cuda_give_ring(cuda);
+  return status == PMB_OK ? pmb_cuda_check(cuda->context, error, "upload") : status;
 }
 
 pmb_status pmb_cuda_upload(pmb_cuda *cuda, void *d_samples, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices))
 {
   const pmb_volume *volume = &cuda->context->volume;
-  host_work work = {};
+  feed work = {};
+  work.cuda = cuda;
   work.volume = volume;
   work.pitch = cuda->job.pitch;
   work.size = pmb_type_size(volume->type);
-  return send(cuda, work, (size_t)(cuda->job.slice * volume->dims[2]) * work.size, (char *)d_samples, arrived);
+  work.from = (const char *)volume->samples;
+  work.d_to = (char *)d_samples;
+  work.bytes = (size_t)(cuda->job.slice * volume->dims[2]) * work.size;
+  work.arrived = arrived;
+  return send(&work);
 }
 
 pmb_status pmb_cuda_upload_array(pmb_cuda *cuda, const void *array, size_t bytes, void *d_array)
 {
-  host_work work = {};
+  feed work = {};
+  work.cuda = cuda;
   work.size = 1;
   work.from = (const char *)array;
-  return send(cuda, work, bytes, (char *)d_array, NULL);
+  work.d_to = (char *)d_array;
+  work.bytes = bytes;
+  return send(&work);
 }
