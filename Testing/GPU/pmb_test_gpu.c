@@ -167,6 +167,37 @@ static void large(void)
   pair_free(&p);
 }
 
+/* More parts than a transfer has slots, with few and many host threads, of packed and padded rows. */
+static void transfers(void)
+{
+  static const int threads[] = { 1, 2, 5, 40 };
+  const int64_t ny = is_short() ? 64 : 512, nz = is_short() ? 160 : 310;
+  const double isovalue = 50;
+  pmb_context *cpu = cpu_new();
+  for (int n = 0; n < 8; n++) {
+    const int64_t nx = n % 2 ? 509 : 512;
+    pmb_context *gpu = NULL;
+    const pmb_options options = {
+      .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .threads = threads[n / 2]
+    };
+    test_volume v;
+    pair p = { .cpu = cpu };
+    if (pmb_create(&options, &gpu) == PMB_UNAVAILABLE) test_skip("%s", pmb_error(NULL));
+    p.gpu = gpu;
+    volume_make(&v, PMB_UINT8, nx, ny, nz, LAYOUT_PACKED);
+    for (int64_t k = 0; k < nz; k++)
+      memset((char *)v.memory + k * nx * ny, k * 7 % 40 == 0 ? (int)(k % 90) : 0, (size_t)(nx * ny));
+    test_about("%lld x %lld x %lld, %d threads", (long long)nx, (long long)ny, (long long)nz, threads[n / 2]);
+    bind_both(&p, &v);
+    extract_both(&p, &isovalue, 1, 0, PMB_FLOAT32, PMB_INT32);
+    extract_both(&p, &isovalue, 1, 1, PMB_FLOAT64, PMB_INT64);
+    CHECK(p.triangles > 100000, "only %lld triangles", (long long)p.triangles);
+    volume_free(&v);
+    pmb_destroy(gpu);
+  }
+  pmb_destroy(cpu);
+}
+
 /* So many bricks that select goes another way: a column of samples, nearly all 0. */
 static void many_bricks(void)
 {
@@ -537,6 +568,7 @@ TEST_MAIN(
   CASE(says_what_it_is)
   CASE(without_a_gpu)
   CASE(large)
+  CASE(transfers)
   CASE(many_bricks)
   CASE(fuzz)
   CASE(counts_come_round)
