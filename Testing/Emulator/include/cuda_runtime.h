@@ -578,6 +578,9 @@ enum {
   cudaHostAllocDefault = 0
 };
 
+struct cudaFuncAttributes {
+  int ptxVersion, binaryVersion;
+};
 struct cudaDeviceProp {
   char name[256];
   size_t totalGlobalMem, sharedMemPerBlockOptin;
@@ -689,6 +692,13 @@ template <class... PARAMETERS>
 static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(PARAMETERS...), cudaFuncAttribute attribute, int value)
 {
   return emulator_set_attribute((emulator_any)kernel, attribute, value);
+}
+
+/* Of code for a device of 9.0. */
+template <class KERNEL> static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, KERNEL)
+{
+  attributes->ptxVersion = attributes->binaryVersion = 90;
+  return cudaSuccess;
 }
 
 template <class KERNEL>

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass vertices where most bricks are active, in float32 volumes on devices that copy boxes of a volume on their own (from
+ * 9.0): a block has a group of 2 x 2 x 2 bricks with their samples in a tile of shared memory, a warp each. */
+#include "pmb_cuda_brick.cuh"
+
+#if CUDART_VERSION >= 12000
+
+#include <cuda.h>
+
+/* Whether the code is for a device that can. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define TILES 1
+#else
+#define TILES 0
+#endif
+
+enum { GROUP_BLOCKS = 4 /* of a multiprocessor */ };
+
+/* ---- samples ---- */
+
+/* A tile: the samples of 2 x 2 x 2 bricks with one sample below and two above, its rows of whole 16 bytes. */
+template <class T> struct tile_of {
+  enum {
+    BRICKS = 2, /* along each axis */
+    SIDE = BRICKS * PMB_BRICK_Y + 3,
+    PAD = 16 / sizeof(T),
+    WIDTH = BRICKS * PMB_BRICK_X + 2 * PAD,
+    SLICE = WIDTH * SIDE,
+    SAMPLES = SLICE * SIDE
+  };
+};
+
+/* What lies outside the volume repeats its border. */
+template <class T> struct tile_samples {
+  enum { BY_EDGE = 0, ONE_ISOVALUE = 1 };
+  const T *origin;
+  int inner;
+};
+
+template <class T>
+static __device__ __forceinline__ void locate(
+  const pmb_cuda_job &, const pmb_cuda_box &, int inner, tile_samples<T> *samples)
+{
+  samples->inner = inner;
+}
+
+/* A warp's place in the block's group, by axis. */
+static __device__ __forceinline__ int place_in_group(int axis)
+{
+  return (int)(threadIdx.x >> (5 + axis) & 1);
+}
+
+template <class T>
+static __device__ __forceinline__ pmb_cuda_box box_of(const pmb_cuda_job &job, uint32_t, const tile_samples<T> &)
+{
+  return pmb_cuda_box_at(job, 0, 2 * blockIdx.x + place_in_group(0), 2 * blockIdx.y + place_in_group(1),
+    2 * blockIdx.z + place_in_group(2));
+}
+
+/* From a tile: what lies outside the volume is there, only the factors differ at its border. */
+template <class T>
+static __device__ __forceinline__ void read_surrounding(const vertex_setting &setting, const tile_samples<T> &samples,
+  int x, int row, const point_of<T> &p, surrounding<typename pmb_cuda_real<T>::type> *s)
+{
+  typedef typename pmb_cuda_real<T>::type real;
+  const int steps[3] = { 1, tile_of<T>::WIDTH, tile_of<T>::SLICE };
+  const T *low = samples.origin + (x + steps[1] * (row & 3) + steps[2] * (row >> 2));
+  const T *high = low + (p.kind == 0 ? 1 : p.kind == 1 ? steps[1] : p.kind == 2 ? steps[2] : 0);
+  s->ends[0] = lifted(low[0]);
+  s->ends[1] = lifted(high[0]);
+  if (samples.inner) {
+#pragma unroll
+    for (int a = 0; a < 3; ++a) {
+      s->low[a] = difference(lifted(low[-steps[a]]), lifted(low[steps[a]]), (real)0.5);
+      s->high[a] = difference(lifted(high[-steps[a]]), lifted(high[steps[a]]), (real)0.5);
+    }
+    return;
+  }
+#pragma unroll
+  for (int a = 0; a < 3; ++a) {
+    const int place = p.low[a], upper = place + (p.kind == a), last = setting.job.dims[a] - 1;
+    const real low_factor = place <= 0 || place >= last ? (real)1 : (real)0.5;
+    const real high_factor = upper <= 0 || upper >= last ? (real)1 : (real)0.5;
+    s->low[a] = difference(lifted(low[-steps[a]]), lifted(low[steps[a]]), low_factor);
+    s->high[a] = difference(lifted(high[-steps[a]]), lifted(high[steps[a]]), high_factor);
+  }
+}
+
+/* ---- tiles ---- */
+
+#if TILES
+
+/* Fills a tile; coordinates of its first sample. One thread calls it. */
+static __device__ __forceinline__ void start_tile(
+  const CUtensorMap *map, int x, int y, int z, uint32_t bytes, void *tile, uint64_t *arrived)
+{
+#if defined(__CUDA_ARCH__)
+  const uint32_t barrier = (uint32_t)__cvta_generic_to_shared(arrived);
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
+               "%4}], [%5];" ::"r"((uint32_t)__cvta_generic_to_shared(tile)),
+               "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier)
+               : "memory");
+#elif !defined(__NVCC__)
+  (void)arrived;
+  emulator_copy_box(map, x, y, z, bytes, tile);
+#endif
+}
+
+static __device__ __forceinline__ void wait_for_tile(uint64_t *arrived)
+{
+#if defined(__CUDA_ARCH__)
+  const uint32_t barrier = (uint32_t)__cvta_generic_to_shared(arrived);
+  uint32_t done = 0;
+  while (!done) {
+    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+                 : "=r"(done)
+                 : "r"(barrier)
+                 : "memory");
+  }
+#else
+  (void)arrived;
+#endif
+}
+
+/* Repeats the volume's border along an axis of the tile, which has first as its first own sample there. step: from
+ * sample to sample; n, inner, outer: how many there are across, and their steps. */
+template <class T>
+static __device__ __forceinline__ void repeat_border(
+  T *tile, int first, int own, int dim, int at, int step, int inner_count, int inner, int outer_count, int outer)
+{
+  const int above = dim - first; /* the first sample outside */
+  if (first > 0 && above > own + 1) {
+    return;
+  }
+  /* Unrolled, nvcc 13.0 adds a step too much to the addresses from the second sample on. */
+#pragma unroll 1
+  for (int i = threadIdx.x; i < inner_count * outer_count; i += PMB_CUDA_THREADS) {
+    T *row = tile + at + inner * (i % inner_count) + outer * (i / inner_count);
+    if (first == 0) {
+      row[-step] = row[0];
+    }
+    if (above <= own + 1) {
+      row[above * step] = row[(above - 1) * step];
+    }
+  }
+  __syncthreads();
+}
+
+/* Index of the warp's active brick in the block's group; UINT32_MAX if there is none. */
+static __device__ __forceinline__ uint32_t index_in_group(const pmb_cuda_job &job)
+{
+  const uint32_t x = 2 * blockIdx.x + place_in_group(0), y = 2 * blockIdx.y + place_in_group(1);
+  const uint32_t z = 2 * blockIdx.z + place_in_group(2), brick = x + job.bricks[0] * (y + job.bricks[1] * z);
+  if (x >= job.bricks[0] || y >= job.bricks[1] || z >= job.bricks[2]) {
+    return UINT32_MAX;
+  }
+  const uint2 map = job.d_map[brick >> 5];
+  const uint32_t bit = brick & 31;
+  return map.x >> bit & 1 ? map.y + __popc(map.x & ((1u << bit) - 1)) : UINT32_MAX;
+}
+
+/* The bricks of a block's group of 2 x 2 x 2, with their samples in a tile. */
+template <class T>
+static __device__ __forceinline__ void emit_group(
+  const vertex_setting &setting, const CUtensorMap *map, T *tile, vertex_scratch *scratch, uint64_t *arrived)
+{
+  enum { SIDE = tile_of<T>::SIDE, PAD = tile_of<T>::PAD, WIDTH = tile_of<T>::WIDTH, SLICE = tile_of<T>::SLICE };
+  const pmb_cuda_job &job = setting.job;
+  const int x = 2 * PMB_BRICK_X * blockIdx.x, y = 2 * PMB_BRICK_Y * blockIdx.y, z = 2 * PMB_BRICK_Z * blockIdx.z;
+  if (threadIdx.x == 0) {
+    start_tile(map, x - PAD, y - 1, z - 1, sizeof(T) * tile_of<T>::SAMPLES, tile, arrived);
+  }
+  const uint32_t active = min(job.d_counters->active, job.record_capacity), index = index_in_group(job);
+  const uint32_t head = read_head(source_of_lane(job), index, active);
+  __syncthreads();
+  wait_for_tile(arrived);
+  repeat_border<T>(tile, x, 2 * PMB_BRICK_X, job.dims[0], PAD, 1, SIDE, WIDTH, SIDE, SLICE);
+  repeat_border<T>(tile, y, 2 * PMB_BRICK_Y, job.dims[1], WIDTH, WIDTH, WIDTH, 1, SIDE, SLICE);
+  repeat_border<T>(tile, z, 2 * PMB_BRICK_Z, job.dims[2], SLICE, SLICE, WIDTH, 1, SIDE, WIDTH);
+  const tile_samples<T> samples = { tile + PAD + PMB_BRICK_X * place_in_group(0) +
+      WIDTH * (1 + PMB_BRICK_Y * place_in_group(1)) + SLICE * (1 + PMB_BRICK_Z * place_in_group(2)),
+    0 };
+  if (emit_brick<T, false>(setting, head, scratch, samples)) {
+    if ((threadIdx.x & 31) == 0) {
+      scratch->careful[0] = index;
+    }
+    __syncwarp();
+    call_again<T>(setting, active, scratch, 1);
+  }
+}
+
+#endif
+
+template <class T> static __host__ __device__ constexpr size_t tile_bytes()
+{
+  return (sizeof(T) * tile_of<T>::SAMPLES + 127) / 128 * 128;
+}
+
+/* For volumes with many active bricks, on devices that copy boxes on their own. */
+template <class T, int FLAGS>
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS, GROUP_BLOCKS)
+  grouped_vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
+    const __grid_constant__ CUtensorMap map, const __grid_constant__ int flags)
+{
+#if TILES
+  extern __shared__ __align__(128) uint4 shared_memory[];
+  char *room = (char *)shared_memory;
+  const vertex_setting setting = { job, output, FLAGS == ANY ? flags : FLAGS };
+  vertex_scratch *scratch = (vertex_scratch *)(room + tile_bytes<T>());
+  emit_group(setting, &map, (T *)room, scratch + (threadIdx.x >> 5), (uint64_t *)(scratch + PMB_CUDA_WARPS));
+#endif
+}
+
+/* ---- launching ---- */
+
+typedef CUresult (*encode_function)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+  const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
+  CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+/* Describes the volume to the copy engine; 0 if it cannot be. */
+template <class T> static int describe_volume(const pmb_cuda_job *job, CUtensorMap *map)
+{
+  enum { SIDE = tile_of<T>::SIDE, WIDTH = tile_of<T>::WIDTH };
+  const cuuint64_t dims[3] = { (cuuint64_t)job->pitch, (cuuint64_t)job->dims[1], (cuuint64_t)job->dims[2] };
+  const cuuint64_t strides[2] = { job->pitch * sizeof(T), job->slice * sizeof(T) };
+  const cuuint32_t box[3] = { WIDTH, SIDE, SIDE }, steps[3] = { 1, 1, 1 };
+  const CUtensorMapDataType type = sizeof(T) == 1 ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+    : sizeof(T) == 2                              ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                                                  : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+  void *encode = NULL;
+  cudaDriverEntryPointQueryResult found;
+#if CUDART_VERSION >= 12050
+  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
+#else
+  cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found);
+#endif
+  return found == cudaDriverEntryPointSuccess && encode &&
+    ((encode_function)encode)(map, type, 3, (void *)job->d_samples, dims, strides, box, steps,
+      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+template <class T, int FLAGS>
+static cudaError_t launch_groups(pmb_cuda *cuda, const pmb_cuda_output *output, const CUtensorMap &map, int flags)
+{
+  const pmb_cuda_job *job = &cuda->job;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((job->bricks[0] + 1) / 2, (job->bricks[1] + 1) / 2, (job->bricks[2] + 1) / 2);
+  config.blockDim = dim3(PMB_CUDA_THREADS);
+  config.dynamicSmemBytes = tile_bytes<T>() + PMB_CUDA_WARPS * sizeof(vertex_scratch) + sizeof(uint64_t);
+  config.stream = cuda->compute;
+  cudaFuncSetAttribute(
+    grouped_vertices_kernel<T, FLAGS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)config.dynamicSmemBytes);
+  return cudaLaunchKernelEx(&config, grouped_vertices_kernel<T, FLAGS>, *job, *output, map, flags);
+}
+
+int pmb_cuda_vertices_of_groups(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error)
+{
+  const pmb_cuda_job *job = &cuda->job;
+  cudaFuncAttributes attributes;
+  CUtensorMap map;
+  if (cuda->context->volume.type != PMB_FLOAT32 || job->isovalue_count > 1 ||
+    cuda->context->active_bricks < job->brick_count / 2 || job->bricks[1] > 100000 || job->bricks[2] > 100000 ||
+    cudaFuncGetAttributes(&attributes, grouped_vertices_kernel<float, ANY>) != cudaSuccess ||
+    attributes.ptxVersion < 90 || !describe_volume<float>(job, &map)) {
+    cudaGetLastError();
+    return 0;
+  }
+  *error = flags == USUAL ? launch_groups<float, USUAL>(cuda, output, map, flags)
+                          : launch_groups<float, ANY>(cuda, output, map, flags);
+  return 1;
+}
+
+#else
+
+int pmb_cuda_vertices_of_groups(pmb_cuda *, const pmb_cuda_output *, int, cudaError_t *)
+{
+  return 0;
+}
+
+#endif
