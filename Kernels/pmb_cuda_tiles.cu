@@ -109,6 +109,7 @@ static __device__ __forceinline__ void start_tile(
 #endif
 }
 
+/* The thread that has started it calls this. */
 static __device__ __forceinline__ void wait_for_tile(uint64_t *arrived)
 {
 #if defined(__CUDA_ARCH__)
@@ -175,8 +176,10 @@ static __device__ __forceinline__ void emit_group(
   }
   const uint32_t active = min(job.d_counters->active, job.record_capacity), index = index_in_group(job);
   const uint32_t head = read_head(source_of_lane(job), index, active);
+  if (threadIdx.x == 0) {
+    wait_for_tile(arrived);
+  }
   __syncthreads();
-  wait_for_tile(arrived);
   repeat_border<T>(tile, x, 2 * PMB_BRICK_X, job.dims[0], PAD, 1, SIDE, WIDTH, SIDE, SLICE);
   repeat_border<T>(tile, y, 2 * PMB_BRICK_Y, job.dims[1], WIDTH, WIDTH, WIDTH, 1, SIDE, SLICE);
   repeat_border<T>(tile, z, 2 * PMB_BRICK_Z, job.dims[2], SLICE, SLICE, WIDTH, 1, SIDE, WIDTH);
