@@ -90,22 +90,30 @@ static __device__ __forceinline__ void read_surrounding(const vertex_setting &se
 
 #if TILES
 
-/* Fills a tile; coordinates of its first sample. One thread calls it. */
+/* Fills a tile; coordinates of its first sample. One warp calls it. */
 static __device__ __forceinline__ void start_tile(
   const CUtensorMap *map, int x, int y, int z, uint32_t bytes, void *tile, uint64_t *arrived)
 {
 #if defined(__CUDA_ARCH__)
   const uint32_t barrier = (uint32_t)__cvta_generic_to_shared(arrived);
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
-               "%4}], [%5];" ::"r"((uint32_t)__cvta_generic_to_shared(tile)),
-               "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier)
-               : "memory");
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  __syncwarp(); /* for compute-sanitizer, which takes the instruction above for another lane's */
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+    asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
+      "%4}], [%5];" ::"r"((uint32_t)__cvta_generic_to_shared(tile)),
+      "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier)
+      : "memory");
+  }
 #elif !defined(__NVCC__)
-  (void)arrived;
-  emulator_copy_box(map, x, y, z, bytes, tile);
+  if (threadIdx.x == 0) {
+    (void)arrived;
+    emulator_copy_box(map, x, y, z, bytes, tile);
+  }
 #endif
 }
 
@@ -171,7 +179,7 @@ static __device__ __forceinline__ void emit_group(
   enum { SIDE = tile_of<T>::SIDE, PAD = tile_of<T>::PAD, WIDTH = tile_of<T>::WIDTH, SLICE = tile_of<T>::SLICE };
   const pmb_cuda_job &job = setting.job;
   const int x = 2 * PMB_BRICK_X * blockIdx.x, y = 2 * PMB_BRICK_Y * blockIdx.y, z = 2 * PMB_BRICK_Z * blockIdx.z;
-  if (threadIdx.x == 0) {
+  if (threadIdx.x < 32) {
     start_tile(map, x - PAD, y - 1, z - 1, sizeof(T) * tile_of<T>::SAMPLES, tile, arrived);
   }
   const uint32_t active = min(job.d_counters->active, job.record_capacity), index = index_in_group(job);

@@ -49,22 +49,28 @@ forbidden() { # a user who may not open the GPU's device; root shows it to nobod
   rm -r "$folder"
 }
 
-sanitize() { # TOOL PROGRAM CASE [OPTION...]
-  local tool=$1 program=$2 case=$3
+sanitize() { # TOOL PROGRAM CASE [OPTION...]: for initcheck from a build of its own, see Kernels/pmb_cuda_ids.cuh
+  local tool=$1 program=$2 case=$3 folder=$build
   shift 3
+  if [[ $tool == initcheck ]]; then folder=$build-plain; fi
+  [[ -x $folder/$program ]] || build_in "$folder" -DCMAKE_CUDA_FLAGS=-DPMB_CUDA_PLAIN_STORES
   PMB_TEST_SHORT=1 timeout "${LIMIT:-300}" compute-sanitizer --tool "$tool" "$@" --error-exitcode 9 \
-    "$build/$program" "$case" || { echo "FAILED: $tool $program $case"; return 1; }
+    "$folder/$program" "$case" || { echo "FAILED: $tool $program $case"; return 1; }
+}
+
+build_in() { # FOLDER [OPTION...]
+  local folder=$1
+  shift
+  cmake -S "$here" -B "$folder" -DPMB_CUDA_ARCHITECTURES="${ARCHITECTURES:-native}" "$@" > "$folder.log" 2>&1 ||
+    { cat "$folder.log"; exit 1; }
+  cmake --build "$folder" -j"$(nproc)" --target "${programs[@]}" >> "$folder.log" 2>&1 ||
+    { grep -E "error|Error" "$folder.log" | head -40; exit 1; }
 }
 
 for step in "${@:-build test faults sharing several sanitize sanitize-sharing bench}"; do
   for s in $step; do
     case $s in
-      build)
-        cmake -S "$here" -B "$build" -DPMB_CUDA_ARCHITECTURES="${ARCHITECTURES:-native}" > "$build.log" 2>&1 ||
-          { cat "$build.log"; exit 1; }
-        cmake --build "$build" -j"$(nproc)" --target "${programs[@]}" >> "$build.log" 2>&1 ||
-          { grep -E "error|Error" "$build.log" | head -40; exit 1; }
-        ;;
+      build) build_in "$build" ;;
       test) for case in $(cases pmb_test_gpu); do run pmb_test_gpu "$case" || failed=1; done ;;
       sharing) for case in $(cases pmb_test_gpu_sharing); do run pmb_test_gpu_sharing "$case" || failed=1; done ;;
       several) for case in $(cases pmb_test_gpu_several); do run pmb_test_gpu_several "$case" || failed=1; done ;;
