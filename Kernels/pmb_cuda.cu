@@ -347,7 +347,8 @@ static void point_job(pmb_cuda *cuda)
 /* Reserves room for `active` bricks and `exact` of them by the full rules. */
 static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t active, int64_t exact)
 {
-  const int64_t bricks = cuda->job.group_bricks;
+  const int64_t bricks = cuda->job.group_bricks, blocks = cuda->processors;
+  const int64_t select_tiles = bricks / pmb_cuda_select_tile(cuda->job.brick_count);
   const int64_t room = active > cuda->record_room ? active : cuda->record_room;
   const struct {
     pmb_cuda_buffer *buffer;
@@ -361,8 +362,8 @@ static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t 
     { &cuda->brick, room, sizeof(uint32_t), "the active bricks" },
     { &cuda->before, room + 1, sizeof(pmb_cuda_before), "the active bricks" },
     { &cuda->exact, exact, sizeof(pmb_cuda_exact), "the exact bricks" },
-    { &cuda->select_status, bricks / pmb_cuda_select_tile(cuda->job.brick_count), sizeof(uint64_t), "the scan" },
-    { &cuda->scan_status, cuda->processors, 2 * sizeof(uint64_t), "the scan" },
+    { &cuda->select_status, select_tiles > 2 * blocks ? select_tiles : 2 * blocks, sizeof(uint64_t), "the scan" },
+    { &cuda->scan_status, room / 32 + blocks, sizeof(uint64_t), "the scan" }, /* tiles of 32, all blocks' */
   };
   const size_t before = cuda->select_status.capacity + cuda->scan_status.capacity;
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {

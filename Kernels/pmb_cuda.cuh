@@ -74,7 +74,6 @@ typedef struct pmb_cuda_totals {
 /* The device's own counters. */
 typedef struct pmb_cuda_counters {
   uint32_t active, exact;
-  uint32_t arrived;                   /* blocks of classify */
   uint32_t first[PMB_CUDA_ISOVALUES]; /* as in the totals */
 } pmb_cuda_counters;
 
@@ -113,8 +112,8 @@ typedef struct pmb_cuda_job {
   uint32_t record_capacity;
   pmb_cuda_exact *d_exact;
   uint32_t exact_capacity;
-  uint64_t *d_select_status; /* per tile of select */
-  uint64_t *d_scan_status;   /* two per block of classify: points, triangles */
+  uint64_t *d_select_status; /* per tile of select; in classify's launch two per block */
+  uint64_t *d_scan_status;   /* per tile of classify: points | triangles << 24 */
   uint32_t epoch;            /* marks what was written in this count */
   pmb_cuda_counters *d_counters;
   pmb_cuda_totals *totals; /* pinned */
@@ -377,12 +376,19 @@ static inline int64_t pmb_cuda_select_tile(int64_t bricks)
   return (int64_t)32 * PMB_CUDA_SELECT_WARPS * (many ? PMB_CUDA_SELECT_MANY : PMB_CUDA_SELECT_BRICKS);
 }
 
+/* Whether classify's launch, a block on each multiprocessor, selects: a thread then has at most 32 bricks. */
+static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
+{
+  return cuda->job.isovalue_count == 1 &&
+    cuda->job.stride <= (int64_t)1024 * PMB_CUDA_SELECT_WARPS * cuda->processors;
+}
+
 /* The launchers: they only enqueue, on cuda->compute. */
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
 pmb_status pmb_cuda_enqueue_range(pmb_cuda *cuda);
 pmb_status pmb_cuda_take_range(pmb_cuda *cuda); /* waits for it; sets the context's range */
-pmb_status pmb_cuda_select(pmb_cuda *cuda);
-pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
+pmb_status pmb_cuda_select(pmb_cuda *cuda);     /* nothing, if classify does it */
+pmb_status pmb_cuda_classify(pmb_cuda *cuda);   /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
@@ -621,6 +627,19 @@ __device__ __forceinline__ uint64_t pmb_cuda_sum_of_warp(uint64_t value)
     value += __shfl_xor_sync(UINT32_MAX, value, step);
   }
   return value;
+}
+
+/* Sum over a warp; short code. */
+__device__ __forceinline__ uint32_t pmb_cuda_word_sum(uint32_t value)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(UINT32_MAX, value);
+#else
+  for (int step = 16; step > 0; step >>= 1) {
+    value += __shfl_xor_sync(UINT32_MAX, value, step);
+  }
+  return value;
+#endif
 }
 
 /* The sum of all tiles before `tile`; a whole warp calls it. status[tile * stride] is a tile's word. */

@@ -1,34 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
+ * Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). Smaller volumes' are selected in
+ * classify's launch. */
+#include "pmb_cuda_select.cuh"
 #include "pmb_cuda_words.cuh"
-
-/* See the CPU's `active`: min < isovalue <= max, or a sample may equal the isovalue. */
-template <class T> static __device__ __forceinline__ int is_active(const pmb_isovalue &isovalue, T low, T high)
-{
-  typedef typename pmb_cuda_real<T>::type real;
-  if (isovalue.join) {
-    const real value = sizeof(real) == 4 ? (real)isovalue.f32 : (real)isovalue.f64;
-    return !isovalue.none && (real)low <= value && (real)high >= value;
-  }
-  /* low > high where no sample is finite: such a brick is not active. */
-  return !(low > high) && !pmb_cuda_inside(isovalue, low) && pmb_cuda_inside(isovalue, high);
-}
-
-/* Sum over the lanes before this one and over the warps before; *total: of the block. */
-static __device__ __forceinline__ uint32_t block_sum_before(uint32_t value, uint32_t *warp_sums, uint32_t *total)
-{
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  const uint32_t inclusive = pmb_cuda_inclusive_sum(value);
-  if (lane == 31) {
-    warp_sums[warp] = inclusive;
-  }
-  __syncthreads();
-  uint32_t before = inclusive - value;
-  const uint32_t sums = pmb_cuda_inclusive_sum(warp_sums[lane]);
-  *total = __shfl_sync(UINT32_MAX, sums, 31);
-  before += __shfl_sync(UINT32_MAX, sums, warp) - warp_sums[warp];
-  return before;
-}
 
 /* The active bricks before a tile; publishes the tile's own. The whole first warp calls it. */
 static __device__ __forceinline__ uint32_t tiles_before(const pmb_cuda_job &job, uint32_t tile, uint32_t total)
@@ -98,7 +72,7 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SELECT_WARPS)
   const uint32_t tile = blockIdx.x, tile_begin = tile * BRICKS * 32 * PMB_CUDA_SELECT_WARPS;
   const uint32_t isovalue = job.isovalue_count > 1 ? pmb_cuda_divide(tile_begin, job.by_stride) : 0;
   if (tile == 0 && threadIdx.x == 0) {
-    job.d_counters->exact = job.d_counters->arrived = 0;
+    job.d_counters->exact = 0;
   }
   const uint32_t copy = isovalue * job.stride; /* where the isovalue's bricks begin */
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -116,18 +90,8 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SELECT_WARPS)
   }
   __syncthreads();
   const uint32_t before = shared_before + in_tile;
-  const uint32_t map_index = tile_begin / 32 + warp * BRICKS + lane;
-  if (lane < BRICKS) { /* also where a tile ends beyond the volume: triangles may look there */
-    job.d_map[map_index] = make_uint2(word, before);
-  }
-  for (uint32_t rest = __ballot_sync(UINT32_MAX, word != 0); rest; rest &= rest - 1) {
-    const int i = __ffs((int)rest) - 1;
-    const uint32_t bits = __shfl_sync(UINT32_MAX, word, i);
-    const uint32_t index = __shfl_sync(UINT32_MAX, before, i) + __popc(bits & ((1u << lane) - 1));
-    if (bits >> lane & 1 && index < job.record_capacity) {
-      job.d_brick[index] = tile_begin + (warp * BRICKS + i) * 32 + lane;
-    }
-  }
+  /* The words also where a tile ends beyond the volume: triangles may look there. */
+  list_bricks(job, word, before, tile_begin / 32 + warp * BRICKS, BRICKS);
   if (threadIdx.x == 0 && tile_begin == copy) {
     job.d_counters->first[isovalue] = job.totals->first[isovalue] = shared_before;
   }
@@ -146,6 +110,9 @@ template <class T, int BRICKS> static cudaError_t launch(pmb_cuda *cuda)
 pmb_status pmb_cuda_select(pmb_cuda *cuda)
 {
   cudaError_t error = cudaSuccess;
+  if (pmb_cuda_selects_in_classify(cuda)) {
+    return PMB_OK;
+  }
   if (pmb_cuda_select_tile(cuda->job.brick_count) > pmb_cuda_select_tile(0)) {
     PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = launch<T, PMB_CUDA_SELECT_MANY>(cuda)));
   } else {

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass scan, at the end of classify's launch: points and triangles before each active brick.
+ *
+ * Classify takes the list in turns, in each of which every block has a tile of it, at most a brick a warp. Every block
+ * tells the sums of its tiles and looks at those of all blocks, so that this is also where they wait for each other. */
+#ifndef PMB_CUDA_SCAN_CUH
+#define PMB_CUDA_SCAN_CUH
+
+#include "pmb_cuda.cuh"
+
+enum {
+  PMB_CUDA_SCAN_WARPS = 32, /* of a block of classify; there is one on each multiprocessor */
+  KEPT_TURNS = 32,          /* whose counts are in shared memory */
+  STATUS_READS = 5          /* of a lane, under way at a time */
+};
+
+/* Room of a block. */
+typedef struct scan_scratch {
+  uint32_t counts[KEPT_TURNS][PMB_CUDA_SCAN_WARPS + 1]; /* points | triangles << 16; rows begin in other banks */
+  pmb_cuda_before sums[PMB_CUDA_SCAN_WARPS];            /* of the turns that a warp scans */
+} scan_scratch;
+
+/* ---- which brick is whose ---- */
+
+typedef struct scan_tiles {
+  uint32_t active, turns, last; /* last: the first brick of the last turn */
+  uint32_t width;               /* of a tile in the last turn, an equal share; in the others it is full */
+} scan_tiles;
+
+static __device__ __forceinline__ scan_tiles tiles_of(uint32_t active)
+{
+  const uint32_t in_turn = gridDim.x * PMB_CUDA_SCAN_WARPS;
+  scan_tiles tiles;
+  tiles.active = active;
+  tiles.turns = active / in_turn + (active % in_turn != 0);
+  tiles.last = tiles.turns > 0 ? (tiles.turns - 1) * in_turn : 0;
+  tiles.width = (active - tiles.last + gridDim.x - 1) / gridDim.x;
+  return tiles;
+}
+
+/* Index of brick n of the block's tile; not below `active` if there is none. */
+static __device__ __forceinline__ uint32_t index_of(const scan_tiles &tiles, uint32_t turn, uint32_t n)
+{
+  if (turn + 1 < tiles.turns) {
+    return (turn * gridDim.x + blockIdx.x) * PMB_CUDA_SCAN_WARPS + n;
+  }
+  return turn < tiles.turns && n < tiles.width ? tiles.last + blockIdx.x * tiles.width + n : UINT32_MAX;
+}
+
+/* ---- counts ---- */
+
+/* Where the counts of other turns are, until what is before the brick is put in their place. */
+static __device__ __forceinline__ uint32_t *counts_of(const pmb_cuda_job &job, uint32_t index)
+{
+  return (uint32_t *)(job.d_before + index);
+}
+
+/* Puts down the counts of a warp's bricks of up to 32 turns that its lanes have kept; last: the last of these turns. */
+static __device__ __forceinline__ void put_counts(
+  const pmb_cuda_job &job, const scan_tiles &tiles, scan_scratch *scratch, uint32_t last, uint32_t kept)
+{
+  const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, turn = (last & ~31u) + lane;
+  if (last < KEPT_TURNS) {
+    scratch->counts[lane][warp] = kept;
+  } else if (turn <= last && index_of(tiles, turn, warp) < tiles.active) {
+    *counts_of(job, index_of(tiles, turn, warp)) = kept;
+  }
+}
+
+/* Lane n: the counts of brick n of the block's tile. */
+static __device__ __forceinline__ uint32_t take_counts(
+  const pmb_cuda_job &job, const scan_tiles &tiles, const scan_scratch *scratch, uint32_t turn)
+{
+  const uint32_t lane = threadIdx.x & 31, index = index_of(tiles, turn, lane);
+  if (index >= tiles.active) {
+    return 0;
+  }
+  return turn < KEPT_TURNS ? scratch->counts[turn][lane] : __ldcg(counts_of(job, index));
+}
+
+/* ---- sums ---- */
+
+/* Tells the sums of the block's tiles in some turns. */
+static __device__ __forceinline__ void tell_tiles(
+  const pmb_cuda_job &job, const scan_tiles &tiles, const scan_scratch *scratch, uint32_t begin, uint32_t end)
+{
+  volatile uint64_t *d_status = job.d_scan_status;
+#pragma unroll 1
+  for (uint32_t turn = begin; turn < end; ++turn) {
+    const uint32_t counts = take_counts(job, tiles, scratch, turn);
+    const uint32_t points = pmb_cuda_word_sum(counts & 0xffff), triangles = pmb_cuda_word_sum(counts >> 16);
+    if ((threadIdx.x & 31) == 0) {
+      d_status[(uint64_t)turn * gridDim.x + blockIdx.x] =
+        pmb_cuda_status(points | (uint64_t)triangles << 24, PMB_CUDA_PARTIAL, job.epoch);
+    }
+  }
+}
+
+/* The sums of the tiles of a turn, and of those before the block's. */
+typedef struct turn_sums {
+  uint32_t points, triangles, points_before, triangles_before;
+} turn_sums;
+
+/* Those; waits for them. What is not there yet is read again together with the rest: one latency, not several. */
+static __device__ __forceinline__ turn_sums sums_of_turn(const pmb_cuda_job &job, uint32_t turn)
+{
+  const volatile uint64_t *d_status = job.d_scan_status + (uint64_t)turn * gridDim.x;
+  uint64_t all = 0, before = 0; /* 24 bits each for points and triangles: enough for the tiles of a lane */
+#pragma unroll 1
+  for (uint32_t first = 0; first < gridDim.x; first += 32 * STATUS_READS) {
+    uint64_t words[STATUS_READS];
+    int missing;
+    do {
+      missing = 0;
+#pragma unroll
+      for (int n = 0; n < STATUS_READS; ++n) {
+        words[n] = d_status[min(first + 32 * n + (threadIdx.x & 31), gridDim.x - 1)];
+      }
+#pragma unroll
+      for (int n = 0; n < STATUS_READS; ++n) {
+        missing |= words[n] >> 50 != job.epoch;
+      }
+    } while (missing);
+#pragma unroll
+    for (int n = 0; n < STATUS_READS; ++n) {
+      const uint32_t block = first + 32 * n + (threadIdx.x & 31);
+      const uint64_t value = words[n] & ((1ull << 48) - 1);
+      all += block < gridDim.x ? value : 0;
+      before += block < blockIdx.x ? value : 0;
+    }
+  }
+  __syncwarp();
+  turn_sums sums;
+  sums.points = pmb_cuda_word_sum((uint32_t)all & 0xffffff);
+  sums.triangles = pmb_cuda_word_sum((uint32_t)(all >> 24));
+  sums.points_before = pmb_cuda_word_sum((uint32_t)before & 0xffffff);
+  sums.triangles_before = pmb_cuda_word_sum((uint32_t)(before >> 24));
+  return sums;
+}
+
+/* Tells the host what is before an isovalue that begins with this brick. */
+static __device__ __forceinline__ void tell_isovalues(
+  const pmb_cuda_job &job, uint32_t index, const pmb_cuda_before &before)
+{
+#pragma unroll 1
+  for (int n = 1; n < job.isovalue_count; ++n) {
+    if (index == job.d_counters->first[n]) {
+      job.totals->before[n] = before;
+    }
+  }
+}
+
+/* Writes what is before each brick of the block's tile, given what is before the tile. */
+static __device__ __forceinline__ void write_tile(const pmb_cuda_job &job, const scan_tiles &tiles,
+  const scan_scratch *scratch, uint32_t turn, pmb_cuda_before before)
+{
+  const uint32_t index = index_of(tiles, turn, threadIdx.x & 31), counts = take_counts(job, tiles, scratch, turn);
+  const uint32_t p = pmb_cuda_inclusive_sum(counts & 0xffff), t = pmb_cuda_inclusive_sum(counts >> 16);
+  if (index < tiles.active) {
+    before.points += p - (counts & 0xffff);
+    before.triangles += t - (counts >> 16);
+    job.d_before[index] = before;
+    tell_isovalues(job, index, before);
+  }
+}
+
+/* From the sums of a warp's turns to those of all warps before. */
+static __device__ __forceinline__ pmb_cuda_before sums_before(
+  const pmb_cuda_job &job, uint32_t active, const pmb_cuda_before &own, scan_scratch *scratch)
+{
+  const int warp = threadIdx.x >> 5;
+  pmb_cuda_before before = { 0, 0 };
+  scratch->sums[warp] = own; /* all lanes write the same */
+  __syncthreads();
+#pragma unroll 1
+  for (int i = 0; i < warp; ++i) {
+    before.points += scratch->sums[i].points;
+    before.triangles += scratch->sums[i].triangles;
+  }
+  if (blockIdx.x == 0 && threadIdx.x == 32 * (PMB_CUDA_SCAN_WARPS - 1)) {
+    job.d_before[active].points = job.totals->points = before.points + own.points;
+    job.d_before[active].triangles = job.totals->triangles = before.triangles + own.triangles;
+  }
+  return before;
+}
+
+/* The whole of it; a warp has a run of turns, and goes through it twice, by the same code: what runs once in a launch
+ * costs its way from memory too. */
+static __device__ __forceinline__ void scan_bricks(
+  const pmb_cuda_job &job, const scan_tiles &tiles, scan_scratch *scratch)
+{
+  const uint32_t run = (tiles.turns + PMB_CUDA_SCAN_WARPS - 1) / PMB_CUDA_SCAN_WARPS;
+  const uint32_t begin = min(tiles.turns, (threadIdx.x >> 5) * run), end = min(tiles.turns, begin + run);
+  turn_sums sums = { 0, 0, 0, 0 };
+  pmb_cuda_before before = { 0, 0 };
+  __syncthreads();
+  tell_tiles(job, tiles, scratch, begin, end);
+  __syncthreads(); /* nobody waits before all of the block have told */
+#pragma unroll 1
+  for (int again = 0; again < 2; ++again) {
+#pragma unroll 1
+    for (uint32_t turn = begin; turn < end; ++turn) {
+      if (!again || run > 1) {
+        sums = sums_of_turn(job, turn);
+      }
+      if (again) {
+        const pmb_cuda_before tile = { before.points + sums.points_before, before.triangles + sums.triangles_before };
+        write_tile(job, tiles, scratch, turn, tile);
+      }
+      before.points += sums.points;
+      before.triangles += sums.triangles;
+    }
+    if (!again) {
+      before = sums_before(job, tiles.active, before, scratch);
+    }
+  }
+}
+
+#endif
