@@ -49,15 +49,6 @@ forbidden() { # a user who may not open the GPU's device; root shows it to nobod
   rm -r "$folder"
 }
 
-sanitize() { # TOOL PROGRAM CASE [OPTION...]: for initcheck from a build of its own, see Kernels/pmb_cuda_ids.cuh
-  local tool=$1 program=$2 case=$3 folder=$build
-  shift 3
-  if [[ $tool == initcheck ]]; then folder=$build-plain; fi
-  [[ -x $folder/$program ]] || build_in "$folder" -DCMAKE_CUDA_FLAGS=-DPMB_CUDA_PLAIN_STORES
-  PMB_TEST_SHORT=1 timeout "${LIMIT:-300}" compute-sanitizer --tool "$tool" "$@" --error-exitcode 9 \
-    "$folder/$program" "$case" || { echo "FAILED: $tool $program $case"; return 1; }
-}
-
 build_in() { # FOLDER [OPTION...]
   local folder=$1
   shift
@@ -65,6 +56,18 @@ build_in() { # FOLDER [OPTION...]
     { cat "$folder.log"; exit 1; }
   cmake --build "$folder" -j"$(nproc)" --target "${programs[@]}" >> "$folder.log" 2>&1 ||
     { grep -E "error|Error" "$folder.log" | head -40; exit 1; }
+}
+
+build_plain() { # for initcheck: see Kernels/pmb_cuda_ids.cuh
+  build_in "$build-plain" -DCMAKE_CUDA_FLAGS=-DPMB_CUDA_PLAIN_STORES
+}
+
+sanitize() { # TOOL PROGRAM CASE [OPTION...]
+  local tool=$1 program=$2 case=$3 folder=$build
+  shift 3
+  if [[ $tool == initcheck ]]; then folder=$build-plain; fi
+  PMB_TEST_SHORT=1 timeout "${LIMIT:-300}" compute-sanitizer --tool "$tool" "$@" --error-exitcode 9 \
+    "$folder/$program" "$case" || { echo "FAILED: $tool $program $case"; return 1; }
 }
 
 for step in "${@:-build test faults sharing several sanitize sanitize-sharing bench}"; do
@@ -86,6 +89,7 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
         forbidden || failed=1
         ;;
       sanitize)
+        build_plain
         for tool in memcheck racecheck initcheck synccheck; do
           for case in types_and_sizes attributes several_isovalues isovalues_in_turn large fuzz; do
             sanitize $tool pmb_test_gpu $case || failed=1
@@ -93,6 +97,7 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
         done
         ;;
       sanitize-sharing) # leaks are counted where CUDA's state is taken down, at the end of the program
+        build_plain
         for case in uploads_are_shared idle_contexts_make_room shared_comes_back_once threads_on_one_gpu \
           aborting_is_fast one_of_two_binds_is_stopped pool_as_output; do
           sanitize memcheck pmb_test_gpu_sharing $case --leak-check full || failed=1
