@@ -1,22 +1,313 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The points of a brick, for pass vertices: each lane finds its point in the brick's masks, so that all lanes have one to
- * work on. */
+ * The points of a brick, for pass vertices: a warp lists them, so that every lane has one to work on, and stores what it makes
+ * through shared memory. */
 #ifndef PMB_CUDA_BRICK_CUH
 #define PMB_CUDA_BRICK_CUH
 
 #include "pmb_cuda_point.cuh"
 
-enum { FEW = 6 /* points that are stepped over one by one */ };
+enum {
+  LISTED = 256, /* points listed at once */
+  CAREFUL = 32,
+  ANY = -1
+};
 
-/* What a warp reads of a brick before it works on it, a word a lane: lanes 0-24 the record's words, then these. */
+/* Room of a warp. */
+typedef struct vertex_scratch {
+  uint32_t careful[CAREFUL]; /* active bricks with points that go the careful way */
+  uint16_t list[LISTED];     /* row << 7 | x << 2 | kind */
+  double triples[144];       /* points in the first 96 places, floats behind them */
+} vertex_scratch;
+
+enum { FLOATS_BEHIND = 2 * 96 };
+
+typedef struct vertex_setting {
+  const pmb_cuda_job &job;
+  const pmb_cuda_output &output;
+  int flags;
+} vertex_setting;
+
+/* A point: its edge's lower sample and kind, where on it, and its gradient in the world with its squared length. */
+template <class T> struct point_of {
+  int low[3], kind;
+  typename pmb_cuda_real<T>::type t, world[3], length2;
+};
+
+/* ---- samples ---- */
+
+/* Samples as they are subtracted: small integers as 1.5 * 2^23 + s, which costs no conversion and cancels exactly. */
+template <class T> static __device__ __forceinline__ typename pmb_cuda_real<T>::type lifted(T s)
+{
+  return (typename pmb_cuda_real<T>::type)s;
+}
+static __device__ __forceinline__ float lift(int s)
+{
+  return __int_as_float(0x4b400000 + s);
+}
+template <> __device__ __forceinline__ float lifted<int8_t>(int8_t s)
+{
+  return lift(s);
+}
+template <> __device__ __forceinline__ float lifted<uint8_t>(uint8_t s)
+{
+  return lift(s);
+}
+template <> __device__ __forceinline__ float lifted<int16_t>(int16_t s)
+{
+  return lift(s);
+}
+template <> __device__ __forceinline__ float lifted<uint16_t>(uint16_t s)
+{
+  return lift(s);
+}
+
+/* The sample itself. */
+template <class T>
+static __device__ __forceinline__ typename pmb_cuda_real<T>::type settled(typename pmb_cuda_real<T>::type sample)
+{
+  return sizeof(T) <= 2 ? sample - 12582912 : sample;
+}
+
+/* The samples at the ends of an edge and the differences there along three axes: along the edge, then the two others
+ * by number; so that all kinds of edges read alike. */
+template <class R> struct surrounding {
+  R ends[2], low[3], high[3];
+};
+
+/* Where a brick's samples are read: here in the volume; see also pmb_cuda_tiles.cu. OFFSET: a type that holds distances in
+ * a brick. */
+template <class T, class OFFSET> struct volume_samples {
+  enum { BY_EDGE = 1 /* the order of axes in a surrounding */, ONE_ISOVALUE = 0 };
+  const T *d_origin; /* the brick's first */
+  int inner;         /* its neighbours are all in the volume, and no point lies on a sample */
+};
+
+/* In a brick whose neighbours are all in the volume. OFFSET: a type that holds distances in a brick. */
+template <class T, class OFFSET>
+static __device__ __forceinline__ void read_inner(
+  const T *d_low, int kind, OFFSET pitch, OFFSET slice, int gradient, surrounding<typename pmb_cuda_real<T>::type> *s)
+{
+  typedef typename pmb_cuda_real<T>::type real;
+  const real half = (real)0.5;
+  const OFFSET along = kind == 0 ? 1 : kind == 1 ? pitch : slice;
+  const OFFSET second = kind == 0 ? pitch : 1, third = kind == 2 ? pitch : slice;
+  const T *d_high = d_low + along;
+  s->ends[0] = lifted(d_low[0]);
+  s->ends[1] = lifted(d_high[0]);
+  if (gradient) {
+    s->low[0] = difference(lifted(d_low[-along]), s->ends[1], half);
+    s->high[0] = difference(s->ends[0], lifted(d_high[along]), half);
+    s->low[1] = difference(lifted(d_low[-second]), lifted(d_low[second]), half);
+    s->high[1] = difference(lifted(d_high[-second]), lifted(d_high[second]), half);
+    s->low[2] = difference(lifted(d_low[-third]), lifted(d_low[third]), half);
+    s->high[2] = difference(lifted(d_high[-third]), lifted(d_high[third]), half);
+  }
+}
+
+/* From that order to x, y, z, and back. */
+template <class R> static __device__ __forceinline__ void order_by_axis(int kind, R *g)
+{
+  const R along = g[0], second = g[1], third = g[2];
+  g[0] = kind == 0 ? along : second;
+  g[1] = kind == 1 ? along : kind == 0 ? second : third;
+  g[2] = kind >= 2 ? along : third;
+}
+template <class R> static __device__ __forceinline__ void order_by_edge(int kind, R *g)
+{
+  const R x = g[0], y = g[1], z = g[2];
+  g[0] = kind == 0 ? x : kind == 1 ? y : z;
+  g[1] = kind == 0 ? y : x;
+  g[2] = kind >= 2 ? y : z;
+}
+
+/* Along one axis, where neighbours outside the volume repeat the border. up: from the lower to the upper end; along:
+ * whether this is the edge's axis. */
+template <class T, class OFFSET>
+static __device__ __forceinline__ void border_differences(const T *d_low, OFFSET up, OFFSET step, int along,
+  int place, int dim, int axis, surrounding<typename pmb_cuda_real<T>::type> *s)
+{
+  typedef typename pmb_cuda_real<T>::type real;
+  const int upper = place + along;
+  const OFFSET below = place > 0 ? step : 0, above = place < dim - 1 ? step : 0;
+  const OFFSET upper_above = upper < dim - 1 ? step : 0;
+  const real b = along ? s->ends[1] : lifted(d_low[above]), c = along ? s->ends[0] : lifted(d_low[up - below]);
+  s->low[axis] = difference(lifted(d_low[-below]), b, place <= 0 || place >= dim - 1 ? (real)1 : (real)0.5);
+  s->high[axis] =
+    difference(c, lifted(d_low[up + upper_above]), upper <= 0 || upper >= dim - 1 ? (real)1 : (real)0.5);
+}
+
+/* Anywhere, and for points on samples. */
+template <class T, class OFFSET>
+static __device__ __forceinline__ void read_border(const T *d_low, const int *low, int kind, const pmb_cuda_job &job,
+  int gradient, surrounding<typename pmb_cuda_real<T>::type> *s)
+{
+  const OFFSET pitch = (OFFSET)job.pitch, slice = (OFFSET)job.slice;
+  const OFFSET up = kind == 0 ? 1 : kind == 1 ? pitch : kind == 2 ? slice : 0;
+  s->ends[0] = lifted(d_low[0]);
+  s->ends[1] = lifted(d_low[up]);
+  if (gradient) {
+    border_differences<T, OFFSET>(d_low, up, 1, kind == 0, low[0], job.dims[0], 0, s);
+    border_differences<T, OFFSET>(d_low, up, pitch, kind == 1, low[1], job.dims[1], 1, s);
+    border_differences<T, OFFSET>(d_low, up, slice, kind == 2, low[2], job.dims[2], 2, s);
+    order_by_edge(kind, s->low);
+    order_by_edge(kind, s->high);
+  }
+}
+
+/* Both ways. x, row: of the sample in its brick. */
+template <class T, class OFFSET>
+static __device__ __forceinline__ void read_surrounding(const vertex_setting &setting,
+  const volume_samples<T, OFFSET> &samples, int x, int row, const point_of<T> &p,
+  surrounding<typename pmb_cuda_real<T>::type> *s)
+{
+  const pmb_cuda_job &job = setting.job;
+  const OFFSET pitch = (OFFSET)job.pitch, slice = (OFFSET)job.slice;
+  const T *d_low = samples.d_origin + ((OFFSET)x + pitch * (OFFSET)(row & 3) + slice * (OFFSET)(row >> 2));
+  const int gradient = setting.flags & (PMB_CUDA_NORMALS | PMB_CUDA_GRADIENTS);
+  if (samples.inner) {
+    read_inner<T, OFFSET>(d_low, p.kind, pitch, slice, gradient, s);
+  } else {
+    read_border<T, OFFSET>(d_low, p.low, p.kind, job, gradient, s);
+  }
+}
+
+/* ---- output ---- */
+
+/* A lane's triple into the warp's room. */
+template <class V> static __device__ __forceinline__ void put(V *room, V x, V y, V z)
+{
+  V *mine = room + 3 * (threadIdx.x & 31);
+  mine[0] = x;
+  mine[1] = y;
+  mine[2] = z;
+}
+
+/* n triples of the warp's room as whole rows of memory; at: the output's place of the first, times 3, plus the lane. */
+template <class V> static __device__ __forceinline__ void store(V *d_out, int64_t at, const V *room, int n)
+{
+  const int lane = threadIdx.x & 31, rest = 3 * n - lane;
+  d_out += at;
+  room += lane;
+  if (rest > 0) {
+    d_out[0] = room[0];
+  }
+  if (rest > 32) {
+    d_out[32] = room[32];
+  }
+  if (rest > 64) {
+    d_out[64] = room[64];
+  }
+}
+
+template <class T> static __device__ __forceinline__ void put_normal(const point_of<T> &p, float *room)
+{
+  const typename pmb_cuda_real<T>::type factor = normal_factor(p.length2);
+  put(room, (float)(p.world[0] * factor), (float)(p.world[1] * factor), (float)(p.world[2] * factor));
+}
+
+template <class T>
+static __device__ __forceinline__ void put_gradient(const pmb_frame &frame, const point_of<T> &p, float *room)
+{
+  put(room, pmb_physical_gradient(&frame, (double)p.world[0], frame.range_scale),
+    pmb_physical_gradient(&frame, (double)p.world[1], frame.range_scale),
+    pmb_physical_gradient(&frame, (double)p.world[2], frame.range_scale));
+}
+
+/* The gradient of a point and its length. BY_EDGE: the order of axes. */
+template <class T, int BY_EDGE>
+static __device__ __forceinline__ void find_gradient(
+  const vertex_setting &setting, const surrounding<typename pmb_cuda_real<T>::type> &s, point_of<T> *p)
+{
+  typename pmb_cuda_real<T>::type g[3];
+#pragma unroll
+  for (int a = 0; a < 3; ++a) {
+    g[a] = lerp(s.low[a], s.high[a], p->t);
+  }
+  if (BY_EDGE) {
+    order_by_axis(p->kind, g);
+  }
+  turn_gradient(setting.job.frame, setting.flags, g, p->world);
+  p->length2 = length2_of(p->world);
+}
+
+/* Writes n points, one a lane; first: the output's place of the first. */
+template <class T, int BY_EDGE>
+static __device__ __forceinline__ void store_points(const vertex_setting &setting, vertex_scratch *scratch,
+  int64_t first, int n, const surrounding<typename pmb_cuda_real<T>::type> &s, point_of<T> *p)
+{
+  const pmb_cuda_output &output = setting.output;
+  const int lane = threadIdx.x & 31;
+  const int64_t at = 3 * first + lane;
+  float *floats = (float *)scratch->triples, *behind = floats + FLOATS_BEHIND;
+  __syncwarp();
+  if (setting.flags & (PMB_CUDA_AS_FLOAT | PMB_CUDA_AS_DOUBLE)) {
+    double w[3];
+    place_point(setting.job.frame, setting.flags, p->low, p->kind, (double)p->t, w);
+    if (setting.flags & PMB_CUDA_AS_FLOAT) {
+      put(floats, (float)w[0], (float)w[1], (float)w[2]);
+    } else {
+      put(scratch->triples, w[0], w[1], w[2]);
+    }
+  }
+  if ((setting.flags & PMB_CUDA_PARAMETERS) && lane < n) {
+    output.d_parameter[first + lane] = (double)p->t;
+    output.d_sample[first + lane] =
+      (p->low[0] + setting.job.dims[0] * (p->low[1] + (int64_t)setting.job.dims[1] * p->low[2])) << 2 | p->kind;
+  }
+  if (setting.flags & (PMB_CUDA_NORMALS | PMB_CUDA_GRADIENTS)) {
+    find_gradient<T, BY_EDGE>(setting, s, p);
+  }
+  if (setting.flags & PMB_CUDA_NORMALS) {
+    put_normal<T>(*p, behind);
+  }
+  __syncwarp();
+  if (setting.flags & PMB_CUDA_AS_FLOAT) {
+    store((float *)output.d_points, at, floats, n);
+  } else if (setting.flags & PMB_CUDA_AS_DOUBLE) {
+    store((double *)output.d_points, at, scratch->triples, n);
+  }
+  if (setting.flags & PMB_CUDA_NORMALS) {
+    store(output.d_normals, at, behind, n);
+  }
+  if (setting.flags & PMB_CUDA_GRADIENTS) {
+    __syncwarp();
+    put_gradient<T>(setting.job.frame, *p, behind);
+    __syncwarp();
+    store(output.d_gradients, at, behind, n);
+  }
+}
+
+/* Writes gradient and normal of a point that goes the careful way. */
+template <class T>
+static __device__ __forceinline__ void store_careful(const vertex_setting &setting, const point_of<T> &p, int64_t at)
+{
+  float gradient[3], normal[3];
+  careful_point<T>(setting.job, p.low, p.kind, (double)p.t, gradient, normal);
+  for (int a = 0; a < 3; ++a) {
+    if (setting.output.d_normals) {
+      setting.output.d_normals[3 * at + a] = normal[a];
+    }
+    if (setting.output.d_gradients) {
+      setting.output.d_gradients[3 * at + a] = gradient[a];
+    }
+  }
+}
+
+/* ---- bricks ---- */
+
+/* What a warp reads of a brick before it works on it: a word a lane, lanes 0-24 the record's words, then these; and the
+ * points before the lane's row. */
 enum {
   COLUMN_LANE = PMB_CUDA_ROWS,
   EXACT_LANE,
   BRICK_LANE,
-  END_LANE,    /* points before the next brick, their lower word */
-  BEFORE_LANE, /* those before this one: two words */
-  LAST_LANE = 31
+  BEFORE_LANE,                  /* two */
+  AFTER_LANE = BEFORE_LANE + 2, /* the lower half */
 };
+
+typedef struct brick_head {
+  uint32_t word, first;
+} brick_head;
 
 /* Where a lane finds its word: at d_first + step * index of the brick. */
 typedef struct head_source {
@@ -33,213 +324,173 @@ static __device__ __forceinline__ head_source source_of_lane(const pmb_cuda_job 
     source.d_first = (const char *)&record->column;
   } else if (lane == EXACT_LANE) {
     source.d_first = (const char *)&record->exact;
-  } else if (lane == BRICK_LANE || lane == LAST_LANE) {
+  } else if (lane == BRICK_LANE) {
     source.d_first = (const char *)job.d_brick;
     source.step = sizeof(uint32_t);
-  } else if (lane == END_LANE) {
-    source.d_first = (const char *)&job.d_before[1].points;
-    source.step = sizeof(pmb_cuda_before);
   } else if (lane >= BEFORE_LANE) {
-    source.d_first = (const char *)((const uint32_t *)&job.d_before->points + (lane - BEFORE_LANE));
+    const int next = lane >= AFTER_LANE;
+    source.d_first = (const char *)((const uint32_t *)&job.d_before[next].points + (lane - BEFORE_LANE - 2 * next));
     source.step = sizeof(pmb_cuda_before);
   }
   return source;
 }
 
-static __device__ __forceinline__ uint32_t read_head(const head_source &source, uint32_t index, uint32_t active)
+/* index: below the number of active bricks, or the head is not used. */
+static __device__ __forceinline__ brick_head read_head(
+  const pmb_cuda_job &job, const head_source &source, uint32_t index, uint32_t active)
 {
-  return index < active ? *(const uint32_t *)(source.d_first + (uint64_t)source.step * index) : 0;
-}
-
-static __device__ __forceinline__ uint32_t head_at(uint32_t head, int lane)
-{
-  return __shfl_sync(UINT32_MAX, head, lane);
-}
-
-/* The masks of a lane's two runs of points: kind lane & 3 in rows lane / 4 and lane / 4 + 8. */
-static __device__ __forceinline__ void masks_of_lane(
-  const pmb_cuda_job &job, const pmb_cuda_box &box, int inside, uint32_t word, uint32_t exact, uint32_t *masks)
-{
-  const int lane = threadIdx.x & 31, kind = lane & 3, row = lane >> 2, r = (row >> 2) * 5 + (row & 3);
-  const int other = r + (kind == PMB_EDGE_Y ? 1 : kind == PMB_EDGE_Z ? 5 : 0);
-  if (exact != PMB_CUDA_PLAIN) {
-    masks[0] = job.d_exact[exact].mask[kind][row];
-    masks[1] = job.d_exact[exact].mask[kind][row + 8];
-    return;
+  brick_head head = {};
+  if (index < active) {
+    head.word = *(const uint32_t *)(source.d_first + (uint64_t)source.step * index);
+    head.first = job.d_records[index].first[threadIdx.x & 15];
   }
-  const uint32_t column = head_at(word, COLUMN_LANE);
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const uint32_t a = __shfl_sync(UINT32_MAX, word, r + 10 * half);
-    const uint32_t b = __shfl_sync(UINT32_MAX, word, other + 10 * half);
-    masks[half] = a ^ (kind == PMB_EDGE_X ? pmb_cuda_next(a, column >> (r + 10 * half) & 1) : b);
-    if (!inside) {
-      masks[half] &= pmb_cuda_row_columns(job, box, row & 3, (row >> 2) + 2 * half);
-    }
-  }
+  return head;
 }
 
-/* Lists the runs that have points; begin: points before a lane's two runs, beyond all if they have none. */
-static __device__ __forceinline__ void list_runs(const uint32_t *masks, vertex_scratch *scratch, uint32_t *begin)
+static __device__ __forceinline__ uint32_t head_at(const brick_head &head, int lane)
 {
-  const int lane = threadIdx.x & 31;
-  const uint32_t counts[2] = { (uint32_t)__popc(masks[0]), (uint32_t)__popc(masks[1]) };
-  const uint32_t sums = pmb_cuda_inclusive_sum(counts[0] | counts[1] << 16);
-  const uint32_t total = __shfl_sync(UINT32_MAX, sums, 31) & 0xffff, below = (1u << lane) - 1;
-  const uint32_t filled = __ballot_sync(UINT32_MAX, masks[0] != 0),
-                 filled1 = __ballot_sync(UINT32_MAX, masks[1] != 0);
-  begin[0] = (sums & 0xffff) - counts[0];
-  begin[1] = total + (sums >> 16) - counts[1];
-  if (masks[0]) {
-    scratch->runs[__popc(filled & below)] = make_uint2(masks[0], begin[0] | (uint32_t)lane << 16);
-  }
-  if (masks[1]) {
-    scratch->runs[__popc(filled) + __popc(filled1 & below)] =
-      make_uint2(masks[1], begin[1] | (uint32_t)(lane + 32) << 16);
-  }
-  begin[0] = masks[0] ? begin[0] : 1u << 30;
-  begin[1] = masks[1] ? begin[1] : 1u << 30;
+  return __shfl_sync(UINT32_MAX, head.word, lane);
 }
 
-static __device__ __forceinline__ uint32_t or_of_warp(uint32_t bits)
-{
-#if __CUDA_ARCH__ >= 800
-  return __reduce_or_sync(UINT32_MAX, bits);
-#else
-  for (int step = 16; step > 0; step >>= 1) {
-    bits |= __shfl_xor_sync(UINT32_MAX, bits, step);
-  }
-  return bits;
-#endif
-}
+/* A brick under way. */
+typedef struct brick_work {
+  pmb_cuda_box box;
+  int points;
+  int64_t first; /* of them in the output */
+} brick_work;
 
-/* 1 << n, 0 from n = 32 on. */
-static __device__ __forceinline__ uint32_t bit_or_none(uint32_t n)
-{
-#if defined(__CUDA_ARCH__)
-  uint32_t bit;
-  asm("shl.b32 %0, 1, %1;" : "=r"(bit) : "r"(n));
-  return bit;
-#else
-  return n < 32 ? 1u << n : 0;
-#endif
-}
+/* How points are made: as usual, without the slow way of the division; with it; and so that those that need it go the
+ * careful way. */
+enum { QUICK, EXACT, AGAIN };
 
-/* Place of the n-th set bit of a word, counted from 0. A whole warp calls it. */
-static __device__ __forceinline__ int select_bit(uint32_t word, int n)
-{
-  int place = 0;
-  if (__any_sync(UINT32_MAX, n > FEW)) {
-#pragma unroll
-    for (int width = 16; width > 2; width >>= 1) {
-      const int below = __popc(word & ((1u << width) - 1));
-      if (n >= below) {
-        n -= below;
-        word >>= width;
-        place += width;
-      }
-    }
-  }
-#pragma unroll 1
-  for (; n > 0; --n) {
-    word &= word - 1;
-  }
-  return place + __ffs((int)word) - 1;
-}
-
-/* Points to the brick's samples. inner: its neighbours are all in the volume, and no point lies on a sample. */
-template <class T, class OFFSET>
-static __device__ __forceinline__ void locate(
-  const pmb_cuda_job &job, const pmb_cuda_box &box, int inner, volume_samples<T, OFFSET> *samples)
-{
-  samples->d_origin =
-    (const T *)job.d_samples + (box.origin[0] + job.pitch * box.origin[1] + job.slice * box.origin[2]);
-  samples->inner = inner;
-}
-template <class T, class OFFSET>
-static __device__ __forceinline__ pmb_cuda_box box_of(
-  const pmb_cuda_job &job, uint32_t brick, const volume_samples<T, OFFSET> &)
-{
-  return pmb_cuda_box_of(job, brick);
-}
-
-/* The points of a brick; returns whether any need the careful way. AGAIN: only those, by that way. */
-template <class T, bool AGAIN, class SAMPLES>
-static __device__ __forceinline__ int emit_brick(
-  const vertex_setting &setting, uint32_t head, vertex_scratch *scratch, SAMPLES samples)
+/* Points n to n + 31 of the list, which begins with point `begin`; returns whether any of the lane's are not good yet. */
+template <class T, int WAY, class SAMPLES>
+static __device__ __forceinline__ int emit_points(const vertex_setting &setting, const SAMPLES &samples,
+  const brick_work &work, int begin, int n, vertex_scratch *scratch)
 {
   const pmb_cuda_job &job = setting.job;
-  const int lane = threadIdx.x & 31, points = (int)(head_at(head, END_LANE) - head_at(head, BEFORE_LANE));
-  const int64_t first = (int64_t)((uint64_t)head_at(head, BEFORE_LANE + 1) << 32 | head_at(head, BEFORE_LANE));
-  if (points == 0 || first + points > setting.output.point_room) {
+  const int lane = threadIdx.x & 31, left = work.points - begin - n;
+  const int gradient = setting.flags & (PMB_CUDA_NORMALS | PMB_CUDA_GRADIENTS);
+  const uint32_t entry = scratch->list[n + min(lane, left - 1)];
+  const int x = (int)(entry >> 2 & 31), row = (int)(entry >> 7);
+  surrounding<typename pmb_cuda_real<T>::type> s = {};
+  point_of<T> p;
+  int good = 1;
+  p.kind = (int)(entry & 3);
+  p.low[0] = work.box.origin[0] + x;
+  p.low[1] = work.box.origin[1] + (row & 3);
+  p.low[2] = work.box.origin[2] + (row >> 2);
+  read_surrounding(setting, samples, x, row, p, &s);
+  const pmb_isovalue &iso = job.isovalues[SAMPLES::ONE_ISOVALUE ? 0 : work.box.isovalue];
+  const typename pmb_cuda_real<T>::type lower = settled<T>(s.ends[0]), upper = settled<T>(s.ends[1]);
+  p.t = WAY == QUICK ? quick_parameter(iso, lower, upper, &good) : edge_parameter(iso, lower, upper);
+  const int64_t first = work.first + begin + n;
+  store_points<T, SAMPLES::BY_EDGE>(setting, scratch, first, min(left, 32), s, &p);
+  good = good && (!gradient || is_good(p.length2));
+  if (WAY == AGAIN) {
+    __syncwarp();
+    if (lane < left && !good) {
+      store_careful<T>(setting, p, first + lane);
+    }
+  }
+  return !good;
+}
+
+/* The first entry of a lane's row. */
+static __device__ __forceinline__ uint32_t entry_of_lane(void)
+{
+  return (threadIdx.x & 15) << 7;
+}
+
+/* How many points there are and where they go; 0 if there are none, or the output has no room for them. */
+static __device__ __forceinline__ int begin_brick(
+  const vertex_setting &setting, const brick_head &head, brick_work *work)
+{
+  const uint32_t before = head_at(head, BEFORE_LANE);
+  work->first = (int64_t)((uint64_t)head_at(head, BEFORE_LANE + 1) << 32 | before);
+  work->points = (int)(head_at(head, AFTER_LANE) - before);
+  return work->points > 0 && work->first + work->points <= setting.output.point_room;
+}
+
+template <class T, class OFFSET>
+static __device__ __forceinline__ volume_samples<T, OFFSET> samples_of(
+  const pmb_cuda_job &job, const pmb_cuda_box &box, int plain)
+{
+  const int *origin = box.origin;
+  const volume_samples<T, OFFSET> samples = { (const T *)job.d_samples +
+      (origin[0] + job.pitch * origin[1] + job.slice * origin[2]),
+    plain && origin[0] > 0 && origin[1] > 0 && origin[2] > 0 && origin[0] + PMB_BRICK_X + 1 < job.dims[0] &&
+      origin[1] + PMB_BRICK_Y + 1 < job.dims[1] && origin[2] + PMB_BRICK_Z + 1 < job.dims[2] };
+  return samples;
+}
+
+/* What a lane lists. */
+static __device__ __forceinline__ lane_runs runs_of_head(
+  const pmb_cuda_job &job, const pmb_cuda_box &box, const brick_head &head, uint32_t exact)
+{
+  const int r = word_of_lane();
+  const uint32_t words[3] = { head_at(head, r), head_at(head, r + 1), head_at(head, r + 5) };
+  return runs_of(job, box, words, head_at(head, COLUMN_LANE), exact, head.first);
+}
+
+/* The points of any brick; returns whether any need the careful way. */
+template <class T, int WAY>
+static __device__ __noinline__ int emit_any(
+  const pmb_cuda_job &job, const pmb_cuda_output &output, int flags, uint32_t index, vertex_scratch *scratch)
+{
+  const vertex_setting setting = { job, output, flags };
+  const brick_head head = read_head(job, source_of_lane(job), index, index + 1);
+  const uint32_t exact = head_at(head, EXACT_LANE);
+  brick_work work;
+  int careful = 0;
+  if (!begin_brick(setting, head, &work)) {
     return 0;
   }
-  const pmb_cuda_box box = box_of(job, head_at(head, BRICK_LANE), samples);
-  const int inside = box.origin[0] > 0 && box.origin[1] > 0 && box.origin[2] > 0 &&
-    box.origin[0] + PMB_BRICK_X + 1 < job.dims[0] && box.origin[1] + PMB_BRICK_Y + 1 < job.dims[1] &&
-    box.origin[2] + PMB_BRICK_Z + 1 < job.dims[2];
-  const uint32_t exact = head_at(head, EXACT_LANE);
-  const int gradient = setting.flags & (NORMALS | GRADIENTS);
-  uint32_t masks[2], begin[2];
-  int before = -1, careful = 0;
-  locate(job, box, !AGAIN && inside && exact == PMB_CUDA_PLAIN, &samples);
-  masks_of_lane(job, box, inside, head, exact, masks);
-  __syncwarp();
-  list_runs(masks, scratch, begin);
-  __syncwarp();
-  for (int n = 0; n < points; n += 32) {
-    point_of<T> p;
-    surrounding<typename pmb_cuda_real<T>::type> s = {};
-    const uint32_t begins = or_of_warp(bit_or_none(begin[0] - n) | bit_or_none(begin[1] - n));
-    const uint2 run = scratch->runs[before + __popc(begins & (UINT32_MAX >> (31 - lane)))];
-    const int x = select_bit(run.x, min(n + lane, points - 1) - (int)(run.y & 0xffff)), row = run.y >> 18;
-    before += __popc(begins);
-    p.kind = run.y >> 16 & 3;
-    p.low[0] = box.origin[0] + x;
-    p.low[1] = box.origin[1] + (row & 3);
-    p.low[2] = box.origin[2] + (row >> 2);
-    read_surrounding(setting, samples, x, row, p, &s);
-    p.t = edge_parameter(
-      job.isovalues[SAMPLES::ONE_ISOVALUE ? 0 : box.isovalue], settled<T>(s.ends[0]), settled<T>(s.ends[1]));
-    if (!AGAIN) {
-      store_points<T, SAMPLES::BY_EDGE>(setting, scratch, first + n, min(points - n, 32), s, &p);
-      careful |= gradient && !is_good(p.length2);
-    } else {
-      turn_gradient<T, SAMPLES::BY_EDGE>(setting, s, &p);
-      if (n + lane < points && !is_good(p.length2)) {
-        careful_point<T>(setting, p, first + n + lane);
-      }
+  work.box = pmb_cuda_box_of(job, head_at(head, BRICK_LANE));
+  const volume_samples<T, int64_t> samples = samples_of<T, int64_t>(job, work.box, 0);
+  const lane_runs runs = runs_of_head(job, work.box, head, exact);
+  for (int begin = 0; begin < work.points; begin += LISTED) {
+    __syncwarp();
+    list_part(runs, begin, LISTED, scratch->list, 1, entry_of_lane(), 1 << 2);
+    __syncwarp();
+    for (int n = 0; n < min(work.points - begin, (int)LISTED); n += 32) {
+      careful |= emit_points<T, WAY>(setting, samples, work, begin, n, scratch);
     }
   }
   return __any_sync(UINT32_MAX, careful);
 }
 
-/* Emits again, the careful way, the listed bricks of a warp. */
-template <class T>
-static __device__ __noinline__ void emit_again(const pmb_cuda_job &job, const pmb_cuda_output &output, int flags,
-  uint32_t active, vertex_scratch *scratch, int bricks)
+/* Calls it by address, so that the compiler keeps no registers for what is rare. */
+template <class T, int WAY>
+static __device__ __forceinline__ int call_any(const vertex_setting &setting, uint32_t index, vertex_scratch *scratch)
 {
-  const vertex_setting setting = { job, output, flags };
-  const head_source source = source_of_lane(job);
-  for (int n = 0; n < bricks; ++n) {
-    emit_brick<T, true>(
-      setting, read_head(source, scratch->careful[n], active), scratch, volume_samples<T, int64_t>());
-  }
+  int (*call)(const pmb_cuda_job &, const pmb_cuda_output &, int, uint32_t, vertex_scratch *) = emit_any<T, WAY>;
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+l"(call));
+#endif
+  return call(setting.job, setting.output, setting.flags, index, scratch);
 }
 
-/* Calls it by address, so that the compiler keeps no registers for what is rare. */
-template <class T>
-static __device__ __forceinline__ void call_again(
-  const vertex_setting &setting, uint32_t active, vertex_scratch *scratch, int bricks)
+/* The points of a brick that is plain and fits the list; returns whether any need to be made again. */
+template <class T, class SAMPLES>
+static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, const SAMPLES &samples,
+  const brick_head &head, const brick_work &work, vertex_scratch *scratch)
 {
-  if (bricks > 0) {
-    void (*again)(const pmb_cuda_job &, const pmb_cuda_output &, int, uint32_t, vertex_scratch *, int) =
-      emit_again<T>;
-#if defined(__CUDA_ARCH__)
-    asm volatile("" : "+l"(again));
-#endif
-    again(setting.job, setting.output, setting.flags, active, scratch, bricks);
+  int careful = 0;
+  __syncwarp();
+  list_points<PMB_SAMPLE>(
+    runs_of_head(setting.job, work.box, head, PMB_CUDA_PLAIN), scratch->list, 1, entry_of_lane(), 1 << 2);
+  __syncwarp();
+  for (int n = 0; n < work.points; n += 32) {
+    careful |= emit_points<T, QUICK>(setting, samples, work, 0, n, scratch);
   }
+  return __any_sync(UINT32_MAX, careful);
+}
+
+/* Whether a brick needs more than that. */
+static __device__ __forceinline__ int is_rare(const brick_head &head, const brick_work &work)
+{
+  return work.points > LISTED || head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN;
 }
 
 /* pmb_cuda_tiles.cu: launches vertices for groups of bricks if that pays: most are active, and the device can. flags: what is

@@ -37,24 +37,21 @@ template <class T> struct tile_samples {
   int inner;
 };
 
-template <class T>
-static __device__ __forceinline__ void locate(
-  const pmb_cuda_job &, const pmb_cuda_box &, int inner, tile_samples<T> *samples)
-{
-  samples->inner = inner;
-}
-
 /* A warp's place in the block's group, by axis. */
 static __device__ __forceinline__ int place_in_group(int axis)
 {
   return (int)(threadIdx.x >> (5 + axis) & 1);
 }
 
-template <class T>
-static __device__ __forceinline__ pmb_cuda_box box_of(const pmb_cuda_job &job, uint32_t, const tile_samples<T> &)
+/* The warp's brick, and whether its neighbours are all in the volume. */
+static __device__ __forceinline__ pmb_cuda_box box_in_group(const pmb_cuda_job &job, int *inner)
 {
-  return pmb_cuda_box_at(job, 0, 2 * blockIdx.x + place_in_group(0), 2 * blockIdx.y + place_in_group(1),
-    2 * blockIdx.z + place_in_group(2));
+  const pmb_cuda_box box = pmb_cuda_box_at(job, 0, 2 * blockIdx.x + place_in_group(0),
+    2 * blockIdx.y + place_in_group(1), 2 * blockIdx.z + place_in_group(2));
+  *inner = box.origin[0] > 0 && box.origin[1] > 0 && box.origin[2] > 0 &&
+    box.origin[0] + PMB_BRICK_X + 1 < job.dims[0] && box.origin[1] + PMB_BRICK_Y + 1 < job.dims[1] &&
+    box.origin[2] + PMB_BRICK_Z + 1 < job.dims[2];
+  return box;
 }
 
 /* From a tile: what lies outside the volume is there, only the factors differ at its border. */
@@ -171,6 +168,28 @@ static __device__ __forceinline__ uint32_t index_in_group(const pmb_cuda_job &jo
   return map.x >> bit & 1 ? map.y + __popc(map.x & ((1u << bit) - 1)) : UINT32_MAX;
 }
 
+/* The points of the warp's brick, whose samples are in the tile. */
+template <class T>
+static __device__ __forceinline__ void emit_from_tile(
+  const vertex_setting &setting, const brick_head &head, uint32_t index, const T *tile, vertex_scratch *scratch)
+{
+  typedef tile_of<T> shape;
+  brick_work work;
+  if (!begin_brick(setting, head, &work)) {
+    return;
+  }
+  tile_samples<T> samples;
+  work.box = box_in_group(setting.job, &samples.inner);
+  samples.origin = tile + shape::PAD + PMB_BRICK_X * place_in_group(0) +
+    shape::WIDTH * (1 + PMB_BRICK_Y * place_in_group(1)) + shape::SLICE * (1 + PMB_BRICK_Z * place_in_group(2));
+  const int again = is_rare(head, work) ? call_any<T, EXACT>(setting, index, scratch)
+                                        : emit_plain<T>(setting, samples, head, work, scratch);
+  if (again) {
+    __syncwarp();
+    call_any<T, AGAIN>(setting, index, scratch);
+  }
+}
+
 /* The bricks of a block's group of 2 x 2 x 2, with their samples in a tile. */
 template <class T>
 static __device__ __forceinline__ void emit_group(
@@ -183,7 +202,7 @@ static __device__ __forceinline__ void emit_group(
     start_tile(map, x - PAD, y - 1, z - 1, sizeof(T) * tile_of<T>::SAMPLES, tile, arrived);
   }
   const uint32_t active = min(job.d_counters->active, job.record_capacity), index = index_in_group(job);
-  const uint32_t head = read_head(source_of_lane(job), index, active);
+  const brick_head head = read_head(job, source_of_lane(job), index, active);
   if (threadIdx.x == 0) {
     wait_for_tile(arrived);
   }
@@ -191,16 +210,7 @@ static __device__ __forceinline__ void emit_group(
   repeat_border<T>(tile, x, 2 * PMB_BRICK_X, job.dims[0], PAD, 1, SIDE, WIDTH, SIDE, SLICE);
   repeat_border<T>(tile, y, 2 * PMB_BRICK_Y, job.dims[1], WIDTH, WIDTH, WIDTH, 1, SIDE, SLICE);
   repeat_border<T>(tile, z, 2 * PMB_BRICK_Z, job.dims[2], SLICE, SLICE, WIDTH, 1, SIDE, WIDTH);
-  const tile_samples<T> samples = { tile + PAD + PMB_BRICK_X * place_in_group(0) +
-      WIDTH * (1 + PMB_BRICK_Y * place_in_group(1)) + SLICE * (1 + PMB_BRICK_Z * place_in_group(2)),
-    0 };
-  if (emit_brick<T, false>(setting, head, scratch, samples)) {
-    if ((threadIdx.x & 31) == 0) {
-      scratch->careful[0] = index;
-    }
-    __syncwarp();
-    call_again<T>(setting, active, scratch, 1);
-  }
+  emit_from_tile<T>(setting, head, index, tile, scratch);
 }
 
 #endif
@@ -280,8 +290,8 @@ int pmb_cuda_vertices_of_groups(pmb_cuda *cuda, const pmb_cuda_output *output, i
     cudaGetLastError();
     return 0;
   }
-  *error = flags == USUAL ? launch_groups<float, USUAL>(cuda, output, map, flags)
-                          : launch_groups<float, ANY>(cuda, output, map, flags);
+  *error = flags == PMB_CUDA_USUAL ? launch_groups<float, PMB_CUDA_USUAL>(cuda, output, map, flags)
+                                   : launch_groups<float, ANY>(cuda, output, map, flags);
   return 1;
 }
 

@@ -4,9 +4,25 @@
 #include "pmb_cuda_brick.cuh"
 
 enum {
-  LIST_WARPS = 7, /* of a block; 4 such blocks: with more warps their bricks do not fit the cache */
-  LIST_BLOCKS = 4
+  WARPS = 7, /* of a block; 4 such blocks: with more warps their bricks do not fit the cache */
+  BLOCKS = 4
 };
+
+/* The points of a brick; returns whether any need to be made again. */
+template <class T, class OFFSET>
+static __device__ __forceinline__ int emit_brick(
+  const vertex_setting &setting, const brick_head &head, uint32_t index, vertex_scratch *scratch)
+{
+  brick_work work;
+  if (!begin_brick(setting, head, &work)) {
+    return 0;
+  }
+  if (is_rare(head, work)) {
+    return call_any<T, EXACT>(setting, index, scratch);
+  }
+  work.box = pmb_cuda_box_of(setting.job, head_at(head, BRICK_LANE));
+  return emit_plain<T>(setting, samples_of<T, OFFSET>(setting.job, work.box, 1), head, work, scratch);
+}
 
 /* Emits a warp's bricks from the i-th last on, until enough of them need the careful way; returns where it stopped.
  * From the end, because classify has just read the samples there. */
@@ -14,12 +30,12 @@ template <class T, class OFFSET>
 static __device__ __forceinline__ uint32_t emit_bricks(const vertex_setting &setting, const head_source &source,
   uint32_t i, uint32_t active, vertex_scratch *scratch, int *careful)
 {
-  const uint32_t step = gridDim.x * LIST_WARPS, last = active - 1;
-  uint32_t next = read_head(source, last - i, active);
+  const uint32_t step = gridDim.x * WARPS, last = active - 1;
+  brick_head next = read_head(setting.job, source, last - i, active);
   for (*careful = 0; i < active && *careful < CAREFUL; i += step) {
-    const uint32_t head = next;
-    next = read_head(source, last - (i + step), active); /* on its way while this brick is worked on */
-    if (emit_brick<T, false>(setting, head, scratch, volume_samples<T, OFFSET>())) {
+    const brick_head head = next;
+    next = read_head(setting.job, source, last - (i + step), active); /* on its way while this brick is worked on */
+    if (emit_brick<T, OFFSET>(setting, head, last - i, scratch)) {
       if ((threadIdx.x & 31) == 0) {
         scratch->careful[*careful] = last - i;
       }
@@ -31,21 +47,24 @@ static __device__ __forceinline__ uint32_t emit_bricks(const vertex_setting &set
 
 template <class T, class OFFSET, int FLAGS>
 static __global__ void __launch_bounds__(
-  32 * LIST_WARPS, sizeof(typename pmb_cuda_real<T>::type) == 8 ? LIST_BLOCKS / 2 : LIST_BLOCKS)
+  32 * WARPS, sizeof(typename pmb_cuda_real<T>::type) == 8 ? BLOCKS / 2 : BLOCKS)
   vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
     const __grid_constant__ int flags)
 {
-  __shared__ vertex_scratch shared_scratch[LIST_WARPS];
+  __shared__ vertex_scratch shared_scratch[WARPS];
   const vertex_setting setting = { job, output, FLAGS == ANY ? flags : FLAGS };
   vertex_scratch *scratch = &shared_scratch[threadIdx.x >> 5];
   const uint32_t active = min(job.d_counters->active, job.record_capacity);
   const head_source source = source_of_lane(job);
-  uint32_t i = blockIdx.x * LIST_WARPS + (threadIdx.x >> 5);
+  uint32_t i = blockIdx.x * WARPS + (threadIdx.x >> 5);
   while (i < active) {
     int careful;
     i = emit_bricks<T, OFFSET>(setting, source, i, active, scratch, &careful);
     __syncwarp();
-    call_again<T>(setting, active, scratch, careful);
+#pragma unroll 1
+    for (int n = 0; n < careful; ++n) {
+      call_any<T, AGAIN>(setting, scratch->careful[n], scratch);
+    }
   }
 }
 
@@ -70,34 +89,34 @@ static int is_diagonal(const pmb_frame *frame)
 
 static int flags_of(const pmb_cuda *cuda, const pmb_cuda_output *output)
 {
-  const int points = output->point_type == PMB_FLOAT32 ? AS_FLOAT : AS_DOUBLE;
-  return (output->d_points ? points : 0) | (output->d_normals ? NORMALS : 0) | (output->d_gradients ? GRADIENTS : 0) |
-    (output->d_parameter ? PARAMETERS : 0) | (is_diagonal(&cuda->job.frame) ? DIAGONAL : 0);
+  const int points = output->point_type == PMB_FLOAT32 ? PMB_CUDA_AS_FLOAT : PMB_CUDA_AS_DOUBLE;
+  return (output->d_points ? points : 0) | (output->d_normals ? PMB_CUDA_NORMALS : 0) |
+    (output->d_gradients ? PMB_CUDA_GRADIENTS : 0) | (output->d_parameter ? PMB_CUDA_PARAMETERS : 0) |
+    (is_diagonal(&cuda->job.frame) ? PMB_CUDA_DIAGONAL : 0);
 }
 
 template <class T, class OFFSET, int FLAGS>
 static cudaError_t launch(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)
 {
   int blocks = 0;
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, vertices_kernel<T, OFFSET, FLAGS>, 32 * LIST_WARPS, 0);
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, vertices_kernel<T, OFFSET, FLAGS>, 32 * WARPS, 0);
   return pmb_cuda_launch(cuda, vertices_kernel<T, OFFSET, FLAGS>, cuda->processors * (blocks > 0 ? blocks : 1),
-    32 * LIST_WARPS, 0, cuda->job, *output, flags);
+    32 * WARPS, 0, cuda->job, *output, flags);
 }
 
-template <class T> static cudaError_t launch_any(pmb_cuda *cuda, const pmb_cuda_output *output)
+template <class T> static cudaError_t launch_any(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)
 {
-  const int flags = flags_of(cuda, output);
-  cudaError_t error = cudaSuccess;
-  if (pmb_cuda_vertices_of_groups(cuda, output, flags, &error)) {
-    return error;
-  }
-  return flags == USUAL && cuda->job.slice < INT32_MAX / 8 ? launch<T, int32_t, USUAL>(cuda, output, flags)
-                                                           : launch<T, int64_t, ANY>(cuda, output, flags);
+  return flags == PMB_CUDA_USUAL && cuda->job.slice < INT32_MAX / 8
+    ? launch<T, int32_t, PMB_CUDA_USUAL>(cuda, output, flags)
+    : launch<T, int64_t, ANY>(cuda, output, flags);
 }
 
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
+  const int flags = flags_of(cuda, output);
   cudaError_t error = cudaSuccess;
-  PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = launch_any<T>(cuda, output)));
+  if (!pmb_cuda_vertices_of_groups(cuda, output, flags, &error)) {
+    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = launch_any<T>(cuda, output, flags)));
+  }
   return pmb_cuda_check(cuda->context, error, "launch of vertices");
 }
