@@ -3,10 +3,12 @@
 # Builds the core and its GPU tests with nothing but cmake, a C compiler and nvcc, and runs them.
 # usage: run.sh [build] [test] [faults] [sharing] [several] [sanitize] [sanitize-sharing] [huge] [bench] ...   (default: all but
 # huge, which needs 60 GB of memory and as much of the GPU's); BUILD: where
+# TOOLS: of compute-sanitizer (default: all four)
 # PMB_TEST_REAL_FAULTS=1: faults also traps in real kernels, after which a GPU may have to be reset
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=${BUILD:-$here/../../build-gpu}
+tools=${TOOLS:-memcheck racecheck initcheck synccheck}
 programs=(pmb_test_gpu pmb_test_gpu_faults pmb_test_gpu_sharing pmb_test_gpu_several pmb_bench_gpu)
 
 gpus=$(nvidia-smi -L 2> /dev/null | grep -c "^GPU" || true)
@@ -90,21 +92,22 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
         ;;
       sanitize)
         build_plain
-        for tool in memcheck racecheck initcheck synccheck; do
-          for case in types_and_sizes attributes several_isovalues isovalues_in_turn large fuzz; do
-            sanitize $tool pmb_test_gpu $case || failed=1
+        for tool in $tools; do
+          for case in types_and_sizes attributes several_isovalues isovalues_in_turn large fuzz points_and_normals; do
+            sanitize "$tool" pmb_test_gpu $case || failed=1
           done
         done
         ;;
       sanitize-sharing) # leaks are counted where CUDA's state is taken down, at the end of the program
         build_plain
-        for case in uploads_are_shared idle_contexts_make_room shared_comes_back_once threads_on_one_gpu \
-          aborting_is_fast one_of_two_binds_is_stopped pool_as_output; do
-          sanitize memcheck pmb_test_gpu_sharing $case --leak-check full || failed=1
-        done
-        for tool in racecheck initcheck synccheck; do
-          for case in idle_contexts_make_room shared_comes_back_once; do
-            sanitize $tool pmb_test_gpu_sharing $case || failed=1
+        for tool in $tools; do
+          all=(idle_contexts_make_room shared_comes_back_once) options=()
+          if [[ $tool == memcheck ]]; then
+            all+=(uploads_are_shared threads_on_one_gpu aborting_is_fast one_of_two_binds_is_stopped pool_as_output)
+            options=(--leak-check full)
+          fi
+          for case in "${all[@]}"; do
+            sanitize "$tool" pmb_test_gpu_sharing "$case" "${options[@]}" || failed=1
           done
         done
         ;;

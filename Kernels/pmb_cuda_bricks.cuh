@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the passes share on the device: samples, bricks, sums. Included by pmb_cuda.cuh. */
+#ifndef PMB_CUDA_BRICKS_CUH
+#define PMB_CUDA_BRICKS_CUH
+
+#include "pmb_cuda.cuh"
+
+/* ---- samples ---- */
+
+__device__ __forceinline__ int pmb_cuda_clamp(int i, int n)
+{
+  return i < 0 ? 0 : i < n ? i : n - 1;
+}
+
+/* Index of a sample; j and k are clamped to the volume, i must lie in it. */
+__device__ __forceinline__ int64_t pmb_cuda_index(const pmb_cuda_job &job, int i, int j, int k)
+{
+  return i + job.pitch * pmb_cuda_clamp(j, job.dims[1]) + job.slice * pmb_cuda_clamp(k, job.dims[2]);
+}
+
+__device__ __forceinline__ int pmb_cuda_small_inside(const pmb_isovalue &isovalue, int s)
+{
+  return s >= isovalue.small_threshold;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int8_t s)
+{
+  return pmb_cuda_small_inside(isovalue, s);
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint8_t s)
+{
+  return pmb_cuda_small_inside(isovalue, s);
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int16_t s)
+{
+  return pmb_cuda_small_inside(isovalue, s);
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint16_t s)
+{
+  return pmb_cuda_small_inside(isovalue, s);
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, float s)
+{
+  return s >= isovalue.threshold_f32;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, double s)
+{
+  return s >= isovalue.threshold_f64;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int32_t s)
+{
+  return (double)s >= isovalue.threshold_f64;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint32_t s)
+{
+  return (double)s >= isovalue.threshold_f64;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int64_t s)
+{
+  return !isovalue.none && s >= isovalue.threshold_i64;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint64_t s)
+{
+  return !isovalue.none && s >= isovalue.threshold_u64;
+}
+
+/* Whether a sample equals the isovalue; only asked when such points are joined. */
+template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_isovalue &isovalue, T s)
+{
+  if (sizeof(T) <= 2) {
+    return (int)s == isovalue.small_equal;
+  }
+  if (sizeof(typename pmb_cuda_real<T>::type) == 4) {
+    return (float)s == isovalue.f32;
+  }
+  return (double)s == isovalue.f64;
+}
+
+template <class T> __device__ __forceinline__ int pmb_cuda_finite(T)
+{
+  return 1;
+}
+template <> __device__ __forceinline__ int pmb_cuda_finite<float>(float s)
+{
+  return PMB_IS_FINITE(s);
+}
+template <> __device__ __forceinline__ int pmb_cuda_finite<double>(double s)
+{
+  return PMB_IS_FINITE(s);
+}
+
+/* ---- bricks ---- */
+
+/* Where a brick lies and how much of it is in the volume. */
+typedef struct pmb_cuda_box {
+  uint32_t isovalue; /* index */
+  int origin[3];
+  uint32_t columns;      /* own columns in the volume */
+  uint32_t cell_columns; /* own cells whose 8 corners are in the volume, by column */
+} pmb_cuda_box;
+
+__device__ __forceinline__ uint32_t pmb_cuda_low_bits(int n)
+{
+  return n <= 0 ? 0 : n >= 32 ? UINT32_MAX : (1u << n) - 1;
+}
+
+__device__ __forceinline__ uint32_t pmb_cuda_divide(uint32_t n, pmb_cuda_divisor by)
+{
+  return (uint32_t)((uint64_t)n * by.factor >> by.shift);
+}
+
+/* The box of the brick at a place counted in bricks. */
+__device__ __forceinline__ pmb_cuda_box pmb_cuda_box_at(
+  const pmb_cuda_job &job, uint32_t isovalue, uint32_t x, uint32_t y, uint32_t z)
+{
+  pmb_cuda_box box;
+  box.isovalue = isovalue;
+  box.origin[0] = (int)x * PMB_BRICK_X;
+  box.origin[1] = (int)y * PMB_BRICK_Y;
+  box.origin[2] = (int)z * PMB_BRICK_Z;
+  box.columns = pmb_cuda_low_bits(job.dims[0] - box.origin[0]);
+  box.cell_columns = pmb_cuda_low_bits(job.dims[0] - 1 - box.origin[0]);
+  return box;
+}
+
+__device__ __forceinline__ pmb_cuda_box pmb_cuda_box_of(const pmb_cuda_job &job, uint32_t brick)
+{
+  uint32_t isovalue = 0;
+  if (job.isovalue_count > 1) {
+    isovalue = pmb_cuda_divide(brick, job.by_stride);
+    brick -= isovalue * job.stride;
+  }
+  const uint32_t row = pmb_cuda_divide(brick, job.by_bricks[0]);
+  const uint32_t z = pmb_cuda_divide(row, job.by_bricks[1]);
+  return pmb_cuda_box_at(job, isovalue, brick - row * job.bricks[0], row - z * job.bricks[1], z);
+}
+
+/* Own columns of row (y,z) in the volume. */
+__device__ __forceinline__ uint32_t pmb_cuda_row_columns(
+  const pmb_cuda_job &job, const pmb_cuda_box &box, int y, int z)
+{
+  return box.origin[1] + y < job.dims[1] && box.origin[2] + z < job.dims[2] ? box.columns : 0;
+}
+
+/* Cells of row (y,z) in the volume. */
+__device__ __forceinline__ uint32_t pmb_cuda_row_cells(const pmb_cuda_job &job, const pmb_cuda_box &box, int y, int z)
+{
+  return box.origin[1] + y + 1 < job.dims[1] && box.origin[2] + z + 1 < job.dims[2] ? box.cell_columns : 0;
+}
+
+/* Bit a: the brick is the last along axis a. */
+__device__ __forceinline__ uint32_t pmb_cuda_borders(const pmb_cuda_job &job, const pmb_cuda_box &box)
+{
+  return (uint32_t)(box.origin[0] + PMB_BRICK_X >= job.dims[0]) |
+    (uint32_t)(box.origin[1] + PMB_BRICK_Y >= job.dims[1]) << 1 |
+    (uint32_t)(box.origin[2] + PMB_BRICK_Z >= job.dims[2]) << 2;
+}
+
+/* The word of columns 1 to 32. */
+__device__ __forceinline__ uint32_t pmb_cuda_next(uint32_t word, uint32_t next_bit)
+{
+  return __funnelshift_r(word, next_bit, 1);
+}
+
+/* The four masks of points of an own row of a record. */
+typedef struct pmb_cuda_masks {
+  uint32_t kind[PMB_KINDS];
+} pmb_cuda_masks;
+
+/* columns: pmb_cuda_row_columns of the row. */
+__device__ __forceinline__ pmb_cuda_masks pmb_cuda_row_masks(
+  const pmb_cuda_job &job, const pmb_cuda_record *record, int row, uint32_t columns)
+{
+  pmb_cuda_masks masks;
+  if (record->exact == PMB_CUDA_PLAIN) {
+    const int r = (row >> 2) * 5 + (row & 3);
+    const uint32_t word = record->word[r];
+    masks.kind[PMB_EDGE_X] = (word ^ pmb_cuda_next(word, record->column >> r & 1)) & columns;
+    masks.kind[PMB_EDGE_Y] = (word ^ record->word[r + 1]) & columns;
+    masks.kind[PMB_EDGE_Z] = (word ^ record->word[r + 5]) & columns;
+    masks.kind[PMB_SAMPLE] = 0;
+  } else {
+    const pmb_cuda_exact *exact = job.d_exact + record->exact;
+    for (int kind = 0; kind < PMB_KINDS; ++kind) {
+      masks.kind[kind] = exact->mask[kind][row];
+    }
+  }
+  return masks;
+}
+
+/* Points of a brick before a row, with those of the row before its y edges, its z edges and its sample points in one
+ * word: 11, 6, 7 and 7 bits. points: of the row, by kind. */
+__device__ __forceinline__ uint32_t pmb_cuda_pack_first(uint32_t before, uint32_t x, uint32_t y, uint32_t z)
+{
+  return before | x << 11 | (x + y) << 17 | (x + y + z) << 24;
+}
+
+/* Points of the brick before the first of a kind in the row of such a word. */
+__device__ __forceinline__ uint32_t pmb_cuda_row_first(uint32_t word, int kind)
+{
+  return (word & 0x7ff) +
+    (kind == PMB_EDGE_X      ? 0
+        : kind == PMB_EDGE_Y ? word >> 11 & 0x3f
+        : kind == PMB_EDGE_Z ? word >> 17 & 0x7f
+                             : word >> 24);
+}
+
+/* ---- ordered scans ---- */
+
+enum { PMB_CUDA_PARTIAL = 1, PMB_CUDA_INCLUSIVE = 2 };
+
+/* A tile's word: its sum, what the sum covers, and the count that wrote it (so that nothing needs clearing). */
+__device__ __forceinline__ uint64_t pmb_cuda_status(uint64_t sum, int state, uint32_t epoch)
+{
+  return sum | (uint64_t)state << 48 | (uint64_t)epoch << 50;
+}
+
+__device__ __forceinline__ uint64_t pmb_cuda_sum_of_warp(uint64_t value)
+{
+  for (int step = 16; step > 0; step >>= 1) {
+    value += __shfl_xor_sync(UINT32_MAX, value, step);
+  }
+  return value;
+}
+
+/* Sum over a warp; short code. */
+__device__ __forceinline__ uint32_t pmb_cuda_word_sum(uint32_t value)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(UINT32_MAX, value);
+#else
+  for (int step = 16; step > 0; step >>= 1) {
+    value += __shfl_xor_sync(UINT32_MAX, value, step);
+  }
+  return value;
+#endif
+}
+
+/* The sum of all tiles before `tile`; a whole warp calls it. status[tile * stride] is a tile's word. */
+__device__ __forceinline__ uint64_t pmb_cuda_look_back(
+  const volatile uint64_t *d_status, int stride, uint32_t tile, uint32_t epoch)
+{
+  const int lane = threadIdx.x & 31;
+  uint64_t sum = 0;
+  for (int64_t end = tile; end > 0; end -= 32) {
+    const int64_t t = end - 1 - lane;
+    uint64_t word = pmb_cuda_status(0, PMB_CUDA_INCLUSIVE, epoch);
+    if (t >= 0) {
+      do {
+        word = d_status[t * stride];
+      } while (word >> 50 != epoch);
+    }
+    const uint32_t inclusive = __ballot_sync(UINT32_MAX, (word >> 48 & 3) == PMB_CUDA_INCLUSIVE);
+    const uint64_t value = word & ((1ull << 48) - 1);
+    const int last = inclusive ? __ffs((int)inclusive) - 1 : 31;
+    sum += pmb_cuda_sum_of_warp(lane <= last ? value : 0);
+    if (inclusive) {
+      break;
+    }
+  }
+  return sum;
+}
+
+/* Sum over the lanes up to and with this one. */
+__device__ __forceinline__ uint32_t pmb_cuda_inclusive_sum(uint32_t value)
+{
+#pragma unroll
+  for (int step = 1; step < 32; step <<= 1) {
+    const uint32_t below = __shfl_up_sync(UINT32_MAX, value, step);
+    value += (threadIdx.x & 31) >= step ? below : 0;
+  }
+  return value;
+}
+
+#endif
