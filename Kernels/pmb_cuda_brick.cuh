@@ -493,8 +493,10 @@ static __device__ __forceinline__ int is_rare(const brick_head &head, const bric
   return work.points > LISTED || head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN;
 }
 
-/* pmb_cuda_tiles.cu: launches vertices for groups of bricks if that pays: most are active, and the device can. flags: what is
- * wanted of all bricks. 0: it does not. */
+/* pmb_cuda_vertices_*.cu: launches vertices for the list of bricks. flags: what is wanted of all bricks. */
+template <class T> cudaError_t pmb_cuda_vertices_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
+
+/* pmb_cuda_tiles.cu: likewise for groups of bricks if that pays: most are active, and the device can. 0: it does not. */
 int pmb_cuda_vertices_of_groups(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);
 
 #endif

@@ -1,74 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices: place, gradient and normal of every point. A warp has a brick, from the list of the active ones; where most
- * are active, see pmb_cuda_tiles.cu. */
+ * Pass vertices: place, gradient and normal of every point. A warp has a brick, from the list of the active ones
+ * (pmb_cuda_vertices.cuh); where most are active, from a tile (pmb_cuda_tiles.cu). */
 #include "pmb_cuda_brick.cuh"
-
-enum {
-  WARPS = 7, /* of a block; 4 such blocks: with more warps their bricks do not fit the cache */
-  BLOCKS = 4
-};
-
-/* The points of a brick; returns whether any need to be made again. */
-template <class T, class OFFSET>
-static __device__ __forceinline__ int emit_brick(
-  const vertex_setting &setting, const brick_head &head, uint32_t index, vertex_scratch *scratch)
-{
-  brick_work work;
-  if (!begin_brick(setting, head, &work)) {
-    return 0;
-  }
-  if (is_rare(head, work)) {
-    return call_any<T, EXACT>(setting, index, scratch);
-  }
-  work.box = pmb_cuda_box_of(setting.job, head_at(head, BRICK_LANE));
-  return emit_plain<T>(setting, samples_of<T, OFFSET>(setting.job, work.box, 1), head, work, scratch);
-}
-
-/* Emits a warp's bricks from the i-th last on, until enough of them need the careful way; returns where it stopped.
- * From the end, because classify has just read the samples there. */
-template <class T, class OFFSET>
-static __device__ __forceinline__ uint32_t emit_bricks(const vertex_setting &setting, const head_source &source,
-  uint32_t i, uint32_t active, vertex_scratch *scratch, int *careful)
-{
-  const uint32_t step = gridDim.x * WARPS, last = active - 1;
-  brick_head next = read_head(setting.job, source, last - i, active);
-  for (*careful = 0; i < active && *careful < CAREFUL; i += step) {
-    const brick_head head = next;
-    next = read_head(setting.job, source, last - (i + step), active); /* on its way while this brick is worked on */
-    if (emit_brick<T, OFFSET>(setting, head, last - i, scratch)) {
-      if ((threadIdx.x & 31) == 0) {
-        scratch->careful[*careful] = last - i;
-      }
-      ++*careful;
-    }
-  }
-  return i;
-}
-
-template <class T, class OFFSET, int FLAGS>
-static __global__ void __launch_bounds__(
-  32 * WARPS, sizeof(typename pmb_cuda_real<T>::type) == 8 ? BLOCKS / 2 : BLOCKS)
-  vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
-    const __grid_constant__ int flags)
-{
-  __shared__ vertex_scratch shared_scratch[WARPS];
-  const vertex_setting setting = { job, output, FLAGS == ANY ? flags : FLAGS };
-  vertex_scratch *scratch = &shared_scratch[threadIdx.x >> 5];
-  const uint32_t active = min(job.d_counters->active, job.record_capacity);
-  const head_source source = source_of_lane(job);
-  uint32_t i = blockIdx.x * WARPS + (threadIdx.x >> 5);
-  while (i < active) {
-    int careful;
-    i = emit_bricks<T, OFFSET>(setting, source, i, active, scratch, &careful);
-    __syncwarp();
-#pragma unroll 1
-    for (int n = 0; n < careful; ++n) {
-      call_any<T, AGAIN>(setting, scratch->careful[n], scratch);
-    }
-  }
-}
-
-/* ---- launching ---- */
 
 /* Whether products with what is not on the diagonals change nothing: 0 + x is x unless both are -0. */
 static int is_diagonal(const pmb_frame *frame)
@@ -95,28 +28,12 @@ static int flags_of(const pmb_cuda *cuda, const pmb_cuda_output *output)
     (is_diagonal(&cuda->job.frame) ? PMB_CUDA_DIAGONAL : 0);
 }
 
-template <class T, class OFFSET, int FLAGS>
-static cudaError_t launch(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)
-{
-  int blocks = 0;
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, vertices_kernel<T, OFFSET, FLAGS>, 32 * WARPS, 0);
-  return pmb_cuda_launch(cuda, vertices_kernel<T, OFFSET, FLAGS>, cuda->processors * (blocks > 0 ? blocks : 1),
-    32 * WARPS, 0, cuda->job, *output, flags);
-}
-
-template <class T> static cudaError_t launch_any(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)
-{
-  return flags == PMB_CUDA_USUAL && cuda->job.slice < INT32_MAX / 8
-    ? launch<T, int32_t, PMB_CUDA_USUAL>(cuda, output, flags)
-    : launch<T, int64_t, ANY>(cuda, output, flags);
-}
-
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
   const int flags = flags_of(cuda, output);
   cudaError_t error = cudaSuccess;
   if (!pmb_cuda_vertices_of_groups(cuda, output, flags, &error)) {
-    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = launch_any<T>(cuda, output, flags)));
+    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = pmb_cuda_vertices_of_list<T>(cuda, output, flags)));
   }
   return pmb_cuda_check(cuda->context, error, "launch of vertices");
 }
