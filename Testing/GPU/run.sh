@@ -91,7 +91,7 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
         forbidden || failed=1
         ;;
       sanitize)
-        build_plain
+        if [[ $tools == *initcheck* ]]; then build_plain; fi
         for tool in $tools; do
           for case in types_and_sizes attributes several_isovalues isovalues_in_turn large fuzz points_and_normals; do
             sanitize "$tool" pmb_test_gpu $case || failed=1
@@ -99,7 +99,7 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
         done
         ;;
       sanitize-sharing) # leaks are counted where CUDA's state is taken down, at the end of the program
-        build_plain
+        if [[ $tools == *initcheck* ]]; then build_plain; fi
         for tool in $tools; do
           all=(idle_contexts_make_room shared_comes_back_once) options=()
           if [[ $tool == memcheck ]]; then
