@@ -11,7 +11,7 @@ const char *pmb_cuda_missing(void);
 /* Kernel times in milliseconds, volume and output on the device. */
 typedef struct pmb_cuda_times {
   double summarize;                             /* with the range of the volume */
-  double select, classify, vertices, triangles; /* each on its own */
+  double select, classify, vertices, triangles; /* each on its own; select 0: it is part of classify's launch */
   double isovalues;                             /* the four together in one run, counts back on the host */
   double first;                                 /* the same with summarize */
   double copy_rate; /* bytes read and written in a second by a copy from device to device */

@@ -30,6 +30,8 @@ template <class T> struct tile_of {
   };
 };
 
+#if TILES
+
 /* What lies outside the volume repeats its border. */
 template <class T> struct tile_samples {
   enum { BY_EDGE = 0, ONE_ISOVALUE = 1 };
@@ -84,8 +86,6 @@ static __device__ __forceinline__ void read_surrounding(const vertex_setting &se
 }
 
 /* ---- tiles ---- */
-
-#if TILES
 
 /* Fills a tile; coordinates of its first sample. One warp calls it. */
 static __device__ __forceinline__ void start_tile(

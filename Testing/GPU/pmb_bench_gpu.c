@@ -108,7 +108,7 @@ static void fill_volume(const bench_volume *v, void *samples)
 
 static void line(const char *pass, double ms, double bytes, double copy_rate)
 {
-  printf("  %-10s %9.4f ms %9.1f MB %8.1f GB/s %5.1f%% of copy\n", pass, ms, 1e-6 * bytes, 1e-6 * bytes / ms,
+  printf("  %-11s %8.4f ms %9.1f MB %8.1f GB/s %5.1f%% of copy\n", pass, ms, 1e-6 * bytes, 1e-6 * bytes / ms,
     100 * 1e3 * bytes / ms / copy_rate);
 }
 
@@ -116,15 +116,20 @@ static void report(const bench_volume *v, const pmb_cuda_times *t, double bind_m
 {
   const double voxels = (double)v->dims[0] * (double)v->dims[1] * (double)v->dims[2];
   const double size = (double)pmb_type_size(v->type), active = (double)info->active_bricks;
+  const double summary = (double)info->bricks * 2 * size, record = 192; /* of an active brick, with its counts */
   const double samples = active * 33 * 25 * size, mesh_points = 24.0 * (double)t->points;
   printf("%s: %lld points, %lld triangles, %lld of %lld bricks active (%.1f%%)\n", v->name, (long long)t->points,
     (long long)t->triangle_count, (long long)info->active_bricks, (long long)info->bricks,
     100 * active / (double)info->bricks);
   line("summarize", t->summarize, (double)t->bytes_read, t->copy_rate);
-  line("select", t->select, (double)info->bricks * 2 * size, t->copy_rate);
-  line("classify", t->classify, samples + active * 160, t->copy_rate);
-  line("vertices", t->vertices, samples + active * 160 + mesh_points, t->copy_rate);
-  line("triangles", t->triangles, active * 320 + 12.0 * (double)t->triangle_count, t->copy_rate);
+  if (t->select > 0) {
+    line("select", t->select, summary, t->copy_rate);
+    line("classify", t->classify, samples + active * record, t->copy_rate);
+  } else {
+    line("sel.+class.", t->classify, summary + samples + active * record, t->copy_rate);
+  }
+  line("vertices", t->vertices, samples + active * record + mesh_points, t->copy_rate);
+  line("triangles", t->triangles, active * 2 * record + 12.0 * (double)t->triangle_count, t->copy_rate);
   printf(
     "  isovalue change %.4f ms, first extraction %.4f ms, copy rate %.0f GB/s; %.1f Gvoxels/s, %.2f Gtriangles/s\n",
     t->isovalues, t->first, 1e-9 * t->copy_rate, 1e-6 * voxels / t->first,
