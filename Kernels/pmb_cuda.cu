@@ -77,6 +77,7 @@ static void cuda_unbind(pmb_context *context)
     cudaSetDevice(cuda->device);
     pmb_cuda_drop_volume(cuda);
     pmb_cuda_free_buffers(cuda);
+    pmb_cuda_return_to_call();
   }
 }
 
@@ -128,6 +129,7 @@ static void cuda_destroy(pmb_context *context)
     free_streams(cuda);
   }
   pmb_cuda_part(cuda);
+  pmb_cuda_return_to_call();
   context->device_name = NULL;
   pmb_memory_give(&context->memory, cuda);
   context->state = NULL;
@@ -156,7 +158,7 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   memset(job, 0, sizeof(*job));
   for (int a = 0; a < 3; ++a) {
     const int64_t bricks = (dims[a] + size[a] - 1) / size[a];
-    if (dims[a] > INT32_MAX - 64 || bricks > INT32_MAX / count) {
+    if (dims[a] > INT32_MAX - 1024 || bricks > INT32_MAX / count) { /* summarize looks up to 512 columns ahead */
       return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: %lld x %lld x %lld samples are too many for one GPU",
         (long long)dims[0], (long long)dims[1], (long long)dims[2]);
     }

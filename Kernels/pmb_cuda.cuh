@@ -150,8 +150,9 @@ typedef struct pmb_cuda_volume {
   int device;
   uint32_t generation;
   int state;
-  int contexts; /* that have it bound */
-  int users;    /* calls that need it now */
+  uintptr_t bringer; /* the thread that brings it, while it is coming */
+  int contexts;      /* that have it bound */
+  int users;         /* calls that need it now */
   uint64_t last_used;
   int64_t bytes;
   pmb_cuda_buffer samples, summary, nonfinite;
@@ -174,6 +175,7 @@ typedef struct pmb_cuda {
   int device, processors;
   uint32_t generation; /* of the device's state that all of this belongs to */
   int busy;            /* in a call */
+  int outer_device;    /* of the call, with another context, that this call is made in; -1: none */
   uint64_t last_used;
   int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
   cudaStream_t compute, copy;
@@ -312,6 +314,8 @@ void pmb_cuda_part(pmb_cuda *cuda);
 /* Around every call with a context; enter fails where the GPU's state was lost. */
 pmb_status pmb_cuda_enter(pmb_cuda *cuda);
 void pmb_cuda_leave(pmb_cuda *cuda);
+/* Back to the device of the call that this thread is in; 0 if it is in none. */
+int pmb_cuda_return_to_call(void);
 /* Makes room for elements in a buffer of a context in a call; lets go of what is idle if it must. */
 pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what);
 void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer);

@@ -72,7 +72,7 @@ static pmb_status bring_pinned(pmb_cuda *cuda, const pmb_cuda_copy *copies, int 
 {
   pmb_status status = PMB_OK;
   for (int i = 0; i < count && status == PMB_OK; ++i) {
-    status = is_pinned(&copies[i]) ? send_array(cuda, &copies[i], p) : PMB_OK;
+    status = send_array(cuda, &copies[i], p);
   }
   if (status == PMB_OK) {
     status = do_meanwhile(cuda, p);
@@ -166,10 +166,14 @@ pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int co
   const double end = crew->fraction_end;
   size_t all = 0, ordinary = 0;
   drain d = {};
+  pmb_cuda_copy pinned[ARRAYS];
+  int pinned_count = 0;
   d.cuda = cuda;
   for (int i = 0; i < count; ++i) {
     all += copies[i].bytes;
-    if (!is_pinned(&copies[i])) {
+    if (is_pinned(&copies[i])) { /* asked for once: the answer changes when any GPU's state is lost */
+      pinned[pinned_count++] = copies[i];
+    } else {
       ordinary += copies[i].bytes;
       d.copies[d.count++] = copies[i];
     }
@@ -183,7 +187,7 @@ pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int co
     crew->fraction_end = crew->fraction_begin + (double)(all - ordinary) / (double)all * (end - crew->fraction_begin);
   }
   pieces p = { 0, 0, all - ordinary, meanwhile, work };
-  pmb_status status = bring_pinned(cuda, copies, count, &p);
+  pmb_status status = bring_pinned(cuda, pinned, pinned_count, &p);
   if (ordinary > 0) {
     crew->fraction_begin = crew->fraction_end;
     crew->fraction_end = end;

@@ -245,10 +245,10 @@ pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   pmb_cuda_make_way(cuda, group, status);
-  pmb_cuda_end(cuda);
   if (status == PMB_OK) {
     status = pmb_cuda_check(context, error, "vertices and triangles");
   }
+  pmb_cuda_end(cuda);
   if (status == PMB_OK && !pmb_crew_report(&context->crew, context->crew.fraction_end)) {
     status = pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
   }

@@ -39,7 +39,7 @@ static void free_blocks(host_block *list)
 {
   while (list) {
     host_block *next = list->next;
-    if (is_pinned(list)) {
+    if (list->pinned) { /* in an older generation too: on a GPU that was not lost it still is */
       cudaHostUnregister(list->memory);
       cudaGetLastError();
     }
@@ -188,7 +188,7 @@ static void trim(void)
 static void enter_device_in_use(void)
 {
   const int device = __atomic_load_n(&device_in_use, __ATOMIC_RELAXED);
-  if (device >= 0) {
+  if (!pmb_cuda_return_to_call() && device >= 0) { /* in a call the thread has a device, which stays */
     cudaSetDevice(device);
     cudaGetLastError();
   }

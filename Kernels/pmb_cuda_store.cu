@@ -19,6 +19,18 @@ static int64_t held[PMB_CUDA_DEVICES]; /* bytes */
 
 /* ---- calls ---- */
 
+/* The device of the call that this thread is in. A progress hook may call with other contexts, on other devices. */
+static thread_local int device_of_call = -1;
+
+int pmb_cuda_return_to_call(void)
+{
+  if (device_of_call >= 0) {
+    cudaSetDevice(device_of_call);
+    cudaGetLastError();
+  }
+  return device_of_call >= 0;
+}
+
 pmb_status pmb_cuda_enter(pmb_cuda *cuda)
 {
   pthread_mutex_lock(&lock);
@@ -32,6 +44,8 @@ pmb_status pmb_cuda_enter(pmb_cuda *cuda)
     return pmb_fail(cuda->context, PMB_INTERNAL,
       "the GPU failed in another call and what it held is lost: destroy this context and make a new one");
   }
+  cuda->outer_device = device_of_call;
+  device_of_call = cuda->device;
   const pmb_status status = pmb_cuda_check(cuda->context, cudaSetDevice(cuda->device), "cudaSetDevice");
   if (status != PMB_OK) {
     pmb_cuda_leave(cuda);
@@ -46,6 +60,8 @@ void pmb_cuda_leave(pmb_cuda *cuda)
   --running;
   cuda->last_used = ++last_use;
   pthread_mutex_unlock(&lock);
+  device_of_call = cuda->outer_device;
+  pmb_cuda_return_to_call();
 }
 
 void pmb_cuda_settle(void)
@@ -339,7 +355,11 @@ pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
   while (status == PMB_OK && volume->state != PMB_CUDA_THERE) {
     if (volume->state == PMB_CUDA_AWAY) {
       volume->state = PMB_CUDA_COMING;
+      volume->bringer = (uintptr_t)pthread_self();
       status = bring(cuda, volume);
+    } else if (volume->bringer == (uintptr_t)pthread_self()) {
+      status = pmb_fail(cuda->context, PMB_UNAVAILABLE,
+        "no GPU can be used: another context is bringing the same volume there and calls this one from its progress hook");
     } else {
       wait_for_change();
       pthread_mutex_unlock(&lock);

@@ -535,6 +535,19 @@ static void says_what_it_is(void)
   pmb_destroy(gpu);
 }
 
+/* Rows so long that a column beyond the last has no number of 32 bits. */
+static void too_long(void)
+{
+  pmb_context *gpu = gpu_new(0);
+  const uint8_t samples[2] = { 0, 1 };
+  pmb_volume v = { .struct_size = sizeof v, .samples = samples, .type = PMB_UINT8 };
+  v.dims[0] = INT32_MAX - 500;
+  v.dims[1] = v.dims[2] = v.strides[1] = v.strides[2] = 1;
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v), PMB_TOO_LARGE);
+  CHECK(strstr(pmb_error(gpu), "2147483147"), "error text: %s", pmb_error(gpu));
+  pmb_destroy(gpu);
+}
+
 /* Where no GPU can be used: asking for one says why, and the default goes to the CPU and tells. */
 static void without_a_gpu(void)
 {
@@ -566,6 +579,7 @@ TEST_MAIN(
   CASE(out_of_memory)
   CASE(aborting)
   CASE(says_what_it_is)
+  CASE(too_long)
   CASE(without_a_gpu)
   CASE(large)
   CASE(transfers)

@@ -184,6 +184,46 @@ static void pool_serves_all(void)
   subjects_free(&s);
 }
 
+/* What a progress hook does in the middle of a call on another GPU: pool memory goes, other contexts are called. */
+typedef struct hook_work {
+  int what;
+  pmb_context *other;
+  const pmb_volume *volume;
+} hook_work;
+
+static int call_others(void *user, double fraction)
+{
+  const hook_work *work = user;
+  (void)fraction;
+  if (work->what == 0) pmb_host_release(pmb_host_allocate(1000));
+  if (work->what == 1) CHECK_STATUS(work->other, pmb_bind(work->other, work->volume), PMB_OK);
+  if (work->what == 2) pmb_unbind(work->other);
+  return 0;
+}
+
+static void hooks_call_others(void)
+{
+  subjects s;
+  subjects_make(&s);
+  for (int what = 0; what < 3; what++)
+    for (int number = 1; number <= 2; number++) {
+      hook_work work = { what, NULL, &s.volume[1].view };
+      pmb_context *context = gpu_numbered(number);
+      test_about("hook %d in a call on GPU %d", what, number);
+      work.other = gpu_numbered(3 - number);
+      CHECK_STATUS(work.other, pmb_bind(work.other, &s.volume[0].view), PMB_OK);
+      pmb_set_progress(context, call_others, &work);
+      CHECK_STATUS(context, pmb_bind(context, &s.volume[0].view), PMB_OK);
+      gives(context, ISOVALUE, &s.want[0], "with a hook");
+      pmb_set_progress(context, NULL, NULL);
+      CHECK_STATUS(work.other, pmb_bind(work.other, &s.volume[1].view), PMB_OK);
+      gives(work.other, ISOVALUE, &s.want[1], "the other, later");
+      pmb_destroy(context);
+      pmb_destroy(work.other);
+    }
+  subjects_free(&s);
+}
+
 /* As an MPI launcher starts it: a process for each rank, which takes the GPU of its local rank and no other. */
 static void rank_by_rank(void)
 {
@@ -231,5 +271,6 @@ TEST_MAIN(
   CASE(limits_are_of_one)
   CASE(at_once)
   CASE(pool_serves_all)
+  CASE(hooks_call_others)
   CASE(rank_by_rank)
 )

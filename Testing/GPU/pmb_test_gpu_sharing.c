@@ -600,6 +600,40 @@ static void one_of_two_binds_is_stopped(void)
   volume_free(&v);
 }
 
+/* A hook that binds, with another context, what is being brought: it cannot wait for that, and must be told so. */
+typedef struct nested_bind {
+  pmb_context *other;
+  const pmb_volume *volume;
+  int calls;
+} nested_bind;
+
+static int bind_the_same(void *user, double fraction)
+{
+  nested_bind *nested = user;
+  (void)fraction;
+  if (nested->calls++ == 0) CHECK_STATUS(nested->other, pmb_bind(nested->other, nested->volume), PMB_UNAVAILABLE);
+  return 0;
+}
+
+static void hook_binds_the_same(void)
+{
+  subjects s;
+  subjects_make(&s, is_short() ? 40 : 110);
+  s.volume[0].view.version = 5;
+  pmb_context *context = gpu_new(0);
+  nested_bind nested = { gpu_new(0), &s.volume[0].view, 0 };
+  pmb_set_progress(context, bind_the_same, &nested);
+  CHECK_STATUS(context, pmb_bind(context, &s.volume[0].view), PMB_OK);
+  CHECK(nested.calls > 0, "the hook was not called");
+  gives(context, ISOVALUE, &s.want[0], "whose hook bound the same");
+  CHECK_STATUS(nested.other, pmb_bind(nested.other, &s.volume[0].view), PMB_OK);
+  gives(nested.other, ISOVALUE, &s.want[0], "the other, later");
+  CHECK(info_of(nested.other).uploads == 0, "it was brought again");
+  pmb_destroy(context);
+  pmb_destroy(nested.other);
+  subjects_free(&s);
+}
+
 /* ---- the pool of pinned memory ---- */
 
 static void pool_gives_it_again(void)
@@ -817,6 +851,7 @@ TEST_MAIN(
   CASE(two_processes)
   CASE(aborting_is_fast)
   CASE(one_of_two_binds_is_stopped)
+  CASE(hook_binds_the_same)
   CASE(pool_gives_it_again)
   CASE(pool_in_threads)
   CASE(pool_as_output)
