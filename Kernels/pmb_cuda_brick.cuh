@@ -419,8 +419,7 @@ static __device__ __forceinline__ volume_samples<T, OFFSET> samples_of(
   const int *origin = box.origin;
   const volume_samples<T, OFFSET> samples = { (const T *)job.d_samples +
       (origin[0] + job.pitch * origin[1] + job.slice * origin[2]),
-    plain && origin[0] > 0 && origin[1] > 0 && origin[2] > 0 && origin[0] + PMB_BRICK_X + 1 < job.dims[0] &&
-      origin[1] + PMB_BRICK_Y + 1 < job.dims[1] && origin[2] + PMB_BRICK_Z + 1 < job.dims[2] };
+    plain && pmb_cuda_is_surrounded(job, box) };
   return samples;
 }
 

@@ -147,6 +147,14 @@ __device__ __forceinline__ uint32_t pmb_cuda_row_cells(const pmb_cuda_job &job, 
   return box.origin[1] + y + 1 < job.dims[1] && box.origin[2] + z + 1 < job.dims[2] ? box.cell_columns : 0;
 }
 
+/* Whether the brick and the samples around it, one below and two above, are all in the volume. */
+__device__ __forceinline__ int pmb_cuda_is_surrounded(const pmb_cuda_job &job, const pmb_cuda_box &box)
+{
+  return box.origin[0] > 0 && box.origin[1] > 0 && box.origin[2] > 0 &&
+    box.origin[0] + PMB_BRICK_X + 1 < job.dims[0] && box.origin[1] + PMB_BRICK_Y + 1 < job.dims[1] &&
+    box.origin[2] + PMB_BRICK_Z + 1 < job.dims[2];
+}
+
 /* Bit a: the brick is the last along axis a. */
 __device__ __forceinline__ uint32_t pmb_cuda_borders(const pmb_cuda_job &job, const pmb_cuda_box &box)
 {
@@ -165,27 +173,6 @@ __device__ __forceinline__ uint32_t pmb_cuda_next(uint32_t word, uint32_t next_b
 typedef struct pmb_cuda_masks {
   uint32_t kind[PMB_KINDS];
 } pmb_cuda_masks;
-
-/* columns: pmb_cuda_row_columns of the row. */
-__device__ __forceinline__ pmb_cuda_masks pmb_cuda_row_masks(
-  const pmb_cuda_job &job, const pmb_cuda_record *record, int row, uint32_t columns)
-{
-  pmb_cuda_masks masks;
-  if (record->exact == PMB_CUDA_PLAIN) {
-    const int r = (row >> 2) * 5 + (row & 3);
-    const uint32_t word = record->word[r];
-    masks.kind[PMB_EDGE_X] = (word ^ pmb_cuda_next(word, record->column >> r & 1)) & columns;
-    masks.kind[PMB_EDGE_Y] = (word ^ record->word[r + 1]) & columns;
-    masks.kind[PMB_EDGE_Z] = (word ^ record->word[r + 5]) & columns;
-    masks.kind[PMB_SAMPLE] = 0;
-  } else {
-    const pmb_cuda_exact *exact = job.d_exact + record->exact;
-    for (int kind = 0; kind < PMB_KINDS; ++kind) {
-      masks.kind[kind] = exact->mask[kind][row];
-    }
-  }
-  return masks;
-}
 
 /* Points of a brick before a row, with those of the row before its y edges, its z edges and its sample points in one
  * word: 11, 6, 7 and 7 bits. points: of the row, by kind. */

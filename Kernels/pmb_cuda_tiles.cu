@@ -50,9 +50,7 @@ static __device__ __forceinline__ pmb_cuda_box box_in_group(const pmb_cuda_job &
 {
   const pmb_cuda_box box = pmb_cuda_box_at(job, 0, 2 * blockIdx.x + place_in_group(0),
     2 * blockIdx.y + place_in_group(1), 2 * blockIdx.z + place_in_group(2));
-  *inner = box.origin[0] > 0 && box.origin[1] > 0 && box.origin[2] > 0 &&
-    box.origin[0] + PMB_BRICK_X + 1 < job.dims[0] && box.origin[1] + PMB_BRICK_Y + 1 < job.dims[1] &&
-    box.origin[2] + PMB_BRICK_Z + 1 < job.dims[2];
+  *inner = pmb_cuda_is_surrounded(job, box);
   return box;
 }
 

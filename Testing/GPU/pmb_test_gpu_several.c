@@ -16,11 +16,6 @@ static const double ISOVALUE = 0.1;
 
 enum { MOST = 8 };
 
-static double gyroid_left(double x, double y, double z)
-{
-  return gyroid(x + 0.13, y, z);
-}
-
 /* Two volumes with the CPU's meshes, and how many GPUs there are. */
 typedef struct subjects {
   test_volume volume[2];

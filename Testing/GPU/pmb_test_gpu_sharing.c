@@ -21,11 +21,6 @@ static double seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static double gyroid_left(double x, double y, double z)
-{
-  return gyroid(x + 0.13, y, z);
-}
-
 static double gyroid_up(double x, double y, double z)
 {
   return gyroid(x, y, z + 0.21);
