@@ -159,6 +159,15 @@ typedef struct pmb_attribute {
                   * go through double, so 64-bit integers beyond 2^53 lose their last bits */
 } pmb_attribute;
 
+/* How normals and gradients are estimated from the samples: at both ends of a point's edge, interpolated between them.
+ * Where that gives no direction (a zero, an overflow, or a sample it uses is not finite), or one that is too short to be
+ * made a unit vector, central differences of the finite samples take over for that point. */
+typedef enum pmb_gradient_estimator {
+  PMB_CENTRAL = 0, /* half of above - below; at the border of the volume one-sided */
+  PMB_FORWARD = 1, /* above - here; at the upper border of the volume here - below */
+  PMB_SOBEL = 2    /* 3 x 3 x 3: central differences, averaged across with weights (1 2 1; 2 4 2; 1 2 1) / 16 */
+} pmb_gradient_estimator;
+
 /* Where the mesh goes: arrays of the caller, at least as long as pmb_count said; NULL: not wanted. `n` is
  * sizes.points, `m` is sizes.triangles. Triangles are counter-clockwise seen from lower values, in the world: where
  * index_to_world mirrors, the second and the third id are swapped. */
@@ -178,6 +187,7 @@ typedef struct pmb_mesh {
   int64_t *cells;            /* m: the cell of each triangle, i + (dims[0]-1) * (j + (dims[1]-1) * k) */
   const pmb_attribute *attributes;
   int64_t attribute_count;
+  pmb_gradient_estimator gradient_estimator; /* of normals and gradients */
 } pmb_mesh;
 
 /* What a context knows of its volume and its last calls. */

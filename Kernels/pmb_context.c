@@ -458,6 +458,11 @@ static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
       "pmb_emit: %lld points and %lld triangles do not fit 32-bit ids; use PMB_INT64", (long long)total.points,
       (long long)total.triangles);
   }
+  if ((unsigned)mesh->gradient_estimator > (unsigned)PMB_SOBEL) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_emit: gradient_estimator is %d; it must be PMB_CENTRAL (%d), PMB_FORWARD (%d) or PMB_SOBEL (%d)",
+      (int)mesh->gradient_estimator, (int)PMB_CENTRAL, (int)PMB_FORWARD, (int)PMB_SOBEL);
+  }
   return check_attributes(context, mesh);
 }
 

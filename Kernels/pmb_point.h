@@ -3,7 +3,7 @@
  *
  * Only + - * / and sqrt of IEEE, compiled without contraction to fused multiply-add, so that every compiler and
  * device gives the same bits. Samples are handled as REAL: float for 8- and 16-bit integers and float32, else double.
- * Normal by central differences, as in vtkFlyingEdges3D and the PMB paper, section 4.3. */
+ * Normal by central differences, as in vtkFlyingEdges3D and the PMB paper, section 4.3, or by another estimator. */
 #ifndef PMB_POINT_H
 #define PMB_POINT_H
 

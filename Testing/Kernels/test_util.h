@@ -138,6 +138,9 @@ pmb_context *context_new(int threads, const char *path); /* both may be 0; never
 /* Counts and emits into a new mesh. On failure the mesh is empty and the status is returned. */
 pmb_status mesh_extract(pmb_context *context, const double *isovalues, int64_t count, int remove_degenerate,
   pmb_type real_type, pmb_type id_type, test_mesh *m);
+/* With an estimator of gradients. */
+pmb_status mesh_extract_by(pmb_context *context, pmb_gradient_estimator estimator, const double *isovalues,
+  int64_t count, int remove_degenerate, pmb_type real_type, pmb_type id_type, test_mesh *m);
 /* Binds as well, with a context of its own, and checks that it succeeds. */
 void mesh_of_volume(const pmb_volume *volume, double isovalue, int remove_degenerate, test_mesh *m);
 
