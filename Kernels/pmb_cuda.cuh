@@ -132,6 +132,7 @@ typedef struct pmb_cuda_output {
   pmb_type id_type;
   int64_t *d_cells;
   int64_t point_room, triangle_room; /* bricks whose output goes beyond write nothing */
+  pmb_gradient_estimator estimator;
 } pmb_cuda_output;
 
 /* Device memory that only grows. */
@@ -394,6 +395,9 @@ pmb_status pmb_cuda_take_range(pmb_cuda *cuda); /* waits for it; sets the contex
 pmb_status pmb_cuda_select(pmb_cuda *cuda);     /* nothing, if classify does it */
 pmb_status pmb_cuda_classify(pmb_cuda *cuda);   /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
+/* pmb_cuda_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
+int pmb_cuda_needs_general(const pmb_cuda_output *output);
+pmb_status pmb_cuda_general_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);

@@ -35,11 +35,12 @@ static pmb_context *cpu_new(void)
 typedef struct pair {
   pmb_context *cpu, *gpu;
   int64_t triangles; /* compared so far */
+  pmb_gradient_estimator estimator;
 } pair;
 
 static pair pair_new(void)
 {
-  return (pair){ cpu_new(), gpu_new(0), 0 };
+  return (pair){ cpu_new(), gpu_new(0), 0, PMB_CENTRAL };
 }
 
 static void pair_free(pair *p)
@@ -71,8 +72,10 @@ static void extract_both(
   pair *p, const double *isovalues, int64_t count, int remove_degenerate, pmb_type real_type, pmb_type id_type)
 {
   test_mesh a, b;
-  CHECK_STATUS(p->cpu, mesh_extract(p->cpu, isovalues, count, remove_degenerate, real_type, id_type, &a), PMB_OK);
-  CHECK_STATUS(p->gpu, mesh_extract(p->gpu, isovalues, count, remove_degenerate, real_type, id_type, &b), PMB_OK);
+  CHECK_STATUS(p->cpu,
+    mesh_extract_by(p->cpu, p->estimator, isovalues, count, remove_degenerate, real_type, id_type, &a), PMB_OK);
+  CHECK_STATUS(p->gpu,
+    mesh_extract_by(p->gpu, p->estimator, isovalues, count, remove_degenerate, real_type, id_type, &b), PMB_OK);
   if (CHECK(a.sizes.points == b.sizes.points && a.sizes.triangles == b.sizes.triangles,
         "%lld points, %lld triangles on the CPU, %lld and %lld on the GPU; isovalue %.17g, remove_degenerate %d",
         (long long)a.sizes.points, (long long)a.sizes.triangles, (long long)b.sizes.points,
@@ -131,6 +134,7 @@ static void fuzz(void)
     const int64_t most = n % 3 ? 40 : 140;
     volume_random(&v, rng_int(&rng, 1, most), rng_int(&rng, 1, 40), rng_int(&rng, 1, 40), &rng);
     bind_both(&p, &v);
+    p.estimator = (pmb_gradient_estimator)rng_int(&rng, PMB_CENTRAL, PMB_SOBEL);
     extract_all(&p, &v, 1 + n % 7 / 5, &rng);
     volume_free(&v);
   }
