@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Passes classify and vertices of one brick, for samples handled as PMB_REAL; included by pmb_cpu_loops.c. */
 
+/* Hidden samples of a loaded row become NaN: what follows from them is then left out everywhere. */
+static void PMB_REAL_NAME(hide_samples)(
+  const pmb_cpu *cpu, const box *b, int y, int z, PMB_REAL *row, const row_source *s)
+{
+  const pmb_volume *v = cpu->volume;
+  const int64_t j = clamp(b->origin[1] + y, v->dims[1]), k = clamp(b->origin[2] + z, v->dims[2]);
+  for (int c = s->offset; c < s->offset + s->n; ++c) {
+    row[c] = pmb_hides_sample(v, b->origin[0] - 1 + c, j, k) ? (PMB_REAL)NAN : row[c];
+  }
+}
+
 /* Loads row (y,z) of a brick, -1 <= y,z <= 5, into the tile; columns outside the volume repeat its border. */
 static void PMB_REAL_NAME(load_row)(const pmb_cpu *cpu, const box *b, PMB_REAL *tile, int y, int z)
 {
   const row_source s = source_of(cpu, b, y, z);
   PMB_REAL *row = tile + tile_index(-1, y, z);
   loops_of(cpu)->load(s.samples, cpu->volume->strides[0], s.n, row + s.offset);
+  if (b->hides) {
+    PMB_REAL_NAME(hide_samples)(cpu, b, y, z, row, &s);
+  }
   if (s.offset) {
     row[0] = row[1];
   }
@@ -44,7 +58,7 @@ static int PMB_REAL_NAME(row_bits)(const pmb_cpu *cpu, const box *b, const PMB_R
   return (any & 0x3fffffffeu) != 0;
 }
 
-/* Valid bits of loaded rows from..4; keeps equal bits only for valid samples. */
+/* Valid bits of loaded rows from..4, and hidden cells; keeps equal bits only for valid samples. */
 static void PMB_REAL_NAME(row_valid)(const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, int from, pmb_rows *rows)
 {
   for (int z = from; z <= PMB_BRICK_Z; ++z) {
@@ -56,6 +70,9 @@ static void PMB_REAL_NAME(row_valid)(const pmb_cpu *cpu, const box *b, const PMB
       }
       rows->valid[z + 1][y + 1] = valid;
       rows->equal[z + 1][y + 1] &= valid;
+      if (y < PMB_BRICK_Y && z < PMB_BRICK_Z) {
+        rows->hidden[z + 1][y + 1] = cpu->any_flags & PMB_CPU_HIDES_CELLS ? hidden_cells(cpu, b, y, z) : 0;
+      }
     }
   }
 }
@@ -274,6 +291,8 @@ static inline void PMB_REAL_NAME(place_points)(
 #else
   const PMB_REAL value = cpu->isovalue->f32, low = cpu->isovalue->f32_low;
 #endif
+  const int64_t *first = cpu->frame->first;
+  const int64_t origin[3] = { b->origin[0] + first[0], b->origin[1] + first[1], b->origin[2] + first[2] };
   for (int l = 0; l < 16; ++l) {
     const int x = list[l] & 31, row = list[l] >> 5 & 15, kind = list[l] >> 9;
     const int step = kind == 0 ? 1 : kind == 1 ? PMB_TILE_PITCH : kind == 2 ? PMB_TILE_ROWS * PMB_TILE_PITCH : 0;
@@ -287,9 +306,9 @@ static inline void PMB_REAL_NAME(place_points)(
   for (int l = 0; l < 16; ++l) {
     const int x = list[l] & 31, row = list[l] >> 5 & 15;
     const double t = (double)p->t[l];
-    p->x[l] = (double)(b->origin[0] + x) + (p->kind[l] == PMB_EDGE_X ? t : 0.0);
-    p->y[l] = (double)(b->origin[1] + (row & 3)) + (p->kind[l] == PMB_EDGE_Y ? t : 0.0);
-    p->z[l] = (double)(b->origin[2] + (row >> 2)) + (p->kind[l] == PMB_EDGE_Z ? t : 0.0);
+    p->x[l] = (double)(origin[0] + x) + (p->kind[l] == PMB_EDGE_X ? t : 0.0);
+    p->y[l] = (double)(origin[1] + (row & 3)) + (p->kind[l] == PMB_EDGE_Y ? t : 0.0);
+    p->z[l] = (double)(origin[2] + (row >> 2)) + (p->kind[l] == PMB_EDGE_Z ? t : 0.0);
   }
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices, the general way: any estimator of gradients, a warp for each active brick and a lane for each of its points.
+ * Pass vertices, the general way: any estimator of gradients, hidden samples; a warp for each active brick and a lane for each
+ * of its points.
  * It is for what the tuned ways (pmb_cuda_vertices.cuh, pmb_cuda_tiles.cu) do not know: with central differences it gives the
  * same bytes, more slowly. */
 #include "pmb_cuda_point.cuh"
@@ -14,14 +15,18 @@ typedef struct general_setting {
 
 /* ---- samples ---- */
 
-/* The sample at a place; outside the volume its border is repeated. Here alone are samples read: what is not to be seen
- * would become NaN here. */
+/* The sample at a place; outside the volume its border is repeated. Here alone are samples read: hidden ones become NaN, and
+ * what follows from them is then left out everywhere. */
 template <class T>
 static __device__ __forceinline__ typename pmb_cuda_real<T>::type read_sample(
   const pmb_cuda_job &job, int i, int j, int k)
 {
+  typedef typename pmb_cuda_real<T>::type real;
   const T *d_samples = (const T *)job.d_samples;
-  return (typename pmb_cuda_real<T>::type)d_samples[pmb_cuda_index(job, pmb_cuda_clamp(i, job.dims[0]), j, k)];
+  i = pmb_cuda_clamp(i, job.dims[0]);
+  j = pmb_cuda_clamp(j, job.dims[1]);
+  k = pmb_cuda_clamp(k, job.dims[2]);
+  return pmb_cuda_hides_sample(job, i, j, k) ? (real)NAN : (real)d_samples[pmb_cuda_index(job, i, j, k)];
 }
 
 /* The sample some steps from a place along an axis. */
@@ -284,9 +289,9 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
   }
 }
 
-int pmb_cuda_needs_general(const pmb_cuda_output *output)
+int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output)
 {
-  return output->estimator != PMB_CENTRAL && (output->d_normals || output->d_gradients);
+  return (output->estimator != PMB_CENTRAL || cuda->job.d_sample_flags) && (output->d_normals || output->d_gradients);
 }
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)

@@ -8,6 +8,7 @@
 #define PMB_POINT_H
 
 #include <math.h>
+#include <stdint.h>
 
 #include "pmb_portability.h"
 
@@ -17,6 +18,7 @@
 /* How sample space lies in the world, and how large the samples are. */
 typedef struct pmb_frame {
   double to_world[12];   /* the volume's index_to_world */
+  int64_t first[3];      /* the volume's */
   double normal[9];      /* inverse transpose of its 3 x 3 part, times 2^-e so that the largest entry is about 1 */
   double gradient_scale; /* 2^e: gradient = normal matrix * index gradient * gradient_scale */
   int mirrored;          /* determinant < 0: triangles are wound the other way round */

@@ -171,6 +171,32 @@ static void large(void)
   pair_free(&p);
 }
 
+/* Hidden samples and cells, few and many, of all types; several isovalues; a volume that is bound again with other flags. */
+static void hidden(void)
+{
+  pair p = pair_new();
+  test_rng rng = { 23 };
+  for (int n = 0; n < (is_short() ? 10 : 120); n++) {
+    test_volume v;
+    volume_make(&v, (pmb_type)(1 + n % 10), rng_int(&rng, 1, 140), rng_int(&rng, 1, 30), rng_int(&rng, 1, 30),
+      n % 4 ? LAYOUT_PACKED : (int)rng_int(&rng, 0, LAYOUTS - 1));
+    volume_fill(&v, (int)rng_int(&rng, 0, DATA_KINDS - 1), &rng);
+    volume_hide(&v, n % 3 ? (int)rng_int(&rng, 2, 3000) : 0, n % 3 != 1 ? (int)rng_int(&rng, 2, 3000) : 0, &rng);
+    if (n % 5 == 0) volume_sprinkle(&v, 300, &rng);
+    volume_world(&v, n % WORLDS, &rng);
+    v.view.version = 5;
+    test_about("%d: %s", n, type_name(v.view.type));
+    bind_both(&p, &v);
+    extract_all(&p, &v, 1 + n % 4, &rng);
+    v.view.sample_flags = NULL;
+    bind_both(&p, &v);
+    extract_all(&p, &v, 1, &rng);
+    volume_free(&v);
+  }
+  CHECK(p.triangles > (is_short() ? 1000 : 100000), "only %lld triangles compared", (long long)p.triangles);
+  pair_free(&p);
+}
+
 /* More parts than a transfer has slots, with few and many host threads, of packed and padded rows. */
 static void transfers(void)
 {
@@ -585,6 +611,7 @@ TEST_MAIN(
   CASE(says_what_it_is)
   CASE(too_long)
   CASE(without_a_gpu)
+  CASE(hidden)
   CASE(large)
   CASE(transfers)
   CASE(many_bricks)

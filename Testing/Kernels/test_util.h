@@ -99,6 +99,7 @@ enum { WORLD_IDENTITY, WORLD_SPACING, WORLD_MIRRORED, WORLD_SHEARED, WORLD_TINY,
 typedef struct test_volume {
   pmb_volume view;
   void *memory; /* exactly the elements that the strides reach, so that ASan sees a step outside */
+  uint8_t *sample_flags, *cell_flags;
 } test_volume;
 
 void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t nz, int layout);
@@ -108,6 +109,8 @@ void volume_set(const test_volume *v, int64_t i, int64_t j, int64_t k, double va
 void volume_fill(const test_volume *v, int data, test_rng *rng);
 /* Turns about one sample in `every` of a float volume into NaN or an infinity. */
 void volume_sprinkle(const test_volume *v, int every, test_rng *rng);
+/* Hides about one sample and one cell in so many; 0: none. */
+void volume_hide(test_volume *v, int samples_every, int cells_every, test_rng *rng);
 void volume_world(test_volume *v, int world, test_rng *rng);
 /* Equal to a sample, a hair beside one, between, or outside the range. Always finite. */
 double volume_isovalue(const test_volume *v, test_rng *rng);
