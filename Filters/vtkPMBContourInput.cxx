@@ -120,13 +120,14 @@ bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], s
   for (int r = 0; r < 3; ++r)
   {
     matrix[4 * r + 3] = origin[r];
+    double corner = origin[r];
     for (int c = 0; c < 3; ++c)
     {
       matrix[4 * r + c] = direction->GetElement(r, c) * spacing[c];
-      matrix[4 * r + 3] += matrix[4 * r + c] * extent[2 * c];
+      corner += matrix[4 * r + c] * extent[2 * c];
       finite = finite && std::isfinite(matrix[4 * r + c]);
     }
-    finite = finite && std::isfinite(matrix[4 * r + 3]);
+    finite = finite && std::isfinite(corner);
   }
   std::ostringstream text;
   if (!finite)
@@ -173,6 +174,7 @@ bool Binding::Describe(
   {
     this->Volume.dims[axis] = dimensions.Size[axis];
     this->Volume.strides[axis] = stride;
+    this->Volume.first[axis] = dimensions.Extent[2 * axis];
     stride *= dimensions.Size[axis];
   }
   return MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world, error);
@@ -184,7 +186,7 @@ bool Binding::Matches(const Binding& other) const
   const pmb_volume& b = other.Volume;
   return this->Array && this->Array == other.Array && this->Samples == other.Samples &&
     this->ArrayTime == other.ArrayTime && this->ImageTime == other.ImageTime && this->Component == other.Component &&
-    std::equal(a.dims, a.dims + 3, b.dims) && std::equal(a.strides, a.strides + 3, b.strides) &&
+    std::equal(a.dims, a.dims + 3, b.dims) && std::equal(a.strides, a.strides + 3, b.strides) && std::equal(a.first, a.first + 3, b.first) &&
     std::equal(a.index_to_world, a.index_to_world + 12, b.index_to_world);
 }
 

@@ -37,7 +37,7 @@ struct ArrayChoice
 // The array to contour, checked. Null: `error` says what is wrong, with values, and what to do.
 vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::string& error);
 
-// Sample index (0-based, without the extent's minimum) to world, row-major 3 x 4. With `invertible`, spacing and
+// Sample index (the extent's, as in the image's own points) to world, row-major 3 x 4. With `invertible`, spacing and
 // direction must have an inverse. False: `error` says why not.
 bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], std::string& error);
 

@@ -166,8 +166,8 @@ std::vector<vtkIdType> Renumber(KeptLines& kept, vtkIdType oldCount)
   return oldIds;
 }
 
-void AddPoints(
-  const std::vector<vtkIdType>& ids, vtkPolyData* lines, const double matrix[12], bool wide, vtkPolyData* output)
+void AddPoints(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkPolyData* lines, const double matrix[12],
+  bool wide, vtkPolyData* output)
 {
   vtkNew<vtkPoints> points;
   points->SetDataType(wide ? VTK_DOUBLE : VTK_FLOAT);
@@ -176,6 +176,10 @@ void AddPoints(
   {
     double p[3], world[3];
     lines->GetPoint(ids[n], p);
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      p[axis] += d.Extent[2 * axis];
+    }
     for (int r = 0; r < 3; ++r)
     {
       const double* row = matrix + 4 * r;
@@ -271,7 +275,7 @@ bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, c
   vtkNew<vtkCellData> cellArrays;
   SelectCellArrays(image, choice.OtherArrays, cellArrays);
 
-  AddPoints(ids, lines, matrix, WantsDoublePoints(choice.Precision, contoured), output);
+  AddPoints(ids, dimensions, lines, matrix, WantsDoublePoints(choice.Precision, contoured), output);
   AddPointArrays(ids, dimensions, lines, passed, output);
   if (choice.Scalars)
   {

@@ -131,6 +131,10 @@ typedef struct pmb_volume {
   /* 0, or a number for the samples as they are now, which changes whenever they do (such as a time of modification):
    * contexts that bind the same samples, type, dims, strides and version on one GPU share one copy there and its summary. */
   uint64_t version;
+  /* Index of the first sample, for a piece of a larger volume: sample (i,j,k) lies where index_to_world takes
+   * (i + first[0], j + first[1], k + first[2]). Pieces that are told it so place the points of the whole, to the last bit;
+   * a translation of index_to_world rounds differently. Not all 0: all indices within -2^31 to 2^31 - 1. */
+  int64_t first[3];
 } pmb_volume;
 
 /* What to extract. */

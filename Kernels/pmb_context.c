@@ -174,6 +174,19 @@ void pmb_unbind(pmb_context *context)
   }
 }
 
+static pmb_status check_first(pmb_context *context, const pmb_volume *volume)
+{
+  const int64_t *first = volume->first;
+  for (int a = 0; a < 3 && (first[0] || first[1] || first[2]); ++a) {
+    if (first[a] < INT32_MIN || first[a] > INT32_MAX || volume->dims[a] > INT32_MAX - first[a] + 1) {
+      return pmb_fail(context, PMB_INVALID,
+        "pmb_bind: first index %lld and dim %lld along axis %d; all indices must be within -2^31 to 2^31 - 1",
+        (long long)first[a], (long long)volume->dims[a], a);
+    }
+  }
+  return PMB_OK;
+}
+
 static pmb_status check_dims(pmb_context *context, const pmb_volume *volume)
 {
   int64_t samples = 1;
@@ -188,7 +201,7 @@ static pmb_status check_dims(pmb_context *context, const pmb_volume *volume)
     }
     samples *= volume->dims[a];
   }
-  return PMB_OK;
+  return check_first(context, volume);
 }
 
 /* Fills in packed strides; offsets of all samples must fit 64 bits. */
@@ -245,6 +258,7 @@ pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
     return status;
   }
   context->volume = *volume;
+  memcpy(context->frame.first, volume->first, sizeof(volume->first));
   status = check_strides(context, &context->volume);
   if (status == PMB_OK && !pmb_frame_make(volume->index_to_world, &context->frame)) {
     status = pmb_fail(context, PMB_INVALID,

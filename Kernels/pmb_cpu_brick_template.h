@@ -187,6 +187,8 @@ static inline void PMB_REAL_NAME(place_points)(
 #else
   const PMB_REAL value = cpu->isovalue->f32, low = cpu->isovalue->f32_low;
 #endif
+  const int64_t *offset = cpu->frame->first;
+  const int64_t first[3] = { offset[0] + b->origin[0], offset[1] + b->origin[1], offset[2] + b->origin[2] };
   for (int l = 0; l < 16; ++l) {
     const int x = list[l] & 31, row = list[l] >> 5 & 15, kind = list[l] >> 9;
     const int step = kind == 0 ? 1 : kind == 1 ? PMB_TILE_PITCH : kind == 2 ? PMB_TILE_ROWS * PMB_TILE_PITCH : 0;
@@ -200,9 +202,9 @@ static inline void PMB_REAL_NAME(place_points)(
   for (int l = 0; l < 16; ++l) {
     const int x = list[l] & 31, row = list[l] >> 5 & 15;
     const double t = (double)p->t[l];
-    p->x[l] = (double)(b->origin[0] + x) + (p->kind[l] == PMB_EDGE_X ? t : 0.0);
-    p->y[l] = (double)(b->origin[1] + (row & 3)) + (p->kind[l] == PMB_EDGE_Y ? t : 0.0);
-    p->z[l] = (double)(b->origin[2] + (row >> 2)) + (p->kind[l] == PMB_EDGE_Z ? t : 0.0);
+    p->x[l] = (double)(first[0] + x) + (p->kind[l] == PMB_EDGE_X ? t : 0.0);
+    p->y[l] = (double)(first[1] + (row & 3)) + (p->kind[l] == PMB_EDGE_Y ? t : 0.0);
+    p->z[l] = (double)(first[2] + (row >> 2)) + (p->kind[l] == PMB_EDGE_Z ? t : 0.0);
   }
 }
 

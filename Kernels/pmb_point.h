@@ -25,6 +25,7 @@ typedef struct pmb_frame {
   float matrix_f32[9];
   double matrix_f64[9];
   double range_scale;
+  int64_t first[3]; /* the volume's */
 } pmb_frame;
 
 PMB_INLINE double pmb_world(const pmb_frame *frame, int axis, double x, double y, double z)

@@ -317,7 +317,7 @@ void ref_position(const ref_mesh *m, int64_t point, double world[3])
   int64_t a[3], b[3];
   double index[3];
   ref_ends(m, point, a, b);
-  for (int c = 0; c < 3; c++) index[c] = b[c] > a[c] ? (double)a[c] + m->t[point] : (double)a[c];
+  for (int c = 0; c < 3; c++) index[c] = (double)(a[c] + m->volume.first[c]) + (b[c] > a[c] ? m->t[point] : 0);
   ref_world(&m->volume, index, world);
 }
 

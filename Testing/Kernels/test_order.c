@@ -151,6 +151,61 @@ static void cut_with_non_finite_samples(void)
   compare_cuts(1, 1);
 }
 
+/* The first triangle from n on whose cell lies in sample layers [low, high) of the part that starts at layer k0. */
+static int64_t next_of_layers(const test_mesh *m, int64_t n, int64_t low, int64_t high)
+{
+  const int64_t layer = (NX - 1) * (NY - 1);
+  while (n < m->sizes.triangles && (m->view.cells[n] < layer * low || m->view.cells[n] >= layer * high)) n++;
+  return n;
+}
+
+/* The layer of bricks above sample layer z, from the whole and from a part that has a layer more below and a sample
+ * layer more above: the same places, normals and gradients. */
+static void same_layer(const test_mesh *w, const test_mesh *p, int64_t z)
+{
+  int64_t compared = 0, a = next_of_layers(w, 0, z, z + 4), b = next_of_layers(p, 0, 4, 8);
+  while (a < w->sizes.triangles && b < p->sizes.triangles) {
+    for (int c = 0; c < 3; c++) {
+      const int64_t i = mesh_id(w, 3 * a + c), j = mesh_id(p, 3 * b + c);
+      if (!CHECK(!memcmp((double *)w->view.points + 3 * i, (double *)p->view.points + 3 * j, 24) &&
+              !memcmp(w->view.normals + 3 * i, p->view.normals + 3 * j, 12) &&
+              !memcmp(w->view.gradients + 3 * i, p->view.gradients + 3 * j, 12),
+            "corner %d of triangle %lld differs from that of the part's %lld", c, (long long)a, (long long)b))
+        return;
+    }
+    compared++;
+    a = next_of_layers(w, a + 1, z, z + 4);
+    b = next_of_layers(p, b + 1, 4, 8);
+  }
+  CHECK(a == w->sizes.triangles && b == p->sizes.triangles && compared > 500, "%lld triangles", (long long)compared);
+}
+
+/* Doubles, and a matrix that rounds everywhere: only because the indices count from `first` are the places the same. */
+static void parts_that_know_their_place(void)
+{
+  test_rng rng = { 33 };
+  test_volume whole, part;
+  test_mesh w, p;
+  volume_make(&whole, PMB_FLOAT64, NX, NY, NZ, LAYOUT_PACKED);
+  for (int64_t n = 0; n < NX * NY * NZ; n++)
+    volume_set(&whole, n % NX, n / NX % NY, n / (NX * NY), rng_real(&rng, 90, 110));
+  volume_world(&whole, WORLD_SHEARED, &rng);
+  whole.view.first[0] = -1000003;
+  whole.view.first[2] = 77;
+  mesh_of_volume(&whole.view, 100.3, 0, &w);
+  for (int64_t z = 4; z + 5 < NZ; z += 4) {
+    part = whole;
+    part.view.samples = ref_address(&whole.view, 0, 0, z - 4);
+    part.view.dims[2] = 10;
+    part.view.first[2] += z - 4;
+    mesh_of_volume(&part.view, 100.3, 0, &p);
+    same_layer(&w, &p, z);
+    mesh_free(&p);
+  }
+  mesh_free(&w);
+  volume_free(&whole);
+}
+
 /* The order of points within a brick, read off the coordinates of one full brick of noise. */
 static void rows_x_then_y_then_z_edges(void)
 {
@@ -184,4 +239,5 @@ TEST_MAIN(
   CASE(cut_between_brick_layers)
   CASE(cut_with_points_on_samples)
   CASE(cut_with_non_finite_samples)
+  CASE(parts_that_know_their_place)
 )

@@ -268,6 +268,7 @@ void volume_random(test_volume *v, int64_t nx, int64_t ny, int64_t nz, test_rng 
   volume_fill(v, data, rng);
   if (every) volume_sprinkle(v, every, rng);
   volume_world(v, world, rng);
+  for (int a = 0; a < 3 && !rng_int(rng, 0, 3); a++) v->view.first[a] = rng_int(rng, -1000, 1000);
   test_about("%d x %d x %d %s, data %d, layout %d, world %d, non-finite 1/%d", (int)nx, (int)ny, (int)nz,
     type_name(type), data, layout, world, every);
 }
