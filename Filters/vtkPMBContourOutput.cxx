@@ -168,6 +168,7 @@ void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* cont
   for (vtkDataArray* array : FindPassedArrays(this->Image, contoured, OwnArrayNames(choice, contoured)))
   {
     Memory from = FindMemory(array);
+    const uint64_t version = from.Samples ? array->GetMTime() : 0; // of a copy that lives no longer than this
     if (!from.Samples)
     {
       this->Copies.push_back(CopyToMemory(array, -1));
@@ -178,6 +179,7 @@ void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* cont
     attribute.samples = from.Samples;
     attribute.type = from.Type;
     attribute.components = array->GetNumberOfComponents();
+    attribute.version = version;
     attribute.output = FindMemory(this->PassedArrays.back()).Samples;
     this->Attributes.push_back(attribute);
   }
