@@ -22,6 +22,7 @@ vtkStandardNewMacro(vtkPMBContourFilter);
 vtkPMBContourFilter::vtkPMBContourFilter()
   : ContourValues(vtkContourValues::New())
   , ComputeNormals(1)
+  , NormalEstimator(CENTRAL_DIFFERENCES)
   , ComputeGradients(0)
   , ComputeScalars(1)
   , InterpolateAttributes(1)
@@ -203,6 +204,8 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Contour Values:\n";
   this->ContourValues->PrintSelf(os, indent.GetNextIndent());
   os << indent << "Compute Normals: " << (this->ComputeNormals ? "On\n" : "Off\n");
+  const char* const estimators[] = { "Central Differences", "Forward Differences", "Sobel 3x3x3" };
+  os << indent << "Normal Estimator: " << estimators[this->NormalEstimator] << "\n";
   os << indent << "Compute Gradients: " << (this->ComputeGradients ? "On\n" : "Off\n");
   os << indent << "Compute Scalars: " << (this->ComputeScalars ? "On\n" : "Off\n");
   os << indent << "Interpolate Attributes: " << (this->InterpolateAttributes ? "On\n" : "Off\n");

@@ -128,6 +128,7 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   job.Choice.OtherArrays = filter->InterpolateAttributes != 0;
   job.Choice.Wide = filter->Use64BitIds != 0;
   job.Choice.Precision = filter->OutputPointsPrecision;
+  job.Choice.Estimator = filter->NormalEstimator;
   error = dimensions.Thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
   if (job.Aborted)
   {

@@ -118,6 +118,7 @@ Output::Output(const OutputChoice& choice, vtkImageData* image, vtkDataArray* co
   this->Mesh.struct_size = sizeof(pmb_mesh);
   this->Mesh.point_capacity = sizes.points;
   this->Mesh.triangle_capacity = sizes.triangles;
+  this->Mesh.gradient_estimator = static_cast<pmb_gradient_estimator>(choice.Estimator);
   this->AllocatePointArrays(choice, contoured);
   if (choice.OtherArrays)
   {

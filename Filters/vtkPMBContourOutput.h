@@ -29,6 +29,7 @@ struct OutputChoice
   bool Wide;   // 64-bit ids even where 32 bits suffice
   bool Pinned; // a GPU computes
   int Precision;
+  int Estimator; // of normals and gradients, a pmb_gradient_estimator
 };
 
 // What the choice means for one contoured array.

@@ -104,6 +104,11 @@ static void refuses_meshes(void)
   m = good;
   m.id_type = PMB_UINT64;
   refuses(&s, &m, PMB_INVALID, "id_type");
+  m = good;
+  m.gradient_estimator = (pmb_gradient_estimator)3;
+  refuses(&s, &m, PMB_INVALID, "gradient_estimator is 3");
+  m.gradient_estimator = (pmb_gradient_estimator)-1;
+  refuses(&s, &m, PMB_INVALID, "gradient_estimator is -1");
   end(&s);
 }
 

@@ -13,6 +13,7 @@ DIMS = (40, 37, 35)
 PANEL = [
     ("SelectInputScalars", "Contour By", None, "default"),
     ("ComputeNormals", "Compute Normals", 1, "default"),
+    ("NormalEstimator", "Normals By", "Central Differences", "default"),
     ("ComputeGradients", "Compute Gradients", 0, "default"),
     ("ComputeScalars", "Compute Scalars", 1, "advanced"),
     ("OutputPointsPrecision", "Output Points Precision", "Same as input", "advanced"),
@@ -90,6 +91,34 @@ def check_orientation(mesh):
 def normals():
     check_orientation(output(contour(ComputeNormals=1)))
     equal(point_array(output(contour(ComputeNormals=0)), "Normals"), None, "normals though switched off")
+
+
+def normal_estimators():
+    """Each estimator on a known field: i^2 + i j^2 with a spacing of (0.5, 1, 2), along x."""
+    k, j, i = numpy.mgrid[0:DIMS[2], 0:DIMS[1], 0:DIMS[0]]
+    data = image({"distance": (i * i + i * j * j).astype(numpy.float32)}, DIMS, spacing=(0.5, 1.0, 2.0))
+    seen = {}
+    for name, more in (("Central Differences", 0.0), ("Forward Differences", 1.0), ("Sobel 3x3x3", 0.5)):
+        proxy = contour(data, NormalEstimator=name, ComputeGradients=1, ContourValues=[1500.3])
+        mesh = output(proxy)
+        x, y = points(mesh)[:, 0] * 2.0, points(mesh)[:, 1]
+        on_x_edges = (y == numpy.round(y)) & (y > 0) & (y < DIMS[1] - 1) & (x >= 1) & (x <= DIMS[0] - 2)
+        true(on_x_edges.sum() > 100, f"only {on_x_edges.sum()} points to judge")
+        expected = 2.0 * (2.0 * x + y * y + more)[on_x_edges]
+        off = numpy.abs(point_array(mesh, "Gradients")[on_x_edges, 0] / expected - 1.0).max()
+        near(float(off), 0.0, 1e-4, f"gradients by {name}")
+        check_normals = point_array(mesh, "Normals") * point_array(mesh, "Gradients")
+        true((check_normals.sum(axis=1) < 0).all(), f"a normal by {name} does not oppose its gradient")
+        seen[name] = (counts(mesh), point_array(mesh, "Normals"))
+        equal(proxy.NormalsBy, name, "the property read back, by its name in Python")
+    equal(len({shape for shape, _ in seen.values()}), 1, "numbers of points and triangles")
+    for name in ("Forward Differences", "Sobel 3x3x3"):
+        true((seen[name][1] != seen["Central Differences"][1]).any(), f"{name} gives the normals of central differences")
+    tags = contour().SMProxy.GetProperty("NormalEstimator").GetHints()
+    expression = tags.FindNestedElementByName("PropertyWidgetDecorator").FindNestedElementByName("Expression")
+    shown_with = {expression.GetNestedElement(n).GetAttribute("property")
+                  for n in range(expression.GetNumberOfNestedElements())}
+    equal(shown_with, {"ComputeNormals", "ComputeGradients"}, "what shows the property")
 
 
 def normals_of_turned_volumes():
@@ -298,6 +327,6 @@ def last_run():
 
 
 load_plugin()
-run(panel, hints, default_isovalue, normals, normals_of_turned_volumes, gradients, scalars, precision, pass_arrays,
-    remove_degenerate, wide_ids, several_isovalues, threads_and_device, device, switched_off, release,
+run(panel, hints, default_isovalue, normals, normal_estimators, normals_of_turned_volumes, gradients, scalars, precision,
+    pass_arrays, remove_degenerate, wide_ids, several_isovalues, threads_and_device, device, switched_off, release,
     names_in_python, last_run)
