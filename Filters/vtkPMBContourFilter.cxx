@@ -28,6 +28,7 @@ vtkPMBContourFilter::vtkPMBContourFilter()
   , InterpolateAttributes(1)
   , RemoveDegenerateTriangles(1)
   , Use64BitIds(0)
+  , ComputeMeasures(0)
   , OutputPointsPrecision(DEFAULT_PRECISION)
   , ArrayComponent(0)
   , Device(AUTOMATIC)
@@ -211,6 +212,7 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Interpolate Attributes: " << (this->InterpolateAttributes ? "On\n" : "Off\n");
   os << indent << "Remove Degenerate Triangles: " << (this->RemoveDegenerateTriangles ? "On\n" : "Off\n");
   os << indent << "Use 64 Bit Ids: " << (this->Use64BitIds ? "On\n" : "Off\n");
+  os << indent << "Compute Measures: " << (this->ComputeMeasures ? "On\n" : "Off\n");
   os << indent << "Output Points Precision: " << this->OutputPointsPrecision << "\n";
   os << indent << "Array Component: " << this->ArrayComponent << "\n";
   const char* const devices[] = { "Automatic", "CPU", "GPU" };

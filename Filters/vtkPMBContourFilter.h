@@ -167,6 +167,24 @@ public:
 
   ///@{
   /**
+   * Whether the surface of each isovalue is measured. The output's field data then has these arrays, with a tuple for each
+   * isovalue, in their order: "Isovalue"; "Area"; "Volume", enclosed if the surface is closed, negative around a hollow (in
+   * any case the sum of signed volumes between each triangle and the origin); "Closed", 1 if every edge is used equally
+   * often in both directions; "EulerNumber", points - edges + triangles; "Components", which hang together by points;
+   * "BoundaryEdges", of one triangle; and "NonManifoldEdges", of more than two. Off by default.
+   *
+   * Each block of composite input has its own. Ghost triangles (vtkGhostType: duplicate, refined, hidden), and points that
+   * only they use, are left out, so that of a volume in pieces Area and Volume add up to those of the whole. The other
+   * numbers of a piece are its own: it is cut open where the next begins, and they do not add up. Isolines of a 2D image
+   * are not measured. The CPU measures, also what a GPU has made.
+   */
+  vtkSetMacro(ComputeMeasures, vtkTypeBool);
+  vtkGetMacro(ComputeMeasures, vtkTypeBool);
+  vtkBooleanMacro(ComputeMeasures, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
    * The type of the points' coordinates: vtkAlgorithm::SINGLE_PRECISION, DOUBLE_PRECISION, or DEFAULT_PRECISION,
    * which is double where the contoured array is of doubles, else single. DEFAULT_PRECISION to begin with.
    */
@@ -298,6 +316,7 @@ protected:
   vtkTypeBool InterpolateAttributes;
   vtkTypeBool RemoveDegenerateTriangles;
   vtkTypeBool Use64BitIds;
+  vtkTypeBool ComputeMeasures;
   int OutputPointsPrecision;
   int ArrayComponent;
   int Device;

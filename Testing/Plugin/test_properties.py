@@ -4,9 +4,11 @@ import os
 
 import numpy
 from paraview import simple
+from paraview.vtk.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkFiltersCore import vtkConnectivityFilter, vtkFeatureEdges, vtkMassProperties
 
-from plugin_testing import (Messages, ball, check_mesh, counts, equal, flying_edges, image, load_plugin, near, output,
-                            point_array, points, producer, run, triangles, true)
+from plugin_testing import (DATA, Messages, ball, check_mesh, counts, equal, flying_edges, image, load_plugin, near,
+                            output, point_array, points, producer, run, triangles, true)
 
 DIMS = (40, 37, 35)
 # name, label, default, panel visibility
@@ -20,6 +22,7 @@ PANEL = [
     ("InterpolateAttributes", "Pass Arrays", 1, "advanced"),
     ("RemoveDegenerateTriangles", "Remove Degenerate Triangles", 1, "advanced"),
     ("Use64BitIds", "64-bit Ids", 0, "advanced"),
+    ("ComputeMeasures", "Compute Surface Measures", 0, "advanced"),
     ("ContourValues", "Isosurfaces", None, "default"),
     ("Device", "Run On", "Automatic", "default"),
     ("DeviceIndex", "GPU Index (-1 = automatic)", -1, "advanced"),
@@ -192,6 +195,43 @@ def remove_degenerate():
     equal(len(numpy.unique(points(removed), axis=0)), removed.GetNumberOfPoints(), "different points")
 
 
+def measures():
+    """Compute Surface Measures: field data of each isovalue, on the scan as well as on a ball whose values are known."""
+    names = ["Isovalue", "Area", "Volume", "Closed", "EulerNumber", "Components", "BoundaryEdges", "NonManifoldEdges"]
+
+    def fields(mesh):
+        return {name: list(vtk_to_numpy(mesh.GetFieldData().GetArray(name))) for name in names
+                if mesh.GetFieldData().HasArray(name)}
+
+    equal(fields(output(contour())), {}, "measures though switched off")
+    values = fields(output(contour(image({"distance": ball(DIMS)}, DIMS), ContourValues=[90.25, 87.5],
+                                   ComputeMeasures=1)))
+    equal(sorted(values), sorted(names), "field arrays")
+    equal(values["Isovalue"], [90.25, 87.5], "isovalues")
+    for n, radius in enumerate((9.75, 12.5)):
+        near(values["Area"][n], 4 * numpy.pi * radius ** 2, 4 * radius, f"area of the ball of radius {radius}")
+        near(values["Volume"][n], 4 / 3 * numpy.pi * radius ** 3, 4 * radius ** 2, f"volume, radius {radius}")
+    equal([values[name] for name in names[3:]], [[1, 1], [2, 2], [1, 1], [0, 0], [0, 0]], "the numbers")
+    scan = simple.XMLImageDataReader(FileName=[os.path.join(DATA, "ch2.vti")])
+    proxy = simple.PMBContour(Input=scan, ContourBy=["POINTS", "MRI"], Isosurfaces=[45.0], ComputeSurfaceMeasures=1)
+    mesh = output(proxy)
+    values = {name: value[0] for name, value in fields(mesh).items()}
+    mass, regions, edges = vtkMassProperties(), vtkConnectivityFilter(), vtkFeatureEdges()
+    for other in (mass, regions, edges):
+        other.SetInputData(mesh)
+    regions.SetExtractionModeToAllRegions()
+    edges.FeatureEdgesOff()
+    edges.NonManifoldEdgesOff()
+    for other in (mass, regions, edges):
+        other.Update()
+    near(values["Area"] / mass.GetSurfaceArea(), 1.0, 1e-6, "area of the head, against vtkMassProperties")
+    equal(values["Components"], regions.GetNumberOfExtractedRegions(), "components, against vtkConnectivityFilter")
+    equal(values["BoundaryEdges"], edges.GetOutput().GetNumberOfLines(), "boundary edges, against vtkFeatureEdges")
+    true(values["Components"] > 100 and values["BoundaryEdges"] > 100, f"too simple a surface: {values}")
+    info = proxy.GetFieldDataInformation()
+    near(info["Area"].GetRange()[0], values["Area"], 0.0, "what the client knows of the area")
+
+
 def several_isovalues():
     values = [90.25, 95.0, 90.25, 88.5]
     mesh = output(contour(ContourValues=values))
@@ -328,5 +368,5 @@ def last_run():
 
 load_plugin()
 run(panel, hints, default_isovalue, normals, normal_estimators, normals_of_turned_volumes, gradients, scalars, precision,
-    pass_arrays, remove_degenerate, wide_ids, several_isovalues, threads_and_device, device, switched_off, release,
+    pass_arrays, remove_degenerate, wide_ids, measures, several_isovalues, threads_and_device, device, switched_off, release,
     names_in_python, last_run)
