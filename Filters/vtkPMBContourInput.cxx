@@ -186,7 +186,8 @@ bool Binding::Matches(const Binding& other) const
   const pmb_volume& b = other.Volume;
   return this->Array && this->Array == other.Array && this->Samples == other.Samples &&
     this->ArrayTime == other.ArrayTime && this->ImageTime == other.ImageTime && this->Component == other.Component &&
-    std::equal(a.dims, a.dims + 3, b.dims) && std::equal(a.strides, a.strides + 3, b.strides) && std::equal(a.first, a.first + 3, b.first) &&
+    std::equal(a.dims, a.dims + 3, b.dims) && std::equal(a.strides, a.strides + 3, b.strides) &&
+    std::equal(a.first, a.first + 3, b.first) &&
     std::equal(a.index_to_world, a.index_to_world + 12, b.index_to_world);
 }
 

@@ -126,6 +126,8 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   job.Choice.Gradients = filter->ComputeGradients != 0;
   job.Choice.Scalars = filter->ComputeScalars != 0;
   job.Choice.OtherArrays = filter->InterpolateAttributes != 0;
+  job.Choice.PointArrays = filter->ChooseArrays ? filter->PointArraySelection : nullptr;
+  job.Choice.CellArrays = filter->ChooseArrays ? filter->CellArraySelection : nullptr;
   job.Choice.Wide = filter->Use64BitIds != 0;
   job.Choice.Precision = filter->OutputPointsPrecision;
   error = dimensions.Thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
@@ -279,7 +281,11 @@ std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 
 std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& sizes)
 {
+  pmb_info info = {};
+  info.struct_size = sizeof(info);
+  pmb_get_info(this->Engine.GetContext(), &info);
   job.Choice.Pinned = this->Engine.IsOnGPU();
+  job.Choice.Threads = info.threads;
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
   if (sizes.points > 0)
   {
@@ -290,8 +296,6 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
       return this->Judge(job, status);
     }
   }
-  pmb_info info = {};
-  info.struct_size = sizeof(info);
   pmb_get_info(this->Engine.GetContext(), &info);
   const vtkTypeInt64 extra = info.peak_bytes + this->Engine.GetBound().GetCopyBytes() + arrays.GetExtraBytes();
   job.Filter->PeakExtraBytes = std::max(job.Filter->PeakExtraBytes, extra);
