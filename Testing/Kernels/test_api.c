@@ -212,26 +212,10 @@ static void bind_refuses_matrices(void)
     w.index_to_world[n] = n % 2 ? NAN : -INFINITY;
     refuses_bind(context, &w, PMB_INVALID, "index_to_world");
   }
-  volume_free(&v);
-  pmb_destroy(context);
-}
-
-static void bind_refuses_indices(void)
-{
-  static const int64_t wrong[] = { INT32_MIN - 1LL, INT32_MAX - 4LL, INT64_MIN, INT64_MAX };
-  static const int64_t right[] = { INT32_MIN, INT32_MAX - 5LL };
-  pmb_context *context = context_new(1, NULL);
-  test_volume v;
-  volume_sampled(&v, PMB_FLOAT32, 6, ball);
-  for (int n = 0; n < 4; n++) {
+  for (int n = 0; n < 6; n++) {
     pmb_volume w = v.view;
-    w.first[n % 3] = wrong[n];
-    refuses_bind(context, &w, PMB_INVALID, "first index");
-  }
-  for (int n = 0; n < 2; n++) {
-    pmb_volume w = v.view;
-    w.first[n] = right[n];
-    CHECK(pmb_bind(context, &w) == PMB_OK, "index %lld: %s", (long long)right[n], pmb_error(context));
+    w.first[n % 3] = n < 3 ? INT64_MAX : -((int64_t)1 << 52) - 1;
+    refuses_bind(context, &w, PMB_INVALID, "first");
   }
   volume_free(&v);
   pmb_destroy(context);
@@ -338,7 +322,6 @@ TEST_MAIN(
   CASE(bind_refuses_descriptors)
   CASE(bind_refuses_sizes_beyond_64_bits)
   CASE(bind_refuses_matrices)
-  CASE(bind_refuses_indices)
   CASE(bind_forgets_on_failure)
   CASE(bind_copies_the_descriptor)
   CASE(count_refuses_requests)

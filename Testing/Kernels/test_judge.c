@@ -23,8 +23,9 @@ static int on_its_edge(const ref_mesh *r, int64_t point, const double p[3], doub
   }
   for (int c = 0; c < 3; c++) {
     const double *w = r->volume.index_to_world + 4 * c;
-    double size = fabs(w[3]);
-    for (int axis = 0; axis < 3; axis++) size += fabs(w[axis] * (double)(b[axis] + r->volume.first[axis]));
+    const int64_t *first = r->volume.first;
+    double size = fabs(w[0] * (double)(b[0] + first[0])) + fabs(w[1] * (double)(b[1] + first[1])) +
+      fabs(w[2] * (double)(b[2] + first[2])) + fabs(w[3]);
     if (!(p[c] >= fmin(end[0][c], end[1][c]) - 4 * epsilon * size)) return 0;
     if (!(p[c] <= fmax(end[0][c], end[1][c]) + 4 * epsilon * size)) return 0;
   }

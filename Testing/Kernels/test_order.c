@@ -22,9 +22,7 @@ static void cut(const test_volume *whole, int64_t k0, int64_t k1, test_volume *p
   part->memory = NULL;
   part->view.samples = ref_address(&whole->view, 0, 0, k0);
   part->view.dims[2] = k1 - k0;
-  /* The identity, moved: so index z + t and z are what they were. */
-  double m[12] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, (double)k0 };
-  memcpy(part->view.index_to_world, m, sizeof m);
+  part->view.first[2] = k0;
 }
 
 /* Points that belong to samples k < z, told by coordinate (the data keeps points off the layer z itself). */
@@ -107,7 +105,6 @@ static void same_rest(const test_mesh *whole, const test_mesh *high, int64_t z)
       break;
 }
 
-/* 8-bit noise: t has 24 bits, so that k + t is exact and does not depend on where the part starts. */
 static void compare_cuts(int remove_degenerate, int sprinkle)
 {
   test_rng rng = { 31 };
@@ -151,59 +148,77 @@ static void cut_with_non_finite_samples(void)
   compare_cuts(1, 1);
 }
 
-/* The first triangle from n on whose cell lies in sample layers [low, high) of the part that starts at layer k0. */
-static int64_t next_of_layers(const test_mesh *m, int64_t n, int64_t low, int64_t high)
+/* Sorts facets: nine coordinates and nine components of normals each. */
+typedef struct facet {
+  double p[9];
+  float n[9];
+} facet;
+
+static int compare_facets(const void *a, const void *b)
 {
-  const int64_t layer = (NX - 1) * (NY - 1);
-  while (n < m->sizes.triangles && (m->view.cells[n] < layer * low || m->view.cells[n] >= layer * high)) n++;
-  return n;
+  return memcmp(a, b, sizeof(facet));
 }
 
-/* The layer of bricks above sample layer z, from the whole and from a part that has a layer more below and a sample
- * layer more above: the same places, normals and gradients. */
-static void same_layer(const test_mesh *w, const test_mesh *p, int64_t z)
+/* The facets of the cells [begin, end) of a part, as they are in the world. */
+static int64_t collect(
+  const test_mesh *m, const pmb_volume *v, const int64_t begin[3], const int64_t end[3], facet *to)
 {
-  int64_t compared = 0, a = next_of_layers(w, 0, z, z + 4), b = next_of_layers(p, 0, 4, 8);
-  while (a < w->sizes.triangles && b < p->sizes.triangles) {
+  int64_t count = 0;
+  for (int64_t t = 0; t < m->sizes.triangles; t++) {
+    int64_t cell = m->view.cells[t], nx = v->dims[0] - 1, ny = v->dims[1] - 1;
+    int64_t at[3] = { cell % nx, cell / nx % ny, cell / nx / ny };
+    int own = 1;
+    for (int a = 0; a < 3; a++) own &= at[a] + v->first[a] >= begin[a] && at[a] + v->first[a] < end[a];
+    if (!own) continue;
+    facet *f = &to[count++];
+    memset(f, 0, sizeof *f);
     for (int c = 0; c < 3; c++) {
-      const int64_t i = mesh_id(w, 3 * a + c), j = mesh_id(p, 3 * b + c);
-      if (!CHECK(!memcmp((double *)w->view.points + 3 * i, (double *)p->view.points + 3 * j, 24) &&
-              !memcmp(w->view.normals + 3 * i, p->view.normals + 3 * j, 12) &&
-              !memcmp(w->view.gradients + 3 * i, p->view.gradients + 3 * j, 12),
-            "corner %d of triangle %lld differs from that of the part's %lld", c, (long long)a, (long long)b))
-        return;
+      mesh_point(m, mesh_id(m, 3 * t + c), f->p + 3 * c);
+      memcpy(f->n + 3 * c, m->view.normals + 3 * mesh_id(m, 3 * t + c), 3 * sizeof(float));
     }
-    compared++;
-    a = next_of_layers(w, a + 1, z, z + 4);
-    b = next_of_layers(p, b + 1, 4, 8);
   }
-  CHECK(a == w->sizes.triangles && b == p->sizes.triangles && compared > 500, "%lld triangles", (long long)compared);
+  qsort(to, (size_t)count, sizeof *to, compare_facets);
+  return count;
 }
 
-/* Doubles, and a matrix that rounds everywhere: only because the indices count from `first` are the places the same. */
-static void parts_that_know_their_place(void)
+/* Boxes anywhere in a volume, with a sample more around them: the facets of their cells have the bytes of the whole's. */
+static void pieces_with_a_ghost_level(void)
 {
   test_rng rng = { 33 };
-  test_volume whole, part;
-  test_mesh w, p;
-  volume_make(&whole, PMB_FLOAT64, NX, NY, NZ, LAYOUT_PACKED);
-  for (int64_t n = 0; n < NX * NY * NZ; n++)
-    volume_set(&whole, n % NX, n / NX % NY, n / (NX * NY), rng_real(&rng, 90, 110));
-  volume_world(&whole, WORLD_SHEARED, &rng);
-  whole.view.first[0] = -1000003;
-  whole.view.first[2] = 77;
-  mesh_of_volume(&whole.view, 100.3, 0, &w);
-  for (int64_t z = 4; z + 5 < NZ; z += 4) {
+  for (int n = 0; n < (TEST_SLOW ? 10 : 60); n++) {
+    test_volume whole, part;
+    test_mesh w, p;
+    const pmb_type types[] = { PMB_FLOAT32, PMB_FLOAT64, PMB_INT16, PMB_INT64 };
+    int64_t begin[3], end[3], from[3];
+    volume_make(&whole, types[n % 4], NX, NY, NZ, LAYOUT_EXPLICIT);
+    volume_fill(&whole, n % 3 ? DATA_SMOOTH : DATA_NOISE, &rng);
+    volume_world(&whole, n % WORLDS, &rng);
+    double isovalue = volume_isovalue(&whole, &rng);
     part = whole;
-    part.view.samples = ref_address(&whole.view, 0, 0, z - 4);
-    part.view.dims[2] = 10;
-    part.view.first[2] += z - 4;
-    mesh_of_volume(&part.view, 100.3, 0, &p);
-    same_layer(&w, &p, z);
+    for (int a = 0; a < 3; a++) {
+      begin[a] = rng_int(&rng, 0, whole.view.dims[a] - 2);
+      end[a] = rng_int(&rng, begin[a] + 1, whole.view.dims[a] - 1);
+      from[a] = begin[a] > 0 ? begin[a] - 1 : 0;
+      part.view.dims[a] = (end[a] + 2 < whole.view.dims[a] ? end[a] + 2 : whole.view.dims[a]) - from[a];
+      part.view.first[a] = whole.view.first[a] + from[a];
+      begin[a] += whole.view.first[a];
+      end[a] += whole.view.first[a];
+    }
+    part.view.samples = ref_address(&whole.view, from[0], from[1], from[2]);
+    test_about("%d: cells %d..%d, %d..%d, %d..%d of %s", n, (int)begin[0], (int)end[0], (int)begin[1], (int)end[1],
+      (int)begin[2], (int)end[2], type_name(whole.view.type));
+    mesh_of_volume(&whole.view, isovalue, n / 2 % 2, &w);
+    mesh_of_volume(&part.view, isovalue, n / 2 % 2, &p);
+    facet *a = test_allocate(w.sizes.triangles, sizeof *a), *b = test_allocate(p.sizes.triangles, sizeof *b);
+    int64_t in_whole = collect(&w, &whole.view, begin, end, a), in_part = collect(&p, &part.view, begin, end, b);
+    if (CHECK(in_whole == in_part, "%d and %d facets", (int)in_whole, (int)in_part))
+      CHECK(!memcmp(a, b, (size_t)in_whole * sizeof *a), "facets differ");
+    free(a);
+    free(b);
+    mesh_free(&w);
     mesh_free(&p);
+    volume_free(&whole);
   }
-  mesh_free(&w);
-  volume_free(&whole);
 }
 
 /* The order of points within a brick, read off the coordinates of one full brick of noise. */
@@ -239,5 +254,5 @@ TEST_MAIN(
   CASE(cut_between_brick_layers)
   CASE(cut_with_points_on_samples)
   CASE(cut_with_non_finite_samples)
-  CASE(parts_that_know_their_place)
+  CASE(pieces_with_a_ghost_level)
 )
