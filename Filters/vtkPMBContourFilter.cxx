@@ -4,6 +4,7 @@
 
 #include "vtkCommand.h"
 #include "vtkContourValues.h"
+#include "vtkDataArraySelection.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
@@ -26,6 +27,9 @@ vtkPMBContourFilter::vtkPMBContourFilter()
   , ComputeGradients(0)
   , ComputeScalars(1)
   , InterpolateAttributes(1)
+  , ChooseArrays(0)
+  , PointArraySelection(vtkDataArraySelection::New())
+  , CellArraySelection(vtkDataArraySelection::New())
   , RemoveDegenerateTriangles(1)
   , Use64BitIds(0)
   , ComputeMeasures(0)
@@ -50,6 +54,8 @@ vtkPMBContourFilter::vtkPMBContourFilter()
 vtkPMBContourFilter::~vtkPMBContourFilter()
 {
   this->ContourValues->Delete();
+  this->PointArraySelection->Delete();
+  this->CellArraySelection->Delete();
 }
 
 void vtkPMBContourFilter::SetValue(int i, double value)
@@ -94,7 +100,8 @@ void vtkPMBContourFilter::GenerateValues(int numContours, double rangeStart, dou
 
 vtkMTimeType vtkPMBContourFilter::GetMTime()
 {
-  return std::max(this->Superclass::GetMTime(), this->ContourValues->GetMTime());
+  return std::max({ this->Superclass::GetMTime(), this->ContourValues->GetMTime(),
+    this->PointArraySelection->GetMTime(), this->CellArraySelection->GetMTime() });
 }
 
 void vtkPMBContourFilter::SetDeviceMemoryLimit(double limit)
@@ -210,6 +217,11 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Compute Gradients: " << (this->ComputeGradients ? "On\n" : "Off\n");
   os << indent << "Compute Scalars: " << (this->ComputeScalars ? "On\n" : "Off\n");
   os << indent << "Interpolate Attributes: " << (this->InterpolateAttributes ? "On\n" : "Off\n");
+  os << indent << "Choose Arrays: " << (this->ChooseArrays ? "On\n" : "Off\n");
+  os << indent << "Point Array Selection:\n";
+  this->PointArraySelection->PrintSelf(os, indent.GetNextIndent());
+  os << indent << "Cell Array Selection:\n";
+  this->CellArraySelection->PrintSelf(os, indent.GetNextIndent());
   os << indent << "Remove Degenerate Triangles: " << (this->RemoveDegenerateTriangles ? "On\n" : "Off\n");
   os << indent << "Use 64 Bit Ids: " << (this->Use64BitIds ? "On\n" : "Off\n");
   os << indent << "Compute Measures: " << (this->ComputeMeasures ? "On\n" : "Off\n");

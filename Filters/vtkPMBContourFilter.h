@@ -63,6 +63,7 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkContourValues;
+class vtkDataArraySelection;
 class vtkImageData;
 
 class VTKPMBCONTOUR_EXPORT vtkPMBContourFilter : public vtkPolyDataAlgorithm
@@ -73,7 +74,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * The isovalues are kept in a vtkContourValues; its changes count.
+   * The isovalues are kept in a vtkContourValues, the chosen arrays in two vtkDataArraySelections; their changes count.
    */
   vtkMTimeType GetMTime() override;
 
@@ -152,6 +153,21 @@ public:
   vtkSetMacro(InterpolateAttributes, vtkTypeBool);
   vtkGetMacro(InterpolateAttributes, vtkTypeBool);
   vtkBooleanMacro(InterpolateAttributes, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
+   * Whether only some of the other arrays come along, those that are switched on in the two selections: they decide by an
+   * array's name, and know nothing of arrays that are not in them (EnableArray() adds one) unless UnknownArraySetting is
+   * set. Memory is taken for what is chosen alone. Names that the input does not have do no harm; the array that is
+   * contoured and what the filter itself makes are not chosen by these. Off by default: all come along, also those that the
+   * input will have later. Without InterpolateAttributes none do.
+   */
+  vtkSetMacro(ChooseArrays, vtkTypeBool);
+  vtkGetMacro(ChooseArrays, vtkTypeBool);
+  vtkBooleanMacro(ChooseArrays, vtkTypeBool);
+  vtkDataArraySelection* GetPointArraySelection() { return this->PointArraySelection; }
+  vtkDataArraySelection* GetCellArraySelection() { return this->CellArraySelection; }
   ///@}
 
   ///@{
@@ -314,6 +330,9 @@ protected:
   vtkTypeBool ComputeGradients;
   vtkTypeBool ComputeScalars;
   vtkTypeBool InterpolateAttributes;
+  vtkTypeBool ChooseArrays;
+  vtkDataArraySelection* PointArraySelection;
+  vtkDataArraySelection* CellArraySelection;
   vtkTypeBool RemoveDegenerateTriangles;
   vtkTypeBool Use64BitIds;
   vtkTypeBool ComputeMeasures;

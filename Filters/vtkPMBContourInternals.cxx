@@ -128,6 +128,8 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   job.Choice.Gradients = filter->ComputeGradients != 0;
   job.Choice.Scalars = filter->ComputeScalars != 0;
   job.Choice.OtherArrays = filter->InterpolateAttributes != 0;
+  job.Choice.PointArrays = filter->ChooseArrays ? filter->PointArraySelection : nullptr;
+  job.Choice.CellArrays = filter->ChooseArrays ? filter->CellArraySelection : nullptr;
   job.Choice.Wide = filter->Use64BitIds != 0;
   job.Choice.Precision = filter->OutputPointsPrecision;
   job.Choice.Estimator = filter->NormalEstimator;
@@ -283,7 +285,11 @@ std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 
 std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& sizes)
 {
+  pmb_info info = {};
+  info.struct_size = sizeof(info);
+  pmb_get_info(this->Engine.GetContext(), &info);
   job.Choice.Pinned = this->Engine.IsOnGPU();
+  job.Choice.Threads = info.threads;
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
   if (sizes.points > 0)
   {
@@ -297,8 +303,6 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
   job.Aborted = !arrays.Finish(job.Output, [&job]() { return !ShouldStop(job.Filter); });
   const std::string error =
     job.Aborted || !job.Filter->ComputeMeasures ? std::string() : this->Measure(job, arrays.GetMesh());
-  pmb_info info = {};
-  info.struct_size = sizeof(info);
   pmb_get_info(this->Engine.GetContext(), &info);
   const vtkTypeInt64 extra = info.peak_bytes + this->Engine.GetBound().GetCopyBytes() + arrays.GetExtraBytes();
   job.Filter->PeakExtraBytes = std::max(job.Filter->PeakExtraBytes, extra);

@@ -4,7 +4,7 @@ import os
 
 import numpy
 from paraview import simple
-from paraview.vtk.util.numpy_support import vtk_to_numpy
+from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkFiltersCore import vtkConnectivityFilter, vtkFeatureEdges, vtkMassProperties
 
 from plugin_testing import (DATA, Messages, ball, check_mesh, counts, equal, flying_edges, image, load_plugin, near,
@@ -20,6 +20,9 @@ PANEL = [
     ("ComputeScalars", "Compute Scalars", 1, "advanced"),
     ("OutputPointsPrecision", "Output Points Precision", "Same as input", "advanced"),
     ("InterpolateAttributes", "Pass Arrays", 1, "advanced"),
+    ("ChooseArrays", "Choose Arrays", 0, "advanced"),
+    ("PointArrays", "Point Arrays", None, "advanced"),
+    ("CellArrays", "Cell Arrays", None, "advanced"),
     ("RemoveDegenerateTriangles", "Remove Degenerate Triangles", 1, "advanced"),
     ("Use64BitIds", "64-bit Ids", 0, "advanced"),
     ("ComputeMeasures", "Compute Surface Measures", 0, "advanced"),
@@ -165,6 +168,37 @@ def pass_arrays():
     expected = place[:, 0] + DIMS[0] * (place[:, 1] + DIMS[1] * place[:, 2])
     near(float(numpy.abs(ramp - expected).max()), 0.0, 0.05, "an array that is linear in the index, on the surface")
     equal(point_array(output(contour(InterpolateAttributes=0)), "ramp"), None, "array though switched off")
+
+
+def names_of(data):
+    return sorted(data.GetArrayName(i) for i in range(data.GetNumberOfArrays()))
+
+
+def choose_arrays():
+    data = two_arrays()
+    for name, attributes in (("ramp2", data.GetPointData()), ("cell", data.GetCellData()), ("cell2", data.GetCellData())):
+        count = data.GetNumberOfPoints() if name == "ramp2" else data.GetNumberOfCells()
+        array = numpy_to_vtk(numpy.arange(count), deep=True)
+        array.SetName(name)
+        attributes.AddArray(array)
+    everything = (["Normals", "distance", "ramp", "ramp2"], ["cell", "cell2"])
+    proxy = contour(data)
+
+    def result():
+        mesh = output(proxy)
+        return names_of(mesh.GetPointData()), names_of(mesh.GetCellData())
+
+    equal(result(), everything, "arrays by default")
+    equal(list(proxy.PointArrays), ["distance", "ramp", "ramp2"], "point arrays to choose from, all ticked")
+    equal(list(proxy.CellArrays), ["cell", "cell2"], "cell arrays to choose from, all ticked")
+    proxy.PointArrays, proxy.CellArrays = ["ramp"], ["cell2"]
+    equal(result(), everything, "arrays without Choose Arrays")
+    proxy.ChooseArrays = 1
+    equal(result(), (["Normals", "distance", "ramp"], ["cell2"]), "arrays that were chosen")
+    proxy.PointArrays, proxy.CellArrays = ["ramp2", "unknown"], []
+    equal(result(), (["Normals", "distance", "ramp2"], []), "other arrays")
+    proxy.PassArrays = 0
+    equal(result(), (["Normals", "distance"], []), "arrays without Pass Arrays")
 
 
 def wide_ids():
@@ -368,5 +402,6 @@ def last_run():
 
 load_plugin()
 run(panel, hints, default_isovalue, normals, normal_estimators, normals_of_turned_volumes, gradients, scalars, precision,
-    pass_arrays, remove_degenerate, wide_ids, measures, several_isovalues, threads_and_device, device, switched_off, release,
+    pass_arrays, choose_arrays,
+    remove_degenerate, wide_ids, measures, several_isovalues, threads_and_device, device, switched_off, release,
     names_in_python, last_run)
