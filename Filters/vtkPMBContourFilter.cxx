@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <new>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -153,6 +154,7 @@ int vtkPMBContourFilter::RequestData(
 {
   vtkImageData* image = vtkImageData::GetData(inputVector[0]);
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
+  const std::lock_guard<std::mutex> lock(this->Internals->OneBlock);
   this->LastRunSummary = "Failed";
   std::string error;
   try
