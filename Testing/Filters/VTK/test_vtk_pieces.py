@@ -232,9 +232,8 @@ class Blocks(VTKTest):
     def test_TestHierarchicalBoxPipeline(self):
         self.check_level(1)
 
-    @unittest.expectedFailure
     def test_TestHierarchicalBoxPipeline_refined(self):
-        """A level with cells that a finer one replaces: hidden cells, which our filter does not know yet."""
+        """A level with cells that a finer one replaces: they are hidden."""
         self.check_level(0)
 
 
