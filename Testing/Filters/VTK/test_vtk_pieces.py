@@ -78,7 +78,7 @@ class Pieces(VTKTest):
     def test_TransmitImageData(self):
         """One process has the volume, each gets a piece of it."""
         data = protein()
-        whole = output(ours(data, 10.5, ComputeNormals=0))
+        whole = output(theirs(vtkFlyingEdges3D, data, 10.5, ComputeNormals=0))
         for count in (1, 2, 4):
             send = connect(vtkTransmitStructuredDataPiece(), data)
             send.SetController(vtkDummyController())
