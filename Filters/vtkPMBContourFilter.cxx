@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <new>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -162,6 +163,7 @@ int vtkPMBContourFilter::RequestData(
 {
   vtkImageData* image = vtkImageData::GetData(inputVector[0]);
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
+  const std::lock_guard<std::mutex> lock(this->Internals->OneBlock);
   this->LastRunSummary = "Failed";
   std::string error;
   try

@@ -96,10 +96,10 @@ vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::st
     text << "The array " << name << " holds no numbers (it is a " << choice.Array->GetClassName()
          << "): choose a numeric point array.";
   }
-  else if (array->GetNumberOfTuples() != image->GetNumberOfPoints())
+  else if (array->GetNumberOfTuples() < image->GetNumberOfPoints()) // more are no harm: nobody reads them
   {
     text << "The array " << name << " has " << array->GetNumberOfTuples() << " tuples, but the image has "
-         << image->GetNumberOfPoints() << " points: both must be equal; mend the source of the image.";
+         << image->GetNumberOfPoints() << " points: each needs a value; mend the source of the image.";
   }
   else if (choice.Component < 0 || choice.Component >= array->GetNumberOfComponents())
   {
