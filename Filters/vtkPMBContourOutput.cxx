@@ -17,6 +17,7 @@
 #include "vtkTypeInt64Array.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -77,6 +78,21 @@ std::vector<const char*> OwnArrayNames(const OutputChoice& choice, vtkDataArray*
   return names;
 }
 
+// Whether another array of the same name comes after array i. VTK's own ways to copy them know only one of each name.
+static bool HasLaterArray(vtkFieldData* data, int i)
+{
+  const char* name = data->GetArrayName(i);
+  for (int j = i + 1; name && j < data->GetNumberOfArrays(); ++j)
+  {
+    const char* other = data->GetArrayName(j);
+    if (other && std::strcmp(name, other) == 0)
+    {
+      return true;
+    }
+  }
+  return false;
+}
+
 void SelectCellArrays(vtkImageData* image, bool all, vtkCellData* selected)
 {
   vtkCellData* cellData = image->GetCellData();
@@ -90,7 +106,8 @@ void SelectCellArrays(vtkImageData* image, bool all, vtkCellData* selected)
   }
   for (int i = selected->GetNumberOfArrays() - 1; i >= 0; --i)
   {
-    if (selected->GetAbstractArray(i)->GetNumberOfTuples() != image->GetNumberOfCells())
+    vtkAbstractArray* array = selected->GetAbstractArray(i);
+    if (array->GetNumberOfTuples() != image->GetNumberOfCells() || HasLaterArray(selected, i))
     {
       selected->RemoveArray(i);
     }
@@ -102,7 +119,11 @@ void CopyActiveAttributes(vtkDataSetAttributes* from, vtkDataSetAttributes* to)
   for (int type = 0; type < vtkDataSetAttributes::NUM_ATTRIBUTES; ++type)
   {
     vtkAbstractArray* active = from->GetAbstractAttribute(type);
-    if (active && active->GetName() && to->HasArray(active->GetName()) && !to->GetAbstractAttribute(type))
+    vtkAbstractArray* copy = active && active->GetName() ? to->GetAbstractArray(active->GetName()) : nullptr;
+    // An array of the output's own may have taken the name; VTK complains where its width does not fit.
+    const bool fits = copy && copy->GetNumberOfComponents() == active->GetNumberOfComponents() &&
+      copy->IsNumeric() == active->IsNumeric();
+    if (fits && !to->GetAbstractAttribute(type))
     {
       to->SetActiveAttribute(active->GetName(), type);
     }
