@@ -333,7 +333,10 @@ void JudgeMesh(const Reference& reference, const Settings& settings, vtkImageDat
   }
   JudgePoints(reference, output, report);
   JudgeNormals(reference, settings, output, report);
-  JudgeTopology(reference, settings, report);
+  if (reference.Cells.size() < 100000) // it takes its time
+  {
+    JudgeTopology(reference, settings, report);
+  }
   bool moderate = true;
   for (double number : reference.Volume.index_to_world)
   {

@@ -75,7 +75,7 @@ bool Parse(int argc, char* argv[], Arguments& arguments)
     {
       (name == "--first" ? arguments.First : arguments.Rounds) = static_cast<long>(number);
     }
-    else if (name == "--threads" && number >= 1 && number <= 256)
+    else if (name == "--threads" && number >= 1 && number <= (arguments.Device == FAKE ? 1 : 256))
     {
       arguments.Threads = static_cast<int>(number);
     }
@@ -208,10 +208,12 @@ bool HasSeenAll(const Arguments& arguments)
             << t.ByVTK << " compared with VTK's; " << t.Lines << " sets of lines; " << t.Fresh
             << " compared with a new filter's; " << t.Faults << " errors; " << t.Nothing << " without output; "
             << t.Extreme << " at the border of what numbers hold; " << t.Aborts << " stopped, " << t.Changes
-            << " changed on the way; " << t.Shared << " shared by threads, " << t.Blocks << " blocks\n";
+            << " changed on the way; " << t.Shared << " shared by threads, " << t.Blocks << " blocks; " << t.Struck
+            << " GPUs failed\n";
   const bool all = t.Meshes > 0 && t.Triangles > 0 && t.ByVTK > 0 && t.Lines > 0 && t.Fresh > 0 && t.Faults > 0 &&
     t.Nothing > 0 && t.Aborts > 0 && t.Changes > 0 && t.Shared > 0 && t.Blocks > 0;
-  const bool onGPU = t.OnGPU > 0 || arguments.Device == ANY || arguments.Device == CPU;
+  const bool onGPU =
+    (t.OnGPU > 0 || arguments.Device == ANY || arguments.Device == CPU) && (t.Struck > 0 || arguments.Device != FAKE);
   const bool enough = arguments.Rounds < 200 || (all && onGPU);
   if (!enough)
   {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Random numbers of the fuzzer: the same on every machine, from a seed of 64 bits.
+// Random numbers of the fuzzer, from a seed of 64 bits.
 #ifndef FuzzRandom_h
 #define FuzzRandom_h
 

@@ -87,7 +87,7 @@ void RunShared(Random& random, Device device, Report& report)
         for (int update = 0; update < 3 && reports[n].Faults.empty(); ++update)
         {
           run.Set(MakeSettings(own, images[n]));
-          run.Check("thread " + std::to_string(n) + ", update " + std::to_string(update));
+          run.Check("thread " + std::to_string(n) + ", update " + std::to_string(update), /*strike=*/false);
         }
         run.SetInput(nullptr, false);
         images[n] = nullptr;

@@ -148,35 +148,35 @@ void Run::Update()
   this->Filter->Update();
 }
 
-// Whether a fake GPU has failed in a way that ends an execution.
-bool Run::WasStruck() const
-{
-  const std::string text = this->Said->Text();
-  return this->Where == FAKE && this->Said->Errors() == 1 && pmbtest::Has(text, "the fake GPU has a fault");
-}
-
-void Run::Check(const std::string& what)
+// While a fake GPU fails, perhaps. Whether it has in a way that ends an execution.
+bool Run::UpdateStruck()
 {
 #if defined(PMB_FUZZ_FAKE_GPU)
   using namespace fakegpu;
-  if (this->Dice.Chance(25))
-  {
-    const Call call = this->Dice.Pick({ CREATE, BIND, COUNT, EMIT });
-    FailAt(call, this->Dice.Int(1, 2), this->Dice.Pick({ PMB_OUT_OF_MEMORY, PMB_TOO_LARGE, PMB_INTERNAL }));
-  }
+  const Call call = this->Dice.Pick({ CREATE, BIND, COUNT, EMIT });
+  FailAt(call, this->Dice.Int(1, 2), this->Dice.Pick({ PMB_OUT_OF_MEMORY, PMB_TOO_LARGE, PMB_INTERNAL }));
 #endif
   this->Update();
-  const bool struck = this->WasStruck();
 #if defined(PMB_FUZZ_FAKE_GPU)
-  for (Call call : { CREATE, BIND, COUNT, EMIT })
-  {
-    FailAt(call, 0, PMB_OK);
-  }
+  FailAt(call, 0, PMB_OK);
 #endif
-  if (struck)
+  return this->Said->Errors() == 1 && pmbtest::Has(this->Said->Text(), "the fake GPU has a fault");
+}
+
+void Run::Check(const std::string& what, bool strike)
+{
+  if (this->Where == FAKE && strike && this->Dice.Chance(25))
   {
-    FUZZ_CHECK(this->Faults, this->Filter->GetOutput()->GetNumberOfPoints() == 0, what << ": output of a failure");
-    this->Filter->Modified();
+    if (this->UpdateStruck())
+    {
+      ++TheTally().Struck;
+      FUZZ_CHECK(this->Faults, this->Filter->GetOutput()->GetNumberOfPoints() == 0, what << ": output of a failure");
+      this->Filter->Modified();
+      this->Update();
+    }
+  }
+  else
+  {
     this->Update();
   }
   this->JudgeUpdate(what);
