@@ -67,6 +67,21 @@ std::vector<const char*> OwnArrayNames(const OutputChoice& choice, vtkDataArray*
   return names;
 }
 
+// Whether another array of the same name comes after array i. VTK's own ways to copy them know only one of each name.
+bool HasLaterArray(vtkFieldData* data, int i)
+{
+  const char* name = data->GetArrayName(i);
+  for (int j = i + 1; name && j < data->GetNumberOfArrays(); ++j)
+  {
+    const char* other = data->GetArrayName(j);
+    if (other && std::strcmp(name, other) == 0)
+    {
+      return true;
+    }
+  }
+  return false;
+}
+
 // An array without a name cannot be chosen.
 bool IsChosen(vtkDataArraySelection* chosen, vtkAbstractArray* array)
 {
@@ -115,7 +130,7 @@ void SelectCellArrays(const OutputChoice& choice, vtkImageData* image, vtkCellDa
   {
     vtkAbstractArray* array = selected->GetAbstractArray(i);
     const bool wanted = IsGhostTypes(array) || (choice.OtherArrays && IsChosen(choice.CellArrays, array));
-    if (!wanted || array->GetNumberOfTuples() != image->GetNumberOfCells())
+    if (!wanted || array->GetNumberOfTuples() != image->GetNumberOfCells() || HasLaterArray(selected, i))
     {
       selected->RemoveArray(i);
     }
@@ -127,7 +142,11 @@ void CopyActiveAttributes(vtkDataSetAttributes* from, vtkDataSetAttributes* to)
   for (int type = 0; type < vtkDataSetAttributes::NUM_ATTRIBUTES; ++type)
   {
     vtkAbstractArray* active = from->GetAbstractAttribute(type);
-    if (active && active->GetName() && to->HasArray(active->GetName()) && !to->GetAbstractAttribute(type))
+    vtkAbstractArray* copy = active && active->GetName() ? to->GetAbstractArray(active->GetName()) : nullptr;
+    // An array of the output's own may have taken the name; VTK complains where its width does not fit.
+    const bool fits = copy && copy->GetNumberOfComponents() == active->GetNumberOfComponents() &&
+      copy->IsNumeric() == active->IsNumeric();
+    if (fits && !to->GetAbstractAttribute(type))
     {
       to->SetActiveAttribute(active->GetName(), type);
     }
