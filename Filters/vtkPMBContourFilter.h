@@ -19,7 +19,8 @@
  *
  * Inside is sample >= isovalue, decided in the array's own type. Normals point to lower values, whatever the spacing
  * and the direction matrix, and the triangles' order agrees with them. A cell with a sample that is NaN or infinite
- * gives no triangle.
+ * gives no triangle, nor does one that is hidden or has a hidden point (vtkGhostType: HIDDENPOINT of points, HIDDENCELL and
+ * REFINEDCELL of cells).
  *
  * Where the input is a 2D image (exactly one dimension of 1) the output is isolines, made by
  * vtkSynchronizedTemplates2D. Thinner and empty input gives empty output.
