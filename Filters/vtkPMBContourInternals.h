@@ -70,6 +70,7 @@ private:
   std::string Contour(Job& job);
   std::string Bind(Job& job);
   std::string Emit(Job& job, const pmb_sizes& sizes);
+  std::string Measure(Job& job, const pmb_mesh& mesh);
   std::string Judge(Job& job, pmb_status status);
   void Warn(vtkPMBContourFilter* filter);
   void NoteRange(Job& job);
