@@ -174,10 +174,12 @@ int vtkPMBContourFilter::RequestData(
   }
   if (!error.empty())
   {
-    this->Internals->NoteError(error);
     output->Initialize();
     this->LastRunSummary = "Failed: " + error;
-    vtkErrorMacro(<< error);
+    if (this->Internals->NoteError(error))
+    {
+      vtkErrorMacro(<< error);
+    }
   }
   // Also after an error: the output is valid, if empty, and VTK would only add a second message to ours.
   return 1;
@@ -197,10 +199,17 @@ void vtkPMBContourFilter::OnEnd()
   {
     return;
   }
-  const std::string warning = this->Internals->End(this->LastRunSummary);
-  if (!warning.empty())
+  const vtkInternals::Report report = this->Internals->End(this->LastRunSummary);
+  if (!report.Error.empty())
   {
-    vtkWarningMacro(<< warning);
+    vtkErrorMacro(<< report.Error);
+  }
+  for (const std::string& warning : report.Warnings)
+  {
+    if (!warning.empty())
+    {
+      vtkWarningMacro(<< warning);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "vtkDataArray.h"
 #include "vtkDataObject.h"
+#include "vtkDataSet.h"
 #include "vtkDemandDrivenPipeline.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
@@ -98,22 +99,25 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   job.Alone = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()) <= 1;
   ++this->Sum.Blocks;
+  this->Sum.Several = !job.Alone;
+  if (!image)
+  {
+    this->NoteOther(inInfo->Get(vtkDataObject::DATA_OBJECT()));
+    filter->LastRunSummary = "No surface: the input has no image data";
+    return std::string();
+  }
   const vtkPMBContour::Dimensions dimensions(image);
   if (dimensions.Thick < 2)
   {
     filter->LastRunSummary = "No surface: the input has no cells of two or three dimensions";
     return std::string();
   }
-  int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
-  vtkAbstractArray* array = filter->GetInputAbstractArrayToProcess(0, inputVector, association);
-  std::string error;
-  job.Array = vtkPMBContour::CheckArray(
-    image, ReadArrayChoice(filter, filter->GetInputArrayInformation(0), array, association), error);
-  if (error.empty())
+  std::string error = this->FindArray(job, inputVector);
+  if (error.empty() && job.Array)
   {
     error = this->ReadIsovalues(job);
   }
-  if (!error.empty())
+  if (!error.empty() || !job.Array)
   {
     return error;
   }
@@ -137,6 +141,35 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
     filter->LastRunSummary = "Aborted";
   }
   return error;
+}
+
+// A block may lack the array that others have, and then has no surface; if all lack it, that is told at the end.
+std::string vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector** inputVector)
+{
+  vtkPMBContourFilter* filter = job.Filter;
+  int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
+  vtkAbstractArray* array = filter->GetInputAbstractArrayToProcess(0, inputVector, association);
+  std::string error;
+  job.Array = vtkPMBContour::CheckArray(
+    job.Image, ReadArrayChoice(filter, filter->GetInputArrayInformation(0), array, association), error);
+  this->Sum.Found = this->Sum.Found || array;
+  if (!array && this->IsComposite())
+  {
+    filter->LastRunSummary = "No surface: " + error;
+    this->Sum.WhyLacking = this->Sum.Lacking++ == 0 ? error : this->Sum.WhyLacking;
+    return std::string();
+  }
+  return error;
+}
+
+void vtkPMBContourFilter::vtkInternals::NoteOther(vtkDataObject* block)
+{
+  vtkDataSet* dataSet = vtkDataSet::SafeDownCast(block);
+  if (!dataSet || dataSet->GetNumberOfCells() > 0)
+  {
+    ++this->Sum.Others;
+    this->Sum.Kinds.insert(block ? block->GetClassName() : "nothing");
+  }
 }
 
 std::string vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
@@ -379,26 +412,81 @@ void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& siz
   job.Filter->LastRunSummary = text.str();
 }
 
-std::string vtkPMBContourFilter::vtkInternals::End(std::string& summary) const
+vtkPMBContourFilter::vtkInternals::Report vtkPMBContourFilter::vtkInternals::End(std::string& summary)
 {
   const Totals& sum = this->Sum;
-  std::ostringstream text;
-  text.precision(3);
-  if (sum.Blocks > 1 && sum.Aborted)
+  Report report;
+  if (sum.Blocks == 0)
+  {
+    summary = "No surface: the input has no blocks";
+  }
+  else if (sum.Blocks > 1 && sum.Aborted)
   {
     summary = "Aborted";
   }
   else if (sum.Blocks > 1 && !sum.Devices.empty())
   {
-    for (const std::string& device : sum.Devices)
-    {
-      text << (text.tellp() > 0 ? "; " : "") << device;
-    }
-    text << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles << " triangles and "
-         << sum.Points << " points in " << sum.Seconds << " s";
-    text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error;
-    summary = text.str();
+    summary = this->SummarizeBlocks();
   }
+  // A piece may have none of the blocks that have it.
+  if (sum.Lacking > 0 && !sum.Found && !sum.Several && !sum.Aborted)
+  {
+    report.Error = sum.WhyLacking;
+    summary = "Failed: " + sum.WhyLacking;
+  }
+  report.Warnings = { this->ExplainOthers(), this->ExplainRange() };
+  return report;
+}
+
+std::string vtkPMBContourFilter::vtkInternals::SummarizeBlocks() const
+{
+  const Totals& sum = this->Sum;
+  std::ostringstream text;
+  text.precision(3);
+  for (const std::string& device : sum.Devices)
+  {
+    text << (text.tellp() > 0 ? "; " : "") << device;
+  }
+  text << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles << " triangles and "
+       << sum.Points << " points in " << sum.Seconds << " s";
+  if (sum.Lacking > 0)
+  {
+    text << "; without the array: " << sum.Lacking;
+  }
+  if (sum.Others > 0)
+  {
+    text << "; no image data: " << sum.Others;
+  }
+  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error;
+  return text.str();
+}
+
+// Blocks that cannot be contoured are worth a warning, once for each kind of them.
+std::string vtkPMBContourFilter::vtkInternals::ExplainOthers()
+{
+  std::string kinds;
+  for (const std::string& kind : this->Sum.Kinds)
+  {
+    if (this->ToldKinds.insert(kind).second)
+    {
+      kinds += (kinds.empty() ? "" : ", ") + kind;
+    }
+  }
+  if (kinds.empty())
+  {
+    return std::string();
+  }
+  std::ostringstream warning;
+  warning
+    << this->Sum.Others << " of " << this->Sum.Blocks << " blocks are no image data (" << kinds
+    << ") and have an empty output: contour them with vtkContourFilter (in ParaView: Contour), or resample them to "
+       "image data first. This is said once.";
+  return warning.str();
+}
+
+std::string vtkPMBContourFilter::vtkInternals::ExplainRange() const
+{
+  const Totals& sum = this->Sum;
   if (sum.Ranges == 0 || sum.Inside)
   {
     return std::string();

@@ -13,6 +13,7 @@
 #include "pmb.h"
 
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,15 +30,29 @@ public:
   std::string Execute(
     vtkPMBContourFilter* filter, vtkImageData* image, vtkInformationVector** inputVector, vtkPolyData* output);
 
-  // What Execute() returned or threw, for the sum.
-  void NoteError(const std::string& error) { this->Sum.Error = error; }
+  // What Execute() returned or threw, for the sum. Returns whether no block of this execution had the same error before.
+  bool NoteError(const std::string& error)
+  {
+    this->Sum.Error = error;
+    return this->Sum.Errors.insert(error).second;
+  }
 
-  // After the last block: puts the sum of several into the summary. Returns a warning, or nothing.
-  std::string End(std::string& summary) const;
+  // What there is to tell the user after an execution; texts may be empty.
+  struct Report
+  {
+    std::string Error;
+    std::vector<std::string> Warnings;
+  };
+
+  // After the last block: puts the sum of several into the summary.
+  Report End(std::string& summary);
 
   vtkPMBContour::Engine& GetEngine() { return this->Engine; }
 
 private:
+  // VTK executes an algorithm on composite input as a whole, and in that on each block.
+  bool IsComposite() const { return this->Depth > 1; }
+
   struct Job; // what one block's work passes from step to step
 
   // Over the blocks of one execution.
@@ -45,12 +60,19 @@ private:
   {
     int Blocks = 0;
     int Contoured = 0;
+    int Lacking = 0;             // blocks without the array, where others may have it
+    std::string WhyLacking;      // of the first of them
+    bool Found = false;          // the array, in a block
+    int Others = 0;              // blocks that are no image data
+    std::set<std::string> Kinds; // of these
     int64_t Triangles = 0;
     int64_t Points = 0;
     double Seconds = 0.0;
     std::vector<std::string> Devices; // that computed them
     bool Aborted = false;
-    std::string Error; // the last one
+    bool Several = false; // pieces, of which this is one
+    std::string Error;    // the last one
+    std::set<std::string> Errors;
     // Of the samples that were read, and whether an isovalue was among them or need not have been.
     int Ranges = 0;
     bool Inside = false;
@@ -59,6 +81,10 @@ private:
     std::string ArrayName;
   };
 
+  std::string FindArray(Job& job, vtkInformationVector** inputVector);
+  std::string SummarizeBlocks() const;
+  std::string ExplainOthers();
+  std::string ExplainRange() const;
   std::string ReadIsovalues(Job& job);
   std::string RunSlice(Job& job);
   std::string RunVolume(Job& job);
@@ -67,6 +93,7 @@ private:
   std::string Emit(Job& job, const pmb_sizes& sizes);
   std::string Judge(Job& job, pmb_status status);
   void Warn(vtkPMBContourFilter* filter);
+  void NoteOther(vtkDataObject* block);
   void NoteRange(Job& job);
   void Summarize(Job& job, const pmb_sizes& sizes);
   void BeginStep(Job& job, double from, double to);
@@ -76,6 +103,7 @@ private:
 
   vtkPMBContour::Engine Engine;
   Totals Sum;
+  std::set<std::string> ToldKinds; // of blocks that there was a warning of
 };
 VTK_ABI_NAMESPACE_END
 #endif
