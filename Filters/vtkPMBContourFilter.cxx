@@ -120,17 +120,17 @@ void vtkPMBContourFilter::SetDeviceMemoryLimit(double limit)
 
 void vtkPMBContourFilter::ReleaseDeviceMemory()
 {
-  this->Internals->GetEngine().ReleaseDeviceMemory();
+  this->Internals->GetContexts().ReleaseDeviceMemory();
 }
 
 vtkIdType vtkPMBContourFilter::GetNumberOfUploads()
 {
-  return this->Internals->GetEngine().GetUploads();
+  return this->Internals->GetContexts().GetUploads();
 }
 
 vtkTypeInt64 vtkPMBContourFilter::GetDeviceBytes()
 {
-  return this->Internals->GetEngine().GetDeviceBytes();
+  return this->Internals->GetContexts().GetDeviceBytes();
 }
 
 int vtkPMBContourFilter::FillInputPortInformation(int, vtkInformation* info)

@@ -29,6 +29,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   bool Alone = true; // the only piece
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
+  vtkPMBContour::Engine* Engine = nullptr;
   vtkPMBContour::OutputChoice Choice = {};
   vtkPMBContour::Binding Volume;
   Clock::time_point Start = Clock::now();
@@ -218,13 +219,14 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
   {
     return error;
   }
-  const vtkPMBContour::Engine::Use use(this->Engine);
+  job.Engine = &this->Contexts.Choose(job.Volume, this->IsComposite());
+  const vtkPMBContour::Engine::Use use(*job.Engine);
   vtkPMBContour::EngineSettings settings;
   settings.Device = filter->Device;
   settings.DeviceIndex = filter->DeviceIndex;
   settings.MemoryLimit = filter->DeviceMemoryLimit;
   settings.Threads = filter->NumberOfThreads;
-  error = this->Engine.Prepare(settings, job.Volume);
+  error = job.Engine->Prepare(settings, job.Volume);
   this->Warn(filter);
   if (error.empty())
   {
@@ -232,7 +234,7 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
   }
   if (job.GaveUp != PMB_OK)
   {
-    error = this->Engine.MoveToCPU(job.GaveUp, job.Volume);
+    error = job.Engine->MoveToCPU(job.GaveUp, job.Volume);
     job.GaveUp = PMB_OK;
     this->Warn(filter);
     if (error.empty())
@@ -245,7 +247,7 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 
 void vtkPMBContourFilter::vtkInternals::Warn(vtkPMBContourFilter* filter)
 {
-  const std::string warning = this->Engine.TakeWarning();
+  const std::string warning = this->Contexts.TakeWarning();
   if (!warning.empty())
   {
     vtkWarningWithObjectMacro(filter, << warning);
@@ -255,13 +257,13 @@ void vtkPMBContourFilter::vtkInternals::Warn(vtkPMBContourFilter* filter)
 // With the context that there is.
 std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 {
-  pmb_set_progress(this->Engine.GetContext(), OnProgress, &job);
+  pmb_set_progress(job.Engine->GetContext(), OnProgress, &job);
   // The hook must not outlive the job; the context may be gone before.
   struct Unhook
   {
-    vtkPMBContour::Engine& Engine;
-    ~Unhook() { pmb_set_progress(this->Engine.GetContext(), nullptr, nullptr); }
-  } unhook{ this->Engine };
+    vtkPMBContour::Engine& Owner;
+    ~Unhook() { pmb_set_progress(this->Owner.GetContext(), nullptr, nullptr); }
+  } unhook{ *job.Engine };
 
   std::string error = this->Bind(job);
   if (!error.empty() || job.HasStopped())
@@ -277,7 +279,7 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   request.remove_degenerate = job.Filter->RemoveDegenerateTriangles != 0;
   pmb_sizes sizes = {};
   this->BeginStep(job, job.ProgressTo, job.BindSeconds < 0 ? 0.3 : 0.6);
-  const pmb_status status = pmb_count(this->Engine.GetContext(), &request, &sizes, nullptr);
+  const pmb_status status = pmb_count(job.Engine->GetContext(), &request, &sizes, nullptr);
   if (status != PMB_OK)
   {
     return this->Judge(job, status);
@@ -292,17 +294,17 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 
 std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 {
-  if (job.Volume.Matches(this->Engine.GetBound()))
+  if (job.Volume.Matches(job.Engine->GetBound()))
   {
     job.ProgressTo = 0.0;
     return std::string();
   }
   // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
-  this->Engine.Unbind();
+  job.Engine->Unbind();
   this->BeginStep(job, 0.0, 0.4);
   const double start = job.Seconds();
   job.Volume.CopyIfNeeded(job.Array);
-  const pmb_status status = this->Engine.Bind(job.Volume, job.Array);
+  const pmb_status status = job.Engine->Bind(job.Volume, job.Array);
   if (status != PMB_OK)
   {
     return this->Judge(job, status);
@@ -316,21 +318,22 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
 {
   pmb_info info = {};
   info.struct_size = sizeof(info);
-  pmb_get_info(this->Engine.GetContext(), &info);
-  job.Choice.Pinned = this->Engine.IsOnGPU();
+  pmb_get_info(job.Engine->GetContext(), &info);
+  job.Choice.Pinned = job.Engine->IsOnGPU();
   job.Choice.Threads = info.threads;
+  job.Choice.Crew = &this->Contexts.GetWorkers();
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
   if (sizes.points > 0)
   {
     this->BeginStep(job, job.ProgressTo, 1.0);
-    const pmb_status status = pmb_emit(this->Engine.GetContext(), &arrays.GetMesh());
+    const pmb_status status = pmb_emit(job.Engine->GetContext(), &arrays.GetMesh());
     if (status != PMB_OK)
     {
       return this->Judge(job, status);
     }
   }
-  pmb_get_info(this->Engine.GetContext(), &info);
-  const vtkTypeInt64 extra = info.peak_bytes + this->Engine.GetBound().GetCopyBytes() + arrays.GetExtraBytes();
+  pmb_get_info(job.Engine->GetContext(), &info);
+  const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts.GetHostBytes() + arrays.GetExtraBytes();
   job.Filter->PeakExtraBytes = std::max(job.Filter->PeakExtraBytes, extra);
   job.Aborted = !arrays.Finish(job.Output, [&job]() { return !ShouldStop(job.Filter); });
   return std::string();
@@ -344,14 +347,14 @@ std::string vtkPMBContourFilter::vtkInternals::Judge(Job& job, pmb_status status
     job.Aborted = true;
     return std::string();
   }
-  const std::string reason = pmb_error(this->Engine.GetContext());
-  if (!this->Engine.IsOnGPU())
+  const std::string reason = pmb_error(job.Engine->GetContext());
+  if (!job.Engine->IsOnGPU())
   {
     return "The contour failed: " + reason;
   }
   if (status == PMB_INTERNAL)
   {
-    this->Engine.Discard();
+    job.Engine->Discard();
     return "The contour failed: " + reason +
       ". The next execution starts afresh, on the CPU if the GPU cannot be used any more; if it fails too, set "
       "Device (in "
@@ -371,7 +374,7 @@ void vtkPMBContourFilter::vtkInternals::NoteRange(Job& job)
 {
   pmb_info info = {};
   info.struct_size = sizeof(info);
-  pmb_get_info(this->Engine.GetContext(), &info);
+  pmb_get_info(job.Engine->GetContext(), &info);
   Totals& sum = this->Sum;
   ++sum.Ranges;
   sum.Minimum = std::min(sum.Minimum, info.minimum);
@@ -391,7 +394,7 @@ void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& siz
   this->Sum.Triangles += sizes.triangles;
   this->Sum.Points += sizes.points;
   this->Sum.Seconds += seconds;
-  const std::string device = this->Engine.Describe();
+  const std::string device = job.Engine->Describe();
   std::vector<std::string>& devices = this->Sum.Devices;
   if (std::find(devices.begin(), devices.end(), device) == devices.end())
   {
@@ -416,6 +419,7 @@ vtkPMBContourFilter::vtkInternals::Report vtkPMBContourFilter::vtkInternals::End
 {
   const Totals& sum = this->Sum;
   Report report;
+  this->Contexts.End(/*complete=*/!sum.Aborted);
   if (sum.Blocks == 0)
   {
     summary = "No surface: the input has no blocks";

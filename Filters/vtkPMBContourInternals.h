@@ -5,7 +5,7 @@
 #ifndef vtkPMBContourInternals_h
 #define vtkPMBContourInternals_h
 
-#include "vtkPMBContourEngine.h"
+#include "vtkPMBContourContexts.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBContourInput.h"
 #include "vtkPMBContourOutput.h"
@@ -24,7 +24,11 @@ public:
   int Depth = 0; // of executions that have started and not ended: of all blocks, and of one
 
   // Before the first block of an execution.
-  void Begin() { this->Sum = Totals(); }
+  void Begin()
+  {
+    this->Sum = Totals();
+    this->Contexts.Begin();
+  }
 
   // One block. Returns what is wrong, for the user, or nothing. Throws std::bad_alloc.
   std::string Execute(
@@ -47,7 +51,7 @@ public:
   // After the last block: puts the sum of several into the summary.
   Report End(std::string& summary);
 
-  vtkPMBContour::Engine& GetEngine() { return this->Engine; }
+  vtkPMBContour::Contexts& GetContexts() { return this->Contexts; }
 
 private:
   // VTK executes an algorithm on composite input as a whole, and in that on each block.
@@ -101,7 +105,7 @@ private:
   static bool ShouldStop(vtkPMBContourFilter* filter);
   static int OnProgress(void* job, double fraction);
 
-  vtkPMBContour::Engine Engine;
+  vtkPMBContour::Contexts Contexts;
   Totals Sum;
   std::set<std::string> ToldKinds; // of blocks that there was a warning of
 };

@@ -11,6 +11,7 @@
 #include "vtkNew.h"
 #include "vtkPMBContourArrays.h"
 #include "vtkPMBContourCells.h"
+#include "vtkPMBContourWorkers.h"
 
 #include <functional>
 
@@ -32,7 +33,8 @@ struct OutputChoice
   int Precision;
   vtkDataArraySelection* PointArrays; // of the other arrays; null: all
   vtkDataArraySelection* CellArrays;
-  int Threads; // for what is done here
+  int Threads;   // for what is done here
+  Workers* Crew; // that lends them
 };
 
 // What the choice means for one contoured array.
@@ -77,6 +79,7 @@ private:
   vtkImageData* Image;
   pmb_sizes Sizes;
   int Threads;
+  Workers* Crew;
   Place Filled; // of arrays that the core fills
   pmb_mesh Mesh = {};
   vtkSmartPointer<vtkDataArray> Points;

@@ -261,6 +261,55 @@ void TestAMR()
   PMB_CHECK(total[0] > 100 && total[0] < total[1], "refined cells are left out: " << total[0] << " of " << total[1]);
 }
 
+// `count` blocks of 41^3 samples, which are large enough to be remembered each, and a small one.
+vtkSmartPointer<vtkMultiBlockDataSet> LargeBlocks(unsigned int count)
+{
+  auto blocks = vtkSmartPointer<vtkMultiBlockDataSet>::New();
+  for (unsigned int b = 0; b < count; ++b)
+  {
+    blocks->SetBlock(b, MakeImage(41, 41, 41, VTK_UNSIGNED_CHAR, Distance(20, 19 + 0.05 * b, 21)));
+  }
+  blocks->SetBlock(count, Image(0));
+  return blocks;
+}
+
+// Runs at another isovalue, compares the first and the last large block, and returns how many blocks were read.
+vtkIdType Read(vtkPMBContourFilter* filter, vtkMultiBlockDataSet* blocks, double isovalue)
+{
+  const vtkIdType before = filter->GetNumberOfBinds();
+  filter->SetInputData(blocks);
+  filter->SetValue(0, isovalue);
+  filter->Update();
+  auto* output = vtkMultiBlockDataSet::SafeDownCast(filter->GetOutputDataObject(0));
+  for (unsigned int b : { 0u, blocks->GetNumberOfBlocks() - 2 })
+  {
+    auto alone = Contour(vtkImageData::SafeDownCast(blocks->GetBlock(b)), isovalue);
+    std::string difference;
+    PMB_CHECK(SameBytes(vtkPolyData::SafeDownCast(output->GetBlock(b)), alone, difference), b << ": " << difference);
+  }
+  return filter->GetNumberOfBinds() - before;
+}
+
+// A block is read once, not once for each isovalue, and again when it has changed.
+void TestReuse()
+{
+  auto blocks = LargeBlocks(6);
+  vtkNew<vtkPMBContourFilter> filter;
+  PMB_EQUAL(Read(filter, blocks, 7.5), 7, "blocks read to begin with");
+  PMB_EQUAL(Read(filter, blocks, 8.5), 0, "blocks read for another isovalue");
+  auto* image = vtkImageData::SafeDownCast(blocks->GetBlock(2));
+  image->GetPointData()->GetScalars()->Modified();
+  PMB_EQUAL(Read(filter, blocks, 9.5), 1, "blocks read after a change of one");
+  PMB_EQUAL(Read(filter, LargeBlocks(3), 8.5), 4, "of other blocks");
+  PMB_EQUAL(Read(filter, blocks, 8.5), 7, "of the first again: they were let go");
+
+  // More than are remembered: the last ones take turns.
+  auto many = LargeBlocks(70);
+  PMB_EQUAL(Read(filter, many, 7.5), 71, "many blocks read to begin with");
+  const vtkIdType again = Read(filter, many, 8.5);
+  PMB_EQUAL(again, 7, "many blocks read for another isovalue");
+}
+
 void TestSummary()
 {
   vtkSmartPointer<vtkImageData> images[NumberOfImages] = { Image(0), Image(1), Image(2) };
@@ -313,5 +362,6 @@ int TestPMBContourFilterComposite(int, char*[])
   TestTrees();
   TestOthers();
   TestAMR();
+  TestReuse();
   return Result();
 }
