@@ -49,6 +49,11 @@
  * than it was asked for, contours all of it, and hands the cells' vtkGhostType on to their triangles. The triangles of
  * all pieces that are no ghosts are those of the whole, with the same points, normals and arrays, to the last bit.
  *
+ * Composite input is contoured block by block, and the output has the same structure and names; AMR input gives a
+ * vtkMultiBlockDataSet, with a block for each level and in it one for each grid. Cells that a finer level covers
+ * (vtkDataSetAttributes::REFINEDCELL) give no triangles; nothing closes the cracks between levels. Blocks that are no
+ * vtkImageData or lack the array have an empty output.
+ *
  * @sa
  * vtkContourFilter vtkFlyingEdges3D vtkMarchingCubes vtkSynchronizedTemplates3D vtkSynchronizedTemplates2D
  */
