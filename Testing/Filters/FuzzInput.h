@@ -24,6 +24,9 @@ struct Settings
 {
   std::vector<double> Isovalues = { 0.0 };
   bool Normals = true, Gradients = false, Scalars = true, Others = true, Remove = true, Wide = false;
+  bool Measures = false, Choose = false;
+  std::vector<std::string> PointArrays, CellArrays; // chosen ones
+  int Estimator = vtkPMBContourFilter::CENTRAL_DIFFERENCES;
   int Precision = vtkAlgorithm::DEFAULT_PRECISION;
   int Component = 0;
   int Device = vtkPMBContourFilter::AUTOMATIC;

@@ -5,12 +5,14 @@
 #include "PMBTesting.h"
 
 #include "vtkCellArray.h"
+#include "vtkCellData.h"
 #include "vtkDataArray.h"
 #include "vtkFloatArray.h"
 #include "vtkMath.h"
 #include "vtkMatrix3x3.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
+#include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
 #include <cfloat>
@@ -44,11 +46,12 @@ Place JudgePlace(vtkImageData* image, bool invertible)
       m[r][c] = image->GetDirectionMatrix()->GetElement(r, c);
       const double step = m[r][c] * spacing[c];
       first += step * extent[2 * c];
-      if (!std::isfinite(step) || !std::isfinite(first))
+      if (!std::isfinite(step) || !std::isfinite(origin[r]))
       {
         return UNSOUND;
       }
-      extreme = extreme || (m[r][c] != 0 && !(std::abs(step) >= 1e-100 && std::abs(step) <= 1e100));
+      extreme =
+        extreme || !std::isfinite(first) || (m[r][c] != 0 && !(std::abs(step) >= 1e-100 && std::abs(step) <= 1e100));
     }
   }
   const double determinant = vtkMatrix3x3::Determinant(&m[0][0]);
@@ -57,6 +60,13 @@ Place JudgePlace(vtkImageData* image, bool invertible)
     return UNSOUND;
   }
   return extreme && invertible ? EXTREME : SOUND;
+}
+
+// Ghost types as VTK has them, but not for each point or cell.
+bool HasWrongGhosts(vtkDataSetAttributes* data, vtkIdType count)
+{
+  auto* ghosts = vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
+  return ghosts && ghosts->GetNumberOfComponents() == 1 && ghosts->GetNumberOfTuples() != count;
 }
 }
 
@@ -81,7 +91,7 @@ Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& arr
   bool ofPoints;
   vtkAbstractArray* any = FindArray(settings, image, ofPoints);
   vtkDataArray* numbers = vtkDataArray::SafeDownCast(any);
-  if (!numbers || !ofPoints || double(numbers->GetNumberOfTuples()) != points || settings.Component < 0 ||
+  if (!numbers || !ofPoints || double(numbers->GetNumberOfTuples()) < points || settings.Component < 0 ||
     settings.Component >= numbers->GetNumberOfComponents())
   {
     return tooWide ? EITHER : FAULT;
@@ -96,6 +106,11 @@ Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& arr
   if (settings.Isovalues.empty())
   {
     return NOTHING;
+  }
+  if (HasWrongGhosts(image->GetPointData(), image->GetNumberOfPoints()) ||
+    HasWrongGhosts(image->GetCellData(), image->GetNumberOfCells()))
+  {
+    return FAULT;
   }
   const Place place = JudgePlace(image, /*invertible=*/thick == 3);
   if (place == UNSOUND)
@@ -178,12 +193,7 @@ void JudgePoints(const Reference& reference, vtkPolyData* output, Report& report
     for (int side = 0; side < 2; ++side)
     {
       const double t = std::min(1.0, std::max(0.0, point.T + (side ? point.Slack : -point.Slack)));
-      double index[3];
-      for (int c = 0; c < 3; ++c)
-      {
-        index[c] = static_cast<double>(point.Lower[c]) + t * static_cast<double>(point.Upper[c] - point.Lower[c]);
-      }
-      ref_world(&reference.Volume, index, end[side]);
+      reference.Locate(point, t, end[side]);
     }
     for (int c = 0; c < 3; ++c)
     {
@@ -229,7 +239,7 @@ void JudgeNormals(const Reference& reference, const Settings& settings, vtkPolyD
     double g[3], slack[3], unit[3] = { 0, 0, 0 };
     const bool zero = ref_gradient(point.Mesh, point.Index, g, slack) && point.Slack == 0;
     const double size = Length(slack), length = Length(g), rounding = 2e-6 * size + FLT_MIN;
-    const bool known = reference.GradientsKnown && point.Slack <= 1e-12 && size < FLT_MAX / 8;
+    const bool known = settings.Estimator <= 0 && point.Slack <= 1e-12 && size < FLT_MAX / 8;
     if (normals)
     {
       normals->GetTuple(static_cast<vtkIdType>(n), unit);
@@ -337,12 +347,7 @@ void JudgeMesh(const Reference& reference, const Settings& settings, vtkImageDat
   {
     JudgeTopology(reference, settings, report);
   }
-  bool moderate = true;
-  for (double number : reference.Volume.index_to_world)
-  {
-    moderate = moderate && (number == 0 || (std::abs(number) > 1e-3 && std::abs(number) < 1e3));
-  }
-  if (moderate)
+  if (reference.IsModerate(1e-3, 1e3))
   {
     JudgeFacets(reference, output, report);
   }

@@ -65,6 +65,8 @@ void JudgeLines(
 // Point, cell and field arrays that come along.
 void JudgeArrays(const Reference& reference, const Settings& settings, vtkImageData* image, vtkDataArray* array,
   vtkPolyData* output, Report& report);
+// The field arrays about area, volume and topology.
+void JudgeMeasures(const Reference& reference, const Settings& settings, vtkPolyData* output, Report& report);
 // Against vtkMarchingCubes and vtkFlyingEdges3D, if they can do this one. False: they cannot.
 bool JudgeByVTK(const Reference& reference, const Settings& settings, vtkImageData* image, vtkDataArray* array,
   vtkPolyData* output, Report& report);

@@ -48,6 +48,16 @@ void Forget(std::vector<Wanted>& list, const char* name)
     list.end());
 }
 
+bool IsGhostTypes(const char* name)
+{
+  return name && std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) == 0;
+}
+
+bool IsChosen(bool choose, const std::vector<std::string>& names, const char* name)
+{
+  return !choose || (name && std::find(names.begin(), names.end(), name) != names.end());
+}
+
 std::vector<Wanted> WantedPointArrays(const Settings& settings, vtkImageData* image, vtkDataArray* array)
 {
   std::vector<Wanted> own, list;
@@ -68,9 +78,9 @@ std::vector<Wanted> WantedPointArrays(const Settings& settings, vtkImageData* im
   {
     vtkDataArray* other = pointData->GetArray(n);
     bool taken = !other || other == array || other == pointData->GetGlobalIds() ||
-      other == pointData->GetPedigreeIds() || other->GetNumberOfTuples() != image->GetNumberOfPoints();
+      other == pointData->GetPedigreeIds() || other->GetNumberOfTuples() < image->GetNumberOfPoints();
     const char* name = other ? other->GetName() : nullptr;
-    taken = taken || (name && std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) == 0);
+    taken = taken || IsGhostTypes(name) || !IsChosen(settings.Choose, settings.PointArrays, name);
     for (const Wanted& mine : own)
     {
       taken = taken || (name && mine.Named && mine.Name == name);
@@ -191,12 +201,14 @@ void JudgeCellArrays(
   for (int n = 0; n < cellData->GetNumberOfArrays(); ++n)
   {
     vtkAbstractArray* array = cellData->GetAbstractArray(n);
-    const bool chosen = settings.Others || array == cellData->GetArray(vtkDataSetAttributes::GhostArrayName());
-    const bool unique = settings.Others && array == cellData->GetGlobalIds(); // would not be so on the surface
+    const char* name = array->GetName();
+    const bool chosen =
+      IsGhostTypes(name) || (settings.Others && IsChosen(settings.Choose, settings.CellArrays, name));
+    const bool unique = array == cellData->GetGlobalIds(); // would not be so on the surface
     if (chosen && !unique && array->GetNumberOfTuples() == image->GetNumberOfCells())
     {
-      Forget(wanted, array->GetName());
-      Want(wanted, array->GetName(), array);
+      Forget(wanted, name);
+      Want(wanted, name, array);
     }
   }
   if (!JudgeNames(wanted, output->GetCellData(), "cell", output->GetNumberOfCells(), report))

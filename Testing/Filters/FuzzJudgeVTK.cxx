@@ -10,6 +10,7 @@
 #include "vtkMarchingCubes.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
+#include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
 #include <cmath>
@@ -74,19 +75,14 @@ bool Invert(const double m[12], double inverse[9])
       inverse[3 * c + r] = (a[3 * r1 + c1] * a[3 * r2 + c2] - a[3 * r1 + c2] * a[3 * r2 + c1]) / determinant;
     }
   }
-  bool moderate = true;
-  for (int n = 0; n < 12; ++n)
-  {
-    moderate = moderate && (m[n] == 0 || n % 4 == 3 || (std::abs(m[n]) > 0.01 && std::abs(m[n]) < 100));
-    moderate = moderate && (n % 4 != 3 || std::abs(m[n]) < 1000);
-  }
-  return moderate && std::abs(determinant) > 1e-4;
+  return std::abs(determinant) > 1e-4;
 }
 
 void CompareMoments(const Reference& reference, vtkPolyData* output, vtkPolyData* edges, Report& report)
 {
   double inverse[9];
-  if (!Invert(reference.Volume.index_to_world, inverse) || output->GetNumberOfPoints() == 0)
+  if (!reference.IsModerate(0.01, 100) || !Invert(reference.Volume.index_to_world, inverse) ||
+    output->GetNumberOfPoints() == 0)
   {
     return;
   }
@@ -98,8 +94,8 @@ void CompareMoments(const Reference& reference, vtkPolyData* output, vtkPolyData
     output->GetPoint(n, p);
     for (int r = 0; r < 3; ++r)
     {
-      q[r] =
-        inverse[3 * r] * (p[0] - m[3]) + inverse[3 * r + 1] * (p[1] - m[7]) + inverse[3 * r + 2] * (p[2] - m[11]);
+      q[r] = inverse[3 * r] * (p[0] - m[3]) + inverse[3 * r + 1] * (p[1] - m[7]) +
+        inverse[3 * r + 2] * (p[2] - m[11]) - static_cast<double>(reference.Volume.first[r]);
     }
     ours.Add(q);
     edges->GetPoint(n, p);
@@ -173,7 +169,15 @@ bool JudgeByVTK(const Reference& reference, const Settings& settings, vtkImageDa
 
 namespace
 {
-// The lines of all squares by their corners; `some`: what is not finite, or a corner at an isovalue, makes it a guess.
+const int HidesCell = vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL;
+
+bool IsHidden(vtkDataSetAttributes* data, vtkIdType id, int bits)
+{
+  auto* ghosts = vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
+  return ghosts && ghosts->GetNumberOfComponents() == 1 && (ghosts->GetValue(id) & bits) != 0;
+}
+
+// The lines of all squares by their corners. Not exact: where a corner is not finite, or all but at an isovalue.
 vtkIdType CountLines(const Settings& settings, vtkImageData* image, vtkDataArray* array, bool& exact)
 {
   int dims[3], plane[2], n = 0;
@@ -198,13 +202,14 @@ vtkIdType CountLines(const Settings& settings, vtkImageData* image, vtkDataArray
       {
         continue;
       }
-      bool in[4];
+      bool in[4], hidden = IsHidden(image->GetCellData(), id % nx + (nx - 1) * (id / nx), HidesCell);
       int corner = 0;
       for (vtkIdType at : { id, id + 1, id + nx + 1, id + nx })
       {
+        hidden = hidden || IsHidden(image->GetPointData(), at, vtkDataSetAttributes::HIDDENPOINT);
         in[corner++] = array->GetComponent(at, settings.Component) >= isovalue;
       }
-      lines += ((in[0] != in[1]) + (in[1] != in[2]) + (in[2] != in[3]) + (in[3] != in[0])) / 2;
+      lines += hidden ? 0 : ((in[0] != in[1]) + (in[1] != in[2]) + (in[2] != in[3]) + (in[3] != in[0])) / 2;
     }
   }
   return lines;

@@ -11,6 +11,7 @@
 #include "vtkSOADataArrayTemplate.h"
 #include "vtkUnsignedCharArray.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -47,19 +48,11 @@ pmb_type CopyTyped(vtkDataArray* array, int component, std::vector<char>& sample
   return TypeOf<T>();
 }
 
-std::vector<char> FindBits(vtkDataSetAttributes* data, vtkIdType count, int bits)
+// As VTK has it: unsigned chars of one component.
+const uint8_t* FindFlags(vtkDataSetAttributes* data)
 {
-  auto* ghosts = vtkUnsignedCharArray::SafeDownCast(data->GetArray(vtkDataSetAttributes::GhostArrayName()));
-  std::vector<char> found;
-  if (ghosts && ghosts->GetNumberOfTuples() == count && ghosts->GetNumberOfComponents() == 1)
-  {
-    found.resize(count);
-    for (vtkIdType n = 0; n < count; ++n)
-    {
-      found[n] = (ghosts->GetValue(n) & bits) != 0;
-    }
-  }
-  return found;
+  auto* ghosts = vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
+  return ghosts && ghosts->GetNumberOfComponents() == 1 ? ghosts->GetPointer(0) : nullptr;
 }
 }
 
@@ -74,12 +67,14 @@ Reference::Reference(vtkImageData* image, vtkDataArray* array, const Settings& s
   }
   this->CopySamples(array, settings.Component);
   this->PlaceVolume(image);
-  this->Survey();
   this->FindHidden(image);
+  this->Survey();
+  this->FirstTriangles.push_back(0);
   for (double isovalue : settings.Isovalues)
   {
     this->Meshes.emplace_back(ref_extract(&this->Volume, isovalue, settings.Remove), ref_free);
     this->Add(this->Meshes.back().get());
+    this->FirstTriangles.push_back(this->Cells.size());
   }
 }
 
@@ -102,21 +97,28 @@ void Reference::CopySamples(vtkDataArray* array, int component)
 void Reference::PlaceVolume(vtkImageData* image)
 {
   int extent[6];
-  double spacing[3];
+  double spacing[3], origin[3];
   image->GetExtent(extent);
   image->GetSpacing(spacing);
-  image->GetOrigin(this->Origin);
+  image->GetOrigin(origin);
   double* world = this->Volume.index_to_world;
   for (int row = 0; row < 3; ++row)
   {
-    world[4 * row + 3] = this->Origin[row];
+    this->Volume.first[row] = extent[2 * row];
+    world[4 * row + 3] = origin[row];
     for (int axis = 0; axis < 3; ++axis)
     {
-      const double step = image->GetDirectionMatrix()->GetElement(row, axis) * spacing[axis];
-      world[4 * row + axis] = step;
-      world[4 * row + 3] += step * extent[2 * axis];
+      world[4 * row + axis] = image->GetDirectionMatrix()->GetElement(row, axis) * spacing[axis];
     }
   }
+}
+
+void Reference::FindHidden(vtkImageData* image)
+{
+  this->Volume.sample_flags = FindFlags(image->GetPointData());
+  this->Volume.hidden_sample_bits = vtkDataSetAttributes::HIDDENPOINT;
+  this->Volume.cell_flags = FindFlags(image->GetCellData());
+  this->Volume.hidden_cell_bits = vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL;
 }
 
 void Reference::Survey()
@@ -126,127 +128,68 @@ void Reference::Survey()
   const int64_t* dims = this->Volume.dims;
   for (int64_t n = 0; n < ref_samples(&this->Volume); ++n)
   {
-    const double sample = ref_sample(&this->Volume, n % dims[0], n / dims[0] % dims[1], n / dims[0] / dims[1]);
-    if (std::isfinite(sample))
+    const int64_t i = n % dims[0], j = n / dims[0] % dims[1], k = n / dims[0] / dims[1];
+    if (ref_sample_valid(&this->Volume, i, j, k))
     {
+      const double sample = ref_sample(&this->Volume, i, j, k);
       this->Minimum = std::min(this->Minimum, sample);
       this->Maximum = std::max(this->Maximum, sample);
     }
-    else
-    {
-      this->Complete = false;
-    }
+    const bool cell = i + 1 < dims[0] && j + 1 < dims[1] && k + 1 < dims[2];
+    this->Complete = this->Complete && (!cell || ref_cell_valid(&this->Volume, i, j, k));
   }
 }
 
-// A hidden point is as a sample that is no number; integers have none, so there its cells are marked.
-void Reference::FindHidden(vtkImageData* image)
-{
-  if (!HiddenCount)
-  {
-    return;
-  }
-  using Bits = vtkDataSetAttributes;
-  this->HiddenPoints = FindBits(image->GetPointData(), image->GetNumberOfPoints(), Bits::HIDDENPOINT);
-  this->HiddenCells = FindBits(image->GetCellData(), image->GetNumberOfCells(), Bits::HIDDENCELL | Bits::REFINEDCELL);
-  for (size_t n = 0; n < this->HiddenPoints.size(); ++n)
-  {
-    if (!this->HiddenPoints[n])
-    {
-      continue;
-    }
-    this->Complete = false;
-    const float narrow = std::numeric_limits<float>::quiet_NaN();
-    const double wide = std::numeric_limits<double>::quiet_NaN();
-    if (this->Volume.type == PMB_FLOAT32)
-    {
-      std::memcpy(&this->Samples[4 * n], &narrow, 4);
-    }
-    else if (this->Volume.type == PMB_FLOAT64)
-    {
-      std::memcpy(&this->Samples[8 * n], &wide, 8);
-    }
-    else
-    {
-      this->GradientsKnown = false;
-    }
-  }
-  for (char hidden : this->HiddenCells)
-  {
-    this->Complete = this->Complete && !hidden;
-  }
-}
-
-bool Reference::IsHidden(int64_t cell) const
-{
-  if (!this->HiddenCells.empty() && this->HiddenCells[cell])
-  {
-    return true;
-  }
-  if (this->HiddenPoints.empty())
-  {
-    return false;
-  }
-  const int64_t* dims = this->Volume.dims;
-  const int64_t nx = dims[0] - 1, ny = dims[1] - 1;
-  const int64_t i = cell % nx, j = cell / nx % ny, k = cell / nx / ny;
-  for (int corner = 0; corner < 8; ++corner)
-  {
-    const int64_t x = i + (corner & 1), y = j + (corner >> 1 & 1), z = k + (corner >> 2);
-    if (this->HiddenPoints[x + dims[0] * (y + dims[1] * z)])
-    {
-      return true;
-    }
-  }
-  return false;
-}
-
-// What is not hidden of a mesh, its points in their order, behind what is there.
+// A mesh behind what is there.
 void Reference::Add(const ref_mesh* mesh)
 {
-  std::vector<int64_t> ids(mesh->points, -1);
-  std::vector<int64_t> kept;
-  for (int64_t n = 0; n < mesh->triangles; ++n)
-  {
-    if (!this->IsHidden(mesh->cells[n]))
-    {
-      kept.push_back(n);
-      for (int c = 0; c < 3; ++c)
-      {
-        ids[mesh->ids[3 * n + c]] = 0;
-      }
-    }
-  }
+  const auto first = static_cast<int64_t>(this->Points.size());
   for (int64_t p = 0; p < mesh->points; ++p)
   {
-    if (ids[p] < 0)
-    {
-      continue;
-    }
-    ids[p] = static_cast<int64_t>(this->Points.size());
     Point point = { mesh, p, {}, {}, mesh->t[p], mesh->t_slack[p] };
     ref_ends(mesh, p, point.Lower, point.Upper);
     this->Points.push_back(point);
     this->Isovalues.push_back(mesh->isovalue);
   }
-  for (int64_t n : kept)
+  for (int64_t n = 0; n < 3 * mesh->triangles; ++n)
   {
-    this->Cells.push_back(mesh->cells[n]);
-    for (int c = 0; c < 3; ++c)
-    {
-      this->Ids.push_back(ids[mesh->ids[3 * n + c]]);
-    }
+    this->Ids.push_back(first + mesh->ids[n]);
   }
+  this->Cells.insert(this->Cells.end(), mesh->cells, mesh->cells + mesh->triangles);
+}
+
+void Reference::Locate(const Point& point, double t, double world[3]) const
+{
+  double index[3];
+  for (int c = 0; c < 3; ++c)
+  {
+    index[c] =
+      static_cast<double>(point.Lower[c] + this->Volume.first[c]) + (point.Upper[c] > point.Lower[c] ? t : 0);
+  }
+  ref_world(&this->Volume, index, world);
 }
 
 double Reference::Size(const Point& point, int axis) const
 {
   const double* row = this->Volume.index_to_world + 4 * axis;
-  double size = std::abs(row[3]) + std::abs(this->Origin[axis]);
+  double size = std::abs(row[3]);
   for (int c = 0; c < 3; ++c)
   {
-    size += std::abs(row[c] * static_cast<double>(point.Upper[c]));
+    size += std::abs(row[c] * static_cast<double>(point.Upper[c] + this->Volume.first[c]));
   }
   return size;
+}
+
+bool Reference::IsModerate(double least, double most) const
+{
+  bool moderate = true;
+  for (int n = 0; n < 12; ++n)
+  {
+    const double number = std::abs(this->Volume.index_to_world[n]);
+    moderate = moderate && (number == 0 || n % 4 == 3 || number > least) && number < most;
+  }
+  return moderate &&
+    std::max({ std::abs(this->Volume.first[0]), std::abs(this->Volume.first[1]), std::abs(this->Volume.first[2]) }) <
+    1000;
 }
 }

@@ -3,7 +3,8 @@
 //
 // The mesh that the filter has to make of an image, by the brute force of Testing/Kernels/reference.h. What the filter adds
 // to the core is written a second time here: which numbers of which array are the samples, where the image is in the world,
-// which cells are hidden.
+// which bytes hide points and
+// cells.
 #ifndef FuzzReference_h
 #define FuzzReference_h
 
@@ -19,9 +20,6 @@ extern "C"
 
 namespace fuzz
 {
-// Whether the filter leaves hidden points and hidden or refined cells out.
-constexpr bool HiddenCount = false;
-
 class Reference
 {
 public:
@@ -37,15 +35,19 @@ public:
     double T, Slack; // T may be wrong by Slack
   };
   std::vector<Point> Points;
-  std::vector<int64_t> Ids;      // 3 per triangle
-  std::vector<int64_t> Cells;    // of each triangle
-  std::vector<double> Isovalues; // of each point
+  std::vector<int64_t> Ids;           // 3 per triangle
+  std::vector<int64_t> Cells;         // of each triangle
+  std::vector<double> Isovalues;      // of each point
+  std::vector<size_t> FirstTriangles; // of each isovalue's mesh, and the end
 
   pmb_volume Volume = {};
   double Minimum, Maximum; // of all finite samples
   bool Complete = true;    // no sample that is not finite, nothing hidden
-  bool GradientsKnown = true;
 
+  // Where a point at t is in the world.
+  void Locate(const Point& point, double t, double world[3]) const;
+  // Whether floats tell neighbouring samples apart by far, and steps of an axis that are not 0 are between these.
+  bool IsModerate(double least, double most) const;
   // Where the world coordinate may be off by rounding once, in units of an epsilon.
   double Size(const Point& point, int axis) const;
 
@@ -55,12 +57,9 @@ private:
   void FindHidden(vtkImageData* image);
   void Survey();
   void Add(const ref_mesh* mesh);
-  bool IsHidden(int64_t cell) const;
 
   std::vector<char> Samples;
-  std::vector<char> HiddenPoints, HiddenCells; // empty: none
   std::vector<std::unique_ptr<ref_mesh, void (*)(ref_mesh*)>> Meshes;
-  double Origin[3] = { 0, 0, 0 };
 };
 }
 #endif

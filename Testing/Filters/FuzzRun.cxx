@@ -267,6 +267,7 @@ void Run::JudgeOutput(Outcome outcome, vtkDataArray* array)
   this->JudgeMessages(MESH, WarningsOf(reference, this->Asked));
   JudgeMesh(reference, this->Asked, this->Image, array, output, this->Faults);
   JudgeArrays(reference, this->Asked, this->Image, array, output, this->Faults);
+  JudgeMeasures(reference, this->Asked, output, this->Faults);
   if (this->Dice.Chance(40))
   {
     tally.ByVTK += JudgeByVTK(reference, this->Asked, this->Image, array, output, this->Faults);

@@ -4,6 +4,7 @@
 
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
+#include "vtkDataArraySelection.h"
 #include "vtkDataSetAttributes.h"
 #include "vtkMatrix3x3.h"
 #include "vtkPointData.h"
@@ -114,6 +115,20 @@ void RandomOutput(Random& random, Settings& settings)
   settings.Remove = random.Chance(50);
   settings.Wide = random.Chance(25);
   settings.Precision = random.Pick({ 0, 1, 2, 2, 2, -7, 100 });
+  settings.Estimator = random.Pick({ 0, 0, 0, 1, 2, -3, 9 });
+  settings.Measures = random.Chance(25);
+  settings.Choose = random.Chance(20);
+  for (auto* names : { &settings.PointArrays, &settings.CellArrays })
+  {
+    names->clear();
+    for (const char* name : { "a", "b", "c", "samples", "Normals", "vtkGhostType", "no such array", "" })
+    {
+      if (random.Chance(40))
+      {
+        names->push_back(name);
+      }
+    }
+  }
 }
 
 void RandomDevice(Random& random, Settings& settings)
@@ -157,6 +172,15 @@ void ChangeSettings(Random& random, vtkImageData* image, Settings& settings)
   }
 }
 
+static void Choose(const std::vector<std::string>& names, vtkDataArraySelection* selection)
+{
+  selection->RemoveAllArrays();
+  for (const std::string& name : names)
+  {
+    selection->EnableArray(name.c_str());
+  }
+}
+
 void Apply(const Settings& settings, vtkPMBContourFilter* filter)
 {
   filter->SetNumberOfContours(static_cast<int>(settings.Isovalues.size()));
@@ -170,6 +194,11 @@ void Apply(const Settings& settings, vtkPMBContourFilter* filter)
   filter->SetInterpolateAttributes(settings.Others);
   filter->SetRemoveDegenerateTriangles(settings.Remove);
   filter->SetUse64BitIds(settings.Wide);
+  filter->SetComputeMeasures(settings.Measures);
+  filter->SetNormalEstimator(settings.Estimator);
+  filter->SetChooseArrays(settings.Choose);
+  Choose(settings.PointArrays, filter->GetPointArraySelection());
+  Choose(settings.CellArrays, filter->GetCellArraySelection());
   filter->SetOutputPointsPrecision(settings.Precision);
   filter->SetArrayComponent(settings.Component);
   filter->SetDevice(settings.Device);
@@ -258,6 +287,7 @@ std::string Describe(const Settings& settings)
   }
   text << "; normals " << settings.Normals << ", gradients " << settings.Gradients << ", scalars " << settings.Scalars
        << ", others " << settings.Others << ", remove " << settings.Remove << ", wide " << settings.Wide
+       << ", measures " << settings.Measures << ", estimator " << settings.Estimator << ", choose " << settings.Choose
        << ", precision " << settings.Precision << ", component " << settings.Component << ", device "
        << settings.Device << " " << settings.DeviceIndex << " " << settings.MemoryLimit << ", threads "
        << settings.Threads << ", association " << settings.Association << ", attribute " << settings.Attribute
