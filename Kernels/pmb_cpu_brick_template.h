@@ -179,8 +179,10 @@ static inline void PMB_REAL_NAME(central_row)(PMB_REAL (*tile)[PMB_TILE_SIZE], i
   }
 }
 
-/* Likewise by forward differences. last: the column that is the volume's last; whether the row is, along y and z. */
-static inline void PMB_REAL_NAME(forward_row)(PMB_REAL (*tile)[PMB_TILE_SIZE], int first, const int last[3])
+/* Likewise by forward differences; out of line, like sobel_row, so that the usual way stays in few lines of the cache.
+ * last: the column that is the volume's last; whether the row is, along y and z. */
+static __attribute__((noinline)) void PMB_REAL_NAME(forward_row)(
+  PMB_REAL (*tile)[PMB_TILE_SIZE], int first, const int last[3])
 {
   const PMB_REAL *here = tile[0] + first;
   PMB_REAL *gx = tile[1] + first, *gy = tile[2] + first, *gz = tile[3] + first;
@@ -211,8 +213,8 @@ static inline PMB_REAL PMB_REAL_NAME(sobel_at)(const PMB_REAL *here, int axis, i
 }
 
 /* A row of them. */
-static inline void PMB_REAL_NAME(sobel_row)(PMB_REAL (*tile)[PMB_TILE_SIZE], int first, const PMB_REAL *factor_x,
-  const PMB_REAL factor_y, const PMB_REAL factor_z)
+static __attribute__((noinline)) void PMB_REAL_NAME(sobel_row)(PMB_REAL (*tile)[PMB_TILE_SIZE], int first,
+  const PMB_REAL *factor_x, const PMB_REAL factor_y, const PMB_REAL factor_z)
 {
   const PMB_REAL *here = tile[0] + first;
   PMB_REAL *gx = tile[1] + first, *gy = tile[2] + first, *gz = tile[3] + first;

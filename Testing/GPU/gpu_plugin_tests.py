@@ -180,6 +180,9 @@ def options():
     for precision, dtype in itertools.product((0, 1, 2), (numpy.float32, numpy.float64)):
         check_against_cpu(image({"samples": waves(dims, dtype)}, dims), (3.0,), f"precision {precision} {dtype}",
                           OutputPointsPrecision=precision, ComputeGradients=1)
+    for estimator, dtype in itertools.product((1, 2), TYPES):
+        check_against_cpu(image({"samples": waves(dims, dtype)}, dims), isovalues_of(dtype),
+                          f"estimator {estimator} {dtype}", NormalEstimator=estimator, ComputeGradients=1)
     check_against_cpu(data, (0.0, 3.0, 3.0, 500.0, -3.5), "five isovalues")
     check_against_cpu(data, (500.0,), "no surface")
 
