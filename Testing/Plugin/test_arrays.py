@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Any array: the ten numeric types, one of several arrays, float samples that are not finite, odd sizes and extents."""
+"""Any array: the ten numeric types, one of several arrays, float samples that are not finite, odd sizes and extents; blocks."""
 import numpy
 from paraview import simple
+from vtkmodules.vtkCommonDataModel import (vtkMultiBlockDataSet, vtkNonOverlappingAMR, vtkPartitionedDataSet,
+                                           vtkPartitionedDataSetCollection, vtkUniformGrid)
 
-from plugin_testing import (ball, check_mesh, counts, equal, flying_edges, image, load_plugin, output, point_array,
+from plugin_testing import (Messages, ball, check_mesh, counts, equal, flying_edges, image, load_plugin, output, point_array,
                             points, producer, run, same_point_set, triangles, true)
 
 DIMS = (41, 34, 37)
@@ -113,6 +115,46 @@ def flat_and_thin():
         equal(counts(output(contour(image({"samples": ball(dims)}, dims), "samples", [90.25]))), (0, 0), f"{dims}")
 
 
+def input_type_fits(proxy):
+    prop = proxy.SMProxy.GetProperty("Input")
+    return prop.FindDomain("vtkSMDataTypeDomain").IsInDomain(prop)
+
+
+def blocks():
+    """Composite data sets and AMR can be chosen in the panel, and each block has the surface of its image."""
+    data = image({"samples": ball(DIMS)}, DIMS)
+    alone = counts(output(contour(data, "samples", [90.25])))[1]
+    true(alone > 1000, "a surface")
+    grid = vtkUniformGrid()
+    grid.DeepCopy(data)
+    parts, collection, tree = vtkPartitionedDataSet(), vtkPartitionedDataSetCollection(), vtkMultiBlockDataSet()
+    levels = vtkNonOverlappingAMR()
+    levels.Initialize(2, [1, 1])
+    for index in range(2):
+        parts.SetPartition(index, data)
+        collection.SetPartition(index, 0, data)
+        tree.SetBlock(index, data)
+        levels.SetDataSet(index, 0, grid)
+    tree.GetMetaData(1).Set(vtkMultiBlockDataSet.NAME(), "second")
+    for composite in (parts, collection, tree, levels):
+        proxy = contour(composite, "samples", [90.25])
+        proxy.UpdatePipeline()
+        name = composite.GetClassName()
+        equal(input_type_fits(proxy), 1, f"{name} as input")
+        equal(proxy.GetDataInformation().GetNumberOfCells(), 2 * alone, f"triangles of both blocks of a {name}")
+        true("2 of 2 blocks" in proxy.LastRun, f"last run of a {name}: {proxy.LastRun}")
+        result = proxy.GetClientSideObject().GetOutputDataObject(0)
+        if composite is tree:
+            equal(result.GetMetaData(1).Get(vtkMultiBlockDataSet.NAME()), "second", "name of a block")
+    # A block of another kind: no crash, and the others have their surfaces.
+    tree.SetBlock(2, flying_edges(data, 90.25))
+    with Messages() as log:
+        proxy = contour(tree, "samples", [90.25])
+        proxy.UpdatePipeline()
+        true("1 of 3 blocks are no image data (vtkPolyData)" in log.text(), f"messages: {log.text()}")
+    equal(proxy.GetDataInformation().GetNumberOfCells(), 2 * alone, "triangles beside a block of another kind")
+
+
 load_plugin()
 run(every_type, isovalue_between_integers, one_of_several, components, changed_samples, not_finite, odd_sizes,
-    flat_and_thin)
+    flat_and_thin, blocks)
