@@ -5,12 +5,11 @@
 #include "vtkDataArray.h"
 #include "vtkIdList.h"
 #include "vtkNew.h"
+#include "vtkPMBContourWorkers.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <system_error>
-#include <thread>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -61,63 +60,33 @@ void CopyTuples(const Tuples& tuples, const vtkIdType* cells, vtkIdType first, v
   }
 }
 
-// Threads that take portions in turn, this one among them.
-class Crew
+// What threads copy, taking portions in turn.
+struct CellCopies
 {
-public:
-  Crew(const std::vector<Tuples>& arrays, vtkIdList* cells)
-    : Arrays(arrays)
-    , Cells(cells->GetPointer(0))
-    , Count(cells->GetNumberOfIds())
-  {
-  }
-
-  bool Run(int threads, const std::function<bool()>& goOn)
-  {
-    const vtkIdType portions = (this->Count + Portion - 1) / Portion;
-    std::vector<std::thread> others;
-    try
-    {
-      for (vtkIdType n = 1; n < std::min<vtkIdType>(threads, portions); ++n)
-      {
-        others.emplace_back([this] { this->Work([] { return true; }); });
-      }
-    }
-    catch (const std::exception&)
-    {
-      // Those that there are do it all.
-    }
-    this->Work(goOn);
-    for (std::thread& other : others)
-    {
-      other.join();
-    }
-    return !this->Stopped;
-  }
-
-private:
-  void Work(const std::function<bool()>& goOn)
-  {
-    for (vtkIdType first = this->Next.fetch_add(Portion); first < this->Count; first = this->Next.fetch_add(Portion))
-    {
-      for (const Tuples& tuples : this->Arrays)
-      {
-        if (this->Stopped || !goOn())
-        {
-          this->Stopped = true;
-          return;
-        }
-        CopyTuples(tuples, this->Cells, first, std::min(first + Portion, this->Count));
-      }
-    }
-  }
-
-  const std::vector<Tuples>& Arrays;
+  std::vector<Tuples> Arrays;
   const vtkIdType* Cells;
   vtkIdType Count;
+  const std::function<bool()>& GoOn; // for worker 0, the thread that was called
   std::atomic<vtkIdType> Next{ 0 };
   std::atomic<bool> Stopped{ false };
 };
+
+void CopyPortions(void* arg, int worker)
+{
+  auto& copies = *static_cast<CellCopies*>(arg);
+  for (vtkIdType first = copies.Next.fetch_add(Portion); first < copies.Count; first = copies.Next.fetch_add(Portion))
+  {
+    for (const Tuples& tuples : copies.Arrays)
+    {
+      if (copies.Stopped || (worker == 0 && !copies.GoOn()))
+      {
+        copies.Stopped = true;
+        return;
+      }
+      CopyTuples(tuples, copies.Cells, first, std::min(first + Portion, copies.Count));
+    }
+  }
+}
 
 // Texts, bits and arrays in other layouts, by VTK's own way.
 bool CopyOther(vtkAbstractArray* from, vtkAbstractArray* to, vtkIdList* cells, const std::function<bool()>& goOn)
@@ -138,9 +107,10 @@ bool CopyOther(vtkAbstractArray* from, vtkAbstractArray* to, vtkIdList* cells, c
 }
 }
 
-bool CopyCells(const CellArrayPairs& arrays, vtkIdList* cells, int threads, const std::function<bool()>& goOn)
+bool CopyCells(
+  const CellArrayPairs& arrays, vtkIdList* cells, Workers& workers, int threads, const std::function<bool()>& goOn)
 {
-  std::vector<Tuples> plain;
+  CellCopies copies{ {}, cells->GetPointer(0), cells->GetNumberOfIds(), goOn };
   for (const auto& pair : arrays)
   {
     vtkDataArray* from = vtkDataArray::SafeDownCast(pair.first);
@@ -148,7 +118,7 @@ bool CopyCells(const CellArrayPairs& arrays, vtkIdList* cells, int threads, cons
     if (source.Samples)
     {
       const Memory target = FindMemory(vtkDataArray::SafeDownCast(pair.second));
-      plain.push_back({ static_cast<const char*>(source.Samples), static_cast<char*>(target.Samples),
+      copies.Arrays.push_back({ static_cast<const char*>(source.Samples), static_cast<char*>(target.Samples),
         pmb_type_size(source.Type) * from->GetNumberOfComponents() });
     }
     else if (!CopyOther(pair.first, pair.second, cells, goOn))
@@ -156,7 +126,12 @@ bool CopyCells(const CellArrayPairs& arrays, vtkIdList* cells, int threads, cons
       return false;
     }
   }
-  return Crew(plain, cells).Run(plain.empty() ? 1 : threads, goOn) && goOn();
+  if (!copies.Arrays.empty())
+  {
+    const vtkIdType portions = (copies.Count + Portion - 1) / Portion;
+    workers.Run(static_cast<int>(std::min<vtkIdType>(threads, portions)), CopyPortions, &copies);
+  }
+  return !copies.Stopped && goOn();
 }
 }
 VTK_ABI_NAMESPACE_END

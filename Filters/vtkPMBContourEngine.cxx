@@ -134,8 +134,10 @@ std::string ExplainFailure(pmb_status status, const EngineSettings& settings, co
 }
 }
 
-Engine::Engine()
-  : Link(std::make_shared<Shared>())
+Engine::Engine(EngineHistory& history, const pmb_executor& executor)
+  : History(history)
+  , Executor(executor)
+  , Link(std::make_shared<Shared>())
 {
   this->Link->Owner = this;
 }
@@ -162,15 +164,15 @@ Engine::Use::~Use()
 
 std::string Engine::Prepare(const EngineSettings& wanted, const Binding& volume)
 {
-  const bool changed = wanted.Device != this->Wanted.Device || !IsSameGPU(wanted, this->Wanted);
-  this->Wanted = wanted;
+  const bool changed = wanted.Device != this->History.Wanted.Device || !IsSameGPU(wanted, this->History.Wanted);
+  this->History.Wanted = wanted;
   if (changed)
   {
-    this->Missing.clear();
-    this->Refused.clear();
+    this->History.Missing.clear();
+    this->History.Refused.clear();
   }
   this->WhyCPU.clear();
-  if (wanted.Device != vtkPMBContourFilter::CPU && this->Missing.empty() && !this->FindRefusal(volume))
+  if (wanted.Device != vtkPMBContourFilter::CPU && this->History.Missing.empty() && !this->FindRefusal(volume))
   {
     if (this->OnGPU && IsSameGPU(wanted, this->Made) && this->Made.Threads == wanted.Threads)
     {
@@ -191,9 +193,9 @@ std::string Engine::Prepare(const EngineSettings& wanted, const Binding& volume)
 // If it is not there already.
 std::string Engine::CreateOnCPU(const Binding& volume)
 {
-  const Refusal* refusal = this->FindRefusal(volume);
-  this->WhyCPU = refusal ? refusal->Reason : this->Missing;
-  if (this->Context && !this->OnGPU && this->Made.Threads == this->Wanted.Threads)
+  const EngineHistory::Refusal* refusal = this->FindRefusal(volume);
+  this->WhyCPU = refusal ? refusal->Reason : this->History.Missing;
+  if (this->Context && !this->OnGPU && this->Made.Threads == this->History.Wanted.Threads)
   {
     return std::string();
   }
@@ -217,11 +219,12 @@ pmb_status Engine::Create(pmb_device device)
   pmb_options options = {};
   options.struct_size = sizeof(options);
   options.device = device;
-  options.threads = this->Wanted.Threads;
+  options.threads = this->History.Wanted.Threads;
+  options.executor = this->Executor;
   if (device == PMB_DEVICE_GPU)
   {
-    options.device_number = this->Wanted.DeviceIndex + 1;
-    options.device_memory_limit = LimitInBytes(this->Wanted.MemoryLimit);
+    options.device_number = this->History.Wanted.DeviceIndex + 1;
+    options.device_memory_limit = LimitInBytes(this->History.Wanted.MemoryLimit);
   }
   pmb_context* context = nullptr;
   const pmb_status status = pmb_create(&options, &context);
@@ -229,15 +232,15 @@ pmb_status Engine::Create(pmb_device device)
   {
     this->Discard();
     this->Context.reset(context);
-    this->Made = this->Wanted;
+    this->Made = this->History.Wanted;
     this->OnGPU = device == PMB_DEVICE_GPU;
   }
   return status;
 }
 
-const Engine::Refusal* Engine::FindRefusal(const Binding& volume) const
+const EngineHistory::Refusal* Engine::FindRefusal(const Binding& volume) const
 {
-  for (const Refusal& refusal : this->Refused)
+  for (const EngineHistory::Refusal& refusal : this->History.Refused)
   {
     if (refusal.Volume.Matches(volume))
     {
@@ -251,39 +254,32 @@ void Engine::NoteFailure(pmb_status status, const std::string& error, const Bind
 {
   const std::string reason = ReasonOf(error);
   std::ostringstream key; // of causes that are the same to the user, though numbers in the texts may differ
-  key << status << ' ' << this->Wanted.DeviceIndex << ' ';
+  key << status << ' ' << this->History.Wanted.DeviceIndex << ' ';
   if (status == PMB_UNAVAILABLE)
   {
     key << reason;
-    this->Missing = reason;
-    if (this->Wanted.Device == vtkPMBContourFilter::AUTOMATIC)
+    this->History.Missing = reason;
+    if (this->History.Wanted.Device == vtkPMBContourFilter::AUTOMATIC)
     {
       return;
     }
   }
   else
   {
-    key << this->Wanted.MemoryLimit;
+    key << this->History.Wanted.MemoryLimit;
     const size_t most = 64; // of an input of many blocks; each is small
-    if (this->Refused.size() >= most)
+    if (this->History.Refused.size() >= most)
     {
-      this->Refused.erase(this->Refused.begin());
+      this->History.Refused.erase(this->History.Refused.begin());
     }
-    this->Refused.push_back({ volume, reason });
-    this->Refused.back().Volume.DropCopy();
+    this->History.Refused.push_back({ volume, reason });
+    this->History.Refused.back().Volume.DropCopy();
   }
-  if (this->Reasons.insert(key.str()).second)
+  if (this->History.Reasons.insert(key.str()).second)
   {
-    this->Warning =
-      status == PMB_UNAVAILABLE ? ExplainMissing(this->Wanted, reason) : ExplainFailure(status, this->Wanted, reason);
+    this->History.Warning = status == PMB_UNAVAILABLE ? ExplainMissing(this->History.Wanted, reason)
+                                                      : ExplainFailure(status, this->History.Wanted, reason);
   }
-}
-
-std::string Engine::TakeWarning()
-{
-  std::string warning;
-  warning.swap(this->Warning);
-  return warning;
 }
 
 pmb_status Engine::Bind(const Binding& volume, vtkDataArray* array)
@@ -375,6 +371,24 @@ int64_t Engine::GetDeviceBytes()
   const std::lock_guard<std::mutex> lock(this->Link->Mutex);
   this->Link->Act();
   return this->Link->Bytes;
+}
+
+int64_t Engine::GetHostBytes()
+{
+  const std::lock_guard<std::mutex> lock(this->Link->Mutex);
+  return (this->Context ? GetInfo(this->Context.get()).bytes : 0) + this->Bound.GetCopyBytes();
+}
+
+bool Engine::Has(const Binding& volume)
+{
+  const std::lock_guard<std::mutex> lock(this->Link->Mutex);
+  return volume.Matches(this->Bound);
+}
+
+bool Engine::HasArrayOf(const Binding& volume)
+{
+  const std::lock_guard<std::mutex> lock(this->Link->Mutex);
+  return volume.IsOfArrayOf(this->Bound);
 }
 
 void Engine::Free()

@@ -26,12 +26,29 @@ struct EngineSettings
   int Threads = 0;
 };
 
+// What the engines of a filter know together of the GPU.
+struct EngineHistory
+{
+  struct Refusal
+  {
+    Binding Volume;
+    std::string Reason;
+  };
+
+  EngineSettings Wanted;
+  std::string Missing;           // why no GPU can be used at all; empty: unknown, or one can
+  std::vector<Refusal> Refused;  // volumes that the GPU has failed with, the latest last
+  std::string Warning;           // to be taken
+  std::set<std::string> Reasons; // of all warnings so far
+};
+
 // Executions come one at a time. ReleaseDeviceMemory(), GetUploads() and GetDeviceBytes() may be called from any thread at
 // any time, and a bound array may be deleted by any.
 class Engine
 {
 public:
-  Engine();
+  // Both outlive the engine.
+  Engine(EngineHistory& history, const pmb_executor& executor);
   ~Engine();
   Engine(const Engine&) = delete;
   void operator=(const Engine&) = delete;
@@ -55,9 +72,6 @@ public:
   // can be, else on the CPU. Returns what is wrong, for the user, or nothing.
   std::string Prepare(const EngineSettings& wanted, const Binding& volume);
 
-  // What is worth telling the user about the GPU, once: empty the next time.
-  std::string TakeWarning();
-
   // Null before Prepare() and after Discard().
   pmb_context* GetContext() const { return this->Context.get(); }
   bool IsOnGPU() const { return this->OnGPU; }
@@ -79,7 +93,11 @@ public:
   // What computes, for a person.
   std::string Describe() const;
 
-  // These three do not need a Use.
+  // These do not need a Use.
+
+  // Whether the volume is bound, or one from the same array.
+  bool Has(const Binding& volume);
+  bool HasArrayOf(const Binding& volume);
 
   // Frees what is held on the GPU; the next execution brings it back.
   void ReleaseDeviceMemory();
@@ -87,20 +105,16 @@ public:
   int64_t GetUploads();
   // On the GPU, now; during an execution: before it.
   int64_t GetDeviceBytes();
+  // On the host, now, the copy of samples included.
+  int64_t GetHostBytes();
 
 private:
   struct Shared; // with the observer of the array
 
-  struct Refusal
-  {
-    Binding Volume;
-    std::string Reason;
-  };
-
   std::string CreateOnCPU(const Binding& volume);
   bool CreateOnGPU(const Binding& volume);
   pmb_status Create(pmb_device device);
-  const Refusal* FindRefusal(const Binding& volume) const;
+  const EngineHistory::Refusal* FindRefusal(const Binding& volume) const;
   void NoteFailure(pmb_status status, const std::string& error, const Binding& volume);
   void Free();
   void UpdateNumbers();
@@ -112,15 +126,10 @@ private:
   std::unique_ptr<pmb_context, Destroy> Context;
   bool OnGPU = false;
   EngineSettings Made; // what was wanted when the context was made
-  EngineSettings Wanted;
   Binding Bound;
-
-  std::string Missing;           // why no GPU can be used at all; empty: unknown, or one can
-  std::vector<Refusal> Refused;  // volumes that the GPU has failed with, the latest last
-  std::string WhyCPU;            // for Describe()
-  std::string Warning;           // to be taken
-  std::set<std::string> Reasons; // of all warnings so far
-
+  EngineHistory& History;
+  pmb_executor Executor;
+  std::string WhyCPU;        // for Describe()
   int64_t UploadsBefore = 0; // of the contexts that are gone
   std::shared_ptr<Shared> Link;
 };

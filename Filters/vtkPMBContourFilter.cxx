@@ -123,17 +123,17 @@ void vtkPMBContourFilter::SetDeviceMemoryLimit(double limit)
 
 void vtkPMBContourFilter::ReleaseDeviceMemory()
 {
-  this->Internals->GetEngine().ReleaseDeviceMemory();
+  this->Internals->GetContexts().ReleaseDeviceMemory();
 }
 
 vtkIdType vtkPMBContourFilter::GetNumberOfUploads()
 {
-  return this->Internals->GetEngine().GetUploads();
+  return this->Internals->GetContexts().GetUploads();
 }
 
 vtkTypeInt64 vtkPMBContourFilter::GetDeviceBytes()
 {
-  return this->Internals->GetEngine().GetDeviceBytes();
+  return this->Internals->GetContexts().GetDeviceBytes();
 }
 
 int vtkPMBContourFilter::FillInputPortInformation(int, vtkInformation* info)
@@ -178,10 +178,12 @@ int vtkPMBContourFilter::RequestData(
   }
   if (!error.empty())
   {
-    this->Internals->NoteError(error);
     output->Initialize();
     this->LastRunSummary = "Failed: " + error;
-    vtkErrorMacro(<< error);
+    if (this->Internals->NoteError(error))
+    {
+      vtkErrorMacro(<< error);
+    }
   }
   // Also after an error: the output is valid, if empty, and VTK would only add a second message to ours.
   return 1;
@@ -201,10 +203,17 @@ void vtkPMBContourFilter::OnEnd()
   {
     return;
   }
-  const std::string warning = this->Internals->End(this->LastRunSummary);
-  if (!warning.empty())
+  const vtkInternals::Report report = this->Internals->End(this->LastRunSummary);
+  if (!report.Error.empty())
   {
-    vtkWarningMacro(<< warning);
+    vtkErrorMacro(<< report.Error);
+  }
+  for (const std::string& warning : report.Warnings)
+  {
+    if (!warning.empty())
+    {
+      vtkWarningMacro(<< warning);
+    }
   }
 }
 

@@ -19,7 +19,8 @@
  *
  * Inside is sample >= isovalue, decided in the array's own type. Normals point to lower values, whatever the spacing
  * and the direction matrix, and the triangles' order agrees with them. A cell with a sample that is NaN or infinite
- * gives no triangle.
+ * gives no triangle, nor does one that is hidden or has a hidden point (vtkGhostType: HIDDENPOINT of points, HIDDENCELL and
+ * REFINEDCELL of cells).
  *
  * Where the input is a 2D image (exactly one dimension of 1) the output is isolines, made by
  * vtkSynchronizedTemplates2D. Thinner and empty input gives empty output.
@@ -47,6 +48,11 @@
  * Where the input has ghost cells, so has the output: in a run with several pieces each piece asks for one level more
  * than it was asked for, contours all of it, and hands the cells' vtkGhostType on to their triangles. The triangles of
  * all pieces that are no ghosts are those of the whole, with the same points, normals and arrays, to the last bit.
+ *
+ * Composite input is contoured block by block, and the output has the same structure and names; AMR input gives a
+ * vtkMultiBlockDataSet, with a block for each level and in it one for each grid. Cells that a finer level covers
+ * (vtkDataSetAttributes::REFINEDCELL) give no triangles; nothing closes the cracks between levels. Blocks that are no
+ * vtkImageData or lack the array have an empty output.
  *
  * @sa
  * vtkContourFilter vtkFlyingEdges3D vtkMarchingCubes vtkSynchronizedTemplates3D vtkSynchronizedTemplates2D

@@ -75,6 +75,9 @@ public:
   // Whether the other describes the same samples at the same place, unchanged since.
   bool Matches(const Binding& other) const;
 
+  // Whether the other is made from the same array, whatever has changed since.
+  bool IsOfArrayOf(const Binding& other) const { return this->Array && this->Array == other.Array; }
+
   // Where the described array is not in one piece of memory, copies the component, once. Throws std::bad_alloc.
   void CopyIfNeeded(vtkDataArray* array);
 

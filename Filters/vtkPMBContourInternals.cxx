@@ -4,6 +4,7 @@
 
 #include "vtkDataArray.h"
 #include "vtkDataObject.h"
+#include "vtkDataSet.h"
 #include "vtkDemandDrivenPipeline.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
@@ -30,6 +31,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
   std::vector<pmb_sizes> Parts; // of the mesh, by isovalue
+  vtkPMBContour::Engine* Engine = nullptr;
   vtkPMBContour::OutputChoice Choice = {};
   vtkPMBContour::Binding Volume;
   Clock::time_point Start = Clock::now();
@@ -100,22 +102,25 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   job.Alone = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()) <= 1;
   ++this->Sum.Blocks;
+  this->Sum.Several = !job.Alone;
+  if (!image)
+  {
+    this->NoteOther(inInfo->Get(vtkDataObject::DATA_OBJECT()));
+    filter->LastRunSummary = "No surface: the input has no image data";
+    return std::string();
+  }
   const vtkPMBContour::Dimensions dimensions(image);
   if (dimensions.Thick < 2)
   {
     filter->LastRunSummary = "No surface: the input has no cells of two or three dimensions";
     return std::string();
   }
-  int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
-  vtkAbstractArray* array = filter->GetInputAbstractArrayToProcess(0, inputVector, association);
-  std::string error;
-  job.Array = vtkPMBContour::CheckArray(
-    image, ReadArrayChoice(filter, filter->GetInputArrayInformation(0), array, association), error);
-  if (error.empty())
+  std::string error = this->FindArray(job, inputVector);
+  if (error.empty() && job.Array)
   {
     error = this->ReadIsovalues(job);
   }
-  if (!error.empty())
+  if (!error.empty() || !job.Array)
   {
     return error;
   }
@@ -140,6 +145,35 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
     filter->LastRunSummary = "Aborted";
   }
   return error;
+}
+
+// A block may lack the array that others have, and then has no surface; if all lack it, that is told at the end.
+std::string vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector** inputVector)
+{
+  vtkPMBContourFilter* filter = job.Filter;
+  int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
+  vtkAbstractArray* array = filter->GetInputAbstractArrayToProcess(0, inputVector, association);
+  std::string error;
+  job.Array = vtkPMBContour::CheckArray(
+    job.Image, ReadArrayChoice(filter, filter->GetInputArrayInformation(0), array, association), error);
+  this->Sum.Found = this->Sum.Found || array;
+  if (!array && this->IsComposite())
+  {
+    filter->LastRunSummary = "No surface: " + error;
+    this->Sum.WhyLacking = this->Sum.Lacking++ == 0 ? error : this->Sum.WhyLacking;
+    return std::string();
+  }
+  return error;
+}
+
+void vtkPMBContourFilter::vtkInternals::NoteOther(vtkDataObject* block)
+{
+  vtkDataSet* dataSet = vtkDataSet::SafeDownCast(block);
+  if (!dataSet || dataSet->GetNumberOfCells() > 0)
+  {
+    ++this->Sum.Others;
+    this->Sum.Kinds.insert(block ? block->GetClassName() : "nothing");
+  }
 }
 
 std::string vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
@@ -188,13 +222,14 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
   {
     return error;
   }
-  const vtkPMBContour::Engine::Use use(this->Engine);
+  job.Engine = &this->Contexts.Choose(job.Volume, this->IsComposite());
+  const vtkPMBContour::Engine::Use use(*job.Engine);
   vtkPMBContour::EngineSettings settings;
   settings.Device = filter->Device;
   settings.DeviceIndex = filter->DeviceIndex;
   settings.MemoryLimit = filter->DeviceMemoryLimit;
   settings.Threads = filter->NumberOfThreads;
-  error = this->Engine.Prepare(settings, job.Volume);
+  error = job.Engine->Prepare(settings, job.Volume);
   this->Warn(filter);
   if (error.empty())
   {
@@ -202,7 +237,7 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
   }
   if (job.GaveUp != PMB_OK)
   {
-    error = this->Engine.MoveToCPU(job.GaveUp, job.Volume);
+    error = job.Engine->MoveToCPU(job.GaveUp, job.Volume);
     job.GaveUp = PMB_OK;
     this->Warn(filter);
     if (error.empty())
@@ -215,7 +250,7 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 
 void vtkPMBContourFilter::vtkInternals::Warn(vtkPMBContourFilter* filter)
 {
-  const std::string warning = this->Engine.TakeWarning();
+  const std::string warning = this->Contexts.TakeWarning();
   if (!warning.empty())
   {
     vtkWarningWithObjectMacro(filter, << warning);
@@ -225,13 +260,13 @@ void vtkPMBContourFilter::vtkInternals::Warn(vtkPMBContourFilter* filter)
 // With the context that there is.
 std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 {
-  pmb_set_progress(this->Engine.GetContext(), OnProgress, &job);
+  pmb_set_progress(job.Engine->GetContext(), OnProgress, &job);
   // The hook must not outlive the job; the context may be gone before.
   struct Unhook
   {
-    vtkPMBContour::Engine& Engine;
-    ~Unhook() { pmb_set_progress(this->Engine.GetContext(), nullptr, nullptr); }
-  } unhook{ this->Engine };
+    vtkPMBContour::Engine& Owner;
+    ~Unhook() { pmb_set_progress(this->Owner.GetContext(), nullptr, nullptr); }
+  } unhook{ *job.Engine };
 
   std::string error = this->Bind(job);
   if (!error.empty() || job.HasStopped())
@@ -248,7 +283,7 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   pmb_sizes sizes = {};
   job.Parts.resize(job.Isovalues.size());
   this->BeginStep(job, job.ProgressTo, job.BindSeconds < 0 ? 0.3 : 0.6);
-  const pmb_status status = pmb_count(this->Engine.GetContext(), &request, &sizes, job.Parts.data());
+  const pmb_status status = pmb_count(job.Engine->GetContext(), &request, &sizes, job.Parts.data());
   if (status != PMB_OK)
   {
     return this->Judge(job, status);
@@ -263,17 +298,17 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 
 std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 {
-  if (job.Volume.Matches(this->Engine.GetBound()))
+  if (job.Volume.Matches(job.Engine->GetBound()))
   {
     job.ProgressTo = 0.0;
     return std::string();
   }
   // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
-  this->Engine.Unbind();
+  job.Engine->Unbind();
   this->BeginStep(job, 0.0, 0.4);
   const double start = job.Seconds();
   job.Volume.CopyIfNeeded(job.Array);
-  const pmb_status status = this->Engine.Bind(job.Volume, job.Array);
+  const pmb_status status = job.Engine->Bind(job.Volume, job.Array);
   if (status != PMB_OK)
   {
     return this->Judge(job, status);
@@ -287,14 +322,15 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
 {
   pmb_info info = {};
   info.struct_size = sizeof(info);
-  pmb_get_info(this->Engine.GetContext(), &info);
-  job.Choice.Pinned = this->Engine.IsOnGPU();
+  pmb_get_info(job.Engine->GetContext(), &info);
+  job.Choice.Pinned = job.Engine->IsOnGPU();
   job.Choice.Threads = info.threads;
+  job.Choice.Crew = &this->Contexts.GetWorkers();
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
   if (sizes.points > 0)
   {
     this->BeginStep(job, job.ProgressTo, job.Filter->ComputeMeasures ? 0.7 : 1.0);
-    const pmb_status status = pmb_emit(this->Engine.GetContext(), &arrays.GetMesh());
+    const pmb_status status = pmb_emit(job.Engine->GetContext(), &arrays.GetMesh());
     if (status != PMB_OK)
     {
       return this->Judge(job, status);
@@ -303,8 +339,8 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
   job.Aborted = !arrays.Finish(job.Output, [&job]() { return !ShouldStop(job.Filter); });
   const std::string error =
     job.Aborted || !job.Filter->ComputeMeasures ? std::string() : this->Measure(job, arrays.GetMesh());
-  pmb_get_info(this->Engine.GetContext(), &info);
-  const vtkTypeInt64 extra = info.peak_bytes + this->Engine.GetBound().GetCopyBytes() + arrays.GetExtraBytes();
+  pmb_get_info(job.Engine->GetContext(), &info);
+  const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts.GetHostBytes() + arrays.GetExtraBytes();
   job.Filter->PeakExtraBytes = std::max(job.Filter->PeakExtraBytes, extra);
   return error;
 }
@@ -314,7 +350,7 @@ std::string vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh&
 {
   this->BeginStep(job, job.ProgressTo, 1.0);
   const pmb_status status =
-    vtkPMBContour::MeasureSurface(this->Engine.GetContext(), mesh, job.Parts, job.Isovalues, job.Output);
+    vtkPMBContour::MeasureSurface(job.Engine->GetContext(), mesh, job.Parts, job.Isovalues, job.Output);
   if (status == PMB_ABORTED)
   {
     job.Aborted = true;
@@ -323,7 +359,7 @@ std::string vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh&
   }
   if (status != PMB_OK)
   {
-    return std::string("The surface could not be measured: ") + pmb_error(this->Engine.GetContext()) +
+    return std::string("The surface could not be measured: ") + pmb_error(job.Engine->GetContext()) +
       ". Set ComputeMeasures off to have it without measures.";
   }
   return std::string();
@@ -337,14 +373,14 @@ std::string vtkPMBContourFilter::vtkInternals::Judge(Job& job, pmb_status status
     job.Aborted = true;
     return std::string();
   }
-  const std::string reason = pmb_error(this->Engine.GetContext());
-  if (!this->Engine.IsOnGPU())
+  const std::string reason = pmb_error(job.Engine->GetContext());
+  if (!job.Engine->IsOnGPU())
   {
     return "The contour failed: " + reason;
   }
   if (status == PMB_INTERNAL)
   {
-    this->Engine.Discard();
+    job.Engine->Discard();
     return "The contour failed: " + reason +
       ". The next execution starts afresh, on the CPU if the GPU cannot be used any more; if it fails too, set "
       "Device (in "
@@ -364,7 +400,7 @@ void vtkPMBContourFilter::vtkInternals::NoteRange(Job& job)
 {
   pmb_info info = {};
   info.struct_size = sizeof(info);
-  pmb_get_info(this->Engine.GetContext(), &info);
+  pmb_get_info(job.Engine->GetContext(), &info);
   Totals& sum = this->Sum;
   ++sum.Ranges;
   sum.Minimum = std::min(sum.Minimum, info.minimum);
@@ -384,7 +420,7 @@ void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& siz
   this->Sum.Triangles += sizes.triangles;
   this->Sum.Points += sizes.points;
   this->Sum.Seconds += seconds;
-  const std::string device = this->Engine.Describe();
+  const std::string device = job.Engine->Describe();
   std::vector<std::string>& devices = this->Sum.Devices;
   if (std::find(devices.begin(), devices.end(), device) == devices.end())
   {
@@ -405,26 +441,82 @@ void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& siz
   job.Filter->LastRunSummary = text.str();
 }
 
-std::string vtkPMBContourFilter::vtkInternals::End(std::string& summary) const
+vtkPMBContourFilter::vtkInternals::Report vtkPMBContourFilter::vtkInternals::End(std::string& summary)
 {
   const Totals& sum = this->Sum;
-  std::ostringstream text;
-  text.precision(3);
-  if (sum.Blocks > 1 && sum.Aborted)
+  Report report;
+  this->Contexts.End(/*complete=*/!sum.Aborted);
+  if (sum.Blocks == 0)
+  {
+    summary = "No surface: the input has no blocks";
+  }
+  else if (sum.Blocks > 1 && sum.Aborted)
   {
     summary = "Aborted";
   }
   else if (sum.Blocks > 1 && !sum.Devices.empty())
   {
-    for (const std::string& device : sum.Devices)
-    {
-      text << (text.tellp() > 0 ? "; " : "") << device;
-    }
-    text << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles << " triangles and "
-         << sum.Points << " points in " << sum.Seconds << " s";
-    text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error;
-    summary = text.str();
+    summary = this->SummarizeBlocks();
   }
+  // A piece may have none of the blocks that have it.
+  if (sum.Lacking > 0 && !sum.Found && !sum.Several && !sum.Aborted)
+  {
+    report.Error = sum.WhyLacking;
+    summary = "Failed: " + sum.WhyLacking;
+  }
+  report.Warnings = { this->ExplainOthers(), this->ExplainRange() };
+  return report;
+}
+
+std::string vtkPMBContourFilter::vtkInternals::SummarizeBlocks() const
+{
+  const Totals& sum = this->Sum;
+  std::ostringstream text;
+  text.precision(3);
+  for (const std::string& device : sum.Devices)
+  {
+    text << (text.tellp() > 0 ? "; " : "") << device;
+  }
+  text << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles << " triangles and "
+       << sum.Points << " points in " << sum.Seconds << " s";
+  if (sum.Lacking > 0)
+  {
+    text << "; without the array: " << sum.Lacking;
+  }
+  if (sum.Others > 0)
+  {
+    text << "; no image data: " << sum.Others;
+  }
+  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error;
+  return text.str();
+}
+
+// Blocks that cannot be contoured are worth a warning, once for each kind of them.
+std::string vtkPMBContourFilter::vtkInternals::ExplainOthers()
+{
+  std::string kinds;
+  for (const std::string& kind : this->Sum.Kinds)
+  {
+    if (this->ToldKinds.insert(kind).second)
+    {
+      kinds += (kinds.empty() ? "" : ", ") + kind;
+    }
+  }
+  if (kinds.empty())
+  {
+    return std::string();
+  }
+  std::ostringstream warning;
+  warning
+    << this->Sum.Others << " of " << this->Sum.Blocks << " blocks are no image data (" << kinds
+    << ") and have an empty output: contour them with vtkContourFilter (in ParaView: Contour), or resample them to "
+       "image data first. This is said once.";
+  return warning.str();
+}
+
+std::string vtkPMBContourFilter::vtkInternals::ExplainRange() const
+{
+  const Totals& sum = this->Sum;
   if (sum.Ranges == 0 || sum.Inside)
   {
     return std::string();

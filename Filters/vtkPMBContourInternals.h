@@ -5,7 +5,7 @@
 #ifndef vtkPMBContourInternals_h
 #define vtkPMBContourInternals_h
 
-#include "vtkPMBContourEngine.h"
+#include "vtkPMBContourContexts.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBContourInput.h"
 #include "vtkPMBContourOutput.h"
@@ -15,6 +15,7 @@
 #include <atomic>
 #include <limits>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,21 +29,39 @@ public:
   std::mutex OneBlock;
 
   // Before the first block of an execution.
-  void Begin() { this->Sum = Totals(); }
+  void Begin()
+  {
+    this->Sum = Totals();
+    this->Contexts.Begin();
+  }
 
   // One block. Returns what is wrong, for the user, or nothing. Throws std::bad_alloc.
   std::string Execute(
     vtkPMBContourFilter* filter, vtkImageData* image, vtkInformationVector** inputVector, vtkPolyData* output);
 
-  // What Execute() returned or threw, for the sum.
-  void NoteError(const std::string& error) { this->Sum.Error = error; }
+  // What Execute() returned or threw, for the sum. Returns whether no block of this execution had the same error before.
+  bool NoteError(const std::string& error)
+  {
+    this->Sum.Error = error;
+    return this->Sum.Errors.insert(error).second;
+  }
 
-  // After the last block: puts the sum of several into the summary. Returns a warning, or nothing.
-  std::string End(std::string& summary) const;
+  // What there is to tell the user after an execution; texts may be empty.
+  struct Report
+  {
+    std::string Error;
+    std::vector<std::string> Warnings;
+  };
 
-  vtkPMBContour::Engine& GetEngine() { return this->Engine; }
+  // After the last block: puts the sum of several into the summary.
+  Report End(std::string& summary);
+
+  vtkPMBContour::Contexts& GetContexts() { return this->Contexts; }
 
 private:
+  // VTK executes an algorithm on composite input as a whole, and in that on each block.
+  bool IsComposite() const { return this->Depth > 1; }
+
   struct Job; // what one block's work passes from step to step
 
   // Over the blocks of one execution.
@@ -50,12 +69,19 @@ private:
   {
     int Blocks = 0;
     int Contoured = 0;
+    int Lacking = 0;             // blocks without the array, where others may have it
+    std::string WhyLacking;      // of the first of them
+    bool Found = false;          // the array, in a block
+    int Others = 0;              // blocks that are no image data
+    std::set<std::string> Kinds; // of these
     int64_t Triangles = 0;
     int64_t Points = 0;
     double Seconds = 0.0;
     std::vector<std::string> Devices; // that computed them
     bool Aborted = false;
-    std::string Error; // the last one
+    bool Several = false; // pieces, of which this is one
+    std::string Error;    // the last one
+    std::set<std::string> Errors;
     // Of the samples that were read, and whether an isovalue was among them or need not have been.
     int Ranges = 0;
     bool Inside = false;
@@ -64,6 +90,10 @@ private:
     std::string ArrayName;
   };
 
+  std::string FindArray(Job& job, vtkInformationVector** inputVector);
+  std::string SummarizeBlocks() const;
+  std::string ExplainOthers();
+  std::string ExplainRange() const;
   std::string ReadIsovalues(Job& job);
   std::string RunSlice(Job& job);
   std::string RunVolume(Job& job);
@@ -73,6 +103,7 @@ private:
   std::string Measure(Job& job, const pmb_mesh& mesh);
   std::string Judge(Job& job, pmb_status status);
   void Warn(vtkPMBContourFilter* filter);
+  void NoteOther(vtkDataObject* block);
   void NoteRange(Job& job);
   void Summarize(Job& job, const pmb_sizes& sizes);
   void BeginStep(Job& job, double from, double to);
@@ -80,8 +111,9 @@ private:
   static bool ShouldStop(vtkPMBContourFilter* filter);
   static int OnProgress(void* job, double fraction);
 
-  vtkPMBContour::Engine Engine;
+  vtkPMBContour::Contexts Contexts;
   Totals Sum;
+  std::set<std::string> ToldKinds; // of blocks that there was a warning of
 };
 VTK_ABI_NAMESPACE_END
 #endif

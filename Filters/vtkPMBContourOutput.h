@@ -11,6 +11,7 @@
 #include "vtkNew.h"
 #include "vtkPMBContourArrays.h"
 #include "vtkPMBContourCells.h"
+#include "vtkPMBContourWorkers.h"
 
 #include <functional>
 
@@ -33,7 +34,8 @@ struct OutputChoice
   int Estimator;                      // of normals and gradients, a pmb_gradient_estimator
   vtkDataArraySelection* PointArrays; // of the other arrays; null: all
   vtkDataArraySelection* CellArrays;
-  int Threads; // for what is done here
+  int Threads;   // for what is done here
+  Workers* Crew; // that lends them
 };
 
 // What the choice means for one contoured array.
@@ -78,6 +80,7 @@ private:
   vtkImageData* Image;
   pmb_sizes Sizes;
   int Threads;
+  Workers* Crew;
   Place Filled; // of arrays that the core fills
   pmb_mesh Mesh = {};
   vtkSmartPointer<vtkDataArray> Points;

@@ -283,8 +283,8 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
 
 /* Measures the parts of a mesh in host memory, on the CPU's threads also where a GPU made it. measures: a part each,
  * struct_size set. Same values to the last bit for any number of threads. Needs no volume. Takes 4 bytes of memory per
- * point (8 with 64-bit ids) and up to 5 MB per thread, for the time of the call. Fails with PMB_INVALID if an id is none of its part's points.
- * On failure all measures are 0. */
+ * point and about 4 MB per thread (8 with 64-bit ids), for the time of the call. Fails with PMB_INVALID if an id is none of
+ * its part's points. On failure all measures are 0. */
 pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request, pmb_measures *measures);
 
 /* Sets the progress hook of a context (NULL: none). */

@@ -177,12 +177,12 @@ static pmb_status check_arrays(pmb_context *context, const pmb_mesh *mesh, pmb_s
     return pmb_fail(context, PMB_INVALID, "pmb_measure: the mesh's %s are NULL; both points and triangles are needed",
       mesh->points ? "triangles" : "points");
   }
-  if (total.triangles > 0 && mesh->point_type != PMB_FLOAT32 && mesh->point_type != PMB_FLOAT64) {
+  if (total.points > 0 && mesh->point_type != PMB_FLOAT32 && mesh->point_type != PMB_FLOAT64) {
     return pmb_fail(context, PMB_INVALID,
       "pmb_measure: point_type is %d; it must be PMB_FLOAT32 (%d) or PMB_FLOAT64 (%d)", (int)mesh->point_type,
       (int)PMB_FLOAT32, (int)PMB_FLOAT64);
   }
-  if (total.triangles > 0 && mesh->id_type != PMB_INT32 && mesh->id_type != PMB_INT64) {
+  if (total.points + total.triangles > 0 && mesh->id_type != PMB_INT32 && mesh->id_type != PMB_INT64) {
     return pmb_fail(context, PMB_INVALID, "pmb_measure: id_type is %d; it must be PMB_INT32 (%d) or PMB_INT64 (%d)",
       (int)mesh->id_type, (int)PMB_INT32, (int)PMB_INT64);
   }

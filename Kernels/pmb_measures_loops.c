@@ -25,19 +25,41 @@ static inline span chunk_of(int64_t n, int64_t i)
 
 /* ---- triangles ---- */
 
-static inline int is_left_out(const pmb_measuring *m, int64_t triangle)
+/* Where the part's arrays are: a copy for each loop, so that the compiler knows that no store changes it. */
+typedef struct part_view {
+  const void *ids, *points; /* the part's first */
+  const uint8_t *flags;
+  uint8_t left_out;
+  int64_t first; /* point of the part */
+  double scale;
+  void *parents;
+} part_view;
+
+static inline part_view view_of(const pmb_measuring *m)
 {
-  return m->flags && (m->flags[triangle] & m->left_out);
+  const pmb_mesh *mesh = m->mesh;
+  const size_t id_size = pmb_type_size(mesh->id_type), real_size = pmb_type_size(mesh->point_type);
+  return (part_view){ .ids = (const char *)mesh->triangles + 3 * id_size * (size_t)m->before.triangles,
+    .points = (const char *)mesh->points + 3 * real_size * (size_t)m->before.points,
+    .flags = m->flags,
+    .left_out = m->left_out,
+    .first = m->before.points,
+    .scale = m->scale,
+    .parents = m->parents.data };
+}
+
+static inline int is_left_out(const part_view *part, int64_t triangle)
+{
+  return part->flags && (part->flags[triangle] & part->left_out);
 }
 
 /* Ids of a triangle's points, counted from the part's first (unsigned: whatever is there, it does not overflow). */
-static inline void load_ids(const pmb_measuring *m, int64_t triangle, int wide, int64_t ids[3])
+static inline void load_ids(const part_view *part, int64_t triangle, int wide, int64_t ids[3])
 {
-  const int64_t at = 3 * (m->before.triangles + triangle);
   for (int c = 0; c < 3; ++c) {
     const int64_t id =
-      wide ? ((const int64_t *)m->mesh->triangles)[at + c] : ((const int32_t *)m->mesh->triangles)[at + c];
-    ids[c] = (int64_t)((uint64_t)id - (uint64_t)m->before.points);
+      wide ? ((const int64_t *)part->ids)[3 * triangle + c] : ((const int32_t *)part->ids)[3 * triangle + c];
+    ids[c] = (int64_t)((uint64_t)id - (uint64_t)part->first);
   }
 }
 
@@ -55,11 +77,11 @@ static inline int sort_ids(int64_t ids[3])
 
 /* ---- sums ---- */
 
-static inline void load_point(const pmb_measuring *m, int64_t point, int wide, double p[3])
+static inline void load_point(const part_view *part, int64_t point, int wide, double p[3])
 {
-  const int64_t at = 3 * (m->before.points + point);
   for (int c = 0; c < 3; ++c) {
-    p[c] = wide ? ((const double *)m->mesh->points)[at + c] * m->scale : ((const float *)m->mesh->points)[at + c];
+    p[c] = wide ? ((const double *)part->points)[3 * point + c] * part->scale
+                : ((const float *)part->points)[3 * point + c];
   }
 }
 
@@ -81,68 +103,73 @@ static inline void add_facet(pmb_chunk_sums *sums, const double a[3], const doub
   sums->volume += a[0] * n[0] + a[1] * n[1] + a[2] * n[2];
 }
 
-static inline int64_t load_parent(const pmb_measuring *m, int64_t point, int wide)
+static inline int64_t load_parent(const part_view *part, int64_t point, int wide)
 {
-  return wide ? atomic_load_explicit((_Atomic int64_t *)m->parents.data + point, memory_order_relaxed)
-              : atomic_load_explicit((_Atomic int32_t *)m->parents.data + point, memory_order_relaxed);
+  return wide ? atomic_load_explicit((_Atomic int64_t *)part->parents + point, memory_order_relaxed)
+              : atomic_load_explicit((_Atomic int32_t *)part->parents + point, memory_order_relaxed);
 }
 
-static inline void store_parent(pmb_measuring *m, int64_t point, int64_t parent, int wide)
+static inline void store_parent(const part_view *part, int64_t point, int64_t parent, int wide)
 {
   if (wide) {
-    atomic_store_explicit((_Atomic int64_t *)m->parents.data + point, parent, memory_order_relaxed);
+    atomic_store_explicit((_Atomic int64_t *)part->parents + point, parent, memory_order_relaxed);
   } else {
-    atomic_store_explicit((_Atomic int32_t *)m->parents.data + point, (int32_t)parent, memory_order_relaxed);
+    atomic_store_explicit((_Atomic int32_t *)part->parents + point, (int32_t)parent, memory_order_relaxed);
   }
 }
 
 /* A point that a triangle uses is a component of its own, to begin with. */
-static inline void mark_used(pmb_measuring *m, int64_t point, int wide)
+static inline void mark_used(const part_view *part, int64_t point, int wide)
 {
-  if (load_parent(m, point, wide) == NOWHERE) {
-    store_parent(m, point, point, wide);
+  if (load_parent(part, point, wide) == NOWHERE) {
+    store_parent(part, point, point, wide);
   }
 }
 
 /* A triangle has one record with its middle point and two with its highest. */
 static inline void note_records(
-  pmb_measuring *m, int64_t point, int64_t n, size_t chunk, pmb_chunk_sums *sums, pmb_range_use *uses)
+  int range_bits, int64_t point, int64_t n, size_t chunk, pmb_chunk_sums *sums, pmb_range_use *uses)
 {
-  const int64_t range = point >> m->range_bits;
+  const int64_t range = point >> range_bits;
   pmb_range_use *use = &uses[range];
   use->records += n;
-  use->first_chunk = pmb_least_of(use->first_chunk, (int64_t)chunk);
-  use->end_chunk = pmb_greatest_of(use->end_chunk, (int64_t)chunk + 1);
-  sums->ranges |= (uint64_t)1 << (range & 63);
+  if (use->end_chunk != (int64_t)chunk + 1) { /* the first of this chunk */
+    use->first_chunk = pmb_least_of(use->first_chunk, (int64_t)chunk);
+    use->end_chunk = pmb_greatest_of(use->end_chunk, (int64_t)chunk + 1);
+    sums->ranges |= (uint64_t)1 << (range & 63);
+  }
 }
 
 static inline void sum_chunk(pmb_measuring *m, int worker, size_t chunk, int wide, int wide_points)
 {
   const span r = chunk_of(m->size.triangles, (int64_t)chunk);
+  const part_view part = view_of(m);
+  const int64_t points = m->size.points;
+  const int range_bits = m->range_bits;
   pmb_range_use *uses = (pmb_range_use *)m->uses.data + worker * m->range_count;
   pmb_chunk_sums sums = { .lowest = INT64_MAX, .highest = -1 };
   for (int64_t t = r.begin; t < r.end; ++t) {
     int64_t ids[3];
     double p[3][3];
-    if (is_left_out(m, t)) {
+    if (is_left_out(&part, t)) {
       continue;
     }
-    load_ids(m, t, wide, ids);
+    load_ids(&part, t, wide, ids);
     ++sums.triangles;
     sums.lowest = pmb_least_of(sums.lowest, pmb_least_of(ids[0], pmb_least_of(ids[1], ids[2])));
     sums.highest = pmb_greatest_of(sums.highest, pmb_greatest_of(ids[0], pmb_greatest_of(ids[1], ids[2])));
-    if (sums.lowest < 0 || sums.highest >= m->size.points) {
+    if (sums.lowest < 0 || sums.highest >= points) {
       break; /* not this mesh's: reduce_sums will see it */
     }
     for (int c = 0; c < 3; ++c) {
-      mark_used(m, ids[c], wide);
-      load_point(m, ids[c], wide_points, p[c]);
+      mark_used(&part, ids[c], wide);
+      load_point(&part, ids[c], wide_points, p[c]);
       sums.largest = wide_points ? larger_magnitude(sums.largest, p[c]) : 0;
     }
     add_facet(&sums, p[0], p[1], p[2]);
     sort_ids(ids);
-    note_records(m, ids[1], 1, chunk, &sums, uses);
-    note_records(m, ids[2], 2, chunk, &sums, uses);
+    note_records(range_bits, ids[1], 1, chunk, &sums, uses);
+    note_records(range_bits, ids[2], 2, chunk, &sums, uses);
   }
   ((pmb_chunk_sums *)m->chunks.data)[chunk] = sums;
 }
@@ -208,14 +235,15 @@ static inline uint64_t make_record(int64_t lower, int forward)
 /* Counts the records of a chunk of triangles in each bucket, or writes them. */
 static inline void record_chunk(const pmb_measuring *m, int64_t chunk, const buckets *b, int write, int wide)
 {
+  const part_view part = view_of(m);
   const span r = chunk_of(m->size.triangles, chunk);
   const uint64_t points = (uint64_t)(b->points.end - b->points.begin);
   for (int64_t t = r.begin; t < r.end; ++t) {
     int64_t ids[3];
-    if (is_left_out(m, t)) {
+    if (is_left_out(&part, t)) {
       continue;
     }
-    load_ids(m, t, wide, ids);
+    load_ids(&part, t, wide, ids);
     const int even = sort_ids(ids);
     const int64_t middle = ids[1] - b->points.begin, highest = ids[2] - b->points.begin;
     if ((uint64_t)middle < points) {
@@ -263,40 +291,40 @@ static inline void sort_records(const buckets *b, span bucket, int wide)
 /* ---- edges and components ---- */
 
 /* The lowest known point of a point's component; halves the way there. */
-static inline int64_t find_root(pmb_measuring *m, int64_t point, int wide)
+static inline int64_t find_root(const part_view *part, int64_t point, int wide)
 {
   for (;;) {
-    const int64_t parent = load_parent(m, point, wide);
+    const int64_t parent = load_parent(part, point, wide);
     if (parent == point) {
       return point;
     }
-    const int64_t next = load_parent(m, parent, wide);
+    const int64_t next = load_parent(part, parent, wide);
     if (next == parent) {
       return parent;
     }
     /* Only roots are linked, so nothing but another shortcut can be lost here. */
-    store_parent(m, point, next, wide);
+    store_parent(part, point, next, wide);
     point = next;
   }
 }
 
 /* Links a root to a lower point; 0 if it is no root any more. */
-static inline int link_root(pmb_measuring *m, int64_t root, int64_t lower, int wide)
+static inline int link_root(const part_view *part, int64_t root, int64_t lower, int wide)
 {
   if (wide) {
-    return atomic_compare_exchange_strong_explicit((_Atomic int64_t *)m->parents.data + root, &(int64_t){ root },
-      lower, memory_order_relaxed, memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(
+      (_Atomic int64_t *)part->parents + root, &(int64_t){ root }, lower, memory_order_relaxed, memory_order_relaxed);
   }
-  return atomic_compare_exchange_strong_explicit((_Atomic int32_t *)m->parents.data + root,
-    &(int32_t){ (int32_t)root }, (int32_t)lower, memory_order_relaxed, memory_order_relaxed);
+  return atomic_compare_exchange_strong_explicit((_Atomic int32_t *)part->parents + root, &(int32_t){ (int32_t)root },
+    (int32_t)lower, memory_order_relaxed, memory_order_relaxed);
 }
 
-static inline void join(pmb_measuring *m, int64_t a, int64_t b, int wide)
+static inline void join(const part_view *part, int64_t a, int64_t b, int wide)
 {
   for (;;) {
-    a = find_root(m, a, wide);
-    b = find_root(m, b, wide);
-    if (a == b || link_root(m, a > b ? a : b, a > b ? b : a, wide)) {
+    a = find_root(part, a, wide);
+    b = find_root(part, b, wide);
+    if (a == b || link_root(part, a > b ? a : b, a > b ? b : a, wide)) {
       return;
     }
   }
@@ -308,7 +336,7 @@ typedef struct edge_counts {
 
 /* The edges down from a point. */
 static inline void match_point(
-  pmb_measuring *m, int64_t point, const buckets *b, span bucket, edge_counts *counts, int wide)
+  const part_view *part, int64_t point, const buckets *b, span bucket, edge_counts *counts, int wide)
 {
   sort_records(b, bucket, wide);
   for (int64_t i = bucket.begin; i < bucket.end;) {
@@ -322,12 +350,13 @@ static inline void match_point(
     counts->boundary += uses == 1;
     counts->nonmanifold += uses > 2;
     counts->unpaired += 2 * forward != uses;
-    join(m, point, (int64_t)lower, wide);
+    join(part, point, (int64_t)lower, wide);
   }
 }
 
 static inline void match_range(pmb_measuring *m, int worker, int64_t range, int wide)
 {
+  const part_view part = view_of(m);
   const buckets b = buckets_of(m, worker, range);
   const int64_t points = b.points.end - b.points.begin;
   edge_counts counts = { 0, 0, 0, 0 };
@@ -341,7 +370,7 @@ static inline void match_range(pmb_measuring *m, int worker, int64_t range, int 
   }
   record_range(m, range, &b, 1, wide);
   for (int64_t p = 0; p < points; ++p) {
-    match_point(m, b.points.begin + p, &b, (span){ p > 0 ? b.ends[p - 1] : 0, b.ends[p] }, &counts, wide);
+    match_point(&part, b.points.begin + p, &b, (span){ p > 0 ? b.ends[p - 1] : 0, b.ends[p] }, &counts, wide);
   }
   add(&m->edges, counts.edges);
   add(&m->boundary_edges, counts.boundary);
@@ -359,11 +388,12 @@ void pmb_measures_roots(void *data, int worker, size_t i)
 {
   pmb_measuring *m = data;
   const int wide = m->mesh->id_type == PMB_INT64;
+  const part_view part = view_of(m);
   const span r = chunk_of(m->size.points, (int64_t)i);
   int64_t points = 0, components = 0;
   (void)worker;
   for (int64_t p = r.begin; p < r.end; ++p) {
-    const int64_t parent = load_parent(m, p, wide);
+    const int64_t parent = load_parent(&part, p, wide);
     points += parent != NOWHERE;
     components += parent == p;
   }

@@ -1,19 +1,320 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Composite input: a mesh per block, as each block alone; one warning and one summary for all.
+// Composite input of every kind: a mesh per block, as each block alone, with the blocks' names and places; blocks that
+// cannot be contoured; levels of AMR; one warning and one summary for all.
 #include "PMBTesting.h"
 
+#include "vtkAMRBox.h"
+#include "vtkAMRUtilities.h"
+#include "vtkCompositeDataIterator.h"
+#include "vtkContourFilter.h"
+#include "vtkDataObjectTreeIterator.h"
+#include "vtkInformation.h"
 #include "vtkMultiBlockDataSet.h"
+#include "vtkMultiPieceDataSet.h"
 #include "vtkNew.h"
+#include "vtkNonOverlappingAMR.h"
+#include "vtkOverlappingAMR.h"
+#include "vtkPartitionedDataSet.h"
+#include "vtkPartitionedDataSetCollection.h"
+#include "vtkPointData.h"
+#include "vtkRectilinearGrid.h"
+#include "vtkUniformGrid.h"
+#include "vtkUnstructuredGrid.h"
+
+#include <cmath>
+#include <map>
 
 using namespace pmbtest;
 
-int TestPMBContourFilterComposite(int, char*[])
+namespace
 {
-  vtkSmartPointer<vtkImageData> images[3] = { MakeImage(20, 21, 22, VTK_FLOAT, Distance(9, 9, 9)),
-    MakeImage(15, 15, 1, VTK_FLOAT, Distance(7, 7, 0)), MakeImage(30, 12, 12, VTK_SHORT, Noise(3, 100)) };
+const int NumberOfImages = 3;
+
+vtkSmartPointer<vtkImageData> Image(int i)
+{
+  return i == 0 ? MakeImage(20, 21, 22, VTK_FLOAT, Distance(9, 9, 9))
+    : i == 1    ? MakeImage(15, 15, 1, VTK_FLOAT, Distance(7, 7, 0))
+                : MakeImage(30, 12, 12, VTK_SHORT, Noise(3, 100));
+}
+
+void Name(vtkInformation* of, const char* name)
+{
+  of->Set(vtkCompositeDataSet::NAME(), name);
+}
+
+// The leaves by their flat index, with their names.
+struct Leaf
+{
+  vtkDataObject* Data;
+  std::string Name;
+};
+std::map<unsigned int, Leaf> LeavesOf(vtkCompositeDataSet* composite)
+{
+  std::map<unsigned int, Leaf> leaves;
+  vtkSmartPointer<vtkCompositeDataIterator> it;
+  it.TakeReference(composite->NewIterator());
+  for (it->InitTraversal(); !it->IsDoneWithTraversal(); it->GoToNextItem())
+  {
+    vtkInformation* data = it->HasCurrentMetaData() ? it->GetCurrentMetaData() : nullptr;
+    const char* name = data ? data->Get(vtkCompositeDataSet::NAME()) : nullptr;
+    leaves[it->GetCurrentFlatIndex()] = { it->GetCurrentDataObject(), name ? name : "" };
+  }
+  return leaves;
+}
+
+// Contours a composite of images and compares each leaf with its image alone.
+void CheckKind(vtkCompositeDataSet* input, const std::string& outputClass, size_t leafCount)
+{
+  const std::string what = input->GetClassName();
+  vtkNew<vtkPMBContourFilter> filter;
+  Messages messages(filter);
+  filter->SetInputData(input);
+  filter->SetValue(0, 5.3);
+  filter->Update();
+  auto* output = vtkCompositeDataSet::SafeDownCast(filter->GetOutputDataObject(0));
+  PMB_CHECK(output != nullptr, what << ": the output is composite");
+  if (!output)
+  {
+    return;
+  }
+  PMB_EQUAL(std::string(output->GetClassName()), outputClass, what + ": class of the output");
+  auto theirs = LeavesOf(input), ours = LeavesOf(output);
+  PMB_EQUAL(ours.size(), leafCount, what + ": leaves");
+  for (const auto& leaf : theirs)
+  {
+    auto* mesh = vtkPolyData::SafeDownCast(ours[leaf.first].Data);
+    auto alone = Contour(vtkImageData::SafeDownCast(leaf.second.Data), 5.3);
+    std::string difference = "no mesh";
+    PMB_CHECK(mesh && SameBytes(mesh, alone, difference), what << ", leaf " << leaf.first << ": " << difference);
+    PMB_EQUAL(ours[leaf.first].Name, leaf.second.Name, what + ": name");
+    PMB_CHECK(alone->GetNumberOfCells() > 0, what << ": the leaf's contour is empty");
+  }
+  PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, what + ": " + messages.Text());
+}
+
+void TestTrees()
+{
+  vtkNew<vtkMultiBlockDataSet> blocks, nested;
+  vtkNew<vtkMultiPieceDataSet> pieces;
+  blocks->SetBlock(0, Image(0)); // 1 stays empty
+  blocks->SetBlock(2, nested);
+  blocks->SetBlock(3, pieces);
+  nested->SetBlock(1, Image(1));
+  pieces->SetPiece(0, Image(2));
+  pieces->SetPiece(1, Image(0));
+  Name(blocks->GetMetaData(0u), "first");
+  Name(blocks->GetMetaData(2u), "nest");
+  Name(nested->GetMetaData(1u), "deep");
+  Name(pieces->GetMetaData(1u), "piece");
+  CheckKind(blocks, "vtkMultiBlockDataSet", 4);
+
+  vtkNew<vtkPartitionedDataSet> parts;
+  parts->SetPartition(0, Image(0));
+  parts->SetPartition(2, Image(2));
+  CheckKind(parts, "vtkPartitionedDataSet", 2);
+
+  vtkNew<vtkPartitionedDataSetCollection> collection;
+  collection->SetPartitionedDataSet(0, parts);
+  collection->SetPartition(2, 0, Image(1));
+  Name(collection->GetMetaData(2u), "third");
+  CheckKind(collection, "vtkPartitionedDataSetCollection", 3);
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetInputData(collection);
+  filter->SetValue(0, 5.3);
+  filter->Update();
+  auto* output = vtkPartitionedDataSetCollection::SafeDownCast(filter->GetOutputDataObject(0));
+  PMB_CHECK(output && output->GetNumberOfPartitionedDataSets() == 3 && output->HasMetaData(2u) &&
+      output->GetMetaData(2u)->Has(vtkCompositeDataSet::NAME()),
+    "a collection keeps its empty members and names");
+}
+
+// Blocks that are no images, or lack the array, have an empty output; the others have theirs.
+void TestOthers()
+{
   vtkNew<vtkMultiBlockDataSet> blocks;
-  for (int b = 0; b < 3; ++b)
+  vtkNew<vtkRectilinearGrid> grid;
+  grid->SetDimensions(3, 3, 3);
+  vtkNew<vtkUnstructuredGrid> nothing;
+  vtkNew<vtkImageData> bare;
+  bare->SetDimensions(4, 4, 4);
+  blocks->SetBlock(0, grid);
+  blocks->SetBlock(1, bare);
+  blocks->SetBlock(2, nothing);
+  blocks->SetBlock(3, Image(0));
+  vtkNew<vtkPMBContourFilter> filter;
+  Messages messages(filter);
+  filter->SetInputData(blocks);
+  filter->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "samples");
+  for (double isovalue : { 5.3, 4.7 })
+  {
+    filter->SetValue(0, isovalue);
+    filter->Update();
+    auto* output = vtkMultiBlockDataSet::SafeDownCast(filter->GetOutputDataObject(0));
+    for (unsigned int b = 0; b < 4; ++b)
+    {
+      auto* mesh = vtkPolyData::SafeDownCast(output->GetBlock(b));
+      PMB_EQUAL(mesh && mesh->GetNumberOfCells() > 0, b == 3, "triangles of a block");
+    }
+  }
+  PMB_EQUAL(messages.Errors(), 0, "blocks of other kinds: " + messages.Text());
+  PMB_EQUAL(messages.Warnings(), 1, "one warning, once");
+  PMB_CHECK(Has(messages.Text(), "1 of 4 blocks") && Has(messages.Text(), "(vtkRectilinearGrid)"), messages.Text());
+  const std::string summary = filter->GetLastRunSummary();
+  PMB_CHECK(Has(summary, "without the array: 1") && Has(summary, "no image data: 1"), summary);
+
+  messages.Clear();
+  filter->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "unknown");
+  filter->Update();
+  PMB_EQUAL(messages.Errors(), 1, "an array that no block has: " + messages.Text());
+  PMB_CHECK(Has(messages.Text(), "no point array 'unknown'"), messages.Text());
+  PMB_CHECK(Has(filter->GetLastRunSummary(), "Failed"), filter->GetLastRunSummary());
+
+  messages.Clear();
+  blocks->SetBlock(1, Image(0));
+  filter->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "samples");
+  filter->SetArrayComponent(3);
+  filter->Update();
+  PMB_EQUAL(messages.Errors(), 1, "the same error of two blocks: " + messages.Text());
+  filter->SetArrayComponent(0);
+
+  vtkNew<vtkMultiBlockDataSet> empty;
+  filter->SetInputData(empty);
+  filter->Update();
+  PMB_EQUAL(
+    std::string(filter->GetLastRunSummary()), std::string("No surface: the input has no blocks"), "no blocks");
+}
+
+// A grid of a level: the distance to a point, from `low` in steps of 1 / 2^level to `low` + `cells` steps.
+vtkSmartPointer<vtkUniformGrid> Grid(int level, const int low[3], const int cells[3])
+{
+  const double h = level ? 0.5 : 1;
+  auto image = MakeImage(cells[0] + 1, cells[1] + 1, cells[2] + 1, VTK_FLOAT,
+    [&](int i, int j, int k)
+    {
+      const double x = h * (low[0] + i) - 7.1, y = h * (low[1] + j) - 7.3, z = h * (low[2] + k) - 6.8;
+      return std::sqrt(x * x + y * y + z * z);
+    });
+  auto grid = vtkSmartPointer<vtkUniformGrid>::New();
+  grid->ShallowCopy(image);
+  grid->SetOrigin(h * low[0], h * low[1], h * low[2]);
+  grid->SetSpacing(h, h, h);
+  return grid;
+}
+
+// The triangles in cells that a finer level covers are left out, as vtkContourFilter does it.
+void TestAMR()
+{
+  const int counts[2] = { 1, 2 }, zero[3] = { 0, 0, 0 }, coarse[3] = { 14, 14, 14 };
+  const int low[2][3] = { { 0, 0, 0 }, { 14, 14, 14 } }, cells[3] = { 14, 14, 14 };
+  const double origin[3] = { 0, 0, 0 };
+  vtkNew<vtkOverlappingAMR> amr;
+  vtkNew<vtkNonOverlappingAMR> other;
+  amr->Initialize(2, counts);
+  other->Initialize(2, counts);
+  amr->SetOrigin(origin);
+  amr->SetGridDescription(VTK_XYZ_GRID);
+  for (unsigned int level = 0; level < 2; ++level)
+  {
+    const double h = level ? 0.5 : 1, spacing[3] = { h, h, h };
+    amr->SetSpacing(level, spacing);
+    for (int i = 0; i < counts[level]; ++i)
+    {
+      const int* first = level ? low[i] : zero;
+      const int* size = level ? cells : coarse;
+      const int last[3] = { first[0] + size[0] - 1, first[1] + size[1] - 1, first[2] + size[2] - 1 };
+      auto grid = Grid(level, first, size);
+      amr->SetAMRBox(level, i, vtkAMRBox(first, last));
+      amr->SetDataSet(level, i, grid);
+      vtkNew<vtkUniformGrid> copy;
+      copy->DeepCopy(grid);
+      other->SetDataSet(level, i, copy);
+    }
+    amr->SetRefinementRatio(level, 2);
+  }
+  amr->GenerateParentChildInformation();
+  vtkAMRUtilities::BlankCells(amr);
+  vtkIdType total[2] = { 0, 0 };
+  vtkCompositeDataSet* inputs[2] = { amr, other };
+  for (int n = 0; n < 2; ++n)
+  {
+    vtkNew<vtkPMBContourFilter> filter;
+    vtkNew<vtkContourFilter> theirs;
+    filter->SetInputData(inputs[n]);
+    theirs->SetInputData(inputs[n]);
+    filter->SetValue(0, 5.317);
+    theirs->SetValue(0, 5.317);
+    filter->Update();
+    theirs->Update();
+    auto ours = LeavesOf(vtkCompositeDataSet::SafeDownCast(filter->GetOutputDataObject(0)));
+    auto expected = LeavesOf(vtkCompositeDataSet::SafeDownCast(theirs->GetOutputDataObject(0)));
+    PMB_EQUAL(filter->GetOutputDataObject(0)->GetClassName(),
+      std::string(theirs->GetOutputDataObject(0)->GetClassName()), "class of the output");
+    PMB_EQUAL(ours.size(), size_t(3), "grids");
+    for (const auto& leaf : expected)
+    {
+      const vtkIdType count = vtkPolyData::SafeDownCast(ours[leaf.first].Data)->GetNumberOfPolys();
+      PMB_EQUAL(count, vtkPolyData::SafeDownCast(leaf.second.Data)->GetNumberOfPolys(), "triangles of a grid");
+      total[n] += count;
+    }
+  }
+  PMB_CHECK(total[0] > 100 && total[0] < total[1], "refined cells are left out: " << total[0] << " of " << total[1]);
+}
+
+// `count` blocks of 41^3 samples, which are large enough to be remembered each, and a small one.
+vtkSmartPointer<vtkMultiBlockDataSet> LargeBlocks(unsigned int count)
+{
+  auto blocks = vtkSmartPointer<vtkMultiBlockDataSet>::New();
+  for (unsigned int b = 0; b < count; ++b)
+  {
+    blocks->SetBlock(b, MakeImage(41, 41, 41, VTK_UNSIGNED_CHAR, Distance(20, 19 + 0.05 * b, 21)));
+  }
+  blocks->SetBlock(count, Image(0));
+  return blocks;
+}
+
+// Runs at another isovalue, compares the first and the last large block, and returns how many blocks were read.
+vtkIdType Read(vtkPMBContourFilter* filter, vtkMultiBlockDataSet* blocks, double isovalue)
+{
+  const vtkIdType before = filter->GetNumberOfBinds();
+  filter->SetInputData(blocks);
+  filter->SetValue(0, isovalue);
+  filter->Update();
+  auto* output = vtkMultiBlockDataSet::SafeDownCast(filter->GetOutputDataObject(0));
+  for (unsigned int b : { 0u, blocks->GetNumberOfBlocks() - 2 })
+  {
+    auto alone = Contour(vtkImageData::SafeDownCast(blocks->GetBlock(b)), isovalue);
+    std::string difference;
+    PMB_CHECK(SameBytes(vtkPolyData::SafeDownCast(output->GetBlock(b)), alone, difference), b << ": " << difference);
+  }
+  return filter->GetNumberOfBinds() - before;
+}
+
+// A block is read once, not once for each isovalue, and again when it has changed.
+void TestReuse()
+{
+  auto blocks = LargeBlocks(6);
+  vtkNew<vtkPMBContourFilter> filter;
+  PMB_EQUAL(Read(filter, blocks, 7.5), 7, "blocks read to begin with");
+  PMB_EQUAL(Read(filter, blocks, 8.5), 0, "blocks read for another isovalue");
+  auto* image = vtkImageData::SafeDownCast(blocks->GetBlock(2));
+  image->GetPointData()->GetScalars()->Modified();
+  PMB_EQUAL(Read(filter, blocks, 9.5), 1, "blocks read after a change of one");
+  PMB_EQUAL(Read(filter, LargeBlocks(3), 8.5), 4, "of other blocks");
+  PMB_EQUAL(Read(filter, blocks, 8.5), 7, "of the first again: they were let go");
+
+  // More than are remembered: the last ones take turns.
+  auto many = LargeBlocks(70);
+  PMB_EQUAL(Read(filter, many, 7.5), 71, "many blocks read to begin with");
+  const vtkIdType again = Read(filter, many, 8.5);
+  PMB_EQUAL(again, 7, "many blocks read for another isovalue");
+}
+
+void TestSummary()
+{
+  vtkSmartPointer<vtkImageData> images[NumberOfImages] = { Image(0), Image(1), Image(2) };
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  for (int b = 0; b < NumberOfImages; ++b)
   {
     blocks->SetBlock(b + (b > 0), images[b]); // block 1 is empty
   }
@@ -52,5 +353,15 @@ int TestPMBContourFilterComposite(int, char*[])
   PMB_EQUAL(messages.Errors(), 0, "an isovalue of none: errors");
   PMB_EQUAL(messages.Warnings(), 1, "an isovalue of none: warnings");
   PMB_CHECK(messages.Text().find("0 to 99") != std::string::npos, "the range of all blocks: " << messages.Text());
+}
+}
+
+int TestPMBContourFilterComposite(int, char*[])
+{
+  TestSummary();
+  TestTrees();
+  TestOthers();
+  TestAMR();
+  TestReuse();
   return Result();
 }

@@ -471,6 +471,41 @@ void TestBlocks()
   PMB_EQUAL(messages.Errors() + fakegpu::Faults(), 0, "errors: " + messages.Text());
 }
 
+// Each large block stays on the GPU, until it, the input or the filter is gone.
+void TestHeldBlocks()
+{
+  fakegpu::Reset();
+  vtkNew<vtkMultiBlockDataSet> blocks, other;
+  for (unsigned i = 0; i < 3; ++i)
+  {
+    blocks->SetBlock(i, Volume(8 + i));
+  }
+  other->SetBlock(0, Volume(7));
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetInputDataObject(blocks);
+  for (double isovalue : { 0.1, 0.3, 0.2 })
+  {
+    filter->SetValue(0, isovalue);
+    filter->Update();
+    PMB_EQUAL(filter->GetNumberOfUploads(), 3, "uploads");
+  }
+  const int64_t three = filter->GetDeviceBytes();
+  PMB_CHECK(three >= 3 * VolumeBytes, "three volumes on the GPU: " << three);
+  vtkImageData::SafeDownCast(blocks->GetBlock(1))->GetPointData()->SetScalars(Volume()->GetPointData()->GetScalars());
+  PMB_CHECK(filter->GetDeviceBytes() <= three - VolumeBytes, "less when an array is deleted");
+  filter->ReleaseDeviceMemory();
+  PMB_EQUAL(filter->GetDeviceBytes(), 0, "all is released");
+  filter->SetValue(0, 0.4);
+  filter->Update();
+  PMB_EQUAL(filter->GetDeviceBytes(), three, "and comes back");
+  PMB_EQUAL(filter->GetNumberOfUploads(), 6, "uploads after that");
+  filter->SetInputDataObject(other);
+  filter->Update();
+  PMB_EQUAL(filter->GetDeviceBytes(), three / 3, "other blocks: these are let go");
+  PMB_EQUAL(filter->GetNumberOfUploads(), 7, "their uploads stay counted");
+  PMB_EQUAL(fakegpu::Faults(), 0, "faults");
+}
+
 // Arrays are deleted by one thread while filters run, come and go in others, and a third asks and releases.
 void TestThreads()
 {
@@ -599,6 +634,7 @@ int main()
   TestMeasures();
   TestAbort();
   TestBlocks();
+  TestHeldBlocks();
   TestThreads();
   TestComesAndGoes();
   // One output lives until the process ends.

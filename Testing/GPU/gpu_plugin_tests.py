@@ -208,6 +208,34 @@ def geometry_and_flags():
     check_against_cpu(ghosts, (3.0,), "ghost cells")
 
 
+def hidden_and_estimators():
+    """Blanked points and cells, of several types; the three ways to normals; measures; arrays that stay on the GPU."""
+    dims = (45, 34, 33)
+    rng = numpy.random.default_rng(9)
+    for dtype, estimator in itertools.product((numpy.uint8, numpy.int64, numpy.float32, numpy.float64), (0, 1, 2)):
+        data = image({"samples": waves(dims, dtype), "other": waves(dims, numpy.float32, 2)}, dims)
+        settings = {"NormalEstimator": estimator, "ComputeGradients": 1, "ComputeMeasures": 1}
+        what = f"{numpy.dtype(dtype).name}, estimator {estimator}"
+        all_triangles = check_against_cpu(data, (103.0, 8.5), what, **settings)
+        for target, count, bit in ((data.GetPointData(), data.GetNumberOfPoints(), 2),
+                                   (data.GetCellData(), data.GetNumberOfCells(), 32)):
+            flags = numpy_to_vtk((rng.integers(0, 200, count) == 0).astype(numpy.uint8) * bit, deep=True)
+            flags.SetName("vtkGhostType")
+            target.AddArray(flags)
+            triangles = check_against_cpu(data, (103.0, 8.5), f"{what}, hidden {bit}", **settings)
+            true(triangles < all_triangles, f"{what}: {triangles} of {all_triangles} triangles")
+    data = image({"samples": waves(dims, numpy.float32), "other": waves(dims, numpy.float32, 2)}, dims)
+    ours, theirs = (contour(data, device, (3.0,)) for device in (GPU, CPU))
+    for isovalue in (3.0, 4.0, 5.5):
+        ours.SetValue(0, isovalue)
+        theirs.SetValue(0, isovalue)
+        same(mesh_of(ours), mesh_of(theirs), f"isovalue {isovalue}")
+    other = vtk_to_numpy(data.GetPointData().GetArray("other"))
+    other += 1.0
+    data.GetPointData().GetArray("other").Modified()
+    same(mesh_of(ours), mesh_of(theirs), "another array changed")
+
+
 def blocks():
     """A multi-block: the same bytes in every block, before and after a change of the isovalue."""
     data = vtkMultiBlockDataSet()
@@ -660,7 +688,7 @@ print(ours.GetLastRunSummary())
     true(log.text() == "" and "GPU 0 (" in summary, f"{log.text()!r} {summary!r}")
 
 
-TESTS = (types_and_sizes, options, geometry_and_flags, blocks, the_panel,
+TESTS = (types_and_sizes, options, geometry_and_flags, hidden_and_estimators, blocks, the_panel,
          no_second_upload, shared_upload, shared_by_proxies, modified_array, time_steps, memory_limit,
          limit_across_filters, release, array_deleted, nothing_is_left,
          output_outlives_the_filter, output_can_be_edited, many_isovalue_changes,

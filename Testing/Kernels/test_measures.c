@@ -522,7 +522,14 @@ static void bad_requests(void)
   m.view = whole;
   m.view.id_type = PMB_FLOAT32;
   expect(context, &good, "id_type is 9");
+  parts[0] = (pmb_sizes){ m.sizes.points, 0 };
+  r = good;
+  r.parts = parts;
+  expect(context, &r, "id_type is 9");
   m.view = whole;
+  got = (pmb_measures){ .struct_size = sizeof got };
+  CHECK_STATUS(context, pmb_measure(context, &r, &got), PMB_OK);
+  CHECK(got.points == 0 && got.euler == 0, "%lld points are used by no triangle", (long long)got.points);
   got = measure(context, &m);
   CHECK(got.triangles == m.sizes.triangles, "%lld triangles after errors", (long long)got.triangles);
   r = good;

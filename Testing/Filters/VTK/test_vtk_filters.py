@@ -15,9 +15,9 @@ from vtkmodules.vtkFiltersSources import vtkCylinderSource
 from vtkmodules.vtkImagingCore import (vtkImageAppendComponents, vtkImageCast, vtkImageClip, vtkImageReslice,
                                        vtkRTAnalyticSource)
 from vtkmodules.vtkImagingHybrid import vtkSampleFunction
-from vtkmodules.vtkImagingSources import vtkImageGaussianSource
+from vtkmodules.vtkImagingSources import vtkImageGaussianSource, vtkImageMandelbrotSource
 
-from vtk_testing import (Quiet, VTKTest, array, difference, facets, head, image, nearest, ours, output, picture, points,
+from vtk_testing import (Quiet, VTKTest, area, array, difference, facets, head, image, nearest, ours, output, picture, points,
                          protein, theirs, triangles, used)
 
 TYPES = ("UnsignedChar", "Char", "Short", "UnsignedShort", "Int", "UnsignedInt", "Long", "UnsignedLong", "Float",
@@ -69,27 +69,16 @@ class FlyingEdges(VTKTest):
         self.assertGreater(difference(images[0], other), 100.0, "a control: other isovalues")
 
     def test_TestFlyingEdges3D(self):
-        # The outermost samples are 0.6875 above the innermost; 0.25 cuts all six edges at the middle sample.
+        """Eight cells. The samples are -0.0625 in the middle, then 0.1875, 0.4375 and 0.6875 in the corners."""
         settings = dict(ComputeNormals=1, ComputeGradients=1, ComputeScalars=1, InterpolateAttributes=0)
-        mesh = output(ours(sphere(3), 0.1, **settings))
-        reference = output(theirs(vtkFlyingEdges3D, sphere(3), 0.1, **settings))
-        self.same_surface(mesh, reference)
-        self.assertEqual((mesh.GetNumberOfPoints(), mesh.GetNumberOfPolys()), (6, 8), "an octahedron")
-        for name, components in (("Normals", 3), ("Gradients", 3), ("scalars", 1)):
-            self.assertEqual(mesh.GetPointData().GetArray(name).GetNumberOfComponents(), components, name)
-        self.same_array(mesh, reference, "Gradients", 1e-5)
-
-    def test_TestFlyingEdges3D_at_samples(self):
-        """VTK's isovalue equals samples there, and all its points coincide with them."""
-        settings = dict(ComputeNormals=1, ComputeGradients=1, ComputeScalars=1, InterpolateAttributes=0)
-        reference = output(theirs(vtkFlyingEdges3D, sphere(3), 0.25, **settings))
-        kept = output(ours(sphere(3), 0.25, **settings))
-        self.same_counts(kept, reference)
-        clean = output(ours(sphere(3), 0.25, RemoveDegenerateTriangles=1))
-        for mesh in (clean, kept):
-            self.assertTrue(numpy.isfinite(array(mesh, "Normals")).all(), "normals")
-        if clean.GetNumberOfPoints():
-            self.sound(clean, share=1.0)
+        for isovalue, size in ((0.25, (24, 32)), (0.1, (6, 8)), (0.5, (24, 8))):
+            mesh = output(ours(sphere(3), isovalue, **settings))
+            reference = output(theirs(vtkFlyingEdges3D, sphere(3), isovalue, **settings))
+            self.same_surface(mesh, reference, f"at {isovalue}")
+            self.assertEqual((mesh.GetNumberOfPoints(), mesh.GetNumberOfPolys()), size, f"at {isovalue}")
+            for name, components in (("Normals", 3), ("Gradients", 3), ("scalars", 1)):
+                self.assertEqual(mesh.GetPointData().GetArray(name).GetNumberOfComponents(), components, name)
+            self.same_array(mesh, reference, "Gradients", 1e-5)
 
     def test_TestFlyingEdges3DThinSlice(self):
         data = image(numpy.repeat([-1.0, 1.0], 4).astype(numpy.float32).reshape(2, 2, 2))
@@ -161,6 +150,23 @@ class MarchingCubes(VTKTest):
         self.same_surface(mesh, reference, turned=mirrors)
         # Where the determinant is negative VTK's facets face against their normals; ours are turned round.
         self.sound(mesh, share=0.02)
+
+    def test_skinOrder(self):
+        """Eleven slices in the six orders that scanners have: axes exchanged and turned round."""
+        rows = {"x": (1, 0, 0), "y": (0, 1, 0), "z": (0, 0, 1)}
+        areas = []
+        for order, signs in (("xzy", (1, 1, -1)), ("xzy", (1, -1, -1)), ("xyz", (1, 1, 1)), ("xyz", (1, 1, -1)),
+                             ("zxy", (1, 1, -1)), ("zxy", (-1, 1, -1))):
+            data = head(50, 60)
+            data.SetOrigin(-102.4, -102.4, 75.0)
+            data.SetDirectionMatrix([sign * part for sign, axis in zip(signs, order) for part in rows[axis]])
+            mesh = output(ours(data, 550.5, ComputeScalars=0))
+            reference = output(theirs(vtkFlyingEdges3D, data, 550.5, ComputeScalars=0))
+            self.same_surface(mesh, reference, f"{order} {signs}", turned=data.GetDirectionMatrix().Determinant() < 0)
+            self.sound(mesh, f"{order} {signs}", share=0.1)
+            self.assertEqual(mesh.GetPointData().GetNumberOfArrays(), 1, "arrays: the normals alone")
+            areas.append(area(mesh))
+        self.near(max(areas) / min(areas), 1.0, 1e-4, "areas of the six orders")
 
     def test_TestMarchingCubes_picture(self):
         data = head()
@@ -318,6 +324,31 @@ class ContourFilter(VTKTest):
         low, high = array(meshes[0], "Elevation").min(), array(meshes[0], "Elevation").max()
         # Half-way between a sample of the mesh and one beside it, which holds 0.
         self.assertTrue(0.0 <= low < 0.1 and 0.4 < high <= 0.5, f"range of the array: {low} to {high}")
+
+    def test_TestVTKMMarchingCubes(self):
+        """An array of the points and one of the cells come along to the surface of Mandelbrot's set."""
+        source = vtkImageMandelbrotSource()
+        source.SetWholeExtent(0, 49, 0, 49, 0, 49)
+        elevation = vtkElevationFilter()
+        elevation.SetInputConnection(source.GetOutputPort())
+        elevation.SetLowPoint(-1.75, 0.0, 1.0)
+        elevation.SetHighPoint(0.75, 0.0, 1.0)
+        data = output(elevation)
+        numbers = numpy_to_vtk(numpy.arange(data.GetNumberOfCells(), dtype=numpy.int32), deep=True)
+        numbers.SetName("Vertex Count")
+        data.GetCellData().AddArray(numbers)
+        meshes = []
+        for algorithm in (ours(data, 50.5), theirs(vtkContourFilter, data, 50.5)):
+            algorithm.SetInputArrayToProcess(0, 0, 0, 0, "Iterations")
+            meshes.append(output(algorithm))
+        mesh, reference = meshes
+        self.assertEqual(mesh.GetNumberOfPoints(), reference.GetNumberOfPoints(), "points")
+        self.same_places(mesh, reference)
+        self.same_array(mesh, reference, "Elevation", 1e-4)
+        values = vtk_to_numpy(mesh.GetCellData().GetArray("Vertex Count"))
+        self.assertEqual(len(values), mesh.GetNumberOfCells(), "values for the triangles")
+        others = vtk_to_numpy(reference.GetCellData().GetArray("Vertex Count"))
+        self.assertEqual(set(values), set(others), "the cells with triangles")
 
     def test_TestSMPContour(self):
         """Serial and threaded runs, behind a filter that adds an array, two isovalues: the same cells."""
