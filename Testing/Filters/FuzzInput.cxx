@@ -10,6 +10,7 @@
 #include "vtkStringArray.h"
 #include "vtkUniformGrid.h"
 #include "vtkUnsignedCharArray.h"
+#include "vtkVariant.h"
 
 #include <algorithm>
 #include <cmath>
@@ -380,6 +381,25 @@ static void WriteInPlace(Random& random, vtkImageData* image)
   marked[random.Int(0, 2)]->Modified();
 }
 
+// Other points or cells are hidden, in the array that there is or in a new one.
+static void ChangeGhosts(Random& random, vtkImageData* image)
+{
+  vtkDataSetAttributes* of[] = { image->GetPointData(), image->GetCellData() };
+  const bool cells = random.Chance(50);
+  auto ghosts = MakeGhosts(random, cells ? image->GetNumberOfCells() : image->GetNumberOfPoints(), cells);
+  auto* old = vtkUnsignedCharArray::SafeDownCast(of[cells]->GetArray(vtkDataSetAttributes::GhostArrayName()));
+  if (!old || random.Chance(30))
+  {
+    of[cells]->AddArray(ghosts);
+    return;
+  }
+  for (vtkIdType n = 0; n < std::min(old->GetNumberOfValues(), ghosts->GetNumberOfValues()); ++n)
+  {
+    old->SetValue(n, static_cast<unsigned char>(ghosts->GetVariantValue(n).ToInt()));
+  }
+  old->Modified();
+}
+
 static void NewSamples(Random& random, vtkImageData* image, const int dims[3], vtkIdType tuples)
 {
   auto samples = MakeNumbers(random, dims, tuples, 1);
@@ -394,7 +414,8 @@ void ChangeArrays(Random& random, vtkImageData* image)
   vtkPointData* pointData = image->GetPointData();
   vtkDataArray* samples = pointData->GetScalars();
   const vtkIdType tuples = samples ? samples->GetNumberOfTuples() : 0;
-  switch (random.Int(0, 5))
+  const bool huge = *std::min_element(dims, dims + 3) < 0 || *std::max_element(dims, dims + 3) > 1000;
+  switch (random.Int(0, 7))
   {
     case 0: // gone before the new one comes, which may get its memory
       pointData->SetScalars(nullptr);
@@ -408,6 +429,13 @@ void ChangeArrays(Random& random, vtkImageData* image)
       break;
     case 2:
       image->GetCellData()->Initialize();
+      break;
+    case 3:
+    case 4:
+      if (!huge)
+      {
+        ChangeGhosts(random, image);
+      }
       break;
     default:
       WriteInPlace(random, image);

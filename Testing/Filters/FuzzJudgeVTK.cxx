@@ -178,7 +178,8 @@ bool IsHidden(vtkDataSetAttributes* data, vtkIdType id, int bits)
 }
 
 // The lines of all squares by their corners. Not exact: where a corner is not finite, or all but at an isovalue.
-vtkIdType CountLines(const Settings& settings, vtkImageData* image, vtkDataArray* array, bool& exact)
+// `most`: with the hidden squares, as a line on the border of one may pass for its neighbour's.
+vtkIdType CountLines(const Settings& settings, vtkImageData* image, vtkDataArray* array, bool& exact, vtkIdType& most)
 {
   int dims[3], plane[2], n = 0;
   image->GetDimensions(dims);
@@ -191,6 +192,7 @@ vtkIdType CountLines(const Settings& settings, vtkImageData* image, vtkDataArray
   }
   const vtkIdType nx = dims[plane[0]], ny = dims[plane[1]];
   vtkIdType lines = 0;
+  most = 0;
   exact = true;
   for (double isovalue : settings.Isovalues)
   {
@@ -209,7 +211,9 @@ vtkIdType CountLines(const Settings& settings, vtkImageData* image, vtkDataArray
         hidden = hidden || IsHidden(image->GetPointData(), at, vtkDataSetAttributes::HIDDENPOINT);
         in[corner++] = array->GetComponent(at, settings.Component) >= isovalue;
       }
-      lines += hidden ? 0 : ((in[0] != in[1]) + (in[1] != in[2]) + (in[2] != in[3]) + (in[3] != in[0])) / 2;
+      const int here = ((in[0] != in[1]) + (in[1] != in[2]) + (in[2] != in[3]) + (in[3] != in[0])) / 2;
+      most += here;
+      lines += hidden ? 0 : here;
     }
   }
   return lines;
@@ -220,10 +224,11 @@ void JudgeLines(
   const Settings& settings, vtkImageData* image, vtkDataArray* array, vtkPolyData* output, Report& report)
 {
   bool exact;
-  const vtkIdType lines = CountLines(settings, image, array, exact);
+  vtkIdType most;
+  const vtkIdType lines = CountLines(settings, image, array, exact, most);
   const vtkIdType got = output->GetNumberOfLines(), points = output->GetNumberOfPoints();
   FUZZ_CHECK(report, output->GetNumberOfCells() == got, "other cells than lines");
-  FUZZ_CHECK(report, exact ? got == lines : got <= lines, got << " lines, expected " << lines);
+  FUZZ_CHECK(report, exact ? got == lines : got <= most, got << " lines, expected " << lines);
   std::vector<char> used(points, 0);
   vtkNew<vtkIdList> ids;
   for (vtkIdType n = 0; n < got; ++n)

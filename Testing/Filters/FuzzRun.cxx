@@ -13,6 +13,7 @@
 #include "vtkOutputWindow.h"
 #include "vtkPassThrough.h"
 
+#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -295,8 +296,39 @@ void Run::CompareFresh()
   FUZZ_CHECK(this->Faults, difference.empty(), "differs from a new filter's output: " << difference);
 }
 
+// Stops the filter at no matter what time.
+void Run::StopFromThread(const std::string& what)
+{
+  const auto start = std::chrono::steady_clock::now();
+  const std::chrono::microseconds wait(this->Dice.Int(0, 400));
+  this->Filter->Modified();
+  std::thread other(
+    [&]()
+    {
+      while (std::chrono::steady_clock::now() - start < wait)
+      {
+        std::this_thread::yield();
+      }
+      this->Filter->SetAbortExecute(1);
+    });
+  this->Filter->Update();
+  other.join();
+  vtkPolyData* output = this->Filter->GetOutput();
+  const bool stopped = pmbtest::Has(this->Filter->GetLastRunSummary(), "Aborted");
+  TheTally().Aborts += stopped;
+  FUZZ_CHECK(this->Faults, !stopped || output->GetNumberOfPoints() + output->GetNumberOfCells() == 0,
+    what << ": output of an execution that was stopped from a thread");
+  this->Filter->SetAbortExecute(0);
+  this->Filter->Modified();
+}
+
 void Run::Disturb(const std::string& what)
 {
+  if (this->Dice.Chance(25))
+  {
+    this->StopFromThread(what);
+    return;
+  }
   vtkNew<Disturber> disturber;
   disturber->Abort = this->Dice.Chance(50);
   disturber->From = this->Dice.Real(0, 1);

@@ -58,6 +58,7 @@ private:
   class Disturber;
   void Clear();
   void Update();
+  void StopFromThread(const std::string& what);
   void JudgeUpdate(const std::string& what);
   bool JudgeMessages(Outcome outcome, int warnings);
   void JudgeOutput(Outcome outcome, vtkDataArray* array);
