@@ -130,7 +130,7 @@ void SelectCellArrays(const OutputChoice& choice, vtkImageData* image, vtkCellDa
   {
     vtkAbstractArray* array = selected->GetAbstractArray(i);
     const bool wanted = IsGhostTypes(array) || (choice.OtherArrays && IsChosen(choice.CellArrays, array));
-    if (!wanted || array->GetNumberOfTuples() != image->GetNumberOfCells() || HasLaterArray(selected, i))
+    if (!wanted || array->GetNumberOfTuples() < image->GetNumberOfCells() || HasLaterArray(selected, i))
     {
       selected->RemoveArray(i);
     }

@@ -205,7 +205,7 @@ void JudgeCellArrays(
     const bool chosen =
       IsGhostTypes(name) || (settings.Others && IsChosen(settings.Choose, settings.CellArrays, name));
     const bool unique = array == cellData->GetGlobalIds(); // would not be so on the surface
-    if (chosen && !unique && array->GetNumberOfTuples() == image->GetNumberOfCells())
+    if (chosen && !unique && array->GetNumberOfTuples() >= image->GetNumberOfCells())
     {
       Forget(wanted, name);
       Want(wanted, name, array);

@@ -114,6 +114,7 @@ vtkSmartPointer<vtkImageData> MakeLoaded()
     labels->SetValue(c, std::to_string(c));
     ghosts->SetValue(c, c % (Dims[0] - 1) < 4 ? vtkDataSetAttributes::DUPLICATECELL : 0);
   }
+  cell->InsertNextValue(-1); // longer than the image: no harm
   image->GetCellData()->AddArray(cell);
   image->GetCellData()->AddArray(labels);
   image->GetCellData()->AddArray(ghosts);
