@@ -197,8 +197,9 @@ std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
 {
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
+  double range[2];
   if (!vtkPMBContour::ContourSlice(
-        job.Image, job.Array, filter->ArrayComponent, job.Isovalues, job.Choice, filter, job.Output, error))
+        job.Image, job.Array, filter->ArrayComponent, job.Isovalues, job.Choice, filter, job.Output, range, error))
   {
     return error;
   }
@@ -206,10 +207,16 @@ std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
   if (job.Aborted)
   {
     job.Output->Initialize();
+    return std::string();
   }
+  this->NoteRange(job, range[0], range[1]);
+  const std::string device = "2D input, isolines by vtkSynchronizedTemplates2D";
+  const double seconds = job.Seconds();
+  const vtkIdType lines = job.Output->GetNumberOfLines(), points = job.Output->GetNumberOfPoints();
+  this->NoteContour(device, 0, lines, points, seconds);
   std::ostringstream text;
-  text << "2D input, isolines by vtkSynchronizedTemplates2D: " << job.Output->GetNumberOfLines() << " lines and "
-       << job.Output->GetNumberOfPoints() << " points in " << job.Seconds() << " s";
+  text.precision(3);
+  text << device << ": " << lines << " lines and " << points << " points in " << seconds << " s";
   filter->LastRunSummary = text.str();
   return std::string();
 }
@@ -273,7 +280,10 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   {
     return error;
   }
-  this->NoteRange(job);
+  pmb_info info = {};
+  info.struct_size = sizeof(info);
+  pmb_get_info(job.Engine->GetContext(), &info);
+  this->NoteRange(job, info.minimum, info.maximum);
 
   pmb_request request = {};
   request.struct_size = sizeof(request);
@@ -396,36 +406,41 @@ std::string vtkPMBContourFilter::vtkInternals::Judge(Job& job, pmb_status status
 
 // Isovalues outside the range are worth a warning, but only if that is true of all blocks. A piece does not know the
 // other pieces' ranges and keeps silent.
-void vtkPMBContourFilter::vtkInternals::NoteRange(Job& job)
+void vtkPMBContourFilter::vtkInternals::NoteRange(const Job& job, double minimum, double maximum)
 {
-  pmb_info info = {};
-  info.struct_size = sizeof(info);
-  pmb_get_info(job.Engine->GetContext(), &info);
   Totals& sum = this->Sum;
   ++sum.Ranges;
-  sum.Minimum = std::min(sum.Minimum, info.minimum);
-  sum.Maximum = std::max(sum.Maximum, info.maximum);
+  sum.Minimum = std::min(sum.Minimum, minimum);
+  sum.Maximum = std::max(sum.Maximum, maximum);
   sum.ArrayName = job.Array->GetName() ? job.Array->GetName() : "";
   sum.Inside = sum.Inside || !job.Alone;
   for (double isovalue : job.Isovalues)
   {
-    sum.Inside = sum.Inside || (isovalue >= info.minimum && isovalue <= info.maximum);
+    sum.Inside = sum.Inside || (isovalue >= minimum && isovalue <= maximum);
+  }
+}
+
+// A block that is done, for the sum.
+void vtkPMBContourFilter::vtkInternals::NoteContour(
+  const std::string& device, int64_t triangles, int64_t lines, int64_t points, double seconds)
+{
+  ++this->Sum.Contoured;
+  this->Sum.Triangles += triangles;
+  this->Sum.Lines += lines;
+  this->Sum.Points += points;
+  this->Sum.Seconds += seconds;
+  std::vector<std::string>& devices = this->Sum.Devices;
+  if (std::find(devices.begin(), devices.end(), device) == devices.end())
+  {
+    devices.push_back(device);
   }
 }
 
 void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& sizes)
 {
   const double seconds = job.Seconds();
-  ++this->Sum.Contoured;
-  this->Sum.Triangles += sizes.triangles;
-  this->Sum.Points += sizes.points;
-  this->Sum.Seconds += seconds;
   const std::string device = job.Engine->Describe();
-  std::vector<std::string>& devices = this->Sum.Devices;
-  if (std::find(devices.begin(), devices.end(), device) == devices.end())
-  {
-    devices.push_back(device);
-  }
+  this->NoteContour(device, sizes.triangles, 0, sizes.points, seconds);
   std::ostringstream text;
   text.precision(3);
   text << device;
@@ -458,6 +473,10 @@ vtkPMBContourFilter::vtkInternals::Report vtkPMBContourFilter::vtkInternals::End
   {
     summary = this->SummarizeBlocks();
   }
+  else if (!sum.Error.empty()) // of a block that need not have been the last
+  {
+    summary = "Failed: " + sum.Error;
+  }
   // A piece may have none of the blocks that have it.
   if (sum.Lacking > 0 && !sum.Found && !sum.Several && !sum.Aborted)
   {
@@ -477,8 +496,9 @@ std::string vtkPMBContourFilter::vtkInternals::SummarizeBlocks() const
   {
     text << (text.tellp() > 0 ? "; " : "") << device;
   }
-  text << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles << " triangles and "
-       << sum.Points << " points in " << sum.Seconds << " s";
+  text << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles << " triangles";
+  text << (sum.Lines > 0 ? ", " + std::to_string(sum.Lines) + " lines" : "");
+  text << " and " << sum.Points << " points in " << sum.Seconds << " s";
   if (sum.Lacking > 0)
   {
     text << "; without the array: " << sum.Lacking;

@@ -75,6 +75,7 @@ private:
     int Others = 0;              // blocks that are no image data
     std::set<std::string> Kinds; // of these
     int64_t Triangles = 0;
+    int64_t Lines = 0;
     int64_t Points = 0;
     double Seconds = 0.0;
     std::vector<std::string> Devices; // that computed them
@@ -104,7 +105,8 @@ private:
   std::string Judge(Job& job, pmb_status status);
   void Warn(vtkPMBContourFilter* filter);
   void NoteOther(vtkDataObject* block);
-  void NoteRange(Job& job);
+  void NoteRange(const Job& job, double minimum, double maximum);
+  void NoteContour(const std::string& device, int64_t triangles, int64_t lines, int64_t points, double seconds);
   void Summarize(Job& job, const pmb_sizes& sizes);
   void BeginStep(Job& job, double from, double to);
 

@@ -35,6 +35,7 @@ vtkSmartPointer<vtkImageData> MakeIndexImage(
   samples->SetName("Samples");
   Allocate(samples, contoured->GetNumberOfTuples());
   samples->CopyComponent(0, contoured, component);
+  samples->SetNumberOfTuples(Dimensions(image).CountPoints()); // an array may be longer than its image
   for (vtkIdType i = 0; ghosts && i < ghosts->GetNumberOfTuples(); ++i)
   {
     if (ghosts->GetValue(i) & HidesPoint)
@@ -256,7 +257,7 @@ void AddLines(const KeptLines& kept, vtkCellData* cellArrays, vtkPolyData* outpu
 }
 
 bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, const std::vector<double>& isovalues,
-  const OutputChoice& choice, vtkAlgorithm* owner, vtkPolyData* output, std::string& error)
+  const OutputChoice& choice, vtkAlgorithm* owner, vtkPolyData* output, double range[2], std::string& error)
 {
   double matrix[12];
   Ghosts ghosts;
@@ -266,6 +267,7 @@ bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, c
   }
   owner->UpdateProgress(0.0);
   auto indexImage = MakeIndexImage(image, contoured, component, ghosts.Points);
+  indexImage->GetPointData()->GetScalars()->GetFiniteRange(range, 0);
   if (owner->GetAbortExecute())
   {
     return true;

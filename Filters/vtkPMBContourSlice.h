@@ -15,9 +15,9 @@ namespace vtkPMBContour
 // Isolines of one component of the array of an image with exactly one dimension of 1, at the isovalues, one after
 // another. The same rules as for surfaces: the image's direction matrix is honoured, a cell with a sample that is not
 // finite gives no line, and other arrays come along. Progress and abort go through `owner`; after an abort the output
-// is empty. False: `error`.
+// is empty. range: of the finite, visible samples; from high to low if there is none. False: `error`.
 bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, const std::vector<double>& isovalues,
-  const OutputChoice& choice, vtkAlgorithm* owner, vtkPolyData* output, std::string& error);
+  const OutputChoice& choice, vtkAlgorithm* owner, vtkPolyData* output, double range[2], std::string& error);
 }
 
 VTK_ABI_NAMESPACE_END

@@ -8,11 +8,15 @@
 
 #include "vtkCommand.h"
 #include "vtkDataArray.h"
+#include "vtkDataSetAttributes.h"
 #include "vtkExecutive.h"
 #include "vtkNew.h"
 #include "vtkOutputWindow.h"
 #include "vtkPassThrough.h"
+#include "vtkPointData.h"
+#include "vtkUnsignedCharArray.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -216,16 +220,36 @@ bool Run::JudgeMessages(Outcome outcome, int warnings)
   return errors == this->Said->Errors();
 }
 
-static int WarningsOf(const Reference& reference, const Settings& settings)
+// That no isovalue lies in a range is worth one.
+static int WarningsOf(double minimum, double maximum, const Settings& settings)
 {
   for (double isovalue : settings.Isovalues)
   {
-    if (isovalue >= reference.Minimum && isovalue <= reference.Maximum)
+    if (isovalue >= minimum && isovalue <= maximum)
     {
       return 0;
     }
   }
   return 1;
+}
+
+// The same for a 2D image: of its finite, visible samples.
+static int WarningsOfLines(vtkImageData* image, vtkDataArray* array, const Settings& settings)
+{
+  double minimum = INFINITY, maximum = -INFINITY;
+  auto* ghosts = vtkUnsignedCharArray::SafeDownCast(
+    image->GetPointData()->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
+  const bool hides = ghosts && ghosts->GetNumberOfComponents() == 1;
+  for (vtkIdType n = 0; n < image->GetNumberOfPoints(); ++n)
+  {
+    const double sample = array->GetComponent(n, settings.Component);
+    if (std::isfinite(sample) && !(hides && ghosts->GetValue(n) & vtkDataSetAttributes::HIDDENPOINT))
+    {
+      minimum = std::min(minimum, sample);
+      maximum = std::max(maximum, sample);
+    }
+  }
+  return WarningsOf(minimum, maximum, settings);
 }
 
 void Run::JudgeOutput(Outcome outcome, vtkDataArray* array)
@@ -241,7 +265,7 @@ void Run::JudgeOutput(Outcome outcome, vtkDataArray* array)
   }
   else if (outcome != MESH)
   {
-    this->JudgeMessages(outcome, 0);
+    this->JudgeMessages(outcome, outcome == LINES ? WarningsOfLines(this->Image, array, this->Asked) : 0);
   }
   if (outcome == NOTHING || outcome == FAULT)
   {
@@ -265,7 +289,7 @@ void Run::JudgeOutput(Outcome outcome, vtkDataArray* array)
   FUZZ_CHECK(
     this->Faults, this->Where != GPU || pmbtest::Has(this->Filter->GetLastRunSummary(), "GPU "), "it ran elsewhere");
   const Reference reference(this->Image, array, this->Asked);
-  this->JudgeMessages(MESH, WarningsOf(reference, this->Asked));
+  this->JudgeMessages(MESH, WarningsOf(reference.Minimum, reference.Maximum, this->Asked));
   JudgeMesh(reference, this->Asked, this->Image, array, output, this->Faults);
   JudgeArrays(reference, this->Asked, this->Image, array, output, this->Faults);
   JudgeMeasures(reference, this->Asked, output, this->Faults);

@@ -339,7 +339,7 @@ void TestSummary()
     }
     const std::string summary = filter->GetLastRunSummary();
     PMB_CHECK(summary.find(std::to_string(triangles) + " triangles") != std::string::npos, "summary: " << summary);
-    PMB_CHECK(summary.find("2 of 3 blocks") != std::string::npos, "summary: " << summary);
+    PMB_CHECK(summary.find("3 of 3 blocks") != std::string::npos, "summary: " << summary);
     filter->SetValue(0, 4.7);
   }
   PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, "messages: " + messages.Text());
@@ -354,6 +354,44 @@ void TestSummary()
   PMB_EQUAL(messages.Warnings(), 1, "an isovalue of none: warnings");
   PMB_CHECK(messages.Text().find("0 to 99") != std::string::npos, "the range of all blocks: " << messages.Text());
 }
+
+// 2D blocks count as others do: in the summary, and in what is said of isovalues. An error is said last, wherever it was.
+void TestFlat()
+{
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  blocks->SetBlock(0, MakeImage(15, 15, 1, VTK_FLOAT, Distance(7, 7, 0)));
+  blocks->SetBlock(1, MakeImage(1, 15, 15, VTK_FLOAT, Distance(0, 7, 6)));
+  blocks->SetBlock(2, MakeImage(9, 9, 9, VTK_FLOAT, [](int i, int, int) { return 100 + i; }));
+  vtkNew<vtkPMBContourFilter> filter;
+  Messages messages(filter);
+  filter->SetInputData(blocks);
+  filter->SetValue(0, 5.3); // only in the flat ones
+  filter->Update();
+  auto* output = vtkMultiBlockDataSet::SafeDownCast(filter->GetOutputDataObject(0));
+  vtkIdType lines = 0;
+  for (unsigned int b = 0; b < 2; ++b)
+  {
+    lines += vtkPolyData::SafeDownCast(output->GetBlock(b))->GetNumberOfLines();
+  }
+  PMB_CHECK(lines > 40, "lines: " << lines);
+  PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, "an isovalue of 2D blocks: " + messages.Text());
+  const std::string summary = filter->GetLastRunSummary();
+  PMB_CHECK(Has(summary, "3 of 3 blocks") && Has(summary, std::to_string(lines) + " lines"), summary);
+  filter->SetValue(0, 50);
+  filter->Update();
+  PMB_EQUAL(messages.Warnings(), 1, "an isovalue of none");
+  PMB_CHECK(Has(messages.Text(), "0 to 108"), "the range of all blocks: " << messages.Text());
+
+  messages.Clear();
+  vtkNew<vtkMultiBlockDataSet> bad;
+  bad->SetBlock(0, Image(0));
+  vtkImageData::SafeDownCast(bad->GetBlock(0))->SetSpacing(0, 1, 1);
+  bad->SetBlock(1, MakeImage(9, 1, 1, VTK_FLOAT, Distance(1, 0, 0)));
+  filter->SetInputData(bad);
+  filter->Update();
+  PMB_EQUAL(messages.Errors(), 1, "an error of a block");
+  PMB_CHECK(Has(filter->GetLastRunSummary(), "Failed: The spacing"), filter->GetLastRunSummary());
+}
 }
 
 int TestPMBContourFilterComposite(int, char*[])
@@ -361,6 +399,7 @@ int TestPMBContourFilterComposite(int, char*[])
   TestSummary();
   TestTrees();
   TestOthers();
+  TestFlat();
   TestAMR();
   TestReuse();
   return Result();

@@ -170,6 +170,27 @@ void TestThin()
   filter->Update();
   PMB_EQUAL(messages.Errors() + messages.Warnings() + pipeline.Errors(), 0, "empty input is no error");
 }
+
+// As for surfaces: a warning names the range of what is finite and visible, and of the image alone.
+void TestRange()
+{
+  auto image = MakeImage(15, 15, 1, VTK_FLOAT,
+    [](int i, int j, int) { return i == 3 ? std::numeric_limits<double>::quiet_NaN() : i + 100 * j; });
+  vtkDataArray* samples = image->GetPointData()->GetScalars();
+  samples->InsertNextTuple1(5000); // longer than the image: no harm
+  vtkNew<vtkPMBContourFilter> filter;
+  Messages messages(filter);
+  filter->SetInputData(image);
+  filter->SetValue(0, 2000);
+  filter->Update();
+  PMB_EQUAL(messages.Warnings(), 1, "an isovalue outside the range");
+  PMB_CHECK(Has(messages.Text(), "0 to 1414"), messages.Text());
+  messages.Clear();
+  filter->SetValue(0, 1000);
+  filter->Update();
+  PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, messages.Text());
+  PMB_CHECK(filter->GetOutput()->GetNumberOfLines() > 0, "lines");
+}
 }
 
 int TestPMBContourFilterFlat(int, char*[])
@@ -184,5 +205,6 @@ int TestPMBContourFilterFlat(int, char*[])
   TestArrays();
   TestNotFinite();
   TestThin();
+  TestRange();
   return Result();
 }
