@@ -373,6 +373,11 @@ int64_t Engine::GetDeviceBytes()
   return this->Link->Bytes;
 }
 
+int Engine::GetThreads() const
+{
+  return GetInfo(this->Context.get()).threads;
+}
+
 int64_t Engine::GetHostBytes()
 {
   const std::lock_guard<std::mutex> lock(this->Link->Mutex);

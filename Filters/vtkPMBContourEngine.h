@@ -76,6 +76,9 @@ public:
   pmb_context* GetContext() const { return this->Context.get(); }
   bool IsOnGPU() const { return this->OnGPU; }
 
+  // Workers in use.
+  int GetThreads() const;
+
   // What the context has bound; matches nothing if that is nothing.
   const Binding& GetBound() const { return this->Bound; }
 

@@ -237,6 +237,10 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
   settings.MemoryLimit = filter->DeviceMemoryLimit;
   settings.Threads = filter->NumberOfThreads;
   error = job.Engine->Prepare(settings, job.Volume);
+  if (error.empty())
+  {
+    this->Contexts.GetWorkers().Limit(job.Engine->GetThreads());
+  }
   this->Warn(filter);
   if (error.empty())
   {

@@ -10,19 +10,33 @@ namespace vtkPMBContour
 {
 Workers::~Workers()
 {
+  this->Limit(1);
+}
+
+void Workers::Limit(int count)
+{
+  if (static_cast<int>(this->Threads.size()) < count)
+  {
+    return;
+  }
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
-    this->Stop = true;
+    this->Most = count - 1;
   }
   this->Begin.notify_all();
-  for (std::thread& thread : this->Threads)
+  while (static_cast<int>(this->Threads.size()) > count - 1)
   {
-    thread.join();
+    this->Threads.back().join();
+    this->Threads.pop_back();
   }
 }
 
 void Workers::Start(int threads)
 {
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    this->Most = std::max(this->Most, threads);
+  }
   try
   {
     while (static_cast<int>(this->Threads.size()) < threads)
@@ -43,8 +57,8 @@ void Workers::Work(int worker, unsigned generation)
   std::unique_lock<std::mutex> lock(this->Mutex);
   for (;;)
   {
-    this->Begin.wait(lock, [&] { return this->Stop || this->Generation != generation; });
-    if (this->Stop)
+    this->Begin.wait(lock, [&] { return worker > this->Most || this->Generation != generation; });
+    if (worker > this->Most)
     {
       return;
     }
@@ -54,10 +68,10 @@ void Workers::Work(int worker, unsigned generation)
       lock.unlock();
       this->Current(this->Arg, worker);
       lock.lock();
-    }
-    if (--this->Running == 0)
-    {
-      this->Done.notify_one();
+      if (--this->Running == 0)
+      {
+        this->Done.notify_one();
+      }
     }
   }
 }
@@ -71,10 +85,10 @@ void Workers::Run(int count, Task task, void* arg)
     this->Current = task;
     this->Arg = arg;
     this->Count = count;
-    this->Running = static_cast<int>(this->Threads.size());
+    this->Running = std::min(static_cast<int>(this->Threads.size()), count - 1); // nobody waits for the others
     ++this->Generation;
+    this->Begin.notify_all();
   }
-  this->Begin.notify_all();
   task(arg, 0);
   for (int worker = static_cast<int>(this->Threads.size()) + 1; worker < count; ++worker)
   {

@@ -17,7 +17,7 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
-// Started when they are first needed, kept until the end. One call at a time.
+// Started when they are first needed, kept until the end or until fewer are wanted. One call at a time.
 class Workers
 {
 public:
@@ -32,7 +32,10 @@ public:
   // have returned. Where a thread cannot be started this one does its work too.
   void Run(int count, Task task, void* arg);
 
-  // The same for the core.
+  // Ends the threads of workers from this number on: idle ones would be woken by every call.
+  void Limit(int count);
+
+  // The same as Run() for the core.
   pmb_executor GetExecutor();
 
 private:
@@ -45,8 +48,8 @@ private:
   std::vector<std::thread> Threads; // workers 1, 2, ...
   unsigned Generation = 0;          // counts the calls
   int Count = 0;                    // workers of the current call
-  int Running = 0;                  // threads still in it
-  bool Stop = false;
+  int Running = 0;                  // threads of these still in it
+  int Most = 0;                     // threads that are to be there
   Task Current = nullptr;
   void* Arg = nullptr;
 };

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The same bytes for any number of threads; two filters at once on the same image.
+// The same bytes for any number of threads; two filters at once on the same image; threads that are wanted no more end.
 #include "PMBTesting.h"
 
 #include "vtkCellData.h"
@@ -8,9 +8,44 @@
 #include "vtkNew.h"
 #include "vtkPointData.h"
 
+#include <fstream>
 #include <thread>
 
 using namespace pmbtest;
+
+namespace
+{
+// Of this process; 0: not known here.
+int CountThreads()
+{
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+  {
+    int threads;
+    if (word == "Threads:" && status >> threads)
+    {
+      return threads;
+    }
+  }
+  return 0;
+}
+
+void TestFewer(vtkImageData* image)
+{
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetInputData(image);
+  filter->SetDevice(vtkPMBContourFilter::CPU);
+  int counts[3], n = 0;
+  for (int threads : { 2, 12, 2 })
+  {
+    filter->SetNumberOfThreads(threads);
+    filter->Update();
+    counts[n++] = CountThreads();
+  }
+  PMB_EQUAL(counts[1] - counts[0], counts[0] ? 10 : 0, "more threads when more are wanted");
+  PMB_EQUAL(counts[2], counts[0], "threads that are left when fewer are wanted");
+}
+}
 
 int TestPMBContourFilterThreads(int, char*[])
 {
@@ -62,5 +97,6 @@ int TestPMBContourFilterThreads(int, char*[])
   {
     PMB_CHECK(SameBytes(result, expected, difference), "two filters at once: " << difference);
   }
+  TestFewer(image);
   return Result();
 }
