@@ -172,9 +172,7 @@ int vtkPMBContourFilter::RequestData(
   }
   catch (const std::bad_alloc&)
   {
-    error =
-      "There is not enough memory for the mesh: contour a part of the volume (Extract Subset), or turn normals, "
-      "gradients and other arrays off.";
+    error = this->Internals->ExplainNoMemory();
   }
   if (!error.empty())
   {

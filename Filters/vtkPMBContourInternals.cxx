@@ -99,6 +99,7 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   job.Filter = filter;
   job.Image = image;
   job.Output = output;
+  this->Counted = pmb_sizes();
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   job.Alone = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()) <= 1;
   ++this->Sum.Blocks;
@@ -164,6 +165,18 @@ std::string vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformatio
     return std::string();
   }
   return error;
+}
+
+std::string vtkPMBContourFilter::vtkInternals::ExplainNoMemory() const
+{
+  std::ostringstream text;
+  text << "There is not enough memory for the mesh";
+  if (this->Counted.points > 0)
+  {
+    text << " of " << this->Counted.triangles << " triangles and " << this->Counted.points << " points";
+  }
+  text << ": contour a part of the volume (Extract Subset), or turn normals, gradients and other arrays off.";
+  return text.str();
 }
 
 void vtkPMBContourFilter::vtkInternals::NoteOther(vtkDataObject* block)
@@ -302,6 +315,7 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   {
     return this->Judge(job, status);
   }
+  this->Counted = sizes;
   error = this->Emit(job, sizes);
   if (error.empty() && !job.HasStopped())
   {

@@ -39,6 +39,9 @@ public:
   std::string Execute(
     vtkPMBContourFilter* filter, vtkImageData* image, vtkInformationVector** inputVector, vtkPolyData* output);
 
+  // What is wrong after that, for the user.
+  std::string ExplainNoMemory() const;
+
   // What Execute() returned or threw, for the sum. Returns whether no block of this execution had the same error before.
   bool NoteError(const std::string& error)
   {
@@ -115,6 +118,7 @@ private:
 
   vtkPMBContour::Contexts Contexts;
   Totals Sum;
+  pmb_sizes Counted = {};          // of the block in work, once they are known
   std::set<std::string> ToldKinds; // of blocks that there was a warning of
 };
 VTK_ABI_NAMESPACE_END

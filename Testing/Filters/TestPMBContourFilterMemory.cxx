@@ -53,6 +53,7 @@ int TestPMBContourFilterMemory(int, char*[])
   const vtkIdType few = filter->GetOutput()->GetNumberOfPolys();
   filter->SetValue(0, 99.5);
   int failures = 0;
+  std::string said;
   for (rlim_t megabytes : { 0, 2, 10, 20, 40, 60 })
   {
     messages.Clear();
@@ -64,6 +65,7 @@ int TestPMBContourFilterMemory(int, char*[])
     if (messages.Errors())
     {
       ++failures;
+      said += messages.Text();
       PMB_EQUAL(messages.Errors(), 1, "errors");
       PMB_CHECK(messages.Text().find("memory") != std::string::npos, "the error names memory: " << messages.Text());
       PMB_EQUAL(filter->GetOutput()->GetNumberOfPoints() + filter->GetOutput()->GetNumberOfCells(), 0, "half a mesh");
@@ -77,6 +79,9 @@ int TestPMBContourFilterMemory(int, char*[])
   filter->Update();
   PMB_CHECK(filter->GetOutput()->GetNumberOfPolys() > few, "with enough memory: " << messages.Text());
   PMB_EQUAL(messages.Errors() + pipeline.Errors(), 0, "with enough memory: " + messages.Text() + pipeline.Text());
+  const std::string size = std::to_string(filter->GetOutput()->GetNumberOfPolys()) + " triangles and " +
+    std::to_string(filter->GetOutput()->GetNumberOfPoints()) + " points";
+  PMB_CHECK(Has(said, "for the mesh of " + size), "what there was no memory for: " << said);
   std::string difference;
   PMB_CHECK(SameBytes(filter->GetOutput(), Contour(image, 99.5), difference), "the same mesh: " << difference);
   return Result();
