@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass triangles. No sample is read: the id of the point on an edge is the first id of its row and kind plus the number
  * of points before it there. A warp has a brick; it lists the cells with triangles, then their triangles, so that every
- * lane has a triangle to work on, and stores what it makes through shared memory in pieces of 16 bytes.
+ * lane has an id to make, and stores ids as it makes them.
  *
  * The pass is bound by shared memory and by issue, hence the packed words below: what a step needs lies where the next
  * instruction takes it without masking. */
 #include "pmb_cuda_ids.cuh"
+
+#ifndef ALIGN_IDS
+#define ALIGN_IDS 0
+#endif
 
 /* ---- cells ---- */
 
@@ -36,24 +40,24 @@ static __device__ __forceinline__ uint2 pair_words(uint32_t word, uint32_t word1
   return make_uint2(__byte_perm(word, word1, 0x5410), __byte_perm(word1, word, 0x7632));
 }
 
-static __device__ __forceinline__ uint32_t rotate_right(uint32_t word, uint32_t by)
+static __device__ __forceinline__ uint32_t rotate_left(uint32_t word, uint32_t by)
 {
-  return __funnelshift_r(word, word, by);
+  return __funnelshift_l(word, word, by);
 }
 
 /* The cells of half a row that may have triangles, as bits; keeps their corners. Two lanes share a row. */
 template <class ID>
 static __device__ __forceinline__ uint32_t find_cells(
-  const pmb_cuda_job &job, const brick_head &head, triangle_scratch<ID> *scratch)
+  const pmb_cuda_job &job, const brick_head &head, const row_bricks &rows, triangle_scratch<ID> *scratch)
 {
-  const int lane = threadIdx.x & 31, row = lane >> 1, half = lane & 1, r = (row >> 2) * 5 + (row & 3);
-  const uint32_t *words = (const uint32_t *)(scratch->words + r) + half;
-  const uint32_t a = words[0], b = words[2], c = words[10], d = words[12];
+  const uint32_t *words = (const uint32_t *)((const char *)scratch->words + (rows.places & 0xffff));
+  const uint32_t a = words[0], b = words[2], c = words[2 * WORD_LAYER], d = words[2 * WORD_LAYER + 2];
   const uint32_t any = a | b | c | d, all = a & b & c & d;
   uint32_t cells = UINT32_MAX;
   if (head.column >> PMB_CUDA_ROWS) {
     __syncwarp();
     const uint32_t borders = head.column >> PMB_CUDA_ROWS; /* see pmb_cuda_borders */
+    const int row = (threadIdx.x & 31) >> 1;
     const int in_y = borders & 2 ? job.last_cells[1] : PMB_BRICK_Y,
               in_z = borders & 4 ? job.last_cells[2] : PMB_BRICK_Z;
     cells = borders & 1 ? pmb_cuda_low_bits(job.last_cells[0]) : cells;
@@ -62,35 +66,36 @@ static __device__ __forceinline__ uint32_t find_cells(
   if (head.exact != PMB_CUDA_PLAIN) {
     __syncwarp();
     const pmb_cuda_exact *exact = job.d_exact + head.exact;
+    const int r = rows.first_part >> 5 & 31;
     const uint32_t valid = exact->valid[r] & exact->valid[r + 1] & exact->valid[r + 5] & exact->valid[r + 6];
     const uint32_t column = exact->valid_column >> r;
     cells &= valid & pmb_cuda_next(valid, column & column >> 1 & column >> 5 & column >> 6 & 1);
   }
-  /* corner i of four is at bits i and 16 + i after the rotation */
-  scratch->corners[r][half] = make_uint4(a, rotate_right(b, 31), rotate_right(c, 30), rotate_right(d, 29));
-  return (any | any >> 16) & ~(all & all >> 16) & cells >> 16 * half & 0xffff;
+  /* rotated to the left by 31 - x, corner i of four is at bits 2 + i and 18 + i, see case_offset */
+  *(uint4 *)((char *)scratch->corners + (rows.places >> 16)) =
+    make_uint4(rotate_left(a, 3), rotate_left(b, 4), rotate_left(c, 5), rotate_left(d, 6));
+  return (any | any >> 16) & ~(all & all >> 16) & cells >> (~rows.first_part & 16) & 0xffff;
 }
 
 /* Lists the cells of half a row; end: behind the place of its last. */
-static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first_cell, uint16_t *end)
+static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first_part, uint32_t *end)
 {
   for (; cells; --end) {
     const int x = 31 - __clz((int)cells);
-    end[-1] = (uint16_t)(first_cell | (uint32_t)x);
+    end[-1] = first_part - (uint32_t)x;
     cells ^= 1u << x;
   }
 }
 
-/* The case of a listed cell. */
+/* The place of the case of a listed cell in the table of codes, in bytes; more bits above. */
 template <class ID>
-static __device__ __forceinline__ uint32_t case_of(const triangle_scratch<ID> *scratch, uint32_t cell)
+static __device__ __forceinline__ uint32_t case_offset(const triangle_scratch<ID> *scratch, uint32_t cell)
 {
-  const uint4 corners = *(const uint4 *)((const char *)scratch->corners + (cell >> 4) * sizeof(uint4));
-  const uint32_t a = rotate_right(corners.x, cell), b = rotate_right(corners.y, cell);
-  const uint32_t c = rotate_right(corners.z, cell), d = rotate_right(corners.w, cell);
-  const uint32_t ab = (a & 0x55555555) | (b & 0xaaaaaaaa), cd = (c & 0x55555555) | (d & 0xaaaaaaaa);
-  const uint32_t bits = ((ab & 0x33333333) | (cd & 0xcccccccc)) & 0x000f000f;
-  return (bits | bits >> 12) & 0xff;
+  const uint4 corners = *(const uint4 *)((const char *)scratch->corners + (cell & 0x3f0));
+  const uint32_t a = rotate_left(corners.x, cell), b = rotate_left(corners.y, cell);
+  const uint32_t c = rotate_left(corners.z, cell), d = rotate_left(corners.w, cell);
+  const uint32_t bits = (a & 0x00040004) | (b & 0x00080008) | (c & 0x00100010) | (d & 0x00200020);
+  return bits * 0x10011 >> 16; /* lower half + 17 * upper half */
 }
 
 /* ---- triangles ---- */
@@ -113,45 +118,45 @@ static __device__ __forceinline__ int is_kept(uint32_t cell_case, int n, uint32_
   return a != b && b != c && c != a;
 }
 
-/* Which triangles of a cell exist, as bits. */
-template <class ID, bool JOINED>
+/* Which of a cell's `count` triangles exist, as bits, where points are joined. */
+template <class ID>
 static __device__ __forceinline__ uint32_t kept_triangles(
-  triangle_scratch<ID> *scratch, uint32_t cell, uint32_t halves, uint32_t count)
+  triangle_scratch<ID> *scratch, uint32_t cell, uint32_t place, uint32_t count)
 {
-  uint32_t kept = count >> 3;
-  if (JOINED) {
-    const uint32_t equal = equal_corners(scratch, cell >> 5, cell & 31);
-    for (int n = 0; equal && kept >> n; ++n) {
-      kept &= ~((uint32_t)!is_kept(usual_case(halves), n, equal) << n);
-    }
+  uint32_t kept = (1u << count) - 1;
+  const uint32_t equal = equal_corners(scratch, cell >> 5 & 31, ~cell & 31);
+  for (uint32_t n = 0; equal && n < count; ++n) {
+    kept &= ~((uint32_t)!is_kept(case_at(place), n, equal) << n);
   }
   return kept;
 }
 
-/* A lane's cell: its first entry of the list, which of its triangles exist, how many those of the lanes below and of all
- * lanes have. An entry: place of the triangle's code in bytes << 17, the cell's row << 5, 31 - x. */
+/* A lane's cell: the codes of its triangles, what is to be added to each, the first code, how many triangles those of the
+ * lanes below and of all lanes have. kept: which of its triangles exist, only where points are joined. */
 typedef struct lane_cell {
-  uint32_t entry, kept;
+  const char *codes;
+  uint32_t cell, code, kept;
   int below, all;
 } lane_cell;
-
-enum { ENTRY_STEP = (int)sizeof(uint32_t) << 17 }; /* to the entry of the cell's next triangle */
 
 template <class ID, bool JOINED>
 static __device__ __forceinline__ lane_cell read_cell(
   const triangle_codes *codes, triangle_scratch<ID> *scratch, int at, int cells)
 {
   lane_cell c;
-  const uint32_t cell = scratch->cells[min(at, cells - 1)];
-  const uint32_t halves = case_of(scratch, cell);
-  const uint32_t count = at < cells ? codes->count[halves] : 0;
-  c.kept = kept_triangles<ID, JOINED>(scratch, cell, halves, count);
-  c.entry = halves * (PMB_MAX_TRIANGLES * ENTRY_STEP) + (cell ^ 31);
-  if ((cell & 31) == 31) {
-    c.entry += CODES * ENTRY_STEP;
+  c.cell = scratch->cells[min(at, cells - 1)];
+  const uint32_t offset = case_offset(scratch, c.cell);
+  c.codes = (const char *)codes + offset;
+  if ((c.cell & 31) == 0) {
+    c.codes += sizeof(codes->code[0]);
   }
-  const uint32_t n = JOINED ? __popc(c.kept) : count & 7;
-  c.below = sum_below<3>(n, &c.all);
+  c.code = at < cells ? *(const uint32_t *)c.codes : 0;
+  uint32_t count = c.code >> CODE_COUNT;
+  if (JOINED) {
+    c.kept = kept_triangles<ID>(scratch, c.cell, offset / sizeof(uint32_t), count);
+    count = __popc(c.kept);
+  }
+  c.below = sum_below<3>(count, &c.all);
   return c;
 }
 
@@ -160,172 +165,176 @@ template <bool JOINED> static __device__ __forceinline__ void list_triangles(con
 {
   uint32_t *place = list + c.below;
 #pragma unroll
-  for (int n = 0; n < PMB_MAX_TRIANGLES; ++n) {
-    if (c.kept >> n & 1) {
-      (JOINED ? place++ : place + n)[0] = c.entry + n * ENTRY_STEP;
+  for (uint32_t n = 0; n < PMB_MAX_TRIANGLES; ++n) {
+    if (JOINED ? c.kept >> n & 1 : c.code >= (n + 1) << CODE_COUNT) {
+      const uint32_t code = n ? *(const uint32_t *)(c.codes + n * (CASES * sizeof(uint32_t))) : c.code;
+      (JOINED ? place++ : place + n)[0] = code + c.cell;
     }
   }
 }
 
-/* The id in a slot; left: 31 - x, more bits above. */
-template <class ID>
-static __device__ __forceinline__ ID id_at(const char *row_slots, uint32_t slot_by_8, uint32_t left)
+/* ---- ids ---- */
+
+/* What is the k-th slot of an entry, in eighths of a slot's size; shift: 2 + 8 k. */
+static __device__ __forceinline__ uint32_t slot_of(uint32_t entry, uint32_t shift)
 {
-  const id_slot<ID> slot = *(const id_slot<ID> *)(row_slots + slot_by_8 * (sizeof(id_slot<ID>) / 8));
-  return slot.first + (ID)__popc(__funnelshift_l(0, slot.mask, left));
+  return entry >> shift & 0x7f8;
 }
 
-/* Ids of a triangle's points that are joined to samples. */
+/* The id in a slot for a cell's entry. */
 template <class ID>
-static __device__ __forceinline__ void join_ids(
-  triangle_scratch<ID> *scratch, uint32_t entry, int mirrored, ID ids[3])
+static __device__ __forceinline__ ID id_at(const triangle_scratch<ID> *scratch, uint32_t slot_by_8, uint32_t entry)
+{
+  const char *place = (const char *)scratch->slots + slot_by_8 * (sizeof(id_slot<ID>) / 8);
+  const id_slot<ID> slot = *(const id_slot<ID> *)place;
+  return slot.first + (ID)__popc(__funnelshift_l(0, slot.mask, entry));
+}
+
+/* The same, if the point is joined to a sample at an end of its edge. */
+template <class ID>
+static __device__ __forceinline__ ID join_id(triangle_scratch<ID> *scratch, uint32_t slot, uint32_t entry, ID id)
 {
   const joined_scratch<ID> *joined = joined_of(scratch);
-  const int x = ~entry & 31, r = entry >> 5 & 31;
-  const uint32_t equal = equal_corners(scratch, r, x), n = (entry >> 17) / sizeof(uint32_t) % CODES;
-  const uint8_t *edges = pmb_triangle_edges[usual_case(n / PMB_MAX_TRIANGLES)] + 3 * (n % PMB_MAX_TRIANGLES);
+  const int last = slot < SLOT_Y && slot >= SLOT_Y1_LAST;
+  const int axis = slot < SLOT_Y1 ? 0 : slot >= SLOT_Z1 ? 2 : slot >= SLOT_Y ? 1 : slot >= SLOT_Z1_LAST ? 2 : slot >= SLOT_Y1_LAST || slot < SLOT_Z ? 1 : 2;
+  const int next = last || slot >= SLOT_Z1 || (slot >= SLOT_Y1 && slot < SLOT_Z);
+  const int row = (int)slot - (slot < SLOT_Y1 ? SLOT_X
+      : slot < SLOT_Z                         ? SLOT_Y1
+      : slot < SLOT_Y1_LAST                   ? SLOT_Z
+      : slot < SLOT_Z1_LAST                   ? SLOT_Y1_LAST
+      : slot < SLOT_Y                         ? SLOT_Z1_LAST
+      : slot < SLOT_Z1                        ? SLOT_Y
+                                              : SLOT_Z1);
+  const int column = (int)(~entry & 31) + next;
+  const int upper_row = row + (axis == 0 ? 0 : axis == 1 ? 1 : 5), upper_column = column + (axis == 0);
+  const uint2 lower = joined->equal[row], upper = joined->equal[upper_row];
+  const uint32_t at_lower = column == 32 ? lower.y : lower.x >> column & 1;
+  const uint32_t at_upper = upper_column == 32 ? upper.y : upper.x >> upper_column & 1;
+  const int edge = 4 * axis, point = pmb_edge_point(edge, at_lower | at_upper << pmb_edge_upper(edge));
+  if (point >= 8) {
+    return id;
+  }
+  const int r = point ? upper_row : row, x = point ? upper_column : column;
+  return x == 32 ? joined->next_sample[r] : joined->sample_first[r] + (ID)__popc(joined->sample_mask[r] << (31 - x));
+}
+
+/* Makes and stores the ids of the listed triangles. A lane makes an id in each step, so that a warp stores a run of them; three
+ * steps are 32 triangles. */
+template <class ID, bool JOINED>
+static __device__ __forceinline__ void write_ids(triangle_scratch<ID> *scratch, int listed, ID *d_out)
+{
+  const int lane = threadIdx.x & 31, LIMIT = JOINED ? JOINED_LISTED : LISTED;
+  int n = 3 * listed;
+#if ALIGN_IDS
+  const int skip = (int)((uintptr_t)d_out / sizeof(ID)) & (ALIGN_IDS - 1);
+  const uint32_t p = (uint32_t)(lane + 96 - skip), t = p * 171u >> 9, k = p - 3 * t; /* t = p / 3 */
+  const uint32_t *list0 = scratch->triangles + ((int)t - 32), *list1 = list0 + (k ? 11 : 10), *list2 = list0 + (k == 2 ? 22 : 21);
+  n += skip;
+#else
+  const int skip = 0;
+  const uint32_t t = lane * 43u >> 7, k = lane - 3 * t; /* t = lane / 3 */
+  const uint32_t *list0 = scratch->triangles + t, *list1 = list0 + (k ? 11 : 10), *list2 = list0 + (k == 2 ? 22 : 21);
+#endif
+  const uint32_t shift0 = 2 + 8 * k, shift1 = k ? shift0 - 8 : shift0 + 16, shift2 = k == 2 ? 2 : shift0 + 8;
+  ID *to = d_out + (lane - skip);
 #pragma unroll
-  for (int i = 0; i < 3; ++i) {
-    const int point = equal ? pmb_edge_point(edges[mirrored && i ? 3 - i : i], equal) : PMB_CELL_EDGES + 8;
-    if (point < 8) {
-      const int column = x + (point & 1), row = r + (point >> 2) * 5 + (point >> 1 & 1);
-      ids[i] = column == 32 ? joined->next_sample[row]
-                            : joined->sample_first[row] + (ID)__popc(joined->sample_mask[row] << (31 - column));
+  for (int i = 0; i < 3 * LIMIT + (ALIGN_IDS ? 31 : 0); i += 96) {
+    if (i >= n) {
+      break;
+    }
+    const uint32_t entry[3] = { list0[i / 3], list1[i / 3], list2[i / 3] };
+    const uint32_t slot[3] = { slot_of(entry[0], shift0), slot_of(entry[1], shift1), slot_of(entry[2], shift2) };
+    ID id[3];
+#pragma unroll
+    for (int j = 0; j < 3; ++j) {
+      id[j] = id_at(scratch, slot[j], entry[j]);
+      if (JOINED && i + lane + 32 * j >= skip && i + lane + 32 * j < n) {
+        id[j] = join_id(scratch, slot[j] / 8, entry[j], id[j]);
+      }
+    }
+    if (i + 96 <= n && (i || !ALIGN_IDS)) {
+      to[i] = id[0];
+      to[i + 32] = id[1];
+      to[i + 64] = id[2];
+    } else {
+#pragma unroll
+      for (int j = 0; j < 3; ++j) {
+        if (i + lane + 32 * j < n && (i || i + lane + 32 * j >= skip)) {
+          to[i + 32 * j] = id[j];
+        }
+      }
+      if (i || !ALIGN_IDS) {
+        break;
+      }
     }
   }
 }
 
-/* ---- the output ---- */
-
-/* Stores n triangles, whose ids lie in scratch->out from `skip` on, as pieces of 16 bytes; what does not fill a piece one
- * by one. d_out: where the first piece begins. */
-template <class ID>
-static __device__ __forceinline__ void store_staged(triangle_scratch<ID> *scratch, ID *d_out, int skip, int n)
-{
-  const int lane = threadIdx.x & 31, piece = 16 / sizeof(ID), end = skip + 3 * n;
-  const int full_begin = skip ? piece : 0, full_end = max(end & -piece, full_begin);
-#if BULK_STORE
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  __syncwarp();
-  if (lane == 0 && full_begin < full_end) {
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(d_out + full_begin),
-                 "r"((uint32_t)__cvta_generic_to_shared(scratch->out + full_begin)),
-                 "r"((full_end - full_begin) * (int)sizeof(ID))
-                 : "memory");
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-  }
-#else
-  __syncwarp();
-#pragma unroll 1
-  for (int i = full_begin / piece + lane; i < full_end / piece; i += 32) {
-    ((uint4 *)d_out)[i] = ((const uint4 *)scratch->out)[i];
-  }
-#endif
-  const int head = lane < piece, i = head ? lane : full_end + lane - piece;
-  if (lane < 2 * piece && i >= (head ? skip : 0) && i < (head ? min(full_begin, end) : end)) {
-    d_out[i] = scratch->out[i];
-  }
-}
-
-/* Makes the ids of triangles begin to begin + 31 of the list and puts them at `out`; beyond the list's end copies of the
- * last. */
 template <class ID, bool JOINED>
-static __device__ __forceinline__ void make_ids(
-  const triangle_codes *codes, triangle_scratch<ID> *scratch, int at, int mirrored, ID *out)
-{
-  const uint32_t entry = scratch->triangles[at];
-  const uint32_t code = *(const uint32_t *)((const char *)codes->code + (entry >> 17));
-  const char *row_slots = (const char *)scratch->slots + (entry >> 5 & 31) * sizeof(id_slot<ID>);
-  ID ids[3] = { id_at<ID>(row_slots, code & 0x7f8, entry), id_at<ID>(row_slots, code >> 8 & 0x7f8, entry),
-    id_at<ID>(row_slots, code >> 21, entry) };
-  if (JOINED) {
-    join_ids(scratch, entry, mirrored, ids);
-  }
-  out[0] = ids[0];
-  out[1] = ids[1];
-  out[2] = ids[2];
-}
-
-/* Writes the cells of the listed triangles. */
-template <class ID>
-static __device__ __forceinline__ void write_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const pmb_cuda_box &box, const triangle_scratch<ID> *scratch, int listed, int64_t first)
-{
-  for (int n = threadIdx.x & 31; n < listed; n += 32) {
-    const uint32_t entry = scratch->triangles[n];
-    const int r = entry >> 5 & 31;
-    const int64_t i = box.origin[0] + (int)(~entry & 31), j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
-    output.d_cells[first + n] = i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);
-  }
-}
-
-/* Writes the listed triangles. */
-template <class ID, bool JOINED>
-static __device__ __forceinline__ void write_triangles(const pmb_cuda_output &output, const triangle_codes *codes,
-  triangle_scratch<ID> *scratch, int listed, int mirrored, int64_t first)
-{
-  const int lane = threadIdx.x & 31;
-  ID *d_out = (ID *)output.d_triangles + 3 * first;
-  const int skip = (int)((uintptr_t)d_out & 15) / (int)sizeof(ID);
-  ID *out = scratch->out + skip + 3 * lane;
-  wait_for_store();
-  for (int n = lane; n < listed + lane; n += 32, out += 96) {
-    make_ids<ID, JOINED>(codes, scratch, min(n, listed - 1), mirrored, out);
-  }
-  store_staged(scratch, d_out - skip, skip, listed);
-}
-
-template <class ID, bool JOINED>
-static __device__ __forceinline__ void write_list(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const triangle_codes *codes, uint32_t brick, triangle_scratch<ID> *scratch, int listed, int64_t first)
+static __device__ __forceinline__ void write_list(
+  const pmb_cuda_output &output, triangle_scratch<ID> *scratch, int listed, int64_t first)
 {
   __syncwarp();
   if (output.d_triangles) {
-    write_triangles<ID, JOINED>(output, codes, scratch, listed, job.frame.mirrored, first);
-  }
-  if (output.d_cells) {
-    write_cells(job, output, pmb_cuda_box_of(job, brick), scratch, listed, first);
+    write_ids<ID, JOINED>(scratch, listed, (ID *)output.d_triangles + 3 * first);
   }
   __syncwarp();
 }
 
 /* The triangles of a brick's listed cells; returns where the next ones go. */
 template <class ID, bool JOINED>
-static __device__ __forceinline__ int64_t emit_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const triangle_codes *codes, uint32_t brick, triangle_scratch<ID> *scratch, int cells, int64_t first)
+static __device__ __forceinline__ int64_t emit_cells(const pmb_cuda_output &output, const triangle_codes *codes,
+  triangle_scratch<ID> *scratch, int cells, int64_t first)
 {
   int listed = 0;
   for (int begin = 0; begin < cells; begin += 32) {
     const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells);
     if (listed + c.all > (JOINED ? JOINED_LISTED : LISTED)) {
-      write_list<ID, JOINED>(job, output, codes, brick, scratch, listed, first);
+      write_list<ID, JOINED>(output, scratch, listed, first);
       first += listed;
       listed = 0;
     }
     list_triangles<JOINED>(c, scratch->triangles + listed);
     listed += c.all;
   }
-  write_list<ID, JOINED>(job, output, codes, brick, scratch, listed, first);
+  write_list<ID, JOINED>(output, scratch, listed, first);
   return first + listed;
+}
+
+/* Writes the cells of the triangles that emit_cells makes of the same cells. */
+template <class ID, bool JOINED>
+static __device__ __forceinline__ void write_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
+  const triangle_codes *codes, uint32_t brick, triangle_scratch<ID> *scratch, int cells, int64_t first)
+{
+  const pmb_cuda_box box = pmb_cuda_box_of(job, brick);
+  for (int begin = 0; begin < cells; begin += 32) {
+    const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells);
+    const int r = c.cell >> 5 & 31, count = JOINED ? __popc(c.kept) : (int)(c.code >> CODE_COUNT);
+    const int64_t i = box.origin[0] + (int)(~c.cell & 31), j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
+    for (int n = 0; n < count; ++n) {
+      output.d_cells[first + c.below + n] = i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);
+    }
+    first += c.all;
+  }
 }
 
 template <class ID>
 static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const triangle_codes *codes, const row_bricks &rows, const brick_head &head, uint32_t index, uint32_t active,
+  const triangle_codes *codes, const row_bricks &rows, const brick_head &head, uint32_t index, uint32_t last,
   triangle_scratch<ID> *scratch)
 {
   const int lane = threadIdx.x & 31;
   const row_start<ID> start =
-    read_start<ID>(job, rows, head, index, active); /* on its way while cells are looked for */
-  const uint32_t word1 = pmb_cuda_next(head.word, head.column >> rows.r & 1);
+    read_start<ID>(job, rows, head, index, last); /* on its way while cells are looked for */
+  const uint32_t word1 = pmb_cuda_next(head.word, head.column >> lane & 1);
   const int joined = head.exact != PMB_CUDA_PLAIN && job.any_join;
   const ID base = (ID)output.point_base;
   __syncwarp();
   if (lane < PMB_CUDA_ROWS) {
-    scratch->words[lane] = pair_words(head.word, word1);
+    *(uint2 *)((char *)scratch->words + rows.word) = pair_words(head.word, word1);
   }
   __syncwarp();
-  const uint32_t bits = find_cells<ID>(job, head, scratch);
+  const uint32_t bits = find_cells<ID>(job, head, rows, scratch);
   const pmb_cuda_masks masks = row_masks(job, head, rows, word1, start.index);
   int cells, below = sum_below<5>(__popc(bits), &cells);
   const int several = cells > CELLS;
@@ -334,12 +343,12 @@ static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const
     cells = __shfl_sync(UINT32_MAX, below, 16);
     part = lane < 16 ? bits : 0;
   }
-  list_cells(part, rows.first_cell, scratch->cells + below + __popc(part));
+  list_cells(part, rows.first_part, scratch->cells + below + __popc(part));
   if (lane < PMB_CUDA_ROWS) {
     fill_slots<ID>(start, masks, base, lane, scratch);
   }
   if (joined) {
-    wait_for_store();
+    __syncwarp();
     if (lane < PMB_CUDA_ROWS) {
       fill_joined<ID>(job, head, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
     }
@@ -350,14 +359,22 @@ static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const
   }
   for (int left = several;; --left) {
     __syncwarp();
-    first = joined ? emit_cells<ID, true>(job, output, codes, head.brick, scratch, cells, first)
-                   : emit_cells<ID, false>(job, output, codes, head.brick, scratch, cells, first);
+    if (output.d_cells) {
+      __syncwarp();
+      if (joined) {
+        write_cells<ID, true>(job, output, codes, head.brick, scratch, cells, first);
+      } else {
+        write_cells<ID, false>(job, output, codes, head.brick, scratch, cells, first);
+      }
+    }
+    first = joined ? emit_cells<ID, true>(output, codes, scratch, cells, first)
+                   : emit_cells<ID, false>(output, codes, scratch, cells, first);
     if (left == 0) {
       return;
     }
     part = bits ^ part;
     below = sum_below<5>(__popc(part), &cells);
-    list_cells(part, rows.first_cell, scratch->cells + below + __popc(part));
+    list_cells(part, rows.first_part, scratch->cells + below + __popc(part));
   }
 }
 
@@ -388,26 +405,26 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   const uint32_t step = gridDim.x * warps;
   const warp_turns turns = { step, active / step, blockIdx.x * warps + warp, warp * gridDim.x + blockIdx.x };
   const row_bricks rows = row_bricks_of(job);
+  const uint32_t last = __shfl_sync(UINT32_MAX, active - 1, 0);
   uint32_t i = index_at(turns, 0), at = 1;                               /* at: lane that has the next brick */
-  uint32_t bricks = job.d_brick[min(index_at(turns, lane), active - 1)]; /* of 32 turns, a lane each */
-  brick_head next = read_head(job, rows, min(i, active - 1), __shfl_sync(UINT32_MAX, bricks, 0));
+  uint32_t bricks = job.d_brick[min(index_at(turns, lane), last)]; /* of 32 turns, a lane each */
+  brick_head next = read_head(job, rows, min(i, last), __shfl_sync(UINT32_MAX, bricks, 0));
   copy_codes(codes, job.frame.mirrored);
+  /* relative to what is in a register anyway */
+  const int from = __shfl_sync(UINT32_MAX, (int)((const char *)codes - (const char *)scratch), 0);
   __syncthreads();
   for (uint32_t turn = 1; i < active; ++turn, ++at) {
     const brick_head head = next;
     const uint32_t here = i;
     if (at == 32) {
-      bricks = job.d_brick[min(index_at(turns, turn + lane), active - 1)];
+      bricks = job.d_brick[min(index_at(turns, turn + lane), last)];
       at = 0;
     }
     i = index_at(turns, turn);
     /* on its way while this brick is worked on */
-    next = read_head(job, rows, min(i, active - 1), __shfl_sync(UINT32_MAX, bricks, at));
-    emit_brick<ID>(job, output, codes, rows, head, here, active, scratch);
+    next = read_head(job, rows, min(i, last), __shfl_sync(UINT32_MAX, bricks, at));
+    emit_brick<ID>(job, output, (const triangle_codes *)((const char *)scratch + from), rows, head, here, last, scratch);
   }
-#if BULK_STORE
-  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-#endif
 }
 
 static size_t shared_bytes(int warps, size_t scratch)
