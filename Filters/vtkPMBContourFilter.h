@@ -45,7 +45,8 @@
  *
  * @warning
  * Where the input has ghost cells, so has the output: in a run with several pieces each piece asks for one level more
- * than it was asked for, contours all of it, and hands the cells' vtkGhostType on to their triangles.
+ * than it was asked for, contours all of it, and hands the cells' vtkGhostType on to their triangles. The triangles of
+ * all pieces that are no ghosts are those of the whole, with the same points, normals and arrays, to the last bit.
  *
  * @sa
  * vtkContourFilter vtkFlyingEdges3D vtkMarchingCubes vtkSynchronizedTemplates3D vtkSynchronizedTemplates2D

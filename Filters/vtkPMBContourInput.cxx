@@ -5,9 +5,11 @@
 #include "vtkAbstractArray.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
+#include "vtkDataSetAttributes.h"
 #include "vtkImageData.h"
 #include "vtkMatrix3x3.h"
 #include "vtkPointData.h"
+#include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
 #include <cmath>
@@ -111,8 +113,6 @@ vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::st
 
 bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], std::string& error)
 {
-  int extent[6];
-  image->GetExtent(extent);
   const double* origin = image->GetOrigin();
   const double* spacing = image->GetSpacing();
   vtkMatrix3x3* direction = image->GetDirectionMatrix();
@@ -123,7 +123,6 @@ bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], s
     for (int c = 0; c < 3; ++c)
     {
       matrix[4 * r + c] = direction->GetElement(r, c) * spacing[c];
-      matrix[4 * r + 3] += matrix[4 * r + c] * extent[2 * c];
       finite = finite && std::isfinite(matrix[4 * r + c]);
     }
     finite = finite && std::isfinite(matrix[4 * r + 3]);
@@ -145,6 +144,42 @@ bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], s
             "axes.";
   }
   error = text.str();
+  return error.empty();
+}
+
+namespace
+{
+vtkUnsignedCharArray* FindGhostArray(vtkDataSetAttributes* data, vtkIdType n, const char* what, std::string& error)
+{
+  auto* array = vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
+  if (!array || array->GetNumberOfComponents() != 1)
+  {
+    return nullptr;
+  }
+  if (array->GetNumberOfTuples() != n)
+  {
+    std::ostringstream text;
+    text << "The array '" << array->GetName() << "' of the " << what << " has " << array->GetNumberOfTuples()
+         << " tuples, but the image has " << n << " " << what
+         << ": both must be equal; mend the source of the image.";
+    error = text.str();
+    return nullptr;
+  }
+  return array;
+}
+}
+
+bool FindGhosts(vtkImageData* image, Ghosts& ghosts, std::string& error)
+{
+  static_assert(int(HidesPoint) == int(vtkDataSetAttributes::HIDDENPOINT), "as in VTK");
+  static_assert(
+    int(HidesCell) == (vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL), "as in VTK");
+  error.clear();
+  ghosts.Points = FindGhostArray(image->GetPointData(), image->GetNumberOfPoints(), "points", error);
+  if (error.empty())
+  {
+    ghosts.Cells = FindGhostArray(image->GetCellData(), image->GetNumberOfCells(), "cells", error);
+  }
   return error.empty();
 }
 
@@ -173,9 +208,34 @@ bool Binding::Describe(
   {
     this->Volume.dims[axis] = dimensions.Size[axis];
     this->Volume.strides[axis] = stride;
+    this->Volume.first[axis] = dimensions.Extent[2 * axis];
     stride *= dimensions.Size[axis];
   }
-  return MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world, error);
+  return this->DescribeHidden(image, error) &&
+    MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world, error);
+}
+
+bool Binding::DescribeHidden(vtkImageData* image, std::string& error)
+{
+  Ghosts ghosts;
+  this->GhostTime = 0;
+  if (!FindGhosts(image, ghosts, error))
+  {
+    return false;
+  }
+  if (ghosts.Points)
+  {
+    this->Volume.sample_flags = ghosts.Points->GetPointer(0);
+    this->Volume.hidden_sample_bits = HidesPoint;
+    this->GhostTime = ghosts.Points->GetMTime();
+  }
+  if (ghosts.Cells)
+  {
+    this->Volume.cell_flags = ghosts.Cells->GetPointer(0);
+    this->Volume.hidden_cell_bits = HidesCell;
+    this->GhostTime = std::max(this->GhostTime, ghosts.Cells->GetMTime());
+  }
+  return true;
 }
 
 bool Binding::Matches(const Binding& other) const
@@ -183,8 +243,10 @@ bool Binding::Matches(const Binding& other) const
   const pmb_volume& a = this->Volume;
   const pmb_volume& b = other.Volume;
   return this->Array && this->Array == other.Array && this->Samples == other.Samples &&
-    this->ArrayTime == other.ArrayTime && this->ImageTime == other.ImageTime && this->Component == other.Component &&
+    this->ArrayTime == other.ArrayTime && this->ImageTime == other.ImageTime && this->GhostTime == other.GhostTime &&
+    this->Component == other.Component && a.sample_flags == b.sample_flags && a.cell_flags == b.cell_flags &&
     std::equal(a.dims, a.dims + 3, b.dims) && std::equal(a.strides, a.strides + 3, b.strides) &&
+    std::equal(a.first, a.first + 3, b.first) &&
     std::equal(a.index_to_world, a.index_to_world + 12, b.index_to_world);
 }
 

@@ -125,12 +125,22 @@ typedef struct pmb_volume {
   pmb_type type;
   int64_t dims[3];    /* samples along x, y, z; each >= 1. A volume with a dim of 1 has no cell: an empty mesh. */
   int64_t strides[3]; /* in elements of `type`; may be negative or 0; all 0: packed, x fastest */
-  /* Sample index (i,j,k) to world, row-major 3 x 4: world[r] = m[4r]*i + m[4r+1]*j + m[4r+2]*k + m[4r+3].
+  /* Sample index, first + (i,j,k), to world, row-major 3 x 4: world[r] = m[4r]*i + m[4r+1]*j + m[4r+2]*k + m[4r+3].
    * All 0: the identity. Must be finite and have an inverse. */
   double index_to_world[12];
   /* 0, or a number for the samples as they are now, which changes whenever they do (such as a time of modification):
    * contexts that bind the same samples, type, dims, strides and version on one GPU share one copy there and its summary. */
   uint64_t version;
+  /* What is not to be shown (VTK calls it blanking); NULL: there is nothing of the kind. A byte for each sample, and for each
+   * cell (dims - 1 along each axis), packed, x fastest, borrowed as the samples are; what has any of the bits set is
+   * hidden. A cell that is hidden, or touches a hidden sample, gives no triangle, and an edge that only such cells use
+   * gives no point. Gradients leave hidden samples out, and so does the range. `version` stands for these bytes too. */
+  const uint8_t *sample_flags;
+  const uint8_t *cell_flags;
+  uint8_t hidden_sample_bits, hidden_cell_bits;
+  /* Index of the first sample in a larger volume, of which this is a piece: index_to_world is applied to first + (i,j,k), so
+   * that the points of a piece have the bytes of the whole's. Each within +-2^52. */
+  int64_t first[3];
 } pmb_volume;
 
 /* What to extract. */
@@ -159,6 +169,15 @@ typedef struct pmb_attribute {
                   * go through double, so 64-bit integers beyond 2^53 lose their last bits */
 } pmb_attribute;
 
+/* How normals and gradients are estimated from the samples: at both ends of a point's edge, interpolated between them.
+ * Where that gives no direction (a zero, an overflow, or a sample it uses is not finite), or one that is too short to be
+ * made a unit vector, central differences of the finite samples take over for that point. */
+typedef enum pmb_gradient_estimator {
+  PMB_CENTRAL = 0, /* half of above - below; at the border of the volume one-sided */
+  PMB_FORWARD = 1, /* above - here; at the upper border of the volume here - below */
+  PMB_SOBEL = 2    /* 3 x 3 x 3: central differences, averaged across with weights (1 2 1; 2 4 2; 1 2 1) / 16 */
+} pmb_gradient_estimator;
+
 /* Where the mesh goes: arrays of the caller, at least as long as pmb_count said; NULL: not wanted. `n` is
  * sizes.points, `m` is sizes.triangles. Triangles are counter-clockwise seen from lower values, in the world: where
  * index_to_world mirrors, the second and the third id are swapped. */
@@ -178,12 +197,13 @@ typedef struct pmb_mesh {
   int64_t *cells;            /* m: the cell of each triangle, i + (dims[0]-1) * (j + (dims[1]-1) * k) */
   const pmb_attribute *attributes;
   int64_t attribute_count;
+  pmb_gradient_estimator gradient_estimator; /* of normals and gradients */
 } pmb_mesh;
 
 /* What a context knows of its volume and its last calls. */
 typedef struct pmb_info {
   size_t struct_size;
-  double minimum, maximum;   /* over the finite samples of the bound volume; minimum > maximum: there is none */
+  double minimum, maximum;   /* over the finite, visible samples of the volume; minimum > maximum: there is none */
   int64_t bricks;            /* of the bound volume */
   int64_t active_bricks;     /* of the last isovalue counted */
   int64_t nonfinite_bricks;  /* bricks with a NaN or an infinity among their samples or halo */

@@ -54,12 +54,16 @@ typedef struct pmb_cuda_record {
 
 #define PMB_CUDA_PLAIN UINT32_MAX
 
-/* What only bricks with non-finite samples or points on samples need. */
+/* What only bricks with non-finite samples, points on samples or hidden cells need. */
 typedef struct pmb_cuda_exact {
   uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS];
-  uint32_t equal[PMB_CUDA_ROWS], valid[PMB_CUDA_ROWS];
-  uint32_t equal_column, valid_column;
+  uint32_t cells[PMB_BRICK_ROWS]; /* the valid ones */
+  uint32_t equal[PMB_CUDA_ROWS];
+  uint32_t equal_column;
 } pmb_cuda_exact;
+
+/* Flags of a brick, as in pmb_cpu.h. */
+enum { PMB_CUDA_NONFINITE = 1, PMB_CUDA_HIDES_SAMPLES = 2, PMB_CUDA_HIDES_CELLS = 4 };
 
 /* What a count finds; in pinned memory that the device writes to. */
 typedef struct pmb_cuda_totals {
@@ -97,8 +101,10 @@ typedef struct pmb_cuda_job {
   pmb_cuda_divisor by_bricks[2]; /* along x and y */
   uint32_t brick_count;
   void *d_low, *d_high; /* per brick, in the sample's type */
-  uint8_t *d_nonfinite; /* per brick; NULL for integers */
-  int any_nonfinite;
+  uint8_t *d_flags;     /* per brick; NULL for integers of which nothing is hidden */
+  int any_flags;
+  const uint8_t *d_sample_flags, *d_cell_flags; /* as in pmb_volume */
+  uint8_t hidden_sample_bits, hidden_cell_bits;
   int isovalue_count;
   uint32_t stride;       /* bricks from isovalue to isovalue: whole tiles of select */
   uint32_t group_bricks; /* of all copies */
@@ -132,6 +138,7 @@ typedef struct pmb_cuda_output {
   pmb_type id_type;
   int64_t *d_cells;
   int64_t point_room, triangle_room; /* bricks whose output goes beyond write nothing */
+  pmb_gradient_estimator estimator;
 } pmb_cuda_output;
 
 /* Device memory that only grows. */
@@ -155,7 +162,7 @@ typedef struct pmb_cuda_volume {
   int users;         /* calls that need it now */
   uint64_t last_used;
   int64_t bytes;
-  pmb_cuda_buffer samples, summary, nonfinite;
+  pmb_cuda_buffer samples, summary, flags, sample_flags, cell_flags;
   double minimum, maximum;
   int64_t nonfinite_bricks;
 } pmb_cuda_volume;
@@ -389,11 +396,15 @@ static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
 
 /* The launchers: they only enqueue, on cuda->compute. */
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
+pmb_status pmb_cuda_hide(pmb_cuda *cuda); /* after summarize, where something is hidden */
 pmb_status pmb_cuda_enqueue_range(pmb_cuda *cuda);
 pmb_status pmb_cuda_take_range(pmb_cuda *cuda); /* waits for it; sets the context's range */
 pmb_status pmb_cuda_select(pmb_cuda *cuda);     /* nothing, if classify does it */
 pmb_status pmb_cuda_classify(pmb_cuda *cuda);   /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
+/* pmb_cuda_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
+int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
+pmb_status pmb_cuda_general_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);

@@ -42,6 +42,7 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
   out->id_type = mesh->id_type;
   out->point_room = n;
   out->triangle_room = m;
+  out->estimator = mesh->gradient_estimator;
   const struct {
     int wanted;
     pmb_cuda_buffer *buffer;
@@ -208,7 +209,7 @@ static pmb_status emit_counted(
   const double end = crew->fraction_end, share = mesh->attribute_count > 0 ? 0.5 : 1;
   pmb_status status = pmb_cuda_make_output(cuda, mesh, &group->base, out);
   if (status == PMB_OK && (out->d_points || out->d_normals || out->d_gradients || out->d_parameter)) {
-    status = pmb_cuda_vertices(cuda, out);
+    status = pmb_cuda_needs_general(cuda, out) ? pmb_cuda_general_vertices(cuda, out) : pmb_cuda_vertices(cuda, out);
   }
   if (status == PMB_OK) {
     PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));

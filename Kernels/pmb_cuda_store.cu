@@ -113,7 +113,8 @@ static int64_t free_buffer(int device, uint32_t generation, pmb_cuda_buffer *buf
 
 static void free_volume_buffers(pmb_cuda_volume *volume)
 {
-  pmb_cuda_buffer *buffers[] = { &volume->samples, &volume->summary, &volume->nonfinite };
+  pmb_cuda_buffer *buffers[] = { &volume->samples, &volume->summary, &volume->flags, &volume->sample_flags,
+    &volume->cell_flags };
   for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
     held[volume->device] -= free_buffer(volume->device, volume->generation, buffers[i]);
   }
@@ -263,6 +264,8 @@ static int is_same(const pmb_cuda_volume *v, const pmb_cuda *cuda)
   const pmb_volume *a = &v->key, *b = &cuda->context->volume;
   return a->version != 0 && a->version == b->version && a->samples == b->samples && a->type == b->type &&
     memcmp(a->dims, b->dims, sizeof(a->dims)) == 0 && memcmp(a->strides, b->strides, sizeof(a->strides)) == 0 &&
+    a->sample_flags == b->sample_flags && a->cell_flags == b->cell_flags &&
+    a->hidden_sample_bits == b->hidden_sample_bits && a->hidden_cell_bits == b->hidden_cell_bits &&
     v->device == cuda->device && v->generation == cuda->generation;
 }
 
@@ -335,7 +338,8 @@ static pmb_status bring(pmb_cuda *cuda, pmb_cuda_volume *volume)
   const pmb_status status = pmb_cuda_bring_volume(cuda, volume);
   pthread_mutex_lock(&lock);
   /* They were counted as the context's own until here. */
-  volume->bytes = (int64_t)(volume->samples.capacity + volume->summary.capacity + volume->nonfinite.capacity);
+  volume->bytes = (int64_t)(volume->samples.capacity + volume->summary.capacity + volume->flags.capacity +
+    volume->sample_flags.capacity + volume->cell_flags.capacity);
   cuda->device_bytes -= volume->bytes;
   if (status == PMB_OK) {
     volume->state = PMB_CUDA_THERE;

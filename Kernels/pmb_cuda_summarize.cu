@@ -348,7 +348,7 @@ static __device__ __forceinline__ void store_layer(
     odd |= next_odd;
   }
   reduce_lanes(lanes, &low, &high);
-  if (job.d_nonfinite) {
+  if (job.d_flags) {
     const uint32_t group = lanes == 32 ? UINT32_MAX : ((1u << lanes) - 1) << lane / lanes * lanes;
     odd = (__ballot_sync(UINT32_MAX, odd) & group) != 0;
     if (__any_sync(UINT32_MAX, odd)) {
@@ -360,8 +360,8 @@ static __device__ __forceinline__ void store_layer(
     const int64_t brick = x + (int64_t)job.bricks[0] * (p.brick_y + (int64_t)job.bricks[1] * layer);
     ((T *)job.d_low)[brick] = low;
     ((T *)job.d_high)[brick] = high;
-    if (job.d_nonfinite) {
-      job.d_nonfinite[brick] = (uint8_t)odd;
+    if (job.d_flags) {
+      job.d_flags[brick] = (uint8_t)odd;
     }
   }
 }
@@ -454,14 +454,14 @@ static __device__ __forceinline__ void thread_range(const pmb_cuda_job &job, T *
     for (int i = 0; i < PER; ++i) {
       *low = l.value[i] < *low ? l.value[i] : *low;
       *high = h.value[i] > *high ? h.value[i] : *high;
-      *nonfinite += job.d_nonfinite && job.d_nonfinite[v * PER + i];
+      *nonfinite += job.d_flags && (job.d_flags[v * PER + i] & PMB_CUDA_NONFINITE);
     }
   }
   const uint32_t b = whole * PER + thread;
   if (b < job.brick_count) {
     *low = d_low[b] < *low ? d_low[b] : *low;
     *high = d_high[b] > *high ? d_high[b] : *high;
-    *nonfinite += job.d_nonfinite && job.d_nonfinite[b];
+    *nonfinite += job.d_flags && (job.d_flags[b] & PMB_CUDA_NONFINITE);
   }
 }
 

@@ -65,11 +65,7 @@ static __device__ __forceinline__ uint32_t find_cells(
   }
   if (head.exact != PMB_CUDA_PLAIN) {
     __syncwarp();
-    const pmb_cuda_exact *exact = job.d_exact + head.exact;
-    const int r = rows.first_part >> 5 & 31;
-    const uint32_t valid = exact->valid[r] & exact->valid[r + 1] & exact->valid[r + 5] & exact->valid[r + 6];
-    const uint32_t column = exact->valid_column >> r;
-    cells &= valid & pmb_cuda_next(valid, column & column >> 1 & column >> 5 & column >> 6 & 1);
+    cells &= job.d_exact[head.exact].cells[(threadIdx.x & 31) >> 1];
   }
   /* rotated to the left by 31 - x, corner i of four is at bits 2 + i and 18 + i, see case_offset */
   *(uint4 *)((char *)scratch->corners + (rows.places >> 16)) =

@@ -35,11 +35,12 @@ static pmb_context *cpu_new(void)
 typedef struct pair {
   pmb_context *cpu, *gpu;
   int64_t triangles; /* compared so far */
+  pmb_gradient_estimator estimator;
 } pair;
 
 static pair pair_new(void)
 {
-  return (pair){ cpu_new(), gpu_new(0), 0 };
+  return (pair){ cpu_new(), gpu_new(0), 0, PMB_CENTRAL };
 }
 
 static void pair_free(pair *p)
@@ -71,8 +72,10 @@ static void extract_both(
   pair *p, const double *isovalues, int64_t count, int remove_degenerate, pmb_type real_type, pmb_type id_type)
 {
   test_mesh a, b;
-  CHECK_STATUS(p->cpu, mesh_extract(p->cpu, isovalues, count, remove_degenerate, real_type, id_type, &a), PMB_OK);
-  CHECK_STATUS(p->gpu, mesh_extract(p->gpu, isovalues, count, remove_degenerate, real_type, id_type, &b), PMB_OK);
+  CHECK_STATUS(p->cpu,
+    mesh_extract_by(p->cpu, p->estimator, isovalues, count, remove_degenerate, real_type, id_type, &a), PMB_OK);
+  CHECK_STATUS(p->gpu,
+    mesh_extract_by(p->gpu, p->estimator, isovalues, count, remove_degenerate, real_type, id_type, &b), PMB_OK);
   if (CHECK(a.sizes.points == b.sizes.points && a.sizes.triangles == b.sizes.triangles,
         "%lld points, %lld triangles on the CPU, %lld and %lld on the GPU; isovalue %.17g, remove_degenerate %d",
         (long long)a.sizes.points, (long long)a.sizes.triangles, (long long)b.sizes.points,
@@ -131,6 +134,7 @@ static void fuzz(void)
     const int64_t most = n % 3 ? 40 : 140;
     volume_random(&v, rng_int(&rng, 1, most), rng_int(&rng, 1, 40), rng_int(&rng, 1, 40), &rng);
     bind_both(&p, &v);
+    p.estimator = (pmb_gradient_estimator)rng_int(&rng, PMB_CENTRAL, PMB_SOBEL);
     extract_all(&p, &v, 1 + n % 7 / 5, &rng);
     volume_free(&v);
   }
@@ -164,6 +168,32 @@ static void large(void)
     extract_all(&p, &v, 1, &rng);
     volume_free(&v);
   }
+  pair_free(&p);
+}
+
+/* Hidden samples and cells, few and many, of all types; several isovalues; a volume that is bound again with other flags. */
+static void hidden(void)
+{
+  pair p = pair_new();
+  test_rng rng = { 23 };
+  for (int n = 0; n < (is_short() ? 10 : 120); n++) {
+    test_volume v;
+    volume_make(&v, (pmb_type)(1 + n % 10), rng_int(&rng, 1, 140), rng_int(&rng, 1, 30), rng_int(&rng, 1, 30),
+      n % 4 ? LAYOUT_PACKED : (int)rng_int(&rng, 0, LAYOUTS - 1));
+    volume_fill(&v, (int)rng_int(&rng, 0, DATA_KINDS - 1), &rng);
+    volume_hide(&v, n % 3 ? (int)rng_int(&rng, 2, 3000) : 0, n % 3 != 1 ? (int)rng_int(&rng, 2, 3000) : 0, &rng);
+    if (n % 5 == 0) volume_sprinkle(&v, 300, &rng);
+    volume_world(&v, n % WORLDS, &rng);
+    v.view.version = 5;
+    test_about("%d: %s", n, type_name(v.view.type));
+    bind_both(&p, &v);
+    extract_all(&p, &v, 1 + n % 4, &rng);
+    v.view.sample_flags = NULL;
+    bind_both(&p, &v);
+    extract_all(&p, &v, 1, &rng);
+    volume_free(&v);
+  }
+  CHECK(p.triangles > (is_short() ? 1000 : 100000), "only %lld triangles compared", (long long)p.triangles);
   pair_free(&p);
 }
 
@@ -581,6 +611,7 @@ TEST_MAIN(
   CASE(says_what_it_is)
   CASE(too_long)
   CASE(without_a_gpu)
+  CASE(hidden)
   CASE(large)
   CASE(transfers)
   CASE(many_bricks)
