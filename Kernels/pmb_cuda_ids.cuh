@@ -9,8 +9,8 @@
 enum {
   BLOCKS = 2,                   /* of a multiprocessor */
   MAX_WARPS = 16,               /* of a block; fewer where shared memory is small */
-  CELLS = 8 * 32,               /* listed at once: of all rows, or of the lower or the upper half of them */
-  LISTED = 336,                 /* triangles that are listed at once */
+  MAX_CELLS = 8 * 32,           /* listed at once: of all rows, or of the lower or the upper half of them */
+  LISTED = 352,                 /* triangles that are listed at once */
   JOINED_LISTED = LISTED - 176, /* in bricks with joined points */
   CASES = 16 * 17,              /* places of cases in the table of codes, see case_place */
   CASE_ROWS = 19,               /* rows of 25 up to the last that has cells */
@@ -48,7 +48,7 @@ template <class ID> struct triangle_scratch {
     uint32_t triangles[LISTED];      /* what is before and behind may be taken for an entry, in vain */
   };
   id_slot<ID> slots[SLOTS];
-  uint32_t cells[CELLS];
+  uint32_t cells[MAX_CELLS];
 };
 
 /* What only bricks with joined points need, at the end of `triangles`. */
@@ -135,27 +135,34 @@ static __device__ __forceinline__ void copy_codes(triangle_codes *codes, int mir
 
 /* ---- the table of ids ---- */
 
-/* What a warp reads of a brick before it works on it. A lane's row may lie in a brick above, whose word of the map is
- * `map`. */
+/* What a warp reads of a brick before it works on it: a word of its record for each lane, the rows' first, see
+ * head_column; and the word of the map for the brick of the lane's row, which may be one above. */
 typedef struct brick_head {
-  uint32_t brick, word, column, exact;
+  uint32_t word, brick;
   uint2 map;
 } brick_head;
 
 /* What does not change for a lane. It has a row of 25, in a brick relative to the warp's, and half a row of cells. */
 typedef struct row_bricks {
-  uint32_t brick;      /* the row's brick, relative */
-  uint32_t row;        /* its row there */
-  uint32_t first_part; /* entry of the half row's first cell */
-  uint32_t places;     /* in bytes, in `words`: of the half row's words; above 16 bits, in `corners` */
-  uint32_t word;       /* place of the row in `words`, in bytes */
-  uint32_t zero;
+  uint32_t brick;         /* the row's brick, relative */
+  uint32_t below;         /* the lanes below, as bits */
+  uint32_t first_part;    /* entry of the half row's first cell */
+  uint32_t places;        /* in bytes, in `words`: of the half row's words; above 16 bits, in `corners` */
+  uint32_t word;          /* place of the row in `words`, in bytes */
+  const uint32_t *d_brick; /* of the job */
+  const char *d_first;    /* in the first record: points before the row */
 } row_bricks;
 
-/* A value that the compiler takes for unknown, else it saves registers by making it anew for every brick and cell. */
+/* A value that the compiler takes for unknown and different in each lane. Else it saves registers by making it anew for
+ * every brick and cell, and waits for what is loaded from the same place for all lanes, to put it into a uniform register. */
 static __device__ __forceinline__ uint32_t keep(uint32_t value)
 {
   return __shfl_sync(UINT32_MAX, value, threadIdx.x & 31);
+}
+
+template <class T> static __device__ __forceinline__ const T *keep_pointer(const T *pointer)
+{
+  return (const T *)(uintptr_t)__shfl_sync(UINT32_MAX, (unsigned long long)(uintptr_t)pointer, threadIdx.x & 31);
 }
 
 static __device__ __forceinline__ row_bricks row_bricks_of(const pmb_cuda_job &job)
@@ -163,16 +170,15 @@ static __device__ __forceinline__ row_bricks row_bricks_of(const pmb_cuda_job &j
   row_bricks rows;
   const uint32_t lane = threadIdx.x & 31, r = min(lane, (uint32_t)PMB_CUDA_ROWS - 1), y = r % 5, z = r / 5;
   const uint32_t cell_y = lane >> 1 & 3, cell_z = lane >> 3, half = lane & 1, cell_row = cell_z * 5 + cell_y;
-  const uint32_t part = cell_row * ROW_STEP + 31 - 16 * half;
   const uint32_t words = (cell_z * WORD_LAYER + cell_y) * (uint32_t)sizeof(uint2) + half * (uint32_t)sizeof(uint32_t);
   const uint32_t corners = (cell_row * 2 + 1 - half) * (uint32_t)sizeof(uint4);
-  const uint32_t kept = keep(part | ((z & 3) * 4 + (y & 3)) << 28);
-  rows.row = kept >> 28;
   rows.brick = keep(job.bricks[0] * ((y >> 2) + job.bricks[1] * (z >> 2)));
-  rows.first_part = kept & 0x0fffffff;
+  rows.first_part = keep(cell_row * ROW_STEP + 31 - 16 * half);
   rows.places = keep(words | corners << 16);
+  rows.below = keep((1u << lane) - 1);
   rows.word = keep((z * WORD_LAYER + y) * (uint32_t)sizeof(uint2));
-  rows.zero = kept >> 27 & 1;
+  rows.d_brick = keep_pointer(job.d_brick);
+  rows.d_first = keep_pointer((const char *)(job.d_records->first + (z & 3) * 4 + (y & 3)));
   return rows;
 }
 
@@ -187,20 +193,42 @@ static __device__ __forceinline__ brick_head read_head(
   const pmb_cuda_job &job, const row_bricks &rows, uint32_t index, uint32_t brick)
 {
   brick_head head;
-  const pmb_cuda_record *record = job.d_records + index;
-  head.brick = brick;
-  head.word = record->word[min(threadIdx.x & 31, PMB_CUDA_ROWS - 1)];
-  head.column = record->column;
-  head.exact = record->exact;
-  head.map = job.d_map[brick_at(job, brick, rows.brick) >> 5];
+  head.brick = brick_at(job, brick, rows.brick);
+  head.word = ((const uint32_t *)(job.d_records + index))[threadIdx.x & 31];
+  head.map = job.d_map[head.brick >> 5];
   return head;
+}
+
+enum {
+  LANE_COLUMN = offsetof(pmb_cuda_record, column) / sizeof(uint32_t),
+  LANE_EXACT = offsetof(pmb_cuda_record, exact) / sizeof(uint32_t)
+};
+
+static_assert(LANE_COLUMN < 32 && LANE_EXACT < 32 && sizeof(pmb_cuda_record) >= 32 * sizeof(uint32_t) &&
+    offsetof(pmb_cuda_record, word) == 0,
+  "a lane reads a word of a record");
+
+/* The record's `column`, and whether it has an exact one. */
+static __device__ __forceinline__ uint32_t head_column(const brick_head &head)
+{
+  return __shfl_sync(UINT32_MAX, head.word, LANE_COLUMN);
+}
+
+static __device__ __forceinline__ int head_is_exact(const brick_head &head)
+{
+  return __any_sync(UINT32_MAX, (threadIdx.x & 31) == LANE_EXACT && head.word != PMB_CUDA_PLAIN);
+}
+
+static __device__ __forceinline__ const pmb_cuda_exact *head_exact(const pmb_cuda_job &job, const brick_head &head)
+{
+  return job.d_exact + __shfl_sync(UINT32_MAX, head.word, LANE_EXACT);
 }
 
 /* First ids of a lane's row. */
 template <class ID> struct row_start {
   uint32_t index, first, next_first;
   ID before, next_before;           /* points before the bricks */
-  int64_t triangles, triangles_end; /* before the warp's brick, and with its own */
+  int64_t triangles;                /* before the warp's brick */
 };
 
 template <class ID>
@@ -209,34 +237,33 @@ static __device__ __forceinline__ row_start<ID> read_start(
 {
   row_start<ID> start;
   /* indices of active bricks, or else some index; the next brick along x follows, if both are active */
-  const uint32_t place = brick_at(job, head.brick, rows.brick) & 31;
+  const uint32_t place = head.brick & 31;
   const uint32_t before = head.map.y + __popc(head.map.x & ~(UINT32_MAX << place));
   const uint32_t next = min(before + (head.map.x >> place & 1), last);
   start.index = min(before, last);
-  start.first = job.d_records[start.index].first[rows.row];
-  start.next_first = job.d_records[next].first[rows.row];
+  start.first = *(const uint32_t *)(rows.d_first + start.index * (uint64_t)sizeof(pmb_cuda_record));
+  start.next_first = *(const uint32_t *)(rows.d_first + next * (uint64_t)sizeof(pmb_cuda_record));
   start.before = (ID)job.d_before[start.index].points;
   start.next_before = (ID)job.d_before[next].points;
-  /* lane by lane, though all have the same: in uniform registers they would be waited for too early */
-  start.triangles = job.d_before[index + rows.zero].triangles;
-  start.triangles_end = job.d_before[index + 1 + rows.zero].triangles;
+  start.triangles = job.d_before[index].triangles;
   return start;
 }
 
 /* Masks of the row's points by kind. What a plain brick's cells use of a row above it follows from its own words. */
 static __device__ __forceinline__ pmb_cuda_masks row_masks(
-  const pmb_cuda_job &job, const brick_head &head, const row_bricks &rows, uint32_t word1, uint32_t index)
+  const pmb_cuda_job &job, const brick_head &head, int exact, uint32_t word1, uint32_t index)
 {
   pmb_cuda_masks masks;
   masks.kind[PMB_EDGE_X] = head.word ^ word1;
   masks.kind[PMB_EDGE_Y] = head.word ^ __shfl_down_sync(UINT32_MAX, head.word, 1);
   masks.kind[PMB_EDGE_Z] = head.word ^ __shfl_down_sync(UINT32_MAX, head.word, 5);
   masks.kind[PMB_SAMPLE] = 0;
-  if (head.exact != PMB_CUDA_PLAIN) {
+  if (exact) {
     __syncwarp(); /* a branch, not predicates: rare */
-    const uint32_t exact = job.d_records[index].exact;
-    for (int kind = 0; kind < PMB_KINDS && exact != PMB_CUDA_PLAIN; ++kind) {
-      masks.kind[kind] = job.d_exact[exact].mask[kind][rows.row];
+    const uint32_t r = min(threadIdx.x & 31, (uint32_t)PMB_CUDA_ROWS - 1), row = (r / 5 & 3) * 4 + (r % 5 & 3);
+    const uint32_t row_exact = job.d_records[index].exact;
+    for (int kind = 0; kind < PMB_KINDS && row_exact != PMB_CUDA_PLAIN; ++kind) {
+      masks.kind[kind] = job.d_exact[row_exact].mask[kind][row];
     }
   }
   return masks;
@@ -263,10 +290,9 @@ static __device__ __forceinline__ void fill_slots(
 
 /* What only bricks with joined points need: equal bits and the ids of the sample points. */
 template <class ID>
-static __device__ __forceinline__ void fill_joined(const pmb_cuda_job &job, const brick_head &head,
+static __device__ __forceinline__ void fill_joined(const pmb_cuda_exact *exact,
   const row_start<ID> &start, uint32_t mask, ID base, int r, triangle_scratch<ID> *scratch)
 {
-  const pmb_cuda_exact *exact = job.d_exact + head.exact;
   joined_scratch<ID> *joined = joined_of(scratch);
   joined->equal[r] = make_uint2(exact->equal[r], exact->equal_column >> r & 1);
   joined->sample_mask[r] = mask;

@@ -7,18 +7,13 @@
  * instruction takes it without masking. */
 #include "pmb_cuda_ids.cuh"
 
-#ifndef ALIGN_IDS
-#define ALIGN_IDS 0
-#endif
-
 /* ---- cells ---- */
 
-/* Sum over the lanes below of a value of so many bits; all: over all lanes. By votes, because shuffles take the pipe of
+/* Sum over the lanes `below` (as bits) of a value of so many bits; all: over all lanes. By votes, because shuffles take the pipe of
  * shared memory. */
-template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t value, int *all)
+template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t value, uint32_t below, int *all)
 {
-  const uint32_t below = (1u << (threadIdx.x & 31)) - 1;
-  int sum = 0;
+  int sum = 0, total = 0;
 #pragma unroll
   for (int bit = 0; bit < BITS; ++bit) {
     uint32_t mask = 1u << bit;
@@ -28,8 +23,9 @@ template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t val
 #endif
     const uint32_t vote = __ballot_sync(UINT32_MAX, (value & mask) != 0);
     sum += __popc(vote & below) << bit;
+    total += __popc(vote) << bit;
   }
-  *all = __shfl_sync(UINT32_MAX, sum + (int)value, 31);
+  *all = total;
   return sum;
 }
 
@@ -48,24 +44,25 @@ static __device__ __forceinline__ uint32_t rotate_left(uint32_t word, uint32_t b
 /* The cells of half a row that may have triangles, as bits; keeps their corners. Two lanes share a row. */
 template <class ID>
 static __device__ __forceinline__ uint32_t find_cells(
-  const pmb_cuda_job &job, const brick_head &head, const row_bricks &rows, triangle_scratch<ID> *scratch)
+  const pmb_cuda_job &job, const brick_head &head, uint32_t column, int exact, const row_bricks &rows,
+  triangle_scratch<ID> *scratch)
 {
   const uint32_t *words = (const uint32_t *)((const char *)scratch->words + (rows.places & 0xffff));
   const uint32_t a = words[0], b = words[2], c = words[2 * WORD_LAYER], d = words[2 * WORD_LAYER + 2];
   const uint32_t any = a | b | c | d, all = a & b & c & d;
   uint32_t cells = UINT32_MAX;
-  if (head.column >> PMB_CUDA_ROWS) {
+  if (column >> PMB_CUDA_ROWS) {
     __syncwarp();
-    const uint32_t borders = head.column >> PMB_CUDA_ROWS; /* see pmb_cuda_borders */
+    const uint32_t borders = column >> PMB_CUDA_ROWS; /* see pmb_cuda_borders */
     const int row = (threadIdx.x & 31) >> 1;
     const int in_y = borders & 2 ? job.last_cells[1] : PMB_BRICK_Y,
               in_z = borders & 4 ? job.last_cells[2] : PMB_BRICK_Z;
     cells = borders & 1 ? pmb_cuda_low_bits(job.last_cells[0]) : cells;
     cells = (row & 3) < in_y && row >> 2 < in_z ? cells : 0;
   }
-  if (head.exact != PMB_CUDA_PLAIN) {
+  if (exact) {
     __syncwarp();
-    cells &= job.d_exact[head.exact].cells[(threadIdx.x & 31) >> 1];
+    cells &= head_exact(job, head)->cells[(threadIdx.x & 31) >> 1];
   }
   /* rotated to the left by 31 - x, corner i of four is at bits 2 + i and 18 + i, see case_offset */
   *(uint4 *)((char *)scratch->corners + (rows.places >> 16)) =
@@ -74,12 +71,16 @@ static __device__ __forceinline__ uint32_t find_cells(
 }
 
 /* Lists the cells of half a row; end: behind the place of its last. */
-static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first_part, uint32_t *end)
+static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first_part, uint32_t *begin, uint32_t *end)
 {
-  for (; cells; --end) {
-    const int x = 31 - __clz((int)cells);
-    end[-1] = first_part - (uint32_t)x;
-    cells ^= 1u << x;
+  while (cells) { /* from both sides, which meet in one place or go past each other */
+    const uint32_t rest = cells & (cells - 1);
+    const int high = 31 - __clz((int)cells), low = 31 - __clz((int)(cells ^ rest));
+    end[-1] = first_part - (uint32_t)high;
+    begin[0] = first_part - (uint32_t)low;
+    cells = rest & ~(1u << high);
+    --end;
+    ++begin;
   }
 }
 
@@ -137,7 +138,7 @@ typedef struct lane_cell {
 
 template <class ID, bool JOINED>
 static __device__ __forceinline__ lane_cell read_cell(
-  const triangle_codes *codes, triangle_scratch<ID> *scratch, int at, int cells)
+  const triangle_codes *codes, triangle_scratch<ID> *scratch, int at, int cells, uint32_t below)
 {
   lane_cell c;
   c.cell = scratch->cells[min(at, cells - 1)];
@@ -152,7 +153,7 @@ static __device__ __forceinline__ lane_cell read_cell(
     c.kept = kept_triangles<ID>(scratch, c.cell, offset / sizeof(uint32_t), count);
     count = __popc(c.kept);
   }
-  c.below = sum_below<3>(count, &c.all);
+  c.below = sum_below<3>(count, below, &c.all);
   return c;
 }
 
@@ -214,54 +215,52 @@ static __device__ __forceinline__ ID join_id(triangle_scratch<ID> *scratch, uint
   return x == 32 ? joined->next_sample[r] : joined->sample_first[r] + (ID)__popc(joined->sample_mask[r] << (31 - x));
 }
 
-/* Makes and stores the ids of the listed triangles. A lane makes an id in each step, so that a warp stores a run of them; three
- * steps are 32 triangles. */
+/* Where a lane finds the ids that it makes, in steps of a warp's 32: entry of the list and which slot of it. */
+typedef struct id_places {
+  const uint32_t *list;
+  uint32_t shift;
+} id_places;
+
+template <class ID, bool JOINED>
+static __device__ __forceinline__ ID make_id(triangle_scratch<ID> *scratch, const id_places &places, int at)
+{
+  const uint32_t entry = places.list[at], slot = slot_of(entry, places.shift);
+  const ID id = id_at(scratch, slot, entry);
+  return JOINED ? join_id(scratch, slot / 8, entry, id) : id;
+}
+
+/* Makes and stores the ids of the listed triangles. A lane makes an id in each step, so that a warp stores a run of them;
+ * three steps are 32 triangles. */
 template <class ID, bool JOINED>
 static __device__ __forceinline__ void write_ids(triangle_scratch<ID> *scratch, int listed, ID *d_out)
 {
-  const int lane = threadIdx.x & 31, LIMIT = JOINED ? JOINED_LISTED : LISTED;
-  int n = 3 * listed;
-#if ALIGN_IDS
-  const int skip = (int)((uintptr_t)d_out / sizeof(ID)) & (ALIGN_IDS - 1);
-  const uint32_t p = (uint32_t)(lane + 96 - skip), t = p * 171u >> 9, k = p - 3 * t; /* t = p / 3 */
-  const uint32_t *list0 = scratch->triangles + ((int)t - 32), *list1 = list0 + (k ? 11 : 10), *list2 = list0 + (k == 2 ? 22 : 21);
-  n += skip;
-#else
-  const int skip = 0;
+  enum { LIMIT = 3 * (JOINED ? JOINED_LISTED : LISTED), STEPS = 3 * 32 };
+  const int lane = threadIdx.x & 31, n = 3 * listed;
   const uint32_t t = lane * 43u >> 7, k = lane - 3 * t; /* t = lane / 3 */
-  const uint32_t *list0 = scratch->triangles + t, *list1 = list0 + (k ? 11 : 10), *list2 = list0 + (k == 2 ? 22 : 21);
-#endif
-  const uint32_t shift0 = 2 + 8 * k, shift1 = k ? shift0 - 8 : shift0 + 16, shift2 = k == 2 ? 2 : shift0 + 8;
-  ID *to = d_out + (lane - skip);
+  const uint32_t *list = scratch->triangles + t;
+  const id_places places[3] = { { list, 2 + 8 * k }, { list + (k ? 11 : 10), k ? 8 * k - 6 : 18 },
+    { list + (k == 2 ? 22 : 21), k == 2 ? 2 : 8 * k + 10 } };
+  ID *to = d_out + lane;
 #pragma unroll
-  for (int i = 0; i < 3 * LIMIT + (ALIGN_IDS ? 31 : 0); i += 96) {
-    if (i >= n) {
+  for (int i = 0; i < LIMIT; i += STEPS) {
+    if (n < i + STEPS) {
       break;
     }
-    const uint32_t entry[3] = { list0[i / 3], list1[i / 3], list2[i / 3] };
-    const uint32_t slot[3] = { slot_of(entry[0], shift0), slot_of(entry[1], shift1), slot_of(entry[2], shift2) };
     ID id[3];
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      id[j] = id_at(scratch, slot[j], entry[j]);
-      if (JOINED && i + lane + 32 * j >= skip && i + lane + 32 * j < n) {
-        id[j] = join_id(scratch, slot[j] / 8, entry[j], id[j]);
-      }
+      id[j] = make_id<ID, JOINED>(scratch, places[j], i / 3);
     }
-    if (i + 96 <= n && (i || !ALIGN_IDS)) {
-      to[i] = id[0];
-      to[i + 32] = id[1];
-      to[i + 64] = id[2];
-    } else {
 #pragma unroll
-      for (int j = 0; j < 3; ++j) {
-        if (i + lane + 32 * j < n && (i || i + lane + 32 * j >= skip)) {
-          to[i + 32 * j] = id[j];
-        }
-      }
-      if (i || !ALIGN_IDS) {
-        break;
-      }
+    for (int j = 0; j < 3; ++j) {
+      to[i + 32 * j] = id[j];
+    }
+  }
+  const int done = (int)((uint32_t)n * 683u >> 16), rest = n - STEPS * done; /* done = n / STEPS */
+#pragma unroll
+  for (int j = 0; j < 3; ++j) {
+    if (lane + 32 * j < rest) {
+      to[STEPS * done + 32 * j] = make_id<ID, JOINED>(scratch, places[j], 32 * done);
     }
   }
 }
@@ -271,7 +270,7 @@ static __device__ __forceinline__ void write_list(
   const pmb_cuda_output &output, triangle_scratch<ID> *scratch, int listed, int64_t first)
 {
   __syncwarp();
-  if (output.d_triangles) {
+  if (!__any_sync(UINT32_MAX, first + listed > output.triangle_room)) {
     write_ids<ID, JOINED>(scratch, listed, (ID *)output.d_triangles + 3 * first);
   }
   __syncwarp();
@@ -280,11 +279,11 @@ static __device__ __forceinline__ void write_list(
 /* The triangles of a brick's listed cells; returns where the next ones go. */
 template <class ID, bool JOINED>
 static __device__ __forceinline__ int64_t emit_cells(const pmb_cuda_output &output, const triangle_codes *codes,
-  triangle_scratch<ID> *scratch, int cells, int64_t first)
+  triangle_scratch<ID> *scratch, int cells, uint32_t below, int64_t first)
 {
   int listed = 0;
   for (int begin = 0; begin < cells; begin += 32) {
-    const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells);
+    const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
     if (listed + c.all > (JOINED ? JOINED_LISTED : LISTED)) {
       write_list<ID, JOINED>(output, scratch, listed, first);
       first += listed;
@@ -299,22 +298,24 @@ static __device__ __forceinline__ int64_t emit_cells(const pmb_cuda_output &outp
 
 /* Writes the cells of the triangles that emit_cells makes of the same cells. */
 template <class ID, bool JOINED>
-static __device__ __forceinline__ void write_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const triangle_codes *codes, uint32_t brick, triangle_scratch<ID> *scratch, int cells, int64_t first)
+static __device__ __forceinline__ int64_t write_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
+  const triangle_codes *codes, uint32_t brick, triangle_scratch<ID> *scratch, int cells, uint32_t below,
+  int64_t first)
 {
   const pmb_cuda_box box = pmb_cuda_box_of(job, brick);
   for (int begin = 0; begin < cells; begin += 32) {
-    const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells);
+    const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
     const int r = c.cell >> 5 & 31, count = JOINED ? __popc(c.kept) : (int)(c.code >> CODE_COUNT);
     const int64_t i = box.origin[0] + (int)(~c.cell & 31), j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
-    for (int n = 0; n < count; ++n) {
+    for (int n = 0; n < count && first + c.all <= output.triangle_room; ++n) {
       output.d_cells[first + c.below + n] = i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);
     }
     first += c.all;
   }
+  return first;
 }
 
-template <class ID>
+template <class ID, bool OF_CELLS>
 static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const pmb_cuda_output &output,
   const triangle_codes *codes, const row_bricks &rows, const brick_head &head, uint32_t index, uint32_t last,
   triangle_scratch<ID> *scratch)
@@ -322,55 +323,52 @@ static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const
   const int lane = threadIdx.x & 31;
   const row_start<ID> start =
     read_start<ID>(job, rows, head, index, last); /* on its way while cells are looked for */
-  const uint32_t word1 = pmb_cuda_next(head.word, head.column >> lane & 1);
-  const int joined = head.exact != PMB_CUDA_PLAIN && job.any_join;
+  const uint32_t column = head_column(head), word1 = pmb_cuda_next(head.word, column >> lane & 1);
+  const int exact = head_is_exact(head);
   const ID base = (ID)output.point_base;
   __syncwarp();
   if (lane < PMB_CUDA_ROWS) {
     *(uint2 *)((char *)scratch->words + rows.word) = pair_words(head.word, word1);
   }
   __syncwarp();
-  const uint32_t bits = find_cells<ID>(job, head, rows, scratch);
-  const pmb_cuda_masks masks = row_masks(job, head, rows, word1, start.index);
-  int cells, below = sum_below<5>(__popc(bits), &cells);
-  const int several = cells > CELLS;
+  const uint32_t bits = find_cells<ID>(job, head, column, exact, rows, scratch);
+  const pmb_cuda_masks masks = row_masks(job, head, exact, word1, start.index);
+  int cells, below = sum_below<5>(__popc(bits), rows.below, &cells);
+  const int several = cells > MAX_CELLS;
   uint32_t part = bits;
   if (several) { /* the lower half of the rows first */
     cells = __shfl_sync(UINT32_MAX, below, 16);
     part = lane < 16 ? bits : 0;
   }
-  list_cells(part, rows.first_part, scratch->cells + below + __popc(part));
-  if (lane < PMB_CUDA_ROWS) {
+  list_cells(part, rows.first_part, scratch->cells + below, scratch->cells + below + __popc(part));
+  if (!OF_CELLS && lane < PMB_CUDA_ROWS) {
     fill_slots<ID>(start, masks, base, lane, scratch);
   }
-  if (joined) {
-    __syncwarp();
-    if (lane < PMB_CUDA_ROWS) {
-      fill_joined<ID>(job, head, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
+  int joined = 0;
+  if (exact) {
+    joined = job.any_join;
+    const pmb_cuda_exact *d_exact = head_exact(job, head);
+    if (joined && lane < PMB_CUDA_ROWS) {
+      fill_joined<ID>(d_exact, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
     }
   }
+  const uint32_t brick = __shfl_sync(UINT32_MAX, head.brick, 0); /* lane 0 has a row of the warp's */
   int64_t first = start.triangles;
-  if (__any_sync(UINT32_MAX, start.triangles_end > output.triangle_room)) {
-    return;
-  }
   for (int left = several;; --left) {
     __syncwarp();
-    if (output.d_cells) {
-      __syncwarp();
-      if (joined) {
-        write_cells<ID, true>(job, output, codes, head.brick, scratch, cells, first);
-      } else {
-        write_cells<ID, false>(job, output, codes, head.brick, scratch, cells, first);
-      }
+    if (OF_CELLS) {
+      first = joined ? write_cells<ID, true>(job, output, codes, brick, scratch, cells, rows.below, first)
+                     : write_cells<ID, false>(job, output, codes, brick, scratch, cells, rows.below, first);
+    } else {
+      first = joined ? emit_cells<ID, true>(output, codes, scratch, cells, rows.below, first)
+                     : emit_cells<ID, false>(output, codes, scratch, cells, rows.below, first);
     }
-    first = joined ? emit_cells<ID, true>(output, codes, scratch, cells, first)
-                   : emit_cells<ID, false>(output, codes, scratch, cells, first);
     if (left == 0) {
       return;
     }
     part = bits ^ part;
-    below = sum_below<5>(__popc(part), &cells);
-    list_cells(part, rows.first_part, scratch->cells + below + __popc(part));
+    below = sum_below<5>(__popc(part), rows.below, &cells);
+    list_cells(part, rows.first_part, scratch->cells + below, scratch->cells + below + __popc(part));
   }
 }
 
@@ -385,7 +383,8 @@ static __device__ __forceinline__ uint32_t index_at(const warp_turns &turns, uin
   return turn * turns.step + (turn < turns.full ? turns.first : turns.last_first);
 }
 
-template <class ID>
+/* Writes the ids of the triangles' points, or the cells of the triangles. */
+template <class ID, bool OF_CELLS>
 static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   triangles_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output)
 {
@@ -393,33 +392,31 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   triangle_codes *codes = (triangle_codes *)shared_memory;
   /* a shuffle, so that the compiler knows that all lanes have the same: no branch below then needs a check */
   const uint32_t warp = __shfl_sync(UINT32_MAX, threadIdx.x >> 5, 0), warps = blockDim.x >> 5;
-  const uint32_t lane = threadIdx.x & 31, active = min(job.d_counters->active, job.record_capacity);
+  const uint32_t active = min(job.d_counters->active, job.record_capacity);
   triangle_scratch<ID> *scratch = (triangle_scratch<ID> *)(codes + 1) + warp;
   if (active == 0) {
     return;
   }
-  const uint32_t step = gridDim.x * warps;
+  const uint32_t step = gridDim.x * warps, last = __shfl_sync(UINT32_MAX, active - 1, 0);
   const warp_turns turns = { step, active / step, blockIdx.x * warps + warp, warp * gridDim.x + blockIdx.x };
   const row_bricks rows = row_bricks_of(job);
-  const uint32_t last = __shfl_sync(UINT32_MAX, active - 1, 0);
-  uint32_t i = index_at(turns, 0), at = 1;                               /* at: lane that has the next brick */
-  uint32_t bricks = job.d_brick[min(index_at(turns, lane), last)]; /* of 32 turns, a lane each */
-  brick_head next = read_head(job, rows, min(i, last), __shfl_sync(UINT32_MAX, bricks, 0));
+  uint32_t i = index_at(turns, 0), then = index_at(turns, 1);
+  uint32_t brick = rows.d_brick[min(then, last)];
+  brick_head next = read_head(job, rows, min(i, last), rows.d_brick[min(i, last)]);
   copy_codes(codes, job.frame.mirrored);
   /* relative to what is in a register anyway */
   const int from = __shfl_sync(UINT32_MAX, (int)((const char *)codes - (const char *)scratch), 0);
+  codes = (triangle_codes *)((char *)scratch + from);
   __syncthreads();
-  for (uint32_t turn = 1; i < active; ++turn, ++at) {
+  for (uint32_t turn = 2; i < active; ++turn) {
     const brick_head head = next;
     const uint32_t here = i;
-    if (at == 32) {
-      bricks = job.d_brick[min(index_at(turns, turn + lane), last)];
-      at = 0;
-    }
-    i = index_at(turns, turn);
-    /* on its way while this brick is worked on */
-    next = read_head(job, rows, min(i, last), __shfl_sync(UINT32_MAX, bricks, at));
-    emit_brick<ID>(job, output, (const triangle_codes *)((const char *)scratch + from), rows, head, here, last, scratch);
+    i = then;
+    then = index_at(turns, turn);
+    /* on their way while this brick is worked on */
+    next = read_head(job, rows, min(i, last), brick);
+    brick = rows.d_brick[min(then, last)];
+    emit_brick<ID, OF_CELLS>(job, output, codes, rows, head, here, last, scratch);
   }
 }
 
@@ -429,19 +426,19 @@ static size_t shared_bytes(int warps, size_t scratch)
 }
 
 /* As many warps as fit, in blocks as large as they may be, because each block has the codes. */
-template <class ID> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_output *output)
+template <class ID, bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
   const size_t scratch = sizeof(triangle_scratch<ID>);
   int best_blocks = 0, best_warps = 0, most = 0;
   PMB_CUDA_TRY(cuda->context, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda->device));
   PMB_CUDA_TRY(
-    cuda->context, cudaFuncSetAttribute(triangles_kernel<ID>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+    cuda->context, cudaFuncSetAttribute(triangles_kernel<ID, OF_CELLS>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
   for (int warps = MAX_WARPS; warps > 0 && best_blocks * best_warps < BLOCKS * MAX_WARPS; warps -= 4) {
     int blocks = 0;
     if (shared_bytes(warps, scratch) <= (size_t)most) {
       PMB_CUDA_TRY(cuda->context,
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-          &blocks, triangles_kernel<ID>, 32 * warps, shared_bytes(warps, scratch)));
+          &blocks, triangles_kernel<ID, OF_CELLS>, 32 * warps, shared_bytes(warps, scratch)));
     }
     if (blocks * warps > best_blocks * best_warps) {
       best_blocks = blocks;
@@ -449,12 +446,19 @@ template <class ID> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_outp
     }
   }
   return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch(cuda, triangles_kernel<ID>, cuda->processors * best_blocks, 32 * best_warps,
+    pmb_cuda_launch(cuda, triangles_kernel<ID, OF_CELLS>, cuda->processors * best_blocks, 32 * best_warps,
       shared_bytes(best_warps, scratch), cuda->job, *output),
     "launch of triangles");
 }
 
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
-  return output->id_type == PMB_INT64 ? launch<int64_t>(cuda, output) : launch<int32_t>(cuda, output);
+  if (output->d_triangles) {
+    const pmb_status status =
+      output->id_type == PMB_INT64 ? launch<int64_t, false>(cuda, output) : launch<int32_t, false>(cuda, output);
+    if (status != PMB_OK) {
+      return status;
+    }
+  }
+  return output->d_cells ? launch<int32_t, true>(cuda, output) : PMB_OK;
 }
