@@ -7,14 +7,14 @@
 #include "pmb_cuda.cuh"
 
 enum {
-  BLOCKS = 2,                   /* of a multiprocessor */
-  MAX_WARPS = 16,               /* of a block; fewer where shared memory is small */
-  MAX_CELLS = 8 * 32,           /* listed at once: of all rows, or of the lower or the upper half of them */
-  LISTED = 352,                 /* triangles that are listed at once */
-  JOINED_LISTED = LISTED - 176, /* in bricks with joined points */
-  CASES = 16 * 17,              /* places of cases in the table of codes, see case_place */
-  CASE_ROWS = 19,               /* rows of 25 up to the last that has cells */
-  WORD_LAYER = 20,              /* places of words from one z to the next: least bank conflicts */
+  BLOCKS = 2,                           /* of a multiprocessor */
+  MAX_WARPS = 16,                       /* of a block; fewer where shared memory is small */
+  MAX_CELLS = 8 * 32,                   /* listed at once: of all rows, or of the lower or the upper half of them */
+  LISTED = 352,                         /* triangles that are listed at once */
+  JOINED_LISTED = LISTED - 176,         /* in bricks with joined points */
+  CASES = 16 * 17,                      /* places of cases in the table of codes, see case_place */
+  CASE_ROWS = 19,                       /* rows of 25 up to the last that has cells */
+  WORD_LAYER = 20,                      /* places of words from one z to the next: least bank conflicts */
   ROW_STEP = 1 << 5 | 1 << 13 | 1 << 21 /* from row to row in an entry, see triangle_scratch */
 };
 
@@ -103,6 +103,34 @@ static constexpr uint32_t edge_slot(int edge, int last_column)
   return (uint32_t)(run + (corner >> 2) * 5 + (corner >> 1 & 1));
 }
 
+/* Where the edge of a slot is: its axis, the row of its lower end, and whether that is a column beyond the cell's. */
+typedef struct edge_place {
+  int axis, row, next;
+} edge_place;
+
+static __device__ __forceinline__ edge_place edge_of_slot(int slot)
+{
+  if (slot >= SLOT_Z1) {
+    return { 2, slot - SLOT_Z1, 1 };
+  }
+  if (slot >= SLOT_Y) {
+    return { 1, slot - SLOT_Y, 0 };
+  }
+  if (slot >= SLOT_Z1_LAST) {
+    return { 2, slot - SLOT_Z1_LAST, 1 };
+  }
+  if (slot >= SLOT_Y1_LAST) {
+    return { 1, slot - SLOT_Y1_LAST, 1 };
+  }
+  if (slot >= SLOT_Z) {
+    return { 2, slot - SLOT_Z, 0 };
+  }
+  if (slot >= SLOT_Y1) {
+    return { 1, slot - SLOT_Y1, 1 };
+  }
+  return { 0, slot - SLOT_X, 0 };
+}
+
 #pragma nv_diag_suppress 20091 /* the tables of cases are the device's; here only the compiler reads them */
 
 static constexpr triangle_codes make_codes(int mirrored)
@@ -144,13 +172,12 @@ typedef struct brick_head {
 
 /* What does not change for a lane. It has a row of 25, in a brick relative to the warp's, and half a row of cells. */
 typedef struct row_bricks {
-  uint32_t brick;         /* the row's brick, relative */
-  uint32_t below;         /* the lanes below, as bits */
-  uint32_t first_part;    /* entry of the half row's first cell */
-  uint32_t places;        /* in bytes, in `words`: of the half row's words; above 16 bits, in `corners` */
-  uint32_t word;          /* place of the row in `words`, in bytes */
-  const uint32_t *d_brick; /* of the job */
-  const char *d_first;    /* in the first record: points before the row */
+  uint32_t brick;      /* the row's brick, relative */
+  uint32_t below;      /* the lanes below, as bits */
+  uint32_t first_part; /* entry of the half row's first cell */
+  uint32_t places;     /* in bytes, in `words`: of the half row's words; above 16 bits, in `corners` */
+  uint32_t word;       /* place of the row in `words`, in bytes */
+  uint64_t first;      /* address in the first record: points before the row */
 } row_bricks;
 
 /* A value that the compiler takes for unknown and different in each lane. Else it saves registers by making it anew for
@@ -158,11 +185,6 @@ typedef struct row_bricks {
 static __device__ __forceinline__ uint32_t keep(uint32_t value)
 {
   return __shfl_sync(UINT32_MAX, value, threadIdx.x & 31);
-}
-
-template <class T> static __device__ __forceinline__ const T *keep_pointer(const T *pointer)
-{
-  return (const T *)(uintptr_t)__shfl_sync(UINT32_MAX, (unsigned long long)(uintptr_t)pointer, threadIdx.x & 31);
 }
 
 static __device__ __forceinline__ row_bricks row_bricks_of(const pmb_cuda_job &job)
@@ -177,8 +199,8 @@ static __device__ __forceinline__ row_bricks row_bricks_of(const pmb_cuda_job &j
   rows.places = keep(words | corners << 16);
   rows.below = keep((1u << lane) - 1);
   rows.word = keep((z * WORD_LAYER + y) * (uint32_t)sizeof(uint2));
-  rows.d_brick = keep_pointer(job.d_brick);
-  rows.d_first = keep_pointer((const char *)(job.d_records->first + (z & 3) * 4 + (y & 3)));
+  rows.first =
+    __shfl_sync(UINT32_MAX, (unsigned long long)(uintptr_t)(job.d_records->first + (z & 3) * 4 + (y & 3)), (int)lane);
   return rows;
 }
 
@@ -227,9 +249,15 @@ static __device__ __forceinline__ const pmb_cuda_exact *head_exact(const pmb_cud
 /* First ids of a lane's row. */
 template <class ID> struct row_start {
   uint32_t index, first, next_first;
-  ID before, next_before;           /* points before the bricks */
-  int64_t triangles;                /* before the warp's brick */
+  ID before, next_before; /* points before the bricks */
+  int64_t triangles;      /* before the warp's brick */
 };
+
+/* Of a record, the points before the lane's row. */
+static __device__ __forceinline__ uint32_t read_first(const row_bricks &rows, uint32_t index)
+{
+  return __ldg((const uint32_t *)(uintptr_t)(rows.first + index * (uint64_t)sizeof(pmb_cuda_record)));
+}
 
 template <class ID>
 static __device__ __forceinline__ row_start<ID> read_start(
@@ -241,8 +269,8 @@ static __device__ __forceinline__ row_start<ID> read_start(
   const uint32_t before = head.map.y + __popc(head.map.x & ~(UINT32_MAX << place));
   const uint32_t next = min(before + (head.map.x >> place & 1), last);
   start.index = min(before, last);
-  start.first = *(const uint32_t *)(rows.d_first + start.index * (uint64_t)sizeof(pmb_cuda_record));
-  start.next_first = *(const uint32_t *)(rows.d_first + next * (uint64_t)sizeof(pmb_cuda_record));
+  start.first = read_first(rows, start.index);
+  start.next_first = read_first(rows, next);
   start.before = (ID)job.d_before[start.index].points;
   start.next_before = (ID)job.d_before[next].points;
   start.triangles = job.d_before[index].triangles;
@@ -290,8 +318,8 @@ static __device__ __forceinline__ void fill_slots(
 
 /* What only bricks with joined points need: equal bits and the ids of the sample points. */
 template <class ID>
-static __device__ __forceinline__ void fill_joined(const pmb_cuda_exact *exact,
-  const row_start<ID> &start, uint32_t mask, ID base, int r, triangle_scratch<ID> *scratch)
+static __device__ __forceinline__ void fill_joined(const pmb_cuda_exact *exact, const row_start<ID> &start,
+  uint32_t mask, ID base, int r, triangle_scratch<ID> *scratch)
 {
   joined_scratch<ID> *joined = joined_of(scratch);
   joined->equal[r] = make_uint2(exact->equal[r], exact->equal_column >> r & 1);

@@ -43,9 +43,8 @@ static __device__ __forceinline__ uint32_t rotate_left(uint32_t word, uint32_t b
 
 /* The cells of half a row that may have triangles, as bits; keeps their corners. Two lanes share a row. */
 template <class ID>
-static __device__ __forceinline__ uint32_t find_cells(
-  const pmb_cuda_job &job, const brick_head &head, uint32_t column, int exact, const row_bricks &rows,
-  triangle_scratch<ID> *scratch)
+static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, const brick_head &head,
+  uint32_t column, int exact, const row_bricks &rows, triangle_scratch<ID> *scratch)
 {
   const uint32_t *words = (const uint32_t *)((const char *)scratch->words + (rows.places & 0xffff));
   const uint32_t a = words[0], b = words[2], c = words[2 * WORD_LAYER], d = words[2 * WORD_LAYER + 2];
@@ -192,27 +191,20 @@ template <class ID>
 static __device__ __forceinline__ ID join_id(triangle_scratch<ID> *scratch, uint32_t slot, uint32_t entry, ID id)
 {
   const joined_scratch<ID> *joined = joined_of(scratch);
-  const int last = slot < SLOT_Y && slot >= SLOT_Y1_LAST;
-  const int axis = slot < SLOT_Y1 ? 0 : slot >= SLOT_Z1 ? 2 : slot >= SLOT_Y ? 1 : slot >= SLOT_Z1_LAST ? 2 : slot >= SLOT_Y1_LAST || slot < SLOT_Z ? 1 : 2;
-  const int next = last || slot >= SLOT_Z1 || (slot >= SLOT_Y1 && slot < SLOT_Z);
-  const int row = (int)slot - (slot < SLOT_Y1 ? SLOT_X
-      : slot < SLOT_Z                         ? SLOT_Y1
-      : slot < SLOT_Y1_LAST                   ? SLOT_Z
-      : slot < SLOT_Z1_LAST                   ? SLOT_Y1_LAST
-      : slot < SLOT_Y                         ? SLOT_Z1_LAST
-      : slot < SLOT_Z1                        ? SLOT_Y
-                                              : SLOT_Z1);
-  const int column = (int)(~entry & 31) + next;
-  const int upper_row = row + (axis == 0 ? 0 : axis == 1 ? 1 : 5), upper_column = column + (axis == 0);
-  const uint2 lower = joined->equal[row], upper = joined->equal[upper_row];
+  const edge_place edge = edge_of_slot((int)slot);
+  const int column = (int)(~entry & 31) + edge.next, upper_column = column + (edge.axis == 0);
+  const int upper_row = edge.row + (edge.axis == 0 ? 0 : edge.axis == 1 ? 1 : 5);
+  const uint2 lower = joined->equal[edge.row], upper = joined->equal[upper_row];
   const uint32_t at_lower = column == 32 ? lower.y : lower.x >> column & 1;
   const uint32_t at_upper = upper_column == 32 ? upper.y : upper.x >> upper_column & 1;
-  const int edge = 4 * axis, point = pmb_edge_point(edge, at_lower | at_upper << pmb_edge_upper(edge));
+  const int number = 4 * edge.axis; /* the axis' edge at corner 0 */
+  const int point = pmb_edge_point(number, at_lower | at_upper << pmb_edge_upper(number));
   if (point >= 8) {
     return id;
   }
-  const int r = point ? upper_row : row, x = point ? upper_column : column;
-  return x == 32 ? joined->next_sample[r] : joined->sample_first[r] + (ID)__popc(joined->sample_mask[r] << (31 - x));
+  const int row = point ? upper_row : edge.row, x = point ? upper_column : column;
+  return x == 32 ? joined->next_sample[row]
+                 : joined->sample_first[row] + (ID)__popc(joined->sample_mask[row] << (31 - x));
 }
 
 /* Where a lane finds the ids that it makes, in steps of a warp's 32: entry of the list and which slot of it. */
@@ -401,8 +393,8 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   const warp_turns turns = { step, active / step, blockIdx.x * warps + warp, warp * gridDim.x + blockIdx.x };
   const row_bricks rows = row_bricks_of(job);
   uint32_t i = index_at(turns, 0), then = index_at(turns, 1);
-  uint32_t brick = rows.d_brick[min(then, last)];
-  brick_head next = read_head(job, rows, min(i, last), rows.d_brick[min(i, last)]);
+  uint32_t brick = job.d_brick[min(then, last)];
+  brick_head next = read_head(job, rows, min(i, last), job.d_brick[min(i, last)]);
   copy_codes(codes, job.frame.mirrored);
   /* relative to what is in a register anyway */
   const int from = __shfl_sync(UINT32_MAX, (int)((const char *)codes - (const char *)scratch), 0);
@@ -415,7 +407,7 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
     then = index_at(turns, turn);
     /* on their way while this brick is worked on */
     next = read_head(job, rows, min(i, last), brick);
-    brick = rows.d_brick[min(then, last)];
+    brick = job.d_brick[min(then, last)];
     emit_brick<ID, OF_CELLS>(job, output, codes, rows, head, here, last, scratch);
   }
 }
@@ -431,8 +423,8 @@ template <class ID, bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, cons
   const size_t scratch = sizeof(triangle_scratch<ID>);
   int best_blocks = 0, best_warps = 0, most = 0;
   PMB_CUDA_TRY(cuda->context, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda->device));
-  PMB_CUDA_TRY(
-    cuda->context, cudaFuncSetAttribute(triangles_kernel<ID, OF_CELLS>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  PMB_CUDA_TRY(cuda->context,
+    cudaFuncSetAttribute(triangles_kernel<ID, OF_CELLS>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
   for (int warps = MAX_WARPS; warps > 0 && best_blocks * best_warps < BLOCKS * MAX_WARPS; warps -= 4) {
     int blocks = 0;
     if (shared_bytes(warps, scratch) <= (size_t)most) {
