@@ -35,6 +35,7 @@ enum {
   PMB_CUDA_LAYERS = 8,        /* layers of bricks that a warp walks through in summarize */
   PMB_CUDA_SLOTS = 4,         /* pieces of a transfer that are under way at a time */
   PMB_CUDA_PARTS = 64,        /* likewise, where each host thread handles its own */
+  PMB_CUDA_KEPT = 16,         /* attributes that stay on the device at most */
   PMB_CUDA_HUGE = 2 << 20,    /* bytes of a huge page of the host */
   PMB_CUDA_DEVICES = 64       /* GPUs of a machine, at most */
 };
@@ -167,6 +168,13 @@ typedef struct pmb_cuda_volume {
   int64_t nonfinite_bricks;
 } pmb_cuda_volume;
 
+/* Samples of an attribute that stay on the device between isovalues. */
+typedef struct pmb_cuda_kept {
+  pmb_attribute key;
+  int there; /* they are on the device; otherwise there is room for them */
+  pmb_cuda_buffer samples;
+} pmb_cuda_kept;
+
 /* Pinned slots that the parts of a transfer go through in turn: part n through slot n modulo `slots`. */
 typedef struct pmb_cuda_ring {
   char *memory;              /* NULL: not taken */
@@ -194,6 +202,7 @@ typedef struct pmb_cuda {
   pmb_cuda_buffer counters, map, records, brick, before, exact;
   pmb_cuda_buffer select_status, scan_status;
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
+  pmb_cuda_kept kept[PMB_CUDA_KEPT];
   uint32_t epoch;
   uint32_t record_room; /* active bricks that the arrays have room for */
   int64_t layers_done;  /* bind: layers of bricks summarized so far */
@@ -409,8 +418,13 @@ pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
-pmb_status pmb_cuda_attribute(pmb_cuda *cuda, const pmb_attribute *attribute, int64_t points, const void *d_in,
-  void *d_out, const pmb_cuda_output *output);
+/* Makes room for the attributes: their samples, and the points of the largest. */
+pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh);
+/* Lets go of those that stay, for the sake of another buffer; 0: there are none. */
+int pmb_cuda_let_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
+/* Brings them up, interpolates them and brings them back, one by one. */
+pmb_status pmb_cuda_emit_attributes(
+  pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
 
 #if defined(__CUDACC__)
 
