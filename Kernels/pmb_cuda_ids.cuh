@@ -256,7 +256,12 @@ template <class ID> struct row_start {
 /* Of a record, the points before the lane's row. */
 static __device__ __forceinline__ uint32_t read_first(const row_bricks &rows, uint32_t index)
 {
-  return __ldg((const uint32_t *)(uintptr_t)(rows.first + index * (uint64_t)sizeof(pmb_cuda_record)));
+  const uint64_t address = rows.first + index * (uint64_t)sizeof(pmb_cuda_record);
+#if defined(__CUDA_ARCH__) /* so that the compiler knows what memory that is */
+  return *(const uint32_t *)__cvta_global_to_generic(address);
+#else
+  return *(const uint32_t *)(uintptr_t)address;
+#endif
 }
 
 template <class ID>
