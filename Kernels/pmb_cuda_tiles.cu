@@ -203,6 +203,9 @@ static __device__ __forceinline__ void emit_group(const vertex_setting &setting,
   enum { SIDE = tile_of<T>::SIDE, PAD = tile_of<T>::PAD, WIDTH = tile_of<T>::WIDTH, SLICE = tile_of<T>::SLICE };
   const pmb_cuda_job &job = setting.job;
   const uint3 group = place_of_group(order);
+  if (group.z >= job.bricks[2]) { /* the last layers may be fewer */
+    return;
+  }
   const int x = PMB_BRICK_X * group.x, y = PMB_BRICK_Y * group.y, z = PMB_BRICK_Z * group.z;
   if (threadIdx.x < 32) {
     start_tile(map, x - PAD, y - 1, z - 1, sizeof(T) * tile_of<T>::SAMPLES, tile, arrived);
