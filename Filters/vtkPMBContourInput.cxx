@@ -5,12 +5,15 @@
 #include "vtkAbstractArray.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
+#include "vtkDataSetAttributes.h"
 #include "vtkImageData.h"
 #include "vtkMatrix3x3.h"
 #include "vtkPointData.h"
+#include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -61,7 +64,9 @@ Dimensions::Dimensions(vtkImageData* image)
   bool empty = false;
   for (int axis = 0; axis < 3; ++axis)
   {
-    this->Size[axis] = std::max(0, this->Extent[2 * axis + 1] - this->Extent[2 * axis] + 1);
+    // An extent from one end of the ints to the other is longer than an int: no array can have as many values.
+    const int64_t size = static_cast<int64_t>(this->Extent[2 * axis + 1]) - this->Extent[2 * axis] + 1;
+    this->Size[axis] = static_cast<int>(std::min<int64_t>(std::max<int64_t>(size, 0), VTK_INT_MAX));
     empty = empty || this->Size[axis] == 0;
     this->Thick += this->Size[axis] > 1;
   }
@@ -69,6 +74,20 @@ Dimensions::Dimensions(vtkImageData* image)
   {
     this->Thick = 0;
   }
+}
+
+int64_t Dimensions::CountPoints() const
+{
+  int64_t points = 1;
+  for (int size : this->Size)
+  {
+    if (size > 0 && points > std::numeric_limits<int64_t>::max() / size)
+    {
+      return std::numeric_limits<int64_t>::max();
+    }
+    points *= size;
+  }
+  return points;
 }
 
 vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::string& error)
@@ -80,6 +99,7 @@ vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::st
   }
   const std::string name = Quoted(choice.Array->GetName());
   std::ostringstream text;
+  const int64_t points = Dimensions(image).CountPoints(); // VTK's own number may have overflowed, to 0 for example
   vtkDataArray* array = vtkDataArray::SafeDownCast(choice.Array);
   if (choice.Association != vtkDataObject::FIELD_ASSOCIATION_POINTS)
   {
@@ -94,10 +114,10 @@ vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::st
     text << "The array " << name << " holds no numbers (it is a " << choice.Array->GetClassName()
          << "): choose a numeric point array.";
   }
-  else if (array->GetNumberOfTuples() != image->GetNumberOfPoints())
+  else if (array->GetNumberOfTuples() < points) // more are no harm: nobody reads them
   {
-    text << "The array " << name << " has " << array->GetNumberOfTuples() << " tuples, but the image has "
-         << image->GetNumberOfPoints() << " points: both must be equal; mend the source of the image.";
+    text << "The array " << name << " has " << array->GetNumberOfTuples() << " tuples, but the image has " << points
+         << " points: each needs a value; mend the source of the image.";
   }
   else if (choice.Component < 0 || choice.Component >= array->GetNumberOfComponents())
   {
@@ -111,8 +131,6 @@ vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::st
 
 bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], std::string& error)
 {
-  int extent[6];
-  image->GetExtent(extent);
   const double* origin = image->GetOrigin();
   const double* spacing = image->GetSpacing();
   vtkMatrix3x3* direction = image->GetDirectionMatrix();
@@ -123,7 +141,6 @@ bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], s
     for (int c = 0; c < 3; ++c)
     {
       matrix[4 * r + c] = direction->GetElement(r, c) * spacing[c];
-      matrix[4 * r + 3] += matrix[4 * r + c] * extent[2 * c];
       finite = finite && std::isfinite(matrix[4 * r + c]);
     }
     finite = finite && std::isfinite(matrix[4 * r + 3]);
@@ -145,6 +162,42 @@ bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], s
             "axes.";
   }
   error = text.str();
+  return error.empty();
+}
+
+namespace
+{
+vtkUnsignedCharArray* FindGhostArray(vtkDataSetAttributes* data, vtkIdType n, const char* what, std::string& error)
+{
+  auto* array = vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
+  if (!array || array->GetNumberOfComponents() != 1)
+  {
+    return nullptr;
+  }
+  if (array->GetNumberOfTuples() != n)
+  {
+    std::ostringstream text;
+    text << "The array '" << array->GetName() << "' of the " << what << " has " << array->GetNumberOfTuples()
+         << " tuples, but the image has " << n << " " << what
+         << ": both must be equal; mend the source of the image.";
+    error = text.str();
+    return nullptr;
+  }
+  return array;
+}
+}
+
+bool FindGhosts(vtkImageData* image, Ghosts& ghosts, std::string& error)
+{
+  static_assert(int(HidesPoint) == int(vtkDataSetAttributes::HIDDENPOINT), "as in VTK");
+  static_assert(
+    int(HidesCell) == (vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL), "as in VTK");
+  error.clear();
+  ghosts.Points = FindGhostArray(image->GetPointData(), image->GetNumberOfPoints(), "points", error);
+  if (error.empty())
+  {
+    ghosts.Cells = FindGhostArray(image->GetCellData(), image->GetNumberOfCells(), "cells", error);
+  }
   return error.empty();
 }
 
@@ -173,9 +226,34 @@ bool Binding::Describe(
   {
     this->Volume.dims[axis] = dimensions.Size[axis];
     this->Volume.strides[axis] = stride;
+    this->Volume.first[axis] = dimensions.Extent[2 * axis];
     stride *= dimensions.Size[axis];
   }
-  return MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world, error);
+  return this->DescribeHidden(image, error) &&
+    MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world, error);
+}
+
+bool Binding::DescribeHidden(vtkImageData* image, std::string& error)
+{
+  Ghosts ghosts;
+  this->GhostTime = 0;
+  if (!FindGhosts(image, ghosts, error))
+  {
+    return false;
+  }
+  if (ghosts.Points)
+  {
+    this->Volume.sample_flags = ghosts.Points->GetPointer(0);
+    this->Volume.hidden_sample_bits = HidesPoint;
+    this->GhostTime = ghosts.Points->GetMTime();
+  }
+  if (ghosts.Cells)
+  {
+    this->Volume.cell_flags = ghosts.Cells->GetPointer(0);
+    this->Volume.hidden_cell_bits = HidesCell;
+    this->GhostTime = std::max(this->GhostTime, ghosts.Cells->GetMTime());
+  }
+  return true;
 }
 
 bool Binding::Matches(const Binding& other) const
@@ -183,8 +261,10 @@ bool Binding::Matches(const Binding& other) const
   const pmb_volume& a = this->Volume;
   const pmb_volume& b = other.Volume;
   return this->Array && this->Array == other.Array && this->Samples == other.Samples &&
-    this->ArrayTime == other.ArrayTime && this->ImageTime == other.ImageTime && this->Component == other.Component &&
+    this->ArrayTime == other.ArrayTime && this->ImageTime == other.ImageTime && this->GhostTime == other.GhostTime &&
+    this->Component == other.Component && a.sample_flags == b.sample_flags && a.cell_flags == b.cell_flags &&
     std::equal(a.dims, a.dims + 3, b.dims) && std::equal(a.strides, a.strides + 3, b.strides) &&
+    std::equal(a.first, a.first + 3, b.first) &&
     std::equal(a.index_to_world, a.index_to_world + 12, b.index_to_world);
 }
 

@@ -12,6 +12,7 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkAbstractArray;
+class vtkUnsignedCharArray;
 
 namespace vtkPMBContour
 {
@@ -20,6 +21,7 @@ namespace vtkPMBContour
 struct Dimensions
 {
   explicit Dimensions(vtkImageData* image);
+  int64_t CountPoints() const; // the greatest number for more than that
   int Extent[6];
   int Size[3];
   int Thick;
@@ -37,9 +39,27 @@ struct ArrayChoice
 // The array to contour, checked. Null: `error` says what is wrong, with values, and what to do.
 vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::string& error);
 
-// Sample index (0-based, without the extent's minimum) to world, row-major 3 x 4. With `invertible`, spacing and
+// Sample index (as in the extent, which need not begin with 0) to world, row-major 3 x 4. With `invertible`, spacing and
 // direction must have an inverse. False: `error` says why not.
 bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], std::string& error);
+
+// The image's arrays vtkGhostType: unsigned chars of one component, anything else is an array like others. Null: there is
+// none.
+struct Ghosts
+{
+  vtkUnsignedCharArray* Points = nullptr;
+  vtkUnsignedCharArray* Cells = nullptr;
+};
+
+// The bits of these that hide, as in vtkUniformGrid.
+enum HidingBits
+{
+  HidesPoint = 2,    // vtkDataSetAttributes::HIDDENPOINT
+  HidesCell = 32 | 8 // HIDDENCELL, REFINEDCELL
+};
+
+// False: `error` says which one has the wrong length.
+bool FindGhosts(vtkImageData* image, Ghosts& ghosts, std::string& error);
 
 // A volume as the core is to have it or has it bound, and what it is made from. The array is not kept alive by this,
 // and not looked at again once the volume is bound: two bindings tell by address and time of change alone whether they
@@ -66,19 +86,22 @@ public:
   // Whether the volume's samples are the array's own.
   bool IsInPlace() const { return this->Samples != nullptr; }
 
-  // When they may last have changed.
-  vtkMTimeType GetTime() const { return std::max(this->ArrayTime, this->ImageTime); }
+  // When they, or what of them is hidden, may last have changed.
+  vtkMTimeType GetTime() const { return std::max({ this->ArrayTime, this->ImageTime, this->GhostTime }); }
 
   // Of the copy, if there is one.
   int64_t GetCopyBytes() const;
 
 private:
+  bool DescribeHidden(vtkImageData* image, std::string& error);
+
   pmb_volume Volume = {};
   const void* Samples = nullptr;       // in the array itself, null if a copy is needed
   const vtkDataArray* Array = nullptr; // may be gone
   vtkSmartPointer<vtkDataArray> Copy;
   vtkMTimeType ArrayTime = 0;
   vtkMTimeType ImageTime = 0;
+  vtkMTimeType GhostTime = 0;
   int Component = 0;
 };
 }

@@ -10,11 +10,13 @@
 #include "vtkFloatArray.h"
 #include "vtkIdList.h"
 #include "vtkImageData.h"
+#include "vtkMath.h"
 #include "vtkPMBContourInput.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkSynchronizedTemplates2D.h"
+#include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,14 +26,22 @@ namespace vtkPMBContour
 {
 namespace
 {
-// The samples as doubles on the grid of indices: no origin, spacing, direction, extent or type of number is left for
+// The samples as doubles, hidden ones as NaN, on the grid of indices: no origin, spacing, direction, extent or type of number is left for
 // VTK's filter to mind.
-vtkSmartPointer<vtkImageData> MakeIndexImage(vtkImageData* image, vtkDataArray* contoured, int component)
+vtkSmartPointer<vtkImageData> MakeIndexImage(
+  vtkImageData* image, vtkDataArray* contoured, int component, vtkUnsignedCharArray* ghosts)
 {
   vtkNew<vtkDoubleArray> samples;
   samples->SetName("Samples");
   Allocate(samples, contoured->GetNumberOfTuples());
   samples->CopyComponent(0, contoured, component);
+  for (vtkIdType i = 0; ghosts && i < ghosts->GetNumberOfTuples(); ++i)
+  {
+    if (ghosts->GetValue(i) & HidesPoint)
+    {
+      samples->SetValue(i, vtkMath::Nan()); // then its cells' lines are left out
+    }
+  }
   auto indexImage = vtkSmartPointer<vtkImageData>::New();
   const Dimensions dimensions(image);
   indexImage->SetDimensions(dimensions.Size);
@@ -123,7 +133,13 @@ struct KeptLines
   std::vector<vtkIdType> Cells;
 };
 
-KeptLines KeepFiniteLines(const Dimensions& d, vtkDataArray* samples, vtkPolyData* lines)
+bool CellIsHidden(const Dimensions& d, const int index[3], vtkUnsignedCharArray* ghosts)
+{
+  return ghosts && (ghosts->GetValue(CellId(d, index)) & HidesCell) != 0;
+}
+
+KeptLines KeepValidLines(
+  const Dimensions& d, vtkDataArray* samples, vtkUnsignedCharArray* cellGhosts, vtkPolyData* lines)
 {
   KeptLines kept;
   vtkNew<vtkIdList> ids;
@@ -139,7 +155,7 @@ KeptLines KeepFiniteLines(const Dimensions& d, vtkDataArray* samples, vtkPolyDat
       continue;
     }
     const IndexPosition position(d, middle, /*ofCell=*/true);
-    if (CellIsFinite(d, position.Index, samples))
+    if (CellIsFinite(d, position.Index, samples) && !CellIsHidden(d, position.Index, cellGhosts))
     {
       kept.Ends.push_back(ids->GetId(0));
       kept.Ends.push_back(ids->GetId(1));
@@ -166,8 +182,8 @@ std::vector<vtkIdType> Renumber(KeptLines& kept, vtkIdType oldCount)
   return oldIds;
 }
 
-void AddPoints(
-  const std::vector<vtkIdType>& ids, vtkPolyData* lines, const double matrix[12], bool wide, vtkPolyData* output)
+void AddPoints(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkPolyData* lines, const double matrix[12],
+  bool wide, vtkPolyData* output)
 {
   vtkNew<vtkPoints> points;
   points->SetDataType(wide ? VTK_DOUBLE : VTK_FLOAT);
@@ -176,6 +192,10 @@ void AddPoints(
   {
     double p[3], world[3];
     lines->GetPoint(ids[n], p);
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      p[axis] += d.Extent[2 * axis];
+    }
     for (int r = 0; r < 3; ++r)
     {
       const double* row = matrix + 4 * r;
@@ -239,12 +259,13 @@ bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, c
   const OutputChoice& choice, vtkAlgorithm* owner, vtkPolyData* output, std::string& error)
 {
   double matrix[12];
-  if (!MakeIndexToWorld(image, /*invertible=*/false, matrix, error))
+  Ghosts ghosts;
+  if (!FindGhosts(image, ghosts, error) || !MakeIndexToWorld(image, /*invertible=*/false, matrix, error))
   {
     return false;
   }
   owner->UpdateProgress(0.0);
-  auto indexImage = MakeIndexImage(image, contoured, component);
+  auto indexImage = MakeIndexImage(image, contoured, component, ghosts.Points);
   if (owner->GetAbortExecute())
   {
     return true;
@@ -255,23 +276,20 @@ bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, c
     return true;
   }
   const Dimensions dimensions(image);
-  KeptLines kept = KeepFiniteLines(dimensions, indexImage->GetPointData()->GetScalars(), lines);
+  KeptLines kept = KeepValidLines(dimensions, indexImage->GetPointData()->GetScalars(), ghosts.Cells, lines);
   const std::vector<vtkIdType> ids = Renumber(kept, lines->GetNumberOfPoints());
 
   vtkNew<vtkPointData> passed;
-  if (choice.OtherArrays)
+  OutputChoice own = choice;
+  own.Normals = own.Gradients = false; // lines have none, so the image's arrays of these names may stay
+  for (vtkDataArray* array : SelectPointArrays(own, image, contoured))
   {
-    OutputChoice own = choice;
-    own.Normals = own.Gradients = false; // lines have none, so the image's arrays of these names may stay
-    for (vtkDataArray* array : FindPassedArrays(image, contoured, OwnArrayNames(own, contoured)))
-    {
-      passed->AddArray(array);
-    }
+    passed->AddArray(array);
   }
   vtkNew<vtkCellData> cellArrays;
-  SelectCellArrays(image, choice.OtherArrays, cellArrays);
+  SelectCellArrays(choice, image, cellArrays);
 
-  AddPoints(ids, lines, matrix, WantsDoublePoints(choice.Precision, contoured), output);
+  AddPoints(ids, dimensions, lines, matrix, WantsDoublePoints(choice.Precision, contoured), output);
   AddPointArrays(ids, dimensions, lines, passed, output);
   if (choice.Scalars)
   {

@@ -30,7 +30,8 @@ enum { PMB_EDGE_X = 0, PMB_EDGE_Y = 1, PMB_EDGE_Z = 2, PMB_SAMPLE = 3, PMB_KINDS
 typedef struct pmb_rows {
   uint64_t inside[6][6]; /* sample >= isovalue */
   uint64_t equal[6][6];  /* sample equals the isovalue, and such points are to be joined; else 0 */
-  uint64_t valid[6][6];  /* the sample is in the volume and finite */
+  uint64_t valid[6][6];  /* the sample is in the volume, finite and not hidden */
+  uint64_t hidden[5][5]; /* the cell with this lowest corner is hidden; as inside, but no rows at 4 */
 } pmb_rows;
 
 /* What a brick gives to the mesh. */
@@ -141,7 +142,8 @@ PMB_INLINE void pmb_mark_samples(pmb_content *content, unsigned used, int x, int
 /* The valid cells of row (y - 1, z - 1) of a brick. */
 PMB_INLINE uint64_t pmb_valid_cells(const pmb_rows *rows, int y, int z)
 {
-  return pmb_full_cells(rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
+  return ~rows->hidden[z][y] &
+    pmb_full_cells(rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
 }
 
 /* Marks the sample points that the valid cells of row (y - 1, z - 1) use; returns the triangles of the brick's own. */
@@ -169,7 +171,7 @@ PMB_INLINE int pmb_exact_cells(const pmb_rows *rows, uint64_t valid, int y, int 
   return triangles;
 }
 
-/* Content of any brick, by the full rules: borders, non-finite samples, points on samples. Needs all of `rows`. */
+/* Content of any brick, by the full rules: borders, what is not finite or hidden, points on samples. Needs all of `rows`. */
 PMB_INLINE void pmb_content_exact(const pmb_rows *rows, pmb_content *content)
 {
   uint64_t cells[5][5];

@@ -9,6 +9,7 @@
 #include "pmb_backend.h"
 #include "pmb_cuda.h"
 #include "pmb_frame.h"
+#include "pmb_hidden.h"
 
 static const char NO_ERROR[] = "no error";
 
@@ -210,6 +211,19 @@ static pmb_status check_strides(pmb_context *context, pmb_volume *volume)
   return PMB_OK;
 }
 
+static pmb_status check_first(pmb_context *context, const pmb_volume *volume)
+{
+  const int64_t limit = (int64_t)1 << 52;
+  const int64_t *first = volume->first;
+  for (int a = 0; a < 3; ++a) {
+    if (first[a] > limit || first[a] < -limit) {
+      return pmb_fail(context, PMB_INVALID, "pmb_bind: first is (%lld, %lld, %lld); each must be within +-2^52",
+        (long long)first[0], (long long)first[1], (long long)first[2]);
+    }
+  }
+  return PMB_OK;
+}
+
 static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
 {
   if (!volume) {
@@ -230,7 +244,8 @@ static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
     return pmb_fail(context, PMB_INVALID, "pmb_bind: samples at %p are not aligned to their %zu bytes",
       volume->samples, pmb_type_size(volume->type));
   }
-  return check_dims(context, volume);
+  const pmb_status status = check_first(context, volume);
+  return status == PMB_OK ? check_dims(context, volume) : status;
 }
 
 pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
@@ -255,9 +270,13 @@ pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
       volume->index_to_world[10], volume->index_to_world[3], volume->index_to_world[7], volume->index_to_world[11]);
   }
   if (status == PMB_OK) {
+    memcpy(context->frame.first, volume->first, sizeof(context->frame.first));
     context->crew.fraction_begin = 0;
     context->crew.fraction_end = 1;
     context->crew.highest = 0;
+    status = pmb_hidden_find(context);
+  }
+  if (status == PMB_OK) {
     status = context->backend->bind(context);
   }
   if (status != PMB_OK) {
@@ -457,6 +476,11 @@ static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
     return pmb_fail(context, PMB_TOO_LARGE,
       "pmb_emit: %lld points and %lld triangles do not fit 32-bit ids; use PMB_INT64", (long long)total.points,
       (long long)total.triangles);
+  }
+  if ((unsigned)mesh->gradient_estimator > (unsigned)PMB_SOBEL) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_emit: gradient_estimator is %d; it must be PMB_CENTRAL (%d), PMB_FORWARD (%d) or PMB_SOBEL (%d)",
+      (int)mesh->gradient_estimator, (int)PMB_CENTRAL, (int)PMB_FORWARD, (int)PMB_SOBEL);
   }
   return check_attributes(context, mesh);
 }

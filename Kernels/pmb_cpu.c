@@ -80,7 +80,7 @@ static void cpu_unbind(pmb_context *context)
 {
   pmb_cpu *cpu = state_of(context);
   if (cpu) {
-    pmb_buffer *buffers[] = { &cpu->summary, &cpu->nonfinite, &cpu->ranges, &cpu->map, &cpu->counts, &cpu->records,
+    pmb_buffer *buffers[] = { &cpu->summary, &cpu->flags, &cpu->ranges, &cpu->map, &cpu->counts, &cpu->records,
       &cpu->chunks, &cpu->scratch };
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
       pmb_buffer_free(&context->memory, buffers[i]);
@@ -128,12 +128,13 @@ static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, size_t rows)
   context->minimum = INFINITY;
   context->maximum = -INFINITY;
   context->nonfinite_bricks = 0;
+  cpu->any_flags = 0;
   for (size_t i = 0; i < rows; ++i) {
     context->minimum = ranges[i].minimum < context->minimum ? ranges[i].minimum : context->minimum;
     context->maximum = ranges[i].maximum > context->maximum ? ranges[i].maximum : context->maximum;
     context->nonfinite_bricks += ranges[i].nonfinite;
+    cpu->any_flags |= ranges[i].flags;
   }
-  cpu->any_nonfinite = context->nonfinite_bricks > 0;
 }
 
 static pmb_status cpu_bind(pmb_context *context)
@@ -153,7 +154,7 @@ static pmb_status cpu_bind(pmb_context *context)
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
   }
   if (!pmb_buffer_reserve(memory, &cpu->summary, (size_t)cpu->brick_count, 2 * type_size) ||
-    !pmb_buffer_reserve(memory, &cpu->nonfinite, (size_t)cpu->brick_count, 1) ||
+    !pmb_buffer_reserve(memory, &cpu->flags, (size_t)cpu->brick_count, 1) ||
     !pmb_buffer_reserve(memory, &cpu->ranges, (size_t)rows, sizeof(pmb_cpu_range))) {
     return no_memory(context, "the summary (bricks)", cpu->brick_count, 2 * type_size + 1);
   }

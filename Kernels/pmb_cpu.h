@@ -8,6 +8,7 @@
 
 #include "pmb_backend.h"
 #include "pmb_brick.h"
+#include "pmb_hidden.h"
 
 enum {
   /* Bricks per unit of parallel work. */
@@ -25,6 +26,9 @@ enum {
 };
 
 #define PMB_NO_RECORD UINT32_MAX
+
+/* Flags of a brick: samples of it or its halo are not finite, are hidden; cells of it are hidden. */
+enum { PMB_CPU_NONFINITE = 1, PMB_CPU_HIDES_SAMPLES = 2, PMB_CPU_HIDES_CELLS = 4 };
 
 /* An active brick between count and emit. */
 typedef struct pmb_cpu_record {
@@ -49,15 +53,15 @@ typedef struct pmb_cpu {
   const pmb_frame *frame;
   int64_t bricks[3];
   int64_t brick_count;
-  pmb_buffer summary;   /* min and max per brick, in the sample's type */
-  pmb_buffer nonfinite; /* uint8_t per brick */
-  pmb_buffer ranges;    /* per row of bricks: pmb_cpu_range */
-  pmb_buffer map;       /* brick -> record, uint32_t */
-  pmb_buffer counts;    /* per select chunk: int64_t */
+  pmb_buffer summary; /* min and max per brick, in the sample's type */
+  pmb_buffer flags;   /* uint8_t per brick: PMB_CPU_NONFINITE, ... */
+  pmb_buffer ranges;  /* per row of bricks: pmb_cpu_range */
+  pmb_buffer map;     /* brick -> record, uint32_t */
+  pmb_buffer counts;  /* per select chunk: int64_t */
   pmb_buffer records;
   pmb_buffer chunks;  /* per chunk of records: pmb_sizes, after scan those before it */
   pmb_buffer scratch; /* per worker */
-  int any_nonfinite;
+  int any_flags;      /* those of all bricks together */
   int64_t record_count;
 
   const pmb_isovalue *isovalue;
@@ -70,6 +74,7 @@ typedef struct pmb_cpu {
 typedef struct pmb_cpu_range {
   double minimum, maximum;
   int64_t nonfinite;
+  int flags;
 } pmb_cpu_range;
 
 /* What a worker needs for one brick. For volumes handled as float only the first half of `tile` is there. */

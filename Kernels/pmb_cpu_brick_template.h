@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Passes classify and vertices of one brick, for samples handled as PMB_REAL; included by pmb_cpu_loops.c. */
 
+/* Hidden samples of a loaded row become NaN: what follows from them is then left out everywhere. */
+static void PMB_REAL_NAME(hide_samples)(
+  const pmb_cpu *cpu, const box *b, int y, int z, PMB_REAL *row, const row_source *s)
+{
+  const pmb_volume *v = cpu->volume;
+  const int64_t j = clamp(b->origin[1] + y, v->dims[1]), k = clamp(b->origin[2] + z, v->dims[2]);
+  for (int c = s->offset; c < s->offset + s->n; ++c) {
+    row[c] = pmb_hides_sample(v, b->origin[0] - 1 + c, j, k) ? (PMB_REAL)NAN : row[c];
+  }
+}
+
 /* Loads row (y,z) of a brick, -1 <= y,z <= 5, into the tile; columns outside the volume repeat its border. */
 static void PMB_REAL_NAME(load_row)(const pmb_cpu *cpu, const box *b, PMB_REAL *tile, int y, int z)
 {
   const row_source s = source_of(cpu, b, y, z);
   PMB_REAL *row = tile + tile_index(-1, y, z);
   loops_of(cpu)->load(s.samples, cpu->volume->strides[0], s.n, row + s.offset);
+  if (b->hides) {
+    PMB_REAL_NAME(hide_samples)(cpu, b, y, z, row, &s);
+  }
   if (s.offset) {
     row[0] = row[1];
   }
@@ -44,7 +58,7 @@ static int PMB_REAL_NAME(row_bits)(const pmb_cpu *cpu, const box *b, const PMB_R
   return (any & 0x3fffffffeu) != 0;
 }
 
-/* Valid bits of loaded rows from..4; keeps equal bits only for valid samples. */
+/* Valid bits of loaded rows from..4, and hidden cells; keeps equal bits only for valid samples. */
 static void PMB_REAL_NAME(row_valid)(const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, int from, pmb_rows *rows)
 {
   for (int z = from; z <= PMB_BRICK_Z; ++z) {
@@ -56,6 +70,9 @@ static void PMB_REAL_NAME(row_valid)(const pmb_cpu *cpu, const box *b, const PMB
       }
       rows->valid[z + 1][y + 1] = valid;
       rows->equal[z + 1][y + 1] &= valid;
+      if (y < PMB_BRICK_Y && z < PMB_BRICK_Z) {
+        rows->hidden[z + 1][y + 1] = cpu->any_flags & PMB_CPU_HIDES_CELLS ? hidden_cells(cpu, b, y, z) : 0;
+      }
     }
   }
 }
@@ -119,35 +136,122 @@ static inline PMB_REAL PMB_REAL_NAME(border_factor)(int64_t i, int64_t n)
   return i <= 0 || i >= n - 1 ? (PMB_REAL)1 : (PMB_REAL)0.5;
 }
 
-/* Index gradients of the samples of the rows in `wanted`; loads the rows around them that a brick's own do not
- * include. */
+/* Loads the rows beside the `wanted` ones that a brick's own do not include. */
+static void PMB_REAL_NAME(load_beside)(const pmb_cpu *cpu, const box *b, PMB_REAL *tile, uint32_t wanted)
+{
+  for (int i = 0; i < 5; ++i) {
+    if (wanted >> (5 * i) & 1) PMB_REAL_NAME(load_row)(cpu, b, tile, -1, i);
+    if (wanted >> (5 * i + 4) & 1) PMB_REAL_NAME(load_row)(cpu, b, tile, 5, i);
+    if (wanted >> i & 1) PMB_REAL_NAME(load_row)(cpu, b, tile, i, -1);
+    if (wanted >> (20 + i) & 1) PMB_REAL_NAME(load_row)(cpu, b, tile, i, 5);
+  }
+}
+
+/* Likewise all rows around the wanted ones. */
+static void PMB_REAL_NAME(load_around)(const pmb_cpu *cpu, const box *b, PMB_REAL *tile, uint32_t wanted)
+{
+  uint64_t rows = 0; /* bit (z + 1) * 7 + (y + 1) */
+  for (int z = 0; z < 5; ++z) {
+    rows |= (uint64_t)(wanted >> (5 * z) & 31) << (7 * z + 8);
+  }
+  rows |= rows << 1 | rows >> 1;
+  rows |= rows << PMB_TILE_ROWS | rows >> PMB_TILE_ROWS;
+  for (; rows; rows &= rows - 1) {
+    const int bit = pmb_lowest_bit(rows);
+    const int y = bit % PMB_TILE_ROWS - 1, z = bit / PMB_TILE_ROWS - 1;
+    if (y < 0 || y > PMB_BRICK_Y || z < 0 || z > PMB_BRICK_Z) {
+      PMB_REAL_NAME(load_row)(cpu, b, tile, y, z);
+    }
+  }
+}
+
+/* Index gradients of a row that begins at a tile index, by central differences. */
+static inline void PMB_REAL_NAME(central_row)(PMB_REAL (*tile)[PMB_TILE_SIZE], int first, const PMB_REAL *factor_x,
+  const PMB_REAL factor_y, const PMB_REAL factor_z)
+{
+  const PMB_REAL *here = tile[0] + first;
+  PMB_REAL *gx = tile[1] + first, *gy = tile[2] + first, *gz = tile[3] + first;
+  const int row = PMB_TILE_PITCH, layer = PMB_TILE_ROWS * PMB_TILE_PITCH;
+  for (int x = 0; x <= PMB_BRICK_X; ++x) {
+    gx[x] = PMB_REAL_NAME(pmb_difference)(here[x - 1], here[x + 1], factor_x[x]);
+    gy[x] = PMB_REAL_NAME(pmb_difference)(here[x - row], here[x + row], factor_y);
+    gz[x] = PMB_REAL_NAME(pmb_difference)(here[x - layer], here[x + layer], factor_z);
+  }
+}
+
+/* Likewise by forward differences. last: the column that is the volume's last; whether the row is, along y and z. */
+static inline void PMB_REAL_NAME(forward_row)(PMB_REAL (*tile)[PMB_TILE_SIZE], int first, const int last[3])
+{
+  const PMB_REAL *here = tile[0] + first;
+  PMB_REAL *gx = tile[1] + first, *gy = tile[2] + first, *gz = tile[3] + first;
+  const int row = PMB_TILE_PITCH, layer = PMB_TILE_ROWS * PMB_TILE_PITCH;
+  for (int x = 0; x <= PMB_BRICK_X; ++x) {
+    gx[x] = PMB_REAL_NAME(pmb_forward)(here[x - 1], here[x], here[x + 1], x == last[0]);
+    gy[x] = PMB_REAL_NAME(pmb_forward)(here[x - row], here[x], here[x + row], last[1]);
+    gz[x] = PMB_REAL_NAME(pmb_forward)(here[x - layer], here[x], here[x + layer], last[2]);
+  }
+}
+
+/* A component at a sample by the Sobel operator. axis, i, j: steps in the tile along it and along the two others. */
+static inline PMB_REAL PMB_REAL_NAME(sobel_at)(const PMB_REAL *here, int axis, int i, int j, PMB_REAL factor)
+{
+  const PMB_REAL *low = here - axis, *high = here + axis;
+  const PMB_REAL d[9] = {
+    PMB_REAL_NAME(pmb_difference)(low[-i - j], high[-i - j], factor),
+    PMB_REAL_NAME(pmb_difference)(low[-j], high[-j], factor),
+    PMB_REAL_NAME(pmb_difference)(low[i - j], high[i - j], factor),
+    PMB_REAL_NAME(pmb_difference)(low[-i], high[-i], factor),
+    PMB_REAL_NAME(pmb_difference)(low[0], high[0], factor),
+    PMB_REAL_NAME(pmb_difference)(low[i], high[i], factor),
+    PMB_REAL_NAME(pmb_difference)(low[j - i], high[j - i], factor),
+    PMB_REAL_NAME(pmb_difference)(low[j], high[j], factor),
+    PMB_REAL_NAME(pmb_difference)(low[i + j], high[i + j], factor),
+  };
+  return PMB_REAL_NAME(pmb_sobel)(d);
+}
+
+/* A row of them. */
+static inline void PMB_REAL_NAME(sobel_row)(PMB_REAL (*tile)[PMB_TILE_SIZE], int first, const PMB_REAL *factor_x,
+  const PMB_REAL factor_y, const PMB_REAL factor_z)
+{
+  const PMB_REAL *here = tile[0] + first;
+  PMB_REAL *gx = tile[1] + first, *gy = tile[2] + first, *gz = tile[3] + first;
+  const int row = PMB_TILE_PITCH, layer = PMB_TILE_ROWS * PMB_TILE_PITCH;
+  for (int x = 0; x <= PMB_BRICK_X; ++x) {
+    gx[x] = PMB_REAL_NAME(sobel_at)(here + x, 1, row, layer, factor_x[x]);
+    gy[x] = PMB_REAL_NAME(sobel_at)(here + x, row, 1, layer, factor_y);
+    gz[x] = PMB_REAL_NAME(sobel_at)(here + x, layer, 1, row, factor_z);
+  }
+}
+
+/* Index gradients of the samples of the rows in `wanted`. */
 static void PMB_REAL_NAME(gradients)(
   const pmb_cpu *cpu, const box *b, PMB_REAL (*tile)[PMB_TILE_SIZE], uint32_t wanted)
 {
+  const int64_t *dims = cpu->volume->dims;
+  const pmb_gradient_estimator estimator = cpu->mesh->gradient_estimator;
   PMB_REAL factor_x[PMB_TILE_PITCH];
   for (int i = 0; i < PMB_TILE_PITCH; ++i) {
-    factor_x[i] = PMB_REAL_NAME(border_factor)(b->origin[0] + i, cpu->volume->dims[0]);
+    factor_x[i] = PMB_REAL_NAME(border_factor)(b->origin[0] + i, dims[0]);
   }
-  for (int i = 0; i < 5; ++i) {
-    if (wanted >> (5 * i) & 1) PMB_REAL_NAME(load_row)(cpu, b, tile[0], -1, i);
-    if (wanted >> (5 * i + 4) & 1) PMB_REAL_NAME(load_row)(cpu, b, tile[0], 5, i);
-    if (wanted >> i & 1) PMB_REAL_NAME(load_row)(cpu, b, tile[0], i, -1);
-    if (wanted >> (20 + i) & 1) PMB_REAL_NAME(load_row)(cpu, b, tile[0], i, 5);
+  if (estimator == PMB_SOBEL) {
+    PMB_REAL_NAME(load_around)(cpu, b, tile[0], wanted);
+  } else {
+    PMB_REAL_NAME(load_beside)(cpu, b, tile[0], wanted);
   }
   for (; wanted; wanted &= wanted - 1) {
     const int bit = pmb_lowest_bit(wanted);
-    const int y = bit % 5, z = bit / 5;
-    const PMB_REAL factor_y = PMB_REAL_NAME(border_factor)(b->origin[1] + y, cpu->volume->dims[1]);
-    const PMB_REAL factor_z = PMB_REAL_NAME(border_factor)(b->origin[2] + z, cpu->volume->dims[2]);
-    const PMB_REAL *here = tile[0] + tile_index(0, y, z);
-    PMB_REAL *gx = tile[1] + tile_index(0, y, z);
-    PMB_REAL *gy = tile[2] + tile_index(0, y, z);
-    PMB_REAL *gz = tile[3] + tile_index(0, y, z);
-    const int row = PMB_TILE_PITCH, layer = PMB_TILE_ROWS * PMB_TILE_PITCH;
-    for (int x = 0; x <= PMB_BRICK_X; ++x) {
-      gx[x] = PMB_REAL_NAME(pmb_difference)(here[x - 1], here[x + 1], factor_x[x]);
-      gy[x] = PMB_REAL_NAME(pmb_difference)(here[x - row], here[x + row], factor_y);
-      gz[x] = PMB_REAL_NAME(pmb_difference)(here[x - layer], here[x + layer], factor_z);
+    const int y = bit % 5, z = bit / 5, first = tile_index(0, y, z);
+    const PMB_REAL factor_y = PMB_REAL_NAME(border_factor)(b->origin[1] + y, dims[1]);
+    const PMB_REAL factor_z = PMB_REAL_NAME(border_factor)(b->origin[2] + z, dims[2]);
+    if (estimator == PMB_FORWARD) {
+      const int last[3] = { (int)pmb_cpu_smaller(dims[0] - 1 - b->origin[0], PMB_TILE_COLUMNS),
+        b->origin[1] + y == dims[1] - 1, b->origin[2] + z == dims[2] - 1 };
+      PMB_REAL_NAME(forward_row)(tile, first, last);
+    } else if (estimator == PMB_SOBEL) {
+      PMB_REAL_NAME(sobel_row)(tile, first, factor_x, factor_y, factor_z);
+    } else {
+      PMB_REAL_NAME(central_row)(tile, first, factor_x, factor_y, factor_z);
     }
   }
 }
@@ -187,6 +291,8 @@ static inline void PMB_REAL_NAME(place_points)(
 #else
   const PMB_REAL value = cpu->isovalue->f32, low = cpu->isovalue->f32_low;
 #endif
+  const int64_t *first = cpu->frame->first;
+  const int64_t origin[3] = { b->origin[0] + first[0], b->origin[1] + first[1], b->origin[2] + first[2] };
   for (int l = 0; l < 16; ++l) {
     const int x = list[l] & 31, row = list[l] >> 5 & 15, kind = list[l] >> 9;
     const int step = kind == 0 ? 1 : kind == 1 ? PMB_TILE_PITCH : kind == 2 ? PMB_TILE_ROWS * PMB_TILE_PITCH : 0;
@@ -200,9 +306,9 @@ static inline void PMB_REAL_NAME(place_points)(
   for (int l = 0; l < 16; ++l) {
     const int x = list[l] & 31, row = list[l] >> 5 & 15;
     const double t = (double)p->t[l];
-    p->x[l] = (double)(b->origin[0] + x) + (p->kind[l] == PMB_EDGE_X ? t : 0.0);
-    p->y[l] = (double)(b->origin[1] + (row & 3)) + (p->kind[l] == PMB_EDGE_Y ? t : 0.0);
-    p->z[l] = (double)(b->origin[2] + (row >> 2)) + (p->kind[l] == PMB_EDGE_Z ? t : 0.0);
+    p->x[l] = (double)(origin[0] + x) + (p->kind[l] == PMB_EDGE_X ? t : 0.0);
+    p->y[l] = (double)(origin[1] + (row & 3)) + (p->kind[l] == PMB_EDGE_Y ? t : 0.0);
+    p->z[l] = (double)(origin[2] + (row >> 2)) + (p->kind[l] == PMB_EDGE_Z ? t : 0.0);
   }
 }
 

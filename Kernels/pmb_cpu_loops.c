@@ -171,24 +171,32 @@ static inline const typed_loops *loops_of(const pmb_cpu *cpu)
 typedef struct box {
   int64_t origin[3]; /* its first sample */
   int n[3];          /* its samples in the volume along each axis, halo included */
-  int clean;         /* no non-finite sample in the bricks around */
+  int clean;         /* its samples from -1 to 32 are finite, and they and their cells are visible */
+  int hides;         /* samples around may be hidden */
 } box;
+
+/* Flags of the brick that is so many bricks further; outside the volume none. */
+static int flags_beside(const pmb_cpu *cpu, const pmb_cpu_record *record, int dx, int dy, int dz)
+{
+  const int64_t x = record->position[0] + dx, y = record->position[1] + dy, z = record->position[2] + dz;
+  const int exists = x >= 0 && y >= 0 && z >= 0 && x < cpu->bricks[0] && y < cpu->bricks[1] && z < cpu->bricks[2];
+  return exists ? ((const uint8_t *)cpu->flags.data)[x + cpu->bricks[0] * (y + cpu->bricks[1] * z)] : 0;
+}
 
 static box box_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
-  box b = { { 0 }, { 0 }, 1 };
+  box b = { { 0 }, { 0 }, 1, 0 };
   for (int a = 0; a < 3; ++a) {
     b.origin[a] = record->position[a] * size[a];
     b.n[a] = pmb_cpu_extent(cpu->volume->dims[a] - b.origin[a], (int)size[a]);
   }
   /* The flags of the brick and of those below cover samples -1 to 32. */
-  for (int d = 0; cpu->any_nonfinite && d < 8; ++d) {
-    const int64_t x = record->position[0] - (d & 1), y = record->position[1] - (d >> 1 & 1);
-    const int64_t z = record->position[2] - (d >> 2);
-    if (x >= 0 && y >= 0 && z >= 0) {
-      b.clean &= !((const uint8_t *)cpu->nonfinite.data)[x + cpu->bricks[0] * (y + cpu->bricks[1] * z)];
-    }
+  for (int d = 0; cpu->any_flags && d < 8; ++d) {
+    b.clean &= !flags_beside(cpu, record, -(d & 1), -(d >> 1 & 1), -(d >> 2));
+  }
+  for (int d = 0; cpu->any_flags & PMB_CPU_HIDES_SAMPLES && d < 27; ++d) {
+    b.hides |= flags_beside(cpu, record, d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1) & PMB_CPU_HIDES_SAMPLES;
   }
   return b;
 }
@@ -219,6 +227,16 @@ static inline row_source source_of(const pmb_cpu *cpu, const box *b, int y, int 
   s.n = (int)(last - first) + 1;
   s.exists = j == b->origin[1] + y && k == b->origin[2] + z;
   return s;
+}
+
+/* Bits x + 1 of the hidden cells of row (y,z) of a brick. */
+static uint64_t hidden_cells(const pmb_cpu *cpu, const box *b, int y, int z)
+{
+  uint64_t bits = 0;
+  for (int x = -1; x < PMB_BRICK_X; ++x) {
+    bits |= (uint64_t)pmb_hides_cell(cpu->volume, b->origin[0] + x, b->origin[1] + y, b->origin[2] + z) << (x + 1);
+  }
+  return bits;
 }
 
 /* Asks for the samples of the next brick while this one is worked on: rows are far apart, so the hardware does not

@@ -28,8 +28,7 @@ static inline uint64_t cells_of_row(const pmb_cpu_scratch *scratch, const pmb_cp
   const uint64_t mixed =
     pmb_mixed_cells(rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1]);
   if (record->exact) {
-    return mixed & 0x1fffffffeu &
-      pmb_full_cells(rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
+    return mixed & 0x1fffffffeu & pmb_valid_cells(rows, y, z);
   }
   return y < scratch->n[1] && z < scratch->n[2] ? mixed & pmb_first_columns(scratch->n[0] - 1) : 0;
 }

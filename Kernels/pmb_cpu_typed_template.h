@@ -65,17 +65,21 @@ PMB_INLINE void PMB_T_NAME(summarize_row)(
   }
 }
 
-/* Minimum and maximum of the finite samples, one by one: for bricks that have others. */
-static void PMB_T_NAME(summarize_finite)(
-  const PMB_T *in, const int64_t *strides, const int *n, PMB_T *low, PMB_T *high)
+/* Minimum and maximum of the finite, visible samples, one by one: for bricks that have others. first: the brick's first
+ * sample in the volume. */
+static void PMB_T_NAME(summarize_valid)(
+  const pmb_volume *volume, const int64_t *first, const int *n, PMB_T *low, PMB_T *high)
 {
+  const int64_t *s = volume->strides;
   *low = PMB_T_HIGHEST;
   *high = PMB_T_LOWEST;
   for (int z = 0; z < n[2]; ++z) {
     for (int y = 0; y < n[1]; ++y) {
+      const int64_t j = first[1] + y, k = first[2] + z;
       for (int x = 0; x < n[0]; ++x) {
-        const PMB_T v = in[x * strides[0] + y * strides[1] + z * strides[2]];
-        if (!PMB_T_IS_FLOAT || v - v == 0) {
+        const int64_t i = first[0] + x;
+        const PMB_T v = ((const PMB_T *)volume->samples)[i * s[0] + j * s[1] + k * s[2]];
+        if ((!PMB_T_IS_FLOAT || v - v == 0) && !pmb_hides_sample(volume, i, j, k)) {
           *low = v < *low ? v : *low;
           *high = v > *high ? v : *high;
         }
@@ -84,10 +88,13 @@ static void PMB_T_NAME(summarize_finite)(
   }
 }
 
-/* Returns whether a sample of the brick or its halo is not finite. n: samples along each axis, halo included. */
+/* Returns the brick's flags, see pmb_cpu. n: samples along each axis, halo included. */
 static int PMB_T_NAME(summarize_brick)(
-  const PMB_T *in, const int64_t *strides, const int *n, PMB_T *low_out, PMB_T *high_out)
+  const pmb_volume *volume, const int64_t *first, const int *n, PMB_T *low_out, PMB_T *high_out)
 {
+  const int64_t *strides = volume->strides;
+  const PMB_T *in =
+    (const PMB_T *)volume->samples + first[0] * strides[0] + first[1] * strides[1] + first[2] * strides[2];
   PMB_T low[PMB_BRICK_X + 1], high[PMB_BRICK_X + 1], odd[PMB_BRICK_X + 1];
   for (int x = 0; x <= PMB_BRICK_X; ++x) {
     low[x] = PMB_T_HIGHEST;
@@ -106,32 +113,36 @@ static int PMB_T_NAME(summarize_brick)(
   }
   *low_out = low[0];
   *high_out = high[0];
-  if (PMB_T_IS_FLOAT && !(odd[0] == 0)) {
-    PMB_T_NAME(summarize_finite)(in, strides, n, low_out, high_out);
-    return 1;
+  int flags = PMB_T_IS_FLOAT && !(odd[0] == 0) ? PMB_CPU_NONFINITE : 0;
+  if (pmb_hides_any_sample(volume, first, n)) {
+    flags |= PMB_CPU_HIDES_SAMPLES;
   }
-  return 0;
+  if (flags) {
+    PMB_T_NAME(summarize_valid)(volume, first, n, low_out, high_out);
+  }
+  return flags | (pmb_hides_any_cell(volume, first, n) ? PMB_CPU_HIDES_CELLS : 0);
 }
 
 /* Pass summarize, a row of bricks. */
 static void PMB_T_NAME(summarize)(pmb_cpu *cpu, size_t i)
 {
   const pmb_volume *volume = cpu->volume;
-  const int64_t *s = volume->strides;
-  const int64_t y0 = (int64_t)i % cpu->bricks[1] * PMB_BRICK_Y, z0 = (int64_t)i / cpu->bricks[1] * PMB_BRICK_Z;
-  const PMB_T *row = (const PMB_T *)volume->samples + y0 * s[1] + z0 * s[2];
+  int64_t first[3] = { 0, (int64_t)i % cpu->bricks[1] * PMB_BRICK_Y, (int64_t)i / cpu->bricks[1] * PMB_BRICK_Z };
   PMB_T *low = (PMB_T *)cpu->summary.data + (int64_t)i * cpu->bricks[0];
   PMB_T *high = low + cpu->brick_count;
-  uint8_t *nonfinite = (uint8_t *)cpu->nonfinite.data + (int64_t)i * cpu->bricks[0];
+  uint8_t *flags = (uint8_t *)cpu->flags.data + (int64_t)i * cpu->bricks[0];
   PMB_T row_low = PMB_T_HIGHEST, row_high = PMB_T_LOWEST;
   pmb_cpu_range *range = (pmb_cpu_range *)cpu->ranges.data + i;
-  int n[3] = { 0, pmb_cpu_extent(volume->dims[1] - y0, PMB_BRICK_Y),
-    pmb_cpu_extent(volume->dims[2] - z0, PMB_BRICK_Z) };
+  int n[3] = { 0, pmb_cpu_extent(volume->dims[1] - first[1], PMB_BRICK_Y),
+    pmb_cpu_extent(volume->dims[2] - first[2], PMB_BRICK_Z) };
   range->nonfinite = 0;
+  range->flags = 0;
   for (int64_t b = 0; b < cpu->bricks[0]; ++b) {
-    n[0] = pmb_cpu_extent(volume->dims[0] - b * PMB_BRICK_X, PMB_BRICK_X);
-    nonfinite[b] = (uint8_t)PMB_T_NAME(summarize_brick)(row + b * PMB_BRICK_X * s[0], s, n, &low[b], &high[b]);
-    range->nonfinite += nonfinite[b];
+    first[0] = b * PMB_BRICK_X;
+    n[0] = pmb_cpu_extent(volume->dims[0] - first[0], PMB_BRICK_X);
+    flags[b] = (uint8_t)PMB_T_NAME(summarize_brick)(volume, first, n, &low[b], &high[b]);
+    range->nonfinite += flags[b] & PMB_CPU_NONFINITE;
+    range->flags |= flags[b];
     row_low = low[b] < row_low ? low[b] : row_low;
     row_high = high[b] > row_high ? high[b] : row_high;
   }

@@ -155,6 +155,11 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   memset(job, 0, sizeof(*job));
   for (int a = 0; a < 3; ++a) {
     const int64_t bricks = (dims[a] + size[a] - 1) / size[a];
+    const int64_t first = context->volume.first[a];
+    if (first < INT32_MIN || first + dims[a] > INT32_MAX) {
+      return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: indices from %lld on along axis %d are too large for a GPU",
+        (long long)first, a);
+    }
     if (dims[a] > INT32_MAX - 1024 || bricks > INT32_MAX / count) { /* summarize looks up to 512 columns ahead */
       return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: %lld x %lld x %lld samples are too many for one GPU",
         (long long)dims[0], (long long)dims[1], (long long)dims[2]);
@@ -188,6 +193,24 @@ static int64_t summary_bricks(const pmb_cuda_job *job)
   return ((int64_t)job->brick_count + 15) / 16 * 16;
 }
 
+/* Whether its bricks have flags. */
+static int has_flags(const pmb_cuda_volume *volume)
+{
+  return pmb_type_is_float(volume->key.type) || volume->key.sample_flags || volume->key.cell_flags;
+}
+
+static int64_t sample_count(const pmb_cuda_volume *volume)
+{
+  const int64_t *dims = volume->key.dims;
+  return dims[0] * dims[1] * dims[2];
+}
+
+static int64_t cell_count(const pmb_cuda_volume *volume)
+{
+  const int64_t *dims = volume->key.dims;
+  return (dims[0] - 1) * (dims[1] - 1) * (dims[2] - 1);
+}
+
 static pmb_status reserve_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   const size_t size = pmb_type_size(volume->key.type);
@@ -196,8 +219,14 @@ static pmb_status reserve_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
   if (status == PMB_OK) {
     status = pmb_cuda_reserve(cuda, &volume->summary, bricks, 2 * size, "the summary (bricks)");
   }
-  if (status == PMB_OK && pmb_type_is_float(volume->key.type)) {
-    status = pmb_cuda_reserve(cuda, &volume->nonfinite, bricks, 1, "the summary (bricks)");
+  if (status == PMB_OK && has_flags(volume)) {
+    status = pmb_cuda_reserve(cuda, &volume->flags, bricks, 1, "the summary (bricks)");
+  }
+  if (status == PMB_OK && volume->key.sample_flags) {
+    status = pmb_cuda_reserve(cuda, &volume->sample_flags, sample_count(volume), 1, "the flags (samples)");
+  }
+  if (status == PMB_OK && volume->key.cell_flags) {
+    status = pmb_cuda_reserve(cuda, &volume->cell_flags, cell_count(volume), 1, "the flags (cells)");
   }
   return status;
 }
@@ -221,7 +250,11 @@ static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
   job->d_samples = volume->samples.d_data;
   job->d_low = volume->summary.d_data;
   job->d_high = (char *)volume->summary.d_data + (size_t)summary_bricks(job) * pmb_type_size(volume->key.type);
-  job->d_nonfinite = pmb_type_is_float(volume->key.type) ? (uint8_t *)volume->nonfinite.d_data : NULL;
+  job->d_flags = has_flags(volume) ? (uint8_t *)volume->flags.d_data : NULL;
+  job->d_sample_flags = volume->key.sample_flags ? (const uint8_t *)volume->sample_flags.d_data : NULL;
+  job->d_cell_flags = volume->key.cell_flags ? (const uint8_t *)volume->cell_flags.d_data : NULL;
+  job->hidden_sample_bits = volume->key.hidden_sample_bits;
+  job->hidden_cell_bits = volume->key.hidden_cell_bits;
 }
 
 /* Summarizes the layers of bricks whose samples are there. */
@@ -241,6 +274,25 @@ static pmb_status summarize_arrived(pmb_cuda *cuda, int64_t slices)
   return pmb_cuda_summarize(cuda, done, ready);
 }
 
+/* What the volume hides: up, and into the summary. */
+static pmb_status bring_hidden(pmb_cuda *cuda, const pmb_cuda_volume *volume)
+{
+  const pmb_volume *key = &volume->key;
+  pmb_crew *crew = &cuda->context->crew;
+  const double begin = crew->fraction_begin;
+  pmb_status status = PMB_OK;
+  crew->fraction_begin = crew->fraction_end; /* far less than the samples, which have come */
+  if (key->sample_flags) {
+    status =
+      pmb_cuda_upload_array(cuda, key->sample_flags, (size_t)sample_count(volume), volume->sample_flags.d_data);
+  }
+  if (status == PMB_OK && key->cell_flags) {
+    status = pmb_cuda_upload_array(cuda, key->cell_flags, (size_t)cell_count(volume), volume->cell_flags.d_data);
+  }
+  crew->fraction_begin = begin;
+  return status == PMB_OK && (key->sample_flags || key->cell_flags) ? pmb_cuda_hide(cuda) : status;
+}
+
 pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   pmb_context *context = cuda->context;
@@ -252,6 +304,9 @@ pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
     point_to_volume(cuda, volume);
     cuda->layers_done = 0;
     status = pmb_cuda_upload(cuda, volume->samples.d_data, summarize_arrived);
+  }
+  if (status == PMB_OK) {
+    status = bring_hidden(cuda, volume);
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   if (status == PMB_OK) {
@@ -446,7 +501,7 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
   cuda->counted = 0;
   set_isovalues(&cuda->job, group);
   cuda->job.frame = context->frame;
-  cuda->job.any_nonfinite = context->nonfinite_bricks > 0;
+  cuda->job.any_flags = context->nonfinite_bricks > 0 || cuda->job.d_sample_flags || cuda->job.d_cell_flags;
   const int64_t bricks = cuda->job.brick_count * group->count;
   pmb_status status = reserve_records(context, cuda, bricks < 4096 ? bricks : 4096 + bricks / 64, 1024);
   while (status == PMB_OK && !fits) {

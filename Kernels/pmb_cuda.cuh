@@ -35,6 +35,7 @@ enum {
   PMB_CUDA_LAYERS = 8,        /* layers of bricks that a warp walks through in summarize */
   PMB_CUDA_SLOTS = 4,         /* pieces of a transfer that are under way at a time */
   PMB_CUDA_PARTS = 64,        /* likewise, where each host thread handles its own */
+  PMB_CUDA_KEPT = 16,         /* attributes that stay on the device at most */
   PMB_CUDA_HUGE = 2 << 20,    /* bytes of a huge page of the host */
   PMB_CUDA_DEVICES = 64       /* GPUs of a machine, at most */
 };
@@ -54,12 +55,22 @@ typedef struct pmb_cuda_record {
 
 #define PMB_CUDA_PLAIN UINT32_MAX
 
-/* What only bricks with non-finite samples or points on samples need. */
+/* What only bricks with non-finite samples, points on samples or hidden cells need. */
 typedef struct pmb_cuda_exact {
   uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS];
-  uint32_t equal[PMB_CUDA_ROWS], valid[PMB_CUDA_ROWS];
-  uint32_t equal_column, valid_column;
+  uint32_t cells[PMB_BRICK_ROWS]; /* the valid ones */
+  uint32_t equal[PMB_CUDA_ROWS];
+  uint32_t equal_column;
 } pmb_cuda_exact;
+
+/* Flags of a brick, as in pmb_cpu.h. */
+enum { PMB_CUDA_NONFINITE = 1, PMB_CUDA_HIDES_SAMPLES = 2, PMB_CUDA_HIDES_CELLS = 4 };
+
+/* A block's part of the volume's range; in pinned memory that the device writes to. */
+typedef struct pmb_cuda_range_part {
+  double low, high;
+  int64_t odd; /* bricks with samples that are not finite */
+} pmb_cuda_range_part;
 
 /* What a count finds; in pinned memory that the device writes to. */
 typedef struct pmb_cuda_totals {
@@ -97,8 +108,10 @@ typedef struct pmb_cuda_job {
   pmb_cuda_divisor by_bricks[2]; /* along x and y */
   uint32_t brick_count;
   void *d_low, *d_high; /* per brick, in the sample's type */
-  uint8_t *d_nonfinite; /* per brick; NULL for integers */
-  int any_nonfinite;
+  uint8_t *d_flags;     /* per brick; NULL for integers of which nothing is hidden */
+  int any_flags;
+  const uint8_t *d_sample_flags, *d_cell_flags; /* as in pmb_volume */
+  uint8_t hidden_sample_bits, hidden_cell_bits;
   int isovalue_count;
   uint32_t stride;       /* bricks from isovalue to isovalue: whole tiles of select */
   uint32_t group_bricks; /* of all copies */
@@ -132,6 +145,7 @@ typedef struct pmb_cuda_output {
   pmb_type id_type;
   int64_t *d_cells;
   int64_t point_room, triangle_room; /* bricks whose output goes beyond write nothing */
+  pmb_gradient_estimator estimator;
 } pmb_cuda_output;
 
 /* Device memory that only grows. */
@@ -155,10 +169,17 @@ typedef struct pmb_cuda_volume {
   int users;         /* calls that need it now */
   uint64_t last_used;
   int64_t bytes;
-  pmb_cuda_buffer samples, summary, nonfinite;
+  pmb_cuda_buffer samples, summary, flags, sample_flags, cell_flags;
   double minimum, maximum;
   int64_t nonfinite_bricks;
 } pmb_cuda_volume;
+
+/* Samples of an attribute that stay on the device between isovalues. */
+typedef struct pmb_cuda_kept {
+  pmb_attribute key;
+  int there; /* they are on the device; otherwise there is room for them */
+  pmb_cuda_buffer samples;
+} pmb_cuda_kept;
 
 /* Pinned slots that the parts of a transfer go through in turn: part n through slot n modulo `slots`. */
 typedef struct pmb_cuda_ring {
@@ -181,14 +202,15 @@ typedef struct pmb_cuda {
   int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
   cudaStream_t compute, copy;
   cudaEvent_t slot_done[PMB_CUDA_SLOTS], part_done[PMB_CUDA_PARTS], points_done, triangles_done;
-  pmb_cuda_ring ring;      /* of the transfer under way */
-  pmb_cuda_totals *totals; /* pinned */
-  void *ranges;            /* pinned: parts of the volume's range; NULL until needed */
+  pmb_cuda_ring ring;          /* of the transfer under way */
+  pmb_cuda_totals *totals;     /* pinned */
+  pmb_cuda_range_part *ranges; /* pinned: parts of the volume's range; NULL until needed */
   int64_t range_parts, range_room;
   pmb_cuda_volume *volume; /* the bound one */
   pmb_cuda_buffer counters, map, records, brick, before, exact;
   pmb_cuda_buffer select_status, scan_status;
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
+  pmb_cuda_kept kept[PMB_CUDA_KEPT];
   uint32_t epoch;
   uint32_t record_room; /* active bricks that the arrays have room for */
   int64_t layers_done;  /* bind: layers of bricks summarized so far */
@@ -392,16 +414,25 @@ static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
 
 /* The launchers: they only enqueue, on cuda->compute. */
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
+pmb_status pmb_cuda_hide(pmb_cuda *cuda);     /* after summarize, where something is hidden */
 void pmb_cuda_take_range(pmb_cuda *cuda);     /* what all of summarize has seen; sets the context's range */
 pmb_status pmb_cuda_select(pmb_cuda *cuda);   /* nothing, if classify does it */
 pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
+/* pmb_cuda_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
+int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
+pmb_status pmb_cuda_general_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
-pmb_status pmb_cuda_attribute(pmb_cuda *cuda, const pmb_attribute *attribute, int64_t points, const void *d_in,
-  void *d_out, const pmb_cuda_output *output);
+/* Makes room for the attributes: their samples, and the points of the largest. */
+pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh);
+/* Lets go of those that stay, for the sake of another buffer; 0: there are none. */
+int pmb_cuda_let_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
+/* Brings them up, interpolates them and brings them back, one by one. */
+pmb_status pmb_cuda_emit_attributes(
+  pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
 
 #if defined(__CUDACC__)
 

@@ -88,6 +88,19 @@ template <> __device__ __forceinline__ int pmb_cuda_finite<double>(double s)
   return PMB_IS_FINITE(s);
 }
 
+/* As in pmb_hidden.h. */
+__device__ __forceinline__ int pmb_cuda_hides_sample(const pmb_cuda_job &job, int i, int j, int k)
+{
+  return job.d_sample_flags &&
+    (job.d_sample_flags[i + job.dims[0] * (j + job.dims[1] * (int64_t)k)] & job.hidden_sample_bits);
+}
+__device__ __forceinline__ int pmb_cuda_hides_cell(const pmb_cuda_job &job, int i, int j, int k)
+{
+  const int nx = job.dims[0] - 1, ny = job.dims[1] - 1, nz = job.dims[2] - 1;
+  return job.d_cell_flags && i >= 0 && j >= 0 && k >= 0 && i < nx && j < ny && k < nz &&
+    (job.d_cell_flags[i + nx * (j + ny * (int64_t)k)] & job.hidden_cell_bits);
+}
+
 /* ---- bricks ---- */
 
 /* Where a brick lies and how much of it is in the volume. */
@@ -189,6 +202,26 @@ __device__ __forceinline__ uint32_t pmb_cuda_row_first(uint32_t word, int kind)
         : kind == PMB_EDGE_Y ? word >> 11 & 0x3f
         : kind == PMB_EDGE_Z ? word >> 17 & 0x7f
                              : word >> 24);
+}
+
+/* ---- the range of the volume ---- */
+
+/* Tells the range of what the block's warps have seen, each in its lane 0; for blocks of PMB_CUDA_WARPS. */
+__device__ __forceinline__ void pmb_cuda_tell_range(
+  const pmb_cuda_range_part &own, pmb_cuda_range_part *warps, pmb_cuda_range_part *part)
+{
+  if ((threadIdx.x & 31) == 0) {
+    warps[threadIdx.x >> 5] = own;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int w = 1; w < PMB_CUDA_WARPS; ++w) {
+      warps[0].low = warps[w].low < warps[0].low ? warps[w].low : warps[0].low;
+      warps[0].high = warps[w].high > warps[0].high ? warps[w].high : warps[0].high;
+      warps[0].odd += warps[w].odd;
+    }
+    *part = warps[0];
+  }
 }
 
 /* ---- passes one behind the other ---- */

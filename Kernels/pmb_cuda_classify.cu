@@ -40,8 +40,8 @@ static __device__ __forceinline__ int row_triangles(uint32_t a, uint32_t a1, uin
   return n;
 }
 
-/* Whether a brick needs the full rules because of non-finite samples: the flags of the brick and of those below cover
- * samples -1 to 32. */
+/* Whether nothing not finite or hidden asks for the full rules: the flags of the brick and of those below cover
+ * samples and cells -1 to 32. */
 static __device__ __forceinline__ int is_clean(const pmb_cuda_job &job, const pmb_cuda_box &box)
 {
   int found = 0;
@@ -50,7 +50,7 @@ static __device__ __forceinline__ int is_clean(const pmb_cuda_job &job, const pm
   const int y = box.origin[1] / PMB_BRICK_Y - (d >> 1 & 1);
   const int z = box.origin[2] / PMB_BRICK_Z - (d >> 2);
   if (d < 8 && x >= 0 && y >= 0 && z >= 0) {
-    found = job.d_nonfinite[x + (int64_t)job.bricks[0] * (y + (int64_t)job.bricks[1] * z)];
+    found = job.d_flags[x + (int64_t)job.bricks[0] * (y + (int64_t)job.bricks[1] * z)];
   }
   return !__any_sync(UINT32_MAX, found);
 }
@@ -93,7 +93,7 @@ static __device__ __forceinline__ uint32_t classify_brick(
   const uint32_t borders = pmb_cuda_borders(job, box);
   uint32_t word, column, counts, exact = PMB_CUDA_PLAIN;
   const int equal = read_words<T>(job, box, row_lane, &word, &column);
-  if (equal || (job.any_nonfinite && !is_clean(job, box))) {
+  if (equal || (job.any_flags && !is_clean(job, box))) {
     const exact_result result = exact_brick<T>(job, box, scratch, record);
     counts = result.counts;
     word = result.word;

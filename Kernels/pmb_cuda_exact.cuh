@@ -9,8 +9,13 @@
 typedef struct exact_scratch {
   pmb_rows rows;
   pmb_content content;
-  uint64_t cells[5][5];
 } exact_scratch;
+
+/* The rows of valid cells take the place of those of hidden cells: a block has no more than 48 KB. */
+static __device__ __forceinline__ uint64_t (*cells_of(exact_scratch *scratch))[5]
+{
+  return scratch->rows.hidden;
+}
 
 /* Fills the row words of a brick and its surroundings. */
 template <class T> static __device__ void read_rows(const pmb_cuda_job &job, const pmb_cuda_box &box, pmb_rows *rows)
@@ -25,7 +30,8 @@ template <class T> static __device__ void read_rows(const pmb_cuda_job &job, con
     for (int part = 0; part < 2; ++part) {
       const int i = box.origin[0] - 1 + part * 32 + lane;
       const T s = d_samples[pmb_cuda_index(job, pmb_cuda_clamp(i, job.dims[0]), j, k)];
-      const int exists = row_exists && i >= 0 && i < job.dims[0] && (part == 0 || lane < 3) && pmb_cuda_finite<T>(s);
+      const int exists = row_exists && i >= 0 && i < job.dims[0] && (part == 0 || lane < 3) &&
+        pmb_cuda_finite<T>(s) && !pmb_cuda_hides_sample(job, i, j, k);
       inside |= (uint64_t)__ballot_sync(UINT32_MAX, pmb_cuda_inside(isovalue, s) && (part == 0 || lane < 3))
         << part * 32;
       equal |= (uint64_t)__ballot_sync(UINT32_MAX, exists && pmb_cuda_equal(isovalue, s)) << part * 32;
@@ -37,11 +43,18 @@ template <class T> static __device__ void read_rows(const pmb_cuda_job &job, con
       rows->valid[r / 6][r % 6] = valid;
     }
   }
+  for (int r = 0; r < 25; ++r) {
+    const int i = box.origin[0] - 1 + lane, j = box.origin[1] + r % 5 - 1, k = box.origin[2] + r / 5 - 1;
+    const uint32_t lower = __ballot_sync(UINT32_MAX, pmb_cuda_hides_cell(job, i, j, k));
+    if (lane == 0) {
+      rows->hidden[r / 5][r % 5] = lower | (uint64_t)pmb_cuda_hides_cell(job, i + 32, j, k) << 32;
+    }
+  }
   __syncwarp();
 }
 
 /* Takes an exact record and fills it; the lane's row is lane. Returns its index, PMB_CUDA_PLAIN - 1 if there is no room. */
-static __device__ uint32_t store_exact(const pmb_cuda_job &job, const exact_scratch *scratch)
+static __device__ uint32_t store_exact(const pmb_cuda_job &job, exact_scratch *scratch)
 {
   const int lane = threadIdx.x & 31;
   uint32_t index = 0;
@@ -50,9 +63,8 @@ static __device__ uint32_t store_exact(const pmb_cuda_job &job, const exact_scra
   }
   index = __shfl_sync(UINT32_MAX, index, 0);
   const int r = min(lane, PMB_CUDA_ROWS - 1);
-  const uint64_t equal = scratch->rows.equal[r / 5 + 1][r % 5 + 1], valid = scratch->rows.valid[r / 5 + 1][r % 5 + 1];
+  const uint64_t equal = scratch->rows.equal[r / 5 + 1][r % 5 + 1];
   const uint32_t equal_column = __ballot_sync(UINT32_MAX, lane < PMB_CUDA_ROWS && (equal >> 33 & 1));
-  const uint32_t valid_column = __ballot_sync(UINT32_MAX, lane < PMB_CUDA_ROWS && (valid >> 33 & 1));
   if (index >= job.exact_capacity) {
     job.totals->exact = 1;
     return PMB_CUDA_PLAIN - 1;
@@ -64,11 +76,12 @@ static __device__ uint32_t store_exact(const pmb_cuda_job &job, const exact_scra
   }
   if (lane < PMB_CUDA_ROWS) {
     exact->equal[lane] = pmb_own_columns(equal);
-    exact->valid[lane] = pmb_own_columns(valid);
+  }
+  if (lane < PMB_BRICK_ROWS) {
+    exact->cells[lane] = pmb_own_columns(cells_of(scratch)[(lane >> 2) + 1][(lane & 3) + 1]);
   }
   if (lane == 0) {
     exact->equal_column = equal_column;
-    exact->valid_column = valid_column;
   }
   return index;
 }
@@ -87,17 +100,17 @@ static __device__ __noinline__ exact_result exact_brick(
   const int lane = threadIdx.x & 31;
   read_rows<T>(job, box, &scratch->rows);
   if (lane < 25) {
-    scratch->cells[lane / 5][lane % 5] = pmb_valid_cells(&scratch->rows, lane % 5, lane / 5);
+    cells_of(scratch)[lane / 5][lane % 5] = pmb_valid_cells(&scratch->rows, lane % 5, lane / 5);
   }
   __syncwarp();
   if (lane < PMB_BRICK_ROWS) {
-    pmb_exact_edges(&scratch->rows, scratch->cells, lane, &scratch->content);
+    pmb_exact_edges(&scratch->rows, cells_of(scratch), lane, &scratch->content);
   }
   __syncwarp();
   uint32_t triangles = 0, points = 0, in[PMB_KINDS] = {};
   if (lane < 25) {
     triangles =
-      pmb_exact_cells(&scratch->rows, scratch->cells[lane / 5][lane % 5], lane % 5, lane / 5, &scratch->content);
+      pmb_exact_cells(&scratch->rows, cells_of(scratch)[lane / 5][lane % 5], lane % 5, lane / 5, &scratch->content);
   }
   __syncwarp();
   if (lane < PMB_BRICK_ROWS) {

@@ -135,7 +135,7 @@ static pmb_status measure_copy(pmb_context *context, pmb_cuda *cuda, cudaEvent_t
 static int64_t acceleration_bytes(const pmb_cuda *cuda)
 {
   const int64_t active = cuda->totals->active;
-  return (int64_t)(cuda->volume->summary.capacity + cuda->volume->nonfinite.capacity + cuda->map.capacity) +
+  return (int64_t)(cuda->volume->summary.capacity + cuda->volume->flags.capacity + cuda->map.capacity) +
     active * (int64_t)(sizeof(pmb_cuda_record) + sizeof(pmb_cuda_before) + sizeof(uint32_t)) +
     (int64_t)(cuda->select_status.capacity + cuda->scan_status.capacity);
 }

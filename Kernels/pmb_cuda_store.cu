@@ -113,7 +113,8 @@ static int64_t free_buffer(int device, uint32_t generation, pmb_cuda_buffer *buf
 
 static void free_volume_buffers(pmb_cuda_volume *volume)
 {
-  pmb_cuda_buffer *buffers[] = { &volume->samples, &volume->summary, &volume->nonfinite };
+  pmb_cuda_buffer *buffers[] = { &volume->samples, &volume->summary, &volume->flags, &volume->sample_flags,
+    &volume->cell_flags };
   for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
     held[volume->device] -= free_buffer(volume->device, volume->generation, buffers[i]);
   }
@@ -128,6 +129,9 @@ static void free_context_buffers(pmb_cuda *cuda)
     &cuda->parameter, &cuda->sample, &cuda->triangles, &cuda->cells, &cuda->attribute_in, &cuda->attribute_out };
   for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
     held[cuda->device] -= free_buffer(cuda->device, cuda->generation, own[i]);
+  }
+  for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
+    held[cuda->device] -= free_buffer(cuda->device, cuda->generation, &cuda->kept[i].samples);
   }
   cuda->device_bytes = 0;
   cuda->record_room = 0;
@@ -219,7 +223,7 @@ pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t cou
   if (count <= (int64_t)(SIZE_MAX / 4 / size)) {
     do {
       error = allocate(cuda, &buffer->d_data, bytes);
-    } while (error == cudaErrorMemoryAllocation && let_go(cuda));
+    } while (error == cudaErrorMemoryAllocation && (let_go(cuda) || pmb_cuda_let_attributes(cuda, buffer)));
   }
   if (error != cudaSuccess && error != cudaErrorMemoryAllocation) {
     return pmb_cuda_failed(cuda->context, error, what);
@@ -263,6 +267,8 @@ static int is_same(const pmb_cuda_volume *v, const pmb_cuda *cuda)
   const pmb_volume *a = &v->key, *b = &cuda->context->volume;
   return a->version != 0 && a->version == b->version && a->samples == b->samples && a->type == b->type &&
     memcmp(a->dims, b->dims, sizeof(a->dims)) == 0 && memcmp(a->strides, b->strides, sizeof(a->strides)) == 0 &&
+    a->sample_flags == b->sample_flags && a->cell_flags == b->cell_flags &&
+    a->hidden_sample_bits == b->hidden_sample_bits && a->hidden_cell_bits == b->hidden_cell_bits &&
     v->device == cuda->device && v->generation == cuda->generation;
 }
 
@@ -335,7 +341,8 @@ static pmb_status bring(pmb_cuda *cuda, pmb_cuda_volume *volume)
   const pmb_status status = pmb_cuda_bring_volume(cuda, volume);
   pthread_mutex_lock(&lock);
   /* They were counted as the context's own until here. */
-  volume->bytes = (int64_t)(volume->samples.capacity + volume->summary.capacity + volume->nonfinite.capacity);
+  volume->bytes = (int64_t)(volume->samples.capacity + volume->summary.capacity + volume->flags.capacity +
+    volume->sample_flags.capacity + volume->cell_flags.capacity);
   cuda->device_bytes -= volume->bytes;
   if (status == PMB_OK) {
     volume->state = PMB_CUDA_THERE;

@@ -354,7 +354,7 @@ static __device__ __forceinline__ void store_layer(
     odd |= next_odd;
   }
   reduce_lanes(lanes, &low, &high);
-  if (job.d_nonfinite) {
+  if (job.d_flags) {
     const uint32_t group = lanes == 32 ? UINT32_MAX : ((1u << lanes) - 1) << lane / lanes * lanes;
     odd = (__ballot_sync(UINT32_MAX, odd) & group) != 0;
     if (__any_sync(UINT32_MAX, odd)) {
@@ -371,8 +371,8 @@ static __device__ __forceinline__ void store_layer(
     const int64_t brick = x + (int64_t)job.bricks[0] * (p.brick_y + (int64_t)job.bricks[1] * layer);
     ((T *)job.d_low)[brick] = low;
     ((T *)job.d_high)[brick] = high;
-    if (job.d_nonfinite) {
-      job.d_nonfinite[brick] = (uint8_t)odd;
+    if (job.d_flags) {
+      job.d_flags[brick] = (uint8_t)odd;
     }
   }
 }
@@ -407,12 +407,6 @@ static __device__ __forceinline__ void summarize_column(
   }
 }
 
-/* A block's part of the volume's range; in pinned memory that the device writes to. */
-typedef struct pmb_cuda_range_part {
-  double low, high;
-  int64_t odd;
-} pmb_cuda_range_part;
-
 /* Of a warp: what it has seen in all its columns, in lane 0. */
 template <class T>
 static __device__ __forceinline__ pmb_cuda_range_part range_of_warp(
@@ -429,24 +423,6 @@ static __device__ __forceinline__ pmb_cuda_range_part range_of_warp(
     part.odd += seen[n].odd;
   }
   return part;
-}
-
-/* Tells the range of what the block's warps have seen. */
-static __device__ __forceinline__ void tell_range(
-  const pmb_cuda_range_part &own, pmb_cuda_range_part *warps, pmb_cuda_range_part *part)
-{
-  if ((threadIdx.x & 31) == 0) {
-    warps[threadIdx.x >> 5] = own;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int w = 1; w < PMB_CUDA_WARPS; ++w) {
-      warps[0].low = warps[w].low < warps[0].low ? warps[w].low : warps[0].low;
-      warps[0].high = warps[w].high > warps[0].high ? warps[w].high : warps[0].high;
-      warps[0].odd += warps[w].odd;
-    }
-    *part = warps[0];
-  }
 }
 
 template <class T>
@@ -471,7 +447,7 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
     own = range_of_warp<T>(job, p, seen);
   }
   pmb_cuda_let_next_begin(); /* at the beginning it costs 2% */
-  tell_range(own, shared_parts, parts + blockIdx.x);
+  pmb_cuda_tell_range(own, shared_parts, parts + blockIdx.x);
 }
 
 /* ---- the host's side ---- */
@@ -489,7 +465,7 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda, int64_t layer_begin
   uint32_t groups;
   const int64_t warps = warps_of(cuda, layer_end - layer_begin, &groups);
   const int64_t blocks = (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS;
-  pmb_cuda_range_part *parts = (pmb_cuda_range_part *)cuda->ranges + cuda->range_parts;
+  pmb_cuda_range_part *parts = cuda->ranges + cuda->range_parts;
   cuda->range_parts += blocks;
   return pmb_cuda_launch(
     cuda, summarize_kernel<T>, blocks, PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layer_begin, layer_end, parts);
@@ -508,7 +484,7 @@ static pmb_status reserve_ranges(pmb_cuda *cuda)
     }
     cuda->ranges = NULL;
     cuda->range_room = 0;
-    PMB_CUDA_TRY(cuda->context, cudaMallocHost(&cuda->ranges, (size_t)most * sizeof(pmb_cuda_range_part)));
+    PMB_CUDA_TRY(cuda->context, cudaMallocHost((void **)&cuda->ranges, (size_t)most * sizeof(pmb_cuda_range_part)));
     cuda->range_room = most;
   }
   return PMB_OK;
@@ -530,7 +506,7 @@ pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer
 void pmb_cuda_take_range(pmb_cuda *cuda)
 {
   pmb_context *context = cuda->context;
-  const pmb_cuda_range_part *parts = (const pmb_cuda_range_part *)cuda->ranges;
+  const pmb_cuda_range_part *parts = cuda->ranges;
   context->minimum = INFINITY;
   context->maximum = -INFINITY;
   context->nonfinite_bricks = 0;

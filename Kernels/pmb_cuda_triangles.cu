@@ -61,10 +61,7 @@ static __device__ __forceinline__ uint32_t find_cells(
   }
   if (head.exact != PMB_CUDA_PLAIN) {
     __syncwarp();
-    const pmb_cuda_exact *exact = job.d_exact + head.exact;
-    const uint32_t valid = exact->valid[r] & exact->valid[r + 1] & exact->valid[r + 5] & exact->valid[r + 6];
-    const uint32_t column = exact->valid_column >> r;
-    cells &= valid & pmb_cuda_next(valid, column & column >> 1 & column >> 5 & column >> 6 & 1);
+    cells &= job.d_exact[head.exact].cells[row];
   }
   /* corner i of four is at bits i and 16 + i after the rotation */
   scratch->corners[r][half] = make_uint4(a, rotate_right(b, 31), rotate_right(c, 30), rotate_right(d, 29));

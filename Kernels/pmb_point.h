@@ -3,11 +3,12 @@
  *
  * Only + - * / and sqrt of IEEE, compiled without contraction to fused multiply-add, so that every compiler and
  * device gives the same bits. Samples are handled as REAL: float for 8- and 16-bit integers and float32, else double.
- * Normal by central differences, as in vtkFlyingEdges3D and the PMB paper, section 4.3. */
+ * Normal by central differences, as in vtkFlyingEdges3D and the PMB paper, section 4.3, or by another estimator. */
 #ifndef PMB_POINT_H
 #define PMB_POINT_H
 
 #include <math.h>
+#include <stdint.h>
 
 #include "pmb_portability.h"
 
@@ -17,6 +18,7 @@
 /* How sample space lies in the world, and how large the samples are. */
 typedef struct pmb_frame {
   double to_world[12];   /* the volume's index_to_world */
+  int64_t first[3];      /* the volume's */
   double normal[9];      /* inverse transpose of its 3 x 3 part, times 2^-e so that the largest entry is about 1 */
   double gradient_scale; /* 2^e: gradient = normal matrix * index gradient * gradient_scale */
   int mirrored;          /* determinant < 0: triangles are wound the other way round */

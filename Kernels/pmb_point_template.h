@@ -16,6 +16,26 @@ PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_difference)(PMB_REAL below, PMB_REAL above
   return (above - below) * factor;
 }
 
+/* The same by forward differences; upper_border: the sample is the volume's last along the axis. */
+PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_forward)(PMB_REAL below, PMB_REAL here, PMB_REAL above, int upper_border)
+{
+  return upper_border ? here - below : above - here;
+}
+
+/* Average of three neighbours with weights 1, 2, 1. */
+PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_smooth)(PMB_REAL below, PMB_REAL here, PMB_REAL above)
+{
+  return (below + above) * (PMB_REAL)0.25 + here * (PMB_REAL)0.5;
+}
+
+/* The same by the Sobel operator, from pmb_difference of the 3 x 3 samples around, where those outside the volume repeat
+ * its border: d[3 * j + i], i along the first of the two other axes, x before y before z. */
+PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_sobel)(const PMB_REAL *d)
+{
+  return PMB_REAL_NAME(pmb_smooth)(PMB_REAL_NAME(pmb_smooth)(d[0], d[1], d[2]),
+    PMB_REAL_NAME(pmb_smooth)(d[3], d[4], d[5]), PMB_REAL_NAME(pmb_smooth)(d[6], d[7], d[8]));
+}
+
 PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_lerp)(PMB_REAL a, PMB_REAL b, PMB_REAL t)
 {
   return a + t * (b - a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * pmb_test_gpu_util.h - what the GPU tests of faults and of sharing have in common. */
+ * pmb_test_gpu_util.h - what the GPU tests of faults, of sharing and of the general way have in common. */
 #ifndef PMB_TEST_GPU_UTIL_H
 #define PMB_TEST_GPU_UTIL_H
 
@@ -64,12 +64,18 @@ static inline pmb_info info_of(pmb_context *context)
   return info;
 }
 
-/* The CPU's mesh, float and 32-bit ids. */
-static inline void cpu_mesh(const test_volume *v, double isovalue, test_mesh *m)
+static inline pmb_context *cpu_new(void)
 {
   pmb_context *cpu = NULL;
   const pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_CPU };
   if (!CHECK(pmb_create(&options, &cpu) == PMB_OK, "pmb_create: %s", pmb_error(NULL))) exit(1);
+  return cpu;
+}
+
+/* The CPU's mesh, float and 32-bit ids. */
+static inline void cpu_mesh(const test_volume *v, double isovalue, test_mesh *m)
+{
+  pmb_context *cpu = cpu_new();
   CHECK_STATUS(cpu, pmb_bind(cpu, &v->view), PMB_OK);
   CHECK_STATUS(cpu, mesh_extract(cpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, m), PMB_OK);
   CHECK(m->sizes.triangles > 100, "only %lld triangles", (long long)m->sizes.triangles);

@@ -9,7 +9,8 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=${BUILD:-$here/../../build-gpu}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}
-programs=(pmb_test_gpu pmb_test_gpu_faults pmb_test_gpu_sharing pmb_test_gpu_several pmb_test_gpu_huge pmb_bench_gpu)
+programs=(pmb_test_gpu pmb_test_gpu_faults pmb_test_gpu_sharing pmb_test_gpu_several pmb_test_gpu_general
+  pmb_test_gpu_huge pmb_bench_gpu)
 
 gpus=$(nvidia-smi -L 2> /dev/null | grep -c "^GPU" || true)
 
@@ -76,7 +77,11 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
   for s in $step; do
     case $s in
       build) build_in "$build" ;;
-      test) for case in $(cases pmb_test_gpu); do run pmb_test_gpu "$case" || failed=1; done ;;
+      test)
+        for program in pmb_test_gpu pmb_test_gpu_general; do
+          for case in $(cases $program); do run $program "$case" || failed=1; done
+        done
+        ;;
       sharing) for case in $(cases pmb_test_gpu_sharing); do run pmb_test_gpu_sharing "$case" || failed=1; done ;;
       several) for case in $(cases pmb_test_gpu_several); do run pmb_test_gpu_several "$case" || failed=1; done ;;
       huge) PMB_TEST_HUGE=1 run pmb_test_gpu_huge huge || failed=1 ;;
@@ -95,6 +100,9 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
         for tool in $tools; do
           for case in types_and_sizes attributes several_isovalues isovalues_in_turn large fuzz points_and_normals; do
             sanitize "$tool" pmb_test_gpu $case || failed=1
+          done
+          for case in $(cases pmb_test_gpu_general); do
+            sanitize "$tool" pmb_test_gpu_general "$case" || failed=1
           done
         done
         ;;

@@ -107,11 +107,20 @@ int64_t ref_bricks(const pmb_volume *v)
     ((v->dims[2] + BRICK_Z - 1) / BRICK_Z);
 }
 
+int ref_sample_valid(const pmb_volume *v, int64_t i, int64_t j, int64_t k)
+{
+  int64_t at = i + v->dims[0] * (j + v->dims[1] * k);
+  if (v->sample_flags && (v->sample_flags[at] & v->hidden_sample_bits)) return 0;
+  return isfinite(ref_sample(v, i, j, k));
+}
+
 int ref_cell_valid(const pmb_volume *v, int64_t i, int64_t j, int64_t k)
 {
   if (i < 0 || j < 0 || k < 0 || i + 1 >= v->dims[0] || j + 1 >= v->dims[1] || k + 1 >= v->dims[2]) return 0;
+  int64_t at = i + (v->dims[0] - 1) * (j + (v->dims[1] - 1) * k);
+  if (v->cell_flags && (v->cell_flags[at] & v->hidden_cell_bits)) return 0;
   for (int c = 0; c < 8; c++)
-    if (!isfinite(ref_sample(v, i + (c & 1), j + (c >> 1 & 1), k + (c >> 2)))) return 0;
+    if (!ref_sample_valid(v, i + (c & 1), j + (c >> 1 & 1), k + (c >> 2))) return 0;
   return 1;
 }
 
@@ -317,7 +326,7 @@ void ref_position(const ref_mesh *m, int64_t point, double world[3])
   int64_t a[3], b[3];
   double index[3];
   ref_ends(m, point, a, b);
-  for (int c = 0; c < 3; c++) index[c] = b[c] > a[c] ? (double)a[c] + m->t[point] : (double)a[c];
+  for (int c = 0; c < 3; c++) index[c] = (double)(a[c] + m->volume.first[c]) + (b[c] > a[c] ? m->t[point] : 0);
   ref_world(&m->volume, index, world);
 }
 
@@ -333,9 +342,8 @@ static void differences(const pmb_volume *v, const int64_t s[3], long double d[3
       int64_t n[3] = { s[0], s[1], s[2] };
       n[a] += side ? 1 : -1;
       if (n[a] < 0 || n[a] >= v->dims[a]) continue;
-      double neighbour = ref_sample(v, n[0], n[1], n[2]);
-      if (!isfinite(neighbour)) continue;
-      value[side] = neighbour;
+      if (!ref_sample_valid(v, n[0], n[1], n[2])) continue;
+      value[side] = ref_sample(v, n[0], n[1], n[2]);
       steps++;
     }
     d[a] = steps ? ((long double)value[1] - value[0]) / steps : 0;

@@ -43,7 +43,10 @@ int ref_gradient(const ref_mesh *mesh, int64_t point, double g[3], double slack[
 /* The two samples of a point's edge (the same one twice for a sample point). */
 void ref_ends(const ref_mesh *mesh, int64_t point, int64_t lower[3], int64_t upper[3]);
 
-/* 1 if the cell exists and all its samples are finite. */
+/* 1 if the sample is finite and not hidden. */
+int ref_sample_valid(const pmb_volume *volume, int64_t i, int64_t j, int64_t k);
+
+/* 1 if the cell exists, is not hidden, and all its samples are valid. */
 int ref_cell_valid(const pmb_volume *volume, int64_t i, int64_t j, int64_t k);
 
 /* sample >= isovalue without any rounding. */

@@ -212,6 +212,11 @@ static void bind_refuses_matrices(void)
     w.index_to_world[n] = n % 2 ? NAN : -INFINITY;
     refuses_bind(context, &w, PMB_INVALID, "index_to_world");
   }
+  for (int n = 0; n < 6; n++) {
+    pmb_volume w = v.view;
+    w.first[n % 3] = n < 3 ? INT64_MAX : -((int64_t)1 << 52) - 1;
+    refuses_bind(context, &w, PMB_INVALID, "first");
+  }
   volume_free(&v);
   pmb_destroy(context);
 }

@@ -18,12 +18,14 @@ static int on_its_edge(const ref_mesh *r, int64_t point, const double p[3], doub
   for (int side = 0; side < 2; side++) {
     double t = r->t[point] + (side ? 1 : -1) * r->t_slack[point], index[3];
     t = t < 0 ? 0 : t > 1 ? 1 : t;
-    for (int c = 0; c < 3; c++) index[c] = (double)a[c] + t * (double)(b[c] - a[c]);
+    for (int c = 0; c < 3; c++) index[c] = (double)(a[c] + r->volume.first[c]) + t * (double)(b[c] - a[c]);
     ref_world(&r->volume, index, end[side]);
   }
   for (int c = 0; c < 3; c++) {
     const double *w = r->volume.index_to_world + 4 * c;
-    double size = fabs(w[0] * (double)b[0]) + fabs(w[1] * (double)b[1]) + fabs(w[2] * (double)b[2]) + fabs(w[3]);
+    const int64_t *first = r->volume.first;
+    double size = fabs(w[0] * (double)(b[0] + first[0])) + fabs(w[1] * (double)(b[1] + first[1])) +
+      fabs(w[2] * (double)(b[2] + first[2])) + fabs(w[3]);
     if (!(p[c] >= fmin(end[0][c], end[1][c]) - 4 * epsilon * size)) return 0;
     if (!(p[c] <= fmax(end[0][c], end[1][c]) + 4 * epsilon * size)) return 0;
   }

@@ -118,17 +118,24 @@ pmb_context *context_new(int threads, const char *path)
   return context;
 }
 
-pmb_status mesh_extract(pmb_context *context, const double *isovalues, int64_t count, int remove_degenerate,
-  pmb_type real_type, pmb_type id_type, test_mesh *m)
+pmb_status mesh_extract_by(pmb_context *context, pmb_gradient_estimator estimator, const double *isovalues,
+  int64_t count, int remove_degenerate, pmb_type real_type, pmb_type id_type, test_mesh *m)
 {
   pmb_sizes sizes = { -1, -1 }, none = { 0, 0 };
   pmb_request request = { sizeof request, isovalues, count, remove_degenerate };
   pmb_status status = pmb_count(context, &request, &sizes, NULL);
   mesh_make(m, status == PMB_OK ? sizes : none, real_type, id_type);
   if (status != PMB_OK) return status;
+  m->view.gradient_estimator = estimator;
   status = pmb_emit(context, &m->view);
   if (status == PMB_OK) mesh_canaries_alive(m);
   return status;
+}
+
+pmb_status mesh_extract(pmb_context *context, const double *isovalues, int64_t count, int remove_degenerate,
+  pmb_type real_type, pmb_type id_type, test_mesh *m)
+{
+  return mesh_extract_by(context, PMB_CENTRAL, isovalues, count, remove_degenerate, real_type, id_type, m);
 }
 
 void mesh_of_volume(const pmb_volume *volume, double isovalue, int remove_degenerate, test_mesh *m)

@@ -22,9 +22,7 @@ static void cut(const test_volume *whole, int64_t k0, int64_t k1, test_volume *p
   part->memory = NULL;
   part->view.samples = ref_address(&whole->view, 0, 0, k0);
   part->view.dims[2] = k1 - k0;
-  /* The identity, moved: so index z + t and z are what they were. */
-  double m[12] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, (double)k0 };
-  memcpy(part->view.index_to_world, m, sizeof m);
+  part->view.first[2] = k0;
 }
 
 /* Points that belong to samples k < z, told by coordinate (the data keeps points off the layer z itself). */
@@ -107,7 +105,6 @@ static void same_rest(const test_mesh *whole, const test_mesh *high, int64_t z)
       break;
 }
 
-/* 8-bit noise: t has 24 bits, so that k + t is exact and does not depend on where the part starts. */
 static void compare_cuts(int remove_degenerate, int sprinkle)
 {
   test_rng rng = { 31 };
@@ -151,6 +148,79 @@ static void cut_with_non_finite_samples(void)
   compare_cuts(1, 1);
 }
 
+/* Sorts facets: nine coordinates and nine components of normals each. */
+typedef struct facet {
+  double p[9];
+  float n[9];
+} facet;
+
+static int compare_facets(const void *a, const void *b)
+{
+  return memcmp(a, b, sizeof(facet));
+}
+
+/* The facets of the cells [begin, end) of a part, as they are in the world. */
+static int64_t collect(
+  const test_mesh *m, const pmb_volume *v, const int64_t begin[3], const int64_t end[3], facet *to)
+{
+  int64_t count = 0;
+  for (int64_t t = 0; t < m->sizes.triangles; t++) {
+    int64_t cell = m->view.cells[t], nx = v->dims[0] - 1, ny = v->dims[1] - 1;
+    int64_t at[3] = { cell % nx, cell / nx % ny, cell / nx / ny };
+    int own = 1;
+    for (int a = 0; a < 3; a++) own &= at[a] + v->first[a] >= begin[a] && at[a] + v->first[a] < end[a];
+    if (!own) continue;
+    facet *f = &to[count++];
+    memset(f, 0, sizeof *f);
+    for (int c = 0; c < 3; c++) {
+      mesh_point(m, mesh_id(m, 3 * t + c), f->p + 3 * c);
+      memcpy(f->n + 3 * c, m->view.normals + 3 * mesh_id(m, 3 * t + c), 3 * sizeof(float));
+    }
+  }
+  qsort(to, (size_t)count, sizeof *to, compare_facets);
+  return count;
+}
+
+/* Boxes anywhere in a volume, with a sample more around them: the facets of their cells have the bytes of the whole's. */
+static void pieces_with_a_ghost_level(void)
+{
+  test_rng rng = { 33 };
+  for (int n = 0; n < (TEST_SLOW ? 10 : 60); n++) {
+    test_volume whole, part;
+    test_mesh w, p;
+    const pmb_type types[] = { PMB_FLOAT32, PMB_FLOAT64, PMB_INT16, PMB_INT64 };
+    int64_t begin[3], end[3], from[3];
+    volume_make(&whole, types[n % 4], NX, NY, NZ, LAYOUT_EXPLICIT);
+    volume_fill(&whole, n % 3 ? DATA_SMOOTH : DATA_NOISE, &rng);
+    volume_world(&whole, n % WORLDS, &rng);
+    double isovalue = volume_isovalue(&whole, &rng);
+    part = whole;
+    for (int a = 0; a < 3; a++) {
+      begin[a] = rng_int(&rng, 0, whole.view.dims[a] - 2);
+      end[a] = rng_int(&rng, begin[a] + 1, whole.view.dims[a] - 1);
+      from[a] = begin[a] > 0 ? begin[a] - 1 : 0;
+      part.view.dims[a] = (end[a] + 2 < whole.view.dims[a] ? end[a] + 2 : whole.view.dims[a]) - from[a];
+      part.view.first[a] = whole.view.first[a] + from[a];
+      begin[a] += whole.view.first[a];
+      end[a] += whole.view.first[a];
+    }
+    part.view.samples = ref_address(&whole.view, from[0], from[1], from[2]);
+    test_about("%d: cells %d..%d, %d..%d, %d..%d of %s", n, (int)begin[0], (int)end[0], (int)begin[1], (int)end[1],
+      (int)begin[2], (int)end[2], type_name(whole.view.type));
+    mesh_of_volume(&whole.view, isovalue, n / 2 % 2, &w);
+    mesh_of_volume(&part.view, isovalue, n / 2 % 2, &p);
+    facet *a = test_allocate(w.sizes.triangles, sizeof *a), *b = test_allocate(p.sizes.triangles, sizeof *b);
+    int64_t in_whole = collect(&w, &whole.view, begin, end, a), in_part = collect(&p, &part.view, begin, end, b);
+    if (CHECK(in_whole == in_part, "%d and %d facets", (int)in_whole, (int)in_part))
+      CHECK(!memcmp(a, b, (size_t)in_whole * sizeof *a), "facets differ");
+    free(a);
+    free(b);
+    mesh_free(&w);
+    mesh_free(&p);
+    volume_free(&whole);
+  }
+}
+
 /* The order of points within a brick, read off the coordinates of one full brick of noise. */
 static void rows_x_then_y_then_z_edges(void)
 {
@@ -184,4 +254,5 @@ TEST_MAIN(
   CASE(cut_between_brick_layers)
   CASE(cut_with_points_on_samples)
   CASE(cut_with_non_finite_samples)
+  CASE(pieces_with_a_ghost_level)
 )

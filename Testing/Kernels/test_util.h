@@ -99,6 +99,7 @@ enum { WORLD_IDENTITY, WORLD_SPACING, WORLD_MIRRORED, WORLD_SHEARED, WORLD_TINY,
 typedef struct test_volume {
   pmb_volume view;
   void *memory; /* exactly the elements that the strides reach, so that ASan sees a step outside */
+  uint8_t *sample_flags, *cell_flags;
 } test_volume;
 
 void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t nz, int layout);
@@ -108,6 +109,8 @@ void volume_set(const test_volume *v, int64_t i, int64_t j, int64_t k, double va
 void volume_fill(const test_volume *v, int data, test_rng *rng);
 /* Turns about one sample in `every` of a float volume into NaN or an infinity. */
 void volume_sprinkle(const test_volume *v, int every, test_rng *rng);
+/* Hides about one sample and one cell in so many; 0: none. */
+void volume_hide(test_volume *v, int samples_every, int cells_every, test_rng *rng);
 void volume_world(test_volume *v, int world, test_rng *rng);
 /* Equal to a sample, a hair beside one, between, or outside the range. Always finite. */
 double volume_isovalue(const test_volume *v, test_rng *rng);
@@ -138,6 +141,9 @@ pmb_context *context_new(int threads, const char *path); /* both may be 0; never
 /* Counts and emits into a new mesh. On failure the mesh is empty and the status is returned. */
 pmb_status mesh_extract(pmb_context *context, const double *isovalues, int64_t count, int remove_degenerate,
   pmb_type real_type, pmb_type id_type, test_mesh *m);
+/* With an estimator of gradients. */
+pmb_status mesh_extract_by(pmb_context *context, pmb_gradient_estimator estimator, const double *isovalues,
+  int64_t count, int remove_degenerate, pmb_type real_type, pmb_type id_type, test_mesh *m);
 /* Binds as well, with a context of its own, and checks that it succeeds. */
 void mesh_of_volume(const pmb_volume *volume, double isovalue, int remove_degenerate, test_mesh *m);
 

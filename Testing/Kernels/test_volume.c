@@ -59,6 +59,8 @@ void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t 
 void volume_free(test_volume *v)
 {
   free(v->memory);
+  free(v->sample_flags);
+  free(v->cell_flags);
   memset(v, 0, sizeof *v);
 }
 
@@ -196,6 +198,7 @@ void volume_world(test_volume *v, int world, test_rng *rng)
   double *m = v->view.index_to_world;
   double scale = world == WORLD_TINY ? 1e-30 : world == WORLD_HUGE ? 1e30 : 1;
   memset(m, 0, sizeof v->view.index_to_world);
+  for (int a = 0; a < 3; a++) v->view.first[a] = rng_int(rng, 0, 1) ? rng_int(rng, -3000, 3000) : 0;
   if (world == WORLD_IDENTITY) return;
   for (int r = 0; r < 3; r++) {
     m[5 * r] = scale * rng_real(rng, 0.3, 3);
@@ -257,6 +260,32 @@ void volume_sampled(test_volume *v, pmb_type type, int64_t n, double (*f)(double
   }
 }
 
+/* Exactly n bytes, about one in `every` of them with a bit of `bits`, others with other bits. */
+static uint8_t *random_flags(int64_t n, int every, uint8_t bits, test_rng *rng)
+{
+  uint8_t *flags = test_allocate(n, 1);
+  for (int64_t i = 0; i < n; i++) {
+    flags[i] = (uint8_t)(rng_int(rng, 0, 255) & ~bits);
+    if (rng_int(rng, 1, every) == 1) flags[i] |= (uint8_t)(bits & -bits);
+  }
+  return flags;
+}
+
+void volume_hide(test_volume *v, int samples_every, int cells_every, test_rng *rng)
+{
+  const int64_t *d = v->view.dims;
+  if (samples_every) {
+    v->view.hidden_sample_bits = (uint8_t)rng_int(rng, 1, 255);
+    v->sample_flags = random_flags(d[0] * d[1] * d[2], samples_every, v->view.hidden_sample_bits, rng);
+    v->view.sample_flags = v->sample_flags;
+  }
+  if (cells_every) {
+    v->view.hidden_cell_bits = (uint8_t)rng_int(rng, 1, 255);
+    v->cell_flags = random_flags((d[0] - 1) * (d[1] - 1) * (d[2] - 1), cells_every, v->view.hidden_cell_bits, rng);
+    v->view.cell_flags = v->cell_flags;
+  }
+}
+
 void volume_random(test_volume *v, int64_t nx, int64_t ny, int64_t nz, test_rng *rng)
 {
   pmb_type type = (pmb_type)rng_int(rng, PMB_INT8, PMB_FLOAT64);
@@ -264,10 +293,13 @@ void volume_random(test_volume *v, int64_t nx, int64_t ny, int64_t nz, test_rng 
   /* Packed volumes are the ones that a fast path serves: more of them. */
   int layout = rng_int(rng, 0, 1) ? LAYOUT_PACKED : (int)rng_int(rng, 0, LAYOUTS - 1);
   int every = rng_int(rng, 0, 2) ? 0 : (int)rng_int(rng, 4, 400);
+  int samples = rng_int(rng, 0, 5) ? 0 : (int)rng_int(rng, 1, 2000);
+  int cells = rng_int(rng, 0, 5) ? 0 : (int)rng_int(rng, 1, 2000);
   volume_make(v, type, nx, ny, nz, layout);
   volume_fill(v, data, rng);
   if (every) volume_sprinkle(v, every, rng);
   volume_world(v, world, rng);
-  test_about("%d x %d x %d %s, data %d, layout %d, world %d, non-finite 1/%d", (int)nx, (int)ny, (int)nz,
-    type_name(type), data, layout, world, every);
+  volume_hide(v, samples, cells, rng);
+  test_about("%d x %d x %d %s, data %d, layout %d, world %d, non-finite 1/%d, hidden samples 1/%d, cells 1/%d",
+    (int)nx, (int)ny, (int)nz, type_name(type), data, layout, world, every, samples, cells);
 }

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A client with a pvserver of its own: the plugin is loaded on both sides and the filter runs on the server."""
+"""A client with a pvserver of its own: the plugin is loaded on both sides and the filter runs on the server.
+
+Without an argument the server is one process. With a number it is that many ranks, and the client compares what it
+fetches with the surfaces of one process, bit for bit (mpi_pieces.py). Exits with 77 (skipped) without pvserver or mpirun.
+"""
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -9,30 +15,55 @@ import time
 
 from paraview import servermanager, simple
 
-from plugin_testing import counts, equal, load_plugin, output, run, true
+from plugin_testing import HERE, SKIPPED, counts, equal, load_plugin, output, run, true
+
+PIECES = os.path.join(HERE, "mpi_pieces.py")
+# As in test_mpi.sh; and nothing of this process's own MPI, or mpirun takes itself for a part of it and ends.
+MPI_SETTINGS = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_tcp_if_include": "lo",
+                "OMPI_MCA_plm_rsh_agent": "false"}
+ENVIRONMENT = {**{name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))},
+               **MPI_SETTINGS}
 
 
-def start_server():
-    """The process and the port it listens on."""
-    log = tempfile.NamedTemporaryFile(mode="w+", suffix=".log")
-    process = subprocess.Popen(["pvserver", "--server-port=0"], stdout=log,
-                               stderr=subprocess.STDOUT)
-    for _ in range(300):
-        time.sleep(0.1)
-        with open(log.name, encoding="utf-8") as text:
-            found = re.search(r"Accepting connection\(s\): \S+:(\d+)", text.read())
-        if found:
-            return process, int(found.group(1)), log
-        if process.poll() is not None:
-            break
-    process.kill()
-    with open(log.name, encoding="utf-8") as text:
-        raise AssertionError(f"pvserver did not start: {text.read()}")
+class Server:
+    """A pvserver on a free port, in a process group of its own that ends with the block."""
+
+    def __init__(self, ranks=0):
+        launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)] if ranks else []
+        self.log = tempfile.NamedTemporaryFile(mode="w+", suffix=".log")
+        self.process = subprocess.Popen([*launcher, "pvserver", "--server-port=0"], stdout=self.log,
+                                        stderr=subprocess.STDOUT, env=ENVIRONMENT, start_new_session=True)
+
+    def port(self):
+        for _ in range(600):
+            time.sleep(0.1)
+            found = re.search(r"Accepting connection\(s\): \S+:(\d+)", self.text())
+            if found:
+                return int(found.group(1))
+            if self.process.poll() is not None:
+                break
+        raise AssertionError(f"pvserver did not start: {self.text()}")
+
+    def text(self):
+        with open(self.log.name, encoding="utf-8", errors="replace") as text:
+            return text.read()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for kind in (signal.SIGTERM, signal.SIGKILL):
+            try:
+                os.killpg(self.process.pid, kind)  # the group that this server leads
+                self.process.wait(timeout=10)
+            except (ProcessLookupError, subprocess.TimeoutExpired):
+                pass
+        self.log.close()
 
 
 def client():
     """What the client does; the server ends when this process has ended."""
-    simple.Connect("127.0.0.1", int(sys.argv[1]))
+    simple.Connect("127.0.0.1", int(sys.argv[2]))
     true(servermanager.ActiveConnection.IsRemote(), "the connection is not remote")
     simple.LoadPlugin(os.environ["PMB_PLUGIN"], remote=False)  # the class of the proxy
     load_plugin(remote=True)  # the client has the panel's definitions from the server
@@ -49,17 +80,29 @@ def client():
     true(f" {changed} triangles" in proxy.LastRun, f"{changed} triangles, but the last run is {proxy.LastRun!r}")
 
 
+def finish(server, *command):
+    """Runs the client; it and the server have to end well."""
+    result = subprocess.run(["pvpython", *command], capture_output=True, text=True, timeout=200, check=False)
+    equal(result.returncode, 0, f"exit code of {command}; it said {result.stdout} {result.stderr}")
+    equal(server.process.wait(timeout=30), 0, f"exit code of pvserver; it said {server.text()}")
+    return result.stdout
+
+
 def session():
-    process, port, log = start_server()
-    try:
-        result = subprocess.run(["pvpython", __file__, str(port)], capture_output=True, text=True, timeout=120,
-                                check=False)
-        equal(result.returncode, 0, f"exit code of the client; it said {result.stdout} {result.stderr}")
-        equal(process.wait(timeout=30), 0, "exit code of pvserver")
-    finally:
-        if process.poll() is None:
-            process.kill()
-        log.close()
+    with Server() as server:
+        finish(server, __file__, "client", str(server.port()))
 
 
-run(client if len(sys.argv) > 1 else session)
+def parallel_session():
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["pvpython", PIECES, "write", folder], timeout=120, check=True)
+        with Server(int(sys.argv[1])) as server:
+            said = finish(server, PIECES, "client", folder, str(server.port()))
+        true("passed: client" in said, f"the client said {said}")
+
+
+for program in ("pvserver", *(["mpirun"] if len(sys.argv) == 2 else [])):
+    if not shutil.which(program):
+        print(f"skipped: '{program}' is not on PATH (Debian: paraview, openmpi-bin)")
+        sys.exit(SKIPPED)
+run({1: session, 2: parallel_session, 3: client}[len(sys.argv)])

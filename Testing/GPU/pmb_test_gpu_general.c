@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * pmb_test_gpu_general.c - what only the general way of pass vertices does on a GPU, against the CPU: the same bytes. Needs a
+ * GPU (else skipped). PMB_TEST_SHORT in the environment: fewer cases. */
+#include <string.h>
+
+#include "pmb_test_gpu_util.h"
+
+/* One mesh from each of two bound contexts; returns the triangles compared. */
+static int64_t same_meshes(pmb_context *cpu, pmb_context *gpu, pmb_gradient_estimator estimator,
+  const double *isovalues, int64_t count, int remove_degenerate, int wide)
+{
+  const pmb_type real = wide ? PMB_FLOAT64 : PMB_FLOAT32, id = wide ? PMB_INT64 : PMB_INT32;
+  test_mesh a, b;
+  CHECK_STATUS(cpu, mesh_extract_by(cpu, estimator, isovalues, count, remove_degenerate, real, id, &a), PMB_OK);
+  CHECK_STATUS(gpu, mesh_extract_by(gpu, estimator, isovalues, count, remove_degenerate, real, id, &b), PMB_OK);
+  mesh_equal(&a, &b, "CPU and GPU");
+  const int64_t triangles = a.sizes.triangles;
+  mesh_free(&a);
+  mesh_free(&b);
+  return triangles;
+}
+
+/* All types, borders on both sides of bricks, dims of 2, samples that are not finite, limits of types, several isovalues. */
+static void estimators(void)
+{
+  static const int64_t sizes[][3] = { { 2, 2, 2 }, { 33, 5, 5 }, { 34, 6, 7 }, { 65, 2, 9 }, { 32, 4, 4 },
+    { 2, 9, 40 }, { 97, 13, 9 }, { 40, 33, 2 } };
+  enum { SIZES = sizeof sizes / sizeof *sizes };
+  pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
+  test_rng rng = { 44 };
+  int64_t triangles = 0;
+  for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
+    for (int n = 0; n < (is_short() ? 5 : 5 * SIZES); n++) {
+      const int s = (n + type) % SIZES, data = n % DATA_KINDS;
+      double isovalues[3];
+      test_volume v;
+      volume_make(&v, (pmb_type)type, sizes[s][0], sizes[s][1], sizes[s][2], n % LAYOUTS);
+      volume_fill(&v, data, &rng);
+      if (n % 2) volume_sprinkle(&v, 60, &rng);
+      volume_world(&v, (n + type) % WORLDS, &rng);
+      CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+      CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+      for (int i = 0; i < 3; i++) isovalues[i] = volume_isovalue(&v, &rng);
+      for (int turn = 0; turn < 6; turn++) {
+        test_about("%s, size %d, data %d, turn %d", type_name((pmb_type)type), s, data, turn);
+        triangles +=
+          same_meshes(cpu, gpu, (pmb_gradient_estimator)(turn % 3), isovalues, 1 + n % 3, turn / 3, (n + turn) % 2);
+      }
+      volume_free(&v);
+    }
+  CHECK(triangles > (is_short() ? 100000 : 1000000), "only %lld triangles compared", (long long)triangles);
+  pmb_destroy(cpu);
+  pmb_destroy(gpu);
+}
+
+/* Bricks with more points than are listed at once, most of them active, so that the tiles would serve. */
+static void full_bricks(void)
+{
+  static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_FLOAT64 };
+  pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
+  test_rng rng = { 45 };
+  for (int n = 0; n < 3; n++) {
+    const double isovalues[] = { n == 1 ? 127.5 : 0.5, 20 };
+    test_volume v;
+    volume_make(&v, types[n], 100, is_short() ? 20 : 90, 22, LAYOUT_PACKED);
+    volume_fill(&v, DATA_NOISE, &rng);
+    CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    for (int turn = 0; turn < 4; turn++) {
+      test_about("noise of %s, turn %d", type_name(types[n]), turn);
+      const int64_t triangles =
+        same_meshes(cpu, gpu, turn % 2 ? PMB_SOBEL : PMB_FORWARD, isovalues, 1 + turn / 2, turn % 2, 0);
+      CHECK(triangles > 10000, "only %lld triangles", (long long)triangles);
+    }
+    volume_free(&v);
+  }
+  pmb_destroy(cpu);
+  pmb_destroy(gpu);
+}
+
+/* Points with normals, gradients or attributes alone: the same as all together. */
+static void parts_of_the_output(void)
+{
+  pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
+  test_volume v;
+  test_mesh want, got;
+  const double isovalue = 0.1;
+  volume_sampled(&v, PMB_FLOAT32, 40, gyroid);
+  CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+  CHECK_STATUS(cpu, mesh_extract_by(cpu, PMB_SOBEL, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
+  CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
+  CHECK(memcmp(want.view.normals, got.view.normals, 12 * (size_t)want.sizes.points) != 0, "the estimators agree");
+  float *outputs[2] = { test_allocate(want.sizes.points, 4), test_allocate(want.sizes.points, 4) };
+  pmb_attribute attribute = { v.memory, PMB_FLOAT32, 1, outputs[0], 0 };
+  pmb_mesh m = want.view;
+  m.attributes = &attribute;
+  m.attribute_count = 1;
+  CHECK_STATUS(cpu, pmb_emit(cpu, &m), PMB_OK);
+  attribute.output = outputs[1];
+  for (int part = 0; part < 3; part++) {
+    m = got.view;
+    m.gradient_estimator = PMB_SOBEL;
+    m.points = part == 0 ? m.points : NULL;
+    m.normals = part == 1 ? m.normals : NULL;
+    m.gradients = part == 2 ? m.gradients : NULL;
+    m.attributes = &attribute;
+    m.attribute_count = part == 1;
+    CHECK_STATUS(gpu, pmb_emit(gpu, &m), PMB_OK);
+  }
+  mesh_equal(&want, &got, "parts of the output");
+  CHECK(memcmp(outputs[0], outputs[1], 4 * (size_t)want.sizes.points) == 0, "the attribute differs");
+  for (int i = 0; i < 2; i++) free(outputs[i]);
+  mesh_free(&want);
+  mesh_free(&got);
+  volume_free(&v);
+  pmb_destroy(cpu);
+  pmb_destroy(gpu);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(estimators)
+  CASE(full_bricks)
+  CASE(parts_of_the_output)
+)

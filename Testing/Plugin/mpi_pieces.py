@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The surface in pieces: over all ranks, ghosts left out, its triangles are those of one process.
+
+Compared are places, normals, gradients and all arrays, bit for bit. The steps, as test_mpi.sh and test_server.py take
+them:
+  write FOLDER        one process: the input files, and the surfaces of every case
+  ranks FOLDER        pvbatch --symmetric on several ranks: compares each case with that
+  client FOLDER PORT  pvpython, with a server of several ranks: likewise, by what the client fetches
+"""
+import os
+import sys
+
+import numpy
+from paraview import servermanager, simple
+from paraview.vtk.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkIOXML import vtkXMLImageDataWriter
+
+from plugin_testing import DATA, equal, image, load_plugin, true
+from paraview.vtk.util.numpy_support import numpy_to_vtk
+
+DUPLICATE = 1  # vtkDataSetAttributes::DUPLICATECELL
+SKEW = (0.6, -0.8, 0.0, 0.8, 0.6, 0.0, 0.0, 0.0, 1.0)
+
+
+# --- input ----------------------------------------------------------------------------------------------------------
+
+def turned(dtype):
+    """Noise, so that most cells have triangles, on an extent and in a frame where everything rounds; other arrays."""
+    dims, random = (31, 26, 29), numpy.random.default_rng(5)
+    shape = dims[::-1]
+    smooth = numpy.add.outer(numpy.add.outer(numpy.arange(29) % 11, numpy.arange(26) % 7), numpy.arange(31) % 13)
+    arrays = {"noise": (4 * smooth + random.integers(0, 9, shape)).astype(dtype),
+              "real": random.random(shape),
+              "vector": random.integers(-9999, 9999, shape + (3,)).astype(numpy.int16)}
+    data = image(arrays, dims, origin=(0.3, -17.1, 1e3 / 7), spacing=(-0.1, 0.37, 1.3), first=(-7, 1003, 5))
+    data.SetDirectionMatrix(SKEW)
+    for name, values in (("cell", numpy.arange(data.GetNumberOfCells())),
+                         ("material", random.random((data.GetNumberOfCells(), 2)).astype(numpy.float32))):
+        array = numpy_to_vtk(values, deep=True)
+        array.SetName(name)
+        data.GetCellData().AddArray(array)
+    return data
+
+
+def write_inputs(folder):
+    for dtype in ("float64", "float32", "uint8"):
+        writer = vtkXMLImageDataWriter()
+        writer.SetFileName(os.path.join(folder, dtype + ".vti"))
+        writer.SetInputData(turned(dtype))
+        true(writer.Write(), "the input could not be written")
+
+
+def part_of_scan():
+    reader = simple.XMLImageDataReader(FileName=[os.path.join(DATA, "ch2.vti")])
+    return simple.ExtractSubset(Input=reader, VOI=[60, 130, 100, 170, 60, 119])
+
+
+def cases(folder):
+    """Name, source, array, isovalues, further settings. The surfaces of the integers go through samples."""
+    file = {dtype: (simple.XMLImageDataReader, {"FileName": [os.path.join(folder, dtype + ".vti")]})
+            for dtype in ("float64", "float32", "uint8")}
+    wavelet = (simple.Wavelet, {"WholeExtent": [-20, 21, -15, 17, -18, 20]})
+    scan = (part_of_scan, {})
+    for remove in (0, 1):
+        yield f"wavelet {remove}", wavelet, "RTData", [157.0, 120.25], {"RemoveDegenerateTriangles": remove}
+        for dtype in file:
+            yield f"{dtype} {remove}", file[dtype], "noise", [60.0, 47.5], {"RemoveDegenerateTriangles": remove}
+        yield f"scan {remove}", scan, "MRI", [45.0], {"RemoveDegenerateTriangles": remove}
+    yield "double points", file["uint8"], "noise", [52.0], {"OutputPointsPrecision": "Double"}
+    yield "bare", file["float32"], "noise", [47.5], {"PassArrays": 0}
+
+
+def contour(source, array, isovalues, settings):
+    make, arguments = source
+    return simple.PMBContour(Input=make(**arguments), ContourBy=["POINTS", array], Isosurfaces=isovalues,
+                             ComputeGradients=1, **settings)
+
+
+# --- surfaces as bytes ----------------------------------------------------------------------------------------------
+
+def rows_of(mesh):
+    """A row of bytes for each triangle that is no ghost: all its corners have, and its cell arrays; how many ghosts."""
+    if mesh.GetNumberOfPolys() == 0:
+        return None, 0
+    ids = vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).reshape(-1, 3)
+    flags = mesh.GetCellData().GetArray("vtkGhostType")
+    own = numpy.ones(len(ids), bool) if flags is None else vtk_to_numpy(flags) & DUPLICATE == 0
+    of_points = {"": vtk_to_numpy(mesh.GetPoints().GetData()), **arrays_of(mesh.GetPointData())}
+    columns = [of_points[name][ids[own]] for name in sorted(of_points)]
+    of_cells = arrays_of(mesh.GetCellData())
+    columns += [of_cells[name][own] for name in sorted(of_cells) if name != "vtkGhostType"]
+    columns = [numpy.ascontiguousarray(column).reshape(own.sum(), -1).view(numpy.uint8) for column in columns]
+    return numpy.concatenate(columns, axis=1), int((~own).sum())
+
+
+def arrays_of(data):
+    return {data.GetArrayName(i): vtk_to_numpy(data.GetArray(i)) for i in range(data.GetNumberOfArrays())}
+
+
+def in_order(rows):
+    return numpy.sort(rows.view(numpy.dtype((numpy.void, rows.shape[1]))).ravel())
+
+
+def compare(name, rows, reference):
+    equal(rows.shape, reference.shape, f"{name}: triangles that are no ghosts, and bytes of each")
+    different = int((in_order(rows) != in_order(reference)).sum())
+    equal(different, 0, f"{name}: triangles that are not the serial ones, of {len(rows)}")
+
+
+# --- steps ----------------------------------------------------------------------------------------------------------
+
+def write(folder):
+    write_inputs(folder)
+    for name, *how in cases(folder):
+        proxy = contour(*how)
+        proxy.UpdatePipeline()
+        rows, ghosts = rows_of(servermanager.Fetch(proxy))
+        true(len(rows) > 1000 and ghosts == 0, f"{name}: {len(rows)} triangles, {ghosts} ghosts")
+        numpy.save(os.path.join(folder, name + ".npy"), rows)
+
+
+def ranks(folder):
+    from mpi4py import MPI
+    world = MPI.COMM_WORLD
+    equal(world.size, int(os.environ["PMB_RANKS"]), "ranks")
+    for name, *how in cases(folder):
+        proxy = contour(*how)
+        proxy.UpdatePipeline()
+        mesh = proxy.GetClientSideObject().GetOutput()
+        parts = world.gather(rows_of(mesh))
+        if world.rank == 0:
+            total = mesh.GetNumberOfPolys()
+            true(f" {total} triangles" in proxy.LastRun, f"{total} triangles, but the last run is {proxy.LastRun!r}")
+            true(all(rows is not None and len(rows) for rows, _ in parts), f"{name}: a rank without triangles")
+            equal(min(ghosts for _, ghosts in parts) > 0, world.size > 1, f"{name}: all ranks have ghosts")
+            compare(name, numpy.concatenate([rows for rows, _ in parts]), numpy.load(os.path.join(folder, name + ".npy")))
+
+
+def client(folder):
+    for name, *how in cases(folder):
+        proxy = contour(*how)
+        proxy.UpdatePipeline()
+        rows, _ = rows_of(servermanager.Fetch(proxy))
+        compare(name, rows, numpy.load(os.path.join(folder, name + ".npy")))
+
+
+def main(step, folder, port=None):
+    if port:
+        simple.Connect("127.0.0.1", int(port))
+        simple.LoadPlugin(os.environ["PMB_PLUGIN"], remote=False)  # the class of the proxy
+    load_plugin(remote=step != "write")
+    {"write": write, "ranks": ranks, "client": client}[step](folder)
+    print(f"passed: {step}", flush=True)
+
+
+try:
+    main(*sys.argv[1:])
+except BaseException as error:  # a rank that stops alone would leave the others waiting
+    print(f"FAILED: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
+    if sys.argv[1] == "ranks":
+        from mpi4py import MPI
+        MPI.COMM_WORLD.Abort(1)
+    os._exit(1)
