@@ -304,6 +304,7 @@ static __device__ __forceinline__ int64_t write_cells(const pmb_cuda_job &job, c
     }
     first += c.all;
   }
+  __syncwarp();
   return first;
 }
 
