@@ -45,7 +45,7 @@ template <class ID> struct triangle_scratch {
   uint4 corners[CASE_ROWS][2]; /* inside bits of the cells of a row, see find_cells; the upper half row first */
   union {
     uint2 words[4 * WORD_LAYER + 5]; /* see pair_words; row (y,z) at z * WORD_LAYER + y */
-    uint32_t triangles[LISTED];      /* what is before and behind may be taken for an entry, in vain */
+    uint32_t triangles[LISTED];
   };
   id_slot<ID> slots[SLOTS];
   uint32_t cells[MAX_CELLS];

@@ -248,7 +248,7 @@ static __device__ __forceinline__ void write_ids(triangle_scratch<ID> *scratch, 
       to[i + 32 * j] = id[j];
     }
   }
-  const int done = (int)((uint32_t)n * 683u >> 16), rest = n - STEPS * done; /* done = n / STEPS */
+  const int done = (int)((uint32_t)n * 683u >> 16), rest = n - STEPS * done; /* done = n / STEPS, for n below 1,500 */
 #pragma unroll
   for (int j = 0; j < 3; ++j) {
     if (lane + 32 * j < rest) {
