@@ -157,10 +157,10 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
   }
   __syncthreads();
   pmb_cuda_await_passes();
-  pmb_cuda_let_next_begin();
   const uint32_t active = with_select ? select_bricks<T>(job, &scratch.of.select) : job.d_counters->active;
   const scan_tiles tiles = tiles_of(min(active, job.record_capacity));
   classify_bricks<T>(job, tiles, &scratch);
+  pmb_cuda_let_next_begin();
   scan_bricks(job, tiles, &scratch.scan);
 }
 
