@@ -131,18 +131,24 @@ template <class T>
 static __device__ __forceinline__ void classify_bricks(
   const pmb_cuda_job &job, const scan_tiles &tiles, block_scratch *scratch)
 {
-  const int warp = threadIdx.x >> 5, row_lane = lane_of_row<T>(min((int)(threadIdx.x & 31), PMB_CUDA_ROWS - 1));
-  uint32_t turn = 0, n = warp, index = index_of(tiles, turn, n), brick = brick_at(job, index, tiles.active);
+  enum { PACKED = sizeof(T) < 4 }; /* where the registers do not suffice otherwise */
+  const int row_lane = lane_of_row<T>(min((int)(threadIdx.x & 31), PMB_CUDA_ROWS - 1));
+  tile_place<PACKED> place;
+  place.set(0, threadIdx.x >> 5);
+  uint32_t index = index_of(tiles, 0, place.n()), brick = brick_at(job, index, tiles.active);
   while (index < tiles.active) {
-    uint32_t next_turn = turn, next_n = n;
-    go_on(tiles, &scratch->scan.taken, &next_turn, &next_n);
-    const uint32_t next = index_of(tiles, next_turn, next_n), next_brick = brick_at(job, next, tiles.active);
+    uint32_t turn = place.turn(), n = place.n();
+    tile_place<PACKED> next_place;
+    go_on(tiles, &scratch->scan.taken, &turn, &n);
+    next_place.set(turn, n);
+    const uint32_t next = index_of(tiles, turn, n), next_brick = brick_at(job, next, tiles.active);
     const uint32_t counts =
-      classify_brick<T>(job, &scratch->of.exact[warp], row_lane, index, pmb_cuda_box_of(job, brick));
-    put_counts(job, &scratch->scan, turn, n, index, counts);
-    turn = next_turn;
-    n = next_n;
-    index = next;
+      classify_brick<T>(job, &scratch->of.exact[threadIdx.x >> 5], row_lane, index, pmb_cuda_box_of(job, brick));
+    turn = place.turn();
+    n = place.n();
+    put_counts(job, &scratch->scan, turn, n, PACKED ? index_of(tiles, turn, n) : index, counts);
+    place = next_place;
+    index = PACKED ? index_of(tiles, place.turn(), place.n()) : next;
     brick = next_brick;
   }
 }
@@ -157,10 +163,10 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
   }
   __syncthreads();
   pmb_cuda_await_passes();
-  pmb_cuda_let_next_begin();
   const uint32_t active = with_select ? select_bricks<T>(job, &scratch.of.select) : job.d_counters->active;
   const scan_tiles tiles = tiles_of(min(active, job.record_capacity));
   classify_bricks<T>(job, tiles, &scratch);
+  pmb_cuda_let_next_begin();
   scan_bricks(job, tiles, &scratch.scan);
 }
 

@@ -212,7 +212,6 @@ static __device__ __forceinline__ void emit_group(
     start_tile(map, x - PAD, y - 1, z - 1, sizeof(T) * tile_of<T>::SAMPLES, tile, arrived);
   }
   pmb_cuda_await_passes(); /* the samples have been there for long */
-  pmb_cuda_let_next_begin();
   const uint32_t active = min(job.d_counters->active, job.record_capacity), index = index_in_group(job, group);
   const brick_head head = read_head(job, source_of_lane(job), index, active);
   if (threadIdx.x == 0) {
