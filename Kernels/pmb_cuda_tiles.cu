@@ -54,6 +54,12 @@ static __device__ __forceinline__ pmb_cuda_box box_in_group(const pmb_cuda_job &
   return box;
 }
 
+/* From an edge's lower end to its upper, 10 bits for each kind; 0 for points on samples. */
+template <class T> static __device__ __forceinline__ uint32_t step_of_kind(void)
+{
+  return 1 | (uint32_t)tile_of<T>::WIDTH << 10 | (uint32_t)tile_of<T>::SLICE << 20;
+}
+
 /* From a tile: what lies outside the volume is there, only the factors differ at its border. */
 template <class T>
 static __device__ __forceinline__ void read_surrounding(const vertex_setting &setting, const tile_samples<T> &samples,
@@ -62,7 +68,7 @@ static __device__ __forceinline__ void read_surrounding(const vertex_setting &se
   typedef typename pmb_cuda_real<T>::type real;
   const int steps[3] = { 1, tile_of<T>::WIDTH, tile_of<T>::SLICE };
   const T *low = samples.origin + (x + steps[1] * (row & 3) + steps[2] * (row >> 2));
-  const T *high = low + (p.kind == 0 ? 1 : p.kind == 1 ? steps[1] : p.kind == 2 ? steps[2] : 0);
+  const T *high = low + (step_of_kind<T>() >> 10 * p.kind & 1023);
   s->ends[0] = lifted(low[0]);
   s->ends[1] = lifted(high[0]);
   if (samples.inner) {
@@ -153,6 +159,22 @@ static __device__ __forceinline__ void repeat_border(
   __syncthreads();
 }
 
+/* As read_head, but without the brick's number, and without branches between the lanes. */
+static __device__ __forceinline__ brick_head read_head_of_tile(
+  const pmb_cuda_job &job, uint32_t index, uint32_t active)
+{
+  const uint32_t lane = threadIdx.x & 31, before = lane >= BEFORE_LANE;
+  const char *d_from = before ? (const char *)job.d_before - BEFORE_LANE * sizeof(uint32_t) : (const char *)job.d_records;
+  const uint32_t step = before ? sizeof(pmb_cuda_before) : sizeof(pmb_cuda_record);
+  brick_head head = {};
+  if (index < active) { /* column and exact follow the words; the next brick's points follow the triangles */
+    d_from += (uint64_t)step * index + (lane + 2 * (lane == AFTER_LANE)) * sizeof(uint32_t);
+    head.word = *(const uint32_t *)d_from;
+    head.first = job.d_records[index].first[threadIdx.x & 15];
+  }
+  return head;
+}
+
 /* Index of the warp's active brick in the block's group; UINT32_MAX if there is none. */
 static __device__ __forceinline__ uint32_t index_in_group(const pmb_cuda_job &job)
 {
@@ -177,7 +199,7 @@ static __device__ __forceinline__ void emit_from_tile(
     return;
   }
   tile_samples<T> samples;
-  work.box = box_in_group(setting.job, &samples.inner);
+  put_box(setting.job, box_in_group(setting.job, &samples.inner), &work);
   samples.origin = tile + shape::PAD + PMB_BRICK_X * place_in_group(0) +
     shape::WIDTH * (1 + PMB_BRICK_Y * place_in_group(1)) + shape::SLICE * (1 + PMB_BRICK_Z * place_in_group(2));
   const int again = is_rare(head, work) ? call_any<T, EXACT>(setting, index, scratch)
@@ -200,7 +222,7 @@ static __device__ __forceinline__ void emit_group(
     start_tile(map, x - PAD, y - 1, z - 1, sizeof(T) * tile_of<T>::SAMPLES, tile, arrived);
   }
   const uint32_t active = min(job.d_counters->active, job.record_capacity), index = index_in_group(job);
-  const brick_head head = read_head(job, source_of_lane(job), index, active);
+  const brick_head head = read_head_of_tile(job, index, active);
   if (threadIdx.x == 0) {
     wait_for_tile(arrived);
   }
