@@ -14,7 +14,14 @@
 #define TILES 0
 #endif
 
-enum { GROUP_BLOCKS = 4 /* of a multiprocessor */ };
+/* Blocks of a multiprocessor: the more there are, the less they wait for tiles together. One more fits where points are
+ * floats. */
+enum { USUAL_BLOCKS = 5, BLOCKS = 4 };
+
+static __host__ __device__ constexpr size_t scratch_bytes(int flags)
+{
+  return flags == PMB_CUDA_USUAL ? offsetof(vertex_scratch, others) : sizeof(vertex_scratch);
+}
 
 /* ---- samples ---- */
 
@@ -242,7 +249,7 @@ template <class T> static __host__ __device__ constexpr size_t tile_bytes()
 
 /* For volumes with many active bricks, on devices that copy boxes on their own. */
 template <class T, int FLAGS>
-static __global__ void __launch_bounds__(PMB_CUDA_THREADS, GROUP_BLOCKS)
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS, FLAGS == PMB_CUDA_USUAL ? USUAL_BLOCKS : BLOCKS)
   grouped_vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
     const __grid_constant__ CUtensorMap map, const __grid_constant__ int flags)
 {
@@ -250,8 +257,9 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, GROUP_BLOCKS)
   extern __shared__ __align__(128) uint4 shared_memory[];
   char *room = (char *)shared_memory;
   const vertex_setting setting = { job, output, FLAGS == ANY ? flags : FLAGS };
-  vertex_scratch *scratch = (vertex_scratch *)(room + tile_bytes<T>());
-  emit_group(setting, &map, (T *)room, scratch + (threadIdx.x >> 5), (uint64_t *)(scratch + PMB_CUDA_WARPS));
+  char *scratch = room + tile_bytes<T>();
+  emit_group(setting, &map, (T *)room, (vertex_scratch *)(scratch + (threadIdx.x >> 5) * scratch_bytes(FLAGS)),
+    (uint64_t *)(scratch + PMB_CUDA_WARPS * scratch_bytes(FLAGS)));
 #endif
 }
 
@@ -291,7 +299,7 @@ static cudaError_t launch_groups(pmb_cuda *cuda, const pmb_cuda_output *output, 
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3((job->bricks[0] + 1) / 2, (job->bricks[1] + 1) / 2, (job->bricks[2] + 1) / 2);
   config.blockDim = dim3(PMB_CUDA_THREADS);
-  config.dynamicSmemBytes = tile_bytes<T>() + PMB_CUDA_WARPS * sizeof(vertex_scratch) + sizeof(uint64_t);
+  config.dynamicSmemBytes = tile_bytes<T>() + PMB_CUDA_WARPS * scratch_bytes(FLAGS) + sizeof(uint64_t);
   config.stream = cuda->compute;
   cudaFuncSetAttribute(
     grouped_vertices_kernel<T, FLAGS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)config.dynamicSmemBytes);
