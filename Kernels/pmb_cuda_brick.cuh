@@ -13,10 +13,10 @@ enum {
 };
 
 /* Room of a warp. Where no point is a double, only what is before `others`. */
-typedef struct __align__(8) vertex_scratch {
+typedef struct vertex_scratch {
   uint16_t list[LISTED];     /* row << 7 | x << 2 | kind */
-  float floats[2 * 96];      /* triples: of points, others */
-  float others[96];          /* where the points are doubles and need all of that */
+  double points[96];         /* triples; if they are floats, others take the second half */
+  float others[96];          /* triples */
   uint32_t careful[CAREFUL]; /* active bricks with points that go the careful way */
 } vertex_scratch;
 
@@ -254,7 +254,7 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
 {
   const pmb_cuda_output &output = setting.output;
   const int lane = threadIdx.x & 31;
-  float *floats = scratch->floats, *behind = floats + (setting.flags & PMB_CUDA_AS_DOUBLE ? 2 * 96 : 96);
+  float *floats = (float *)scratch->points, *behind = floats + (setting.flags & PMB_CUDA_AS_DOUBLE ? 2 * 96 : 96);
   __syncwarp();
   if (setting.flags & (PMB_CUDA_AS_FLOAT | PMB_CUDA_AS_DOUBLE)) {
     double w[3];
@@ -262,7 +262,7 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
     if (setting.flags & PMB_CUDA_AS_FLOAT) {
       put(floats, (float)w[0], (float)w[1], (float)w[2]);
     } else {
-      put((double *)floats, w[0], w[1], w[2]);
+      put(scratch->points, w[0], w[1], w[2]);
     }
   }
   if ((setting.flags & PMB_CUDA_PARAMETERS) && lane < n) {
@@ -280,7 +280,7 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
   if (setting.flags & PMB_CUDA_AS_FLOAT) {
     store((float *)output.d_points, at, floats, n);
   } else if (setting.flags & PMB_CUDA_AS_DOUBLE) {
-    store((double *)output.d_points, at, (double *)floats, n);
+    store((double *)output.d_points, at, scratch->points, n);
   }
   if (setting.flags & PMB_CUDA_NORMALS) {
     store(output.d_normals, at, behind, n);

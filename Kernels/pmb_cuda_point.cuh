@@ -167,8 +167,7 @@ static __device__ __forceinline__ void place_point(
   double x[3];
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    x[a] = __fma_rn(
-      t, __hiloint2double(kind == a ? 0x3ff00000 : 0, 0), (double)place[a]); /* + t or + 0 */
+    x[a] = __fma_rn(t, __hiloint2double(kind == a ? 0x3ff00000 : 0, 0), (double)place[a]); /* + t or + 0 */
   }
 #pragma unroll
   for (int r = 0; r < 3; ++r) {

@@ -171,7 +171,8 @@ static __device__ __forceinline__ brick_head read_head_of_tile(
   const pmb_cuda_job &job, uint32_t index, uint32_t active)
 {
   const uint32_t lane = threadIdx.x & 31, before = lane >= BEFORE_LANE;
-  const char *d_from = before ? (const char *)job.d_before - BEFORE_LANE * sizeof(uint32_t) : (const char *)job.d_records;
+  const char *d_from =
+    before ? (const char *)job.d_before - BEFORE_LANE * sizeof(uint32_t) : (const char *)job.d_records;
   const uint32_t step = before ? sizeof(pmb_cuda_before) : sizeof(pmb_cuda_record);
   brick_head head = {};
   if (index < active) { /* column and exact follow the words; the next brick's points follow the triangles */
