@@ -256,7 +256,7 @@ std::vector<vtkDataArray*> FindPassedArrays(
   for (int i = 0; i < pointData->GetNumberOfArrays(); ++i)
   {
     vtkDataArray* array = pointData->GetArray(i);
-    const bool wanted = array && array != contoured && array->GetNumberOfTuples() == image->GetNumberOfPoints() &&
+    const bool wanted = array && array != contoured && array->GetNumberOfTuples() >= image->GetNumberOfPoints() &&
       array->GetNumberOfComponents() > 0 && array != pointData->GetGlobalIds() &&
       array != pointData->GetPedigreeIds() && !IsTaken(array->GetName(), taken) &&
       !IsTaken(array->GetName(), { vtkDataSetAttributes::GhostArrayName() });

@@ -4,6 +4,7 @@
 
 #include "vtkCommand.h"
 #include "vtkContourValues.h"
+#include "vtkDataArraySelection.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <new>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -22,11 +24,16 @@ vtkStandardNewMacro(vtkPMBContourFilter);
 vtkPMBContourFilter::vtkPMBContourFilter()
   : ContourValues(vtkContourValues::New())
   , ComputeNormals(1)
+  , NormalEstimator(CENTRAL_DIFFERENCES)
   , ComputeGradients(0)
   , ComputeScalars(1)
   , InterpolateAttributes(1)
+  , ChooseArrays(0)
+  , PointArraySelection(vtkDataArraySelection::New())
+  , CellArraySelection(vtkDataArraySelection::New())
   , RemoveDegenerateTriangles(1)
   , Use64BitIds(0)
+  , ComputeMeasures(0)
   , OutputPointsPrecision(DEFAULT_PRECISION)
   , ArrayComponent(0)
   , Device(AUTOMATIC)
@@ -48,6 +55,8 @@ vtkPMBContourFilter::vtkPMBContourFilter()
 vtkPMBContourFilter::~vtkPMBContourFilter()
 {
   this->ContourValues->Delete();
+  this->PointArraySelection->Delete();
+  this->CellArraySelection->Delete();
 }
 
 void vtkPMBContourFilter::SetValue(int i, double value)
@@ -92,7 +101,8 @@ void vtkPMBContourFilter::GenerateValues(int numContours, double rangeStart, dou
 
 vtkMTimeType vtkPMBContourFilter::GetMTime()
 {
-  return std::max(this->Superclass::GetMTime(), this->ContourValues->GetMTime());
+  return std::max({ this->Superclass::GetMTime(), this->ContourValues->GetMTime(),
+    this->PointArraySelection->GetMTime(), this->CellArraySelection->GetMTime() });
 }
 
 void vtkPMBContourFilter::SetDeviceMemoryLimit(double limit)
@@ -153,6 +163,7 @@ int vtkPMBContourFilter::RequestData(
 {
   vtkImageData* image = vtkImageData::GetData(inputVector[0]);
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
+  const std::lock_guard<std::mutex> lock(this->Internals->OneBlock);
   this->LastRunSummary = "Failed";
   std::string error;
   try
@@ -203,11 +214,19 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Contour Values:\n";
   this->ContourValues->PrintSelf(os, indent.GetNextIndent());
   os << indent << "Compute Normals: " << (this->ComputeNormals ? "On\n" : "Off\n");
+  const char* const estimators[] = { "Central Differences", "Forward Differences", "Sobel 3x3x3" };
+  os << indent << "Normal Estimator: " << estimators[this->NormalEstimator] << "\n";
   os << indent << "Compute Gradients: " << (this->ComputeGradients ? "On\n" : "Off\n");
   os << indent << "Compute Scalars: " << (this->ComputeScalars ? "On\n" : "Off\n");
   os << indent << "Interpolate Attributes: " << (this->InterpolateAttributes ? "On\n" : "Off\n");
+  os << indent << "Choose Arrays: " << (this->ChooseArrays ? "On\n" : "Off\n");
+  os << indent << "Point Array Selection:\n";
+  this->PointArraySelection->PrintSelf(os, indent.GetNextIndent());
+  os << indent << "Cell Array Selection:\n";
+  this->CellArraySelection->PrintSelf(os, indent.GetNextIndent());
   os << indent << "Remove Degenerate Triangles: " << (this->RemoveDegenerateTriangles ? "On\n" : "Off\n");
   os << indent << "Use 64 Bit Ids: " << (this->Use64BitIds ? "On\n" : "Off\n");
+  os << indent << "Compute Measures: " << (this->ComputeMeasures ? "On\n" : "Off\n");
   os << indent << "Output Points Precision: " << this->OutputPointsPrecision << "\n";
   os << indent << "Array Component: " << this->ArrayComponent << "\n";
   const char* const devices[] = { "Automatic", "CPU", "GPU" };

@@ -63,6 +63,7 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkContourValues;
+class vtkDataArraySelection;
 class vtkImageData;
 
 class VTKPMBCONTOUR_EXPORT vtkPMBContourFilter : public vtkPolyDataAlgorithm
@@ -73,7 +74,7 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * The isovalues are kept in a vtkContourValues; its changes count.
+   * The isovalues are kept in a vtkContourValues, the chosen arrays in two vtkDataArraySelections; their changes count.
    */
   vtkMTimeType GetMTime() override;
 
@@ -95,16 +96,37 @@ public:
 
   ///@{
   /**
-   * Whether the points get normals: unit vectors from central differences, toward lower values. On by default.
+   * Whether the points get normals: unit vectors toward lower values, by NormalEstimator. On by default.
    */
   vtkSetMacro(ComputeNormals, vtkTypeBool);
   vtkGetMacro(ComputeNormals, vtkTypeBool);
   vtkBooleanMacro(ComputeNormals, vtkTypeBool);
   ///@}
 
+  /**
+   * How a gradient is estimated from the samples.
+   */
+  enum NormalEstimatorType
+  {
+    CENTRAL_DIFFERENCES = 0, ///< from the neighbours on both sides: for smooth data
+    FORWARD_DIFFERENCES = 1, ///< from the next sample alone: keeps fine detail and noise, is half a cell off
+    SOBEL = 2                ///< central differences averaged over 3 x 3 x 3 samples: for noisy data
+  };
+
   ///@{
   /**
-   * Whether the points get the array "Gradients": the change of the samples per unit of world length. Off by default.
+   * What normals and gradients are made from; CENTRAL_DIFFERENCES to begin with. Points and triangles are the same with
+   * all. Where it gives a point no direction, because it is zero there or reads a sample that is not finite, central
+   * differences of the finite samples take over. The isolines of a 2D image have no normals: no effect there.
+   */
+  vtkSetClampMacro(NormalEstimator, int, CENTRAL_DIFFERENCES, SOBEL);
+  vtkGetMacro(NormalEstimator, int);
+  ///@}
+
+  ///@{
+  /**
+   * Whether the points get the array "Gradients": the change of the samples per unit of world length, by
+   * NormalEstimator. Off by default.
    */
   vtkSetMacro(ComputeGradients, vtkTypeBool);
   vtkGetMacro(ComputeGradients, vtkTypeBool);
@@ -135,6 +157,21 @@ public:
 
   ///@{
   /**
+   * Whether only some of the other arrays come along, those that are switched on in the two selections: they decide by an
+   * array's name, and know nothing of arrays that are not in them (EnableArray() adds one) unless UnknownArraySetting is
+   * set. Memory is taken for what is chosen alone. Names that the input does not have do no harm; the array that is
+   * contoured and what the filter itself makes are not chosen by these. Off by default: all come along, also those that the
+   * input will have later. Without InterpolateAttributes none do.
+   */
+  vtkSetMacro(ChooseArrays, vtkTypeBool);
+  vtkGetMacro(ChooseArrays, vtkTypeBool);
+  vtkBooleanMacro(ChooseArrays, vtkTypeBool);
+  vtkDataArraySelection* GetPointArraySelection() { return this->PointArraySelection; }
+  vtkDataArraySelection* GetCellArraySelection() { return this->CellArraySelection; }
+  ///@}
+
+  ///@{
+  /**
    * What to do where the isovalue equals a sample. On: the edges that meet there share one point, and triangles that
    * would have no area are left out. Off: every crossed edge has a point of its own, and the numbers of points and
    * triangles are those of vtkFlyingEdges3D. On by default.
@@ -142,6 +179,24 @@ public:
   vtkSetMacro(RemoveDegenerateTriangles, vtkTypeBool);
   vtkGetMacro(RemoveDegenerateTriangles, vtkTypeBool);
   vtkBooleanMacro(RemoveDegenerateTriangles, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
+   * Whether the surface of each isovalue is measured. The output's field data then has these arrays, with a tuple for each
+   * isovalue, in their order: "Isovalue"; "Area"; "Volume", enclosed if the surface is closed, negative around a hollow (in
+   * any case the sum of signed volumes between each triangle and the origin); "Closed", 1 if every edge is used equally
+   * often in both directions; "EulerNumber", points - edges + triangles; "Components", which hang together by points;
+   * "BoundaryEdges", of one triangle; and "NonManifoldEdges", of more than two. Off by default.
+   *
+   * Each block of composite input has its own. Ghost triangles (vtkGhostType: duplicate, refined, hidden), and points that
+   * only they use, are left out, so that of a volume in pieces Area and Volume add up to those of the whole. The other
+   * numbers of a piece are its own: it is cut open where the next begins, and they do not add up. Isolines of a 2D image
+   * are not measured. The CPU measures, also what a GPU has made.
+   */
+  vtkSetMacro(ComputeMeasures, vtkTypeBool);
+  vtkGetMacro(ComputeMeasures, vtkTypeBool);
+  vtkBooleanMacro(ComputeMeasures, vtkTypeBool);
   ///@}
 
   ///@{
@@ -271,11 +326,16 @@ protected:
 
   vtkContourValues* ContourValues;
   vtkTypeBool ComputeNormals;
+  int NormalEstimator;
   vtkTypeBool ComputeGradients;
   vtkTypeBool ComputeScalars;
   vtkTypeBool InterpolateAttributes;
+  vtkTypeBool ChooseArrays;
+  vtkDataArraySelection* PointArraySelection;
+  vtkDataArraySelection* CellArraySelection;
   vtkTypeBool RemoveDegenerateTriangles;
   vtkTypeBool Use64BitIds;
+  vtkTypeBool ComputeMeasures;
   int OutputPointsPrecision;
   int ArrayComponent;
   int Device;

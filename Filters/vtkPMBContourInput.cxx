@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -63,7 +64,9 @@ Dimensions::Dimensions(vtkImageData* image)
   bool empty = false;
   for (int axis = 0; axis < 3; ++axis)
   {
-    this->Size[axis] = std::max(0, this->Extent[2 * axis + 1] - this->Extent[2 * axis] + 1);
+    // An extent from one end of the ints to the other is longer than an int: no array can have as many values.
+    const int64_t size = static_cast<int64_t>(this->Extent[2 * axis + 1]) - this->Extent[2 * axis] + 1;
+    this->Size[axis] = static_cast<int>(std::min<int64_t>(std::max<int64_t>(size, 0), VTK_INT_MAX));
     empty = empty || this->Size[axis] == 0;
     this->Thick += this->Size[axis] > 1;
   }
@@ -71,6 +74,20 @@ Dimensions::Dimensions(vtkImageData* image)
   {
     this->Thick = 0;
   }
+}
+
+int64_t Dimensions::CountPoints() const
+{
+  int64_t points = 1;
+  for (int size : this->Size)
+  {
+    if (size > 0 && points > std::numeric_limits<int64_t>::max() / size)
+    {
+      return std::numeric_limits<int64_t>::max();
+    }
+    points *= size;
+  }
+  return points;
 }
 
 vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::string& error)
@@ -82,6 +99,7 @@ vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::st
   }
   const std::string name = Quoted(choice.Array->GetName());
   std::ostringstream text;
+  const int64_t points = Dimensions(image).CountPoints(); // VTK's own number may have overflowed, to 0 for example
   vtkDataArray* array = vtkDataArray::SafeDownCast(choice.Array);
   if (choice.Association != vtkDataObject::FIELD_ASSOCIATION_POINTS)
   {
@@ -96,10 +114,10 @@ vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::st
     text << "The array " << name << " holds no numbers (it is a " << choice.Array->GetClassName()
          << "): choose a numeric point array.";
   }
-  else if (array->GetNumberOfTuples() != image->GetNumberOfPoints())
+  else if (array->GetNumberOfTuples() < points) // more are no harm: nobody reads them
   {
-    text << "The array " << name << " has " << array->GetNumberOfTuples() << " tuples, but the image has "
-         << image->GetNumberOfPoints() << " points: both must be equal; mend the source of the image.";
+    text << "The array " << name << " has " << array->GetNumberOfTuples() << " tuples, but the image has " << points
+         << " points: each needs a value; mend the source of the image.";
   }
   else if (choice.Component < 0 || choice.Component >= array->GetNumberOfComponents())
   {

@@ -21,6 +21,7 @@ namespace vtkPMBContour
 struct Dimensions
 {
   explicit Dimensions(vtkImageData* image);
+  int64_t CountPoints() const; // the greatest number for more than that
   int Extent[6];
   int Size[3];
   int Thick;

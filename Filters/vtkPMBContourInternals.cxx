@@ -8,6 +8,7 @@
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
+#include "vtkPMBContourMeasures.h"
 #include "vtkPMBContourSlice.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
@@ -28,6 +29,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   bool Alone = true; // the only piece
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
+  std::vector<pmb_sizes> Parts; // of the mesh, by isovalue
   vtkPMBContour::OutputChoice Choice = {};
   vtkPMBContour::Binding Volume;
   Clock::time_point Start = Clock::now();
@@ -126,8 +128,11 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   job.Choice.Gradients = filter->ComputeGradients != 0;
   job.Choice.Scalars = filter->ComputeScalars != 0;
   job.Choice.OtherArrays = filter->InterpolateAttributes != 0;
+  job.Choice.PointArrays = filter->ChooseArrays ? filter->PointArraySelection : nullptr;
+  job.Choice.CellArrays = filter->ChooseArrays ? filter->CellArraySelection : nullptr;
   job.Choice.Wide = filter->Use64BitIds != 0;
   job.Choice.Precision = filter->OutputPointsPrecision;
+  job.Choice.Estimator = filter->NormalEstimator;
   error = dimensions.Thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
   if (job.Aborted)
   {
@@ -241,8 +246,9 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   request.isovalue_count = static_cast<int64_t>(job.Isovalues.size());
   request.remove_degenerate = job.Filter->RemoveDegenerateTriangles != 0;
   pmb_sizes sizes = {};
+  job.Parts.resize(job.Isovalues.size());
   this->BeginStep(job, job.ProgressTo, job.BindSeconds < 0 ? 0.3 : 0.6);
-  const pmb_status status = pmb_count(this->Engine.GetContext(), &request, &sizes, nullptr);
+  const pmb_status status = pmb_count(this->Engine.GetContext(), &request, &sizes, job.Parts.data());
   if (status != PMB_OK)
   {
     return this->Judge(job, status);
@@ -279,23 +285,47 @@ std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 
 std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& sizes)
 {
+  pmb_info info = {};
+  info.struct_size = sizeof(info);
+  pmb_get_info(this->Engine.GetContext(), &info);
   job.Choice.Pinned = this->Engine.IsOnGPU();
+  job.Choice.Threads = info.threads;
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
   if (sizes.points > 0)
   {
-    this->BeginStep(job, job.ProgressTo, 1.0);
+    this->BeginStep(job, job.ProgressTo, job.Filter->ComputeMeasures ? 0.7 : 1.0);
     const pmb_status status = pmb_emit(this->Engine.GetContext(), &arrays.GetMesh());
     if (status != PMB_OK)
     {
       return this->Judge(job, status);
     }
   }
-  pmb_info info = {};
-  info.struct_size = sizeof(info);
+  job.Aborted = !arrays.Finish(job.Output, [&job]() { return !ShouldStop(job.Filter); });
+  const std::string error =
+    job.Aborted || !job.Filter->ComputeMeasures ? std::string() : this->Measure(job, arrays.GetMesh());
   pmb_get_info(this->Engine.GetContext(), &info);
   const vtkTypeInt64 extra = info.peak_bytes + this->Engine.GetBound().GetCopyBytes() + arrays.GetExtraBytes();
   job.Filter->PeakExtraBytes = std::max(job.Filter->PeakExtraBytes, extra);
-  job.Aborted = !arrays.Finish(job.Output, [&job]() { return !ShouldStop(job.Filter); });
+  return error;
+}
+
+// Of the mesh that the output has. On the CPU, whatever made the mesh: nothing here is a reason to give a GPU up.
+std::string vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh& mesh)
+{
+  this->BeginStep(job, job.ProgressTo, 1.0);
+  const pmb_status status =
+    vtkPMBContour::MeasureSurface(this->Engine.GetContext(), mesh, job.Parts, job.Isovalues, job.Output);
+  if (status == PMB_ABORTED)
+  {
+    job.Aborted = true;
+    job.Output->Initialize();
+    return std::string();
+  }
+  if (status != PMB_OK)
+  {
+    return std::string("The surface could not be measured: ") + pmb_error(this->Engine.GetContext()) +
+      ". Set ComputeMeasures off to have it without measures.";
+  }
   return std::string();
 }
 

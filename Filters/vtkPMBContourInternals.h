@@ -12,7 +12,9 @@
 
 #include "pmb.h"
 
+#include <atomic>
 #include <limits>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,10 @@ VTK_ABI_NAMESPACE_BEGIN
 class vtkPMBContourFilter::vtkInternals
 {
 public:
-  int Depth = 0; // of executions that have started and not ended: of all blocks, and of one
+  std::atomic<int> Depth{ 0 }; // of executions that have started and not ended: of all blocks, and of one or several
+
+  // vtkThreadedCompositeDataPipeline runs several blocks at a time on one filter. They take turns: each uses all cores.
+  std::mutex OneBlock;
 
   // Before the first block of an execution.
   void Begin() { this->Sum = Totals(); }
@@ -65,6 +70,7 @@ private:
   std::string Contour(Job& job);
   std::string Bind(Job& job);
   std::string Emit(Job& job, const pmb_sizes& sizes);
+  std::string Measure(Job& job, const pmb_mesh& mesh);
   std::string Judge(Job& job, pmb_status status);
   void Warn(vtkPMBContourFilter* filter);
   void NoteRange(Job& job);

@@ -5,6 +5,7 @@
 #include "vtkAlgorithm.h"
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
+#include "vtkDataArraySelection.h"
 #include "vtkDataSetAttributes.h"
 #include "vtkDoubleArray.h"
 #include "vtkFloatArray.h"
@@ -17,6 +18,7 @@
 #include "vtkTypeInt64Array.h"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -45,20 +47,8 @@ vtkSmartPointer<vtkDataArray> NewReal(bool wide, const char* name, int component
   }
   return NewArray<vtkFloatArray>(name, components, n, place);
 }
-}
 
-bool WantsDoublePoints(int precision, vtkDataArray* contoured)
-{
-  return precision == vtkAlgorithm::DOUBLE_PRECISION ||
-    (precision == vtkAlgorithm::DEFAULT_PRECISION && contoured->GetDataType() == VTK_DOUBLE);
-}
-
-bool WantsDoubleScalars(vtkDataArray* contoured)
-{
-  // A float holds every value of these types' smaller kin, but not of these.
-  return contoured->GetDataType() != VTK_FLOAT && contoured->GetDataTypeSize() >= 4;
-}
-
+// The names that the output itself gives to point arrays.
 std::vector<const char*> OwnArrayNames(const OutputChoice& choice, vtkDataArray* contoured)
 {
   std::vector<const char*> names;
@@ -77,20 +67,70 @@ std::vector<const char*> OwnArrayNames(const OutputChoice& choice, vtkDataArray*
   return names;
 }
 
-void SelectCellArrays(vtkImageData* image, bool all, vtkCellData* selected)
+// Whether another array of the same name comes after array i. VTK's own ways to copy them know only one of each name.
+bool HasLaterArray(vtkFieldData* data, int i)
 {
-  vtkCellData* cellData = image->GetCellData();
-  if (all)
+  const char* name = data->GetArrayName(i);
+  for (int j = i + 1; name && j < data->GetNumberOfArrays(); ++j)
   {
-    selected->ShallowCopy(cellData);
+    const char* other = data->GetArrayName(j);
+    if (other && std::strcmp(name, other) == 0)
+    {
+      return true;
+    }
   }
-  else if (vtkDataArray* ghosts = cellData->GetArray(vtkDataSetAttributes::GhostArrayName()))
+  return false;
+}
+
+// An array without a name cannot be chosen.
+bool IsChosen(vtkDataArraySelection* chosen, vtkAbstractArray* array)
+{
+  return !chosen || (array->GetName() && chosen->ArrayIsEnabled(array->GetName()));
+}
+
+bool IsGhostTypes(vtkAbstractArray* array)
+{
+  return array->GetName() && std::strcmp(array->GetName(), vtkDataSetAttributes::GhostArrayName()) == 0;
+}
+}
+
+bool WantsDoublePoints(int precision, vtkDataArray* contoured)
+{
+  return precision == vtkAlgorithm::DOUBLE_PRECISION ||
+    (precision == vtkAlgorithm::DEFAULT_PRECISION && contoured->GetDataType() == VTK_DOUBLE);
+}
+
+bool WantsDoubleScalars(vtkDataArray* contoured)
+{
+  // A float holds every value of these types' smaller kin, but not of these.
+  return contoured->GetDataType() != VTK_FLOAT && contoured->GetDataTypeSize() >= 4;
+}
+
+std::vector<vtkDataArray*> SelectPointArrays(const OutputChoice& choice, vtkImageData* image, vtkDataArray* contoured)
+{
+  std::vector<vtkDataArray*> selected;
+  if (!choice.OtherArrays)
   {
-    selected->AddArray(ghosts);
+    return selected;
   }
+  for (vtkDataArray* array : FindPassedArrays(image, contoured, OwnArrayNames(choice, contoured)))
+  {
+    if (IsChosen(choice.PointArrays, array))
+    {
+      selected.push_back(array);
+    }
+  }
+  return selected;
+}
+
+void SelectCellArrays(const OutputChoice& choice, vtkImageData* image, vtkCellData* selected)
+{
+  selected->ShallowCopy(image->GetCellData());
   for (int i = selected->GetNumberOfArrays() - 1; i >= 0; --i)
   {
-    if (selected->GetAbstractArray(i)->GetNumberOfTuples() != image->GetNumberOfCells())
+    vtkAbstractArray* array = selected->GetAbstractArray(i);
+    const bool wanted = IsGhostTypes(array) || (choice.OtherArrays && IsChosen(choice.CellArrays, array));
+    if (!wanted || array->GetNumberOfTuples() != image->GetNumberOfCells() || HasLaterArray(selected, i))
     {
       selected->RemoveArray(i);
     }
@@ -102,7 +142,11 @@ void CopyActiveAttributes(vtkDataSetAttributes* from, vtkDataSetAttributes* to)
   for (int type = 0; type < vtkDataSetAttributes::NUM_ATTRIBUTES; ++type)
   {
     vtkAbstractArray* active = from->GetAbstractAttribute(type);
-    if (active && active->GetName() && to->HasArray(active->GetName()) && !to->GetAbstractAttribute(type))
+    vtkAbstractArray* copy = active && active->GetName() ? to->GetAbstractArray(active->GetName()) : nullptr;
+    // An array of the output's own may have taken the name; VTK complains where its width does not fit.
+    const bool fits = copy && copy->GetNumberOfComponents() == active->GetNumberOfComponents() &&
+      copy->IsNumeric() == active->IsNumeric();
+    if (fits && !to->GetAbstractAttribute(type))
     {
       to->SetActiveAttribute(active->GetName(), type);
     }
@@ -112,17 +156,16 @@ void CopyActiveAttributes(vtkDataSetAttributes* from, vtkDataSetAttributes* to)
 Output::Output(const OutputChoice& choice, vtkImageData* image, vtkDataArray* contoured, const pmb_sizes& sizes)
   : Image(image)
   , Sizes(sizes)
+  , Threads(choice.Threads)
   // Also those few that the core fills on the CPU: the pool's pages are there already, new memory's are not.
   , Filled(choice.Pinned ? Place::Pinned : Place::Ordinary)
 {
   this->Mesh.struct_size = sizeof(pmb_mesh);
   this->Mesh.point_capacity = sizes.points;
   this->Mesh.triangle_capacity = sizes.triangles;
+  this->Mesh.gradient_estimator = static_cast<pmb_gradient_estimator>(choice.Estimator);
   this->AllocatePointArrays(choice, contoured);
-  if (choice.OtherArrays)
-  {
-    this->AllocatePassedArrays(choice, contoured);
-  }
+  this->AllocatePassedArrays(choice, contoured);
   const int64_t narrow = std::numeric_limits<vtkTypeInt32>::max();
   if (choice.Wide || sizes.triangles > narrow / 3 || sizes.points > narrow)
   {
@@ -132,7 +175,7 @@ Output::Output(const OutputChoice& choice, vtkImageData* image, vtkDataArray* co
   {
     this->AllocateTriangles<vtkTypeInt32Array>(PMB_INT32);
   }
-  SelectCellArrays(image, choice.OtherArrays, this->SelectedCellArrays);
+  SelectCellArrays(choice, image, this->SelectedCellArrays);
   this->AllocateCellArrays();
 }
 
@@ -165,9 +208,10 @@ void Output::AllocatePointArrays(const OutputChoice& choice, vtkDataArray* conto
 
 void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* contoured)
 {
-  for (vtkDataArray* array : FindPassedArrays(this->Image, contoured, OwnArrayNames(choice, contoured)))
+  for (vtkDataArray* array : SelectPointArrays(choice, this->Image, contoured))
   {
     Memory from = FindMemory(array);
+    const uint64_t version = from.Samples ? array->GetMTime() : 0; // of a copy that lives no longer than this
     if (!from.Samples)
     {
       this->Copies.push_back(CopyToMemory(array, -1));
@@ -178,6 +222,7 @@ void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* cont
     attribute.samples = from.Samples;
     attribute.type = from.Type;
     attribute.components = array->GetNumberOfComponents();
+    attribute.version = version;
     attribute.output = FindMemory(this->PassedArrays.back()).Samples;
     this->Attributes.push_back(attribute);
   }
@@ -232,27 +277,6 @@ void Output::AllocateCellArrays()
   }
 }
 
-bool Output::CopyCells(const std::function<bool()>& goOn)
-{
-  const vtkIdType portion = 1 << 18; // done in milliseconds, between two looks at the abort flag
-  vtkNew<vtkIdList> ids;
-  for (vtkIdType first = 0; first < this->Cells->GetNumberOfIds(); first += portion)
-  {
-    const vtkIdType count = std::min(portion, this->Cells->GetNumberOfIds() - first);
-    ids->SetNumberOfIds(count);
-    std::copy_n(this->Cells->GetPointer(first), count, ids->GetPointer(0));
-    for (const auto& array : this->CellArrays)
-    {
-      if (!goOn())
-      {
-        return false;
-      }
-      array.second->InsertTuplesStartingAt(first, ids, array.first);
-    }
-  }
-  return goOn();
-}
-
 int64_t Output::GetExtraBytes() const
 {
   int64_t bytes = static_cast<int64_t>(sizeof(vtkIdType)) * this->Cells->GetNumberOfIds();
@@ -265,7 +289,7 @@ int64_t Output::GetExtraBytes() const
 
 bool Output::Finish(vtkPolyData* output, const std::function<bool()>& goOn)
 {
-  if (!this->CopyCells(goOn))
+  if (!CopyCells(this->CellArrays, this->Cells, this->Threads, goOn))
   {
     return false;
   }

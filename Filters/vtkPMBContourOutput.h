@@ -10,11 +10,12 @@
 #include "vtkIdList.h"
 #include "vtkNew.h"
 #include "vtkPMBContourArrays.h"
+#include "vtkPMBContourCells.h"
 
 #include <functional>
-#include <utility>
 
 VTK_ABI_NAMESPACE_BEGIN
+class vtkDataArraySelection;
 class vtkPolyData;
 
 namespace vtkPMBContour
@@ -29,17 +30,23 @@ struct OutputChoice
   bool Wide;   // 64-bit ids even where 32 bits suffice
   bool Pinned; // a GPU computes
   int Precision;
+  int Estimator;                      // of normals and gradients, a pmb_gradient_estimator
+  vtkDataArraySelection* PointArrays; // of the other arrays; null: all
+  vtkDataArraySelection* CellArrays;
+  int Threads; // for what is done here
 };
 
 // What the choice means for one contoured array.
 bool WantsDoublePoints(int precision, vtkDataArray* contoured);
 bool WantsDoubleScalars(vtkDataArray* contoured);
 
-// The names that the output itself gives to point arrays.
-std::vector<const char*> OwnArrayNames(const OutputChoice& choice, vtkDataArray* contoured);
+// The image's point arrays to interpolate: those that are chosen and whose names the output does not give itself.
+std::vector<vtkDataArray*> SelectPointArrays(
+  const OutputChoice& choice, vtkImageData* image, vtkDataArray* contoured);
 
-// The image's cell arrays to hand on: all, or only the ghost types, which are needed to tell whose a triangle is.
-void SelectCellArrays(vtkImageData* image, bool all, vtkCellData* selected);
+// The image's cell arrays to hand on: those that are chosen, and the ghost types, which are needed to tell whose a
+// triangle is.
+void SelectCellArrays(const OutputChoice& choice, vtkImageData* image, vtkCellData* selected);
 
 // What is active in the input (vectors, tensors, ...) and has come along is active in the output too, unless the output
 // has one of its own.
@@ -65,12 +72,12 @@ private:
   void AllocatePointArrays(const OutputChoice& choice, vtkDataArray* contoured);
   void AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* contoured);
   void AllocateCellArrays();
-  bool CopyCells(const std::function<bool()>& goOn);
   template <typename ArrayT>
   void AllocateTriangles(pmb_type type);
 
   vtkImageData* Image;
   pmb_sizes Sizes;
+  int Threads;
   Place Filled; // of arrays that the core fills
   pmb_mesh Mesh = {};
   vtkSmartPointer<vtkDataArray> Points;
@@ -83,8 +90,8 @@ private:
   std::vector<vtkSmartPointer<vtkDataArray>> PassedArrays;
   std::vector<vtkSmartPointer<vtkDataArray>> Copies; // of arrays that the core cannot read in place
   vtkNew<vtkCellData> SelectedCellArrays;            // of the image, to hand on
-  std::vector<std::pair<vtkAbstractArray*, vtkSmartPointer<vtkAbstractArray>>> CellArrays; // theirs and ours
-  vtkNew<vtkIdList> Cells; // of each triangle, if there are such arrays
+  CellArrayPairs CellArrays;                         // theirs and ours
+  vtkNew<vtkIdList> Cells;                           // of each triangle, if there are such arrays
 };
 }
 

@@ -280,17 +280,14 @@ bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, c
   const std::vector<vtkIdType> ids = Renumber(kept, lines->GetNumberOfPoints());
 
   vtkNew<vtkPointData> passed;
-  if (choice.OtherArrays)
+  OutputChoice own = choice;
+  own.Normals = own.Gradients = false; // lines have none, so the image's arrays of these names may stay
+  for (vtkDataArray* array : SelectPointArrays(own, image, contoured))
   {
-    OutputChoice own = choice;
-    own.Normals = own.Gradients = false; // lines have none, so the image's arrays of these names may stay
-    for (vtkDataArray* array : FindPassedArrays(image, contoured, OwnArrayNames(own, contoured)))
-    {
-      passed->AddArray(array);
-    }
+    passed->AddArray(array);
   }
   vtkNew<vtkCellData> cellArrays;
-  SelectCellArrays(image, choice.OtherArrays, cellArrays);
+  SelectCellArrays(choice, image, cellArrays);
 
   AddPoints(ids, dimensions, lines, matrix, WantsDoublePoints(choice.Precision, contoured), output);
   AddPointArrays(ids, dimensions, lines, passed, output);

@@ -92,7 +92,7 @@ typedef struct pmb_executor {
   void *user;
 } pmb_executor;
 
-/* Called during bind, count and emit, only on the thread that called the core, at least 20 times in a second when
+/* Called during bind, count, emit and measure, only on the thread that called the core, at least 20 times in a second when
  * that thread takes part in the work (it does with the core's own threads). fraction: of this call, 0 to 1, never
  * falling. Returns nonzero to stop: the call then returns PMB_ABORTED within a few milliseconds. Must not call the
  * core with the same context. */
@@ -167,6 +167,9 @@ typedef struct pmb_attribute {
   int components; /* >= 1 */
   void *output;   /* points * components elements of `type`; integers are rounded toward zero, as VTK does; values
                   * go through double, so 64-bit integers beyond 2^53 lose their last bits */
+  /* 0, or a number for the samples as they are now, which changes whenever they do: a GPU then keeps them, as far as its
+   * memory goes, until the next pmb_bind or pmb_unbind, so that the next pmb_emit need not bring them again. */
+  uint64_t version;
 } pmb_attribute;
 
 /* How normals and gradients are estimated from the samples: at both ends of a point's edge, interpolated between them.
@@ -199,6 +202,37 @@ typedef struct pmb_mesh {
   int64_t attribute_count;
   pmb_gradient_estimator gradient_estimator; /* of normals and gradients */
 } pmb_mesh;
+
+/* A mesh to measure: as pmb_emit has filled it, in this or in another context, or read from elsewhere. */
+typedef struct pmb_measure_request {
+  size_t struct_size;
+  const pmb_mesh *mesh; /* points and triangles; the other arrays are not read */
+  /* The mesh in parts that share no points, each measured by itself: what pmb_count put into per_isovalue, or its sizes as
+   * one part. The points and triangles of a part come after those of the parts before. */
+  const pmb_sizes *parts;
+  int64_t part_count;
+  /* NULL, or a byte per triangle of all parts: triangles with one of the bits of left_out are not measured, nor are points
+   * that only such triangles use. */
+  const uint8_t *flags;
+  uint8_t left_out;
+} pmb_measure_request;
+
+/* What pmb_measure finds out about a part. An edge joins two points of a triangle, whichever way round. */
+typedef struct pmb_measures {
+  size_t struct_size;
+  double area;
+  /* Enclosed, if the mesh is closed: positive around samples >= isovalue, negative around a hollow. In any case the sum of
+   * the signed volumes between each triangle and the origin of the world, so that those of a mesh's pieces add up. */
+  double volume;
+  int64_t points; /* that a triangle uses */
+  int64_t edges;
+  int64_t triangles;
+  int64_t boundary_edges;    /* of one triangle */
+  int64_t nonmanifold_edges; /* of more than two; only with remove_degenerate */
+  int64_t euler;             /* points - edges + triangles: of a closed manifold: 2 x (components - handles) */
+  int64_t components;        /* sets of triangles that hang together by points */
+  int closed;                /* 1: each edge is used equally often in both directions (also if there is none) */
+} pmb_measures;
 
 /* What a context knows of its volume and its last calls. */
 typedef struct pmb_info {
@@ -246,6 +280,12 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
  * n points and m triangles. Fails with PMB_INVALID if a capacity is too small and with PMB_TOO_LARGE if an id (or
  * with `offsets` 3m) exceeds 32 bits and id_type is PMB_INT32; nothing is written then. */
 pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
+
+/* Measures the parts of a mesh in host memory, on the CPU's threads also where a GPU made it. measures: a part each,
+ * struct_size set. Same values to the last bit for any number of threads. Needs no volume. Takes 4 bytes of memory per
+ * point (8 with 64-bit ids) and up to 5 MB per thread, for the time of the call. Fails with PMB_INVALID if an id is none of its part's points.
+ * On failure all measures are 0. */
+pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request, pmb_measures *measures);
 
 /* Sets the progress hook of a context (NULL: none). */
 void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The context, and the table of functions that a backend fills in. Only pmb_context.c looks at what users pass;
- * backends get checked values. */
+ * The context, and the table of functions that a backend fills in. Only pmb_context.c (and pmb_measures.c, for its own
+ * call) looks at what users pass; backends get checked values. */
 #ifndef PMB_BACKEND_H
 #define PMB_BACKEND_H
 

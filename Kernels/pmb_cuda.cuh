@@ -35,6 +35,7 @@ enum {
   PMB_CUDA_LAYERS = 8,        /* layers of bricks that a warp walks through in summarize */
   PMB_CUDA_SLOTS = 4,         /* pieces of a transfer that are under way at a time */
   PMB_CUDA_PARTS = 64,        /* likewise, where each host thread handles its own */
+  PMB_CUDA_KEPT = 16,         /* attributes that stay on the device at most */
   PMB_CUDA_HUGE = 2 << 20,    /* bytes of a huge page of the host */
   PMB_CUDA_DEVICES = 64       /* GPUs of a machine, at most */
 };
@@ -64,6 +65,12 @@ typedef struct pmb_cuda_exact {
 
 /* Flags of a brick, as in pmb_cpu.h. */
 enum { PMB_CUDA_NONFINITE = 1, PMB_CUDA_HIDES_SAMPLES = 2, PMB_CUDA_HIDES_CELLS = 4 };
+
+/* A block's part of the volume's range; in pinned memory that the device writes to. */
+typedef struct pmb_cuda_range_part {
+  double low, high;
+  int64_t odd; /* bricks with samples that are not finite */
+} pmb_cuda_range_part;
 
 /* What a count finds; in pinned memory that the device writes to. */
 typedef struct pmb_cuda_totals {
@@ -167,6 +174,13 @@ typedef struct pmb_cuda_volume {
   int64_t nonfinite_bricks;
 } pmb_cuda_volume;
 
+/* Samples of an attribute that stay on the device between isovalues. */
+typedef struct pmb_cuda_kept {
+  pmb_attribute key;
+  int there; /* they are on the device; otherwise there is room for them */
+  pmb_cuda_buffer samples;
+} pmb_cuda_kept;
+
 /* Pinned slots that the parts of a transfer go through in turn: part n through slot n modulo `slots`. */
 typedef struct pmb_cuda_ring {
   char *memory;              /* NULL: not taken */
@@ -180,20 +194,23 @@ typedef struct pmb_cuda {
   pmb_context *context;
   struct pmb_cuda *next;
   int device, processors;
+  int early;           /* kernels may begin before the one before them is over */
   uint32_t generation; /* of the device's state that all of this belongs to */
   int busy;            /* in a call */
   int outer_device;    /* of the call, with another context, that this call is made in; -1: none */
   uint64_t last_used;
   int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
   cudaStream_t compute, copy;
-  cudaEvent_t slot_done[PMB_CUDA_SLOTS], part_done[PMB_CUDA_PARTS], range_done, points_done, triangles_done;
-  pmb_cuda_ring ring;      /* of the transfer under way */
-  pmb_cuda_totals *totals; /* pinned */
-  void *ranges;            /* pinned: parts of the volume's range; NULL until needed */
+  cudaEvent_t slot_done[PMB_CUDA_SLOTS], part_done[PMB_CUDA_PARTS], points_done, triangles_done;
+  pmb_cuda_ring ring;          /* of the transfer under way */
+  pmb_cuda_totals *totals;     /* pinned */
+  pmb_cuda_range_part *ranges; /* pinned: parts of the volume's range; NULL until needed */
+  int64_t range_parts, range_room;
   pmb_cuda_volume *volume; /* the bound one */
   pmb_cuda_buffer counters, map, records, brick, before, exact;
   pmb_cuda_buffer select_status, scan_status;
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
+  pmb_cuda_kept kept[PMB_CUDA_KEPT];
   uint32_t epoch;
   uint32_t record_room; /* active bricks that the arrays have room for */
   int64_t layers_done;  /* bind: layers of bricks summarized so far */
@@ -290,6 +307,7 @@ template <> struct pmb_cuda_wider<uint8_t> {
 /* Which GPU the context is to use, from 0. */
 pmb_status pmb_cuda_choose_device(pmb_context *context, int *device);
 pmb_status pmb_cuda_name_device(pmb_context *context, int device); /* for pmb_get_info */
+int pmb_cuda_begins_early(void); /* whether kernels may, with the device and the code made for it */
 /* Turns the result of a CUDA call into a status, with a text that says what was done; pmb_cuda_failed: of one that is known
  * to be an error. */
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
@@ -396,11 +414,10 @@ static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
 
 /* The launchers: they only enqueue, on cuda->compute. */
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
-pmb_status pmb_cuda_hide(pmb_cuda *cuda); /* after summarize, where something is hidden */
-pmb_status pmb_cuda_enqueue_range(pmb_cuda *cuda);
-pmb_status pmb_cuda_take_range(pmb_cuda *cuda); /* waits for it; sets the context's range */
-pmb_status pmb_cuda_select(pmb_cuda *cuda);     /* nothing, if classify does it */
-pmb_status pmb_cuda_classify(pmb_cuda *cuda);   /* with scan */
+pmb_status pmb_cuda_hide(pmb_cuda *cuda);     /* after summarize, where something is hidden */
+void pmb_cuda_take_range(pmb_cuda *cuda);     /* what all of summarize has seen; sets the context's range */
+pmb_status pmb_cuda_select(pmb_cuda *cuda);   /* nothing, if classify does it */
+pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* pmb_cuda_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
 int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
@@ -409,8 +426,13 @@ pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
-pmb_status pmb_cuda_attribute(pmb_cuda *cuda, const pmb_attribute *attribute, int64_t points, const void *d_in,
-  void *d_out, const pmb_cuda_output *output);
+/* Makes room for the attributes: their samples, and the points of the largest. */
+pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh);
+/* Lets go of those that stay, for the sake of another buffer; 0: there are none. */
+int pmb_cuda_let_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
+/* Brings them up, interpolates them and brings them back, one by one. */
+pmb_status pmb_cuda_emit_attributes(
+  pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
 
 #if defined(__CUDACC__)
 
@@ -424,6 +446,32 @@ static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, void (*kernel)(P
   config.blockDim = dim3((unsigned)threads);
   config.dynamicSmemBytes = shared;
   config.stream = cuda->compute;
+  return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+}
+
+/* Adds to a launch that it may begin early; see pmb_cuda_await_passes. */
+static inline void pmb_cuda_begin_early(const pmb_cuda *cuda, cudaLaunchConfig_t *config)
+{
+  if (cuda->early) {
+    cudaLaunchAttribute *early = config->attrs + config->numAttrs++;
+    early->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early->val.programmaticStreamSerializationAllowed = 1;
+  }
+}
+
+/* Likewise, for kernels that call pmb_cuda_await_passes. */
+template <class... PARAMETERS, class... ARGUMENTS>
+static inline cudaError_t pmb_cuda_launch_early(const pmb_cuda *cuda, void (*kernel)(PARAMETERS...), int64_t blocks,
+  int threads, size_t shared, ARGUMENTS... arguments)
+{
+  cudaLaunchAttribute attribute = {};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)blocks);
+  config.blockDim = dim3((unsigned)threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = cuda->compute;
+  config.attrs = &attribute;
+  pmb_cuda_begin_early(cuda, &config);
   return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
 }
 

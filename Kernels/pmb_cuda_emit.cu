@@ -14,23 +14,6 @@ static pmb_status reserve_output(
   return status;
 }
 
-/* Reserves the samples and points of the largest of the attributes. */
-static pmb_status reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh)
-{
-  const int64_t *dims = cuda->context->volume.dims, n = cuda->sizes.points;
-  size_t tuple = 0;
-  for (int64_t i = 0; i < mesh->attribute_count && n > 0; ++i) {
-    const size_t size = pmb_type_size(mesh->attributes[i].type) * (size_t)mesh->attributes[i].components;
-    tuple = size > tuple ? size : tuple;
-  }
-  if (tuple == 0) {
-    return PMB_OK;
-  }
-  const pmb_status status =
-    pmb_cuda_reserve(cuda, &cuda->attribute_in, dims[0] * dims[1] * dims[2], tuple, "an attribute (samples)");
-  return status == PMB_OK ? pmb_cuda_reserve(cuda, &cuda->attribute_out, n, tuple, "an attribute (points)") : status;
-}
-
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *out)
 {
   const int64_t n = cuda->sizes.points, m = cuda->sizes.triangles;
@@ -64,7 +47,7 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
     status = reserve_output(
       cuda, arrays[i].wanted, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].d_out, arrays[i].what);
   }
-  return status == PMB_OK ? reserve_attributes(cuda, mesh) : status;
+  return status == PMB_OK ? pmb_cuda_reserve_attributes(cuda, mesh) : status;
 }
 
 /* What needs no GPU: the scalars and the offsets. */
@@ -125,47 +108,6 @@ static pmb_status fill(pmb_cuda *cuda, void *data)
   return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
 }
 
-/* One attribute: up, interpolated, and back. */
-static pmb_status emit_attribute(
-  pmb_cuda *cuda, const pmb_attribute *a, int64_t points, int64_t before, const pmb_cuda_output *out)
-{
-  pmb_crew *crew = &cuda->context->crew;
-  const double end = crew->fraction_end;
-  const int64_t *dims = cuda->context->volume.dims;
-  const size_t tuple = pmb_type_size(a->type) * (size_t)a->components;
-  const int64_t samples = dims[0] * dims[1] * dims[2];
-  crew->fraction_end = (crew->fraction_begin + end) / 2;
-  pmb_status status = pmb_cuda_upload_array(cuda, a->samples, (size_t)samples * tuple, cuda->attribute_in.d_data);
-  if (status == PMB_OK) {
-    status = pmb_cuda_attribute(cuda, a, points, cuda->attribute_in.d_data, cuda->attribute_out.d_data, out);
-  }
-  crew->fraction_begin = crew->fraction_end;
-  crew->fraction_end = end;
-  if (status == PMB_OK) {
-    const pmb_cuda_copy copy = { cuda->points_done, cuda->attribute_out.d_data,
-      (char *)a->output + (size_t)before * tuple, (size_t)points * tuple };
-    PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->points_done, cuda->compute));
-    status = pmb_cuda_download(cuda, &copy, 1, NULL, NULL);
-  }
-  return status;
-}
-
-static pmb_status emit_attributes(
-  pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *out)
-{
-  pmb_crew *crew = &cuda->context->crew;
-  const double begin = crew->fraction_begin, length = crew->fraction_end - begin;
-  const double n = (double)mesh->attribute_count;
-  pmb_status status = PMB_OK;
-  for (int64_t i = 0; i < mesh->attribute_count && cuda->sizes.points > 0 && status == PMB_OK; ++i) {
-    crew->fraction_begin = begin + length * (double)i / n;
-    crew->fraction_end = begin + length * (double)(i + 1) / n;
-    status = emit_attribute(cuda, &mesh->attributes[i], cuda->sizes.points, base->points, out);
-  }
-  crew->fraction_begin = crew->fraction_end = begin + length;
-  return status;
-}
-
 /* Brings all arrays of the mesh to their places behind the group's base, and fills in meanwhile what needs no GPU. */
 static pmb_status bring_all(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *out)
 {
@@ -224,7 +166,7 @@ static pmb_status emit_counted(
     crew->fraction_begin = crew->fraction_end;
     crew->fraction_end = end;
   }
-  return status == PMB_OK ? emit_attributes(cuda, &group->base, mesh, out) : status;
+  return status == PMB_OK ? pmb_cuda_emit_attributes(cuda, &group->base, mesh, out) : status;
 }
 
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)

@@ -130,6 +130,9 @@ static void free_context_buffers(pmb_cuda *cuda)
   for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
     held[cuda->device] -= free_buffer(cuda->device, cuda->generation, own[i]);
   }
+  for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
+    held[cuda->device] -= free_buffer(cuda->device, cuda->generation, &cuda->kept[i].samples);
+  }
   cuda->device_bytes = 0;
   cuda->record_room = 0;
   cuda->counted = 0;
@@ -220,7 +223,7 @@ pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t cou
   if (count <= (int64_t)(SIZE_MAX / 4 / size)) {
     do {
       error = allocate(cuda, &buffer->d_data, bytes);
-    } while (error == cudaErrorMemoryAllocation && let_go(cuda));
+    } while (error == cudaErrorMemoryAllocation && (let_go(cuda) || pmb_cuda_let_attributes(cuda, buffer)));
   }
   if (error != cudaSuccess && error != cudaErrorMemoryAllocation) {
     return pmb_cuda_failed(cuda->context, error, what);

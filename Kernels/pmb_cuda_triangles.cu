@@ -377,9 +377,13 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   triangle_codes *codes = (triangle_codes *)shared_memory;
   /* a shuffle, so that the compiler knows that all lanes have the same: no branch below then needs a check */
   const uint32_t warp = __shfl_sync(UINT32_MAX, threadIdx.x >> 5, 0), warps = blockDim.x >> 5;
-  const uint32_t lane = threadIdx.x & 31, active = min(job.d_counters->active, job.record_capacity);
+  const uint32_t lane = threadIdx.x & 31;
+  copy_codes(codes, job.frame.mirrored);
+  __threadfence(); /* nothing that the cache kept of earlier counts: classify may be over since a moment ago */
+  const uint32_t active = min(job.d_counters->active, job.record_capacity);
   triangle_scratch<ID> *scratch = (triangle_scratch<ID> *)(codes + 1) + warp;
   if (active == 0) {
+    pmb_cuda_await_passes();
     return;
   }
   const uint32_t step = gridDim.x * warps;
@@ -388,7 +392,6 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   uint32_t i = index_at(turns, 0), at = 1;                               /* at: lane that has the next brick */
   uint32_t bricks = job.d_brick[min(index_at(turns, lane), active - 1)]; /* of 32 turns, a lane each */
   brick_head next = read_head(job, rows, min(i, active - 1), __shfl_sync(UINT32_MAX, bricks, 0));
-  copy_codes(codes, job.frame.mirrored);
   __syncthreads();
   for (uint32_t turn = 1; i < active; ++turn, ++at) {
     const brick_head head = next;
@@ -405,6 +408,7 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
 #if BULK_STORE
   asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 #endif
+  pmb_cuda_await_passes();
 }
 
 static size_t shared_bytes(int warps, size_t scratch)
@@ -432,9 +436,14 @@ template <class ID> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_outp
       best_warps = warps;
     }
   }
+  /* Where vertices runs before it, triangles does not wait for that, only for classify. */
+  const int early = output->d_points || output->d_normals || output->d_gradients || output->d_parameter;
+  const int64_t blocks = cuda->processors * best_blocks;
+  const int threads = 32 * best_warps;
+  const size_t shared = shared_bytes(best_warps, scratch);
   return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch(cuda, triangles_kernel<ID>, cuda->processors * best_blocks, 32 * best_warps,
-      shared_bytes(best_warps, scratch), cuda->job, *output),
+    early ? pmb_cuda_launch_early(cuda, triangles_kernel<ID>, blocks, threads, shared, cuda->job, *output)
+          : pmb_cuda_launch(cuda, triangles_kernel<ID>, blocks, threads, shared, cuda->job, *output),
     "launch of triangles");
 }
 

@@ -18,6 +18,7 @@ extern "C"
   pmb_status __real_pmb_count(
     pmb_context* context, const pmb_request* request, pmb_sizes* sizes, pmb_sizes* perIsovalue);
   pmb_status __real_pmb_emit(pmb_context* context, const pmb_mesh* mesh);
+  pmb_status __real_pmb_measure(pmb_context* context, const pmb_measure_request* request, pmb_measures* measures);
   pmb_status __real_pmb_get_info(pmb_context* context, pmb_info* info);
   const char* __real_pmb_error(const pmb_context* context);
 }
@@ -41,8 +42,8 @@ struct Machine
 {
   std::mutex Mutex;
   bool Present = true;
-  int FailIn[4] = { 0, 0, 0, 0 };
-  pmb_status FailWith[4] = {};
+  int FailIn[MEASURE + 1] = {};
+  pmb_status FailWith[MEASURE + 1] = {};
   std::map<const pmb_context*, Context> Contexts;
   std::map<const void*, size_t> Pieces;
   std::vector<uint64_t> Versions;
@@ -318,6 +319,13 @@ extern "C"
     InCall call(context);
     const pmb_status status = call.Ours ? call.Begin(EMIT) : PMB_OK;
     return status == PMB_OK ? __real_pmb_emit(context, mesh) : status;
+  }
+
+  pmb_status __wrap_pmb_measure(pmb_context* context, const pmb_measure_request* request, pmb_measures* measures)
+  {
+    InCall call(context);
+    const pmb_status status = call.Ours ? call.Begin(MEASURE) : PMB_OK;
+    return status == PMB_OK ? __real_pmb_measure(context, request, measures) : status;
   }
 
   pmb_status __wrap_pmb_get_info(pmb_context* context, pmb_info* info)

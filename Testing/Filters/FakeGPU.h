@@ -20,7 +20,8 @@ enum Call
   CREATE,
   BIND,
   COUNT,
-  EMIT
+  EMIT,
+  MEASURE
 };
 
 // Back to a machine with one idle GPU; forgets what was counted.

@@ -20,6 +20,7 @@ void TestDefaults(vtkPMBContourFilter* filter)
   PMB_EQUAL(filter->GetNumberOfContours(), 1, "isovalues");
   PMB_EQUAL(filter->GetValue(0), 0.0, "isovalue");
   PMB_EQUAL(filter->GetComputeNormals(), 1, "ComputeNormals");
+  PMB_EQUAL(filter->GetNormalEstimator(), +vtkPMBContourFilter::CENTRAL_DIFFERENCES, "NormalEstimator");
   PMB_EQUAL(filter->GetComputeGradients(), 0, "ComputeGradients");
   PMB_EQUAL(filter->GetComputeScalars(), 1, "ComputeScalars");
   PMB_EQUAL(filter->GetInterpolateAttributes(), 1, "InterpolateAttributes");
@@ -61,6 +62,10 @@ void TestClamps(vtkPMBContourFilter* filter)
   PMB_EQUAL(filter->GetNumberOfThreads(), 0, "threads below the least");
   filter->SetNumberOfThreads(5000);
   PMB_EQUAL(filter->GetNumberOfThreads(), 1024, "threads above the most");
+  filter->SetNormalEstimator(3);
+  PMB_EQUAL(filter->GetNormalEstimator(), +vtkPMBContourFilter::SOBEL, "an estimator that there is not");
+  filter->SetNormalEstimator(-1);
+  PMB_EQUAL(filter->GetNormalEstimator(), +vtkPMBContourFilter::CENTRAL_DIFFERENCES, "an estimator below the least");
   filter->SetDevice(99);
   PMB_EQUAL(filter->GetDevice(), +vtkPMBContourFilter::GPU, "a device that there is not");
   filter->SetDeviceIndex(-7);
@@ -83,6 +88,7 @@ void TestModified(vtkPMBContourFilter* filter)
   const std::vector<std::pair<const char*, std::function<void()>>> setters = {
     { "SetValue", [=]() { filter->SetValue(0, 3.25); } },
     { "ComputeNormals", [=]() { filter->ComputeNormalsOff(); } },
+    { "NormalEstimator", [=]() { filter->SetNormalEstimator(vtkPMBContourFilter::FORWARD_DIFFERENCES); } },
     { "ComputeGradients", [=]() { filter->ComputeGradientsOn(); } },
     { "ComputeScalars", [=]() { filter->ComputeScalarsOff(); } },
     { "InterpolateAttributes", [=]() { filter->InterpolateAttributesOff(); } },
@@ -110,11 +116,11 @@ void TestPrint(vtkPMBContourFilter* filter)
 {
   std::ostringstream text;
   filter->Print(text);
-  for (const char* name : { "Contour Values:", "Compute Normals: Off", "Compute Gradients: On",
-         "Compute Scalars: Off", "Interpolate Attributes: Off", "Remove Degenerate Triangles: Off",
-         "Use 64 Bit Ids: On", "Output Points Precision: 1", "Array Component: 2", "Device: CPU", "Device Index: 1",
-         "Device Memory Limit: 0.5", "Number Of Threads: 3", "Number Of Binds: 0", "Number Of Uploads: 0",
-         "Device Bytes: 0", "Peak Extra Bytes: 0", "Last Run Summary: Not run yet" })
+  for (const char* name : { "Contour Values:", "Compute Normals: Off", "Normal Estimator: Forward Differences",
+         "Compute Gradients: On", "Compute Scalars: Off", "Interpolate Attributes: Off",
+         "Remove Degenerate Triangles: Off", "Use 64 Bit Ids: On", "Output Points Precision: 1", "Array Component: 2",
+         "Device: CPU", "Device Index: 1", "Device Memory Limit: 0.5", "Number Of Threads: 3", "Number Of Binds: 0",
+         "Number Of Uploads: 0", "Device Bytes: 0", "Peak Extra Bytes: 0", "Last Run Summary: Not run yet" })
   {
     PMB_CHECK(text.str().find(name) != std::string::npos, "PrintSelf does not say '" << name << "'");
   }

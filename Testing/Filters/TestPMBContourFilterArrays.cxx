@@ -5,6 +5,7 @@
 
 #include "vtkBitArray.h"
 #include "vtkCellData.h"
+#include "vtkDataArraySelection.h"
 #include "vtkDoubleArray.h"
 #include "vtkFloatArray.h"
 #include "vtkIdTypeArray.h"
@@ -197,7 +198,54 @@ void TestCellArrays(vtkImageData* image)
   PMB_EQUAL(wrong, 0, "triangles with another cell's values");
 }
 
-// More triangles than are copied at a time.
+// Arrays with tuples of every width that is copied in a way of its own, and of another.
+const struct
+{
+  const char* Name;
+  int Type, Components;
+} Widths[] = { { "1", VTK_UNSIGNED_CHAR, 1 }, { "2", VTK_SHORT, 1 }, { "4", VTK_FLOAT, 1 }, { "8", VTK_DOUBLE, 1 },
+  { "12", VTK_INT, 3 }, { "24", VTK_DOUBLE, 3 }, { "3", VTK_SIGNED_CHAR, 3 }, { "40", VTK_LONG_LONG, 5 } };
+
+double ValueOfCell(vtkIdType cell, int component)
+{
+  return cell * 31 % 97 + component;
+}
+
+void AddWidths(vtkImageData* image)
+{
+  for (const auto& width : Widths)
+  {
+    auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(width.Type));
+    array->SetName(width.Name);
+    array->SetNumberOfComponents(width.Components);
+    array->SetNumberOfTuples(image->GetNumberOfCells());
+    for (vtkIdType c = 0; c < image->GetNumberOfCells(); ++c)
+    {
+      for (int k = 0; k < width.Components; ++k)
+      {
+        array->SetComponent(c, k, ValueOfCell(c, k));
+      }
+    }
+    image->GetCellData()->AddArray(array);
+  }
+}
+
+vtkIdType CountWrong(vtkPolyData* mesh, const char* name, vtkDataArray* cells)
+{
+  vtkDataArray* array = mesh->GetCellData()->GetArray(name);
+  PMB_CHECK(array != nullptr, "the cell array of width " << name);
+  vtkIdType wrong = 0;
+  for (vtkIdType t = 0; array && t < mesh->GetNumberOfPolys(); ++t)
+  {
+    for (int k = 0; k < array->GetNumberOfComponents(); ++k)
+    {
+      wrong += array->GetComponent(t, k) != ValueOfCell(static_cast<vtkIdType>(cells->GetComponent(t, 0)), k);
+    }
+  }
+  return wrong;
+}
+
+// More triangles than are copied at a time, by several threads.
 void TestManyCells()
 {
   auto image = MakeImage(70, 70, 70, VTK_FLOAT, Gyroid(6));
@@ -209,7 +257,8 @@ void TestManyCells()
     cell->SetValue(c, c);
   }
   image->GetCellData()->AddArray(cell);
-  auto mesh = Contour(image, 0.1);
+  AddWidths(image);
+  auto mesh = Contour(image, 0.1, [](vtkPMBContourFilter* f) { f->SetNumberOfThreads(3); });
   vtkDataArray* values = mesh->GetCellData()->GetArray("cell");
   PMB_CHECK(values && mesh->GetNumberOfPolys() > 300000, "triangles: " << mesh->GetNumberOfPolys());
   const std::vector<double> points = PointsOf(mesh);
@@ -227,6 +276,90 @@ void TestManyCells()
     wrong += values->GetComponent(t, 0) != expected;
   }
   PMB_EQUAL(wrong, 0, "triangles with another cell's value, of many");
+  for (const auto& width : Widths)
+  {
+    PMB_EQUAL(CountWrong(mesh, width.Name, values), 0, std::string("wrong values, width ") + width.Name);
+  }
+}
+
+using Names = std::vector<const char*>;
+
+// What a filter makes and holds that passes these arrays alone.
+vtkSmartPointer<vtkPMBContourFilter> Choose(vtkImageData* image, const Names& onPoints, const Names& onCells)
+{
+  auto filter = vtkSmartPointer<vtkPMBContourFilter>::New();
+  filter->SetInputData(image);
+  filter->SetValue(0, 6.3);
+  filter->ChooseArraysOn();
+  for (const char* name : onPoints)
+  {
+    filter->GetPointArraySelection()->EnableArray(name);
+  }
+  for (const char* name : onCells)
+  {
+    filter->GetCellArraySelection()->EnableArray(name);
+  }
+  filter->Update();
+  return filter;
+}
+
+void TestSelectionMemory(vtkImageData* image)
+{
+  auto none = Choose(image, {}, {}), soa = Choose(image, { "soa" }, {}), cell = Choose(image, {}, { "cell" });
+  const vtkIdType points = none->GetOutput()->GetNumberOfPoints(), triangles = none->GetOutput()->GetNumberOfPolys();
+  // An array per component has to be copied; the cell of each triangle is needed for cell arrays.
+  const int64_t copied = 2 * sizeof(double) * image->GetNumberOfPoints();
+  PMB_CHECK(soa->GetPeakExtraBytes() >= none->GetPeakExtraBytes() + copied, "the copy is counted");
+  const int64_t cellIds = sizeof(int64_t) * triangles;
+  PMB_CHECK(cell->GetPeakExtraBytes() >= none->GetPeakExtraBytes() + cellIds, "cells are counted");
+  // Kibibytes, and arrays have a little room to spare.
+  const double more = 1024.0 * (soa->GetOutput()->GetActualMemorySize() - none->GetOutput()->GetActualMemorySize());
+  PMB_CHECK(std::abs(more - 2.0 * sizeof(double) * points) < 4096, "the output grows by the array: " << more);
+}
+
+void TestSelection()
+{
+  auto image = MakeLoaded();
+  auto chosen = Choose(image, { "double", "names", "unknown", "samples" }, { "label", "unknown" });
+  vtkPolyData* mesh = chosen->GetOutput();
+  PMB_EQUAL(mesh->GetPointData()->GetNumberOfArrays(), 3, "chosen: normals, scalars, one array");
+  PMB_CHECK(LinearError(mesh, "double", 0, 1) < 1e-4, "the chosen array");
+  PMB_EQUAL(mesh->GetCellData()->GetNumberOfArrays(), 2, "chosen: a cell array and the ghost types");
+  PMB_CHECK(mesh->GetCellData()->HasArray("label") && mesh->GetCellGhostArray(), "their names");
+
+  // A change of a selection counts, and what is not known can be let through.
+  chosen->GetPointArraySelection()->DisableArray("double");
+  chosen->GetPointArraySelection()->SetUnknownArraySetting(1);
+  chosen->Update();
+  PMB_CHECK(!mesh->GetPointData()->HasArray("double") && mesh->GetPointData()->HasArray("velocity"), "changed");
+  chosen->ChooseArraysOff();
+  chosen->Update();
+  PMB_EQUAL(mesh->GetPointData()->GetNumberOfArrays(), 7, "all again");
+  chosen->ChooseArraysOn();
+  chosen->InterpolateAttributesOff();
+  chosen->Update();
+  PMB_EQUAL(mesh->GetPointData()->GetNumberOfArrays(), 2, "none");
+  image->GetCellData()->RemoveArray(vtkDataSetAttributes::GhostArrayName());
+  TestSelectionMemory(image);
+
+  auto flat = MakeImage(20, 20, 1, VTK_FLOAT, Distance(9, 9, 0));
+  flat->GetPointData()->AddArray(MakeArray(flat, "one", VTK_FLOAT, 1, 0, Distance(0, 0, 0)));
+  flat->GetPointData()->AddArray(MakeArray(flat, "two", VTK_FLOAT, 1, 0, Distance(0, 0, 0)));
+  chosen = Choose(flat, { "two" }, {});
+  mesh = chosen->GetOutput();
+  PMB_CHECK(mesh->GetPointData()->HasArray("two") && !mesh->GetPointData()->HasArray("one"), "of lines");
+}
+
+// Field data of the input is the output's.
+void TestFieldData()
+{
+  auto image = MakeLoaded();
+  vtkNew<vtkStringArray> note;
+  note->SetName("note");
+  note->InsertNextValue("where it is from");
+  image->GetFieldData()->AddArray(note);
+  auto mesh = Contour(image, 6.3);
+  PMB_CHECK(mesh->GetFieldData()->GetAbstractArray("note") == note, "field data");
 }
 
 void TestChoice()
@@ -253,5 +386,7 @@ int TestPMBContourFilterArrays(int, char*[])
   TestCellArrays(image);
   TestManyCells();
   TestChoice();
+  TestSelection();
+  TestFieldData();
   return Result();
 }

@@ -9,6 +9,7 @@
 #include "vtkCellArray.h"
 #include "vtkDataArray.h"
 #include "vtkExecutive.h"
+#include "vtkFieldData.h"
 #include "vtkFloatArray.h"
 #include "vtkMultiBlockDataSet.h"
 #include "vtkNew.h"
@@ -19,6 +20,7 @@
 #include "vtkWeakPointer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -390,6 +392,34 @@ void TestRelease()
   PMB_EQUAL(fakegpu::Faults(), 0, "faults");
 }
 
+// A surface that the GPU has made is measured like any other. If that fails it is an error, and no fault of the GPU.
+void TestMeasures()
+{
+  fakegpu::Reset();
+  vtkNew<vtkPMBContourFilter> filter;
+  Messages messages(filter);
+  filter->SetInputData(Volume());
+  filter->ComputeMeasuresOn();
+  Run(filter, 0.1, "GPU 0", "measured");
+  vtkDataArray* area = filter->GetOutput()->GetFieldData()->GetArray("Area");
+  PMB_CHECK(area && std::abs(area->GetComponent(0, 0) - AreaOf(filter->GetOutput())) < 0.1, "area");
+  fakegpu::FailAt(fakegpu::MEASURE, 1, PMB_OUT_OF_MEMORY);
+  filter->SetValue(0, 0.2);
+  filter->Update();
+  PMB_EQUAL(messages.Errors(), 1, "errors: " + messages.Text());
+  PMB_CHECK(
+    Has(messages.Text(), "could not be measured: no memory on") && Has(messages.Text(), "ComputeMeasures off"),
+    "the error says what to do: " << messages.Text());
+  PMB_EQUAL(filter->GetOutput()->GetNumberOfPolys(), 0, "triangles after an error");
+  PMB_EQUAL(filter->GetOutput()->GetFieldData()->GetNumberOfArrays(), 0, "measures after an error");
+  Run(filter, 0.3, "GPU 0", "after the error");
+  filter->ComputeMeasuresOff();
+  fakegpu::FailAt(fakegpu::MEASURE, 1, PMB_OUT_OF_MEMORY);
+  Run(filter, 0.4, "GPU 0", "without measures");
+  PMB_EQUAL(messages.Errors() + messages.Warnings(), 1, messages.Text());
+  PMB_EQUAL(fakegpu::Faults(), 0, "faults");
+}
+
 void TestAbort()
 {
   fakegpu::Reset();
@@ -566,6 +596,7 @@ int main()
   TestVersions();
   TestArrayDeleted();
   TestRelease();
+  TestMeasures();
   TestAbort();
   TestBlocks();
   TestThreads();

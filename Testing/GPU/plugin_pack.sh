@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Packs what plugin_run.sh needs on a machine that has a GPU but neither ParaView nor a network.
 # usage, on a machine with ParaView (Debian 12; besides it: strace, gcc, binutils, xz-utils):
-#   plugin_pack.sh plugin BUILD OUT          the plugin of a build folder and the test scripts: OUT/plugin.tar.xz
+#   plugin_pack.sh plugin BUILD OUT          the plugin of a build folder and its tests: OUT/plugin.tar.xz
 #   plugin_pack.sh paraview OUT [MEGABYTES]  ParaView as far as those scripts use it: OUT/paraview.00, .01, ... of at
 #                                            most that size (45); after the first, as it reads OUT/plugin.tar.xz
 # Only the plugin is packed anew when it has changed. No display is needed: pvpython draws nothing here.
@@ -40,6 +40,9 @@ pack_plugin() { # BUILD OUT
   done
   find "$stage" -name '*.so' -exec strip --strip-unneeded {} +
   cp "$here"/gpu_*.py "$here/../Plugin/plugin_testing.py" "$here/../Benchmarks/bench_gpu.py" "$stage/pmb_gpu/"
+  cp "$build/bin/FuzzPMBContourFilter" "$stage/pmb_gpu/" ||
+    die "there is no bin/FuzzPMBContourFilter in $build; mend: build it with -DBUILD_TESTING=ON"
+  strip "$stage/pmb_gpu/FuzzPMBContourFilter"
   tar -C "$stage" --owner=0 --group=0 -cf - pmb_gpu | xz -6 >"$out/plugin.tar.xz"
   ls -l "$out/plugin.tar.xz"
 }
@@ -54,7 +57,8 @@ rehearsal='
   PMB_PLUGIN=$(echo "$0"/lib/paraview-*/plugins/*/ParallelMarchingBlocks.so)
   export PMB_PLUGIN
   pvpython --no-mpi gpu_plugin_tests.py --rehearse
-  pvpython --no-mpi bench_gpu.py --rehearse'
+  pvpython --no-mpi bench_gpu.py --rehearse
+  ./FuzzPMBContourFilter --device cpu --rounds 50'
 
 pack_paraview() { # OUT MEGABYTES
   local out=$1 megabytes=$2 work

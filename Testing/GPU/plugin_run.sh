@@ -5,8 +5,8 @@
 #   PACKED  the folder that plugin_pack.sh wrote
 #   ROOT    a folder on the GPU machine: ParaView is unpacked there the first time (about 300 MB), the plugin each time
 #           that PACKED has one; PACKED can do without paraview.* then
-#   SCRIPT  gpu_plugin_tests.py, bench_gpu.py, or a script of yours
-# The exit code is pvpython's.
+#   SCRIPT  gpu_plugin_tests.py, bench_gpu.py, or a script of yours; or FuzzPMBContourFilter, which is a program
+# The exit code is the script's.
 set -euo pipefail
 
 die() {
@@ -59,4 +59,7 @@ chroot=$(command -v chroot) || die 'there is no chroot on PATH'
 export LD_LIBRARY_PATH=/pmb_gpu/lib PYTHONPATH=/pmb_gpu:/pmb_gpu/lib/python3/dist-packages PMB_PLUGIN=/$plugin
 export PATH=/usr/bin:/bin HOME=/tmp LC_ALL=C.UTF-8 PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1
 unset DISPLAY PYTHONHOME
-exec "$chroot" "$root" /usr/bin/env -C /pmb_gpu pvpython --no-mpi "$script" "$@"
+case $script in
+  *.py) exec "$chroot" "$root" /usr/bin/env -C /pmb_gpu pvpython --no-mpi "$script" "$@" ;;
+  *) exec "$chroot" "$root" /usr/bin/env -C /pmb_gpu "./$script" "$@" ;;
+esac

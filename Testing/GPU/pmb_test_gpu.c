@@ -374,7 +374,7 @@ static void attributes(void)
     volume_make(&arrays[n], type, (int64_t)N * components, N, N, LAYOUT_PACKED);
     volume_fill(&arrays[n], n % 2 ? DATA_LIMITS : DATA_NOISE, &rng);
     a[n] = (pmb_attribute){ arrays[n].memory, type, components,
-      test_allocate(sizes.points * components, pmb_type_size(type)) };
+      test_allocate(sizes.points * components, pmb_type_size(type)), 0 };
     b[n] = a[n];
     b[n].output = test_allocate(sizes.points * components, pmb_type_size(type));
   }
@@ -395,6 +395,65 @@ static void attributes(void)
   }
   volume_free(&v);
   pair_free(&p);
+}
+
+/* What has a version stays on the GPU from isovalue to isovalue, if there is room: a change that the version does not tell
+ * of is not seen. What has none is brought each time. */
+static void attributes_stay(void)
+{
+  enum { N = 48, COUNT = 20 };
+  const int64_t limits[] = { 0, 0, (int64_t)6 << 20, (int64_t)2 << 20, 0 };
+  pmb_context *cpu = cpu_new();
+  test_rng rng = { 6 };
+  test_volume v, array;
+  volume_make(&v, PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
+  volume_fill(&v, DATA_SMOOTH, &rng);
+  volume_make(&array, PMB_FLOAT64, N, N, N + 1, LAYOUT_PACKED); /* COUNT arrays that overlap */
+  CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+  for (int n = 0; n < 5; n++) {
+    const uint64_t version = n < 4 ? 7 : 0;
+    pmb_context *gpu = gpu_new(limits[n]);
+    test_about("limit %lld, version %d", (long long)limits[n], (int)version);
+    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    for (int turn = 0; turn < 4; turn++) {
+      const double isovalue = 0.1 + 0.05 * turn;
+      const pmb_request request = { sizeof request, &isovalue, 1, 1 };
+      pmb_sizes sizes;
+      double *out[2];
+      pmb_attribute a[COUNT];
+      volume_fill(&array, DATA_NOISE, &rng); /* turns 0, 2 and 3 tell of it */
+      pmb_context *contexts[] = { cpu, gpu };
+      for (int c = 0; c < 2; c++) {
+        CHECK_STATUS(contexts[c], pmb_count(contexts[c], &request, &sizes, NULL), PMB_OK);
+        out[c] = test_allocate(sizes.points, 8);
+        for (int i = 0; i < COUNT; i++)
+          a[i] = (pmb_attribute){ .samples = (double *)array.memory + (COUNT - 1 - i),
+            .type = PMB_FLOAT64,
+            .components = 1,
+            .output = out[c],
+            .version = version ? version + (uint64_t)(turn / 2 * turn) : 0 };
+        const pmb_mesh mesh = { .struct_size = sizeof mesh,
+          .point_capacity = sizes.points,
+          .triangle_capacity = sizes.triangles,
+          .attributes = n == 1 ? a : a + COUNT - 1, /* too many for all to stay */
+          .attribute_count = n == 1 ? COUNT : 1 };
+        CHECK_STATUS(contexts[c], pmb_emit(contexts[c], &mesh), PMB_OK);
+      }
+      const int same = memcmp(out[0], out[1], (size_t)sizes.points * 8) == 0;
+      CHECK(sizes.points > 100, "only %lld points", (long long)sizes.points);
+      if (turn != 1 || !version) {
+        CHECK(same, "turn %d: differs", turn);
+      } else if (n == 0 || n == 2) {
+        CHECK(!same, "turn 1: was brought again");
+      }
+      free(out[0]);
+      free(out[1]);
+    }
+    pmb_destroy(gpu);
+  }
+  volume_free(&array);
+  volume_free(&v);
+  pmb_destroy(cpu);
 }
 
 /* Each output alone gives the same as all together. */
@@ -604,6 +663,7 @@ TEST_MAIN(
   CASE(isovalues_in_turn)
   CASE(several_isovalues)
   CASE(attributes)
+  CASE(attributes_stay)
   CASE(single_outputs)
   CASE(points_and_normals)
   CASE(out_of_memory)

@@ -93,7 +93,7 @@ static void parts_of_the_output(void)
   CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
   CHECK(memcmp(want.view.normals, got.view.normals, 12 * (size_t)want.sizes.points) != 0, "the estimators agree");
   float *outputs[2] = { test_allocate(want.sizes.points, 4), test_allocate(want.sizes.points, 4) };
-  pmb_attribute attribute = { v.memory, PMB_FLOAT32, 1, outputs[0] };
+  pmb_attribute attribute = { v.memory, PMB_FLOAT32, 1, outputs[0], 0 };
   pmb_mesh m = want.view;
   m.attributes = &attribute;
   m.attribute_count = 1;

@@ -104,6 +104,11 @@ static void refuses_meshes(void)
   m = good;
   m.id_type = PMB_UINT64;
   refuses(&s, &m, PMB_INVALID, "id_type");
+  m = good;
+  m.gradient_estimator = (pmb_gradient_estimator)3;
+  refuses(&s, &m, PMB_INVALID, "gradient_estimator is 3");
+  m.gradient_estimator = (pmb_gradient_estimator)-1;
+  refuses(&s, &m, PMB_INVALID, "gradient_estimator is -1");
   end(&s);
 }
 
@@ -113,7 +118,7 @@ static void refuses_attributes(void)
   begin(&s);
   const int16_t *samples = test_allocate(17 * 17 * 17, 2);
   int16_t *output = test_allocate(s.mesh.sizes.points, 2);
-  const pmb_attribute good = { samples, PMB_INT16, 1, output };
+  const pmb_attribute good = { samples, PMB_INT16, 1, output, 0 };
   pmb_attribute a = good;
   pmb_mesh m = s.mesh.view;
   m.attributes = &a;
@@ -287,7 +292,7 @@ static void emit_attributes(int remove_degenerate, int data, uint64_t seed)
     volume_make(arrays + n, type, d[0] * components, d[1], d[2], LAYOUT_PACKED);
     volume_fill(arrays + n, data, &rng);
     a[n] = (pmb_attribute){ arrays[n].memory, type, components,
-      test_allocate(sizes.points * components, pmb_type_size(type)) };
+      test_allocate(sizes.points * components, pmb_type_size(type)), 0 };
   }
   pmb_mesh mesh = { .struct_size = sizeof mesh,
     .point_capacity = sizes.points,
@@ -338,7 +343,7 @@ static void attributes_at_the_limits(void)
     CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
     CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
     void *output = test_allocate(sizes.points, 8);
-    pmb_attribute a = { array.memory, (pmb_type)type, 1, output };
+    pmb_attribute a = { array.memory, (pmb_type)type, 1, output, 0 };
     pmb_mesh mesh = { .struct_size = sizeof mesh,
       .point_capacity = sizes.points,
       .triangle_capacity = sizes.triangles,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the plugin's tests share. They run in pvpython or pvbatch with the plugin's path in $PMB_PLUGIN."""
 import os
+import subprocess
 import sys
 
 import numpy
@@ -22,6 +23,21 @@ def load_plugin(remote=False):
     simple.LoadPlugin(os.environ["PMB_PLUGIN"], remote=remote, ns=vars(simple))
     if not hasattr(simple, "PMBContour"):
         raise AssertionError("the plugin defines no PMBContour")
+
+
+def run_script(script, folder):
+    """Runs a script of Docs/ in a pvpython of its own that has the plugin, with the folder for what it writes. Returns
+    what it prints."""
+    config = os.path.join(folder, "plugins.xml")
+    with open(config, "w", encoding="utf-8") as stream:
+        stream.write(f'<Plugins><Plugin name="ParallelMarchingBlocks" filename="{os.environ["PMB_PLUGIN"]}" '
+                     'auto_load="1"/></Plugins>')
+    result = subprocess.run(["pvpython", os.path.join(HERE, os.pardir, os.pardir, "Docs", script), folder],
+                            env={**os.environ, "PV_PLUGIN_CONFIG_FILE": config}, capture_output=True, text=True,
+                            check=False)
+    equal(result.returncode, 0, f"exit code; it said {result.stderr}")
+    print(result.stdout)
+    return result.stdout
 
 
 def run(*tests):

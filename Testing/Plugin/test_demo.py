@@ -2,8 +2,6 @@
 """The demo of ./pmb demo: what it prints, and that its files hold what it says."""
 import os
 import re
-import subprocess
-import sys
 import tempfile
 
 import numpy
@@ -11,11 +9,8 @@ from paraview.vtk.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkIOImage import vtkPNGReader
 from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
-from plugin_testing import DATA, HERE, check_mesh, counts, equal, near, run, true
+from plugin_testing import check_mesh, counts, equal, near, run, run_script, true
 import scans
-
-DEMO = os.path.join(HERE, os.pardir, os.pardir, "Docs", "demo.py")
-CONFIG = '<Plugins><Plugin name="ParallelMarchingBlocks" filename="{}" auto_load="1"/></Plugins>'
 
 
 def table(text):
@@ -30,14 +25,7 @@ def number(text):
 
 def demo():
     with tempfile.TemporaryDirectory() as folder:
-        config = os.path.join(folder, "plugins.xml")
-        with open(config, "w", encoding="utf-8") as stream:
-            stream.write(CONFIG.format(os.environ["PMB_PLUGIN"]))
-        result = subprocess.run(["pvpython", DEMO, folder], env={**os.environ, "PV_PLUGIN_CONFIG_FILE": config},
-                                capture_output=True, text=True, check=False)
-        equal(result.returncode, 0, f"exit code; it said {result.stderr}")
-        print(result.stdout)
-        facts = table(result.stdout)
+        facts = table(run_script("demo.py", folder))
         reader = vtkXMLPolyDataReader()
         reader.SetFileName(os.path.join(folder, "demo.vtp"))
         reader.Update()

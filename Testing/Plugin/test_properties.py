@@ -4,21 +4,28 @@ import os
 
 import numpy
 from paraview import simple
+from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkFiltersCore import vtkConnectivityFilter, vtkFeatureEdges, vtkMassProperties
 
-from plugin_testing import (Messages, ball, check_mesh, counts, equal, flying_edges, image, load_plugin, near, output,
-                            point_array, points, producer, run, triangles, true)
+from plugin_testing import (DATA, Messages, ball, check_mesh, counts, equal, flying_edges, image, load_plugin, near,
+                            output, point_array, points, producer, run, triangles, true)
 
 DIMS = (40, 37, 35)
 # name, label, default, panel visibility
 PANEL = [
     ("SelectInputScalars", "Contour By", None, "default"),
     ("ComputeNormals", "Compute Normals", 1, "default"),
+    ("NormalEstimator", "Normals By", "Central Differences", "default"),
     ("ComputeGradients", "Compute Gradients", 0, "default"),
     ("ComputeScalars", "Compute Scalars", 1, "advanced"),
     ("OutputPointsPrecision", "Output Points Precision", "Same as input", "advanced"),
     ("InterpolateAttributes", "Pass Arrays", 1, "advanced"),
+    ("ChooseArrays", "Choose Arrays", 0, "advanced"),
+    ("PointArrays", "Point Arrays", None, "advanced"),
+    ("CellArrays", "Cell Arrays", None, "advanced"),
     ("RemoveDegenerateTriangles", "Remove Degenerate Triangles", 1, "advanced"),
     ("Use64BitIds", "64-bit Ids", 0, "advanced"),
+    ("ComputeMeasures", "Compute Surface Measures", 0, "advanced"),
     ("ContourValues", "Isosurfaces", None, "default"),
     ("Device", "Run On", "Automatic", "default"),
     ("DeviceIndex", "GPU Index (-1 = automatic)", -1, "advanced"),
@@ -92,6 +99,34 @@ def normals():
     equal(point_array(output(contour(ComputeNormals=0)), "Normals"), None, "normals though switched off")
 
 
+def normal_estimators():
+    """Each estimator on a known field: i^2 + i j^2 with a spacing of (0.5, 1, 2), along x."""
+    k, j, i = numpy.mgrid[0:DIMS[2], 0:DIMS[1], 0:DIMS[0]]
+    data = image({"distance": (i * i + i * j * j).astype(numpy.float32)}, DIMS, spacing=(0.5, 1.0, 2.0))
+    seen = {}
+    for name, more in (("Central Differences", 0.0), ("Forward Differences", 1.0), ("Sobel 3x3x3", 0.5)):
+        proxy = contour(data, NormalEstimator=name, ComputeGradients=1, ContourValues=[1500.3])
+        mesh = output(proxy)
+        x, y = points(mesh)[:, 0] * 2.0, points(mesh)[:, 1]
+        on_x_edges = (y == numpy.round(y)) & (y > 0) & (y < DIMS[1] - 1) & (x >= 1) & (x <= DIMS[0] - 2)
+        true(on_x_edges.sum() > 100, f"only {on_x_edges.sum()} points to judge")
+        expected = 2.0 * (2.0 * x + y * y + more)[on_x_edges]
+        off = numpy.abs(point_array(mesh, "Gradients")[on_x_edges, 0] / expected - 1.0).max()
+        near(float(off), 0.0, 1e-4, f"gradients by {name}")
+        check_normals = point_array(mesh, "Normals") * point_array(mesh, "Gradients")
+        true((check_normals.sum(axis=1) < 0).all(), f"a normal by {name} does not oppose its gradient")
+        seen[name] = (counts(mesh), point_array(mesh, "Normals"))
+        equal(proxy.NormalsBy, name, "the property read back, by its name in Python")
+    equal(len({shape for shape, _ in seen.values()}), 1, "numbers of points and triangles")
+    for name in ("Forward Differences", "Sobel 3x3x3"):
+        true((seen[name][1] != seen["Central Differences"][1]).any(), f"{name} gives the normals of central differences")
+    tags = contour().SMProxy.GetProperty("NormalEstimator").GetHints()
+    expression = tags.FindNestedElementByName("PropertyWidgetDecorator").FindNestedElementByName("Expression")
+    shown_with = {expression.GetNestedElement(n).GetAttribute("property")
+                  for n in range(expression.GetNumberOfNestedElements())}
+    equal(shown_with, {"ComputeNormals", "ComputeGradients"}, "what shows the property")
+
+
 def normals_of_turned_volumes():
     for spacing in ((-0.5, 1.0, 2.0), (0.5, -1.0, 2.0), (-0.5, -1.0, 2.0), (-0.5, -1.0, -2.0)):
         check_orientation(output(contour(image({"distance": ball(DIMS)}, DIMS, spacing=spacing))))
@@ -135,6 +170,37 @@ def pass_arrays():
     equal(point_array(output(contour(InterpolateAttributes=0)), "ramp"), None, "array though switched off")
 
 
+def names_of(data):
+    return sorted(data.GetArrayName(i) for i in range(data.GetNumberOfArrays()))
+
+
+def choose_arrays():
+    data = two_arrays()
+    for name, attributes in (("ramp2", data.GetPointData()), ("cell", data.GetCellData()), ("cell2", data.GetCellData())):
+        count = data.GetNumberOfPoints() if name == "ramp2" else data.GetNumberOfCells()
+        array = numpy_to_vtk(numpy.arange(count), deep=True)
+        array.SetName(name)
+        attributes.AddArray(array)
+    everything = (["Normals", "distance", "ramp", "ramp2"], ["cell", "cell2"])
+    proxy = contour(data)
+
+    def result():
+        mesh = output(proxy)
+        return names_of(mesh.GetPointData()), names_of(mesh.GetCellData())
+
+    equal(result(), everything, "arrays by default")
+    equal(list(proxy.PointArrays), ["distance", "ramp", "ramp2"], "point arrays to choose from, all ticked")
+    equal(list(proxy.CellArrays), ["cell", "cell2"], "cell arrays to choose from, all ticked")
+    proxy.PointArrays, proxy.CellArrays = ["ramp"], ["cell2"]
+    equal(result(), everything, "arrays without Choose Arrays")
+    proxy.ChooseArrays = 1
+    equal(result(), (["Normals", "distance", "ramp"], ["cell2"]), "arrays that were chosen")
+    proxy.PointArrays, proxy.CellArrays = ["ramp2", "unknown"], []
+    equal(result(), (["Normals", "distance", "ramp2"], []), "other arrays")
+    proxy.PassArrays = 0
+    equal(result(), (["Normals", "distance"], []), "arrays without Pass Arrays")
+
+
 def wide_ids():
     mesh = contour(Use64BitIds=1)
     count = mesh_cells(mesh)
@@ -161,6 +227,43 @@ def remove_degenerate():
     areas = numpy.linalg.norm(numpy.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
     true(areas.min() > 0.1, f"the smallest triangle has an area of {areas.min()}")
     equal(len(numpy.unique(points(removed), axis=0)), removed.GetNumberOfPoints(), "different points")
+
+
+def measures():
+    """Compute Surface Measures: field data of each isovalue, on the scan as well as on a ball whose values are known."""
+    names = ["Isovalue", "Area", "Volume", "Closed", "EulerNumber", "Components", "BoundaryEdges", "NonManifoldEdges"]
+
+    def fields(mesh):
+        return {name: list(vtk_to_numpy(mesh.GetFieldData().GetArray(name))) for name in names
+                if mesh.GetFieldData().HasArray(name)}
+
+    equal(fields(output(contour())), {}, "measures though switched off")
+    values = fields(output(contour(image({"distance": ball(DIMS)}, DIMS), ContourValues=[90.25, 87.5],
+                                   ComputeMeasures=1)))
+    equal(sorted(values), sorted(names), "field arrays")
+    equal(values["Isovalue"], [90.25, 87.5], "isovalues")
+    for n, radius in enumerate((9.75, 12.5)):
+        near(values["Area"][n], 4 * numpy.pi * radius ** 2, 4 * radius, f"area of the ball of radius {radius}")
+        near(values["Volume"][n], 4 / 3 * numpy.pi * radius ** 3, 4 * radius ** 2, f"volume, radius {radius}")
+    equal([values[name] for name in names[3:]], [[1, 1], [2, 2], [1, 1], [0, 0], [0, 0]], "the numbers")
+    scan = simple.XMLImageDataReader(FileName=[os.path.join(DATA, "ch2.vti")])
+    proxy = simple.PMBContour(Input=scan, ContourBy=["POINTS", "MRI"], Isosurfaces=[45.0], ComputeSurfaceMeasures=1)
+    mesh = output(proxy)
+    values = {name: value[0] for name, value in fields(mesh).items()}
+    mass, regions, edges = vtkMassProperties(), vtkConnectivityFilter(), vtkFeatureEdges()
+    for other in (mass, regions, edges):
+        other.SetInputData(mesh)
+    regions.SetExtractionModeToAllRegions()
+    edges.FeatureEdgesOff()
+    edges.NonManifoldEdgesOff()
+    for other in (mass, regions, edges):
+        other.Update()
+    near(values["Area"] / mass.GetSurfaceArea(), 1.0, 1e-6, "area of the head, against vtkMassProperties")
+    equal(values["Components"], regions.GetNumberOfExtractedRegions(), "components, against vtkConnectivityFilter")
+    equal(values["BoundaryEdges"], edges.GetOutput().GetNumberOfLines(), "boundary edges, against vtkFeatureEdges")
+    true(values["Components"] > 100 and values["BoundaryEdges"] > 100, f"too simple a surface: {values}")
+    info = proxy.GetFieldDataInformation()
+    near(info["Area"].GetRange()[0], values["Area"], 0.0, "what the client knows of the area")
 
 
 def several_isovalues():
@@ -298,6 +401,7 @@ def last_run():
 
 
 load_plugin()
-run(panel, hints, default_isovalue, normals, normals_of_turned_volumes, gradients, scalars, precision, pass_arrays,
-    remove_degenerate, wide_ids, several_isovalues, threads_and_device, device, switched_off, release,
+run(panel, hints, default_isovalue, normals, normal_estimators, normals_of_turned_volumes, gradients, scalars, precision,
+    pass_arrays, choose_arrays,
+    remove_degenerate, wide_ids, measures, several_isovalues, threads_and_device, device, switched_off, release,
     names_in_python, last_run)

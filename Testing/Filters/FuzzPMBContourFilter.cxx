@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Random images, sound and unsound, random settings and changes between updates; what comes out is judged against a
+// brute-force reference and VTK's own filters. Ends with the seed and number of each round that has failed.
+#include "FuzzRun.h"
+
+#if defined(PMB_FUZZ_FAKE_GPU)
+#include "FakeGPU.h"
+#endif
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+#include <mutex>
+#include <thread>
+
+#include <unistd.h>
+
+using namespace fuzz;
+
+extern "C" void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+namespace
+{
+struct Arguments
+{
+  uint64_t Seed = 1;
+  long Rounds = 300;
+  long First = 0;
+  int Threads = 1;
+#if defined(PMB_FUZZ_FAKE_GPU)
+  fuzz::Device Device = FAKE;
+#else
+  fuzz::Device Device = ANY;
+#endif
+};
+
+const char* const Usage =
+  "usage: FuzzPMBContourFilter [--seed N] [--rounds N] [--first N] [--round N] [--threads N] [--device any|cpu|gpu]\n"
+  "  --seed     of all random numbers (1)\n"
+  "  --rounds   how many (300); --first: the number of the first one (0)\n"
+  "  --round    only this one, as in a run with the same seed\n"
+  "  --threads  that run rounds at the same time (1)\n"
+  "  --device   any: as the rounds have it; cpu: never a GPU; gpu: always one, and it is a fault if that cannot be\n";
+
+bool Parse(int argc, char* argv[], Arguments& arguments)
+{
+  for (int n = 1; n < argc; n += 2)
+  {
+    const std::string name = argv[n];
+    const char* value = n + 1 < argc ? argv[n + 1] : nullptr;
+    char* end = nullptr;
+    const unsigned long long number = value ? std::strtoull(value, &end, 0) : 0;
+    const std::string word = value ? value : "";
+    if (name == "--device" && (word == "any" || word == "cpu" || word == "gpu"))
+    {
+      arguments.Device = word == "any" ? arguments.Device : (word == "cpu" ? CPU : GPU);
+      continue;
+    }
+    if (!value || end == value || *end)
+    {
+      return false;
+    }
+    if (name == "--round")
+    {
+      arguments.First = static_cast<long>(number);
+      arguments.Rounds = 1;
+    }
+    else if (name == "--seed")
+    {
+      arguments.Seed = number;
+    }
+    else if (name == "--rounds" || name == "--first")
+    {
+      (name == "--first" ? arguments.First : arguments.Rounds) = static_cast<long>(number);
+    }
+    else if (name == "--threads" && number >= 1 && number <= (arguments.Device == FAKE ? 1 : 256))
+    {
+      arguments.Threads = static_cast<int>(number);
+    }
+    else
+    {
+      return false;
+    }
+  }
+  return true;
+}
+
+// --- which rounds run, for when the process dies --------------------------------------------------------------------
+
+std::atomic<long> Running[256];
+uint64_t TheSeed;
+
+// Of what may be called when all is lost.
+void Tell()
+{
+  char text[128];
+  for (const auto& running : Running)
+  {
+    if (running > 0)
+    {
+      const int length = std::snprintf(text, sizeof(text), "DIED in --seed %llu --round %ld\n",
+        static_cast<unsigned long long>(TheSeed), running.load() - 1);
+      (void)!write(2, text, static_cast<size_t>(length));
+    }
+  }
+}
+
+void OnSignal(int number)
+{
+  Tell();
+  std::signal(number, SIG_DFL);
+  std::raise(number);
+}
+
+void Prepare(uint64_t seed)
+{
+  TheSeed = seed;
+  Listen();
+  if (__sanitizer_set_death_callback)
+  {
+    __sanitizer_set_death_callback(Tell);
+    return;
+  }
+  for (int number : { SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL })
+  {
+    std::signal(number, OnSignal);
+  }
+}
+
+// --- rounds ---------------------------------------------------------------------------------------------------------
+
+Report RunRound(uint64_t seed, long round, fuzz::Device device)
+{
+  Random random(seed * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(round));
+  Random own(random.Bits());
+  Report report;
+#if defined(PMB_FUZZ_FAKE_GPU)
+  fakegpu::Reset();
+  fakegpu::SetPresent(own.Chance(90));
+#endif
+  const int kind = own.Int(0, 99);
+  if (kind < 84)
+  {
+    RunSession(own, device, report);
+  }
+  else if (kind < 92)
+  {
+    RunShared(own, device, report);
+  }
+  else
+  {
+    RunComposite(own, device, report);
+  }
+#if defined(PMB_FUZZ_FAKE_GPU)
+  FUZZ_CHECK(report, fakegpu::Faults() == 0, "the core was used wrongly");
+  FUZZ_CHECK(report, fakegpu::Contexts() == 0, fakegpu::Contexts() << " contexts are left");
+  FUZZ_CHECK(report, fakegpu::PiecesHeld() == 0, fakegpu::PiecesHeld() << " pieces of host memory are left");
+#endif
+  return report;
+}
+
+long RunAll(const Arguments& arguments)
+{
+  std::atomic<long> next(arguments.First), failed(0);
+  std::mutex mutex;
+  auto work = [&](int worker)
+  {
+    for (long round = next++; round < arguments.First + arguments.Rounds; round = next++)
+    {
+      Running[worker] = round + 1;
+      const Report report = RunRound(arguments.Seed, round, arguments.Device);
+      Running[worker] = 0;
+      if (!report.Faults.empty())
+      {
+        ++failed;
+        const std::lock_guard<std::mutex> lock(mutex);
+        std::cerr << "FAILED --seed " << arguments.Seed << " --round " << round << "\n";
+        for (const auto* lines : { &report.Faults, &report.About })
+        {
+          for (const std::string& line : *lines)
+          {
+            std::cerr << "  " << line << "\n";
+          }
+        }
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int worker = 1; worker < arguments.Threads; ++worker)
+  {
+    threads.emplace_back(work, worker);
+  }
+  work(0);
+  for (std::thread& thread : threads)
+  {
+    thread.join();
+  }
+  return failed;
+}
+
+// A fuzzer whose rounds have not come to all that they are for has not passed.
+bool HasSeenAll(const Arguments& arguments)
+{
+  const Tally& t = TheTally();
+  std::cout << t.Meshes << " meshes with " << t.Triangles << " triangles, " << t.OnGPU << " of them on a GPU, "
+            << t.ByVTK << " compared with VTK's; " << t.Lines << " sets of lines; " << t.Fresh
+            << " compared with a new filter's; " << t.Faults << " errors; " << t.Nothing << " without output; "
+            << t.Extreme << " at the border of what numbers hold; " << t.Aborts << " stopped, " << t.Changes
+            << " changed on the way; " << t.Shared << " shared by threads, " << t.Blocks << " blocks; " << t.Struck
+            << " GPUs failed\n";
+  const bool all = t.Meshes > 0 && t.Triangles > 0 && t.ByVTK > 0 && t.Lines > 0 && t.Fresh > 0 && t.Faults > 0 &&
+    t.Nothing > 0 && t.Aborts > 0 && t.Changes > 0 && t.Shared > 0 && t.Blocks > 0;
+  const bool onGPU =
+    (t.OnGPU > 0 || arguments.Device == ANY || arguments.Device == CPU) && (t.Struck > 0 || arguments.Device != FAKE);
+  const bool enough = arguments.Rounds < 200 || (all && onGPU);
+  if (!enough)
+  {
+    std::cerr << "FAILED: so many rounds should have seen some of each\n";
+  }
+  return enough;
+}
+}
+
+int main(int argc, char* argv[])
+{
+  Arguments arguments;
+  if (!Parse(argc, argv, arguments))
+  {
+    std::cerr << Usage;
+    return 2;
+  }
+  Prepare(arguments.Seed);
+  const long failed = RunAll(arguments);
+  const bool seen = HasSeenAll(arguments);
+  std::cout << arguments.Rounds << " rounds from " << arguments.First << " of seed " << arguments.Seed << ", "
+            << failed << " failed\n";
+  return failed == 0 && seen ? EXIT_SUCCESS : EXIT_FAILURE;
+}

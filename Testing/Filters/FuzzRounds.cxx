@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "FuzzRun.h"
+
+#include "vtkDataArray.h"
+#include "vtkMultiBlockDataSet.h"
+#include "vtkNew.h"
+#include "vtkPointData.h"
+
+#include <thread>
+
+namespace fuzz
+{
+// A filter through some updates; between two of them something changes.
+void RunSession(Random& random, Device device, Report& report)
+{
+  auto image = MakeImage(random);
+  Settings settings = MakeSettings(random, image);
+  Run run(random, device, report);
+  run.Set(settings);
+  run.SetInput(image, random.Chance(20));
+  run.Check("update 0");
+  const int updates = random.Int(0, 5);
+  for (int update = 1; update <= updates && report.Faults.empty(); ++update)
+  {
+    settings = run.GetSettings();
+    switch (random.Int(0, 6))
+    {
+      case 0:
+        run.SetInput(nullptr, false);
+        image = nullptr; // it is gone before the next one comes
+        image = MakeImage(random);
+        run.SetInput(image, random.Chance(20));
+        break;
+      case 1:
+        ChangeGeometry(random, image);
+        break;
+      case 2:
+      case 3:
+        ChangeArrays(random, image);
+        break;
+      case 4:
+        run.Disturb("update " + std::to_string(update));
+        settings = run.GetSettings();
+        break;
+      default:
+        break;
+    }
+    for (int n = random.Int(0, 2); n > 0; --n)
+    {
+      ChangeSettings(random, image, settings);
+    }
+    run.Set(settings);
+    run.Check("update " + std::to_string(update));
+  }
+}
+
+// Filters in several threads, one for each, that contour the same arrays; the last one deletes them.
+void RunShared(Random& random, Device device, Report& report)
+{
+  vtkDataArray* array;
+  auto image = MakeImage(random);
+  for (int n = 0; n < 10 && Expect(Settings(), image, array) != MESH; ++n)
+  {
+    image = MakeImage(random);
+  }
+  const int count = random.Int(2, 4);
+  std::vector<vtkSmartPointer<vtkImageData>> images;
+  std::vector<Report> reports(count);
+  std::vector<uint64_t> seeds;
+  for (int n = 0; n < count; ++n)
+  {
+    images.push_back(vtkSmartPointer<vtkImageData>::Take(image->NewInstance()));
+    images.back()->ShallowCopy(image);
+    seeds.push_back(random.Bits());
+  }
+  image = nullptr;
+  std::vector<std::thread> threads;
+  for (int n = 0; n < count; ++n)
+  {
+    threads.emplace_back(
+      [&, n]()
+      {
+        Random own(seeds[n]);
+        Run run(own, device, reports[n]);
+        run.SetInput(images[n], false);
+        for (int update = 0; update < 3 && reports[n].Faults.empty(); ++update)
+        {
+          run.Set(MakeSettings(own, images[n]));
+          run.Check("thread " + std::to_string(n) + ", update " + std::to_string(update), /*strike=*/false);
+        }
+        run.SetInput(nullptr, false);
+        images[n] = nullptr;
+      });
+  }
+  for (std::thread& thread : threads)
+  {
+    thread.join();
+  }
+  ++TheTally().Shared;
+  for (const Report& part : reports)
+  {
+    for (const std::string& fault : part.Faults)
+    {
+      report.Add(fault);
+    }
+    report.About.insert(report.About.end(), part.About.begin(), part.About.end());
+  }
+}
+
+// Blocks of all kinds at once: each as alone.
+void RunComposite(Random& random, Device device, Report& report)
+{
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  const int count = random.Int(1, 5);
+  vtkSmartPointer<vtkImageData> first = MakeImage(random);
+  blocks->SetBlock(0, first);
+  for (int n = 1; n < count; ++n)
+  {
+    blocks->SetBlock(n, random.Chance(85) ? MakeImage(random).Get() : nullptr);
+  }
+  Settings settings = MakeSettings(random, first);
+  settings.Device = device == ANY || device == FAKE ? settings.Device : device;
+  vtkNew<vtkPMBContourFilter> filter;
+  const pmbtest::Messages said(filter);
+  Apply(settings, filter);
+  filter->SetInputDataObject(blocks);
+  filter->Update();
+  auto* output = vtkMultiBlockDataSet::SafeDownCast(filter->GetOutputDataObject(0));
+  FUZZ_CHECK(report, output && static_cast<int>(output->GetNumberOfBlocks()) == count, "the blocks of the output");
+  int errors = 0, unsure = 0;
+  for (int n = 0; output && n < count; ++n)
+  {
+    auto* image = vtkImageData::SafeDownCast(blocks->GetBlock(n));
+    auto* mesh = vtkPolyData::SafeDownCast(output->GetBlock(n));
+    if (!image)
+    {
+      FUZZ_CHECK(report, !mesh, "block " << n << " comes from nothing");
+      continue;
+    }
+    vtkDataArray* array;
+    const Outcome outcome = Expect(settings, image, array);
+    errors += outcome == FAULT;
+    unsure += outcome == EITHER;
+    vtkNew<vtkPMBContourFilter> alone;
+    const pmbtest::Messages quiet(alone);
+    Apply(settings, alone);
+    alone->SetDevice(vtkPMBContourFilter::CPU);
+    alone->SetInputData(image);
+    alone->Update();
+    vtkNew<vtkPolyData> none;
+    const std::string difference = Difference(mesh ? mesh : none.Get(), alone->GetOutput());
+    FUZZ_CHECK(report, difference.empty(), "block " << n << ": " << difference << "; " << Describe(image));
+    ++TheTally().Blocks;
+  }
+  FUZZ_CHECK(report, said.Errors() >= errors && said.Errors() <= errors + unsure,
+    said.Errors() << " errors, expected " << errors << ": " << said.Text());
+  if (!report.Faults.empty())
+  {
+    report.About.push_back("settings: " + Describe(settings));
+  }
+}
+}

@@ -1,0 +1,327 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "FuzzRun.h"
+
+#if defined(PMB_FUZZ_FAKE_GPU)
+#include "FakeGPU.h"
+#endif
+
+#include "vtkCommand.h"
+#include "vtkDataArray.h"
+#include "vtkExecutive.h"
+#include "vtkNew.h"
+#include "vtkOutputWindow.h"
+#include "vtkPassThrough.h"
+
+#include <cmath>
+#include <thread>
+
+namespace fuzz
+{
+Tally& TheTally()
+{
+  static Tally tally;
+  return tally;
+}
+
+namespace
+{
+thread_local std::string Unheard;
+
+class Listener : public vtkOutputWindow
+{
+public:
+  static Listener* New() { return new Listener; }
+  void DisplayText(const char* text) override { Unheard += text; }
+};
+}
+
+void Listen()
+{
+  vtkNew<Listener> listener;
+  vtkOutputWindow::SetInstance(listener);
+}
+
+std::string TakeUnheard()
+{
+  std::string text;
+  text.swap(Unheard);
+  return text;
+}
+
+// At a given progress: stops the filter, or changes everything about it, or asks it for what any thread may ask.
+class Run::Disturber : public vtkCommand
+{
+public:
+  static Disturber* New() { return new Disturber; }
+  void Execute(vtkObject* caller, unsigned long, void* data) override
+  {
+    auto* filter = static_cast<vtkPMBContourFilter*>(caller);
+    if (this->Done || *static_cast<double*>(data) < this->From)
+    {
+      return;
+    }
+    this->Done = true;
+    this->At = *static_cast<double*>(data);
+    if (this->Abort)
+    {
+      filter->SetAbortExecute(1);
+      return;
+    }
+    std::ostringstream text;
+    filter->ReleaseDeviceMemory();
+    filter->Print(text);
+    Apply(this->Other, filter);
+  }
+  bool Abort = false, Done = false;
+  double From = 0, At = 0;
+  Settings Other;
+};
+
+Run::Run(Random& random, Device device, Report& report)
+  : Dice(random)
+  , Where(device)
+  , Faults(report)
+  , Filter(vtkSmartPointer<vtkPMBContourFilter>::New())
+{
+  this->Said.reset(new pmbtest::Messages(this->Filter));
+  this->PipelineSaid.reset(new pmbtest::Messages(this->Filter->GetExecutive()));
+  this->Filter->AddObserver(vtkCommand::StartEvent, this, &Run::Clear);
+}
+
+// Messages are counted from the start of the last execution.
+void Run::Clear()
+{
+  ++this->Executions;
+}
+
+Run::~Run() = default;
+
+void Run::Set(const Settings& settings)
+{
+  this->Asked = settings;
+  if (this->Where == CPU || this->Where == GPU)
+  {
+    this->Asked.Device = this->Where == CPU ? vtkPMBContourFilter::CPU : vtkPMBContourFilter::GPU;
+    this->Asked.DeviceIndex = this->Where == CPU ? settings.DeviceIndex : -1;
+    this->Asked.MemoryLimit = settings.MemoryLimit < 0.5 ? 0.0 : settings.MemoryLimit;
+  }
+  Apply(this->Asked, this->Filter);
+}
+
+void Run::SetInput(vtkImageData* image, bool behind)
+{
+  this->Image = image;
+  if (!behind)
+  {
+    this->Filter->SetInputData(image);
+    return;
+  }
+  vtkNew<vtkPassThrough> pass;
+  pass->SetInputData(image);
+  this->Filter->SetInputConnection(pass->GetOutputPort());
+}
+
+void Run::Update()
+{
+  this->Executions = 0;
+  TakeUnheard();
+  this->Said->Clear();
+  this->PipelineSaid->Clear();
+  if (this->Dice.Chance(3))
+  {
+    // These may be called from any thread at any time.
+    std::thread other(
+      [this]()
+      {
+        for (int n = 0; n < 20; ++n)
+        {
+          this->Filter->ReleaseDeviceMemory();
+          this->Filter->GetDeviceBytes();
+          this->Filter->GetNumberOfUploads();
+        }
+      });
+    this->Filter->Update();
+    other.join();
+    return;
+  }
+  this->Filter->Update();
+}
+
+// While a fake GPU fails, perhaps. Whether it has in a way that ends an execution.
+bool Run::UpdateStruck()
+{
+#if defined(PMB_FUZZ_FAKE_GPU)
+  using namespace fakegpu;
+  const Call call = this->Dice.Pick({ CREATE, BIND, COUNT, EMIT });
+  FailAt(call, this->Dice.Int(1, 2), this->Dice.Pick({ PMB_OUT_OF_MEMORY, PMB_TOO_LARGE, PMB_INTERNAL }));
+#endif
+  this->Update();
+#if defined(PMB_FUZZ_FAKE_GPU)
+  FailAt(call, 0, PMB_OK);
+#endif
+  return this->Said->Errors() == 1 && pmbtest::Has(this->Said->Text(), "the fake GPU has a fault");
+}
+
+void Run::Check(const std::string& what, bool strike)
+{
+  if (this->Where == FAKE && strike && this->Dice.Chance(25))
+  {
+    if (this->UpdateStruck())
+    {
+      ++TheTally().Struck;
+      FUZZ_CHECK(this->Faults, this->Filter->GetOutput()->GetNumberOfPoints() == 0, what << ": output of a failure");
+      this->Filter->Modified();
+      this->Update();
+    }
+  }
+  else
+  {
+    this->Update();
+  }
+  this->JudgeUpdate(what);
+}
+
+void Run::JudgeUpdate(const std::string& what)
+{
+  const size_t before = this->Faults.Faults.size();
+  vtkDataArray* array = nullptr;
+  const Outcome outcome = Expect(this->Asked, this->Image, array);
+  this->JudgeOutput(outcome, array);
+  if (this->Faults.Faults.size() > before)
+  {
+    std::vector<std::string>& about = this->Faults.About;
+    about.push_back(what + ": " + Describe(this->Image));
+    about.push_back("settings: " + Describe(this->Asked));
+    about.push_back("summary: " + std::string(this->Filter->GetLastRunSummary()));
+  }
+}
+
+// Whether the messages are those of this outcome. `warnings`: that the isovalues or samples are worth.
+bool Run::JudgeMessages(Outcome outcome, int warnings)
+{
+  const int errors = outcome == FAULT && this->Executions > 0 ? 1 : 0;
+  const int said = this->Said->Warnings();
+  const int expected = this->Executions > 0 ? warnings : 0;
+  const int more = this->Asked.Device == vtkPMBContourFilter::CPU ? 0 : 1; // that the GPU cannot do it
+  FUZZ_CHECK(this->Faults, this->Said->Errors() == errors,
+    this->Said->Errors() << " errors, expected " << errors << ": " << this->Said->Text());
+  FUZZ_CHECK(this->Faults, said >= expected && said <= expected + more,
+    said << " warnings, expected " << expected << " or at most " << more << " more: " << this->Said->Text());
+  FUZZ_CHECK(this->Faults, this->PipelineSaid->Errors() + this->PipelineSaid->Warnings() == 0,
+    "VTK's pipeline complains: " << this->PipelineSaid->Text());
+  const std::string unheard = TakeUnheard();
+  FUZZ_CHECK(this->Faults, unheard.empty(), "somebody else complains: " << unheard);
+  return errors == this->Said->Errors();
+}
+
+static int WarningsOf(const Reference& reference, const Settings& settings)
+{
+  for (double isovalue : settings.Isovalues)
+  {
+    if (isovalue >= reference.Minimum && isovalue <= reference.Maximum)
+    {
+      return 0;
+    }
+  }
+  return 1;
+}
+
+void Run::JudgeOutput(Outcome outcome, vtkDataArray* array)
+{
+  vtkPolyData* output = this->Filter->GetOutput();
+  Tally& tally = TheTally();
+  if (outcome == EITHER)
+  {
+    ++tally.Extreme;
+    FUZZ_CHECK(this->Faults, this->Said->Errors() <= 1, this->Said->Text());
+    const bool failed = pmbtest::Has(this->Filter->GetLastRunSummary(), "Failed") || !array;
+    outcome = failed ? NOTHING : MESH;
+  }
+  else if (outcome != MESH)
+  {
+    this->JudgeMessages(outcome, 0);
+  }
+  if (outcome == NOTHING || outcome == FAULT)
+  {
+    ++(outcome == FAULT ? tally.Faults : tally.Nothing);
+    FUZZ_CHECK(
+      this->Faults, output->GetNumberOfCells() + output->GetNumberOfPoints() == 0, "the output is not empty");
+    FUZZ_CHECK(this->Faults, outcome != FAULT || pmbtest::Has(this->Filter->GetLastRunSummary(), "Failed: "),
+      "the summary of a failure");
+    return;
+  }
+  if (outcome == LINES)
+  {
+    ++tally.Lines;
+    JudgeLines(this->Asked, this->Image, array, output, this->Faults);
+    this->CompareFresh();
+    return;
+  }
+  ++tally.Meshes;
+  tally.Triangles += output->GetNumberOfPolys();
+  tally.OnGPU += pmbtest::Has(this->Filter->GetLastRunSummary(), "GPU ");
+  FUZZ_CHECK(
+    this->Faults, this->Where != GPU || pmbtest::Has(this->Filter->GetLastRunSummary(), "GPU "), "it ran elsewhere");
+  const Reference reference(this->Image, array, this->Asked);
+  this->JudgeMessages(MESH, WarningsOf(reference, this->Asked));
+  JudgeMesh(reference, this->Asked, this->Image, array, output, this->Faults);
+  JudgeArrays(reference, this->Asked, this->Image, array, output, this->Faults);
+  if (this->Dice.Chance(40))
+  {
+    tally.ByVTK += JudgeByVTK(reference, this->Asked, this->Image, array, output, this->Faults);
+  }
+  this->CompareFresh();
+}
+
+// Nothing depends on what the filter did before, on the number of threads or on the device.
+void Run::CompareFresh()
+{
+  if (!this->Dice.Chance(40))
+  {
+    return;
+  }
+  ++TheTally().Fresh;
+  Settings other = this->Asked;
+  other.Device = vtkPMBContourFilter::CPU;
+  other.Threads = this->Dice.Int(1, 4);
+  vtkNew<vtkPMBContourFilter> fresh;
+  const pmbtest::Messages quiet(fresh);
+  fresh->SetInputData(this->Image);
+  Apply(other, fresh);
+  fresh->Update();
+  const std::string difference = Difference(this->Filter->GetOutput(), fresh->GetOutput());
+  FUZZ_CHECK(this->Faults, difference.empty(), "differs from a new filter's output: " << difference);
+}
+
+void Run::Disturb(const std::string& what)
+{
+  vtkNew<Disturber> disturber;
+  disturber->Abort = this->Dice.Chance(50);
+  disturber->From = this->Dice.Real(0, 1);
+  disturber->Other = MakeSettings(this->Dice, this->Image);
+  const unsigned long tag = this->Filter->AddObserver(vtkCommand::ProgressEvent, disturber);
+  this->Filter->Modified();
+  this->Update();
+  this->Filter->RemoveObserver(tag);
+  if (disturber->Done && disturber->Abort && disturber->At < 1)
+  {
+    ++TheTally().Aborts;
+    vtkPolyData* output = this->Filter->GetOutput();
+    vtkDataArray* array;
+    const Outcome outcome = Expect(this->Asked, this->Image, array);
+    const bool runs = outcome == MESH || outcome == LINES;
+    FUZZ_CHECK(this->Faults, output->GetNumberOfPoints() + output->GetNumberOfCells() == 0,
+      what << ": output of an execution that was stopped at " << disturber->At);
+    FUZZ_CHECK(this->Faults, !runs || pmbtest::Has(this->Filter->GetLastRunSummary(), "Aborted"),
+      what << ": stopped at " << disturber->At << ", but: " << this->Filter->GetLastRunSummary());
+  }
+  else if (disturber->Done && !disturber->Abort)
+  {
+    ++TheTally().Changes;
+    this->Set(disturber->Other);
+  }
+  this->Filter->SetAbortExecute(0);
+  this->Filter->Modified();
+}
+}

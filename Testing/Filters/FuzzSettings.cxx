@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "FuzzInput.h"
+
+#include "vtkCellData.h"
+#include "vtkDataArray.h"
+#include "vtkDataSetAttributes.h"
+#include "vtkMatrix3x3.h"
+#include "vtkPointData.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+namespace fuzz
+{
+namespace
+{
+// A sample, between two samples, beside a sample, outside of all, and now and then no number at all.
+double RandomIsovalue(Random& random, vtkDataArray* samples, int component)
+{
+  if (random.Chance(2))
+  {
+    return random.Pick({ std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e300,
+      -1e300, 5e-324, 9.3e18 });
+  }
+  const bool some =
+    samples && samples->GetNumberOfTuples() > 0 && component >= 0 && component < samples->GetNumberOfComponents();
+  if (!some)
+  {
+    return random.Real(-3, 3);
+  }
+  const int last = static_cast<int>(samples->GetNumberOfTuples()) - 1;
+  const double a = samples->GetComponent(random.Int(0, last), component);
+  const double b = samples->GetComponent(random.Int(0, last), component);
+  double isovalue;
+  switch (random.Int(0, 7))
+  {
+    case 0:
+    case 1:
+      isovalue = a;
+      break;
+    case 2:
+      isovalue = std::nextafter(a, b);
+      break;
+    case 3:
+      isovalue = 2 * a + 100;
+      break;
+    default:
+      isovalue = a + (b - a) * random.Real(0, 1);
+  }
+  // Without minus zero, which VTK's list of isovalues does not tell from zero.
+  return std::isfinite(isovalue) ? isovalue + 0.0 : 0.5;
+}
+
+void RandomIsovalues(Random& random, vtkImageData* image, Settings& settings)
+{
+  bool ofPoints;
+  auto* samples = vtkDataArray::SafeDownCast(FindArray(settings, image, ofPoints));
+  const int count = random.Pick({ 1, 1, 1, 1, 1, 2, 3, 0 });
+  settings.Isovalues.clear();
+  for (int n = 0; n < count; ++n)
+  {
+    const bool again = n > 0 && random.Chance(20);
+    settings.Isovalues.push_back(
+      again ? settings.Isovalues.back() : RandomIsovalue(random, samples, settings.Component));
+  }
+}
+
+void RandomSelection(Random& random, vtkImageData* image, Settings& settings)
+{
+  settings.Association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
+  settings.Attribute = vtkDataSetAttributes::SCALARS;
+  settings.Component = random.Chance(96) ? 0 : random.Pick({ -1, 1, 2, 9, 2147483647 });
+  if (random.Chance(70))
+  {
+    return;
+  }
+  settings.Attribute = random.Chance(15) ? random.Pick<int>({ vtkDataSetAttributes::VECTORS,
+                                             vtkDataSetAttributes::NORMALS, vtkDataSetAttributes::GLOBALIDS })
+                                         : -1;
+  if (random.Chance(10))
+  {
+    settings.Association = random.Pick<int>({ vtkDataObject::FIELD_ASSOCIATION_CELLS,
+      vtkDataObject::FIELD_ASSOCIATION_NONE, vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS });
+    settings.Attribute = -1;
+  }
+  vtkPointData* pointData = image->GetPointData();
+  const char* name = "samples";
+  if (random.Chance(40) && pointData->GetNumberOfArrays() > 0)
+  {
+    name = pointData->GetArrayName(random.Int(0, pointData->GetNumberOfArrays() - 1));
+  }
+  else if (random.Chance(10))
+  {
+    name = random.Pick({ "", "no such array" });
+  }
+  settings.Name = name ? name : "";
+  bool ofPoints;
+  vtkAbstractArray* array = FindArray(settings, image, ofPoints);
+  if (array && random.Chance(80))
+  {
+    settings.Component = random.Int(0, std::max(0, array->GetNumberOfComponents() - 1));
+  }
+}
+
+void RandomOutput(Random& random, Settings& settings)
+{
+  settings.Normals = random.Chance(70);
+  settings.Gradients = random.Chance(40);
+  settings.Scalars = random.Chance(70);
+  settings.Others = random.Chance(75);
+  settings.Remove = random.Chance(50);
+  settings.Wide = random.Chance(25);
+  settings.Precision = random.Pick({ 0, 1, 2, 2, 2, -7, 100 });
+}
+
+void RandomDevice(Random& random, Settings& settings)
+{
+  settings.Threads = random.Pick({ 0, 1, 2, 3, 5, -4 });
+  if (random.Chance(1))
+  {
+    settings.Threads = random.Pick({ 64, 1 << 30 });
+  }
+  settings.Device = random.Pick({ 0, 0, 1, 1, 2, -1, 77 });
+  settings.DeviceIndex = random.Chance(80) ? -1 : random.Pick({ -9, 0, 1, 1023, 5000 });
+  settings.MemoryLimit = random.Chance(80) ? 0.0 : random.Pick({ -1.0, 1e-15, 1e-5, 1e-3, 1.0, 1e300 });
+}
+}
+
+Settings MakeSettings(Random& random, vtkImageData* image)
+{
+  Settings settings;
+  RandomSelection(random, image, settings);
+  RandomOutput(random, settings);
+  RandomDevice(random, settings);
+  RandomIsovalues(random, image, settings);
+  return settings;
+}
+
+void ChangeSettings(Random& random, vtkImageData* image, Settings& settings)
+{
+  switch (random.Int(0, 4))
+  {
+    case 0:
+      RandomSelection(random, image, settings);
+      break;
+    case 1:
+      RandomOutput(random, settings);
+      break;
+    case 2:
+      RandomDevice(random, settings);
+      break;
+    default:
+      RandomIsovalues(random, image, settings);
+  }
+}
+
+void Apply(const Settings& settings, vtkPMBContourFilter* filter)
+{
+  filter->SetNumberOfContours(static_cast<int>(settings.Isovalues.size()));
+  for (size_t i = 0; i < settings.Isovalues.size(); ++i)
+  {
+    filter->SetValue(static_cast<int>(i), settings.Isovalues[i]);
+  }
+  filter->SetComputeNormals(settings.Normals);
+  filter->SetComputeGradients(settings.Gradients);
+  filter->SetComputeScalars(settings.Scalars);
+  filter->SetInterpolateAttributes(settings.Others);
+  filter->SetRemoveDegenerateTriangles(settings.Remove);
+  filter->SetUse64BitIds(settings.Wide);
+  filter->SetOutputPointsPrecision(settings.Precision);
+  filter->SetArrayComponent(settings.Component);
+  filter->SetDevice(settings.Device);
+  filter->SetDeviceIndex(settings.DeviceIndex);
+  filter->SetDeviceMemoryLimit(settings.MemoryLimit);
+  filter->SetNumberOfThreads(settings.Threads);
+  if (settings.Attribute >= 0)
+  {
+    filter->SetInputArrayToProcess(0, 0, 0, settings.Association, settings.Attribute);
+  }
+  else
+  {
+    filter->SetInputArrayToProcess(0, 0, 0, settings.Association, settings.Name.c_str());
+  }
+}
+
+vtkAbstractArray* FindArray(const Settings& settings, vtkImageData* image, bool& ofPoints)
+{
+  vtkPointData* points = image->GetPointData();
+  ofPoints = true;
+  if (settings.Attribute >= 0)
+  {
+    return points->GetAbstractAttribute(settings.Attribute);
+  }
+  const char* name = settings.Name.c_str();
+  vtkAbstractArray* array = nullptr;
+  if (settings.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS ||
+    settings.Association == vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS)
+  {
+    array = points->GetAbstractArray(name);
+  }
+  if (!array && settings.Association != vtkDataObject::FIELD_ASSOCIATION_POINTS)
+  {
+    ofPoints = false;
+    vtkFieldData* data = settings.Association == vtkDataObject::FIELD_ASSOCIATION_NONE
+      ? image->GetFieldData()
+      : static_cast<vtkFieldData*>(image->GetCellData());
+    array = data->GetAbstractArray(name);
+  }
+  return array;
+}
+
+static void DescribeArrays(std::ostream& text, const char* what, vtkFieldData* data)
+{
+  for (int n = 0; n < data->GetNumberOfArrays(); ++n)
+  {
+    vtkAbstractArray* array = data->GetAbstractArray(n);
+    text << "; " << what << " array '" << (array->GetName() ? array->GetName() : "(null)") << "' "
+         << array->GetClassName() << " " << array->GetNumberOfTuples() << " x " << array->GetNumberOfComponents();
+  }
+}
+
+std::string Describe(vtkImageData* image)
+{
+  std::ostringstream text;
+  int extent[6];
+  double origin[3], spacing[3];
+  image->GetExtent(extent);
+  image->GetOrigin(origin);
+  image->GetSpacing(spacing);
+  text << image->GetClassName() << " extent";
+  for (int value : extent)
+  {
+    text << " " << value;
+  }
+  text << "; origin " << origin[0] << " " << origin[1] << " " << origin[2] << "; spacing " << spacing[0] << " "
+       << spacing[1] << " " << spacing[2] << "; direction";
+  for (int n = 0; n < 9; ++n)
+  {
+    text << " " << image->GetDirectionMatrix()->GetElement(n / 3, n % 3);
+  }
+  DescribeArrays(text, "point", image->GetPointData());
+  DescribeArrays(text, "cell", image->GetCellData());
+  DescribeArrays(text, "field", image->GetFieldData());
+  return text.str();
+}
+
+std::string Describe(const Settings& settings)
+{
+  std::ostringstream text;
+  text.precision(17);
+  text << "isovalues";
+  for (double isovalue : settings.Isovalues)
+  {
+    text << " " << isovalue;
+  }
+  text << "; normals " << settings.Normals << ", gradients " << settings.Gradients << ", scalars " << settings.Scalars
+       << ", others " << settings.Others << ", remove " << settings.Remove << ", wide " << settings.Wide
+       << ", precision " << settings.Precision << ", component " << settings.Component << ", device "
+       << settings.Device << " " << settings.DeviceIndex << " " << settings.MemoryLimit << ", threads "
+       << settings.Threads << ", association " << settings.Association << ", attribute " << settings.Attribute
+       << ", name '" << settings.Name << "'";
+  return text.str();
+}
+}

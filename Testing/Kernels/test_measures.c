@@ -1,0 +1,697 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_measures.c - pmb_measure: against analytic surfaces, against a slow count of all edges, and its promises. */
+#include <math.h>
+#include <string.h>
+
+#include "test_util.h"
+
+static const double pi = 3.14159265358979323846;
+
+static pmb_measure_request request_of(const test_mesh *m)
+{
+  return (pmb_measure_request){
+    .struct_size = sizeof(pmb_measure_request), .mesh = &m->view, .parts = &m->sizes, .part_count = 1
+  };
+}
+
+/* A mesh of one part. */
+static pmb_measures measure(pmb_context *context, const test_mesh *m)
+{
+  pmb_measures got = { .struct_size = sizeof got };
+  pmb_measure_request request = request_of(m);
+  CHECK_STATUS(context, pmb_measure(context, &request, &got), PMB_OK);
+  return got;
+}
+
+static int same(const pmb_measures *a, const pmb_measures *b)
+{
+  return CHECK(a->area == b->area && a->volume == b->volume, "area %.17g and %.17g, volume %.17g and %.17g", a->area,
+           b->area, a->volume, b->volume) &&
+    CHECK(a->points == b->points && a->edges == b->edges && a->triangles == b->triangles &&
+        a->boundary_edges == b->boundary_edges && a->nonmanifold_edges == b->nonmanifold_edges &&
+        a->euler == b->euler && a->components == b->components && a->closed == b->closed,
+      "points %lld %lld, edges %lld %lld, triangles %lld %lld, boundary %lld %lld, non-manifold %lld %lld, euler %lld "
+      "%lld, components %lld %lld, closed %d %d",
+      (long long)a->points, (long long)b->points, (long long)a->edges, (long long)b->edges, (long long)a->triangles,
+      (long long)b->triangles, (long long)a->boundary_edges, (long long)b->boundary_edges,
+      (long long)a->nonmanifold_edges, (long long)b->nonmanifold_edges, (long long)a->euler, (long long)b->euler,
+      (long long)a->components, (long long)b->components, a->closed, b->closed);
+}
+
+/* ---- the slow way ---- */
+
+typedef struct side {
+  int64_t low, high;
+  int forward;
+} side;
+
+static int compare_sides(const void *a, const void *b)
+{
+  const side *p = a, *q = b;
+  if (p->low != q->low) return p->low < q->low ? -1 : 1;
+  return p->high < q->high ? -1 : p->high > q->high;
+}
+
+static int64_t root_of(int64_t *parents, int64_t p)
+{
+  while (parents[p] != p) p = parents[p] = parents[parents[p]];
+  return p;
+}
+
+/* All sides of the triangles that count, sorted; points and components. */
+static side *collect_sides(const test_mesh *m, const uint8_t *flags, uint8_t left_out, pmb_measures *s)
+{
+  side *sides = test_allocate(3 * m->sizes.triangles, sizeof *sides);
+  int64_t *parents = test_allocate(m->sizes.points, sizeof *parents);
+  for (int64_t p = 0; p < m->sizes.points; p++) parents[p] = p;
+  char *used = test_allocate(m->sizes.points, 1);
+  for (int64_t t = 0; t < m->sizes.triangles; t++) {
+    if (flags && flags[t] & left_out) continue;
+    for (int c = 0; c < 3; c++) {
+      int64_t a = mesh_id(m, 3 * t + c), b = mesh_id(m, 3 * t + (c + 1) % 3);
+      sides[3 * s->triangles + c] = a < b ? (side){ a, b, 1 } : (side){ b, a, 0 };
+      s->components -= root_of(parents, a) != root_of(parents, b);
+      parents[root_of(parents, a)] = root_of(parents, b);
+      s->points += !used[a];
+      used[a] = 1;
+    }
+    s->triangles++;
+  }
+  s->components += s->points;
+  qsort(sides, (size_t)(3 * s->triangles), sizeof *sides, compare_sides);
+  free(parents);
+  free(used);
+  return sides;
+}
+
+/* Area and volume are left at 0. */
+static pmb_measures slowly(const test_mesh *m, const uint8_t *flags, uint8_t left_out)
+{
+  pmb_measures s = { .struct_size = sizeof s, .closed = 1 };
+  side *sides = collect_sides(m, flags, left_out, &s);
+  for (int64_t n = 0; n < 3 * s.triangles;) {
+    int64_t uses = 0, forward = 0, first = n;
+    for (; n < 3 * s.triangles && !compare_sides(sides + first, sides + n); n++) {
+      uses++;
+      forward += sides[n].forward;
+    }
+    s.edges++;
+    s.boundary_edges += uses == 1;
+    s.nonmanifold_edges += uses > 2;
+    s.closed &= 2 * forward == uses;
+  }
+  s.euler = s.points - s.edges + s.triangles;
+  free(sides);
+  return s;
+}
+
+/* Whole numbers equal the slow way's; area and volume are the plain sums but for rounding. */
+static pmb_measures judge_measures(pmb_context *context, const test_mesh *m)
+{
+  pmb_measures got = measure(context, m), numbers = got, expected = slowly(m, NULL, 0);
+  double area = mesh_area(m), volume = mesh_volume(m);
+  numbers.area = numbers.volume = 0;
+  same(&numbers, &expected);
+  if (!(area < 1e100)) return got; /* the plain sum may overflow */
+  CHECK(fabs(got.area - area) <= 1e-12 * area, "area %.17g, the plain sum is %.17g", got.area, area);
+  double p[3], reach = 0;
+  for (int64_t n = 0; n < m->sizes.points; n++) {
+    mesh_point(m, n, p);
+    for (int c = 0; c < 3; c++) reach = fmax(reach, fabs(p[c]));
+  }
+  CHECK(
+    fabs(got.volume - volume) <= 1e-12 * area * reach, "volume %.17g, the plain sum is %.17g", got.volume, volume);
+  return got;
+}
+
+/* ---- known surfaces; samples are larger inside ---- */
+
+static double ball(double x, double y, double z)
+{
+  return 0.7 - sqrt(x * x + y * y + z * z);
+}
+
+static double hollow(double x, double y, double z)
+{
+  return -ball(x, y, z);
+}
+
+static double ring(double x, double y, double z)
+{
+  double r = sqrt(x * x + y * y) - 0.6;
+  return 0.25 - sqrt(r * r + z * z);
+}
+
+static double two_balls(double x, double y, double z)
+{
+  double left = 0.4 - sqrt((x + 0.5) * (x + 0.5) + y * y + z * z);
+  double right = 0.3 - sqrt((x - 0.5) * (x - 0.5) + y * y + z * z);
+  return left > right ? left : right;
+}
+
+static double plane(double x, double y, double z)
+{
+  return 0.1 + 0.3 * x + 0.2 * y - z;
+}
+
+typedef struct shape {
+  const char *name;
+  double (*f)(double, double, double);
+  double area, volume;
+  int64_t euler, components;
+} shape;
+
+static void known_surfaces(void)
+{
+  const shape shapes[] = {
+    { "ball", ball, 4 * pi * 0.49, 4 * pi * 0.343 / 3, 2, 1 },
+    { "hollow", hollow, 4 * pi * 0.49, -4 * pi * 0.343 / 3, 2, 1 },
+    { "ring", ring, 4 * pi * pi * 0.6 * 0.25, 2 * pi * pi * 0.6 * 0.0625, 0, 1 },
+    { "two balls", two_balls, 4 * pi * (0.16 + 0.09), 4 * pi * (0.064 + 0.027) / 3, 4, 2 },
+  };
+  pmb_context *context = context_new(2, NULL);
+  for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) {
+    const shape *s = shapes + n;
+    test_volume v;
+    test_mesh m;
+    test_about("%s", s->name);
+    volume_sampled(&v, PMB_FLOAT64, 80, s->f);
+    mesh_of_volume(&v.view, 0, 1, &m);
+    pmb_measures got = judge_measures(context, &m);
+    CHECK(fabs(got.area / s->area - 1) < 2e-3, "area %.9g, analytic %.9g", got.area, s->area);
+    CHECK(fabs(got.volume / s->volume - 1) < 4e-3, "volume %.9g, analytic %.9g", got.volume, s->volume);
+    CHECK(got.euler == s->euler && got.components == s->components, "euler %lld, components %lld",
+      (long long)got.euler, (long long)got.components);
+    CHECK(got.closed && got.boundary_edges == 0 && 2 * got.edges == 3 * got.triangles, "%lld boundary edges",
+      (long long)got.boundary_edges);
+    CHECK(got.points == m.sizes.points && got.triangles == m.sizes.triangles, "%lld points, %lld triangles",
+      (long long)got.points, (long long)got.triangles);
+    mesh_free(&m);
+    volume_free(&v);
+  }
+  pmb_destroy(context);
+}
+
+/* A tilted plane through the box: one sheet; its area is that of the box's section. */
+static void open_surface(void)
+{
+  test_volume v;
+  test_mesh m;
+  pmb_context *context = context_new(1, NULL);
+  volume_sampled(&v, PMB_FLOAT64, 33, plane);
+  mesh_of_volume(&v.view, 0, 1, &m);
+  pmb_measures got = judge_measures(context, &m);
+  CHECK(!got.closed && got.boundary_edges > 100 && got.euler == 1 && got.components == 1,
+    "closed %d, %lld boundary edges, euler %lld, %lld components", got.closed, (long long)got.boundary_edges,
+    (long long)got.euler, (long long)got.components);
+  CHECK(fabs(got.area - 4 * sqrt(1 + 0.09 + 0.04)) < 1e-9, "area %.17g", got.area);
+  mesh_free(&m);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* Each edge has two triangles, but some have both on the same side: that encloses nothing. */
+static void triangle_the_wrong_way_round(void)
+{
+  test_volume v;
+  test_mesh m;
+  pmb_context *context = context_new(1, NULL);
+  volume_sampled(&v, PMB_FLOAT32, 20, ball);
+  mesh_of_volume(&v.view, 0, 1, &m);
+  int64_t *ids = m.view.triangles, first = ids[300];
+  ids[300] = ids[301];
+  ids[301] = first;
+  pmb_measures got = judge_measures(context, &m);
+  CHECK(!got.closed && got.boundary_edges == 0 && got.euler == 2, "closed %d, %lld boundary edges", got.closed,
+    (long long)got.boundary_edges);
+  mesh_free(&m);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* Volumes of all kinds, both ways of joining points, all types of points and ids. */
+static void random_volumes(void)
+{
+  test_rng rng = { 2024 };
+  pmb_context *context = context_new(3, NULL);
+  int64_t open = 0, joined = 0, several = 0;
+  for (int n = 0; n < (TEST_SLOW ? 40 : 250); n++) {
+    test_volume v;
+    test_mesh m;
+    volume_random(&v, rng_int(&rng, 1, 50), rng_int(&rng, 2, 20), rng_int(&rng, 2, 20), &rng);
+    double isovalue = volume_isovalue(&v, &rng);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context,
+      mesh_extract(
+        context, &isovalue, 1, n & 1, n & 2 ? PMB_FLOAT32 : PMB_FLOAT64, n & 4 ? PMB_INT32 : PMB_INT64, &m),
+      PMB_OK);
+    pmb_measures got = judge_measures(context, &m);
+    CHECK(n & 1 || got.nonmanifold_edges == 0, "non-manifold edges though no points are joined");
+    open += got.boundary_edges > 0;
+    joined += got.nonmanifold_edges > 0;
+    several += got.components > 1;
+    mesh_free(&m);
+    volume_free(&v);
+  }
+  CHECK(open > 9 && joined > 2 && several > 9, "%lld open, %lld joined, %lld of several components", (long long)open,
+    (long long)joined, (long long)several);
+  pmb_destroy(context);
+}
+
+/* Four sheets meet in a row of samples that equal the isovalue: joined, each edge of the row has four triangles. */
+static void edges_of_four_triangles(void)
+{
+  test_volume v;
+  test_mesh m;
+  pmb_context *context = context_new(1, NULL);
+  volume_make(&v, PMB_UINT8, 6, 7, 7, LAYOUT_PACKED);
+  for (int k = 0; k < 7; k++)
+    for (int j = 0; j < 7; j++)
+      for (int i = 0; i < 6; i++) volume_set(&v, i, j, k, 10 + abs(k - 3) - abs(j - 3));
+  mesh_of_volume(&v.view, 10, 1, &m);
+  pmb_measures joined = judge_measures(context, &m);
+  CHECK(joined.nonmanifold_edges == 5 && joined.components == 1, "%lld non-manifold edges, %lld components",
+    (long long)joined.nonmanifold_edges, (long long)joined.components);
+  CHECK(fabs(joined.area - 4 * 5 * 3 * sqrt(2)) < 1e-12, "area %.17g", joined.area);
+  mesh_free(&m);
+  mesh_of_volume(&v.view, 10, 0, &m);
+  pmb_measures apart = judge_measures(context, &m);
+  CHECK(apart.nonmanifold_edges == 0 && apart.components == 2, "%lld non-manifold edges, %lld components",
+    (long long)apart.nonmanifold_edges, (long long)apart.components);
+  CHECK(fabs(apart.area - joined.area) < 1e-12, "area %.17g, joined %.17g", apart.area, joined.area);
+  mesh_free(&m);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* ---- parts, flags, threads ---- */
+
+/* Each isovalue as if it were alone; all as one part: the same points, edges, components in all. */
+static void several_isovalues(void)
+{
+  enum { COUNT = 4 };
+  double isovalues[COUNT] = { 0.3, 9, 0.3, -0.6 };
+  pmb_sizes parts[COUNT], total;
+  pmb_measures got[COUNT], whole, sum = { .struct_size = sizeof sum, .closed = 1 };
+  pmb_request request = { sizeof request, isovalues, COUNT, 1 };
+  test_volume v;
+  test_mesh m;
+  pmb_context *context = context_new(2, NULL);
+  volume_sampled(&v, PMB_FLOAT32, 40, gyroid);
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, pmb_count(context, &request, &total, parts), PMB_OK);
+  mesh_make(&m, total, PMB_FLOAT32, PMB_INT32);
+  CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
+  whole = judge_measures(context, &m);
+  pmb_measure_request measuring = request_of(&m);
+  measuring.parts = parts;
+  measuring.part_count = COUNT;
+  for (int n = 0; n < COUNT; n++) got[n].struct_size = sizeof got[n];
+  CHECK_STATUS(context, pmb_measure(context, &measuring, got), PMB_OK);
+  for (int n = 0; n < COUNT; n++) {
+    test_mesh alone;
+    test_about("isovalue %d", n);
+    CHECK_STATUS(context, mesh_extract(context, isovalues + n, 1, 1, PMB_FLOAT32, PMB_INT32, &alone), PMB_OK);
+    pmb_measures expected = judge_measures(context, &alone);
+    same(&got[n], &expected);
+    sum.area += got[n].area;
+    sum.points += got[n].points;
+    sum.edges += got[n].edges;
+    sum.components += got[n].components;
+    mesh_free(&alone);
+  }
+  CHECK(
+    got[1].area == 0 && got[1].points == 0 && got[1].closed, "an isovalue that nothing has: area %g", got[1].area);
+  CHECK(fabs(sum.area - whole.area) < 1e-12 * sum.area && sum.points == whole.points && sum.edges == whole.edges &&
+      sum.components == whole.components,
+    "the sum has another area, or number of points, edges, components: %lld %lld", (long long)sum.components,
+    (long long)whole.components);
+  mesh_free(&m);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* A surface of several ranges of points for one thread too. */
+static void big_mesh(test_volume *v, pmb_type real_type, pmb_type id_type, test_mesh *m)
+{
+  double isovalue = 0.1;
+  pmb_context *context = context_new(0, NULL);
+  volume_sampled(v, PMB_FLOAT32, TEST_SLOW ? 60 : 110, gyroid);
+  CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
+  CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 1, real_type, id_type, m), PMB_OK);
+  pmb_destroy(context);
+}
+
+static void run_backwards(void *user, int workers, void (*task)(void *arg, int worker), void *arg)
+{
+  (void)user;
+  for (int w = workers - 1; w >= 0; w--) task(arg, w);
+}
+
+static void threads_and_ids_change_nothing(void)
+{
+  test_volume v;
+  test_mesh m[2];
+  big_mesh(&v, PMB_FLOAT32, PMB_INT32, &m[0]);
+  volume_free(&v);
+  big_mesh(&v, PMB_FLOAT32, PMB_INT64, &m[1]);
+  pmb_context *context = context_new(1, NULL);
+  pmb_measures expected = judge_measures(context, &m[0]);
+  pmb_destroy(context);
+  CHECK(TEST_SLOW || expected.points > 200000, "%lld points are not enough", (long long)expected.points);
+  for (int threads = 1; threads <= 64; threads += threads < 4 ? 1 : 20)
+    for (int wide = 0; wide < 2; wide++)
+      for (int turn = 0; turn < 3; turn++) {
+        test_about("%d threads, %d bits, turn %d", threads, wide ? 64 : 32, turn);
+        context = context_new(threads, NULL);
+        pmb_measures got = measure(context, &m[wide]);
+        same(&got, &expected);
+        pmb_destroy(context);
+      }
+  pmb_options options = { .struct_size = sizeof options, .threads = 5, .executor = { run_backwards, NULL } };
+  test_about("the host's threads");
+  CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
+  pmb_measures got = measure(context, &m[0]);
+  same(&got, &expected);
+  pmb_destroy(context);
+  for (int n = 0; n < 2; n++) mesh_free(&m[n]);
+  volume_free(&v);
+}
+
+/* Triangles in another order, points in another order: only rounding may differ. The worst for ranges and buckets. */
+static void ids_need_not_be_in_order(void)
+{
+  test_rng rng = { 5 };
+  test_volume v;
+  test_mesh m;
+  big_mesh(&v, PMB_FLOAT64, PMB_INT32, &m);
+  pmb_context *context = context_new(4, NULL);
+  pmb_measures before = measure(context, &m);
+  int32_t *ids = m.view.triangles, *place = test_allocate(m.sizes.points, sizeof *place);
+  double *points = m.view.points;
+  for (int32_t p = 0; p < m.sizes.points; p++) place[p] = p;
+  for (int64_t p = m.sizes.points - 1; p > 0; p--) {
+    int64_t o = rng_int(&rng, 0, p);
+    int32_t id = place[p];
+    place[p] = place[o];
+    place[o] = id;
+  }
+  double *moved = test_allocate(3 * m.sizes.points, sizeof *moved);
+  for (int64_t p = 0; p < m.sizes.points; p++) memcpy(moved + 3 * place[p], points + 3 * p, 3 * sizeof *moved);
+  memcpy(points, moved, (size_t)(3 * m.sizes.points) * sizeof *moved);
+  for (int64_t n = 0; n < 3 * m.sizes.triangles; n++) ids[n] = place[ids[n]];
+  pmb_measures after = measure(context, &m);
+  CHECK(fabs(after.area - before.area) < 1e-12 * before.area, "area %.17g, %.17g", after.area, before.area);
+  CHECK(fabs(after.volume - before.volume) < 1e-12 * before.area, "volume %.17g, %.17g", after.volume, before.volume);
+  after.area = before.area;
+  after.volume = before.volume;
+  same(&after, &before);
+  free(moved);
+  free(place);
+  mesh_free(&m);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+static void triangles_left_out(void)
+{
+  test_rng rng = { 8 };
+  test_volume v;
+  test_mesh m;
+  big_mesh(&v, PMB_FLOAT32, PMB_INT32, &m);
+  pmb_context *context = context_new(3, NULL);
+  uint8_t *flags = test_allocate(m.sizes.triangles, 1);
+  for (int64_t t = 0; t < m.sizes.triangles; t++) flags[t] = rng_int(&rng, 0, 9) ? 4 : 3;
+  pmb_measure_request request = request_of(&m);
+  pmb_measures all = measure(context, &m), got = { .struct_size = sizeof got };
+  request.flags = flags;
+  for (int bits = 0; bits < 8; bits++) {
+    test_about("bits %d", bits);
+    request.left_out = (uint8_t)bits;
+    CHECK_STATUS(context, pmb_measure(context, &request, &got), PMB_OK);
+    pmb_measures numbers = got, expected = slowly(&m, flags, (uint8_t)bits);
+    numbers.area = numbers.volume = 0;
+    same(&numbers, &expected);
+    if (!bits) same(&got, &all);
+    CHECK(!bits || got.triangles < all.triangles, "nothing was left out");
+  }
+  CHECK(got.triangles == 0 && got.points == 0 && got.area == 0 && got.closed, "%lld triangles of none",
+    (long long)got.triangles);
+  free(flags);
+  mesh_free(&m);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* Worlds whose squares and cubes are beyond a double, scaled by powers of two: the same digits. */
+static void huge_and_tiny_worlds(void)
+{
+  test_volume v;
+  test_mesh m;
+  pmb_context *context = context_new(2, NULL);
+  volume_sampled(&v, PMB_FLOAT64, 30, two_balls);
+  mesh_of_volume(&v.view, 0, 1, &m);
+  pmb_measures one = judge_measures(context, &m);
+  mesh_free(&m);
+  const int exponents[] = { 330, -330, 240, -240, 200 };
+  for (int n = 0; n < 5; n++) {
+    test_volume scaled = v;
+    test_about("times 2^%d", exponents[n]);
+    for (int e = 0; e < 12; e++) scaled.view.index_to_world[e] = ldexp(v.view.index_to_world[e], exponents[n]);
+    mesh_of_volume(&scaled.view, 0, 1, &m);
+    pmb_measures got = measure(context, &m), expected = one;
+    expected.area = ldexp(one.area, 2 * exponents[n]);
+    expected.volume = ldexp(one.volume, 3 * exponents[n]);
+    same(&got, &expected);
+    mesh_free(&m);
+  }
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* ---- errors ---- */
+
+static void expect(pmb_context *context, const pmb_measure_request *request, const char *part)
+{
+  pmb_measures got = { .struct_size = sizeof got };
+  CHECK_STATUS(context, pmb_measure(context, request, &got), PMB_INVALID);
+  CHECK(strstr(pmb_error(context), part) != NULL, "\"%s\" does not say \"%s\"", pmb_error(context), part);
+}
+
+static void bad_requests(void)
+{
+  test_volume v;
+  test_mesh m;
+  pmb_context *context = context_new(1, NULL);
+  pmb_measures got = { .struct_size = sizeof got }, without_size = { 0 };
+  volume_sampled(&v, PMB_FLOAT32, 20, ball);
+  mesh_of_volume(&v.view, 0, 1, &m);
+  const pmb_measure_request good = request_of(&m);
+  const pmb_mesh whole = m.view;
+  pmb_measure_request r = good;
+  pmb_sizes parts[2] = { { -1, 5 }, { 0, 0 } };
+  CHECK_STATUS(NULL, pmb_measure(NULL, &good, &got), PMB_INVALID);
+  CHECK_STATUS(context, pmb_measure(context, &good, NULL), PMB_INVALID);
+  CHECK_STATUS(context, pmb_measure(context, &good, &without_size), PMB_INVALID);
+  expect(context, NULL, "pmb_measure_request.struct_size is 0");
+  r.struct_size = 3;
+  expect(context, &r, "pmb_measure_request.struct_size is 3");
+  r = good;
+  r.mesh = NULL;
+  expect(context, &r, "pmb_mesh.struct_size is 0");
+  r = good;
+  r.part_count = -1;
+  expect(context, &r, "part_count is -1");
+  r.part_count = 1;
+  r.parts = NULL;
+  expect(context, &r, "parts is NULL");
+  r.parts = parts;
+  expect(context, &r, "part 0 has -1 points");
+  parts[0].points = m.sizes.points;
+  parts[0].triangles = m.view.triangle_capacity + 1;
+  expect(context, &r, "room for");
+  m.view.points = NULL;
+  expect(context, &good, "points are NULL");
+  m.view = whole;
+  m.view.triangles = NULL;
+  expect(context, &good, "triangles are NULL");
+  m.view = whole;
+  m.view.point_type = PMB_INT8;
+  expect(context, &good, "point_type is 1");
+  m.view = whole;
+  m.view.id_type = PMB_FLOAT32;
+  expect(context, &good, "id_type is 9");
+  m.view = whole;
+  got = measure(context, &m);
+  CHECK(got.triangles == m.sizes.triangles, "%lld triangles after errors", (long long)got.triangles);
+  r = good;
+  r.part_count = 0;
+  CHECK_STATUS(context, pmb_measure(context, &r, NULL), PMB_OK);
+  mesh_free(&m);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* Parts that are not the mesh's, and an id that is no point's, must not be believed. */
+static void ids_outside_their_part(void)
+{
+  test_volume v;
+  test_mesh m;
+  pmb_context *context = context_new(2, NULL);
+  volume_sampled(&v, PMB_FLOAT32, 20, ball);
+  mesh_of_volume(&v.view, 0, 1, &m);
+  pmb_measure_request r = request_of(&m);
+  pmb_sizes part = m.sizes;
+  r.parts = &part;
+  part.points -= 1;
+  expect(context, &r, "a triangle uses point");
+  part.points = 0;
+  expect(context, &r, "has 0 points");
+  part = m.sizes;
+  int64_t *ids = m.view.triangles, kept = ids[1000];
+  for (int n = 0; n < 4; n++) {
+    ids[1000] = n == 0 ? -1 : n == 1 ? m.sizes.points : n == 2 ? INT64_MAX : INT64_MIN;
+    expect(context, &r, "a triangle uses point");
+  }
+  ids[1000] = kept;
+  CHECK(measure(context, &m).closed, "not closed after errors");
+  pmb_sizes parts[2] = { { 0, 0 }, m.sizes }; /* begins behind the first point */
+  parts[0].points = 1;
+  parts[1].points -= 1;
+  r.parts = parts;
+  r.part_count = 2;
+  pmb_measures got[2] = { { .struct_size = sizeof *got }, { .struct_size = sizeof *got, .area = 5 } };
+  CHECK_STATUS(context, pmb_measure(context, &r, got), PMB_INVALID);
+  CHECK(got[1].area == 0, "area %g after an error", got[1].area);
+  mesh_free(&m);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* ---- memory and progress ---- */
+
+typedef struct ledger {
+  int64_t allocations, fails, held;
+} ledger;
+
+static void *ledger_allocate(void *user, size_t bytes)
+{
+  ledger *l = user;
+  if (++l->allocations == l->fails) return NULL;
+  l->held++;
+  void *memory = malloc(bytes);
+  if (memory) memset(memory, 0x5a, bytes); /* nothing may rely on zeroes */
+  return memory;
+}
+
+static void ledger_release(void *user, void *memory)
+{
+  ((ledger *)user)->held--;
+  free(memory);
+}
+
+static void every_allocation_fails(void)
+{
+  test_volume v;
+  test_mesh m;
+  big_mesh(&v, PMB_FLOAT32, PMB_INT32, &m);
+  ledger l = { 0, 0, 0 };
+  pmb_options options = { .struct_size = sizeof options,
+    .device = PMB_DEVICE_CPU,
+    .threads = 3,
+    .allocator = { ledger_allocate, ledger_release, &l } };
+  pmb_context *context = NULL;
+  CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
+  pmb_measures expected = measure(context, &m); /* the threads are there now */
+  const int64_t held = l.held;
+  pmb_measure_request request = request_of(&m);
+  int failures = 0;
+  for (int64_t n = 1; n < 100; n++) {
+    pmb_measures got = { .struct_size = sizeof got, .area = 5, .edges = 7 };
+    l.fails = l.allocations + n;
+    pmb_status status = pmb_measure(context, &request, &got);
+    CHECK(l.held == held, "%lld blocks are left", (long long)(l.held - held));
+    if (status == PMB_OK) {
+      same(&got, &expected);
+      break;
+    }
+    failures++;
+    CHECK_STATUS(context, status, PMB_OUT_OF_MEMORY);
+    CHECK(strstr(pmb_error(context), "memory") != NULL, "\"%s\" does not speak of memory", pmb_error(context));
+    CHECK(got.area == 0 && got.edges == 0, "area %g, %lld edges after an error", got.area, (long long)got.edges);
+  }
+  CHECK(failures == 5, "%d allocations", failures);
+  pmb_destroy(context);
+  CHECK(l.held == 0, "%lld blocks left behind", (long long)l.held);
+  mesh_free(&m);
+  volume_free(&v);
+}
+
+typedef struct watch {
+  int64_t calls, stop_at;
+  double last;
+} watch;
+
+static int look(void *user, double fraction)
+{
+  watch *w = user;
+  CHECK(fraction >= w->last && fraction <= 1, "fraction %.17g after %.17g", fraction, w->last);
+  w->last = fraction;
+  return ++w->calls == w->stop_at;
+}
+
+static void progress_and_stop(void)
+{
+  test_volume v;
+  test_mesh m;
+  big_mesh(&v, PMB_FLOAT32, PMB_INT32, &m);
+  pmb_sizes half[3] = { m.sizes, { 0, 0 }, { 0, 0 } };
+  pmb_measure_request request = request_of(&m);
+  request.parts = half;
+  request.part_count = 3;
+  for (int threads = 1; threads <= 3; threads += 2) {
+    pmb_context *context = context_new(threads, NULL);
+    pmb_measures expected = measure(context, &m);
+    int64_t k = 1, stopped = 0;
+    for (; k < 1000; k++) {
+      watch w = { 0, k, 0 };
+      pmb_measures got[3];
+      for (int n = 0; n < 3; n++) got[n] = (pmb_measures){ .struct_size = sizeof *got, .volume = 3 };
+      pmb_set_progress(context, look, &w);
+      test_about("%d threads, stop at call %lld", threads, (long long)k);
+      pmb_status status = pmb_measure(context, &request, got);
+      if (w.calls < k) {
+        CHECK_STATUS(context, status, PMB_OK);
+        same(&got[0], &expected);
+        CHECK(w.last > 0.999999, "ends at %.17g", w.last);
+        break;
+      }
+      stopped++;
+      CHECK_STATUS(context, status, PMB_ABORTED);
+      CHECK(got[0].volume == 0 && got[2].volume == 0, "volume %g after a stop", got[0].volume);
+    }
+    CHECK(stopped >= 12 && k < 1000, "the hook was called %lld times", (long long)stopped);
+    pmb_destroy(context);
+  }
+  mesh_free(&m);
+  volume_free(&v);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(known_surfaces)
+  CASE(open_surface)
+  CASE(triangle_the_wrong_way_round)
+  CASE(random_volumes)
+  CASE(edges_of_four_triangles)
+  CASE(several_isovalues)
+  CASE(threads_and_ids_change_nothing)
+  CASE(ids_need_not_be_in_order)
+  CASE(triangles_left_out)
+  CASE(huge_and_tiny_worlds)
+  CASE(bad_requests)
+  CASE(ids_outside_their_part)
+  CASE(every_allocation_fails)
+  CASE(progress_and_stop)
+)

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The picture of normals and its table: the user's guide says what Docs/normals.py prints."""
+import os
+import re
+import tempfile
+
+from paraview.vtk.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkIOImage import vtkPNGReader
+
+from plugin_testing import HERE, equal, run, run_script, true
+
+DOCS = os.path.join(HERE, os.pardir, os.pardir, "Docs")
+SEPARATOR = 8  # pixels between the parts of the picture
+
+
+def read_picture(path):
+    """Shades of gray, the lowest row first."""
+    reader = vtkPNGReader()
+    reader.SetFileName(path)
+    reader.Update()
+    width, height, _ = reader.GetOutput().GetDimensions()
+    return vtk_to_numpy(reader.GetOutput().GetPointData().GetScalars()).reshape(height, width).astype(int)
+
+
+def guide_table():
+    """{choice: its two angles} of the user's guide."""
+    with open(os.path.join(DOCS, "USER_GUIDE.md"), encoding="utf-8") as stream:
+        rows = re.findall(r"^\| (\w+ \w+) \| ([0-9.]+) \| ([0-9.]+) \|$", stream.read(), re.MULTILINE)
+    return {name: angles for name, *angles in rows}
+
+
+def picture_and_table():
+    with tempfile.TemporaryDirectory() as folder:
+        lines = run_script("normals.py", folder).splitlines()
+        printed = {row[0]: row[1:] for row in (re.split(r" {2,}", line) for line in lines[1:4])}
+        picture = read_picture(os.path.join(folder, "normals.png"))
+        true(os.path.getsize(os.path.join(folder, "normals.png")) < 300000, "the picture is large")
+    equal(len(printed), 3, f"choices in {lines}")
+    equal(guide_table(), printed, "angles in the user's guide")
+    equal(picture.shape, read_picture(os.path.join(DOCS, "normals.png")).shape, "size of the picture in Docs/")
+    # Without the titles; the four show the same surface.
+    height, width = ((size - SEPARATOR) // 2 for size in picture.shape)
+    parts = [picture[row:row + height - 40, column:column + width]
+             for row in (0, height + SEPARATOR) for column in (0, width + SEPARATOR)]
+    for a in range(4):
+        for b in range(a):
+            true(((parts[a] == 255) != (parts[b] == 255)).mean() < 1e-4, f"the outlines of parts {a} and {b} differ")
+            differing = (abs(parts[a] - parts[b]) > 4).mean()
+            true(0.05 < differing < 0.9, f"{differing:.2f} of the pixels differ between parts {a} and {b}")
+    steps = [abs(part[1:] - part[:-1]).mean() for part in parts]
+    central, sobel, none, forward = steps
+    true(none > forward > central > sobel, f"steps from pixel to pixel, from the roughest to the smoothest: {steps}")
+
+
+run(picture_and_table)
