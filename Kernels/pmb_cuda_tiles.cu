@@ -14,7 +14,14 @@
 #define TILES 0
 #endif
 
-enum { GROUP_BLOCKS = 4 /* of a multiprocessor */ };
+/* Blocks of a multiprocessor: the more there are, the less they wait for tiles together. One more fits where points are
+ * floats. */
+enum { USUAL_BLOCKS = 5, BLOCKS = 4 };
+
+static __host__ __device__ constexpr size_t scratch_bytes(int flags)
+{
+  return flags == PMB_CUDA_USUAL ? offsetof(vertex_scratch, others) : sizeof(vertex_scratch);
+}
 
 /* ---- samples ---- */
 
@@ -61,6 +68,12 @@ static __device__ __forceinline__ pmb_cuda_box box_in_group(const pmb_cuda_job &
   return box;
 }
 
+/* From an edge's lower end to its upper, 10 bits for each kind; 0 for points on samples. */
+template <class T> static __device__ __forceinline__ uint32_t step_of_kind(void)
+{
+  return 1 | (uint32_t)tile_of<T>::WIDTH << 10 | (uint32_t)tile_of<T>::SLICE << 20;
+}
+
 /* From a tile: what lies outside the volume is there, only the factors differ at its border. */
 template <class T>
 static __device__ __forceinline__ void read_surrounding(const vertex_setting &setting, const tile_samples<T> &samples,
@@ -69,7 +82,7 @@ static __device__ __forceinline__ void read_surrounding(const vertex_setting &se
   typedef typename pmb_cuda_real<T>::type real;
   const int steps[3] = { 1, tile_of<T>::WIDTH, tile_of<T>::SLICE };
   const T *low = samples.origin + (x + steps[1] * (row & 3) + steps[2] * (row >> 2));
-  const T *high = low + (p.kind == 0 ? 1 : p.kind == 1 ? steps[1] : p.kind == 2 ? steps[2] : 0);
+  const T *high = low + (step_of_kind<T>() >> 10 * p.kind & 1023);
   s->ends[0] = lifted(low[0]);
   s->ends[1] = lifted(high[0]);
   if (samples.inner) {
@@ -160,6 +173,23 @@ static __device__ __forceinline__ void repeat_border(
   __syncthreads();
 }
 
+/* As read_head, but without the brick's number, and without branches between the lanes. */
+static __device__ __forceinline__ brick_head read_head_of_tile(
+  const pmb_cuda_job &job, uint32_t index, uint32_t active)
+{
+  const uint32_t lane = threadIdx.x & 31, before = lane >= BEFORE_LANE;
+  const char *d_from =
+    before ? (const char *)job.d_before - BEFORE_LANE * sizeof(uint32_t) : (const char *)job.d_records;
+  const uint32_t step = before ? sizeof(pmb_cuda_before) : sizeof(pmb_cuda_record);
+  brick_head head = {};
+  if (index < active) { /* column and exact follow the words; the next brick's points follow the triangles */
+    d_from += (uint64_t)step * index + (lane + 2 * (lane == AFTER_LANE)) * sizeof(uint32_t);
+    head.word = *(const uint32_t *)d_from;
+    head.first = job.d_records[index].first[threadIdx.x & 15];
+  }
+  return head;
+}
+
 /* Index of the warp's active brick in the block's group; UINT32_MAX if there is none. */
 static __device__ __forceinline__ uint32_t index_in_group(const pmb_cuda_job &job, const uint3 &group)
 {
@@ -184,7 +214,7 @@ static __device__ __forceinline__ void emit_from_tile(const vertex_setting &sett
     return;
   }
   tile_samples<T> samples;
-  work.box = box_in_group(setting.job, group, &samples.inner);
+  put_box(setting.job, box_in_group(setting.job, group, &samples.inner), &work);
   samples.origin = tile + shape::PAD + PMB_BRICK_X * place_in_group(0) +
     shape::WIDTH * (1 + PMB_BRICK_Y * place_in_group(1)) + shape::SLICE * (1 + PMB_BRICK_Z * place_in_group(2));
   const int again = is_rare(head, work) ? call_any<T, EXACT>(setting, index, scratch)
@@ -213,7 +243,7 @@ static __device__ __forceinline__ void emit_group(
   }
   pmb_cuda_await_passes(); /* the samples have been there for long */
   const uint32_t active = min(job.d_counters->active, job.record_capacity), index = index_in_group(job, group);
-  const brick_head head = read_head(job, source_of_lane(job), index, active);
+  const brick_head head = read_head_of_tile(job, index, active);
   if (threadIdx.x == 0) {
     wait_for_tile(arrived);
   }
@@ -233,7 +263,7 @@ template <class T> static __host__ __device__ constexpr size_t tile_bytes()
 
 /* For volumes with many active bricks, on devices that copy boxes on their own. */
 template <class T, int FLAGS, int ORDER>
-static __global__ void __launch_bounds__(PMB_CUDA_THREADS, GROUP_BLOCKS)
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS, FLAGS == PMB_CUDA_USUAL ? USUAL_BLOCKS : BLOCKS)
   grouped_vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
     const __grid_constant__ CUtensorMap map, const __grid_constant__ int flags)
 {
@@ -241,9 +271,10 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, GROUP_BLOCKS)
   extern __shared__ __align__(128) uint4 shared_memory[];
   char *room = (char *)shared_memory;
   const vertex_setting setting = { job, output, FLAGS == ANY ? flags : FLAGS };
-  vertex_scratch *scratch = (vertex_scratch *)(room + tile_bytes<T>());
-  emit_group<T, ORDER>(
-    setting, &map, (T *)room, scratch + (threadIdx.x >> 5), (uint64_t *)(scratch + PMB_CUDA_WARPS));
+  char *scratch = room + tile_bytes<T>();
+  emit_group<T, ORDER>(setting, &map, (T *)room,
+    (vertex_scratch *)(scratch + (threadIdx.x >> 5) * scratch_bytes(FLAGS)),
+    (uint64_t *)(scratch + PMB_CUDA_WARPS * scratch_bytes(FLAGS)));
 #endif
 }
 
@@ -297,7 +328,7 @@ static cudaError_t launch_groups(pmb_cuda *cuda, const pmb_cuda_output *output, 
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3(groups.along[0], groups.along[1] << ORDER, (groups.along[2] + (1 << ORDER) - 1) >> ORDER);
   config.blockDim = dim3(PMB_CUDA_THREADS);
-  config.dynamicSmemBytes = tile_bytes<T>() + PMB_CUDA_WARPS * sizeof(vertex_scratch) + sizeof(uint64_t);
+  config.dynamicSmemBytes = tile_bytes<T>() + PMB_CUDA_WARPS * scratch_bytes(FLAGS) + sizeof(uint64_t);
   config.stream = cuda->compute;
   config.attrs = &attribute;
   pmb_cuda_begin_early(cuda, &config);

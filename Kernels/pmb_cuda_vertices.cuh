@@ -23,7 +23,7 @@ static __device__ __forceinline__ int emit_brick(
   if (is_rare(head, work)) {
     return call_any<T, EXACT>(setting, index, scratch);
   }
-  work.box = pmb_cuda_box_of(setting.job, head_at(head, BRICK_LANE));
+  put_box(setting.job, pmb_cuda_box_of(setting.job, head_at(head, BRICK_LANE)), &work);
   return emit_plain<T>(setting, samples_of<T, OFFSET>(setting.job, work.box, 1), head, work, scratch);
 }
 
