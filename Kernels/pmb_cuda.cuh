@@ -425,6 +425,8 @@ pmb_status pmb_cuda_general_vertices(pmb_cuda *cuda, const pmb_cuda_output *outp
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
+/* Vertices and triangles, with the events that tell when points and triangles are there. */
+pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out);
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
 /* Makes room for the attributes: their samples, and the points of the largest. */
 pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh);

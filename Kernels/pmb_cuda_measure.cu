@@ -34,11 +34,14 @@ static pmb_status run_count(pmb_context *context, pmb_cuda *cuda, cudaEvent_t be
 static pmb_status run_emit(
   pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t between, cudaEvent_t end)
 {
-  pmb_status status = pmb_cuda_vertices(cuda, out);
-  if (status == PMB_OK && between) {
+  pmb_status status = PMB_OK;
+  if (between) {
+    status = pmb_cuda_vertices(cuda, out);
     PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
+    status = status == PMB_OK ? pmb_cuda_triangles(cuda, out) : status;
+  } else {
+    status = pmb_cuda_enqueue_emit(cuda, out);
   }
-  status = status == PMB_OK ? pmb_cuda_triangles(cuda, out) : status;
   PMB_CUDA_TRY(context, cudaEventRecord(end, cuda->compute));
   return status == PMB_OK ? pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "measuring") : status;
 }

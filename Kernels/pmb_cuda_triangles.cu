@@ -386,11 +386,10 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   /* a shuffle, so that the compiler knows that all lanes have the same: no branch below then needs a check */
   const uint32_t warp = __shfl_sync(UINT32_MAX, threadIdx.x >> 5, 0), warps = blockDim.x >> 5;
   copy_codes(codes, job.frame.mirrored);
-  __threadfence(); /* nothing that the cache kept of earlier counts: classify may be over since a moment ago */
+  pmb_cuda_await_passes();
   const uint32_t active = min(job.d_counters->active, job.record_capacity);
   triangle_scratch<ID> *scratch = (triangle_scratch<ID> *)(codes + 1) + warp;
   if (active == 0) {
-    pmb_cuda_await_passes();
     return;
   }
   const uint32_t step = gridDim.x * warps, last = __shfl_sync(UINT32_MAX, active - 1, 0);
@@ -413,7 +412,6 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
     brick = job.d_brick[min(then, last)];
     emit_brick<ID, OF_CELLS>(job, output, codes, rows, head, here, last, scratch);
   }
-  pmb_cuda_await_passes();
 }
 
 static size_t shared_bytes(int warps, size_t scratch)
@@ -441,14 +439,9 @@ template <class ID, bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, cons
       best_warps = warps;
     }
   }
-  /* Where vertices runs before it, triangles does not wait for that, only for classify. */
-  const int early = output->d_points || output->d_normals || output->d_gradients || output->d_parameter;
-  const int64_t blocks = cuda->processors * best_blocks;
-  const int threads = 32 * best_warps;
-  const size_t shared = shared_bytes(best_warps, scratch);
   return pmb_cuda_check(cuda->context,
-    early ? pmb_cuda_launch_early(cuda, triangles_kernel<ID, OF_CELLS>, blocks, threads, shared, cuda->job, *output)
-          : pmb_cuda_launch(cuda, triangles_kernel<ID, OF_CELLS>, blocks, threads, shared, cuda->job, *output),
+    pmb_cuda_launch_early(cuda, triangles_kernel<ID, OF_CELLS>, cuda->processors * best_blocks, 32 * best_warps,
+      shared_bytes(best_warps, scratch), cuda->job, *output),
     "launch of triangles");
 }
 
