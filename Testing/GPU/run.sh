@@ -92,7 +92,8 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
         ;;
       sanitize)
         for tool in $tools; do
-          for case in types_and_sizes attributes several_isovalues isovalues_in_turn large fuzz points_and_normals; do
+          for case in types_and_sizes attributes several_isovalues isovalues_in_turn large fuzz points_and_normals \
+              hidden attributes_stay; do
             sanitize "$tool" pmb_test_gpu $case || failed=1
           done
           for case in $(cases pmb_test_gpu_general); do
