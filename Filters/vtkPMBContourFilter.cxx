@@ -105,6 +105,18 @@ vtkMTimeType vtkPMBContourFilter::GetMTime()
     this->PointArraySelection->GetMTime(), this->CellArraySelection->GetMTime() });
 }
 
+void vtkPMBContourFilter::SetAbortExecute(vtkTypeBool abort)
+{
+  if (abort)
+  {
+    this->AbortExecute = abort;
+  }
+  else
+  {
+    this->Superclass::SetAbortExecute(abort);
+  }
+}
+
 void vtkPMBContourFilter::SetDeviceMemoryLimit(double limit)
 {
   if (std::isnan(limit))

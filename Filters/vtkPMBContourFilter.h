@@ -253,6 +253,12 @@ public:
   vtkGetMacro(DeviceIndex, int);
   ///@}
 
+  /**
+   * As in vtkAlgorithm, but setting the flag does not count as a change of the filter (resetting it does): any thread may do
+   * it during an execution, and Modified() would call observers there while the execution calls them too.
+   */
+  void SetAbortExecute(vtkTypeBool abort) override;
+
   ///@{
   /**
    * How much GPU memory, in GiB, all filters of this class in this process together may hold when this one takes more; 0, the

@@ -48,7 +48,9 @@ std::string ExplainMissing(vtkImageData* image, const ArrayChoice& choice)
   {
     text << "The input has no point array '" << choice.Name << "'";
     const bool onCells = image->GetCellData()->HasArray(choice.Name.c_str()) != 0;
-    text << (onCells ? ", only a cell array of that name; apply Cell Data to Point Data first." : ".");
+    const bool onPoints = image->GetPointData()->HasArray(choice.Name.c_str()) != 0; // but was not asked for there
+    text << (onCells ? ", only a cell array of that name; apply Cell Data to Point Data first."
+                     : (onPoints ? " among the arrays of the association asked for, which has to be points." : "."));
   }
   text << " Choose one with SetInputArrayToProcess (in ParaView: Contour By); its point arrays: "
        << ListArrays(image->GetPointData()) << ".";

@@ -24,11 +24,11 @@ static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
   if (status != PMB_OK) {
     return status;
   }
-  PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->range_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->points_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->triangles_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaMallocHost((void **)&cuda->totals, sizeof(*cuda->totals)));
   PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&cuda->processors, cudaDevAttrMultiProcessorCount, cuda->device));
+  cuda->early = pmb_cuda_begins_early();
   return pmb_cuda_name_device(context, cuda->device);
 }
 
@@ -93,9 +93,6 @@ static void free_streams(pmb_cuda *cuda)
     if (cuda->part_done[i]) {
       cudaEventDestroy(cuda->part_done[i]);
     }
-  }
-  if (cuda->range_done) {
-    cudaEventDestroy(cuda->range_done);
   }
   if (cuda->points_done) {
     cudaEventDestroy(cuda->points_done);
@@ -311,17 +308,17 @@ pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
   if (status == PMB_OK) {
     status = bring_hidden(cuda, volume);
   }
-  if (status == PMB_OK) {
-    status = pmb_cuda_enqueue_range(cuda);
-  }
-  if (status == PMB_OK) {
-    status = pmb_cuda_take_range(cuda);
-  }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
+  if (status == PMB_OK) {
+    status = pmb_cuda_check(context, error, "upload");
+  }
+  if (status == PMB_OK) {
+    pmb_cuda_take_range(cuda);
+  }
   volume->minimum = context->minimum;
   volume->maximum = context->maximum;
   volume->nonfinite_bricks = context->nonfinite_bricks;
-  return status == PMB_OK ? pmb_cuda_check(context, error, "upload") : status;
+  return status;
 }
 
 pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)

@@ -66,6 +66,12 @@ typedef struct pmb_cuda_exact {
 /* Flags of a brick, as in pmb_cpu.h. */
 enum { PMB_CUDA_NONFINITE = 1, PMB_CUDA_HIDES_SAMPLES = 2, PMB_CUDA_HIDES_CELLS = 4 };
 
+/* A block's part of the volume's range; in pinned memory that the device writes to. */
+typedef struct pmb_cuda_range_part {
+  double low, high;
+  int64_t odd; /* bricks with samples that are not finite */
+} pmb_cuda_range_part;
+
 /* What a count finds; in pinned memory that the device writes to. */
 typedef struct pmb_cuda_totals {
   int64_t points, triangles;
@@ -188,16 +194,18 @@ typedef struct pmb_cuda {
   pmb_context *context;
   struct pmb_cuda *next;
   int device, processors;
+  int early;           /* kernels may begin before the one before them is over */
   uint32_t generation; /* of the device's state that all of this belongs to */
   int busy;            /* in a call */
   int outer_device;    /* of the call, with another context, that this call is made in; -1: none */
   uint64_t last_used;
   int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
   cudaStream_t compute, copy;
-  cudaEvent_t slot_done[PMB_CUDA_SLOTS], part_done[PMB_CUDA_PARTS], range_done, points_done, triangles_done;
-  pmb_cuda_ring ring;      /* of the transfer under way */
-  pmb_cuda_totals *totals; /* pinned */
-  void *ranges;            /* pinned: parts of the volume's range; NULL until needed */
+  cudaEvent_t slot_done[PMB_CUDA_SLOTS], part_done[PMB_CUDA_PARTS], points_done, triangles_done;
+  pmb_cuda_ring ring;          /* of the transfer under way */
+  pmb_cuda_totals *totals;     /* pinned */
+  pmb_cuda_range_part *ranges; /* pinned: parts of the volume's range; NULL until needed */
+  int64_t range_parts, range_room;
   pmb_cuda_volume *volume; /* the bound one */
   pmb_cuda_buffer counters, map, records, brick, before, exact;
   pmb_cuda_buffer select_status, scan_status;
@@ -299,6 +307,7 @@ template <> struct pmb_cuda_wider<uint8_t> {
 /* Which GPU the context is to use, from 0. */
 pmb_status pmb_cuda_choose_device(pmb_context *context, int *device);
 pmb_status pmb_cuda_name_device(pmb_context *context, int device); /* for pmb_get_info */
+int pmb_cuda_begins_early(void); /* whether kernels may, with the device and the code made for it */
 /* Turns the result of a CUDA call into a status, with a text that says what was done; pmb_cuda_failed: of one that is known
  * to be an error. */
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
@@ -405,11 +414,10 @@ static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
 
 /* The launchers: they only enqueue, on cuda->compute. */
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
-pmb_status pmb_cuda_hide(pmb_cuda *cuda); /* after summarize, where something is hidden */
-pmb_status pmb_cuda_enqueue_range(pmb_cuda *cuda);
-pmb_status pmb_cuda_take_range(pmb_cuda *cuda); /* waits for it; sets the context's range */
-pmb_status pmb_cuda_select(pmb_cuda *cuda);     /* nothing, if classify does it */
-pmb_status pmb_cuda_classify(pmb_cuda *cuda);   /* with scan */
+pmb_status pmb_cuda_hide(pmb_cuda *cuda);     /* after summarize, where something is hidden */
+void pmb_cuda_take_range(pmb_cuda *cuda);     /* what all of summarize has seen; sets the context's range */
+pmb_status pmb_cuda_select(pmb_cuda *cuda);   /* nothing, if classify does it */
+pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* pmb_cuda_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
 int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
@@ -417,6 +425,8 @@ pmb_status pmb_cuda_general_vertices(pmb_cuda *cuda, const pmb_cuda_output *outp
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
+/* Vertices and triangles, with the events that tell when points and triangles are there. */
+pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out);
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
 /* Makes room for the attributes: their samples, and the points of the largest. */
 pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh);
@@ -438,6 +448,32 @@ static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, void (*kernel)(P
   config.blockDim = dim3((unsigned)threads);
   config.dynamicSmemBytes = shared;
   config.stream = cuda->compute;
+  return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+}
+
+/* Adds to a launch that it may begin early; see pmb_cuda_await_passes. */
+static inline void pmb_cuda_begin_early(const pmb_cuda *cuda, cudaLaunchConfig_t *config)
+{
+  if (cuda->early) {
+    cudaLaunchAttribute *early = config->attrs + config->numAttrs++;
+    early->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early->val.programmaticStreamSerializationAllowed = 1;
+  }
+}
+
+/* Likewise, for kernels that call pmb_cuda_await_passes. */
+template <class... PARAMETERS, class... ARGUMENTS>
+static inline cudaError_t pmb_cuda_launch_early(const pmb_cuda *cuda, void (*kernel)(PARAMETERS...), int64_t blocks,
+  int threads, size_t shared, ARGUMENTS... arguments)
+{
+  cudaLaunchAttribute attribute = {};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)blocks);
+  config.blockDim = dim3((unsigned)threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = cuda->compute;
+  config.attrs = &attribute;
+  pmb_cuda_begin_early(cuda, &config);
   return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
 }
 

@@ -12,14 +12,13 @@ enum {
   ANY = -1
 };
 
-/* Room of a warp. */
+/* Room of a warp. Where no point is a double, only what is before `others`. */
 typedef struct vertex_scratch {
-  uint32_t careful[CAREFUL]; /* active bricks with points that go the careful way */
   uint16_t list[LISTED];     /* row << 7 | x << 2 | kind */
-  double triples[144];       /* points in the first 96 places, floats behind them */
+  double points[96];         /* triples; if they are floats, others take the second half */
+  float others[96];          /* triples */
+  uint32_t careful[CAREFUL]; /* active bricks with points that go the careful way */
 } vertex_scratch;
-
-enum { FLOATS_BEHIND = 2 * 96 };
 
 typedef struct vertex_setting {
   const pmb_cuda_job &job;
@@ -30,6 +29,7 @@ typedef struct vertex_setting {
 /* A point: its edge's lower sample and kind, where on it, and its gradient in the world with its squared length. */
 template <class T> struct point_of {
   int low[3], kind;
+  int place[3]; /* of the lower sample, for place_point */
   typename pmb_cuda_real<T>::type t, world[3], length2;
 };
 
@@ -182,20 +182,37 @@ template <class V> static __device__ __forceinline__ void put(V *room, V x, V y,
   mine[2] = z;
 }
 
+/* A number that the compiler does not make anew wherever it is used. */
+static __device__ __forceinline__ int opaque(uint32_t number)
+{
+#if defined(__CUDA_ARCH__)
+  asm("" : "+r"(number));
+#endif
+  return (int)number;
+}
+static __device__ __forceinline__ int64_t opaque(int64_t number)
+{
+#if defined(__CUDA_ARCH__)
+  asm("" : "+l"(number));
+#endif
+  return number;
+}
+
 /* n triples of the warp's room as whole rows of memory; at: the output's place of the first, times 3, plus the lane. */
 template <class V> static __device__ __forceinline__ void store(V *d_out, int64_t at, const V *room, int n)
 {
-  const int lane = threadIdx.x & 31, rest = 3 * n - lane;
-  d_out += at;
-  room += lane;
+  const int rest = 3 * n - (int)(threadIdx.x & 31);
+  const V *mine = room + opaque(threadIdx.x & 31);
+  const V values[3] = { mine[0], mine[32], mine[64] };
+  d_out += opaque(at);
   if (rest > 0) {
-    d_out[0] = room[0];
+    d_out[0] = values[0];
   }
   if (rest > 32) {
-    d_out[32] = room[32];
+    d_out[32] = values[1];
   }
   if (rest > 64) {
-    d_out[64] = room[64];
+    d_out[64] = values[2];
   }
 }
 
@@ -230,23 +247,22 @@ static __device__ __forceinline__ void find_gradient(
   p->length2 = length2_of(p->world);
 }
 
-/* Writes n points, one a lane; first: the output's place of the first. */
+/* Writes n points, one a lane; first: the output's place of the first; at: 3 * first + the lane. */
 template <class T, int BY_EDGE>
 static __device__ __forceinline__ void store_points(const vertex_setting &setting, vertex_scratch *scratch,
-  int64_t first, int n, const surrounding<typename pmb_cuda_real<T>::type> &s, point_of<T> *p)
+  int64_t first, int64_t at, int n, const surrounding<typename pmb_cuda_real<T>::type> &s, point_of<T> *p)
 {
   const pmb_cuda_output &output = setting.output;
   const int lane = threadIdx.x & 31;
-  const int64_t at = 3 * first + lane;
-  float *floats = (float *)scratch->triples, *behind = floats + FLOATS_BEHIND;
+  float *floats = (float *)scratch->points, *behind = floats + (setting.flags & PMB_CUDA_AS_DOUBLE ? 2 * 96 : 96);
   __syncwarp();
   if (setting.flags & (PMB_CUDA_AS_FLOAT | PMB_CUDA_AS_DOUBLE)) {
     double w[3];
-    place_point(setting.job.frame, setting.flags, p->low, p->kind, (double)p->t, w);
+    place_point(setting.job.frame, setting.flags, p->place, p->kind, (double)p->t, w);
     if (setting.flags & PMB_CUDA_AS_FLOAT) {
       put(floats, (float)w[0], (float)w[1], (float)w[2]);
     } else {
-      put(scratch->triples, w[0], w[1], w[2]);
+      put(scratch->points, w[0], w[1], w[2]);
     }
   }
   if ((setting.flags & PMB_CUDA_PARAMETERS) && lane < n) {
@@ -264,7 +280,7 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
   if (setting.flags & PMB_CUDA_AS_FLOAT) {
     store((float *)output.d_points, at, floats, n);
   } else if (setting.flags & PMB_CUDA_AS_DOUBLE) {
-    store((double *)output.d_points, at, scratch->triples, n);
+    store((double *)output.d_points, at, scratch->points, n);
   }
   if (setting.flags & PMB_CUDA_NORMALS) {
     store(output.d_normals, at, behind, n);
@@ -355,8 +371,10 @@ static __device__ __forceinline__ uint32_t head_at(const brick_head &head, int l
 /* A brick under way. */
 typedef struct brick_work {
   pmb_cuda_box box;
+  int place[3]; /* of the box, counted from the frame's first sample */
   int points;
   int64_t first; /* of them in the output */
+  int64_t at;    /* 3 * first + the lane */
 } brick_work;
 
 /* How points are made: as usual, without the slow way of the division; with it; and so that those that need it go the
@@ -377,15 +395,18 @@ static __device__ __forceinline__ int emit_points(const vertex_setting &setting,
   point_of<T> p;
   int good = 1;
   p.kind = (int)(entry & 3);
-  p.low[0] = work.box.origin[0] + x;
-  p.low[1] = work.box.origin[1] + (row & 3);
-  p.low[2] = work.box.origin[2] + (row >> 2);
+  const int in_brick[3] = { x, row & 3, row >> 2 };
+#pragma unroll
+  for (int a = 0; a < 3; ++a) {
+    p.low[a] = work.box.origin[a] + in_brick[a];
+    p.place[a] = work.place[a] + in_brick[a];
+  }
   read_surrounding(setting, samples, x, row, p, &s);
   const pmb_isovalue &iso = job.isovalues[SAMPLES::ONE_ISOVALUE ? 0 : work.box.isovalue];
   const typename pmb_cuda_real<T>::type lower = settled<T>(s.ends[0]), upper = settled<T>(s.ends[1]);
   p.t = WAY == QUICK ? quick_parameter(iso, lower, upper, &good) : edge_parameter(iso, lower, upper);
   const int64_t first = work.first + begin + n;
-  store_points<T, SAMPLES::BY_EDGE>(setting, scratch, first, min(left, 32), s, &p);
+  store_points<T, SAMPLES::BY_EDGE>(setting, scratch, first, work.at + 3 * (begin + n), min(left, 32), s, &p);
   good = good && (!gradient || is_good(p.length2));
   if (WAY == AGAIN) {
     __syncwarp();
@@ -409,7 +430,17 @@ static __device__ __forceinline__ int begin_brick(
   const uint32_t before = head_at(head, BEFORE_LANE);
   work->first = (int64_t)((uint64_t)head_at(head, BEFORE_LANE + 1) << 32 | before);
   work->points = (int)(head_at(head, AFTER_LANE) - before);
+  work->at = opaque(3 * work->first + (threadIdx.x & 31));
   return work->points > 0 && work->first + work->points <= setting.output.point_room;
+}
+
+static __device__ __forceinline__ void put_box(const pmb_cuda_job &job, const pmb_cuda_box &box, brick_work *work)
+{
+  work->box = box;
+#pragma unroll
+  for (int a = 0; a < 3; ++a) {
+    work->place[a] = opaque((uint32_t)(box.origin[a] + (int)job.frame.first[a]));
+  }
 }
 
 template <class T, class OFFSET>
@@ -445,7 +476,7 @@ static __device__ __noinline__ int emit_any(
   if (!begin_brick(setting, head, &work)) {
     return 0;
   }
-  work.box = pmb_cuda_box_of(job, head_at(head, BRICK_LANE));
+  put_box(job, pmb_cuda_box_of(job, head_at(head, BRICK_LANE)), &work);
   const volume_samples<T, int64_t> samples = samples_of<T, int64_t>(job, work.box, 0);
   const lane_runs runs = runs_of_head(job, work.box, head, exact);
   for (int begin = 0; begin < work.points; begin += LISTED) {

@@ -204,9 +204,73 @@ __device__ __forceinline__ uint32_t pmb_cuda_row_first(uint32_t word, int kind)
                              : word >> 24);
 }
 
+/* ---- the range of the volume ---- */
+
+/* Tells the range of what the block's warps have seen, each in its lane 0; for blocks of PMB_CUDA_WARPS. */
+__device__ __forceinline__ void pmb_cuda_tell_range(
+  const pmb_cuda_range_part &own, pmb_cuda_range_part *warps, pmb_cuda_range_part *part)
+{
+  if ((threadIdx.x & 31) == 0) {
+    warps[threadIdx.x >> 5] = own;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int w = 1; w < PMB_CUDA_WARPS; ++w) {
+      warps[0].low = warps[w].low < warps[0].low ? warps[w].low : warps[0].low;
+      warps[0].high = warps[w].high > warps[0].high ? warps[w].high : warps[0].high;
+      warps[0].odd += warps[w].odd;
+    }
+    *part = warps[0];
+  }
+}
+
+/* ---- passes one behind the other ---- */
+
+/* A pass that is launched by pmb_cuda_launch_early begins while the one before it ends, and waits here, before it reads what
+ * passes have written, until that is over. Every block must come here; where a pass also lets the next begin, before that. */
+__device__ __forceinline__ void pmb_cuda_await_passes(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* When all blocks have come here, or are through, the next pass may take the room that they leave. Where blocks work
+ * long it comes late: at their beginning it costs 1 to 2%. */
+__device__ __forceinline__ void pmb_cuda_let_next_begin(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
 /* ---- ordered scans ---- */
 
 enum { PMB_CUDA_PARTIAL = 1, PMB_CUDA_INCLUSIVE = 2 };
+
+/* Writes a word that tells other blocks of all that was written before; reads such a word before what it tells of. Less
+ * than __threadfence does. */
+__device__ __forceinline__ void pmb_cuda_release(volatile uint64_t *d_word, uint64_t value)
+{
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(d_word), "l"(value) : "memory");
+#else
+  __threadfence();
+  *d_word = value;
+#endif
+}
+
+__device__ __forceinline__ uint64_t pmb_cuda_acquire(const volatile uint64_t *d_word)
+{
+  uint64_t value;
+#if defined(__CUDA_ARCH__)
+  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(d_word) : "memory");
+#else
+  value = *d_word;
+  __threadfence();
+#endif
+  return value;
+}
 
 /* A tile's word: its sum, what the sum covers, and the count that wrote it (so that nothing needs clearing). */
 __device__ __forceinline__ uint64_t pmb_cuda_status(uint64_t sum, int state, uint32_t epoch)

@@ -125,33 +125,31 @@ static __device__ __forceinline__ uint32_t brick_at(const pmb_cuda_job &job, uin
   return index < active ? __ldcg(job.d_brick + index) : 0;
 }
 
-/* The blocks go through the list side by side, a tile of scan each: neighbours find each other's halos in the block's
- * cache, and layers of bricks those of the next in the device's. The next brick's number is on its way while a brick is
- * worked on. */
+/* A block's tiles are those of scan: neighbours find each other's halos in the block's cache, and layers of bricks those
+ * of the next in the device's. The next brick's number is on its way while a brick is worked on. */
 template <class T>
 static __device__ __forceinline__ void classify_bricks(
   const pmb_cuda_job &job, const scan_tiles &tiles, block_scratch *scratch)
 {
-  const int warp = threadIdx.x >> 5, row_lane = lane_of_row<T>(min((int)(threadIdx.x & 31), PMB_CUDA_ROWS - 1));
-  uint32_t index = index_of(tiles, 0, warp), brick = brick_at(job, index, tiles.active), turn = 0, kept = 0;
-  const uint32_t last = tiles.turns > 1 ? index_of(tiles, tiles.turns - 1, warp) : UINT32_MAX;
+  enum { PACKED = sizeof(T) < 4 }; /* where the registers do not suffice otherwise */
+  const int row_lane = lane_of_row<T>(min((int)(threadIdx.x & 31), PMB_CUDA_ROWS - 1));
+  tile_place<PACKED> place;
+  place.set(0, threadIdx.x >> 5);
+  uint32_t index = index_of(tiles, 0, place.n()), brick = brick_at(job, index, tiles.active);
   while (index < tiles.active) {
-    const uint32_t next = turn + 2 < tiles.turns ? index + gridDim.x * PMB_CUDA_SCAN_WARPS
-      : turn + 2 == tiles.turns                  ? last
-                                                 : UINT32_MAX;
-    const uint32_t next_brick = brick_at(job, next, tiles.active);
+    uint32_t turn = place.turn(), n = place.n();
+    tile_place<PACKED> next_place;
+    go_on(tiles, &scratch->scan.taken, &turn, &n);
+    next_place.set(turn, n);
+    const uint32_t next = index_of(tiles, turn, n), next_brick = brick_at(job, next, tiles.active);
     const uint32_t counts =
-      classify_brick<T>(job, &scratch->of.exact[warp], row_lane, index, pmb_cuda_box_of(job, brick));
-    kept = (threadIdx.x & 31) == (turn & 31) ? counts : kept; /* the lanes keep the counts of 32 turns */
-    if ((turn & 31) == 31) {
-      put_counts(job, tiles, &scratch->scan, turn, kept);
-    }
-    ++turn;
-    index = next;
+      classify_brick<T>(job, &scratch->of.exact[threadIdx.x >> 5], row_lane, index, pmb_cuda_box_of(job, brick));
+    turn = place.turn();
+    n = place.n();
+    put_counts(job, &scratch->scan, turn, n, PACKED ? index_of(tiles, turn, n) : index, counts);
+    place = next_place;
+    index = PACKED ? index_of(tiles, place.turn(), place.n()) : next;
     brick = next_brick;
-  }
-  if (turn & 31) {
-    put_counts(job, tiles, &scratch->scan, turn - 1, kept);
   }
 }
 
@@ -160,23 +158,30 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
   classify_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ int with_select)
 {
   __shared__ block_scratch scratch;
+  if (threadIdx.x == 0) {
+    scratch.scan.taken = 0;
+  }
+  __syncthreads();
+  pmb_cuda_await_passes();
   const uint32_t active = with_select ? select_bricks<T>(job, &scratch.of.select) : job.d_counters->active;
   const scan_tiles tiles = tiles_of(min(active, job.record_capacity));
   classify_bricks<T>(job, tiles, &scratch);
+  pmb_cuda_let_next_begin();
   scan_bricks(job, tiles, &scratch.scan);
 }
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
-  cudaLaunchAttribute together = {};
+  cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config = {};
-  together.id = cudaLaunchAttributeCooperative;
-  together.val.cooperative = 1;
+  attributes[0].id = cudaLaunchAttributeCooperative;
+  attributes[0].val.cooperative = 1;
   config.gridDim = dim3((unsigned)cuda->processors);
   config.blockDim = dim3(32 * PMB_CUDA_SCAN_WARPS);
   config.stream = cuda->compute;
-  config.attrs = &together;
+  config.attrs = attributes;
   config.numAttrs = 1;
+  pmb_cuda_begin_early(cuda, &config);
   return cudaLaunchKernelEx(&config, classify_kernel<T>, cuda->job, pmb_cuda_selects_in_classify(cuda));
 }
 

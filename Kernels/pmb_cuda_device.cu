@@ -292,3 +292,12 @@ pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *
   return pmb_fail(context, PMB_INTERNAL, "the GPU failed: %s (%s) at %.160s%s", cudaGetErrorString(error),
     cudaGetErrorName(error), what, fatal ? "; what this process held there is lost" : "");
 }
+
+/* Kernels wait by an instruction of 9.0, which code for older devices lacks, also where a newer one runs it. */
+int pmb_cuda_begins_early(void)
+{
+  cudaFuncAttributes attributes;
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, trap_kernel);
+  cudaGetLastError();
+  return error == cudaSuccess && attributes.ptxVersion >= 90;
+}

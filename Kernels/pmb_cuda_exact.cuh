@@ -9,8 +9,13 @@
 typedef struct exact_scratch {
   pmb_rows rows;
   pmb_content content;
-  uint64_t cells[5][5];
 } exact_scratch;
+
+/* The rows of valid cells take the place of those of hidden cells: a block has no more than 48 KB. */
+static __device__ __forceinline__ uint64_t (*cells_of(exact_scratch *scratch))[5]
+{
+  return scratch->rows.hidden;
+}
 
 /* Fills the row words of a brick and its surroundings. */
 template <class T> static __device__ void read_rows(const pmb_cuda_job &job, const pmb_cuda_box &box, pmb_rows *rows)
@@ -49,7 +54,7 @@ template <class T> static __device__ void read_rows(const pmb_cuda_job &job, con
 }
 
 /* Takes an exact record and fills it; the lane's row is lane. Returns its index, PMB_CUDA_PLAIN - 1 if there is no room. */
-static __device__ uint32_t store_exact(const pmb_cuda_job &job, const exact_scratch *scratch)
+static __device__ uint32_t store_exact(const pmb_cuda_job &job, exact_scratch *scratch)
 {
   const int lane = threadIdx.x & 31;
   uint32_t index = 0;
@@ -73,7 +78,7 @@ static __device__ uint32_t store_exact(const pmb_cuda_job &job, const exact_scra
     exact->equal[lane] = pmb_own_columns(equal);
   }
   if (lane < PMB_BRICK_ROWS) {
-    exact->cells[lane] = pmb_own_columns(scratch->cells[(lane >> 2) + 1][(lane & 3) + 1]);
+    exact->cells[lane] = pmb_own_columns(cells_of(scratch)[(lane >> 2) + 1][(lane & 3) + 1]);
   }
   if (lane == 0) {
     exact->equal_column = equal_column;
@@ -95,17 +100,17 @@ static __device__ __noinline__ exact_result exact_brick(
   const int lane = threadIdx.x & 31;
   read_rows<T>(job, box, &scratch->rows);
   if (lane < 25) {
-    scratch->cells[lane / 5][lane % 5] = pmb_valid_cells(&scratch->rows, lane % 5, lane / 5);
+    cells_of(scratch)[lane / 5][lane % 5] = pmb_valid_cells(&scratch->rows, lane % 5, lane / 5);
   }
   __syncwarp();
   if (lane < PMB_BRICK_ROWS) {
-    pmb_exact_edges(&scratch->rows, scratch->cells, lane, &scratch->content);
+    pmb_exact_edges(&scratch->rows, cells_of(scratch), lane, &scratch->content);
   }
   __syncwarp();
   uint32_t triangles = 0, points = 0, in[PMB_KINDS] = {};
   if (lane < 25) {
     triangles =
-      pmb_exact_cells(&scratch->rows, scratch->cells[lane / 5][lane % 5], lane % 5, lane / 5, &scratch->content);
+      pmb_exact_cells(&scratch->rows, cells_of(scratch)[lane / 5][lane % 5], lane % 5, lane / 5, &scratch->content);
   }
   __syncwarp();
   if (lane < PMB_BRICK_ROWS) {

@@ -214,8 +214,10 @@ static __device__ __forceinline__ void emit_point(
   p.t = edge_parameter(
     iso, read_sample<T>(job, p.low[0], p.low[1], p.low[2]), read_sample<T>(job, p.high[0], p.high[1], p.high[2]));
   if (setting.flags & (PMB_CUDA_AS_FLOAT | PMB_CUDA_AS_DOUBLE)) {
+    const int place[3] = { p.low[0] + (int)job.frame.first[0], p.low[1] + (int)job.frame.first[1],
+      p.low[2] + (int)job.frame.first[2] };
     double world[3];
-    place_point(job.frame, 0, p.low, p.kind, (double)p.t, world);
+    place_point(job.frame, 0, place, p.kind, (double)p.t, world);
     if (setting.flags & PMB_CUDA_AS_FLOAT) {
       store_triple<float>(output.d_points, at, world);
     } else {

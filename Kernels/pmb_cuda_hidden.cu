@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the volume hides, in the summary: a part of pass summarize. A warp has a brick. */
+ * What the volume hides, in the summary and the volume's range: a part of pass summarize. A warp has a brick. */
 #include "pmb_cuda.cuh"
 
 /* A type that shuffles know. */
@@ -73,14 +73,16 @@ static __device__ __forceinline__ void find_range(
 
 template <class T>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
-  hide_kernel(const __grid_constant__ pmb_cuda_job job, T lowest, T highest)
+  hide_kernel(const __grid_constant__ pmb_cuda_job job, T lowest, T highest, pmb_cuda_range_part *parts)
 {
+  __shared__ pmb_cuda_range_part shared_parts[PMB_CUDA_WARPS];
+  pmb_cuda_range_part seen = { INFINITY, -INFINITY, 0 };
   const uint32_t step = gridDim.x * PMB_CUDA_WARPS;
   for (uint32_t b = blockIdx.x * PMB_CUDA_WARPS + (threadIdx.x >> 5); b < job.brick_count; b += step) {
     const pmb_cuda_box box = pmb_cuda_box_of(job, b);
     const int hidden = find_hidden(job, box);
+    T low = ((const T *)job.d_low)[b], high = ((const T *)job.d_high)[b];
     if (hidden & PMB_CUDA_HIDES_SAMPLES) {
-      T low, high;
       find_range<T>(job, box, lowest, highest, &low, &high);
       if ((threadIdx.x & 31) == 0) {
         ((T *)job.d_low)[b] = low;
@@ -90,17 +92,26 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
     if (hidden && (threadIdx.x & 31) == 0) {
       job.d_flags[b] = (uint8_t)(job.d_flags[b] | hidden);
     }
+    if (low <= high) {
+      seen.low = (double)low < seen.low ? (double)low : seen.low;
+      seen.high = (double)high > seen.high ? (double)high : seen.high;
+    }
+    seen.odd += (job.d_flags[b] & PMB_CUDA_NONFINITE) != 0;
   }
+  pmb_cuda_tell_range(seen, shared_parts, parts + blockIdx.x);
 }
 
-template <class T> static cudaError_t launch(const pmb_cuda *cuda, T lowest, T highest)
+/* Its parts of the volume's range take the place of those of summarize. */
+template <class T> static cudaError_t launch(pmb_cuda *cuda, T lowest, T highest)
 {
   int blocks = 0;
   pmb_cuda_job job = cuda->job;
   job.isovalue_count = 1; /* the volume's own bricks */
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, hide_kernel<T>, PMB_CUDA_THREADS, 0);
+  const int64_t most = (int64_t)cuda->processors * (blocks > 0 ? blocks : 1);
+  cuda->range_parts = most < cuda->range_room ? most : cuda->range_room;
   return pmb_cuda_launch(
-    cuda, hide_kernel<T>, cuda->processors * (blocks > 0 ? blocks : 1), PMB_CUDA_THREADS, 0, job, lowest, highest);
+    cuda, hide_kernel<T>, cuda->range_parts, PMB_CUDA_THREADS, 0, job, lowest, highest, cuda->ranges);
 }
 
 pmb_status pmb_cuda_hide(pmb_cuda *cuda)

@@ -34,11 +34,14 @@ static pmb_status run_count(pmb_context *context, pmb_cuda *cuda, cudaEvent_t be
 static pmb_status run_emit(
   pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t between, cudaEvent_t end)
 {
-  pmb_status status = pmb_cuda_vertices(cuda, out);
-  if (status == PMB_OK && between) {
+  pmb_status status = PMB_OK;
+  if (between) {
+    status = pmb_cuda_vertices(cuda, out);
     PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
+    status = status == PMB_OK ? pmb_cuda_triangles(cuda, out) : status;
+  } else {
+    status = pmb_cuda_enqueue_emit(cuda, out);
   }
-  status = status == PMB_OK ? pmb_cuda_triangles(cuda, out) : status;
   PMB_CUDA_TRY(context, cudaEventRecord(end, cuda->compute));
   return status == PMB_OK ? pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "measuring") : status;
 }
@@ -81,7 +84,7 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
   return PMB_OK;
 }
 
-/* Summarize with the range, alone and followed by the isovalue. */
+/* Summarize, alone and followed by the isovalue. */
 static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
   int repeats, pmb_cuda_times *times)
 {
@@ -91,15 +94,17 @@ static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
     pmb_status status = pmb_cuda_summarize(cuda, 0, cuda->job.bricks[2]);
     PMB_CUDA_TRY(context, cudaEventRecord(marks[1], cuda->compute));
-    status = status == PMB_OK ? pmb_cuda_enqueue_range(cuda) : status;
+    PMB_CUDA_TRY(context, cudaStreamSynchronize(cuda->compute));
+    cudaEventElapsedTime(&ms, marks[0], marks[1]);
+    alone[i < 0 ? 0 : i] = ms;
+    PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
+    status = status == PMB_OK ? pmb_cuda_summarize(cuda, 0, cuda->job.bricks[2]) : status;
     status = status == PMB_OK ? run_count(context, cuda, NULL) : status;
-    status = status == PMB_OK ? pmb_cuda_take_range(cuda) : status; /* while the device goes on */
     status = status == PMB_OK ? run_emit(context, cuda, out, NULL, marks[4]) : status;
     if (status != PMB_OK) {
       return status;
     }
-    cudaEventElapsedTime(&ms, marks[0], marks[1]);
-    alone[i < 0 ? 0 : i] = ms;
+    pmb_cuda_take_range(cuda);
     cudaEventElapsedTime(&ms, marks[0], marks[4]);
     all[i < 0 ? 0 : i] = ms;
   }

@@ -160,15 +160,14 @@ static __device__ __forceinline__ void turn_gradient(const pmb_frame &frame, int
   }
 }
 
-/* Where a point lies. A diagonal frame leaves out products with 0 that change nothing. */
+/* Where a point lies; place: of its edge's lower sample, counted from the frame's first. A diagonal frame leaves out products with 0 that change nothing. */
 static __device__ __forceinline__ void place_point(
-  const pmb_frame &frame, int flags, const int *low, int kind, double t, double *w)
+  const pmb_frame &frame, int flags, const int *place, int kind, double t, double *w)
 {
   double x[3];
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    x[a] = __fma_rn(
-      t, __hiloint2double(kind == a ? 0x3ff00000 : 0, 0), (double)(low[a] + (int)frame.first[a])); /* + t or + 0 */
+    x[a] = __fma_rn(t, __hiloint2double(kind == a ? 0x3ff00000 : 0, 0), (double)place[a]); /* + t or + 0 */
   }
 #pragma unroll
   for (int r = 0; r < 3; ++r) {

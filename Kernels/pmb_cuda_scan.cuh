@@ -18,13 +18,16 @@ enum {
 typedef struct scan_scratch {
   uint32_t counts[KEPT_TURNS][PMB_CUDA_SCAN_WARPS + 1]; /* points | triangles << 16; rows begin in other banks */
   pmb_cuda_before sums[PMB_CUDA_SCAN_WARPS];            /* of the turns that a warp scans */
+  uint32_t taken;                                       /* see go_on */
 } scan_scratch;
 
 /* ---- which brick is whose ---- */
 
+/* The blocks go through the list of active bricks side by side: in a turn each has a tile of it, at most a brick a warp;
+ * in the last turn, which need not be full, they have equal shares. */
 typedef struct scan_tiles {
   uint32_t active, turns, last; /* last: the first brick of the last turn */
-  uint32_t width;               /* of a tile in the last turn, an equal share; in the others it is full */
+  uint32_t width;               /* of a tile in the last turn */
 } scan_tiles;
 
 static __device__ __forceinline__ scan_tiles tiles_of(uint32_t active)
@@ -47,6 +50,57 @@ static __device__ __forceinline__ uint32_t index_of(const scan_tiles &tiles, uin
   return turn < tiles.turns && n < tiles.width ? tiles.last + blockIdx.x * tiles.width + n : UINT32_MAX;
 }
 
+/* Where a warp goes on after brick n of the turn. In the last two turns the warp that is done first takes the block's next
+ * brick; taken: how many of these bricks have been taken. */
+static __device__ __forceinline__ void go_on(const scan_tiles &tiles, uint32_t *taken, uint32_t *turn, uint32_t *n)
+{
+  const uint32_t open = max(tiles.turns, 3u) - 2;
+  if (*turn + 1 < open) {
+    ++*turn;
+    return;
+  }
+  uint32_t number = 0;
+  if ((threadIdx.x & 31) == 0) {
+    number = atomicAdd(taken, 1);
+  }
+  number = __shfl_sync(UINT32_MAX, number, 0);
+  *turn = open + number / PMB_CUDA_SCAN_WARPS;
+  *n = number % PMB_CUDA_SCAN_WARPS;
+}
+
+/* A turn and a brick of its tile. Packed, it takes a register less, but more instructions. */
+template <int PACKED> struct tile_place {
+  uint32_t first, second;
+  __device__ __forceinline__ void set(uint32_t turn, uint32_t n)
+  {
+    first = turn;
+    second = n;
+  }
+  __device__ __forceinline__ uint32_t turn() const
+  {
+    return first;
+  }
+  __device__ __forceinline__ uint32_t n() const
+  {
+    return second;
+  }
+};
+template <> struct tile_place<1> {
+  uint32_t both;
+  __device__ __forceinline__ void set(uint32_t turn, uint32_t n)
+  {
+    both = turn * PMB_CUDA_SCAN_WARPS + n;
+  }
+  __device__ __forceinline__ uint32_t turn() const
+  {
+    return both / PMB_CUDA_SCAN_WARPS;
+  }
+  __device__ __forceinline__ uint32_t n() const
+  {
+    return both % PMB_CUDA_SCAN_WARPS;
+  }
+};
+
 /* ---- counts ---- */
 
 /* Where the counts of other turns are, until what is before the brick is put in their place. */
@@ -55,15 +109,16 @@ static __device__ __forceinline__ uint32_t *counts_of(const pmb_cuda_job &job, u
   return (uint32_t *)(job.d_before + index);
 }
 
-/* Puts down the counts of a warp's bricks of up to 32 turns that its lanes have kept; last: the last of these turns. */
+/* Puts down the counts of a brick. */
 static __device__ __forceinline__ void put_counts(
-  const pmb_cuda_job &job, const scan_tiles &tiles, scan_scratch *scratch, uint32_t last, uint32_t kept)
+  const pmb_cuda_job &job, scan_scratch *scratch, uint32_t turn, uint32_t n, uint32_t index, uint32_t counts)
 {
-  const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, turn = (last & ~31u) + lane;
-  if (last < KEPT_TURNS) {
-    scratch->counts[lane][warp] = kept;
-  } else if (turn <= last && index_of(tiles, turn, warp) < tiles.active) {
-    *counts_of(job, index_of(tiles, turn, warp)) = kept;
+  if ((threadIdx.x & 31) == 0) {
+    if (turn < KEPT_TURNS) {
+      scratch->counts[turn][n] = counts;
+    } else {
+      *counts_of(job, index) = counts;
+    }
   }
 }
 
@@ -164,20 +219,22 @@ static __device__ __forceinline__ void write_tile(const pmb_cuda_job &job, const
   }
 }
 
-/* From the sums of a warp's turns to those of all warps before. */
+/* From the sums of a warp's turns to those of all warps before. with_turns: how many warps have any. */
 static __device__ __forceinline__ pmb_cuda_before sums_before(
-  const pmb_cuda_job &job, uint32_t active, const pmb_cuda_before &own, scan_scratch *scratch)
+  const pmb_cuda_job &job, uint32_t active, const pmb_cuda_before &own, int with_turns, scan_scratch *scratch)
 {
-  const int warp = threadIdx.x >> 5;
+  const int warp = min((int)(threadIdx.x >> 5), with_turns);
   pmb_cuda_before before = { 0, 0 };
-  scratch->sums[warp] = own; /* all lanes write the same */
+  if ((int)(threadIdx.x >> 5) < with_turns) {
+    scratch->sums[warp] = own; /* all lanes write the same */
+  }
   __syncthreads();
 #pragma unroll 1
   for (int i = 0; i < warp; ++i) {
     before.points += scratch->sums[i].points;
     before.triangles += scratch->sums[i].triangles;
   }
-  if (blockIdx.x == 0 && threadIdx.x == 32 * (PMB_CUDA_SCAN_WARPS - 1)) {
+  if (blockIdx.x == 0 && (int)threadIdx.x == 32 * max(with_turns - 1, 0)) {
     job.d_before[active].points = job.totals->points = before.points + own.points;
     job.d_before[active].triangles = job.totals->triangles = before.triangles + own.triangles;
   }
@@ -211,7 +268,7 @@ static __device__ __forceinline__ void scan_bricks(
       before.triangles += sums.triangles;
     }
     if (!again) {
-      before = sums_before(job, tiles.active, before, scratch);
+      before = sums_before(job, tiles.active, before, (int)(run > 0 ? (tiles.turns + run - 1) / run : 0), scratch);
     }
   }
 }

@@ -138,13 +138,12 @@ static __device__ __forceinline__ void wait_for_blocks(const pmb_cuda_job &job)
   volatile uint64_t *d_here = job.d_select_status + gridDim.x;
   __syncthreads();
   if (threadIdx.x == 0) {
-    __threadfence();
-    d_here[blockIdx.x] = pmb_cuda_status(0, PMB_CUDA_PARTIAL, job.epoch);
+    pmb_cuda_release(d_here + blockIdx.x, pmb_cuda_status(0, PMB_CUDA_PARTIAL, job.epoch));
   }
   __syncthreads();
   for (uint32_t block = threadIdx.x; block < gridDim.x; block += 32 * PMB_CUDA_SELECT_WARPS) {
-    word_of_block(job, d_here + block);
-    __threadfence();
+    while (pmb_cuda_acquire(d_here + block) >> 50 != job.epoch) {
+    }
   }
   __syncthreads();
 }

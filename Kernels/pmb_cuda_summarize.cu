@@ -211,16 +211,16 @@ template <class W> union vector_of {
   W word[16 / sizeof(W)];
 };
 
-/* Adds one slice: 5 rows of 16 bytes. first: the range is empty before. */
+/* Adds one slice: 5 rows of 16 bytes; row: where they begin, in 16 bytes. first: the range is empty before. */
 template <class T>
 static __device__ __forceinline__ void add_slice(
-  const T *d_slice, const int64_t *y_offset, int first, lane_range<T> *range)
+  const uint4 *d_slice, const uint32_t *row, int first, lane_range<T> *range)
 {
   typedef typename range_of<T>::word word;
   vector_of<word> v[5];
 #pragma unroll
   for (int y = 0; y < 5; ++y) {
-    v[y].raw = __ldg((const uint4 *)(d_slice + y_offset[y]));
+    v[y].raw = __ldg(d_slice + row[y]);
   }
 #pragma unroll
   for (int y = 0; y < 5; ++y) {
@@ -321,10 +321,16 @@ typedef struct warp_place {
   int64_t layer, layer_end;
 } warp_place;
 
+/* The range of the bricks of a column, in shared memory. */
+template <class T> struct seen_range {
+  T low, high;
+  int odd; /* bricks with samples that are not finite */
+};
+
 /* Writes the ranges of the warp's bricks in a layer. */
 template <class T>
 static __device__ __forceinline__ void store_layer(
-  const pmb_cuda_job &job, const warp_place &p, int64_t layer, const lane_range<T> &range)
+  const pmb_cuda_job &job, const warp_place &p, int64_t layer, const lane_range<T> &range, seen_range<T> *seen)
 {
   const int lanes = PMB_BRICK_X * (int)sizeof(T) / 16, lane = threadIdx.x & 31;
   const int k = (int)layer * PMB_BRICK_Z;
@@ -357,6 +363,11 @@ static __device__ __forceinline__ void store_layer(
   }
   const uint32_t x = p.brick_x + lane / lanes;
   if (lane % lanes == 0 && x < job.bricks[0]) {
+    const int first = layer == p.layer;
+    seen += lane / lanes;
+    seen->low = first || low < seen->low ? low : seen->low;
+    seen->high = first || high > seen->high ? high : seen->high;
+    seen->odd = first ? odd : seen->odd + odd;
     const int64_t brick = x + (int64_t)job.bricks[0] * (p.brick_y + (int64_t)job.bricks[1] * layer);
     ((T *)job.d_low)[brick] = low;
     ((T *)job.d_high)[brick] = high;
@@ -366,159 +377,142 @@ static __device__ __forceinline__ void store_layer(
   }
 }
 
+/* Walks a warp through its layers; seen: of each of its columns. */
 template <class T>
-static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4) summarize_kernel(
-  const __grid_constant__ pmb_cuda_job job, uint32_t groups, int64_t warps, int64_t layer_begin, int64_t layer_end)
+static __device__ __forceinline__ void summarize_column(
+  const pmb_cuda_job &job, const warp_place &p, seen_range<T> *seen)
 {
-  const int64_t id = (int64_t)blockIdx.x * PMB_CUDA_WARPS + (threadIdx.x >> 5);
   const int lane = threadIdx.x & 31, per_lane = 16 / (int)sizeof(T);
-  if (id >= warps) {
-    return;
-  }
-  warp_place p;
-  p.brick_x = (uint32_t)(id % groups) * (16 / (uint32_t)sizeof(T));
-  p.brick_y = (uint32_t)(id / groups % job.bricks[1]);
-  p.layer = layer_begin + id / groups / job.bricks[1] * PMB_CUDA_LAYERS;
-  p.layer_end = min(p.layer + PMB_CUDA_LAYERS, layer_end);
-  p.i = (int)p.brick_x * PMB_BRICK_X;
-  p.j = (int)p.brick_y * PMB_BRICK_Y;
-  int64_t y_offset[5];
-  const int64_t column = min((int64_t)p.i + lane * per_lane, job.pitch - per_lane);
+  const int64_t column = min((int64_t)p.i + lane * per_lane, job.pitch - per_lane), pieces = job.pitch / per_lane;
+  const uint4 *d_column = (const uint4 *)((const T *)job.d_samples + (column + job.pitch * p.j));
+  const int64_t slice = job.slice / per_lane;
+  uint32_t row[5]; /* from the first: 4 rows are fewer than 2^32 pieces of 16 bytes */
   for (int y = 0; y < 5; ++y) {
-    y_offset[y] = column + job.pitch * min(p.j + y, job.dims[1] - 1);
+    row[y] = (uint32_t)pieces * (uint32_t)(min(p.j + y, job.dims[1] - 1) - p.j);
   }
-  const T *d_samples = (const T *)job.d_samples;
   lane_range<T> range;
-  add_slice<T>(d_samples + job.slice * (p.layer * PMB_BRICK_Z), y_offset, 1, &range);
+  add_slice<T>(d_column + slice * (p.layer * PMB_BRICK_Z), row, 1, &range);
   for (int64_t layer = p.layer; layer < p.layer_end; ++layer) {
     const int64_t k = layer * PMB_BRICK_Z, last = job.dims[2] - 1;
 #pragma unroll
     for (int z = 1; z < 4; ++z) {
-      add_slice<T>(d_samples + job.slice * min(k + z, last), y_offset, 0, &range);
+      add_slice<T>(d_column + slice * min(k + z, last), row, 0, &range);
     }
     lane_range<T> shared_slice;
-    add_slice<T>(d_samples + job.slice * min(k + 4, last), y_offset, 1, &shared_slice);
+    add_slice<T>(d_column + slice * min(k + 4, last), row, 1, &shared_slice);
     range.head.merge(shared_slice.head);
     range.rest.merge(shared_slice.rest);
-    store_layer<T>(job, p, layer, range);
+    store_layer<T>(job, p, layer, range, seen);
     range = shared_slice;
   }
 }
 
+/* Of a warp: what it has seen in all its columns, in lane 0. */
+template <class T>
+static __device__ __forceinline__ pmb_cuda_range_part range_of_warp(
+  const pmb_cuda_job &job, const warp_place &p, const seen_range<T> *seen)
+{
+  const int lane = threadIdx.x & 31;
+  pmb_cuda_range_part part = { INFINITY, -INFINITY, 0 };
+  __syncwarp();
+  for (int n = 0; lane == 0 && n < 16 / (int)sizeof(T) && p.brick_x + n < job.bricks[0]; ++n) {
+    if (seen[n].low <= seen[n].high) { /* else none was finite */
+      part.low = (double)seen[n].low < part.low ? (double)seen[n].low : part.low;
+      part.high = (double)seen[n].high > part.high ? (double)seen[n].high : part.high;
+    }
+    part.odd += seen[n].odd;
+  }
+  return part;
+}
+
+template <class T>
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
+  summarize_kernel(const __grid_constant__ pmb_cuda_job job, uint32_t groups, int64_t warps, int64_t layer_begin,
+    int64_t layer_end, pmb_cuda_range_part *parts)
+{
+  __shared__ pmb_cuda_range_part shared_parts[PMB_CUDA_WARPS];
+  __shared__ seen_range<T> shared_seen[PMB_CUDA_WARPS][16 / sizeof(T)];
+  const int64_t id = (int64_t)blockIdx.x * PMB_CUDA_WARPS + (threadIdx.x >> 5);
+  pmb_cuda_range_part own = { INFINITY, -INFINITY, 0 };
+  if (id < warps) {
+    seen_range<T> *seen = shared_seen[threadIdx.x >> 5];
+    warp_place p;
+    p.brick_x = (uint32_t)(id % groups) * (16 / (uint32_t)sizeof(T));
+    p.brick_y = (uint32_t)(id / groups % job.bricks[1]);
+    p.layer = layer_begin + id / groups / job.bricks[1] * PMB_CUDA_LAYERS;
+    p.layer_end = min(p.layer + PMB_CUDA_LAYERS, layer_end);
+    p.i = (int)p.brick_x * PMB_BRICK_X;
+    p.j = (int)p.brick_y * PMB_BRICK_Y;
+    summarize_column<T>(job, p, seen);
+    own = range_of_warp<T>(job, p, seen);
+  }
+  pmb_cuda_let_next_begin(); /* at the beginning it costs 2% */
+  pmb_cuda_tell_range(own, shared_parts, parts + blockIdx.x);
+}
+
+/* ---- the host's side ---- */
+
+/* How many warps, and along x, a launch for so many layers takes. */
+static int64_t warps_of(const pmb_cuda *cuda, int64_t layers, uint32_t *groups)
+{
+  const uint32_t per_warp = 16 / (uint32_t)pmb_type_size(cuda->context->volume.type); /* bricks along x */
+  *groups = (cuda->job.bricks[0] + per_warp - 1) / per_warp;
+  return (int64_t)*groups * cuda->job.bricks[1] * ((layers + PMB_CUDA_LAYERS - 1) / PMB_CUDA_LAYERS);
+}
+
 template <class T> static cudaError_t launch(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
 {
-  const uint32_t per_warp = 16 / sizeof(T); /* bricks along x */
-  const uint32_t groups = (cuda->job.bricks[0] + per_warp - 1) / per_warp;
-  const int64_t chunks = (layer_end - layer_begin + PMB_CUDA_LAYERS - 1) / PMB_CUDA_LAYERS;
-  const int64_t warps = (int64_t)groups * cuda->job.bricks[1] * chunks;
-  return pmb_cuda_launch(cuda, summarize_kernel<T>, (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS, PMB_CUDA_THREADS,
-    0, cuda->job, groups, warps, layer_begin, layer_end);
+  uint32_t groups;
+  const int64_t warps = warps_of(cuda, layer_end - layer_begin, &groups);
+  const int64_t blocks = (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS;
+  pmb_cuda_range_part *parts = cuda->ranges + cuda->range_parts;
+  cuda->range_parts += blocks;
+  return pmb_cuda_launch(
+    cuda, summarize_kernel<T>, blocks, PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layer_begin, layer_end, parts);
+}
+
+/* Room for the parts of the volume's range, of all launches: each may begin and end within a chunk of layers. */
+static pmb_status reserve_ranges(pmb_cuda *cuda)
+{
+  uint32_t groups;
+  const int64_t layers = cuda->job.bricks[2], launches = layers / PMB_CUDA_LAYERS + 2;
+  const int64_t most = (2 * warps_of(cuda, layers, &groups)) / PMB_CUDA_WARPS + launches;
+  cuda->range_parts = 0;
+  if (most > cuda->range_room) {
+    if (cuda->ranges) {
+      PMB_CUDA_TRY(cuda->context, cudaFreeHost(cuda->ranges));
+    }
+    cuda->ranges = NULL;
+    cuda->range_room = 0;
+    PMB_CUDA_TRY(cuda->context, cudaMallocHost((void **)&cuda->ranges, (size_t)most * sizeof(pmb_cuda_range_part)));
+    cuda->range_room = most;
+  }
+  return PMB_OK;
 }
 
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
 {
   cudaError_t error = cudaSuccess;
+  if (layer_begin == 0) {
+    const pmb_status status = reserve_ranges(cuda);
+    if (status != PMB_OK) {
+      return status;
+    }
+  }
   PMB_CUDA_BY_TYPE(cuda->context->volume.type, error = launch<T>(cuda, layer_begin, layer_end));
   return pmb_cuda_check(cuda->context, error, "launch of summarize");
 }
 
-/* ---- the range of the whole volume ---- */
-
-enum { RANGE_BLOCKS_OF_PROCESSOR = 2 };
-
-/* A block's part; in pinned memory that the device writes to. */
-typedef struct pmb_cuda_range_part {
-  double low, high;
-  int64_t nonfinite;
-} pmb_cuda_range_part;
-
-/* 16 bytes of the summary. */
-template <class T> union summary_vector {
-  uint4 raw;
-  T value[16 / sizeof(T)];
-};
-
-/* The range of the bricks that a thread looks at; nothing is beyond the last whole vector but the tail. */
-template <class T>
-static __device__ __forceinline__ void thread_range(const pmb_cuda_job &job, T *low, T *high, int64_t *nonfinite)
-{
-  enum { PER = 16 / sizeof(T) };
-  const T *d_low = (const T *)job.d_low, *d_high = (const T *)job.d_high;
-  const uint32_t thread = blockIdx.x * PMB_CUDA_THREADS + threadIdx.x, whole = job.brick_count / PER;
-#pragma unroll 4
-  for (uint32_t v = thread; v < whole; v += gridDim.x * PMB_CUDA_THREADS) {
-    summary_vector<T> l, h;
-    l.raw = __ldg((const uint4 *)d_low + v);
-    h.raw = __ldg((const uint4 *)d_high + v);
-#pragma unroll
-    for (int i = 0; i < PER; ++i) {
-      *low = l.value[i] < *low ? l.value[i] : *low;
-      *high = h.value[i] > *high ? h.value[i] : *high;
-      *nonfinite += job.d_flags && (job.d_flags[v * PER + i] & PMB_CUDA_NONFINITE);
-    }
-  }
-  const uint32_t b = whole * PER + thread;
-  if (b < job.brick_count) {
-    *low = d_low[b] < *low ? d_low[b] : *low;
-    *high = d_high[b] > *high ? d_high[b] : *high;
-    *nonfinite += job.d_flags && (job.d_flags[b] & PMB_CUDA_NONFINITE);
-  }
-}
-
-template <class T>
-static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
-  range_kernel(const __grid_constant__ pmb_cuda_job job, pmb_cuda_range_part *parts)
-{
-  __shared__ pmb_cuda_range_part warps[PMB_CUDA_WARPS];
-  /* Every range is at least one sample's, or empty: starts from one that has both ends in the type. */
-  T low = ((const T *)job.d_low)[0], high = ((const T *)job.d_high)[0];
-  int64_t nonfinite = 0;
-  thread_range<T>(job, &low, &high, &nonfinite);
-  reduce_lanes(32, &low, &high);
-  nonfinite = (int64_t)pmb_cuda_sum_of_warp((uint64_t)nonfinite);
-  if ((threadIdx.x & 31) == 0) {
-    const pmb_cuda_range_part own = { low <= high ? (double)low : INFINITY, low <= high ? (double)high : -INFINITY,
-      nonfinite };
-    warps[threadIdx.x >> 5] = own;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int w = 1; w < PMB_CUDA_WARPS; ++w) {
-      warps[0].low = warps[w].low < warps[0].low ? warps[w].low : warps[0].low;
-      warps[0].high = warps[w].high > warps[0].high ? warps[w].high : warps[0].high;
-      warps[0].nonfinite += warps[w].nonfinite;
-    }
-    parts[blockIdx.x] = warps[0];
-  }
-}
-
-pmb_status pmb_cuda_enqueue_range(pmb_cuda *cuda)
+void pmb_cuda_take_range(pmb_cuda *cuda)
 {
   pmb_context *context = cuda->context;
-  const int blocks = cuda->processors * RANGE_BLOCKS_OF_PROCESSOR;
-  if (!cuda->ranges) {
-    PMB_CUDA_TRY(context, cudaMallocHost(&cuda->ranges, blocks * sizeof(pmb_cuda_range_part)));
-  }
-  cudaError_t error = cudaSuccess;
-  PMB_CUDA_BY_TYPE(context->volume.type,
-    (error = pmb_cuda_launch(
-       cuda, range_kernel<T>, blocks, PMB_CUDA_THREADS, 0, cuda->job, (pmb_cuda_range_part *)cuda->ranges)));
-  PMB_CUDA_TRY(context, error);
-  return pmb_cuda_check(context, cudaEventRecord(cuda->range_done, cuda->compute), "the range of the volume");
-}
-
-pmb_status pmb_cuda_take_range(pmb_cuda *cuda)
-{
-  pmb_context *context = cuda->context;
-  const pmb_cuda_range_part *parts = (const pmb_cuda_range_part *)cuda->ranges;
-  PMB_CUDA_TRY(context, cudaEventSynchronize(cuda->range_done));
+  const pmb_cuda_range_part *parts = cuda->ranges;
   context->minimum = INFINITY;
   context->maximum = -INFINITY;
   context->nonfinite_bricks = 0;
-  for (int i = 0; i < cuda->processors * RANGE_BLOCKS_OF_PROCESSOR; ++i) {
+  for (int64_t i = 0; i < cuda->range_parts; ++i) {
     context->minimum = parts[i].low < context->minimum ? parts[i].low : context->minimum;
     context->maximum = parts[i].high > context->maximum ? parts[i].high : context->maximum;
-    context->nonfinite_bricks += parts[i].nonfinite;
+    context->nonfinite_bricks += parts[i].odd;
   }
-  return PMB_OK;
 }

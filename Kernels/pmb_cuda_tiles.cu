@@ -14,7 +14,14 @@
 #define TILES 0
 #endif
 
-enum { GROUP_BLOCKS = 4 /* of a multiprocessor */ };
+/* Blocks of a multiprocessor: the more there are, the less they wait for tiles together. One more fits where points are
+ * floats. */
+enum { USUAL_BLOCKS = 5, BLOCKS = 4 };
+
+static __host__ __device__ constexpr size_t scratch_bytes(int flags)
+{
+  return flags == PMB_CUDA_USUAL ? offsetof(vertex_scratch, others) : sizeof(vertex_scratch);
+}
 
 /* ---- samples ---- */
 
@@ -45,13 +52,26 @@ static __device__ __forceinline__ int place_in_group(int axis)
   return (int)(threadIdx.x >> (5 + axis) & 1);
 }
 
-/* The warp's brick, and whether its neighbours are all in the volume. */
-static __device__ __forceinline__ pmb_cuda_box box_in_group(const pmb_cuda_job &job, int *inner)
+/* The first brick of the block's group, counted in bricks: 2^ORDER layers of groups go side by side through the volume. */
+template <int ORDER> static __device__ __forceinline__ uint3 place_of_group(void)
 {
-  const pmb_cuda_box box = pmb_cuda_box_at(job, 0, 2 * blockIdx.x + place_in_group(0),
-    2 * blockIdx.y + place_in_group(1), 2 * blockIdx.z + place_in_group(2));
+  return make_uint3(
+    2 * blockIdx.x, 2 * (blockIdx.y >> ORDER), 2 * ((blockIdx.z << ORDER) + (blockIdx.y & ((1u << ORDER) - 1))));
+}
+
+/* The warp's brick, and whether its neighbours are all in the volume. */
+static __device__ __forceinline__ pmb_cuda_box box_in_group(const pmb_cuda_job &job, const uint3 &group, int *inner)
+{
+  const pmb_cuda_box box =
+    pmb_cuda_box_at(job, 0, group.x + place_in_group(0), group.y + place_in_group(1), group.z + place_in_group(2));
   *inner = pmb_cuda_is_surrounded(job, box);
   return box;
+}
+
+/* From an edge's lower end to its upper, 10 bits for each kind; 0 for points on samples. */
+template <class T> static __device__ __forceinline__ uint32_t step_of_kind(void)
+{
+  return 1 | (uint32_t)tile_of<T>::WIDTH << 10 | (uint32_t)tile_of<T>::SLICE << 20;
 }
 
 /* From a tile: what lies outside the volume is there, only the factors differ at its border. */
@@ -62,7 +82,7 @@ static __device__ __forceinline__ void read_surrounding(const vertex_setting &se
   typedef typename pmb_cuda_real<T>::type real;
   const int steps[3] = { 1, tile_of<T>::WIDTH, tile_of<T>::SLICE };
   const T *low = samples.origin + (x + steps[1] * (row & 3) + steps[2] * (row >> 2));
-  const T *high = low + (p.kind == 0 ? 1 : p.kind == 1 ? steps[1] : p.kind == 2 ? steps[2] : 0);
+  const T *high = low + (step_of_kind<T>() >> 10 * p.kind & 1023);
   s->ends[0] = lifted(low[0]);
   s->ends[1] = lifted(high[0]);
   if (samples.inner) {
@@ -153,11 +173,28 @@ static __device__ __forceinline__ void repeat_border(
   __syncthreads();
 }
 
-/* Index of the warp's active brick in the block's group; UINT32_MAX if there is none. */
-static __device__ __forceinline__ uint32_t index_in_group(const pmb_cuda_job &job)
+/* As read_head, but without the brick's number, and without branches between the lanes. */
+static __device__ __forceinline__ brick_head read_head_of_tile(
+  const pmb_cuda_job &job, uint32_t index, uint32_t active)
 {
-  const uint32_t x = 2 * blockIdx.x + place_in_group(0), y = 2 * blockIdx.y + place_in_group(1);
-  const uint32_t z = 2 * blockIdx.z + place_in_group(2), brick = x + job.bricks[0] * (y + job.bricks[1] * z);
+  const uint32_t lane = threadIdx.x & 31, before = lane >= BEFORE_LANE;
+  const char *d_from =
+    before ? (const char *)job.d_before - BEFORE_LANE * sizeof(uint32_t) : (const char *)job.d_records;
+  const uint32_t step = before ? sizeof(pmb_cuda_before) : sizeof(pmb_cuda_record);
+  brick_head head = {};
+  if (index < active) { /* column and exact follow the words; the next brick's points follow the triangles */
+    d_from += (uint64_t)step * index + (lane + 2 * (lane == AFTER_LANE)) * sizeof(uint32_t);
+    head.word = *(const uint32_t *)d_from;
+    head.first = job.d_records[index].first[threadIdx.x & 15];
+  }
+  return head;
+}
+
+/* Index of the warp's active brick in the block's group; UINT32_MAX if there is none. */
+static __device__ __forceinline__ uint32_t index_in_group(const pmb_cuda_job &job, const uint3 &group)
+{
+  const uint32_t x = group.x + place_in_group(0), y = group.y + place_in_group(1), z = group.z + place_in_group(2);
+  const uint32_t brick = x + job.bricks[0] * (y + job.bricks[1] * z);
   if (x >= job.bricks[0] || y >= job.bricks[1] || z >= job.bricks[2]) {
     return UINT32_MAX;
   }
@@ -168,8 +205,8 @@ static __device__ __forceinline__ uint32_t index_in_group(const pmb_cuda_job &jo
 
 /* The points of the warp's brick, whose samples are in the tile. */
 template <class T>
-static __device__ __forceinline__ void emit_from_tile(
-  const vertex_setting &setting, const brick_head &head, uint32_t index, const T *tile, vertex_scratch *scratch)
+static __device__ __forceinline__ void emit_from_tile(const vertex_setting &setting, const brick_head &head,
+  uint32_t index, const uint3 &group, const T *tile, vertex_scratch *scratch)
 {
   typedef tile_of<T> shape;
   brick_work work;
@@ -177,7 +214,7 @@ static __device__ __forceinline__ void emit_from_tile(
     return;
   }
   tile_samples<T> samples;
-  work.box = box_in_group(setting.job, &samples.inner);
+  put_box(setting.job, box_in_group(setting.job, group, &samples.inner), &work);
   samples.origin = tile + shape::PAD + PMB_BRICK_X * place_in_group(0) +
     shape::WIDTH * (1 + PMB_BRICK_Y * place_in_group(1)) + shape::SLICE * (1 + PMB_BRICK_Z * place_in_group(2));
   const int again = is_rare(head, work) ? call_any<T, EXACT>(setting, index, scratch)
@@ -189,18 +226,24 @@ static __device__ __forceinline__ void emit_from_tile(
 }
 
 /* The bricks of a block's group of 2 x 2 x 2, with their samples in a tile. */
-template <class T>
+template <class T, int ORDER>
 static __device__ __forceinline__ void emit_group(
   const vertex_setting &setting, const CUtensorMap *map, T *tile, vertex_scratch *scratch, uint64_t *arrived)
 {
   enum { SIDE = tile_of<T>::SIDE, PAD = tile_of<T>::PAD, WIDTH = tile_of<T>::WIDTH, SLICE = tile_of<T>::SLICE };
   const pmb_cuda_job &job = setting.job;
-  const int x = 2 * PMB_BRICK_X * blockIdx.x, y = 2 * PMB_BRICK_Y * blockIdx.y, z = 2 * PMB_BRICK_Z * blockIdx.z;
+  const uint3 group = place_of_group<ORDER>();
+  if (ORDER > 0 && group.z >= job.bricks[2]) { /* the last layers may be fewer */
+    pmb_cuda_await_passes();
+    return;
+  }
+  const int x = PMB_BRICK_X * group.x, y = PMB_BRICK_Y * group.y, z = PMB_BRICK_Z * group.z;
   if (threadIdx.x < 32) {
     start_tile(map, x - PAD, y - 1, z - 1, sizeof(T) * tile_of<T>::SAMPLES, tile, arrived);
   }
-  const uint32_t active = min(job.d_counters->active, job.record_capacity), index = index_in_group(job);
-  const brick_head head = read_head(job, source_of_lane(job), index, active);
+  pmb_cuda_await_passes(); /* the samples have been there for long */
+  const uint32_t active = min(job.d_counters->active, job.record_capacity), index = index_in_group(job, group);
+  const brick_head head = read_head_of_tile(job, index, active);
   if (threadIdx.x == 0) {
     wait_for_tile(arrived);
   }
@@ -208,7 +251,7 @@ static __device__ __forceinline__ void emit_group(
   repeat_border<T>(tile, x, 2 * PMB_BRICK_X, job.dims[0], PAD, 1, SIDE, WIDTH, SIDE, SLICE);
   repeat_border<T>(tile, y, 2 * PMB_BRICK_Y, job.dims[1], WIDTH, WIDTH, WIDTH, 1, SIDE, SLICE);
   repeat_border<T>(tile, z, 2 * PMB_BRICK_Z, job.dims[2], SLICE, SLICE, WIDTH, 1, SIDE, WIDTH);
-  emit_from_tile<T>(setting, head, index, tile, scratch);
+  emit_from_tile<T>(setting, head, index, group, tile, scratch);
 }
 
 #endif
@@ -219,8 +262,8 @@ template <class T> static __host__ __device__ constexpr size_t tile_bytes()
 }
 
 /* For volumes with many active bricks, on devices that copy boxes on their own. */
-template <class T, int FLAGS>
-static __global__ void __launch_bounds__(PMB_CUDA_THREADS, GROUP_BLOCKS)
+template <class T, int FLAGS, int ORDER>
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS, FLAGS == PMB_CUDA_USUAL ? USUAL_BLOCKS : BLOCKS)
   grouped_vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
     const __grid_constant__ CUtensorMap map, const __grid_constant__ int flags)
 {
@@ -228,8 +271,10 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, GROUP_BLOCKS)
   extern __shared__ __align__(128) uint4 shared_memory[];
   char *room = (char *)shared_memory;
   const vertex_setting setting = { job, output, FLAGS == ANY ? flags : FLAGS };
-  vertex_scratch *scratch = (vertex_scratch *)(room + tile_bytes<T>());
-  emit_group(setting, &map, (T *)room, scratch + (threadIdx.x >> 5), (uint64_t *)(scratch + PMB_CUDA_WARPS));
+  char *scratch = room + tile_bytes<T>();
+  emit_group<T, ORDER>(setting, &map, (T *)room,
+    (vertex_scratch *)(scratch + (threadIdx.x >> 5) * scratch_bytes(FLAGS)),
+    (uint64_t *)(scratch + PMB_CUDA_WARPS * scratch_bytes(FLAGS)));
 #endif
 }
 
@@ -262,18 +307,42 @@ template <class T> static int describe_volume(const pmb_cuda_job *job, CUtensorM
       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
-template <class T, int FLAGS>
+typedef struct group_count {
+  uint32_t along[3];
+} group_count;
+
+static group_count groups_of(const pmb_cuda_job *job)
+{
+  group_count count;
+  for (int a = 0; a < 3; ++a) {
+    count.along[a] = (job->bricks[a] + 1) / 2;
+  }
+  return count;
+}
+
+template <class T, int FLAGS, int ORDER>
 static cudaError_t launch_groups(pmb_cuda *cuda, const pmb_cuda_output *output, const CUtensorMap &map, int flags)
 {
-  const pmb_cuda_job *job = &cuda->job;
+  const group_count groups = groups_of(&cuda->job);
+  cudaLaunchAttribute attribute = {};
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((job->bricks[0] + 1) / 2, (job->bricks[1] + 1) / 2, (job->bricks[2] + 1) / 2);
+  config.gridDim = dim3(groups.along[0], groups.along[1] << ORDER, (groups.along[2] + (1 << ORDER) - 1) >> ORDER);
   config.blockDim = dim3(PMB_CUDA_THREADS);
-  config.dynamicSmemBytes = tile_bytes<T>() + PMB_CUDA_WARPS * sizeof(vertex_scratch) + sizeof(uint64_t);
+  config.dynamicSmemBytes = tile_bytes<T>() + PMB_CUDA_WARPS * scratch_bytes(FLAGS) + sizeof(uint64_t);
   config.stream = cuda->compute;
-  cudaFuncSetAttribute(
-    grouped_vertices_kernel<T, FLAGS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)config.dynamicSmemBytes);
-  return cudaLaunchKernelEx(&config, grouped_vertices_kernel<T, FLAGS>, *job, *output, map, flags);
+  config.attrs = &attribute;
+  pmb_cuda_begin_early(cuda, &config);
+  cudaFuncSetAttribute(grouped_vertices_kernel<T, FLAGS, ORDER>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+    (int)config.dynamicSmemBytes);
+  return cudaLaunchKernelEx(&config, grouped_vertices_kernel<T, FLAGS, ORDER>, cuda->job, *output, map, flags);
+}
+
+/* Whether the next layer of groups would come too late to find the samples that both read in the device's cache (60 MB of an
+ * H200's, in which other things lie as well). Then four layers go side by side. */
+static int are_layers_large(const pmb_cuda_job *job, size_t bytes)
+{
+  const group_count groups = groups_of(job);
+  return (uint64_t)groups.along[0] * groups.along[1] * bytes > (uint64_t)24 << 20;
 }
 
 int pmb_cuda_vertices_of_groups(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error)
@@ -282,14 +351,19 @@ int pmb_cuda_vertices_of_groups(pmb_cuda *cuda, const pmb_cuda_output *output, i
   cudaFuncAttributes attributes;
   CUtensorMap map;
   if (cuda->context->volume.type != PMB_FLOAT32 || job->isovalue_count > 1 ||
-    cuda->context->active_bricks < job->brick_count / 2 || job->bricks[1] > 100000 || job->bricks[2] > 100000 ||
-    cudaFuncGetAttributes(&attributes, grouped_vertices_kernel<float, ANY>) != cudaSuccess ||
+    cuda->context->active_bricks < job->brick_count / 2 || job->bricks[1] > 30000 || job->bricks[2] > 100000 ||
+    cudaFuncGetAttributes(&attributes, grouped_vertices_kernel<float, ANY, 0>) != cudaSuccess ||
     attributes.ptxVersion < 90 || !describe_volume<float>(job, &map)) {
     cudaGetLastError();
     return 0;
   }
-  *error = flags == PMB_CUDA_USUAL ? launch_groups<float, PMB_CUDA_USUAL>(cuda, output, map, flags)
-                                   : launch_groups<float, ANY>(cuda, output, map, flags);
+  if (flags != PMB_CUDA_USUAL) {
+    *error = launch_groups<float, ANY, 0>(cuda, output, map, flags);
+  } else if (are_layers_large(job, tile_bytes<float>())) {
+    *error = launch_groups<float, PMB_CUDA_USUAL, 2>(cuda, output, map, flags);
+  } else {
+    *error = launch_groups<float, PMB_CUDA_USUAL, 0>(cuda, output, map, flags);
+  }
   return 1;
 }
 

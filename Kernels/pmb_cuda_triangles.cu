@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass triangles. No sample is read: the id of the point on an edge is the first id of its row and kind plus the number
  * of points before it there. A warp has a brick; it lists the cells with triangles, then their triangles, so that every
- * lane has a triangle to work on, and stores what it makes through shared memory in pieces of 16 bytes.
+ * lane has an id to make, and stores ids as it makes them.
  *
  * The pass is bound by shared memory and by issue, hence the packed words below: what a step needs lies where the next
  * instruction takes it without masking. */
@@ -9,12 +9,11 @@
 
 /* ---- cells ---- */
 
-/* Sum over the lanes below of a value of so many bits; all: over all lanes. By votes, because shuffles take the pipe of
+/* Sum over the lanes `below` (as bits) of a value of so many bits; all: over all lanes. By votes, because shuffles take the pipe of
  * shared memory. */
-template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t value, int *all)
+template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t value, uint32_t below, int *all)
 {
-  const uint32_t below = (1u << (threadIdx.x & 31)) - 1;
-  int sum = 0;
+  int sum = 0, total = 0;
 #pragma unroll
   for (int bit = 0; bit < BITS; ++bit) {
     uint32_t mask = 1u << bit;
@@ -24,8 +23,9 @@ template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t val
 #endif
     const uint32_t vote = __ballot_sync(UINT32_MAX, (value & mask) != 0);
     sum += __popc(vote & below) << bit;
+    total += __popc(vote) << bit;
   }
-  *all = __shfl_sync(UINT32_MAX, sum + (int)value, 31);
+  *all = total;
   return sum;
 }
 
@@ -36,58 +36,62 @@ static __device__ __forceinline__ uint2 pair_words(uint32_t word, uint32_t word1
   return make_uint2(__byte_perm(word, word1, 0x5410), __byte_perm(word1, word, 0x7632));
 }
 
-static __device__ __forceinline__ uint32_t rotate_right(uint32_t word, uint32_t by)
+static __device__ __forceinline__ uint32_t rotate_left(uint32_t word, uint32_t by)
 {
-  return __funnelshift_r(word, word, by);
+  return __funnelshift_l(word, word, by);
 }
 
 /* The cells of half a row that may have triangles, as bits; keeps their corners. Two lanes share a row. */
 template <class ID>
-static __device__ __forceinline__ uint32_t find_cells(
-  const pmb_cuda_job &job, const brick_head &head, triangle_scratch<ID> *scratch)
+static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, const brick_head &head,
+  uint32_t column, int exact, const row_bricks &rows, triangle_scratch<ID> *scratch)
 {
-  const int lane = threadIdx.x & 31, row = lane >> 1, half = lane & 1, r = (row >> 2) * 5 + (row & 3);
-  const uint32_t *words = (const uint32_t *)(scratch->words + r) + half;
-  const uint32_t a = words[0], b = words[2], c = words[10], d = words[12];
+  const uint32_t *words = (const uint32_t *)((const char *)scratch->words + (rows.places & 0xffff));
+  const uint32_t a = words[0], b = words[2], c = words[2 * WORD_LAYER], d = words[2 * WORD_LAYER + 2];
   const uint32_t any = a | b | c | d, all = a & b & c & d;
   uint32_t cells = UINT32_MAX;
-  if (head.column >> PMB_CUDA_ROWS) {
+  if (column >> PMB_CUDA_ROWS) {
     __syncwarp();
-    const uint32_t borders = head.column >> PMB_CUDA_ROWS; /* see pmb_cuda_borders */
+    const uint32_t borders = column >> PMB_CUDA_ROWS; /* see pmb_cuda_borders */
+    const int row = (threadIdx.x & 31) >> 1;
     const int in_y = borders & 2 ? job.last_cells[1] : PMB_BRICK_Y,
               in_z = borders & 4 ? job.last_cells[2] : PMB_BRICK_Z;
     cells = borders & 1 ? pmb_cuda_low_bits(job.last_cells[0]) : cells;
     cells = (row & 3) < in_y && row >> 2 < in_z ? cells : 0;
   }
-  if (head.exact != PMB_CUDA_PLAIN) {
+  if (exact) {
     __syncwarp();
-    cells &= job.d_exact[head.exact].cells[row];
+    cells &= head_exact(job, head)->cells[(threadIdx.x & 31) >> 1];
   }
-  /* corner i of four is at bits i and 16 + i after the rotation */
-  scratch->corners[r][half] = make_uint4(a, rotate_right(b, 31), rotate_right(c, 30), rotate_right(d, 29));
-  return (any | any >> 16) & ~(all & all >> 16) & cells >> 16 * half & 0xffff;
+  /* rotated to the left by 31 - x, corner i of four is at bits 2 + i and 18 + i, see case_offset */
+  *(uint4 *)((char *)scratch->corners + (rows.places >> 16)) =
+    make_uint4(rotate_left(a, 3), rotate_left(b, 4), rotate_left(c, 5), rotate_left(d, 6));
+  return (any | any >> 16) & ~(all & all >> 16) & cells >> (~rows.first_part & 16) & 0xffff;
 }
 
 /* Lists the cells of half a row; end: behind the place of its last. */
-static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first_cell, uint16_t *end)
+static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first_part, uint32_t *begin, uint32_t *end)
 {
-  for (; cells; --end) {
-    const int x = 31 - __clz((int)cells);
-    end[-1] = (uint16_t)(first_cell | (uint32_t)x);
-    cells ^= 1u << x;
+  while (cells) { /* from both sides, which meet in one place or go past each other */
+    const uint32_t rest = cells & (cells - 1);
+    const int high = 31 - __clz((int)cells), low = 31 - __clz((int)(cells ^ rest));
+    end[-1] = first_part - (uint32_t)high;
+    begin[0] = first_part - (uint32_t)low;
+    cells = rest & ~(1u << high);
+    --end;
+    ++begin;
   }
 }
 
-/* The case of a listed cell. */
+/* The place of the case of a listed cell in the table of codes, in bytes; more bits above. */
 template <class ID>
-static __device__ __forceinline__ uint32_t case_of(const triangle_scratch<ID> *scratch, uint32_t cell)
+static __device__ __forceinline__ uint32_t case_offset(const triangle_scratch<ID> *scratch, uint32_t cell)
 {
-  const uint4 corners = *(const uint4 *)((const char *)scratch->corners + (cell >> 4) * sizeof(uint4));
-  const uint32_t a = rotate_right(corners.x, cell), b = rotate_right(corners.y, cell);
-  const uint32_t c = rotate_right(corners.z, cell), d = rotate_right(corners.w, cell);
-  const uint32_t ab = (a & 0x55555555) | (b & 0xaaaaaaaa), cd = (c & 0x55555555) | (d & 0xaaaaaaaa);
-  const uint32_t bits = ((ab & 0x33333333) | (cd & 0xcccccccc)) & 0x000f000f;
-  return (bits | bits >> 12) & 0xff;
+  const uint4 corners = *(const uint4 *)((const char *)scratch->corners + (cell & 0x3f0));
+  const uint32_t a = rotate_left(corners.x, cell), b = rotate_left(corners.y, cell);
+  const uint32_t c = rotate_left(corners.z, cell), d = rotate_left(corners.w, cell);
+  const uint32_t bits = (a & 0x00040004) | (b & 0x00080008) | (c & 0x00100010) | (d & 0x00200020);
+  return bits * 0x10011 >> 16; /* lower half + 17 * upper half */
 }
 
 /* ---- triangles ---- */
@@ -110,45 +114,45 @@ static __device__ __forceinline__ int is_kept(uint32_t cell_case, int n, uint32_
   return a != b && b != c && c != a;
 }
 
-/* Which triangles of a cell exist, as bits. */
-template <class ID, bool JOINED>
+/* Which of a cell's `count` triangles exist, as bits, where points are joined. */
+template <class ID>
 static __device__ __forceinline__ uint32_t kept_triangles(
-  triangle_scratch<ID> *scratch, uint32_t cell, uint32_t halves, uint32_t count)
+  triangle_scratch<ID> *scratch, uint32_t cell, uint32_t place, uint32_t count)
 {
-  uint32_t kept = count >> 3;
-  if (JOINED) {
-    const uint32_t equal = equal_corners(scratch, cell >> 5, cell & 31);
-    for (int n = 0; equal && kept >> n; ++n) {
-      kept &= ~((uint32_t)!is_kept(usual_case(halves), n, equal) << n);
-    }
+  uint32_t kept = (1u << count) - 1;
+  const uint32_t equal = equal_corners(scratch, cell >> 5 & 31, ~cell & 31);
+  for (uint32_t n = 0; equal && n < count; ++n) {
+    kept &= ~((uint32_t)!is_kept(case_at(place), n, equal) << n);
   }
   return kept;
 }
 
-/* A lane's cell: its first entry of the list, which of its triangles exist, how many those of the lanes below and of all
- * lanes have. An entry: place of the triangle's code in bytes << 17, the cell's row << 5, 31 - x. */
+/* A lane's cell: the codes of its triangles, what is to be added to each, the first code, how many triangles those of the
+ * lanes below and of all lanes have. kept: which of its triangles exist, only where points are joined. */
 typedef struct lane_cell {
-  uint32_t entry, kept;
+  const char *codes;
+  uint32_t cell, code, kept;
   int below, all;
 } lane_cell;
 
-enum { ENTRY_STEP = (int)sizeof(uint32_t) << 17 }; /* to the entry of the cell's next triangle */
-
 template <class ID, bool JOINED>
 static __device__ __forceinline__ lane_cell read_cell(
-  const triangle_codes *codes, triangle_scratch<ID> *scratch, int at, int cells)
+  const triangle_codes *codes, triangle_scratch<ID> *scratch, int at, int cells, uint32_t below)
 {
   lane_cell c;
-  const uint32_t cell = scratch->cells[min(at, cells - 1)];
-  const uint32_t halves = case_of(scratch, cell);
-  const uint32_t count = at < cells ? codes->count[halves] : 0;
-  c.kept = kept_triangles<ID, JOINED>(scratch, cell, halves, count);
-  c.entry = halves * (PMB_MAX_TRIANGLES * ENTRY_STEP) + (cell ^ 31);
-  if ((cell & 31) == 31) {
-    c.entry += CODES * ENTRY_STEP;
+  c.cell = scratch->cells[min(at, cells - 1)];
+  const uint32_t offset = case_offset(scratch, c.cell);
+  c.codes = (const char *)codes + offset;
+  if ((c.cell & 31) == 0) {
+    c.codes += sizeof(codes->code[0]);
   }
-  const uint32_t n = JOINED ? __popc(c.kept) : count & 7;
-  c.below = sum_below<3>(n, &c.all);
+  c.code = at < cells ? *(const uint32_t *)c.codes : 0;
+  uint32_t count = c.code >> CODE_COUNT;
+  if (JOINED) {
+    c.kept = kept_triangles<ID>(scratch, c.cell, offset / sizeof(uint32_t), count);
+    count = __popc(c.kept);
+  }
+  c.below = sum_below<3>(count, below, &c.all);
   return c;
 }
 
@@ -157,204 +161,207 @@ template <bool JOINED> static __device__ __forceinline__ void list_triangles(con
 {
   uint32_t *place = list + c.below;
 #pragma unroll
-  for (int n = 0; n < PMB_MAX_TRIANGLES; ++n) {
-    if (c.kept >> n & 1) {
-      (JOINED ? place++ : place + n)[0] = c.entry + n * ENTRY_STEP;
+  for (uint32_t n = 0; n < PMB_MAX_TRIANGLES; ++n) {
+    if (JOINED ? c.kept >> n & 1 : c.code >= (n + 1) << CODE_COUNT) {
+      const uint32_t code = n ? *(const uint32_t *)(c.codes + n * (CASES * sizeof(uint32_t))) : c.code;
+      (JOINED ? place++ : place + n)[0] = code + c.cell;
     }
   }
 }
 
-/* The id in a slot; left: 31 - x, more bits above. */
-template <class ID>
-static __device__ __forceinline__ ID id_at(const char *row_slots, uint32_t slot_by_8, uint32_t left)
+/* ---- ids ---- */
+
+/* What is the k-th slot of an entry, in eighths of a slot's size; shift: 2 + 8 k. */
+static __device__ __forceinline__ uint32_t slot_of(uint32_t entry, uint32_t shift)
 {
-  const id_slot<ID> slot = *(const id_slot<ID> *)(row_slots + slot_by_8 * (sizeof(id_slot<ID>) / 8));
-  return slot.first + (ID)__popc(__funnelshift_l(0, slot.mask, left));
+  return entry >> shift & 0x7f8;
 }
 
-/* Ids of a triangle's points that are joined to samples. */
+/* The id in a slot for a cell's entry. */
 template <class ID>
-static __device__ __forceinline__ void join_ids(
-  triangle_scratch<ID> *scratch, uint32_t entry, int mirrored, ID ids[3])
+static __device__ __forceinline__ ID id_at(const triangle_scratch<ID> *scratch, uint32_t slot_by_8, uint32_t entry)
+{
+  const char *place = (const char *)scratch->slots + slot_by_8 * (sizeof(id_slot<ID>) / 8);
+  const id_slot<ID> slot = *(const id_slot<ID> *)place;
+  return slot.first + (ID)__popc(__funnelshift_l(0, slot.mask, entry));
+}
+
+/* The same, if the point is joined to a sample at an end of its edge. */
+template <class ID>
+static __device__ __forceinline__ ID join_id(triangle_scratch<ID> *scratch, uint32_t slot, uint32_t entry, ID id)
 {
   const joined_scratch<ID> *joined = joined_of(scratch);
-  const int x = ~entry & 31, r = entry >> 5 & 31;
-  const uint32_t equal = equal_corners(scratch, r, x), n = (entry >> 17) / sizeof(uint32_t) % CODES;
-  const uint8_t *edges = pmb_triangle_edges[usual_case(n / PMB_MAX_TRIANGLES)] + 3 * (n % PMB_MAX_TRIANGLES);
+  const edge_place edge = edge_of_slot((int)slot);
+  const int column = (int)(~entry & 31) + edge.next, upper_column = column + (edge.axis == 0);
+  const int upper_row = edge.row + (edge.axis == 0 ? 0 : edge.axis == 1 ? 1 : 5);
+  const uint2 lower = joined->equal[edge.row], upper = joined->equal[upper_row];
+  const uint32_t at_lower = column == 32 ? lower.y : lower.x >> column & 1;
+  const uint32_t at_upper = upper_column == 32 ? upper.y : upper.x >> upper_column & 1;
+  const int number = 4 * edge.axis; /* the axis' edge at corner 0 */
+  const int point = pmb_edge_point(number, at_lower | at_upper << pmb_edge_upper(number));
+  if (point >= 8) {
+    return id;
+  }
+  const int row = point ? upper_row : edge.row, x = point ? upper_column : column;
+  return x == 32 ? joined->next_sample[row]
+                 : joined->sample_first[row] + (ID)__popc(joined->sample_mask[row] << (31 - x));
+}
+
+/* Where a lane finds the ids that it makes, in steps of a warp's 32: entry of the list and which slot of it. */
+typedef struct id_places {
+  const uint32_t *list;
+  uint32_t shift;
+} id_places;
+
+template <class ID, bool JOINED>
+static __device__ __forceinline__ ID make_id(triangle_scratch<ID> *scratch, const id_places &places, int at)
+{
+  const uint32_t entry = places.list[at], slot = slot_of(entry, places.shift);
+  const ID id = id_at(scratch, slot, entry);
+  return JOINED ? join_id(scratch, slot / 8, entry, id) : id;
+}
+
+/* Makes and stores the ids of the listed triangles. A lane makes an id in each step, so that a warp stores a run of them;
+ * three steps are 32 triangles. */
+template <class ID, bool JOINED>
+static __device__ __forceinline__ void write_ids(triangle_scratch<ID> *scratch, int listed, ID *d_out)
+{
+  enum { LIMIT = 3 * (JOINED ? JOINED_LISTED : LISTED), STEPS = 3 * 32 };
+  const int lane = threadIdx.x & 31, n = 3 * listed;
+  const uint32_t t = lane * 43u >> 7, k = lane - 3 * t; /* t = lane / 3 */
+  const uint32_t *list = scratch->triangles + t;
+  const id_places places[3] = { { list, 2 + 8 * k }, { list + (k ? 11 : 10), k ? 8 * k - 6 : 18 },
+    { list + (k == 2 ? 22 : 21), k == 2 ? 2 : 8 * k + 10 } };
+  ID *to = d_out + lane;
 #pragma unroll
-  for (int i = 0; i < 3; ++i) {
-    const int point = equal ? pmb_edge_point(edges[mirrored && i ? 3 - i : i], equal) : PMB_CELL_EDGES + 8;
-    if (point < 8) {
-      const int column = x + (point & 1), row = r + (point >> 2) * 5 + (point >> 1 & 1);
-      ids[i] = column == 32 ? joined->next_sample[row]
-                            : joined->sample_first[row] + (ID)__popc(joined->sample_mask[row] << (31 - column));
+  for (int i = 0; i < LIMIT; i += STEPS) {
+    if (n < i + STEPS) {
+      break;
+    }
+    ID id[3];
+#pragma unroll
+    for (int j = 0; j < 3; ++j) {
+      id[j] = make_id<ID, JOINED>(scratch, places[j], i / 3);
+    }
+#pragma unroll
+    for (int j = 0; j < 3; ++j) {
+      to[i + 32 * j] = id[j];
+    }
+  }
+  const int done = (int)((uint32_t)n * 683u >> 16), rest = n - STEPS * done; /* done = n / STEPS, for n below 1,500 */
+#pragma unroll
+  for (int j = 0; j < 3; ++j) {
+    if (lane + 32 * j < rest) {
+      to[STEPS * done + 32 * j] = make_id<ID, JOINED>(scratch, places[j], 32 * done);
     }
   }
 }
 
-/* ---- the output ---- */
-
-/* Stores n triangles, whose ids lie in scratch->out from `skip` on, as pieces of 16 bytes; what does not fill a piece one
- * by one. d_out: where the first piece begins. */
-template <class ID>
-static __device__ __forceinline__ void store_staged(triangle_scratch<ID> *scratch, ID *d_out, int skip, int n)
-{
-  const int lane = threadIdx.x & 31, piece = 16 / sizeof(ID), end = skip + 3 * n;
-  const int full_begin = skip ? piece : 0, full_end = max(end & -piece, full_begin);
-#if BULK_STORE
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  __syncwarp();
-  if (lane == 0 && full_begin < full_end) {
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(d_out + full_begin),
-                 "r"((uint32_t)__cvta_generic_to_shared(scratch->out + full_begin)),
-                 "r"((full_end - full_begin) * (int)sizeof(ID))
-                 : "memory");
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-  }
-#else
-  __syncwarp();
-#pragma unroll 1
-  for (int i = full_begin / piece + lane; i < full_end / piece; i += 32) {
-    ((uint4 *)d_out)[i] = ((const uint4 *)scratch->out)[i];
-  }
-#endif
-  const int head = lane < piece, i = head ? lane : full_end + lane - piece;
-  if (lane < 2 * piece && i >= (head ? skip : 0) && i < (head ? min(full_begin, end) : end)) {
-    d_out[i] = scratch->out[i];
-  }
-}
-
-/* Makes the ids of triangles begin to begin + 31 of the list and puts them at `out`; beyond the list's end copies of the
- * last. */
 template <class ID, bool JOINED>
-static __device__ __forceinline__ void make_ids(
-  const triangle_codes *codes, triangle_scratch<ID> *scratch, int at, int mirrored, ID *out)
-{
-  const uint32_t entry = scratch->triangles[at];
-  const uint32_t code = *(const uint32_t *)((const char *)codes->code + (entry >> 17));
-  const char *row_slots = (const char *)scratch->slots + (entry >> 5 & 31) * sizeof(id_slot<ID>);
-  ID ids[3] = { id_at<ID>(row_slots, code & 0x7f8, entry), id_at<ID>(row_slots, code >> 8 & 0x7f8, entry),
-    id_at<ID>(row_slots, code >> 21, entry) };
-  if (JOINED) {
-    join_ids(scratch, entry, mirrored, ids);
-  }
-  out[0] = ids[0];
-  out[1] = ids[1];
-  out[2] = ids[2];
-}
-
-/* Writes the cells of the listed triangles. */
-template <class ID>
-static __device__ __forceinline__ void write_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const pmb_cuda_box &box, const triangle_scratch<ID> *scratch, int listed, int64_t first)
-{
-  for (int n = threadIdx.x & 31; n < listed; n += 32) {
-    const uint32_t entry = scratch->triangles[n];
-    const int r = entry >> 5 & 31;
-    const int64_t i = box.origin[0] + (int)(~entry & 31), j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
-    output.d_cells[first + n] = i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);
-  }
-}
-
-/* Writes the listed triangles. */
-template <class ID, bool JOINED>
-static __device__ __forceinline__ void write_triangles(const pmb_cuda_output &output, const triangle_codes *codes,
-  triangle_scratch<ID> *scratch, int listed, int mirrored, int64_t first)
-{
-  const int lane = threadIdx.x & 31;
-  ID *d_out = (ID *)output.d_triangles + 3 * first;
-  const int skip = (int)((uintptr_t)d_out & 15) / (int)sizeof(ID);
-  ID *out = scratch->out + skip + 3 * lane;
-  wait_for_store();
-  for (int n = lane; n < listed + lane; n += 32, out += 96) {
-    make_ids<ID, JOINED>(codes, scratch, min(n, listed - 1), mirrored, out);
-  }
-  store_staged(scratch, d_out - skip, skip, listed);
-}
-
-template <class ID, bool JOINED>
-static __device__ __forceinline__ void write_list(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const triangle_codes *codes, uint32_t brick, triangle_scratch<ID> *scratch, int listed, int64_t first)
+static __device__ __forceinline__ void write_list(
+  const pmb_cuda_output &output, triangle_scratch<ID> *scratch, int listed, int64_t first)
 {
   __syncwarp();
-  if (output.d_triangles) {
-    write_triangles<ID, JOINED>(output, codes, scratch, listed, job.frame.mirrored, first);
-  }
-  if (output.d_cells) {
-    write_cells(job, output, pmb_cuda_box_of(job, brick), scratch, listed, first);
+  if (!__any_sync(UINT32_MAX, first + listed > output.triangle_room)) {
+    write_ids<ID, JOINED>(scratch, listed, (ID *)output.d_triangles + 3 * first);
   }
   __syncwarp();
 }
 
 /* The triangles of a brick's listed cells; returns where the next ones go. */
 template <class ID, bool JOINED>
-static __device__ __forceinline__ int64_t emit_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const triangle_codes *codes, uint32_t brick, triangle_scratch<ID> *scratch, int cells, int64_t first)
+static __device__ __forceinline__ int64_t emit_cells(const pmb_cuda_output &output, const triangle_codes *codes,
+  triangle_scratch<ID> *scratch, int cells, uint32_t below, int64_t first)
 {
   int listed = 0;
   for (int begin = 0; begin < cells; begin += 32) {
-    const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells);
+    const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
     if (listed + c.all > (JOINED ? JOINED_LISTED : LISTED)) {
-      write_list<ID, JOINED>(job, output, codes, brick, scratch, listed, first);
+      write_list<ID, JOINED>(output, scratch, listed, first);
       first += listed;
       listed = 0;
     }
     list_triangles<JOINED>(c, scratch->triangles + listed);
     listed += c.all;
   }
-  write_list<ID, JOINED>(job, output, codes, brick, scratch, listed, first);
+  write_list<ID, JOINED>(output, scratch, listed, first);
   return first + listed;
 }
 
-template <class ID>
+/* Writes the cells of the triangles that emit_cells makes of the same cells. */
+template <class ID, bool JOINED>
+static __device__ __forceinline__ int64_t write_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
+  const triangle_codes *codes, uint32_t brick, triangle_scratch<ID> *scratch, int cells, uint32_t below,
+  int64_t first)
+{
+  const pmb_cuda_box box = pmb_cuda_box_of(job, brick);
+  for (int begin = 0; begin < cells; begin += 32) {
+    const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
+    const int r = c.cell >> 5 & 31, count = JOINED ? __popc(c.kept) : (int)(c.code >> CODE_COUNT);
+    const int64_t i = box.origin[0] + (int)(~c.cell & 31), j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
+    for (int n = 0; n < count && first + c.all <= output.triangle_room; ++n) {
+      output.d_cells[first + c.below + n] = i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);
+    }
+    first += c.all;
+  }
+  __syncwarp();
+  return first;
+}
+
+template <class ID, bool OF_CELLS>
 static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const triangle_codes *codes, const row_bricks &rows, const brick_head &head, uint32_t index, uint32_t active,
+  const triangle_codes *codes, const row_bricks &rows, const brick_head &head, uint32_t index, uint32_t last,
   triangle_scratch<ID> *scratch)
 {
   const int lane = threadIdx.x & 31;
   const row_start<ID> start =
-    read_start<ID>(job, rows, head, index, active); /* on its way while cells are looked for */
-  const uint32_t word1 = pmb_cuda_next(head.word, head.column >> rows.r & 1);
-  const int joined = head.exact != PMB_CUDA_PLAIN && job.any_join;
+    read_start<ID>(job, rows, head, index, last); /* on its way while cells are looked for */
+  const uint32_t column = head_column(head), word1 = pmb_cuda_next(head.word, column >> lane & 1);
+  const int exact = head_is_exact(head);
   const ID base = (ID)output.point_base;
   __syncwarp();
   if (lane < PMB_CUDA_ROWS) {
-    scratch->words[lane] = pair_words(head.word, word1);
+    *(uint2 *)((char *)scratch->words + rows.word) = pair_words(head.word, word1);
   }
   __syncwarp();
-  const uint32_t bits = find_cells<ID>(job, head, scratch);
-  const pmb_cuda_masks masks = row_masks(job, head, rows, word1, start.index);
-  int cells, below = sum_below<5>(__popc(bits), &cells);
-  const int several = cells > CELLS;
+  const uint32_t bits = find_cells<ID>(job, head, column, exact, rows, scratch);
+  const pmb_cuda_masks masks = row_masks(job, head, exact, word1, start.index);
+  int cells, below = sum_below<5>(__popc(bits), rows.below, &cells);
+  const int several = cells > MAX_CELLS;
   uint32_t part = bits;
   if (several) { /* the lower half of the rows first */
     cells = __shfl_sync(UINT32_MAX, below, 16);
     part = lane < 16 ? bits : 0;
   }
-  list_cells(part, rows.first_cell, scratch->cells + below + __popc(part));
-  if (lane < PMB_CUDA_ROWS) {
+  list_cells(part, rows.first_part, scratch->cells + below, scratch->cells + below + __popc(part));
+  if (!OF_CELLS && lane < PMB_CUDA_ROWS) {
     fill_slots<ID>(start, masks, base, lane, scratch);
   }
-  if (joined) {
-    wait_for_store();
-    if (lane < PMB_CUDA_ROWS) {
-      fill_joined<ID>(job, head, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
+  int joined = 0;
+  if (exact) {
+    joined = job.any_join;
+    const pmb_cuda_exact *d_exact = head_exact(job, head);
+    if (joined && lane < PMB_CUDA_ROWS) {
+      fill_joined<ID>(d_exact, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
     }
   }
+  const uint32_t brick = __shfl_sync(UINT32_MAX, head.brick, 0); /* lane 0 has a row of the warp's */
   int64_t first = start.triangles;
-  if (__any_sync(UINT32_MAX, start.triangles_end > output.triangle_room)) {
-    return;
-  }
   for (int left = several;; --left) {
     __syncwarp();
-    first = joined ? emit_cells<ID, true>(job, output, codes, head.brick, scratch, cells, first)
-                   : emit_cells<ID, false>(job, output, codes, head.brick, scratch, cells, first);
+    if (OF_CELLS) {
+      first = joined ? write_cells<ID, true>(job, output, codes, brick, scratch, cells, rows.below, first)
+                     : write_cells<ID, false>(job, output, codes, brick, scratch, cells, rows.below, first);
+    } else {
+      first = joined ? emit_cells<ID, true>(output, codes, scratch, cells, rows.below, first)
+                     : emit_cells<ID, false>(output, codes, scratch, cells, rows.below, first);
+    }
     if (left == 0) {
       return;
     }
     part = bits ^ part;
-    below = sum_below<5>(__popc(part), &cells);
-    list_cells(part, rows.first_cell, scratch->cells + below + __popc(part));
+    below = sum_below<5>(__popc(part), rows.below, &cells);
+    list_cells(part, rows.first_part, scratch->cells + below, scratch->cells + below + __popc(part));
   }
 }
 
@@ -369,7 +376,8 @@ static __device__ __forceinline__ uint32_t index_at(const warp_turns &turns, uin
   return turn * turns.step + (turn < turns.full ? turns.first : turns.last_first);
 }
 
-template <class ID>
+/* Writes the ids of the triangles' points, or the cells of the triangles. */
+template <class ID, bool OF_CELLS>
 static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   triangles_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output)
 {
@@ -377,34 +385,33 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   triangle_codes *codes = (triangle_codes *)shared_memory;
   /* a shuffle, so that the compiler knows that all lanes have the same: no branch below then needs a check */
   const uint32_t warp = __shfl_sync(UINT32_MAX, threadIdx.x >> 5, 0), warps = blockDim.x >> 5;
-  const uint32_t lane = threadIdx.x & 31, active = min(job.d_counters->active, job.record_capacity);
+  copy_codes(codes, job.frame.mirrored);
+  pmb_cuda_await_passes();
+  const uint32_t active = min(job.d_counters->active, job.record_capacity);
   triangle_scratch<ID> *scratch = (triangle_scratch<ID> *)(codes + 1) + warp;
   if (active == 0) {
     return;
   }
-  const uint32_t step = gridDim.x * warps;
+  const uint32_t step = gridDim.x * warps, last = __shfl_sync(UINT32_MAX, active - 1, 0);
   const warp_turns turns = { step, active / step, blockIdx.x * warps + warp, warp * gridDim.x + blockIdx.x };
   const row_bricks rows = row_bricks_of(job);
-  uint32_t i = index_at(turns, 0), at = 1;                               /* at: lane that has the next brick */
-  uint32_t bricks = job.d_brick[min(index_at(turns, lane), active - 1)]; /* of 32 turns, a lane each */
-  brick_head next = read_head(job, rows, min(i, active - 1), __shfl_sync(UINT32_MAX, bricks, 0));
-  copy_codes(codes, job.frame.mirrored);
+  uint32_t i = index_at(turns, 0), then = index_at(turns, 1);
+  uint32_t brick = job.d_brick[min(then, last)];
+  brick_head next = read_head(job, rows, min(i, last), job.d_brick[min(i, last)]);
+  /* relative to what is in a register anyway */
+  const int from = __shfl_sync(UINT32_MAX, (int)((const char *)codes - (const char *)scratch), 0);
+  codes = (triangle_codes *)((char *)scratch + from);
   __syncthreads();
-  for (uint32_t turn = 1; i < active; ++turn, ++at) {
+  for (uint32_t turn = 2; i < active; ++turn) {
     const brick_head head = next;
     const uint32_t here = i;
-    if (at == 32) {
-      bricks = job.d_brick[min(index_at(turns, turn + lane), active - 1)];
-      at = 0;
-    }
-    i = index_at(turns, turn);
-    /* on its way while this brick is worked on */
-    next = read_head(job, rows, min(i, active - 1), __shfl_sync(UINT32_MAX, bricks, at));
-    emit_brick<ID>(job, output, codes, rows, head, here, active, scratch);
+    i = then;
+    then = index_at(turns, turn);
+    /* on their way while this brick is worked on */
+    next = read_head(job, rows, min(i, last), brick);
+    brick = job.d_brick[min(then, last)];
+    emit_brick<ID, OF_CELLS>(job, output, codes, rows, head, here, last, scratch);
   }
-#if BULK_STORE
-  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
-#endif
 }
 
 static size_t shared_bytes(int warps, size_t scratch)
@@ -413,19 +420,19 @@ static size_t shared_bytes(int warps, size_t scratch)
 }
 
 /* As many warps as fit, in blocks as large as they may be, because each block has the codes. */
-template <class ID> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_output *output)
+template <class ID, bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
   const size_t scratch = sizeof(triangle_scratch<ID>);
   int best_blocks = 0, best_warps = 0, most = 0;
   PMB_CUDA_TRY(cuda->context, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda->device));
-  PMB_CUDA_TRY(
-    cuda->context, cudaFuncSetAttribute(triangles_kernel<ID>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+  PMB_CUDA_TRY(cuda->context,
+    cudaFuncSetAttribute(triangles_kernel<ID, OF_CELLS>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
   for (int warps = MAX_WARPS; warps > 0 && best_blocks * best_warps < BLOCKS * MAX_WARPS; warps -= 4) {
     int blocks = 0;
     if (shared_bytes(warps, scratch) <= (size_t)most) {
       PMB_CUDA_TRY(cuda->context,
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-          &blocks, triangles_kernel<ID>, 32 * warps, shared_bytes(warps, scratch)));
+          &blocks, triangles_kernel<ID, OF_CELLS>, 32 * warps, shared_bytes(warps, scratch)));
     }
     if (blocks * warps > best_blocks * best_warps) {
       best_blocks = blocks;
@@ -433,12 +440,19 @@ template <class ID> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_outp
     }
   }
   return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch(cuda, triangles_kernel<ID>, cuda->processors * best_blocks, 32 * best_warps,
+    pmb_cuda_launch_early(cuda, triangles_kernel<ID, OF_CELLS>, cuda->processors * best_blocks, 32 * best_warps,
       shared_bytes(best_warps, scratch), cuda->job, *output),
     "launch of triangles");
 }
 
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
-  return output->id_type == PMB_INT64 ? launch<int64_t>(cuda, output) : launch<int32_t>(cuda, output);
+  if (output->d_triangles) {
+    const pmb_status status =
+      output->id_type == PMB_INT64 ? launch<int64_t, false>(cuda, output) : launch<int32_t, false>(cuda, output);
+    if (status != PMB_OK) {
+      return status;
+    }
+  }
+  return output->d_cells ? launch<int32_t, true>(cuda, output) : PMB_OK;
 }

@@ -23,7 +23,7 @@ static __device__ __forceinline__ int emit_brick(
   if (is_rare(head, work)) {
     return call_any<T, EXACT>(setting, index, scratch);
   }
-  work.box = pmb_cuda_box_of(setting.job, head_at(head, BRICK_LANE));
+  put_box(setting.job, pmb_cuda_box_of(setting.job, head_at(head, BRICK_LANE)), &work);
   return emit_plain<T>(setting, samples_of<T, OFFSET>(setting.job, work.box, 1), head, work, scratch);
 }
 
@@ -57,6 +57,8 @@ static __global__ void __launch_bounds__(
   __shared__ vertex_scratch shared_scratch[WARPS];
   const vertex_setting setting = { job, output, FLAGS == ANY ? flags : FLAGS };
   vertex_scratch *scratch = &shared_scratch[threadIdx.x >> 5];
+  pmb_cuda_await_passes();
+  pmb_cuda_let_next_begin();
   const uint32_t active = min(job.d_counters->active, job.record_capacity);
   const head_source source = source_of_lane(job);
   uint32_t i = blockIdx.x * WARPS + (threadIdx.x >> 5);
@@ -76,7 +78,7 @@ static cudaError_t launch(pmb_cuda *cuda, const pmb_cuda_output *output, int fla
 {
   int blocks = 0;
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, vertices_kernel<T, OFFSET, FLAGS>, 32 * WARPS, 0);
-  return pmb_cuda_launch(cuda, vertices_kernel<T, OFFSET, FLAGS>, cuda->processors * (blocks > 0 ? blocks : 1),
+  return pmb_cuda_launch_early(cuda, vertices_kernel<T, OFFSET, FLAGS>, cuda->processors * (blocks > 0 ? blocks : 1),
     32 * WARPS, 0, cuda->job, *output, flags);
 }
 

@@ -316,7 +316,7 @@ void AddArrays(Random& random, vtkImageData* image, const int dims[3])
 }
 }
 
-vtkSmartPointer<vtkImageData> MakeImage(Random& random)
+vtkSmartPointer<vtkImageData> MakeImage(Random& random, bool large)
 {
   vtkSmartPointer<vtkImageData> image;
   if (random.Chance(15))
@@ -329,6 +329,11 @@ vtkSmartPointer<vtkImageData> MakeImage(Random& random)
   }
   int dims[3];
   RandomDimensions(random, dims);
+  if (large)
+  {
+    dims[0] = 45;
+    dims[1] = dims[2] = 39;
+  }
   PlaceExtent(random, image, dims);
   PlaceInWorld(random, image);
   AddArrays(random, image, dims);

@@ -40,7 +40,8 @@ struct Settings
 };
 
 // An image with at most about 8,000 points (or one that only claims to be huge), with arrays of all kinds.
-vtkSmartPointer<vtkImageData> MakeImage(Random& random);
+// `large`: about 70,000.
+vtkSmartPointer<vtkImageData> MakeImage(Random& random, bool large = false);
 
 // Numeric, of a random type and storage, for an image of these dimensions.
 vtkSmartPointer<vtkDataArray> MakeNumbers(Random& random, const int dims[3], vtkIdType tuples, int components);

@@ -47,8 +47,10 @@ def mapped(command, folder):
     result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if result.returncode:
         sys.exit(f"gpu_stubs: without stubs the command ends with {result.returncode}:\n{result.stdout}{result.stderr}")
-    return sorted({name for path in folder.glob("loader.*") for name in
-                   re.findall(r"calling init: (/\S+)", path.read_text(encoding="utf-8", errors="replace"))})
+    names = {name for path in folder.glob("loader.*") for name in
+             re.findall(r"calling init: (/\S+)", path.read_text(encoding="utf-8", errors="replace"))}
+    # One program may find a library as /lib/..., another as /usr/lib/...
+    return sorted({os.path.join(os.path.realpath(os.path.dirname(name)), os.path.basename(name)) for name in names})
 
 
 def replaceable(path):

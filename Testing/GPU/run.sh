@@ -61,16 +61,11 @@ build_in() { # FOLDER [OPTION...]
     { grep -E "error|Error" "$folder.log" | head -40; exit 1; }
 }
 
-build_plain() { # for initcheck: see Kernels/pmb_cuda_ids.cuh
-  build_in "$build-plain" -DCMAKE_CUDA_FLAGS=-DPMB_CUDA_PLAIN_STORES
-}
-
 sanitize() { # TOOL PROGRAM CASE [OPTION...]
-  local tool=$1 program=$2 case=$3 folder=$build
+  local tool=$1 program=$2 case=$3
   shift 3
-  if [[ $tool == initcheck ]]; then folder=$build-plain; fi
   PMB_TEST_SHORT=1 timeout "${LIMIT:-300}" compute-sanitizer --tool "$tool" "$@" --error-exitcode 9 \
-    "$folder/$program" "$case" || { echo "FAILED: $tool $program $case"; return 1; }
+    "$build/$program" "$case" || { echo "FAILED: $tool $program $case"; return 1; }
 }
 
 for step in "${@:-build test faults sharing several sanitize sanitize-sharing bench}"; do
@@ -96,9 +91,9 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
         forbidden || failed=1
         ;;
       sanitize)
-        if [[ $tools == *initcheck* ]]; then build_plain; fi
         for tool in $tools; do
-          for case in types_and_sizes attributes several_isovalues isovalues_in_turn large fuzz points_and_normals; do
+          for case in types_and_sizes attributes several_isovalues isovalues_in_turn large fuzz points_and_normals \
+              hidden attributes_stay; do
             sanitize "$tool" pmb_test_gpu $case || failed=1
           done
           for case in $(cases pmb_test_gpu_general); do
@@ -107,7 +102,6 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
         done
         ;;
       sanitize-sharing) # leaks are counted where CUDA's state is taken down, at the end of the program
-        if [[ $tools == *initcheck* ]]; then build_plain; fi
         for tool in $tools; do
           all=(idle_contexts_make_room shared_comes_back_once) options=()
           if [[ $tool == memcheck ]]; then

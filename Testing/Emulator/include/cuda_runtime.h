@@ -569,7 +569,10 @@ typedef enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
   cudaFuncAttributePreferredSharedMemoryCarveout = 9
 } cudaFuncAttribute;
-typedef enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative = 2 } cudaLaunchAttributeID;
+typedef enum cudaLaunchAttributeID {
+  cudaLaunchAttributeCooperative = 2,
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6
+} cudaLaunchAttributeID;
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventDisableTiming = 2 };
 enum {
   cudaHostRegisterDefault = 0,
@@ -589,7 +592,7 @@ struct cudaDeviceProp {
 typedef struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
   union {
-    int cooperative;
+    int cooperative, programmaticStreamSerializationAllowed;
   } val;
 } cudaLaunchAttribute;
 typedef struct cudaLaunchConfig_st {
