@@ -173,8 +173,8 @@ typedef struct pmb_attribute {
 } pmb_attribute;
 
 /* How normals and gradients are estimated from the samples: at both ends of a point's edge, interpolated between them.
- * Where that gives no direction (a zero, an overflow, or a sample it uses is not finite), or one that is too short to be
- * made a unit vector, central differences of the finite samples take over for that point. */
+ * Where that gives no direction (a zero, an overflow, or a sample it uses is not finite), central differences of the finite
+ * samples take over for that point. */
 typedef enum pmb_gradient_estimator {
   PMB_CENTRAL = 0, /* half of above - below; at the border of the volume one-sided */
   PMB_FORWARD = 1, /* above - here; at the upper border of the volume here - below */

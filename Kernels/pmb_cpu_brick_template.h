@@ -314,6 +314,23 @@ static inline void PMB_REAL_NAME(place_points)(
   }
 }
 
+/* Gradient and normal of a point of a block that the direct way does not give; rare. */
+static __attribute__((noinline)) void PMB_REAL_NAME(orient_carefully)(
+  const pmb_cpu *cpu, const box *b, PMB_REAL (*tile)[PMB_TILE_SIZE], int l, point_block *p)
+{
+  const int lo = p->lower[l], up = p->upper[l];
+  PMB_REAL g[3];
+  for (int a = 0; a < 3; ++a) {
+    g[a] = PMB_REAL_NAME(pmb_lerp)(tile[1 + a][lo], tile[1 + a][up], p->t[l]);
+  }
+  if (!PMB_REAL_NAME(pmb_scaled_point)(cpu->frame, g, p->gradient + 3 * l, p->normal + 3 * l)) {
+    const pmb_stencil lower = PMB_REAL_NAME(stencil)(cpu, b, tile[0], lo);
+    const pmb_stencil upper = PMB_REAL_NAME(stencil)(cpu, b, tile[0], up);
+    pmb_careful_point(
+      cpu->frame, &lower, &upper, p->kind[l], (double)p->t[l], p->gradient + 3 * l, p->normal + 3 * l);
+  }
+}
+
 /* Gradients and normals of a block; n of its points count. */
 static inline void PMB_REAL_NAME(orient_points)(
   const pmb_cpu *cpu, const box *b, PMB_REAL (*tile)[PMB_TILE_SIZE], int n, point_block *p)
@@ -349,10 +366,7 @@ static inline void PMB_REAL_NAME(orient_points)(
   }
   for (int l = 0; l < n; ++l) {
     if (!good[l]) {
-      const pmb_stencil lower = PMB_REAL_NAME(stencil)(cpu, b, tile[0], p->lower[l]);
-      const pmb_stencil upper = PMB_REAL_NAME(stencil)(cpu, b, tile[0], p->upper[l]);
-      pmb_careful_point(
-        cpu->frame, &lower, &upper, p->kind[l], (double)p->t[l], p->gradient + 3 * l, p->normal + 3 * l);
+      PMB_REAL_NAME(orient_carefully)(cpu, b, tile, l, p);
     }
   }
 }

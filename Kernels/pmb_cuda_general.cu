@@ -160,10 +160,14 @@ static __device__ __forceinline__ void store_triple(void *d_out, int64_t at, con
   }
 }
 
+/* g: the index gradient. */
 template <class T>
-static __device__ __noinline__ void careful_orientation(
-  const pmb_cuda_job &job, const general_point<T> &p, float *gradient, float *normal)
+static __device__ __noinline__ void careful_orientation(const pmb_cuda_job &job, const general_point<T> &p,
+  const typename pmb_cuda_real<T>::type *g, float *gradient, float *normal)
 {
+  if (scaled_point(job.frame, g, gradient, normal)) {
+    return;
+  }
   const pmb_stencil lower = general_stencil<T>(job, p.low), upper = general_stencil<T>(job, p.high);
   pmb_careful_point(&job.frame, &lower, &upper, p.kind, (double)p.t, gradient, normal);
 }
@@ -192,7 +196,7 @@ static __device__ __forceinline__ void orient_point(
   turn_gradient(setting.job.frame, 0, g, world);
   const real length2 = length2_of(world);
   if (!is_good(length2)) {
-    careful_orientation<T>(setting.job, p, gradient, normal);
+    careful_orientation<T>(setting.job, p, g, gradient, normal);
     return;
   }
   const real factor = normal_factor(length2);

@@ -178,6 +178,27 @@ static __device__ __forceinline__ void place_point(
 
 /* ---- the careful way ---- */
 
+static __device__ __forceinline__ void central_gradient_of(
+  const pmb_stencil &lower, const pmb_stencil &upper, double t, float *g)
+{
+  pmb_central_gradient_f32(&lower, &upper, (float)t, g);
+}
+static __device__ __forceinline__ void central_gradient_of(
+  const pmb_stencil &lower, const pmb_stencil &upper, double t, double *g)
+{
+  pmb_central_gradient_f64(&lower, &upper, t, g);
+}
+static __device__ __forceinline__ int scaled_point(
+  const pmb_frame &frame, const float *g, float *gradient, float *normal)
+{
+  return pmb_scaled_point_f32(&frame, g, gradient, normal);
+}
+static __device__ __forceinline__ int scaled_point(
+  const pmb_frame &frame, const double *g, float *gradient, float *normal)
+{
+  return pmb_scaled_point_f64(&frame, g, gradient, normal);
+}
+
 /* The neighbourhood of a sample; neighbours outside the volume repeat it. */
 template <class T> static __device__ pmb_stencil stencil_of(const pmb_cuda_job &job, const int *place)
 {
@@ -202,6 +223,11 @@ static __device__ __noinline__ void careful_point(
 {
   const int high[3] = { low[0] + (kind == 0), low[1] + (kind == 1), low[2] + (kind == 2) };
   const pmb_stencil lower = stencil_of<T>(job, low), upper = stencil_of<T>(job, high);
+  typename pmb_cuda_real<T>::type g[3];
+  central_gradient_of(lower, upper, t, g);
+  if (scaled_point(job.frame, g, gradient, normal)) {
+    return;
+  }
   pmb_careful_point(&job.frame, &lower, &upper, kind, t, gradient, normal);
 }
 

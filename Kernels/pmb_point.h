@@ -43,20 +43,6 @@ PMB_INLINE float pmb_physical_gradient(const pmb_frame *frame, double product, d
   return (float)(gradient > 3e38 ? 3e38 : gradient < -3e38 ? -3e38 : gradient);
 }
 
-#define PMB_REAL float
-#define PMB_REAL_NAME(name) name##_f32
-#define PMB_LENGTH2_MIN 1e-24f
-#define PMB_LENGTH2_MAX 1e24f
-#define PMB_SQRT sqrtf
-#include "pmb_point_template.h"
-
-#define PMB_REAL double
-#define PMB_REAL_NAME(name) name##_f64
-#define PMB_LENGTH2_MIN 1e-200
-#define PMB_LENGTH2_MAX 1e200
-#define PMB_SQRT sqrt
-#include "pmb_point_template.h"
-
 /* The samples around one sample, for the careful path: neighbours outside the volume repeat the centre, and
  * factor[a] is then 1 in place of 0.5. */
 typedef struct pmb_stencil {
@@ -76,6 +62,20 @@ PMB_INLINE double pmb_power_of_two(double x)
   (void)frexp(x, &exponent);
   return ldexp(1.0, exponent - 1);
 }
+
+#define PMB_REAL float
+#define PMB_REAL_NAME(name) name##_f32
+#define PMB_LENGTH2_MIN 1e-24f
+#define PMB_LENGTH2_MAX 1e24f
+#define PMB_SQRT sqrtf
+#include "pmb_point_template.h"
+
+#define PMB_REAL double
+#define PMB_REAL_NAME(name) name##_f64
+#define PMB_LENGTH2_MIN 1e-200
+#define PMB_LENGTH2_MAX 1e200
+#define PMB_SQRT sqrt
+#include "pmb_point_template.h"
 
 /* Largest finite magnitude in a stencil, at least `least`. */
 PMB_INLINE double pmb_stencil_magnitude(const pmb_stencil *s, double least)
@@ -117,8 +117,7 @@ PMB_INLINE void pmb_fallback_gradient(const pmb_stencil *s, double gradient[3])
   gradient[0] = 1;
 }
 
-/* Gradient and normal of a point where the direct way does not give a finite unit normal: non-finite neighbours,
- * overflow, underflow, or a zero gradient. axis: of the point's edge, 3 for a sample point (then upper is lower). */
+/* Gradient and normal of a point whose index gradient is zero or not finite. axis: of the point's edge, 3 for a sample point (then upper is lower). */
 PMB_INLINE void pmb_careful_point(const pmb_frame *frame, const pmb_stencil *lower, const pmb_stencil *upper,
   int axis, double t, float gradient[3], float normal[3])
 {

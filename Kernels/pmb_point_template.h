@@ -65,6 +65,59 @@ PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_normal_factor)(PMB_REAL length2)
   return (PMB_REAL)-1 / PMB_SQRT(length2);
 }
 
+/* The index gradient by central differences between the ends of an edge, as the direct way has it. */
+PMB_INLINE void PMB_REAL_NAME(pmb_central_gradient)(
+  const pmb_stencil *lower, const pmb_stencil *upper, PMB_REAL t, PMB_REAL g[3])
+{
+  for (int a = 0; a < 3; ++a) {
+    const PMB_REAL low =
+      PMB_REAL_NAME(pmb_difference)((PMB_REAL)lower->below[a], (PMB_REAL)lower->above[a], (PMB_REAL)lower->factor[a]);
+    const PMB_REAL high =
+      PMB_REAL_NAME(pmb_difference)((PMB_REAL)upper->below[a], (PMB_REAL)upper->above[a], (PMB_REAL)upper->factor[a]);
+    g[a] = PMB_REAL_NAME(pmb_lerp)(low, high, t);
+  }
+}
+
+/* Gradient and normal from an index gradient that the direct way cannot take, being too small or too large beside the
+ * range of the samples: the same operations, scaled by powers of two. They give the direct way's bits where that can, so
+ * that pieces of a volume, whose ranges differ, agree. Returns 0 where the gradient is zero or not finite. */
+PMB_INLINE int PMB_REAL_NAME(pmb_scaled_point)(
+  const pmb_frame *frame, const PMB_REAL g[3], float gradient[3], float normal[3])
+{
+  PMB_REAL matrix[9], h[3], w[3];
+  double scale = 0, length = 0;
+  for (int a = 0; a < 3; ++a) {
+    if (!PMB_IS_FINITE(g[a])) {
+      return 0;
+    }
+    scale = pmb_larger(scale, (double)g[a]);
+  }
+  scale = scale > 0 ? pmb_power_of_two(scale) : 1;
+  for (int i = 0; i < 9; ++i) {
+    matrix[i] = (PMB_REAL)frame->normal[i];
+  }
+  for (int a = 0; a < 3; ++a) {
+    h[a] = (PMB_REAL)((double)g[a] / scale);
+  }
+  for (int r = 0; r < 3; ++r) {
+    w[r] = PMB_REAL_NAME(pmb_world_gradient)(matrix, r, h[0], h[1], h[2]);
+    length = pmb_larger(length, (double)w[r]);
+  }
+  if (!(length > 0)) {
+    return 0;
+  }
+  length = pmb_power_of_two(length);
+  for (int r = 0; r < 3; ++r) {
+    gradient[r] = pmb_physical_gradient(frame, (double)w[r], scale);
+    w[r] = (PMB_REAL)((double)w[r] / length);
+  }
+  const PMB_REAL factor = PMB_REAL_NAME(pmb_normal_factor)(PMB_REAL_NAME(pmb_length2)(w[0], w[1], w[2]));
+  for (int r = 0; r < 3; ++r) {
+    normal[r] = (float)(w[r] * factor);
+  }
+  return 1;
+}
+
 #undef PMB_REAL
 #undef PMB_REAL_NAME
 #undef PMB_LENGTH2_MIN

@@ -79,6 +79,33 @@ static void full_bricks(void)
   pmb_destroy(gpu);
 }
 
+/* Noise that is faint beside the range: gradients that the direct way cannot take, also of the tuned ways (central). */
+static void faint_samples(void)
+{
+  static const pmb_type types[] = { PMB_FLOAT32, PMB_FLOAT64 };
+  pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
+  test_rng rng = { 46 };
+  for (int n = 0; n < 2 * WORLDS; n++) {
+    const double faint = n % 2 ? 1e-110 : 1e-13;
+    test_volume v;
+    volume_make(&v, types[n % 2], 70, 14, 9, LAYOUT_PACKED);
+    volume_world(&v, n / 2, &rng);
+    for (int i = 0; i < 70 * 14 * 9; i++)
+      volume_set(&v, i % 70, i / 70 % 14, i / 980, i == 500 ? 1 : faint * rng_real(&rng, 0, 2));
+    CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    for (int turn = 0; turn < 6; turn++) {
+      test_about("%s, world %d, turn %d", type_name(types[n % 2]), n / 2, turn);
+      const int64_t triangles =
+        same_meshes(cpu, gpu, (pmb_gradient_estimator)(turn % 3), &faint, 1, turn / 3, turn % 2);
+      CHECK(triangles > 10000, "only %lld triangles", (long long)triangles);
+    }
+    volume_free(&v);
+  }
+  pmb_destroy(cpu);
+  pmb_destroy(gpu);
+}
+
 /* Points with normals, gradients or attributes alone: the same as all together. */
 static void parts_of_the_output(void)
 {
@@ -123,5 +150,6 @@ static void parts_of_the_output(void)
 TEST_MAIN(
   CASE(estimators)
   CASE(full_bricks)
+  CASE(faint_samples)
   CASE(parts_of_the_output)
 )
