@@ -422,8 +422,8 @@ std::string vtkPMBContourFilter::vtkInternals::Judge(Job& job, pmb_status status
   return "The contour failed: " + reason;
 }
 
-// Isovalues outside the range are worth a warning, but only if that is true of all blocks. A piece does not know the
-// other pieces' ranges and keeps silent.
+// Isovalues outside the range of all blocks together are worth a warning. A piece does not know the other pieces' ranges
+// and keeps silent.
 void vtkPMBContourFilter::vtkInternals::NoteRange(const Job& job, double minimum, double maximum)
 {
   Totals& sum = this->Sum;
@@ -431,11 +431,7 @@ void vtkPMBContourFilter::vtkInternals::NoteRange(const Job& job, double minimum
   sum.Minimum = std::min(sum.Minimum, minimum);
   sum.Maximum = std::max(sum.Maximum, maximum);
   sum.ArrayName = job.Array->GetName() ? job.Array->GetName() : "";
-  sum.Inside = sum.Inside || !job.Alone;
-  for (double isovalue : job.Isovalues)
-  {
-    sum.Inside = sum.Inside || (isovalue >= minimum && isovalue <= maximum);
-  }
+  sum.Isovalues = job.Isovalues;
 }
 
 // A block that is done, for the sum.
@@ -555,7 +551,8 @@ std::string vtkPMBContourFilter::vtkInternals::ExplainOthers()
 std::string vtkPMBContourFilter::vtkInternals::ExplainRange() const
 {
   const Totals& sum = this->Sum;
-  if (sum.Ranges == 0 || sum.Inside)
+  const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
+  if (sum.Ranges == 0 || sum.Several || std::any_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside))
   {
     return std::string();
   }

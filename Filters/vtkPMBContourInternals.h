@@ -86,9 +86,9 @@ private:
     bool Several = false; // pieces, of which this is one
     std::string Error;    // the last one
     std::set<std::string> Errors;
-    // Of the samples that were read, and whether an isovalue was among them or need not have been.
+    // Of the samples that were read.
     int Ranges = 0;
-    bool Inside = false;
+    std::vector<double> Isovalues;
     double Minimum = std::numeric_limits<double>::infinity();
     double Maximum = -std::numeric_limits<double>::infinity();
     std::string ArrayName;

@@ -377,12 +377,15 @@ void TestFlat()
   PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, "an isovalue of 2D blocks: " + messages.Text());
   const std::string summary = filter->GetLastRunSummary();
   PMB_CHECK(Has(summary, "3 of 3 blocks") && Has(summary, std::to_string(lines) + " lines"), summary);
-  filter->SetValue(0, 50);
+  filter->SetValue(0, 500);
   filter->Update();
   PMB_EQUAL(messages.Warnings(), 1, "an isovalue of none");
   PMB_CHECK(Has(messages.Text(), "0 to 108"), "the range of all blocks: " << messages.Text());
-
+  filter->SetValue(0, 15); // in no block's own range, but in that of all
   messages.Clear();
+  filter->Update();
+  PMB_EQUAL(messages.Warnings(), 0, "an isovalue between blocks: " + messages.Text());
+
   vtkNew<vtkMultiBlockDataSet> bad;
   bad->SetBlock(0, Image(0));
   vtkImageData::SafeDownCast(bad->GetBlock(0))->SetSpacing(0, 1, 1);
