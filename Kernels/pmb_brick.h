@@ -23,6 +23,16 @@ enum {
   PMB_BRICK_MAX_TRIANGLES = PMB_MAX_TRIANGLES * PMB_BRICK_X * PMB_BRICK_ROWS
 };
 
+/* Flags of a brick in the summary: samples of it or its halo are not finite, are hidden; cells of it are hidden. */
+enum { PMB_BRICK_NONFINITE = 1, PMB_BRICK_HIDES_SAMPLES = 2, PMB_BRICK_HIDES_CELLS = 4 };
+
+/* Whether sample or cell (i,j,k) of nx x ny x ... has one of the bits; flags: a byte each, NULL: none has. */
+PMB_INLINE int pmb_is_flagged(
+  const uint8_t *flags, unsigned bits, int64_t nx, int64_t ny, int64_t i, int64_t j, int64_t k)
+{
+  return flags && (flags[i + nx * (j + ny * k)] & bits);
+}
+
 /* Kinds of points in a row, in their order. */
 enum { PMB_EDGE_X = 0, PMB_EDGE_Y = 1, PMB_EDGE_Z = 2, PMB_SAMPLE = 3, PMB_KINDS = 4 };
 

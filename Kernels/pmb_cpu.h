@@ -27,9 +27,6 @@ enum {
 
 #define PMB_NO_RECORD UINT32_MAX
 
-/* Flags of a brick: samples of it or its halo are not finite, are hidden; cells of it are hidden. */
-enum { PMB_CPU_NONFINITE = 1, PMB_CPU_HIDES_SAMPLES = 2, PMB_CPU_HIDES_CELLS = 4 };
-
 /* An active brick between count and emit. */
 typedef struct pmb_cpu_record {
   uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS]; /* see pmb_content */
@@ -54,7 +51,7 @@ typedef struct pmb_cpu {
   int64_t bricks[3];
   int64_t brick_count;
   pmb_buffer summary; /* min and max per brick, in the sample's type */
-  pmb_buffer flags;   /* uint8_t per brick: PMB_CPU_NONFINITE, ... */
+  pmb_buffer flags;   /* uint8_t per brick: PMB_BRICK_NONFINITE, ... */
   pmb_buffer ranges;  /* per row of bricks: pmb_cpu_range */
   pmb_buffer map;     /* brick -> record, uint32_t */
   pmb_buffer counts;  /* per select chunk: int64_t */

@@ -71,7 +71,7 @@ static void PMB_REAL_NAME(row_valid)(const pmb_cpu *cpu, const box *b, const PMB
       rows->valid[z + 1][y + 1] = valid;
       rows->equal[z + 1][y + 1] &= valid;
       if (y < PMB_BRICK_Y && z < PMB_BRICK_Z) {
-        rows->hidden[z + 1][y + 1] = cpu->any_flags & PMB_CPU_HIDES_CELLS ? hidden_cells(cpu, b, y, z) : 0;
+        rows->hidden[z + 1][y + 1] = cpu->any_flags & PMB_BRICK_HIDES_CELLS ? hidden_cells(cpu, b, y, z) : 0;
       }
     }
   }

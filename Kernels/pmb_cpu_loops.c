@@ -195,8 +195,8 @@ static box box_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
   for (int d = 0; cpu->any_flags && d < 8; ++d) {
     b.clean &= !flags_beside(cpu, record, -(d & 1), -(d >> 1 & 1), -(d >> 2));
   }
-  for (int d = 0; cpu->any_flags & PMB_CPU_HIDES_SAMPLES && d < 27; ++d) {
-    b.hides |= flags_beside(cpu, record, d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1) & PMB_CPU_HIDES_SAMPLES;
+  for (int d = 0; cpu->any_flags & PMB_BRICK_HIDES_SAMPLES && d < 27; ++d) {
+    b.hides |= flags_beside(cpu, record, d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1) & PMB_BRICK_HIDES_SAMPLES;
   }
   return b;
 }

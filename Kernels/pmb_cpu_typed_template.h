@@ -113,14 +113,14 @@ static int PMB_T_NAME(summarize_brick)(
   }
   *low_out = low[0];
   *high_out = high[0];
-  int flags = PMB_T_IS_FLOAT && !(odd[0] == 0) ? PMB_CPU_NONFINITE : 0;
+  int flags = PMB_T_IS_FLOAT && !(odd[0] == 0) ? PMB_BRICK_NONFINITE : 0;
   if (pmb_hides_any_sample(volume, first, n)) {
-    flags |= PMB_CPU_HIDES_SAMPLES;
+    flags |= PMB_BRICK_HIDES_SAMPLES;
   }
   if (flags) {
     PMB_T_NAME(summarize_valid)(volume, first, n, low_out, high_out);
   }
-  return flags | (pmb_hides_any_cell(volume, first, n) ? PMB_CPU_HIDES_CELLS : 0);
+  return flags | (pmb_hides_any_cell(volume, first, n) ? PMB_BRICK_HIDES_CELLS : 0);
 }
 
 /* Pass summarize, a row of bricks. */
@@ -141,7 +141,7 @@ static void PMB_T_NAME(summarize)(pmb_cpu *cpu, size_t i)
     first[0] = b * PMB_BRICK_X;
     n[0] = pmb_cpu_extent(volume->dims[0] - first[0], PMB_BRICK_X);
     flags[b] = (uint8_t)PMB_T_NAME(summarize_brick)(volume, first, n, &low[b], &high[b]);
-    range->nonfinite += flags[b] & PMB_CPU_NONFINITE;
+    range->nonfinite += flags[b] & PMB_BRICK_NONFINITE;
     range->flags |= flags[b];
     row_low = low[b] < row_low ? low[b] : row_low;
     row_high = high[b] > row_high ? high[b] : row_high;

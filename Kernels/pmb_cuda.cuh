@@ -63,9 +63,6 @@ typedef struct pmb_cuda_exact {
   uint32_t equal_column;
 } pmb_cuda_exact;
 
-/* Flags of a brick, as in pmb_cpu.h. */
-enum { PMB_CUDA_NONFINITE = 1, PMB_CUDA_HIDES_SAMPLES = 2, PMB_CUDA_HIDES_CELLS = 4 };
-
 /* A block's part of the volume's range; in pinned memory that the device writes to. */
 typedef struct pmb_cuda_range_part {
   double low, high;

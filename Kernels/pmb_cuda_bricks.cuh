@@ -91,14 +91,13 @@ template <> __device__ __forceinline__ int pmb_cuda_finite<double>(double s)
 /* As in pmb_hidden.h. */
 __device__ __forceinline__ int pmb_cuda_hides_sample(const pmb_cuda_job &job, int i, int j, int k)
 {
-  return job.d_sample_flags &&
-    (job.d_sample_flags[i + job.dims[0] * (j + job.dims[1] * (int64_t)k)] & job.hidden_sample_bits);
+  return pmb_is_flagged(job.d_sample_flags, job.hidden_sample_bits, job.dims[0], job.dims[1], i, j, k);
 }
 __device__ __forceinline__ int pmb_cuda_hides_cell(const pmb_cuda_job &job, int i, int j, int k)
 {
   const int nx = job.dims[0] - 1, ny = job.dims[1] - 1, nz = job.dims[2] - 1;
   return job.d_cell_flags && i >= 0 && j >= 0 && k >= 0 && i < nx && j < ny && k < nz &&
-    (job.d_cell_flags[i + nx * (j + ny * (int64_t)k)] & job.hidden_cell_bits);
+    pmb_is_flagged(job.d_cell_flags, job.hidden_cell_bits, nx, ny, i, j, k);
 }
 
 /* ---- bricks ---- */

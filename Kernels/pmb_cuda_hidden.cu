@@ -40,8 +40,8 @@ static __device__ __forceinline__ int find_hidden(const pmb_cuda_job &job, const
   for (int row = 0; job.d_cell_flags && row < PMB_BRICK_ROWS; ++row) {
     cells |= pmb_cuda_hides_cell(job, box.origin[0] + lane, box.origin[1] + (row & 3), box.origin[2] + (row >> 2));
   }
-  return (__any_sync(UINT32_MAX, samples) ? PMB_CUDA_HIDES_SAMPLES : 0) |
-    (__any_sync(UINT32_MAX, cells) ? PMB_CUDA_HIDES_CELLS : 0);
+  return (__any_sync(UINT32_MAX, samples) ? PMB_BRICK_HIDES_SAMPLES : 0) |
+    (__any_sync(UINT32_MAX, cells) ? PMB_BRICK_HIDES_CELLS : 0);
 }
 
 /* The range of the finite, visible samples of a brick; low > high if there is none. */
@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
     const pmb_cuda_box box = pmb_cuda_box_of(job, b);
     const int hidden = find_hidden(job, box);
     T low = ((const T *)job.d_low)[b], high = ((const T *)job.d_high)[b];
-    if (hidden & PMB_CUDA_HIDES_SAMPLES) {
+    if (hidden & PMB_BRICK_HIDES_SAMPLES) {
       find_range<T>(job, box, lowest, highest, &low, &high);
       if ((threadIdx.x & 31) == 0) {
         ((T *)job.d_low)[b] = low;
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
       seen.low = (double)low < seen.low ? (double)low : seen.low;
       seen.high = (double)high > seen.high ? (double)high : seen.high;
     }
-    seen.odd += (job.d_flags[b] & PMB_CUDA_NONFINITE) != 0;
+    seen.odd += (job.d_flags[b] & PMB_BRICK_NONFINITE) != 0;
   }
   pmb_cuda_tell_range(seen, shared_parts, parts + blockIdx.x);
 }

@@ -9,17 +9,15 @@
 /* Whether a sample, which must be in the volume, is hidden. */
 PMB_INLINE int pmb_hides_sample(const pmb_volume *volume, int64_t i, int64_t j, int64_t k)
 {
-  const uint8_t *flags = volume->sample_flags;
-  return flags && (flags[i + volume->dims[0] * (j + volume->dims[1] * k)] & volume->hidden_sample_bits);
+  return pmb_is_flagged(volume->sample_flags, volume->hidden_sample_bits, volume->dims[0], volume->dims[1], i, j, k);
 }
 
 /* Whether a cell is hidden; false for one outside the volume. */
 PMB_INLINE int pmb_hides_cell(const pmb_volume *volume, int64_t i, int64_t j, int64_t k)
 {
-  const uint8_t *flags = volume->cell_flags;
   const int64_t nx = volume->dims[0] - 1, ny = volume->dims[1] - 1, nz = volume->dims[2] - 1;
-  return flags && i >= 0 && j >= 0 && k >= 0 && i < nx && j < ny && k < nz &&
-    (flags[i + nx * (j + ny * k)] & volume->hidden_cell_bits);
+  return i >= 0 && j >= 0 && k >= 0 && i < nx && j < ny && k < nz &&
+    pmb_is_flagged(volume->cell_flags, volume->hidden_cell_bits, nx, ny, i, j, k);
 }
 
 /* Whether any of the n[0] x n[1] x n[2] samples from `first` on is hidden. */

@@ -117,7 +117,8 @@ PMB_INLINE void pmb_fallback_gradient(const pmb_stencil *s, double gradient[3])
   gradient[0] = 1;
 }
 
-/* Gradient and normal of a point whose index gradient is zero or not finite. axis: of the point's edge, 3 for a sample point (then upper is lower). */
+/* Gradient and normal of a point whose index gradient is zero or not finite. axis: of the point's edge, 3 for a sample
+ * point (then upper is lower). */
 PMB_INLINE void pmb_careful_point(const pmb_frame *frame, const pmb_stencil *lower, const pmb_stencil *upper,
   int axis, double t, float gradient[3], float normal[3])
 {
