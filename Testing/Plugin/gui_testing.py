@@ -405,17 +405,63 @@ class Window:
                       if widget.metaObject().className() == "pqProxyWidget" and widget.isVisible()), None)
         if proxy is None:
             raise AssertionError("the panel shows no filter")
-        result = {}
-        for widget in proxy.findChildren(QtWidgets.QWidget):
-            if widget.objectName() and inherits(widget, "pqPropertyWidget"):
-                result.setdefault(widget.objectName(), widget)
-        return result
+        properties = self.active().SMProxy
+        return {widget.objectName(): widget for widget in proxy.findChildren(QtWidgets.QWidget)
+                if inherits(widget, "pqPropertyWidget") and properties.GetProperty(widget.objectName())}
+
+    def set_value(self, name, value):
+        """Gives a property's check box, list of choices (a number: the choice's place; or its text) or line a value."""
+        widget = self.widgets()[name]
+        if not (widget.isVisible() and widget.isEnabled()):
+            raise AssertionError(f"the panel {'greys out' if widget.isVisible() else 'does not show'} {name}")
+        for kind, setter in ((QtWidgets.QCheckBox, self.set_box), (QtWidgets.QComboBox, self.set_choice),
+                             (QtWidgets.QLineEdit, self.type_text)):
+            field = widget.findChild(kind)
+            if field is not None:
+                setter(field, value)
+                self.settle()
+                return
+        raise AssertionError(f"{name} has no editor of a kind that this driver knows")
+
+    @staticmethod
+    def set_box(box, value):
+        if box.isChecked() != bool(value):
+            box.click()
+
+    @staticmethod
+    def set_choice(choices, value):
+        place = choices.findText(value) if isinstance(value, str) else value
+        if not 0 <= place < choices.count():
+            raise AssertionError(f"there is no choice {value!r}, but "
+                                 f"{[choices.itemText(index) for index in range(choices.count())]}")
+        choices.setCurrentIndex(place)
+
+    def set_isovalue(self, row, value):
+        """Types into the table of isovalues."""
+        self.type_cell(self.widgets()["ContourValues"].findChild(QtWidgets.QTableView), row, value)
+
+    def last_run(self):
+        """What the panel's line Last Run shows."""
+        return self.widgets()["LastRunSummary"].findChild(QtWidgets.QTextEdit).toPlainText()
+
+    def select(self, name):
+        """Makes a source or filter the active one by a click on its name in the Pipeline Browser."""
+        tree = self.child(QtWidgets.QTreeView, "pipelineBrowser")
+        match = QtCore.Qt.MatchFlag
+        found = tree.model().match(tree.model().index(0, 0), QtCore.Qt.ItemDataRole.DisplayRole, name, 1,
+                                   match.MatchExactly | match.MatchRecursive)
+        if not found:
+            raise AssertionError(f"the Pipeline Browser has no {name}")
+        tree.scrollTo(found[0])
+        QtTest.QTest.mouseClick(tree.viewport(), QtCore.Qt.MouseButton.LeftButton,
+                                QtCore.Qt.KeyboardModifier.NoModifier, tree.visualRect(found[0]).center())
+        self.settle()
 
     def type_text(self, field, text):
         """Replaces the text of a line, key by key."""
         field.setFocus()
         field.selectAll()
-        QtTest.QTest.keyClicks(field, text)
+        QtTest.QTest.keyClicks(field, str(text))
         QtTest.QTest.keyClick(field, QtCore.Qt.Key.Key_Return)
         self.settle()
 
