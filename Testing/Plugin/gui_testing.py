@@ -233,7 +233,7 @@ class Window:
 
     def settle(self):
         """Lets ParaView do what it put off until it has time, such as rendering."""
-        self.pump(0.2)
+        self.pump(0.1)
 
     # Dialogs. They run an event loop of their own, inside the call that opened them: a timer answers.
 
@@ -374,11 +374,11 @@ class Window:
         """Presses Apply, if it can be pressed, and waits until the active filter has executed. Returns whether it
         could be."""
         accept = self.button("Accept")
-        pressed = accept.isEnabled()
-        if pressed:
-            accept.click()
+        if not accept.isEnabled():
+            return False
+        accept.click()
         self.wait_for_output()
-        return pressed
+        return True
 
     def wait_for_output(self):
         """Waits until the active filter's output is newer than its settings."""
@@ -389,7 +389,6 @@ class Window:
             self.wait(lambda: algorithm.GetOutputDataObject(0) is not None and
                       algorithm.GetOutputDataObject(0).GetUpdateTime() >= algorithm.GetMTime(),
                       "the filter to execute")
-        self.settle()
 
     def advanced(self, shown):
         """Shows or hides the advanced properties."""
@@ -445,16 +444,10 @@ class Window:
         return self.widgets()["LastRunSummary"].findChild(QtWidgets.QTextEdit).toPlainText()
 
     def select(self, name):
-        """Makes a source or filter the active one by a click on its name in the Pipeline Browser."""
-        tree = self.child(QtWidgets.QTreeView, "pipelineBrowser")
-        match = QtCore.Qt.MatchFlag
-        found = tree.model().match(tree.model().index(0, 0), QtCore.Qt.ItemDataRole.DisplayRole, name, 1,
-                                   match.MatchExactly | match.MatchRecursive)
-        if not found:
-            raise AssertionError(f"the Pipeline Browser has no {name}")
-        tree.scrollTo(found[0])
-        QtTest.QTest.mouseClick(tree.viewport(), QtCore.Qt.MouseButton.LeftButton,
-                                QtCore.Qt.KeyboardModifier.NoModifier, tree.visualRect(found[0]).center())
+        """Makes a source or filter the active one. (ParaView's Pipeline Browser is a widget that Python cannot ask
+        for its items.)"""
+        from paraview import simple
+        simple.SetActiveSource(simple.FindSource(name))
         self.settle()
 
     def type_text(self, field, text):
