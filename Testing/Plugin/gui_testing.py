@@ -8,7 +8,7 @@ A test is a Python file with functions of one argument, a Window, that ends with
 
 Run in pvpython (or python3) that starts a ParaView with a fresh home, the plugin of $PMB_PLUGIN (else of
 $PV_PLUGIN_CONFIG_FILE) and the display of $DISPLAY; in it the file is imported as a module and the named functions run
-one after another, each in a fresh session of 1400 x 900 pixels. All of this happens in ParaView's main thread. A
+one after another, each in a fresh session. All of this happens in ParaView's main thread. A
 function fails by an exception, by an error or warning of ParaView, VTK or Qt that it did not take by
 Window.take_messages(), and by a dialog that it did not expect. A picture of the window is left for each failure.
 """
@@ -71,7 +71,7 @@ def missing():
     return "Python has neither PyQt5 nor PyQt6; mend: apt-get install python3-pyqt5"
 
 
-def launch(script, names, arguments=(), timeout=240, options=()):
+def launch(script, names, arguments=(), timeout=540, options=()):
     """Runs functions of a script in a ParaView of its own and ends this process: 0 all passed, 1 not, 77 skipped.
     arguments: the folder for pictures (default: out/ in the current folder), then names of functions, to run those
     alone. timeout: seconds for all; then ParaView is ended. options: more options of the program paraview."""
@@ -270,9 +270,12 @@ class Window:
         self.answers = list(answers)
         action.trigger()
         self.settle()
-        if self.answers:
-            self.answers = []
-            raise AssertionError(f"the action {name} opened fewer dialogs than expected")
+        self.check_answered(f"the action {name}")
+
+    def check_answered(self, what):
+        left, self.answers = self.answers, []
+        if left:
+            raise AssertionError(f"{what} opened fewer dialogs than expected, by {len(left)}")
 
     def choose_file(self, path):
         """An answer to ParaView's file dialog."""
@@ -340,11 +343,14 @@ class Window:
             raise AssertionError(f"{' > '.join(path)} made no filter")
         return self.active()
 
-    def picture(self, name, widget=None):
-        """Saves what a widget (default: the main window) shows; returns the path."""
+    def picture(self, name, widget=None, part=None):
+        """Saves what a widget (default: the main window), or a rectangle of it, shows; returns the path."""
         self.settle()
         path = os.path.join(self.folder, name)
-        if not (widget or self.main).grab().save(path):
+        widget = widget or self.main
+        image = widget.grab(part or widget.rect()).toImage()
+        image = image.convertToFormat(QtGui.QImage.Format.Format_RGB666)  # finer shades are noise, which costs space
+        if not image.save(path, "PNG", 0):  # 0: the smallest file
             raise AssertionError(f"cannot write {path}")
         return path
 
@@ -457,6 +463,15 @@ class Window:
         QtTest.QTest.keyClicks(field, str(text))
         QtTest.QTest.keyClick(field, QtCore.Qt.Key.Key_Return)
         self.settle()
+
+    def press_keys(self, key, modifier, *answers):
+        """A key of the main window's, such as Ctrl+Space; answers: as in trigger()."""
+        self.app.setActiveWindow(self.main)  # there may be no window manager to do it
+        self.settle()
+        self.answers = list(answers)
+        QtTest.QTest.keyClick(self.main, key, modifier)
+        self.settle()
+        self.check_answered("the keys")
 
     def type_cell(self, view, row, text):
         """Opens the editor of the first cell of a row of a table, as a double click does, and types."""
