@@ -24,7 +24,7 @@ import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77  # the exit code that ctest shows as "Skipped"
-SIZE = (1400, 900)  # of the window, pixels
+SIZE = (900, 600)  # of the window, pixels: small, as the processor draws it
 
 
 def in_paraview():

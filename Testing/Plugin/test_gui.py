@@ -356,6 +356,7 @@ def pictures(window):
     from gui_testing import QtCore, QtWidgets
     from paraview import simple
     simple.LoadPalette("WhiteBackground")
+    window.main.resize(1400, 900)
     proxy = contoured(window)
     window.advanced(False)
     window.set_isovalue(0, "45")
