@@ -15,6 +15,7 @@ Window.take_messages(), and by a dialog that it did not expect. A picture of the
 import importlib
 import importlib.util
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -39,6 +40,14 @@ if in_paraview():
     QAction = QtWidgets.QAction if QT == "PyQt5" else QtGui.QAction
 
 
+def activate(window):
+    """Gives a window the keyboard, also where no window manager does so."""
+    if QT == "PyQt5":
+        QtWidgets.QApplication.setActiveWindow(window)
+    else:
+        window.activateWindow()
+
+
 # --- outside of ParaView: starts it ----------------------------------------------------------------------------------
 
 def environment(home):
@@ -59,16 +68,26 @@ def environment(home):
 
 def missing():
     """Why ParaView's window cannot be driven here, or None."""
-    try:
-        version = subprocess.run(["paraview", "--version"], capture_output=True, text=True, check=False)
-    except FileNotFoundError:
+    if not os.environ.get("DISPLAY"):
+        return "there is no display; mend: xvfb-run, or ./pmb"
+    if not shutil.which("paraview"):
         return "there is no program paraview on PATH"
-    if version.returncode:
-        return f"paraview does not start: {(version.stderr.strip() or 'no message').splitlines()[0]}"
     for binding in ("PyQt5", "PyQt6"):
         if importlib.util.find_spec(binding):
             return None
     return "Python has neither PyQt5 nor PyQt6; mend: apt-get install python3-pyqt5"
+
+
+# What ParaView runs first: after an exception it would wait for its user.
+START = """import os, sys, traceback
+sys.path[:0] = {folders!r}
+try:
+    import gui_testing
+    gui_testing.begin({module!r}, {names!r})
+except BaseException:
+    os.write(1, traceback.format_exc().encode())
+    os._exit(1)
+"""
 
 
 def launch(script, names, arguments=(), timeout=540, options=()):
@@ -84,10 +103,9 @@ def launch(script, names, arguments=(), timeout=540, options=()):
     with tempfile.TemporaryDirectory() as home:
         start = os.path.join(home, "start.py")
         with open(start, "w", encoding="utf-8") as stream:
-            stream.write(f"import sys\nsys.path[:0] = {[HERE, os.path.dirname(os.path.abspath(script))]!r}\n"
-                         "import gui_testing\n"
-                         f"gui_testing.begin({os.path.splitext(os.path.basename(script))[0]!r}, "
-                         f"{list(arguments[1:]) or list(names)!r})\n")
+            stream.write(START.format(folders=[HERE, os.path.dirname(os.path.abspath(script))],
+                                      module=os.path.splitext(os.path.basename(script))[0],
+                                      names=list(arguments[1:]) or list(names)))
         code = run_paraview([*options, f"--script={start}"], {**environment(home), "PMB_GUI_FOLDER": folder}, home,
                             timeout)
     sys.stdout.flush()
@@ -334,9 +352,9 @@ class Window:
     def add_filter(self, *path):
         """A filter by its place in the menu, the last of path being its text; not yet applied. Returns its proxy."""
         before = self.active()
-        action = self.menu(*path[:-1])[path[-1]]
-        if not action.isEnabled():
-            raise AssertionError(f"{' > '.join(path)} is greyed out")
+        action = self.menu(*path[:-1]).get(path[-1])
+        if action is None or not action.isEnabled():
+            raise AssertionError(f"{' > '.join(path)} is {'not there' if action is None else 'greyed out'}")
         action.trigger()
         self.settle()
         if self.active() == before:
@@ -466,7 +484,7 @@ class Window:
 
     def press_keys(self, key, modifier, *answers):
         """A key of the main window's, such as Ctrl+Space; answers: as in trigger()."""
-        self.app.setActiveWindow(self.main)  # there may be no window manager to do it
+        activate(self.main)
         self.settle()
         self.answers = list(answers)
         QtTest.QTest.keyClick(self.main, key, modifier)

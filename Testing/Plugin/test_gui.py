@@ -268,7 +268,7 @@ def tree_changes(tree):
     for row in range(model.rowCount()):
         def set_state(state, row=row):
             model.setData(model.index(row, 0), state, role)
-        now = model.index(row, 0).data(role)
+        now = checked(model.index(row, 0).data(role))
         other = checked.Unchecked if now == checked.Checked else checked.Checked
         changes.append((lambda set_state=set_state, other=other: set_state(other),
                         lambda set_state=set_state, now=now: set_state(now)))
