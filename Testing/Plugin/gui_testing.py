@@ -474,30 +474,32 @@ class Window:
         simple.SetActiveSource(simple.FindSource(name))
         self.settle()
 
-    def type_text(self, field, text):
-        """Replaces the text of a line, key by key."""
+    def type_text(self, field, text, paste=False):
+        """Replaces the text of a line, key by key or at once."""
         field.setFocus()
         field.selectAll()
-        QtTest.QTest.keyClicks(field, str(text))
+        if paste:
+            field.insert(str(text))
+        else:
+            QtTest.QTest.keyClicks(field, str(text))
         QtTest.QTest.keyClick(field, QtCore.Qt.Key.Key_Return)
         self.settle()
 
     def press_keys(self, key, modifier, *answers):
         """A key of the main window's, such as Ctrl+Space; answers: as in trigger()."""
-        activate(self.main)
-        self.settle()
         self.answers = list(answers)
+        activate(self.main)  # nothing in between: on a display with other windows one of those may take over
         QtTest.QTest.keyClick(self.main, key, modifier)
         self.settle()
         self.check_answered("the keys")
 
     def type_cell(self, view, row, text):
-        """Opens the editor of the first cell of a row of a table, as a double click does, and types."""
+        """Opens the editor of the first cell of a row of a table, as a double click does, and types. No event comes
+        in between: the editor closes when another window takes the keyboard."""
         index = view.model().index(row, 0)
         view.setCurrentIndex(index)
         view.edit(index)
-        field = self.wait(lambda: view.viewport().findChild(QtWidgets.QLineEdit), "the editor of a table's cell")
-        self.type_text(field, text)
+        self.type_text(self.child(QtWidgets.QLineEdit, "", view.viewport()), text)
 
 
 def inherits(widget, name):

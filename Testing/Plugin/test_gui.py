@@ -42,7 +42,9 @@ def signature(mesh):
 
 def check_sound(window, what):
     """There is a surface, Last Run tells its triangles, and ParaView said nothing."""
-    window.check_quiet()
+    messages = window.take_messages()
+    if messages:
+        raise AssertionError(f"{what}: ParaView said: {messages}")
     proxy = window.active()
     triangles = mesh_of(proxy).GetNumberOfPolys()
     if not triangles:
@@ -252,9 +254,9 @@ def changes_of(window, name, widget):
         return [(lambda index=index: choices.setCurrentIndex(index), lambda: choices.setCurrentIndex(now))
                 for index in range(choices.count()) if index != now]
     if line is not None:
-        text = line.text()
-        return [(lambda: window.type_text(line, float(text) + 1 if "." in text else int(text) + 1),
-                 lambda: window.type_text(line, text))]
+        text, paste = line.text(), widget.findChild(widgets.QSlider) is not None  # a slider may act at each key
+        return [(lambda: window.type_text(line, float(text) + 1 if "." in text else int(text) + 1, paste),
+                 lambda: window.type_text(line, text, paste))]
     button = widget.findChild(widgets.QPushButton)
     if button is not None:
         return [(button.click, lambda: None)]
