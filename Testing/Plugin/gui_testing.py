@@ -13,7 +13,6 @@ function fails by an exception, by an error or warning of ParaView, VTK or Qt th
 Window.take_messages(), and by a dialog that it did not expect. A picture of the window is left for each failure.
 """
 import importlib
-import importlib.util
 import os
 import shutil
 import signal
@@ -35,8 +34,12 @@ def in_paraview():
 if in_paraview():
     with open("/proc/self/maps", encoding="utf-8") as maps:
         QT = "PyQt6" if "libQt6Core" in maps.read() else "PyQt5"  # that of ParaView 5.13 and later, or of earlier ones
-    QtCore, QtGui, QtTest, QtWidgets = (importlib.import_module(f"{QT}.{name}")
-                                        for name in ("QtCore", "QtGui", "QtTest", "QtWidgets"))
+    try:
+        QtCore, QtGui, QtTest, QtWidgets = (importlib.import_module(f"{QT}.{name}")
+                                            for name in ("QtCore", "QtGui", "QtTest", "QtWidgets"))
+    except ImportError as error:
+        os.write(1, f"skipped: {error}; mend: apt-get install python3-{QT.lower()}\n".encode())
+        os._exit(SKIPPED)
     QAction = QtWidgets.QAction if QT == "PyQt5" else QtGui.QAction
 
 
@@ -72,10 +75,7 @@ def missing():
         return "there is no display; mend: xvfb-run, or ./pmb"
     if not shutil.which("paraview"):
         return "there is no program paraview on PATH"
-    for binding in ("PyQt5", "PyQt6"):
-        if importlib.util.find_spec(binding):
-            return None
-    return "Python has neither PyQt5 nor PyQt6; mend: apt-get install python3-pyqt5"
+    return None
 
 
 # What ParaView runs first: after an exception it would wait for its user.
@@ -113,7 +113,8 @@ def launch(script, names, arguments=(), timeout=540, options=()):
 
 
 def run_paraview(options, variables, home, timeout):
-    """Returns the exit code: 0 only if ParaView ended by itself after the last function, and all had passed."""
+    """Returns the exit code: 0 only if ParaView ended by itself after the last function, and all had passed; 77 if it
+    lacks what the test needs."""
     log = os.path.join(home, "log")
     with open(log, "w", encoding="utf-8") as stream:
         process = subprocess.Popen(["paraview", "--dr", "--no-mpi", *options], env=variables, stdout=stream,
@@ -127,6 +128,8 @@ def run_paraview(options, variables, home, timeout):
     with open(log, encoding="utf-8", errors="replace") as stream:
         text = stream.read()
     print(text)
+    if code == SKIPPED:
+        return code
     if code is None:
         print(f"FAILED: ParaView was still busy after {timeout} s; the last line above says with what")
     elif code or "ALL PASSED" not in text:

@@ -3,7 +3,7 @@
 
 Usage: ./pmb pvpython Testing/Plugin/test_gui.py [FOLDER [FUNCTION...]]
 
-Also makes the pictures of the user's guide, FOLDER/panel.png and FOLDER/session.png (FOLDER: out/ in the current folder).
+Also makes the user's guide's pictures, FOLDER/panel.png and FOLDER/session.png (FOLDER: out/ in the current folder).
 """
 import hashlib
 import os
@@ -115,6 +115,8 @@ def undo_and_redo(window):
         window.set_isovalue(0, value)
         window.apply()
         states.append((float(value), signature(mesh_of(proxy))))
+    undo = window.child(gui_testing.QAction, "actionEditUndo")
+    equal(undo.shortcut().toString(), "Ctrl+Z", "the keys of Undo")
     for action, place in (("Undo", 1), ("Undo", 0), ("Redo", 1), ("Redo", 2), ("Undo", 1), ("Undo", 0)):
         window.trigger(f"actionEdit{action}")
         window.wait_for_output()
