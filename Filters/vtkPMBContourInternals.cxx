@@ -125,7 +125,7 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   {
     return error;
   }
-  if (job.Isovalues.empty())
+  if (job.Isovalues.empty() && !filter->UseSuggestedIsovalue)
   {
     filter->LastRunSummary = "No surface: there is no isovalue";
     return std::string();
@@ -300,6 +300,7 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   pmb_info info = {};
   info.struct_size = sizeof(info);
   pmb_get_info(job.Engine->GetContext(), &info);
+  this->Suggest(*job.Engine, job.Filter, job.Alone, job.Isovalues);
   this->NoteRange(job, info.minimum, info.maximum);
 
   pmb_request request = {};
@@ -466,7 +467,8 @@ void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& siz
   {
     text << ": volume unchanged, ";
   }
-  text << sizes.triangles << " triangles and " << sizes.points << " points in " << seconds << " s";
+  text << sizes.triangles << " triangles and " << sizes.points << " points in " << seconds << " s"
+       << this->Suggested.Note;
   job.Filter->LastRunSummary = text.str();
 }
 
@@ -521,7 +523,7 @@ std::string vtkPMBContourFilter::vtkInternals::SummarizeBlocks() const
   {
     text << "; no image data: " << sum.Others;
   }
-  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error;
+  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error << this->Suggested.Note;
   return text.str();
 }
 
@@ -552,7 +554,8 @@ std::string vtkPMBContourFilter::vtkInternals::ExplainRange() const
 {
   const Totals& sum = this->Sum;
   const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
-  if (sum.Ranges == 0 || sum.Several || std::any_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside))
+  if (sum.Ranges == 0 || sum.Several || sum.Isovalues.empty() ||
+    std::any_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside))
   {
     return std::string();
   }

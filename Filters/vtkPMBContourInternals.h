@@ -33,6 +33,8 @@ public:
   {
     this->Sum = Totals();
     this->Contexts.Begin();
+    this->Suggested.TheEngine = nullptr;
+    this->Suggested.Note.clear();
   }
 
   // One block. Returns what is wrong, for the user, or nothing. Throws std::bad_alloc.
@@ -60,6 +62,9 @@ public:
   Report End(std::string& summary);
 
   vtkPMBContour::Contexts& GetContexts() { return this->Contexts; }
+
+  // For the volume of the last execution; while one is under way: what is known so far.
+  const std::vector<double>& GetSuggestions(vtkPMBContourFilter* filter);
 
 private:
   // VTK executes an algorithm on composite input as a whole, and in that on each block.
@@ -94,6 +99,18 @@ private:
     std::string ArrayName;
   };
 
+  // vtkPMBContourSuggestions.cxx
+  struct Suggestions
+  {
+    vtkPMBContour::Engine* TheEngine = nullptr; // that has the volume; null: there are several, or pieces of it
+    std::vector<double> Isovalues;
+    vtkIdType Bind = 0; // the filter's number of binds when they were made; 0: they are not
+    std::string Note;   // for the summary of the execution
+  };
+  void Suggest(
+    vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool alone, std::vector<double>& isovalues);
+  void UpdateSuggestions(vtkPMBContourFilter* filter);
+
   std::string FindArray(Job& job, vtkInformationVector** inputVector);
   std::string SummarizeBlocks() const;
   std::string ExplainOthers();
@@ -118,6 +135,7 @@ private:
 
   vtkPMBContour::Contexts Contexts;
   Totals Sum;
+  Suggestions Suggested;
   pmb_sizes Counted = {};          // of the block in work, once they are known
   std::set<std::string> ToldKinds; // of blocks that there was a warning of
 };

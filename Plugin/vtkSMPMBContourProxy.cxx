@@ -3,23 +3,108 @@
 
 #include "vtkClientServerInterpreter.h"
 #include "vtkClientServerInterpreterInitializer.h"
+#include "vtkCommand.h"
+#include "vtkNew.h"
 #include "vtkObjectFactory.h"
 #include "vtkSMProperty.h"
+#include "vtkSMPropertyHelper.h"
+#include "vtkSMProxyIterator.h"
+#include "vtkSMRepresentationProxy.h"
+#include "vtkSMUncheckedPropertyHelper.h"
+#include "vtkSMViewProxy.h"
 
 vtkStandardNewMacro(vtkSMPMBContourProxy);
 
 vtkSMPMBContourProxy::vtkSMPMBContourProxy() = default;
 vtkSMPMBContourProxy::~vtkSMPMBContourProxy() = default;
 
+int vtkSMPMBContourProxy::ReadXMLAttributes(vtkSMSessionProxyManager* manager, vtkPVXMLElement* element)
+{
+  const int result = this->Superclass::ReadXMLAttributes(manager, element);
+  vtkSMProperty* slider = this->GetProperty("LiveIsovalue");
+  vtkSMProperty* isovalues = this->GetProperty("ContourValues");
+  if (result && slider && isovalues)
+  {
+    slider->AddObserver(vtkCommand::UncheckedPropertyModifiedEvent, this, &vtkSMPMBContourProxy::OnSliderMoved);
+    isovalues->AddObserver(vtkCommand::ModifiedEvent, this, &vtkSMPMBContourProxy::OnIsovaluesChanged);
+  }
+  return result;
+}
+
+// In the panel a tick at Live counts at once, as the slider does; nothing else that is not applied yet is touched.
+void vtkSMPMBContourProxy::OnSliderMoved()
+{
+  if (this->Following || !this->ObjectsCreated || !vtkSMUncheckedPropertyHelper(this, "Live").GetAsInt())
+  {
+    return;
+  }
+  const double isovalue = vtkSMUncheckedPropertyHelper(this, "LiveIsovalue").GetAsDouble();
+  const double current = vtkSMPropertyHelper(this, "LiveIsovalue").GetAsDouble();
+  if (isovalue == current)
+  {
+    return;
+  }
+  this->Following = true;
+  vtkSMPropertyHelper(this, "UseSuggestedIsovalue").Set(0);
+  vtkSMPropertyHelper(this, "ContourValues").Set(&isovalue, 1);
+  this->MoveSlider(isovalue);
+  this->UpdateVTKObjects();
+  this->DrawViews();
+  this->Following = false;
+}
+
+// The slider begins where the first of the isovalues is.
+void vtkSMPMBContourProxy::OnIsovaluesChanged()
+{
+  const vtkSMPropertyHelper isovalues(this, "ContourValues");
+  if (!this->Following && isovalues.GetNumberOfElements() > 0)
+  {
+    this->MoveSlider(isovalues.GetAsDouble(0));
+  }
+}
+
+void vtkSMPMBContourProxy::MoveSlider(double isovalue)
+{
+  vtkSMPropertyHelper(this, "LiveIsovalue").Set(isovalue);
+}
+
+// Those that show the surface; drawing brings the filter up to date.
+void vtkSMPMBContourProxy::DrawViews()
+{
+  vtkNew<vtkSMProxyIterator> views;
+  views->SetSession(this->GetSession());
+  views->SetModeToOneGroup();
+  for (views->Begin("views"); !views->IsAtEnd(); views->Next())
+  {
+    auto* view = vtkSMViewProxy::SafeDownCast(views->GetProxy());
+    vtkSMRepresentationProxy* shown = view ? view->FindRepresentation(this, 0) : nullptr;
+    if (shown && vtkSMPropertyHelper(shown, "Visibility", /*quiet=*/true).GetAsInt())
+    {
+      view->StillRender();
+    }
+  }
+}
+
 void vtkSMPMBContourProxy::PostUpdateData(bool using_cache)
 {
   // The superclass clears NeedsUpdate. Geometry from an animation's cache comes without a run.
   const bool updated = this->NeedsUpdate && !using_cache;
   this->Superclass::PostUpdateData(using_cache);
-  if (updated)
+  if (!updated)
   {
-    // Reads one string from the server; updates nothing.
-    this->UpdatePropertyInformation(this->GetProperty("LastRunSummary"));
+    return;
+  }
+  // Each reads a text or a few numbers from the server; none updates anything.
+  this->UpdatePropertyInformation(this->GetProperty("LastRunSummary"));
+  if (!this->Following) // a move of the slider changes nothing of these
+  {
+    this->UpdatePropertyInformation(this->GetProperty("SuggestionSummary"));
+    this->UpdatePropertyInformation(this->GetProperty("SuggestedIsovalues"));
+    const vtkSMPropertyHelper suggested(this, "SuggestedIsovalues");
+    if (vtkSMPropertyHelper(this, "UseSuggestedIsovalue").GetAsInt() && suggested.GetNumberOfElements() > 0)
+    {
+      this->MoveSlider(suggested.GetAsDouble(0));
+    }
   }
 }
 

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Isovalues that the filter suggests, from the summary that it has of its volume.
+#include "vtkPMBContourInternals.h"
+
+#include "vtkDoubleArray.h"
+
+#include <algorithm>
+#include <sstream>
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace
+{
+const int64_t MostSuggestions = 8;
+}
+
+void vtkPMBContourFilter::vtkInternals::Suggest(
+  vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool alone, std::vector<double>& isovalues)
+{
+  this->Suggested.TheEngine = alone && !this->IsComposite() ? &engine : nullptr;
+  this->Suggested.Note.clear();
+  if (!filter->UseSuggestedIsovalue)
+  {
+    return;
+  }
+  if (!this->Suggested.TheEngine)
+  {
+    this->Suggested.Note = "; no isovalue is suggested for several blocks or pieces: those set are used";
+  }
+  else if (this->UpdateSuggestions(filter), this->Suggested.Isovalues.empty())
+  {
+    this->Suggested.Note = "; no isovalue can be suggested for this volume: those set are used";
+  }
+  else
+  {
+    isovalues.assign(1, this->Suggested.Isovalues.front());
+    std::ostringstream text;
+    text << "; the isovalue " << isovalues.front() << " was suggested";
+    this->Suggested.Note = text.str();
+  }
+  if (isovalues.empty())
+  {
+    isovalues.push_back(0.0);
+  }
+}
+
+// Asks the core, once for each volume that was read.
+void vtkPMBContourFilter::vtkInternals::UpdateSuggestions(vtkPMBContourFilter* filter)
+{
+  if (this->Suggested.Bind == filter->NumberOfBinds)
+  {
+    return;
+  }
+  int64_t count = 0;
+  this->Suggested.Isovalues.resize(MostSuggestions);
+  pmb_context* context = this->Suggested.TheEngine->GetContext();
+  const pmb_status status =
+    context ? pmb_suggest(context, MostSuggestions, this->Suggested.Isovalues.data(), &count) : PMB_UNAVAILABLE;
+  this->Suggested.Isovalues.resize(static_cast<size_t>(status == PMB_OK ? count : 0));
+  this->Suggested.Bind = status == PMB_OK ? filter->NumberOfBinds : 0;
+}
+
+const std::vector<double>& vtkPMBContourFilter::vtkInternals::GetSuggestions(vtkPMBContourFilter* filter)
+{
+  if (this->Depth > 0) // the engine is at work
+  {
+    return this->Suggested.Isovalues;
+  }
+  if (this->Suggested.TheEngine)
+  {
+    const vtkPMBContour::Engine::Use use(*this->Suggested.TheEngine);
+    this->UpdateSuggestions(filter);
+  }
+  else
+  {
+    this->Suggested.Isovalues.clear();
+    this->Suggested.Bind = 0;
+  }
+  return this->Suggested.Isovalues;
+}
+
+vtkDoubleArray* vtkPMBContourFilter::GetSuggestedIsovalues()
+{
+  const std::vector<double>& isovalues = this->Internals->GetSuggestions(this);
+  this->SuggestedIsovalues->SetNumberOfValues(static_cast<vtkIdType>(isovalues.size()));
+  std::copy(isovalues.begin(), isovalues.end(), this->SuggestedIsovalues->GetPointer(0));
+  return this->SuggestedIsovalues;
+}
+
+const char* vtkPMBContourFilter::GetSuggestionSummary()
+{
+  std::ostringstream text;
+  text.precision(4);
+  for (double isovalue : this->Internals->GetSuggestions(this))
+  {
+    text << (text.tellp() > 0 ? ", " : "") << isovalue;
+  }
+  this->SuggestionSummary = text.tellp() > 0 ? text.str() : "none";
+  return this->SuggestionSummary.c_str();
+}
+VTK_ABI_NAMESPACE_END
