@@ -300,7 +300,7 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   pmb_info info = {};
   info.struct_size = sizeof(info);
   pmb_get_info(job.Engine->GetContext(), &info);
-  this->Suggest(*job.Engine, job.Filter, job.Alone, job.Isovalues);
+  pmb_status status = this->Suggest(*job.Engine, job.Filter, job.Alone, job.Isovalues);
   this->NoteRange(job, info.minimum, info.maximum);
 
   pmb_request request = {};
@@ -311,7 +311,7 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   pmb_sizes sizes = {};
   job.Parts.resize(job.Isovalues.size());
   this->BeginStep(job, job.ProgressTo, job.BindSeconds < 0 ? 0.3 : 0.6);
-  const pmb_status status = pmb_count(job.Engine->GetContext(), &request, &sizes, job.Parts.data());
+  status = status == PMB_OK ? pmb_count(job.Engine->GetContext(), &request, &sizes, job.Parts.data()) : status;
   if (status != PMB_OK)
   {
     return this->Judge(job, status);

@@ -107,9 +107,9 @@ private:
     vtkIdType Bind = 0; // the filter's number of binds when they were made; 0: they are not
     std::string Note;   // for the summary of the execution
   };
-  void Suggest(
+  pmb_status Suggest(
     vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool alone, std::vector<double>& isovalues);
-  void UpdateSuggestions(vtkPMBContourFilter* filter);
+  pmb_status UpdateSuggestions(vtkPMBContourFilter* filter);
 
   std::string FindArray(Job& job, vtkInformationVector** inputVector);
   std::string SummarizeBlocks() const;

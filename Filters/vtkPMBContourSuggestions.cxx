@@ -15,20 +15,21 @@ namespace
 const int64_t MostSuggestions = 8;
 }
 
-void vtkPMBContourFilter::vtkInternals::Suggest(
+pmb_status vtkPMBContourFilter::vtkInternals::Suggest(
   vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool alone, std::vector<double>& isovalues)
 {
   this->Suggested.TheEngine = alone && !this->IsComposite() ? &engine : nullptr;
   this->Suggested.Note.clear();
   if (!filter->UseSuggestedIsovalue)
   {
-    return;
+    return PMB_OK;
   }
+  const pmb_status status = this->Suggested.TheEngine ? this->UpdateSuggestions(filter) : PMB_OK;
   if (!this->Suggested.TheEngine)
   {
     this->Suggested.Note = "; no isovalue is suggested for several blocks or pieces: those set are used";
   }
-  else if (this->UpdateSuggestions(filter), this->Suggested.Isovalues.empty())
+  else if (this->Suggested.Isovalues.empty())
   {
     this->Suggested.Note = "; no isovalue can be suggested for this volume: those set are used";
   }
@@ -43,14 +44,15 @@ void vtkPMBContourFilter::vtkInternals::Suggest(
   {
     isovalues.push_back(0.0);
   }
+  return status;
 }
 
 // Asks the core, once for each volume that was read.
-void vtkPMBContourFilter::vtkInternals::UpdateSuggestions(vtkPMBContourFilter* filter)
+pmb_status vtkPMBContourFilter::vtkInternals::UpdateSuggestions(vtkPMBContourFilter* filter)
 {
   if (this->Suggested.Bind == filter->NumberOfBinds)
   {
-    return;
+    return PMB_OK;
   }
   int64_t count = 0;
   this->Suggested.Isovalues.resize(MostSuggestions);
@@ -59,6 +61,7 @@ void vtkPMBContourFilter::vtkInternals::UpdateSuggestions(vtkPMBContourFilter* f
     context ? pmb_suggest(context, MostSuggestions, this->Suggested.Isovalues.data(), &count) : PMB_UNAVAILABLE;
   this->Suggested.Isovalues.resize(static_cast<size_t>(status == PMB_OK ? count : 0));
   this->Suggested.Bind = status == PMB_OK ? filter->NumberOfBinds : 0;
+  return status;
 }
 
 const std::vector<double>& vtkPMBContourFilter::vtkInternals::GetSuggestions(vtkPMBContourFilter* filter)
@@ -70,7 +73,10 @@ const std::vector<double>& vtkPMBContourFilter::vtkInternals::GetSuggestions(vtk
   if (this->Suggested.TheEngine)
   {
     const vtkPMBContour::Engine::Use use(*this->Suggested.TheEngine);
-    this->UpdateSuggestions(filter);
+    if (this->UpdateSuggestions(filter) == PMB_INTERNAL) // the GPU: the next execution says so, or goes well
+    {
+      this->Suggested.TheEngine->Discard();
+    }
   }
   else
   {
