@@ -72,6 +72,7 @@ class vtkContourValues;
 class vtkDataArraySelection;
 class vtkDoubleArray;
 class vtkImageData;
+class vtkTable;
 
 class VTKPMBCONTOUR_EXPORT vtkPMBContourFilter : public vtkPolyDataAlgorithm
 {
@@ -245,6 +246,12 @@ public:
   vtkDoubleArray* GetSuggestedIsovalues();
   const char* GetSuggestionSummary();
   ///@}
+
+  /**
+   * Fills a table with what vtkPMBIsovalueHistogram makes (see there), for the volume of the last execution and from the
+   * summary that is kept: no sample is read again. From 1 to 4096 bins. The table is empty where nothing is suggested.
+   */
+  void GetIsovalueHistogram(int numberOfBins, vtkTable* table);
 
   /**
    * What a filter may run on.

@@ -65,6 +65,7 @@ public:
 
   // For the volume of the last execution; while one is under way: what is known so far.
   const std::vector<double>& GetSuggestions(vtkPMBContourFilter* filter);
+  void FillHistogram(int bins, vtkTable* table);
 
 private:
   // VTK executes an algorithm on composite input as a whole, and in that on each block.

@@ -2,19 +2,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
 // Isovalues that the filter suggests, from the summary that it has of its volume.
+#include "vtkPMBContourHistogram.h"
 #include "vtkPMBContourInternals.h"
 
 #include "vtkDoubleArray.h"
+#include "vtkTable.h"
 
 #include <algorithm>
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace
-{
-const int64_t MostSuggestions = 8;
-}
-
 pmb_status vtkPMBContourFilter::vtkInternals::Suggest(
   vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool alone, std::vector<double>& isovalues)
 {
@@ -55,10 +52,11 @@ pmb_status vtkPMBContourFilter::vtkInternals::UpdateSuggestions(vtkPMBContourFil
     return PMB_OK;
   }
   int64_t count = 0;
-  this->Suggested.Isovalues.resize(MostSuggestions);
+  this->Suggested.Isovalues.resize(vtkPMBContour::MostSuggestions);
   pmb_context* context = this->Suggested.TheEngine->GetContext();
-  const pmb_status status =
-    context ? pmb_suggest(context, MostSuggestions, this->Suggested.Isovalues.data(), &count) : PMB_UNAVAILABLE;
+  const pmb_status status = context
+    ? pmb_suggest(context, vtkPMBContour::MostSuggestions, this->Suggested.Isovalues.data(), &count)
+    : PMB_UNAVAILABLE;
   this->Suggested.Isovalues.resize(static_cast<size_t>(status == PMB_OK ? count : 0));
   this->Suggested.Bind = status == PMB_OK ? filter->NumberOfBinds : 0;
   return status;
@@ -92,6 +90,29 @@ vtkDoubleArray* vtkPMBContourFilter::GetSuggestedIsovalues()
   this->SuggestedIsovalues->SetNumberOfValues(static_cast<vtkIdType>(isovalues.size()));
   std::copy(isovalues.begin(), isovalues.end(), this->SuggestedIsovalues->GetPointer(0));
   return this->SuggestedIsovalues;
+}
+
+void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
+{
+  table->Initialize();
+  if (this->Depth > 0 || !this->Suggested.TheEngine)
+  {
+    return;
+  }
+  const vtkPMBContour::Engine::Use use(*this->Suggested.TheEngine);
+  pmb_context* context = this->Suggested.TheEngine->GetContext();
+  if (context && vtkPMBContour::FillHistogram(context, bins, table) == PMB_INTERNAL)
+  {
+    this->Suggested.TheEngine->Discard();
+  }
+}
+
+void vtkPMBContourFilter::GetIsovalueHistogram(int numberOfBins, vtkTable* table)
+{
+  if (table)
+  {
+    this->Internals->FillHistogram(std::min(std::max(numberOfBins, 1), 4096), table);
+  }
 }
 
 const char* vtkPMBContourFilter::GetSuggestionSummary()

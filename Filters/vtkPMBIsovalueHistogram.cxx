@@ -4,42 +4,28 @@
 
 #include "vtkDataArray.h"
 #include "vtkDataSetAttributes.h"
-#include "vtkDoubleArray.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
-#include "vtkNew.h"
 #include "vtkObjectFactory.h"
+#include "vtkPMBContourHistogram.h"
 #include "vtkPMBContourInput.h"
 #include "vtkTable.h"
-#include "vtkTypeInt64Array.h"
-#include "vtkUnsignedCharArray.h"
 
 #include "pmb.h"
 
-#include <algorithm>
 #include <memory>
 #include <new>
 #include <string>
-#include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBIsovalueHistogram);
 
 namespace
 {
-const int64_t MostSuggestions = 8;
-
 struct Destroy
 {
   void operator()(pmb_context* context) const { pmb_destroy(context); }
-};
-
-struct Curve
-{
-  pmb_histogram_request Request = {};
-  std::vector<int64_t> Crossed, Touched;
-  std::vector<double> Suggestions;
 };
 
 int OnProgress(void* user, double fraction)
@@ -47,65 +33,6 @@ int OnProgress(void* user, double fraction)
   auto* filter = static_cast<vtkPMBIsovalueHistogram*>(user);
   filter->UpdateProgress(fraction);
   return filter->GetAbortExecute() != 0 ? 1 : 0;
-}
-
-// Of the bound volume. No bins: there is nothing to cut into bins.
-pmb_status MakeCurve(pmb_context* context, int bins, Curve& curve)
-{
-  pmb_info info = {};
-  info.struct_size = sizeof(info);
-  pmb_get_info(context, &info);
-  if (!(info.minimum < info.maximum))
-  {
-    return PMB_OK;
-  }
-  curve.Crossed.resize(static_cast<size_t>(bins));
-  curve.Touched.resize(static_cast<size_t>(bins));
-  curve.Request.struct_size = sizeof(curve.Request);
-  curve.Request.low = info.minimum;
-  curve.Request.high = info.maximum;
-  curve.Request.bins = bins;
-  curve.Request.crossed = curve.Crossed.data();
-  curve.Request.touched = curve.Touched.data();
-  pmb_status status = pmb_histogram(context, &curve.Request);
-  int64_t count = 0;
-  curve.Suggestions.resize(MostSuggestions);
-  if (status == PMB_OK)
-  {
-    status = pmb_suggest(context, MostSuggestions, curve.Suggestions.data(), &count);
-  }
-  curve.Suggestions.resize(static_cast<size_t>(count));
-  return status;
-}
-
-template <typename ArrayT>
-vtkSmartPointer<ArrayT> AddColumn(vtkTable* table, const char* name, size_t rows)
-{
-  auto column = vtkSmartPointer<ArrayT>::New();
-  column->SetName(name);
-  column->SetNumberOfValues(static_cast<vtkIdType>(rows));
-  table->AddColumn(column);
-  return column;
-}
-
-void FillTable(const Curve& curve, vtkTable* table)
-{
-  const size_t rows = curve.Crossed.size();
-  const auto isovalues = AddColumn<vtkDoubleArray>(table, "Isovalue", rows);
-  const auto crossed = AddColumn<vtkTypeInt64Array>(table, "Bricks", rows);
-  const auto touched = AddColumn<vtkTypeInt64Array>(table, "Bricks In Range", rows);
-  const auto suggested = AddColumn<vtkUnsignedCharArray>(table, "Suggested", rows);
-  const double width = rows > 0 ? curve.Request.high / rows - curve.Request.low / rows : 0.0;
-  for (size_t i = 0; i < rows; ++i)
-  {
-    const auto row = static_cast<vtkIdType>(i);
-    const double isovalue = pmb_histogram_isovalue(&curve.Request, static_cast<int64_t>(i));
-    const auto isHere = [=](double s) { return s >= isovalue - width / 2 && s < isovalue + width / 2; };
-    isovalues->SetValue(row, isovalue);
-    crossed->SetValue(row, curve.Crossed[i]);
-    touched->SetValue(row, curve.Touched[i]);
-    suggested->SetValue(row, std::any_of(curve.Suggestions.begin(), curve.Suggestions.end(), isHere) ? 1 : 0);
-  }
 }
 
 // Returns what is wrong, for the user, or nothing. Throws std::bad_alloc.
@@ -129,16 +56,11 @@ std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArr
   }
   const std::unique_ptr<pmb_context, Destroy> context(made);
   pmb_set_progress(made, OnProgress, filter);
-  Curve curve;
   pmb_status status = pmb_bind(made, &volume.GetVolume());
   pmb_set_progress(made, nullptr, nullptr);
   if (status == PMB_OK)
   {
-    status = MakeCurve(made, filter->GetNumberOfBins(), curve);
-  }
-  if (status == PMB_OK)
-  {
-    FillTable(curve, table);
+    status = vtkPMBContour::FillHistogram(made, filter->GetNumberOfBins(), table);
   }
   return status == PMB_OK || status == PMB_ABORTED ? std::string() : pmb_error(made);
 }

@@ -8,11 +8,11 @@
  * by. The samples are read once, to find the least and the greatest in each brick of 32 x 4 x 4 samples; no surface is made.
  * A row for each bin of the range of the finite, visible samples:
  *
- * - "Isovalue": the middle of the bin;
+ * - "bin_extents": the isovalue in the middle of the bin (the name by which ParaView's charts know what goes along x);
  * - "Bricks": how many bricks that isovalue crosses, which is the size of its surface: a smooth one has about 70 to 160
  *   triangles in a brick, noise more than 1000;
  * - "Bricks In Range": how many bricks have samples on both sides of the bin or in it; constant bricks as well;
- * - "Suggested": 1 in the bins of the isovalues that vtkPMBContourFilter suggests, else 0.
+ * - "Suggested": the same as "Bricks" in the bins of the isovalues that vtkPMBContourFilter suggests, else 0.
  *
  * The table is empty where no sample is finite or all are equal. Composite input gives a table for each block, and a piece of
  * a volume one of its own.

@@ -165,12 +165,28 @@ void TestHistogram()
   int suggested = 0;
   for (vtkIdType row = 0; row < table->GetNumberOfRows(); ++row)
   {
-    const double isovalue = table->GetValueByName(row, "Isovalue").ToDouble();
+    const double isovalue = table->GetValueByName(row, "bin_extents").ToDouble();
     const bool crossed = table->GetValueByName(row, "Bricks").ToTypeInt64() > 0;
     PMB_EQUAL(Contour(image, isovalue)->GetNumberOfPolys() > 0, crossed, "surface at " + std::to_string(isovalue));
-    suggested += table->GetValueByName(row, "Suggested").ToInt();
+    suggested += table->GetValueByName(row, "Suggested").ToInt() > 0;
   }
   PMB_EQUAL(suggested, 1, "bins that are suggested");
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetInputData(image);
+  vtkNew<vtkTable> kept;
+  filter->GetIsovalueHistogram(20, kept);
+  PMB_EQUAL(kept->GetNumberOfRows(), 0, "rows before the first execution");
+  filter->Update();
+  filter->GetIsovalueHistogram(20, kept);
+  PMB_EQUAL(kept->GetNumberOfRows(), 20, "rows from the filter's own summary");
+  for (vtkIdType row = 0; row < 20; ++row)
+  {
+    for (vtkIdType column = 0; column < table->GetNumberOfColumns(); ++column)
+    {
+      PMB_CHECK(table->GetValue(row, column) == kept->GetValue(row, column), "row " << row << ", column " << column);
+    }
+  }
+  PMB_EQUAL(filter->GetNumberOfBinds(), 1, "volumes read");
   histogram->SetInputArrayToProcess(0, 0, 0, 0, "no such array");
   histogram->Update();
   PMB_EQUAL(histogram->GetOutput()->GetNumberOfRows(), 0, "rows without the array");

@@ -199,26 +199,29 @@ def brick_ranges(samples):
 def histogram():
     samples = ball_in_noise()
     scan = producer(image({"CT": samples}, DIMS))
-    proxy = simple.PMBIsovalueHistogram(Input=scan, Array=["POINTS", "CT"])
+    proxy = simple.PMBIsovalueHistogram(Input=scan, ContourBy=["POINTS", "CT"])
     table = output(proxy)
     columns = {table.GetColumn(n).GetName(): vtk_to_numpy(table.GetColumn(n)) for n in range(table.GetNumberOfColumns())}
-    equal(list(columns), ["Isovalue", "Bricks", "Bricks In Range", "Suggested"], "columns")
+    equal(list(columns), ["bin_extents", "Bricks", "Bricks In Range", "Suggested"], "columns")
     equal(table.GetNumberOfRows(), 256, "rows")
     low, high = brick_ranges(samples)
     width = (high.max() - low.min()) / 256
-    near(columns["Isovalue"][0] - low.min(), width / 2, width / 1e3, "half a bin")
+    near(columns["bin_extents"][0] - low.min(), width / 2, width / 1e3, "half a bin")
     for row in range(256):
-        value = columns["Isovalue"][row]
+        value = columns["bin_extents"][row]
         equal(int(columns["Bricks"][row]), int(((low < value) & (high >= value)).sum()), f"bricks at {value}")
         true(columns["Bricks In Range"][row] >= columns["Bricks"][row], f"bricks in range at {value}")
     surface = simple.PMBContour(Input=scan, ContourBy=["POINTS", "CT"])
     output(surface)
-    equal([abs(columns["Isovalue"][row] - suggestions(surface)[0]) <= width / 2
-           for row in numpy.flatnonzero(columns["Suggested"])], [True], "the bin of the suggestion")
+    rows = numpy.flatnonzero(columns["Suggested"])
+    equal(list(columns["Suggested"][rows]), list(columns["Bricks"][rows]), "the height of the suggestion")
+    near(columns["bin_extents"][rows[0]], suggestions(surface)[0], width / 2, "the bin of the suggestion")
+    equal(len(rows), 1, "bins of suggestions")
     proxy.Bins = 10
     equal(output(proxy).GetNumberOfRows(), 10, "rows")
     view = simple.CreateView("XYChartView")
-    simple.Show(proxy, view)
+    display = simple.Show(proxy, view)
+    equal((display.XArrayName, display.UseIndexForXAxis), ("bin_extents", 0), "what is along x in a chart")
     simple.Render(view)
     simple.Delete(view)
 
@@ -226,10 +229,10 @@ def histogram():
 def histogram_of_bad_input():
     flat = producer(image({"CT": numpy.zeros(DIMS[::-1], numpy.float32)}, DIMS))
     with Messages() as log:
-        proxy = simple.PMBIsovalueHistogram(Input=flat, Array=["POINTS", "CT"])
+        proxy = simple.PMBIsovalueHistogram(Input=flat, ContourBy=["POINTS", "CT"])
         equal(output(proxy).GetNumberOfRows(), 0, "rows for a constant volume")
         equal(log.text(), "", "messages")
-        proxy.Array = ["POINTS", "MRI"]
+        proxy.ContourBy = ["POINTS", "MRI"]
         equal(output(proxy).GetNumberOfRows(), 0, "rows without the array")
         true("MRI" in log.text(), f"messages: {log.text()}")
 
