@@ -78,6 +78,15 @@ def client():
     changed = proxy.GetDataInformation().GetNumberOfCells()
     true(0 < changed != 168292, f"{changed} triangles after a change of the isovalue")
     true(f" {changed} triangles" in proxy.LastRun, f"{changed} triangles, but the last run is {proxy.LastRun!r}")
+    suggested = list(proxy.GetPropertyValue("SuggestedIsovalues"))
+    equal(len(suggested), 1, "suggestions that came over")
+    proxy.UseSuggestedIsovalue = 1
+    proxy.UpdatePipeline()
+    true(f"the isovalue {suggested[0]:.6g} was suggested" in proxy.LastRun, f"the last run is {proxy.LastRun!r}")
+    proxy.SMProxy.GetProperty("Live").SetUncheckedElement(0, 1)
+    proxy.SMProxy.GetProperty("LiveIsovalue").SetUncheckedElement(0, 200.0)  # the panel's slider
+    proxy.UpdatePipeline()
+    equal(proxy.GetDataInformation().GetNumberOfCells(), changed, "triangles after a move of the slider")
 
 
 def finish(server, *command):
