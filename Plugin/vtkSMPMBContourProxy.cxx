@@ -6,6 +6,7 @@
 #include "vtkCommand.h"
 #include "vtkNew.h"
 #include "vtkObjectFactory.h"
+#include "vtkSMDoubleRangeDomain.h"
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxyIterator.h"
@@ -40,7 +41,7 @@ void vtkSMPMBContourProxy::OnSliderMoved()
   }
   const double isovalue = vtkSMUncheckedPropertyHelper(this, "LiveIsovalue").GetAsDouble();
   const double current = vtkSMPropertyHelper(this, "LiveIsovalue").GetAsDouble();
-  if (isovalue == current)
+  if (isovalue == current || !this->IsInRange(isovalue))
   {
     return;
   }
@@ -61,6 +62,16 @@ void vtkSMPMBContourProxy::OnIsovaluesChanged()
   {
     this->MoveSlider(isovalues.GetAsDouble(0));
   }
+}
+
+// Of the slider. The field beside it gives its text after each key: the 1 of 101 need not be a value of the array.
+bool vtkSMPMBContourProxy::IsInRange(double isovalue)
+{
+  auto* range = vtkSMDoubleRangeDomain::SafeDownCast(this->GetProperty("LiveIsovalue")->GetDomain("scalar_range"));
+  int hasMinimum = 0, hasMaximum = 0;
+  const double minimum = range ? range->GetMinimum(0, hasMinimum) : 0.0;
+  const double maximum = range ? range->GetMaximum(0, hasMaximum) : 0.0;
+  return (!hasMinimum || isovalue >= minimum) && (!hasMaximum || isovalue <= maximum); // not so for NaN
 }
 
 void vtkSMPMBContourProxy::MoveSlider(double isovalue)

@@ -40,6 +40,7 @@ private:
 
   void OnSliderMoved();
   void OnIsovaluesChanged();
+  bool IsInRange(double isovalue);
   void MoveSlider(double isovalue);
   void DrawViews();
 

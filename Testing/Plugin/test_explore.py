@@ -120,6 +120,11 @@ def live_slider():
         true(f" {mesh.GetNumberOfPolys()} triangles" in proxy.LastRun, f"last run: {proxy.LastRun}")
         equal(proxy.UseSuggestedIsovalue, 0, "the slider has taken over")
     equal(client.GetNumberOfBinds(), 1, "volumes read")
+    with Messages() as log:
+        for outside in (-1000.0, 1000.0, float("nan")):  # what is typed beside the slider, before it is complete
+            slider.SetUncheckedElement(0, outside)
+            equal((list(proxy.Isosurfaces), len(drawn)), ([40.25], 3), f"outside the range: {outside}")
+        equal(log.text(), "", "messages")
     slider.SetUncheckedElement(0, 40.25)
     equal(len(drawn), 3, "the same value again draws nothing")
     proxy.Isosurfaces = [70.0, 30.0]
