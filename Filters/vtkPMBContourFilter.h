@@ -71,6 +71,10 @@ VTK_ABI_NAMESPACE_BEGIN
 class vtkContourValues;
 class vtkDataArraySelection;
 class vtkImageData;
+namespace vtkPMBContour
+{
+class StandIn;
+}
 
 class VTKPMBCONTOUR_EXPORT vtkPMBContourFilter : public vtkPolyDataAlgorithm
 {
@@ -368,6 +372,7 @@ private:
 
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;
+  friend class vtkPMBContour::StandIn; // does the work of VTK's filters with it
 };
 
 VTK_ABI_NAMESPACE_END

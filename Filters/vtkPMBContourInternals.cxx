@@ -64,11 +64,11 @@ vtkPMBContour::ArrayChoice ReadArrayChoice(
 // algorithm upstream. All are marks of the same clock, so the latest counts. The image that this filter gets says nothing
 // behind ParaView's vtkPVPostFilter, which makes a new copy of it with each execution, also for another isovalue: there
 // the time is that of what the post filter gets.
-vtkMTimeType LastChange(vtkPMBContourFilter* filter, vtkImageData* image)
+vtkMTimeType LastChange(vtkAlgorithm* owner, vtkImageData* image)
 {
   vtkMTimeType last = 0;
   bool copied = false;
-  vtkAlgorithm* user = filter;
+  vtkAlgorithm* user = owner;
   int port = 0;
   vtkAlgorithm* producer = user->GetInputAlgorithm(0, 0, port);
   if (producer && producer->IsA("vtkPVPostFilter") && producer->GetNumberOfInputConnections(0) > 0)
@@ -238,7 +238,7 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
-  if (!job.Volume.Describe(job.Image, LastChange(filter, job.Image), job.Array, filter->ArrayComponent, error))
+  if (!job.Volume.Describe(job.Image, LastChange(this->Owner ? this->Owner : filter, job.Image), job.Array, filter->ArrayComponent, error))
   {
     return error;
   }
@@ -578,7 +578,10 @@ void vtkPMBContourFilter::vtkInternals::BeginStep(Job& job, double from, double 
 bool vtkPMBContourFilter::vtkInternals::ShouldStop(vtkPMBContourFilter* filter)
 {
   // CheckAbort() also looks upstream, and marks the output as aborted for the filters downstream.
-  return filter->CheckAbort() || filter->GetAbortExecute() != 0;
+  const auto asks = [](vtkAlgorithm* algorithm)
+  { return algorithm && (algorithm->CheckAbort() || algorithm->GetAbortExecute() != 0); };
+  const vtkInternals& internals = *filter->Internals;
+  return asks(internals.Speaker ? internals.Speaker : filter) || asks(internals.Owner);
 }
 
 int vtkPMBContourFilter::vtkInternals::OnProgress(void* user, double fraction)
@@ -589,7 +592,8 @@ int vtkPMBContourFilter::vtkInternals::OnProgress(void* user, double fraction)
   if (progress >= job.ProgressShown + 0.01)
   {
     job.ProgressShown = progress;
-    job.Filter->UpdateProgress(progress);
+    vtkAlgorithm* speaker = job.Filter->Internals->Speaker;
+    (speaker ? speaker : job.Filter)->UpdateProgress(progress);
   }
   return ShouldStop(job.Filter) ? 1 : 0;
 }

@@ -21,6 +21,6 @@ def _package_folder():
 
 
 __path__ = [_package_folder()]
-from pmb.vtkPMBContour import vtkPMBContourFilter  # noqa: E402, after __path__
+from pmb.vtkPMBContour import vtkPMBContourAcceleration, vtkPMBContourFilter  # noqa: E402, after __path__
 
-__all__ = ["vtkPMBContourFilter"]
+__all__ = ["vtkPMBContourAcceleration", "vtkPMBContourFilter"]
