@@ -25,10 +25,10 @@ void vtkPMBContourAcceleration::Enable(int filters)
     const std::string other = vtkPMBContour::RegisterPipeline();
     if (!other.empty())
     {
-      vtkGenericWarningMacro(<< "vtkFlyingEdges3D and vtkMarchingCubes cannot be accelerated, because this program has set "
-                             << other
-                             << " as the default executive: call vtkPMBContourAcceleration::Enable() before "
-                                "vtkAlgorithm::SetDefaultExecutivePrototype(), or do without the latter.");
+      vtkGenericWarningMacro(
+        << "vtkFlyingEdges3D and vtkMarchingCubes cannot be accelerated, because this program has set " << other
+        << " as the default executive: call vtkPMBContourAcceleration::Enable() before "
+           "vtkAlgorithm::SetDefaultExecutivePrototype(), or do without the latter.");
       filters &= CONTOUR_FILTER;
     }
   }

@@ -10,7 +10,7 @@
  *
  * What runs on PMB: vtkImageData with three dimensions, one piece of it or all, in which nothing is hidden, and a numeric
  * point array; by vtkContourFilter besides: no vtkUniformGrid, a direction matrix of identity (vtkContourFilter ignores
- * others) and GenerateTriangles on; by vtkMarchingCubes: no locator of one's own. Composite input is looked at block by
+ * others) and GenerateTriangles on; by vtkFlyingEdges3D: ArrayComponent 0 (it ignores others); by vtkMarchingCubes: no locator of one's own and ComputeGradients off (it gives others). Composite input is looked at block by
  * block. What fails on PMB is tried by VTK's own code, which then says what is wrong.
  *
  * The output has the arrays that the filter itself makes: their names, types and order. It is another mesh of the same

@@ -238,7 +238,8 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
-  if (!job.Volume.Describe(job.Image, LastChange(this->Owner ? this->Owner : filter, job.Image), job.Array, filter->ArrayComponent, error))
+  if (!job.Volume.Describe(job.Image, LastChange(this->Owner ? this->Owner : filter, job.Image), job.Array,
+        filter->ArrayComponent, error))
   {
     return error;
   }

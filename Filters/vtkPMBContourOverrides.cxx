@@ -7,6 +7,7 @@
 #include "vtkInformationVector.h"
 #include "vtkNew.h"
 #include "vtkObjectFactory.h"
+#include "vtkPMBContourAcceleration.h"
 #include "vtkPMBContourStandIn.h"
 #include "vtkVersion.h"
 
@@ -45,6 +46,15 @@ int vtkPMBContourOverride::RequestData(
     this->vtkContourFilter::RequestData(request, inputVector, outputVector);
 }
 
+namespace
+{
+// The override of vtkContourFilter looks after itself.
+bool LooksAfter(vtkAlgorithm* algorithm)
+{
+  return (StandIn::WhichFilter(algorithm) & ~vtkPMBContourAcceleration::CONTOUR_FILTER) != 0;
+}
+}
+
 vtkStandardNewMacro(vtkPMBContourPipeline);
 
 vtkPMBContourPipeline::vtkPMBContourPipeline() = default;
@@ -60,7 +70,7 @@ int vtkPMBContourPipeline::ComputePipelineMTime(vtkInformation* request, vtkInfo
 {
   const int result =
     this->Superclass::ComputePipelineMTime(request, inInfoVec, outInfoVec, requestFromOutputPort, mtime);
-  if (StandIn::WhichFilter(this->Algorithm))
+  if (LooksAfter(this->Algorithm))
   {
     StandIn::Expect(this->Algorithm);
     this->PipelineMTime = std::max<vtkMTimeType>(this->PipelineMTime, Switch::Get().Time);
@@ -72,7 +82,7 @@ int vtkPMBContourPipeline::ComputePipelineMTime(vtkInformation* request, vtkInfo
 int vtkPMBContourPipeline::CallAlgorithm(
   vtkInformation* request, int direction, vtkInformationVector** inInfo, vtkInformationVector* outInfo)
 {
-  if (request->Has(REQUEST_DATA()) && StandIn::IsAccelerated(this->Algorithm))
+  if (request->Has(REQUEST_DATA()) && LooksAfter(this->Algorithm))
   {
     this->CopyDefaultInformation(request, direction, inInfo, outInfo);
     this->InAlgorithm = 1;

@@ -39,10 +39,10 @@ public:
   vtkTypeMacro(vtkPMBContourPipeline, vtkCompositeDataPipeline);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
-  int ComputePipelineMTime(vtkInformation* request, vtkInformationVector** inInfoVec, vtkInformationVector* outInfoVec,
-    int requestFromOutputPort, vtkMTimeType* mtime) override;
-  int CallAlgorithm(vtkInformation* request, int direction, vtkInformationVector** inInfo,
-    vtkInformationVector* outInfo) override;
+  int ComputePipelineMTime(vtkInformation* request, vtkInformationVector** inInfoVec,
+    vtkInformationVector* outInfoVec, int requestFromOutputPort, vtkMTimeType* mtime) override;
+  int CallAlgorithm(
+    vtkInformation* request, int direction, vtkInformationVector** inInfo, vtkInformationVector* outInfo) override;
 
 protected:
   vtkPMBContourPipeline();

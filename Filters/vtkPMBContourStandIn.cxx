@@ -82,14 +82,22 @@ StockSettings ReadSettings(vtkAlgorithm* stock)
   {
     ReadCommon(edges, settings);
     settings.PointArrays = edges->GetInterpolateAttributes() != 0;
-    settings.Component = edges->GetArrayComponent();
+    settings.Refusal =
+      edges->GetArrayComponent() == 0 ? "" : "ArrayComponent is not 0, of which vtkFlyingEdges3D knows nothing";
   }
   else if (auto* cubes = vtkMarchingCubes::SafeDownCast(stock))
   {
     ReadCommon(cubes, settings);
     settings.RemoveDegenerate = true;
     vtkIncrementalPointLocator* locator = cubes->GetLocator();
-    settings.Refusal = !locator || typeid(*locator) == typeid(vtkMergePoints) ? "" : "it has a locator of its own";
+    if (locator && typeid(*locator) != typeid(vtkMergePoints))
+    {
+      settings.Refusal = "it has a locator of its own";
+    }
+    else if (settings.Gradients)
+    {
+      settings.Refusal = "what vtkMarchingCubes gives as gradients are others";
+    }
   }
   return settings;
 }
@@ -411,7 +419,8 @@ int StandIn::WhichFilter(vtkAlgorithm* algorithm)
 
 bool StandIn::IsAccelerated(vtkAlgorithm* algorithm)
 {
-  return (WhichFilter(algorithm) & Switch::Get().Filters) != 0;
+  const int filters = Switch::Get().Filters; // mostly none
+  return filters && (WhichFilter(algorithm) & filters);
 }
 
 void StandIn::Expect(vtkAlgorithm* stock)
@@ -454,7 +463,8 @@ bool StandIn::Run(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkIn
   Switch& counters = Switch::Get();
   vtkAlgorithm* owner = FindOwner(stock);
   const std::string name = stock->GetClassName();
-  const std::string refusal = Registry::Get().FindOrMake(owner, WhichFilter(stock))->Execute(stock, owner, inputVector, outputVector);
+  const std::string refusal =
+    Registry::Get().FindOrMake(owner, WhichFilter(stock))->Execute(stock, owner, inputVector, outputVector);
   if (!refusal.empty())
   {
     ++counters.Left;
@@ -523,7 +533,7 @@ std::string StandIn::Execute(
   this->Configure(stock, settings, image);
   vtkDataArray* contoured = this->Filter->GetInputArrayToProcess(0, inputVector);
   vtkPMBContourFilter::vtkInternals& internals = *this->Filter->Internals;
-  const bool alone = internals.Depth == 0;
+  const bool alone = internals.Depth == 0; // the filter was switched on during this execution
   if (alone)
   {
     this->OnStart();

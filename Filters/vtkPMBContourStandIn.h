@@ -68,8 +68,8 @@ public:
   void OnEnd();
 
 private:
-  std::string Execute(vtkAlgorithm* stock, vtkAlgorithm* owner, vtkInformationVector** inputVector,
-    vtkInformationVector* outputVector);
+  std::string Execute(
+    vtkAlgorithm* stock, vtkAlgorithm* owner, vtkInformationVector** inputVector, vtkInformationVector* outputVector);
   void Configure(vtkAlgorithm* stock, const StockSettings& settings, vtkImageData* image);
 
   std::mutex OneBlock;
