@@ -15,7 +15,7 @@ import time
 
 from paraview import servermanager, simple
 
-from plugin_testing import HERE, SKIPPED, counts, equal, load_plugin, output, run, true
+from plugin_testing import HERE, SKIPPED, counts, equal, load_plugin, output, run, triangles, true
 
 PIECES = os.path.join(HERE, "mpi_pieces.py")
 # As in test_mpi.sh; and nothing of this process's own MPI, or mpirun takes itself for a part of it and ends.
@@ -78,6 +78,22 @@ def client():
     changed = proxy.GetDataInformation().GetNumberOfCells()
     true(0 < changed != 168292, f"{changed} triangles after a change of the isovalue")
     true(f" {changed} triangles" in proxy.LastRun, f"{changed} triangles, but the last run is {proxy.LastRun!r}")
+    accelerated(wavelet)
+
+
+def accelerated(wavelet):
+    """The stock Contour on the server, by the client's setting: the triangles of PMB Contour, id by id, and then not."""
+    from pmb import accelerate_contour
+    ours = triangles(output(simple.PMBContour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])))
+    contour = simple.Contour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
+    for on in (0, 1, 0):
+        equal(accelerate_contour(on).GetProperty("AccelerateContour").GetElement(0), on, "the setting")
+        contour.Isosurfaces = [158.0]
+        contour.UpdatePipeline()
+        contour.Isosurfaces = [157.0]
+        ids = triangles(output(contour))
+        equal(len(ids), len(ours), "triangles of Contour")
+        equal(bool((ids == ours).all()), bool(on), f"triangles in the order of PMB Contour with the setting {on}")
 
 
 def finish(server, *command):
