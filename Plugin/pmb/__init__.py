@@ -27,8 +27,8 @@ __all__ = ["accelerate_contour", "vtkPMBContourAcceleration", "vtkPMBContourFilt
 
 
 def accelerate_contour(on=True):
-    """Switches the setting "Accelerate stock Contour" of the active session, on the client and in all processes of the server.
-    The plugin has to be loaded on both sides. Returns the settings' proxy."""
+    """Switches the setting "Accelerate stock Contour" of the active session, for all processes of its server, which has to have
+    the plugin. Returns the settings' proxy."""
     from paraview import servermanager
     if not servermanager.ActiveConnection:
         raise RuntimeError("there is no session: Connect() first")
@@ -37,7 +37,7 @@ def accelerate_contour(on=True):
     servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(session)
     proxy = session.GetSessionProxyManager().GetProxy("settings", "PMBContourSettings")
     if not proxy:
-        raise RuntimeError("the server does not know the setting: load the plugin there too, LoadPlugin(path, remote=True)")
+        raise RuntimeError("the server does not know the setting: load the plugin there, LoadPlugin(path, remote=True)")
     proxy.GetProperty("AccelerateContour").SetElement(0, int(bool(on)))
     proxy.UpdateVTKObjects()
     return servermanager._getPyProxy(proxy)

@@ -28,11 +28,12 @@ ENVIRONMENT = {**{name: value for name, value in os.environ.items() if not name.
 class Server:
     """A pvserver on a free port, in a process group of its own that ends with the block."""
 
-    def __init__(self, ranks=0):
+    def __init__(self, ranks=0, environment=None):
         launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)] if ranks else []
         self.log = tempfile.NamedTemporaryFile(mode="w+", suffix=".log")
         self.process = subprocess.Popen([*launcher, "pvserver", "--server-port=0"], stdout=self.log,
-                                        stderr=subprocess.STDOUT, env=ENVIRONMENT, start_new_session=True)
+                                        stderr=subprocess.STDOUT, env={**ENVIRONMENT, **(environment or {})},
+                                        start_new_session=True)
 
     def port(self):
         for _ in range(600):
@@ -96,6 +97,14 @@ def accelerated(wavelet):
         equal(bool((ids == ours).all()), bool(on), f"triangles in the order of PMB Contour with the setting {on}")
 
 
+def bare_client():
+    """A client without the plugin, whose server has it: the session works, and gets no page of settings to stumble over."""
+    simple.Connect("127.0.0.1", int(sys.argv[2]))
+    servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(servermanager.ActiveConnection.Session)
+    contour = simple.Contour(Input=simple.Wavelet(), ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
+    true(output(contour).GetNumberOfCells() > 0, "a surface")
+
+
 def finish(server, *command):
     """Runs the client; it and the server have to end well."""
     result = subprocess.run(["pvpython", *command], capture_output=True, text=True, timeout=200, check=False)
@@ -107,6 +116,16 @@ def finish(server, *command):
 def session():
     with Server() as server:
         finish(server, __file__, "client", str(server.port()))
+
+
+def server_alone():
+    with tempfile.TemporaryDirectory() as folder:
+        config = os.path.join(folder, "plugins.xml")
+        with open(config, "w", encoding="utf-8") as text:
+            text.write(f'<Plugins><Plugin name="ParallelMarchingBlocks" filename="{os.environ["PMB_PLUGIN"]}" '
+                       'auto_load="1"/></Plugins>')
+        with Server(environment={"PV_PLUGIN_CONFIG_FILE": config}) as server:
+            finish(server, __file__, "bare", str(server.port()))
 
 
 def parallel_session():
@@ -121,4 +140,9 @@ for program in ("pvserver", *(["mpirun"] if len(sys.argv) == 2 else [])):
     if not shutil.which(program):
         print(f"skipped: '{program}' is not on PATH (Debian: paraview, openmpi-bin)")
         sys.exit(SKIPPED)
-run({1: session, 2: parallel_session, 3: client}[len(sys.argv)])
+if len(sys.argv) == 3:
+    run(client if sys.argv[1] == "client" else bare_client)
+elif len(sys.argv) == 2:
+    run(parallel_session)
+else:
+    run(session, server_alone)
