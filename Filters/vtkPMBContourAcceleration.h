@@ -9,18 +9,18 @@
  * and the filters of VTK that use these inside, need no other change.
  *
  * What runs on PMB: vtkImageData with three dimensions, one piece of it or all, in which nothing is hidden, and a numeric
- * point array; by vtkContourFilter besides: no vtkUniformGrid, a direction matrix of identity (vtkContourFilter ignores
- * others) and GenerateTriangles on; by vtkFlyingEdges3D: ArrayComponent 0 (it ignores others); by vtkMarchingCubes: no locator of one's own and ComputeGradients off (it gives others). Composite input is looked at block by
- * block. What fails on PMB is tried by VTK's own code, which then says what is wrong.
+ * point array. By vtkContourFilter besides: no vtkUniformGrid, a direction matrix of identity (vtkContourFilter ignores
+ * others) and GenerateTriangles on. By vtkFlyingEdges3D: ArrayComponent 0 (it ignores others). By vtkMarchingCubes: no
+ * locator of one's own, and ComputeGradients off (what it gives are others). Composite input is looked at block by block.
+ * What fails on PMB is tried by VTK's own code, which then says what is wrong.
  *
  * The output has the arrays that the filter itself makes: their names, types and order. It is another mesh of the same
  * surface:
  * - points and triangles come in another order;
- * - vtkContourFilter and vtkMarchingCubes: where an isovalue equals samples there is one point for all edges that meet
- *   there and no triangle without area (vtkPMBContourFilter's RemoveDegenerateTriangles), so there may be fewer of both;
- *   vtkFlyingEdges3D: as many points and triangles as its own;
+ * - the triangles are as many, but those of a cell may divide its polygon otherwise; points that no triangle uses are
+ *   gone; equal isovalues share no points, nor do edges whose points coincide only in single precision;
  * - a cell that touches NaN or an infinity has no triangle;
- * - with negative spacing the triangles face as the normals do;
+ * - with negative spacing, and with a direction matrix that mirrors, the triangles face as the normals do;
  * - scalars are the isovalue exactly;
  * - vtkContourFilter with OutputPointsPrecision of DOUBLE_PRECISION: double coordinates, which it does not give for images;
  * - vtkFlyingEdges3D and vtkMarchingCubes hand the cells' vtkGhostType on, if there is one;
