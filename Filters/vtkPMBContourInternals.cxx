@@ -579,10 +579,7 @@ void vtkPMBContourFilter::vtkInternals::BeginStep(Job& job, double from, double 
 bool vtkPMBContourFilter::vtkInternals::ShouldStop(vtkPMBContourFilter* filter)
 {
   // CheckAbort() also looks upstream, and marks the output as aborted for the filters downstream.
-  const auto asks = [](vtkAlgorithm* algorithm)
-  { return algorithm && (algorithm->CheckAbort() || algorithm->GetAbortExecute() != 0); };
-  const vtkInternals& internals = *filter->Internals;
-  return asks(internals.Speaker ? internals.Speaker : filter) || asks(internals.Owner);
+  return filter->CheckAbort() || filter->GetAbortExecute() != 0;
 }
 
 int vtkPMBContourFilter::vtkInternals::OnProgress(void* user, double fraction)
@@ -593,8 +590,7 @@ int vtkPMBContourFilter::vtkInternals::OnProgress(void* user, double fraction)
   if (progress >= job.ProgressShown + 0.01)
   {
     job.ProgressShown = progress;
-    vtkAlgorithm* speaker = job.Filter->Internals->Speaker;
-    (speaker ? speaker : job.Filter)->UpdateProgress(progress);
+    job.Filter->UpdateProgress(progress);
   }
   return ShouldStop(job.Filter) ? 1 : 0;
 }

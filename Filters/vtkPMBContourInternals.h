@@ -28,10 +28,9 @@ public:
   // vtkThreadedCompositeDataPipeline runs several blocks at a time on one filter. They take turns: each uses all cores.
   std::mutex OneBlock;
 
-  // Where the filter does the work of another one (vtkPMBContourStandIn.h): the algorithm whose place in the pipeline counts,
-  // and the one that shows progress; either may ask to stop. Null: the filter itself.
+  // Where the filter does the work of another one (vtkPMBContourStandIn.h): that, whose place in the pipeline counts. Null: the
+  // filter itself.
   vtkAlgorithm* Owner = nullptr;
-  vtkAlgorithm* Speaker = nullptr;
 
   // Before the first block of an execution.
   void Begin()

@@ -3,30 +3,26 @@
 #include "vtkPMBContourStandIn.h"
 
 #include "vtkCallbackCommand.h"
-#include "vtkCellData.h"
 #include "vtkCommand.h"
 #include "vtkContourFilter.h"
-#include "vtkDataArray.h"
 #include "vtkDataArraySelection.h"
-#include "vtkDoubleArray.h"
 #include "vtkEventForwarderCommand.h"
-#include "vtkFloatArray.h"
 #include "vtkFlyingEdges3D.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkMarchingCubes.h"
-#include "vtkMatrix3x3.h"
-#include "vtkMergePoints.h"
 #include "vtkPMBContourAcceleration.h"
 #include "vtkPMBContourInternals.h"
 #include "vtkPMBContourOverrides.h"
+#include "vtkPMBContourStock.h"
 #include "vtkPointData.h"
 #include "vtkPolyData.h"
-#include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkTrivialProducer.h"
-#include "vtkUniformGrid.h"
+#include "vtkUnsignedCharArray.h"
+#include "vtkVersionMacros.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <new>
@@ -36,125 +32,8 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
-struct StockSettings
-{
-  int Which = 0;
-  const char* Name = "";
-  std::vector<double> Isovalues;
-  bool Normals = false, Gradients = false, Scalars = false;
-  bool PointArrays = false, CellArrays = false; // the other arrays
-  bool RemoveDegenerate = false;
-  int Component = 0;
-  int Precision = vtkAlgorithm::SINGLE_PRECISION;
-  std::string Refusal; // why these settings are nothing for us
-};
-
 namespace
 {
-template <typename FilterT>
-void ReadCommon(FilterT* filter, StockSettings& settings)
-{
-  const double* values = filter->GetValues();
-  settings.Isovalues.assign(values, values + filter->GetNumberOfContours());
-  settings.Normals = filter->GetComputeNormals() != 0; // vtkContourFilter has -1 for "on, unless the user says no"
-  settings.Gradients = filter->GetComputeGradients() != 0;
-  settings.Scalars = filter->GetComputeScalars() != 0;
-}
-
-StockSettings ReadSettings(vtkAlgorithm* stock)
-{
-  StockSettings settings;
-  settings.Which = StandIn::WhichFilter(stock);
-  settings.Name = stock->GetClassName();
-  if (auto* contour = vtkContourFilter::SafeDownCast(stock))
-  {
-    ReadCommon(contour, settings);
-    settings.PointArrays = settings.CellArrays = true;
-    settings.RemoveDegenerate = true;
-    settings.Component = contour->GetArrayComponent();
-    if (contour->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION)
-    {
-      settings.Precision = vtkAlgorithm::DOUBLE_PRECISION;
-    }
-    settings.Refusal = contour->GetGenerateTriangles() ? "" : "GenerateTriangles is off";
-  }
-  else if (auto* edges = vtkFlyingEdges3D::SafeDownCast(stock))
-  {
-    ReadCommon(edges, settings);
-    settings.PointArrays = edges->GetInterpolateAttributes() != 0;
-    settings.Refusal =
-      edges->GetArrayComponent() == 0 ? "" : "ArrayComponent is not 0, of which vtkFlyingEdges3D knows nothing";
-  }
-  else if (auto* cubes = vtkMarchingCubes::SafeDownCast(stock))
-  {
-    ReadCommon(cubes, settings);
-    settings.RemoveDegenerate = true;
-    vtkIncrementalPointLocator* locator = cubes->GetLocator();
-    if (locator && typeid(*locator) != typeid(vtkMergePoints))
-    {
-      settings.Refusal = "it has a locator of its own";
-    }
-    else if (settings.Gradients)
-    {
-      settings.Refusal = "what vtkMarchingCubes gives as gradients are others";
-    }
-  }
-  return settings;
-}
-
-// Whether all of the data has been asked for. VTK's filters leave out what was not, even if it has come.
-bool IsAskedFor(vtkImageData* image, vtkInformation* inInfo)
-{
-  const int* asked = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_EXTENT());
-  const int* extent = image->GetExtent();
-  for (int axis = 0; asked && axis < 3; ++axis)
-  {
-    if (extent[2 * axis] < asked[2 * axis] || extent[2 * axis + 1] > asked[2 * axis + 1])
-    {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Why this input is nothing for us. Empty: it is.
-std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInformation* inInfo)
-{
-  vtkImageData* image = vtkImageData::SafeDownCast(input);
-  if (!settings.Refusal.empty())
-  {
-    return settings.Refusal;
-  }
-  if (!image)
-  {
-    return std::string("the input is ") + (input ? input->GetClassName() : "nothing");
-  }
-  if (Dimensions(image).Thick != 3)
-  {
-    return "the image has not three dimensions";
-  }
-  if (settings.Which == vtkPMBContourAcceleration::CONTOUR_FILTER)
-  {
-    if (vtkUniformGrid::SafeDownCast(image))
-    {
-      return "the input is vtkUniformGrid";
-    }
-    if (!image->GetDirectionMatrix()->IsIdentity())
-    {
-      return "the image has a direction matrix, which vtkContourFilter ignores";
-    }
-  }
-  if (settings.Which != vtkPMBContourAcceleration::MARCHING_CUBES && !IsAskedFor(image, inInfo))
-  {
-    return "only a part of the image was asked for";
-  }
-  if (image->HasAnyBlankCells() || image->HasAnyBlankPoints())
-  {
-    return "points or cells are hidden, which VTK's filters ignore";
-  }
-  return std::string();
-}
-
 // ParaView's Contour makes a vtkContourFilter for each execution and lets it forward its progress: who is behind it keeps what
 // we know of the volume, and knows where the image comes from.
 vtkAlgorithm* FindOwner(vtkAlgorithm* stock)
@@ -262,108 +141,25 @@ private:
   vtkNew<vtkCallbackCommand> Watcher;
 };
 
-template <typename FromT, typename ToT>
-void Convert(const FromT* from, ToT* to, vtkIdType count)
+// In VTK's pipeline the executive does this.
+void ForgetAbort(vtkAlgorithm* algorithm)
 {
-  for (vtkIdType i = 0; i < count; ++i)
-  {
-    to[i] = static_cast<ToT>(from[i]);
-  }
+  algorithm->SetAbortExecute(0);
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 2, 20220817)
+  algorithm->SetAbortOutput(false);
+#endif
 }
 
-// The isovalues of the points, in an array as the stock filter makes it: floats, or of the contoured array's kind.
-vtkSmartPointer<vtkDataArray> ConvertScalars(vtkDataArray* scalars, vtkDataArray* kind)
+// Whether it, or an algorithm upstream, was told to stop.
+bool IsToStop(vtkAlgorithm* algorithm)
 {
-  vtkSmartPointer<vtkDataArray> converted;
-  if (!kind)
-  {
-    converted = vtkSmartPointer<vtkFloatArray>::New();
-  }
-  else if (kind->HasStandardMemoryLayout())
-  {
-    converted.TakeReference(kind->NewInstance());
-  }
-  else
-  {
-    converted.TakeReference(vtkDataArray::CreateDataArray(kind->GetDataType()));
-  }
-  if (typeid(*converted) == typeid(*scalars))
-  {
-    return scalars;
-  }
-  const vtkIdType count = scalars->GetNumberOfTuples();
-  converted->SetName(scalars->GetName());
-  converted->SetNumberOfTuples(count);
-  vtkDoubleArray* doubles = vtkDoubleArray::SafeDownCast(scalars);
-  vtkFloatArray* floats = vtkFloatArray::SafeDownCast(scalars);
-  switch (count > 0 ? converted->GetDataType() : VTK_VOID)
-  {
-    vtkTemplateMacro(doubles
-        ? Convert(doubles->GetPointer(0), static_cast<VTK_TT*>(converted->GetVoidPointer(0)), count)
-        : Convert(floats->GetPointer(0), static_cast<VTK_TT*>(converted->GetVoidPointer(0)), count));
-    default:
-      break;
-  }
-  return converted;
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 2, 20220817)
+  return algorithm->CheckAbort();
+#else
+  return algorithm->GetAbortExecute() != 0;
+#endif
 }
 
-void RemoveArray(vtkFieldData* data, vtkAbstractArray* array)
-{
-  for (int i = data->GetNumberOfArrays(); i-- > 0;)
-  {
-    if (data->GetAbstractArray(i) == array)
-    {
-      data->RemoveArray(i);
-    }
-  }
-}
-
-// The mesh becomes the output, with the arrays in the order, and of the names and types, of the stock filter's.
-void HandOver(const StockSettings& settings, vtkDataArray* contoured, vtkPolyData* mesh, vtkPolyData* output)
-{
-  vtkPointData* arrays = mesh->GetPointData();
-  vtkSmartPointer<vtkDataArray> scalars = settings.Scalars ? arrays->GetScalars() : nullptr;
-  vtkSmartPointer<vtkDataArray> normals = settings.Normals ? arrays->GetNormals() : nullptr;
-  vtkSmartPointer<vtkDataArray> gradients = settings.Gradients ? arrays->GetArray("Gradients") : nullptr;
-  struct Own
-  {
-    vtkDataArray* Array;
-    int Attribute;
-  };
-  std::vector<Own> own;
-  if (scalars)
-  {
-    RemoveArray(arrays, scalars);
-    const bool asInput = settings.Which == vtkPMBContourAcceleration::FLYING_EDGES;
-    scalars = ConvertScalars(scalars, asInput ? contoured : nullptr);
-    own.push_back({ scalars, vtkDataSetAttributes::SCALARS });
-  }
-  if (gradients)
-  {
-    own.push_back({ gradients, vtkDataSetAttributes::VECTORS });
-  }
-  if (normals)
-  {
-    const bool first = settings.Which == vtkPMBContourAcceleration::FLYING_EDGES;
-    own.insert(first && gradients ? own.end() - 1 : own.end(), { normals, vtkDataSetAttributes::NORMALS });
-  }
-  for (const Own& one : own)
-  {
-    RemoveArray(arrays, one.Array);
-  }
-  for (const Own& one : own)
-  {
-    if (settings.Which == vtkPMBContourAcceleration::MARCHING_CUBES)
-    {
-      one.Array->SetName(nullptr);
-    }
-    arrays->SetActiveAttribute(arrays->AddArray(one.Array), one.Attribute);
-  }
-  output->SetPoints(mesh->GetPoints());
-  output->SetPolys(mesh->GetPolys());
-  output->GetPointData()->ShallowCopy(arrays);
-  output->GetCellData()->ShallowCopy(mesh->GetCellData());
-}
 }
 
 Switch& Switch::Get()
@@ -396,7 +192,11 @@ void Switch::SetSummary(const std::string& text)
   this->Summary = text;
 }
 
-StandIn::StandIn() = default;
+StandIn::StandIn()
+{
+  this->Filter->AddObserver(vtkCommand::ProgressEvent, this, &StandIn::OnProgress);
+}
+
 StandIn::~StandIn() = default;
 
 int StandIn::WhichFilter(vtkAlgorithm* algorithm)
@@ -475,6 +275,49 @@ bool StandIn::Run(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkIn
   return true;
 }
 
+// Whether there are points or cells that our filter would leave out.
+bool StandIn::HasHidden(vtkImageData* image, std::string& error)
+{
+  Ghosts ghosts;
+  if (!FindGhosts(image, ghosts, error))
+  {
+    return true;
+  }
+  bool hidden = false;
+  for (vtkUnsignedCharArray* types : { ghosts.Points, ghosts.Cells })
+  {
+    if (!types)
+    {
+      continue;
+    }
+    if (this->LookedAt.size() > 128) // of arrays that are gone
+    {
+      this->LookedAt.clear();
+    }
+    Looked& looked = this->LookedAt[types];
+    if (looked.Time != types->GetMTime())
+    {
+      const int bits = types == ghosts.Points ? HidesPoint : HidesCell;
+      const unsigned char* begin = types->GetPointer(0);
+      looked.Time = types->GetMTime();
+      looked.Found =
+        std::any_of(begin, begin + types->GetNumberOfTuples(), [=](int type) { return (type & bits) != 0; });
+    }
+    hidden = hidden || looked.Found;
+  }
+  return hidden;
+}
+
+// Progress is that of the filter in whose place this is, and that or its owner may be told to stop.
+void StandIn::OnProgress()
+{
+  this->Stock->UpdateProgress(this->Filter->GetProgress());
+  if (IsToStop(this->Stock) || IsToStop(this->Owner))
+  {
+    this->Filter->SetAbortExecute(1);
+  }
+}
+
 void StandIn::Configure(vtkAlgorithm* stock, const StockSettings& settings, vtkImageData* image)
 {
   vtkPMBContourFilter* filter = this->Filter;
@@ -522,14 +365,18 @@ std::string StandIn::Execute(
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   vtkDataObject* input = inInfo ? inInfo->Get(vtkDataObject::DATA_OBJECT()) : nullptr;
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
-  const StockSettings settings = ReadSettings(stock);
+  const std::lock_guard<std::mutex> lock(this->OneBlock);
+  const StockSettings settings = ReadSettings(stock, WhichFilter(stock));
   std::string refusal = Refuse(settings, input, inInfo);
   if (!refusal.empty() || !output)
   {
     return output ? refusal : "there is no output";
   }
-  const std::lock_guard<std::mutex> lock(this->OneBlock);
   auto* image = static_cast<vtkImageData*>(input);
+  if (this->HasHidden(image, refusal))
+  {
+    return refusal.empty() ? "points or cells are hidden, which VTK's filters ignore" : refusal;
+  }
   this->Configure(stock, settings, image);
   vtkDataArray* contoured = this->Filter->GetInputArrayToProcess(0, inputVector);
   vtkPMBContourFilter::vtkInternals& internals = *this->Filter->Internals;
@@ -538,8 +385,9 @@ std::string StandIn::Execute(
   {
     this->OnStart();
   }
-  internals.Owner = owner;
-  internals.Speaker = stock;
+  internals.Owner = this->Owner = owner;
+  this->Stock = stock;
+  ForgetAbort(this->Filter);
   const vtkIdType binds = this->Filter->GetNumberOfBinds();
   vtkNew<vtkPolyData> mesh; // the output itself stays as VTK's own code would have to find it
   try
@@ -555,7 +403,7 @@ std::string StandIn::Execute(
     // VTK's own code takes more memory than ours.
     vtkErrorWithObjectMacro(stock, << internals.ExplainNoMemory());
   }
-  internals.Owner = internals.Speaker = nullptr;
+  internals.Owner = this->Owner = this->Stock = nullptr;
   Switch::Get().Binds += this->Filter->GetNumberOfBinds() - binds;
   if (refusal.empty())
   {

@@ -9,6 +9,7 @@
 #include "vtkPMBContourFilter.h"
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -16,6 +17,7 @@ VTK_ABI_NAMESPACE_BEGIN
 class vtkAlgorithm;
 class vtkInformation;
 class vtkInformationVector;
+class vtkUnsignedCharArray;
 
 namespace vtkPMBContour
 {
@@ -38,8 +40,7 @@ private:
   std::string Summary;
 };
 
-// What one of VTK's filters was set to, in terms of ours.
-struct StockSettings;
+struct StockSettings; // vtkPMBContourStock.h
 
 // One for each filter that runs accelerated; it keeps the summary of the volume from one execution to the next.
 class StandIn
@@ -70,9 +71,19 @@ public:
 private:
   std::string Execute(
     vtkAlgorithm* stock, vtkAlgorithm* owner, vtkInformationVector** inputVector, vtkInformationVector* outputVector);
+  void OnProgress();
+  bool HasHidden(vtkImageData* image, std::string& error);
   void Configure(vtkAlgorithm* stock, const StockSettings& settings, vtkImageData* image);
 
   std::mutex OneBlock;
+  vtkAlgorithm* Stock = nullptr; // during Execute()
+  vtkAlgorithm* Owner = nullptr;
+  struct Looked
+  {
+    vtkMTimeType Time = 0;
+    bool Found = false; // a bit that hides
+  };
+  std::map<const vtkUnsignedCharArray*, Looked> LookedAt; // ghost types, of which there are as many as samples
   vtkNew<vtkPMBContourFilter> Filter;
 };
 }
