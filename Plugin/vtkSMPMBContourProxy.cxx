@@ -4,7 +4,9 @@
 #include "vtkClientServerInterpreter.h"
 #include "vtkClientServerInterpreterInitializer.h"
 #include "vtkObjectFactory.h"
+#include "vtkPVXMLElement.h"
 #include "vtkSMProperty.h"
+#include "vtkStdString.h"
 
 vtkStandardNewMacro(vtkSMPMBContourProxy);
 
@@ -21,6 +23,27 @@ void vtkSMPMBContourProxy::PostUpdateData(bool using_cache)
     // Reads one string from the server; updates nothing.
     this->UpdatePropertyInformation(this->GetProperty("LastRunSummary"));
   }
+}
+
+int vtkSMPMBContourProxy::LoadXMLState(vtkPVXMLElement* element, vtkSMProxyLocator* locator)
+{
+  vtkStdString unknown;
+  for (unsigned int i = 0; i < element->GetNumberOfNestedElements(); ++i)
+  {
+    vtkPVXMLElement* property = element->GetNestedElement(i);
+    const char* name = property->GetName() ? property->GetAttribute("name") : nullptr;
+    if (name && vtkStdString(property->GetName()) == "Property" && !this->GetProperty(name))
+    {
+      unknown += vtkStdString(unknown.empty() ? "" : ", ") + name;
+    }
+  }
+  if (!unknown.empty())
+  {
+    vtkWarningMacro(
+      "The state file has properties that this version of PMB Contour does not know, and they are left out: "
+      << unknown << ". A newer version of the plugin may have saved it.");
+  }
+  return this->Superclass::LoadXMLState(element, locator);
 }
 
 static vtkObjectBase* NewProxy(void*)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class vtkSMPMBContourProxy
- * @brief the client's side of PMB Contour: keeps Last Run current
+ * @brief the client's side of PMB Contour: keeps Last Run current, and says what a state file has too much
  *
  * ParaView fetches information properties before a pipeline is updated, not after it. Last Run speaks of what the
  * update did, so this proxy fetches it once more when an update is done.
+ *
+ * Of a state file ParaView passes over properties that the proxy lacks without a word; this one names them in a warning.
  */
 #ifndef vtkSMPMBContourProxy_h
 #define vtkSMPMBContourProxy_h
@@ -22,6 +24,8 @@ public:
    * loaded.
    */
   static void Register();
+
+  int LoadXMLState(vtkPVXMLElement* element, vtkSMProxyLocator* locator) override;
 
 protected:
   vtkSMPMBContourProxy();
