@@ -71,8 +71,8 @@ def contour(path, isovalue, array, target):
     """Writes the surface of one file; returns the table's row."""
     start = time.perf_counter()
     image, array = read_image(path, array)
-    surface = PMBContour(Input=image, ContourBy=["POINTS", array], Isosurfaces=[isovalue], ComputeScalars=0)
-    surface.SetPropertyWithName("ComputeMeasures", 1)
+    surface = PMBContour(Input=image, ContourBy=["POINTS", array], Isosurfaces=[isovalue], ComputeScalars=0,
+                         ComputeSurfaceMeasures=1)
     surface.UpdatePipeline()
     triangles = surface.GetDataInformation().GetNumberOfCells()
     if surface.LastRun.startswith("Failed"):

@@ -18,7 +18,7 @@ def make_session():
     surface = PMBContour(registrationName="head", Input=scan, ContourBy=["POINTS", "MRI"], Isosurfaces=[45.0],
                          ComputeScalars=0)
     view = CreateView("RenderView")
-    view.ViewSize = [1000, 800]
+    AssignViewToLayout(view, CreateLayout("Layout #1"))  # ParaView's window shows views in a layout only
     display = Show(surface, view)
     display.ColorArrayName = ["POINTS", ""]
     display.DiffuseColor = [0.90, 0.74, 0.62]

@@ -172,14 +172,15 @@ def plain_vtk():
     equal(number(r"([\d,]+) triangles", text), expected[1], "triangles in the text")
 
 
-def check_state(path):
+def check_state(path, frames):
     simple.LoadState(path, data_directory=os.path.join(TOP, "Data"))
     surface = simple.FindSource("head")
     true(surface, "the state has a filter 'head'")
     equal(list(surface.Isosurfaces), [45.0], "isovalue")
+    true(simple.GetLayout(simple.GetViews()[0]), "the view is in a layout: else ParaView's window does not show it")
     scene = simple.GetAnimationScene()
     volume = scans.read_ch2()
-    for time, isovalue in ((0.0, 30.0), (0.5, 70.0), (1.0, 110.0)):
+    for time, isovalue in frames:
         scene.AnimationTime = time
         surface.RemoveDegenerateTriangles = 0
         equal(list(surface.Isosurfaces), [isovalue], f"isovalue at {time}")
@@ -191,14 +192,14 @@ def state():
     path = os.path.join(EXAMPLES, "scan.pvsm")
     with open(path, encoding="utf-8") as stream:
         true('value="Data/ch2.vti"' in stream.read(), "the state names its data by a relative path")
-    check_state(path)
+    check_state(path, ((0.0, 30.0), (0.5, 70.0), (1.0, 110.0)))
     simple.ResetSession()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "new.pvsm")
         succeed("save_scan_state.py", path, folder=folder)
         with open(path, encoding="utf-8") as stream:
             true(TOP not in stream.read(), "the new state has the path of this checkout in it")
-        check_state(path)
+        check_state(path, ((0.25, 50.0),))
 
 
 def refuse(code, words, script, *arguments, folder, plugin=True):
