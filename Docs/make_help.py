@@ -12,21 +12,28 @@ import html
 import os
 import re
 import shutil
+import struct
 import sys
 import xml.etree.ElementTree as ElementTree
 
-PICTURE_WIDTH = 640
+PICTURE_WIDTH = 640  # at most: the window does not shrink pictures
 
 
-def inline(text):
-    """Markdown within a line."""
+def picture(path, folder, text):
+    with open(os.path.join(folder, path), "rb") as stream:
+        width = struct.unpack(">8x4x4xI", stream.read(20))[0]  # of a PNG
+    return f'<img src="{path}" width="{min(width, PICTURE_WIDTH)}" alt="{text}">'
+
+
+def inline(text, folder=""):
+    """Markdown within a line; the folder is where its pictures are."""
     parts = re.split(r"(`[^`]+`)", text)
     for index, part in enumerate(parts):
         if part.startswith("`") and len(part) > 2:
             parts[index] = f"<code>{html.escape(part[1:-1])}</code>"
             continue
         part = html.escape(part, quote=False)
-        part = re.sub(r"!\[([^\]]*)\]\(([^)]+)\)", rf'<img src="\2" width="{PICTURE_WIDTH}" alt="\1">', part)
+        part = re.sub(r"!\[([^\]]*)\]\(([^)]+)\)", lambda found: picture(found[2], folder, found[1]), part)
         part = re.sub(r"\[([^\]]+)\]\(((?:#|https?:)[^)]*)\)", r'<a href="\2">\1</a>', part)
         part = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", part)  # files that are not in the help
         part = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", part)
@@ -49,13 +56,13 @@ def table(lines):
     return "\n".join([*result, "</table>"])
 
 
-def block(lines):
+def block(lines, folder):
     """One block of Markdown: what stands between empty lines."""
     first = lines[0]
     heading = re.match(r"(#+) (.*)", first)
     if heading:
         level, title = len(heading.group(1)), heading.group(2)
-        rest = block(lines[1:]) if lines[1:] else ""
+        rest = block(lines[1:], folder) if lines[1:] else ""
         return f'<h{level}><a name="{anchor(title)}"></a>{inline(title)}</h{level}>\n{rest}'
     if first.startswith("|"):
         return table(lines)
@@ -64,10 +71,10 @@ def block(lines):
     if first.startswith("- "):
         items = re.split(r"(?m)^- ", "\n".join(lines))[1:]
         return "<ul>" + "".join(f"<li>{inline(' '.join(item.split()))}</li>" for item in items) + "</ul>"
-    return f"<p>{inline(' '.join(line.strip() for line in lines))}</p>"
+    return f"<p>{inline(' '.join(line.strip() for line in lines), folder)}</p>"
 
 
-def blocks(text):
+def blocks(text, folder):
     """The blocks of a Markdown text as HTML."""
     result, lines, fence = [], [], None
     for line in text.splitlines() + [""]:
@@ -80,7 +87,7 @@ def blocks(text):
         elif line.strip():
             lines.append(line)
         elif lines:
-            result.append(block(lines))
+            result.append(block(lines, folder))
             lines = []
     return "\n".join(result)
 
@@ -126,7 +133,7 @@ def main(panel, guide, folder):
     os.makedirs(folder, exist_ok=True)
     with open(guide, encoding="utf-8") as stream:
         text = stream.read()
-    pages = {"index.html": page("PMB Contour: user's guide", blocks(text))}
+    pages = {"index.html": page("PMB Contour: user's guide", blocks(text, os.path.dirname(guide)))}
     for group in ElementTree.parse(panel).getroot().iter("ProxyGroup"):
         for proxy in group:
             if proxy.get("label") and proxy.find("Documentation") is not None:
@@ -134,8 +141,8 @@ def main(panel, guide, folder):
     for name, content in pages.items():
         with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
             stream.write(content)
-    for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
-        shutil.copy(os.path.join(os.path.dirname(guide), picture), folder)
+    for name in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
+        shutil.copy(os.path.join(os.path.dirname(guide), name), folder)
 
 
 if __name__ == "__main__":
