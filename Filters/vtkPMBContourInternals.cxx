@@ -5,12 +5,12 @@
 #include "vtkDataArray.h"
 #include "vtkDataObject.h"
 #include "vtkDataSet.h"
-#include "vtkDemandDrivenPipeline.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkPMBContourMeasures.h"
 #include "vtkPMBContourSlice.h"
+#include "vtkPMBContourWork.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 
@@ -21,27 +21,37 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 using Clock = std::chrono::steady_clock;
+using Steps = vtkPMBContour::Progress;
 
 struct vtkPMBContourFilter::vtkInternals::Job
 {
-  vtkPMBContourFilter* Filter = nullptr;
+  vtkPMBContourFilter* Filter;
   vtkImageData* Image = nullptr;
   vtkPolyData* Output = nullptr;
   bool Alone = true; // the only piece
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
   std::vector<pmb_sizes> Parts; // of the mesh, by isovalue
+  pmb_sizes Expected = {};      // until they are counted
   vtkPMBContour::Engine* Engine = nullptr;
   vtkPMBContour::OutputChoice Choice = {};
   vtkPMBContour::Binding Volume;
   Clock::time_point Start = Clock::now();
   double BindSeconds = -1.0; // negative: the volume was bound already
-  double ProgressFrom = 0.0;
-  double ProgressTo = 1.0;
-  double ProgressShown = 0.0;
+  vtkPMBContour::Progress Steps;
   bool Aborted = false;
   pmb_status GaveUp = PMB_OK; // else: why the GPU cannot go on
 
+  explicit Job(vtkPMBContourFilter* filter)
+    : Filter(filter)
+    , Steps(filter)
+  {
+  }
+  bool Begin(vtkPMBContour::Progress::Step step)
+  {
+    this->Aborted = !this->Steps.Begin(step);
+    return !this->Aborted;
+  }
   bool HasStopped() const { return this->Aborted || this->GaveUp != PMB_OK; }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
 };
@@ -59,46 +69,15 @@ vtkPMBContour::ArrayChoice ReadArrayChoice(
   choice.Name = name ? name : "";
   return choice;
 }
-
-// When the samples may last have changed, by everything that a user or a filter marks: the array, the image, or an
-// algorithm upstream. All are marks of the same clock, so the latest counts. The image that this filter gets says nothing
-// behind ParaView's vtkPVPostFilter, which makes a new copy of it with each execution, also for another isovalue: there
-// the time is that of what the post filter gets.
-vtkMTimeType LastChange(vtkPMBContourFilter* filter, vtkImageData* image)
-{
-  vtkMTimeType last = 0;
-  bool copied = false;
-  vtkAlgorithm* user = filter;
-  int port = 0;
-  vtkAlgorithm* producer = user->GetInputAlgorithm(0, 0, port);
-  if (producer && producer->IsA("vtkPVPostFilter") && producer->GetNumberOfInputConnections(0) > 0)
-  {
-    copied = true;
-    user = producer;
-    producer = user->GetInputAlgorithm(0, 0, port);
-  }
-  if (producer)
-  {
-    if (auto* pipeline = vtkDemandDrivenPipeline::SafeDownCast(producer->GetExecutive()))
-    {
-      last = pipeline->GetPipelineMTime();
-    }
-    if (vtkDataObject* data = producer->GetOutputDataObject(port))
-    {
-      last = std::max(last, data->GetMTime());
-    }
-  }
-  return copied ? last : std::max(last, image->GetMTime());
-}
 }
 
 std::string vtkPMBContourFilter::vtkInternals::Execute(
   vtkPMBContourFilter* filter, vtkImageData* image, vtkInformationVector** inputVector, vtkPolyData* output)
 {
-  Job job;
-  job.Filter = filter;
+  Job job(filter);
   job.Image = image;
   job.Output = output;
+  job.Expected = this->Counted;
   this->Counted = pmb_sizes();
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   job.Alone = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()) <= 1;
@@ -216,7 +195,7 @@ std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
   {
     return error;
   }
-  job.Aborted = ShouldStop(filter);
+  job.Aborted = vtkPMBContour::Progress::ShouldStop(filter);
   if (job.Aborted)
   {
     job.Output->Initialize();
@@ -238,7 +217,8 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
-  if (!job.Volume.Describe(job.Image, LastChange(filter, job.Image), job.Array, filter->ArrayComponent, error))
+  if (!job.Volume.Describe(
+        job.Image, vtkPMBContour::LastChange(filter, job.Image), job.Array, filter->ArrayComponent, error))
   {
     return error;
   }
@@ -293,7 +273,7 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   } unhook{ *job.Engine };
 
   std::string error = this->Bind(job);
-  if (!error.empty() || job.HasStopped())
+  if (!error.empty() || job.HasStopped() || !job.Begin(Steps::COUNT))
   {
     return error;
   }
@@ -309,7 +289,6 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   request.remove_degenerate = job.Filter->RemoveDegenerateTriangles != 0;
   pmb_sizes sizes = {};
   job.Parts.resize(job.Isovalues.size());
-  this->BeginStep(job, job.ProgressTo, job.BindSeconds < 0 ? 0.3 : 0.6);
   const pmb_status status = pmb_count(job.Engine->GetContext(), &request, &sizes, job.Parts.data());
   if (status != PMB_OK)
   {
@@ -326,16 +305,26 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 
 std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 {
-  if (job.Volume.Matches(job.Engine->GetBound()))
+  const bool isBound = job.Volume.Matches(job.Engine->GetBound());
+  if (!isBound)
   {
-    job.ProgressTo = 0.0;
+    // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
+    job.Engine->Unbind();
+    job.Expected =
+      vtkPMBContour::EstimateSizes(job.Volume, job.Array, job.Filter->ArrayComponent, job.Isovalues, job.Expected);
+  }
+  Plan(job, job.Expected);
+  if (isBound || !job.Begin(Steps::COPY))
+  {
     return std::string();
   }
-  // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
-  job.Engine->Unbind();
-  this->BeginStep(job, 0.0, 0.4);
   const double start = job.Seconds();
-  job.Volume.CopyIfNeeded(job.Array);
+  const bool isCopied = job.Volume.CopyIfNeeded(job.Array, [&job](double f) { return job.Steps.Report(f); });
+  job.Aborted = !isCopied;
+  if (!isCopied || !job.Begin(Steps::BIND))
+  {
+    return std::string();
+  }
   const pmb_status status = job.Engine->Bind(job.Volume, job.Array);
   if (status != PMB_OK)
   {
@@ -354,17 +343,23 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
   job.Choice.Pinned = job.Engine->IsOnGPU();
   job.Choice.Threads = info.threads;
   job.Choice.Crew = &this->Contexts.GetWorkers();
+  const vtkPMBContour::GoOn goOn = [&job](double fraction) { return job.Steps.Report(fraction); };
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
+  Plan(job, sizes);
+  job.Aborted = !job.Steps.Begin(Steps::COPY_ARRAYS) || !arrays.CopyInputs(goOn);
+  if (job.Aborted || !job.Begin(Steps::EMIT))
+  {
+    return std::string();
+  }
   if (sizes.points > 0)
   {
-    this->BeginStep(job, job.ProgressTo, job.Filter->ComputeMeasures ? 0.7 : 1.0);
     const pmb_status status = pmb_emit(job.Engine->GetContext(), &arrays.GetMesh());
     if (status != PMB_OK)
     {
       return this->Judge(job, status);
     }
   }
-  job.Aborted = !arrays.Finish(job.Output, [&job]() { return !ShouldStop(job.Filter); });
+  job.Aborted = !job.Steps.Begin(Steps::CELLS) || !arrays.Finish(job.Output, goOn);
   const std::string error =
     job.Aborted || !job.Filter->ComputeMeasures ? std::string() : this->Measure(job, arrays.GetMesh());
   pmb_get_info(job.Engine->GetContext(), &info);
@@ -376,7 +371,11 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
 // Of the mesh that the output has. On the CPU, whatever made the mesh: nothing here is a reason to give a GPU up.
 std::string vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh& mesh)
 {
-  this->BeginStep(job, job.ProgressTo, 1.0);
+  if (!job.Begin(Steps::MEASURE))
+  {
+    job.Output->Initialize();
+    return std::string();
+  }
   const pmb_status status =
     vtkPMBContour::MeasureSurface(job.Engine->GetContext(), mesh, job.Parts, job.Isovalues, job.Output);
   if (status == PMB_ABORTED)
@@ -569,28 +568,18 @@ std::string vtkPMBContourFilter::vtkInternals::ExplainRange() const
   return warning.str();
 }
 
-void vtkPMBContourFilter::vtkInternals::BeginStep(Job& job, double from, double to)
+void vtkPMBContourFilter::vtkInternals::Plan(Job& job, const pmb_sizes& sizes)
 {
-  job.ProgressFrom = from;
-  job.ProgressTo = to;
-}
-
-bool vtkPMBContourFilter::vtkInternals::ShouldStop(vtkPMBContourFilter* filter)
-{
-  // CheckAbort() also looks upstream, and marks the output as aborted for the filters downstream.
-  return filter->CheckAbort() || filter->GetAbortExecute() != 0;
+  vtkPMBContour::Work work =
+    vtkPMBContour::DescribeWork(job.Volume, job.Image, job.Array, job.Choice, job.Isovalues.size(), sizes);
+  work.OnGPU = job.Engine->IsOnGPU();
+  work.Binds = !job.Volume.Matches(job.Engine->GetBound());
+  work.Measures = job.Filter->ComputeMeasures != 0;
+  job.Steps.Plan(work);
 }
 
 int vtkPMBContourFilter::vtkInternals::OnProgress(void* user, double fraction)
 {
-  Job& job = *static_cast<Job*>(user);
-  const double progress = job.ProgressFrom + fraction * (job.ProgressTo - job.ProgressFrom);
-  // A percent at a time: observers may redraw a window.
-  if (progress >= job.ProgressShown + 0.01)
-  {
-    job.ProgressShown = progress;
-    job.Filter->UpdateProgress(progress);
-  }
-  return ShouldStop(job.Filter) ? 1 : 0;
+  return static_cast<Job*>(user)->Steps.Report(fraction) ? 0 : 1;
 }
 VTK_ABI_NAMESPACE_END

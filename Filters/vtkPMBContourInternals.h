@@ -9,6 +9,7 @@
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBContourInput.h"
 #include "vtkPMBContourOutput.h"
+#include "vtkPMBContourProgress.h"
 
 #include "pmb.h"
 
@@ -111,9 +112,8 @@ private:
   void NoteRange(const Job& job, double minimum, double maximum);
   void NoteContour(const std::string& device, int64_t triangles, int64_t lines, int64_t points, double seconds);
   void Summarize(Job& job, const pmb_sizes& sizes);
-  void BeginStep(Job& job, double from, double to);
 
-  static bool ShouldStop(vtkPMBContourFilter* filter);
+  static void Plan(Job& job, const pmb_sizes& sizes);
   static int OnProgress(void* job, double fraction);
 
   vtkPMBContour::Contexts Contexts;

@@ -211,24 +211,48 @@ void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* cont
 {
   for (vtkDataArray* array : SelectPointArrays(choice, this->Image, contoured))
   {
-    Memory from = FindMemory(array);
-    const uint64_t version = from.Samples ? array->GetMTime() : 0; // of a copy that lives no longer than this
-    if (!from.Samples)
-    {
-      this->Copies.push_back(CopyToMemory(array, -1));
-      from = FindMemory(this->Copies.back());
-    }
+    const Memory from = FindMemory(array);
+    this->PassedInputs.push_back(array);
     this->PassedArrays.push_back(NewLike(array, this->Sizes.points, this->Filled));
     pmb_attribute attribute = {};
-    attribute.samples = from.Samples;
+    attribute.samples = from.Samples; // null: CopyInputs() will make it so
     attribute.type = from.Type;
     attribute.components = array->GetNumberOfComponents();
-    attribute.version = version;
+    attribute.version = from.Samples ? array->GetMTime() : 0; // of a copy that lives no longer than this
     attribute.output = FindMemory(this->PassedArrays.back()).Samples;
     this->Attributes.push_back(attribute);
   }
   this->Mesh.attributes = this->Attributes.data();
   this->Mesh.attribute_count = static_cast<int64_t>(this->Attributes.size());
+}
+
+bool Output::CopyInputs(const GoOn& goOn)
+{
+  double values = 0, before = 0;
+  for (size_t i = 0; i < this->Attributes.size(); ++i)
+  {
+    values += this->Attributes[i].samples ? 0.0 : static_cast<double>(this->PassedInputs[i]->GetNumberOfValues());
+  }
+  for (size_t i = 0; i < this->Attributes.size() && this->Sizes.points > 0; ++i)
+  {
+    if (this->Attributes[i].samples)
+    {
+      continue;
+    }
+    const double share = static_cast<double>(this->PassedInputs[i]->GetNumberOfValues()) / values;
+    auto copy =
+      CopyToMemory(this->PassedInputs[i], -1, [&](double fraction) { return goOn(before + fraction * share); });
+    if (!copy)
+    {
+      return false;
+    }
+    before += share;
+    const Memory memory = FindMemory(copy);
+    this->Attributes[i].samples = memory.Samples;
+    this->Attributes[i].type = memory.Type;
+    this->Copies.push_back(copy);
+  }
+  return true;
 }
 
 template <typename ArrayT>
@@ -288,7 +312,7 @@ int64_t Output::GetExtraBytes() const
   return bytes;
 }
 
-bool Output::Finish(vtkPolyData* output, const std::function<bool()>& goOn)
+bool Output::Finish(vtkPolyData* output, const GoOn& goOn)
 {
   if (!CopyCells(this->CellArrays, this->Cells, *this->Crew, this->Threads, goOn))
   {

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBContourWork.h"
+
+#include "vtkDataArray.h"
+
+#include <algorithm>
+#include <cmath>
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace vtkPMBContour
+{
+namespace
+{
+const double LargeVolume = 1 << 24; // samples
+
+double CountSamples(const Binding& volume)
+{
+  const int64_t* dims = volume.GetVolume().dims;
+  return static_cast<double>(dims[0]) * dims[1] * dims[2];
+}
+}
+
+pmb_sizes EstimateSizes(const Binding& volume, vtkDataArray* array, int component,
+  const std::vector<double>& isovalues, const pmb_sizes& known)
+{
+  const int64_t* dims = volume.GetVolume().dims;
+  if (CountSamples(volume) < LargeVolume)
+  {
+    return known;
+  }
+  const int64_t rows = dims[1] * dims[2];
+  const int64_t length = std::min<int64_t>(dims[0], 33);
+  const int64_t tried = std::min<int64_t>(rows, 1024);
+  const size_t every = (isovalues.size() + 7) / 8;
+  int64_t crossings = 0;
+  double looks = 0; // rows, for each isovalue
+  for (int64_t t = 0; t < tried; ++t)
+  {
+    // Spread by the golden section: no period of the data is met by a period of ours.
+    const int64_t row = static_cast<int64_t>(std::fmod(t * 0.61803398875, 1.0) * rows);
+    const int64_t first = row * dims[0] + static_cast<int64_t>(std::fmod(t * 0.7548776662, 1.0) * (dims[0] - length));
+    for (size_t v = t % every; v < isovalues.size(); v += every)
+    {
+      bool last = array->GetComponent(first, component) >= isovalues[v];
+      for (int64_t i = 1; i < length; ++i)
+      {
+        const bool inside = array->GetComponent(first + i, component) >= isovalues[v];
+        crossings += inside != last;
+        last = inside;
+      }
+      ++looks;
+    }
+  }
+  pmb_sizes sizes = {};
+  if (looks > 0 && length > 1)
+  {
+    const double edges =
+      static_cast<double>(rows) * dims[0] * isovalues.size(); // along x; as many are along y, and z
+    sizes.points = static_cast<int64_t>(3 * edges * (crossings / (looks * (length - 1))));
+    sizes.triangles = 2 * sizes.points;
+  }
+  return sizes;
+}
+
+Work DescribeWork(const Binding& volume, vtkImageData* image, vtkDataArray* array, const OutputChoice& choice,
+  size_t isovalues, const pmb_sizes& sizes)
+{
+  Work work;
+  work.Copies = !volume.IsInPlace();
+  work.Samples = CountSamples(volume);
+  work.SampleBytes = array->GetDataTypeSize();
+  work.Isovalues = static_cast<double>(isovalues);
+  work.Points = static_cast<double>(sizes.points);
+  work.Triangles = static_cast<double>(sizes.triangles);
+  work.PointBytes = WantsDoublePoints(choice.Precision, array) ? 24 : 12;
+  work.PointBytes += (choice.Normals ? 12 : 0) + (choice.Gradients ? 12 : 0) + (choice.Scalars ? 4 : 0);
+  for (vtkDataArray* passed : SelectPointArrays(choice, image, array))
+  {
+    work.PassedValues += passed->GetNumberOfComponents();
+    work.CopiedValues += FindMemory(passed).Samples ? 0.0 : static_cast<double>(passed->GetNumberOfValues());
+  }
+  vtkNew<vtkCellData> cellArrays;
+  SelectCellArrays(choice, image, cellArrays);
+  for (int i = 0; i < cellArrays->GetNumberOfArrays(); ++i)
+  {
+    vtkAbstractArray* cells = cellArrays->GetAbstractArray(i);
+    work.CellBytes += static_cast<double>(cells->GetNumberOfComponents()) * cells->GetDataTypeSize();
+  }
+  return work;
+}
+}
+VTK_ABI_NAMESPACE_END
