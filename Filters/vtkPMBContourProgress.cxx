@@ -33,11 +33,12 @@ struct Rates
   double PassedValue; // of another array
   double Cell;        // triangle, if there are cell arrays
   double CellByte;
-  double Measured; // triangle
+  double OtherCell; // triangle, for each cell array that VTK copies
+  double Measured;  // triangle
 };
-const Rates RatesOfCPU = { 0.75, 0.17, 0.05, 1.0, 500, 1000, 4, 0.2, 1, 2.5, 1, 0.5, 28 };
+const Rates RatesOfCPU = { 0.75, 0.17, 0.05, 1.0, 500, 1000, 4, 0.2, 1, 2.5, 1, 0.5, 25, 28 };
 // The volume and the mesh go through PCIe.
-const Rates RatesOfGPU = { 0.75, 0, 0.08, 0.01, 2, 2, 0, 0.05, 0.4, 0.2, 1, 0.5, 28 };
+const Rates RatesOfGPU = { 0.75, 0, 0.08, 0.01, 2, 2, 0, 0.05, 0.4, 0.2, 1, 0.5, 25, 28 };
 
 const double SamplesOfBrick = 32 * 4 * 4;
 
@@ -74,7 +75,8 @@ void Progress::Plan(const Work& work)
   this->Costs[COUNT] = count;
   this->Costs[COPY_ARRAYS] = work.CopiedValues * rates.Copied;
   this->Costs[EMIT] = again + active * rates.Emitted + work.Points * ofPoint + work.Triangles * rates.Triangle;
-  this->Costs[CELLS] = work.CellBytes > 0 ? work.Triangles * (rates.Cell + work.CellBytes * rates.CellByte) : 0;
+  const double ofCell = work.CellBytes > 0 ? rates.Cell + work.CellBytes * rates.CellByte : 0;
+  this->Costs[CELLS] = work.Triangles * (ofCell + work.OtherCells * rates.OtherCell);
   this->Costs[MEASURE] = work.Measures ? work.Triangles * rates.Measured : 0;
 }
 

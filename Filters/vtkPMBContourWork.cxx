@@ -85,7 +85,10 @@ Work DescribeWork(const Binding& volume, vtkImageData* image, vtkDataArray* arra
   for (int i = 0; i < cellArrays->GetNumberOfArrays(); ++i)
   {
     vtkAbstractArray* cells = cellArrays->GetAbstractArray(i);
-    work.CellBytes += static_cast<double>(cells->GetNumberOfComponents()) * cells->GetDataTypeSize();
+    vtkDataArray* numbers = vtkDataArray::SafeDownCast(cells);
+    const bool isPlain = numbers && FindMemory(numbers).Samples;
+    work.CellBytes += isPlain ? numbers->GetNumberOfComponents() * numbers->GetDataTypeSize() : 0;
+    work.OtherCells += isPlain ? 0 : 1;
   }
   return work;
 }

@@ -30,7 +30,8 @@ struct Work
   double PointBytes = 0;   // of what the core writes for a point, without other arrays
   double PassedValues = 0; // for a point, of other arrays
   double CopiedValues = 0; // samples of other arrays that are copied first
-  double CellBytes = 0;    // of a triangle's cell arrays
+  double CellBytes = 0;    // of a triangle's cell arrays that lie tuple after tuple
+  double OtherCells = 0;   // its other cell arrays
   bool Measures = false;
 };
 
