@@ -10,7 +10,6 @@
 #include "vtkInformationVector.h"
 #include "vtkPMBContourMeasures.h"
 #include "vtkPMBContourSlice.h"
-#include "vtkPMBContourWork.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 
@@ -32,7 +31,6 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
   std::vector<pmb_sizes> Parts; // of the mesh, by isovalue
-  pmb_sizes Expected = {};      // until they are counted
   vtkPMBContour::Engine* Engine = nullptr;
   vtkPMBContour::OutputChoice Choice = {};
   vtkPMBContour::Binding Volume;
@@ -77,7 +75,6 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   Job job(filter);
   job.Image = image;
   job.Output = output;
-  job.Expected = this->Counted;
   this->Counted = pmb_sizes();
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   job.Alone = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()) <= 1;
@@ -310,10 +307,10 @@ std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
   {
     // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
     job.Engine->Unbind();
-    job.Expected =
-      vtkPMBContour::EstimateSizes(job.Volume, job.Array, job.Filter->ArrayComponent, job.Isovalues, job.Expected);
+    this->Expected = vtkPMBContour::EstimateSurface(
+      job.Volume, job.Array, job.Filter->ArrayComponent, job.Isovalues, this->Expected);
   }
-  Plan(job, job.Expected);
+  this->Plan(job);
   if (isBound || !job.Begin(Steps::COPY))
   {
     return std::string();
@@ -345,7 +342,11 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
   job.Choice.Crew = &this->Contexts.GetWorkers();
   const vtkPMBContour::GoOn goOn = [&job](double fraction) { return job.Steps.Report(fraction); };
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
-  Plan(job, sizes);
+  this->Expected.Points = static_cast<double>(sizes.points);
+  this->Expected.Triangles = static_cast<double>(sizes.triangles);
+  this->Expected.ActiveBricks =
+    static_cast<double>(info.active_bricks) * job.Isovalues.size(); // if all are like the last
+  this->Plan(job);
   job.Aborted = !job.Steps.Begin(Steps::COPY_ARRAYS) || !arrays.CopyInputs(goOn);
   if (job.Aborted || !job.Begin(Steps::EMIT))
   {
@@ -568,10 +569,10 @@ std::string vtkPMBContourFilter::vtkInternals::ExplainRange() const
   return warning.str();
 }
 
-void vtkPMBContourFilter::vtkInternals::Plan(Job& job, const pmb_sizes& sizes)
+void vtkPMBContourFilter::vtkInternals::Plan(Job& job) const
 {
   vtkPMBContour::Work work =
-    vtkPMBContour::DescribeWork(job.Volume, job.Image, job.Array, job.Choice, job.Isovalues.size(), sizes);
+    vtkPMBContour::DescribeWork(job.Volume, job.Image, job.Array, job.Choice, job.Isovalues.size(), this->Expected);
   work.OnGPU = job.Engine->IsOnGPU();
   work.Binds = !job.Volume.Matches(job.Engine->GetBound());
   work.Measures = job.Filter->ComputeMeasures != 0;

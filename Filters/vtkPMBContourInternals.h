@@ -10,6 +10,7 @@
 #include "vtkPMBContourInput.h"
 #include "vtkPMBContourOutput.h"
 #include "vtkPMBContourProgress.h"
+#include "vtkPMBContourWork.h"
 
 #include "pmb.h"
 
@@ -112,13 +113,14 @@ private:
   void NoteRange(const Job& job, double minimum, double maximum);
   void NoteContour(const std::string& device, int64_t triangles, int64_t lines, int64_t points, double seconds);
   void Summarize(Job& job, const pmb_sizes& sizes);
+  void Plan(Job& job) const;
 
-  static void Plan(Job& job, const pmb_sizes& sizes);
   static int OnProgress(void* job, double fraction);
 
   vtkPMBContour::Contexts Contexts;
   Totals Sum;
   pmb_sizes Counted = {};          // of the block in work, once they are known
+  vtkPMBContour::Surface Expected; // of the block in work, from the last one until it is known
   std::set<std::string> ToldKinds; // of blocks that there was a warning of
 };
 VTK_ABI_NAMESPACE_END

@@ -40,14 +40,12 @@ const Rates RatesOfCPU = { 0.75, 0.17, 0.05, 1.0, 500, 1000, 4, 0.2, 1, 2.5, 1, 
 // The volume and the mesh go through PCIe.
 const Rates RatesOfGPU = { 0.75, 0, 0.08, 0.01, 2, 2, 0, 0.05, 0.4, 0.2, 1, 0.5, 25, 28 };
 
-const double SamplesOfBrick = 32 * 4 * 4;
-
 // Of a surface that lies anyhow, an axis-parallel row of 32 cells is crossed so often less than a brick, whose mean width
 // is (32 + 4 + 4) / 2, against 16 rows that are crossed under a mean cosine of 1/2.
 const double BricksPerCrossing = 2.0 * 20 / SamplesOfBrick * 16;
 
-// In a volume with so many points on its edges: without overlap, then with.
-double CountActiveBricks(double bricks, double points, double isovalues)
+// Bricks that the surface goes through: as many where they lie apart, and not more than there are.
+double CountCrossedBricks(double bricks, double points, double isovalues)
 {
   const double crossings = points / 3 / (16 * bricks * isovalues); // of a row
   return bricks * isovalues * (1 - std::exp(-BricksPerCrossing * crossings));
@@ -65,7 +63,9 @@ void Progress::Plan(const Work& work)
 {
   const Rates& rates = work.OnGPU ? RatesOfGPU : RatesOfCPU;
   const double bricks = std::max(work.Samples / SamplesOfBrick, 1.0);
-  const double active = CountActiveBricks(bricks, work.Points, work.Isovalues);
+  const Surface& surface = work.TheSurface;
+  const double crossed = CountCrossedBricks(bricks, surface.Points, work.Isovalues);
+  const double active = std::max(crossed, surface.ActiveBricks);
   const double count = work.Isovalues * bricks * rates.Selected + active * rates.Classified;
   const double again = work.Isovalues > 1 && !work.OnGPU ? count : 0; // when an isovalue of several is emitted
   const double ofPoint = rates.Point + work.PointBytes * rates.PointByte + work.PassedValues * rates.PassedValue;
@@ -74,10 +74,10 @@ void Progress::Plan(const Work& work)
   this->Costs[BIND] = work.Binds ? work.Samples * (rates.Bound + work.SampleBytes * rates.BoundByte) : 0;
   this->Costs[COUNT] = count;
   this->Costs[COPY_ARRAYS] = work.CopiedValues * rates.Copied;
-  this->Costs[EMIT] = again + active * rates.Emitted + work.Points * ofPoint + work.Triangles * rates.Triangle;
+  this->Costs[EMIT] = again + crossed * rates.Emitted + surface.Points * ofPoint + surface.Triangles * rates.Triangle;
   const double ofCell = work.CellBytes > 0 ? rates.Cell + work.CellBytes * rates.CellByte : 0;
-  this->Costs[CELLS] = work.Triangles * (ofCell + work.OtherCells * rates.OtherCell);
-  this->Costs[MEASURE] = work.Measures ? work.Triangles * rates.Measured : 0;
+  this->Costs[CELLS] = surface.Triangles * (ofCell + work.OtherCells * rates.OtherCell);
+  this->Costs[MEASURE] = work.Measures ? surface.Triangles * rates.Measured : 0;
 }
 
 bool Progress::Begin(Step step)

@@ -19,10 +19,33 @@ double CountSamples(const Binding& volume)
   const int64_t* dims = volume.GetVolume().dims;
   return static_cast<double>(dims[0]) * dims[1] * dims[2];
 }
+
+// What was seen in some rows.
+struct Looks
+{
+  double Rows = 0;
+  double Crossings = 0; // of the isovalue, between samples
+  double Equal = 0;     // rows with a sample that equals it
+
+  void Look(vtkDataArray* array, int component, int64_t first, int64_t length, double isovalue)
+  {
+    double last = array->GetComponent(first, component);
+    bool isEqual = last == isovalue;
+    for (int64_t i = 1; i < length; ++i)
+    {
+      const double sample = array->GetComponent(first + i, component);
+      this->Crossings += (sample >= isovalue) != (last >= isovalue);
+      isEqual = isEqual || sample == isovalue;
+      last = sample;
+    }
+    this->Equal += isEqual;
+    ++this->Rows;
+  }
+};
 }
 
-pmb_sizes EstimateSizes(const Binding& volume, vtkDataArray* array, int component,
-  const std::vector<double>& isovalues, const pmb_sizes& known)
+Surface EstimateSurface(const Binding& volume, vtkDataArray* array, int component,
+  const std::vector<double>& isovalues, const Surface& known)
 {
   const int64_t* dims = volume.GetVolume().dims;
   if (CountSamples(volume) < LargeVolume)
@@ -33,8 +56,7 @@ pmb_sizes EstimateSizes(const Binding& volume, vtkDataArray* array, int componen
   const int64_t length = std::min<int64_t>(dims[0], 33);
   const int64_t tried = std::min<int64_t>(rows, 1024);
   const size_t every = (isovalues.size() + 7) / 8;
-  int64_t crossings = 0;
-  double looks = 0; // rows, for each isovalue
+  Looks looks;
   for (int64_t t = 0; t < tried; ++t)
   {
     // Spread by the golden section: no period of the data is met by a period of ours.
@@ -42,37 +64,30 @@ pmb_sizes EstimateSizes(const Binding& volume, vtkDataArray* array, int componen
     const int64_t first = row * dims[0] + static_cast<int64_t>(std::fmod(t * 0.7548776662, 1.0) * (dims[0] - length));
     for (size_t v = t % every; v < isovalues.size(); v += every)
     {
-      bool last = array->GetComponent(first, component) >= isovalues[v];
-      for (int64_t i = 1; i < length; ++i)
-      {
-        const bool inside = array->GetComponent(first + i, component) >= isovalues[v];
-        crossings += inside != last;
-        last = inside;
-      }
-      ++looks;
+      looks.Look(array, component, first, length, isovalues[v]);
     }
   }
-  pmb_sizes sizes = {};
-  if (looks > 0 && length > 1)
+  Surface surface;
+  if (looks.Rows > 0 && length > 1)
   {
-    const double edges =
-      static_cast<double>(rows) * dims[0] * isovalues.size(); // along x; as many are along y, and z
-    sizes.points = static_cast<int64_t>(3 * edges * (crossings / (looks * (length - 1))));
-    sizes.triangles = 2 * sizes.points;
+    const double edges = CountSamples(volume) * isovalues.size(); // along x; as many are along y, and z
+    surface.Points = 3 * edges * looks.Crossings / (looks.Rows * (length - 1));
+    surface.Triangles = 2 * surface.Points;
+    // Bricks are active also where nothing but equal samples are in them.
+    surface.ActiveBricks = edges / SamplesOfBrick * looks.Equal / looks.Rows;
   }
-  return sizes;
+  return surface;
 }
 
 Work DescribeWork(const Binding& volume, vtkImageData* image, vtkDataArray* array, const OutputChoice& choice,
-  size_t isovalues, const pmb_sizes& sizes)
+  size_t isovalues, const Surface& surface)
 {
   Work work;
   work.Copies = !volume.IsInPlace();
   work.Samples = CountSamples(volume);
   work.SampleBytes = array->GetDataTypeSize();
   work.Isovalues = static_cast<double>(isovalues);
-  work.Points = static_cast<double>(sizes.points);
-  work.Triangles = static_cast<double>(sizes.triangles);
+  work.TheSurface = surface;
   work.PointBytes = WantsDoublePoints(choice.Precision, array) ? 24 : 12;
   work.PointBytes += (choice.Normals ? 12 : 0) + (choice.Gradients ? 12 : 0) + (choice.Scalars ? 4 : 0);
   for (vtkDataArray* passed : SelectPointArrays(choice, image, array))

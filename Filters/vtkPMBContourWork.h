@@ -15,6 +15,16 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
+const double SamplesOfBrick = 32 * 4 * 4;
+
+// What the isovalues give, all of them together: an estimate, until it is counted.
+struct Surface
+{
+  double Points = 0;
+  double Triangles = 0;
+  double ActiveBricks = 0;
+};
+
 // What the time of an execution depends on.
 struct Work
 {
@@ -24,9 +34,7 @@ struct Work
   double Samples = 0;
   double SampleBytes = 0; // of one
   double Isovalues = 1;
-  // Of the surface: estimates, until they are counted.
-  double Points = 0;
-  double Triangles = 0;
+  Surface TheSurface;
   double PointBytes = 0;   // of what the core writes for a point, without other arrays
   double PassedValues = 0; // for a point, of other arrays
   double CopiedValues = 0; // samples of other arrays that are copied first
@@ -35,15 +43,15 @@ struct Work
   bool Measures = false;
 };
 
-// Points and triangles that the isovalues will give, from some rows of samples all over the volume: good to perhaps a
-// third. Looked at is only a volume that is so large that this takes no time beside reading it; else the result is `known`,
-// what the last volume or the last isovalue gave.
-pmb_sizes EstimateSizes(const Binding& volume, vtkDataArray* array, int component,
-  const std::vector<double>& isovalues, const pmb_sizes& known);
+// What the isovalues will give, from some rows of samples all over the volume: good to perhaps a third. Looked at is only a
+// volume that is so large that this takes no time beside reading it; else the result is `known`, what the last volume or the
+// last isovalue gave.
+Surface EstimateSurface(const Binding& volume, vtkDataArray* array, int component,
+  const std::vector<double>& isovalues, const Surface& known);
 
 // All but OnGPU, Binds and Measures.
 Work DescribeWork(const Binding& volume, vtkImageData* image, vtkDataArray* array, const OutputChoice& choice,
-  size_t isovalues, const pmb_sizes& sizes);
+  size_t isovalues, const Surface& surface);
 }
 
 VTK_ABI_NAMESPACE_END
