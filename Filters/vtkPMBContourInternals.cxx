@@ -187,8 +187,10 @@ std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
   double range[2];
+  const vtkPMBContour::GoOn goOn = [&job](double fraction) { return job.Steps.Report(fraction); };
+  job.Steps.BeginAll();
   if (!vtkPMBContour::ContourSlice(
-        job.Image, job.Array, filter->ArrayComponent, job.Isovalues, job.Choice, filter, job.Output, range, error))
+        job.Image, job.Array, filter->ArrayComponent, job.Isovalues, job.Choice, job.Output, range, error, goOn))
   {
     return error;
   }

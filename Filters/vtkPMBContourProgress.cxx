@@ -92,6 +92,13 @@ bool Progress::Begin(Step step)
   return this->Report(0.0);
 }
 
+bool Progress::BeginAll()
+{
+  this->From = 0.0;
+  this->To = 1.0;
+  return this->Report(0.0);
+}
+
 bool Progress::Report(double fraction)
 {
   const double now = this->From + fraction * (this->To - this->From);

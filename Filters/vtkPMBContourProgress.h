@@ -42,6 +42,9 @@ public:
   // The following reports are of this step, which gets its share of what is left. Returns false to stop.
   bool Begin(Step step);
 
+  // The following reports are of the whole.
+  bool BeginAll();
+
   // Of the step, 0 to 1. Observers hear of every percent, and several times in 100 ms: ParaView looks at its abort button
   // only then. Returns false to stop.
   bool Report(double fraction);
