@@ -12,7 +12,9 @@ namespace vtkPMBContour
 {
 namespace
 {
-const double LargeVolume = 1 << 24; // samples
+const double LargeVolume = 1 << 20;    // samples
+const int64_t SamplesForRow = 1 << 15; // of the volume, for each row that is looked at
+const int64_t MostRows = 1024;
 
 double CountSamples(const Binding& volume)
 {
@@ -50,11 +52,12 @@ Surface EstimateSurface(const Binding& volume, vtkDataArray* array, int componen
   const int64_t* dims = volume.GetVolume().dims;
   if (CountSamples(volume) < LargeVolume)
   {
-    return known;
+    const double guess = CountSamples(volume) / 20;
+    return known.Points > 0 ? known : Surface{ guess, 2 * guess, 0 };
   }
   const int64_t rows = dims[1] * dims[2];
   const int64_t length = std::min<int64_t>(dims[0], 33);
-  const int64_t tried = std::min<int64_t>(rows, 1024);
+  const int64_t tried = std::min({ rows, MostRows, static_cast<int64_t>(CountSamples(volume)) / SamplesForRow });
   const size_t every = (isovalues.size() + 7) / 8;
   Looks looks;
   for (int64_t t = 0; t < tried; ++t)

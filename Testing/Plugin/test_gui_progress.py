@@ -37,7 +37,7 @@ def cayley(n):
     x, y = axis[None, :], axis[:, None]
     for k, z in enumerate(axis):
         samples[k] = (255 / 32 * (28 - 16 * x * y * z - 4 * (x * x + y * y + z * z))).clip(0, 255)
-    return samples, [200.2 + 1.5 * i for i in range(24)]
+    return samples, [190.2 + 1.2 * i for i in range(24)]
 
 
 def prepared(window):
