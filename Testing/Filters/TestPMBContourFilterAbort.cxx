@@ -184,12 +184,17 @@ void TestAborts(const ProgressRun& run)
     runner.Update(anew);
     const size_t events = runner.Watcher->Events.size();
     const size_t every = std::max<size_t>(1, events / 8);
+    const vtkIdType binds = runner.Filter->GetNumberOfBinds();
     size_t done = 0;
     for (size_t index = 0; index < events; index += every)
     {
       done += TestAbortAt(runner, anew, index, index % 2 == 1, expected);
     }
     PMB_CHECK(done >= 1, run.Name << ": no abort");
+    if (!anew && vtkImageData::SafeDownCast(runner.Input))
+    {
+      PMB_EQUAL(runner.Filter->GetNumberOfBinds(), binds, run.Name + ": the volume is read again after an abort");
+    }
   }
   PMB_EQUAL(messages.Text(), std::string(), run.Name + ": messages");
 }
