@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An abort at each of the progress events of runs in which all steps take part, and at random moments from another thread:
 // nothing is reported after it, nothing is left behind, and the next run is complete. pmb_bench_progress prints how long it
-// takes on volumes of up to 1 GB: 1 to 40 ms, see "Progress and abort" in Docs/PERFORMANCE.md.
+// takes on volumes of up to 1 GB: 1 to 33 ms, see "Progress and abort" in Docs/PERFORMANCE.md.
 #include "../Benchmarks/ProgressRuns.h"
 #include "PMBTesting.h"
 
