@@ -94,8 +94,8 @@ typedef struct pmb_executor {
 
 /* Called during bind, count, emit and measure, only on the thread that called the core, at least 20 times in a second when
  * that thread takes part in the work (it does with the core's own threads), and after each half percent of the call if
- * that takes a millisecond. fraction: of this call, 0 to 1, never falling. Returns nonzero to stop: the call then returns PMB_ABORTED within a few milliseconds. Must not call the
- * core with the same context. */
+ * that takes a millisecond. fraction: of this call, 0 to 1, never falling. Returns nonzero to stop: the call then returns
+ * PMB_ABORTED within a few milliseconds. Must not call the core with the same context. */
 typedef int (*pmb_progress)(void *user, double fraction);
 
 /* How a context works. All zero (or a NULL pointer in pmb_create) is a good default. */
