@@ -6,10 +6,12 @@
 #include "vtkIdList.h"
 #include "vtkNew.h"
 #include "vtkPMBContourWorkers.h"
+#include "vtkVersionMacros.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <numeric>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -101,7 +103,14 @@ bool CopyOther(vtkAbstractArray* from, vtkAbstractArray* to, vtkIdList* cells, c
     const vtkIdType count = std::min(Portion, cells->GetNumberOfIds() - first);
     ids->SetNumberOfIds(count);
     std::copy_n(cells->GetPointer(first), count, ids->GetPointer(0));
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 2, 0)
     to->InsertTuplesStartingAt(first, ids, from);
+#else
+    vtkNew<vtkIdList> places;
+    places->SetNumberOfIds(count);
+    std::iota(places->GetPointer(0), places->GetPointer(0) + count, first);
+    to->InsertTuples(places, ids, from);
+#endif
   }
   return true;
 }

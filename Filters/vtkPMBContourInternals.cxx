@@ -13,6 +13,7 @@
 #include "vtkPMBContourSlice.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
+#include "vtkVersionMacros.h"
 
 #include <algorithm>
 #include <chrono>
@@ -577,8 +578,12 @@ void vtkPMBContourFilter::vtkInternals::BeginStep(Job& job, double from, double 
 
 bool vtkPMBContourFilter::vtkInternals::ShouldStop(vtkPMBContourFilter* filter)
 {
+#if VTK_VERSION_NUMBER > VTK_VERSION_CHECK(9, 2, 20220000)
   // CheckAbort() also looks upstream, and marks the output as aborted for the filters downstream.
   return filter->CheckAbort() || filter->GetAbortExecute() != 0;
+#else
+  return filter->GetAbortExecute() != 0;
+#endif
 }
 
 int vtkPMBContourFilter::vtkInternals::OnProgress(void* user, double fraction)

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Finds ParaView and its own VTK. Only these components: a find_package(ParaView) without any drags in Qt, HDF5, GDAL
-# and more, which the plugin does not need.
-find_package(ParaView 5.11 QUIET COMPONENTS RemotingCore PythonInitializer)
-if (NOT ParaView_FOUND)
+# and more, which the plugin does not need. Without the plugin any VTK will do.
+if (PMB_BUILD_PLUGIN)
+  find_package(ParaView 5.11 QUIET COMPONENTS RemotingCore PythonInitializer)
+endif ()
+if (PMB_BUILD_PLUGIN AND NOT ParaView_FOUND)
   set(reason "")
   if (ParaView_NOT_FOUND_MESSAGE)
     set(reason "\nReason: ${ParaView_NOT_FOUND_MESSAGE}")
@@ -24,4 +26,15 @@ set(vtk_paths)
 if (EXISTS "${ParaView_DIR}/vtk")
   set(vtk_paths PATHS "${ParaView_DIR}/vtk" NO_DEFAULT_PATH)
 endif ()
-find_package(VTK REQUIRED COMPONENTS ${vtk_components} ${vtk_paths})
+find_package(VTK 9.1 REQUIRED COMPONENTS ${vtk_components} ${vtk_paths})
+set(PMB_WRAP_PYTHON "${VTK_WRAP_PYTHON}")
+if (PMB_BUILD_PLUGIN)
+  set(PMB_WRAP_PYTHON "${PARAVIEW_USE_PYTHON}")
+endif ()
+# VTK has names for its ABI from 9.2 on.
+if (VTK_VERSION VERSION_LESS 9.2)
+  file(WRITE "${CMAKE_BINARY_DIR}/CMakeFiles/vtk91/vtkABINamespace.h" "")
+  include_directories("${CMAKE_BINARY_DIR}/CMakeFiles/vtk91")
+  set(PMB_VTK_DEFINITIONS VTK_ABI_NAMESPACE_BEGIN= VTK_ABI_NAMESPACE_END=)
+  add_compile_definitions(${PMB_VTK_DEFINITIONS})
+endif ()

@@ -27,4 +27,4 @@ install(FILES
   COMPONENT development)
 install(FILES LICENSE
   DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-  COMPONENT development)
+  COMPONENT licence)

@@ -12,6 +12,7 @@
 #include "vtkIntArray.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
+#include "vtkVersionMacros.h"
 
 #include <algorithm>
 #include <atomic>
@@ -100,7 +101,9 @@ void TestAbortAt(vtkImageData* image, double progress, vtkIdType expected)
     PMB_CHECK(watcher->AbortedAt > 0, what << ": never came so far");
     CheckEmpty(filter, what);
     PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, what + ": an abort is no error");
+#if VTK_VERSION_NUMBER > VTK_VERSION_CHECK(9, 2, 20220000)
     PMB_EQUAL(filter->GetOutputInformation(0)->Get(vtkAlgorithm::ABORTED()), 1, what + ": the output says so");
+#endif
     watcher->AbortAt = 2;
     filter->SetAbortExecute(0);
     filter->Update();
