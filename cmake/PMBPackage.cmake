@@ -71,6 +71,16 @@ function (pmb_install_texts component package)
   install(FILES "${pmb_texts}/copyright" "${pmb_texts}/changelog.gz" "${pmb_texts}/changelog.Debian.gz"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${package}" COMPONENT "${component}" EXCLUDE_FROM_ALL)
 endfunction ()
+# pmb_package_scripts(NAME FOLDER SCRIPT...): scripts of cmake/package/FOLDER that dpkg runs, for the component NAME.
+function (pmb_package_scripts name folder)
+  set(scripts)
+  foreach (script IN LISTS ARGN)
+    configure_file("cmake/package/${folder}/${script}.in" "${pmb_texts}/${folder}/${script}" @ONLY
+      FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+    list(APPEND scripts "${pmb_texts}/${folder}/${script}")
+  endforeach ()
+  set(CPACK_DEBIAN_${name}_PACKAGE_CONTROL_EXTRA "${scripts}" PARENT_SCOPE)
+endfunction ()
 pmb_install_texts(module "${pmb_module_package}")
 pmb_install_texts(development "${pmb_module_package}-dev")
 
@@ -96,7 +106,12 @@ set(pmb_same_version "(= ${PMB_VERSION}-${pmb_release})")
 set(CPACK_DEBIAN_MODULE_PACKAGE_NAME "${pmb_module_package}")
 set(CPACK_DEBIAN_MODULE_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_MODULE_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_MODULE_PACKAGE_GENERATE_SHLIBS ON)
+pmb_package_scripts(MODULE module triggers postinst prerm postrm)
+if (PMB_WRAP_PYTHON AND Python3_VERSION)
+  math(EXPR pmb_next "${Python3_VERSION_MINOR} + 1")
+  set(CPACK_DEBIAN_MODULE_PACKAGE_DEPENDS
+    "python3 (>= ${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}~), python3 (<< ${Python3_VERSION_MAJOR}.${pmb_next})")
+endif ()
 set(CPACK_DEBIAN_MODULE_PACKAGE_CONFLICTS "${pmb_other_module_package}")
 set(CPACK_DEBIAN_MODULE_DESCRIPTION "Fast isosurfaces of image data: VTK module
 The class vtkPMBContourFilter for C++ and the Python package pmb, built with
