@@ -28,6 +28,7 @@ shift 2
 PATH=$PATH:/usr/sbin:/sbin
 case $folder in /*) ;; *) folder=$PWD/$folder ;; esac
 made=$folder/.pmb_suite # says which suite a finished system is
+project=usr/src/pmb_contour # in that system
 
 check_this_machine() {
   [ "$(id -u)" = 0 ] || die "making and entering another system needs root, and you are $(id -un); mend: run this as root or with sudo"
@@ -65,10 +66,10 @@ make_system() {
 # The project's files as they are here, also those changed and not committed. What was built there from files that
 # have not changed since stays.
 copy_project() {
-  mkdir -p "$folder/pmb"
-  find "$folder/pmb" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
+  mkdir -p "$folder/$project"
+  find "$folder/$project" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
   git -C "$top" ls-files -z --cached --others --exclude-standard --deduplicate |
-    (cd "$top" && xargs -0 ls -d 2>/dev/null | tar -c -T -) | tar -x --no-same-owner -C "$folder/pmb"
+    (cd "$top" && xargs -0 ls -d 2>/dev/null | tar -c -T -) | tar -x --no-same-owner -C "$folder/$project"
 }
 
 # Mounts of its own, which end with it.
@@ -76,14 +77,14 @@ enter_system() { # COMMAND...
   # shellcheck disable=SC2016
   exec unshare --mount --propagation private --pid --fork --kill-child bash -c '
     set -e
-    folder=$1
-    shift
+    folder=$1 project=$2
+    shift 2
     mount -t proc proc "$folder/proc"
     mount --rbind /sys "$folder/sys"
     mkdir -p "$folder/dev/shm"
     mount -t tmpfs tmpfs "$folder/dev/shm"
     exec chroot "$folder" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-      HOME=/root LC_ALL=C.UTF-8 TERM=dumb /pmb/pmb "$@"' test_debian "$folder" "$@"
+      HOME=/root LC_ALL=C.UTF-8 TERM=dumb "$project/pmb" "$@"' test_debian "$folder" "/$project" "$@"
 }
 
 check_this_machine

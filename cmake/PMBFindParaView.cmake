@@ -1,6 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Finds ParaView and its own VTK. Only these components: a find_package(ParaView) without any drags in Qt, HDF5, GDAL
 # and more, which the plugin does not need.
+include("${CMAKE_CURRENT_LIST_DIR}/PMBMendParaView.cmake")
+
+# Where ParaView's package is, without loading it: no version of it is this one.
+string(FIND "${ParaView_DIR}" "${CMAKE_BINARY_DIR}/CMakeFiles/" position)
+if (position EQUAL 0) # a copy of ours, after a run of CMake that failed
+  unset(ParaView_DIR CACHE)
+endif ()
+set(paraview_folder "${ParaView_DIR}")
+if (NOT paraview_folder)
+  find_package(ParaView 999 QUIET)
+  foreach (config IN LISTS ParaView_CONSIDERED_CONFIGS)
+    get_filename_component(paraview_folder "${config}" DIRECTORY)
+    break ()
+  endforeach ()
+endif ()
+if (paraview_folder)
+  pmb_mend_paraview(mended "${paraview_folder}")
+  set(ParaView_DIR "${mended}" CACHE PATH "The folder of paraview-config.cmake" FORCE)
+endif ()
 find_package(ParaView 5.11 QUIET COMPONENTS RemotingCore PythonInitializer)
 if (NOT ParaView_FOUND)
   set(reason "")
@@ -8,8 +27,8 @@ if (NOT ParaView_FOUND)
     set(reason "\nReason: ${ParaView_NOT_FOUND_MESSAGE}")
   endif ()
   message(FATAL_ERROR
-    "ParaView's development files (5.11 or later) were not found. On Debian 12:\n"
-    "  apt-get install --no-install-recommends g++ make cmake paraview-dev python3-paraview libopenmpi-dev libglew-dev\n"
+    "ParaView's development files (5.11 or later) were not found. On Debian 12 and 13:\n"
+    "  apt-get install --no-install-recommends g++ make cmake paraview-dev python3-paraview libopenmpi-dev libglew-dev libpython3-dev\n"
     "Elsewhere set ParaView_DIR to the folder of paraview-config.cmake. "
     "Without ParaView, -DPMB_BUILD_PLUGIN=OFF builds the core library alone."
     "${reason}")
@@ -25,3 +44,7 @@ if (EXISTS "${ParaView_DIR}/vtk")
   set(vtk_paths PATHS "${ParaView_DIR}/vtk" NO_DEFAULT_PATH)
 endif ()
 find_package(VTK REQUIRED COMPONENTS ${vtk_components} ${vtk_paths})
+if (paraview_folder) # that of the system again: a copy would not follow its updates
+  set(ParaView_DIR "${paraview_folder}" CACHE PATH "The folder of paraview-config.cmake" FORCE)
+  string(REPLACE "${mended}" "${paraview_folder}" PMB_VTK_DIR "${VTK_DIR}")
+endif ()

@@ -23,6 +23,7 @@ write_basic_package_version_file(
 install(FILES
   "${CMAKE_BINARY_DIR}/CMakeFiles/PMBConfig.cmake"
   "${CMAKE_BINARY_DIR}/CMakeFiles/PMBConfigVersion.cmake"
+  cmake/PMBMendParaView.cmake
   DESTINATION "${PMB_CMAKE_DESTINATION}"
   COMPONENT development)
 install(FILES LICENSE
