@@ -16,6 +16,7 @@
 #include "vtkPolyData.h"
 #include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
+#include "vtkVersionMacros.h"
 
 #include <algorithm>
 #include <cstring>
@@ -28,6 +29,13 @@ namespace
 {
 const char* const NormalsName = "Normals";
 const char* const GradientsName = "Gradients";
+
+// From 9.6 on a vtkCellArray of triangles alone does without offsets in memory.
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 6, 0)
+const bool NeedsOffsets = false;
+#else
+const bool NeedsOffsets = true;
+#endif
 
 template <typename ArrayT>
 vtkSmartPointer<ArrayT> NewArray(const char* name, int components, vtkIdType n, Place place)
@@ -170,11 +178,11 @@ Output::Output(const OutputChoice& choice, vtkImageData* image, vtkDataArray* co
   const int64_t narrow = std::numeric_limits<vtkTypeInt32>::max();
   if (choice.Wide || sizes.triangles > narrow / 3 || sizes.points > narrow)
   {
-    this->AllocateTriangles<vtkTypeInt64Array>(PMB_INT64);
+    this->AllocateTriangles<vtkTypeInt64Array>(PMB_INT64, choice.Wide);
   }
   else
   {
-    this->AllocateTriangles<vtkTypeInt32Array>(PMB_INT32);
+    this->AllocateTriangles<vtkTypeInt32Array>(PMB_INT32, false);
   }
   SelectCellArrays(choice, image, this->SelectedCellArrays);
   this->AllocateCellArrays();
@@ -231,17 +239,21 @@ void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* cont
   this->Mesh.attribute_count = static_cast<int64_t>(this->Attributes.size());
 }
 
+// `plain`: with offsets in any case, as the readers of plain 64-bit cell arrays have to have them.
 template <typename ArrayT>
-void Output::AllocateTriangles(pmb_type type)
+void Output::AllocateTriangles(pmb_type type, bool plain)
 {
-  auto offsets = NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1, this->Filled);
   auto connectivity = NewArray<ArrayT>(nullptr, 1, 3 * this->Sizes.triangles, this->Filled);
-  offsets->SetValue(0, 0); // true also of a mesh so empty that the core is not asked to write
-  this->Mesh.offsets = offsets->GetPointer(0);
   this->Mesh.triangles = connectivity->GetPointer(0);
   this->Mesh.id_type = type;
-  this->Offsets = offsets;
   this->Connectivity = connectivity;
+  if (NeedsOffsets || plain)
+  {
+    auto offsets = NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1, this->Filled);
+    offsets->SetValue(0, 0); // true also of a mesh so empty that the core is not asked to write
+    this->Mesh.offsets = offsets->GetPointer(0);
+    this->Offsets = offsets;
+  }
 }
 
 // The image's cell arrays with a tuple for each triangle, still to be written; global ids would not be unique.
@@ -297,7 +309,14 @@ bool Output::Finish(vtkPolyData* output, const std::function<bool()>& goOn)
   vtkNew<vtkPoints> points;
   points->SetData(this->Points);
   vtkNew<vtkCellArray> polys;
-  polys->SetData(this->Offsets, this->Connectivity);
+  if (this->Offsets)
+  {
+    polys->SetData(this->Offsets, this->Connectivity);
+  }
+  else
+  {
+    polys->SetData(3, this->Connectivity);
+  }
   output->SetPoints(points);
   output->SetPolys(polys);
   for (const auto& array : this->CellArrays)

@@ -75,7 +75,7 @@ private:
   void AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* contoured);
   void AllocateCellArrays();
   template <typename ArrayT>
-  void AllocateTriangles(pmb_type type);
+  void AllocateTriangles(pmb_type type, bool plain);
 
   vtkImageData* Image;
   pmb_sizes Sizes;
