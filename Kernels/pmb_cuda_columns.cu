@@ -18,7 +18,7 @@ enum {
   BLOCKS = 3,                   /* of a multiprocessor */
   LEAST_LAYERS = 4,             /* of bricks that a block walks through */
   MOST_LAYERS = 16,
-  ROUNDS = 16 /* of blocks, at least */
+  ROUNDS = 12 /* of blocks, at least */
 };
 
 /* ---- samples ---- */
