@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices in large volumes of which most bricks are active, as pmb_cuda_tiles.cu: a block walks up through 2 x 4 columns
- * of bricks, a warp a column. What these read next one more warp fetches meanwhile.
+ * Pass vertices in large float32 volumes of which most bricks are active, on devices that copy boxes of a volume on their own
+ * (from 9.0): a block walks up through 2 x 4 columns of bricks, a warp a column. One more warp fetches what they read next.
  *
- * Where the device's cache is asked for each 32 bytes, as such copies do, and its halves pass samples to each other, the
- * number of samples that are read twice bounds the pass: in columns it is half as many as in tiles. */
+ * Such copies ask the device's cache for each 32 bytes, and its halves pass samples to each other: that bounds the pass. So it
+ * matters how many samples are read twice: in columns half as many as in the tiles of pmb_cuda_tiles.cu, which small volumes
+ * have, because columns take longer to begin. */
 #include <stdlib.h>
 
 #include "pmb_cuda_tiles.cuh"
