@@ -10,6 +10,7 @@
 #include "vtkPointData.h"
 #include "vtkSOADataArrayTemplate.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -61,9 +62,10 @@ Memory FindTypedMemory(vtkDataArray* array)
   return memory;
 }
 
-// In the values' own type: vtkDataArray's general way goes through double, which does not hold every 64-bit integer.
+// Tuples from `begin` to `end` - 1, the components from `first` on. In the values' own type: vtkDataArray's general way goes
+// through double, which does not hold every 64-bit integer.
 template <typename T>
-bool CopyComponents(vtkDataArray* from, int first, vtkDataArray* to)
+bool CopyTypedTuples(vtkDataArray* from, int first, vtkDataArray* to, vtkIdType begin, vtkIdType end)
 {
   auto* source = vtkSOADataArrayTemplate<T>::FastDownCast(from);
   auto* target = vtkAOSDataArrayTemplate<T>::FastDownCast(to);
@@ -73,12 +75,27 @@ bool CopyComponents(vtkDataArray* from, int first, vtkDataArray* to)
   }
   for (int c = 0; c < to->GetNumberOfComponents(); ++c)
   {
-    for (vtkIdType i = 0; i < from->GetNumberOfTuples(); ++i)
+    for (vtkIdType i = begin; i < end; ++i)
     {
       target->SetTypedComponent(i, c, source->GetTypedComponent(i, first + c));
     }
   }
   return true;
+}
+
+void CopyTuples(vtkDataArray* from, int first, vtkDataArray* to, vtkIdType begin, vtkIdType end)
+{
+  switch (from->GetDataType())
+  {
+    vtkTemplateMacro(if (CopyTypedTuples<VTK_TT>(from, first, to, begin, end)) return );
+  }
+  for (int c = 0; c < to->GetNumberOfComponents(); ++c)
+  {
+    for (vtkIdType i = begin; i < end; ++i)
+    {
+      to->SetComponent(i, c, from->GetComponent(i, first + c));
+    }
+  }
 }
 
 bool IsTaken(const char* name, const std::vector<const char*>& taken)
@@ -210,20 +227,22 @@ static vtkSmartPointer<vtkDataArray> NewPlain(int vtkType)
   return vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
 }
 
-vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component)
+vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const GoOn& goOn)
 {
   auto copy = NewPlain(array->GetDataType());
   const int first = component < 0 ? 0 : component;
   const int count = component < 0 ? array->GetNumberOfComponents() : 1;
   copy->SetNumberOfComponents(count);
-  Allocate(copy, array->GetNumberOfTuples());
-  switch (array->GetDataType())
+  const vtkIdType tuples = array->GetNumberOfTuples();
+  Allocate(copy, tuples);
+  const vtkIdType portion = std::max(1, (1 << 18) / count); // a few milliseconds
+  for (vtkIdType begin = 0; begin < tuples; begin += portion)
   {
-    vtkTemplateMacro(if (CopyComponents<VTK_TT>(array, first, copy)) return copy;);
-  }
-  for (int c = 0; c < count; ++c)
-  {
-    copy->CopyComponent(c, array, first + c);
+    if (!goOn(static_cast<double>(begin) / tuples))
+    {
+      return nullptr;
+    }
+    CopyTuples(array, first, copy, begin, std::min(begin + portion, tuples));
   }
   return copy;
 }

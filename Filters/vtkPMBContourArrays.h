@@ -9,6 +9,7 @@
 
 #include "pmb.h"
 
+#include <functional>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -27,9 +28,12 @@ struct Memory
 // Where the values are, if they lie tuple after tuple in one piece of memory.
 Memory FindMemory(vtkDataArray* array);
 
-// A copy that does lie so: of one component, or of all if component is -1. Bits become unsigned char. Throws
-// std::bad_alloc.
-vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component);
+// Asked during long work, with how much of it is done, 0 to 1; says whether to go on.
+using GoOn = std::function<bool(double fraction)>;
+
+// A copy that does lie so: of one component, or of all if component is -1. Bits become unsigned char. Null if `goOn`, asked
+// every few milliseconds, says no. Throws std::bad_alloc.
+vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const GoOn& goOn);
 
 enum class Place
 {

@@ -6,10 +6,12 @@
 #include "vtkIdList.h"
 #include "vtkNew.h"
 #include "vtkPMBContourWorkers.h"
+#include "vtkVersionMacros.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <numeric>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -66,7 +68,8 @@ struct CellCopies
   std::vector<Tuples> Arrays;
   const vtkIdType* Cells;
   vtkIdType Count;
-  const std::function<bool()>& GoOn; // for worker 0, the thread that was called
+  const GoOn& MayGoOn; // for worker 0, the thread that was called
+  double Before;       // done when this begins, of all arrays
   std::atomic<vtkIdType> Next{ 0 };
   std::atomic<bool> Stopped{ false };
 };
@@ -78,7 +81,8 @@ void CopyPortions(void* arg, int worker)
   {
     for (const Tuples& tuples : copies.Arrays)
     {
-      if (copies.Stopped || (worker == 0 && !copies.GoOn()))
+      const double part = static_cast<double>(first) / copies.Count; // the others are about as far
+      if (copies.Stopped || (worker == 0 && !copies.MayGoOn(copies.Before + part * (1.0 - copies.Before))))
       {
         copies.Stopped = true;
         return;
@@ -89,28 +93,35 @@ void CopyPortions(void* arg, int worker)
 }
 
 // Texts, bits and arrays in other layouts, by VTK's own way.
-bool CopyOther(vtkAbstractArray* from, vtkAbstractArray* to, vtkIdList* cells, const std::function<bool()>& goOn)
+bool CopyOther(vtkAbstractArray* from, vtkAbstractArray* to, vtkIdList* cells, const GoOn& goOn)
 {
   vtkNew<vtkIdList> ids;
   for (vtkIdType first = 0; first < cells->GetNumberOfIds(); first += Portion)
   {
-    if (!goOn())
+    if (!goOn(static_cast<double>(first) / cells->GetNumberOfIds()))
     {
       return false;
     }
     const vtkIdType count = std::min(Portion, cells->GetNumberOfIds() - first);
     ids->SetNumberOfIds(count);
     std::copy_n(cells->GetPointer(first), count, ids->GetPointer(0));
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 2, 0)
     to->InsertTuplesStartingAt(first, ids, from);
+#else
+    vtkNew<vtkIdList> places;
+    places->SetNumberOfIds(count);
+    std::iota(places->GetPointer(0), places->GetPointer(0) + count, first);
+    to->InsertTuples(places, ids, from);
+#endif
   }
   return true;
 }
 }
 
-bool CopyCells(
-  const CellArrayPairs& arrays, vtkIdList* cells, Workers& workers, int threads, const std::function<bool()>& goOn)
+bool CopyCells(const CellArrayPairs& arrays, vtkIdList* cells, Workers& workers, int threads, const GoOn& goOn)
 {
-  CellCopies copies{ {}, cells->GetPointer(0), cells->GetNumberOfIds(), goOn };
+  CellCopies copies{ {}, cells->GetPointer(0), cells->GetNumberOfIds(), goOn, 0.0 };
+  const double share = 1.0 / std::max<size_t>(1, arrays.size()); // of an array
   for (const auto& pair : arrays)
   {
     vtkDataArray* from = vtkDataArray::SafeDownCast(pair.first);
@@ -121,9 +132,15 @@ bool CopyCells(
       copies.Arrays.push_back({ static_cast<const char*>(source.Samples), static_cast<char*>(target.Samples),
         pmb_type_size(source.Type) * from->GetNumberOfComponents() });
     }
-    else if (!CopyOther(pair.first, pair.second, cells, goOn))
+    else
     {
-      return false;
+      const double before = copies.Before;
+      const auto goOnHere = [&](double fraction) { return goOn(before + fraction * share); };
+      if (!CopyOther(pair.first, pair.second, cells, goOnHere))
+      {
+        return false;
+      }
+      copies.Before += share;
     }
   }
   if (!copies.Arrays.empty())
@@ -131,7 +148,7 @@ bool CopyCells(
     const vtkIdType portions = (copies.Count + Portion - 1) / Portion;
     workers.Run(static_cast<int>(std::min<vtkIdType>(threads, portions)), CopyPortions, &copies);
   }
-  return !copies.Stopped && goOn();
+  return !copies.Stopped && goOn(1.0);
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -7,7 +7,6 @@
 
 #include "vtkPMBContourArrays.h"
 
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -24,8 +23,7 @@ using CellArrayPairs = std::vector<std::pair<vtkAbstractArray*, vtkSmartPointer<
 
 // Copies to every triangle the tuple of its cell, on at most so many of the threads. `goOn` is asked by this thread, every few
 // milliseconds; once it says no the rest is left out, and the result is false.
-bool CopyCells(
-  const CellArrayPairs& arrays, vtkIdList* cells, Workers& workers, int threads, const std::function<bool()>& goOn);
+bool CopyCells(const CellArrayPairs& arrays, vtkIdList* cells, Workers& workers, int threads, const GoOn& goOn);
 }
 
 VTK_ABI_NAMESPACE_END

@@ -5,6 +5,7 @@
 #include "vtkCommand.h"
 #include "vtkContourValues.h"
 #include "vtkDataArraySelection.h"
+#include "vtkDoubleArray.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
@@ -34,6 +35,8 @@ vtkPMBContourFilter::vtkPMBContourFilter()
   , RemoveDegenerateTriangles(1)
   , Use64BitIds(0)
   , ComputeMeasures(0)
+  , UseSuggestedIsovalue(0)
+  , SuggestedIsovalues(vtkDoubleArray::New())
   , OutputPointsPrecision(DEFAULT_PRECISION)
   , ArrayComponent(0)
   , Device(AUTOMATIC)
@@ -57,6 +60,7 @@ vtkPMBContourFilter::~vtkPMBContourFilter()
   this->ContourValues->Delete();
   this->PointArraySelection->Delete();
   this->CellArraySelection->Delete();
+  this->SuggestedIsovalues->Delete();
 }
 
 void vtkPMBContourFilter::SetValue(int i, double value)
@@ -246,6 +250,8 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Remove Degenerate Triangles: " << (this->RemoveDegenerateTriangles ? "On\n" : "Off\n");
   os << indent << "Use 64 Bit Ids: " << (this->Use64BitIds ? "On\n" : "Off\n");
   os << indent << "Compute Measures: " << (this->ComputeMeasures ? "On\n" : "Off\n");
+  os << indent << "Use Suggested Isovalue: " << (this->UseSuggestedIsovalue ? "On\n" : "Off\n");
+  os << indent << "Suggested Isovalues: " << this->GetSuggestionSummary() << "\n";
   os << indent << "Output Points Precision: " << this->OutputPointsPrecision << "\n";
   os << indent << "Array Component: " << this->ArrayComponent << "\n";
   const char* const devices[] = { "Automatic", "CPU", "GPU" };

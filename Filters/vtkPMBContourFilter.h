@@ -70,7 +70,13 @@
 VTK_ABI_NAMESPACE_BEGIN
 class vtkContourValues;
 class vtkDataArraySelection;
+class vtkDoubleArray;
 class vtkImageData;
+class vtkTable;
+namespace vtkPMBContour
+{
+class StandIn;
+}
 
 class VTKPMBCONTOUR_EXPORT vtkPMBContourFilter : public vtkPolyDataAlgorithm
 {
@@ -223,6 +229,34 @@ public:
   vtkGetMacro(ArrayComponent, int);
   ///@}
 
+  ///@{
+  /**
+   * Whether to contour at the first of GetSuggestedIsovalues() instead of the values that are set; GetLastRunSummary() says
+   * which it was. Where nothing is suggested the values that are set are used (0 if there are none). Off by default.
+   */
+  vtkSetMacro(UseSuggestedIsovalue, vtkTypeBool);
+  vtkGetMacro(UseSuggestedIsovalue, vtkTypeBool);
+  vtkBooleanMacro(UseSuggestedIsovalue, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
+   * Isovalues to start with for the volume of the last execution, the best first, and the same as a text. They come from the
+   * summary that is kept (no sample is read; some milliseconds for 512^3 samples, the first time): where the surface is a
+   * boundary between materials, above the noise, or largest. Empty (the text: "none") before the first execution, for
+   * several blocks, for a piece, for 2D images, and where all samples are equal. The array belongs to the filter, and
+   * changes when this is called again; not to be called by two threads at a time.
+   */
+  vtkDoubleArray* GetSuggestedIsovalues();
+  const char* GetSuggestionSummary();
+  ///@}
+
+  /**
+   * Fills a table with what vtkPMBIsovalueHistogram makes (see there), for the volume of the last execution and from the
+   * summary that is kept: no sample is read again. From 1 to 4096 bins. The table is empty where nothing is suggested.
+   */
+  void GetIsovalueHistogram(int numberOfBins, vtkTable* table);
+
   /**
    * What a filter may run on.
    */
@@ -348,6 +382,9 @@ protected:
   vtkTypeBool RemoveDegenerateTriangles;
   vtkTypeBool Use64BitIds;
   vtkTypeBool ComputeMeasures;
+  vtkTypeBool UseSuggestedIsovalue;
+  vtkDoubleArray* SuggestedIsovalues;
+  std::string SuggestionSummary;
   int OutputPointsPrecision;
   int ArrayComponent;
   int Device;
@@ -368,6 +405,7 @@ private:
 
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;
+  friend class vtkPMBContour::StandIn; // does the work of VTK's filters with it
 };
 
 VTK_ABI_NAMESPACE_END

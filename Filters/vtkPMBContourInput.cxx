@@ -3,9 +3,11 @@
 #include "vtkPMBContourInput.h"
 
 #include "vtkAbstractArray.h"
+#include "vtkAlgorithm.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
 #include "vtkDataSetAttributes.h"
+#include "vtkDemandDrivenPipeline.h"
 #include "vtkImageData.h"
 #include "vtkMatrix3x3.h"
 #include "vtkPointData.h"
@@ -203,6 +205,33 @@ bool FindGhosts(vtkImageData* image, Ghosts& ghosts, std::string& error)
   return error.empty();
 }
 
+vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image)
+{
+  vtkMTimeType last = 0;
+  bool copied = false;
+  vtkAlgorithm* user = filter;
+  int port = 0;
+  vtkAlgorithm* producer = user->GetInputAlgorithm(0, 0, port);
+  if (producer && producer->IsA("vtkPVPostFilter") && producer->GetNumberOfInputConnections(0) > 0)
+  {
+    copied = true;
+    user = producer;
+    producer = user->GetInputAlgorithm(0, 0, port);
+  }
+  if (producer)
+  {
+    if (auto* pipeline = vtkDemandDrivenPipeline::SafeDownCast(producer->GetExecutive()))
+    {
+      last = pipeline->GetPipelineMTime();
+    }
+    if (vtkDataObject* data = producer->GetOutputDataObject(port))
+    {
+      last = std::max(last, data->GetMTime());
+    }
+  }
+  return copied ? last : std::max(last, image->GetMTime());
+}
+
 bool Binding::Describe(
   vtkImageData* image, vtkMTimeType imageTime, vtkDataArray* array, int component, std::string& error)
 {
@@ -270,15 +299,21 @@ bool Binding::Matches(const Binding& other) const
     std::equal(a.index_to_world, a.index_to_world + 12, b.index_to_world);
 }
 
-void Binding::CopyIfNeeded(vtkDataArray* array)
+bool Binding::CopyIfNeeded(vtkDataArray* array, const GoOn& goOn)
 {
-  if (!this->Samples && !this->Copy)
+  if (this->Samples || this->Copy)
   {
-    this->Copy = CopyToMemory(array, this->Component);
-    const Memory memory = FindMemory(this->Copy);
-    this->Volume.samples = memory.Samples;
-    this->Volume.type = memory.Type;
+    return true;
   }
+  this->Copy = CopyToMemory(array, this->Component, goOn);
+  if (!this->Copy)
+  {
+    return false;
+  }
+  const Memory memory = FindMemory(this->Copy);
+  this->Volume.samples = memory.Samples;
+  this->Volume.type = memory.Type;
+  return true;
 }
 
 int64_t Binding::GetCopyBytes() const

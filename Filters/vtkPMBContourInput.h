@@ -12,6 +12,7 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkAbstractArray;
+class vtkAlgorithm;
 class vtkUnsignedCharArray;
 
 namespace vtkPMBContour
@@ -61,6 +62,12 @@ enum HidingBits
 // False: `error` says which one has the wrong length.
 bool FindGhosts(vtkImageData* image, Ghosts& ghosts, std::string& error);
 
+// When the samples may last have changed, by everything that a user or a filter marks: the array, the image, or an
+// algorithm upstream. All are marks of the same clock, so the latest counts. The image that this filter gets says nothing
+// behind ParaView's vtkPVPostFilter, which makes a new copy of it with each execution, also for another isovalue: there
+// the time is that of what the post filter gets.
+vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image);
+
 // A volume as the core is to have it or has it bound, and what it is made from. The array is not kept alive by this,
 // and not looked at again once the volume is bound: two bindings tell by address and time of change alone whether they
 // describe the same. (No two states of any two VTK objects have the same time. A vtkWeakPointer would be no help: it
@@ -78,8 +85,9 @@ public:
   // Whether the other is made from the same array, whatever has changed since.
   bool IsOfArrayOf(const Binding& other) const { return this->Array && this->Array == other.Array; }
 
-  // Where the described array is not in one piece of memory, copies the component, once. Throws std::bad_alloc.
-  void CopyIfNeeded(vtkDataArray* array);
+  // Where the described array is not in one piece of memory, copies the component, once. False: `goOn` said no. Throws
+  // std::bad_alloc.
+  bool CopyIfNeeded(vtkDataArray* array, const GoOn& goOn);
 
   // What is left still tells the volume from others, but cannot be bound.
   void DropCopy() { this->Copy = nullptr; }

@@ -5,7 +5,6 @@
 #include "vtkDataArray.h"
 #include "vtkDataObject.h"
 #include "vtkDataSet.h"
-#include "vtkDemandDrivenPipeline.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
@@ -13,6 +12,7 @@
 #include "vtkPMBContourSlice.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
+#include "vtkVersionMacros.h"
 
 #include <algorithm>
 #include <chrono>
@@ -21,10 +21,11 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 using Clock = std::chrono::steady_clock;
+using Steps = vtkPMBContour::Progress;
 
 struct vtkPMBContourFilter::vtkInternals::Job
 {
-  vtkPMBContourFilter* Filter = nullptr;
+  vtkPMBContourFilter* Filter;
   vtkImageData* Image = nullptr;
   vtkPolyData* Output = nullptr;
   bool Alone = true; // the only piece
@@ -36,12 +37,20 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkPMBContour::Binding Volume;
   Clock::time_point Start = Clock::now();
   double BindSeconds = -1.0; // negative: the volume was bound already
-  double ProgressFrom = 0.0;
-  double ProgressTo = 1.0;
-  double ProgressShown = 0.0;
+  vtkPMBContour::Progress Steps;
   bool Aborted = false;
   pmb_status GaveUp = PMB_OK; // else: why the GPU cannot go on
 
+  explicit Job(vtkPMBContourFilter* filter)
+    : Filter(filter)
+    , Steps(filter)
+  {
+  }
+  bool Begin(vtkPMBContour::Progress::Step step)
+  {
+    this->Aborted = !this->Steps.Begin(step);
+    return !this->Aborted;
+  }
   bool HasStopped() const { return this->Aborted || this->GaveUp != PMB_OK; }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
 };
@@ -59,44 +68,12 @@ vtkPMBContour::ArrayChoice ReadArrayChoice(
   choice.Name = name ? name : "";
   return choice;
 }
-
-// When the samples may last have changed, by everything that a user or a filter marks: the array, the image, or an
-// algorithm upstream. All are marks of the same clock, so the latest counts. The image that this filter gets says nothing
-// behind ParaView's vtkPVPostFilter, which makes a new copy of it with each execution, also for another isovalue: there
-// the time is that of what the post filter gets.
-vtkMTimeType LastChange(vtkPMBContourFilter* filter, vtkImageData* image)
-{
-  vtkMTimeType last = 0;
-  bool copied = false;
-  vtkAlgorithm* user = filter;
-  int port = 0;
-  vtkAlgorithm* producer = user->GetInputAlgorithm(0, 0, port);
-  if (producer && producer->IsA("vtkPVPostFilter") && producer->GetNumberOfInputConnections(0) > 0)
-  {
-    copied = true;
-    user = producer;
-    producer = user->GetInputAlgorithm(0, 0, port);
-  }
-  if (producer)
-  {
-    if (auto* pipeline = vtkDemandDrivenPipeline::SafeDownCast(producer->GetExecutive()))
-    {
-      last = pipeline->GetPipelineMTime();
-    }
-    if (vtkDataObject* data = producer->GetOutputDataObject(port))
-    {
-      last = std::max(last, data->GetMTime());
-    }
-  }
-  return copied ? last : std::max(last, image->GetMTime());
-}
 }
 
 std::string vtkPMBContourFilter::vtkInternals::Execute(
   vtkPMBContourFilter* filter, vtkImageData* image, vtkInformationVector** inputVector, vtkPolyData* output)
 {
-  Job job;
-  job.Filter = filter;
+  Job job(filter);
   job.Image = image;
   job.Output = output;
   this->Counted = pmb_sizes();
@@ -125,7 +102,7 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   {
     return error;
   }
-  if (job.Isovalues.empty())
+  if (job.Isovalues.empty() && !filter->UseSuggestedIsovalue)
   {
     filter->LastRunSummary = "No surface: there is no isovalue";
     return std::string();
@@ -211,12 +188,14 @@ std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
   double range[2];
+  const vtkPMBContour::GoOn goOn = [&job](double fraction) { return job.Steps.Report(fraction); };
+  job.Steps.BeginAll();
   if (!vtkPMBContour::ContourSlice(
-        job.Image, job.Array, filter->ArrayComponent, job.Isovalues, job.Choice, filter, job.Output, range, error))
+        job.Image, job.Array, filter->ArrayComponent, job.Isovalues, job.Choice, job.Output, range, error, goOn))
   {
     return error;
   }
-  job.Aborted = ShouldStop(filter);
+  job.Aborted = job.Steps.ShouldStop();
   if (job.Aborted)
   {
     job.Output->Initialize();
@@ -238,7 +217,9 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
-  if (!job.Volume.Describe(job.Image, LastChange(filter, job.Image), job.Array, filter->ArrayComponent, error))
+  vtkAlgorithm* owner = this->Owner ? this->Owner : filter;
+  if (!job.Volume.Describe(
+        job.Image, vtkPMBContour::LastChange(owner, job.Image), job.Array, filter->ArrayComponent, error))
   {
     return error;
   }
@@ -293,13 +274,14 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   } unhook{ *job.Engine };
 
   std::string error = this->Bind(job);
-  if (!error.empty() || job.HasStopped())
+  if (!error.empty() || job.HasStopped() || !job.Begin(Steps::SUGGEST))
   {
     return error;
   }
   pmb_info info = {};
   info.struct_size = sizeof(info);
   pmb_get_info(job.Engine->GetContext(), &info);
+  pmb_status status = this->Suggest(*job.Engine, job.Filter, job.Alone, job.Isovalues);
   this->NoteRange(job, info.minimum, info.maximum);
 
   pmb_request request = {};
@@ -309,8 +291,11 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   request.remove_degenerate = job.Filter->RemoveDegenerateTriangles != 0;
   pmb_sizes sizes = {};
   job.Parts.resize(job.Isovalues.size());
-  this->BeginStep(job, job.ProgressTo, job.BindSeconds < 0 ? 0.3 : 0.6);
-  const pmb_status status = pmb_count(job.Engine->GetContext(), &request, &sizes, job.Parts.data());
+  if (status == PMB_OK && !job.Begin(Steps::COUNT))
+  {
+    return std::string();
+  }
+  status = status == PMB_OK ? pmb_count(job.Engine->GetContext(), &request, &sizes, job.Parts.data()) : status;
   if (status != PMB_OK)
   {
     return this->Judge(job, status);
@@ -326,16 +311,26 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 
 std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 {
-  if (job.Volume.Matches(job.Engine->GetBound()))
+  const bool isBound = job.Volume.Matches(job.Engine->GetBound());
+  if (!isBound)
   {
-    job.ProgressTo = 0.0;
+    // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
+    job.Engine->Unbind();
+    this->Expected = vtkPMBContour::EstimateSurface(
+      job.Volume, job.Array, job.Filter->ArrayComponent, job.Isovalues, this->Expected);
+  }
+  this->Plan(job);
+  if (isBound || !job.Begin(Steps::COPY))
+  {
     return std::string();
   }
-  // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
-  job.Engine->Unbind();
-  this->BeginStep(job, 0.0, 0.4);
   const double start = job.Seconds();
-  job.Volume.CopyIfNeeded(job.Array);
+  const bool isCopied = job.Volume.CopyIfNeeded(job.Array, [&job](double f) { return job.Steps.Report(f); });
+  job.Aborted = !isCopied;
+  if (!isCopied || !job.Begin(Steps::BIND))
+  {
+    return std::string();
+  }
   const pmb_status status = job.Engine->Bind(job.Volume, job.Array);
   if (status != PMB_OK)
   {
@@ -354,17 +349,27 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
   job.Choice.Pinned = job.Engine->IsOnGPU();
   job.Choice.Threads = info.threads;
   job.Choice.Crew = &this->Contexts.GetWorkers();
+  const vtkPMBContour::GoOn goOn = [&job](double fraction) { return job.Steps.Report(fraction); };
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
+  this->Expected.Points = static_cast<double>(sizes.points);
+  this->Expected.Triangles = static_cast<double>(sizes.triangles);
+  this->Expected.ActiveBricks =
+    static_cast<double>(info.active_bricks) * job.Isovalues.size(); // if all are like the last
+  this->Plan(job);
+  job.Aborted = !job.Steps.Begin(Steps::COPY_ARRAYS) || !arrays.CopyInputs(goOn);
+  if (job.Aborted || !job.Begin(Steps::EMIT))
+  {
+    return std::string();
+  }
   if (sizes.points > 0)
   {
-    this->BeginStep(job, job.ProgressTo, job.Filter->ComputeMeasures ? 0.7 : 1.0);
     const pmb_status status = pmb_emit(job.Engine->GetContext(), &arrays.GetMesh());
     if (status != PMB_OK)
     {
       return this->Judge(job, status);
     }
   }
-  job.Aborted = !arrays.Finish(job.Output, [&job]() { return !ShouldStop(job.Filter); });
+  job.Aborted = !job.Steps.Begin(Steps::CELLS) || !arrays.Finish(job.Output, goOn);
   const std::string error =
     job.Aborted || !job.Filter->ComputeMeasures ? std::string() : this->Measure(job, arrays.GetMesh());
   pmb_get_info(job.Engine->GetContext(), &info);
@@ -376,7 +381,11 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
 // Of the mesh that the output has. On the CPU, whatever made the mesh: nothing here is a reason to give a GPU up.
 std::string vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh& mesh)
 {
-  this->BeginStep(job, job.ProgressTo, 1.0);
+  if (!job.Begin(Steps::MEASURE))
+  {
+    job.Output->Initialize();
+    return std::string();
+  }
   const pmb_status status =
     vtkPMBContour::MeasureSurface(job.Engine->GetContext(), mesh, job.Parts, job.Isovalues, job.Output);
   if (status == PMB_ABORTED)
@@ -466,7 +475,8 @@ void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& siz
   {
     text << ": volume unchanged, ";
   }
-  text << sizes.triangles << " triangles and " << sizes.points << " points in " << seconds << " s";
+  text << sizes.triangles << " triangles and " << sizes.points << " points in " << seconds << " s"
+       << this->Suggested.Note;
   job.Filter->LastRunSummary = text.str();
 }
 
@@ -521,7 +531,7 @@ std::string vtkPMBContourFilter::vtkInternals::SummarizeBlocks() const
   {
     text << "; no image data: " << sum.Others;
   }
-  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error;
+  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error << this->Suggested.Note;
   return text.str();
 }
 
@@ -552,7 +562,8 @@ std::string vtkPMBContourFilter::vtkInternals::ExplainRange() const
 {
   const Totals& sum = this->Sum;
   const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
-  if (sum.Ranges == 0 || sum.Several || std::any_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside))
+  if (sum.Ranges == 0 || sum.Several || sum.Isovalues.empty() ||
+    std::any_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside))
   {
     return std::string();
   }
@@ -569,28 +580,19 @@ std::string vtkPMBContourFilter::vtkInternals::ExplainRange() const
   return warning.str();
 }
 
-void vtkPMBContourFilter::vtkInternals::BeginStep(Job& job, double from, double to)
+void vtkPMBContourFilter::vtkInternals::Plan(Job& job) const
 {
-  job.ProgressFrom = from;
-  job.ProgressTo = to;
-}
-
-bool vtkPMBContourFilter::vtkInternals::ShouldStop(vtkPMBContourFilter* filter)
-{
-  // CheckAbort() also looks upstream, and marks the output as aborted for the filters downstream.
-  return filter->CheckAbort() || filter->GetAbortExecute() != 0;
+  vtkPMBContour::Work work =
+    vtkPMBContour::DescribeWork(job.Volume, job.Image, job.Array, job.Choice, job.Isovalues.size(), this->Expected);
+  work.OnGPU = job.Engine->IsOnGPU();
+  work.Binds = !job.Volume.Matches(job.Engine->GetBound());
+  work.Suggests = job.Filter->UseSuggestedIsovalue != 0;
+  work.Measures = job.Filter->ComputeMeasures != 0;
+  job.Steps.Plan(work);
 }
 
 int vtkPMBContourFilter::vtkInternals::OnProgress(void* user, double fraction)
 {
-  Job& job = *static_cast<Job*>(user);
-  const double progress = job.ProgressFrom + fraction * (job.ProgressTo - job.ProgressFrom);
-  // A percent at a time: observers may redraw a window.
-  if (progress >= job.ProgressShown + 0.01)
-  {
-    job.ProgressShown = progress;
-    job.Filter->UpdateProgress(progress);
-  }
-  return ShouldStop(job.Filter) ? 1 : 0;
+  return static_cast<Job*>(user)->Steps.Report(fraction) ? 0 : 1;
 }
 VTK_ABI_NAMESPACE_END

@@ -9,6 +9,8 @@
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBContourInput.h"
 #include "vtkPMBContourOutput.h"
+#include "vtkPMBContourProgress.h"
+#include "vtkPMBContourWork.h"
 
 #include "pmb.h"
 
@@ -28,11 +30,17 @@ public:
   // vtkThreadedCompositeDataPipeline runs several blocks at a time on one filter. They take turns: each uses all cores.
   std::mutex OneBlock;
 
+  // Where the filter does the work of another one (vtkPMBContourStandIn.h): that, whose place in the pipeline counts. Null: the
+  // filter itself.
+  vtkAlgorithm* Owner = nullptr;
+
   // Before the first block of an execution.
   void Begin()
   {
     this->Sum = Totals();
     this->Contexts.Begin();
+    this->Suggested.TheEngine = nullptr;
+    this->Suggested.Note.clear();
   }
 
   // One block. Returns what is wrong, for the user, or nothing. Throws std::bad_alloc.
@@ -60,6 +68,10 @@ public:
   Report End(std::string& summary);
 
   vtkPMBContour::Contexts& GetContexts() { return this->Contexts; }
+
+  // For the volume of the last execution; while one is under way: what is known so far.
+  const std::vector<double>& GetSuggestions(vtkPMBContourFilter* filter);
+  void FillHistogram(int bins, vtkTable* table);
 
 private:
   // VTK executes an algorithm on composite input as a whole, and in that on each block.
@@ -94,6 +106,18 @@ private:
     std::string ArrayName;
   };
 
+  // vtkPMBContourSuggestions.cxx
+  struct Suggestions
+  {
+    vtkPMBContour::Engine* TheEngine = nullptr; // that has the volume; null: there are several, or pieces of it
+    std::vector<double> Isovalues;
+    vtkIdType Bind = 0; // the filter's number of binds when they were made; 0: they are not
+    std::string Note;   // for the summary of the execution
+  };
+  pmb_status Suggest(
+    vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool alone, std::vector<double>& isovalues);
+  pmb_status UpdateSuggestions(vtkPMBContourFilter* filter);
+
   std::string FindArray(Job& job, vtkInformationVector** inputVector);
   std::string SummarizeBlocks() const;
   std::string ExplainOthers();
@@ -111,14 +135,15 @@ private:
   void NoteRange(const Job& job, double minimum, double maximum);
   void NoteContour(const std::string& device, int64_t triangles, int64_t lines, int64_t points, double seconds);
   void Summarize(Job& job, const pmb_sizes& sizes);
-  void BeginStep(Job& job, double from, double to);
+  void Plan(Job& job) const;
 
-  static bool ShouldStop(vtkPMBContourFilter* filter);
   static int OnProgress(void* job, double fraction);
 
   vtkPMBContour::Contexts Contexts;
   Totals Sum;
+  Suggestions Suggested;
   pmb_sizes Counted = {};          // of the block in work, once they are known
+  vtkPMBContour::Surface Expected; // of the block in work, from the last one until it is known
   std::set<std::string> ToldKinds; // of blocks that there was a warning of
 };
 VTK_ABI_NAMESPACE_END

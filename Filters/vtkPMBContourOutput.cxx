@@ -16,6 +16,7 @@
 #include "vtkPolyData.h"
 #include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
+#include "vtkVersionMacros.h"
 
 #include <algorithm>
 #include <cstring>
@@ -28,6 +29,13 @@ namespace
 {
 const char* const NormalsName = "Normals";
 const char* const GradientsName = "Gradients";
+
+// From 9.6 on a vtkCellArray of triangles alone does without offsets in memory.
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 6, 0)
+const bool NeedsOffsets = false;
+#else
+const bool NeedsOffsets = true;
+#endif
 
 template <typename ArrayT>
 vtkSmartPointer<ArrayT> NewArray(const char* name, int components, vtkIdType n, Place place)
@@ -170,11 +178,11 @@ Output::Output(const OutputChoice& choice, vtkImageData* image, vtkDataArray* co
   const int64_t narrow = std::numeric_limits<vtkTypeInt32>::max();
   if (choice.Wide || sizes.triangles > narrow / 3 || sizes.points > narrow)
   {
-    this->AllocateTriangles<vtkTypeInt64Array>(PMB_INT64);
+    this->AllocateTriangles<vtkTypeInt64Array>(PMB_INT64, choice.Wide);
   }
   else
   {
-    this->AllocateTriangles<vtkTypeInt32Array>(PMB_INT32);
+    this->AllocateTriangles<vtkTypeInt32Array>(PMB_INT32, false);
   }
   SelectCellArrays(choice, image, this->SelectedCellArrays);
   this->AllocateCellArrays();
@@ -211,19 +219,14 @@ void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* cont
 {
   for (vtkDataArray* array : SelectPointArrays(choice, this->Image, contoured))
   {
-    Memory from = FindMemory(array);
-    const uint64_t version = from.Samples ? array->GetMTime() : 0; // of a copy that lives no longer than this
-    if (!from.Samples)
-    {
-      this->Copies.push_back(CopyToMemory(array, -1));
-      from = FindMemory(this->Copies.back());
-    }
+    const Memory from = FindMemory(array);
+    this->PassedInputs.push_back(array);
     this->PassedArrays.push_back(NewLike(array, this->Sizes.points, this->Filled));
     pmb_attribute attribute = {};
-    attribute.samples = from.Samples;
+    attribute.samples = from.Samples; // null: CopyInputs() will make it so
     attribute.type = from.Type;
     attribute.components = array->GetNumberOfComponents();
-    attribute.version = version;
+    attribute.version = from.Samples ? array->GetMTime() : 0; // of a copy that lives no longer than this
     attribute.output = FindMemory(this->PassedArrays.back()).Samples;
     this->Attributes.push_back(attribute);
   }
@@ -231,17 +234,50 @@ void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* cont
   this->Mesh.attribute_count = static_cast<int64_t>(this->Attributes.size());
 }
 
-template <typename ArrayT>
-void Output::AllocateTriangles(pmb_type type)
+bool Output::CopyInputs(const GoOn& goOn)
 {
-  auto offsets = NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1, this->Filled);
+  double values = 0, before = 0;
+  for (size_t i = 0; i < this->Attributes.size(); ++i)
+  {
+    values += this->Attributes[i].samples ? 0.0 : static_cast<double>(this->PassedInputs[i]->GetNumberOfValues());
+  }
+  for (size_t i = 0; i < this->Attributes.size() && this->Sizes.points > 0; ++i)
+  {
+    if (this->Attributes[i].samples)
+    {
+      continue;
+    }
+    const double share = static_cast<double>(this->PassedInputs[i]->GetNumberOfValues()) / values;
+    auto copy =
+      CopyToMemory(this->PassedInputs[i], -1, [&](double fraction) { return goOn(before + fraction * share); });
+    if (!copy)
+    {
+      return false;
+    }
+    before += share;
+    const Memory memory = FindMemory(copy);
+    this->Attributes[i].samples = memory.Samples;
+    this->Attributes[i].type = memory.Type;
+    this->Copies.push_back(copy);
+  }
+  return true;
+}
+
+// `plain`: with offsets in any case, as the readers of plain 64-bit cell arrays have to have them.
+template <typename ArrayT>
+void Output::AllocateTriangles(pmb_type type, bool plain)
+{
   auto connectivity = NewArray<ArrayT>(nullptr, 1, 3 * this->Sizes.triangles, this->Filled);
-  offsets->SetValue(0, 0); // true also of a mesh so empty that the core is not asked to write
-  this->Mesh.offsets = offsets->GetPointer(0);
   this->Mesh.triangles = connectivity->GetPointer(0);
   this->Mesh.id_type = type;
-  this->Offsets = offsets;
   this->Connectivity = connectivity;
+  if (NeedsOffsets || plain)
+  {
+    auto offsets = NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1, this->Filled);
+    offsets->SetValue(0, 0); // true also of a mesh so empty that the core is not asked to write
+    this->Mesh.offsets = offsets->GetPointer(0);
+    this->Offsets = offsets;
+  }
 }
 
 // The image's cell arrays with a tuple for each triangle, still to be written; global ids would not be unique.
@@ -288,7 +324,7 @@ int64_t Output::GetExtraBytes() const
   return bytes;
 }
 
-bool Output::Finish(vtkPolyData* output, const std::function<bool()>& goOn)
+bool Output::Finish(vtkPolyData* output, const GoOn& goOn)
 {
   if (!CopyCells(this->CellArrays, this->Cells, *this->Crew, this->Threads, goOn))
   {
@@ -297,7 +333,14 @@ bool Output::Finish(vtkPolyData* output, const std::function<bool()>& goOn)
   vtkNew<vtkPoints> points;
   points->SetData(this->Points);
   vtkNew<vtkCellArray> polys;
-  polys->SetData(this->Offsets, this->Connectivity);
+  if (this->Offsets)
+  {
+    polys->SetData(this->Offsets, this->Connectivity);
+  }
+  else
+  {
+    polys->SetData(3, this->Connectivity);
+  }
   output->SetPoints(points);
   output->SetPolys(polys);
   for (const auto& array : this->CellArrays)

@@ -13,8 +13,6 @@
 #include "vtkPMBContourCells.h"
 #include "vtkPMBContourWorkers.h"
 
-#include <functional>
-
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArraySelection;
 class vtkPolyData;
@@ -66,16 +64,20 @@ public:
   // What is held here and does not go to the output.
   int64_t GetExtraBytes() const;
 
-  // After the core has written: copies the cell arrays and gives everything to the output. `goOn` is asked now and
-  // then; if it says no, the output stays as it is and the result is false.
-  bool Finish(vtkPolyData* output, const std::function<bool()>& goOn);
+  // Before the core writes: copies those of the image's point arrays that it cannot read in place. False: `goOn` said no.
+  // Throws std::bad_alloc.
+  bool CopyInputs(const GoOn& goOn);
+
+  // After the core has written: copies the cell arrays and gives everything to the output. If `goOn` says no, the output
+  // stays as it is and the result is false.
+  bool Finish(vtkPolyData* output, const GoOn& goOn);
 
 private:
   void AllocatePointArrays(const OutputChoice& choice, vtkDataArray* contoured);
   void AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* contoured);
   void AllocateCellArrays();
   template <typename ArrayT>
-  void AllocateTriangles(pmb_type type);
+  void AllocateTriangles(pmb_type type, bool plain);
 
   vtkImageData* Image;
   pmb_sizes Sizes;
@@ -91,6 +93,7 @@ private:
   vtkSmartPointer<vtkDataArray> Connectivity;
   std::vector<pmb_attribute> Attributes;
   std::vector<vtkSmartPointer<vtkDataArray>> PassedArrays;
+  std::vector<vtkDataArray*> PassedInputs;           // theirs; as many as Attributes
   std::vector<vtkSmartPointer<vtkDataArray>> Copies; // of arrays that the core cannot read in place
   vtkNew<vtkCellData> SelectedCellArrays;            // of the image, to hand on
   CellArrayPairs CellArrays;                         // theirs and ours

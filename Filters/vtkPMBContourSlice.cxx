@@ -20,27 +20,50 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
 namespace
 {
-// The samples as doubles, hidden ones as NaN, on the grid of indices: no origin, spacing, direction, extent or type of number is left for
-// VTK's filter to mind.
-vtkSmartPointer<vtkImageData> MakeIndexImage(
-  vtkImageData* image, vtkDataArray* contoured, int component, vtkUnsignedCharArray* ghosts)
+// For part of the whole.
+GoOn PartOf(const GoOn& goOn, double from, double to)
 {
+  return [&goOn, from, to](double fraction) { return goOn(from + fraction * (to - from)); };
+}
+
+// Asks now and then, with number i of n in work.
+bool MayGoOn(const GoOn& goOn, vtkIdType i, vtkIdType n)
+{
+  return i % (1 << 14) != 0 || goOn(static_cast<double>(i) / n);
+}
+
+// The samples as doubles, hidden ones as NaN, on the grid of indices: no origin, spacing, direction, extent or type of number is left for
+// VTK's filter to mind. range: of the finite samples that are not hidden. Null: `goOn` said no.
+vtkSmartPointer<vtkImageData> MakeIndexImage(vtkImageData* image, vtkDataArray* contoured, int component,
+  vtkUnsignedCharArray* ghosts, double range[2], const GoOn& goOn)
+{
+  const vtkIdType count = Dimensions(image).CountPoints(); // an array may be longer than its image
   vtkNew<vtkDoubleArray> samples;
   samples->SetName("Samples");
-  Allocate(samples, contoured->GetNumberOfTuples());
-  samples->CopyComponent(0, contoured, component);
-  samples->SetNumberOfTuples(Dimensions(image).CountPoints()); // an array may be longer than its image
-  for (vtkIdType i = 0; ghosts && i < ghosts->GetNumberOfTuples(); ++i)
+  Allocate(samples, count);
+  range[0] = std::numeric_limits<double>::infinity();
+  range[1] = -range[0];
+  for (vtkIdType i = 0; i < count; ++i)
   {
-    if (ghosts->GetValue(i) & HidesPoint)
+    if (!MayGoOn(goOn, i, count))
     {
-      samples->SetValue(i, vtkMath::Nan()); // then its cells' lines are left out
+      return nullptr;
+    }
+    const bool isHidden = ghosts && (ghosts->GetValue(i) & HidesPoint);
+    const double sample =
+      isHidden ? vtkMath::Nan() : contoured->GetComponent(i, component); // NaN: leaves its cells out
+    samples->SetValue(i, sample);
+    if (std::isfinite(sample))
+    {
+      range[0] = std::min(range[0], sample);
+      range[1] = std::max(range[1], sample);
     }
   }
   auto indexImage = vtkSmartPointer<vtkImageData>::New();
@@ -50,13 +73,11 @@ vtkSmartPointer<vtkImageData> MakeIndexImage(
   return indexImage;
 }
 
-// VTK's filter reports to ours, which may have been told to stop.
+// VTK's filter reports, once for an isovalue.
 void ForwardProgress(vtkObject* caller, unsigned long, void* clientData, void*)
 {
   auto* templates = static_cast<vtkAlgorithm*>(caller);
-  auto* owner = static_cast<vtkAlgorithm*>(clientData);
-  owner->UpdateProgress(0.5 * templates->GetProgress());
-  if (owner->GetAbortExecute())
+  if (!(*static_cast<const GoOn*>(clientData))(templates->GetProgress()))
   {
     templates->SetAbortExecute(1);
   }
@@ -64,11 +85,11 @@ void ForwardProgress(vtkObject* caller, unsigned long, void* clientData, void*)
 
 // The lines that VTK makes of the index image, at all isovalues.
 vtkSmartPointer<vtkPolyData> MakeLines(
-  vtkImageData* indexImage, const std::vector<double>& isovalues, vtkAlgorithm* owner)
+  vtkImageData* indexImage, const std::vector<double>& isovalues, const GoOn& goOn)
 {
   vtkNew<vtkCallbackCommand> forward;
   forward->SetCallback(ForwardProgress);
-  forward->SetClientData(owner);
+  forward->SetClientData(const_cast<GoOn*>(&goOn));
   vtkNew<vtkSynchronizedTemplates2D> templates;
   templates->AddObserver(vtkCommand::ProgressEvent, forward);
   templates->SetInputData(indexImage);
@@ -139,14 +160,19 @@ bool CellIsHidden(const Dimensions& d, const int index[3], vtkUnsignedCharArray*
   return ghosts && (ghosts->GetValue(CellId(d, index)) & HidesCell) != 0;
 }
 
-KeptLines KeepValidLines(
-  const Dimensions& d, vtkDataArray* samples, vtkUnsignedCharArray* cellGhosts, vtkPolyData* lines)
+// False: `goOn` said no.
+bool KeepValidLines(const Dimensions& d, vtkDataArray* samples, vtkUnsignedCharArray* cellGhosts, vtkPolyData* lines,
+  KeptLines& kept, const GoOn& goOn)
 {
-  KeptLines kept;
   vtkNew<vtkIdList> ids;
+  vtkIdType line = 0;
   lines->GetLines()->InitTraversal();
   while (lines->GetLines()->GetNextCell(ids))
   {
+    if (!MayGoOn(goOn, line++, lines->GetNumberOfLines()))
+    {
+      return false;
+    }
     double a[3], b[3];
     lines->GetPoint(ids->GetId(0), a);
     lines->GetPoint(ids->GetId(1), b);
@@ -163,7 +189,7 @@ KeptLines KeepValidLines(
       kept.Cells.push_back(CellId(d, position.Index));
     }
   }
-  return kept;
+  return true;
 }
 
 // Numbers the points that the kept lines use, in the order of their first use; returns VTK's ids of them and changes
@@ -183,14 +209,18 @@ std::vector<vtkIdType> Renumber(KeptLines& kept, vtkIdType oldCount)
   return oldIds;
 }
 
-void AddPoints(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkPolyData* lines, const double matrix[12],
-  bool wide, vtkPolyData* output)
+bool AddPoints(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkPolyData* lines, const double matrix[12],
+  bool wide, vtkPolyData* output, const GoOn& goOn)
 {
   vtkNew<vtkPoints> points;
   points->SetDataType(wide ? VTK_DOUBLE : VTK_FLOAT);
   points->SetNumberOfPoints(static_cast<vtkIdType>(ids.size()));
   for (size_t n = 0; n < ids.size(); ++n)
   {
+    if (!MayGoOn(goOn, n, ids.size()))
+    {
+      return false;
+    }
     double p[3], world[3];
     lines->GetPoint(ids[n], p);
     for (int axis = 0; axis < 3; ++axis)
@@ -205,17 +235,22 @@ void AddPoints(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkPolyDa
     points->SetPoint(static_cast<vtkIdType>(n), world);
   }
   output->SetPoints(points);
+  return true;
 }
 
 // A point lies on a grid edge: its arrays are interpolated between the ends of that edge.
-void AddPointArrays(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkPolyData* lines, vtkPointData* passed,
-  vtkPolyData* output)
+bool AddPointArrays(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkPolyData* lines, vtkPointData* passed,
+  vtkPolyData* output, const GoOn& goOn)
 {
   const vtkIdType count = static_cast<vtkIdType>(ids.size());
   vtkPointData* pointData = output->GetPointData();
   pointData->InterpolateAllocate(passed, count);
   for (vtkIdType n = 0; n < count; ++n)
   {
+    if (!MayGoOn(goOn, n, count))
+    {
+      return false;
+    }
     double p[3];
     lines->GetPoint(ids[n], p);
     const IndexPosition position(d, p, /*ofCell=*/false);
@@ -225,6 +260,7 @@ void AddPointArrays(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkP
     upper[axis] = std::min(upper[axis] + 1, d.Size[axis] - 1);
     pointData->InterpolateEdge(passed, n, PointId(d, position.Index), PointId(d, upper), f[axis]);
   }
+  return true;
 }
 
 void AddScalars(const std::vector<vtkIdType>& ids, vtkPolyData* lines, vtkDataArray* contoured, vtkPolyData* output)
@@ -241,7 +277,7 @@ void AddScalars(const std::vector<vtkIdType>& ids, vtkPolyData* lines, vtkDataAr
   output->GetPointData()->SetScalars(scalars);
 }
 
-void AddLines(const KeptLines& kept, vtkCellData* cellArrays, vtkPolyData* output)
+bool AddLines(const KeptLines& kept, vtkCellData* cellArrays, vtkPolyData* output, const GoOn& goOn)
 {
   const vtkIdType count = static_cast<vtkIdType>(kept.Cells.size());
   vtkNew<vtkCellArray> cells;
@@ -249,15 +285,20 @@ void AddLines(const KeptLines& kept, vtkCellData* cellArrays, vtkPolyData* outpu
   cellData->CopyAllocate(cellArrays, count);
   for (vtkIdType n = 0; n < count; ++n)
   {
+    if (!MayGoOn(goOn, n, count))
+    {
+      return false;
+    }
     cells->InsertNextCell(2, &kept.Ends[2 * n]);
     cellData->CopyData(cellArrays, kept.Cells[n], n);
   }
   output->SetLines(cells);
+  return true;
 }
 }
 
 bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, const std::vector<double>& isovalues,
-  const OutputChoice& choice, vtkAlgorithm* owner, vtkPolyData* output, double range[2], std::string& error)
+  const OutputChoice& choice, vtkPolyData* output, double range[2], std::string& error, const GoOn& goOn)
 {
   double matrix[12];
   Ghosts ghosts;
@@ -265,20 +306,23 @@ bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, c
   {
     return false;
   }
-  owner->UpdateProgress(0.0);
-  auto indexImage = MakeIndexImage(image, contoured, component, ghosts.Points);
-  indexImage->GetPointData()->GetScalars()->GetFiniteRange(range, 0);
-  if (owner->GetAbortExecute())
+  auto indexImage = MakeIndexImage(image, contoured, component, ghosts.Points, range, PartOf(goOn, 0.0, 0.3));
+  if (!indexImage)
   {
     return true;
   }
-  auto lines = MakeLines(indexImage, isovalues, owner);
-  if (owner->GetAbortExecute() || lines->GetNumberOfLines() == 0)
+  auto lines = MakeLines(indexImage, isovalues, PartOf(goOn, 0.3, 0.5));
+  if (!goOn(0.5) || lines->GetNumberOfLines() == 0)
   {
     return true;
   }
   const Dimensions dimensions(image);
-  KeptLines kept = KeepValidLines(dimensions, indexImage->GetPointData()->GetScalars(), ghosts.Cells, lines);
+  KeptLines kept;
+  if (!KeepValidLines(
+        dimensions, indexImage->GetPointData()->GetScalars(), ghosts.Cells, lines, kept, PartOf(goOn, 0.5, 0.7)))
+  {
+    return true;
+  }
   const std::vector<vtkIdType> ids = Renumber(kept, lines->GetNumberOfPoints());
 
   vtkNew<vtkPointData> passed;
@@ -291,15 +335,20 @@ bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, c
   vtkNew<vtkCellData> cellArrays;
   SelectCellArrays(choice, image, cellArrays);
 
-  AddPoints(ids, dimensions, lines, matrix, WantsDoublePoints(choice.Precision, contoured), output);
-  AddPointArrays(ids, dimensions, lines, passed, output);
+  const bool isWide = WantsDoublePoints(choice.Precision, contoured);
+  if (!AddPoints(ids, dimensions, lines, matrix, isWide, output, PartOf(goOn, 0.7, 0.8)) ||
+    !AddPointArrays(ids, dimensions, lines, passed, output, PartOf(goOn, 0.8, 0.9)))
+  {
+    return true;
+  }
   if (choice.Scalars)
   {
     AddScalars(ids, lines, contoured, output);
   }
-  AddLines(kept, cellArrays, output);
-  CopyActiveAttributes(image->GetPointData(), output->GetPointData());
-  owner->UpdateProgress(1.0);
+  if (AddLines(kept, cellArrays, output, PartOf(goOn, 0.9, 1.0)))
+  {
+    CopyActiveAttributes(image->GetPointData(), output->GetPointData());
+  }
   return true;
 }
 }

@@ -92,10 +92,10 @@ typedef struct pmb_executor {
   void *user;
 } pmb_executor;
 
-/* Called during bind, count, emit and measure, only on the thread that called the core, at least 20 times in a second when
- * that thread takes part in the work (it does with the core's own threads). fraction: of this call, 0 to 1, never
- * falling. Returns nonzero to stop: the call then returns PMB_ABORTED within a few milliseconds. Must not call the
- * core with the same context. */
+/* Called during bind, count, emit, measure and histogram, only on the thread that called the core, at least 20 times in a
+ * second when that thread takes part in the work (it does with the core's own threads), and after each half percent of the
+ * call if that takes a millisecond. fraction: of this call, 0 to 1, never falling. Returns nonzero to stop: the call then
+ * returns PMB_ABORTED within a few milliseconds. Must not call the core with the same context. */
 typedef int (*pmb_progress)(void *user, double fraction);
 
 /* How a context works. All zero (or a NULL pointer in pmb_create) is a good default. */
@@ -203,6 +203,21 @@ typedef struct pmb_mesh {
   pmb_gradient_estimator gradient_estimator; /* of normals and gradients */
 } pmb_mesh;
 
+enum { PMB_HISTOGRAM_MOST = 4096, PMB_SUGGEST_BINS = 256 }; /* bins at most; of pmb_suggest */
+
+/* A histogram over the range from low to high, which is cut into bins of equal width. `bins` elements each; NULL: not
+ * wanted. Bricks without a finite, visible sample count nowhere. A smooth surface has about 70 to 160 triangles in a brick
+ * that it crosses, noise more than 1000. */
+typedef struct pmb_histogram_request {
+  size_t struct_size;
+  double low, high; /* finite, low < high */
+  int64_t bins;     /* 1 to PMB_HISTOGRAM_MOST */
+  int64_t *crossed; /* bricks that the bin's isovalue crosses: what pmb_info.active_bricks is for it without
+                     * remove_degenerate */
+  int64_t *touched; /* bricks whose range, from their least to their greatest sample, reaches into the bin; constant
+                     * bricks as well, which no isovalue crosses */
+} pmb_histogram_request;
+
 /* A mesh to measure: as pmb_emit has filled it, in this or in another context, or read from elsewhere. */
 typedef struct pmb_measure_request {
   size_t struct_size;
@@ -280,6 +295,19 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
  * n points and m triangles. Fails with PMB_INVALID if a capacity is too small and with PMB_TOO_LARGE if an id (or
  * with `offsets` 3m) exceeds 32 bits and id_type is PMB_INT32; nothing is written then. */
 pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
+
+/* How large the surface is for each of many isovalues, in bricks, from the summary that pmb_bind made: no sample is read. It
+ * takes some 20 ns per brick and thread; on a GPU the summary is copied to the host first. request: its arrays are written,
+ * and are 0 after a failure. Same numbers for any number of threads and on a GPU. */
+pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *request);
+
+/* The isovalue that bin 0 <= bin < request->bins stands for: its middle. */
+double pmb_histogram_isovalue(const pmb_histogram_request *request, int64_t bin);
+
+/* Isovalues to start with, the best first, at most `most` of them; *count: how many there are (0: no sample is finite and
+ * visible, all are equal, or the volume has no cell). Found in the histogram of the range that the samples are in, with
+ * PMB_SUGGEST_BINS bins (Docs/ALGORITHM.md says how): for a start, not for a measurement. Time as pmb_histogram. */
+pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, int64_t *count);
 
 /* Measures the parts of a mesh in host memory, on the CPU's threads also where a GPU made it. measures: a part each,
  * struct_size set. Same values to the last bit for any number of threads. Needs no volume. Takes 4 bytes of memory per

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The context, and the table of functions that a backend fills in. Only pmb_context.c (and pmb_measures.c, for its own
- * call) looks at what users pass; backends get checked values. */
+ * The context, and the table of functions that a backend fills in. Only pmb_context.c (and pmb_measures.c and
+ * pmb_histogram.c, for their own calls) looks at what users pass; backends get checked values. */
 #ifndef PMB_BACKEND_H
 #define PMB_BACKEND_H
 
@@ -34,6 +34,9 @@ typedef struct pmb_backend {
   pmb_status (*emit)(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
   /* Brings up to date what other contexts can change: device_bytes, device_sharers. NULL: nothing. */
   void (*refresh)(pmb_context *context);
+  /* The least and the greatest finite, visible sample of every brick of the bound volume, in the samples' type (least >
+   * greatest: there is none). `copy` is an empty buffer to put them in, if they are not in host memory. */
+  pmb_status (*summary)(pmb_context *context, pmb_buffer *copy, const void **low, const void **high);
 } pmb_backend;
 
 extern const pmb_backend pmb_cpu_backend;

@@ -371,6 +371,25 @@ static void set_progress(pmb_context *context, double begin, double end)
   context->crew.fraction_end = end;
 }
 
+/* How long the isovalues from i on take, compared with others: for the progress. While they are counted their sizes are not
+ * known; when they are emitted, classifying them again takes about a quarter of the time. */
+static double weigh(const pmb_context *context, int64_t i, int64_t count, int is_counted)
+{
+  const pmb_isovalue *isovalues = context->isovalues.data;
+  const pmb_sizes *sizes = context->sizes.data;
+  const double again = 1 + (double)context->total.points / ((double)context->isovalue_count + 1) / 4;
+  double weight = 0;
+  for (int64_t end = i + count; i < end; ++i) {
+    weight += isovalues[i].none ? 0 : is_counted ? again + (double)sizes[i].points : 1;
+  }
+  return weight;
+}
+
+static double part_of(double done, double whole)
+{
+  return whole > 0 ? done / whole : 0;
+}
+
 static void add_sizes(pmb_sizes *total, const pmb_group *group)
 {
   for (int64_t i = 0; i < group->count; ++i) {
@@ -403,9 +422,12 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   context->total = (pmb_sizes){ 0, 0 };
   make_isovalues(context, request->isovalues);
   context->crew.highest = 0;
+  const double whole = weigh(context, 0, n, 0);
+  double done = 0;
   for (int64_t i = 0; i < n;) {
     const pmb_group group = group_from(context, i);
-    set_progress(context, (double)i / (double)n, (double)(i + group.count) / (double)n);
+    const double weight = weigh(context, i, group.count, 0);
+    set_progress(context, part_of(done, whole), part_of(done + weight, whole));
     status = classify_group(context, i, &group);
     if (try_smaller(context, &group, &status)) {
       continue;
@@ -414,6 +436,7 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
       return status;
     }
     add_sizes(&context->total, &group);
+    done += weight;
     i += group.count;
   }
   if (per_isovalue && n > 0) {
@@ -485,10 +508,11 @@ static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
   return check_attributes(context, mesh);
 }
 
-/* Emits a group, isovalues i and after; classifies it again if the backend does not hold it. */
-static pmb_status emit_group(pmb_context *context, int64_t i, const pmb_group *group, const pmb_mesh *mesh)
+/* Emits a group, isovalues i and after, within [begin, end) of the call; classifies it again if the backend does not hold
+ * it. */
+static pmb_status emit_group(
+  pmb_context *context, int64_t i, const pmb_group *group, const pmb_mesh *mesh, double begin, double end)
 {
-  const double n = (double)context->isovalue_count, begin = (double)i / n, end = (double)(i + group->count) / n;
   double emit_begin = begin;
   if (context->classified_begin != i || context->classified_end != i + group->count) {
     emit_begin = begin + (end - begin) / 4;
@@ -511,12 +535,16 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
   pmb_status status = check_mesh(context, mesh);
   pmb_sizes base = { 0, 0 };
   context->crew.highest = 0;
+  const double whole = status == PMB_OK ? weigh(context, 0, context->isovalue_count, 1) : 0;
+  double done = 0;
   for (int64_t i = 0; i < context->isovalue_count && status == PMB_OK;) {
     pmb_group group = group_from(context, i);
+    const double weight = weigh(context, i, group.count, 1);
     group.base = base;
-    status = emit_group(context, i, &group, mesh);
+    status = emit_group(context, i, &group, mesh, part_of(done, whole), part_of(done + weight, whole));
     if (!try_smaller(context, &group, &status)) {
       add_sizes(&base, &group);
+      done += weight;
       i += group.count;
     }
   }

@@ -272,5 +272,14 @@ static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const p
   return run(context, chunks_of(cpu->record_count, PMB_CPU_CHUNK), emit_body);
 }
 
-const pmb_backend pmb_cpu_backend = { "cpu", cpu_create, cpu_destroy, cpu_bind, cpu_unbind, cpu_count, cpu_emit,
-  NULL };
+static pmb_status cpu_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
+{
+  const pmb_cpu *cpu = state_of(context);
+  (void)copy;
+  *low = cpu->summary.data;
+  *high = (const char *)cpu->summary.data + (size_t)cpu->brick_count * pmb_type_size(cpu->volume->type);
+  return PMB_OK;
+}
+
+const pmb_backend pmb_cpu_backend = { "cpu", cpu_create, cpu_destroy, cpu_bind, cpu_unbind, cpu_count, cpu_emit, NULL,
+  cpu_summary };

@@ -542,5 +542,27 @@ static pmb_status cuda_count(pmb_context *context, const pmb_group *group)
   return status;
 }
 
+static pmb_status cuda_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
+{
+  pmb_cuda *cuda = state_of(context);
+  const size_t bytes = (size_t)context->bricks * pmb_type_size(context->volume.type);
+  if (!pmb_buffer_reserve(&context->memory, copy, 2, bytes)) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the summary: 2 of %zu bytes", bytes);
+  }
+  pmb_status status = pmb_cuda_begin(cuda, 1);
+  if (status != PMB_OK) {
+    return status;
+  }
+  *low = copy->data;
+  *high = (char *)copy->data + bytes;
+  cudaError_t error = cudaMemcpy(copy->data, cuda->job.d_low, bytes, cudaMemcpyDeviceToHost);
+  if (error == cudaSuccess) {
+    error = cudaMemcpy((char *)copy->data + bytes, cuda->job.d_high, bytes, cudaMemcpyDeviceToHost);
+  }
+  status = pmb_cuda_check(context, error, "copy of the summary");
+  pmb_cuda_end(cuda);
+  return status;
+}
+
 extern "C" const pmb_backend pmb_cuda_backend = { "cuda", cuda_create, cuda_destroy, cuda_bind, cuda_unbind,
-  cuda_count, pmb_cuda_emit, cuda_refresh };
+  cuda_count, pmb_cuda_emit, cuda_refresh, cuda_summary };

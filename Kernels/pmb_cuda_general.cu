@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices, the general way: any estimator of gradients, hidden samples; a warp for each active brick and a lane for each
  * of its points.
- * It is for what the tuned ways (pmb_cuda_vertices.cuh, pmb_cuda_tiles.cu) do not know: with central differences it gives the
- * same bytes, more slowly. */
+ * It is for what the tuned ways (pmb_cuda_vertices.cuh, pmb_cuda_tiles.cu, pmb_cuda_columns.cu) do not know: with central
+ * differences it gives the same bytes, more slowly. */
 #include "pmb_cuda_point.cuh"
 
 enum { GENERAL_LISTED = 128 /* points listed at once */ };

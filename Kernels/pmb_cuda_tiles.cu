@@ -1,27 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices where most bricks are active, in float32 volumes on devices that copy boxes of a volume on their own (from
  * 9.0): a block has a group of 2 x 2 x 2 bricks with their samples in a tile of shared memory, a warp each. */
-#include "pmb_cuda_brick.cuh"
+#include "pmb_cuda_tiles.cuh"
 
 #if CUDART_VERSION >= 12000
-
-#include <cuda.h>
-
-/* Whether the code is for a device that can. */
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-#define TILES 1
-#else
-#define TILES 0
-#endif
 
 /* Blocks of a multiprocessor: the more there are, the less they wait for tiles together. One more fits where points are
  * floats. */
 enum { USUAL_BLOCKS = 5, BLOCKS = 4 };
-
-static __host__ __device__ constexpr size_t scratch_bytes(int flags)
-{
-  return flags == PMB_CUDA_USUAL ? offsetof(vertex_scratch, others) : sizeof(vertex_scratch);
-}
 
 /* ---- samples ---- */
 
@@ -37,7 +23,7 @@ template <class T> struct tile_of {
   };
 };
 
-#if TILES
+#if PMB_CUDA_BOXES
 
 /* What lies outside the volume repeats its border. */
 template <class T> struct tile_samples {
@@ -52,11 +38,10 @@ static __device__ __forceinline__ int place_in_group(int axis)
   return (int)(threadIdx.x >> (5 + axis) & 1);
 }
 
-/* The first brick of the block's group, counted in bricks: 2^ORDER layers of groups go side by side through the volume. */
-template <int ORDER> static __device__ __forceinline__ uint3 place_of_group(void)
+/* The first brick of the block's group, counted in bricks. */
+static __device__ __forceinline__ uint3 place_of_group(void)
 {
-  return make_uint3(
-    2 * blockIdx.x, 2 * (blockIdx.y >> ORDER), 2 * ((blockIdx.z << ORDER) + (blockIdx.y & ((1u << ORDER) - 1))));
+  return make_uint3(2 * blockIdx.x, 2 * blockIdx.y, 2 * blockIdx.z);
 }
 
 /* The warp's brick, and whether its neighbours are all in the volume. */
@@ -105,44 +90,27 @@ static __device__ __forceinline__ void read_surrounding(const vertex_setting &se
 
 /* ---- tiles ---- */
 
-/* Fills a tile; coordinates of its first sample. One warp calls it. */
+/* Begins to fill a tile; coordinates of its first sample. One warp calls it. */
 static __device__ __forceinline__ void start_tile(
   const CUtensorMap *map, int x, int y, int z, uint32_t bytes, void *tile, uint64_t *arrived)
 {
 #if defined(__CUDA_ARCH__)
-  const uint32_t barrier = (uint32_t)__cvta_generic_to_shared(arrived);
   if (threadIdx.x == 0) {
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
+    make_barrier(arrived, 1);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncwarp(); /* for compute-sanitizer, which takes the instruction above for another lane's */
-  if (threadIdx.x == 0) {
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-    asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
-      "%4}], [%5];" ::"r"((uint32_t)__cvta_generic_to_shared(tile)),
-      "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier)
-      : "memory");
-  }
-#elif !defined(__NVCC__)
-  if (threadIdx.x == 0) {
-    (void)arrived;
-    emulator_copy_box(map, x, y, z, bytes, tile);
-  }
 #endif
+  if (threadIdx.x == 0) {
+    copy_box(map, x, y, z, bytes, tile, arrived);
+  }
 }
 
 /* The thread that has started it calls this. */
 static __device__ __forceinline__ void wait_for_tile(uint64_t *arrived)
 {
 #if defined(__CUDA_ARCH__)
-  const uint32_t barrier = (uint32_t)__cvta_generic_to_shared(arrived);
-  uint32_t done = 0;
-  while (!done) {
-    asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
-                 : "=r"(done)
-                 : "r"(barrier)
-                 : "memory");
+  while (!is_over(arrived, 0)) {
   }
 #else
   (void)arrived;
@@ -171,23 +139,6 @@ static __device__ __forceinline__ void repeat_border(
     }
   }
   __syncthreads();
-}
-
-/* As read_head, but without the brick's number, and without branches between the lanes. */
-static __device__ __forceinline__ brick_head read_head_of_tile(
-  const pmb_cuda_job &job, uint32_t index, uint32_t active)
-{
-  const uint32_t lane = threadIdx.x & 31, before = lane >= BEFORE_LANE;
-  const char *d_from =
-    before ? (const char *)job.d_before - BEFORE_LANE * sizeof(uint32_t) : (const char *)job.d_records;
-  const uint32_t step = before ? sizeof(pmb_cuda_before) : sizeof(pmb_cuda_record);
-  brick_head head = {};
-  if (index < active) { /* column and exact follow the words; the next brick's points follow the triangles */
-    d_from += (uint64_t)step * index + (lane + 2 * (lane == AFTER_LANE)) * sizeof(uint32_t);
-    head.word = *(const uint32_t *)d_from;
-    head.first = job.d_records[index].first[threadIdx.x & 15];
-  }
-  return head;
 }
 
 /* Index of the warp's active brick in the block's group; UINT32_MAX if there is none. */
@@ -226,17 +177,13 @@ static __device__ __forceinline__ void emit_from_tile(const vertex_setting &sett
 }
 
 /* The bricks of a block's group of 2 x 2 x 2, with their samples in a tile. */
-template <class T, int ORDER>
+template <class T>
 static __device__ __forceinline__ void emit_group(
   const vertex_setting &setting, const CUtensorMap *map, T *tile, vertex_scratch *scratch, uint64_t *arrived)
 {
   enum { SIDE = tile_of<T>::SIDE, PAD = tile_of<T>::PAD, WIDTH = tile_of<T>::WIDTH, SLICE = tile_of<T>::SLICE };
   const pmb_cuda_job &job = setting.job;
-  const uint3 group = place_of_group<ORDER>();
-  if (ORDER > 0 && group.z >= job.bricks[2]) { /* the last layers may be fewer */
-    pmb_cuda_await_passes();
-    return;
-  }
+  const uint3 group = place_of_group();
   const int x = PMB_BRICK_X * group.x, y = PMB_BRICK_Y * group.y, z = PMB_BRICK_Z * group.z;
   if (threadIdx.x < 32) {
     start_tile(map, x - PAD, y - 1, z - 1, sizeof(T) * tile_of<T>::SAMPLES, tile, arrived);
@@ -262,50 +209,22 @@ template <class T> static __host__ __device__ constexpr size_t tile_bytes()
 }
 
 /* For volumes with many active bricks, on devices that copy boxes on their own. */
-template <class T, int FLAGS, int ORDER>
+template <class T, int FLAGS>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS, FLAGS == PMB_CUDA_USUAL ? USUAL_BLOCKS : BLOCKS)
   grouped_vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
     const __grid_constant__ CUtensorMap map, const __grid_constant__ int flags)
 {
-#if TILES
+#if PMB_CUDA_BOXES
   extern __shared__ __align__(128) uint4 shared_memory[];
   char *room = (char *)shared_memory;
   const vertex_setting setting = { job, output, FLAGS == ANY ? flags : FLAGS };
   char *scratch = room + tile_bytes<T>();
-  emit_group<T, ORDER>(setting, &map, (T *)room,
-    (vertex_scratch *)(scratch + (threadIdx.x >> 5) * scratch_bytes(FLAGS)),
+  emit_group<T>(setting, &map, (T *)room, (vertex_scratch *)(scratch + (threadIdx.x >> 5) * scratch_bytes(FLAGS)),
     (uint64_t *)(scratch + PMB_CUDA_WARPS * scratch_bytes(FLAGS)));
 #endif
 }
 
 /* ---- launching ---- */
-
-typedef CUresult (*encode_function)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
-  const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-  CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-
-/* Describes the volume to the copy engine; 0 if it cannot be. */
-template <class T> static int describe_volume(const pmb_cuda_job *job, CUtensorMap *map)
-{
-  enum { SIDE = tile_of<T>::SIDE, WIDTH = tile_of<T>::WIDTH };
-  const cuuint64_t dims[3] = { (cuuint64_t)job->pitch, (cuuint64_t)job->dims[1], (cuuint64_t)job->dims[2] };
-  const cuuint64_t strides[2] = { job->pitch * sizeof(T), job->slice * sizeof(T) };
-  const cuuint32_t box[3] = { WIDTH, SIDE, SIDE }, steps[3] = { 1, 1, 1 };
-  const CUtensorMapDataType type = sizeof(T) == 1 ? CU_TENSOR_MAP_DATA_TYPE_UINT8
-    : sizeof(T) == 2                              ? CU_TENSOR_MAP_DATA_TYPE_UINT16
-                                                  : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-  void *encode = NULL;
-  cudaDriverEntryPointQueryResult found;
-#if CUDART_VERSION >= 12050
-  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
-#else
-  cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found);
-#endif
-  return found == cudaDriverEntryPointSuccess && encode &&
-    ((encode_function)encode)(map, type, 3, (void *)job->d_samples, dims, strides, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
-}
 
 typedef struct group_count {
   uint32_t along[3];
@@ -320,29 +239,21 @@ static group_count groups_of(const pmb_cuda_job *job)
   return count;
 }
 
-template <class T, int FLAGS, int ORDER>
+template <class T, int FLAGS>
 static cudaError_t launch_groups(pmb_cuda *cuda, const pmb_cuda_output *output, const CUtensorMap &map, int flags)
 {
   const group_count groups = groups_of(&cuda->job);
   cudaLaunchAttribute attribute = {};
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(groups.along[0], groups.along[1] << ORDER, (groups.along[2] + (1 << ORDER) - 1) >> ORDER);
+  config.gridDim = dim3(groups.along[0], groups.along[1], groups.along[2]);
   config.blockDim = dim3(PMB_CUDA_THREADS);
   config.dynamicSmemBytes = tile_bytes<T>() + PMB_CUDA_WARPS * scratch_bytes(FLAGS) + sizeof(uint64_t);
   config.stream = cuda->compute;
   config.attrs = &attribute;
   pmb_cuda_begin_early(cuda, &config);
-  cudaFuncSetAttribute(grouped_vertices_kernel<T, FLAGS, ORDER>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-    (int)config.dynamicSmemBytes);
-  return cudaLaunchKernelEx(&config, grouped_vertices_kernel<T, FLAGS, ORDER>, cuda->job, *output, map, flags);
-}
-
-/* Whether the next layer of groups would come too late to find the samples that both read in the device's cache (60 MB of an
- * H200's, in which other things lie as well). Then four layers go side by side. */
-static int are_layers_large(const pmb_cuda_job *job, size_t bytes)
-{
-  const group_count groups = groups_of(job);
-  return (uint64_t)groups.along[0] * groups.along[1] * bytes > (uint64_t)24 << 20;
+  cudaFuncSetAttribute(
+    grouped_vertices_kernel<T, FLAGS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)config.dynamicSmemBytes);
+  return cudaLaunchKernelEx(&config, grouped_vertices_kernel<T, FLAGS>, cuda->job, *output, map, flags);
 }
 
 int pmb_cuda_vertices_of_groups(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error)
@@ -350,20 +261,15 @@ int pmb_cuda_vertices_of_groups(pmb_cuda *cuda, const pmb_cuda_output *output, i
   const pmb_cuda_job *job = &cuda->job;
   cudaFuncAttributes attributes;
   CUtensorMap map;
-  if (cuda->context->volume.type != PMB_FLOAT32 || job->isovalue_count > 1 ||
-    cuda->context->active_bricks < job->brick_count / 2 || job->bricks[1] > 30000 || job->bricks[2] > 100000 ||
-    cudaFuncGetAttributes(&attributes, grouped_vertices_kernel<float, ANY, 0>) != cudaSuccess ||
-    attributes.ptxVersion < 90 || !describe_volume<float>(job, &map)) {
+  if (!are_boxes_worth_it(cuda) || job->bricks[1] > 100000 || job->bricks[2] > 100000 ||
+    cudaFuncGetAttributes(&attributes, grouped_vertices_kernel<float, ANY>) != cudaSuccess ||
+    attributes.ptxVersion < 90 ||
+    !describe_volume<float>(job, tile_of<float>::WIDTH, tile_of<float>::SIDE, tile_of<float>::SIDE, &map)) {
     cudaGetLastError();
     return 0;
   }
-  if (flags != PMB_CUDA_USUAL) {
-    *error = launch_groups<float, ANY, 0>(cuda, output, map, flags);
-  } else if (are_layers_large(job, tile_bytes<float>())) {
-    *error = launch_groups<float, PMB_CUDA_USUAL, 2>(cuda, output, map, flags);
-  } else {
-    *error = launch_groups<float, PMB_CUDA_USUAL, 0>(cuda, output, map, flags);
-  }
+  *error = flags == PMB_CUDA_USUAL ? launch_groups<float, PMB_CUDA_USUAL>(cuda, output, map, flags)
+                                   : launch_groups<float, ANY>(cuda, output, map, flags);
   return 1;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices: place, gradient and normal of every point. A warp has a brick, from the list of the active ones
- * (pmb_cuda_vertices.cuh); where most are active, from a tile (pmb_cuda_tiles.cu). */
+ * (pmb_cuda_vertices.cuh); where most are active, from shared memory (pmb_cuda_tiles.cu, pmb_cuda_columns.cu). */
 #include "pmb_cuda_brick.cuh"
 
 /* Whether products with what is not on the diagonals change nothing: 0 + x is x unless both are -0. */
@@ -32,7 +32,8 @@ pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
   const int flags = flags_of(cuda, output);
   cudaError_t error = cudaSuccess;
-  if (!pmb_cuda_vertices_of_groups(cuda, output, flags, &error)) {
+  if (!pmb_cuda_vertices_of_columns(cuda, output, flags, &error) &&
+    !pmb_cuda_vertices_of_groups(cuda, output, flags, &error)) {
     PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = pmb_cuda_vertices_of_list<T>(cuda, output, flags)));
   }
   return pmb_cuda_check(cuda->context, error, "launch of vertices");

@@ -64,8 +64,8 @@ static pmb_status run_sums(pmb_context *context, pmb_measuring *m, double share)
   for (int64_t i = 0; i < m->workers * m->range_count; ++i) {
     uses[i] = (pmb_range_use){ 0, INT64_MAX, 0 };
   }
-  const pmb_status status = run(context, m, pmb_measures_forget, pmb_measures_chunks(m->size.points), share * 0.1);
-  return status == PMB_OK ? run(context, m, pmb_measures_sum, pmb_measures_chunks(m->size.triangles), share * 0.9)
+  const pmb_status status = run(context, m, pmb_measures_forget, pmb_measures_chunks(m->size.points), share * 0.02);
+  return status == PMB_OK ? run(context, m, pmb_measures_sum, pmb_measures_chunks(m->size.triangles), share * 0.98)
                           : status;
 }
 
@@ -150,10 +150,10 @@ static pmb_status measure_part(pmb_context *context, pmb_measuring *m, double sh
     status = measure_sums(context, m, share * 0.4, measures);
   }
   if (status == PMB_OK) {
-    status = measure_edges(context, m, share * 0.55);
+    status = measure_edges(context, m, share * 0.58);
   }
   if (status == PMB_OK) {
-    status = run(context, m, pmb_measures_roots, pmb_measures_chunks(m->size.points), share * 0.05);
+    status = run(context, m, pmb_measures_roots, pmb_measures_chunks(m->size.points), share * 0.02);
   }
   measures->points = m->points;
   measures->components = m->components;

@@ -8,8 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds between two calls of the progress hook. */
-static const double REPORT_INTERVAL = 0.01;
+/* Seconds between two calls of the progress hook: at most, and at least where much of the call was done in between. */
+static const double REPORT_INTERVAL = 0.01, REPORT_SOONEST = 0.0005;
+static const double REPORT_STEP = 0.005; /* "much" */
 
 struct pmb_pool {
   pthread_mutex_t mutex;
@@ -157,11 +158,13 @@ int pmb_crew_report(pmb_crew *crew, double fraction)
 static int report_loop(pmb_loop *loop)
 {
   pmb_crew *crew = loop->crew;
-  if (!crew->progress || seconds_now() - crew->last_report < REPORT_INTERVAL) {
+  const double silent = crew->progress ? seconds_now() - crew->last_report : 0;
+  if (silent < REPORT_SOONEST) {
     return 1;
   }
   const double part = (double)atomic_load(&loop->finished) / (double)loop->count;
-  return pmb_crew_report(crew, crew->fraction_begin + (crew->fraction_end - crew->fraction_begin) * part);
+  const double place = crew->fraction_begin + (crew->fraction_end - crew->fraction_begin) * part;
+  return (silent < REPORT_INTERVAL && place < crew->highest + REPORT_STEP) || pmb_crew_report(crew, place);
 }
 
 static void loop_task(void *data, int worker)

@@ -3,24 +3,149 @@
 
 #include "vtkClientServerInterpreter.h"
 #include "vtkClientServerInterpreterInitializer.h"
+#include "vtkCommand.h"
+#include "vtkNew.h"
 #include "vtkObjectFactory.h"
+#include "vtkPVXMLElement.h"
+#include "vtkSMDoubleRangeDomain.h"
 #include "vtkSMProperty.h"
+#include "vtkSMPropertyHelper.h"
+#include "vtkSMProxyIterator.h"
+#include "vtkSMRepresentationProxy.h"
+#include "vtkSMUncheckedPropertyHelper.h"
+#include "vtkSMViewProxy.h"
+#include "vtkStdString.h"
 
 vtkStandardNewMacro(vtkSMPMBContourProxy);
 
 vtkSMPMBContourProxy::vtkSMPMBContourProxy() = default;
 vtkSMPMBContourProxy::~vtkSMPMBContourProxy() = default;
 
+int vtkSMPMBContourProxy::ReadXMLAttributes(vtkSMSessionProxyManager* manager, vtkPVXMLElement* element)
+{
+  const int result = this->Superclass::ReadXMLAttributes(manager, element);
+  vtkSMProperty* slider = this->GetProperty("LiveIsovalue");
+  vtkSMProperty* isovalues = this->GetProperty("ContourValues");
+  if (result && slider && isovalues)
+  {
+    slider->AddObserver(vtkCommand::UncheckedPropertyModifiedEvent, this, &vtkSMPMBContourProxy::OnSliderMoved);
+    isovalues->AddObserver(vtkCommand::ModifiedEvent, this, &vtkSMPMBContourProxy::OnIsovaluesChanged);
+  }
+  return result;
+}
+
+// In the panel a tick at Live counts at once, as the slider does; nothing else that is not applied yet is touched.
+void vtkSMPMBContourProxy::OnSliderMoved()
+{
+  if (this->Following || !this->ObjectsCreated || !vtkSMUncheckedPropertyHelper(this, "Live").GetAsInt())
+  {
+    return;
+  }
+  const double isovalue = vtkSMUncheckedPropertyHelper(this, "LiveIsovalue").GetAsDouble();
+  const double current = vtkSMPropertyHelper(this, "LiveIsovalue").GetAsDouble();
+  if (isovalue == current || !this->IsInRange(isovalue))
+  {
+    return;
+  }
+  this->Following = true;
+  vtkSMPropertyHelper(this, "UseSuggestedIsovalue").Set(0);
+  vtkSMPropertyHelper(this, "ContourValues").Set(&isovalue, 1);
+  this->MoveSlider(isovalue);
+  this->UpdateVTKObjects();
+  this->DrawViews();
+  this->Following = false;
+}
+
+// The slider begins where the first of the isovalues is.
+void vtkSMPMBContourProxy::OnIsovaluesChanged()
+{
+  const vtkSMPropertyHelper isovalues(this, "ContourValues");
+  if (!this->Following && isovalues.GetNumberOfElements() > 0)
+  {
+    this->MoveSlider(isovalues.GetAsDouble(0));
+  }
+}
+
+// Of the slider. The field beside it gives its text after each key: the 1 of 101 need not be a value of the array.
+bool vtkSMPMBContourProxy::IsInRange(double isovalue)
+{
+  auto* range = vtkSMDoubleRangeDomain::SafeDownCast(this->GetProperty("LiveIsovalue")->GetDomain("scalar_range"));
+  int hasMinimum = 0, hasMaximum = 0;
+  const double minimum = range ? range->GetMinimum(0, hasMinimum) : 0.0;
+  const double maximum = range ? range->GetMaximum(0, hasMaximum) : 0.0;
+  return (!hasMinimum || isovalue >= minimum) && (!hasMaximum || isovalue <= maximum); // not so for NaN
+}
+
+void vtkSMPMBContourProxy::MoveSlider(double isovalue)
+{
+  vtkSMPropertyHelper(this, "LiveIsovalue").Set(isovalue);
+}
+
+// Those that show the surface; drawing brings the filter up to date.
+void vtkSMPMBContourProxy::DrawViews()
+{
+  vtkNew<vtkSMProxyIterator> views;
+  views->SetSession(this->GetSession());
+  views->SetModeToOneGroup();
+  for (views->Begin("views"); !views->IsAtEnd(); views->Next())
+  {
+    auto* view = vtkSMViewProxy::SafeDownCast(views->GetProxy());
+    vtkSMRepresentationProxy* shown = view ? view->FindRepresentation(this, 0) : nullptr;
+    if (shown && vtkSMPropertyHelper(shown, "Visibility", /*quiet=*/true).GetAsInt())
+    {
+      view->StillRender();
+    }
+  }
+}
+
 void vtkSMPMBContourProxy::PostUpdateData(bool using_cache)
 {
   // The superclass clears NeedsUpdate. Geometry from an animation's cache comes without a run.
   const bool updated = this->NeedsUpdate && !using_cache;
   this->Superclass::PostUpdateData(using_cache);
-  if (updated)
+  if (!updated)
   {
-    // Reads one string from the server; updates nothing.
-    this->UpdatePropertyInformation(this->GetProperty("LastRunSummary"));
+    return;
   }
+  // Each reads a text or a few numbers from the server; none updates anything.
+  this->UpdatePropertyInformation(this->GetProperty("LastRunSummary"));
+  if (!this->Following) // a move of the slider changes nothing of these
+  {
+    this->UpdatePropertyInformation(this->GetProperty("SuggestionSummary"));
+    this->UpdatePropertyInformation(this->GetProperty("SuggestedIsovalues"));
+    const vtkSMPropertyHelper suggested(this, "SuggestedIsovalues");
+    if (vtkSMPropertyHelper(this, "UseSuggestedIsovalue").GetAsInt() && suggested.GetNumberOfElements() > 0)
+    {
+      this->MoveSlider(suggested.GetAsDouble(0));
+    }
+  }
+}
+
+int vtkSMPMBContourProxy::LoadXMLState(vtkPVXMLElement* element, vtkSMProxyLocator* locator)
+{
+  vtkStdString unknown;
+  // Properties that are pasted from another kind of filter, Contour for example, may well have others.
+  const char* type = element->GetAttribute("type");
+  const bool isOfThis = type && this->GetXMLName() && vtkStdString(type) == this->GetXMLName();
+  for (unsigned int i = 0; isOfThis && i < element->GetNumberOfNestedElements(); ++i)
+  {
+    vtkPVXMLElement* property = element->GetNestedElement(i);
+    const char* name = property->GetName() ? property->GetAttribute("name") : nullptr;
+    if (name && vtkStdString(property->GetName()) == "Property" && !this->GetProperty(name))
+    {
+      unknown += vtkStdString(unknown.empty() ? "" : ", ") + name;
+    }
+  }
+  // Paste in the panel hands over the properties of another filter, as Contour, in this way too: of no concern.
+  const char* type = element->GetAttribute("type");
+  const bool ownState = !type || vtkStdString(type) == this->GetXMLName();
+  if (!unknown.empty() && ownState)
+  {
+    vtkWarningMacro(
+      "The state file has properties that this version of PMB Contour does not know, and they are left out: "
+      << unknown << ". A newer version of the plugin may have saved it.");
+  }
+  return this->Superclass::LoadXMLState(element, locator);
 }
 
 static vtkObjectBase* NewProxy(void*)

@@ -41,6 +41,8 @@ bare="env PATH=$work/bin PMB_BUILD_DIR=$work/build"
   expect 'demo with arguments' 1 "demo takes no arguments, but 'x'" "$pmb" demo x
   expect 'install with two folders' 1 "but 'b' was given too" "$pmb" install a b
   expect 'install into a file' 1 'cannot write .*mend:' "$pmb" install /dev/null/prefix
+  expect 'uninstall of nothing' 1 'nothing to take out: there is no .*installed.txt' "$pmb" uninstall "$work"
+  expect 'package of something' 1 "package takes nothing, or 'vtk', but 'x' was given" "$pmb" package x
   expect 'no root and no sudo' 1 'cannot install g++ make.*no sudo; mend: as root' $bare "$pmb" build
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/sudo"
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/env"
@@ -57,7 +59,7 @@ expect 'build folder of another checkout' 1 'made for another checkout; mend:' \
   env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" build
 
 "$pmb" help >"$work/out"
-for command in demo test build bench pvpython gui install help; do
+for command in demo test build bench pvpython gui install uninstall package help; do
   if grep -q "^  $command" "$work/out"; then passed=$((passed + 1)); else
     failed=$((failed + 1))
     echo "FAILED: ./pmb help does not name $command"

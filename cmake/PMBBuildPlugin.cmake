@@ -15,11 +15,14 @@ vtk_module_build(
   CMAKE_DESTINATION "${PMB_CMAKE_DESTINATION}"
   HEADERS_DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/pmb"
   HIERARCHY_DESTINATION "${CMAKE_INSTALL_LIBDIR}/vtk/hierarchy/PMB"
+  TARGETS_COMPONENT module
+  VERSION "${PMB_VERSION_MAJOR}.${PMB_VERSION_MINOR}"
+  SOVERSION "${PMB_VERSION_MAJOR}.${PMB_VERSION_MINOR}"
   TEST_DIRECTORY_NAME NONE)
 
 # Python: the package pmb, with the extension module pmb.vtkPMBContour.
-if (PARAVIEW_USE_PYTHON)
-  set(PMB_PYTHON_DESTINATION "${CMAKE_INSTALL_LIBDIR}/python3/dist-packages"
+if (PMB_WRAP_PYTHON)
+  set(PMB_PYTHON_DESTINATION "lib/python3/dist-packages"
     CACHE PATH "Where Python modules go, below the installation prefix")
   vtk_module_wrap_python(
     MODULES ${pmb_modules}
@@ -27,11 +30,15 @@ if (PARAVIEW_USE_PYTHON)
     INSTALL_HEADERS OFF
     BUILD_STATIC OFF
     PYTHON_PACKAGE pmb
+    COMPONENT module
     MODULE_DESTINATION "${PMB_PYTHON_DESTINATION}"
     CMAKE_DESTINATION "${PMB_CMAKE_DESTINATION}"
     LIBRARY_DESTINATION "${CMAKE_INSTALL_LIBDIR}")
   configure_file(Filters/pmb_package.py "${CMAKE_BINARY_DIR}/${PMB_PYTHON_DESTINATION}/pmb/__init__.py" COPYONLY)
-  install(FILES Filters/pmb_package.py RENAME __init__.py DESTINATION "${PMB_PYTHON_DESTINATION}/pmb")
+  install(FILES Filters/pmb_package.py RENAME __init__.py DESTINATION "${PMB_PYTHON_DESTINATION}/pmb" COMPONENT module)
+endif ()
+if (NOT PMB_BUILD_PLUGIN)
+  return ()
 endif ()
 
 # The plugin. Scanned through the link in Plugin/, because paraview_plugin_build() adds the folder of the file it is
@@ -45,4 +52,6 @@ paraview_plugin_build(
   PLUGINS ${pmb_plugins}
   PLUGINS_FILE_NAME "pmb.plugins.xml"
   INSTALL_HEADERS OFF
+  PLUGINS_COMPONENT plugin
+  TARGET_COMPONENT plugin
   LIBRARY_SUBDIRECTORY "${PARAVIEW_PLUGIN_SUBDIR}")

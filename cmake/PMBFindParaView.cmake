@@ -1,15 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Finds ParaView and its own VTK. Only these components: a find_package(ParaView) without any drags in Qt, HDF5, GDAL
-# and more, which the plugin does not need.
-find_package(ParaView 5.11 QUIET COMPONENTS RemotingCore PythonInitializer)
-if (NOT ParaView_FOUND)
+# and more, which the plugin does not need. Without the plugin any VTK will do.
+include("${CMAKE_CURRENT_LIST_DIR}/PMBMendParaView.cmake")
+
+if (PMB_BUILD_PLUGIN)
+  # Where ParaView's package is, without loading it: no version of it is this one.
+  string(FIND "${ParaView_DIR}" "${CMAKE_BINARY_DIR}/CMakeFiles/" position)
+  if (position EQUAL 0) # a copy of ours, after a run of CMake that failed
+    unset(ParaView_DIR CACHE)
+  endif ()
+  set(paraview_folder "${ParaView_DIR}")
+  if (NOT paraview_folder)
+    find_package(ParaView 999 QUIET)
+    foreach (config IN LISTS ParaView_CONSIDERED_CONFIGS)
+      get_filename_component(paraview_folder "${config}" DIRECTORY)
+      break ()
+    endforeach ()
+  endif ()
+  if (paraview_folder)
+    pmb_mend_paraview(mended "${paraview_folder}")
+    set(ParaView_DIR "${mended}" CACHE PATH "The folder of paraview-config.cmake" FORCE)
+  endif ()
+  find_package(ParaView 5.11 QUIET COMPONENTS RemotingCore PythonInitializer)
+endif ()
+if (PMB_BUILD_PLUGIN AND NOT ParaView_FOUND)
   set(reason "")
   if (ParaView_NOT_FOUND_MESSAGE)
     set(reason "\nReason: ${ParaView_NOT_FOUND_MESSAGE}")
   endif ()
   message(FATAL_ERROR
-    "ParaView's development files (5.11 or later) were not found. On Debian 12:\n"
-    "  apt-get install --no-install-recommends g++ make cmake paraview-dev python3-paraview libopenmpi-dev libglew-dev\n"
+    "ParaView's development files (5.11 or later) were not found. On Debian 12 and 13:\n"
+    "  apt-get install --no-install-recommends g++ make cmake paraview-dev python3-paraview libopenmpi-dev libglew-dev libpython3-dev\n"
     "Elsewhere set ParaView_DIR to the folder of paraview-config.cmake. "
     "Without ParaView, -DPMB_BUILD_PLUGIN=OFF builds the core library alone."
     "${reason}")
@@ -24,4 +45,20 @@ set(vtk_paths)
 if (EXISTS "${ParaView_DIR}/vtk")
   set(vtk_paths PATHS "${ParaView_DIR}/vtk" NO_DEFAULT_PATH)
 endif ()
-find_package(VTK REQUIRED COMPONENTS ${vtk_components} ${vtk_paths})
+find_package(VTK 9.1 REQUIRED COMPONENTS ${vtk_components} ${vtk_paths})
+set(PMB_WRAP_PYTHON "${VTK_WRAP_PYTHON}")
+if (PMB_BUILD_PLUGIN)
+  set(PMB_WRAP_PYTHON "${PARAVIEW_USE_PYTHON}")
+endif ()
+# VTK has names for its ABI from 9.2 on.
+if (VTK_VERSION VERSION_LESS 9.2)
+  file(WRITE "${CMAKE_BINARY_DIR}/CMakeFiles/vtk91/vtkABINamespace.h" "")
+  include_directories("${CMAKE_BINARY_DIR}/CMakeFiles/vtk91")
+  set(PMB_VTK_DEFINITIONS VTK_ABI_NAMESPACE_BEGIN= VTK_ABI_NAMESPACE_END=)
+  add_compile_definitions(${PMB_VTK_DEFINITIONS})
+endif ()
+set(PMB_VTK_DIR "${VTK_DIR}")
+if (paraview_folder) # that of the system again: a copy would not follow its updates
+  set(ParaView_DIR "${paraview_folder}" CACHE PATH "The folder of paraview-config.cmake" FORCE)
+  string(REPLACE "${mended}" "${paraview_folder}" PMB_VTK_DIR "${VTK_DIR}")
+endif ()

@@ -23,8 +23,9 @@ write_basic_package_version_file(
 install(FILES
   "${CMAKE_BINARY_DIR}/CMakeFiles/PMBConfig.cmake"
   "${CMAKE_BINARY_DIR}/CMakeFiles/PMBConfigVersion.cmake"
+  cmake/PMBMendParaView.cmake
   DESTINATION "${PMB_CMAKE_DESTINATION}"
   COMPONENT development)
 install(FILES LICENSE
   DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-  COMPONENT development)
+  COMPONENT licence)

@@ -21,6 +21,24 @@ def _package_folder():
 
 
 __path__ = [_package_folder()]
-from pmb.vtkPMBContour import vtkPMBContourFilter  # noqa: E402, after __path__
+from pmb.vtkPMBContour import (  # noqa: E402, after __path__
+    vtkPMBContourAcceleration, vtkPMBContourFilter, vtkPMBIsovalueHistogram)
 
-__all__ = ["vtkPMBContourFilter"]
+__all__ = ["accelerate_contour", "vtkPMBContourAcceleration", "vtkPMBContourFilter", "vtkPMBIsovalueHistogram"]
+
+
+def accelerate_contour(on=True):
+    """Switches the setting "Accelerate stock Contour" of the active session, for all processes of its server, which has to have
+    the plugin. Returns the settings' proxy."""
+    from paraview import servermanager
+    if not servermanager.ActiveConnection:
+        raise RuntimeError("there is no session: Connect() first")
+    session = servermanager.ActiveConnection.Session
+    # Programs without windows do not look for the settings of plugins that are loaded later.
+    servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(session)
+    proxy = session.GetSessionProxyManager().GetProxy("settings", "PMBContourSettings")
+    if not proxy:
+        raise RuntimeError("the server does not know the setting: load the plugin there, LoadPlugin(path, remote=True)")
+    proxy.GetProperty("AccelerateContour").SetElement(0, int(bool(on)))
+    proxy.UpdateVTKObjects()
+    return servermanager._getPyProxy(proxy)

@@ -19,6 +19,7 @@ extern "C"
     pmb_context* context, const pmb_request* request, pmb_sizes* sizes, pmb_sizes* perIsovalue);
   pmb_status __real_pmb_emit(pmb_context* context, const pmb_mesh* mesh);
   pmb_status __real_pmb_measure(pmb_context* context, const pmb_measure_request* request, pmb_measures* measures);
+  pmb_status __real_pmb_suggest(pmb_context* context, int64_t most, double* isovalues, int64_t* count);
   pmb_status __real_pmb_get_info(pmb_context* context, pmb_info* info);
   const char* __real_pmb_error(const pmb_context* context);
 }
@@ -42,8 +43,8 @@ struct Machine
 {
   std::mutex Mutex;
   bool Present = true;
-  int FailIn[MEASURE + 1] = {};
-  pmb_status FailWith[MEASURE + 1] = {};
+  int FailIn[SUGGEST + 1] = {};
+  pmb_status FailWith[SUGGEST + 1] = {};
   std::map<const pmb_context*, Context> Contexts;
   std::map<const void*, size_t> Pieces;
   std::vector<uint64_t> Versions;
@@ -326,6 +327,14 @@ extern "C"
     InCall call(context);
     const pmb_status status = call.Ours ? call.Begin(MEASURE) : PMB_OK;
     return status == PMB_OK ? __real_pmb_measure(context, request, measures) : status;
+  }
+
+  pmb_status __wrap_pmb_suggest(pmb_context* context, int64_t most, double* isovalues, int64_t* count)
+  {
+    InCall call(context);
+    const pmb_status status = call.Ours ? call.Begin(SUGGEST) : PMB_OK;
+    *count = 0;
+    return status == PMB_OK ? __real_pmb_suggest(context, most, isovalues, count) : status;
   }
 
   pmb_status __wrap_pmb_get_info(pmb_context* context, pmb_info* info)

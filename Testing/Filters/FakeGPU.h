@@ -21,7 +21,8 @@ enum Call
   BIND,
   COUNT,
   EMIT,
-  MEASURE
+  MEASURE,
+  SUGGEST
 };
 
 // Back to a machine with one idle GPU; forgets what was counted.

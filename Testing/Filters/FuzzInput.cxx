@@ -11,6 +11,7 @@
 #include "vtkUniformGrid.h"
 #include "vtkUnsignedCharArray.h"
 #include "vtkVariant.h"
+#include "vtkVersionMacros.h"
 
 #include <algorithm>
 #include <cmath>
@@ -80,11 +81,19 @@ void ClaimToBeHuge(Random& random, vtkImageData* image)
     image->GetPointData()->SetScalars(MakeNumbers(random, none, 0, 1));
     return;
   }
+  // This VTK writes down all coordinates of an axis in SetExtent(), and gives up on an axis of more points than an int has.
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 20240617)
+  const int low = -5;
+  const int high = (1 << 22) - 1;
+#else
+  const int low = -2147483647;
+  const int high = 2147483646;
+#endif
   int extent[6];
   for (int axis = 0; axis < 3; ++axis)
   {
-    extent[2 * axis] = random.Pick({ 0, 0, -5, -2147483647 });
-    extent[2 * axis + 1] = random.Pick({ 0, 1, 9, 65535, (1 << 22) - 1, 2147483646 });
+    extent[2 * axis] = random.Pick({ 0, 0, -5, low });
+    extent[2 * axis + 1] = random.Pick({ 0, 1, 9, 65535, (1 << 22) - 1, high });
   }
   image->SetExtent(extent);
 }

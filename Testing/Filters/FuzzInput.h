@@ -25,6 +25,7 @@ struct Settings
   std::vector<double> Isovalues = { 0.0 };
   bool Normals = true, Gradients = false, Scalars = true, Others = true, Remove = true, Wide = false;
   bool Measures = false, Choose = false;
+  bool Suggest = false;                             // a suggested isovalue takes the place of Isovalues
   std::vector<std::string> PointArrays, CellArrays; // chosen ones
   int Estimator = vtkPMBContourFilter::CENTRAL_DIFFERENCES;
   int Precision = vtkAlgorithm::DEFAULT_PRECISION;

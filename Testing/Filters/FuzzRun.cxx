@@ -9,6 +9,7 @@
 #include "vtkCommand.h"
 #include "vtkDataArray.h"
 #include "vtkDataSetAttributes.h"
+#include "vtkDoubleArray.h"
 #include "vtkExecutive.h"
 #include "vtkNew.h"
 #include "vtkOutputWindow.h"
@@ -158,7 +159,7 @@ bool Run::UpdateStruck()
 {
 #if defined(PMB_FUZZ_FAKE_GPU)
   using namespace fakegpu;
-  const Call call = this->Dice.Pick({ CREATE, BIND, COUNT, EMIT });
+  const Call call = this->Dice.Pick({ CREATE, BIND, COUNT, EMIT, SUGGEST });
   FailAt(call, this->Dice.Int(1, 2), this->Dice.Pick({ PMB_OUT_OF_MEMORY, PMB_TOO_LARGE, PMB_INTERNAL }));
 #endif
   this->Update();
@@ -192,7 +193,14 @@ void Run::JudgeUpdate(const std::string& what)
   const size_t before = this->Faults.Faults.size();
   vtkDataArray* array = nullptr;
   const Outcome outcome = Expect(this->Asked, this->Image, array);
+  const std::vector<double> isovalues = this->Asked.Isovalues;
+  if (pmbtest::Has(this->Filter->GetLastRunSummary(), " was suggested"))
+  {
+    FUZZ_CHECK(this->Faults, this->Asked.Suggest && outcome != LINES, what << ": nobody asked for a suggestion");
+    this->Asked.Isovalues.assign(1, this->Filter->GetSuggestedIsovalues()->GetValue(0));
+  }
   this->JudgeOutput(outcome, array);
+  this->Asked.Isovalues = isovalues;
   if (this->Faults.Faults.size() > before)
   {
     std::vector<std::string>& about = this->Faults.About;

@@ -67,6 +67,7 @@ void RandomIsovalues(Random& random, vtkImageData* image, Settings& settings)
     settings.Isovalues.push_back(
       again ? settings.Isovalues.back() : RandomIsovalue(random, samples, settings.Component));
   }
+  settings.Suggest = count > 0 && random.Chance(10);
 }
 
 void RandomSelection(Random& random, vtkImageData* image, Settings& settings)
@@ -188,6 +189,7 @@ void Apply(const Settings& settings, vtkPMBContourFilter* filter)
   {
     filter->SetValue(static_cast<int>(i), settings.Isovalues[i]);
   }
+  filter->SetUseSuggestedIsovalue(settings.Suggest);
   filter->SetComputeNormals(settings.Normals);
   filter->SetComputeGradients(settings.Gradients);
   filter->SetComputeScalars(settings.Scalars);
@@ -285,13 +287,13 @@ std::string Describe(const Settings& settings)
   {
     text << " " << isovalue;
   }
-  text << "; normals " << settings.Normals << ", gradients " << settings.Gradients << ", scalars " << settings.Scalars
-       << ", others " << settings.Others << ", remove " << settings.Remove << ", wide " << settings.Wide
-       << ", measures " << settings.Measures << ", estimator " << settings.Estimator << ", choose " << settings.Choose
-       << ", precision " << settings.Precision << ", component " << settings.Component << ", device "
-       << settings.Device << " " << settings.DeviceIndex << " " << settings.MemoryLimit << ", threads "
-       << settings.Threads << ", association " << settings.Association << ", attribute " << settings.Attribute
-       << ", name '" << settings.Name << "'";
+  text << (settings.Suggest ? " or a suggestion" : "") << "; normals " << settings.Normals << ", gradients "
+       << settings.Gradients << ", scalars " << settings.Scalars << ", others " << settings.Others << ", remove "
+       << settings.Remove << ", wide " << settings.Wide << ", measures " << settings.Measures << ", estimator "
+       << settings.Estimator << ", choose " << settings.Choose << ", precision " << settings.Precision
+       << ", component " << settings.Component << ", device " << settings.Device << " " << settings.DeviceIndex << " "
+       << settings.MemoryLimit << ", threads " << settings.Threads << ", association " << settings.Association
+       << ", attribute " << settings.Attribute << ", name '" << settings.Name << "'";
   return text.str();
 }
 }

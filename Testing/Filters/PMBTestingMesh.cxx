@@ -212,7 +212,8 @@ bool SameArrays(vtkFieldData* a, vtkFieldData* b, std::string& difference)
   for (int i = 0; i < a->GetNumberOfArrays(); ++i)
   {
     const char* name = a->GetArrayName(i);
-    if (!SameArray(a->GetArray(i), b->GetArray(name), name, difference))
+    if (!SameArray(a->GetArray(i), name ? b->GetArray(name) : b->GetArray(i), name ? name : "an array without a name",
+          difference))
     {
       return false;
     }

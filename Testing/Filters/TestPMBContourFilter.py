@@ -2,9 +2,9 @@
 """The Python package, with VTK's modules and without ParaView's."""
 import sys
 
-from pmb import vtkPMBContourFilter
+from pmb import vtkPMBContourAcceleration, vtkPMBContourFilter
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D
+from vtkmodules.vtkFiltersCore import vtkContourFilter, vtkFlyingEdges3D, vtkMarchingCubes
 from vtkmodules.vtkImagingCore import vtkRTAnalyticSource
 
 
@@ -48,6 +48,23 @@ text = str(contour)
 for word in ("Contour Values", "Number Of Threads", "Last Run Summary"):
     if word not in text:
         raise AssertionError(f"print does not say {word}")
+# VTK's own filters, accelerated, in one script with and without.
+vtkPMBContourAcceleration.Enable()
+for kind in (vtkContourFilter, vtkFlyingEdges3D, vtkMarchingCubes):
+    stock = kind()
+    stock.SetInputConnection(source.GetOutputPort())
+    stock.SetValue(0, 157.5)
+    triangles = []
+    for on in (True, False, True):
+        (vtkPMBContourAcceleration.Enable if on else vtkPMBContourAcceleration.Disable)()
+        before = vtkPMBContourAcceleration.GetNumberOfRuns()
+        stock.Update()
+        equal(vtkPMBContourAcceleration.GetNumberOfRuns() - before, int(on), f"accelerated executions of {kind.__name__}, {on}")
+        triangles.append(stock.GetOutput().GetNumberOfPolys())
+    equal(len(set(triangles)), 1, f"triangles of {kind.__name__}: {triangles}")
+    if not triangles[0] or kind.__name__ not in vtkPMBContourAcceleration.GetLastRunSummary():
+        raise AssertionError(f"{triangles}, the summary: {vtkPMBContourAcceleration.GetLastRunSummary()}")
+
 if any("paraview" in name for name in sys.modules):
     raise AssertionError("this test is to run without ParaView's modules")
 print(f"python: {mesh.GetNumberOfPolys()} triangles")

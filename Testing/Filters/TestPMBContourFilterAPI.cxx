@@ -8,6 +8,7 @@
 #include "vtkNew.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
+#include "vtkVersionMacros.h"
 
 #include <limits>
 
@@ -162,6 +163,9 @@ void TestWideIds()
   auto wide = Contour(image, 157, [](vtkPMBContourFilter* f) { f->Use64BitIdsOn(); });
   PMB_CHECK(!narrow->GetPolys()->IsStorage64Bit(), "32-bit ids where they suffice");
   PMB_CHECK(wide->GetPolys()->IsStorage64Bit(), "64-bit ids on demand");
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 6, 0)
+  PMB_CHECK(narrow->GetPolys()->IsStorageFixedSize32Bit(), "offsets that take no memory");
+#endif
   PMB_CHECK(narrow->GetNumberOfPolys() > 0 && TrianglesOf(narrow) == TrianglesOf(wide), "the same triangles");
   PMB_EQUAL(wide->GetPolys()->GetConnectivityArray()->GetNumberOfTuples(), 3 * wide->GetNumberOfPolys(), "length");
   PMB_EQUAL(wide->GetPolys()->GetOffsetsArray()->GetComponent(wide->GetNumberOfPolys(), 0),

@@ -28,6 +28,8 @@
 
 using namespace pmbtest;
 
+void TestExplore(); // FakeGPUExplore.cxx
+
 namespace
 {
 const int CPU = vtkPMBContourFilter::CPU;
@@ -637,6 +639,7 @@ int main()
   TestHeldBlocks();
   TestThreads();
   TestComesAndGoes();
+  TestExplore();
   // One output lives until the process ends.
   static auto forever = Contour(Volume(), 0.1);
   PMB_CHECK(fakegpu::PiecesHeld() > 0, "an output that outlives main()");

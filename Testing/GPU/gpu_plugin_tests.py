@@ -105,7 +105,9 @@ def contour(data, device, isovalues=(0.0,), **settings):
 def content(mesh):
     """Everything that a mesh consists of, as {name: numpy array} that share the mesh's memory."""
     cells = mesh.GetPolys()
-    parts = {"connectivity": cells.GetConnectivityArray(), "offsets": cells.GetOffsetsArray()}
+    parts = {"connectivity": cells.GetConnectivityArray()}
+    if cells.GetOffsetsArray().HasStandardMemoryLayout():
+        parts["offsets"] = cells.GetOffsetsArray()
     if mesh.GetPoints():
         parts["points"] = mesh.GetPoints().GetData()
     for kind, attributes in (("point", mesh.GetPointData()), ("cell", mesh.GetCellData())):

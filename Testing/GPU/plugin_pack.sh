@@ -32,13 +32,13 @@ pack_plugin() { # BUILD OUT
   trap 'rm -rf "$stage"' RETURN
   mkdir -p "$out" "$stage/pmb_gpu"
   (cd "$build" &&
-    find lib -type f \( -name ParallelMarchingBlocks.so -o -name libvtkPMBContour.so -o -path '*/pmb/*' \) \
+    find lib -type f \( -name ParallelMarchingBlocks.so -o -name 'libvtkPMBContour.so*' -o -path '*/pmb/*' \) \
       -exec cp --parents -t "$stage/pmb_gpu" {} +)
-  for name in ParallelMarchingBlocks.so libvtkPMBContour.so vtkPMBContour.so; do
+  for name in ParallelMarchingBlocks.so 'libvtkPMBContour.so*' vtkPMBContour.so; do
     find "$stage" -name "$name" | grep -q . ||
       die "there is no $name in $build; mend: build the plugin there first, with nvcc"
   done
-  find "$stage" -name '*.so' -exec strip --strip-unneeded {} +
+  find "$stage" -name '*.so*' -exec strip --strip-unneeded {} +
   cp "$here"/gpu_*.py "$here/../Plugin/plugin_testing.py" "$here/../Benchmarks/bench_gpu.py" "$stage/pmb_gpu/"
   cp "$build/bin/FuzzPMBContourFilter" "$stage/pmb_gpu/" ||
     die "there is no bin/FuzzPMBContourFilter in $build; mend: build it with -DBUILD_TESTING=ON"

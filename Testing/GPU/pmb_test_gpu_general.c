@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * pmb_test_gpu_general.c - what only the general way of pass vertices does on a GPU, against the CPU: the same bytes. Needs a
- * GPU (else skipped). PMB_TEST_SHORT in the environment: fewer cases. */
+ * pmb_test_gpu_general.c - ways of pass vertices on a GPU that the other tests hardly come to, the general one and that of
+ * large volumes, against the CPU: the same bytes. Needs a GPU (else skipped). PMB_TEST_SHORT in the environment: fewer cases. */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pmb_test_gpu_util.h"
@@ -146,8 +150,45 @@ static void parts_of_the_output(void)
   pmb_destroy(gpu);
 }
 
+/* The way of large volumes in small ones: sizes around those of its blocks, layers and rings. */
+static void columns(void)
+{
+  static const int64_t sizes[3][6] = { { 128, 33, 65, 64, 66, 130 }, { 16, 17, 5, 33, 18, 64 },
+    { 41, 9, 64, 17, 28, 5 } };
+  pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
+  test_rng rng = { 47 };
+  for (int n = 0; n < (is_short() ? 12 : 72); n++) {
+    static const int layers[] = { 16, 1, 4, 2, 3, 7, 5 };
+    const int64_t nx = sizes[0][n % 6], ny = sizes[1][n / 2 % 6], nz = sizes[2][n / 3 % 6];
+    const double isovalue = n % 4 == 3 ? 0.5 : 0.1;
+    char text[20];
+    test_volume v;
+    snprintf(text, sizeof text, "%d", layers[n % 7]);
+    setenv("PMB_TEST_COLUMNS", text, 1);
+    volume_make(&v, PMB_FLOAT32, nx, ny, nz, n / 6 % LAYOUTS);
+    for (int64_t i = 0; i < nx * ny * nz; i++) {
+      const double x = 0.31 * (double)(i % nx), y = 0.37 * (double)(i / nx % ny), z = 0.34 * (double)(i / nx / ny);
+      volume_set(&v, i % nx, i / nx % ny, i / nx / ny,
+        n % 4 == 3 ? rng_real(&rng, 0, 1) : sin(x) * cos(y) + sin(y) * cos(z) + sin(z) * cos(x));
+    }
+    if (n % 8 == 5) volume_sprinkle(&v, 3000, &rng);
+    CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    for (int turn = 0; turn < 2; turn++) {
+      test_about("%lld x %lld x %lld, %s layers, turn %d", (long long)nx, (long long)ny, (long long)nz, text, turn);
+      const int64_t triangles = same_meshes(cpu, gpu, PMB_CENTRAL, &isovalue, 1, turn, 0);
+      CHECK(triangles > nx * ny * nz / 100, "only %lld triangles", (long long)triangles);
+    }
+    volume_free(&v);
+  }
+  unsetenv("PMB_TEST_COLUMNS");
+  pmb_destroy(cpu);
+  pmb_destroy(gpu);
+}
+
 /* clang-format off */
 TEST_MAIN(
+  CASE(columns)
   CASE(estimators)
   CASE(full_bricks)
   CASE(faint_samples)

@@ -10,7 +10,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=${BUILD:-$here/../../build-gpu}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}
 programs=(pmb_test_gpu pmb_test_gpu_faults pmb_test_gpu_sharing pmb_test_gpu_several pmb_test_gpu_general
-  pmb_test_gpu_huge pmb_bench_gpu)
+  pmb_test_gpu_histogram pmb_test_gpu_huge pmb_bench_gpu)
 
 gpus=$(nvidia-smi -L 2> /dev/null | grep -c "^GPU" || true)
 
@@ -73,7 +73,7 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
     case $s in
       build) build_in "$build" ;;
       test)
-        for program in pmb_test_gpu pmb_test_gpu_general; do
+        for program in pmb_test_gpu pmb_test_gpu_general pmb_test_gpu_histogram; do
           for case in $(cases $program); do run $program "$case" || failed=1; done
         done
         ;;

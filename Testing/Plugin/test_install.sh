@@ -45,4 +45,16 @@ logged "$cmake" -S "$source/Testing/Plugin/Consumer" -B "$work/consumer" -DPMB_D
 logged "$cmake" --build "$work/consumer"
 "$work/consumer/use_core"
 "$work/consumer/use_filter"
+
+# The example in C++: what it writes, and what it says without its data.
+logged "$cmake" -S "$source/Docs/Examples/VTK" -B "$work/example" -DCMAKE_PREFIX_PATH="$work/moved" \
+  -DCMAKE_BUILD_TYPE=Release
+logged "$cmake" --build "$work/example"
+"$work/example/contour" "$source/Data/ch2.vti" 45.5 "$work/surface.vtp"
+pvpython "$source/Testing/Plugin/use_installed.py" surface "$source/Data/ch2.vti" 45.5 "$work/surface.vtp"
+if "$work/example/contour" gone.vti 45.5 "$work/surface.vtp" >"$work/log" 2>&1 ||
+  [ "$(cat "$work/log")" != 'There is no file gone.vti: give the name of a .vti file.' ]; then
+  echo "FAILED: the example without its data: $(cat "$work/log")"
+  exit 1
+fi
 echo "1 passed, 0 failed"

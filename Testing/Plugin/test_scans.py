@@ -48,4 +48,17 @@ def without_degenerate_triangles():
     check_mesh(mesh, bounds[0::2], bounds[1::2], strict=False)
 
 
-run(flying_edges_counts, without_degenerate_triangles)
+# Where the surface of the head, the skin, the molecule begins, and the middle of the range lies beyond.
+START = {"ch2": (0.0, 60.0), "cranium": (-900.0, -100.0), "1jzv": (1.0, 3.0)}[NAME]
+
+
+def suggestion():
+    array = scan.GetPointData().GetScalars()
+    proxy = simple.PMBContour(Input=producer(scan), ContourBy=["POINTS", array.GetName()], UseSuggestedIsovalue=1)
+    mesh = output(proxy)
+    suggested = proxy.GetPropertyValue("SuggestedIsovalues")[0]
+    true(START[0] < suggested < START[1] < sum(array.GetRange()) / 2, f"suggested: {suggested}")
+    true(mesh.GetNumberOfPolys() > 1000, f"{mesh.GetNumberOfPolys()} triangles")
+
+
+run(flying_edges_counts, without_degenerate_triangles, suggestion)

@@ -15,7 +15,7 @@ import time
 
 from paraview import servermanager, simple
 
-from plugin_testing import HERE, SKIPPED, counts, equal, load_plugin, output, run, true
+from plugin_testing import HERE, SKIPPED, counts, equal, load_plugin, output, run, triangles, true
 
 PIECES = os.path.join(HERE, "mpi_pieces.py")
 # As in test_mpi.sh; and nothing of this process's own MPI, or mpirun takes itself for a part of it and ends.
@@ -28,11 +28,12 @@ ENVIRONMENT = {**{name: value for name, value in os.environ.items() if not name.
 class Server:
     """A pvserver on a free port, in a process group of its own that ends with the block."""
 
-    def __init__(self, ranks=0):
+    def __init__(self, ranks=0, environment=None):
         launcher = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)] if ranks else []
         self.log = tempfile.NamedTemporaryFile(mode="w+", suffix=".log")
         self.process = subprocess.Popen([*launcher, "pvserver", "--server-port=0"], stdout=self.log,
-                                        stderr=subprocess.STDOUT, env=ENVIRONMENT, start_new_session=True)
+                                        stderr=subprocess.STDOUT, env={**ENVIRONMENT, **(environment or {})},
+                                        start_new_session=True)
 
     def port(self):
         for _ in range(600):
@@ -78,6 +79,39 @@ def client():
     changed = proxy.GetDataInformation().GetNumberOfCells()
     true(0 < changed != 168292, f"{changed} triangles after a change of the isovalue")
     true(f" {changed} triangles" in proxy.LastRun, f"{changed} triangles, but the last run is {proxy.LastRun!r}")
+    suggested = list(proxy.GetPropertyValue("SuggestedIsovalues"))
+    equal(len(suggested), 1, "suggestions that came over")
+    proxy.UseSuggestedIsovalue = 1
+    proxy.UpdatePipeline()
+    true(f"the isovalue {suggested[0]:.6g} was suggested" in proxy.LastRun, f"the last run is {proxy.LastRun!r}")
+    proxy.SMProxy.GetProperty("Live").SetUncheckedElement(0, 1)
+    proxy.SMProxy.GetProperty("LiveIsovalue").SetUncheckedElement(0, 200.0)  # the panel's slider
+    proxy.UpdatePipeline()
+    equal(proxy.GetDataInformation().GetNumberOfCells(), changed, "triangles after a move of the slider")
+    accelerated(wavelet)
+
+
+def accelerated(wavelet):
+    """The stock Contour on the server, by the client's setting: the triangles of PMB Contour, id by id, and then not."""
+    from pmb import accelerate_contour
+    ours = triangles(output(simple.PMBContour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])))
+    contour = simple.Contour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
+    for on in (0, 1, 0):
+        equal(accelerate_contour(on).GetProperty("AccelerateContour").GetElement(0), on, "the setting")
+        contour.Isosurfaces = [158.0]
+        contour.UpdatePipeline()
+        contour.Isosurfaces = [157.0]
+        ids = triangles(output(contour))
+        equal(len(ids), len(ours), "triangles of Contour")
+        equal(bool((ids == ours).all()), bool(on), f"triangles in the order of PMB Contour with the setting {on}")
+
+
+def bare_client():
+    """A client without the plugin, whose server has it: the session works, and gets no page of settings to stumble over."""
+    simple.Connect("127.0.0.1", int(sys.argv[2]))
+    servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(servermanager.ActiveConnection.Session)
+    contour = simple.Contour(Input=simple.Wavelet(), ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
+    true(output(contour).GetNumberOfCells() > 0, "a surface")
 
 
 def finish(server, *command):
@@ -93,6 +127,16 @@ def session():
         finish(server, __file__, "client", str(server.port()))
 
 
+def server_alone():
+    with tempfile.TemporaryDirectory() as folder:
+        config = os.path.join(folder, "plugins.xml")
+        with open(config, "w", encoding="utf-8") as text:
+            text.write(f'<Plugins><Plugin name="ParallelMarchingBlocks" filename="{os.environ["PMB_PLUGIN"]}" '
+                       'auto_load="1"/></Plugins>')
+        with Server(environment={"PV_PLUGIN_CONFIG_FILE": config}) as server:
+            finish(server, __file__, "bare", str(server.port()))
+
+
 def parallel_session():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["pvpython", PIECES, "write", folder], timeout=120, check=True)
@@ -105,4 +149,9 @@ for program in ("pvserver", *(["mpirun"] if len(sys.argv) == 2 else [])):
     if not shutil.which(program):
         print(f"skipped: '{program}' is not on PATH (Debian: paraview, openmpi-bin)")
         sys.exit(SKIPPED)
-run({1: session, 2: parallel_session, 3: client}[len(sys.argv)])
+if len(sys.argv) == 3:
+    run(client if sys.argv[1] == "client" else bare_client)
+elif len(sys.argv) == 2:
+    run(parallel_session)
+else:
+    run(session, server_alone)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Uses an installed plugin ("plugin") or the installed Python module ("module") and counts triangles."""
+"""Uses an installed plugin ("plugin") or the installed Python module ("module") and counts triangles; or compares those
+of a file with vtkFlyingEdges3D's ("surface" IMAGE ISOVALUE FILE)."""
 import sys
 
 from plugin_testing import counts, equal, flying_edges, load_plugin, output, run, true
@@ -30,4 +31,12 @@ def module():
     equal(counts(contour.GetOutput()), counts(flying_edges(wavelet(), 157.0)), "points and triangles")
 
 
-run({"plugin": plugin, "module": module}[sys.argv[1]])
+def surface():
+    volume, isovalue, path = sys.argv[2:5]
+    written = output(simple.XMLPolyDataReader(FileName=[path]))
+    expected = counts(flying_edges(output(simple.XMLImageDataReader(FileName=[volume])), float(isovalue)))
+    equal(counts(written), expected, "points and triangles of the file")
+    true(expected[1] > 0, "there is a surface")
+
+
+run({"plugin": plugin, "module": module, "surface": surface}[sys.argv[1]])

@@ -5,12 +5,16 @@ import tempfile
 import unittest
 
 import numpy
-from vtkmodules.vtkCommonCore import mutable, vtkIdList
+from vtkmodules.vtkCommonCore import mutable, vtkIdList, vtkVersion
 from vtkmodules.vtkCommonDataModel import (vtkCellLocator, vtkMultiBlockDataSet, vtkPlane, vtkPlaneCollection,
                                            vtkStaticCellLocator, vtkUniformGrid)
-from vtkmodules.vtkFiltersCore import (vtkAppendPolyData, vtkContourFilter, vtkExtractCells, vtkFeatureEdges, vtkFlyingEdges3D,
+from vtkmodules.vtkFiltersCore import (vtkAppendPolyData, vtkContourFilter, vtkFeatureEdges, vtkFlyingEdges3D,
                                        vtkMarchingCubes, vtkPolyDataNormals, vtkProbeFilter, vtkQuadricClustering,
                                        vtkStripper, vtkTriangleFilter)
+try:
+    from vtkmodules.vtkFiltersCore import vtkExtractCells
+except ImportError:  # VTK 9.1
+    from vtkmodules.vtkFiltersExtraction import vtkExtractCells
 from vtkmodules.vtkFiltersGeneral import vtkClipClosedSurface, vtkImageMarchingCubes
 from vtkmodules.vtkImagingCore import vtkExtractVOI, vtkImageConstantPad, vtkRTAnalyticSource
 from vtkmodules.vtkImagingGeneral import vtkImageGaussianSmooth, vtkImageGradientMagnitude
@@ -40,6 +44,8 @@ def after(algorithm, kind, **options):
     return next_one
 
 
+@unittest.skipIf(vtkVersion.GetVTKVersion().startswith("9.1"),
+                 "vtkClipClosedSurface of VTK 9.1 leaves edges open, of VTK's own surfaces too")
 class Clipping(VTKTest):
     def check(self, kind):
         """A closed surface, cut by planes and closed again: no open edge, the same caps."""

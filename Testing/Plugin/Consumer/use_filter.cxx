@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The VTK module of an installed package: as many triangles as vtkFlyingEdges3D makes.
+// The VTK module of an installed package: as many triangles as vtkFlyingEdges3D makes, by itself and accelerated.
 #include "vtkFlyingEdges3D.h"
 #include "vtkNew.h"
+#include "vtkPMBContourAcceleration.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPolyData.h"
 #include "vtkRTAnalyticSource.h"
@@ -22,5 +23,14 @@ int main()
   theirs->Update();
   const vtkIdType triangles = ours->GetOutput()->GetNumberOfPolys();
   std::cout << "filter: " << triangles << " triangles\n";
-  return triangles > 0 && triangles == theirs->GetOutput()->GetNumberOfPolys() ? 0 : 1;
+  vtkPMBContourAcceleration::Enable();
+  vtkNew<vtkFlyingEdges3D> accelerated;
+  accelerated->SetInputConnection(source->GetOutputPort());
+  accelerated->SetValue(0, 157.0);
+  accelerated->Update();
+  std::cout << vtkPMBContourAcceleration::GetLastRunSummary() << "\n";
+  return triangles > 0 && triangles == theirs->GetOutput()->GetNumberOfPolys() &&
+      triangles == accelerated->GetOutput()->GetNumberOfPolys() && vtkPMBContourAcceleration::GetNumberOfRuns() == 1
+    ? 0
+    : 1;
 }

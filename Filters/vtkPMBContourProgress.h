@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Private to this module: how far an execution has come, told to the filter's observers, and whether it shall stop.
+#ifndef vtkPMBContourProgress_h
+#define vtkPMBContourProgress_h
+
+#include "vtkABINamespace.h"
+
+#include <array>
+#include <chrono>
+
+VTK_ABI_NAMESPACE_BEGIN
+class vtkAlgorithm;
+
+namespace vtkPMBContour
+{
+struct Work;
+
+// One execution on one block. For the thread that executes the filter.
+class Progress
+{
+public:
+  // The steps of an execution, in this order; any may be left out.
+  enum Step
+  {
+    COPY,
+    BIND,
+    SUGGEST,
+    COUNT,
+    COPY_ARRAYS,
+    EMIT,
+    CELLS,
+    MEASURE,
+    STEPS
+  };
+
+  explicit Progress(vtkAlgorithm* owner);
+
+  // How long the steps will take, as far as is known: may be called again when more is.
+  void Plan(const Work& work);
+
+  // The following reports are of this step, which gets its share of what is left. Returns false to stop.
+  bool Begin(Step step);
+
+  // The following reports are of the whole.
+  bool BeginAll();
+
+  // Of the step, 0 to 1. Observers hear of every percent, and several times in 100 ms: ParaView looks at its abort button
+  // only then. Returns false to stop.
+  bool Report(double fraction);
+
+  // Whether the filter or one upstream was told to stop. If so, VTK clears the output and tells filters downstream.
+  bool ShouldStop() const;
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  vtkAlgorithm* Owner;
+  std::array<double, STEPS> Costs; // seconds of one thread, perhaps: only their proportions count
+  double From = 0.0;
+  double To = 0.0;
+  double Shown = 0.0;
+  Clock::time_point ShownAt;
+};
+}
+
+VTK_ABI_NAMESPACE_END
+#endif

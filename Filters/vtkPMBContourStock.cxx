@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBContourStock.h"
+
+#include "vtkCellData.h"
+#include "vtkContourFilter.h"
+#include "vtkDataArray.h"
+#include "vtkDoubleArray.h"
+#include "vtkFloatArray.h"
+#include "vtkFlyingEdges3D.h"
+#include "vtkImageData.h"
+#include "vtkInformation.h"
+#include "vtkMarchingCubes.h"
+#include "vtkMatrix3x3.h"
+#include "vtkMergePoints.h"
+#include "vtkPMBContourAcceleration.h"
+#include "vtkPMBContourInput.h"
+#include "vtkPointData.h"
+#include "vtkPolyData.h"
+#include "vtkSmartPointer.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
+#include "vtkUniformGrid.h"
+
+#include <typeinfo>
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace vtkPMBContour
+{
+namespace
+{
+template <typename FilterT>
+void ReadCommon(FilterT* filter, StockSettings& settings)
+{
+  const double* values = filter->GetValues();
+  settings.Isovalues.assign(values, values + filter->GetNumberOfContours());
+  settings.Normals = filter->GetComputeNormals() != 0; // vtkContourFilter has -1 for "on, unless the user says no"
+  settings.Gradients = filter->GetComputeGradients() != 0;
+  settings.Scalars = filter->GetComputeScalars() != 0;
+}
+
+// Whether all of the data has been asked for. VTK's filters leave out what was not, even if it has come.
+bool IsAskedFor(vtkImageData* image, vtkInformation* inInfo)
+{
+  const int* asked = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_EXTENT());
+  const int* extent = image->GetExtent();
+  for (int axis = 0; asked && axis < 3; ++axis)
+  {
+    if (extent[2 * axis] < asked[2 * axis] || extent[2 * axis + 1] > asked[2 * axis + 1])
+    {
+      return false;
+    }
+  }
+  return true;
+}
+
+template <typename FromT, typename ToT>
+void Convert(const FromT* from, ToT* to, vtkIdType count)
+{
+  for (vtkIdType i = 0; i < count; ++i)
+  {
+    to[i] = static_cast<ToT>(from[i]);
+  }
+}
+
+// The isovalues of the points, in an array as the stock filter makes it: floats, or of the contoured array's kind.
+vtkSmartPointer<vtkDataArray> ConvertScalars(vtkDataArray* scalars, vtkDataArray* kind)
+{
+  vtkSmartPointer<vtkDataArray> converted;
+  if (!kind)
+  {
+    converted = vtkSmartPointer<vtkFloatArray>::New();
+  }
+  else if (kind->HasStandardMemoryLayout())
+  {
+    converted.TakeReference(kind->NewInstance());
+  }
+  else
+  {
+    converted.TakeReference(vtkDataArray::CreateDataArray(kind->GetDataType()));
+  }
+  if (typeid(*converted) == typeid(*scalars))
+  {
+    return scalars;
+  }
+  const vtkIdType count = scalars->GetNumberOfTuples();
+  converted->SetName(scalars->GetName());
+  converted->SetNumberOfTuples(count);
+  vtkDoubleArray* doubles = vtkDoubleArray::SafeDownCast(scalars);
+  vtkFloatArray* floats = vtkFloatArray::SafeDownCast(scalars);
+  switch (count > 0 ? converted->GetDataType() : VTK_VOID)
+  {
+    vtkTemplateMacro(doubles
+        ? Convert(doubles->GetPointer(0), static_cast<VTK_TT*>(converted->GetVoidPointer(0)), count)
+        : Convert(floats->GetPointer(0), static_cast<VTK_TT*>(converted->GetVoidPointer(0)), count));
+    default:
+      break;
+  }
+  return converted;
+}
+
+void RemoveArray(vtkFieldData* data, vtkAbstractArray* array)
+{
+  for (int i = data->GetNumberOfArrays(); i-- > 0;)
+  {
+    if (data->GetAbstractArray(i) == array)
+    {
+      data->RemoveArray(i);
+    }
+  }
+}
+}
+
+StockSettings ReadSettings(vtkAlgorithm* stock, int which)
+{
+  StockSettings settings;
+  settings.Which = which;
+  settings.Name = stock->GetClassName();
+  if (auto* contour = vtkContourFilter::SafeDownCast(stock))
+  {
+    ReadCommon(contour, settings);
+    settings.PointArrays = settings.CellArrays = true;
+    settings.RemoveDegenerate = true;
+    settings.Component = contour->GetArrayComponent();
+    if (contour->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION)
+    {
+      settings.Precision = vtkAlgorithm::DOUBLE_PRECISION;
+    }
+    settings.Refusal = contour->GetGenerateTriangles() ? "" : "GenerateTriangles is off";
+  }
+  else if (auto* edges = vtkFlyingEdges3D::SafeDownCast(stock))
+  {
+    ReadCommon(edges, settings);
+    settings.PointArrays = edges->GetInterpolateAttributes() != 0;
+    settings.Refusal =
+      edges->GetArrayComponent() == 0 ? "" : "ArrayComponent is not 0, of which vtkFlyingEdges3D knows nothing";
+  }
+  else if (auto* cubes = vtkMarchingCubes::SafeDownCast(stock))
+  {
+    ReadCommon(cubes, settings);
+    settings.RemoveDegenerate = true;
+    vtkIncrementalPointLocator* locator = cubes->GetLocator();
+    if (locator && typeid(*locator) != typeid(vtkMergePoints))
+    {
+      settings.Refusal = "it has a locator of its own";
+    }
+    else if (settings.Gradients)
+    {
+      settings.Refusal = "what vtkMarchingCubes gives as gradients are others";
+    }
+  }
+  return settings;
+}
+
+std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInformation* inInfo)
+{
+  vtkImageData* image = vtkImageData::SafeDownCast(input);
+  if (!settings.Refusal.empty())
+  {
+    return settings.Refusal;
+  }
+  if (!image)
+  {
+    return std::string("the input is ") + (input ? input->GetClassName() : "nothing");
+  }
+  if (Dimensions(image).Thick != 3)
+  {
+    return "the image has not three dimensions";
+  }
+  if (settings.Which == vtkPMBContourAcceleration::CONTOUR_FILTER)
+  {
+    if (vtkUniformGrid::SafeDownCast(image))
+    {
+      return "the input is vtkUniformGrid";
+    }
+    if (!image->GetDirectionMatrix()->IsIdentity())
+    {
+      return "the image has a direction matrix, which vtkContourFilter ignores";
+    }
+  }
+  if (settings.Which != vtkPMBContourAcceleration::MARCHING_CUBES && !IsAskedFor(image, inInfo))
+  {
+    return "only a part of the image was asked for";
+  }
+  return std::string();
+}
+
+void HandOver(const StockSettings& settings, vtkDataArray* contoured, vtkPolyData* mesh, vtkPolyData* output)
+{
+  vtkPointData* arrays = mesh->GetPointData();
+  vtkSmartPointer<vtkDataArray> scalars = settings.Scalars ? arrays->GetScalars() : nullptr;
+  vtkSmartPointer<vtkDataArray> normals = settings.Normals ? arrays->GetNormals() : nullptr;
+  vtkSmartPointer<vtkDataArray> gradients = settings.Gradients ? arrays->GetArray("Gradients") : nullptr;
+  struct Own
+  {
+    vtkDataArray* Array;
+    int Attribute;
+  };
+  std::vector<Own> own;
+  if (scalars)
+  {
+    RemoveArray(arrays, scalars);
+    const bool asInput = settings.Which == vtkPMBContourAcceleration::FLYING_EDGES;
+    scalars = ConvertScalars(scalars, asInput ? contoured : nullptr);
+    own.push_back({ scalars, vtkDataSetAttributes::SCALARS });
+  }
+  if (gradients)
+  {
+    own.push_back({ gradients, vtkDataSetAttributes::VECTORS });
+  }
+  if (normals)
+  {
+    const bool first = settings.Which == vtkPMBContourAcceleration::FLYING_EDGES;
+    own.insert(first && gradients ? own.end() - 1 : own.end(), { normals, vtkDataSetAttributes::NORMALS });
+  }
+  for (const Own& one : own)
+  {
+    RemoveArray(arrays, one.Array);
+  }
+  for (const Own& one : own)
+  {
+    if (settings.Which == vtkPMBContourAcceleration::MARCHING_CUBES)
+    {
+      one.Array->SetName(nullptr);
+    }
+    arrays->SetActiveAttribute(arrays->AddArray(one.Array), one.Attribute);
+  }
+  output->SetPoints(mesh->GetPoints());
+  output->SetPolys(mesh->GetPolys());
+  output->GetPointData()->ShallowCopy(arrays);
+  output->GetCellData()->ShallowCopy(mesh->GetCellData());
+}
+}
+VTK_ABI_NAMESPACE_END

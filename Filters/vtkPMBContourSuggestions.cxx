@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Isovalues that the filter suggests, from the summary that it has of its volume.
+#include "vtkPMBContourHistogram.h"
+#include "vtkPMBContourInternals.h"
+
+#include "vtkDoubleArray.h"
+#include "vtkTable.h"
+
+#include <algorithm>
+#include <sstream>
+
+VTK_ABI_NAMESPACE_BEGIN
+pmb_status vtkPMBContourFilter::vtkInternals::Suggest(
+  vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool alone, std::vector<double>& isovalues)
+{
+  this->Suggested.TheEngine = alone && !this->IsComposite() ? &engine : nullptr;
+  this->Suggested.Note.clear();
+  if (!filter->UseSuggestedIsovalue)
+  {
+    return PMB_OK;
+  }
+  const pmb_status status = this->Suggested.TheEngine ? this->UpdateSuggestions(filter) : PMB_OK;
+  if (!this->Suggested.TheEngine)
+  {
+    this->Suggested.Note = "; no isovalue is suggested for several blocks or pieces: those set are used";
+  }
+  else if (this->Suggested.Isovalues.empty())
+  {
+    this->Suggested.Note = "; no isovalue can be suggested for this volume: those set are used";
+  }
+  else
+  {
+    isovalues.assign(1, this->Suggested.Isovalues.front());
+    std::ostringstream text;
+    text << "; the isovalue " << isovalues.front() << " was suggested";
+    this->Suggested.Note = text.str();
+  }
+  if (isovalues.empty())
+  {
+    isovalues.push_back(0.0);
+  }
+  return status;
+}
+
+// Asks the core, once for each volume that was read.
+pmb_status vtkPMBContourFilter::vtkInternals::UpdateSuggestions(vtkPMBContourFilter* filter)
+{
+  if (this->Suggested.Bind == filter->NumberOfBinds)
+  {
+    return PMB_OK;
+  }
+  int64_t count = 0;
+  this->Suggested.Isovalues.resize(vtkPMBContour::MostSuggestions);
+  pmb_context* context = this->Suggested.TheEngine->GetContext();
+  const pmb_status status = context
+    ? pmb_suggest(context, vtkPMBContour::MostSuggestions, this->Suggested.Isovalues.data(), &count)
+    : PMB_UNAVAILABLE;
+  this->Suggested.Isovalues.resize(static_cast<size_t>(status == PMB_OK ? count : 0));
+  this->Suggested.Bind = status == PMB_OK ? filter->NumberOfBinds : 0;
+  return status;
+}
+
+const std::vector<double>& vtkPMBContourFilter::vtkInternals::GetSuggestions(vtkPMBContourFilter* filter)
+{
+  if (this->Depth > 0) // the engine is at work
+  {
+    return this->Suggested.Isovalues;
+  }
+  if (this->Suggested.TheEngine)
+  {
+    const vtkPMBContour::Engine::Use use(*this->Suggested.TheEngine);
+    if (this->UpdateSuggestions(filter) == PMB_INTERNAL) // the GPU: the next execution says so, or goes well
+    {
+      this->Suggested.TheEngine->Discard();
+    }
+  }
+  else
+  {
+    this->Suggested.Isovalues.clear();
+    this->Suggested.Bind = 0;
+  }
+  return this->Suggested.Isovalues;
+}
+
+vtkDoubleArray* vtkPMBContourFilter::GetSuggestedIsovalues()
+{
+  const std::vector<double>& isovalues = this->Internals->GetSuggestions(this);
+  this->SuggestedIsovalues->SetNumberOfValues(static_cast<vtkIdType>(isovalues.size()));
+  std::copy(isovalues.begin(), isovalues.end(), this->SuggestedIsovalues->GetPointer(0));
+  return this->SuggestedIsovalues;
+}
+
+void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
+{
+  table->Initialize();
+  if (this->Depth > 0 || !this->Suggested.TheEngine)
+  {
+    return;
+  }
+  const vtkPMBContour::Engine::Use use(*this->Suggested.TheEngine);
+  pmb_context* context = this->Suggested.TheEngine->GetContext();
+  if (context && vtkPMBContour::FillHistogram(context, bins, table) == PMB_INTERNAL)
+  {
+    this->Suggested.TheEngine->Discard();
+  }
+}
+
+void vtkPMBContourFilter::GetIsovalueHistogram(int numberOfBins, vtkTable* table)
+{
+  if (table)
+  {
+    this->Internals->FillHistogram(std::min(std::max(numberOfBins, 1), 4096), table);
+  }
+}
+
+const char* vtkPMBContourFilter::GetSuggestionSummary()
+{
+  std::ostringstream text;
+  text.precision(4);
+  for (double isovalue : this->Internals->GetSuggestions(this))
+  {
+    text << (text.tellp() > 0 ? ", " : "") << isovalue;
+  }
+  this->SuggestionSummary = text.tellp() > 0 ? text.str() : "none";
+  return this->SuggestionSummary.c_str();
+}
+VTK_ABI_NAMESPACE_END

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * pmb_suggest: isovalues to start with, from the histogram of bricks that reach into each bin.
+ *
+ * Air, noise and each material make a peak of that curve; between two peaks lies a valley, where the surface is a boundary
+ * between materials. So the bottoms of the valleys are suggested, the deepest first. Without a valley, a peak that is noise
+ * (nearly all bricks reach into it) or background (it is at an end of the range) is left where the curve bends from its
+ * steep slope into its long tail: where it is farthest below the line from the peak to the end of the tail. Otherwise the
+ * peak itself is suggested, where there is most of the surface. */
+#include "pmb_backend.h"
+
+enum { BINS = PMB_SUGGEST_BINS, MOST_VALLEYS = BINS / 2, MOST_ZOOMS = 20 };
+
+/* Shares. A valley has to be this much lower than both its peaks, and by this much of the highest; its bottom is what is
+ * lower than this much of its depth, the top of a peak what is higher than this much of its height. */
+static const double VALLEY = 0.1, RIPPLE = 0.02, BOTTOM = 0.1, TOP = 0.95;
+/* A peak of noise has at least so many of all bricks; a tail ends at so much of the peak; a bend is at least so deep, and begins
+ * where it is nearly as deep as anywhere. */
+static const double FILLED = 0.9, TAIL = 0.02, BEND = 0.2, NEARLY = 0.95;
+/* Bins with at most so much of the highest are empty, and the range without empty ends is looked at if it is at most so
+ * small: one wild sample must not put everything else into one bin. */
+static const double EMPTY = 0.005, SMALL = 0.25;
+
+typedef struct valley {
+  int bin;
+  double depth;
+} valley;
+
+static int64_t greatest(const int64_t *counts)
+{
+  int64_t most = 0;
+  for (int i = 0; i < BINS; ++i) {
+    most = counts[i] > most ? counts[i] : most;
+  }
+  return most;
+}
+
+/* The middle of the bins around one that are not above (sign 1) or not below (-1) a limit. */
+static int middle(const int64_t *counts, int bin, double limit, int sign)
+{
+  int first = bin, last = bin;
+  while (first > 0 && sign * ((double)counts[first - 1] - limit) <= 0) {
+    --first;
+  }
+  while (last < BINS - 1 && sign * ((double)counts[last + 1] - limit) <= 0) {
+    ++last;
+  }
+  return (first + last) / 2;
+}
+
+/* Walks from peak to valley to peak; turns back only where the curve has changed by enough. Returns how many valleys there
+ * are; *peak: the highest bin. */
+static int find_valleys(const int64_t *counts, valley *valleys, int *peak)
+{
+  const double ripple = RIPPLE * (double)greatest(counts);
+  int n = 0, high = 0, low = 0, rising = 1;
+  double before = 0; /* the peak before the valley */
+  *peak = 0;
+  for (int i = 1; i < BINS; ++i) {
+    const double here = (double)counts[i];
+    *peak = counts[i] > counts[*peak] ? i : *peak;
+    if (rising) {
+      high = counts[i] > counts[high] ? i : high;
+      if (here < (1 - VALLEY) * (double)counts[high] - ripple) {
+        before = (double)counts[high];
+        low = i;
+        rising = 0;
+      }
+    } else {
+      low = counts[i] < counts[low] ? i : low;
+      if ((double)counts[low] < (1 - VALLEY) * here - ripple) {
+        valleys[n++] = (valley){ low, before };
+        high = i;
+        rising = 1;
+      }
+    }
+    if (n > 0 && rising) { /* the lower of both peaks, as far as the second has come */
+      valley *last = &valleys[n - 1];
+      const double after = (double)counts[high];
+      last->depth = (before < after ? before : after) - (double)counts[last->bin];
+    }
+  }
+  return n;
+}
+
+/* The bend of the curve on one side of its peak, and how far the curve gets below the line there, as a share of the peak. A
+ * long bend begins near the peak, and so does the surface. */
+static double find_bend(const int64_t *counts, int peak, int step, int *bin)
+{
+  const double top = (double)counts[peak];
+  double depths[BINS], deepest = 0;
+  int end = step > 0 ? BINS - 1 : 0, i;
+  while (end != peak && (double)counts[end] < TAIL * top) {
+    end -= step;
+  }
+  for (i = peak; i != end; i += step) {
+    const double line = top + ((double)counts[end] - top) * (double)(i - peak) / (double)(end - peak);
+    depths[i] = (line - (double)counts[i]) / top;
+    deepest = depths[i] > deepest ? depths[i] : deepest;
+  }
+  for (i = peak; i != end && depths[i] < NEARLY * deepest; i += step) {
+  }
+  *bin = i;
+  return deepest;
+}
+
+/* Where there is no valley. */
+static int leave_peak(const int64_t *counts, int peak, int64_t bricks)
+{
+  int above = peak, below = peak;
+  const double above_depth = find_bend(counts, peak, 1, &above), below_depth = find_bend(counts, peak, -1, &below);
+  const int filled = (double)counts[peak] >= FILLED * (double)bricks, at_end = peak < 2 || peak >= BINS - 2;
+  if ((filled || at_end) && (above_depth >= BEND || below_depth >= BEND)) {
+    return above_depth >= below_depth ? above : below;
+  }
+  return middle(counts, peak, TOP * (double)counts[peak], -1);
+}
+
+/* The bins to suggest, the best first; returns how many. counts: touched. */
+static int choose_bins(const int64_t *counts, int64_t bricks, int *bins)
+{
+  valley valleys[MOST_VALLEYS];
+  int peak;
+  const int n = find_valleys(counts, valleys, &peak);
+  for (int i = 1; i < n; ++i) { /* few: by insertion, the deepest first */
+    const valley v = valleys[i];
+    int j = i;
+    for (; j > 0 && valleys[j - 1].depth < v.depth; --j) {
+      valleys[j] = valleys[j - 1];
+    }
+    valleys[j] = v;
+  }
+  for (int i = 0; i < n; ++i) {
+    const double bottom = (double)counts[valleys[i].bin] + BOTTOM * valleys[i].depth;
+    bins[i] = middle(counts, valleys[i].bin, bottom, 1);
+  }
+  if (n == 0) {
+    bins[0] = leave_peak(counts, peak, bricks);
+  }
+  return n > 0 ? n : 1;
+}
+
+/* Leaves out the empty ends of the range if they are most of it. Returns 1 if it did, 0 if the range is good as it is, -1 if
+ * all that is not empty is in one bin. */
+static int zoom(pmb_histogram_request *request)
+{
+  const int64_t *counts = request->touched;
+  const double empty = EMPTY * (double)greatest(counts);
+  pmb_histogram_request ends = *request; /* whose middles are the bins' borders */
+  int first = 0, last = BINS - 1;
+  while ((double)counts[first] <= empty) {
+    ++first;
+  }
+  while ((double)counts[last] <= empty) {
+    --last;
+  }
+  if (last - first + 1 > SMALL * BINS) {
+    return 0;
+  }
+  ends.bins = 2 * BINS; /* middle n of these is border n + 1/2 of twice as many: take the ones just outside */
+  const double low = first > 0 ? pmb_histogram_isovalue(&ends, 2 * first - 1) : request->low;
+  const double high = last < BINS - 1 ? pmb_histogram_isovalue(&ends, 2 * last + 2) : request->high;
+  if (!(low < high) || (low <= request->low && high >= request->high)) {
+    return -1;
+  }
+  request->low = low;
+  request->high = high;
+  return first == last ? -1 : 1;
+}
+
+/* The histogram of the range that most bricks are in. */
+static pmb_status find_range(pmb_context *context, pmb_histogram_request *request)
+{
+  const pmb_histogram_request whole = *request;
+  int state = 1;
+  for (int i = 0; i < MOST_ZOOMS && state != 0; ++i) {
+    const pmb_status status = pmb_histogram(context, request);
+    if (status != PMB_OK) {
+      return status;
+    }
+    const double low = request->low, high = request->high;
+    state = zoom(request);
+    if (low == request->low && high == request->high) {
+      break;
+    }
+  }
+  if (state == 0) {
+    return PMB_OK;
+  }
+  *request = whole;
+  return pmb_histogram(context, request);
+}
+
+pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, int64_t *count)
+{
+  int64_t touched[BINS];
+  int bins[MOST_VALLEYS];
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  if (!count || most < 0 || (most > 0 && !isovalues)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_suggest: most is %lld, isovalues %s, count %s", (long long)most,
+      isovalues ? "set" : "NULL", count ? "set" : "NULL");
+  }
+  *count = 0;
+  if (!context->bound) {
+    return pmb_fail(context, PMB_INVALID, "pmb_suggest: no volume is bound; call pmb_bind first");
+  }
+  const int64_t *dims = context->volume.dims;
+  if (!(context->minimum < context->maximum) || dims[0] < 2 || dims[1] < 2 || dims[2] < 2) {
+    return PMB_OK;
+  }
+  pmb_histogram_request request = { .struct_size = sizeof(request),
+    .low = context->minimum,
+    .high = context->maximum,
+    .bins = BINS,
+    .touched = touched };
+  const pmb_status status = find_range(context, &request);
+  if (status != PMB_OK) {
+    return status;
+  }
+  const int n = choose_bins(touched, context->bricks, bins);
+  for (int i = 0; i < n && i < most; ++i) {
+    isovalues[i] = pmb_histogram_isovalue(&request, bins[i]);
+    *count = i + 1;
+  }
+  return PMB_OK;
+}

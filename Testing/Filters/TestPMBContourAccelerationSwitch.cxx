@@ -1,0 +1,375 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Acceleration of VTK's own contour filters: the switch at any time, what is kept between executions, composite input, progress
+// and abort, subclasses, and programs with an executive of their own.
+#include "PMBTesting.h"
+
+#include "vtkCommand.h"
+#include "vtkCompositeDataPipeline.h"
+#include "vtkContourFilter.h"
+#include "vtkEventForwarderCommand.h"
+#include "vtkFlyingEdges3D.h"
+#include "vtkMarchingCubes.h"
+#include "vtkMultiBlockDataSet.h"
+#include "vtkNew.h"
+#include "vtkObjectFactory.h"
+#include "vtkPMBContourAcceleration.h"
+#include "vtkPointData.h"
+#include "vtkPolyDataNormals.h"
+#include "vtkSmartPointer.h"
+#include "vtkStringOutputWindow.h"
+#include "vtkUnstructuredGrid.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+using namespace pmbtest;
+
+namespace
+{
+using Acceleration = vtkPMBContourAcceleration;
+
+vtkIdType RunsOf(const std::function<void()>& action)
+{
+  const vtkIdType before = Acceleration::GetNumberOfRuns();
+  action();
+  return Acceleration::GetNumberOfRuns() - before;
+}
+
+vtkIdType BindsOf(const std::function<void()>& action)
+{
+  const vtkIdType before = Acceleration::GetNumberOfBinds();
+  action();
+  return Acceleration::GetNumberOfBinds() - before;
+}
+
+vtkSmartPointer<vtkPolyData> Copy(vtkPolyData* mesh)
+{
+  auto copy = vtkSmartPointer<vtkPolyData>::New();
+  copy->DeepCopy(mesh);
+  return copy;
+}
+
+// In a process that has never heard of it, and after that.
+void TestBefore(vtkImageData* image)
+{
+  vtkNew<vtkContourFilter> old;
+  old->SetInputData(image);
+  PMB_CHECK(!Acceleration::IsEnabled(Acceleration::CONTOUR_FILTER), "off to begin with");
+  PMB_EQUAL(RunsOf([&] { old->Update(); }), 0, "runs before anything");
+  Acceleration::Enable();
+  PMB_CHECK(Acceleration::IsEnabled() && Acceleration::IsEnabled(Acceleration::MARCHING_CUBES), "all on");
+  old->SetValue(0, 0.2);
+  PMB_EQUAL(RunsOf([&] { old->Update(); }), 0, "runs of a filter from before");
+  PMB_CHECK(old->GetOutput()->GetNumberOfPolys() > 0, "it works as ever");
+  Acceleration::Disable(Acceleration::FLYING_EDGES);
+  PMB_CHECK(!Acceleration::IsEnabled() && Acceleration::IsEnabled(Acceleration::MARCHING_CUBES), "one off");
+}
+
+// On and off while the filter exists: it executes again and gives what the switch says.
+template <typename FilterT>
+void TestToggle(vtkImageData* image, const std::string& what)
+{
+  Acceleration::Enable();
+  vtkNew<FilterT> filter;
+  vtkNew<vtkPolyDataNormals> next; // the switch comes through to filters downstream
+  filter->SetInputData(image);
+  filter->SetValue(0, 0.1);
+  next->SetInputConnection(filter->GetOutputPort());
+  PMB_EQUAL(filter->GetClassName(), std::string(vtkNew<FilterT>()->GetClassName()), what + ": name of the class");
+  PMB_EQUAL(RunsOf([&] { next->Update(); }), 1, what + ": runs, on");
+  PMB_EQUAL(RunsOf([&] { next->Update(); }), 0, what + ": runs without a change");
+  const auto on = Copy(filter->GetOutput());
+  Acceleration::Disable();
+  PMB_EQUAL(RunsOf([&] { next->Update(); }), 0, what + ": runs, off");
+  const auto off = Copy(filter->GetOutput());
+  std::string difference;
+  PMB_CHECK(!SameBytes(on, off, difference), what + ": VTK's own mesh has the same bytes");
+  PMB_EQUAL(on->GetNumberOfPolys(), off->GetNumberOfPolys(), what + ": triangles");
+  Acceleration::Enable();
+  PMB_EQUAL(RunsOf([&] { next->Update(); }), 1, what + ": runs, on again");
+  PMB_CHECK(SameBytes(on, filter->GetOutput(), difference), what << ": on again: " << difference);
+  Acceleration::Disable();
+  next->Update();
+  PMB_CHECK(SameBytes(off, filter->GetOutput(), difference), what << ": off again: " << difference);
+}
+
+// The summary of the volume is kept for the next isovalue, and made anew when the samples change.
+template <typename FilterT>
+void TestKept(const std::string& what)
+{
+  Acceleration::Enable();
+  auto image = MakeImage(30, 30, 30, VTK_FLOAT, Gyroid(9));
+  vtkNew<FilterT> filter;
+  filter->SetInputData(image);
+  const auto update = [&](double isovalue)
+  {
+    return BindsOf(
+      [&]
+      {
+        filter->SetValue(0, isovalue);
+        filter->Update();
+      });
+  };
+  PMB_EQUAL(update(0.1), 1, what + ": volumes read");
+  PMB_EQUAL(update(0.2) + update(0.3), 0, what + ": volumes read for other isovalues");
+  auto other = MakeImage(30, 30, 30, VTK_FLOAT, Distance(15, 15, 15));
+  image->GetPointData()->GetScalars()->DeepCopy(other->GetPointData()->GetScalars());
+  image->Modified();
+  PMB_EQUAL(update(7.5), 1, what + ": volumes read after a change of the samples");
+  const vtkIdType triangles = filter->GetOutput()->GetNumberOfPolys();
+  PMB_EQUAL(triangles, Contour(other, 7.5, [](auto* f) { f->RemoveDegenerateTrianglesOff(); })->GetNumberOfPolys(),
+    what + ": triangles after a change of the samples");
+}
+
+// As ParaView's Contour does it: a vtkContourFilter for each execution, whose progress it forwards.
+class Wrapper : public vtkContourFilter
+{
+public:
+  static Wrapper* New();
+  vtkTypeMacro(Wrapper, vtkContourFilter);
+
+protected:
+  int RequestData(vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector) override
+  {
+    vtkNew<vtkContourFilter> instance;
+    instance->SetValue(0, this->GetValue(0));
+    vtkNew<vtkEventForwarderCommand> forwarder;
+    forwarder->SetTarget(this);
+    instance->AddObserver(vtkCommand::ProgressEvent, forwarder);
+    instance->SetInputData(vtkImageData::GetData(inputVector[0]));
+    instance->Update();
+    vtkPolyData::GetData(outputVector)->ShallowCopy(instance->GetOutput());
+    return 1;
+  }
+};
+vtkStandardNewMacro(Wrapper);
+
+class Watcher : public vtkCommand
+{
+public:
+  static Watcher* New() { return new Watcher; }
+  void Execute(vtkObject* caller, unsigned long, void*) override
+  {
+    auto* algorithm = static_cast<vtkAlgorithm*>(caller);
+    ++this->Events;
+    this->Falls += algorithm->GetProgress() < this->Last;
+    this->Last = algorithm->GetProgress();
+    if (this->Abort)
+    {
+      algorithm->SetAbortExecute(1);
+    }
+  }
+  bool Abort = false;
+  int Events = 0, Falls = 0;
+  double Last = -1;
+};
+
+// Progress is that of the filter the user has; an abort of it leaves nothing, and the next execution is whole.
+void TestAbort(vtkAlgorithm* filter, vtkContourFilter* contour, const std::string& what)
+{
+  vtkNew<Watcher> watcher;
+  const unsigned long tag = filter->AddObserver(vtkCommand::ProgressEvent, watcher);
+  PMB_EQUAL(RunsOf([&] { filter->Update(); }), 1, what + ": runs");
+  PMB_CHECK(watcher->Events > 3 && watcher->Falls == 0,
+    what << ": " << watcher->Events << " events of progress, of which " << watcher->Falls << " fell");
+  auto* mesh = vtkPolyData::SafeDownCast(filter->GetOutputDataObject(0));
+  const vtkIdType triangles = mesh->GetNumberOfPolys();
+  PMB_CHECK(triangles > 0, what + ": a surface");
+  watcher->Abort = true;
+  filter->Modified();
+  filter->Update();
+  PMB_EQUAL(mesh->GetNumberOfPolys(), 0, what + ": triangles after an abort");
+  filter->RemoveObserver(tag);
+  filter->SetAbortExecute(0);
+  filter->Modified();
+  filter->Update();
+  PMB_EQUAL(mesh->GetNumberOfPolys(), triangles, what + ": triangles after that");
+  const vtkIdType binds = BindsOf(
+    [&]
+    {
+      contour->SetValue(0, 0.3);
+      filter->Update();
+    });
+  PMB_EQUAL(binds, 0, what + ": volumes read for another isovalue");
+}
+
+void TestProgress()
+{
+  Acceleration::Enable();
+  auto image = MakeImage(60, 60, 60, VTK_FLOAT, Gyroid(9));
+  vtkNew<vtkContourFilter> filter;
+  filter->SetInputData(image);
+  filter->SetValue(0, 0.1);
+  TestAbort(filter, filter, "vtkContourFilter");
+  vtkNew<Wrapper> wrapper;
+  wrapper->SetInputData(image);
+  wrapper->SetValue(0, 0.1);
+  TestAbort(wrapper, wrapper, "a filter with a vtkContourFilter in it");
+}
+
+vtkSmartPointer<vtkMultiBlockDataSet> MakeBlocks()
+{
+  auto blocks = vtkSmartPointer<vtkMultiBlockDataSet>::New();
+  blocks->SetBlock(0, MakeImage(42, 42, 42, VTK_FLOAT, Gyroid(9))); // large enough for a summary of its own
+  blocks->SetBlock(1, MakeImage(41, 43, 42, VTK_FLOAT, Gyroid(12)));
+  blocks->SetBlock(2, MakeImage(20, 20, 1, VTK_FLOAT, Gyroid(12)));
+  blocks->SetBlock(4, vtkSmartPointer<vtkUnstructuredGrid>::New());
+  return blocks;
+}
+
+template <typename FilterT>
+std::vector<vtkIdType> CellsOf(FilterT* filter)
+{
+  filter->Update();
+  std::vector<vtkIdType> cells;
+  auto* output = vtkMultiBlockDataSet::SafeDownCast(filter->GetOutputDataObject(0));
+  for (unsigned i = 0; output && i < output->GetNumberOfBlocks(); ++i)
+  {
+    auto* mesh = vtkPolyData::SafeDownCast(output->GetBlock(i));
+    cells.push_back(mesh ? mesh->GetNumberOfCells() : -1);
+  }
+  return cells;
+}
+
+void TestComposite()
+{
+  vtkNew<vtkContourFilter> filter;
+  filter->SetInputDataObject(MakeBlocks());
+  filter->SetValue(0, 0.1);
+  Acceleration::Disable();
+  const std::vector<vtkIdType> off = CellsOf(filter.Get());
+  PMB_EQUAL(off.size(), 5u, "blocks");
+  PMB_CHECK(off[0] > 0 && off[1] > 0 && off[2] > 0, "surfaces and lines in the blocks");
+  Acceleration::Enable();
+  std::vector<vtkIdType> on;
+  PMB_EQUAL(RunsOf([&] { on = CellsOf(filter.Get()); }), 2, "runs, one for each image");
+  PMB_CHECK(on == off, "cells of each block");
+  filter->SetValue(0, 0.15);
+  CellsOf(filter.Get());
+  filter->SetValue(0, 0.2);
+  PMB_EQUAL(BindsOf([&] { on = CellsOf(filter.Get()); }), 0, "volumes read for another isovalue");
+  Acceleration::Disable();
+  PMB_CHECK(on == CellsOf(filter.Get()), "cells of each block, another isovalue");
+}
+
+class OwnCubes : public vtkMarchingCubes
+{
+public:
+  static OwnCubes* New();
+  vtkTypeMacro(OwnCubes, vtkMarchingCubes);
+};
+vtkStandardNewMacro(OwnCubes);
+
+void TestSubclass(vtkImageData* image)
+{
+  Acceleration::Enable();
+  vtkNew<OwnCubes> cubes;
+  cubes->SetInputData(image);
+  cubes->SetValue(0, 0.1);
+  PMB_EQUAL(RunsOf([&] { cubes->Update(); }), 0, "runs of a subclass");
+  PMB_CHECK(cubes->GetOutput()->GetNumberOfPolys() > 0, "its own surface");
+}
+
+// Filters come and go in threads while the switch moves.
+void TestThreads()
+{
+  std::atomic<int> wrong{ 0 };
+  std::atomic<bool> go{ true };
+  const auto image = MakeImage(20, 20, 20, VTK_FLOAT, Gyroid(9));
+  const vtkIdType expected = FlyingEdges(image, 0.1)->GetNumberOfPolys();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+  {
+    threads.emplace_back(
+      [&]
+      {
+        auto own = vtkSmartPointer<vtkImageData>::New();
+        own->DeepCopy(image);
+        while (go)
+        {
+          vtkNew<vtkContourFilter> filter;
+          vtkNew<vtkFlyingEdges3D> edges;
+          filter->SetInputData(own);
+          filter->SetValue(0, 0.1);
+          filter->Update();
+          edges->SetInputData(own);
+          edges->SetValue(0, 0.1);
+          edges->Update();
+          wrong +=
+            filter->GetOutput()->GetNumberOfPolys() != expected || edges->GetOutput()->GetNumberOfPolys() != expected;
+        }
+      });
+  }
+  for (int i = 0; i < 200; ++i)
+  {
+    i % 2 ? Acceleration::Disable() : Acceleration::Enable();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  go = false;
+  for (std::thread& thread : threads)
+  {
+    thread.join();
+  }
+  PMB_EQUAL(wrong.load(), 0, "meshes of threads that are wrong");
+}
+
+// A program with an executive of its own keeps it.
+void TestOwnExecutive(vtkImageData* image)
+{
+  Acceleration::Disable();
+  vtkNew<vtkCompositeDataPipeline> own;
+  vtkAlgorithm::SetDefaultExecutivePrototype(own);
+  vtkNew<vtkStringOutputWindow> window;
+  vtkSmartPointer<vtkOutputWindow> before = vtkOutputWindow::GetInstance();
+  vtkOutputWindow::SetInstance(window);
+  Acceleration::Enable();
+  vtkOutputWindow::SetInstance(before);
+  PMB_CHECK(Has(window->GetOutput(), "vtkCompositeDataPipeline"), "the warning: " << window->GetOutput());
+  PMB_CHECK(Acceleration::IsEnabled(Acceleration::CONTOUR_FILTER), "vtkContourFilter can be accelerated");
+  PMB_CHECK(!Acceleration::IsEnabled(Acceleration::FLYING_EDGES), "vtkFlyingEdges3D cannot");
+  vtkNew<vtkFlyingEdges3D> edges;
+  PMB_EQUAL(edges->GetExecutive()->GetClassName(), std::string("vtkCompositeDataPipeline"), "the executive");
+  vtkNew<vtkContourFilter> filter;
+  filter->SetInputData(image);
+  filter->SetValue(0, 0.1);
+  PMB_EQUAL(RunsOf([&] { filter->Update(); }), 1, "runs of vtkContourFilter");
+  vtkAlgorithm::SetDefaultExecutivePrototype(nullptr);
+}
+
+void TestObject()
+{
+  vtkNew<Acceleration> object;
+  object->SetContourFilter(false);
+  const vtkMTimeType before = object->GetMTime();
+  object->SetContourFilter(false);
+  PMB_EQUAL(object->GetMTime(), before, "setting what is set");
+  object->SetContourFilter(true);
+  PMB_CHECK(object->GetContourFilter() && Acceleration::IsEnabled(Acceleration::CONTOUR_FILTER), "on by the object");
+  std::ostringstream text;
+  object->Print(text);
+  PMB_CHECK(Has(text.str(), "vtkContourFilter: Accelerated"), text.str());
+  object->SetContourFilter(false);
+  PMB_CHECK(!Acceleration::IsEnabled(Acceleration::CONTOUR_FILTER), "off by the object");
+}
+}
+
+int TestPMBContourAccelerationSwitch(int, char*[])
+{
+  auto image = MakeImage(30, 30, 30, VTK_FLOAT, Gyroid(9));
+  TestBefore(image);
+  TestToggle<vtkContourFilter>(image, "vtkContourFilter");
+  TestToggle<vtkFlyingEdges3D>(image, "vtkFlyingEdges3D");
+  TestToggle<vtkMarchingCubes>(image, "vtkMarchingCubes");
+  TestKept<vtkContourFilter>("vtkContourFilter");
+  TestKept<vtkFlyingEdges3D>("vtkFlyingEdges3D");
+  TestKept<vtkMarchingCubes>("vtkMarchingCubes");
+  TestProgress();
+  TestComposite();
+  TestSubclass(image);
+  TestThreads();
+  TestOwnExecutive(image);
+  TestObject();
+  return Result();
+}

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_histogram.c - bricks by isovalue against brute force and against pmb_count, and the isovalues suggested for volumes
+ * whose answer is known. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "test_util.h"
+
+enum { BINS = 24 };
+
+typedef struct curve {
+  pmb_histogram_request request;
+  int64_t crossed[BINS], touched[BINS];
+} curve;
+
+static void curve_make(curve *c, double low, double high)
+{
+  memset(c, 0, sizeof *c);
+  memset(c->crossed, 0x55, sizeof c->crossed);
+  memset(c->touched, 0x55, sizeof c->touched);
+  c->request = (pmb_histogram_request){ .struct_size = sizeof c->request,
+    .low = low,
+    .high = high,
+    .bins = BINS,
+    .crossed = c->crossed,
+    .touched = c->touched };
+}
+
+/* Whether a brick has a sample at or above a value, and one below it. */
+static void look_at_brick(const pmb_volume *v, const int64_t first[3], double value, int *above, int *below)
+{
+  const int64_t size[3] = { 33, 5, 5 };
+  int64_t end[3];
+  *above = *below = 0;
+  for (int a = 0; a < 3; a++) end[a] = first[a] + size[a] < v->dims[a] ? first[a] + size[a] : v->dims[a];
+  for (int64_t k = first[2]; k < end[2]; k++)
+    for (int64_t j = first[1]; j < end[1]; j++)
+      for (int64_t i = first[0]; i < end[0] && !(*above && *below); i++)
+        if (ref_sample_valid(v, i, j, k)) *(ref_inside(v, i, j, k, value) ? above : below) = 1;
+}
+
+/* The counts of a bin by looking at every sample of every brick. */
+static void brute_force(
+  const pmb_volume *v, const pmb_histogram_request *r, int bin, int64_t *crossed, int64_t *touched)
+{
+  const double center = pmb_histogram_isovalue(r, bin), width = r->high - r->low;
+  const double from = r->low + width * ((double)bin / BINS), to = r->low + width * ((double)(bin + 1) / BINS);
+  *crossed = *touched = 0;
+  for (int64_t k = 0; k < v->dims[2]; k += 4)
+    for (int64_t j = 0; j < v->dims[1]; j += 4)
+      for (int64_t i = 0; i < v->dims[0]; i += 32) {
+        const int64_t first[3] = { i, j, k };
+        int above, below, reaches, starts, unused;
+        look_at_brick(v, first, center, &above, &below);
+        *crossed += above && below;
+        look_at_brick(v, first, from, &reaches, &unused);
+        look_at_brick(v, first, bin < BINS - 1 ? to : nextafter(r->high, INFINITY), &unused, &starts);
+        *touched += reaches && starts;
+      }
+}
+
+/* Crossed is also what pmb_count finds active. */
+static void check_curve(pmb_context *context, const pmb_volume *v, const curve *c)
+{
+  pmb_info info = { .struct_size = sizeof info };
+  for (int bin = 0; bin < BINS; bin++) {
+    const double isovalue = pmb_histogram_isovalue(&c->request, bin);
+    const pmb_request request = { .struct_size = sizeof request, .isovalues = &isovalue, .isovalue_count = 1 };
+    pmb_sizes sizes;
+    int64_t crossed, touched;
+    brute_force(v, &c->request, bin, &crossed, &touched);
+    CHECK(c->crossed[bin] == crossed, "bin %d, isovalue %.17g: %d, not %d bricks crossed", bin, isovalue,
+      (int)c->crossed[bin], (int)crossed);
+    CHECK(c->touched[bin] == touched, "bin %d, isovalue %.17g: %d, not %d bricks touched", bin, isovalue,
+      (int)c->touched[bin], (int)touched);
+    CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
+    pmb_get_info(context, &info);
+    CHECK(c->crossed[bin] == info.active_bricks, "bin %d: %d crossed, %d active", bin, (int)c->crossed[bin],
+      (int)info.active_bricks);
+  }
+}
+
+/* A range for the histogram: the volume's, a part of it, or more. */
+static void choose_range(const pmb_info *info, int turn, double *low, double *high)
+{
+  const double width = info->maximum - info->minimum;
+  *low = info->minimum;
+  *high = info->maximum;
+  if (turn % 3 == 1) {
+    *low += 0.3 * width;
+    *high -= 0.2 * width;
+  }
+  if (turn % 3 == 2 && fabs(*low) < 1e300 && fabs(*high) < 1e300) {
+    *low -= 0.1 * width + 1;
+    *high += 0.2 * width + 1;
+  }
+}
+
+/* All types, data and layouts, samples that are hidden or not finite, the types' limits. */
+static void against_brute_force(void)
+{
+  test_rng rng = { 61 };
+  pmb_context *context = context_new(3, NULL);
+  int64_t seen = 0;
+  for (int n = 0; n < (TEST_SLOW ? 60 : 300); n++) {
+    test_volume v;
+    curve c;
+    pmb_info info = { .struct_size = sizeof info };
+    double low, high;
+    volume_make(&v, (pmb_type)(1 + n % 10), rng_int(&rng, 2, 100), rng_int(&rng, 2, 14), rng_int(&rng, 2, 14),
+      n / 10 % LAYOUTS);
+    volume_fill(&v, n % DATA_KINDS, &rng);
+    if (n % 3 == 0) volume_sprinkle(&v, n % 2 ? 2000 : 20, &rng);
+    if (n % 4 == 0 && n / 10 % LAYOUTS == LAYOUT_PACKED) volume_hide(&v, 300, 500, &rng);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    pmb_get_info(context, &info);
+    choose_range(&info, n, &low, &high);
+    test_about("volume %d, %s, data %d, %g to %g", n, type_name(v.view.type), n % DATA_KINDS, low, high);
+    if (low < high && isfinite(high - low)) {
+      curve_make(&c, low, high);
+      CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_OK);
+      check_curve(context, &v.view, &c);
+      for (int i = 0; i < BINS; i++) seen += c.crossed[i];
+    }
+    volume_free(&v);
+  }
+  CHECK(seen > 10000, "only %d bricks crossed in all", (int)seen);
+  pmb_destroy(context);
+}
+
+/* Any number of threads, and every instruction set. */
+static void same_for_all(void)
+{
+  static const char *const paths[] = { NULL, "portable", "reference" };
+  test_volume v;
+  curve first, other;
+  volume_sampled(&v, PMB_FLOAT32, 100, gyroid);
+  for (int n = 0; n < 9; n++) {
+    pmb_context *context = context_new(1 + n / 3 * 3, paths[n % 3]);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    curve_make(&other, -2, 2);
+    CHECK_STATUS(context, pmb_histogram(context, &other.request), PMB_OK);
+    if (n == 0) first = other;
+    CHECK(memcmp(first.crossed, other.crossed, sizeof first.crossed) == 0, "crossed differs, %d", n);
+    CHECK(memcmp(first.touched, other.touched, sizeof first.touched) == 0, "touched differs, %d", n);
+    pmb_destroy(context);
+  }
+  CHECK(first.crossed[BINS / 2] > 1000, "%d bricks", (int)first.crossed[BINS / 2]);
+  volume_free(&v);
+}
+
+static void bad_arguments(void)
+{
+  static const double bad[][2] = { { 1, 1 }, { 2, 1 }, { NAN, 1 }, { 0, NAN }, { -INFINITY, 1 }, { 0, INFINITY } };
+  pmb_context *context = context_new(1, NULL);
+  test_volume v;
+  curve c;
+  double isovalue;
+  int64_t count = 7;
+  curve_make(&c, 0, 1);
+  CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_INVALID); /* nothing is bound */
+  CHECK_STATUS(context, pmb_suggest(context, 1, &isovalue, &count), PMB_INVALID);
+  CHECK(count == 0, "%d suggestions", (int)count);
+  volume_sampled(&v, PMB_FLOAT32, 20, cayley);
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    curve_make(&c, bad[i][0], bad[i][1]);
+    CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_INVALID);
+    CHECK(strstr(pmb_error(context), "smaller one first"), "%s", pmb_error(context));
+  }
+  for (int64_t bins = 0; bins <= PMB_HISTOGRAM_MOST + 1; bins += PMB_HISTOGRAM_MOST + 1) {
+    curve_make(&c, 0, 1);
+    c.request.bins = bins;
+    CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_INVALID);
+  }
+  curve_make(&c, 0, 1);
+  c.request.struct_size--;
+  CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_INVALID);
+  CHECK_STATUS(context, pmb_histogram(context, NULL), PMB_INVALID);
+  CHECK_STATUS(context, pmb_suggest(context, 1, NULL, &count), PMB_INVALID);
+  CHECK_STATUS(context, pmb_suggest(context, -1, &isovalue, &count), PMB_INVALID);
+  CHECK_STATUS(context, pmb_suggest(context, 1, &isovalue, NULL), PMB_INVALID);
+  CHECK_STATUS(context, pmb_suggest(context, 0, NULL, &count), PMB_OK);
+  CHECK(pmb_histogram(NULL, &c.request) == PMB_INVALID && pmb_suggest(NULL, 0, NULL, &count) == PMB_INVALID, "NULL");
+  curve_make(&c, 0, 1); /* neither array is wanted */
+  c.request.crossed = c.request.touched = NULL;
+  CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_OK);
+  pmb_destroy(context);
+  volume_free(&v);
+}
+
+static int stop(void *user, double fraction)
+{
+  (void)fraction;
+  return *(int *)user;
+}
+
+/* Stopped: zeroes, the memory is back, and the next call works. */
+static void stopped(void)
+{
+  pmb_context *context = context_new(1, NULL);
+  pmb_info before = { .struct_size = sizeof before }, after = before;
+  test_volume v;
+  curve c;
+  int stops = 1;
+  volume_sampled(&v, PMB_FLOAT32, 60, cayley);
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  pmb_get_info(context, &before);
+  pmb_set_progress(context, stop, &stops);
+  curve_make(&c, -5, 27);
+  CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_ABORTED);
+  for (int i = 0; i < BINS; i++) CHECK(c.crossed[i] == 0 && c.touched[i] == 0, "bin %d is not 0", i);
+  stops = 0;
+  CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_OK);
+  CHECK(c.crossed[5] > 0, "bin 5 is 0");
+  pmb_get_info(context, &after);
+  CHECK(before.bytes == after.bytes, "%d bytes became %d", (int)before.bytes, (int)after.bytes);
+  pmb_destroy(context);
+  volume_free(&v);
+}
+
+/* Where there is nothing to cross. */
+static void nothing_to_cross(void)
+{
+  static const int64_t sizes[][3] = { { 40, 9, 9 }, { 40, 9, 9 }, { 40, 9, 1 }, { 1, 9, 9 } };
+  pmb_context *context = context_new(2, NULL);
+  for (int n = 0; n < 4; n++) {
+    test_volume v;
+    curve c;
+    double isovalue;
+    int64_t count = 7, crossed = 0, touched = 0;
+    volume_make(&v, PMB_FLOAT32, sizes[n][0], sizes[n][1], sizes[n][2], LAYOUT_PACKED);
+    for (int64_t i = 0; i < ref_samples(&v.view); i++) {
+      ((float *)v.memory)[i] = n == 0 ? 3 : n == 1 ? NAN : (float)(i % 7);
+    }
+    test_about("volume %d: constant, NaN, flat, flat", n);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    curve_make(&c, 0, 6);
+    CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_OK);
+    for (int i = 0; i < BINS; i++) {
+      crossed += c.crossed[i];
+      touched += c.touched[i];
+    }
+    CHECK(crossed == 0, "%d crossed", (int)crossed);
+    CHECK(n > 1 || touched == (n == 0 ? ref_bricks(&v.view) : 0), "%d touched", (int)touched);
+    CHECK_STATUS(context, pmb_suggest(context, 1, &isovalue, &count), PMB_OK);
+    CHECK(count == 0, "%d suggestions", (int)count);
+    volume_free(&v);
+  }
+  pmb_destroy(context);
+}
+
+/* From the least to the greatest double: the width of the range is no double. */
+static void widest_range(void)
+{
+  pmb_context *context = context_new(1, NULL);
+  test_rng rng = { 62 };
+  test_volume v;
+  curve c;
+  volume_make(&v, PMB_FLOAT64, 40, 12, 12, LAYOUT_PACKED);
+  for (int64_t i = 0; i < ref_samples(&v.view); i++) ((double *)v.memory)[i] = rng_real(&rng, -1, 1) * DBL_MAX;
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  curve_make(&c, -DBL_MAX, DBL_MAX);
+  CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_OK);
+  for (int i = 1; i < BINS - 1; i++) CHECK(c.crossed[i] > 0, "bin %d is 0", i);
+  for (int i = 1; i < BINS; i++)
+    CHECK(pmb_histogram_isovalue(&c.request, i - 1) < pmb_histogram_isovalue(&c.request, i), "bin %d", i);
+  pmb_destroy(context);
+  volume_free(&v);
+}
+
+/* ---- suggestions ---- */
+
+enum { SIDE = 96 };
+
+/* Noise of the normal distribution. */
+static double noise(test_rng *rng, double deviation)
+{
+  double sum = -6;
+  for (int i = 0; i < 12; i++) sum += rng_real(rng, 0, 1);
+  return sum * deviation;
+}
+
+/* Balls around the middle: value `inner` up to radius a, `middle` up to b, 0 outside, over two samples each; noise on top. */
+static void fill_balls(test_volume *v, double inner, double a, double middle, double b, double deviation)
+{
+  test_rng rng = { 63 };
+  for (int k = 0; k < SIDE; k++)
+    for (int j = 0; j < SIDE; j++)
+      for (int i = 0; i < SIDE; i++) {
+        const double x = i - 47.7, y = j - 47.4, z = k - 47.6, r = sqrt(x * x + y * y + z * z);
+        const double in_a = fmin(fmax((a - r) / 2, 0), 1), in_b = fmin(fmax((b - r) / 2, 0), 1);
+        volume_set(v, i, j, k, in_b * middle + in_a * (inner - middle) + noise(&rng, deviation));
+      }
+}
+
+static int64_t suggest(const test_volume *v, double *isovalues, int64_t most)
+{
+  pmb_context *context = context_new(2, NULL);
+  int64_t count = -1;
+  CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
+  CHECK_STATUS(context, pmb_suggest(context, most, isovalues, &count), PMB_OK);
+  pmb_destroy(context);
+  return count;
+}
+
+/* One ball of 100 in noise: above the noise, below the ball, by four deviations. */
+static void ball_in_noise(void)
+{
+  static const pmb_type types[] = { PMB_FLOAT32, PMB_FLOAT64, PMB_INT16, PMB_UINT8, PMB_INT64 };
+  static const double deviations[] = { 2, 6, 10 };
+  for (int n = 0; n < 15; n++) {
+    const double deviation = deviations[n / 5];
+    double isovalue = NAN;
+    test_volume v;
+    volume_make(&v, types[n % 5], SIDE, SIDE, SIDE, LAYOUT_PACKED);
+    fill_balls(&v, 100, 25, 100, 25, deviation);
+    const int64_t count = suggest(&v, &isovalue, 1);
+    test_about("%s, deviation %g: %d suggestions, %g", type_name(types[n % 5]), deviation, (int)count, isovalue);
+    CHECK(count == 1 && isovalue > 3.5 * deviation && isovalue < 100 - 3.5 * deviation, "no boundary");
+    volume_free(&v);
+  }
+}
+
+/* A kernel in a shell in air, as a head in a scanner: both boundaries, and both before the middle of the range is. */
+static void two_boundaries(void)
+{
+  double isovalues[4];
+  test_volume v;
+  volume_make(&v, PMB_INT16, SIDE, SIDE, SIDE, LAYOUT_PACKED);
+  fill_balls(&v, 1000, 30, 300, 45, 12);
+  const int64_t count = suggest(&v, isovalues, 4);
+  test_about("%d suggestions, %g, %g", (int)count, isovalues[0], count > 1 ? isovalues[1] : NAN);
+  CHECK(count == 2, "not two");
+  const double low = fmin(isovalues[0], isovalues[1]), high = fmax(isovalues[0], isovalues[1]);
+  CHECK(low > 45 && low < 255, "the outer boundary is at %g", low);
+  CHECK(high > 345 && high < 955, "the inner boundary is at %g", high);
+  double best = NAN;
+  CHECK(suggest(&v, &best, 1) == 1 && best == isovalues[0], "the best of one is %g", best);
+  volume_free(&v);
+}
+
+/* A background of zeroes, as a scan that was masked has it, around a ball of 110 to 190. */
+static void clean_background(void)
+{
+  double isovalue = NAN;
+  test_volume v;
+  volume_make(&v, PMB_UINT8, SIDE, SIDE, SIDE, LAYOUT_PACKED);
+  fill_balls(&v, 0, 0, 150, 30, 0);
+  test_rng rng = { 64 };
+  for (int64_t i = 0; i < ref_samples(&v.view); i++) {
+    uint8_t *s = (uint8_t *)v.memory + i;
+    *s = (uint8_t)(*s > 100 ? *s + rng_int(&rng, -40, 40) : *s);
+  }
+  const int64_t count = suggest(&v, &isovalue, 1);
+  CHECK(count == 1 && isovalue > 0 && isovalue < 110, "%d suggestions, %g", (int)count, isovalue);
+  volume_free(&v);
+}
+
+/* One sample beyond everything must not hide the rest. */
+static void one_wild_sample(void)
+{
+  double isovalue = NAN;
+  test_volume v;
+  volume_make(&v, PMB_FLOAT32, SIDE, SIDE, SIDE, LAYOUT_PACKED);
+  fill_balls(&v, 100, 25, 100, 25, 5);
+  volume_set(&v, 3, 3, 3, 1e30);
+  int64_t count = suggest(&v, &isovalue, 1);
+  CHECK(count == 1 && isovalue > 17 && isovalue < 83, "%d suggestions, %g", (int)count, isovalue);
+  volume_set(&v, 90, 90, 90, -1e20);
+  count = suggest(&v, &isovalue, 1);
+  CHECK(count == 1 && isovalue > 17 && isovalue < 83, "and one far below: %d suggestions, %g", (int)count, isovalue);
+  volume_free(&v);
+}
+
+/* Fields without a background: as much surface as there can be, or nearly. Cayley's middle is one where little is left. */
+static void smooth_fields(void)
+{
+  static double (*const fields[])(double, double, double) = { cayley, gyroid };
+  for (int n = 0; n < 2; n++) {
+    pmb_context *context = context_new(2, NULL);
+    pmb_info info = { .struct_size = sizeof info };
+    double isovalue = NAN;
+    int64_t count, most = 0;
+    test_volume v;
+    curve c;
+    volume_sampled(&v, PMB_FLOAT32, SIDE, fields[n]);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_suggest(context, 1, &isovalue, &count), PMB_OK);
+    pmb_get_info(context, &info);
+    curve_make(&c, info.minimum, info.maximum);
+    CHECK_STATUS(context, pmb_histogram(context, &c.request), PMB_OK);
+    for (int i = 0; i < BINS; i++) most = c.crossed[i] > most ? c.crossed[i] : most;
+    const int bin = (int)((isovalue - info.minimum) / (info.maximum - info.minimum) * BINS);
+    if (CHECK(count == 1 && bin >= 0 && bin < BINS, "field %d: %g", n, isovalue)) {
+      CHECK((double)c.crossed[bin] > 0.85 * (double)most, "field %d at %g: %d of %d bricks", n, isovalue,
+        (int)c.crossed[bin], (int)most);
+    }
+    CHECK(n == 1 || (double)c.crossed[BINS / 2] < 0.5 * (double)most, "Cayley's middle is as good");
+    pmb_destroy(context);
+    volume_free(&v);
+  }
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(against_brute_force)
+  CASE(same_for_all)
+  CASE(bad_arguments)
+  CASE(stopped)
+  CASE(nothing_to_cross)
+  CASE(widest_range)
+  CASE(ball_in_noise)
+  CASE(two_boundaries)
+  CASE(clean_background)
+  CASE(one_wild_sample)
+  CASE(smooth_fields)
+)

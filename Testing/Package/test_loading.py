@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What goes wrong when ParaView loads the plugin: test_loading.py PART, with the plugin in $PMB_PLUGIN.
+
+files   no file, files that are no library, the plugin as for another processor
+twice   the same file, and a copy of it in another folder
+sides   on the client alone, on the server alone, and on both in either order
+
+Each fault is a pvpython of its own: it says one line that tells what is wrong, and the session goes on. Exits with 77
+(skipped) where pvserver is not on PATH.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+PLUGIN = os.environ["PMB_PLUGIN"]
+SKIPPED = 77
+# Loads files one after another and makes a surface; then a Sphere, whatever has happened before.
+LOCAL = """
+import sys
+from paraview import simple
+for file in sys.argv[1:]:
+    try:
+        simple.LoadPlugin(file, remote=False, ns=vars(simple))
+    except RuntimeError as error:
+        print("raised:", error)
+if hasattr(simple, "PMBContour"):
+    surface = simple.PMBContour(Input=simple.Wavelet(), ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
+    surface.UpdatePipeline()
+    print("triangles:", surface.GetDataInformation().GetNumberOfCells())
+sphere = simple.Sphere()
+sphere.UpdatePipeline()
+print("sphere:", sphere.GetDataInformation().GetNumberOfCells())
+"""
+# Connects and does the steps: s and c load the plugin on the server or client, w makes a source, p a surface.
+REMOTE = """
+import sys
+from paraview import simple
+plugin, port, steps = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+simple.Connect("127.0.0.1", port)
+for step in steps:
+    try:
+        if step in "sc":
+            simple.LoadPlugin(plugin, remote=step == "s", ns=vars(simple))
+        elif step == "w":
+            wavelet = simple.Wavelet()
+        else:
+            surface = simple.PMBContour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
+            surface.UpdatePipeline()
+            print("triangles:", surface.GetDataInformation().GetNumberOfCells())
+    except (AttributeError, TypeError, RuntimeError) as error:
+        print("raised:", error)
+sphere = simple.Sphere()
+sphere.UpdatePipeline()
+print("sphere:", sphere.GetDataInformation().GetNumberOfCells())
+"""
+
+
+def plain(text):
+    """Without colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def messages(text):
+    """The errors and warnings of ParaView."""
+    return [line for line in text.splitlines() if re.search(r"(ERR|WARN|FATL)\|", line)]
+
+
+def check(value, what, said):
+    if not value:
+        print(f"FAILED: {what}; it said:\n{said}")
+        sys.stdout.flush()
+        sys.exit(1)
+
+
+def pvpython(script, *arguments):
+    """What a script says in a pvpython of its own, which has to end well and be of use to the end."""
+    result = subprocess.run([sys.executable if "pvpython" in sys.executable else "pvpython", "/dev/stdin", *arguments],
+                            input=script, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
+                            check=False)
+    said = plain(result.stdout)
+    check(result.returncode == 0, f"exit code {result.returncode}", said)
+    check("sphere: 96" in said, "the session is of no use afterwards", said)
+    check("Traceback" not in said, "a traceback", said)
+    return said
+
+
+def one_line(what, said, *patterns, raised=None):
+    """One message of ParaView's that has all of the patterns."""
+    found = messages(said)
+    check(len(found) == 1, f"{what}: {len(found)} messages", said)
+    for pattern in patterns:
+        check(re.search(pattern, found[0]), f"{what}: no '{pattern}'", said)
+    if raised:
+        check(re.search("raised: .*" + raised, said), f"{what}: raised something else", said)
+    print(f"passed: {what}")
+
+
+def copy_tree(folder):
+    """The plugin and the library that it needs, where they stand to each other as now; returns the copy's file."""
+    top = os.path.dirname(PLUGIN)
+    while not any(name.startswith("libvtkPMBContour.so") for name in os.listdir(top)):
+        top = os.path.dirname(top)
+    for name in os.listdir(top):
+        if name.startswith("libvtkPMBContour.so"):
+            shutil.copy(os.path.join(top, name), folder)
+    copy = os.path.join(folder, os.path.relpath(PLUGIN, top))
+    os.makedirs(os.path.dirname(copy))
+    shutil.copy(PLUGIN, copy)
+    return copy
+
+
+def files(folder):
+    missing = os.path.join(folder, "missing.so")
+    one_line("no file", pvpython(LOCAL, missing), "missing.so: cannot open shared object file: No such file",
+             raised="Problem loading plugin .*missing.so")
+    for name, content in (("text.so", b"no library at all, but a text that is longer than the head of one" * 9),
+                          ("empty.so", b"")):
+        path = os.path.join(folder, name)
+        with open(path, "wb") as stream:
+            stream.write(content)
+        one_line(name, pvpython(LOCAL, path), f"{name}: (invalid ELF header|file too short)", raised=name)
+    with open(PLUGIN, "rb") as stream:
+        content = bytearray(stream.read())
+    for name, place, value in (("processor.so", 18, 0xF3), ("bits.so", 4, 1)):
+        path = os.path.join(folder, name)
+        with open(path, "wb") as stream:
+            stream.write(content[:place] + bytes([value]) + content[place + 1:])
+        # The first is glibc's word for a library of another processor.
+        one_line(name, pvpython(LOCAL, path), f"{name}: (cannot open shared object file|wrong ELF class)", raised=name)
+
+
+def twice(folder):
+    said = pvpython(LOCAL, PLUGIN, PLUGIN)
+    check(not messages(said) and "triangles: 5504" in said, "the same file twice", said)
+    print("passed: the same file twice")
+    link = os.path.join(folder, "link.so")
+    os.symlink(PLUGIN, link)
+    said = pvpython(LOCAL, PLUGIN, link)
+    check(not messages(said) and "triangles: 5504" in said, "a link to the same file", said)
+    print("passed: a link to the same file")
+    copy = copy_tree(folder)
+    said = pvpython(LOCAL, PLUGIN, copy)
+    one_line("a copy in another folder", said, "is loaded already, from " + re.escape(os.path.realpath(PLUGIN)),
+             re.escape(os.path.realpath(copy)) + " changes nothing", "restart ParaView")
+    check("triangles: 5504" in said, "the filter after a copy", said)
+
+
+def remote(steps):
+    """What a client says that does these steps with a server of its own."""
+    with tempfile.TemporaryFile(mode="w+") as log, subprocess.Popen(
+            ["pvserver", "--server-port=0"], stdout=log, stderr=subprocess.STDOUT, start_new_session=True) as server:
+        try:
+            for _ in range(600):
+                time.sleep(0.1)
+                log.seek(0)
+                port = re.search(r"Accepting connection\(s\): \S+:(\d+)", log.read())
+                if port or server.poll() is not None:
+                    break
+            check(port, "pvserver does not start", steps)
+            return pvpython(REMOTE, PLUGIN, port.group(1), steps)
+        finally:
+            try:
+                server.wait(timeout=20)  # it ends with its client
+            except subprocess.TimeoutExpired:
+                server.kill()
+
+
+def sides(_):
+    if not shutil.which("pvserver"):
+        print("skipped: 'pvserver' is not on PATH (Debian: paraview)")
+        sys.exit(SKIPPED)
+    for steps in ("cswp", "scwp"):
+        said = remote(steps)
+        check(not messages(said) and "triangles: 5504" in said, f"loaded on both sides ({steps})", said)
+    print("passed: loaded on both sides, in either order")
+    said = remote("cwpswp")
+    one_line("on the client alone", said, "is loaded on the client, but not on the server", "load it there too",
+             raised="no attribute 'PMBContour'")
+    check("triangles: 5504" in said, "on the client, then on the server too", said)
+    # The client has no code of ours: ParaView's own words.
+    said = remote("swp")
+    one_line("on the server alone", said, "Error while loading filters PMBContour", raised="")
+    check("triangles" not in said, "a surface without the client's side", said)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as work:
+        {"files": files, "twice": twice, "sides": sides}[sys.argv[1]](work)
+    sys.stdout.flush()
+    os._exit(0)

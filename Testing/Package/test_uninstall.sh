@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Usage: test_uninstall.sh PMB BUILD: ./pmb install and uninstall leave a folder as it was, and what is of others stays.
+set -eu
+pmb=$1 build=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+fail() { echo "FAILED: $*"; exit 1; }
+# As ./pmb finds it after a build: nothing is configured or built here, whatever the build folder is.
+mkdir "$work/bin"
+cat >"$work/bin/cmake" <<END
+#!/bin/sh
+[ "\$1" = --install ] || exit 0
+exec "$(command -v cmake)" --install "$build" --prefix "\$4"
+END
+printf '#!/bin/sh\nprintf installed\n' >"$work/bin/dpkg-query"
+chmod +x "$work/bin/cmake" "$work/bin/dpkg-query"
+mkdir "$work/build"
+run() { PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" "$@" >"$work/log" 2>&1 || { cat "$work/log"; fail "./pmb $*"; }; }
+
+tree() { (cd "$work" && find tree 2>/dev/null | sort); }
+# Into a folder that is not there, into its parents neither.
+run install "$work/tree/not/there"
+[ -n "$(find "$work/tree" -name ParallelMarchingBlocks.so)" ] || fail "nothing is installed"
+run uninstall "$work/tree/not/there"
+[ ! -e "$work/tree" ] || fail "left: $(tree)"
+echo "passed: a new folder is gone"
+
+# Beside what others have: a file, an empty folder where ours go, a name with a space.
+mkdir -p "$work/tree/with space/lib/python3/dist-packages" "$work/tree/with space/include" "$work/tree/with space/share"
+echo 1 >"$work/tree/with space/include/other.h"
+tree >"$work/before"
+run install "$work/tree/with space"
+package=$(dirname "$(find "$work/tree" -path '*/pmb/__init__.py')")
+mkdir "$package/__pycache__"
+: >"$package/__pycache__/__init__.cpython-311.pyc"
+run install "$work/tree/with space" # twice: as many files
+run uninstall "$work/tree/with space"
+tree >"$work/after"
+cmp "$work/before" "$work/after" || { diff "$work/before" "$work/after"; fail "something is left, or gone"; }
+echo "passed: the folders of others are as they were"
+
+if PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" uninstall "$work/tree/with space" >"$work/log" 2>&1; then
+  fail "a second uninstall says nothing"
+fi
+if [ "$(wc -l <"$work/log")" != 1 ] || ! grep -q 'nothing to take out: there is no .*installed.txt' "$work/log"; then
+  fail "a second uninstall says: $(cat "$work/log")"
+fi
+echo "passed: nothing installed, one line"
+echo "3 passed, 0 failed"

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The examples of Docs/Examples, each in a process of its own and in a folder of its own: what they print and write is
+compared with vtkFlyingEdges3D. What they say without their data, and of wrong arguments.
+
+The first argument is the folder of the Python package pmb. The example in C++ is built and run by test_install.sh."""
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import numpy
+from paraview import simple
+from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D
+from vtkmodules.vtkIOImage import vtkPNGReader
+from vtkmodules.vtkIOXML import vtkXMLImageDataWriter, vtkXMLPolyDataReader
+
+from plugin_testing import (HERE, ball, counts, equal, flying_edges, image, load_plugin, near, output, run, true)
+import scans
+
+TOP = os.path.abspath(os.path.join(HERE, os.pardir, os.pardir))
+EXAMPLES = os.path.join(TOP, "Docs", "Examples")
+SCAN = os.path.join(TOP, "Data", "ch2.vti")
+PACKAGES = sys.argv[1]
+PYTHON = "/usr/bin/python3"  # the one that Debian's VTK belongs to
+ISOVALUE = 45.5  # no sample has it: the numbers of triangles are those of vtkFlyingEdges3D
+
+
+def start(script, *arguments, folder, plugin=True):
+    """Runs an example in the folder. Returns the finished process."""
+    config = os.path.join(folder, "plugins.xml")
+    with open(config, "w", encoding="utf-8") as stream:
+        stream.write(f'<Plugins><Plugin name="ParallelMarchingBlocks" filename="{os.environ["PMB_PLUGIN"]}" '
+                     'auto_load="1"/></Plugins>' if plugin else "<Plugins/>")
+    environment = {**os.environ, "PV_PLUGIN_CONFIG_FILE": config}
+    program = "pvpython"
+    if script.startswith("VTK"):
+        program, environment["PYTHONPATH"] = PYTHON, PACKAGES if plugin else folder
+    return subprocess.run([program, os.path.join(EXAMPLES, script), *map(str, arguments)], cwd=folder, env=environment,
+                          capture_output=True, text=True, check=False, timeout=250)
+
+
+def succeed(script, *arguments, folder):
+    result = start(script, *arguments, folder=folder)
+    equal(result.returncode, 0, f"exit code of {script}; it said {result.stdout} {result.stderr}")
+    equal(result.stderr, "", f"errors of {script}")
+    return result.stdout
+
+
+def number(pattern, text):
+    found = re.search(pattern, text)
+    true(found, f"'{pattern}' in {text!r}")
+    return float(found.group(1).replace(",", ""))
+
+
+def pixels(path):
+    reader = vtkPNGReader()
+    reader.SetFileName(path)
+    reader.Update()
+    picture = reader.GetOutput()
+    return picture.GetDimensions()[:2], vtk_to_numpy(picture.GetPointData().GetScalars())[:, :3]
+
+
+def surface_of(path):
+    reader = vtkXMLPolyDataReader()
+    reader.SetFileName(path)
+    reader.Update()
+    return reader.GetOutput()
+
+
+def write_image(path, data):
+    writer = vtkXMLImageDataWriter()
+    writer.SetFileName(path)
+    writer.SetInputData(data)
+    writer.SetDataModeToBinary()
+    writer.Write()
+
+
+def sharpness_on_surface(volume):
+    """The least and the greatest length of the gradient on the surface, by numpy and vtkFlyingEdges3D."""
+    nx, ny, nz = volume.GetDimensions()
+    samples = vtk_to_numpy(volume.GetPointData().GetArray("MRI")).reshape(nz, ny, nx).astype(numpy.float32)
+    lengths = numpy.sqrt(sum(part ** 2 for part in numpy.gradient(samples)))  # the spacing is 1
+    array = numpy_to_vtk(lengths.ravel(), deep=True)
+    array.SetName("Sharpness")
+    both = volume.NewInstance()
+    both.ShallowCopy(volume)
+    both.GetPointData().AddArray(array)
+    reference = vtkFlyingEdges3D()
+    reference.SetInputData(both)
+    reference.SetInputArrayToProcess(0, 0, 0, 0, "MRI")
+    reference.SetValue(0, ISOVALUE)
+    reference.InterpolateAttributesOn()
+    reference.Update()
+    return reference.GetOutput().GetPointData().GetArray("Sharpness").GetRange()
+
+
+def colored_by_second_array():
+    volume = scans.read_ch2()
+    with tempfile.TemporaryDirectory() as folder:
+        text = succeed("color_by_second_array.py", "--isovalue", ISOVALUE, "--output", "out.png", folder=folder)
+        size, colors = pixels(os.path.join(folder, "out.png"))
+    equal(number(r"([\d,]+) triangles", text), counts(flying_edges(volume, ISOVALUE))[1], "triangles")
+    low, high = sharpness_on_surface(volume)
+    near(number(r"from ([\d.]+) to", text), low, 0.01 * high, "least sharpness")
+    near(number(r"to ([\d.]+)", text), high, 0.01 * high, "greatest sharpness")
+    equal(size, (1000, 800), "size of the picture")
+    middle = colors.reshape(800, 1000, 3)[200:600, 300:700].reshape(-1, 3).astype(int)
+    for name, one, other in (("blue", 2, 0), ("red", 0, 2)):  # low and high sharpness
+        true((middle[:, one] > middle[:, other] + 40).any(), f"nothing of the surface is {name}")
+
+
+def animated():
+    volume = scans.read_ch2()
+    with tempfile.TemporaryDirectory() as folder:
+        text = succeed("animate_isovalues.py", "--from", 40.5, "--to", 80.5, "--frames", 3, "--output", "film",
+                       folder=folder)
+        names = sorted(os.listdir(os.path.join(folder, "film")))
+        pictures = [pixels(os.path.join(folder, "film", name))[1].tobytes() for name in names]
+    rows = [line.replace(",", "").split() for line in text.splitlines()[1:4]]
+    expected = [[frame, value, counts(flying_edges(volume, value))[1]]
+                for frame, value in enumerate((40.5, 60.5, 80.5))]
+    equal([[int(row[0]), float(row[1]), int(row[2])] for row in rows], expected, "frames, isovalues and triangles")
+    equal(names, ["frame000.png", "frame001.png", "frame002.png"], "files")
+    equal(len(set(pictures)), 3, "pictures that differ")
+
+
+def batch():
+    dims, radius = (40, 41, 42), 15.25
+    volumes = {"one.vti": image({"samples": ball(dims)}, dims),
+               "two.vti": image({"samples": ball(dims)}, dims, spacing=(2.0, 2.0, 2.0))}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in volumes.items():
+            write_image(os.path.join(folder, name), data)
+        with open(os.path.join(folder, "one.vti"), "rb") as whole, open(os.path.join(folder, "cut.vti"), "wb") as part:
+            part.write(whole.read()[:5000])
+        for name in ("junk.vti", "words.txt2"):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
+                stream.write("no image\n")
+        os.mkdir(os.path.join(folder, "more"))
+        write_image(os.path.join(folder, "more", "one.vti"), volumes["one.vti"])
+        bad = ["cut.vti", "junk.vti", "words.txt2", "gone.vti", "more/one.vti"]
+        mixed = start("batch.py", 100.0 - radius, "one.vti", *bad, "two.vti", folder=folder)
+        meshes = {name: surface_of(os.path.join(folder, "surfaces", name)) for name in ("one.vtp", "two.vtp")}
+        others = start("batch.py", 1e6, "one.vti", folder=folder)
+        good = succeed("batch.py", 100.0 - radius, "two.vti", "--array", "samples", "--output", "again", folder=folder)
+    equal(mixed.returncode, 1, "exit code with bad files")
+    equal(mixed.stderr, "", "errors with bad files")
+    lines = mixed.stdout.splitlines()
+    for line, name, scale in zip(lines[1:3], ("one", "two"), (1.0, 2.0)):
+        triangles, area, _, path = line.split()
+        equal(path, os.path.join("surfaces", name + ".vtp"), "file")
+        expected = counts(flying_edges(volumes[name + ".vti"], 100.0 - radius))
+        equal(int(triangles.replace(",", "")), expected[1], f"triangles in the table, {name}")
+        equal(counts(meshes[name + ".vtp"]), expected, f"points and triangles of the file, {name}")
+        near(float(area.replace(",", "")) / (4 * math.pi * (scale * radius) ** 2), 1.0, 0.01, f"area, {name}")
+    equal(lines[3], "2 surfaces, 5 files skipped", "summary")
+    equal([line.split(":")[0].strip() for line in lines[4:]], bad, "skipped files")
+    equal((others.returncode, others.stderr), (1, ""), "exit code and errors with an isovalue out of range")
+    true("one.vti: no surface at 1e+06: samples goes from" in others.stdout, f"the range in {others.stdout!r}")
+    true(good.endswith("1 surfaces, 0 files skipped\n"), f"summary in {good!r}")
+
+
+def plain_vtk():
+    with tempfile.TemporaryDirectory() as folder:
+        text = succeed("VTK/contour.py", SCAN, ISOVALUE, "out.vtp", folder=folder)
+        mesh = surface_of(os.path.join(folder, "out.vtp"))
+    expected = counts(flying_edges(scans.read_ch2(), ISOVALUE))
+    equal(counts(mesh), expected, "points and triangles")
+    equal(number(r"([\d,]+) triangles", text), expected[1], "triangles in the text")
+
+
+def check_state(path, frames):
+    simple.LoadState(path, data_directory=os.path.join(TOP, "Data"))
+    surface = simple.FindSource("head")
+    true(surface, "the state has a filter 'head'")
+    equal(list(surface.Isosurfaces), [45.0], "isovalue")
+    true(simple.GetLayout(simple.GetViews()[0]), "the view is in a layout: else ParaView's window does not show it")
+    scene = simple.GetAnimationScene()
+    volume = scans.read_ch2()
+    for time, isovalue in frames:
+        scene.AnimationTime = time
+        surface.RemoveDegenerateTriangles = 0
+        equal(list(surface.Isosurfaces), [isovalue], f"isovalue at {time}")
+        equal(counts(output(surface)), counts(flying_edges(volume, isovalue)), f"points and triangles at {time}")
+
+
+def state():
+    """The state file as it is, and one made anew."""
+    path = os.path.join(EXAMPLES, "scan.pvsm")
+    with open(path, encoding="utf-8") as stream:
+        true('value="Data/ch2.vti"' in stream.read(), "the state names its data by a relative path")
+    check_state(path, ((0.0, 30.0), (0.5, 70.0), (1.0, 110.0)))
+    simple.ResetSession()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "new.pvsm")
+        succeed("save_scan_state.py", path, folder=folder)
+        with open(path, encoding="utf-8") as stream:
+            true(TOP not in stream.read(), "the new state has the path of this checkout in it")
+        check_state(path, ((0.25, 50.0),))
+
+
+def refuse(code, words, script, *arguments, folder, plugin=True):
+    """The example ends with this exit code, and the last line of its errors has the words; with 1 it is the only one."""
+    result = start(script, *arguments, folder=folder, plugin=plugin)
+    what = f"{script} {' '.join(map(str, arguments))}"
+    equal(result.returncode, code, f"exit code of {what}; it said {result.stdout} {result.stderr}")
+    lines = result.stderr.strip().splitlines()
+    true(lines and words in lines[-1], f"{what}: {words!r} in {result.stderr!r}")
+    true("Traceback" not in result.stderr and (code == 2 or len(lines) == 1), f"{what} says {result.stderr!r}")
+
+
+def without_data():
+    with tempfile.TemporaryDirectory() as folder:
+        for script, arguments in (("color_by_second_array.py", ["gone.vti"]), ("animate_isovalues.py", ["gone.vti"]),
+                                  ("VTK/contour.py", ["gone.vti", 1, "out.vtp"])):
+            refuse(1, "There is no file gone.vti", script, *arguments, folder=folder)
+        result = start("batch.py", 1, "gone.vti", folder=folder)
+        equal((result.returncode, result.stderr), (1, ""), "exit code and errors of batch.py")
+        true("gone.vti: there is no such file" in result.stdout, f"batch.py says {result.stdout!r}")
+
+
+def without_plugin():
+    with tempfile.TemporaryDirectory() as folder:
+        for script in ("color_by_second_array.py", "animate_isovalues.py", "save_scan_state.py"):
+            refuse(1, "plugin ParallelMarchingBlocks is not loaded", script, folder=folder, plugin=False)
+        refuse(1, "plugin ParallelMarchingBlocks is not loaded", "batch.py", 1, SCAN, folder=folder, plugin=False)
+        refuse(1, "package pmb cannot be imported", "VTK/contour.py", SCAN, 1, "a.vtp", folder=folder, plugin=False)
+
+
+def wrong_arguments():
+    with tempfile.TemporaryDirectory() as folder:
+        refuse(2, "invalid float value: 'high'", "color_by_second_array.py", "--isovalue", "high", folder=folder)
+        refuse(1, "has no point array CT; it has: MRI", "color_by_second_array.py", "--array", "CT", folder=folder)
+        refuse(1, "there is no such folder", "color_by_second_array.py", "--output", "no/a.png", folder=folder)
+        refuse(1, "needs at least 2", "animate_isovalues.py", "--frames", 1, folder=folder)
+        refuse(1, "Cannot make the folder plugins.xml/a", "animate_isovalues.py", "--output", "plugins.xml/a",
+               folder=folder)
+        refuse(2, "arguments are required: FILE", "batch.py", 1, folder=folder)
+        refuse(2, "arguments are required: output", "VTK/contour.py", SCAN, 1, folder=folder)
+
+
+load_plugin()
+run(colored_by_second_array, animated, batch, plain_vtk, state, without_data, without_plugin, wrong_arguments)

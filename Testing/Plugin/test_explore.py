@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Finding an isovalue: suggestions, the histogram, the live slider, and a thousand changes of the isovalue."""
+import gc
+
+import numpy
+from paraview import simple
+from paraview.vtk.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
+
+from plugin_testing import (Messages, ball, counts, equal, flying_edges, image, load_plugin, near, output, producer, run,
+                            true)
+
+DIMS = (70, 66, 62)
+
+
+def ball_in_noise(dtype=numpy.float32, deviation=6.0):
+    """A ball of 100 and radius 20 in air of 0."""
+    noise = numpy.random.default_rng(7).normal(0.0, deviation, DIMS[::-1])
+    inside = numpy.clip((ball(DIMS) - 80.0) / 2.0, 0.0, 1.0)
+    return (100.0 * inside + noise).astype(dtype)
+
+
+def contour(samples, **options):
+    scan = producer(image({"CT": samples}, DIMS))
+    return simple.PMBContour(Input=scan, ContourBy=["POINTS", "CT"], **options)
+
+
+def suggestions(proxy):
+    return list(proxy.GetPropertyValue("SuggestedIsovalues"))
+
+
+def suggestion_is_used():
+    proxy = contour(ball_in_noise())
+    low, high = -30.0, 130.0
+    true(low < proxy.Isosurfaces[0] < high, "mid-range to begin with")
+    proxy.Isosurfaces = [0.0]  # in the midst of the noise
+    noisy = output(proxy)
+    equal(proxy.UseSuggestedIsovalue, 0, "off to begin with")
+    suggested = suggestions(proxy)
+    equal(len(suggested), 1, "suggestions")
+    true(21.0 < suggested[0] < 79.0, f"suggested: {suggested}")
+    equal(proxy.Suggestions, f"{suggested[0]:.4g}", "as a text")
+    proxy.UseSuggestedIsovalue = 1
+    found = output(proxy)
+    true(f"the isovalue {suggested[0]:.6g} was suggested" in proxy.LastRun, f"last run: {proxy.LastRun}")
+    equal(list(proxy.Isosurfaces), [0.0], "the isovalues that are set")
+    equal(proxy.GetClientSideObject().GetNumberOfBinds(), 1, "volumes read")
+    near(proxy.LiveIsovalue, suggested[0], 0.0, "where the slider begins")
+    true(counts(found)[1] * 20 < counts(noisy)[1], f"{counts(found)} where the noise has {counts(noisy)}")
+    proxy.UseSuggestedIsovalue = 0
+    proxy.Isosurfaces = suggested
+    equal(counts(output(proxy)), counts(found), "the same isovalue, set")
+    true("suggested" not in proxy.LastRun, f"last run: {proxy.LastRun}")
+
+
+def suggestion_follows_the_data():
+    """Another array, another volume: another suggestion; the values that are set where there is none."""
+    first = ball_in_noise()
+    scan = producer(image({"CT": first, "PET": 1000.0 + 10.0 * first}, DIMS))
+    proxy = simple.PMBContour(Input=scan, ContourBy=["POINTS", "CT"], UseSuggestedIsovalue=1)
+    expected = flying_edges(image({"CT": first}, DIMS), 50.0).GetNumberOfPolys()
+    near(counts(output(proxy))[1], expected, 0.25 * expected, "triangles of the ball")
+    proxy.ContourBy = ["POINTS", "PET"]
+    output(proxy)
+    true(1210.0 < suggestions(proxy)[0] < 1790.0, f"suggested: {suggestions(proxy)}")
+    for what, samples, says in (("constant", numpy.zeros(DIMS[::-1], numpy.float32), "can be suggested"),
+                                ("NaN", numpy.full(DIMS[::-1], numpy.nan, numpy.float32), "can be suggested")):
+        with Messages():  # that the isovalue is outside the range
+            other = contour(samples, UseSuggestedIsovalue=1, Isosurfaces=[3.0])
+            equal(counts(output(other)), (0, 0), f"{what}: surface")
+        equal(other.Suggestions, "none", f"{what}: suggestions")
+        true(says in other.LastRun, f"{what}: last run: {other.LastRun}")
+
+
+def without_one_volume():
+    """Several blocks, 2D images, no isovalue at all: what is set is used, and that is said."""
+    data = vtkMultiBlockDataSet()
+    for number in range(2):
+        data.SetBlock(number, image({"CT": ball_in_noise()}, DIMS, first=(number * 69, 0, 0)))
+    proxy = simple.PMBContour(Input=producer(data), ContourBy=["POINTS", "CT"], Isosurfaces=[50.0],
+                              UseSuggestedIsovalue=1)
+    output(proxy)
+    true("several blocks" in proxy.LastRun and "those set are used" in proxy.LastRun, f"last run: {proxy.LastRun}")
+    equal(proxy.Suggestions, "none", "suggestions for blocks")
+    flat = image({"CT": ball_in_noise()[:1]}, (DIMS[0], DIMS[1], 1))
+    proxy = simple.PMBContour(Input=producer(flat), ContourBy=["POINTS", "CT"], Isosurfaces=[1.0],
+                              UseSuggestedIsovalue=1)
+    true(output(proxy).GetNumberOfLines() > 0, "isolines")
+    equal(proxy.Suggestions, "none", "suggestions for a 2D image")
+    with Messages() as log:
+        proxy = contour(ball_in_noise(), UseSuggestedIsovalue=1, Isosurfaces=[])
+        true(counts(output(proxy))[1] > 0, "the suggestion, though no isovalue is set")
+        equal(log.text(), "", "messages")
+
+
+def live_slider():
+    """What the panel does while its slider is dragged: unchecked values of the property, without Apply."""
+    proxy = contour(ball_in_noise(), Isosurfaces=[50.0])
+    volume = image({"CT": ball_in_noise()}, DIMS)
+    view = simple.CreateRenderView()
+    simple.Show(proxy, view)
+    simple.Render(view)
+    drawn = []
+    observer = view.SMProxy.AddObserver("EndEvent", lambda *_: drawn.append(1))
+    client, slider = proxy.GetClientSideObject(), proxy.SMProxy.GetProperty("LiveIsovalue")
+    slider.SetUncheckedElement(0, 60.0)
+    equal((list(proxy.Isosurfaces), len(drawn)), ([50.0], 0), "while Live is off")
+    proxy.SMProxy.GetProperty("Live").SetUncheckedElement(0, 1)  # ticked, not applied
+    proxy.UseSuggestedIsovalue = 1
+    simple.Render(view)
+    drawn.clear()
+    for number, value in enumerate((45.0, 55.5, 40.25), 1):
+        slider.SetUncheckedElement(0, value)
+        equal(list(proxy.Isosurfaces), [value], "the isovalue")
+        equal(proxy.LiveIsovalue, value, "the slider's value")
+        equal(len(drawn), number, "how often the view was drawn")
+        mesh = client.GetOutputDataObject(0)
+        expected = flying_edges(volume, value)
+        equal(mesh.GetNumberOfPolys(), expected.GetNumberOfPolys(), f"triangles at {value}, before anything is applied")
+        true(f" {mesh.GetNumberOfPolys()} triangles" in proxy.LastRun, f"last run: {proxy.LastRun}")
+        equal(proxy.UseSuggestedIsovalue, 0, "the slider has taken over")
+    equal(client.GetNumberOfBinds(), 1, "volumes read")
+    with Messages() as log:
+        for outside in (-1000.0, 1000.0, float("nan")):  # what is typed beside the slider, before it is complete
+            slider.SetUncheckedElement(0, outside)
+            equal((list(proxy.Isosurfaces), len(drawn)), ([40.25], 3), f"outside the range: {outside}")
+        equal(log.text(), "", "messages")
+    slider.SetUncheckedElement(0, 40.25)
+    equal(len(drawn), 3, "the same value again draws nothing")
+    proxy.Isosurfaces = [70.0, 30.0]
+    equal(proxy.LiveIsovalue, 70.0, "the slider follows the list")
+    equal(list(proxy.Isosurfaces), [70.0, 30.0], "the list")
+    view.SMProxy.RemoveObserver(observer)
+    simple.Hide(proxy, view)
+    slider.SetUncheckedElement(0, 41.0)
+    equal(list(proxy.Isosurfaces), [41.0], "the isovalue of a hidden surface")
+    simple.Delete(view)
+
+
+def resident_kib():
+    with open("/proc/self/smaps_rollup", encoding="ascii") as stream:
+        return next(int(line.split()[1]) for line in stream if line.startswith("Rss:"))
+
+
+def thousand_changes():
+    """Through ParaView's proxy. After the first 100 the process may grow by 8 MiB: a leaked mesh each time would be 1 GB, a
+    leaked summary 40 MB."""
+    proxy = contour(ball_in_noise(numpy.uint8, 0.0), Isosurfaces=[50.0])
+    client = proxy.GetClientSideObject()
+    values = numpy.linspace(20.0, 80.0, 100)
+    seen = set()
+    grown = None
+    for number in range(1000):
+        proxy.Isosurfaces = [values[number % len(values)]]
+        proxy.UpdatePipeline()
+        seen.add(client.GetOutputDataObject(0).GetNumberOfPolys())
+        if number == 100:
+            gc.collect()
+            grown = resident_kib()
+    gc.collect()
+    grown = resident_kib() - grown
+    print(f"resident memory: {grown} KiB more after 900 changes")
+    true(grown < 8192, f"{grown} KiB more")
+    true(len(seen) > 10, f"the surfaces are all alike: {seen}")
+    equal(client.GetNumberOfBinds(), 1, "volumes read")
+    true(client.GetNumberOfUploads() <= 1, f"{client.GetNumberOfUploads()} uploads")
+    true("volume unchanged" in proxy.LastRun, f"last run: {proxy.LastRun}")
+
+
+def animated():
+    """Keyframes over the isovalue, drawn in a view: the mesh of each step, and one reading of the volume."""
+    samples = ball_in_noise()
+    proxy = contour(samples, Isosurfaces=[50.0], RemoveDegenerateTriangles=0)
+    view = simple.CreateRenderView()
+    simple.Show(proxy, view)
+    scene = simple.GetAnimationScene()
+    scene.PlayMode, scene.NumberOfFrames, scene.StartTime, scene.EndTime = "Sequence", 9, 0.0, 1.0
+    track = simple.GetAnimationTrack("ContourValues", 0, proxy)
+    track.KeyFrames = [simple.CompositeKeyFrame(KeyTime=time, KeyValues=[value])
+                       for time, value in ((0.0, 30.0), (0.5, 80.0), (1.0, 30.0))]
+    volume = image({"CT": samples}, DIMS)
+    for step in range(9):
+        scene.AnimationTime = step / 8
+        value = 30.0 + 100.0 * min(step, 8 - step) / 8
+        near(proxy.Isosurfaces[0], value, 1e-12, f"isovalue of step {step}")
+        mesh = proxy.GetClientSideObject().GetOutputDataObject(0)
+        equal(counts(mesh), counts(flying_edges(volume, proxy.Isosurfaces[0])), f"mesh of step {step}")
+    equal(proxy.GetClientSideObject().GetNumberOfBinds(), 1, "volumes read")
+    simple.Delete(view)
+
+
+def brick_ranges(samples):
+    """Least and greatest sample of each brick, the next layer included."""
+    def reduce(values, axis, step, function):
+        parts = [numpy.take(values, range(first, min(first + step + 1, values.shape[axis])), axis)
+                 for first in range(0, values.shape[axis], step)]
+        return numpy.concatenate([function(part, axis=axis, keepdims=True) for part in parts], axis)
+    low = high = samples
+    for axis, step in ((0, 4), (1, 4), (2, 32)):
+        low, high = reduce(low, axis, step, numpy.min), reduce(high, axis, step, numpy.max)
+    return low.ravel(), high.ravel()
+
+
+def histogram():
+    samples = ball_in_noise()
+    scan = producer(image({"CT": samples}, DIMS))
+    proxy = simple.PMBIsovalueHistogram(Input=scan, ContourBy=["POINTS", "CT"])
+    table = output(proxy)
+    columns = {table.GetColumn(n).GetName(): vtk_to_numpy(table.GetColumn(n)) for n in range(table.GetNumberOfColumns())}
+    equal(list(columns), ["bin_extents", "Bricks", "Bricks In Range", "Suggested"], "columns")
+    equal(table.GetNumberOfRows(), 256, "rows")
+    low, high = brick_ranges(samples)
+    width = (high.max() - low.min()) / 256
+    near(columns["bin_extents"][0] - low.min(), width / 2, width / 1e3, "half a bin")
+    for row in range(256):
+        value = columns["bin_extents"][row]
+        equal(int(columns["Bricks"][row]), int(((low < value) & (high >= value)).sum()), f"bricks at {value}")
+        true(columns["Bricks In Range"][row] >= columns["Bricks"][row], f"bricks in range at {value}")
+    surface = simple.PMBContour(Input=scan, ContourBy=["POINTS", "CT"])
+    output(surface)
+    rows = numpy.flatnonzero(columns["Suggested"])
+    equal(list(columns["Suggested"][rows]), list(columns["Bricks"][rows]), "the height of the suggestion")
+    near(columns["bin_extents"][rows[0]], suggestions(surface)[0], width / 2, "the bin of the suggestion")
+    equal(len(rows), 1, "bins of suggestions")
+    proxy.Bins = 10
+    equal(output(proxy).GetNumberOfRows(), 10, "rows")
+    view = simple.CreateView("XYChartView")
+    display = simple.Show(proxy, view)
+    equal((display.XArrayName, display.UseIndexForXAxis), ("bin_extents", 0), "what is along x in a chart")
+    simple.Render(view)
+    simple.Delete(view)
+
+
+def histogram_of_bad_input():
+    flat = producer(image({"CT": numpy.zeros(DIMS[::-1], numpy.float32)}, DIMS))
+    with Messages() as log:
+        proxy = simple.PMBIsovalueHistogram(Input=flat, ContourBy=["POINTS", "CT"])
+        equal(output(proxy).GetNumberOfRows(), 0, "rows for a constant volume")
+        equal(log.text(), "", "messages")
+        proxy.ContourBy = ["POINTS", "MRI"]
+        equal(output(proxy).GetNumberOfRows(), 0, "rows without the array")
+        true("MRI" in log.text(), f"messages: {log.text()}")
+
+
+load_plugin()
+import pmb  # noqa: E402, F401, makes the filter's own methods known to Python
+run(suggestion_is_used, suggestion_follows_the_data, without_one_volume, live_slider, thousand_changes, animated,
+    histogram, histogram_of_bad_input)

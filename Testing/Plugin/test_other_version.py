@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A plugin that was built for another ParaView: an error that says what is missing, and a session that goes on. The
+plugins of another version are copies of this one in which names of libraries or of a symbol are changed."""
+import os
+import re
+import subprocess
+import tempfile
+
+from paraview import simple
+
+from plugin_testing import Messages, counts, equal, load_plugin, output, run, true
+
+PLUGIN = os.environ["PMB_PLUGIN"]
+NAME = "ParallelMarchingBlocks"
+# Of ParaView's libraries, as "libvtkRemotingCore-pv5.11.so.1"; a ParaView may be built without a version in them.
+VERSION = re.compile(rb"(libvtk[A-Za-z]+-pv)[0-9]+\.[0-9]+(\.so)")
+# A function of ParaView's that is called, not only named in a table: vtkSMSourceProxy::PostUpdateData(bool).
+SYMBOL = b"_ZN16vtkSMSourceProxy14PostUpdateDataEb"
+
+
+def changed(folder, change):
+    """A copy of the plugin below the folder, its bytes changed; returns its path."""
+    with open(PLUGIN, "rb") as stream:
+        before = stream.read()
+    after = change(before)
+    true(after != before and len(after) == len(before), "the copy differs from the plugin, in place")
+    path = os.path.join(folder, NAME, NAME + ".so")
+    os.makedirs(os.path.dirname(path))
+    with open(path, "wb") as stream:
+        stream.write(after)
+    return path
+
+
+def of_other_version(plugin):
+    def digits_to_nines(match):
+        return match[1] + re.sub(rb"[0-9]", b"9", match[0][len(match[1]):-len(match[2])]) + match[2]
+    return VERSION.sub(digits_to_nines, plugin)
+
+
+def refused(path, pattern):
+    """Loading it fails with one error, which names the file and matches the pattern."""
+    with Messages() as log:
+        try:
+            simple.LoadPlugin(path, remote=False, ns={})
+            raise AssertionError("it was loaded")
+        except RuntimeError as error:
+            true(path in str(error), f"the exception names the file: {error}")
+        said = log.text()
+    true(path in said and re.search(pattern, said), f"the error names the file and {pattern}: {said!r}")
+    surface = simple.Contour(Input=simple.Wavelet(), ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
+    true(counts(output(surface))[1] > 0, "the session goes on")
+
+
+def missing_libraries():
+    with tempfile.TemporaryDirectory() as folder:
+        refused(changed(folder, of_other_version), "-pv9[.]?9+.*[.]so.*No such file")
+
+
+def missing_symbol():
+    with tempfile.TemporaryDirectory() as folder:
+        path = changed(folder, lambda plugin: plugin.replace(SYMBOL, SYMBOL.replace(b"PostUpdate", b"LastUpdate")))
+        refused(path, "undefined symbol.*LastUpdateData")
+
+
+def starts_with_it():
+    """A ParaView that finds such a plugin by itself starts without it. In PV_PLUGIN_PATH ParaView keeps silent, unless it
+    is asked; what a list of plugins names is an error."""
+    script = "from paraview import simple; print('started', hasattr(simple, 'PMBContour'))"
+    with tempfile.TemporaryDirectory() as folder:
+        path = changed(folder, of_other_version)
+        plugins = os.path.join(folder, "plugins.xml")
+        with open(plugins, "w", encoding="utf-8") as stream:
+            stream.write(f'<Plugins><Plugin name="{NAME}" filename="{path}" auto_load="1"/></Plugins>')
+        for settings, speaks in (({"PV_PLUGIN_PATH": folder}, False),
+                                 ({"PV_PLUGIN_PATH": folder, "PARAVIEW_LOG_PLUGIN_VERBOSITY": "INFO"}, True),
+                                 ({"PV_PLUGIN_CONFIG_FILE": plugins}, True)):
+            result = subprocess.run(["pvpython", "-c", script], env={**os.environ, **settings}, capture_output=True,
+                                    text=True, check=False)
+            said = result.stdout + result.stderr
+            equal(result.returncode, 0, f"exit code with {settings}; it said {said}")
+            true("started False" in said, f"with {settings} it starts without the filter: {said}")
+            equal("No such file" in said and path in said, speaks, f"it says why, with {settings}: {said}")
+
+
+def the_right_one_after_it():
+    missing_libraries()
+    load_plugin()
+    surface = simple.PMBContour(Input=simple.Wavelet(), ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
+    true(counts(output(surface))[1] > 0, "it contours")
+
+
+with open(PLUGIN, "rb") as binary:
+    has_version = VERSION.search(binary.read())
+tests = [missing_symbol]
+if has_version:
+    tests += [missing_libraries, starts_with_it, the_right_one_after_it]
+else:
+    print("skipped: ParaView's libraries have no version in their names")
+run(*tests)

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""State files that are not as this version of the plugin saves them: what is said, what is loaded, and that the session
+goes on. The messages that are ParaView's own are in the user's guide as they are here."""
+import os
+import re
+import subprocess
+import tempfile
+
+from paraview import simple
+
+from plugin_testing import Messages, counts, equal, flying_edges, load_plugin, output, run, true
+
+ISOVALUE = 157.0
+LOADED = {"ContourBy": ["POINTS", "RTData"], "Isosurfaces": [ISOVALUE], "ComputeNormals": 0}
+
+
+def state():
+    """The text of a state file with a Wavelet, and the filter 'surface' on it."""
+    wavelet = simple.Wavelet(registrationName="wavelet")
+    wavelet.UpdatePipeline()
+    simple.PMBContour(registrationName="surface", Input=wavelet, RemoveDegenerateTriangles=0, **LOADED)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "saved.pvsm")
+        simple.SaveState(path)
+        with open(path, encoding="utf-8") as stream:
+            text = stream.read()
+    simple.ResetSession()
+    return text
+
+
+def load(text):
+    """Loads a state; returns the filter of it and what was said."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "state.pvsm")
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        with Messages() as log:
+            simple.LoadState(path)
+        return simple.FindSource("surface"), log.text()
+
+
+def expected():
+    wavelet = simple.Wavelet()
+    return counts(flying_edges(output(wavelet), ISOVALUE))
+
+
+def check_surface(surface):
+    true(surface, "the filter is there")
+    for name, value in LOADED.items():
+        data = surface.GetPropertyValue(name)
+        equal(list(data) if isinstance(value, list) else data, value, name)
+    with Messages() as log:
+        equal(counts(output(surface)), expected(), "points and triangles")
+    equal(log.text(), "", "messages of the update")
+
+
+def check_session():
+    """What a user would do next works."""
+    wavelet = simple.Wavelet()
+    wavelet.UpdatePipeline()
+    with Messages() as log:
+        check_surface(simple.PMBContour(Input=wavelet, RemoveDegenerateTriangles=0, **LOADED))
+    equal(log.text(), "", "messages afterwards")
+
+
+def changed(text, pattern, replacement):
+    """The text with one place of the filter's part changed."""
+    begin = text.index('type="PMBContour"')
+    end = text.index("</Proxy>", begin)
+    part, times = re.subn(pattern, replacement, text[begin:end], count=1, flags=re.DOTALL)
+    equal(times, 1, f"places that match {pattern}")
+    return text[:begin] + part + text[end:]
+
+
+def unknown_property():
+    """Named in one warning; all else is loaded."""
+    more = "".join(f'<Property name="{name}" number_of_elements="1"><Element index="0" value="3"/></Property>'
+                   for name in ("FutureOne", "FutureTwo"))
+    surface, said = load(changed(state(), r'(<Property name="ComputeNormals")', more + r"\1"))
+    equal(len(said.strip().splitlines()), 2, f"lines of {said!r}: one, below the one that says where it is from")
+    true("does not know, and they are left out: FutureOne, FutureTwo." in said, f"the properties in {said!r}")
+    check_surface(surface)
+    check_session()
+
+
+def unknown_version():
+    surface, said = load(re.sub(r'(<ServerManagerState version=)"[^"]*"', r'\1"99.0.0"', state(), count=1))
+    equal(said, "", "messages")
+    check_surface(surface)
+    check_session()
+
+
+def missing_property():
+    """As an older version saves it: the default."""
+    text = changed(state(), r'<Property name="NormalEstimator".*?</Property>', "")
+    surface, said = load(changed(text, r'<Property name="ComputeGradients".*?</Property>', ""))
+    equal(said, "", "messages")
+    equal((surface.NormalsBy, surface.ComputeGradients), ("Central Differences", 0), "the defaults")
+    check_surface(surface)
+    check_session()
+
+
+def values_out_of_range():
+    """The nearest value that is one."""
+    for name, value in (("NormalEstimator", "77"), ("NumberOfThreads", "-4"), ("DeviceMemoryLimit", "-1"),
+                        ("OutputPointsPrecision", "-9")):
+        surface, said = load(changed(state(), rf'(<Property name="{name}".*?<Element index="0" value=)"[^"]*"',
+                                     rf'\1"{value}"'))
+        equal(said, "", f"messages of {name} {value}")
+        check_surface(surface)
+        simple.ResetSession()
+    check_session()
+
+
+def unknown_array():
+    surface, _ = load(changed(state(), r'index="4" value="RTData"', 'index="4" value="gone"'))
+    with Messages() as log:
+        equal(counts(output(surface)), (0, 0), "points and triangles")
+    true("no point array 'gone'" in log.text(), f"the array in {log.text()!r}")
+    surface.ContourBy = ["POINTS", "RTData"]
+    check_surface(surface)
+
+
+def no_state():
+    """ParaView's message, in one line."""
+    text = state()
+    for broken in ("no xml", text[:len(text) // 2]):
+        surface, said = load(broken)
+        true(surface is None, "no filter is there")
+        true("Error parsing state file XML from" in said and len(said.strip().splitlines()) == 2, f"one line in {said!r}")
+    check_session()
+
+
+def without_plugin():
+    """In a ParaView without the plugin: ParaView's messages name the filter; the rest of the state is loaded."""
+    text = state()
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "state.pvsm")
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        script = ("from paraview.simple import *\n"
+                  f"LoadState({path!r})\n"
+                  "FindSource('wavelet').UpdatePipeline()\n"
+                  "print('sources:', *sorted(name for name, _ in GetSources()))\n"
+                  "surface = Contour(Input=FindSource('wavelet'), Isosurfaces=[157.0])\n"
+                  "surface.UpdatePipeline()\n"
+                  "print('triangles:', surface.GetDataInformation().GetNumberOfCells() > 0)\n")
+        with open(os.path.join(folder, "load.py"), "w", encoding="utf-8") as stream:
+            stream.write(script)
+        result = subprocess.run(["pvpython", os.path.join(folder, "load.py")], capture_output=True, text=True,
+                                env={**os.environ, "PV_PLUGIN_CONFIG_FILE": ""}, check=False, timeout=250)
+    equal(result.returncode, 0, f"exit code; it said {result.stderr}")
+    equal(result.stdout, "sources: wavelet\ntriangles: True\n", "what is there")
+    true("No proxy that matches: group=filters and proxy=PMBContour were found." in result.stderr,
+         f"the filter's name in {result.stderr!r}")
+
+
+load_plugin()
+run(unknown_property, unknown_version, missing_property, values_out_of_range, unknown_array, no_state, without_plugin)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The package of the plugin. ParaView lists in Tools > Manage Plugins what the files in /usr/bin/paraview.conf name;
+# Debian's ParaView has no such file. The package's scripts add a line to it, and take it out again.
+pmb_install_texts(plugin paraview-pmb-contour)
+install(DIRECTORY Docs/ DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/paraview-pmb-contour" COMPONENT plugin EXCLUDE_FROM_ALL
+  FILES_MATCHING PATTERN USER_GUIDE.md PATTERN "*.png")
+
+list(APPEND CPACK_COMPONENTS_ALL plugin)
+set(CPACK_DEBIAN_PLUGIN_PACKAGE_NAME paraview-pmb-contour)
+set(CPACK_DEBIAN_PLUGIN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PLUGIN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PLUGIN_PACKAGE_DEPENDS "libvtk-pmb-contour ${pmb_same_version}")
+set(CPACK_DEBIAN_PLUGIN_PACKAGE_RECOMMENDS python3-paraview)
+set(CPACK_DEBIAN_PLUGIN_DESCRIPTION "Fast isosurfaces of image data: ParaView plugin
+The filter PMB Contour: isosurfaces of regular grids by Parallel Marching
+Blocks, on an NVIDIA GPU or on all cores, several times faster than the
+filters of ParaView. ParaView lists the plugin in Tools > Manage Plugins.")
+
+# Relative to /usr/bin, where ParaView's programs and that file are.
+file(GLOB pmb_theirs RELATIVE "${ParaView_PREFIX_PATH}"
+  "${ParaView_PREFIX_PATH}/lib/${CMAKE_LIBRARY_ARCHITECTURE}/${PARAVIEW_PLUGIN_SUBDIR}/paraview.plugins.xml")
+set(PMB_THEIR_LINE)
+if (pmb_theirs)
+  set(PMB_THEIR_LINE "../${pmb_theirs}")
+endif ()
+set(PMB_OUR_LINE "../${CMAKE_INSTALL_LIBDIR}/${PARAVIEW_PLUGIN_SUBDIR}/pmb.plugins.xml")
+pmb_package_scripts(PLUGIN plugin postinst prerm)
