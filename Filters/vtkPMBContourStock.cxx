@@ -20,6 +20,7 @@
 #include "vtkSmartPointer.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkUniformGrid.h"
+#include "vtkVersionMacros.h"
 
 #include <typeinfo>
 
@@ -131,6 +132,9 @@ StockSettings ReadSettings(vtkAlgorithm* stock, int which)
   {
     ReadCommon(edges, settings);
     settings.PointArrays = edges->GetInterpolateAttributes() != 0;
+#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0)
+    settings.CellArrays = settings.PointArrays; // before, it left them out
+#endif
     settings.Refusal =
       edges->GetArrayComponent() == 0 ? "" : "ArrayComponent is not 0, of which vtkFlyingEdges3D knows nothing";
   }

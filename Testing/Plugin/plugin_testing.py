@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the plugin's tests share. They run in pvpython or pvbatch with the plugin's path in $PMB_PLUGIN."""
+import ctypes
 import os
 import subprocess
 import sys
@@ -54,6 +55,7 @@ def run(*tests):
             print(f"FAILED: {test.__name__}: {type(error).__name__}: {error}")
     print(f"{len(tests) - len(failed)} passed, {len(failed)} failed")
     sys.stdout.flush()
+    ctypes.CDLL(None).fflush(None)  # from ParaView 5.13 on Python's output goes through C's
     os._exit(1 if failed or not tests else 0)  # a live render window can turn sys.exit(0) into 1
 
 
