@@ -77,7 +77,7 @@ def guide_page():
     with open(GUIDE, encoding="utf-8") as stream:
         guide = stream.read()
     for row in re.findall(r"^\| (.*) \|$", guide, flags=re.MULTILINE):
-        for cell in row.split(" | "):
+        for cell in re.split(r"(?:^| )\| ", row):  # the first one may be empty
             text = words(re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", cell))
             true(text in words(page), f"{text!r} is not on the page")
 
