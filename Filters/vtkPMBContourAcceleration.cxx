@@ -32,12 +32,12 @@ void vtkPMBContourAcceleration::Enable(int filters)
       filters &= CONTOUR_FILTER;
     }
   }
-  Switch::Get().Set(Switch::Get().Filters | (filters & ALL_FILTERS));
+  Switch::Get().Change(filters & ALL_FILTERS, 0);
 }
 
 void vtkPMBContourAcceleration::Disable(int filters)
 {
-  Switch::Get().Set(Switch::Get().Filters & ~filters);
+  Switch::Get().Change(0, filters);
   vtkPMBContour::StandIn::Tidy();
 }
 

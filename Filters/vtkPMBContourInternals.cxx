@@ -217,9 +217,8 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
-  vtkAlgorithm* owner = this->Owner ? this->Owner : filter;
-  if (!job.Volume.Describe(
-        job.Image, vtkPMBContour::LastChange(owner, job.Image), job.Array, filter->ArrayComponent, error))
+  const vtkMTimeType changed = this->Changed ? this->Changed : vtkPMBContour::LastChange(filter, job.Image);
+  if (!job.Volume.Describe(job.Image, changed, job.Array, filter->ArrayComponent, error))
   {
     return error;
   }

@@ -7,6 +7,7 @@
 #include "vtkInformationVector.h"
 #include "vtkNew.h"
 #include "vtkObjectFactory.h"
+#include "vtkObjectFactoryCollection.h"
 #include "vtkPMBContourAcceleration.h"
 #include "vtkPMBContourStandIn.h"
 #include "vtkVersion.h"
@@ -130,13 +131,14 @@ namespace vtkPMBContour
 {
 void RegisterFactory()
 {
-  static std::once_flag once;
-  std::call_once(once,
-    []()
-    {
-      vtkNew<Factory> factory;
-      vtkObjectFactory::RegisterFactory(factory);
-    });
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
+  static Factory* const factory = Factory::New(); // never destroyed: VTK's list of factories may go first
+  // Programs may have called vtkObjectFactory::UnRegisterAllFactories() since.
+  if (!vtkObjectFactory::GetRegisteredFactories()->IsItemPresent(factory))
+  {
+    vtkObjectFactory::RegisterFactory(factory);
+  }
 }
 
 std::string RegisterPipeline()

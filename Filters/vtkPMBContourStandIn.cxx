@@ -75,18 +75,19 @@ public:
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
     Record& record = this->Records[owner];
-    if (!record.Which)
-    {
-      record.Which = which;
-      owner->AddObserver(vtkCommand::StartEvent, this->Watcher);
-      owner->AddObserver(vtkCommand::EndEvent, this->Watcher);
-      owner->AddObserver(vtkCommand::DeleteEvent, this->Watcher);
-    }
+    record.Which = which;
+    this->Watch(owner, record);
     if (!record.TheStandIn)
     {
       record.TheStandIn = std::make_shared<StandIn>();
     }
     return record.TheStandIn;
+  }
+
+  size_t Count()
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    return this->Records.size();
   }
 
   void Tidy(int filters)
@@ -105,9 +106,27 @@ public:
 private:
   struct Record
   {
-    int Which = 0; // not 0: the owner is watched
+    int Which = 0;
     std::shared_ptr<StandIn> TheStandIn;
   };
+
+  // Somebody may have removed all observers of the owner: then its events, or even its end and another filter at its address,
+  // have gone unnoticed, and what was kept is no good.
+  void Watch(vtkAlgorithm* owner, Record& record)
+  {
+    const vtkCommand::EventIds events[] = { vtkCommand::StartEvent, vtkCommand::EndEvent, vtkCommand::DeleteEvent };
+    if (std::all_of(std::begin(events), std::end(events),
+          [&](vtkCommand::EventIds event) { return owner->HasObserver(event, this->Watcher); }))
+    {
+      return;
+    }
+    record.TheStandIn.reset();
+    for (vtkCommand::EventIds event : events)
+    {
+      owner->RemoveObservers(event, this->Watcher);
+      owner->AddObserver(event, this->Watcher);
+    }
+  }
 
   Registry() { this->Watcher->SetCallback(OnEvent); }
 
@@ -168,9 +187,10 @@ Switch& Switch::Get()
   return *theSwitch;
 }
 
-void Switch::Set(int filters)
+void Switch::Change(int on, int off)
 {
   const std::lock_guard<std::mutex> lock(this->Mutex);
+  const int filters = (this->Filters | on) & ~off;
   if (filters != this->Filters)
   {
     this->Filters = filters;
@@ -254,6 +274,12 @@ void StandIn::OnEnd()
   }
 }
 
+void StandIn::EndThreads()
+{
+  const std::lock_guard<std::mutex> lock(this->OneBlock);
+  this->Filter->Internals->GetContexts().GetWorkers().Limit(1);
+}
+
 bool StandIn::Run(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
   if (!IsAccelerated(stock))
@@ -263,8 +289,13 @@ bool StandIn::Run(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkIn
   Switch& counters = Switch::Get();
   vtkAlgorithm* owner = FindOwner(stock);
   const std::string name = stock->GetClassName();
-  const std::string refusal =
-    Registry::Get().FindOrMake(owner, WhichFilter(stock))->Execute(stock, owner, inputVector, outputVector);
+  const std::shared_ptr<StandIn> standIn = Registry::Get().FindOrMake(owner, WhichFilter(stock));
+  const std::string refusal = standIn->Execute(stock, owner, inputVector, outputVector);
+  const size_t mostWithThreads = 8; // a program may have hundreds of filters, and the machine hundreds of cores
+  if (Registry::Get().Count() > mostWithThreads)
+  {
+    standIn->EndThreads();
+  }
   if (!refusal.empty())
   {
     ++counters.Left;
@@ -276,7 +307,7 @@ bool StandIn::Run(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkIn
 }
 
 // Whether there are points or cells that our filter would leave out.
-bool StandIn::HasHidden(vtkImageData* image, std::string& error)
+bool StandIn::HasHidden(vtkImageData* image, vtkMTimeType changed, std::string& error)
 {
   Ghosts ghosts;
   if (!FindGhosts(image, ghosts, error))
@@ -295,11 +326,12 @@ bool StandIn::HasHidden(vtkImageData* image, std::string& error)
       this->LookedAt.clear();
     }
     Looked& looked = this->LookedAt[types];
-    if (looked.Time != types->GetMTime())
+    const vtkMTimeType time = std::max(changed, types->GetMTime());
+    if (looked.Time != time)
     {
       const int bits = types == ghosts.Points ? HidesPoint : HidesCell;
       const unsigned char* begin = types->GetPointer(0);
-      looked.Time = types->GetMTime();
+      looked.Time = time;
       looked.Found =
         std::any_of(begin, begin + types->GetNumberOfTuples(), [=](int type) { return (type & bits) != 0; });
     }
@@ -373,7 +405,9 @@ std::string StandIn::Execute(
     return output ? refusal : "there is no output";
   }
   auto* image = static_cast<vtkImageData*>(input);
-  if (this->HasHidden(image, refusal))
+  // Modified() on the filter makes VTK's own code read every sample again, however these were written.
+  const vtkMTimeType changed = std::max(LastChange(owner, image), owner->vtkObject::GetMTime());
+  if (this->HasHidden(image, changed, refusal))
   {
     return refusal.empty() ? "points or cells are hidden, which VTK's filters ignore" : refusal;
   }
@@ -385,14 +419,17 @@ std::string StandIn::Execute(
   {
     this->OnStart();
   }
-  internals.Owner = this->Owner = owner;
+  internals.Changed = changed;
+  this->Owner = owner;
   this->Stock = stock;
   ForgetAbort(this->Filter);
   const vtkIdType binds = this->Filter->GetNumberOfBinds();
   vtkNew<vtkPolyData> mesh; // the output itself stays as VTK's own code would have to find it
+  std::string noMemory;
   try
   {
-    refusal = !contoured ? "there is no such array" : internals.Execute(this->Filter, image, inputVector, mesh);
+    refusal = RefuseArrays(settings, image, contoured);
+    refusal = refusal.empty() ? internals.Execute(this->Filter, image, inputVector, mesh) : refusal;
     if (refusal.empty())
     {
       HandOver(settings, contoured, mesh, output);
@@ -401,13 +438,15 @@ std::string StandIn::Execute(
   catch (const std::bad_alloc&)
   {
     // VTK's own code takes more memory than ours.
-    vtkErrorWithObjectMacro(stock, << internals.ExplainNoMemory());
+    noMemory = internals.ExplainNoMemory();
+    vtkErrorWithObjectMacro(stock, << noMemory);
   }
-  internals.Owner = this->Owner = this->Stock = nullptr;
+  this->Owner = this->Stock = nullptr;
   Switch::Get().Binds += this->Filter->GetNumberOfBinds() - binds;
   if (refusal.empty())
   {
-    Switch::Get().SetSummary(std::string(settings.Name) + ", accelerated: " + this->Filter->GetLastRunSummary());
+    Switch::Get().SetSummary(std::string(settings.Name) +
+      (noMemory.empty() ? ", accelerated: " + std::string(this->Filter->GetLastRunSummary()) : ". " + noMemory));
   }
   if (alone)
   {

@@ -31,7 +31,7 @@ struct Switch
   std::atomic<vtkIdType> Binds{ 0 };
 
   static Switch& Get();
-  void Set(int filters);
+  void Change(int on, int off); // of type FilterType
   std::string GetSummary();
   void SetSummary(const std::string& text);
 
@@ -64,6 +64,9 @@ public:
   StandIn();
   ~StandIn();
 
+  // Idle threads wait for the next execution; this ends them until then.
+  void EndThreads();
+
   // Around all blocks of an execution, and around each.
   void OnStart();
   void OnEnd();
@@ -72,7 +75,7 @@ private:
   std::string Execute(
     vtkAlgorithm* stock, vtkAlgorithm* owner, vtkInformationVector** inputVector, vtkInformationVector* outputVector);
   void OnProgress();
-  bool HasHidden(vtkImageData* image, std::string& error);
+  bool HasHidden(vtkImageData* image, vtkMTimeType changed, std::string& error);
   void Configure(vtkAlgorithm* stock, const StockSettings& settings, vtkImageData* image);
 
   std::mutex OneBlock;

@@ -162,6 +162,10 @@ std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInfor
   {
     return settings.Refusal;
   }
+  if (settings.Isovalues.empty())
+  {
+    return "there is no isovalue";
+  }
   if (!image)
   {
     return std::string("the input is ") + (input ? input->GetClassName() : "nothing");
@@ -184,6 +188,44 @@ std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInfor
   if (settings.Which != vtkPMBContourAcceleration::MARCHING_CUBES && !IsAskedFor(image, inInfo))
   {
     return "only a part of the image was asked for";
+  }
+  return std::string();
+}
+
+// Where VTK's filters would do something else with the arrays than ours.
+std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtkDataArray* contoured)
+{
+  if (!contoured)
+  {
+    return "there is no such array";
+  }
+  if (contoured->GetDataType() == VTK_BIT)
+  {
+    return "the array holds bits";
+  }
+  if (settings.Which == vtkPMBContourAcceleration::MARCHING_CUBES && contoured->GetNumberOfComponents() > 1)
+  {
+    return "the array has several components, which vtkMarchingCubes refuses";
+  }
+  const std::string name = contoured->GetName() ? contoured->GetName() : "";
+  vtkPointData* data = image->GetPointData();
+  for (const std::string own : { settings.Normals ? "Normals" : "", settings.Gradients ? "Gradients" : "" })
+  {
+    if (!own.empty() && (name == own || (settings.PointArrays && data->HasArray(own.c_str()))))
+    {
+      return "the image has an array " + own + " already";
+    }
+  }
+  for (int i = 0; settings.PointArrays && i < data->GetNumberOfArrays(); ++i)
+  {
+    vtkDataArray* numbers = data->GetArray(i);
+    const bool plain = numbers && numbers->GetDataType() != VTK_BIT && numbers != data->GetGlobalIds() &&
+      numbers != data->GetPedigreeIds();
+    // By vtkFlyingEdges3D other arrays are chosen by their names.
+    if (!(plain && (numbers->GetName() || settings.CellArrays)) && numbers != contoured)
+    {
+      return "beside the contoured array there is one of text, bits or ids, or without a name";
+    }
   }
   return std::string();
 }

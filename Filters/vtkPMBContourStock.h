@@ -13,6 +13,7 @@
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArray;
 class vtkDataObject;
+class vtkImageData;
 class vtkInformation;
 class vtkPolyData;
 
@@ -37,6 +38,9 @@ StockSettings ReadSettings(vtkAlgorithm* stock, int which);
 
 // Why these settings with this input are nothing for us. Empty: they are. `inInfo` is the input's.
 std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInformation* inInfo);
+
+// Why this array to contour, null if there is none, or those beside it are nothing for us. Empty: they are.
+std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtkDataArray* contoured);
 
 // The mesh becomes the output, with the arrays in the order, and of the names and types, of the stock filter's. The output's field
 // data stay. Throws std::bad_alloc.
