@@ -4,6 +4,7 @@
 // the input or the options are left to VTK.
 #include "PMBTesting.h"
 
+#include "vtkBitArray.h"
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkContourFilter.h"
@@ -20,11 +21,13 @@
 #include "vtkPMBContourAcceleration.h"
 #include "vtkPointData.h"
 #include "vtkRectilinearGrid.h"
+#include "vtkStringArray.h"
 #include "vtkStructuredGrid.h"
 #include "vtkTrivialProducer.h"
 #include "vtkUniformGrid.h"
 #include "vtkUnsignedCharArray.h"
 #include "vtkUnstructuredGrid.h"
+#include "vtkVariant.h"
 
 #include <algorithm>
 #include <cmath>
@@ -82,7 +85,7 @@ std::string Describe(vtkPolyData* mesh)
   {
     for (int i = 0; i < data->GetNumberOfArrays(); ++i)
     {
-      vtkDataArray* array = data->GetArray(i);
+      vtkAbstractArray* array = data->GetAbstractArray(i);
       text << array->GetClassName() << " " << (array->GetName() ? array->GetName() : "(none)") << " "
            << array->GetNumberOfComponents() << " as " << data->IsArrayAnAttribute(i) << "; ";
     }
@@ -375,6 +378,65 @@ void TestLeftToVTK()
   CheckLeft<vtkFlyingEdges3D>({ empty, { 0.1 } }, "empty image, vtkFlyingEdges3D", "three dimensions");
 }
 
+vtkSmartPointer<vtkImageData> MakeWith(vtkAbstractArray* other, const char* name)
+{
+  auto image = MakeImage(12, 13, 14, VTK_FLOAT, Gyroid(9));
+  other->SetName(name);
+  other->SetNumberOfComponents(std::strcmp(name, "Normals") && std::strcmp(name, "Gradients") ? 1 : 3);
+  other->SetNumberOfTuples(image->GetNumberOfPoints());
+  for (vtkIdType i = 0; i < other->GetNumberOfValues(); ++i)
+  {
+    other->SetVariantValue(i, vtkVariant(static_cast<int>(i % 2)));
+  }
+  image->GetPointData()->AddArray(other);
+  return image;
+}
+
+// Arrays that VTK's filters pass on, take the names of, or refuse, and ours do not in the same way.
+void TestArraysLeftToVTK()
+{
+  const std::string besides = "beside the contoured array";
+  const auto interpolate = [](vtkFlyingEdges3D* f) { f->InterpolateAttributesOn(); };
+  vtkNew<vtkStringArray> text;
+  CheckLeft<vtkContourFilter>({ MakeWith(text, "text"), { 0.1 } }, "text", besides);
+  vtkNew<vtkBitArray> bits;
+  auto withBits = MakeWith(bits, "bits");
+  CheckLeft<vtkContourFilter>({ withBits, { 0.1 } }, "bits", besides);
+  CheckParity<vtkFlyingEdges3D>({ withBits, { 0.1 } }, "bits that vtkFlyingEdges3D does not pass on");
+  const auto ofBits = [](auto* f) { f->SetInputArrayToProcess(0, 0, 0, 0, "bits"); };
+  CheckLeft<vtkFlyingEdges3D>({ withBits, { 0.5 }, ofBits }, "contour of bits, vtkFlyingEdges3D", "holds bits");
+  CheckLeft<vtkMarchingCubes>({ withBits, { 0.5 }, ofBits }, "contour of bits, vtkMarchingCubes", "holds bits");
+  const auto ids = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(VTK_INT));
+  auto withIds = MakeWith(ids, "ids");
+  CheckParity<vtkContourFilter>({ withIds, { 0.1 } }, "numbers that are not known as ids");
+  withIds->GetPointData()->SetGlobalIds(ids);
+  CheckLeft<vtkContourFilter>({ withIds, { 0.1 } }, "ids", besides);
+
+  for (const char* name : { "Normals", "Gradients" })
+  {
+    vtkNew<vtkFloatArray> own;
+    auto image = MakeWith(own, name);
+    const auto gradients = [](auto* f) { f->ComputeGradientsOn(); };
+    CheckLeft<vtkContourFilter>({ image, { 0.1 }, gradients }, name, "already");
+    CheckLeft<vtkFlyingEdges3D>({ image, { 0.1 },
+                                  [=](vtkFlyingEdges3D* f)
+                                  {
+                                    gradients(f);
+                                    interpolate(f);
+                                  } },
+      std::string(name) + ", vtkFlyingEdges3D", "already");
+  }
+  auto named = MakeImage(12, 13, 14, VTK_FLOAT, Gyroid(9));
+  named->GetPointData()->GetScalars()->SetName("Normals");
+  CheckLeft<vtkMarchingCubes>({ named, { 0.1 } }, "scalars of that name", "already");
+  auto rich = MakeRichImage(VTK_FLOAT, Gyroid(9));
+  CheckLeft<vtkMarchingCubes>(
+    { rich, { 0.5 }, [](vtkMarchingCubes* f) { f->SetInputArrayToProcess(0, 0, 0, 0, "vectors"); } },
+    "several components, vtkMarchingCubes", "several components");
+  CheckLeft<vtkContourFilter>(
+    { rich, {}, [](vtkContourFilter* f) { f->SetNumberOfContours(0); } }, "no isovalue", "no isovalue");
+}
+
 // More data than was asked for: VTK's filters contour what was.
 void TestPartAskedFor()
 {
@@ -439,6 +501,7 @@ int TestPMBContourAcceleration(int, char*[])
   TestPlaces<vtkFlyingEdges3D>("vtkFlyingEdges3D");
   TestPlaces<vtkMarchingCubes>("vtkMarchingCubes");
   TestLeftToVTK();
+  TestArraysLeftToVTK();
   TestPartAskedFor();
   TestRandom<vtkContourFilter>(1, 150, "vtkContourFilter");
   TestRandom<vtkFlyingEdges3D>(2, 150, "vtkFlyingEdges3D");

@@ -18,10 +18,13 @@
 #include "vtkPolyDataNormals.h"
 #include "vtkSmartPointer.h"
 #include "vtkStringOutputWindow.h"
+#include "vtkUnsignedCharArray.h"
 #include "vtkUnstructuredGrid.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <thread>
 
 using namespace pmbtest;
@@ -121,6 +124,79 @@ void TestKept(const std::string& what)
   const vtkIdType triangles = filter->GetOutput()->GetNumberOfPolys();
   PMB_EQUAL(triangles, Contour(other, 7.5, [](auto* f) { f->RemoveDegenerateTrianglesOff(); })->GetNumberOfPolys(),
     what + ": triangles after a change of the samples");
+}
+
+// Modified() on a filter makes VTK's own code read everything again: whoever writes in place may rely on that.
+template <typename FilterT>
+void TestInPlace(const std::string& what)
+{
+  Acceleration::Enable();
+  auto image = MakeImage(30, 30, 30, VTK_FLOAT, Distance(5, 5, 5));
+  auto other = MakeImage(30, 30, 30, VTK_FLOAT, Distance(24, 24, 24));
+  vtkUnsignedCharArray* types = image->AllocateCellGhostArray();
+  vtkNew<FilterT> filter;
+  filter->SetInputData(image);
+  filter->SetValue(0, 3.5);
+  filter->Update();
+  auto* samples = static_cast<float*>(image->GetScalarPointer());
+  std::copy_n(static_cast<float*>(other->GetScalarPointer()), image->GetNumberOfPoints(), samples);
+  filter->Modified();
+  PMB_EQUAL(RunsOf([&] { filter->Update(); }), 1, what + ": runs after a change in place");
+  PMB_EQUAL(filter->GetOutput()->GetNumberOfPolys(), FlyingEdges(other, 3.5)->GetNumberOfPolys(),
+    what + ": triangles after a change in place");
+  types->GetPointer(0)[500] = vtkDataSetAttributes::HIDDENCELL;
+  image->Modified();
+  PMB_EQUAL(RunsOf([&] { filter->Update(); }), 0, what + ": runs with a cell hidden in place");
+  types->GetPointer(0)[500] = 0;
+  filter->Modified();
+  PMB_EQUAL(RunsOf([&] { filter->Update(); }), 1, what + ": runs with the cell back");
+}
+
+// The end of a filter, and what is kept of it with that, would go unnoticed.
+void TestObserversRemoved(vtkImageData* image)
+{
+  Acceleration::Enable();
+  vtkNew<vtkFlyingEdges3D> edges;
+  edges->SetInputData(image);
+  edges->SetValue(0, 0.1);
+  edges->Update();
+  const vtkIdType triangles = edges->GetOutput()->GetNumberOfPolys();
+  edges->RemoveAllObservers();
+  edges->Modified();
+  PMB_EQUAL(RunsOf([&] { edges->Update(); }), 1, "runs without observers");
+  PMB_EQUAL(edges->GetOutput()->GetNumberOfPolys(), triangles, "triangles without observers");
+  PMB_CHECK(edges->HasObserver(vtkCommand::DeleteEvent), "watched again");
+}
+
+// Hundreds of filters do not keep a thread for each core each.
+void TestManyFilters()
+{
+#ifdef __linux__
+  const auto count = []
+  {
+    std::ifstream status("/proc/self/status");
+    std::string word;
+    int threads = 0;
+    while (status >> word && word != "Threads:")
+    {
+    }
+    status >> threads;
+    return threads;
+  };
+  Acceleration::Enable();
+  auto image = MakeImage(50, 50, 50, VTK_FLOAT, Gyroid(9));
+  const int before = count();
+  std::vector<vtkSmartPointer<vtkFlyingEdges3D>> filters;
+  for (int i = 0; i < 40; ++i)
+  {
+    filters.push_back(vtkSmartPointer<vtkFlyingEdges3D>::New());
+    filters.back()->SetInputData(image);
+    filters.back()->SetValue(0, 0.1);
+    filters.back()->Update();
+  }
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  PMB_CHECK(count() - before <= 8 * (cores - 1), "threads: " << before << " before, " << count() << " with 40 filters");
+#endif
 }
 
 // As ParaView's Contour does it: a vtkContourFilter for each execution, whose progress it forwards.
@@ -315,6 +391,35 @@ void TestThreads()
   PMB_EQUAL(wrong.load(), 0, "meshes of threads that are wrong");
 }
 
+// Two threads, each with a filter of its own to switch.
+void TestSwitchInThreads()
+{
+  Acceleration::Disable();
+  std::atomic<int> lost{ 0 };
+  const auto turn = [&lost](int filter)
+  {
+    for (int i = 0; i < 100000; ++i)
+    {
+      i % 2 ? Acceleration::Disable(filter) : Acceleration::Enable(filter);
+      lost += Acceleration::IsEnabled(filter) == (i % 2 != 0);
+    }
+  };
+  std::thread other([&] { turn(Acceleration::CONTOUR_FILTER); });
+  turn(Acceleration::MARCHING_CUBES);
+  other.join();
+  PMB_EQUAL(lost.load(), 0, "changes of the switch that were lost");
+}
+
+void TestFactoriesRemoved(vtkImageData* image)
+{
+  vtkObjectFactory::UnRegisterAllFactories();
+  Acceleration::Enable();
+  vtkNew<vtkContourFilter> filter;
+  filter->SetInputData(image);
+  filter->SetValue(0, 0.1);
+  PMB_EQUAL(RunsOf([&] { filter->Update(); }), 1, "runs after all factories were unregistered");
+}
+
 // A program with an executive of its own keeps it.
 void TestOwnExecutive(vtkImageData* image)
 {
@@ -365,10 +470,17 @@ int TestPMBContourAccelerationSwitch(int, char*[])
   TestKept<vtkContourFilter>("vtkContourFilter");
   TestKept<vtkFlyingEdges3D>("vtkFlyingEdges3D");
   TestKept<vtkMarchingCubes>("vtkMarchingCubes");
+  TestInPlace<vtkContourFilter>("vtkContourFilter");
+  TestInPlace<vtkFlyingEdges3D>("vtkFlyingEdges3D");
+  TestInPlace<vtkMarchingCubes>("vtkMarchingCubes");
+  TestObserversRemoved(image);
+  TestManyFilters();
   TestProgress();
   TestComposite();
   TestSubclass(image);
   TestThreads();
+  TestSwitchInThreads();
+  TestFactoriesRemoved(image);
   TestOwnExecutive(image);
   TestObject();
   return Result();
