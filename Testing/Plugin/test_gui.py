@@ -355,12 +355,23 @@ def show_head(proxy):
     view.StillRender()
 
 
+def end_of_panel(window, dock):
+    """Where the filter's last property ends, Last Run, which has to be in sight: a row of the dock's pixels."""
+    from gui_testing import QtCore, QtWidgets
+    window.pump(0.5)  # the lines of Last Run take their height one after another
+    last = window.widgets()["LastRunSummary"]
+    area = next(area for area in dock.findChildren(QtWidgets.QScrollArea) if area.isAncestorOf(last))
+    bottom, end = (widget.mapTo(dock, QtCore.QPoint(0, widget.height())).y() for widget in (last, area.viewport()))
+    equal(bottom <= end, True, f"Last Run ends at row {bottom} of the panel, which shows {end}: it is in the picture")
+    return bottom
+
+
 def pictures(window):
     """What the user's guide shows: the panel with the advanced properties, and the whole window."""
     from gui_testing import QtCore, QtWidgets
     from paraview import simple
     simple.LoadPalette("WhiteBackground")
-    window.main.resize(1400, 900)
+    window.main.resize(1400, 1020)
     proxy = contoured(window)
     window.advanced(False)
     window.set_isovalue(0, "45")
@@ -371,14 +382,14 @@ def pictures(window):
     window.widgets()["ContourValues"].findChild(QtWidgets.QTableView).clearSelection()
     window.settle()
     show_head(proxy)
+    end_of_panel(window, dock)
     window.picture("session.png")
 
     window.advanced(True)
     dock.setFloating(True)
     dock.resize(440, 1150)
     window.settle()
-    frame = window.child(QtWidgets.QWidget, "PropertiesFrame", dock)
-    bottom = frame.mapTo(dock, QtCore.QPoint(0, frame.height())).y()
+    bottom = end_of_panel(window, dock)
     window.picture("panel.png", dock, QtCore.QRect(0, 0, dock.width(), bottom + 6))
     dock.setFloating(False)
     image = gui_testing.QtGui.QImage(os.path.join(window.folder, "session.png"))
