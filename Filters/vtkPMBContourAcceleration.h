@@ -8,11 +8,13 @@
  * vtkPMBContourFilter wherever that can take the input and the options, and by VTK's own code everywhere else. Programs,
  * and the filters of VTK that use these inside, need no other change.
  *
- * What runs on PMB: vtkImageData with three dimensions, one piece of it or all, in which nothing is hidden, and a numeric
- * point array. By vtkContourFilter besides: no vtkUniformGrid, a direction matrix of identity (vtkContourFilter ignores
- * others) and GenerateTriangles on. By vtkFlyingEdges3D: ArrayComponent 0 (it ignores others). By vtkMarchingCubes: no
- * locator of one's own, and ComputeGradients off (what it gives are others). Composite input is looked at block by block.
- * What fails on PMB is tried by VTK's own code, which then says what is wrong.
+ * What runs on PMB: vtkImageData with three dimensions, one piece of it or all, in which nothing is hidden, a numeric
+ * point array, not of bits, and an isovalue. By vtkContourFilter besides: no vtkUniformGrid, a direction matrix of identity
+ * (vtkContourFilter ignores others) and GenerateTriangles on. By vtkFlyingEdges3D: ArrayComponent 0 (it ignores others). By
+ * vtkMarchingCubes: no locator of one's own, one component, and ComputeGradients off (what it gives are others). Where point
+ * arrays are passed on, there is none of text, bits, global or pedigree ids among them, and none with the name of one that is
+ * computed. Composite input is looked at block by block. What fails on PMB is tried by VTK's own code, which then says what is
+ * wrong.
  *
  * The output has the arrays that the filter itself makes: their names, types and order. It is another mesh of the same
  * surface:
@@ -23,7 +25,9 @@
  * - with negative spacing, and with a direction matrix that mirrors, the triangles face as the normals do;
  * - scalars are the isovalue exactly;
  * - vtkContourFilter with OutputPointsPrecision of DOUBLE_PRECISION: double coordinates, which it does not give for images;
- * - vtkFlyingEdges3D and vtkMarchingCubes hand the cells' vtkGhostType on, if there is one;
+ * - 64-bit integers are compared with the isovalue exactly, and unsigned ones do not wrap around as in vtkFlyingEdges3D;
+ * - vtkFlyingEdges3D and vtkMarchingCubes hand the cells' vtkGhostType on, if there is one; vtkContourFilter does not
+ *   interpolate that of the points, and hands on arrays of vtkIdType;
  * - an abort leaves an empty output.
  *
  * vtkContourFilter comes through VTK's object factory: those that are made after the first Enable() can be switched, on
@@ -34,7 +38,11 @@
  *
  * The switch counts as a change of the filters: they execute again at their next update.
  *
- * All functions may be called from any thread.
+ * A summary of the samples is kept from one execution to the next. Whoever writes into an array in place calls Modified() on
+ * it, on the image or on the filter; a new isovalue alone does not make a filter look for such changes, as it does in VTK.
+ *
+ * All functions may be called from any thread, but the first Enable() not while others make VTK objects: VTK's list of factories
+ * and the default executive have no locks.
  *
  * @sa
  * vtkPMBContourFilter vtkContourFilter vtkFlyingEdges3D vtkMarchingCubes
