@@ -282,6 +282,10 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   pmb_get_info(job.Engine->GetContext(), &info);
   pmb_status status = this->Suggest(*job.Engine, job.Filter, job.Alone, job.Isovalues);
   this->NoteRange(job, info.minimum, info.maximum);
+  if (job.Filter->UseSuggestedIsovalue)
+  {
+    this->Plan(job, /*estimate=*/job.BindSeconds >= 0);
+  }
 
   pmb_request request = {};
   request.struct_size = sizeof(request);
@@ -315,10 +319,8 @@ std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
   {
     // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
     job.Engine->Unbind();
-    this->Expected = vtkPMBContour::EstimateSurface(
-      job.Volume, job.Array, job.Filter->ArrayComponent, job.Isovalues, this->Expected);
   }
-  this->Plan(job);
+  this->Plan(job, /*estimate=*/!isBound);
   if (isBound || !job.Begin(Steps::COPY))
   {
     return std::string();
@@ -354,7 +356,7 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
   this->Expected.Triangles = static_cast<double>(sizes.triangles);
   this->Expected.ActiveBricks =
     static_cast<double>(info.active_bricks) * job.Isovalues.size(); // if all are like the last
-  this->Plan(job);
+  this->Plan(job, /*estimate=*/false);
   job.Aborted = !job.Steps.Begin(Steps::COPY_ARRAYS) || !arrays.CopyInputs(goOn);
   if (job.Aborted || !job.Begin(Steps::EMIT))
   {
@@ -479,112 +481,19 @@ void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& siz
   job.Filter->LastRunSummary = text.str();
 }
 
-vtkPMBContourFilter::vtkInternals::Report vtkPMBContourFilter::vtkInternals::End(std::string& summary)
+void vtkPMBContourFilter::vtkInternals::Plan(Job& job, bool estimate)
 {
-  const Totals& sum = this->Sum;
-  Report report;
-  this->Contexts.End(/*complete=*/!sum.Aborted);
-  if (sum.Blocks == 0)
+  const bool binds = !job.Volume.Matches(job.Engine->GetBound());
+  if (estimate)
   {
-    summary = "No surface: the input has no blocks";
+    const bool suggestsLater = binds && job.Filter->UseSuggestedIsovalue;
+    this->Expected = vtkPMBContour::EstimateSurface(job.Volume, job.Array, job.Filter->ArrayComponent,
+      suggestsLater ? std::vector<double>() : job.Isovalues, this->Expected);
   }
-  else if (sum.Blocks > 1 && sum.Aborted)
-  {
-    summary = "Aborted";
-  }
-  else if (sum.Blocks > 1 && !sum.Devices.empty())
-  {
-    summary = this->SummarizeBlocks();
-  }
-  else if (!sum.Error.empty()) // of a block that need not have been the last
-  {
-    summary = "Failed: " + sum.Error;
-  }
-  // A piece may have none of the blocks that have it.
-  if (sum.Lacking > 0 && !sum.Found && !sum.Several && !sum.Aborted)
-  {
-    report.Error = sum.WhyLacking;
-    summary = "Failed: " + sum.WhyLacking;
-  }
-  report.Warnings = { this->ExplainOthers(), this->ExplainRange() };
-  return report;
-}
-
-std::string vtkPMBContourFilter::vtkInternals::SummarizeBlocks() const
-{
-  const Totals& sum = this->Sum;
-  std::ostringstream text;
-  text.precision(3);
-  for (const std::string& device : sum.Devices)
-  {
-    text << (text.tellp() > 0 ? "; " : "") << device;
-  }
-  text << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles << " triangles";
-  text << (sum.Lines > 0 ? ", " + std::to_string(sum.Lines) + " lines" : "");
-  text << " and " << sum.Points << " points in " << sum.Seconds << " s";
-  if (sum.Lacking > 0)
-  {
-    text << "; without the array: " << sum.Lacking;
-  }
-  if (sum.Others > 0)
-  {
-    text << "; no image data: " << sum.Others;
-  }
-  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error << this->Suggested.Note;
-  return text.str();
-}
-
-// Blocks that cannot be contoured are worth a warning, once for each kind of them.
-std::string vtkPMBContourFilter::vtkInternals::ExplainOthers()
-{
-  std::string kinds;
-  for (const std::string& kind : this->Sum.Kinds)
-  {
-    if (this->ToldKinds.insert(kind).second)
-    {
-      kinds += (kinds.empty() ? "" : ", ") + kind;
-    }
-  }
-  if (kinds.empty())
-  {
-    return std::string();
-  }
-  std::ostringstream warning;
-  warning
-    << this->Sum.Others << " of " << this->Sum.Blocks << " blocks are no image data (" << kinds
-    << ") and have an empty output: contour them with vtkContourFilter (in ParaView: Contour), or resample them to "
-       "image data first. This is said once.";
-  return warning.str();
-}
-
-std::string vtkPMBContourFilter::vtkInternals::ExplainRange() const
-{
-  const Totals& sum = this->Sum;
-  const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
-  if (sum.Ranges == 0 || sum.Several || sum.Isovalues.empty() ||
-    std::any_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside))
-  {
-    return std::string();
-  }
-  std::ostringstream warning;
-  if (sum.Minimum > sum.Maximum)
-  {
-    warning << "The array '" << sum.ArrayName << "' has no finite sample: the output is empty.";
-  }
-  else
-  {
-    warning << "No isovalue lies in the range of the array '" << sum.ArrayName << "', " << sum.Minimum << " to "
-            << sum.Maximum << ": the output is empty.";
-  }
-  return warning.str();
-}
-
-void vtkPMBContourFilter::vtkInternals::Plan(Job& job) const
-{
   vtkPMBContour::Work work =
     vtkPMBContour::DescribeWork(job.Volume, job.Image, job.Array, job.Choice, job.Isovalues.size(), this->Expected);
   work.OnGPU = job.Engine->IsOnGPU();
-  work.Binds = !job.Volume.Matches(job.Engine->GetBound());
+  work.Binds = binds;
   work.Suggests = job.Filter->UseSuggestedIsovalue != 0;
   work.Measures = job.Filter->ComputeMeasures != 0;
   job.Steps.Plan(work);

@@ -135,7 +135,7 @@ private:
   void NoteRange(const Job& job, double minimum, double maximum);
   void NoteContour(const std::string& device, int64_t triangles, int64_t lines, int64_t points, double seconds);
   void Summarize(Job& job, const pmb_sizes& sizes);
-  void Plan(Job& job) const;
+  void Plan(Job& job, bool estimate);
 
   static int OnProgress(void* job, double fraction);
 

@@ -50,7 +50,7 @@ Surface EstimateSurface(const Binding& volume, vtkDataArray* array, int componen
   const std::vector<double>& isovalues, const Surface& known)
 {
   const int64_t* dims = volume.GetVolume().dims;
-  if (CountSamples(volume) < LargeVolume)
+  if (CountSamples(volume) < LargeVolume || isovalues.empty())
   {
     const double guess = CountSamples(volume) / 20;
     return known.Points > 0 ? known : Surface{ guess, 2 * guess, 0 };

@@ -45,8 +45,8 @@ struct Work
 };
 
 // What the isovalues will give, from some rows of samples all over the volume: good to perhaps a third. Looked at is only a
-// volume that is so large that this takes no time beside reading it; else the result is `known`, what the last volume or the
-// last isovalue gave.
+// volume that is so large that this takes no time beside reading it, and only if there is an isovalue (one that is to be
+// suggested is not there yet); else the result is `known`, what the last volume or the last isovalue gave.
 Surface EstimateSurface(const Binding& volume, vtkDataArray* array, int component,
   const std::vector<double>& isovalues, const Surface& known);
 

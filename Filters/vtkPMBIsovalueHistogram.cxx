@@ -10,6 +10,8 @@
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourHistogram.h"
 #include "vtkPMBContourInput.h"
+#include "vtkPMBContourProgress.h"
+#include "vtkPMBContourWork.h"
 #include "vtkTable.h"
 
 #include "pmb.h"
@@ -28,11 +30,9 @@ struct Destroy
   void operator()(pmb_context* context) const { pmb_destroy(context); }
 };
 
-int OnProgress(void* user, double fraction)
+int OnProgress(void* steps, double fraction)
 {
-  auto* filter = static_cast<vtkPMBIsovalueHistogram*>(user);
-  filter->UpdateProgress(fraction);
-  return filter->GetAbortExecute() != 0 ? 1 : 0;
+  return static_cast<vtkPMBContour::Progress*>(steps)->Report(fraction) ? 0 : 1;
 }
 
 // Returns what is wrong, for the user, or nothing. Throws std::bad_alloc.
@@ -44,7 +44,17 @@ std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArr
   {
     return error;
   }
-  if (!volume.CopyIfNeeded(array, [filter](double) { return filter->GetAbortExecute() == 0; }))
+  vtkPMBContour::Work work;
+  work.Binds = true;
+  work.Copies = !volume.IsInPlace();
+  work.Suggests = true;
+  work.Samples = static_cast<double>(image->GetNumberOfPoints());
+  work.SampleBytes = array->GetDataTypeSize();
+  vtkPMBContour::Progress steps(filter);
+  steps.Plan(work);
+  if (!steps.Begin(vtkPMBContour::Progress::COPY) ||
+    !volume.CopyIfNeeded(array, [&steps](double fraction) { return steps.Report(fraction); }) ||
+    !steps.Begin(vtkPMBContour::Progress::BIND))
   {
     return std::string();
   }
@@ -58,7 +68,7 @@ std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArr
     return pmb_error(nullptr);
   }
   const std::unique_ptr<pmb_context, Destroy> context(made);
-  pmb_set_progress(made, OnProgress, filter);
+  pmb_set_progress(made, OnProgress, &steps);
   pmb_status status = pmb_bind(made, &volume.GetVolume());
   pmb_set_progress(made, nullptr, nullptr);
   if (status == PMB_OK)

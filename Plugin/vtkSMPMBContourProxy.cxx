@@ -11,7 +11,6 @@
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxyIterator.h"
-#include "vtkSMRepresentationProxy.h"
 #include "vtkSMUncheckedPropertyHelper.h"
 #include "vtkSMViewProxy.h"
 #include "vtkStdString.h"
@@ -81,7 +80,7 @@ void vtkSMPMBContourProxy::MoveSlider(double isovalue)
   vtkSMPropertyHelper(this, "LiveIsovalue").Set(isovalue);
 }
 
-// Those that show the surface; drawing brings the filter up to date.
+// Those that show the surface or what other filters make of it; drawing brings the filters up to date.
 void vtkSMPMBContourProxy::DrawViews()
 {
   vtkNew<vtkSMProxyIterator> views;
@@ -90,8 +89,7 @@ void vtkSMPMBContourProxy::DrawViews()
   for (views->Begin("views"); !views->IsAtEnd(); views->Next())
   {
     auto* view = vtkSMViewProxy::SafeDownCast(views->GetProxy());
-    vtkSMRepresentationProxy* shown = view ? view->FindRepresentation(this, 0) : nullptr;
-    if (shown && vtkSMPropertyHelper(shown, "Visibility", /*quiet=*/true).GetAsInt())
+    if (view && view->GetNeedsUpdate())
     {
       view->StillRender();
     }

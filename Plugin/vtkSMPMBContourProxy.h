@@ -9,8 +9,8 @@
  * Of a state file ParaView passes over properties that the proxy lacks without a word; this one names them in a warning.
  *
  * While the property Live is on, each move of the slider LiveIsovalue becomes the filter's isovalue, and the views that
- * show the surface are drawn again: ParaView's own panel tells of a slider's moves by unchecked values, and applies them
- * only when the slider is let go, if then.
+ * show the surface, or what other filters make of it, are drawn again: ParaView's own panel tells of a slider's moves by
+ * unchecked values, and applies them only when the slider is let go, if then.
  */
 #ifndef vtkSMPMBContourProxy_h
 #define vtkSMPMBContourProxy_h

@@ -166,6 +166,12 @@ std::vector<ProgressRun> ListProgressRuns(int n, bool dense)
       [=]() { return vtkSmartPointer<vtkDataObject>(MakeImage(n, ShareApart(get(), "samples"))); }, none },
     { "hidden points", [=]() { return MakeHidden(n, get()); }, none },
     { "8 blocks of half size", [=]() { return MakeBlocks(n / 2, dense); }, none },
+    { "suggested isovalue", plain,
+      [](vtkPMBContourFilter* filter)
+      {
+        filter->SetValue(0, 0.0); // that there is no surface at says nothing
+        filter->UseSuggestedIsovalueOn();
+      } },
     { "no surface", plain, [](vtkPMBContourFilter* filter) { filter->SetValue(0, 0.0); } } };
 }
 

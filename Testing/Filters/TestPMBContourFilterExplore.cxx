@@ -10,6 +10,7 @@
 #include "vtkNew.h"
 #include "vtkPMBIsovalueHistogram.h"
 #include "vtkPointData.h"
+#include "vtkSOADataArrayTemplate.h"
 #include "vtkTable.h"
 
 #include <algorithm>
@@ -64,6 +65,21 @@ void TestUse()
   filter->Update();
   PMB_CHECK(SameBytes(filter->GetOutput(), Contour(image, suggested), difference), "no value is set: " << difference);
   PMB_EQUAL(messages.Warnings() + messages.Errors(), 0, messages.Text());
+}
+
+// Of a volume so large that the size of the surface is estimated beforehand, which takes an isovalue.
+void TestLargeWithoutIsovalue()
+{
+  auto image = MakeImage(128, 96, 96, VTK_FLOAT, Distance(63.7, 48.1, 47.9));
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetInputData(image);
+  filter->SetNumberOfContours(0);
+  filter->UseSuggestedIsovalueOn();
+  filter->Update();
+  PMB_EQUAL(CountOf(filter), 1, "suggestions");
+  std::string difference;
+  const double suggested = filter->GetSuggestedIsovalues()->GetValue(0);
+  PMB_CHECK(SameBytes(filter->GetOutput(), Contour(image, suggested), difference), "large volume: " << difference);
 }
 
 // Other samples, other suggestions; the old ones must not stay.
@@ -197,6 +213,46 @@ void TestHistogram()
   PMB_EQUAL(histogram->GetNumberOfBins(), 4096, "greatest number of bins");
 }
 
+// While the array is copied, and while it is read: nothing is in the table, and the next run is complete.
+void TestHistogramAborted()
+{
+  auto image = MakeImage(128, 128, 128, VTK_FLOAT, Distance(63.7, 48.1, 47.9));
+  vtkNew<vtkSOADataArrayTemplate<float>> apart;
+  apart->SetName("apart");
+  apart->SetNumberOfComponents(1);
+  apart->SetArray(0, static_cast<float*>(image->GetPointData()->GetScalars()->GetVoidPointer(0)),
+    image->GetNumberOfPoints(), /*updateMaxId=*/true, /*save=*/true);
+  image->GetPointData()->AddArray(apart);
+  for (double place : { 0.1, 0.9 })
+  {
+    vtkNew<vtkPMBIsovalueHistogram> histogram;
+    Messages messages(histogram);
+    histogram->SetInputData(image);
+    histogram->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "apart");
+    vtkNew<vtkCallbackCommand> observer;
+    observer->SetClientData(&place);
+    observer->SetCallback(
+      [](vtkObject* caller, unsigned long, void* data, void* progress)
+      {
+        double& limit = *static_cast<double*>(data);
+        if (*static_cast<double*>(progress) > limit)
+        {
+          static_cast<vtkAlgorithm*>(caller)->SetAbortExecute(1);
+          limit = 2; // once
+        }
+      });
+    histogram->AddObserver(vtkCommand::ProgressEvent, observer);
+    histogram->Update();
+    PMB_EQUAL(place, 2.0, "the place of the abort was come to");
+    PMB_EQUAL(histogram->GetOutput()->GetNumberOfRows(), 0, "rows after an abort");
+    histogram->SetAbortExecute(0);
+    histogram->Modified();
+    histogram->Update();
+    PMB_EQUAL(histogram->GetOutput()->GetNumberOfRows(), 256, "rows of the run after an abort");
+    PMB_EQUAL(messages.Warnings() + messages.Errors(), 0, messages.Text());
+  }
+}
+
 int64_t ResidentKiB()
 {
   std::ifstream statm("/proc/self/statm");
@@ -230,10 +286,12 @@ void TestThousandIsovalues()
 int TestPMBContourFilterExplore(int, char*[])
 {
   TestUse();
+  TestLargeWithoutIsovalue();
   TestFollow();
   TestAskedDuringExecution();
   TestBlocks();
   TestHistogram();
+  TestHistogramAborted();
   TestThousandIsovalues();
   return Result();
 }

@@ -130,10 +130,20 @@ def live_slider():
     proxy.Isosurfaces = [70.0, 30.0]
     equal(proxy.LiveIsovalue, 70.0, "the slider follows the list")
     equal(list(proxy.Isosurfaces), [70.0, 30.0], "the list")
-    view.SMProxy.RemoveObserver(observer)
     simple.Hide(proxy, view)
     slider.SetUncheckedElement(0, 41.0)
     equal(list(proxy.Isosurfaces), [41.0], "the isovalue of a hidden surface")
+    moved = simple.Transform(Input=proxy)
+    simple.Show(moved, view)
+    simple.Render(view)
+    drawn.clear()
+    slider.SetUncheckedElement(0, 43.0)
+    equal(len(drawn), 1, "how often the view was drawn that shows another filter's output")
+    equal(moved.GetClientSideObject().GetOutputDataObject(0).GetNumberOfPolys(),
+          flying_edges(volume, 43.0).GetNumberOfPolys(), "triangles behind another filter")
+    true(f" {client.GetOutputDataObject(0).GetNumberOfPolys()} triangles" in proxy.LastRun, f"last run: {proxy.LastRun}")
+    view.SMProxy.RemoveObserver(observer)
+    simple.Delete(moved)
     simple.Delete(view)
 
 
