@@ -124,7 +124,7 @@ int vtkSMPMBContourProxy::LoadXMLState(vtkPVXMLElement* element, vtkSMProxyLocat
   vtkStdString unknown;
   // Properties that are pasted from another kind of filter, Contour for example, may well have others.
   const char* type = element->GetAttribute("type");
-  const bool isOfThis = type && this->GetXMLName() && vtkStdString(type) == this->GetXMLName();
+  const bool isOfThis = !type || vtkStdString(type) == this->GetXMLName();
   for (unsigned int i = 0; isOfThis && i < element->GetNumberOfNestedElements(); ++i)
   {
     vtkPVXMLElement* property = element->GetNestedElement(i);
@@ -134,10 +134,7 @@ int vtkSMPMBContourProxy::LoadXMLState(vtkPVXMLElement* element, vtkSMProxyLocat
       unknown += vtkStdString(unknown.empty() ? "" : ", ") + name;
     }
   }
-  // Paste in the panel hands over the properties of another filter, as Contour, in this way too: of no concern.
-  const char* type = element->GetAttribute("type");
-  const bool ownState = !type || vtkStdString(type) == this->GetXMLName();
-  if (!unknown.empty() && ownState)
+  if (!unknown.empty())
   {
     vtkWarningMacro(
       "The state file has properties that this version of PMB Contour does not know, and they are left out: "
