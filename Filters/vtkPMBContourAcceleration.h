@@ -23,6 +23,7 @@
  *   gone; equal isovalues share no points, nor do edges whose points coincide only in single precision;
  * - a cell that touches NaN or an infinity has no triangle;
  * - with negative spacing, and with a direction matrix that mirrors, the triangles face as the normals do;
+ * - with a direction matrix that mirrors, normals point toward lower values as ever, where VTK's point the other way;
  * - scalars are the isovalue exactly;
  * - vtkContourFilter with OutputPointsPrecision of DOUBLE_PRECISION: double coordinates, which it does not give for images;
  * - 64-bit integers are compared with the isovalue exactly, and unsigned ones do not wrap around as in vtkFlyingEdges3D;

@@ -413,23 +413,39 @@ std::string StandIn::Execute(
   }
   this->Configure(stock, settings, image);
   vtkDataArray* contoured = this->Filter->GetInputArrayToProcess(0, inputVector);
-  vtkPMBContourFilter::vtkInternals& internals = *this->Filter->Internals;
-  const bool alone = internals.Depth == 0; // the filter was switched on during this execution
+  refusal = RefuseArrays(settings, image, contoured);
+  if (!refusal.empty())
+  {
+    return refusal;
+  }
+  const bool alone = this->Filter->Internals->Depth == 0; // the filter was switched on during this execution
   if (alone)
   {
     this->OnStart();
   }
-  internals.Changed = changed;
+  this->Filter->Internals->Changed = changed;
   this->Owner = owner;
   this->Stock = stock;
+  refusal = this->Contour(settings, contoured, inputVector, output);
+  this->Owner = this->Stock = nullptr;
+  if (alone)
+  {
+    this->OnEnd();
+  }
+  return refusal;
+}
+
+std::string StandIn::Contour(
+  const StockSettings& settings, vtkDataArray* contoured, vtkInformationVector** inputVector, vtkPolyData* output)
+{
+  vtkPMBContourFilter::vtkInternals& internals = *this->Filter->Internals;
   ForgetAbort(this->Filter);
   const vtkIdType binds = this->Filter->GetNumberOfBinds();
   vtkNew<vtkPolyData> mesh; // the output itself stays as VTK's own code would have to find it
-  std::string noMemory;
+  std::string refusal, noMemory;
   try
   {
-    refusal = RefuseArrays(settings, image, contoured);
-    refusal = refusal.empty() ? internals.Execute(this->Filter, image, inputVector, mesh) : refusal;
+    refusal = internals.Execute(this->Filter, vtkImageData::GetData(inputVector[0]), inputVector, mesh);
     if (refusal.empty())
     {
       HandOver(settings, contoured, mesh, output);
@@ -439,18 +455,13 @@ std::string StandIn::Execute(
   {
     // VTK's own code takes more memory than ours.
     noMemory = internals.ExplainNoMemory();
-    vtkErrorWithObjectMacro(stock, << noMemory);
+    vtkErrorWithObjectMacro(this->Stock, << noMemory);
   }
-  this->Owner = this->Stock = nullptr;
   Switch::Get().Binds += this->Filter->GetNumberOfBinds() - binds;
   if (refusal.empty())
   {
     Switch::Get().SetSummary(std::string(settings.Name) +
       (noMemory.empty() ? ", accelerated: " + std::string(this->Filter->GetLastRunSummary()) : ". " + noMemory));
-  }
-  if (alone)
-  {
-    this->OnEnd();
   }
   return refusal;
 }

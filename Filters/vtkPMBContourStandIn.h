@@ -15,8 +15,10 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkAlgorithm;
+class vtkDataArray;
 class vtkInformation;
 class vtkInformationVector;
+class vtkPolyData;
 class vtkUnsignedCharArray;
 
 namespace vtkPMBContour
@@ -74,6 +76,8 @@ public:
 private:
   std::string Execute(
     vtkAlgorithm* stock, vtkAlgorithm* owner, vtkInformationVector** inputVector, vtkInformationVector* outputVector);
+  std::string Contour(
+    const StockSettings& settings, vtkDataArray* contoured, vtkInformationVector** inputVector, vtkPolyData* output);
   void OnProgress();
   bool HasHidden(vtkImageData* image, vtkMTimeType changed, std::string& error);
   void Configure(vtkAlgorithm* stock, const StockSettings& settings, vtkImageData* image);
