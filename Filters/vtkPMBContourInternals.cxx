@@ -209,6 +209,7 @@ std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
   std::ostringstream text;
   text.precision(3);
   text << device << ": " << lines << " lines and " << points << " points in " << seconds << " s";
+  text << (filter->UseSuggestedIsovalue ? "; no isovalue is suggested for 2D images: those set are used" : "");
   filter->LastRunSummary = text.str();
   return std::string();
 }

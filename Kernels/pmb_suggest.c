@@ -16,6 +16,8 @@ static const double VALLEY = 0.1, RIPPLE = 0.02, BOTTOM = 0.1, TOP = 0.95;
 /* A peak of noise has at least so many of all bricks; a tail ends at so much of the peak; a bend is at least so deep, and begins
  * where it is nearly as deep as anywhere. */
 static const double FILLED = 0.9, TAIL = 0.02, BEND = 0.2, NEARLY = 0.95;
+/* Beside a bend the curve is level as far as it keeps so much of its height. */
+static const double LEVEL = 0.995;
 /* Bins with at most so much of the highest are empty, and the range without empty ends is looked at if it is at most so
  * small: one wild sample must not put everything else into one bin. */
 static const double EMPTY = 0.005, SMALL = 0.25;
@@ -103,6 +105,16 @@ static double find_bend(const int64_t *counts, int peak, int step, int *bin)
   return deepest;
 }
 
+/* The middle of the level stretch that begins at a bend: between the values of a mask, and not at one of them. */
+static int leave_bend(const int64_t *counts, int bend, int step)
+{
+  int last = bend;
+  while (last + step >= 0 && last + step < BINS && (double)counts[last + step] >= LEVEL * (double)counts[bend]) {
+    last += step;
+  }
+  return (bend + last) / 2;
+}
+
 /* Where there is no valley. */
 static int leave_peak(const int64_t *counts, int peak, int64_t bricks)
 {
@@ -110,7 +122,7 @@ static int leave_peak(const int64_t *counts, int peak, int64_t bricks)
   const double above_depth = find_bend(counts, peak, 1, &above), below_depth = find_bend(counts, peak, -1, &below);
   const int filled = (double)counts[peak] >= FILLED * (double)bricks, at_end = peak < 2 || peak >= BINS - 2;
   if ((filled || at_end) && (above_depth >= BEND || below_depth >= BEND)) {
-    return above_depth >= below_depth ? above : below;
+    return above_depth >= below_depth ? leave_bend(counts, above, 1) : leave_bend(counts, below, -1);
   }
   return middle(counts, peak, TOP * (double)counts[peak], -1);
 }

@@ -112,6 +112,7 @@ void TestFollow()
   filter->Update();
   PMB_EQUAL(CountOf(filter), 0, "a 2D image");
   PMB_CHECK(filter->GetOutput()->GetNumberOfLines() > 0, "isolines");
+  PMB_CHECK(Has(filter->GetLastRunSummary(), "suggested for 2D images"), filter->GetLastRunSummary());
   filter->SetInputArrayToProcess(0, 0, 0, 0, "no such array");
   filter->Update();
   PMB_EQUAL(CountOf(filter), 0, "without the array");

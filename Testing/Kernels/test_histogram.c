@@ -359,6 +359,24 @@ static void clean_background(void)
   volume_free(&v);
 }
 
+/* A mask of something so thin that no brick lies inside, and its opposite: halfway between the two values. */
+static void thin_mask(void)
+{
+  for (int inside = 0; inside < 2; inside++) {
+    double isovalue = NAN;
+    test_volume v;
+    volume_make(&v, PMB_UINT8, SIDE, SIDE, SIDE, LAYOUT_PACKED);
+    fill_balls(&v, 0, 0, 1, 16, 0);
+    for (int64_t i = 0; i < ref_samples(&v.view); i++) {
+      uint8_t *s = (uint8_t *)v.memory + i;
+      *s = (*s > 0) == inside;
+    }
+    const int64_t count = suggest(&v, &isovalue, 1);
+    CHECK(count == 1 && isovalue > 0.4 && isovalue < 0.6, "%d suggestions, %g", (int)count, isovalue);
+    volume_free(&v);
+  }
+}
+
 /* One sample beyond everything must not hide the rest. */
 static void one_wild_sample(void)
 {
@@ -415,6 +433,7 @@ TEST_MAIN(
   CASE(ball_in_noise)
   CASE(two_boundaries)
   CASE(clean_background)
+  CASE(thin_mask)
   CASE(one_wild_sample)
   CASE(smooth_fields)
 )
