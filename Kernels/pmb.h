@@ -306,7 +306,8 @@ double pmb_histogram_isovalue(const pmb_histogram_request *request, int64_t bin)
 
 /* Isovalues to start with, the best first, at most `most` of them; *count: how many there are (0: no sample is finite and
  * visible, all are equal, or the volume has no cell). Found in the histogram of the range that the samples are in, with
- * PMB_SUGGEST_BINS bins (Docs/ALGORITHM.md says how): for a start, not for a measurement. Time as pmb_histogram. */
+ * PMB_SUGGEST_BINS bins (Docs/ALGORITHM.md says how): for a start, not for a measurement. Calls
+ * pmb_histogram once or several times, each with its time and its progress. */
 pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, int64_t *count);
 
 /* Measures the parts of a mesh in host memory, on the CPU's threads also where a GPU made it. measures: a part each,
