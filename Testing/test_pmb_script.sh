@@ -58,6 +58,21 @@ chmod +x "$work/bin/dpkg-query"
 expect 'build folder of another checkout' 1 'made for another checkout; mend:' \
   env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" build
 
+# A build that made nothing, beside packages that an earlier one made: these are not to be run.
+top=$(dirname "$(readlink -f "$pmb")")
+printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\nCMAKE_BUILD_TYPE:STRING=Release\n' "$top" >"$work/build/CMakeCache.txt"
+mkdir -p "$work/build/package/lib/plugins" "$work/build/package/bin"
+: >"$work/build/Makefile" >"$work/build/package/lib/plugins/ParallelMarchingBlocks.so"
+cp "$work/bin/id" "$work/build/package/bin/pmb_bench"
+for tool in cmake pvpython; do
+  printf '#!/bin/sh\nexit 0\n' >"$work/bin/$tool"
+  chmod +x "$work/bin/$tool"
+done
+for command in demo bench; do
+  expect "$command without what it runs" 1 'the build made no .*mend: remove that folder' \
+    env PATH="$work/bin:$PATH" DISPLAY=:0 PMB_BUILD_DIR="$work/build" "$pmb" "$command"
+done
+
 "$pmb" help >"$work/out"
 for command in demo test build bench pvpython gui install uninstall package help; do
   if grep -q "^  $command" "$work/out"; then passed=$((passed + 1)); else
