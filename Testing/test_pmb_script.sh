@@ -62,7 +62,8 @@ expect 'build folder of another checkout' 1 'made for another checkout; mend:' \
 top=$(dirname "$(readlink -f "$pmb")")
 printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\nCMAKE_BUILD_TYPE:STRING=Release\n' "$top" >"$work/build/CMakeCache.txt"
 mkdir -p "$work/build/package/lib/plugins" "$work/build/package/bin"
-: >"$work/build/Makefile" >"$work/build/package/lib/plugins/ParallelMarchingBlocks.so"
+: >"$work/build/Makefile"
+: >"$work/build/package/lib/plugins/ParallelMarchingBlocks.so"
 cp "$work/bin/id" "$work/build/package/bin/pmb_bench"
 for tool in cmake pvpython; do
   printf '#!/bin/sh\nexit 0\n' >"$work/bin/$tool"

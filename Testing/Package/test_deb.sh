@@ -64,12 +64,14 @@ for pattern in 'lib.*/plugins/ParallelMarchingBlocks/ParallelMarchingBlocks\.so'
   'lib.*/cmake/PMB/PMBConfig\.cmake' 'share/doc/paraview-pmb-contour/USER_GUIDE\.md'; do
   grep -qx "usr/$pattern" "$work/files" || fail "no package has $pattern"
 done
-guide=$(echo "$work"/paraview-pmb-contour/usr/share/doc/paraview-pmb-contour)
+guide=$work/paraview-pmb-contour/usr/share/doc/paraview-pmb-contour
 sed -n 's/](\([^)]*\))/\n=\1\n/gp' "$guide/USER_GUIDE.md" | sed -n 's/^=\([^#]*\).*/\1/p' | sort -u >"$work/links"
 while read -r link; do
   [ -z "$link" ] || [ -e "$guide/$link" ] || fail "the guide in the package names $link, which is not there"
 done <"$work/links"
-[ -f "$guide/Examples/scan.pvsm" ] && [ -f "$guide/Examples/VTK/contour.cxx" ] || fail "the examples are not in the package"
+for example in batch.py scan.pvsm VTK/contour.cxx; do
+  [ -f "$guide/Examples/$example" ] || fail "the package has no example $example"
+done
 find "$work"/*pmb-contour* -name '*.so*' -type f >"$work/libraries"
 while read -r library; do
   # What the linker was told of where it was built, and what the compiler wrote into messages.
