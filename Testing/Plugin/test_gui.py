@@ -3,7 +3,7 @@
 
 Usage: ./pmb pvpython Testing/Plugin/test_gui.py [FOLDER [FUNCTION...]]
 
-Also makes the user's guide's pictures, FOLDER/panel.png and FOLDER/session.png (FOLDER: out/ in the current folder).
+Also makes the user's guide's pictures, FOLDER/panel.png, session.png and histogram.png (FOLDER: out/ in the current folder).
 """
 import hashlib
 import os
@@ -397,6 +397,26 @@ def pictures(window):
     equal(head.red() > head.blue() + 20, True, f"the head is in the picture, and not {head.name()}")
 
 
+def histogram(window):
+    """The menu's PMB Isovalue Histogram and Apply: a chart with a peak at the suggestion. The guide's picture of it."""
+    from paraview import simple
+    simple.LoadPalette("WhiteBackground")
+    window.main.resize(1540, 600)
+    window.open(SCAN)
+    window.add_filter(*PLACE[:-1], "PMB Isovalue Histogram")
+    window.apply()
+    view = simple.GetActiveView()
+    equal(view.SMProxy.GetXMLName(), "XYChartView", "the view that Apply opened")
+    window.settle()
+    path = os.path.join(window.folder, "histogram.png")
+    simple.SaveScreenshot(path, view)
+    image = gui_testing.QtGui.QImage(path)
+    green = [x for x in range(image.width()) for color in [image.pixelColor(x, int(0.85 * image.height()))]
+             if color.green() > max(color.red(), color.blue()) + 40]
+    equal(bool(green) and max(green) < 0.15 * image.width(), True, f"the peak at 5.46 of 254 is green, at {green}")
+
+
 if __name__ == "__main__":
     gui_testing.launch(__file__, ["apply_and_change", "undo_and_redo", "state_file", "devices", "every_property",
-                                  "panel_buttons", "find_and_delete", "greyed_out", "pictures"], sys.argv[1:])
+                                  "panel_buttons", "find_and_delete", "greyed_out", "histogram", "pictures"],
+                       sys.argv[1:])
