@@ -11,7 +11,9 @@
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxyIterator.h"
+#include "vtkSMProxyManager.h"
 #include "vtkSMUncheckedPropertyHelper.h"
+#include "vtkSMUndoStackBuilder.h"
 #include "vtkSMViewProxy.h"
 #include "vtkStdString.h"
 
@@ -46,6 +48,12 @@ void vtkSMPMBContourProxy::OnSliderMoved()
   {
     return;
   }
+  vtkSMUndoStackBuilder* undo = vtkSMProxyManager::GetProxyManager()->GetUndoStackBuilder();
+  const bool ignored = undo && undo->GetIgnoreAllChanges();
+  if (undo)
+  {
+    undo->SetIgnoreAllChanges(ignored || this->CanUndo);
+  }
   this->Following = true;
   vtkSMPropertyHelper(this, "UseSuggestedIsovalue").Set(0);
   vtkSMPropertyHelper(this, "ContourValues").Set(&isovalue, 1);
@@ -53,13 +61,23 @@ void vtkSMPMBContourProxy::OnSliderMoved()
   this->UpdateVTKObjects();
   this->DrawViews();
   this->Following = false;
+  this->CanUndo = true;
+  if (undo)
+  {
+    undo->SetIgnoreAllChanges(ignored);
+  }
 }
 
 // The slider begins where the first of the isovalues is.
 void vtkSMPMBContourProxy::OnIsovaluesChanged()
 {
+  if (this->Following)
+  {
+    return;
+  }
+  this->CanUndo = false;
   const vtkSMPropertyHelper isovalues(this, "ContourValues");
-  if (!this->Following && isovalues.GetNumberOfElements() > 0)
+  if (isovalues.GetNumberOfElements() > 0)
   {
     this->MoveSlider(isovalues.GetAsDouble(0));
   }

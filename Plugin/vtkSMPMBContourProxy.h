@@ -10,7 +10,8 @@
  *
  * While the property Live is on, each move of the slider LiveIsovalue becomes the filter's isovalue, and the views that
  * show the surface, or what other filters make of it, are drawn again: ParaView's own panel tells of a slider's moves by
- * unchecked values, and applies them only when the slider is let go, if then.
+ * unchecked values, and applies them only when the slider is let go, if then. The first of these moves is a step of Edit >
+ * Undo, which takes them all back: ParaView remembers ten steps, and a drag has more moves than that.
  */
 #ifndef vtkSMPMBContourProxy_h
 #define vtkSMPMBContourProxy_h
@@ -49,6 +50,7 @@ private:
   void DrawViews();
 
   bool Following = false; // the slider: an update or a change comes from its move
+  bool CanUndo = false;   // the moves since the isovalues changed in another way: a step of Undo is there for them
 };
 
 #endif

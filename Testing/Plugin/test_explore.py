@@ -4,6 +4,7 @@ import gc
 
 import numpy
 from paraview import simple
+from paraview.modules.vtkRemotingServerManager import vtkSMProxyManager, vtkSMUndoStack, vtkSMUndoStackBuilder
 from paraview.vtk.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
 
@@ -147,6 +148,40 @@ def live_slider():
     simple.Delete(view)
 
 
+def live_undo():
+    """The moves of the slider are one step of Undo, until the isovalues change in another way."""
+    manager, stack, builder = vtkSMProxyManager.GetProxyManager(), vtkSMUndoStack(), vtkSMUndoStackBuilder()
+    builder.SetUndoStack(stack)
+    manager.SetUndoStackBuilder(builder)
+    proxy = contour(ball_in_noise(), Isosurfaces=[50.0])
+    proxy.Live = 1
+    proxy.UpdatePipeline()
+    slider = proxy.SMProxy.GetProperty("LiveIsovalue")
+
+    def step(change, value):
+        builder.Begin("step")
+        change(value)
+        builder.EndAndPushToStack()
+
+    move = lambda value: slider.SetUncheckedElement(0, value)  # noqa: E731
+    try:
+        for value in (51.0, 52.0, 53.0, 54.0):
+            step(move, value)
+            equal((list(proxy.Isosurfaces), stack.GetNumberOfUndoSets()), ([value], 1), "isovalue and steps to undo")
+        equal(builder.GetIgnoreAllChanges(), False, "changes are recorded again")
+        step(lambda value: setattr(proxy, "Isosurfaces", [value]), 60.0)
+        equal(stack.GetNumberOfUndoSets(), 2, "steps to undo after another kind of change")
+        for value in (61.0, 62.0):
+            step(move, value)
+        equal(stack.GetNumberOfUndoSets(), 3, "steps to undo after the second drag")
+        for value in (60.0, 54.0, 50.0):
+            stack.Undo()
+            proxy.UpdateVTKObjects()
+            equal(list(proxy.Isosurfaces), [value], "the isovalue after Undo")
+    finally:
+        manager.SetUndoStackBuilder(None)
+
+
 def resident_kib():
     with open("/proc/self/smaps_rollup", encoding="ascii") as stream:
         return next(int(line.split()[1]) for line in stream if line.startswith("Rss:"))
@@ -254,5 +289,5 @@ def histogram_of_bad_input():
 
 load_plugin()
 import pmb  # noqa: E402, F401, makes the filter's own methods known to Python
-run(suggestion_is_used, suggestion_follows_the_data, without_one_volume, live_slider, thousand_changes, animated,
+run(suggestion_is_used, suggestion_follows_the_data, without_one_volume, live_slider, live_undo, thousand_changes, animated,
     histogram, histogram_of_bad_input)
