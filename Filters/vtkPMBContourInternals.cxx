@@ -495,7 +495,8 @@ void vtkPMBContourFilter::vtkInternals::Plan(Job& job, bool estimate)
     vtkPMBContour::DescribeWork(job.Volume, job.Image, job.Array, job.Choice, job.Isovalues.size(), this->Expected);
   work.OnGPU = job.Engine->IsOnGPU();
   work.Binds = binds;
-  work.Suggests = job.Filter->UseSuggestedIsovalue != 0;
+  const bool suggested = !work.Binds && this->Suggested.Bind == job.Filter->NumberOfBinds; // known already
+  work.Suggests = job.Filter->UseSuggestedIsovalue && !suggested;
   work.Measures = job.Filter->ComputeMeasures != 0;
   job.Steps.Plan(work);
 }
