@@ -111,7 +111,7 @@ void vtkPMBContourFilter::GetIsovalueHistogram(int numberOfBins, vtkTable* table
 {
   if (table)
   {
-    this->Internals->FillHistogram(std::min(std::max(numberOfBins, 1), 4096), table);
+    this->Internals->FillHistogram(std::min<int>(std::max(numberOfBins, 1), PMB_HISTOGRAM_MOST), table);
   }
 }
 
