@@ -74,7 +74,7 @@ int device_count(void)
   return count;
 }
 
-/* ---- streams ---- */
+/* ---- what the emulator knows of streams ---- */
 
 int is_known(cudaStream_t stream)
 {
@@ -129,7 +129,7 @@ cudaError_t enqueue(cudaStream_t given, operation work)
   return failure;
 }
 
-/* ---- memory ---- */
+/* ---- what it knows of memory ---- */
 
 /* Whether all bytes lie in one piece. */
 int lies_in(const std::map<char *, size_t> &pieces, const void *memory, size_t bytes)
@@ -207,7 +207,7 @@ void emulator_revive(void)
   dead = 0;
 }
 
-/* ---- the device ---- */
+/* ---- CUDA: the device ---- */
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
@@ -352,7 +352,7 @@ const char *cudaGetErrorString(cudaError_t error)
   return "unrecognized error code";
 }
 
-/* ---- memory ---- */
+/* ---- CUDA: memory ---- */
 
 cudaError_t cudaMalloc(void **memory, size_t bytes)
 {
@@ -489,7 +489,7 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t 
   }));
 }
 
-/* ---- streams and events ---- */
+/* ---- CUDA: streams and events ---- */
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
@@ -641,7 +641,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
   return report(failure);
 }
 
-/* ---- kernels ---- */
+/* ---- CUDA: kernels ---- */
 
 cudaError_t emulator_set_attribute(emulator_any kernel, cudaFuncAttribute attribute, int value)
 {
