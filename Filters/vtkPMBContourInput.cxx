@@ -9,6 +9,7 @@
 #include "vtkDataSetAttributes.h"
 #include "vtkDemandDrivenPipeline.h"
 #include "vtkImageData.h"
+#include "vtkInformation.h"
 #include "vtkMatrix3x3.h"
 #include "vtkPointData.h"
 #include "vtkUnsignedCharArray.h"
@@ -92,6 +93,16 @@ int64_t Dimensions::CountPoints() const
     points *= size;
   }
   return points;
+}
+
+ArrayChoice::ArrayChoice(vtkAlgorithm* filter, vtkAbstractArray* array, int association, int component)
+  : Array(array)
+  , Association(association)
+  , Component(component)
+{
+  vtkInformation* asked = filter->GetInputArrayInformation(0);
+  const char* name = asked ? asked->Get(vtkDataObject::FIELD_NAME()) : nullptr; // null also where it has none
+  this->Name = name ? name : "";
 }
 
 vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::string& error)

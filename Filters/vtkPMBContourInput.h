@@ -31,6 +31,9 @@ struct Dimensions
 // What the user has chosen, before anything is known about it.
 struct ArrayChoice
 {
+  // As set by SetInputArrayToProcess(0, ...); array and association: what the filter finds for it.
+  ArrayChoice(vtkAlgorithm* filter, vtkAbstractArray* array, int association, int component);
+
   vtkAbstractArray* Array; // null: there is none of the name asked for
   int Association;         // vtkDataObject::FIELD_ASSOCIATION_...
   int Component;

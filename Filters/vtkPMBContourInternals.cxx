@@ -55,21 +55,6 @@ struct vtkPMBContourFilter::vtkInternals::Job
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
 };
 
-namespace
-{
-vtkPMBContour::ArrayChoice ReadArrayChoice(
-  vtkPMBContourFilter* filter, vtkInformation* asked, vtkAbstractArray* array, int association)
-{
-  vtkPMBContour::ArrayChoice choice;
-  choice.Array = array;
-  choice.Association = association;
-  choice.Component = filter->GetArrayComponent();
-  const char* name = asked && asked->Has(vtkDataObject::FIELD_NAME()) ? asked->Get(vtkDataObject::FIELD_NAME()) : "";
-  choice.Name = name ? name : "";
-  return choice;
-}
-}
-
 std::string vtkPMBContourFilter::vtkInternals::Execute(
   vtkPMBContourFilter* filter, vtkImageData* image, vtkInformationVector** inputVector, vtkPolyData* output)
 {
@@ -132,8 +117,8 @@ std::string vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformatio
   int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
   vtkAbstractArray* array = filter->GetInputAbstractArrayToProcess(0, inputVector, association);
   std::string error;
-  job.Array = vtkPMBContour::CheckArray(
-    job.Image, ReadArrayChoice(filter, filter->GetInputArrayInformation(0), array, association), error);
+  const vtkPMBContour::ArrayChoice choice(filter, array, association, filter->ArrayComponent);
+  job.Array = vtkPMBContour::CheckArray(job.Image, choice, error);
   this->Sum.Found = this->Sum.Found || array;
   if (!array && this->IsComposite())
   {
@@ -265,7 +250,7 @@ void vtkPMBContourFilter::vtkInternals::Warn(vtkPMBContourFilter* filter)
 // With the context that there is.
 std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 {
-  pmb_set_progress(job.Engine->GetContext(), OnProgress, &job);
+  pmb_set_progress(job.Engine->GetContext(), Steps::Hook, &job.Steps);
   // The hook must not outlive the job; the context may be gone before.
   struct Unhook
   {
@@ -499,10 +484,5 @@ void vtkPMBContourFilter::vtkInternals::Plan(Job& job, bool estimate)
   work.Suggests = job.Filter->UseSuggestedIsovalue && !suggested;
   work.Measures = job.Filter->ComputeMeasures != 0;
   job.Steps.Plan(work);
-}
-
-int vtkPMBContourFilter::vtkInternals::OnProgress(void* user, double fraction)
-{
-  return static_cast<Job*>(user)->Steps.Report(fraction) ? 0 : 1;
 }
 VTK_ABI_NAMESPACE_END

@@ -137,8 +137,6 @@ private:
   void Summarize(Job& job, const pmb_sizes& sizes);
   void Plan(Job& job, bool estimate);
 
-  static int OnProgress(void* job, double fraction);
-
   vtkPMBContour::Contexts Contexts;
   Totals Sum;
   Suggestions Suggested;

@@ -114,6 +114,11 @@ bool Progress::Report(double fraction)
   return !this->ShouldStop();
 }
 
+int Progress::Hook(void* progress, double fraction)
+{
+  return static_cast<Progress*>(progress)->Report(fraction) ? 0 : 1;
+}
+
 bool Progress::ShouldStop() const
 {
 #if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 2, 20220817)

@@ -50,6 +50,9 @@ public:
   // only then. Returns false to stop.
   bool Report(double fraction);
 
+  // The same as the core calls it: pmb_set_progress(context, Progress::Hook, progress). Returns 1 to stop, else 0.
+  static int Hook(void* progress, double fraction);
+
   // Whether the filter or one upstream was told to stop. If so, VTK clears the output and tells filters downstream.
   bool ShouldStop() const;
 

@@ -30,11 +30,6 @@ struct Destroy
   void operator()(pmb_context* context) const { pmb_destroy(context); }
 };
 
-int OnProgress(void* steps, double fraction)
-{
-  return static_cast<vtkPMBContour::Progress*>(steps)->Report(fraction) ? 0 : 1;
-}
-
 // Returns what is wrong, for the user, or nothing. Throws std::bad_alloc.
 std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArray* array, vtkTable* table)
 {
@@ -68,7 +63,7 @@ std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArr
     return pmb_error(nullptr);
   }
   const std::unique_ptr<pmb_context, Destroy> context(made);
-  pmb_set_progress(made, OnProgress, &steps);
+  pmb_set_progress(made, vtkPMBContour::Progress::Hook, &steps);
   pmb_status status = pmb_bind(made, &volume.GetVolume());
   pmb_set_progress(made, nullptr, nullptr);
   if (status == PMB_OK)
@@ -102,13 +97,9 @@ int vtkPMBIsovalueHistogram::RequestData(
   {
     return 1;
   }
-  vtkPMBContour::ArrayChoice choice = {};
-  choice.Association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
-  choice.Array = this->GetInputAbstractArrayToProcess(0, inputVector, choice.Association);
-  choice.Component = this->ArrayComponent;
-  vtkInformation* asked = this->GetInputArrayInformation(0);
-  const char* name = asked->Has(vtkDataObject::FIELD_NAME()) ? asked->Get(vtkDataObject::FIELD_NAME()) : nullptr;
-  choice.Name = name ? name : "";
+  int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
+  vtkAbstractArray* found = this->GetInputAbstractArrayToProcess(0, inputVector, association);
+  const vtkPMBContour::ArrayChoice choice(this, found, association, this->ArrayComponent);
   std::string error;
   try
   {

@@ -2,11 +2,12 @@
  *
  * emulator.h - runs CUDA kernels on the CPU, to test them where there is no GPU. What its two halves share:
  *
- * emulator_runtime.cxx is CUDA's runtime on the host: memory of a device with a limit, streams, events, errors. Work in a
+ * emulator_runtime.h: CUDA's runtime on the host: memory of a device with a limit, streams, events, errors. Work in a
  *   stream waits until something asks for it, or not, at random, so that a missing wait shows.
- * emulator_launch.cxx runs a kernel. A block is on one thread of the host, with a fiber for each of its threads; the blocks
+ * emulator_block.h: a kernel at work. A block is on one thread of the host, with a fiber for each of its threads; the blocks
  *   of a cooperative launch run at once. Fibers change only where threads wait for each other, in an order that differs
  *   from wait to wait, so that a missing barrier shows.
+ * include/: what stands in for CUDA's headers; include/emulated/ by subject.
  *
  * It tells on stderr, and the launch fails, when threads of a warp are at different instructions of those that they do
  * together, when one that is waited for has ended, and when all wait. Memory is filled with 0xa5 when it is allocated,

@@ -1,17 +1,13 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 // A part of PMBFakeGPUTest: a dragged isovalue and suggestions with a volume on the GPU.
-#include "FakeGPU.h"
-#include "PMBTesting.h"
+#include "FakeGPUTests.h"
 
 #include "vtkDoubleArray.h"
-#include "vtkNew.h"
 
 #include <cmath>
 
 using namespace pmbtest;
-
-void TestExplore();
 
 namespace
 {
@@ -48,7 +44,7 @@ void TestDrag()
 }
 
 // Failures while suggestions are made: as those of any other step.
-void TestFailures()
+void TestFailedSuggestions()
 {
   fakegpu::Reset();
   auto image = Volume();
@@ -110,9 +106,9 @@ void TestLetGo()
 }
 }
 
-void TestExplore()
+void fakegputests::TestExplore()
 {
   TestDrag();
-  TestFailures();
+  TestFailedSuggestions();
   TestLetGo();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * pmb_test_gpu_util.h - what the GPU tests of faults, of sharing and of the general way have in common. */
+ * pmb_test_gpu_util.h - what the GPU tests have in common. */
 #ifndef PMB_TEST_GPU_UTIL_H
 #define PMB_TEST_GPU_UTIL_H
 

@@ -9,8 +9,9 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 build=${BUILD:-$here/../../build-gpu}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}
-programs=(pmb_test_gpu pmb_test_gpu_faults pmb_test_gpu_sharing pmb_test_gpu_several pmb_test_gpu_general
-  pmb_test_gpu_histogram pmb_test_gpu_huge pmb_bench_gpu)
+same_bytes=(pmb_test_gpu pmb_test_gpu_outputs pmb_test_gpu_context pmb_test_gpu_general pmb_test_gpu_histogram)
+sharing=(pmb_test_gpu_sharing pmb_test_gpu_threads pmb_test_gpu_pool)
+programs=("${same_bytes[@]}" "${sharing[@]}" pmb_test_gpu_faults pmb_test_gpu_several pmb_test_gpu_huge pmb_bench_gpu)
 
 gpus=$(nvidia-smi -L 2> /dev/null | grep -c "^GPU" || true)
 
@@ -24,6 +25,14 @@ run() { # PROGRAM CASE: 77 is a skip, which is right only where a case needs ano
   if [[ $code == 77 && $2 =~ ^(without_a_gpu|unusable_driver|real_faults)$ ]]; then code=0; fi
   if [[ $code == 77 && $1 == pmb_test_gpu_several && $gpus -lt 2 ]]; then code=0; fi
   [[ $code == 0 ]] || { echo "FAILED: $1 $2 ($code)"; return 1; }
+}
+
+run_all() { # PROGRAM...: all of their cases
+  local program case bad=0
+  for program in "$@"; do
+    for case in $(cases "$program"); do run "$program" "$case" || bad=1; done
+  done
+  return $bad
 }
 
 sweep() { # CASE: eight processes take an eighth of its positions each
@@ -72,13 +81,9 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
   for s in $step; do
     case $s in
       build) build_in "$build" ;;
-      test)
-        for program in pmb_test_gpu pmb_test_gpu_general pmb_test_gpu_histogram; do
-          for case in $(cases $program); do run $program "$case" || failed=1; done
-        done
-        ;;
-      sharing) for case in $(cases pmb_test_gpu_sharing); do run pmb_test_gpu_sharing "$case" || failed=1; done ;;
-      several) for case in $(cases pmb_test_gpu_several); do run pmb_test_gpu_several "$case" || failed=1; done ;;
+      test) run_all "${same_bytes[@]}" || failed=1 ;;
+      sharing) run_all "${sharing[@]}" || failed=1 ;;
+      several) run_all pmb_test_gpu_several || failed=1 ;;
       huge) PMB_TEST_HUGE=1 run pmb_test_gpu_huge huge || failed=1 ;;
       faults)
         for case in $(cases pmb_test_gpu_faults); do
@@ -92,9 +97,9 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
         ;;
       sanitize)
         for tool in $tools; do
-          for case in types_and_sizes attributes several_isovalues isovalues_in_turn large fuzz points_and_normals \
-              hidden attributes_stay; do
-            sanitize "$tool" pmb_test_gpu $case || failed=1
+          for test in pmb_test_gpu:{types_and_sizes,several_isovalues,isovalues_in_turn,large,fuzz,hidden} \
+              pmb_test_gpu_outputs:{attributes,points_and_normals,attributes_stay}; do
+            sanitize "$tool" "${test%:*}" "${test#*:}" || failed=1
           done
           for case in $(cases pmb_test_gpu_general); do
             sanitize "$tool" pmb_test_gpu_general "$case" || failed=1
@@ -103,13 +108,14 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
         ;;
       sanitize-sharing) # leaks are counted where CUDA's state is taken down, at the end of the program
         for tool in $tools; do
-          all=(idle_contexts_make_room shared_comes_back_once) options=()
+          all=(pmb_test_gpu_sharing:{idle_contexts_make_room,shared_comes_back_once}) options=()
           if [[ $tool == memcheck ]]; then
-            all+=(uploads_are_shared threads_on_one_gpu aborting_is_fast one_of_two_binds_is_stopped pool_as_output)
+            all+=(pmb_test_gpu_sharing:uploads_are_shared pmb_test_gpu_pool:pool_as_output
+              pmb_test_gpu_threads:{threads_on_one_gpu,aborting_is_fast,one_of_two_binds_is_stopped})
             options=(--leak-check full)
           fi
-          for case in "${all[@]}"; do
-            sanitize "$tool" pmb_test_gpu_sharing "$case" "${options[@]}" || failed=1
+          for test in "${all[@]}"; do
+            sanitize "$tool" "${test%:*}" "${test#*:}" "${options[@]}" || failed=1
           done
         done
         ;;

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the plugin's tests on a machine with a GPU share: the driver, volumes, filters, and what a mesh consists of.
+
+--rehearse: the processor is in the GPU's place, and what is said of the GPU is not looked at. Without a driver: skipped."""
+import ctypes
+import os
+import re
+import sys
+
+import numpy
+from pmb import vtkPMBContourFilter
+from vtkmodules.util.numpy_support import vtk_to_numpy
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, os.pardir, "Plugin"))  # where it is not packed
+from plugin_testing import SKIPPED, Messages, equal, image, true  # noqa: E402
+
+REHEARSE = "--rehearse" in sys.argv
+CPU = vtkPMBContourFilter.CPU
+GPU = CPU if REHEARSE else vtkPMBContourFilter.GPU
+PANEL_GPU = "CPU" if REHEARSE else "GPU (CUDA)"
+
+
+def on_gpu(value, what):
+    true(value or REHEARSE, what)
+
+
+class Driver:
+    """The GPU's driver, asked without the plugin."""
+
+    def __init__(self):
+        self.library = ctypes.CDLL("libcuda.so.1")
+        self.call("cuInit", 0)
+        self.device, self.context = ctypes.c_int(), ctypes.c_void_p()
+        self.call("cuDeviceGet", ctypes.byref(self.device), 0)
+
+    def call(self, name, *arguments):
+        code = getattr(self.library, name)(*arguments)
+        true(code == 0, f"the driver's {name} gives error {code}")
+
+    def name(self):
+        text = ctypes.create_string_buffer(256)
+        self.call("cuDeviceGetName", text, len(text), self.device)
+        return text.value.decode()
+
+    def free_bytes(self):
+        if not self.context:
+            self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), self.device)
+        free, total, popped = ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_void_p()
+        self.call("cuCtxPushCurrent_v2", self.context)
+        self.call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
+        self.call("cuCtxPopCurrent_v2", ctypes.byref(popped))
+        return free.value
+
+
+try:
+    driver = None if REHEARSE else Driver()
+except OSError as missing:
+    print(f"skipped: {missing}: there is no NVIDIA driver here")
+    sys.exit(SKIPPED)
+
+
+# --- volumes and meshes -----------------------------------------------------------------------------------------------
+
+def waves(dims, dtype, seed=1):
+    """Samples of a smooth surface with some noise, over the whole range of a small type; many are equal."""
+    nx, ny, nz = dims
+    z, y, x = numpy.ogrid[0:nz, 0:ny, 0:nx]
+    noise = numpy.random.default_rng(seed).integers(-6, 7, (nz, ny, nx))
+    values = numpy.rint(45 * (numpy.sin(0.21 * x) + numpy.cos(0.17 * y) * numpy.sin(0.13 * z + 0.3)) + noise)
+    if numpy.issubdtype(dtype, numpy.unsignedinteger):
+        values += 100
+    return values.clip(-128, 255).astype(dtype)
+
+
+def isovalues_of(dtype):
+    base = 100 if numpy.issubdtype(dtype, numpy.unsignedinteger) else 0
+    return base + 3.0, base + 17.25
+
+
+def contour(data, device, isovalues=(0.0,), **settings):
+    """A new filter for a data object, not executed."""
+    new = vtkPMBContourFilter()
+    new.SetInputData(data)
+    new.SetDevice(device)
+    for number, isovalue in enumerate(isovalues):
+        new.SetValue(number, isovalue)
+    for name, value in settings.items():
+        getattr(new, f"Set{name}")(value)
+    return new
+
+
+def content(mesh):
+    """Everything that a mesh consists of, as {name: numpy array} that share the mesh's memory."""
+    cells = mesh.GetPolys()
+    parts = {"connectivity": cells.GetConnectivityArray()}
+    if cells.GetOffsetsArray().HasStandardMemoryLayout():
+        parts["offsets"] = cells.GetOffsetsArray()
+    if mesh.GetPoints():
+        parts["points"] = mesh.GetPoints().GetData()
+    for kind, attributes in (("point", mesh.GetPointData()), ("cell", mesh.GetCellData())):
+        for number in range(attributes.GetNumberOfArrays()):
+            parts[f"{kind} array {attributes.GetArrayName(number)}"] = attributes.GetArray(number)
+    return {name: vtk_to_numpy(array) for name, array in parts.items()}
+
+
+def copies(mesh):
+    return {name: values.copy() for name, values in content(mesh).items()}
+
+
+def same(ours, reference, what):
+    """Two meshes, or their contents, agree in every byte."""
+    ours, reference = (part if isinstance(part, dict) else content(part) for part in (ours, reference))
+    equal(sorted(ours), sorted(reference), f"{what}: arrays")
+    for name, values in reference.items():
+        equal((ours[name].dtype, ours[name].shape), (values.dtype, values.shape), f"{what}: {name}: type and size")
+        true(numpy.array_equal(ours[name].view(numpy.uint8), values.view(numpy.uint8)), f"{what}: {name}: other bytes")
+
+
+def mesh_of(algorithm):
+    algorithm.Update()
+    return algorithm.GetOutput()
+
+
+def check_against_cpu(data, isovalues, what, **settings):
+    """The GPU's mesh is the CPU's, and so are its messages; returns the number of triangles."""
+    filters, messages = [contour(data, device, isovalues, **settings) for device in (GPU, CPU)], []
+    for each in filters:
+        with Messages() as log:
+            each.Update()
+        messages.append(re.sub(r"0x[0-9a-f]+", "", log.text()))
+    ours, reference = (each.GetOutput() for each in filters)
+    same(ours, reference, what)
+    equal(*messages, f"{what}: messages")
+    summary = filters[0].GetLastRunSummary()
+    on_gpu("GPU 0" in summary or not ours.GetNumberOfPolys(), f"{what}: last run is {summary!r}")
+    return ours.GetNumberOfPolys()
+
+
+def volume(side=64, dtype=numpy.float32, seed=1):
+    side = side // 4 if REHEARSE else side
+    return image({"samples": waves((side, side, side), dtype, seed)}, (side, side, side))

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * pmb_test_gpu_context.c - a context on a GPU: which one it takes, what it says of itself, its limit of memory, what is too
+ * large for it, aborting; and what it says where there is no GPU. Needs a GPU (else skipped). */
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <string.h>
+
+#include "pmb_test_gpu_util.h"
+
+/* ---- memory ---- */
+
+/* Extracts under a limit of memory; the mesh must be the one wanted if there is enough. */
+static pmb_status extract_limited(
+  const test_volume *v, int64_t limit, const double *isovalues, int64_t count, const test_mesh *want)
+{
+  pmb_context *gpu = gpu_new(limit);
+  pmb_status status = pmb_bind(gpu, &v->view);
+  if (status == PMB_OK) {
+    test_mesh got;
+    status = mesh_extract(gpu, isovalues, count, 1, PMB_FLOAT32, PMB_INT32, &got);
+    if (status == PMB_OK) mesh_equal(want, &got, "under a limit");
+    mesh_free(&got);
+  }
+  CHECK(status == PMB_OK || status == PMB_OUT_OF_MEMORY, "limit %lld: %s", (long long)limit, pmb_error(gpu));
+  pmb_info info = info_of(gpu);
+  CHECK(info.device_peak_bytes <= limit && info.device_bytes <= info.device_peak_bytes, "%lld bytes, limit %lld",
+    (long long)info.device_peak_bytes, (long long)limit);
+  pmb_unbind(gpu);
+  info = info_of(gpu);
+  CHECK(info.device_bytes < 4096, "%lld bytes on the GPU with nothing bound", (long long)info.device_bytes);
+  pmb_destroy(gpu);
+  return status;
+}
+
+/* With every limit from nothing to enough: out of memory says so, leaves nothing, and the context goes on. Several
+ * isovalues need no more than one. */
+static void out_of_memory(void)
+{
+  enum { SEVERAL = 7 };
+  test_volume v;
+  test_mesh want, want_several;
+  const double isovalues[SEVERAL] = { 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1 };
+  int refused = 0, done = 0;
+  volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
+  pmb_context *cpu = cpu_new();
+  CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+  CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
+  CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, SEVERAL, 1, PMB_FLOAT32, PMB_INT32, &want_several), PMB_OK);
+  for (int64_t limit = 16384; limit < 64 << 20; limit += limit / (is_short() ? 2 : 16)) {
+    const pmb_status status = extract_limited(&v, limit, isovalues, 1, &want);
+    const pmb_status several = extract_limited(&v, limit, isovalues, SEVERAL, &want_several);
+    CHECK(status == several, "limit %lld: one isovalue %s, several %s", (long long)limit, pmb_status_text(status),
+      pmb_status_text(several));
+    refused += status != PMB_OK;
+    done += status == PMB_OK;
+  }
+  CHECK(refused > 3 && done > 0, "%d refused, %d done", refused, done);
+  mesh_free(&want);
+  mesh_free(&want_several);
+  pmb_destroy(cpu);
+  volume_free(&v);
+}
+
+/* Rows so long that a column beyond the last has no number of 32 bits. */
+static void too_long(void)
+{
+  pmb_context *gpu = gpu_new(0);
+  const uint8_t samples[2] = { 0, 1 };
+  pmb_volume v = { .struct_size = sizeof v, .samples = samples, .type = PMB_UINT8 };
+  v.dims[0] = INT32_MAX - 500;
+  v.dims[1] = v.dims[2] = v.strides[1] = v.strides[2] = 1;
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v), PMB_TOO_LARGE);
+  CHECK(strstr(pmb_error(gpu), "2147483147"), "error text: %s", pmb_error(gpu));
+  pmb_destroy(gpu);
+}
+
+/* ---- aborting ---- */
+
+/* Says stop at the n-th call. */
+static int stop_at(void *user, double fraction)
+{
+  CHECK(fraction >= 0 && fraction <= 1, "fraction %g", fraction);
+  return --*(int *)user < 0;
+}
+
+static void aborting(void)
+{
+  pmb_context *gpu = gpu_new(0);
+  test_volume v;
+  test_mesh want, got;
+  const double isovalues[] = { 0.1, -0.4, 0.1 };
+  int aborted = 0, calls = 0;
+  volume_sampled(&v, PMB_FLOAT32, 100, gyroid);
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+  CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
+  for (int n = 0; n < 40; n++) {
+    calls = n;
+    pmb_set_progress(gpu, stop_at, &calls);
+    pmb_status status = pmb_bind(gpu, &v.view);
+    if (status == PMB_OK) {
+      status = mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &got);
+      mesh_free(&got);
+    }
+    CHECK(status == PMB_OK || status == PMB_ABORTED, "status %s", pmb_status_text(status));
+    aborted += status == PMB_ABORTED;
+    pmb_set_progress(gpu, NULL, NULL);
+    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
+    mesh_equal(&want, &got, "after an abort");
+    mesh_free(&got);
+  }
+  CHECK(aborted >= 3 && aborted < 40, "%d of 40 aborted", aborted);
+  mesh_free(&want);
+  volume_free(&v);
+  pmb_destroy(gpu);
+}
+
+/* ---- which GPU ---- */
+
+static void says_what_it_is(void)
+{
+  pmb_context *gpu = gpu_new(0), *automatic = NULL;
+  pmb_info info = info_of(gpu);
+  CHECK(info.device == PMB_DEVICE_GPU && !info.device_note && !strcmp(info.path, "cuda"), "device %d, path %s",
+    (int)info.device, info.path);
+  CHECK_STATUS(NULL, pmb_create(NULL, &automatic), PMB_OK);
+  info = info_of(automatic);
+  CHECK(info.device == PMB_DEVICE_GPU, "automatic took device %d", (int)info.device);
+  const pmb_options far = { .struct_size = sizeof far, .device = PMB_DEVICE_GPU, .device_number = 1001 };
+  pmb_context *none = NULL;
+  CHECK_STATUS(NULL, pmb_create(&far, &none), PMB_UNAVAILABLE);
+  CHECK(!none && strstr(pmb_error(NULL), "1000"), "error text: %s", pmb_error(NULL));
+  pmb_destroy(automatic);
+  pmb_destroy(gpu);
+}
+
+/* Where no GPU can be used: asking for one says why, and the default goes to the CPU and tells. */
+static void without_a_gpu(void)
+{
+  pmb_context *gpu = NULL, *automatic = NULL;
+  const pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
+  const pmb_status status = pmb_create(&options, &gpu);
+  if (status == PMB_OK) {
+    pmb_destroy(gpu);
+    test_skip("this machine has a GPU");
+  }
+  CHECK(status == PMB_UNAVAILABLE && !gpu, "status %s", pmb_status_text(status));
+  CHECK(strstr(pmb_error(NULL), "no GPU can be used: "), "error text: %s", pmb_error(NULL));
+  CHECK_STATUS(NULL, pmb_create(NULL, &automatic), PMB_OK);
+  const pmb_info info = info_of(automatic);
+  CHECK(info.device == PMB_DEVICE_CPU && info.device_note && *info.device_note && info.device_bytes == 0,
+    "device %d, note %s", (int)info.device, info.device_note ? info.device_note : "none");
+  pmb_destroy(automatic);
+}
+
+typedef struct choice {
+  const char *gpu, *rank_name, *rank; /* environment */
+  int device_number;
+  const char *error; /* part of the sentence; NULL: works */
+} choice;
+
+static void choose(const choice *c)
+{
+  pmb_context *context = NULL;
+  pmb_options options = {
+    .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .device_number = c->device_number
+  };
+  test_about("PMB_GPU %s, %s %s, device_number %d", c->gpu ? c->gpu : "not set", c->rank_name ? c->rank_name : "",
+    c->rank ? c->rank : "", c->device_number);
+  if (c->gpu) setenv("PMB_GPU", c->gpu, 1);
+  if (c->rank_name) setenv(c->rank_name, c->rank, 1);
+  CHECK_STATUS(NULL, pmb_create(&options, &context), c->error ? PMB_UNAVAILABLE : PMB_OK);
+  if (c->error)
+    CHECK(strstr(pmb_error(NULL), c->error), "error text: %s", pmb_error(NULL));
+  else
+    CHECK(info_of(context).device_number >= 1 && info_of(context).device_name, "no name");
+  pmb_destroy(context);
+  /* The default: on the CPU then, and it tells. */
+  options.device = PMB_DEVICE_AUTOMATIC;
+  context = NULL;
+  if (CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK)) {
+    const pmb_info info = info_of(context);
+    CHECK(info.device == (c->error ? PMB_DEVICE_CPU : PMB_DEVICE_GPU), "automatic took device %d", (int)info.device);
+    if (c->error)
+      CHECK(info.device_note && strstr(info.device_note, c->error), "note: %s",
+        info.device_note ? info.device_note : "none");
+    else
+      CHECK(!info.device_note, "note: %s", info.device_note);
+  }
+  pmb_destroy(context);
+  unsetenv("PMB_GPU");
+  if (c->rank_name) unsetenv(c->rank_name);
+}
+
+/* With one GPU, ranks all come to it. */
+static void which_gpu(void)
+{
+  static const choice choices[] = { { NULL, NULL, NULL, 0, NULL }, { "0", NULL, NULL, 0, NULL },
+    { "", NULL, NULL, 0, NULL }, { NULL, NULL, NULL, 1, NULL }, { "off", NULL, NULL, 0, "PMB_GPU" },
+    { "off", NULL, NULL, 1, "PMB_GPU" }, { "999", NULL, NULL, 0, "999" }, { "999", NULL, NULL, 1, NULL },
+    { "-1", NULL, NULL, 0, "-1" }, { "first", NULL, NULL, 0, "first" }, { "0x", NULL, NULL, 0, "0x" },
+    { "99999999999999999999", NULL, NULL, 0, "99999999999999999999" }, { NULL, NULL, NULL, 1000, "99" },
+    { NULL, NULL, NULL, 2147483647, "GPU" }, { NULL, "OMPI_COMM_WORLD_LOCAL_RANK", "5", 0, NULL },
+    { NULL, "MPI_LOCALRANKID", "3", 0, NULL }, { NULL, "SLURM_LOCALID", "63", 0, NULL },
+    { NULL, "SLURM_LOCALID", "", 0, NULL }, { NULL, "OMPI_COMM_WORLD_LOCAL_RANK", "-2", 0, NULL },
+    { NULL, "OMPI_COMM_WORLD_LOCAL_RANK", "99999999999", 0, NULL },
+    { NULL, "OMPI_COMM_WORLD_LOCAL_RANK", "2147483648", 0, NULL }, { "0", "SLURM_LOCALID", "7", 0, NULL } };
+  pmb_destroy(gpu_new(0)); /* or skips */
+  for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) choose(&choices[i]);
+  const pmb_options negative = { .struct_size = sizeof negative, .device_number = -1 };
+  pmb_context *none = NULL;
+  CHECK_STATUS(NULL, pmb_create(&negative, &none), PMB_INVALID);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(out_of_memory)
+  CASE(aborting)
+  CASE(says_what_it_is)
+  CASE(too_long)
+  CASE(without_a_gpu)
+  CASE(which_gpu)
+)

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * pmb_test_gpu_pair.h - two contexts, on the CPU and on the GPU, that must give the same bytes. */
+#ifndef PMB_TEST_GPU_PAIR_H
+#define PMB_TEST_GPU_PAIR_H
+
+#include "pmb_test_gpu_util.h"
+
+/* Two contexts that must agree. */
+typedef struct pair {
+  pmb_context *cpu, *gpu;
+  int64_t triangles; /* compared so far */
+  pmb_gradient_estimator estimator;
+} pair;
+
+static inline pair pair_new(void)
+{
+  return (pair){ cpu_new(), gpu_new(0), 0, PMB_CENTRAL };
+}
+
+static inline void pair_free(pair *p)
+{
+  pmb_destroy(p->cpu);
+  pmb_destroy(p->gpu);
+}
+
+static inline void same_info(const pair *p)
+{
+  const pmb_info c = info_of(p->cpu), g = info_of(p->gpu);
+  CHECK(c.minimum == g.minimum && c.maximum == g.maximum, "range %g..%g on the CPU, %g..%g on the GPU", c.minimum,
+    c.maximum, g.minimum, g.maximum);
+  CHECK(c.bricks == g.bricks && c.nonfinite_bricks == g.nonfinite_bricks && c.active_bricks == g.active_bricks,
+    "bricks, non-finite, active: %lld %lld %lld on the CPU, %lld %lld %lld on the GPU", (long long)c.bricks,
+    (long long)c.nonfinite_bricks, (long long)c.active_bricks, (long long)g.bricks, (long long)g.nonfinite_bricks,
+    (long long)g.active_bricks);
+}
+
+static inline void bind_both(pair *p, const test_volume *v)
+{
+  CHECK_STATUS(p->cpu, pmb_bind(p->cpu, &v->view), PMB_OK);
+  CHECK_STATUS(p->gpu, pmb_bind(p->gpu, &v->view), PMB_OK);
+}
+
+static inline void extract_both(
+  pair *p, const double *isovalues, int64_t count, int remove_degenerate, pmb_type real_type, pmb_type id_type)
+{
+  test_mesh a, b;
+  CHECK_STATUS(p->cpu,
+    mesh_extract_by(p->cpu, p->estimator, isovalues, count, remove_degenerate, real_type, id_type, &a), PMB_OK);
+  CHECK_STATUS(p->gpu,
+    mesh_extract_by(p->gpu, p->estimator, isovalues, count, remove_degenerate, real_type, id_type, &b), PMB_OK);
+  if (CHECK(a.sizes.points == b.sizes.points && a.sizes.triangles == b.sizes.triangles,
+        "%lld points, %lld triangles on the CPU, %lld and %lld on the GPU; isovalue %.17g, remove_degenerate %d",
+        (long long)a.sizes.points, (long long)a.sizes.triangles, (long long)b.sizes.points,
+        (long long)b.sizes.triangles, count ? isovalues[0] : 0, remove_degenerate)) {
+    mesh_equal(&a, &b, "CPU and GPU");
+  }
+  if (count == 1) same_info(p);
+  p->triangles += a.sizes.triangles;
+  mesh_free(&a);
+  mesh_free(&b);
+}
+
+/* Both settings of remove_degenerate, types of the output in turn. */
+static inline void extract_all(pair *p, const test_volume *v, int64_t count, test_rng *rng)
+{
+  double isovalues[4];
+  for (int i = 0; i < count; i++) isovalues[i] = volume_isovalue(v, rng);
+  for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
+    const int other = (int)rng_int(rng, 0, 3);
+    extract_both(p, isovalues, count, remove_degenerate, other & 1 ? PMB_FLOAT64 : PMB_FLOAT32,
+      other & 2 ? PMB_INT64 : PMB_INT32);
+  }
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * pmb_test_gpu_pool.c - the pool of pinned host memory: that it gives memory again, in threads too, and that outputs in it are
+ * the same bytes as outside. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pmb_test_gpu_subjects.h"
+
+static void pool_gives_it_again(void)
+{
+  pmb_context *gpu = gpu_new(0);
+  static const size_t sizes[] = { 4096, 5000, 1 << 20, (1 << 20) + 1, 40 << 20 };
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    test_about("%zu bytes", sizes[i]);
+    pmb_host_trim();
+    char *p = pmb_host_allocate(sizes[i]);
+    if (!CHECK(p && (uintptr_t)p % 4096 == 0, "%p", (void *)p)) continue;
+    memset(p, 1, sizes[i]);
+    pmb_host_release(p);
+    char *again = pmb_host_allocate(sizes[i] - sizes[i] / 50); /* about the same size */
+    CHECK(again == p, "%p and then %p", (void *)p, (void *)again);
+    char *other = pmb_host_allocate(sizes[i]);
+    CHECK(other && other != again, "%p is given twice", (void *)other);
+    pmb_host_release(other);
+    pmb_host_release(again);
+  }
+  test_about("odd requests");
+  pmb_host_release(NULL);
+  CHECK(!pmb_host_allocate((size_t)1 << 50), "2^50 bytes were given");
+  CHECK(!pmb_host_allocate(SIZE_MAX), "SIZE_MAX bytes were given");
+  CHECK(!pmb_host_allocate(SIZE_MAX - 4000), "SIZE_MAX - 4000 bytes were given");
+  void *nothing = pmb_host_allocate(0);
+  pmb_host_release(nothing);
+  /* A small request must not take a large block. */
+  char *large = pmb_host_allocate(64 << 20);
+  pmb_host_release(large);
+  char *small = pmb_host_allocate(8192);
+  CHECK(small != large, "8192 bytes took a block of 64 MiB");
+  pmb_host_release(small);
+  pmb_host_trim();
+  pmb_host_trim();
+  large = pmb_host_allocate(1 << 20);
+  if (CHECK(large, "nothing after a trim")) memset(large, 2, 1 << 20);
+  pmb_host_release(large);
+  pmb_destroy(gpu);
+}
+
+static void *use_pool(void *argument)
+{
+  int *wrong = argument;
+  test_rng rng = { (uint64_t)*wrong };
+  unsigned char *blocks[6] = { 0 };
+  size_t bytes[6] = { 0 };
+  unsigned char marks[6] = { 0 };
+  *wrong = 0;
+  for (int n = 0; n < (is_short() ? 60 : 1500); n++) {
+    const int i = (int)rng_int(&rng, 0, 5);
+    if (blocks[i]) { /* still as it was written */
+      for (size_t b = 0; b < bytes[i]; b += 997) *wrong += blocks[i][b] != marks[i];
+      *wrong += blocks[i][bytes[i] - 1] != marks[i];
+      pmb_host_release(blocks[i]);
+      blocks[i] = NULL;
+    } else {
+      bytes[i] = (size_t)rng_int(&rng, 1, 1 << rng_int(&rng, 4, 22));
+      marks[i] = (unsigned char)rng_bits(&rng);
+      blocks[i] = pmb_host_allocate(bytes[i]);
+      if (blocks[i])
+        memset(blocks[i], marks[i], bytes[i]);
+      else
+        ++*wrong;
+    }
+    if (n % 100 == 50) pmb_host_trim();
+  }
+  for (int i = 0; i < 6; i++) pmb_host_release(blocks[i]);
+  return NULL;
+}
+
+static void pool_in_threads(void)
+{
+  enum { N = 8 };
+  pthread_t threads[N];
+  int wrong[N];
+  pmb_context *gpu = gpu_new(0);
+  for (int i = 0; i < N; i++) {
+    wrong[i] = i + 1;
+    pthread_create(&threads[i], NULL, use_pool, &wrong[i]);
+  }
+  for (int i = 0; i < N; i++) {
+    pthread_join(threads[i], NULL);
+    CHECK(wrong[i] == 0, "thread %d: %d bytes or blocks wrong", i, wrong[i]);
+  }
+  pmb_destroy(gpu);
+}
+
+/* Outputs in the pool, at its start and at odd places within, some there and some not, give the same bytes; nothing is
+ * written beside them; and they stay when the context goes. */
+static void pool_as_output(void)
+{
+  subjects s;
+  subjects_make(&s, is_short() ? 40 : 110);
+  pmb_context *gpu = gpu_new(0);
+  const pmb_sizes sizes = s.want[0].sizes;
+  const size_t n = (size_t)sizes.points * 12, t = (size_t)sizes.triangles * 12, c = (size_t)sizes.triangles * 8;
+  CHECK_STATUS(gpu, pmb_bind(gpu, &s.volume[0].view), PMB_OK);
+  gives(gpu, ISOVALUE, &s.want[0], "ordinary memory");
+  for (int mask = 1; mask < 16; mask += mask < 3 ? 1 : 4)
+    for (size_t shift = 0; shift <= 8; shift += 8) { /* past the block's first bytes; multiples of the element */
+      const size_t bytes[4] = { n, n, t, c };
+      const void *const want[4] = { s.want[0].view.points, s.want[0].view.normals, s.want[0].view.triangles,
+        s.want[0].view.cells };
+      unsigned char *blocks[4], *at[4];
+      test_about("pool for %x, %zu bytes further", mask, shift);
+      for (int i = 0; i < 4; i++) {
+        blocks[i] = mask >> i & 1 ? pmb_host_allocate(bytes[i] + 64) : malloc(bytes[i] + 64);
+        if (!CHECK(blocks[i], "no memory")) exit(1);
+        memset(blocks[i], 0xa5, bytes[i] + 64);
+        at[i] = blocks[i] + shift;
+      }
+      pmb_mesh mesh = { .struct_size = sizeof mesh,
+        .point_capacity = sizes.points,
+        .triangle_capacity = sizes.triangles,
+        .points = at[0],
+        .point_type = PMB_FLOAT32,
+        .normals = (float *)(void *)at[1],
+        .triangles = at[2],
+        .id_type = PMB_INT32,
+        .cells = (int64_t *)(void *)at[3] };
+      CHECK_STATUS(gpu, pmb_emit(gpu, &mesh), PMB_OK);
+      if (mask == 15 && shift == 8) { /* the last: they outlive the context */
+        pmb_destroy(gpu);
+        gpu = NULL;
+        pmb_host_trim();
+      }
+      for (int i = 0; i < 4; i++) {
+        CHECK(!memcmp(at[i], want[i], bytes[i]), "array %d differs", i);
+        int untouched = 1;
+        for (size_t b = 0; b < shift; b++) untouched &= blocks[i][b] == 0xa5;
+        for (size_t b = shift + bytes[i]; b < bytes[i] + 64; b++) untouched &= blocks[i][b] == 0xa5;
+        CHECK(untouched, "array %d: written beside it", i);
+        if (mask >> i & 1)
+          pmb_host_release(blocks[i]);
+        else
+          free(blocks[i]);
+      }
+    }
+  CHECK(!gpu, "the last round was not reached");
+  subjects_free(&s);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(pool_gives_it_again)
+  CASE(pool_in_threads)
+  CASE(pool_as_output)
+)

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * pmb_test_gpu_threads.c - threads and processes on one GPU, each with contexts of its own: meshes at the same time, binds of
+ * one volume at the same time, and aborts while others wait. */
+#define _DEFAULT_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pmb_test_gpu_subjects.h"
+
+static double seconds(void)
+{
+  struct timespec t;
+  timespec_get(&t, TIME_UTC);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- meshes at the same time ---- */
+
+enum { THREADS = 4 };
+
+/* As mesh_equal, without a word: for threads. */
+static int same_mesh(const test_mesh *a, const test_mesh *b)
+{
+  return a->sizes.points == b->sizes.points && a->sizes.triangles == b->sizes.triangles &&
+    !memcmp(a->view.points, b->view.points, (size_t)a->sizes.points * 12) &&
+    !memcmp(a->view.normals, b->view.normals, (size_t)a->sizes.points * 12) &&
+    !memcmp(a->view.triangles, b->view.triangles, (size_t)a->sizes.triangles * 12) &&
+    !memcmp(a->view.cells, b->view.cells, (size_t)a->sizes.triangles * 8);
+}
+
+typedef struct job {
+  pthread_t thread;
+  const subjects *s;
+  int64_t limit;
+  int number, rounds;
+  int right, wrong, refused, other; /* meshes; calls out of memory; other errors */
+  char error[256];
+} job;
+
+/* Binds, counts and emits in turn with a context of its own, volumes shared and not. */
+static void *work(void *argument)
+{
+  job *j = argument;
+  pmb_context *context = NULL;
+  const pmb_options options = {
+    .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .threads = 2, .device_memory_limit = j->limit
+  };
+  if (pmb_create(&options, &context) != PMB_OK) {
+    snprintf(j->error, sizeof j->error, "%s", pmb_error(NULL));
+    j->other++;
+    return NULL;
+  }
+  for (int n = 0; n < j->rounds && !j->other; n++) {
+    const int i = (n / 2 + j->number) % 3;
+    test_mesh got;
+    pmb_volume view = j->s->volume[i].view;
+    view.version = n % 4 < 2 ? 5 : 0;
+    pmb_status status = n % 2 ? PMB_OK : pmb_bind(context, &view); /* every second time with what is bound */
+    memset(&got, 0, sizeof got);
+    if (status == PMB_OK) status = mesh_extract(context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
+    if (status == PMB_OK) {
+      if (same_mesh(&got, &j->s->want[i]))
+        j->right++;
+      else
+        j->wrong++;
+    } else if (status == PMB_OUT_OF_MEMORY && j->limit) {
+      const struct timespec moment = { 0, 500000 };
+      nanosleep(&moment, NULL);
+      n = (n & ~1) - 1; /* again, from the bind on */
+      j->other += ++j->refused > 20000;
+    } else {
+      snprintf(j->error, sizeof j->error, "%s", pmb_error(context));
+      j->other++;
+    }
+    mesh_free(&got);
+  }
+  pmb_destroy(context);
+  return NULL;
+}
+
+static void in_threads(const subjects *s, int threads, int64_t limit)
+{
+  job jobs[THREADS] = { { .number = 0 } };
+  int refused = 0;
+  for (int i = 0; i < threads; i++) {
+    jobs[i] = (job){ .s = s, .limit = limit, .number = i, .rounds = is_short() ? 8 : 60 };
+    pthread_create(&jobs[i].thread, NULL, work, &jobs[i]);
+  }
+  for (int i = 0; i < threads; i++) {
+    pthread_join(jobs[i].thread, NULL);
+    CHECK(jobs[i].wrong == 0 && jobs[i].other == 0, "thread %d: %d right, %d wrong meshes, %d errors: %s", i,
+      jobs[i].right, jobs[i].wrong, jobs[i].other, jobs[i].error);
+    CHECK(jobs[i].right > 0, "thread %d made no mesh", i);
+    refused += jobs[i].refused;
+  }
+  printf("  %d threads, limit %lld: %d calls out of memory\n", threads, (long long)limit, refused);
+}
+
+static void threads_on_one_gpu(void)
+{
+  subjects s;
+  subjects_make(&s, is_short() ? 40 : 64);
+  pmb_context *c = gpu_new(0);
+  CHECK_STATUS(c, pmb_bind(c, &s.volume[0].view), PMB_OK);
+  gives(c, ISOVALUE, &s.want[0], "alone");
+  const int64_t need = info_of(c).device_peak_bytes;
+  pmb_destroy(c);
+  in_threads(&s, 2, 0);
+  in_threads(&s, THREADS, 0);
+  /* Too little for all at once: they take it from each other. */
+  in_threads(&s, 2, need + need / 2);
+  in_threads(&s, THREADS, 2 * need);
+  subjects_free(&s);
+}
+
+/* A second process, at the same time, on the same GPU. */
+static void two_processes(void)
+{
+  const int child = getenv("PMB_TEST_CHILD") != NULL;
+  pid_t pid = -1;
+  if (!child) {
+    /* Before anything of CUDA, which does not live on in a forked process. */
+    fflush(NULL);
+    pid = fork();
+    if (pid == 0) {
+      setenv("PMB_TEST_CHILD", "1", 1);
+      execl("/proc/self/exe", "pmb_test_gpu_threads", "two_processes", (char *)NULL);
+      _exit(99);
+    }
+  }
+  subjects s;
+  subjects_make(&s, 64);
+  pmb_destroy(gpu_new(0));
+  in_threads(&s, 2, 0);
+  subjects_free(&s);
+  if (pid > 0) {
+    int status = 0;
+    waitpid(pid, &status, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the other process ended with %d", status);
+  }
+}
+
+/* ---- binds at the same time ---- */
+
+/* Many bind the same version at the same time: one upload. */
+typedef struct binder {
+  pthread_t thread;
+  pthread_barrier_t *barrier;
+  pmb_context *context;
+  const pmb_volume *volume;
+  pmb_status status;
+} binder;
+
+static void *bind_at_once(void *argument)
+{
+  binder *b = argument;
+  pthread_barrier_wait(b->barrier);
+  b->status = pmb_bind(b->context, b->volume);
+  return NULL;
+}
+
+static void binds_at_once(void)
+{
+  subjects s;
+  binder b[THREADS];
+  pthread_barrier_t barrier;
+  subjects_make(&s, is_short() ? 40 : 120);
+  pthread_barrier_init(&barrier, NULL, THREADS);
+  for (int round = 1; round <= (is_short() ? 3 : 20); round++) {
+    int64_t uploads = 0;
+    s.volume[0].view.version = (uint64_t)round;
+    for (int i = 0; i < THREADS; i++) {
+      b[i] = (binder){ .barrier = &barrier, .context = gpu_new(0), .volume = &s.volume[0].view };
+      pthread_create(&b[i].thread, NULL, bind_at_once, &b[i]);
+    }
+    for (int i = 0; i < THREADS; i++) pthread_join(b[i].thread, NULL);
+    for (int i = 0; i < THREADS; i++) {
+      CHECK_STATUS(b[i].context, b[i].status, PMB_OK);
+      uploads += info_of(b[i].context).uploads;
+      gives(b[i].context, ISOVALUE, &s.want[0], "bound at once");
+      CHECK(info_of(b[i].context).device_sharers == THREADS, "%d sharers", info_of(b[i].context).device_sharers);
+    }
+    CHECK(uploads == 1, "%lld uploads for %d contexts", (long long)uploads, THREADS);
+    for (int i = 0; i < THREADS; i++) pmb_destroy(b[i].context);
+  }
+  pthread_barrier_destroy(&barrier);
+  subjects_free(&s);
+}
+
+/* ---- aborting ---- */
+
+typedef struct stopper {
+  double fraction; /* stops at the first call with this or more */
+  double stopped;  /* when */
+  int calls_after;
+} stopper;
+
+static int stop_at_fraction(void *user, double fraction)
+{
+  stopper *s = user;
+  if (s->stopped > 0) s->calls_after++;
+  if (fraction < s->fraction) return 0;
+  if (s->stopped == 0) s->stopped = seconds();
+  return 1;
+}
+
+/* Binds and emits that were stopped, and how late they came back: seconds, at most. */
+typedef struct stops {
+  int in_bind, in_emit;
+  double slowest;
+} stops;
+
+/* Counts a stop and its time; otherwise the call must have worked. */
+static int was_stopped(pmb_context *gpu, pmb_status status, const stopper *s, double *slowest)
+{
+  const double late = seconds() - s->stopped;
+  if (status != PMB_ABORTED) {
+    CHECK_STATUS(gpu, status, PMB_OK);
+    return 0;
+  }
+  *slowest = late > *slowest ? late : *slowest;
+  return 1;
+}
+
+static void stop_bind(
+  pmb_context *gpu, const pmb_volume *volume, const pmb_request *request, double fraction, stops *all)
+{
+  stopper s = { .fraction = fraction };
+  pmb_sizes sizes;
+  pmb_set_progress(gpu, stop_at_fraction, &s);
+  if (was_stopped(gpu, pmb_bind(gpu, volume), &s, &all->slowest)) {
+    all->in_bind++;
+    CHECK_STATUS(gpu, pmb_count(gpu, request, &sizes, NULL), PMB_INVALID);
+    CHECK(info_of(gpu).device_bytes < volume->dims[0] * 1024, "%lld bytes left of an upload that was stopped",
+      (long long)info_of(gpu).device_bytes);
+  }
+  CHECK(s.calls_after < 20, "%d calls after the stop", s.calls_after);
+  pmb_set_progress(gpu, NULL, NULL);
+  CHECK_STATUS(gpu, pmb_bind(gpu, volume), PMB_OK);
+  CHECK_STATUS(gpu, pmb_count(gpu, request, &sizes, NULL), PMB_OK);
+}
+
+static void stop_emit(pmb_context *gpu, const pmb_mesh *mesh, double fraction, stops *all)
+{
+  stopper s = { .fraction = fraction };
+  pmb_set_progress(gpu, stop_at_fraction, &s);
+  all->in_emit += was_stopped(gpu, pmb_emit(gpu, mesh), &s, &all->slowest);
+  pmb_set_progress(gpu, NULL, NULL);
+  CHECK_STATUS(gpu, pmb_emit(gpu, mesh), PMB_OK); /* the count is still there */
+}
+
+/* A large volume, each call stopped in the middle: it returns soon, and the next time all is as ever. */
+static void aborting_is_fast(void)
+{
+  const int64_t n = is_short() ? 64 : 400;
+  static const double fractions[] = { 0, 0.05, 0.3, 0.6, 0.95 };
+  test_volume v;
+  pmb_context *gpu = gpu_new(0);
+  stops all = { 0, 0, 0 };
+  volume_make(&v, PMB_FLOAT32, n, n, n, LAYOUT_PACKED);
+  for (int64_t i = 0; i < n * n * n; i++) ((float *)v.memory)[i] = (float)((uint32_t)i * 2654435761u >> 16 & 0xff);
+  const double isovalue = 251.5;
+  const pmb_request request = { sizeof request, &isovalue, 1, 1 };
+  test_mesh want, got;
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+  CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
+  mesh_make(&got, want.sizes, PMB_FLOAT32, PMB_INT32);
+  for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
+    test_about("stopped at %g", fractions[i]);
+    stop_bind(gpu, &v.view, &request, fractions[i], &all);
+    stop_emit(gpu, &got.view, fractions[i], &all);
+    mesh_equal(&want, &got, "after a stop");
+  }
+  printf("  stopped %d binds and %d emits, at most %.1f ms late\n", all.in_bind, all.in_emit, all.slowest * 1e3);
+  CHECK(all.in_bind >= 2 && all.in_emit >= 2, "only %d binds and %d emits were stopped", all.in_bind, all.in_emit);
+  CHECK(all.slowest < (is_short() ? 5 : 0.1), "%.1f ms late", all.slowest * 1e3);
+  mesh_free(&want);
+  mesh_free(&got);
+  volume_free(&v);
+  pmb_destroy(gpu);
+}
+
+/* Two bind the same version; one is stopped in its upload: the other gets its volume all the same. */
+static void one_of_two_binds_is_stopped(void)
+{
+  test_volume v;
+  test_mesh want;
+  pthread_barrier_t barrier;
+  int stopped = 0;
+  volume_sampled(&v, PMB_FLOAT32, is_short() ? 60 : 160, gyroid);
+  cpu_mesh(&v, ISOVALUE, &want);
+  pthread_barrier_init(&barrier, NULL, 2);
+  for (int round = 0; round < (is_short() ? 4 : 24); round++) {
+    binder b[2];
+    stopper s = { .fraction = 0.2 * (round % 5) };
+    v.view.version = (uint64_t)round + 1;
+    test_about("round %d", round);
+    for (int i = 0; i < 2; i++) b[i] = (binder){ .barrier = &barrier, .context = gpu_new(0), .volume = &v.view };
+    pmb_set_progress(b[0].context, stop_at_fraction, &s);
+    for (int i = 0; i < 2; i++) pthread_create(&b[i].thread, NULL, bind_at_once, &b[i]);
+    for (int i = 0; i < 2; i++) pthread_join(b[i].thread, NULL);
+    CHECK(b[0].status == PMB_OK || b[0].status == PMB_ABORTED, "the one with a hook: %s", pmb_error(b[0].context));
+    stopped += b[0].status == PMB_ABORTED;
+    CHECK_STATUS(b[1].context, b[1].status, PMB_OK);
+    gives(b[1].context, ISOVALUE, &want, "the other one");
+    pmb_set_progress(b[0].context, NULL, NULL);
+    CHECK_STATUS(b[0].context, pmb_bind(b[0].context, &v.view), PMB_OK);
+    gives(b[0].context, ISOVALUE, &want, "the stopped one, later");
+    for (int i = 0; i < 2; i++) pmb_destroy(b[i].context);
+  }
+  printf("  %d binds were stopped\n", stopped);
+  CHECK(stopped > 0, "none was stopped");
+  pthread_barrier_destroy(&barrier);
+  mesh_free(&want);
+  volume_free(&v);
+}
+
+/* A hook that binds, with another context, what is being brought: it cannot wait for that, and must be told so. */
+typedef struct nested_bind {
+  pmb_context *other;
+  const pmb_volume *volume;
+  int calls;
+} nested_bind;
+
+static int bind_the_same(void *user, double fraction)
+{
+  nested_bind *nested = user;
+  (void)fraction;
+  if (nested->calls++ == 0) CHECK_STATUS(nested->other, pmb_bind(nested->other, nested->volume), PMB_UNAVAILABLE);
+  return 0;
+}
+
+static void hook_binds_the_same(void)
+{
+  subjects s;
+  subjects_make(&s, is_short() ? 40 : 110);
+  s.volume[0].view.version = 5;
+  pmb_context *context = gpu_new(0);
+  nested_bind nested = { gpu_new(0), &s.volume[0].view, 0 };
+  pmb_set_progress(context, bind_the_same, &nested);
+  CHECK_STATUS(context, pmb_bind(context, &s.volume[0].view), PMB_OK);
+  CHECK(nested.calls > 0, "the hook was not called");
+  gives(context, ISOVALUE, &s.want[0], "whose hook bound the same");
+  CHECK_STATUS(nested.other, pmb_bind(nested.other, &s.volume[0].view), PMB_OK);
+  gives(nested.other, ISOVALUE, &s.want[0], "the other, later");
+  CHECK(info_of(nested.other).uploads == 0, "it was brought again");
+  pmb_destroy(context);
+  pmb_destroy(nested.other);
+  subjects_free(&s);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(threads_on_one_gpu)
+  CASE(binds_at_once)
+  CASE(two_processes)
+  CASE(aborting_is_fast)
+  CASE(one_of_two_binds_is_stopped)
+  CASE(hook_binds_the_same)
+)
