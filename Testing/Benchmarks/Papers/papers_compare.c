@@ -112,9 +112,26 @@ static int same_normals(
   return 1;
 }
 
-static int same_lists(const triangle *a, const triangle *b, int64_t count, const papers_mesh *mesh, double tolerance,
-  const float *normals, char *why)
+/* Whether PMB has, for each corner, a point there with this normal: where points that only coincide are one, it has the
+ * normal of any of them. */
+static int welded_normals(
+  const triangle *t, const float *have, const pmb_mesh *wanted, const pmb_sizes *sizes, double tolerance)
 {
+  for (int c = 0; c < 3; c++) {
+    const float *normal = have + 3 * t->points[c], *place = wanted->points, *there = wanted->normals;
+    int found = 0;
+    for (int64_t n = 0; n < sizes->points && !found; n++, place += 3, there += 3)
+      found = !memcmp(place, t->bits + 3 * c, 12) && fabs((double)there[0] - normal[0]) <= tolerance &&
+        fabs((double)there[1] - normal[1]) <= tolerance && fabs((double)there[2] - normal[2]) <= tolerance;
+    if (!found) return 0;
+  }
+  return 1;
+}
+
+static int same_lists(const triangle *a, const triangle *b, const papers_mesh *mesh, papers_sharing sharing,
+  double tolerance, const pmb_mesh *wanted, const pmb_sizes *sizes, char *why)
+{
+  const int64_t count = sizes->triangles;
   for (int64_t n = 0; n < count; n++) {
     const int order = by_bits(a + n, b + n);
     if (order) {
@@ -123,13 +140,15 @@ static int same_lists(const triangle *a, const triangle *b, int64_t count, const
       return 0;
     }
   }
-  if (!mesh->normals || !normals || tolerance < 0) return 1;
+  if (!mesh->normals || !wanted->normals || tolerance < 0) return 1;
   for (int64_t n = 0; n < count; n++) {
     const int several = (n > 0 && !by_bits(a + n - 1, a + n)) || (n + 1 < count && !by_bits(a + n, a + n + 1));
     /* Which of two points at one place is meant cannot be told. */
     const int flat = !memcmp(a[n].bits, a[n].bits + 3, 12) || !memcmp(a[n].bits + 3, a[n].bits + 6, 12) ||
       !memcmp(a[n].bits, a[n].bits + 6, 12);
-    if (!several && !flat && !same_normals(a + n, mesh->normals, b + n, normals, tolerance, why)) return 0;
+    if (!several && !flat && !same_normals(a + n, mesh->normals, b + n, wanted->normals, tolerance, why) &&
+      !(sharing == PAPERS_WELDED && welded_normals(a + n, mesh->normals, wanted, sizes, tolerance)))
+      return 0;
   }
   return 1;
 }
@@ -145,7 +164,7 @@ int papers_compare(const papers_mesh *mesh, papers_sharing sharing, double toler
   if (!check_points(mesh, sharing, sizes, why)) return 0;
   triangle *a = sorted(mesh->positions, mesh->ids, mesh->triangles);
   triangle *b = sorted(wanted->points, wanted->triangles, sizes->triangles);
-  const int same = a && b && same_lists(a, b, sizes->triangles, mesh, tolerance, wanted->normals, why);
+  const int same = a && b && same_lists(a, b, mesh, sharing, tolerance, wanted, sizes, why);
   free(a);
   free(b);
   return same;

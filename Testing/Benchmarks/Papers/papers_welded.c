@@ -104,7 +104,7 @@ static papers_status reserve_for_soup(const papers_welded_passes *passes, papers
   if (passes->sum_bytes) {
     status = passes->sum_bytes(w, w->vertices + 1, &sum_bytes);
   }
-  if (status == PAPERS_OK) {
+  if (status == PAPERS_OK && sum_bytes) {
     status = reserve(w, PAPERS_ACCELERATION, &w->sums, (int64_t)sum_bytes, 1);
   }
   if (status == PAPERS_OK) {
