@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The kernels of papers_scan.h. */
-#include <cub/device/device_scan.cuh>
-
 #include "papers_gpu.cuh"
+#include "papers_sum.cuh"
 extern "C" {
 #include "papers_scan.h"
 }
@@ -93,7 +92,7 @@ static __device__ __forceinline__ void judge_rows(
 
 /* A warp has 32 x ROWS voxels of LAYERS layers; a layer's bits serve the cells above it and below. */
 template <int TYPE>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, 4)
   classify_kernel(const __grid_constant__ papers_scan_field field, uint32_t *d_vertices, uint32_t *d_occupied)
 {
   walk w;
@@ -138,14 +137,6 @@ static cudaError_t classify(const papers_scan *scan)
     error = papers_launch(classify_kernel<TYPE>, papers_blocks(warps, THREADS / 32), THREADS, scan->field,
       scan->array[PAPERS_SCAN_VERTICES], scan->array[PAPERS_SCAN_OCCUPIED]));
   return error;
-}
-
-/* ---- prefix sums ---- */
-
-/* d_sums NULL: *bytes becomes what CUB needs. */
-static cudaError_t sum(void *d_sums, size_t *bytes, const uint32_t *d_values, uint32_t *d_before, int64_t count)
-{
-  return cub::DeviceScan::ExclusiveSum(d_sums, *bytes, d_values, d_before, count);
 }
 
 /* ---- compact ---- */
@@ -213,9 +204,11 @@ static papers_status count(papers_scan *scan)
   const int64_t voxels = scan->voxels;
   PAPERS_TRY(memory, classify(scan));
   PAPERS_TRY(memory,
-    sum(scan->d_sums, &scan->sums_bytes, array[PAPERS_SCAN_OCCUPIED], array[PAPERS_SCAN_OCCUPIED_BEFORE], voxels));
+    papers_sum(
+      scan->d_sums, &scan->sums_bytes, array[PAPERS_SCAN_OCCUPIED], array[PAPERS_SCAN_OCCUPIED_BEFORE], voxels));
   PAPERS_TRY(memory,
-    sum(scan->d_sums, &scan->sums_bytes, array[PAPERS_SCAN_VERTICES], array[PAPERS_SCAN_VERTICES_BEFORE], voxels));
+    papers_sum(
+      scan->d_sums, &scan->sums_bytes, array[PAPERS_SCAN_VERTICES], array[PAPERS_SCAN_VERTICES_BEFORE], voxels));
   PAPERS_TRY(memory,
     papers_launch(compact_kernel, papers_blocks(voxels, 4 * THREADS), THREADS, array[PAPERS_SCAN_OCCUPIED_BEFORE],
       array[PAPERS_SCAN_VERTICES_BEFORE], voxels, array[PAPERS_SCAN_LIST], scan->d_totals));
@@ -361,9 +354,12 @@ static papers_status soup(papers_scan *scan, float *d_positions, float *d_normal
 static papers_status create(papers_scan *scan)
 {
   papers_memory *memory = scan->memory;
+  if (scan->voxels > PAPERS_SUM_MOST) {
+    return PAPERS_TOO_LARGE;
+  }
   PAPERS_TRY(memory, cudaMallocHost(&scan->totals, sizeof(*scan->totals)));
   PAPERS_TRY(memory,
-    sum(NULL, &scan->sums_bytes, scan->array[PAPERS_SCAN_VERTICES], scan->array[PAPERS_SCAN_VERTICES_BEFORE],
+    papers_sum(NULL, &scan->sums_bytes, scan->array[PAPERS_SCAN_VERTICES], scan->array[PAPERS_SCAN_VERTICES_BEFORE],
       scan->voxels));
   scan->d_totals = (papers_scan_totals *)papers_take(memory, PAPERS_ACCELERATION, sizeof(*scan->d_totals));
   scan->d_sums = scan->d_totals ? papers_take(memory, PAPERS_ACCELERATION, scan->sums_bytes) : NULL;

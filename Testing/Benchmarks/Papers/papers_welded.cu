@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The kernels of papers_welded.h. */
-#include <cub/device/device_scan.cuh>
-
 #include "papers_gpu.cuh"
+#include "papers_sum.cuh"
 extern "C" {
 #include "papers_welded.h"
 }
@@ -51,8 +50,10 @@ static __global__ void __launch_bounds__(THREADS) number_kernel(
 
 static papers_status sum_bytes(papers_welded *w, int64_t count, size_t *bytes)
 {
-  PAPERS_TRY(w->scan.memory,
-    cub::DeviceScan::ExclusiveSum(NULL, *bytes, (uint32_t *)w->before.data, (uint32_t *)w->before.data, count));
+  if (count > PAPERS_SUM_MOST) {
+    return PAPERS_TOO_LARGE;
+  }
+  PAPERS_TRY(w->scan.memory, papers_sum(NULL, bytes, NULL, NULL, count));
   return PAPERS_OK;
 }
 
@@ -68,7 +69,7 @@ static papers_status weld(papers_welded *w)
     papers_launch(insert_kernel, blocks, THREADS, (const uint32_t *)w->soup.data, w->vertices, d_table,
       (uint64_t)w->slots, d_ids));
   PAPERS_TRY(memory, papers_launch(first_kernel, blocks, THREADS, w->vertices, d_table, d_ids, d_before));
-  PAPERS_TRY(memory, cub::DeviceScan::ExclusiveSum(w->sums.data, w->sums.bytes, d_before, d_before, w->vertices + 1));
+  PAPERS_TRY(memory, papers_sum(w->sums.data, &w->sums.bytes, d_before, d_before, w->vertices + 1));
   PAPERS_TRY(memory, papers_launch(number_kernel, blocks, THREADS, w->vertices, d_before, d_ids, d_table, d_totals));
   PAPERS_TRY(memory, cudaMemcpyAsync(totals, d_totals, sizeof(*totals), cudaMemcpyDeviceToHost, NULL));
   PAPERS_TRY(memory, cudaStreamSynchronize(NULL));

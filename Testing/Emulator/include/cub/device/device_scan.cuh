@@ -6,6 +6,8 @@
 
 #include <cuda_runtime.h>
 
+#define CUB_VERSION 300000
+
 namespace cub
 {
 
