@@ -32,7 +32,7 @@ static papers_status describe(papers_scan *scan, const papers_volume *volume)
     }
     scan->voxels *= n;
     scan->field.dims[a] = (int32_t)n;
-    small = small && n <= INT32_MAX;
+    small = small && n <= INT32_MAX / 2; /* and a place along an axis, with a step beyond, 31 */
   }
   if (!small || scan->voxels > most) {
     scan->memory->asked = PAPERS_SCAN_ARRAYS * array_bytes(scan->voxels) + scan->memory->used[PAPERS_ACCELERATION] +
