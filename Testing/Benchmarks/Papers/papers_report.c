@@ -86,9 +86,9 @@ void papers_report_result(const papers_row *row, double density, const papers_re
     print_outcome(r, pmb);
   fflush(stdout);
   if (!csv) return;
-  fprintf(csv, "%s,%s,\"%s\",%s,%lld,%lld,%lld,%.9g,%.4g,%s,%s,%s,", papers_table_name(row->table), row->name,
-    row->kind, papers_type_name(row->samples.type), (long long)dims[0], (long long)dims[1], (long long)dims[2],
-    row->isovalue, density, device, r->system, papers_outcome_text(r->outcome));
+  fprintf(csv, "%s,%s,%s,%s,%lld,%lld,%lld,%.9g,%.4g,%s,%s,%s,", papers_table_name(row->table), row->name, row->kind,
+    papers_type_name(row->samples.type), (long long)dims[0], (long long)dims[1], (long long)dims[2], row->isovalue,
+    density, device, r->system, papers_outcome_text(r->outcome));
   if (r->outcome == PAPERS_MEASURED)
     fprintf(csv, "%.5g,%.5g,%zu,%zu,,%lld,%lld,%.4g,%.4g,%.4g,%.4g,%.4g\n", r->first, r->change, r->acceleration,
       r->output, (long long)r->points, (long long)r->triangles, first, change, acceleration, memory,
@@ -146,8 +146,8 @@ void papers_report_memory(FILE *csv)
     hp3d = (double)papers_hp3d_bytes(dims);
     memory_line(csv, n, "hp3d", hp3d);
 #endif
-    memory_line(csv, n, "hpmc shader, formula", shader);
-    memory_line(csv, n, "hp3d, formula", opencl);
+    memory_line(csv, n, "hpmc formula", shader);
+    memory_line(csv, n, "hp3d formula", opencl);
     printf("%6lld %7lld %14.1f %12.1f %14.1f %12.1f\n", (long long)n, (long long)m, shader / mib, hpmc / mib,
       opencl / mib, hp3d / mib);
   }

@@ -94,9 +94,9 @@ static void add_scans(papers_rows *rows, int reduce, const papers_scan *scans, i
     papers_content content;
     const char *kind;
     int64_t side;
-  } ways[] = { { PAPERS_SCAN, "scan", 0 }, { PAPERS_TILED, "scan, tiled", 512 },
-    { PAPERS_RESAMPLED, "scan, resampled", 512 }, { PAPERS_TILED, "scan, tiled", 1024 },
-    { PAPERS_RESAMPLED, "scan, resampled", 1024 } };
+  } ways[] = { { PAPERS_SCAN, "scan", 0 }, { PAPERS_TILED, "tiled scan", 512 },
+    { PAPERS_RESAMPLED, "resampled scan", 512 }, { PAPERS_TILED, "tiled scan", 1024 },
+    { PAPERS_RESAMPLED, "resampled scan", 1024 } };
   for (int s = 0; s < scan_count; s++)
     for (size_t n = 0; n < sizeof ways / sizeof *ways; n++) {
       const int64_t side = ways[n].side, cube[3] = { side, side, side };

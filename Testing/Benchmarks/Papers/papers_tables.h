@@ -18,7 +18,7 @@ typedef enum papers_table {
 typedef struct papers_row {
   papers_table table;
   char name[48];    /* of the data set */
-  const char *kind; /* "analytic", "synthetic", "scan", "scan, tiled", "scan, resampled" */
+  const char *kind; /* "analytic", "synthetic", "scan", "tiled scan", "resampled scan" */
   papers_samples samples;
   double isovalue;
   /* Percent of the cells that the surface is to cross, for which samples.scale is to be found; 0: whatever it is. Where sides

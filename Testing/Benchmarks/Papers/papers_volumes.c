@@ -396,7 +396,7 @@ static double density_at(const papers_samples *v, void *samples, double isovalue
 
 void papers_reach_density(papers_samples *v, double density)
 {
-  enum { TRIES = 12, SIDE = 256 };
+  enum { TRIES = 20, SIDE = 256 };
   papers_samples small = *v;
   double factor = 1, best = v->scale, least = INFINITY;
   while (small.dims[0] > SIDE || small.dims[1] > SIDE || small.dims[2] > SIDE) {
@@ -416,7 +416,7 @@ void papers_reach_density(papers_samples *v, double density)
       least = error;
       best = scale;
     }
-    scale *= found > 0 ? clamped(pow(wanted / found, 0.8), 0.5, 2) : 1.3;
+    scale *= found > 0 ? clamped(pow(wanted / found, 4.0 / (5 + n)), 0.5, 2) : 1.3;
   }
   free(samples);
   v->scale = best;

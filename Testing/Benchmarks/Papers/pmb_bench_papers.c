@@ -10,13 +10,21 @@
 #include "papers_report.h"
 #include "pmb_cuda.h"
 
-enum { REPEATS = 11, REPEATS_MOST = 100, REDUCE_MOST = 6, CPU_REDUCE = 4, SYSTEMS_MOST = 16, USAGE = 2 };
+enum {
+  REPEATS = 11,
+  REPEATS_MOST = 100,
+  REDUCE_MOST = 6,
+  ROWS_MOST = 1000,
+  CPU_REDUCE = 4,
+  SYSTEMS_MOST = 16,
+  USAGE = 2
+};
 
 typedef struct options {
   int tables[PAPERS_TABLES]; /* wanted */
   const char *systems[SYSTEMS_MOST];
   int system_count;
-  int cpu, reduce, repeats;
+  int cpu, reduce, repeats, rows;
   const char *scans, *out;
 } options;
 
@@ -50,6 +58,7 @@ static int usage(void)
   return 0;
 }
 
+/* A line for the user; the exit code. */
 static int refuse(const char *format, ...)
 {
   va_list list;
@@ -98,6 +107,7 @@ static int parse_value(const char *option, const char *value, options *o)
   if (!strcmp(option, "--system")) return parse_system(value, o);
   if (!strcmp(option, "--repeats")) return parse_number(option, value, 1, REPEATS_MOST, &o->repeats);
   if (!strcmp(option, "--reduce")) return parse_number(option, value, 0, REDUCE_MOST, &o->reduce);
+  if (!strcmp(option, "--rows")) return parse_number(option, value, 1, ROWS_MOST, &o->rows);
   if (!strcmp(option, "--scans")) o->scans = value;
   if (!strcmp(option, "--out")) o->out = value;
   return 0;
@@ -105,7 +115,8 @@ static int parse_value(const char *option, const char *value, options *o)
 
 static int parse(int argc, char **argv, options *o)
 {
-  static const char *const with_value[] = { "--table", "--system", "--repeats", "--reduce", "--scans", "--out" };
+  static const char *const with_value[] = { "--table", "--system", "--repeats", "--reduce", "--rows", "--scans",
+    "--out" };
   int wanted = 0, failed = 0;
   for (int n = 1; n < argc && !failed; n++) {
     int takes = 0;
@@ -234,7 +245,7 @@ static int run(bench *b)
       (papers_table)table, b->o.reduce, available ? available / 3 : SIZE_MAX, b->scans, b->scan_count, &rows);
     if (table == PAPERS_TABLE_MEMORY) papers_report_memory(b->csv);
     if (table == PAPERS_TABLE_SCANS && !b->scan_count) printf("No real scans: they are given with --scans.\n");
-    for (int n = 0; n < rows.count; n++)
+    for (int n = 0; n < rows.count && n < b->o.rows; n++)
       if (!run_row(b, &rows.row[n])) {
         fprintf(stderr, "pmb_bench_papers: the device reports an error: nothing can be measured any more\n");
         return 1;
@@ -271,7 +282,7 @@ static int choose_device(bench *b)
 
 int main(int argc, char **argv)
 {
-  static bench b = { .o = { .repeats = REPEATS, .reduce = -1 } };
+  static bench b = { .o = { .repeats = REPEATS, .reduce = -1, .rows = ROWS_MOST } };
   if (argc == 2 && !strcmp(argv[1], "--help")) return usage();
   const int failed = parse(argc, argv, &b.o);
   if (failed) return failed;
@@ -281,12 +292,12 @@ int main(int argc, char **argv)
 #endif
   const char *error = b.o.scans ? papers_read_scans(b.o.scans, b.scans, &b.scan_count) : NULL;
   if (error) return refuse("--scans: %s", error);
-  if (choose_device(&b)) return 1;
   if (b.o.out) {
     b.csv = fopen(b.o.out, "w");
     if (!b.csv) return refuse("--out: %s: %s", b.o.out, strerror(errno));
     papers_report_header(b.csv);
   }
+  if (choose_device(&b)) return 1;
   const int code = run(&b);
   if (b.csv && fclose(b.csv)) return refuse("--out: %s: %s", b.o.out, strerror(errno));
   return code;
