@@ -120,9 +120,9 @@ static void add_densities(papers_rows *rows, int reduce)
     { "MRBrain", 2, { 5.87, 7.35, 9.96, 14.91 } }, { "Bonsai", 1, { 3.04, 5.07, 6.69, 8.17 } },
     { "Aneurism", 1, { 1.60, 2.11, 3.70, 6.80 } }, { "Cayley", 1, { 0.93, 1.89, 3.87, 8.10 } } };
   for (size_t n = 0; n < sizeof all / sizeof *all; n++)
-    for (int side = -1; side < SIDES; side++) { /* and one size more, as dense as the paper's largest */
+    for (int side = -1; side < SIDES; side++) { /* and a cube more, as dense as the paper's largest */
       const int64_t samples = 512 >> (side + 1);
-      const int64_t dims[3] = { samples, samples, samples / all[n].flat };
+      const int64_t dims[3] = { samples, samples, side < 0 ? samples : samples / all[n].flat };
       papers_row *row =
         add(rows, PAPERS_TABLE_DENSITIES, all[n].name, "analytic", PAPERS_CAYLEY, PMB_FLOAT32, dims, reduce);
       row->density = all[n].density[side < 0 ? 0 : side] * (double)(1 << reduce);

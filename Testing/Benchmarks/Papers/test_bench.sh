@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: test_bench.sh PROGRAM UNOPTIMISED: what pmb_bench_papers refuses, and a run so small that its times mean nothing.
+# Usage: test_bench.sh PROGRAM UNOPTIMISED [PLOT]: what pmb_bench_papers refuses, and a run so small that its times mean nothing.
 set -u
-bench=$1 slow=$2
+bench=$1 slow=$2 plot=${3:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
@@ -53,7 +53,7 @@ refuses 2 "no option '--x'" "$slow" --x
 # A scan that is as it is said to be, and one that is not.
 printf 'abcdefgh' >"$work/good.raw"
 printf 'good 2 2 2 u8 100.5 good.raw\nshort 2 2 3 u8 100.5 good.raw\n' >"$work/scans.txt"
-"$bench" --cpu --table scans --table cayley --table memory --reduce 6 --repeats 1 --scans "$work" \
+"$bench" --cpu --table scans --table cayley --table memory --table densities --reduce 6 --repeats 1 --scans "$work" \
   --out "$work/out.csv" >"$work/out" 2>"$work/err"
 count $? 'a small run'
 grep -q 'short (scan).* 2 x 2 x 3 u8' "$work/out" && grep -q 'left out: .*less than the 12 bytes' "$work/out"
@@ -68,8 +68,17 @@ awk -F, 'NR == 1 { columns = NF } NF != columns { bad = 1; print "columns: " $0 
     triangles[volume] = $19
     if ($1 == "cayley") lines++
     if ($11 == "pmb") volumes++
-  } END { exit bad || !lines || lines % 8 || volumes != 8 + 5 + 16 }' "$work/out.csv" >>"$work/err"
+  } END { exit bad || !lines || lines % 8 || volumes < 8 + 5 + 16 + 20 }' "$work/out.csv" >>"$work/err"
 count $? 'the file'
+if [ -n "$plot" ]; then
+  {
+    python3 "$plot" "$work/out.csv" "$work/out.svg" && python3 "$plot" --check "$work/out.csv" "$work/out.svg" &&
+      [ "$(grep -c '<circle' "$work/out.svg")" -gt 20 ]
+  } >"$work/out" 2>"$work/err"
+  count $? 'the plot'
+  printf '\n' >>"$work/out.svg"
+  refuses 1 'out.svg does not follow from .*mend:' python3 "$plot" --check "$work/out.csv" "$work/out.svg"
+fi
 refuses 2 '--out: /dev/null/x: ' "$bench" --cpu --table memory --out /dev/null/x
 
 printf '%d passed, %d failed\n' "$passed" "$failed"
