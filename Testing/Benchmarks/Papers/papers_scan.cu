@@ -351,13 +351,28 @@ static papers_status soup(papers_scan *scan, float *d_positions, float *d_normal
 
 /* ---- the system ---- */
 
+/* Pinned memory for what is read back, the same for every volume: to get it takes longer than many an extraction. It stays
+ * until the program ends. */
+static papers_status take_totals(papers_scan *scan)
+{
+  static papers_scan_totals *pinned;
+  if (!pinned) {
+    PAPERS_TRY(scan->memory, cudaMallocHost(&pinned, sizeof(*pinned)));
+  }
+  scan->totals = pinned;
+  return PAPERS_OK;
+}
+
 static papers_status create(papers_scan *scan)
 {
   papers_memory *memory = scan->memory;
   if (scan->voxels > PAPERS_SUM_MOST) {
     return PAPERS_TOO_LARGE;
   }
-  PAPERS_TRY(memory, cudaMallocHost(&scan->totals, sizeof(*scan->totals)));
+  const papers_status status = take_totals(scan);
+  if (status != PAPERS_OK) {
+    return status;
+  }
   PAPERS_TRY(memory,
     papers_sum(NULL, &scan->sums_bytes, scan->array[PAPERS_SCAN_VERTICES], scan->array[PAPERS_SCAN_VERTICES_BEFORE],
       scan->voxels));
@@ -374,7 +389,6 @@ static papers_status finish(papers_scan *scan)
 
 static void destroy(papers_scan *scan)
 {
-  cudaFreeHost(scan->totals);
   papers_give(scan->memory, scan->d_totals);
   papers_give(scan->memory, scan->d_sums);
 }

@@ -19,8 +19,8 @@ run() { # PROGRAM CASE [COMMAND...]: nothing may be skipped here
   return 1
 }
 
-cases() {
-  sed -n 's/^  CASE(\(.*\))$/\1/p' "$here/pmb_test_papers.c"
+cases() { # TEST
+  sed -n 's/^  CASE(\(.*\))$/\1/p' "$here/$1.c"
 }
 
 for step in "${@:-build test bench}"; do
@@ -30,11 +30,13 @@ for step in "${@:-build test bench}"; do
         mkdir -p "$build"
         cmake -S "$here" -B "$build" -DPMB_CUDA_ARCHITECTURES="${ARCHITECTURES:-native}" > "$build/build.log" 2>&1 ||
           { cat "$build/build.log"; exit 1; }
-        cmake --build "$build" -j"$(nproc)" --target pmb_test_papers_gpu pmb_bench_papers >> "$build/build.log" 2>&1 ||
+        cmake --build "$build" -j"$(nproc)" --target pmb_test_papers_gpu pmb_test_papers_scan_gpu pmb_bench_papers \
+          >> "$build/build.log" 2>&1 ||
           { grep -E "error|Error" "$build/build.log" | head -40; exit 1; }
         ;;
       test)
-        for case in $(cases); do run pmb_test_papers_gpu "$case" || failed=1; done
+        for case in $(cases pmb_test_papers); do run pmb_test_papers_gpu "$case" || failed=1; done
+        for case in $(cases pmb_test_papers_scan); do run pmb_test_papers_scan_gpu "$case" || failed=1; done
         ;;
       sanitize)
         for tool in ${TOOLS:-memcheck racecheck synccheck}; do
