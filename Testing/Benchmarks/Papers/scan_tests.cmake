@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# pmb_test_papers_scan.c, for the CPU's systems, the GPU's, and the GPU's on the emulator; included by CMakeLists.txt.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/pmb_test_papers_scan.c)
+file(STRINGS pmb_test_papers_scan.c papers_scan_cases REGEX "^  CASE\\(.*\\)$")
+if(NOT papers_scan_cases)
+  message(FATAL_ERROR "No cases found in pmb_test_papers_scan.c")
+endif()
+
+function(pmb_add_papers_scan_test place) # LIBRARY...
+  set(program pmb_test_papers_scan_${place})
+  add_executable(${program} pmb_test_papers_scan.c)
+  target_link_libraries(${program} PRIVATE pmb_test_util pmb_papers ${ARGN})
+  target_include_directories(${program} PRIVATE ../../Kernels)
+  target_compile_options(${program} PRIVATE -Wall -Wextra)
+  set_target_properties(${program} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+  set(label papers)
+  set(lock)
+  if(place STREQUAL gpu)
+    set(label gpu)
+    set(lock gpu)
+  elseif(place STREQUAL emulated)
+    set(label emulated)
+  endif()
+  if(NOT place STREQUAL cpu)
+    target_compile_definitions(${program} PRIVATE PAPERS_ON_GPU)
+  endif()
+  foreach(line IN LISTS papers_scan_cases)
+    string(REGEX REPLACE "^  CASE\\((.*)\\)$" "\\1" case "${line}")
+    add_test(NAME papers.scan.${place}.${case} COMMAND ${program} ${case})
+    set_tests_properties(papers.scan.${place}.${case} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77 TIMEOUT 600
+      ENVIRONMENT PMB_EMULATOR_GPUS=1 RESOURCE_LOCK "${lock}")
+  endforeach()
+endfunction()
+
+pmb_add_papers_scan_test(cpu)
+if(TARGET pmb_papers_cuda)
+  pmb_add_papers_scan_test(gpu pmb_papers_cuda)
+endif()
+if(TARGET pmb_emulator)
+  pmb_add_papers_scan_test(emulated pmb_emulator)
+  # With these objects first nothing of CUDA is taken from the core's library.
+  target_sources(pmb_test_papers_scan_emulated PRIVATE
+    $<TARGET_OBJECTS:pmb_papers_emulated> $<TARGET_OBJECTS:pmb_emulated>)
+  set_target_properties(pmb_test_papers_scan_emulated PROPERTIES LINKER_LANGUAGE CXX)
+endif()
