@@ -172,13 +172,10 @@ static papers_status extract(void *state, double isovalue, papers_mesh *mesh)
     return status;
   }
   for (uint32_t i = 0; i < triangles; ++i) {
-    hp3d_triangle(
-      &cpu->job, cpu->volume.type, i, cpu->positions + 9 * (size_t)i, cpu->normals + 9 * (size_t)i);
+    hp3d_triangle(&cpu->job, cpu->volume.type, i, cpu->positions + 9 * (size_t)i, cpu->normals + 9 * (size_t)i);
   }
   *mesh = (papers_mesh){ 3 * (int64_t)triangles, triangles, cpu->positions, cpu->normals, NULL };
   return PAPERS_OK;
 }
 
-const papers_system papers_hp3d_cpu = { "hp3d",
-  "Smistad et al., Real-Time Surface Extraction and Visualization of Medical Images using OpenCL and GPUs, 3", create,
-  extract, hp3d_destroy };
+const papers_system papers_hp3d_cpu = { HP3D_NAME, HP3D_SOURCE, create, extract, hp3d_destroy };

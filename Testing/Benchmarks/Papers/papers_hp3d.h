@@ -13,6 +13,10 @@
 
 #include "papers_pyramid.h"
 
+#define HP3D_NAME "hp3d"
+#define HP3D_SOURCE \
+  "Smistad et al., Real-Time Surface Extraction and Visualization of Medical Images using OpenCL and GPUs, 3"
+
 enum {
   HP3D_LEVELS = 21,
   HP3D_SIDE_LEAST = 64, /* N is at least that */
@@ -103,7 +107,8 @@ PMB_INLINE void hp3d_group(const hp3d_pyramid *pyramid, int level, uint64_t pare
     if (level < 2) {
       words[i / 4] = (i % 4 ? words[i / 4] : 0) | (uint32_t)((const uint8_t *)pyramid->level[level])[e] << i % 4 * 8;
     } else if (level < HP3D_BLOCK_LEVEL) {
-      words[i / 2] = (i % 2 ? words[i / 2] : 0) | (uint32_t)((const uint16_t *)pyramid->level[level])[e] << i % 2 * 16;
+      words[i / 2] =
+        (i % 2 ? words[i / 2] : 0) | (uint32_t)((const uint16_t *)pyramid->level[level])[e] << i % 2 * 16;
     } else {
       words[i] = ((const uint32_t *)pyramid->level[level])[e];
     }
@@ -114,7 +119,7 @@ PMB_INLINE void hp3d_group(const hp3d_pyramid *pyramid, int level, uint64_t pare
 /* Element i of a group. */
 PMB_INLINE uint32_t hp3d_element(const uint32_t words[8], int level, int i)
 {
-  return level < 2 ? words[i / 4] >> i % 4 * 8 & 0xff
+  return level < 2             ? words[i / 4] >> i % 4 * 8 & 0xff
     : level < HP3D_BLOCK_LEVEL ? words[i / 2] >> i % 2 * 16 & 0xffff
                                : words[i];
 }
@@ -161,8 +166,7 @@ PMB_INLINE void hp3d_descend(const hp3d_pyramid *pyramid, uint32_t *key, int32_t
 }
 
 /* Triangle `key`: three points. */
-PMB_INLINE void hp3d_triangle(
-  const hp3d_job *job, pmb_type type, uint32_t key, float positions[9], float normals[9])
+PMB_INLINE void hp3d_triangle(const hp3d_job *job, pmb_type type, uint32_t key, float positions[9], float normals[9])
 {
   int32_t cell[3];
   unsigned finite;

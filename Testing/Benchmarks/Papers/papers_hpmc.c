@@ -153,8 +153,7 @@ static void build_base(hpmc_cpu *cpu)
   for (int32_t z = 0; z < job->layout.extent[2]; ++z) {
     for (int32_t y = 0; y < job->layout.extent[1]; ++y) {
       for (int32_t x = 0; x < job->layout.extent[0]; ++x) {
-        base[hpmc_place(&job->layout, x, y, z)] =
-          hpmc_entry_of_samples(job, cpu->volume.type, cpu->indexed, x, y, z);
+        base[hpmc_place(&job->layout, x, y, z)] = hpmc_entry_of_samples(job, cpu->volume.type, cpu->indexed, x, y, z);
       }
     }
   }
@@ -240,8 +239,6 @@ static papers_status extract_indexed(void *state, double isovalue, papers_mesh *
   return PAPERS_OK;
 }
 
-const papers_system papers_hpmc_cpu = { "hpmc", "Dyken et al., High-speed Marching Cubes using HistoPyramids, 4",
-  create_soup, extract, hpmc_destroy };
-const papers_system papers_hpmc_indexed_cpu = { "hpmc_indexed",
-  "Dyken et al., High-speed Marching Cubes using HistoPyramids, 6: indexed output", create_indexed, extract_indexed,
-  hpmc_destroy };
+const papers_system papers_hpmc_cpu = { HPMC_NAME, HPMC_SOURCE, create_soup, extract, hpmc_destroy };
+const papers_system papers_hpmc_indexed_cpu = { HPMC_INDEXED_NAME, HPMC_INDEXED_SOURCE, create_indexed,
+  extract_indexed, hpmc_destroy };

@@ -18,9 +18,14 @@
 
 #include "papers_pyramid.h"
 
+#define HPMC_NAME "hpmc"
+#define HPMC_SOURCE "Dyken et al., High-speed Marching Cubes using HistoPyramids, 4"
+#define HPMC_INDEXED_NAME "hpmc_indexed"
+#define HPMC_INDEXED_SOURCE "Dyken et al., High-speed Marching Cubes using HistoPyramids, 6: indexed output"
+
 enum {
   HPMC_LEVELS = 31,
-  HPMC_TILE = 64,     /* a slice's tile is padded to a multiple of this many entries along each axis */
+  HPMC_TILE = 64,      /* a slice's tile is padded to a multiple of this many entries along each axis */
   HPMC_BLOCK_LEVEL = 6 /* an entry of this level is a square of that size */
 };
 
@@ -87,12 +92,14 @@ papers_status papers_hpmc_total(const hpmc_texel *top, int64_t most, int64_t *co
 PMB_INLINE uint32_t hpmc_count(uint32_t entry, hpmc_kind kind)
 {
   const uint32_t triangles = entry >> 8 & 7;
-  return kind == HPMC_POINTS ? (uint32_t)pmb_popcount(entry >> 11) : kind == HPMC_VERTICES ? 3 * triangles : triangles;
+  return kind == HPMC_POINTS ? (uint32_t)pmb_popcount(entry >> 11)
+    : kind == HPMC_VERTICES  ? 3 * triangles
+                             : triangles;
 }
 
 /* The entry of the cell at (x,y,z), in the padding 0. finite: as papers_cell_case gives it; triangles: of its case. */
-PMB_INLINE uint32_t hpmc_entry(
-  const hpmc_job *job, int indexed, int32_t x, int32_t y, int32_t z, unsigned cell_case, unsigned finite, int triangles)
+PMB_INLINE uint32_t hpmc_entry(const hpmc_job *job, int indexed, int32_t x, int32_t y, int32_t z, unsigned cell_case,
+  unsigned finite, int triangles)
 {
   const int32_t *dims = job->field.dims;
   uint32_t entry = 0;
@@ -107,7 +114,24 @@ PMB_INLINE uint32_t hpmc_entry(
   return entry;
 }
 
-/* The same from the samples. */
+/* Whether one of the cells around an edge, from the sample (x,y,z) along an axis, has eight finite corners. */
+PMB_INLINE int hpmc_edge_is_used(const papers_field *field, pmb_type type, int32_t x, int32_t y, int32_t z, int axis)
+{
+  for (int i = 0; i < 8; ++i) {
+    const int32_t cell[3] = { x - (i & 1), y - (i >> 1 & 1), z - (i >> 2) };
+    unsigned finite = 0;
+    if (!(i >> axis & 1) && cell[0] >= 0 && cell[1] >= 0 && cell[2] >= 0 && cell[0] < field->dims[0] - 1 &&
+      cell[1] < field->dims[1] - 1 && cell[2] < field->dims[2] - 1) {
+      (void)papers_cell_case(field, type, cell[0], cell[1], cell[2], &finite);
+    }
+    if (finite == 0xff) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* The same from the samples, which need not be finite. */
 PMB_INLINE uint32_t hpmc_entry_of_samples(
   const hpmc_job *job, pmb_type type, int indexed, int32_t x, int32_t y, int32_t z)
 {
@@ -116,7 +140,13 @@ PMB_INLINE uint32_t hpmc_entry_of_samples(
     return 0;
   }
   const unsigned cell_case = papers_cell_case(&job->field, type, x, y, z, &finite);
-  return hpmc_entry(job, indexed, x, y, z, cell_case, finite, pmb_triangle_count[cell_case]);
+  uint32_t entry = hpmc_entry(job, indexed, x, y, z, cell_case, finite, pmb_triangle_count[cell_case]);
+  for (int a = 0; indexed && type == PMB_FLOAT32 && a < 3; ++a) {
+    if (entry >> (11 + a) & 1 && !hpmc_edge_is_used(&job->field, type, x, y, z, a)) {
+      entry &= ~(1u << (11 + a));
+    }
+  }
+  return entry;
 }
 
 /* Where the entry of (x,y,z) is in the base. */
@@ -164,8 +194,7 @@ PMB_INLINE uint32_t hpmc_choose(hpmc_texel t, uint32_t *key)
 
 /* The place in the base of the entry that has element *key of the output; *key becomes the number among its own. *entry:
  * what is there. */
-PMB_INLINE uint64_t hpmc_descend(
-  const hpmc_pyramid *pyramid, int top, hpmc_kind kind, uint32_t *key, uint32_t *entry)
+PMB_INLINE uint64_t hpmc_descend(const hpmc_pyramid *pyramid, int top, hpmc_kind kind, uint32_t *key, uint32_t *entry)
 {
   uint64_t place = 0;
   for (int l = top; l > 0; --l) {

@@ -8,6 +8,10 @@
 #ifndef PAPERS_PYRAMID_H
 #define PAPERS_PYRAMID_H
 
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
+#endif
+
 #include "papers.h"
 #include "pmb_cell.h"
 #include "pmb_point.h"
@@ -55,10 +59,14 @@ PMB_INLINE int64_t papers_index(const papers_field *field, int32_t x, int32_t y,
 PMB_INLINE float papers_sample(const papers_field *field, pmb_type type, int64_t index)
 {
   switch (type) {
-    case PMB_UINT8: return (float)((const uint8_t *)field->samples)[index];
-    case PMB_INT16: return (float)((const int16_t *)field->samples)[index];
-    case PMB_UINT16: return (float)((const uint16_t *)field->samples)[index];
-    default: return ((const float *)field->samples)[index];
+    case PMB_UINT8:
+      return (float)((const uint8_t *)field->samples)[index];
+    case PMB_INT16:
+      return (float)((const int16_t *)field->samples)[index];
+    case PMB_UINT16:
+      return (float)((const uint16_t *)field->samples)[index];
+    default:
+      return ((const float *)field->samples)[index];
   }
 }
 
@@ -100,8 +108,8 @@ PMB_INLINE void papers_normal(const float gradient[3], float normal[3])
 
 /* The point on the edge from the sample `lower` along an axis; its gradient by forward differences at both ends,
  * interpolated between them. */
-PMB_INLINE void papers_edge_point(const papers_field *field, pmb_type type, const int32_t lower[3], int axis,
-  float position[3], float normal[3])
+PMB_INLINE void papers_edge_point(
+  const papers_field *field, pmb_type type, const int32_t lower[3], int axis, float position[3], float normal[3])
 {
   const int64_t edge = axis == 0 ? 1 : axis == 1 ? field->row : field->slice;
   const int64_t at = papers_index(field, lower[0], lower[1], lower[2]);
@@ -125,8 +133,8 @@ PMB_INLINE void papers_edge_point(const papers_field *field, pmb_type type, cons
 }
 
 /* The same for an edge of the cell at (x,y,z). */
-PMB_INLINE void papers_cell_point(const papers_field *field, pmb_type type, const int32_t cell[3], int edge,
-  float position[3], float normal[3])
+PMB_INLINE void papers_cell_point(
+  const papers_field *field, pmb_type type, const int32_t cell[3], int edge, float position[3], float normal[3])
 {
   const int corner = pmb_edge_lower(edge);
   const int32_t lower[3] = { cell[0] + (corner & 1), cell[1] + (corner >> 1 & 1), cell[2] + (corner >> 2) };
