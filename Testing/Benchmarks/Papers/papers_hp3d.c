@@ -9,7 +9,7 @@
 
 uint64_t papers_hp3d_side(const int64_t dims[3])
 {
-  const int64_t most = (int64_t)1 << (HP3D_LEVELS - 1);
+  const int64_t most = (int64_t)1 << 20;
   int64_t side = HP3D_SIDE_LEAST;
   for (int a = 0; a < 3; ++a) {
     if (dims[a] > most) {
@@ -61,7 +61,7 @@ papers_status papers_hp3d_check(const papers_volume *volume, uint64_t *bytes)
     return PAPERS_OK;
   }
   *bytes = papers_hp3d_bytes(volume->dims);
-  return *bytes ? PAPERS_OK : PAPERS_TOO_LARGE;
+  return *bytes && papers_hp3d_side(volume->dims) <= HP3D_SIDE_MOST ? PAPERS_OK : PAPERS_TOO_LARGE;
 }
 
 /* ---- the CPU ---- */

@@ -18,9 +18,10 @@
   "Smistad et al., Real-Time Surface Extraction and Visualization of Medical Images using OpenCL and GPUs, 3"
 
 enum {
-  HP3D_LEVELS = 21,
-  HP3D_SIDE_LEAST = 64, /* N is at least that */
-  HP3D_BLOCK = 32,      /* an element of this level is a cube of HP3D_BLOCK cells along each axis: */
+  HP3D_LEVELS = 13,
+  HP3D_SIDE_LEAST = 64,  /* N is at least that, */
+  HP3D_SIDE_MOST = 4096, /* and at most that: the elements of level 2 are numbered in 32 bits */
+  HP3D_BLOCK = 32,       /* an element of this level is a cube of HP3D_BLOCK cells along each axis: */
   HP3D_BLOCK_LEVEL = 5
 };
 
@@ -40,7 +41,7 @@ typedef struct hp3d_job {
 extern "C" {
 #endif
 
-/* N for a volume of so many samples; 0: more than Morton codes of 64 bits can count. */
+/* N for a volume of so many samples; 0: more than Morton codes of 60 bits can count. */
 uint64_t papers_hp3d_side(const int64_t dims[3]);
 
 /* Bytes of an element of a level: 1, 1, 2, 2, 2, then 4. */
@@ -151,15 +152,14 @@ PMB_INLINE uint64_t hp3d_step(const hp3d_pyramid *pyramid, int level, uint64_t p
 /* The cell that has triangle *key; *key becomes the number among its own. */
 PMB_INLINE void hp3d_descend(const hp3d_pyramid *pyramid, uint32_t *key, int32_t cell[3])
 {
-  uint64_t place = 0;
+  uint32_t upper = 0;
   for (int l = pyramid->top - 1; l >= HP3D_BLOCK_LEVEL; --l) {
-    place = hp3d_step(pyramid, l, place, key);
+    upper = (uint32_t)hp3d_step(pyramid, l, upper, key);
   }
-  place = hp3d_step(pyramid, 4, place, key);
-  place = hp3d_step(pyramid, 3, place, key);
-  place = hp3d_step(pyramid, 2, place, key);
-  place = hp3d_step(pyramid, 1, place, key);
-  place = hp3d_step(pyramid, 0, place, key);
+  upper = (uint32_t)hp3d_step(pyramid, 4, upper, key);
+  upper = (uint32_t)hp3d_step(pyramid, 3, upper, key);
+  upper = (uint32_t)hp3d_step(pyramid, 2, upper, key);
+  const uint64_t place = hp3d_step(pyramid, 0, hp3d_step(pyramid, 1, upper, key), key);
   for (int a = 0; a < 3; ++a) {
     cell[a] = (int32_t)papers_gather_3(place >> a);
   }

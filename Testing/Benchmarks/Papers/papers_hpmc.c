@@ -73,7 +73,7 @@ papers_status papers_hpmc_check(const papers_volume *volume, int indexed, uint64
     return PAPERS_OK;
   }
   *bytes = papers_hpmc_bytes(volume->dims, indexed);
-  return *bytes ? PAPERS_OK : PAPERS_TOO_LARGE;
+  return *bytes && papers_hpmc_side(volume->dims, indexed) <= HPMC_SIDE ? PAPERS_OK : PAPERS_TOO_LARGE;
 }
 
 papers_status papers_hpmc_total(const hpmc_texel *top, int64_t most, int64_t *count)
@@ -153,7 +153,9 @@ static void build_base(hpmc_cpu *cpu)
   for (int32_t z = 0; z < job->layout.extent[2]; ++z) {
     for (int32_t y = 0; y < job->layout.extent[1]; ++y) {
       for (int32_t x = 0; x < job->layout.extent[0]; ++x) {
-        base[hpmc_place(&job->layout, x, y, z)] = hpmc_entry_of_samples(job, cpu->volume.type, cpu->indexed, x, y, z);
+        uint32_t n;
+        const uint64_t texel = hpmc_place(&job->layout, x, y, z, &n);
+        base[4 * texel + n] = hpmc_entry_of_samples(job, cpu->volume.type, cpu->indexed, x, y, z);
       }
     }
   }

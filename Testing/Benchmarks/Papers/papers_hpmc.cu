@@ -136,8 +136,9 @@ __device__ __forceinline__ void build_square_above(const hpmc_job &job, uint64_t
 __device__ __forceinline__ uint64_t square_of(const hpmc_layout &layout, int across, int down, int z)
 {
   const uint32_t row = (uint32_t)z / layout.tiles_across, column = (uint32_t)z % layout.tiles_across;
-  return papers_spread_2(column * (layout.tile[0] / HPMC_TILE) + (uint32_t)across) |
-    papers_spread_2(row * (layout.tile[1] / HPMC_TILE) + (uint32_t)down) << 1;
+  const uint32_t u = column * (layout.tile[0] / HPMC_TILE) + (uint32_t)across;
+  const uint32_t v = row * (layout.tile[1] / HPMC_TILE) + (uint32_t)down;
+  return papers_spread_2(u) | papers_spread_2(v) << 1;
 }
 
 template <class T, int INDEXED>

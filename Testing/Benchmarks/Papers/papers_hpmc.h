@@ -24,7 +24,8 @@
 #define HPMC_INDEXED_SOURCE "Dyken et al., High-speed Marching Cubes using HistoPyramids, 6: indexed output"
 
 enum {
-  HPMC_LEVELS = 31,
+  HPMC_SIDE = 65536, /* texels along an axis of the base at most: they are numbered in 32 bits */
+  HPMC_LEVELS = 17,
   HPMC_TILE = 64,      /* a slice's tile is padded to a multiple of this many entries along each axis */
   HPMC_BLOCK_LEVEL = 6 /* an entry of this level is a square of that size */
 };
@@ -149,18 +150,19 @@ PMB_INLINE uint32_t hpmc_entry_of_samples(
   return entry;
 }
 
-/* Where the entry of (x,y,z) is in the base. */
-PMB_INLINE uint64_t hpmc_place(const hpmc_layout *layout, int32_t x, int32_t y, int32_t z)
+/* The texel of the base with the entry of (x,y,z); *entry: which of its four. */
+PMB_INLINE uint32_t hpmc_place(const hpmc_layout *layout, int32_t x, int32_t y, int32_t z, uint32_t *entry)
 {
-  const uint32_t row = (uint32_t)z / layout->tiles_across, column = (uint32_t)z % layout->tiles_across;
-  return papers_spread_2(column * layout->tile[0] + (uint32_t)x) |
-    papers_spread_2(row * layout->tile[1] + (uint32_t)y) << 1;
+  const uint32_t row = (uint32_t)z / layout->tiles_across, column = (uint32_t)z - row * layout->tiles_across;
+  const uint32_t u = column * layout->tile[0] + (uint32_t)x, v = row * layout->tile[1] + (uint32_t)y;
+  *entry = (u & 1) | (v & 1) << 1;
+  return papers_spread_2(u >> 1) | papers_spread_2(v >> 1) << 1;
 }
 
 /* The other way round. */
-PMB_INLINE void hpmc_cell(const hpmc_layout *layout, uint64_t place, int32_t cell[3])
+PMB_INLINE void hpmc_cell(const hpmc_layout *layout, uint32_t texel, uint32_t entry, int32_t cell[3])
 {
-  const uint32_t u = papers_gather_2(place), v = papers_gather_2(place >> 1);
+  const uint32_t u = 2 * papers_gather_2(texel) + (entry & 1), v = 2 * papers_gather_2(texel >> 1) + (entry >> 1);
   const uint32_t column = u / layout->tile[0], row = v / layout->tile[1];
   cell[0] = (int32_t)(u - column * layout->tile[0]);
   cell[1] = (int32_t)(v - row * layout->tile[1]);
@@ -192,18 +194,24 @@ PMB_INLINE uint32_t hpmc_choose(hpmc_texel t, uint32_t *key)
   return (uint32_t)(k >= b) + (uint32_t)(k >= c) + (uint32_t)(k >= d);
 }
 
-/* The place in the base of the entry that has element *key of the output; *key becomes the number among its own. *entry:
- * what is there. */
-PMB_INLINE uint64_t hpmc_descend(const hpmc_pyramid *pyramid, int top, hpmc_kind kind, uint32_t *key, uint32_t *entry)
+PMB_INLINE uint32_t hpmc_entry_at(hpmc_texel t, uint32_t n)
 {
-  uint64_t place = 0;
-  for (int l = top; l > 0; --l) {
-    place = 4 * place + hpmc_choose(pyramid->level[l][place], key);
+  return n == 0 ? t.x : n == 1 ? t.y : n == 2 ? t.z : t.w;
+}
+
+/* Down to the entry that has element *key of the output; *key becomes the number among its own. Returns what is there;
+ * cell: where that is in the volume. */
+PMB_INLINE uint32_t hpmc_descend(
+  const hpmc_pyramid *pyramid, const hpmc_layout *layout, hpmc_kind kind, uint32_t *key, int32_t cell[3])
+{
+  uint32_t texel = 0;
+  for (int l = layout->top; l > 0; --l) {
+    texel = 4 * texel + hpmc_choose(pyramid->level[l][texel], key);
   }
-  const hpmc_texel t = pyramid->level[0][place];
+  const hpmc_texel t = pyramid->level[0][texel];
   const uint32_t n = hpmc_choose(hpmc_counts(t, kind), key);
-  *entry = n == 0 ? t.x : n == 1 ? t.y : n == 2 ? t.z : t.w;
-  return 4 * place + n;
+  hpmc_cell(layout, texel, n, cell);
+  return hpmc_entry_at(t, n);
 }
 
 /* The sum of a texel's entries before entry n. */
@@ -212,17 +220,18 @@ PMB_INLINE uint32_t hpmc_before(hpmc_texel t, uint32_t n)
   return (n > 0 ? t.x : 0) + (n > 1 ? t.y : 0) + (n > 2 ? t.z : 0);
 }
 
-/* Up again: the id of the point on the edge along an axis from the sample whose entry is at `place`. */
-PMB_INLINE uint32_t hpmc_point_id(const hpmc_pyramid *pyramid, int top, uint64_t place, int axis)
+/* Up again: the id of the point on the edge along an axis from the sample (x,y,z). */
+PMB_INLINE uint32_t hpmc_point_id(
+  const hpmc_pyramid *pyramid, const hpmc_layout *layout, int32_t x, int32_t y, int32_t z, int axis)
 {
-  const uint32_t own = (uint32_t)place & 3;
-  const hpmc_texel t = pyramid->level[0][place >> 2];
-  const uint32_t entry = own == 0 ? t.x : own == 1 ? t.y : own == 2 ? t.z : t.w;
-  uint32_t id = hpmc_before(hpmc_counts(t, HPMC_POINTS), own);
-  id += (uint32_t)pmb_popcount(entry >> 11 & ((1u << axis) - 1));
-  for (int l = 1; l <= top; ++l) {
-    place >>= 2;
-    id += hpmc_before(pyramid->level[l][place >> 2], (uint32_t)place & 3);
+  uint32_t n, texel = hpmc_place(layout, x, y, z, &n);
+  const hpmc_texel t = pyramid->level[0][texel];
+  uint32_t id = hpmc_before(hpmc_counts(t, HPMC_POINTS), n);
+  id += (uint32_t)pmb_popcount(hpmc_entry_at(t, n) >> 11 & ((1u << axis) - 1));
+  for (int l = 1; l <= layout->top; ++l) {
+    n = texel & 3;
+    texel >>= 2;
+    id += hpmc_before(pyramid->level[l][texel], n);
   }
   return id;
 }
@@ -232,19 +241,16 @@ PMB_INLINE uint32_t hpmc_point_id(const hpmc_pyramid *pyramid, int top, uint64_t
 /* Vertex `key` of the soup. */
 PMB_INLINE void hpmc_vertex(const hpmc_job *job, pmb_type type, uint32_t key, float position[3], float normal[3])
 {
-  uint32_t entry;
   int32_t cell[3];
-  hpmc_cell(&job->layout, hpmc_descend(&job->pyramid[0], job->layout.top, HPMC_VERTICES, &key, &entry), cell);
+  const uint32_t entry = hpmc_descend(&job->pyramid[0], &job->layout, HPMC_VERTICES, &key, cell);
   papers_cell_point(&job->field, type, cell, pmb_triangle_edges[entry & 0xff][key], position, normal);
 }
 
 /* Point `key` of the indexed mesh. */
 PMB_INLINE void hpmc_point(const hpmc_job *job, pmb_type type, uint32_t key, float position[3], float normal[3])
 {
-  uint32_t entry;
   int32_t lower[3];
-  hpmc_cell(&job->layout, hpmc_descend(&job->pyramid[1], job->layout.top, HPMC_POINTS, &key, &entry), lower);
-  uint32_t edges = entry >> 11;
+  uint32_t edges = hpmc_descend(&job->pyramid[1], &job->layout, HPMC_POINTS, &key, lower) >> 11;
   for (; key > 0; --key) {
     edges &= edges - 1;
   }
@@ -254,14 +260,12 @@ PMB_INLINE void hpmc_point(const hpmc_job *job, pmb_type type, uint32_t key, flo
 /* The ids of triangle `key`. */
 PMB_INLINE void hpmc_triangle(const hpmc_job *job, uint32_t key, int32_t ids[3])
 {
-  uint32_t entry;
   int32_t cell[3];
-  hpmc_cell(&job->layout, hpmc_descend(&job->pyramid[0], job->layout.top, HPMC_TRIANGLES, &key, &entry), cell);
+  const uint32_t entry = hpmc_descend(&job->pyramid[0], &job->layout, HPMC_TRIANGLES, &key, cell);
   for (int i = 0; i < 3; ++i) {
     const int edge = pmb_triangle_edges[entry & 0xff][3 * key + (uint32_t)i], corner = pmb_edge_lower(edge);
-    const uint64_t place =
-      hpmc_place(&job->layout, cell[0] + (corner & 1), cell[1] + (corner >> 1 & 1), cell[2] + (corner >> 2));
-    ids[i] = (int32_t)hpmc_point_id(&job->pyramid[1], job->layout.top, place, pmb_edge_axis(edge));
+    ids[i] = (int32_t)hpmc_point_id(&job->pyramid[1], &job->layout, cell[0] + (corner & 1),
+      cell[1] + (corner >> 1 & 1), cell[2] + (corner >> 2), pmb_edge_axis(edge));
   }
 }
 

@@ -130,24 +130,31 @@ static __device__ __forceinline__ void papers_read(
   int column, row;
 #pragma unroll
   for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
-    const int64_t at = field.row * min(y + warp + PAPERS_WARPS * i, last_y);
+    const int64_t at = (int64_t)field.dims[0] * min(y + warp + PAPERS_WARPS * i, last_y);
     readings->left[i] = __ldg(d_left + at);
     readings->right[i] = __ldg(d_right + at);
   }
   papers_last_of<ROWS>(&column, &row);
   readings->last = readings->left[0]; /* not used */
   if (warp < ROWS / 32 + 3) {
-    readings->last = __ldg(d_slice + min(x + column, last_x) + field.row * min(y + row, last_y));
+    readings->last = __ldg(d_slice + min(x + column, last_x) + (int64_t)field.dims[0] * min(y + row, last_y));
   }
 }
 
-/* The bits of 32 samples, one of each lane; adds to what the warp, or the lane, has found. */
+/* What a warp finds in its readings: whether some, or all, samples are inside; of the lane: whether one is not finite. */
+struct papers_found {
+  uint32_t some, all;
+  int odd;
+};
+
+/* The bits of 32 samples, one of each lane. */
 template <class T>
-static __device__ __forceinline__ uint32_t papers_bits(const pmb_isovalue &isovalue, T sample, uint32_t *holds)
+static __device__ __forceinline__ uint32_t papers_bits(const pmb_isovalue &isovalue, T sample, papers_found *found)
 {
   const uint32_t bits = __ballot_sync(UINT32_MAX, papers_inside(isovalue, sample));
-  *holds |= (bits != 0 ? PAPERS_HAS_INSIDE : 0) | (bits != UINT32_MAX ? PAPERS_HAS_OUTSIDE : 0);
-  *holds |= papers_is_odd(sample) ? PAPERS_HAS_ODD : 0;
+  found->some |= bits;
+  found->all &= bits;
+  found->odd |= papers_is_odd(sample);
   return bits;
 }
 
@@ -156,24 +163,25 @@ static __device__ __forceinline__ void papers_store_bits(
   const pmb_isovalue &isovalue, const papers_readings<T, ROWS> &readings, papers_slice<ROWS> *slice)
 {
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
-  uint32_t holds = 0;
+  papers_found found = { 0, UINT32_MAX, 0 };
 #pragma unroll
   for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
-    const uint32_t left = papers_bits(isovalue, readings.left[i], &holds);
-    const uint32_t right = papers_bits(isovalue, readings.right[i], &holds);
+    const uint32_t left = papers_bits(isovalue, readings.left[i], &found);
+    const uint32_t right = papers_bits(isovalue, readings.right[i], &found);
     if (lane == 0) {
       slice->row[warp + PAPERS_WARPS * i] = make_uint2(left, right);
     }
   }
   if (warp < ROWS / 32 + 3) {
-    const uint32_t bits = papers_bits(isovalue, readings.last, &holds);
+    const uint32_t bits = papers_bits(isovalue, readings.last, &found);
     if (lane == 0) {
       *(warp == 0 ? &slice->row[ROWS].x : warp == 1 ? &slice->row[ROWS].y : &slice->beside[warp - 2]) = bits;
     }
   }
-  const int odd = papers_type_of<T>::IS_FLOAT && __any_sync(UINT32_MAX, holds & PAPERS_HAS_ODD);
+  const int odd = papers_type_of<T>::IS_FLOAT && __any_sync(UINT32_MAX, found.odd);
   if (lane == 0) {
-    slice->holds[warp] = holds | (odd ? PAPERS_HAS_ODD : 0);
+    slice->holds[warp] = (found.some != 0 ? PAPERS_HAS_INSIDE : 0) |
+      (found.all != UINT32_MAX ? PAPERS_HAS_OUTSIDE : 0) | (odd ? PAPERS_HAS_ODD : 0);
   }
 }
 

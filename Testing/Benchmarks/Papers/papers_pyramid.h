@@ -143,26 +143,23 @@ PMB_INLINE void papers_cell_point(
 
 /* ---- Morton codes ---- */
 
-/* Bit b goes to bit 2 b. */
-PMB_INLINE uint64_t papers_spread_2(uint32_t x)
+/* Bit b, of 16, goes to bit 2 b. */
+PMB_INLINE uint32_t papers_spread_2(uint32_t x)
 {
-  uint64_t v = x;
-  v = (v | v << 16) & 0x0000ffff0000ffffull;
-  v = (v | v << 8) & 0x00ff00ff00ff00ffull;
-  v = (v | v << 4) & 0x0f0f0f0f0f0f0f0full;
-  v = (v | v << 2) & 0x3333333333333333ull;
-  return (v | v << 1) & 0x5555555555555555ull;
+  x = (x | x << 8) & 0x00ff00ff;
+  x = (x | x << 4) & 0x0f0f0f0f;
+  x = (x | x << 2) & 0x33333333;
+  return (x | x << 1) & 0x55555555;
 }
 
 /* The other way round; other bits count for nothing. */
-PMB_INLINE uint32_t papers_gather_2(uint64_t v)
+PMB_INLINE uint32_t papers_gather_2(uint32_t x)
 {
-  v &= 0x5555555555555555ull;
-  v = (v | v >> 1) & 0x3333333333333333ull;
-  v = (v | v >> 2) & 0x0f0f0f0f0f0f0f0full;
-  v = (v | v >> 4) & 0x00ff00ff00ff00ffull;
-  v = (v | v >> 8) & 0x0000ffff0000ffffull;
-  return (uint32_t)(v | v >> 16);
+  x &= 0x55555555;
+  x = (x | x >> 1) & 0x33333333;
+  x = (x | x >> 2) & 0x0f0f0f0f;
+  x = (x | x >> 4) & 0x00ff00ff;
+  return (x | x >> 8) & 0xffff;
 }
 
 /* Bit b, of 21, goes to bit 3 b. */
