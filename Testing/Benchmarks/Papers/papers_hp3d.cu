@@ -44,22 +44,47 @@ __device__ __forceinline__ block_place place_of_block(int across, int down)
   return place;
 }
 
-/* The triangles of 2 x 2 x 2 cells, a byte each, from the bits of a pair of slices and the next one. */
-__device__ __forceinline__ uint2 group_of_bits(const papers_field &field, const uint8_t *counts,
-  const hp3d_slice *ring, int pair, int column, int row, int x, int y, int z)
+/* Bits of the 3 x 3 x 3 samples of a group: three of a row, [slice][row]. */
+struct group_bits {
+  uint32_t row[3][3];
+};
+
+/* Of a pair of slices and the next one. */
+__device__ __forceinline__ group_bits bits_of(const hp3d_slice *ring, int pair, int column, int row)
 {
-  uint32_t bits[3][3], words[2] = { 0, 0 };
+  group_bits bits;
 #pragma unroll
   for (int k = 0; k < 3; ++k) {
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      bits[k][j] = papers_three(ring[(2 * pair + k) % PAPERS_RING], 2 * row + j, column);
+      bits.row[k][j] = papers_three(ring[(2 * pair + k) % PAPERS_RING], 2 * row + j, column);
     }
   }
+  return bits;
+}
+
+/* Whether they are not all alike. */
+__device__ __forceinline__ int is_mixed(const group_bits &bits)
+{
+  uint32_t some = 0, all = 7;
+#pragma unroll
+  for (int i = 0; i < 9; ++i) {
+    some |= bits.row[i / 3][i % 3];
+    all &= bits.row[i / 3][i % 3];
+  }
+  return some != 0 && all != 7;
+}
+
+/* The triangles of 2 x 2 x 2 cells, a byte each. */
+__device__ __forceinline__ uint2 group_of_bits(
+  const papers_field &field, const uint8_t *counts, const group_bits &bits, int x, int y, int z)
+{
+  uint32_t words[2] = { 0, 0 };
 #pragma unroll
   for (int c = 0; c < 8; ++c) {
     const int i = c & 1, j = c >> 1 & 1, k = c >> 2;
-    const unsigned cell_case = pmb_cell_bits(bits[k][j], bits[k][j + 1], bits[k + 1][j], bits[k + 1][j + 1], i);
+    const unsigned cell_case =
+      pmb_cell_bits(bits.row[k][j], bits.row[k][j + 1], bits.row[k + 1][j], bits.row[k + 1][j + 1], i);
     if (x + i < field.dims[0] - 1 && y + j < field.dims[1] - 1 && z + k < field.dims[2] - 1) {
       words[k] |= (uint32_t)counts[cell_case] << 8 * (c & 3);
     }
@@ -96,12 +121,11 @@ __device__ __forceinline__ void build_pair(const hp3d_job &job, const uint8_t *c
 #pragma unroll 1
   for (int c = 0; c < CUBES; ++c) {
     const int x = place.x + 2 * (PAIRS * c + column), y = place.y + 2 * row, z = place.z + 2 * pair;
-    const uint2 words = papers_type_of<T>::IS_FLOAT && odd
-      ? group_of_samples<T>(job.field, x, y, z)
-      : group_of_bits(job.field, counts, ring, pair, PAIRS * c + column, row, x, y, z);
-    const uint32_t sum = sum_of_bytes(words.x) + sum_of_bytes(words.y);
-    sums[c][group] = (uint8_t)sum;
-    if (sum != 0) {
+    const group_bits bits = bits_of(ring, pair, PAIRS * c + column, row);
+    if (is_mixed(bits)) {
+      const uint2 words = papers_type_of<T>::IS_FLOAT && odd ? group_of_samples<T>(job.field, x, y, z)
+                                                             : group_of_bits(job.field, counts, bits, x, y, z);
+      sums[c][group] = (uint8_t)(sum_of_bytes(words.x) + sum_of_bytes(words.y));
       ((uint2 *)job.pyramid.level[0])[(c == 0 ? place.cube[0] : place.cube[1]) * GROUPS + (unsigned)group] = words;
     }
   }
@@ -155,17 +179,18 @@ __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
   for (int i = threadIdx.x; i < CUBES * GROUPS / 16; i += PAPERS_THREADS) {
     ((uint4 *)sums)[i] = make_uint4(0, 0, 0, 0);
   }
-  papers_read(job.field, place.x, place.y, place.z, &near);
+  const papers_window<T> window = papers_window_of<T, HP3D_BLOCK>(job.field, place.x, place.y);
+  papers_read(window, place.z, &near);
   papers_store_bits(job.field.isovalue, near, &ring[0]);
-  papers_read(job.field, place.x, place.y, place.z + 1, &near);
-  papers_read(job.field, place.x, place.y, place.z + 2, &far);
+  papers_read(window, place.z + 1, &near);
+  papers_read(window, place.z + 2, &far);
 #pragma unroll 1
   for (int pair = 0; pair < pairs; ++pair) {
     papers_store_bits(job.field.isovalue, near, &ring[(2 * pair + 1) % PAPERS_RING]);
     papers_store_bits(job.field.isovalue, far, &ring[(2 * pair + 2) % PAPERS_RING]);
     if (pair + 1 < pairs) {
-      papers_read(job.field, place.x, place.y, place.z + 2 * pair + 3, &near);
-      papers_read(job.field, place.x, place.y, place.z + 2 * pair + 4, &far);
+      papers_read(window, place.z + 2 * pair + 3, &near);
+      papers_read(window, place.z + 2 * pair + 4, &far);
     }
     __syncthreads();
     uint32_t holds = 0;
@@ -175,7 +200,7 @@ __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
     }
     if (papers_is_crossed(holds)) {
       crossed = 1;
-      build_pair<T>(job, counts, ring, holds & PAPERS_HAS_ODD, place, pair, sums);
+      build_pair<T>(job, counts, ring, papers_holds_any(holds, PAPERS_HAS_ODD), place, pair, sums);
     }
   }
   if (crossed) {

@@ -26,21 +26,43 @@ struct base_parameters {
 
 /* ---- base ---- */
 
-/* The four entries of a texel, from bits. x, y: of its first; slices: that of the cells, and the next. */
-template <int INDEXED>
-__device__ __forceinline__ uint4 texel_of_bits(const hpmc_job &job, const uint8_t *counts, const hpmc_slice &here,
-  const hpmc_slice &next, int column, int row, int x, int y, int z)
+/* Bits of the 3 x 3 x 2 samples of a texel: three of a row, [slice][row]. */
+struct texel_bits {
+  uint32_t row[2][3];
+};
+
+__device__ __forceinline__ texel_bits bits_of(const hpmc_slice &here, const hpmc_slice &next, int column, int row)
 {
-  uint32_t bits[2][3], entry[4];
+  texel_bits bits;
 #pragma unroll
   for (int r = 0; r < 3; ++r) {
-    bits[0][r] = papers_three(here, 2 * row + r, column);
-    bits[1][r] = papers_three(next, 2 * row + r, column);
+    bits.row[0][r] = papers_three(here, 2 * row + r, column);
+    bits.row[1][r] = papers_three(next, 2 * row + r, column);
   }
+  return bits;
+}
+
+/* Whether they are not all alike. */
+__device__ __forceinline__ int is_mixed(const texel_bits &bits)
+{
+  const uint32_t some =
+    (bits.row[0][0] | bits.row[0][1] | bits.row[0][2]) | (bits.row[1][0] | bits.row[1][1] | bits.row[1][2]);
+  const uint32_t all =
+    (bits.row[0][0] & bits.row[0][1] & bits.row[0][2]) & (bits.row[1][0] & bits.row[1][1] & bits.row[1][2]);
+  return some != 0 && all != 7;
+}
+
+/* The four entries of a texel. x, y, z: of its first. */
+template <int INDEXED>
+__device__ __forceinline__ uint4 texel_of_bits(
+  const hpmc_job &job, const uint8_t *counts, const texel_bits &bits, int x, int y, int z)
+{
+  uint32_t entry[4];
 #pragma unroll
   for (int c = 0; c < 4; ++c) {
     const int i = c & 1, j = c >> 1;
-    const unsigned cell_case = pmb_cell_bits(bits[0][j], bits[0][j + 1], bits[1][j], bits[1][j + 1], i);
+    const unsigned cell_case =
+      pmb_cell_bits(bits.row[0][j], bits.row[0][j + 1], bits.row[1][j], bits.row[1][j + 1], i);
     entry[c] = hpmc_entry(&job, INDEXED, x + i, y + j, z, cell_case, 0xff, counts[cell_case]);
   }
   return make_uint4(entry[0], entry[1], entry[2], entry[3]);
@@ -75,7 +97,7 @@ __device__ __forceinline__ void store_count(const hpmc_job &job, int level, uint
   }
 }
 
-/* Base to level 3 of a block's square. Nothing is written in levels 0 to 2 where a warp has nothing to count. */
+/* Base to level 3 of a block's square. A warp whose samples are all alike writes nothing to levels 0 to 2. */
 template <class T, int INDEXED>
 __device__ __forceinline__ void build_square(const hpmc_job &job, const uint8_t *counts, const hpmc_slice &here,
   const hpmc_slice &next, int odd, uint64_t square, int x, int y, int z, uint32_t *sums)
@@ -84,15 +106,13 @@ __device__ __forceinline__ void build_square(const hpmc_job &job, const uint8_t 
   for (unsigned t = threadIdx.x; t < TEXELS; t += PAPERS_THREADS) {
     const int column = (int)papers_gather_2(t), row = (int)papers_gather_2(t >> 1);
     const int i = x + 2 * column, j = y + 2 * row;
-    uint4 texel;
-    if (papers_type_of<T>::IS_FLOAT && odd) {
-      texel = texel_of_samples<T, INDEXED>(job, i, j, z);
-    } else {
-      texel = texel_of_bits<INDEXED>(job, counts, here, next, column, row, i, j, z);
-    }
     const uint64_t element = square * TEXELS + t;
-    uint32_t count = texel_counts<INDEXED>(texel);
-    if (__any_sync(UINT32_MAX, count != 0)) {
+    const texel_bits bits = bits_of(here, next, column, row);
+    uint32_t count = 0;
+    if (__any_sync(UINT32_MAX, is_mixed(bits))) {
+      const uint4 texel = papers_type_of<T>::IS_FLOAT && odd ? texel_of_samples<T, INDEXED>(job, i, j, z)
+                                                             : texel_of_bits<INDEXED>(job, counts, bits, i, j, z);
+      count = texel_counts<INDEXED>(texel);
       job.pyramid[0].level[0][element] = texel;
       store_count<INDEXED>(job, 1, element, count);
       count += __shfl_xor_sync(UINT32_MAX, count, 1);
@@ -154,21 +174,22 @@ __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
   const int end = min(first + parameters.slices, job.layout.extent[2]), x = across * HPMC_TILE, y = down * HPMC_TILE;
   papers_readings<T, HPMC_TILE> readings;
   counts[threadIdx.x] = pmb_triangle_count[threadIdx.x];
-  papers_read(job.field, x, y, first, &readings);
+  const papers_window<T> window = papers_window_of<T, HPMC_TILE>(job.field, x, y);
+  papers_read(window, first, &readings);
   papers_store_bits(job.field.isovalue, readings, &ring[0]);
-  papers_read(job.field, x, y, first + 1, &readings);
+  papers_read(window, first + 1, &readings);
 #pragma unroll 1
   for (int z = first; z < end; ++z) {
     const hpmc_slice &here = ring[(z - first) % PAPERS_RING], &next = ring[(z - first + 1) % PAPERS_RING];
     papers_store_bits(job.field.isovalue, readings, &ring[(z - first + 1) % PAPERS_RING]);
     if (z + 1 < end) {
-      papers_read(job.field, x, y, z + 2, &readings);
+      papers_read(window, z + 2, &readings);
     }
     __syncthreads();
     const uint32_t holds = papers_holds(here) | papers_holds(next);
-    const uint64_t square = square_of(job.layout, across, down, z);
     if (papers_is_crossed(holds)) {
-      const int odd = papers_type_of<T>::IS_FLOAT && holds & PAPERS_HAS_ODD;
+      const uint64_t square = square_of(job.layout, across, down, z);
+      const int odd = papers_type_of<T>::IS_FLOAT && papers_holds_any(holds, PAPERS_HAS_ODD);
       build_square<T, INDEXED>(job, counts, here, next, odd || parameters.careful, square, x, y, z, sums);
       if (INDEXED && odd && !parameters.careful && threadIdx.x == 0) {
         *parameters.odd = 1;
@@ -178,7 +199,7 @@ __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
         build_square_above<INDEXED>(job, square, sums);
       }
     } else if (threadIdx.x == 0) {
-      store_count<INDEXED>(job, HPMC_BLOCK_LEVEL, square, 0);
+      store_count<INDEXED>(job, HPMC_BLOCK_LEVEL, square_of(job.layout, across, down, z), 0);
     }
   }
 }

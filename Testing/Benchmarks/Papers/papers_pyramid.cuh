@@ -102,7 +102,10 @@ enum { PAPERS_HAS_INSIDE = 1, PAPERS_HAS_OUTSIDE = 2, PAPERS_HAS_ODD = 4 };
 template <int ROWS> struct papers_slice {
   uint2 row[ROWS + 1];            /* columns 0 to 63 */
   uint32_t beside[ROWS / 32 + 1]; /* column 64: of row r bit r & 31 of word r >> 5 */
-  uint32_t holds[PAPERS_WARPS];   /* what a warp has found */
+  union {
+    uint8_t of_warp[PAPERS_WARPS]; /* what each has found */
+    uint2 all;
+  } holds;
 };
 
 /* The samples of a slice that a thread reads. */
@@ -110,34 +113,64 @@ template <class T, int ROWS> struct papers_readings {
   T left[ROWS / PAPERS_WARPS], right[ROWS / PAPERS_WARPS], last;
 };
 
-/* A thread's column and row in the readings' `last`: warps 0 and 1 have the last row, the next ones the 65th column. */
-template <int ROWS> static __device__ __forceinline__ void papers_last_of(int *column, int *row)
+/* Where a block reads. */
+template <class T> struct papers_window {
+  const T *d_first;    /* in slice 0: of the thread, in its warp's first row; where all is in the volume */
+  const T *d_last;     /* in slice 0: the readings' `last` */
+  int64_t slice, step; /* samples to the next slice, to the warp's next row */
+  int x, y, end_x, end_y, end_z;
+  int inside; /* all is in the volume, along x and y */
+};
+
+/* x, y: of the block. Warps 0 and 1 have the block's last row as `last`, the next ones its 65th column. */
+template <class T, int ROWS>
+static __device__ __forceinline__ papers_window<T> papers_window_of(const papers_field &field, int x, int y)
 {
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
-  *column = warp < 2 ? 32 * warp + lane : PAPERS_COLUMNS;
-  *row = warp < 2 ? ROWS : min(32 * (warp - 2) + lane, ROWS);
+  const int column = x + (warp < 2 ? 32 * warp + lane : PAPERS_COLUMNS);
+  const int row = y + (warp < 2 ? ROWS : min(32 * (warp - 2) + lane, ROWS));
+  papers_window<T> window;
+  window.x = x + lane;
+  window.y = y + warp;
+  window.end_x = field.dims[0] - 1;
+  window.end_y = field.dims[1] - 1;
+  window.end_z = field.dims[2] - 1;
+  window.slice = field.slice;
+  window.step = (int64_t)PAPERS_WARPS * field.dims[0];
+  window.inside = x + PAPERS_COLUMNS <= window.end_x && y + ROWS <= window.end_y;
+  window.d_first = (const T *)field.samples + window.x + (int64_t)field.dims[0] * window.y;
+  window.d_last =
+    (const T *)field.samples + min(column, window.end_x) + (int64_t)field.dims[0] * min(row, window.end_y);
+  return window;
 }
 
-/* Reads slice z; beyond the volume its border is repeated. x, y: of the block. */
+/* Reads slice z; beyond the volume its border is repeated. */
 template <class T, int ROWS>
 static __device__ __forceinline__ void papers_read(
-  const papers_field &field, int x, int y, int z, papers_readings<T, ROWS> *readings)
+  const papers_window<T> &window, int z, papers_readings<T, ROWS> *readings)
 {
-  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
-  const int last_x = field.dims[0] - 1, last_y = field.dims[1] - 1;
-  const T *d_slice = (const T *)field.samples + field.slice * min(z, field.dims[2] - 1);
-  const T *d_left = d_slice + min(x + lane, last_x), *d_right = d_slice + min(x + 32 + lane, last_x);
-  int column, row;
+  const int64_t slice = window.slice * min(z, window.end_z);
+  const T *d_row = window.d_first + slice;
+  if (window.inside) {
 #pragma unroll
-  for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
-    const int64_t at = (int64_t)field.dims[0] * min(y + warp + PAPERS_WARPS * i, last_y);
-    readings->left[i] = __ldg(d_left + at);
-    readings->right[i] = __ldg(d_right + at);
+    for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
+      readings->left[i] = __ldg(d_row);
+      readings->right[i] = __ldg(d_row + 32);
+      d_row += window.step;
+    }
+  } else {
+    const int left = min(window.x, window.end_x) - window.x, right = min(window.x + 32, window.end_x) - window.x;
+#pragma unroll
+    for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
+      const int over = max(window.y + PAPERS_WARPS * i - window.end_y, 0);
+      const T *d_here = d_row + window.step / PAPERS_WARPS * (PAPERS_WARPS * i - over);
+      readings->left[i] = __ldg(d_here + left);
+      readings->right[i] = __ldg(d_here + right);
+    }
   }
-  papers_last_of<ROWS>(&column, &row);
   readings->last = readings->left[0]; /* not used */
-  if (warp < ROWS / 32 + 3) {
-    readings->last = __ldg(d_slice + min(x + column, last_x) + (int64_t)field.dims[0] * min(y + row, last_y));
+  if (threadIdx.x >> 5 < ROWS / 32 + 3) {
+    readings->last = __ldg(window.d_last + slice);
   }
 }
 
@@ -180,25 +213,27 @@ static __device__ __forceinline__ void papers_store_bits(
   }
   const int odd = papers_type_of<T>::IS_FLOAT && __any_sync(UINT32_MAX, found.odd);
   if (lane == 0) {
-    slice->holds[warp] = (found.some != 0 ? PAPERS_HAS_INSIDE : 0) |
-      (found.all != UINT32_MAX ? PAPERS_HAS_OUTSIDE : 0) | (odd ? PAPERS_HAS_ODD : 0);
+    slice->holds.of_warp[warp] = (uint8_t)((found.some != 0 ? PAPERS_HAS_INSIDE : 0) |
+      (found.all != UINT32_MAX ? PAPERS_HAS_OUTSIDE : 0) | (odd ? PAPERS_HAS_ODD : 0));
   }
 }
 
-/* What the block has found in a slice; the same for all threads. */
+/* What the block has found in a slice, a bit of each warp for each kind; the same for all threads. */
 template <int ROWS> static __device__ __forceinline__ uint32_t papers_holds(const papers_slice<ROWS> &slice)
 {
-  uint32_t holds = 0;
-#pragma unroll
-  for (int i = 0; i < PAPERS_WARPS; ++i) {
-    holds |= slice.holds[i];
-  }
-  return holds;
+  const uint2 all = slice.holds.all;
+  return all.x | all.y;
 }
 
+static __device__ __forceinline__ int papers_holds_any(uint32_t holds, int kind)
+{
+  return (holds & 0x01010101u * (unsigned)kind) != 0;
+}
+
+/* Whether samples are on both sides of the isovalue. */
 static __device__ __forceinline__ int papers_is_crossed(uint32_t holds)
 {
-  return (holds & (PAPERS_HAS_INSIDE | PAPERS_HAS_OUTSIDE)) == (PAPERS_HAS_INSIDE | PAPERS_HAS_OUTSIDE);
+  return papers_holds_any(holds, PAPERS_HAS_INSIDE) && papers_holds_any(holds, PAPERS_HAS_OUTSIDE);
 }
 
 /* Columns 2 pair to 2 pair + 2 of a row. */

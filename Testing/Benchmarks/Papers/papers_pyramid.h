@@ -107,7 +107,8 @@ PMB_INLINE void papers_normal(const float gradient[3], float normal[3])
 }
 
 /* The point on the edge from the sample `lower` along an axis; its gradient by forward differences at both ends,
- * interpolated between them. */
+ * interpolated between them. PMB adds lower and t as doubles and rounds: the sum of two floats rounded to 53 bits, then to 24, is
+ * that rounded to 24 at once, since 53 >= 2 * 24 + 2; indices below 2^24, as all are here, are floats. */
 PMB_INLINE void papers_edge_point(
   const papers_field *field, pmb_type type, const int32_t lower[3], int axis, float position[3], float normal[3])
 {
@@ -127,7 +128,7 @@ PMB_INLINE void papers_edge_point(
     const float beside_high = papers_sample(field, type, at + edge + (high_last ? -step : step));
     gradient[a] = pmb_lerp_f32(pmb_forward_f32(beside_low, low, beside_low, low_last),
       pmb_forward_f32(beside_high, high, beside_high, high_last), t);
-    position[a] = along ? (float)((double)lower[a] + (double)t) : (float)lower[a];
+    position[a] = along ? (float)lower[a] + t : (float)lower[a];
   }
   papers_normal(gradient, normal);
 }
