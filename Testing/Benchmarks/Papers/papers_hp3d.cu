@@ -57,7 +57,7 @@ __device__ __forceinline__ group_bits bits_of(const hp3d_slice *ring, int pair, 
   for (int k = 0; k < 3; ++k) {
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      bits.row[k][j] = papers_three(ring[(2 * pair + k) % PAPERS_RING], 2 * row + j, column);
+      bits.row[k][j] = papers_three(ring[(2 * (unsigned)pair + k) % PAPERS_RING], 2 * row + j, column);
     }
   }
   return bits;
@@ -186,8 +186,8 @@ __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
   papers_read(window, place.z + 2, &far);
 #pragma unroll 1
   for (int pair = 0; pair < pairs; ++pair) {
-    papers_store_bits(job.field.isovalue, near, &ring[(2 * pair + 1) % PAPERS_RING]);
-    papers_store_bits(job.field.isovalue, far, &ring[(2 * pair + 2) % PAPERS_RING]);
+    papers_store_bits(job.field.isovalue, near, &ring[(2 * (unsigned)pair + 1) % PAPERS_RING]);
+    papers_store_bits(job.field.isovalue, far, &ring[(2 * (unsigned)pair + 2) % PAPERS_RING]);
     if (pair + 1 < pairs) {
       papers_read(window, place.z + 2 * pair + 3, &near);
       papers_read(window, place.z + 2 * pair + 4, &far);
@@ -196,7 +196,7 @@ __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
     uint32_t holds = 0;
 #pragma unroll
     for (int k = 0; k < 3; ++k) {
-      holds |= papers_holds(ring[(2 * pair + k) % PAPERS_RING]);
+      holds |= papers_holds(ring[(2 * (unsigned)pair + k) % PAPERS_RING]);
     }
     if (papers_is_crossed(holds)) {
       crossed = 1;

@@ -180,8 +180,9 @@ __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
   papers_read(window, first + 1, &readings);
 #pragma unroll 1
   for (int z = first; z < end; ++z) {
-    const hpmc_slice &here = ring[(z - first) % PAPERS_RING], &next = ring[(z - first + 1) % PAPERS_RING];
-    papers_store_bits(job.field.isovalue, readings, &ring[(z - first + 1) % PAPERS_RING]);
+    const unsigned slot = (unsigned)(z - first);
+    const hpmc_slice &here = ring[slot % PAPERS_RING], &next = ring[(slot + 1) % PAPERS_RING];
+    papers_store_bits(job.field.isovalue, readings, &ring[(slot + 1) % PAPERS_RING]);
     if (z + 1 < end) {
       papers_read(window, z + 2, &readings);
     }

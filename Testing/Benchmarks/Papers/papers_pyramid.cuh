@@ -62,18 +62,22 @@ static inline uint64_t papers_blocks(uint64_t count, uint64_t of_block)
 
 template <class T> struct papers_type_of;
 template <> struct papers_type_of<uint8_t> {
+  typedef int wide; /* in a register */
   enum { IS_FLOAT = 0 };
   static constexpr pmb_type type = PMB_UINT8;
 };
 template <> struct papers_type_of<int16_t> {
+  typedef int wide;
   enum { IS_FLOAT = 0 };
   static constexpr pmb_type type = PMB_INT16;
 };
 template <> struct papers_type_of<uint16_t> {
+  typedef int wide;
   enum { IS_FLOAT = 0 };
   static constexpr pmb_type type = PMB_UINT16;
 };
 template <> struct papers_type_of<float> {
+  typedef float wide;
   enum { IS_FLOAT = 1 };
   static constexpr pmb_type type = PMB_FLOAT32;
 };
@@ -110,7 +114,7 @@ template <int ROWS> struct papers_slice {
 
 /* The samples of a slice that a thread reads. */
 template <class T, int ROWS> struct papers_readings {
-  T left[ROWS / PAPERS_WARPS], right[ROWS / PAPERS_WARPS], last;
+  typename papers_type_of<T>::wide left[ROWS / PAPERS_WARPS], right[ROWS / PAPERS_WARPS], last;
 };
 
 /* Where a block reads. */
