@@ -48,6 +48,7 @@ void papers_hpmc_layout(hpmc_job *job, const int64_t dims[3], int indexed, void 
   }
   for (int a = 0; a < 2; ++a) {
     layout->tile[a] = (uint32_t)padded(layout->extent[a]);
+    layout->tile_inverse[a] = 1 / (float)layout->tile[a];
   }
   layout->tiles_across = (uint32_t)(2 * side / layout->tile[0]);
   layout->top = 0;

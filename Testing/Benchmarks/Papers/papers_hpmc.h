@@ -51,6 +51,7 @@ typedef struct hpmc_pyramid {
 typedef struct hpmc_layout {
   int32_t extent[3];     /* entries in use: cells, or samples */
   uint32_t tile[2];      /* entries of a slice's tile, with its padding */
+  float tile_inverse[2]; /* 1 / tile */
   uint32_t tiles_across; /* of the square */
   int top;
 } hpmc_layout;
@@ -163,7 +164,9 @@ PMB_INLINE uint32_t hpmc_place(const hpmc_layout *layout, int32_t x, int32_t y, 
 PMB_INLINE void hpmc_cell(const hpmc_layout *layout, uint32_t texel, uint32_t entry, int32_t cell[3])
 {
   const uint32_t u = 2 * papers_gather_2(texel) + (entry & 1), v = 2 * papers_gather_2(texel >> 1) + (entry >> 1);
-  const uint32_t column = u / layout->tile[0], row = v / layout->tile[1];
+  /* Rounded down, this is exact: u < 2^17 and, with the half, at least 0.5 / tile away from where it would not be. */
+  const uint32_t column = (uint32_t)(((float)u + 0.5f) * layout->tile_inverse[0]);
+  const uint32_t row = (uint32_t)(((float)v + 0.5f) * layout->tile_inverse[1]);
   cell[0] = (int32_t)(u - column * layout->tile[0]);
   cell[1] = (int32_t)(v - row * layout->tile[1]);
   cell[2] = (int32_t)(row * layout->tiles_across + column);
@@ -190,8 +193,21 @@ PMB_INLINE hpmc_texel hpmc_counts(hpmc_texel t, hpmc_kind kind)
 PMB_INLINE uint32_t hpmc_choose(hpmc_texel t, uint32_t *key)
 {
   const uint32_t b = t.x, c = b + t.y, d = c + t.z, k = *key;
-  *key = k - (k >= d ? d : k >= c ? c : k >= b ? b : 0);
-  return (uint32_t)(k >= b) + (uint32_t)(k >= c) + (uint32_t)(k >= d);
+  uint32_t begin = 0, chosen = 0;
+  if (k >= b) {
+    begin = b;
+    chosen = 1;
+  }
+  if (k >= c) {
+    begin = c;
+    chosen = 2;
+  }
+  if (k >= d) {
+    begin = d;
+    chosen = 3;
+  }
+  *key = k - begin;
+  return chosen;
 }
 
 PMB_INLINE uint32_t hpmc_entry_at(hpmc_texel t, uint32_t n)
