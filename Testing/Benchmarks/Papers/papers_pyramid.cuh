@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * papers_pyramid.cuh - what the two HistoPyramids share on the GPU: launches, samples to bits, upper levels, output.
+ *
+ * A block of 8 warps reads slices of 65 columns and ROWS + 1 rows, a warp 32 samples of a row at a time, and keeps a bit of
+ * each sample, whether it is inside, in shared memory. The 65th column and the last row are those of the next blocks. */
+#ifndef PAPERS_PYRAMID_CUH
+#define PAPERS_PYRAMID_CUH
+
+#include <cuda_runtime.h>
+#include <stdio.h>
+
+#include "papers_pyramid.h"
+
+enum {
+  PAPERS_WARPS = 8,
+  PAPERS_THREADS = 32 * PAPERS_WARPS, /* of a block */
+  PAPERS_COLUMNS = 64,                /* cells of a block along x */
+  PAPERS_RING = 8,                    /* slices in shared memory; a power of two */
+  PAPERS_UPPER_THREADS = 512          /* 8^3; or the 4^4 of PAPERS_THREADS */
+};
+
+/* ---- host ---- */
+
+/* PAPERS_OK, or PAPERS_DEVICE with CUDA's text. */
+static inline papers_status papers_cuda_status(papers_memory *memory, cudaError_t error)
+{
+  if (error == cudaSuccess) {
+    return PAPERS_OK;
+  }
+  (void)cudaGetLastError();
+  snprintf(memory->message, sizeof(memory->message), "%s", cudaGetErrorString(error));
+  return PAPERS_DEVICE;
+}
+
+/* Launches a kernel; nothing where there are no blocks. */
+template <class... PARAMETERS, class... ARGUMENTS>
+static inline cudaError_t papers_launch(
+  void (*kernel)(PARAMETERS...), uint64_t blocks, int threads, ARGUMENTS... arguments)
+{
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)blocks);
+  config.blockDim = dim3((unsigned)threads);
+  return blocks == 0     ? cudaSuccess
+    : blocks > INT32_MAX ? cudaErrorInvalidConfiguration
+                         : cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+}
+
+static inline uint64_t papers_blocks(uint64_t count, uint64_t of_block)
+{
+  return (count + of_block - 1) / of_block;
+}
+
+/* Calls FUNCTION<T>(...) with the type of the samples. */
+#define PAPERS_BY_TYPE(type, FUNCTION, ...)                    \
+  ((type) == PMB_UINT8       ? FUNCTION<uint8_t>(__VA_ARGS__)  \
+      : (type) == PMB_INT16  ? FUNCTION<int16_t>(__VA_ARGS__)  \
+      : (type) == PMB_UINT16 ? FUNCTION<uint16_t>(__VA_ARGS__) \
+                             : FUNCTION<float>(__VA_ARGS__))
+
+/* ---- samples by type ---- */
+
+template <class T> struct papers_type_of;
+template <> struct papers_type_of<uint8_t> {
+  typedef int wide; /* in a register */
+  enum { IS_FLOAT = 0 };
+  static constexpr pmb_type type = PMB_UINT8;
+};
+template <> struct papers_type_of<int16_t> {
+  typedef int wide;
+  enum { IS_FLOAT = 0 };
+  static constexpr pmb_type type = PMB_INT16;
+};
+template <> struct papers_type_of<uint16_t> {
+  typedef int wide;
+  enum { IS_FLOAT = 0 };
+  static constexpr pmb_type type = PMB_UINT16;
+};
+template <> struct papers_type_of<float> {
+  typedef float wide;
+  enum { IS_FLOAT = 1 };
+  static constexpr pmb_type type = PMB_FLOAT32;
+};
+
+static __device__ __forceinline__ int papers_inside(const pmb_isovalue &isovalue, float sample)
+{
+  return sample >= isovalue.threshold_f32;
+}
+static __device__ __forceinline__ int papers_inside(const pmb_isovalue &isovalue, int sample)
+{
+  return sample >= isovalue.small_threshold;
+}
+static __device__ __forceinline__ int papers_is_odd(float sample)
+{
+  return !PMB_IS_FINITE(sample);
+}
+static __device__ __forceinline__ int papers_is_odd(int)
+{
+  return 0;
+}
+
+/* ---- slices of bits ---- */
+
+enum { PAPERS_HAS_INSIDE = 1, PAPERS_HAS_OUTSIDE = 2, PAPERS_HAS_ODD = 4 };
+
+template <int ROWS> struct papers_slice {
+  uint2 row[ROWS + 1];            /* columns 0 to 63 */
+  uint32_t beside[ROWS / 32 + 1]; /* column 64: of row r bit r & 31 of word r >> 5 */
+  union {
+    uint8_t of_warp[PAPERS_WARPS]; /* what each has found */
+    uint2 all;
+  } holds;
+};
+
+/* The samples of a slice that a thread reads. */
+template <class T, int ROWS> struct papers_readings {
+  typename papers_type_of<T>::wide left[ROWS / PAPERS_WARPS], right[ROWS / PAPERS_WARPS], last;
+};
+
+/* Where a block reads. */
+template <class T> struct papers_window {
+  const T *d_first;    /* in slice 0: of the thread, in its warp's first row; where all is in the volume */
+  const T *d_last;     /* in slice 0: the readings' `last` */
+  int64_t slice, step; /* samples to the next slice, to the warp's next row */
+  int x, y, end_x, end_y, end_z;
+  int inside; /* all is in the volume, along x and y */
+};
+
+/* x, y: of the block. Warps 0 and 1 have the block's last row as `last`, the next ones its 65th column. */
+template <class T, int ROWS>
+static __device__ __forceinline__ papers_window<T> papers_window_of(const papers_field &field, int x, int y)
+{
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+  const int column = x + (warp < 2 ? 32 * warp + lane : PAPERS_COLUMNS);
+  const int row = y + (warp < 2 ? ROWS : min(32 * (warp - 2) + lane, ROWS));
+  papers_window<T> window;
+  window.x = x + lane;
+  window.y = y + warp;
+  window.end_x = field.dims[0] - 1;
+  window.end_y = field.dims[1] - 1;
+  window.end_z = field.dims[2] - 1;
+  window.slice = field.slice;
+  window.step = (int64_t)PAPERS_WARPS * field.dims[0];
+  window.inside = x + PAPERS_COLUMNS <= window.end_x && y + ROWS <= window.end_y;
+  window.d_first = (const T *)field.samples + window.x + (int64_t)field.dims[0] * window.y;
+  window.d_last =
+    (const T *)field.samples + min(column, window.end_x) + (int64_t)field.dims[0] * min(row, window.end_y);
+  return window;
+}
+
+/* Reads slice z; beyond the volume its border is repeated. */
+template <class T, int ROWS>
+static __device__ __forceinline__ void papers_read(
+  const papers_window<T> &window, int z, papers_readings<T, ROWS> *readings)
+{
+  const int64_t slice = window.slice * min(z, window.end_z);
+  const T *d_row = window.d_first + slice;
+  if (window.inside) {
+#pragma unroll
+    for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
+      readings->left[i] = __ldg(d_row);
+      readings->right[i] = __ldg(d_row + 32);
+      d_row += window.step;
+    }
+  } else {
+    const int left = min(window.x, window.end_x) - window.x, right = min(window.x + 32, window.end_x) - window.x;
+#pragma unroll
+    for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
+      const int over = max(window.y + PAPERS_WARPS * i - window.end_y, 0);
+      const T *d_here = d_row + window.step / PAPERS_WARPS * (PAPERS_WARPS * i - over);
+      readings->left[i] = __ldg(d_here + left);
+      readings->right[i] = __ldg(d_here + right);
+    }
+  }
+  readings->last = readings->left[0]; /* not used */
+  if (threadIdx.x >> 5 < ROWS / 32 + 3) {
+    readings->last = __ldg(window.d_last + slice);
+  }
+}
+
+/* What a warp finds in its readings: whether some, or all, samples are inside; of the lane: whether one is not finite. */
+struct papers_found {
+  uint32_t some, all;
+  int odd;
+};
+
+/* The bits of 32 samples, one of each lane. */
+template <class T>
+static __device__ __forceinline__ uint32_t papers_bits(const pmb_isovalue &isovalue, T sample, papers_found *found)
+{
+  const uint32_t bits = __ballot_sync(UINT32_MAX, papers_inside(isovalue, sample));
+  found->some |= bits;
+  found->all &= bits;
+  found->odd |= papers_is_odd(sample);
+  return bits;
+}
+
+template <class T, int ROWS>
+static __device__ __forceinline__ void papers_store_bits(
+  const pmb_isovalue &isovalue, const papers_readings<T, ROWS> &readings, papers_slice<ROWS> *slice)
+{
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+  papers_found found = { 0, UINT32_MAX, 0 };
+#pragma unroll
+  for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
+    const uint32_t left = papers_bits(isovalue, readings.left[i], &found);
+    const uint32_t right = papers_bits(isovalue, readings.right[i], &found);
+    if (lane == 0) {
+      slice->row[warp + PAPERS_WARPS * i] = make_uint2(left, right);
+    }
+  }
+  if (warp < ROWS / 32 + 3) {
+    const uint32_t bits = papers_bits(isovalue, readings.last, &found);
+    if (lane == 0) {
+      *(warp == 0 ? &slice->row[ROWS].x : warp == 1 ? &slice->row[ROWS].y : &slice->beside[warp - 2]) = bits;
+    }
+  }
+  const int odd = papers_type_of<T>::IS_FLOAT && __any_sync(UINT32_MAX, found.odd);
+  if (lane == 0) {
+    slice->holds.of_warp[warp] = (uint8_t)((found.some != 0 ? PAPERS_HAS_INSIDE : 0) |
+      (found.all != UINT32_MAX ? PAPERS_HAS_OUTSIDE : 0) | (odd ? PAPERS_HAS_ODD : 0));
+  }
+}
+
+/* What the block has found in a slice, a bit of each warp for each kind; the same for all threads. */
+template <int ROWS> static __device__ __forceinline__ uint32_t papers_holds(const papers_slice<ROWS> &slice)
+{
+  const uint2 all = slice.holds.all;
+  return all.x | all.y;
+}
+
+static __device__ __forceinline__ int papers_holds_any(uint32_t holds, int kind)
+{
+  return (holds & 0x01010101u * (unsigned)kind) != 0;
+}
+
+/* Whether samples are on both sides of the isovalue. */
+static __device__ __forceinline__ int papers_is_crossed(uint32_t holds)
+{
+  return papers_holds_any(holds, PAPERS_HAS_INSIDE) && papers_holds_any(holds, PAPERS_HAS_OUTSIDE);
+}
+
+/* Columns 2 pair to 2 pair + 2 of a row. */
+template <int ROWS>
+static __device__ __forceinline__ uint32_t papers_three(const papers_slice<ROWS> &slice, int row, int pair)
+{
+  const uint2 bits = slice.row[row];
+  const uint32_t beside = slice.beside[row >> 5] >> (row & 31);
+  return __funnelshift_r(pair < 16 ? bits.x : bits.y, pair < 16 ? bits.y : beside, 2 * pair & 31) & 7;
+}
+
+/* ---- upper levels ---- */
+
+struct papers_levels {
+  uint32_t *level[32];
+  int top; /* the last one that is written */
+};
+
+/* The levels from + 1 to from + LEVELS, as far as there are; level from + 1 has `parents` elements, each the sum of RADIX. A
+ * thread has one of them; a block has RADIX^(LEVELS - 1). */
+template <int RADIX, int LEVELS> __global__ void papers_upper_kernel(papers_levels levels, int from, uint64_t parents)
+{
+  __shared__ uint32_t sums[PAPERS_UPPER_THREADS];
+  uint64_t begin = (uint64_t)blockIdx.x * blockDim.x;
+  unsigned count = blockDim.x;
+  uint32_t sum = 0;
+  if (begin + threadIdx.x < parents) {
+    const uint4 *d_group = (const uint4 *)levels.level[from] + (begin + threadIdx.x) * (RADIX / 4);
+#pragma unroll
+    for (int i = 0; i < RADIX / 4; ++i) {
+      const uint4 v = d_group[i];
+      sum = papers_sum(sum, papers_sum(papers_sum(v.x, v.y), papers_sum(v.z, v.w)));
+    }
+    levels.level[from + 1][begin + threadIdx.x] = sum;
+  }
+  for (int l = from + 2; l <= from + LEVELS && l <= levels.top; ++l) {
+    count /= RADIX;
+    begin /= RADIX;
+    parents /= RADIX;
+    sums[threadIdx.x] = sum;
+    __syncthreads();
+    sum = 0;
+    if (threadIdx.x < count) {
+      for (int i = 0; i < RADIX; ++i) {
+        sum = papers_sum(sum, sums[RADIX * threadIdx.x + i]);
+      }
+      if (begin + threadIdx.x < parents) {
+        levels.level[l][begin + threadIdx.x] = sum;
+      }
+    }
+    __syncthreads();
+  }
+}
+
+/* All levels above `from`; level from + 1 has `parents` elements. */
+template <int RADIX, int LEVELS>
+static inline cudaError_t papers_build_upper(const papers_levels &levels, int from, uint64_t parents)
+{
+  const int threads = RADIX == 4 ? PAPERS_THREADS : PAPERS_UPPER_THREADS;
+  cudaError_t error = cudaSuccess;
+  while (error == cudaSuccess && from < levels.top) {
+    error = papers_launch(
+      papers_upper_kernel<RADIX, LEVELS>, papers_blocks(parents, threads), threads, levels, from, parents);
+    parents = papers_blocks(parents, RADIX == 4 ? 1 << 2 * LEVELS : 1 << 3 * LEVELS);
+    from += LEVELS;
+  }
+  return error;
+}
+
+/* ---- output ---- */
+
+/* Writes N words of each lane of a warp to consecutive places, whole lines at a time. first: the warp's; end: of the
+ * array; stage: 32 N words of the warp's own. N is odd, so that no two lanes use one bank. */
+template <int N, class WORD>
+static __device__ __forceinline__ void papers_store(
+  WORD *d_out, uint64_t first, uint64_t end, const WORD *words, WORD *stage)
+{
+  const int lane = threadIdx.x & 31;
+  __syncwarp();
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    stage[N * lane + i] = words[i];
+  }
+  __syncwarp();
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    const uint64_t at = first + (unsigned)(32 * i + lane);
+    if (at < end) {
+      __stcs(d_out + at, stage[32 * i + lane]);
+    }
+  }
+}
+
+#endif
