@@ -24,7 +24,7 @@ static const papers_entry entries[] = {
   { SYSTEM(hp3d), PAPERS_SOUP, 0 },
 #endif
 #ifdef PAPERS_HAVE_PMB2016
-  { SYSTEM(pmb2016), PAPERS_SEAMS, 0 },
+  { SYSTEM(pmb2016), PAPERS_SEAMS, 1 },
 #endif
 #ifdef PAPERS_HAVE_WELDED
   { SYSTEM(welded), PAPERS_WELDED, 1 },
