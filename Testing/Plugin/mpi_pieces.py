@@ -47,7 +47,7 @@ def write_inputs(folder):
         writer = vtkXMLImageDataWriter()
         writer.SetFileName(os.path.join(folder, dtype + ".vti"))
         writer.SetInputData(turned(dtype))
-        writer.SetDataModeToBinary()  # not raw bytes: see Docs/VERSIONS.md, "What differs"
+        writer.SetDataModeToBinary()  # not appended: see Docs/VERSIONS.md, "What differs"
         true(writer.Write(), "the input could not be written")
 
 

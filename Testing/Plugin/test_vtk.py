@@ -207,7 +207,7 @@ def WaveletPhiThetaExtracts():
     expected = counts(output(reference))
     extractor = simple.CreateExtractor("VTP", proxy, registrationName="VTP1")
     extractor.Writer.FileName = "surface_{timestep:06d}.vtp"
-    extractor.Writer.DataMode = "Binary"  # not raw bytes: see Docs/VERSIONS.md, "What differs"
+    extractor.Writer.DataMode = "Binary"  # not appended: see Docs/VERSIONS.md, "What differs"
     with tempfile.TemporaryDirectory() as folder:
         simple.SaveExtracts(ExtractsOutputDirectory=folder)
         files = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".vtp")]

@@ -97,7 +97,7 @@ class Pieces(VTKTest):
         self.addCleanup(folder.cleanup)
         writer = connect(vtkXMLImageDataWriter(), head())
         writer.SetFileName(os.path.join(folder.name, "head.vti"))
-        writer.SetDataModeToBinary()  # not raw bytes: see Docs/VERSIONS.md, "What differs"
+        writer.SetDataModeToBinary()  # not appended: see Docs/VERSIONS.md, "What differs"
         writer.Write()
         reader = vtkXMLImageDataReader()
         reader.SetFileName(writer.GetFileName())
@@ -160,6 +160,7 @@ class Pieces(VTKTest):
                 writer.SetStartPiece(0)
                 writer.SetEndPiece(15)
                 writer.SetUseSubdirectory(subfolder)
+                writer.SetDataModeToBinary()
                 writer.SetFileName(os.path.join(folder, f"image{subfolder}.pvti"))
                 writer.Write()
                 reader = vtkXMLPImageDataReader()
