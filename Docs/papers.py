@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the figures of ./pmb bench --papers: time and memory against size and against density.
 
-usage: papers.py [--check] [CSV [SVG]]   CSV: what bench --papers --out wrote (papers.csv here); SVG: papers.svg here
-  --check   writes nothing: does the SVG follow from the CSV? Exit code 77 if there is no CSV.
+usage: papers.py [--check | --markdown] [CSV [SVG]]   CSV: what bench --papers --out wrote (papers.csv here); SVG: papers.svg here
+  --check      writes nothing: does the SVG follow from the CSV? Exit code 77 if there is no CSV.
+  --markdown   prints the tables for PERFORMANCE.md instead
 """
 import csv
 import math
@@ -35,7 +36,7 @@ def read(path):
         if None in line.values() or None in line:
             raise SystemExit(f"{path}: a line has not as many columns as the first")
         line["voxels"] = number(line["nx"]) * number(line["ny"]) * number(line["nz"])
-        line["ms"] = number(line["change_ms"])
+        line["ms"], line["ms_first"] = number(line["change_ms"]), number(line["first_ms"])
         line["bytes"] = number(line["acceleration_bytes"]) + number(line["output_bytes"])
     return lines
 
@@ -152,13 +153,59 @@ def draw(path, svg):
     d.save(os.path.abspath(svg), "papers.py")
 
 
+TITLES = (("cayley", "PMB (2016), table 2"), ("scans", "PMB (2016), table 3"), ("densities", "HistoPyramids (2008), table 1"),
+          ("sizes", "OpenCL (2012), table 1"))
+
+
+def cell(line, pmb):
+    """A baseline's times and memory in PMB's, or why there are none."""
+    if line is None:
+        return ""
+    if line["outcome"] == "fail":
+        return f"fail, {number(line['asked_bytes']) / 1e9:.3g} GB"
+    if line["outcome"] != "ok" or pmb["outcome"] != "ok":
+        return line["outcome"]
+    return " / ".join(f"{number(line[name]):.3g}" for name in ("first_ratio", "change_ratio", "memory_ratio"))
+
+
+def print_table(lines, table, title):
+    """A row for each volume: PMB's milliseconds and megabytes, then how many times as much each other system takes."""
+    volumes = {}
+    for line in lines:
+        if line["table"] == table:
+            key = tuple(line[name] for name in ("data", "kind", "type", "nx", "ny", "nz", "isovalue", "density"))
+            volumes.setdefault(key, {})[line["system"]] = line
+    systems = [name for name, _, _ in SYSTEMS[1:] if any(name in systems for systems in volumes.values())]
+    print(f"#### {title}")
+    print("| volume | triangles | PMB: first, change, ms; MB | " + " | ".join(systems) + " |")
+    print("|---" * (3 + len(systems)) + "|")
+    for (data, kind, kind_of_sample, nx, ny, nz, _, density), of in volumes.items():
+        if "pmb" not in of:
+            continue
+        pmb, active = of["pmb"], f", {number(density):.3g}%" if number(density) > 0 else ""
+        own = f"{pmb['ms_first']:.3g}, {pmb['ms']:.3g}; {pmb['bytes'] / 1e6:.3g}" if pmb["outcome"] == "ok" else pmb["outcome"]
+        print(f"| {data} ({kind}) {nx} x {ny} x {nz} {kind_of_sample}{active} | {int(number(pmb['triangles'])):,} | {own} | " +
+              " | ".join(cell(of.get(name), pmb) for name in systems) + " |")
+    print()
+
+
+def print_markdown(path):
+    lines = read(path)
+    print("Others: how many times PMB's first extraction / isovalue change / memory with the mesh.\n")
+    for table, title in TITLES:
+        print_table(lines, table, title)
+
+
 def main(arguments):
-    check = "--check" in arguments
-    names = [argument for argument in arguments if argument != "--check"]
-    if len(names) > 2 or any(name.startswith("-") for name in names):
-        raise SystemExit("usage: papers.py [--check] [CSV [SVG]]")
+    check, markdown = "--check" in arguments, "--markdown" in arguments
+    names = [argument for argument in arguments if argument not in ("--check", "--markdown")]
+    if len(names) > 2 or any(name.startswith("-") for name in names) or check and markdown:
+        raise SystemExit("usage: papers.py [--check | --markdown] [CSV [SVG]]")
     path = names[0] if names else os.path.join(HERE, "papers.csv")
     svg = names[1] if len(names) > 1 else os.path.join(HERE, "papers.svg")
+    if markdown:
+        print_markdown(path)
+        return
     if not check:
         draw(path, svg)
         return

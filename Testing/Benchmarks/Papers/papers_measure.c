@@ -154,6 +154,7 @@ papers_result papers_measure(const papers_task *task, const papers_system *syste
   r.asked = r.outcome == PAPERS_FAILED ? memory.asked : 0;
   if (memory.first && r.outcome == PAPERS_MEASURED) r.outcome = PAPERS_BROKEN;
   snprintf(r.message, sizeof r.message, "%s", memory.first ? "it has not given back its memory" : memory.message);
+  papers_give_all(&memory);
   pool_drop_unused();
   return r;
 }

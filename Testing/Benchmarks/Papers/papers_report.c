@@ -8,6 +8,15 @@
 #include "papers_hpmc.h"
 #endif
 
+/* The nearest that a baseline came to PMB in a table. */
+typedef struct nearest {
+  const char *what;
+  double ratio; /* 0: none was measured */
+  char where[120];
+} nearest;
+
+static nearest least[3] = { { .what = "first" }, { .what = "change" }, { .what = "memory" } };
+
 static double cells_of(const papers_row *row)
 {
   const int64_t *dims = row->samples.dims;
@@ -54,6 +63,24 @@ static double ratio(double value, double pmb)
   return value > 0 && pmb > 0 ? value / pmb : 0;
 }
 
+static void note(nearest *n, double value, const char *system, const papers_row *row)
+{
+  const int64_t *dims = row->samples.dims;
+  if (value <= 0 || (n->ratio > 0 && value >= n->ratio)) return;
+  n->ratio = value;
+  snprintf(n->where, sizeof n->where, "%s on %s %lld x %lld x %lld", system, row->name, (long long)dims[0],
+    (long long)dims[1], (long long)dims[2]);
+}
+
+void papers_report_end(void)
+{
+  if (least[0].ratio > 0) printf("\nThe nearest to PMB in this table:\n");
+  for (int n = 0; n < 3; n++) {
+    if (least[n].ratio > 0) printf("  %-7s %8.2f x  %s\n", least[n].what, least[n].ratio, least[n].where);
+    least[n].ratio = 0;
+  }
+}
+
 static void print_outcome(const papers_result *r, const papers_result *pmb)
 {
   printf("  %-13s %s", r->system, papers_outcome_text(r->outcome));
@@ -78,6 +105,11 @@ void papers_report_result(const papers_row *row, double density, const papers_re
   const double first = ratio(r->first, pmb->first), change = ratio(r->change, pmb->change);
   const double memory = ratio(memory_of(r), memory_of(pmb));
   const double acceleration = ratio((double)r->acceleration, (double)pmb->acceleration);
+  if (r != pmb && r->outcome == PAPERS_MEASURED) {
+    note(&least[0], first, r->system, row);
+    note(&least[1], change, r->system, row);
+    note(&least[2], memory, r->system, row);
+  }
   if (r->outcome == PAPERS_MEASURED)
     printf("  %-13s %9.4f %9.4f %9.0f %11.2f %11.2f %10lld %10lld  %8.2f %8.2f %8.2f\n", r->system, r->first,
       r->change, r->change > 0 ? 1e-3 * cells_of(row) / r->change : 0, 1e-6 * (double)r->acceleration,

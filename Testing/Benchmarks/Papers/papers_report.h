@@ -22,6 +22,9 @@ void papers_report_left_out(const papers_row *row, const char *why);
 void papers_report_result(const papers_row *row, double density, const papers_result *result,
   const papers_result *pmb, const char *device, FILE *csv);
 
+/* After the rows of a table: where a baseline came nearest to PMB. */
+void papers_report_end(void);
+
 /* The first line of the file. */
 void papers_report_header(FILE *csv);
 

@@ -24,6 +24,14 @@ const char *papers_table_title(papers_table table)
   return tables[table].title;
 }
 
+enum { DENSITY_MOST = 50 }; /* where sides are divided, more would come out */
+
+static double reduced(double density, int reduce)
+{
+  const double more = density * (double)(1 << reduce);
+  return more < DENSITY_MOST ? more : DENSITY_MOST;
+}
+
 /* Percent of the cells, where each active one has two triangles. */
 static double density_of(double triangles, const int64_t dims[3])
 {
@@ -71,7 +79,7 @@ static papers_row *add_rough(
 {
   papers_row *row = add(rows, table, name, "synthetic", PAPERS_ROUGH, PMB_UINT16, dims, reduce);
   row->samples.scale = 2.0 / (double)row->samples.dims[0];
-  row->density = density_of(triangles, dims) * (double)(1 << reduce);
+  row->density = reduced(density_of(triangles, dims), reduce);
   row->paper_triangles = reduce ? 0 : triangles;
   return row;
 }
@@ -125,7 +133,7 @@ static void add_densities(papers_rows *rows, int reduce)
       const int64_t dims[3] = { samples, samples, side < 0 ? samples : samples / all[n].flat };
       papers_row *row =
         add(rows, PAPERS_TABLE_DENSITIES, all[n].name, "analytic", PAPERS_CAYLEY, PMB_FLOAT32, dims, reduce);
-      row->density = all[n].density[side < 0 ? 0 : side] * (double)(1 << reduce);
+      row->density = reduced(all[n].density[side < 0 ? 0 : side], reduce);
     }
 }
 

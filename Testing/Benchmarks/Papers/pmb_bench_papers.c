@@ -250,6 +250,7 @@ static int run(bench *b)
         fprintf(stderr, "pmb_bench_papers: the device reports an error: nothing can be measured any more\n");
         return 1;
       }
+    papers_report_end();
   }
   return 0;
 }
