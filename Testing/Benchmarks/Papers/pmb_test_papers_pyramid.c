@@ -1,13 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * pmb_test_papers_pyramid.c - the memory of the HistoPyramids is what the papers say, and so are their limits; for the mesh
- * see pmb_test_papers.c. */
+ * pmb_test_papers_pyramid.c - what pmb_test_papers.c does not ask of the HistoPyramids: that their memory is what the papers
+ * say, and their limits; normals by forward differences, samples that are not finite, volumes of several blocks. */
+#include <math.h>
 #include <string.h>
 
+#include "papers_compare.h"
 #include "papers_hp3d.h"
 #include "papers_hpmc.h"
-#include "papers_place.h"
 #include "test_util.h"
+
+#ifdef PAPERS_ON_GPU
+#define SYSTEM(name) &papers_##name##_gpu
+static const papers_place *const here = &papers_device;
+#else
+#define SYSTEM(name) &papers_##name##_cpu
+static const papers_place *const here = &papers_host;
+#endif
+
+enum { SYSTEMS = 3, WHY = 256 };
+static const papers_system *const systems[SYSTEMS] = { SYSTEM(hpmc), SYSTEM(hpmc_indexed), SYSTEM(hp3d) };
+static const papers_sharing sharing[SYSTEMS] = { PAPERS_SOUP, PAPERS_EDGES, PAPERS_SOUP };
+
+static void need_place(void)
+{
+  const char *missing = here->missing();
+  if (missing) test_skip("%s: %s", here->name, missing);
+}
 
 /* Table 3 of Smistad et al.: N, M, and the sizes of both pyramids in MiB, as printed there; 0: less than 1. */
 static void table_3(void)
@@ -29,29 +48,97 @@ static void table_3(void)
   }
 }
 
-/* What a system takes is what the formula says. */
-static void formula_is_what_is_taken(void)
+/* The meshes of a volume, with several isovalues on one state, against PMB's with forward differences. bytes: of the
+ * acceleration, by system. */
+static void compare(const test_volume *v, const double *isovalues, int count, double tolerance, const uint64_t *bytes)
 {
-  static const int64_t sizes[][3] = { { 2, 2, 2 }, { 65, 3, 130 }, { 64, 64, 64 }, { 129, 40, 9 } };
-  const papers_system *systems[3] = { &papers_hpmc_cpu, &papers_hpmc_indexed_cpu, &papers_hp3d_cpu };
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    const uint64_t bytes[3] = { papers_hpmc_bytes(sizes[i], 0), papers_hpmc_bytes(sizes[i], 1),
-      papers_hp3d_bytes(sizes[i]) };
-    uint8_t *samples = test_allocate(sizes[i][0] * sizes[i][1] * sizes[i][2], 1);
-    for (int s = 0; s < 3; s++) {
-      papers_memory memory = papers_memory_of(&papers_host);
-      const papers_volume volume = { samples, PMB_UINT8, { sizes[i][0], sizes[i][1], sizes[i][2] } };
-      void *state = NULL;
-      papers_mesh mesh;
-      test_about("%s, %d x %d x %d", systems[s]->name, (int)sizes[i][0], (int)sizes[i][1], (int)sizes[i][2]);
-      if (CHECK(systems[s]->create(&memory, &volume, &state) == PAPERS_OK, "create") &&
-        CHECK(systems[s]->extract(state, 0.5, &mesh) == PAPERS_OK, "extract"))
-        CHECK(memory.most[PAPERS_ACCELERATION] == bytes[s], "%zu bytes, not %llu", memory.most[PAPERS_ACCELERATION],
-          (unsigned long long)bytes[s]);
-      systems[s]->destroy(state);
+  const size_t size = (size_t)ref_samples(&v->view) * pmb_type_size(v->view.type);
+  pmb_context *context = context_new(1, NULL);
+  void *samples = here->allocate(size);
+  if (!CHECK(samples && !here->upload(samples, v->view.samples, size), "upload")) exit(1);
+  CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
+  for (int s = 0; s < SYSTEMS; s++) {
+    papers_memory memory = papers_memory_of(here);
+    const papers_volume volume = { samples, v->view.type, { v->view.dims[0], v->view.dims[1], v->view.dims[2] } };
+    void *state = NULL;
+    const papers_status created = systems[s]->create(&memory, &volume, &state);
+    CHECK(created == PAPERS_OK, "%s: %s", systems[s]->name, papers_status_text(created));
+    for (int i = 0; created == PAPERS_OK && i < count; i++) {
+      char why[WHY] = "no copy";
+      papers_mesh mesh, copy;
+      test_mesh wanted;
+      CHECK_STATUS(
+        context, mesh_extract_by(context, PMB_FORWARD, isovalues + i, 1, 0, PMB_FLOAT32, PMB_INT32, &wanted), PMB_OK);
+      const papers_status status = systems[s]->extract(state, isovalues[i], &mesh);
+      if (CHECK(status == PAPERS_OK, "%s: %s %s", systems[s]->name, papers_status_text(status), memory.message) &&
+        CHECK(papers_mesh_download(here, &mesh, &copy), "download")) {
+        CHECK(papers_compare(&copy, sharing[s], tolerance, &wanted.view, &wanted.sizes, why), "%s, isovalue %g: %s",
+          systems[s]->name, isovalues[i], why);
+        papers_mesh_free(&copy);
+      }
+      mesh_free(&wanted);
     }
-    free(samples);
+    CHECK(memory.most[PAPERS_ACCELERATION] == bytes[s], "%s: %zu bytes, not %llu", systems[s]->name,
+      memory.most[PAPERS_ACCELERATION], (unsigned long long)bytes[s]);
+    systems[s]->destroy(state);
   }
+  pmb_destroy(context);
+  here->release(samples);
+}
+
+/* A volume of waves or, from noise, of both signs; every so many samples one that is not finite, 0: none. */
+static void volume_of(test_volume *v, pmb_type type, const int64_t dims[3], int noise, int odd, test_rng *rng)
+{
+  static const double not_finite[3] = { NAN, INFINITY, -INFINITY };
+  volume_make(v, type, dims[0], dims[1], dims[2], LAYOUT_PACKED);
+  for (int64_t n = 0; n < dims[0] * dims[1] * dims[2]; n++) {
+    const int64_t i = n % dims[0], j = n / dims[0] % dims[1], k = n / (dims[0] * dims[1]);
+    const double wave = sin(0.21 * (double)i + 0.3) * cos(0.17 * (double)j) + sin(0.19 * (double)k - 0.4);
+    const double value = noise ? (double)(rng_bits(rng) % 4096) / 64 : 60 + 25.3 * wave;
+    volume_set(v, i, j, k, odd && rng_bits(rng) % (unsigned)odd == 0 ? not_finite[rng_bits(rng) % 3] : value);
+  }
+}
+
+/* Sizes around those of several blocks, squares and cubes. Noise of integers has gradients of 0: no normals of those. What
+ * is taken is what the formulas say. */
+static void sizes_and_normals(void)
+{
+  static const int64_t sizes[][3] = { { 2, 2, 2 }, { 65, 3, 67 }, { 64, 64, 9 }, { 130, 40, 34 }, { 33, 129, 5 } };
+  static const double isovalues[] = { 60.3, 31, 2.5 };
+  static const pmb_type types[] = { PMB_UINT8, PMB_INT16, PMB_UINT16, PMB_FLOAT32 };
+  test_rng rng = { 11 };
+  need_place();
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (int t = 0; t < 4; t++) {
+      const uint64_t bytes[SYSTEMS] = { papers_hpmc_bytes(sizes[i], 0), papers_hpmc_bytes(sizes[i], 1),
+        papers_hp3d_bytes(sizes[i]) };
+      const int noise = (t + (int)i) % 2;
+      test_volume v;
+      volume_of(&v, types[t], sizes[i], noise, 0, &rng);
+      test_about("%d x %d x %d, type %d%s", (int)sizes[i][0], (int)sizes[i][1], (int)sizes[i][2], (int)types[t],
+        noise ? ", noise" : "");
+      compare(&v, isovalues, 3, types[t] == PMB_FLOAT32 ? 1e-5 : -1, bytes);
+      volume_free(&v);
+    }
+}
+
+/* Cells with a sample that is not finite give nothing, and points that only they would use are not there. */
+static void not_finite(void)
+{
+  static const int64_t sizes[][3] = { { 3, 4, 5 }, { 67, 66, 7 }, { 40, 35, 36 }, { 130, 9, 5 } };
+  static const double isovalues[] = { 60.3, 31, 60.3 };
+  test_rng rng = { 12 };
+  need_place();
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (int noise = 0; noise < 2; noise++) {
+      const uint64_t bytes[SYSTEMS] = { papers_hpmc_bytes(sizes[i], 0), papers_hpmc_bytes(sizes[i], 1),
+        papers_hp3d_bytes(sizes[i]) };
+      test_volume v;
+      volume_of(&v, PMB_FLOAT32, sizes[i], noise, noise ? 40 : 500, &rng);
+      test_about("%d x %d x %d%s", (int)sizes[i][0], (int)sizes[i][1], (int)sizes[i][2], noise ? ", noise" : "");
+      compare(&v, isovalues, 3, -1, bytes);
+      volume_free(&v);
+    }
 }
 
 /* The place of each entry in the base of the flat layout, and back; no two share one. */
@@ -116,7 +203,8 @@ static void bases_end(void)
 TEST_MAIN(
   /* clang-format off */
   CASE(table_3)
-  CASE(formula_is_what_is_taken)
+  CASE(sizes_and_normals)
+  CASE(not_finite)
   CASE(flat_layout)
   CASE(counts_end)
   CASE(bases_end)
