@@ -42,12 +42,12 @@ class Drawing:
     def code(self, place, words, size=14, color=DARK, anchor="start"):
         self.text(place, words, size, color, anchor, family="DejaVu Sans Mono, monospace")
 
-    def save(self, name):
+    def save(self, name, maker="drawings.py"):
         width, height = self.size
         with open(os.path.join(HERE, name), "w", encoding="utf-8") as stream:
             stream.write(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
                          f'width="{width}" height="{height}">\n'
-                         '<!-- SPDX-License-Identifier: BSD-3-Clause; made by drawings.py -->\n'
+                         f'<!-- SPDX-License-Identifier: BSD-3-Clause; made by {maker} -->\n'
                          '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" '
                          'markerHeight="7" orient="auto-start-reverse"><path d="M0,0 L10,5 L0,10 z" '
                          f'fill="{DARK}"/></marker></defs>\n'

@@ -43,6 +43,7 @@ bare="env PATH=$work/bin PMB_BUILD_DIR=$work/build"
   expect 'install into a file' 1 'cannot write .*mend:' "$pmb" install /dev/null/prefix
   expect 'uninstall of nothing' 1 'nothing to take out: there is no .*installed.txt' "$pmb" uninstall "$work"
   expect 'package of something' 1 "package takes nothing, or 'vtk', but 'x' was given" "$pmb" package x
+  expect 'papers without CUDA' 1 'bench --papers needs CUDA.*mend:.*--cpu' $bare "$pmb" bench --papers --table cayley
   expect 'no root and no sudo' 1 'cannot install g++ make.*no sudo; mend: as root' $bare "$pmb" build
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/sudo"
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/env"

@@ -46,6 +46,9 @@ void *papers_take(papers_memory *memory, papers_use use, size_t bytes);
 /* A block of papers_take, or NULL. */
 void papers_give(papers_memory *memory, void *block);
 
+/* Whatever is still taken. */
+void papers_give_all(papers_memory *memory);
+
 /* Grows *block to at least `bytes`, without keeping its content; no call where it is large enough. *capacity: of the
  * block, in bytes; begin with NULL and 0. */
 papers_status papers_reserve(papers_memory *memory, papers_use use, void **block, size_t *capacity, size_t bytes);

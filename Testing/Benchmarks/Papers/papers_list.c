@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * Compiled into each program by itself, with PAPERS_HAVE_NAME for what there is (see CMakeLists.txt). */
+ * Compiled for the CPU's systems, and with PAPERS_ON_GPU for the GPU's; PAPERS_HAVE_NAME: those that there are (see
+ * CMakeLists.txt). */
 #include "papers_list.h"
 
 #ifdef PAPERS_ON_GPU
 #define SYSTEM(name) &papers_##name##_gpu
-const papers_place *const papers_here = &papers_device;
 #else
 #define SYSTEM(name) &papers_##name##_cpu
-const papers_place *const papers_here = &papers_host;
 #endif
 
-const papers_entry papers_entries[] = {
+static const papers_entry entries[] = {
 #ifndef PAPERS_ON_GPU
   { SYSTEM(pmb), PAPERS_EDGES, 1 }, /* proves the judge and the tests */
 #endif
@@ -33,4 +32,10 @@ const papers_entry papers_entries[] = {
   { 0 } /* a list is never empty in C */
 };
 
-const int papers_count = (int)(sizeof papers_entries / sizeof *papers_entries) - 1;
+enum { COUNT = sizeof entries / sizeof *entries - 1 };
+
+#ifdef PAPERS_ON_GPU
+const papers_list papers_gpu_list = { &papers_device, entries, COUNT };
+#else
+const papers_list papers_cpu_list = { &papers_host, entries, COUNT };
+#endif

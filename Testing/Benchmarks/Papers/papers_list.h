@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * papers_list.h - the systems that a program was built with: of the CPU, or with PAPERS_ON_GPU of the GPU. */
+ * papers_list.h - the systems that there are, and what their meshes are to be like. */
 #ifndef PAPERS_LIST_H
 #define PAPERS_LIST_H
 
@@ -23,9 +23,14 @@ typedef struct papers_entry {
 /* PMB itself as a system, on the CPU. */
 extern const papers_system papers_pmb_cpu;
 
-/* The place that they work in, and the systems, papers_count of them. */
-extern const papers_place *const papers_here;
-extern const papers_entry papers_entries[];
-extern const int papers_count;
+/* The systems of a program, and where they work. */
+typedef struct papers_list {
+  const papers_place *place;
+  const papers_entry *entries;
+  int count;
+} papers_list;
+
+extern const papers_list papers_cpu_list;
+extern const papers_list papers_gpu_list; /* in the library of the GPU's systems */
 
 #endif

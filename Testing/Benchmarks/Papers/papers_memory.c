@@ -47,6 +47,13 @@ void papers_give(papers_memory *memory, void *data)
   }
 }
 
+void papers_give_all(papers_memory *memory)
+{
+  while (memory->first) {
+    papers_give(memory, memory->first->data);
+  }
+}
+
 papers_status papers_reserve(papers_memory *memory, papers_use use, void **block, size_t *capacity, size_t bytes)
 {
   if (*block && *capacity >= bytes) {

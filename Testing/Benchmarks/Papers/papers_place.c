@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char *host_missing(void)
 {
@@ -20,6 +21,20 @@ static const char *host_copy(void *to, const void *from, size_t bytes)
 static const char *host_wait(void)
 {
   return NULL;
+}
+
+static struct timespec begun;
+
+static void host_begin(void)
+{
+  clock_gettime(CLOCK_MONOTONIC, &begun);
+}
+
+static double host_end(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return 1e3 * (double)(now.tv_sec - begun.tv_sec) + 1e-6 * (double)(now.tv_nsec - begun.tv_nsec);
 }
 
 /* What Linux thinks can be had without swapping. */
@@ -41,6 +56,8 @@ const papers_place papers_host = { .name = "cpu",
   .upload = host_copy,
   .download = host_copy,
   .wait = host_wait,
+  .begin = host_begin,
+  .end = host_end,
   .available = host_available };
 
 papers_memory papers_memory_of(const papers_place *place)

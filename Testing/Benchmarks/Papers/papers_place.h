@@ -22,6 +22,9 @@ typedef struct papers_place {
   const char *(*download)(void *to, const void *from, size_t bytes);
   /* Waits for all work that was begun there. NULL, or what went wrong. */
   const char *(*wait)(void);
+  /* Time from begin to end, in milliseconds, of work there and of what the host does between; < 0: it failed. Not nested. */
+  void (*begin)(void);
+  double (*end)(void);
   /* Bytes that can still be had; 0: not known. */
   size_t (*available)(void);
 } papers_place;

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds the systems of the papers, tests them and prints the papers' tables, with nothing but cmake, a C compiler and nvcc.
+# usage: run.sh [build] [test] [sanitize] [bench] ...   (default: build test bench)
+# BUILD: where (build-papers at the top). ARCHITECTURES: of the GPU (native). OPTIONS: of pmb_bench_papers.
+# SCANS: folder of export_scans.py with the real scans; without it those rows are left out.
+# CSV: where bench writes its figures (papers.csv in BUILD)
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+build=${BUILD:-$here/../../../build-papers}
+
+run() { # PROGRAM CASE [COMMAND...]: nothing may be skipped here
+  local program=$1 case=$2 code=0
+  shift 2
+  timeout "${LIMIT:-300}" "$@" "$build/$program" "$case" > "$build/$case.log" 2>&1 || code=$?
+  [[ $code != 0 ]] || { echo "passed: $program $case"; return 0; }
+  cat "$build/$case.log"
+  echo "FAILED: $program $case ($code)"
+  return 1
+}
+
+cases() {
+  sed -n 's/^  CASE(\(.*\))$/\1/p' "$here/pmb_test_papers.c"
+}
+
+for step in "${@:-build test bench}"; do
+  for s in $step; do
+    case $s in
+      build)
+        mkdir -p "$build"
+        cmake -S "$here" -B "$build" -DPMB_CUDA_ARCHITECTURES="${ARCHITECTURES:-native}" > "$build/build.log" 2>&1 ||
+          { cat "$build/build.log"; exit 1; }
+        cmake --build "$build" -j"$(nproc)" --target pmb_test_papers_gpu pmb_bench_papers >> "$build/build.log" 2>&1 ||
+          { grep -E "error|Error" "$build/build.log" | head -40; exit 1; }
+        ;;
+      test)
+        for case in $(cases); do run pmb_test_papers_gpu "$case" || failed=1; done
+        ;;
+      sanitize)
+        for tool in ${TOOLS:-memcheck racecheck synccheck}; do
+          for case in types_and_sizes surfaces; do
+            PMB_TEST_SHORT=1 run pmb_test_papers_gpu $case compute-sanitizer --tool "$tool" --error-exitcode 9 || failed=1
+          done
+        done
+        ;;
+      bench)
+        # shellcheck disable=SC2086
+        "$build/pmb_bench_papers" ${SCANS:+--scans "$SCANS"} --out "${CSV:-$build/papers.csv}" ${OPTIONS:-}
+        ;;
+      *) echo "unknown step $s"; exit 2 ;;
+    esac
+  done
+done
+[[ -z ${failed:-} ]] || exit 1
