@@ -177,6 +177,8 @@ def print_table(lines, table, title):
             key = tuple(line[name] for name in ("data", "kind", "type", "nx", "ny", "nz", "isovalue", "density"))
             volumes.setdefault(key, {})[line["system"]] = line
     systems = [name for name, _, _ in SYSTEMS[1:] if any(name in systems for systems in volumes.values())]
+    if not volumes:
+        return
     print(f"#### {title}")
     print("| volume | triangles | PMB: first, change, ms; MB | " + " | ".join(systems) + " |")
     print("|---" * (3 + len(systems)) + "|")
