@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SYSTEMS = (("pmb", BLUE, "PMB, this library"), ("pmb2016", "#7fb3dd", "PMB as published"), ("scan", RED, "scan (CUDA SDK)"),
            ("welded", "#8c564b", "scan, welded"), ("hpmc", GREEN, "HistoPyramid 2D"),
            ("hpmc_indexed", "#8fce9f", "HistoPyramid 2D, indexed"), ("hp3d", GOLD, "HistoPyramid 3D"))
+FAILED = "fail", "too large"  # outcomes that say how much memory they would have needed
 WIDTH, HEIGHT = 1080, 860
 PANEL = 410, 270  # the plot itself
 
@@ -110,7 +111,7 @@ def points_of(lines, table, system, x, y):
             continue
         if line["outcome"] == "ok" and line[y] > 0:
             points.append((number(line[x]) if isinstance(line[x], str) else line[x], line[y], False))
-        elif line["outcome"] == "fail" and y == "bytes" and number(line["asked_bytes"]) > 0:
+        elif line["outcome"] in FAILED and y == "bytes" and number(line["asked_bytes"]) > 0:
             points.append((number(line[x]) if isinstance(line[x], str) else line[x], number(line["asked_bytes"]), True))
     return points
 
@@ -161,8 +162,8 @@ def cell(line, pmb):
     """A baseline's times and memory in PMB's, or why there are none."""
     if line is None:
         return ""
-    if line["outcome"] == "fail":
-        return f"fail, {number(line['asked_bytes']) / 1e9:.3g} GB"
+    if line["outcome"] in FAILED and number(line["asked_bytes"]) > 0:
+        return f"{line['outcome']}, {number(line['asked_bytes']) / 1e9:.3g} GB"
     if line["outcome"] != "ok" or pmb["outcome"] != "ok":
         return line["outcome"]
     return " / ".join(f"{number(line[name]):.3g}" for name in ("first_ratio", "change_ratio", "memory_ratio"))
@@ -176,6 +177,8 @@ def print_table(lines, table, title):
             key = tuple(line[name] for name in ("data", "kind", "type", "nx", "ny", "nz", "isovalue", "density"))
             volumes.setdefault(key, {})[line["system"]] = line
     systems = [name for name, _, _ in SYSTEMS[1:] if any(name in systems for systems in volumes.values())]
+    if not volumes:
+        return
     print(f"#### {title}")
     print("| volume | triangles | PMB: first, change, ms; MB | " + " | ".join(systems) + " |")
     print("|---" * (3 + len(systems)) + "|")

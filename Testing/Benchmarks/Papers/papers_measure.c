@@ -151,7 +151,7 @@ papers_result papers_measure(const papers_task *task, const papers_system *syste
   if (time_first(task, system, &memory, &r) && time_change(task, system, &memory, &r)) r.message[0] = 0;
   r.acceleration = memory.most[PAPERS_ACCELERATION];
   r.output = memory.most[PAPERS_OUTPUT];
-  r.asked = r.outcome == PAPERS_FAILED ? memory.asked : 0;
+  r.asked = r.outcome == PAPERS_FAILED || r.outcome == PAPERS_REFUSED ? memory.asked : 0;
   if (memory.first && r.outcome == PAPERS_MEASURED) r.outcome = PAPERS_BROKEN;
   snprintf(r.message, sizeof r.message, "%s", memory.first ? "it has not given back its memory" : memory.message);
   papers_give_all(&memory);

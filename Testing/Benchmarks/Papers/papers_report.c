@@ -84,7 +84,7 @@ void papers_report_end(void)
 static void print_outcome(const papers_result *r, const papers_result *pmb)
 {
   printf("  %-13s %s", r->system, papers_outcome_text(r->outcome));
-  if (r->outcome == PAPERS_FAILED && r->asked) printf(": %.1f MB asked for", 1e-6 * (double)r->asked);
+  if (r->asked) printf(": %.1f MB asked for", 1e-6 * (double)r->asked);
   if (r->outcome == PAPERS_WRONG)
     printf(": %lld triangles, PMB has %lld", (long long)r->triangles, (long long)pmb->triangles);
   printf("%s%s\n", *r->message ? ": " : "", r->message);

@@ -142,7 +142,8 @@ static int parse(int argc, char **argv, options *o)
 static const char *no_room(const bench *b, size_t bytes)
 {
   static char why[200];
-  const size_t host = papers_host.available(), device = b->list->place->available(), spare = (size_t)64 << 20;
+  const size_t host = papers_host.available(), device = b->list->place->available();
+  const size_t spare = ((size_t)1 << 20) + bytes / 16;
   const int same = b->list->place == &papers_host;
   const size_t needed = bytes * (same ? 2 : 1) + spare; /* here the "device" has its copy beside it */
   const char *where = host && needed > host ? "this machine" : !same && device && needed > device ? "the GPU" : NULL;
