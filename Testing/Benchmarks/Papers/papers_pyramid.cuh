@@ -119,11 +119,11 @@ template <class T, int ROWS> struct papers_readings {
 
 /* Where a block reads. */
 template <class T> struct papers_window {
-  const T *d_first;    /* in slice 0: of the thread, in its warp's first row; where all is in the volume */
+  const T *d_first;    /* in slice 0: of the thread, in the first row of its warp; may be outside if not `inside` */
   const T *d_last;     /* in slice 0: the readings' `last` */
   int64_t slice, step; /* samples to the next slice, to the warp's next row */
   int x, y, end_x, end_y, end_z;
-  int inside; /* all is in the volume, along x and y */
+  int inside; /* all but `last` is in the volume, along x and y */
 };
 
 /* x, y: of the block. Warps 0 and 1 have the block's last row as `last`, the next ones its 65th column. */
@@ -141,7 +141,7 @@ static __device__ __forceinline__ papers_window<T> papers_window_of(const papers
   window.end_z = field.dims[2] - 1;
   window.slice = field.slice;
   window.step = (int64_t)PAPERS_WARPS * field.dims[0];
-  window.inside = x + PAPERS_COLUMNS <= window.end_x && y + ROWS <= window.end_y;
+  window.inside = x + PAPERS_COLUMNS <= field.dims[0] && y + ROWS <= field.dims[1];
   window.d_first = (const T *)field.samples + window.x + (int64_t)field.dims[0] * window.y;
   window.d_last =
     (const T *)field.samples + min(column, window.end_x) + (int64_t)field.dims[0] * min(row, window.end_y);

@@ -103,7 +103,8 @@ static void volume_of(test_volume *v, pmb_type type, const int64_t dims[3], int 
  * is taken is what the formulas say. */
 static void sizes_and_normals(void)
 {
-  static const int64_t sizes[][3] = { { 2, 2, 2 }, { 65, 3, 67 }, { 64, 64, 9 }, { 130, 40, 34 }, { 33, 129, 5 } };
+  static const int64_t sizes[][3] = { { 2, 2, 2 }, { 65, 3, 67 }, { 64, 64, 9 }, { 63, 62, 31 }, { 130, 40, 34 },
+    { 33, 129, 5 } };
   static const double isovalues[] = { 60.3, 31, 2.5 };
   static const pmb_type types[] = { PMB_UINT8, PMB_INT16, PMB_UINT16, PMB_FLOAT32 };
   test_rng rng = { 11 };
@@ -125,7 +126,7 @@ static void sizes_and_normals(void)
 /* Cells with a sample that is not finite give nothing, and points that only they would use are not there. */
 static void not_finite(void)
 {
-  static const int64_t sizes[][3] = { { 3, 4, 5 }, { 67, 66, 7 }, { 40, 35, 36 }, { 130, 9, 5 } };
+  static const int64_t sizes[][3] = { { 3, 4, 5 }, { 65, 65, 20 }, { 67, 66, 7 }, { 40, 35, 36 }, { 130, 9, 5 } };
   static const double isovalues[] = { 60.3, 31, 60.3 };
   test_rng rng = { 12 };
   need_place();
