@@ -19,12 +19,14 @@ typedef struct pmb2016 {
   papers_memory *memory;
   papers_volume volume;
   pmb2016_job job;
-  counters *counted;        /* pinned */
   unsigned generate_blocks; /* that the device has room for at a time */
   void *d_ranges, *d_list, *d_counters;
   void *output[OUTPUTS];
   size_t capacity[OUTPUTS];
 } pmb2016;
+
+/* What came back of the counters: pinned, which takes long, so once for the process. */
+static counters *counted;
 
 static papers_status device_status(pmb2016 *state, cudaError_t error)
 {
@@ -101,7 +103,7 @@ static cudaLaunchConfig_t launch_of(unsigned blocks)
   return config;
 }
 
-/* Runs step 3, with step 2 before if `all`; state->counted has what was counted. */
+/* Runs step 3, with step 2 before if `all`; counted has what was counted. */
 static papers_status run(pmb2016 *state, int all)
 {
   const type_calls calls = calls_of(state->volume.type);
@@ -115,7 +117,7 @@ static papers_status run(pmb2016 *state, int all)
     error = calls.generate(&config, &state->job);
   }
   if (error == cudaSuccess) {
-    error = cudaMemcpyAsync(state->counted, state->d_counters, sizeof(counters), cudaMemcpyDeviceToHost, 0);
+    error = cudaMemcpyAsync(counted, state->d_counters, sizeof(counters), cudaMemcpyDeviceToHost, 0);
   }
   if (error == cudaSuccess) {
     error = cudaStreamSynchronize(0);
@@ -173,16 +175,15 @@ static papers_status extract(void *data, double isovalue, papers_mesh *mesh)
   if (status != PAPERS_OK) {
     return status;
   }
-  if (state->counted->too_many) {
+  if (counted->too_many) {
     return PAPERS_TOO_LARGE;
   }
-  const int64_t points = (int64_t)(state->counted->made & UINT32_MAX),
-                triangles = (int64_t)(state->counted->made >> 32);
+  const int64_t points = (int64_t)(counted->made & UINT32_MAX), triangles = (int64_t)(counted->made >> 32);
   if (points > state->job.points_room || triangles > state->job.triangles_room) {
     status = reserve_output(state, points, triangles);
     status = status == PAPERS_OK ? run(state, 0) : status;
   }
-  if (status == PAPERS_OK && state->counted->careful > 0) {
+  if (status == PAPERS_OK && counted->careful > 0) {
     status = mend(state, points);
   }
   if (status != PAPERS_OK) {
@@ -206,9 +207,6 @@ static void destroy(void *data)
     papers_give(state->memory, state->d_ranges);
     papers_give(state->memory, state->d_list);
     papers_give(state->memory, state->d_counters);
-    if (state->counted) {
-      (void)cudaFreeHost(state->counted);
-    }
     free(state);
   }
 }
@@ -225,7 +223,7 @@ static papers_status prepare(pmb2016 *state)
   if (!state->d_counters) {
     return PAPERS_NO_MEMORY;
   }
-  cudaError_t error = cudaMallocHost((void **)&state->counted, sizeof(counters));
+  cudaError_t error = counted ? cudaSuccess : cudaMallocHost((void **)&counted, sizeof(counters));
   if (error == cudaSuccess) {
     error = cudaGetDevice(&device);
   }

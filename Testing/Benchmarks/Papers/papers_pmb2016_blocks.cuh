@@ -316,8 +316,15 @@ static __device__ __forceinline__ unsigned long long add_to_mesh(const pmb2016_j
   return base;
 }
 
+/* Blocks of a multiprocessor: 48 registers a thread, which is all it needs. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { RESIDENT = 8 };
+#else
+enum { RESIDENT = 10 };
+#endif
+
 template <class T>
-static __global__ void __launch_bounds__(THREADS, 10) generate_kernel(const __grid_constant__ pmb2016_job job)
+static __global__ void __launch_bounds__(THREADS, RESIDENT) generate_kernel(const __grid_constant__ pmb2016_job job)
 {
   __shared__ scratch s;
   const uint32_t active = job.d_counters->active, warp = threadIdx.x >> 5;
