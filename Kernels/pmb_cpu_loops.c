@@ -268,11 +268,15 @@ static inline int tile_index(int x, int y, int z)
 #define PMB_REAL float
 #define PMB_REAL_NAME(name) name##_f32
 #define PMB_REAL_WIDE 0
+#include "pmb_cpu_classify_template.h"
+/* which the other one needs */
 #include "pmb_cpu_brick_template.h"
 
 #define PMB_REAL double
 #define PMB_REAL_NAME(name) name##_f64
 #define PMB_REAL_WIDE 1
+#include "pmb_cpu_classify_template.h"
+/* which the other one needs */
 #include "pmb_cpu_brick_template.h"
 
 #include "pmb_cpu_triangles.h"
