@@ -11,8 +11,12 @@
 #define PMB_TEXT_(a) #a
 #define PMB_TEXT(a) PMB_TEXT_(a)
 
-/* Bytes ahead in a row that summarize asks for; 256, 512 and 1024 were tried, see Docs/PERFORMANCE.md. */
-enum { PMB_PREFETCH_DISTANCE = 512 };
+/* Before a short loop: gcc turns it into vector instructions only while it is a loop. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define PMB_NOT_UNROLLED _Pragma("GCC unroll 1")
+#else
+#define PMB_NOT_UNROLLED
+#endif
 
 static inline int64_t pmb_cpu_smaller(int64_t a, int64_t b)
 {
@@ -332,7 +336,7 @@ static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
   }
 }
 
-static void summarize_row_of_bricks(pmb_cpu *cpu, size_t i)
+static void summarize_block(pmb_cpu *cpu, size_t i)
 {
   loops_of(cpu)->summarize(cpu, i);
 }
@@ -347,5 +351,5 @@ static void select_write_chunk(pmb_cpu *cpu, size_t i)
   loops_of(cpu)->select_write(cpu, i);
 }
 
-const pmb_cpu_loops PMB_JOIN(pmb_cpu_loops_, PMB_CPU_PATH) = { PMB_TEXT(PMB_CPU_PATH), summarize_row_of_bricks,
+const pmb_cpu_loops PMB_JOIN(pmb_cpu_loops_, PMB_CPU_PATH) = { PMB_TEXT(PMB_CPU_PATH), summarize_block,
   select_count_chunk, select_write_chunk, classify_chunk, emit_chunk };
