@@ -52,6 +52,19 @@ static void make_case_offsets(pmb_cpu *cpu)
   }
 }
 
+/* A cell's triangles are its crossed edges less two for each loop that these make. */
+static void count_loops(pmb_cpu *cpu)
+{
+  for (int i = 0; i < 256; ++i) {
+    int crossed = 0;
+    for (int edge = 0; edge < PMB_CELL_EDGES; ++edge) {
+      crossed += (i >> pmb_edge_lower(edge) & 1) != (i >> pmb_edge_upper(edge) & 1);
+    }
+    const int loops = (crossed - pmb_triangle_count[i]) / 2;
+    cpu->further_loops[i] = (uint8_t)(loops > 1 ? loops - 1 : 0);
+  }
+}
+
 static pmb_status cpu_create(pmb_context *context, const char *path)
 {
   const pmb_cpu_loops *loops = path ? named_loops(path) : best_loops();
@@ -66,6 +79,7 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
   }
   memset(cpu, 0, sizeof(*cpu));
   make_case_offsets(cpu);
+  count_loops(cpu);
   cpu->loops = loops;
   cpu->always_exact = path && strcmp(path, "reference") == 0;
   cpu->context = context;

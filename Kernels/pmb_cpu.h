@@ -53,6 +53,7 @@ typedef struct pmb_cpu {
   int always_exact; /* the "reference" path */
   /* By case and place in pmb_triangle_edges: where in the table of ids the edge is, from the cell's place. */
   int16_t case_offsets[256][16];
+  uint8_t further_loops[256]; /* by case: loops of the surface in the cell, but for the first */
   const pmb_context *context;
   const pmb_volume *volume;
   const pmb_frame *frame;

@@ -5,6 +5,7 @@
 
 #include "pmb_cpu.h"
 #include "pmb_cpu_bits.h"
+#include "pmb_cpu_compare.h"
 
 #define PMB_JOIN_(a, b) a##b
 #define PMB_JOIN(a, b) PMB_JOIN_(a, b)
@@ -14,9 +15,13 @@
 /* Before a short loop: gcc turns it into vector instructions only while it is a loop. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define PMB_NOT_UNROLLED _Pragma("GCC unroll 1")
+#define PMB_UNROLLED_5 _Pragma("GCC unroll 5")
 #else
 #define PMB_NOT_UNROLLED
+#define PMB_UNROLLED_5
 #endif
+
+#include "pmb_cpu_content.h"
 
 static inline int64_t pmb_cpu_smaller(int64_t a, int64_t b)
 {
@@ -152,14 +157,16 @@ static inline void pmb_cpu_place_record(pmb_cpu *cpu, uint32_t index, int64_t br
 typedef struct typed_loops {
   void (*load)(const void *source, int64_t stride, int n, void *destination);
   uint64_t (*inside)(const void *source, int64_t stride, int n, const pmb_isovalue *isovalue);
+  int (*words)(
+    const void *first, const int64_t *strides, const int *n, const pmb_isovalue *isovalue, pmb_cpu_words *words);
   void (*summarize)(pmb_cpu *cpu, size_t i);
   void (*select_count)(pmb_cpu *cpu, size_t i);
   void (*select_write)(pmb_cpu *cpu, size_t i);
 } typed_loops;
 
-#define PMB_TYPED(name)                                                                    \
-  {                                                                                        \
-    load_##name, inside_##name, summarize_##name, select_count_##name, select_write_##name \
+#define PMB_TYPED(name)                                                                                  \
+  {                                                                                                      \
+    load_##name, inside_##name, words_##name, summarize_##name, select_count_##name, select_write_##name \
   }
 
 /* By pmb_type - 1. */
@@ -285,6 +292,23 @@ static inline int tile_index(int x, int y, int z)
 
 #include "pmb_cpu_triangles.h"
 
+/* Pass classify, one brick, for what nearly all bricks are. Returns 0 if the full rules are needed. */
+static int classify_plain(const pmb_cpu *cpu, const box *b, pmb_cpu_record *record)
+{
+  const pmb_volume *v = cpu->volume;
+  const int64_t *o = b->origin, *s = v->strides;
+  const int64_t element = o[0] * s[0] + o[1] * s[1] + o[2] * s[2];
+  pmb_cpu_words words;
+  if (!b->clean || cpu->always_exact ||
+    loops_of(cpu)->words(
+      (const char *)v->samples + element * (int64_t)pmb_type_size(v->type), s, b->n, cpu->isovalue, &words)) {
+    return 0;
+  }
+  plain_content(cpu, &words, b->n, record);
+  record->exact = 0;
+  return 1;
+}
+
 static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
 {
   pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
@@ -296,10 +320,13 @@ static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
     if (r + 1 < end) {
       prefetch_brick(cpu, record + 1);
     }
-    if (pmb_type_is_wide(cpu->volume->type)) {
-      classify_f64(cpu, scratch, record);
+    const box b = box_of(cpu, record);
+    if (classify_plain(cpu, &b, record)) {
+      /* done */
+    } else if (pmb_type_is_wide(cpu->volume->type)) {
+      classify_f64(cpu, &b, scratch, record);
     } else {
-      classify_f32(cpu, scratch, record);
+      classify_f32(cpu, &b, scratch, record);
     }
     record->points_before = points;
     record->triangles_before = triangles;

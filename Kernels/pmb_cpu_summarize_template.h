@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass summarize; included once per type by pmb_cpu_loops.c, with what pmb_cpu_typed_template.h lists.
  *
- * A worker goes through a block of bricks (pmb_cpu_blocks) layer by layer and reads the five layers of samples of a layer of
+ * A worker goes through a block of bricks (pmb_cpu.block) layer by layer and reads the five layers of samples of a layer of
  * bricks side by side, each from its first row to its last: five streams that the hardware foresees. A column below is what
  * is known of all samples with one x; neighbouring bricks share the columns of their common halo. */
 

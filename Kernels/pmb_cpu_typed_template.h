@@ -34,6 +34,49 @@ static uint64_t PMB_T_NAME(inside)(const void *source, int64_t stride, int n, co
   return bits;
 }
 
+/* The isovalue as the samples are compared with it: inside is s >= threshold. It is in the type's range wherever there is an
+ * active brick. */
+PMB_INLINE PMB_T PMB_T_NAME(threshold)(const pmb_isovalue *isovalue)
+{
+  if (PMB_T_IS_FLOAT || (PMB_T_COMPARE)0.5 == 0) {
+    return (PMB_T)isovalue->PMB_T_THRESHOLD;
+  }
+  const double up = ceil((double)isovalue->PMB_T_THRESHOLD);
+  return up <= (double)PMB_T_LOWEST ? PMB_T_LOWEST : up >= (double)PMB_T_HIGHEST ? PMB_T_HIGHEST : (PMB_T)up;
+}
+
+/* Inside bits of a brick without samples that are hidden or not finite. in: its first sample; n: its samples along each axis,
+ * halo included. Returns whether one of them is equal to the isovalue, where such points are to be joined. */
+static int PMB_T_NAME(words)(
+  const void *first, const int64_t *strides, const int *n, const pmb_isovalue *isovalue, pmb_cpu_words *words)
+{
+  const PMB_T *in = first, threshold = PMB_T_NAME(threshold)(isovalue);
+  const PMB_T_REAL equal = isovalue->PMB_T_EQUAL;
+  const int direct = strides[0] == 1 && n[0] >= PMB_BRICK_X, halo = n[0] > PMB_BRICK_X;
+  PMB_T copy[PMB_BRICK_X + 1] = { 0 };
+  int any = 0;
+  words->low_halo = words->high_halo = 0;
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    const PMB_T *layer = in + (z < n[2] ? z : n[2] - 1) * strides[2];
+    PMB_UNROLLED_5
+    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+      const PMB_T *row = layer + (y < n[1] ? y : n[1] - 1) * strides[1];
+      if (!direct) {
+        for (int x = 0; x < n[0]; ++x) {
+          copy[x] = row[x * strides[0]];
+        }
+        row = copy;
+      }
+      for (int x = 0; isovalue->join && x < PMB_BRICK_X; ++x) {
+        any |= (PMB_T_REAL)row[x] == equal;
+      }
+      any |= isovalue->join && halo && (PMB_T_REAL)row[PMB_BRICK_X] == equal;
+      put_word(words, y, z, PMB_T_NAME(at_least)(row, threshold), halo && row[PMB_BRICK_X] >= threshold);
+    }
+  }
+  return any;
+}
+
 #include "pmb_cpu_summarize_template.h"
 
 /* min < isovalue <= max, or a sample may equal the isovalue and take points from a neighbouring brick's edges. */
