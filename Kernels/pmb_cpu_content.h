@@ -35,23 +35,50 @@ PMB_INLINE uint32_t add_bits(uint32_t a, uint32_t b, uint32_t c, uint32_t *carry
   return half ^ c;
 }
 
-/* How many of the twelve edges of each cell are crossed. Words of the cells' four rows of samples, and of the samples one
- * further in x. */
-PMB_INLINE sliced count_crossed(const uint32_t row[4], const uint32_t next[4])
+/* Crossed edges of 32 cells, by pmb_cell.h's numbers. Words of the cells' four rows of samples, and of the samples one further
+ * in x. */
+PMB_INLINE void find_crossed(const uint32_t row[4], const uint32_t next[4], uint32_t edge[PMB_CELL_EDGES])
+{
+  for (int i = 0; i < 4; ++i) {
+    edge[i] = row[i] ^ next[i];
+  }
+  for (int i = 0; i < 2; ++i) {
+    const uint32_t *at = i == 0 ? row : next;
+    edge[4 + i] = at[0] ^ at[1];
+    edge[6 + i] = at[2] ^ at[3];
+    edge[8 + i] = at[0] ^ at[2];
+    edge[10 + i] = at[1] ^ at[3];
+  }
+}
+
+/* How many of the edges of each cell are crossed. */
+PMB_INLINE sliced count_crossed(const uint32_t edge[PMB_CELL_EDGES])
 {
   uint32_t s[5], c[6], d[3];
   sliced n;
-  s[0] = add_bits(row[0] ^ next[0], row[1] ^ next[1], row[2] ^ next[2], &c[0]);
-  s[1] = add_bits(row[3] ^ next[3], row[0] ^ row[1], next[0] ^ next[1], &c[1]);
-  s[2] = add_bits(row[2] ^ row[3], next[2] ^ next[3], row[0] ^ row[2], &c[2]);
-  s[3] = add_bits(next[0] ^ next[2], row[1] ^ row[3], next[1] ^ next[3], &c[3]);
+  for (int i = 0; i < 4; ++i) {
+    s[i] = add_bits(edge[3 * i], edge[3 * i + 1], edge[3 * i + 2], &c[i]);
+  }
   s[4] = add_bits(s[0], s[1], s[2], &c[4]);
   n.bits[0] = s[3] ^ s[4];
   c[5] = s[3] & s[4];
   const uint32_t low = add_bits(c[0], c[1], c[2], &d[0]), high = add_bits(c[3], c[4], c[5], &d[1]);
   n.bits[1] = low ^ high;
-  n.bits[2] = add_bits(d[0], d[1], low & high, &n.bits[3]);
+  d[2] = low & high;
+  n.bits[2] = add_bits(d[0], d[1], d[2], &n.bits[3]);
   return n;
+}
+
+/* Cells that may have more than one loop: they have six or more crossed edges, and an ambiguous face (three crossed edges in
+ * a row on it, so all four) or, among the four corners below, one with three crossed edges. Others have none: tried for all
+ * cases, and smooth surfaces have few such cells. */
+PMB_INLINE uint32_t find_looped(const uint32_t edge[PMB_CELL_EDGES], const sliced *count)
+{
+  const uint32_t *x = edge, *y = edge + 4, *z = edge + 8;
+  const uint32_t faces = (x[0] & y[0] & y[1]) | (x[2] & y[2] & y[3]) | (x[0] & z[0] & z[1]) | (x[1] & z[2] & z[3]) |
+    (y[0] & z[0] & z[2]) | (y[1] & z[1] & z[3]);
+  const uint32_t corners = (x[0] & y[0] & z[0]) | (x[0] & y[1] & z[1]) | (x[1] & y[0] & z[2]) | (x[1] & y[1] & z[3]);
+  return (faces | corners) & ((count->bits[1] & count->bits[2]) | count->bits[3]);
 }
 
 /* The bits of a word, counted in each of its bytes; without an instruction of its own, so that vectors can be used. */
@@ -69,9 +96,7 @@ PMB_INLINE uint32_t sum_bytes(uint32_t bytes)
   return (halves + (halves >> 16)) & 0xffff;
 }
 
-/* Two fewer triangles for each loop of a cell but the first (a cell has as many triangles as crossed edges, less two per
- * loop); rows: the cells' words as in count_crossed, cells: those with six or more crossed edges, as no others have more
- * than one loop. */
+/* Loops of some cells but for the first of each. row, next: words of the four rows of samples, as in find_crossed. */
 static inline uint32_t count_further_loops(
   const pmb_cpu *cpu, const uint32_t *row, const uint32_t *next, uint32_t cells)
 {
@@ -92,10 +117,11 @@ PMB_INLINE uint32_t first_bits(int n)
   return n >= 32 ? ~0u : (1u << n) - 1;
 }
 
-/* n: samples of the brick along each axis, halo included. Sets mask, first, points and triangles of the record. */
+/* n: samples of the brick along each axis, halo included. Sets mask, first, points and triangles of the record. A cell has as
+ * many triangles as crossed edges, less two for each loop that these make. */
 static void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const int *n, pmb_cpu_record *record)
 {
-  uint32_t rows[4][PMB_BRICK_ROWS], nexts[4][PMB_BRICK_ROWS], many[PMB_BRICK_ROWS];
+  uint32_t rows[4][PMB_BRICK_ROWS], nexts[4][PMB_BRICK_ROWS], looped[PMB_BRICK_ROWS];
   uint32_t points[PMB_BRICK_ROWS], crossed[PMB_BRICK_ROWS], mixed[PMB_BRICK_ROWS];
   const uint32_t samples = first_bits(n[0]), cells = first_bits(n[0] - 1);
   for (uint32_t i = 0; i < PMB_BRICK_ROWS; ++i) {
@@ -109,7 +135,9 @@ static void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const 
     const uint32_t y_edges = (row[0] ^ row[1]) & samples & above_y;
     const uint32_t z_edges = (row[0] ^ row[2]) & samples & above_z;
     const uint32_t here = cells & above_y & above_z;
-    const sliced edges = count_crossed(row, next);
+    uint32_t edge[PMB_CELL_EDGES];
+    find_crossed(row, next, edge);
+    const sliced edges = count_crossed(edge);
     record->mask[PMB_EDGE_X][i] = x_edges;
     record->mask[PMB_EDGE_Y][i] = y_edges;
     record->mask[PMB_EDGE_Z][i] = z_edges;
@@ -118,7 +146,7 @@ static void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const 
     crossed[i] = sum_bytes(count_in_bytes(edges.bits[0] & here) + 2 * count_in_bytes(edges.bits[1] & here) +
       4 * count_in_bytes(edges.bits[2] & here) + 8 * count_in_bytes(edges.bits[3] & here));
     mixed[i] = sum_bytes(count_in_bytes((edges.bits[0] | edges.bits[1] | edges.bits[2] | edges.bits[3]) & here));
-    many[i] = ((edges.bits[1] & edges.bits[2]) | edges.bits[3]) & here;
+    looped[i] = find_looped(edge, &edges) & here;
     for (int r = 0; r < 4; ++r) {
       rows[r][i] = row[r];
       nexts[r][i] = next[r];
@@ -129,7 +157,7 @@ static void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const 
     record->first[i] = (uint16_t)before;
     before += points[i];
     edges += crossed[i];
-    loops += mixed[i] + count_further_loops(cpu, &rows[0][i], &nexts[0][i], many[i]);
+    loops += mixed[i] + count_further_loops(cpu, &rows[0][i], &nexts[0][i], looped[i]);
   }
   record->points = before;
   record->triangles = edges - 2 * loops;

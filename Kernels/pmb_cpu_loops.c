@@ -194,7 +194,7 @@ static int flags_beside(const pmb_cpu *cpu, const pmb_cpu_record *record, int dx
   return exists ? ((const uint8_t *)cpu->flags.data)[x + cpu->bricks[0] * (y + cpu->bricks[1] * z)] : 0;
 }
 
-static box box_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
+PMB_INLINE box box_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   box b = { { 0 }, { 0 }, 1, 0 };
@@ -255,14 +255,15 @@ static uint64_t hidden_cells(const pmb_cpu *cpu, const box *b, int y, int z)
 static inline void prefetch_brick(const pmb_cpu *cpu, const pmb_cpu_record *record)
 {
   const pmb_volume *v = cpu->volume;
-  const int64_t bytes = (int64_t)pmb_type_size(v->type);
-  const int64_t row = PMB_BRICK_X * bytes * (v->strides[0] == 1);
-  const char *samples = (const char *)v->samples + record->position[0] * PMB_BRICK_X * v->strides[0] * bytes;
-  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    const int64_t k = clamp((int64_t)record->position[2] * PMB_BRICK_Z + z, v->dims[2]);
-    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
-      const int64_t j = clamp((int64_t)record->position[1] * PMB_BRICK_Y + y, v->dims[1]);
-      const char *first = samples + (j * v->strides[1] + k * v->strides[2]) * bytes;
+  const int64_t bytes = (int64_t)pmb_type_size(v->type), *s = v->strides;
+  const int64_t x = (int64_t)record->position[0] * PMB_BRICK_X;
+  const int64_t y = (int64_t)record->position[1] * PMB_BRICK_Y, z = (int64_t)record->position[2] * PMB_BRICK_Z;
+  const int ny = pmb_cpu_extent(v->dims[1] - y, PMB_BRICK_Y), nz = pmb_cpu_extent(v->dims[2] - z, PMB_BRICK_Z);
+  const int64_t row = PMB_BRICK_X * bytes * (s[0] == 1);
+  const char *layer = (const char *)v->samples + (x * s[0] + y * s[1] + z * s[2]) * bytes;
+  for (int k = 0; k < nz; ++k, layer += s[2] * bytes) {
+    const char *first = layer;
+    for (int j = 0; j < ny; ++j, first += s[1] * bytes) {
       for (int64_t b = 0; b <= row; b += 64) {
         __builtin_prefetch(first + b);
       }

@@ -45,36 +45,58 @@ PMB_INLINE PMB_T PMB_T_NAME(threshold)(const pmb_isovalue *isovalue)
   return up <= (double)PMB_T_LOWEST ? PMB_T_LOWEST : up >= (double)PMB_T_HIGHEST ? PMB_T_HIGHEST : (PMB_T)up;
 }
 
+/* Row (y,z) of a brick from its first sample on, or the nearest row in the volume; at least 32 samples, side by side, and one
+ * more if the volume has it. n: the brick's samples along each axis, halo included; copy: room for them where they are not. */
+PMB_INLINE const PMB_T *PMB_T_NAME(find_row)(
+  const PMB_T *in, const int64_t *strides, const int *n, int direct, int y, int z, PMB_T *copy)
+{
+  const PMB_T *row = in + (z < n[2] ? z : n[2] - 1) * strides[2] + (y < n[1] ? y : n[1] - 1) * strides[1];
+  for (int x = 0; !direct && x < n[0]; ++x) {
+    copy[x] = row[x * strides[0]];
+  }
+  return direct ? row : copy;
+}
+
+/* Whether one of the samples of a brick is equal to the isovalue. */
+static __attribute__((noinline)) int PMB_T_NAME(any_equal)(
+  const PMB_T *in, const int64_t *strides, const int *n, int direct, const pmb_isovalue *isovalue)
+{
+  const PMB_T_REAL equal = isovalue->PMB_T_EQUAL;
+  const int columns = n[0] < PMB_BRICK_X ? n[0] : PMB_BRICK_X;
+  PMB_T copy[PMB_BRICK_X + 1];
+  int any = 0;
+  for (int z = 0; z < n[2]; ++z) {
+    for (int y = 0; y < n[1]; ++y) {
+      const PMB_T *row = PMB_T_NAME(find_row)(in, strides, n, direct, y, z, copy);
+      for (int x = 0; x < columns; ++x) {
+        any |= (PMB_T_REAL)row[x] == equal;
+      }
+      any |= (PMB_T_REAL)row[n[0] - 1] == equal;
+    }
+  }
+  return any;
+}
+
 /* Inside bits of a brick without samples that are hidden or not finite. in: its first sample; n: its samples along each axis,
  * halo included. Returns whether one of them is equal to the isovalue, where such points are to be joined. */
 static int PMB_T_NAME(words)(
   const void *first, const int64_t *strides, const int *n, const pmb_isovalue *isovalue, pmb_cpu_words *words)
 {
   const PMB_T *in = first, threshold = PMB_T_NAME(threshold)(isovalue);
-  const PMB_T_REAL equal = isovalue->PMB_T_EQUAL;
-  const int direct = strides[0] == 1 && n[0] >= PMB_BRICK_X, halo = n[0] > PMB_BRICK_X;
+  const int direct = strides[0] == 1 && n[0] >= PMB_BRICK_X, halo = n[0] - 1;
   PMB_T copy[PMB_BRICK_X + 1] = { 0 };
-  int any = 0;
+  if (isovalue->join && PMB_T_NAME(any_equal)(in, strides, n, direct, isovalue)) {
+    return 1;
+  }
   words->low_halo = words->high_halo = 0;
   for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    const PMB_T *layer = in + (z < n[2] ? z : n[2] - 1) * strides[2];
     PMB_UNROLLED_5
     for (int y = 0; y <= PMB_BRICK_Y; ++y) {
-      const PMB_T *row = layer + (y < n[1] ? y : n[1] - 1) * strides[1];
-      if (!direct) {
-        for (int x = 0; x < n[0]; ++x) {
-          copy[x] = row[x * strides[0]];
-        }
-        row = copy;
-      }
-      for (int x = 0; isovalue->join && x < PMB_BRICK_X; ++x) {
-        any |= (PMB_T_REAL)row[x] == equal;
-      }
-      any |= isovalue->join && halo && (PMB_T_REAL)row[PMB_BRICK_X] == equal;
-      put_word(words, y, z, PMB_T_NAME(at_least)(row, threshold), halo && row[PMB_BRICK_X] >= threshold);
+      const PMB_T *row = PMB_T_NAME(find_row)(in, strides, n, direct, y, z, copy);
+      put_word(words, y, z, PMB_T_NAME(at_least)(row, threshold), row[halo] >= threshold);
     }
   }
-  return any;
+  return 0;
 }
 
 #include "pmb_cpu_summarize_template.h"
