@@ -12,6 +12,9 @@
 #define PMB_TEXT_(a) #a
 #define PMB_TEXT(a) PMB_TEXT_(a)
 
+/* Bytes ahead in a row that summarize asks for; 512 to 8192 were tried, see Docs/PERFORMANCE.md. */
+enum { PMB_PREFETCH_DISTANCE = 2048 };
+
 /* Before a short loop: gcc turns it into vector instructions only while it is a loop. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define PMB_NOT_UNROLLED _Pragma("GCC unroll 1")
