@@ -34,122 +34,87 @@ static uint64_t PMB_T_NAME(inside)(const void *source, int64_t stride, int n, co
   return bits;
 }
 
-/* Adds a row of n samples to the running minimum and maximum of 33 columns, and to `odd`, which turns NaN when a
- * sample is not finite. The columns stay apart until the end: a scalar store into a vector that the next row loads
- * would stall. */
-PMB_INLINE void PMB_T_NAME(summarize_row)(
-  const PMB_T *in, int64_t stride, int n, PMB_T *restrict low, PMB_T *restrict high, PMB_T *restrict odd)
+/* The isovalue as the samples are compared with it: inside is s >= threshold. It is in the type's range wherever there is an
+ * active brick. */
+PMB_INLINE PMB_T PMB_T_NAME(threshold)(const pmb_isovalue *isovalue)
 {
-  int x = 0;
-  if (stride == 1 && n == PMB_BRICK_X + 1) {
-    /* A brick reads 25 short pieces, too many streams for the hardware to foresee. */
-    for (int i = 0; i < PMB_BRICK_X; i += 64 / (int)sizeof(PMB_T)) {
-      __builtin_prefetch((const char *)(in + i) + PMB_PREFETCH_DISTANCE);
+  if (PMB_T_IS_FLOAT || (PMB_T_COMPARE)0.5 == 0) {
+    return (PMB_T)isovalue->PMB_T_THRESHOLD;
+  }
+  const double up = ceil((double)isovalue->PMB_T_THRESHOLD);
+  return up <= (double)PMB_T_LOWEST ? PMB_T_LOWEST : up >= (double)PMB_T_HIGHEST ? PMB_T_HIGHEST : (PMB_T)up;
+}
+
+/* n samples of a row as they are, or if they do not lie side by side copied to where they do. */
+PMB_INLINE const PMB_T *PMB_T_NAME(side_by_side)(const PMB_T *row, int64_t stride, int n, int direct, PMB_T *copy)
+{
+  for (int x = 0; !direct && x < n; ++x) {
+    copy[x] = row[x * stride];
+  }
+  return direct ? row : copy;
+}
+
+/* Whether one of the samples of a brick is equal to the isovalue; in, n: as below. */
+static __attribute__((noinline)) int PMB_T_NAME(any_equal)(
+  const PMB_T *in, const int64_t *strides, const int *n, int direct, const pmb_isovalue *isovalue)
+{
+  const PMB_T_REAL equal = isovalue->PMB_T_EQUAL;
+  const int columns = n[0] < PMB_BRICK_X ? n[0] : PMB_BRICK_X;
+  PMB_T copy[PMB_BRICK_X + 1];
+  int any = 0;
+  for (int z = 0; z < n[2]; ++z) {
+    for (int y = 0; y < n[1]; ++y) {
+      const PMB_T *row =
+        PMB_T_NAME(side_by_side)(in + y * strides[1] + z * strides[2], strides[0], n[0], direct, copy);
+      for (int x = 0; x < columns; ++x) {
+        any |= (PMB_T_REAL)row[x] == equal;
+      }
+      any |= (PMB_T_REAL)row[n[0] - 1] == equal;
     }
-    for (x = 0; x < PMB_BRICK_X; ++x) {
-      const PMB_T v = in[x];
-      low[x] = v < low[x] ? v : low[x];
-      high[x] = v > high[x] ? v : high[x];
-      if (PMB_T_IS_FLOAT) {
-        odd[x] = odd[x] + (v - v);
+  }
+  return any;
+}
+
+/* Inside bits of a brick without samples that are hidden or not finite. in: its first sample; n: its samples along each axis,
+ * halo included. Returns whether one of them is equal to the isovalue, where such points are to be joined. */
+static int PMB_T_NAME(words)(
+  const void *first, const int64_t *strides, const int *n, const pmb_isovalue *isovalue, pmb_cpu_words *words)
+{
+  const PMB_T *in = first, threshold = PMB_T_NAME(threshold)(isovalue);
+  const int direct = strides[0] == 1 && n[0] >= PMB_BRICK_X, samples = n[0];
+  const int64_t stride = strides[0];
+  int64_t along_y[PMB_BRICK_Y + 1];
+  PMB_T copy[PMB_BRICK_X + 1] = { 0 };
+  uint32_t low_halo = 0, high_halo = 0;
+  if (isovalue->join && PMB_T_NAME(any_equal)(in, strides, n, direct, isovalue)) {
+    return 1;
+  }
+  for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+    along_y[y] = pmb_cpu_smaller(y, n[1] - 1) * strides[1];
+  }
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    const PMB_T *layer = in + pmb_cpu_smaller(z, n[2] - 1) * strides[2];
+    PMB_UNROLLED_5
+    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+      const PMB_T *row = PMB_T_NAME(side_by_side)(layer + along_y[y], stride, samples, direct, copy);
+      const uint32_t word = PMB_T_NAME(at_least)(row, threshold), halo = row[samples - 1] >= threshold;
+      const int low = z * PMB_BRICK_Y + y, high = low - 1;
+      if (y < PMB_BRICK_Y) {
+        words->low[low] = word;
+        low_halo |= halo << low;
+      }
+      if (y > 0) {
+        words->high[high] = word;
+        high_halo |= halo << high;
       }
     }
   }
-  for (; x < n; ++x) {
-    const PMB_T v = in[x * stride];
-    low[x] = v < low[x] ? v : low[x];
-    high[x] = v > high[x] ? v : high[x];
-    if (PMB_T_IS_FLOAT) {
-      odd[x] = odd[x] + (v - v);
-    }
-  }
+  words->low_halo = low_halo;
+  words->high_halo = high_halo;
+  return 0;
 }
 
-/* Minimum and maximum of the finite, visible samples, one by one: for bricks that have others. first: the brick's first
- * sample in the volume. */
-static void PMB_T_NAME(summarize_valid)(
-  const pmb_volume *volume, const int64_t *first, const int *n, PMB_T *low, PMB_T *high)
-{
-  const int64_t *s = volume->strides;
-  *low = PMB_T_HIGHEST;
-  *high = PMB_T_LOWEST;
-  for (int z = 0; z < n[2]; ++z) {
-    for (int y = 0; y < n[1]; ++y) {
-      const int64_t j = first[1] + y, k = first[2] + z;
-      for (int x = 0; x < n[0]; ++x) {
-        const int64_t i = first[0] + x;
-        const PMB_T v = ((const PMB_T *)volume->samples)[i * s[0] + j * s[1] + k * s[2]];
-        if ((!PMB_T_IS_FLOAT || v - v == 0) && !pmb_hides_sample(volume, i, j, k)) {
-          *low = v < *low ? v : *low;
-          *high = v > *high ? v : *high;
-        }
-      }
-    }
-  }
-}
-
-/* Returns the brick's flags, see pmb_cpu. n: samples along each axis, halo included. */
-static int PMB_T_NAME(summarize_brick)(
-  const pmb_volume *volume, const int64_t *first, const int *n, PMB_T *low_out, PMB_T *high_out)
-{
-  const int64_t *strides = volume->strides;
-  const PMB_T *in =
-    (const PMB_T *)volume->samples + first[0] * strides[0] + first[1] * strides[1] + first[2] * strides[2];
-  PMB_T low[PMB_BRICK_X + 1], high[PMB_BRICK_X + 1], odd[PMB_BRICK_X + 1];
-  for (int x = 0; x <= PMB_BRICK_X; ++x) {
-    low[x] = PMB_T_HIGHEST;
-    high[x] = PMB_T_LOWEST;
-    odd[x] = 0;
-  }
-  for (int z = 0; z < n[2]; ++z) {
-    for (int y = 0; y < n[1]; ++y) {
-      PMB_T_NAME(summarize_row)(in + y * strides[1] + z * strides[2], strides[0], n[0], low, high, odd);
-    }
-  }
-  for (int x = 1; x <= PMB_BRICK_X; ++x) {
-    low[0] = low[x] < low[0] ? low[x] : low[0];
-    high[0] = high[x] > high[0] ? high[x] : high[0];
-    odd[0] = odd[0] + odd[x];
-  }
-  *low_out = low[0];
-  *high_out = high[0];
-  int flags = PMB_T_IS_FLOAT && !(odd[0] == 0) ? PMB_BRICK_NONFINITE : 0;
-  if (pmb_hides_any_sample(volume, first, n)) {
-    flags |= PMB_BRICK_HIDES_SAMPLES;
-  }
-  if (flags) {
-    PMB_T_NAME(summarize_valid)(volume, first, n, low_out, high_out);
-  }
-  return flags | (pmb_hides_any_cell(volume, first, n) ? PMB_BRICK_HIDES_CELLS : 0);
-}
-
-/* Pass summarize, a row of bricks. */
-static void PMB_T_NAME(summarize)(pmb_cpu *cpu, size_t i)
-{
-  const pmb_volume *volume = cpu->volume;
-  int64_t first[3] = { 0, (int64_t)i % cpu->bricks[1] * PMB_BRICK_Y, (int64_t)i / cpu->bricks[1] * PMB_BRICK_Z };
-  PMB_T *low = (PMB_T *)cpu->summary.data + (int64_t)i * cpu->bricks[0];
-  PMB_T *high = low + cpu->brick_count;
-  uint8_t *flags = (uint8_t *)cpu->flags.data + (int64_t)i * cpu->bricks[0];
-  PMB_T row_low = PMB_T_HIGHEST, row_high = PMB_T_LOWEST;
-  pmb_cpu_range *range = (pmb_cpu_range *)cpu->ranges.data + i;
-  int n[3] = { 0, pmb_cpu_extent(volume->dims[1] - first[1], PMB_BRICK_Y),
-    pmb_cpu_extent(volume->dims[2] - first[2], PMB_BRICK_Z) };
-  range->nonfinite = 0;
-  range->flags = 0;
-  for (int64_t b = 0; b < cpu->bricks[0]; ++b) {
-    first[0] = b * PMB_BRICK_X;
-    n[0] = pmb_cpu_extent(volume->dims[0] - first[0], PMB_BRICK_X);
-    flags[b] = (uint8_t)PMB_T_NAME(summarize_brick)(volume, first, n, &low[b], &high[b]);
-    range->nonfinite += flags[b] & PMB_BRICK_NONFINITE;
-    range->flags |= flags[b];
-    row_low = low[b] < row_low ? low[b] : row_low;
-    row_high = high[b] > row_high ? high[b] : row_high;
-  }
-  const int any = row_low <= row_high;
-  range->minimum = any ? (double)row_low : INFINITY;
-  range->maximum = any ? (double)row_high : -INFINITY;
-}
+#include "pmb_cpu_summarize_template.h"
 
 /* min < isovalue <= max, or a sample may equal the isovalue and take points from a neighbouring brick's edges. */
 PMB_INLINE int PMB_T_NAME(active)(PMB_T low, PMB_T high, const pmb_isovalue *isovalue)
@@ -161,36 +126,65 @@ PMB_INLINE int PMB_T_NAME(active)(PMB_T low, PMB_T high, const pmb_isovalue *iso
   return (PMB_T_COMPARE)low < threshold && (PMB_T_COMPARE)high >= threshold;
 }
 
+/* Bit i: brick `first` + i is active; of at most 64 before `end`. */
+static uint64_t PMB_T_NAME(active_bits)(const pmb_cpu *cpu, const pmb_isovalue *isovalue, int64_t first, int64_t end)
+{
+  const PMB_T *low = (const PMB_T *)cpu->summary.data + first, *high = low + cpu->brick_count;
+  const int n = (int)pmb_cpu_smaller(end - first, 64);
+  uint64_t bits = 0;
+  if (isovalue->none) {
+    return 0;
+  }
+  if (n == 64 && !isovalue->join) {
+    const PMB_T threshold = PMB_T_NAME(threshold)(isovalue);
+    for (int i = 0; i < 64; i += 32) {
+      const uint32_t active = PMB_T_NAME(at_least)(high + i, threshold) & ~PMB_T_NAME(at_least)(low + i, threshold);
+      bits |= (uint64_t)active << i;
+    }
+    return bits;
+  }
+  for (int i = 0; i < n; ++i) {
+    bits |= (uint64_t)PMB_T_NAME(active)(low[i], high[i], isovalue) << i;
+  }
+  return bits;
+}
+
 /* Pass select, first half. */
 static void PMB_T_NAME(select_count)(pmb_cpu *cpu, size_t i)
 {
   const pmb_isovalue isovalue = *cpu->isovalue;
-  const PMB_T *low = cpu->summary.data;
-  const PMB_T *high = low + cpu->brick_count;
   const int64_t begin = (int64_t)i * PMB_CPU_SELECT_CHUNK;
   const int64_t end = pmb_cpu_smaller(begin + PMB_CPU_SELECT_CHUNK, cpu->brick_count);
   int count = 0;
-  for (int64_t b = begin; b < end; ++b) {
-    count += PMB_T_NAME(active)(low[b], high[b], &isovalue);
+  for (int64_t b = begin; b < end; b += 64) {
+    count += pmb_popcount(PMB_T_NAME(active_bits)(cpu, &isovalue, b, end));
   }
-  ((int64_t *)cpu->counts.data)[i] = isovalue.none ? 0 : count;
+  ((int64_t *)cpu->counts.data)[i] = count;
 }
 
 /* Pass select, second half. */
 static void PMB_T_NAME(select_write)(pmb_cpu *cpu, size_t i)
 {
   const pmb_isovalue isovalue = *cpu->isovalue;
-  const PMB_T *low = cpu->summary.data;
-  const PMB_T *high = low + cpu->brick_count;
   const int64_t begin = (int64_t)i * PMB_CPU_SELECT_CHUNK;
   const int64_t end = pmb_cpu_smaller(begin + PMB_CPU_SELECT_CHUNK, cpu->brick_count);
+  pmb_cpu_record *records = cpu->records.data;
   uint32_t *map = cpu->map.data;
   uint32_t next = (uint32_t)((const int64_t *)cpu->counts.data)[i];
-  for (int64_t b = begin; b < end; ++b) {
-    map[b] = PMB_NO_RECORD;
-    if (!isovalue.none && PMB_T_NAME(active)(low[b], high[b], &isovalue)) {
-      map[b] = next;
-      pmb_cpu_place_record(cpu, next++, b);
+  int64_t position[3] = { begin % cpu->bricks[0], begin / cpu->bricks[0] % cpu->bricks[1],
+    begin / cpu->bricks[0] / cpu->bricks[1] };
+  int64_t at = begin; /* position is this brick's */
+  for (int64_t b = begin; b < end; b += 64) {
+    memset(map + b, 0xff, (size_t)pmb_cpu_smaller(end - b, 64) * sizeof(*map)); /* PMB_NO_RECORD */
+    for (uint64_t bits = PMB_T_NAME(active_bits)(cpu, &isovalue, b, end); bits; bits &= bits - 1) {
+      const int64_t brick = b + pmb_lowest_bit(bits);
+      pmb_cpu_advance(cpu, position, brick - at);
+      at = brick;
+      map[brick] = next;
+      for (int a = 0; a < 3; ++a) {
+        records[next].position[a] = (int32_t)position[a];
+      }
+      ++next;
     }
   }
 }
