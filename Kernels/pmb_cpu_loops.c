@@ -5,6 +5,8 @@
 
 #include "pmb_cpu.h"
 #include "pmb_cpu_bits.h"
+#include "pmb_cpu_cells_avx512.h"
+#include "pmb_cpu_lanes.h"
 
 #define PMB_JOIN_(a, b) a##b
 #define PMB_JOIN(a, b) PMB_JOIN_(a, b)
@@ -265,11 +267,14 @@ static inline int tile_index(int x, int y, int z)
   return ((z + 1) * PMB_TILE_ROWS + (y + 1)) * PMB_TILE_PITCH + x + 1;
 }
 
+#include "pmb_cpu_points.h"
+
 #define PMB_REAL float
 #define PMB_REAL_NAME(name) name##_f32
 #define PMB_REAL_WIDE 0
 #include "pmb_cpu_classify_template.h"
 /* which the other one needs */
+#include "pmb_cpu_ends_template.h"
 #include "pmb_cpu_brick_template.h"
 
 #define PMB_REAL double
@@ -277,6 +282,7 @@ static inline int tile_index(int x, int y, int z)
 #define PMB_REAL_WIDE 1
 #include "pmb_cpu_classify_template.h"
 /* which the other one needs */
+#include "pmb_cpu_ends_template.h"
 #include "pmb_cpu_brick_template.h"
 
 #include "pmb_cpu_triangles.h"
@@ -321,9 +327,10 @@ static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
     if (record->points == 0 && record->triangles == 0) {
       continue;
     }
-    if (pmb_type_is_wide(cpu->volume->type)) {
+    const int wide = pmb_type_is_wide(cpu->volume->type);
+    if (wants_points(cpu->mesh) && wide) {
       emit_points_f64(cpu, scratch, record, point);
-    } else {
+    } else if (wants_points(cpu->mesh)) {
       emit_points_f32(cpu, scratch, record, point);
     }
     if (record->triangles) {
