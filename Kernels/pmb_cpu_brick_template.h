@@ -35,6 +35,7 @@ static inline void PMB_REAL_NAME(place_points)(
   }
   PMB_REAL_NAME(lanes_fetch)(ends, p->lower, p->from);
   PMB_REAL_NAME(lanes_fetch)(ends, p->upper, p->to);
+  PMB_LANE_LOOP
   for (int l = 0; l < 16; ++l) {
     p->t[l] = PMB_REAL_NAME(pmb_edge_parameter)(p->from[3][l], p->to[3][l], value, low);
   }
@@ -81,11 +82,13 @@ static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_v
     w[1][l] = PMB_REAL_NAME(pmb_world_gradient)(matrix, 1, gx, gy, gz);
     w[2][l] = PMB_REAL_NAME(pmb_world_gradient)(matrix, 2, gx, gy, gz);
   }
+  PMB_LANE_LOOP
   for (int l = 0; l < 16; ++l) {
     const PMB_REAL length2 = PMB_REAL_NAME(pmb_length2)(w[0][l], w[1][l], w[2][l]);
     good[l] = PMB_REAL_NAME(pmb_length2_good)(length2);
     factor[l] = PMB_REAL_NAME(pmb_normal_factor)(length2);
   }
+  PMB_LANE_LOOP
   for (int l = 0; l < 16; ++l) {
     all_good &= good[l];
   }

@@ -10,6 +10,9 @@
 #include <immintrin.h>
 #endif
 
+/* Before a loop over lanes: leaves it to be made one of vectors; unrolled first it stays one of single values. */
+#define PMB_LANE_LOOP _Pragma("GCC unroll 1")
+
 /* lanes_interleave: 16 records of four from four arrays. lanes_fetch: the reverse, of the records with 16 indices.
  * lanes_store3: 48 values x y z x y z ... from three arrays. */
 #define PMB_LANES_IN_C(name, real)                                                                      \

@@ -38,12 +38,18 @@ static brick_family family_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
 /* The masks of the edges that the brick's cells use, by axis and row z * 5 + y, columns 0 to 31. */
 static void gather_masks(const brick_family *f, uint32_t (*mask)[PMB_EDGE_ROWS])
 {
-  for (int i = 0; i < 25; ++i) {
-    const int y = i % 5, z = i / 5, row = (z & 3) * PMB_BRICK_Y + (y & 3);
-    const pmb_cpu_record *owner = f->at[z >> 2][y >> 2][0];
-    for (int axis = 0; axis < 3; ++axis) {
-      mask[axis][i] = owner ? owner->mask[axis][row] : 0;
+  static const uint32_t none[PMB_KINDS][PMB_BRICK_ROWS];
+  const pmb_cpu_record *above_y = f->at[0][1][0], *above_z = f->at[1][0][0], *above_both = f->at[1][1][0];
+  const uint32_t(*y)[PMB_BRICK_ROWS] = above_y ? above_y->mask : none;
+  const uint32_t(*z)[PMB_BRICK_ROWS] = above_z ? above_z->mask : none;
+  const uint32_t(*both)[PMB_BRICK_ROWS] = above_both ? above_both->mask : none;
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int layer = 0; layer < PMB_BRICK_Z; ++layer) {
+      memcpy(&mask[axis][layer * 5], &f->at[0][0][0]->mask[axis][layer * PMB_BRICK_Y], 4 * sizeof(uint32_t));
+      mask[axis][layer * 5 + 4] = y[axis][layer * PMB_BRICK_Y];
     }
+    memcpy(&mask[axis][20], z[axis], 4 * sizeof(uint32_t));
+    mask[axis][24] = both[axis][0];
   }
 }
 
@@ -131,6 +137,9 @@ static void emit_cells(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const
 static void emit_triangles(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int64_t first)
 {
   const pmb_mesh *mesh = cpu->mesh;
+  if (!mesh->triangles && !mesh->offsets && !mesh->cells) {
+    return;
+  }
   const brick_family family = family_of(cpu, record);
   uint32_t mask[3][PMB_EDGE_ROWS];
   gather_masks(&family, mask);
