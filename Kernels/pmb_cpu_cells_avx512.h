@@ -14,8 +14,7 @@
  * and the upper x of each of the four rows, are a matrix of 8 x 8 bits for eight cells, to be transposed. */
 PMB_INLINE __m256i cases_of_row(const uint64_t (*words)[6], int y, int z)
 {
-  const __m256i four = _mm256_inserti128_si256(
-    _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)&words[z][y])),
+  const __m256i four = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)&words[z][y])),
     _mm_loadu_si128((const __m128i *)&words[z + 1][y]), 1);
   const __m256i lower = _mm256_srli_epi64(four, 1), upper = _mm256_slli_epi64(_mm256_srli_epi64(four, 2), 32);
   const __m256i eight = _mm256_blend_epi32(lower, upper, 0xaa);

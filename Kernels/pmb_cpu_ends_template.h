@@ -51,8 +51,8 @@ static void PMB_REAL_NAME(find_rows)(
   view->samples = direct ? (const PMB_REAL *)v->samples + b->origin[0] : tile + 1;
   for (int i = 0; i < PMB_TILE_ROWS; ++i) {
     view->y[i] = direct ? clamp(b->origin[1] + i - 1, v->dims[1]) * v->strides[1] : i * PMB_TILE_PITCH;
-    view->z[i] = direct ? clamp(b->origin[2] + i - 1, v->dims[2]) * v->strides[2]
-                        : i * PMB_TILE_ROWS * PMB_TILE_PITCH;
+    view->z[i] =
+      direct ? clamp(b->origin[2] + i - 1, v->dims[2]) * v->strides[2] : i * PMB_TILE_ROWS * PMB_TILE_PITCH;
   }
   for (; wanted && !direct; wanted &= wanted - 1) {
     const int bit = pmb_lowest_bit(wanted);
@@ -121,16 +121,16 @@ static void PMB_REAL_NAME(forward_end)(const rows_view *v, const int64_t last[3]
 {
   const PMB_REAL *here = PMB_REAL_NAME(row_of)(v, y, z) + x;
   end[0] = PMB_REAL_NAME(pmb_forward)(here[-1], here[0], here[1], x == last[0]);
-  end[1] = PMB_REAL_NAME(pmb_forward)(PMB_REAL_NAME(row_of)(v, y - 1, z)[x], here[0],
-    PMB_REAL_NAME(row_of)(v, y + 1, z)[x], y == last[1]);
-  end[2] = PMB_REAL_NAME(pmb_forward)(PMB_REAL_NAME(row_of)(v, y, z - 1)[x], here[0],
-    PMB_REAL_NAME(row_of)(v, y, z + 1)[x], z == last[2]);
+  end[1] = PMB_REAL_NAME(pmb_forward)(
+    PMB_REAL_NAME(row_of)(v, y - 1, z)[x], here[0], PMB_REAL_NAME(row_of)(v, y + 1, z)[x], y == last[1]);
+  end[2] = PMB_REAL_NAME(pmb_forward)(
+    PMB_REAL_NAME(row_of)(v, y, z - 1)[x], here[0], PMB_REAL_NAME(row_of)(v, y, z + 1)[x], z == last[2]);
   end[3] = here[0];
 }
 
 /* The ends among 16 columns one by one, for what is rarely asked for: other estimators, or no gradients at all. */
-static __attribute__((noinline)) void PMB_REAL_NAME(single_ends)(const pmb_cpu *cpu, const box *b, const rows_view *v,
-  uint64_t columns, int y, int z, PMB_REAL (*row)[4])
+static __attribute__((noinline)) void PMB_REAL_NAME(single_ends)(
+  const pmb_cpu *cpu, const box *b, const rows_view *v, uint64_t columns, int y, int z, PMB_REAL (*row)[4])
 {
   const int oriented = cpu->mesh->normals || cpu->mesh->gradients;
   const int64_t *dims = cpu->volume->dims;
@@ -151,8 +151,7 @@ static __attribute__((noinline)) void PMB_REAL_NAME(single_ends)(const pmb_cpu *
 static void PMB_REAL_NAME(make_ends)(
   const pmb_cpu *cpu, const box *b, const rows_view *v, const uint64_t *columns, PMB_REAL (*ends)[4])
 {
-  const int central =
-    (cpu->mesh->normals || cpu->mesh->gradients) && cpu->mesh->gradient_estimator == PMB_CENTRAL;
+  const int central = (cpu->mesh->normals || cpu->mesh->gradients) && cpu->mesh->gradient_estimator == PMB_CENTRAL;
   for (int i = 0; i < 25; ++i) {
     const int y = i % 5, z = i / 5;
     PMB_REAL(*row)[4] = ends + i * PMB_ENDS_PITCH;

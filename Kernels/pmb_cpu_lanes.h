@@ -15,31 +15,31 @@
 
 /* lanes_interleave: 16 records of four from four arrays. lanes_fetch: the reverse, of the records with 16 indices.
  * lanes_store3: 48 values x y z x y z ... from three arrays. */
-#define PMB_LANES_IN_C(name, real)                                                                      \
-  PMB_INLINE void lanes_interleave_##name(real (*from)[16], real (*records)[4])                         \
-  {                                                                                                     \
-    for (int l = 0; l < 16; ++l) {                                                                      \
-      for (int c = 0; c < 4; ++c) {                                                                     \
-        records[l][c] = from[c][l];                                                                     \
-      }                                                                                                 \
-    }                                                                                                   \
-  }                                                                                                     \
-  PMB_INLINE void lanes_fetch_##name(const real (*records)[4], const int32_t *index, real (*to)[16])    \
-  {                                                                                                     \
-    for (int l = 0; l < 16; ++l) {                                                                      \
-      for (int c = 0; c < 4; ++c) {                                                                     \
-        to[c][l] = records[index[l]][c];                                                                \
-      }                                                                                                 \
-    }                                                                                                   \
+#define PMB_LANES_IN_C(name, real)                                                                 \
+  PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])                      \
+  {                                                                                                \
+    for (int l = 0; l < 16; ++l) {                                                                 \
+      for (int c = 0; c < 4; ++c) {                                                                \
+        records[l][c] = from[c][l];                                                                \
+      }                                                                                            \
+    }                                                                                              \
+  }                                                                                                \
+  PMB_INLINE void lanes_fetch_##name(const real(*records)[4], const int32_t *index, real(*to)[16]) \
+  {                                                                                                \
+    for (int l = 0; l < 16; ++l) {                                                                 \
+      for (int c = 0; c < 4; ++c) {                                                                \
+        to[c][l] = records[index[l]][c];                                                           \
+      }                                                                                            \
+    }                                                                                              \
   }
-#define PMB_STORE3_IN_C(name, real)                                   \
-  PMB_INLINE void lanes_store3_##name(real (*from)[16], real *out)    \
-  {                                                                   \
-    for (int l = 0; l < 16; ++l) {                                    \
-      for (int r = 0; r < 3; ++r) {                                   \
-        out[3 * l + r] = from[r][l];                                  \
-      }                                                               \
-    }                                                                 \
+#define PMB_STORE3_IN_C(name, real)                               \
+  PMB_INLINE void lanes_store3_##name(real(*from)[16], real *out) \
+  {                                                               \
+    for (int l = 0; l < 16; ++l) {                                \
+      for (int r = 0; r < 3; ++r) {                               \
+        out[3 * l + r] = from[r][l];                              \
+      }                                                           \
+    }                                                             \
   }
 
 #if defined(__AVX512F__)
@@ -61,8 +61,10 @@ PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
     _mm512_loadu_ps(from[3]) };
   __m512 out[4];
   lanes_turn_f32(in, out);
-  const __m512 low01 = _mm512_shuffle_f32x4(out[0], out[1], 0x44), high01 = _mm512_shuffle_f32x4(out[0], out[1], 0xee);
-  const __m512 low23 = _mm512_shuffle_f32x4(out[2], out[3], 0x44), high23 = _mm512_shuffle_f32x4(out[2], out[3], 0xee);
+  const __m512 low01 = _mm512_shuffle_f32x4(out[0], out[1], 0x44),
+               high01 = _mm512_shuffle_f32x4(out[0], out[1], 0xee);
+  const __m512 low23 = _mm512_shuffle_f32x4(out[2], out[3], 0x44),
+               high23 = _mm512_shuffle_f32x4(out[2], out[3], 0xee);
   _mm512_storeu_ps(records[0], _mm512_shuffle_f32x4(low01, low23, 0x88));
   _mm512_storeu_ps(records[4], _mm512_shuffle_f32x4(low01, low23, 0xdd));
   _mm512_storeu_ps(records[8], _mm512_shuffle_f32x4(high01, high23, 0x88));
@@ -104,7 +106,8 @@ PMB_INLINE void lanes_turn_f64(const __m512d in[4], __m512d out[4])
 {
   const __m512d a = _mm512_unpacklo_pd(in[0], in[1]), b = _mm512_unpackhi_pd(in[0], in[1]);
   const __m512d c = _mm512_unpacklo_pd(in[2], in[3]), d = _mm512_unpackhi_pd(in[2], in[3]);
-  const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+  const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
+                high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
   out[0] = _mm512_permutex2var_pd(a, low, c);
   out[1] = _mm512_permutex2var_pd(b, low, d);
   out[2] = _mm512_permutex2var_pd(a, high, c);
@@ -187,9 +190,12 @@ PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
 {
   for (int half = 0; half < 16; half += 8, out += 24) {
     /* Each of three vectors brought into the order of its places, then blended. */
-    const __m256 x = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[0] + half), _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5));
-    const __m256 y = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[1] + half), _mm256_setr_epi32(5, 0, 3, 6, 1, 4, 7, 2));
-    const __m256 z = _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[2] + half), _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7));
+    const __m256 x =
+      _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[0] + half), _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5));
+    const __m256 y =
+      _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[1] + half), _mm256_setr_epi32(5, 0, 3, 6, 1, 4, 7, 2));
+    const __m256 z =
+      _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[2] + half), _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7));
     _mm256_storeu_ps(out, _mm256_blend_ps(_mm256_blend_ps(x, y, 0x92), z, 0x24));
     _mm256_storeu_ps(out + 8, _mm256_blend_ps(_mm256_blend_ps(x, y, 0x24), z, 0x49));
     _mm256_storeu_ps(out + 16, _mm256_blend_ps(_mm256_blend_ps(x, y, 0x49), z, 0x92));
@@ -247,8 +253,8 @@ PMB_STORE3_IN_C(f64, double)
 #if defined(__AVX512VBMI2__)
 PMB_INLINE int lanes_list(uint32_t mask, unsigned code, uint16_t *list)
 {
-  static const uint16_t columns[32] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
-    23, 24, 25, 26, 27, 28, 29, 30, 31 };
+  static const uint16_t columns[32] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31 };
   const __m512i all = _mm512_or_si512(_mm512_loadu_si512(columns), _mm512_set1_epi16((short)code));
   _mm512_storeu_si512(list, _mm512_maskz_compress_epi16(mask, all));
   return pmb_popcount(mask);

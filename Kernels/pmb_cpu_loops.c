@@ -275,6 +275,7 @@ static inline int tile_index(int x, int y, int z)
 #include "pmb_cpu_classify_template.h"
 /* which the other one needs */
 #include "pmb_cpu_ends_template.h"
+
 #include "pmb_cpu_brick_template.h"
 
 #define PMB_REAL double
@@ -283,6 +284,7 @@ static inline int tile_index(int x, int y, int z)
 #include "pmb_cpu_classify_template.h"
 /* which the other one needs */
 #include "pmb_cpu_ends_template.h"
+
 #include "pmb_cpu_brick_template.h"
 
 #include "pmb_cpu_triangles.h"

@@ -11,7 +11,8 @@ typedef struct brick_edges {
 } brick_edges;
 
 /* Ids of the first x, y and z edge of each row that this brick of the family has; bricks not there leave them unset. */
-static void PMB_ID_NAME(find_firsts)(const pmb_cpu *cpu, const brick_family *f, int dx, PMB_ID (*first)[PMB_EDGE_ROWS])
+static void PMB_ID_NAME(find_firsts)(
+  const pmb_cpu *cpu, const brick_family *f, int dx, PMB_ID (*first)[PMB_EDGE_ROWS])
 {
   for (int d = 0; d < 4; ++d) {
     const pmb_cpu_record *r = f->at[d >> 1][d & 1][dx];
@@ -166,8 +167,8 @@ PMB_INLINE void write_rows(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, c
     const uint64_t cells = cells_of_row(cpu, &scratch->rows, record, row);
     if (cells) {
       out = write_row(edges->mask, (const int32_t(*)[PMB_EDGE_ROWS])edges->first,
-        (const int32_t(*)[PMB_EDGE_ROWS])edges->beyond, &scratch->rows, (row & 3) + 1, (row >> 2) + 1, cells, out, end,
-        turn);
+        (const int32_t(*)[PMB_EDGE_ROWS])edges->beyond, &scratch->rows, (row & 3) + 1, (row >> 2) + 1, cells, out,
+        end, turn);
     }
   }
 }
