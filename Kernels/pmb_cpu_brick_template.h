@@ -187,16 +187,14 @@ static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu *cpu, const pmb_cpu_r
 
 /* Pass vertices, one brick. first: of the brick's points in the output. */
 static void PMB_REAL_NAME(emit_points)(
-  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int64_t first)
+  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, const brick_plan *plan, int64_t first)
 {
   PMB_REAL(*ends)[4] = scratch->ends.PMB_REAL_NAME(e);
   const pmb_mesh *mesh = cpu->mesh;
   const box b = box_of(cpu, record);
-  uint64_t columns[25];
   rows_view view;
-  const uint64_t rows = find_ends(record, columns);
-  PMB_REAL_NAME(find_rows)(cpu, &b, scratch->tile.PMB_REAL_NAME(t)[0], rows_around(mesh, rows), &view);
-  PMB_REAL_NAME(make_ends)(cpu, &b, &view, columns, ends);
+  PMB_REAL_NAME(find_rows)(cpu, &b, scratch->tile.PMB_REAL_NAME(t)[0], plan->rows, &view);
+  PMB_REAL_NAME(make_ends)(cpu, &b, &view, plan->columns, ends);
   const int n = list_points(record, scratch->list);
   for (int i = 0; i < n; i += 16) {
     point_block p;

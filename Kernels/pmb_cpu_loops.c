@@ -319,24 +319,29 @@ static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
   const pmb_cpu_record *records = cpu->records.data;
   const pmb_sizes before = ((const pmb_sizes *)cpu->chunks.data)[i];
   const int64_t begin = (int64_t)i * PMB_CPU_CHUNK, end = pmb_cpu_smaller(begin + PMB_CPU_CHUNK, cpu->record_count);
-  for (int64_t r = begin; r < end; ++r) {
-    const pmb_cpu_record *record = &records[r];
-    const int64_t point = cpu->base.points + before.points + record->points_before;
-    const int64_t triangle = cpu->base.triangles + before.triangles + record->triangles_before;
-    if (r + 1 < end) {
-      prefetch_brick(cpu, record + 1);
+  const int wide = pmb_type_is_wide(cpu->volume->type);
+  const int points = wants_points(cpu->mesh), triangles = wants_triangles(cpu->mesh);
+  brick_plan plans[2];
+  brick_family families[2];
+  for (int64_t r = begin - 1; r < end; ++r) {
+    if (r + 1 < end && points) {
+      plan_points(cpu, &records[r + 1], &plans[(r + 1) & 1]);
     }
-    if (record->points == 0 && record->triangles == 0) {
+    if (r + 1 < end && triangles) {
+      families[(r + 1) & 1] = family_of(cpu, &records[r + 1]);
+    }
+    if (r < begin || (records[r].points == 0 && records[r].triangles == 0)) {
       continue;
     }
-    const int wide = pmb_type_is_wide(cpu->volume->type);
-    if (wants_points(cpu->mesh) && wide) {
-      emit_points_f64(cpu, scratch, record, point);
-    } else if (wants_points(cpu->mesh)) {
-      emit_points_f32(cpu, scratch, record, point);
+    const int64_t point = cpu->base.points + before.points + records[r].points_before;
+    if (points && wide) {
+      emit_points_f64(cpu, scratch, &records[r], &plans[r & 1], point);
+    } else if (points) {
+      emit_points_f32(cpu, scratch, &records[r], &plans[r & 1], point);
     }
-    if (record->triangles) {
-      emit_triangles(cpu, scratch, record, triangle);
+    if (triangles && records[r].triangles) {
+      const int64_t triangle = cpu->base.triangles + before.triangles + records[r].triangles_before;
+      emit_triangles(cpu, scratch, &families[r & 1], triangle);
     }
   }
 }

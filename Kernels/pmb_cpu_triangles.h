@@ -26,11 +26,21 @@ typedef struct brick_family {
   const pmb_cpu_record *at[2][2][2];
 } brick_family;
 
+static int wants_triangles(const pmb_mesh *mesh)
+{
+  return mesh->triangles || mesh->offsets || mesh->cells;
+}
+
+/* Also asks for the records' memory. */
 static brick_family family_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
 {
   brick_family f;
   for (int d = 0; d < 8; ++d) {
-    f.at[d >> 2][d >> 1 & 1][d & 1] = d ? record_above(cpu, record, d & 1, d >> 1 & 1, d >> 2) : record;
+    const pmb_cpu_record *above = d ? record_above(cpu, record, d & 1, d >> 1 & 1, d >> 2) : record;
+    f.at[d >> 2][d >> 1 & 1][d & 1] = above;
+    for (size_t b = 0; above && d > 1 && b < sizeof(*above); b += 64) {
+      __builtin_prefetch((const char *)above + b);
+    }
   }
   return f;
 }
@@ -134,15 +144,12 @@ static void emit_cells(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const
 }
 
 /* Pass triangles, one brick. first: of the brick's triangles in the output. */
-static void emit_triangles(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int64_t first)
+static void emit_triangles(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first)
 {
   const pmb_mesh *mesh = cpu->mesh;
-  if (!mesh->triangles && !mesh->offsets && !mesh->cells) {
-    return;
-  }
-  const brick_family family = family_of(cpu, record);
+  const pmb_cpu_record *record = family->at[0][0][0];
   uint32_t mask[3][PMB_EDGE_ROWS];
-  gather_masks(&family, mask);
+  gather_masks(family, mask);
   if (!record->exact) {
     words_from_masks(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, &scratch->rows);
   } else if (pmb_type_is_wide(cpu->volume->type)) {
@@ -151,9 +158,9 @@ static void emit_triangles(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu
     read_words_f32(cpu, scratch, record);
   }
   if (mesh->id_type == PMB_INT32) {
-    emit_ids_i32(cpu, scratch, scratch->ids.i32, &family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first);
+    emit_ids_i32(cpu, scratch, scratch->ids.i32, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first);
   } else {
-    emit_ids_i64(cpu, scratch, scratch->ids.i64, &family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first);
+    emit_ids_i64(cpu, scratch, scratch->ids.i64, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first);
   }
   if (mesh->cells) {
     emit_cells(cpu, scratch, record, mesh->cells + first);
