@@ -5,7 +5,7 @@
 
 #include "pmb_cpu.h"
 #include "pmb_cpu_bits.h"
-#include "pmb_cpu_cells_avx512.h"
+#include "pmb_cpu_cells.h"
 #include "pmb_cpu_lanes.h"
 
 #define PMB_JOIN_(a, b) a##b

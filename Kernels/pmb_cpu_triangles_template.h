@@ -157,7 +157,7 @@ static void PMB_ID_NAME(write_joined)(const pmb_cpu *cpu, const pmb_cpu_scratch 
   }
 }
 
-#if PMB_CELLS_AVX512 && PMB_ID_32
+#if PMB_FAST_CELLS && PMB_ID_32
 /* The triangles of a brick, as write_plain has them. */
 PMB_INLINE void write_rows(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record,
   const brick_edges *edges, int32_t *out, const int turn)
@@ -178,7 +178,7 @@ PMB_INLINE void write_rows(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, c
 static void PMB_ID_NAME(emit_plain)(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record,
   const brick_edges *edges, PMB_ID *ids, PMB_ID *out)
 {
-#if PMB_CELLS_AVX512 && PMB_ID_32
+#if PMB_FAST_CELLS && PMB_ID_32
   (void)ids;
   if (cpu->frame->mirrored) {
     write_rows(cpu, scratch, record, edges, out, 1);
