@@ -54,6 +54,19 @@ static void make_case_offsets(pmb_cpu *cpu)
   }
 }
 
+/* A cell's triangles are its crossed edges less two for each loop that these make. */
+static void count_loops(pmb_cpu *cpu)
+{
+  for (int i = 0; i < 256; ++i) {
+    int crossed = 0;
+    for (int edge = 0; edge < PMB_CELL_EDGES; ++edge) {
+      crossed += (i >> pmb_edge_lower(edge) & 1) != (i >> pmb_edge_upper(edge) & 1);
+    }
+    const int loops = (crossed - pmb_triangle_count[i]) / 2;
+    cpu->further_loops[i] = (uint8_t)(loops > 1 ? loops - 1 : 0);
+  }
+}
+
 static pmb_status cpu_create(pmb_context *context, const char *path)
 {
   const pmb_cpu_loops *loops = path ? named_loops(path) : best_loops();
@@ -68,6 +81,7 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
   }
   memset(cpu, 0, sizeof(*cpu));
   make_case_offsets(cpu);
+  count_loops(cpu);
   cpu->loops = loops;
   cpu->always_exact = path && strcmp(path, "reference") == 0;
   cpu->context = context;
@@ -123,19 +137,47 @@ static void summarize_body(void *data, int worker, size_t i)
   cpu->loops->summarize(cpu, i);
 }
 
-/* The range of the whole volume from those of the rows of bricks. */
-static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, size_t rows)
+/* The range of the whole volume from those of the blocks. */
+static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, int64_t blocks)
 {
   const pmb_cpu_range *ranges = cpu->ranges.data;
   context->minimum = INFINITY;
   context->maximum = -INFINITY;
   context->nonfinite_bricks = 0;
   cpu->any_flags = 0;
-  for (size_t i = 0; i < rows; ++i) {
+  for (int64_t i = 0; i < blocks; ++i) {
     context->minimum = ranges[i].minimum < context->minimum ? ranges[i].minimum : context->minimum;
     context->maximum = ranges[i].maximum > context->maximum ? ranges[i].maximum : context->maximum;
     context->nonfinite_bricks += ranges[i].nonfinite;
     cpu->any_flags |= ranges[i].flags;
+  }
+  /* Blocks follow the number of workers; which of -0 and +0 comes first must not show. */
+  context->minimum += 0.0;
+  context->maximum += 0.0;
+}
+
+/* The size of the blocks of bricks that summarize works on: the wider, the fewer samples are read twice; but as many as keep
+ * all workers busy. Returns how many there are. */
+static int64_t divide_bricks(pmb_cpu *cpu, int workers)
+{
+  const int64_t type_size = (int64_t)pmb_type_size(cpu->volume->type);
+  const int64_t most = PMB_CPU_ROW_BYTES / (PMB_BRICK_X * type_size);
+  int64_t *block = cpu->block;
+  block[0] = cpu->bricks[0] < most ? cpu->bricks[0] : most;
+  block[1] = PMB_CPU_LAYER_BYTES / (block[0] * PMB_BRICK_X * type_size * PMB_BRICK_Y);
+  block[1] = block[1] < cpu->bricks[1] ? block[1] : cpu->bricks[1];
+  block[2] = PMB_CPU_BLOCK_LAYERS < cpu->bricks[2] ? PMB_CPU_BLOCK_LAYERS : cpu->bricks[2];
+  for (;;) {
+    int64_t count = 1;
+    for (int a = 0; a < 3; ++a) {
+      cpu->blocks[a] = (cpu->bricks[a] + block[a] - 1) / block[a];
+      count *= cpu->blocks[a];
+    }
+    if (count >= 8 * (int64_t)workers || (block[1] == 1 && block[2] == 1)) {
+      return count;
+    }
+    const int longer = block[1] > block[2] ? 1 : 2;
+    block[longer] = (block[longer] + 1) / 2;
   }
 }
 
@@ -149,20 +191,20 @@ static pmb_status cpu_bind(pmb_context *context)
     cpu->bricks[a] = (cpu->volume->dims[a] + size[a] - 1) / size[a];
     cpu->brick_count *= cpu->bricks[a];
   }
-  const int64_t rows = cpu->bricks[1] * cpu->bricks[2];
   const size_t type_size = pmb_type_size(cpu->volume->type);
   context->bricks = cpu->brick_count;
   if (cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX) {
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
   }
+  const int64_t blocks = divide_bricks(cpu, context->crew.workers);
   if (!pmb_buffer_reserve(memory, &cpu->summary, (size_t)cpu->brick_count, 2 * type_size) ||
     !pmb_buffer_reserve(memory, &cpu->flags, (size_t)cpu->brick_count, 1) ||
-    !pmb_buffer_reserve(memory, &cpu->ranges, (size_t)rows, sizeof(pmb_cpu_range))) {
+    !pmb_buffer_reserve(memory, &cpu->ranges, (size_t)blocks, sizeof(pmb_cpu_range))) {
     return no_memory(context, "the summary (bricks)", cpu->brick_count, 2 * type_size + 1);
   }
-  const pmb_status status = run(context, (size_t)rows, summarize_body);
+  const pmb_status status = run(context, (size_t)blocks, summarize_body);
   if (status == PMB_OK) {
-    reduce_ranges(context, cpu, (size_t)rows);
+    reduce_ranges(context, cpu, blocks);
     pmb_buffer_free(memory, &cpu->ranges);
   }
   return status;

@@ -14,6 +14,11 @@ enum {
   /* Bricks per unit of parallel work. */
   PMB_CPU_SELECT_CHUNK = 8192,
   PMB_CPU_CHUNK = 64,
+  /* Bytes of a row of samples that summarize works on at once, so that what it keeps of them stays in the first cache, and of
+   * the samples of a layer, so that five layers stay in the second. */
+  PMB_CPU_ROW_BYTES = 4096,
+  PMB_CPU_LAYER_BYTES = 65536,
+  PMB_CPU_BLOCK_LAYERS = 16, /* layers of bricks in a block at most */
   /* A tile holds a brick's samples -1..33 x -1..5 x -1..5: the brick, its halo, and what gradients need. */
   PMB_TILE_PITCH = 48, /* a multiple of 16, so that rows are read in whole vectors */
   PMB_TILE_ROWS = 7,
@@ -28,6 +33,9 @@ enum {
   PMB_IDS_SIZE = 25 * PMB_IDS_ROW,
   PMB_EDGE_ROWS = 36 /* rows of edges, 25, with room for 16 from the last cell's on */
 };
+
+/* Samples of such a row, with one more for the halo, in whole lines of the cache. */
+#define PMB_CPU_COLUMNS(type) ((PMB_CPU_ROW_BYTES + 64) / (int)sizeof(type))
 
 #define PMB_NO_RECORD UINT32_MAX
 
@@ -49,6 +57,7 @@ typedef struct pmb_cpu {
   int always_exact; /* the "reference" path */
   /* By case and place in pmb_triangle_edges: where in the table of ids the edge is, from the cell's place. */
   int16_t case_offsets[256][16];
+  uint8_t further_loops[256]; /* by case: loops of the surface in the cell, but for the first */
   const pmb_context *context;
   const pmb_volume *volume;
   const pmb_frame *frame;
@@ -56,9 +65,12 @@ typedef struct pmb_cpu {
   int64_t brick_count;
   pmb_buffer summary; /* min and max per brick, in the sample's type */
   pmb_buffer flags;   /* uint8_t per brick: PMB_BRICK_NONFINITE, ... */
-  pmb_buffer ranges;  /* per row of bricks: pmb_cpu_range */
-  pmb_buffer map;     /* brick -> record, uint32_t */
-  pmb_buffer counts;  /* per select chunk: int64_t */
+  int64_t
+    block[3]; /* bricks in a block, the unit of work of summarize; at the volume's upper sides there may be fewer */
+  int64_t blocks[3];
+  pmb_buffer ranges; /* per block: pmb_cpu_range */
+  pmb_buffer map;    /* brick -> record, uint32_t */
+  pmb_buffer counts; /* per select chunk: int64_t */
   pmb_buffer records;
   pmb_buffer chunks;  /* per chunk of records: pmb_sizes, after scan those before it */
   pmb_buffer scratch; /* per worker */
@@ -113,7 +125,7 @@ static inline pmb_cpu_scratch *pmb_cpu_scratch_of(const pmb_cpu *cpu, int worker
 /* The loops of one instruction set. `i` counts units of work. */
 struct pmb_cpu_loops {
   const char *name;
-  void (*summarize)(pmb_cpu *cpu, size_t i);            /* a row of bricks */
+  void (*summarize)(pmb_cpu *cpu, size_t i);            /* a block of bricks */
   void (*select_count)(pmb_cpu *cpu, size_t i);         /* a select chunk: how many are active */
   void (*select_write)(pmb_cpu *cpu, size_t i);         /* the same: records and map */
   void (*classify)(pmb_cpu *cpu, int worker, size_t i); /* a chunk of records */

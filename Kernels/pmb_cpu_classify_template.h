@@ -77,32 +77,19 @@ static void PMB_REAL_NAME(row_valid)(const pmb_cpu *cpu, const box *b, const PMB
   }
 }
 
-/* Pass classify, one brick. */
-static void PMB_REAL_NAME(classify)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, pmb_cpu_record *record)
+/* Pass classify, one brick, by the full rules. */
+static void PMB_REAL_NAME(classify)(pmb_cpu *cpu, const box *b, pmb_cpu_scratch *scratch, pmb_cpu_record *record)
 {
   PMB_REAL *tile = scratch->tile.PMB_REAL_NAME(t)[0];
-  const box b = box_of(cpu, record);
   pmb_content content;
-  int exact = !b.clean || cpu->always_exact;
-  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
-      PMB_REAL_NAME(load_row)(cpu, &b, tile, y, z);
+  for (int z = -1; z <= PMB_BRICK_Z; ++z) {
+    for (int y = -1; y <= PMB_BRICK_Y; ++y) {
+      PMB_REAL_NAME(load_row)(cpu, b, tile, y, z);
     }
   }
-  if (!exact) {
-    exact = PMB_REAL_NAME(row_bits)(cpu, &b, tile, 0, &scratch->rows);
-  }
-  if (exact) {
-    for (int i = -1; i <= PMB_BRICK_Y; ++i) {
-      PMB_REAL_NAME(load_row)(cpu, &b, tile, i, -1);
-      PMB_REAL_NAME(load_row)(cpu, &b, tile, -1, i);
-    }
-    PMB_REAL_NAME(row_bits)(cpu, &b, tile, -1, &scratch->rows);
-    PMB_REAL_NAME(row_valid)(cpu, &b, tile, -1, &scratch->rows);
-    pmb_content_exact(&scratch->rows, &content);
-  } else {
-    pmb_content_plain(&scratch->rows, b.n, &content);
-  }
+  PMB_REAL_NAME(row_bits)(cpu, b, tile, -1, &scratch->rows);
+  PMB_REAL_NAME(row_valid)(cpu, b, tile, -1, &scratch->rows);
+  pmb_content_exact(&scratch->rows, &content);
   uint16_t first = 0;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     record->first[row] = first;
@@ -113,5 +100,5 @@ static void PMB_REAL_NAME(classify)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, pmb_
   }
   record->points = (uint32_t)content.points;
   record->triangles = (uint32_t)content.triangles;
-  record->exact = (uint32_t)exact;
+  record->exact = 1;
 }

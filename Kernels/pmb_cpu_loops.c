@@ -6,6 +6,7 @@
 #include "pmb_cpu.h"
 #include "pmb_cpu_bits.h"
 #include "pmb_cpu_cells.h"
+#include "pmb_cpu_compare.h"
 #include "pmb_cpu_lanes.h"
 
 #define PMB_JOIN_(a, b) a##b
@@ -13,8 +14,16 @@
 #define PMB_TEXT_(a) #a
 #define PMB_TEXT(a) PMB_TEXT_(a)
 
-/* Bytes ahead in a row that summarize asks for; 256, 512 and 1024 were tried, see Docs/PERFORMANCE.md. */
-enum { PMB_PREFETCH_DISTANCE = 512 };
+/* Before a short loop: gcc turns it into vector instructions only while it is a loop. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define PMB_NOT_UNROLLED _Pragma("GCC unroll 1")
+#define PMB_UNROLLED_5 _Pragma("GCC unroll 5")
+#else
+#define PMB_NOT_UNROLLED
+#define PMB_UNROLLED_5
+#endif
+
+#include "pmb_cpu_content.h"
 
 static inline int64_t pmb_cpu_smaller(int64_t a, int64_t b)
 {
@@ -150,14 +159,16 @@ static inline void pmb_cpu_place_record(pmb_cpu *cpu, uint32_t index, int64_t br
 typedef struct typed_loops {
   void (*load)(const void *source, int64_t stride, int n, void *destination);
   uint64_t (*inside)(const void *source, int64_t stride, int n, const pmb_isovalue *isovalue);
+  int (*words)(
+    const void *first, const int64_t *strides, const int *n, const pmb_isovalue *isovalue, pmb_cpu_words *words);
   void (*summarize)(pmb_cpu *cpu, size_t i);
   void (*select_count)(pmb_cpu *cpu, size_t i);
   void (*select_write)(pmb_cpu *cpu, size_t i);
 } typed_loops;
 
-#define PMB_TYPED(name)                                                                    \
-  {                                                                                        \
-    load_##name, inside_##name, summarize_##name, select_count_##name, select_write_##name \
+#define PMB_TYPED(name)                                                                                  \
+  {                                                                                                      \
+    load_##name, inside_##name, words_##name, summarize_##name, select_count_##name, select_write_##name \
   }
 
 /* By pmb_type - 1. */
@@ -185,7 +196,7 @@ static int flags_beside(const pmb_cpu *cpu, const pmb_cpu_record *record, int dx
   return exists ? ((const uint8_t *)cpu->flags.data)[x + cpu->bricks[0] * (y + cpu->bricks[1] * z)] : 0;
 }
 
-static box box_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
+PMB_INLINE box box_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   box b = { { 0 }, { 0 }, 1, 0 };
@@ -246,14 +257,15 @@ static uint64_t hidden_cells(const pmb_cpu *cpu, const box *b, int y, int z)
 static inline void prefetch_brick(const pmb_cpu *cpu, const pmb_cpu_record *record)
 {
   const pmb_volume *v = cpu->volume;
-  const int64_t bytes = (int64_t)pmb_type_size(v->type);
-  const int64_t row = PMB_BRICK_X * bytes * (v->strides[0] == 1);
-  const char *samples = (const char *)v->samples + record->position[0] * PMB_BRICK_X * v->strides[0] * bytes;
-  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    const int64_t k = clamp((int64_t)record->position[2] * PMB_BRICK_Z + z, v->dims[2]);
-    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
-      const int64_t j = clamp((int64_t)record->position[1] * PMB_BRICK_Y + y, v->dims[1]);
-      const char *first = samples + (j * v->strides[1] + k * v->strides[2]) * bytes;
+  const int64_t bytes = (int64_t)pmb_type_size(v->type), *s = v->strides;
+  const int64_t x = (int64_t)record->position[0] * PMB_BRICK_X;
+  const int64_t y = (int64_t)record->position[1] * PMB_BRICK_Y, z = (int64_t)record->position[2] * PMB_BRICK_Z;
+  const int ny = pmb_cpu_extent(v->dims[1] - y, PMB_BRICK_Y), nz = pmb_cpu_extent(v->dims[2] - z, PMB_BRICK_Z);
+  const int64_t row = PMB_BRICK_X * bytes * (s[0] == 1);
+  const char *layer = (const char *)v->samples + (x * s[0] + y * s[1] + z * s[2]) * bytes;
+  for (int k = 0; k < nz; ++k, layer += s[2] * bytes) {
+    const char *first = layer;
+    for (int j = 0; j < ny; ++j, first += s[1] * bytes) {
       for (int64_t b = 0; b <= row; b += 64) {
         __builtin_prefetch(first + b);
       }
@@ -289,6 +301,23 @@ static inline int tile_index(int x, int y, int z)
 
 #include "pmb_cpu_triangles.h"
 
+/* Pass classify, one brick, for what nearly all bricks are. Returns 0 if the full rules are needed. */
+static int classify_plain(const pmb_cpu *cpu, const box *b, pmb_cpu_record *record)
+{
+  const pmb_volume *v = cpu->volume;
+  const int64_t *o = b->origin, *s = v->strides;
+  const int64_t element = o[0] * s[0] + o[1] * s[1] + o[2] * s[2];
+  pmb_cpu_words words;
+  if (!b->clean || cpu->always_exact ||
+    loops_of(cpu)->words(
+      (const char *)v->samples + element * (int64_t)pmb_type_size(v->type), s, b->n, cpu->isovalue, &words)) {
+    return 0;
+  }
+  plain_content(cpu, &words, b->n, record);
+  record->exact = 0;
+  return 1;
+}
+
 static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
 {
   pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
@@ -300,10 +329,13 @@ static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
     if (r + 1 < end) {
       prefetch_brick(cpu, record + 1);
     }
-    if (pmb_type_is_wide(cpu->volume->type)) {
-      classify_f64(cpu, scratch, record);
+    const box b = box_of(cpu, record);
+    if (classify_plain(cpu, &b, record)) {
+      /* done */
+    } else if (pmb_type_is_wide(cpu->volume->type)) {
+      classify_f64(cpu, &b, scratch, record);
     } else {
-      classify_f32(cpu, scratch, record);
+      classify_f32(cpu, &b, scratch, record);
     }
     record->points_before = points;
     record->triangles_before = triangles;
@@ -346,7 +378,7 @@ static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
   }
 }
 
-static void summarize_row_of_bricks(pmb_cpu *cpu, size_t i)
+static void summarize_block(pmb_cpu *cpu, size_t i)
 {
   loops_of(cpu)->summarize(cpu, i);
 }
@@ -361,5 +393,5 @@ static void select_write_chunk(pmb_cpu *cpu, size_t i)
   loops_of(cpu)->select_write(cpu, i);
 }
 
-const pmb_cpu_loops PMB_JOIN(pmb_cpu_loops_, PMB_CPU_PATH) = { PMB_TEXT(PMB_CPU_PATH), summarize_row_of_bricks,
+const pmb_cpu_loops PMB_JOIN(pmb_cpu_loops_, PMB_CPU_PATH) = { PMB_TEXT(PMB_CPU_PATH), summarize_block,
   select_count_chunk, select_write_chunk, classify_chunk, emit_chunk };

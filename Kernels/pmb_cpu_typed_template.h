@@ -34,122 +34,72 @@ static uint64_t PMB_T_NAME(inside)(const void *source, int64_t stride, int n, co
   return bits;
 }
 
-/* Adds a row of n samples to the running minimum and maximum of 33 columns, and to `odd`, which turns NaN when a
- * sample is not finite. The columns stay apart until the end: a scalar store into a vector that the next row loads
- * would stall. */
-PMB_INLINE void PMB_T_NAME(summarize_row)(
-  const PMB_T *in, int64_t stride, int n, PMB_T *restrict low, PMB_T *restrict high, PMB_T *restrict odd)
+/* The isovalue as the samples are compared with it: inside is s >= threshold. It is in the type's range wherever there is an
+ * active brick. */
+PMB_INLINE PMB_T PMB_T_NAME(threshold)(const pmb_isovalue *isovalue)
 {
-  int x = 0;
-  if (stride == 1 && n == PMB_BRICK_X + 1) {
-    /* A brick reads 25 short pieces, too many streams for the hardware to foresee. */
-    for (int i = 0; i < PMB_BRICK_X; i += 64 / (int)sizeof(PMB_T)) {
-      __builtin_prefetch((const char *)(in + i) + PMB_PREFETCH_DISTANCE);
-    }
-    for (x = 0; x < PMB_BRICK_X; ++x) {
-      const PMB_T v = in[x];
-      low[x] = v < low[x] ? v : low[x];
-      high[x] = v > high[x] ? v : high[x];
-      if (PMB_T_IS_FLOAT) {
-        odd[x] = odd[x] + (v - v);
-      }
-    }
+  if (PMB_T_IS_FLOAT || (PMB_T_COMPARE)0.5 == 0) {
+    return (PMB_T)isovalue->PMB_T_THRESHOLD;
   }
-  for (; x < n; ++x) {
-    const PMB_T v = in[x * stride];
-    low[x] = v < low[x] ? v : low[x];
-    high[x] = v > high[x] ? v : high[x];
-    if (PMB_T_IS_FLOAT) {
-      odd[x] = odd[x] + (v - v);
-    }
-  }
+  const double up = ceil((double)isovalue->PMB_T_THRESHOLD);
+  return up <= (double)PMB_T_LOWEST ? PMB_T_LOWEST : up >= (double)PMB_T_HIGHEST ? PMB_T_HIGHEST : (PMB_T)up;
 }
 
-/* Minimum and maximum of the finite, visible samples, one by one: for bricks that have others. first: the brick's first
- * sample in the volume. */
-static void PMB_T_NAME(summarize_valid)(
-  const pmb_volume *volume, const int64_t *first, const int *n, PMB_T *low, PMB_T *high)
+/* Row (y,z) of a brick from its first sample on, or the nearest row in the volume; at least 32 samples, side by side, and one
+ * more if the volume has it. n: the brick's samples along each axis, halo included; copy: room for them where they are not. */
+PMB_INLINE const PMB_T *PMB_T_NAME(find_row)(
+  const PMB_T *in, const int64_t *strides, const int *n, int direct, int y, int z, PMB_T *copy)
 {
-  const int64_t *s = volume->strides;
-  *low = PMB_T_HIGHEST;
-  *high = PMB_T_LOWEST;
+  const PMB_T *row = in + (z < n[2] ? z : n[2] - 1) * strides[2] + (y < n[1] ? y : n[1] - 1) * strides[1];
+  for (int x = 0; !direct && x < n[0]; ++x) {
+    copy[x] = row[x * strides[0]];
+  }
+  return direct ? row : copy;
+}
+
+/* Whether one of the samples of a brick is equal to the isovalue. */
+static __attribute__((noinline)) int PMB_T_NAME(any_equal)(
+  const PMB_T *in, const int64_t *strides, const int *n, int direct, const pmb_isovalue *isovalue)
+{
+  const PMB_T_REAL equal = isovalue->PMB_T_EQUAL;
+  const int columns = n[0] < PMB_BRICK_X ? n[0] : PMB_BRICK_X;
+  PMB_T copy[PMB_BRICK_X + 1];
+  int any = 0;
   for (int z = 0; z < n[2]; ++z) {
     for (int y = 0; y < n[1]; ++y) {
-      const int64_t j = first[1] + y, k = first[2] + z;
-      for (int x = 0; x < n[0]; ++x) {
-        const int64_t i = first[0] + x;
-        const PMB_T v = ((const PMB_T *)volume->samples)[i * s[0] + j * s[1] + k * s[2]];
-        if ((!PMB_T_IS_FLOAT || v - v == 0) && !pmb_hides_sample(volume, i, j, k)) {
-          *low = v < *low ? v : *low;
-          *high = v > *high ? v : *high;
-        }
+      const PMB_T *row = PMB_T_NAME(find_row)(in, strides, n, direct, y, z, copy);
+      for (int x = 0; x < columns; ++x) {
+        any |= (PMB_T_REAL)row[x] == equal;
       }
+      any |= (PMB_T_REAL)row[n[0] - 1] == equal;
     }
   }
+  return any;
 }
 
-/* Returns the brick's flags, see pmb_cpu. n: samples along each axis, halo included. */
-static int PMB_T_NAME(summarize_brick)(
-  const pmb_volume *volume, const int64_t *first, const int *n, PMB_T *low_out, PMB_T *high_out)
+/* Inside bits of a brick without samples that are hidden or not finite. in: its first sample; n: its samples along each axis,
+ * halo included. Returns whether one of them is equal to the isovalue, where such points are to be joined. */
+static int PMB_T_NAME(words)(
+  const void *first, const int64_t *strides, const int *n, const pmb_isovalue *isovalue, pmb_cpu_words *words)
 {
-  const int64_t *strides = volume->strides;
-  const PMB_T *in =
-    (const PMB_T *)volume->samples + first[0] * strides[0] + first[1] * strides[1] + first[2] * strides[2];
-  PMB_T low[PMB_BRICK_X + 1], high[PMB_BRICK_X + 1], odd[PMB_BRICK_X + 1];
-  for (int x = 0; x <= PMB_BRICK_X; ++x) {
-    low[x] = PMB_T_HIGHEST;
-    high[x] = PMB_T_LOWEST;
-    odd[x] = 0;
+  const PMB_T *in = first, threshold = PMB_T_NAME(threshold)(isovalue);
+  const int direct = strides[0] == 1 && n[0] >= PMB_BRICK_X, halo = n[0] - 1;
+  PMB_T copy[PMB_BRICK_X + 1] = { 0 };
+  if (isovalue->join && PMB_T_NAME(any_equal)(in, strides, n, direct, isovalue)) {
+    return 1;
   }
-  for (int z = 0; z < n[2]; ++z) {
-    for (int y = 0; y < n[1]; ++y) {
-      PMB_T_NAME(summarize_row)(in + y * strides[1] + z * strides[2], strides[0], n[0], low, high, odd);
+  words->low_halo = words->high_halo = 0;
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    PMB_UNROLLED_5
+    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+      const PMB_T *row = PMB_T_NAME(find_row)(in, strides, n, direct, y, z, copy);
+      put_word(words, y, z, PMB_T_NAME(at_least)(row, threshold), row[halo] >= threshold);
     }
   }
-  for (int x = 1; x <= PMB_BRICK_X; ++x) {
-    low[0] = low[x] < low[0] ? low[x] : low[0];
-    high[0] = high[x] > high[0] ? high[x] : high[0];
-    odd[0] = odd[0] + odd[x];
-  }
-  *low_out = low[0];
-  *high_out = high[0];
-  int flags = PMB_T_IS_FLOAT && !(odd[0] == 0) ? PMB_BRICK_NONFINITE : 0;
-  if (pmb_hides_any_sample(volume, first, n)) {
-    flags |= PMB_BRICK_HIDES_SAMPLES;
-  }
-  if (flags) {
-    PMB_T_NAME(summarize_valid)(volume, first, n, low_out, high_out);
-  }
-  return flags | (pmb_hides_any_cell(volume, first, n) ? PMB_BRICK_HIDES_CELLS : 0);
+  return 0;
 }
 
-/* Pass summarize, a row of bricks. */
-static void PMB_T_NAME(summarize)(pmb_cpu *cpu, size_t i)
-{
-  const pmb_volume *volume = cpu->volume;
-  int64_t first[3] = { 0, (int64_t)i % cpu->bricks[1] * PMB_BRICK_Y, (int64_t)i / cpu->bricks[1] * PMB_BRICK_Z };
-  PMB_T *low = (PMB_T *)cpu->summary.data + (int64_t)i * cpu->bricks[0];
-  PMB_T *high = low + cpu->brick_count;
-  uint8_t *flags = (uint8_t *)cpu->flags.data + (int64_t)i * cpu->bricks[0];
-  PMB_T row_low = PMB_T_HIGHEST, row_high = PMB_T_LOWEST;
-  pmb_cpu_range *range = (pmb_cpu_range *)cpu->ranges.data + i;
-  int n[3] = { 0, pmb_cpu_extent(volume->dims[1] - first[1], PMB_BRICK_Y),
-    pmb_cpu_extent(volume->dims[2] - first[2], PMB_BRICK_Z) };
-  range->nonfinite = 0;
-  range->flags = 0;
-  for (int64_t b = 0; b < cpu->bricks[0]; ++b) {
-    first[0] = b * PMB_BRICK_X;
-    n[0] = pmb_cpu_extent(volume->dims[0] - first[0], PMB_BRICK_X);
-    flags[b] = (uint8_t)PMB_T_NAME(summarize_brick)(volume, first, n, &low[b], &high[b]);
-    range->nonfinite += flags[b] & PMB_BRICK_NONFINITE;
-    range->flags |= flags[b];
-    row_low = low[b] < row_low ? low[b] : row_low;
-    row_high = high[b] > row_high ? high[b] : row_high;
-  }
-  const int any = row_low <= row_high;
-  range->minimum = any ? (double)row_low : INFINITY;
-  range->maximum = any ? (double)row_high : -INFINITY;
-}
+#include "pmb_cpu_summarize_template.h"
 
 /* min < isovalue <= max, or a sample may equal the isovalue and take points from a neighbouring brick's edges. */
 PMB_INLINE int PMB_T_NAME(active)(PMB_T low, PMB_T high, const pmb_isovalue *isovalue)

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Bits of 32 samples that lie side by side in memory, compared in their own type: bit i is in[i] >= value. */
+#ifndef PMB_CPU_COMPARE_H
+#define PMB_CPU_COMPARE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+
+/* lanes: of a vector; word: its bits that are set where v >= value. */
+#define PMB_AT_LEAST(name, type, vector, lanes, load, spread, word)  \
+  static inline uint32_t at_least_##name(const type *in, type value) \
+  {                                                                  \
+    const vector least = spread;                                     \
+    uint32_t bits = 0;                                               \
+    for (int i = 0; i < 32; i += lanes) {                            \
+      const vector v = load;                                         \
+      bits |= (uint32_t)word << i;                                   \
+    }                                                                \
+    return bits;                                                     \
+  }
+#define PMB_LOAD_256 _mm256_loadu_si256((const __m256i *)(in + i))
+#define PMB_LOAD_512 _mm512_loadu_si512(in + i)
+PMB_AT_LEAST(int8, int8_t, __m256i, 32, PMB_LOAD_256, _mm256_set1_epi8(value), _mm256_cmpge_epi8_mask(v, least))
+PMB_AT_LEAST(
+  uint8, uint8_t, __m256i, 32, PMB_LOAD_256, _mm256_set1_epi8((char)value), _mm256_cmpge_epu8_mask(v, least))
+PMB_AT_LEAST(int16, int16_t, __m512i, 32, PMB_LOAD_512, _mm512_set1_epi16(value), _mm512_cmpge_epi16_mask(v, least))
+PMB_AT_LEAST(
+  uint16, uint16_t, __m512i, 32, PMB_LOAD_512, _mm512_set1_epi16((short)value), _mm512_cmpge_epu16_mask(v, least))
+PMB_AT_LEAST(int32, int32_t, __m512i, 16, PMB_LOAD_512, _mm512_set1_epi32(value), _mm512_cmpge_epi32_mask(v, least))
+PMB_AT_LEAST(
+  uint32, uint32_t, __m512i, 16, PMB_LOAD_512, _mm512_set1_epi32((int)value), _mm512_cmpge_epu32_mask(v, least))
+PMB_AT_LEAST(int64, int64_t, __m512i, 8, PMB_LOAD_512, _mm512_set1_epi64(value), _mm512_cmpge_epi64_mask(v, least))
+PMB_AT_LEAST(
+  uint64, uint64_t, __m512i, 8, PMB_LOAD_512, _mm512_set1_epi64((long long)value), _mm512_cmpge_epu64_mask(v, least))
+PMB_AT_LEAST(float32, float, __m512, 16, _mm512_loadu_ps(in + i), _mm512_set1_ps(value),
+  _mm512_cmp_ps_mask(v, least, _CMP_GE_OQ))
+PMB_AT_LEAST(float64, double, __m512d, 8, _mm512_loadu_pd(in + i), _mm512_set1_pd(value),
+  _mm512_cmp_pd_mask(v, least, _CMP_GE_OQ))
+
+#elif defined(__AVX2__)
+
+/* Integers: AVX2 has "greater" for signed ones only, and an unsigned v is at least the value if it is the greater of the
+ * two. */
+static inline __m256i pmb_load(const void *in)
+{
+  return _mm256_loadu_si256((const __m256i *)in);
+}
+
+/* Bits of 16-bit lanes that are 0 or -1. */
+static inline uint32_t pmb_bits_16(__m256i first, __m256i second)
+{
+  const __m256i packed = _mm256_packs_epi16(first, second);
+  return (uint32_t)_mm256_movemask_epi8(_mm256_permute4x64_epi64(packed, 0xd8));
+}
+
+static inline uint32_t at_least_int8(const int8_t *in, int8_t value)
+{
+  return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi8(_mm256_set1_epi8(value), pmb_load(in)));
+}
+
+static inline uint32_t at_least_uint8(const uint8_t *in, uint8_t value)
+{
+  const __m256i v = pmb_load(in);
+  return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(v, _mm256_set1_epi8((char)value)), v));
+}
+
+static inline uint32_t at_least_int16(const int16_t *in, int16_t value)
+{
+  const __m256i least = _mm256_set1_epi16(value);
+  return ~pmb_bits_16(_mm256_cmpgt_epi16(least, pmb_load(in)), _mm256_cmpgt_epi16(least, pmb_load(in + 16)));
+}
+
+static inline uint32_t at_least_uint16(const uint16_t *in, uint16_t value)
+{
+  const __m256i least = _mm256_set1_epi16((short)value), a = pmb_load(in), b = pmb_load(in + 16);
+  return pmb_bits_16(
+    _mm256_cmpeq_epi16(_mm256_max_epu16(a, least), a), _mm256_cmpeq_epi16(_mm256_max_epu16(b, least), b));
+}
+
+#define PMB_AT_LEAST(name, type, vector, lanes, load, spread, word)  \
+  static inline uint32_t at_least_##name(const type *in, type value) \
+  {                                                                  \
+    const vector least = spread;                                     \
+    uint32_t bits = 0;                                               \
+    for (int i = 0; i < 32; i += lanes) {                            \
+      const vector v = load;                                         \
+      bits |= (uint32_t)word << i;                                   \
+    }                                                                \
+    return bits;                                                     \
+  }
+#define PMB_BITS_32(lanes) _mm256_movemask_ps(_mm256_castsi256_ps(lanes))
+#define PMB_BITS_64(lanes) _mm256_movemask_pd(_mm256_castsi256_pd(lanes))
+#define PMB_FLIP(v) _mm256_xor_si256(v, _mm256_set1_epi64x(INT64_MIN))
+PMB_AT_LEAST(int32, int32_t, __m256i, 8, pmb_load(in + i), _mm256_set1_epi32(value),
+  (PMB_BITS_32(_mm256_cmpgt_epi32(least, v)) ^ 0xff))
+PMB_AT_LEAST(uint32, uint32_t, __m256i, 8, pmb_load(in + i), _mm256_set1_epi32((int)value),
+  PMB_BITS_32(_mm256_cmpeq_epi32(_mm256_max_epu32(v, least), v)))
+PMB_AT_LEAST(int64, int64_t, __m256i, 4, pmb_load(in + i), _mm256_set1_epi64x(value),
+  (PMB_BITS_64(_mm256_cmpgt_epi64(least, v)) ^ 0xf))
+PMB_AT_LEAST(uint64, uint64_t, __m256i, 4, PMB_FLIP(pmb_load(in + i)), PMB_FLIP(_mm256_set1_epi64x((long long)value)),
+  (PMB_BITS_64(_mm256_cmpgt_epi64(least, v)) ^ 0xf))
+PMB_AT_LEAST(float32, float, __m256, 8, _mm256_loadu_ps(in + i), _mm256_set1_ps(value),
+  _mm256_movemask_ps(_mm256_cmp_ps(v, least, _CMP_GE_OQ)))
+PMB_AT_LEAST(float64, double, __m256d, 4, _mm256_loadu_pd(in + i), _mm256_set1_pd(value),
+  _mm256_movemask_pd(_mm256_cmp_pd(v, least, _CMP_GE_OQ)))
+
+#else
+
+/* Eight bytes of 0 or 1, from the first on, to the lowest bits. */
+static inline uint32_t pmb_bits_of_bytes(const uint8_t *bytes)
+{
+  uint64_t eight;
+  memcpy(&eight, bytes, sizeof(eight));
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  eight = __builtin_bswap64(eight);
+#endif
+  /* Byte i is moved to bit 56 + i, by the factor's bit 56 - 7 i. */
+  return (uint32_t)(eight * 0x0102040810204080u >> 56);
+}
+
+#define PMB_AT_LEAST(name, type)                                                                                \
+  static inline uint32_t at_least_##name(const type *in, type value)                                            \
+  {                                                                                                             \
+    uint8_t bytes[32];                                                                                          \
+    for (int i = 0; i < 32; ++i) {                                                                              \
+      bytes[i] = in[i] >= value;                                                                                \
+    }                                                                                                           \
+    return pmb_bits_of_bytes(bytes) | pmb_bits_of_bytes(bytes + 8) << 8 | pmb_bits_of_bytes(bytes + 16) << 16 | \
+      pmb_bits_of_bytes(bytes + 24) << 24;                                                                      \
+  }
+PMB_AT_LEAST(int8, int8_t)
+PMB_AT_LEAST(uint8, uint8_t)
+PMB_AT_LEAST(int16, int16_t)
+PMB_AT_LEAST(uint16, uint16_t)
+PMB_AT_LEAST(int32, int32_t)
+PMB_AT_LEAST(uint32, uint32_t)
+PMB_AT_LEAST(int64, int64_t)
+PMB_AT_LEAST(uint64, uint64_t)
+PMB_AT_LEAST(float32, float)
+PMB_AT_LEAST(float64, double)
+
+#endif
+
+#undef PMB_AT_LEAST
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What a brick gives to the mesh when all its samples are finite and none is joined: pmb_content_plain of pmb_brick.h for 16
+ * rows at a time, with sums of bits in place of loops over cells. Included by pmb_cpu_loops.c. */
+
+/* Inside bits of a brick's 33 x 5 x 5 samples. Row z * 4 + y of `low` is (y,z), of `high` (y + 1,z), so that the rows of 16
+ * cells are side by side in memory. Bit row of a halo is column 32. Rows and columns outside the volume can be anything. */
+typedef struct pmb_cpu_words {
+  uint32_t low[20], high[20];
+  uint32_t low_halo, high_halo;
+} pmb_cpu_words;
+
+/* Puts the word of row (y,z) where it belongs. */
+PMB_INLINE void put_word(pmb_cpu_words *words, int y, int z, uint32_t word, uint32_t halo)
+{
+  if (y < PMB_BRICK_Y) {
+    words->low[z * PMB_BRICK_Y + y] = word;
+    words->low_halo |= halo << (z * PMB_BRICK_Y + y);
+  }
+  if (y > 0) {
+    words->high[z * PMB_BRICK_Y + y - 1] = word;
+    words->high_halo |= halo << (z * PMB_BRICK_Y + y - 1);
+  }
+}
+
+/* Numbers of up to 4 bits for 32 cells: bit x of bits[i] is bit i of the number of cell x. */
+typedef struct sliced {
+  uint32_t bits[4];
+} sliced;
+
+/* Full adder: a, b and c are replaced by their sum's low bit, returned, and its high bit, *carry. */
+PMB_INLINE uint32_t add_bits(uint32_t a, uint32_t b, uint32_t c, uint32_t *carry)
+{
+  const uint32_t half = a ^ b;
+  *carry = (a & b) | (half & c);
+  return half ^ c;
+}
+
+/* Crossed edges of 32 cells, by pmb_cell.h's numbers. Words of the cells' four rows of samples, and of the samples one further
+ * in x. */
+PMB_INLINE void find_crossed(const uint32_t row[4], const uint32_t next[4], uint32_t edge[PMB_CELL_EDGES])
+{
+  for (int i = 0; i < 4; ++i) {
+    edge[i] = row[i] ^ next[i];
+  }
+  for (int i = 0; i < 2; ++i) {
+    const uint32_t *at = i == 0 ? row : next;
+    edge[4 + i] = at[0] ^ at[1];
+    edge[6 + i] = at[2] ^ at[3];
+    edge[8 + i] = at[0] ^ at[2];
+    edge[10 + i] = at[1] ^ at[3];
+  }
+}
+
+/* How many of the edges of each cell are crossed. */
+PMB_INLINE sliced count_crossed(const uint32_t edge[PMB_CELL_EDGES])
+{
+  uint32_t s[5], c[6], d[3];
+  sliced n;
+  for (int i = 0; i < 4; ++i) {
+    s[i] = add_bits(edge[3 * i], edge[3 * i + 1], edge[3 * i + 2], &c[i]);
+  }
+  s[4] = add_bits(s[0], s[1], s[2], &c[4]);
+  n.bits[0] = s[3] ^ s[4];
+  c[5] = s[3] & s[4];
+  const uint32_t low = add_bits(c[0], c[1], c[2], &d[0]), high = add_bits(c[3], c[4], c[5], &d[1]);
+  n.bits[1] = low ^ high;
+  d[2] = low & high;
+  n.bits[2] = add_bits(d[0], d[1], d[2], &n.bits[3]);
+  return n;
+}
+
+/* Cells that may have more than one loop: they have six or more crossed edges, and an ambiguous face (three crossed edges in
+ * a row on it, so all four) or, among the four corners below, one with three crossed edges. Others have none: tried for all
+ * cases, and smooth surfaces have few such cells. */
+PMB_INLINE uint32_t find_looped(const uint32_t edge[PMB_CELL_EDGES], const sliced *count)
+{
+  const uint32_t *x = edge, *y = edge + 4, *z = edge + 8;
+  const uint32_t faces = (x[0] & y[0] & y[1]) | (x[2] & y[2] & y[3]) | (x[0] & z[0] & z[1]) | (x[1] & z[2] & z[3]) |
+    (y[0] & z[0] & z[2]) | (y[1] & z[1] & z[3]);
+  const uint32_t corners = (x[0] & y[0] & z[0]) | (x[0] & y[1] & z[1]) | (x[1] & y[0] & z[2]) | (x[1] & y[1] & z[3]);
+  return (faces | corners) & ((count->bits[1] & count->bits[2]) | count->bits[3]);
+}
+
+/* The bits of a word, counted in each of its bytes; without an instruction of its own, so that vectors can be used. */
+PMB_INLINE uint32_t count_in_bytes(uint32_t word)
+{
+  const uint32_t pairs = word - (word >> 1 & 0x55555555);
+  const uint32_t fours = (pairs & 0x33333333) + (pairs >> 2 & 0x33333333);
+  return (fours + (fours >> 4)) & 0x0f0f0f0f;
+}
+
+/* Sum of four bytes. */
+PMB_INLINE uint32_t sum_bytes(uint32_t bytes)
+{
+  const uint32_t halves = (bytes & 0x00ff00ff) + (bytes >> 8 & 0x00ff00ff);
+  return (halves + (halves >> 16)) & 0xffff;
+}
+
+/* Loops of some cells but for the first of each. row, next: words of the four rows of samples, as in find_crossed. */
+static inline uint32_t count_further_loops(
+  const pmb_cpu *cpu, const uint32_t *row, const uint32_t *next, uint32_t cells)
+{
+  uint32_t loops = 0;
+  for (; cells; cells &= cells - 1) {
+    const int x = pmb_lowest_bit(cells);
+    const unsigned cell_case = (row[0] >> x & 1) | (next[0] >> x & 1) << 1 | (row[16] >> x & 1) << 2 |
+      (next[16] >> x & 1) << 3 | (row[32] >> x & 1) << 4 | (next[32] >> x & 1) << 5 | (row[48] >> x & 1) << 6 |
+      (next[48] >> x & 1) << 7;
+    loops += cpu->further_loops[cell_case];
+  }
+  return loops;
+}
+
+/* The first n of 32 columns. */
+PMB_INLINE uint32_t first_bits(int n)
+{
+  return n >= 32 ? ~0u : (1u << n) - 1;
+}
+
+/* n: samples of the brick along each axis, halo included. Sets mask, first, points and triangles of the record. A cell has as
+ * many triangles as crossed edges, less two for each loop that these make. */
+static void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const int *n, pmb_cpu_record *record)
+{
+  uint32_t rows[4][PMB_BRICK_ROWS], nexts[4][PMB_BRICK_ROWS], looped[PMB_BRICK_ROWS];
+  uint32_t points[PMB_BRICK_ROWS], crossed[PMB_BRICK_ROWS], mixed[PMB_BRICK_ROWS];
+  const uint32_t samples = first_bits(n[0]), cells = first_bits(n[0] - 1);
+  for (uint32_t i = 0; i < PMB_BRICK_ROWS; ++i) {
+    const int y = (int)i & 3, z = (int)i >> 2;
+    const uint32_t row[4] = { words->low[i], words->high[i], words->low[i + 4], words->high[i + 4] };
+    const uint32_t next[4] = { row[0] >> 1 | words->low_halo >> i << 31, row[1] >> 1 | words->high_halo >> i << 31,
+      row[2] >> 1 | words->low_halo >> (i + 4) << 31, row[3] >> 1 | words->high_halo >> (i + 4) << 31 };
+    const uint32_t in_y = y < n[1] ? ~0u : 0, in_z = z < n[2] ? ~0u : 0;
+    const uint32_t above_y = y + 1 < n[1] ? in_z : 0, above_z = z + 1 < n[2] ? in_y : 0;
+    const uint32_t x_edges = (row[0] ^ next[0]) & cells & in_y & in_z;
+    const uint32_t y_edges = (row[0] ^ row[1]) & samples & above_y;
+    const uint32_t z_edges = (row[0] ^ row[2]) & samples & above_z;
+    const uint32_t here = cells & above_y & above_z;
+    uint32_t edge[PMB_CELL_EDGES];
+    find_crossed(row, next, edge);
+    const sliced edges = count_crossed(edge);
+    record->mask[PMB_EDGE_X][i] = x_edges;
+    record->mask[PMB_EDGE_Y][i] = y_edges;
+    record->mask[PMB_EDGE_Z][i] = z_edges;
+    record->mask[PMB_SAMPLE][i] = 0;
+    points[i] = sum_bytes(count_in_bytes(x_edges) + count_in_bytes(y_edges) + count_in_bytes(z_edges));
+    crossed[i] = sum_bytes(count_in_bytes(edges.bits[0] & here) + 2 * count_in_bytes(edges.bits[1] & here) +
+      4 * count_in_bytes(edges.bits[2] & here) + 8 * count_in_bytes(edges.bits[3] & here));
+    mixed[i] = sum_bytes(count_in_bytes((edges.bits[0] | edges.bits[1] | edges.bits[2] | edges.bits[3]) & here));
+    looped[i] = find_looped(edge, &edges) & here;
+    for (int r = 0; r < 4; ++r) {
+      rows[r][i] = row[r];
+      nexts[r][i] = next[r];
+    }
+  }
+  uint32_t before = 0, edges = 0, loops = 0;
+  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+    record->first[i] = (uint16_t)before;
+    before += points[i];
+    edges += crossed[i];
+    loops += mixed[i] + count_further_loops(cpu, &rows[0][i], &nexts[0][i], looped[i]);
+  }
+  record->points = before;
+  record->triangles = edges - 2 * loops;
+}

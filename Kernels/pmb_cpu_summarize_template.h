@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass summarize; included once per type by pmb_cpu_loops.c, with what pmb_cpu_typed_template.h lists.
+ *
+ * A worker goes through a block of bricks (pmb_cpu.block) layer by layer and reads the five layers of samples of a layer of
+ * bricks side by side, each from its first row to its last: five streams that the hardware foresees. A column below is what
+ * is known of all samples with one x; neighbouring bricks share the columns of their common halo. */
+
+#define columns PMB_T_NAME(columns)
+
+/* Least and greatest samples by x, of rows that were read together, and for floating point their sums: where one is not
+ * finite, a sample may not be, and where all are, no sample is. One more column than bricks have, and room for a vector. */
+typedef struct columns {
+  PMB_T low[PMB_CPU_COLUMNS(PMB_T)], high[PMB_CPU_COLUMNS(PMB_T)], sum[PMB_CPU_COLUMNS(PMB_T)];
+} columns;
+
+#define PMB_T_LOWER(a, b) ((a) < (b) ? (a) : (b))
+#define PMB_T_HIGHER(a, b) ((a) > (b) ? (a) : (b))
+
+/* What PMB_T_NAME(fold) does with the columns of its rows. */
+enum { PMB_T_NAME(START), PMB_T_NAME(NEXT), PMB_T_NAME(LAST) };
+
+/* Reads n samples of five rows. START: they are the first of the bricks that `now` is for. NEXT: they are added to it.
+ * LAST: added too, and these rows are also the first of the next bricks, for which `next` is. */
+PMB_INLINE void PMB_T_NAME(fold)(
+  const PMB_T *const *in, int n, int mode, columns *restrict now, columns *restrict next)
+{
+  const PMB_T *a = in[0], *b = in[1], *c = in[2], *d = in[3], *e = in[4];
+  for (int x = 0; x < n; ++x) {
+    const PMB_T lower = PMB_T_LOWER(PMB_T_LOWER(a[x], b[x]), PMB_T_LOWER(c[x], d[x]));
+    const PMB_T higher = PMB_T_HIGHER(PMB_T_HIGHER(a[x], b[x]), PMB_T_HIGHER(c[x], d[x]));
+    const PMB_T low = PMB_T_LOWER(lower, e[x]), high = PMB_T_HIGHER(higher, e[x]);
+    const PMB_T sum = PMB_T_IS_FLOAT ? (a[x] + b[x]) + (c[x] + d[x]) + e[x] : 0;
+    if (mode != PMB_T_NAME(START)) {
+      now->low[x] = PMB_T_LOWER(now->low[x], low);
+      now->high[x] = PMB_T_HIGHER(now->high[x], high);
+      if (PMB_T_IS_FLOAT) now->sum[x] = now->sum[x] + sum;
+    }
+    if (mode != PMB_T_NAME(NEXT)) {
+      next->low[x] = low;
+      next->high[x] = high;
+      if (PMB_T_IS_FLOAT) next->sum[x] = sum;
+    }
+  }
+}
+
+/* Least, greatest and sum of n values, in halves: the order is free, and so vectors can be used. An array for each step, as
+ * vectors that were just written in pieces are slow to read. */
+#define PMB_T_HALVES(to, from, half, operation) \
+  PMB_T to[half];                               \
+  PMB_NOT_UNROLLED                              \
+  for (int i = 0; i < half; ++i) {              \
+    to[i] = operation(from[i], from[i + half]); \
+  }
+#define PMB_T_SUM(a, b) ((PMB_T)((a) + (b)))
+#define PMB_T_FOLD(from, operation, result)                                             \
+  {                                                                                     \
+    PMB_T_HALVES(sixteen, from, 16, operation)                                          \
+    PMB_T_HALVES(eight, sixteen, 8, operation)                                          \
+    PMB_T_HALVES(four, eight, 4, operation)                                             \
+    const PMB_T two = operation(four[0], four[2]), other = operation(four[1], four[3]); \
+    *(result) = operation(two, other);                                                  \
+  }
+
+PMB_INLINE void PMB_T_NAME(fold_brick)(const columns *of, int x, PMB_T *low, PMB_T *high, PMB_T *sum)
+{
+  const PMB_T *lows = of->low + x, *highs = of->high + x, *sums = of->sum + x;
+  PMB_T_FOLD(lows, PMB_T_LOWER, low)
+  PMB_T_FOLD(highs, PMB_T_HIGHER, high)
+  if (PMB_T_IS_FLOAT) PMB_T_FOLD(sums, PMB_T_SUM, sum)
+}
+
+/* Minimum and maximum of the finite, visible samples, one by one: for bricks that have others. first: the brick's first
+ * sample in the volume; n: its samples along each axis, halo included. Returns whether one is not finite. */
+static int PMB_T_NAME(summarize_valid)(
+  const pmb_volume *volume, const int64_t *first, const int *n, PMB_T *low, PMB_T *high)
+{
+  const int64_t *s = volume->strides;
+  int nonfinite = 0;
+  *low = PMB_T_HIGHEST;
+  *high = PMB_T_LOWEST;
+  for (int z = 0; z < n[2]; ++z) {
+    for (int y = 0; y < n[1]; ++y) {
+      const int64_t j = first[1] + y, k = first[2] + z;
+      for (int x = 0; x < n[0]; ++x) {
+        const int64_t i = first[0] + x;
+        const PMB_T v = ((const PMB_T *)volume->samples)[i * s[0] + j * s[1] + k * s[2]];
+        const int finite = !PMB_T_IS_FLOAT || v - v == 0;
+        nonfinite |= !finite;
+        if (finite && !pmb_hides_sample(volume, i, j, k)) {
+          *low = PMB_T_LOWER(v, *low);
+          *high = PMB_T_HIGHER(v, *high);
+        }
+      }
+    }
+  }
+  return nonfinite;
+}
+
+/* From columns to the summary of a brick; x: its first column in `of`. Returns its flags, see pmb_cpu. */
+PMB_INLINE int PMB_T_NAME(summarize_brick)(const pmb_volume *volume, const int64_t *first, const int *n,
+  const columns *of, int x, PMB_T *low_out, PMB_T *high_out)
+{
+  PMB_T low = of->low[x], high = of->high[x], sum = PMB_T_IS_FLOAT ? of->sum[x] : 0;
+  int done = 1, flags = 0;
+  if (n[0] >= PMB_BRICK_X) {
+    PMB_T_NAME(fold_brick)(of, x, &low, &high, &sum);
+    done = PMB_BRICK_X;
+  }
+  for (; done < n[0]; ++done) {
+    low = PMB_T_LOWER(low, of->low[x + done]);
+    high = PMB_T_HIGHER(high, of->high[x + done]);
+    sum = PMB_T_IS_FLOAT ? sum + of->sum[x + done] : 0;
+  }
+  *low_out = low;
+  *high_out = high;
+  if (volume->sample_flags && pmb_hides_any_sample(volume, first, n)) {
+    flags |= PMB_BRICK_HIDES_SAMPLES;
+  }
+  /* A sum of finite samples may overflow. */
+  if ((PMB_T_IS_FLOAT && !(sum - sum == 0)) || flags) {
+    flags |= PMB_T_NAME(summarize_valid)(volume, first, n, low_out, high_out) ? PMB_BRICK_NONFINITE : 0;
+  }
+  return flags | (volume->cell_flags && pmb_hides_any_cell(volume, first, n) ? PMB_BRICK_HIDES_CELLS : 0);
+}
+
+/* A block on its way: its first sample and what there is of it in the volume, and the range of what is done. */
+#define brick_block PMB_T_NAME(brick_block)
+typedef struct brick_block {
+  int64_t first[3];
+  int64_t end[2];  /* the first sample in y and z that is not its own */
+  int bricks;      /* in a row */
+  int n;           /* columns */
+  PMB_T low, high; /* of the bricks that are done */
+  columns rows[2];
+  PMB_T gathered[5][PMB_CPU_COLUMNS(PMB_T)]; /* rows of a volume whose samples do not lie side by side */
+} brick_block;
+
+static void PMB_T_NAME(gather)(const PMB_T *in, int64_t stride, int n, PMB_T *out)
+{
+  for (int x = 0; x < n; ++x) {
+    out[x] = in[x * stride];
+  }
+}
+
+/* Row j of the five layers from k on; above the volume the last layer stands in. */
+PMB_INLINE void PMB_T_NAME(find_rows)(const pmb_volume *v, brick_block *b, int64_t j, int64_t k, const PMB_T **in)
+{
+  for (int l = 0; l <= PMB_BRICK_Z; ++l) {
+    const int64_t layer = pmb_cpu_smaller(k + l, v->dims[2] - 1);
+    in[l] = (const PMB_T *)v->samples + b->first[0] * v->strides[0] + j * v->strides[1] + layer * v->strides[2];
+    if (v->strides[0] != 1) {
+      PMB_T_NAME(gather)(in[l], v->strides[0], b->n, b->gathered[l]);
+      in[l] = b->gathered[l];
+    }
+  }
+}
+
+/* A row of bricks from its columns to the summary. */
+static void PMB_T_NAME(summarize_row)(
+  pmb_cpu *cpu, brick_block *b, const columns *of, int64_t j, int64_t k, pmb_cpu_range *range)
+{
+  const pmb_volume *v = cpu->volume;
+  const int64_t brick =
+    b->first[0] / PMB_BRICK_X + cpu->bricks[0] * (j / PMB_BRICK_Y + cpu->bricks[1] * (k / PMB_BRICK_Z));
+  PMB_T *low = (PMB_T *)cpu->summary.data + brick, *high = low + cpu->brick_count;
+  uint8_t *flags = (uint8_t *)cpu->flags.data + brick;
+  int n[3] = { 0, pmb_cpu_extent(v->dims[1] - j, PMB_BRICK_Y), pmb_cpu_extent(v->dims[2] - k, PMB_BRICK_Z) };
+  for (int i = 0; i < b->bricks; ++i) {
+    const int64_t first[3] = { b->first[0] + i * PMB_BRICK_X, j, k };
+    n[0] = pmb_cpu_extent(v->dims[0] - first[0], PMB_BRICK_X);
+    flags[i] = (uint8_t)PMB_T_NAME(summarize_brick)(v, first, n, of, i * PMB_BRICK_X, &low[i], &high[i]);
+    range->nonfinite += flags[i] & PMB_BRICK_NONFINITE;
+    range->flags |= flags[i];
+    b->low = PMB_T_LOWER(low[i], b->low);
+    b->high = PMB_T_HIGHER(high[i], b->high);
+  }
+}
+
+/* A layer of the block's bricks, from sample layer k on. */
+static void PMB_T_NAME(summarize_layer)(pmb_cpu *cpu, brick_block *b, int64_t k, pmb_cpu_range *range)
+{
+  const pmb_volume *v = cpu->volume;
+  columns *now = &b->rows[0], *next = &b->rows[1];
+  const PMB_T *in[PMB_BRICK_Z + 1];
+  PMB_T_NAME(find_rows)(v, b, b->first[1], k, in);
+  PMB_T_NAME(fold)(in, b->n, PMB_T_NAME(START), NULL, now);
+  for (int64_t j = b->first[1]; j < b->end[0]; j += PMB_BRICK_Y) {
+    const int64_t last = j + PMB_BRICK_Y;
+    for (int64_t row = j + 1; row < last && row < v->dims[1]; ++row) {
+      PMB_T_NAME(find_rows)(v, b, row, k, in);
+      PMB_T_NAME(fold)(in, b->n, PMB_T_NAME(NEXT), now, NULL);
+    }
+    if (last < v->dims[1]) {
+      PMB_T_NAME(find_rows)(v, b, last, k, in);
+      PMB_T_NAME(fold)(in, b->n, PMB_T_NAME(LAST), now, next);
+    }
+    PMB_T_NAME(summarize_row)(cpu, b, now, j, k, range);
+    columns *done = now;
+    now = next;
+    next = done;
+  }
+}
+
+/* A block of bricks. */
+static void PMB_T_NAME(summarize)(pmb_cpu *cpu, size_t i)
+{
+  const int64_t *dims = cpu->volume->dims, *size = cpu->block, *blocks = cpu->blocks;
+  const int64_t number = (int64_t)i;
+  pmb_cpu_range *range = (pmb_cpu_range *)cpu->ranges.data + i;
+  brick_block b;
+  b.first[0] = number % blocks[0] * size[0] * PMB_BRICK_X;
+  b.first[1] = number / blocks[0] % blocks[1] * size[1] * PMB_BRICK_Y;
+  b.first[2] = number / blocks[0] / blocks[1] * size[2] * PMB_BRICK_Z;
+  b.end[0] = pmb_cpu_smaller(b.first[1] + size[1] * PMB_BRICK_Y, dims[1]);
+  b.end[1] = pmb_cpu_smaller(b.first[2] + size[2] * PMB_BRICK_Z, dims[2]);
+  b.bricks = (int)pmb_cpu_smaller(size[0], cpu->bricks[0] - b.first[0] / PMB_BRICK_X);
+  b.n = pmb_cpu_extent(dims[0] - b.first[0], b.bricks * PMB_BRICK_X);
+  b.low = PMB_T_HIGHEST;
+  b.high = PMB_T_LOWEST;
+  range->nonfinite = 0;
+  range->flags = 0;
+  for (int64_t k = b.first[2]; k < b.end[1]; k += PMB_BRICK_Z) {
+    PMB_T_NAME(summarize_layer)(cpu, &b, k, range);
+  }
+  const int any = b.low <= b.high;
+  range->minimum = any ? (double)b.low : INFINITY;
+  range->maximum = any ? (double)b.high : -INFINITY;
+}
+
+#undef columns
+#undef brick_block
+#undef PMB_T_LOWER
+#undef PMB_T_HIGHER
+#undef PMB_T_HALVES
+#undef PMB_T_SUM
+#undef PMB_T_FOLD
