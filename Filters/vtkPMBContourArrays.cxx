@@ -7,21 +7,17 @@
 #include "vtkDataSetAttributes.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkPMBContourRecycling.h"
 #include "vtkPointData.h"
 #include "vtkSOADataArrayTemplate.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 #include <mutex>
 #include <new>
 #include <type_traits>
 #include <unordered_set>
-
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -120,26 +116,6 @@ Memory FindMemory(vtkDataArray* array)
   return Memory();
 }
 
-// Memory for free(). Large pieces ask for huge pages: a mesh is written once from end to end, and to be given its memory
-// in pages of 4 KiB costs a good part of that.
-static void* AllocateBytes(size_t bytes)
-{
-#if defined(__linux__)
-  const size_t hugePage = 2 << 20;
-  if (bytes >= 4 * hugePage && bytes < std::numeric_limits<size_t>::max() - hugePage)
-  {
-    const size_t rounded = (bytes + hugePage - 1) / hugePage * hugePage;
-    void* memory = std::aligned_alloc(hugePage, rounded);
-    if (memory)
-    {
-      madvise(memory, rounded, MADV_HUGEPAGE); // a hint: without it all works, only slower
-    }
-    return memory;
-  }
-#endif
-  return std::malloc(bytes);
-}
-
 // Which pieces of memory came from the core's pool. VTK's arrays keep the function that frees them also when they get new
 // memory, from malloc (vtkBuffer, up to 9.2 at least), so that function has to ask. Never destroyed: arrays may outlive
 // all static objects.
@@ -194,7 +170,7 @@ private:
   std::unordered_set<void*> Pieces;
 };
 
-void Allocate(vtkDataArray* array, vtkIdType n, Place place)
+void Allocate(vtkDataArray* array, vtkIdType n, Place place, Recycling* recycling)
 {
   const vtkIdType values = n * array->GetNumberOfComponents();
   if (values == 0)
@@ -213,10 +189,17 @@ void Allocate(vtkDataArray* array, vtkIdType n, Place place)
       return;
     }
   }
-  void* memory = AllocateBytes(bytes);
+  const bool recycled = recycling && bytes >= Recycling::Least;
+  void* memory = recycled ? recycling->Allocate(bytes) : AllocateBytes(bytes);
   if (!memory)
   {
     throw std::bad_alloc();
+  }
+  if (recycled)
+  {
+    array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
+    array->SetArrayFreeFunction(Recycling::Release);
+    return;
   }
   array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_FREE);
 }
@@ -247,7 +230,7 @@ vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, c
   return copy;
 }
 
-vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, Place place)
+vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, Place place, Recycling* recycling)
 {
   auto array = NewPlain(source->GetDataType());
   array->SetNumberOfComponents(source->GetNumberOfComponents());
@@ -258,7 +241,7 @@ vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, Place p
   {
     array->CopyInformation(source->GetInformation(), /*deep=*/0);
   }
-  Allocate(array, n, place);
+  Allocate(array, n, place, recycling);
   return array;
 }
 

@@ -35,6 +35,8 @@ using GoOn = std::function<bool(double fraction)>;
 // every few milliseconds, says no. Throws std::bad_alloc.
 vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const GoOn& goOn);
 
+class Recycling;
+
 enum class Place
 {
   Ordinary, // memory as everywhere
@@ -43,11 +45,13 @@ enum class Place
 
 // An array for n tuples to receive values interpolated from `source`: same name, kind of number and component names.
 // Throws std::bad_alloc.
-vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, Place place = Place::Ordinary);
+vtkSmartPointer<vtkDataArray> NewLike(
+  vtkDataArray* source, vtkIdType n, Place place = Place::Ordinary, Recycling* recycling = nullptr);
 
 // Gives an array of tuples in one piece n of them, whatever it held before, without writing to them. Throws
-// std::bad_alloc, where VTK's own way, depending on how it was built, may end the process.
-void Allocate(vtkDataArray* array, vtkIdType n, Place place = Place::Ordinary);
+// std::bad_alloc, where VTK's own way, depending on how it was built, may end the process. recycling: where much ordinary
+// memory comes from and goes to; null: the system.
+void Allocate(vtkDataArray* array, vtkIdType n, Place place = Place::Ordinary, Recycling* recycling = nullptr);
 
 // Of all values.
 int64_t CountBytes(vtkDataArray* array);

@@ -174,6 +174,17 @@ int vtkPMBContourFilter::RequestUpdateExtent(
   return 1;
 }
 
+vtkTypeBool vtkPMBContourFilter::ProcessRequest(
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  // The pipeline asks this right before it empties the output to have it made anew.
+  if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_NOT_GENERATED()))
+  {
+    this->Internals->Memory.Open();
+  }
+  return this->Superclass::ProcessRequest(request, inputVector, outputVector);
+}
+
 int vtkPMBContourFilter::RequestData(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
@@ -217,6 +228,7 @@ void vtkPMBContourFilter::OnEnd()
   {
     return;
   }
+  this->Internals->Memory.Close();
   const vtkInternals::Report report = this->Internals->End(this->LastRunSummary);
   if (!report.Error.empty())
   {

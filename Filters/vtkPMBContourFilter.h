@@ -362,6 +362,9 @@ public:
    */
   vtkTypeInt64 GetPeakExtraBytes() const { return this->PeakExtraBytes; }
 
+  vtkTypeBool ProcessRequest(
+    vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector) override;
+
 protected:
   vtkPMBContourFilter();
   ~vtkPMBContourFilter() override;

@@ -336,8 +336,13 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
   job.Choice.Pinned = job.Engine->IsOnGPU();
   job.Choice.Threads = info.threads;
   job.Choice.Crew = &this->Contexts.GetWorkers();
+  job.Choice.Kept = &this->Memory;
   const vtkPMBContour::GoOn goOn = [&job](double fraction) { return job.Steps.Report(fraction); };
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
+  if (!this->IsComposite())
+  {
+    this->Memory.Close(); // before anything new is written
+  }
   this->Expected.Points = static_cast<double>(sizes.points);
   this->Expected.Triangles = static_cast<double>(sizes.triangles);
   this->Expected.ActiveBricks =

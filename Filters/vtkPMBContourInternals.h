@@ -10,6 +10,7 @@
 #include "vtkPMBContourInput.h"
 #include "vtkPMBContourOutput.h"
 #include "vtkPMBContourProgress.h"
+#include "vtkPMBContourRecycling.h"
 #include "vtkPMBContourWork.h"
 
 #include "pmb.h"
@@ -68,6 +69,9 @@ public:
   Report End(std::string& summary);
 
   vtkPMBContour::Contexts& GetContexts() { return this->Contexts; }
+
+  // Of the large arrays of the output. Open from before VTK empties the output until the new one has its arrays.
+  vtkPMBContour::Recycling Memory;
 
   // For the volume of the last execution; while one is under way: what is known so far.
   const std::vector<double>& GetSuggestions(vtkPMBContourFilter* filter);

@@ -11,6 +11,7 @@
 #include "vtkFloatArray.h"
 #include "vtkIdList.h"
 #include "vtkImageData.h"
+#include "vtkPMBContourRecycling.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
@@ -38,22 +39,23 @@ const bool NeedsOffsets = true;
 #endif
 
 template <typename ArrayT>
-vtkSmartPointer<ArrayT> NewArray(const char* name, int components, vtkIdType n, Place place)
+vtkSmartPointer<ArrayT> NewArray(const char* name, int components, vtkIdType n, Place place, Recycling* recycling)
 {
   auto array = vtkSmartPointer<ArrayT>::New();
   array->SetName(name);
   array->SetNumberOfComponents(components);
-  Allocate(array, n, place);
+  Allocate(array, n, place, recycling);
   return array;
 }
 
-vtkSmartPointer<vtkDataArray> NewReal(bool wide, const char* name, int components, vtkIdType n, Place place)
+vtkSmartPointer<vtkDataArray> NewReal(
+  bool wide, const char* name, int components, vtkIdType n, Place place, Recycling* recycling)
 {
   if (wide)
   {
-    return NewArray<vtkDoubleArray>(name, components, n, place);
+    return NewArray<vtkDoubleArray>(name, components, n, place, recycling);
   }
-  return NewArray<vtkFloatArray>(name, components, n, place);
+  return NewArray<vtkFloatArray>(name, components, n, place, recycling);
 }
 
 // The names that the output itself gives to point arrays.
@@ -168,6 +170,7 @@ Output::Output(const OutputChoice& choice, vtkImageData* image, vtkDataArray* co
   , Crew(choice.Crew)
   // Also those few that the core fills on the CPU: the pool's pages are there already, new memory's are not.
   , Filled(choice.Pinned ? Place::Pinned : Place::Ordinary)
+  , Kept(choice.Kept)
 {
   this->Mesh.struct_size = sizeof(pmb_mesh);
   this->Mesh.point_capacity = sizes.points;
@@ -192,23 +195,23 @@ void Output::AllocatePointArrays(const OutputChoice& choice, vtkDataArray* conto
 {
   const vtkIdType n = this->Sizes.points;
   const bool wide = WantsDoublePoints(choice.Precision, contoured);
-  this->Points = NewReal(wide, "Points", 3, n, this->Filled);
+  this->Points = NewReal(wide, "Points", 3, n, this->Filled, this->Kept);
   const Memory points = FindMemory(this->Points);
   this->Mesh.points = points.Samples;
   this->Mesh.point_type = points.Type;
   if (choice.Normals)
   {
-    this->Normals = NewArray<vtkFloatArray>(NormalsName, 3, n, this->Filled);
+    this->Normals = NewArray<vtkFloatArray>(NormalsName, 3, n, this->Filled, this->Kept);
     this->Mesh.normals = this->Normals->GetPointer(0);
   }
   if (choice.Gradients)
   {
-    this->Gradients = NewArray<vtkFloatArray>(GradientsName, 3, n, this->Filled);
+    this->Gradients = NewArray<vtkFloatArray>(GradientsName, 3, n, this->Filled, this->Kept);
     this->Mesh.gradients = this->Gradients->GetPointer(0);
   }
   if (choice.Scalars)
   {
-    this->Scalars = NewReal(WantsDoubleScalars(contoured), contoured->GetName(), 1, n, this->Filled);
+    this->Scalars = NewReal(WantsDoubleScalars(contoured), contoured->GetName(), 1, n, this->Filled, this->Kept);
     const Memory scalars = FindMemory(this->Scalars);
     this->Mesh.scalars = scalars.Samples;
     this->Mesh.scalar_type = scalars.Type;
@@ -221,7 +224,7 @@ void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* cont
   {
     const Memory from = FindMemory(array);
     this->PassedInputs.push_back(array);
-    this->PassedArrays.push_back(NewLike(array, this->Sizes.points, this->Filled));
+    this->PassedArrays.push_back(NewLike(array, this->Sizes.points, this->Filled, this->Kept));
     pmb_attribute attribute = {};
     attribute.samples = from.Samples; // null: CopyInputs() will make it so
     attribute.type = from.Type;
@@ -267,13 +270,13 @@ bool Output::CopyInputs(const GoOn& goOn)
 template <typename ArrayT>
 void Output::AllocateTriangles(pmb_type type, bool plain)
 {
-  auto connectivity = NewArray<ArrayT>(nullptr, 1, 3 * this->Sizes.triangles, this->Filled);
+  auto connectivity = NewArray<ArrayT>(nullptr, 1, 3 * this->Sizes.triangles, this->Filled, this->Kept);
   this->Mesh.triangles = connectivity->GetPointer(0);
   this->Mesh.id_type = type;
   this->Connectivity = connectivity;
   if (NeedsOffsets || plain)
   {
-    auto offsets = NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1, this->Filled);
+    auto offsets = NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1, this->Filled, this->Kept);
     offsets->SetValue(0, 0); // true also of a mesh so empty that the core is not asked to write
     this->Mesh.offsets = offsets->GetPointer(0);
     this->Offsets = offsets;
@@ -295,7 +298,7 @@ void Output::AllocateCellArrays()
     vtkSmartPointer<vtkAbstractArray> array;
     if (numbers && FindMemory(numbers).Samples)
     {
-      array = NewLike(numbers, this->Sizes.triangles);
+      array = NewLike(numbers, this->Sizes.triangles, Place::Ordinary, this->Kept);
     }
     else
     {

@@ -32,8 +32,9 @@ struct OutputChoice
   int Estimator;                      // of normals and gradients, a pmb_gradient_estimator
   vtkDataArraySelection* PointArrays; // of the other arrays; null: all
   vtkDataArraySelection* CellArrays;
-  int Threads;   // for what is done here
-  Workers* Crew; // that lends them
+  int Threads;     // for what is done here
+  Workers* Crew;   // that lends them
+  Recycling* Kept; // memory of the output before
 };
 
 // What the choice means for one contoured array.
@@ -84,6 +85,7 @@ private:
   int Threads;
   Workers* Crew;
   Place Filled; // of arrays that the core fills
+  Recycling* Kept;
   pmb_mesh Mesh = {};
   vtkSmartPointer<vtkDataArray> Points;
   vtkSmartPointer<vtkFloatArray> Normals;

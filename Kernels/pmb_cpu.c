@@ -14,7 +14,9 @@ static const pmb_cpu_loops *best_loops(void)
 #if defined(PMB_X86)
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("bmi2")) {
+    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") &&
+    __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
+    __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2")) {
     return &pmb_cpu_loops_avx512;
   }
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {

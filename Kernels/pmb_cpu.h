@@ -24,10 +24,14 @@ enum {
   PMB_TILE_ROWS = 7,
   PMB_TILE_COLUMNS = 35,
   PMB_TILE_SIZE = PMB_TILE_ROWS * PMB_TILE_ROWS * PMB_TILE_PITCH,
+  /* Ends of edges: [z][y][x], 5 x 5 rows of 33. */
+  PMB_ENDS_PITCH = 36,
+  PMB_ENDS_SIZE = 25 * PMB_ENDS_PITCH,
   /* Ids of the points on the edges of a brick's cells: [z][y][axis][x], 5 x 5 x 3 rows of 33. */
   PMB_IDS_PITCH = 36,
   PMB_IDS_ROW = 3 * PMB_IDS_PITCH,
-  PMB_IDS_SIZE = 25 * PMB_IDS_ROW
+  PMB_IDS_SIZE = 25 * PMB_IDS_ROW,
+  PMB_EDGE_ROWS = 36 /* rows of edges, 25, with room for 16 from the last cell's on */
 };
 
 /* Samples of such a row, with one more for the halo, in whole lines of the cache. */
@@ -93,19 +97,22 @@ typedef struct pmb_cpu_scratch {
     int64_t i64[PMB_IDS_SIZE + 16];
   } ids;
   int64_t sample_ids[25 * PMB_IDS_PITCH];
-  uint16_t list[PMB_BRICK_MAX_POINTS + 16]; /* kind << 9 | row << 5 | x */
+  uint16_t list[PMB_BRICK_MAX_POINTS + 32]; /* kind << 9 | row << 5 | x */
   pmb_rows rows;
-  int n[3]; /* samples of the brick in the volume, halo included */
   union {
-    float t_f32[4][PMB_TILE_SIZE];
-    double t_f64[4][PMB_TILE_SIZE];
-  } tile; /* samples, then the three components of the index gradient */
+    float e_f32[PMB_ENDS_SIZE][4];
+    double e_f64[PMB_ENDS_SIZE][4];
+  } ends; /* index gradient and sample */
+  union {
+    float t_f32[1][PMB_TILE_SIZE];
+    double t_f64[1][PMB_TILE_SIZE];
+  } tile;
 } pmb_cpu_scratch;
 
 /* Bytes of scratch per worker for samples of a type, a multiple of a cache line. */
 static inline size_t pmb_cpu_scratch_size(pmb_type type)
 {
-  const size_t half = sizeof(float) * 4 * PMB_TILE_SIZE;
+  const size_t half = sizeof(float) * PMB_TILE_SIZE;
   return (sizeof(pmb_cpu_scratch) - (pmb_type_is_wide(type) ? 0 : half) + 63) / 64 * 64;
 }
 

@@ -5,7 +5,9 @@
 
 #include "pmb_cpu.h"
 #include "pmb_cpu_bits.h"
+#include "pmb_cpu_cells.h"
 #include "pmb_cpu_compare.h"
+#include "pmb_cpu_lanes.h"
 
 #define PMB_JOIN_(a, b) a##b
 #define PMB_JOIN(a, b) PMB_JOIN_(a, b)
@@ -285,11 +287,15 @@ static inline int tile_index(int x, int y, int z)
   return ((z + 1) * PMB_TILE_ROWS + (y + 1)) * PMB_TILE_PITCH + x + 1;
 }
 
+#include "pmb_cpu_points.h"
+
 #define PMB_REAL float
 #define PMB_REAL_NAME(name) name##_f32
 #define PMB_REAL_WIDE 0
 #include "pmb_cpu_classify_template.h"
 /* which the other one needs */
+#include "pmb_cpu_ends_template.h"
+
 #include "pmb_cpu_brick_template.h"
 
 #define PMB_REAL double
@@ -297,6 +303,8 @@ static inline int tile_index(int x, int y, int z)
 #define PMB_REAL_WIDE 1
 #include "pmb_cpu_classify_template.h"
 /* which the other one needs */
+#include "pmb_cpu_ends_template.h"
+
 #include "pmb_cpu_brick_template.h"
 
 #include "pmb_cpu_triangles.h"
@@ -357,23 +365,29 @@ static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
   const pmb_cpu_record *records = cpu->records.data;
   const pmb_sizes before = ((const pmb_sizes *)cpu->chunks.data)[i];
   const int64_t begin = (int64_t)i * PMB_CPU_CHUNK, end = pmb_cpu_smaller(begin + PMB_CPU_CHUNK, cpu->record_count);
-  for (int64_t r = begin; r < end; ++r) {
-    const pmb_cpu_record *record = &records[r];
-    const int64_t point = cpu->base.points + before.points + record->points_before;
-    const int64_t triangle = cpu->base.triangles + before.triangles + record->triangles_before;
-    if (r + 1 < end) {
-      prefetch_brick(cpu, record + 1);
+  const int wide = pmb_type_is_wide(cpu->volume->type);
+  const int points = wants_points(cpu->mesh), triangles = wants_triangles(cpu->mesh);
+  brick_plan plans[2];
+  brick_family families[2];
+  for (int64_t r = begin - 1; r < end; ++r) {
+    if (r + 1 < end && points) {
+      plan_points(cpu, &records[r + 1], &plans[(r + 1) & 1]);
     }
-    if (record->points == 0 && record->triangles == 0) {
+    if (r + 1 < end && triangles) {
+      families[(r + 1) & 1] = family_of(cpu, &records[r + 1]);
+    }
+    if (r < begin || (records[r].points == 0 && records[r].triangles == 0)) {
       continue;
     }
-    if (pmb_type_is_wide(cpu->volume->type)) {
-      emit_points_f64(cpu, scratch, record, point);
-    } else {
-      emit_points_f32(cpu, scratch, record, point);
+    const int64_t point = cpu->base.points + before.points + records[r].points_before;
+    if (points && wide) {
+      emit_points_f64(cpu, scratch, &records[r], &plans[r & 1], point);
+    } else if (points) {
+      emit_points_f32(cpu, scratch, &records[r], &plans[r & 1], point);
     }
-    if (record->triangles) {
-      emit_triangles(cpu, scratch, record, triangle);
+    if (triangles && records[r].triangles) {
+      const int64_t triangle = cpu->base.triangles + before.triangles + records[r].triangles_before;
+      emit_triangles(cpu, scratch, &families[r & 1], triangle);
     }
   }
 }

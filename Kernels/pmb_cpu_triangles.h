@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass triangles of the CPU backend; included by pmb_cpu_loops.c. No sample is read: the ids of the points on the
- * edges of a brick's cells go into a small table, from the masks of the brick and of the bricks above it. */
+ * Pass triangles of the CPU backend; included by pmb_cpu_loops.c. Where no full rules are needed it reads one sample of a
+ * brick: the masks of the brick and of those above it say which samples are inside, and the ids of the points. */
 
 /* The record of the brick (dx,dy,dz) above; NULL if it is outside the volume or not active. */
 static const pmb_cpu_record *record_above(const pmb_cpu *cpu, const pmb_cpu_record *record, int dx, int dy, int dz)
@@ -13,32 +13,103 @@ static const pmb_cpu_record *record_above(const pmb_cpu *cpu, const pmb_cpu_reco
   return index == PMB_NO_RECORD ? NULL : (const pmb_cpu_record *)cpu->records.data + index;
 }
 
-/* Id of a record's first point, before the base of the mesh. */
+/* Id of a record's first point. */
 static int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
 {
   const int64_t index = record - (const pmb_cpu_record *)cpu->records.data;
-  return ((const pmb_sizes *)cpu->chunks.data)[index / PMB_CPU_CHUNK].points + record->points_before;
+  return cpu->base.points + ((const pmb_sizes *)cpu->chunks.data)[index / PMB_CPU_CHUNK].points +
+    record->points_before;
+}
+
+/* A brick and those above it, [z][y][x]; NULL: none there. */
+typedef struct brick_family {
+  const pmb_cpu_record *at[2][2][2];
+} brick_family;
+
+static int wants_triangles(const pmb_mesh *mesh)
+{
+  return mesh->triangles || mesh->offsets || mesh->cells;
+}
+
+/* Also asks for the records' memory. */
+static brick_family family_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
+{
+  brick_family f;
+  for (int d = 0; d < 8; ++d) {
+    const pmb_cpu_record *above = d ? record_above(cpu, record, d & 1, d >> 1 & 1, d >> 2) : record;
+    f.at[d >> 2][d >> 1 & 1][d & 1] = above;
+    for (size_t b = 0; above && d > 1 && b < sizeof(*above); b += 64) {
+      __builtin_prefetch((const char *)above + b);
+    }
+  }
+  return f;
+}
+
+/* The masks of the edges that the brick's cells use, by axis and row z * 5 + y, columns 0 to 31. */
+static void gather_masks(const brick_family *f, uint32_t (*mask)[PMB_EDGE_ROWS])
+{
+  static const uint32_t none[PMB_KINDS][PMB_BRICK_ROWS];
+  const pmb_cpu_record *above_y = f->at[0][1][0], *above_z = f->at[1][0][0], *above_both = f->at[1][1][0];
+  const uint32_t(*y)[PMB_BRICK_ROWS] = above_y ? above_y->mask : none;
+  const uint32_t(*z)[PMB_BRICK_ROWS] = above_z ? above_z->mask : none;
+  const uint32_t(*both)[PMB_BRICK_ROWS] = above_both ? above_both->mask : none;
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int layer = 0; layer < PMB_BRICK_Z; ++layer) {
+      memcpy(&mask[axis][layer * 5], &f->at[0][0][0]->mask[axis][layer * PMB_BRICK_Y], 4 * sizeof(uint32_t));
+      mask[axis][layer * 5 + 4] = y[axis][layer * PMB_BRICK_Y];
+    }
+    memcpy(&mask[axis][20], z[axis], 4 * sizeof(uint32_t));
+    mask[axis][24] = both[axis][0];
+  }
+}
+
+/* The inside words of a brick without full rules: from one sample on, each edge with a point is a change. */
+static void words_from_masks(
+  const pmb_cpu *cpu, const pmb_cpu_record *record, const uint32_t (*mask)[PMB_EDGE_ROWS], pmb_rows *rows)
+{
+  const pmb_volume *v = cpu->volume;
+  const int64_t element = record->position[0] * v->strides[0] * PMB_BRICK_X +
+    record->position[1] * v->strides[1] * PMB_BRICK_Y + record->position[2] * v->strides[2] * PMB_BRICK_Z;
+  const char *sample = (const char *)v->samples + element * (int64_t)pmb_type_size(v->type);
+  uint32_t words[25];
+  words[0] = mask[PMB_EDGE_X][0] << 1;
+  for (int shift = 1; shift < 32; shift *= 2) {
+    words[0] ^= words[0] << shift;
+  }
+  words[0] ^= loops_of(cpu)->inside(sample, 1, 1, cpu->isovalue) ? UINT32_MAX : 0;
+  for (int i = 0; i < 25; ++i) {
+    if (i > 0) {
+      words[i] = i % 5 ? words[i - 1] ^ mask[PMB_EDGE_Y][i - 1] : words[i - 5] ^ mask[PMB_EDGE_Z][i - 5];
+    }
+    const uint64_t last = (words[i] ^ mask[PMB_EDGE_X][i]) >> 31;
+    rows->inside[i / 5 + 1][i % 5 + 1] = (last << 32 | words[i]) << 1;
+  }
 }
 
 /* The cells of a brick's row that give triangles, as bits x + 1. */
-static inline uint64_t cells_of_row(const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int row)
+static inline uint64_t cells_of_row(const pmb_cpu *cpu, const pmb_rows *rows, const pmb_cpu_record *record, int row)
 {
-  const pmb_rows *rows = &scratch->rows;
+  const int64_t *dims = cpu->volume->dims;
   const int y = (row & 3) + 1, z = (row >> 2) + 1;
   const uint64_t mixed =
     pmb_mixed_cells(rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1]);
   if (record->exact) {
     return mixed & 0x1fffffffeu & pmb_valid_cells(rows, y, z);
   }
-  return y < scratch->n[1] && z < scratch->n[2] ? mixed & pmb_first_columns(scratch->n[0] - 1) : 0;
+  const int exists = (int64_t)record->position[1] * PMB_BRICK_Y + y < dims[1] &&
+    (int64_t)record->position[2] * PMB_BRICK_Z + z < dims[2];
+  const int64_t columns = dims[0] - 1 - (int64_t)record->position[0] * PMB_BRICK_X;
+  return exists ? mixed & pmb_first_columns((int)pmb_cpu_smaller(columns, PMB_BRICK_X)) : 0;
 }
 
 #define PMB_ID int32_t
 #define PMB_ID_NAME(name) name##_i32
+#define PMB_ID_32 1
 #include "pmb_cpu_triangles_template.h"
 
 #define PMB_ID int64_t
 #define PMB_ID_NAME(name) name##_i64
+#define PMB_ID_32 0
 #include "pmb_cpu_triangles_template.h"
 
 static void fill_cells(const pmb_cpu *cpu, const pmb_cpu_record *record, int64_t *out, int row, int x, int count)
@@ -58,7 +129,7 @@ static void emit_cells(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const
   const pmb_rows *rows = &scratch->rows;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const int y = (row & 3) + 1, z = (row >> 2) + 1;
-    for (uint64_t cells = cells_of_row(scratch, record, row); cells; cells &= cells - 1) {
+    for (uint64_t cells = cells_of_row(cpu, rows, record, row); cells; cells &= cells - 1) {
       const int bit = pmb_lowest_bit(cells);
       const unsigned cell_case = pmb_cell_bits(
         rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1], bit);
@@ -72,13 +143,24 @@ static void emit_cells(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const
   }
 }
 
-static void emit_triangles(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int64_t first)
+/* Pass triangles, one brick. first: of the brick's triangles in the output. */
+static void emit_triangles(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first)
 {
   const pmb_mesh *mesh = cpu->mesh;
-  if (mesh->id_type == PMB_INT32) {
-    emit_ids_i32(cpu, scratch, scratch->ids.i32, record, first);
+  const pmb_cpu_record *record = family->at[0][0][0];
+  uint32_t mask[3][PMB_EDGE_ROWS];
+  gather_masks(family, mask);
+  if (!record->exact) {
+    words_from_masks(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, &scratch->rows);
+  } else if (pmb_type_is_wide(cpu->volume->type)) {
+    read_words_f64(cpu, scratch, record);
   } else {
-    emit_ids_i64(cpu, scratch, scratch->ids.i64, record, first);
+    read_words_f32(cpu, scratch, record);
+  }
+  if (mesh->id_type == PMB_INT32) {
+    emit_ids_i32(cpu, scratch, scratch->ids.i32, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first);
+  } else {
+    emit_ids_i64(cpu, scratch, scratch->ids.i64, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first);
   }
   if (mesh->cells) {
     emit_cells(cpu, scratch, record, mesh->cells + first);

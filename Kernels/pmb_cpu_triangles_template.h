@@ -1,43 +1,64 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass triangles with ids of type PMB_ID; included by pmb_cpu_triangles.h. */
 
-/* Copies the ids of a row of a record into the table: row (y,z) of the 5 x 5, from column `column` on; `keep` selects
- * the row's samples. */
-static void PMB_ID_NAME(fill_row)(const pmb_cpu *cpu, const pmb_cpu_record *record, int y, int z, int column,
-  uint32_t keep, PMB_ID *ids, int64_t *sample_ids)
+#define brick_edges PMB_ID_NAME(brick_edges)
+
+/* The ids on the edges of a brick's cells, by axis and row z * 5 + y: of the first point with a column from 0 to 31 and, for
+ * the y and z edges, of the one at column 32, which is the next brick's. */
+typedef struct brick_edges {
+  const uint32_t (*mask)[PMB_EDGE_ROWS];
+  PMB_ID first[3][PMB_EDGE_ROWS], beyond[3][PMB_EDGE_ROWS];
+} brick_edges;
+
+/* Ids of the first x, y and z edge of each row that this brick of the family has; bricks not there leave them unset. */
+static void PMB_ID_NAME(find_firsts)(
+  const pmb_cpu *cpu, const brick_family *f, int dx, PMB_ID (*first)[PMB_EDGE_ROWS])
 {
-  const int row = (z & 3) * PMB_BRICK_Y + (y & 3);
-  int64_t id = cpu->base.points + first_point(cpu, record) + record->first[row];
-  PMB_ID *out = ids + (z * 5 + y) * PMB_IDS_ROW + column;
-  for (int axis = 0; axis < 3; ++axis, out += PMB_IDS_PITCH) {
-    const uint32_t mask = record->mask[axis][row];
-    PMB_ID next = (PMB_ID)id;
-    for (uint32_t rest = mask & keep; rest; rest &= rest - 1) {
-      out[pmb_lowest_bit(rest)] = next++;
+  for (int d = 0; d < 4; ++d) {
+    const pmb_cpu_record *r = f->at[d >> 1][d & 1][dx];
+    const PMB_ID begin = r ? (PMB_ID)first_point(cpu, r) : 0;
+    const int rows_y = d & 1 ? 1 : PMB_BRICK_Y, rows_z = d >> 1 ? 1 : PMB_BRICK_Z;
+    for (int z = 0; r && z < rows_z; ++z) {
+      for (int y = 0; y < rows_y; ++y) {
+        const int row = z * PMB_BRICK_Y + y, i = (z + (d >> 1) * 4) * 5 + y + (d & 1) * 4;
+        first[0][i] = begin + r->first[row];
+        first[1][i] = first[0][i] + pmb_popcount(r->mask[PMB_EDGE_X][row]);
+        first[2][i] = first[1][i] + pmb_popcount(r->mask[PMB_EDGE_Y][row]);
+      }
     }
-    id += pmb_popcount(mask);
-  }
-  int64_t *samples = sample_ids + (z * 5 + y) * PMB_IDS_PITCH + column;
-  for (uint32_t rest = record->mask[PMB_SAMPLE][row] & keep; rest; rest &= rest - 1) {
-    samples[pmb_lowest_bit(rest)] = id++;
   }
 }
 
-/* The ids of all points on the edges of the brick's cells: its own, and those of the bricks above. */
-static void PMB_ID_NAME(fill_ids)(const pmb_cpu *cpu, const pmb_cpu_record *record, PMB_ID *ids, int64_t *sample_ids)
+/* The ids in a table, which the cells' triangles are taken from by place. */
+static void PMB_ID_NAME(fill_ids)(const brick_edges *edges, PMB_ID *ids)
 {
-  const pmb_cpu_record *bricks[2][2][2];
-  for (int d = 0; d < 8; ++d) {
-    bricks[d >> 2][d >> 1 & 1][d & 1] = d ? record_above(cpu, record, d & 1, d >> 1 & 1, d >> 2) : record;
-  }
-  for (int z = 0; z < 5; ++z) {
-    for (int y = 0; y < 5; ++y) {
-      const pmb_cpu_record *here = bricks[z >> 2][y >> 2][0], *next = bricks[z >> 2][y >> 2][1];
-      if (here) {
-        PMB_ID_NAME(fill_row)(cpu, here, y, z, 0, UINT32_MAX, ids, sample_ids);
+  for (int i = 0; i < 25; ++i) {
+    for (int axis = 0; axis < 3; ++axis) {
+      PMB_ID *out = ids + i * PMB_IDS_ROW + axis * PMB_IDS_PITCH;
+      PMB_ID next = edges->first[axis][i];
+      for (uint32_t rest = edges->mask[axis][i]; rest; rest &= rest - 1) {
+        out[pmb_lowest_bit(rest)] = next++;
       }
-      if (next) {
-        PMB_ID_NAME(fill_row)(cpu, next, y, z, PMB_BRICK_X, 1, ids, sample_ids);
+      out[PMB_BRICK_X] = edges->beyond[axis][i];
+    }
+  }
+}
+
+/* Ids of the points on samples, [z * 5 + y][x]; of others -1. */
+static void PMB_ID_NAME(fill_sample_ids)(const pmb_cpu *cpu, const brick_family *f, int64_t *sample_ids)
+{
+  for (int i = 0; i < 25 * PMB_IDS_PITCH; ++i) {
+    sample_ids[i] = -1;
+  }
+  for (int i = 0; i < 50; ++i) {
+    const int y = i / 2 % 5, z = i / 2 / 5, row = (z & 3) * PMB_BRICK_Y + (y & 3);
+    const pmb_cpu_record *r = f->at[z >> 2][y >> 2][i & 1];
+    if (r) {
+      int64_t id = first_point(cpu, r) + r->first[row] + pmb_popcount(r->mask[PMB_EDGE_X][row]) +
+        pmb_popcount(r->mask[PMB_EDGE_Y][row]) + pmb_popcount(r->mask[PMB_EDGE_Z][row]);
+      int64_t *out = sample_ids + (i / 2) * PMB_IDS_PITCH + (i & 1 ? PMB_BRICK_X : 0);
+      for (uint32_t rest = r->mask[PMB_SAMPLE][row] & (i & 1 ? 1 : UINT32_MAX); rest; rest &= rest - 1) {
+        out[pmb_lowest_bit(rest)] = id++;
       }
     }
   }
@@ -88,7 +109,7 @@ PMB_INLINE void PMB_ID_NAME(write_plain)(const pmb_cpu *cpu, const pmb_cpu_scrat
     const uint64_t a = rows->inside[z][y], b = rows->inside[z][y + 1];
     const uint64_t c = rows->inside[z + 1][y], d = rows->inside[z + 1][y + 1];
     const PMB_ID *row_ids = ids + ((z - 1) * 5 + (y - 1)) * PMB_IDS_ROW;
-    for (uint64_t cells = cells_of_row(scratch, record, row); cells; cells &= cells - 1) {
+    for (uint64_t cells = cells_of_row(cpu, rows, record, row); cells; cells &= cells - 1) {
       const int bit = pmb_lowest_bit(cells);
       const unsigned cell_case = pmb_cell_bits(a, b, c, d, bit);
       const int16_t *offsets = cpu->case_offsets[cell_case];
@@ -117,7 +138,7 @@ static void PMB_ID_NAME(write_joined)(const pmb_cpu *cpu, const pmb_cpu_scratch 
   const pmb_rows *rows = &scratch->rows;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const int y = (row & 3) + 1, z = (row >> 2) + 1;
-    for (uint64_t cells = cells_of_row(scratch, record, row); cells; cells &= cells - 1) {
+    for (uint64_t cells = cells_of_row(cpu, rows, record, row); cells; cells &= cells - 1) {
       const int bit = pmb_lowest_bit(cells);
       const unsigned cell_case = pmb_cell_bits(
         rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1], bit);
@@ -136,26 +157,63 @@ static void PMB_ID_NAME(write_joined)(const pmb_cpu *cpu, const pmb_cpu_scratch 
   }
 }
 
-/* first: of the brick's triangles in the output. */
-static void PMB_ID_NAME(emit_ids)(
-  pmb_cpu *cpu, pmb_cpu_scratch *scratch, PMB_ID *ids, const pmb_cpu_record *record, int64_t first)
+#if PMB_FAST_CELLS && PMB_ID_32
+/* The triangles of a brick, as write_plain has them. */
+PMB_INLINE void write_rows(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record,
+  const brick_edges *edges, int32_t *out, const int turn)
+{
+  const int32_t *end = out + 3 * record->triangles;
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    const uint64_t cells = cells_of_row(cpu, &scratch->rows, record, row);
+    if (cells) {
+      out = write_row(edges->mask, (const int32_t(*)[PMB_EDGE_ROWS])edges->first,
+        (const int32_t(*)[PMB_EDGE_ROWS])edges->beyond, &scratch->rows, (row & 3) + 1, (row >> 2) + 1, cells, out,
+        end, turn);
+    }
+  }
+}
+#endif
+
+/* The triangles of a brick whose points are not joined. */
+static void PMB_ID_NAME(emit_plain)(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record,
+  const brick_edges *edges, PMB_ID *ids, PMB_ID *out)
+{
+#if PMB_FAST_CELLS && PMB_ID_32
+  (void)ids;
+  if (cpu->frame->mirrored) {
+    write_rows(cpu, scratch, record, edges, out, 1);
+  } else {
+    write_rows(cpu, scratch, record, edges, out, 0);
+  }
+#else
+  PMB_ID_NAME(fill_ids)(edges, ids);
+  if (cpu->frame->mirrored) {
+    PMB_ID_NAME(write_plain)(cpu, scratch, record, ids, out, 1);
+  } else {
+    PMB_ID_NAME(write_plain)(cpu, scratch, record, ids, out, 0);
+  }
+#endif
+}
+
+/* The family's brick; first: of its triangles in the output. */
+static void PMB_ID_NAME(emit_ids)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, PMB_ID *ids, const brick_family *family,
+  const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first)
 {
   const pmb_mesh *mesh = cpu->mesh;
-  const int turn = cpu->frame->mirrored;
+  const pmb_cpu_record *record = family->at[0][0][0];
   PMB_ID *out = (PMB_ID *)mesh->triangles + 3 * first;
   if (mesh->triangles) {
-    const int joined = record->exact && cpu->isovalue->join;
-    if (joined) {
-      memset(scratch->sample_ids, 0xff, sizeof(scratch->sample_ids));
-    }
-    PMB_ID_NAME(fill_ids)(cpu, record, ids, scratch->sample_ids);
-    if (joined) {
+    brick_edges edges;
+    edges.mask = mask;
+    PMB_ID_NAME(find_firsts)(cpu, family, 0, edges.first);
+    PMB_ID_NAME(find_firsts)(cpu, family, 1, edges.beyond);
+    if (record->exact && cpu->isovalue->join) {
+      PMB_ID_NAME(fill_ids)(&edges, ids);
+      PMB_ID_NAME(fill_sample_ids)(cpu, family, scratch->sample_ids);
       PMB_ID_NAME(join_ids)(&scratch->rows, ids, scratch->sample_ids);
-      PMB_ID_NAME(write_joined)(cpu, scratch, record, ids, out, turn);
-    } else if (turn) {
-      PMB_ID_NAME(write_plain)(cpu, scratch, record, ids, out, 1);
+      PMB_ID_NAME(write_joined)(cpu, scratch, record, ids, out, cpu->frame->mirrored);
     } else {
-      PMB_ID_NAME(write_plain)(cpu, scratch, record, ids, out, 0);
+      PMB_ID_NAME(emit_plain)(cpu, scratch, record, &edges, ids, out);
     }
   }
   if (mesh->offsets) {
@@ -167,5 +225,7 @@ static void PMB_ID_NAME(emit_ids)(
 }
 
 #undef join_row
+#undef brick_edges
 #undef PMB_ID
 #undef PMB_ID_NAME
+#undef PMB_ID_32

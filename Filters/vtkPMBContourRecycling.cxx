@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBContourRecycling.h"
+
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace vtkPMBContour
+{
+// What one filter keeps, by size.
+struct Recycling::Store
+{
+  bool Open = false;
+  std::multimap<size_t, void*> Kept;
+};
+
+namespace
+{
+// Whose memory it is that an array lets go of: VTK tells the free function nothing but the address.
+struct Piece
+{
+  size_t Bytes;
+  std::weak_ptr<void> Owner; // a Recycling::Store
+};
+
+// Never destroyed: arrays may outlive all static objects.
+struct Registry
+{
+  std::mutex Mutex; // also of all stores
+  std::unordered_map<void*, Piece> Pieces;
+
+  static Registry& Get()
+  {
+    static auto* registry = new Registry;
+    return *registry;
+  }
+};
+}
+
+// A mesh is written once from end to end, and to be given its memory in pages of 4 KiB costs a good part of that.
+void* AllocateBytes(size_t bytes)
+{
+#if defined(__linux__)
+  const size_t hugePage = 2 << 20;
+  if (bytes >= 4 * hugePage && bytes < std::numeric_limits<size_t>::max() - hugePage)
+  {
+    const size_t rounded = (bytes + hugePage - 1) / hugePage * hugePage;
+    void* memory = std::aligned_alloc(hugePage, rounded);
+    if (memory)
+    {
+      madvise(memory, rounded, MADV_HUGEPAGE); // a hint: without it all works, only slower
+    }
+    return memory;
+  }
+#endif
+  return std::malloc(bytes);
+}
+
+Recycling::Recycling()
+  : Own(std::make_shared<Store>())
+{
+}
+
+Recycling::~Recycling()
+{
+  this->Close();
+}
+
+void Recycling::Open()
+{
+  const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
+  this->Own->Open = true;
+}
+
+void Recycling::Close()
+{
+  std::multimap<size_t, void*> idle;
+  {
+    const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
+    this->Own->Open = false;
+    idle.swap(this->Own->Kept);
+  }
+  for (const auto& piece : idle)
+  {
+    std::free(piece.second);
+  }
+}
+
+void* Recycling::Allocate(size_t bytes)
+{
+  Registry& registry = Registry::Get();
+  const std::lock_guard<std::mutex> lock(registry.Mutex);
+  auto& kept = this->Own->Kept;
+  const auto fitting = kept.lower_bound(bytes);
+  const bool again = fitting != kept.end() && fitting->first - bytes <= fitting->first / 4;
+  // Where an output is replaced, a little more than it needs, which nothing touches until a larger one comes.
+  size_t size = again ? fitting->first : kept.empty() ? bytes : bytes + bytes / 16;
+  void* memory = again ? fitting->second : AllocateBytes(size);
+  if (!memory)
+  {
+    for (const auto& piece : kept)
+    {
+      std::free(piece.second);
+    }
+    kept.clear();
+    size = bytes;
+    memory = AllocateBytes(size);
+  }
+  if (!memory)
+  {
+    return nullptr;
+  }
+  try
+  {
+    registry.Pieces[memory] = { size, this->Own };
+  }
+  catch (...)
+  {
+    if (!again)
+    {
+      std::free(memory);
+    }
+    throw;
+  }
+  if (again)
+  {
+    kept.erase(fitting);
+  }
+  return memory;
+}
+
+void Recycling::Release(void* memory)
+{
+  Registry& registry = Registry::Get();
+  {
+    const std::lock_guard<std::mutex> lock(registry.Mutex);
+    const auto found = registry.Pieces.find(memory);
+    if (found != registry.Pieces.end())
+    {
+      const size_t bytes = found->second.Bytes;
+      const auto owner = std::static_pointer_cast<Store>(found->second.Owner.lock());
+      registry.Pieces.erase(found);
+      if (owner && owner->Open)
+      {
+        try
+        {
+          owner->Kept.emplace(bytes, memory);
+          return;
+        }
+        catch (...)
+        {
+          // Then it is given back.
+        }
+      }
+    }
+  }
+  std::free(memory);
+}
+}
+VTK_ABI_NAMESPACE_END

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the points of a brick are interpolated from, for samples handled as PMB_REAL; included by pmb_cpu_loops.c before
+ * pmb_cpu_brick_template.h. An "end" is a sample at an end of an edge with a point, or with a point on itself: a record
+ * of its index gradient and its value. They are made 16 columns at a time, where there is one among these. */
+
+#define rows_view PMB_REAL_NAME(rows_view)
+
+/* The rows of samples around a brick: row (y,z) begins, with its column 0, at samples + y[y + 1] + z[z + 1]. */
+typedef struct rows_view {
+  const PMB_REAL *samples;
+  int64_t y[PMB_TILE_ROWS], z[PMB_TILE_ROWS];
+  PMB_REAL factor[3][PMB_TILE_COLUMNS + 15]; /* of central differences, by column, by row y, by row z */
+} rows_view;
+
+static inline const PMB_REAL *PMB_REAL_NAME(row_of)(const rows_view *v, int y, int z)
+{
+  return v->samples + v->y[y + 1] + v->z[z + 1];
+}
+
+/* Factor of central differences at n samples from `first` on, of an axis with so many. */
+static inline void PMB_REAL_NAME(fill_factor)(PMB_REAL *factor, int n, int64_t first, int64_t dims)
+{
+  for (int i = 0; i < n; ++i) {
+    factor[i] = (PMB_REAL)0.5;
+  }
+  if (first == 0) {
+    factor[0] = 1;
+  }
+  if (dims - 1 - first < n) {
+    factor[dims - 1 - first] = 1;
+  }
+}
+
+/* Whether all columns -1..33 of a brick's rows can be read where they are. */
+static inline int PMB_REAL_NAME(in_place)(const pmb_cpu *cpu, const box *b)
+{
+  const pmb_volume *v = cpu->volume;
+  return v->type == (PMB_REAL_WIDE ? PMB_FLOAT64 : PMB_FLOAT32) && v->strides[0] == 1 && !b->hides &&
+    b->origin[0] > 0 && b->origin[0] + PMB_TILE_COLUMNS - 1 <= v->dims[0];
+}
+
+/* wanted: the rows that are read, bit (z + 1) * 7 + (y + 1). */
+static void PMB_REAL_NAME(find_rows)(
+  const pmb_cpu *cpu, const box *b, PMB_REAL *tile, uint64_t wanted, rows_view *view)
+{
+  const pmb_volume *v = cpu->volume;
+  const int direct = PMB_REAL_NAME(in_place)(cpu, b);
+  PMB_REAL_NAME(fill_factor)(view->factor[0], PMB_TILE_COLUMNS + 15, b->origin[0], v->dims[0]);
+  PMB_REAL_NAME(fill_factor)(view->factor[1], PMB_BRICK_Y + 1, b->origin[1], v->dims[1]);
+  PMB_REAL_NAME(fill_factor)(view->factor[2], PMB_BRICK_Z + 1, b->origin[2], v->dims[2]);
+  view->samples = direct ? (const PMB_REAL *)v->samples + b->origin[0] : tile + 1;
+  for (int i = 0; i < PMB_TILE_ROWS; ++i) {
+    view->y[i] = direct ? clamp(b->origin[1] + i - 1, v->dims[1]) * v->strides[1] : i * PMB_TILE_PITCH;
+    view->z[i] =
+      direct ? clamp(b->origin[2] + i - 1, v->dims[2]) * v->strides[2] : i * PMB_TILE_ROWS * PMB_TILE_PITCH;
+  }
+  for (; wanted && !direct; wanted &= wanted - 1) {
+    const int bit = pmb_lowest_bit(wanted);
+    PMB_REAL_NAME(load_row)(cpu, b, tile, bit % PMB_TILE_ROWS - 1, bit / PMB_TILE_ROWS - 1);
+  }
+}
+
+/* Ends from columns x to x + n - 1, n at most 16, of row (y,z) with their gradients by central differences. */
+static inline void PMB_REAL_NAME(central_ends)(
+  const rows_view *v, int x, int y, int z, const int n, PMB_REAL (*ends)[4])
+{
+  const PMB_REAL *here = PMB_REAL_NAME(row_of)(v, y, z) + x, *factor_x = v->factor[0] + x;
+  const PMB_REAL *below_y = PMB_REAL_NAME(row_of)(v, y - 1, z) + x, *above_y = PMB_REAL_NAME(row_of)(v, y + 1, z) + x;
+  const PMB_REAL *below_z = PMB_REAL_NAME(row_of)(v, y, z - 1) + x, *above_z = PMB_REAL_NAME(row_of)(v, y, z + 1) + x;
+  const PMB_REAL factor_y = v->factor[1][y], factor_z = v->factor[2][z];
+  PMB_REAL g[4][16];
+  for (int l = 0; l < n; ++l) {
+    g[0][l] = PMB_REAL_NAME(pmb_difference)(here[l - 1], here[l + 1], factor_x[l]);
+    g[1][l] = PMB_REAL_NAME(pmb_difference)(below_y[l], above_y[l], factor_y);
+    g[2][l] = PMB_REAL_NAME(pmb_difference)(below_z[l], above_z[l], factor_z);
+    g[3][l] = here[l];
+  }
+  if (n == 16) {
+    PMB_REAL_NAME(lanes_interleave)(g, ends);
+  } else {
+    for (int c = 0; c < 4; ++c) {
+      ends[0][c] = g[c][0];
+    }
+  }
+}
+
+/* A component at a sample by the Sobel operator. low, high: the rows, layers or columns below and above along its axis,
+ * three samples each: [j][i], see pmb_sobel. */
+static inline PMB_REAL PMB_REAL_NAME(sobel)(PMB_REAL low[3][3], PMB_REAL high[3][3], PMB_REAL factor)
+{
+  PMB_REAL d[9];
+  for (int i = 0; i < 9; ++i) {
+    d[i] = PMB_REAL_NAME(pmb_difference)(low[i / 3][i % 3], high[i / 3][i % 3], factor);
+  }
+  return PMB_REAL_NAME(pmb_sobel)(d);
+}
+
+/* The gradient of one sample by the Sobel operator. */
+static void PMB_REAL_NAME(sobel_end)(const rows_view *v, int x, int y, int z, PMB_REAL *end)
+{
+  PMB_REAL low[3][3][3], high[3][3][3]; /* [axis][j][i] */
+  for (int j = 0; j < 3; ++j) {
+    for (int i = 0; i < 3; ++i) {
+      const PMB_REAL *row = PMB_REAL_NAME(row_of)(v, y + i - 1, z + j - 1) + x;
+      low[0][j][i] = row[-1];
+      high[0][j][i] = row[1];
+      low[1][j][i] = PMB_REAL_NAME(row_of)(v, y - 1, z + j - 1)[x + i - 1];
+      high[1][j][i] = PMB_REAL_NAME(row_of)(v, y + 1, z + j - 1)[x + i - 1];
+      low[2][j][i] = PMB_REAL_NAME(row_of)(v, y + j - 1, z - 1)[x + i - 1];
+      high[2][j][i] = PMB_REAL_NAME(row_of)(v, y + j - 1, z + 1)[x + i - 1];
+    }
+  }
+  end[0] = PMB_REAL_NAME(sobel)(low[0], high[0], v->factor[0][x]);
+  end[1] = PMB_REAL_NAME(sobel)(low[1], high[1], v->factor[1][y]);
+  end[2] = PMB_REAL_NAME(sobel)(low[2], high[2], v->factor[2][z]);
+  end[3] = PMB_REAL_NAME(row_of)(v, y, z)[x];
+}
+
+/* By forward differences; last: the brick's column, row and layer that are the volume's last. */
+static void PMB_REAL_NAME(forward_end)(const rows_view *v, const int64_t last[3], int x, int y, int z, PMB_REAL *end)
+{
+  const PMB_REAL *here = PMB_REAL_NAME(row_of)(v, y, z) + x;
+  end[0] = PMB_REAL_NAME(pmb_forward)(here[-1], here[0], here[1], x == last[0]);
+  end[1] = PMB_REAL_NAME(pmb_forward)(
+    PMB_REAL_NAME(row_of)(v, y - 1, z)[x], here[0], PMB_REAL_NAME(row_of)(v, y + 1, z)[x], y == last[1]);
+  end[2] = PMB_REAL_NAME(pmb_forward)(
+    PMB_REAL_NAME(row_of)(v, y, z - 1)[x], here[0], PMB_REAL_NAME(row_of)(v, y, z + 1)[x], z == last[2]);
+  end[3] = here[0];
+}
+
+/* The ends among 16 columns one by one, for what is rarely asked for: other estimators, or no gradients at all. */
+static __attribute__((noinline)) void PMB_REAL_NAME(single_ends)(
+  const pmb_cpu *cpu, const box *b, const rows_view *v, uint64_t columns, int y, int z, PMB_REAL (*row)[4])
+{
+  const int oriented = cpu->mesh->normals || cpu->mesh->gradients;
+  const int64_t *dims = cpu->volume->dims;
+  const int64_t last[3] = { dims[0] - 1 - b->origin[0], dims[1] - 1 - b->origin[1], dims[2] - 1 - b->origin[2] };
+  for (; columns; columns &= columns - 1) {
+    const int x = pmb_lowest_bit(columns);
+    if (!oriented) {
+      row[x][3] = PMB_REAL_NAME(row_of)(v, y, z)[x];
+    } else if (cpu->mesh->gradient_estimator == PMB_SOBEL) {
+      PMB_REAL_NAME(sobel_end)(v, x, y, z, row[x]);
+    } else {
+      PMB_REAL_NAME(forward_end)(v, last, x, y, z, row[x]);
+    }
+  }
+}
+
+/* columns: by row z * 5 + y, bit x: the sample is an end. */
+static void PMB_REAL_NAME(make_ends)(
+  const pmb_cpu *cpu, const box *b, const rows_view *v, const uint64_t *columns, PMB_REAL (*ends)[4])
+{
+  const int central = (cpu->mesh->normals || cpu->mesh->gradients) && cpu->mesh->gradient_estimator == PMB_CENTRAL;
+  for (int i = 0; i < 25; ++i) {
+    const int y = i % 5, z = i / 5;
+    PMB_REAL(*row)[4] = ends + i * PMB_ENDS_PITCH;
+    if (!central) {
+      PMB_REAL_NAME(single_ends)(cpu, b, v, columns[i], y, z, row);
+      continue;
+    }
+    for (int x = 0; x < PMB_BRICK_X; x += 16) {
+      if (columns[i] >> x & 0xffff) {
+        PMB_REAL_NAME(central_ends)(v, x, y, z, 16, row + x);
+      }
+    }
+    if (columns[i] >> PMB_BRICK_X & 1) {
+      PMB_REAL_NAME(central_ends)(v, PMB_BRICK_X, y, z, 1, row + PMB_BRICK_X);
+    }
+  }
+}
+
+/* The neighbourhood of the sample of an end. */
+static pmb_stencil PMB_REAL_NAME(stencil)(const rows_view *v, int end)
+{
+  const int place[3] = { end % PMB_ENDS_PITCH, end / PMB_ENDS_PITCH % 5, end / PMB_ENDS_PITCH / 5 };
+  pmb_stencil s;
+  s.center = (double)PMB_REAL_NAME(row_of)(v, place[1], place[2])[place[0]];
+  for (int a = 0; a < 3; ++a) {
+    const int x = a == 0, y = a == 1, z = a == 2;
+    s.below[a] = (double)PMB_REAL_NAME(row_of)(v, place[1] - y, place[2] - z)[place[0] - x];
+    s.above[a] = (double)PMB_REAL_NAME(row_of)(v, place[1] + y, place[2] + z)[place[0] + x];
+    s.factor[a] = (double)v->factor[a][place[a]];
+  }
+  return s;
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Moves between arrays of 16 lanes and records in memory. They compute nothing: the C loops are the reference, the
+ * intrinsics do the same moves in fewer instructions. */
+#ifndef PMB_CPU_LANES_H
+#define PMB_CPU_LANES_H
+
+#include "pmb_cpu.h"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+/* Before a loop over lanes: leaves it to be made one of vectors; unrolled first it stays one of single values. */
+#define PMB_LANE_LOOP _Pragma("GCC unroll 1")
+
+/* lanes_interleave: 16 records of four from four arrays. lanes_fetch: the reverse, of the records with 16 indices.
+ * lanes_store3: 48 values x y z x y z ... from three arrays. */
+#define PMB_LANES_IN_C(name, real)                                                                 \
+  PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])                      \
+  {                                                                                                \
+    for (int l = 0; l < 16; ++l) {                                                                 \
+      for (int c = 0; c < 4; ++c) {                                                                \
+        records[l][c] = from[c][l];                                                                \
+      }                                                                                            \
+    }                                                                                              \
+  }                                                                                                \
+  PMB_INLINE void lanes_fetch_##name(const real(*records)[4], const int32_t *index, real(*to)[16]) \
+  {                                                                                                \
+    for (int l = 0; l < 16; ++l) {                                                                 \
+      for (int c = 0; c < 4; ++c) {                                                                \
+        to[c][l] = records[index[l]][c];                                                           \
+      }                                                                                            \
+    }                                                                                              \
+  }
+#define PMB_STORE3_IN_C(name, real)                               \
+  PMB_INLINE void lanes_store3_##name(real(*from)[16], real *out) \
+  {                                                               \
+    for (int l = 0; l < 16; ++l) {                                \
+      for (int r = 0; r < 3; ++r) {                               \
+        out[3 * l + r] = from[r][l];                              \
+      }                                                           \
+    }                                                             \
+  }
+
+#if defined(__AVX512F__)
+
+/* In each quarter of 128 bits: rows to columns of 4 x 4. */
+PMB_INLINE void lanes_turn_f32(const __m512 in[4], __m512 out[4])
+{
+  const __m512 a = _mm512_unpacklo_ps(in[0], in[1]), b = _mm512_unpackhi_ps(in[0], in[1]);
+  const __m512 c = _mm512_unpacklo_ps(in[2], in[3]), d = _mm512_unpackhi_ps(in[2], in[3]);
+  out[0] = _mm512_shuffle_ps(a, c, 0x44);
+  out[1] = _mm512_shuffle_ps(a, c, 0xee);
+  out[2] = _mm512_shuffle_ps(b, d, 0x44);
+  out[3] = _mm512_shuffle_ps(b, d, 0xee);
+}
+
+PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
+{
+  const __m512 in[4] = { _mm512_loadu_ps(from[0]), _mm512_loadu_ps(from[1]), _mm512_loadu_ps(from[2]),
+    _mm512_loadu_ps(from[3]) };
+  __m512 out[4];
+  lanes_turn_f32(in, out);
+  const __m512 low01 = _mm512_shuffle_f32x4(out[0], out[1], 0x44),
+               high01 = _mm512_shuffle_f32x4(out[0], out[1], 0xee);
+  const __m512 low23 = _mm512_shuffle_f32x4(out[2], out[3], 0x44),
+               high23 = _mm512_shuffle_f32x4(out[2], out[3], 0xee);
+  _mm512_storeu_ps(records[0], _mm512_shuffle_f32x4(low01, low23, 0x88));
+  _mm512_storeu_ps(records[4], _mm512_shuffle_f32x4(low01, low23, 0xdd));
+  _mm512_storeu_ps(records[8], _mm512_shuffle_f32x4(high01, high23, 0x88));
+  _mm512_storeu_ps(records[12], _mm512_shuffle_f32x4(high01, high23, 0xdd));
+}
+
+PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const int32_t *index, float (*to)[16])
+{
+  __m512 in[4], out[4];
+  for (int i = 0; i < 4; ++i) {
+    in[i] = _mm512_castps128_ps512(_mm_loadu_ps(records[index[i]]));
+    in[i] = _mm512_insertf32x4(in[i], _mm_loadu_ps(records[index[i + 4]]), 1);
+    in[i] = _mm512_insertf32x4(in[i], _mm_loadu_ps(records[index[i + 8]]), 2);
+    in[i] = _mm512_insertf32x4(in[i], _mm_loadu_ps(records[index[i + 12]]), 3);
+  }
+  lanes_turn_f32(in, out);
+  for (int c = 0; c < 4; ++c) {
+    _mm512_storeu_ps(to[c], out[c]);
+  }
+}
+
+PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
+{
+  static const int32_t xy[3][16] = { { 0, 16, 0, 1, 17, 0, 2, 18, 0, 3, 19, 0, 4, 20, 0, 5 },
+    { 21, 0, 6, 22, 0, 7, 23, 0, 8, 24, 0, 9, 25, 0, 10, 26 },
+    { 0, 11, 27, 0, 12, 28, 0, 13, 29, 0, 14, 30, 0, 15, 31, 0 } };
+  static const int32_t z[3][16] = { { 0, 0, 0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0 },
+    { 0, 5, 0, 0, 6, 0, 0, 7, 0, 0, 8, 0, 0, 9, 0, 0 }, { 10, 0, 0, 11, 0, 0, 12, 0, 0, 13, 0, 0, 14, 0, 0, 15 } };
+  static const __mmask16 is_z[3] = { 0x4924, 0x2492, 0x9249 };
+  const __m512 vx = _mm512_loadu_ps(from[0]), vy = _mm512_loadu_ps(from[1]), vz = _mm512_loadu_ps(from[2]);
+  for (int i = 0; i < 3; ++i) {
+    const __m512 both = _mm512_permutex2var_ps(vx, _mm512_loadu_si512(xy[i]), vy);
+    _mm512_storeu_ps(out + 16 * i, _mm512_mask_permutexvar_ps(both, is_z[i], _mm512_loadu_si512(z[i]), vz));
+  }
+}
+
+/* 8 lanes of doubles: in[i] holds records i and i + 4. */
+PMB_INLINE void lanes_turn_f64(const __m512d in[4], __m512d out[4])
+{
+  const __m512d a = _mm512_unpacklo_pd(in[0], in[1]), b = _mm512_unpackhi_pd(in[0], in[1]);
+  const __m512d c = _mm512_unpacklo_pd(in[2], in[3]), d = _mm512_unpackhi_pd(in[2], in[3]);
+  const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
+                high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+  out[0] = _mm512_permutex2var_pd(a, low, c);
+  out[1] = _mm512_permutex2var_pd(b, low, d);
+  out[2] = _mm512_permutex2var_pd(a, high, c);
+  out[3] = _mm512_permutex2var_pd(b, high, d);
+}
+
+PMB_INLINE void lanes_interleave_f64(double (*from)[16], double (*records)[4])
+{
+  for (int half = 0; half < 16; half += 8) {
+    const __m512d in[4] = { _mm512_loadu_pd(from[0] + half), _mm512_loadu_pd(from[1] + half),
+      _mm512_loadu_pd(from[2] + half), _mm512_loadu_pd(from[3] + half) };
+    __m512d out[4];
+    lanes_turn_f64(in, out);
+    for (int i = 0; i < 4; ++i) {
+      _mm256_storeu_pd(records[half + i], _mm512_castpd512_pd256(out[i]));
+      _mm256_storeu_pd(records[half + 4 + i], _mm512_extractf64x4_pd(out[i], 1));
+    }
+  }
+}
+
+PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const int32_t *index, double (*to)[16])
+{
+  for (int half = 0; half < 16; half += 8) {
+    __m512d in[4], out[4];
+    for (int i = 0; i < 4; ++i) {
+      in[i] = _mm512_castpd256_pd512(_mm256_loadu_pd(records[index[half + i]]));
+      in[i] = _mm512_insertf64x4(in[i], _mm256_loadu_pd(records[index[half + 4 + i]]), 1);
+    }
+    lanes_turn_f64(in, out);
+    for (int c = 0; c < 4; ++c) {
+      _mm512_storeu_pd(to[c] + half, out[c]);
+    }
+  }
+}
+
+PMB_STORE3_IN_C(f64, double)
+
+#elif defined(__AVX2__)
+
+PMB_INLINE void lanes_turn_f32(const __m256 in[4], __m256 out[4])
+{
+  const __m256 a = _mm256_unpacklo_ps(in[0], in[1]), b = _mm256_unpackhi_ps(in[0], in[1]);
+  const __m256 c = _mm256_unpacklo_ps(in[2], in[3]), d = _mm256_unpackhi_ps(in[2], in[3]);
+  out[0] = _mm256_shuffle_ps(a, c, 0x44);
+  out[1] = _mm256_shuffle_ps(a, c, 0xee);
+  out[2] = _mm256_shuffle_ps(b, d, 0x44);
+  out[3] = _mm256_shuffle_ps(b, d, 0xee);
+}
+
+PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
+{
+  for (int half = 0; half < 16; half += 8) {
+    const __m256 in[4] = { _mm256_loadu_ps(from[0] + half), _mm256_loadu_ps(from[1] + half),
+      _mm256_loadu_ps(from[2] + half), _mm256_loadu_ps(from[3] + half) };
+    __m256 out[4];
+    lanes_turn_f32(in, out);
+    for (int i = 0; i < 4; ++i) {
+      _mm_storeu_ps(records[half + i], _mm256_castps256_ps128(out[i]));
+      _mm_storeu_ps(records[half + 4 + i], _mm256_extractf128_ps(out[i], 1));
+    }
+  }
+}
+
+PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const int32_t *index, float (*to)[16])
+{
+  for (int half = 0; half < 16; half += 8) {
+    __m256 in[4], out[4];
+    for (int i = 0; i < 4; ++i) {
+      in[i] = _mm256_castps128_ps256(_mm_loadu_ps(records[index[half + i]]));
+      in[i] = _mm256_insertf128_ps(in[i], _mm_loadu_ps(records[index[half + 4 + i]]), 1);
+    }
+    lanes_turn_f32(in, out);
+    for (int c = 0; c < 4; ++c) {
+      _mm256_storeu_ps(to[c] + half, out[c]);
+    }
+  }
+}
+
+PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
+{
+  for (int half = 0; half < 16; half += 8, out += 24) {
+    /* Each of three vectors brought into the order of its places, then blended. */
+    const __m256 x =
+      _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[0] + half), _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5));
+    const __m256 y =
+      _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[1] + half), _mm256_setr_epi32(5, 0, 3, 6, 1, 4, 7, 2));
+    const __m256 z =
+      _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[2] + half), _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7));
+    _mm256_storeu_ps(out, _mm256_blend_ps(_mm256_blend_ps(x, y, 0x92), z, 0x24));
+    _mm256_storeu_ps(out + 8, _mm256_blend_ps(_mm256_blend_ps(x, y, 0x24), z, 0x49));
+    _mm256_storeu_ps(out + 16, _mm256_blend_ps(_mm256_blend_ps(x, y, 0x49), z, 0x92));
+  }
+}
+
+PMB_INLINE void lanes_turn_f64(const __m256d in[4], __m256d out[4])
+{
+  const __m256d a = _mm256_unpacklo_pd(in[0], in[1]), b = _mm256_unpackhi_pd(in[0], in[1]);
+  const __m256d c = _mm256_unpacklo_pd(in[2], in[3]), d = _mm256_unpackhi_pd(in[2], in[3]);
+  out[0] = _mm256_permute2f128_pd(a, c, 0x20);
+  out[1] = _mm256_permute2f128_pd(b, d, 0x20);
+  out[2] = _mm256_permute2f128_pd(a, c, 0x31);
+  out[3] = _mm256_permute2f128_pd(b, d, 0x31);
+}
+
+PMB_INLINE void lanes_interleave_f64(double (*from)[16], double (*records)[4])
+{
+  for (int l = 0; l < 16; l += 4) {
+    const __m256d in[4] = { _mm256_loadu_pd(from[0] + l), _mm256_loadu_pd(from[1] + l), _mm256_loadu_pd(from[2] + l),
+      _mm256_loadu_pd(from[3] + l) };
+    __m256d out[4];
+    lanes_turn_f64(in, out);
+    for (int i = 0; i < 4; ++i) {
+      _mm256_storeu_pd(records[l + i], out[i]);
+    }
+  }
+}
+
+PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const int32_t *index, double (*to)[16])
+{
+  for (int l = 0; l < 16; l += 4) {
+    const __m256d in[4] = { _mm256_loadu_pd(records[index[l]]), _mm256_loadu_pd(records[index[l + 1]]),
+      _mm256_loadu_pd(records[index[l + 2]]), _mm256_loadu_pd(records[index[l + 3]]) };
+    __m256d out[4];
+    lanes_turn_f64(in, out);
+    for (int c = 0; c < 4; ++c) {
+      _mm256_storeu_pd(to[c] + l, out[c]);
+    }
+  }
+}
+
+PMB_STORE3_IN_C(f64, double)
+
+#else
+
+PMB_LANES_IN_C(f32, float)
+PMB_LANES_IN_C(f64, double)
+PMB_STORE3_IN_C(f32, float)
+PMB_STORE3_IN_C(f64, double)
+
+#endif
+
+/* Appends code + x for each bit x of a mask to a list, lowest first; returns how many. May write to list[0..31]. */
+#if defined(__AVX512VBMI2__)
+PMB_INLINE int lanes_list(uint32_t mask, unsigned code, uint16_t *list)
+{
+  static const uint16_t columns[32] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31 };
+  const __m512i all = _mm512_or_si512(_mm512_loadu_si512(columns), _mm512_set1_epi16((short)code));
+  _mm512_storeu_si512(list, _mm512_maskz_compress_epi16(mask, all));
+  return pmb_popcount(mask);
+}
+#else
+PMB_INLINE int lanes_list(uint32_t mask, unsigned code, uint16_t *list)
+{
+  int n = 0;
+  for (; mask; mask &= mask - 1) {
+    list[n++] = (uint16_t)(code | (unsigned)pmb_lowest_bit(mask));
+  }
+  return n;
+}
+#endif
+
+#endif
