@@ -83,7 +83,8 @@ typedef struct pair_lane {
   uint32_t slot;       /* likewise, with the second brick's behind */
   uint32_t below;      /* the lanes below, as bits */
   uint32_t upper_brick, upper_place, upper_row; /* the brick of the upper row, relative; the row there and here */
-  uint32_t to_other;   /* from that to the row at the other end of its edges */
+  uint32_t upper_edges; /* which of its edges cells use beside x edges; PMB_SAMPLE: none */
+  uint32_t below_upper; /* a lane whose row is below it, along y, z or both */
   uint32_t upper_slot; /* of its x edges */
   uint32_t halves, corners; /* see keep_corners: what is picked first, and its place, in bytes */
 } pair_lane;
@@ -101,7 +102,8 @@ static __device__ __forceinline__ pair_lane lane_of_pair(const pmb_cuda_job &job
   lane.upper_brick = keep(job.bricks[0] * ((in_y >> 2) + job.bricks[1] * (in_z >> 2)));
   lane.upper_place = keep(in_z * 5 + in_y);
   lane.upper_row = keep((in_z & 3) * 4 + (in_y & 3));
-  lane.to_other = keep(u < 4 ? 5 : u == 4 ? 0 : 1);
+  lane.upper_edges = keep(u < 4 ? PMB_EDGE_Z : u == 4 ? PMB_SAMPLE : PMB_EDGE_Y);
+  lane.below_upper = keep(16 * half + 4 * min(in_z, 3u) + min(in_y, 3u));
   lane.upper_slot = keep(in_z * ROW_LAYER + in_y + SECOND * half);
   lane.halves = keep(number & 4 ? 0x3276 : 0x5410);
   lane.corners = keep((lane.slot & 63) * 2 * (uint32_t)sizeof(uint4) + (number & 4 ? 0 : 16));
@@ -179,19 +181,26 @@ static __device__ __forceinline__ void fill_own(
     next + pmb_cuda_row_first(ids.next_first, PMB_EDGE_Z));
 }
 
-/* An upper row has y or z edges that cells use, not both; the topmost has none. */
-static __device__ __forceinline__ void fill_upper(const pair_lane &lane, const row_ids &ids, uint32_t word,
-  uint32_t next_word, uint32_t other, uint32_t base, pair_scratch *scratch)
+/* An upper row has y or z edges that cells use, not both; the topmost has none. Its words are those above the row of another
+ * lane. */
+static __device__ __forceinline__ void fill_upper(
+  const pair_lane &lane, const row_ids &ids, const pair_head &head, uint32_t base, pair_scratch *scratch)
 {
-  const uint32_t id = base + ids.before - 1 + (ids.first & 0x7ff);
-  const uint32_t next = base + ids.next_before + (ids.next_first & 0x7ff);
-  const int in_z = lane.to_other == 5;
-  const uint32_t kept = in_z ? 0x7f : 0x3f, shift = in_z ? 17 : 11; /* see pmb_cuda_row_first */
-  id_slot<int32_t> *slots = scratch->slots + lane.upper_slot;
-  slots[RUN_X] = { word ^ next_word, (int32_t)id };
-  if (lane.to_other) {
-    fill_run(slots, in_z ? RUN_Z : RUN_Y, in_z ? RUN_Z_NEXT : RUN_Y_NEXT, in_z ? RUN_Z_LAST : RUN_Y_LAST,
-      word ^ other, id + (ids.first >> shift & kept), next + (ids.next_first >> shift & kept));
+  const uint32_t above_y = __shfl_sync(UINT32_MAX, head.b, lane.below_upper);
+  const uint32_t above_z = __shfl_sync(UINT32_MAX, head.c, lane.below_upper);
+  const uint32_t other = __shfl_sync(UINT32_MAX, head.d, lane.below_upper); /* at the other end of those edges */
+  if (lane.row < UPPER) {
+    const int in_y = lane.upper_edges == PMB_EDGE_Z, in_z = lane.upper_edges == PMB_EDGE_Y;
+    const uint32_t word = in_y ? above_y : in_z ? above_z : other;
+    const uint32_t id = base + ids.before - 1 + (ids.first & 0x7ff);
+    const uint32_t next = base + ids.next_before + (ids.next_first & 0x7ff);
+    const uint32_t kept = in_y ? 0x7f : 0x3f, shift = in_y ? 17 : 11; /* see pmb_cuda_row_first */
+    id_slot<int32_t> *slots = scratch->slots + lane.upper_slot;
+    slots[RUN_X] = { word ^ pmb_cuda_next(word, head.column >> lane.upper_place), (int32_t)id };
+    if (in_y || in_z) {
+      fill_run(slots, in_y ? RUN_Z : RUN_Y, in_y ? RUN_Z_NEXT : RUN_Y_NEXT, in_y ? RUN_Z_LAST : RUN_Y_LAST,
+        word ^ other, id + (ids.first >> shift & kept), next + (ids.next_first >> shift & kept));
+    }
   }
 }
 
@@ -374,8 +383,6 @@ static __device__ __forceinline__ int emit_pair(const pmb_cuda_job &job, const p
   const uint32_t mine = min(index + lane.half, last), base = (uint32_t)output.point_base;
   const row_ids own = read_ids(job, mine, min(mine + 1, last), lane.row);
   const row_ids upper = read_upper_ids(job, lane, head, last);
-  const uint32_t upper_word = job.d_records[mine].word[lane.upper_place];
-  const uint32_t other = job.d_records[mine].word[lane.upper_place + lane.to_other];
   int64_t first = job.d_before[index].triangles;
   uint32_t cells = UINT32_MAX;
   if (__any_sync(UINT32_MAX, head.column >> PMB_CUDA_ROWS) || index == last) {
@@ -401,9 +408,7 @@ static __device__ __forceinline__ int emit_pair(const pmb_cuda_job &job, const p
   }
   const uint32_t masks[3] = { head.a ^ next[0], head.a ^ head.b, head.a ^ head.c };
   fill_own(lane, own, masks, base, scratch);
-  if (lane.row < UPPER) {
-    fill_upper(lane, upper, upper_word, pmb_cuda_next(upper_word, head.column >> lane.upper_place), other, base, scratch);
-  }
+  fill_upper(lane, upper, head, base, scratch);
 #pragma unroll 1
   for (int part = 0; part < parts; ++part) {
     uint32_t listed = cells;
@@ -473,7 +478,7 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
 }
 
 /* Where it pays: bricks for a warp, at least, and triangles of an active brick, at most. */
-enum { LEAST_BRICKS = 32, MOST_TRIANGLES = 128 };
+enum { LEAST_BRICKS = 32, MOST_TRIANGLES = 192 };
 
 int pmb_cuda_triangles_of_pairs(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error)
 {
