@@ -289,8 +289,7 @@ static __device__ __forceinline__ void emit_column(
   const uint32_t x = place.x + warp % WIDE, y = place.y + warp / WIDE;
   const uint32_t first = x + job.bricks[0] * (y + job.bricks[1] * place.z), step = job.bricks[0] * job.bricks[1];
   const int there = x < job.bricks[0] && y < job.bricks[1];
-  const float *origin =
-    room->ring + SLICE + WIDTH * (1 + PMB_BRICK_Y * (warp / WIDE)) + PMB_BRICK_X * (warp % WIDE);
+  const float *origin = room->ring + SLICE + WIDTH * (1 + PMB_BRICK_Y * (warp / WIDE)) + PMB_BRICK_X * (warp % WIDE);
   vertex_scratch *scratch = (vertex_scratch *)room->scratch[warp];
   uint32_t brick = first, slot = 0, parity = 0;
   brick_head next = read_head_of_tile(job, index_in_map(read_map(job, brick, there), brick), active);

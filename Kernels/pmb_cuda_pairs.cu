@@ -22,9 +22,9 @@ enum {
   RUN_Z_NEXT = 125,
   RUN_Z_LAST = 130,
   RUN_END = 170,
-  SECOND = 196,   /* from a slot of the first brick to the second's */
-  UPPER = 9,      /* rows of 25 that are of bricks above */
-  FIELD = 9,      /* bits of a field of an entry */
+  SECOND = 196, /* from a slot of the first brick to the second's */
+  UPPER = 9,    /* rows of 25 that are of bricks above */
+  FIELD = 9,    /* bits of a field of an entry */
   PAIR_STEP = 1 << 5 | 1 << (5 + FIELD) | 1 << (5 + 2 * FIELD),
   PAIR_CELLS = 196 /* listed at once */
 };
@@ -77,16 +77,16 @@ static __device__ constexpr pair_codes constant_pair_codes[2] = { make_pair_code
 
 /* What does not change for a lane: a row of one of the bricks, and, in the first lanes of each half, one of UPPER. */
 typedef struct pair_lane {
-  uint32_t half;       /* 1: of the second brick */
-  uint32_t row;        /* its own row, of 16 */
-  uint32_t place;      /* likewise, of the record's 25 */
-  uint32_t slot;       /* likewise, with the second brick's behind */
-  uint32_t below;      /* the lanes below, as bits */
+  uint32_t half;                                /* 1: of the second brick */
+  uint32_t row;                                 /* its own row, of 16 */
+  uint32_t place;                               /* likewise, of the record's 25 */
+  uint32_t slot;                                /* likewise, with the second brick's behind */
+  uint32_t below;                               /* the lanes below, as bits */
   uint32_t upper_brick, upper_place, upper_row; /* the brick of the upper row, relative; the row there and here */
-  uint32_t upper_edges; /* which of its edges cells use beside x edges; PMB_SAMPLE: none */
-  uint32_t below_upper; /* a lane whose row is below it, along y, z or both */
-  uint32_t upper_slot; /* of its x edges */
-  uint32_t halves, corners; /* see keep_corners: what is picked first, and its place, in bytes */
+  uint32_t upper_edges;                         /* which of its edges cells use beside x edges; PMB_SAMPLE: none */
+  uint32_t below_upper;                         /* a lane whose row is below it, along y, z or both */
+  uint32_t upper_slot;                          /* of its x edges */
+  uint32_t halves, corners;                     /* see keep_corners: what is picked first, and its place, in bytes */
 } pair_lane;
 
 static __device__ __forceinline__ pair_lane lane_of_pair(const pmb_cuda_job &job)
@@ -249,8 +249,8 @@ static __device__ __forceinline__ uint32_t cells_in_volume(
 
 /* A round of up to 32 listed cells: lists their triangles, from `list` on; returns how many. room: if there are more, none is
  * listed. */
-static __device__ __forceinline__ int list_round(const pair_codes *codes, pair_scratch *scratch, int at, int cells,
-  uint32_t below, int listed, int room, int *all)
+static __device__ __forceinline__ int list_round(
+  const pair_codes *codes, pair_scratch *scratch, int at, int cells, uint32_t below, int listed, int room, int *all)
 {
   const uint32_t cell = scratch->cells[min(at, cells - 1)];
   const char *place = (const char *)codes + case_of_pair(scratch, cell);
@@ -276,7 +276,8 @@ static __device__ __forceinline__ int32_t id_of_pair(const pair_scratch *scratch
 {
   const uint32_t entry = places.list[at];
   const char *slots = (const char *)scratch->slots;
-  const id_slot<int32_t> slot = *(const id_slot<int32_t> *)(slots + (entry >> places.shift & ((1 << FIELD) - 1) << 3));
+  const id_slot<int32_t> slot =
+    *(const id_slot<int32_t> *)(slots + (entry >> places.shift & ((1 << FIELD) - 1) << 3));
   return slot.first + (int32_t)__popc(__funnelshift_l(0, slot.mask, entry));
 }
 
@@ -287,7 +288,8 @@ static __device__ __forceinline__ void write_pair_ids(pair_scratch *scratch, int
   const int lane = threadIdx.x & 31, n = 3 * listed;
   const uint32_t t = lane * 43u >> 7, k = lane - 3 * t; /* t = lane / 3 */
   const uint32_t *list = scratch->triangles + t;
-  const id_places places[3] = { { list, 2 + FIELD * k }, { list + (k ? 11 : 10), k ? 2 + FIELD * (k - 1) : 2 + 2 * FIELD },
+  const id_places places[3] = { { list, 2 + FIELD * k },
+    { list + (k ? 11 : 10), k ? 2 + FIELD * (k - 1) : 2 + 2 * FIELD },
     { list + (k == 2 ? 22 : 21), k == 2 ? 2 : 2 + FIELD * (k + 1) } };
   int32_t *to = d_out + lane;
 #pragma unroll
@@ -495,7 +497,7 @@ int pmb_cuda_triangles_of_pairs(pmb_cuda *cuda, const pmb_cuda_output *output, c
     bytes > (size_t)most ||
     cudaFuncSetAttribute(pairs_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes) != cudaSuccess ||
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, pairs_kernel, threads, bytes) != cudaSuccess ||
-    blocks < BLOCKS) {
+    blocks < (always ? 1 : (int)BLOCKS)) {
     cudaGetLastError();
     return 0;
   }

@@ -77,7 +77,8 @@ pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output)
     cudaError_t error = cudaSuccess;
     const pmb_status status = pmb_cuda_triangles_of_pairs(cuda, output, &error)
       ? pmb_cuda_check(cuda->context, error, "launch of triangles")
-      : output->id_type == PMB_INT64 ? launch<int64_t, false>(cuda, output) : launch<int32_t, false>(cuda, output);
+      : output->id_type == PMB_INT64 ? launch<int64_t, false>(cuda, output)
+                                     : launch<int32_t, false>(cuda, output);
     if (status != PMB_OK) {
       return status;
     }
