@@ -54,6 +54,7 @@ typedef struct pmb_cuda_record {
 } pmb_cuda_record;
 
 #define PMB_CUDA_PLAIN UINT32_MAX
+#define PMB_CUDA_HAS_EXACT 8u /* beside pmb_cuda_borders, in `column`: the brick has an exact record */
 
 /* What only bricks with non-finite samples, points on samples or hidden cells need. */
 typedef struct pmb_cuda_exact {

@@ -90,7 +90,7 @@ static __device__ __forceinline__ uint32_t classify_brick(
 {
   pmb_cuda_record *record = job.d_records + index;
   const int lane = threadIdx.x & 31;
-  const uint32_t borders = pmb_cuda_borders(job, box);
+  uint32_t borders = pmb_cuda_borders(job, box);
   uint32_t word, column, counts, exact = PMB_CUDA_PLAIN;
   const int equal = read_words<T>(job, box, row_lane, &word, &column);
   if (equal || (job.any_flags && !is_clean(job, box))) {
@@ -98,6 +98,7 @@ static __device__ __forceinline__ uint32_t classify_brick(
     counts = result.counts;
     word = result.word;
     exact = result.index;
+    borders |= PMB_CUDA_HAS_EXACT;
   } else {
     counts = plain_brick(job, box, borders == 0, word, column, record);
   }

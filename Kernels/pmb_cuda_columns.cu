@@ -24,11 +24,11 @@ enum {
 
 /* ---- samples ---- */
 
-/* Samples come in layers as thick as a brick, each from one sample below its bricks on; a row has whole 16 bytes. A brick
- * needs its layer and the next; one more is on its way. */
+/* Samples come in layers as thick as a brick, each from one sample below its bricks on along y and z. A row has whole pieces
+ * of 32 bytes, which is what the device's cache is asked for, and begins with the bricks: the few points that need a sample
+ * before read it from memory. A brick needs its layer and the next; one more is on its way. */
 enum {
-  PAD = 16 / sizeof(float),
-  WIDTH = WIDE * PMB_BRICK_X + 2 * PAD,
+  WIDTH = WIDE * PMB_BRICK_X + 32 / sizeof(float),
   ROWS = DEEP * PMB_BRICK_Y + 3,
   SLICE = WIDTH * ROWS,
   LAYER = SLICE * PMB_BRICK_Z,
@@ -52,6 +52,7 @@ typedef struct column_room {
 typedef struct ring_samples {
   enum { BY_EDGE = 0, ONE_ISOVALUE = 1 };
   const float *origin; /* the brick's first */
+  int first;           /* 0: the ring has no samples before the brick's column 0; -1: it has */
   int wrap;            /* 0; or the next layer is at the ring's other end, so many samples before where it would be */
   int inner;           /* the samples around the brick are all in the volume */
 } ring_samples;
@@ -62,32 +63,49 @@ static __device__ __forceinline__ int step_of_kind(int kind)
   return (int)((1 | (uint64_t)WIDTH << 12 | (uint64_t)SLICE << 24) >> 12 * kind & 4095);
 }
 
-/* Along one axis, at an end of the edge: the difference of the next samples, `below` before and `above` behind. */
-static __device__ __forceinline__ float border_difference(const float *end, int below, int above, int place, int last)
+/* Along one axis, at an end of the edge: the difference of the next samples, the one before it and that `above` behind. */
+static __device__ __forceinline__ float border_difference(
+  const float *end, float below, int above, int place, int last)
 {
   return difference(
-    end[place > 0 ? -below : 0], end[place < last ? above : 0], place <= 0 || place >= last ? 1.0f : 0.5f);
+    place > 0 ? below : end[0], end[place < last ? above : 0], place <= 0 || place >= last ? 1.0f : 0.5f);
+}
+
+/* The samples before the ends of an edge along x. x: its column in the brick. */
+static __device__ __forceinline__ void read_before(const pmb_cuda_job &job, const ring_samples &samples, int x,
+  const float *low, const float *high, const point_of<float> &p, float *before)
+{
+  before[0] = low[-1];
+  before[1] = high[-1];
+  if (x == samples.first && p.low[0] > 0) {
+    const float *d_low = (const float *)job.d_samples + pmb_cuda_index(job, p.low[0] - 1, p.low[1], p.low[2]);
+    before[0] = __ldg(d_low);
+    before[1] = __ldg(d_low + (p.kind == PMB_EDGE_X ? 1 : p.kind == PMB_EDGE_Y ? job.pitch : job.slice));
+  }
 }
 
 /* Anywhere. A brick's slices are 1 to 4 of its layer and the next. */
 static __device__ __forceinline__ void read_around(const vertex_setting &setting, const ring_samples &samples,
-  const float *low, int z, const point_of<float> &p, surrounding<float> *s)
+  const float *low, int x, int z, const point_of<float> &p, surrounding<float> *s)
 {
   const int upward = p.kind == PMB_EDGE_Z, here = z == 3 ? samples.wrap : 0;
   const int below = SLICE - here, above = SLICE - (z == 2 ? samples.wrap : 0);
   const int above2 = SLICE - (z == 1 ? samples.wrap : 0);
   low -= here;
   const float *high = low + (upward ? above : step_of_kind(p.kind));
-  const int low_below[3] = { 1, WIDTH, below }, low_above[3] = { 1, WIDTH, above };
-  const int high_below[3] = { 1, WIDTH, upward ? above : below };
-  const int high_above[3] = { 1, WIDTH, upward ? above2 : above };
+  const int low_above[3] = { 1, WIDTH, above }, high_above[3] = { 1, WIDTH, upward ? above2 : above };
+  const float low_below[3] = { 0, low[-WIDTH], low[-below] };
+  const float high_below[3] = { 0, high[-WIDTH], high[upward ? -above : -below] };
+  float before[2];
+  read_before(setting.job, samples, x, low, high, p, before);
   s->ends[0] = low[0];
   s->ends[1] = high[0];
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
     const int last = setting.job.dims[a] - 1;
-    s->low[a] = border_difference(low, low_below[a], low_above[a], p.low[a], last);
-    s->high[a] = border_difference(high, high_below[a], high_above[a], p.low[a] + (p.kind == a), last);
+    s->low[a] = border_difference(low, a ? low_below[a] : before[0], low_above[a], p.low[a], last);
+    s->high[a] =
+      border_difference(high, a ? high_below[a] : before[1], high_above[a], p.low[a] + (p.kind == a), last);
   }
 }
 
@@ -97,15 +115,19 @@ static __device__ __forceinline__ void read_surrounding(const vertex_setting &se
 {
   const float *low = samples.origin + (x + WIDTH * (row & 3) + SLICE * (row >> 2));
   if (samples.wrap || !samples.inner) {
-    read_around(setting, samples, low, row >> 2, p, s);
+    read_around(setting, samples, low, x, row >> 2, p, s);
     return;
   }
   const float *high = low + step_of_kind(p.kind);
   const int steps[3] = { 1, WIDTH, SLICE };
+  float before[2];
+  read_before(setting.job, samples, x, low, high, p, before);
   s->ends[0] = low[0];
   s->ends[1] = high[0];
+  s->low[0] = difference(before[0], low[1], 0.5f);
+  s->high[0] = difference(before[1], high[1], 0.5f);
 #pragma unroll
-  for (int a = 0; a < 3; ++a) {
+  for (int a = 1; a < 3; ++a) {
     s->low[a] = difference(low[-steps[a]], low[steps[a]], 0.5f);
     s->high[a] = difference(high[-steps[a]], high[steps[a]], 0.5f);
   }
@@ -160,7 +182,7 @@ static __device__ __forceinline__ void fetch_layers(
     }
 #endif
     if ((threadIdx.x & 31) == 0) {
-      copy_box(map, (int)(PMB_BRICK_X * place.x) - PAD, (int)(PMB_BRICK_Y * place.y) - 1,
+      copy_box(map, (int)(PMB_BRICK_X * place.x), (int)(PMB_BRICK_Y * place.y) - 1,
         (int)(PMB_BRICK_Z * (place.z + layer)) - 1, LAYER * sizeof(float), room->ring + LAYER * slot,
         &room->arrived[slot]);
     }
@@ -224,7 +246,7 @@ typedef struct other_bricks {
 
 /* The points of a brick; layer: of the block. */
 static __device__ __forceinline__ void emit_from_ring(const vertex_setting &setting, const brick_head &head,
-  const pmb_cuda_box &box, const float *origin, int wrap, uint32_t layer, vertex_scratch *scratch,
+  const pmb_cuda_box &box, const float *origin, int first, int wrap, uint32_t layer, vertex_scratch *scratch,
   other_bricks *others)
 {
   brick_work work;
@@ -236,7 +258,7 @@ static __device__ __forceinline__ void emit_from_ring(const vertex_setting &sett
     return;
   }
   put_box(setting.job, box, &work);
-  const ring_samples samples = { origin, wrap, pmb_cuda_is_surrounded(setting.job, box) };
+  const ring_samples samples = { origin, first, wrap, pmb_cuda_is_surrounded(setting.job, box) };
   if (emit_plain<float>(setting, samples, head, work, scratch)) {
     others->again |= 1u << layer;
   }
@@ -267,8 +289,7 @@ static __device__ __forceinline__ void emit_column(
   const uint32_t x = place.x + warp % WIDE, y = place.y + warp / WIDE;
   const uint32_t first = x + job.bricks[0] * (y + job.bricks[1] * place.z), step = job.bricks[0] * job.bricks[1];
   const int there = x < job.bricks[0] && y < job.bricks[1];
-  const float *origin =
-    room->ring + SLICE + WIDTH * (1 + PMB_BRICK_Y * (warp / WIDE)) + PAD + PMB_BRICK_X * (warp % WIDE);
+  const float *origin = room->ring + SLICE + WIDTH * (1 + PMB_BRICK_Y * (warp / WIDE)) + PMB_BRICK_X * (warp % WIDE);
   vertex_scratch *scratch = (vertex_scratch *)room->scratch[warp];
   uint32_t brick = first, slot = 0, parity = 0;
   brick_head next = read_head_of_tile(job, index_in_map(read_map(job, brick, there), brick), active);
@@ -284,7 +305,7 @@ static __device__ __forceinline__ void emit_column(
     parity ^= above == 0;
     await_layers(room, layer == 0, above, parity);
     emit_from_ring(setting, head, pmb_cuda_box_at(job, 0, x, y, place.z + layer), origin + LAYER * slot,
-      above == 0 ? (int)RING : 0, layer, scratch, &others);
+      warp % WIDE ? -1 : 0, above == 0 ? (int)RING : 0, layer, scratch, &others);
     leave_layer(room, slot);
     slot = above;
   }

@@ -153,9 +153,9 @@ static constexpr triangle_codes make_codes(int mirrored)
 
 static __device__ constexpr triangle_codes constant_codes[2] = { make_codes(0), make_codes(1) }; /* [mirrored] */
 
-static __device__ __forceinline__ void copy_codes(triangle_codes *codes, int mirrored)
+static __device__ __forceinline__ void copy_codes(triangle_codes *codes, const triangle_codes *d_codes)
 {
-  const uint4 *from = (const uint4 *)&constant_codes[mirrored != 0];
+  const uint4 *from = (const uint4 *)d_codes;
   for (int i = threadIdx.x; i < (int)(sizeof(triangle_codes) / sizeof(uint4)); i += blockDim.x) {
     ((uint4 *)codes)[i] = from[i];
   }

@@ -196,11 +196,58 @@ static void columns(void)
   pmb_destroy(gpu);
 }
 
+/* A smooth volume, noise, noise of few values (points on samples), and with what is not finite. */
+static void fill_for_pairs(test_volume *v, int64_t nx, int64_t ny, int64_t nz, int kind, test_rng *rng)
+{
+  for (int64_t i = 0; i < nx * ny * nz; i++) {
+    const double x = 0.11 * (double)(i % nx), y = 0.17 * (double)(i / nx % ny), z = 0.14 * (double)(i / nx / ny);
+    const double noise = rng_real(rng, 0, 100),
+                 smooth = 50 + 15 * (sin(x) * cos(y) + sin(y) * cos(z) + sin(z) * cos(x));
+    volume_set(v, i % nx, i / nx % ny, i / nx / ny, kind == 1 ? noise : kind == 2 ? floor(noise / 20) * 20 : smooth);
+  }
+  if (kind == 3 && v->view.type == PMB_FLOAT32) volume_sprinkle(v, 3000, rng);
+}
+
+/* The way of long lists of bricks in short ones: odd and even, full and thin bricks, several isovalues. */
+static void pairs(void)
+{
+  static const int64_t sizes[3][5] = { { 128, 33, 65, 31, 70 }, { 16, 17, 5, 33, 9 }, { 41, 9, 64, 6, 28 } };
+  static const double isovalues[3] = { 52, 40, 61 };
+  pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
+  test_rng rng = { 53 };
+  setenv("PMB_TEST_PAIRS", "1", 1);
+  for (int n = 0; n < (is_short() ? 16 : 80); n++) {
+    const int64_t nx = sizes[0][n % 5], ny = sizes[1][n / 2 % 5], nz = sizes[2][n / 3 % 5];
+    test_volume v;
+    volume_make(&v, n % 3 ? PMB_FLOAT32 : PMB_UINT8, nx, ny, nz, n / 4 % LAYOUT_CONSTANT);
+    fill_for_pairs(&v, nx, ny, nz, n % 4, &rng);
+    volume_world(&v, n % 8 >= 4 ? WORLD_MIRRORED : WORLD_SPACING, &rng);
+    CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    for (int turn = 0; turn < 4; turn++) {
+      test_about("%lld x %lld x %lld, %d, turn %d", (long long)nx, (long long)ny, (long long)nz, n, turn);
+      test_mesh a, b;
+      const int64_t count = turn < 2 ? 1 : 3;
+      CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, count, turn & 1, PMB_FLOAT32, PMB_INT32, &a), PMB_OK);
+      CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, count, turn & 1, PMB_FLOAT32, PMB_INT32, &b), PMB_OK);
+      mesh_equal(&a, &b, "CPU and GPU");
+      CHECK(a.sizes.triangles > 0, "no triangles");
+      mesh_free(&a);
+      mesh_free(&b);
+    }
+    volume_free(&v);
+  }
+  unsetenv("PMB_TEST_PAIRS");
+  pmb_destroy(cpu);
+  pmb_destroy(gpu);
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(columns)
   CASE(estimators)
   CASE(full_bricks)
   CASE(faint_samples)
+  CASE(pairs)
   CASE(parts_of_the_output)
 )
