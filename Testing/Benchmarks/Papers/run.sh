@@ -30,13 +30,15 @@ for step in "${@:-build test bench}"; do
         mkdir -p "$build"
         cmake -S "$here" -B "$build" -DPMB_CUDA_ARCHITECTURES="${ARCHITECTURES:-native}" > "$build/build.log" 2>&1 ||
           { cat "$build/build.log"; exit 1; }
-        cmake --build "$build" -j"$(nproc)" --target pmb_test_papers_gpu pmb_test_papers_scan_gpu pmb_bench_papers \
+        cmake --build "$build" -j"$(nproc)" --target pmb_test_papers_gpu pmb_test_papers_scan_gpu \
+          pmb_test_papers_pyramid_gpu pmb_bench_papers \
           >> "$build/build.log" 2>&1 ||
           { grep -E "error|Error" "$build/build.log" | head -40; exit 1; }
         ;;
       test)
-        for case in $(cases pmb_test_papers); do run pmb_test_papers_gpu "$case" || failed=1; done
-        for case in $(cases pmb_test_papers_scan); do run pmb_test_papers_scan_gpu "$case" || failed=1; done
+        for test in pmb_test_papers pmb_test_papers_scan pmb_test_papers_pyramid; do
+          for case in $(cases $test); do run ${test}_gpu "$case" || failed=1; done
+        done
         ;;
       sanitize)
         for tool in ${TOOLS:-memcheck racecheck synccheck}; do
