@@ -264,7 +264,6 @@ void destroy(void *state)
     papers_give(gpu->memory, gpu->d_positions);
     papers_give(gpu->memory, gpu->d_normals);
     papers_give(gpu->memory, gpu->d_block);
-    (void)cudaFreeHost(gpu->triangles);
     free(gpu);
   }
 }
@@ -272,11 +271,13 @@ void destroy(void *state)
 /* Cubes outside the volume stay 0: from level HP3D_BLOCK_LEVEL on all is set to 0 once. */
 papers_status prepare(hp3d_gpu *gpu, uint64_t bytes)
 {
-  papers_status status =
-    papers_cuda_status(gpu->memory, cudaMallocHost((void **)&gpu->triangles, sizeof(*gpu->triangles)));
+  static uint32_t *pinned; /* taken once per program: that takes longer than an extraction */
+  const papers_status status =
+    pinned ? PAPERS_OK : papers_cuda_status(gpu->memory, cudaMallocHost((void **)&pinned, sizeof(*pinned)));
   if (status != PAPERS_OK) {
     return status;
   }
+  gpu->triangles = pinned;
   gpu->d_block = papers_take(gpu->memory, PAPERS_ACCELERATION, bytes);
   if (!gpu->d_block) {
     return PAPERS_NO_MEMORY;

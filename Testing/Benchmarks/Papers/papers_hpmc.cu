@@ -298,7 +298,6 @@ void destroy(void *state)
     papers_give(gpu->memory, gpu->d_normals);
     papers_give(gpu->memory, gpu->d_ids);
     papers_give(gpu->memory, gpu->d_block);
-    (void)cudaFreeHost(gpu->host);
     free(gpu);
   }
 }
@@ -306,10 +305,13 @@ void destroy(void *state)
 /* Squares in the padding stay 0: from level HPMC_BLOCK_LEVEL on all is set to 0 once. */
 papers_status prepare(hpmc_gpu *gpu, uint64_t bytes)
 {
-  papers_status status = papers_cuda_status(gpu->memory, cudaMallocHost((void **)&gpu->host, sizeof(readback)));
+  static readback *pinned; /* taken once per program: that takes longer than an extraction */
+  const papers_status status =
+    pinned ? PAPERS_OK : papers_cuda_status(gpu->memory, cudaMallocHost((void **)&pinned, sizeof(*pinned)));
   if (status != PAPERS_OK) {
     return status;
   }
+  gpu->host = pinned;
   gpu->d_block = papers_take(gpu->memory, PAPERS_ACCELERATION, bytes);
   if (!gpu->d_block) {
     return PAPERS_NO_MEMORY;
