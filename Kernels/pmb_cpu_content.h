@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a brick gives to the mesh when all its samples are finite and none is joined: pmb_content_plain of pmb_brick.h for 16
+ * What a brick gives to the mesh when all its samples are finite and none is joined, a point for every crossed edge: for 16
  * rows at a time, with sums of bits in place of loops over cells. Included by pmb_cpu_loops.c. */
 
 /* Inside bits of a brick's 33 x 5 x 5 samples. Row z * 4 + y of `low` is (y,z), of `high` (y + 1,z), so that the rows of 16
