@@ -89,35 +89,6 @@ PMB_INLINE uint64_t pmb_first_columns(int n)
   return n >= PMB_BRICK_X ? 0x1fffffffeu : ((1ull << n) - 1) << 1;
 }
 
-/* Content of a brick with all samples finite, there and one sample around, and none equal to the isovalue: a point for
- * every crossed edge. Needs rows->inside at y, z in 0..4. n: samples of the brick along each axis, halo included, that
- * are in the volume: 33, 5 and 5, or fewer at its border. */
-PMB_INLINE void pmb_content_plain(const pmb_rows *rows, const int n[3], pmb_content *content)
-{
-  const uint64_t samples = pmb_first_columns(n[0]), cells = pmb_first_columns(n[0] - 1);
-  content->points = content->triangles = 0;
-  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const int y = (row & 3) + 1;
-    const int z = (row >> 2) + 1;
-    const uint64_t a = rows->inside[z][y], b = rows->inside[z][y + 1];
-    const uint64_t c = rows->inside[z + 1][y], d = rows->inside[z + 1][y + 1];
-    const uint64_t here = y <= n[1] && z <= n[2] ? ~0ull : 0;
-    const uint64_t above_y = y < n[1] ? here : 0, above_z = z < n[2] ? here : 0;
-    const uint32_t x_edges = pmb_own_columns((a ^ a >> 1) & cells & here);
-    const uint32_t y_edges = pmb_own_columns((a ^ b) & samples & above_y);
-    const uint32_t z_edges = pmb_own_columns((a ^ c) & samples & above_z);
-    content->mask[PMB_EDGE_X][row] = x_edges;
-    content->mask[PMB_EDGE_Y][row] = y_edges;
-    content->mask[PMB_EDGE_Z][row] = z_edges;
-    content->mask[PMB_SAMPLE][row] = 0;
-    content->points += pmb_popcount(x_edges) + pmb_popcount(y_edges) + pmb_popcount(z_edges);
-    uint64_t rest = pmb_mixed_cells(a, b, c, d) & cells & above_y & above_z;
-    for (; rest; rest &= rest - 1) {
-      content->triangles += pmb_triangle_count[pmb_cell_bits(a, b, c, d, pmb_lowest_bit(rest))];
-    }
-  }
-}
-
 /* Points on the edges of a row: crossed, no end equal to the isovalue, and used by at least one valid cell.
  * cells[z + 1][y + 1] are the valid cells. */
 PMB_INLINE void pmb_exact_edges(const pmb_rows *rows, uint64_t cells[5][5], int row, pmb_content *content)

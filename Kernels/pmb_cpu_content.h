@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a brick gives to the mesh when all its samples are finite and none is joined: pmb_content_plain of pmb_brick.h for 16
+ * What a brick gives to the mesh when all its samples are finite and none is joined, a point for every crossed edge: for 16
  * rows at a time, with sums of bits in place of loops over cells. Included by pmb_cpu_loops.c. */
 
 /* Inside bits of a brick's 33 x 5 x 5 samples. Row z * 4 + y of `low` is (y,z), of `high` (y + 1,z), so that the rows of 16
@@ -8,19 +8,6 @@ typedef struct pmb_cpu_words {
   uint32_t low[20], high[20];
   uint32_t low_halo, high_halo;
 } pmb_cpu_words;
-
-/* Puts the word of row (y,z) where it belongs. */
-PMB_INLINE void put_word(pmb_cpu_words *words, int y, int z, uint32_t word, uint32_t halo)
-{
-  if (y < PMB_BRICK_Y) {
-    words->low[z * PMB_BRICK_Y + y] = word;
-    words->low_halo |= halo << (z * PMB_BRICK_Y + y);
-  }
-  if (y > 0) {
-    words->high[z * PMB_BRICK_Y + y - 1] = word;
-    words->high_halo |= halo << (z * PMB_BRICK_Y + y - 1);
-  }
-}
 
 /* Numbers of up to 4 bits for 32 cells: bit x of bits[i] is bit i of the number of cell x. */
 typedef struct sliced {
@@ -122,7 +109,7 @@ PMB_INLINE uint32_t first_bits(int n)
 static void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const int *n, pmb_cpu_record *record)
 {
   uint32_t rows[4][PMB_BRICK_ROWS], nexts[4][PMB_BRICK_ROWS], looped[PMB_BRICK_ROWS];
-  uint32_t points[PMB_BRICK_ROWS], crossed[PMB_BRICK_ROWS], mixed[PMB_BRICK_ROWS];
+  uint32_t points[PMB_BRICK_ROWS], crossed = 0, loops = 0;
   const uint32_t samples = first_bits(n[0]), cells = first_bits(n[0] - 1);
   for (uint32_t i = 0; i < PMB_BRICK_ROWS; ++i) {
     const int y = (int)i & 3, z = (int)i >> 2;
@@ -143,22 +130,25 @@ static void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const 
     record->mask[PMB_EDGE_Z][i] = z_edges;
     record->mask[PMB_SAMPLE][i] = 0;
     points[i] = sum_bytes(count_in_bytes(x_edges) + count_in_bytes(y_edges) + count_in_bytes(z_edges));
-    crossed[i] = sum_bytes(count_in_bytes(edges.bits[0] & here) + 2 * count_in_bytes(edges.bits[1] & here) +
+    crossed += sum_bytes(count_in_bytes(edges.bits[0] & here) + 2 * count_in_bytes(edges.bits[1] & here) +
       4 * count_in_bytes(edges.bits[2] & here) + 8 * count_in_bytes(edges.bits[3] & here));
-    mixed[i] = sum_bytes(count_in_bytes((edges.bits[0] | edges.bits[1] | edges.bits[2] | edges.bits[3]) & here));
+    loops += sum_bytes(count_in_bytes((edges.bits[0] | edges.bits[1] | edges.bits[2] | edges.bits[3]) & here));
     looped[i] = find_looped(edge, &edges) & here;
     for (int r = 0; r < 4; ++r) {
       rows[r][i] = row[r];
       nexts[r][i] = next[r];
     }
   }
-  uint32_t before = 0, edges = 0, loops = 0;
+  uint32_t before = 0;
   for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
     record->first[i] = (uint16_t)before;
     before += points[i];
-    edges += crossed[i];
-    loops += mixed[i] + count_further_loops(cpu, &rows[0][i], &nexts[0][i], looped[i]);
+  }
+  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+    if (looped[i]) {
+      loops += count_further_loops(cpu, &rows[0][i], &nexts[0][i], looped[i]);
+    }
   }
   record->points = before;
-  record->triangles = edges - 2 * loops;
+  record->triangles = crossed - 2 * loops;
 }

@@ -14,6 +14,9 @@
 #define PMB_TEXT_(a) #a
 #define PMB_TEXT(a) PMB_TEXT_(a)
 
+/* Bytes ahead in a row that summarize asks for; 512 to 8192 were tried, see Docs/PERFORMANCE.md. */
+enum { PMB_PREFETCH_DISTANCE = 2048 };
+
 /* Before a short loop: gcc turns it into vector instructions only while it is a loop. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define PMB_NOT_UNROLLED _Pragma("GCC unroll 1")
@@ -36,12 +39,17 @@ static inline int pmb_cpu_extent(int64_t left, int size)
   return left > size ? size + 1 : (int)left;
 }
 
-static inline void pmb_cpu_place_record(pmb_cpu *cpu, uint32_t index, int64_t brick)
+/* Moves the coordinates of a brick on by so many bricks. */
+static inline void pmb_cpu_advance(const pmb_cpu *cpu, int64_t *position, int64_t by)
 {
-  int32_t *position = ((pmb_cpu_record *)cpu->records.data)[index].position;
-  position[0] = (int32_t)(brick % cpu->bricks[0]);
-  position[1] = (int32_t)(brick / cpu->bricks[0] % cpu->bricks[1]);
-  position[2] = (int32_t)(brick / cpu->bricks[0] / cpu->bricks[1]);
+  position[0] += by;
+  while (position[0] >= cpu->bricks[0]) {
+    position[0] -= cpu->bricks[0];
+    if (++position[1] == cpu->bricks[1]) {
+      position[1] = 0;
+      ++position[2];
+    }
+  }
 }
 
 /* Small types: handled as float. */
@@ -318,17 +326,23 @@ static int classify_plain(const pmb_cpu *cpu, const box *b, pmb_cpu_record *reco
   return 1;
 }
 
+/* Bricks from the one in work to the one whose samples classify asks for; 1 to 6 were tried, see Docs/PERFORMANCE.md. */
+enum { PMB_BRICKS_AHEAD = 3 };
+
 static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
 {
   pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
   pmb_cpu_record *records = cpu->records.data;
   const int64_t begin = (int64_t)i * PMB_CPU_CHUNK, end = pmb_cpu_smaller(begin + PMB_CPU_CHUNK, cpu->record_count);
   uint32_t points = 0, triangles = 0;
-  for (int64_t r = begin; r < end; ++r) {
-    pmb_cpu_record *record = &records[r];
-    if (r + 1 < end) {
-      prefetch_brick(cpu, record + 1);
+  for (int64_t r = begin - PMB_BRICKS_AHEAD; r < end; ++r) {
+    if (r + PMB_BRICKS_AHEAD < end) {
+      prefetch_brick(cpu, &records[r + PMB_BRICKS_AHEAD]);
     }
+    if (r < begin) {
+      continue;
+    }
+    pmb_cpu_record *record = &records[r];
     const box b = box_of(cpu, record);
     if (classify_plain(cpu, &b, record)) {
       /* done */

@@ -19,13 +19,14 @@ typedef struct columns {
 /* What PMB_T_NAME(fold) does with the columns of its rows. */
 enum { PMB_T_NAME(START), PMB_T_NAME(NEXT), PMB_T_NAME(LAST) };
 
-/* Reads n samples of five rows. START: they are the first of the bricks that `now` is for. NEXT: they are added to it.
- * LAST: added too, and these rows are also the first of the next bricks, for which `next` is. */
-PMB_INLINE void PMB_T_NAME(fold)(
-  const PMB_T *const *in, int n, int mode, columns *restrict now, columns *restrict next)
+/* Reads samples [begin, end) of five rows. START: they are the first of the bricks that `now` is for. NEXT: they are added to
+ * it. LAST: added too, and these rows are also the first of the next bricks, for which `next` is. */
+PMB_INLINE void PMB_T_NAME(fold_part)(
+  const PMB_T *const *in, int begin, int end, int mode, columns *restrict now, columns *restrict next)
 {
   const PMB_T *a = in[0], *b = in[1], *c = in[2], *d = in[3], *e = in[4];
-  for (int x = 0; x < n; ++x) {
+  PMB_NOT_UNROLLED
+  for (int x = begin; x < end; ++x) {
     const PMB_T lower = PMB_T_LOWER(PMB_T_LOWER(a[x], b[x]), PMB_T_LOWER(c[x], d[x]));
     const PMB_T higher = PMB_T_HIGHER(PMB_T_HIGHER(a[x], b[x]), PMB_T_HIGHER(c[x], d[x]));
     const PMB_T low = PMB_T_LOWER(lower, e[x]), high = PMB_T_HIGHER(higher, e[x]);
@@ -43,7 +44,22 @@ PMB_INLINE void PMB_T_NAME(fold)(
   }
 }
 
-/* Least, greatest and sum of n values, in halves: the order is free, and so vectors can be used. An array for each step, as
+/* Reads the first n samples, a line of the cache at a time, and asks for those further on. */
+PMB_INLINE void PMB_T_NAME(fold)(
+  const PMB_T *const *in, int n, int mode, columns *restrict now, columns *restrict next)
+{
+  enum { LINE = 64 / sizeof(PMB_T) };
+  int x = 0;
+  for (; x + LINE <= n; x += LINE) {
+    for (int l = 0; l <= PMB_BRICK_Z; ++l) {
+      __builtin_prefetch((const char *)(in[l] + x) + PMB_PREFETCH_DISTANCE);
+    }
+    PMB_T_NAME(fold_part)(in, x, x + LINE, mode, now, next);
+  }
+  PMB_T_NAME(fold_part)(in, x, n, mode, now, next);
+}
+
+/* Least or greatest of 32 values, in halves: the order is free, and so vectors can be used. An array for each step, as
  * vectors that were just written in pieces are slow to read. */
 #define PMB_T_HALVES(to, from, half, operation) \
   PMB_T to[half];                               \
@@ -51,7 +67,6 @@ PMB_INLINE void PMB_T_NAME(fold)(
   for (int i = 0; i < half; ++i) {              \
     to[i] = operation(from[i], from[i + half]); \
   }
-#define PMB_T_SUM(a, b) ((PMB_T)((a) + (b)))
 #define PMB_T_FOLD(from, operation, result)                                             \
   {                                                                                     \
     PMB_T_HALVES(sixteen, from, 16, operation)                                          \
@@ -61,12 +76,32 @@ PMB_INLINE void PMB_T_NAME(fold)(
     *(result) = operation(two, other);                                                  \
   }
 
-PMB_INLINE void PMB_T_NAME(fold_brick)(const columns *of, int x, PMB_T *low, PMB_T *high, PMB_T *sum)
+PMB_INLINE void PMB_T_NAME(fold_brick)(const columns *of, int x, PMB_T *low, PMB_T *high)
 {
-  const PMB_T *lows = of->low + x, *highs = of->high + x, *sums = of->sum + x;
+  const PMB_T *lows = of->low + x, *highs = of->high + x;
   PMB_T_FOLD(lows, PMB_T_LOWER, low)
   PMB_T_FOLD(highs, PMB_T_HIGHER, high)
-  if (PMB_T_IS_FLOAT) PMB_T_FOLD(sums, PMB_T_SUM, sum)
+}
+
+/* Whether the samples of n columns are finite; if not, some of them may still be: sums overflow. */
+static int PMB_T_NAME(all_finite)(const PMB_T *column_sums, int n)
+{
+  enum { LINE = 64 / sizeof(PMB_T) };
+  PMB_T sums[LINE] = { 0 }, sum = 0;
+  int x = 0;
+  for (; x + LINE <= n; x += LINE) {
+    PMB_NOT_UNROLLED
+    for (int l = 0; l < LINE; ++l) {
+      sums[l] = (PMB_T)(sums[l] + column_sums[x + l]);
+    }
+  }
+  for (; x < n; ++x) {
+    sum = (PMB_T)(sum + column_sums[x]);
+  }
+  for (int l = 0; l < LINE; ++l) {
+    sum = (PMB_T)(sum + sums[l]);
+  }
+  return sum - sum == 0;
 }
 
 /* Minimum and maximum of the finite, visible samples, one by one: for bricks that have others. first: the brick's first
@@ -96,28 +131,27 @@ static int PMB_T_NAME(summarize_valid)(
   return nonfinite;
 }
 
-/* From columns to the summary of a brick; x: its first column in `of`. Returns its flags, see pmb_cpu. */
+/* From columns to the summary of a brick; x: its first column in `of`; doubtful: a sample of its row of bricks may not be
+ * finite. Returns its flags, see pmb_cpu. */
 PMB_INLINE int PMB_T_NAME(summarize_brick)(const pmb_volume *volume, const int64_t *first, const int *n,
-  const columns *of, int x, PMB_T *low_out, PMB_T *high_out)
+  const columns *of, int x, int doubtful, PMB_T *low_out, PMB_T *high_out)
 {
-  PMB_T low = of->low[x], high = of->high[x], sum = PMB_T_IS_FLOAT ? of->sum[x] : 0;
+  PMB_T low = of->low[x], high = of->high[x];
   int done = 1, flags = 0;
   if (n[0] >= PMB_BRICK_X) {
-    PMB_T_NAME(fold_brick)(of, x, &low, &high, &sum);
+    PMB_T_NAME(fold_brick)(of, x, &low, &high);
     done = PMB_BRICK_X;
   }
   for (; done < n[0]; ++done) {
     low = PMB_T_LOWER(low, of->low[x + done]);
     high = PMB_T_HIGHER(high, of->high[x + done]);
-    sum = PMB_T_IS_FLOAT ? sum + of->sum[x + done] : 0;
   }
   *low_out = low;
   *high_out = high;
   if (volume->sample_flags && pmb_hides_any_sample(volume, first, n)) {
     flags |= PMB_BRICK_HIDES_SAMPLES;
   }
-  /* A sum of finite samples may overflow. */
-  if ((PMB_T_IS_FLOAT && !(sum - sum == 0)) || flags) {
+  if (flags || (doubtful && !PMB_T_NAME(all_finite)(of->sum + x, n[0]))) {
     flags |= PMB_T_NAME(summarize_valid)(volume, first, n, low_out, high_out) ? PMB_BRICK_NONFINITE : 0;
   }
   return flags | (volume->cell_flags && pmb_hides_any_cell(volume, first, n) ? PMB_BRICK_HIDES_CELLS : 0);
@@ -165,10 +199,11 @@ static void PMB_T_NAME(summarize_row)(
   PMB_T *low = (PMB_T *)cpu->summary.data + brick, *high = low + cpu->brick_count;
   uint8_t *flags = (uint8_t *)cpu->flags.data + brick;
   int n[3] = { 0, pmb_cpu_extent(v->dims[1] - j, PMB_BRICK_Y), pmb_cpu_extent(v->dims[2] - k, PMB_BRICK_Z) };
+  const int doubtful = PMB_T_IS_FLOAT && !PMB_T_NAME(all_finite)(of->sum, b->n);
   for (int i = 0; i < b->bricks; ++i) {
     const int64_t first[3] = { b->first[0] + i * PMB_BRICK_X, j, k };
     n[0] = pmb_cpu_extent(v->dims[0] - first[0], PMB_BRICK_X);
-    flags[i] = (uint8_t)PMB_T_NAME(summarize_brick)(v, first, n, of, i * PMB_BRICK_X, &low[i], &high[i]);
+    flags[i] = (uint8_t)PMB_T_NAME(summarize_brick)(v, first, n, of, i * PMB_BRICK_X, doubtful, &low[i], &high[i]);
     range->nonfinite += flags[i] & PMB_BRICK_NONFINITE;
     range->flags |= flags[i];
     b->low = PMB_T_LOWER(low[i], b->low);
@@ -232,5 +267,4 @@ static void PMB_T_NAME(summarize)(pmb_cpu *cpu, size_t i)
 #undef PMB_T_LOWER
 #undef PMB_T_HIGHER
 #undef PMB_T_HALVES
-#undef PMB_T_SUM
 #undef PMB_T_FOLD

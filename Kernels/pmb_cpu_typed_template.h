@@ -45,19 +45,16 @@ PMB_INLINE PMB_T PMB_T_NAME(threshold)(const pmb_isovalue *isovalue)
   return up <= (double)PMB_T_LOWEST ? PMB_T_LOWEST : up >= (double)PMB_T_HIGHEST ? PMB_T_HIGHEST : (PMB_T)up;
 }
 
-/* Row (y,z) of a brick from its first sample on, or the nearest row in the volume; at least 32 samples, side by side, and one
- * more if the volume has it. n: the brick's samples along each axis, halo included; copy: room for them where they are not. */
-PMB_INLINE const PMB_T *PMB_T_NAME(find_row)(
-  const PMB_T *in, const int64_t *strides, const int *n, int direct, int y, int z, PMB_T *copy)
+/* n samples of a row as they are, or if they do not lie side by side copied to where they do. */
+PMB_INLINE const PMB_T *PMB_T_NAME(side_by_side)(const PMB_T *row, int64_t stride, int n, int direct, PMB_T *copy)
 {
-  const PMB_T *row = in + (z < n[2] ? z : n[2] - 1) * strides[2] + (y < n[1] ? y : n[1] - 1) * strides[1];
-  for (int x = 0; !direct && x < n[0]; ++x) {
-    copy[x] = row[x * strides[0]];
+  for (int x = 0; !direct && x < n; ++x) {
+    copy[x] = row[x * stride];
   }
   return direct ? row : copy;
 }
 
-/* Whether one of the samples of a brick is equal to the isovalue. */
+/* Whether one of the samples of a brick is equal to the isovalue; in, n: as below. */
 static __attribute__((noinline)) int PMB_T_NAME(any_equal)(
   const PMB_T *in, const int64_t *strides, const int *n, int direct, const pmb_isovalue *isovalue)
 {
@@ -67,7 +64,8 @@ static __attribute__((noinline)) int PMB_T_NAME(any_equal)(
   int any = 0;
   for (int z = 0; z < n[2]; ++z) {
     for (int y = 0; y < n[1]; ++y) {
-      const PMB_T *row = PMB_T_NAME(find_row)(in, strides, n, direct, y, z, copy);
+      const PMB_T *row =
+        PMB_T_NAME(side_by_side)(in + y * strides[1] + z * strides[2], strides[0], n[0], direct, copy);
       for (int x = 0; x < columns; ++x) {
         any |= (PMB_T_REAL)row[x] == equal;
       }
@@ -83,19 +81,36 @@ static int PMB_T_NAME(words)(
   const void *first, const int64_t *strides, const int *n, const pmb_isovalue *isovalue, pmb_cpu_words *words)
 {
   const PMB_T *in = first, threshold = PMB_T_NAME(threshold)(isovalue);
-  const int direct = strides[0] == 1 && n[0] >= PMB_BRICK_X, halo = n[0] - 1;
+  const int direct = strides[0] == 1 && n[0] >= PMB_BRICK_X, samples = n[0];
+  const int64_t stride = strides[0];
+  int64_t along_y[PMB_BRICK_Y + 1];
   PMB_T copy[PMB_BRICK_X + 1] = { 0 };
+  uint32_t low_halo = 0, high_halo = 0;
   if (isovalue->join && PMB_T_NAME(any_equal)(in, strides, n, direct, isovalue)) {
     return 1;
   }
-  words->low_halo = words->high_halo = 0;
+  for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+    along_y[y] = pmb_cpu_smaller(y, n[1] - 1) * strides[1];
+  }
   for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    const PMB_T *layer = in + pmb_cpu_smaller(z, n[2] - 1) * strides[2];
     PMB_UNROLLED_5
     for (int y = 0; y <= PMB_BRICK_Y; ++y) {
-      const PMB_T *row = PMB_T_NAME(find_row)(in, strides, n, direct, y, z, copy);
-      put_word(words, y, z, PMB_T_NAME(at_least)(row, threshold), row[halo] >= threshold);
+      const PMB_T *row = PMB_T_NAME(side_by_side)(layer + along_y[y], stride, samples, direct, copy);
+      const uint32_t word = PMB_T_NAME(at_least)(row, threshold), halo = row[samples - 1] >= threshold;
+      const int low = z * PMB_BRICK_Y + y, high = low - 1;
+      if (y < PMB_BRICK_Y) {
+        words->low[low] = word;
+        low_halo |= halo << low;
+      }
+      if (y > 0) {
+        words->high[high] = word;
+        high_halo |= halo << high;
+      }
     }
   }
+  words->low_halo = low_halo;
+  words->high_halo = high_halo;
   return 0;
 }
 
@@ -111,36 +126,65 @@ PMB_INLINE int PMB_T_NAME(active)(PMB_T low, PMB_T high, const pmb_isovalue *iso
   return (PMB_T_COMPARE)low < threshold && (PMB_T_COMPARE)high >= threshold;
 }
 
+/* Bit i: brick `first` + i is active; of at most 64 before `end`. */
+static uint64_t PMB_T_NAME(active_bits)(const pmb_cpu *cpu, const pmb_isovalue *isovalue, int64_t first, int64_t end)
+{
+  const PMB_T *low = (const PMB_T *)cpu->summary.data + first, *high = low + cpu->brick_count;
+  const int n = (int)pmb_cpu_smaller(end - first, 64);
+  uint64_t bits = 0;
+  if (isovalue->none) {
+    return 0;
+  }
+  if (n == 64 && !isovalue->join) {
+    const PMB_T threshold = PMB_T_NAME(threshold)(isovalue);
+    for (int i = 0; i < 64; i += 32) {
+      const uint32_t active = PMB_T_NAME(at_least)(high + i, threshold) & ~PMB_T_NAME(at_least)(low + i, threshold);
+      bits |= (uint64_t)active << i;
+    }
+    return bits;
+  }
+  for (int i = 0; i < n; ++i) {
+    bits |= (uint64_t)PMB_T_NAME(active)(low[i], high[i], isovalue) << i;
+  }
+  return bits;
+}
+
 /* Pass select, first half. */
 static void PMB_T_NAME(select_count)(pmb_cpu *cpu, size_t i)
 {
   const pmb_isovalue isovalue = *cpu->isovalue;
-  const PMB_T *low = cpu->summary.data;
-  const PMB_T *high = low + cpu->brick_count;
   const int64_t begin = (int64_t)i * PMB_CPU_SELECT_CHUNK;
   const int64_t end = pmb_cpu_smaller(begin + PMB_CPU_SELECT_CHUNK, cpu->brick_count);
   int count = 0;
-  for (int64_t b = begin; b < end; ++b) {
-    count += PMB_T_NAME(active)(low[b], high[b], &isovalue);
+  for (int64_t b = begin; b < end; b += 64) {
+    count += pmb_popcount(PMB_T_NAME(active_bits)(cpu, &isovalue, b, end));
   }
-  ((int64_t *)cpu->counts.data)[i] = isovalue.none ? 0 : count;
+  ((int64_t *)cpu->counts.data)[i] = count;
 }
 
 /* Pass select, second half. */
 static void PMB_T_NAME(select_write)(pmb_cpu *cpu, size_t i)
 {
   const pmb_isovalue isovalue = *cpu->isovalue;
-  const PMB_T *low = cpu->summary.data;
-  const PMB_T *high = low + cpu->brick_count;
   const int64_t begin = (int64_t)i * PMB_CPU_SELECT_CHUNK;
   const int64_t end = pmb_cpu_smaller(begin + PMB_CPU_SELECT_CHUNK, cpu->brick_count);
+  pmb_cpu_record *records = cpu->records.data;
   uint32_t *map = cpu->map.data;
   uint32_t next = (uint32_t)((const int64_t *)cpu->counts.data)[i];
-  for (int64_t b = begin; b < end; ++b) {
-    map[b] = PMB_NO_RECORD;
-    if (!isovalue.none && PMB_T_NAME(active)(low[b], high[b], &isovalue)) {
-      map[b] = next;
-      pmb_cpu_place_record(cpu, next++, b);
+  int64_t position[3] = { begin % cpu->bricks[0], begin / cpu->bricks[0] % cpu->bricks[1],
+    begin / cpu->bricks[0] / cpu->bricks[1] };
+  int64_t at = begin; /* position is this brick's */
+  for (int64_t b = begin; b < end; b += 64) {
+    memset(map + b, 0xff, (size_t)pmb_cpu_smaller(end - b, 64) * sizeof(*map)); /* PMB_NO_RECORD */
+    for (uint64_t bits = PMB_T_NAME(active_bits)(cpu, &isovalue, b, end); bits; bits &= bits - 1) {
+      const int64_t brick = b + pmb_lowest_bit(bits);
+      pmb_cpu_advance(cpu, position, brick - at);
+      at = brick;
+      map[brick] = next;
+      for (int a = 0; a < 3; ++a) {
+        records[next].position[a] = (int32_t)position[a];
+      }
+      ++next;
     }
   }
 }

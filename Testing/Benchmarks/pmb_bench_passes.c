@@ -250,23 +250,34 @@ static int sample(sampled* s, char name, int64_t n, const char* type)
 
 enum
 {
-  PORTION = 1 << 20
+  PORTION = 1 << 20,
+  MOST_STREAMS = 4
 };
 static _Atomic uint64_t sink;
 
+typedef struct reading
+{
+  const sampled* from;
+  size_t streams; /* a portion is read as so many parts side by side: some machines are faster with several */
+} reading;
+
 static void read_portion(void* data, int worker, size_t i)
 {
-  const sampled* s = data;
-  const size_t left = s->bytes - i * PORTION, size = (left < PORTION ? left : PORTION) / 64 * 8;
-  const uint64_t* in = (const uint64_t*)s->samples + i * PORTION / 8;
+  const reading* r = data;
+  const size_t left = r->from->bytes - i * PORTION;
+  const size_t part = (left < PORTION ? left : PORTION) / r->streams / 64 * 8;
+  const uint64_t* in = (const uint64_t*)r->from->samples + i * PORTION / 8;
   uint64_t sums[8] = { 0 };
   const moment m = begin();
   (void)worker;
-  for (size_t j = 0; j < size; j += 8)
+  for (size_t j = 0; j < part; j += 8)
   {
-    for (int l = 0; l < 8; ++l)
+    for (size_t s = 0; s < r->streams; ++s)
     {
-      sums[l] |= in[j + (size_t)l];
+      for (size_t l = 0; l < 8; ++l)
+      {
+        sums[l] |= in[s * part + j + l];
+      }
     }
   }
   end(READ, m);
@@ -344,8 +355,12 @@ static int run(pmb_context* context, sampled* s, double isovalue, int runs, pmb_
       good = extract(context, isovalue, sizes);
       end_of_run(SELECT_COUNT, EMIT);
     }
-    pmb_crew_loop(&context->crew, &context->memory, (s->bytes + PORTION - 1) / PORTION, read_portion, s);
-    end_of_run(READ, READ);
+    for (size_t streams = 1; streams <= MOST_STREAMS; streams *= 2)
+    {
+      reading r = { s, streams };
+      pmb_crew_loop(&context->crew, &context->memory, (s->bytes + PORTION - 1) / PORTION, read_portion, &r);
+      end_of_run(READ, READ);
+    }
   }
   cpu->loops = real_loops;
   return good;

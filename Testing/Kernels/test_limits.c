@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * test_limits.c - nothing to do, very much to do, and sizes beyond 32 bits. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +91,29 @@ static void only_non_finite_samples(void)
     volume_free(&v);
   }
   pmb_destroy(context);
+}
+
+/* Finite samples whose sums are not: no brick has samples that are not finite; with one NaN added, those around it. */
+static void sums_beyond_the_type(void)
+{
+  for (int n = 0; n < 4; n++) {
+    test_volume v;
+    pmb_info info = { .struct_size = sizeof info };
+    pmb_context *context = context_new(1 + n, NULL);
+    const double most = n % 2 ? FLT_MAX : DBL_MAX;
+    volume_make(&v, n % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 100, 9, 10, LAYOUT_PACKED);
+    for (int64_t s = 0; s < 100 * 90; s++) volume_set(&v, s % 100, s / 100 % 9, s / 900, s % 7 ? most : most / 2);
+    for (int with_nan = 0; with_nan < 2; with_nan++) {
+      if (with_nan) volume_set(&v, 64, 8, 3, NAN); /* bricks 1 and 2 in x, 1 and 2 in y, 0 in z */
+      CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+      CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
+      CHECK(info.minimum == most / 2 && info.maximum == most, "range [%g, %g]", info.minimum, info.maximum);
+      CHECK(info.nonfinite_bricks == 4 * with_nan, "%lld bricks with NaN: %d", (long long)info.nonfinite_bricks,
+        with_nan);
+    }
+    volume_free(&v);
+    pmb_destroy(context);
+  }
 }
 
 static double ramp(double x, double y, double z)
@@ -229,6 +253,7 @@ TEST_MAIN(
   CASE(isovalues_out_of_range)
   CASE(dims_of_one)
   CASE(only_non_finite_samples)
+  CASE(sums_beyond_the_type)
   CASE(ten_thousand_isovalues)
   CASE(offsets_beyond_32_bits)
   CASE(more_than_2_to_the_32_samples)
