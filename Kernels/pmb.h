@@ -105,8 +105,9 @@ typedef struct pmb_options {
   int threads;             /* workers on the CPU; 0: one per core that this process may use; at most 1024 */
   pmb_allocator allocator; /* allocate == NULL: malloc and free */
   pmb_executor executor;   /* run == NULL: the core's own threads, started at the first use, kept until destroy */
-  /* NULL: the fastest instruction set of this machine; else one of "portable", "avx2", "avx512", or "reference"
-   * (portable, without shortcuts); PMB_UNAVAILABLE if it is not here. All give the same bytes. */
+  /* NULL: the one that the environment variable PMB_CPU_PATH names, else the fastest instruction set of this machine; else
+   * one of "portable", "avx2", "avx512", or "reference" (portable, without shortcuts); PMB_UNAVAILABLE if it is not here. All
+   * give the same bytes. */
   const char *cpu_path;
   /* Which GPU, counted from 1. 0: the one that the environment variable PMB_GPU names (a number, counted from 0), else the
    * local rank of this process under MPI modulo the number of GPUs, else the first. PMB_GPU=off: no GPU is used. */

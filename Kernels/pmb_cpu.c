@@ -2,6 +2,7 @@
  * The CPU backend's passes, in their order. */
 #include "pmb_cpu.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static pmb_cpu *state_of(pmb_context *context)
@@ -69,11 +70,14 @@ static void count_loops(pmb_cpu *cpu)
 
 static pmb_status cpu_create(pmb_context *context, const char *path)
 {
+  const char *variable = getenv("PMB_CPU_PATH");
+  const char *named_by = path ? "cpu_path" : "PMB_CPU_PATH";
+  path = path || !variable || !*variable ? path : variable;
   const pmb_cpu_loops *loops = path ? named_loops(path) : best_loops();
   if (!loops) {
     return pmb_fail(context, PMB_UNAVAILABLE,
-      "cpu_path \"%.40s\" is not here; use NULL (\"%s\" on this machine), \"portable\" or \"reference\"", path,
-      best_loops()->name);
+      "%s \"%.40s\" is not here; leave it out (\"%s\" on this machine), or use \"portable\" or \"reference\"",
+      named_by, path, best_loops()->name);
   }
   pmb_cpu *cpu = pmb_memory_take(&context->memory, 1, sizeof(*cpu));
   if (!cpu) {

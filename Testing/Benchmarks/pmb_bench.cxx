@@ -18,6 +18,7 @@
 #include "vtkSMPTools.h"
 #include "vtkTimerLog.h"
 #include "vtksys/SystemInformation.hxx"
+#include "vtksys/SystemTools.hxx"
 
 #include <algorithm>
 #include <cmath>
@@ -41,6 +42,7 @@ struct Options
   std::string Type;
   int Threads = 0; // 0: 1 thread, then all
   std::string Scans;
+  std::string Path;
 };
 
 struct Row
@@ -231,11 +233,12 @@ std::string ProcessorName()
 
 void PrintUsage()
 {
-  std::puts("usage: ./pmb bench [--quick] [--volume NAME] [--type TYPE] [--threads N]\n"
+  std::puts("usage: ./pmb bench [--quick] [--volume NAME] [--type TYPE] [--threads N] [--path PATH]\n"
             "  --quick         float32 only, no 512^3\n"
             "  --volume NAME   cayley, gyroid, wavelet, ch2, cranium or 1jzv\n"
             "  --type TYPE     u8, i16, f32 or f64\n"
-            "  --threads N     instead of 1 thread, then all");
+            "  --threads N     instead of 1 thread, then all\n"
+            "  --path PATH     of this filter: portable, avx2 or avx512; without: the best here");
 }
 
 [[noreturn]] void Refuse(const std::string& why)
@@ -276,7 +279,7 @@ Options ParseOptions(int argc, char** argv)
       PrintUsage();
       std::exit(0);
     }
-    if (!IsOneOf(name, { "--volume", "--type", "--threads", "--scans" }))
+    if (!IsOneOf(name, { "--volume", "--type", "--threads", "--scans", "--path" }))
     {
       Refuse("there is no option '" + name + "'");
     }
@@ -288,6 +291,10 @@ Options ParseOptions(int argc, char** argv)
     if (name == "--threads")
     {
       options.Threads = ParseThreads(value);
+    }
+    else if (name == "--path")
+    {
+      options.Path = value;
     }
     else
     {
@@ -308,6 +315,10 @@ std::vector<BenchVolume> Choose(const Options& options)
   if (!options.Type.empty() && !IsOneOf(options.Type, { "u8", "i16", "f32", "f64" }))
   {
     Refuse("there is no type '" + options.Type + "'");
+  }
+  if (!options.Path.empty() && !IsOneOf(options.Path, { "portable", "avx2", "avx512" }))
+  {
+    Refuse("there is no path '" + options.Path + "'");
   }
   std::vector<BenchVolume> chosen;
   for (const BenchVolume& volume : ListBenchVolumes(options.Quick, options.Scans))
@@ -336,6 +347,10 @@ int main(int argc, char** argv)
   if (!vtkSMPTools::SetBackend("STDThread"))
   {
     Refuse("this VTK has no STDThread backend, so vtkFlyingEdges3D would run on one thread");
+  }
+  if (!options.Path.empty())
+  {
+    vtksys::SystemTools::PutEnv("PMB_CPU_PATH=" + options.Path);
   }
   vtksys::SystemInformation host;
   vtkSMPTools::Initialize(0);

@@ -2,6 +2,7 @@
  *
  * test_api.c - every way to use create, bind, count and the small functions wrongly, and that the context works
  * afterwards. The error text must name the value that is wrong. */
+#define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +80,16 @@ static void create(void)
   o.cpu_path = "sse9";
   refuses_options("cpu_path", o, PMB_UNAVAILABLE, "sse9");
   o = good;
+  setenv("PMB_CPU_PATH", "sse8", 1);
+  refuses_options("PMB_CPU_PATH", o, PMB_UNAVAILABLE, "PMB_CPU_PATH \"sse8\"");
+  o.cpu_path = "portable"; /* goes before the variable */
+  CHECK_STATUS(NULL, pmb_create(&o, &context), PMB_OK);
+  pmb_destroy(context);
+  setenv("PMB_CPU_PATH", "", 1); /* as if it were not set */
+  o = good;
+  CHECK_STATUS(NULL, pmb_create(&o, &context), PMB_OK);
+  pmb_destroy(context);
+  unsetenv("PMB_CPU_PATH");
   o.threads = 1024;
   CHECK_STATUS(NULL, pmb_create(&o, &context), PMB_OK);
   works(context);
