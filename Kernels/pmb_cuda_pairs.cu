@@ -281,7 +281,7 @@ static __device__ __forceinline__ int32_t id_of_pair(const pair_scratch *scratch
   return slot.first + (int32_t)__popc(__funnelshift_l(0, slot.mask, entry));
 }
 
-/* As write_ids. */
+/* As write_ids. Nothing on the device reads the ids again: they need not stay in its cache. */
 static __device__ __forceinline__ void write_pair_ids(pair_scratch *scratch, int listed, int32_t *d_out)
 {
   enum { LIMIT = 3 * LISTED, STEPS = 3 * 32 };
@@ -304,14 +304,14 @@ static __device__ __forceinline__ void write_pair_ids(pair_scratch *scratch, int
     }
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      to[i + 32 * j] = id[j];
+      __stcs(to + i + 32 * j, id[j]);
     }
   }
   const int done = (int)((uint32_t)n * 683u >> 16), rest = n - STEPS * done; /* done = n / STEPS, for n below 1,500 */
 #pragma unroll
   for (int j = 0; j < 3; ++j) {
     if (lane + 32 * j < rest) {
-      to[STEPS * done + 32 * j] = id_of_pair(scratch, places[j], 32 * done);
+      __stcs(to + STEPS * done + 32 * j, id_of_pair(scratch, places[j], 32 * done));
     }
   }
 }
@@ -479,7 +479,8 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   }
 }
 
-/* Where it pays: bricks for a warp, at least, and triangles of an active brick, at most. */
+/* Where it pays: bricks for a warp, at least, and triangles of an active brick, at most. For tests: with 1 in the environment
+ * variable PMB_TEST_PAIRS it serves whenever it can, with 0 never. */
 enum { LEAST_BRICKS = 32, MOST_TRIANGLES = 192 };
 
 int pmb_cuda_triangles_of_pairs(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error)
