@@ -118,6 +118,7 @@ void TimeOurs(const BenchImage& input, int threads, Row& row)
   for (int repeat = 0; repeat < Repeats; ++repeat)
   {
     vtkNew<vtkPMBContourFilter> filter;
+    filter->SetDevice(vtkPMBContourFilter::CPU);
     filter->SetNumberOfThreads(threads);
     filter->RemoveDegenerateTrianglesOff();
     firsts.push_back(Milliseconds(
@@ -130,6 +131,7 @@ void TimeOurs(const BenchImage& input, int threads, Row& row)
   row.First = Median(firsts);
 
   vtkNew<vtkPMBContourFilter> filter;
+  filter->SetDevice(vtkPMBContourFilter::CPU);
   filter->SetNumberOfThreads(threads);
   filter->RemoveDegenerateTrianglesOff();
   Prepare(filter.Get(), input);
@@ -365,7 +367,8 @@ int main(int argc, char** argv)
     threads.push_back(all);
   }
   std::printf("%s, %d threads; milliseconds, medians of %d (vtkContourFilter: 1 thread, %d)\n"
-              "first, iso: vtkPMBContourFilter, a new volume, a changed isovalue (rd: RemoveDegenerateTriangles on); "
+              "first, iso: vtkPMBContourFilter on the CPU, a new volume, a changed isovalue (rd: "
+              "RemoveDegenerateTriangles on); "
               "FE: vtkFlyingEdges3D, STDThread\n"
               "B/voxel: most memory in use beside input and output; counts: triangles of all three filters\n\n",
     ProcessorName().c_str(), all, Repeats, ContourRepeats);
