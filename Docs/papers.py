@@ -4,7 +4,7 @@
 
 usage: papers.py [--check | --markdown] [CSV [SVG]]   CSV: what bench --papers --out wrote (papers.csv here); SVG: papers.svg here
   --check      writes nothing: does the SVG follow from the CSV? Exit code 77 if there is no CSV.
-  --markdown   prints the tables for PERFORMANCE.md instead
+  --markdown   prints the tables of PAPERS.md instead
 """
 import csv
 import math
