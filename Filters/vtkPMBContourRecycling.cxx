@@ -3,6 +3,7 @@
 #include "vtkPMBContourRecycling.h"
 
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -94,6 +95,22 @@ void Recycling::Close()
   }
 }
 
+namespace
+{
+// What is kept must not add to what is new: as much of it goes first, the next smaller pieces before the larger.
+void MakeRoom(std::multimap<size_t, void*>& kept, size_t bytes)
+{
+  for (size_t gone = 0; gone < bytes && !kept.empty();)
+  {
+    const auto above = kept.lower_bound(bytes);
+    const auto unfit = std::prev(above == kept.begin() ? kept.end() : above);
+    gone += unfit->first;
+    std::free(unfit->second);
+    kept.erase(unfit);
+  }
+}
+}
+
 void* Recycling::Allocate(size_t bytes)
 {
   Registry& registry = Registry::Get();
@@ -103,6 +120,10 @@ void* Recycling::Allocate(size_t bytes)
   const bool again = fitting != kept.end() && fitting->first - bytes <= fitting->first / 4;
   // Where an output is replaced, a little more than it needs, which nothing touches until a larger one comes.
   size_t size = again ? fitting->first : kept.empty() ? bytes : bytes + bytes / 16;
+  if (!again)
+  {
+    MakeRoom(kept, bytes);
+  }
   void* memory = again ? fitting->second : AllocateBytes(size);
   if (!memory)
   {
