@@ -8,9 +8,6 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
-#endif
-
-#if defined(__AVX512F__)
 
 /* lanes: of a vector; word: its bits that are set where v >= value. */
 #define PMB_AT_LEAST(name, type, vector, lanes, load, spread, word)  \
@@ -24,6 +21,10 @@
     }                                                                \
     return bits;                                                     \
   }
+#endif
+
+#if defined(__AVX512F__)
+
 #define PMB_LOAD_256 _mm256_loadu_si256((const __m256i *)(in + i))
 #define PMB_LOAD_512 _mm512_loadu_si512(in + i)
 PMB_AT_LEAST(int8, int8_t, __m256i, 32, PMB_LOAD_256, _mm256_set1_epi8(value), _mm256_cmpge_epi8_mask(v, least))
@@ -83,17 +84,6 @@ static inline uint32_t at_least_uint16(const uint16_t *in, uint16_t value)
     _mm256_cmpeq_epi16(_mm256_max_epu16(a, least), a), _mm256_cmpeq_epi16(_mm256_max_epu16(b, least), b));
 }
 
-#define PMB_AT_LEAST(name, type, vector, lanes, load, spread, word)  \
-  static inline uint32_t at_least_##name(const type *in, type value) \
-  {                                                                  \
-    const vector least = spread;                                     \
-    uint32_t bits = 0;                                               \
-    for (int i = 0; i < 32; i += lanes) {                            \
-      const vector v = load;                                         \
-      bits |= (uint32_t)word << i;                                   \
-    }                                                                \
-    return bits;                                                     \
-  }
 #define PMB_BITS_32(lanes) _mm256_movemask_ps(_mm256_castsi256_ps(lanes))
 #define PMB_BITS_64(lanes) _mm256_movemask_pd(_mm256_castsi256_pd(lanes))
 #define PMB_FLIP(v) _mm256_xor_si256(v, _mm256_set1_epi64x(INT64_MIN))
