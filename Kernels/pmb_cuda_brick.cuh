@@ -197,6 +197,14 @@ static __device__ __forceinline__ int64_t opaque(int64_t number)
 #endif
   return number;
 }
+static __device__ __forceinline__ const char *opaque(const char *d_memory)
+{
+#if defined(__CUDA_ARCH__)
+  asm("" : "+l"(d_memory));
+  __builtin_assume(__isGlobal(d_memory));
+#endif
+  return d_memory;
+}
 
 /* n triples of the warp's room as whole rows of memory; at: the output's place of the first, times 3, plus the lane. */
 template <class V> static __device__ __forceinline__ void store(V *d_out, int64_t at, const V *room, int n)
@@ -404,7 +412,9 @@ static __device__ __forceinline__ int emit_points(const vertex_setting &setting,
   read_surrounding(setting, samples, x, row, p, &s);
   const pmb_isovalue &iso = job.isovalues[SAMPLES::ONE_ISOVALUE ? 0 : work.box.isovalue];
   const typename pmb_cuda_real<T>::type lower = settled<T>(s.ends[0]), upper = settled<T>(s.ends[1]);
-  p.t = WAY == QUICK ? quick_parameter(iso, lower, upper, &good) : edge_parameter(iso, lower, upper);
+  p.t = WAY != QUICK        ? edge_parameter(iso, lower, upper)
+    : SAMPLES::ONE_ISOVALUE ? quick_parameter(job.half_isovalue, job.half_low, lower, upper, &good)
+                            : quick_parameter(iso, lower, upper, &good);
   const int64_t first = work.first + begin + n;
   store_points<T, SAMPLES::BY_EDGE>(setting, scratch, first, work.at + 3 * (begin + n), min(left, 32), s, &p);
   good = good && (!gradient || is_good(p.length2));
@@ -443,6 +453,12 @@ static __device__ __forceinline__ void put_box(const pmb_cuda_job &job, const pm
   }
 }
 
+/* Whether distances in a brick are below 2^31. */
+static __host__ __device__ __forceinline__ int fits_int(const pmb_cuda_job &job)
+{
+  return job.slice < INT32_MAX / 8;
+}
+
 template <class T, class OFFSET>
 static __device__ __forceinline__ volume_samples<T, OFFSET> samples_of(
   const pmb_cuda_job &job, const pmb_cuda_box &box, int plain)
@@ -463,31 +479,42 @@ static __device__ __forceinline__ lane_runs runs_of_head(
   return runs_of(job, box, words, head_at(head, COLUMN_LANE), exact, head.first);
 }
 
-/* The points of any brick; returns whether any need the careful way. */
-template <class T, int WAY>
-static __device__ __noinline__ int emit_any(
-  const pmb_cuda_job &job, const pmb_cuda_output &output, int flags, uint32_t index, vertex_scratch *scratch)
+/* The points of a brick in portions that fit the list; returns whether any need the careful way. */
+template <class T, int WAY, class SAMPLES>
+static __device__ __forceinline__ int emit_portions(const vertex_setting &setting, const SAMPLES &samples,
+  const brick_head &head, const brick_work &work, vertex_scratch *scratch)
 {
-  const vertex_setting setting = { job, output, flags };
-  const brick_head head = read_head(job, source_of_lane(job), index, index + 1);
-  const uint32_t exact = head_at(head, EXACT_LANE);
-  brick_work work;
+  const lane_runs runs = runs_of_head(setting.job, work.box, head, head_at(head, EXACT_LANE));
   int careful = 0;
-  if (!begin_brick(setting, head, &work)) {
-    return 0;
-  }
-  put_box(job, pmb_cuda_box_of(job, head_at(head, BRICK_LANE)), &work);
-  const volume_samples<T, int64_t> samples = samples_of<T, int64_t>(job, work.box, 0);
-  const lane_runs runs = runs_of_head(job, work.box, head, exact);
   for (int begin = 0; begin < work.points; begin += LISTED) {
     __syncwarp();
-    list_part(runs, begin, LISTED, scratch->list, 1, entry_of_lane(), 1 << 2);
+    list_part<PMB_KINDS>(runs, begin, LISTED, scratch->list, 1, entry_of_lane(), 1 << 2);
     __syncwarp();
     for (int n = 0; n < min(work.points - begin, (int)LISTED); n += 32) {
       careful |= emit_points<T, WAY>(setting, samples, work, begin, n, scratch);
     }
   }
   return __any_sync(UINT32_MAX, careful);
+}
+
+/* The points of any brick; returns whether any need the careful way. */
+template <class T, int WAY>
+static __device__ __noinline__ int emit_any(
+  const pmb_cuda_job &job, const pmb_cuda_output &output, int flags, uint32_t index, vertex_scratch *scratch)
+{
+  const brick_head head = read_head(job, source_of_lane(job), index, index + 1);
+  const int plain = head_at(head, EXACT_LANE) == PMB_CUDA_PLAIN;
+  const vertex_setting setting = { job, output, flags };
+  brick_work work;
+  if (!begin_brick(setting, head, &work)) {
+    return 0;
+  }
+  put_box(job, pmb_cuda_box_of(job, head_at(head, BRICK_LANE)), &work);
+  if (WAY == EXACT && plain && flags == PMB_CUDA_USUAL && fits_int(job)) { /* it has only more points than others */
+    const vertex_setting usual = { job, output, PMB_CUDA_USUAL };
+    return emit_portions<T, QUICK>(usual, samples_of<T, int32_t>(job, work.box, 1), head, work, scratch);
+  }
+  return emit_portions<T, WAY>(setting, samples_of<T, int64_t>(job, work.box, plain), head, work, scratch);
 }
 
 /* Calls it by address, so that the compiler keeps no registers for what is rare. */
@@ -501,6 +528,40 @@ static __device__ __forceinline__ int call_any(const vertex_setting &setting, ui
   return call(setting.job, setting.output, setting.flags, index, scratch);
 }
 
+/* Lists the points of a run: those of the columns in `bits`, from place `begin` on. */
+static __device__ __forceinline__ void list_run(
+  uint32_t bits, uint32_t begin, uint32_t entry, vertex_scratch *scratch)
+{
+  uint16_t *end = scratch->list + begin + __popc(bits); /* behind the last */
+#pragma unroll 1
+  while (bits) {
+    const uint32_t x = 31 - (uint32_t)__clz((int)bits);
+    bits ^= 1u << x;
+    *--end = (uint16_t)(entry + 4 * x);
+  }
+}
+
+/* Lists the points of a brick that is plain. A lane has half a row of x edges, and a whole row of y or of z edges: so the
+ * longest of the warp's runs are shortest. */
+static __device__ __forceinline__ void list_plain(
+  const pmb_cuda_job &job, const pmb_cuda_box &box, const brick_head &head, vertex_scratch *scratch)
+{
+  const int row = threadIdx.x & 15, r = word_of_lane(), upper = threadIdx.x & 16;
+  const uint32_t word = head_at(head, r), other = head_at(head, r + (upper ? 5 : 1));
+  const uint32_t column = head_at(head, COLUMN_LANE);
+  uint32_t along_x = word ^ pmb_cuda_next(word, column >> r & 1), beside = word ^ other;
+  if (column >> PMB_CUDA_ROWS) {
+    const uint32_t columns = pmb_cuda_row_columns(job, box, row & 3, row >> 2);
+    along_x &= columns;
+    beside &= columns;
+  }
+  const uint32_t before = upper ? __popc(along_x & 0xffff) : 0;
+  list_run(along_x & (upper ? 0xffff0000u : 0xffff), pmb_cuda_row_first(head.first, PMB_EDGE_X) + before,
+    entry_of_lane(), scratch);
+  list_run(beside, pmb_cuda_row_first(head.first, upper ? PMB_EDGE_Z : PMB_EDGE_Y),
+    entry_of_lane() + (upper ? PMB_EDGE_Z : PMB_EDGE_Y), scratch);
+}
+
 /* The points of a brick that is plain and fits the list; returns whether any need to be made again. */
 template <class T, class SAMPLES>
 static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, const SAMPLES &samples,
@@ -508,8 +569,7 @@ static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, 
 {
   int careful = 0;
   __syncwarp();
-  list_points<PMB_SAMPLE>(
-    runs_of_head(setting.job, work.box, head, PMB_CUDA_PLAIN), scratch->list, 1, entry_of_lane(), 1 << 2);
+  list_plain(setting.job, work.box, head, scratch);
   __syncwarp();
   for (int n = 0; n < work.points; n += 32) {
     careful |= emit_points<T, QUICK>(setting, samples, work, 0, n, scratch);
@@ -517,10 +577,33 @@ static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, 
   return __any_sync(UINT32_MAX, careful);
 }
 
-/* Whether a brick needs more than that. */
-static __device__ __forceinline__ int is_rare(const brick_head &head, const brick_work &work)
+/* Likewise, of one that need not fit it. Not in the same kernel: what most bricks need takes 2% longer there. */
+template <class T, class SAMPLES>
+static __device__ __forceinline__ int emit_plain_portions(const vertex_setting &setting, const SAMPLES &samples,
+  const brick_head &head, const brick_work &work, vertex_scratch *scratch)
 {
-  return work.points > LISTED || head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN;
+  int careful = 0;
+#pragma unroll 1
+  for (int begin = 0; begin < work.points; begin += LISTED) {
+    __syncwarp();
+    if (work.points <= LISTED) {
+      list_plain(setting.job, work.box, head, scratch);
+    } else {
+      const lane_runs runs = runs_of_head(setting.job, work.box, head, PMB_CUDA_PLAIN);
+      list_part<PMB_SAMPLE>(runs, begin, LISTED, scratch->list, 1, entry_of_lane(), 1 << 2);
+    }
+    __syncwarp();
+    for (int n = 0; n < min(work.points - begin, (int)LISTED); n += 32) {
+      careful |= emit_points<T, QUICK>(setting, samples, work, begin, n, scratch);
+    }
+  }
+  return __any_sync(UINT32_MAX, careful);
+}
+
+/* Whether a brick needs more than that; most: points that are no reason. */
+static __device__ __forceinline__ int is_rare(const brick_head &head, const brick_work &work, int most = LISTED)
+{
+  return work.points > most || head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN;
 }
 
 /* pmb_cuda_vertices_*.cu: launches vertices for the list of bricks. flags: what is wanted of all bricks. */

@@ -102,12 +102,10 @@ __device__ __forceinline__ int pmb_cuda_hides_cell(const pmb_cuda_job &job, int 
 
 /* ---- bricks ---- */
 
-/* Where a brick lies and how much of it is in the volume. */
+/* Where a brick lies. */
 typedef struct pmb_cuda_box {
   uint32_t isovalue; /* index */
   int origin[3];
-  uint32_t columns;      /* own columns in the volume */
-  uint32_t cell_columns; /* own cells whose 8 corners are in the volume, by column */
 } pmb_cuda_box;
 
 __device__ __forceinline__ uint32_t pmb_cuda_low_bits(int n)
@@ -121,17 +119,24 @@ __device__ __forceinline__ uint32_t pmb_cuda_divide(uint32_t n, pmb_cuda_divisor
 }
 
 /* The box of the brick at a place counted in bricks. */
-__device__ __forceinline__ pmb_cuda_box pmb_cuda_box_at(
-  const pmb_cuda_job &job, uint32_t isovalue, uint32_t x, uint32_t y, uint32_t z)
+__device__ __forceinline__ pmb_cuda_box pmb_cuda_box_at(uint32_t isovalue, uint32_t x, uint32_t y, uint32_t z)
 {
   pmb_cuda_box box;
   box.isovalue = isovalue;
   box.origin[0] = (int)x * PMB_BRICK_X;
   box.origin[1] = (int)y * PMB_BRICK_Y;
   box.origin[2] = (int)z * PMB_BRICK_Z;
-  box.columns = pmb_cuda_low_bits(job.dims[0] - box.origin[0]);
-  box.cell_columns = pmb_cuda_low_bits(job.dims[0] - 1 - box.origin[0]);
   return box;
+}
+
+/* The brick's columns in the volume. Only bricks at its border ask; the others are not to pay for it. */
+__device__ __forceinline__ uint32_t pmb_cuda_columns(const pmb_cuda_job &job, const pmb_cuda_box &box)
+{
+  int columns = job.dims[0] - box.origin[0];
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+r"(columns)); /* or the compiler would work it out for all */
+#endif
+  return pmb_cuda_low_bits(columns);
 }
 
 __device__ __forceinline__ pmb_cuda_box pmb_cuda_box_of(const pmb_cuda_job &job, uint32_t brick)
@@ -143,20 +148,22 @@ __device__ __forceinline__ pmb_cuda_box pmb_cuda_box_of(const pmb_cuda_job &job,
   }
   const uint32_t row = pmb_cuda_divide(brick, job.by_bricks[0]);
   const uint32_t z = pmb_cuda_divide(row, job.by_bricks[1]);
-  return pmb_cuda_box_at(job, isovalue, brick - row * job.bricks[0], row - z * job.bricks[1], z);
+  return pmb_cuda_box_at(isovalue, brick - row * job.bricks[0], row - z * job.bricks[1], z);
 }
 
 /* Own columns of row (y,z) in the volume. */
 __device__ __forceinline__ uint32_t pmb_cuda_row_columns(
   const pmb_cuda_job &job, const pmb_cuda_box &box, int y, int z)
 {
-  return box.origin[1] + y < job.dims[1] && box.origin[2] + z < job.dims[2] ? box.columns : 0;
+  return box.origin[1] + y < job.dims[1] && box.origin[2] + z < job.dims[2] ? pmb_cuda_columns(job, box) : 0;
 }
 
-/* Cells of row (y,z) in the volume. */
+/* Cells of row (y,z) whose 8 corners are in the volume. */
 __device__ __forceinline__ uint32_t pmb_cuda_row_cells(const pmb_cuda_job &job, const pmb_cuda_box &box, int y, int z)
 {
-  return box.origin[1] + y + 1 < job.dims[1] && box.origin[2] + z + 1 < job.dims[2] ? box.cell_columns : 0;
+  return box.origin[1] + y + 1 < job.dims[1] && box.origin[2] + z + 1 < job.dims[2]
+    ? pmb_cuda_columns(job, box) >> (box.origin[0] + PMB_BRICK_X >= job.dims[0])
+    : 0;
 }
 
 /* Whether the brick and the samples around it, one below and two above, are all in the volume. */
@@ -323,13 +330,28 @@ __device__ __forceinline__ uint64_t pmb_cuda_look_back(
   return sum;
 }
 
+/* The value of the lane `step` below added to a lane's own; to nothing where there is none. */
+__device__ __forceinline__ uint32_t pmb_cuda_add_below(uint32_t value, int step)
+{
+#if defined(__CUDA_ARCH__)
+  uint32_t sum; /* the shuffle's own predicate tells whether there is one */
+  asm volatile("{ .reg .pred there; .reg .u32 below; shfl.sync.up.b32 below|there, %1, %2, 0, 0xffffffff; "
+               "@there add.u32 below, below, %1; mov.u32 %0, below; }"
+               : "=r"(sum)
+               : "r"(value), "r"(step));
+  return sum;
+#else
+  const uint32_t below = __shfl_up_sync(UINT32_MAX, value, step);
+  return value + ((threadIdx.x & 31) >= step ? below : 0);
+#endif
+}
+
 /* Sum over the lanes up to and with this one. */
 __device__ __forceinline__ uint32_t pmb_cuda_inclusive_sum(uint32_t value)
 {
 #pragma unroll
   for (int step = 1; step < 32; step <<= 1) {
-    const uint32_t below = __shfl_up_sync(UINT32_MAX, value, step);
-    value += (threadIdx.x & 31) >= step ? below : 0;
+    value = pmb_cuda_add_below(value, step);
   }
   return value;
 }

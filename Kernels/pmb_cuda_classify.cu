@@ -86,13 +86,13 @@ static __device__ __forceinline__ uint32_t plain_brick(const pmb_cuda_job &job, 
 /* One brick: its record; returns its counts. */
 template <class T>
 static __device__ __forceinline__ uint32_t classify_brick(
-  const pmb_cuda_job &job, exact_scratch *scratch, int row_lane, uint32_t index, const pmb_cuda_box &box)
+  const pmb_cuda_job &job, exact_scratch *scratch, uint32_t row, uint32_t index, const pmb_cuda_box &box)
 {
   pmb_cuda_record *record = job.d_records + index;
   const int lane = threadIdx.x & 31;
   uint32_t borders = pmb_cuda_borders(job, box);
   uint32_t word, column, counts, exact = PMB_CUDA_PLAIN;
-  const int equal = read_words<T>(job, box, row_lane, &word, &column);
+  const int equal = read_words<T>(job, box, row, &word, &column);
   if (equal || (job.any_flags && !is_clean(job, box))) {
     const exact_result result = exact_brick<T>(job, box, scratch, record);
     counts = result.counts;
@@ -133,7 +133,7 @@ static __device__ __forceinline__ void classify_bricks(
   const pmb_cuda_job &job, const scan_tiles &tiles, block_scratch *scratch)
 {
   enum { PACKED = sizeof(T) < 4 }; /* where the registers do not suffice otherwise */
-  const int row_lane = lane_of_row<T>(min((int)(threadIdx.x & 31), PMB_CUDA_ROWS - 1));
+  const uint32_t row = row_of_lane<T>();
   tile_place<PACKED> place;
   place.set(0, threadIdx.x >> 5);
   uint32_t index = index_of(tiles, 0, place.n()), brick = brick_at(job, index, tiles.active);
@@ -144,7 +144,7 @@ static __device__ __forceinline__ void classify_bricks(
     next_place.set(turn, n);
     const uint32_t next = index_of(tiles, turn, n), next_brick = brick_at(job, next, tiles.active);
     const uint32_t counts =
-      classify_brick<T>(job, &scratch->of.exact[threadIdx.x >> 5], row_lane, index, pmb_cuda_box_of(job, brick));
+      classify_brick<T>(job, &scratch->of.exact[threadIdx.x >> 5], row, index, pmb_cuda_box_of(job, brick));
     turn = place.turn();
     n = place.n();
     put_counts(job, &scratch->scan, turn, n, PACKED ? index_of(tiles, turn, n) : index, counts);

@@ -78,9 +78,12 @@ static __device__ __forceinline__ void read_before(const pmb_cuda_job &job, cons
   before[0] = low[-1];
   before[1] = high[-1];
   if (x == samples.first && p.low[0] > 0) {
-    const float *d_low = (const float *)job.d_samples + pmb_cuda_index(job, p.low[0] - 1, p.low[1], p.low[2]);
-    before[0] = __ldg(d_low);
-    before[1] = __ldg(d_low + (p.kind == PMB_EDGE_X ? 1 : p.kind == PMB_EDGE_Y ? job.pitch : job.slice));
+    const char *d_low = (const char *)job.d_samples + sizeof(float) * (uint32_t)(p.low[0] - 1) +
+      job.row_bytes * (uint32_t)p.low[1] + job.slice_bytes * (uint32_t)p.low[2];
+    before[0] = __ldg((const float *)d_low);
+    if (p.kind != PMB_EDGE_X) {
+      before[1] = __ldg((const float *)(d_low + (p.kind == PMB_EDGE_Y ? job.row_bytes : job.slice_bytes)));
+    }
   }
 }
 
@@ -109,27 +112,38 @@ static __device__ __forceinline__ void read_around(const vertex_setting &setting
   }
 }
 
-/* Where the volume goes on and the ring as well, distances are constants. */
-static __device__ __forceinline__ void read_surrounding(const vertex_setting &setting, const ring_samples &samples,
-  int x, int row, const point_of<float> &p, surrounding<float> *s)
+/* Where the volume goes on, distances are constants, and all of them where the ring does as well. */
+template <bool WRAPS>
+static __device__ __forceinline__ void read_within(const vertex_setting &setting, const ring_samples &samples,
+  const float *low, int x, int z, const point_of<float> &p, surrounding<float> *s)
 {
-  const float *low = samples.origin + (x + WIDTH * (row & 3) + SLICE * (row >> 2));
-  if (samples.wrap || !samples.inner) {
-    read_around(setting, samples, low, x, row >> 2, p, s);
-    return;
-  }
-  const float *high = low + step_of_kind(p.kind);
-  const int steps[3] = { 1, WIDTH, SLICE };
+  const int wrap = WRAPS ? samples.wrap : 0, upward = WRAPS && p.kind == PMB_EDGE_Z;
+  const int here = z == 3 ? wrap : 0, below = SLICE - here;
+  const int above = SLICE - (z == 2 ? wrap : 0), above2 = SLICE - (z == 1 ? wrap : 0);
+  low -= here;
+  const float *high = low + (upward ? above : step_of_kind(p.kind));
   float before[2];
   read_before(setting.job, samples, x, low, high, p, before);
   s->ends[0] = low[0];
   s->ends[1] = high[0];
   s->low[0] = difference(before[0], low[1], 0.5f);
   s->high[0] = difference(before[1], high[1], 0.5f);
-#pragma unroll
-  for (int a = 1; a < 3; ++a) {
-    s->low[a] = difference(low[-steps[a]], low[steps[a]], 0.5f);
-    s->high[a] = difference(high[-steps[a]], high[steps[a]], 0.5f);
+  s->low[1] = difference(low[-WIDTH], low[WIDTH], 0.5f);
+  s->high[1] = difference(high[-WIDTH], high[WIDTH], 0.5f);
+  s->low[2] = difference(low[-below], low[above], 0.5f);
+  s->high[2] = difference(high[upward ? -above : -below], high[upward ? above2 : above], 0.5f);
+}
+
+static __device__ __forceinline__ void read_surrounding(const vertex_setting &setting, const ring_samples &samples,
+  int x, int row, const point_of<float> &p, surrounding<float> *s)
+{
+  const float *low = samples.origin + (x + WIDTH * (row & 3) + SLICE * (row >> 2));
+  if (!samples.inner) {
+    read_around(setting, samples, low, x, row >> 2, p, s);
+  } else if (samples.wrap) {
+    read_within<true>(setting, samples, low, x, row >> 2, p, s);
+  } else {
+    read_within<false>(setting, samples, low, x, row >> 2, p, s);
   }
 }
 
@@ -244,7 +258,8 @@ typedef struct other_bricks {
   uint32_t rare, again;
 } other_bricks;
 
-/* The points of a brick; layer: of the block. */
+/* The points of a brick; layer: of the block. MANY: they need not fit the list. */
+template <bool MANY>
 static __device__ __forceinline__ void emit_from_ring(const vertex_setting &setting, const brick_head &head,
   const pmb_cuda_box &box, const float *origin, int first, int wrap, uint32_t layer, vertex_scratch *scratch,
   other_bricks *others)
@@ -253,13 +268,14 @@ static __device__ __forceinline__ void emit_from_ring(const vertex_setting &sett
   if (!begin_brick(setting, head, &work)) {
     return;
   }
-  if (is_rare(head, work)) {
+  if (is_rare(head, work, MANY ? INT32_MAX : LISTED)) {
     others->rare |= 1u << layer;
     return;
   }
   put_box(setting.job, box, &work);
   const ring_samples samples = { origin, first, wrap, pmb_cuda_is_surrounded(setting.job, box) };
-  if (emit_plain<float>(setting, samples, head, work, scratch)) {
+  if (MANY ? emit_plain_portions<float>(setting, samples, head, work, scratch)
+           : emit_plain<float>(setting, samples, head, work, scratch)) {
     others->again |= 1u << layer;
   }
 }
@@ -281,6 +297,7 @@ static __device__ __forceinline__ void emit_others(
 
 /* The other warps' part: each walks up its column. What it reads of a brick besides samples is on its way while it works
  * on the one before. */
+template <bool MANY>
 static __device__ __forceinline__ void emit_column(
   const vertex_setting &setting, const column_place &place, uint32_t warp, column_room *room)
 {
@@ -291,8 +308,9 @@ static __device__ __forceinline__ void emit_column(
   const int there = x < job.bricks[0] && y < job.bricks[1];
   const float *origin = room->ring + SLICE + WIDTH * (1 + PMB_BRICK_Y * (warp / WIDE)) + PMB_BRICK_X * (warp % WIDE);
   vertex_scratch *scratch = (vertex_scratch *)room->scratch[warp];
+  const tile_source source = source_of_tile(job);
   uint32_t brick = first, slot = 0, parity = 0;
-  brick_head next = read_head_of_tile(job, index_in_map(read_map(job, brick, there), brick), active);
+  brick_head next = read_head_of_tile(source, index_in_map(read_map(job, brick, there), brick), active);
   uint2 map = read_map(job, brick + step, there && place.layers > 1);
   other_bricks others = { 0, 0 };
 #pragma unroll 1
@@ -300,11 +318,11 @@ static __device__ __forceinline__ void emit_column(
     const brick_head head = next;
     const uint32_t above = slot + 1 < LAYERS ? slot + 1 : 0;
     brick += step;
-    next = read_head_of_tile(job, index_in_map(map, brick), active);
+    next = read_head_of_tile(source, index_in_map(map, brick), active);
     map = read_map(job, brick + step, there && layer + 2 < place.layers);
     parity ^= above == 0;
     await_layers(room, layer == 0, above, parity);
-    emit_from_ring(setting, head, pmb_cuda_box_at(job, 0, x, y, place.z + layer), origin + LAYER * slot,
+    emit_from_ring<MANY>(setting, head, pmb_cuda_box_at(0, x, y, place.z + layer), origin + LAYER * slot,
       warp % WIDE ? -1 : 0, above == 0 ? (int)RING : 0, layer, scratch, &others);
     leave_layer(room, slot);
     slot = above;
@@ -314,7 +332,8 @@ static __device__ __forceinline__ void emit_column(
 
 #endif
 
-/* layers: of bricks, for a block. */
+/* layers: of bricks, for a block. MANY: where many bricks have more points than fit the list. */
+template <bool MANY>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
   column_vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
     const __grid_constant__ CUtensorMap map, const __grid_constant__ uint32_t layers)
@@ -333,7 +352,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     return;
   }
   pmb_cuda_await_passes();
-  emit_column(setting, place, warp, room);
+  emit_column<MANY>(setting, place, warp, room);
 #endif
 }
 
@@ -352,6 +371,16 @@ static uint32_t layers_of_block(const pmb_cuda *cuda, uint32_t columns)
   return layers < LEAST_LAYERS ? 0 : (uint32_t)(layers < MOST_LAYERS ? layers : (int64_t)MOST_LAYERS);
 }
 
+/* The kernel for the volume: with more points of a brick than this, on average, many bricks have more than fit the list. */
+enum { FEW = 192 };
+typedef void (*column_kernel)(pmb_cuda_job, pmb_cuda_output, CUtensorMap, uint32_t);
+
+static column_kernel choose_kernel(const pmb_cuda *cuda)
+{
+  return cuda->sizes.points > FEW * cuda->context->active_bricks ? column_vertices_kernel<true>
+                                                                 : column_vertices_kernel<false>;
+}
+
 /* Whether a multiprocessor has room for as many blocks as hide each other's waiting. */
 static int has_room(const pmb_cuda *cuda)
 {
@@ -365,11 +394,12 @@ int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, 
   const pmb_cuda_job *job = &cuda->job;
   const uint32_t along_x = (job->bricks[0] + WIDE - 1) / WIDE, along_y = (job->bricks[1] + DEEP - 1) / DEEP;
   const uint32_t layers = layers_of_block(cuda, along_x * along_y);
+  const column_kernel kernel = choose_kernel(cuda);
   cudaFuncAttributes of_kernel;
   CUtensorMap map;
   if (layers == 0 || flags != PMB_CUDA_USUAL || !are_boxes_worth_it(cuda) || job->bricks[1] > 100000 ||
-    job->bricks[2] > 60000 || cudaFuncGetAttributes(&of_kernel, column_vertices_kernel) != cudaSuccess ||
-    of_kernel.ptxVersion < 90 || !has_room(cuda) || !describe_volume<float>(job, WIDTH, ROWS, PMB_BRICK_Z, &map)) {
+    job->bricks[2] > 60000 || cudaFuncGetAttributes(&of_kernel, kernel) != cudaSuccess || of_kernel.ptxVersion < 90 ||
+    !has_room(cuda) || !describe_volume<float>(job, WIDTH, ROWS, PMB_BRICK_Z, &map)) {
     cudaGetLastError();
     return 0;
   }
@@ -381,9 +411,8 @@ int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, 
   config.stream = cuda->compute;
   config.attrs = &attribute;
   pmb_cuda_begin_early(cuda, &config);
-  cudaFuncSetAttribute(
-    column_vertices_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)config.dynamicSmemBytes);
-  *error = cudaLaunchKernelEx(&config, column_vertices_kernel, *job, *output, map, layers);
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)config.dynamicSmemBytes);
+  *error = cudaLaunchKernelEx(&config, kernel, *job, *output, map, layers);
   return 1;
 }
 

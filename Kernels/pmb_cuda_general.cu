@@ -264,7 +264,7 @@ static __device__ __forceinline__ void emit_general_brick(
   const lane_runs runs = runs_of(job, box, words, record.column, record.exact, record.first[lane & 15]);
   for (int begin = 0; begin < points; begin += GENERAL_LISTED) {
     __syncwarp();
-    list_part(
+    list_part<PMB_KINDS>(
       runs, begin, GENERAL_LISTED, list, 1, (uint32_t)(lane & 15) << 7, 1 << 2); /* row << 7 | x << 2 | kind */
     __syncwarp();
     for (int n = lane; n < min(points - begin, (int)GENERAL_LISTED); n += 32) {

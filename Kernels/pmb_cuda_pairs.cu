@@ -257,15 +257,22 @@ static __device__ __forceinline__ int list_round(
   if ((cell & 31) == 0) {
     place += sizeof(codes->code[0]);
   }
-  const uint32_t code = at < cells ? *(const uint32_t *)place : 0, count = code & 7;
+  uint32_t code[PMB_MAX_TRIANGLES]; /* all under way before the first is stored */
+  code[0] = at < cells ? *(const uint32_t *)place : 0;
+  const uint32_t count = code[0] & 7;
+#pragma unroll
+  for (uint32_t n = 1; n < PMB_MAX_TRIANGLES; ++n) {
+    code[n] = count > n ? *(const uint32_t *)(place + n * (CASES * sizeof(uint32_t))) : 0;
+  }
   uint32_t *list = scratch->triangles + listed + sum_below<3>(count, below, all);
   if (*all > room) {
     return 0;
   }
+  code[0] -= count;
 #pragma unroll
   for (uint32_t n = 0; n < PMB_MAX_TRIANGLES; ++n) {
     if (count > n) {
-      list[n] = (n ? *(const uint32_t *)(place + n * (CASES * sizeof(uint32_t))) : code - count) + cell;
+      list[n] = code[n] + cell;
     }
   }
   return 1;

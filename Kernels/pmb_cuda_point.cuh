@@ -273,32 +273,14 @@ static __device__ __forceinline__ lane_runs runs_of(const pmb_cuda_job &job, con
   return runs;
 }
 
-/* Lists a lane's points: entry + kind + x * x_step for each, `stride` places apart, from the brick's first on. */
+/* Lists of a lane's points those from point `begin` of the brick on, `room` at most: entry + kind + x * x_step for each,
+ * `stride` places apart. begin may be negative. */
 template <int KINDS, class ENTRY>
-static __device__ __forceinline__ void list_points(
-  const lane_runs &runs, ENTRY *list, int stride, uint32_t entry, uint32_t x_step)
-{
-#pragma unroll
-  for (int kind = 0; kind < KINDS; ++kind) {
-    uint32_t bits = runs.bits[kind];
-    ENTRY *end = list + stride * ((int)runs.begin[kind] + __popc(bits)); /* behind the last */
-#pragma unroll 1
-    while (bits) {
-      const uint32_t x = 31 - (uint32_t)__clz((int)bits);
-      end -= stride;
-      bits ^= 1u << x;
-      *end = (ENTRY)(entry + (uint32_t)kind + x * x_step);
-    }
-  }
-}
-
-/* Likewise those of points begin to begin + room - 1 of the brick; begin may be negative. */
-template <class ENTRY>
 static __device__ __forceinline__ void list_part(
   const lane_runs &runs, int begin, int room, ENTRY *list, int stride, uint32_t entry, uint32_t x_step)
 {
-#pragma unroll 1
-  for (int kind = 0; kind < PMB_KINDS; ++kind) {
+#pragma unroll
+  for (int kind = 0; kind < KINDS; ++kind) {
     int at = (int)runs.begin[kind] - begin;
 #pragma unroll 1
     for (uint32_t bits = runs.bits[kind]; bits; bits &= bits - 1, ++at) {

@@ -48,7 +48,7 @@ static __device__ __forceinline__ uint3 place_of_group(void)
 static __device__ __forceinline__ pmb_cuda_box box_in_group(const pmb_cuda_job &job, const uint3 &group, int *inner)
 {
   const pmb_cuda_box box =
-    pmb_cuda_box_at(job, 0, group.x + place_in_group(0), group.y + place_in_group(1), group.z + place_in_group(2));
+    pmb_cuda_box_at(0, group.x + place_in_group(0), group.y + place_in_group(1), group.z + place_in_group(2));
   *inner = pmb_cuda_is_surrounded(job, box);
   return box;
 }
@@ -190,7 +190,7 @@ static __device__ __forceinline__ void emit_group(
   }
   pmb_cuda_await_passes(); /* the samples have been there for long */
   const uint32_t active = min(job.d_counters->active, job.record_capacity), index = index_in_group(job, group);
-  const brick_head head = read_head_of_tile(job, index, active);
+  const brick_head head = read_head_of_tile(source_of_tile(job), index, active);
   if (threadIdx.x == 0) {
     wait_for_tile(arrived);
   }

@@ -67,19 +67,32 @@ static __device__ __forceinline__ void copy_box(
 #endif
 }
 
-/* As read_head, but without the brick's number, and without branches between the lanes. */
-static __device__ __forceinline__ brick_head read_head_of_tile(
-  const pmb_cuda_job &job, uint32_t index, uint32_t active)
+/* Where a lane finds its word of a head, and its points before the row: so many bytes behind for each brick. */
+typedef struct tile_source {
+  const char *d_word, *d_first;
+  uint32_t step;
+} tile_source;
+
+static __device__ __forceinline__ tile_source source_of_tile(const pmb_cuda_job &job)
 {
   const uint32_t lane = threadIdx.x & 31, before = lane >= BEFORE_LANE;
-  const char *d_from =
-    before ? (const char *)job.d_before - BEFORE_LANE * sizeof(uint32_t) : (const char *)job.d_records;
-  const uint32_t step = before ? sizeof(pmb_cuda_before) : sizeof(pmb_cuda_record);
+  /* column and exact follow the words; the next brick's points follow the triangles */
+  const uint32_t word = (before ? lane - BEFORE_LANE : lane) + 2 * (lane == AFTER_LANE);
+  const char *d_from = before ? (const char *)job.d_before : (const char *)job.d_records;
+  const tile_source source = { opaque(d_from + word * sizeof(uint32_t)),
+    opaque((const char *)(job.d_records->first + (lane & 15))),
+    (uint32_t)opaque((uint32_t)(before ? sizeof(pmb_cuda_before) : sizeof(pmb_cuda_record))) };
+  return source;
+}
+
+/* As read_head, but without the brick's number, and without branches between the lanes. */
+static __device__ __forceinline__ brick_head read_head_of_tile(
+  const tile_source &source, uint32_t index, uint32_t active)
+{
   brick_head head = {};
-  if (index < active) { /* column and exact follow the words; the next brick's points follow the triangles */
-    d_from += (uint64_t)step * index + (lane + 2 * (lane == AFTER_LANE)) * sizeof(uint32_t);
-    head.word = *(const uint32_t *)d_from;
-    head.first = job.d_records[index].first[threadIdx.x & 15];
+  if (index < active) {
+    head.word = *(const uint32_t *)(source.d_word + (uint64_t)source.step * index);
+    head.first = *(const uint32_t *)(source.d_first + (uint64_t)sizeof(pmb_cuda_record) * index);
   }
   return head;
 }

@@ -133,11 +133,10 @@ static __device__ __forceinline__ uint32_t kept_triangles(
   return kept;
 }
 
-/* A lane's cell: the codes of its triangles, what is to be added to each, the first code, how many triangles those of the
- * lanes below and of all lanes have. kept: which of its triangles exist, only where points are joined. */
+/* A lane's cell: what is to be added to the codes of its triangles, those, how many triangles those of the lanes below and of
+ * all lanes have. kept: which of its triangles exist, only where points are joined. */
 typedef struct lane_cell {
-  const char *codes;
-  uint32_t cell, code, kept;
+  uint32_t cell, code[PMB_MAX_TRIANGLES], kept;
   int below, all;
 } lane_cell;
 
@@ -148,12 +147,16 @@ static __device__ __forceinline__ lane_cell read_cell(
   lane_cell c;
   c.cell = scratch->cells[min(at, cells - 1)];
   const uint32_t offset = case_offset(scratch, c.cell);
-  c.codes = (const char *)codes + offset;
+  const char *place = (const char *)codes + offset;
   if ((c.cell & 31) == 0) {
-    c.codes += sizeof(codes->code[0]);
+    place += sizeof(codes->code[0]);
   }
-  c.code = at < cells ? *(const uint32_t *)c.codes : 0;
-  uint32_t count = c.code >> CODE_COUNT;
+  c.code[0] = at < cells ? *(const uint32_t *)place : 0;
+  uint32_t count = c.code[0] >> CODE_COUNT;
+#pragma unroll
+  for (uint32_t n = 1; n < PMB_MAX_TRIANGLES; ++n) { /* all under way before the first is stored */
+    c.code[n] = count > n ? *(const uint32_t *)(place + n * (CASES * sizeof(uint32_t))) : 0;
+  }
   if (JOINED) {
     c.kept = kept_triangles<ID>(scratch, c.cell, offset / sizeof(uint32_t), count);
     count = __popc(c.kept);
@@ -168,9 +171,8 @@ template <bool JOINED> static __device__ __forceinline__ void list_triangles(con
   uint32_t *place = list + c.below;
 #pragma unroll
   for (uint32_t n = 0; n < PMB_MAX_TRIANGLES; ++n) {
-    if (JOINED ? c.kept >> n & 1 : c.code >= (n + 1) << CODE_COUNT) {
-      const uint32_t code = n ? *(const uint32_t *)(c.codes + n * (CASES * sizeof(uint32_t))) : c.code;
-      (JOINED ? place++ : place + n)[0] = code + c.cell;
+    if (JOINED ? c.kept >> n & 1 : c.code[0] >= (n + 1) << CODE_COUNT) {
+      (JOINED ? place++ : place + n)[0] = c.code[n] + c.cell;
     }
   }
 }
@@ -303,7 +305,7 @@ static __device__ __forceinline__ int64_t write_cells(const pmb_cuda_job &job, c
   const pmb_cuda_box box = pmb_cuda_box_of(job, brick);
   for (int begin = 0; begin < cells; begin += 32) {
     const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
-    const int r = c.cell >> 5 & 31, count = JOINED ? __popc(c.kept) : (int)(c.code >> CODE_COUNT);
+    const int r = c.cell >> 5 & 31, count = JOINED ? __popc(c.kept) : (int)(c.code[0] >> CODE_COUNT);
     const int64_t i = box.origin[0] + (int)(~c.cell & 31), j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
     for (int n = 0; n < count && first + c.all <= output.triangle_room; ++n) {
       output.d_cells[first + c.below + n] = i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);

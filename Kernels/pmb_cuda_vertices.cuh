@@ -84,9 +84,8 @@ static cudaError_t launch(pmb_cuda *cuda, const pmb_cuda_output *output, int fla
 
 template <class T> cudaError_t pmb_cuda_vertices_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)
 {
-  return flags == PMB_CUDA_USUAL && cuda->job.slice < INT32_MAX / 8
-    ? launch<T, int32_t, PMB_CUDA_USUAL>(cuda, output, flags)
-    : launch<T, int64_t, ANY>(cuda, output, flags);
+  return flags == PMB_CUDA_USUAL && fits_int(cuda->job) ? launch<T, int32_t, PMB_CUDA_USUAL>(cuda, output, flags)
+                                                        : launch<T, int64_t, ANY>(cuda, output, flags);
 }
 
 #endif

@@ -25,11 +25,17 @@ static __device__ __forceinline__ int place_of_row(int r)
   return r % 5 < 4 ? r / 5 * 4 + r % 5 : 20 + r / 5;
 }
 
-/* The lane that has row r after the exchange. */
-template <class T> static __device__ __forceinline__ int lane_of_row(int r)
+/* What does not change for a lane: the row that is its own in the end, the last one for the lanes behind it: the lane that has
+ * it after the exchange, its y, its z, 8 bits each. */
+template <class T> static __device__ __forceinline__ uint32_t row_of_lane(void)
 {
-  const int place = place_of_row(r);
-  return place % row_shape<T>::ROWS * row_shape<T>::LANES + place / row_shape<T>::ROWS;
+  const int r = min((int)(threadIdx.x & 31), PMB_CUDA_ROWS - 1), place = place_of_row(r);
+  uint32_t row = place % row_shape<T>::ROWS * row_shape<T>::LANES + place / row_shape<T>::ROWS;
+  row |= (uint32_t)(r % 5) << 8 | (uint32_t)(r / 5) << 16;
+#if defined(__CUDA_ARCH__)
+  asm("" : "+r"(row)); /* or the compiler would make it anew for each brick */
+#endif
+  return row;
 }
 
 template <class T> union row_vector {
@@ -162,25 +168,26 @@ template <int LANES> static __device__ __forceinline__ uint32_t exchange_fields(
   return word;
 }
 
-/* Reads the 33 x 5 x 5 samples. *word: lane r has row r's bits; *column: those of column 32. Returns whether one of the
- * samples equals the isovalue and is to be joined. */
+/* Reads the 33 x 5 x 5 samples. row: of row_of_lane. *word: lane r has row r's bits; *column: those of column 32. Returns
+ * whether one of the samples equals the isovalue and is to be joined. */
 template <class T>
 static __device__ __forceinline__ int read_words(
-  const pmb_cuda_job &job, const pmb_cuda_box &box, int row_lane, uint32_t *word, uint32_t *column)
+  const pmb_cuda_job &job, const pmb_cuda_box &box, uint32_t row, uint32_t *word, uint32_t *column)
 {
   const pmb_isovalue &isovalue = job.isovalues[box.isovalue];
-  const int lane = threadIdx.x & 31, row = min(lane, PMB_CUDA_ROWS - 1);
+  const int lane = threadIdx.x & 31;
   row_vector<T> vectors[row_shape<T>::READS];
   read_vectors<T>(job, box, vectors);
-  const T edge = *sample_at<T>(
-    job, min(box.origin[0] + PMB_BRICK_X, job.dims[0] - 1), box.origin[1] + row % 5, box.origin[2] + row / 5);
+  const T edge = *sample_at<T>(job, min(box.origin[0] + PMB_BRICK_X, job.dims[0] - 1),
+    box.origin[1] + (int)(row >> 8 & 255), box.origin[2] + (int)(row >> 16));
   int equal = pmb_cuda_equal(isovalue, edge);
   const uint32_t bits = lane_bits<T>::inside(isovalue, vectors, &equal);
   const int edge_inside = pmb_cuda_inside(isovalue, edge);
   *column = __ballot_sync(UINT32_MAX, lane < PMB_CUDA_ROWS && edge_inside);
-  *word = __shfl_sync(UINT32_MAX, exchange_fields<row_shape<T>::LANES>(bits), row_lane);
+  *word = __shfl_sync(UINT32_MAX, exchange_fields<row_shape<T>::LANES>(bits), row & 31);
   if (box.origin[0] + PMB_BRICK_X > job.dims[0]) { /* the volume's last column goes on beyond it, as `edge` does */
-    *word = (*word & box.columns) | (edge_inside ? ~box.columns : 0);
+    const uint32_t columns = pmb_cuda_columns(job, box);
+    *word = (*word & columns) | (edge_inside ? ~columns : 0);
   }
   return isovalue.join && __any_sync(UINT32_MAX, equal);
 }
