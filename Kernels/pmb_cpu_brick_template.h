@@ -191,10 +191,11 @@ static void PMB_REAL_NAME(emit_points)(
 {
   PMB_REAL(*ends)[4] = scratch->ends.PMB_REAL_NAME(e);
   const pmb_mesh *mesh = cpu->mesh;
-  const box b = box_of(cpu, record);
   rows_view view;
+  box b;
+  find_box(cpu, record, &b);
   PMB_REAL_NAME(find_rows)(cpu, &b, scratch->tile.PMB_REAL_NAME(t)[0], plan->rows, &view);
-  PMB_REAL_NAME(make_ends)(cpu, &b, &view, plan->columns, ends);
+  PMB_REAL_NAME(make_ends)(cpu, &b, &view, plan, ends);
   const int n = list_points(record, scratch->list);
   for (int i = 0; i < n; i += 16) {
     point_block p;
@@ -210,12 +211,9 @@ static void PMB_REAL_NAME(emit_points)(
 static void PMB_REAL_NAME(read_words)(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record)
 {
   PMB_REAL *tile = scratch->tile.PMB_REAL_NAME(t)[0];
-  const box b = box_of(cpu, record);
-  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
-      PMB_REAL_NAME(load_row)(cpu, &b, tile, y, z);
-    }
-  }
+  box b;
+  find_box(cpu, record, &b);
+  PMB_REAL_NAME(load_rows)(cpu, &b, rows_from(0), tile);
   PMB_REAL_NAME(row_bits)(cpu, &b, tile, 0, &scratch->rows);
   PMB_REAL_NAME(row_valid)(cpu, &b, tile, 0, &scratch->rows);
 }

@@ -54,9 +54,8 @@ static void PMB_REAL_NAME(find_rows)(
     view->z[i] =
       direct ? clamp(b->origin[2] + i - 1, v->dims[2]) * v->strides[2] : i * PMB_TILE_ROWS * PMB_TILE_PITCH;
   }
-  for (; wanted && !direct; wanted &= wanted - 1) {
-    const int bit = pmb_lowest_bit(wanted);
-    PMB_REAL_NAME(load_row)(cpu, b, tile, bit % PMB_TILE_ROWS - 1, bit / PMB_TILE_ROWS - 1);
+  if (!direct) {
+    PMB_REAL_NAME(load_rows)(cpu, b, wanted, tile);
   }
 }
 
@@ -147,26 +146,24 @@ static __attribute__((noinline)) void PMB_REAL_NAME(single_ends)(
   }
 }
 
-/* columns: by row z * 5 + y, bit x: the sample is an end. */
+/* The ends of a plan. */
 static void PMB_REAL_NAME(make_ends)(
-  const pmb_cpu *cpu, const box *b, const rows_view *v, const uint64_t *columns, PMB_REAL (*ends)[4])
+  const pmb_cpu *cpu, const box *b, const rows_view *v, const brick_plan *plan, PMB_REAL (*ends)[4])
 {
-  const int central = (cpu->mesh->normals || cpu->mesh->gradients) && cpu->mesh->gradient_estimator == PMB_CENTRAL;
-  for (int i = 0; i < 25; ++i) {
-    const int y = i % 5, z = i / 5;
-    PMB_REAL(*row)[4] = ends + i * PMB_ENDS_PITCH;
-    if (!central) {
-      PMB_REAL_NAME(single_ends)(cpu, b, v, columns[i], y, z, row);
-      continue;
+  if ((!cpu->mesh->normals && !cpu->mesh->gradients) || cpu->mesh->gradient_estimator != PMB_CENTRAL) {
+    for (int i = 0; i < 25; ++i) {
+      const uint64_t columns = plan->ends[i] | (uint64_t)(plan->beyond >> i & 1) << PMB_BRICK_X;
+      PMB_REAL_NAME(single_ends)(cpu, b, v, columns, i % 5, i / 5, ends + i * PMB_ENDS_PITCH);
     }
-    for (int x = 0; x < PMB_BRICK_X; x += 16) {
-      if (columns[i] >> x & 0xffff) {
-        PMB_REAL_NAME(central_ends)(v, x, y, z, 16, row + x);
-      }
-    }
-    if (columns[i] >> PMB_BRICK_X & 1) {
-      PMB_REAL_NAME(central_ends)(v, PMB_BRICK_X, y, z, 1, row + PMB_BRICK_X);
-    }
+    return;
+  }
+  for (uint64_t rest = plan->low | (uint64_t)plan->high << 32; rest; rest &= rest - 1) {
+    const int bit = pmb_lowest_bit(rest), i = bit & 31, x = bit / 32 * 16;
+    PMB_REAL_NAME(central_ends)(v, x, i % 5, i / 5, 16, ends + i * PMB_ENDS_PITCH + x);
+  }
+  for (uint32_t rest = plan->beyond; rest; rest &= rest - 1) {
+    const int i = pmb_lowest_bit(rest);
+    PMB_REAL_NAME(central_ends)(v, PMB_BRICK_X, i % 5, i / 5, 1, ends + i * PMB_ENDS_PITCH + PMB_BRICK_X);
   }
 }
 

@@ -32,17 +32,15 @@ static int wants_triangles(const pmb_mesh *mesh)
 }
 
 /* Also asks for the records' memory. */
-static brick_family family_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
+static void find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_family *f)
 {
-  brick_family f;
   for (int d = 0; d < 8; ++d) {
     const pmb_cpu_record *above = d ? record_above(cpu, record, d & 1, d >> 1 & 1, d >> 2) : record;
-    f.at[d >> 2][d >> 1 & 1][d & 1] = above;
+    f->at[d >> 2][d >> 1 & 1][d & 1] = above;
     for (size_t b = 0; above && d > 1 && b < sizeof(*above); b += 64) {
       __builtin_prefetch((const char *)above + b);
     }
   }
-  return f;
 }
 
 /* The masks of the edges that the brick's cells use, by axis and row z * 5 + y, columns 0 to 31. */
