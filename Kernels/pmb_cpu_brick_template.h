@@ -27,7 +27,7 @@ static inline void PMB_REAL_NAME(place_points)(
   const double origin[3] = { (double)(b->origin[0] + first[0]), (double)(b->origin[1] + first[1]),
     (double)(b->origin[2] + first[2]) };
   for (int l = 0; l < 16; ++l) {
-    const int x = list[l] & 31, row = list[l] >> 5 & 15, kind = list[l] >> 9;
+    const int x = list[l] & 31, row = list[l] >> 7, kind = list[l] >> 5 & 3;
     const int step = (kind == 0) + (kind == 1 ? PMB_ENDS_PITCH : 0) + (kind == 2 ? 5 * PMB_ENDS_PITCH : 0);
     p->kind[l] = kind;
     p->lower[l] = x + (row & 3) * PMB_ENDS_PITCH + (row >> 2) * (5 * PMB_ENDS_PITCH);
@@ -40,7 +40,7 @@ static inline void PMB_REAL_NAME(place_points)(
     p->t[l] = PMB_REAL_NAME(pmb_edge_parameter)(p->from[3][l], p->to[3][l], value, low);
   }
   for (int l = 0; l < 16; ++l) {
-    const int x = list[l] & 31, row = list[l] >> 5 & 15;
+    const int x = list[l] & 31, row = list[l] >> 7;
     const double t = (double)p->t[l];
     p->x[l] = (origin[0] + (double)x) + (p->kind[l] == PMB_EDGE_X ? t : 0.0);
     p->y[l] = (origin[1] + (double)(row & 3)) + (p->kind[l] == PMB_EDGE_Y ? t : 0.0);

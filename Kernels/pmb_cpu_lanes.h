@@ -249,22 +249,25 @@ PMB_STORE3_IN_C(f64, double)
 
 #endif
 
-/* Appends code + x for each bit x of a mask to a list, lowest first; returns how many. May write to list[0..31]. */
+/* Appends code + i for each bit i of a mask to a list, lowest first; returns how many. May write to list[0..63]. */
 #if defined(__AVX512VBMI2__)
-PMB_INLINE int lanes_list(uint32_t mask, unsigned code, uint16_t *list)
+PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 {
-  static const uint16_t columns[32] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+  static const uint16_t places[32] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
     22, 23, 24, 25, 26, 27, 28, 29, 30, 31 };
-  const __m512i all = _mm512_or_si512(_mm512_loadu_si512(columns), _mm512_set1_epi16((short)code));
-  _mm512_storeu_si512(list, _mm512_maskz_compress_epi16(mask, all));
-  return pmb_popcount(mask);
+  const __m512i low = _mm512_add_epi16(_mm512_loadu_si512(places), _mm512_set1_epi16((short)code));
+  const __m512i high = _mm512_add_epi16(low, _mm512_set1_epi16(32));
+  const int n = pmb_popcount((uint32_t)mask);
+  _mm512_storeu_si512(list, _mm512_maskz_compress_epi16((__mmask32)mask, low));
+  _mm512_storeu_si512(list + n, _mm512_maskz_compress_epi16((__mmask32)(mask >> 32), high));
+  return n + pmb_popcount(mask >> 32);
 }
 #else
-PMB_INLINE int lanes_list(uint32_t mask, unsigned code, uint16_t *list)
+PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 {
   int n = 0;
   for (; mask; mask &= mask - 1) {
-    list[n++] = (uint16_t)(code | (unsigned)pmb_lowest_bit(mask));
+    list[n++] = (uint16_t)(code + (unsigned)pmb_lowest_bit(mask));
   }
   return n;
 }

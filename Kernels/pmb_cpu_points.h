@@ -4,10 +4,10 @@
 /* What emit finds out about a brick ahead of its turn, so that its memory can be asked for. Bit z * 5 + y of a word of rows
  * is row (y,z). */
 typedef struct brick_plan {
-  uint32_t ends[32];     /* row z * 5 + y, bit x: the sample is an end; the last ones 0 */
-  uint32_t low, high;    /* rows with ends in columns 0 to 15, 16 to 31 */
-  uint32_t beyond;       /* rows with one in column 32 */
-  uint64_t rows;         /* that are read, see rows_around */
+  uint32_t ends[32];  /* row z * 5 + y, bit x: the sample is an end; the last ones 0 */
+  uint32_t low, high; /* rows with ends in columns 0 to 15, 16 to 31 */
+  uint32_t beyond;    /* rows with one in column 32 */
+  uint64_t rows;      /* that are read, see rows_around */
 } brick_plan;
 
 /* From bits z * 4 + y to bits z * 5 + y. */
@@ -101,8 +101,9 @@ static int list_points(const pmb_cpu_record *record, uint16_t *list)
 {
   int n = 0;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    for (int kind = 0; kind < PMB_KINDS; ++kind) {
-      n += lanes_list(record->mask[kind][row], (unsigned)kind << 9 | (unsigned)row << 5, list + n);
+    for (int kind = 0; kind < PMB_KINDS; kind += 2) {
+      const uint64_t two = record->mask[kind][row] | (uint64_t)record->mask[kind + 1][row] << PMB_BRICK_X;
+      n += lanes_list(two, (unsigned)row << 7 | (unsigned)kind << 5, list + n);
     }
   }
   for (int i = 0; i < 16 && n > 0; ++i) {

@@ -144,8 +144,8 @@ PMB_INLINE void PMB_ID_NAME(write_plain)(const pmb_cpu *cpu, const pmb_cpu_scrat
 }
 
 /* The same where points may be joined: triangles with two equal ids are left out. */
-static void PMB_ID_NAME(write_joined)(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch,
-  const PMB_ID *ids, PMB_ID *out, int turn)
+static void PMB_ID_NAME(write_joined)(
+  const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const PMB_ID *ids, PMB_ID *out, int turn)
 {
   const pmb_rows *rows = &scratch->rows;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
@@ -171,8 +171,8 @@ static void PMB_ID_NAME(write_joined)(const pmb_cpu *cpu, const pmb_cpu_scratch 
 
 #if PMB_FAST_CELLS && PMB_ID_32
 /* The triangles of a brick, as write_plain has them. */
-PMB_INLINE void write_rows(const pmb_cpu_scratch *scratch, const pmb_cpu_record *record,
-  const brick_edges *edges, int32_t *out, const int turn)
+PMB_INLINE void write_rows(const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, const brick_edges *edges,
+  int32_t *out, const int turn)
 {
   const int32_t *end = out + 3 * record->triangles;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
