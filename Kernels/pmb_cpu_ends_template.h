@@ -59,28 +59,38 @@ static void PMB_REAL_NAME(find_rows)(
   }
 }
 
-/* Ends from columns x to x + n - 1, n at most 16, of row (y,z) with their gradients by central differences. */
+/* Ends among the 16 columns from x on of row (y,z), with their gradients by central differences. columns: bits of those that
+ * are ends. Others may get anything; their neighbours are not read, for they can lie in a line of the cache of their own. */
 static inline void PMB_REAL_NAME(central_ends)(
-  const rows_view *v, int x, int y, int z, const int n, PMB_REAL (*ends)[4])
+  const rows_view *v, int x, int y, int z, uint32_t columns, PMB_REAL (*ends)[4])
 {
   const PMB_REAL *here = PMB_REAL_NAME(row_of)(v, y, z) + x, *factor_x = v->factor[0] + x;
   const PMB_REAL *below_y = PMB_REAL_NAME(row_of)(v, y - 1, z) + x, *above_y = PMB_REAL_NAME(row_of)(v, y + 1, z) + x;
   const PMB_REAL *below_z = PMB_REAL_NAME(row_of)(v, y, z - 1) + x, *above_z = PMB_REAL_NAME(row_of)(v, y, z + 1) + x;
   const PMB_REAL factor_y = v->factor[1][y], factor_z = v->factor[2][z];
-  PMB_REAL g[4][16];
-  for (int l = 0; l < n; ++l) {
-    g[0][l] = PMB_REAL_NAME(pmb_difference)(here[l - 1], here[l + 1], factor_x[l]);
+  const int first = columns & 1, last = columns >> 15 & 1;
+  PMB_REAL g[4][16], beside[2][16];
+  PMB_REAL_NAME(lanes_beside)(here, here[-first], here[15 + last], beside);
+  for (int l = 0; l < 16; ++l) {
+    g[0][l] = PMB_REAL_NAME(pmb_difference)(beside[0][l], beside[1][l], factor_x[l]);
     g[1][l] = PMB_REAL_NAME(pmb_difference)(below_y[l], above_y[l], factor_y);
     g[2][l] = PMB_REAL_NAME(pmb_difference)(below_z[l], above_z[l], factor_z);
     g[3][l] = here[l];
   }
-  if (n == 16) {
-    PMB_REAL_NAME(lanes_interleave)(g, ends);
-  } else {
-    for (int c = 0; c < 4; ++c) {
-      ends[0][c] = g[c][0];
-    }
-  }
+  PMB_REAL_NAME(lanes_interleave)(g, ends);
+}
+
+/* The end in column 32 of row (y,z). */
+static inline void PMB_REAL_NAME(last_end)(const rows_view *v, int y, int z, PMB_REAL *end)
+{
+  const int x = PMB_BRICK_X;
+  const PMB_REAL *here = PMB_REAL_NAME(row_of)(v, y, z) + x;
+  end[0] = PMB_REAL_NAME(pmb_difference)(here[-1], here[1], v->factor[0][x]);
+  end[1] = PMB_REAL_NAME(pmb_difference)(
+    PMB_REAL_NAME(row_of)(v, y - 1, z)[x], PMB_REAL_NAME(row_of)(v, y + 1, z)[x], v->factor[1][y]);
+  end[2] = PMB_REAL_NAME(pmb_difference)(
+    PMB_REAL_NAME(row_of)(v, y, z - 1)[x], PMB_REAL_NAME(row_of)(v, y, z + 1)[x], v->factor[2][z]);
+  end[3] = here[0];
 }
 
 /* A component at a sample by the Sobel operator. low, high: the rows, layers or columns below and above along its axis,
@@ -159,11 +169,11 @@ static void PMB_REAL_NAME(make_ends)(
   }
   for (uint64_t rest = plan->low | (uint64_t)plan->high << 32; rest; rest &= rest - 1) {
     const int bit = pmb_lowest_bit(rest), i = bit & 31, x = bit / 32 * 16;
-    PMB_REAL_NAME(central_ends)(v, x, i % 5, i / 5, 16, ends + i * PMB_ENDS_PITCH + x);
+    PMB_REAL_NAME(central_ends)(v, x, i % 5, i / 5, plan->ends[i] >> x, ends + i * PMB_ENDS_PITCH + x);
   }
   for (uint32_t rest = plan->beyond; rest; rest &= rest - 1) {
     const int i = pmb_lowest_bit(rest);
-    PMB_REAL_NAME(central_ends)(v, PMB_BRICK_X, i % 5, i / 5, 1, ends + i * PMB_ENDS_PITCH + PMB_BRICK_X);
+    PMB_REAL_NAME(last_end)(v, i % 5, i / 5, ends[i * PMB_ENDS_PITCH + PMB_BRICK_X]);
   }
 }
 

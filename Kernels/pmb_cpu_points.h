@@ -84,8 +84,9 @@ static void plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_
     row[i] = clamp((int64_t)record->position[1] * PMB_BRICK_Y + i - 1, v->dims[1]) * v->strides[1];
     layer[i] = clamp((int64_t)record->position[2] * PMB_BRICK_Z + i - 1, v->dims[2]) * v->strides[2];
   }
-  const int64_t from = clamp(origin + pmb_lowest_bit(columns) - 1, v->dims[0]);
-  const int64_t to = clamp(origin + 64 - __builtin_clzll(columns), v->dims[0]);
+  const int64_t first = pmb_lowest_bit(columns), last = 63 - __builtin_clzll(columns);
+  const int64_t from = clamp(origin + (first % 16 ? first / 16 * 16 : first - 1), v->dims[0]);
+  const int64_t to = clamp(origin + (last % 16 && last % 16 < 15 ? last | 15 : last + 1), v->dims[0]);
   for (uint64_t rest = plan->rows; rest; rest &= rest - 1) {
     const int bit = pmb_lowest_bit(rest);
     const char *samples = (const char *)v->samples + (row[bit % PMB_TILE_ROWS] + layer[bit / PMB_TILE_ROWS]) * bytes;
