@@ -194,7 +194,7 @@ static void PMB_REAL_NAME(emit_points)(
   rows_view view;
   box b;
   find_box(cpu, record, &b);
-  PMB_REAL_NAME(find_rows)(cpu, &b, scratch->tile.PMB_REAL_NAME(t)[0], plan->rows, &view);
+  PMB_REAL_NAME(find_rows)(cpu, &b, scratch->tile.PMB_REAL_NAME(t)[0], plan, &view);
   PMB_REAL_NAME(make_ends)(cpu, &b, &view, plan, ends);
   const int n = list_points(record, scratch->list);
   for (int i = 0; i < n; i += 16) {
@@ -213,7 +213,7 @@ static void PMB_REAL_NAME(read_words)(const pmb_cpu *cpu, pmb_cpu_scratch *scrat
   PMB_REAL *tile = scratch->tile.PMB_REAL_NAME(t)[0];
   box b;
   find_box(cpu, record, &b);
-  PMB_REAL_NAME(load_rows)(cpu, &b, rows_from(0), tile);
+  PMB_REAL_NAME(load_rows)(cpu, &b, rows_from(0), -1, PMB_TILE_COLUMNS - 2, tile);
   PMB_REAL_NAME(row_bits)(cpu, &b, tile, 0, &scratch->rows);
   PMB_REAL_NAME(row_valid)(cpu, &b, tile, 0, &scratch->rows);
 }

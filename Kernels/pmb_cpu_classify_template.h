@@ -7,18 +7,19 @@ static void PMB_REAL_NAME(hide_samples)(
 {
   const pmb_volume *v = cpu->volume;
   const int64_t j = clamp(b->origin[1] + y, v->dims[1]), k = clamp(b->origin[2] + z, v->dims[2]);
-  for (int c = 0; c < PMB_TILE_COLUMNS; ++c) {
+  for (int c = rows->begin; c < rows->end; ++c) {
     const int there = c < rows->offset ? rows->offset : c < rows->offset + rows->n ? c : rows->offset + rows->n - 1;
     row[c] = pmb_hides_sample(v, b->origin[0] - 1 + there, j, k) ? (PMB_REAL)NAN : row[c];
   }
 }
 
-/* Loads the rows of a brick that are wanted, bit (z + 1) * 7 + (y + 1), into the tile; columns outside the volume repeat its
- * border. */
-static void PMB_REAL_NAME(load_rows)(const pmb_cpu *cpu, const box *b, uint64_t wanted, PMB_REAL *tile)
+/* Loads the rows of a brick that are wanted, bit (z + 1) * 7 + (y + 1), into the tile, from column `from` to `to`;
+ * columns outside the volume repeat its border. */
+static void PMB_REAL_NAME(load_rows)(
+  const pmb_cpu *cpu, const box *b, uint64_t wanted, int from, int to, PMB_REAL *tile)
 {
   tile_rows rows;
-  find_tile_rows(cpu, b, &rows);
+  find_tile_rows(cpu, b, from, to, &rows);
   loops_of(cpu)->load(cpu->volume->samples, &rows, wanted, tile);
   for (; b->hides && wanted; wanted &= wanted - 1) {
     const int bit = pmb_lowest_bit(wanted), y = bit % PMB_TILE_ROWS - 1, z = bit / PMB_TILE_ROWS - 1;
@@ -38,7 +39,7 @@ static int PMB_REAL_NAME(row_bits)(const pmb_cpu *cpu, const box *b, const PMB_R
 #endif
   const int own_type = cpu->volume->type == PMB_INT64 || cpu->volume->type == PMB_UINT64;
   tile_rows there;
-  find_tile_rows(cpu, b, &there);
+  find_tile_rows(cpu, b, -1, PMB_TILE_COLUMNS - 2, &there);
   uint64_t any = 0;
   for (int z = from; z <= PMB_BRICK_Z; ++z) {
     for (int y = from; y <= PMB_BRICK_Y; ++y) {
@@ -61,7 +62,7 @@ static void PMB_REAL_NAME(row_valid)(const pmb_cpu *cpu, const box *b, const PMB
 {
   const int64_t *dims = cpu->volume->dims;
   tile_rows there;
-  find_tile_rows(cpu, b, &there);
+  find_tile_rows(cpu, b, -1, PMB_TILE_COLUMNS - 2, &there);
   for (int z = from; z <= PMB_BRICK_Z; ++z) {
     for (int y = from; y <= PMB_BRICK_Y; ++y) {
       const int64_t j = b->origin[1] + y, k = b->origin[2] + z;
@@ -84,7 +85,7 @@ static void PMB_REAL_NAME(classify)(pmb_cpu *cpu, const box *b, pmb_cpu_scratch 
 {
   PMB_REAL *tile = scratch->tile.PMB_REAL_NAME(t)[0];
   pmb_content content;
-  PMB_REAL_NAME(load_rows)(cpu, b, rows_from(-1), tile);
+  PMB_REAL_NAME(load_rows)(cpu, b, rows_from(-1), -1, PMB_TILE_COLUMNS - 2, tile);
   PMB_REAL_NAME(row_bits)(cpu, b, tile, -1, &scratch->rows);
   PMB_REAL_NAME(row_valid)(cpu, b, tile, -1, &scratch->rows);
   pmb_content_exact(&scratch->rows, &content);

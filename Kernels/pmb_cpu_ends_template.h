@@ -39,9 +39,8 @@ static inline int PMB_REAL_NAME(in_place)(const pmb_cpu *cpu, const box *b)
     b->origin[0] > 0 && b->origin[0] + PMB_TILE_COLUMNS - 1 <= v->dims[0];
 }
 
-/* wanted: the rows that are read, bit (z + 1) * 7 + (y + 1). */
 static void PMB_REAL_NAME(find_rows)(
-  const pmb_cpu *cpu, const box *b, PMB_REAL *tile, uint64_t wanted, rows_view *view)
+  const pmb_cpu *cpu, const box *b, PMB_REAL *tile, const brick_plan *plan, rows_view *view)
 {
   const pmb_volume *v = cpu->volume;
   const int direct = PMB_REAL_NAME(in_place)(cpu, b);
@@ -55,7 +54,7 @@ static void PMB_REAL_NAME(find_rows)(
       direct ? clamp(b->origin[2] + i - 1, v->dims[2]) * v->strides[2] : i * PMB_TILE_ROWS * PMB_TILE_PITCH;
   }
   if (!direct) {
-    PMB_REAL_NAME(load_rows)(cpu, b, wanted, tile);
+    PMB_REAL_NAME(load_rows)(cpu, b, plan->rows, plan->from, plan->to, tile);
   }
 }
 

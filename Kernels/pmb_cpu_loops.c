@@ -52,11 +52,13 @@ static inline void pmb_cpu_advance(const pmb_cpu *cpu, int64_t *position, int64_
   }
 }
 
-/* Where the rows of a tile lie in the volume: row (y,z) begins at element y[y + 1] + z[z + 1], for rows outside the nearest. */
+/* What of a tile is read, and where it lies in the volume: row (y,z) begins at element y[y + 1] + z[z + 1], for rows outside
+ * the nearest. */
 typedef struct tile_rows {
   int64_t stride, y[PMB_TILE_ROWS], z[PMB_TILE_ROWS];
-  int offset; /* tile column of the first sample: 0, or 1 where the volume begins */
-  int n;      /* samples of a row that there are */
+  int offset;     /* tile column of the first sample that there is */
+  int n;          /* samples of a row that there are */
+  int begin, end; /* tile columns that are set */
 } tile_rows;
 
 /* Small types: handled as float. */
@@ -237,14 +239,16 @@ static inline int64_t clamp(int64_t i, int64_t n)
   return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-static void find_tile_rows(const pmb_cpu *cpu, const box *b, tile_rows *rows)
+/* from, to: columns of the brick, -1 to 33. */
+static void find_tile_rows(const pmb_cpu *cpu, const box *b, int from, int to, tile_rows *rows)
 {
   const pmb_volume *v = cpu->volume;
-  const int64_t first = clamp(b->origin[0] - 1, v->dims[0]);
-  const int64_t last = clamp(b->origin[0] + PMB_TILE_COLUMNS - 2, v->dims[0]);
+  const int64_t first = clamp(b->origin[0] + from, v->dims[0]), last = clamp(b->origin[0] + to, v->dims[0]);
   rows->stride = v->strides[0];
   rows->offset = (int)(first - (b->origin[0] - 1));
   rows->n = (int)(last - first) + 1;
+  rows->begin = from + 1;
+  rows->end = to + 2;
   for (int i = 0; i < PMB_TILE_ROWS; ++i) {
     rows->y[i] = first * v->strides[0] + clamp(b->origin[1] + i - 1, v->dims[1]) * v->strides[1];
     rows->z[i] = clamp(b->origin[2] + i - 1, v->dims[2]) * v->strides[2];

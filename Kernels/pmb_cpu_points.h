@@ -8,6 +8,7 @@ typedef struct brick_plan {
   uint32_t low, high; /* rows with ends in columns 0 to 15, 16 to 31 */
   uint32_t beyond;    /* rows with one in column 32 */
   uint64_t rows;      /* that are read, see rows_around */
+  int from, to;       /* columns that are read of them */
 } brick_plan;
 
 /* From bits z * 4 + y to bits z * 5 + y. */
@@ -64,29 +65,35 @@ static uint64_t rows_around(const pmb_mesh *mesh, uint64_t rows)
   return rows | beside | rows << PMB_TILE_ROWS | rows >> PMB_TILE_ROWS;
 }
 
+/* Columns that are read of a brick's rows: those of the ends and beside them, and all of 16 where there is one end. */
+static void find_columns(brick_plan *plan)
+{
+  uint32_t own = 0;
+  for (int i = 0; i < 32; ++i) {
+    own |= plan->ends[i];
+  }
+  const uint64_t columns = (uint64_t)(plan->beyond != 0) << PMB_BRICK_X | own;
+  const int first = columns ? pmb_lowest_bit(columns) : 0, last = columns ? 63 - __builtin_clzll(columns) : 0;
+  plan->from = first % 16 ? first / 16 * 16 : first - 1;
+  plan->to = last == PMB_BRICK_X || last % 16 == 15 ? last + 1 : last | 15;
+}
+
 /* Asks for the samples that the points of a brick need: its rows are far apart, so the hardware does not foresee them. */
 static void plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_plan *plan)
 {
   const pmb_volume *v = cpu->volume;
   const int64_t bytes = (int64_t)pmb_type_size(v->type), origin = (int64_t)record->position[0] * PMB_BRICK_X;
-  uint64_t columns;
-  uint32_t own = 0;
   int64_t layer[PMB_TILE_ROWS], row[PMB_TILE_ROWS];
   plan->rows = rows_around(cpu->mesh, find_ends(record, plan));
+  find_columns(plan);
   if (!plan->rows || v->strides[0] != 1) {
     return;
   }
-  for (int i = 0; i < 32; ++i) {
-    own |= plan->ends[i];
-  }
-  columns = (uint64_t)(plan->beyond != 0) << PMB_BRICK_X | own;
   for (int i = 0; i < PMB_TILE_ROWS; ++i) {
     row[i] = clamp((int64_t)record->position[1] * PMB_BRICK_Y + i - 1, v->dims[1]) * v->strides[1];
     layer[i] = clamp((int64_t)record->position[2] * PMB_BRICK_Z + i - 1, v->dims[2]) * v->strides[2];
   }
-  const int64_t first = pmb_lowest_bit(columns), last = 63 - __builtin_clzll(columns);
-  const int64_t from = clamp(origin + (first % 16 ? first / 16 * 16 : first - 1), v->dims[0]);
-  const int64_t to = clamp(origin + (last % 16 && last % 16 < 15 ? last | 15 : last + 1), v->dims[0]);
+  const int64_t from = clamp(origin + plan->from, v->dims[0]), to = clamp(origin + plan->to, v->dims[0]);
   for (uint64_t rest = plan->rows; rest; rest &= rest - 1) {
     const int bit = pmb_lowest_bit(rest);
     const char *samples = (const char *)v->samples + (row[bit % PMB_TILE_ROWS] + layer[bit / PMB_TILE_ROWS]) * bytes;

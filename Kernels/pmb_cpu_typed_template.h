@@ -36,10 +36,10 @@ static void PMB_T_NAME(load)(const void *samples, const tile_rows *rows, uint64_
     const PMB_T *in = (const PMB_T *)samples + rows->y[bit % PMB_TILE_ROWS] + rows->z[bit / PMB_TILE_ROWS];
     PMB_T_REAL *row = (PMB_T_REAL *)tile + bit * PMB_TILE_PITCH;
     PMB_T_NAME(convert)(in, rows->stride, n, row + offset);
-    if (offset) {
+    if (rows->begin < offset) {
       row[0] = row[1];
     }
-    for (int c = offset + n; c < PMB_TILE_COLUMNS; ++c) {
+    for (int c = offset + n; c < rows->end; ++c) {
       row[c] = row[offset + n - 1];
     }
   }
