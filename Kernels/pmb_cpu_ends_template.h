@@ -12,7 +12,7 @@ typedef struct rows_view {
   PMB_REAL factor[3][PMB_TILE_COLUMNS + 15]; /* of central differences, by column, by row y, by row z */
 } rows_view;
 
-static inline const PMB_REAL *PMB_REAL_NAME(row_of)(const rows_view *v, int y, int z)
+static inline const PMB_REAL *PMB_REAL_NAME(row_of)(const rows_view *v, int64_t y, int64_t z)
 {
   return v->samples + v->y[y + 1] + v->z[z + 1];
 }
@@ -61,13 +61,13 @@ static void PMB_REAL_NAME(find_rows)(
 /* Ends among the 16 columns from x on of row (y,z), with their gradients by central differences. columns: bits of those that
  * are ends. Others may get anything; their neighbours are not read, for they can lie in a line of the cache of their own. */
 static inline void PMB_REAL_NAME(central_ends)(
-  const rows_view *v, int x, int y, int z, uint32_t columns, PMB_REAL (*ends)[4])
+  const rows_view *v, int64_t x, int64_t y, int64_t z, uint32_t columns, PMB_REAL (*ends)[4])
 {
   const PMB_REAL *here = PMB_REAL_NAME(row_of)(v, y, z) + x, *factor_x = v->factor[0] + x;
   const PMB_REAL *below_y = PMB_REAL_NAME(row_of)(v, y - 1, z) + x, *above_y = PMB_REAL_NAME(row_of)(v, y + 1, z) + x;
   const PMB_REAL *below_z = PMB_REAL_NAME(row_of)(v, y, z - 1) + x, *above_z = PMB_REAL_NAME(row_of)(v, y, z + 1) + x;
   const PMB_REAL factor_y = v->factor[1][y], factor_z = v->factor[2][z];
-  const int first = columns & 1, last = columns >> 15 & 1;
+  const int64_t first = columns & 1, last = columns >> 15 & 1;
   PMB_REAL g[4][16], beside[2][16];
   PMB_REAL_NAME(lanes_beside)(here, here[-first], here[15 + last], beside);
   for (int l = 0; l < 16; ++l) {
@@ -167,7 +167,7 @@ static void PMB_REAL_NAME(make_ends)(
     return;
   }
   for (uint64_t rest = plan->low | (uint64_t)plan->high << 32; rest; rest &= rest - 1) {
-    const int bit = pmb_lowest_bit(rest), i = bit & 31, x = bit / 32 * 16;
+    const int64_t bit = pmb_lowest_bit(rest), i = bit & 31, x = bit >> 5 << 4;
     PMB_REAL_NAME(central_ends)(v, x, i % 5, i / 5, plan->ends[i] >> x, ends + i * PMB_ENDS_PITCH + x);
   }
   for (uint32_t rest = plan->beyond; rest; rest &= rest - 1) {
