@@ -356,6 +356,9 @@ static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
   for (int64_t r = begin - PMB_BRICKS_AHEAD; r < end; ++r) {
     if (r + PMB_BRICKS_AHEAD < end) {
       prefetch_brick(cpu, &records[r + PMB_BRICKS_AHEAD]);
+      for (size_t b = 0; b < sizeof(*records); b += 64) {
+        __builtin_prefetch((const char *)&records[r + PMB_BRICKS_AHEAD] + b, 1);
+      }
     }
     if (r < begin) {
       continue;
