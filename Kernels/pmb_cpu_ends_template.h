@@ -31,19 +31,19 @@ static inline void PMB_REAL_NAME(fill_factor)(PMB_REAL *factor, int n, int64_t f
   }
 }
 
-/* Whether all columns -1..33 of a brick's rows can be read where they are. */
-static inline int PMB_REAL_NAME(in_place)(const pmb_cpu *cpu, const box *b)
+/* Whether the columns of a brick's rows that its points need can be read where they are. */
+static inline int PMB_REAL_NAME(in_place)(const pmb_cpu *cpu, const box *b, const brick_plan *plan)
 {
   const pmb_volume *v = cpu->volume;
   return v->type == (PMB_REAL_WIDE ? PMB_FLOAT64 : PMB_FLOAT32) && v->strides[0] == 1 && !b->hides &&
-    b->origin[0] > 0 && b->origin[0] + PMB_TILE_COLUMNS - 1 <= v->dims[0];
+    b->origin[0] + plan->from >= 0 && b->origin[0] + plan->to < v->dims[0];
 }
 
 static void PMB_REAL_NAME(find_rows)(
   const pmb_cpu *cpu, const box *b, PMB_REAL *tile, const brick_plan *plan, rows_view *view)
 {
   const pmb_volume *v = cpu->volume;
-  const int direct = PMB_REAL_NAME(in_place)(cpu, b);
+  const int direct = PMB_REAL_NAME(in_place)(cpu, b, plan);
   PMB_REAL_NAME(fill_factor)(view->factor[0], PMB_TILE_COLUMNS + 15, b->origin[0], v->dims[0]);
   PMB_REAL_NAME(fill_factor)(view->factor[1], PMB_BRICK_Y + 1, b->origin[1], v->dims[1]);
   PMB_REAL_NAME(fill_factor)(view->factor[2], PMB_BRICK_Z + 1, b->origin[2], v->dims[2]);
