@@ -147,18 +147,6 @@ static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_b
   }
 }
 
-static void PMB_REAL_NAME(fill_scalars)(const pmb_cpu *cpu, int n, int64_t first)
-{
-  const double value = cpu->isovalue->value;
-  for (int i = 0; i < n; ++i) {
-    if (cpu->mesh->scalar_type == PMB_FLOAT32) {
-      ((float *)cpu->mesh->scalars)[first + i] = cpu->isovalue->f32;
-    } else {
-      ((double *)cpu->mesh->scalars)[first + i] = value;
-    }
-  }
-}
-
 /* The points of a block to the arrays of the mesh. */
 static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu *cpu, const pmb_cpu_record *record, const rows_view *v,
   const uint16_t *list, point_block *p, int n, int64_t first)
@@ -190,7 +178,6 @@ static void PMB_REAL_NAME(emit_points)(
   const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, const brick_plan *plan, int64_t first)
 {
   PMB_REAL(*ends)[4] = scratch->ends.PMB_REAL_NAME(e);
-  const pmb_mesh *mesh = cpu->mesh;
   rows_view view;
   box b;
   find_box(cpu, record, &b);
@@ -201,9 +188,6 @@ static void PMB_REAL_NAME(emit_points)(
     point_block p;
     PMB_REAL_NAME(place_points)(cpu, &b, (const PMB_REAL(*)[4])ends, scratch->list + i, &p);
     PMB_REAL_NAME(emit_block)(cpu, record, &view, scratch->list + i, &p, n - i < 16 ? n - i : 16, first + i);
-  }
-  if (mesh->scalars) {
-    PMB_REAL_NAME(fill_scalars)(cpu, n, first);
   }
 }
 

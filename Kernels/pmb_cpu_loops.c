@@ -381,6 +381,22 @@ static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
   ((pmb_sizes *)cpu->chunks.data)[i] = (pmb_sizes){ points, triangles };
 }
 
+/* What follows from the numbers of points and triangles alone, for a chunk at once; last: its last record. */
+static void fill_chunk(const pmb_cpu *cpu, const pmb_sizes *before, const pmb_cpu_record *last)
+{
+  const pmb_mesh *mesh = cpu->mesh;
+  const int64_t point = cpu->base.points + before->points, triangle = cpu->base.triangles + before->triangles;
+  const int64_t triangles = (int64_t)last->triangles_before + last->triangles;
+  if (mesh->scalars) {
+    fill_scalars(cpu, point, (int64_t)last->points_before + last->points);
+  }
+  if (mesh->offsets && mesh->id_type == PMB_INT32) {
+    fill_offsets_i32(mesh->offsets, triangle, triangles);
+  } else if (mesh->offsets) {
+    fill_offsets_i64(mesh->offsets, triangle, triangles);
+  }
+}
+
 static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
 {
   pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
@@ -412,6 +428,7 @@ static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
       emit_triangles(cpu, scratch, &families[r & 1], triangle);
     }
   }
+  fill_chunk(cpu, &before, &records[end - 1]);
 }
 
 static void summarize_block(pmb_cpu *cpu, size_t i)

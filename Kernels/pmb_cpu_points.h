@@ -48,7 +48,7 @@ static uint64_t find_ends(const pmb_cpu_record *record, brick_plan *plan)
 
 static int wants_points(const pmb_mesh *mesh)
 {
-  return mesh->points || mesh->normals || mesh->gradients || mesh->scalars || mesh->attribute_count;
+  return mesh->points || mesh->normals || mesh->gradients || mesh->attribute_count;
 }
 
 /* The rows that have to be read to interpolate from these, bits as above. */
@@ -118,4 +118,22 @@ static int list_points(const pmb_cpu_record *record, uint16_t *list)
     list[n + i] = list[n - 1];
   }
   return n;
+}
+
+/* The isovalue for n points from `first` on. */
+static void fill_scalars(const pmb_cpu *cpu, int64_t first, int64_t n)
+{
+  if (cpu->mesh->scalar_type == PMB_FLOAT32) {
+    const float value = cpu->isovalue->f32;
+    float *scalars = (float *)cpu->mesh->scalars + first;
+    for (int64_t i = 0; i < n; ++i) {
+      scalars[i] = value;
+    }
+  } else {
+    const double value = cpu->isovalue->value;
+    double *scalars = (double *)cpu->mesh->scalars + first;
+    for (int64_t i = 0; i < n; ++i) {
+      scalars[i] = value;
+    }
+  }
 }

@@ -28,7 +28,7 @@ typedef struct brick_family {
 
 static int wants_triangles(const pmb_mesh *mesh)
 {
-  return mesh->triangles || mesh->offsets || mesh->cells;
+  return mesh->triangles || mesh->cells;
 }
 
 /* Also asks for the records' memory. */

@@ -228,11 +228,14 @@ static void PMB_ID_NAME(emit_ids)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, PMB_ID
       PMB_ID_NAME(emit_plain)(cpu, scratch, record, &edges, ids, out);
     }
   }
-  if (mesh->offsets) {
-    PMB_ID *offsets = (PMB_ID *)mesh->offsets + first;
-    for (uint32_t i = 0; i < record->triangles; ++i) {
-      offsets[i] = (PMB_ID)(3 * (first + i));
-    }
+}
+
+/* Where each of n triangles begins among the ids. */
+static void PMB_ID_NAME(fill_offsets)(PMB_ID *offsets, int64_t first, int64_t n)
+{
+  const PMB_ID begin = (PMB_ID)(3 * first);
+  for (int64_t i = 0; i < n; ++i) {
+    offsets[first + i] = begin + 3 * (PMB_ID)i;
   }
 }
 
