@@ -297,14 +297,22 @@ PMB_STORE3_IN_C(f64, double)
 #if defined(__AVX512VBMI2__)
 PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 {
-  static const uint16_t places[32] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-    22, 23, 24, 25, 26, 27, 28, 29, 30, 31 };
-  const __m512i low = _mm512_add_epi16(_mm512_loadu_si512(places), _mm512_set1_epi16((short)code));
-  const __m512i high = _mm512_add_epi16(low, _mm512_set1_epi16(32));
-  const int n = pmb_popcount((uint32_t)mask);
-  _mm512_storeu_si512(list, _mm512_maskz_compress_epi16((__mmask32)mask, low));
-  _mm512_storeu_si512(list + n, _mm512_maskz_compress_epi16((__mmask32)(mask >> 32), high));
-  return n + pmb_popcount(mask >> 32);
+  static const uint8_t places[64] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49,
+    50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63 };
+  const __m512i set = _mm512_maskz_compress_epi8(mask, _mm512_loadu_si512(places));
+  const __m512i code_16 = _mm512_set1_epi16((short)code);
+  const int n = pmb_popcount(mask);
+  /* 16 are nearly always enough, and the smaller a store, the rarer it lies across two lines of the cache. */
+  const __m256i few = _mm256_cvtepu8_epi16(_mm512_castsi512_si128(set));
+  _mm256_storeu_si256((__m256i *)list, _mm256_add_epi16(few, _mm512_castsi512_si256(code_16)));
+  if (n > 16) {
+    const __m512i low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(set));
+    const __m512i high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(set, 1));
+    _mm512_storeu_si512(list, _mm512_add_epi16(low, code_16));
+    _mm512_storeu_si512(list + 32, _mm512_add_epi16(high, code_16));
+  }
+  return n;
 }
 #else
 PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
