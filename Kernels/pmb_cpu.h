@@ -97,8 +97,9 @@ typedef struct pmb_cpu_scratch {
     int64_t i64[PMB_IDS_SIZE + 16];
   } ids;
   int64_t sample_ids[25 * PMB_IDS_PITCH];
-  uint16_t list[PMB_BRICK_MAX_POINTS + 32]; /* kind << 9 | row << 5 | x */
+  uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* row << 7 | kind << 5 | x */
   pmb_rows rows;
+  uint32_t cells[PMB_BRICK_ROWS]; /* those that give triangles, bit x of row z * 4 + y */
   union {
     float e_f32[PMB_ENDS_SIZE][4];
     double e_f64[PMB_ENDS_SIZE][4];

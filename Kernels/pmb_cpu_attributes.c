@@ -45,12 +45,12 @@ void pmb_cpu_interpolate_attributes(const pmb_cpu *cpu, const pmb_cpu_record *re
   const int64_t steps[PMB_KINDS] = { 1, dims[0], dims[0] * dims[1], 0 };
   int64_t sample[16], step[16];
   for (int l = 0; l < n; ++l) {
-    const int code = list[l], row = code >> 5 & 15;
+    const int code = list[l], row = code >> 7;
     const int64_t i = (int64_t)record->position[0] * PMB_BRICK_X + (code & 31);
     const int64_t j = (int64_t)record->position[1] * PMB_BRICK_Y + (row & 3);
     const int64_t k = (int64_t)record->position[2] * PMB_BRICK_Z + (row >> 2);
     sample[l] = i + dims[0] * (j + dims[1] * k);
-    step[l] = steps[code >> 9];
+    step[l] = steps[code >> 5 & 3];
   }
   for (int64_t a = 0; a < cpu->mesh->attribute_count; ++a) {
     const pmb_attribute *attribute = &cpu->mesh->attributes[a];

@@ -27,7 +27,7 @@ static inline void PMB_REAL_NAME(place_points)(
   const double origin[3] = { (double)(b->origin[0] + first[0]), (double)(b->origin[1] + first[1]),
     (double)(b->origin[2] + first[2]) };
   for (int l = 0; l < 16; ++l) {
-    const int x = list[l] & 31, row = list[l] >> 5 & 15, kind = list[l] >> 9;
+    const int x = list[l] & 31, row = list[l] >> 7, kind = list[l] >> 5 & 3;
     const int step = (kind == 0) + (kind == 1 ? PMB_ENDS_PITCH : 0) + (kind == 2 ? 5 * PMB_ENDS_PITCH : 0);
     p->kind[l] = kind;
     p->lower[l] = x + (row & 3) * PMB_ENDS_PITCH + (row >> 2) * (5 * PMB_ENDS_PITCH);
@@ -40,7 +40,7 @@ static inline void PMB_REAL_NAME(place_points)(
     p->t[l] = PMB_REAL_NAME(pmb_edge_parameter)(p->from[3][l], p->to[3][l], value, low);
   }
   for (int l = 0; l < 16; ++l) {
-    const int x = list[l] & 31, row = list[l] >> 5 & 15;
+    const int x = list[l] & 31, row = list[l] >> 7;
     const double t = (double)p->t[l];
     p->x[l] = (origin[0] + (double)x) + (p->kind[l] == PMB_EDGE_X ? t : 0.0);
     p->y[l] = (origin[1] + (double)(row & 3)) + (p->kind[l] == PMB_EDGE_Y ? t : 0.0);
@@ -147,18 +147,6 @@ static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_b
   }
 }
 
-static void PMB_REAL_NAME(fill_scalars)(const pmb_cpu *cpu, int n, int64_t first)
-{
-  const double value = cpu->isovalue->value;
-  for (int i = 0; i < n; ++i) {
-    if (cpu->mesh->scalar_type == PMB_FLOAT32) {
-      ((float *)cpu->mesh->scalars)[first + i] = cpu->isovalue->f32;
-    } else {
-      ((double *)cpu->mesh->scalars)[first + i] = value;
-    }
-  }
-}
-
 /* The points of a block to the arrays of the mesh. */
 static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu *cpu, const pmb_cpu_record *record, const rows_view *v,
   const uint16_t *list, point_block *p, int n, int64_t first)
@@ -190,19 +178,16 @@ static void PMB_REAL_NAME(emit_points)(
   const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, const brick_plan *plan, int64_t first)
 {
   PMB_REAL(*ends)[4] = scratch->ends.PMB_REAL_NAME(e);
-  const pmb_mesh *mesh = cpu->mesh;
-  const box b = box_of(cpu, record);
   rows_view view;
-  PMB_REAL_NAME(find_rows)(cpu, &b, scratch->tile.PMB_REAL_NAME(t)[0], plan->rows, &view);
-  PMB_REAL_NAME(make_ends)(cpu, &b, &view, plan->columns, ends);
+  box b;
+  find_box(cpu, record, &b);
+  PMB_REAL_NAME(find_rows)(cpu, &b, scratch->tile.PMB_REAL_NAME(t)[0], plan, &view);
+  PMB_REAL_NAME(make_ends)(cpu, &b, &view, plan, ends);
   const int n = list_points(record, scratch->list);
   for (int i = 0; i < n; i += 16) {
     point_block p;
     PMB_REAL_NAME(place_points)(cpu, &b, (const PMB_REAL(*)[4])ends, scratch->list + i, &p);
     PMB_REAL_NAME(emit_block)(cpu, record, &view, scratch->list + i, &p, n - i < 16 ? n - i : 16, first + i);
-  }
-  if (mesh->scalars) {
-    PMB_REAL_NAME(fill_scalars)(cpu, n, first);
   }
 }
 
@@ -210,12 +195,9 @@ static void PMB_REAL_NAME(emit_points)(
 static void PMB_REAL_NAME(read_words)(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record)
 {
   PMB_REAL *tile = scratch->tile.PMB_REAL_NAME(t)[0];
-  const box b = box_of(cpu, record);
-  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
-      PMB_REAL_NAME(load_row)(cpu, &b, tile, y, z);
-    }
-  }
+  box b;
+  find_box(cpu, record, &b);
+  PMB_REAL_NAME(load_rows)(cpu, &b, rows_from(0), -1, PMB_TILE_COLUMNS - 2, tile);
   PMB_REAL_NAME(row_bits)(cpu, &b, tile, 0, &scratch->rows);
   PMB_REAL_NAME(row_valid)(cpu, &b, tile, 0, &scratch->rows);
 }

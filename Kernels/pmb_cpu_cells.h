@@ -177,9 +177,9 @@ PMB_INLINE edge_values last_ids(edge_values ids, edge_values next)
 
 #if PMB_FAST_CELLS
 
-/* mask, first, beyond: see brick_edges; cells: those of row (y - 1, z - 1) with triangles, as bits x + 1. */
+/* mask, first, beyond: see brick_edges; cells: those of row (y - 1, z - 1) with triangles, as bits x. */
 PMB_INLINE int32_t *write_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const int32_t (*first)[PMB_EDGE_ROWS],
-  const int32_t (*beyond)[PMB_EDGE_ROWS], const pmb_rows *rows, int y, int z, uint64_t cells, int32_t *out,
+  const int32_t (*beyond)[PMB_EDGE_ROWS], const pmb_rows *rows, int y, int z, uint32_t cells, int32_t *out,
   const int32_t *end, const int turn)
 {
   const int i = (z - 1) * 5 + (y - 1);
@@ -187,11 +187,11 @@ PMB_INLINE int32_t *write_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const int32
   const row_cases cases = cases_of_row(rows->inside, y, z);
   const edge_values masks = values_of_edges(m[0] + i, m[1] + i, m[2] + i);
   const edge_values firsts = values_of_edges(first[0] + i, first[1] + i, first[2] + i);
-  for (uint64_t rest = cells & 0xffffffffu; rest; rest &= rest - 1) {
-    const int x = pmb_lowest_bit(rest) - 1;
+  for (uint32_t rest = cells & 0x7fffffffu; rest; rest &= rest - 1) {
+    const int x = pmb_lowest_bit(rest);
     out = write_cell(out, end, case_at(&cases, x), ids_of_cell(firsts, masks, x), turn);
   }
-  if (cells >> 32 & 1) {
+  if (cells >> 31) {
     const edge_values next = values_of_edges(beyond[0] + i, beyond[1] + i, beyond[2] + i);
     out = write_cell(out, end, case_at(&cases, 31), last_ids(ids_of_cell(firsts, masks, 31), next), turn);
   }

@@ -3,29 +3,27 @@
 
 /* Hidden samples of a loaded row become NaN: what follows from them is then left out everywhere. */
 static void PMB_REAL_NAME(hide_samples)(
-  const pmb_cpu *cpu, const box *b, int y, int z, PMB_REAL *row, const row_source *s)
+  const pmb_cpu *cpu, const box *b, int y, int z, PMB_REAL *row, const tile_rows *rows)
 {
   const pmb_volume *v = cpu->volume;
   const int64_t j = clamp(b->origin[1] + y, v->dims[1]), k = clamp(b->origin[2] + z, v->dims[2]);
-  for (int c = s->offset; c < s->offset + s->n; ++c) {
-    row[c] = pmb_hides_sample(v, b->origin[0] - 1 + c, j, k) ? (PMB_REAL)NAN : row[c];
+  for (int c = rows->begin; c < rows->end; ++c) {
+    const int there = c < rows->offset ? rows->offset : c < rows->offset + rows->n ? c : rows->offset + rows->n - 1;
+    row[c] = pmb_hides_sample(v, b->origin[0] - 1 + there, j, k) ? (PMB_REAL)NAN : row[c];
   }
 }
 
-/* Loads row (y,z) of a brick, -1 <= y,z <= 5, into the tile; columns outside the volume repeat its border. */
-static void PMB_REAL_NAME(load_row)(const pmb_cpu *cpu, const box *b, PMB_REAL *tile, int y, int z)
+/* Loads the rows of a brick that are wanted, bit (z + 1) * 7 + (y + 1), into the tile, from column `from` to `to`;
+ * columns outside the volume repeat its border. */
+static void PMB_REAL_NAME(load_rows)(
+  const pmb_cpu *cpu, const box *b, uint64_t wanted, int from, int to, PMB_REAL *tile)
 {
-  const row_source s = source_of(cpu, b, y, z);
-  PMB_REAL *row = tile + tile_index(-1, y, z);
-  loops_of(cpu)->load(s.samples, cpu->volume->strides[0], s.n, row + s.offset);
-  if (b->hides) {
-    PMB_REAL_NAME(hide_samples)(cpu, b, y, z, row, &s);
-  }
-  if (s.offset) {
-    row[0] = row[1];
-  }
-  for (int c = s.offset + s.n; c < PMB_TILE_COLUMNS; ++c) {
-    row[c] = row[s.offset + s.n - 1];
+  tile_rows rows;
+  find_tile_rows(cpu, b, from, to, &rows);
+  loops_of(cpu)->load(cpu->volume->samples, &rows, wanted, tile);
+  for (; b->hides && wanted; wanted &= wanted - 1) {
+    const int bit = pmb_lowest_bit(wanted), y = bit % PMB_TILE_ROWS - 1, z = bit / PMB_TILE_ROWS - 1;
+    PMB_REAL_NAME(hide_samples)(cpu, b, y, z, tile + bit * PMB_TILE_PITCH, &rows);
   }
 }
 
@@ -40,14 +38,15 @@ static int PMB_REAL_NAME(row_bits)(const pmb_cpu *cpu, const box *b, const PMB_R
   const PMB_REAL threshold = isovalue->threshold_f32, value = isovalue->f32;
 #endif
   const int own_type = cpu->volume->type == PMB_INT64 || cpu->volume->type == PMB_UINT64;
+  tile_rows there;
+  find_tile_rows(cpu, b, -1, PMB_TILE_COLUMNS - 2, &there);
   uint64_t any = 0;
   for (int z = from; z <= PMB_BRICK_Z; ++z) {
     for (int y = from; y <= PMB_BRICK_Y; ++y) {
       const PMB_REAL *row = tile + tile_index(-1, y, z);
       if (own_type) {
-        const row_source s = source_of(cpu, b, y, z);
-        rows->inside[z + 1][y + 1] = loops_of(cpu)->inside(s.samples, cpu->volume->strides[0], s.n, isovalue)
-          << s.offset;
+        const char *samples = (const char *)cpu->volume->samples + (there.y[y + 1] + there.z[z + 1]) * 8;
+        rows->inside[z + 1][y + 1] = loops_of(cpu)->inside(samples, there.stride, there.n, isovalue) << there.offset;
       } else {
         rows->inside[z + 1][y + 1] = PMB_REAL_NAME(bits_at_least)(row, threshold);
       }
@@ -61,10 +60,14 @@ static int PMB_REAL_NAME(row_bits)(const pmb_cpu *cpu, const box *b, const PMB_R
 /* Valid bits of loaded rows from..4, and hidden cells; keeps equal bits only for valid samples. */
 static void PMB_REAL_NAME(row_valid)(const pmb_cpu *cpu, const box *b, const PMB_REAL *tile, int from, pmb_rows *rows)
 {
+  const int64_t *dims = cpu->volume->dims;
+  tile_rows there;
+  find_tile_rows(cpu, b, -1, PMB_TILE_COLUMNS - 2, &there);
   for (int z = from; z <= PMB_BRICK_Z; ++z) {
     for (int y = from; y <= PMB_BRICK_Y; ++y) {
-      const row_source s = source_of(cpu, b, y, z);
-      uint64_t valid = s.exists ? ((1ull << s.n) - 1) << s.offset : 0;
+      const int64_t j = b->origin[1] + y, k = b->origin[2] + z;
+      const int exists = j >= 0 && j < dims[1] && k >= 0 && k < dims[2];
+      uint64_t valid = exists ? ((1ull << there.n) - 1) << there.offset : 0;
       if (!b->clean) {
         valid &= PMB_REAL_NAME(bits_finite)(tile + tile_index(-1, y, z));
       }
@@ -82,11 +85,7 @@ static void PMB_REAL_NAME(classify)(pmb_cpu *cpu, const box *b, pmb_cpu_scratch 
 {
   PMB_REAL *tile = scratch->tile.PMB_REAL_NAME(t)[0];
   pmb_content content;
-  for (int z = -1; z <= PMB_BRICK_Z; ++z) {
-    for (int y = -1; y <= PMB_BRICK_Y; ++y) {
-      PMB_REAL_NAME(load_row)(cpu, b, tile, y, z);
-    }
-  }
+  PMB_REAL_NAME(load_rows)(cpu, b, rows_from(-1), -1, PMB_TILE_COLUMNS - 2, tile);
   PMB_REAL_NAME(row_bits)(cpu, b, tile, -1, &scratch->rows);
   PMB_REAL_NAME(row_valid)(cpu, b, tile, -1, &scratch->rows);
   pmb_content_exact(&scratch->rows, &content);

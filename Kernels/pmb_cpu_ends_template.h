@@ -12,7 +12,7 @@ typedef struct rows_view {
   PMB_REAL factor[3][PMB_TILE_COLUMNS + 15]; /* of central differences, by column, by row y, by row z */
 } rows_view;
 
-static inline const PMB_REAL *PMB_REAL_NAME(row_of)(const rows_view *v, int y, int z)
+static inline const PMB_REAL *PMB_REAL_NAME(row_of)(const rows_view *v, int64_t y, int64_t z)
 {
   return v->samples + v->y[y + 1] + v->z[z + 1];
 }
@@ -31,20 +31,19 @@ static inline void PMB_REAL_NAME(fill_factor)(PMB_REAL *factor, int n, int64_t f
   }
 }
 
-/* Whether all columns -1..33 of a brick's rows can be read where they are. */
-static inline int PMB_REAL_NAME(in_place)(const pmb_cpu *cpu, const box *b)
+/* Whether the columns of a brick's rows that its points need can be read where they are. */
+static inline int PMB_REAL_NAME(in_place)(const pmb_cpu *cpu, const box *b, const brick_plan *plan)
 {
   const pmb_volume *v = cpu->volume;
   return v->type == (PMB_REAL_WIDE ? PMB_FLOAT64 : PMB_FLOAT32) && v->strides[0] == 1 && !b->hides &&
-    b->origin[0] > 0 && b->origin[0] + PMB_TILE_COLUMNS - 1 <= v->dims[0];
+    b->origin[0] + plan->from >= 0 && b->origin[0] + plan->to < v->dims[0];
 }
 
-/* wanted: the rows that are read, bit (z + 1) * 7 + (y + 1). */
 static void PMB_REAL_NAME(find_rows)(
-  const pmb_cpu *cpu, const box *b, PMB_REAL *tile, uint64_t wanted, rows_view *view)
+  const pmb_cpu *cpu, const box *b, PMB_REAL *tile, const brick_plan *plan, rows_view *view)
 {
   const pmb_volume *v = cpu->volume;
-  const int direct = PMB_REAL_NAME(in_place)(cpu, b);
+  const int direct = PMB_REAL_NAME(in_place)(cpu, b, plan);
   PMB_REAL_NAME(fill_factor)(view->factor[0], PMB_TILE_COLUMNS + 15, b->origin[0], v->dims[0]);
   PMB_REAL_NAME(fill_factor)(view->factor[1], PMB_BRICK_Y + 1, b->origin[1], v->dims[1]);
   PMB_REAL_NAME(fill_factor)(view->factor[2], PMB_BRICK_Z + 1, b->origin[2], v->dims[2]);
@@ -54,34 +53,43 @@ static void PMB_REAL_NAME(find_rows)(
     view->z[i] =
       direct ? clamp(b->origin[2] + i - 1, v->dims[2]) * v->strides[2] : i * PMB_TILE_ROWS * PMB_TILE_PITCH;
   }
-  for (; wanted && !direct; wanted &= wanted - 1) {
-    const int bit = pmb_lowest_bit(wanted);
-    PMB_REAL_NAME(load_row)(cpu, b, tile, bit % PMB_TILE_ROWS - 1, bit / PMB_TILE_ROWS - 1);
+  if (!direct) {
+    PMB_REAL_NAME(load_rows)(cpu, b, plan->rows, plan->from, plan->to, tile);
   }
 }
 
-/* Ends from columns x to x + n - 1, n at most 16, of row (y,z) with their gradients by central differences. */
+/* Ends among the 16 columns from x on of row (y,z), with their gradients by central differences. columns: bits of those that
+ * are ends. Others may get anything; their neighbours are not read, for they can lie in a line of the cache of their own. */
 static inline void PMB_REAL_NAME(central_ends)(
-  const rows_view *v, int x, int y, int z, const int n, PMB_REAL (*ends)[4])
+  const rows_view *v, int64_t x, int64_t y, int64_t z, uint32_t columns, PMB_REAL (*ends)[4])
 {
   const PMB_REAL *here = PMB_REAL_NAME(row_of)(v, y, z) + x, *factor_x = v->factor[0] + x;
   const PMB_REAL *below_y = PMB_REAL_NAME(row_of)(v, y - 1, z) + x, *above_y = PMB_REAL_NAME(row_of)(v, y + 1, z) + x;
   const PMB_REAL *below_z = PMB_REAL_NAME(row_of)(v, y, z - 1) + x, *above_z = PMB_REAL_NAME(row_of)(v, y, z + 1) + x;
   const PMB_REAL factor_y = v->factor[1][y], factor_z = v->factor[2][z];
-  PMB_REAL g[4][16];
-  for (int l = 0; l < n; ++l) {
-    g[0][l] = PMB_REAL_NAME(pmb_difference)(here[l - 1], here[l + 1], factor_x[l]);
+  const int64_t first = columns & 1, last = columns >> 15 & 1;
+  PMB_REAL g[4][16], beside[2][16];
+  PMB_REAL_NAME(lanes_beside)(here, here[-first], here[15 + last], beside);
+  for (int l = 0; l < 16; ++l) {
+    g[0][l] = PMB_REAL_NAME(pmb_difference)(beside[0][l], beside[1][l], factor_x[l]);
     g[1][l] = PMB_REAL_NAME(pmb_difference)(below_y[l], above_y[l], factor_y);
     g[2][l] = PMB_REAL_NAME(pmb_difference)(below_z[l], above_z[l], factor_z);
     g[3][l] = here[l];
   }
-  if (n == 16) {
-    PMB_REAL_NAME(lanes_interleave)(g, ends);
-  } else {
-    for (int c = 0; c < 4; ++c) {
-      ends[0][c] = g[c][0];
-    }
-  }
+  PMB_REAL_NAME(lanes_interleave)(g, ends);
+}
+
+/* The end in column 32 of row (y,z). */
+static inline void PMB_REAL_NAME(last_end)(const rows_view *v, int y, int z, PMB_REAL *end)
+{
+  const int x = PMB_BRICK_X;
+  const PMB_REAL *here = PMB_REAL_NAME(row_of)(v, y, z) + x;
+  end[0] = PMB_REAL_NAME(pmb_difference)(here[-1], here[1], v->factor[0][x]);
+  end[1] = PMB_REAL_NAME(pmb_difference)(
+    PMB_REAL_NAME(row_of)(v, y - 1, z)[x], PMB_REAL_NAME(row_of)(v, y + 1, z)[x], v->factor[1][y]);
+  end[2] = PMB_REAL_NAME(pmb_difference)(
+    PMB_REAL_NAME(row_of)(v, y, z - 1)[x], PMB_REAL_NAME(row_of)(v, y, z + 1)[x], v->factor[2][z]);
+  end[3] = here[0];
 }
 
 /* A component at a sample by the Sobel operator. low, high: the rows, layers or columns below and above along its axis,
@@ -147,26 +155,24 @@ static __attribute__((noinline)) void PMB_REAL_NAME(single_ends)(
   }
 }
 
-/* columns: by row z * 5 + y, bit x: the sample is an end. */
+/* The ends of a plan. */
 static void PMB_REAL_NAME(make_ends)(
-  const pmb_cpu *cpu, const box *b, const rows_view *v, const uint64_t *columns, PMB_REAL (*ends)[4])
+  const pmb_cpu *cpu, const box *b, const rows_view *v, const brick_plan *plan, PMB_REAL (*ends)[4])
 {
-  const int central = (cpu->mesh->normals || cpu->mesh->gradients) && cpu->mesh->gradient_estimator == PMB_CENTRAL;
-  for (int i = 0; i < 25; ++i) {
-    const int y = i % 5, z = i / 5;
-    PMB_REAL(*row)[4] = ends + i * PMB_ENDS_PITCH;
-    if (!central) {
-      PMB_REAL_NAME(single_ends)(cpu, b, v, columns[i], y, z, row);
-      continue;
+  if ((!cpu->mesh->normals && !cpu->mesh->gradients) || cpu->mesh->gradient_estimator != PMB_CENTRAL) {
+    for (int i = 0; i < 25; ++i) {
+      const uint64_t columns = plan->ends[i] | (uint64_t)(plan->beyond >> i & 1) << PMB_BRICK_X;
+      PMB_REAL_NAME(single_ends)(cpu, b, v, columns, i % 5, i / 5, ends + i * PMB_ENDS_PITCH);
     }
-    for (int x = 0; x < PMB_BRICK_X; x += 16) {
-      if (columns[i] >> x & 0xffff) {
-        PMB_REAL_NAME(central_ends)(v, x, y, z, 16, row + x);
-      }
-    }
-    if (columns[i] >> PMB_BRICK_X & 1) {
-      PMB_REAL_NAME(central_ends)(v, PMB_BRICK_X, y, z, 1, row + PMB_BRICK_X);
-    }
+    return;
+  }
+  for (uint64_t rest = plan->low | (uint64_t)plan->high << 32; rest; rest &= rest - 1) {
+    const int64_t bit = pmb_lowest_bit(rest), i = bit & 31, x = bit >> 5 << 4;
+    PMB_REAL_NAME(central_ends)(v, x, i % 5, i / 5, plan->ends[i] >> x, ends + i * PMB_ENDS_PITCH + x);
+  }
+  for (uint32_t rest = plan->beyond; rest; rest &= rest - 1) {
+    const int i = pmb_lowest_bit(rest);
+    PMB_REAL_NAME(last_end)(v, i % 5, i / 5, ends[i * PMB_ENDS_PITCH + PMB_BRICK_X]);
   }
 }
 

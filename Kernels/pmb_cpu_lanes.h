@@ -14,7 +14,8 @@
 #define PMB_LANE_LOOP _Pragma("GCC unroll 1")
 
 /* lanes_interleave: 16 records of four from four arrays. lanes_fetch: the reverse, of the records with 16 indices.
- * lanes_store3: 48 values x y z x y z ... from three arrays. */
+ * lanes_store3: 48 values x y z x y z ... from three arrays. lanes_beside: for each of 16 samples in a row the one before and
+ * the one after it, of which the first's and the last's are given, so that nothing else of the row is touched. */
 #define PMB_LANES_IN_C(name, real)                                                                 \
   PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])                      \
   {                                                                                                \
@@ -31,6 +32,16 @@
         to[c][l] = records[index[l]][c];                                                           \
       }                                                                                            \
     }                                                                                              \
+  }
+#define PMB_BESIDE_IN_C(name, real)                                                               \
+  PMB_INLINE void lanes_beside_##name(const real *row, real below, real above, real(*beside)[16]) \
+  {                                                                                               \
+    beside[0][0] = below;                                                                         \
+    beside[1][15] = above;                                                                        \
+    for (int l = 0; l < 15; ++l) {                                                                \
+      beside[0][l + 1] = row[l];                                                                  \
+      beside[1][l] = row[l + 1];                                                                  \
+    }                                                                                             \
   }
 #define PMB_STORE3_IN_C(name, real)                               \
   PMB_INLINE void lanes_store3_##name(real(*from)[16], real *out) \
@@ -145,6 +156,24 @@ PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const int32_t *index
 
 PMB_STORE3_IN_C(f64, double)
 
+PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
+{
+  const __m512i here = _mm512_loadu_si512(row);
+  const __m512i first = _mm512_castps_si512(_mm512_set1_ps(below)), last = _mm512_castps_si512(_mm512_set1_ps(above));
+  _mm512_storeu_si512(beside[0], _mm512_alignr_epi32(here, first, 15));
+  _mm512_storeu_si512(beside[1], _mm512_alignr_epi32(last, here, 1));
+}
+
+PMB_INLINE void lanes_beside_f64(const double *row, double below, double above, double (*beside)[16])
+{
+  const __m512i low = _mm512_loadu_si512(row), high = _mm512_loadu_si512(row + 8);
+  const __m512i first = _mm512_castpd_si512(_mm512_set1_pd(below)), last = _mm512_castpd_si512(_mm512_set1_pd(above));
+  _mm512_storeu_si512(beside[0], _mm512_alignr_epi64(low, first, 7));
+  _mm512_storeu_si512(beside[0] + 8, _mm512_alignr_epi64(high, low, 7));
+  _mm512_storeu_si512(beside[1], _mm512_alignr_epi64(high, low, 1));
+  _mm512_storeu_si512(beside[1] + 8, _mm512_alignr_epi64(last, high, 1));
+}
+
 #elif defined(__AVX2__)
 
 PMB_INLINE void lanes_turn_f32(const __m256 in[4], __m256 out[4])
@@ -240,8 +269,23 @@ PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const int32_t *index
 
 PMB_STORE3_IN_C(f64, double)
 
+PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
+{
+  const __m256i down = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6), up = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
+  const __m256 low = _mm256_loadu_ps(row), high = _mm256_loadu_ps(row + 8);
+  const __m256 low_down = _mm256_permutevar8x32_ps(low, down), high_up = _mm256_permutevar8x32_ps(high, up);
+  _mm256_storeu_ps(beside[0], _mm256_blend_ps(low_down, _mm256_set1_ps(below), 0x01));
+  _mm256_storeu_ps(beside[0] + 8, _mm256_blend_ps(_mm256_permutevar8x32_ps(high, down), low_down, 0x01));
+  _mm256_storeu_ps(beside[1], _mm256_blend_ps(_mm256_permutevar8x32_ps(low, up), high_up, 0x80));
+  _mm256_storeu_ps(beside[1] + 8, _mm256_blend_ps(high_up, _mm256_set1_ps(above), 0x80));
+}
+
+PMB_BESIDE_IN_C(f64, double)
+
 #else
 
+PMB_BESIDE_IN_C(f32, float)
+PMB_BESIDE_IN_C(f64, double)
 PMB_LANES_IN_C(f32, float)
 PMB_LANES_IN_C(f64, double)
 PMB_STORE3_IN_C(f32, float)
@@ -249,22 +293,33 @@ PMB_STORE3_IN_C(f64, double)
 
 #endif
 
-/* Appends code + x for each bit x of a mask to a list, lowest first; returns how many. May write to list[0..31]. */
+/* Appends code + i for each bit i of a mask to a list, lowest first; returns how many. May write to list[0..63]. */
 #if defined(__AVX512VBMI2__)
-PMB_INLINE int lanes_list(uint32_t mask, unsigned code, uint16_t *list)
+PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 {
-  static const uint16_t columns[32] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-    22, 23, 24, 25, 26, 27, 28, 29, 30, 31 };
-  const __m512i all = _mm512_or_si512(_mm512_loadu_si512(columns), _mm512_set1_epi16((short)code));
-  _mm512_storeu_si512(list, _mm512_maskz_compress_epi16(mask, all));
-  return pmb_popcount(mask);
+  static const uint8_t places[64] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49,
+    50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63 };
+  const __m512i set = _mm512_maskz_compress_epi8(mask, _mm512_loadu_si512(places));
+  const __m512i code_16 = _mm512_set1_epi16((short)code);
+  const int n = pmb_popcount(mask);
+  /* 16 are nearly always enough, and the smaller a store, the rarer it lies across two lines of the cache. */
+  const __m256i few = _mm256_cvtepu8_epi16(_mm512_castsi512_si128(set));
+  _mm256_storeu_si256((__m256i *)list, _mm256_add_epi16(few, _mm512_castsi512_si256(code_16)));
+  if (n > 16) {
+    const __m512i low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(set));
+    const __m512i high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(set, 1));
+    _mm512_storeu_si512(list, _mm512_add_epi16(low, code_16));
+    _mm512_storeu_si512(list + 32, _mm512_add_epi16(high, code_16));
+  }
+  return n;
 }
 #else
-PMB_INLINE int lanes_list(uint32_t mask, unsigned code, uint16_t *list)
+PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 {
   int n = 0;
   for (; mask; mask &= mask - 1) {
-    list[n++] = (uint16_t)(code | (unsigned)pmb_lowest_bit(mask));
+    list[n++] = (uint16_t)(code + (unsigned)pmb_lowest_bit(mask));
   }
   return n;
 }

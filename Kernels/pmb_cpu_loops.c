@@ -52,6 +52,15 @@ static inline void pmb_cpu_advance(const pmb_cpu *cpu, int64_t *position, int64_
   }
 }
 
+/* What of a tile is read, and where it lies in the volume: row (y,z) begins at element y[y + 1] + z[z + 1], for rows outside
+ * the nearest. */
+typedef struct tile_rows {
+  int64_t stride, y[PMB_TILE_ROWS], z[PMB_TILE_ROWS];
+  int offset;     /* tile column of the first sample that there is */
+  int n;          /* samples of a row that there are */
+  int begin, end; /* tile columns that are set */
+} tile_rows;
+
 /* Small types: handled as float. */
 #define PMB_T int8_t
 #define PMB_T_NAME(name) name##_int8
@@ -165,7 +174,7 @@ static inline void pmb_cpu_advance(const pmb_cpu *cpu, int64_t *position, int64_
 #include "pmb_cpu_typed_template.h"
 
 typedef struct typed_loops {
-  void (*load)(const void *source, int64_t stride, int n, void *destination);
+  void (*load)(const void *samples, const tile_rows *rows, uint64_t wanted, void *tile);
   uint64_t (*inside)(const void *source, int64_t stride, int n, const pmb_isovalue *isovalue);
   int (*words)(
     const void *first, const int64_t *strides, const int *n, const pmb_isovalue *isovalue, pmb_cpu_words *words);
@@ -204,50 +213,59 @@ static int flags_beside(const pmb_cpu *cpu, const pmb_cpu_record *record, int dx
   return exists ? ((const uint8_t *)cpu->flags.data)[x + cpu->bricks[0] * (y + cpu->bricks[1] * z)] : 0;
 }
 
-PMB_INLINE box box_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
+/* Like the others below written where it stays: a structure given back is copied in larger pieces than it was written in, and
+ * waits for these to leave the processor's store queue. */
+PMB_INLINE void find_box(const pmb_cpu *cpu, const pmb_cpu_record *record, box *b)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
-  box b = { { 0 }, { 0 }, 1, 0 };
+  int clean = 1, hides = 0;
   for (int a = 0; a < 3; ++a) {
-    b.origin[a] = record->position[a] * size[a];
-    b.n[a] = pmb_cpu_extent(cpu->volume->dims[a] - b.origin[a], (int)size[a]);
+    b->origin[a] = record->position[a] * size[a];
+    b->n[a] = pmb_cpu_extent(cpu->volume->dims[a] - b->origin[a], (int)size[a]);
   }
   /* The flags of the brick and of those below cover samples -1 to 32. */
   for (int d = 0; cpu->any_flags && d < 8; ++d) {
-    b.clean &= !flags_beside(cpu, record, -(d & 1), -(d >> 1 & 1), -(d >> 2));
+    clean &= !flags_beside(cpu, record, -(d & 1), -(d >> 1 & 1), -(d >> 2));
   }
   for (int d = 0; cpu->any_flags & PMB_BRICK_HIDES_SAMPLES && d < 27; ++d) {
-    b.hides |= flags_beside(cpu, record, d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1) & PMB_BRICK_HIDES_SAMPLES;
+    hides |= flags_beside(cpu, record, d % 3 - 1, d / 3 % 3 - 1, d / 9 - 1) & PMB_BRICK_HIDES_SAMPLES;
   }
-  return b;
+  b->clean = clean;
+  b->hides = hides;
 }
-
-/* First sample in the volume of row (y,z) of a brick, and how much of the row there is. */
-typedef struct row_source {
-  const char *samples;
-  int offset; /* tile column of the first sample: 0, or 1 where the volume begins */
-  int n;
-  int exists; /* the row is in the volume; otherwise the nearest row stands in */
-} row_source;
 
 static inline int64_t clamp(int64_t i, int64_t n)
 {
   return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-static inline row_source source_of(const pmb_cpu *cpu, const box *b, int y, int z)
+/* from, to: columns of the brick, -1 to 33. */
+static void find_tile_rows(const pmb_cpu *cpu, const box *b, int from, int to, tile_rows *rows)
 {
   const pmb_volume *v = cpu->volume;
-  const int64_t j = clamp(b->origin[1] + y, v->dims[1]), k = clamp(b->origin[2] + z, v->dims[2]);
-  const int64_t first = clamp(b->origin[0] - 1, v->dims[0]);
-  const int64_t last = clamp(b->origin[0] + PMB_TILE_COLUMNS - 2, v->dims[0]);
-  const int64_t element = first * v->strides[0] + j * v->strides[1] + k * v->strides[2];
-  row_source s;
-  s.samples = (const char *)v->samples + element * (int64_t)pmb_type_size(v->type);
-  s.offset = (int)(first - (b->origin[0] - 1));
-  s.n = (int)(last - first) + 1;
-  s.exists = j == b->origin[1] + y && k == b->origin[2] + z;
-  return s;
+  const int64_t first = clamp(b->origin[0] + from, v->dims[0]), last = clamp(b->origin[0] + to, v->dims[0]);
+  rows->stride = v->strides[0];
+  rows->offset = (int)(first - (b->origin[0] - 1));
+  rows->n = (int)(last - first) + 1;
+  rows->begin = from + 1;
+  rows->end = to + 2;
+  for (int i = 0; i < PMB_TILE_ROWS; ++i) {
+    rows->y[i] = first * v->strides[0] + clamp(b->origin[1] + i - 1, v->dims[1]) * v->strides[1];
+    rows->z[i] = clamp(b->origin[2] + i - 1, v->dims[2]) * v->strides[2];
+  }
+}
+
+/* The rows of a tile with y and z from `from` to 4, bit (z + 1) * 7 + (y + 1). */
+static uint64_t rows_from(int from)
+{
+  uint64_t layer = 0, rows = 0;
+  for (int i = from + 1; i <= PMB_BRICK_Y + 1; ++i) {
+    layer |= 1ull << i;
+  }
+  for (int i = from + 1; i <= PMB_BRICK_Z + 1; ++i) {
+    rows |= layer << (i * PMB_TILE_ROWS);
+  }
+  return rows;
 }
 
 /* Bits x + 1 of the hidden cells of row (y,z) of a brick. */
@@ -338,12 +356,16 @@ static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
   for (int64_t r = begin - PMB_BRICKS_AHEAD; r < end; ++r) {
     if (r + PMB_BRICKS_AHEAD < end) {
       prefetch_brick(cpu, &records[r + PMB_BRICKS_AHEAD]);
+      for (size_t b = 0; b < sizeof(*records); b += 64) {
+        __builtin_prefetch((const char *)&records[r + PMB_BRICKS_AHEAD] + b, 1);
+      }
     }
     if (r < begin) {
       continue;
     }
     pmb_cpu_record *record = &records[r];
-    const box b = box_of(cpu, record);
+    box b;
+    find_box(cpu, record, &b);
     if (classify_plain(cpu, &b, record)) {
       /* done */
     } else if (pmb_type_is_wide(cpu->volume->type)) {
@@ -357,6 +379,22 @@ static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
     triangles += record->triangles;
   }
   ((pmb_sizes *)cpu->chunks.data)[i] = (pmb_sizes){ points, triangles };
+}
+
+/* What follows from the numbers of points and triangles alone, for a chunk at once; last: its last record. */
+static void fill_chunk(const pmb_cpu *cpu, const pmb_sizes *before, const pmb_cpu_record *last)
+{
+  const pmb_mesh *mesh = cpu->mesh;
+  const int64_t point = cpu->base.points + before->points, triangle = cpu->base.triangles + before->triangles;
+  const int64_t triangles = (int64_t)last->triangles_before + last->triangles;
+  if (mesh->scalars) {
+    fill_scalars(cpu, point, (int64_t)last->points_before + last->points);
+  }
+  if (mesh->offsets && mesh->id_type == PMB_INT32) {
+    fill_offsets_i32(mesh->offsets, triangle, triangles);
+  } else if (mesh->offsets) {
+    fill_offsets_i64(mesh->offsets, triangle, triangles);
+  }
 }
 
 static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
@@ -374,7 +412,7 @@ static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
       plan_points(cpu, &records[r + 1], &plans[(r + 1) & 1]);
     }
     if (r + 1 < end && triangles) {
-      families[(r + 1) & 1] = family_of(cpu, &records[r + 1]);
+      find_family(cpu, &records[r + 1], &families[(r + 1) & 1]);
     }
     if (r < begin || (records[r].points == 0 && records[r].triangles == 0)) {
       continue;
@@ -390,6 +428,7 @@ static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
       emit_triangles(cpu, scratch, &families[r & 1], triangle);
     }
   }
+  fill_chunk(cpu, &before, &records[end - 1]);
 }
 
 static void summarize_block(pmb_cpu *cpu, size_t i)

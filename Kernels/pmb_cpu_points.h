@@ -1,28 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the masks of a brick say about its points; included by pmb_cpu_loops.c. */
 
-/* The samples that are ends: columns[z * 5 + y] has bit x. Returns the rows that have one, bit (z + 1) * 7 + (y + 1). */
-static uint64_t find_ends(const pmb_cpu_record *record, uint64_t columns[25])
+/* What emit finds out about a brick ahead of its turn, so that its memory can be asked for. Bit z * 5 + y of a word of rows
+ * is row (y,z). */
+typedef struct brick_plan {
+  uint32_t ends[32];  /* row z * 5 + y, bit x: the sample is an end; the last ones 0 */
+  uint32_t low, high; /* rows with ends in columns 0 to 15, 16 to 31 */
+  uint32_t beyond;    /* rows with one in column 32 */
+  uint64_t rows;      /* that are read, see rows_around */
+  int from, to;       /* columns that are read of them */
+} brick_plan;
+
+/* From bits z * 4 + y to bits z * 5 + y. */
+static inline uint32_t rows_by_five(uint32_t rows)
 {
+  return (rows & 0xf) | (rows & 0xf0) << 1 | (rows & 0xf00) << 2 | (rows & 0xf000) << 3;
+}
+
+/* The samples that are ends. Returns the rows that have one, bit (z + 1) * 7 + (y + 1). */
+static uint64_t find_ends(const pmb_cpu_record *record, brick_plan *plan)
+{
+  const uint32_t *x = (const uint32_t *)record->mask, *y = x + PMB_BRICK_ROWS, *z = y + PMB_BRICK_ROWS;
+  const uint32_t *samples = z + PMB_BRICK_ROWS;
+  uint32_t own[PMB_BRICK_ROWS], low[32];
   uint64_t rows = 0;
-  memset(columns, 0, 25 * sizeof(columns[0]));
-  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const uint64_t along_x = record->mask[PMB_EDGE_X][row], along_y = record->mask[PMB_EDGE_Y][row];
-    const uint64_t along_z = record->mask[PMB_EDGE_Z][row];
-    uint64_t *here = columns + (row >> 2) * 5 + (row & 3);
-    here[0] |= along_x | along_x << 1 | along_y | along_z | record->mask[PMB_SAMPLE][row];
-    here[1] |= along_y;
-    here[5] |= along_z;
+  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+    const uint32_t below_y = i % PMB_BRICK_Y ? y[i - 1] : 0, below_z = i >= PMB_BRICK_Y ? z[i - PMB_BRICK_Y] : 0;
+    own[i] = x[i] | x[i] << 1 | y[i] | z[i] | samples[i] | below_y | below_z;
   }
-  for (int i = 0; i < 25; ++i) {
-    rows |= (uint64_t)(columns[i] != 0) << ((i / 5 + 1) * PMB_TILE_ROWS + i % 5 + 1);
+  for (int i = 0; i < PMB_BRICK_Z; ++i) {
+    memcpy(plan->ends + 5 * i, own + PMB_BRICK_Y * i, PMB_BRICK_Y * sizeof(*own));
+    plan->ends[5 * i + 4] = y[PMB_BRICK_Y * i + 3];
+  }
+  memcpy(plan->ends + 20, z + 12, PMB_BRICK_Y * sizeof(*z));
+  memset(plan->ends + 24, 0, 8 * sizeof(*z));
+  for (int i = 0; i < 32; ++i) {
+    low[i] = plan->ends[i] << 16;
+  }
+  plan->low = at_least_uint32(low, 1);
+  plan->high = at_least_uint32(plan->ends, 1 << 16);
+  plan->beyond = rows_by_five(at_least_uint32(x, 1u << 31));
+  for (int i = 0; i < 5; ++i) {
+    rows |= (uint64_t)((plan->low | plan->high) >> 5 * i & 31) << ((i + 1) * PMB_TILE_ROWS + 1);
   }
   return rows;
 }
 
 static int wants_points(const pmb_mesh *mesh)
 {
-  return mesh->points || mesh->normals || mesh->gradients || mesh->scalars || mesh->attribute_count;
+  return mesh->points || mesh->normals || mesh->gradients || mesh->attribute_count;
 }
 
 /* The rows that have to be read to interpolate from these, bits as above. */
@@ -39,32 +65,35 @@ static uint64_t rows_around(const pmb_mesh *mesh, uint64_t rows)
   return rows | beside | rows << PMB_TILE_ROWS | rows >> PMB_TILE_ROWS;
 }
 
-/* What emit finds out about a brick ahead of its turn, so that its memory can be asked for. */
-typedef struct brick_plan {
-  uint64_t columns[25]; /* see find_ends */
-  uint64_t rows;        /* that are read, see rows_around */
-} brick_plan;
+/* Columns that are read of a brick's rows: those of the ends and beside them, and all of 16 where there is one end. */
+static void find_columns(brick_plan *plan)
+{
+  uint32_t own = 0;
+  for (int i = 0; i < 32; ++i) {
+    own |= plan->ends[i];
+  }
+  const uint64_t columns = (uint64_t)(plan->beyond != 0) << PMB_BRICK_X | own;
+  const int first = columns ? pmb_lowest_bit(columns) : 0, last = columns ? 63 - __builtin_clzll(columns) : 0;
+  plan->from = first % 16 ? first / 16 * 16 : first - 1;
+  plan->to = last == PMB_BRICK_X || last % 16 == 15 ? last + 1 : last | 15;
+}
 
 /* Asks for the samples that the points of a brick need: its rows are far apart, so the hardware does not foresee them. */
 static void plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_plan *plan)
 {
   const pmb_volume *v = cpu->volume;
   const int64_t bytes = (int64_t)pmb_type_size(v->type), origin = (int64_t)record->position[0] * PMB_BRICK_X;
-  uint64_t columns = 0;
   int64_t layer[PMB_TILE_ROWS], row[PMB_TILE_ROWS];
-  plan->rows = rows_around(cpu->mesh, find_ends(record, plan->columns));
+  plan->rows = rows_around(cpu->mesh, find_ends(record, plan));
+  find_columns(plan);
   if (!plan->rows || v->strides[0] != 1) {
     return;
-  }
-  for (int i = 0; i < 25; ++i) {
-    columns |= plan->columns[i];
   }
   for (int i = 0; i < PMB_TILE_ROWS; ++i) {
     row[i] = clamp((int64_t)record->position[1] * PMB_BRICK_Y + i - 1, v->dims[1]) * v->strides[1];
     layer[i] = clamp((int64_t)record->position[2] * PMB_BRICK_Z + i - 1, v->dims[2]) * v->strides[2];
   }
-  const int64_t from = clamp(origin + pmb_lowest_bit(columns) - 1, v->dims[0]);
-  const int64_t to = clamp(origin + 64 - __builtin_clzll(columns), v->dims[0]);
+  const int64_t from = clamp(origin + plan->from, v->dims[0]), to = clamp(origin + plan->to, v->dims[0]);
   for (uint64_t rest = plan->rows; rest; rest &= rest - 1) {
     const int bit = pmb_lowest_bit(rest);
     const char *samples = (const char *)v->samples + (row[bit % PMB_TILE_ROWS] + layer[bit / PMB_TILE_ROWS]) * bytes;
@@ -80,12 +109,31 @@ static int list_points(const pmb_cpu_record *record, uint16_t *list)
 {
   int n = 0;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    for (int kind = 0; kind < PMB_KINDS; ++kind) {
-      n += lanes_list(record->mask[kind][row], (unsigned)kind << 9 | (unsigned)row << 5, list + n);
+    for (int kind = 0; kind < PMB_KINDS; kind += 2) {
+      const uint64_t two = record->mask[kind][row] | (uint64_t)record->mask[kind + 1][row] << PMB_BRICK_X;
+      n += lanes_list(two, (unsigned)row << 7 | (unsigned)kind << 5, list + n);
     }
   }
   for (int i = 0; i < 16 && n > 0; ++i) {
     list[n + i] = list[n - 1];
   }
   return n;
+}
+
+/* The isovalue for n points from `first` on. */
+static void fill_scalars(const pmb_cpu *cpu, int64_t first, int64_t n)
+{
+  if (cpu->mesh->scalar_type == PMB_FLOAT32) {
+    const float value = cpu->isovalue->f32;
+    float *scalars = (float *)cpu->mesh->scalars + first;
+    for (int64_t i = 0; i < n; ++i) {
+      scalars[i] = value;
+    }
+  } else {
+    const double value = cpu->isovalue->value;
+    double *scalars = (double *)cpu->mesh->scalars + first;
+    for (int64_t i = 0; i < n; ++i) {
+      scalars[i] = value;
+    }
+  }
 }

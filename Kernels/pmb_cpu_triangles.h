@@ -28,21 +28,19 @@ typedef struct brick_family {
 
 static int wants_triangles(const pmb_mesh *mesh)
 {
-  return mesh->triangles || mesh->offsets || mesh->cells;
+  return mesh->triangles || mesh->cells;
 }
 
 /* Also asks for the records' memory. */
-static brick_family family_of(const pmb_cpu *cpu, const pmb_cpu_record *record)
+static void find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_family *f)
 {
-  brick_family f;
   for (int d = 0; d < 8; ++d) {
     const pmb_cpu_record *above = d ? record_above(cpu, record, d & 1, d >> 1 & 1, d >> 2) : record;
-    f.at[d >> 2][d >> 1 & 1][d & 1] = above;
+    f->at[d >> 2][d >> 1 & 1][d & 1] = above;
     for (size_t b = 0; above && d > 1 && b < sizeof(*above); b += 64) {
       __builtin_prefetch((const char *)above + b);
     }
   }
-  return f;
 }
 
 /* The masks of the edges that the brick's cells use, by axis and row z * 5 + y, columns 0 to 31. */
@@ -71,35 +69,52 @@ static void words_from_masks(
   const int64_t element = record->position[0] * v->strides[0] * PMB_BRICK_X +
     record->position[1] * v->strides[1] * PMB_BRICK_Y + record->position[2] * v->strides[2] * PMB_BRICK_Z;
   const char *sample = (const char *)v->samples + element * (int64_t)pmb_type_size(v->type);
-  uint32_t words[25];
-  words[0] = mask[PMB_EDGE_X][0] << 1;
+  uint32_t first = mask[PMB_EDGE_X][0] << 1;
   for (int shift = 1; shift < 32; shift *= 2) {
-    words[0] ^= words[0] << shift;
+    first ^= first << shift;
   }
-  words[0] ^= loops_of(cpu)->inside(sample, 1, 1, cpu->isovalue) ? UINT32_MAX : 0;
-  for (int i = 0; i < 25; ++i) {
-    if (i > 0) {
-      words[i] = i % 5 ? words[i - 1] ^ mask[PMB_EDGE_Y][i - 1] : words[i - 5] ^ mask[PMB_EDGE_Z][i - 5];
+  first ^= loops_of(cpu)->inside(sample, 1, 1, cpu->isovalue) ? UINT32_MAX : 0;
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    const uint32_t *x_edges = mask[PMB_EDGE_X] + 5 * z, *y_edges = mask[PMB_EDGE_Y] + 5 * z;
+    uint32_t word = first;
+    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+      const uint64_t last = (word ^ x_edges[y]) >> 31;
+      rows->inside[z + 1][y + 1] = (last << 32 | word) << 1;
+      word ^= y_edges[y];
     }
-    const uint64_t last = (words[i] ^ mask[PMB_EDGE_X][i]) >> 31;
-    rows->inside[i / 5 + 1][i % 5 + 1] = (last << 32 | words[i]) << 1;
+    first ^= mask[PMB_EDGE_Z][5 * z];
   }
 }
 
-/* The cells of a brick's row that give triangles, as bits x + 1. */
-static inline uint64_t cells_of_row(const pmb_cpu *cpu, const pmb_rows *rows, const pmb_cpu_record *record, int row)
+/* The cells of a brick's rows that give triangles, bit x of cells[z * 4 + y], by the full rules. */
+static void find_exact_cells(const pmb_rows *rows, uint32_t cells[PMB_BRICK_ROWS])
 {
-  const int64_t *dims = cpu->volume->dims;
-  const int y = (row & 3) + 1, z = (row >> 2) + 1;
-  const uint64_t mixed =
-    pmb_mixed_cells(rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1]);
-  if (record->exact) {
-    return mixed & 0x1fffffffeu & pmb_valid_cells(rows, y, z);
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    const int y = (row & 3) + 1, z = (row >> 2) + 1;
+    const uint64_t mixed =
+      pmb_mixed_cells(rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1]);
+    cells[row] = pmb_own_columns(mixed & pmb_valid_cells(rows, y, z));
   }
-  const int exists = (int64_t)record->position[1] * PMB_BRICK_Y + y < dims[1] &&
-    (int64_t)record->position[2] * PMB_BRICK_Z + z < dims[2];
-  const int64_t columns = dims[0] - 1 - (int64_t)record->position[0] * PMB_BRICK_X;
-  return exists ? mixed & pmb_first_columns((int)pmb_cpu_smaller(columns, PMB_BRICK_X)) : 0;
+}
+
+/* The same of other bricks: a cell's corners are alike unless one of seven edges that join them all has a point. */
+static void find_cells(const pmb_cpu *cpu, const pmb_cpu_record *record, const uint32_t (*mask)[PMB_EDGE_ROWS],
+  uint32_t cells[PMB_BRICK_ROWS])
+{
+  const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  int n[3];
+  for (int a = 0; a < 3; ++a) {
+    n[a] = (int)pmb_cpu_smaller(cpu->volume->dims[a] - 1 - record->position[a] * size[a], size[a]);
+  }
+  const uint32_t columns = (uint32_t)(pmb_first_columns(n[0]) >> 1);
+  for (int z = 0; z < PMB_BRICK_Z; ++z) {
+    const uint32_t *x = mask[PMB_EDGE_X] + 5 * z, *y = mask[PMB_EDGE_Y] + 5 * z, *next = mask[PMB_EDGE_Z] + 5 * z;
+    const uint32_t here = z < n[2] ? columns : 0;
+    for (int i = 0; i < PMB_BRICK_Y; ++i) {
+      const uint32_t mixed = x[i] | x[i + 1] | x[i + 5] | x[i + 6] | y[i] | y[i + 5] | next[i];
+      cells[PMB_BRICK_Y * z + i] = i < n[1] ? mixed & here : 0;
+    }
+  }
 }
 
 #define PMB_ID int32_t
@@ -129,8 +144,8 @@ static void emit_cells(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const
   const pmb_rows *rows = &scratch->rows;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const int y = (row & 3) + 1, z = (row >> 2) + 1;
-    for (uint64_t cells = cells_of_row(cpu, rows, record, row); cells; cells &= cells - 1) {
-      const int bit = pmb_lowest_bit(cells);
+    for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
+      const int bit = pmb_lowest_bit(cells) + 1;
       const unsigned cell_case = pmb_cell_bits(
         rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1], bit);
       const unsigned equal = record->exact ? pmb_cell_bits(rows->equal[z][y], rows->equal[z][y + 1],
@@ -152,10 +167,14 @@ static void emit_triangles(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_f
   gather_masks(family, mask);
   if (!record->exact) {
     words_from_masks(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, &scratch->rows);
-  } else if (pmb_type_is_wide(cpu->volume->type)) {
-    read_words_f64(cpu, scratch, record);
+    find_cells(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, scratch->cells);
   } else {
-    read_words_f32(cpu, scratch, record);
+    if (pmb_type_is_wide(cpu->volume->type)) {
+      read_words_f64(cpu, scratch, record);
+    } else {
+      read_words_f32(cpu, scratch, record);
+    }
+    find_exact_cells(&scratch->rows, scratch->cells);
   }
   if (mesh->id_type == PMB_INT32) {
     emit_ids_i32(cpu, scratch, scratch->ids.i32, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first);

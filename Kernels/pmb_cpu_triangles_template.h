@@ -10,22 +10,34 @@ typedef struct brick_edges {
   PMB_ID first[3][PMB_EDGE_ROWS], beyond[3][PMB_EDGE_ROWS];
 } brick_edges;
 
+/* Ids of the first x, y and z edge of n of a record's rows. */
+PMB_INLINE void PMB_ID_NAME(firsts_of)(
+  const pmb_cpu *cpu, const pmb_cpu_record *r, int row, const int n, int i, PMB_ID (*first)[PMB_EDGE_ROWS])
+{
+  const PMB_ID begin = (PMB_ID)first_point(cpu, r);
+  for (int l = 0; l < n; ++l) {
+    first[0][i + l] = begin + r->first[row + l];
+    first[1][i + l] = first[0][i + l] + pmb_popcount(r->mask[PMB_EDGE_X][row + l]);
+    first[2][i + l] = first[1][i + l] + pmb_popcount(r->mask[PMB_EDGE_Y][row + l]);
+  }
+}
+
 /* Ids of the first x, y and z edge of each row that this brick of the family has; bricks not there leave them unset. */
 static void PMB_ID_NAME(find_firsts)(
   const pmb_cpu *cpu, const brick_family *f, int dx, PMB_ID (*first)[PMB_EDGE_ROWS])
 {
-  for (int d = 0; d < 4; ++d) {
-    const pmb_cpu_record *r = f->at[d >> 1][d & 1][dx];
-    const PMB_ID begin = r ? (PMB_ID)first_point(cpu, r) : 0;
-    const int rows_y = d & 1 ? 1 : PMB_BRICK_Y, rows_z = d >> 1 ? 1 : PMB_BRICK_Z;
-    for (int z = 0; r && z < rows_z; ++z) {
-      for (int y = 0; y < rows_y; ++y) {
-        const int row = z * PMB_BRICK_Y + y, i = (z + (d >> 1) * 4) * 5 + y + (d & 1) * 4;
-        first[0][i] = begin + r->first[row];
-        first[1][i] = first[0][i] + pmb_popcount(r->mask[PMB_EDGE_X][row]);
-        first[2][i] = first[1][i] + pmb_popcount(r->mask[PMB_EDGE_Y][row]);
-      }
-    }
+  const pmb_cpu_record *here = f->at[0][0][dx], *y = f->at[0][1][dx], *z = f->at[1][0][dx], *both = f->at[1][1][dx];
+  for (int layer = 0; here && layer < PMB_BRICK_Z; ++layer) {
+    PMB_ID_NAME(firsts_of)(cpu, here, PMB_BRICK_Y * layer, PMB_BRICK_Y, 5 * layer, first);
+  }
+  for (int layer = 0; y && layer < PMB_BRICK_Z; ++layer) {
+    PMB_ID_NAME(firsts_of)(cpu, y, PMB_BRICK_Y * layer, 1, 5 * layer + 4, first);
+  }
+  if (z) {
+    PMB_ID_NAME(firsts_of)(cpu, z, 0, PMB_BRICK_Y, 20, first);
+  }
+  if (both) {
+    PMB_ID_NAME(firsts_of)(cpu, both, 0, 1, 24, first);
   }
 }
 
@@ -109,8 +121,8 @@ PMB_INLINE void PMB_ID_NAME(write_plain)(const pmb_cpu *cpu, const pmb_cpu_scrat
     const uint64_t a = rows->inside[z][y], b = rows->inside[z][y + 1];
     const uint64_t c = rows->inside[z + 1][y], d = rows->inside[z + 1][y + 1];
     const PMB_ID *row_ids = ids + ((z - 1) * 5 + (y - 1)) * PMB_IDS_ROW;
-    for (uint64_t cells = cells_of_row(cpu, rows, record, row); cells; cells &= cells - 1) {
-      const int bit = pmb_lowest_bit(cells);
+    for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
+      const int bit = pmb_lowest_bit(cells) + 1;
       const unsigned cell_case = pmb_cell_bits(a, b, c, d, bit);
       const int16_t *offsets = cpu->case_offsets[cell_case];
       const PMB_ID *cell_ids = row_ids + (bit - 1);
@@ -132,14 +144,14 @@ PMB_INLINE void PMB_ID_NAME(write_plain)(const pmb_cpu *cpu, const pmb_cpu_scrat
 }
 
 /* The same where points may be joined: triangles with two equal ids are left out. */
-static void PMB_ID_NAME(write_joined)(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch,
-  const pmb_cpu_record *record, const PMB_ID *ids, PMB_ID *out, int turn)
+static void PMB_ID_NAME(write_joined)(
+  const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const PMB_ID *ids, PMB_ID *out, int turn)
 {
   const pmb_rows *rows = &scratch->rows;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const int y = (row & 3) + 1, z = (row >> 2) + 1;
-    for (uint64_t cells = cells_of_row(cpu, rows, record, row); cells; cells &= cells - 1) {
-      const int bit = pmb_lowest_bit(cells);
+    for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
+      const int bit = pmb_lowest_bit(cells) + 1;
       const unsigned cell_case = pmb_cell_bits(
         rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1], bit);
       const PMB_ID *cell_ids = ids + ((z - 1) * 5 + (y - 1)) * PMB_IDS_ROW + (bit - 1);
@@ -159,12 +171,12 @@ static void PMB_ID_NAME(write_joined)(const pmb_cpu *cpu, const pmb_cpu_scratch 
 
 #if PMB_FAST_CELLS && PMB_ID_32
 /* The triangles of a brick, as write_plain has them. */
-PMB_INLINE void write_rows(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record,
-  const brick_edges *edges, int32_t *out, const int turn)
+PMB_INLINE void write_rows(const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, const brick_edges *edges,
+  int32_t *out, const int turn)
 {
   const int32_t *end = out + 3 * record->triangles;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const uint64_t cells = cells_of_row(cpu, &scratch->rows, record, row);
+    const uint32_t cells = scratch->cells[row];
     if (cells) {
       out = write_row(edges->mask, (const int32_t(*)[PMB_EDGE_ROWS])edges->first,
         (const int32_t(*)[PMB_EDGE_ROWS])edges->beyond, &scratch->rows, (row & 3) + 1, (row >> 2) + 1, cells, out,
@@ -181,9 +193,9 @@ static void PMB_ID_NAME(emit_plain)(const pmb_cpu *cpu, const pmb_cpu_scratch *s
 #if PMB_FAST_CELLS && PMB_ID_32
   (void)ids;
   if (cpu->frame->mirrored) {
-    write_rows(cpu, scratch, record, edges, out, 1);
+    write_rows(scratch, record, edges, out, 1);
   } else {
-    write_rows(cpu, scratch, record, edges, out, 0);
+    write_rows(scratch, record, edges, out, 0);
   }
 #else
   PMB_ID_NAME(fill_ids)(edges, ids);
@@ -211,16 +223,19 @@ static void PMB_ID_NAME(emit_ids)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, PMB_ID
       PMB_ID_NAME(fill_ids)(&edges, ids);
       PMB_ID_NAME(fill_sample_ids)(cpu, family, scratch->sample_ids);
       PMB_ID_NAME(join_ids)(&scratch->rows, ids, scratch->sample_ids);
-      PMB_ID_NAME(write_joined)(cpu, scratch, record, ids, out, cpu->frame->mirrored);
+      PMB_ID_NAME(write_joined)(cpu, scratch, ids, out, cpu->frame->mirrored);
     } else {
       PMB_ID_NAME(emit_plain)(cpu, scratch, record, &edges, ids, out);
     }
   }
-  if (mesh->offsets) {
-    PMB_ID *offsets = (PMB_ID *)mesh->offsets + first;
-    for (uint32_t i = 0; i < record->triangles; ++i) {
-      offsets[i] = (PMB_ID)(3 * (first + i));
-    }
+}
+
+/* Where each of n triangles begins among the ids. */
+static void PMB_ID_NAME(fill_offsets)(PMB_ID *offsets, int64_t first, int64_t n)
+{
+  const PMB_ID begin = (PMB_ID)(3 * first);
+  for (int64_t i = 0; i < n; ++i) {
+    offsets[first + i] = begin + 3 * (PMB_ID)i;
   }
 }
 

@@ -6,18 +6,41 @@
  *   PMB_T_COMPARE            the type to compare in: PMB_T_REAL, or PMB_T for 64-bit integers
  *   PMB_T_LOWEST, PMB_T_HIGHEST, PMB_T_IS_FLOAT */
 
-/* Reads n samples of a row. */
-static void PMB_T_NAME(load)(const void *source, int64_t stride, int n, void *destination)
+/* Converts n samples of a row, 16 at a time, of which the last may be among those before as well. */
+PMB_INLINE void PMB_T_NAME(convert)(const PMB_T *restrict in, int64_t stride, int n, PMB_T_REAL *restrict out)
 {
-  const PMB_T *in = source;
-  PMB_T_REAL *out = destination;
-  if (stride == 1 && n == PMB_TILE_COLUMNS) {
-    for (int i = 0; i < PMB_TILE_COLUMNS; ++i) {
-      out[i] = (PMB_T_REAL)in[i];
+  if (stride == 1 && n >= 16) {
+    for (int i = 0; i < n; i += 16) {
+      const int first = i < n - 16 ? i : n - 16;
+      PMB_NOT_UNROLLED
+      for (int l = 0; l < 16 && !PMB_T_IS_FLOAT; ++l) {
+        out[first + l] = (PMB_T_REAL)in[first + l];
+      }
+      if (PMB_T_IS_FLOAT) {
+        memcpy(out + first, in + first, 16 * sizeof(*in));
+      }
     }
   } else {
     for (int i = 0; i < n; ++i) {
       out[i] = (PMB_T_REAL)in[i * stride];
+    }
+  }
+}
+
+/* Reads the rows of a tile that have their bit in `wanted`, as load_rows has them. */
+static void PMB_T_NAME(load)(const void *samples, const tile_rows *rows, uint64_t wanted, void *tile)
+{
+  const int offset = rows->offset, n = rows->n;
+  for (; wanted; wanted &= wanted - 1) {
+    const int bit = pmb_lowest_bit(wanted);
+    const PMB_T *in = (const PMB_T *)samples + rows->y[bit % PMB_TILE_ROWS] + rows->z[bit / PMB_TILE_ROWS];
+    PMB_T_REAL *row = (PMB_T_REAL *)tile + bit * PMB_TILE_PITCH;
+    PMB_T_NAME(convert)(in, rows->stride, n, row + offset);
+    if (rows->begin < offset) {
+      row[0] = row[1];
+    }
+    for (int c = offset + n; c < rows->end; ++c) {
+      row[c] = row[offset + n - 1];
     }
   }
 }
