@@ -213,8 +213,8 @@ static void PMB_ID_NAME(emit_ids)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, PMB_ID
 {
   const pmb_mesh *mesh = cpu->mesh;
   const pmb_cpu_record *record = family->at[0][0][0];
-  PMB_ID *out = (PMB_ID *)mesh->triangles + 3 * first;
   if (mesh->triangles) {
+    PMB_ID *out = (PMB_ID *)mesh->triangles + 3 * first;
     brick_edges edges;
     edges.mask = mask;
     PMB_ID_NAME(find_firsts)(cpu, family, 0, edges.first);
