@@ -2,12 +2,62 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourWorkers.h"
 
-#include <algorithm>
+#include <chrono>
 #include <exception>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
+namespace
+{
+using Clock = std::chrono::steady_clock;
+
+// What a thread does not sleep for, as the next call often follows soon.
+const std::chrono::microseconds Spin(20);
+
+// Asks again and again for a while, if there are cores for all. Returns whether it came true.
+template <typename Condition>
+bool SpinUntil(int threads, const Condition& condition)
+{
+  static const int cores =
+    static_cast<int>(std::thread::hardware_concurrency()); // the system is asked once: it reads a file
+  if (threads > cores)
+  {
+    return false;
+  }
+  for (const Clock::time_point until = Clock::now() + Spin; Clock::now() < until;)
+  {
+    if (condition())
+    {
+      return true;
+    }
+  }
+  return false;
+}
+}
+
+struct Workers::Member
+{
+  int Worker;
+  std::thread Thread;
+  std::mutex Mutex;
+  std::condition_variable Wake;
+  std::atomic<bool> Asleep{ false };
+  std::atomic<bool> Stop{ false };
+  char Apart[64]; // from the next one, in the cache
+
+  void Call()
+  {
+    if (this->Asleep)
+    {
+      const std::lock_guard<std::mutex> lock(this->Mutex);
+      this->Wake.notify_one();
+    }
+  }
+};
+
+Workers::Workers() = default;
+
 Workers::~Workers()
 {
   this->Limit(1);
@@ -15,87 +65,144 @@ Workers::~Workers()
 
 void Workers::Limit(int count)
 {
-  if (static_cast<int>(this->Threads.size()) < count)
+  const size_t kept = static_cast<size_t>(count < 1 ? 0 : count - 1);
+  for (size_t i = kept; i < this->Members.size(); ++i)
   {
-    return;
+    this->Members[i]->Stop = true;
+    this->Members[i]->Call();
   }
+  while (this->Members.size() > kept)
   {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
-    this->Most = count - 1;
-  }
-  this->Begin.notify_all();
-  while (static_cast<int>(this->Threads.size()) > count - 1)
-  {
-    this->Threads.back().join();
-    this->Threads.pop_back();
+    this->Members.back()->Thread.join();
+    this->Members.pop_back();
   }
 }
 
-void Workers::Start(int threads)
+// Returns false if the system gives no thread.
+bool Workers::Start()
 {
-  {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
-    this->Most = std::max(this->Most, threads);
-  }
   try
   {
-    while (static_cast<int>(this->Threads.size()) < threads)
-    {
-      const int worker = static_cast<int>(this->Threads.size()) + 1;
-      const unsigned generation = this->Generation;
-      this->Threads.emplace_back([this, worker, generation] { this->Work(worker, generation); });
-    }
+    std::unique_ptr<Member> member(new Member);
+    member->Worker = static_cast<int>(this->Members.size()) + 1;
+    this->Members.reserve(this->Members.size() + 1);
+    Member& started = *member;
+    started.Thread = std::thread([this, &started] { this->Work(started); });
+    this->Members.push_back(std::move(member));
+    return true;
   }
   catch (const std::exception&)
   {
-    // Those that there are do it all.
+    return false; // Those that there are do it all.
   }
 }
 
-void Workers::Work(int worker, unsigned generation)
+// Whether there is something new for a thread: a job it may take part in, or the end.
+bool Workers::IsCalled(const Member& member, std::uint64_t seen, std::uint64_t& job) const
 {
-  std::unique_lock<std::mutex> lock(this->Mutex);
+  job = this->Job;
+  const bool isNew = job >> NumberShift != seen && (job & Open);
+  return (isNew && member.Worker < static_cast<int>(job >> WorkersShift & 0xffff)) || member.Stop;
+}
+
+// Waits until there is something new, awake at first.
+std::uint64_t Workers::AwaitCall(Member& member, std::uint64_t seen)
+{
+  std::uint64_t job = this->Job;
+  const int threads = static_cast<int>(job >> WorkersShift & 0xffff);
+  if (SpinUntil(threads, [&] { return this->IsCalled(member, seen, job); }))
+  {
+    return job;
+  }
+  std::unique_lock<std::mutex> lock(member.Mutex);
+  member.Asleep = true;
+  member.Wake.wait(lock, [&] { return this->IsCalled(member, seen, job); });
+  member.Asleep = false;
+  return job;
+}
+
+// Takes part in a job. Returns false if it is over.
+bool Workers::Join(std::uint64_t job)
+{
+  const std::uint64_t number = job >> NumberShift;
+  while (job >> NumberShift == number && (job & Open))
+  {
+    if (this->Job.compare_exchange_weak(job, job + 1))
+    {
+      return true;
+    }
+  }
+  return false;
+}
+
+void Workers::Leave()
+{
+  this->Exhausted = true;
+  const std::uint64_t job = --this->Job;
+  if (!(job & (Open | Running)) && this->CallerAsleep)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    this->Done.notify_one();
+  }
+}
+
+void Workers::Work(Member& member)
+{
+  std::uint64_t seen = 0;
   for (;;)
   {
-    this->Begin.wait(lock, [&] { return worker > this->Most || this->Generation != generation; });
-    if (worker > this->Most)
+    const std::uint64_t job = this->AwaitCall(member, seen);
+    if (member.Stop)
     {
       return;
     }
-    generation = this->Generation;
-    if (worker < this->Count)
+    seen = job >> NumberShift;
+    if (this->Join(job))
     {
-      lock.unlock();
-      this->Current(this->Arg, worker);
-      lock.lock();
-      if (--this->Running == 0)
-      {
-        this->Done.notify_one();
-      }
+      this->Current(this->Arg, member.Worker);
+      this->Leave();
     }
   }
 }
 
-void Workers::Run(int count, Task task, void* arg)
+void Workers::AwaitThreads()
 {
-  this->Start(count - 1);
-  if (count > 1)
+  const auto isDone = [this] { return !(this->Job & Running); };
+  const int threads = static_cast<int>(this->Job >> WorkersShift & 0xffff);
+  if (SpinUntil(threads, isDone))
   {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
-    this->Current = task;
-    this->Arg = arg;
-    this->Count = count;
-    this->Running = std::min(static_cast<int>(this->Threads.size()), count - 1); // nobody waits for the others
-    ++this->Generation;
-    this->Begin.notify_all();
-  }
-  task(arg, 0);
-  for (int worker = static_cast<int>(this->Threads.size()) + 1; worker < count; ++worker)
-  {
-    task(arg, worker);
+    return;
   }
   std::unique_lock<std::mutex> lock(this->Mutex);
-  this->Done.wait(lock, [this] { return this->Running == 0; });
+  this->CallerAsleep = true;
+  this->Done.wait(lock, isDone);
+  this->CallerAsleep = false;
+}
+
+// Threads that are missing are started as long as those before them find something to do.
+void Workers::Run(int count, Task task, void* arg)
+{
+  if (count > 1)
+  {
+    const std::uint64_t number = ((this->Job >> NumberShift) + 1) & 0xffffffff;
+    const size_t others = static_cast<size_t>(count) - 1;
+    this->Current = task;
+    this->Arg = arg;
+    this->Exhausted = false;
+    this->Job = number << NumberShift | static_cast<std::uint64_t>(count) << WorkersShift | Open;
+    for (size_t i = 0; i < this->Members.size() && i < others; ++i)
+    {
+      this->Members[i]->Call();
+    }
+    while (this->Members.size() < others && !this->Exhausted && this->Start())
+    {
+    }
+  }
+  task(arg, 0);
+  if (count > 1 && (this->Job.fetch_and(~Open) & Running))
+  {
+    this->AwaitThreads();
+  }
 }
 
 pmb_executor Workers::GetExecutor()

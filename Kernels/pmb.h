@@ -85,8 +85,9 @@ typedef struct pmb_allocator {
   void *user;
 } pmb_allocator;
 
-/* A host program's threads. `run` calls task(arg, worker) exactly once for every worker in [0, workers), on any
- * threads, at once or one after another, and returns when all have returned. */
+/* A host program's threads. `run` calls task(arg, worker) once for worker 0 and once for each of the other workers in
+ * [0, workers) that it has a thread for, on any threads, at once or one after another, and returns when all have returned. After
+ * a task has returned nothing is left to do: workers that have not begun by then may be left out. */
 typedef struct pmb_executor {
   void (*run)(void *user, int workers, void (*task)(void *arg, int worker), void *arg);
   void *user;

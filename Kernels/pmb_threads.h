@@ -30,6 +30,12 @@ int pmb_available_cores(void);
 int pmb_crew_loop(
   pmb_crew *crew, pmb_memory *memory, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg);
 
+/* The same with at most so many workers (at least 1), of which each begins in a part of the loop of its own and takes over from
+ * the others at its end. So those that write new memory do not ask the system for the same large page: each would clear one,
+ * and only the first be used. */
+int pmb_crew_loop_apart(pmb_crew *crew, pmb_memory *memory, int most, size_t count,
+  void (*body)(void *arg, int worker, size_t i), void *arg);
+
 /* Reports the crew's current place to the hook, whatever the clock says. Returns 0 if it asks to stop. */
 int pmb_crew_report(pmb_crew *crew, double fraction);
 

@@ -136,6 +136,14 @@ static void run_backward(void *user, int workers, void (*task)(void *, int), voi
   for (int w = workers; w-- > 0;) task(arg, w);
 }
 
+/* All other workers come too late. */
+static void run_first(void *user, int workers, void (*task)(void *, int), void *arg)
+{
+  (void)workers;
+  ++*(int *)user;
+  task(arg, 0);
+}
+
 typedef struct job {
   void (*task)(void *, int);
   void *arg;
@@ -182,6 +190,11 @@ static void executor_in_sequence(void)
 static void executor_in_reverse(void)
 {
   with_executor(run_backward, "executor, the last worker first");
+}
+
+static void executor_of_one(void)
+{
+  with_executor(run_first, "executor, worker 0 alone");
 }
 
 static void executor_with_threads(void)
@@ -306,6 +319,7 @@ TEST_MAIN(
   CASE(path_reference)
   CASE(executor_in_sequence)
   CASE(executor_in_reverse)
+  CASE(executor_of_one)
   CASE(executor_with_threads)
   CASE(repeated_runs)
   CASE(isovalue_changes)

@@ -3,6 +3,7 @@
  * test_threads.c - several contexts at once on the same samples. Worth most under ThreadSanitizer. */
 #include <pthread.h>
 #include <string.h>
+#include <time.h>
 
 #include "test_util.h"
 
@@ -149,9 +150,36 @@ static void context_moves_between_threads(void)
   volume_free(&v);
 }
 
+/* Loops so short that threads begin late, begin while others end, find nothing, or have gone to sleep. */
+static void many_short_calls(void)
+{
+  test_rng rng = { 83 };
+  test_volume v;
+  double isovalue = 0.1;
+  volume_make(&v, PMB_FLOAT32, 70, 30, 40, LAYOUT_PACKED);
+  volume_fill(&v, DATA_NOISE, &rng);
+  ref_mesh *r = ref_extract(&v.view, isovalue, 0);
+  pmb_context *context = NULL;
+  for (int n = 0; n < (TEST_SLOW ? 60 : 600); n++) {
+    if (n % 5 == 0) {
+      pmb_destroy(context);
+      context = context_new(2 + n % 14, NULL);
+    }
+    caller c = { &v, { r, r }, &isovalue, context, 0, 0 };
+    use(&c);
+    CHECK(c.wrong == 0, "round %d: %d things went wrong", n, c.wrong);
+    const struct timespec pause = { 0, n % 3 * 40000 };
+    nanosleep(&pause, NULL);
+  }
+  pmb_destroy(context);
+  ref_free(r);
+  volume_free(&v);
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(contexts_at_once)
   CASE(create_errors_are_per_thread)
   CASE(context_moves_between_threads)
+  CASE(many_short_calls)
 )
