@@ -121,9 +121,16 @@ static size_t chunks_of(int64_t n, int64_t chunk)
   return (size_t)((n + chunk - 1) / chunk);
 }
 
-static pmb_status run(pmb_context *context, size_t count, void (*body)(void *, int, size_t))
+/* Workers for so many bricks, if so many are worth one. */
+static int workers_for(const pmb_context *context, int64_t bricks, int64_t each)
 {
-  if (!pmb_crew_loop(&context->crew, &context->memory, count, body, context->state)) {
+  const int64_t worth = (bricks + each - 1) / each;
+  return worth < 1 ? 1 : worth < context->crew.workers ? (int)worth : context->crew.workers;
+}
+
+static pmb_status run(pmb_context *context, int workers, size_t count, void (*body)(void *, int, size_t))
+{
+  if (!pmb_crew_loop_apart(&context->crew, &context->memory, workers, count, body, context->state)) {
     return pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
   }
   return PMB_OK;
@@ -200,13 +207,14 @@ static pmb_status cpu_bind(pmb_context *context)
   if (cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX) {
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
   }
-  const int64_t blocks = divide_bricks(cpu, context->crew.workers);
+  const int workers = workers_for(context, cpu->brick_count, PMB_CPU_SUMMARIZED_EACH);
+  const int64_t blocks = divide_bricks(cpu, workers);
   if (!pmb_buffer_reserve(memory, &cpu->summary, (size_t)cpu->brick_count, 2 * type_size) ||
     !pmb_buffer_reserve(memory, &cpu->flags, (size_t)cpu->brick_count, 1) ||
     !pmb_buffer_reserve(memory, &cpu->ranges, (size_t)blocks, sizeof(pmb_cpu_range))) {
     return no_memory(context, "the summary (bricks)", cpu->brick_count, 2 * type_size + 1);
   }
-  const pmb_status status = run(context, (size_t)blocks, summarize_body);
+  const pmb_status status = run(context, workers, (size_t)blocks, summarize_body);
   if (status == PMB_OK) {
     reduce_ranges(context, cpu, blocks);
     pmb_buffer_free(memory, &cpu->ranges);
@@ -240,16 +248,37 @@ static void emit_body(void *data, int worker, size_t i)
   cpu->loops->emit(cpu, worker, i);
 }
 
+static size_t record_chunks(const pmb_cpu *cpu, int64_t records)
+{
+  return chunks_of(records, (int64_t)1 << cpu->chunk_shift);
+}
+
+/* Where there are few bricks for each worker chunks are smaller, so that all end at about the same time. */
+static void choose_chunk(pmb_cpu *cpu, int64_t active, int workers)
+{
+  cpu->chunk_shift = PMB_CPU_CHUNK_SHIFT;
+  while (workers > 1 && cpu->chunk_shift > PMB_CPU_CHUNK_SHIFT_LEAST &&
+    active >> cpu->chunk_shift < 32 * (int64_t)workers) {
+    --cpu->chunk_shift;
+  }
+}
+
 /* Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
 static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
 {
   pmb_memory *memory = &context->memory;
-  const size_t chunks = chunks_of(cpu->brick_count, PMB_CPU_SELECT_CHUNK);
+  const int64_t all = cpu->brick_count;
+  cpu->select_chunk = PMB_CPU_SELECT_CHUNK;
+  while (
+    cpu->select_chunk > PMB_CPU_SELECT_CHUNK_LEAST && all / cpu->select_chunk < 4 * (int64_t)context->crew.workers) {
+    cpu->select_chunk /= 2;
+  }
+  const size_t chunks = chunks_of(all, cpu->select_chunk);
   if (!pmb_buffer_reserve(memory, &cpu->map, (size_t)cpu->brick_count, sizeof(uint32_t)) ||
     !pmb_buffer_reserve(memory, &cpu->counts, chunks, sizeof(int64_t))) {
     return no_memory(context, "the brick map", cpu->brick_count, sizeof(uint32_t));
   }
-  pmb_status status = run(context, chunks, select_count_body);
+  pmb_status status = run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, select_count_body);
   if (status != PMB_OK) {
     return status;
   }
@@ -263,12 +292,13 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
   if (active >= (int64_t)PMB_NO_RECORD) {
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_count: %lld active bricks, more than 2^32 - 2", (long long)active);
   }
+  choose_chunk(cpu, active, context->crew.workers);
   if (!pmb_buffer_reserve(memory, &cpu->records, (size_t)active, sizeof(pmb_cpu_record)) ||
-    !pmb_buffer_reserve(memory, &cpu->chunks, chunks_of(active, PMB_CPU_CHUNK), sizeof(pmb_sizes))) {
+    !pmb_buffer_reserve(memory, &cpu->chunks, record_chunks(cpu, active), sizeof(pmb_sizes))) {
     return no_memory(context, "the active bricks", active, sizeof(pmb_cpu_record));
   }
   cpu->record_count = context->active_bricks = active;
-  return run(context, chunks, select_write_body);
+  return run(context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, select_write_body);
 }
 
 /* Pass scan: from the sizes of chunks to those of all chunks before. */
@@ -276,7 +306,7 @@ static pmb_sizes scan(pmb_cpu *cpu)
 {
   pmb_sizes *chunks = cpu->chunks.data;
   pmb_sizes before = { 0, 0 };
-  for (size_t i = 0; i < chunks_of(cpu->record_count, PMB_CPU_CHUNK); ++i) {
+  for (size_t i = 0; i < record_chunks(cpu, cpu->record_count); ++i) {
     const pmb_sizes here = chunks[i];
     chunks[i] = before;
     before.points += here.points;
@@ -303,7 +333,8 @@ static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
   pmb_status status = select_bricks(context, cpu);
   context->crew.fraction_end = end;
   if (status == PMB_OK) {
-    status = run(context, chunks_of(cpu->record_count, PMB_CPU_CHUNK), classify_body);
+    const int workers = workers_for(context, cpu->record_count, PMB_CPU_CLASSIFIED_EACH);
+    status = run(context, workers, record_chunks(cpu, cpu->record_count), classify_body);
   }
   if (status == PMB_OK) {
     group->sizes[0] = scan(cpu);
@@ -317,7 +348,8 @@ static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const p
   cpu->isovalue = group->isovalues;
   cpu->base = group->base;
   cpu->mesh = mesh;
-  return run(context, chunks_of(cpu->record_count, PMB_CPU_CHUNK), emit_body);
+  const int workers = workers_for(context, cpu->record_count, PMB_CPU_EMITTED_EACH);
+  return run(context, workers, record_chunks(cpu, cpu->record_count), emit_body);
 }
 
 static pmb_status cpu_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)

@@ -11,9 +11,17 @@
 #include "pmb_hidden.h"
 
 enum {
-  /* Bricks per unit of parallel work. */
+  /* Bricks per unit of parallel work, at most and at least. */
   PMB_CPU_SELECT_CHUNK = 8192,
-  PMB_CPU_CHUNK = 64,
+  PMB_CPU_SELECT_CHUNK_LEAST = 1024,
+  PMB_CPU_CHUNK_SHIFT = 6, /* active bricks, as powers of 2 */
+  PMB_CPU_CHUNK_SHIFT_LEAST = 3,
+  /* Bricks that are worth a worker, that is some 20 us: to wake one takes a few, to start one 20. */
+  PMB_CPU_SUMMARIZED_EACH = 256,
+  PMB_CPU_LOOKED_AT_EACH = 65536,
+  PMB_CPU_LISTED_EACH = 2048,
+  PMB_CPU_CLASSIFIED_EACH = 64,
+  PMB_CPU_EMITTED_EACH = 8,
   /* Bytes of a row of samples that summarize works on at once, so that what it keeps of them stays in the first cache, and of
    * the samples of a layer, so that five layers stay in the second. */
   PMB_CPU_ROW_BYTES = 4096,
@@ -69,6 +77,8 @@ typedef struct pmb_cpu {
     block[3]; /* bricks in a block, the unit of work of summarize; at the volume's upper sides there may be fewer */
   int64_t blocks[3];
   pmb_buffer ranges; /* per block: pmb_cpu_range */
+  int64_t select_chunk;
+  int chunk_shift;   /* records in a chunk, as a power of 2 */
   pmb_buffer map;    /* brick -> record, uint32_t */
   pmb_buffer counts; /* per select chunk: int64_t */
   pmb_buffer records;

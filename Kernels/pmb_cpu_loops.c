@@ -351,7 +351,8 @@ static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
 {
   pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
   pmb_cpu_record *records = cpu->records.data;
-  const int64_t begin = (int64_t)i * PMB_CPU_CHUNK, end = pmb_cpu_smaller(begin + PMB_CPU_CHUNK, cpu->record_count);
+  const int64_t begin = (int64_t)i << cpu->chunk_shift;
+  const int64_t end = pmb_cpu_smaller(begin + ((int64_t)1 << cpu->chunk_shift), cpu->record_count);
   uint32_t points = 0, triangles = 0;
   for (int64_t r = begin - PMB_BRICKS_AHEAD; r < end; ++r) {
     if (r + PMB_BRICKS_AHEAD < end) {
@@ -402,7 +403,8 @@ static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
   pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
   const pmb_cpu_record *records = cpu->records.data;
   const pmb_sizes before = ((const pmb_sizes *)cpu->chunks.data)[i];
-  const int64_t begin = (int64_t)i * PMB_CPU_CHUNK, end = pmb_cpu_smaller(begin + PMB_CPU_CHUNK, cpu->record_count);
+  const int64_t begin = (int64_t)i << cpu->chunk_shift;
+  const int64_t end = pmb_cpu_smaller(begin + ((int64_t)1 << cpu->chunk_shift), cpu->record_count);
   const int wide = pmb_type_is_wide(cpu->volume->type);
   const int points = wants_points(cpu->mesh), triangles = wants_triangles(cpu->mesh);
   brick_plan plans[2];

@@ -17,7 +17,7 @@ static const pmb_cpu_record *record_above(const pmb_cpu *cpu, const pmb_cpu_reco
 static int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
 {
   const int64_t index = record - (const pmb_cpu_record *)cpu->records.data;
-  return cpu->base.points + ((const pmb_sizes *)cpu->chunks.data)[index / PMB_CPU_CHUNK].points +
+  return cpu->base.points + ((const pmb_sizes *)cpu->chunks.data)[index >> cpu->chunk_shift].points +
     record->points_before;
 }
 

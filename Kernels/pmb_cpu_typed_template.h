@@ -176,8 +176,8 @@ static uint64_t PMB_T_NAME(active_bits)(const pmb_cpu *cpu, const pmb_isovalue *
 static void PMB_T_NAME(select_count)(pmb_cpu *cpu, size_t i)
 {
   const pmb_isovalue isovalue = *cpu->isovalue;
-  const int64_t begin = (int64_t)i * PMB_CPU_SELECT_CHUNK;
-  const int64_t end = pmb_cpu_smaller(begin + PMB_CPU_SELECT_CHUNK, cpu->brick_count);
+  const int64_t begin = (int64_t)i * cpu->select_chunk;
+  const int64_t end = pmb_cpu_smaller(begin + cpu->select_chunk, cpu->brick_count);
   int count = 0;
   for (int64_t b = begin; b < end; b += 64) {
     count += pmb_popcount(PMB_T_NAME(active_bits)(cpu, &isovalue, b, end));
@@ -189,8 +189,8 @@ static void PMB_T_NAME(select_count)(pmb_cpu *cpu, size_t i)
 static void PMB_T_NAME(select_write)(pmb_cpu *cpu, size_t i)
 {
   const pmb_isovalue isovalue = *cpu->isovalue;
-  const int64_t begin = (int64_t)i * PMB_CPU_SELECT_CHUNK;
-  const int64_t end = pmb_cpu_smaller(begin + PMB_CPU_SELECT_CHUNK, cpu->brick_count);
+  const int64_t begin = (int64_t)i * cpu->select_chunk;
+  const int64_t end = pmb_cpu_smaller(begin + cpu->select_chunk, cpu->brick_count);
   pmb_cpu_record *records = cpu->records.data;
   uint32_t *map = cpu->map.data;
   uint32_t next = (uint32_t)((const int64_t *)cpu->counts.data)[i];
