@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * test_threads.c - several contexts at once on the same samples. Worth most under ThreadSanitizer. */
+#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 #include <string.h>
 #include <time.h>
