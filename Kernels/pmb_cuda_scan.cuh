@@ -60,7 +60,7 @@ static __device__ __forceinline__ void go_on(const scan_tiles &tiles, uint32_t *
     return;
   }
   uint32_t number = 0;
-  if ((threadIdx.x & 31) == 0) {
+  if (pmb_cuda_lane_again() == 0) {
     number = atomicAdd(taken, 1);
   }
   number = __shfl_sync(UINT32_MAX, number, 0);
@@ -109,13 +109,19 @@ static __device__ __forceinline__ uint32_t *counts_of(const pmb_cuda_job &job, u
   return (uint32_t *)(job.d_before + index);
 }
 
-/* Puts down the counts of a brick. */
-static __device__ __forceinline__ void put_counts(
-  const pmb_cuda_job &job, scan_scratch *scratch, uint32_t turn, uint32_t n, uint32_t index, uint32_t counts)
+/* Which of the kept counts those of a brick are. */
+static __device__ __forceinline__ uint32_t slot_of(uint32_t turn, uint32_t n)
 {
-  if ((threadIdx.x & 31) == 0) {
-    if (turn < KEPT_TURNS) {
-      scratch->counts[turn][n] = counts;
+  return turn * (PMB_CUDA_SCAN_WARPS + 1) + n;
+}
+
+/* Puts down the counts of a brick, which lane 31 has. */
+static __device__ __forceinline__ void put_counts(
+  const pmb_cuda_job &job, scan_scratch *scratch, uint32_t slot, uint32_t index, uint32_t counts)
+{
+  if (pmb_cuda_lane_again() == 31) {
+    if (slot < slot_of(KEPT_TURNS, 0)) {
+      (&scratch->counts[0][0])[slot] = counts;
     } else {
       *counts_of(job, index) = counts;
     }
