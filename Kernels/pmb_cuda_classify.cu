@@ -12,8 +12,8 @@ typedef struct corner_words {
   uint32_t a, a1, b, b1, c, c1, d, d1;
 } corner_words;
 
-/* What loops beyond the first take from the triangles of some active cells of a row: a loop of n edges gives n - 2. More
- * than one takes a face with equal diagonals, or opposite corners that are alike all four. */
+/* What loops beyond the first take from the triangles of some active cells of a row: a loop of n edges gives n - 2.
+ * More than one takes a face with equal diagonals, or opposite corners that are alike all four. */
 static __device__ __forceinline__ int several_loops(const corner_words &w, uint32_t cells)
 {
 #define PMB_FACE(p, q, r, s) (((p) ^ (q)) & ((p) ^ (r)) & ~((p) ^ (s)))
@@ -32,16 +32,16 @@ static __device__ __forceinline__ int several_loops(const corner_words &w, uint3
   return n;
 }
 
-/* What a lane does with its row. around: the lanes of the rows at y + 1, z + 1 and both, 5 bits each, none further along an
- * axis where the halo ends; from bit 16 on, where the row's first points are in a record, 0 in rows of the halo. weights:
- * see row_weights. */
+/* What a lane does with its row. around: the lanes of the rows at y + 1, z + 1 and both, 5 bits each, none further
+ * along an axis where the halo ends; from bit 16 on, where the row's first points are in a record, 0 in rows of the
+ * halo. weights: see row_weights. */
 typedef struct row_part {
   uint32_t around, weights;
 } row_part;
 
-/* Triangles of a brick: crossed edges - 2 x loops, summed over its cells, since every crossed edge of a cell is a corner of
- * exactly one loop. In how many of the ny x nz cells at its x an edge of row (y,z) along x, y and z lies, and, for the first
- * loop of the row's own cells, -2; a byte each. */
+/* Triangles of a brick: crossed edges - 2 x loops, summed over its cells, since every crossed edge of a cell is a
+ * corner of exactly one loop. In how many of the ny x nz cells at its x an edge of row (y,z) along x, y and z lies,
+ * and, for the first loop of the row's own cells, -2; a byte each. */
 static __device__ __forceinline__ uint32_t row_weights(int y, int z, int ny, int nz)
 {
   const uint32_t in_y = y < ny, in_z = z < nz, at_y = in_y + (y > 0 && y <= ny), at_z = in_z + (z > 0 && z <= nz);
@@ -182,6 +182,7 @@ typedef struct block_scratch {
   union {
     select_scratch select;
     exact_scratch exact[PMB_CUDA_SCAN_WARPS];
+    turn_sums sums[KEPT_SUMS];
   } of;
 } block_scratch;
 
@@ -233,7 +234,7 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
   const scan_tiles tiles = tiles_of(min(active, job.record_capacity));
   classify_bricks<T>(job, tiles, &scratch);
   pmb_cuda_let_next_begin();
-  scan_bricks(job, tiles, &scratch.scan);
+  scan_bricks(job, tiles, &scratch.scan, scratch.of.sums);
 }
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda)
