@@ -5,6 +5,19 @@
 
 #include "pmb_cuda.cuh"
 
+/* The lane, asked anew: one that the compiler keeps for the whole kernel takes a register. */
+__device__ __forceinline__ uint32_t pmb_cuda_lane_again(void)
+{
+#if defined(__CUDA_ARCH__)
+  uint32_t lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  __builtin_assume(lane < 32);
+  return lane;
+#else
+  return threadIdx.x & 31;
+#endif
+}
+
 /* ---- samples ---- */
 
 __device__ __forceinline__ int pmb_cuda_clamp(int i, int n)
@@ -156,14 +169,6 @@ __device__ __forceinline__ uint32_t pmb_cuda_row_columns(
   const pmb_cuda_job &job, const pmb_cuda_box &box, int y, int z)
 {
   return box.origin[1] + y < job.dims[1] && box.origin[2] + z < job.dims[2] ? pmb_cuda_columns(job, box) : 0;
-}
-
-/* Cells of row (y,z) whose 8 corners are in the volume. */
-__device__ __forceinline__ uint32_t pmb_cuda_row_cells(const pmb_cuda_job &job, const pmb_cuda_box &box, int y, int z)
-{
-  return box.origin[1] + y + 1 < job.dims[1] && box.origin[2] + z + 1 < job.dims[2]
-    ? pmb_cuda_columns(job, box) >> (box.origin[0] + PMB_BRICK_X >= job.dims[0])
-    : 0;
 }
 
 /* Whether the brick and the samples around it, one below and two above, are all in the volume. */

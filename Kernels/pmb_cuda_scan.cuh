@@ -10,8 +10,10 @@
 
 enum {
   PMB_CUDA_SCAN_WARPS = 32, /* of a block of classify; there is one on each multiprocessor */
+  OPEN_SHARE = 8,           /* see open_turn */
   KEPT_TURNS = 32,          /* whose counts are in shared memory */
-  STATUS_READS = 5          /* of a lane, under way at a time */
+  STATUS_READS = 5,         /* of a lane, under way at a time */
+  KEPT_SUMS = 2048          /* turns whose sums are kept for the second time */
 };
 
 /* Room of a block. */
@@ -50,17 +52,23 @@ static __device__ __forceinline__ uint32_t index_of(const scan_tiles &tiles, uin
   return turn < tiles.turns && n < tiles.width ? tiles.last + blockIdx.x * tiles.width + n : UINT32_MAX;
 }
 
-/* Where a warp goes on after brick n of the turn. In the last two turns the warp that is done first takes the block's next
- * brick; taken: how many of these bricks have been taken. */
+/* From this turn on the warp that is done first takes the block's next brick: the last two turns, and more in long
+ * lists, in which warps fall farther behind. */
+static __device__ __forceinline__ uint32_t open_turn(const scan_tiles &tiles)
+{
+  return max(tiles.turns, 3u) - 2 - tiles.turns / OPEN_SHARE;
+}
+
+/* Where a warp goes on after brick n of the turn. taken: how many of the bricks from open_turn on have been taken. */
 static __device__ __forceinline__ void go_on(const scan_tiles &tiles, uint32_t *taken, uint32_t *turn, uint32_t *n)
 {
-  const uint32_t open = max(tiles.turns, 3u) - 2;
+  const uint32_t open = open_turn(tiles);
   if (*turn + 1 < open) {
     ++*turn;
     return;
   }
   uint32_t number = 0;
-  if ((threadIdx.x & 31) == 0) {
+  if (pmb_cuda_lane_again() == 0) {
     number = atomicAdd(taken, 1);
   }
   number = __shfl_sync(UINT32_MAX, number, 0);
@@ -109,13 +117,19 @@ static __device__ __forceinline__ uint32_t *counts_of(const pmb_cuda_job &job, u
   return (uint32_t *)(job.d_before + index);
 }
 
-/* Puts down the counts of a brick. */
-static __device__ __forceinline__ void put_counts(
-  const pmb_cuda_job &job, scan_scratch *scratch, uint32_t turn, uint32_t n, uint32_t index, uint32_t counts)
+/* Which of the kept counts those of a brick are. */
+static __device__ __forceinline__ uint32_t slot_of(uint32_t turn, uint32_t n)
 {
-  if ((threadIdx.x & 31) == 0) {
-    if (turn < KEPT_TURNS) {
-      scratch->counts[turn][n] = counts;
+  return turn * (PMB_CUDA_SCAN_WARPS + 1) + n;
+}
+
+/* Puts down the counts of a brick, which lane 31 has. */
+static __device__ __forceinline__ void put_counts(
+  const pmb_cuda_job &job, scan_scratch *scratch, uint32_t slot, uint32_t index, uint32_t counts)
+{
+  if (pmb_cuda_lane_again() == 31) {
+    if (slot < slot_of(KEPT_TURNS, 0)) {
+      (&scratch->counts[0][0])[slot] = counts;
     } else {
       *counts_of(job, index) = counts;
     }
@@ -242,9 +256,9 @@ static __device__ __forceinline__ pmb_cuda_before sums_before(
 }
 
 /* The whole of it; a warp has a run of turns, and goes through it twice, by the same code: what runs once in a launch
- * costs its way from memory too. */
+ * costs its way from memory too. kept: room for KEPT_SUMS. */
 static __device__ __forceinline__ void scan_bricks(
-  const pmb_cuda_job &job, const scan_tiles &tiles, scan_scratch *scratch)
+  const pmb_cuda_job &job, const scan_tiles &tiles, scan_scratch *scratch, turn_sums *kept)
 {
   const uint32_t run = (tiles.turns + PMB_CUDA_SCAN_WARPS - 1) / PMB_CUDA_SCAN_WARPS;
   const uint32_t begin = min(tiles.turns, (threadIdx.x >> 5) * run), end = min(tiles.turns, begin + run);
@@ -257,8 +271,13 @@ static __device__ __forceinline__ void scan_bricks(
   for (int again = 0; again < 2; ++again) {
 #pragma unroll 1
     for (uint32_t turn = begin; turn < end; ++turn) {
-      if (!again || run > 1) {
+      if (!again || turn >= KEPT_SUMS) {
         sums = sums_of_turn(job, turn);
+      } else if (run > 1) {
+        sums = kept[turn];
+      }
+      if (!again && turn < KEPT_SUMS && (threadIdx.x & 31) == 0) {
+        kept[turn] = sums;
       }
       if (again) {
         const pmb_cuda_before tile = { before.points + sums.points_before, before.triangles + sums.triangles_before };

@@ -59,7 +59,7 @@ static __device__ __forceinline__ void read_vectors(
   const pmb_cuda_job &job, const pmb_cuda_box &box, row_vector<T> *vectors)
 {
   typedef row_shape<T> shape;
-  const int lane = threadIdx.x & 31, group = lane / shape::LANES;
+  const int lane = (int)pmb_cuda_lane_again(), group = lane / shape::LANES;
   const int column = min(box.origin[0] + lane % shape::LANES * shape::SAMPLES, (int)job.pitch - shape::SAMPLES);
 #pragma unroll
   for (int i = 0; i < shape::READS; ++i) {
@@ -161,7 +161,10 @@ template <int LANES> static __device__ __forceinline__ uint32_t exchange_fields(
       word = __byte_perm(word, other, upper ? 0x3715 : 0x6240);
     } else {
       const uint32_t low = width == 4 ? 0x0f0f0f0fu : 0x33333333u;
-      const uint32_t keep = upper ? ~low : low;
+      uint32_t keep = upper ? ~low : low;
+#if defined(__CUDA_ARCH__)
+      asm("" : "+r"(keep)); /* one choice of bits, not two and their union */
+#endif
       word = (word & keep) | (__funnelshift_l(other, other, upper ? 32 - width : width) & ~keep);
     }
   }
@@ -175,21 +178,16 @@ static __device__ __forceinline__ int read_words(
   const pmb_cuda_job &job, const pmb_cuda_box &box, uint32_t row, uint32_t *word, uint32_t *column)
 {
   const pmb_isovalue &isovalue = job.isovalues[box.isovalue];
-  const int lane = threadIdx.x & 31;
-  row_vector<T> vectors[row_shape<T>::READS];
-  read_vectors<T>(job, box, vectors);
   const T edge = *sample_at<T>(job, min(box.origin[0] + PMB_BRICK_X, job.dims[0] - 1),
     box.origin[1] + (int)(row >> 8 & 255), box.origin[2] + (int)(row >> 16));
+  row_vector<T> vectors[row_shape<T>::READS];
+  read_vectors<T>(job, box, vectors);
   int equal = pmb_cuda_equal(isovalue, edge);
   const uint32_t bits = lane_bits<T>::inside(isovalue, vectors, &equal);
   const int edge_inside = pmb_cuda_inside(isovalue, edge);
-  *column = __ballot_sync(UINT32_MAX, lane < PMB_CUDA_ROWS && edge_inside);
+  *column = __ballot_sync(UINT32_MAX, pmb_cuda_lane_again() < PMB_CUDA_ROWS && edge_inside);
   *word = __shfl_sync(UINT32_MAX, exchange_fields<row_shape<T>::LANES>(bits), row & 31);
-  if (box.origin[0] + PMB_BRICK_X > job.dims[0]) { /* the volume's last column goes on beyond it, as `edge` does */
-    const uint32_t columns = pmb_cuda_columns(job, box);
-    *word = (*word & columns) | (edge_inside ? ~columns : 0);
-  }
-  return isovalue.join && __any_sync(UINT32_MAX, equal);
+  return __any_sync(UINT32_MAX, equal && isovalue.join);
 }
 
 #endif
