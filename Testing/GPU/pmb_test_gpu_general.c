@@ -83,6 +83,31 @@ static void full_bricks(void)
   pmb_destroy(gpu);
 }
 
+/* More bricks with points on samples than there is room for at first, in turn with none: few bricks and more of them. */
+static void many_on_samples(void)
+{
+  static const double isovalues[] = { 40, 40.5, 60 };
+  pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
+  test_rng rng = { 61 };
+  for (int n = 0; n < 2; n++) {
+    const int64_t nx = 128, ny = 60, nz = n ? 150 : 90;
+    test_volume v;
+    volume_make(&v, PMB_UINT8, nx, ny, nz, LAYOUT_PACKED);
+    for (int64_t i = 0; i < nx * ny * nz; i++)
+      volume_set(&v, i % nx, i / nx % ny, i / nx / ny, i % 7 ? 0 : 20 * (double)rng_int(&rng, 0, 4));
+    CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    for (int turn = 0; turn < 3; turn++) {
+      test_about("%lld slices, turn %d", (long long)nz, turn);
+      const int64_t triangles = same_meshes(cpu, gpu, PMB_CENTRAL, &isovalues[turn], 1, 1, 0);
+      CHECK(triangles > 10000, "only %lld triangles", (long long)triangles);
+    }
+    volume_free(&v);
+  }
+  pmb_destroy(cpu);
+  pmb_destroy(gpu);
+}
+
 /* Noise that is faint beside the range: gradients that the direct way cannot take, also of the tuned ways (central). */
 static void faint_samples(void)
 {
@@ -250,6 +275,7 @@ TEST_MAIN(
   CASE(estimators)
   CASE(full_bricks)
   CASE(faint_samples)
+  CASE(many_on_samples)
   CASE(pairs)
   CASE(parts_of_the_output)
 )
