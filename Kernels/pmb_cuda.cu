@@ -481,6 +481,7 @@ static void take_sizes(pmb_context *context, pmb_cuda *cuda, const pmb_group *gr
   }
   cuda->sizes.points = all.points;
   cuda->sizes.triangles = all.triangles;
+  cuda->active = totals->active;
   context->active_bricks = totals->active - totals->first[group->count - 1];
 }
 

@@ -214,6 +214,7 @@ typedef struct pmb_cuda {
   pmb_cuda_kept kept[PMB_CUDA_KEPT];
   uint32_t epoch;
   uint32_t record_room; /* active bricks that the arrays have room for */
+  uint32_t active;      /* bricks of the group last counted */
   int64_t layers_done;  /* bind: layers of bricks summarized so far */
   int empty;            /* the volume has no cell */
   int counted;          /* the arrays hold the bricks of the group last counted */
@@ -431,6 +432,8 @@ void pmb_cuda_take_range(pmb_cuda *cuda);     /* what all of summarize has seen;
 pmb_status pmb_cuda_select(pmb_cuda *cuda);   /* nothing, if classify does it */
 pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
+/* Vertices and triangles in one launch, where that pays and can be; 0: it is not so. */
+int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
 /* pmb_cuda_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
 int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
 pmb_status pmb_cuda_general_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
