@@ -433,6 +433,7 @@ static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t 
   cuda->record_room = (uint32_t)room;
   cuda->epoch = (cuda->epoch + 1) % EPOCHS;
   if (cuda->epoch == 0 || before != cuda->select_status.capacity + cuda->scan_status.capacity) {
+    PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->counters.d_data, 0, cuda->counters.capacity, cuda->compute));
     PMB_CUDA_TRY(
       context, cudaMemsetAsync(cuda->select_status.d_data, 0, cuda->select_status.capacity, cuda->compute));
     PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->scan_status.d_data, 0, cuda->scan_status.capacity, cuda->compute));
@@ -457,15 +458,10 @@ pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda)
 static pmb_status fit_records(pmb_context *context, pmb_cuda *cuda, int *fits)
 {
   const int64_t active = cuda->totals->active;
-  int64_t exact = 0;
-  *fits = active <= cuda->job.record_capacity && !cuda->totals->exact;
+  const int64_t exact = cuda->totals->exact;
+  *fits = active <= cuda->job.record_capacity && exact == 0;
   if (*fits) {
     return PMB_OK;
-  }
-  if (cuda->totals->exact) {
-    pmb_cuda_counters counters;
-    PMB_CUDA_TRY(context, cudaMemcpy(&counters, cuda->counters.d_data, sizeof(counters), cudaMemcpyDeviceToHost));
-    exact = counters.exact;
   }
   /* An eighth more: a dragged isovalue then seldom allocates. */
   return reserve_records(context, cuda, active + active / 8, exact + exact / 8);
@@ -485,6 +481,7 @@ static void take_sizes(pmb_context *context, pmb_cuda *cuda, const pmb_group *gr
   }
   cuda->sizes.points = all.points;
   cuda->sizes.triangles = all.triangles;
+  cuda->active = totals->active;
   context->active_bricks = totals->active - totals->first[group->count - 1];
 }
 

@@ -27,17 +27,18 @@ extern "C" {
 enum {
   PMB_CUDA_WARPS = 8, /* warps of a block, each with a brick of its own */
   PMB_CUDA_THREADS = 32 * PMB_CUDA_WARPS,
-  PMB_CUDA_ISOVALUES = 16,    /* isovalues of a group at most */
-  PMB_CUDA_ROWS = 25,         /* rows of a brick with its halo: row z * 5 + y */
-  PMB_CUDA_SELECT_WARPS = 32, /* of a block of select */
-  PMB_CUDA_SELECT_BRICKS = 8, /* bricks of a thread there */
-  PMB_CUDA_SELECT_MANY = 32,  /* likewise in large volumes */
-  PMB_CUDA_LAYERS = 8,        /* layers of bricks that a warp walks through in summarize */
-  PMB_CUDA_SLOTS = 4,         /* pieces of a transfer that are under way at a time */
-  PMB_CUDA_PARTS = 64,        /* likewise, where each host thread handles its own */
-  PMB_CUDA_KEPT = 16,         /* attributes that stay on the device at most */
-  PMB_CUDA_HUGE = 2 << 20,    /* bytes of a huge page of the host */
-  PMB_CUDA_DEVICES = 64       /* GPUs of a machine, at most */
+  PMB_CUDA_ISOVALUES = 16,     /* isovalues of a group at most */
+  PMB_CUDA_ROWS = 25,          /* rows of a brick with its halo: row z * 5 + y */
+  PMB_CUDA_SELECT_WARPS = 32,  /* of a block of select */
+  PMB_CUDA_SELECT_BRICKS = 8,  /* bricks of a thread there */
+  PMB_CUDA_SELECT_MANY = 32,   /* likewise in large volumes */
+  PMB_CUDA_KEPT_BRICKS = 1024, /* of a block of classify, in shared memory */
+  PMB_CUDA_LAYERS = 8,         /* layers of bricks that a warp walks through in summarize */
+  PMB_CUDA_SLOTS = 4,          /* pieces of a transfer that are under way at a time */
+  PMB_CUDA_PARTS = 64,         /* likewise, where each host thread handles its own */
+  PMB_CUDA_KEPT = 16,          /* attributes that stay on the device at most */
+  PMB_CUDA_HUGE = 2 << 20,     /* bytes of a huge page of the host */
+  PMB_CUDA_DEVICES = 64        /* GPUs of a machine, at most */
 };
 
 /* Points and triangles of the active bricks before one. */
@@ -74,7 +75,7 @@ typedef struct pmb_cuda_range_part {
 typedef struct pmb_cuda_totals {
   int64_t points, triangles;
   uint32_t active;
-  uint32_t exact; /* not 0: there was no room for all exact records */
+  uint32_t exact; /* not 0: how many exact records there are, for which there was no room */
   /* Of each isovalue but the first: its first active brick, and what is before it if there is that brick. */
   uint32_t first[PMB_CUDA_ISOVALUES];
   pmb_cuda_before before[PMB_CUDA_ISOVALUES];
@@ -82,7 +83,8 @@ typedef struct pmb_cuda_totals {
 
 /* The device's own counters. */
 typedef struct pmb_cuda_counters {
-  uint32_t active, exact;
+  uint32_t active;
+  uint32_t exact;                     /* records so far; 0 between counts */
   uint32_t first[PMB_CUDA_ISOVALUES]; /* as in the totals */
 } pmb_cuda_counters;
 
@@ -212,6 +214,7 @@ typedef struct pmb_cuda {
   pmb_cuda_kept kept[PMB_CUDA_KEPT];
   uint32_t epoch;
   uint32_t record_room; /* active bricks that the arrays have room for */
+  uint32_t active;      /* bricks of the group last counted */
   int64_t layers_done;  /* bind: layers of bricks summarized so far */
   int empty;            /* the volume has no cell */
   int counted;          /* the arrays hold the bricks of the group last counted */
@@ -404,11 +407,22 @@ static inline int64_t pmb_cuda_select_tile(int64_t bricks)
   return (int64_t)32 * PMB_CUDA_SELECT_WARPS * (many ? PMB_CUDA_SELECT_MANY : PMB_CUDA_SELECT_BRICKS);
 }
 
-/* Whether classify's launch, a block on each multiprocessor, selects: a thread then has at most 32 bricks. */
-static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
+/* Where the active bricks are selected: in a launch of its own; in that of classify, a block on each multiprocessor, where
+ * each looks at a part of the bricks, a thread at most at 32; or there, but each block looks at all. */
+typedef enum pmb_cuda_select_way {
+  PMB_CUDA_SELECT_APART,
+  PMB_CUDA_SELECT_IN_PARTS,
+  PMB_CUDA_SELECT_IN_ALL
+} pmb_cuda_select_way;
+
+static inline pmb_cuda_select_way pmb_cuda_select_way_of(const pmb_cuda *cuda)
 {
-  return cuda->job.isovalue_count == 1 &&
-    cuda->job.stride <= (int64_t)1024 * PMB_CUDA_SELECT_WARPS * cuda->processors;
+  const int64_t few = (int64_t)PMB_CUDA_KEPT_BRICKS * cuda->processors, bricks = cuda->job.stride;
+  if (cuda->job.isovalue_count > 1 || bricks > (int64_t)1024 * PMB_CUDA_SELECT_WARPS * cuda->processors) {
+    return PMB_CUDA_SELECT_APART;
+  }
+  return bricks > pmb_cuda_select_tile(0) || cuda->job.brick_count > few ? PMB_CUDA_SELECT_IN_PARTS
+                                                                         : PMB_CUDA_SELECT_IN_ALL;
 }
 
 /* The launchers: they only enqueue, on cuda->compute. */
@@ -418,6 +432,8 @@ void pmb_cuda_take_range(pmb_cuda *cuda);     /* what all of summarize has seen;
 pmb_status pmb_cuda_select(pmb_cuda *cuda);   /* nothing, if classify does it */
 pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
+/* Vertices and triangles in one launch, where that pays and can be; 0: it is not so. */
+int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
 /* pmb_cuda_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
 int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
 pmb_status pmb_cuda_general_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);

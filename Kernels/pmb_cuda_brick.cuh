@@ -562,16 +562,17 @@ static __device__ __forceinline__ void list_plain(
     entry_of_lane() + (upper ? PMB_EDGE_Z : PMB_EDGE_Y), scratch);
 }
 
-/* The points of a brick that is plain and fits the list; returns whether any need to be made again. */
+/* The points of a brick that is plain and fits the list; returns whether any need to be made again. Of several warps with the
+ * same brick each makes a part of them. */
 template <class T, class SAMPLES>
 static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, const SAMPLES &samples,
-  const brick_head &head, const brick_work &work, vertex_scratch *scratch)
+  const brick_head &head, const brick_work &work, vertex_scratch *scratch, int part = 0, int parts = 1)
 {
   int careful = 0;
   __syncwarp();
   list_plain(setting.job, work.box, head, scratch);
   __syncwarp();
-  for (int n = 0; n < work.points; n += 32) {
+  for (int n = 32 * part; n < work.points; n += 32 * parts) {
     careful |= emit_points<T, QUICK>(setting, samples, work, 0, n, scratch);
   }
   return __any_sync(UINT32_MAX, careful);
@@ -608,6 +609,9 @@ static __device__ __forceinline__ int is_rare(const brick_head &head, const bric
 
 /* pmb_cuda_vertices_*.cu: launches vertices for the list of bricks. flags: what is wanted of all bricks. */
 template <class T> cudaError_t pmb_cuda_vertices_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
+/* pmb_cuda_together.cuh, in the same files, of types that are handled as float: vertices and triangles, for a short list.
+ * parts: warps that share a brick's points. */
+template <class T> cudaError_t pmb_cuda_emit_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int parts);
 
 /* pmb_cuda_tiles.cu: likewise for groups of bricks if that pays: most are active, and the device can. 0: it does not. */
 int pmb_cuda_vertices_of_groups(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);

@@ -145,10 +145,25 @@ static pmb_status bring_all(pmb_cuda *cuda, const pmb_group *group, const pmb_me
 /* Points of a mesh that is copied back in no time: its triangles begin while its vertices end, with no event in between. */
 enum { FEW_POINTS = 2 << 20 };
 
+/* Records that triangles, and vertices as well, are over. */
+static pmb_status record_ends(pmb_cuda *cuda, int of_points)
+{
+  pmb_context *context = cuda->context;
+  if (of_points) {
+    PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));
+  }
+  return pmb_cuda_check(context, cudaEventRecord(cuda->triangles_done, cuda->compute), "vertices and triangles");
+}
+
 pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
 {
   pmb_context *context = cuda->context;
   pmb_status status = PMB_OK;
+  cudaError_t error = cudaSuccess;
+  if (pmb_cuda_emit_together(cuda, out, &error)) {
+    status = pmb_cuda_check(context, error, "launch of emit");
+    return status == PMB_OK ? record_ends(cuda, 1) : status;
+  }
   if (out->d_points || out->d_normals || out->d_gradients || out->d_parameter) {
     status = pmb_cuda_needs_general(cuda, out) ? pmb_cuda_general_vertices(cuda, out) : pmb_cuda_vertices(cuda, out);
   }
@@ -158,12 +173,7 @@ pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
   if (status == PMB_OK && (out->d_triangles || out->d_cells)) {
     status = pmb_cuda_triangles(cuda, out);
   }
-  if (status == PMB_OK && out->point_room <= FEW_POINTS) {
-    PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));
-  }
-  return status == PMB_OK
-    ? pmb_cuda_check(context, cudaEventRecord(cuda->triangles_done, cuda->compute), "vertices and triangles")
-    : status;
+  return status == PMB_OK ? record_ends(cuda, out->point_room <= FEW_POINTS) : status;
 }
 
 /* Emits, in a call that holds the volume, what is counted. */

@@ -66,7 +66,6 @@ static __device__ uint32_t store_exact(const pmb_cuda_job &job, exact_scratch *s
   const uint64_t equal = scratch->rows.equal[r / 5 + 1][r % 5 + 1];
   const uint32_t equal_column = __ballot_sync(UINT32_MAX, lane < PMB_CUDA_ROWS && (equal >> 33 & 1));
   if (index >= job.exact_capacity) {
-    job.totals->exact = 1;
     return PMB_CUDA_PLAIN - 1;
   }
   pmb_cuda_exact *exact = job.d_exact + index;

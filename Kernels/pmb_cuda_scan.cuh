@@ -23,6 +23,8 @@ typedef struct scan_scratch {
   uint32_t taken;                                       /* see go_on */
 } scan_scratch;
 
+static_assert(KEPT_TURNS * PMB_CUDA_SCAN_WARPS == PMB_CUDA_KEPT_BRICKS, "room for the counts of bricks");
+
 /* ---- which brick is whose ---- */
 
 /* The blocks go through the list of active bricks side by side: in a turn each has a tile of it, at most a brick a warp;
@@ -50,6 +52,28 @@ static __device__ __forceinline__ uint32_t index_of(const scan_tiles &tiles, uin
     return (turn * gridDim.x + blockIdx.x) * PMB_CUDA_SCAN_WARPS + n;
   }
   return turn < tiles.turns && n < tiles.width ? tiles.last + blockIdx.x * tiles.width + n : UINT32_MAX;
+}
+
+/* Whether the block has any of some bricks from `begin` on; in doubt it has. */
+static __device__ __forceinline__ int has_some(const scan_tiles &tiles, uint32_t begin, uint32_t count)
+{
+  const uint32_t tile = tiles.last + blockIdx.x * tiles.width;
+  return count > 0 && (begin < tiles.last || (begin < tile + tiles.width && begin + count > tile));
+}
+
+/* The reverse of index_of: whether the block has the brick with an index, and where. */
+static __device__ __forceinline__ int is_of_block(
+  const scan_tiles &tiles, uint32_t index, uint32_t *turn, uint32_t *n)
+{
+  if (index < tiles.last) {
+    const uint32_t tile = index / PMB_CUDA_SCAN_WARPS;
+    *turn = tile / gridDim.x;
+    *n = index % PMB_CUDA_SCAN_WARPS;
+    return tile % gridDim.x == blockIdx.x;
+  }
+  *turn = tiles.turns - 1;
+  *n = index - tiles.last - blockIdx.x * tiles.width;
+  return index < tiles.active && *n < tiles.width; /* below the tile it is a large number */
 }
 
 /* From this turn on the warp that is done first takes the block's next brick: the last two turns, and more in long
@@ -233,6 +257,16 @@ static __device__ __forceinline__ void write_tile(const pmb_cuda_job &job, const
   }
 }
 
+/* When all blocks have told, and so take no more exact records: tells the host if there was no room. */
+static __device__ __forceinline__ void end_exact(const pmb_cuda_job &job)
+{
+  const uint32_t exact = __ldcg(&job.d_counters->exact);
+  if (exact > job.exact_capacity) {
+    job.totals->exact = exact;
+  }
+  job.d_counters->exact = 0;
+}
+
 /* From the sums of a warp's turns to those of all warps before. with_turns: how many warps have any. */
 static __device__ __forceinline__ pmb_cuda_before sums_before(
   const pmb_cuda_job &job, uint32_t active, const pmb_cuda_before &own, int with_turns, scan_scratch *scratch)
@@ -251,6 +285,9 @@ static __device__ __forceinline__ pmb_cuda_before sums_before(
   if (blockIdx.x == 0 && (int)threadIdx.x == 32 * max(with_turns - 1, 0)) {
     job.d_before[active].points = job.totals->points = before.points + own.points;
     job.d_before[active].triangles = job.totals->triangles = before.triangles + own.triangles;
+  }
+  if (blockIdx.x == 0 && threadIdx.x == blockDim.x - 1 && (job.any_join || job.any_flags)) {
+    end_exact(job);
   }
   return before;
 }

@@ -71,9 +71,6 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SELECT_WARPS)
   __shared__ uint32_t shared_before, warp_sums[PMB_CUDA_SELECT_WARPS];
   const uint32_t tile = blockIdx.x, tile_begin = tile * BRICKS * 32 * PMB_CUDA_SELECT_WARPS;
   const uint32_t isovalue = job.isovalue_count > 1 ? pmb_cuda_divide(tile_begin, job.by_stride) : 0;
-  if (tile == 0 && threadIdx.x == 0) {
-    job.d_counters->exact = 0;
-  }
   const uint32_t copy = isovalue * job.stride; /* where the isovalue's bricks begin */
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   /* A warp has the bricks of BRICKS words of the map; lane l keeps word l. */
@@ -110,7 +107,7 @@ template <class T, int BRICKS> static cudaError_t launch(pmb_cuda *cuda)
 pmb_status pmb_cuda_select(pmb_cuda *cuda)
 {
   cudaError_t error = cudaSuccess;
-  if (pmb_cuda_selects_in_classify(cuda)) {
+  if (pmb_cuda_select_way_of(cuda) != PMB_CUDA_SELECT_APART) {
     return PMB_OK;
   }
   if (pmb_cuda_select_tile(cuda->job.brick_count) > pmb_cuda_select_tile(0)) {

@@ -3,7 +3,7 @@
 #ifndef PMB_CUDA_SELECT_CUH
 #define PMB_CUDA_SELECT_CUH
 
-#include "pmb_cuda.cuh"
+#include "pmb_cuda_scan.cuh"
 
 /* See the CPU's `active`: min < isovalue <= max, or a sample may equal the isovalue. */
 template <class T> static __device__ __forceinline__ int is_active(const pmb_isovalue &isovalue, T low, T high)
@@ -148,9 +148,9 @@ static __device__ __forceinline__ void wait_for_blocks(const pmb_cuda_job &job)
   __syncthreads();
 }
 
-/* Pass select; returns how many bricks are active. A warp has at most 32 words of the map. */
+/* Pass select, each block a part of the bricks; returns how many are active. A warp has at most 32 words of the map. */
 template <class T>
-static __device__ __forceinline__ uint32_t select_bricks(const pmb_cuda_job &job, select_scratch *scratch)
+static __device__ __forceinline__ uint32_t select_in_parts(const pmb_cuda_job &job, select_scratch *scratch)
 {
   const uint32_t words = job.stride / 32, per_block = (words + gridDim.x - 1) / gridDim.x;
   const uint32_t per_warp = (per_block + PMB_CUDA_SELECT_WARPS - 1) / PMB_CUDA_SELECT_WARPS;
@@ -163,7 +163,6 @@ static __device__ __forceinline__ uint32_t select_bricks(const pmb_cuda_job &job
   const uint32_t all = sum_of_blocks(job, total, scratch, &before);
   list_bricks(job, word, before + in_block, begin, own);
   if (blockIdx.x == 0 && threadIdx.x == 0) {
-    job.d_counters->exact = 0;
     job.d_counters->active = all;
     job.d_counters->first[0] = 0;
   }
@@ -171,6 +170,53 @@ static __device__ __forceinline__ uint32_t select_bricks(const pmb_cuda_job &job
   if (blockIdx.x == 0 && threadIdx.x == 0) { /* what goes to the host is not to be waited for */
     job.totals->active = all;
   }
+  return all;
+}
+
+/* As list_bricks, but of the list only what the block's tiles have; notes that where their counts go later. */
+static __device__ __forceinline__ void list_own_bricks(const pmb_cuda_job &job, const scan_tiles &tiles,
+  uint32_t word, uint32_t before, uint32_t first_word, int words, scan_scratch *scan)
+{
+  const int lane = threadIdx.x & 31;
+  if (lane < words && (first_word + lane) % gridDim.x == blockIdx.x) {
+    job.d_map[first_word + lane] = make_uint2(word, before);
+  }
+  const int some = has_some(tiles, before, __popc(word));
+  for (uint32_t rest = __ballot_sync(UINT32_MAX, some); rest; rest &= rest - 1) {
+    const int i = __ffs((int)rest) - 1;
+    const uint32_t bits = __shfl_sync(UINT32_MAX, word, i);
+    const uint32_t index = __shfl_sync(UINT32_MAX, before, i) + __popc(bits & ((1u << lane) - 1));
+    uint32_t turn, n;
+    if (bits >> lane & 1 && is_of_block(tiles, index, &turn, &n)) {
+      job.d_brick[index] = scan->counts[turn][n] = (first_word + i) * 32 + lane;
+    }
+  }
+}
+
+/* Pass select where there are few bricks: each block looks at all of them and lists its own, so that none waits for
+ * another. */
+template <class T>
+static __device__ __forceinline__ uint32_t select_in_all(
+  const pmb_cuda_job &job, select_scratch *scratch, scan_scratch *scan)
+{
+  const uint32_t words = (job.brick_count + 31) / 32;
+  const uint32_t per_warp = (words + PMB_CUDA_SELECT_WARPS - 1) / PMB_CUDA_SELECT_WARPS;
+  const uint32_t begin = min(words, (threadIdx.x >> 5) * per_warp);
+  const int own = (int)min(per_warp, words - begin);
+  const uint32_t word = active_words<T>(job, job.isovalues[0], begin * 32, own);
+  uint32_t all;
+  const uint32_t before = block_sum_before(__popc(word), scratch->warp_sums, &all);
+  list_own_bricks(job, tiles_of(min(all, job.record_capacity)), word, before, begin, own, scan);
+  if (blockIdx.x == 0) {
+    for (uint32_t n = words + threadIdx.x; n < job.stride / 32; n += blockDim.x) { /* triangles may look there */
+      job.d_map[n] = make_uint2(0, all);
+    }
+    if (threadIdx.x == 0) {
+      job.d_counters->active = job.totals->active = all;
+      job.d_counters->first[0] = 0;
+    }
+  }
+  __syncthreads(); /* the block's part of the list is there */
   return all;
 }
 

@@ -5,6 +5,8 @@
  * share is read once. Small integers stay packed in words. */
 #include "pmb_cuda.cuh"
 
+enum { LEAST_WARPS = 16 /* of a multiprocessor, if there are layers enough */ };
+
 /* Running minimum and maximum over words of samples; `odd` is not 0 once a sample was not finite. */
 template <class T> struct range_of { /* 4- and 8-byte integers */
   typedef T word;
@@ -425,10 +427,11 @@ static __device__ __forceinline__ pmb_cuda_range_part range_of_warp(
   return part;
 }
 
-template <class T>
+/* LAYERS: that a warp walks through; 0: as the argument says. */
+template <class T, int LAYERS>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
   summarize_kernel(const __grid_constant__ pmb_cuda_job job, uint32_t groups, int64_t warps, int64_t layer_begin,
-    int64_t layer_end, pmb_cuda_range_part *parts)
+    int64_t layer_end, int layers, pmb_cuda_range_part *parts)
 {
   __shared__ pmb_cuda_range_part shared_parts[PMB_CUDA_WARPS];
   __shared__ seen_range<T> shared_seen[PMB_CUDA_WARPS][16 / sizeof(T)];
@@ -439,8 +442,8 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
     warp_place p;
     p.brick_x = (uint32_t)(id % groups) * (16 / (uint32_t)sizeof(T));
     p.brick_y = (uint32_t)(id / groups % job.bricks[1]);
-    p.layer = layer_begin + id / groups / job.bricks[1] * PMB_CUDA_LAYERS;
-    p.layer_end = min(p.layer + PMB_CUDA_LAYERS, layer_end);
+    p.layer = layer_begin + id / groups / job.bricks[1] * (LAYERS ? LAYERS : layers);
+    p.layer_end = min(p.layer + (LAYERS ? LAYERS : layers), layer_end);
     p.i = (int)p.brick_x * PMB_BRICK_X;
     p.j = (int)p.brick_y * PMB_BRICK_Y;
     summarize_column<T>(job, p, seen);
@@ -452,31 +455,50 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
 
 /* ---- the host's side ---- */
 
-/* How many warps, and along x, a launch for so many layers takes. */
-static int64_t warps_of(const pmb_cuda *cuda, int64_t layers, uint32_t *groups)
+/* Columns of bricks that warps walk through, and how many along x. */
+static int64_t columns_of(const pmb_cuda *cuda, uint32_t *groups)
 {
   const uint32_t per_warp = 16 / (uint32_t)pmb_type_size(cuda->context->volume.type); /* bricks along x */
   *groups = (cuda->job.bricks[0] + per_warp - 1) / per_warp;
-  return (int64_t)*groups * cuda->job.bricks[1] * ((layers + PMB_CUDA_LAYERS - 1) / PMB_CUDA_LAYERS);
+  return (int64_t)*groups * cuda->job.bricks[1];
+}
+
+static int64_t warps_of(int64_t columns, int64_t layers, int layers_of_warp)
+{
+  return columns * ((layers + layers_of_warp - 1) / layers_of_warp);
+}
+
+/* Layers that a warp walks through: fewer in small volumes, so that all multiprocessors have work. */
+static int layers_of_warp(const pmb_cuda *cuda, int64_t columns)
+{
+  int layers = PMB_CUDA_LAYERS;
+  while (layers > 1 && warps_of(columns, cuda->job.bricks[2], layers) < (int64_t)LEAST_WARPS * cuda->processors) {
+    layers /= 2;
+  }
+  return layers;
 }
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
 {
   uint32_t groups;
-  const int64_t warps = warps_of(cuda, layer_end - layer_begin, &groups);
+  const int64_t columns = columns_of(cuda, &groups);
+  const int layers = layers_of_warp(cuda, columns);
+  const int64_t warps = warps_of(columns, layer_end - layer_begin, layers);
   const int64_t blocks = (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS;
   pmb_cuda_range_part *parts = cuda->ranges + cuda->range_parts;
   cuda->range_parts += blocks;
-  return pmb_cuda_launch(
-    cuda, summarize_kernel<T>, blocks, PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layer_begin, layer_end, parts);
+  return pmb_cuda_launch(cuda,
+    layers == PMB_CUDA_LAYERS ? summarize_kernel<T, PMB_CUDA_LAYERS> : summarize_kernel<T, 0>, blocks,
+    PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layer_begin, layer_end, layers, parts);
 }
 
 /* Room for the parts of the volume's range, of all launches: each may begin and end within a chunk of layers. */
 static pmb_status reserve_ranges(pmb_cuda *cuda)
 {
   uint32_t groups;
+  const int64_t columns = columns_of(cuda, &groups);
   const int64_t layers = cuda->job.bricks[2], launches = layers / PMB_CUDA_LAYERS + 2;
-  const int64_t most = (2 * warps_of(cuda, layers, &groups)) / PMB_CUDA_WARPS + launches;
+  const int64_t most = 2 * warps_of(columns, layers, layers_of_warp(cuda, columns)) / PMB_CUDA_WARPS + launches;
   cuda->range_parts = 0;
   if (most > cuda->range_room) {
     if (cuda->ranges) {

@@ -83,6 +83,31 @@ static void full_bricks(void)
   pmb_destroy(gpu);
 }
 
+/* More bricks with points on samples than there is room for at first, in turn with none: few bricks and more of them. */
+static void many_on_samples(void)
+{
+  static const double isovalues[] = { 40, 40.5, 60 };
+  pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
+  test_rng rng = { 61 };
+  for (int n = 0; n < 2; n++) {
+    const int64_t nx = 128, ny = 60, nz = n ? 150 : 90;
+    test_volume v;
+    volume_make(&v, PMB_UINT8, nx, ny, nz, LAYOUT_PACKED);
+    for (int64_t i = 0; i < nx * ny * nz; i++)
+      volume_set(&v, i % nx, i / nx % ny, i / nx / ny, i % 7 ? 0 : 20 * (double)rng_int(&rng, 0, 4));
+    CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    for (int turn = 0; turn < 3; turn++) {
+      test_about("%lld slices, turn %d", (long long)nz, turn);
+      const int64_t triangles = same_meshes(cpu, gpu, PMB_CENTRAL, &isovalues[turn], 1, 1, 0);
+      CHECK(triangles > 10000, "only %lld triangles", (long long)triangles);
+    }
+    volume_free(&v);
+  }
+  pmb_destroy(cpu);
+  pmb_destroy(gpu);
+}
+
 /* Noise that is faint beside the range: gradients that the direct way cannot take, also of the tuned ways (central). */
 static void faint_samples(void)
 {
@@ -150,6 +175,18 @@ static void parts_of_the_output(void)
   pmb_destroy(gpu);
 }
 
+/* Emits again, on the GPU, what the tuned ways make: points, normals and triangles alone, without the cells of triangles. */
+static void emit_usual(pmb_context *gpu, const test_mesh *mesh)
+{
+  pmb_mesh m = mesh->view;
+  m.gradients = NULL;
+  m.cells = NULL;
+  memset(m.points, 0xa5, 12 * (size_t)mesh->sizes.points);
+  memset(m.normals, 0xa5, 12 * (size_t)mesh->sizes.points);
+  memset(m.triangles, 0xa5, 12 * (size_t)mesh->sizes.triangles);
+  CHECK_STATUS(gpu, pmb_emit(gpu, &m), PMB_OK);
+}
+
 /* The way of large volumes in small ones: sizes around those of its blocks, layers and rings. */
 static void columns(void)
 {
@@ -157,6 +194,7 @@ static void columns(void)
     { 41, 9, 64, 17, 28, 5 } };
   pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
   test_rng rng = { 47 };
+  setenv("PMB_TEST_TOGETHER", "0", 1);
   for (int n = 0; n < (is_short() ? 12 : 72); n++) {
     static const int layers[] = { 16, 1, 4, 2, 3, 7, 5 };
     const int64_t nx = sizes[0][n % 6], ny = sizes[1][n / 2 % 6], nz = sizes[2][n / 3 % 6];
@@ -181,11 +219,7 @@ static void columns(void)
       test_mesh a, b;
       CHECK_STATUS(cpu, mesh_extract(cpu, &isovalue, 1, turn, PMB_FLOAT32, PMB_INT32, &a), PMB_OK);
       CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, turn, PMB_FLOAT32, PMB_INT32, &b), PMB_OK);
-      pmb_mesh m = b.view;
-      m.gradients = NULL; /* with gradients the tiles serve */
-      memset(m.points, 0xa5, 12 * (size_t)b.sizes.points);
-      memset(m.normals, 0xa5, 12 * (size_t)b.sizes.points);
-      CHECK_STATUS(gpu, pmb_emit(gpu, &m), PMB_OK);
+      emit_usual(gpu, &b); /* with gradients the tiles serve */
       mesh_equal(&a, &b, "CPU and GPU");
       CHECK(a.sizes.triangles > nx * ny * nz / 100, "only %lld triangles", (long long)a.sizes.triangles);
       mesh_free(&a);
@@ -194,6 +228,7 @@ static void columns(void)
     volume_free(&v);
   }
   unsetenv("PMB_TEST_COLUMNS");
+  unsetenv("PMB_TEST_TOGETHER");
   pmb_destroy(cpu);
   pmb_destroy(gpu);
 }
@@ -244,12 +279,60 @@ static void pairs(void)
   pmb_destroy(gpu);
 }
 
+/* Vertices and triangles in one launch and in two, any number of warps to a brick: bricks that are full, thin, have points on
+ * samples or such that go the careful way. */
+static void together(void)
+{
+  static const char *const parts[] = { NULL, "1", "2", "4", "0", "3" };
+  static const int64_t sizes[3][5] = { { 128, 33, 65, 31, 70 }, { 16, 17, 5, 33, 9 }, { 41, 9, 64, 6, 28 } };
+  static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_INT16, PMB_INT8, PMB_UINT16, PMB_FLOAT64 };
+  pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
+  test_rng rng = { 59 };
+  for (int n = 0; n < (is_short() ? 12 : 180); n++) {
+    const int64_t nx = sizes[0][n % 5], ny = sizes[1][n / 2 % 5], nz = sizes[2][n / 3 % 5];
+    const int faint = n % 10 == 9;
+    const double isovalues[3] = { faint ? 1e-13 : 52, 40, 61 };
+    test_volume v;
+    volume_make(&v, faint ? PMB_FLOAT32 : types[n / 2 % 6], nx, ny, nz, n / 4 % LAYOUT_CONSTANT);
+    fill_for_pairs(&v, nx, ny, nz, n % 4, &rng);
+    for (int64_t i = 0; faint && i < nx * ny * nz; i++)
+      volume_set(&v, i % nx, i / nx % ny, i / nx / ny, i == 500 ? 1 : 1e-13 * rng_real(&rng, 0, 2));
+    volume_world(&v, n % 8 >= 4 ? WORLD_MIRRORED : WORLD_SPACING, &rng);
+    CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    for (int turn = 0; turn < (is_short() ? 4 : 8); turn++) {
+      const char *text = parts[(n + turn) % 6];
+      test_about("%lld x %lld x %lld, %s, %d, turn %d, %s warps", (long long)nx, (long long)ny, (long long)nz,
+        type_name(v.view.type), n, turn, text ? text : "usual");
+      if (text)
+        setenv("PMB_TEST_TOGETHER", text, 1);
+      else
+        unsetenv("PMB_TEST_TOGETHER");
+      test_mesh a, b;
+      const int64_t count = turn % 4 < 3 ? 1 : 3;
+      CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, count, turn & 1, PMB_FLOAT32, PMB_INT32, &a), PMB_OK);
+      CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, count, turn & 1, PMB_FLOAT32, PMB_INT32, &b), PMB_OK);
+      emit_usual(gpu, &b);
+      mesh_equal(&a, &b, "CPU and GPU");
+      CHECK(a.sizes.triangles > 0, "no triangles");
+      mesh_free(&a);
+      mesh_free(&b);
+    }
+    volume_free(&v);
+  }
+  unsetenv("PMB_TEST_TOGETHER");
+  pmb_destroy(cpu);
+  pmb_destroy(gpu);
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(columns)
   CASE(estimators)
   CASE(full_bricks)
   CASE(faint_samples)
+  CASE(many_on_samples)
   CASE(pairs)
   CASE(parts_of_the_output)
+  CASE(together)
 )
