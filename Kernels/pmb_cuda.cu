@@ -378,8 +378,6 @@ static void set_isovalues(pmb_cuda_job *job, const pmb_group *group)
     job->isovalues[n] = group->isovalues[n];
     job->any_join |= group->isovalues[n].join;
   }
-  job->half_isovalue = 0.5f * job->isovalues[0].f32;
-  job->half_low = 0.5f * job->isovalues[0].f32_low;
 }
 
 /* Points the job to its arrays. */

@@ -117,10 +117,9 @@ typedef struct pmb_cuda_job {
   uint32_t group_bricks; /* of all copies */
   pmb_cuda_divisor by_stride;
   pmb_isovalue isovalues[PMB_CUDA_ISOVALUES];
-  float half_isovalue, half_low; /* half of the first one's f32 and f32_low */
-  int any_join;                  /* of the isovalues */
-  uint2 *d_map;                  /* per 32 bricks: which are active, how many are active before */
-  pmb_cuda_record *d_records;    /* per active brick, like the next three */
+  int any_join;               /* of the isovalues */
+  uint2 *d_map;               /* per 32 bricks: which are active, how many are active before */
+  pmb_cuda_record *d_records; /* per active brick, like the next three */
   uint32_t *d_brick;
   pmb_cuda_before *d_before; /* and of one brick more: the totals. Until scan: points | triangles << 16, of each */
   uint32_t record_capacity;

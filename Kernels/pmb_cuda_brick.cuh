@@ -206,7 +206,8 @@ static __device__ __forceinline__ const char *opaque(const char *d_memory)
   return d_memory;
 }
 
-/* n triples of the warp's room as whole rows of memory; at: the output's place of the first, times 3, plus the lane. */
+/* The first n triples of the warp's room, all if it is more, as whole rows of memory; at: the output's place of the first,
+ * times 3, plus the lane. */
 template <class V> static __device__ __forceinline__ void store(V *d_out, int64_t at, const V *room, int n)
 {
   const int rest = 3 * n - (int)(threadIdx.x & 31);
@@ -395,9 +396,9 @@ static __device__ __forceinline__ int emit_points(const vertex_setting &setting,
   const brick_work &work, int begin, int n, vertex_scratch *scratch)
 {
   const pmb_cuda_job &job = setting.job;
-  const int lane = threadIdx.x & 31, left = work.points - begin - n;
+  const int lane = threadIdx.x & 31, points = work.points - begin, left = points - n;
   const int gradient = setting.flags & (PMB_CUDA_NORMALS | PMB_CUDA_GRADIENTS);
-  const uint32_t entry = scratch->list[n + min(lane, left - 1)];
+  const uint32_t entry = scratch->list[min(n + lane, points - 1)];
   const int x = (int)(entry >> 2 & 31), row = (int)(entry >> 7);
   surrounding<typename pmb_cuda_real<T>::type> s = {};
   point_of<T> p;
@@ -412,11 +413,9 @@ static __device__ __forceinline__ int emit_points(const vertex_setting &setting,
   read_surrounding(setting, samples, x, row, p, &s);
   const pmb_isovalue &iso = job.isovalues[SAMPLES::ONE_ISOVALUE ? 0 : work.box.isovalue];
   const typename pmb_cuda_real<T>::type lower = settled<T>(s.ends[0]), upper = settled<T>(s.ends[1]);
-  p.t = WAY != QUICK        ? edge_parameter(iso, lower, upper)
-    : SAMPLES::ONE_ISOVALUE ? quick_parameter(job.half_isovalue, job.half_low, lower, upper, &good)
-                            : quick_parameter(iso, lower, upper, &good);
+  p.t = WAY == QUICK ? quick_parameter(iso, lower, upper, &good) : edge_parameter(iso, lower, upper);
   const int64_t first = work.first + begin + n;
-  store_points<T, SAMPLES::BY_EDGE>(setting, scratch, first, work.at + 3 * (begin + n), min(left, 32), s, &p);
+  store_points<T, SAMPLES::BY_EDGE>(setting, scratch, first, work.at + 3 * (begin + n), left, s, &p);
   good = good && (!gradient || is_good(p.length2));
   if (WAY == AGAIN) {
     __syncwarp();
@@ -562,20 +561,28 @@ static __device__ __forceinline__ void list_plain(
     entry_of_lane() + (upper ? PMB_EDGE_Z : PMB_EDGE_Y), scratch);
 }
 
-/* The points of a brick that is plain and fits the list; returns whether any need to be made again. Of several warps with the
- * same brick each makes a part of them. */
+/* The points of a brick, all of which are listed, or of several warps' a warp's part of them; returns whether any need to be
+ * made again. */
 template <class T, class SAMPLES>
-static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, const SAMPLES &samples,
-  const brick_head &head, const brick_work &work, vertex_scratch *scratch, int part = 0, int parts = 1)
+static __device__ __forceinline__ int emit_listed(const vertex_setting &setting, const SAMPLES &samples,
+  const brick_work &work, vertex_scratch *scratch, int part = 0, int parts = 1)
 {
   int careful = 0;
-  __syncwarp();
-  list_plain(setting.job, work.box, head, scratch);
-  __syncwarp();
   for (int n = 32 * part; n < work.points; n += 32 * parts) {
     careful |= emit_points<T, QUICK>(setting, samples, work, 0, n, scratch);
   }
   return __any_sync(UINT32_MAX, careful);
+}
+
+/* The points of a brick that is plain and fits the list, or a part of them; returns whether any need to be made again. */
+template <class T, class SAMPLES>
+static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, const SAMPLES &samples,
+  const brick_head &head, const brick_work &work, vertex_scratch *scratch, int part = 0, int parts = 1)
+{
+  __syncwarp();
+  list_plain(setting.job, work.box, head, scratch);
+  __syncwarp();
+  return emit_listed<T>(setting, samples, work, scratch, part, parts);
 }
 
 /* Likewise, of one that need not fit it. Not in the same kernel: what most bricks need takes 2% longer there. */
@@ -604,7 +611,7 @@ static __device__ __forceinline__ int emit_plain_portions(const vertex_setting &
 /* Whether a brick needs more than that; most: points that are no reason. */
 static __device__ __forceinline__ int is_rare(const brick_head &head, const brick_work &work, int most = LISTED)
 {
-  return work.points > most || head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN;
+  return (work.points > most) | (head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN);
 }
 
 /* pmb_cuda_vertices_*.cu: launches vertices for the list of bricks. flags: what is wanted of all bricks. */

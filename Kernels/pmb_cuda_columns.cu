@@ -19,14 +19,15 @@ enum {
   BLOCKS = 3,                   /* of a multiprocessor */
   LEAST_LAYERS = 4,             /* of bricks that a block walks through */
   MOST_LAYERS = 16,
-  ROUNDS = 12 /* of blocks, at least */
+  MOST_SLABS = 31, /* that are thinner than others */
+  ROUNDS = 12      /* of blocks, at least */
 };
 
 /* ---- samples ---- */
 
 /* Samples come in layers as thick as a brick, each from one sample below its bricks on along y and z. A row has whole pieces
- * of 32 bytes, which is what the device's cache is asked for, and begins with the bricks: the few points that need a sample
- * before read it from memory. A brick needs its layer and the next; one more is on its way. */
+ * of 32 bytes, which is what the device's cache is asked for, and begins with the bricks: of the samples before it only those
+ * that points need are read, from memory. A brick needs its layer and the next; one more is on its way. */
 enum {
   WIDTH = WIDE * PMB_BRICK_X + 32 / sizeof(float),
   ROWS = DEEP * PMB_BRICK_Y + 3,
@@ -37,6 +38,14 @@ enum {
 };
 
 static_assert(LAYER * sizeof(float) % 128 == 0, "where a box may go");
+static_assert(MOST_LAYERS < 32, "a lane for each layer of a block, and one more");
+
+/* The volume's layers of bricks in slabs, which are as thick as a block's part: `full` slabs of `layers`, then such as go from
+ * end[i] to end[i + 1]. */
+typedef struct column_slabs {
+  uint32_t layers, full;
+  uint32_t end[MOST_SLABS + 1];
+} column_slabs;
 
 /* Room of a block. */
 typedef struct column_room {
@@ -44,6 +53,7 @@ typedef struct column_room {
   uint64_t arrived[LAYERS]; /* barriers: the layer is there; */
   uint64_t left[LAYERS];    /* all are done with it */
   char scratch[WORKERS][scratch_bytes(PMB_CUDA_USUAL)];
+  float before[DEEP][PMB_CUDA_ROWS + 1]; /* samples before the bricks in the block's first column, by row */
 } column_room;
 
 #if PMB_CUDA_BOXES
@@ -51,99 +61,141 @@ typedef struct column_room {
 /* What is outside the volume repeats its border. */
 typedef struct ring_samples {
   enum { BY_EDGE = 0, ONE_ISOVALUE = 1 };
-  const float *origin; /* the brick's first */
-  int first;           /* 0: the ring has no samples before the brick's column 0; -1: it has */
-  int wrap;            /* 0; or the next layer is at the ring's other end, so many samples before where it would be */
-  int inner;           /* the samples around the brick are all in the volume */
+  const float *ring;
+  uint32_t origin; /* the brick's first sample there, in bytes */
+  int first;       /* 0: the ring has no samples before the brick's column 0, they are in `before`; -1: it has */
+  const float *before;
+  int wraps;   /* the next layer is at the ring's other end */
+  int borders; /* bit a: not all samples around the brick along axis a are in the volume */
 } ring_samples;
 
-/* From an edge's lower end to its upper, 12 bits for each kind. */
-static __device__ __forceinline__ int step_of_kind(int kind)
+/* Distances in bytes. */
+enum {
+  ALONG_X = sizeof(float),
+  ALONG_Y = WIDTH * sizeof(float),
+  ALONG_Z = SLICE * sizeof(float),
+  AROUND = RING * sizeof(float)
+};
+
+/* From an edge's lower end to its upper: one of the first three, by a polynomial. */
+static __device__ __forceinline__ uint32_t step_of_kind(int kind)
 {
-  return (int)((1 | (uint64_t)WIDTH << 12 | (uint64_t)SLICE << 24) >> 12 * kind & 4095);
+  const int second = (ALONG_Z - 2 * ALONG_Y + ALONG_X) / 2, first = ALONG_Y - ALONG_X - second;
+  return (uint32_t)(kind * (kind * second + first) + ALONG_X);
 }
 
-/* Along one axis, at an end of the edge: the difference of the next samples, the one before it and that `above` behind. */
-static __device__ __forceinline__ float border_difference(
-  const float *end, float below, int above, int place, int last)
+/* A sample of the ring; place: in bytes, less than twice around. */
+static __device__ __forceinline__ float in_ring(const float *ring, uint32_t place)
 {
-  return difference(
-    place > 0 ? below : end[0], end[place < last ? above : 0], place <= 0 || place >= last ? 1.0f : 0.5f);
+  return *(const float *)((const char *)ring + place);
+}
+template <bool WRAPS> static __device__ __forceinline__ uint32_t wrapped(uint32_t place)
+{
+  return WRAPS ? min(place, place - AROUND) : place;
 }
 
-/* The samples before the ends of an edge along x. x: its column in the brick. */
-static __device__ __forceinline__ void read_before(const pmb_cuda_job &job, const ring_samples &samples, int x,
-  const float *low, const float *high, const point_of<float> &p, float *before)
+/* The samples before and after the ends of an edge, along three axes. */
+typedef struct neighbours {
+  float low_before[3], low_after[3], high_before[3], high_after[3];
+} neighbours;
+
+/* x, row: of the edge's lower end in its brick. WRAPS: the brick's slices may lie on both sides of the ring's end. */
+template <bool WRAPS>
+static __device__ __forceinline__ void read_neighbours(
+  const ring_samples &samples, int x, int row, int kind, float *ends, neighbours *n)
 {
-  before[0] = low[-1];
-  before[1] = high[-1];
-  if (x == samples.first && p.low[0] > 0) {
-    const char *d_low = (const char *)job.d_samples + sizeof(float) * (uint32_t)(p.low[0] - 1) +
-      job.row_bytes * (uint32_t)p.low[1] + job.slice_bytes * (uint32_t)p.low[2];
-    before[0] = __ldg((const float *)d_low);
-    if (p.kind != PMB_EDGE_X) {
-      before[1] = __ldg((const float *)(d_low + (p.kind == PMB_EDGE_Y ? job.row_bytes : job.slice_bytes)));
+  const float *ring = samples.ring;
+  const uint32_t low = samples.origin + (uint32_t)(ALONG_X * x + ALONG_Y * (row & 3) + ALONG_Z * (row >> 2));
+  const uint32_t high = low + step_of_kind(kind), in_low = wrapped<WRAPS>(low), in_high = wrapped<WRAPS>(high);
+  ends[0] = in_ring(ring, in_low);
+  ends[1] = in_ring(ring, in_high);
+  n->low_before[0] = in_ring(ring, in_low - ALONG_X);
+  n->low_after[0] = in_ring(ring, in_low + ALONG_X);
+  n->high_before[0] = in_ring(ring, in_high - ALONG_X);
+  n->high_after[0] = in_ring(ring, in_high + ALONG_X);
+  n->low_before[1] = in_ring(ring, in_low - ALONG_Y);
+  n->low_after[1] = in_ring(ring, in_low + ALONG_Y);
+  n->high_before[1] = in_ring(ring, in_high - ALONG_Y);
+  n->high_after[1] = in_ring(ring, in_high + ALONG_Y);
+  n->low_before[2] = in_ring(ring, wrapped<WRAPS>(low - ALONG_Z));
+  n->low_after[2] = in_ring(ring, wrapped<WRAPS>(low + ALONG_Z));
+  n->high_before[2] = in_ring(ring, wrapped<WRAPS>(high - ALONG_Z));
+  n->high_after[2] = in_ring(ring, wrapped<WRAPS>(high + ALONG_Z));
+  if (x == samples.first) {
+    const float *before = samples.before + (5 * (row >> 2) + (row & 3));
+    n->low_before[0] = before[0];
+    if (kind != PMB_EDGE_X) {
+      n->high_before[0] = before[4 * kind - 3]; /* 1 along y, 5 along z */
     }
   }
 }
 
-/* Anywhere. A brick's slices are 1 to 4 of its layer and the next. */
-static __device__ __forceinline__ void read_around(const vertex_setting &setting, const ring_samples &samples,
-  const float *low, int x, int z, const point_of<float> &p, surrounding<float> *s)
+/* The differences at the ends of an edge, along axis a. */
+static __device__ __forceinline__ void differ_within(const neighbours &n, int a, surrounding<float> *s)
 {
-  const int upward = p.kind == PMB_EDGE_Z, here = z == 3 ? samples.wrap : 0;
-  const int below = SLICE - here, above = SLICE - (z == 2 ? samples.wrap : 0);
-  const int above2 = SLICE - (z == 1 ? samples.wrap : 0);
-  low -= here;
-  const float *high = low + (upward ? above : step_of_kind(p.kind));
-  const int low_above[3] = { 1, WIDTH, above }, high_above[3] = { 1, WIDTH, upward ? above2 : above };
-  const float low_below[3] = { 0, low[-WIDTH], low[-below] };
-  const float high_below[3] = { 0, high[-WIDTH], high[upward ? -above : -below] };
-  float before[2];
-  read_before(setting.job, samples, x, low, high, p, before);
-  s->ends[0] = low[0];
-  s->ends[1] = high[0];
+  s->low[a] = difference(n.low_before[a], n.low_after[a], 0.5f);
+  s->high[a] = difference(n.high_before[a], n.high_after[a], 0.5f);
+}
+
+static __device__ __forceinline__ float border_difference(float before, float end, float after, int place, int last)
+{
+  return difference(place > 0 ? before : end, place < last ? after : end, place <= 0 || place >= last ? 1.0f : 0.5f);
+}
+
+/* Likewise, in a brick at the volume's border there. */
+static __device__ __forceinline__ void differ_at_border(
+  const neighbours &n, int a, int last, const point_of<float> &p, surrounding<float> *s)
+{
+  s->low[a] = border_difference(n.low_before[a], s->ends[0], n.low_after[a], p.low[a], last);
+  s->high[a] = border_difference(n.high_before[a], s->ends[1], n.high_after[a], p.low[a] + (p.kind == a), last);
+}
+
+/* In most bricks; and anywhere. */
+static __device__ __forceinline__ void read_inner(
+  const ring_samples &samples, int x, int row, const point_of<float> &p, surrounding<float> *s)
+{
+  neighbours n;
+  read_neighbours<false>(samples, x, row, p.kind, s->ends, &n);
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    const int last = setting.job.dims[a] - 1;
-    s->low[a] = border_difference(low, a ? low_below[a] : before[0], low_above[a], p.low[a], last);
-    s->high[a] =
-      border_difference(high, a ? high_below[a] : before[1], high_above[a], p.low[a] + (p.kind == a), last);
+    differ_within(n, a, s);
+  }
+}
+static __device__ __forceinline__ void read_anywhere(const pmb_cuda_job &job, const ring_samples &samples, int x,
+  int row, const point_of<float> &p, surrounding<float> *s)
+{
+  neighbours n;
+  read_neighbours<true>(samples, x, row, p.kind, s->ends, &n);
+#pragma unroll
+  for (int a = 0; a < 3; ++a) {
+    if (samples.borders >> a & 1) {
+      differ_at_border(n, a, job.dims[a] - 1, p, s);
+    } else {
+      differ_within(n, a, s);
+    }
   }
 }
 
-/* Where the volume goes on, distances are constants, and all of them where the ring does as well. */
-template <bool WRAPS>
-static __device__ __forceinline__ void read_within(const vertex_setting &setting, const ring_samples &samples,
-  const float *low, int x, int z, const point_of<float> &p, surrounding<float> *s)
+/* Tells that the warp is done with a layer. */
+static __device__ __forceinline__ void leave_layer(uint64_t *left)
 {
-  const int wrap = WRAPS ? samples.wrap : 0, upward = WRAPS && p.kind == PMB_EDGE_Z;
-  const int here = z == 3 ? wrap : 0, below = SLICE - here;
-  const int above = SLICE - (z == 2 ? wrap : 0), above2 = SLICE - (z == 1 ? wrap : 0);
-  low -= here;
-  const float *high = low + (upward ? above : step_of_kind(p.kind));
-  float before[2];
-  read_before(setting.job, samples, x, low, high, p, before);
-  s->ends[0] = low[0];
-  s->ends[1] = high[0];
-  s->low[0] = difference(before[0], low[1], 0.5f);
-  s->high[0] = difference(before[1], high[1], 0.5f);
-  s->low[1] = difference(low[-WIDTH], low[WIDTH], 0.5f);
-  s->high[1] = difference(high[-WIDTH], high[WIDTH], 0.5f);
-  s->low[2] = difference(low[-below], low[above], 0.5f);
-  s->high[2] = difference(high[upward ? -above : -below], high[upward ? above2 : above], 0.5f);
+  __syncwarp();
+#if defined(__CUDA_ARCH__)
+  if ((threadIdx.x & 31) == 0) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address_of(left)) : "memory");
+  }
+#else
+  (void)left;
+#endif
 }
 
 static __device__ __forceinline__ void read_surrounding(const vertex_setting &setting, const ring_samples &samples,
   int x, int row, const point_of<float> &p, surrounding<float> *s)
 {
-  const float *low = samples.origin + (x + WIDTH * (row & 3) + SLICE * (row >> 2));
-  if (!samples.inner) {
-    read_around(setting, samples, low, x, row >> 2, p, s);
-  } else if (samples.wrap) {
-    read_within<true>(setting, samples, low, x, row >> 2, p, s);
+  if (samples.wraps | samples.borders) {
+    read_anywhere(setting.job, samples, x, row, p, s);
   } else {
-    read_within<false>(setting, samples, low, x, row >> 2, p, s);
+    read_inner(samples, x, row, p, s);
   }
 }
 
@@ -206,34 +258,26 @@ static __device__ __forceinline__ void fetch_layers(
 #endif
 }
 
-/* Waits until the layers in both slots are there, the first of which it has waited for unless it is the block's first. */
-static __device__ __forceinline__ void await_layers(column_room *room, int first, uint32_t slot, uint32_t parity)
+/* Waits until the block's first layer is there. */
+static __device__ __forceinline__ void await_first_layer(column_room *room)
 {
 #if defined(__CUDA_ARCH__)
-  if (first) {
-    await(&room->arrived[0], 0);
-  }
-  await(&room->arrived[slot], parity);
+  await(&room->arrived[0], 0);
 #else
   (void)room;
-  (void)first;
-  (void)slot;
-  (void)parity;
-  __syncthreads();
 #endif
 }
 
-/* Tells that the warp is done with a layer. */
-static __device__ __forceinline__ void leave_layer(column_room *room, uint32_t slot)
+/* Waits until the layer in a slot is there. */
+static __device__ __forceinline__ void await_layer(column_room *room, uint32_t slot, uint32_t parity)
 {
-  __syncwarp();
 #if defined(__CUDA_ARCH__)
-  if ((threadIdx.x & 31) == 0) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address_of(&room->left[slot])) : "memory");
-  }
+  await(&room->arrived[slot], parity);
 #else
   (void)room;
   (void)slot;
+  (void)parity;
+  __syncthreads();
 #endif
 }
 
@@ -252,45 +296,109 @@ static __device__ __forceinline__ uint32_t index_in_map(const uint2 &map, uint32
   return map.x >> bit & 1 ? map.y + __popc(map.x & ((1u << bit) - 1)) : UINT32_MAX;
 }
 
+/* What a warp knows of its column from the start. */
+typedef struct column_of_warp {
+  uint32_t x, y, z;   /* the first brick, counted in bricks */
+  uint32_t index;     /* of the brick in layer `lane` of the block; UINT32_MAX: it is not active */
+  int borders;        /* as in ring_samples, along x and y */
+  uint32_t z_borders; /* layers that are at the border along z */
+  uint32_t origin;    /* in the ring, of the brick in its first layer, in bytes */
+} column_of_warp;
+
 /* Layers, as bits, in which a warp's brick goes another way, all of it (rare) or some points of it; it does so after the
  * others, so that the compiler keeps no registers for it. */
 typedef struct other_bricks {
   uint32_t rare, again;
 } other_bricks;
 
-/* The points of a brick; layer: of the block. MANY: they need not fit the list. */
+/* Whether samples around bricks, one below and two above, are not all in the volume. */
+static __device__ __forceinline__ int is_border(int origin, int size, int dim)
+{
+  return origin <= 0 || origin + size + 1 >= dim;
+}
+
+static __device__ __forceinline__ column_of_warp find_column(
+  const pmb_cuda_job &job, const column_place &place, uint32_t warp)
+{
+  const uint32_t lane = threadIdx.x & 31;
+  column_of_warp column = {};
+  column.x = place.x + warp % WIDE;
+  column.y = place.y + warp / WIDE;
+  column.z = place.z;
+  const uint32_t brick = column.x + job.bricks[0] * (column.y + job.bricks[1] * (column.z + lane));
+  column.index = index_in_map(
+    read_map(job, brick, column.x < job.bricks[0] && column.y < job.bricks[1] && lane < place.layers), brick);
+  column.borders = is_border((int)(PMB_BRICK_X * column.x), PMB_BRICK_X, job.dims[0]) |
+    is_border((int)(PMB_BRICK_Y * column.y), PMB_BRICK_Y, job.dims[1]) << 1;
+  column.z_borders =
+    __ballot_sync(UINT32_MAX, is_border((int)(PMB_BRICK_Z * (column.z + lane)), PMB_BRICK_Z, job.dims[2]));
+  column.origin = ALONG_Z + ALONG_Y * (1 + PMB_BRICK_Y * (warp / WIDE)) + ALONG_X * PMB_BRICK_X * (warp % WIDE);
+  return column;
+}
+
+/* The sample before the lane's row of the brick in a layer of the block, if a point needs it and it is not in the ring. */
+static __device__ __forceinline__ float read_before(
+  const pmb_cuda_job &job, const column_of_warp &column, uint32_t layer, const brick_head &head)
+{
+  enum { OWN = 0xf | 0xf << 5 | 0xf << 10 | 0xf << 15 }; /* rows that begin edges */
+  if (column.x % WIDE || column.x == 0) {
+    return 0;
+  }
+  const uint32_t lane = threadIdx.x & 31;
+  const uint32_t first = __ballot_sync(UINT32_MAX, head.word & 1), second = __ballot_sync(UINT32_MAX, head.word & 2);
+  const uint32_t along_y = (first ^ first >> 1) & OWN, along_z = (first ^ first >> 5) & OWN;
+  const uint32_t rows = ((first ^ second) & OWN) | along_y | along_y << 1 | along_z | along_z << 5;
+  if (!(rows >> lane & 1)) {
+    return 0;
+  }
+  const uint32_t y = min(PMB_BRICK_Y * column.y + lane % 5, (uint32_t)job.dims[1] - 1);
+  const uint32_t z = min(PMB_BRICK_Z * (column.z + layer) + lane / 5, (uint32_t)job.dims[2] - 1);
+  return __ldg((const float *)((const char *)job.d_samples +
+    (sizeof(float) * PMB_BRICK_X * column.x - sizeof(float)) + job.row_bytes * y + job.slice_bytes * z));
+}
+
+/* The points of a brick; lane_before: of read_before; layer: of the block; slot: of the ring. MANY: they need not fit the list. */
 template <bool MANY>
 static __device__ __forceinline__ void emit_from_ring(const vertex_setting &setting, const brick_head &head,
-  const pmb_cuda_box &box, const float *origin, int first, int wrap, uint32_t layer, vertex_scratch *scratch,
+  float lane_before, const column_of_warp &column, column_room *room, uint32_t warp, uint32_t layer, uint32_t slot,
   other_bricks *others)
 {
+  vertex_scratch *scratch = (vertex_scratch *)room->scratch[warp];
+  float *before = room->before[warp / WIDE];
   brick_work work;
-  if (!begin_brick(setting, head, &work)) {
+  const int any = begin_brick(setting, head, &work);
+  if (!any || is_rare(head, work, MANY ? INT32_MAX : LISTED)) {
+    others->rare |= (uint32_t)any << layer;
     return;
   }
-  if (is_rare(head, work, MANY ? INT32_MAX : LISTED)) {
-    others->rare |= 1u << layer;
-    return;
+  put_box(setting.job, pmb_cuda_box_at(0, column.x, column.y, column.z + layer), &work);
+  const ring_samples samples = { room->ring, column.origin + (uint32_t)(LAYER * sizeof(float)) * slot,
+    warp % WIDE ? -1 : 0, before, slot + 1 == LAYERS, column.borders | (int)(column.z_borders >> layer & 1) << 2 };
+  __syncwarp();
+  if (!MANY) {
+    list_plain(setting.job, work.box, head, scratch);
   }
-  put_box(setting.job, box, &work);
-  const ring_samples samples = { origin, first, wrap, pmb_cuda_is_surrounded(setting.job, box) };
+  if (warp % WIDE == 0 && (threadIdx.x & 31) < PMB_CUDA_ROWS) {
+    before[threadIdx.x & 31] = lane_before; /* it has come while the points were listed */
+  }
+  __syncwarp();
   if (MANY ? emit_plain_portions<float>(setting, samples, head, work, scratch)
-           : emit_plain<float>(setting, samples, head, work, scratch)) {
+           : emit_listed<float>(setting, samples, work, scratch)) {
     others->again |= 1u << layer;
   }
 }
 
-/* brick: the warp's first; step: to the next. */
+/* index: as in column_of_warp. */
 static __device__ __forceinline__ void emit_others(
-  const vertex_setting &setting, const other_bricks &others, uint32_t brick, uint32_t step, vertex_scratch *scratch)
+  const vertex_setting &setting, const other_bricks &others, uint32_t index, vertex_scratch *scratch)
 {
 #pragma unroll 1
   for (uint32_t bits = others.rare | others.again; bits; bits &= bits - 1) {
-    const uint32_t layer = (uint32_t)__ffs((int)bits) - 1, number = brick + step * layer;
-    const uint32_t index = index_in_map(read_map(setting.job, number, 1), number);
-    if (others.again >> layer & 1 || call_any<float, EXACT>(setting, index, scratch)) {
+    const int layer = __ffs((int)bits) - 1;
+    const uint32_t brick = __shfl_sync(UINT32_MAX, index, layer);
+    if (others.again >> layer & 1 || call_any<float, EXACT>(setting, brick, scratch)) {
       __syncwarp();
-      call_any<float, AGAIN>(setting, index, scratch);
+      call_any<float, AGAIN>(setting, brick, scratch);
     }
   }
 }
@@ -301,49 +409,43 @@ template <bool MANY>
 static __device__ __forceinline__ void emit_column(
   const vertex_setting &setting, const column_place &place, uint32_t warp, column_room *room)
 {
-  const pmb_cuda_job &job = setting.job;
-  const uint32_t active = min(job.d_counters->active, job.record_capacity);
-  const uint32_t x = place.x + warp % WIDE, y = place.y + warp / WIDE;
-  const uint32_t first = x + job.bricks[0] * (y + job.bricks[1] * place.z), step = job.bricks[0] * job.bricks[1];
-  const int there = x < job.bricks[0] && y < job.bricks[1];
-  const float *origin = room->ring + SLICE + WIDTH * (1 + PMB_BRICK_Y * (warp / WIDE)) + PMB_BRICK_X * (warp % WIDE);
-  vertex_scratch *scratch = (vertex_scratch *)room->scratch[warp];
-  const tile_source source = source_of_tile(job);
-  uint32_t brick = first, slot = 0, parity = 0;
-  brick_head next = read_head_of_tile(source, index_in_map(read_map(job, brick, there), brick), active);
-  uint2 map = read_map(job, brick + step, there && place.layers > 1);
+  const uint32_t active = min(setting.job.d_counters->active, setting.job.record_capacity);
+  const column_of_warp column = find_column(setting.job, place, warp);
+  const tile_source source = source_of_tile(setting.job);
+  uint32_t slot = 0, parity = 0;
+  brick_head next = read_head_of_tile(source, __shfl_sync(UINT32_MAX, column.index, 0), active);
   other_bricks others = { 0, 0 };
+  await_first_layer(room);
 #pragma unroll 1
   for (uint32_t layer = 0; layer < place.layers; ++layer) {
     const brick_head head = next;
     const uint32_t above = slot + 1 < LAYERS ? slot + 1 : 0;
-    brick += step;
-    next = read_head_of_tile(source, index_in_map(map, brick), active);
-    map = read_map(job, brick + step, there && layer + 2 < place.layers);
+    next = read_head_of_tile(source, __shfl_sync(UINT32_MAX, column.index, (int)layer + 1), active);
     parity ^= above == 0;
-    await_layers(room, layer == 0, above, parity);
-    emit_from_ring<MANY>(setting, head, pmb_cuda_box_at(0, x, y, place.z + layer), origin + LAYER * slot,
-      warp % WIDE ? -1 : 0, above == 0 ? (int)RING : 0, layer, scratch, &others);
-    leave_layer(room, slot);
+    const float before = read_before(setting.job, column, layer, head);
+    await_layer(room, above, parity);
+    emit_from_ring<MANY>(setting, head, before, column, room, warp, layer, slot, &others);
+    leave_layer(&room->left[slot]);
     slot = above;
   }
-  emit_others(setting, others, first, step, scratch);
+  emit_others(setting, others, column.index, (vertex_scratch *)room->scratch[warp]);
 }
 
 #endif
 
-/* layers: of bricks, for a block. MANY: where many bricks have more points than fit the list. */
+/* MANY: where many bricks have more points than fit the list. */
 template <bool MANY>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
   column_vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
-    const __grid_constant__ CUtensorMap map, const __grid_constant__ uint32_t layers)
+    const __grid_constant__ CUtensorMap map, const __grid_constant__ column_slabs slabs)
 {
 #if PMB_CUDA_BOXES
   extern __shared__ __align__(128) uint4 shared_memory[];
   column_room *room = (column_room *)shared_memory;
   const vertex_setting setting = { job, output, PMB_CUDA_USUAL };
-  const column_place place = { WIDE * blockIdx.x, DEEP * blockIdx.y, layers * blockIdx.z,
-    min(layers, job.bricks[2] - layers * blockIdx.z) };
+  const uint32_t n = blockIdx.z, z = n < slabs.full ? slabs.layers * n : slabs.end[n - slabs.full];
+  const uint32_t end = n < slabs.full ? z + slabs.layers : slabs.end[n - slabs.full + 1];
+  const column_place place = { WIDE * blockIdx.x, DEEP * blockIdx.y, z, end - z };
   /* a shuffle, so that the compiler knows that all lanes have the same */
   const uint32_t warp = __shfl_sync(UINT32_MAX, threadIdx.x >> 5, 0);
   make_barriers(room);
@@ -358,22 +460,49 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 /* ---- launching ---- */
 
-/* Layers of bricks for a block: many, since each block reads one layer more than it has; but so few that the multiprocessors
- * end together, and that neighbours do not drift apart: what both read is to be in the device's cache. 0: the volume is
- * too small. For tests: the environment variable PMB_TEST_COLUMNS sets it for all sizes. */
-static uint32_t layers_of_block(const pmb_cuda *cuda, uint32_t columns)
+/* For tests: the environment variable PMB_TEST_COLUMNS sets the layers of a block for all sizes. */
+static const char *forced_layers(void)
 {
   const char *text = getenv("PMB_TEST_COLUMNS");
-  if (text && *text) {
-    return (uint32_t)min(max(atoi(text), 0), (int)MOST_LAYERS);
+  return text && *text ? text : NULL;
+}
+
+/* Layers of bricks for a block: many, since each block reads one layer more than it has; but so few that the multiprocessors
+ * end together, and that neighbours do not drift apart: what both read is to be in the device's cache. 0: the volume is
+ * too small. */
+static uint32_t layers_of_block(const pmb_cuda *cuda, uint32_t columns)
+{
+  if (forced_layers()) {
+    return (uint32_t)min(max(atoi(forced_layers()), 0), (int)MOST_LAYERS);
   }
   const int64_t layers = (int64_t)columns * cuda->job.bricks[2] / ((int64_t)ROUNDS * BLOCKS * cuda->processors);
   return layers < LEAST_LAYERS ? 0 : (uint32_t)(layers < MOST_LAYERS ? layers : (int64_t)MOST_LAYERS);
 }
 
+/* Cuts the volume into slabs; columns: blocks of a slab. At the end a slab has no more layers than are left for each block
+ * that there is room for: so that the multiprocessors end together. Returns how many slabs. */
+static uint32_t cut_slabs(const pmb_cuda *cuda, uint32_t layers, uint32_t columns, column_slabs *slabs)
+{
+  const uint64_t blocks = forced_layers() ? 2 * columns : (uint64_t)BLOCKS * cuda->processors;
+  uint32_t rest = cuda->job.bricks[2], count = 0;
+  slabs->layers = layers;
+  for (slabs->full = 0; rest >= layers && ((uint64_t)rest * columns >= layers * blocks || rest > MOST_SLABS * layers);
+       ++slabs->full) {
+    rest -= layers;
+  }
+  while (rest > 0) {
+    const uint32_t left = (uint32_t)(((uint64_t)rest * columns + blocks / 2) / blocks);
+    const uint32_t least = (rest + MOST_SLABS - count - 1) / (MOST_SLABS - count); /* or there would be too many */
+    slabs->end[count++] = cuda->job.bricks[2] - rest;
+    rest -= min(rest, min(max(left, least), layers));
+  }
+  slabs->end[count] = cuda->job.bricks[2];
+  return slabs->full + count;
+}
+
 /* The kernel for the volume: with more points of a brick than this, on average, many bricks have more than fit the list. */
 enum { FEW = 192 };
-typedef void (*column_kernel)(pmb_cuda_job, pmb_cuda_output, CUtensorMap, uint32_t);
+typedef void (*column_kernel)(pmb_cuda_job, pmb_cuda_output, CUtensorMap, column_slabs);
 
 static column_kernel choose_kernel(const pmb_cuda *cuda)
 {
@@ -405,14 +534,15 @@ int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, 
   }
   cudaLaunchAttribute attribute = {};
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(along_x, along_y, (job->bricks[2] + layers - 1) / layers);
+  column_slabs slabs;
+  config.gridDim = dim3(along_x, along_y, cut_slabs(cuda, layers, along_x * along_y, &slabs));
   config.blockDim = dim3(THREADS);
   config.dynamicSmemBytes = sizeof(column_room);
   config.stream = cuda->compute;
   config.attrs = &attribute;
   pmb_cuda_begin_early(cuda, &config);
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)config.dynamicSmemBytes);
-  *error = cudaLaunchKernelEx(&config, kernel, *job, *output, map, layers);
+  *error = cudaLaunchKernelEx(&config, kernel, *job, *output, map, slabs);
   return 1;
 }
 

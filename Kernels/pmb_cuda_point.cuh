@@ -28,30 +28,27 @@ static __device__ __forceinline__ double edge_parameter(const pmb_isovalue &iso,
   return pmb_edge_parameter_f64(lower, upper, iso.f64, 0);
 }
 
-/* pmb_edge_parameter_f32 from half the isovalue and half of its lower part, and with a division that lacks the slow way,
- * which is a call. *good: whether it is correctly rounded, since no step is near the ends of the range of floats. */
-static __device__ __forceinline__ float quick_parameter(
-  float half_iso, float half_low, float lower, float upper, int *good)
+/* pmb_edge_parameter_f32 without its halves, and with a division that lacks the slow way, which is a call. *good: whether
+ * it is the same, and correctly rounded, since no step is near the ends of the range of floats. */
+static __device__ __forceinline__ float quick_parameter(const pmb_isovalue &iso, float lower, float upper, int *good)
 {
-  const float over = (half_iso - lower * 0.5f) + half_low, under = upper * 0.5f - lower * 0.5f;
+  const float over = (iso.f32 - lower) + iso.f32_low, under = upper - lower;
   const float size = fabsf(under), part = fabsf(over);
   float t;
+  *good = size > 2e-18f && size < 2e18f && (part > 2e-18f || part == 0);
 #if defined(__CUDA_ARCH__)
   float reciprocal;
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(under));
   reciprocal = __fmaf_rn(reciprocal, __fmaf_rn(-under, reciprocal, 1.0f), reciprocal);
   t = over * reciprocal;
   t = __fmaf_rn(reciprocal, __fmaf_rn(-under, t, over), t);
-  t = __fmaf_rn(reciprocal, __fmaf_rn(-under, t, over), t); /* now correctly rounded */
+  /* now correctly rounded, and kept within [+0, 1] */
+  asm("fma.rn.sat.f32 %0, %1, %2, %0;" : "+f"(t) : "f"(reciprocal), "f"(__fmaf_rn(-under, t, over)));
+  return t;
 #else
   t = over / under;
-#endif
-  *good = size > 1e-18f && size < 1e18f && (part > 1e-18f || part == 0);
   return t < 1 ? (t > 0 ? t : 0) : 1;
-}
-static __device__ __forceinline__ float quick_parameter(const pmb_isovalue &iso, float lower, float upper, int *good)
-{
-  return quick_parameter(iso.f32 * 0.5f, iso.f32_low * 0.5f, lower, upper, good);
+#endif
 }
 static __device__ __forceinline__ double quick_parameter(
   const pmb_isovalue &iso, double lower, double upper, int *good)
@@ -160,6 +157,19 @@ static __device__ __forceinline__ void turn_gradient(const pmb_frame &frame, int
   }
 }
 
+/* Adds t to a place if the edge is along this axis; in assembler, or the compiler would add always and then choose. */
+static __device__ __forceinline__ double add_along(double place, double t, int kind, int axis)
+{
+#if defined(__CUDA_ARCH__)
+  if (kind == axis) {
+    asm volatile("add.rn.f64 %0, %0, %1;" : "+d"(place) : "d"(t));
+  }
+  return place;
+#else
+  return kind == axis ? place + t : place;
+#endif
+}
+
 /* Where a point lies; place: of its edge's lower sample, counted from the frame's first. A diagonal frame leaves out products with 0 that change nothing. */
 static __device__ __forceinline__ void place_point(
   const pmb_frame &frame, int flags, const int *place, int kind, double t, double *w)
@@ -167,7 +177,7 @@ static __device__ __forceinline__ void place_point(
   double x[3];
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    x[a] = __fma_rn(t, __hiloint2double(kind == a ? 0x3ff00000 : 0, 0), (double)place[a]); /* + t or + 0 */
+    x[a] = add_along((double)place[a], t, kind, a);
   }
 #pragma unroll
   for (int r = 0; r < 3; ++r) {
