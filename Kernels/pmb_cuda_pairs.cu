@@ -84,6 +84,7 @@ typedef struct pair_lane {
   uint32_t below;                               /* the lanes below, as bits */
   uint32_t upper_brick, upper_place, upper_row; /* the brick of the upper row, relative; the row there and here */
   uint32_t upper_edges;                         /* which of its edges cells use beside x edges; PMB_SAMPLE: none */
+  uint32_t upper_other;                         /* the record's row at their other end, upper_place if none */
   uint32_t below_upper;                         /* a lane whose row is below it, along y, z or both */
   uint32_t upper_slot;                          /* of its x edges */
   uint32_t halves, corners;                     /* see keep_corners: what is picked first, and its place, in bytes */
@@ -103,6 +104,7 @@ static __device__ __forceinline__ pair_lane lane_of_pair(const pmb_cuda_job &job
   lane.upper_place = keep(in_z * 5 + in_y);
   lane.upper_row = keep((in_z & 3) * 4 + (in_y & 3));
   lane.upper_edges = keep(u < 4 ? PMB_EDGE_Z : u == 4 ? PMB_SAMPLE : PMB_EDGE_Y);
+  lane.upper_other = keep(lane.upper_place + (row >= UPPER ? 0 : u < 4 ? 5 : u == 4 ? 0 : 1));
   lane.below_upper = keep(16 * half + 4 * min(in_z, 3u) + min(in_y, 3u));
   lane.upper_slot = keep(in_z * ROW_LAYER + in_y + SECOND * half);
   lane.halves = keep(number & 4 ? 0x3276 : 0x5410);
@@ -110,19 +112,24 @@ static __device__ __forceinline__ pair_lane lane_of_pair(const pmb_cuda_job &job
   return lane;
 }
 
-/* What ids of a row are made of: before the brick, before the row; the same of the next brick along x. */
+/* What ids of a row are made of: before the brick, before the row; the same of the next brick along x, only if cells use that
+ * one's points: of 20 rows of a smooth surface one or two. */
 typedef struct row_ids {
   uint32_t before, first, next_before, next_first;
+  int uses_next;
 } row_ids;
 
 static __device__ __forceinline__ row_ids read_ids(
-  const pmb_cuda_job &job, uint32_t index, uint32_t next, uint32_t row)
+  const pmb_cuda_job &job, uint32_t index, uint32_t next, uint32_t row, int uses_next)
 {
-  row_ids ids;
+  row_ids ids = {};
+  ids.uses_next = uses_next;
+  if (uses_next) {
+    ids.next_before = (uint32_t)job.d_before[next].points;
+    ids.next_first = job.d_records[next].first[row];
+  }
   ids.before = (uint32_t)job.d_before[index].points;
-  ids.next_before = (uint32_t)job.d_before[next].points;
   ids.first = job.d_records[index].first[row];
-  ids.next_first = job.d_records[next].first[row];
   return ids;
 }
 
@@ -149,24 +156,36 @@ static __device__ __forceinline__ pair_head read_pair(
   return head;
 }
 
+/* Those of a lane's own row. */
+static __device__ __forceinline__ row_ids read_own_ids(
+  const pmb_cuda_job &job, const pair_lane &lane, const pair_head &head, uint32_t index, uint32_t last)
+{
+  const uint32_t mine = min(index + lane.half, last), column = head.column >> lane.place;
+  const int uses_next = ((column ^ column >> 1) | (column ^ column >> 5)) & 1; /* a y or z edge there is crossed */
+  return read_ids(job, mine, min(mine + 1, last), lane.row, uses_next);
+}
+
 /* Those of a lane's upper row. */
 static __device__ __forceinline__ row_ids read_upper_ids(
   const pmb_cuda_job &job, const pair_lane &lane, const pair_head &head, uint32_t last)
 {
   const uint32_t place = head.upper & 31;
   const uint32_t before = head.map.y + __popc(head.map.x & ~(UINT32_MAX << place));
-  return read_ids(job, min(before, last), min(before + (head.map.x >> place & 1), last), lane.upper_row);
+  const int uses_next = (head.column >> lane.upper_place ^ head.column >> lane.upper_other) & 1;
+  return read_ids(job, min(before, last), min(before + (head.map.x >> place & 1), last), lane.upper_row, uses_next);
 }
 
 /* ---- slots ---- */
 
 /* The slots of a row's y or z edges. */
 static __device__ __forceinline__ void fill_run(id_slot<int32_t> *slots, uint32_t at, uint32_t at_next,
-  uint32_t at_last, uint32_t mask, uint32_t id, uint32_t next_id)
+  uint32_t at_last, uint32_t mask, uint32_t id, uint32_t next_id, int uses_next)
 {
   slots[at] = { mask, (int32_t)id };
   slots[at_next] = { mask >> 1, (int32_t)(id + (mask & 1)) };
-  slots[at_last] = { 0, (int32_t)next_id };
+  if (uses_next) {
+    slots[at_last] = { 0, (int32_t)next_id };
+  }
 }
 
 static __device__ __forceinline__ void fill_own(
@@ -176,9 +195,9 @@ static __device__ __forceinline__ void fill_own(
   const uint32_t id = base + ids.before - 1, next = base + ids.next_before;
   slots[RUN_X] = { masks[0], (int32_t)(id + pmb_cuda_row_first(ids.first, PMB_EDGE_X)) };
   fill_run(slots, RUN_Y, RUN_Y_NEXT, RUN_Y_LAST, masks[1], id + pmb_cuda_row_first(ids.first, PMB_EDGE_Y),
-    next + pmb_cuda_row_first(ids.next_first, PMB_EDGE_Y));
+    next + pmb_cuda_row_first(ids.next_first, PMB_EDGE_Y), ids.uses_next);
   fill_run(slots, RUN_Z, RUN_Z_NEXT, RUN_Z_LAST, masks[2], id + pmb_cuda_row_first(ids.first, PMB_EDGE_Z),
-    next + pmb_cuda_row_first(ids.next_first, PMB_EDGE_Z));
+    next + pmb_cuda_row_first(ids.next_first, PMB_EDGE_Z), ids.uses_next);
 }
 
 /* An upper row has y or z edges that cells use, not both; the topmost has none. Its words are those above the row of another
@@ -199,7 +218,7 @@ static __device__ __forceinline__ void fill_upper(
     slots[RUN_X] = { word ^ pmb_cuda_next(word, head.column >> lane.upper_place), (int32_t)id };
     if (in_y || in_z) {
       fill_run(slots, in_y ? RUN_Z : RUN_Y, in_y ? RUN_Z_NEXT : RUN_Y_NEXT, in_y ? RUN_Z_LAST : RUN_Y_LAST,
-        word ^ other, id + (ids.first >> shift & kept), next + (ids.next_first >> shift & kept));
+        word ^ other, id + (ids.first >> shift & kept), next + (ids.next_first >> shift & kept), ids.uses_next);
     }
   }
 }
@@ -389,8 +408,8 @@ static __device__ __forceinline__ int emit_pair(const pmb_cuda_job &job, const p
   const pair_codes *codes, const pair_lane &lane, const pair_head &head, uint32_t index, uint32_t last,
   pair_scratch *scratch)
 {
-  const uint32_t mine = min(index + lane.half, last), base = (uint32_t)output.point_base;
-  const row_ids own = read_ids(job, mine, min(mine + 1, last), lane.row);
+  const uint32_t base = (uint32_t)output.point_base;
+  const row_ids own = read_own_ids(job, lane, head, index, last);
   const row_ids upper = read_upper_ids(job, lane, head, last);
   int64_t first = job.d_before[index].triangles;
   uint32_t cells = UINT32_MAX;
