@@ -26,7 +26,9 @@ enum {
   UPPER = 9,    /* rows of 25 that are of bricks above */
   FIELD = 9,    /* bits of a field of an entry */
   PAIR_STEP = 1 << 5 | 1 << (5 + FIELD) | 1 << (5 + 2 * FIELD),
-  PAIR_CELLS = 196 /* listed at once */
+  PAIR_LIST = LISTED + 196,                        /* room of the list */
+  PAIR_CELLS = PAIR_LIST - 32 * PMB_MAX_TRIANGLES, /* listed at once */
+  ID_STEPS = 3 * 32                                /* ids that are made without a look at how many are left */
 };
 
 /* Corners are found by the lower six bits of a cell's row, which for the two bricks are different. */
@@ -38,8 +40,7 @@ static_assert(SECOND_CORNERS == 4 && SECOND + RUN_END <= 1 << FIELD, "places of 
 typedef struct pair_scratch {
   uint4 corners[PAIR_CORNERS];
   id_slot<int32_t> slots[SECOND + RUN_END + 2];
-  uint32_t triangles[LISTED];
-  uint32_t cells[PAIR_CELLS];
+  uint32_t list[PAIR_LIST]; /* triangles from the beginning on, in front of the cells that they are still to be made of */
 } pair_scratch;
 
 /* As triangle_codes; the number of triangles is in the lowest bits. */
@@ -266,25 +267,25 @@ static __device__ __forceinline__ uint32_t cells_in_volume(
 
 /* ---- triangles ---- */
 
-/* A round of up to 32 listed cells: lists their triangles, from `list` on; returns how many. room: if there are more, none is
- * listed. */
+/* A round of up to 32 listed cells, the lane's at place `at`: lists their triangles behind those that are listed. If they have
+ * no room in front of place `room`, none is listed, and 0 returned. */
 static __device__ __forceinline__ int list_round(
-  const pair_codes *codes, pair_scratch *scratch, int at, int cells, uint32_t below, int listed, int room, int *all)
+  const pair_codes *codes, pair_scratch *scratch, int at, uint32_t below, int listed, int room, int *all)
 {
-  const uint32_t cell = scratch->cells[min(at, cells - 1)];
+  const uint32_t cell = scratch->list[min(at, PAIR_LIST - 1)];
   const char *place = (const char *)codes + case_of_pair(scratch, cell);
   if ((cell & 31) == 0) {
     place += sizeof(codes->code[0]);
   }
   uint32_t code[PMB_MAX_TRIANGLES]; /* all under way before the first is stored */
-  code[0] = at < cells ? *(const uint32_t *)place : 0;
+  code[0] = at < PAIR_LIST ? *(const uint32_t *)place : 0;
   const uint32_t count = code[0] & 7;
 #pragma unroll
   for (uint32_t n = 1; n < PMB_MAX_TRIANGLES; ++n) {
     code[n] = count > n ? *(const uint32_t *)(place + n * (CASES * sizeof(uint32_t))) : 0;
   }
-  uint32_t *list = scratch->triangles + listed + sum_below<3>(count, below, all);
-  if (*all > room) {
+  uint32_t *list = scratch->list + listed + sum_below<3>(count, below, all);
+  if (listed + *all > room) {
     return 0;
   }
   code[0] -= count;
@@ -310,34 +311,30 @@ static __device__ __forceinline__ int32_t id_of_pair(const pair_scratch *scratch
 /* As write_ids. Nothing on the device reads the ids again: they need not stay in its cache. */
 static __device__ __forceinline__ void write_pair_ids(pair_scratch *scratch, int listed, int32_t *d_out)
 {
-  enum { LIMIT = 3 * LISTED, STEPS = 3 * 32 };
-  const int lane = threadIdx.x & 31, n = 3 * listed;
+  const int lane = threadIdx.x & 31;
   const uint32_t t = lane * 43u >> 7, k = lane - 3 * t; /* t = lane / 3 */
-  const uint32_t *list = scratch->triangles + t;
+  const uint32_t *list = scratch->list + t;
   const id_places places[3] = { { list, 2 + FIELD * k },
     { list + (k ? 11 : 10), k ? 2 + FIELD * (k - 1) : 2 + 2 * FIELD },
     { list + (k == 2 ? 22 : 21), k == 2 ? 2 : 2 + FIELD * (k + 1) } };
   int32_t *to = d_out + lane;
-#pragma unroll
-  for (int i = 0; i < LIMIT; i += STEPS) {
-    if (n < i + STEPS) {
-      break;
-    }
+  int left = 3 * listed, done = 0;
+#pragma unroll 4
+  for (; left >= ID_STEPS; left -= ID_STEPS, done += 32, to += ID_STEPS) {
     int32_t id[3];
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      id[j] = id_of_pair(scratch, places[j], i / 3);
+      id[j] = id_of_pair(scratch, places[j], done);
     }
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      __stcs(to + i + 32 * j, id[j]);
+      __stcs(to + 32 * j, id[j]);
     }
   }
-  const int done = (int)((uint32_t)n * 683u >> 16), rest = n - STEPS * done; /* done = n / STEPS, for n below 1,500 */
 #pragma unroll
   for (int j = 0; j < 3; ++j) {
-    if (lane + 32 * j < rest) {
-      __stcs(to + STEPS * done + 32 * j, id_of_pair(scratch, places[j], 32 * done));
+    if (lane + 32 * j < left) {
+      __stcs(to + 32 * j, id_of_pair(scratch, places[j], done));
     }
   }
 }
@@ -357,9 +354,9 @@ static __device__ __forceinline__ int64_t emit_pair_cells(const pmb_cuda_output 
   pair_scratch *scratch, int cells, uint32_t below, int64_t first)
 {
   int listed = 0;
-  for (int begin = 0; begin < cells;) {
+  for (int begin = PAIR_LIST - cells; begin < PAIR_LIST;) {
     int all;
-    if (list_round(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below, listed, LISTED - listed, &all)) {
+    if (list_round(codes, scratch, begin + (int)(threadIdx.x & 31), below, listed, begin, &all)) {
       listed += all;
       begin += 32;
       continue;
@@ -444,7 +441,8 @@ static __device__ __forceinline__ int emit_pair(const pmb_cuda_job &job, const p
       listed = (int)((threadIdx.x & 31) * parts) >> 5 == part ? cells : 0;
       below = sum_below<6>(__popc(listed), lane.below, &count);
     }
-    list_cells(listed, lane.slot * PAIR_STEP + 31, scratch->cells + below, scratch->cells + below + __popc(listed));
+    uint32_t *list = scratch->list + PAIR_LIST - count + below;
+    list_cells(listed, lane.slot * PAIR_STEP + 31, list, list + __popc(listed));
     __syncwarp();
     first = emit_pair_cells(output, codes, scratch, count, lane.below, first);
   }
