@@ -31,14 +31,14 @@ enum {
   ID_STEPS = 3 * 32                                /* ids that are made without a look at how many are left */
 };
 
-/* Corners are found by the lower six bits of a cell's row, which for the two bricks are different. */
-enum { SECOND_CORNERS = SECOND & 63, PAIR_CORNERS = 2 * (3 * ROW_LAYER + 4 + SECOND_CORNERS) };
+/* Cases are found by the lower six bits of a cell's row, which for the two bricks are different. */
+enum { SECOND_CASES = SECOND & 63, PAIR_CASES = 2 * (3 * ROW_LAYER + 4 + SECOND_CASES) };
 
-static_assert(SECOND_CORNERS == 4 && SECOND + RUN_END <= 1 << FIELD, "places of both bricks");
+static_assert(SECOND_CASES == 4 && SECOND + RUN_END <= 1 << FIELD, "places of both bricks");
 
 /* Room of a warp. */
 typedef struct pair_scratch {
-  uint4 corners[PAIR_CORNERS];
+  uint4 cases[PAIR_CASES]; /* a byte a cell, x = 31 first: see keep_cases */
   id_slot<int32_t> slots[SECOND + RUN_END + 2];
   uint32_t list[PAIR_LIST]; /* triangles from the beginning on, in front of the cells that they are still to be made of */
 } pair_scratch;
@@ -88,7 +88,7 @@ typedef struct pair_lane {
   uint32_t upper_other;                         /* the record's row at their other end, upper_place if none */
   uint32_t below_upper;                         /* a lane whose row is below it, along y, z or both */
   uint32_t upper_slot;                          /* of its x edges */
-  uint32_t halves, corners;                     /* see keep_corners: what is picked first, and its place, in bytes */
+  uint32_t half_row, cases;                     /* see keep_cases: what is picked first, and its place, in bytes */
 } pair_lane;
 
 static __device__ __forceinline__ pair_lane lane_of_pair(const pmb_cuda_job &job)
@@ -108,8 +108,8 @@ static __device__ __forceinline__ pair_lane lane_of_pair(const pmb_cuda_job &job
   lane.upper_other = keep(lane.upper_place + (row >= UPPER ? 0 : u < 4 ? 5 : u == 4 ? 0 : 1));
   lane.below_upper = keep(16 * half + 4 * min(in_z, 3u) + min(in_y, 3u));
   lane.upper_slot = keep(in_z * ROW_LAYER + in_y + SECOND * half);
-  lane.halves = keep(number & 4 ? 0x3276 : 0x5410);
-  lane.corners = keep((lane.slot & 63) * 2 * (uint32_t)sizeof(uint4) + (number & 4 ? 0 : 16));
+  lane.half_row = keep(number & 4 ? 0x7362 : 0x5140);
+  lane.cases = keep((lane.slot & 63) * 2 * (uint32_t)sizeof(uint4) + (number & 4 ? 0 : 16));
   return lane;
 }
 
@@ -226,32 +226,50 @@ static __device__ __forceinline__ void fill_upper(
 
 /* ---- cells ---- */
 
-/* Keeps the corners of a row of cells for case_of_pair: each lane the half of the row that it has the place for in banks of
- * its own, then the other. */
-static __device__ __forceinline__ void keep_corners(
-  const pair_lane &lane, const uint32_t *words, const uint32_t *next, pair_scratch *scratch)
+/* The corners at columns n, n + 4, n + 8 and so on of a row of cells, 4 bits each: one of each word, in their order. */
+static __device__ __forceinline__ void corners_by_column(const uint32_t *words, uint32_t *columns)
 {
-  char *row = (char *)scratch->corners;
+  const uint32_t even = 0x55555555, low = 0x33333333;
+  const uint32_t a0 = (words[0] & even) | (words[1] << 1 & ~even), a1 = (words[0] >> 1 & even) | (words[1] & ~even);
+  const uint32_t c0 = (words[2] & even) | (words[3] << 1 & ~even), c1 = (words[2] >> 1 & even) | (words[3] & ~even);
+  columns[0] = (a0 & low) | (c0 << 2 & ~low);
+  columns[1] = (a1 & low) | (c1 << 2 & ~low);
+  columns[2] = (a0 >> 2 & low) | (c0 & ~low);
+  columns[3] = (a1 >> 2 & low) | (c1 & ~low);
+}
+
+/* Keeps the cases of a row of cells for case_of_pair, the corners at x in the lower half of a byte, those at x + 1 in the
+ * upper: each lane the half of the row that it has the place for in banks of its own, then the other. column: from the row's bit
+ * on. */
+static __device__ __forceinline__ void keep_cases(
+  const pair_lane &lane, const uint32_t *words, uint32_t column, pair_scratch *scratch)
+{
+  const uint32_t low = 0x0f0f0f0f;
+  uint32_t columns[4];
+  corners_by_column(words, columns);
+  const uint32_t end = __funnelshift_r(columns[0], (column & 3) | (column >> 3 & ~3u), 4); /* columns 4, 8 and so on */
+  char *row = (char *)scratch->cases;
 #pragma unroll
   for (uint32_t n = 0; n < 2; ++n) {
-    const uint32_t pick = n ? lane.halves ^ 0x6666 : lane.halves; /* see pair_words */
-    uint32_t pairs[4];
+    const uint32_t pick = n ? lane.half_row ^ 0x2222 : lane.half_row, pick_end = 0x2104 | (pick & 2);
+    const uint32_t upper = __byte_perm(columns[3], columns[2], pick), lower = __byte_perm(columns[1], columns[0], pick);
+    uint32_t cases[4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      pairs[i] = rotate_left(__byte_perm(words[i], next[i], pick), 3 + i);
+    for (int i = 0; i < 2; ++i) { /* 8 columns: the later ones first */
+      const uint32_t here = __byte_perm(upper, lower, i ? 0x5410 : 0x7632);
+      const uint32_t next = __byte_perm(here, end, i ? pick_end : pick_end | 1);
+      cases[2 * i] = (here >> 4 & low) | (next & ~low);
+      cases[2 * i + 1] = (here & low) | (next << 4 & ~low);
     }
-    *(uint4 *)(row + (n ? lane.corners ^ 16 : lane.corners)) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+    *(uint4 *)(row + (n ? lane.cases ^ 16 : lane.cases)) = make_uint4(cases[0], cases[1], cases[2], cases[3]);
   }
 }
 
-/* As case_offset. */
+/* As case_offset: the place of a listed cell's case in the table of codes. */
 static __device__ __forceinline__ uint32_t case_of_pair(const pair_scratch *scratch, uint32_t cell)
 {
-  const uint4 corners = *(const uint4 *)((const char *)scratch->corners + (cell & 0x7f0));
-  const uint32_t a = rotate_left(corners.x, cell), b = rotate_left(corners.y, cell);
-  const uint32_t c = rotate_left(corners.z, cell), d = rotate_left(corners.w, cell);
-  const uint32_t bits = (a & 0x00040004) | (b & 0x00080008) | (c & 0x00100010) | (d & 0x00200020);
-  return bits * 0x10011 >> 16;
+  const uint32_t cell_case = ((const uint8_t *)scratch->cases)[cell & 0x7ff];
+  return cell_case + (cell_case >> 4); /* see case_place */
 }
 
 /* Cells of a lane's row that are in the volume. */
@@ -273,7 +291,7 @@ static __device__ __forceinline__ int list_round(
   const pair_codes *codes, pair_scratch *scratch, int at, uint32_t below, int listed, int room, int *all)
 {
   const uint32_t cell = scratch->list[min(at, PAIR_LIST - 1)];
-  const char *place = (const char *)codes + case_of_pair(scratch, cell);
+  const char *place = (const char *)(codes->code[0][0] + case_of_pair(scratch, cell));
   if ((cell & 31) == 0) {
     place += sizeof(codes->code[0]);
   }
@@ -424,7 +442,7 @@ static __device__ __forceinline__ int emit_pair(const pmb_cuda_job &job, const p
   const uint32_t all = head.a & head.b & head.c & head.d & next[0] & next[1] & next[2] & next[3];
   cells &= any & ~all;
   __syncwarp();
-  keep_corners(lane, words, next, scratch);
+  keep_cases(lane, words, column, scratch);
   int count, below = sum_below<6>(__popc(cells), lane.below, &count);
   int parts = 1;
   if (count > PAIR_CELLS) {
