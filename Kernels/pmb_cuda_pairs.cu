@@ -40,11 +40,15 @@ static_assert(SECOND_CASES == 4 && SECOND + RUN_END <= 1 << FIELD, "places of bo
 typedef struct pair_scratch {
   uint4 cases[PAIR_CASES]; /* a byte a cell, x = 31 first: see keep_cases */
   id_slot<int32_t> slots[SECOND + RUN_END + 2];
-  uint32_t list[PAIR_LIST]; /* triangles from the beginning on, in front of the cells that they are still to be made of */
+  uint32_t list[PAIR_LIST]; /* triangles from the beginning on, then the cells that are still to be looked at */
 } pair_scratch;
 
 /* As triangle_codes; the number of triangles is in the lowest bits. */
 typedef triangle_codes pair_codes;
+
+/* Else bricks would go to the kernel for one without a word. 1 KB a block is CUDA's. */
+static_assert(BLOCKS * (sizeof(pair_codes) + MAX_WARPS * sizeof(pair_scratch) + 1024) <= 228 * 1024,
+  "shared memory of a multiprocessor of 9.0");
 
 static constexpr uint32_t pair_slot(int edge, int last_column)
 {
@@ -157,7 +161,7 @@ static __device__ __forceinline__ pair_head read_pair(
   return head;
 }
 
-/* Those of a lane's own row. */
+/* Of a lane's own row. */
 static __device__ __forceinline__ row_ids read_own_ids(
   const pmb_cuda_job &job, const pair_lane &lane, const pair_head &head, uint32_t index, uint32_t last)
 {
@@ -247,12 +251,14 @@ static __device__ __forceinline__ void keep_cases(
   const uint32_t low = 0x0f0f0f0f;
   uint32_t columns[4];
   corners_by_column(words, columns);
-  const uint32_t end = __funnelshift_r(columns[0], (column & 3) | (column >> 3 & ~3u), 4); /* columns 4, 8 and so on */
+  const uint32_t end =
+    __funnelshift_r(columns[0], (column & 3) | (column >> 3 & ~3u), 4); /* columns 4, 8 and so on */
   char *row = (char *)scratch->cases;
 #pragma unroll
   for (uint32_t n = 0; n < 2; ++n) {
     const uint32_t pick = n ? lane.half_row ^ 0x2222 : lane.half_row, pick_end = 0x2104 | (pick & 2);
-    const uint32_t upper = __byte_perm(columns[3], columns[2], pick), lower = __byte_perm(columns[1], columns[0], pick);
+    const uint32_t upper = __byte_perm(columns[3], columns[2], pick),
+                   lower = __byte_perm(columns[1], columns[0], pick);
     uint32_t cases[4];
 #pragma unroll
     for (int i = 0; i < 2; ++i) { /* 8 columns: the later ones first */
@@ -377,6 +383,7 @@ static __device__ __forceinline__ int64_t emit_pair_cells(const pmb_cuda_output 
     if (list_round(codes, scratch, begin + (int)(threadIdx.x & 31), below, listed, begin, &all)) {
       listed += all;
       begin += 32;
+      __syncwarp(); /* triangles may take these cells' places now */
       continue;
     }
     write_pair_list(output, scratch, listed, first);
