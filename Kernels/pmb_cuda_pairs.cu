@@ -26,24 +26,29 @@ enum {
   UPPER = 9,    /* rows of 25 that are of bricks above */
   FIELD = 9,    /* bits of a field of an entry */
   PAIR_STEP = 1 << 5 | 1 << (5 + FIELD) | 1 << (5 + 2 * FIELD),
-  PAIR_CELLS = 196 /* listed at once */
+  PAIR_LIST = LISTED + 196,                        /* room of the list */
+  PAIR_CELLS = PAIR_LIST - 32 * PMB_MAX_TRIANGLES, /* listed at once */
+  ID_STEPS = 3 * 32                                /* ids that are made without a look at how many are left */
 };
 
-/* Corners are found by the lower six bits of a cell's row, which for the two bricks are different. */
-enum { SECOND_CORNERS = SECOND & 63, PAIR_CORNERS = 2 * (3 * ROW_LAYER + 4 + SECOND_CORNERS) };
+/* Cases are found by the lower six bits of a cell's row, which for the two bricks are different. */
+enum { SECOND_CASES = SECOND & 63, PAIR_CASES = 2 * (3 * ROW_LAYER + 4 + SECOND_CASES) };
 
-static_assert(SECOND_CORNERS == 4 && SECOND + RUN_END <= 1 << FIELD, "places of both bricks");
+static_assert(SECOND_CASES == 4 && SECOND + RUN_END <= 1 << FIELD, "places of both bricks");
 
 /* Room of a warp. */
 typedef struct pair_scratch {
-  uint4 corners[PAIR_CORNERS];
+  uint4 cases[PAIR_CASES]; /* a byte a cell, x = 31 first: see keep_cases */
   id_slot<int32_t> slots[SECOND + RUN_END + 2];
-  uint32_t triangles[LISTED];
-  uint32_t cells[PAIR_CELLS];
+  uint32_t list[PAIR_LIST]; /* triangles from the beginning on, then the cells that are still to be looked at */
 } pair_scratch;
 
 /* As triangle_codes; the number of triangles is in the lowest bits. */
 typedef triangle_codes pair_codes;
+
+/* Else bricks would go to the kernel for one without a word. 1 KB a block is CUDA's. */
+static_assert(BLOCKS * (sizeof(pair_codes) + MAX_WARPS * sizeof(pair_scratch) + 1024) <= 228 * 1024,
+  "shared memory of a multiprocessor of 9.0");
 
 static constexpr uint32_t pair_slot(int edge, int last_column)
 {
@@ -84,9 +89,10 @@ typedef struct pair_lane {
   uint32_t below;                               /* the lanes below, as bits */
   uint32_t upper_brick, upper_place, upper_row; /* the brick of the upper row, relative; the row there and here */
   uint32_t upper_edges;                         /* which of its edges cells use beside x edges; PMB_SAMPLE: none */
+  uint32_t upper_other;                         /* the record's row at their other end, upper_place if none */
   uint32_t below_upper;                         /* a lane whose row is below it, along y, z or both */
   uint32_t upper_slot;                          /* of its x edges */
-  uint32_t halves, corners;                     /* see keep_corners: what is picked first, and its place, in bytes */
+  uint32_t half_row, cases;                     /* see keep_cases: what is picked first, and its place, in bytes */
 } pair_lane;
 
 static __device__ __forceinline__ pair_lane lane_of_pair(const pmb_cuda_job &job)
@@ -103,26 +109,32 @@ static __device__ __forceinline__ pair_lane lane_of_pair(const pmb_cuda_job &job
   lane.upper_place = keep(in_z * 5 + in_y);
   lane.upper_row = keep((in_z & 3) * 4 + (in_y & 3));
   lane.upper_edges = keep(u < 4 ? PMB_EDGE_Z : u == 4 ? PMB_SAMPLE : PMB_EDGE_Y);
+  lane.upper_other = keep(lane.upper_place + (row >= UPPER ? 0 : u < 4 ? 5 : u == 4 ? 0 : 1));
   lane.below_upper = keep(16 * half + 4 * min(in_z, 3u) + min(in_y, 3u));
   lane.upper_slot = keep(in_z * ROW_LAYER + in_y + SECOND * half);
-  lane.halves = keep(number & 4 ? 0x3276 : 0x5410);
-  lane.corners = keep((lane.slot & 63) * 2 * (uint32_t)sizeof(uint4) + (number & 4 ? 0 : 16));
+  lane.half_row = keep(number & 4 ? 0x7362 : 0x5140);
+  lane.cases = keep((lane.slot & 63) * 2 * (uint32_t)sizeof(uint4) + (number & 4 ? 0 : 16));
   return lane;
 }
 
-/* What ids of a row are made of: before the brick, before the row; the same of the next brick along x. */
+/* What ids of a row are made of: before the brick, before the row; the same of the next brick along x, only if cells use that
+ * one's points: of 20 rows of a smooth surface one or two. */
 typedef struct row_ids {
   uint32_t before, first, next_before, next_first;
+  int uses_next;
 } row_ids;
 
 static __device__ __forceinline__ row_ids read_ids(
-  const pmb_cuda_job &job, uint32_t index, uint32_t next, uint32_t row)
+  const pmb_cuda_job &job, uint32_t index, uint32_t next, uint32_t row, int uses_next)
 {
-  row_ids ids;
+  row_ids ids = {};
+  ids.uses_next = uses_next;
+  if (uses_next) {
+    ids.next_before = (uint32_t)job.d_before[next].points;
+    ids.next_first = job.d_records[next].first[row];
+  }
   ids.before = (uint32_t)job.d_before[index].points;
-  ids.next_before = (uint32_t)job.d_before[next].points;
   ids.first = job.d_records[index].first[row];
-  ids.next_first = job.d_records[next].first[row];
   return ids;
 }
 
@@ -149,24 +161,36 @@ static __device__ __forceinline__ pair_head read_pair(
   return head;
 }
 
+/* Of a lane's own row. */
+static __device__ __forceinline__ row_ids read_own_ids(
+  const pmb_cuda_job &job, const pair_lane &lane, const pair_head &head, uint32_t index, uint32_t last)
+{
+  const uint32_t mine = min(index + lane.half, last), column = head.column >> lane.place;
+  const int uses_next = ((column ^ column >> 1) | (column ^ column >> 5)) & 1; /* a y or z edge there is crossed */
+  return read_ids(job, mine, min(mine + 1, last), lane.row, uses_next);
+}
+
 /* Those of a lane's upper row. */
 static __device__ __forceinline__ row_ids read_upper_ids(
   const pmb_cuda_job &job, const pair_lane &lane, const pair_head &head, uint32_t last)
 {
   const uint32_t place = head.upper & 31;
   const uint32_t before = head.map.y + __popc(head.map.x & ~(UINT32_MAX << place));
-  return read_ids(job, min(before, last), min(before + (head.map.x >> place & 1), last), lane.upper_row);
+  const int uses_next = (head.column >> lane.upper_place ^ head.column >> lane.upper_other) & 1;
+  return read_ids(job, min(before, last), min(before + (head.map.x >> place & 1), last), lane.upper_row, uses_next);
 }
 
 /* ---- slots ---- */
 
 /* The slots of a row's y or z edges. */
 static __device__ __forceinline__ void fill_run(id_slot<int32_t> *slots, uint32_t at, uint32_t at_next,
-  uint32_t at_last, uint32_t mask, uint32_t id, uint32_t next_id)
+  uint32_t at_last, uint32_t mask, uint32_t id, uint32_t next_id, int uses_next)
 {
   slots[at] = { mask, (int32_t)id };
   slots[at_next] = { mask >> 1, (int32_t)(id + (mask & 1)) };
-  slots[at_last] = { 0, (int32_t)next_id };
+  if (uses_next) {
+    slots[at_last] = { 0, (int32_t)next_id };
+  }
 }
 
 static __device__ __forceinline__ void fill_own(
@@ -176,9 +200,9 @@ static __device__ __forceinline__ void fill_own(
   const uint32_t id = base + ids.before - 1, next = base + ids.next_before;
   slots[RUN_X] = { masks[0], (int32_t)(id + pmb_cuda_row_first(ids.first, PMB_EDGE_X)) };
   fill_run(slots, RUN_Y, RUN_Y_NEXT, RUN_Y_LAST, masks[1], id + pmb_cuda_row_first(ids.first, PMB_EDGE_Y),
-    next + pmb_cuda_row_first(ids.next_first, PMB_EDGE_Y));
+    next + pmb_cuda_row_first(ids.next_first, PMB_EDGE_Y), ids.uses_next);
   fill_run(slots, RUN_Z, RUN_Z_NEXT, RUN_Z_LAST, masks[2], id + pmb_cuda_row_first(ids.first, PMB_EDGE_Z),
-    next + pmb_cuda_row_first(ids.next_first, PMB_EDGE_Z));
+    next + pmb_cuda_row_first(ids.next_first, PMB_EDGE_Z), ids.uses_next);
 }
 
 /* An upper row has y or z edges that cells use, not both; the topmost has none. Its words are those above the row of another
@@ -199,39 +223,59 @@ static __device__ __forceinline__ void fill_upper(
     slots[RUN_X] = { word ^ pmb_cuda_next(word, head.column >> lane.upper_place), (int32_t)id };
     if (in_y || in_z) {
       fill_run(slots, in_y ? RUN_Z : RUN_Y, in_y ? RUN_Z_NEXT : RUN_Y_NEXT, in_y ? RUN_Z_LAST : RUN_Y_LAST,
-        word ^ other, id + (ids.first >> shift & kept), next + (ids.next_first >> shift & kept));
+        word ^ other, id + (ids.first >> shift & kept), next + (ids.next_first >> shift & kept), ids.uses_next);
     }
   }
 }
 
 /* ---- cells ---- */
 
-/* Keeps the corners of a row of cells for case_of_pair: each lane the half of the row that it has the place for in banks of
- * its own, then the other. */
-static __device__ __forceinline__ void keep_corners(
-  const pair_lane &lane, const uint32_t *words, const uint32_t *next, pair_scratch *scratch)
+/* The corners at columns n, n + 4, n + 8 and so on of a row of cells, 4 bits each: one of each word, in their order. */
+static __device__ __forceinline__ void corners_by_column(const uint32_t *words, uint32_t *columns)
 {
-  char *row = (char *)scratch->corners;
+  const uint32_t even = 0x55555555, low = 0x33333333;
+  const uint32_t a0 = (words[0] & even) | (words[1] << 1 & ~even), a1 = (words[0] >> 1 & even) | (words[1] & ~even);
+  const uint32_t c0 = (words[2] & even) | (words[3] << 1 & ~even), c1 = (words[2] >> 1 & even) | (words[3] & ~even);
+  columns[0] = (a0 & low) | (c0 << 2 & ~low);
+  columns[1] = (a1 & low) | (c1 << 2 & ~low);
+  columns[2] = (a0 >> 2 & low) | (c0 & ~low);
+  columns[3] = (a1 >> 2 & low) | (c1 & ~low);
+}
+
+/* Keeps the cases of a row of cells for case_of_pair, the corners at x in the lower half of a byte, those at x + 1 in the
+ * upper: each lane the half of the row that it has the place for in banks of its own, then the other. column: from the row's bit
+ * on. */
+static __device__ __forceinline__ void keep_cases(
+  const pair_lane &lane, const uint32_t *words, uint32_t column, pair_scratch *scratch)
+{
+  const uint32_t low = 0x0f0f0f0f;
+  uint32_t columns[4];
+  corners_by_column(words, columns);
+  const uint32_t end =
+    __funnelshift_r(columns[0], (column & 3) | (column >> 3 & ~3u), 4); /* columns 4, 8 and so on */
+  char *row = (char *)scratch->cases;
 #pragma unroll
   for (uint32_t n = 0; n < 2; ++n) {
-    const uint32_t pick = n ? lane.halves ^ 0x6666 : lane.halves; /* see pair_words */
-    uint32_t pairs[4];
+    const uint32_t pick = n ? lane.half_row ^ 0x2222 : lane.half_row, pick_end = 0x2104 | (pick & 2);
+    const uint32_t upper = __byte_perm(columns[3], columns[2], pick),
+                   lower = __byte_perm(columns[1], columns[0], pick);
+    uint32_t cases[4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      pairs[i] = rotate_left(__byte_perm(words[i], next[i], pick), 3 + i);
+    for (int i = 0; i < 2; ++i) { /* 8 columns: the later ones first */
+      const uint32_t here = __byte_perm(upper, lower, i ? 0x5410 : 0x7632);
+      const uint32_t next = __byte_perm(here, end, i ? pick_end : pick_end | 1);
+      cases[2 * i] = (here >> 4 & low) | (next & ~low);
+      cases[2 * i + 1] = (here & low) | (next << 4 & ~low);
     }
-    *(uint4 *)(row + (n ? lane.corners ^ 16 : lane.corners)) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+    *(uint4 *)(row + (n ? lane.cases ^ 16 : lane.cases)) = make_uint4(cases[0], cases[1], cases[2], cases[3]);
   }
 }
 
-/* As case_offset. */
+/* As case_offset: the place of a listed cell's case in the table of codes. */
 static __device__ __forceinline__ uint32_t case_of_pair(const pair_scratch *scratch, uint32_t cell)
 {
-  const uint4 corners = *(const uint4 *)((const char *)scratch->corners + (cell & 0x7f0));
-  const uint32_t a = rotate_left(corners.x, cell), b = rotate_left(corners.y, cell);
-  const uint32_t c = rotate_left(corners.z, cell), d = rotate_left(corners.w, cell);
-  const uint32_t bits = (a & 0x00040004) | (b & 0x00080008) | (c & 0x00100010) | (d & 0x00200020);
-  return bits * 0x10011 >> 16;
+  const uint32_t cell_case = ((const uint8_t *)scratch->cases)[cell & 0x7ff];
+  return cell_case + (cell_case >> 4); /* see case_place */
 }
 
 /* Cells of a lane's row that are in the volume. */
@@ -247,25 +291,25 @@ static __device__ __forceinline__ uint32_t cells_in_volume(
 
 /* ---- triangles ---- */
 
-/* A round of up to 32 listed cells: lists their triangles, from `list` on; returns how many. room: if there are more, none is
- * listed. */
+/* A round of up to 32 listed cells, the lane's at place `at`: lists their triangles behind those that are listed. If they have
+ * no room in front of place `room`, none is listed, and 0 returned. */
 static __device__ __forceinline__ int list_round(
-  const pair_codes *codes, pair_scratch *scratch, int at, int cells, uint32_t below, int listed, int room, int *all)
+  const pair_codes *codes, pair_scratch *scratch, int at, uint32_t below, int listed, int room, int *all)
 {
-  const uint32_t cell = scratch->cells[min(at, cells - 1)];
-  const char *place = (const char *)codes + case_of_pair(scratch, cell);
+  const uint32_t cell = scratch->list[min(at, PAIR_LIST - 1)];
+  const char *place = (const char *)(codes->code[0][0] + case_of_pair(scratch, cell));
   if ((cell & 31) == 0) {
     place += sizeof(codes->code[0]);
   }
   uint32_t code[PMB_MAX_TRIANGLES]; /* all under way before the first is stored */
-  code[0] = at < cells ? *(const uint32_t *)place : 0;
+  code[0] = at < PAIR_LIST ? *(const uint32_t *)place : 0;
   const uint32_t count = code[0] & 7;
 #pragma unroll
   for (uint32_t n = 1; n < PMB_MAX_TRIANGLES; ++n) {
     code[n] = count > n ? *(const uint32_t *)(place + n * (CASES * sizeof(uint32_t))) : 0;
   }
-  uint32_t *list = scratch->triangles + listed + sum_below<3>(count, below, all);
-  if (*all > room) {
+  uint32_t *list = scratch->list + listed + sum_below<3>(count, below, all);
+  if (listed + *all > room) {
     return 0;
   }
   code[0] -= count;
@@ -291,34 +335,30 @@ static __device__ __forceinline__ int32_t id_of_pair(const pair_scratch *scratch
 /* As write_ids. Nothing on the device reads the ids again: they need not stay in its cache. */
 static __device__ __forceinline__ void write_pair_ids(pair_scratch *scratch, int listed, int32_t *d_out)
 {
-  enum { LIMIT = 3 * LISTED, STEPS = 3 * 32 };
-  const int lane = threadIdx.x & 31, n = 3 * listed;
+  const int lane = threadIdx.x & 31;
   const uint32_t t = lane * 43u >> 7, k = lane - 3 * t; /* t = lane / 3 */
-  const uint32_t *list = scratch->triangles + t;
+  const uint32_t *list = scratch->list + t;
   const id_places places[3] = { { list, 2 + FIELD * k },
     { list + (k ? 11 : 10), k ? 2 + FIELD * (k - 1) : 2 + 2 * FIELD },
     { list + (k == 2 ? 22 : 21), k == 2 ? 2 : 2 + FIELD * (k + 1) } };
   int32_t *to = d_out + lane;
-#pragma unroll
-  for (int i = 0; i < LIMIT; i += STEPS) {
-    if (n < i + STEPS) {
-      break;
-    }
+  int left = 3 * listed, done = 0;
+#pragma unroll 4
+  for (; left >= ID_STEPS; left -= ID_STEPS, done += 32, to += ID_STEPS) {
     int32_t id[3];
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      id[j] = id_of_pair(scratch, places[j], i / 3);
+      id[j] = id_of_pair(scratch, places[j], done);
     }
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      __stcs(to + i + 32 * j, id[j]);
+      __stcs(to + 32 * j, id[j]);
     }
   }
-  const int done = (int)((uint32_t)n * 683u >> 16), rest = n - STEPS * done; /* done = n / STEPS, for n below 1,500 */
 #pragma unroll
   for (int j = 0; j < 3; ++j) {
-    if (lane + 32 * j < rest) {
-      __stcs(to + STEPS * done + 32 * j, id_of_pair(scratch, places[j], 32 * done));
+    if (lane + 32 * j < left) {
+      __stcs(to + 32 * j, id_of_pair(scratch, places[j], done));
     }
   }
 }
@@ -338,11 +378,12 @@ static __device__ __forceinline__ int64_t emit_pair_cells(const pmb_cuda_output 
   pair_scratch *scratch, int cells, uint32_t below, int64_t first)
 {
   int listed = 0;
-  for (int begin = 0; begin < cells;) {
+  for (int begin = PAIR_LIST - cells; begin < PAIR_LIST;) {
     int all;
-    if (list_round(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below, listed, LISTED - listed, &all)) {
+    if (list_round(codes, scratch, begin + (int)(threadIdx.x & 31), below, listed, begin, &all)) {
       listed += all;
       begin += 32;
+      __syncwarp(); /* triangles may take these cells' places now */
       continue;
     }
     write_pair_list(output, scratch, listed, first);
@@ -389,8 +430,8 @@ static __device__ __forceinline__ int emit_pair(const pmb_cuda_job &job, const p
   const pair_codes *codes, const pair_lane &lane, const pair_head &head, uint32_t index, uint32_t last,
   pair_scratch *scratch)
 {
-  const uint32_t mine = min(index + lane.half, last), base = (uint32_t)output.point_base;
-  const row_ids own = read_ids(job, mine, min(mine + 1, last), lane.row);
+  const uint32_t base = (uint32_t)output.point_base;
+  const row_ids own = read_own_ids(job, lane, head, index, last);
   const row_ids upper = read_upper_ids(job, lane, head, last);
   int64_t first = job.d_before[index].triangles;
   uint32_t cells = UINT32_MAX;
@@ -408,7 +449,7 @@ static __device__ __forceinline__ int emit_pair(const pmb_cuda_job &job, const p
   const uint32_t all = head.a & head.b & head.c & head.d & next[0] & next[1] & next[2] & next[3];
   cells &= any & ~all;
   __syncwarp();
-  keep_corners(lane, words, next, scratch);
+  keep_cases(lane, words, column, scratch);
   int count, below = sum_below<6>(__popc(cells), lane.below, &count);
   int parts = 1;
   if (count > PAIR_CELLS) {
@@ -425,7 +466,8 @@ static __device__ __forceinline__ int emit_pair(const pmb_cuda_job &job, const p
       listed = (int)((threadIdx.x & 31) * parts) >> 5 == part ? cells : 0;
       below = sum_below<6>(__popc(listed), lane.below, &count);
     }
-    list_cells(listed, lane.slot * PAIR_STEP + 31, scratch->cells + below, scratch->cells + below + __popc(listed));
+    uint32_t *list = scratch->list + PAIR_LIST - count + below;
+    list_cells(listed, lane.slot * PAIR_STEP + 31, list, list + __popc(listed));
     __syncwarp();
     first = emit_pair_cells(output, codes, scratch, count, lane.below, first);
   }
