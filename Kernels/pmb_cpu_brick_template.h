@@ -114,6 +114,7 @@ static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_v
 /* Three arrays of a block to the output, from its element 3 * first on. */
 static inline void PMB_REAL_NAME(store_f32)(float (*from)[16], float *out, int n, int64_t first)
 {
+  prefetch_output(out + 3 * first, 48 * (int)sizeof(float));
   if (n == 16) {
     lanes_store3_f32(from, out + 3 * first);
   } else {
@@ -129,9 +130,20 @@ static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_b
   const pmb_frame *frame = cpu->frame;
   if (cpu->mesh->point_type == PMB_FLOAT32) {
     float out[3][16];
-    for (int r = 0; r < 3; ++r) {
-      for (int l = 0; l < 16; ++l) {
-        out[r][l] = (float)pmb_world(frame, r, p->x[l], p->y[l], p->z[l]);
+    if (frame->diagonal) {
+      const double *index[3] = { p->x, p->y, p->z };
+      for (int r = 0; r < 3; ++r) {
+        const double spacing = frame->to_world[5 * r], shift = frame->to_world[4 * r + 3];
+        PMB_LANE_LOOP
+        for (int l = 0; l < 16; ++l) {
+          out[r][l] = (float)pmb_world_diagonal(spacing, shift, index[r][l]);
+        }
+      }
+    } else {
+      for (int r = 0; r < 3; ++r) {
+        for (int l = 0; l < 16; ++l) {
+          out[r][l] = (float)pmb_world(frame, r, p->x[l], p->y[l], p->z[l]);
+        }
       }
     }
     PMB_REAL_NAME(store_f32)(out, cpu->mesh->points, n, first);
@@ -183,7 +195,7 @@ static void PMB_REAL_NAME(emit_points)(
   find_box(cpu, record, &b);
   PMB_REAL_NAME(find_rows)(cpu, &b, scratch->tile.PMB_REAL_NAME(t)[0], plan, &view);
   PMB_REAL_NAME(make_ends)(cpu, &b, &view, plan, ends);
-  const int n = list_points(record, scratch->list);
+  const int n = list_points(cpu, record, scratch->list);
   for (int i = 0; i < n; i += 16) {
     point_block p;
     PMB_REAL_NAME(place_points)(cpu, &b, (const PMB_REAL(*)[4])ends, scratch->list + i, &p);

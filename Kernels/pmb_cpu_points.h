@@ -104,16 +104,37 @@ static void plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_
   }
 }
 
-/* The points of a brick in their order; returns how many, and repeats the last one to fill the last block. */
-static int list_points(const pmb_cpu_record *record, uint16_t *list)
+/* Appends the points of a brick in their order to a list. */
+#if defined(__AVX2__) && !defined(__AVX512VBMI2__)
+static int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
   int n = 0;
+  for (int row = 0; row < PMB_BRICK_ROWS; row += 4) {
+    uint32_t words[4][PMB_KINDS]; /* by row */
+    lanes_turn_words(record->mask[0] + row, PMB_BRICK_ROWS, words);
+    n += lanes_list_bytes(cpu->places, (const uint8_t *)words, (unsigned)row << 7, list + n);
+  }
+  return n;
+}
+#else
+static int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
+{
+  int n = 0;
+  (void)cpu;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     for (int kind = 0; kind < PMB_KINDS; kind += 2) {
       const uint64_t two = record->mask[kind][row] | (uint64_t)record->mask[kind + 1][row] << PMB_BRICK_X;
       n += lanes_list(two, (unsigned)row << 7 | (unsigned)kind << 5, list + n);
     }
   }
+  return n;
+}
+#endif
+
+/* The points of a brick in their order; returns how many, and repeats the last one to fill the last block. */
+static int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
+{
+  const int n = list_all_points(cpu, record, list);
   for (int i = 0; i < 16 && n > 0; ++i) {
     list[n + i] = list[n - 1];
   }

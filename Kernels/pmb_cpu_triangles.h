@@ -158,8 +158,10 @@ static void emit_cells(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const
   }
 }
 
-/* Pass triangles, one brick. first: of the brick's triangles in the output. */
-static void emit_triangles(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first)
+/* Pass triangles, one brick. first: of the brick's triangles in the output; room: for so many from there on, what is not the
+ * brick's to be overwritten. */
+static void emit_triangles(
+  pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room)
 {
   const pmb_mesh *mesh = cpu->mesh;
   const pmb_cpu_record *record = family->at[0][0][0];
@@ -177,9 +179,9 @@ static void emit_triangles(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_f
     find_exact_cells(&scratch->rows, scratch->cells);
   }
   if (mesh->id_type == PMB_INT32) {
-    emit_ids_i32(cpu, scratch, scratch->ids.i32, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first);
+    emit_ids_i32(cpu, scratch, scratch->ids.i32, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first, room);
   } else {
-    emit_ids_i64(cpu, scratch, scratch->ids.i64, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first);
+    emit_ids_i64(cpu, scratch, scratch->ids.i64, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first, room);
   }
   if (mesh->cells) {
     emit_cells(cpu, scratch, record, mesh->cells + first);
