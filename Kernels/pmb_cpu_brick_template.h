@@ -194,7 +194,13 @@ static void PMB_REAL_NAME(emit_points)(
   box b;
   find_box(cpu, record, &b);
   PMB_REAL_NAME(find_rows)(cpu, &b, scratch->tile.PMB_REAL_NAME(t)[0], plan, &view);
-  PMB_REAL_NAME(make_ends)(cpu, &b, &view, plan, ends);
+  if (view.own) {
+#if !PMB_REAL_WIDE
+    own_ends[cpu->volume->type - 1](&view, plan, ends);
+#endif
+  } else {
+    PMB_REAL_NAME(make_ends)(cpu, &b, &view, plan, ends);
+  }
   const int n = list_points(cpu, record, scratch->list);
   for (int i = 0; i < n; i += 16) {
     point_block p;

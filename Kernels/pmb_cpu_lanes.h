@@ -293,6 +293,44 @@ PMB_STORE3_IN_C(f64, double)
 
 #endif
 
+/* lanes_convert: 16 small integers, side by side, to float. */
+#if defined(__AVX512F__)
+#define PMB_CONVERT(name, type, load, widen)                                           \
+  PMB_INLINE void lanes_convert_##name(const type *in, float *out)                     \
+  {                                                                                    \
+    _mm512_storeu_ps(out, _mm512_cvtepi32_ps(_mm512_##widen(load((const void *)in)))); \
+  }
+PMB_CONVERT(int8, int8_t, _mm_loadu_si128, cvtepi8_epi32)
+PMB_CONVERT(uint8, uint8_t, _mm_loadu_si128, cvtepu8_epi32)
+PMB_CONVERT(int16, int16_t, _mm256_loadu_si256, cvtepi16_epi32)
+PMB_CONVERT(uint16, uint16_t, _mm256_loadu_si256, cvtepu16_epi32)
+#elif defined(__AVX2__)
+#define PMB_CONVERT(name, type, load, widen)                                                     \
+  PMB_INLINE void lanes_convert_##name(const type *in, float *out)                               \
+  {                                                                                              \
+    _mm256_storeu_ps(out, _mm256_cvtepi32_ps(_mm256_##widen(load((const void *)in))));           \
+    _mm256_storeu_ps(out + 8, _mm256_cvtepi32_ps(_mm256_##widen(load((const void *)(in + 8))))); \
+  }
+PMB_CONVERT(int8, int8_t, _mm_loadl_epi64, cvtepi8_epi32)
+PMB_CONVERT(uint8, uint8_t, _mm_loadl_epi64, cvtepu8_epi32)
+PMB_CONVERT(int16, int16_t, _mm_loadu_si128, cvtepi16_epi32)
+PMB_CONVERT(uint16, uint16_t, _mm_loadu_si128, cvtepu16_epi32)
+#else
+#define PMB_CONVERT(name, type)                                    \
+  PMB_INLINE void lanes_convert_##name(const type *in, float *out) \
+  {                                                                \
+    PMB_LANE_LOOP                                                  \
+    for (int l = 0; l < 16; ++l) {                                 \
+      out[l] = (float)in[l];                                       \
+    }                                                              \
+  }
+PMB_CONVERT(int8, int8_t)
+PMB_CONVERT(uint8, uint8_t)
+PMB_CONVERT(int16, int16_t)
+PMB_CONVERT(uint16, uint16_t)
+#endif
+#undef PMB_CONVERT
+
 /* Appends code + i for each bit i of a mask to a list, lowest first; returns how many. May write to list[0..63]. */
 #if defined(__AVX512VBMI2__)
 PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)

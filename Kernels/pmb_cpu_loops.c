@@ -323,6 +323,26 @@ static inline int tile_index(int x, int y, int z)
 /* which the other one needs */
 #include "pmb_cpu_ends_template.h"
 
+#define PMB_T int8_t
+#define PMB_T_NAME(name) name##_int8
+#include "pmb_cpu_direct_template.h"
+
+#define PMB_T uint8_t
+#define PMB_T_NAME(name) name##_uint8
+#include "pmb_cpu_direct_template.h"
+
+#define PMB_T int16_t
+#define PMB_T_NAME(name) name##_int16
+#include "pmb_cpu_direct_template.h"
+
+#define PMB_T uint16_t
+#define PMB_T_NAME(name) name##_uint16
+#include "pmb_cpu_direct_template.h"
+
+/* By pmb_type - 1. */
+static void (*const own_ends[])(const rows_view_f32 *v, const brick_plan *plan, float (*ends)[4]) = { make_ends_int8,
+  make_ends_uint8, make_ends_int16, make_ends_uint16 };
+
 #include "pmb_cpu_brick_template.h"
 
 #define PMB_REAL double

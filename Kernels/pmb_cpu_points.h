@@ -51,6 +51,12 @@ static int wants_points(const pmb_mesh *mesh)
   return mesh->points || mesh->normals || mesh->gradients || mesh->attribute_count;
 }
 
+/* Whether gradients are central differences, as they nearly always are. */
+static int is_central(const pmb_mesh *mesh)
+{
+  return (mesh->normals || mesh->gradients) && mesh->gradient_estimator == PMB_CENTRAL;
+}
+
 /* The rows that have to be read to interpolate from these, bits as above. */
 static uint64_t rows_around(const pmb_mesh *mesh, uint64_t rows)
 {
