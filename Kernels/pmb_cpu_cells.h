@@ -109,16 +109,18 @@ PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const int32_t (*f
 }
 
 /* The ids on the edges around the cell `code` of the list. */
-PMB_INLINE __m512i ids_around(const brick_cells *cells, const uint16_t *code)
+PMB_INLINE __m512i ids_around(const brick_cells *cells, size_t code)
 {
-  const __m512i after = _mm512_andnot_si512(_mm512_set1_epi16((short)*code), _mm512_set1_epi32(31));
-  const __m512i before = _mm512_sllv_epi32(_mm512_loadu_si512(cells->mask[*code >> 5]), after);
-  return _mm512_add_epi32(_mm512_loadu_si512(cells->first[*code >> 5]), _mm512_popcnt_epi32(before));
+  const __m512i after = _mm512_andnot_si512(_mm512_set1_epi32((int)code), _mm512_set1_epi32(31));
+  const __m512i before = _mm512_sllv_epi32(_mm512_loadu_si512(cells->mask[code >> 5]), after);
+  return _mm512_add_epi32(_mm512_loadu_si512(cells->first[code >> 5]), _mm512_popcnt_epi32(before));
 }
 
 /* Writes a cell's ids and what is too much of 16, but not more than there is room for. */
-PMB_INLINE void write_cell(const pmb_cpu_case *entry, __m512i ids, int32_t *out, int64_t room)
+PMB_INLINE void write_cell(
+  const pmb_cpu_case *entry, const brick_cells *cells, size_t code, int32_t *out, int64_t room)
 {
+  const __m512i ids = ids_around(cells, code);
   const __m512i from = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)entry->corners));
   if (room >= 16) {
     _mm512_storeu_si512(out, _mm512_permutexvar_epi32(from, ids));
@@ -164,35 +166,40 @@ PMB_INLINE __m256i bits_in_words(__m256i words)
   return _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1)), _mm256_set1_epi16(1));
 }
 
-/* The cell in column 31. */
-static __attribute__((noinline)) void write_last_cell(
-  const pmb_cpu_case *entry, const brick_cells *cells, int row, int32_t *out)
-{
-  for (int i = 0; i < entry->ids; ++i) {
-    const int lane = entry->corners[i] & 7;
-    out[i] = entry->corners[i] & 8 ? cells->beyond[row][lane]
-                                   : cells->first[row][lane] + pmb_popcount(cells->mask[row][lane]);
-  }
-}
-
 /* As above. */
-PMB_INLINE __m256i ids_around(const brick_cells *cells, const uint16_t *code)
+PMB_INLINE __m256i ids_around(const brick_cells *cells, size_t code)
 {
-  const __m256i after = _mm256_andnot_si256(_mm256_set1_epi16((short)*code), _mm256_set1_epi32(31));
-  const __m256i masks = _mm256_loadu_si256((const __m256i *)cells->mask[*code >> 5]);
+  const __m256i after = _mm256_andnot_si256(_mm256_set1_epi32((int)code), _mm256_set1_epi32(31));
+  const __m256i masks = _mm256_loadu_si256((const __m256i *)cells->mask[code >> 5]);
   return _mm256_add_epi32(
-    _mm256_loadu_si256((const __m256i *)cells->first[*code >> 5]), bits_in_words(_mm256_sllv_epi32(masks, after)));
+    _mm256_loadu_si256((const __m256i *)cells->first[code >> 5]), bits_in_words(_mm256_sllv_epi32(masks, after)));
 }
 
-PMB_INLINE __m256i corners_of(const uint8_t *corners, __m256i ids)
+PMB_INLINE __m256i corners_of(__m256i from, __m256i ids)
 {
-  const __m256i from = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)corners));
   return _mm256_add_epi32(_mm256_permutevar8x32_epi32(ids, from), _mm256_srli_epi32(from, 4));
 }
 
-PMB_INLINE void write_cell(const pmb_cpu_case *entry, __m256i ids, int32_t *out, int64_t room)
+/* In column 31 edges at the cell's upper x are the next brick's. */
+PMB_INLINE __m256i last_corners(__m256i from, __m256i corners, __m256i beyond)
 {
-  const __m256i low = corners_of(entry->corners, ids), high = corners_of(entry->corners + 8, ids);
+  const __m256 other = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(beyond, from));
+  return _mm256_castps_si256(
+    _mm256_blendv_ps(_mm256_castsi256_ps(corners), other, _mm256_castsi256_ps(_mm256_slli_epi32(from, 28))));
+}
+
+PMB_INLINE void write_cell(
+  const pmb_cpu_case *entry, const brick_cells *cells, size_t code, int32_t *out, int64_t room)
+{
+  const __m256i ids = ids_around(cells, code);
+  const __m256i low_from = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)entry->corners));
+  const __m256i high_from = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(entry->corners + 8)));
+  __m256i low = corners_of(low_from, ids), high = corners_of(high_from, ids);
+  if ((code & 31) == 31) {
+    const __m256i beyond = _mm256_loadu_si256((const __m256i *)cells->beyond[code >> 5]);
+    low = last_corners(low_from, low, beyond);
+    high = last_corners(high_from, high, beyond);
+  }
   if (room >= 16) {
     _mm256_storeu_si256((__m256i *)out, low);
     _mm256_storeu_si256((__m256i *)(out + 8), high);
@@ -208,17 +215,13 @@ PMB_INLINE void write_cell(const pmb_cpu_case *entry, __m256i ids, int32_t *out,
 /* The triangles of n cells, to where there is room for so many ids. */
 PMB_INLINE void write_cells(const pmb_cpu_case *cases, const brick_cells *cells, int n, int32_t *out, int64_t room)
 {
-  int64_t at = 0;
-  for (const uint16_t *code = cells->list, *end = code + n; code < end; ++code) {
-    const pmb_cpu_case *entry = &cases[cells->cases[*code]];
-    write_cell(entry, ids_around(cells, code), out + at, room - at);
-#if !PMB_CELLS_512
-    if ((*code & 31) == 31) {
-      write_last_cell(entry, cells, *code >> 5, out + at);
-    }
-#endif
-    prefetch_output(out + at, 64);
-    at += entry->ids;
+  for (int i = 0; i < n; ++i) {
+    const size_t code = cells->list[i];
+    const pmb_cpu_case *entry = &cases[cells->cases[code]];
+    write_cell(entry, cells, code, out, room);
+    prefetch_output(out, 64);
+    out += entry->ids;
+    room -= entry->ids;
   }
 }
 
