@@ -16,22 +16,22 @@
 /* lanes_interleave: 16 records of four from four arrays. lanes_fetch: the reverse, of the records with 16 indices.
  * lanes_store3: 48 values x y z x y z ... from three arrays. lanes_beside: for each of 16 samples in a row the one before and
  * the one after it, of which the first's and the last's are given, so that nothing else of the row is touched. */
-#define PMB_LANES_IN_C(name, real)                                                                 \
-  PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])                      \
-  {                                                                                                \
-    for (int l = 0; l < 16; ++l) {                                                                 \
-      for (int c = 0; c < 4; ++c) {                                                                \
-        records[l][c] = from[c][l];                                                                \
-      }                                                                                            \
-    }                                                                                              \
-  }                                                                                                \
-  PMB_INLINE void lanes_fetch_##name(const real(*records)[4], const int32_t *index, real(*to)[16]) \
-  {                                                                                                \
-    for (int l = 0; l < 16; ++l) {                                                                 \
-      for (int c = 0; c < 4; ++c) {                                                                \
-        to[c][l] = records[index[l]][c];                                                           \
-      }                                                                                            \
-    }                                                                                              \
+#define PMB_LANES_IN_C(name, real)                                                                  \
+  PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])                       \
+  {                                                                                                 \
+    for (int l = 0; l < 16; ++l) {                                                                  \
+      for (int c = 0; c < 4; ++c) {                                                                 \
+        records[l][c] = from[c][l];                                                                 \
+      }                                                                                             \
+    }                                                                                               \
+  }                                                                                                 \
+  PMB_INLINE void lanes_fetch_##name(const real(*records)[4], const uint16_t *index, real(*to)[16]) \
+  {                                                                                                 \
+    for (int l = 0; l < 16; ++l) {                                                                  \
+      for (int c = 0; c < 4; ++c) {                                                                 \
+        to[c][l] = records[index[l]][c];                                                            \
+      }                                                                                             \
+    }                                                                                               \
   }
 #define PMB_BESIDE_IN_C(name, real)                                                               \
   PMB_INLINE void lanes_beside_##name(const real *row, real below, real above, real(*beside)[16]) \
@@ -82,7 +82,7 @@ PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
   _mm512_storeu_ps(records[12], _mm512_shuffle_f32x4(high01, high23, 0xdd));
 }
 
-PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const int32_t *index, float (*to)[16])
+PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const uint16_t *index, float (*to)[16])
 {
   __m512 in[4], out[4];
   for (int i = 0; i < 4; ++i) {
@@ -139,7 +139,7 @@ PMB_INLINE void lanes_interleave_f64(double (*from)[16], double (*records)[4])
   }
 }
 
-PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const int32_t *index, double (*to)[16])
+PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
 {
   for (int half = 0; half < 16; half += 8) {
     __m512d in[4], out[4];
@@ -200,7 +200,7 @@ PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
   }
 }
 
-PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const int32_t *index, float (*to)[16])
+PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const uint16_t *index, float (*to)[16])
 {
   for (int half = 0; half < 16; half += 8) {
     __m256 in[4], out[4];
@@ -254,7 +254,7 @@ PMB_INLINE void lanes_interleave_f64(double (*from)[16], double (*records)[4])
   }
 }
 
-PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const int32_t *index, double (*to)[16])
+PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
 {
   for (int l = 0; l < 16; l += 4) {
     const __m256d in[4] = { _mm256_loadu_pd(records[index[l]]), _mm256_loadu_pd(records[index[l + 1]]),
