@@ -28,7 +28,9 @@ typedef struct brick_cells {
   uint8_t cases[CELL_ROWS * PMB_BRICK_X];
   uint32_t mask[CELL_ROWS][CELL_LANES];
   int32_t first[CELL_ROWS][CELL_LANES];
-  int32_t beyond[PMB_BRICK_ROWS][8];
+#if !PMB_CELLS_512
+  int32_t beyond[PMB_BRICK_ROWS][CELL_LANES]; /* ids at column 32, of rows with a cell in column 31 */
+#endif
 } brick_cells;
 
 /* In each of four words of 64 bits: rows to columns of 8 x 8. */
@@ -225,7 +227,8 @@ PMB_INLINE void write_cells(const pmb_cpu_case *cases, const brick_cells *cells,
   }
 }
 
-/* mask, first, beyond: see brick_edges; words: bit x of row z * 4 + y: the cell has triangles, as many as `out` has room for. */
+/* The triangles of a brick whose points are not joined. mask, first, beyond: see brick_edges; words: of each row the cells with
+ * triangles, as bits x; room: ids that may be written to `out`. */
 static void write_brick(const pmb_cpu *cpu, const uint32_t (*mask)[PMB_EDGE_ROWS],
   const int32_t (*first)[PMB_EDGE_ROWS], const int32_t (*beyond)[PMB_EDGE_ROWS], const pmb_rows *rows,
   const uint32_t *words, int32_t *out, int64_t room)
