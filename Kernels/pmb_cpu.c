@@ -55,13 +55,49 @@ static void make_case_offsets(pmb_cpu *cpu)
   }
 }
 
+static int is_crossed(int cell_case, int edge)
+{
+  return (cell_case >> pmb_edge_lower(edge) & 1) != (cell_case >> pmb_edge_upper(edge) & 1);
+}
+
+/* The row of an edge among those of pmb_cpu_case. */
+static int row_of_edge(int edge)
+{
+  const int axis = pmb_edge_axis(edge), corner = pmb_edge_lower(edge);
+  return axis == 0 ? corner >> 1 : axis == 1 ? 4 + (corner >> 2) : 6 + (corner >> 1);
+}
+
+/* mirrored: the second and the third id of a triangle change places. */
+static void make_case(pmb_cpu_case *c, int i, int mirrored)
+{
+  memset(c, 0, sizeof(*c));
+  c->ids = (uint8_t)(3 * pmb_triangle_count[i]);
+  for (int l = 0; l < c->ids; ++l) {
+    const int edge = pmb_triangle_edges[i][mirrored && l % 3 ? l / 3 * 3 + 3 - l % 3 : l];
+    const int upper = pmb_edge_axis(edge) > 0 && pmb_edge_lower(edge) & 1;
+    c->corners[l] = (uint8_t)(row_of_edge(edge) | upper << 3 | (upper && is_crossed(i, edge - 1)) << 4);
+  }
+}
+
+static void find_places(pmb_cpu *cpu)
+{
+  for (int i = 0; i < 256; ++i) {
+    int n = 0;
+    for (int bit = 0; bit < 8; ++bit) {
+      if (i >> bit & 1) {
+        cpu->places[i][n++] = (uint8_t)bit;
+      }
+    }
+  }
+}
+
 /* A cell's triangles are its crossed edges less two for each loop that these make. */
 static void count_loops(pmb_cpu *cpu)
 {
   for (int i = 0; i < 256; ++i) {
     int crossed = 0;
     for (int edge = 0; edge < PMB_CELL_EDGES; ++edge) {
-      crossed += (i >> pmb_edge_lower(edge) & 1) != (i >> pmb_edge_upper(edge) & 1);
+      crossed += is_crossed(i, edge);
     }
     const int loops = (crossed - pmb_triangle_count[i]) / 2;
     cpu->further_loops[i] = (uint8_t)(loops > 1 ? loops - 1 : 0);
@@ -86,6 +122,8 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
   memset(cpu, 0, sizeof(*cpu));
   make_case_offsets(cpu);
   count_loops(cpu);
+  find_places(cpu);
+  cpu->cases_mirrored = -1;
   cpu->loops = loops;
   cpu->always_exact = path && strcmp(path, "reference") == 0;
   cpu->context = context;
@@ -207,6 +245,10 @@ static pmb_status cpu_bind(pmb_context *context)
   if (cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX) {
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
   }
+  for (int i = 0; i < 256 && cpu->cases_mirrored != cpu->frame->mirrored; ++i) {
+    make_case(&cpu->cases[i], i, cpu->frame->mirrored);
+  }
+  cpu->cases_mirrored = cpu->frame->mirrored;
   const int workers = workers_for(context, cpu->brick_count, PMB_CPU_SUMMARIZED_EACH);
   const int64_t blocks = divide_bricks(cpu, workers);
   if (!pmb_buffer_reserve(memory, &cpu->summary, (size_t)cpu->brick_count, 2 * type_size) ||

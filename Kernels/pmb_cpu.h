@@ -57,6 +57,14 @@ typedef struct pmb_cpu_record {
   uint32_t exact;      /* pmb_content_exact was needed */
 } pmb_cpu_record;
 
+/* The triangles of a case, by the eight rows of edges around a row of cells: four of x edges, by y before z, two of y edges,
+ * by z, two of z edges, by y. */
+typedef struct pmb_cpu_case {
+  /* Of each id: its row, plus 8 on an edge at the cell's upper x, plus 16 if that has a point before it in the cell. */
+  uint8_t corners[15];
+  uint8_t ids; /* how many */
+} pmb_cpu_case;
+
 typedef struct pmb_cpu_loops pmb_cpu_loops;
 
 /* The backend's state. Per-volume parts are set by bind, per-isovalue parts by count. */
@@ -65,6 +73,9 @@ typedef struct pmb_cpu {
   int always_exact; /* the "reference" path */
   /* By case and place in pmb_triangle_edges: where in the table of ids the edge is, from the cell's place. */
   int16_t case_offsets[256][16];
+  pmb_cpu_case cases[256];
+  int cases_mirrored;         /* for which frames `cases` is; -1: not made */
+  uint8_t places[256][8];     /* by byte: the places of its bits, lowest first */
   uint8_t further_loops[256]; /* by case: loops of the surface in the cell, but for the first */
   const pmb_context *context;
   const pmb_volume *volume;

@@ -6,8 +6,9 @@
 
 /* A block of points on its way from the list to the output. */
 typedef struct point_block {
-  int32_t lower[16], upper[16], kind[16]; /* ends, PMB_EDGE_X ... */
-  PMB_REAL from[4][16], to[4][16];        /* the ends: index gradient and sample */
+  uint16_t lower[16], upper[16];   /* ends */
+  int32_t kind[16];                /* PMB_EDGE_X ... */
+  PMB_REAL from[4][16], to[4][16]; /* the ends: index gradient and sample */
   PMB_REAL t[16];
   double x[16], y[16], z[16];
   float normal[3][16], gradient[3][16];
@@ -26,12 +27,19 @@ static inline void PMB_REAL_NAME(place_points)(
   /* Whole numbers below 2^53 in magnitude: sums in double are exact. */
   const double origin[3] = { (double)(b->origin[0] + first[0]), (double)(b->origin[1] + first[1]),
     (double)(b->origin[2] + first[2]) };
+  /* In 16 bits, for twice as many fit into a vector. */
+  PMB_LANE_LOOP
   for (int l = 0; l < 16; ++l) {
-    const int x = list[l] & 31, row = list[l] >> 7, kind = list[l] >> 5 & 3;
-    const int step = (kind == 0) + (kind == 1 ? PMB_ENDS_PITCH : 0) + (kind == 2 ? 5 * PMB_ENDS_PITCH : 0);
-    p->kind[l] = kind;
-    p->lower[l] = x + (row & 3) * PMB_ENDS_PITCH + (row >> 2) * (5 * PMB_ENDS_PITCH);
-    p->upper[l] = p->lower[l] + step;
+    const uint16_t entry = list[l], y = entry >> 7 & 3, z = (uint16_t)(entry >> 9), kind = entry >> 5 & 3;
+    const uint16_t step_y = kind == PMB_EDGE_Y ? PMB_ENDS_PITCH : 0,
+                   step_z = kind == PMB_EDGE_Z ? 5 * PMB_ENDS_PITCH : 0;
+    const uint16_t lower = (uint16_t)((entry & 31) + y * PMB_ENDS_PITCH + z * (5 * PMB_ENDS_PITCH));
+    p->lower[l] = lower;
+    p->upper[l] = (uint16_t)(lower + (kind == PMB_EDGE_X) + step_y + step_z);
+  }
+  PMB_LANE_LOOP
+  for (int l = 0; l < 16; ++l) {
+    p->kind[l] = list[l] >> 5 & 3;
   }
   PMB_REAL_NAME(lanes_fetch)(ends, p->lower, p->from);
   PMB_REAL_NAME(lanes_fetch)(ends, p->upper, p->to);
@@ -39,12 +47,24 @@ static inline void PMB_REAL_NAME(place_points)(
   for (int l = 0; l < 16; ++l) {
     p->t[l] = PMB_REAL_NAME(pmb_edge_parameter)(p->from[3][l], p->to[3][l], value, low);
   }
+  PMB_REAL along[3][16];
+  for (int a = 0; a < 3; ++a) {
+    PMB_LANE_LOOP
+    for (int l = 0; l < 16; ++l) {
+      along[a][l] = p->kind[l] == a ? p->t[l] : 0;
+    }
+  }
+  PMB_LANE_LOOP
   for (int l = 0; l < 16; ++l) {
-    const int x = list[l] & 31, row = list[l] >> 7;
-    const double t = (double)p->t[l];
-    p->x[l] = (origin[0] + (double)x) + (p->kind[l] == PMB_EDGE_X ? t : 0.0);
-    p->y[l] = (origin[1] + (double)(row & 3)) + (p->kind[l] == PMB_EDGE_Y ? t : 0.0);
-    p->z[l] = (origin[2] + (double)(row >> 2)) + (p->kind[l] == PMB_EDGE_Z ? t : 0.0);
+    p->x[l] = (origin[0] + (double)(list[l] & 31)) + (double)along[0][l];
+  }
+  PMB_LANE_LOOP
+  for (int l = 0; l < 16; ++l) {
+    p->y[l] = (origin[1] + (double)(list[l] >> 7 & 3)) + (double)along[1][l];
+  }
+  PMB_LANE_LOOP
+  for (int l = 0; l < 16; ++l) {
+    p->z[l] = (origin[2] + (double)(list[l] >> 9)) + (double)along[2][l];
   }
 }
 
@@ -114,6 +134,7 @@ static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_v
 /* Three arrays of a block to the output, from its element 3 * first on. */
 static inline void PMB_REAL_NAME(store_f32)(float (*from)[16], float *out, int n, int64_t first)
 {
+  prefetch_output(out + 3 * first, 48 * (int)sizeof(float));
   if (n == 16) {
     lanes_store3_f32(from, out + 3 * first);
   } else {
@@ -129,9 +150,20 @@ static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_b
   const pmb_frame *frame = cpu->frame;
   if (cpu->mesh->point_type == PMB_FLOAT32) {
     float out[3][16];
-    for (int r = 0; r < 3; ++r) {
-      for (int l = 0; l < 16; ++l) {
-        out[r][l] = (float)pmb_world(frame, r, p->x[l], p->y[l], p->z[l]);
+    if (frame->diagonal) {
+      const double *index[3] = { p->x, p->y, p->z };
+      for (int r = 0; r < 3; ++r) {
+        const double spacing = frame->to_world[5 * r], shift = frame->to_world[4 * r + 3];
+        PMB_LANE_LOOP
+        for (int l = 0; l < 16; ++l) {
+          out[r][l] = (float)pmb_world_diagonal(spacing, shift, index[r][l]);
+        }
+      }
+    } else {
+      for (int r = 0; r < 3; ++r) {
+        for (int l = 0; l < 16; ++l) {
+          out[r][l] = (float)pmb_world(frame, r, p->x[l], p->y[l], p->z[l]);
+        }
       }
     }
     PMB_REAL_NAME(store_f32)(out, cpu->mesh->points, n, first);
@@ -182,8 +214,14 @@ static void PMB_REAL_NAME(emit_points)(
   box b;
   find_box(cpu, record, &b);
   PMB_REAL_NAME(find_rows)(cpu, &b, scratch->tile.PMB_REAL_NAME(t)[0], plan, &view);
-  PMB_REAL_NAME(make_ends)(cpu, &b, &view, plan, ends);
-  const int n = list_points(record, scratch->list);
+  if (view.own) {
+#if !PMB_REAL_WIDE
+    own_ends[cpu->volume->type - 1](&view, plan, ends);
+#endif
+  } else {
+    PMB_REAL_NAME(make_ends)(cpu, &b, &view, plan, ends);
+  }
+  const int n = list_points(cpu, record, scratch->list);
   for (int i = 0; i < n; i += 16) {
     point_block p;
     PMB_REAL_NAME(place_points)(cpu, &b, (const PMB_REAL(*)[4])ends, scratch->list + i, &p);

@@ -1,115 +1,159 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Triangles of a row of cells with AVX2 and AVX-512, without a table of ids: the ids of a cell's 12 edges at once, each that
- * of the first point in its row of edges plus the points before it there. The reference is the way in C in
+ * Triangles of a brick's cells with AVX2 and AVX-512, without a table of ids: the ids on the edges around a cell are those of
+ * the first points in the eight rows of edges around its row of cells, plus the points before it there. The cells of all rows
+ * are worked off in one loop, for the processor does not foresee where rows end. The reference is the way in C in
  * pmb_cpu_triangles_template.h. */
 #ifndef PMB_CPU_CELLS_H
 #define PMB_CPU_CELLS_H
 
 #include "pmb_cpu.h"
+#include "pmb_cpu_lanes.h"
 
-#if defined(__AVX512VBMI__) && defined(__GFNI__) && defined(__AVX512VPOPCNTDQ__)
+#if defined(__AVX2__)
 #define PMB_FAST_CELLS 1
-#include <immintrin.h>
 
-/* A value for each of the 12 edges of a cell. */
-typedef __m512i edge_values;
+#if defined(__AVX512VBMI2__) && defined(__AVX512VBMI__) && defined(__GFNI__) && defined(__AVX512VPOPCNTDQ__)
+#define PMB_CELLS_512 1
+enum { CELL_LANES = 16, CELL_ROWS = 2 * PMB_BRICK_ROWS };
+#else
+#define PMB_CELLS_512 0
+enum { CELL_LANES = 8, CELL_ROWS = PMB_BRICK_ROWS };
+#endif
 
-/* The cases of the cells of a row. */
-typedef struct row_cases {
-  uint8_t at[32];
-} row_cases;
+/* The cells of a brick with triangles. Rows of cells are counted z * 4 + y; lanes are the rows of edges of pmb_cpu_case, with
+ * AVX-512 for edges at the cell's lower x and then for those at its upper x, which in column 31 are the next brick's: cells
+ * there belong to rows of their own, 16 further. */
+typedef struct brick_cells {
+  uint16_t list[PMB_BRICK_X * PMB_BRICK_ROWS + 64]; /* row << 5 | x */
+  uint8_t cases[CELL_ROWS * PMB_BRICK_X];
+  uint32_t mask[CELL_ROWS][CELL_LANES];
+  int32_t first[CELL_ROWS][CELL_LANES];
+#if !PMB_CELLS_512
+  int32_t beyond[PMB_BRICK_ROWS][CELL_LANES]; /* ids at column 32, of rows with a cell in column 31 */
+#endif
+} brick_cells;
 
-/* pmb_cell_bits of all 32 cells of row (y - 1, z - 1), from the words of inside or equal bits: eight words, for the lower
- * and the upper x of each of the four rows, are a matrix of 8 x 8 bits for eight cells, to be transposed. */
-PMB_INLINE row_cases cases_of_row(const uint64_t (*words)[6], int y, int z)
+/* In each of four words of 64 bits: rows to columns of 8 x 8. */
+PMB_INLINE __m256i turn_bits(__m256i words)
 {
-  row_cases cases;
-  const __m256i four = _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)&words[z][y])),
-    _mm_loadu_si128((const __m128i *)&words[z + 1][y]), 1);
+  const __m256i one = _mm256_set1_epi64x(0x00aa00aa00aa00aall), two = _mm256_set1_epi64x(0x0000cccc0000ccccll);
+  const __m256i four = _mm256_set1_epi64x(0x00000000f0f0f0f0ll);
+  __m256i moved = _mm256_and_si256(_mm256_xor_si256(words, _mm256_srli_epi64(words, 7)), one);
+  words = _mm256_xor_si256(words, _mm256_xor_si256(moved, _mm256_slli_epi64(moved, 7)));
+  moved = _mm256_and_si256(_mm256_xor_si256(words, _mm256_srli_epi64(words, 14)), two);
+  words = _mm256_xor_si256(words, _mm256_xor_si256(moved, _mm256_slli_epi64(moved, 14)));
+  moved = _mm256_and_si256(_mm256_xor_si256(words, _mm256_srli_epi64(words, 28)), four);
+  return _mm256_xor_si256(words, _mm256_xor_si256(moved, _mm256_slli_epi64(moved, 28)));
+}
+
+/* pmb_cell_bits of all 32 cells of a row, from the words of inside bits of the rows (y,z) and (y+1,z), and those above: eight
+ * words, for the lower and the upper x of each of the four rows, are a matrix of 8 x 8 bits for eight cells. */
+PMB_INLINE void cases_of_row(const uint64_t *words, const uint64_t *above, uint8_t *cases)
+{
+  const __m256i four = _mm256_inserti128_si256(
+    _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)words)), _mm_loadu_si128((const __m128i *)above), 1);
   const __m256i lower = _mm256_srli_epi64(four, 1), upper = _mm256_slli_epi64(_mm256_srli_epi64(four, 2), 32);
   const __m256i eight = _mm256_blend_epi32(lower, upper, 0xaa);
+#if PMB_CELLS_512
   const __m256i bytes = _mm256_setr_epi8(28, 24, 20, 16, 12, 8, 4, 0, 29, 25, 21, 17, 13, 9, 5, 1, 30, 26, 22, 18, 14,
     10, 6, 2, 31, 27, 23, 19, 15, 11, 7, 3);
   const __m256i turned = _mm256_gf2p8affine_epi64_epi8(
     _mm256_set1_epi64x((long long)0x8040201008040201ull), _mm256_permutexvar_epi8(bytes, eight), 0);
-  _mm256_storeu_si256((__m256i *)cases.at, turned);
-  return cases;
+#else
+  const __m256i bytes = _mm256_setr_epi8(
+    0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m256i turned = turn_bits(
+    _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(eight, bytes), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+#endif
+  _mm256_storeu_si256((__m256i *)cases, turned);
 }
 
-PMB_INLINE unsigned case_at(const row_cases *cases, int x)
+#if PMB_CELLS_512
+
+/* A value for each of the eight rows of edges around row i of cells, which is counted z * 5 + y, twice, from values by axis. */
+PMB_INLINE __m512i values_of_rows(const int32_t (*values)[PMB_EDGE_ROWS], int i)
 {
-  return cases->at[x];
+  const __m512i xy = _mm512_setr_epi32(0, 1, 5, 6, 16, 21, 0, 0, 0, 1, 5, 6, 16, 21, 0, 0);
+  const __m512i xyz = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 16, 17, 8, 9, 10, 11, 12, 13, 16, 17);
+  const __m512i x = _mm512_loadu_si512(values[0] + i), y = _mm512_loadu_si512(values[1] + i);
+  return _mm512_permutex2var_epi32(_mm512_permutex2var_epi32(x, xy, y), xyz, _mm512_loadu_si512(values[2] + i));
 }
 
-/* A value for each of the 12 edges of the cells of a row, in lanes 0 to 11, from values by axis and row of edges. */
-PMB_INLINE edge_values values_of_edges(const int32_t *x, const int32_t *y, const int32_t *z)
+/* cells: bits x of row `row` of cells that have triangles, not 0. Returns how many. */
+PMB_INLINE int list_row(uint32_t cells, int row, uint16_t *list)
 {
-  const __m512i xy = _mm512_setr_epi32(0, 1, 5, 6, 16, 16, 21, 21, 0, 0, 0, 0, 0, 0, 0, 0);
-  const __m512i xyz = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 16, 16, 17, 17, 0, 0, 0, 0);
-  return _mm512_permutex2var_epi32(
-    _mm512_permutex2var_epi32(_mm512_loadu_si512(x), xy, _mm512_loadu_si512(y)), xyz, _mm512_loadu_si512(z));
-}
-
-/* Ids of the edges of the cell at column x: that of the first in its row, plus the points before it. */
-PMB_INLINE edge_values ids_of_cell(edge_values first, edge_values mask, int x)
-{
-  const __m512i beside = _mm512_setr_epi32(0, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0);
-  const __m512i column = _mm512_add_epi32(beside, _mm512_set1_epi32(x));
-  const __m512i before = _mm512_sub_epi32(_mm512_sllv_epi32(_mm512_set1_epi32(1), column), _mm512_set1_epi32(1));
-  return _mm512_add_epi32(first, _mm512_popcnt_epi32(_mm512_and_si512(mask, before)));
-}
-
-/* Writes the triangles of a cell; returns where the next ones go. What is too much of 16 ids is overwritten later, but not
- * beyond `end`. */
-PMB_INLINE int32_t *write_cell(int32_t *out, const int32_t *end, unsigned cell_case, edge_values ids, const int turn)
-{
-  __m512i edges = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)pmb_triangle_edges[cell_case]));
-  if (turn) {
-    edges = _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15), edges);
+  static const uint16_t columns[PMB_BRICK_X] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
+    20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 + 32 * PMB_BRICK_ROWS };
+  const __m512i codes = _mm512_add_epi16(_mm512_loadu_si512(columns), _mm512_set1_epi16((short)(row << 5)));
+  const __m512i set = _mm512_maskz_compress_epi16(cells, codes);
+  const int n = pmb_popcount(cells);
+  _mm256_storeu_si256((__m256i *)list, _mm512_castsi512_si256(set));
+  if (n > 16) {
+    _mm256_storeu_si256((__m256i *)(list + 16), _mm512_extracti64x4_epi64(set, 1));
   }
-  const __m512i corners = _mm512_permutexvar_epi32(edges, ids);
-  if (end - out >= 16) {
-    _mm512_storeu_si512(out, corners);
+  return n;
+}
+
+PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const int32_t (*first)[PMB_EDGE_ROWS],
+  const int32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
+{
+  const __m512i masks = values_of_rows((const int32_t(*)[PMB_EDGE_ROWS])mask, i), firsts = values_of_rows(first, i);
+  /* Shifted so that of column x, 31 - x further, the bits before it are left: in the upper lanes those before x + 1. */
+  const __m512i shifted = _mm512_mask_slli_epi32(masks, 0x00ff, masks, 1);
+  _mm512_storeu_si512(cells->mask[row], shifted);
+  _mm512_storeu_si512(cells->first[row], firsts);
+  if (word >> 31) {
+    const int last = row + PMB_BRICK_ROWS;
+    cells->cases[last * PMB_BRICK_X + 31] = cells->cases[row * PMB_BRICK_X + 31];
+    _mm512_storeu_si512(cells->mask[last], _mm512_zextsi256_si512(_mm512_castsi512_si256(shifted)));
+    _mm512_storeu_si512(cells->first[last], _mm512_mask_mov_epi32(firsts, 0xff00, values_of_rows(beyond, i)));
+  }
+}
+
+/* The ids on the edges around the cell `code` of the list. */
+PMB_INLINE __m512i ids_around(const brick_cells *cells, size_t code)
+{
+  const __m512i after = _mm512_andnot_si512(_mm512_set1_epi32((int)code), _mm512_set1_epi32(31));
+  const __m512i before = _mm512_sllv_epi32(_mm512_loadu_si512(cells->mask[code >> 5]), after);
+  return _mm512_add_epi32(_mm512_loadu_si512(cells->first[code >> 5]), _mm512_popcnt_epi32(before));
+}
+
+/* Writes a cell's ids and what is too much of 16, but not more than there is room for. */
+PMB_INLINE void write_cell(
+  const pmb_cpu_case *entry, const brick_cells *cells, size_t code, int32_t *out, int64_t room)
+{
+  const __m512i ids = ids_around(cells, code);
+  const __m512i from = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)entry->corners));
+  if (room >= 16) {
+    _mm512_storeu_si512(out, _mm512_permutexvar_epi32(from, ids));
   } else {
-    _mm512_mask_storeu_epi32(out, (__mmask16)((1u << (end - out)) - 1), corners);
+    _mm512_mask_storeu_epi32(out, (__mmask16)((1u << room) - 1), _mm512_permutexvar_epi32(from, ids));
   }
-  return out + 3 * pmb_triangle_count[cell_case];
 }
 
-/* The ids of the last cell of a row: its upper y and z edges are the next brick's. */
-PMB_INLINE edge_values last_ids(edge_values ids, edge_values next)
+#else
+
+/* A value for each of the eight rows of edges around row i of cells, as above. */
+PMB_INLINE __m256i values_of_rows(const int32_t (*values)[PMB_EDGE_ROWS], int i)
 {
-  return _mm512_mask_mov_epi32(ids, 0xaa0, next);
+  const int32_t *x = values[0] + i, *y = values[1] + i, *z = values[2] + i;
+  const __m128i along_x =
+    _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)x), _mm_loadl_epi64((const __m128i *)(x + 5)));
+  const __m128i along_y = _mm_insert_epi32(_mm_cvtsi32_si128(y[0]), y[5], 1);
+  return _mm256_inserti128_si256(
+    _mm256_castsi128_si256(along_x), _mm_unpacklo_epi64(along_y, _mm_loadl_epi64((const __m128i *)z)), 1);
 }
 
-#elif defined(__AVX2__)
-#define PMB_FAST_CELLS 1
-#include <immintrin.h>
-
-typedef struct edge_values {
-  __m256i low, high; /* edges 0 to 7, 8 to 11 */
-} edge_values;
-
-typedef struct row_cases {
-  uint64_t word[4];
-} row_cases;
-
-PMB_INLINE row_cases cases_of_row(const uint64_t (*words)[6], int y, int z)
+PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const int32_t (*first)[PMB_EDGE_ROWS],
+  const int32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
 {
-  const row_cases cases = { { words[z][y], words[z][y + 1], words[z + 1][y], words[z + 1][y + 1] } };
-  return cases;
-}
-
-PMB_INLINE unsigned case_at(const row_cases *cases, int x)
-{
-  return pmb_cell_bits(cases->word[0], cases->word[1], cases->word[2], cases->word[3], x + 1);
-}
-
-PMB_INLINE edge_values values_of_edges(const int32_t *x, const int32_t *y, const int32_t *z)
-{
-  const edge_values v = { _mm256_setr_epi32(x[0], x[1], x[5], x[6], y[0], y[0], y[5], y[5]),
-    _mm256_setr_epi32(z[0], z[0], z[1], z[1], 0, 0, 0, 0) };
-  return v;
+  const __m256i masks = values_of_rows((const int32_t(*)[PMB_EDGE_ROWS])mask, i);
+  /* Shifted so that of column x, 31 - x further, the bits before it are left. */
+  _mm256_storeu_si256((__m256i *)cells->mask[row], _mm256_slli_epi32(masks, 1));
+  _mm256_storeu_si256((__m256i *)cells->first[row], values_of_rows(first, i));
+  if (word >> 31) {
+    _mm256_storeu_si256((__m256i *)cells->beyond[row], values_of_rows(beyond, i));
+  }
 }
 
 /* Bits set in each of 8 words. */
@@ -124,78 +168,89 @@ PMB_INLINE __m256i bits_in_words(__m256i words)
   return _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1)), _mm256_set1_epi16(1));
 }
 
-PMB_INLINE edge_values ids_of_cell(edge_values first, edge_values mask, int x)
-{
-  const __m256i column = _mm256_set1_epi32(x), one = _mm256_set1_epi32(1);
-  const __m256i low = _mm256_add_epi32(column, _mm256_setr_epi32(0, 0, 0, 0, 0, 1, 0, 1));
-  const __m256i high = _mm256_add_epi32(column, _mm256_setr_epi32(0, 1, 0, 1, 0, 0, 0, 0));
-  const __m256i before_low = _mm256_sub_epi32(_mm256_sllv_epi32(one, low), one);
-  const __m256i before_high = _mm256_sub_epi32(_mm256_sllv_epi32(one, high), one);
-  const edge_values ids = { _mm256_add_epi32(first.low, bits_in_words(_mm256_and_si256(mask.low, before_low))),
-    _mm256_add_epi32(first.high, bits_in_words(_mm256_and_si256(mask.high, before_high))) };
-  return ids;
-}
-
-PMB_INLINE __m256i corners_of(edge_values ids, const uint8_t *triangle_edges)
-{
-  const __m256i edges = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)triangle_edges));
-  const __m256 low = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(ids.low, edges));
-  const __m256 high = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(ids.high, edges));
-  return _mm256_castps_si256(_mm256_blendv_ps(low, high, _mm256_castsi256_ps(_mm256_slli_epi32(edges, 28))));
-}
-
 /* As above. */
-PMB_INLINE int32_t *write_cell(int32_t *out, const int32_t *end, unsigned cell_case, edge_values ids, const int turn)
+PMB_INLINE __m256i ids_around(const brick_cells *cells, size_t code)
 {
-  const __m256i low = corners_of(ids, pmb_triangle_edges[cell_case]);
-  const __m256i high = corners_of(ids, pmb_triangle_edges[cell_case] + 8);
-  const int n = 3 * pmb_triangle_count[cell_case];
-  if (!turn && end - out >= 16) {
+  const __m256i after = _mm256_andnot_si256(_mm256_set1_epi32((int)code), _mm256_set1_epi32(31));
+  const __m256i masks = _mm256_loadu_si256((const __m256i *)cells->mask[code >> 5]);
+  return _mm256_add_epi32(
+    _mm256_loadu_si256((const __m256i *)cells->first[code >> 5]), bits_in_words(_mm256_sllv_epi32(masks, after)));
+}
+
+PMB_INLINE __m256i corners_of(__m256i from, __m256i ids)
+{
+  return _mm256_add_epi32(_mm256_permutevar8x32_epi32(ids, from), _mm256_srli_epi32(from, 4));
+}
+
+/* In column 31 edges at the cell's upper x are the next brick's. */
+PMB_INLINE __m256i last_corners(__m256i from, __m256i corners, __m256i beyond)
+{
+  const __m256 other = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(beyond, from));
+  return _mm256_castps_si256(
+    _mm256_blendv_ps(_mm256_castsi256_ps(corners), other, _mm256_castsi256_ps(_mm256_slli_epi32(from, 28))));
+}
+
+PMB_INLINE void write_cell(
+  const pmb_cpu_case *entry, const brick_cells *cells, size_t code, int32_t *out, int64_t room)
+{
+  const __m256i ids = ids_around(cells, code);
+  const __m256i low_from = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)entry->corners));
+  const __m256i high_from = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(entry->corners + 8)));
+  __m256i low = corners_of(low_from, ids), high = corners_of(high_from, ids);
+  if ((code & 31) == 31) {
+    const __m256i beyond = _mm256_loadu_si256((const __m256i *)cells->beyond[code >> 5]);
+    low = last_corners(low_from, low, beyond);
+    high = last_corners(high_from, high, beyond);
+  }
+  if (room >= 16) {
     _mm256_storeu_si256((__m256i *)out, low);
     _mm256_storeu_si256((__m256i *)(out + 8), high);
   } else {
-    int32_t all[16];
-    _mm256_storeu_si256((__m256i *)all, low);
-    _mm256_storeu_si256((__m256i *)(all + 8), high);
-    for (int i = 0; i < n; i += 3) {
-      out[i] = all[i];
-      out[i + 1] = all[i + 1 + turn];
-      out[i + 2] = all[i + 2 - turn];
-    }
+    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), left = _mm256_set1_epi32((int)room);
+    _mm256_maskstore_epi32(out, _mm256_cmpgt_epi32(left, lane), low);
+    _mm256_maskstore_epi32(out + 8, _mm256_cmpgt_epi32(left, _mm256_add_epi32(lane, _mm256_set1_epi32(8))), high);
   }
-  return out + n;
-}
-
-PMB_INLINE edge_values last_ids(edge_values ids, edge_values next)
-{
-  const edge_values last = { _mm256_blend_epi32(ids.low, next.low, 0xa0),
-    _mm256_blend_epi32(ids.high, next.high, 0x0a) };
-  return last;
 }
 
 #endif
 
-#if PMB_FAST_CELLS
-
-/* mask, first, beyond: see brick_edges; cells: those of row (y - 1, z - 1) with triangles, as bits x. */
-PMB_INLINE int32_t *write_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const int32_t (*first)[PMB_EDGE_ROWS],
-  const int32_t (*beyond)[PMB_EDGE_ROWS], const pmb_rows *rows, int y, int z, uint32_t cells, int32_t *out,
-  const int32_t *end, const int turn)
+/* The triangles of n cells, to where there is room for so many ids. */
+PMB_INLINE void write_cells(const pmb_cpu_case *cases, const brick_cells *cells, int n, int32_t *out, int64_t room)
 {
-  const int i = (z - 1) * 5 + (y - 1);
-  const int32_t(*m)[PMB_EDGE_ROWS] = (const int32_t(*)[PMB_EDGE_ROWS])mask;
-  const row_cases cases = cases_of_row(rows->inside, y, z);
-  const edge_values masks = values_of_edges(m[0] + i, m[1] + i, m[2] + i);
-  const edge_values firsts = values_of_edges(first[0] + i, first[1] + i, first[2] + i);
-  for (uint32_t rest = cells & 0x7fffffffu; rest; rest &= rest - 1) {
-    const int x = pmb_lowest_bit(rest);
-    out = write_cell(out, end, case_at(&cases, x), ids_of_cell(firsts, masks, x), turn);
+  for (int i = 0; i < n; ++i) {
+    const size_t code = cells->list[i];
+    const pmb_cpu_case *entry = &cases[cells->cases[code]];
+    write_cell(entry, cells, code, out, room);
+    prefetch_output(out, 64);
+    out += entry->ids;
+    room -= entry->ids;
   }
-  if (cells >> 31) {
-    const edge_values next = values_of_edges(beyond[0] + i, beyond[1] + i, beyond[2] + i);
-    out = write_cell(out, end, case_at(&cases, 31), last_ids(ids_of_cell(firsts, masks, 31), next), turn);
+}
+
+/* The triangles of a brick whose points are not joined. mask, first, beyond: see brick_edges; words: of each row the cells with
+ * triangles, as bits x; room: ids that may be written to `out`. */
+static void write_brick(const pmb_cpu *cpu, const uint32_t (*mask)[PMB_EDGE_ROWS],
+  const int32_t (*first)[PMB_EDGE_ROWS], const int32_t (*beyond)[PMB_EDGE_ROWS], const pmb_rows *rows,
+  const uint32_t *words, int32_t *out, int64_t room)
+{
+  brick_cells cells;
+  int n = 0;
+  uint32_t rest = 0;
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    rest |= (uint32_t)(words[row] != 0) << row;
   }
-  return out;
+  for (; rest; rest &= rest - 1) {
+    const int row = pmb_lowest_bit(rest), y = row & 3, z = row >> 2;
+    cases_of_row(&rows->inside[z + 1][y + 1], &rows->inside[z + 2][y + 1], cells.cases + row * PMB_BRICK_X);
+    set_row(mask, first, beyond, row, z * 5 + y, words[row], &cells);
+#if PMB_CELLS_512
+    n += list_row(words[row], row, cells.list + n);
+#endif
+  }
+#if !PMB_CELLS_512
+  n = lanes_list_bytes(cpu->places, (const uint8_t *)words, 0, cells.list);
+#endif
+  write_cells(cpu->cases, &cells, n, out, room);
 }
 
 #endif

@@ -5,9 +5,12 @@
 
 #define rows_view PMB_REAL_NAME(rows_view)
 
-/* The rows of samples around a brick: row (y,z) begins, with its column 0, at samples + y[y + 1] + z[z + 1]. */
+/* The rows of samples around a brick: row (y,z) begins, with its column 0, at samples + y[y + 1] + z[z + 1]; or, where `own` is
+ * not NULL, there in samples of the volume's own type, a small integer. */
 typedef struct rows_view {
   const PMB_REAL *samples;
+  const void *own;
+  pmb_type type;
   int64_t y[PMB_TILE_ROWS], z[PMB_TILE_ROWS];
   PMB_REAL factor[3][PMB_TILE_COLUMNS + 15]; /* of central differences, by column, by row y, by row z */
 } rows_view;
@@ -15,6 +18,25 @@ typedef struct rows_view {
 static inline const PMB_REAL *PMB_REAL_NAME(row_of)(const rows_view *v, int64_t y, int64_t z)
 {
   return v->samples + v->y[y + 1] + v->z[z + 1];
+}
+
+/* A sample as the careful path needs it. */
+static double PMB_REAL_NAME(sample_at)(const rows_view *v, int64_t x, int64_t y, int64_t z)
+{
+  const int64_t i = v->y[y + 1] + v->z[z + 1] + x;
+  if (!v->own) {
+    return (double)v->samples[i];
+  }
+  switch (v->type) {
+    case PMB_INT8:
+      return ((const int8_t *)v->own)[i];
+    case PMB_UINT8:
+      return ((const uint8_t *)v->own)[i];
+    case PMB_INT16:
+      return ((const int16_t *)v->own)[i];
+    default:
+      return ((const uint16_t *)v->own)[i];
+  }
 }
 
 /* Factor of central differences at n samples from `first` on, of an axis with so many. */
@@ -35,8 +57,10 @@ static inline void PMB_REAL_NAME(fill_factor)(PMB_REAL *factor, int n, int64_t f
 static inline int PMB_REAL_NAME(in_place)(const pmb_cpu *cpu, const box *b, const brick_plan *plan)
 {
   const pmb_volume *v = cpu->volume;
-  return v->type == (PMB_REAL_WIDE ? PMB_FLOAT64 : PMB_FLOAT32) && v->strides[0] == 1 && !b->hides &&
-    b->origin[0] + plan->from >= 0 && b->origin[0] + plan->to < v->dims[0];
+  const int readable =
+    v->type == (PMB_REAL_WIDE ? PMB_FLOAT64 : PMB_FLOAT32) || (!PMB_REAL_WIDE && is_central(cpu->mesh));
+  return readable && v->strides[0] == 1 && !b->hides && b->origin[0] + plan->from >= 0 &&
+    b->origin[0] + plan->to < v->dims[0];
 }
 
 static void PMB_REAL_NAME(find_rows)(
@@ -47,7 +71,10 @@ static void PMB_REAL_NAME(find_rows)(
   PMB_REAL_NAME(fill_factor)(view->factor[0], PMB_TILE_COLUMNS + 15, b->origin[0], v->dims[0]);
   PMB_REAL_NAME(fill_factor)(view->factor[1], PMB_BRICK_Y + 1, b->origin[1], v->dims[1]);
   PMB_REAL_NAME(fill_factor)(view->factor[2], PMB_BRICK_Z + 1, b->origin[2], v->dims[2]);
-  view->samples = direct ? (const PMB_REAL *)v->samples + b->origin[0] : tile + 1;
+  const int own = direct && v->type != (PMB_REAL_WIDE ? PMB_FLOAT64 : PMB_FLOAT32);
+  view->own = own ? (const char *)v->samples + b->origin[0] * (int64_t)pmb_type_size(v->type) : NULL;
+  view->type = v->type;
+  view->samples = direct && !own ? (const PMB_REAL *)v->samples + b->origin[0] : tile + 1;
   for (int i = 0; i < PMB_TILE_ROWS; ++i) {
     view->y[i] = direct ? clamp(b->origin[1] + i - 1, v->dims[1]) * v->strides[1] : i * PMB_TILE_PITCH;
     view->z[i] =
@@ -58,25 +85,33 @@ static void PMB_REAL_NAME(find_rows)(
   }
 }
 
-/* Ends among the 16 columns from x on of row (y,z), with their gradients by central differences. columns: bits of those that
- * are ends. Others may get anything; their neighbours are not read, for they can lie in a line of the cache of their own. */
+/* The ends in 16 columns with their gradients by central differences. rows: the samples there and, in the rows below and above
+ * along y and z, beside them; below, above: those before and after these 16 in their row. */
+static inline void PMB_REAL_NAME(central_block)(const PMB_REAL *const rows[5], PMB_REAL below, PMB_REAL above,
+  const PMB_REAL *factor_x, PMB_REAL factor_y, PMB_REAL factor_z, PMB_REAL (*ends)[4])
+{
+  PMB_REAL g[4][16], beside[2][16];
+  PMB_REAL_NAME(lanes_beside)(rows[0], below, above, beside);
+  for (int l = 0; l < 16; ++l) {
+    g[0][l] = PMB_REAL_NAME(pmb_difference)(beside[0][l], beside[1][l], factor_x[l]);
+    g[1][l] = PMB_REAL_NAME(pmb_difference)(rows[1][l], rows[2][l], factor_y);
+    g[2][l] = PMB_REAL_NAME(pmb_difference)(rows[3][l], rows[4][l], factor_z);
+    g[3][l] = rows[0][l];
+  }
+  PMB_REAL_NAME(lanes_interleave)(g, ends);
+}
+
+/* Ends among the 16 columns from x on of row (y,z). columns: bits of those that are ends. Others may get anything; their
+ * neighbours are not read, for they can lie in a line of the cache of their own. */
 static inline void PMB_REAL_NAME(central_ends)(
   const rows_view *v, int64_t x, int64_t y, int64_t z, uint32_t columns, PMB_REAL (*ends)[4])
 {
-  const PMB_REAL *here = PMB_REAL_NAME(row_of)(v, y, z) + x, *factor_x = v->factor[0] + x;
-  const PMB_REAL *below_y = PMB_REAL_NAME(row_of)(v, y - 1, z) + x, *above_y = PMB_REAL_NAME(row_of)(v, y + 1, z) + x;
-  const PMB_REAL *below_z = PMB_REAL_NAME(row_of)(v, y, z - 1) + x, *above_z = PMB_REAL_NAME(row_of)(v, y, z + 1) + x;
-  const PMB_REAL factor_y = v->factor[1][y], factor_z = v->factor[2][z];
+  const PMB_REAL *rows[5] = { PMB_REAL_NAME(row_of)(v, y, z) + x, PMB_REAL_NAME(row_of)(v, y - 1, z) + x,
+    PMB_REAL_NAME(row_of)(v, y + 1, z) + x, PMB_REAL_NAME(row_of)(v, y, z - 1) + x,
+    PMB_REAL_NAME(row_of)(v, y, z + 1) + x };
   const int64_t first = columns & 1, last = columns >> 15 & 1;
-  PMB_REAL g[4][16], beside[2][16];
-  PMB_REAL_NAME(lanes_beside)(here, here[-first], here[15 + last], beside);
-  for (int l = 0; l < 16; ++l) {
-    g[0][l] = PMB_REAL_NAME(pmb_difference)(beside[0][l], beside[1][l], factor_x[l]);
-    g[1][l] = PMB_REAL_NAME(pmb_difference)(below_y[l], above_y[l], factor_y);
-    g[2][l] = PMB_REAL_NAME(pmb_difference)(below_z[l], above_z[l], factor_z);
-    g[3][l] = here[l];
-  }
-  PMB_REAL_NAME(lanes_interleave)(g, ends);
+  PMB_REAL_NAME(central_block)
+  (rows, rows[0][-first], rows[0][15 + last], v->factor[0] + x, v->factor[1][y], v->factor[2][z], ends);
 }
 
 /* The end in column 32 of row (y,z). */
@@ -159,7 +194,7 @@ static __attribute__((noinline)) void PMB_REAL_NAME(single_ends)(
 static void PMB_REAL_NAME(make_ends)(
   const pmb_cpu *cpu, const box *b, const rows_view *v, const brick_plan *plan, PMB_REAL (*ends)[4])
 {
-  if ((!cpu->mesh->normals && !cpu->mesh->gradients) || cpu->mesh->gradient_estimator != PMB_CENTRAL) {
+  if (!is_central(cpu->mesh)) {
     for (int i = 0; i < 25; ++i) {
       const uint64_t columns = plan->ends[i] | (uint64_t)(plan->beyond >> i & 1) << PMB_BRICK_X;
       PMB_REAL_NAME(single_ends)(cpu, b, v, columns, i % 5, i / 5, ends + i * PMB_ENDS_PITCH);
@@ -181,11 +216,11 @@ static pmb_stencil PMB_REAL_NAME(stencil)(const rows_view *v, int end)
 {
   const int place[3] = { end % PMB_ENDS_PITCH, end / PMB_ENDS_PITCH % 5, end / PMB_ENDS_PITCH / 5 };
   pmb_stencil s;
-  s.center = (double)PMB_REAL_NAME(row_of)(v, place[1], place[2])[place[0]];
+  s.center = PMB_REAL_NAME(sample_at)(v, place[0], place[1], place[2]);
   for (int a = 0; a < 3; ++a) {
     const int x = a == 0, y = a == 1, z = a == 2;
-    s.below[a] = (double)PMB_REAL_NAME(row_of)(v, place[1] - y, place[2] - z)[place[0] - x];
-    s.above[a] = (double)PMB_REAL_NAME(row_of)(v, place[1] + y, place[2] + z)[place[0] + x];
+    s.below[a] = PMB_REAL_NAME(sample_at)(v, place[0] - x, place[1] - y, place[2] - z);
+    s.above[a] = PMB_REAL_NAME(sample_at)(v, place[0] + x, place[1] + y, place[2] + z);
     s.factor[a] = (double)v->factor[a][place[a]];
   }
   return s;

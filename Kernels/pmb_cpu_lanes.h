@@ -16,22 +16,22 @@
 /* lanes_interleave: 16 records of four from four arrays. lanes_fetch: the reverse, of the records with 16 indices.
  * lanes_store3: 48 values x y z x y z ... from three arrays. lanes_beside: for each of 16 samples in a row the one before and
  * the one after it, of which the first's and the last's are given, so that nothing else of the row is touched. */
-#define PMB_LANES_IN_C(name, real)                                                                 \
-  PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])                      \
-  {                                                                                                \
-    for (int l = 0; l < 16; ++l) {                                                                 \
-      for (int c = 0; c < 4; ++c) {                                                                \
-        records[l][c] = from[c][l];                                                                \
-      }                                                                                            \
-    }                                                                                              \
-  }                                                                                                \
-  PMB_INLINE void lanes_fetch_##name(const real(*records)[4], const int32_t *index, real(*to)[16]) \
-  {                                                                                                \
-    for (int l = 0; l < 16; ++l) {                                                                 \
-      for (int c = 0; c < 4; ++c) {                                                                \
-        to[c][l] = records[index[l]][c];                                                           \
-      }                                                                                            \
-    }                                                                                              \
+#define PMB_LANES_IN_C(name, real)                                                                  \
+  PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])                       \
+  {                                                                                                 \
+    for (int l = 0; l < 16; ++l) {                                                                  \
+      for (int c = 0; c < 4; ++c) {                                                                 \
+        records[l][c] = from[c][l];                                                                 \
+      }                                                                                             \
+    }                                                                                               \
+  }                                                                                                 \
+  PMB_INLINE void lanes_fetch_##name(const real(*records)[4], const uint16_t *index, real(*to)[16]) \
+  {                                                                                                 \
+    for (int l = 0; l < 16; ++l) {                                                                  \
+      for (int c = 0; c < 4; ++c) {                                                                 \
+        to[c][l] = records[index[l]][c];                                                            \
+      }                                                                                             \
+    }                                                                                               \
   }
 #define PMB_BESIDE_IN_C(name, real)                                                               \
   PMB_INLINE void lanes_beside_##name(const real *row, real below, real above, real(*beside)[16]) \
@@ -82,7 +82,7 @@ PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
   _mm512_storeu_ps(records[12], _mm512_shuffle_f32x4(high01, high23, 0xdd));
 }
 
-PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const int32_t *index, float (*to)[16])
+PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const uint16_t *index, float (*to)[16])
 {
   __m512 in[4], out[4];
   for (int i = 0; i < 4; ++i) {
@@ -139,7 +139,7 @@ PMB_INLINE void lanes_interleave_f64(double (*from)[16], double (*records)[4])
   }
 }
 
-PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const int32_t *index, double (*to)[16])
+PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
 {
   for (int half = 0; half < 16; half += 8) {
     __m512d in[4], out[4];
@@ -200,7 +200,7 @@ PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
   }
 }
 
-PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const int32_t *index, float (*to)[16])
+PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const uint16_t *index, float (*to)[16])
 {
   for (int half = 0; half < 16; half += 8) {
     __m256 in[4], out[4];
@@ -254,7 +254,7 @@ PMB_INLINE void lanes_interleave_f64(double (*from)[16], double (*records)[4])
   }
 }
 
-PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const int32_t *index, double (*to)[16])
+PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
 {
   for (int l = 0; l < 16; l += 4) {
     const __m256d in[4] = { _mm256_loadu_pd(records[index[l]]), _mm256_loadu_pd(records[index[l + 1]]),
@@ -293,6 +293,44 @@ PMB_STORE3_IN_C(f64, double)
 
 #endif
 
+/* lanes_convert: 16 small integers, side by side, to float. */
+#if defined(__AVX512F__)
+#define PMB_CONVERT(name, type, load, widen)                                           \
+  PMB_INLINE void lanes_convert_##name(const type *in, float *out)                     \
+  {                                                                                    \
+    _mm512_storeu_ps(out, _mm512_cvtepi32_ps(_mm512_##widen(load((const void *)in)))); \
+  }
+PMB_CONVERT(int8, int8_t, _mm_loadu_si128, cvtepi8_epi32)
+PMB_CONVERT(uint8, uint8_t, _mm_loadu_si128, cvtepu8_epi32)
+PMB_CONVERT(int16, int16_t, _mm256_loadu_si256, cvtepi16_epi32)
+PMB_CONVERT(uint16, uint16_t, _mm256_loadu_si256, cvtepu16_epi32)
+#elif defined(__AVX2__)
+#define PMB_CONVERT(name, type, load, widen)                                                     \
+  PMB_INLINE void lanes_convert_##name(const type *in, float *out)                               \
+  {                                                                                              \
+    _mm256_storeu_ps(out, _mm256_cvtepi32_ps(_mm256_##widen(load((const void *)in))));           \
+    _mm256_storeu_ps(out + 8, _mm256_cvtepi32_ps(_mm256_##widen(load((const void *)(in + 8))))); \
+  }
+PMB_CONVERT(int8, int8_t, _mm_loadl_epi64, cvtepi8_epi32)
+PMB_CONVERT(uint8, uint8_t, _mm_loadl_epi64, cvtepu8_epi32)
+PMB_CONVERT(int16, int16_t, _mm_loadu_si128, cvtepi16_epi32)
+PMB_CONVERT(uint16, uint16_t, _mm_loadu_si128, cvtepu16_epi32)
+#else
+#define PMB_CONVERT(name, type)                                    \
+  PMB_INLINE void lanes_convert_##name(const type *in, float *out) \
+  {                                                                \
+    PMB_LANE_LOOP                                                  \
+    for (int l = 0; l < 16; ++l) {                                 \
+      out[l] = (float)in[l];                                       \
+    }                                                              \
+  }
+PMB_CONVERT(int8, int8_t)
+PMB_CONVERT(uint8, uint8_t)
+PMB_CONVERT(int16, int16_t)
+PMB_CONVERT(uint16, uint16_t)
+#endif
+#undef PMB_CONVERT
+
 /* Appends code + i for each bit i of a mask to a list, lowest first; returns how many. May write to list[0..63]. */
 #if defined(__AVX512VBMI2__)
 PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
@@ -315,6 +353,40 @@ PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
   return n;
 }
 #else
+#if defined(__AVX2__)
+/* Four words from each of four arrays, `pitch` apart, as columns. */
+PMB_INLINE void lanes_turn_words(const uint32_t *from, int pitch, uint32_t (*to)[4])
+{
+  const __m128i a = _mm_loadu_si128((const __m128i *)from), b = _mm_loadu_si128((const __m128i *)(from + pitch));
+  const __m128i c = _mm_loadu_si128((const __m128i *)(from + 2 * pitch));
+  const __m128i d = _mm_loadu_si128((const __m128i *)(from + 3 * pitch));
+  const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
+  const __m128i ab_high = _mm_unpackhi_epi32(a, b), cd_high = _mm_unpackhi_epi32(c, d);
+  _mm_storeu_si128((__m128i *)to[0], _mm_unpacklo_epi64(ab, cd));
+  _mm_storeu_si128((__m128i *)to[1], _mm_unpackhi_epi64(ab, cd));
+  _mm_storeu_si128((__m128i *)to[2], _mm_unpacklo_epi64(ab_high, cd_high));
+  _mm_storeu_si128((__m128i *)to[3], _mm_unpackhi_epi64(ab_high, cd_high));
+}
+
+/* The same for 512 bits, bit i of byte j being 8 * j + i: 8 at a time, for the processor does not foresee where words end.
+ * places: see pmb_cpu. May write 8 more. */
+PMB_INLINE int lanes_list_bytes(const uint8_t (*places)[8], const uint8_t *bytes, unsigned code, uint16_t *list)
+{
+  const __m256i zero = _mm256_setzero_si256();
+  const __m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)bytes), zero);
+  const __m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(bytes + 32)), zero);
+  uint64_t rest =
+    ~((uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 | (uint64_t)(uint32_t)_mm256_movemask_epi8(low));
+  int n = 0;
+  for (; rest; rest &= rest - 1) {
+    const unsigned j = (unsigned)pmb_lowest_bit(rest);
+    const __m128i bits = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)places[bytes[j]]));
+    _mm_storeu_si128((__m128i *)(list + n), _mm_add_epi16(bits, _mm_set1_epi16((short)(code + 8 * j))));
+    n += pmb_popcount(bytes[j]);
+  }
+  return n;
+}
+#endif
 PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 {
   int n = 0;

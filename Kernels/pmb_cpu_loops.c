@@ -5,7 +5,6 @@
 
 #include "pmb_cpu.h"
 #include "pmb_cpu_bits.h"
-#include "pmb_cpu_cells.h"
 #include "pmb_cpu_compare.h"
 #include "pmb_cpu_lanes.h"
 
@@ -299,6 +298,16 @@ static inline void prefetch_brick(const pmb_cpu *cpu, const pmb_cpu_record *reco
   }
 }
 
+/* Asks for the memory of an output array that will be written soon, n bytes further on from what is written now: the arrays
+ * take turns, so the hardware does not foresee them. May be beyond its end. 512 to 2048 were tried, see Docs/PERFORMANCE.md. */
+enum { PMB_OUTPUT_AHEAD = 2048 };
+PMB_INLINE void prefetch_output(const void *out, int n)
+{
+  for (int b = 0; b < n; b += 64) {
+    __builtin_prefetch((const void *)((uintptr_t)out + PMB_OUTPUT_AHEAD + (uintptr_t)b), 1);
+  }
+}
+
 /* Index in a tile of sample (x,y,z) of a brick. */
 static inline int tile_index(int x, int y, int z)
 {
@@ -314,6 +323,26 @@ static inline int tile_index(int x, int y, int z)
 /* which the other one needs */
 #include "pmb_cpu_ends_template.h"
 
+#define PMB_T int8_t
+#define PMB_T_NAME(name) name##_int8
+#include "pmb_cpu_direct_template.h"
+
+#define PMB_T uint8_t
+#define PMB_T_NAME(name) name##_uint8
+#include "pmb_cpu_direct_template.h"
+
+#define PMB_T int16_t
+#define PMB_T_NAME(name) name##_int16
+#include "pmb_cpu_direct_template.h"
+
+#define PMB_T uint16_t
+#define PMB_T_NAME(name) name##_uint16
+#include "pmb_cpu_direct_template.h"
+
+/* By pmb_type - 1. */
+static void (*const own_ends[])(const rows_view_f32 *v, const brick_plan *plan, float (*ends)[4]) = { make_ends_int8,
+  make_ends_uint8, make_ends_int16, make_ends_uint16 };
+
 #include "pmb_cpu_brick_template.h"
 
 #define PMB_REAL double
@@ -324,6 +353,8 @@ static inline int tile_index(int x, int y, int z)
 #include "pmb_cpu_ends_template.h"
 
 #include "pmb_cpu_brick_template.h"
+
+#include "pmb_cpu_cells.h"
 
 #include "pmb_cpu_triangles.h"
 
@@ -407,6 +438,8 @@ static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
   const int64_t end = pmb_cpu_smaller(begin + ((int64_t)1 << cpu->chunk_shift), cpu->record_count);
   const int wide = pmb_type_is_wide(cpu->volume->type);
   const int points = wants_points(cpu->mesh), triangles = wants_triangles(cpu->mesh);
+  const int64_t last_triangle =
+    cpu->base.triangles + before.triangles + records[end - 1].triangles_before + records[end - 1].triangles;
   brick_plan plans[2];
   brick_family families[2];
   for (int64_t r = begin - 1; r < end; ++r) {
@@ -427,7 +460,7 @@ static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
     }
     if (triangles && records[r].triangles) {
       const int64_t triangle = cpu->base.triangles + before.triangles + records[r].triangles_before;
-      emit_triangles(cpu, scratch, &families[r & 1], triangle);
+      emit_triangles(cpu, scratch, &families[r & 1], triangle, last_triangle - triangle);
     }
   }
   fill_chunk(cpu, &before, &records[end - 1]);

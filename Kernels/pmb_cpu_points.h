@@ -51,6 +51,12 @@ static int wants_points(const pmb_mesh *mesh)
   return mesh->points || mesh->normals || mesh->gradients || mesh->attribute_count;
 }
 
+/* Whether gradients are central differences, as they nearly always are. */
+static int is_central(const pmb_mesh *mesh)
+{
+  return (mesh->normals || mesh->gradients) && mesh->gradient_estimator == PMB_CENTRAL;
+}
+
 /* The rows that have to be read to interpolate from these, bits as above. */
 static uint64_t rows_around(const pmb_mesh *mesh, uint64_t rows)
 {
@@ -83,37 +89,61 @@ static void plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_
 {
   const pmb_volume *v = cpu->volume;
   const int64_t bytes = (int64_t)pmb_type_size(v->type), origin = (int64_t)record->position[0] * PMB_BRICK_X;
-  int64_t layer[PMB_TILE_ROWS], row[PMB_TILE_ROWS];
+  int64_t row[PMB_TILE_ROWS];
   plan->rows = rows_around(cpu->mesh, find_ends(record, plan));
   find_columns(plan);
   if (!plan->rows || v->strides[0] != 1) {
     return;
   }
+  const int64_t from = clamp(origin + plan->from, v->dims[0]) * bytes;
+  const int64_t further = clamp(origin + plan->to, v->dims[0]) * bytes - from;
   for (int i = 0; i < PMB_TILE_ROWS; ++i) {
-    row[i] = clamp((int64_t)record->position[1] * PMB_BRICK_Y + i - 1, v->dims[1]) * v->strides[1];
-    layer[i] = clamp((int64_t)record->position[2] * PMB_BRICK_Z + i - 1, v->dims[2]) * v->strides[2];
+    row[i] = clamp((int64_t)record->position[1] * PMB_BRICK_Y + i - 1, v->dims[1]) * v->strides[1] * bytes + from;
   }
-  const int64_t from = clamp(origin + plan->from, v->dims[0]), to = clamp(origin + plan->to, v->dims[0]);
-  for (uint64_t rest = plan->rows; rest; rest &= rest - 1) {
-    const int bit = pmb_lowest_bit(rest);
-    const char *samples = (const char *)v->samples + (row[bit % PMB_TILE_ROWS] + layer[bit / PMB_TILE_ROWS]) * bytes;
-    for (int64_t b = from * bytes; b < to * bytes; b += 64) {
-      __builtin_prefetch(samples + b);
+  for (int i = 0; i < PMB_TILE_ROWS; ++i) {
+    const int64_t z = clamp((int64_t)record->position[2] * PMB_BRICK_Z + i - 1, v->dims[2]);
+    const char *layer = (const char *)v->samples + z * v->strides[2] * bytes;
+    for (uint32_t rest = (uint32_t)(plan->rows >> i * PMB_TILE_ROWS) & 0x7f; rest; rest &= rest - 1) {
+      const char *samples = layer + row[pmb_lowest_bit(rest)];
+      for (int64_t b = 0; b < further; b += 64) {
+        __builtin_prefetch(samples + b);
+      }
+      __builtin_prefetch(samples + further);
     }
-    __builtin_prefetch(samples + to * bytes);
   }
 }
 
-/* The points of a brick in their order; returns how many, and repeats the last one to fill the last block. */
-static int list_points(const pmb_cpu_record *record, uint16_t *list)
+/* Appends the points of a brick in their order to a list. */
+#if defined(__AVX2__) && !defined(__AVX512VBMI2__)
+static int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
   int n = 0;
+  for (int row = 0; row < PMB_BRICK_ROWS; row += 4) {
+    uint32_t words[4][PMB_KINDS]; /* by row */
+    lanes_turn_words(record->mask[0] + row, PMB_BRICK_ROWS, words);
+    n += lanes_list_bytes(cpu->places, (const uint8_t *)words, (unsigned)row << 7, list + n);
+  }
+  return n;
+}
+#else
+static int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
+{
+  int n = 0;
+  (void)cpu;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     for (int kind = 0; kind < PMB_KINDS; kind += 2) {
       const uint64_t two = record->mask[kind][row] | (uint64_t)record->mask[kind + 1][row] << PMB_BRICK_X;
       n += lanes_list(two, (unsigned)row << 7 | (unsigned)kind << 5, list + n);
     }
   }
+  return n;
+}
+#endif
+
+/* The points of a brick in their order; returns how many, and repeats the last one to fill the last block. */
+static int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
+{
+  const int n = list_all_points(cpu, record, list);
   for (int i = 0; i < 16 && n > 0; ++i) {
     list[n + i] = list[n - 1];
   }

@@ -2,17 +2,6 @@
  * Pass triangles of the CPU backend; included by pmb_cpu_loops.c. Where no full rules are needed it reads one sample of a
  * brick: the masks of the brick and of those above it say which samples are inside, and the ids of the points. */
 
-/* The record of the brick (dx,dy,dz) above; NULL if it is outside the volume or not active. */
-static const pmb_cpu_record *record_above(const pmb_cpu *cpu, const pmb_cpu_record *record, int dx, int dy, int dz)
-{
-  const int64_t x = record->position[0] + dx, y = record->position[1] + dy, z = record->position[2] + dz;
-  if (x >= cpu->bricks[0] || y >= cpu->bricks[1] || z >= cpu->bricks[2]) {
-    return NULL;
-  }
-  const uint32_t index = ((const uint32_t *)cpu->map.data)[x + cpu->bricks[0] * (y + cpu->bricks[1] * z)];
-  return index == PMB_NO_RECORD ? NULL : (const pmb_cpu_record *)cpu->records.data + index;
-}
-
 /* Id of a record's first point. */
 static int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
 {
@@ -31,11 +20,17 @@ static int wants_triangles(const pmb_mesh *mesh)
   return mesh->triangles || mesh->cells;
 }
 
-/* Also asks for the records' memory. */
+/* Also asks for the records' memory. Bricks outside the volume and those not active are not there. */
 static void find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_family *f)
 {
-  for (int d = 0; d < 8; ++d) {
-    const pmb_cpu_record *above = d ? record_above(cpu, record, d & 1, d >> 1 & 1, d >> 2) : record;
+  const int64_t x = record->position[0], y = record->position[1], z = record->position[2];
+  const int64_t along_y = cpu->bricks[0], along_z = along_y * cpu->bricks[1];
+  const uint32_t *map = (const uint32_t *)cpu->map.data + x + along_y * y + along_z * z;
+  const int outside = (x + 1 == cpu->bricks[0]) | (y + 1 == cpu->bricks[1]) << 1 | (z + 1 == cpu->bricks[2]) << 2;
+  f->at[0][0][0] = record;
+  for (int d = 1; d < 8; ++d) {
+    const uint32_t index = d & outside ? PMB_NO_RECORD : map[(d & 1) + (d >> 1 & 1) * along_y + (d >> 2) * along_z];
+    const pmb_cpu_record *above = index == PMB_NO_RECORD ? NULL : (const pmb_cpu_record *)cpu->records.data + index;
     f->at[d >> 2][d >> 1 & 1][d & 1] = above;
     for (size_t b = 0; above && d > 1 && b < sizeof(*above); b += 64) {
       __builtin_prefetch((const char *)above + b);
@@ -158,8 +153,10 @@ static void emit_cells(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const
   }
 }
 
-/* Pass triangles, one brick. first: of the brick's triangles in the output. */
-static void emit_triangles(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first)
+/* Pass triangles, one brick. first: of the brick's triangles in the output; room: for so many from there on, what is not the
+ * brick's to be overwritten. */
+static void emit_triangles(
+  pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room)
 {
   const pmb_mesh *mesh = cpu->mesh;
   const pmb_cpu_record *record = family->at[0][0][0];
@@ -177,9 +174,9 @@ static void emit_triangles(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_f
     find_exact_cells(&scratch->rows, scratch->cells);
   }
   if (mesh->id_type == PMB_INT32) {
-    emit_ids_i32(cpu, scratch, scratch->ids.i32, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first);
+    emit_ids_i32(cpu, scratch, scratch->ids.i32, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first, room);
   } else {
-    emit_ids_i64(cpu, scratch, scratch->ids.i64, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first);
+    emit_ids_i64(cpu, scratch, scratch->ids.i64, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first, room);
   }
   if (mesh->cells) {
     emit_cells(cpu, scratch, record, mesh->cells + first);

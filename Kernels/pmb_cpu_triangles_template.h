@@ -111,11 +111,11 @@ static void PMB_ID_NAME(join_ids)(const pmb_rows *rows, PMB_ID *ids, const int64
 
 /* The triangles of a brick. turn: 1 to swap the second and third id. Writes 16 ids per cell where there is room for
  * them: what is too much is overwritten by the next cell, and the loop needs no count. */
-PMB_INLINE void PMB_ID_NAME(write_plain)(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch,
-  const pmb_cpu_record *record, const PMB_ID *ids, PMB_ID *out, int turn)
+PMB_INLINE void PMB_ID_NAME(write_plain)(
+  const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const PMB_ID *ids, PMB_ID *out, int64_t room, int turn)
 {
   const pmb_rows *rows = &scratch->rows;
-  const PMB_ID *end = out + 3 * record->triangles;
+  const PMB_ID *end = out + room;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const int y = (row & 3) + 1, z = (row >> 2) + 1;
     const uint64_t a = rows->inside[z][y], b = rows->inside[z][y + 1];
@@ -138,6 +138,7 @@ PMB_INLINE void PMB_ID_NAME(write_plain)(const pmb_cpu *cpu, const pmb_cpu_scrat
           out[i + 2 - turn] = cell_ids[offsets[i + 2]];
         }
       }
+      prefetch_output(out, 64);
       out += n;
     }
   }
@@ -169,47 +170,27 @@ static void PMB_ID_NAME(write_joined)(
   }
 }
 
-#if PMB_FAST_CELLS && PMB_ID_32
-/* The triangles of a brick, as write_plain has them. */
-PMB_INLINE void write_rows(const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, const brick_edges *edges,
-  int32_t *out, const int turn)
-{
-  const int32_t *end = out + 3 * record->triangles;
-  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const uint32_t cells = scratch->cells[row];
-    if (cells) {
-      out = write_row(edges->mask, (const int32_t(*)[PMB_EDGE_ROWS])edges->first,
-        (const int32_t(*)[PMB_EDGE_ROWS])edges->beyond, &scratch->rows, (row & 3) + 1, (row >> 2) + 1, cells, out,
-        end, turn);
-    }
-  }
-}
-#endif
-
 /* The triangles of a brick whose points are not joined. */
-static void PMB_ID_NAME(emit_plain)(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record,
-  const brick_edges *edges, PMB_ID *ids, PMB_ID *out)
+static void PMB_ID_NAME(emit_plain)(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const brick_edges *edges,
+  PMB_ID *ids, PMB_ID *out, int64_t room)
 {
 #if PMB_FAST_CELLS && PMB_ID_32
   (void)ids;
-  if (cpu->frame->mirrored) {
-    write_rows(scratch, record, edges, out, 1);
-  } else {
-    write_rows(scratch, record, edges, out, 0);
-  }
+  write_brick(cpu, edges->mask, (const int32_t(*)[PMB_EDGE_ROWS])edges->first,
+    (const int32_t(*)[PMB_EDGE_ROWS])edges->beyond, &scratch->rows, scratch->cells, out, room);
 #else
   PMB_ID_NAME(fill_ids)(edges, ids);
   if (cpu->frame->mirrored) {
-    PMB_ID_NAME(write_plain)(cpu, scratch, record, ids, out, 1);
+    PMB_ID_NAME(write_plain)(cpu, scratch, ids, out, room, 1);
   } else {
-    PMB_ID_NAME(write_plain)(cpu, scratch, record, ids, out, 0);
+    PMB_ID_NAME(write_plain)(cpu, scratch, ids, out, room, 0);
   }
 #endif
 }
 
-/* The family's brick; first: of its triangles in the output. */
+/* The family's brick; first, room: see emit_triangles. */
 static void PMB_ID_NAME(emit_ids)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, PMB_ID *ids, const brick_family *family,
-  const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first)
+  const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
 {
   const pmb_mesh *mesh = cpu->mesh;
   const pmb_cpu_record *record = family->at[0][0][0];
@@ -225,7 +206,7 @@ static void PMB_ID_NAME(emit_ids)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, PMB_ID
       PMB_ID_NAME(join_ids)(&scratch->rows, ids, scratch->sample_ids);
       PMB_ID_NAME(write_joined)(cpu, scratch, ids, out, cpu->frame->mirrored);
     } else {
-      PMB_ID_NAME(emit_plain)(cpu, scratch, record, &edges, ids, out);
+      PMB_ID_NAME(emit_plain)(cpu, scratch, &edges, ids, out, 3 * room);
     }
   }
 }

@@ -62,6 +62,10 @@ int pmb_frame_make(const double index_to_world[12], pmb_frame *frame)
     frame->normal[i] = frame->normal[i] / frame->gradient_scale;
   }
   frame->mirrored = determinant < 0;
+  frame->diagonal = w[1] == 0 && w[2] == 0 && w[4] == 0 && w[6] == 0 && w[8] == 0 && w[9] == 0;
+  for (int r = 0; r < 3; ++r) {
+    frame->diagonal = frame->diagonal && (w[4 * r + 3] != 0 || !signbit(w[4 * r + 3]));
+  }
   return 1;
 }
 

@@ -21,6 +21,7 @@ typedef struct pmb_frame {
   int64_t first[3];      /* the volume's */
   double normal[9];      /* inverse transpose of its 3 x 3 part, times 2^-e so that the largest entry is about 1 */
   double gradient_scale; /* 2^e: gradient = normal matrix * index gradient * gradient_scale */
+  int diagonal;          /* pmb_world_diagonal may be used */
   int mirrored;          /* determinant < 0: triangles are wound the other way round */
   /* The normal matrix times 2^-r, r from the range of the samples, so that the squares of usual gradients neither
    * vanish nor overflow; range_scale = 2^r. */
@@ -33,6 +34,13 @@ PMB_INLINE double pmb_world(const pmb_frame *frame, int axis, double x, double y
 {
   const double *m = frame->to_world + 4 * axis;
   return ((m[0] * x + m[1] * y) + m[2] * z) + m[3];
+}
+
+/* The same where to_world has zeros beside its diagonal and an origin without -0: what is left out adds zeros, and only the
+ * sign of a zero could show it. */
+PMB_INLINE double pmb_world_diagonal(double spacing, double origin, double index)
+{
+  return spacing * index + origin;
 }
 
 /* A component of a gradient in physical units, from the product with the normal matrix of samples divided by `range`
