@@ -181,7 +181,7 @@ static __device__ __forceinline__ void place_point(
   }
 #pragma unroll
   for (int r = 0; r < 3; ++r) {
-    w[r] = flags & PMB_CUDA_DIAGONAL ? frame.to_world[5 * r] * x[r] + frame.to_world[4 * r + 3]
+    w[r] = flags & PMB_CUDA_DIAGONAL ? pmb_world_diagonal(frame.to_world[5 * r], frame.to_world[4 * r + 3], x[r])
                                      : pmb_world(&frame, r, x[0], x[1], x[2]);
   }
 }
