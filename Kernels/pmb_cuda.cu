@@ -431,6 +431,7 @@ static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t 
   cuda->record_room = (uint32_t)room;
   cuda->epoch = (cuda->epoch + 1) % EPOCHS;
   if (cuda->epoch == 0 || before != cuda->select_status.capacity + cuda->scan_status.capacity) {
+    cuda->epoch = EPOCHS - 1; /* if this fails, the next count does it again */
     PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->counters.d_data, 0, cuda->counters.capacity, cuda->compute));
     PMB_CUDA_TRY(
       context, cudaMemsetAsync(cuda->select_status.d_data, 0, cuda->select_status.capacity, cuda->compute));
