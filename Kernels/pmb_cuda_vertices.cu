@@ -32,7 +32,7 @@ static int flags_of(const pmb_cuda *cuda, const pmb_cuda_output *output)
 
 /* Vertices and triangles together: active bricks of a multiprocessor, at most; warps that share a brick's points where there
  * are fewer bricks than that. */
-enum { FEW = 32, FEWER = 8, FEWEST = 5 };
+enum { FEW = 32, FEWER = 8, FEWEST = 5, MOST_PARTS = 16 };
 
 /* Warps that share a brick's points; 0: the passes have launches of their own. For tests: the environment variable
  * PMB_TEST_TOGETHER sets it. */
@@ -40,8 +40,8 @@ static int parts_of(const pmb_cuda *cuda)
 {
   const char *text = getenv("PMB_TEST_TOGETHER");
   const int64_t bricks = cuda->active, processors = cuda->processors;
-  if (text) {
-    return atoi(text);
+  if (text && *text) {
+    return min(max(atoi(text), 0), (int)MOST_PARTS);
   }
   return bricks > FEW * processors ? 0 : bricks > FEWER * processors ? 1 : bricks > FEWEST * processors ? 2 : 4;
 }
