@@ -51,6 +51,56 @@ static void attributes(void)
   pair_free(&p);
 }
 
+/* One of a few values, zeros of both signs among them. */
+static float few_values(test_rng *rng)
+{
+  static const float values[] = { -1, -0.0f, 0, 1, 2 };
+  return values[rng_int(rng, 0, 4)];
+}
+
+/* Zeros of both signs, in samples and in an array, and points on samples, from above and from below: a parameter of -0 in
+ * place of 0 would show. */
+static void signed_zeros(void)
+{
+  enum { N = 40, SAMPLES = N * N * N };
+  pair p = pair_new();
+  test_rng rng = { 67 };
+  test_volume v;
+  float *array = test_allocate(SAMPLES, sizeof(float));
+  volume_make(&v, PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
+  for (int i = 0; i < SAMPLES; i++) {
+    ((float *)v.memory)[i] = few_values(&rng);
+    array[i] = few_values(&rng);
+  }
+  bind_both(&p, &v);
+  for (int n = 0; n < 3; n++) {
+    const double isovalue = n % 3;
+    const pmb_request request = { sizeof request, &isovalue, 1, 0 };
+    pmb_attribute of[2];
+    pmb_sizes sizes;
+    test_about("isovalue %g, turn %d", isovalue, n);
+    for (int i = 0; i < 2; i++) {
+      pmb_context *context = i ? p.gpu : p.cpu;
+      CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
+      of[i] = (pmb_attribute){ array, PMB_FLOAT32, 1, test_allocate(sizes.points, sizeof(float)), 0 };
+      const pmb_mesh mesh = { .struct_size = sizeof mesh,
+        .point_capacity = sizes.points,
+        .triangle_capacity = sizes.triangles,
+        .attributes = &of[i],
+        .attribute_count = 1 };
+      CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
+    }
+    CHECK(sizes.points > 10000, "only %lld points", (long long)sizes.points);
+    CHECK(memcmp(of[0].output, of[1].output, (size_t)sizes.points * sizeof(float)) == 0, "the array differs");
+    free(of[0].output);
+    free(of[1].output);
+    extract_both(&p, &isovalue, 1, 0, PMB_FLOAT32, PMB_INT32);
+  }
+  free(array);
+  volume_free(&v);
+  pair_free(&p);
+}
+
 enum { STAY_SIDE = 48, STAY_COUNT = 20 };
 
 /* Interpolates arrays that overlap, each beginning one sample before the one before it: all STAY_COUNT, or only the last.
@@ -182,4 +232,5 @@ TEST_MAIN(
   CASE(attributes_stay)
   CASE(single_outputs)
   CASE(points_and_normals)
+  CASE(signed_zeros)
 )
