@@ -34,12 +34,9 @@ static void PMB_T_NAME(make_ends)(const rows_view_f32 *v, const brick_plan *plan
     const int i = pmb_lowest_bit(rest), x = PMB_BRICK_X, y = i % 5, z = i / 5;
     const PMB_T *here = PMB_T_NAME(own_row)(v, y, z) + x;
     float *end = ends[i * PMB_ENDS_PITCH + x];
-    end[0] = pmb_difference_f32(here[-1], here[1], v->factor[0][x]);
-    end[1] =
-      pmb_difference_f32(PMB_T_NAME(own_row)(v, y - 1, z)[x], PMB_T_NAME(own_row)(v, y + 1, z)[x], v->factor[1][y]);
-    end[2] =
-      pmb_difference_f32(PMB_T_NAME(own_row)(v, y, z - 1)[x], PMB_T_NAME(own_row)(v, y, z + 1)[x], v->factor[2][z]);
-    end[3] = (float)here[0];
+    const float beside[6] = { here[-1], here[1], PMB_T_NAME(own_row)(v, y - 1, z)[x],
+      PMB_T_NAME(own_row)(v, y + 1, z)[x], PMB_T_NAME(own_row)(v, y, z - 1)[x], PMB_T_NAME(own_row)(v, y, z + 1)[x] };
+    set_last_end_f32(v, y, z, (float)here[0], beside, end);
   }
 }
 

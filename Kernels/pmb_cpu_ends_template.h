@@ -114,17 +114,24 @@ static inline void PMB_REAL_NAME(central_ends)(
   (rows, rows[0][-first], rows[0][15 + last], v->factor[0] + x, v->factor[1][y], v->factor[2][z], ends);
 }
 
-/* The end in column 32 of row (y,z). */
+/* The end in column 32 of row (y,z), from the sample, those beside it along x, y and z, lower ones first. */
+static inline void PMB_REAL_NAME(set_last_end)(
+  const rows_view *v, int64_t y, int64_t z, PMB_REAL here, const PMB_REAL *beside, PMB_REAL *end)
+{
+  end[0] = PMB_REAL_NAME(pmb_difference)(beside[0], beside[1], v->factor[0][PMB_BRICK_X]);
+  end[1] = PMB_REAL_NAME(pmb_difference)(beside[2], beside[3], v->factor[1][y]);
+  end[2] = PMB_REAL_NAME(pmb_difference)(beside[4], beside[5], v->factor[2][z]);
+  end[3] = here;
+}
+
 static inline void PMB_REAL_NAME(last_end)(const rows_view *v, int y, int z, PMB_REAL *end)
 {
   const int x = PMB_BRICK_X;
   const PMB_REAL *here = PMB_REAL_NAME(row_of)(v, y, z) + x;
-  end[0] = PMB_REAL_NAME(pmb_difference)(here[-1], here[1], v->factor[0][x]);
-  end[1] = PMB_REAL_NAME(pmb_difference)(
-    PMB_REAL_NAME(row_of)(v, y - 1, z)[x], PMB_REAL_NAME(row_of)(v, y + 1, z)[x], v->factor[1][y]);
-  end[2] = PMB_REAL_NAME(pmb_difference)(
-    PMB_REAL_NAME(row_of)(v, y, z - 1)[x], PMB_REAL_NAME(row_of)(v, y, z + 1)[x], v->factor[2][z]);
-  end[3] = here[0];
+  const PMB_REAL beside[6] = { here[-1], here[1], PMB_REAL_NAME(row_of)(v, y - 1, z)[x],
+    PMB_REAL_NAME(row_of)(v, y + 1, z)[x], PMB_REAL_NAME(row_of)(v, y, z - 1)[x],
+    PMB_REAL_NAME(row_of)(v, y, z + 1)[x] };
+  PMB_REAL_NAME(set_last_end)(v, y, z, here[0], beside, end);
 }
 
 /* A component at a sample by the Sobel operator. low, high: the rows, layers or columns below and above along its axis,

@@ -8,18 +8,12 @@
 /* Whether products with what is not on the diagonals change nothing: 0 + x is x unless both are -0. */
 static int is_diagonal(const pmb_frame *frame)
 {
-  for (int r = 0; r < 3; ++r) {
-    const double *w = frame->to_world + 4 * r;
-    for (int c = 0; c < 3; ++c) {
-      if (r != c && (w[c] != 0 || frame->matrix_f32[3 * r + c] != 0 || frame->matrix_f64[3 * r + c] != 0)) {
-        return 0;
-      }
-    }
-    if (w[3] == 0 && signbit(w[3])) {
+  for (int i = 0; i < 9; ++i) {
+    if (i % 4 != 0 && (frame->matrix_f32[i] != 0 || frame->matrix_f64[i] != 0)) {
       return 0;
     }
   }
-  return 1;
+  return frame->diagonal;
 }
 
 static int flags_of(const pmb_cuda *cuda, const pmb_cuda_output *output)
