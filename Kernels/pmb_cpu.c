@@ -134,16 +134,33 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
   return PMB_OK;
 }
 
+static void free_found(pmb_memory *memory, pmb_cpu_found *found)
+{
+  pmb_buffer_free(memory, &found->map);
+  pmb_buffer_free(memory, &found->records);
+  pmb_buffer_free(memory, &found->chunks);
+  found->record_count = 0;
+}
+
+/* Of the other isovalues of a group, all but the first `count`. */
+static void free_others(pmb_context *context, pmb_cpu *cpu, int64_t count)
+{
+  for (int64_t i = count; i < PMB_CPU_ISOVALUES - 1; ++i) {
+    free_found(&context->memory, &cpu->others[i]);
+  }
+}
+
 static void cpu_unbind(pmb_context *context)
 {
   pmb_cpu *cpu = state_of(context);
   if (cpu) {
-    pmb_buffer *buffers[] = { &cpu->summary, &cpu->flags, &cpu->ranges, &cpu->map, &cpu->counts, &cpu->records,
-      &cpu->chunks, &cpu->scratch };
+    pmb_buffer *buffers[] = { &cpu->summary, &cpu->flags, &cpu->ranges, &cpu->counts, &cpu->scratch };
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
       pmb_buffer_free(&context->memory, buffers[i]);
     }
-    cpu->brick_count = cpu->record_count = 0;
+    free_found(&context->memory, &cpu->found);
+    free_others(context, cpu, 0);
+    cpu->brick_count = 0;
   }
 }
 
@@ -242,6 +259,7 @@ static pmb_status cpu_bind(pmb_context *context)
   }
   const size_t type_size = pmb_type_size(cpu->volume->type);
   context->bricks = cpu->brick_count;
+  context->at_once = PMB_CPU_ISOVALUES;
   if (cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX) {
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
   }
@@ -292,16 +310,16 @@ static void emit_body(void *data, int worker, size_t i)
 
 static size_t record_chunks(const pmb_cpu *cpu, int64_t records)
 {
-  return chunks_of(records, (int64_t)1 << cpu->chunk_shift);
+  return chunks_of(records, (int64_t)1 << cpu->found.chunk_shift);
 }
 
 /* Where there are few bricks for each worker chunks are smaller, so that all end at about the same time. */
 static void choose_chunk(pmb_cpu *cpu, int64_t active, int workers)
 {
-  cpu->chunk_shift = PMB_CPU_CHUNK_SHIFT;
-  while (workers > 1 && cpu->chunk_shift > PMB_CPU_CHUNK_SHIFT_LEAST &&
-    active >> cpu->chunk_shift < 32 * (int64_t)workers) {
-    --cpu->chunk_shift;
+  cpu->found.chunk_shift = PMB_CPU_CHUNK_SHIFT;
+  while (workers > 1 && cpu->found.chunk_shift > PMB_CPU_CHUNK_SHIFT_LEAST &&
+    active >> cpu->found.chunk_shift < 32 * (int64_t)workers) {
+    --cpu->found.chunk_shift;
   }
 }
 
@@ -316,7 +334,7 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
     cpu->select_chunk /= 2;
   }
   const size_t chunks = chunks_of(all, cpu->select_chunk);
-  if (!pmb_buffer_reserve(memory, &cpu->map, (size_t)cpu->brick_count, sizeof(uint32_t)) ||
+  if (!pmb_buffer_reserve(memory, &cpu->found.map, (size_t)cpu->brick_count, sizeof(uint32_t)) ||
     !pmb_buffer_reserve(memory, &cpu->counts, chunks, sizeof(int64_t))) {
     return no_memory(context, "the brick map", cpu->brick_count, sizeof(uint32_t));
   }
@@ -335,20 +353,20 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_count: %lld active bricks, more than 2^32 - 2", (long long)active);
   }
   choose_chunk(cpu, active, context->crew.workers);
-  if (!pmb_buffer_reserve(memory, &cpu->records, (size_t)active, sizeof(pmb_cpu_record)) ||
-    !pmb_buffer_reserve(memory, &cpu->chunks, record_chunks(cpu, active), sizeof(pmb_sizes))) {
+  if (!pmb_buffer_reserve(memory, &cpu->found.records, (size_t)active, sizeof(pmb_cpu_record)) ||
+    !pmb_buffer_reserve(memory, &cpu->found.chunks, record_chunks(cpu, active), sizeof(pmb_sizes))) {
     return no_memory(context, "the active bricks", active, sizeof(pmb_cpu_record));
   }
-  cpu->record_count = context->active_bricks = active;
+  cpu->found.record_count = context->active_bricks = active;
   return run(context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, select_write_body);
 }
 
 /* Pass scan: from the sizes of chunks to those of all chunks before. */
 static pmb_sizes scan(pmb_cpu *cpu)
 {
-  pmb_sizes *chunks = cpu->chunks.data;
+  pmb_sizes *chunks = cpu->found.chunks.data;
   pmb_sizes before = { 0, 0 };
-  for (size_t i = 0; i < record_chunks(cpu, cpu->record_count); ++i) {
+  for (size_t i = 0; i < record_chunks(cpu, cpu->found.record_count); ++i) {
     const pmb_sizes here = chunks[i];
     chunks[i] = before;
     before.points += here.points;
@@ -357,29 +375,78 @@ static pmb_sizes scan(pmb_cpu *cpu)
   return before;
 }
 
-static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
+/* What is found for a group's isovalue i changes places with what the passes work on. */
+static void exchange(pmb_cpu *cpu, int64_t i)
+{
+  if (i > 0) {
+    const pmb_cpu_found other = cpu->others[i - 1];
+    cpu->others[i - 1] = cpu->found;
+    cpu->found = other;
+  }
+}
+
+static int64_t bytes_found(const pmb_cpu *cpu)
+{
+  return cpu->brick_count * (int64_t)sizeof(uint32_t) + cpu->found.record_count * (int64_t)sizeof(pmb_cpu_record);
+}
+
+/* What may be kept for a group: half of what the samples take. Where that is not enough most bricks are active, and classifying
+ * them again takes no longer than to read what was kept. */
+static int64_t bytes_allowed(const pmb_cpu *cpu)
+{
+  const int64_t *dims = cpu->volume->dims;
+  const int64_t half = dims[0] * dims[1] * dims[2] * (int64_t)pmb_type_size(cpu->volume->type) / 2;
+  return half > PMB_CPU_KEPT_LEAST ? half : PMB_CPU_KEPT_LEAST;
+}
+
+/* All passes but those that write the mesh, for one isovalue, which has [begin, end) of the call and may take so many bytes. */
+static pmb_status count_isovalue(
+  pmb_context *context, const pmb_isovalue *isovalue, int64_t allowed, double begin, double end)
 {
   pmb_cpu *cpu = state_of(context);
-  const double end = context->crew.fraction_end;
-  const size_t scratch_size = pmb_cpu_scratch_size(cpu->volume->type);
-  cpu->isovalue = group->isovalues;
-  cpu->record_count = context->active_bricks = 0;
-  group->sizes[0] = (pmb_sizes){ 0, 0 };
+  cpu->isovalue = isovalue;
+  cpu->found.record_count = context->active_bricks = 0;
   if (cpu->volume->dims[0] < 2 || cpu->volume->dims[1] < 2 || cpu->volume->dims[2] < 2) {
     return PMB_OK;
   }
+  context->crew.fraction_begin = context->crew.fraction_end = begin;
+  const pmb_status status = select_bricks(context, cpu);
+  if (status != PMB_OK) {
+    return status;
+  }
+  if (bytes_found(cpu) > allowed) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "%lld active bricks are too many to keep for several isovalues",
+      (long long)cpu->found.record_count);
+  }
+  context->crew.fraction_end = end;
+  const int workers = workers_for(context, cpu->found.record_count, PMB_CPU_CLASSIFIED_EACH);
+  return run(context, workers, record_chunks(cpu, cpu->found.record_count), classify_body);
+}
+
+static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
+{
+  pmb_cpu *cpu = state_of(context);
+  const size_t scratch_size = pmb_cpu_scratch_size(cpu->volume->type);
+  const double begin = context->crew.fraction_begin,
+               part = (context->crew.fraction_end - begin) / (double)group->count;
   if (!pmb_buffer_reserve(&context->memory, &cpu->scratch, (size_t)context->crew.workers, scratch_size)) {
     return no_memory(context, "the workers", context->crew.workers, scratch_size);
   }
-  context->crew.fraction_end = context->crew.fraction_begin;
-  pmb_status status = select_bricks(context, cpu);
-  context->crew.fraction_end = end;
-  if (status == PMB_OK) {
-    const int workers = workers_for(context, cpu->record_count, PMB_CPU_CLASSIFIED_EACH);
-    status = run(context, workers, record_chunks(cpu, cpu->record_count), classify_body);
+  free_others(context, cpu, group->count - 1);
+  pmb_status status = PMB_OK;
+  int64_t allowed = group->count > 1 ? bytes_allowed(cpu) : INT64_MAX;
+  for (int64_t i = 0; i < group->count && status == PMB_OK; ++i) {
+    exchange(cpu, i);
+    const double at = begin + part * (double)i;
+    status = count_isovalue(context, group->isovalues + i, allowed / (group->count - i), at, at + part);
+    if (status == PMB_OK) {
+      group->sizes[i] = scan(cpu);
+      allowed -= bytes_found(cpu);
+    }
+    exchange(cpu, i);
   }
-  if (status == PMB_OK) {
-    group->sizes[0] = scan(cpu);
+  if (status == PMB_OUT_OF_MEMORY) {
+    free_others(context, cpu, 0);
   }
   return status;
 }
@@ -387,11 +454,28 @@ static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
 static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
 {
   pmb_cpu *cpu = state_of(context);
-  cpu->isovalue = group->isovalues;
+  pmb_crew *crew = &context->crew;
+  const double begin = crew->fraction_begin, whole = crew->fraction_end - begin;
+  double points = 0, done = 0;
+  for (int64_t i = 0; i < group->count; ++i) {
+    points += 1 + (double)group->sizes[i].points;
+  }
   cpu->base = group->base;
   cpu->mesh = mesh;
-  const int workers = workers_for(context, cpu->record_count, PMB_CPU_EMITTED_EACH);
-  return run(context, workers, record_chunks(cpu, cpu->record_count), emit_body);
+  pmb_status status = PMB_OK;
+  for (int64_t i = 0; i < group->count && status == PMB_OK; ++i) {
+    exchange(cpu, i);
+    cpu->isovalue = group->isovalues + i;
+    crew->fraction_begin = begin + whole * done / points;
+    done += 1 + (double)group->sizes[i].points;
+    crew->fraction_end = begin + whole * done / points;
+    const int workers = workers_for(context, cpu->found.record_count, PMB_CPU_EMITTED_EACH);
+    status = run(context, workers, record_chunks(cpu, cpu->found.record_count), emit_body);
+    cpu->base.points += group->sizes[i].points;
+    cpu->base.triangles += group->sizes[i].triangles;
+    exchange(cpu, i);
+  }
+  return status;
 }
 
 static pmb_status cpu_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)

@@ -11,6 +11,8 @@
 #include "pmb_hidden.h"
 
 enum {
+  PMB_CPU_ISOVALUES = 16,       /* isovalues of a group at most */
+  PMB_CPU_KEPT_LEAST = 1 << 24, /* bytes that may be kept for a group, even of a small volume */
   /* Bricks per unit of parallel work, at most and at least. */
   PMB_CPU_SELECT_CHUNK = 8192,
   PMB_CPU_SELECT_CHUNK_LEAST = 1024,
@@ -67,6 +69,15 @@ typedef struct pmb_cpu_case {
 
 typedef struct pmb_cpu_loops pmb_cpu_loops;
 
+/* What select, classify and scan find for an isovalue. */
+typedef struct pmb_cpu_found {
+  pmb_buffer map; /* brick -> record, uint32_t */
+  pmb_buffer records;
+  pmb_buffer chunks; /* per chunk of records: pmb_sizes, after scan those before it */
+  int64_t record_count;
+  int chunk_shift; /* records in a chunk, as a power of 2 */
+} pmb_cpu_found;
+
 /* The backend's state. Per-volume parts are set by bind, per-isovalue parts by count. */
 typedef struct pmb_cpu {
   const pmb_cpu_loops *loops;
@@ -89,16 +100,13 @@ typedef struct pmb_cpu {
   int64_t blocks[3];
   pmb_buffer ranges; /* per block: pmb_cpu_range */
   int64_t select_chunk;
-  int chunk_shift;   /* records in a chunk, as a power of 2 */
-  pmb_buffer map;    /* brick -> record, uint32_t */
-  pmb_buffer counts; /* per select chunk: int64_t */
-  pmb_buffer records;
-  pmb_buffer chunks;  /* per chunk of records: pmb_sizes, after scan those before it */
+  pmb_buffer counts;  /* per select chunk: int64_t */
   pmb_buffer scratch; /* per worker */
   int any_flags;      /* those of all bricks together */
-  int64_t record_count;
 
   const pmb_isovalue *isovalue;
+  pmb_cpu_found found;                         /* for that isovalue */
+  pmb_cpu_found others[PMB_CPU_ISOVALUES - 1]; /* for the group's second isovalue and those after */
 
   /* emit only */
   const pmb_mesh *mesh;

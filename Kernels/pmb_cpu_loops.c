@@ -381,9 +381,9 @@ enum { PMB_BRICKS_AHEAD = 3 };
 static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
 {
   pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
-  pmb_cpu_record *records = cpu->records.data;
-  const int64_t begin = (int64_t)i << cpu->chunk_shift;
-  const int64_t end = pmb_cpu_smaller(begin + ((int64_t)1 << cpu->chunk_shift), cpu->record_count);
+  pmb_cpu_record *records = cpu->found.records.data;
+  const int64_t begin = (int64_t)i << cpu->found.chunk_shift;
+  const int64_t end = pmb_cpu_smaller(begin + ((int64_t)1 << cpu->found.chunk_shift), cpu->found.record_count);
   uint32_t points = 0, triangles = 0;
   for (int64_t r = begin - PMB_BRICKS_AHEAD; r < end; ++r) {
     if (r + PMB_BRICKS_AHEAD < end) {
@@ -410,7 +410,7 @@ static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
     points += record->points;
     triangles += record->triangles;
   }
-  ((pmb_sizes *)cpu->chunks.data)[i] = (pmb_sizes){ points, triangles };
+  ((pmb_sizes *)cpu->found.chunks.data)[i] = (pmb_sizes){ points, triangles };
 }
 
 /* What follows from the numbers of points and triangles alone, for a chunk at once; last: its last record. */
@@ -432,10 +432,10 @@ static void fill_chunk(const pmb_cpu *cpu, const pmb_sizes *before, const pmb_cp
 static void emit_chunk(pmb_cpu *cpu, int worker, size_t i)
 {
   pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
-  const pmb_cpu_record *records = cpu->records.data;
-  const pmb_sizes before = ((const pmb_sizes *)cpu->chunks.data)[i];
-  const int64_t begin = (int64_t)i << cpu->chunk_shift;
-  const int64_t end = pmb_cpu_smaller(begin + ((int64_t)1 << cpu->chunk_shift), cpu->record_count);
+  const pmb_cpu_record *records = cpu->found.records.data;
+  const pmb_sizes before = ((const pmb_sizes *)cpu->found.chunks.data)[i];
+  const int64_t begin = (int64_t)i << cpu->found.chunk_shift;
+  const int64_t end = pmb_cpu_smaller(begin + ((int64_t)1 << cpu->found.chunk_shift), cpu->found.record_count);
   const int wide = pmb_type_is_wide(cpu->volume->type);
   const int points = wants_points(cpu->mesh), triangles = wants_triangles(cpu->mesh);
   const int64_t last_triangle =

@@ -5,8 +5,8 @@
 /* Id of a record's first point. */
 static int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
 {
-  const int64_t index = record - (const pmb_cpu_record *)cpu->records.data;
-  return cpu->base.points + ((const pmb_sizes *)cpu->chunks.data)[index >> cpu->chunk_shift].points +
+  const int64_t index = record - (const pmb_cpu_record *)cpu->found.records.data;
+  return cpu->base.points + ((const pmb_sizes *)cpu->found.chunks.data)[index >> cpu->found.chunk_shift].points +
     record->points_before;
 }
 
@@ -25,12 +25,13 @@ static void find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_
 {
   const int64_t x = record->position[0], y = record->position[1], z = record->position[2];
   const int64_t along_y = cpu->bricks[0], along_z = along_y * cpu->bricks[1];
-  const uint32_t *map = (const uint32_t *)cpu->map.data + x + along_y * y + along_z * z;
+  const uint32_t *map = (const uint32_t *)cpu->found.map.data + x + along_y * y + along_z * z;
   const int outside = (x + 1 == cpu->bricks[0]) | (y + 1 == cpu->bricks[1]) << 1 | (z + 1 == cpu->bricks[2]) << 2;
   f->at[0][0][0] = record;
   for (int d = 1; d < 8; ++d) {
     const uint32_t index = d & outside ? PMB_NO_RECORD : map[(d & 1) + (d >> 1 & 1) * along_y + (d >> 2) * along_z];
-    const pmb_cpu_record *above = index == PMB_NO_RECORD ? NULL : (const pmb_cpu_record *)cpu->records.data + index;
+    const pmb_cpu_record *above =
+      index == PMB_NO_RECORD ? NULL : (const pmb_cpu_record *)cpu->found.records.data + index;
     f->at[d >> 2][d >> 1 & 1][d & 1] = above;
     for (size_t b = 0; above && d > 1 && b < sizeof(*above); b += 64) {
       __builtin_prefetch((const char *)above + b);

@@ -191,8 +191,8 @@ static void PMB_T_NAME(select_write)(pmb_cpu *cpu, size_t i)
   const pmb_isovalue isovalue = *cpu->isovalue;
   const int64_t begin = (int64_t)i * cpu->select_chunk;
   const int64_t end = pmb_cpu_smaller(begin + cpu->select_chunk, cpu->brick_count);
-  pmb_cpu_record *records = cpu->records.data;
-  uint32_t *map = cpu->map.data;
+  pmb_cpu_record *records = cpu->found.records.data;
+  uint32_t *map = cpu->found.map.data;
   uint32_t next = (uint32_t)((const int64_t *)cpu->counts.data)[i];
   int64_t position[3] = { begin % cpu->bricks[0], begin / cpu->bricks[0] % cpu->bricks[1],
     begin / cpu->bricks[0] / cpu->bricks[1] };

@@ -264,7 +264,36 @@ static void same_part(const test_mesh *whole, const test_mesh *part, int64_t poi
     if (!CHECK(((int32_t *)w->offsets)[triangle + i] == 3 * (triangle + i), "offset %lld", (long long)i)) break;
 }
 
-/* Several isovalues, some of them twice, without a surface or out of order: one mesh after another. */
+/* All isovalues at once, one mesh after another, against each alone. */
+static void check_concatenated(
+  pmb_context *context, const test_volume *v, const double *isovalues, int64_t count, int remove_degenerate)
+{
+  test_mesh whole, part;
+  pmb_sizes total, at = { 0, 0 }, *each = test_allocate(count, sizeof *each);
+  pmb_request request = { sizeof request, isovalues, count, remove_degenerate };
+  CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
+  CHECK_STATUS(context, pmb_count(context, &request, &total, each), PMB_OK);
+  mesh_make(&whole, total, PMB_FLOAT32, PMB_INT32);
+  CHECK_STATUS(context, pmb_emit(context, &whole.view), PMB_OK);
+  mesh_canaries_alive(&whole);
+  for (int64_t i = 0; i < count; i++) {
+    test_about("isovalue %lld of %lld: %.17g", (long long)i, (long long)count, isovalues[i]);
+    CHECK_STATUS(
+      context, mesh_extract(context, isovalues + i, 1, remove_degenerate, PMB_FLOAT32, PMB_INT32, &part), PMB_OK);
+    if (CHECK(each[i].points == part.sizes.points && each[i].triangles == part.sizes.triangles,
+          "per_isovalue says %lld, %lld, not %lld, %lld", (long long)each[i].points, (long long)each[i].triangles,
+          (long long)part.sizes.points, (long long)part.sizes.triangles))
+      same_part(&whole, &part, at.points, at.triangles);
+    at.points += each[i].points;
+    at.triangles += each[i].triangles;
+    mesh_free(&part);
+  }
+  CHECK(at.points == total.points && at.triangles == total.triangles, "the totals are not the sums");
+  mesh_free(&whole);
+  free(each);
+}
+
+/* Several isovalues, some of them twice, without a surface or out of order. */
 static void several_isovalues_are_concatenated(void)
 {
   enum { COUNT = 9 };
@@ -272,37 +301,37 @@ static void several_isovalues_are_concatenated(void)
   pmb_context *context = context_new(3, NULL);
   for (int n = 0; n < VOLUMES; n += STEP) {
     test_volume v;
-    test_mesh whole, part;
-    pmb_sizes each[COUNT], total, at = { 0, 0 };
     double isovalues[COUNT];
-    int remove_degenerate = n % 2;
     series(n, &v);
     for (int i = 0; i < COUNT; i++) isovalues[i] = volume_isovalue(&v, &rng);
     isovalues[3] = isovalues[1];
     isovalues[5] = 1e300;
-    pmb_request request = { sizeof request, isovalues, COUNT, remove_degenerate };
-    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-    CHECK_STATUS(context, pmb_count(context, &request, &total, each), PMB_OK);
-    mesh_make(&whole, total, PMB_FLOAT32, PMB_INT32);
-    CHECK_STATUS(context, pmb_emit(context, &whole.view), PMB_OK);
-    mesh_canaries_alive(&whole);
-    for (int i = 0; i < COUNT; i++) {
-      test_about("volume %d, isovalue %d: %.17g", n, i, isovalues[i]);
-      CHECK_STATUS(
-        context, mesh_extract(context, isovalues + i, 1, remove_degenerate, PMB_FLOAT32, PMB_INT32, &part), PMB_OK);
-      if (CHECK(each[i].points == part.sizes.points && each[i].triangles == part.sizes.triangles,
-            "per_isovalue says %lld, %lld, not %lld, %lld", (long long)each[i].points, (long long)each[i].triangles,
-            (long long)part.sizes.points, (long long)part.sizes.triangles))
-        same_part(&whole, &part, at.points, at.triangles);
-      at.points += each[i].points;
-      at.triangles += each[i].triangles;
-      mesh_free(&part);
-    }
-    CHECK(at.points == total.points && at.triangles == total.triangles, "the totals are not the sums");
-    mesh_free(&whole);
+    check_concatenated(context, &v, isovalues, COUNT, n % 2);
     volume_free(&v);
   }
   pmb_destroy(context);
+}
+
+/* More isovalues, each in all 5,120 bricks, than the CPU keeps at once (16, and so many bytes). */
+static void isovalues_are_too_many_to_keep(void)
+{
+  enum { COUNT = 40 };
+  test_volume v;
+  double isovalues[COUNT];
+  const int64_t half = (int64_t)1 << 24; /* of the volume's size, or this */
+  pmb_context *context = context_new(2, NULL);
+  pmb_info info = { .struct_size = sizeof info };
+  volume_make(&v, PMB_UINT8, 160, 128, 128, LAYOUT_PACKED);
+  for (int64_t k = 1; k < 128; k += 4)
+    for (int64_t j = 1; j < 128; j += 4)
+      for (int64_t i = 7; i < 160; i += 32) volume_set(&v, i, j, k, 200 - (double)(i % 3));
+  for (int i = 0; i < COUNT; i++) isovalues[i] = 100 + 2.25 * i;
+  check_concatenated(context, &v, isovalues, COUNT, 1);
+  CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
+  CHECK(info.active_bricks == 5120, "%lld bricks are active", (long long)info.active_bricks);
+  CHECK(info.peak_bytes < half + half / 4, "%lld bytes were held", (long long)info.peak_bytes);
+  pmb_destroy(context);
+  volume_free(&v);
 }
 
 /* clang-format off */
@@ -324,4 +353,5 @@ TEST_MAIN(
   CASE(repeated_runs)
   CASE(isovalue_changes)
   CASE(several_isovalues_are_concatenated)
+  CASE(isovalues_are_too_many_to_keep)
 )
