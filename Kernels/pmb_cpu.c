@@ -53,6 +53,16 @@ static void make_case_offsets(pmb_cpu *cpu)
     cpu->case_offsets[i / 16][i % 16] = (int16_t)(((corner >> 2) * 5 + (corner >> 1 & 1)) * PMB_IDS_ROW +
       pmb_edge_axis(edge) * PMB_IDS_PITCH + (corner & 1));
   }
+  for (int i = 0; i < 32; ++i) {
+    const int row = i & 7, upper = i >> 3 & 1;
+    const int corner = i & PMB_CORNER_SAMPLE ? (i & 3) << 1 | (i >> 2 & 1)
+      : row < 4                              ? row << 1
+      : row < 6                              ? (row - 4) << 2 | upper
+                                             : (row - 6) << 1 | upper;
+    const int kind = i & PMB_CORNER_SAMPLE ? PMB_SAMPLE : row < 4 ? PMB_EDGE_X : row < 6 ? PMB_EDGE_Y : PMB_EDGE_Z;
+    cpu->corner_offsets[i] =
+      (int16_t)(((corner >> 2) * 5 + (corner >> 1 & 1)) * PMB_IDS_ROW + kind * PMB_IDS_PITCH + (corner & 1));
+  }
 }
 
 static int is_crossed(int cell_case, int edge)
@@ -60,22 +70,14 @@ static int is_crossed(int cell_case, int edge)
   return (cell_case >> pmb_edge_lower(edge) & 1) != (cell_case >> pmb_edge_upper(edge) & 1);
 }
 
-/* The row of an edge among those of pmb_cpu_case. */
-static int row_of_edge(int edge)
-{
-  const int axis = pmb_edge_axis(edge), corner = pmb_edge_lower(edge);
-  return axis == 0 ? corner >> 1 : axis == 1 ? 4 + (corner >> 2) : 6 + (corner >> 1);
-}
-
 /* mirrored: the second and the third id of a triangle change places. */
 static void make_case(pmb_cpu_case *c, int i, int mirrored)
 {
-  memset(c, 0, sizeof(*c));
-  c->ids = (uint8_t)(3 * pmb_triangle_count[i]);
-  for (int l = 0; l < c->ids; ++l) {
-    const int edge = pmb_triangle_edges[i][mirrored && l % 3 ? l / 3 * 3 + 3 - l % 3 : l];
-    const int upper = pmb_edge_axis(edge) > 0 && pmb_edge_lower(edge) & 1;
-    c->corners[l] = (uint8_t)(row_of_edge(edge) | upper << 3 | (upper && is_crossed(i, edge - 1)) << 4);
+  pmb_cpu_make_case(c, (unsigned)i, 0);
+  for (int l = 0; mirrored && l < c->ids; l += 3) {
+    const uint8_t second = c->corners[l + 1];
+    c->corners[l + 1] = c->corners[l + 2];
+    c->corners[l + 2] = second;
   }
 }
 

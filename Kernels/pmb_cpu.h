@@ -37,9 +37,9 @@ enum {
   /* Ends of edges: [z][y][x], 5 x 5 rows of 33. */
   PMB_ENDS_PITCH = 36,
   PMB_ENDS_SIZE = 25 * PMB_ENDS_PITCH,
-  /* Ids of the points on the edges of a brick's cells: [z][y][axis][x], 5 x 5 x 3 rows of 33. */
+  /* Ids of the points of a brick's cells: [z][y][kind][x], 5 x 5 x 4 rows of 33. */
   PMB_IDS_PITCH = 36,
-  PMB_IDS_ROW = 3 * PMB_IDS_PITCH,
+  PMB_IDS_ROW = PMB_KINDS * PMB_IDS_PITCH,
   PMB_IDS_SIZE = 25 * PMB_IDS_ROW,
   PMB_EDGE_ROWS = 36 /* rows of edges, 25, with room for 16 from the last cell's on */
 };
@@ -56,16 +56,48 @@ typedef struct pmb_cpu_record {
   uint32_t points_before, triangles_before; /* in its chunk */
   uint32_t points, triangles;
   int32_t position[3]; /* brick coordinates */
-  uint32_t exact;      /* pmb_content_exact was needed */
+  uint32_t rules;      /* PMB_RULES_PLAIN, ... */
 } pmb_cpu_record;
+
+/* What the mesh of a brick is made by: no sample is hidden, not finite, or joined; some are joined; pmb_content_exact was
+ * needed. */
+enum { PMB_RULES_PLAIN, PMB_RULES_JOINED, PMB_RULES_FULL };
 
 /* The triangles of a case, by the eight rows of edges around a row of cells: four of x edges, by y before z, two of y edges,
  * by z, two of z edges, by y. */
 typedef struct pmb_cpu_case {
-  /* Of each id: its row, plus 8 on an edge at the cell's upper x, plus 16 if that has a point before it in the cell. */
+  /* Of each id: its row, plus 8 on an edge at the cell's upper x, plus 32 if that has a point before it in the cell. Of a point
+   * on a sample: 16 plus the row of samples, by y before z, plus 4 at the cell's upper x. */
   uint8_t corners[15];
   uint8_t ids; /* how many */
 } pmb_cpu_case;
+
+enum { PMB_CORNER_UPPER = 8, PMB_CORNER_SAMPLE = 16, PMB_CORNER_AFTER = 32, PMB_JOINED_CASES = 6561 };
+
+/* What is left of the triangles of cells with joined corners, all of which are inside: each of the 3^8 cases has the index
+ * power[inside corners] + power[joined corners]. The same for all contexts of a process. */
+typedef struct pmb_cpu_joined {
+  uint16_t power[256];                  /* 3^c for each bit c */
+  uint16_t kept[PMB_JOINED_CASES];      /* bit c: corner c has a point of a triangle; << 8: how many triangles */
+  pmb_cpu_case cases[PMB_JOINED_CASES]; /* not mirrored */
+} pmb_cpu_joined;
+
+/* pmb_cpu_joined.c: the table, made at the first call. */
+const pmb_cpu_joined *pmb_cpu_joined_cases(void);
+
+/* An entry of it, also for corners that are joined and not inside. */
+void pmb_cpu_make_case(pmb_cpu_case *c, unsigned cell_case, unsigned equal);
+
+/* The entry of a cell; made: where it is put if the table does not have it. */
+PMB_INLINE const pmb_cpu_case *find_joined_case(
+  const pmb_cpu_joined *table, unsigned cell_case, unsigned equal, pmb_cpu_case *made)
+{
+  if (equal & ~cell_case) {
+    pmb_cpu_make_case(made, cell_case, equal);
+    return made;
+  }
+  return &table->cases[table->power[cell_case] + table->power[equal]];
+}
 
 typedef struct pmb_cpu_loops pmb_cpu_loops;
 
@@ -82,8 +114,9 @@ typedef struct pmb_cpu_found {
 typedef struct pmb_cpu {
   const pmb_cpu_loops *loops;
   int always_exact; /* the "reference" path */
-  /* By case and place in pmb_triangle_edges: where in the table of ids the edge is, from the cell's place. */
-  int16_t case_offsets[256][16];
+  /* Where in the table of ids a point is, from the cell's place: by case and place in pmb_triangle_edges; by pmb_cpu_case's
+   * number. */
+  int16_t case_offsets[256][16], corner_offsets[32];
   pmb_cpu_case cases[256];
   int cases_mirrored;         /* for which frames `cases` is; -1: not made */
   uint8_t places[256][8];     /* by byte: the places of its bits, lowest first */
@@ -125,7 +158,6 @@ typedef struct pmb_cpu_scratch {
     int32_t i32[PMB_IDS_SIZE + 16];
     int64_t i64[PMB_IDS_SIZE + 16];
   } ids;
-  int64_t sample_ids[25 * PMB_IDS_PITCH];
   uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* row << 7 | kind << 5 | x */
   pmb_rows rows;
   uint32_t cells[PMB_BRICK_ROWS]; /* those that give triangles, bit x of row z * 4 + y */

@@ -99,5 +99,4 @@ static void PMB_REAL_NAME(classify)(pmb_cpu *cpu, const box *b, pmb_cpu_scratch 
   }
   record->points = (uint32_t)content.points;
   record->triangles = (uint32_t)content.triangles;
-  record->exact = 1;
 }

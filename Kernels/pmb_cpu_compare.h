@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Bits of 32 samples that lie side by side in memory, compared in their own type: bit i is in[i] >= value. */
+ * Bits of 32 samples that lie side by side in memory, compared in their own type: bit i is in[i] >= value, or in
+ * equal_TYPE in[i] == value. */
 #ifndef PMB_CPU_COMPARE_H
 #define PMB_CPU_COMPARE_H
 
@@ -9,18 +10,22 @@
 #if defined(__AVX2__)
 #include <immintrin.h>
 
-/* lanes: of a vector; word: its bits that are set where v >= value. */
-#define PMB_AT_LEAST(name, type, vector, lanes, load, spread, word)  \
-  static inline uint32_t at_least_##name(const type *in, type value) \
-  {                                                                  \
-    const vector least = spread;                                     \
-    uint32_t bits = 0;                                               \
-    for (int i = 0; i < 32; i += lanes) {                            \
-      const vector v = load;                                         \
-      bits |= (uint32_t)word << i;                                   \
-    }                                                                \
-    return bits;                                                     \
+/* lanes: of a vector; word: its bits that are set where v >= value, or where it is equal. */
+#define PMB_COMPARED(name, type, vector, lanes, load, spread, word) \
+  static inline uint32_t name(const type *in, type value)           \
+  {                                                                 \
+    const vector least = spread;                                    \
+    uint32_t bits = 0;                                              \
+    for (int i = 0; i < 32; i += lanes) {                           \
+      const vector v = load;                                        \
+      bits |= (uint32_t)word << i;                                  \
+    }                                                               \
+    return bits;                                                    \
   }
+#define PMB_AT_LEAST(name, type, vector, lanes, load, spread, word) \
+  PMB_COMPARED(at_least_##name, type, vector, lanes, load, spread, word)
+#define PMB_EQUAL(name, type, vector, lanes, load, spread, word) \
+  PMB_COMPARED(equal_##name, type, vector, lanes, load, spread, word)
 #endif
 
 #if defined(__AVX512F__)
@@ -43,6 +48,21 @@ PMB_AT_LEAST(float32, float, __m512, 16, _mm512_loadu_ps(in + i), _mm512_set1_ps
   _mm512_cmp_ps_mask(v, least, _CMP_GE_OQ))
 PMB_AT_LEAST(float64, double, __m512d, 8, _mm512_loadu_pd(in + i), _mm512_set1_pd(value),
   _mm512_cmp_pd_mask(v, least, _CMP_GE_OQ))
+PMB_EQUAL(int8, int8_t, __m256i, 32, PMB_LOAD_256, _mm256_set1_epi8(value), _mm256_cmpeq_epi8_mask(v, least))
+PMB_EQUAL(uint8, uint8_t, __m256i, 32, PMB_LOAD_256, _mm256_set1_epi8((char)value), _mm256_cmpeq_epi8_mask(v, least))
+PMB_EQUAL(int16, int16_t, __m512i, 32, PMB_LOAD_512, _mm512_set1_epi16(value), _mm512_cmpeq_epi16_mask(v, least))
+PMB_EQUAL(
+  uint16, uint16_t, __m512i, 32, PMB_LOAD_512, _mm512_set1_epi16((short)value), _mm512_cmpeq_epi16_mask(v, least))
+PMB_EQUAL(int32, int32_t, __m512i, 16, PMB_LOAD_512, _mm512_set1_epi32(value), _mm512_cmpeq_epi32_mask(v, least))
+PMB_EQUAL(
+  uint32, uint32_t, __m512i, 16, PMB_LOAD_512, _mm512_set1_epi32((int)value), _mm512_cmpeq_epi32_mask(v, least))
+PMB_EQUAL(int64, int64_t, __m512i, 8, PMB_LOAD_512, _mm512_set1_epi64(value), _mm512_cmpeq_epi64_mask(v, least))
+PMB_EQUAL(
+  uint64, uint64_t, __m512i, 8, PMB_LOAD_512, _mm512_set1_epi64((long long)value), _mm512_cmpeq_epi64_mask(v, least))
+PMB_EQUAL(float32, float, __m512, 16, _mm512_loadu_ps(in + i), _mm512_set1_ps(value),
+  _mm512_cmp_ps_mask(v, least, _CMP_EQ_OQ))
+PMB_EQUAL(float64, double, __m512d, 8, _mm512_loadu_pd(in + i), _mm512_set1_pd(value),
+  _mm512_cmp_pd_mask(v, least, _CMP_EQ_OQ))
 
 #elif defined(__AVX2__)
 
@@ -100,6 +120,38 @@ PMB_AT_LEAST(float32, float, __m256, 8, _mm256_loadu_ps(in + i), _mm256_set1_ps(
 PMB_AT_LEAST(float64, double, __m256d, 4, _mm256_loadu_pd(in + i), _mm256_set1_pd(value),
   _mm256_movemask_pd(_mm256_cmp_pd(v, least, _CMP_GE_OQ)))
 
+PMB_EQUAL(int8, int8_t, __m256i, 32, pmb_load(in + i), _mm256_set1_epi8(value),
+  (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(v, least)))
+
+static inline uint32_t equal_uint8(const uint8_t *in, uint8_t value)
+{
+  return equal_int8((const int8_t *)in, (int8_t)value);
+}
+
+static inline uint32_t equal_int16(const int16_t *in, int16_t value)
+{
+  const __m256i same = _mm256_set1_epi16(value);
+  return pmb_bits_16(_mm256_cmpeq_epi16(same, pmb_load(in)), _mm256_cmpeq_epi16(same, pmb_load(in + 16)));
+}
+
+static inline uint32_t equal_uint16(const uint16_t *in, uint16_t value)
+{
+  return equal_int16((const int16_t *)in, (int16_t)value);
+}
+
+PMB_EQUAL(
+  int32, int32_t, __m256i, 8, pmb_load(in + i), _mm256_set1_epi32(value), PMB_BITS_32(_mm256_cmpeq_epi32(v, least)))
+PMB_EQUAL(uint32, uint32_t, __m256i, 8, pmb_load(in + i), _mm256_set1_epi32((int)value),
+  PMB_BITS_32(_mm256_cmpeq_epi32(v, least)))
+PMB_EQUAL(
+  int64, int64_t, __m256i, 4, pmb_load(in + i), _mm256_set1_epi64x(value), PMB_BITS_64(_mm256_cmpeq_epi64(v, least)))
+PMB_EQUAL(uint64, uint64_t, __m256i, 4, pmb_load(in + i), _mm256_set1_epi64x((long long)value),
+  PMB_BITS_64(_mm256_cmpeq_epi64(v, least)))
+PMB_EQUAL(float32, float, __m256, 8, _mm256_loadu_ps(in + i), _mm256_set1_ps(value),
+  _mm256_movemask_ps(_mm256_cmp_ps(v, least, _CMP_EQ_OQ)))
+PMB_EQUAL(float64, double, __m256d, 4, _mm256_loadu_pd(in + i), _mm256_set1_pd(value),
+  _mm256_movemask_pd(_mm256_cmp_pd(v, least, _CMP_EQ_OQ)))
+
 #else
 
 /* Eight bytes of 0 or 1, from the first on, to the lowest bits. */
@@ -114,29 +166,33 @@ static inline uint32_t pmb_bits_of_bytes(const uint8_t *bytes)
   return (uint32_t)(eight * 0x0102040810204080u >> 56);
 }
 
-#define PMB_AT_LEAST(name, type)                                                                                \
-  static inline uint32_t at_least_##name(const type *in, type value)                                            \
+#define PMB_COMPARED(name, type, operator)                                                                      \
+  static inline uint32_t name(const type *in, type value)                                                       \
   {                                                                                                             \
     uint8_t bytes[32];                                                                                          \
     for (int i = 0; i < 32; ++i) {                                                                              \
-      bytes[i] = in[i] >= value;                                                                                \
+      bytes[i] = in[i] operator value;                                                                          \
     }                                                                                                           \
     return pmb_bits_of_bytes(bytes) | pmb_bits_of_bytes(bytes + 8) << 8 | pmb_bits_of_bytes(bytes + 16) << 16 | \
       pmb_bits_of_bytes(bytes + 24) << 24;                                                                      \
   }
-PMB_AT_LEAST(int8, int8_t)
-PMB_AT_LEAST(uint8, uint8_t)
-PMB_AT_LEAST(int16, int16_t)
-PMB_AT_LEAST(uint16, uint16_t)
-PMB_AT_LEAST(int32, int32_t)
-PMB_AT_LEAST(uint32, uint32_t)
-PMB_AT_LEAST(int64, int64_t)
-PMB_AT_LEAST(uint64, uint64_t)
-PMB_AT_LEAST(float32, float)
-PMB_AT_LEAST(float64, double)
+#define PMB_COMPARISONS(name, type)       \
+  PMB_COMPARED(at_least_##name, type, >=) \
+  PMB_COMPARED(equal_##name, type, ==)
+PMB_COMPARISONS(int8, int8_t)
+PMB_COMPARISONS(uint8, uint8_t)
+PMB_COMPARISONS(int16, int16_t)
+PMB_COMPARISONS(uint16, uint16_t)
+PMB_COMPARISONS(int32, int32_t)
+PMB_COMPARISONS(uint32, uint32_t)
+PMB_COMPARISONS(int64, int64_t)
+PMB_COMPARISONS(uint64, uint64_t)
+PMB_COMPARISONS(float32, float)
+PMB_COMPARISONS(float64, double)
 
 #endif
 
 #undef PMB_AT_LEAST
+#undef PMB_COMPARED
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a brick gives to the mesh when all its samples are finite and none is joined, a point for every crossed edge: for 16
- * rows at a time, with sums of bits in place of loops over cells. Included by pmb_cpu_loops.c. */
+ * rows at a time, with sums of bits in place of loops over cells; and what of that holds where some are joined. Included by
+ * pmb_cpu_loops.c. */
 
 /* Inside bits of a brick's 33 x 5 x 5 samples. Row z * 4 + y of `low` is (y,z), of `high` (y + 1,z), so that the rows of 16
  * cells are side by side in memory. Bit row of a halo is column 32. Rows and columns outside the volume can be anything. */
@@ -8,6 +9,16 @@ typedef struct pmb_cpu_words {
   uint32_t low[20], high[20];
   uint32_t low_halo, high_halo;
 } pmb_cpu_words;
+
+/* Sets the halo from its bits z * 5 + y. */
+PMB_INLINE void set_halo(uint32_t bits, pmb_cpu_words *words)
+{
+  words->low_halo = words->high_halo = 0;
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    words->low_halo |= (bits >> 5 * z & 0xf) << 4 * z;
+    words->high_halo |= (bits >> (5 * z + 1) & 0xf) << 4 * z;
+  }
+}
 
 /* Numbers of up to 4 bits for 32 cells: bit x of bits[i] is bit i of the number of cell x. */
 typedef struct sliced {
@@ -83,16 +94,20 @@ PMB_INLINE uint32_t sum_bytes(uint32_t bytes)
   return (halves + (halves >> 16)) & 0xffff;
 }
 
-/* Loops of some cells but for the first of each. row, next: words of the four rows of samples, as in find_crossed. */
+/* The case of cell x. row, next: words of the four rows of samples, 16 words apart, and of the samples one further in x. */
+PMB_INLINE unsigned case_of_words(const uint32_t *row, const uint32_t *next, int x)
+{
+  return (row[0] >> x & 1) | (next[0] >> x & 1) << 1 | (row[16] >> x & 1) << 2 | (next[16] >> x & 1) << 3 |
+    (row[32] >> x & 1) << 4 | (next[32] >> x & 1) << 5 | (row[48] >> x & 1) << 6 | (next[48] >> x & 1) << 7;
+}
+
+/* Loops of some cells but for the first of each; row, next: as above. */
 static inline uint32_t count_further_loops(
   const pmb_cpu *cpu, const uint32_t *row, const uint32_t *next, uint32_t cells)
 {
   uint32_t loops = 0;
   for (; cells; cells &= cells - 1) {
-    const int x = pmb_lowest_bit(cells);
-    const unsigned cell_case = (row[0] >> x & 1) | (next[0] >> x & 1) << 1 | (row[16] >> x & 1) << 2 |
-      (next[16] >> x & 1) << 3 | (row[32] >> x & 1) << 4 | (next[32] >> x & 1) << 5 | (row[48] >> x & 1) << 6 |
-      (next[48] >> x & 1) << 7;
+    const unsigned cell_case = case_of_words(row, next, pmb_lowest_bit(cells));
     loops += cpu->further_loops[cell_case];
   }
   return loops;
@@ -104,51 +119,95 @@ PMB_INLINE uint32_t first_bits(int n)
   return n >= 32 ? ~0u : (1u << n) - 1;
 }
 
-/* n: samples of the brick along each axis, halo included. Sets mask, first, points and triangles of the record. A cell has as
- * many triangles as crossed edges, less two for each loop that these make. */
-static void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const int *n, pmb_cpu_record *record)
+/* Words of four rows of samples around each of a brick's 16 rows of cells, and of the samples one further in x. */
+typedef struct cell_words {
+  uint32_t row[4][PMB_BRICK_ROWS], next[4][PMB_BRICK_ROWS];
+} cell_words;
+
+/* Those of row i. */
+PMB_INLINE void words_around(const pmb_cpu_words *words, uint32_t i, uint32_t row[4], uint32_t next[4])
 {
-  uint32_t rows[4][PMB_BRICK_ROWS], nexts[4][PMB_BRICK_ROWS], looped[PMB_BRICK_ROWS];
-  uint32_t points[PMB_BRICK_ROWS], crossed = 0, loops = 0;
+  row[0] = words->low[i];
+  row[1] = words->high[i];
+  row[2] = words->low[i + 4];
+  row[3] = words->high[i + 4];
+  next[0] = row[0] >> 1 | words->low_halo >> i << 31;
+  next[1] = row[1] >> 1 | words->high_halo >> i << 31;
+  next[2] = row[2] >> 1 | words->low_halo >> (i + 4) << 31;
+  next[3] = row[3] >> 1 | words->high_halo >> (i + 4) << 31;
+}
+
+/* Takes the edges of a row that end at an equal sample away, and from `here` the cells around such samples; returns these. */
+PMB_INLINE uint32_t leave_joined(
+  const pmb_cpu_words *equal, uint32_t i, uint32_t edges[3], uint32_t *here, cell_words *same)
+{
+  uint32_t row[4], next[4], touched = 0;
+  words_around(equal, i, row, next);
+  edges[0] &= ~(row[0] | next[0]);
+  edges[1] &= ~(row[0] | row[1]);
+  edges[2] &= ~(row[0] | row[2]);
+  for (int r = 0; r < 4; ++r) {
+    touched |= row[r] | next[r];
+    same->row[r][i] = row[r];
+    same->next[r][i] = next[r];
+  }
+  touched &= *here;
+  *here &= ~touched;
+  return touched;
+}
+
+/* n: samples of the brick along each axis, halo included. Sets mask, first, points and triangles of the record. A cell has as
+ * many triangles as crossed edges, less two for each loop that these make. With `join` cells around equal samples are left to
+ * `joined`, bits x of row z * 4 + y, and mask[PMB_SAMPLE], which is 0, and what follows from it to the caller. */
+PMB_INLINE void sum_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const pmb_cpu_words *equal, const int *n,
+  const int join, cell_words *inside, cell_words *same, uint32_t *joined, pmb_cpu_record *record)
+{
+  uint32_t looped[PMB_BRICK_ROWS], points[PMB_BRICK_ROWS], crossed = 0, loops = 0, before = 0;
   const uint32_t samples = first_bits(n[0]), cells = first_bits(n[0] - 1);
   for (uint32_t i = 0; i < PMB_BRICK_ROWS; ++i) {
     const int y = (int)i & 3, z = (int)i >> 2;
-    const uint32_t row[4] = { words->low[i], words->high[i], words->low[i + 4], words->high[i + 4] };
-    const uint32_t next[4] = { row[0] >> 1 | words->low_halo >> i << 31, row[1] >> 1 | words->high_halo >> i << 31,
-      row[2] >> 1 | words->low_halo >> (i + 4) << 31, row[3] >> 1 | words->high_halo >> (i + 4) << 31 };
+    uint32_t row[4], next[4], edge[PMB_CELL_EDGES];
+    words_around(words, i, row, next);
     const uint32_t in_y = y < n[1] ? ~0u : 0, in_z = z < n[2] ? ~0u : 0;
     const uint32_t above_y = y + 1 < n[1] ? in_z : 0, above_z = z + 1 < n[2] ? in_y : 0;
-    const uint32_t x_edges = (row[0] ^ next[0]) & cells & in_y & in_z;
-    const uint32_t y_edges = (row[0] ^ row[1]) & samples & above_y;
-    const uint32_t z_edges = (row[0] ^ row[2]) & samples & above_z;
-    const uint32_t here = cells & above_y & above_z;
-    uint32_t edge[PMB_CELL_EDGES];
+    uint32_t own[3] = { (row[0] ^ next[0]) & cells & in_y & in_z, (row[0] ^ row[1]) & samples & above_y,
+      (row[0] ^ row[2]) & samples & above_z };
+    uint32_t here = cells & above_y & above_z;
     find_crossed(row, next, edge);
     const sliced edges = count_crossed(edge);
-    record->mask[PMB_EDGE_X][i] = x_edges;
-    record->mask[PMB_EDGE_Y][i] = y_edges;
-    record->mask[PMB_EDGE_Z][i] = z_edges;
+    const uint32_t mixed = edges.bits[0] | edges.bits[1] | edges.bits[2] | edges.bits[3];
+    if (join) {
+      joined[i] = leave_joined(equal, i, own, &here, same) & mixed;
+    }
+    for (int axis = 0; axis < 3; ++axis) {
+      record->mask[axis][i] = own[axis];
+    }
     record->mask[PMB_SAMPLE][i] = 0;
-    points[i] = sum_bytes(count_in_bytes(x_edges) + count_in_bytes(y_edges) + count_in_bytes(z_edges));
+    points[i] = sum_bytes(count_in_bytes(own[0]) + count_in_bytes(own[1]) + count_in_bytes(own[2]));
     crossed += sum_bytes(count_in_bytes(edges.bits[0] & here) + 2 * count_in_bytes(edges.bits[1] & here) +
       4 * count_in_bytes(edges.bits[2] & here) + 8 * count_in_bytes(edges.bits[3] & here));
-    loops += sum_bytes(count_in_bytes((edges.bits[0] | edges.bits[1] | edges.bits[2] | edges.bits[3]) & here));
+    loops += sum_bytes(count_in_bytes(mixed & here));
     looped[i] = find_looped(edge, &edges) & here;
     for (int r = 0; r < 4; ++r) {
-      rows[r][i] = row[r];
-      nexts[r][i] = next[r];
+      inside->row[r][i] = row[r];
+      inside->next[r][i] = next[r];
     }
   }
-  uint32_t before = 0;
   for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
     record->first[i] = (uint16_t)before;
     before += points[i];
   }
   for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
     if (looped[i]) {
-      loops += count_further_loops(cpu, &rows[0][i], &nexts[0][i], looped[i]);
+      loops += count_further_loops(cpu, &inside->row[0][i], &inside->next[0][i], looped[i]);
     }
   }
   record->points = before;
   record->triangles = crossed - 2 * loops;
+}
+
+static void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const int *n, pmb_cpu_record *record)
+{
+  cell_words inside;
+  sum_content(cpu, words, NULL, n, 0, &inside, NULL, NULL, record);
 }

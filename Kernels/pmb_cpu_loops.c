@@ -175,16 +175,19 @@ typedef struct tile_rows {
 typedef struct typed_loops {
   void (*load)(const void *samples, const tile_rows *rows, uint64_t wanted, void *tile);
   uint64_t (*inside)(const void *source, int64_t stride, int n, const pmb_isovalue *isovalue);
-  int (*words)(
-    const void *first, const int64_t *strides, const int *n, const pmb_isovalue *isovalue, pmb_cpu_words *words);
+  int (*words)(const void *first, int begins, const int64_t *strides, const int *n, const pmb_isovalue *isovalue,
+    pmb_cpu_words *words, pmb_cpu_words *equal);
+  void (*around)(const void *center, const int64_t *strides, const int *low, const int *high,
+    const pmb_isovalue *isovalue, uint32_t *inside, uint32_t *equal);
   void (*summarize)(pmb_cpu *cpu, size_t i);
   void (*select_count)(pmb_cpu *cpu, size_t i);
   void (*select_write)(pmb_cpu *cpu, size_t i);
 } typed_loops;
 
-#define PMB_TYPED(name)                                                                                  \
-  {                                                                                                      \
-    load_##name, inside_##name, words_##name, summarize_##name, select_count_##name, select_write_##name \
+#define PMB_TYPED(name)                                                                             \
+  {                                                                                                 \
+    load_##name, inside_##name, words_##name, around_##name, summarize_##name, select_count_##name, \
+      select_write_##name                                                                           \
   }
 
 /* By pmb_type - 1. */
@@ -308,6 +311,16 @@ PMB_INLINE void prefetch_output(const void *out, int n)
   }
 }
 
+/* The bits of a brick's samples; returns by which rules. */
+static int compare_brick(const pmb_cpu *cpu, const box *b, pmb_cpu_words *words, pmb_cpu_words *equal)
+{
+  const pmb_volume *v = cpu->volume;
+  const int64_t *o = b->origin, *s = v->strides;
+  const int64_t element = o[0] * s[0] + o[1] * s[1] + o[2] * s[2];
+  const void *first = (const char *)v->samples + element * (int64_t)pmb_type_size(v->type);
+  return loops_of(cpu)->words(first, o[0] == 0, s, b->n, cpu->isovalue, words, equal);
+}
+
 /* Index in a tile of sample (x,y,z) of a brick. */
 static inline int tile_index(int x, int y, int z)
 {
@@ -356,23 +369,25 @@ static void (*const own_ends[])(const rows_view_f32 *v, const brick_plan *plan, 
 
 #include "pmb_cpu_cells.h"
 
+#include "pmb_cpu_joined_content.h"
+
 #include "pmb_cpu_triangles.h"
 
 /* Pass classify, one brick, for what nearly all bricks are. Returns 0 if the full rules are needed. */
-static int classify_plain(const pmb_cpu *cpu, const box *b, pmb_cpu_record *record)
+static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *record)
 {
-  const pmb_volume *v = cpu->volume;
-  const int64_t *o = b->origin, *s = v->strides;
-  const int64_t element = o[0] * s[0] + o[1] * s[1] + o[2] * s[2];
-  pmb_cpu_words words;
-  if (!b->clean || cpu->always_exact ||
-    loops_of(cpu)->words(
-      (const char *)v->samples + element * (int64_t)pmb_type_size(v->type), s, b->n, cpu->isovalue, &words)) {
-    return 0;
+  pmb_cpu_words words, equal;
+  int rules = PMB_RULES_FULL;
+  if (b->clean && !cpu->always_exact) {
+    rules = compare_brick(cpu, b, &words, &equal);
   }
-  plain_content(cpu, &words, b->n, record);
-  record->exact = 0;
-  return 1;
+  if (rules == PMB_RULES_PLAIN) {
+    plain_content(cpu, &words, b->n, record);
+  } else if (rules == PMB_RULES_JOINED) {
+    joined_content(cpu, b, &words, &equal, record);
+  }
+  record->rules = (uint32_t)rules;
+  return rules != PMB_RULES_FULL;
 }
 
 /* Bricks from the one in work to the one whose samples classify asks for; 1 to 6 were tried, see Docs/PERFORMANCE.md. */
@@ -398,7 +413,7 @@ static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
     pmb_cpu_record *record = &records[r];
     box b;
     find_box(cpu, record, &b);
-    if (classify_plain(cpu, &b, record)) {
+    if (classify_by_bits(cpu, &b, record)) {
       /* done */
     } else if (pmb_type_is_wide(cpu->volume->type)) {
       classify_f64(cpu, &b, scratch, record);

@@ -39,25 +39,25 @@ static void find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_
   }
 }
 
-/* The masks of the edges that the brick's cells use, by axis and row z * 5 + y, columns 0 to 31. */
-static void gather_masks(const brick_family *f, uint32_t (*mask)[PMB_EDGE_ROWS])
+/* The masks of the points that the brick's cells use, by kind and row z * 5 + y, columns 0 to 31. */
+PMB_INLINE void gather_masks(const brick_family *f, const int kinds, uint32_t (*mask)[PMB_EDGE_ROWS])
 {
   static const uint32_t none[PMB_KINDS][PMB_BRICK_ROWS];
   const pmb_cpu_record *above_y = f->at[0][1][0], *above_z = f->at[1][0][0], *above_both = f->at[1][1][0];
   const uint32_t(*y)[PMB_BRICK_ROWS] = above_y ? above_y->mask : none;
   const uint32_t(*z)[PMB_BRICK_ROWS] = above_z ? above_z->mask : none;
   const uint32_t(*both)[PMB_BRICK_ROWS] = above_both ? above_both->mask : none;
-  for (int axis = 0; axis < 3; ++axis) {
+  for (int kind = 0; kind < kinds; ++kind) {
     for (int layer = 0; layer < PMB_BRICK_Z; ++layer) {
-      memcpy(&mask[axis][layer * 5], &f->at[0][0][0]->mask[axis][layer * PMB_BRICK_Y], 4 * sizeof(uint32_t));
-      mask[axis][layer * 5 + 4] = y[axis][layer * PMB_BRICK_Y];
+      memcpy(&mask[kind][layer * 5], &f->at[0][0][0]->mask[kind][layer * PMB_BRICK_Y], 4 * sizeof(uint32_t));
+      mask[kind][layer * 5 + 4] = y[kind][layer * PMB_BRICK_Y];
     }
-    memcpy(&mask[axis][20], z[axis], 4 * sizeof(uint32_t));
-    mask[axis][24] = both[axis][0];
+    memcpy(&mask[kind][20], z[kind], 4 * sizeof(uint32_t));
+    mask[kind][24] = both[kind][0];
   }
 }
 
-/* The inside words of a brick without full rules: from one sample on, each edge with a point is a change. */
+/* The inside words of a brick without joined points: from one sample on, each edge with a point is a change. */
 static void words_from_masks(
   const pmb_cpu *cpu, const pmb_cpu_record *record, const uint32_t (*mask)[PMB_EDGE_ROWS], pmb_rows *rows)
 {
@@ -80,6 +80,41 @@ static void words_from_masks(
     }
     first ^= mask[PMB_EDGE_Z][5 * z];
   }
+}
+
+/* From the words of classify to rows of 64 bits, from (0,0) on. */
+PMB_INLINE void words_to_rows(const pmb_cpu_words *words, uint64_t (*rows)[6])
+{
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    const int last = 4 * z + 3;
+    for (int y = 0; y < PMB_BRICK_Y; ++y) {
+      const int low = 4 * z + y;
+      rows[z + 1][y + 1] = (uint64_t)words->low[low] << 1 | (uint64_t)(words->low_halo >> low & 1) << 33;
+    }
+    rows[z + 1][5] = (uint64_t)words->high[last] << 1 | (uint64_t)(words->high_halo >> last & 1) << 33;
+  }
+}
+
+/* The inside and equal words of a brick with joined samples, and its cells whose corners are not alike, bit x of
+ * cells[z * 4 + y]. Apart, for in its caller gcc makes it slower. */
+static __attribute__((noinline)) void compare_joined(
+  const pmb_cpu *cpu, const pmb_cpu_record *record, pmb_rows *rows, uint32_t cells[PMB_BRICK_ROWS])
+{
+  pmb_cpu_words words, equal;
+  box b;
+  find_box(cpu, record, &b);
+  compare_brick(cpu, &b, &words, &equal);
+  const uint32_t columns = first_bits(b.n[0] - 1);
+  for (uint32_t i = 0; i < PMB_BRICK_ROWS; ++i) {
+    const int y = (int)i & 3, z = (int)i >> 2;
+    uint32_t row[4], next[4];
+    words_around(&words, i, row, next);
+    const uint32_t any = row[0] | row[1] | row[2] | row[3] | next[0] | next[1] | next[2] | next[3];
+    const uint32_t all = row[0] & row[1] & row[2] & row[3] & next[0] & next[1] & next[2] & next[3];
+    cells[i] = y + 1 < b.n[1] && z + 1 < b.n[2] ? any & ~all & columns : 0;
+  }
+  words_to_rows(&words, rows->inside);
+  words_to_rows(&equal, rows->equal);
 }
 
 /* The cells of a brick's rows that give triangles, bit x of cells[z * 4 + y], by the full rules. */
@@ -113,6 +148,17 @@ static void find_cells(const pmb_cpu *cpu, const pmb_cpu_record *record, const u
   }
 }
 
+/* What the triangles of a cell are made by; made: room for what the table has not. */
+PMB_INLINE const pmb_cpu_case *case_of_cell(
+  const pmb_cpu_joined *table, const pmb_rows *rows, int row, int x, pmb_cpu_case *made)
+{
+  const uint64_t(*in)[6] = &rows->inside[(row >> 2) + 1], (*same)[6] = &rows->equal[(row >> 2) + 1];
+  const int y = (row & 3) + 1;
+  const unsigned cell_case = pmb_cell_bits(in[0][y], in[0][y + 1], in[1][y], in[1][y + 1], x + 1);
+  const unsigned equal = pmb_cell_bits(same[0][y], same[0][y + 1], same[1][y], same[1][y + 1], x + 1);
+  return find_joined_case(table, cell_case, equal, made);
+}
+
 #define PMB_ID int32_t
 #define PMB_ID_NAME(name) name##_i32
 #define PMB_ID_32 1
@@ -135,23 +181,49 @@ static void fill_cells(const pmb_cpu *cpu, const pmb_cpu_record *record, int64_t
 }
 
 /* The cell of each triangle, in the order of the triangles. */
-static void emit_cells(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int64_t *out)
+static void emit_cells(
+  const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int joined, int64_t *out)
 {
   const pmb_rows *rows = &scratch->rows;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const int y = (row & 3) + 1, z = (row >> 2) + 1;
     for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
-      const int bit = pmb_lowest_bit(cells) + 1;
+      const int x = pmb_lowest_bit(cells);
+      pmb_cpu_case made;
       const unsigned cell_case = pmb_cell_bits(
-        rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1], bit);
-      const unsigned equal = record->exact ? pmb_cell_bits(rows->equal[z][y], rows->equal[z][y + 1],
-                                               rows->equal[z + 1][y], rows->equal[z + 1][y + 1], bit)
-                                           : 0;
-      const int count = pmb_cell_kept(cell_case, equal).triangles;
-      fill_cells(cpu, record, out, row, bit - 1, count);
+        rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1], x + 1);
+      const int count =
+        joined ? case_of_cell(pmb_cpu_joined_cases(), rows, row, x, &made)->ids / 3 : pmb_triangle_count[cell_case];
+      fill_cells(cpu, record, out, row, x, count);
       out += count;
     }
   }
+}
+
+/* What the triangles of a brick are made from: masks of its points, words of its samples and its cells. Returns how many kinds of
+ * points there are. */
+static int find_triangles(
+  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, uint32_t (*mask)[PMB_EDGE_ROWS])
+{
+  const pmb_cpu_record *record = family->at[0][0][0];
+  if (record->rules == PMB_RULES_PLAIN) {
+    gather_masks(family, PMB_SAMPLE, mask);
+    words_from_masks(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, &scratch->rows);
+    find_cells(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, scratch->cells);
+    return PMB_SAMPLE;
+  }
+  gather_masks(family, PMB_KINDS, mask);
+  if (record->rules == PMB_RULES_JOINED) {
+    compare_joined(cpu, record, &scratch->rows, scratch->cells);
+    return PMB_KINDS;
+  }
+  if (pmb_type_is_wide(cpu->volume->type)) {
+    read_words_f64(cpu, scratch, record);
+  } else {
+    read_words_f32(cpu, scratch, record);
+  }
+  find_exact_cells(&scratch->rows, scratch->cells);
+  return cpu->isovalue->join ? PMB_KINDS : PMB_SAMPLE;
 }
 
 /* Pass triangles, one brick. first: of the brick's triangles in the output; room: for so many from there on, what is not the
@@ -160,26 +232,16 @@ static void emit_triangles(
   pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room)
 {
   const pmb_mesh *mesh = cpu->mesh;
-  const pmb_cpu_record *record = family->at[0][0][0];
-  uint32_t mask[3][PMB_EDGE_ROWS];
-  gather_masks(family, mask);
-  if (!record->exact) {
-    words_from_masks(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, &scratch->rows);
-    find_cells(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, scratch->cells);
-  } else {
-    if (pmb_type_is_wide(cpu->volume->type)) {
-      read_words_f64(cpu, scratch, record);
-    } else {
-      read_words_f32(cpu, scratch, record);
-    }
-    find_exact_cells(&scratch->rows, scratch->cells);
-  }
-  if (mesh->id_type == PMB_INT32) {
-    emit_ids_i32(cpu, scratch, scratch->ids.i32, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first, room);
-  } else {
-    emit_ids_i64(cpu, scratch, scratch->ids.i64, family, (const uint32_t(*)[PMB_EDGE_ROWS])mask, first, room);
+  uint32_t mask[PMB_KINDS][PMB_EDGE_ROWS];
+  const int kinds = find_triangles(cpu, scratch, family, mask);
+  const uint32_t(*masks)[PMB_EDGE_ROWS] = (const uint32_t(*)[PMB_EDGE_ROWS])mask;
+  const int joined = kinds == PMB_KINDS;
+  if (mesh->triangles && mesh->id_type == PMB_INT32) {
+    (joined ? emit_joined_ids_i32 : emit_ids_i32)(cpu, scratch, scratch->ids.i32, family, masks, first, room);
+  } else if (mesh->triangles) {
+    (joined ? emit_joined_ids_i64 : emit_ids_i64)(cpu, scratch, scratch->ids.i64, family, masks, first, room);
   }
   if (mesh->cells) {
-    emit_cells(cpu, scratch, record, mesh->cells + first);
+    emit_cells(cpu, scratch, family->at[0][0][0], joined, mesh->cells + first);
   }
 }

@@ -68,50 +68,64 @@ PMB_INLINE PMB_T PMB_T_NAME(threshold)(const pmb_isovalue *isovalue)
   return up <= (double)PMB_T_LOWEST ? PMB_T_LOWEST : up >= (double)PMB_T_HIGHEST ? PMB_T_HIGHEST : (PMB_T)up;
 }
 
-/* n samples of a row as they are, or if they do not lie side by side copied to where they do. */
-PMB_INLINE const PMB_T *PMB_T_NAME(side_by_side)(const PMB_T *row, int64_t stride, int n, int direct, PMB_T *copy)
+/* Whether samples can equal the isovalue, all those alike that do, and the value that they have then. (Several 64-bit integers
+ * may equal it.) */
+PMB_INLINE int PMB_T_NAME(find_equal)(const pmb_isovalue *isovalue, PMB_T *equal)
 {
-  for (int x = 0; !direct && x < n; ++x) {
-    copy[x] = row[x * stride];
+  const PMB_T_REAL value = isovalue->PMB_T_EQUAL;
+  if ((PMB_T_COMPARE)0.5 == 0 || !(value >= (PMB_T_REAL)PMB_T_LOWEST && value <= (PMB_T_REAL)PMB_T_HIGHEST)) {
+    return 0;
   }
-  return direct ? row : copy;
+  *equal = (PMB_T)value;
+  return 1;
 }
 
 /* Whether one of the samples of a brick is equal to the isovalue; in, n: as below. */
 static __attribute__((noinline)) int PMB_T_NAME(any_equal)(
-  const PMB_T *in, const int64_t *strides, const int *n, int direct, const pmb_isovalue *isovalue)
+  const PMB_T *in, const int64_t *strides, const int *n, const pmb_isovalue *isovalue)
 {
   const PMB_T_REAL equal = isovalue->PMB_T_EQUAL;
-  const int columns = n[0] < PMB_BRICK_X ? n[0] : PMB_BRICK_X;
-  PMB_T copy[PMB_BRICK_X + 1];
   int any = 0;
   for (int z = 0; z < n[2]; ++z) {
     for (int y = 0; y < n[1]; ++y) {
-      const PMB_T *row =
-        PMB_T_NAME(side_by_side)(in + y * strides[1] + z * strides[2], strides[0], n[0], direct, copy);
-      for (int x = 0; x < columns; ++x) {
-        any |= (PMB_T_REAL)row[x] == equal;
+      for (int x = 0; x < n[0]; ++x) {
+        any |= (PMB_T_REAL)in[x * strides[0] + y * strides[1] + z * strides[2]] == equal;
       }
-      any |= (PMB_T_REAL)row[n[0] - 1] == equal;
     }
   }
   return any;
 }
 
-/* Inside bits of a brick without samples that are hidden or not finite. in: its first sample; n: its samples along each axis,
- * halo included. Returns whether one of them is equal to the isovalue, where such points are to be joined. */
-static int PMB_T_NAME(words)(
-  const void *first, const int64_t *strides, const int *n, const pmb_isovalue *isovalue, pmb_cpu_words *words)
+enum { PMB_T_NAME(COPY_PITCH) = PMB_BRICK_X + 1 };
+
+/* Copies the samples of a brick to where they lie side by side, for rows that are short or apart. */
+static __attribute__((noinline)) void PMB_T_NAME(copy_brick)(
+  const PMB_T *in, const int64_t *strides, const int *n, PMB_T *copy)
 {
-  const PMB_T *in = first, threshold = PMB_T_NAME(threshold)(isovalue);
-  const int direct = strides[0] == 1 && n[0] >= PMB_BRICK_X, samples = n[0];
-  const int64_t stride = strides[0];
-  int64_t along_y[PMB_BRICK_Y + 1];
-  PMB_T copy[PMB_BRICK_X + 1] = { 0 };
-  uint32_t low_halo = 0, high_halo = 0;
-  if (isovalue->join && PMB_T_NAME(any_equal)(in, strides, n, direct, isovalue)) {
-    return 1;
+  for (int z = 0; z < n[2]; ++z) {
+    for (int y = 0; y < n[1]; ++y) {
+      const PMB_T *row = in + y * strides[1] + z * strides[2];
+      PMB_T *out = copy + (z * 5 + y) * PMB_T_NAME(COPY_PITCH);
+      if (strides[0] == 1) {
+        memcpy(out, row, (size_t)n[0] * sizeof(*row));
+      }
+      for (int x = 0; strides[0] != 1 && x < n[0]; ++x) {
+        out[x] = row[x * strides[0]];
+      }
+    }
   }
+}
+
+/* Bits of a brick's samples that are at least `threshold`, and with `join` of those that are `same`. Returns whether there is
+ * one of the latter. in, n: as below, samples of a row side by side; where n[0] is less than 32 so many more are before them. */
+PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, const int *n, PMB_T threshold, PMB_T same,
+  const int join, pmb_cpu_words *words, pmb_cpu_words *equal)
+{
+  int64_t along_y[PMB_BRICK_Y + 1];
+  PMB_T last[PMB_BRICK_X]; /* the sample after the brick's in row z * 5 + y */
+  const int before = n[0] < PMB_BRICK_X ? PMB_BRICK_X - n[0] : 0;
+  const int64_t beyond = n[0] - 1;
+  uint32_t any = 0;
   for (int y = 0; y <= PMB_BRICK_Y; ++y) {
     along_y[y] = pmb_cpu_smaller(y, n[1] - 1) * strides[1];
   }
@@ -119,22 +133,80 @@ static int PMB_T_NAME(words)(
     const PMB_T *layer = in + pmb_cpu_smaller(z, n[2] - 1) * strides[2];
     PMB_UNROLLED_5
     for (int y = 0; y <= PMB_BRICK_Y; ++y) {
-      const PMB_T *row = PMB_T_NAME(side_by_side)(layer + along_y[y], stride, samples, direct, copy);
-      const uint32_t word = PMB_T_NAME(at_least)(row, threshold), halo = row[samples - 1] >= threshold;
+      const PMB_T *row = layer + along_y[y];
+      const uint32_t word = PMB_T_NAME(at_least)(row - before, threshold) >> before;
+      const uint32_t equal_word = join ? PMB_T_NAME(equal)(row - before, same) >> before : 0;
       const int low = z * PMB_BRICK_Y + y, high = low - 1;
+      last[z * 5 + y] = row[beyond];
+      any |= equal_word;
       if (y < PMB_BRICK_Y) {
         words->low[low] = word;
-        low_halo |= halo << low;
+        if (join) {
+          equal->low[low] = equal_word;
+        }
       }
       if (y > 0) {
         words->high[high] = word;
-        high_halo |= halo << high;
+        if (join) {
+          equal->high[high] = equal_word;
+        }
       }
     }
   }
-  words->low_halo = low_halo;
-  words->high_halo = high_halo;
-  return 0;
+  for (int i = 25; i < PMB_BRICK_X; ++i) {
+    last[i] = last[24];
+  }
+  set_halo(PMB_T_NAME(at_least)(last, threshold), words);
+  if (join) {
+    const uint32_t halo = PMB_T_NAME(equal)(last, same);
+    set_halo(halo, equal);
+    any |= halo;
+  }
+  return any != 0;
+}
+
+/* Inside bits of a brick without samples that are hidden or not finite. first: its first sample; begins: no sample is before it in
+ * its row; n: its samples along each axis, halo included. Returns by which rules, where such points are to be joined: if some are, `equal` gets their bits. */
+static int PMB_T_NAME(words)(const void *first, int begins, const int64_t *strides, const int *n,
+  const pmb_isovalue *isovalue, pmb_cpu_words *words, pmb_cpu_words *equal)
+{
+  const PMB_T threshold = PMB_T_NAME(threshold)(isovalue), *in = first;
+  const int64_t side_by_side[3] = { 1, PMB_T_NAME(COPY_PITCH), 5 * PMB_T_NAME(COPY_PITCH) };
+  PMB_T copy[PMB_BRICK_X + 25 * PMB_T_NAME(COPY_PITCH)], same = 0;
+  const int alike = isovalue->join && PMB_T_NAME(find_equal)(isovalue, &same);
+  if (isovalue->join && !alike && PMB_T_NAME(any_equal)(in, strides, n, isovalue)) {
+    return PMB_RULES_FULL;
+  }
+  if (strides[0] != 1 || (begins && n[0] < PMB_BRICK_X)) {
+    memset(copy, 0, sizeof(copy));
+    PMB_T_NAME(copy_brick)(in, strides, n, copy + PMB_BRICK_X);
+    in = copy + PMB_BRICK_X;
+    strides = side_by_side;
+  }
+  if (!alike) {
+    PMB_T_NAME(compare)(in, strides, n, threshold, same, 0, words, NULL);
+    return PMB_RULES_PLAIN;
+  }
+  const int any = PMB_T_NAME(compare)(in, strides, n, threshold, same, 1, words, equal);
+  const int inside = isovalue->PMB_T_THRESHOLD == isovalue->PMB_T_EQUAL;
+  return !any ? PMB_RULES_PLAIN : inside ? PMB_RULES_JOINED : PMB_RULES_FULL;
+}
+
+/* Inside and equal bits of the 3 x 3 x 3 samples around one, as far as they are within low and high. */
+static void PMB_T_NAME(around)(const void *center, const int64_t *strides, const int *low, const int *high,
+  const pmb_isovalue *isovalue, uint32_t *inside, uint32_t *equal)
+{
+  const PMB_T threshold = PMB_T_NAME(threshold)(isovalue);
+  for (int z = low[2]; z <= high[2]; ++z) {
+    for (int y = low[1]; y <= high[1]; ++y) {
+      for (int x = low[0]; x <= high[0]; ++x) {
+        const PMB_T sample = ((const PMB_T *)center)[x * strides[0] + y * strides[1] + z * strides[2]];
+        const int bit = x + 1 + 3 * (y + 1) + 9 * (z + 1);
+        *inside |= (uint32_t)(sample >= threshold) << bit;
+        *equal |= (uint32_t)(sample == threshold) << bit;
+      }
+    }
+  }
 }
 
 #include "pmb_cpu_summarize_template.h"
@@ -157,6 +229,14 @@ static uint64_t PMB_T_NAME(active_bits)(const pmb_cpu *cpu, const pmb_isovalue *
   uint64_t bits = 0;
   if (isovalue->none) {
     return 0;
+  }
+  PMB_T same = 0;
+  if (n == 64 && isovalue->join && PMB_T_NAME(find_equal)(isovalue, &same)) {
+    for (int i = 0; i < 64; i += 32) {
+      const uint32_t above = PMB_T_NAME(at_least)(low + i, same) & ~PMB_T_NAME(equal)(low + i, same);
+      bits |= (uint64_t)(PMB_T_NAME(at_least)(high + i, same) & ~above) << i;
+    }
+    return bits;
   }
   if (n == 64 && !isovalue->join) {
     const PMB_T threshold = PMB_T_NAME(threshold)(isovalue);
