@@ -146,7 +146,8 @@ bool CopyCells(const CellArrayPairs& arrays, vtkIdList* cells, Workers& workers,
   if (!copies.Arrays.empty())
   {
     const vtkIdType portions = (copies.Count + Portion - 1) / Portion;
-    workers.Run(static_cast<int>(std::min<vtkIdType>(threads, portions)), CopyPortions, &copies);
+    const int wanted = static_cast<int>(std::min<vtkIdType>(threads, portions));
+    copies.Stopped = !workers.Run(wanted, CopyPortions, &copies) || copies.Stopped;
   }
   return !copies.Stopped && goOn(1.0);
 }

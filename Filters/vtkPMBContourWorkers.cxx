@@ -2,8 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourWorkers.h"
 
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <exception>
+#include <mutex>
+#include <new>
+#include <thread>
+#include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -36,7 +43,46 @@ bool SpinUntil(int threads, const Condition& condition)
 }
 }
 
-struct Workers::Member
+// The threads themselves, and what they share.
+class Workers::Team
+{
+public:
+  ~Team() { this->Limit(1); }
+  void Run(int count, Task task, void* arg);
+  void Limit(int count);
+
+  // Whether this process has the threads, and not one that it was forked from.
+  bool IsHere() const { return this->Forks == pmb_forks(); }
+
+  Team* Next = nullptr; // of those that are left behind
+
+private:
+  struct Member;
+
+  bool Start();
+  void Work(Member& member);
+  std::uint64_t AwaitCall(Member& member, std::uint64_t seen);
+  bool IsCalled(const Member& member, std::uint64_t seen, std::uint64_t& job) const;
+  bool Join(std::uint64_t job);
+  void Leave();
+  void AwaitThreads();
+
+  const unsigned Forks = pmb_forks();
+  std::vector<std::unique_ptr<Member>> Members; // workers 1, 2, ...
+  // The job: its number << 32 | its workers << 16 | Open | threads that are in it. It is open until worker 0 finds nothing left to
+  // do in it; a thread that comes later is not waited for.
+  static constexpr std::uint64_t Open = 1 << 15, Running = Open - 1;
+  static constexpr int WorkersShift = 16, NumberShift = 32;
+  std::atomic<std::uint64_t> Job{ 0 };
+  std::atomic<bool> Exhausted{ false }; // a thread has found nothing left in the job
+  std::atomic<bool> CallerAsleep{ false };
+  std::mutex Mutex;
+  std::condition_variable Done;
+  Task Current = nullptr;
+  void* Arg = nullptr;
+};
+
+struct Workers::Team::Member
 {
   int Worker;
   std::thread Thread;
@@ -56,14 +102,7 @@ struct Workers::Member
   }
 };
 
-Workers::Workers() = default;
-
-Workers::~Workers()
-{
-  this->Limit(1);
-}
-
-void Workers::Limit(int count)
+void Workers::Team::Limit(int count)
 {
   const size_t kept = static_cast<size_t>(count < 1 ? 0 : count - 1);
   for (size_t i = kept; i < this->Members.size(); ++i)
@@ -79,7 +118,7 @@ void Workers::Limit(int count)
 }
 
 // Returns false if the system gives no thread.
-bool Workers::Start()
+bool Workers::Team::Start()
 {
   try
   {
@@ -98,7 +137,7 @@ bool Workers::Start()
 }
 
 // Whether there is something new for a thread: a job it may take part in, or the end.
-bool Workers::IsCalled(const Member& member, std::uint64_t seen, std::uint64_t& job) const
+bool Workers::Team::IsCalled(const Member& member, std::uint64_t seen, std::uint64_t& job) const
 {
   job = this->Job;
   const bool isNew = job >> NumberShift != seen && (job & Open);
@@ -106,7 +145,7 @@ bool Workers::IsCalled(const Member& member, std::uint64_t seen, std::uint64_t& 
 }
 
 // Waits until there is something new, awake at first.
-std::uint64_t Workers::AwaitCall(Member& member, std::uint64_t seen)
+std::uint64_t Workers::Team::AwaitCall(Member& member, std::uint64_t seen)
 {
   std::uint64_t job = this->Job;
   const int threads = static_cast<int>(job >> WorkersShift & 0xffff);
@@ -122,7 +161,7 @@ std::uint64_t Workers::AwaitCall(Member& member, std::uint64_t seen)
 }
 
 // Takes part in a job. Returns false if it is over.
-bool Workers::Join(std::uint64_t job)
+bool Workers::Team::Join(std::uint64_t job)
 {
   const std::uint64_t number = job >> NumberShift;
   while (job >> NumberShift == number && (job & Open))
@@ -135,7 +174,7 @@ bool Workers::Join(std::uint64_t job)
   return false;
 }
 
-void Workers::Leave()
+void Workers::Team::Leave()
 {
   this->Exhausted = true;
   const std::uint64_t job = --this->Job;
@@ -146,7 +185,7 @@ void Workers::Leave()
   }
 }
 
-void Workers::Work(Member& member)
+void Workers::Team::Work(Member& member)
 {
   std::uint64_t seen = 0;
   for (;;)
@@ -165,7 +204,7 @@ void Workers::Work(Member& member)
   }
 }
 
-void Workers::AwaitThreads()
+void Workers::Team::AwaitThreads()
 {
   const auto isDone = [this] { return !(this->Job & Running); };
   const int threads = static_cast<int>(this->Job >> WorkersShift & 0xffff);
@@ -179,29 +218,71 @@ void Workers::AwaitThreads()
   this->CallerAsleep = false;
 }
 
-// Threads that are missing are started as long as those before them find something to do.
-void Workers::Run(int count, Task task, void* arg)
+// Threads that are missing are started as long as those before them find something to do. Of the threads of a process that the
+// task forked from none is waited for.
+void Workers::Team::Run(int count, Task task, void* arg)
 {
-  if (count > 1)
+  const std::uint64_t number = ((this->Job >> NumberShift) + 1) & 0xffffffff;
+  const size_t others = static_cast<size_t>(count) - 1;
+  this->Current = task;
+  this->Arg = arg;
+  this->Exhausted = false;
+  this->Job = number << NumberShift | static_cast<std::uint64_t>(count) << WorkersShift | Open;
+  for (size_t i = 0; i < this->Members.size() && i < others; ++i)
   {
-    const std::uint64_t number = ((this->Job >> NumberShift) + 1) & 0xffffffff;
-    const size_t others = static_cast<size_t>(count) - 1;
-    this->Current = task;
-    this->Arg = arg;
-    this->Exhausted = false;
-    this->Job = number << NumberShift | static_cast<std::uint64_t>(count) << WorkersShift | Open;
-    for (size_t i = 0; i < this->Members.size() && i < others; ++i)
-    {
-      this->Members[i]->Call();
-    }
-    while (this->Members.size() < others && !this->Exhausted && this->Start())
-    {
-    }
+    this->Members[i]->Call();
+  }
+  while (this->Members.size() < others && !this->Exhausted && this->Start())
+  {
   }
   task(arg, 0);
-  if (count > 1 && (this->Job.fetch_and(~Open) & Running))
+  if ((this->Job.fetch_and(~Open) & Running) && this->IsHere())
   {
     this->AwaitThreads();
+  }
+}
+
+Workers::Workers() = default;
+
+Workers::~Workers()
+{
+  this->LeaveBehind();
+}
+
+// A team without threads here can be neither used nor taken down: what its threads hold or wait for stays so for ever. It is
+// kept, so that nothing takes it for a leak.
+void Workers::LeaveBehind()
+{
+  static std::atomic<Team*> left{ nullptr };
+  if (this->Own && !this->Own->IsHere())
+  {
+    Team* team = this->Own.release();
+    team->Next = left.exchange(team);
+  }
+}
+
+bool Workers::Run(int count, Task task, void* arg)
+{
+  this->LeaveBehind();
+  if (count > 1 && !this->Own)
+  {
+    this->Own.reset(new (std::nothrow) Team);
+  }
+  if (count <= 1 || !this->Own)
+  {
+    task(arg, 0);
+    return true;
+  }
+  this->Own->Run(count, task, arg);
+  return this->Own->IsHere();
+}
+
+void Workers::Limit(int count)
+{
+  this->LeaveBehind();
+  if (this->Own)
+  {
+    this->Own->Limit(count);
   }
 }
 

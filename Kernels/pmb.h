@@ -28,6 +28,10 @@
  * Thread safety: different contexts may be used from different threads at the same time, also on the same
  * samples. One context serves one call at a time; the caller sees to that.
  *
+ * fork: a child can use and destroy the contexts that it has from its parent, but for those that were in a call of another
+ * thread at that moment. On the CPU threads are started anew. A GPU cannot be used in a child of a process that has: calls
+ * return PMB_UNAVAILABLE, a new automatic context takes the CPU. A call whose progress hook forks ends in the child as aborted.
+ *
  * Every public struct starts with its own size (set it to sizeof(the struct)), so that later versions can add
  * members at the end. Zero-initialise the rest: zero means "default" or "not wanted" everywhere.
  */
@@ -331,6 +335,10 @@ void pmb_host_trim(void);            /* gives back what the pool holds unused */
 
 /* Facts about the context; set info->struct_size first. */
 pmb_status pmb_get_info(pmb_context *context, pmb_info *info);
+
+/* How often processes were forked on the way from the one that called this first to this one. Where the number is not that of a
+ * moment ago there are none of the threads of then: for executors that keep some. Any thread may call. */
+unsigned pmb_forks(void);
 
 /* The last error of this context as a sentence; "no error" if there was none; never NULL; valid until the next call
  * with this context. NULL: the last error of pmb_create on this thread. */

@@ -65,15 +65,23 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   return status;
 }
 
+/* In a forked process nothing is asked of CUDA, nor of the lists of what the process holds, which another thread may have had
+ * locked: all that is the parent's. */
 static void cuda_refresh(pmb_context *context)
 {
-  pmb_cuda_account(state_of(context));
+  if (pmb_cuda_is_forked()) {
+    context->device_bytes = context->device_sharers = 0;
+  } else {
+    pmb_cuda_account(state_of(context));
+  }
 }
 
 static void cuda_unbind(pmb_context *context)
 {
   pmb_cuda *cuda = state_of(context);
-  if (cuda) {
+  if (cuda && pmb_cuda_is_forked()) {
+    cuda->volume = NULL;
+  } else if (cuda) {
     cudaSetDevice(cuda->device);
     pmb_cuda_drop_volume(cuda);
     pmb_cuda_free_buffers(cuda);
@@ -122,11 +130,13 @@ static void cuda_destroy(pmb_context *context)
     return;
   }
   cuda_unbind(context);
-  if (cuda->generation == pmb_cuda_generation(cuda->device)) {
-    free_streams(cuda);
+  if (!pmb_cuda_is_forked()) {
+    if (cuda->generation == pmb_cuda_generation(cuda->device)) {
+      free_streams(cuda);
+    }
+    pmb_cuda_part(cuda);
+    pmb_cuda_return_to_call();
   }
-  pmb_cuda_part(cuda);
-  pmb_cuda_return_to_call();
   context->device_name = NULL;
   pmb_memory_give(&context->memory, cuda);
   context->state = NULL;
@@ -352,7 +362,10 @@ void pmb_cuda_end(pmb_cuda *cuda)
 static pmb_status cuda_bind(pmb_context *context)
 {
   pmb_cuda *cuda = state_of(context);
-  pmb_status status = lay_out(context, cuda);
+  pmb_status status = pmb_cuda_check_process(context);
+  if (status == PMB_OK) {
+    status = lay_out(context, cuda);
+  }
   if (status == PMB_OK) {
     status = pmb_cuda_find_volume(cuda);
   }

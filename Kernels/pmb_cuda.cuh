@@ -305,6 +305,10 @@ template <> struct pmb_cuda_wider<uint8_t> {
   }
 
 /* pmb_cuda_device.cu */
+/* Whether this process was forked from one that had used a GPU: CUDA, which does not live on there, is not to be called.
+ * pmb_cuda_check_process: PMB_UNAVAILABLE then. */
+int pmb_cuda_is_forked(void);
+pmb_status pmb_cuda_check_process(pmb_context *context);
 /* Which GPU the context is to use, from 0. */
 pmb_status pmb_cuda_choose_device(pmb_context *context, int *device);
 pmb_status pmb_cuda_name_device(pmb_context *context, int device); /* for pmb_get_info */
@@ -337,7 +341,7 @@ void pmb_cuda_settle(void);
 /* A context joins the process's list, and parts from it. */
 void pmb_cuda_join(pmb_cuda *cuda);
 void pmb_cuda_part(pmb_cuda *cuda);
-/* Around every call with a context; enter fails where the GPU's state was lost. */
+/* Around every call with a context; enter fails where the GPU's state was lost, and in a forked process. */
 pmb_status pmb_cuda_enter(pmb_cuda *cuda);
 void pmb_cuda_leave(pmb_cuda *cuda);
 /* Back to the device of the call that this thread is in; 0 if it is in none. */

@@ -13,7 +13,30 @@ enum { OLDEST = 75 };
 
 static const char BUSY[] = "the GPU is busy or unavailable; another process may use it alone";
 static const char DEAD[] = "the GPU failed in this process, which cannot use it any more; restart the program";
+static const char FORKED[] =
+  "this process was forked from one that had used the GPU, and CUDA does not work in such a process";
 static const char SWITCHED_OFF[] = "the environment variable PMB_GPU is 'off'";
+
+/* ---- forked processes ---- */
+
+/* pmb_forks() of the process that CUDA told of a GPU; -1: it told none. */
+static int64_t forks_of_user = -1;
+
+static void note_user(void)
+{
+  __atomic_store_n(&forks_of_user, (int64_t)pmb_forks(), __ATOMIC_RELEASE);
+}
+
+int pmb_cuda_is_forked(void)
+{
+  const int64_t forks = __atomic_load_n(&forks_of_user, __ATOMIC_ACQUIRE);
+  return forks >= 0 && forks != (int64_t)pmb_forks();
+}
+
+pmb_status pmb_cuda_check_process(pmb_context *context)
+{
+  return pmb_cuda_is_forked() ? pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", FORKED) : PMB_OK;
+}
 
 /* ---- GPUs whose state was lost ---- */
 
@@ -129,9 +152,15 @@ extern "C" const char *pmb_cuda_missing(void)
   if (chosen && strcmp(chosen, "off") == 0) {
     return SWITCHED_OFF;
   }
+  if (pmb_cuda_is_forked()) {
+    return FORKED;
+  }
   pmb_cuda_settle(); /* CUDA has nothing but errors to say of a lost GPU */
   const cudaError_t error = pmb_cuda_faulty(cudaGetDeviceCount(&count));
   cudaGetLastError();
+  if (error == cudaSuccess && count > 0) {
+    note_user();
+  }
   if (is_fatal(error)) {
     note_loss();
   }

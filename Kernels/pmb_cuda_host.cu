@@ -194,22 +194,31 @@ static void enter_device_in_use(void)
   }
 }
 
+/* In a forked process the pool is the parent's: its lock may be held for ever, and its memory, which both share until one of them
+ * writes to it, stays. */
 extern "C" void *pmb_host_allocate(size_t bytes)
 {
+  if (pmb_cuda_is_forked()) {
+    return NULL;
+  }
   enter_device_in_use();
   return pmb_cuda_host_take(bytes);
 }
 
 extern "C" void pmb_host_release(void *memory)
 {
-  enter_device_in_use();
-  pmb_cuda_host_give(memory);
+  if (!pmb_cuda_is_forked()) {
+    enter_device_in_use();
+    pmb_cuda_host_give(memory);
+  }
 }
 
 extern "C" void pmb_host_trim(void)
 {
-  enter_device_in_use();
-  trim();
+  if (!pmb_cuda_is_forked()) {
+    enter_device_in_use();
+    trim();
+  }
 }
 
 void pmb_cuda_host_contexts(int change, int device)

@@ -33,6 +33,10 @@ int pmb_cuda_return_to_call(void)
 
 pmb_status pmb_cuda_enter(pmb_cuda *cuda)
 {
+  pmb_status status = pmb_cuda_check_process(cuda->context);
+  if (status != PMB_OK) {
+    return status;
+  }
   pthread_mutex_lock(&lock);
   const int gone = cuda->generation != pmb_cuda_generation(cuda->device);
   if (!gone) {
@@ -46,7 +50,7 @@ pmb_status pmb_cuda_enter(pmb_cuda *cuda)
   }
   cuda->outer_device = device_of_call;
   device_of_call = cuda->device;
-  const pmb_status status = pmb_cuda_check(cuda->context, cudaSetDevice(cuda->device), "cudaSetDevice");
+  status = pmb_cuda_check(cuda->context, cudaSetDevice(cuda->device), "cudaSetDevice");
   if (status != PMB_OK) {
     pmb_cuda_leave(cuda);
   }

@@ -40,8 +40,9 @@ struct pmb_pool {
   pthread_cond_t done;
   void (*task)(void *arg, int worker);
   void *arg;
-  int started; /* threads that run */
-  int spins;   /* there are cores for all threads */
+  int started;    /* threads that run */
+  int spins;      /* there are cores for all threads */
+  unsigned forks; /* of the process that they run in */
   pmb_member members[];
 };
 
@@ -64,6 +65,32 @@ typedef struct pmb_loop {
   void (*body)(void *arg, int worker, size_t i);
   void *arg;
 } pmb_loop;
+
+#if !defined(_WIN32)
+static atomic_uint forks;
+
+static void note_fork(void)
+{
+  atomic_fetch_add(&forks, 1);
+}
+
+static void watch_forks(void)
+{
+  pthread_atfork(NULL, NULL, note_fork);
+}
+
+unsigned pmb_forks(void)
+{
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, watch_forks);
+  return atomic_load(&forks);
+}
+#else
+unsigned pmb_forks(void)
+{
+  return 0;
+}
+#endif
 
 static double seconds_now(void)
 {
@@ -168,7 +195,14 @@ static void *pool_thread_main(void *data)
   }
 }
 
-static void pool_free(pmb_pool *pool, pmb_memory *memory)
+/* Whether the threads are those of a process that this one was forked from. Nobody answers for them here: what they hold or wait
+ * for, mutexes as well, stays so for ever. */
+static int is_left_behind(const pmb_pool *pool)
+{
+  return pool->forks != pmb_forks();
+}
+
+static void end_threads(pmb_pool *pool)
 {
   atomic_store(&pool->stop, 1);
   for (int i = 0; i < pool->started; ++i) {
@@ -181,7 +215,6 @@ static void pool_free(pmb_pool *pool, pmb_memory *memory)
   }
   pthread_cond_destroy(&pool->done);
   pthread_mutex_destroy(&pool->mutex);
-  pmb_memory_give(memory, pool);
 }
 
 /* Without threads. NULL if memory fails. */
@@ -194,6 +227,7 @@ static pmb_pool *pool_create(int workers, pmb_memory *memory)
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->done, NULL);
     pool->spins = workers <= pmb_available_cores();
+    pool->forks = pmb_forks();
   }
   return pool;
 }
@@ -248,7 +282,7 @@ static void pool_run(pmb_pool *pool, int workers, void (*task)(void *arg, int wo
     continue;
   }
   task(arg, 0);
-  if (atomic_fetch_and(&pool->job, ~(job_word)JOB_OPEN) & JOB_RUNNING) {
+  if ((atomic_fetch_and(&pool->job, ~(job_word)JOB_OPEN) & JOB_RUNNING) && !is_left_behind(pool)) {
     await_threads(pool);
   }
 }
@@ -260,7 +294,9 @@ int pmb_crew_report(pmb_crew *crew, double fraction)
   }
   crew->last_report = seconds_now();
   crew->highest = fraction > crew->highest ? fraction : crew->highest;
-  return crew->progress(crew->progress_user, crew->highest) == 0;
+  const unsigned before = pmb_forks();
+  const int stop = crew->progress(crew->progress_user, crew->highest);
+  return !stop && pmb_forks() == before; /* what other threads were at is done in the parent only */
 }
 
 static int report_loop(pmb_loop *loop)
@@ -331,6 +367,9 @@ static int run_loop(pmb_crew *crew, pmb_memory *memory, int most, pmb_loop *loop
   if (crew->executor.run && workers > 0) {
     crew->executor.run(crew->executor.user, workers, loop_task, loop);
   } else {
+    if (crew->pool && is_left_behind(crew->pool)) {
+      pmb_crew_free(crew, memory);
+    }
     if (workers > 1 && !crew->pool) {
       crew->pool = pool_create(crew->workers, memory);
     }
@@ -369,7 +408,10 @@ int pmb_crew_loop_apart(pmb_crew *crew, pmb_memory *memory, int most, size_t cou
 void pmb_crew_free(pmb_crew *crew, pmb_memory *memory)
 {
   if (crew->pool) {
-    pool_free(crew->pool, memory);
+    if (!is_left_behind(crew->pool)) {
+      end_threads(crew->pool);
+    }
+    pmb_memory_give(memory, crew->pool);
     crew->pool = NULL;
   }
 }

@@ -36,10 +36,11 @@ int pmb_crew_loop(
 int pmb_crew_loop_apart(pmb_crew *crew, pmb_memory *memory, int most, size_t count,
   void (*body)(void *arg, int worker, size_t i), void *arg);
 
-/* Reports the crew's current place to the hook, whatever the clock says. Returns 0 if it asks to stop. */
+/* Reports the crew's current place to the hook, whatever the clock says. Returns 0 if it asks to stop, and in a process that
+ * it forked. */
 int pmb_crew_report(pmb_crew *crew, double fraction);
 
-/* Ends the threads. */
+/* Ends the threads. Those of a process that this one was forked from are not here: they are forgotten. */
 void pmb_crew_free(pmb_crew *crew, pmb_memory *memory);
 
 #endif

@@ -145,6 +145,64 @@ static void two_processes(void)
   }
 }
 
+/* In a child of a process that has used the GPU: nothing of CUDA is called, and nothing is waited for. */
+static void use_in_child(pmb_context *bound, pmb_context *idle, const subjects *s, void *memory)
+{
+  pmb_context *context = NULL;
+  pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
+  pmb_sizes sizes;
+  const pmb_request request = { sizeof request, &ISOVALUE, 1, 1 };
+  CHECK_STATUS(bound, pmb_count(bound, &request, &sizes, NULL), PMB_UNAVAILABLE);
+  CHECK(strstr(pmb_error(bound), "forked"), "error text: %s", pmb_error(bound));
+  CHECK(info_of(bound).device_bytes == 0, "%lld bytes on the GPU", (long long)info_of(bound).device_bytes);
+  CHECK_STATUS(idle, pmb_bind(idle, &s->volume[0].view), PMB_UNAVAILABLE);
+  CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_UNAVAILABLE);
+  CHECK(strstr(pmb_error(NULL), "forked"), "error text: %s", pmb_error(NULL));
+  CHECK(!pmb_host_allocate(1 << 20), "pool memory");
+  pmb_host_release(memory);
+  pmb_host_trim();
+  options.device = PMB_DEVICE_AUTOMATIC;
+  if (CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK)) {
+    const pmb_info info = info_of(context);
+    CHECK(info.device == PMB_DEVICE_CPU && info.device_note && strstr(info.device_note, "forked"),
+      "device %d, note %s", (int)info.device, info.device_note ? info.device_note : "none");
+    CHECK_STATUS(context, pmb_bind(context, &s->volume[0].view), PMB_OK);
+    gives(context, ISOVALUE, &s->want[0], "on the CPU");
+  }
+  pmb_destroy(context);
+  pmb_destroy(bound);
+  pmb_destroy(idle);
+}
+
+static void forked(void)
+{
+  subjects s;
+  int status = 0;
+  subjects_make(&s, 40);
+  s.volume[0].view.version = 5;
+  pmb_context *bound = gpu_new(0), *idle = gpu_new(0);
+  void *memory = pmb_host_allocate(1 << 20);
+  CHECK_STATUS(bound, pmb_bind(bound, &s.volume[0].view), PMB_OK);
+  CHECK_STATUS(idle, pmb_bind(idle, &s.volume[0].view), PMB_OK);
+  gives(bound, ISOVALUE, &s.want[0], "before the fork");
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    use_in_child(bound, idle, &s, memory);
+    fflush(NULL);
+    _exit(test_failures() != 0); /* without CUDA's own end of a process */
+  }
+  CHECK(child > 0 && waitpid(child, &status, 0) == child, "no child");
+  CHECK(status == 0, "the child ended with %d", status);
+  gives(bound, ISOVALUE, &s.want[0], "after the fork");
+  gives(idle, ISOVALUE, &s.want[0], "the other one, after the fork");
+  pmb_host_release(memory);
+  pmb_destroy(bound);
+  pmb_destroy(idle);
+  subjects_free(&s);
+}
+
 /* ---- binds at the same time ---- */
 
 /* Many bind the same version at the same time: one upload. */
@@ -359,6 +417,7 @@ TEST_MAIN(
   CASE(threads_on_one_gpu)
   CASE(binds_at_once)
   CASE(two_processes)
+  CASE(forked)
   CASE(aborting_is_fast)
   CASE(one_of_two_binds_is_stopped)
   CASE(hook_binds_the_same)

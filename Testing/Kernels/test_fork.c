@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_fork.c - contexts in a forked process, where none of their threads is: they can be destroyed and used. */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test_util.h"
+
+enum { THREADS = 4, PATIENCE = TEST_SLOW ? 60 : 20 /* seconds */ };
+
+/* ThreadSanitizer ends a child of a process with threads that starts some, unless it is told not to. */
+const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+  return "die_after_fork=0";
+}
+
+typedef struct subject {
+  test_volume volume;
+  double isovalue;
+  test_mesh want;
+  pmb_context *context; /* bound, with threads that wait */
+} subject;
+
+static void gives(subject *s, pmb_context *context, const char *what)
+{
+  test_mesh got;
+  const pmb_status status = mesh_extract(context, &s->isovalue, 1, 1, PMB_FLOAT64, PMB_INT64, &got);
+  if (CHECK_STATUS(context, status, PMB_OK)) mesh_equal(&s->want, &got, what);
+  mesh_free(&got);
+}
+
+static void subject_make(subject *s, int64_t side)
+{
+  volume_sampled(&s->volume, PMB_FLOAT32, side, gyroid);
+  s->isovalue = 0.1;
+  mesh_of_volume(&s->volume.view, s->isovalue, 1, &s->want);
+  s->context = context_new(THREADS, NULL);
+  CHECK_STATUS(s->context, pmb_bind(s->context, &s->volume.view), PMB_OK);
+  /* Threads are started while there is something left to do: not all at the first time, on a busy machine. */
+  for (int n = 0; n < 10; n++) gives(s, s->context, "in the parent");
+}
+
+static void subject_free(subject *s)
+{
+  pmb_destroy(s->context);
+  mesh_free(&s->want);
+  volume_free(&s->volume);
+}
+
+/* Runs the function in a child, which then exits as any program does; a child that hangs is ended by its alarm. */
+static void in_child(void (*function)(subject *s), subject *s)
+{
+  int status = 0;
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(PATIENCE);
+    function(s);
+    exit(test_failures() != 0);
+  }
+  if (!CHECK(child > 0 && waitpid(child, &status, 0) == child, "no child")) return;
+  CHECK(!WIFSIGNALED(status), "the child was ended by signal %d (%d: it hung)", WTERMSIG(status), SIGALRM);
+  CHECK(!WIFEXITED(status) || WEXITSTATUS(status) == 0, "the child exited with %d", WEXITSTATUS(status));
+}
+
+static void destroys(subject *s)
+{
+  pmb_destroy(s->context);
+}
+
+static void child_destroys(void)
+{
+  subject s;
+  subject_make(&s, 64);
+  in_child(destroys, &s);
+  gives(&s, s.context, "in the parent, after that");
+  subject_free(&s);
+}
+
+static void does_nothing(subject *s)
+{
+  (void)s;
+}
+
+static void child_exits(void)
+{
+  subject s;
+  subject_make(&s, 64);
+  in_child(does_nothing, &s);
+  subject_free(&s);
+}
+
+static void goes_on(subject *s)
+{
+  gives(s, s->context, "of what the parent bound");
+  CHECK_STATUS(s->context, pmb_bind(s->context, &s->volume.view), PMB_OK);
+  gives(s, s->context, "bound again");
+  pmb_context *fresh = context_new(THREADS, NULL);
+  CHECK_STATUS(fresh, pmb_bind(fresh, &s->volume.view), PMB_OK);
+  gives(s, fresh, "with a context of the child's");
+  pmb_destroy(fresh);
+}
+
+static void forks_again(subject *s)
+{
+  goes_on(s);
+  in_child(goes_on, s);
+  in_child(destroys, s);
+  goes_on(s);
+  pmb_destroy(s->context);
+}
+
+static void child_goes_on(void)
+{
+  subject s;
+  subject_make(&s, 64);
+  const unsigned forks = pmb_forks();
+  in_child(goes_on, &s);
+  in_child(forks_again, &s);
+  gives(&s, s.context, "in the parent, after that");
+  CHECK(pmb_forks() == forks, "the parent was forked %u times", pmb_forks() - forks);
+  subject_free(&s);
+}
+
+/* Other threads run pools, and take memory, at the moment of the fork. */
+typedef struct worker {
+  pthread_t thread;
+  subject s;
+  const atomic_int *stop;
+  int right, wrong; /* CHECK is for one thread */
+} worker;
+
+static void *extract_on(void *argument)
+{
+  worker *w = argument;
+  while (!atomic_load(w->stop)) {
+    test_mesh got;
+    int same = mesh_extract(w->s.context, &w->s.isovalue, 1, 1, PMB_FLOAT64, PMB_INT64, &got) == PMB_OK;
+    same = same && !memcmp(got.view.points, w->s.want.view.points, (size_t)got.sizes.points * 24);
+    mesh_free(&got);
+    *(same ? &w->right : &w->wrong) += 1;
+  }
+  return NULL;
+}
+
+static void others_at_work(void)
+{
+  enum { WORKERS = 2 };
+  worker workers[WORKERS];
+  subject s;
+  atomic_int stop = 0;
+  subject_make(&s, 64);
+  for (int i = 0; i < WORKERS; i++) {
+    subject_make(&workers[i].s, 64);
+    workers[i].stop = &stop;
+    workers[i].right = workers[i].wrong = 0;
+    if (pthread_create(&workers[i].thread, NULL, extract_on, &workers[i])) abort();
+  }
+  for (int n = 0; n < (TEST_SLOW ? 5 : 30) && !test_failures(); n++) {
+    in_child(n % 3 == 2 ? goes_on : n % 3 == 1 ? destroys : does_nothing, &s);
+  }
+  atomic_store(&stop, 1);
+  for (int i = 0; i < WORKERS; i++) {
+    pthread_join(workers[i].thread, NULL);
+    CHECK(
+      workers[i].right > 0 && workers[i].wrong == 0, "%d right meshes, %d wrong", workers[i].right, workers[i].wrong);
+    subject_free(&workers[i].s);
+  }
+  subject_free(&s);
+}
+
+/* A hook that forks: the call goes on in the parent, and is over in the child. */
+static int fork_once(void *user, double fraction)
+{
+  pid_t *child = user;
+  (void)fraction;
+  if (*child < 0) {
+    fflush(NULL);
+    *child = fork();
+    if (*child == 0) alarm(PATIENCE);
+  }
+  return 0;
+}
+
+static void hook_forks(void)
+{
+  subject s;
+  pid_t child = -1;
+  int status = 0;
+  subject_make(&s, TEST_SLOW ? 96 : 160);
+  pmb_set_progress(s.context, fork_once, &child);
+  const pmb_status bound = pmb_bind(s.context, &s.volume.view);
+  pmb_set_progress(s.context, NULL, NULL);
+  if (child == 0) {
+    CHECK_STATUS(s.context, bound, PMB_ABORTED);
+    CHECK_STATUS(s.context, pmb_bind(s.context, &s.volume.view), PMB_OK);
+    gives(&s, s.context, "in the child");
+    pmb_destroy(s.context);
+    exit(test_failures() != 0);
+  }
+  CHECK_STATUS(s.context, bound, PMB_OK);
+  gives(&s, s.context, "in the parent");
+  CHECK(child > 0 && waitpid(child, &status, 0) == child, "no child");
+  CHECK(status == 0, "the child ended with %d", status);
+  subject_free(&s);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(child_destroys)
+  CASE(child_exits)
+  CASE(child_goes_on)
+  CASE(others_at_work)
+  CASE(hook_forks)
+)
