@@ -7,6 +7,7 @@
 #include "vtkDataSetAttributes.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkPMBContourGlobalMutex.h"
 #include "vtkPMBContourRecycling.h"
 #include "vtkPointData.h"
 #include "vtkSOADataArrayTemplate.h"
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 #include <new>
 #include <type_traits>
 #include <unordered_set>
@@ -135,7 +135,7 @@ public:
     {
       try
       {
-        const std::lock_guard<std::mutex> lock(this->Mutex);
+        const std::lock_guard<GlobalMutex> lock(this->Mutex);
         this->Pieces.insert(memory);
       }
       catch (...)
@@ -162,11 +162,11 @@ public:
 private:
   bool Forget(void* memory)
   {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
+    const std::lock_guard<GlobalMutex> lock(this->Mutex);
     return this->Pieces.erase(memory) > 0;
   }
 
-  std::mutex Mutex;
+  GlobalMutex Mutex;
   std::unordered_set<void*> Pieces;
 };
 

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourRecycling.h"
 
+#include "vtkPMBContourGlobalMutex.h"
+
 #include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <map>
-#include <mutex>
 #include <unordered_map>
 
 #if defined(__linux__)
@@ -35,7 +36,7 @@ struct Piece
 // Never destroyed: arrays may outlive all static objects.
 struct Registry
 {
-  std::mutex Mutex; // also of all stores
+  GlobalMutex Mutex; // also of all stores
   std::unordered_map<void*, Piece> Pieces;
 
   static Registry& Get()
@@ -77,7 +78,7 @@ Recycling::~Recycling()
 
 void Recycling::Open()
 {
-  const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
+  const std::lock_guard<GlobalMutex> lock(Registry::Get().Mutex);
   this->Own->Open = true;
 }
 
@@ -85,7 +86,7 @@ void Recycling::Close()
 {
   std::multimap<size_t, void*> idle;
   {
-    const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
+    const std::lock_guard<GlobalMutex> lock(Registry::Get().Mutex);
     this->Own->Open = false;
     idle.swap(this->Own->Kept);
   }
@@ -114,7 +115,7 @@ void MakeRoom(std::multimap<size_t, void*>& kept, size_t bytes)
 void* Recycling::Allocate(size_t bytes)
 {
   Registry& registry = Registry::Get();
-  const std::lock_guard<std::mutex> lock(registry.Mutex);
+  const std::lock_guard<GlobalMutex> lock(registry.Mutex);
   auto& kept = this->Own->Kept;
   const auto fitting = kept.lower_bound(bytes);
   const bool again = fitting != kept.end() && fitting->first - bytes <= fitting->first / 4;
@@ -162,7 +163,7 @@ void Recycling::Release(void* memory)
 {
   Registry& registry = Registry::Get();
   {
-    const std::lock_guard<std::mutex> lock(registry.Mutex);
+    const std::lock_guard<GlobalMutex> lock(registry.Mutex);
     const auto found = registry.Pieces.find(memory);
     if (found != registry.Pieces.end())
     {

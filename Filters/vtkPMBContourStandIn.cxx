@@ -13,6 +13,7 @@
 #include "vtkInformationVector.h"
 #include "vtkMarchingCubes.h"
 #include "vtkPMBContourAcceleration.h"
+#include "vtkPMBContourGlobalMutex.h"
 #include "vtkPMBContourInternals.h"
 #include "vtkPMBContourOverrides.h"
 #include "vtkPMBContourStock.h"
@@ -66,17 +67,18 @@ public:
 
   std::shared_ptr<StandIn> Find(vtkAlgorithm* owner)
   {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
+    const std::lock_guard<GlobalMutex> lock(this->Mutex);
     const auto found = this->Records.find(owner);
     return found == this->Records.end() ? nullptr : found->second.TheStandIn;
   }
 
   std::shared_ptr<StandIn> FindOrMake(vtkAlgorithm* owner, int which)
   {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
+    std::shared_ptr<StandIn> gone; // goes without the lock
+    const std::lock_guard<GlobalMutex> lock(this->Mutex);
     Record& record = this->Records[owner];
     record.Which = which;
-    this->Watch(owner, record);
+    this->Watch(owner, record, gone);
     if (!record.TheStandIn)
     {
       record.TheStandIn = std::make_shared<StandIn>();
@@ -86,14 +88,14 @@ public:
 
   size_t Count()
   {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
+    const std::lock_guard<GlobalMutex> lock(this->Mutex);
     return this->Records.size();
   }
 
   void Tidy(int filters)
   {
     std::vector<std::shared_ptr<StandIn>> gone; // they go without the lock
-    const std::lock_guard<std::mutex> lock(this->Mutex);
+    const std::lock_guard<GlobalMutex> lock(this->Mutex);
     for (auto& record : this->Records)
     {
       if (!(record.second.Which & filters))
@@ -112,7 +114,7 @@ private:
 
   // Somebody may have removed all observers of the owner: then its events, or even its end and another filter at its address,
   // have gone unnoticed, and what was kept is no good.
-  void Watch(vtkAlgorithm* owner, Record& record)
+  void Watch(vtkAlgorithm* owner, Record& record, std::shared_ptr<StandIn>& gone)
   {
     const vtkCommand::EventIds events[] = { vtkCommand::StartEvent, vtkCommand::EndEvent, vtkCommand::DeleteEvent };
     if (std::all_of(std::begin(events), std::end(events),
@@ -120,7 +122,7 @@ private:
     {
       return;
     }
-    record.TheStandIn.reset();
+    gone = std::move(record.TheStandIn);
     for (vtkCommand::EventIds event : events)
     {
       owner->RemoveObservers(event, this->Watcher);
@@ -146,7 +148,7 @@ private:
   void Forget(vtkAlgorithm* owner)
   {
     std::shared_ptr<StandIn> gone;
-    const std::lock_guard<std::mutex> lock(this->Mutex);
+    const std::lock_guard<GlobalMutex> lock(this->Mutex);
     const auto found = this->Records.find(owner);
     if (found != this->Records.end())
     {
@@ -155,7 +157,7 @@ private:
     }
   }
 
-  std::mutex Mutex;
+  GlobalMutex Mutex;
   std::map<vtkAlgorithm*, Record> Records;
   vtkNew<vtkCallbackCommand> Watcher;
 };

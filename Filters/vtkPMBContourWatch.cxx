@@ -4,12 +4,12 @@
 
 #include "vtkCommand.h"
 #include "vtkDataArray.h"
+#include "vtkPMBContourGlobalMutex.h"
 #include "vtkSmartPointer.h"
 #include "vtkTimeStamp.h"
 
 #include <algorithm>
 #include <map>
-#include <mutex>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -34,7 +34,7 @@ public:
 
   vtkMTimeType GetVersion(const vtkDataArray* array, vtkMTimeType changed)
   {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
+    const std::lock_guard<GlobalMutex> lock(this->Mutex);
     vtkTimeStamp& read = this->Arrays[array].Read;
     if (read <= changed)
     {
@@ -46,7 +46,7 @@ public:
   // Forgets the array.
   Watchers Take(const vtkDataArray* array)
   {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
+    const std::lock_guard<GlobalMutex> lock(this->Mutex);
     Watchers watchers;
     const auto found = this->Arrays.find(array);
     if (found != this->Arrays.end())
@@ -64,7 +64,7 @@ private:
     Watchers Watching;
     vtkTimeStamp Read; // no earlier
   };
-  std::mutex Mutex;
+  GlobalMutex Mutex;
   std::map<const vtkDataArray*, Entry> Arrays;
 };
 
@@ -88,7 +88,7 @@ public:
 
 void Registry::Add(vtkDataArray* array, const std::shared_ptr<ArrayWatcher>& watcher)
 {
-  const std::lock_guard<std::mutex> lock(this->Mutex);
+  const std::lock_guard<GlobalMutex> lock(this->Mutex);
   Entry& entry = this->Arrays[array];
   // Somebody may have removed all observers of the array, and then it may have gone unnoticed.
   if (!entry.Observer || !array->HasObserver(vtkCommand::DeleteEvent, entry.Observer))

@@ -1,0 +1,216 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Filters in a forked process, where none of their threads is: it can delete them, exit with them, and go on with them; also if
+// other threads were executing at that moment, or an observer forks in the middle of an execution.
+#include "PMBTesting.h"
+
+#include "vtkCallbackCommand.h"
+#include "vtkCellData.h"
+#include "vtkDoubleArray.h"
+#include "vtkNew.h"
+#include "vtkPointData.h"
+
+#include <atomic>
+#include <iostream>
+#include <thread>
+
+#include <csignal>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace pmbtest;
+
+namespace
+{
+const unsigned Patience = 30; // seconds
+
+vtkSmartPointer<vtkPMBContourFilter> MakeFilter(vtkImageData* image, int threads)
+{
+  auto filter = vtkSmartPointer<vtkPMBContourFilter>::New();
+  filter->SetInputData(image);
+  filter->SetDevice(vtkPMBContourFilter::CPU);
+  filter->SetNumberOfThreads(threads);
+  // Threads are started while there is something left to do: not all at the first time, on a busy machine.
+  for (int n = 0; n < 10; ++n)
+  {
+    filter->SetValue(0, n % 2 ? 0.1 : 0.2);
+    filter->Update();
+  }
+  return filter;
+}
+
+// The child exits as any program does. One that hangs is ended by its alarm.
+pid_t Fork()
+{
+  std::cout.flush();
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0)
+  {
+    alarm(Patience);
+  }
+  return child;
+}
+
+void CheckEnd(pid_t child, const std::string& what)
+{
+  int status = 0;
+  PMB_CHECK(child > 0 && waitpid(child, &status, 0) == child, what << ": no child");
+  PMB_CHECK(!WIFSIGNALED(status),
+    what << ": the child was ended by signal " << WTERMSIG(status) << " (" << SIGALRM << ": it hung)");
+  PMB_CHECK(
+    !WIFEXITED(status) || WEXITSTATUS(status) == 0, what << ": the child exited with " << WEXITSTATUS(status));
+}
+
+void InChild(const std::string& what, const std::function<void()>& function)
+{
+  const pid_t child = Fork();
+  if (child == 0)
+  {
+    function();
+    std::exit(Result());
+  }
+  CheckEnd(child, what);
+}
+
+void CheckMesh(vtkPMBContourFilter* filter, vtkPolyData* expected, const std::string& what)
+{
+  std::string difference;
+  filter->SetValue(0, 0.2);
+  filter->Update();
+  filter->SetValue(0, 0.1);
+  filter->Update();
+  PMB_CHECK(SameBytes(filter->GetOutput(), expected, difference), what << ": " << difference);
+}
+
+void TestChildren(vtkImageData* image, vtkPolyData* expected)
+{
+  // Deleted after the end of main().
+  static vtkSmartPointer<vtkPMBContourFilter> filter;
+  filter = MakeFilter(image, 4);
+  InChild("exits", [] {});
+  InChild("deletes", [] { filter = nullptr; });
+  const auto goOn = [=]
+  {
+    const vtkIdType binds = filter->GetNumberOfBinds();
+    CheckMesh(filter, expected, "in a child");
+    PMB_EQUAL(filter->GetNumberOfBinds(), binds, "volumes read");
+    CheckMesh(MakeFilter(image, 3), expected, "a filter of the child's");
+    filter->SetNumberOfThreads(2);
+    CheckMesh(filter, expected, "with fewer threads");
+  };
+  InChild("goes on", goOn);
+  InChild("forks again",
+    [=]
+    {
+      InChild("exits", [] {});
+      goOn();
+      InChild("goes on", goOn);
+      filter = nullptr;
+    });
+  CheckMesh(filter, expected, "in the parent");
+}
+
+void TestOthersAtWork(vtkImageData* image, vtkPolyData* expected)
+{
+  std::atomic<bool> stop{ false };
+  int wrong = 0;
+  vtkNew<vtkImageData> own;
+  own->ShallowCopy(image);
+  std::thread other(
+    [&]
+    {
+      std::string difference;
+      for (const auto filter = MakeFilter(own, 3); !stop;)
+      {
+        filter->SetValue(0, 0.2);
+        filter->Update();
+        filter->SetValue(0, 0.1);
+        filter->Update();
+        wrong += !SameBytes(filter->GetOutput(), expected, difference);
+      }
+    });
+  auto filter = MakeFilter(image, 3);
+  for (int n = 0; n < 20 && !Failures(); ++n)
+  {
+    InChild("beside another thread",
+      [&]
+      {
+        CheckMesh(filter, expected, "beside another thread");
+        filter = nullptr;
+      });
+  }
+  stop = true;
+  other.join();
+  PMB_EQUAL(wrong, 0, "wrong meshes of the other thread");
+}
+
+struct Forker
+{
+  pid_t Child = -1;
+  int EventsLeft;
+
+  static void OnProgress(vtkObject*, unsigned long, void* data, void*)
+  {
+    auto* self = static_cast<Forker*>(data);
+    if (self->EventsLeft-- == 0)
+    {
+      self->Child = Fork();
+    }
+  }
+};
+
+// At an event in the middle of the execution. In the child it is aborted, or complete.
+bool ForkAt(int event, vtkImageData* image, vtkPolyData* expected)
+{
+  auto filter = MakeFilter(image, 4);
+  Forker forker;
+  forker.EventsLeft = event;
+  vtkNew<vtkCallbackCommand> command;
+  command->SetCallback(Forker::OnProgress);
+  command->SetClientData(&forker);
+  const unsigned long tag = filter->AddObserver(vtkCommand::ProgressEvent, command);
+  std::string difference;
+  image->Modified();
+  filter->SetValue(0, 0.1);
+  filter->Update();
+  filter->RemoveObserver(tag);
+  const std::string what = "forked at event " + std::to_string(event);
+  const bool complete = SameBytes(filter->GetOutput(), expected, difference);
+  if (forker.Child == 0)
+  {
+    PMB_CHECK(complete || filter->GetOutput()->GetNumberOfCells() == 0, what << ": neither the mesh nor none");
+    CheckMesh(filter, expected, what + ", later in the child");
+    filter = nullptr;
+    std::exit(Result());
+  }
+  PMB_CHECK(complete, what << ": " << difference);
+  if (forker.Child > 0)
+  {
+    CheckEnd(forker.Child, what);
+  }
+  return forker.Child > 0;
+}
+}
+
+int TestPMBContourFilterFork(int, char*[])
+{
+  auto image = MakeImage(101, 67, 45, VTK_FLOAT, Gyroid(8.9));
+  vtkNew<vtkDoubleArray> cells;
+  cells->SetName("cells");
+  for (vtkIdType c = 0; c < image->GetNumberOfCells(); ++c)
+  {
+    cells->InsertNextValue(0.5 * c);
+  }
+  image->GetCellData()->AddArray(cells);
+  auto expected = Contour(image, 0.1);
+  TestChildren(image, expected);
+  TestOthersAtWork(image, expected);
+  int event = 0;
+  while (!Failures() && ForkAt(event, image, expected))
+  {
+    ++event;
+  }
+  PMB_CHECK(event > 2, "only " << event << " events of progress");
+  return Result();
+}
