@@ -14,10 +14,10 @@
 
 #if defined(__AVX512VBMI2__) && defined(__AVX512VBMI__) && defined(__GFNI__) && defined(__AVX512VPOPCNTDQ__)
 #define PMB_CELLS_512 1
-enum { CELL_LANES = 16, CELL_ROWS = 2 * PMB_BRICK_ROWS };
+enum { CELL_LANES = 16, CELL_ROWS = 2 * PMB_BRICK_ROWS, WORD_LANES = 16 };
 #else
 #define PMB_CELLS_512 0
-enum { CELL_LANES = 8, CELL_ROWS = PMB_BRICK_ROWS };
+enum { CELL_LANES = 8, CELL_ROWS = PMB_BRICK_ROWS, WORD_LANES = 8 };
 #endif
 
 /* The cells of a brick with triangles. Rows of cells are counted z * 4 + y; lanes are the rows of edges of pmb_cpu_case, with
@@ -134,6 +134,12 @@ PMB_INLINE void set_samples(const uint32_t *mask, const int32_t *first, const in
 
 #if PMB_CELLS_512
 
+/* Bits set in each of WORD_LANES words. */
+PMB_INLINE void count_words(const uint32_t *words, uint32_t *counts)
+{
+  _mm512_storeu_si512(counts, _mm512_popcnt_epi32(_mm512_loadu_si512(words)));
+}
+
 /* A value for each of the eight rows of edges around row i of cells, which is counted z * 5 + y, twice, from values by axis. */
 PMB_INLINE __m512i values_of_rows(const int32_t (*values)[PMB_EDGE_ROWS], int i)
 {
@@ -244,6 +250,11 @@ PMB_INLINE __m256i bits_in_words(__m256i words)
   const __m256i high = _mm256_shuffle_epi8(bits, _mm256_and_si256(_mm256_srli_epi32(words, 4), half));
   const __m256i bytes = _mm256_add_epi8(low, high);
   return _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1)), _mm256_set1_epi16(1));
+}
+
+PMB_INLINE void count_words(const uint32_t *words, uint32_t *counts)
+{
+  _mm256_storeu_si256((__m256i *)counts, bits_in_words(_mm256_loadu_si256((const __m256i *)words)));
 }
 
 /* As above. */

@@ -183,6 +183,23 @@ PMB_COMPARISONS(int8, int8_t)
 PMB_COMPARISONS(uint8, uint8_t)
 PMB_COMPARISONS(int16, int16_t)
 PMB_COMPARISONS(uint16, uint16_t)
+#undef PMB_COMPARED
+
+static const uint32_t pmb_places[32] = { 1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7,
+  1u << 8, 1u << 9, 1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18,
+  1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29,
+  1u << 30, 1u << 31 };
+
+/* Of types as wide as the word a vector's lanes are masks for its bits, without a detour by bytes. */
+#define PMB_COMPARED(name, type, operator)                \
+  static inline uint32_t name(const type *in, type value) \
+  {                                                       \
+    uint32_t bits = 0;                                    \
+    for (int i = 0; i < 32; ++i) {                        \
+      bits |= in[i] operator value ? pmb_places[i] : 0;   \
+    }                                                     \
+    return bits;                                          \
+  }
 PMB_COMPARISONS(int32, int32_t)
 PMB_COMPARISONS(uint32, uint32_t)
 PMB_COMPARISONS(int64, int64_t)

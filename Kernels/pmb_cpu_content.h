@@ -4,21 +4,11 @@
  * pmb_cpu_loops.c. */
 
 /* Inside bits of a brick's 33 x 5 x 5 samples. Row z * 4 + y of `low` is (y,z), of `high` (y + 1,z), so that the rows of 16
- * cells are side by side in memory. Bit row of a halo is column 32. Rows and columns outside the volume can be anything. */
+ * cells are side by side in memory; the other two are the same of the samples one further in x. Rows and columns outside the
+ * volume can be anything. */
 typedef struct pmb_cpu_words {
-  uint32_t low[20], high[20];
-  uint32_t low_halo, high_halo;
+  uint32_t low[20], high[20], low_next[20], high_next[20];
 } pmb_cpu_words;
-
-/* Sets the halo from its bits z * 5 + y. */
-PMB_INLINE void set_halo(uint32_t bits, pmb_cpu_words *words)
-{
-  words->low_halo = words->high_halo = 0;
-  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    words->low_halo |= (bits >> 5 * z & 0xf) << 4 * z;
-    words->high_halo |= (bits >> (5 * z + 1) & 0xf) << 4 * z;
-  }
-}
 
 /* Numbers of up to 4 bits for 32 cells: bit x of bits[i] is bit i of the number of cell x. */
 typedef struct sliced {
@@ -94,21 +84,20 @@ PMB_INLINE uint32_t sum_bytes(uint32_t bytes)
   return (halves + (halves >> 16)) & 0xffff;
 }
 
-/* The case of cell x. row, next: words of the four rows of samples, 16 words apart, and of the samples one further in x. */
-PMB_INLINE unsigned case_of_words(const uint32_t *row, const uint32_t *next, int x)
+/* The case of cell x of row i. */
+PMB_INLINE unsigned case_of_words(const pmb_cpu_words *words, int i, int x)
 {
-  return (row[0] >> x & 1) | (next[0] >> x & 1) << 1 | (row[16] >> x & 1) << 2 | (next[16] >> x & 1) << 3 |
-    (row[32] >> x & 1) << 4 | (next[32] >> x & 1) << 5 | (row[48] >> x & 1) << 6 | (next[48] >> x & 1) << 7;
+  return (words->low[i] >> x & 1) | (words->low_next[i] >> x & 1) << 1 | (words->high[i] >> x & 1) << 2 |
+    (words->high_next[i] >> x & 1) << 3 | (words->low[i + 4] >> x & 1) << 4 | (words->low_next[i + 4] >> x & 1) << 5 |
+    (words->high[i + 4] >> x & 1) << 6 | (words->high_next[i + 4] >> x & 1) << 7;
 }
 
-/* Loops of some cells but for the first of each; row, next: as above. */
-static inline uint32_t count_further_loops(
-  const pmb_cpu *cpu, const uint32_t *row, const uint32_t *next, uint32_t cells)
+/* Loops of some of row i's cells, but for the first of each. */
+static inline uint32_t count_further_loops(const pmb_cpu *cpu, const pmb_cpu_words *words, int i, uint32_t cells)
 {
   uint32_t loops = 0;
   for (; cells; cells &= cells - 1) {
-    const unsigned cell_case = case_of_words(row, next, pmb_lowest_bit(cells));
-    loops += cpu->further_loops[cell_case];
+    loops += cpu->further_loops[case_of_words(words, i, pmb_lowest_bit(cells))];
   }
   return loops;
 }
@@ -119,27 +108,21 @@ PMB_INLINE uint32_t first_bits(int n)
   return n >= 32 ? ~0u : (1u << n) - 1;
 }
 
-/* Words of four rows of samples around each of a brick's 16 rows of cells, and of the samples one further in x. */
-typedef struct cell_words {
-  uint32_t row[4][PMB_BRICK_ROWS], next[4][PMB_BRICK_ROWS];
-} cell_words;
-
-/* Those of row i. */
+/* The four rows of samples around row i of cells, and the samples one further in x. */
 PMB_INLINE void words_around(const pmb_cpu_words *words, uint32_t i, uint32_t row[4], uint32_t next[4])
 {
   row[0] = words->low[i];
   row[1] = words->high[i];
   row[2] = words->low[i + 4];
   row[3] = words->high[i + 4];
-  next[0] = row[0] >> 1 | words->low_halo >> i << 31;
-  next[1] = row[1] >> 1 | words->high_halo >> i << 31;
-  next[2] = row[2] >> 1 | words->low_halo >> (i + 4) << 31;
-  next[3] = row[3] >> 1 | words->high_halo >> (i + 4) << 31;
+  next[0] = words->low_next[i];
+  next[1] = words->high_next[i];
+  next[2] = words->low_next[i + 4];
+  next[3] = words->high_next[i + 4];
 }
 
 /* Takes the edges of a row that end at an equal sample away, and from `here` the cells around such samples; returns these. */
-PMB_INLINE uint32_t leave_joined(
-  const pmb_cpu_words *equal, uint32_t i, uint32_t edges[3], uint32_t *here, cell_words *same)
+PMB_INLINE uint32_t leave_joined(const pmb_cpu_words *equal, uint32_t i, uint32_t edges[3], uint32_t *here)
 {
   uint32_t row[4], next[4], touched = 0;
   words_around(equal, i, row, next);
@@ -148,8 +131,6 @@ PMB_INLINE uint32_t leave_joined(
   edges[2] &= ~(row[0] | row[2]);
   for (int r = 0; r < 4; ++r) {
     touched |= row[r] | next[r];
-    same->row[r][i] = row[r];
-    same->next[r][i] = next[r];
   }
   touched &= *here;
   *here &= ~touched;
@@ -160,9 +141,9 @@ PMB_INLINE uint32_t leave_joined(
  * many triangles as crossed edges, less two for each loop that these make. With `join` cells around equal samples are left to
  * `joined`, bits x of row z * 4 + y, and mask[PMB_SAMPLE], which is 0, and what follows from it to the caller. */
 PMB_INLINE void sum_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const pmb_cpu_words *equal, const int *n,
-  const int join, cell_words *inside, cell_words *same, uint32_t *joined, pmb_cpu_record *record)
+  const int join, uint32_t *joined, pmb_cpu_record *record)
 {
-  uint32_t looped[PMB_BRICK_ROWS], points[PMB_BRICK_ROWS], crossed = 0, loops = 0, before = 0;
+  uint32_t looped[PMB_BRICK_ROWS], points[PMB_BRICK_ROWS], any_looped = 0, crossed = 0, loops = 0, before = 0;
   const uint32_t samples = first_bits(n[0]), cells = first_bits(n[0] - 1);
   for (uint32_t i = 0; i < PMB_BRICK_ROWS; ++i) {
     const int y = (int)i & 3, z = (int)i >> 2;
@@ -177,7 +158,7 @@ PMB_INLINE void sum_content(const pmb_cpu *cpu, const pmb_cpu_words *words, cons
     const sliced edges = count_crossed(edge);
     const uint32_t mixed = edges.bits[0] | edges.bits[1] | edges.bits[2] | edges.bits[3];
     if (join) {
-      joined[i] = leave_joined(equal, i, own, &here, same) & mixed;
+      joined[i] = leave_joined(equal, i, own, &here) & mixed;
     }
     for (int axis = 0; axis < 3; ++axis) {
       record->mask[axis][i] = own[axis];
@@ -188,18 +169,15 @@ PMB_INLINE void sum_content(const pmb_cpu *cpu, const pmb_cpu_words *words, cons
       4 * count_in_bytes(edges.bits[2] & here) + 8 * count_in_bytes(edges.bits[3] & here));
     loops += sum_bytes(count_in_bytes(mixed & here));
     looped[i] = find_looped(edge, &edges) & here;
-    for (int r = 0; r < 4; ++r) {
-      inside->row[r][i] = row[r];
-      inside->next[r][i] = next[r];
-    }
+    any_looped |= looped[i];
   }
   for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
     record->first[i] = (uint16_t)before;
     before += points[i];
   }
-  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+  for (int i = 0; any_looped && i < PMB_BRICK_ROWS; ++i) {
     if (looped[i]) {
-      loops += count_further_loops(cpu, &inside->row[0][i], &inside->next[0][i], looped[i]);
+      loops += count_further_loops(cpu, words, i, looped[i]);
     }
   }
   record->points = before;
@@ -208,6 +186,5 @@ PMB_INLINE void sum_content(const pmb_cpu *cpu, const pmb_cpu_words *words, cons
 
 static void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const int *n, pmb_cpu_record *record)
 {
-  cell_words inside;
-  sum_content(cpu, words, NULL, n, 0, &inside, NULL, NULL, record);
+  sum_content(cpu, words, NULL, n, 0, NULL, record);
 }

@@ -12,11 +12,11 @@ typedef struct joined_cells {
 } joined_cells;
 
 /* From bit x of the words of eight corners to bits of corners in the byte of each of 32 cells. */
-PMB_INLINE void corners_to_cells(const cell_words *words, int i, uint8_t *cells)
+PMB_INLINE void corners_to_cells(const pmb_cpu_words *words, int i, uint8_t *cells)
 {
-  const uint32_t(*row)[PMB_BRICK_ROWS] = words->row, (*next)[PMB_BRICK_ROWS] = words->next;
-  const __m256i corners = _mm256_setr_epi32((int)row[0][i], (int)next[0][i], (int)row[1][i], (int)next[1][i],
-    (int)row[2][i], (int)next[2][i], (int)row[3][i], (int)next[3][i]);
+  const __m256i corners =
+    _mm256_setr_epi32((int)words->low[i], (int)words->low_next[i], (int)words->high[i], (int)words->high_next[i],
+      (int)words->low[i + 4], (int)words->low_next[i + 4], (int)words->high[i + 4], (int)words->high_next[i + 4]);
   _mm256_storeu_si256((__m256i *)cells, turn_words(corners));
 }
 
@@ -36,7 +36,7 @@ static int list_joined(const pmb_cpu *cpu, const uint32_t *joined, uint16_t *lis
 }
 
 /* Marks the samples that the joined cells of a brick use, row z * 5 + y; returns the triangles of these cells. */
-static uint32_t look_up_joined(const pmb_cpu *cpu, const cell_words *inside, const cell_words *same,
+static uint32_t look_up_joined(const pmb_cpu *cpu, const pmb_cpu_words *inside, const pmb_cpu_words *same,
   const uint32_t *joined, uint32_t marks[PMB_EDGE_ROWS])
 {
   const pmb_cpu_joined *table = pmb_cpu_joined_cases();
@@ -74,7 +74,7 @@ static uint32_t look_up_joined(const pmb_cpu *cpu, const cell_words *inside, con
 #else
 
 /* As above. */
-static uint32_t look_up_joined(const pmb_cpu *cpu, const cell_words *inside, const cell_words *same,
+static uint32_t look_up_joined(const pmb_cpu *cpu, const pmb_cpu_words *inside, const pmb_cpu_words *same,
   const uint32_t *joined, uint32_t marks[PMB_EDGE_ROWS])
 {
   const pmb_cpu_joined *table = pmb_cpu_joined_cases();
@@ -83,8 +83,8 @@ static uint32_t look_up_joined(const pmb_cpu *cpu, const cell_words *inside, con
   for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
     for (uint32_t rest = joined[i]; rest; rest &= rest - 1) {
       const int x = pmb_lowest_bit(rest);
-      const unsigned cell_case = case_of_words(&inside->row[0][i], &inside->next[0][i], x);
-      const unsigned equal = case_of_words(&same->row[0][i], &same->next[0][i], x);
+      const unsigned cell_case = case_of_words(inside, i, x);
+      const unsigned equal = case_of_words(same, i, x);
       const uint32_t kept = table->kept[table->power[cell_case] + table->power[equal]];
       triangles += kept >> 8;
       for (uint32_t used = kept & 0xff; used; used &= used - 1) {
@@ -143,10 +143,9 @@ static int is_used_below(const pmb_cpu *cpu, const box *b, int x, int y, int z)
 static void joined_content(
   const pmb_cpu *cpu, const box *b, const pmb_cpu_words *words, const pmb_cpu_words *equal, pmb_cpu_record *record)
 {
-  cell_words inside, same;
   uint32_t joined[PMB_BRICK_ROWS], marks[PMB_EDGE_ROWS] = { 0 }, points = 0;
-  sum_content(cpu, words, equal, b->n, 1, &inside, &same, joined, record);
-  record->triangles += look_up_joined(cpu, &inside, &same, joined, marks);
+  sum_content(cpu, words, equal, b->n, 1, joined, record);
+  record->triangles += look_up_joined(cpu, words, equal, joined, marks);
   for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
     const int y = i & 3, z = i >> 2;
     const uint32_t own = y < b->n[1] && z < b->n[2] ? first_bits(b->n[0]) : 0, face = y == 0 || z == 0 ? ~0u : 1;

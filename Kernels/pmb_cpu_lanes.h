@@ -19,10 +19,13 @@
 #define PMB_LANES_IN_C(name, real)                                                                  \
   PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])                       \
   {                                                                                                 \
-    for (int l = 0; l < 16; ++l) {                                                                  \
-      for (int c = 0; c < 4; ++c) {                                                                 \
-        records[l][c] = from[c][l];                                                                 \
-      }                                                                                             \
+    real *to = records[0];                                                                          \
+    PMB_LANE_LOOP                                                                                   \
+    for (int l = 0; l < 16; ++l) { /* so written gcc makes vector instructions of it */             \
+      to[4 * l] = from[0][l];                                                                       \
+      to[4 * l + 1] = from[1][l];                                                                   \
+      to[4 * l + 2] = from[2][l];                                                                   \
+      to[4 * l + 3] = from[3][l];                                                                   \
     }                                                                                               \
   }                                                                                                 \
   PMB_INLINE void lanes_fetch_##name(const real(*records)[4], const uint16_t *index, real(*to)[16]) \
@@ -38,10 +41,8 @@
   {                                                                                               \
     beside[0][0] = below;                                                                         \
     beside[1][15] = above;                                                                        \
-    for (int l = 0; l < 15; ++l) {                                                                \
-      beside[0][l + 1] = row[l];                                                                  \
-      beside[1][l] = row[l + 1];                                                                  \
-    }                                                                                             \
+    memcpy(beside[0] + 1, row, 15 * sizeof(real));                                                \
+    memcpy(beside[1], row + 1, 15 * sizeof(real));                                                \
   }
 #define PMB_STORE3_IN_C(name, real)                               \
   PMB_INLINE void lanes_store3_##name(real(*from)[16], real *out) \

@@ -39,22 +39,44 @@ static void find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_
   }
 }
 
-/* The masks of the points that the brick's cells use, by kind and row z * 5 + y, columns 0 to 31. */
-PMB_INLINE void gather_masks(const brick_family *f, const int kinds, uint32_t (*mask)[PMB_EDGE_ROWS])
+/* In the place of bricks that are not there. */
+static const pmb_cpu_record no_record;
+
+static inline const pmb_cpu_record *record_or_none(const pmb_cpu_record *record)
 {
-  static const uint32_t none[PMB_KINDS][PMB_BRICK_ROWS];
-  const pmb_cpu_record *above_y = f->at[0][1][0], *above_z = f->at[1][0][0], *above_both = f->at[1][1][0];
-  const uint32_t(*y)[PMB_BRICK_ROWS] = above_y ? above_y->mask : none;
-  const uint32_t(*z)[PMB_BRICK_ROWS] = above_z ? above_z->mask : none;
-  const uint32_t(*both)[PMB_BRICK_ROWS] = above_both ? above_both->mask : none;
+  return record ? record : &no_record;
+}
+
+/* The masks of the points of these first kinds that the brick's cells use, by kind and row z * 5 + y, columns 0 to 31 (dx 0), or
+ * that are the next bricks' (dx 1); of the rows from 25 to 31 none. */
+PMB_INLINE void gather_masks(const brick_family *f, int dx, const int kinds, uint32_t (*mask)[PMB_EDGE_ROWS])
+{
+  const pmb_cpu_record *here = record_or_none(f->at[0][0][dx]), *y = record_or_none(f->at[0][1][dx]);
+  const pmb_cpu_record *z = record_or_none(f->at[1][0][dx]), *both = record_or_none(f->at[1][1][dx]);
   for (int kind = 0; kind < kinds; ++kind) {
     for (int layer = 0; layer < PMB_BRICK_Z; ++layer) {
-      memcpy(&mask[kind][layer * 5], &f->at[0][0][0]->mask[kind][layer * PMB_BRICK_Y], 4 * sizeof(uint32_t));
-      mask[kind][layer * 5 + 4] = y[kind][layer * PMB_BRICK_Y];
+      memcpy(&mask[kind][layer * 5], &here->mask[kind][layer * PMB_BRICK_Y], 4 * sizeof(uint32_t));
+      mask[kind][layer * 5 + 4] = y->mask[kind][layer * PMB_BRICK_Y];
     }
-    memcpy(&mask[kind][20], z[kind], 4 * sizeof(uint32_t));
-    mask[kind][24] = both[kind][0];
+    memcpy(&mask[kind][20], z->mask[kind], 4 * sizeof(uint32_t));
+    mask[kind][24] = both->mask[kind][0];
+    memset(&mask[kind][25], 0, 7 * sizeof(uint32_t));
   }
+}
+
+/* How many points each of 32 rows has by these masks. */
+static inline void count_points(const uint32_t *mask, uint32_t *points)
+{
+#if PMB_FAST_CELLS
+  for (int i = 0; i < 32; i += WORD_LANES) {
+    count_words(mask + i, points + i);
+  }
+#else
+  PMB_LANE_LOOP
+  for (int i = 0; i < 32; ++i) {
+    points[i] = sum_bytes(count_in_bytes(mask[i]));
+  }
+#endif
 }
 
 /* The inside words of a brick without joined points: from one sample on, each edge with a point is a change. */
@@ -89,9 +111,9 @@ PMB_INLINE void words_to_rows(const pmb_cpu_words *words, uint64_t (*rows)[6])
     const int last = 4 * z + 3;
     for (int y = 0; y < PMB_BRICK_Y; ++y) {
       const int low = 4 * z + y;
-      rows[z + 1][y + 1] = (uint64_t)words->low[low] << 1 | (uint64_t)(words->low_halo >> low & 1) << 33;
+      rows[z + 1][y + 1] = (uint64_t)words->low[low] << 1 | (uint64_t)(words->low_next[low] >> 31) << 33;
     }
-    rows[z + 1][5] = (uint64_t)words->high[last] << 1 | (uint64_t)(words->high_halo >> last & 1) << 33;
+    rows[z + 1][5] = (uint64_t)words->high[last] << 1 | (uint64_t)(words->high_next[last] >> 31) << 33;
   }
 }
 
@@ -129,8 +151,8 @@ static void find_exact_cells(const pmb_rows *rows, uint32_t cells[PMB_BRICK_ROWS
 }
 
 /* The same of other bricks: a cell's corners are alike unless one of seven edges that join them all has a point. */
-static void find_cells(const pmb_cpu *cpu, const pmb_cpu_record *record, const uint32_t (*mask)[PMB_EDGE_ROWS],
-  uint32_t cells[PMB_BRICK_ROWS])
+static void find_cells(
+  const pmb_cpu *cpu, const pmb_cpu_record *record, const uint32_t (*mask)[PMB_EDGE_ROWS], uint32_t *restrict cells)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   int n[3];
@@ -138,14 +160,29 @@ static void find_cells(const pmb_cpu *cpu, const pmb_cpu_record *record, const u
     n[a] = (int)pmb_cpu_smaller(cpu->volume->dims[a] - 1 - record->position[a] * size[a], size[a]);
   }
   const uint32_t columns = (uint32_t)(pmb_first_columns(n[0]) >> 1);
+  uint32_t rows[PMB_BRICK_Y];
+  for (int i = 0; i < PMB_BRICK_Y; ++i) {
+    rows[i] = i < n[1] ? columns : 0;
+  }
   for (int z = 0; z < PMB_BRICK_Z; ++z) {
     const uint32_t *x = mask[PMB_EDGE_X] + 5 * z, *y = mask[PMB_EDGE_Y] + 5 * z, *next = mask[PMB_EDGE_Z] + 5 * z;
-    const uint32_t here = z < n[2] ? columns : 0;
+    const uint32_t layer = z < n[2] ? ~0u : 0;
+    PMB_NOT_UNROLLED
     for (int i = 0; i < PMB_BRICK_Y; ++i) {
       const uint32_t mixed = x[i] | x[i + 1] | x[i + 5] | x[i + 6] | y[i] | y[i + 5] | next[i];
-      cells[PMB_BRICK_Y * z + i] = i < n[1] ? mixed & here : 0;
+      cells[PMB_BRICK_Y * z + i] = mixed & rows[i] & layer;
     }
   }
+}
+
+/* Whether one of these cells is in column 31, and so has corners in the next brick. */
+static inline int reaches_beyond(const uint32_t *cells)
+{
+  uint32_t any = 0;
+  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+    any |= cells[i];
+  }
+  return any >> (PMB_BRICK_X - 1) != 0;
 }
 
 /* What the triangles of a cell are made by; made: room for what the table has not. */
@@ -207,12 +244,12 @@ static int find_triangles(
 {
   const pmb_cpu_record *record = family->at[0][0][0];
   if (record->rules == PMB_RULES_PLAIN) {
-    gather_masks(family, PMB_SAMPLE, mask);
+    gather_masks(family, 0, PMB_SAMPLE, mask);
     words_from_masks(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, &scratch->rows);
     find_cells(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, scratch->cells);
     return PMB_SAMPLE;
   }
-  gather_masks(family, PMB_KINDS, mask);
+  gather_masks(family, 0, PMB_KINDS, mask);
   if (record->rules == PMB_RULES_JOINED) {
     compare_joined(cpu, record, &scratch->rows, scratch->cells);
     return PMB_KINDS;

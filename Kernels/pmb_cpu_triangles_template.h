@@ -4,56 +4,48 @@
 #define brick_edges PMB_ID_NAME(brick_edges)
 
 /* The ids of the points of a brick's cells, by kind and row z * 5 + y: of the first point with a column from 0 to 31 and, but
- * for the x edges, of the one at column 32, which is the next brick's. Points on samples only where they are joined. */
+ * for the x edges, of the one at column 32, which is the next brick's, where a cell has that column. Points on samples only where
+ * they are joined. */
 typedef struct brick_edges {
   const uint32_t (*mask)[PMB_EDGE_ROWS];
   PMB_ID first[PMB_KINDS][PMB_EDGE_ROWS], beyond[PMB_KINDS][PMB_EDGE_ROWS];
 } brick_edges;
 
-/* Ids of the first x, y and z edge, and with all kinds the first sample, of n of a record's rows. */
-PMB_INLINE void PMB_ID_NAME(firsts_of)(const pmb_cpu *cpu, const pmb_cpu_record *r, int row, const int n, int i,
-  const int kinds, PMB_ID (*first)[PMB_EDGE_ROWS])
+/* Ids of the first points of n of a record's rows; begin: id of its first point. */
+PMB_INLINE void PMB_ID_NAME(firsts_of)(const pmb_cpu_record *r, PMB_ID begin, int row, const int n, PMB_ID *ids)
 {
-  const PMB_ID begin = (PMB_ID)first_point(cpu, r);
   for (int l = 0; l < n; ++l) {
-    first[0][i + l] = begin + r->first[row + l];
-    first[1][i + l] = first[0][i + l] + pmb_popcount(r->mask[PMB_EDGE_X][row + l]);
-    first[2][i + l] = first[1][i + l] + pmb_popcount(r->mask[PMB_EDGE_Y][row + l]);
-    if (kinds == PMB_KINDS) {
-      first[3][i + l] = first[2][i + l] + pmb_popcount(r->mask[PMB_EDGE_Z][row + l]);
+    ids[l] = begin + r->first[row + l];
+  }
+}
+
+/* Ids of the first point of each of these first kinds, in each row that this brick of the family has, if it is there. mask: see
+ * gather_masks. */
+PMB_INLINE void PMB_ID_NAME(find_firsts)(const pmb_cpu *cpu, const brick_family *f, int dx, const int kinds,
+  const uint32_t (*mask)[PMB_EDGE_ROWS], PMB_ID (*restrict first)[PMB_EDGE_ROWS])
+{
+  const pmb_cpu_record *r[4];
+  PMB_ID begin[4];
+  for (int i = 0; i < 4; ++i) {
+    const pmb_cpu_record *there = f->at[i >> 1][i & 1][dx];
+    r[i] = record_or_none(there);
+    begin[i] = there ? (PMB_ID)first_point(cpu, there) : 0;
+  }
+  for (int z = 0; z < PMB_BRICK_Z; ++z) {
+    PMB_ID_NAME(firsts_of)(r[0], begin[0], PMB_BRICK_Y * z, PMB_BRICK_Y, first[0] + 5 * z);
+    PMB_ID_NAME(firsts_of)(r[1], begin[1], PMB_BRICK_Y * z, 1, first[0] + 5 * z + 4);
+  }
+  PMB_ID_NAME(firsts_of)(r[2], begin[2], 0, PMB_BRICK_Y, first[0] + 20);
+  PMB_ID_NAME(firsts_of)(r[3], begin[3], 0, 1, first[0] + 24);
+  memset(first[0] + 25, 0, 7 * sizeof(PMB_ID));
+  for (int kind = 1; kind < kinds; ++kind) {
+    uint32_t points[32];
+    count_points(mask[kind - 1], points);
+    PMB_LANE_LOOP
+    for (int i = 0; i < 32; ++i) {
+      first[kind][i] = first[kind - 1][i] + (PMB_ID)points[i];
     }
   }
-}
-
-/* The same for each row that this brick of the family has; bricks not there leave them unset. */
-PMB_INLINE void PMB_ID_NAME(firsts_of_kinds)(
-  const pmb_cpu *cpu, const brick_family *f, int dx, const int kinds, PMB_ID (*first)[PMB_EDGE_ROWS])
-{
-  const pmb_cpu_record *here = f->at[0][0][dx], *y = f->at[0][1][dx], *z = f->at[1][0][dx], *both = f->at[1][1][dx];
-  for (int layer = 0; here && layer < PMB_BRICK_Z; ++layer) {
-    PMB_ID_NAME(firsts_of)(cpu, here, PMB_BRICK_Y * layer, PMB_BRICK_Y, 5 * layer, kinds, first);
-  }
-  for (int layer = 0; y && layer < PMB_BRICK_Z; ++layer) {
-    PMB_ID_NAME(firsts_of)(cpu, y, PMB_BRICK_Y * layer, 1, 5 * layer + 4, kinds, first);
-  }
-  if (z) {
-    PMB_ID_NAME(firsts_of)(cpu, z, 0, PMB_BRICK_Y, 20, kinds, first);
-  }
-  if (both) {
-    PMB_ID_NAME(firsts_of)(cpu, both, 0, 1, 24, kinds, first);
-  }
-}
-
-static void PMB_ID_NAME(find_firsts)(
-  const pmb_cpu *cpu, const brick_family *f, int dx, PMB_ID (*first)[PMB_EDGE_ROWS])
-{
-  PMB_ID_NAME(firsts_of_kinds)(cpu, f, dx, PMB_SAMPLE, first);
-}
-
-static void PMB_ID_NAME(find_joined_firsts)(
-  const pmb_cpu *cpu, const brick_family *f, int dx, PMB_ID (*first)[PMB_EDGE_ROWS])
-{
-  PMB_ID_NAME(firsts_of_kinds)(cpu, f, dx, PMB_KINDS, first);
 }
 
 /* The ids in a table, which the cells' triangles are taken from by place. */
@@ -151,26 +143,35 @@ PMB_INLINE void PMB_ID_NAME(write_ids)(const pmb_cpu *cpu, const pmb_cpu_scratch
 #endif
 }
 
-/* The family's brick whose points are joined; mask: of all kinds; first, room: see emit_triangles. */
+/* The ids of a brick's triangles. mask: of the first kinds of its points; first, room: see emit_triangles. */
+PMB_INLINE void PMB_ID_NAME(emit_kinds)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, PMB_ID *ids,
+  const brick_family *family, const int kinds, const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
+{
+  brick_edges edges;
+  edges.mask = mask;
+  PMB_ID_NAME(find_firsts)(cpu, family, 0, kinds, mask, edges.first);
+  if (reaches_beyond(scratch->cells)) {
+    uint32_t next[PMB_KINDS][PMB_EDGE_ROWS];
+    gather_masks(family, 1, kinds, next);
+    PMB_ID_NAME(find_firsts)(cpu, family, 1, kinds, (const uint32_t(*)[PMB_EDGE_ROWS])next, edges.beyond);
+  } else {
+    memset(edges.beyond, 0, sizeof(edges.beyond));
+  }
+  PMB_ID_NAME(write_ids)(cpu, scratch, &edges, ids, (PMB_ID *)cpu->mesh->triangles + 3 * first, 3 * room, kinds);
+}
+
+/* Of a brick whose points are joined; apart, so that the other is as fast as without. */
 static __attribute__((noinline)) void PMB_ID_NAME(emit_joined_ids)(pmb_cpu *cpu, pmb_cpu_scratch *scratch,
   PMB_ID *ids, const brick_family *family, const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
 {
-  brick_edges edges;
-  edges.mask = mask;
-  PMB_ID_NAME(find_joined_firsts)(cpu, family, 0, edges.first);
-  PMB_ID_NAME(find_joined_firsts)(cpu, family, 1, edges.beyond);
-  PMB_ID_NAME(write_ids)(cpu, scratch, &edges, ids, (PMB_ID *)cpu->mesh->triangles + 3 * first, 3 * room, PMB_KINDS);
+  PMB_ID_NAME(emit_kinds)(cpu, scratch, ids, family, PMB_KINDS, mask, first, room);
 }
 
-/* Another one; mask: of edges. */
+/* Of another one. */
 static void PMB_ID_NAME(emit_ids)(pmb_cpu *cpu, pmb_cpu_scratch *scratch, PMB_ID *ids, const brick_family *family,
   const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
 {
-  brick_edges edges;
-  edges.mask = mask;
-  PMB_ID_NAME(find_firsts)(cpu, family, 0, edges.first);
-  PMB_ID_NAME(find_firsts)(cpu, family, 1, edges.beyond);
-  PMB_ID_NAME(write_ids)(cpu, scratch, &edges, ids, (PMB_ID *)cpu->mesh->triangles + 3 * first, 3 * room, PMB_SAMPLE);
+  PMB_ID_NAME(emit_kinds)(cpu, scratch, ids, family, PMB_SAMPLE, mask, first, room);
 }
 
 /* Where each of n triangles begins among the ids. */

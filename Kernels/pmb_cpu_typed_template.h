@@ -122,7 +122,6 @@ PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, cons
   const int join, pmb_cpu_words *words, pmb_cpu_words *equal)
 {
   int64_t along_y[PMB_BRICK_Y + 1];
-  PMB_T last[PMB_BRICK_X]; /* the sample after the brick's in row z * 5 + y */
   const int before = n[0] < PMB_BRICK_X ? PMB_BRICK_X - n[0] : 0;
   const int64_t beyond = n[0] - 1;
   uint32_t any = 0;
@@ -136,31 +135,27 @@ PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, cons
       const PMB_T *row = layer + along_y[y];
       const uint32_t word = PMB_T_NAME(at_least)(row - before, threshold) >> before;
       const uint32_t equal_word = join ? PMB_T_NAME(equal)(row - before, same) >> before : 0;
+      const uint32_t next = word >> 1 | (uint32_t)(row[beyond] >= threshold) << 31;
+      const uint32_t equal_next = join ? equal_word >> 1 | (uint32_t)(row[beyond] == same) << 31 : 0;
       const int low = z * PMB_BRICK_Y + y, high = low - 1;
-      last[z * 5 + y] = row[beyond];
-      any |= equal_word;
+      any |= equal_word | equal_next;
       if (y < PMB_BRICK_Y) {
         words->low[low] = word;
-        if (join) {
-          equal->low[low] = equal_word;
-        }
+        words->low_next[low] = next;
       }
       if (y > 0) {
         words->high[high] = word;
-        if (join) {
-          equal->high[high] = equal_word;
-        }
+        words->high_next[high] = next;
+      }
+      if (join && y < PMB_BRICK_Y) {
+        equal->low[low] = equal_word;
+        equal->low_next[low] = equal_next;
+      }
+      if (join && y > 0) {
+        equal->high[high] = equal_word;
+        equal->high_next[high] = equal_next;
       }
     }
-  }
-  for (int i = 25; i < PMB_BRICK_X; ++i) {
-    last[i] = last[24];
-  }
-  set_halo(PMB_T_NAME(at_least)(last, threshold), words);
-  if (join) {
-    const uint32_t halo = PMB_T_NAME(equal)(last, same);
-    set_halo(halo, equal);
-    any |= halo;
   }
   return any != 0;
 }
