@@ -260,6 +260,8 @@ static pmb_status cpu_bind(pmb_context *context)
     cpu->brick_count *= cpu->bricks[a];
   }
   const size_t type_size = pmb_type_size(cpu->volume->type);
+  const double samples = (double)cpu->volume->dims[0] * (double)cpu->volume->dims[1] * (double)cpu->volume->dims[2];
+  cpu->is_cached = samples * (double)type_size <= PMB_CPU_CACHED_BYTES;
   context->bricks = cpu->brick_count;
   context->at_once = PMB_CPU_ISOVALUES;
   if (cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX) {

@@ -29,6 +29,8 @@ enum {
   PMB_CPU_ROW_BYTES = 4096,
   PMB_CPU_LAYER_BYTES = 65536,
   PMB_CPU_BLOCK_LAYERS = 16, /* layers of bricks in a block at most */
+  /* Bytes of a volume that is taken to be in the cache whenever it is read again, so that it need not be asked for ahead. */
+  PMB_CPU_CACHED_BYTES = 4 << 20,
   /* A tile holds a brick's samples -1..33 x -1..5 x -1..5: the brick, its halo, and what gradients need. */
   PMB_TILE_PITCH = 48, /* a multiple of 16, so that rows are read in whole vectors */
   PMB_TILE_ROWS = 7,
@@ -56,7 +58,8 @@ typedef struct pmb_cpu_record {
   uint32_t points_before, triangles_before; /* in its chunk */
   uint32_t points, triangles;
   int32_t position[3]; /* brick coordinates */
-  uint32_t rules;      /* PMB_RULES_PLAIN, ... */
+  uint16_t rules;      /* PMB_RULES_PLAIN, ... */
+  uint16_t inside;     /* the first sample is; set where rules is PMB_RULES_PLAIN */
 } pmb_cpu_record;
 
 /* What the mesh of a brick is made by: no sample is hidden, not finite, or joined; some are joined; pmb_content_exact was
@@ -136,6 +139,7 @@ typedef struct pmb_cpu {
   pmb_buffer counts;  /* per select chunk: int64_t */
   pmb_buffer scratch; /* per worker */
   int any_flags;      /* those of all bricks together */
+  int is_cached;      /* see PMB_CPU_CACHED_BYTES */
 
   const pmb_isovalue *isovalue;
   pmb_cpu_found found;                         /* for that isovalue */

@@ -345,6 +345,21 @@ PMB_INLINE void write_cells(const pmb_cpu_case *cases, const brick_cells *cells,
   }
 }
 
+/* Bit row: the word of that row is not 0. */
+PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
+{
+#if PMB_CELLS_512
+  const __m512i all = _mm512_loadu_si512(words);
+  return _mm512_test_epi32_mask(all, all);
+#else
+  const __m256i low = _mm256_loadu_si256((const __m256i *)words), zero = _mm256_setzero_si256();
+  const __m256i high = _mm256_loadu_si256((const __m256i *)(words + 8));
+  const int none = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(low, zero))) |
+    _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(high, zero))) << 8;
+  return (uint32_t)none ^ 0xffff;
+#endif
+}
+
 /* The same where points are joined. */
 PMB_INLINE void write_joined_cells(int mirrored, const brick_cells *cells, int n, int32_t *out, int64_t room)
 {
@@ -370,11 +385,7 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, const uint32_t (*mask)[PMB_EDGE_
 {
   brick_cells cells;
   int n = 0;
-  uint32_t rest = 0;
-  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    rest |= (uint32_t)(words[row] != 0) << row;
-  }
-  for (; rest; rest &= rest - 1) {
+  for (uint32_t rest = rows_with_bits(words); rest; rest &= rest - 1) {
     const int row = pmb_lowest_bit(rest), y = row & 3, z = row >> 2;
     cases_of_row(&rows->inside[z + 1][y + 1], &rows->inside[z + 2][y + 1], cells.cases + row * PMB_BRICK_X);
     set_row(mask, first, beyond, row, z * 5 + y, words[row], &cells);

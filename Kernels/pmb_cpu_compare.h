@@ -104,19 +104,35 @@ static inline uint32_t at_least_uint16(const uint16_t *in, uint16_t value)
     _mm256_cmpeq_epi16(_mm256_max_epu16(a, least), a), _mm256_cmpeq_epi16(_mm256_max_epu16(b, least), b));
 }
 
-#define PMB_BITS_32(lanes) _mm256_movemask_ps(_mm256_castsi256_ps(lanes))
+/* The same of 32-bit lanes. */
+static inline uint32_t pmb_bits_32(__m256i a, __m256i b, __m256i c, __m256i d)
+{
+  const __m256i packed = _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+  return (uint32_t)_mm256_movemask_epi8(
+    _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+}
+
+#define PMB_AT_LEAST_32(name, type, spread, compare)                                   \
+  static inline uint32_t at_least_##name(const type *in, type value)                   \
+  {                                                                                    \
+    const __m256i least = spread;                                                      \
+    return pmb_bits_32(compare(pmb_load(in), least), compare(pmb_load(in + 8), least), \
+      compare(pmb_load(in + 16), least), compare(pmb_load(in + 24), least));           \
+  }
+#define PMB_NOT_LESS_I(v, least) _mm256_cmpeq_epi32(_mm256_max_epi32(v, least), v)
+#define PMB_NOT_LESS_U(v, least) _mm256_cmpeq_epi32(_mm256_max_epu32(v, least), v)
+#define PMB_NOT_LESS_F(v, least) \
+  _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(v), _mm256_castsi256_ps(least), _CMP_GE_OQ))
+PMB_AT_LEAST_32(int32, int32_t, _mm256_set1_epi32(value), PMB_NOT_LESS_I)
+PMB_AT_LEAST_32(uint32, uint32_t, _mm256_set1_epi32((int)value), PMB_NOT_LESS_U)
+PMB_AT_LEAST_32(float32, float, _mm256_castps_si256(_mm256_set1_ps(value)), PMB_NOT_LESS_F)
+
 #define PMB_BITS_64(lanes) _mm256_movemask_pd(_mm256_castsi256_pd(lanes))
 #define PMB_FLIP(v) _mm256_xor_si256(v, _mm256_set1_epi64x(INT64_MIN))
-PMB_AT_LEAST(int32, int32_t, __m256i, 8, pmb_load(in + i), _mm256_set1_epi32(value),
-  (PMB_BITS_32(_mm256_cmpgt_epi32(least, v)) ^ 0xff))
-PMB_AT_LEAST(uint32, uint32_t, __m256i, 8, pmb_load(in + i), _mm256_set1_epi32((int)value),
-  PMB_BITS_32(_mm256_cmpeq_epi32(_mm256_max_epu32(v, least), v)))
 PMB_AT_LEAST(int64, int64_t, __m256i, 4, pmb_load(in + i), _mm256_set1_epi64x(value),
   (PMB_BITS_64(_mm256_cmpgt_epi64(least, v)) ^ 0xf))
 PMB_AT_LEAST(uint64, uint64_t, __m256i, 4, PMB_FLIP(pmb_load(in + i)), PMB_FLIP(_mm256_set1_epi64x((long long)value)),
   (PMB_BITS_64(_mm256_cmpgt_epi64(least, v)) ^ 0xf))
-PMB_AT_LEAST(float32, float, __m256, 8, _mm256_loadu_ps(in + i), _mm256_set1_ps(value),
-  _mm256_movemask_ps(_mm256_cmp_ps(v, least, _CMP_GE_OQ)))
 PMB_AT_LEAST(float64, double, __m256d, 4, _mm256_loadu_pd(in + i), _mm256_set1_pd(value),
   _mm256_movemask_pd(_mm256_cmp_pd(v, least, _CMP_GE_OQ)))
 

@@ -137,9 +137,9 @@ PMB_INLINE uint32_t leave_joined(const pmb_cpu_words *equal, uint32_t i, uint32_
   return touched;
 }
 
-/* n: samples of the brick along each axis, halo included. Sets mask, first, points and triangles of the record. A cell has as
- * many triangles as crossed edges, less two for each loop that these make. With `join` cells around equal samples are left to
- * `joined`, bits x of row z * 4 + y, and mask[PMB_SAMPLE], which is 0, and what follows from it to the caller. */
+/* n: samples of the brick along each axis, halo included. Sets mask, first, inside, points and triangles of the record. A cell
+ * has as many triangles as crossed edges, less two for each loop that these make. With `join` cells around equal samples are left
+ * to `joined`, bits x of row z * 4 + y, and mask[PMB_SAMPLE], which is 0, and what follows from it to the caller. */
 PMB_INLINE void sum_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const pmb_cpu_words *equal, const int *n,
   const int join, uint32_t *joined, pmb_cpu_record *record)
 {
@@ -180,6 +180,7 @@ PMB_INLINE void sum_content(const pmb_cpu *cpu, const pmb_cpu_words *words, cons
       loops += count_further_loops(cpu, words, i, looped[i]);
     }
   }
+  record->inside = words->low[0] & 1;
   record->points = before;
   record->triangles = crossed - 2 * loops;
 }

@@ -386,7 +386,7 @@ static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *re
   } else if (rules == PMB_RULES_JOINED) {
     joined_content(cpu, b, &words, &equal, record);
   }
-  record->rules = (uint32_t)rules;
+  record->rules = (uint16_t)rules;
   return rules != PMB_RULES_FULL;
 }
 
@@ -401,7 +401,7 @@ static void classify_chunk(pmb_cpu *cpu, int worker, size_t i)
   const int64_t end = pmb_cpu_smaller(begin + ((int64_t)1 << cpu->found.chunk_shift), cpu->found.record_count);
   uint32_t points = 0, triangles = 0;
   for (int64_t r = begin - PMB_BRICKS_AHEAD; r < end; ++r) {
-    if (r + PMB_BRICKS_AHEAD < end) {
+    if (r + PMB_BRICKS_AHEAD < end && !cpu->is_cached) {
       prefetch_brick(cpu, &records[r + PMB_BRICKS_AHEAD]);
       for (size_t b = 0; b < sizeof(*records); b += 64) {
         __builtin_prefetch((const char *)&records[r + PMB_BRICKS_AHEAD] + b, 1);

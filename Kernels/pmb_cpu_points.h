@@ -84,7 +84,7 @@ static void find_columns(brick_plan *plan)
   plan->to = last == PMB_BRICK_X || last % 16 == 15 ? last + 1 : last | 15;
 }
 
-/* Asks for the samples that the points of a brick need: its rows are far apart, so the hardware does not foresee them. */
+/* Finds these, and asks for the samples that the points of a brick need: its rows are far apart, so the hardware does not foresee them. */
 static void plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_plan *plan)
 {
   const pmb_volume *v = cpu->volume;
@@ -92,7 +92,7 @@ static void plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_
   int64_t row[PMB_TILE_ROWS];
   plan->rows = rows_around(cpu->mesh, find_ends(record, plan));
   find_columns(plan);
-  if (!plan->rows || v->strides[0] != 1) {
+  if (!plan->rows || v->strides[0] != 1 || cpu->is_cached) {
     return;
   }
   const int64_t from = clamp(origin + plan->from, v->dims[0]) * bytes;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass triangles of the CPU backend; included by pmb_cpu_loops.c. Where no full rules are needed it reads one sample of a
- * brick: the masks of the brick and of those above it say which samples are inside, and the ids of the points. */
+ * Pass triangles of the CPU backend; included by pmb_cpu_loops.c. Where no full rules are needed it reads no sample: the masks
+ * of the brick and of those above it say which samples are inside, and the ids of the points. */
 
 /* Id of a record's first point. */
 static int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
@@ -79,19 +79,14 @@ static inline void count_points(const uint32_t *mask, uint32_t *points)
 #endif
 }
 
-/* The inside words of a brick without joined points: from one sample on, each edge with a point is a change. */
-static void words_from_masks(
-  const pmb_cpu *cpu, const pmb_cpu_record *record, const uint32_t (*mask)[PMB_EDGE_ROWS], pmb_rows *rows)
+/* The inside words of a brick without joined points: from the first sample on, each edge with a point is a change. */
+static void words_from_masks(const pmb_cpu_record *record, const uint32_t (*mask)[PMB_EDGE_ROWS], pmb_rows *rows)
 {
-  const pmb_volume *v = cpu->volume;
-  const int64_t element = record->position[0] * v->strides[0] * PMB_BRICK_X +
-    record->position[1] * v->strides[1] * PMB_BRICK_Y + record->position[2] * v->strides[2] * PMB_BRICK_Z;
-  const char *sample = (const char *)v->samples + element * (int64_t)pmb_type_size(v->type);
   uint32_t first = mask[PMB_EDGE_X][0] << 1;
   for (int shift = 1; shift < 32; shift *= 2) {
     first ^= first << shift;
   }
-  first ^= loops_of(cpu)->inside(sample, 1, 1, cpu->isovalue) ? UINT32_MAX : 0;
+  first ^= record->inside ? UINT32_MAX : 0;
   for (int z = 0; z <= PMB_BRICK_Z; ++z) {
     const uint32_t *x_edges = mask[PMB_EDGE_X] + 5 * z, *y_edges = mask[PMB_EDGE_Y] + 5 * z;
     uint32_t word = first;
@@ -245,7 +240,7 @@ static int find_triangles(
   const pmb_cpu_record *record = family->at[0][0][0];
   if (record->rules == PMB_RULES_PLAIN) {
     gather_masks(family, 0, PMB_SAMPLE, mask);
-    words_from_masks(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, &scratch->rows);
+    words_from_masks(record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, &scratch->rows);
     find_cells(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, scratch->cells);
     return PMB_SAMPLE;
   }
