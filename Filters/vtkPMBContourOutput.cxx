@@ -3,7 +3,6 @@
 #include "vtkPMBContourOutput.h"
 
 #include "vtkAlgorithm.h"
-#include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkDataArraySelection.h"
 #include "vtkDataSetAttributes.h"
@@ -135,6 +134,10 @@ std::vector<vtkDataArray*> SelectPointArrays(const OutputChoice& choice, vtkImag
 
 void SelectCellArrays(const OutputChoice& choice, vtkImageData* image, vtkCellData* selected)
 {
+  if (image->GetCellData()->GetNumberOfArrays() == 0)
+  {
+    return;
+  }
   selected->ShallowCopy(image->GetCellData());
   for (int i = selected->GetNumberOfArrays() - 1; i >= 0; --i)
   {
@@ -273,13 +276,16 @@ void Output::AllocateTriangles(pmb_type type, bool plain)
   auto connectivity = NewArray<ArrayT>(nullptr, 1, 3 * this->Sizes.triangles, this->Filled, this->Kept);
   this->Mesh.triangles = connectivity->GetPointer(0);
   this->Mesh.id_type = type;
-  this->Connectivity = connectivity;
   if (NeedsOffsets || plain)
   {
     auto offsets = NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1, this->Filled, this->Kept);
     offsets->SetValue(0, 0); // true also of a mesh so empty that the core is not asked to write
     this->Mesh.offsets = offsets->GetPointer(0);
-    this->Offsets = offsets;
+    this->Polys->SetData(offsets.Get(), connectivity.Get()); // of arrays of known types: others it looks at first
+  }
+  else
+  {
+    this->Polys->SetData(3, connectivity);
   }
 }
 
@@ -335,17 +341,8 @@ bool Output::Finish(vtkPolyData* output, const GoOn& goOn)
   }
   vtkNew<vtkPoints> points;
   points->SetData(this->Points);
-  vtkNew<vtkCellArray> polys;
-  if (this->Offsets)
-  {
-    polys->SetData(this->Offsets, this->Connectivity);
-  }
-  else
-  {
-    polys->SetData(3, this->Connectivity);
-  }
   output->SetPoints(points);
-  output->SetPolys(polys);
+  output->SetPolys(this->Polys);
   for (const auto& array : this->CellArrays)
   {
     output->GetCellData()->AddArray(array.second);

@@ -5,6 +5,7 @@
 #ifndef vtkPMBContourOutput_h
 #define vtkPMBContourOutput_h
 
+#include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkFloatArray.h"
 #include "vtkIdList.h"
@@ -91,8 +92,7 @@ private:
   vtkSmartPointer<vtkFloatArray> Normals;
   vtkSmartPointer<vtkFloatArray> Gradients;
   vtkSmartPointer<vtkDataArray> Scalars;
-  vtkSmartPointer<vtkDataArray> Offsets;
-  vtkSmartPointer<vtkDataArray> Connectivity;
+  vtkNew<vtkCellArray> Polys;
   std::vector<pmb_attribute> Attributes;
   std::vector<vtkSmartPointer<vtkDataArray>> PassedArrays;
   std::vector<vtkDataArray*> PassedInputs;           // theirs; as many as Attributes

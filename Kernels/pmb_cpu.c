@@ -45,13 +45,21 @@ static const pmb_cpu_loops *named_loops(const char *path)
   return NULL;
 }
 
+/* Where in the table of ids the point of this kind is that belongs to a cell's corner, from the cell's place. */
+static int16_t offset_of(int corner, int kind)
+{
+  return (int16_t)(
+    ((corner >> 2) * 5 + (corner >> 1 & 1)) * PMB_IDS_ROW + kind * PMB_IDS_PITCH + (corner & 1));
+}
+
 static void make_case_offsets(pmb_cpu *cpu)
 {
+  int16_t offsets[PMB_CELL_EDGES];
+  for (int edge = 0; edge < PMB_CELL_EDGES; ++edge) {
+    offsets[edge] = offset_of(pmb_edge_lower(edge), pmb_edge_axis(edge));
+  }
   for (int i = 0; i < 256 * 16; ++i) {
-    const int edge = pmb_triangle_edges[i / 16][i % 16];
-    const int corner = pmb_edge_lower(edge);
-    cpu->case_offsets[i / 16][i % 16] = (int16_t)(((corner >> 2) * 5 + (corner >> 1 & 1)) * PMB_IDS_ROW +
-      pmb_edge_axis(edge) * PMB_IDS_PITCH + (corner & 1));
+    cpu->case_offsets[i / 16][i % 16] = offsets[pmb_triangle_edges[i / 16][i % 16]];
   }
   for (int i = 0; i < 32; ++i) {
     const int row = i & 7, upper = i >> 3 & 1;
@@ -60,8 +68,7 @@ static void make_case_offsets(pmb_cpu *cpu)
       : row < 6                              ? (row - 4) << 2 | upper
                                              : (row - 6) << 1 | upper;
     const int kind = i & PMB_CORNER_SAMPLE ? PMB_SAMPLE : row < 4 ? PMB_EDGE_X : row < 6 ? PMB_EDGE_Y : PMB_EDGE_Z;
-    cpu->corner_offsets[i] =
-      (int16_t)(((corner >> 2) * 5 + (corner >> 1 & 1)) * PMB_IDS_ROW + kind * PMB_IDS_PITCH + (corner & 1));
+    cpu->corner_offsets[i] = offset_of(corner, kind);
   }
 }
 
@@ -97,10 +104,9 @@ static void find_places(pmb_cpu *cpu)
 static void count_loops(pmb_cpu *cpu)
 {
   for (int i = 0; i < 256; ++i) {
-    int crossed = 0;
-    for (int edge = 0; edge < PMB_CELL_EDGES; ++edge) {
-      crossed += is_crossed(i, edge);
-    }
+    /* Edges join corners that are 1, 2 or 4 apart. */
+    const unsigned edges = ((i ^ i >> 1) & 0x55u) | ((i ^ i >> 2) & 0x33u) << 8 | ((i ^ i >> 4) & 0x0fu) << 16;
+    const int crossed = pmb_popcount(edges);
     const int loops = (crossed - pmb_triangle_count[i]) / 2;
     cpu->further_loops[i] = (uint8_t)(loops > 1 ? loops - 1 : 0);
   }
