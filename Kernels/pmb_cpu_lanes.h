@@ -364,27 +364,25 @@ PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 }
 #else
 #if defined(__AVX2__)
-/* Four words from each of four arrays, `pitch` apart, as columns. */
-PMB_INLINE void lanes_turn_words(const uint32_t *from, int pitch, uint32_t (*to)[4])
+/* Four words from each of four arrays, `pitch` apart, as columns: the first two, the other two. */
+PMB_INLINE void lanes_turn_words(const uint32_t *from, int pitch, __m256i *to)
 {
   const __m128i a = _mm_loadu_si128((const __m128i *)from), b = _mm_loadu_si128((const __m128i *)(from + pitch));
   const __m128i c = _mm_loadu_si128((const __m128i *)(from + 2 * pitch));
   const __m128i d = _mm_loadu_si128((const __m128i *)(from + 3 * pitch));
   const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
   const __m128i ab_high = _mm_unpackhi_epi32(a, b), cd_high = _mm_unpackhi_epi32(c, d);
-  _mm_storeu_si128((__m128i *)to[0], _mm_unpacklo_epi64(ab, cd));
-  _mm_storeu_si128((__m128i *)to[1], _mm_unpackhi_epi64(ab, cd));
-  _mm_storeu_si128((__m128i *)to[2], _mm_unpacklo_epi64(ab_high, cd_high));
-  _mm_storeu_si128((__m128i *)to[3], _mm_unpackhi_epi64(ab_high, cd_high));
+  to[0] = _mm256_set_m128i(_mm_unpackhi_epi64(ab, cd), _mm_unpacklo_epi64(ab, cd));
+  to[1] = _mm256_set_m128i(_mm_unpackhi_epi64(ab_high, cd_high), _mm_unpacklo_epi64(ab_high, cd_high));
 }
 
 /* The same for 512 bits, bit i of byte j being 8 * j + i: 8 at a time, for the processor does not foresee where words end.
- * places: see pmb_cpu. May write 8 more. */
-PMB_INLINE int lanes_list_bytes(const uint8_t (*places)[8], const uint8_t *bytes, unsigned code, uint16_t *list)
+ * bytes: the two vectors, in memory; places: see pmb_cpu. May write 8 more. */
+PMB_INLINE int lanes_list_bytes(
+  const uint8_t (*places)[8], const __m256i *both, const uint8_t *bytes, unsigned code, uint16_t *list)
 {
   const __m256i zero = _mm256_setzero_si256();
-  const __m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)bytes), zero);
-  const __m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(bytes + 32)), zero);
+  const __m256i low = _mm256_cmpeq_epi8(both[0], zero), high = _mm256_cmpeq_epi8(both[1], zero);
   uint64_t rest =
     ~((uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 | (uint64_t)(uint32_t)_mm256_movemask_epi8(low));
   int n = 0;

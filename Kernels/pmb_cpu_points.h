@@ -119,9 +119,9 @@ static int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uin
 {
   int n = 0;
   for (int row = 0; row < PMB_BRICK_ROWS; row += 4) {
-    uint32_t words[4][PMB_KINDS]; /* by row */
+    __m256i words[2]; /* by row and kind */
     lanes_turn_words(record->mask[0] + row, PMB_BRICK_ROWS, words);
-    n += lanes_list_bytes(cpu->places, (const uint8_t *)words, (unsigned)row << 7, list + n);
+    n += lanes_list_bytes(cpu->places, words, (const uint8_t *)words, (unsigned)row << 7, list + n);
   }
   return n;
 }
