@@ -48,8 +48,7 @@ static const pmb_cpu_loops *named_loops(const char *path)
 /* Where in the table of ids the point of this kind is that belongs to a cell's corner, from the cell's place. */
 static int16_t offset_of(int corner, int kind)
 {
-  return (int16_t)(
-    ((corner >> 2) * 5 + (corner >> 1 & 1)) * PMB_IDS_ROW + kind * PMB_IDS_PITCH + (corner & 1));
+  return (int16_t)(((corner >> 2) * 5 + (corner >> 1 & 1)) * PMB_IDS_ROW + kind * PMB_IDS_PITCH + (corner & 1));
 }
 
 static void make_case_offsets(pmb_cpu *cpu)
@@ -70,11 +69,6 @@ static void make_case_offsets(pmb_cpu *cpu)
     const int kind = i & PMB_CORNER_SAMPLE ? PMB_SAMPLE : row < 4 ? PMB_EDGE_X : row < 6 ? PMB_EDGE_Y : PMB_EDGE_Z;
     cpu->corner_offsets[i] = offset_of(corner, kind);
   }
-}
-
-static int is_crossed(int cell_case, int edge)
-{
-  return (cell_case >> pmb_edge_lower(edge) & 1) != (cell_case >> pmb_edge_upper(edge) & 1);
 }
 
 /* mirrored: the second and the third id of a triangle change places. */
@@ -424,9 +418,8 @@ static pmb_status count_isovalue(
   if (status != PMB_OK) {
     return status;
   }
-  if (bytes_found(cpu) > allowed) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY, "%lld active bricks are too many to keep for several isovalues",
-      (long long)cpu->found.record_count);
+  if (bytes_found(cpu) > allowed) { /* of a group of several, so that nobody is told: a smaller one comes next */
+    return PMB_OUT_OF_MEMORY;
   }
   context->crew.fraction_end = end;
   const int workers = workers_for(context, cpu->found.record_count, PMB_CPU_CLASSIFIED_EACH);

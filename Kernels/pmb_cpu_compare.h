@@ -112,8 +112,8 @@ static inline uint32_t pmb_bits_32(__m256i a, __m256i b, __m256i c, __m256i d)
     _mm256_permutevar8x32_epi32(packed, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
 }
 
-#define PMB_AT_LEAST_32(name, type, spread, compare)                                   \
-  static inline uint32_t at_least_##name(const type *in, type value)                   \
+#define PMB_COMPARED_32(name, type, spread, compare)                                   \
+  static inline uint32_t name(const type *in, type value)                              \
   {                                                                                    \
     const __m256i least = spread;                                                      \
     return pmb_bits_32(compare(pmb_load(in), least), compare(pmb_load(in + 8), least), \
@@ -123,9 +123,9 @@ static inline uint32_t pmb_bits_32(__m256i a, __m256i b, __m256i c, __m256i d)
 #define PMB_NOT_LESS_U(v, least) _mm256_cmpeq_epi32(_mm256_max_epu32(v, least), v)
 #define PMB_NOT_LESS_F(v, least) \
   _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(v), _mm256_castsi256_ps(least), _CMP_GE_OQ))
-PMB_AT_LEAST_32(int32, int32_t, _mm256_set1_epi32(value), PMB_NOT_LESS_I)
-PMB_AT_LEAST_32(uint32, uint32_t, _mm256_set1_epi32((int)value), PMB_NOT_LESS_U)
-PMB_AT_LEAST_32(float32, float, _mm256_castps_si256(_mm256_set1_ps(value)), PMB_NOT_LESS_F)
+PMB_COMPARED_32(at_least_int32, int32_t, _mm256_set1_epi32(value), PMB_NOT_LESS_I)
+PMB_COMPARED_32(at_least_uint32, uint32_t, _mm256_set1_epi32((int)value), PMB_NOT_LESS_U)
+PMB_COMPARED_32(at_least_float32, float, _mm256_castps_si256(_mm256_set1_ps(value)), PMB_NOT_LESS_F)
 
 #define PMB_BITS_64(lanes) _mm256_movemask_pd(_mm256_castsi256_pd(lanes))
 #define PMB_FLIP(v) _mm256_xor_si256(v, _mm256_set1_epi64x(INT64_MIN))
@@ -155,16 +155,15 @@ static inline uint32_t equal_uint16(const uint16_t *in, uint16_t value)
   return equal_int16((const int16_t *)in, (int16_t)value);
 }
 
-PMB_EQUAL(
-  int32, int32_t, __m256i, 8, pmb_load(in + i), _mm256_set1_epi32(value), PMB_BITS_32(_mm256_cmpeq_epi32(v, least)))
-PMB_EQUAL(uint32, uint32_t, __m256i, 8, pmb_load(in + i), _mm256_set1_epi32((int)value),
-  PMB_BITS_32(_mm256_cmpeq_epi32(v, least)))
+#define PMB_SAME_F(v, same) \
+  _mm256_castps_si256(_mm256_cmp_ps(_mm256_castsi256_ps(v), _mm256_castsi256_ps(same), _CMP_EQ_OQ))
+PMB_COMPARED_32(equal_int32, int32_t, _mm256_set1_epi32(value), _mm256_cmpeq_epi32)
+PMB_COMPARED_32(equal_uint32, uint32_t, _mm256_set1_epi32((int)value), _mm256_cmpeq_epi32)
+PMB_COMPARED_32(equal_float32, float, _mm256_castps_si256(_mm256_set1_ps(value)), PMB_SAME_F)
 PMB_EQUAL(
   int64, int64_t, __m256i, 4, pmb_load(in + i), _mm256_set1_epi64x(value), PMB_BITS_64(_mm256_cmpeq_epi64(v, least)))
 PMB_EQUAL(uint64, uint64_t, __m256i, 4, pmb_load(in + i), _mm256_set1_epi64x((long long)value),
   PMB_BITS_64(_mm256_cmpeq_epi64(v, least)))
-PMB_EQUAL(float32, float, __m256, 8, _mm256_loadu_ps(in + i), _mm256_set1_ps(value),
-  _mm256_movemask_ps(_mm256_cmp_ps(v, least, _CMP_EQ_OQ)))
 PMB_EQUAL(float64, double, __m256d, 4, _mm256_loadu_pd(in + i), _mm256_set1_pd(value),
   _mm256_movemask_pd(_mm256_cmp_pd(v, least, _CMP_EQ_OQ)))
 
