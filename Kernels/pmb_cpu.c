@@ -389,13 +389,13 @@ static void exchange(pmb_cpu *cpu, int64_t i)
   }
 }
 
-static int64_t bytes_found(const pmb_cpu *cpu)
+static int64_t bytes_held(const pmb_cpu_found *found)
 {
-  return cpu->brick_count * (int64_t)sizeof(uint32_t) + cpu->found.record_count * (int64_t)sizeof(pmb_cpu_record);
+  return (int64_t)(found->map.capacity + found->records.capacity + found->chunks.capacity);
 }
 
-/* What may be kept for a group: half of what the samples take. Where that is not enough most bricks are active, and classifying
- * them again takes no longer than to read what was kept. */
+/* What may be kept for a group: half of what the samples take. Where that is not enough many bricks are active (of floats a fifth
+ * for each of 16 isovalues); where all are, classifying them again takes no longer than to read what was kept. */
 static int64_t bytes_allowed(const pmb_cpu *cpu)
 {
   const int64_t *dims = cpu->volume->dims;
@@ -413,12 +413,16 @@ static pmb_status count_isovalue(
   if (cpu->volume->dims[0] < 2 || cpu->volume->dims[1] < 2 || cpu->volume->dims[2] < 2) {
     return PMB_OK;
   }
+  if (bytes_held(&cpu->found) > allowed) { /* of an earlier isovalue, with more bricks */
+    free_found(&context->memory, &cpu->found);
+  }
   context->crew.fraction_begin = context->crew.fraction_end = begin;
   const pmb_status status = select_bricks(context, cpu);
   if (status != PMB_OK) {
     return status;
   }
-  if (bytes_found(cpu) > allowed) { /* of a group of several, so that nobody is told: a smaller one comes next */
+  if (bytes_held(&cpu->found) >
+    allowed) { /* of a group of several, so that nobody is told: a smaller one comes next */
     return PMB_OUT_OF_MEMORY;
   }
   context->crew.fraction_end = end;
@@ -444,7 +448,7 @@ static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
     status = count_isovalue(context, group->isovalues + i, allowed / (group->count - i), at, at + part);
     if (status == PMB_OK) {
       group->sizes[i] = scan(cpu);
-      allowed -= bytes_found(cpu);
+      allowed -= bytes_held(&cpu->found);
     }
     exchange(cpu, i);
   }

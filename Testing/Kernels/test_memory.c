@@ -189,10 +189,45 @@ static void sparse_volume_needs_little_memory(void)
   volume_free(&v);
 }
 
+/* Several isovalues, the one in most bricks (14 MB of them) each time at another place: not all of those places keep their memory. */
+static void several_isovalues_keep_little(void)
+{
+  enum { N = 320, MOST = 8 };
+  test_volume v;
+  ledger l;
+  pmb_options options = options_of(&l, 1);
+  pmb_context *context = NULL;
+  double isovalues[MOST];
+  const int64_t allowed = (int64_t)1 << 24; /* half of the samples' bytes are less */
+  options.device = PMB_DEVICE_CPU;
+  volume_make(&v, PMB_UINT8, N, N, N, LAYOUT_PACKED);
+  memset(v.memory, 0, (size_t)N * N * N);
+  for (int64_t k = 0; k < N * 7 / 10; k++)
+    for (int64_t j = 0; j < N; j++)
+      for (int64_t i = 5; i < N; i += 32) volume_set(&v, i, j, k, 1);
+  volume_set(&v, N - 1, N - 1, N - 1, 100);
+  CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  const int64_t bound = l.bytes;
+  for (int count = 2; count <= MOST; count++) {
+    pmb_sizes sizes;
+    pmb_request request = { sizeof request, isovalues, count, 0 };
+    for (int i = 0; i < count; i++) isovalues[i] = i == count - 1 ? 0.5 : 50 + i;
+    test_about("%d isovalues", count);
+    CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
+    CHECK(l.bytes - bound < allowed + allowed / 8, "%lld bytes are held", (long long)(l.bytes - bound));
+  }
+  CHECK(
+    l.bytes - bound > allowed / 2, "%lld bytes are held: too little to show anything", (long long)(l.bytes - bound));
+  pmb_destroy(context);
+  volume_free(&v);
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(every_allocation_fails_one_thread)
   CASE(every_allocation_fails_three_threads)
   CASE(info_tells_the_bytes_held)
   CASE(sparse_volume_needs_little_memory)
+  CASE(several_isovalues_keep_little)
 )
