@@ -28,7 +28,8 @@ public:
 
   // Calls task(arg, worker) for worker 0 on this thread, and at the same time for those of the workers 1 to count - 1 that
   // come before worker 0 has returned; returns when all these have. So a task has to take its work, piece by piece, from what
-  // is left for all. Returns false in a process that was forked meanwhile, by the task: threads are missing there that were at work.
+  // is left for all. Returns false in a process that was forked meanwhile, by the task: threads that were at work are missing
+  // there.
   bool Run(int count, Task task, void* arg);
 
   // Ends the threads of workers from this number on.

@@ -225,6 +225,8 @@ PMB_COMPARISONS(float64, double)
 #endif
 
 #undef PMB_AT_LEAST
+#undef PMB_EQUAL
 #undef PMB_COMPARED
+#undef PMB_COMPARISONS
 
 #endif

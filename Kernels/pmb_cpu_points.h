@@ -84,7 +84,8 @@ static void find_columns(brick_plan *plan)
   plan->to = last == PMB_BRICK_X || last % 16 == 15 ? last + 1 : last | 15;
 }
 
-/* Finds these, and asks for the samples that the points of a brick need: its rows are far apart, so the hardware does not foresee them. */
+/* Finds these, and asks for the samples that the points of a brick need: its rows are far apart, so the hardware does not
+ * foresee them. */
 static void plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_plan *plan)
 {
   const pmb_volume *v = cpu->volume;

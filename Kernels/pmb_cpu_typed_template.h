@@ -117,7 +117,8 @@ static __attribute__((noinline)) void PMB_T_NAME(copy_brick)(
 }
 
 /* Bits of a brick's samples that are at least `threshold`, and with `join` of those that are `same`. Returns whether there is
- * one of the latter. in, n: as below, samples of a row side by side; where n[0] is less than 32 so many more are before them. */
+ * one of the latter. in, n: as below, samples of a row side by side; where n[0] is less than 32
+ * there are 32 - n[0] more before them. */
 PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, const int *n, PMB_T threshold, PMB_T same,
   const int join, pmb_cpu_words *words, pmb_cpu_words *equal)
 {
@@ -161,7 +162,8 @@ PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, cons
 }
 
 /* Inside bits of a brick without samples that are hidden or not finite. first: its first sample; begins: no sample is before it in
- * its row; n: its samples along each axis, halo included. Returns by which rules, where such points are to be joined: if some are, `equal` gets their bits. */
+ * its row; n: its samples along each axis, halo included. Returns the rules (PMB_RULES_PLAIN, ...); where samples are joined
+ * `equal` gets their bits. */
 static int PMB_T_NAME(words)(const void *first, int begins, const int64_t *strides, const int *n,
   const pmb_isovalue *isovalue, pmb_cpu_words *words, pmb_cpu_words *equal)
 {
