@@ -13,7 +13,6 @@
 #include "vtkInformationVector.h"
 #include "vtkMarchingCubes.h"
 #include "vtkPMBContourAcceleration.h"
-#include "vtkPMBContourGlobalMutex.h"
 #include "vtkPMBContourInternals.h"
 #include "vtkPMBContourOverrides.h"
 #include "vtkPMBContourStock.h"
@@ -75,15 +74,25 @@ public:
   std::shared_ptr<StandIn> FindOrMake(vtkAlgorithm* owner, int which)
   {
     std::shared_ptr<StandIn> gone; // goes without the lock
-    const std::lock_guard<GlobalMutex> lock(this->Mutex);
-    Record& record = this->Records[owner];
-    record.Which = which;
-    this->Watch(owner, record, gone);
-    if (!record.TheStandIn)
     {
-      record.TheStandIn = std::make_shared<StandIn>();
+      const std::lock_guard<GlobalMutex> lock(this->Mutex);
+      Record& record = this->Records[owner];
+      record.Which = which;
+      this->Watch(owner, record, gone);
+      if (record.TheStandIn)
+      {
+        return record.TheStandIn;
+      }
     }
-    return record.TheStandIn;
+    auto made = std::make_shared<StandIn>(); // comes without the lock: filters have others
+    const std::lock_guard<GlobalMutex> lock(this->Mutex);
+    std::shared_ptr<StandIn>& standIn =
+      this->Records[owner].TheStandIn; // blocks of one filter may run in several threads
+    if (!standIn)
+    {
+      standIn = std::move(made);
+    }
+    return standIn;
   }
 
   size_t Count()
@@ -191,7 +200,7 @@ Switch& Switch::Get()
 
 void Switch::Change(int on, int off)
 {
-  const std::lock_guard<std::mutex> lock(this->Mutex);
+  const std::lock_guard<GlobalMutex> lock(this->Mutex);
   const int filters = (this->Filters | on) & ~off;
   if (filters != this->Filters)
   {
@@ -204,13 +213,13 @@ void Switch::Change(int on, int off)
 
 std::string Switch::GetSummary()
 {
-  const std::lock_guard<std::mutex> lock(this->Mutex);
+  const std::lock_guard<GlobalMutex> lock(this->Mutex);
   return this->Summary;
 }
 
 void Switch::SetSummary(const std::string& text)
 {
-  const std::lock_guard<std::mutex> lock(this->Mutex);
+  const std::lock_guard<GlobalMutex> lock(this->Mutex);
   this->Summary = text;
 }
 

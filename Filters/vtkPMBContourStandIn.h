@@ -7,6 +7,7 @@
 
 #include "vtkNew.h"
 #include "vtkPMBContourFilter.h"
+#include "vtkPMBContourGlobalMutex.h"
 
 #include <atomic>
 #include <map>
@@ -38,7 +39,7 @@ struct Switch
   void SetSummary(const std::string& text);
 
 private:
-  std::mutex Mutex; // of the text, and of changes
+  GlobalMutex Mutex; // of the text, and of changes
   std::string Summary;
 };
 

@@ -397,9 +397,7 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, const uint32_t (*mask)[PMB_EDGE_
 #endif
   }
 #if !PMB_CELLS_512
-  const __m256i both[2] = { _mm256_loadu_si256((const __m256i *)words),
-    _mm256_loadu_si256((const __m256i *)words + 1) };
-  n = lanes_list_bytes(cpu->places, both, (const uint8_t *)words, 0, cells.list);
+  n = lanes_list_words(cpu->places, words, cells.list);
 #endif
   if (kinds == PMB_KINDS) {
     write_joined_cells(cpu->frame->mirrored, &cells, n, out, room);

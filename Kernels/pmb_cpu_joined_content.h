@@ -24,9 +24,7 @@ PMB_INLINE void corners_to_cells(const pmb_cpu_words *words, int i, uint8_t *cel
 static int list_joined(const pmb_cpu *cpu, const uint32_t *joined, uint16_t *list)
 {
 #if !defined(__AVX512VBMI2__)
-  const __m256i both[2] = { _mm256_loadu_si256((const __m256i *)joined),
-    _mm256_loadu_si256((const __m256i *)joined + 1) };
-  return lanes_list_bytes(cpu->places, both, (const uint8_t *)joined, 0, list);
+  return lanes_list_words(cpu->places, joined, list);
 #else
   int n = 0;
   (void)cpu;

@@ -394,6 +394,14 @@ PMB_INLINE int lanes_list_bytes(
   }
   return n;
 }
+
+/* The same for 16 words, bit i of word j being 32 * j + i. */
+PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, uint16_t *list)
+{
+  const __m256i both[2] = { _mm256_loadu_si256((const __m256i *)words),
+    _mm256_loadu_si256((const __m256i *)words + 1) };
+  return lanes_list_bytes(places, both, (const uint8_t *)words, 0, list);
+}
 #endif
 PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 {

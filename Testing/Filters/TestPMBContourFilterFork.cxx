@@ -6,8 +6,10 @@
 
 #include "vtkCallbackCommand.h"
 #include "vtkCellData.h"
+#include "vtkContourFilter.h"
 #include "vtkDoubleArray.h"
 #include "vtkNew.h"
+#include "vtkPMBContourAcceleration.h"
 #include "vtkPointData.h"
 
 #include <atomic>
@@ -155,6 +157,46 @@ void TestOthersAtWork(vtkImageData* image, vtkPolyData* expected)
   PMB_EQUAL(wrong, 0, "wrong meshes of the other thread");
 }
 
+// What VTK's own filters, accelerated, have in common.
+void TestAccelerated(vtkImageData* image)
+{
+  vtkPMBContourAcceleration::Enable();
+  const auto contour = [=](double value)
+  {
+    vtkNew<vtkContourFilter> filter;
+    filter->SetInputData(image);
+    filter->SetValue(0, value);
+    filter->Update();
+    return filter->GetOutput()->GetNumberOfCells();
+  };
+  const vtkIdType triangles = contour(0.1);
+  const vtkIdType runs = vtkPMBContourAcceleration::GetNumberOfRuns();
+  PMB_CHECK(runs > 0, "nothing ran accelerated");
+  std::atomic<bool> stop{ false };
+  std::thread other(
+    [&]
+    {
+      while (!stop)
+      {
+        vtkPMBContourAcceleration::GetLastRunSummary();
+      }
+    });
+  OthersHaveMemory = 1;
+  for (int n = 0; n < 20 && !Failures(); ++n)
+  {
+    InChild("beside an accelerated filter",
+      [&]
+      {
+        PMB_EQUAL(contour(0.1), triangles, "triangles");
+        PMB_EQUAL(vtkPMBContourAcceleration::GetNumberOfRuns(), runs + 1, "accelerated");
+      });
+  }
+  OthersHaveMemory = 0;
+  stop = true;
+  other.join();
+  vtkPMBContourAcceleration::Disable();
+}
+
 struct Forker
 {
   pid_t Child = -1;
@@ -216,6 +258,7 @@ int TestPMBContourFilterFork(int, char*[])
   auto expected = Contour(image, 0.1);
   TestChildren(image, expected);
   TestOthersAtWork(image, expected);
+  TestAccelerated(image);
   int event = 0;
   while (!Failures() && ForkAt(event, image, expected))
   {
