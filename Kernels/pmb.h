@@ -274,6 +274,8 @@ typedef struct pmb_info {
   int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
   int device_sharers;        /* contexts that have the bound volume on the GPU together, this one included */
   int64_t uploads;           /* how often this context has brought a volume to the GPU */
+  int device_lost;           /* the GPU failed in another call, and what it held for this context is gone: calls fail with
+                                PMB_INTERNAL until the context is destroyed and a new one made */
 } pmb_info;
 
 typedef struct pmb_context pmb_context;

@@ -32,7 +32,7 @@ typedef struct pmb_backend {
   pmb_status (*count)(pmb_context *context, const pmb_group *group);
   /* Passes vertices and triangles for the group last counted. */
   pmb_status (*emit)(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
-  /* Brings up to date what other contexts can change: device_bytes, device_sharers. NULL: nothing. */
+  /* Brings up to date what other contexts can change: device_bytes, device_sharers, device_lost. NULL: nothing. */
   void (*refresh)(pmb_context *context);
   /* The least and the greatest finite, visible sample of every brick of the bound volume, in the samples' type (least >
    * greatest: there is none). `copy` is an empty buffer to put them in, if they are not in host memory. */
@@ -50,7 +50,7 @@ struct pmb_context {
   const char *device_note;
   int device_number; /* as asked for; once created: of the GPU in use, 0 on the CPU */
   const char *device_name;
-  int device_sharers;
+  int device_sharers, device_lost;
   int64_t uploads;
   int64_t device_limit, device_bytes, device_peak_bytes;
   pmb_memory memory;

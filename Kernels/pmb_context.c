@@ -591,5 +591,6 @@ pmb_status pmb_get_info(pmb_context *context, pmb_info *info)
   info->device_number = context->device_number;
   info->device_sharers = context->device_sharers;
   info->uploads = context->uploads;
+  info->device_lost = context->device_lost;
   return PMB_OK;
 }

@@ -259,6 +259,7 @@ void pmb_cuda_account(pmb_cuda *cuda)
   pthread_mutex_lock(&lock);
   context->device_bytes = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
   context->device_sharers = cuda->volume ? cuda->volume->contexts : 0;
+  context->device_lost = cuda->generation != pmb_cuda_generation(cuda->device);
   pthread_mutex_unlock(&lock);
   cuda->device_peak = context->device_bytes > cuda->device_peak ? context->device_bytes : cuda->device_peak;
   context->device_peak_bytes = cuda->device_peak;
