@@ -274,7 +274,7 @@ typedef struct pmb_info {
   int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
   int device_sharers;        /* contexts that have the bound volume on the GPU together, this one included */
   int64_t uploads;           /* how often this context has brought a volume to the GPU */
-  int device_lost;           /* the GPU failed in another call, and what it held for this context is gone: calls fail with
+  int device_lost; /* the GPU failed in another call, and what it held for this context is gone: calls fail with
                                 PMB_INTERNAL until the context is destroyed and a new one made */
 } pmb_info;
 
@@ -328,8 +328,9 @@ pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request,
 void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
 
 /* Host memory that a GPU reaches directly, for the arrays of pmb_mesh: pmb_emit on a GPU then needs no copy on the way.
- * Pinned, aligned to 4096 bytes, from a pool of the process that keeps what is released for the next allocation of about
- * that size (pinning is slow), until pmb_host_trim or until the last context on a GPU is gone. NULL if there is no GPU or
+ * Aligned to 4096 bytes, from a pool of the process that keeps what is released for the next allocation of about that size,
+ * until pmb_host_trim or until the last context on a GPU is gone; it holds at most half more than was in use at a time of
+ * late. Blocks of 256 KiB and more are pinned when they are used for the second time (pinning is slow). NULL if there is no GPU or
  * no memory: ordinary memory serves as well, only slower. Any thread may call these three. */
 void *pmb_host_allocate(size_t bytes);
 void pmb_host_release(void *memory); /* NULL is allowed */

@@ -28,8 +28,8 @@ static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
   PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->triangles_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaMallocHost((void **)&cuda->totals, sizeof(*cuda->totals)));
   PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&cuda->processors, cudaDevAttrMultiProcessorCount, cuda->device));
-  cuda->early = pmb_cuda_begins_early();
-  return pmb_cuda_name_device(context, cuda->device);
+  const pmb_status found = pmb_cuda_find_code(context, &cuda->early);
+  return found == PMB_OK ? pmb_cuda_name_device(context, cuda->device) : found;
 }
 
 static pmb_status cuda_create(pmb_context *context, const char *path)

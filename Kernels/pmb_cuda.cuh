@@ -312,7 +312,8 @@ pmb_status pmb_cuda_check_process(pmb_context *context);
 /* Which GPU the context is to use, from 0. */
 pmb_status pmb_cuda_choose_device(pmb_context *context, int *device);
 pmb_status pmb_cuda_name_device(pmb_context *context, int device); /* for pmb_get_info */
-int pmb_cuda_begins_early(void); /* whether kernels may, with the device and the code made for it */
+/* Fails where this build has no code for the device; begins_early: whether kernels may, with the code that there is. */
+pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early);
 /* Turns the result of a CUDA call into a status, with a text that says what was done; pmb_cuda_failed: of one that is known
  * to be an error. */
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
@@ -348,6 +349,9 @@ void pmb_cuda_leave(pmb_cuda *cuda);
 int pmb_cuda_return_to_call(void);
 /* Makes room for elements in a buffer of a context in a call; lets go of what is idle if it must. */
 pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what);
+/* The same for an output array; spare: for an eighth more where it has to be made anew, for the surface may grow. */
+pmb_status pmb_cuda_reserve_output(
+  pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, int spare, size_t size, const char *what);
 void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer);
 void pmb_cuda_free_buffers(pmb_cuda *cuda); /* all of a context */
 int64_t pmb_cuda_held(int device);          /* bytes, by all contexts */
@@ -447,7 +451,7 @@ pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
 pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out);
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
 /* Makes room for the attributes: their samples, and the points of the largest. */
-pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh);
+pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare);
 /* Lets go of those that stay, for the sake of another buffer; 0: there are none. */
 int pmb_cuda_let_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
 /* Brings them up, interpolates them and brings them back, one by one. */

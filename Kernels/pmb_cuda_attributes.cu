@@ -180,7 +180,7 @@ static void find_largest(pmb_cuda *cuda, const pmb_mesh *mesh, size_t *any, size
   }
 }
 
-pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh)
+pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare)
 {
   const int64_t samples = sample_count(cuda);
   size_t any, without, reserved = 0;
@@ -189,7 +189,8 @@ pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh)
     return PMB_OK;
   }
   find_largest(cuda, mesh, &any, &without);
-  pmb_status status = pmb_cuda_reserve(cuda, &cuda->attribute_out, cuda->sizes.points, any, "an attribute (points)");
+  pmb_status status =
+    pmb_cuda_reserve_output(cuda, &cuda->attribute_out, cuda->sizes.points, spare, any, "an attribute (points)");
   for (int64_t i = 0; i < mesh->attribute_count && status == PMB_OK; ++i) {
     if (mesh->attributes[i].version && !find_kept(cuda, &mesh->attributes[i])) {
       status = try_to_keep(cuda, &mesh->attributes[i]);

@@ -75,6 +75,24 @@ static int is_fatal(cudaError_t error)
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
     case cudaErrorUnknown:
+    case cudaErrorInvalidResourceHandle: /* these two: other code of the process has reset the device */
+    case cudaErrorContextIsDestroyed:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/* Whether an error says that this build has nothing that runs on the device. */
+static int is_without_code(cudaError_t error)
+{
+  switch (error) {
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidPtx:
+    case cudaErrorJitCompilerNotFound:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorJitCompilationDisabled:
       return 1;
     default:
       return 0;
@@ -94,6 +112,8 @@ void pmb_cuda_recover(void)
 {
   for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
     if (__atomic_load_n(&lost[device], __ATOMIC_ACQUIRE)) {
+      /* What was made since the loss, while other calls still ran, goes as well. */
+      __atomic_add_fetch(&generations[device], 1, __ATOMIC_ACQ_REL);
       cudaSetDevice(device);
       cudaDeviceReset();
       cudaGetLastError();
@@ -305,6 +325,19 @@ pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *w
   return error == cudaSuccess ? PMB_OK : pmb_cuda_failed(context, error, what);
 }
 
+static pmb_status fail_without_code(pmb_context *context, cudaError_t error)
+{
+  int device = 0, major = 0, minor = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  cudaGetLastError();
+  return pmb_fail(context, PMB_UNAVAILABLE,
+    "no GPU can be used: this build has no code that runs on GPU %d, of compute capability %d.%d (%s); "
+    "update the driver, or build with that in PMB_CUDA_ARCHITECTURES",
+    device, major, minor, cudaGetErrorName(error));
+}
+
 pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what)
 {
   cudaGetLastError(); /* an error that can be overcome is forgotten by this */
@@ -313,6 +346,9 @@ pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *
   }
   if (error == cudaErrorDevicesUnavailable) {
     return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", any_is_dead() ? DEAD : BUSY);
+  }
+  if (is_without_code(error)) {
+    return fail_without_code(context, error);
   }
   const int fatal = is_fatal(error);
   if (fatal) {
@@ -323,10 +359,10 @@ pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *
 }
 
 /* Kernels wait by an instruction of 9.0, which code for older devices lacks, also where a newer one runs it. */
-int pmb_cuda_begins_early(void)
+pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early)
 {
-  cudaFuncAttributes attributes;
-  const cudaError_t error = cudaFuncGetAttributes(&attributes, trap_kernel);
-  cudaGetLastError();
-  return error == cudaSuccess && attributes.ptxVersion >= 90;
+  cudaFuncAttributes attributes = {};
+  PMB_CUDA_TRY(context, cudaFuncGetAttributes(&attributes, trap_kernel));
+  *begins_early = attributes.ptxVersion >= 90;
+  return PMB_OK;
 }

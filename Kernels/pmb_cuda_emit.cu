@@ -2,30 +2,11 @@
  * Emit: the device's output arrays, the passes that fill them, and their way to the caller's. */
 #include "pmb_cuda.cuh"
 
-/* Reserves one output array; d_out stays NULL where nothing is wanted. */
-static pmb_status reserve_output(
-  pmb_cuda *cuda, int wanted, pmb_cuda_buffer *buffer, int64_t count, size_t size, void *d_out, const char *what)
-{
-  if (!wanted) {
-    return PMB_OK;
-  }
-  const pmb_status status = pmb_cuda_reserve(cuda, buffer, count + count / 8, size, what);
-  memcpy(d_out, &buffer->d_data, sizeof(void *));
-  return status;
-}
-
-pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *out)
+/* Reserves the output arrays that are wanted; the pointers of the others stay NULL. */
+static pmb_status reserve_arrays(pmb_cuda *cuda, const pmb_mesh *mesh, int spare, pmb_cuda_output *out)
 {
   const int64_t n = cuda->sizes.points, m = cuda->sizes.triangles;
   const size_t real = pmb_type_size(mesh->point_type), id = pmb_type_size(mesh->id_type);
-  memset(out, 0, sizeof(*out));
-  out->point_base = base->points;
-  out->triangle_base = base->triangles;
-  out->point_type = mesh->point_type;
-  out->id_type = mesh->id_type;
-  out->point_room = n;
-  out->triangle_room = m;
-  out->estimator = mesh->gradient_estimator;
   const struct {
     int wanted;
     pmb_cuda_buffer *buffer;
@@ -44,10 +25,40 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
   };
   pmb_status status = PMB_OK;
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]) && status == PMB_OK; ++i) {
-    status = reserve_output(
-      cuda, arrays[i].wanted, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].d_out, arrays[i].what);
+    if (arrays[i].wanted) {
+      status =
+        pmb_cuda_reserve_output(cuda, arrays[i].buffer, arrays[i].count, spare, arrays[i].size, arrays[i].what);
+      memcpy(arrays[i].d_out, &arrays[i].buffer->d_data, sizeof(void *));
+    }
   }
-  return status == PMB_OK ? pmb_cuda_reserve_attributes(cuda, mesh) : status;
+  return status == PMB_OK ? pmb_cuda_reserve_attributes(cuda, mesh, spare) : status;
+}
+
+static void release_arrays(pmb_cuda *cuda)
+{
+  pmb_cuda_buffer *const all[] = { &cuda->points, &cuda->normals, &cuda->gradients, &cuda->parameter, &cuda->sample,
+    &cuda->triangles, &cuda->cells, &cuda->attribute_out };
+  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) {
+    pmb_cuda_release(cuda, all[i]);
+  }
+}
+
+pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *out)
+{
+  memset(out, 0, sizeof(*out));
+  out->point_base = base->points;
+  out->triangle_base = base->triangles;
+  out->point_type = mesh->point_type;
+  out->id_type = mesh->id_type;
+  out->point_room = cuda->sizes.points;
+  out->triangle_room = cuda->sizes.triangles;
+  out->estimator = mesh->gradient_estimator;
+  pmb_status status = reserve_arrays(cuda, mesh, 1, out);
+  if (status == PMB_OUT_OF_MEMORY) { /* without room to grow it may do */
+    release_arrays(cuda);
+    status = reserve_arrays(cuda, mesh, 0, out);
+  }
+  return status;
 }
 
 /* What needs no GPU: the scalars and the offsets. */

@@ -12,8 +12,8 @@
 /* Blocks that are registered; smaller ones are not worth it. */
 static const size_t WORTH_PINNING = 256 * 1024;
 static const size_t PAGE = 4096, HUGE = 2 << 20;
-/* A free block that was not taken in so many allocations is given back. */
-enum { AGE = 64 };
+/* A free block is given back that was not taken in so many allocations: at least as many as this, and as four meshes have. */
+static const uint64_t AGE = 64;
 
 typedef struct host_block {
   struct host_block *next;
@@ -27,6 +27,10 @@ typedef struct host_block {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static host_block *blocks;
 static uint64_t clock_of_allocations;
+/* What is taken, and the most bytes that were at a time: lately, and in the period before. */
+static int64_t taken_blocks;
+static size_t taken_bytes, most_taken, most_taken_before;
+static uint64_t period_begin;
 static int contexts, device_in_use = -1; /* of the last context, -1: there was none */
 
 static int is_pinned(const host_block *block)
@@ -49,18 +53,24 @@ static void free_blocks(host_block *list)
   }
 }
 
+/* Moves a block from the pool to a list. Called with the lock. */
+static void move_out(host_block **at, host_block **list)
+{
+  host_block *block = *at;
+  *at = block->next;
+  block->next = *list;
+  *list = block;
+}
+
 /* Takes the free blocks out of the pool that were last used before `since`. Called with the lock. */
 static host_block *take_out(uint64_t since)
 {
   host_block *list = NULL;
   for (host_block **at = &blocks; *at;) {
-    host_block *block = *at;
-    if (!block->taken && block->last_used < since) {
-      *at = block->next;
-      block->next = list;
-      list = block;
+    if (!(*at)->taken && (*at)->last_used < since) {
+      move_out(at, &list);
     } else {
-      at = &block->next;
+      at = &(*at)->next;
     }
   }
   return list;
@@ -91,6 +101,64 @@ static host_block *find_free(size_t bytes)
   return best;
 }
 
+/* The largest free block that is too small; where there is none, the one that was not used for the longest time. Called with
+ * the lock. */
+static host_block **find_least_useful(size_t bytes)
+{
+  host_block **small = NULL, **old = NULL;
+  for (host_block **at = &blocks; *at; at = &(*at)->next) {
+    const host_block *block = *at;
+    if (!block->taken && block->capacity < bytes && (!small || block->capacity > (*small)->capacity)) {
+      small = at;
+    }
+    if (!block->taken && (!old || block->last_used < (*old)->last_used)) {
+      old = at;
+    }
+  }
+  return small ? small : old;
+}
+
+/* Counts a block that is taken, or given back. Called with the lock. */
+static void count_taken(const host_block *block, int change)
+{
+  taken_blocks += change;
+  taken_bytes += (size_t)change * block->capacity;
+  most_taken = taken_bytes > most_taken ? taken_bytes : most_taken;
+}
+
+/* How many allocations a free block may wait for the next one. Called with the lock, like the next. */
+static uint64_t age_allowed(void)
+{
+  const uint64_t meshes = 4 * (uint64_t)taken_blocks;
+  return meshes > AGE ? meshes : AGE;
+}
+
+/* Before a block is taken, for `bytes`; fresh: of the block that has to be made, 0: there is a free one. Returns the blocks
+ * that have to go: those not taken for long, and in place of a fresh one what makes the pool more than half larger than all
+ * that was taken at a time. Else it would keep a mesh of every size that a growing surface has had. */
+static host_block *make_room(size_t bytes, size_t fresh)
+{
+  const uint64_t age = age_allowed(), now = ++clock_of_allocations;
+  host_block *list = take_out(now > age ? now - age : 0);
+  if (now - period_begin > age) {
+    most_taken_before = most_taken;
+    most_taken = taken_bytes;
+    period_begin = now;
+  }
+  const size_t most = most_taken > most_taken_before ? most_taken : most_taken_before;
+  const size_t expected = taken_bytes + fresh > most ? taken_bytes + fresh : most;
+  size_t held = fresh;
+  for (const host_block *block = blocks; block; block = block->next) {
+    held += block->capacity;
+  }
+  for (host_block **at = find_least_useful(bytes); at && fresh > 0 && held > expected + expected / 2;
+       at = find_least_useful(bytes)) {
+    held -= (*at)->capacity;
+    move_out(at, &list);
+  }
+  return list;
+}
+
 static host_block *new_block(size_t bytes)
 {
   host_block *block = (host_block *)calloc(1, sizeof(*block));
@@ -109,14 +177,25 @@ static host_block *new_block(size_t bytes)
 }
 
 /* Registers a taken block; without success it stays ordinary memory. */
-static void pin(host_block *block)
+static cudaError_t pin(host_block *block)
 {
+  cudaError_t error = cudaSuccess;
   if (!is_pinned(block) && block->capacity >= WORTH_PINNING) {
     const uint32_t generation = pmb_cuda_generation_of_all();
-    const cudaError_t error = cudaHostRegister(block->memory, block->capacity, cudaHostRegisterPortable);
+    error = cudaHostRegister(block->memory, block->capacity, cudaHostRegisterPortable);
     cudaGetLastError();
-    block->pinned = error == cudaSuccess || error == cudaErrorHostMemoryAlreadyRegistered ? generation : 0;
+    error = error == cudaErrorHostMemoryAlreadyRegistered ? cudaSuccess : error;
+    block->pinned = error == cudaSuccess ? generation : 0;
   }
+  return error;
+}
+
+static void trim(void)
+{
+  pthread_mutex_lock(&lock);
+  host_block *list = take_out(UINT64_MAX);
+  pthread_mutex_unlock(&lock);
+  free_blocks(list);
 }
 
 void *pmb_cuda_host_take(size_t bytes)
@@ -131,15 +210,18 @@ void *pmb_cuda_host_take(size_t bytes)
   }
   host_block *block = find_free(bytes);
   const int found = block != NULL;
-  ++clock_of_allocations;
   if (found) {
     block->taken = 1;
   }
-  host_block *old = take_out(clock_of_allocations > AGE ? clock_of_allocations - AGE : 0);
+  host_block *surplus = make_room(bytes, found ? 0 : capacity_for(bytes));
   pthread_mutex_unlock(&lock);
-  free_blocks(old);
+  free_blocks(surplus);
   if (!found) {
     block = new_block(bytes);
+    if (!block) {
+      trim(); /* what is kept may be what is missing */
+      block = new_block(bytes);
+    }
     if (!block) {
       return NULL;
     }
@@ -150,6 +232,7 @@ void *pmb_cuda_host_take(size_t bytes)
   pthread_mutex_lock(&lock);
   ++block->uses;
   block->last_used = clock_of_allocations;
+  count_taken(block, 1);
   if (!found) {
     block->next = blocks;
     blocks = block;
@@ -163,23 +246,16 @@ void pmb_cuda_host_give(void *memory)
   host_block *list = NULL;
   pthread_mutex_lock(&lock);
   for (host_block *block = blocks; memory && block; block = block->next) {
-    if (block->memory == memory) {
+    if (block->memory == memory && block->taken) {
       block->taken = 0;
       block->last_used = clock_of_allocations;
+      count_taken(block, -1);
       break;
     }
   }
   if (contexts == 0) {
     list = take_out(UINT64_MAX);
   }
-  pthread_mutex_unlock(&lock);
-  free_blocks(list);
-}
-
-static void trim(void)
-{
-  pthread_mutex_lock(&lock);
-  host_block *list = take_out(UINT64_MAX);
   pthread_mutex_unlock(&lock);
   free_blocks(list);
 }
@@ -259,8 +335,5 @@ int pmb_cuda_host_is_pinned(const void *memory, size_t bytes)
 cudaError_t pmb_cuda_host_pin(void *memory, size_t bytes)
 {
   host_block *block = block_of(memory, bytes);
-  if (block) {
-    pin(block);
-  }
-  return block && is_pinned(block) ? cudaSuccess : cudaErrorMemoryAllocation;
+  return block ? pin(block) : cudaErrorInvalidValue;
 }

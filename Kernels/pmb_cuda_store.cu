@@ -216,10 +216,20 @@ void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer)
   give_back(cuda->device, bytes);
 }
 
+static size_t bytes_of(int64_t count, size_t size)
+{
+  return ((size_t)count * size + 255) / 256 * 256 + 256;
+}
+
+static int has_room(const pmb_cuda_buffer *buffer, int64_t count, size_t size)
+{
+  return buffer->d_data && bytes_of(count, size) <= buffer->capacity;
+}
+
 pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what)
 {
-  const size_t bytes = ((size_t)count * size + 255) / 256 * 256 + 256;
-  if (buffer->d_data && bytes <= buffer->capacity) {
+  const size_t bytes = bytes_of(count, size);
+  if (has_room(buffer, count, size)) {
     return PMB_OK;
   }
   pmb_cuda_release(cuda, buffer);
@@ -243,6 +253,13 @@ pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t cou
   const int64_t all = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
   cuda->device_peak = all > cuda->device_peak ? all : cuda->device_peak;
   return PMB_OK;
+}
+
+pmb_status pmb_cuda_reserve_output(
+  pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, int spare, size_t size, const char *what)
+{
+  const int64_t more = spare && !has_room(buffer, count, size) ? count / 8 : 0;
+  return pmb_cuda_reserve(cuda, buffer, count + more, size, what);
 }
 
 int64_t pmb_cuda_held(int device)

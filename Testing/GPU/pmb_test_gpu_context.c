@@ -75,6 +75,51 @@ static void too_long(void)
   pmb_destroy(gpu);
 }
 
+/* A surface that grows a little at each step finds room on the GPU at most of them. */
+static void a_growing_surface(void)
+{
+  enum { STEPS = 16 };
+  test_volume v;
+  int changes = 0;
+  volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
+  pmb_context *gpu = gpu_new(0);
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+  int64_t bytes = 0, points = 0;
+  for (int n = 0; n < STEPS; n++) {
+    const double isovalue = -1.0 + 0.03 * n;
+    test_mesh got;
+    CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
+    CHECK(got.sizes.points > points, "%lld points after %lld", (long long)got.sizes.points, (long long)points);
+    points = got.sizes.points;
+    mesh_free(&got);
+    const int64_t now = info_of(gpu).device_bytes;
+    changes += now != bytes;
+    bytes = now;
+  }
+  CHECK(changes <= STEPS / 3, "memory was taken at %d of %d steps", changes, STEPS);
+  pmb_destroy(gpu);
+  volume_free(&v);
+}
+
+/* Where there is room for a mesh, but not for more, it is made. */
+static void no_room_to_grow(void)
+{
+  test_volume v;
+  test_mesh want;
+  const double isovalue = 0.1;
+  volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
+  cpu_mesh(&v, isovalue, &want);
+  pmb_context *gpu = gpu_new(0);
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+  gives(gpu, isovalue, &want, "without a limit");
+  const int64_t bytes = info_of(gpu).device_bytes, arrays = want.sizes.points * 24 + want.sizes.triangles * 20;
+  pmb_destroy(gpu);
+  CHECK(extract_limited(&v, bytes - arrays / 10, &isovalue, 1, &want) == PMB_OK, "%lld bytes are not enough for %lld",
+    (long long)(bytes - arrays / 10), (long long)(bytes - arrays / 8));
+  mesh_free(&want);
+  volume_free(&v);
+}
+
 /* ---- aborting ---- */
 
 /* Says stop at the n-th call. */
@@ -216,6 +261,8 @@ static void which_gpu(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(out_of_memory)
+  CASE(a_growing_surface)
+  CASE(no_room_to_grow)
   CASE(aborting)
   CASE(says_what_it_is)
   CASE(too_long)

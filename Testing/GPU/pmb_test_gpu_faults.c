@@ -17,6 +17,7 @@ enum {
   INSUFFICIENT_DRIVER = 35,
   UNAVAILABLE = 46,
   NO_DEVICE = 100,
+  NO_CODE = 209,
   ILLEGAL_ADDRESS = 700,
   TRAP = -1
 };
@@ -130,7 +131,8 @@ static int cycle_with_fault(int n, int code, subject *s)
       for (int again = step; again <= EMIT; again++) CHECK_STATUS(context, one_step(&context, again, s), PMB_OK);
       CHECK(mesh_equal(&s->want, &s->got, "tried again without more memory"), "after %s", step_names[step]);
     } else {
-      CHECK(status == PMB_INTERNAL || ((step == CREATE || code == UNAVAILABLE) && status == PMB_UNAVAILABLE),
+      const int unavailable = code == UNAVAILABLE || code == NO_CODE;
+      CHECK(status == (unavailable ? PMB_UNAVAILABLE : PMB_INTERNAL) || (step == CREATE && status == PMB_UNAVAILABLE),
         "%s: status %s, %s", step_names[step], pmb_status_text(status), pmb_error(context));
       /* Whatever a caller tries next answers, and with a sentence. */
       for (int later = COUNT; context && later <= EMIT; later++)
@@ -199,10 +201,10 @@ static void out_of_memory_everywhere(void)
   sweep(OUT_OF_MEMORY, 1);
 }
 
-/* Invalid value, devices unavailable, uncorrectable ECC error, launch failure, unknown. */
+/* Invalid value, devices unavailable, no code for the device, uncorrectable ECC error, launch failure, unknown. */
 static void other_errors(void)
 {
-  static const int codes[] = { 1, UNAVAILABLE, 214, 719, 999 };
+  static const int codes[] = { 1, UNAVAILABLE, NO_CODE, 214, 719, 999 };
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) sweep(codes[i], 7);
 }
 
@@ -231,6 +233,95 @@ static void driver_says_no(void)
     pmb_destroy(context);
   }
   set_fault(0, 0);
+}
+
+/* A build for other GPUs: the default goes to the CPU, and tells why; nothing fails later. */
+static void no_code_for_the_gpu(void)
+{
+  int told = 0;
+  set_fault(0, 0);
+  pmb_destroy(gpu_new(0)); /* or skips */
+  for (int n = 1; n < 60; n++) {
+    pmb_context *context = NULL;
+    test_about("at call %d", n);
+    set_fault(n, NO_CODE);
+    if (!CHECK_STATUS(NULL, pmb_create(NULL, &context), PMB_OK)) continue;
+    const pmb_info info = info_of(context);
+    const char *note = info.device_note ? info.device_note : "";
+    CHECK((info.device == PMB_DEVICE_GPU) == !*note, "device %d, note '%s'", (int)info.device, note);
+    told += strstr(note, "PMB_CUDA_ARCHITECTURES") != NULL;
+    pmb_destroy(context);
+  }
+  CHECK(told > 0, "nowhere told");
+  set_fault(0, 0);
+}
+
+/* ---- what other contexts see ---- */
+
+/* A call in whose progress hook, once, another context fails and a fresh one is made. */
+typedef struct meanwhile {
+  subject *s;
+  pmb_context *fresh;
+  int calls, fault;
+} meanwhile;
+
+static int fail_meanwhile(void *user, double fraction)
+{
+  meanwhile *m = user;
+  (void)fraction;
+  if (m->calls++ == 0) {
+    const int64_t held = host_bytes;
+    host_bytes = 0;
+    CHECK(cycle_with_fault(m->fault, ILLEGAL_ADDRESS, m->s) != NONE, "the fault was not reached");
+    set_fault(0, 0);
+    host_bytes = held;
+    CHECK_STATUS(NULL, counted_create(&m->fresh), PMB_OK);
+    CHECK_STATUS(m->fresh, pmb_bind(m->fresh, &m->s->volume.view), PMB_OK);
+    gives(m->fresh, ISOVALUE, &m->s->want, "made after the fault");
+  }
+  return 0;
+}
+
+/* The GPU can only be made usable again when no call is at work. What was made before that goes with it, also a volume that
+ * contexts share: nobody may find it there. */
+static void made_before_the_reset(void)
+{
+  subject s, other;
+  set_fault(0, 0);
+  pmb_destroy(gpu_new(0));
+  subject_make(&s);
+  subject_make(&other);
+  s.volume.view.version = 7;
+  for (int fault = 20; fault < 60; fault += 13) {
+    pmb_context *working = NULL, *next = NULL;
+    test_mesh got;
+    test_about("fault at call %d", fault);
+    meanwhile m = { &s, NULL, 0, fault };
+    CHECK_STATUS(NULL, counted_create(&working), PMB_OK);
+    pmb_set_progress(working, fail_meanwhile, &m);
+    if (pmb_bind(working, &other.volume.view) != PMB_OK) check_text(working, BIND);
+    CHECK(m.fresh, "no progress");
+    pmb_destroy(working);
+    CHECK_STATUS(NULL, counted_create(&next), PMB_OK);
+    CHECK_STATUS(next, pmb_bind(next, &s.volume.view), PMB_OK);
+    gives(next, ISOVALUE, &s.want, "in the next context");
+    CHECK(
+      info_of(next).device_sharers == 1 && !info_of(next).device_lost, "%d sharers", info_of(next).device_sharers);
+    const pmb_status status = mesh_extract(m.fresh, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
+    CHECK((status == PMB_INTERNAL) == info_of(m.fresh).device_lost, "%s, lost %d", pmb_status_text(status),
+      info_of(m.fresh).device_lost);
+    if (status == PMB_OK)
+      mesh_equal(&s.want, &got, "made before the reset");
+    else
+      check_text(m.fresh, COUNT);
+    mesh_free(&got);
+    pmb_destroy(m.fresh);
+    pmb_destroy(next);
+    CHECK(host_bytes == 0, "%lld bytes of host memory not given back", (long long)host_bytes);
+    host_bytes = 0;
+  }
+  subject_free(&s);
+  subject_free(&other);
 }
 
 /* An idle context beside the one that fails: its next call works or says what happened, and a new context works. The
@@ -264,6 +355,7 @@ static void bystanders(void)
           worked++;
         } else {
           check_text(bystander, COUNT);
+          CHECK(info_of(bystander).device_lost, "pmb_get_info does not say that it is lost");
           told++;
         }
         mesh_free(&got);
@@ -449,6 +541,8 @@ TEST_MAIN(
   CASE(illegal_address_everywhere)
   CASE(out_of_memory_everywhere)
   CASE(other_errors)
+  CASE(no_code_for_the_gpu)
+  CASE(made_before_the_reset)
   CASE(bystanders)
   CASE(pool_memory_survives)
   CASE(real_faults)

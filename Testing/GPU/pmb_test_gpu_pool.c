@@ -2,6 +2,8 @@
  *
  * pmb_test_gpu_pool.c - the pool of pinned host memory: that it gives memory again, in threads too, and that outputs in it are
  * the same bytes as outside. */
+#define _DEFAULT_SOURCE
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +48,94 @@ static void pool_gives_it_again(void)
   pmb_host_release(large);
   pmb_destroy(gpu);
 }
+
+/* The arrays of meshes one after another, each made while the one before it is still held, as a filter does. Every block that
+ * was used before has a mark at its end; returns how many had none. */
+static int next_mesh(unsigned char **held, int arrays, size_t bytes)
+{
+  unsigned char **fresh = malloc((size_t)arrays * sizeof *fresh);
+  int unused = 0;
+  for (int i = 0; i < arrays; i++) {
+    fresh[i] = pmb_host_allocate(bytes);
+    if (!CHECK(fresh[i], "no memory")) exit(1);
+    unused += fresh[i][bytes - 1] != 0x5a;
+    fresh[i][bytes - 1] = 0x5a;
+  }
+  for (int i = 0; i < arrays; i++) pmb_host_release(held[i]);
+  memcpy(held, fresh, (size_t)arrays * sizeof *held);
+  free(fresh);
+  return unused;
+}
+
+/* Blocks come from the system with zeros, so that a mark shows that one stayed in the pool. */
+static void marks_show(void)
+{
+  mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+  pmb_host_trim();
+}
+
+/* A composite dataset has hundreds of arrays: none of them comes and goes with each execution. */
+static void pool_keeps_many_arrays(void)
+{
+  enum { ARRAYS = 150 };
+  unsigned char *held[ARRAYS] = { 0 };
+  pmb_context *gpu = gpu_new(0);
+  marks_show();
+  for (int n = 0; n < 9; n++) {
+    const int unused = next_mesh(held, ARRAYS, 256 << 10);
+    CHECK(unused == (n < 2 ? ARRAYS : 0), "mesh %d: %d of %d blocks are new", n, unused, ARRAYS);
+  }
+  for (int i = 0; i < ARRAYS; i++) pmb_host_release(held[i]);
+  pmb_destroy(gpu);
+}
+
+/* Two filters, one of which has meshes three times as large, in turn. */
+static void pool_serves_two_sizes(void)
+{
+  enum { ARRAYS = 4 };
+  unsigned char *small[ARRAYS] = { 0 }, *large[ARRAYS] = { 0 };
+  pmb_context *gpu = gpu_new(0);
+  marks_show();
+  for (int n = 0; n < 100; n++) {
+    const int unused = next_mesh(small, ARRAYS, 1 << 20) + next_mesh(large, ARRAYS, 3 << 20);
+    CHECK(unused == 0 || n < 3, "mesh %d: %d blocks are new", n, unused);
+  }
+  for (int i = 0; i < ARRAYS; i++) pmb_host_release(small[i]);
+  for (int i = 0; i < ARRAYS; i++) pmb_host_release(large[i]);
+  pmb_destroy(gpu);
+}
+
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+static int64_t bytes_in_use(void)
+{
+  const struct mallinfo2 info = mallinfo2();
+  return (int64_t)info.hblkhd + (int64_t)info.uordblks;
+}
+
+/* A surface that grows with each step: about three meshes are in memory, the held one and the new one among them. */
+static void pool_does_not_hoard(void)
+{
+  enum { ARRAYS = 4 };
+  unsigned char *held[ARRAYS] = { 0 };
+  double bytes = 30e6;
+  pmb_context *gpu = gpu_new(0);
+  marks_show();
+  const int64_t before = bytes_in_use();
+  for (int n = 0; n < 16; n++, bytes *= 1.1) {
+    next_mesh(held, ARRAYS, (size_t)bytes);
+    const double used = (double)(bytes_in_use() - before), mesh = ARRAYS * bytes;
+    CHECK(used < 3.5 * mesh, "step %d: the mesh has %.0f bytes, the pool %.0f", n, mesh, used);
+  }
+  for (int i = 0; i < ARRAYS; i++) pmb_host_release(held[i]);
+  pmb_destroy(gpu);
+  CHECK(bytes_in_use() - before < 1 << 20, "%lld bytes stay", (long long)(bytes_in_use() - before));
+}
+#else
+static void pool_does_not_hoard(void)
+{
+  test_skip("this C library does not say what is in use");
+}
+#endif
 
 static void *use_pool(void *argument)
 {
@@ -152,6 +242,9 @@ static void pool_as_output(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(pool_gives_it_again)
+  CASE(pool_keeps_many_arrays)
+  CASE(pool_serves_two_sizes)
+  CASE(pool_does_not_hoard)
   CASE(pool_in_threads)
   CASE(pool_as_output)
 )

@@ -15,15 +15,22 @@
   E(ErrorInvalidConfiguration, 9, "invalid configuration argument")                                       \
   E(ErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")          \
   E(ErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable")                     \
+  E(ErrorInvalidDeviceFunction, 98, "invalid device function")                                            \
   E(ErrorNoDevice, 100, "no CUDA-capable device is detected")                                             \
   E(ErrorInvalidDevice, 101, "invalid device ordinal")                                                    \
+  E(ErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")         \
   E(ErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                                    \
+  E(ErrorInvalidPtx, 218, "a PTX JIT compilation failed")                                                 \
   E(ErrorNvlinkUncorrectable, 220, "uncorrectable NVLink error detected during the execution")            \
+  E(ErrorJitCompilerNotFound, 221, "PTX JIT compiler library not found")                                  \
+  E(ErrorUnsupportedPtxVersion, 222, "the provided PTX was compiled with an unsupported toolchain.")      \
+  E(ErrorJitCompilationDisabled, 223, "PTX JIT compilation was disabled")                                 \
   E(ErrorInvalidResourceHandle, 400, "invalid resource handle")                                           \
   E(ErrorNotReady, 600, "device not ready")                                                               \
   E(ErrorIllegalAddress, 700, "an illegal memory access was encountered")                                 \
   E(ErrorLaunchOutOfResources, 701, "too many resources requested for launch")                            \
   E(ErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                   \
+  E(ErrorContextIsDestroyed, 709, "context is destroyed")                                                 \
   E(ErrorAssert, 710, "device-side assert triggered")                                                     \
   E(ErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped") \
   E(ErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")       \
