@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Stands in for the CUDA backend in builds without a CUDA compiler. */
+ * Stands in for the CUDA backend in builds without it; CMake says why it is left out. */
 #include "pmb_backend.h"
 #include "pmb_cuda.h"
 
 const char *pmb_cuda_missing(void)
 {
-  return "this build has no CUDA code (no CUDA compiler was found when it was made)";
+  return "this build has no CUDA code (" PMB_WHY_NO_CUDA ")";
 }
 
 static pmb_status none_create(pmb_context *context, const char *path)

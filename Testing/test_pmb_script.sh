@@ -75,6 +75,18 @@ for command in demo bench; do
     env PATH="$work/bin:$PATH" DISPLAY=:0 PMB_BUILD_DIR="$work/build" "$pmb" "$command"
 done
 
+# Help of the GPU's benchmark: with nothing built, and on a machine without a GPU.
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/cmake"
+ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$work/bin/python3"
+if env PATH="$work/bin" PMB_BUILD_DIR="$work/build" "$pmb" bench --gpu --help >"$work/out" 2>&1 </dev/null &&
+  grep -q '^usage: bench_gpu.py' "$work/out"; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo 'FAILED: bench --gpu --help; it said:'
+  cat "$work/out"
+fi
+
 "$pmb" help >"$work/out"
 for command in demo test build bench pvpython gui install uninstall package help; do
   if grep -q "^  $command" "$work/out"; then passed=$((passed + 1)); else

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Threads that work at the same time, faults of the GPU at each call, and processes that end or have no GPU."""
+"""Python threads that take turns, faults of the GPU at each call, and processes that end or have no GPU."""
 import os
 import subprocess
 import tempfile
@@ -12,8 +12,11 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 OUT_OF_MEMORY, ILLEGAL_ADDRESS = 2, 700  # of cudaError_t
 
 
-def two_threads():
-    """Two filters of one array, and two of arrays of their own, each in a thread; a filter that changes its thread."""
+def threads_in_turn():
+    """Two filters of one array, and two of arrays of their own, each in a thread; a filter that changes its thread.
+
+    VTK's wrappers hold Python's lock during Update(): these never execute at the same time. That is tested in C and C++:
+    pmb_test_gpu_threads.c, and FuzzPMBContourFilter --device gpu, whose rounds share arrays between threads."""
     shared = volume(64)
     isovalues = [0.25 * step for step in range(20)]
     for own in (False, True):
@@ -203,4 +206,4 @@ print(ours.GetLastRunSummary())
     true(log.text() == "" and "GPU 0 (" in summary, f"{log.text()!r} {summary!r}")
 
 
-TESTS = (two_threads, faults, real_fault, exit_with_arrays_alive, gpu_switched_off)
+TESTS = (threads_in_turn, faults, real_fault, exit_with_arrays_alive, gpu_switched_off)

@@ -21,6 +21,11 @@ die() {
 packed=$1 root=$2 script=$3
 shift 3
 [ "$(id -u)" = 0 ] || die "chroot needs root: run this as root"
+# Mounts that end with this script: with /dev left in ROOT, to remove ROOT would empty this machine's.
+if [ "${PMB_PLUGIN_RUN:-}" != $$ ]; then # unshare keeps the process
+  PMB_PLUGIN_RUN=$$ exec unshare --mount --propagation slave bash "$0" "$packed" "$root" "$script" "$@"
+fi
+unset PMB_PLUGIN_RUN
 
 unpack_paraview() {
   [ -e "$packed/paraview.00" ] ||

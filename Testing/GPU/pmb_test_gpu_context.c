@@ -247,8 +247,10 @@ static void which_gpu(void)
     { "-1", NULL, NULL, 0, "-1" }, { "first", NULL, NULL, 0, "first" }, { "0x", NULL, NULL, 0, "0x" },
     { "99999999999999999999", NULL, NULL, 0, "99999999999999999999" }, { NULL, NULL, NULL, 1000, "99" },
     { NULL, NULL, NULL, 2147483647, "GPU" }, { NULL, "OMPI_COMM_WORLD_LOCAL_RANK", "5", 0, NULL },
-    { NULL, "MPI_LOCALRANKID", "3", 0, NULL }, { NULL, "SLURM_LOCALID", "63", 0, NULL },
-    { NULL, "SLURM_LOCALID", "", 0, NULL }, { NULL, "OMPI_COMM_WORLD_LOCAL_RANK", "-2", 0, NULL },
+    { NULL, "MPI_LOCALRANKID", "3", 0, NULL }, { NULL, "MV2_COMM_WORLD_LOCAL_RANK", "2", 0, NULL },
+    { NULL, "PALS_LOCAL_RANKID", "9", 0, NULL }, { NULL, "FLUX_TASK_LOCAL_ID", "1", 0, NULL },
+    { NULL, "SLURM_LOCALID", "63", 0, NULL }, { NULL, "SLURM_LOCALID", "", 0, NULL },
+    { NULL, "OMPI_COMM_WORLD_LOCAL_RANK", "-2", 0, NULL },
     { NULL, "OMPI_COMM_WORLD_LOCAL_RANK", "99999999999", 0, NULL },
     { NULL, "OMPI_COMM_WORLD_LOCAL_RANK", "2147483648", 0, NULL }, { "0", "SLURM_LOCALID", "7", 0, NULL } };
   pmb_destroy(gpu_new(0)); /* or skips */

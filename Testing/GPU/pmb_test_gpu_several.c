@@ -222,7 +222,9 @@ static void hooks_call_others(void)
 /* As an MPI launcher starts it: a process for each rank, which takes the GPU of its local rank and no other. */
 static void rank_by_rank(void)
 {
-  static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID" };
+  static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+    "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID" };
+  enum { NAMES = sizeof names / sizeof names[0] };
   const char *child = getenv("PMB_TEST_CHILD");
   subjects s;
   if (child) {
@@ -236,7 +238,8 @@ static void rank_by_rank(void)
     exit(test_failures() ? 1 : 0);
   }
   subjects_make(&s);
-  for (int rank = 0; rank < s.gpus + 2; rank++) {
+  for (int n = 0; n < s.gpus + 1 + NAMES; n++) { /* all ranks by the first name, then rank 1 by each of the others */
+    const int rank = n < s.gpus + 2 ? n : 1, name = n < s.gpus + 2 ? 0 : n - s.gpus - 1;
     char text[16], expected[16];
     int status = 0;
     fflush(NULL);
@@ -244,13 +247,13 @@ static void rank_by_rank(void)
     snprintf(expected, sizeof expected, "%d", rank % s.gpus + 1);
     const pid_t pid = fork();
     if (pid == 0) {
-      setenv(names[rank % 3], text, 1);
+      setenv(names[name], text, 1);
       setenv("PMB_TEST_CHILD", expected, 1);
       execl("/proc/self/exe", "pmb_test_gpu_several", "rank_by_rank", (char *)NULL);
       _exit(99);
     }
     waitpid(pid, &status, 0);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "rank %d: %d", rank, status);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s=%d: %d", names[name], rank, status);
   }
   setenv("PMB_GPU", "1", 1); /* counted from 0 */
   setenv(names[0], "0", 1);

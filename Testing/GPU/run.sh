@@ -3,10 +3,13 @@
 # Builds the core and its GPU tests with nothing but cmake, a C compiler and nvcc, and runs them.
 # usage: run.sh [build] [test] [faults] [sharing] [several] [sanitize] [sanitize-sharing] [huge] [bench] ...   (default: all but
 # huge, which needs 60 GB of memory and as much of the GPU's); BUILD: where
+# ARCHITECTURES: compute capabilities to build for, without the dot, as "80;90" (default: those of this machine's GPUs)
 # TOOLS: of compute-sanitizer (default: all four)
 # PMB_TEST_REAL_FAULTS=1: faults also traps in real kernels, after which a GPU may have to be reset
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=Testing/GPU/architectures.sh
+. "$here/architectures.sh"
 build=${BUILD:-$here/../../build-gpu}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}
 same_bytes=(pmb_test_gpu pmb_test_gpu_outputs pmb_test_gpu_context pmb_test_gpu_general pmb_test_gpu_histogram)
@@ -62,9 +65,10 @@ forbidden() { # a user who may not open the GPU's device; root shows it to nobod
 }
 
 build_in() { # FOLDER [OPTION...]
-  local folder=$1
+  local folder=$1 architectures
   shift
-  cmake -S "$here" -B "$folder" -DPMB_CUDA_ARCHITECTURES="${ARCHITECTURES:-native}" "$@" > "$folder.log" 2>&1 ||
+  architectures=$(gpu_architectures)
+  cmake -S "$here" -B "$folder" -DPMB_CUDA_ARCHITECTURES="$architectures" "$@" > "$folder.log" 2>&1 ||
     { cat "$folder.log"; exit 1; }
   cmake --build "$folder" -j"$(nproc)" --target "${programs[@]}" >> "$folder.log" 2>&1 ||
     { grep -E "error|Error" "$folder.log" | head -40; exit 1; }

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the systems of the papers, tests them and prints the papers' tables, with nothing but cmake, a C compiler and nvcc.
 # usage: run.sh [build] [test] [sanitize] [bench] ...   (default: build test bench)
-# BUILD: where (build-papers at the top). ARCHITECTURES: of the GPU (native). OPTIONS: of pmb_bench_papers.
+# BUILD: where (build-papers at the top). ARCHITECTURES: as in Testing/GPU/run.sh. OPTIONS: of pmb_bench_papers.
 # SCANS: folder of export_scans.py with the real scans; without it those rows are left out.
 # CSV: where bench writes its figures (papers.csv in BUILD)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=Testing/GPU/architectures.sh
+. "$here/../../GPU/architectures.sh"
 build=${BUILD:-$here/../../../build-papers}
 
 run() { # PROGRAM CASE [COMMAND...]: nothing may be skipped here
@@ -28,7 +30,8 @@ for step in "${@:-build test bench}"; do
     case $s in
       build)
         mkdir -p "$build"
-        cmake -S "$here" -B "$build" -DPMB_CUDA_ARCHITECTURES="${ARCHITECTURES:-native}" > "$build/build.log" 2>&1 ||
+        architectures=$(gpu_architectures)
+        cmake -S "$here" -B "$build" -DPMB_CUDA_ARCHITECTURES="$architectures" > "$build/build.log" 2>&1 ||
           { cat "$build/build.log"; exit 1; }
         cmake --build "$build" -j"$(nproc)" --target pmb_test_papers_gpu pmb_test_papers_scan_gpu \
           pmb_test_papers_pyramid_gpu pmb_bench_papers \
