@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * pmb_test_gpu_huge.c - a mesh of more than 2^31 triangles, with PMB_TEST_HUGE in the environment: it needs 60 GB of memory
- * on both sides. */
+ * pmb_test_gpu_huge.c - a mesh of more than 2^31 triangles, a volume of more than 2^31 samples, with PMB_TEST_HUGE in the
+ * environment: they need 60 GB of memory on both sides. */
 #define _DEFAULT_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -186,7 +186,48 @@ static void huge(void)
   volume_free(&v);
 }
 
+static const int64_t BOX = 325; /* samples a side */
+
+/* Boxes of low and high samples in turn. */
+static void fill_boxes(const test_volume *v)
+{
+  const int64_t *dims = v->view.dims;
+  for (int64_t row = 0; row < dims[1] * dims[2]; row++)
+    for (int64_t x = 0; x < dims[0]; x++) {
+      const int high = (x / BOX + row % dims[1] / BOX + row / dims[1] / BOX) % 2 != 0;
+      if (v->view.type == PMB_UINT8)
+        ((uint8_t *)v->memory)[row * dims[0] + x] = high ? 255 : (uint8_t)(row % 97);
+      else
+        ((float *)v->memory)[row * dims[0] + x] = high ? 255 : (float)(row % 97);
+    }
+}
+
+/* Samples, and with floats bytes, whose numbers do not fit 32 bits. */
+static void many_samples(void)
+{
+  static const pmb_type types[] = { PMB_UINT8, PMB_FLOAT32 };
+  if (!getenv("PMB_TEST_HUGE")) test_skip("set PMB_TEST_HUGE to run it; it needs 20 GB of memory and of the GPU's");
+  pmb_destroy(gpu_new(0)); /* or skips */
+  for (int i = 0; i < 2; i++) {
+    test_volume v;
+    test_mesh want;
+    volume_make(&v, types[i], 4 * BOX, 4 * BOX, 4 * BOX + 7, LAYOUT_PACKED);
+    fill_boxes(&v);
+    cpu_mesh(&v, 127.5, &want);
+    printf("  %lld samples of %d bytes, %lld triangles\n",
+      (long long)(v.view.dims[0] * v.view.dims[1] * v.view.dims[2]), i ? 4 : 1, (long long)want.sizes.triangles);
+    fflush(stdout);
+    pmb_context *gpu = gpu_new(0);
+    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    gives(gpu, 127.5, &want, i ? "floats" : "bytes");
+    pmb_destroy(gpu);
+    mesh_free(&want);
+    volume_free(&v);
+  }
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(huge)
+  CASE(many_samples)
 )

@@ -88,7 +88,7 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
       test) run_all "${same_bytes[@]}" || failed=1 ;;
       sharing) run_all "${sharing[@]}" || failed=1 ;;
       several) run_all pmb_test_gpu_several || failed=1 ;;
-      huge) PMB_TEST_HUGE=1 run pmb_test_gpu_huge huge || failed=1 ;;
+      huge) PMB_TEST_HUGE=1 run_all pmb_test_gpu_huge || failed=1 ;;
       faults)
         for case in $(cases pmb_test_gpu_faults); do
           if [[ $case == illegal_address_everywhere ]]; then
