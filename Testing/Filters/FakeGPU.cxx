@@ -28,6 +28,8 @@ namespace fakegpu
 {
 namespace
 {
+const int MostGPUs = 4;
+
 struct Context
 {
   int Number = 0;
@@ -35,7 +37,8 @@ struct Context
   int64_t Bytes = 0;
   int64_t Uploads = 0;
   bool InCall = false;
-  bool Lost = false; // nothing but pmb_destroy makes sense
+  bool Failed = false; // in a call: whoever made it knows that nothing but pmb_destroy makes sense
+  bool Lost = false;   // by that, or by a fault in another call
   std::string Error;
 };
 
@@ -44,6 +47,7 @@ struct Machine
   std::mutex Mutex;
   bool Present = true;
   int FailIn[SUGGEST + 1] = {};
+  int LoseIn[SUGGEST + 1] = {};
   pmb_status FailWith[SUGGEST + 1] = {};
   std::map<const pmb_context*, Context> Contexts;
   std::map<const void*, size_t> Pieces;
@@ -65,6 +69,21 @@ void Fault(Machine& machine, const char* what)
 {
   ++machine.Faults;
   std::cerr << "The core was used wrongly: " << what << "\n";
+}
+
+const char LostText[] = "the GPU failed in another call and what it held is lost: destroy this context and make a "
+                        "new one"; // as the core has it
+
+void LoseContexts(Machine& machine, int number)
+{
+  for (auto& context : machine.Contexts)
+  {
+    if (context.second.Number == number)
+    {
+      context.second.Lost = true;
+      context.second.Bytes = 0;
+    }
+  }
 }
 
 // PMB_OK, or what the call has to return.
@@ -115,16 +134,30 @@ public:
   {
     Machine& machine = TheMachine();
     const Lock lock(machine.Mutex);
-    if (this->Ours->Lost)
+    if (this->Ours->Failed)
     {
       Fault(machine, "a context is used after an internal error");
+    }
+    if (machine.LoseIn[call] > 0 && --machine.LoseIn[call] == 0)
+    {
+      LoseContexts(machine, this->Ours->Number);
+    }
+    if (this->Ours->Lost && call != MEASURE) // that is done on the CPU
+    {
+      this->Ours->Failed = true;
+      this->Ours->Error = LostText;
+      return PMB_INTERNAL;
     }
     this->Ours->Error.clear();
     const pmb_status status = NextFailure(machine, call);
     if (status != PMB_OK)
     {
       this->Ours->Error = Explain(status);
-      this->Ours->Lost = status == PMB_INTERNAL;
+    }
+    if (status == PMB_INTERNAL)
+    {
+      this->Ours->Failed = true;
+      LoseContexts(machine, this->Ours->Number);
     }
     return status;
   }
@@ -139,6 +172,7 @@ void Reset()
   const Lock lock(machine.Mutex);
   machine.Present = true;
   std::memset(machine.FailIn, 0, sizeof(machine.FailIn));
+  std::memset(machine.LoseIn, 0, sizeof(machine.LoseIn));
   machine.Versions.clear();
   machine.Trims = machine.Faults = 0;
 }
@@ -154,6 +188,22 @@ void FailAt(Call call, int n, pmb_status status)
   const Lock lock(TheMachine().Mutex);
   TheMachine().FailIn[call] = n;
   TheMachine().FailWith[call] = status;
+}
+
+void LoseAt(Call call, int n)
+{
+  const Lock lock(TheMachine().Mutex);
+  TheMachine().LoseIn[call] = n;
+}
+
+void LoseAll()
+{
+  Machine& machine = TheMachine();
+  const Lock lock(machine.Mutex);
+  for (int number = 1; number <= MostGPUs; ++number)
+  {
+    LoseContexts(machine, number);
+  }
 }
 
 int64_t BytesHeld()
@@ -224,7 +274,7 @@ extern "C"
     Machine& machine = TheMachine();
     const Lock lock(machine.Mutex);
     *context = nullptr;
-    if (!machine.Present || options->device_number > 4)
+    if (!machine.Present || options->device_number > MostGPUs)
     {
       CreateError =
         machine.Present ? "no GPU can be used: there is no such fake GPU" : "no GPU can be used: it is gone";
@@ -234,6 +284,10 @@ extern "C"
     if (failure != PMB_OK)
     {
       CreateError = Explain(failure);
+      if (failure == PMB_INTERNAL)
+      {
+        LoseContexts(machine, options->device_number ? options->device_number : 1);
+      }
       return failure;
     }
     pmb_options onCPU = *options;
@@ -289,7 +343,7 @@ extern "C"
     if (status == PMB_OK)
     {
       const Lock lock(TheMachine().Mutex);
-      call.Ours->Bytes = bytes;
+      call.Ours->Bytes = call.Ours->Lost ? 0 : bytes;
       ++call.Ours->Uploads;
       TheMachine().Versions.push_back(volume->version);
     }
@@ -343,11 +397,13 @@ extern "C"
     const pmb_status status = __real_pmb_get_info(context, info);
     if (call.Ours)
     {
+      const Lock lock(TheMachine().Mutex);
       info->device = PMB_DEVICE_GPU;
       info->device_name = "Fake";
       info->device_number = call.Ours->Number;
       info->device_bytes = call.Ours->Bytes;
       info->uploads = call.Ours->Uploads;
+      info->device_lost = call.Ours->Lost;
     }
     return status;
   }

@@ -29,10 +29,15 @@ enum Call
 void Reset();
 void SetPresent(bool present);
 
-// The n-th of these calls from now on (1: the next) on the GPU returns this status.
+// The n-th of these calls from now on (1: the next) on the GPU returns this status. PMB_INTERNAL is a fault of the GPU: all
+// other contexts there are lost with this one.
 void FailAt(Call call, int n, pmb_status status);
+// That call finds that another one has met a fault in the same moment.
+void LoseAt(Call call, int n);
+// A fault in a call of somebody else.
+void LoseAll();
 
-// Bytes that a GPU context has; its volume takes its samples' size, a mesh none.
+// Bytes that a GPU context has; its volume takes its samples' size, a mesh none. None is left of one that is lost.
 int64_t BytesHeld();
 int Contexts();                   // on the GPU now
 int Uploads();                    // calls of pmb_bind that brought a volume there
