@@ -174,7 +174,7 @@ std::string Engine::Prepare(const EngineSettings& wanted, const Binding& volume)
   this->WhyCPU.clear();
   if (wanted.Device != vtkPMBContourFilter::CPU && this->History.Missing.empty() && !this->FindRefusal(volume))
   {
-    if (this->OnGPU && IsSameGPU(wanted, this->Made) && this->Made.Threads == wanted.Threads)
+    if (this->OnGPU && IsSameGPU(wanted, this->Made) && this->Made.Threads == wanted.Threads && !this->IsLost())
     {
       return std::string();
     }
@@ -188,6 +188,11 @@ std::string Engine::Prepare(const EngineSettings& wanted, const Binding& volume)
     }
   }
   return this->CreateOnCPU(volume);
+}
+
+bool Engine::IsLost() const
+{
+  return this->OnGPU && GetInfo(this->Context.get()).device_lost;
 }
 
 // If it is not there already.
@@ -410,7 +415,7 @@ void Engine::UpdateNumbers()
     info = GetInfo(this->Context.get());
   }
   this->Link->Uploads = this->UploadsBefore + info.uploads;
-  this->Link->Bytes = info.device_bytes;
+  this->Link->Bytes = info.device_lost ? 0 : info.device_bytes;
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -76,6 +76,9 @@ public:
   pmb_context* GetContext() const { return this->Context.get(); }
   bool IsOnGPU() const { return this->OnGPU; }
 
+  // Whether a failure of the GPU, in whosever call, took what the context has there. Prepare() makes a new one then.
+  bool IsLost() const;
+
   // Workers in use.
   int GetThreads() const;
 
