@@ -40,6 +40,8 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkPMBContour::Progress Steps;
   bool Aborted = false;
   pmb_status GaveUp = PMB_OK; // else: why the GPU cannot go on
+  bool Lost = false;          // what the context had on the GPU, by a fault in another thread
+  bool Again = false;         // the second try, after that
 
   explicit Job(vtkPMBContourFilter* filter)
     : Filter(filter)
@@ -51,7 +53,13 @@ struct vtkPMBContourFilter::vtkInternals::Job
     this->Aborted = !this->Steps.Begin(step);
     return !this->Aborted;
   }
-  bool HasStopped() const { return this->Aborted || this->GaveUp != PMB_OK; }
+  // A step in which the context is called: what was lost before it is no fault of the call, and can be made anew.
+  bool BeginCall(vtkPMBContour::Progress::Step step)
+  {
+    this->Lost = this->Begin(step) && !this->Again && this->Engine->IsLost();
+    return !this->HasStopped();
+  }
+  bool HasStopped() const { return this->Aborted || this->Lost || this->GaveUp != PMB_OK; }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
 };
 
@@ -215,15 +223,12 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
   settings.DeviceIndex = filter->DeviceIndex;
   settings.MemoryLimit = filter->DeviceMemoryLimit;
   settings.Threads = filter->NumberOfThreads;
-  error = job.Engine->Prepare(settings, job.Volume);
-  if (error.empty())
+  error = this->Try(job, settings);
+  if (job.Lost)
   {
-    this->Contexts.GetWorkers().Limit(job.Engine->GetThreads());
-  }
-  this->Warn(filter);
-  if (error.empty())
-  {
-    error = this->Contour(job);
+    job.Lost = false;
+    job.Again = true; // once: faults that go on are to be seen
+    error = this->Try(job, settings);
   }
   if (job.GaveUp != PMB_OK)
   {
@@ -236,6 +241,17 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
     }
   }
   return error;
+}
+
+std::string vtkPMBContourFilter::vtkInternals::Try(Job& job, const vtkPMBContour::EngineSettings& settings)
+{
+  const std::string error = job.Engine->Prepare(settings, job.Volume);
+  if (error.empty())
+  {
+    this->Contexts.GetWorkers().Limit(job.Engine->GetThreads());
+  }
+  this->Warn(job.Filter);
+  return error.empty() ? this->Contour(job) : error;
 }
 
 void vtkPMBContourFilter::vtkInternals::Warn(vtkPMBContourFilter* filter)
@@ -259,7 +275,7 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   } unhook{ *job.Engine };
 
   std::string error = this->Bind(job);
-  if (!error.empty() || job.HasStopped() || !job.Begin(Steps::SUGGEST))
+  if (!error.empty() || job.HasStopped() || !job.BeginCall(Steps::SUGGEST))
   {
     return error;
   }
@@ -280,7 +296,7 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   request.remove_degenerate = job.Filter->RemoveDegenerateTriangles != 0;
   pmb_sizes sizes = {};
   job.Parts.resize(job.Isovalues.size());
-  if (status == PMB_OK && !job.Begin(Steps::COUNT))
+  if (status == PMB_OK && !job.BeginCall(Steps::COUNT))
   {
     return std::string();
   }
@@ -314,7 +330,7 @@ std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
   const double start = job.Seconds();
   const bool isCopied = job.Volume.CopyIfNeeded(job.Array, [&job](double f) { return job.Steps.Report(f); });
   job.Aborted = !isCopied;
-  if (!isCopied || !job.Begin(Steps::BIND))
+  if (!isCopied || !job.BeginCall(Steps::BIND))
   {
     return std::string();
   }
@@ -349,7 +365,7 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
     static_cast<double>(info.active_bricks) * job.Isovalues.size(); // if all are like the last
   this->Plan(job, /*estimate=*/false);
   job.Aborted = !job.Steps.Begin(Steps::COPY_ARRAYS) || !arrays.CopyInputs(goOn);
-  if (job.Aborted || !job.Begin(Steps::EMIT))
+  if (job.Aborted || !job.BeginCall(Steps::EMIT))
   {
     return std::string();
   }
@@ -402,7 +418,8 @@ std::string vtkPMBContourFilter::vtkInternals::Judge(Job& job, pmb_status status
     job.Aborted = true;
     return std::string();
   }
-  const std::string reason = pmb_error(job.Engine->GetContext());
+  std::string reason = pmb_error(job.Engine->GetContext());
+  reason = reason.substr(0, reason.find(": destroy this context")); // what it tells programs to do is done here
   if (!job.Engine->IsOnGPU())
   {
     return "The contour failed: " + reason;

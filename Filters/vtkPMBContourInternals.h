@@ -129,6 +129,7 @@ private:
   std::string ReadIsovalues(Job& job);
   std::string RunSlice(Job& job);
   std::string RunVolume(Job& job);
+  std::string Try(Job& job, const vtkPMBContour::EngineSettings& settings);
   std::string Contour(Job& job);
   std::string Bind(Job& job);
   std::string Emit(Job& job, const pmb_sizes& sizes);
