@@ -323,7 +323,10 @@ extern "C"
     {
       return __real_pmb_bind(context, volume);
     }
-    call.Ours->Bytes = 0;
+    {
+      const Lock lock(TheMachine().Mutex);
+      call.Ours->Bytes = 0;
+    }
     pmb_status status = call.Begin(BIND);
     const int64_t bytes =
       volume->dims[0] * volume->dims[1] * volume->dims[2] * static_cast<int64_t>(pmb_type_size(volume->type));

@@ -29,6 +29,7 @@ void Run(vtkPMBContourFilter* filter, double isovalue, const std::string& device
 // The parts.
 void TestDevices();
 void TestFailures();
+void TestLosses();
 void TestUploads();
 void TestOutputMemory();
 void TestBlocks();

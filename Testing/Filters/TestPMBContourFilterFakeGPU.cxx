@@ -32,6 +32,7 @@ int main()
 {
   TestDevices();
   TestFailures();
+  TestLosses();
   TestUploads();
   TestOutputMemory();
   TestBlocks();
