@@ -48,6 +48,7 @@ struct Machine
   bool Present = true;
   int FailIn[SUGGEST + 1] = {};
   int LoseIn[SUGGEST + 1] = {};
+  int LoseAfter[SUGGEST + 1] = {};
   pmb_status FailWith[SUGGEST + 1] = {};
   std::map<const pmb_context*, Context> Contexts;
   std::map<const void*, size_t> Pieces;
@@ -126,6 +127,10 @@ public:
     {
       const Lock lock(TheMachine().Mutex);
       this->Ours->InCall = false;
+      if (this->LosesAfter)
+      {
+        LoseContexts(TheMachine(), this->Ours->Number);
+      }
     }
   }
 
@@ -148,6 +153,7 @@ public:
       this->Ours->Error = LostText;
       return PMB_INTERNAL;
     }
+    this->LosesAfter = machine.LoseAfter[call] > 0 && --machine.LoseAfter[call] == 0;
     this->Ours->Error.clear();
     const pmb_status status = NextFailure(machine, call);
     if (status != PMB_OK)
@@ -163,6 +169,9 @@ public:
   }
 
   Context* Ours;
+
+private:
+  bool LosesAfter = false;
 };
 }
 
@@ -173,6 +182,7 @@ void Reset()
   machine.Present = true;
   std::memset(machine.FailIn, 0, sizeof(machine.FailIn));
   std::memset(machine.LoseIn, 0, sizeof(machine.LoseIn));
+  std::memset(machine.LoseAfter, 0, sizeof(machine.LoseAfter));
   machine.Versions.clear();
   machine.Trims = machine.Faults = 0;
 }
@@ -194,6 +204,12 @@ void LoseAt(Call call, int n)
 {
   const Lock lock(TheMachine().Mutex);
   TheMachine().LoseIn[call] = n;
+}
+
+void LoseAfter(Call call, int n)
+{
+  const Lock lock(TheMachine().Mutex);
+  TheMachine().LoseAfter[call] = n;
 }
 
 void LoseAll()

@@ -34,6 +34,8 @@ void SetPresent(bool present);
 void FailAt(Call call, int n, pmb_status status);
 // That call finds that another one has met a fault in the same moment.
 void LoseAt(Call call, int n);
+// That call goes well, and another one meets a fault right after it. Not for CREATE.
+void LoseAfter(Call call, int n);
 // A fault in a call of somebody else.
 void LoseAll();
 

@@ -232,6 +232,24 @@ bool RunStruck(int report)
 
 void TestStruck()
 {
+  for (fakegpu::Call call : { fakegpu::BIND, fakegpu::SUGGEST, fakegpu::COUNT, fakegpu::EMIT })
+  {
+    const std::string what = "another thread's fault after call " + std::to_string(call);
+    fakegpu::Reset();
+    vtkNew<vtkPMBContourFilter> filter;
+    Messages messages(filter);
+    filter->SetInputData(Volume());
+    filter->SetUseSuggestedIsovalue(call == fakegpu::SUGGEST);
+    fakegpu::LoseAfter(call, 1);
+    filter->Update();
+    PMB_CHECK(filter->GetOutput()->GetNumberOfPolys() > 100, what << ": " << filter->GetLastRunSummary());
+    PMB_CHECK(Has(filter->GetLastRunSummary(), "GPU 0"), what << ": " << filter->GetLastRunSummary());
+    PMB_EQUAL(filter->GetNumberOfBinds(), call == fakegpu::EMIT ? 1 : 2, what + ": binds");
+    filter->UseSuggestedIsovalueOff();
+    Run(filter, 0.1, "GPU 0", what + ", the next run");
+    PMB_EQUAL(filter->GetNumberOfBinds(), 2, what + ", the next run: binds");
+    PMB_EQUAL(messages.Errors() + messages.Warnings() + fakegpu::Faults(), 0, what + ": " + messages.Text());
+  }
   int report = 1;
   while (report < 200 && RunStruck(report))
   {
