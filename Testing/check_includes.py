@@ -14,7 +14,7 @@ import re
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-LIBC = set("""assert ctype errno fenv float inttypes limits locale math setjmp signal stdalign stdarg stdatomic
+LIBC = set("""assert ctype errno fenv float inttypes limits locale malloc math setjmp signal stdalign stdarg stdatomic
 stdbool stddef stdint stdio stdlib stdnoreturn string time wchar pthread sched unistd sys/mman sys/resource sys/stat
 sys/time sys/types sys/wait immintrin cpuid""".split())
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:([<"])([^>"]+)[>"]|(\S+))')
