@@ -68,6 +68,7 @@ build_in() { # FOLDER [OPTION...]
   local folder=$1 architectures
   shift
   architectures=$(gpu_architectures)
+  mkdir -p "$folder"
   cmake -S "$here" -B "$folder" -DPMB_CUDA_ARCHITECTURES="$architectures" "$@" > "$folder.log" 2>&1 ||
     { cat "$folder.log"; exit 1; }
   cmake --build "$folder" -j"$(nproc)" --target "${programs[@]}" >> "$folder.log" 2>&1 ||
