@@ -15,6 +15,9 @@ static const size_t PAGE = 4096, HUGE = 2 << 20;
 /* A free block is given back that was not taken in so many allocations: at least as many as this, and as four meshes have. */
 static const uint64_t AGE = 64;
 
+/* The rings of two transfers, there and back, which have to be pinned anew when they go. */
+static const size_t RINGS = (size_t)2 * PMB_CUDA_PARTS * PMB_CUDA_HUGE;
+
 typedef struct host_block {
   struct host_block *next;
   char *memory;
@@ -134,8 +137,8 @@ static uint64_t age_allowed(void)
 }
 
 /* Before a block is taken, for `bytes`; fresh: of the block that has to be made, 0: there is a free one. Returns the blocks
- * that have to go: those not taken for long, and in place of a fresh one what makes the pool more than half larger than all
- * that was taken at a time. Else it would keep a mesh of every size that a growing surface has had. */
+ * that have to go: those not taken for long, and in place of a fresh one what makes the pool, but for rings, more than half
+ * larger than all that was taken at a time. Else it would keep a mesh of every size that a growing surface has had. */
 static host_block *make_room(size_t bytes, size_t fresh)
 {
   const uint64_t age = age_allowed(), now = ++clock_of_allocations;
@@ -151,7 +154,7 @@ static host_block *make_room(size_t bytes, size_t fresh)
   for (const host_block *block = blocks; block; block = block->next) {
     held += block->capacity;
   }
-  for (host_block **at = find_least_useful(bytes); at && fresh > 0 && held > expected + expected / 2;
+  for (host_block **at = find_least_useful(bytes); at && fresh > 0 && held > expected + expected / 2 + RINGS;
        at = find_least_useful(bytes)) {
     held -= (*at)->capacity;
     move_out(at, &list);

@@ -112,10 +112,12 @@ static int64_t bytes_in_use(void)
   return (int64_t)info.hblkhd + (int64_t)info.uordblks;
 }
 
-/* A surface that grows with each step: about three meshes are in memory, the held one and the new one among them. */
+/* A surface that grows with each step: about three meshes are in memory, the held one and the new one among them, and no more
+ * of other things than small meshes leave. */
 static void pool_does_not_hoard(void)
 {
   enum { ARRAYS = 4 };
+  static const double OTHER = 300e6;
   unsigned char *held[ARRAYS] = { 0 };
   double bytes = 30e6;
   pmb_context *gpu = gpu_new(0);
@@ -124,7 +126,7 @@ static void pool_does_not_hoard(void)
   for (int n = 0; n < 16; n++, bytes *= 1.1) {
     next_mesh(held, ARRAYS, (size_t)bytes);
     const double used = (double)(bytes_in_use() - before), mesh = ARRAYS * bytes;
-    CHECK(used < 3.5 * mesh, "step %d: the mesh has %.0f bytes, the pool %.0f", n, mesh, used);
+    CHECK(used < 3.5 * mesh + OTHER, "step %d: the mesh has %.0f bytes, the pool %.0f", n, mesh, used);
   }
   for (int i = 0; i < ARRAYS; i++) pmb_host_release(held[i]);
   pmb_destroy(gpu);
