@@ -274,8 +274,7 @@ typedef struct pmb_info {
   int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
   int device_sharers;        /* contexts that have the bound volume on the GPU together, this one included */
   int64_t uploads;           /* how often this context has brought a volume to the GPU */
-  int device_lost; /* the GPU failed in another call, and what it held for this context is gone: calls fail with
-                                PMB_INTERNAL until the context is destroyed and a new one made */
+  int device_lost;           /* what it had on the GPU went with a failure in another call: a new one is needed */
 } pmb_info;
 
 typedef struct pmb_context pmb_context;
@@ -330,8 +329,8 @@ void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
 /* Host memory that a GPU reaches directly, for the arrays of pmb_mesh: pmb_emit on a GPU then needs no copy on the way.
  * Aligned to 4096 bytes, from a pool of the process that keeps what is released for the next allocation of about that size,
  * until pmb_host_trim or until the last context on a GPU is gone; beside 256 MiB it holds at most half more than was in use
- * at a time of late. Blocks of 256 KiB and more are pinned when they are used for the second time (pinning is slow). NULL if there is no GPU or
- * no memory: ordinary memory serves as well, only slower. Any thread may call these three. */
+ * at a time of late. Blocks of 256 KiB and more are pinned when they are used for the second time (pinning is slow). NULL
+ * if there is no GPU or no memory: ordinary memory serves as well, only slower. Any thread may call these three. */
 void *pmb_host_allocate(size_t bytes);
 void pmb_host_release(void *memory); /* NULL is allowed */
 void pmb_host_trim(void);            /* gives back what the pool holds unused */
