@@ -193,9 +193,17 @@ void TestAccelerated()
 // Loses everything at one of the filter's reports of progress, or at all from that one on.
 struct Striker
 {
+  const int First, Last;
   int Reports = 0;
-  int First;
-  int Last;
+  vtkNew<vtkCallbackCommand> Strike; // to observe a filter's progress with
+
+  Striker(int first, int last)
+    : First(first)
+    , Last(last)
+  {
+    this->Strike->SetClientData(this);
+    this->Strike->SetCallback(OnProgress);
+  }
 
   static void OnProgress(vtkObject*, unsigned long, void* data, void*)
   {
@@ -213,16 +221,12 @@ bool RunStruck(int report)
 {
   const std::string what = "another thread's fault at report " + std::to_string(report);
   fakegpu::Reset();
-  Striker striker;
-  striker.First = striker.Last = report;
-  vtkNew<vtkCallbackCommand> strike;
-  strike->SetClientData(&striker);
-  strike->SetCallback(Striker::OnProgress);
+  Striker striker(report, report);
   vtkNew<vtkPMBContourFilter> filter;
   Messages messages(filter);
   filter->SetInputData(Volume());
   filter->ComputeMeasuresOn();
-  filter->AddObserver(vtkCommand::ProgressEvent, strike);
+  filter->AddObserver(vtkCommand::ProgressEvent, striker.Strike);
   Run(filter, 0.1, "GPU 0", what);
   PMB_CHECK(filter->GetNumberOfBinds() <= 2, what << ": binds: " << filter->GetNumberOfBinds());
   Run(filter, 0.2, "GPU 0", what + ", the next run");
@@ -265,17 +269,12 @@ void TestStruckTooOften()
   {
     const std::string what = always ? "faults without an end" : "a fault in the same moment";
     fakegpu::Reset();
-    Striker striker;
-    striker.First = always ? 1 : 1 << 30;
-    striker.Last = 1 << 30;
-    vtkNew<vtkCallbackCommand> strike;
-    strike->SetClientData(&striker);
-    strike->SetCallback(Striker::OnProgress);
+    Striker striker(always ? 1 : 1 << 30, 1 << 30);
     vtkNew<vtkPMBContourFilter> filter;
     Messages messages(filter);
     filter->SetInputData(Volume());
     filter->SetValue(0, 0.1);
-    const unsigned long tag = filter->AddObserver(vtkCommand::ProgressEvent, strike);
+    const unsigned long tag = filter->AddObserver(vtkCommand::ProgressEvent, striker.Strike);
     fakegpu::LoseAt(fakegpu::COUNT, always ? 0 : 1);
     filter->Update();
     PMB_EQUAL(messages.Errors(), 1, what + ": " + messages.Text());
