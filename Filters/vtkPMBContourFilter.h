@@ -158,7 +158,7 @@ public:
   ///@{
   /**
    * Whether the other arrays of the input come along: numeric point arrays are interpolated along the edges (integers
-   * rounded toward zero), cell arrays are copied to the triangles of their cell. Left out are point arrays that are
+   * rounded to the nearest), cell arrays are copied to the triangles of their cell. Left out are point arrays that are
    * not numbers, global and pedigree ids, and the points' vtkGhostType. The cells' vtkGhostType always comes along.
    * On by default.
    */

@@ -171,8 +171,8 @@ typedef struct pmb_attribute {
   const void *samples;
   pmb_type type;
   int components; /* >= 1 */
-  void *output;   /* points * components elements of `type`; integers are rounded toward zero, as VTK does; values
-                  * go through double, so 64-bit integers beyond 2^53 lose their last bits */
+  void *output;   /* points * components elements of `type`; integers are rounded to the nearest, halves away from
+                  * zero, as VTK does; values go through double, so 64-bit integers beyond 2^53 lose their last bits */
   /* 0, or a number for the samples as they are now, which changes whenever they do: a GPU then keeps them, as far as its
    * memory goes, until the next pmb_bind or pmb_unbind, so that the next pmb_emit need not bring them again. */
   uint64_t version;

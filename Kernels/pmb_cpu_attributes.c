@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Interpolation of other point arrays to the points of the mesh: a + t (b - a) in double, then the array's own type,
- * rounded toward zero as vtkPointData does it. */
+ * Interpolation of other point arrays to the points of the mesh. */
+#include "pmb_attribute.h"
 #include "pmb_cpu.h"
 
 /* One array for n points of a brick; sample: index of the lower sample, step: to the upper one, in tuples. */
-#define PMB_ATTRIBUTE(name, type, lowest, highest)                                                             \
-  static void name(                                                                                            \
+#define PMB_ATTRIBUTE(name, type, ...)                                                                         \
+  static void interpolate_##name(                                                                              \
     const pmb_attribute *a, const int64_t *sample, const int64_t *step, const double *t, int n, int64_t first) \
   {                                                                                                            \
     const type *in = a->samples;                                                                               \
@@ -14,23 +14,14 @@
       for (int c = 0; c < a->components; ++c) {                                                                \
         const double lower = (double)in[sample[i] * a->components + c];                                        \
         const double upper = (double)in[(sample[i] + step[i]) * a->components + c];                            \
-        const double value = step[i] ? lower + t[i] * (upper - lower) : lower;                                 \
-        *out++ = value <= (lowest) ? (type)(lowest) : value >= (highest) ? (type)(highest) : (type)value;      \
+        *out++ = pmb_nearest_##name(step[i] ? pmb_attribute_value(lower, upper, t[i]) : lower);                \
       }                                                                                                        \
     }                                                                                                          \
   }
 
-/* The largest doubles below 2^63 and 2^64 bound the 64-bit types, so that no conversion overflows. */
-PMB_ATTRIBUTE(interpolate_int8, int8_t, INT8_MIN, INT8_MAX)
-PMB_ATTRIBUTE(interpolate_uint8, uint8_t, 0, UINT8_MAX)
-PMB_ATTRIBUTE(interpolate_int16, int16_t, INT16_MIN, INT16_MAX)
-PMB_ATTRIBUTE(interpolate_uint16, uint16_t, 0, UINT16_MAX)
-PMB_ATTRIBUTE(interpolate_int32, int32_t, INT32_MIN, INT32_MAX)
-PMB_ATTRIBUTE(interpolate_uint32, uint32_t, 0, UINT32_MAX)
-PMB_ATTRIBUTE(interpolate_int64, int64_t, -0x1p63, 0x1.fffffffffffffp62)
-PMB_ATTRIBUTE(interpolate_uint64, uint64_t, 0, 0x1.fffffffffffffp63)
-PMB_ATTRIBUTE(interpolate_float32, float, -INFINITY, INFINITY)
-PMB_ATTRIBUTE(interpolate_float64, double, -(double)INFINITY, (double)INFINITY)
+PMB_INTEGERS(PMB_ATTRIBUTE)
+PMB_ATTRIBUTE(float32, float)
+PMB_ATTRIBUTE(float64, double)
 
 typedef void (*interpolate)(
   const pmb_attribute *a, const int64_t *sample, const int64_t *step, const double *t, int n, int64_t first);

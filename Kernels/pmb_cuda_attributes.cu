@@ -1,56 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Other point arrays at the points of the mesh: their samples, which stay on the device where they have a version and there is
- * room, and their interpolation, with the arithmetic of pmb_cpu_attributes.c. */
+ * room, and their interpolation. */
 #include "pmb_cuda.cuh"
+
+#include "pmb_attribute.h"
 
 /* ---- interpolation ---- */
 
-/* value to type T, toward zero, limited to what T holds. */
-template <class T> static __device__ __forceinline__ T limited(double value, double lowest, double highest)
-{
-  return value <= lowest ? (T)lowest : value >= highest ? (T)highest : (T)value;
-}
+/* pmb_nearest_* by type. */
 template <class T> static __device__ __forceinline__ T to_type(double value);
-template <> __device__ __forceinline__ int8_t to_type<int8_t>(double v)
-{
-  return limited<int8_t>(v, -128, 127);
-}
-template <> __device__ __forceinline__ uint8_t to_type<uint8_t>(double v)
-{
-  return limited<uint8_t>(v, 0, 255);
-}
-template <> __device__ __forceinline__ int16_t to_type<int16_t>(double v)
-{
-  return limited<int16_t>(v, -32768, 32767);
-}
-template <> __device__ __forceinline__ uint16_t to_type<uint16_t>(double v)
-{
-  return limited<uint16_t>(v, 0, 65535);
-}
-template <> __device__ __forceinline__ int32_t to_type<int32_t>(double v)
-{
-  return limited<int32_t>(v, INT32_MIN, INT32_MAX);
-}
-template <> __device__ __forceinline__ uint32_t to_type<uint32_t>(double v)
-{
-  return limited<uint32_t>(v, 0, UINT32_MAX);
-}
-template <> __device__ __forceinline__ int64_t to_type<int64_t>(double v)
-{
-  return limited<int64_t>(v, -9223372036854775808.0, 9223372036854774784.0);
-}
-template <> __device__ __forceinline__ uint64_t to_type<uint64_t>(double v)
-{
-  return limited<uint64_t>(v, 0, 18446744073709549568.0);
-}
-template <> __device__ __forceinline__ float to_type<float>(double v)
-{
-  return (float)v;
-}
-template <> __device__ __forceinline__ double to_type<double>(double v)
-{
-  return v;
-}
+#define PMB_TO_TYPE(name, type, ...)                                      \
+  template <> __device__ __forceinline__ type to_type<type>(double value) \
+  {                                                                       \
+    return pmb_nearest_##name(value);                                     \
+  }
+PMB_INTEGERS(PMB_TO_TYPE)
+PMB_TO_TYPE(float32, float)
+PMB_TO_TYPE(float64, double)
 
 /* step: from the lower to the upper sample, in tuples, by kind. */
 typedef struct attribute_steps {
@@ -67,7 +33,7 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS) attribute_kernel(cons
     const int64_t sample = d_sample[point] >> 2, step = steps.step[d_sample[point] & 3];
     const double lower = (double)d_in[sample * components + c];
     const double upper = (double)d_in[(sample + step) * components + c];
-    d_out[n] = to_type<T>(step ? lower + d_parameter[point] * (upper - lower) : lower);
+    d_out[n] = to_type<T>(step ? pmb_attribute_value(lower, upper, d_parameter[point]) : lower);
   }
 }
 

@@ -261,8 +261,8 @@ static void judge_attribute(const ref_mesh *r, const pmb_volume *array, int comp
       double slack, want = attribute_value(r, n, array, c, &slack);
       const char *at = (const char *)output + (n * components + c) * (int64_t)pmb_type_size(array->type);
       double got = ref_load(array->type, at);
-      /* Toward zero, unless rounding decides which integer is next. */
-      double low = whole ? trunc(want - slack) : want - slack, high = whole ? trunc(want + slack) : want + slack;
+      /* To the nearest, unless rounding decides which integer that is. */
+      double low = whole ? round(want - slack) : want - slack, high = whole ? round(want + slack) : want + slack;
       if (r->t_slack[n] > 0) continue;
       if (!CHECK(got >= low && got <= high, "value %lld, component %d: %.17g, not %.17g", (long long)n, c, got, want))
         return;
@@ -360,6 +360,81 @@ static void attributes_at_the_limits(void)
   }
 }
 
+/* Values at both ends of an edge, and what is in the middle. As the low bytes of an int64_t they are of any type that is large
+ * enough. */
+typedef struct ends {
+  int64_t lower, upper, middle;
+} ends;
+
+enum { MOST_ENDS = 16 };
+
+/* Those that a type of integers holds, its limits among them; returns how many. */
+static int64_t ends_of(pmb_type type, ends *list)
+{
+  static const ends all[] = { { 0, 1, 1 }, { 1, 0, 1 }, { 2, 5, 4 }, { 7, 7, 7 }, { 3, 6, 5 }, { 1, 127, 64 },
+    { INT64_C(4503599627370497), INT64_C(4503599627370497), INT64_C(4503599627370497) }, { -1, 0, -1 }, { 0, -3, -2 },
+    { -2, -3, -3 }, { -1, 2, 1 }, { -2, 1, -1 } };
+  const int bits = 8 * (int)pmb_type_size(type), with_sign = (type - PMB_INT8) % 2 == 0;
+  const uint64_t ones = UINT64_MAX >> (64 - bits), highest = with_sign ? ones >> 1 : ones;
+  const int64_t lowest = with_sign ? -(int64_t)highest - 1 : 0;
+  int64_t n = 0;
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (all[i].lower < 0 || all[i].upper < 0 ? with_sign : (uint64_t)all[i].upper <= highest) list[n++] = all[i];
+  list[n++] = (ends){ lowest, lowest, lowest };
+  list[n++] = (ends){ (int64_t)highest, (int64_t)highest, (int64_t)highest };
+  return n;
+}
+
+/* Integers are rounded to the nearest, halves away from zero; whole numbers stay, also the largest. */
+static void integers_halfway(pmb_type type, const char *path)
+{
+  ends list[MOST_ENDS];
+  test_volume v;
+  pmb_sizes sizes;
+  double isovalue = 0.5;
+  const pmb_request request = { sizeof request, &isovalue, 1, 0 };
+  const int64_t n = ends_of(type, list);
+  const size_t size = pmb_type_size(type);
+  pmb_context *context = context_new(1, path);
+  char *samples = test_allocate(4 * n, size), *output = test_allocate(2 * n, size);
+  float *points = test_allocate(2 * n, 3 * sizeof(float));
+  volume_make(&v, PMB_INT16, 2, n, 2, LAYOUT_PACKED); /* each x edge is cut in its middle */
+  for (int64_t i = 0; i < 4 * n; i++) {
+    volume_set(&v, i % 2, i / 2 % n, i / 2 / n, (double)(i % 2));
+    memcpy(samples + i * (int64_t)size, i % 2 ? &list[i / 2 % n].upper : &list[i / 2 % n].lower, size);
+  }
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
+  CHECK(sizes.points == 2 * n, "%lld points", (long long)sizes.points);
+  const pmb_attribute a = { samples, type, 1, output, 0 };
+  const pmb_mesh mesh = { .struct_size = sizeof mesh,
+    .point_capacity = sizes.points,
+    .triangle_capacity = sizes.triangles,
+    .points = points,
+    .point_type = PMB_FLOAT32,
+    .attributes = &a,
+    .attribute_count = 1 };
+  CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
+  for (int64_t i = 0; i < sizes.points; i++) {
+    const ends *e = &list[(int64_t)points[3 * i + 1]];
+    CHECK(memcmp(output + i * (int64_t)size, &e->middle, size) == 0, "%s: not %lld between %lld and %lld",
+      type_name(type), (long long)e->middle, (long long)e->lower, (long long)e->upper);
+  }
+  free(samples);
+  free(output);
+  free(points);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+static void attributes_are_rounded_to_the_nearest(void)
+{
+  for (int type = PMB_INT8; type <= PMB_UINT64; type++) {
+    integers_halfway((pmb_type)type, NULL);
+    integers_halfway((pmb_type)type, "portable");
+  }
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(refuses_meshes)
@@ -370,4 +445,5 @@ TEST_MAIN(
   CASE(emits_any_subset_of_arrays)
   CASE(attributes_of_every_type)
   CASE(attributes_at_the_limits)
+  CASE(attributes_are_rounded_to_the_nearest)
 )
