@@ -92,7 +92,7 @@ public:
 
   ///@{
   /**
-   * The isovalues, as in vtkContourFilter: value number i; a list of GetNumberOfContours() values, to look at or to
+   * The isovalues, as in vtkContourFilter (those that are no finite numbers are left out, with a warning): value number i; a list of GetNumberOfContours() values, to look at or to
    * copy into memory that is large enough; how many there are (SetValue() enlarges the list as needed); and evenly
    * spaced values from one end of a range to the other, both included. To begin with there is one value, 0.
    */
@@ -196,7 +196,7 @@ public:
   ///@{
   /**
    * Whether the surface of each isovalue is measured. The output's field data then has these arrays, with a tuple for each
-   * isovalue, in their order: "Isovalue"; "Area"; "Volume", enclosed if the surface is closed, negative around a hollow (in
+   * isovalue that is a finite number, in their order: "Isovalue"; "Area"; "Volume", enclosed if the surface is closed, negative around a hollow (in
    * any case the sum of signed volumes between each triangle and the origin); "Closed", 1 if every edge is used equally
    * often in both directions; "EulerNumber", points - edges + triangles; "Components", which hang together by points;
    * "BoundaryEdges", of one triangle; and "NonManifoldEdges", of more than two. Off by default.

@@ -31,6 +31,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   bool Alone = true; // the only piece
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
+  bool Suggests = false;        // takes the suggested isovalue, if there is one
   std::vector<pmb_sizes> Parts; // of the mesh, by isovalue
   vtkPMBContour::Engine* Engine = nullptr;
   vtkPMBContour::OutputChoice Choice = {};
@@ -87,17 +88,15 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
     return std::string();
   }
   std::string error = this->FindArray(job, inputVector);
-  if (error.empty() && job.Array)
-  {
-    error = this->ReadIsovalues(job);
-  }
   if (!error.empty() || !job.Array)
   {
     return error;
   }
-  if (job.Isovalues.empty() && !filter->UseSuggestedIsovalue)
+  this->ReadIsovalues(job);
+  if (job.Isovalues.empty() && !job.Suggests)
   {
-    filter->LastRunSummary = "No surface: there is no isovalue";
+    filter->LastRunSummary =
+      this->Sum.NotFinite.empty() ? "No surface: there is no isovalue" : "No surface: no isovalue is a finite number";
     return std::string();
   }
   job.Choice.Normals = filter->ComputeNormals != 0;
@@ -159,21 +158,26 @@ void vtkPMBContourFilter::vtkInternals::NoteOther(vtkDataObject* block)
   }
 }
 
-std::string vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
+// Those that are no finite numbers are left out. If there is no other, as in ParaView by default where samples are infinite,
+// the suggested one takes their place.
+void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
 {
-  const vtkIdType count = job.Filter->GetNumberOfContours();
-  for (vtkIdType i = 0; i < count; ++i)
+  std::ostringstream notFinite;
+  for (int i = 0; i < job.Filter->GetNumberOfContours(); ++i)
   {
-    const double isovalue = job.Filter->GetValue(static_cast<int>(i));
-    if (!std::isfinite(isovalue))
+    const double isovalue = job.Filter->GetValue(i);
+    if (std::isfinite(isovalue))
     {
-      std::ostringstream text;
-      text << "Isovalue number " << i << " is " << isovalue << ": set a finite number.";
-      return text.str();
+      job.Isovalues.push_back(isovalue);
+      continue;
     }
-    job.Isovalues.push_back(isovalue);
+    notFinite << (notFinite.tellp() > 0 ? ", " : "") << "number " << i << " is "
+              << (std::isnan(isovalue) ? "nan" : (isovalue > 0 ? "inf" : "-inf"));
   }
-  return std::string();
+  this->Sum.NotFinite = notFinite.str();
+  this->Sum.Replaced = !this->Sum.NotFinite.empty() && job.Isovalues.empty() && job.Alone && !this->IsComposite() &&
+    vtkPMBContour::Dimensions(job.Image).Thick == 3;
+  job.Suggests = job.Filter->UseSuggestedIsovalue || this->Sum.Replaced;
 }
 
 std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
@@ -282,9 +286,9 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   pmb_info info = {};
   info.struct_size = sizeof(info);
   pmb_get_info(job.Engine->GetContext(), &info);
-  pmb_status status = this->Suggest(*job.Engine, job.Filter, job.Alone, job.Isovalues);
+  pmb_status status = this->Suggest(*job.Engine, job.Filter, job.Suggests, job.Alone, job.Isovalues);
   this->NoteRange(job, info.minimum, info.maximum);
-  if (job.Filter->UseSuggestedIsovalue)
+  if (job.Suggests)
   {
     this->Plan(job, /*estimate=*/job.BindSeconds >= 0);
   }
@@ -494,7 +498,7 @@ void vtkPMBContourFilter::vtkInternals::Plan(Job& job, bool estimate)
   const bool binds = !job.Volume.Matches(job.Engine->GetBound());
   if (estimate)
   {
-    const bool suggestsLater = binds && job.Filter->UseSuggestedIsovalue;
+    const bool suggestsLater = binds && job.Suggests;
     this->Expected = vtkPMBContour::EstimateSurface(job.Volume, job.Array, job.Filter->ArrayComponent,
       suggestsLater ? std::vector<double>() : job.Isovalues, this->Expected);
   }
@@ -503,7 +507,7 @@ void vtkPMBContourFilter::vtkInternals::Plan(Job& job, bool estimate)
   work.OnGPU = job.Engine->IsOnGPU();
   work.Binds = binds;
   const bool suggested = !work.Binds && this->Suggested.Bind == job.Filter->NumberOfBinds; // known already
-  work.Suggests = job.Filter->UseSuggestedIsovalue && !suggested;
+  work.Suggests = job.Suggests && !suggested;
   work.Measures = job.Filter->ComputeMeasures != 0;
   job.Steps.Plan(work);
 }

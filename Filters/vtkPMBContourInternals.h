@@ -105,6 +105,8 @@ private:
     // Of the samples that were read.
     int Ranges = 0;
     std::vector<double> Isovalues;
+    std::string NotFinite; // isovalues that were left out
+    bool Replaced = false; // all were, and the suggested one is drawn
     double Minimum = std::numeric_limits<double>::infinity();
     double Maximum = -std::numeric_limits<double>::infinity();
     std::string ArrayName;
@@ -118,15 +120,16 @@ private:
     vtkIdType Bind = 0; // the filter's number of binds when they were made; 0: they are not
     std::string Note;   // for the summary of the execution
   };
-  pmb_status Suggest(
-    vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool alone, std::vector<double>& isovalues);
+  pmb_status Suggest(vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool wanted, bool alone,
+    std::vector<double>& isovalues);
   pmb_status UpdateSuggestions(vtkPMBContourFilter* filter);
 
   std::string FindArray(Job& job, vtkInformationVector** inputVector);
   std::string SummarizeBlocks() const;
   std::string ExplainOthers();
+  std::string ExplainNotFinite() const;
   std::string ExplainRange() const;
-  std::string ReadIsovalues(Job& job);
+  void ReadIsovalues(Job& job);
   std::string RunSlice(Job& job);
   std::string RunVolume(Job& job);
   std::string Try(Job& job, const vtkPMBContour::EngineSettings& settings);

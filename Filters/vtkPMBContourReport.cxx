@@ -35,7 +35,7 @@ vtkPMBContourFilter::vtkInternals::Report vtkPMBContourFilter::vtkInternals::End
     report.Error = sum.WhyLacking;
     summary = "Failed: " + sum.WhyLacking;
   }
-  report.Warnings = { this->ExplainOthers(), this->ExplainRange() };
+  report.Warnings = { this->ExplainOthers(), this->ExplainNotFinite(), this->ExplainRange() };
   return report;
 }
 
@@ -84,6 +84,16 @@ std::string vtkPMBContourFilter::vtkInternals::ExplainOthers()
     << ") and have an empty output: contour them with vtkContourFilter (in ParaView: Contour), or resample them to "
        "image data first. This is said once.";
   return warning.str();
+}
+
+std::string vtkPMBContourFilter::vtkInternals::ExplainNotFinite() const
+{
+  if (this->Sum.NotFinite.empty())
+  {
+    return std::string();
+  }
+  return "Isovalues that are no finite numbers are left out: " + this->Sum.NotFinite + ". " +
+    (this->Sum.Replaced ? "There is no other: the suggested one is used. " : "") + "Set finite numbers.";
 }
 
 std::string vtkPMBContourFilter::vtkInternals::ExplainRange() const

@@ -22,6 +22,7 @@
 #include "vtkUniformGrid.h"
 #include "vtkVersionMacros.h"
 
+#include <cmath>
 #include <typeinfo>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -165,6 +166,13 @@ std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInfor
   if (settings.Isovalues.empty())
   {
     return "there is no isovalue";
+  }
+  for (double isovalue : settings.Isovalues)
+  {
+    if (!std::isfinite(isovalue))
+    {
+      return "an isovalue is not a finite number";
+    }
   }
   if (!image)
   {

@@ -13,11 +13,11 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 pmb_status vtkPMBContourFilter::vtkInternals::Suggest(
-  vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool alone, std::vector<double>& isovalues)
+  vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool wanted, bool alone, std::vector<double>& isovalues)
 {
   this->Suggested.TheEngine = alone && !this->IsComposite() ? &engine : nullptr;
   this->Suggested.Note.clear();
-  if (!filter->UseSuggestedIsovalue)
+  if (!wanted)
   {
     return PMB_OK;
   }

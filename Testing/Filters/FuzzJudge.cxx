@@ -96,13 +96,6 @@ Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& arr
   {
     return tooWide ? EITHER : FAULT;
   }
-  for (double isovalue : settings.Isovalues)
-  {
-    if (!std::isfinite(isovalue))
-    {
-      return FAULT;
-    }
-  }
   if (settings.Isovalues.empty())
   {
     return NOTHING;

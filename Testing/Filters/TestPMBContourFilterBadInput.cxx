@@ -134,9 +134,6 @@ std::vector<Trouble> ArrayTroubles()
 std::vector<Trouble> OtherTroubles()
 {
   return {
-    { "isovalue NaN", { "number 1", "nan" }, [](vtkPMBContourFilter* f, vtkImageData*) { f->SetValue(1, NaN); } },
-    { "isovalue infinite", { "number 0", "inf" },
-      [](vtkPMBContourFilter* f, vtkImageData*) { f->SetValue(0, -Infinity); } },
     { "spacing 0", { "(1, 0, 1)", "spacing" },
       [](vtkPMBContourFilter*, vtkImageData* image) { image->SetSpacing(1, 0, 1); } },
     { "spacing NaN", { "nan", "spacing" },
@@ -169,6 +166,47 @@ void TestOutside()
   filter->Update();
   PMB_CHECK(filter->GetOutput()->GetNumberOfPolys() > 1000, "one of three inside the range");
   PMB_EQUAL(messages.Warnings(), 0, "no warning then");
+}
+
+// Isovalues that are no finite numbers are left out, with one warning; the others are drawn and measured.
+void TestIsovaluesNotFinite()
+{
+  auto image = Good();
+  vtkNew<vtkPMBContourFilter> filter;
+  Messages messages(filter);
+  filter->SetInputData(image);
+  filter->ComputeMeasuresOn();
+  filter->SetValue(0, Infinity);
+  filter->SetValue(1, 7.1);
+  filter->SetValue(2, NaN);
+  filter->SetValue(3, -Infinity);
+  filter->Update();
+  std::string difference;
+  auto alone = Contour(image, 7.1, [](vtkPMBContourFilter* f) { f->ComputeMeasuresOn(); });
+  PMB_CHECK(SameBytes(filter->GetOutput(), alone, difference), "the finite one alone: " << difference);
+  PMB_CHECK(alone->GetNumberOfPolys() > 1000, "it has a surface");
+  PMB_EQUAL(messages.Errors(), 0, "isovalues not finite: errors");
+  PMB_EQUAL(messages.Warnings(), 1, "isovalues not finite: warnings");
+  PMB_CHECK(Has(messages.Text(), "number 0 is inf, number 2 is nan, number 3 is -inf"), messages.Text());
+  vtkDataArray* rows = filter->GetOutput()->GetFieldData()->GetArray("Isovalue");
+  PMB_CHECK(
+    rows && rows->GetNumberOfTuples() == 1 && rows->GetComponent(0, 0) == 7.1, "a row for each that is drawn");
+
+  // No other: the suggested one, for one image of three dimensions.
+  messages.Clear();
+  filter->SetNumberOfContours(1);
+  filter->Update();
+  PMB_CHECK(filter->GetOutput()->GetNumberOfPolys() > 100, "the suggested isovalue");
+  PMB_CHECK(Has(filter->GetLastRunSummary(), "was suggested"), filter->GetLastRunSummary());
+  PMB_CHECK(Has(messages.Text(), "suggested one"), messages.Text());
+  PMB_EQUAL(messages.Errors(), 0, "none finite: errors");
+  PMB_EQUAL(messages.Warnings(), 1, "none finite: warnings");
+  messages.Clear();
+  filter->SetInputData(MakeImage(20, 20, 1, VTK_FLOAT, Distance(9.5, 9.5, 0)));
+  filter->Update();
+  PMB_EQUAL(filter->GetOutput()->GetNumberOfCells(), 0, "a 2D image: no isovalue, no lines");
+  PMB_EQUAL(messages.Errors(), 0, "a 2D image: errors");
+  PMB_EQUAL(messages.Warnings(), 1, "a 2D image: warnings");
 }
 
 void TestNotFinite()
@@ -212,6 +250,7 @@ int TestPMBContourFilterBadInput(int, char*[])
     Check(trouble);
   }
   TestOutside();
+  TestIsovaluesNotFinite();
   TestNotFinite();
   return Result();
 }

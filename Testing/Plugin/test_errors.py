@@ -71,9 +71,22 @@ def string_array():
 
 
 def isovalue_not_a_number():
-    proxy = contour(good(), isovalues=(float("nan"),))
-    check_bad(proxy, ("sovalue", "finite", "nan", "NaN"))
+    """The other one is drawn."""
+    proxy = contour(good(), isovalues=(float("nan"), 90.25))
+    proxy.RemoveDegenerateTriangles = 0
+    check_bad(proxy, ("number 0 is nan",), counts(flying_edges(good(), 90.25)))
     check_good(proxy)
+
+
+def default_isovalue_is_infinite():
+    """ParaView takes the middle of the range, which one infinite sample makes infinite: the suggested one is drawn."""
+    samples = ball(DIMS).copy()
+    samples.ravel()[0] = float("inf")
+    proxy = simple.PMBContour(Input=producer(image({"samples": samples}, DIMS)))
+    equal(list(proxy.Isosurfaces), [float("inf")], "ParaView's default")
+    with Messages() as log:
+        true(output(proxy).GetNumberOfPolys() > 1000, "a surface at the default isovalue")
+    true("suggested" in log.text(), f"a warning says which; got {log.text()!r}")
 
 
 def isovalue_out_of_range():
@@ -102,5 +115,5 @@ def all_not_a_number():
 
 
 load_plugin()
-run(unknown_array, no_array, cell_array, string_array, isovalue_not_a_number, isovalue_out_of_range, many_isovalues,
-    all_not_a_number)
+run(unknown_array, no_array, cell_array, string_array, isovalue_not_a_number, default_isovalue_is_infinite,
+    isovalue_out_of_range, many_isovalues, all_not_a_number)
