@@ -8,6 +8,7 @@
 #include "vtkObjectFactory.h"
 #include "vtkPVXMLElement.h"
 #include "vtkSMDoubleRangeDomain.h"
+#include "vtkSMPMBArrayListDomain.h"
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxyIterator.h"
@@ -161,14 +162,16 @@ int vtkSMPMBContourProxy::LoadXMLState(vtkPVXMLElement* element, vtkSMProxyLocat
   return this->Superclass::LoadXMLState(element, locator);
 }
 
-static vtkObjectBase* NewProxy(void*)
+template <typename T>
+static vtkObjectBase* NewInstance(void*)
 {
-  return vtkSMPMBContourProxy::New();
+  return T::New();
 }
 
 static void AddToInterpreter(vtkClientServerInterpreter* interpreter)
 {
-  interpreter->AddNewInstanceFunction("vtkSMPMBContourProxy", NewProxy);
+  interpreter->AddNewInstanceFunction("vtkSMPMBContourProxy", NewInstance<vtkSMPMBContourProxy>);
+  interpreter->AddNewInstanceFunction("vtkSMPMBArrayListDomain", NewInstance<vtkSMPMBArrayListDomain>);
 }
 
 void vtkSMPMBContourProxy::Register()

@@ -2,6 +2,7 @@
 """Any array: the ten numeric types, one of several arrays, float samples that are not finite, odd sizes and extents; blocks."""
 import numpy
 from paraview import simple
+from paraview.vtk.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonDataModel import (vtkMultiBlockDataSet, vtkNonOverlappingAMR, vtkPartitionedDataSet,
                                            vtkPartitionedDataSetCollection, vtkUniformGrid)
 
@@ -54,9 +55,54 @@ def components():
     """An array with three components cannot be chosen: the filter's domain is one component."""
     vector = numpy.stack([ball(DIMS)] * 3, axis=-1)
     proxy = simple.PMBContour(Input=producer(image({"one": ball(DIMS), "three": vector}, DIMS)))
-    domain = proxy.SMProxy.GetProperty("SelectInputScalars").FindDomain("vtkSMArrayListDomain")
-    names = [domain.GetString(index) for index in range(domain.GetNumberOfStrings())]
-    equal(names, ["one"], "arrays to choose from")
+    equal(domain_of(proxy, "SelectInputScalars"), ["one"], "arrays to choose from")
+
+
+NAMES = ("", None, "x" * 5000, "Normals", "Gradients", "a/b", "it's \"quoted\"", "<&>", " ", "%s", "\u6570\u636e", "d\u00e9j\u00e0")
+
+
+def array_names():
+    """Beside the contoured array others of any name, in point data, in cell data, or in both: they come along. ParaView cannot
+    ask for what has no name, and no filter of ParaView's takes cell arrays without one."""
+    for name in NAMES:
+        for components in (1, 3):
+            for where in ("points", "cells", "both"):
+                if not (name is None and where != "points"):
+                    check_name(name, components, where)
+
+
+def check_name(name, components, where):
+    dims, what = (12, 12, 12), f"{components} components named {str(name)[:20]!r} in {where}"
+    data, added = image({"samples": ball(dims)}, dims), []
+    for attributes, count in ((data.GetPointData(), 12 ** 3), (data.GetCellData(), 11 ** 3)):
+        if where == "both" or (where == "points") == (attributes is data.GetPointData()):
+            array = numpy_to_vtk(numpy.ones((count, components), numpy.float32), deep=True)
+            if name is not None:
+                array.SetName(name)
+            attributes.AddArray(array)
+            added.append(attributes.GetClassName())
+    source = producer(data)
+    proxy = simple.PMBContour(Input=source, Isosurfaces=[95.0])
+    lists = {key: domain_of(proxy, key) for key in ("SelectInputScalars", "PointArrays", "CellArrays")}
+    choices = {"samples", name} if name and components == 1 and where != "cells" else {"samples"}
+    equal(set(lists["SelectInputScalars"]), choices, f"choices, {what}")
+    for key, kind in (("PointArrays", "vtkPointData"), ("CellArrays", "vtkCellData")):
+        equal(bool(name) and name in lists[key], bool(name) and kind in added, f"{key}, {what}")
+    proxy.ContourBy = ["POINTS", "samples"]
+    proxy.UpdatePipeline()
+    mesh = proxy.GetClientSideObject().GetOutputDataObject(0)
+    true(mesh.GetNumberOfPolys() > 100, f"a surface, {what}")
+    for attributes in (mesh.GetPointData(), mesh.GetCellData()):
+        names = [attributes.GetArrayName(index) for index in range(attributes.GetNumberOfArrays())]
+        equal(name in names, attributes.GetClassName() in added or (name == "Normals" and "samples" in names),
+              f"the name among {attributes.GetClassName()}, {what}")
+    histogram = simple.PMBIsovalueHistogram(Input=source, ContourBy=["POINTS", "samples"])
+    true(output(histogram).GetNumberOfRows() == 256, f"a histogram, {what}")
+
+
+def domain_of(proxy, key):
+    domain = proxy.SMProxy.GetProperty(key).FindDomain("vtkSMArrayListDomain")
+    return [domain.GetString(index) for index in range(domain.GetNumberOfStrings())]
 
 
 def changed_samples():
@@ -156,5 +202,5 @@ def blocks():
 
 
 load_plugin()
-run(every_type, isovalue_between_integers, one_of_several, components, changed_samples, not_finite, odd_sizes,
+run(every_type, isovalue_between_integers, one_of_several, components, array_names, changed_samples, not_finite, odd_sizes,
     flat_and_thin, blocks)

@@ -24,14 +24,14 @@ PANEL = [
     ("PointArrays", "Point Arrays", None, "advanced"),
     ("CellArrays", "Cell Arrays", None, "advanced"),
     ("RemoveDegenerateTriangles", "Remove Degenerate Triangles", 1, "advanced"),
-    ("Use64BitIds", "64-bit Ids", 0, "advanced"),
+    ("Use64BitIds", "Use 64-bit Ids", 0, "advanced"),
     ("ComputeMeasures", "Compute Surface Measures", 0, "advanced"),
     ("ContourValues", "Isosurfaces", None, "default"),
     ("Device", "Run On", "Automatic", "default"),
-    ("DeviceIndex", "GPU Index (-1 = automatic)", -1, "advanced"),
-    ("DeviceMemoryLimit", "GPU Memory Limit (GiB, 0 = none)", 0.0, "advanced"),
+    ("DeviceIndex", "GPU Index", -1, "advanced"),
+    ("DeviceMemoryLimit", "GPU Memory Limit", 0.0, "advanced"),
     ("ReleaseDeviceMemory", "Release GPU Memory", None, "advanced"),
-    ("NumberOfThreads", "CPU Threads (0 = all)", 0, "advanced"),
+    ("NumberOfThreads", "CPU Threads", 0, "advanced"),
 ]
 
 
@@ -289,6 +289,25 @@ def threads_and_device():
         true((triangles(mesh) == triangles(reference)).all(), f"triangles differ with {options}")
 
 
+# What scripts call the properties: made by ParaView from the labels. A new one changes what users write: think twice.
+NAMES = {"CPUThreads", "CellArrays", "ChooseArrays", "ComputeGradients", "ComputeNormals", "ComputeScalars",
+         "ComputeSurfaceMeasures", "ContourBy", "GPUIndex", "GPUMemoryLimit", "Input", "Isosurfaces", "LastRun", "Live",
+         "LiveIsovalue", "NormalsBy", "OutputPointsPrecision", "PassArrays", "PointArrays", "ReleaseGPUMemory",
+         "RemoveDegenerateTriangles", "RunOn", "Suggestions", "Use64bitIds", "UseSuggestedIsovalue"}
+
+
+def names_by_label():
+    """dir() of the filter and of its histogram, without what dir() lists of any filter."""
+    source = producer(two_arrays())
+    every = set(dir(simple.Calculator(Input=source))) & set(dir(simple.Slice(Input=source)))
+    for make, names in ((simple.PMBContour, NAMES), (simple.PMBIsovalueHistogram, {"Bins", "ContourBy", "Input"})):
+        equal(set(dir(make(Input=source))) - (every - {"Input"}), names, "names in scripts")
+    settings = {"Use64bitIds": 1, "CPUThreads": 2, "GPUIndex": 0, "GPUMemoryLimit": 1.5}
+    proxy = simple.PMBContour(Input=source, ContourBy=["POINTS", "distance"], **settings)
+    internal = ("Use64BitIds", "NumberOfThreads", "DeviceIndex", "DeviceMemoryLimit")
+    equal([proxy.SMProxy.GetProperty(name).GetElement(0) for name in internal], list(settings.values()), "their values")
+
+
 def names_in_python():
     """The properties under the names that scripts use."""
     proxy = simple.PMBContour(Input=producer(two_arrays()), ContourBy=["POINTS", "distance"], Isosurfaces=[90.25],
@@ -404,4 +423,4 @@ load_plugin()
 run(panel, hints, default_isovalue, normals, normal_estimators, normals_of_turned_volumes, gradients, scalars, precision,
     pass_arrays, choose_arrays,
     remove_degenerate, wide_ids, measures, several_isovalues, threads_and_device, device, switched_off, release,
-    names_in_python, last_run)
+    names_by_label, names_in_python, last_run)
