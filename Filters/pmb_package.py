@@ -1,7 +1,33 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Isosurfaces of regular grids by Parallel Marching Blocks, for use with VTK's Python modules: vtkPMBContourFilter;
 vtkPMBIsovalueHistogram, which shows what isovalues are worth a look; and vtkPMBContourAcceleration, which lets VTK's own
-contour filters do their work by vtkPMBContourFilter."""
+contour filters do their work by vtkPMBContourFilter. In ParaView, which imports this package when it loads the plugin:
+accelerate_contour()."""
 from .vtkPMBContour import vtkPMBContourAcceleration, vtkPMBContourFilter, vtkPMBIsovalueHistogram
 
-__all__ = ["vtkPMBContourAcceleration", "vtkPMBContourFilter", "vtkPMBIsovalueHistogram"]
+__all__ = ["accelerate_contour", "vtkPMBContourAcceleration", "vtkPMBContourFilter", "vtkPMBIsovalueHistogram"]
+
+
+def accelerate_contour(on=True, keep=False):
+    """Lets ParaView's Contour run on this filter, or no longer, in all processes of the active session's server, which has to
+    have the plugin. It lasts as long as they run. keep=True also writes it into the user's settings ("Accelerate stock
+    Contour"), for what is started later. Returns the proxy of the switch."""
+    from paraview import servermanager
+    if not servermanager.ActiveConnection:
+        raise RuntimeError("there is no session: Connect() first")
+    session = servermanager.ActiveConnection.Session
+    manager = session.GetSessionProxyManager()
+    group, name = ("settings", "PMBContourSettings") if keep else ("misc", "PMBContourSwitch")
+    if not manager.GetProxyDefinitionManager().HasDefinition(group, name):
+        raise RuntimeError("the server does not know the setting: load the plugin there, LoadPlugin(path, remote=True)")
+    if keep:
+        # Programs without windows do not look for the settings of plugins that are loaded later.
+        servermanager.vtkSMParaViewPipelineController().UpdateSettingsProxies(session)
+        proxy = manager.GetProxy(group, name)
+    else:
+        proxy = manager.NewProxy(group, name)
+    switch = proxy.GetProperty("AccelerateContour")
+    switch.SetElement(0, int(bool(on)))
+    switch.Modified()  # also where the proxy has that value already: another one may have switched since
+    proxy.UpdateVTKObjects()
+    return servermanager._getPyProxy(proxy)

@@ -12,24 +12,41 @@
 #include "vtkSMProxy.h"
 #include "vtkSMProxyManager.h"
 #include "vtkSMSession.h"
+#include "vtkSmartPointer.h"
 #include "vtksys/SystemTools.hxx"
+
+#ifdef PMB_PYTHON_DESTINATION // of the Python package, below the prefix
+#include "vtkPythonInterpreter.h"
+#endif
+
+#include <string>
+#include <vector>
 
 namespace
 {
 const std::string Name = "ParallelMarchingBlocks";
 
+// The files of this name, in the order in which they were loaded.
+std::vector<std::string> PluginFiles()
+{
+  std::vector<std::string> files;
+  auto* tracker = vtkPVPluginTracker::GetInstance();
+  for (unsigned int i = 0; i < tracker->GetNumberOfPlugins(); ++i)
+  {
+    if (tracker->GetPluginName(i) == Name && tracker->GetPluginFileName(i))
+    {
+      files.push_back(vtksys::SystemTools::GetRealPath(tracker->GetPluginFileName(i)));
+    }
+  }
+  return files;
+}
+
 // The linker joins a second copy to the first: this runs in the first one, a second time. ParaView knows the newest file.
 void CheckCopies()
 {
   static std::string first;
-  auto* tracker = vtkPVPluginTracker::GetInstance();
-  for (unsigned int i = 0; i < tracker->GetNumberOfPlugins(); ++i)
+  for (const std::string& file : PluginFiles())
   {
-    if (tracker->GetPluginName(i) != Name || !tracker->GetPluginFileName(i))
-    {
-      continue;
-    }
-    const std::string file = vtksys::SystemTools::GetRealPath(tracker->GetPluginFileName(i));
     if (first.empty())
     {
       first = file;
@@ -42,6 +59,47 @@ void CheckCopies()
     }
   }
 }
+
+#ifdef PMB_PYTHON_DESTINATION
+// The folder that has the package: that of Python modules below the plugin's prefix. Empty if there is none.
+std::string PackagesFolder(std::string folder)
+{
+  std::string up = vtksys::SystemTools::GetFilenamePath(folder);
+  while (!up.empty() && up != folder)
+  {
+    folder = up;
+    const std::string packages = folder + "/" + PMB_PYTHON_DESTINATION;
+    if (vtksys::SystemTools::FileIsDirectory(packages + "/pmb"))
+    {
+      return packages;
+    }
+    up = vtksys::SystemTools::GetFilenamePath(folder);
+  }
+  return std::string();
+}
+
+// Whatever is wrong with the package is said to whoever imports it, not here.
+void Import(vtkObject*, unsigned long, void*, void*)
+{
+  const std::vector<std::string> files = PluginFiles();
+  std::string folder = files.empty() ? std::string() : PackagesFolder(files.front());
+  if (folder.empty())
+  {
+    return;
+  }
+  vtksys::SystemTools::ReplaceString(folder, "'", "\\'");
+  // In a namespace of its own.
+  const std::string script = R"(exec('''import sys
+if folder not in sys.path:
+  sys.path.append(folder)
+try:
+  import pmb
+except Exception:
+  pass''', {'folder': ')" +
+    folder + "'})";
+  vtkPythonInterpreter::RunSimpleString(script.c_str());
+}
+#endif
 
 bool IsLoaded(vtkPVPluginsInformation* plugins)
 {
@@ -92,4 +150,23 @@ void vtkPMBPluginLoading::Check()
   vtkNew<vtkCallbackCommand> command;
   command->SetCallback(CheckServer);
   vtkSMProxyManager::GetProxyManager()->AddObserver(vtkCommand::RegisterEvent, command);
+}
+
+void vtkPMBPluginLoading::ImportPackage()
+{
+#ifdef PMB_PYTHON_DESTINATION
+  static vtkSmartPointer<vtkPythonInterpreter> watch; // for Python that starts later
+  if (watch)
+  {
+    return;
+  }
+  vtkNew<vtkCallbackCommand> command;
+  command->SetCallback(Import);
+  watch = vtkSmartPointer<vtkPythonInterpreter>::New();
+  watch->AddObserver(vtkCommand::EnterEvent, command);
+  if (vtkPythonInterpreter::IsInitialized())
+  {
+    Import(nullptr, 0, nullptr, nullptr);
+  }
+#endif
 }

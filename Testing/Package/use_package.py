@@ -45,6 +45,8 @@ with open("/proc/self/maps", encoding="utf-8") as maps:
     used = {line.split()[-1] for line in maps if "PMBContour.so" in line or f"{name}.so" in line}
 import pmb  # noqa: E402: the package's, with the plugin's library
 check(pmb.vtkPMBContourFilter().IsA("vtkPMBContourFilter"), "the Python package")
+check(type(surface.GetClientSideObject()) is pmb.vtkPMBContourFilter, "the class of the filter's object")
+check(pmb.accelerate_contour().GetProperty("AccelerateContour").GetElement(0) == 1, "the switch of ParaView's Contour")
 used.add(pmb.__file__)
 check(len(used) >= 3 and all(os.path.realpath(file).startswith(os.path.realpath(folder)) for file in used),
       f"these do not come from the packages alone: {used}")

@@ -236,35 +236,61 @@ def blocks():
 
 # --- where the setting is kept --------------------------------------------------------------------------------------
 
+STATE_OF_SWITCH = """import sys
+from paraview.simple import *
+from pmb import accelerate_contour, vtkPMBContourAcceleration as acceleration
+for value, keep in zip(sys.argv[1::2], sys.argv[2::2]):
+    accelerate_contour(int(value), keep=bool(int(keep)))
+contour = Contour(Input=Wavelet(), ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
+contour.UpdatePipeline()
+print("runs:", acceleration.GetNumberOfRuns())
+"""
+
+
+def accelerated_runs(program, home, *switches):
+    """How many surfaces of one Contour are accelerated in a program with a home of its own; switches: (on, keep) each."""
+    script, config = os.path.join(home, "script.py"), os.path.join(home, "plugins.xml")
+    with open(script, "w", encoding="utf-8") as text:
+        text.write(STATE_OF_SWITCH)
+    with open(config, "w", encoding="utf-8") as text:
+        text.write(f'<Plugins><Plugin name="ParallelMarchingBlocks" filename="{os.environ["PMB_PLUGIN"]}" '
+                   'auto_load="1"/></Plugins>')
+    result = subprocess.run([program, script, *(str(int(value)) for pair in switches for value in pair)], capture_output=True,
+                            text=True, check=False, timeout=120,
+                            env={**os.environ, "HOME": home, "XDG_CONFIG_HOME": os.path.join(home, "config"),
+                                 "PV_PLUGIN_CONFIG_FILE": config})
+    found = [line for line in result.stdout.splitlines() if line.startswith("runs: ")]
+    true(len(found) == 1, f"{program} with {switches} said {result.stdout} {result.stderr}")
+    return int(found[0].split()[1])
+
+
+def settings_of(home):
+    """{name: bytes} of the settings' files."""
+    folder, result = os.path.join(home, "config", "ParaView"), {}
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name), "rb") as stream:
+            result[name] = stream.read()
+    return result
+
+
 def settings_file():
-    """What the user has chosen is in the settings' file, and comes from there in the next session."""
-    vtkSMSettings = servermanager.vtkSMSettings
-    name = ".settings.PMBContourSettings.AccelerateContour"
-    for on in (1, 0):
-        switch(on)
-        settings = vtkSMSettings.GetInstance()
-        settings.SetProxySettings(servermanager.ProxyManager().GetProxy("settings", "PMBContourSettings").SMProxy, None, False)
-        equal(settings.GetSettingAsInt(name, 0), on, f"{name} in the file")
-    with tempfile.TemporaryDirectory() as home:
-        folder = os.path.join(home, "ParaView")
-        os.mkdir(folder)
-        config = os.path.join(home, "plugins.xml")
-        with open(config, "w", encoding="utf-8") as text:
-            text.write(f'<Plugins><Plugin name="ParallelMarchingBlocks" filename="{os.environ["PMB_PLUGIN"]}" '
-                       'auto_load="1"/></Plugins>')
-        script = os.path.join(home, "script.py")
-        with open(script, "w", encoding="utf-8") as text:
-            text.write("from paraview.simple import *\nfrom pmb import vtkPMBContourAcceleration as a\n"
-                       "c = Contour(Input=Wavelet(), ContourBy=['POINTS', 'RTData'], Isosurfaces=[157.0])\n"
-                       "c.UpdatePipeline()\nprint('runs:', a.GetNumberOfRuns())\n")
-        for program in ("pvpython", "pvbatch"):
+    """What a script has switched ends with its ParaView, and no byte of the user's files is another; what it keeps is in the
+    file, and comes from there in the next session."""
+    for program in ("pvpython", "pvbatch"):
+        with tempfile.TemporaryDirectory() as home:
+            folder = os.path.join(home, "config", "ParaView")
+            os.makedirs(folder)
             for name in (program, "ParaView"):  # each program has its own file
                 with open(os.path.join(folder, f"{name}-UserSettings.json"), "w", encoding="utf-8") as text:
-                    text.write('{"settings": {"PMBContourSettings": {"AccelerateContour": 1}}}')
-            result = subprocess.run([program, script], capture_output=True, text=True, check=False, timeout=120,
-                                    env={**os.environ, "HOME": home, "XDG_CONFIG_HOME": home,
-                                         "PV_PLUGIN_CONFIG_FILE": config})
-            true("runs: 1" in result.stdout, f"{program} with the setting in its file said {result.stdout} {result.stderr}")
+                    text.write('{"settings":   {"PMBContourSettings": {"AccelerateContour": 0}, "other": {"one": 2}}}')
+            before = settings_of(home)
+            for switches, expected in ((((True, False),), 1), ((), 0), (((True, False), (False, False)), 0)):
+                equal(accelerated_runs(program, home, *switches), expected, f"{program}, {switches}: accelerated executions")
+                true(settings_of(home) == before, f"{program}, {switches}: settings have changed: {settings_of(home)}")
+            for switches, expected in ((((True, True),), 1), ((), 1), (((False, False),), 0), ((), 1), (((False, True),), 0),
+                                       ((), 0)):
+                equal(accelerated_runs(program, home, *switches), expected, f"{program}, {switches} kept: accelerated executions")
+            true(settings_of(home) != before, f"{program}: what is kept is in no file")
 
 
 if sys.argv[1:2] == ["make"]:
