@@ -137,6 +137,21 @@ void vtkPMBContourFilter::SetDeviceMemoryLimit(double limit)
   }
 }
 
+void vtkPMBContourFilter::SetNumberOfThreads(int threads)
+{
+  const int used = std::min(std::max(threads, 0), 1024);
+  if (used != threads)
+  {
+    vtkWarningMacro("NumberOfThreads (in ParaView: CPU Threads) cannot be "
+      << threads << ": set 1 to 1024, or 0 for one thread per core. " << used << " is used.");
+  }
+  if (this->NumberOfThreads != used)
+  {
+    this->NumberOfThreads = used;
+    this->Modified();
+  }
+}
+
 void vtkPMBContourFilter::ReleaseDeviceMemory()
 {
   this->Internals->GetContexts().ReleaseDeviceMemory();
@@ -155,6 +170,12 @@ vtkTypeInt64 vtkPMBContourFilter::GetDeviceBytes()
 int vtkPMBContourFilter::FillInputPortInformation(int, vtkInformation* info)
 {
   info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkImageData");
+  // These are refused in RequestData(), where one sentence says what else does it: VTK would say nothing of that, three times.
+  // Not vtkDataObject: composite input is to come block by block.
+  for (const char* other : { "vtkDataSet", "vtkTable", "vtkGraph", "vtkHyperTreeGrid" })
+  {
+    info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), other);
+  }
   return 1;
 }
 

@@ -313,9 +313,9 @@ public:
   ///@{
   /**
    * How many threads to use, at most 1024; 0, the default: one per core that the process may use. The mesh is the
-   * same for any number.
+   * same for any number. A number beyond these is brought there, with a warning.
    */
-  vtkSetClampMacro(NumberOfThreads, int, 0, 1024);
+  void SetNumberOfThreads(int threads);
   vtkGetMacro(NumberOfThreads, int);
   ///@}
 

@@ -182,38 +182,79 @@ bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], s
 
 namespace
 {
-vtkUnsignedCharArray* FindGhostArray(vtkDataSetAttributes* data, vtkIdType n, const char* what, std::string& error)
+enum Fit
 {
-  auto* array = vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
-  if (!array || array->GetNumberOfComponents() != 1)
+  FITS = 0,
+  WRONG_KIND = 1,
+  WRONG_LENGTH = 2
+};
+
+Fit JudgeGhosts(vtkAbstractArray* array, vtkIdType n)
+{
+  if (!vtkUnsignedCharArray::SafeDownCast(array) || array->GetNumberOfComponents() != 1)
   {
-    return nullptr;
+    return WRONG_KIND;
   }
-  if (array->GetNumberOfTuples() != n)
+  return array->GetNumberOfTuples() == n ? FITS : WRONG_LENGTH;
+}
+
+vtkAbstractArray* GetGhosts(vtkDataSetAttributes* data)
+{
+  return data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName());
+}
+
+vtkUnsignedCharArray* FindFittingGhosts(vtkDataSetAttributes* data, vtkIdType n)
+{
+  vtkAbstractArray* array = GetGhosts(data);
+  return array && JudgeGhosts(array, n) == FITS ? static_cast<vtkUnsignedCharArray*>(array) : nullptr;
+}
+
+std::string ExplainGhostArray(
+  vtkDataSetAttributes* data, vtkIdType n, const char* what, unsigned shift, unsigned& told)
+{
+  vtkAbstractArray* array = GetGhosts(data);
+  const Fit fit = array ? JudgeGhosts(array, n) : FITS;
+  if (fit == FITS || (told & fit << shift))
   {
-    std::ostringstream text;
-    text << "The array '" << array->GetName() << "' of the " << what << " has " << array->GetNumberOfTuples()
-         << " tuples, but the image has " << n << " " << what
-         << ": both must be equal; mend the source of the image.";
-    error = text.str();
-    return nullptr;
+    return std::string();
   }
-  return array;
+  told |= fit << shift;
+  std::ostringstream text;
+  text << "The array '" << array->GetName() << "' of the " << what;
+  if (fit == WRONG_LENGTH)
+  {
+    text << " has " << array->GetNumberOfTuples() << " tuples, but the image has " << n << " " << what;
+  }
+  else
+  {
+    text << " holds " << array->GetDataTypeAsString() << " with " << array->GetNumberOfComponents()
+         << " component(s), but flags are unsigned char with 1";
+  }
+  text << ": it is not used, so that no " << what
+       << " are hidden or ghosts; mend the source of the image. This is said once.";
+  return text.str();
 }
 }
 
-bool FindGhosts(vtkImageData* image, Ghosts& ghosts, std::string& error)
+Ghosts FindGhosts(vtkImageData* image)
 {
   static_assert(int(HidesPoint) == int(vtkDataSetAttributes::HIDDENPOINT), "as in VTK");
   static_assert(
     int(HidesCell) == (vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL), "as in VTK");
-  error.clear();
-  ghosts.Points = FindGhostArray(image->GetPointData(), image->GetNumberOfPoints(), "points", error);
-  if (error.empty())
-  {
-    ghosts.Cells = FindGhostArray(image->GetCellData(), image->GetNumberOfCells(), "cells", error);
-  }
-  return error.empty();
+  Ghosts ghosts;
+  ghosts.Points = FindFittingGhosts(image->GetPointData(), image->GetNumberOfPoints());
+  ghosts.Cells = FindFittingGhosts(image->GetCellData(), image->GetNumberOfCells());
+  return ghosts;
+}
+
+std::vector<std::string> ExplainGhosts(vtkImageData* image, unsigned& told)
+{
+  std::vector<std::string> texts = {
+    ExplainGhostArray(image->GetPointData(), image->GetNumberOfPoints(), "points", 0, told),
+    ExplainGhostArray(image->GetCellData(), image->GetNumberOfCells(), "cells", 2, told),
+  };
+  texts.erase(std::remove(texts.begin(), texts.end(), std::string()), texts.end());
+  return texts;
 }
 
 vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image)
@@ -271,18 +312,14 @@ bool Binding::Describe(
     this->Volume.first[axis] = dimensions.Extent[2 * axis];
     stride *= dimensions.Size[axis];
   }
-  return this->DescribeHidden(image, error) &&
-    MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world, error);
+  this->DescribeHidden(image);
+  return MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world, error);
 }
 
-bool Binding::DescribeHidden(vtkImageData* image, std::string& error)
+void Binding::DescribeHidden(vtkImageData* image)
 {
-  Ghosts ghosts;
+  const Ghosts ghosts = FindGhosts(image);
   this->GhostTime = 0;
-  if (!FindGhosts(image, ghosts, error))
-  {
-    return false;
-  }
   if (ghosts.Points)
   {
     this->Volume.sample_flags = ghosts.Points->GetPointer(0);
@@ -295,7 +332,6 @@ bool Binding::DescribeHidden(vtkImageData* image, std::string& error)
     this->Volume.hidden_cell_bits = HidesCell;
     this->GhostTime = std::max(this->GhostTime, ghosts.Cells->GetMTime());
   }
-  return true;
 }
 
 bool Binding::Matches(const Binding& other) const

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkAbstractArray;
@@ -47,8 +48,8 @@ vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::st
 // direction must have an inverse. False: `error` says why not.
 bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], std::string& error);
 
-// The image's arrays vtkGhostType: unsigned chars of one component, anything else is an array like others. Null: there is
-// none.
+// The image's arrays vtkGhostType: unsigned chars of one component, one for each point or cell. Null: there is none that
+// is so.
 struct Ghosts
 {
   vtkUnsignedCharArray* Points = nullptr;
@@ -62,8 +63,10 @@ enum HidingBits
   HidesCell = 32 | 8 // HIDDENCELL, REFINEDCELL
 };
 
-// False: `error` says which one has the wrong length.
-bool FindGhosts(vtkImageData* image, Ghosts& ghosts, std::string& error);
+Ghosts FindGhosts(vtkImageData* image);
+
+// What is wrong with those that FindGhosts() leaves out. told: what was said before is not said again; starts with 0.
+std::vector<std::string> ExplainGhosts(vtkImageData* image, unsigned& told);
 
 // When the samples may last have changed, by everything that a user or a filter marks: the array, the image, or an
 // algorithm upstream. All are marks of the same clock, so the latest counts. The image that this filter gets says nothing
@@ -107,7 +110,7 @@ public:
   int64_t GetCopyBytes() const;
 
 private:
-  bool DescribeHidden(vtkImageData* image, std::string& error);
+  void DescribeHidden(vtkImageData* image);
 
   pmb_volume Volume = {};
   const void* Samples = nullptr;       // in the array itself, null if a copy is needed

@@ -77,7 +77,15 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   this->Sum.Several = !job.Alone;
   if (!image)
   {
-    this->NoteOther(inInfo->Get(vtkDataObject::DATA_OBJECT()));
+    vtkDataObject* input = inInfo->Get(vtkDataObject::DATA_OBJECT());
+    if (input && !this->IsComposite())
+    {
+      return std::string("The input is ") + input->GetClassName() +
+        ", and only image data can be contoured here: use vtkContourFilter (in ParaView: Contour), or apply Resample "
+        "To Image "
+        "before.";
+    }
+    this->NoteOther(input);
     filter->LastRunSummary = "No surface: the input has no image data";
     return std::string();
   }
@@ -99,6 +107,8 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
       this->Sum.NotFinite.empty() ? "No surface: there is no isovalue" : "No surface: no isovalue is a finite number";
     return std::string();
   }
+  const std::vector<std::string> unfit = vtkPMBContour::ExplainGhosts(image, this->ToldGhosts);
+  this->Sum.Warnings.insert(this->Sum.Warnings.end(), unfit.begin(), unfit.end());
   job.Choice.Normals = filter->ComputeNormals != 0;
   job.Choice.Gradients = filter->ComputeGradients != 0;
   job.Choice.Scalars = filter->ComputeScalars != 0;

@@ -102,6 +102,7 @@ private:
     bool Several = false; // pieces, of which this is one
     std::string Error;    // the last one
     std::set<std::string> Errors;
+    std::vector<std::string> Warnings; // of the blocks
     // Of the samples that were read.
     int Ranges = 0;
     std::vector<double> Isovalues;
@@ -151,6 +152,7 @@ private:
   pmb_sizes Counted = {};          // of the block in work, once they are known
   vtkPMBContour::Surface Expected; // of the block in work, from the last one until it is known
   std::set<std::string> ToldKinds; // of blocks that there was a warning of
+  unsigned ToldGhosts = 0;         // of arrays vtkGhostType likewise
 };
 VTK_ABI_NAMESPACE_END
 #endif

@@ -10,6 +10,7 @@
 #include "vtkFloatArray.h"
 #include "vtkIdList.h"
 #include "vtkImageData.h"
+#include "vtkPMBContourInput.h"
 #include "vtkPMBContourRecycling.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
@@ -138,11 +139,13 @@ void SelectCellArrays(const OutputChoice& choice, vtkImageData* image, vtkCellDa
   {
     return;
   }
+  const vtkAbstractArray* ghosts = FindGhosts(image).Cells;
   selected->ShallowCopy(image->GetCellData());
   for (int i = selected->GetNumberOfArrays() - 1; i >= 0; --i)
   {
     vtkAbstractArray* array = selected->GetAbstractArray(i);
-    const bool wanted = IsGhostTypes(array) || (choice.OtherArrays && IsChosen(choice.CellArrays, array));
+    const bool wanted =
+      IsGhostTypes(array) ? array == ghosts : choice.OtherArrays && IsChosen(choice.CellArrays, array);
     if (!wanted || array->GetNumberOfTuples() < image->GetNumberOfCells() || HasLaterArray(selected, i))
     {
       selected->RemoveArray(i);

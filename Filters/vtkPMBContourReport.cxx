@@ -35,7 +35,10 @@ vtkPMBContourFilter::vtkInternals::Report vtkPMBContourFilter::vtkInternals::End
     report.Error = sum.WhyLacking;
     summary = "Failed: " + sum.WhyLacking;
   }
-  report.Warnings = { this->ExplainOthers(), this->ExplainNotFinite(), this->ExplainRange() };
+  report.Warnings = sum.Warnings;
+  report.Warnings.push_back(this->ExplainOthers());
+  report.Warnings.push_back(this->ExplainNotFinite());
+  report.Warnings.push_back(this->ExplainRange());
   return report;
 }
 

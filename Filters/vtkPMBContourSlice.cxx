@@ -301,8 +301,8 @@ bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, c
   const OutputChoice& choice, vtkPolyData* output, double range[2], std::string& error, const GoOn& goOn)
 {
   double matrix[12];
-  Ghosts ghosts;
-  if (!FindGhosts(image, ghosts, error) || !MakeIndexToWorld(image, /*invertible=*/false, matrix, error))
+  const Ghosts ghosts = FindGhosts(image);
+  if (!MakeIndexToWorld(image, /*invertible=*/false, matrix, error))
   {
     return false;
   }

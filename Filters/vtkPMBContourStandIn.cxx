@@ -320,11 +320,14 @@ bool StandIn::Run(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkIn
 // Whether there are points or cells that our filter would leave out.
 bool StandIn::HasHidden(vtkImageData* image, vtkMTimeType changed, std::string& error)
 {
-  Ghosts ghosts;
-  if (!FindGhosts(image, ghosts, error))
+  unsigned told = 0;
+  const std::vector<std::string> unfit = ExplainGhosts(image, told);
+  if (!unfit.empty()) // VTK's code hands such an array on
   {
+    error = unfit.front();
     return true;
   }
+  const Ghosts ghosts = FindGhosts(image);
   bool hidden = false;
   for (vtkUnsignedCharArray* types : { ghosts.Points, ghosts.Cells })
   {

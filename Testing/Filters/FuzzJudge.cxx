@@ -62,12 +62,6 @@ Place JudgePlace(vtkImageData* image, bool invertible)
   return extreme && invertible ? EXTREME : SOUND;
 }
 
-// Ghost types as VTK has them, but not for each point or cell.
-bool HasWrongGhosts(vtkDataSetAttributes* data, vtkIdType count)
-{
-  auto* ghosts = vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
-  return ghosts && ghosts->GetNumberOfComponents() == 1 && ghosts->GetNumberOfTuples() != count;
-}
 }
 
 Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& array)
@@ -99,11 +93,6 @@ Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& arr
   if (settings.Isovalues.empty())
   {
     return NOTHING;
-  }
-  if (HasWrongGhosts(image->GetPointData(), image->GetNumberOfPoints()) ||
-    HasWrongGhosts(image->GetCellData(), image->GetNumberOfCells()))
-  {
-    return FAULT;
   }
   const Place place = JudgePlace(image, /*invertible=*/thick == 3);
   if (place == UNSOUND)

@@ -203,8 +203,8 @@ void JudgeCellArrays(
   {
     vtkAbstractArray* array = cellData->GetAbstractArray(n);
     const char* name = array->GetName();
-    const bool chosen =
-      IsGhostTypes(name) || (settings.Others && IsChosen(settings.Choose, settings.CellArrays, name));
+    const bool chosen = IsGhostTypes(name) ? array == FindFlags(cellData, image->GetNumberOfCells())
+                                           : settings.Others && IsChosen(settings.Choose, settings.CellArrays, name);
     const bool unique = array == cellData->GetGlobalIds(); // would not be so on the surface
     if (chosen && !unique && array->GetNumberOfTuples() >= image->GetNumberOfCells())
     {

@@ -171,10 +171,9 @@ namespace
 {
 const int HidesCell = vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL;
 
-bool IsHidden(vtkDataSetAttributes* data, vtkIdType id, int bits)
+bool IsHidden(vtkUnsignedCharArray* flags, vtkIdType id, int bits)
 {
-  auto* ghosts = vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
-  return ghosts && ghosts->GetNumberOfComponents() == 1 && (ghosts->GetValue(id) & bits) != 0;
+  return flags && (flags->GetValue(id) & bits) != 0;
 }
 
 // The lines of all squares by their corners. Not exact: where a corner is not finite, or all but at an isovalue.
@@ -194,6 +193,8 @@ vtkIdType CountLines(const Settings& settings, vtkImageData* image, vtkDataArray
   vtkIdType lines = 0;
   most = 0;
   exact = true;
+  vtkUnsignedCharArray* ofPoints = FindFlags(image->GetPointData(), image->GetNumberOfPoints());
+  vtkUnsignedCharArray* ofCells = FindFlags(image->GetCellData(), image->GetNumberOfCells());
   for (double isovalue : settings.Isovalues)
   {
     for (vtkIdType id = 0; id < nx * ny; ++id)
@@ -204,11 +205,11 @@ vtkIdType CountLines(const Settings& settings, vtkImageData* image, vtkDataArray
       {
         continue;
       }
-      bool in[4], hidden = IsHidden(image->GetCellData(), id % nx + (nx - 1) * (id / nx), HidesCell);
+      bool in[4], hidden = IsHidden(ofCells, id % nx + (nx - 1) * (id / nx), HidesCell);
       int corner = 0;
       for (vtkIdType at : { id, id + 1, id + nx + 1, id + nx })
       {
-        hidden = hidden || IsHidden(image->GetPointData(), at, vtkDataSetAttributes::HIDDENPOINT);
+        hidden = hidden || IsHidden(ofPoints, at, vtkDataSetAttributes::HIDDENPOINT);
         in[corner++] = array->GetComponent(at, settings.Component) >= isovalue;
       }
       const int here = ((in[0] != in[1]) + (in[1] != in[2]) + (in[2] != in[3]) + (in[3] != in[0])) / 2;

@@ -48,12 +48,18 @@ pmb_type CopyTyped(vtkDataArray* array, int component, std::vector<char>& sample
   return TypeOf<T>();
 }
 
-// As VTK has it: unsigned chars of one component.
-const uint8_t* FindFlags(vtkDataSetAttributes* data)
+}
+
+vtkUnsignedCharArray* FindFlags(vtkDataSetAttributes* data, vtkIdType count)
 {
   auto* ghosts = vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
-  return ghosts && ghosts->GetNumberOfComponents() == 1 ? ghosts->GetPointer(0) : nullptr;
+  return ghosts && ghosts->GetNumberOfComponents() == 1 && ghosts->GetNumberOfTuples() == count ? ghosts : nullptr;
 }
+
+static const uint8_t* FindFlagValues(vtkDataSetAttributes* data, vtkIdType count)
+{
+  vtkUnsignedCharArray* flags = FindFlags(data, count);
+  return flags ? flags->GetPointer(0) : nullptr;
 }
 
 Reference::Reference(vtkImageData* image, vtkDataArray* array, const Settings& settings)
@@ -115,9 +121,9 @@ void Reference::PlaceVolume(vtkImageData* image)
 
 void Reference::FindHidden(vtkImageData* image)
 {
-  this->Volume.sample_flags = FindFlags(image->GetPointData());
+  this->Volume.sample_flags = FindFlagValues(image->GetPointData(), image->GetNumberOfPoints());
   this->Volume.hidden_sample_bits = vtkDataSetAttributes::HIDDENPOINT;
-  this->Volume.cell_flags = FindFlags(image->GetCellData());
+  this->Volume.cell_flags = FindFlagValues(image->GetCellData(), image->GetNumberOfCells());
   this->Volume.hidden_cell_bits = vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL;
 }
 

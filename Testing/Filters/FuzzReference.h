@@ -18,8 +18,14 @@ extern "C"
 #include <memory>
 #include <vector>
 
+class vtkDataSetAttributes;
+class vtkUnsignedCharArray;
+
 namespace fuzz
 {
+// The array vtkGhostType, if it is one: unsigned chars of one component, as many as points or cells.
+vtkUnsignedCharArray* FindFlags(vtkDataSetAttributes* data, vtkIdType count);
+
 class Reference
 {
 public:

@@ -374,6 +374,9 @@ void TestLeftToVTK()
   ghosts->SetValue(200, vtkDataSetAttributes::HIDDENCELL);
   CheckLeft<vtkContourFilter>({ hidden, { 0.1 } }, "hidden cell", "hidden");
   CheckLeft<vtkFlyingEdges3D>({ hidden, { 0.1 } }, "hidden cell, vtkFlyingEdges3D", "hidden");
+  auto unfit = MakeImage(12, 13, 14, VTK_FLOAT, Gyroid(9)); // VTK hands such flags on, however many there are
+  unfit->AllocateCellGhostArray()->SetNumberOfTuples(11 * 12 * 13 + 1);
+  CheckLeft<vtkContourFilter>({ unfit, { 0.1 } }, "flags that do not fit", "1717 tuples");
   vtkNew<vtkImageData> empty;
   CheckLeft<vtkFlyingEdges3D>({ empty, { 0.1 } }, "empty image, vtkFlyingEdges3D", "three dimensions");
 }

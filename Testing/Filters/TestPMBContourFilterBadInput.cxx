@@ -8,9 +8,13 @@
 #include "vtkDataArray.h"
 #include "vtkExecutive.h"
 #include "vtkFloatArray.h"
+#include "vtkHyperTreeGrid.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
+#include "vtkRectilinearGrid.h"
 #include "vtkStringArray.h"
+#include "vtkTable.h"
+#include "vtkUnstructuredGrid.h"
 
 #include <limits>
 
@@ -147,6 +151,36 @@ std::vector<Trouble> OtherTroubles()
   };
 }
 
+// No image data: one error that says what to use instead. Nothing of it comes from VTK's pipeline.
+void TestOtherInput()
+{
+  vtkNew<vtkRectilinearGrid> rectilinear;
+  vtkNew<vtkUnstructuredGrid> empty;
+  vtkNew<vtkTable> table;
+  vtkNew<vtkHyperTreeGrid> tree;
+  for (vtkDataObject* input : std::initializer_list<vtkDataObject*>{ rectilinear, empty, table, tree })
+  {
+    Check({ input->GetClassName(), { input->GetClassName(), "Contour", "Resample To Image" },
+      [=](vtkPMBContourFilter* f, vtkImageData*) { f->SetInputDataObject(input); } });
+  }
+}
+
+void TestThreads()
+{
+  vtkNew<vtkPMBContourFilter> filter;
+  Messages messages(filter);
+  const int numbers[][2] = { { 0, 0 }, { 3, 3 }, { 1024, 1024 }, { -3, 0 }, { 5000, 1024 } };
+  for (const auto& number : numbers)
+  {
+    messages.Clear();
+    filter->SetNumberOfThreads(number[0]);
+    PMB_EQUAL(filter->GetNumberOfThreads(), number[1], "threads");
+    const bool told = Has(messages.Text(), "cannot be " + std::to_string(number[0]) + ":") &&
+      Has(messages.Text(), ". " + std::to_string(number[1]) + " is used");
+    PMB_EQUAL(messages.Warnings() == 1 && told, number[0] != number[1], "a warning of " + std::to_string(number[0]));
+  }
+}
+
 // Outside the range is no error: an empty mesh and one warning.
 void TestOutside()
 {
@@ -249,6 +283,8 @@ int TestPMBContourFilterBadInput(int, char*[])
   {
     Check(trouble);
   }
+  TestOtherInput();
+  TestThreads();
   TestOutside();
   TestIsovaluesNotFinite();
   TestNotFinite();

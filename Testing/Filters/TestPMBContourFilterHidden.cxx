@@ -7,9 +7,9 @@
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
 #include "vtkDataSetAttributes.h"
-#include "vtkDoubleArray.h"
 #include "vtkIntArray.h"
 #include "vtkMath.h"
+#include "vtkMultiBlockDataSet.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
 #include "vtkUniformGrid.h"
@@ -178,31 +178,81 @@ void TestSlice()
   PMB_EQUAL(Contour(image, 12.5)->GetNumberOfLines(), vtkIdType(0), "lines of hidden points");
 }
 
-// Not the length of the image: an error with both numbers. Not VTK's type: an array like others.
-void TestBadGhosts()
+// Flags that are none are not used: the surface is that without them, and a filter says so once.
+struct Unfit
 {
-  for (int n = 0; n < 3; ++n)
+  std::string Words; // of the warning
+  bool OfCells;
+  int Type, Components;
+  vtkIdType More; // tuples than there are points or cells
+};
+
+void TestUnfit(const Unfit& unfit, int nz)
+{
+  auto image = MakeImage(10, 10, nz, VTK_FLOAT, Distance(4.2, 4.4, 4.6));
+  auto expected = Contour(image, 6);
+  PMB_CHECK(expected->GetNumberOfCells() > 10, "nothing tested");
+  auto flags = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(unfit.Type));
+  flags->SetName(Attributes::GhostArrayName());
+  flags->SetNumberOfComponents(unfit.Components);
+  flags->SetNumberOfTuples(unfit.More + (unfit.OfCells ? image->GetNumberOfCells() : image->GetNumberOfPoints()));
+  flags->Fill(Attributes::HIDDENCELL | Attributes::HIDDENPOINT);
+  unfit.OfCells ? image->GetCellData()->AddArray(flags) : image->GetPointData()->AddArray(flags);
+
+  vtkNew<vtkPMBContourFilter> filter;
+  Messages messages(filter);
+  filter->SetInputData(image);
+  filter->SetValue(0, 6);
+  filter->Update();
+  std::string difference;
+  PMB_CHECK(SameBytes(filter->GetOutput(), expected, difference), unfit.Words << ": " << difference);
+  PMB_EQUAL(messages.Errors(), 0, unfit.Words + ": errors: " + messages.Text());
+  PMB_EQUAL(messages.Warnings(), 1, unfit.Words + ": warnings: " + messages.Text());
+  PMB_CHECK(Has(messages.Text(), unfit.Words), unfit.Words << ": " << messages.Text());
+  PMB_CHECK(Has(filter->GetLastRunSummary(), " points in "), unfit.Words << ": " << filter->GetLastRunSummary());
+  filter->SetValue(0, 5.9);
+  filter->Update();
+  image->Modified();
+  filter->Update();
+  PMB_EQUAL(messages.Warnings(), 1, unfit.Words + ": warnings of three executions: " + messages.Text());
+}
+
+void TestUnfitFlags()
+{
+  for (bool ofCells : { false, true })
   {
-    auto image = MakeImage(10, 10, n == 2 ? 1 : 10, VTK_FLOAT, Distance(4.2, 4.4, 4.6));
-    AddGhosts(n == 1 ? static_cast<vtkDataSetAttributes*>(image->GetCellData()) : image->GetPointData(), 7);
-    vtkNew<vtkPMBContourFilter> filter;
-    Messages messages(filter);
-    filter->SetInputData(image);
-    filter->SetValue(0, 3);
-    filter->Update();
-    PMB_EQUAL(messages.Errors(), 1, "errors");
-    const std::string count = n == 0 ? "1000 points" : n == 1 ? "729 cells" : "100 points";
-    PMB_CHECK(Has(messages.Text(), "7 tuples") && Has(messages.Text(), count), messages.Text());
-    PMB_EQUAL(filter->GetOutput()->GetNumberOfPoints(), vtkIdType(0), "points after an error");
+    const std::string what = ofCells ? "of the cells" : "of the points";
+    for (vtkIdType more : { -80, -1, 1 })
+    {
+      TestUnfit(
+        { std::to_string((ofCells ? 729 : 1000) + more) + " tuples", ofCells, VTK_UNSIGNED_CHAR, 1, more }, 10);
+      TestUnfit({ std::to_string((ofCells ? 81 : 100) + more) + " tuples", ofCells, VTK_UNSIGNED_CHAR, 1, more }, 1);
+    }
+    TestUnfit({ what + " holds double with 1", ofCells, VTK_DOUBLE, 1, 0 }, 10);
+    TestUnfit({ what + " holds unsigned char with 2", ofCells, VTK_UNSIGNED_CHAR, 2, 0 }, 10);
+    TestUnfit({ what + " holds unsigned char with 2", ofCells, VTK_UNSIGNED_CHAR, 2, 0 }, 1);
   }
-  auto image = MakeNumbered();
-  vtkNew<vtkDoubleArray> doubles;
-  doubles->SetName(Attributes::GhostArrayName());
-  doubles->SetNumberOfTuples(image->GetNumberOfCells());
-  doubles->Fill(Attributes::HIDDENCELL);
-  const vtkIdType all = Contour(image, 12.5)->GetNumberOfPolys();
-  image->GetCellData()->AddArray(doubles);
-  PMB_EQUAL(Contour(image, 12.5)->GetNumberOfPolys(), all, "triangles with an array of doubles");
+}
+
+// Of many blocks the first one says it.
+void TestUnfitBlocks()
+{
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  for (unsigned int n = 0; n < 3; ++n)
+  {
+    auto image = MakeImage(10, 10, 10, VTK_FLOAT, Distance(4.2, 4.4, 4.6));
+    AddGhosts(image->GetCellData(), 7);
+    AddGhosts(image->GetPointData(), 7);
+    blocks->SetBlock(n, image);
+  }
+  vtkNew<vtkPMBContourFilter> filter;
+  Messages messages(filter);
+  filter->SetInputDataObject(blocks);
+  filter->SetValue(0, 3);
+  filter->Update();
+  PMB_EQUAL(messages.Warnings(), 2, "warnings of three blocks, of points and of cells: " + messages.Text());
+  PMB_EQUAL(messages.Errors(), 0, "errors of three blocks: " + messages.Text());
+  PMB_CHECK(Has(filter->GetLastRunSummary(), "3 of 3 blocks"), filter->GetLastRunSummary());
 }
 }
 
@@ -213,6 +263,7 @@ int TestPMBContourFilterHidden(int, char*[])
   TestPoints();
   TestChanges();
   TestSlice();
-  TestBadGhosts();
+  TestUnfitFlags();
+  TestUnfitBlocks();
   return Result();
 }

@@ -4,6 +4,8 @@ import numpy
 from paraview import simple
 from paraview.vtk.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkStringArray
+from vtkmodules.vtkCommonDataModel import (vtkMultiBlockDataSet, vtkRectilinearGrid, vtkTable,
+                                           vtkUnstructuredGrid)
 
 from plugin_testing import (Messages, ball, counts, equal, flying_edges, image, load_plugin, output, producer, run,
                             true)
@@ -114,6 +116,55 @@ def all_not_a_number():
     check_good(proxy)
 
 
+def other_input():
+    """What is no image data: one message, which Last Run has too."""
+    for proxy in (contour(vtkUnstructuredGrid()), contour(vtkRectilinearGrid()), contour(vtkTable())):
+        with Messages() as log:
+            proxy.UpdatePipeline()
+            proxy.UpdatePipelineInformation()
+        equal(log.text().count("ERROR"), 1, f"errors: {log.text()!r}")
+        for text in (log.text(), proxy.LastRun):
+            true("in ParaView: Contour" in text and "Resample To Image" in text, f"what to do; got {text!r}")
+        proxy.Input = producer(good())
+        check_good(proxy)
+    blocks = vtkMultiBlockDataSet()
+    blocks.SetBlock(0, vtkUnstructuredGrid())
+    blocks.SetBlock(1, good())
+    proxy = contour(blocks)
+    with Messages() as log:
+        proxy.UpdatePipeline()
+    equal(log.text(), "", "messages of a block that is empty")
+
+
+def thread_count():
+    proxy = contour(good())
+    with Messages() as log:
+        proxy.SetPropertyWithName("NumberOfThreads", -3)
+        proxy.UpdatePipeline()
+        proxy.UpdatePipeline()
+    equal(log.text().count("Warning:"), 1, f"warnings: {log.text()!r}")
+    true("cannot be -3" in log.text() and "0 is used" in log.text(), log.text())
+    true(proxy.GetClientSideObject().GetOutput().GetNumberOfPolys() > 100, "a surface with all threads")
+
+
+def flags_that_do_not_fit():
+    """A cell array vtkGhostType of another length, as Extract Subset hands it on: the surface, and one warning."""
+    data = good()
+    flags = numpy_to_vtk(numpy.zeros(90, numpy.uint8), deep=True)
+    flags.SetName("vtkGhostType")
+    data.GetCellData().AddArray(flags)
+    proxy = contour(data)
+    proxy.RemoveDegenerateTriangles = 0
+    with Messages() as log:
+        for isovalue in (90.25, 90.5, 90.25):
+            proxy.Isosurfaces = [isovalue]
+            proxy.UpdatePipeline()
+    equal(log.text().count("'vtkGhostType'"), 1, f"warnings: {log.text()!r}")
+    mesh = output(proxy)
+    equal(counts(mesh), counts(flying_edges(good(), 90.25)), "points and triangles")
+    equal(mesh.GetCellData().HasArray("vtkGhostType"), 0, "flags on the surface")
+
+
 load_plugin()
 run(unknown_array, no_array, cell_array, string_array, isovalue_not_a_number, default_isovalue_is_infinite,
-    isovalue_out_of_range, many_isovalues, all_not_a_number)
+    isovalue_out_of_range, many_isovalues, all_not_a_number, other_input, thread_count, flags_that_do_not_fit)

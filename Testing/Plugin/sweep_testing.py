@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the tests with all of ParaView's filters share: which there are, work in processes that may crash, and what came out.
+
+A test calls sweep(names, work): in the process that ctest started it gives the names to two processes at a time, which run
+this same script with the names as arguments and call work(name) for each. work() returns what can be written as JSON. A name
+with which a process crashes or stays silent has CRASHED as its result, and another process goes on with the next.
+"""
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numpy
+import paraview
+from paraview import servermanager, simple
+from paraview.vtk.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkDataArray
+
+CRASHED = "crashed"
+SILENT = 60  # seconds after which a process is ended
+RESULT = "result of the sweep: "
+
+
+# --- proxies --------------------------------------------------------------------------------------------------------
+
+def proxy_names(group):
+    definitions = servermanager.ProxyManager().SMProxyManager.GetProxyDefinitionManager()
+    every = definitions.NewSingleGroupIterator(group)
+    every.InitTraversal()
+    while not every.IsDoneWithTraversal():
+        yield every.GetProxyName()
+        every.GoToNextItem()
+
+
+def inputs_for(name, source):
+    """The input properties of a filter that take this source; empty if the one named Input does not."""
+    prototype = servermanager.ProxyManager().SMProxyManager.GetPrototypeProxy("filters", name)
+    every, found = prototype.NewPropertyIterator(), []
+    every.Begin()
+    while not every.IsAtEnd():
+        prop = every.GetProperty()
+        if prop.IsA("vtkSMInputProperty"):
+            prop.AddUncheckedInputConnection(source.SMProxy, 0)
+            if prop.IsInDomains():
+                found.append(every.GetKey())
+            prop.ClearUncheckedElements()
+        every.Next()
+    has_input = prototype.GetProperty("Input") is not None
+    return found if "Input" in found or not has_input else []
+
+
+def make(group, name, **inputs):
+    """A proxy with ParaView's defaults for this input, as simple's functions make it."""
+    label = servermanager.ProxyManager().SMProxyManager.GetPrototypeProxy(group, name).GetXMLLabel()
+    function = getattr(simple, paraview.make_name_valid(label), None)
+    if function is not None:
+        proxy = function(**inputs)
+        if proxy.GetXMLName() == name:
+            return proxy
+    namespace = servermanager.filters if group == "filters" else servermanager.sources
+    proxy = getattr(namespace, paraview.make_name_valid(label))(**inputs)
+    if proxy.GetXMLName() != name:  # two have the same label
+        raise RuntimeError(f"made a {proxy.GetXMLName()}")
+    return proxy
+
+
+# --- work in processes ----------------------------------------------------------------------------------------------
+
+def work_here(names, work):
+    for name in names:
+        print(f"{RESULT}{json.dumps([name, None])}", flush=True)
+        try:
+            result = work(name)
+        except Exception as error:  # whatever a filter raises
+            result = f"{type(error).__name__}: {error}"
+        print(f"{RESULT}{json.dumps([name, result])}", flush=True)
+    os._exit(0)
+
+
+class Process:
+    """Works on names until they are done or it ends; tells which are left."""
+
+    def __init__(self, names, results):
+        self.left, self.under_way = list(names), None
+        self.child = subprocess.Popen(["pvpython", os.path.abspath(sys.argv[0]), *names], stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL, text=True)
+        timer = self.restart(None)
+        for line in self.child.stdout:
+            if line.startswith(RESULT):
+                timer = self.restart(timer)
+                name, result = json.loads(line[len(RESULT):])
+                self.under_way = name
+                if result is not None:
+                    results[name], self.under_way = result, None
+                    self.left.remove(name)
+        timer.cancel()
+        self.child.wait()
+        if self.left:
+            name = self.under_way or self.left[0]
+            results[name] = CRASHED
+            self.left.remove(name)
+
+    def restart(self, timer):
+        if timer:
+            timer.cancel()
+        timer = threading.Timer(SILENT, self.child.kill)
+        timer.start()
+        return timer
+
+
+def sweep(names, work):
+    """{name: what work(name) returned}; does not return in a process that does the work."""
+    if len(sys.argv) > 1:
+        work_here(sys.argv[1:], work)
+    results = {}
+
+    def go(part):
+        while part:
+            part = Process(part, results).left
+    threads = [threading.Thread(target=go, args=(sorted(names)[n::2],)) for n in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+# --- what came out --------------------------------------------------------------------------------------------------
+
+def leaves(data):
+    """The data objects of a composite one, or it alone."""
+    if data is None or not data.IsA("vtkCompositeDataSet"):
+        return [data] if data is not None else []
+    every, found = data.NewIterator(), []
+    every.InitTraversal()
+    while not every.IsDoneWithTraversal():
+        found.append(every.GetCurrentDataObject())
+        every.GoToNextItem()
+    return found
+
+
+def arrays_of(data):
+    """(kind, name, array) of all arrays of a data object."""
+    for kind in range(7):
+        attributes = data.GetAttributesAsFieldData(kind)
+        for n in range(attributes.GetNumberOfArrays() if attributes else 0):
+            array = attributes.GetAbstractArray(n)
+            yield kind, array.GetName() or "", array
+
+
+def values_of(array):
+    if isinstance(array, vtkDataArray):
+        return vtk_to_numpy(array)
+    return numpy.array([str(array.GetVariantValue(n)) for n in range(array.GetNumberOfValues())])
+
+
+def sizes(data):
+    return [data.GetNumberOfElements(kind) for kind in (0, 1, 6)]  # points, cells, rows
