@@ -43,7 +43,8 @@ enum {
   PMB_IDS_PITCH = 36,
   PMB_IDS_ROW = PMB_KINDS * PMB_IDS_PITCH,
   PMB_IDS_SIZE = 25 * PMB_IDS_ROW,
-  PMB_EDGE_ROWS = 36 /* rows of edges, 25, with room for 16 from the last cell's on */
+  PMB_BRICK_IDS = 3 * PMB_BRICK_MAX_TRIANGLES + 16, /* of a brick's triangles, and what is written too much */
+  PMB_EDGE_ROWS = 36                                /* rows of edges, 25, with room for 16 from the last cell's on */
 };
 
 /* Samples of such a row, with one more for the halo, in whole lines of the cache. */
@@ -158,10 +159,8 @@ typedef struct pmb_cpu_range {
 
 /* What a worker needs for one brick. For volumes handled as float only the first half of `tile` is there. */
 typedef struct pmb_cpu_scratch {
-  union {
-    int32_t i32[PMB_IDS_SIZE + 16];
-    int64_t i64[PMB_IDS_SIZE + 16];
-  } ids;
+  uint32_t ids[PMB_IDS_SIZE + 16];
+  uint32_t brick_ids[PMB_BRICK_IDS];        /* of its triangles, before they are made wide */
   uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* row << 7 | kind << 5 | x */
   pmb_rows rows;
   uint32_t cells[PMB_BRICK_ROWS]; /* those that give triangles, bit x of row z * 4 + y */

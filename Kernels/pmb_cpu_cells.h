@@ -2,7 +2,7 @@
  * Triangles of a brick's cells with AVX2 and AVX-512, without a table of ids: the ids on the edges around a cell are those of
  * the first points in the eight rows of edges around its row of cells, plus the points before it there. The cells of all rows
  * are worked off in one loop, for the processor does not foresee where rows end. The reference is the way in C in
- * pmb_cpu_triangles_template.h. */
+ * pmb_cpu_ids.h. */
 #ifndef PMB_CPU_CELLS_H
 #define PMB_CPU_CELLS_H
 
@@ -27,16 +27,16 @@ typedef struct brick_cells {
   uint16_t list[PMB_BRICK_X * PMB_BRICK_ROWS + 64]; /* row << 5 | x */
   uint8_t cases[CELL_ROWS * PMB_BRICK_X];
   uint32_t mask[CELL_ROWS][CELL_LANES];
-  int32_t first[CELL_ROWS][CELL_LANES];
+  uint32_t first[CELL_ROWS][CELL_LANES];
 #if !PMB_CELLS_512
-  int32_t beyond[PMB_BRICK_ROWS][CELL_LANES]; /* ids at column 32, of rows with a cell in column 31 */
+  uint32_t beyond[PMB_BRICK_ROWS][CELL_LANES]; /* ids at column 32, of rows with a cell in column 31 */
 #endif
   /* Only where points are joined: those on the samples around, in the order of pmb_cpu_case. */
   uint8_t equal[CELL_ROWS * PMB_BRICK_X];
   uint32_t sample_mask[CELL_ROWS][8];
-  int32_t sample_first[CELL_ROWS][8];
+  uint32_t sample_first[CELL_ROWS][8];
 #if !PMB_CELLS_512
-  int32_t sample_beyond[PMB_BRICK_ROWS][4];
+  uint32_t sample_beyond[PMB_BRICK_ROWS][4];
 #endif
 } brick_cells;
 
@@ -101,7 +101,7 @@ PMB_INLINE void cases_of_row(const uint64_t *words, const uint64_t *above, uint8
 }
 
 /* A value for each of the four rows of samples around row i of cells, which is counted z * 5 + y. */
-PMB_INLINE __m128i values_of_samples(const int32_t *values, int i)
+PMB_INLINE __m128i values_of_samples(const uint32_t *values, int i)
 {
   return _mm_unpacklo_epi64(
     _mm_loadl_epi64((const __m128i *)(values + i)), _mm_loadl_epi64((const __m128i *)(values + i + 5)));
@@ -109,11 +109,11 @@ PMB_INLINE __m128i values_of_samples(const int32_t *values, int i)
 
 /* What set_row does for edges. In column 31 the samples at the upper x are the next brick's: such cells belong to rows of their
  * own, 16 further, if there are such rows, else see last_samples. */
-PMB_INLINE void set_samples(const uint32_t *mask, const int32_t *first, const int32_t *beyond, const pmb_rows *rows,
+PMB_INLINE void set_samples(const uint32_t *mask, const uint32_t *first, const uint32_t *beyond, const pmb_rows *rows,
   int row, int i, uint32_t word, brick_cells *cells)
 {
   const int y = (row & 3) + 1, z = (row >> 2) + 1;
-  const __m128i masks = values_of_samples((const int32_t *)mask, i), firsts = values_of_samples(first, i);
+  const __m128i masks = values_of_samples(mask, i), firsts = values_of_samples(first, i);
   const __m256i lower = _mm256_castsi128_si256(_mm_slli_epi32(masks, 1));
   cases_of_row(&rows->equal[z][y], &rows->equal[z + 1][y], cells->equal + row * PMB_BRICK_X);
   _mm256_storeu_si256((__m256i *)cells->sample_mask[row], _mm256_inserti128_si256(lower, masks, 1));
@@ -141,7 +141,7 @@ PMB_INLINE void count_words(const uint32_t *words, uint32_t *counts)
 }
 
 /* A value for each of the eight rows of edges around row i of cells, which is counted z * 5 + y, twice, from values by axis. */
-PMB_INLINE __m512i values_of_rows(const int32_t (*values)[PMB_EDGE_ROWS], int i)
+PMB_INLINE __m512i values_of_rows(const uint32_t (*values)[PMB_EDGE_ROWS], int i)
 {
   const __m512i xy = _mm512_setr_epi32(0, 1, 5, 6, 16, 21, 0, 0, 0, 1, 5, 6, 16, 21, 0, 0);
   const __m512i xyz = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 16, 17, 8, 9, 10, 11, 12, 13, 16, 17);
@@ -164,10 +164,10 @@ PMB_INLINE int list_row(uint32_t cells, int row, uint16_t *list)
   return n;
 }
 
-PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const int32_t (*first)[PMB_EDGE_ROWS],
-  const int32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
+PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const uint32_t (*first)[PMB_EDGE_ROWS],
+  const uint32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
 {
-  const __m512i masks = values_of_rows((const int32_t(*)[PMB_EDGE_ROWS])mask, i), firsts = values_of_rows(first, i);
+  const __m512i masks = values_of_rows(mask, i), firsts = values_of_rows(first, i);
   /* Shifted so that of column x, 31 - x further, the bits before it are left: in the upper lanes those before x + 1. */
   const __m512i shifted = _mm512_mask_slli_epi32(masks, 0x00ff, masks, 1);
   _mm512_storeu_si512(cells->mask[row], shifted);
@@ -200,7 +200,7 @@ PMB_INLINE __m256i samples_around(const brick_cells *cells, size_t code)
 /* Writes a cell's ids and what is too much of 16, but not more than there is room for. order: of the entry's corners, only with
  * `joined`. */
 PMB_INLINE void write_cell(const pmb_cpu_case *entry, __m128i order, const brick_cells *cells, size_t code,
-  int32_t *out, int64_t room, const int joined)
+  uint32_t *out, int64_t room, const int joined)
 {
   const __m128i corners = _mm_loadu_si128((const __m128i *)entry->corners);
   const __m512i ids = ids_around(cells, code);
@@ -218,9 +218,9 @@ PMB_INLINE void write_cell(const pmb_cpu_case *entry, __m128i order, const brick
 #else
 
 /* A value for each of the eight rows of edges around row i of cells, as above. */
-PMB_INLINE __m256i values_of_rows(const int32_t (*values)[PMB_EDGE_ROWS], int i)
+PMB_INLINE __m256i values_of_rows(const uint32_t (*values)[PMB_EDGE_ROWS], int i)
 {
-  const int32_t *x = values[0] + i, *y = values[1] + i, *z = values[2] + i;
+  const uint32_t *x = values[0] + i, *y = values[1] + i, *z = values[2] + i;
   const __m128i along_x =
     _mm_unpacklo_epi64(_mm_loadl_epi64((const __m128i *)x), _mm_loadl_epi64((const __m128i *)(x + 5)));
   const __m128i along_y = _mm_insert_epi32(_mm_cvtsi32_si128(y[0]), y[5], 1);
@@ -228,10 +228,10 @@ PMB_INLINE __m256i values_of_rows(const int32_t (*values)[PMB_EDGE_ROWS], int i)
     _mm256_castsi128_si256(along_x), _mm_unpacklo_epi64(along_y, _mm_loadl_epi64((const __m128i *)z)), 1);
 }
 
-PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const int32_t (*first)[PMB_EDGE_ROWS],
-  const int32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
+PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const uint32_t (*first)[PMB_EDGE_ROWS],
+  const uint32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
 {
-  const __m256i masks = values_of_rows((const int32_t(*)[PMB_EDGE_ROWS])mask, i);
+  const __m256i masks = values_of_rows(mask, i);
   /* Shifted so that of column x, 31 - x further, the bits before it are left. */
   _mm256_storeu_si256((__m256i *)cells->mask[row], _mm256_slli_epi32(masks, 1));
   _mm256_storeu_si256((__m256i *)cells->first[row], values_of_rows(first, i));
@@ -302,7 +302,7 @@ PMB_INLINE __m256i joined_corners(__m256i from, __m256i corners, __m256i samples
 }
 
 PMB_INLINE void write_cell(const pmb_cpu_case *entry, __m128i order, const brick_cells *cells, size_t code,
-  int32_t *out, int64_t room, const int joined)
+  uint32_t *out, int64_t room, const int joined)
 {
   const __m128i corners = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)entry->corners), order);
   const __m256i ids = ids_around(cells, code);
@@ -325,21 +325,23 @@ PMB_INLINE void write_cell(const pmb_cpu_case *entry, __m128i order, const brick
     _mm256_storeu_si256((__m256i *)(out + 8), high);
   } else {
     const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), left = _mm256_set1_epi32((int)room);
-    _mm256_maskstore_epi32(out, _mm256_cmpgt_epi32(left, lane), low);
-    _mm256_maskstore_epi32(out + 8, _mm256_cmpgt_epi32(left, _mm256_add_epi32(lane, _mm256_set1_epi32(8))), high);
+    _mm256_maskstore_epi32((int *)out, _mm256_cmpgt_epi32(left, lane), low);
+    _mm256_maskstore_epi32(
+      (int *)out + 8, _mm256_cmpgt_epi32(left, _mm256_add_epi32(lane, _mm256_set1_epi32(8))), high);
   }
 }
 
 #endif
 
 /* The triangles of n cells, to where there is room for so many ids. */
-PMB_INLINE void write_cells(const pmb_cpu_case *cases, const brick_cells *cells, int n, int32_t *out, int64_t room)
+PMB_INLINE void write_cells(
+  const pmb_cpu_case *cases, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way)
 {
   for (int i = 0; i < n; ++i) {
     const size_t code = cells->list[i];
     const pmb_cpu_case *entry = &cases[cells->cases[code]];
     write_cell(entry, _mm_setzero_si128(), cells, code, out, room, 0);
-    prefetch_output(out, 64);
+    prefetch_ids(way, out);
     out += entry->ids;
     room -= entry->ids;
   }
@@ -361,7 +363,8 @@ PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
 }
 
 /* The same where points are joined. */
-PMB_INLINE void write_joined_cells(int mirrored, const brick_cells *cells, int n, int32_t *out, int64_t room)
+PMB_INLINE void write_joined_cells(
+  int mirrored, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way)
 {
   const pmb_cpu_joined *table = pmb_cpu_joined_cases();
   const __m128i order = mirrored ? _mm_setr_epi8(0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15)
@@ -371,7 +374,7 @@ PMB_INLINE void write_joined_cells(int mirrored, const brick_cells *cells, int n
     pmb_cpu_case made;
     const pmb_cpu_case *entry = find_joined_case(table, cells->cases[code], cells->equal[code], &made);
     write_cell(entry, order, cells, code, out, room, 1);
-    prefetch_output(out, 64);
+    prefetch_ids(way, out);
     out += entry->ids;
     room -= entry->ids;
   }
@@ -380,8 +383,8 @@ PMB_INLINE void write_joined_cells(int mirrored, const brick_cells *cells, int n
 /* The triangles of a brick. mask, first, beyond: see brick_edges, of so many kinds; words: of each row the cells with
  * triangles, as bits x; room: ids that may be written to `out`. */
 PMB_INLINE void write_brick(const pmb_cpu *cpu, const uint32_t (*mask)[PMB_EDGE_ROWS],
-  const int32_t (*first)[PMB_EDGE_ROWS], const int32_t (*beyond)[PMB_EDGE_ROWS], const pmb_rows *rows,
-  const uint32_t *words, int32_t *out, int64_t room, const int kinds)
+  const uint32_t (*first)[PMB_EDGE_ROWS], const uint32_t (*beyond)[PMB_EDGE_ROWS], const pmb_rows *rows,
+  const uint32_t *words, uint32_t *out, int64_t room, id_way way, const int kinds)
 {
   brick_cells cells;
   int n = 0;
@@ -400,9 +403,9 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, const uint32_t (*mask)[PMB_EDGE_
   n = lanes_list_words(cpu->places, words, cells.list);
 #endif
   if (kinds == PMB_KINDS) {
-    write_joined_cells(cpu->frame->mirrored, &cells, n, out, room);
+    write_joined_cells(cpu->frame->mirrored, &cells, n, out, room, way);
   } else {
-    write_cells(cpu->cases, &cells, n, out, room);
+    write_cells(cpu->cases, &cells, n, out, room, way);
   }
 }
 

@@ -311,6 +311,22 @@ PMB_INLINE void prefetch_output(const void *out, int n)
   }
 }
 
+/* The same for ids of triangles, from where they are made to where they go, twice as wide or not. */
+typedef struct id_way {
+  uintptr_t offset;
+  int wide;
+} id_way;
+
+PMB_INLINE id_way way_of_ids(const uint32_t *made, const void *out, int wide)
+{
+  return (id_way){ (uintptr_t)out - ((uintptr_t)made << wide), wide };
+}
+
+PMB_INLINE void prefetch_ids(id_way way, const uint32_t *made)
+{
+  prefetch_output((const void *)(((uintptr_t)made << way.wide) + way.offset), 64 << way.wide);
+}
+
 /* The bits of a brick's samples; returns by which rules. */
 static int compare_brick(const pmb_cpu *cpu, const box *b, pmb_cpu_words *words, pmb_cpu_words *equal)
 {
@@ -437,10 +453,8 @@ static void fill_chunk(const pmb_cpu *cpu, const pmb_sizes *before, const pmb_cp
   if (mesh->scalars) {
     fill_scalars(cpu, point, (int64_t)last->points_before + last->points);
   }
-  if (mesh->offsets && mesh->id_type == PMB_INT32) {
-    fill_offsets_i32(mesh->offsets, triangle, triangles);
-  } else if (mesh->offsets) {
-    fill_offsets_i64(mesh->offsets, triangle, triangles);
+  if (mesh->offsets) {
+    fill_offsets(mesh, triangle, triangles);
   }
 }
 

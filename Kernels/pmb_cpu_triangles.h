@@ -191,15 +191,7 @@ PMB_INLINE const pmb_cpu_case *case_of_cell(
   return find_joined_case(table, cell_case, equal, made);
 }
 
-#define PMB_ID int32_t
-#define PMB_ID_NAME(name) name##_i32
-#define PMB_ID_32 1
-#include "pmb_cpu_triangles_template.h"
-
-#define PMB_ID int64_t
-#define PMB_ID_NAME(name) name##_i64
-#define PMB_ID_32 0
-#include "pmb_cpu_triangles_template.h"
+#include "pmb_cpu_ids.h"
 
 static void fill_cells(const pmb_cpu *cpu, const pmb_cpu_record *record, int64_t *out, int row, int x, int count)
 {
@@ -268,10 +260,8 @@ static void emit_triangles(
   const int kinds = find_triangles(cpu, scratch, family, mask);
   const uint32_t(*masks)[PMB_EDGE_ROWS] = (const uint32_t(*)[PMB_EDGE_ROWS])mask;
   const int joined = kinds == PMB_KINDS;
-  if (mesh->triangles && mesh->id_type == PMB_INT32) {
-    (joined ? emit_joined_ids_i32 : emit_ids_i32)(cpu, scratch, scratch->ids.i32, family, masks, first, room);
-  } else if (mesh->triangles) {
-    (joined ? emit_joined_ids_i64 : emit_ids_i64)(cpu, scratch, scratch->ids.i64, family, masks, first, room);
+  if (mesh->triangles) {
+    (joined ? emit_joined_ids : emit_ids)(cpu, scratch, family, masks, first, room);
   }
   if (mesh->cells) {
     emit_cells(cpu, scratch, family->at[0][0][0], joined, mesh->cells + first);

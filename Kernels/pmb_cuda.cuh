@@ -22,6 +22,7 @@ extern "C" {
 #include "pmb_brick.h"
 #include "pmb_cuda.h"
 #include "pmb_frame.h"
+#include "pmb_stream.h"
 }
 
 enum {
@@ -135,14 +136,14 @@ typedef struct pmb_cuda_job {
 
 /* Where the emitting kernels write, on the device. */
 typedef struct pmb_cuda_output {
-  int64_t point_base, triangle_base; /* of the mesh, before this group's: for ids alone */
+  int64_t
+    point_base; /* that ids count from; not 0 where the mesh has ids of 32 bits and other groups before this one */
   void *d_points;
   pmb_type point_type;
   float *d_normals, *d_gradients;
   double *d_parameter; /* per point, for attributes: t, and the lower sample << 2 | kind */
   int64_t *d_sample;
-  void *d_triangles;
-  pmb_type id_type;
+  uint32_t *d_triangles;
   int64_t *d_cells;
   int64_t point_room, triangle_room; /* bricks whose output goes beyond write nothing */
   pmb_gradient_estimator estimator;
@@ -401,7 +402,9 @@ typedef struct pmb_cuda_copy {
   cudaEvent_t ready;
   const void *d_from;
   void *to;
-  size_t bytes;
+  size_t bytes; /* on the device */
+  int wide;     /* ids of 32 bits, to become ids of 64 bits that count from `base` */
+  int64_t base;
 } pmb_cuda_copy;
 /* Brings arrays back. `meanwhile` does the host's own work while the first of them come; may be NULL. */
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,

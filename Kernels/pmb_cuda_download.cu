@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The way back to the host: pinned arrays at once, ordinary ones through the ring. There a host thread takes the next part
- * of an array, waits until it is in its slot, puts it into its place, and sends for the part that comes into the slot
- * next. */
+ * The way back to the host: pinned arrays at once, then, through the ring, ordinary ones and ids that are to become wide. There
+ * a host thread takes the next part of an array, waits until it is in its slot, puts it into its place, and sends for the part
+ * that comes into the slot next. */
 #include <pthread.h>
 
 #include "pmb_cuda.cuh"
@@ -11,9 +11,9 @@ enum { ARRAYS = 8 };
 /* Bytes of a piece of a pinned array. */
 static const size_t PIECE = 128 * 1024 * 1024;
 
-static int is_pinned(const pmb_cuda_copy *copy)
+static int is_direct(const pmb_cuda_copy *copy)
 {
-  return pmb_cuda_host_is_pinned(copy->to, copy->bytes);
+  return !copy->wide && pmb_cuda_host_is_pinned(copy->to, copy->bytes);
 }
 
 /* ---- pinned arrays ---- */
@@ -68,22 +68,17 @@ static pmb_status send_array(pmb_cuda *cuda, const pmb_cuda_copy *copy, pieces *
   return status;
 }
 
-static pmb_status bring_pinned(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count, pieces *p)
+/* Waits for what has been sent, and has the other work done. */
+static pmb_status finish_pinned(pmb_cuda *cuda, pieces *p)
 {
-  pmb_status status = PMB_OK;
-  for (int i = 0; i < count && status == PMB_OK; ++i) {
-    status = send_array(cuda, &copies[i], p);
-  }
-  if (status == PMB_OK) {
-    status = do_meanwhile(cuda, p);
-  }
+  pmb_status status = do_meanwhile(cuda, p);
   for (int i = 0; i < PMB_CUDA_SLOTS && (size_t)i < p->sent && status == PMB_OK; ++i) {
     status = finish_piece(cuda, p, i);
   }
   return status;
 }
 
-/* ---- ordinary arrays ---- */
+/* ---- other arrays ---- */
 
 /* Parts of all arrays, in order. */
 typedef struct drain {
@@ -91,7 +86,7 @@ typedef struct drain {
   pmb_cuda_copy copies[ARRAYS];
   size_t first[ARRAYS]; /* part of each */
   int count;
-  size_t part, parts;
+  size_t bytes, part, parts;
   pthread_mutex_t sending;
   int awaited; /* arrays whose kernels the copies wait for */
 } drain;
@@ -126,6 +121,16 @@ static void send_for(drain *d, size_t n)
   pthread_mutex_unlock(&d->sending);
 }
 
+/* Puts a part that has come into its place. */
+static void put_part(const pmb_cuda_copy *copy, const char *from, size_t at, size_t bytes)
+{
+  if (copy->wide) {
+    pmb_stream_ids((const uint32_t *)from, (int64_t)(bytes / 4), copy->base, (int64_t *)((char *)copy->to + 2 * at));
+  } else {
+    memcpy((char *)copy->to + at, from, bytes);
+  }
+}
+
 static void drain_part(void *data, int, size_t n)
 {
   drain *d = (drain *)data;
@@ -134,68 +139,88 @@ static void drain_part(void *data, int, size_t n)
   size_t at;
   const size_t bytes = find_part(d, n, &array, &at);
   if (pmb_cuda_ring_await(d->cuda, n)) {
-    memcpy((char *)d->copies[array].to + at, pmb_cuda_ring_slot(&d->cuda->ring, n), bytes);
+    put_part(&d->copies[array], pmb_cuda_ring_slot(&d->cuda->ring, n), at, bytes);
     if (next < d->parts) {
       send_for(d, next);
     }
   }
 }
 
-static pmb_status bring_ordinary(pmb_cuda *cuda, drain *d)
+/* Sends for the first part of each slot; they come when the pinned arrays have. */
+static pmb_status send_first(pmb_cuda *cuda, drain *d)
 {
-  pmb_status status = pmb_cuda_take_ring(cuda, d->part, d->parts);
-  if (status != PMB_OK) {
-    return status;
-  }
-  pthread_mutex_init(&d->sending, NULL);
-  for (size_t n = 0; n < (size_t)cuda->ring.slots && !pmb_cuda_ring_failed(&cuda->ring); ++n) {
+  const pmb_status status = pmb_cuda_take_ring(cuda, d->part, d->parts);
+  for (size_t n = 0; status == PMB_OK && n < (size_t)cuda->ring.slots && !pmb_cuda_ring_failed(&cuda->ring); ++n) {
     send_for(d, n);
   }
+  return status;
+}
+
+static pmb_status bring_others(pmb_cuda *cuda, drain *d)
+{
   const int finished = pmb_crew_loop(&cuda->context->crew, &cuda->context->memory, d->parts, drain_part, d);
-  pthread_mutex_destroy(&d->sending);
   if (pmb_cuda_ring_failed(&cuda->ring)) {
     return pmb_cuda_failed(cuda->context, (cudaError_t)cuda->ring.error, "download");
   }
   return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
 }
 
+/* Sorts the arrays into those that come at once and the others. Returns how many come at once. */
+static int sort_copies(const pmb_cuda_copy *copies, int count, pmb_cuda_copy *pinned, pieces *p, drain *d)
+{
+  size_t ordinary = 0;
+  int n = 0;
+  for (int i = 0; i < count; ++i) {
+    if (is_direct(&copies[i])) { /* asked for once: the answer changes when any GPU's state is lost */
+      p->bytes += copies[i].bytes;
+      pinned[n++] = copies[i];
+    } else {
+      ordinary += copies[i].bytes;
+      d->copies[d->count++] = copies[i];
+    }
+  }
+  d->part = pmb_cuda_part_of(ordinary);
+  d->bytes = ordinary;
+  for (int i = 0; i < d->count; ++i) {
+    d->first[i] = d->parts;
+    d->parts += (d->copies[i].bytes + d->part - 1) / d->part;
+  }
+  return n;
+}
+
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
   pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work)
 {
   pmb_crew *crew = &cuda->context->crew;
-  const double end = crew->fraction_end;
-  size_t all = 0, ordinary = 0;
-  drain d = {};
+  const double begin = crew->fraction_begin, end = crew->fraction_end;
   pmb_cuda_copy pinned[ARRAYS];
-  int pinned_count = 0;
+  pieces p = { 0, 0, 0, meanwhile, work };
+  drain d = {};
   d.cuda = cuda;
-  for (int i = 0; i < count; ++i) {
-    all += copies[i].bytes;
-    if (is_pinned(&copies[i])) { /* asked for once: the answer changes when any GPU's state is lost */
-      pinned[pinned_count++] = copies[i];
-    } else {
-      ordinary += copies[i].bytes;
-      d.copies[d.count++] = copies[i];
-    }
+  const int pinned_count = sort_copies(copies, count, pinned, &p, &d);
+  pmb_status status = PMB_OK;
+  pthread_mutex_init(&d.sending, NULL);
+  if (d.bytes > 0) {
+    crew->fraction_end = begin + (double)p.bytes / (double)(p.bytes + d.bytes) * (end - begin);
   }
-  d.part = pmb_cuda_part_of(ordinary);
-  for (int i = 0; i < d.count; ++i) {
-    d.first[i] = d.parts;
-    d.parts += (d.copies[i].bytes + d.part - 1) / d.part;
+  for (int i = 0; i < pinned_count && status == PMB_OK; ++i) {
+    status = send_array(cuda, &pinned[i], &p);
   }
-  if (ordinary > 0) {
-    crew->fraction_end = crew->fraction_begin + (double)(all - ordinary) / (double)all * (end - crew->fraction_begin);
+  if (status == PMB_OK && d.bytes > 0) {
+    status = send_first(cuda, &d);
   }
-  pieces p = { 0, 0, all - ordinary, meanwhile, work };
-  pmb_status status = bring_pinned(cuda, pinned, pinned_count, &p);
-  if (ordinary > 0) {
+  if (status == PMB_OK) {
+    status = finish_pinned(cuda, &p);
+  }
+  if (d.bytes > 0) {
     crew->fraction_begin = crew->fraction_end;
     crew->fraction_end = end;
   }
-  if (status == PMB_OK && ordinary > 0) {
-    status = bring_ordinary(cuda, &d);
+  if (status == PMB_OK && d.bytes > 0) {
+    status = bring_others(cuda, &d);
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->copy); /* nothing may write to ring or arrays any more */
   pmb_cuda_give_ring(cuda);
+  pthread_mutex_destroy(&d.sending);
   return status == PMB_OK ? pmb_cuda_check(cuda->context, error, "download") : status;
 }

@@ -6,7 +6,7 @@
 static pmb_status reserve_arrays(pmb_cuda *cuda, const pmb_mesh *mesh, int spare, pmb_cuda_output *out)
 {
   const int64_t n = cuda->sizes.points, m = cuda->sizes.triangles;
-  const size_t real = pmb_type_size(mesh->point_type), id = pmb_type_size(mesh->id_type);
+  const size_t real = pmb_type_size(mesh->point_type), id = sizeof(uint32_t);
   const struct {
     int wanted;
     pmb_cuda_buffer *buffer;
@@ -46,10 +46,12 @@ static void release_arrays(pmb_cuda *cuda)
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *out)
 {
   memset(out, 0, sizeof(*out));
-  out->point_base = base->points;
-  out->triangle_base = base->triangles;
+  if (mesh->triangles && cuda->sizes.points > UINT32_MAX) {
+    return pmb_fail(cuda->context, PMB_TOO_LARGE, "pmb_emit: %lld points are too many for triangles from one GPU",
+      (long long)cuda->sizes.points);
+  }
+  out->point_base = mesh->id_type == PMB_INT64 ? 0 : base->points;
   out->point_type = mesh->point_type;
-  out->id_type = mesh->id_type;
   out->point_room = cuda->sizes.points;
   out->triangle_room = cuda->sizes.triangles;
   out->estimator = mesh->gradient_estimator;
@@ -94,13 +96,13 @@ static void fill_part(void *data, int worker, size_t part)
   if (mesh->scalars) {
     fill_scalars(mesh, work->group, begin, begin + FILL);
   }
-  for (int64_t i = begin; mesh->offsets && i < begin + FILL && i < work->sizes.triangles; ++i) {
-    const int64_t t = work->group->base.triangles + i;
-    if (mesh->id_type == PMB_INT32) {
-      ((int32_t *)mesh->offsets)[t] = (int32_t)(3 * t);
-    } else {
-      ((int64_t *)mesh->offsets)[t] = 3 * t;
-    }
+  const int64_t left = work->sizes.triangles - begin, first = work->group->base.triangles + begin;
+  const int64_t n = left < (int64_t)FILL ? left : (int64_t)FILL;
+  if (mesh->offsets && mesh->id_type == PMB_INT64) {
+    pmb_stream_series(3 * first, 3, n, (int64_t *)mesh->offsets + first);
+  }
+  for (int64_t i = 0; mesh->offsets && mesh->id_type == PMB_INT32 && i < n; ++i) {
+    ((int32_t *)mesh->offsets)[first + i] = (int32_t)(3 * (first + i));
   }
 }
 
@@ -123,7 +125,8 @@ static pmb_status fill(pmb_cuda *cuda, void *data)
 static pmb_status bring_all(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *out)
 {
   const pmb_sizes *base = &group->base;
-  const size_t real = 3 * pmb_type_size(mesh->point_type), id = 3 * pmb_type_size(mesh->id_type);
+  const size_t real = 3 * pmb_type_size(mesh->point_type), id = 3 * sizeof(uint32_t);
+  const int wide = mesh->id_type == PMB_INT64;
   const pmb_sizes size = cuda->sizes;
   const struct {
     cudaEvent_t ready;
@@ -131,12 +134,13 @@ static pmb_status bring_all(pmb_cuda *cuda, const pmb_group *group, const pmb_me
     void *array;
     int64_t before, count;
     size_t size;
+    int wide;
   } arrays[] = {
-    { cuda->points_done, out->d_points, mesh->points, base->points, size.points, real },
-    { cuda->points_done, out->d_normals, mesh->normals, base->points, size.points, 3 * sizeof(float) },
-    { cuda->points_done, out->d_gradients, mesh->gradients, base->points, size.points, 3 * sizeof(float) },
-    { cuda->triangles_done, out->d_triangles, mesh->triangles, base->triangles, size.triangles, id },
-    { cuda->triangles_done, out->d_cells, mesh->cells, base->triangles, size.triangles, sizeof(int64_t) },
+    { cuda->points_done, out->d_points, mesh->points, base->points, size.points, real, 0 },
+    { cuda->points_done, out->d_normals, mesh->normals, base->points, size.points, 3 * sizeof(float), 0 },
+    { cuda->points_done, out->d_gradients, mesh->gradients, base->points, size.points, 3 * sizeof(float), 0 },
+    { cuda->triangles_done, out->d_triangles, mesh->triangles, base->triangles, size.triangles, id, wide },
+    { cuda->triangles_done, out->d_cells, mesh->cells, base->triangles, size.triangles, sizeof(int64_t), 0 },
   };
   pmb_cuda_copy copies[sizeof(arrays) / sizeof(arrays[0])];
   fill_work work = { mesh, group, size };
@@ -145,8 +149,10 @@ static pmb_status bring_all(pmb_cuda *cuda, const pmb_group *group, const pmb_me
     if (arrays[i].array && arrays[i].count > 0) {
       copies[n].ready = arrays[i].ready;
       copies[n].d_from = arrays[i].d_array;
-      copies[n].to = (char *)arrays[i].array + (size_t)arrays[i].before * arrays[i].size;
+      copies[n].to = (char *)arrays[i].array + (size_t)arrays[i].before * (arrays[i].size << arrays[i].wide);
       copies[n].bytes = (size_t)arrays[i].count * arrays[i].size;
+      copies[n].wide = arrays[i].wide;
+      copies[n].base = base->points;
       ++n;
     }
   }

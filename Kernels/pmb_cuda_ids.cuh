@@ -33,35 +33,35 @@ enum {
 };
 
 /* id of the point at column x: first + number of set bits among bits 0 to x of the mask. */
-template <class ID> struct id_slot {
-  alignas(2 * sizeof(ID)) uint32_t mask; /* the slot is read at once */
-  ID first;
+struct id_slot {
+  alignas(2 * sizeof(uint32_t)) uint32_t mask; /* the slot is read at once */
+  uint32_t first;
 };
 
 /* Room of a warp. An entry has 31 - x in its lowest 5 bits, so that it can be shifted by, and above them three fields of
  * 8 bits: in the list of cells the row of 25 in each of them, in the list of triangles three slots. Above those is what the
  * lists' readers do not look at. */
-template <class ID> struct triangle_scratch {
+struct triangle_scratch {
   uint4 corners[CASE_ROWS][2]; /* inside bits of the cells of a row, see find_cells; the upper half row first */
   union {
     uint2 words[4 * WORD_LAYER + 5]; /* see pair_words; row (y,z) at z * WORD_LAYER + y */
     uint32_t triangles[LISTED];
   };
-  id_slot<ID> slots[SLOTS];
+  id_slot slots[SLOTS];
   uint32_t cells[MAX_CELLS];
 };
 
 /* What only bricks with joined points need, at the end of `triangles`. */
-template <class ID> struct joined_scratch {
+struct joined_scratch {
   uint2 equal[PMB_CUDA_ROWS]; /* equal bits: columns 0-31, column 32 */
-  ID sample_first[PMB_CUDA_ROWS], next_sample[PMB_CUDA_ROWS];
+  uint32_t sample_first[PMB_CUDA_ROWS], next_sample[PMB_CUDA_ROWS];
   uint32_t sample_mask[PMB_CUDA_ROWS];
 };
 
-template <class ID> static __device__ __forceinline__ joined_scratch<ID> *joined_of(triangle_scratch<ID> *scratch)
+static __device__ __forceinline__ joined_scratch *joined_of(triangle_scratch *scratch)
 {
-  static_assert(sizeof(joined_scratch<ID>) <= (LISTED - JOINED_LISTED) * sizeof(uint32_t), "room for joined points");
-  return (joined_scratch<ID> *)(scratch->triangles + JOINED_LISTED);
+  static_assert(sizeof(joined_scratch) <= (LISTED - JOINED_LISTED) * sizeof(uint32_t), "room for joined points");
+  return (joined_scratch *)(scratch->triangles + JOINED_LISTED);
 }
 
 /* Room of a block before those of its warps, with constant content. A code, of triangle n of a case, is three slots
@@ -247,10 +247,10 @@ static __device__ __forceinline__ const pmb_cuda_exact *head_exact(const pmb_cud
 }
 
 /* First ids of a lane's row. */
-template <class ID> struct row_start {
+struct row_start {
   uint32_t index, first, next_first;
-  ID before, next_before; /* points before the bricks */
-  int64_t triangles;      /* before the warp's brick */
+  uint32_t before, next_before; /* points before the bricks */
+  int64_t triangles;            /* before the warp's brick */
 };
 
 /* Of a record, the points before the lane's row. */
@@ -264,11 +264,10 @@ static __device__ __forceinline__ uint32_t read_first(const row_bricks &rows, ui
 #endif
 }
 
-template <class ID>
-static __device__ __forceinline__ row_start<ID> read_start(
+static __device__ __forceinline__ row_start read_start(
   const pmb_cuda_job &job, const row_bricks &rows, const brick_head &head, uint32_t index, uint32_t last)
 {
-  row_start<ID> start;
+  row_start start;
   /* indices of active bricks, or else some index; the next brick along x follows, if both are active */
   const uint32_t place = head.brick & 31;
   const uint32_t before = head.map.y + __popc(head.map.x & ~(UINT32_MAX << place));
@@ -276,8 +275,8 @@ static __device__ __forceinline__ row_start<ID> read_start(
   start.index = min(before, last);
   start.first = read_first(rows, start.index);
   start.next_first = read_first(rows, next);
-  start.before = (ID)job.d_before[start.index].points;
-  start.next_before = (ID)job.d_before[next].points;
+  start.before = (uint32_t)job.d_before[start.index].points;
+  start.next_before = (uint32_t)job.d_before[next].points;
   start.triangles = job.d_before[index].triangles;
   return start;
 }
@@ -303,34 +302,32 @@ static __device__ __forceinline__ pmb_cuda_masks row_masks(
 }
 
 /* Fills a lane's row of the table of ids. */
-template <class ID>
 static __device__ __forceinline__ void fill_slots(
-  const row_start<ID> &start, const pmb_cuda_masks &masks, ID base, int r, triangle_scratch<ID> *scratch)
+  const row_start &start, const pmb_cuda_masks &masks, uint32_t base, int r, triangle_scratch *scratch)
 {
-  id_slot<ID> *slots = scratch->slots + r;
-  const ID id = base + start.before - 1, next = base + start.next_before;
+  id_slot *slots = scratch->slots + r;
+  const uint32_t id = base + start.before - 1, next = base + start.next_before;
   const uint32_t y = masks.kind[PMB_EDGE_Y], z = masks.kind[PMB_EDGE_Z];
-  const ID id_y = id + (ID)pmb_cuda_row_first(start.first, PMB_EDGE_Y);
-  const ID id_z = id + (ID)pmb_cuda_row_first(start.first, PMB_EDGE_Z);
-  slots[SLOT_X] = { masks.kind[PMB_EDGE_X], id + (ID)pmb_cuda_row_first(start.first, PMB_EDGE_X) };
+  const uint32_t id_y = id + (uint32_t)pmb_cuda_row_first(start.first, PMB_EDGE_Y);
+  const uint32_t id_z = id + (uint32_t)pmb_cuda_row_first(start.first, PMB_EDGE_Z);
+  slots[SLOT_X] = { masks.kind[PMB_EDGE_X], id + (uint32_t)pmb_cuda_row_first(start.first, PMB_EDGE_X) };
   slots[SLOT_Y] = { y, id_y };
   slots[SLOT_Z] = { z, id_z };
-  slots[SLOT_Y1] = { y >> 1, id_y + (ID)(y & 1) };
-  slots[SLOT_Z1] = { z >> 1, id_z + (ID)(z & 1) };
-  slots[SLOT_Y1_LAST] = { 0, next + (ID)pmb_cuda_row_first(start.next_first, PMB_EDGE_Y) };
-  slots[SLOT_Z1_LAST] = { 0, next + (ID)pmb_cuda_row_first(start.next_first, PMB_EDGE_Z) };
+  slots[SLOT_Y1] = { y >> 1, id_y + (uint32_t)(y & 1) };
+  slots[SLOT_Z1] = { z >> 1, id_z + (uint32_t)(z & 1) };
+  slots[SLOT_Y1_LAST] = { 0, next + (uint32_t)pmb_cuda_row_first(start.next_first, PMB_EDGE_Y) };
+  slots[SLOT_Z1_LAST] = { 0, next + (uint32_t)pmb_cuda_row_first(start.next_first, PMB_EDGE_Z) };
 }
 
 /* What only bricks with joined points need: equal bits and the ids of the sample points. */
-template <class ID>
-static __device__ __forceinline__ void fill_joined(const pmb_cuda_exact *exact, const row_start<ID> &start,
-  uint32_t mask, ID base, int r, triangle_scratch<ID> *scratch)
+static __device__ __forceinline__ void fill_joined(
+  const pmb_cuda_exact *exact, const row_start &start, uint32_t mask, uint32_t base, int r, triangle_scratch *scratch)
 {
-  joined_scratch<ID> *joined = joined_of(scratch);
+  joined_scratch *joined = joined_of(scratch);
   joined->equal[r] = make_uint2(exact->equal[r], exact->equal_column >> r & 1);
   joined->sample_mask[r] = mask;
-  joined->sample_first[r] = base + start.before + (ID)pmb_cuda_row_first(start.first, PMB_SAMPLE) - 1;
-  joined->next_sample[r] = base + start.next_before + (ID)pmb_cuda_row_first(start.next_first, PMB_SAMPLE);
+  joined->sample_first[r] = base + start.before + (uint32_t)pmb_cuda_row_first(start.first, PMB_SAMPLE) - 1;
+  joined->next_sample[r] = base + start.next_before + (uint32_t)pmb_cuda_row_first(start.next_first, PMB_SAMPLE);
 }
 
 #endif

@@ -39,7 +39,7 @@ static_assert(SECOND_CASES == 4 && SECOND + RUN_END <= 1 << FIELD, "places of bo
 /* Room of a warp. */
 typedef struct pair_scratch {
   uint4 cases[PAIR_CASES]; /* a byte a cell, x = 31 first: see keep_cases */
-  id_slot<int32_t> slots[SECOND + RUN_END + 2];
+  id_slot slots[SECOND + RUN_END + 2];
   uint32_t list[PAIR_LIST]; /* triangles from the beginning on, then the cells that are still to be looked at */
 } pair_scratch;
 
@@ -183,22 +183,22 @@ static __device__ __forceinline__ row_ids read_upper_ids(
 /* ---- slots ---- */
 
 /* The slots of a row's y or z edges. */
-static __device__ __forceinline__ void fill_run(id_slot<int32_t> *slots, uint32_t at, uint32_t at_next,
-  uint32_t at_last, uint32_t mask, uint32_t id, uint32_t next_id, int uses_next)
+static __device__ __forceinline__ void fill_run(id_slot *slots, uint32_t at, uint32_t at_next, uint32_t at_last,
+  uint32_t mask, uint32_t id, uint32_t next_id, int uses_next)
 {
-  slots[at] = { mask, (int32_t)id };
-  slots[at_next] = { mask >> 1, (int32_t)(id + (mask & 1)) };
+  slots[at] = { mask, id };
+  slots[at_next] = { mask >> 1, (id + (mask & 1)) };
   if (uses_next) {
-    slots[at_last] = { 0, (int32_t)next_id };
+    slots[at_last] = { 0, next_id };
   }
 }
 
 static __device__ __forceinline__ void fill_own(
   const pair_lane &lane, const row_ids &ids, const uint32_t *masks, uint32_t base, pair_scratch *scratch)
 {
-  id_slot<int32_t> *slots = scratch->slots + lane.slot;
+  id_slot *slots = scratch->slots + lane.slot;
   const uint32_t id = base + ids.before - 1, next = base + ids.next_before;
-  slots[RUN_X] = { masks[0], (int32_t)(id + pmb_cuda_row_first(ids.first, PMB_EDGE_X)) };
+  slots[RUN_X] = { masks[0], (id + pmb_cuda_row_first(ids.first, PMB_EDGE_X)) };
   fill_run(slots, RUN_Y, RUN_Y_NEXT, RUN_Y_LAST, masks[1], id + pmb_cuda_row_first(ids.first, PMB_EDGE_Y),
     next + pmb_cuda_row_first(ids.next_first, PMB_EDGE_Y), ids.uses_next);
   fill_run(slots, RUN_Z, RUN_Z_NEXT, RUN_Z_LAST, masks[2], id + pmb_cuda_row_first(ids.first, PMB_EDGE_Z),
@@ -219,8 +219,8 @@ static __device__ __forceinline__ void fill_upper(
     const uint32_t id = base + ids.before - 1 + (ids.first & 0x7ff);
     const uint32_t next = base + ids.next_before + (ids.next_first & 0x7ff);
     const uint32_t kept = in_y ? 0x7f : 0x3f, shift = in_y ? 17 : 11; /* see pmb_cuda_row_first */
-    id_slot<int32_t> *slots = scratch->slots + lane.upper_slot;
-    slots[RUN_X] = { word ^ pmb_cuda_next(word, head.column >> lane.upper_place), (int32_t)id };
+    id_slot *slots = scratch->slots + lane.upper_slot;
+    slots[RUN_X] = { word ^ pmb_cuda_next(word, head.column >> lane.upper_place), id };
     if (in_y || in_z) {
       fill_run(slots, in_y ? RUN_Z : RUN_Y, in_y ? RUN_Z_NEXT : RUN_Y_NEXT, in_y ? RUN_Z_LAST : RUN_Y_LAST,
         word ^ other, id + (ids.first >> shift & kept), next + (ids.next_first >> shift & kept), ids.uses_next);
@@ -323,17 +323,16 @@ static __device__ __forceinline__ int list_round(
 }
 
 /* The id that entry `at` of a lane's list says, in one of its slots; see id_places. */
-static __device__ __forceinline__ int32_t id_of_pair(const pair_scratch *scratch, const id_places &places, int at)
+static __device__ __forceinline__ uint32_t id_of_pair(const pair_scratch *scratch, const id_places &places, int at)
 {
   const uint32_t entry = places.list[at];
   const char *slots = (const char *)scratch->slots;
-  const id_slot<int32_t> slot =
-    *(const id_slot<int32_t> *)(slots + (entry >> places.shift & ((1 << FIELD) - 1) << 3));
-  return slot.first + (int32_t)__popc(__funnelshift_l(0, slot.mask, entry));
+  const id_slot slot = *(const id_slot *)(slots + (entry >> places.shift & ((1 << FIELD) - 1) << 3));
+  return slot.first + (uint32_t)__popc(__funnelshift_l(0, slot.mask, entry));
 }
 
 /* As write_ids. Nothing on the device reads the ids again: they need not stay in its cache. */
-static __device__ __forceinline__ void write_pair_ids(pair_scratch *scratch, int listed, int32_t *d_out)
+static __device__ __forceinline__ void write_pair_ids(pair_scratch *scratch, int listed, uint32_t *d_out)
 {
   const int lane = threadIdx.x & 31;
   const uint32_t t = lane * 43u >> 7, k = lane - 3 * t; /* t = lane / 3 */
@@ -341,11 +340,11 @@ static __device__ __forceinline__ void write_pair_ids(pair_scratch *scratch, int
   const id_places places[3] = { { list, 2 + FIELD * k },
     { list + (k ? 11 : 10), k ? 2 + FIELD * (k - 1) : 2 + 2 * FIELD },
     { list + (k == 2 ? 22 : 21), k == 2 ? 2 : 2 + FIELD * (k + 1) } };
-  int32_t *to = d_out + lane;
+  uint32_t *to = d_out + lane;
   int left = 3 * listed, done = 0;
 #pragma unroll 4
   for (; left >= ID_STEPS; left -= ID_STEPS, done += 32, to += ID_STEPS) {
-    int32_t id[3];
+    uint32_t id[3];
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
       id[j] = id_of_pair(scratch, places[j], done);
@@ -368,7 +367,7 @@ static __device__ __forceinline__ void write_pair_list(
 {
   __syncwarp();
   if (!__any_sync(UINT32_MAX, first + listed > output.triangle_room)) {
-    write_pair_ids(scratch, listed, (int32_t *)output.d_triangles + 3 * first);
+    write_pair_ids(scratch, listed, output.d_triangles + 3 * first);
   }
   __syncwarp();
 }
@@ -402,11 +401,11 @@ static __device__ __noinline__ void emit_one(
 {
   const row_bricks rows = row_bricks_of(job);
   const brick_head head = read_head(job, rows, index, job.d_brick[index]);
-  emit_brick<int32_t, false>(job, output, &constant_codes[job.frame.mirrored != 0], rows, head, index, last,
-    (triangle_scratch<int32_t> *)scratch);
+  emit_brick<false>(
+    job, output, &constant_codes[job.frame.mirrored != 0], rows, head, index, last, (triangle_scratch *)scratch);
 }
 
-static_assert(sizeof(triangle_scratch<int32_t>) <= sizeof(pair_scratch), "room for the code for one");
+static_assert(sizeof(triangle_scratch) <= sizeof(pair_scratch), "room for the code for one");
 
 /* Both of a pair; called by address, so that the compiler keeps no registers for what is rare. */
 static __device__ __forceinline__ void emit_by_one(
@@ -542,7 +541,7 @@ int pmb_cuda_triangles_of_pairs(pmb_cuda *cuda, const pmb_cuda_output *output, c
   const int64_t bricks = cuda->context->active_bricks * cuda->job.isovalue_count;
   const int pays = bricks >= (int64_t)LEAST_BRICKS * BLOCKS * MAX_WARPS * cuda->processors &&
     cuda->sizes.triangles <= MOST_TRIANGLES * bricks;
-  if (output->id_type == PMB_INT64 || never || !(pays || always) ||
+  if (never || !(pays || always) ||
     cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda->device) != cudaSuccess ||
     bytes > (size_t)most ||
     cudaFuncSetAttribute(pairs_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes) != cudaSuccess ||

@@ -22,7 +22,7 @@ typedef union together_scratch {
   vertex_scratch points[TOGETHER_WARPS];
   struct {
     triangles::triangle_codes codes;
-    triangles::triangle_scratch<int32_t> warps[TOGETHER_WARPS];
+    triangles::triangle_scratch warps[TOGETHER_WARPS];
   } of_triangles;
 } together_scratch;
 
@@ -48,7 +48,7 @@ static __device__ __forceinline__ void emit_parts(
 
 /* The triangles of a warp's bricks. */
 static __device__ __forceinline__ void emit_triangles(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  uint32_t begin, uint32_t step, triangles::triangle_codes *codes, triangles::triangle_scratch<int32_t> *scratch)
+  uint32_t begin, uint32_t step, triangles::triangle_codes *codes, triangles::triangle_scratch *scratch)
 {
   const triangles::row_bricks rows = triangles::row_bricks_of(job);
   triangles::copy_codes(codes, triangles::constant_codes + (job.frame.mirrored != 0));
@@ -57,7 +57,7 @@ static __device__ __forceinline__ void emit_triangles(const pmb_cuda_job &job, c
   const uint32_t active = min(job.d_counters->active, job.record_capacity);
   for (uint32_t i = begin; i < active; i += step) {
     const triangles::brick_head head = triangles::read_head(job, rows, i, job.d_brick[i]);
-    triangles::emit_brick<int32_t, false>(job, output, codes, rows, head, i, active - 1, scratch);
+    triangles::emit_brick<false>(job, output, codes, rows, head, i, active - 1, scratch);
   }
 }
 

@@ -3,7 +3,7 @@
 #include "pmb_cuda_triangles.cuh"
 
 /* Writes the ids of the triangles' points, or the cells of the triangles. */
-template <class ID, bool OF_CELLS>
+template <bool OF_CELLS>
 static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   triangles_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output)
 {
@@ -14,7 +14,7 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   copy_codes(codes, constant_codes + (job.frame.mirrored != 0));
   pmb_cuda_await_passes();
   const uint32_t active = min(job.d_counters->active, job.record_capacity);
-  triangle_scratch<ID> *scratch = (triangle_scratch<ID> *)(codes + 1) + warp;
+  triangle_scratch *scratch = (triangle_scratch *)(codes + 1) + warp;
   if (active == 0) {
     return;
   }
@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
     /* on their way while this brick is worked on */
     next = read_head(job, rows, min(i, last), brick);
     brick = job.d_brick[min(then, last)];
-    emit_brick<ID, OF_CELLS>(job, output, codes, rows, head, here, last, scratch);
+    emit_brick<OF_CELLS>(job, output, codes, rows, head, here, last, scratch);
   }
 }
 
@@ -46,19 +46,19 @@ static size_t shared_bytes(int warps, size_t scratch)
 }
 
 /* As many warps as fit, in blocks as large as they may be, because each block has the codes. */
-template <class ID, bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_output *output)
+template <bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
-  const size_t scratch = sizeof(triangle_scratch<ID>);
+  const size_t scratch = sizeof(triangle_scratch);
   int best_blocks = 0, best_warps = 0, most = 0;
   PMB_CUDA_TRY(cuda->context, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda->device));
   PMB_CUDA_TRY(cuda->context,
-    cudaFuncSetAttribute(triangles_kernel<ID, OF_CELLS>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+    cudaFuncSetAttribute(triangles_kernel<OF_CELLS>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
   for (int warps = MAX_WARPS; warps > 0 && best_blocks * best_warps < BLOCKS * MAX_WARPS; warps -= 4) {
     int blocks = 0;
     if (shared_bytes(warps, scratch) <= (size_t)most) {
       PMB_CUDA_TRY(cuda->context,
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-          &blocks, triangles_kernel<ID, OF_CELLS>, 32 * warps, shared_bytes(warps, scratch)));
+          &blocks, triangles_kernel<OF_CELLS>, 32 * warps, shared_bytes(warps, scratch)));
     }
     if (blocks * warps > best_blocks * best_warps) {
       best_blocks = blocks;
@@ -66,7 +66,7 @@ template <class ID, bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, cons
     }
   }
   return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch_early(cuda, triangles_kernel<ID, OF_CELLS>, cuda->processors * best_blocks, 32 * best_warps,
+    pmb_cuda_launch_early(cuda, triangles_kernel<OF_CELLS>, cuda->processors * best_blocks, 32 * best_warps,
       shared_bytes(best_warps, scratch), cuda->job, *output),
     "launch of triangles");
 }
@@ -77,11 +77,10 @@ pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output)
     cudaError_t error = cudaSuccess;
     const pmb_status status = pmb_cuda_triangles_of_pairs(cuda, output, &error)
       ? pmb_cuda_check(cuda->context, error, "launch of triangles")
-      : output->id_type == PMB_INT64 ? launch<int64_t, false>(cuda, output)
-                                     : launch<int32_t, false>(cuda, output);
+      : launch<false>(cuda, output);
     if (status != PMB_OK) {
       return status;
     }
   }
-  return output->d_cells ? launch<int32_t, true>(cuda, output) : PMB_OK;
+  return output->d_cells ? launch<true>(cuda, output) : PMB_OK;
 }

@@ -48,9 +48,8 @@ static __device__ __forceinline__ uint32_t rotate_left(uint32_t word, uint32_t b
 }
 
 /* The cells of half a row that may have triangles, as bits; keeps their corners. Two lanes share a row. */
-template <class ID>
 static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, const brick_head &head,
-  uint32_t column, int exact, const row_bricks &rows, triangle_scratch<ID> *scratch)
+  uint32_t column, int exact, const row_bricks &rows, triangle_scratch *scratch)
 {
   const uint32_t *words = (const uint32_t *)((const char *)scratch->words + (rows.places & 0xffff));
   const uint32_t a = words[0], b = words[2], c = words[2 * WORD_LAYER], d = words[2 * WORD_LAYER + 2];
@@ -90,8 +89,7 @@ static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first
 }
 
 /* The place of the case of a listed cell in the table of codes, in bytes; more bits above. */
-template <class ID>
-static __device__ __forceinline__ uint32_t case_offset(const triangle_scratch<ID> *scratch, uint32_t cell)
+static __device__ __forceinline__ uint32_t case_offset(const triangle_scratch *scratch, uint32_t cell)
 {
   const uint4 corners = *(const uint4 *)((const char *)scratch->corners + (cell & 0x3f0));
   const uint32_t a = rotate_left(corners.x, cell), b = rotate_left(corners.y, cell);
@@ -103,8 +101,7 @@ static __device__ __forceinline__ uint32_t case_offset(const triangle_scratch<ID
 /* ---- triangles ---- */
 
 /* Eight equal bits of cell (row r, x), by corner. */
-template <class ID>
-static __device__ __forceinline__ uint32_t equal_corners(triangle_scratch<ID> *scratch, int r, int x)
+static __device__ __forceinline__ uint32_t equal_corners(triangle_scratch *scratch, int r, int x)
 {
   const uint2 *words = joined_of(scratch)->equal + r;
   return (__funnelshift_r(words[0].x, words[0].y, x) & 3) | (__funnelshift_r(words[1].x, words[1].y, x) & 3) << 2 |
@@ -121,9 +118,8 @@ static __device__ __forceinline__ int is_kept(uint32_t cell_case, int n, uint32_
 }
 
 /* Which of a cell's `count` triangles exist, as bits, where points are joined. */
-template <class ID>
 static __device__ __forceinline__ uint32_t kept_triangles(
-  triangle_scratch<ID> *scratch, uint32_t cell, uint32_t place, uint32_t count)
+  triangle_scratch *scratch, uint32_t cell, uint32_t place, uint32_t count)
 {
   uint32_t kept = (1u << count) - 1;
   const uint32_t equal = equal_corners(scratch, cell >> 5 & 31, ~cell & 31);
@@ -140,9 +136,9 @@ typedef struct lane_cell {
   int below, all;
 } lane_cell;
 
-template <class ID, bool JOINED>
+template <bool JOINED>
 static __device__ __forceinline__ lane_cell read_cell(
-  const triangle_codes *codes, triangle_scratch<ID> *scratch, int at, int cells, uint32_t below)
+  const triangle_codes *codes, triangle_scratch *scratch, int at, int cells, uint32_t below)
 {
   lane_cell c;
   c.cell = scratch->cells[min(at, cells - 1)];
@@ -158,7 +154,7 @@ static __device__ __forceinline__ lane_cell read_cell(
     c.code[n] = count > n ? *(const uint32_t *)(place + n * (CASES * sizeof(uint32_t))) : 0;
   }
   if (JOINED) {
-    c.kept = kept_triangles<ID>(scratch, c.cell, offset / sizeof(uint32_t), count);
+    c.kept = kept_triangles(scratch, c.cell, offset / sizeof(uint32_t), count);
     count = __popc(c.kept);
   }
   c.below = sum_below<3>(count, below, &c.all);
@@ -186,19 +182,18 @@ static __device__ __forceinline__ uint32_t slot_of(uint32_t entry, uint32_t shif
 }
 
 /* The id in a slot for a cell's entry. */
-template <class ID>
-static __device__ __forceinline__ ID id_at(const triangle_scratch<ID> *scratch, uint32_t slot_by_8, uint32_t entry)
+static __device__ __forceinline__ uint32_t id_at(const triangle_scratch *scratch, uint32_t slot_by_8, uint32_t entry)
 {
-  const char *place = (const char *)scratch->slots + slot_by_8 * (sizeof(id_slot<ID>) / 8);
-  const id_slot<ID> slot = *(const id_slot<ID> *)place;
-  return slot.first + (ID)__popc(__funnelshift_l(0, slot.mask, entry));
+  const char *place = (const char *)scratch->slots + slot_by_8 * (sizeof(id_slot) / 8);
+  const id_slot slot = *(const id_slot *)place;
+  return slot.first + (uint32_t)__popc(__funnelshift_l(0, slot.mask, entry));
 }
 
 /* The same, if the point is joined to a sample at an end of its edge. */
-template <class ID>
-static __device__ __forceinline__ ID join_id(triangle_scratch<ID> *scratch, uint32_t slot, uint32_t entry, ID id)
+static __device__ __forceinline__ uint32_t join_id(
+  triangle_scratch *scratch, uint32_t slot, uint32_t entry, uint32_t id)
 {
-  const joined_scratch<ID> *joined = joined_of(scratch);
+  const joined_scratch *joined = joined_of(scratch);
   const edge_place edge = edge_of_slot((int)slot);
   const int column = (int)(~entry & 31) + edge.next, upper_column = column + (edge.axis == 0);
   const int upper_row = edge.row + (edge.axis == 0 ? 0 : edge.axis == 1 ? 1 : 5);
@@ -212,7 +207,7 @@ static __device__ __forceinline__ ID join_id(triangle_scratch<ID> *scratch, uint
   }
   const int row = point ? upper_row : edge.row, x = point ? upper_column : column;
   return x == 32 ? joined->next_sample[row]
-                 : joined->sample_first[row] + (ID)__popc(joined->sample_mask[row] << (31 - x));
+                 : joined->sample_first[row] + (uint32_t)__popc(joined->sample_mask[row] << (31 - x));
 }
 
 /* Where a lane finds the ids that it makes, in steps of a warp's 32: entry of the list and which slot of it. */
@@ -221,18 +216,18 @@ typedef struct id_places {
   uint32_t shift;
 } id_places;
 
-template <class ID, bool JOINED>
-static __device__ __forceinline__ ID make_id(triangle_scratch<ID> *scratch, const id_places &places, int at)
+template <bool JOINED>
+static __device__ __forceinline__ uint32_t make_id(triangle_scratch *scratch, const id_places &places, int at)
 {
   const uint32_t entry = places.list[at], slot = slot_of(entry, places.shift);
-  const ID id = id_at(scratch, slot, entry);
+  const uint32_t id = id_at(scratch, slot, entry);
   return JOINED ? join_id(scratch, slot / 8, entry, id) : id;
 }
 
 /* Makes and stores the ids of the listed triangles. A lane makes an id in each step, so that a warp stores a run of them;
  * three steps are 32 triangles. */
-template <class ID, bool JOINED>
-static __device__ __forceinline__ void write_ids(triangle_scratch<ID> *scratch, int listed, ID *d_out)
+template <bool JOINED>
+static __device__ __forceinline__ void write_ids(triangle_scratch *scratch, int listed, uint32_t *d_out)
 {
   enum { LIMIT = 3 * (JOINED ? JOINED_LISTED : LISTED), STEPS = 3 * 32 };
   const int lane = threadIdx.x & 31, n = 3 * listed;
@@ -240,16 +235,16 @@ static __device__ __forceinline__ void write_ids(triangle_scratch<ID> *scratch, 
   const uint32_t *list = scratch->triangles + t;
   const id_places places[3] = { { list, 2 + 8 * k }, { list + (k ? 11 : 10), k ? 8 * k - 6 : 18 },
     { list + (k == 2 ? 22 : 21), k == 2 ? 2 : 8 * k + 10 } };
-  ID *to = d_out + lane;
+  uint32_t *to = d_out + lane;
 #pragma unroll
   for (int i = 0; i < LIMIT; i += STEPS) {
     if (n < i + STEPS) {
       break;
     }
-    ID id[3];
+    uint32_t id[3];
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
-      id[j] = make_id<ID, JOINED>(scratch, places[j], i / 3);
+      id[j] = make_id<JOINED>(scratch, places[j], i / 3);
     }
 #pragma unroll
     for (int j = 0; j < 3; ++j) {
@@ -260,51 +255,50 @@ static __device__ __forceinline__ void write_ids(triangle_scratch<ID> *scratch, 
 #pragma unroll
   for (int j = 0; j < 3; ++j) {
     if (lane + 32 * j < rest) {
-      to[STEPS * done + 32 * j] = make_id<ID, JOINED>(scratch, places[j], 32 * done);
+      to[STEPS * done + 32 * j] = make_id<JOINED>(scratch, places[j], 32 * done);
     }
   }
 }
 
-template <class ID, bool JOINED>
+template <bool JOINED>
 static __device__ __forceinline__ void write_list(
-  const pmb_cuda_output &output, triangle_scratch<ID> *scratch, int listed, int64_t first)
+  const pmb_cuda_output &output, triangle_scratch *scratch, int listed, int64_t first)
 {
   __syncwarp();
   if (!__any_sync(UINT32_MAX, first + listed > output.triangle_room)) {
-    write_ids<ID, JOINED>(scratch, listed, (ID *)output.d_triangles + 3 * first);
+    write_ids<JOINED>(scratch, listed, output.d_triangles + 3 * first);
   }
   __syncwarp();
 }
 
 /* The triangles of a brick's listed cells; returns where the next ones go. */
-template <class ID, bool JOINED>
+template <bool JOINED>
 static __device__ __forceinline__ int64_t emit_cells(const pmb_cuda_output &output, const triangle_codes *codes,
-  triangle_scratch<ID> *scratch, int cells, uint32_t below, int64_t first)
+  triangle_scratch *scratch, int cells, uint32_t below, int64_t first)
 {
   int listed = 0;
   for (int begin = 0; begin < cells; begin += 32) {
-    const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
+    const lane_cell c = read_cell<JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
     if (listed + c.all > (JOINED ? JOINED_LISTED : LISTED)) {
-      write_list<ID, JOINED>(output, scratch, listed, first);
+      write_list<JOINED>(output, scratch, listed, first);
       first += listed;
       listed = 0;
     }
     list_triangles<JOINED>(c, scratch->triangles + listed);
     listed += c.all;
   }
-  write_list<ID, JOINED>(output, scratch, listed, first);
+  write_list<JOINED>(output, scratch, listed, first);
   return first + listed;
 }
 
 /* Writes the cells of the triangles that emit_cells makes of the same cells. */
-template <class ID, bool JOINED>
+template <bool JOINED>
 static __device__ __forceinline__ int64_t write_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const triangle_codes *codes, uint32_t brick, triangle_scratch<ID> *scratch, int cells, uint32_t below,
-  int64_t first)
+  const triangle_codes *codes, uint32_t brick, triangle_scratch *scratch, int cells, uint32_t below, int64_t first)
 {
   const pmb_cuda_box box = pmb_cuda_box_of(job, brick);
   for (int begin = 0; begin < cells; begin += 32) {
-    const lane_cell c = read_cell<ID, JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
+    const lane_cell c = read_cell<JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
     const int r = c.cell >> 5 & 31, count = JOINED ? __popc(c.kept) : (int)(c.code[0] >> CODE_COUNT);
     const int64_t i = box.origin[0] + (int)(~c.cell & 31), j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
     for (int n = 0; n < count && first + c.all <= output.triangle_room; ++n) {
@@ -316,23 +310,22 @@ static __device__ __forceinline__ int64_t write_cells(const pmb_cuda_job &job, c
   return first;
 }
 
-template <class ID, bool OF_CELLS>
+template <bool OF_CELLS>
 static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const pmb_cuda_output &output,
   const triangle_codes *codes, const row_bricks &rows, const brick_head &head, uint32_t index, uint32_t last,
-  triangle_scratch<ID> *scratch)
+  triangle_scratch *scratch)
 {
   const int lane = threadIdx.x & 31;
-  const row_start<ID> start =
-    read_start<ID>(job, rows, head, index, last); /* on its way while cells are looked for */
+  const row_start start = read_start(job, rows, head, index, last); /* on its way while cells are looked for */
   const uint32_t column = head_column(head), word1 = pmb_cuda_next(head.word, column >> lane & 1);
   const int exact = head_is_exact(head);
-  const ID base = (ID)output.point_base;
+  const uint32_t base = (uint32_t)output.point_base;
   __syncwarp();
   if (lane < PMB_CUDA_ROWS) {
     *(uint2 *)((char *)scratch->words + rows.word) = pair_words(head.word, word1);
   }
   __syncwarp();
-  const uint32_t bits = find_cells<ID>(job, head, column, exact, rows, scratch);
+  const uint32_t bits = find_cells(job, head, column, exact, rows, scratch);
   const pmb_cuda_masks masks = row_masks(job, head, exact, word1, start.index);
   int cells, below = sum_below<5>(__popc(bits), rows.below, &cells);
   const int several = cells > MAX_CELLS;
@@ -343,14 +336,14 @@ static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const
   }
   list_cells(part, rows.first_part, scratch->cells + below, scratch->cells + below + __popc(part));
   if (!OF_CELLS && lane < PMB_CUDA_ROWS) {
-    fill_slots<ID>(start, masks, base, lane, scratch);
+    fill_slots(start, masks, base, lane, scratch);
   }
   int joined = 0;
   if (exact) {
     joined = job.any_join;
     const pmb_cuda_exact *d_exact = head_exact(job, head);
     if (joined && lane < PMB_CUDA_ROWS) {
-      fill_joined<ID>(d_exact, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
+      fill_joined(d_exact, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
     }
   }
   const uint32_t brick = __shfl_sync(UINT32_MAX, head.brick, 0); /* lane 0 has a row of the warp's */
@@ -358,11 +351,11 @@ static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const
   for (int left = several;; --left) {
     __syncwarp();
     if (OF_CELLS) {
-      first = joined ? write_cells<ID, true>(job, output, codes, brick, scratch, cells, rows.below, first)
-                     : write_cells<ID, false>(job, output, codes, brick, scratch, cells, rows.below, first);
+      first = joined ? write_cells<true>(job, output, codes, brick, scratch, cells, rows.below, first)
+                     : write_cells<false>(job, output, codes, brick, scratch, cells, rows.below, first);
     } else {
-      first = joined ? emit_cells<ID, true>(output, codes, scratch, cells, rows.below, first)
-                     : emit_cells<ID, false>(output, codes, scratch, cells, rows.below, first);
+      first = joined ? emit_cells<true>(output, codes, scratch, cells, rows.below, first)
+                     : emit_cells<false>(output, codes, scratch, cells, rows.below, first);
     }
     if (left == 0) {
       return;

@@ -44,7 +44,7 @@ int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaEr
 {
   const int parts = parts_of(cuda);
   if (parts == 0 || flags_of(cuda, output) != PMB_CUDA_USUAL || pmb_cuda_needs_general(cuda, output) ||
-    !output->d_triangles || output->d_cells || output->id_type != PMB_INT32 || !fits_int(cuda->job)) {
+    !output->d_triangles || output->d_cells || !fits_int(cuda->job)) {
     return 0;
   }
   switch (cuda->context->volume.type) {

@@ -29,12 +29,13 @@ enum
   SELECT_WRITE,
   CLASSIFY,
   EMIT,
+  EMIT_64,
   READ,
   PASSES,
   COUNTERS = 2
 };
 static const char* const pass_names[PASSES] = { "summarize", "select, counting", "select, writing", "classify",
-  "vertices and triangles", "reading alone" };
+  "points, 32-bit triangles", "points, 64-bit triangles", "reading alone" };
 
 /* What one pass took in one run, all threads together. */
 typedef struct cost
@@ -52,6 +53,7 @@ static const pmb_cpu_loops* real_loops;
 static cost costs[PASSES];
 static best least[PASSES];
 static int counters_work = 1;
+static int emitting = EMIT; /* EMIT or EMIT_64 */
 
 /* Of this thread: what others do on a shared machine counts less. */
 static long long now(void)
@@ -157,7 +159,7 @@ static void timed_emit(pmb_cpu* cpu, int worker, size_t i)
 {
   const moment m = begin();
   real_loops->emit(cpu, worker, i);
-  end(EMIT, m);
+  end(emitting, m);
 }
 
 static void end_of_run(int first, int last)
@@ -319,15 +321,16 @@ static int extract(pmb_context* context, double isovalue, pmb_sizes* sizes)
   {
     return fail(context);
   }
-  const size_t n = (size_t)sizes->points, m = (size_t)sizes->triangles;
+  const size_t n = (size_t)sizes->points, ids = 3 * (size_t)sizes->triangles;
+  const int wide = emitting == EMIT_64;
   const pmb_mesh mesh = { .struct_size = sizeof(mesh),
     .point_capacity = sizes->points,
     .triangle_capacity = sizes->triangles,
     .points = output(&arrays[0], &capacities[0], 12 * n + 1),
     .point_type = PMB_FLOAT32,
     .normals = output(&arrays[1], &capacities[1], 12 * n + 1),
-    .triangles = output(&arrays[2], &capacities[2], 12 * m + 1),
-    .id_type = PMB_INT32 };
+    .triangles = output(&arrays[2], &capacities[2], (wide ? 8 : 4) * ids + 1),
+    .id_type = wide ? PMB_INT64 : PMB_INT32 };
   return pmb_emit(context, &mesh) == PMB_OK || fail(context);
 }
 
@@ -350,10 +353,12 @@ static int run(pmb_context* context, sampled* s, double isovalue, int runs, pmb_
   {
     good = pmb_bind(context, &volume) == PMB_OK || fail(context);
     end_of_run(SUMMARIZE, SUMMARIZE);
-    for (int j = 0; good && j < 2; ++j)
+    for (int j = 0; good && j < 4; ++j)
     {
+      emitting = j & 1 ? EMIT_64 : EMIT;
       good = extract(context, isovalue, sizes);
-      end_of_run(SELECT_COUNT, EMIT);
+      end_of_run(SELECT_COUNT, CLASSIFY);
+      end_of_run(emitting, emitting);
     }
     for (size_t streams = 1; streams <= MOST_STREAMS; streams *= 2)
     {
@@ -369,14 +374,14 @@ static int run(pmb_context* context, sampled* s, double isovalue, int runs, pmb_
 static void print(const pmb_context* context, const sampled* s, pmb_sizes sizes)
 {
   const double active = (double)context->active_bricks, all = (double)context->bricks;
-  const double units[PASSES] = { all, all, all, active, active, all };
+  const double units[PASSES] = { all, all, all, active, active, active, all };
   printf("%s, %d threads: %lld of %lld bricks active, %lld points, %lld triangles; %lld bytes at most\n",
     context->path, context->crew.workers, (long long)context->active_bricks, (long long)context->bricks,
     (long long)sizes.points, (long long)sizes.triangles, (long long)context->memory.peak);
   for (int pass = 0; pass < PASSES; ++pass)
   {
     const best* b = &least[pass];
-    printf("  %-22s %9.3f ms %9.1f ns/brick", pass_names[pass], b->nanoseconds / 1e6 / context->crew.workers,
+    printf("  %-24s %9.3f ms %9.1f ns/brick", pass_names[pass], b->nanoseconds / 1e6 / context->crew.workers,
       b->nanoseconds / units[pass]);
     if (counters_work)
     {

@@ -27,32 +27,46 @@ static double series(int n, test_volume *v)
   return volume_isovalue(v, &rng);
 }
 
-static void make(pmb_context *context, int n, int remove_degenerate, test_mesh *m)
+static void make(pmb_context *context, int n, int remove_degenerate, pmb_type id_type, test_mesh *m)
 {
   test_volume v;
   double isovalue = series(n, &v);
   test_about("volume %d of the series, %s, remove_degenerate %d, isovalue %g", n, type_name(v.view.type),
     remove_degenerate, isovalue);
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-  CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, remove_degenerate, PMB_FLOAT32, PMB_INT32, m), PMB_OK);
+  CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, remove_degenerate, PMB_FLOAT32, id_type, m), PMB_OK);
   pmb_unbind(context);
   volume_free(&v);
 }
 
-/* One context against one thread of plain C. */
+/* 64-bit ids and offsets against 32-bit ones. */
+static void same_ids(const test_mesh *narrow, const test_mesh *wide, const char *what)
+{
+  int64_t wrong = 0;
+  const int32_t *offsets = narrow->view.offsets;
+  for (int64_t i = 0; i < 3 * narrow->sizes.triangles; i++) wrong += mesh_id(narrow, i) != mesh_id(wide, i);
+  for (int64_t i = 0; i <= narrow->sizes.triangles; i++) wrong += ((int64_t *)wide->view.offsets)[i] != offsets[i];
+  CHECK(!wrong, "%s: %lld ids or offsets differ with 64 bits", what, (long long)wrong);
+  mesh_canaries_alive(wide);
+}
+
+/* One context, with ids of both types, against one thread of plain C. */
 static void same_as_plain(pmb_context *context, const char *what)
 {
   pmb_context *plain = context_new(1, "portable");
   int64_t triangles = 0;
   for (int n = 0; n < VOLUMES; n += STEP)
     for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
-      test_mesh a, b;
-      make(plain, n, remove_degenerate, &a);
-      make(context, n, remove_degenerate, &b);
+      test_mesh a, b, wide;
+      make(plain, n, remove_degenerate, PMB_INT32, &a);
+      make(context, n, remove_degenerate, PMB_INT32, &b);
       mesh_equal(&a, &b, what);
+      make(context, n, remove_degenerate, PMB_INT64, &wide);
+      same_ids(&a, &wide, what);
       triangles += a.sizes.triangles;
       mesh_free(&a);
       mesh_free(&b);
+      mesh_free(&wide);
     }
   CHECK(triangles > (TEST_SLOW ? 20000 : 100000), "only %lld triangles compared", (long long)triangles);
   pmb_destroy(plain);
@@ -209,9 +223,9 @@ static void repeated_runs(void)
   pmb_context *context = context_new(4, NULL);
   for (int n = 0; n < VOLUMES; n += 3 * STEP) {
     test_mesh first, again;
-    make(context, n, 1, &first);
+    make(context, n, 1, n & 1 ? PMB_INT32 : PMB_INT64, &first);
     for (int turn = 0; turn < 5; turn++) {
-      make(context, n, 1, &again);
+      make(context, n, 1, n & 1 ? PMB_INT32 : PMB_INT64, &again);
       mesh_equal(&first, &again, "repeated");
       mesh_free(&again);
     }
@@ -247,7 +261,7 @@ static void isovalue_changes(void)
   }
 }
 
-/* Part of `whole` from a point and a triangle on against the mesh of one isovalue; ids count from that point. */
+/* Part of `whole`, with 64-bit ids, from a point and a triangle on against the mesh of one isovalue; ids count from that point. */
 static void same_part(const test_mesh *whole, const test_mesh *part, int64_t point, int64_t triangle)
 {
   size_t p = (size_t)point, n = (size_t)part->sizes.points, t = (size_t)triangle,
@@ -261,7 +275,7 @@ static void same_part(const test_mesh *whole, const test_mesh *part, int64_t poi
   for (int64_t i = 0; i < 3 * part->sizes.triangles; i++)
     if (!CHECK(mesh_id(whole, 3 * triangle + i) == point + mesh_id(part, i), "id %lld differs", (long long)i)) break;
   for (int64_t i = 0; i <= part->sizes.triangles; i++)
-    if (!CHECK(((int32_t *)w->offsets)[triangle + i] == 3 * (triangle + i), "offset %lld", (long long)i)) break;
+    if (!CHECK(((int64_t *)w->offsets)[triangle + i] == 3 * (triangle + i), "offset %lld", (long long)i)) break;
 }
 
 /* All isovalues at once, one mesh after another, against each alone. */
@@ -273,7 +287,7 @@ static void check_concatenated(
   pmb_request request = { sizeof request, isovalues, count, remove_degenerate };
   CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
   CHECK_STATUS(context, pmb_count(context, &request, &total, each), PMB_OK);
-  mesh_make(&whole, total, PMB_FLOAT32, PMB_INT32);
+  mesh_make(&whole, total, PMB_FLOAT32, PMB_INT64);
   CHECK_STATUS(context, pmb_emit(context, &whole.view), PMB_OK);
   mesh_canaries_alive(&whole);
   for (int64_t i = 0; i < count; i++) {

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Ids of the triangles of a brick; included by pmb_cpu_triangles.h. They have 32 bits. Where the mesh has ids of 64 bits they
+ * count from the brick's first point, and are made wide from the first cache. */
+
+/* What the ids of a brick's triangles count from: for each column of bricks along x in its family, [z][y], the point that is
+ * id 0, or, if far, id 2^30 * (2 * z + y). */
+typedef struct id_base {
+  int64_t point[2][2];
+  int far;
+} id_base;
+
+/* Whether points of a brick and of those above it may have numbers that differ by 2^32. Where all rules are checked it is taken
+ * to be so, that this case is tested. */
+static int is_far(const pmb_cpu *cpu)
+{
+  const int64_t most = UINT32_MAX / PMB_BRICK_MAX_POINTS, rows = cpu->bricks[1] + 2;
+  return cpu->always_exact || cpu->bricks[0] > most / rows;
+}
+
+PMB_INLINE void find_base(const pmb_cpu *cpu, const brick_family *f, id_base *base)
+{
+  const int wide = cpu->mesh->id_type == PMB_INT64;
+  const int64_t here = wide ? first_point(cpu, f->at[0][0][0]) : 0;
+  base->far = wide && is_far(cpu);
+  for (int i = 0; i < 4; ++i) {
+    const pmb_cpu_record *const *row = f->at[i >> 1][i & 1], *first = row[0] ? row[0] : row[1];
+    base->point[i >> 1][i & 1] = base->far && first ? first_point(cpu, first) : here;
+  }
+}
+
+/* From n ids to those of the mesh. */
+static void widen_ids(const id_base *base, const uint32_t *ids, int64_t *restrict out, int64_t n)
+{
+  const int64_t here = base->point[0][0];
+  if (base->far) {
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = base->point[ids[i] >> 31][ids[i] >> 30 & 1] + (ids[i] & ((1u << 30) - 1));
+    }
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = here + ids[i];
+  }
+}
+
+/* The ids of the points of a brick's cells, by kind and row z * 5 + y: of the first point with a column from 0 to 31 and, but
+ * for the x edges, of the one at column 32, which is the next brick's, where a cell has that column. Points on samples only where
+ * they are joined. */
+typedef struct brick_edges {
+  const uint32_t (*mask)[PMB_EDGE_ROWS];
+  uint32_t first[PMB_KINDS][PMB_EDGE_ROWS], beyond[PMB_KINDS][PMB_EDGE_ROWS];
+} brick_edges;
+
+/* Ids of the first points of n of a record's rows; begin: id of its first point. */
+PMB_INLINE void firsts_of(const pmb_cpu_record *r, uint32_t begin, int row, const int n, uint32_t *ids)
+{
+  for (int l = 0; l < n; ++l) {
+    ids[l] = begin + r->first[row + l];
+  }
+}
+
+/* Ids of the first point of each of these first kinds, in each row that this brick of the family has, if it is there. mask: see
+ * gather_masks. */
+PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_base *base, int dx, const int kinds,
+  const uint32_t (*mask)[PMB_EDGE_ROWS], uint32_t (*restrict first)[PMB_EDGE_ROWS])
+{
+  const pmb_cpu_record *r[4];
+  uint32_t begin[4];
+  for (int i = 0; i < 4; ++i) {
+    const pmb_cpu_record *there = f->at[i >> 1][i & 1][dx];
+    r[i] = record_or_none(there);
+    begin[i] = there ? (uint32_t)(first_point(cpu, there) - base->point[i >> 1][i & 1]) : 0;
+    begin[i] += base->far ? (uint32_t)i << 30 : 0;
+  }
+  for (int z = 0; z < PMB_BRICK_Z; ++z) {
+    firsts_of(r[0], begin[0], PMB_BRICK_Y * z, PMB_BRICK_Y, first[0] + 5 * z);
+    firsts_of(r[1], begin[1], PMB_BRICK_Y * z, 1, first[0] + 5 * z + 4);
+  }
+  firsts_of(r[2], begin[2], 0, PMB_BRICK_Y, first[0] + 20);
+  firsts_of(r[3], begin[3], 0, 1, first[0] + 24);
+  memset(first[0] + 25, 0, 7 * sizeof(uint32_t));
+  for (int kind = 1; kind < kinds; ++kind) {
+    uint32_t points[32];
+    count_points(mask[kind - 1], points);
+    PMB_LANE_LOOP
+    for (int i = 0; i < 32; ++i) {
+      first[kind][i] = first[kind - 1][i] + points[i];
+    }
+  }
+}
+
+/* The ids in a table, which the cells' triangles are taken from by place. */
+PMB_INLINE void fill_ids(const brick_edges *edges, const int kinds, uint32_t *ids)
+{
+  for (int i = 0; i < 25; ++i) {
+    for (int kind = 0; kind < kinds; ++kind) {
+      uint32_t *out = ids + i * PMB_IDS_ROW + kind * PMB_IDS_PITCH;
+      uint32_t next = edges->first[kind][i];
+      for (uint32_t rest = edges->mask[kind][i]; rest; rest &= rest - 1) {
+        out[pmb_lowest_bit(rest)] = next++;
+      }
+      out[PMB_BRICK_X] = edges->beyond[kind][i];
+    }
+  }
+}
+
+/* The triangles of a brick. turn: 1 to swap the second and third id. Writes 16 ids per cell where there is room for
+ * them: what is too much is overwritten by the next cell, and the loop needs no count. */
+PMB_INLINE void write_plain(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const uint32_t *ids, uint32_t *out,
+  int64_t room, id_way way, int turn)
+{
+  const pmb_rows *rows = &scratch->rows;
+  const uint32_t *end = out + room;
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    const int y = (row & 3) + 1, z = (row >> 2) + 1;
+    const uint64_t a = rows->inside[z][y], b = rows->inside[z][y + 1];
+    const uint64_t c = rows->inside[z + 1][y], d = rows->inside[z + 1][y + 1];
+    const uint32_t *row_ids = ids + ((z - 1) * 5 + (y - 1)) * PMB_IDS_ROW;
+    for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
+      const int bit = pmb_lowest_bit(cells) + 1;
+      const unsigned cell_case = pmb_cell_bits(a, b, c, d, bit);
+      const int16_t *offsets = cpu->case_offsets[cell_case];
+      const uint32_t *cell_ids = row_ids + (bit - 1);
+      const int n = 3 * pmb_triangle_count[cell_case];
+      if (!turn && end - out >= 16) {
+        for (int i = 0; i < 16; ++i) {
+          out[i] = cell_ids[offsets[i]];
+        }
+      } else {
+        for (int i = 0; i < n; i += 3) {
+          out[i] = cell_ids[offsets[i]];
+          out[i + 1 + turn] = cell_ids[offsets[i + 1]];
+          out[i + 2 - turn] = cell_ids[offsets[i + 2]];
+        }
+      }
+      prefetch_ids(way, out);
+      out += n;
+    }
+  }
+}
+
+/* The same where points are joined. */
+PMB_INLINE void write_joined(
+  const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const uint32_t *ids, uint32_t *out, id_way way, int turn)
+{
+  const pmb_cpu_joined *table = pmb_cpu_joined_cases();
+  const pmb_rows *rows = &scratch->rows;
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    const uint32_t *row_ids = ids + ((row >> 2) * 5 + (row & 3)) * PMB_IDS_ROW;
+    for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
+      const int x = pmb_lowest_bit(cells);
+      pmb_cpu_case made;
+      const pmb_cpu_case *entry = case_of_cell(table, rows, row, x, &made);
+      for (int i = 0; i < entry->ids; i += 3) {
+        out[i] = row_ids[x + cpu->corner_offsets[entry->corners[i] & 31]];
+        out[i + 1 + turn] = row_ids[x + cpu->corner_offsets[entry->corners[i + 1] & 31]];
+        out[i + 2 - turn] = row_ids[x + cpu->corner_offsets[entry->corners[i + 2] & 31]];
+      }
+      prefetch_ids(way, out);
+      out += entry->ids;
+    }
+  }
+}
+
+/* The triangles of a brick. */
+PMB_INLINE void write_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_edges *edges, uint32_t *out,
+  int64_t room, id_way way, const int kinds)
+{
+#if PMB_FAST_CELLS
+  write_brick(cpu, edges->mask, edges->first, edges->beyond, &scratch->rows, scratch->cells, out, room, way, kinds);
+#else
+  fill_ids(edges, kinds, scratch->ids);
+  if (kinds == PMB_KINDS && cpu->frame->mirrored) {
+    write_joined(cpu, scratch, scratch->ids, out, way, 1);
+  } else if (kinds == PMB_KINDS) {
+    write_joined(cpu, scratch, scratch->ids, out, way, 0);
+  } else if (cpu->frame->mirrored) {
+    write_plain(cpu, scratch, scratch->ids, out, room, way, 1);
+  } else {
+    write_plain(cpu, scratch, scratch->ids, out, room, way, 0);
+  }
+#endif
+}
+
+/* The ids of a brick's triangles. mask: of the first kinds of its points; first, room: see emit_triangles. */
+PMB_INLINE void emit_kinds(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
+  const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
+{
+  brick_edges edges;
+  id_base base;
+  edges.mask = mask;
+  find_base(cpu, family, &base);
+  find_firsts(cpu, family, &base, 0, kinds, mask, edges.first);
+  if (reaches_beyond(scratch->cells)) {
+    uint32_t next[PMB_KINDS][PMB_EDGE_ROWS];
+    gather_masks(family, 1, kinds, next);
+    find_firsts(cpu, family, &base, 1, kinds, (const uint32_t(*)[PMB_EDGE_ROWS])next, edges.beyond);
+  } else {
+    memset(edges.beyond, 0, sizeof(edges.beyond));
+  }
+  if (cpu->mesh->id_type == PMB_INT32) {
+    uint32_t *out = (uint32_t *)cpu->mesh->triangles + 3 * first;
+    write_ids(cpu, scratch, &edges, out, 3 * room, way_of_ids(out, out, 0), kinds);
+  } else {
+    uint32_t *ids = scratch->brick_ids;
+    int64_t *out = (int64_t *)cpu->mesh->triangles + 3 * first;
+    write_ids(cpu, scratch, &edges, ids, PMB_BRICK_IDS, way_of_ids(ids, out, 1), kinds);
+    widen_ids(&base, ids, out, 3 * family->at[0][0][0]->triangles);
+  }
+}
+
+/* Of a brick whose points are joined; apart, so that the other is as fast as without. */
+static __attribute__((noinline)) void emit_joined_ids(pmb_cpu *cpu, pmb_cpu_scratch *scratch,
+  const brick_family *family, const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
+{
+  emit_kinds(cpu, scratch, family, PMB_KINDS, mask, first, room);
+}
+
+/* Of another one. */
+static void emit_ids(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family,
+  const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
+{
+  emit_kinds(cpu, scratch, family, PMB_SAMPLE, mask, first, room);
+}
+
+/* Where each of n triangles begins among the ids. */
+static void fill_offsets(const pmb_mesh *mesh, int64_t first, int64_t n)
+{
+  int32_t *narrow = (int32_t *)mesh->offsets + first;
+  int64_t *wide = (int64_t *)mesh->offsets + first;
+  for (int64_t i = 0; mesh->id_type == PMB_INT32 && i < n; ++i) {
+    narrow[i] = (int32_t)(3 * (first + i));
+  }
+  for (int64_t i = 0; mesh->id_type == PMB_INT64 && i < n; ++i) {
+    wide[i] = 3 * (first + i);
+  }
+}
