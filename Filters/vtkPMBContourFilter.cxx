@@ -37,6 +37,7 @@ vtkPMBContourFilter::vtkPMBContourFilter()
   , ComputeMeasures(0)
   , UseSuggestedIsovalue(0)
   , SuggestedIsovalues(vtkDoubleArray::New())
+  , IsovalueCurve(vtkDoubleArray::New())
   , OutputPointsPrecision(DEFAULT_PRECISION)
   , ArrayComponent(0)
   , Device(AUTOMATIC)
@@ -61,6 +62,7 @@ vtkPMBContourFilter::~vtkPMBContourFilter()
   this->PointArraySelection->Delete();
   this->CellArraySelection->Delete();
   this->SuggestedIsovalues->Delete();
+  this->IsovalueCurve->Delete();
 }
 
 void vtkPMBContourFilter::SetValue(int i, double value)

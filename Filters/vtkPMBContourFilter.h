@@ -252,6 +252,13 @@ public:
   ///@}
 
   /**
+   * A small histogram for ParaView's panel: the least and the greatest sample, then for each of 64 bins between them the
+   * column "Bricks In Range" of GetIsovalueHistogram(). It is empty where that table is. The array belongs to the filter, as
+   * above.
+   */
+  vtkDoubleArray* GetIsovalueCurve();
+
+  /**
    * Fills a table with what vtkPMBIsovalueHistogram makes (see there), for the volume of the last execution and from the
    * summary that is kept: no sample is read again. From 1 to 4096 bins. The table is empty where nothing is suggested.
    */
@@ -387,6 +394,7 @@ protected:
   vtkTypeBool ComputeMeasures;
   vtkTypeBool UseSuggestedIsovalue;
   vtkDoubleArray* SuggestedIsovalues;
+  vtkDoubleArray* IsovalueCurve;
   std::string SuggestionSummary;
   int OutputPointsPrecision;
   int ArrayComponent;

@@ -76,6 +76,8 @@ public:
   // For the volume of the last execution; while one is under way: what is known so far.
   const std::vector<double>& GetSuggestions(vtkPMBContourFilter* filter);
   void FillHistogram(int bins, vtkTable* table);
+  bool HasCurve(vtkIdType bind) const; // the filter has it already, or there is an execution
+  void SetCurve(vtkIdType bind) { this->Suggested.CurveBind = bind; }
 
 private:
   // VTK executes an algorithm on composite input as a whole, and in that on each block.
@@ -118,8 +120,9 @@ private:
   {
     vtkPMBContour::Engine* TheEngine = nullptr; // that has the volume; null: there are several, or pieces of it
     std::vector<double> Isovalues;
-    vtkIdType Bind = 0; // the filter's number of binds when they were made; 0: they are not
-    std::string Note;   // for the summary of the execution
+    vtkIdType Bind = 0;      // the filter's number of binds when they were made; 0: they are not
+    vtkIdType CurveBind = 0; // the same of its IsovalueCurve
+    std::string Note;        // for the summary of the execution
   };
   pmb_status Suggest(vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool wanted, bool alone,
     std::vector<double>& isovalues);

@@ -6,7 +6,9 @@
 #include "vtkPMBContourInternals.h"
 
 #include "vtkDoubleArray.h"
+#include "vtkNew.h"
 #include "vtkTable.h"
+#include "vtkVariant.h"
 
 #include <algorithm>
 #include <sstream>
@@ -113,6 +115,38 @@ void vtkPMBContourFilter::GetIsovalueHistogram(int numberOfBins, vtkTable* table
   {
     this->Internals->FillHistogram(std::min<int>(std::max(numberOfBins, 1), PMB_HISTOGRAM_MOST), table);
   }
+}
+
+bool vtkPMBContourFilter::vtkInternals::HasCurve(vtkIdType bind) const
+{
+  return this->Depth > 0 || (this->Suggested.TheEngine && this->Suggested.CurveBind == bind);
+}
+
+vtkDoubleArray* vtkPMBContourFilter::GetIsovalueCurve()
+{
+  if (this->Internals->HasCurve(this->NumberOfBinds))
+  {
+    return this->IsovalueCurve;
+  }
+  const int bins = 64;
+  vtkNew<vtkTable> table;
+  this->GetIsovalueHistogram(bins, table);
+  this->IsovalueCurve->SetNumberOfValues(table->GetNumberOfRows() == bins ? bins + 2 : 0);
+  this->Internals->SetCurve(0);
+  if (this->IsovalueCurve->GetNumberOfValues() > 0)
+  {
+    this->Internals->SetCurve(this->NumberOfBinds);
+    const double first = table->GetValue(0, 0).ToDouble(), last = table->GetValue(bins - 1, 0).ToDouble();
+    const double half = (last - first) / (bins - 1) / 2.0; // the values are those of the bins' middles
+    this->IsovalueCurve->SetValue(0, first - half);
+    this->IsovalueCurve->SetValue(1, last + half);
+    for (int i = 0; i < bins; ++i)
+    {
+      this->IsovalueCurve->SetValue(i + 2, table->GetValue(i, 2).ToDouble());
+    }
+  }
+  this->IsovalueCurve->Modified();
+  return this->IsovalueCurve;
 }
 
 const char* vtkPMBContourFilter::GetSuggestionSummary()

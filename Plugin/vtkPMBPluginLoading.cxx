@@ -19,6 +19,7 @@
 #include "vtkPythonInterpreter.h"
 #endif
 
+#include <dlfcn.h>
 #include <string>
 #include <vector>
 
@@ -140,9 +141,30 @@ void CheckServer(vtkObject* caller, unsigned long, void*, void* data)
 }
 }
 
+// Beside the plugin's own file, if it was built. ParaView's window alone has the function that is looked for here,
+// pqApplicationCore::instance(): other programs have no Qt, and get none.
+static void LoadPanel()
+{
+  static bool loaded = false;
+  Dl_info self = {};
+  if (loaded || !dlsym(RTLD_DEFAULT, "_ZN17pqApplicationCore8instanceEv") ||
+    !dladdr(reinterpret_cast<void*>(&LoadPanel), &self))
+  {
+    return;
+  }
+  const std::string file = vtksys::SystemTools::GetFilenamePath(self.dli_fname) + "/ParallelMarchingBlocksPanel.so";
+  void* panel = vtksys::SystemTools::FileExists(file) ? dlopen(file.c_str(), RTLD_NOW) : nullptr;
+  if (auto* add = panel ? reinterpret_cast<void (*)()>(dlsym(panel, "pmb_panel_register")) : nullptr)
+  {
+    add();
+    loaded = true;
+  }
+}
+
 void vtkPMBPluginLoading::Check()
 {
   CheckCopies();
+  LoadPanel();
   if (vtkProcessModule::GetProcessType() != vtkProcessModule::PROCESS_CLIENT)
   {
     return;

@@ -128,8 +128,10 @@ void vtkSMPMBContourProxy::PostUpdateData(bool using_cache)
   this->UpdatePropertyInformation(this->GetProperty("LastRunSummary"));
   if (!this->Following) // a move of the slider changes nothing of these
   {
-    this->UpdatePropertyInformation(this->GetProperty("SuggestionSummary"));
-    this->UpdatePropertyInformation(this->GetProperty("SuggestedIsovalues"));
+    for (const char* name : { "IsovalueCurve", "SuggestionSummary", "SuggestedIsovalues" })
+    {
+      this->UpdatePropertyInformation(this->GetProperty(name));
+    }
     const vtkSMPropertyHelper suggested(this, "SuggestedIsovalues");
     if (vtkSMPropertyHelper(this, "UseSuggestedIsovalue").GetAsInt() && suggested.GetNumberOfElements() > 0)
     {

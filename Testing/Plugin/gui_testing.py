@@ -391,6 +391,12 @@ class Window:
 
     # The Properties panel.
 
+    @staticmethod
+    def has_panel():
+        """Whether the plugin was built with its own widgets, which needs Qt's development files."""
+        folder = os.path.dirname(os.environ.get("PMB_PLUGIN", ""))
+        return os.path.exists(os.path.join(folder, "ParallelMarchingBlocksPanel.so"))
+
     def child(self, kind, name, parent=None):
         result = (parent or self.main).findChild(kind, name)
         if result is None:
@@ -482,7 +488,9 @@ class Window:
 
     def last_run(self):
         """What the panel's line Last Run shows."""
-        return self.widgets()["LastRunSummary"].findChild(QtWidgets.QTextEdit).toPlainText()
+        widget = self.widgets()["LastRunSummary"]
+        edit = widget.findChild(QtWidgets.QTextEdit)  # ParaView's own, where the plugin was built without its panel
+        return edit.toPlainText() if edit else widget.findChild(QtWidgets.QLabel).text()
 
     def select(self, name):
         """Makes a source or filter the active one. (ParaView's Pipeline Browser is a widget that Python cannot ask

@@ -106,6 +106,96 @@ def apply_and_change(window):
     equal(0.0 < float(run[4]) < 60.0, True, f"{run[4]} seconds are sound")
 
 
+def isovalue_histogram(window):
+    """The panel's own widgets: what they say before Apply; a click in the histogram and on a suggestion is a new isovalue,
+    which waits for Apply, or, with Live, is shown at once; Last Run is a plain text."""
+    from gui_testing import QtCore, QtTest, QtWidgets
+    if not window.has_panel():
+        gui_testing.say("  not looked at: the plugin was built without its panel")
+        return
+    window.open(SCAN)
+    proxy = window.add_filter(*PLACE)
+    widget = window.widgets()["SuggestionSummary"]
+    button = window.child(QtWidgets.QPushButton, "Suggestion0", widget)
+    graph = next(child for child in widget.findChildren(QtWidgets.QWidget)
+                 if child.metaObject().className() == "pqPMBHistogram")
+    texts = [label.text() for label in widget.findChildren(QtWidgets.QLabel)]
+    equal((texts, button.isVisible(), graph.isVisible()), (["Press Apply to see suggested isovalues."], False, False),
+          "before Apply")
+    equal(window.last_run(), "Not run yet", "Last Run before Apply")
+    window.apply()
+    equal((button.isVisible(), button.text(), graph.isVisible()), (True, proxy.Suggestions.split(", ")[0], True),
+          "the first suggestion's button")
+    equal([child for child in window.widgets()["LastRunSummary"].findChildren(QtWidgets.QWidget)
+           if not isinstance(child, QtWidgets.QLabel)], [], "widgets of Last Run beside its text")
+    before = signature(mesh_of(proxy))
+    button.click()
+    suggested = proxy.GetPropertyValue("SuggestedIsovalues")[0]
+    equal((signature(mesh_of(proxy)) == before, window.apply(), list(proxy.Isosurfaces)), (True, True, [suggested]),
+          "the same mesh before Apply, whether Apply can be pressed, and the isovalue then")
+    check_sound(window, "at the suggestion")
+    QtTest.QTest.mouseClick(graph, QtCore.Qt.MouseButton.LeftButton, QtCore.Qt.KeyboardModifier.NoModifier,
+                            QtCore.QPoint(graph.width() // 4, 10))
+    equal(window.apply(), True, "Apply can be pressed after a click in the histogram")
+    equal(abs(proxy.Isosurfaces[0] - 254.0 / 4.0) < 2.0, True, f"the isovalue {proxy.Isosurfaces[0]} is a quarter of 254")
+    check_sound(window, "at the click")
+    window.set_value("Live", 1)
+    button.click()
+    window.wait(lambda: list(proxy.Isosurfaces) == [suggested], "the click to count at once", 10)
+
+
+def fine_slider(window):
+    """The live slider is as wide as the list of isovalues; an arrow key is one sample's value, or 1/1000 of the range."""
+    from gui_testing import QtCore, QtTest, QtWidgets
+    from paraview import simple
+    from plugin_testing import ball, image, producer
+    if not window.has_panel():
+        gui_testing.say("  not looked at: the plugin was built without its panel")
+        return
+    proxy = contoured(window)
+    window.set_value("Live", 1)
+    widgets = window.widgets()
+    slider = widgets["LiveIsovalue"].findChild(QtWidgets.QSlider)
+    equal(slider.width() > 0.95 * widgets["ContourValues"].width(), True, f"the slider is {slider.width()} pixels wide")
+    for key, isovalue in ((QtCore.Qt.Key.Key_Right, 128.0), (QtCore.Qt.Key.Key_Left, 127.0)):
+        QtTest.QTest.keyClick(slider, key)
+        window.wait(lambda isovalue=isovalue: list(proxy.Isosurfaces) == [isovalue], f"the key to give {isovalue}", 10)
+    window.apply()
+    samples = ball((30, 30, 30))
+    simple.SetActiveSource(producer(image({"distance": samples}, (30, 30, 30))))
+    window.settle()
+    proxy = window.add_filter(*PLACE)
+    window.apply()
+    window.set_value("Live", 1)
+    slider = window.widgets()["LiveIsovalue"].findChild(QtWidgets.QSlider)
+    step, start = float(samples.max() - samples.min()) / 1000, proxy.LiveIsovalue
+    QtTest.QTest.keyClick(slider, QtCore.Qt.Key.Key_Right)
+    window.wait(lambda: abs(proxy.Isosurfaces[0] - start - step) < 0.6 * step, f"a step of {step} from {start} on", 10)
+
+
+def array_without_name(window):
+    """Arrays named "" beside the contoured one: the panel lists the others. (ParaView itself cannot show the input.)"""
+    from paraview import simple
+    from paraview.vtk.util.numpy_support import numpy_to_vtk
+    from plugin_testing import ball, image, producer
+    data = image({"samples": ball((20, 20, 20))}, (20, 20, 20))
+    for attributes, count in ((data.GetPointData(), 20 ** 3), (data.GetCellData(), 19 ** 3)):
+        array = numpy_to_vtk(ball((count, 1, 1)).ravel(), deep=True)
+        array.SetName("")
+        attributes.AddArray(array)
+    simple.SetActiveSource(producer(data))
+    window.settle()
+    window.add_filter(*PLACE)
+    window.advanced(True)
+    window.set_value("ChooseArrays", 1)
+    equal([window.widgets()[name].findChild(gui_testing.QtWidgets.QTreeView).model().rowCount()
+           for name in ("PointArrays", "CellArrays")], [1, 0], "arrays in the lists")
+    window.set_isovalue(0, "95")
+    window.apply()
+    check_sound(window, "beside arrays named \"\"")
+    window.advanced(False)
+
+
 def undo_and_redo(window):
     """Edit > Undo takes the isovalue back, and the mesh with it; the next one the filter."""
     from paraview import simple
@@ -417,6 +507,6 @@ def histogram(window):
 
 
 if __name__ == "__main__":
-    gui_testing.launch(__file__, ["apply_and_change", "undo_and_redo", "state_file", "devices", "every_property",
-                                  "panel_buttons", "find_and_delete", "greyed_out", "histogram", "pictures"],
-                       sys.argv[1:])
+    gui_testing.launch(__file__, ["apply_and_change", "isovalue_histogram", "fine_slider", "array_without_name",
+                                  "undo_and_redo", "state_file", "devices", "every_property", "panel_buttons",
+                                  "find_and_delete", "greyed_out", "histogram", "pictures"], sys.argv[1:])

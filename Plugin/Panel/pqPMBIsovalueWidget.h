@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class pqPMBIsovalueWidget
+ * @brief the suggested isovalues as buttons below a small histogram of the volume; a click there is a new isovalue
+ *
+ * It takes the place of the list of isovalues, as one typed there would, and waits for Apply; while Live is ticked, the surface
+ * follows at once.
+ */
+#ifndef pqPMBIsovalueWidget_h
+#define pqPMBIsovalueWidget_h
+
+#include "pqPropertyWidget.h"
+
+#include "vtkNew.h"
+
+#include <QList>
+#include <QVariant>
+#include <QVector>
+
+class pqPMBHistogram;
+class QHBoxLayout;
+class QLabel;
+class QPushButton;
+class vtkCallbackCommand;
+
+class pqPMBIsovalueWidget : public pqPropertyWidget
+{
+  Q_OBJECT
+  Q_PROPERTY(QList<QVariant> isovalues READ isovalues WRITE setIsovalues NOTIFY isovaluesChanged)
+
+public:
+  pqPMBIsovalueWidget(vtkSMProxy* proxy, QWidget* parent);
+  ~pqPMBIsovalueWidget() override;
+
+  QList<QVariant> isovalues() const { return this->Isovalues; }
+  void setIsovalues(const QList<QVariant>& isovalues);
+
+Q_SIGNALS:
+  void isovaluesChanged();
+
+protected:
+  void changeEvent(QEvent* event) override;
+
+private:
+  void Refresh();
+  void Choose(double isovalue);
+
+  QLabel* Text;
+  pqPMBHistogram* Histogram;
+  QVector<QPushButton*> Buttons;
+  QVector<double> Suggestions;
+  QList<QVariant> Isovalues;
+  vtkNew<vtkCallbackCommand> Observer;
+};
+
+#endif
