@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Usage: make_help.py PANEL.xml GUIDE.md FOLDER: the plugin's pages for ParaView's help window, as HTML.
+"""Usage: make_help.py PANEL.xml GUIDE.md FOLDER NAME: the plugin's pages for ParaView's help window, as HTML.
 
   FOLDER/index.html                the user's guide, with its pictures
   FOLDER/GROUP.PROXY.html          for each proxy of the panel's XML with a label: what the "?" of its panel opens
+  FOLDER/NAME.qch                  all of these in one file, as Qt's help generator makes it: what the window reads
 
 ParaView on Debian shows them with Qt's text browser, which knows simple HTML only; that and the Markdown that the guide is
 written in are all that this script knows.
@@ -12,8 +13,10 @@ import html
 import os
 import re
 import shutil
+import sqlite3
 import struct
 import sys
+import zlib
 import xml.etree.ElementTree as ElementTree
 
 PICTURE_WIDTH = 640  # at most: the window does not shrink pictures
@@ -129,7 +132,59 @@ def proxy_page(proxy):
                 f"scripts that use SetPropertyWithName, and in state files.</p>\n{table_of_all}")
 
 
-def main(panel, guide, folder):
+# Qt's compressed help, version 1.0: an SQLite database. Keywords and filters have tables too, which are empty here.
+TABLES = """
+CREATE TABLE NamespaceTable (Id INTEGER PRIMARY KEY, Name TEXT);
+CREATE TABLE FilterAttributeTable (Id INTEGER PRIMARY KEY, Name TEXT);
+CREATE TABLE FilterNameTable (Id INTEGER PRIMARY KEY, Name TEXT);
+CREATE TABLE FilterTable (NameId INTEGER, FilterAttributeId INTEGER);
+CREATE TABLE IndexTable (Id INTEGER PRIMARY KEY, Name TEXT, Identifier TEXT, NamespaceId INTEGER, FileId INTEGER, Anchor TEXT);
+CREATE TABLE IndexFilterTable (FilterAttributeId INTEGER, IndexId INTEGER);
+CREATE TABLE ContentsTable (Id INTEGER PRIMARY KEY, NamespaceId INTEGER, Data BLOB);
+CREATE TABLE ContentsFilterTable (FilterAttributeId INTEGER, ContentsId INTEGER);
+CREATE TABLE FileAttributeSetTable (Id INTEGER, FilterAttributeId INTEGER);
+CREATE TABLE FileDataTable (Id INTEGER PRIMARY KEY, Data BLOB);
+CREATE TABLE FileFilterTable (FilterAttributeId INTEGER, FileId INTEGER);
+CREATE TABLE FileNameTable (FolderId INTEGER, Name TEXT, FileId INTEGER, Title TEXT);
+CREATE TABLE FolderTable (Id INTEGER PRIMARY KEY, Name TEXT, NamespaceID INTEGER);
+CREATE TABLE MetaDataTable (Name TEXT, Value BLOB);
+INSERT INTO MetaDataTable VALUES ('qchVersion', '1.0');
+INSERT INTO FileDataTable VALUES (1, NULL);
+INSERT INTO FileNameTable VALUES (0, '', 1, '');
+"""
+
+
+def contents(entries):
+    """The table of contents as Qt streams it: depth, page and title of each entry, texts in UTF-16 behind their bytes' number."""
+    texts = [(depth, page.encode("utf-16-be"), title.encode("utf-16-be")) for depth, page, title in entries]
+    return b"".join(struct.pack(">iI", depth, len(page)) + page + struct.pack(">I", len(title)) + title
+                    for depth, page, title in texts)
+
+
+def make_collection(folder, name, pages, pictures):
+    """FOLDER/NAME.qch with pages and pictures of the folder, below qthelp://NAME.org/NAME/."""
+    path = os.path.join(folder, f"{name}.qch")
+    if os.path.exists(path):
+        os.remove(path)
+    database = sqlite3.connect(path)
+    database.executescript(TABLES)
+    database.execute("INSERT INTO NamespaceTable VALUES (1, ?)", (f"{name}.org",))
+    database.execute("INSERT INTO FolderTable VALUES (1, ?, 1)", (name,))
+    database.execute("INSERT INTO ContentsTable VALUES (1, 1, ?)", (contents(
+        [(0, "index.html", "PMB Contour"), (1, "filters.PMBContour.html", "The panel's properties")]),))
+    for number, file in enumerate(sorted([*pages, *pictures]), 2):
+        with open(os.path.join(folder, file), "rb") as stream:
+            data = stream.read()
+        title = re.search("<title>(.*?)</title>", pages[file]) if file in pages else None
+        database.execute("INSERT INTO FileDataTable VALUES (?, ?)",
+                         (number, struct.pack(">I", len(data)) + zlib.compress(data)))  # as qCompress()
+        database.execute("INSERT INTO FileNameTable VALUES (1, ?, ?, ?)",
+                         (file, number, html.unescape(title[1]) if title else file))
+    database.commit()
+    database.close()
+
+
+def main(panel, guide, folder, collection):
     os.makedirs(folder, exist_ok=True)
     with open(guide, encoding="utf-8") as stream:
         text = stream.read()
@@ -141,11 +196,13 @@ def main(panel, guide, folder):
     for name, content in pages.items():
         with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
             stream.write(content)
-    for name in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
+    pictures = set(re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text))
+    for name in pictures:
         shutil.copy(os.path.join(os.path.dirname(guide), name), folder)
+    make_collection(folder, collection, pages, pictures)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
+    if len(sys.argv) != 5:
         sys.exit(__doc__.split("\n", maxsplit=1)[0])
     main(*sys.argv[1:])

@@ -13,6 +13,7 @@ def accelerate_contour(on=True, keep=False):
     have the plugin. It lasts as long as they run. keep=True also writes it into the user's settings ("Accelerate stock
     Contour"), for what is started later. Returns the proxy of the switch."""
     from paraview import servermanager
+    import paraview.simple  # noqa: F401: makes a session when it is first imported, as in every script
     if not servermanager.ActiveConnection:
         raise RuntimeError("there is no session: Connect() first")
     session = servermanager.ActiveConnection.Session

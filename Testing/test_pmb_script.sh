@@ -75,6 +75,22 @@ for command in demo bench; do
     env PATH="$work/bin:$PATH" DISPLAY=:0 PMB_BUILD_DIR="$work/build" "$pmb" "$command"
 done
 
+# On a terminal the last line of the log is shown while something lasts; elsewhere not.
+printf '#!/bin/sh\necho "[ 42%%] Building"\nsleep 3\n' >"$work/bin/cmake"
+for terminal in yes no; do
+  if [ "$terminal" = yes ]; then
+    env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" script -qec "'$pmb' build" /dev/null >"$work/out" 2>&1 </dev/null
+  else
+    env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" build >"$work/out" 2>&1 </dev/null
+  fi
+  if grep -q '42%' "$work/out"; then shown=yes; else shown=no; fi
+  if [ "$shown" = "$terminal" ]; then passed=$((passed + 1)); else
+    failed=$((failed + 1))
+    printf 'FAILED: on a terminal: %s; the progress is shown: %s; it said:\n' "$terminal" "$shown"
+    cat "$work/out"
+  fi
+done
+
 # Help of the GPU's benchmark: with nothing built, and on a machine without a GPU.
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/cmake"
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$work/bin/python3"

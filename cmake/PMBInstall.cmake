@@ -3,16 +3,23 @@
 # the plugin are installed by the functions that build them, into the same prefix.
 include(CMakePackageConfigHelpers)
 
+# The static core library is for programs that use it without VTK. Where the module is built, `cmake --install` leaves it out;
+# with `--component development`, and in the Debian package of that component, it is there.
+set(pmb_unless_asked)
+if (PMB_BUILD_PLUGIN OR PMB_BUILD_MODULE)
+  set(pmb_unless_asked EXCLUDE_FROM_ALL)
+endif ()
+
 install(TARGETS pmb
   EXPORT PMB
-  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development
-  PUBLIC_HEADER DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development ${pmb_unless_asked}
+  PUBLIC_HEADER DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development ${pmb_unless_asked}
   INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(EXPORT PMB
   NAMESPACE PMB::
   FILE PMB-targets.cmake
   DESTINATION "${PMB_CMAKE_DESTINATION}"
-  COMPONENT development)
+  COMPONENT development ${pmb_unless_asked})
 configure_package_config_file(
   cmake/PMBConfig.cmake.in
   "${CMAKE_BINARY_DIR}/CMakeFiles/PMBConfig.cmake"
@@ -29,3 +36,8 @@ install(FILES
 install(FILES LICENSE
   DESTINATION "${CMAKE_INSTALL_DOCDIR}"
   COMPONENT licence)
+if (PMB_BUILD_PLUGIN)
+  install(DIRECTORY Docs/ DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT documentation
+    FILES_MATCHING PATTERN __pycache__ EXCLUDE PATTERN USER_GUIDE.md PATTERN VERSIONS.md PATTERN PERFORMANCE.md
+    PATTERN "*.png" PATTERN "Examples/*" PATTERN "Examples/VTK/*")
+endif ()

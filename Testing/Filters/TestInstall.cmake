@@ -14,6 +14,7 @@ endfunction ()
 file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}")
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first")
+run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/first" --component development) # with the core library
 file(RENAME "${WORK}/first" "${WORK}/moved")
 
 # Without VTK, and with it.

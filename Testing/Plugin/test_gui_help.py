@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Help in ParaView's window: what the "?" of the panel opens. $PMB_PLUGIN_HELP says whether the plugin was built with
-help pages; without them the window is there all the same, and nothing is said to be wrong."""
+help pages, as it is wherever ParaView has a window; without them nothing is said to be wrong."""
 import os
 import sys
 
@@ -38,8 +38,9 @@ def question_mark(window):
     window.picture("help.png", help_window())
     browser.setSource(browser.source().resolved(type(browser.source())("index.html")))
     window.settle()
+    window.picture("help_guide.png", help_window())
     assert "When something is wrong" in browser.toPlainText(), browser.toPlainText()[:200]
-    for name in ("panel.png", "normals.png"):
+    for name in ("session.png", "panel.png", "normals.png", "histogram.png"):
         assert browser.loadResource(2, browser.source().resolved(type(browser.source())(name))), f"{name} is not there"
     help_window().close()
 

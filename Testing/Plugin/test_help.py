@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pages of ParaView's help window, as Docs/make_help.py makes them: all properties of the panel are on its page with
-their texts, and each link and picture of the guide leads somewhere."""
+their texts, each link and picture of the guide leads somewhere, and the collection has all of them. (That ParaView reads it is
+tested by test_gui_help.py.)"""
 import html
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
+import zlib
 
 from paraview import simple
 
@@ -28,7 +31,7 @@ def words(text):
 def make_pages():
     """{name: text} of the pages, and the names of all files."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(["python3", SCRIPT, PANEL, GUIDE, folder], check=True)
+        subprocess.run(["python3", SCRIPT, PANEL, GUIDE, folder, "Name"], check=True)
         names = os.listdir(folder)
         pages = {}
         for name in names:
@@ -82,5 +85,20 @@ def guide_page():
             true(text in words(page), f"{text!r} is not on the page")
 
 
+def collection():
+    """Each file is in it as it is outside."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["python3", SCRIPT, PANEL, GUIDE, folder, "Name"], check=True)
+        database = sqlite3.connect(os.path.join(folder, "Name.qch"))
+        files = dict(database.execute("SELECT Name, Data FROM FileNameTable JOIN FileDataTable ON FileId = Id WHERE FolderId = 1"))
+        database.close()
+        equal(sorted([*files, "Name.qch"]), sorted(os.listdir(folder)), "files")
+        for name, data in files.items():
+            with open(os.path.join(folder, name), "rb") as stream:
+                content = stream.read()
+            equal(int.from_bytes(data[:4], "big"), len(content), f"length of {name}")
+            true(zlib.decompress(data[4:]) == content, f"{name} is another in the collection")
+
+
 load_plugin()
-run(panel_page, guide_page)
+run(panel_page, guide_page, collection)

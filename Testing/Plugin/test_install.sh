@@ -13,6 +13,16 @@ logged() { # COMMAND...: shows the output only if the command fails
 
 logged "$cmake" --install "$build" --prefix "$work/first"
 mv "$work/first" "$work/moved"
+bytes=$(find "$work/moved" -type f -printf '%s\n' | awk '{ sum += $1 } END { print sum }')
+echo "installed: $bytes bytes"
+[ "$bytes" -le 30000000 ] || { echo "FAILED: that is more than 30 MB"; exit 1; }
+if find "$work/moved" -name libpmb.a -o -name pmb.h | grep .; then
+  echo "FAILED: the static core library is installed without being asked for"
+  exit 1
+fi
+for file in USER_GUIDE.md session.png Examples/batch.py Examples/VTK/contour.cxx LICENSE; do
+  [ -f "$work/moved/share/doc/PMB/$file" ] || { echo "FAILED: share/doc/PMB/$file is not installed"; exit 1; }
+done
 
 find "$work/moved" -name '*.so*' -type f >"$work/libraries"
 [ "$(wc -l <"$work/libraries")" -ge 3 ] || { echo "FAILED: no module, Python module and plugin"; exit 1; }
@@ -41,6 +51,13 @@ package=$(dirname "$(find "$work/moved" -path '*/pmb/__init__.py')")
 PYTHONPATH=$(dirname "$package") pvpython "$source/Testing/Plugin/use_installed.py" module
 
 config=$(dirname "$(find "$work/moved" -name PMBConfig.cmake)")
+printf 'cmake_minimum_required(VERSION 3.18)\nproject(core C CXX)\nfind_package(PMB REQUIRED)\n' >"$work/CMakeLists.txt"
+if "$cmake" -S "$work" -B "$work/core" -DPMB_DIR="$config" >"$work/log" 2>&1 || ! grep -q 'without its C library' "$work/log"; then
+  cat "$work/log"
+  echo "FAILED: find_package(PMB) without the core library does not say so"
+  exit 1
+fi
+logged "$cmake" --install "$build" --prefix "$work/moved" --component development
 logged "$cmake" -S "$source/Testing/Plugin/Consumer" -B "$work/consumer" -DPMB_DIR="$config" -DCMAKE_BUILD_TYPE=Release
 logged "$cmake" --build "$work/consumer"
 "$work/consumer/use_core"
