@@ -328,9 +328,10 @@ public:
 
   ///@{
   /**
-   * Whether ids are stored with 64 bits even where 32 bits hold them, for code that takes the address of the
-   * connectivity as vtkIdType, and for VTK's own vtkLoopSubdivisionFilter and vtkButterflySubdivisionFilter, which
-   * keep a cell's ids beyond the next look at another cell. Off by default. (Where 32 bits do not hold them, 64 are used anyway.)
+   * Whether ids are stored with 64 bits, as vtkIdType is, even where 32 bits hold them. On by default. Off halves the memory
+   * of the triangles, for code that reads a cell's ids through vtkCellArray alone. VTK's own does not always: with 32 bits
+   * vtkMultiObjectMassProperties gives other areas, without a message, vtkLoopSubdivisionFilter and
+   * vtkButterflySubdivisionFilter give nothing, and VTK's mapper is slower. (Where 32 bits do not hold them, 64 are used anyway.)
    */
   vtkSetMacro(Use64BitIds, vtkTypeBool);
   vtkGetMacro(Use64BitIds, vtkTypeBool);

@@ -2,7 +2,7 @@
 #include "pmb_stream.h"
 
 #if defined(__SSE2__)
-#include <emmintrin.h>
+#include <immintrin.h>
 
 /* How many of n values come before a multiple of 16 bytes. */
 static int64_t before_aligned(const int64_t *out, int64_t n)

@@ -156,8 +156,12 @@ def bench_gpu(samples, data, isovalue, change_target, first_target):
     for warm, memory in ((False, "memory for the output is new"), (True, "memory of earlier output is there")):
         row(f"GPU: first extraction, {memory}", first(samples, isovalue, GPU, 5, warm), first_target)
     before = ours.GetNumberOfUploads()
-    row("GPU: isovalue change, old kept", changes(ours, isovalue, options.repeats, True), change_target)
-    row("GPU: isovalue change, old not kept", changes(ours, isovalue, options.repeats, False), change_target)
+    for bits in 64, 32:
+        ours.SetUse64BitIds(bits == 64)
+        for keep, what in ((True, "old kept"), (False, "old not kept")):
+            ms = changes(ours, isovalue, options.repeats, keep)
+            row(f"GPU: isovalue change, {bits}-bit ids, {what}", ms, change_target)
+    ours.Use64BitIdsOn()
     print(f"  uploads during the isovalue changes: {ours.GetNumberOfUploads() - before}; "
           f"on the GPU: {ours.GetDeviceBytes() / 2 ** 20:.0f} MiB")
     return ours
@@ -171,7 +175,10 @@ def bench(name, function, isovalue, change_target, first_target):
     processor = algorithm(vtkPMBContourFilter, data, isovalue, CPU)
     threads = f"{options.threads} threads"
     row(f"CPU, {threads}: first extraction", first(samples, isovalue, CPU, 3, False))
-    row(f"CPU, {threads}: isovalue change, old kept", changes(processor, isovalue, options.repeats, True))
+    for bits in 32, 64:
+        processor.SetUse64BitIds(bits == 64)
+        ms = changes(processor, isovalue, options.repeats, True)
+        row(f"CPU, {threads}: isovalue change, {bits}-bit ids, old kept", ms)
     same = same_bytes(extract(ours, isovalue)[1], extract(processor, isovalue)[1])
     edges = algorithm(vtkFlyingEdges3D, data, isovalue)
     row(f"vtkFlyingEdges3D, {threads}", changes(edges, isovalue, 5, True))

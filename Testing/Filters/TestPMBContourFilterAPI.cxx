@@ -26,7 +26,7 @@ void TestDefaults(vtkPMBContourFilter* filter)
   PMB_EQUAL(filter->GetComputeScalars(), 1, "ComputeScalars");
   PMB_EQUAL(filter->GetInterpolateAttributes(), 1, "InterpolateAttributes");
   PMB_EQUAL(filter->GetRemoveDegenerateTriangles(), 1, "RemoveDegenerateTriangles");
-  PMB_EQUAL(filter->GetUse64BitIds(), 0, "Use64BitIds");
+  PMB_EQUAL(filter->GetUse64BitIds(), 1, "Use64BitIds");
   PMB_EQUAL(filter->GetOutputPointsPrecision(), +vtkAlgorithm::DEFAULT_PRECISION, "OutputPointsPrecision");
   PMB_EQUAL(filter->GetArrayComponent(), 0, "ArrayComponent");
   PMB_EQUAL(filter->GetDevice(), +vtkPMBContourFilter::AUTOMATIC, "Device");
@@ -94,7 +94,7 @@ void TestModified(vtkPMBContourFilter* filter)
     { "ComputeScalars", [=]() { filter->ComputeScalarsOff(); } },
     { "InterpolateAttributes", [=]() { filter->InterpolateAttributesOff(); } },
     { "RemoveDegenerateTriangles", [=]() { filter->RemoveDegenerateTrianglesOff(); } },
-    { "Use64BitIds", [=]() { filter->Use64BitIdsOn(); } },
+    { "Use64BitIds", [=]() { filter->Use64BitIdsOff(); } },
     { "OutputPointsPrecision", [=]() { filter->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION); } },
     { "ArrayComponent", [=]() { filter->SetArrayComponent(2); } },
     { "Device", [=]() { filter->SetDevice(vtkPMBContourFilter::CPU); } },
@@ -117,11 +117,12 @@ void TestPrint(vtkPMBContourFilter* filter)
 {
   std::ostringstream text;
   filter->Print(text);
-  for (const char* name : { "Contour Values:", "Compute Normals: Off", "Normal Estimator: Forward Differences",
-         "Compute Gradients: On", "Compute Scalars: Off", "Interpolate Attributes: Off",
-         "Remove Degenerate Triangles: Off", "Use 64 Bit Ids: On", "Output Points Precision: 1", "Array Component: 2",
-         "Device: CPU", "Device Index: 1", "Device Memory Limit: 0.5", "Number Of Threads: 3", "Number Of Binds: 0",
-         "Number Of Uploads: 0", "Device Bytes: 0", "Peak Extra Bytes: 0", "Last Run Summary: Not run yet" })
+  for (const char* name :
+    { "Contour Values:", "Compute Normals: Off", "Normal Estimator: Forward Differences", "Compute Gradients: On",
+      "Compute Scalars: Off", "Interpolate Attributes: Off", "Remove Degenerate Triangles: Off",
+      "Use 64 Bit Ids: Off", "Output Points Precision: 1", "Array Component: 2", "Device: CPU", "Device Index: 1",
+      "Device Memory Limit: 0.5", "Number Of Threads: 3", "Number Of Binds: 0", "Number Of Uploads: 0",
+      "Device Bytes: 0", "Peak Extra Bytes: 0", "Last Run Summary: Not run yet" })
   {
     PMB_CHECK(text.str().find(name) != std::string::npos, "PrintSelf does not say '" << name << "'");
   }
@@ -159,10 +160,12 @@ void TestOutputArrays()
 void TestWideIds()
 {
   auto image = MakeWavelet(21);
-  auto narrow = Contour(image, 157);
-  auto wide = Contour(image, 157, [](vtkPMBContourFilter* f) { f->Use64BitIdsOn(); });
-  PMB_CHECK(!narrow->GetPolys()->IsStorage64Bit(), "32-bit ids where they suffice");
-  PMB_CHECK(wide->GetPolys()->IsStorage64Bit(), "64-bit ids on demand");
+  auto narrow = Contour(image, 157, [](vtkPMBContourFilter* f) { f->Use64BitIdsOff(); });
+  auto wide = Contour(image, 157);
+  PMB_CHECK(!narrow->GetPolys()->IsStorage64Bit(), "32-bit ids on demand, where they suffice");
+  PMB_CHECK(wide->GetPolys()->IsStorage64Bit(), "64-bit ids");
+  PMB_EQUAL(wide->GetPolys()->GetConnectivityArray()->GetDataTypeSize(), +sizeof(vtkIdType), "size of an id");
+  PMB_EQUAL(wide->GetPolys()->GetOffsetsArray()->GetDataTypeSize(), +sizeof(vtkIdType), "size of an offset");
 #if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 6, 0)
   PMB_CHECK(narrow->GetPolys()->IsStorageFixedSize32Bit(), "offsets that take no memory");
 #endif

@@ -140,10 +140,10 @@ void TestAgainstVTK()
   m = Check(noise, 2, "noise, points apart", [](vtkPMBContourFilter* f) { f->RemoveDegenerateTrianglesOff(); });
   PMB_EQUAL(m["NonManifoldEdges"], 0, "noise, points apart: non-manifold edges");
   PMB_CHECK(m["Components"] > 1, "noise: " << m["Components"] << " components");
-  Check(noise, 2.5, "noise, 64 bits, double",
+  Check(noise, 2.5, "noise, 32 bits, double",
     [](vtkPMBContourFilter* f)
     {
-      f->Use64BitIdsOn();
+      f->Use64BitIdsOff();
       f->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION);
     });
 }

@@ -152,9 +152,10 @@ static double median(double *values, int n)
 }
 
 /* The arrays of a mesh: ordinary ones, or of the pool that the GPU reaches directly. */
-static int make_arrays(pmb_mesh *mesh, const pmb_sizes *sizes, int pooled)
+static int make_arrays(pmb_mesh *mesh, const pmb_sizes *sizes, pmb_type id_type, int pooled)
 {
-  const size_t bytes[3] = { 12 * (size_t)sizes->points, 12 * (size_t)sizes->points, 12 * (size_t)sizes->triangles };
+  const size_t points = 12 * (size_t)sizes->points, ids = 3 * (size_t)sizes->triangles;
+  const size_t bytes[3] = { points, points, pmb_type_size(id_type) * ids };
   void *arrays[3];
   int made = 1;
   for (int i = 0; i < 3; i++) {
@@ -168,7 +169,7 @@ static int make_arrays(pmb_mesh *mesh, const pmb_sizes *sizes, int pooled)
     .normals = arrays[1],
     .triangles = arrays[2],
     .point_type = PMB_FLOAT32,
-    .id_type = PMB_INT32 };
+    .id_type = id_type };
   return made;
 }
 
@@ -185,7 +186,8 @@ static void free_arrays(pmb_mesh *mesh, int pooled)
 
 /* Count, new arrays and emit while the mesh before is still there, as in a program that shows it: the first time and the
  * median of later ones. Ordinary arrays are kept. */
-static double time_api(pmb_context *context, const double *isovalues, int64_t count, int pooled, double *first)
+static double time_api(
+  pmb_context *context, const double *isovalues, int64_t count, pmb_type id_type, int pooled, double *first)
 {
   enum { WARM = 4, TIMED = 11 };
   const pmb_request request = { sizeof request, isovalues, count, 1 };
@@ -197,7 +199,7 @@ static double time_api(pmb_context *context, const double *isovalues, int64_t co
     if (i >= 2 && pooled) free_arrays(mesh, pooled);
     const double begin = seconds();
     if (pmb_count(context, &request, &sizes, NULL) != PMB_OK) return -1;
-    if ((i < 2 || pooled) && !make_arrays(mesh, &sizes, pooled)) return -1;
+    if ((i < 2 || pooled) && !make_arrays(mesh, &sizes, id_type, pooled)) return -1;
     if (pmb_emit(context, mesh) != PMB_OK) return -1;
     const double ms = 1e3 * (seconds() - begin);
     if (i == 0 && first) *first = ms;
@@ -219,25 +221,31 @@ static pmb_status bench_several(pmb_context *context, const bench_volume *v)
   for (int n = 0; n < SEVERAL && status == PMB_OK; n++) {
     status = pmb_cuda_measure(context, &isovalues[n], 1, 1, REPEATS, &one);
     kernels += one.isovalues;
-    api += time_api(context, &isovalues[n], 1, 1, NULL);
+    api += time_api(context, &isovalues[n], 1, PMB_INT64, 1, NULL);
   }
   if (status == PMB_OK)
     printf("%s, %d isovalues: kernels %.4f ms together (select %.4f, classify %.4f, vertices %.4f, triangles %.4f), "
            "%.4f in turn; count and emit to pinned memory %.2f ms together, %.2f in turn\n",
       v->name, SEVERAL, times.isovalues, times.select, times.classify, times.vertices, times.triangles, kernels,
-      time_api(context, isovalues, SEVERAL, 1, NULL), api);
+      time_api(context, isovalues, SEVERAL, PMB_INT64, 1, NULL), api);
   return status;
 }
 
 /* Through the whole of the interface, with arrays of the host. */
 static pmb_status bench_api(pmb_context *context, const bench_volume *v)
 {
-  double first[2];
-  const double ordinary = time_api(context, &v->isovalue, 1, 0, &first[0]);
-  const double pooled = time_api(context, &v->isovalue, 1, 1, &first[1]);
-  printf("  count and emit: to pool memory %.2f ms (the first time %.2f), to ordinary memory %.2f ms (%.2f)\n",
-    pooled, first[1], ordinary, first[0]);
-  return ordinary < 0 || pooled < 0 ? PMB_INTERNAL : PMB_OK;
+  const pmb_type types[2] = { PMB_INT32, PMB_INT64 };
+  int good = 1;
+  for (int i = 0; i < 2; i++) {
+    double first[2];
+    const double ordinary = time_api(context, &v->isovalue, 1, types[i], 0, &first[0]);
+    const double pooled = time_api(context, &v->isovalue, 1, types[i], 1, &first[1]);
+    printf("  count and emit, %d-bit ids: to pool memory %.2f ms (the first time %.2f), to ordinary memory %.2f ms "
+           "(%.2f)\n",
+      i ? 64 : 32, pooled, first[1], ordinary, first[0]);
+    good = good && ordinary >= 0 && pooled >= 0;
+  }
+  return good ? PMB_OK : PMB_INTERNAL;
 }
 
 /* Bind, median; the first one, which also warms up, is not counted. */

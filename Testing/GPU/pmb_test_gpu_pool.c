@@ -195,15 +195,19 @@ static void pool_as_output(void)
   pmb_context *gpu = gpu_new(0);
   const pmb_sizes sizes = s.want[0].sizes;
   const size_t n = (size_t)sizes.points * 12, t = (size_t)sizes.triangles * 12, c = (size_t)sizes.triangles * 8;
+  int64_t *wide = malloc(2 * t); /* the same ids with 64 bits */
+  for (size_t i = 0; i < t / 4; i++) wide[i] = mesh_id(&s.want[0], (int64_t)i);
   CHECK_STATUS(gpu, pmb_bind(gpu, &s.volume[0].view), PMB_OK);
   gives(gpu, ISOVALUE, &s.want[0], "ordinary memory");
   for (int mask = 1; mask < 16; mask += mask < 3 ? 1 : 4)
-    for (size_t shift = 0; shift <= 8; shift += 8) { /* past the block's first bytes; multiples of the element */
-      const size_t bytes[4] = { n, n, t, c };
-      const void *const want[4] = { s.want[0].view.points, s.want[0].view.normals, s.want[0].view.triangles,
-        s.want[0].view.cells };
+    for (int turn = 0; turn < 4; turn++) {
+      const size_t shift = turn & 1 ? 8 : 0; /* past the block's first bytes; a multiple of the element */
+      const int is_wide = turn >> 1;
+      const size_t bytes[4] = { n, n, t << is_wide, c };
+      const void *const want[4] = { s.want[0].view.points, s.want[0].view.normals,
+        is_wide ? wide : s.want[0].view.triangles, s.want[0].view.cells };
       unsigned char *blocks[4], *at[4];
-      test_about("pool for %x, %zu bytes further", mask, shift);
+      test_about("pool for %x, %zu bytes further, %d-bit ids", mask, shift, is_wide ? 64 : 32);
       for (int i = 0; i < 4; i++) {
         blocks[i] = mask >> i & 1 ? pmb_host_allocate(bytes[i] + 64) : malloc(bytes[i] + 64);
         if (!CHECK(blocks[i], "no memory")) exit(1);
@@ -217,10 +221,10 @@ static void pool_as_output(void)
         .point_type = PMB_FLOAT32,
         .normals = (float *)(void *)at[1],
         .triangles = at[2],
-        .id_type = PMB_INT32,
+        .id_type = is_wide ? PMB_INT64 : PMB_INT32,
         .cells = (int64_t *)(void *)at[3] };
       CHECK_STATUS(gpu, pmb_emit(gpu, &mesh), PMB_OK);
-      if (mask == 15 && shift == 8) { /* the last: they outlive the context */
+      if (mask == 15 && turn == 3) { /* the last: they outlive the context */
         pmb_destroy(gpu);
         gpu = NULL;
         pmb_host_trim();
@@ -238,6 +242,7 @@ static void pool_as_output(void)
       }
     }
   CHECK(!gpu, "the last round was not reached");
+  free(wide);
   subjects_free(&s);
 }
 

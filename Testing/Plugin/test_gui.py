@@ -224,7 +224,7 @@ def state_file(window):
     """Save State, Reset Session, Load State: the same properties and the same mesh."""
     from paraview import simple
     proxy = contoured_part(window)
-    chosen = {"ComputeGradients": 1, "NormalEstimator": 2, "Use64BitIds": 1, "Device": 1, "NumberOfThreads": 3}
+    chosen = {"ComputeGradients": 1, "NormalEstimator": 2, "Use64BitIds": 0, "Device": 1, "NumberOfThreads": 3}
     for name, value in chosen.items():
         window.set_value(name, value)
     window.set_isovalue(0, "60.25")

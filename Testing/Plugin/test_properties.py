@@ -24,7 +24,7 @@ PANEL = [
     ("PointArrays", "Point Arrays", None, "advanced"),
     ("CellArrays", "Cell Arrays", None, "advanced"),
     ("RemoveDegenerateTriangles", "Remove Degenerate Triangles", 1, "advanced"),
-    ("Use64BitIds", "Use 64-bit Ids", 0, "advanced"),
+    ("Use64BitIds", "Use 64-bit Ids", 1, "advanced"),
     ("ComputeMeasures", "Compute Surface Measures", 0, "advanced"),
     ("ContourValues", "Isosurfaces", None, "default"),
     ("Device", "Run On", "Automatic", "default"),
@@ -202,8 +202,12 @@ def choose_arrays():
 
 
 def wide_ids():
-    mesh = contour(Use64BitIds=1)
+    mesh = contour()
     count = mesh_cells(mesh)
+    narrow = contour(Use64BitIds=0)
+    equal(mesh_cells(narrow), count, "triangles with 32-bit ids")
+    bits = [output(proxy).GetPolys().IsStorage64Bit() for proxy in (mesh, narrow)]
+    equal([bool(b) for b in bits], [True, False], "ids of 64 bits, by default and without 64-bit Ids")
     finer = simple.LoopSubdivision(Input=mesh, NumberofSubdivisions=1)
     equal(mesh_cells(finer), 4 * count, "triangles after Loop Subdivision, which needs 64-bit ids")
 

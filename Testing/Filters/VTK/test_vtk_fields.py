@@ -380,7 +380,7 @@ class Derived(VTKTest):
         reference = used(output(theirs(vtkContourFilter, extract, 0.0)))
         self.same_places(mesh, reference)
         self.same_counts(mesh, reference)
-        wide = ours(extract, 0.0, RemoveDegenerateTriangles=1, Use64BitIds=1)
+        wide = ours(extract, 0.0, RemoveDegenerateTriangles=1)
         subdivision = vtkLoopSubdivisionFilter()
         subdivision.SetInputConnection(wide.GetOutputPort())
         subdivision.SetNumberOfSubdivisions(1)
