@@ -27,8 +27,7 @@
  * - scalars are the isovalue exactly;
  * - vtkContourFilter with OutputPointsPrecision of DOUBLE_PRECISION: double coordinates, which it does not give for images;
  * - 64-bit integers are compared with the isovalue exactly, and unsigned ones do not wrap around as in vtkFlyingEdges3D;
- * - vtkFlyingEdges3D and vtkMarchingCubes hand the cells' vtkGhostType on, if there is one; vtkContourFilter does not
- *   interpolate that of the points, and hands on arrays of vtkIdType;
+ * - vtkContourFilter does not interpolate the points' vtkGhostType;
  * - an abort leaves an empty output.
  *
  * vtkContourFilter comes through VTK's object factory: those that are made after the first Enable() can be switched, on

@@ -92,9 +92,10 @@ public:
 
   ///@{
   /**
-   * The isovalues, as in vtkContourFilter (those that are no finite numbers are left out, with a warning): value number i; a list of GetNumberOfContours() values, to look at or to
+   * The isovalues, as in vtkContourFilter: value number i; a list of GetNumberOfContours() values, to look at or to
    * copy into memory that is large enough; how many there are (SetValue() enlarges the list as needed); and evenly
-   * spaced values from one end of a range to the other, both included. To begin with there is one value, 0.
+   * spaced values from one end of a range to the other, both included. To begin with there is one value, 0. Those that are
+   * no finite numbers are left out, with a warning; without another the suggested one is used.
    */
   void SetValue(int i, double value);
   double GetValue(int i);

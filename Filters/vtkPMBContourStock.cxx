@@ -136,8 +136,14 @@ StockSettings ReadSettings(vtkAlgorithm* stock, int which)
 #if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0)
     settings.CellArrays = settings.PointArrays; // before, it left them out
 #endif
-    settings.Refusal =
-      edges->GetArrayComponent() == 0 ? "" : "ArrayComponent is not 0, of which vtkFlyingEdges3D knows nothing";
+    if (edges->GetArrayComponent() != 0)
+    {
+      settings.Refusal = "ArrayComponent is not 0, of which vtkFlyingEdges3D knows nothing";
+    }
+    else if (settings.PointArrays && settings.Isovalues.size() > 1)
+    {
+      settings.Refusal = "vtkFlyingEdges3D passes other arrays only if the first of several isovalues has a surface";
+    }
   }
   else if (auto* cubes = vtkMarchingCubes::SafeDownCast(stock))
   {
@@ -200,6 +206,11 @@ std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInfor
   return std::string();
 }
 
+bool IsReal(vtkDataArray* array)
+{
+  return array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE;
+}
+
 // Where VTK's filters would do something else with the arrays than ours.
 std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtkDataArray* contoured)
 {
@@ -234,13 +245,38 @@ std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtk
     {
       return "beside the contoured array there is one of text, bits or ids, or without a name";
     }
+    if (settings.Which == vtkPMBContourAcceleration::FLYING_EDGES && numbers != contoured && !IsReal(numbers))
+    {
+      return "beside the contoured array there is one of integers, of which vtkFlyingEdges3D makes floats";
+    }
   }
   return std::string();
+}
+
+namespace
+{
+// What VTK's filters leave out: their interpolation knows no ids, and without cell arrays there are no flags of cells.
+void RemoveOthers(const StockSettings& settings, vtkPolyData* mesh)
+{
+  vtkPointData* arrays = mesh->GetPointData();
+  for (int i = arrays->GetNumberOfArrays(); i-- > 0;)
+  {
+    if (arrays->GetAbstractArray(i)->GetDataType() == VTK_ID_TYPE)
+    {
+      arrays->RemoveArray(i);
+    }
+  }
+  if (!settings.CellArrays)
+  {
+    mesh->GetCellData()->Initialize();
+  }
+}
 }
 
 void HandOver(const StockSettings& settings, vtkDataArray* contoured, vtkPolyData* mesh, vtkPolyData* output)
 {
   vtkPointData* arrays = mesh->GetPointData();
+  RemoveOthers(settings, mesh);
   vtkSmartPointer<vtkDataArray> scalars = settings.Scalars ? arrays->GetScalars() : nullptr;
   vtkSmartPointer<vtkDataArray> normals = settings.Normals ? arrays->GetNormals() : nullptr;
   vtkSmartPointer<vtkDataArray> gradients = settings.Gradients ? arrays->GetArray("Gradients") : nullptr;

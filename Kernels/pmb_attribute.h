@@ -8,10 +8,11 @@
 
 #include "pmb_portability.h"
 
-/* lower and upper: of the edge's samples; equal ones, and those of a sample point, stay what they are. */
+/* lower and upper: at the edge's samples; t: pmb_edge_parameter_f64, for contoured samples of every type, because what is half
+ * in double need not be so in float. In VTK's order of operations, so that halves are rounded the same way; equal values stay. */
 PMB_INLINE double pmb_attribute_value(double lower, double upper, double t)
 {
-  return lower + t * (upper - lower);
+  return lower == upper ? lower : lower * (1 - t) + upper * t;
 }
 
 /* For each type of integer its name, type and limits. */

@@ -199,7 +199,7 @@ static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu *cpu, const pmb_cpu_r
   if (mesh->attribute_count) {
     double parameter[16];
     for (int l = 0; l < 16; ++l) {
-      parameter[l] = (double)p->t[l];
+      parameter[l] = pmb_edge_parameter_f64((double)p->from[3][l], (double)p->to[3][l], cpu->isovalue->f64, 0);
     }
     pmb_cpu_interpolate_attributes(cpu, record, list, parameter, n, first);
   }

@@ -259,7 +259,8 @@ static __device__ __forceinline__ void find_gradient(
 /* Writes n points, one a lane; first: the output's place of the first; at: 3 * first + the lane. */
 template <class T, int BY_EDGE>
 static __device__ __forceinline__ void store_points(const vertex_setting &setting, vertex_scratch *scratch,
-  int64_t first, int64_t at, int n, const surrounding<typename pmb_cuda_real<T>::type> &s, point_of<T> *p)
+  const pmb_isovalue &iso, int64_t first, int64_t at, int n, const surrounding<typename pmb_cuda_real<T>::type> &s,
+  point_of<T> *p)
 {
   const pmb_cuda_output &output = setting.output;
   const int lane = threadIdx.x & 31;
@@ -275,7 +276,8 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
     }
   }
   if ((setting.flags & PMB_CUDA_PARAMETERS) && lane < n) {
-    output.d_parameter[first + lane] = (double)p->t;
+    output.d_parameter[first + lane] =
+      pmb_edge_parameter_f64((double)settled<T>(s.ends[0]), (double)settled<T>(s.ends[1]), iso.f64, 0);
     output.d_sample[first + lane] =
       (p->low[0] + setting.job.dims[0] * (p->low[1] + (int64_t)setting.job.dims[1] * p->low[2])) << 2 | p->kind;
   }
@@ -415,7 +417,7 @@ static __device__ __forceinline__ int emit_points(const vertex_setting &setting,
   const typename pmb_cuda_real<T>::type lower = settled<T>(s.ends[0]), upper = settled<T>(s.ends[1]);
   p.t = WAY == QUICK ? quick_parameter(iso, lower, upper, &good) : edge_parameter(iso, lower, upper);
   const int64_t first = work.first + begin + n;
-  store_points<T, SAMPLES::BY_EDGE>(setting, scratch, first, work.at + 3 * (begin + n), left, s, &p);
+  store_points<T, SAMPLES::BY_EDGE>(setting, scratch, iso, first, work.at + 3 * (begin + n), left, s, &p);
   good = good && (!gradient || is_good(p.length2));
   if (WAY == AGAIN) {
     __syncwarp();

@@ -215,8 +215,9 @@ static __device__ __forceinline__ void emit_point(
   const pmb_cuda_job &job = setting.job;
   const pmb_cuda_output &output = setting.output;
   general_point<T> p = edge;
-  p.t = edge_parameter(
-    iso, read_sample<T>(job, p.low[0], p.low[1], p.low[2]), read_sample<T>(job, p.high[0], p.high[1], p.high[2]));
+  const typename pmb_cuda_real<T>::type lower = read_sample<T>(job, p.low[0], p.low[1], p.low[2]),
+                                        upper = read_sample<T>(job, p.high[0], p.high[1], p.high[2]);
+  p.t = edge_parameter(iso, lower, upper);
   if (setting.flags & (PMB_CUDA_AS_FLOAT | PMB_CUDA_AS_DOUBLE)) {
     const int place[3] = { p.low[0] + (int)job.frame.first[0], p.low[1] + (int)job.frame.first[1],
       p.low[2] + (int)job.frame.first[2] };
@@ -229,7 +230,7 @@ static __device__ __forceinline__ void emit_point(
     }
   }
   if (setting.flags & PMB_CUDA_PARAMETERS) {
-    output.d_parameter[at] = (double)p.t;
+    output.d_parameter[at] = pmb_edge_parameter_f64((double)lower, (double)upper, iso.f64, 0);
     output.d_sample[at] = (p.low[0] + job.dims[0] * (p.low[1] + (int64_t)job.dims[1] * p.low[2])) << 2 | p.kind;
   }
   if (setting.flags & (PMB_CUDA_NORMALS | PMB_CUDA_GRADIENTS)) {

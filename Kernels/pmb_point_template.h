@@ -2,10 +2,10 @@
  * The direct arithmetic of a point, for float and for double; included by pmb_point.h, which sets PMB_REAL. */
 
 /* Where the isovalue falls on an edge: 0 at its lower, 1 at its upper sample. iso + iso_low is the isovalue. Halves
- * keep the differences of huge samples finite; NaN (0 / 0) becomes 1. */
+ * keep the differences of huge samples finite, and are not taken of others, for denormals lose a bit; NaN (0 / 0) becomes 1. */
 PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_edge_parameter)(PMB_REAL lower, PMB_REAL upper, PMB_REAL iso, PMB_REAL iso_low)
 {
-  const PMB_REAL half = (PMB_REAL)0.5;
+  const PMB_REAL half = PMB_IS_FINITE(upper - lower) ? (PMB_REAL)1 : (PMB_REAL)0.5;
   const PMB_REAL t = ((iso * half - lower * half) + iso_low * half) / (upper * half - lower * half);
   return t < 1 ? (t > 0 ? t : 0) : 1;
 }

@@ -4,7 +4,8 @@
  * Air, noise and each material make a peak of that curve; between two peaks lies a valley, where the surface is a boundary
  * between materials. So the bottoms of the valleys are suggested, the deepest first. Without a valley, a peak that is noise
  * (nearly all bricks reach into it) or background (it is at an end of the range) is left where the curve bends from its
- * steep slope into its long tail: where it is farthest below the line from the peak to the end of the tail. Otherwise the
+ * steep slope into its long tail: where it is farthest below the line from the peak to the end of the tail, or, where the tail
+ * begins level, as in the gap between air and a body in it, in the middle of that gap. Otherwise the
  * peak itself is suggested, where there is most of the surface. */
 #include "pmb_backend.h"
 
@@ -16,8 +17,8 @@ static const double VALLEY = 0.1, RIPPLE = 0.02, BOTTOM = 0.1, TOP = 0.95;
 /* A peak of noise has at least so many of all bricks; a tail ends at so much of the peak; a bend is at least so deep, and begins
  * where it is nearly as deep as anywhere. */
 static const double FILLED = 0.9, TAIL = 0.02, BEND = 0.2, NEARLY = 0.95;
-/* Beside a bend the curve is level as far as it keeps so much of its height. */
-static const double LEVEL = 0.995;
+/* Beside a bend the curve is level as far as it keeps so much of its height: some bricks at a body's border miss its highest. */
+static const double LEVEL = 0.7;
 /* Bins with at most so much of the highest are empty, and the range without empty ends is looked at if it is at most so
  * small: one wild sample must not put everything else into one bin. */
 static const double EMPTY = 0.005, SMALL = 0.25;
@@ -85,8 +86,8 @@ static int find_valleys(const int64_t *counts, valley *valleys, int *peak)
 }
 
 /* The bend of the curve on one side of its peak, and how far the curve gets below the line there, as a share of the peak. A
- * long bend begins near the peak, and so does the surface. */
-static double find_bend(const int64_t *counts, int peak, int step, int *bin)
+ * long bend begins near the peak, and so does the surface. *deepest_bin: where the curve is farthest below the line. */
+static double find_bend(const int64_t *counts, int peak, int step, int *bin, int *deepest_bin)
 {
   const double top = (double)counts[peak];
   double depths[BINS], deepest = 0;
@@ -97,7 +98,10 @@ static double find_bend(const int64_t *counts, int peak, int step, int *bin)
   for (i = peak; i != end; i += step) {
     const double line = top + ((double)counts[end] - top) * (double)(i - peak) / (double)(end - peak);
     depths[i] = (line - (double)counts[i]) / top;
-    deepest = depths[i] > deepest ? depths[i] : deepest;
+    if (depths[i] > deepest) {
+      deepest = depths[i];
+      *deepest_bin = i;
+    }
   }
   for (i = peak; i != end && depths[i] < NEARLY * deepest; i += step) {
   }
@@ -105,24 +109,28 @@ static double find_bend(const int64_t *counts, int peak, int step, int *bin)
   return deepest;
 }
 
-/* The middle of the level stretch that begins at a bend: between the values of a mask, and not at one of them. */
-static int leave_bend(const int64_t *counts, int bend, int step)
+/* From where the bend is deepest on the curve may be level, as between a background and a body, or the values of a mask. If that
+ * is longer than the bend itself: halfway from the peak to its end; else the bend. */
+static int leave_bend(const int64_t *counts, int peak, int bend, int deepest, int step)
 {
-  int last = bend;
-  while (last + step >= 0 && last + step < BINS && (double)counts[last + step] >= LEVEL * (double)counts[bend]) {
+  int last = deepest;
+  while (last + step >= 0 && last + step < BINS && (double)counts[last + step] >= LEVEL * (double)counts[deepest]) {
     last += step;
   }
-  return (bend + last) / 2;
+  const int halfway = (peak + last) / 2;
+  return (last - deepest) * step > (deepest - peak) * step && (halfway - bend) * step > 0 ? halfway : bend;
 }
 
 /* Where there is no valley. */
 static int leave_peak(const int64_t *counts, int peak, int64_t bricks)
 {
-  int above = peak, below = peak;
-  const double above_depth = find_bend(counts, peak, 1, &above), below_depth = find_bend(counts, peak, -1, &below);
+  int above = peak, below = peak, above_deepest = peak, below_deepest = peak;
+  const double above_depth = find_bend(counts, peak, 1, &above, &above_deepest);
+  const double below_depth = find_bend(counts, peak, -1, &below, &below_deepest);
   const int filled = (double)counts[peak] >= FILLED * (double)bricks, at_end = peak < 2 || peak >= BINS - 2;
   if ((filled || at_end) && (above_depth >= BEND || below_depth >= BEND)) {
-    return above_depth >= below_depth ? leave_bend(counts, above, 1) : leave_bend(counts, below, -1);
+    return above_depth >= below_depth ? leave_bend(counts, peak, above, above_deepest, 1)
+                                      : leave_bend(counts, peak, below, below_deepest, -1);
   }
   return middle(counts, peak, TOP * (double)counts[peak], -1);
 }

@@ -128,6 +128,15 @@ bool IsInteger(int vtkType)
   return vtkType != VTK_FLOAT && vtkType != VTK_DOUBLE;
 }
 
+// Where a point is on its edge, in double for samples of every type.
+double ParameterOf(const Reference& reference, size_t n)
+{
+  const int64_t *a = reference.Points[n].Lower, *b = reference.Points[n].Upper;
+  const double lower = ref_sample(&reference.Volume, a[0], a[1], a[2]);
+  const double upper = ref_sample(&reference.Volume, b[0], b[1], b[2]);
+  return upper == lower ? 0 : std::max(0.0, std::min(1.0, (reference.Isovalues[n] - lower) / (upper - lower)));
+}
+
 // Interpolated along the point's edge; what is not finite at an end, or not known to the bit, may be anything.
 void JudgePassed(const Reference& reference, vtkDataArray* source, vtkDataArray* passed, Report& report)
 {
@@ -144,6 +153,7 @@ void JudgePassed(const Reference& reference, vtkDataArray* source, vtkDataArray*
   {
     const Reference::Point& point = reference.Points[n];
     const int64_t *a = point.Lower, *b = point.Upper;
+    const double t = ParameterOf(reference, n);
     for (int c = 0; c < components; ++c)
     {
       const double lower = source->GetComponent(a[0] + dims[0] * (a[1] + dims[1] * a[2]), c);
@@ -155,7 +165,7 @@ void JudgePassed(const Reference& reference, vtkDataArray* source, vtkDataArray*
       }
       double room =
         size * (type == VTK_FLOAT ? 1e-6 : 1e-12) + 1e-44 + (IsInteger(type) ? 0.5 : 0); // integers: to the nearest
-      const double got = passed->GetComponent(static_cast<vtkIdType>(n), c), want = lower + point.T * (upper - lower);
+      const double got = passed->GetComponent(static_cast<vtkIdType>(n), c), want = lower * (1 - t) + upper * t;
       FUZZ_CHECK(report, std::abs(got - want) <= room,
         "array '" << (source->GetName() ? source->GetName() : "") << "' at point " << n << ", component " << c
                   << " is " << got << ", expected " << want << " (" << lower << " to " << upper << ")");

@@ -59,6 +59,7 @@ private:
   void Clear();
   void Update();
   void StopFromThread(const std::string& what);
+  void LeaveOutNotFinite();
   void JudgeUpdate(const std::string& what);
   bool JudgeMessages(Outcome outcome, int warnings);
   void JudgeOutput(Outcome outcome, vtkDataArray* array);
@@ -73,6 +74,7 @@ private:
   vtkSmartPointer<vtkImageData> Image;
   std::unique_ptr<pmbtest::Messages> Said, PipelineSaid;
   int Executions = 0;
+  bool LeavesOut = false; // isovalues that are no finite numbers
 };
 
 // Rounds of three kinds; the same for the same state of `random`.

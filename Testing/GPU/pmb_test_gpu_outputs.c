@@ -226,6 +226,28 @@ static void points_and_normals(void)
   pair_free(&p);
 }
 
+/* Numbers so small that half of one need not be one, and some that are not. */
+static void denormals(void)
+{
+  for (int wide = 0; wide < 2; wide++) {
+    pair p = pair_new();
+    test_rng rng = { 27 };
+    test_volume v;
+    const double least = wide ? 0x1p-1074 : 0x1p-149, isovalues[] = { 101 * least, -7 * least, 0 };
+    volume_make(&v, wide ? PMB_FLOAT64 : PMB_FLOAT32, 41, 12, 11, LAYOUT_PACKED);
+    for (int64_t i = 0; i < 41 * 12 * 11; i++) {
+      const double size = i % 5 ? 300 * least : i % 3 ? 0x1p-100 : i % 2 ? 1 : 3e38;
+      volume_set(&v, i % 41, i / 41 % 12, i / 492, rng_real(&rng, -size, size));
+    }
+    bind_both(&p, &v);
+    extract_both(&p, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32);
+    extract_both(&p, isovalues, 3, 0, PMB_FLOAT64, PMB_INT64);
+    CHECK(p.triangles > 1000, "only %lld triangles", (long long)p.triangles);
+    volume_free(&v);
+    pair_free(&p);
+  }
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(attributes)
@@ -233,4 +255,5 @@ TEST_MAIN(
   CASE(single_outputs)
   CASE(points_and_normals)
   CASE(signed_zeros)
+  CASE(denormals)
 )

@@ -159,10 +159,42 @@ static void bubbles_have_euler_number_two_each(void)
   volume_free(&v);
 }
 
+/* A plane across x, in numbers so small that they have fewer bits than others: half of one need not be one. */
+static void plane_of_denormals(pmb_type type, const char *path, double sign)
+{
+  const double least = type == PMB_FLOAT32 ? 0x1p-149 : 0x1p-1074, step = 7 * least, isovalue = sign * 101 * least;
+  pmb_context *context = context_new(1, path);
+  test_volume v;
+  test_mesh m;
+  volume_make(&v, type, 40, 6, 6, LAYOUT_PACKED);
+  for (int i = 0; i < 40 * 6 * 6; i++) volume_set(&v, i % 40, i / 40 % 6, i / 240, sign * step * (i % 40));
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 0, PMB_FLOAT64, PMB_INT64, &m), PMB_OK);
+  CHECK(m.sizes.points == 36, "%lld points", (long long)m.sizes.points);
+  for (int64_t n = 0; n < m.sizes.points; n++) {
+    const double x = ((const double *)m.view.points)[3 * n];
+    CHECK(fabs(x - 101. / 7) < 1e-6, "%s, %s: at %.9g, not %.9g", type_name(type), path, x, 101. / 7);
+  }
+  mesh_free(&m);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+static void planes_of_denormals(void)
+{
+  static const char *const paths[] = { "reference", "portable", NULL };
+  for (int n = 0; n < 3; n++)
+    for (double sign = -1; sign < 2; sign += 2) {
+      plane_of_denormals(PMB_FLOAT32, paths[n], sign);
+      plane_of_denormals(PMB_FLOAT64, paths[n], sign);
+    }
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(sphere_converges)
   CASE(torus_converges)
   CASE(plane_is_exact)
+  CASE(planes_of_denormals)
   CASE(bubbles_have_euler_number_two_each)
 )

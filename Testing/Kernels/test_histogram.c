@@ -324,6 +324,30 @@ static void ball_in_noise(void)
   }
 }
 
+/* Air with noise and a ball without, or with its own: the middle of the gap between both, not the end of the noise. */
+static void ball_in_air(void)
+{
+  static const double deviations[][2] = { { 10, 10 }, { 30, 30 }, { 30, 0 }, { 100, 30 } };
+  for (int radius = 16; radius < 30; radius += 4)
+    for (int n = 0; n < 4; n++) {
+      double isovalue = NAN;
+      test_rng rng = { 66 };
+      test_volume v;
+      volume_make(&v, n % 2 ? PMB_INT16 : PMB_FLOAT32, SIDE, SIDE, SIDE, LAYOUT_PACKED);
+      fill_balls(&v, 0, 0, 1000, radius, 0);
+      for (int64_t i = 0; i < ref_samples(&v.view); i++) {
+        const double in = ref_sample(&v.view, i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE) / 1000;
+        volume_set(&v, i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE,
+          -1000 + 1300 * in + noise(&rng, deviations[n][0] * (1 - in) + deviations[n][1] * in));
+      }
+      const int64_t count = suggest(&v, &isovalue, 1);
+      test_about("radius %d, deviations %g, %g: %d suggestions, %g", radius, deviations[n][0], deviations[n][1],
+        (int)count, isovalue);
+      CHECK(count == 1 && isovalue > -675 && isovalue < -25, "not in the middle half of the gap");
+      volume_free(&v);
+    }
+}
+
 /* A kernel in a shell in air, as a head in a scanner: both boundaries, and both before the middle of the range is. */
 static void two_boundaries(void)
 {
@@ -431,6 +455,7 @@ TEST_MAIN(
   CASE(nothing_to_cross)
   CASE(widest_range)
   CASE(ball_in_noise)
+  CASE(ball_in_air)
   CASE(two_boundaries)
   CASE(clean_background)
   CASE(thin_mask)

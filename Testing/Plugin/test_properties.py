@@ -207,7 +207,7 @@ def wide_ids():
     narrow = contour(Use64BitIds=0)
     equal(mesh_cells(narrow), count, "triangles with 32-bit ids")
     bits = [output(proxy).GetPolys().IsStorage64Bit() for proxy in (mesh, narrow)]
-    equal([bool(b) for b in bits], [True, False], "ids of 64 bits, by default and without 64-bit Ids")
+    equal([bool(b) for b in bits], [True, False], "ids of 64 bits, by default and without Use 64-bit Ids")
     finer = simple.LoopSubdivision(Input=mesh, NumberofSubdivisions=1)
     equal(mesh_cells(finer), 4 * count, "triangles after Loop Subdivision, which needs 64-bit ids")
 
