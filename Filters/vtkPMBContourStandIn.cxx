@@ -4,6 +4,8 @@
 
 #include "vtkCallbackCommand.h"
 #include "vtkCommand.h"
+#include "vtkCompositeDataIterator.h"
+#include "vtkCompositeDataSet.h"
 #include "vtkContourFilter.h"
 #include "vtkDataArraySelection.h"
 #include "vtkEventForwarderCommand.h"
@@ -150,7 +152,7 @@ private:
     }
     else if (const std::shared_ptr<StandIn> standIn = Registry::Get().Find(owner))
     {
-      event == vtkCommand::StartEvent ? standIn->OnStart() : standIn->OnEnd();
+      event == vtkCommand::StartEvent ? standIn->OnStart() : standIn->OnEnd(owner);
     }
   }
 
@@ -275,7 +277,16 @@ void StandIn::OnStart()
   }
 }
 
-void StandIn::OnEnd()
+void StandIn::OnEnd(vtkAlgorithm* owner)
+{
+  this->Close();
+  if (this->Filter->Internals->Depth == 0 && !this->HeldBack.empty())
+  {
+    this->GiveBack(owner->GetOutputDataObject(0));
+  }
+}
+
+void StandIn::Close()
 {
   // The beginning of an execution during which the filter was switched on was not seen.
   if (this->Filter->Internals->Depth > 0 && --this->Filter->Internals->Depth == 0)
@@ -283,6 +294,47 @@ void StandIn::OnEnd()
     std::string summary;
     this->Filter->Internals->End(summary); // VTK's filters warn of nothing that is in the report
   }
+}
+
+// ParaView's Contour sets the active scalars of what vtkContourFilter has made to the nearest isovalue, one after another, which
+// takes it longer than the whole surface takes us. Ours are isovalues already: until the end they are not active.
+void StandIn::HoldBack(vtkPolyData* output)
+{
+  vtkPointData* arrays = output->GetPointData();
+  if (this->Owner != this->Stock && arrays->GetScalars())
+  {
+    this->HeldBack.emplace_back(arrays->GetScalars());
+    arrays->SetActiveAttribute(-1, vtkDataSetAttributes::SCALARS);
+  }
+}
+
+void StandIn::GiveBack(vtkDataObject* output)
+{
+  const auto giveBack = [this](vtkDataObject* leaf)
+  {
+    vtkPolyData* mesh = vtkPolyData::SafeDownCast(leaf);
+    for (int i = 0; mesh && i < mesh->GetPointData()->GetNumberOfArrays(); ++i)
+    {
+      vtkAbstractArray* array = mesh->GetPointData()->GetAbstractArray(i);
+      if (std::find(this->HeldBack.begin(), this->HeldBack.end(), array) != this->HeldBack.end())
+      {
+        mesh->GetPointData()->SetActiveAttribute(i, vtkDataSetAttributes::SCALARS);
+      }
+    }
+  };
+  if (auto* blocks = vtkCompositeDataSet::SafeDownCast(output))
+  {
+    const auto each = vtkSmartPointer<vtkCompositeDataIterator>::Take(blocks->NewIterator());
+    for (each->InitTraversal(); !each->IsDoneWithTraversal(); each->GoToNextItem())
+    {
+      giveBack(each->GetCurrentDataObject());
+    }
+  }
+  else
+  {
+    giveBack(output);
+  }
+  this->HeldBack.clear();
 }
 
 void StandIn::EndThreads()
@@ -444,7 +496,7 @@ std::string StandIn::Execute(
   this->Owner = this->Stock = nullptr;
   if (alone)
   {
-    this->OnEnd();
+    this->Close();
   }
   return refusal;
 }
@@ -463,6 +515,7 @@ std::string StandIn::Contour(
     if (refusal.empty())
     {
       HandOver(settings, contoured, mesh, output);
+      this->HoldBack(output);
     }
   }
   catch (const std::bad_alloc&)

@@ -8,11 +8,13 @@
 #include "vtkNew.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBContourGlobalMutex.h"
+#include "vtkSmartPointer.h"
 
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkAlgorithm;
@@ -72,7 +74,7 @@ public:
 
   // Around all blocks of an execution, and around each.
   void OnStart();
-  void OnEnd();
+  void OnEnd(vtkAlgorithm* owner);
 
 private:
   std::string Execute(
@@ -81,6 +83,9 @@ private:
     const StockSettings& settings, vtkDataArray* contoured, vtkInformationVector** inputVector, vtkPolyData* output);
   void OnProgress();
   bool HasHidden(vtkImageData* image, vtkMTimeType changed, std::string& error);
+  void HoldBack(vtkPolyData* output);
+  void GiveBack(vtkDataObject* output);
+  void Close();
   void Configure(vtkAlgorithm* stock, const StockSettings& settings, vtkImageData* image);
 
   std::mutex OneBlock;
@@ -92,6 +97,7 @@ private:
     bool Found = false; // a bit that hides
   };
   std::map<const vtkUnsignedCharArray*, Looked> LookedAt; // ghost types, of which there are as many as samples
+  std::vector<vtkSmartPointer<vtkDataArray>> HeldBack;    // arrays that are to be active scalars at the end
   vtkNew<vtkPMBContourFilter> Filter;
 };
 }

@@ -17,7 +17,7 @@ from paraview import servermanager, simple
 from paraview.vtk.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDataArray
 
-CRASHED = "crashed"
+CRASHED = "it crashed or hung"
 SILENT = 60  # seconds after which a process is ended
 RESULT = "result of the sweep: "
 
@@ -50,18 +50,21 @@ def inputs_for(name, source):
     return found if "Input" in found or not has_input else []
 
 
-def make(group, name, **inputs):
-    """A proxy with ParaView's defaults for this input, as simple's functions make it."""
+def make(group, name, source=None, inputs=()):
+    """A proxy with ParaView's defaults, as simple's functions make it, with the source at each of the inputs."""
     label = servermanager.ProxyManager().SMProxyManager.GetPrototypeProxy(group, name).GetXMLLabel()
-    function = getattr(simple, paraview.make_name_valid(label), None)
-    if function is not None:
-        proxy = function(**inputs)
-        if proxy.GetXMLName() == name:
-            return proxy
-    namespace = servermanager.filters if group == "filters" else servermanager.sources
-    proxy = getattr(namespace, paraview.make_name_valid(label))(**inputs)
-    if proxy.GetXMLName() != name:  # two have the same label
+    if source:
+        simple.SetActiveSource(source)
+    arguments = {"Input": source} if "Input" in inputs else {}
+    proxy = getattr(simple, paraview.make_name_valid(label), lambda **_: None)(**arguments)
+    if proxy is None or proxy.GetXMLName() != name:  # no function, or another proxy has the same label
+        classes = servermanager.filters if group == "filters" else servermanager.sources
+        proxy = getattr(classes, paraview.make_name_valid(label))(**arguments)
+    if proxy.GetXMLName() != name:
         raise RuntimeError(f"made a {proxy.GetXMLName()}")
+    for prop in inputs:
+        if prop != "Input":
+            proxy.SetPropertyWithName(prop, source)
     return proxy
 
 
@@ -127,6 +130,12 @@ def sweep(names, work):
 
 
 # --- what came out --------------------------------------------------------------------------------------------------
+
+def output_of(proxy):
+    """The data at the first port. A proxy that is made of others has no object of its own."""
+    made = proxy.GetClientSideObject()
+    return made.GetOutputDataObject(0) if made else servermanager.Fetch(proxy)
+
 
 def leaves(data):
     """The data objects of a composite one, or it alone."""

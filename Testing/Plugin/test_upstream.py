@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every source and filter of ParaView that gives image data, in front of this filter and of stock Contour.
+
+Compared are, block by block, the numbers of points and triangles, the names and types of the arrays, and the number of
+messages. The sources are those without files, and readers of the volumes that ParaView writes; the filters are all that take
+image data, with their defaults. Where there are only cell arrays, Cell Data to Point Data is put between.
+"""
+import os
+import tempfile
+
+import numpy
+from paraview import servermanager, simple
+
+from plugin_testing import Messages, image, load_plugin, producer, run, true
+from sweep_testing import arrays_of, inputs_for, leaves, make, output_of, proxy_names, sizes, sweep
+
+
+FILES = ("vti", "pvti", "vtk", "mhd", "pvd", "xmf")
+SKIPPED = {
+    "filters StreamTracer": "takes a minute, with a seed at each point of the image, and gives no image",
+    "filters ArbitrarySourceStreamTracer": "likewise",
+}
+DIFFERENT = {
+    "filters AngularPeriodicFilter": "all blocks but one are structured grids: they stay empty, with a warning",
+    "filters DeflectNormals": "Contour leaves out an array that is active as normals, as it is with some of that filter's inputs",
+    "filters ImageDataToUniformGrid": "Contour keeps a point that no triangle uses, at a blanked sample",
+}
+
+
+def small_volume():
+    """Samples of different kinds, active: real."""
+    dims = (15, 14, 13)
+    z, y, x = numpy.mgrid[0:dims[2], 0:dims[1], 0:dims[0]]
+    real = 100 * numpy.sin(0.5 * x + 0.1) * numpy.cos(0.4 * y) + 7 * z
+    vector = numpy.stack([x - 7.1, y - 6.2, z - 5.3], axis=-1)
+    data = image({"real": real.astype(numpy.float32), "count": (real + 128).astype(numpy.int16), "vector": vector}, dims,
+                 origin=(1, 2, 3), spacing=(0.5, 0.25, 2), first=(3, -4, 5))
+    return producer(data)
+
+
+def image_blocks(data):
+    return [block for block in leaves(data) if block.IsA("vtkImageData") and block.GetNumberOfCells() > 0]
+
+
+def choose_array(blocks):
+    """The first point array of one component that is not constant, and an isovalue in its range that no sample has."""
+    for block in blocks:
+        for kind, name, array in arrays_of(block):
+            if kind == 0 and array.IsNumeric() and array.GetNumberOfComponents() == 1 and name != "vtkGhostType":
+                low, high = array.GetFiniteRange()
+                if low < high:
+                    return name, low + 0.4567 * (high - low)
+    return None, 0.0
+
+
+def describe(data, contoured):
+    """Of blocks without points only that there are none. Left out are vtkGhostType of points, which Contour interpolates and this
+    filter does not hand on, and the type of the contoured array, which stays double here and is always float there."""
+    blocks = []
+    for block in leaves(data):
+        arrays = [(kind, name, "" if name == contoured else f"{array.GetDataTypeAsString()} {array.GetNumberOfComponents()}")
+                  for kind, name, array in arrays_of(block) if (kind, name) != (0, "vtkGhostType")]
+        blocks.append([block.GetClassName(), sizes(block), sorted(arrays) if block.GetNumberOfPoints() else []])
+    return blocks
+
+
+def contour(function, source, array, isovalue):
+    with Messages() as log:
+        proxy = function(Input=source, ContourBy=["POINTS", array], Isosurfaces=[isovalue], ComputeNormals=1,
+                         ComputeGradients=0, ComputeScalars=1)
+        proxy.UpdatePipeline()
+    found = describe(output_of(proxy), array)
+    simple.Delete(proxy)
+    return {"blocks": found, "messages": log.text().count("Error:") + log.text().count("Warning:")}
+
+
+def compare(source):
+    """What the two give behind it; empty if it gives no image with cells."""
+    source.UpdatePipeline()
+    on_points = source
+    blocks = image_blocks(output_of(source))
+    if blocks and not choose_array(blocks)[0]:
+        on_points = simple.CellDatatoPointData(Input=source)
+        on_points.UpdatePipeline()
+        blocks = image_blocks(output_of(on_points))
+    array, isovalue = choose_array(blocks)
+    if not array:
+        return {}
+    return {"stock": contour(simple.Contour, on_points, array, isovalue),
+            "ours": contour(simple.PMBContour, on_points, array, isovalue)}
+
+
+def is_source(name):
+    """Not a reader, nor a selection."""
+    prototype = servermanager.ProxyManager().SMProxyManager.GetPrototypeProxy("sources", name)
+    every = prototype.NewPropertyIterator()
+    every.Begin()
+    while not every.IsAtEnd():
+        domains = every.GetProperty().NewDomainIterator()
+        domains.Begin()
+        while not domains.IsAtEnd():
+            if domains.GetDomain().IsA("vtkSMFileListDomain"):
+                return False
+            domains.Next()
+        every.Next()
+    return prototype.IsA("vtkSMSourceProxy") and "Selection" not in name
+
+
+def read_back(extension):
+    """A source that reads a file of this format."""
+    name = os.path.join(tempfile.mkdtemp(), "volume." + extension)
+    simple.SaveData(name, proxy=work.volume)
+    return simple.OpenDataFile(name)
+
+
+def make_source(kind, name):
+    if kind == "files":
+        return read_back(name)
+    if kind == "sources":
+        return make("sources", name)
+    inputs = inputs_for(name, work.volume)
+    return make("filters", name, work.volume, inputs) if inputs else None
+
+
+def work(case):
+    if not hasattr(work, "volume"):
+        work.volume = small_volume()
+    source = make_source(*case.split(" ", 1))
+    return compare(source) if source else {}
+
+
+def all_sources():
+    cases = [f"files {name}" for name in FILES] + [f"filters {name}" for name in proxy_names("filters")]
+    cases += [f"sources {name}" for name in proxy_names("sources") if is_source(name)]
+    true(set(cases).issuperset((*SKIPPED, *DIFFERENT)), "exceptions that are no filters")
+    results = sweep([case for case in cases if case not in SKIPPED], work)
+    wrong, compared = [], []
+    for case, result in sorted(results.items()):
+        if isinstance(result, str):
+            wrong.append(f"{case}: {result}")
+        elif result:
+            compared.append(case)
+            if result["ours"] != result["stock"] and case not in DIFFERENT:
+                wrong.append(f"{case}: {result['ours']}; stock: {result['stock']}")
+    print(f"{len(compared)} compared, {len(results) - len(compared)} give no image, {len(SKIPPED)} skipped")
+    true(len(compared) > 75 and set(compared).issuperset(f"files {name}" for name in FILES), f"only {compared}")
+    true(not wrong, "\n".join(wrong))
+
+
+load_plugin()
+run(all_sources)
