@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkSMPMBHistogramProxy.h"
 
+#include "vtkCallbackCommand.h"
 #include "vtkCommand.h"
-#include "vtkNew.h"
 #include "vtkObjectFactory.h"
 #include "vtkSMChartSeriesSelectionDomain.h"
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxyIterator.h"
-
-#include <cstring>
-#include <string>
+#include "vtkStdString.h"
 
 vtkStandardNewMacro(vtkSMPMBHistogramProxy);
 
-vtkSMPMBHistogramProxy::vtkSMPMBHistogramProxy() = default;
-vtkSMPMBHistogramProxy::~vtkSMPMBHistogramProxy() = default;
+vtkSMPMBHistogramProxy::vtkSMPMBHistogramProxy()
+{
+  this->Watch->SetCallback(&vtkSMPMBHistogramProxy::OnShown);
+  this->Watch->SetClientData(this);
+}
+
+vtkSMPMBHistogramProxy::~vtkSMPMBHistogramProxy()
+{
+  this->Watch->SetClientData(nullptr);
+}
 
 void vtkSMPMBHistogramProxy::HideColumns()
 {
@@ -31,25 +37,25 @@ void vtkSMPMBHistogramProxy::PostUpdateData(bool using_cache)
   views->SetModeToOneGroup();
   for (views->Begin("views"); !views->IsAtEnd(); views->Next())
   {
-    vtkSMProxy* view = views->GetProxy();
-    if (!std::strcmp(view->GetXMLName(), "XYChartView"))
+    vtkSMProperty* shown = views->GetProxy()->GetProperty("Representations");
+    if (shown && vtkStdString("XYChartView") == views->GetProxy()->GetXMLName())
     {
-      vtkSMProperty* shown = view->GetProperty("Representations");
-      if (this->Watched.insert(view->GetGlobalID()).second)
+      if (!shown->HasObserver(vtkCommand::ModifiedEvent, this->Watch))
       {
-        shown->AddObserver(vtkCommand::ModifiedEvent, this, &vtkSMPMBHistogramProxy::OnShown);
+        shown->AddObserver(vtkCommand::ModifiedEvent, this->Watch);
       }
-      this->OnShown(shown, vtkCommand::NoEvent, nullptr);
+      OnShown(shown, vtkCommand::NoEvent, this, nullptr);
     }
   }
 }
 
-void vtkSMPMBHistogramProxy::OnShown(vtkObject* property, unsigned long, void*)
+void vtkSMPMBHistogramProxy::OnShown(vtkObject* property, unsigned long, void* data, void*)
 {
+  auto* self = static_cast<vtkSMPMBHistogramProxy*>(data);
   vtkSMProxy* view = static_cast<vtkSMProperty*>(property)->GetParent();
-  if (view && this->IsShownIn(view))
+  if (self && view && self->IsShownIn(view))
   {
-    this->NameAxes(view);
+    self->NameAxes(view);
   }
 }
 
@@ -71,18 +77,18 @@ bool vtkSMPMBHistogramProxy::IsShownIn(vtkSMProxy* view)
 void vtkSMPMBHistogramProxy::NameAxes(vtkSMProxy* view)
 {
   const char* array = vtkSMPropertyHelper(this, "SelectInputScalars").GetAsString(4);
-  const std::string start = "Isovalue (";
-  const std::string isovalue = start + (array ? array : "") + ")";
-  const char* bottom = vtkSMPropertyHelper(view, "BottomAxisTitle").GetAsString();
+  const vtkStdString start = "Isovalue (";
+  const vtkStdString isovalue = start + (array ? array : "") + ")";
+  const char* before = vtkSMPropertyHelper(view, "BottomAxisTitle").GetAsString();
+  const vtkStdString bottom = before ? before : "";
   const char* left = vtkSMPropertyHelper(view, "LeftAxisTitle").GetAsString();
-  const bool ours = bottom && !std::strncmp(bottom, start.c_str(), start.size());
-  if ((!bottom || !*bottom || ours) && (!bottom || isovalue != bottom))
+  if (bottom.empty() || (bottom.compare(0, start.size(), start) == 0 && bottom != isovalue))
   {
     vtkSMPropertyHelper(view, "BottomAxisTitle").Set(isovalue.c_str());
   }
   if (!left || !*left)
   {
-    vtkSMPropertyHelper(view, "LeftAxisTitle").Set("Bricks (32 x 4 x 4 samples) that the surface crosses");
+    vtkSMPropertyHelper(view, "LeftAxisTitle").Set("Bricks crossed");
   }
   view->UpdateVTKObjects();
 }

@@ -8,9 +8,10 @@
 #ifndef vtkSMPMBHistogramProxy_h
 #define vtkSMPMBHistogramProxy_h
 
+#include "vtkNew.h"
 #include "vtkSMSourceProxy.h"
 
-#include <set>
+class vtkCallbackCommand;
 
 class vtkSMPMBHistogramProxy : public vtkSMSourceProxy
 {
@@ -33,11 +34,11 @@ private:
   vtkSMPMBHistogramProxy(const vtkSMPMBHistogramProxy&) = delete;
   void operator=(const vtkSMPMBHistogramProxy&) = delete;
 
-  void OnShown(vtkObject* property, unsigned long, void*);
+  static void OnShown(vtkObject* property, unsigned long event, void* self, void*);
   bool IsShownIn(vtkSMProxy* view);
   void NameAxes(vtkSMProxy* view);
 
-  std::set<unsigned int> Watched; // the views, by their global ids
+  vtkNew<vtkCallbackCommand> Watch; // of what the views show
 };
 
 #endif

@@ -5,7 +5,7 @@
   Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers; CUDA files: and the
                     CUDA runtime
   Filters           VTK, the C++ library, libc, pmb.h as the only header of the core
-  Plugin            VTK and ParaView (vtk*.h, vtksys) only
+  Plugin            VTK and ParaView (vtk*.h, vtksys), and dlfcn.h; Plugin/Panel: also Qt, ParaView's pq*.h, the C++ library
   Testing/Kernels   as Kernels, and the tests' own headers; no VTK
   Testing/GPU       as Testing/Kernels, and its headers
 """
@@ -49,7 +49,9 @@ def fault(path, bracket, name):
             return None
         return "only VTK, the C++ library, libc and pmb.h may be included here"
     if folder[0] == "Plugin":
-        if bracket == '"' and re.fullmatch(r"vtk\w+\.h|vtksys/\w+\.hxx", name):
+        if bracket == '"' and re.fullmatch(r"vtk\w+\.h|vtksys/\w+\.hxx", name) or name == "dlfcn.h":
+            return None
+        if folder == ("Plugin", "Panel") and re.fullmatch(r"Q[A-Z]\w+|[a-z]+|pq\w+\.h", name):
             return None
         return "only VTK and ParaView may be included here: the plugin computes nothing"
     return None

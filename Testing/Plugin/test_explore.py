@@ -274,7 +274,7 @@ def histogram():
     equal((display.XArrayName, display.UseIndexForXAxis), ("bin_extents", 0), "what is along x in a chart")
     simple.Render(view)
     equal((view.BottomAxisTitle, view.LeftAxisTitle),
-          ("Isovalue (CT)", "Bricks (32 x 4 x 4 samples) that the surface crosses"), "titles of the axes")
+          ("Isovalue (CT)", "Bricks crossed"), "titles of the axes")
     equal(sorted(display.SeriesVisibility), ["Bricks", "Suggested"], "columns that are drawn")
     view.BottomAxisTitle, view.LeftAxisTitle = "density", "size"
     proxy.Bins = 20
