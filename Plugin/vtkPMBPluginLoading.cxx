@@ -141,7 +141,7 @@ void CheckServer(vtkObject* caller, unsigned long, void*, void* data)
 }
 }
 
-// Beside the plugin's own file, if it was built. ParaView's window alone has the function that is looked for here,
+// In a folder beside the plugin's own file, if it was built: in the same folder PV_PLUGIN_PATH would load it everywhere. ParaView's window alone has the function that is looked for here,
 // pqApplicationCore::instance(): other programs have no Qt, and get none.
 static void LoadPanel()
 {
@@ -152,9 +152,10 @@ static void LoadPanel()
   {
     return;
   }
-  const std::string file = vtksys::SystemTools::GetFilenamePath(self.dli_fname) + "/ParallelMarchingBlocksPanel.so";
+  const std::string file =
+    vtksys::SystemTools::GetFilenamePath(self.dli_fname) + "/panel/ParallelMarchingBlocksPanel.so";
   void* panel = vtksys::SystemTools::FileExists(file) ? dlopen(file.c_str(), RTLD_NOW) : nullptr;
-  if (auto* add = panel ? reinterpret_cast<void (*)()>(dlsym(panel, "pmb_panel_register")) : nullptr)
+  if (auto* add = panel ? reinterpret_cast<void (*)()>(dlsym(panel, "PMBRegisterPanel")) : nullptr)
   {
     add();
     loaded = true;

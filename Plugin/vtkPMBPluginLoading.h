@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class vtkPMBPluginLoading
- * @brief what is done when the plugin is loaded
+ * @brief what is done when the plugin is loaded: the panel's own library, the Python package, two checks
  *
  * Check() says so where the plugin is loaded twice, or on the client alone: ParaView takes a second copy of a plugin, from
  * another folder, without a word, though the first one goes on working, and a script whose server lacks the plugin only learns

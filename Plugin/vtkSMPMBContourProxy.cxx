@@ -9,6 +9,7 @@
 #include "vtkPVXMLElement.h"
 #include "vtkSMDoubleRangeDomain.h"
 #include "vtkSMPMBArrayListDomain.h"
+#include "vtkSMPMBHistogramProxy.h"
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxyIterator.h"
@@ -174,9 +175,11 @@ static void AddToInterpreter(vtkClientServerInterpreter* interpreter)
 {
   interpreter->AddNewInstanceFunction("vtkSMPMBContourProxy", NewInstance<vtkSMPMBContourProxy>);
   interpreter->AddNewInstanceFunction("vtkSMPMBArrayListDomain", NewInstance<vtkSMPMBArrayListDomain>);
+  interpreter->AddNewInstanceFunction("vtkSMPMBHistogramProxy", NewInstance<vtkSMPMBHistogramProxy>);
 }
 
 void vtkSMPMBContourProxy::Register()
 {
   vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddToInterpreter);
+  vtkSMPMBHistogramProxy::HideColumns();
 }

@@ -25,8 +25,8 @@ public:
   vtkTypeMacro(vtkSMPMBContourProxy, vtkSMSourceProxy);
 
   /**
-   * Makes the class known to ParaView, which creates it for the XML element PMBContourProxy, and vtkSMPMBArrayListDomain
-   * for PMBArrayListDomain. Called when the plugin is loaded.
+   * Makes the class known to ParaView, which creates it for the XML element PMBContourProxy, and likewise
+   * vtkSMPMBArrayListDomain and vtkSMPMBHistogramProxy. Called when the plugin is loaded.
    */
   static void Register();
 

@@ -5,7 +5,7 @@
   Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers; CUDA files: and the
                     CUDA runtime
   Filters           VTK, the C++ library, libc, pmb.h as the only header of the core
-  Plugin            VTK and ParaView (vtk*.h, vtksys) and the C++ library only
+  Plugin            VTK and ParaView (vtk*.h, vtksys), dlfcn.h and the C++ library; Plugin/Panel: also Qt, ParaView's pq*.h
   Testing/Kernels   as Kernels, and the tests' own headers; no VTK
   Testing/GPU       as Testing/Kernels, and its headers
 """
@@ -49,8 +49,10 @@ def fault(path, bracket, name):
             return None
         return "only VTK, the C++ library, libc and pmb.h may be included here"
     if folder[0] == "Plugin":
-        standard = bracket == "<" and re.fullmatch(r"[a-z_]+", name)
+        standard = bracket == "<" and re.fullmatch(r"[a-z_]+", name) or name == "dlfcn.h"
         if standard or bracket == '"' and re.fullmatch(r"vtk\w+\.h|vtksys/\w+\.hxx", name):
+            return None
+        if folder == ("Plugin", "Panel") and re.fullmatch(r"Q[A-Z]\w+|pq\w+\.h", name):
             return None
         return "only VTK, ParaView and the C++ library may be included here: the plugin computes nothing"
     return None

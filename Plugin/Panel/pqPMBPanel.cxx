@@ -40,7 +40,7 @@ static void Add()
 }
 
 // Called by the plugin, once. A plugin may be loaded before ParaView's own objects are there.
-extern "C" Q_DECL_EXPORT void pmb_panel_register()
+extern "C" Q_DECL_EXPORT void PMBRegisterPanel()
 {
   if (pqApplicationCore::instance() && pqApplicationCore::instance()->interfaceTracker())
   {

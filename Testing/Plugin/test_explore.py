@@ -273,7 +273,44 @@ def histogram():
     display = simple.Show(proxy, view)
     equal((display.XArrayName, display.UseIndexForXAxis), ("bin_extents", 0), "what is along x in a chart")
     simple.Render(view)
+    equal((view.BottomAxisTitle, view.LeftAxisTitle),
+          ("Isovalue (CT)", "Bricks crossed"), "titles of the axes")
+    equal(sorted(display.SeriesVisibility), ["Bricks", "Suggested"], "columns that are drawn")
+    view.BottomAxisTitle, view.LeftAxisTitle = "density", "size"
+    proxy.Bins = 20
+    simple.Render(view)
+    equal((view.BottomAxisTitle, view.LeftAxisTitle), ("density", "size"), "titles that somebody typed")
     simple.Delete(view)
+
+
+def curve_of_the_panel():
+    """64 bins of the histogram, over the range of the samples; another volume, another curve; none for two blocks."""
+    samples = ball_in_noise()
+    proxy = contour(samples)
+    output(proxy)
+    curve = numpy.array(list(proxy.GetPropertyValue("IsovalueCurve")))
+    equal(len(curve), 66, "numbers")
+    near(curve[0], samples.min(), 1e-3, "the least sample")
+    near(curve[1], samples.max(), 1e-3, "the greatest sample")
+    table = output(simple.PMBIsovalueHistogram(Input=proxy.Input, ContourBy=["POINTS", "CT"], Bins=64))
+    equal(list(curve[2:]), list(vtk_to_numpy(table.GetColumnByName("Bricks In Range"))), "heights")
+    proxy.Input = producer(image({"CT": samples * 2}, DIMS))
+    output(proxy)
+    near(proxy.GetPropertyValue("IsovalueCurve")[1], 2 * samples.max(), 1e-3, "the greatest sample of another volume")
+    blocks = vtkMultiBlockDataSet()
+    for index in range(2):
+        blocks.SetBlock(index, image({"CT": samples}, DIMS))
+    proxy.Input = producer(blocks)
+    proxy.UpdatePipeline()
+    equal(list(proxy.GetPropertyValue("IsovalueCurve") or []), [], "for two blocks")
+
+
+def no_qt():
+    """pvpython stays without Qt: the panel's own library is for ParaView's window."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        text = maps.read()
+    equal(("ParallelMarchingBlocks.so" in text, "ParallelMarchingBlocksPanel" in text, "libQt5Widgets" in text or "libQt6Widgets" in text),
+          (True, False, False), "the plugin, its panel and Qt's widgets in this process")
 
 
 def histogram_of_bad_input():
@@ -290,4 +327,4 @@ def histogram_of_bad_input():
 load_plugin()
 import pmb  # noqa: E402, F401, makes the filter's own methods known to Python
 run(suggestion_is_used, suggestion_follows_the_data, without_one_volume, live_slider, live_undo, thousand_changes, animated,
-    histogram, histogram_of_bad_input)
+    histogram, histogram_of_bad_input, curve_of_the_panel, no_qt)

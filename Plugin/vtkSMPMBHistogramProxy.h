@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class vtkSMPMBHistogramProxy
+ * @brief the client's side of PMB Isovalue Histogram: gives the axes of a chart that shows it their titles
+ *
+ * Titles that somebody has typed stay. Of the columns with bricks the chart draws the one that the title speaks of.
+ */
+#ifndef vtkSMPMBHistogramProxy_h
+#define vtkSMPMBHistogramProxy_h
+
+#include "vtkNew.h"
+#include "vtkSMSourceProxy.h"
+
+class vtkCallbackCommand;
+
+class vtkSMPMBHistogramProxy : public vtkSMSourceProxy
+{
+public:
+  static vtkSMPMBHistogramProxy* New();
+  vtkTypeMacro(vtkSMPMBHistogramProxy, vtkSMSourceProxy);
+
+  /**
+   * Which columns a chart draws to begin with. Called when the plugin is loaded.
+   */
+  static void HideColumns();
+
+protected:
+  vtkSMPMBHistogramProxy();
+  ~vtkSMPMBHistogramProxy() override;
+
+  void PostUpdateData(bool using_cache) override;
+
+private:
+  vtkSMPMBHistogramProxy(const vtkSMPMBHistogramProxy&) = delete;
+  void operator=(const vtkSMPMBHistogramProxy&) = delete;
+
+  static void OnShown(vtkObject* property, unsigned long event, void* self, void*);
+  bool IsShownIn(vtkSMProxy* view);
+  void NameAxes(vtkSMProxy* view);
+
+  vtkNew<vtkCallbackCommand> Watch; // of what the views show
+};
+
+#endif
