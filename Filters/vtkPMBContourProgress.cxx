@@ -30,7 +30,8 @@ struct Rates
   double Emitted;    // active brick, besides its points and triangles
   double Point;      // without its arrays
   double PointByte;  // of its arrays
-  double Triangle;
+  double Triangle;   // without its ids
+  double TriangleByte;
   double PassedValue; // of another array
   double Cell;        // triangle, if there are cell arrays
   double CellByte;
@@ -38,9 +39,9 @@ struct Rates
   double Measured;  // triangle
 };
 // Points and triangles mostly cost the system the pages that they are written into.
-const Rates RatesOfCPU = { 0.75, 0.02, 0.06, 20, 0.4, 130, 200, 4, 0.6, 21, 2.5, 1, 0.5, 25, 28 };
+const Rates RatesOfCPU = { 0.75, 0.02, 0.06, 20, 0.4, 130, 200, 4, 0.6, 11, 0.6, 2.5, 1, 0.5, 25, 28 };
 // The volume and the mesh go through PCIe.
-const Rates RatesOfGPU = { 0.75, 0, 0.08, 20, 0.01, 2, 2, 0, 0.05, 0.4, 0.2, 1, 0.5, 25, 28 };
+const Rates RatesOfGPU = { 0.75, 0, 0.08, 20, 0.01, 2, 2, 0, 0.05, 0, 0.03, 0.2, 1, 0.5, 25, 28 };
 
 // Of a surface that lies anyhow, an axis-parallel row of 32 cells is crossed so often less than a brick, whose mean width
 // is (32 + 4 + 4) / 2, against 16 rows that are crossed under a mean cosine of 1/2.
@@ -71,13 +72,14 @@ void Progress::Plan(const Work& work)
   const double count = work.Isovalues * bricks * rates.Selected + active * rates.Classified;
   const double again = work.Isovalues > 1 && !work.OnGPU ? count : 0; // when an isovalue of several is emitted
   const double ofPoint = rates.Point + work.PointBytes * rates.PointByte + work.PassedValues * rates.PassedValue;
+  const double ofTriangle = rates.Triangle + work.TriangleBytes * rates.TriangleByte;
   this->Costs.fill(0.0);
   this->Costs[COPY] = work.Binds && work.Copies ? work.Samples * rates.Copied : 0;
   this->Costs[BIND] = work.Binds ? work.Samples * (rates.Bound + work.SampleBytes * rates.BoundByte) : 0;
   this->Costs[SUGGEST] = work.Suggests ? bricks * rates.Suggested : 0;
   this->Costs[COUNT] = count;
   this->Costs[COPY_ARRAYS] = work.CopiedValues * rates.Copied;
-  this->Costs[EMIT] = again + crossed * rates.Emitted + surface.Points * ofPoint + surface.Triangles * rates.Triangle;
+  this->Costs[EMIT] = again + crossed * rates.Emitted + surface.Points * ofPoint + surface.Triangles * ofTriangle;
   const double ofCell = work.CellBytes > 0 ? rates.Cell + work.CellBytes * rates.CellByte : 0;
   this->Costs[CELLS] = surface.Triangles * (ofCell + work.OtherCells * rates.OtherCell);
   this->Costs[MEASURE] = work.Measures ? surface.Triangles * rates.Measured : 0;

@@ -93,6 +93,7 @@ Work DescribeWork(const Binding& volume, vtkImageData* image, vtkDataArray* arra
   work.TheSurface = surface;
   work.PointBytes = WantsDoublePoints(choice.Precision, array) ? 24 : 12;
   work.PointBytes += (choice.Normals ? 12 : 0) + (choice.Gradients ? 12 : 0) + (choice.Scalars ? 4 : 0);
+  work.TriangleBytes = choice.Wide ? 32 : 16;
   for (vtkDataArray* passed : SelectPointArrays(choice, image, array))
   {
     work.PassedValues += passed->GetNumberOfComponents();

@@ -35,11 +35,12 @@ struct Work
   double SampleBytes = 0; // of one
   double Isovalues = 1;
   Surface TheSurface;
-  double PointBytes = 0;   // of what the core writes for a point, without other arrays
-  double PassedValues = 0; // for a point, of other arrays
-  double CopiedValues = 0; // samples of other arrays that are copied first
-  double CellBytes = 0;    // of a triangle's cell arrays that lie tuple after tuple
-  double OtherCells = 0;   // its other cell arrays
+  double PointBytes = 0;    // of what the core writes for a point, without other arrays
+  double TriangleBytes = 0; // of its ids and offset
+  double PassedValues = 0;  // for a point, of other arrays
+  double CopiedValues = 0;  // samples of other arrays that are copied first
+  double CellBytes = 0;     // of a triangle's cell arrays that lie tuple after tuple
+  double OtherCells = 0;    // its other cell arrays
   bool Suggests = false;
   bool Measures = false;
 };

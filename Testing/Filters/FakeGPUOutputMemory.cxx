@@ -51,6 +51,8 @@ void TestLarge()
     {
       PMB_CHECK(fakegpu::IsPiece(array->GetVoidPointer(0)), "not where the GPU writes: " << array->GetName());
     }
+    PMB_EQUAL(mesh->GetPolys()->GetConnectivityArray()->GetDataTypeSize(), +sizeof(vtkIdType), "size of an id");
+    PMB_EQUAL(mesh->GetPolys()->GetOffsetsArray()->GetDataTypeSize(), +sizeof(vtkIdType), "size of an offset");
     filter->SetDevice(CPU);
     auto kept = vtkSmartPointer<vtkPolyData>::New();
     kept->ShallowCopy(mesh);
