@@ -274,6 +274,9 @@ void StandIn::OnStart()
   if (this->Filter->Internals->Depth++ == 0)
   {
     this->Filter->Internals->Begin();
+    // VTK has emptied the owner's output: what nobody else has is memory for the new one.
+    this->Filter->Internals->Memory.Open();
+    this->Last.clear();
   }
 }
 
@@ -288,6 +291,7 @@ void StandIn::OnEnd(vtkAlgorithm* owner)
 
 void StandIn::Close()
 {
+  this->Filter->Internals->Memory.Close();
   // The beginning of an execution during which the filter was switched on was not seen.
   if (this->Filter->Internals->Depth > 0 && --this->Filter->Internals->Depth == 0)
   {
@@ -516,6 +520,7 @@ std::string StandIn::Contour(
     {
       HandOver(settings, contoured, mesh, output);
       this->HoldBack(output);
+      this->Last.emplace_back(mesh);
     }
   }
   catch (const std::bad_alloc&)

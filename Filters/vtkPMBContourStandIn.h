@@ -98,6 +98,7 @@ private:
   };
   std::map<const vtkUnsignedCharArray*, Looked> LookedAt; // ghost types, of which there are as many as samples
   std::vector<vtkSmartPointer<vtkDataArray>> HeldBack;    // arrays that are to be active scalars at the end
+  std::vector<vtkSmartPointer<vtkPolyData>> Last; // meshes that the owner's output has as well, until it is emptied
   vtkNew<vtkPMBContourFilter> Filter;
 };
 }
