@@ -17,6 +17,8 @@ if (NOT pmb_help_default)
 endif ()
 
 set(pmb_help_arguments XML_DOCUMENTATION ON)
+# With Qt 6 ParaView 5.13 leaves the help of plugins out, for want of those tools. In this folder nothing else asks for Qt.
+set(PARAVIEW_QT_MAJOR_VERSION 5)
 
 # paraview_add_plugin() calls these two functions of ParaView's, which would run Qt's help generator and xmlpatterns. What they
 # have to give is a target for each, and the name of the collection, which the plugin then has in it.
