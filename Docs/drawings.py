@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes the drawings of ALGORITHM.md: python3 Docs/drawings.py writes brick.svg, ownership.svg and ids.svg here."""
+"""Makes the drawings of ALGORITHM.md: python3 Docs/drawings.py writes brick.svg, ownership.svg, ids.svg and
+cuts.svg here."""
 import os
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "Kernels"))
+from generate_tables import all_triangles, cuts_of, edge_corners, loops_of  # noqa: E402
+
 BLUE, GREEN, RED, GOLD, GREY, DARK = "#1f77b4", "#2a9d4a", "#d1495b", "#e0a526", "#9aa3ad", "#222831"
 
 
@@ -219,7 +224,48 @@ def draw_ids():
     d.save("ids.svg")
 
 
+def draw_cut_cell(d, origin, loop, case, triangles):
+    """A cell, and the polygon of a case, cut into triangles."""
+    at = oblique(origin, 190, (88, 62))
+    corners = [at(c & 1, c >> 1 & 1, c >> 2) for c in range(8)]
+    for a in range(8):
+        for bit in (1, 2, 4):
+            if not a & bit:
+                d.line(corners[a], corners[a | bit], GREY, 1.3, dash="5 4")
+    # Points at unequal heights, so that the ways to cut differ.
+    share = {edge: 0.3 + 0.4 * (number % 2) for number, edge in enumerate(loop)}
+    places = {}
+    for edge in loop:
+        low, high = edge_corners(edge)
+        t = share[edge]
+        places[edge] = tuple((1 - t) * a + t * b for a, b in zip(corners[low], corners[high]))
+    for color, triangle in zip((BLUE, GREEN, GOLD), triangles):
+        d.area([places[edge] for edge in triangle], color, 0.55, DARK)
+    for c in range(8):
+        d.dot(corners[c], 6, DARK if case >> c & 1 else "white", DARK)
+    for edge in loop:
+        d.dot(places[edge], 5, RED)
+
+
+def draw_cuts():
+    """One polygon of five points, cut as VTK does and in another way."""
+    d = Drawing(900, 430)
+    case = 7
+    loop = loops_of(case)[0]
+    taken = [t for t in all_triangles()[case]]
+    other = next(cut for cut in cuts_of(loop) if set(cut).isdisjoint(taken) and cut != taken)
+    for left, words, triangles in ((60, "As VTK cuts it, and this filter", taken), (500, "Another way", other)):
+        d.text((left, 30), words, 17, weight="bold")
+        draw_cut_cell(d, (left + 20, 330), loop, case, triangles)
+    d.dot((66, 402), 6, DARK)
+    d.text((80, 407), "inside (sample >= isovalue)")
+    d.dot((306, 402), 5, RED)
+    d.text((318, 407), "points and polygon are the same; only the diagonals inside the cell differ")
+    d.save("cuts.svg")
+
+
 if __name__ == "__main__":
+    draw_cuts()
     draw_brick()
     draw_ownership()
     draw_ids()

@@ -282,7 +282,8 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   this->PointArraySelection->PrintSelf(os, indent.GetNextIndent());
   os << indent << "Cell Array Selection:\n";
   this->CellArraySelection->PrintSelf(os, indent.GetNextIndent());
-  os << indent << "Remove Degenerate Triangles: " << (this->RemoveDegenerateTriangles ? "On\n" : "Off\n");
+  const char* const removal[] = { "Off\n", "On\n", "On, one point per sheet\n" };
+  os << indent << "Remove Degenerate Triangles: " << removal[this->RemoveDegenerateTriangles];
   os << indent << "Use 64 Bit Ids: " << (this->Use64BitIds ? "On\n" : "Off\n");
   os << indent << "Compute Measures: " << (this->ComputeMeasures ? "On\n" : "Off\n");
   os << indent << "Use Suggested Isovalue: " << (this->UseSuggestedIsovalue ? "On\n" : "Off\n");

@@ -188,9 +188,13 @@ public:
    * What to do where the isovalue equals a sample. On: the edges that meet there share one point, and triangles that
    * would have no area are left out. Off: every crossed edge has a point of its own, and the numbers of points and
    * triangles are those of vtkFlyingEdges3D. On by default.
+   *
+   * 2: as on, with a point for each sheet where the level set touches itself in a sample, so that the mesh is a manifold
+   * everywhere, as subdivision filters need it: no edge has more than two triangles, those of a point hang together by
+   * edges. Of several pieces each is split by its own triangles.
    */
-  vtkSetMacro(RemoveDegenerateTriangles, vtkTypeBool);
-  vtkGetMacro(RemoveDegenerateTriangles, vtkTypeBool);
+  vtkSetClampMacro(RemoveDegenerateTriangles, int, 0, 2);
+  vtkGetMacro(RemoveDegenerateTriangles, int);
   vtkBooleanMacro(RemoveDegenerateTriangles, vtkTypeBool);
   ///@}
 
@@ -391,7 +395,7 @@ protected:
   vtkTypeBool ChooseArrays;
   vtkDataArraySelection* PointArraySelection;
   vtkDataArraySelection* CellArraySelection;
-  vtkTypeBool RemoveDegenerateTriangles;
+  int RemoveDegenerateTriangles;
   vtkTypeBool Use64BitIds;
   vtkTypeBool ComputeMeasures;
   vtkTypeBool UseSuggestedIsovalue;

@@ -358,7 +358,25 @@ std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
   return std::string();
 }
 
-std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& sizes)
+// Gives sheets that touch points of their own. On the CPU, as measures are.
+pmb_status vtkPMBContourFilter::vtkInternals::Split(Job& job, vtkPMBContour::Output& arrays, pmb_sizes& sizes)
+{
+  if (job.Filter->RemoveDegenerateTriangles != 2 || sizes.points == 0)
+  {
+    return PMB_OK;
+  }
+  const std::vector<pmb_sizes> before = job.Parts;
+  const int64_t* copied = nullptr;
+  const pmb_status status = pmb_split_sheets(
+    job.Engine->GetContext(), &arrays.GetMesh(), job.Parts.data(), static_cast<int64_t>(job.Parts.size()), &copied);
+  if (status == PMB_OK)
+  {
+    sizes = arrays.AddCopies(before, job.Parts, copied);
+  }
+  return status;
+}
+
+std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
 {
   pmb_info info = {};
   info.struct_size = sizeof(info);
@@ -390,6 +408,12 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, const pmb_sizes& s
     {
       return this->Judge(job, status);
     }
+  }
+  const pmb_status status = this->Split(job, arrays, sizes);
+  if (status != PMB_OK)
+  {
+    job.Aborted = status == PMB_ABORTED;
+    return job.Aborted ? std::string() : std::string("The contour failed: ") + pmb_error(job.Engine->GetContext());
   }
   job.Aborted = !job.Steps.Begin(Steps::CELLS) || !arrays.Finish(job.Output, goOn);
   const std::string error =

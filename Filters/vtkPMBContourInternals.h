@@ -139,7 +139,8 @@ private:
   std::string Try(Job& job, const vtkPMBContour::EngineSettings& settings);
   std::string Contour(Job& job);
   std::string Bind(Job& job);
-  std::string Emit(Job& job, const pmb_sizes& sizes);
+  std::string Emit(Job& job, pmb_sizes& sizes);
+  pmb_status Split(Job& job, vtkPMBContour::Output& arrays, pmb_sizes& sizes);
   std::string Measure(Job& job, const pmb_mesh& mesh);
   std::string Judge(Job& job, pmb_status status);
   void Warn(vtkPMBContourFilter* filter);

@@ -326,6 +326,52 @@ void Output::AllocateCellArrays()
   }
 }
 
+pmb_sizes Output::AddCopies(
+  const std::vector<pmb_sizes>& before, const std::vector<pmb_sizes>& after, const int64_t* copied)
+{
+  const int64_t old = this->Sizes.points;
+  this->Sizes.points = 0;
+  for (const pmb_sizes& part : after)
+  {
+    this->Sizes.points += part.points;
+  }
+  if (this->Sizes.points == old)
+  {
+    return this->Sizes;
+  }
+  auto enlarge = [&](vtkDataArray* array)
+  {
+    auto larger = NewLike(array, this->Sizes.points, Place::Ordinary, this->Kept);
+    const size_t width = static_cast<size_t>(array->GetNumberOfComponents()) * array->GetDataTypeSize();
+    const char* from = static_cast<const char*>(FindMemory(array).Samples);
+    const char* own = from;
+    char* to = static_cast<char*>(FindMemory(larger).Samples);
+    const int64_t* copy = copied;
+    for (size_t i = 0; i < before.size(); ++i)
+    {
+      to = std::copy(own, own + before[i].points * width, to);
+      own += before[i].points * width;
+      for (int64_t n = before[i].points; n < after[i].points; ++n)
+      {
+        const char* source = from + *copy++ * width;
+        to = std::copy(source, source + width, to);
+      }
+    }
+    return larger;
+  };
+  this->Points = enlarge(this->Points);
+  this->Mesh.points = FindMemory(this->Points).Samples;
+  this->Mesh.point_capacity = this->Sizes.points;
+  this->Normals = this->Normals ? vtkFloatArray::SafeDownCast(enlarge(this->Normals)) : nullptr;
+  this->Gradients = this->Gradients ? vtkFloatArray::SafeDownCast(enlarge(this->Gradients)) : nullptr;
+  this->Scalars = this->Scalars ? enlarge(this->Scalars) : nullptr;
+  for (auto& array : this->PassedArrays)
+  {
+    array = enlarge(array);
+  }
+  return this->Sizes;
+}
+
 int64_t Output::GetExtraBytes() const
 {
   int64_t bytes = static_cast<int64_t>(sizeof(vtkIdType)) * this->Cells->GetNumberOfIds();

@@ -70,6 +70,11 @@ public:
   // Throws std::bad_alloc.
   bool CopyInputs(const GoOn& goOn);
 
+  // After the core has split sheets: moves what points have to where the parts now are, with the copies. Returns the new sizes.
+  // Throws std::bad_alloc.
+  pmb_sizes AddCopies(
+    const std::vector<pmb_sizes>& before, const std::vector<pmb_sizes>& after, const int64_t* copied);
+
   // After the core has written: copies the cell arrays and gives everything to the output. If `goOn` says no, the output
   // stays as it is and the result is false.
   bool Finish(vtkPolyData* output, const GoOn& goOn);

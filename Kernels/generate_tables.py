@@ -4,17 +4,18 @@
 
 Usage: python3 Kernels/generate_tables.py > Kernels/pmb_tables.h
 
-Nothing is copied from a published table. Each case follows from one rule for a face of a cell:
+Points and loops follow from one rule for a face of a cell:
 
   Face rule. Walk around the face. Where an edge is crossed, the surface meets the face. With two crossings, one
   segment joins them. With four (the ambiguous face) the two INSIDE corners are cut off, each by a segment of its
   own, so the outside stays connected across the face.
 
 A face's segments depend on its four corners alone, so two cells that share a face draw the same segments: the
-mesh has no holes. The segments of the six faces join to closed loops, one point per crossed edge. A loop of n points is cut into n - 2
-triangles. Among the ways to do so the generator takes those with no diagonal inside a face of the cell (such a
-diagonal could meet the same one of the neighbour, and an edge would have four triangles), then the one whose
-smallest angle (points at the middles of the edges) is largest, then the first in lexicographic order.
+mesh has no holes. The segments of the six faces join to closed loops, one point per crossed edge. A loop of n points
+is cut into n - 2 triangles, never with a diagonal inside a face of the cell (the neighbour could have the same one, and
+an edge would have four triangles). Of the cuts that are left each loop gets the one of VTK's contour filters, so that
+the triangles are theirs; CUTS has their numbers, as Testing/Benchmarks/cuts.py reads them off vtkFlyingEdges3D. That
+program also measures what other cuts would bring; the figures are in Docs/ALGORITHM.md.
 
 Corner c has the coordinates (c & 1, c >> 1 & 1, c >> 2). Edge e runs along axis e >> 2 from its lower corner:
   x edges 0-3: lower corner (0, e & 1, e >> 1 & 1)
@@ -23,7 +24,6 @@ Corner c has the coordinates (c & 1, c >> 1 & 1, c >> 2). Edge e runs along axis
 Triangles are counter-clockwise seen from the outside (lower values).
 """
 import itertools
-import math
 
 
 def edge_corners(edge):
@@ -46,6 +46,10 @@ def face_corners(axis, side):
 
 FACES = [face_corners(axis, side) for axis in range(3) for side in (0, 1)]
 FACE_EDGES = [{EDGES[frozenset((f[i], f[(i + 1) % 4]))] for i in range(4)} for f in FACES]
+# A hexadecimal digit for each loop of more than three points, in the order of cases and loops: which of cuts_of(loop).
+CUTS = ("0140114010218004122213114041171130115331292109300101204396400081000010199151111110f1424f3206171f0435"
+        "2310120017160203080010f3f001116101090101550046a313a22f013200001263530851031174540b24f3311202343f8c12"
+        "22010411004010")
 
 
 def face_segments(case, face):
@@ -79,23 +83,6 @@ def loops_of(case):
     return loops
 
 
-def middle(edge):
-    a, b = edge_corners(edge)
-    return [((a >> k & 1) + (b >> k & 1)) / 2 for k in range(3)]
-
-
-def smallest_angle(triangle):
-    points = [middle(e) for e in triangle]
-    angles = []
-    for i in range(3):
-        a, b, c = points[i], points[(i + 1) % 3], points[(i + 2) % 3]
-        u = [b[k] - a[k] for k in range(3)]
-        v = [c[k] - a[k] for k in range(3)]
-        cosine = sum(p * q for p, q in zip(u, v)) / math.sqrt(sum(p * p for p in u) * sum(q * q for q in v))
-        angles.append(math.acos(max(-1.0, min(1.0, cosine))))
-    return round(min(angles), 9)
-
-
 def triangulations(loop):
     """All ways to cut a polygon into triangles."""
     if len(loop) < 3:
@@ -110,26 +97,26 @@ def in_a_face(pair):
     return any(pair <= edges for edges in FACE_EDGES)
 
 
-def best_triangulation(loop):
+def cuts_of(loop):
+    """The cuts without a diagonal inside a face, in lexicographic order; a triangle begins at its lowest edge."""
     sides = {frozenset((loop[i - 1], loop[i])) for i in range(len(loop))}
-
-    def cost(triangles):
+    cuts = []
+    for triangles in triangulations(loop):
         pairs = {frozenset(p) for t in triangles for p in itertools.combinations(t, 2)}
-        flat = sum(in_a_face(p) for p in pairs - sides)
-        return flat, -min(smallest_angle(t) for t in triangles), sorted(triangles)
-
-    best = min(triangulations(loop), key=cost)
-    if cost(best)[0]:
-        raise SystemExit(f"loop {loop} has no triangulation without a diagonal inside a face")
-    return [t[t.index(min(t)):] + t[:t.index(min(t))] for t in sorted(best)]
+        if not any(in_a_face(p) for p in pairs - sides):
+            cuts.append(sorted(t[t.index(min(t)):] + t[:t.index(min(t))] for t in triangles))
+    return sorted(cuts)
 
 
-def case_triangles(case):
-    return [t for loop in loops_of(case) for t in best_triangulation(loop)]
+def all_triangles(digits=CUTS):
+    """The triangles of each case, cut as the digits say."""
+    rest = iter(digits)
+    cut = lambda loop: cuts_of(loop)[int(next(rest), 16) if len(loop) > 3 else 0]
+    return [[t for loop in loops_of(case) for t in cut(loop)] for case in range(256)]
 
 
 def main():
-    cases = [case_triangles(case) for case in range(256)]
+    cases = all_triangles()
     print("/* SPDX-License-Identifier: BSD-3-Clause")
     print(" * Generated by generate_tables.py, which also states the rules: do not edit. */")
     print("#ifndef PMB_TABLES_H\n#define PMB_TABLES_H\n")

@@ -323,6 +323,18 @@ pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, in
  * its part's points. On failure all measures are 0. */
 pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request, pmb_measures *measures);
 
+/* Gives the sheets of a surface that touch in a sample points of their own, so that the mesh is a manifold: no edge has more
+ * than two triangles, and those of a point hang together by edges. For the mesh as the last pmb_emit of this context has
+ * filled it, after a count with remove_degenerate; points and triangles are needed. parts: what pmb_count put into
+ * per_isovalue, or its sizes as one part. Triangles get their new ids in place, and parts[i].points becomes what a part then
+ * has: its own points and, behind them, copies, by what they are copies of. *copied: of what point of the mesh as it was each
+ * copy is one, all parts one after another; valid until the next call with this context. The caller moves and copies
+ * the arrays of points, coordinates too. The same for any number of threads: it uses one, also where a GPU made the mesh. Takes
+ * 8 bytes of memory per point and about 300 per point on a sample, for the time of the call. After a failure the mesh is of
+ * no use. */
+pmb_status pmb_split_sheets(
+  pmb_context *context, const pmb_mesh *mesh, pmb_sizes *parts, int64_t part_count, const int64_t **copied);
+
 /* Sets the progress hook of a context (NULL: none). */
 void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The context, and the table of functions that a backend fills in. Only pmb_context.c (and pmb_measures.c and
- * pmb_histogram.c, for their own calls) looks at what users pass; backends get checked values. */
+ * The context, and the table of functions that a backend fills in. Only pmb_context.c (and pmb_measures.c,
+ * pmb_histogram.c and pmb_sheets.c, for their own calls) looks at what users pass; backends get checked values. */
 #ifndef PMB_BACKEND_H
 #define PMB_BACKEND_H
 
@@ -70,6 +70,7 @@ struct pmb_context {
   pmb_buffer isovalues;                     /* pmb_isovalue, each */
   pmb_buffer sizes;                         /* pmb_sizes, each */
   pmb_sizes total;
+  pmb_buffer copied; /* int64_t: what pmb_split_sheets has doubled */
 
   char error[512];
   char note[512]; /* device_note, where it is not static */

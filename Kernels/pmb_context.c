@@ -168,6 +168,7 @@ void pmb_unbind(pmb_context *context)
     context->backend->unbind(context);
     pmb_buffer_free(&context->memory, &context->isovalues);
     pmb_buffer_free(&context->memory, &context->sizes);
+    pmb_buffer_free(&context->memory, &context->copied);
     context->bound = context->counted = 0;
     context->classified_begin = context->classified_end = 0;
     context->at_once = 1;

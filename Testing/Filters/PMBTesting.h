@@ -123,6 +123,9 @@ Judgement Judge(vtkPolyData* mesh, const int dims[3] = nullptr);
 // The greatest distance of a point of one mesh to the other's nearest, both ways.
 double Hausdorff(vtkPolyData* a, vtkPolyData* b);
 
+// How many triangles only one of the meshes has; points are the same if they are nearest, and none may coincide.
+vtkIdType OtherTriangles(vtkPolyData* a, vtkPolyData* b);
+
 // Whether two data sets are equal to the byte: points, triangles and all arrays, with types and names.
 bool SameBytes(vtkPolyData* a, vtkPolyData* b, std::string& difference);
 }

@@ -7,6 +7,7 @@
 #include "vtkDataArray.h"
 #include "vtkIdList.h"
 #include "vtkMath.h"
+#include "vtkNew.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkStaticPointLocator.h"
@@ -15,6 +16,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
 
@@ -176,6 +178,43 @@ double Hausdorff(vtkPolyData* a, vtkPolyData* b)
     return a->GetNumberOfPoints() == b->GetNumberOfPoints() ? 0 : std::numeric_limits<double>::infinity();
   }
   return std::max(OneWay(a, b), OneWay(b, a));
+}
+
+namespace
+{
+// Sorted, each from its lowest id on; ids by way of `names`.
+std::vector<std::array<vtkIdType, 3>> SortedTriangles(vtkPolyData* mesh, const std::vector<vtkIdType>& names)
+{
+  const std::vector<vtkIdType> ids = TrianglesOf(mesh);
+  std::vector<std::array<vtkIdType, 3>> sorted;
+  for (size_t i = 0; i + 2 < ids.size(); i += 3)
+  {
+    std::array<vtkIdType, 3> t = { { names[ids[i]], names[ids[i + 1]], names[ids[i + 2]] } };
+    std::rotate(t.begin(), std::min_element(t.begin(), t.end()), t.end());
+    sorted.push_back(t);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+}
+
+vtkIdType OtherTriangles(vtkPolyData* a, vtkPolyData* b)
+{
+  vtkNew<vtkStaticPointLocator> locator;
+  locator->SetDataSet(b);
+  std::vector<vtkIdType> nearest, own;
+  for (vtkIdType i = 0; i < a->GetNumberOfPoints(); ++i)
+  {
+    nearest.push_back(locator->FindClosestPoint(a->GetPoint(i)));
+  }
+  for (vtkIdType i = 0; i < b->GetNumberOfPoints(); ++i)
+  {
+    own.push_back(i);
+  }
+  const auto ours = SortedTriangles(a, nearest), theirs = SortedTriangles(b, own);
+  std::vector<std::array<vtkIdType, 3>> other;
+  std::set_symmetric_difference(ours.begin(), ours.end(), theirs.begin(), theirs.end(), std::back_inserter(other));
+  return static_cast<vtkIdType>(other.size());
 }
 
 namespace

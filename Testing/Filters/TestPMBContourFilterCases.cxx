@@ -29,6 +29,7 @@ int TestPMBContourFilterCases(int, char*[])
     PMB_EQUAL(mesh->GetNumberOfPolys(), reference->GetNumberOfPolys(), what + ": triangles");
     PMB_EQUAL(mesh->GetNumberOfPoints(), reference->GetNumberOfPoints(), what + ": points");
     PMB_CHECK(Hausdorff(mesh, reference) < 1e-6, what << ": points");
+    PMB_EQUAL(OtherTriangles(mesh, reference), 0, what + ": triangles cut in other ways");
     seen.insert(mesh->GetNumberOfPolys());
     const int dims[3] = { 2, 2, 2 };
     const Judgement j = Judge(mesh, dims);

@@ -23,7 +23,7 @@ PANEL = [
     ("ChooseArrays", "Choose Arrays", 0, "advanced"),
     ("PointArrays", "Point Arrays", None, "advanced"),
     ("CellArrays", "Cell Arrays", None, "advanced"),
-    ("RemoveDegenerateTriangles", "Remove Degenerate Triangles", 1, "advanced"),
+    ("RemoveDegenerateTriangles", "Remove Degenerate Triangles", "On", "advanced"),
     ("Use64BitIds", "Use 64-bit Ids", 1, "advanced"),
     ("ComputeMeasures", "Compute Surface Measures", 0, "advanced"),
     ("ContourValues", "Isosurfaces", None, "default"),

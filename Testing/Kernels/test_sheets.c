@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_sheets.c - pmb_split_sheets: a manifold also where the level set touches itself, of the same triangles in space. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_util.h"
+
+enum { N = 9, MOST = 64 };
+
+/* Whole numbers of a few values: the isovalue equals many samples. */
+static void noise(test_volume *v, int values, uint64_t seed)
+{
+  test_rng rng = { seed };
+  volume_make(v, PMB_UINT8, N, N + 1, N + 2, LAYOUT_PACKED);
+  for (int64_t n = 0; n < N * (N + 1) * (N + 2); n++)
+    volume_set(v, n % N, n / N % (N + 1), n / (N * (N + 1)), (double)rng_int(&rng, 0, values - 1));
+}
+
+/* How often triangles [first, end) run from a to b. */
+static int uses(const int64_t *ids, int64_t first, int64_t end, int64_t a, int64_t b)
+{
+  int n = 0;
+  for (int64_t c = 3 * first; c < 3 * end; c++) n += ids[c] == a && ids[c % 3 == 2 ? c - 2 : c + 1] == b;
+  return n;
+}
+
+/* The triangles of a point hang together by edges: each is reached from the first. */
+static void one_fan(const int64_t *ids, int64_t first, int64_t end, int64_t point)
+{
+  int64_t others[MOST][2];
+  int count = 0, reached[MOST] = { 1 }, changed = 1, all = 0;
+  for (int64_t c = 3 * first; c < 3 * end; c++)
+    if (ids[c] == point && CHECK(count < MOST, "point %lld: many triangles", (long long)point)) {
+      others[count][0] = ids[c % 3 == 2 ? c - 2 : c + 1];
+      others[count++][1] = ids[c % 3 == 0 ? c + 2 : c - 1];
+    }
+  while (changed) {
+    changed = 0;
+    for (int i = 0; i < count; i++)
+      for (int j = 0; j < count; j++)
+        if (reached[i] && !reached[j] && (others[i][0] == others[j][1] || others[i][1] == others[j][0]))
+          reached[j] = changed = 1;
+  }
+  for (int i = 0; i < count; i++) all += reached[i];
+  CHECK(count > 0 && all == count, "point %lld: %d of %d triangles hang together", (long long)point, all, count);
+}
+
+/* By looking at everything; before: ids as they were. Returns the number of edges that had more than two triangles. */
+static int judge_part(const int64_t *ids, const int64_t *before, int64_t first, int64_t end)
+{
+  int bad = 0;
+  for (int64_t c = 3 * first; c < 3 * end; c++) {
+    const int64_t d = c % 3 == 2 ? c - 2 : c + 1;
+    const int there = uses(ids, first, end, ids[c], ids[d]), back = uses(ids, first, end, ids[d], ids[c]);
+    const int was = uses(before, first, end, before[c], before[d]),
+              was_back = uses(before, first, end, before[d], before[c]);
+    CHECK(there == 1 && back <= 1, "edge %lld-%lld: %d and %d triangles", (long long)ids[c], (long long)ids[d], there,
+      back);
+    CHECK(back == 1 || was > was_back, "edge %lld-%lld is open, and was not", (long long)ids[c], (long long)ids[d]);
+    bad += was > 1;
+  }
+  return bad;
+}
+
+static int64_t *ids_of(const test_mesh *m)
+{
+  int64_t *ids = malloc((size_t)(3 * m->sizes.triangles + 1) * sizeof *ids);
+  for (int64_t c = 0; c < 3 * m->sizes.triangles; c++) ids[c] = mesh_id(m, c);
+  return ids;
+}
+
+/* Splits the mesh of a volume and judges it. Adds to what was met: edges of more than two triangles, points doubled. */
+static void judge(
+  const pmb_volume *volume, const double *isovalues, int64_t count, pmb_type real, pmb_type id, int64_t met[2])
+{
+  pmb_context *context = context_new(1, NULL);
+  test_mesh m;
+  pmb_sizes parts[4], sizes;
+  const int64_t *copied = NULL;
+  CHECK_STATUS(context, pmb_bind(context, volume), PMB_OK);
+  CHECK_STATUS(context, mesh_extract(context, isovalues, count, 1, real, id, &m), PMB_OK);
+  pmb_request request = { sizeof request, isovalues, count, 1 };
+  CHECK_STATUS(context, pmb_count(context, &request, &sizes, parts), PMB_OK);
+  int64_t *before = ids_of(&m), own[4], points = 0, old = 0, first = 0, copies = 0;
+  for (int64_t i = 0; i < count; i++) own[i] = parts[i].points;
+  CHECK_STATUS(context, pmb_split_sheets(context, &m.view, parts, count, &copied), PMB_OK);
+  int64_t *ids = ids_of(&m);
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t end = first + parts[i].triangles;
+    for (int64_t c = 3 * first; c < 3 * end; c++) {
+      const int64_t place = ids[c] - points;
+      const int64_t is = place < own[i] ? old + place : copied[copies + place - own[i]];
+      if (!CHECK(place >= 0 && place < parts[i].points && is == before[c], "corner %lld: point %lld was %lld",
+            (long long)c, (long long)ids[c], (long long)before[c]))
+        break;
+    }
+    met[0] += judge_part(ids, before, first, end);
+    for (int64_t p = points; p < points + parts[i].points; p++) one_fan(ids, first, end, p);
+    copies += parts[i].points - own[i];
+    points += parts[i].points;
+    old += own[i];
+    first = end;
+  }
+  met[1] += copies;
+  CHECK(mesh_canaries_alive(&m), "written outside the arrays");
+  free(before);
+  free(ids);
+  mesh_free(&m);
+  pmb_destroy(context);
+}
+
+static void noise_of_few_values(void)
+{
+  int64_t met[2] = { 0, 0 };
+  for (int seed = 0; seed < 12; seed++) {
+    test_volume v;
+    const int values = 2 + seed % 4;
+    const double isovalue = seed % 2 ? 1 : values - 1;
+    noise(&v, values, 100 + (uint64_t)seed);
+    test_about("seed %d, %d values", seed, values);
+    judge(&v.view, &isovalue, 1, seed % 3 ? PMB_FLOAT32 : PMB_FLOAT64, seed % 2 ? PMB_INT32 : PMB_INT64, met);
+    volume_free(&v);
+  }
+  CHECK(met[0] > 100 && met[1] > 500, "%lld edges, %lld points: the test says little", (long long)met[0],
+    (long long)met[1]);
+}
+
+static void any_world(void)
+{
+  for (int world = 0; world < WORLDS; world++) {
+    int64_t met[2] = { 0, 0 };
+    test_volume v;
+    test_rng rng = { 7 };
+    const double isovalue = 2;
+    noise(&v, 4, 55);
+    volume_world(&v, world, &rng);
+    test_about("world %d", world);
+    judge(&v.view, &isovalue, 1, PMB_FLOAT32, PMB_INT32, met);
+    CHECK(met[0] > 0 && met[1] > 0, "nothing to split");
+    volume_free(&v);
+  }
+}
+
+static void several_isovalues(void)
+{
+  int64_t met[2] = { 0, 0 };
+  test_volume v;
+  const double isovalues[4] = { 2, 3, 1.5, 1 };
+  noise(&v, 5, 77);
+  judge(&v.view, isovalues, 4, PMB_FLOAT32, PMB_INT32, met);
+  CHECK(met[0] > 0 && met[1] > 0, "nothing to split");
+  volume_free(&v);
+}
+
+/* A plate of samples at the isovalue: two sides that share no points but those of the rim. At two of its corners both sides
+ * have the same diagonal from rim to rim: what it cuts off gets its ends twice. */
+static void plate(void)
+{
+  test_volume v;
+  int64_t met[2] = { 0, 0 };
+  const double isovalue = 5;
+  volume_make(&v, PMB_FLOAT32, 6, 6, 5, LAYOUT_PACKED);
+  for (int64_t n = 0; n < 180; n++) {
+    const int64_t i = n % 6, j = n / 6 % 6, k = n / 36;
+    volume_set(&v, i, j, k, k == 2 && i > 0 && i < 5 && j > 0 && j < 5 ? 5 : 0);
+  }
+  judge(&v.view, &isovalue, 1, PMB_FLOAT32, PMB_INT32, met);
+  CHECK(met[1] == 8, "%lld points doubled, not 8", (long long)met[1]);
+  volume_free(&v);
+}
+
+/* Fails at allocation after allocation, and says so; nothing is left behind. */
+static int64_t left, held;
+static void *allocate(void *user, size_t bytes)
+{
+  (void)user;
+  if (left-- == 0) return NULL;
+  held++;
+  return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+static void release(void *user, void *memory)
+{
+  (void)user;
+  held--;
+  free(memory);
+}
+
+static void every_allocation_fails(void)
+{
+  test_volume v;
+  const double isovalue = 2;
+  int failures = 0;
+  noise(&v, 4, 55);
+  for (int64_t n = 0; n < 20; n++) {
+    pmb_options options = {
+      .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = 1, .allocator = { allocate, release, NULL }
+    };
+    pmb_context *context = NULL;
+    const int64_t *copied = NULL;
+    test_mesh m;
+    left = -1;
+    CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+    pmb_sizes part = m.sizes;
+    const int64_t before = held;
+    left = n;
+    const pmb_status status = pmb_split_sheets(context, &m.view, &part, 1, &copied);
+    left = -1;
+    if (status != PMB_OK) {
+      failures++;
+      CHECK_STATUS(context, status, PMB_OUT_OF_MEMORY);
+      CHECK(held == before && !copied, "%lld blocks are left", (long long)(held - before));
+    }
+    mesh_free(&m);
+    pmb_destroy(context);
+    CHECK(held == 0, "%lld blocks left behind", (long long)held);
+    if (status == PMB_OK) break;
+  }
+  CHECK(failures >= 4, "%d allocations", failures);
+  volume_free(&v);
+}
+
+static int stop(void *user, double fraction)
+{
+  (void)user;
+  (void)fraction;
+  return 1;
+}
+
+static void refuses_and_stops(void)
+{
+  test_volume v;
+  test_mesh m;
+  const double isovalue = 2;
+  const int64_t *copied = NULL;
+  noise(&v, 4, 55);
+  pmb_context *context = context_new(1, NULL);
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+  pmb_sizes part = m.sizes, other = { part.points + 1, part.triangles };
+  pmb_mesh bare = m.view;
+  bare.points = NULL;
+  CHECK_STATUS(context, pmb_split_sheets(context, &m.view, &other, 1, &copied), PMB_INVALID);
+  CHECK_STATUS(context, pmb_split_sheets(context, &bare, &part, 1, &copied), PMB_INVALID);
+  CHECK_STATUS(context, pmb_split_sheets(context, NULL, &part, 1, &copied), PMB_INVALID);
+  CHECK_STATUS(context, pmb_split_sheets(context, &m.view, NULL, 1, &copied), PMB_INVALID);
+  pmb_set_progress(context, stop, NULL);
+  CHECK_STATUS(context, pmb_split_sheets(context, &m.view, &part, 1, &copied), PMB_ABORTED);
+  mesh_free(&m);
+  pmb_destroy(context);
+  volume_free(&v);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(noise_of_few_values)
+  CASE(any_world)
+  CASE(several_isovalues)
+  CASE(plate)
+  CASE(every_allocation_fails)
+  CASE(refuses_and_stops)
+)
