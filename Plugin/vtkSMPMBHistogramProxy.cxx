@@ -9,6 +9,7 @@
 #include "vtkSMPropertyHelper.h"
 #include "vtkSMProxyIterator.h"
 #include "vtkStdString.h"
+#include "vtkVersionMacros.h"
 
 vtkStandardNewMacro(vtkSMPMBHistogramProxy);
 
@@ -23,9 +24,12 @@ vtkSMPMBHistogramProxy::~vtkSMPMBHistogramProxy()
   this->Watch->SetClientData(nullptr);
 }
 
+// From 5.12 on ParaView keeps this among the user's settings, which are left alone: charts draw both columns there.
 void vtkSMPMBHistogramProxy::HideColumns()
 {
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
   vtkSMChartSeriesSelectionDomain::AddSeriesVisibilityDefault("^Bricks In Range$", false);
+#endif
 }
 
 // Called before a chart shows the table, too: its view is there, but does not have it yet.
