@@ -76,6 +76,15 @@ struct pmb_context {
   char note[512]; /* device_note, where it is not static */
 };
 
+/* A value that stands for "no sample"; bricks with it count with their other end, or not at all. NaN: there is none. */
+typedef struct pmb_fill {
+  double value;
+  int ends;
+} pmb_fill;
+
+/* pmb_histogram of a volume without its fill value; within the core. */
+pmb_status pmb_histogram_without(pmb_context *context, const pmb_histogram_request *request, pmb_fill fill);
+
 /* Sets the error text (printf's format) and returns the status. */
 pmb_status pmb_fail(pmb_context *context, pmb_status status, const char *format, ...)
 #if defined(__GNUC__)

@@ -4,6 +4,7 @@
  * A brick with samples from low to high is crossed by the isovalues in (low, high]: one more from the first of these on, one
  * less after the last. So the curve is the running sum of such differences, and each brick is looked at once. Every worker
  * has differences of its own; whole numbers add up to the same in any order. */
+#include <math.h>
 #include <string.h>
 
 #include "pmb_backend.h"
@@ -23,6 +24,7 @@ typedef struct pmb_curve {
   pmb_type type;
   int64_t bricks, bins;
   double low, high, per_unit;
+  pmb_fill fill;
   pmb_mark *centers, *borders; /* of the bins; the borders between them alone */
   int64_t center_count, border_count;
   int64_t *differences; /* per worker: of crossed, of touched */
@@ -175,14 +177,17 @@ static pmb_status check(pmb_context *context, const pmb_histogram_request *reque
 
 /* Counts all bricks; `work` is room for everything that is needed. */
 static pmb_status count_bricks(
-  pmb_context *context, const pmb_histogram_request *request, pmb_buffer *work, pmb_buffer *copy)
+  pmb_context *context, const pmb_histogram_request *request, pmb_fill fill, pmb_buffer *work, pmb_buffer *copy)
 {
   const int64_t n = request->bins;
   const int workers = context->crew.workers;
   const size_t marks = 2 * (size_t)n * sizeof(pmb_mark), sums = 2 * (size_t)(n + 1) * sizeof(int64_t);
-  pmb_curve c = {
-    .type = context->volume.type, .bricks = context->bricks, .bins = n, .low = request->low, .high = request->high
-  };
+  pmb_curve c = { .type = context->volume.type,
+    .bricks = context->bricks,
+    .bins = n,
+    .low = request->low,
+    .high = request->high,
+    .fill = fill };
   if (!pmb_buffer_reserve(&context->memory, work, 1, marks + sums * (size_t)workers)) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_histogram: no memory for %lld bins", (long long)n);
   }
@@ -208,6 +213,11 @@ static pmb_status count_bricks(
 
 pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *request)
 {
+  return pmb_histogram_without(context, request, (pmb_fill){ NAN, 0 });
+}
+
+pmb_status pmb_histogram_without(pmb_context *context, const pmb_histogram_request *request, pmb_fill fill)
+{
   if (!context) {
     return PMB_INVALID;
   }
@@ -218,7 +228,7 @@ pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *requ
     return status;
   }
   pmb_buffer work = { NULL, 0 }, copy = { NULL, 0 };
-  status = count_bricks(context, request, &work, &copy);
+  status = count_bricks(context, request, fill, &work, &copy);
   pmb_buffer_free(&context->memory, &copy);
   pmb_buffer_free(&context->memory, &work);
   const int flat = dims[0] < 2 || dims[1] < 2 || dims[2] < 2; /* no cells */

@@ -22,9 +22,17 @@ static void PMB_H_NAME(add)(const pmb_curve *c, int64_t begin, int64_t end, int6
 {
   const PMB_H_T *lows = c->low_samples, *highs = c->high_samples;
   for (int64_t b = begin; b < end; ++b) {
-    const PMB_H_T low = lows[b], high = highs[b];
-    if (!(low <= high)) { /* no finite, visible sample */
+    PMB_H_T low = lows[b], high = highs[b];
+    const int fill_below = (double)low == c->fill.value, fill_above = (double)high == c->fill.value;
+    if (!(low <= high) || (fill_below && fill_above)) { /* no finite, visible sample */
       continue;
+    }
+    if (fill_below || fill_above) {
+      if (!c->fill.ends) {
+        continue;
+      }
+      low = fill_below ? high : low;
+      high = low;
     }
     const double from = ((double)low - c->low) * c->per_unit, to = ((double)high - c->low) * c->per_unit;
     ++crossed[PMB_H_NAME(place)(c->centers, c->center_count, low, from)];

@@ -7,9 +7,11 @@
  * steep slope into its long tail: where it is farthest below the line from the peak to the end of the tail, or, where the tail
  * begins level, as in the gap between air and a body in it, in the middle of that gap. Otherwise the
  * peak itself is suggested, where there is most of the surface. */
+#include <math.h>
+
 #include "pmb_backend.h"
 
-enum { BINS = PMB_SUGGEST_BINS, MOST_VALLEYS = BINS / 2, MOST_ZOOMS = 20 };
+enum { BINS = PMB_SUGGEST_BINS, MOST_VALLEYS = BINS / 2, MOST_ZOOMS = 200 };
 
 /* Shares. A valley has to be this much lower than both its peaks, and by this much of the highest; its bottom is what is
  * lower than this much of its depth, the top of a peak what is higher than this much of its height. */
@@ -22,6 +24,11 @@ static const double LEVEL = 0.7;
 /* Bins with at most so much of the highest are empty, and the range without empty ends is looked at if it is at most so
  * small: one wild sample must not put everything else into one bin. */
 static const double EMPTY = 0.005, SMALL = 0.25;
+/* The least or the greatest value is a fill value, and is left out with the bricks that hold it, if all of this holds:
+ * - No value lies near it: GAP times the range of the rest, or 1/8 in CT, whose padding is -2000 or less and whose air is not.
+ * - The rest is more than the noise of one material, for then the value may be the background; or the gap is ABSURD.
+ * - If nearly all bricks hold it, which then are not left out: none holds nothing else. */
+static const double GAP = 2, ABSURD = 1e9, CT_GAP = 0.125, CT_PADDING = -2000, CT_AIR = -500, NEARLY_ALL = 0.1;
 
 typedef struct valley {
   int bin;
@@ -161,19 +168,19 @@ static int choose_bins(const int64_t *counts, int64_t bricks, int *bins)
 
 /* Leaves out the empty ends of the range if they are most of it. Returns 1 if it did, 0 if the range is good as it is, -1 if
  * all that is not empty is in one bin. */
-static int zoom(pmb_histogram_request *request)
+static int zoom(pmb_histogram_request *request, double small, double share)
 {
   const int64_t *counts = request->touched;
-  const double empty = EMPTY * (double)greatest(counts);
+  const double empty = share * (double)greatest(counts);
   pmb_histogram_request ends = *request; /* whose middles are the bins' borders */
   int first = 0, last = BINS - 1;
-  while ((double)counts[first] <= empty) {
+  while (first < last && (double)counts[first] <= empty) {
     ++first;
   }
-  while ((double)counts[last] <= empty) {
+  while (first < last && (double)counts[last] <= empty) {
     --last;
   }
-  if (last - first + 1 > SMALL * BINS) {
+  if (last - first + 1 > small * BINS) {
     return 0;
   }
   ends.bins = 2 * BINS; /* middle n of these is border n + 1/2 of twice as many: take the ones just outside */
@@ -188,17 +195,18 @@ static int zoom(pmb_histogram_request *request)
 }
 
 /* The histogram of the range that most bricks are in. */
-static pmb_status find_range(pmb_context *context, pmb_histogram_request *request)
+static pmb_status find_range(
+  pmb_context *context, pmb_histogram_request *request, pmb_fill fill, double small, double empty)
 {
   const pmb_histogram_request whole = *request;
   int state = 1;
   for (int i = 0; i < MOST_ZOOMS && state != 0; ++i) {
-    const pmb_status status = pmb_histogram(context, request);
+    const pmb_status status = pmb_histogram_without(context, request, fill);
     if (status != PMB_OK) {
       return status;
     }
     const double low = request->low, high = request->high;
-    state = zoom(request);
+    state = zoom(request, small, empty);
     if (low == request->low && high == request->high) {
       break;
     }
@@ -207,7 +215,54 @@ static pmb_status find_range(pmb_context *context, pmb_histogram_request *reques
     return PMB_OK;
   }
   *request = whole;
-  return pmb_histogram(context, request);
+  return pmb_histogram_without(context, request, fill);
+}
+
+/* Whether there is more in a curve than one material with noise. */
+static int has_structure(const int64_t *counts, int64_t bricks)
+{
+  valley valleys[MOST_VALLEYS];
+  int peak, unused;
+  if (find_valleys(counts, valleys, &peak) > 0 || (double)counts[peak] < FILLED * (double)bricks) {
+    return 1;
+  }
+  peak = middle(counts, peak, TOP * (double)counts[peak], -1);
+  return find_bend(counts, peak, 1, &unused, &unused) >= BEND ||
+    find_bend(counts, peak, -1, &unused, &unused) >= BEND;
+}
+
+/* Looks for a fill value at the range's lower (-1) or upper (1) end. If there is one: sets *fill, the range of the rest, and
+ * how many bricks it has. */
+static pmb_status find_fill(
+  pmb_context *context, pmb_histogram_request *request, int end, pmb_fill *fill, int64_t *bricks)
+{
+  const double value = end < 0 ? request->low : request->high;
+  const int at = end < 0 ? 0 : BINS - 1;
+  const pmb_fill none = { NAN, 0 }, ends = { value, 1 };
+  pmb_fill found = { value, 0 };
+  pmb_histogram_request rest = *request;
+  const int64_t *counts = request->touched;
+  pmb_status status = find_range(context, &rest, ends, 1 - 2. / BINS, 0); /* of the rest, exactly, in steps */
+  const double range = rest.high - rest.low, gap = end < 0 ? rest.low - value : value - rest.high;
+  const int ct = end < 0 && value <= CT_PADDING && rest.low > value && rest.low <= CT_AIR;
+  if (status != PMB_OK || !(gap >= (ct ? CT_GAP : GAP) * range)) {
+    return status;
+  }
+  status = pmb_histogram_without(context, request, none);
+  const int64_t holding = counts[at], mixed = counts[at - end]; /* this bin is in the gap */
+  if (status == PMB_OK) {
+    status = pmb_histogram_without(context, &rest, found);
+  }
+  found.ends = (double)greatest(counts) < NEARLY_ALL * (double)mixed;
+  const int more = found.ends ? holding == mixed : has_structure(counts, context->bricks - holding);
+  if (status == PMB_OK && (more || gap >= ABSURD * range)) {
+    /* Where nearly all hold it they are all there is: they reach from the end of the rest's range to their other end. */
+    *fill = found.ends ? none : found;
+    *bricks = context->bricks - holding + (found.ends ? mixed : 0);
+    request->low = rest.low;
+    request->high = rest.high;
+  }
+  return status;
 }
 
 pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, int64_t *count)
@@ -235,11 +290,19 @@ pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, in
     .high = context->maximum,
     .bins = BINS,
     .touched = touched };
-  const pmb_status status = find_range(context, &request);
+  pmb_fill fill = { NAN, 0 };
+  int64_t bricks = context->bricks;
+  pmb_status status = PMB_OK;
+  for (int end = -1; end < 2 && status == PMB_OK && bricks == context->bricks; end += 2) {
+    status = find_fill(context, &request, end, &fill, &bricks);
+  }
+  if (status == PMB_OK) {
+    status = find_range(context, &request, fill, SMALL, EMPTY);
+  }
   if (status != PMB_OK) {
     return status;
   }
-  const int n = choose_bins(touched, context->bricks, bins);
+  const int n = choose_bins(touched, bricks, bins);
   for (int i = 0; i < n && i < most; ++i) {
     isovalues[i] = pmb_histogram_isovalue(&request, bins[i]);
     *count = i + 1;

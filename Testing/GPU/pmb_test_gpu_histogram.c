@@ -50,6 +50,8 @@ static void as_on_the_cpu(void)
     volume_make(&v, (pmb_type)(1 + n % 10), rng_int(&rng, 2, 130), rng_int(&rng, 2, 20), rng_int(&rng, 2, 40),
       n / 10 % LAYOUTS);
     volume_fill(&v, n % DATA_KINDS, &rng);
+    for (int64_t i = 0; n % 5 == 1 && i < 400; i++)
+      volume_set(&v, i / 80 % 2, i % 2, i % v.view.dims[2], -1e30); /* fill */
     if (n % 3 == 0) volume_sprinkle(&v, n % 2 ? 2000 : 20, &rng);
     if (n % 4 == 0 && n / 10 % LAYOUTS == LAYOUT_PACKED) volume_hide(&v, 300, 500, &rng);
     test_about("volume %d, %s, data %d", n, type_name(v.view.type), n % DATA_KINDS);

@@ -417,6 +417,78 @@ static void one_wild_sample(void)
   volume_free(&v);
 }
 
+/* Sets the samples of a region: a border, a corner, what lies outside a cylinder, one of 100, six of ten. */
+static void fill_region(test_volume *v, int region, double value)
+{
+  test_rng rng = { 67 };
+  for (int64_t n = 0; n < ref_samples(&v->view); n++) {
+    const int i = (int)(n % SIDE), j = (int)(n / SIDE % SIDE), k = (int)(n / SIDE / SIDE),
+              chance = rng_int(&rng, 0, 99);
+    const int inside[] = { i < 3 || k > SIDE - 3,
+      i < 40 && j < 30 && k<30, (i - 48) * (i - 48) + (j - 48) * (j - 48)> 46 * 46, chance < 1, chance < 60 };
+    if (inside[region]) volume_set(v, i, j, k, value);
+  }
+}
+
+/* Air, a body and its core, with noise, as CT has them, or a smooth field. */
+static void fill_scene(test_volume *v, int scene)
+{
+  test_rng rng = { 68 };
+  fill_balls(v, scene == 1 ? 1000 : 300, 20, 300, 36, 0);
+  for (int64_t n = 0; n < ref_samples(&v->view); n++) {
+    const int64_t i = n % SIDE, j = n / SIDE % SIDE, k = n / SIDE / SIDE;
+    const double s = ref_sample(&v->view, i, j, k);
+    const double air = scene == 0 ? -1000 + s * 1300 / 300 : s < 300 ? -1000 + s * 1300 / 300 : s;
+    volume_set(v, i, j, k, scene == 2 ? 100 * cayley(i / 48. - 1, j / 48. - 1, k / 48. - 1) : air + noise(&rng, 30));
+  }
+}
+
+/* What a scan has instead of samples is no air: the suggestions are as without it, between air and body or in the field's bulk.
+ * Where it is everywhere bricks tell of one end alone. */
+static void fill_values(void)
+{
+  static const double values[] = { -1e30, 1e20, FLT_MAX, -32768, -9999, -3024, -2000 };
+  for (int scene = 0; scene < 3; scene++)
+    for (int n = 0; n < 7 * 5; n++) {
+      const double value = values[n / 5];
+      double want[4] = { NAN }, got[4] = { NAN };
+      const int integers = value > -40000 && value < 0 && n % 2;
+      test_volume v;
+      if (scene == 2 && value > -4000 && value < 0) continue; /* a field has no air */
+      volume_make(&v, integers ? PMB_INT16 : PMB_FLOAT32, SIDE, SIDE, SIDE, LAYOUT_PACKED);
+      fill_scene(&v, scene);
+      const int64_t wanted = suggest(&v, want, 4);
+      const double off = scene == 2 ? 60 : 350, scattered = scene == 2 ? 750 : value > 0 ? 650 : 350;
+      fill_region(&v, n % 5, value);
+      const int64_t count = suggest(&v, got, 4);
+      test_about("scene %d, %g, region %d: %d suggestions, %g, %g; without %d, %g, %g", scene, value, n % 5,
+        (int)count, got[0], got[1], (int)wanted, want[0], want[1]);
+      CHECK(count >= 1 && fabs(got[0] - want[0]) < (n % 5 < 3 ? off : scattered), "another suggestion");
+      volume_free(&v);
+    }
+}
+
+/* A constant background of a body with noise is no fill value: the surface lies between both. */
+static void background_is_no_fill(void)
+{
+  static const double bodies[] = { 300, 30000 };
+  for (int n = 0; n < 4; n++) {
+    const double body = bodies[n % 2], sign = n < 2 ? 1 : -1;
+    double isovalue = NAN;
+    test_rng rng = { 69 };
+    test_volume v;
+    volume_make(&v, PMB_FLOAT32, SIDE, SIDE, SIDE, LAYOUT_PACKED);
+    fill_balls(&v, 0, 0, 1, 30, 0);
+    for (int64_t i = 0; i < ref_samples(&v.view); i++) {
+      float *s = (float *)v.memory + i;
+      *s = (float)(*s < 0.5f ? 0 : sign * (body + noise(&rng, 10)));
+    }
+    const int64_t count = suggest(&v, &isovalue, 1);
+    CHECK(count == 1 && sign * isovalue > 0.1 * body && sign * isovalue < body - 40, "body %g: %g", body, isovalue);
+    volume_free(&v);
+  }
+}
+
 /* Fields without a background: as much surface as there can be, or nearly. Cayley's middle is one where little is left. */
 static void smooth_fields(void)
 {
@@ -460,5 +532,7 @@ TEST_MAIN(
   CASE(clean_background)
   CASE(thin_mask)
   CASE(one_wild_sample)
+  CASE(fill_values)
+  CASE(background_is_no_fill)
   CASE(smooth_fields)
 )
