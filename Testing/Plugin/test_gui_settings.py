@@ -28,11 +28,21 @@ def press_in_settings(window, wanted):
     window.settle()
 
 
+def check_line(window, beginning):
+    """What the panel of the stock Contour says of its last run; where that is nothing, there is no line."""
+    window.settle()
+    label = window.widgets()["LastRunSummary"].findChild(gui_testing.QtWidgets.QLabel)
+    shown = label.text() if label.isVisible() else ""
+    if not (shown.startswith(f"Last Run: {beginning}") if beginning else shown == ""):
+        raise AssertionError(f"the panel says {shown!r} instead of {beginning!r}")
+
+
 def settings_page(window):
     from paraview import simple
     from pmb import vtkPMBContourAcceleration
     contour = simple.Contour(Input=simple.Wavelet(), ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
     simple.Show(contour)
+    simple.SetActiveSource(contour)
     window.settle()
     before = vtkPMBContourAcceleration.GetNumberOfRuns()
     if before or vtkPMBContourAcceleration.IsEnabled(vtkPMBContourAcceleration.CONTOUR_FILTER):
@@ -44,6 +54,8 @@ def settings_page(window):
         runs, before = vtkPMBContourAcceleration.GetNumberOfRuns() - before, vtkPMBContourAcceleration.GetNumberOfRuns()
         if runs != int(on) or not contour.GetDataInformation().GetNumberOfCells():
             raise AssertionError(f"{runs} accelerated executions, switched {on}")
+        if window.has_panel():
+            check_line(window, "vtkContourFilter, accelerated: " if on else "")
     window.check_quiet()
 
 
