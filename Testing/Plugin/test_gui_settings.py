@@ -49,8 +49,8 @@ def settings_page(window):
         raise AssertionError("accelerated to begin with")
     for on, isovalue in ((True, 150.0), (False, 140.0)):
         press_in_settings(window, on)
-        contour.Isosurfaces = [isovalue]
-        simple.Render()
+        window.set_isovalue(0, str(isovalue))
+        window.apply()
         runs, before = vtkPMBContourAcceleration.GetNumberOfRuns() - before, vtkPMBContourAcceleration.GetNumberOfRuns()
         if runs != int(on) or not contour.GetDataInformation().GetNumberOfCells():
             raise AssertionError(f"{runs} accelerated executions, switched {on}")
