@@ -66,6 +66,11 @@ std::string vtkPMBContourAcceleration::GetLastRunSummary()
   return Switch::Get().GetSummary();
 }
 
+std::string vtkPMBContourAcceleration::GetLastRunSummary(vtkAlgorithm* filter)
+{
+  return vtkPMBContour::StandIn::GetSummary(filter);
+}
+
 void vtkPMBContourAcceleration::SetContourFilter(bool accelerate)
 {
   if (accelerate != IsEnabled(CONTOUR_FILTER))

@@ -57,6 +57,8 @@
 #include <string> // For GetLastRunSummary()
 
 VTK_ABI_NAMESPACE_BEGIN
+class vtkAlgorithm;
+
 class VTKPMBCONTOUR_EXPORT vtkPMBContourAcceleration : public vtkObject
 {
 public:
@@ -109,6 +111,11 @@ public:
    * VTK's own code ran.
    */
   static std::string GetLastRunSummary();
+
+  /**
+   * The same for the last execution of this filter. Empty if it was not to be accelerated.
+   */
+  static std::string GetLastRunSummary(vtkAlgorithm* filter);
 
   ///@{
   /**

@@ -97,6 +97,31 @@ public:
     return standIn;
   }
 
+  // Of an execution; of the blocks of composite input some may be done by PMB, and others left to VTK.
+  struct Summary
+  {
+    std::string Done;
+    std::string Left;
+  };
+
+  void Say(vtkAlgorithm* owner, std::string Summary::*part, const std::string& text)
+  {
+    const std::lock_guard<GlobalMutex> lock(this->Mutex);
+    this->Records[owner].Said.*part = text;
+  }
+
+  std::string GetSummary(vtkAlgorithm* owner)
+  {
+    const std::lock_guard<GlobalMutex> lock(this->Mutex);
+    const auto found = this->Records.find(owner);
+    if (found == this->Records.end())
+    {
+      return std::string();
+    }
+    const Summary& said = found->second.Said;
+    return said.Done + (said.Done.empty() || said.Left.empty() ? "" : "; ") + said.Left;
+  }
+
   size_t Count()
   {
     const std::lock_guard<GlobalMutex> lock(this->Mutex);
@@ -121,6 +146,7 @@ private:
   {
     int Which = 0;
     std::shared_ptr<StandIn> TheStandIn;
+    Summary Said; // of the last execution, also after Tidy()
   };
 
   // Somebody may have removed all observers of the owner: then its events, or even its end and another filter at its address,
@@ -134,6 +160,7 @@ private:
       return;
     }
     gone = std::move(record.TheStandIn);
+    record.Said = Summary();
     for (vtkCommand::EventIds event : events)
     {
       owner->RemoveObservers(event, this->Watcher);
@@ -149,10 +176,27 @@ private:
     if (event == vtkCommand::DeleteEvent)
     {
       Registry::Get().Forget(owner);
+      return;
     }
-    else if (const std::shared_ptr<StandIn> standIn = Registry::Get().Find(owner))
+    const std::shared_ptr<StandIn> standIn = Registry::Get().Find(owner);
+    if (event == vtkCommand::StartEvent && (!standIn || standIn->OnStart()))
     {
-      event == vtkCommand::StartEvent ? standIn->OnStart() : standIn->OnEnd(owner);
+      Registry::Get().Begin(owner);
+    }
+    if (event == vtkCommand::EndEvent && standIn)
+    {
+      standIn->OnEnd(owner);
+    }
+  }
+
+  // The next execution says something of its own, if it is accelerated.
+  void Begin(vtkAlgorithm* owner)
+  {
+    const std::lock_guard<GlobalMutex> lock(this->Mutex);
+    const auto found = this->Records.find(owner);
+    if (found != this->Records.end())
+    {
+      found->second.Said = Summary();
     }
   }
 
@@ -269,15 +313,22 @@ void StandIn::Tidy()
   Registry::Get().Tidy(Switch::Get().Filters);
 }
 
-void StandIn::OnStart()
+std::string StandIn::GetSummary(vtkAlgorithm* owner)
 {
-  if (this->Filter->Internals->Depth++ == 0)
+  return Registry::Get().GetSummary(owner);
+}
+
+bool StandIn::OnStart()
+{
+  const bool isFirst = this->Filter->Internals->Depth++ == 0;
+  if (isFirst)
   {
     this->Filter->Internals->Begin();
     // VTK has emptied the owner's output: what nobody else has is memory for the new one.
     this->Filter->Internals->Memory.Open();
     this->Last.clear();
   }
+  return isFirst;
 }
 
 void StandIn::OnEnd(vtkAlgorithm* owner)
@@ -366,7 +417,9 @@ bool StandIn::Run(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkIn
   if (!refusal.empty())
   {
     ++counters.Left;
-    counters.SetSummary(name + ", by VTK's own code, because " + refusal);
+    const std::string text = name + ", by VTK's own code, because " + refusal;
+    counters.SetSummary(text);
+    Registry::Get().Say(owner, &Registry::Summary::Left, text);
     return false;
   }
   ++counters.Runs;
@@ -532,8 +585,10 @@ std::string StandIn::Contour(
   Switch::Get().Binds += this->Filter->GetNumberOfBinds() - binds;
   if (refusal.empty())
   {
-    Switch::Get().SetSummary(std::string(settings.Name) +
-      (noMemory.empty() ? ", accelerated: " + std::string(this->Filter->GetLastRunSummary()) : ". " + noMemory));
+    const std::string text = std::string(settings.Name) +
+      (noMemory.empty() ? ", accelerated: " + std::string(this->Filter->GetLastRunSummary()) : ". " + noMemory);
+    Switch::Get().SetSummary(text);
+    Registry::Get().Say(this->Owner, &Registry::Summary::Done, text);
   }
   return refusal;
 }

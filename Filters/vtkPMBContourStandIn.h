@@ -63,6 +63,9 @@ public:
   // The execution (a REQUEST_DATA) of an accelerated filter. False: nothing was done, and VTK's own code has to.
   static bool Run(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkInformationVector* outputVector);
 
+  // What the last execution of this filter did; empty where it was not to be accelerated.
+  static std::string GetSummary(vtkAlgorithm* owner);
+
   // Frees what is kept for filters that are not accelerated any more.
   static void Tidy();
 
@@ -72,8 +75,8 @@ public:
   // Idle threads wait for the next execution; this ends them until then.
   void EndThreads();
 
-  // Around all blocks of an execution, and around each.
-  void OnStart();
+  // Around all blocks of an execution, and around each; OnStart() returns whether it is the outermost.
+  bool OnStart();
   void OnEnd(vtkAlgorithm* owner);
 
 private:

@@ -7,6 +7,7 @@
 #include "vtkNew.h"
 #include "vtkObjectFactory.h"
 #include "vtkPVXMLElement.h"
+#include "vtkSIPMBLastRunProperty.h"
 #include "vtkSMDoubleRangeDomain.h"
 #include "vtkSMPMBArrayListDomain.h"
 #include "vtkSMPMBHistogramProxy.h"
@@ -176,6 +177,7 @@ static void AddToInterpreter(vtkClientServerInterpreter* interpreter)
   interpreter->AddNewInstanceFunction("vtkSMPMBContourProxy", NewInstance<vtkSMPMBContourProxy>);
   interpreter->AddNewInstanceFunction("vtkSMPMBArrayListDomain", NewInstance<vtkSMPMBArrayListDomain>);
   interpreter->AddNewInstanceFunction("vtkSMPMBHistogramProxy", NewInstance<vtkSMPMBHistogramProxy>);
+  interpreter->AddNewInstanceFunction("vtkSIPMBLastRunProperty", NewInstance<vtkSIPMBLastRunProperty>);
 }
 
 void vtkSMPMBContourProxy::Register()

@@ -2,6 +2,8 @@
 /**
  * @class pqPMBTextWidget
  * @brief shows a text that the filter gives: wrapped, and nothing to type into or to click on
+ *
+ * As "pmb_note" it has its label in the text, and is not to be seen while there is none.
  */
 #ifndef pqPMBTextWidget_h
 #define pqPMBTextWidget_h
@@ -30,6 +32,7 @@ protected:
 private:
   QLabel* Label;
   QString Text;
+  QString Heading; // of a note
 };
 
 #endif

@@ -82,6 +82,12 @@ def make(folder):
     simple.SaveState(os.path.join(folder, "session.pvsm"))
 
 
+def read(path):
+    contour = load(path)
+    contour.UpdatePipeline()
+    print(*sorted(dir(contour)))
+
+
 def load(path):
     simple.LoadState(path)
     return simple.FindSource("surface")
@@ -216,6 +222,60 @@ def left_to_vtk():
         true(meshes[0] == meshes[1], f"{name}: bytes")
 
 
+def last_run():
+    """Contour says what became of its last execution; without acceleration nothing."""
+    turned = image({"samples": ball((20, 20, 20))}, (20, 20, 20))
+    turned.SetDirectionMatrix(0, -1, 0, 1, 0, 0, 0, 0, 1)
+    switch(False)
+    contour = stock()
+    equal(contour.LastRun, "", "a new Contour")
+    contour.UpdatePipeline()
+    equal(contour.LastRun, "", "without acceleration")
+    switch(True)
+    for isovalue in (150.0, 151.0):
+        contour.Isosurfaces = [isovalue]
+        contour.UpdatePipeline()
+        cells = contour.GetDataInformation().GetNumberOfCells()
+        true(contour.LastRun.startswith("vtkContourFilter, accelerated: ") and f" {cells} triangles" in contour.LastRun,
+             f"{cells} triangles, but the last run is {contour.LastRun!r}")
+    said = contour.LastRun
+    other = simple.Contour(Input=producer(turned), ContourBy=["POINTS", "samples"], Isosurfaces=[91.0])
+    other.UpdatePipeline()
+    true(other.LastRun.startswith("vtkContourFilter, by VTK's own code, because ") and "direction" in other.LastRun,
+         f"with a direction matrix the last run is {other.LastRun!r}")
+    equal(contour.LastRun, said, "the last run of the other Contour")
+    from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
+    data = vtkMultiBlockDataSet()
+    data.SetBlock(0, image({"samples": ball((20, 20, 20))}, (20, 20, 20)))
+    data.SetBlock(1, turned)
+    both = simple.Contour(Input=producer(data), ContourBy=["POINTS", "samples"], Isosurfaces=[91.0])
+    both.UpdatePipeline()
+    both.Isosurfaces = [91.5]  # of the first execution less is known when it begins
+    both.UpdatePipeline()
+    true("accelerated: " in both.LastRun and "; vtkContourFilter, by VTK's own code, because " in both.LastRun,
+         f"with two kinds of blocks the last run is {both.LastRun!r}")
+    switch(False)
+    contour.Isosurfaces = [150.0]
+    contour.UpdatePipeline()
+    equal(contour.LastRun, "", "no longer accelerated")
+
+
+def last_run_in_states():
+    """The line is in the state file, and a ParaView without the plugin reads that without a word."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "session.pvsm")
+        switch(True)
+        stock(registrationName="surface").UpdatePipeline()
+        simple.SaveState(path)
+        result = subprocess.run(["pvpython", __file__, "read", path], check=True, capture_output=True, text=True, timeout=120)
+    equal(result.stderr, "", "what a ParaView without the plugin says")
+    equal(set(dir(simple.FindSource("surface"))) ^ set(result.stdout.split()), {"LastRun"}, "names that Contour has got")
+    ours = simple.PMBContour(Input=simple.FindSource("surface").Input)
+    ours.SMProxy.Copy(simple.FindSource("surface").SMProxy)
+    ours.UpdatePipeline()
+    true(ours.LastRun[:4] in ("CPU ", "GPU "), f"copied from Contour, PMB Contour's last run is {ours.LastRun!r}")
+
+
 def blocks():
     from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
     dims = (45, 44, 43)
@@ -295,9 +355,10 @@ def settings_file():
             true(settings_of(home) != before, f"{program}: what is kept is in no file")
 
 
-if sys.argv[1:2] == ["make"]:
-    make(sys.argv[2])
+if sys.argv[1:2] in (["make"], ["read"]):
+    {"make": make, "read": read}[sys.argv[1]](sys.argv[2])
     sys.stdout.flush()
     os._exit(0)  # a live render window can turn 0 into 1
 load_plugin()
-run(state_file, switched_while_filters_exist, changed_samples, settings_of_contour, left_to_vtk, blocks, settings_file)
+run(state_file, switched_while_filters_exist, changed_samples, settings_of_contour, left_to_vtk, last_run,
+    last_run_in_states, blocks, settings_file)

@@ -28,22 +28,34 @@ def press_in_settings(window, wanted):
     window.settle()
 
 
+def check_line(window, beginning):
+    """What the panel of the stock Contour says of its last run; where that is nothing, there is no line."""
+    window.settle()
+    label = window.widgets()["LastRunSummary"].findChild(gui_testing.QtWidgets.QLabel)
+    shown = label.text() if label.isVisible() else ""
+    if not (shown.startswith(f"Last Run: {beginning}") if beginning else shown == ""):
+        raise AssertionError(f"the panel says {shown!r} instead of {beginning!r}")
+
+
 def settings_page(window):
     from paraview import simple
     from pmb import vtkPMBContourAcceleration
     contour = simple.Contour(Input=simple.Wavelet(), ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
     simple.Show(contour)
+    simple.SetActiveSource(contour)
     window.settle()
     before = vtkPMBContourAcceleration.GetNumberOfRuns()
     if before or vtkPMBContourAcceleration.IsEnabled(vtkPMBContourAcceleration.CONTOUR_FILTER):
         raise AssertionError("accelerated to begin with")
     for on, isovalue in ((True, 150.0), (False, 140.0)):
         press_in_settings(window, on)
-        contour.Isosurfaces = [isovalue]
-        simple.Render()
+        window.set_isovalue(0, str(isovalue))
+        window.apply()
         runs, before = vtkPMBContourAcceleration.GetNumberOfRuns() - before, vtkPMBContourAcceleration.GetNumberOfRuns()
         if runs != int(on) or not contour.GetDataInformation().GetNumberOfCells():
             raise AssertionError(f"{runs} accelerated executions, switched {on}")
+        if window.has_panel():
+            check_line(window, "vtkContourFilter, accelerated: " if on else "")
     window.check_quiet()
 
 

@@ -104,6 +104,8 @@ def accelerated(wavelet):
         ids = triangles(output(contour))
         equal(len(ids), len(ours), "triangles of Contour")
         equal(bool((ids == ours).all()), bool(on), f"triangles in the order of PMB Contour with the setting {on}")
+        true(contour.LastRun.startswith("vtkContourFilter, accelerated: ") if on else contour.LastRun == "",
+             f"with the setting {on} the last run is {contour.LastRun!r}")
 
 
 def bare_client():
@@ -119,6 +121,7 @@ def finish(server, *command):
     result = subprocess.run(["pvpython", *command], capture_output=True, text=True, timeout=200, check=False)
     equal(result.returncode, 0, f"exit code of {command}; it said {result.stdout} {result.stderr}")
     equal(server.process.wait(timeout=30), 0, f"exit code of pvserver; it said {server.text()}")
+    true("ERR|" not in result.stdout + result.stderr, f"{command} said {result.stdout} {result.stderr}")
     return result.stdout
 
 

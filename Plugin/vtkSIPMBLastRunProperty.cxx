@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkSIPMBLastRunProperty.h"
+
+#include "vtkAlgorithm.h"
+#include "vtkNew.h"
+#include "vtkObjectFactory.h"
+#include "vtkPMBContourAcceleration.h"
+#include "vtkSIProxy.h"
+#include "vtkSmartPointer.h"
+#include "vtkStringArray.h"
+
+vtkStandardNewMacro(vtkSIPMBLastRunProperty);
+
+vtkSIPMBLastRunProperty::vtkSIPMBLastRunProperty() = default;
+vtkSIPMBLastRunProperty::~vtkSIPMBLastRunProperty() = default;
+
+// The superclass asks the proxy's object by the command GetName of the XML: for so long that is one with the text as its name.
+bool vtkSIPMBLastRunProperty::Pull(vtkSMMessage* message)
+{
+  const vtkSmartPointer<vtkObjectBase> filter = this->GetVTKObject();
+  vtkNew<vtkStringArray> answer;
+  answer->SetName(
+    vtkPMBContourAcceleration::GetLastRunSummary(vtkAlgorithm::SafeDownCast(filter.GetPointer())).c_str());
+  this->SIProxyObject->SetVTKObject(answer);
+  const bool pulled = this->Superclass::Pull(message);
+  this->SIProxyObject->SetVTKObject(filter);
+  return pulled;
+}

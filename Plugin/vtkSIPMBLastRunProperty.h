@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class vtkSIPMBLastRunProperty
+ * @brief the server's side of the property that says whether a stock filter was accelerated
+ *
+ * The filter itself has no function to ask: the text is vtkPMBContourAcceleration's. A class of the server alone, so that a
+ * client without the plugin can do with the property.
+ */
+#ifndef vtkSIPMBLastRunProperty_h
+#define vtkSIPMBLastRunProperty_h
+
+#include "vtkSIStringVectorProperty.h"
+
+class vtkSIPMBLastRunProperty : public vtkSIStringVectorProperty
+{
+public:
+  static vtkSIPMBLastRunProperty* New();
+  vtkTypeMacro(vtkSIPMBLastRunProperty, vtkSIStringVectorProperty);
+
+protected:
+  vtkSIPMBLastRunProperty();
+  ~vtkSIPMBLastRunProperty() override;
+
+  bool Pull(vtkSMMessage* message) override;
+
+private:
+  vtkSIPMBLastRunProperty(const vtkSIPMBLastRunProperty&) = delete;
+  void operator=(const vtkSIPMBLastRunProperty&) = delete;
+};
+
+#endif
