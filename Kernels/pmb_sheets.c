@@ -10,7 +10,8 @@
  * of its ends, four triangles would still share the edge: they swap partners, which cuts both fans in two. Fans are never
  * joined, so one pass over the edges is enough.
  *
- * Only points on samples are joined, so only the stars of these, and of the other ends of such edges, are looked at. */
+ * Only points on samples are joined, and only where the mesh is open, as beside hidden cells, have other points several fans:
+ * only the stars of these, and of the other ends of such edges, are looked at. */
 #include "pmb_backend.h"
 
 #include <math.h>
@@ -104,16 +105,40 @@ static pmb_status go_on(sheets *s, double fraction)
     : pmb_fail(s->context, PMB_ABORTED, "aborted by the progress hook");
 }
 
-/* Numbers the stars: points that have a 0 in `local` or may lie on samples. */
+/* Any number of 64 bits for a point. */
+static uint64_t scramble(int64_t point)
+{
+  const uint64_t x = (uint64_t)(point + 1) * 0x9e3779b97f4a7c15u;
+  return (x ^ x >> 29) * 0xbf58476d1ce4e5b9u;
+}
+
+/* Puts into `local` what edges leave a point more often than they come to it: 0 where its triangles close. */
+static pmb_status mark_open_points(sheets *s)
+{
+  uint64_t *open = s->local.data;
+  pmb_status status = PMB_OK;
+  memset(open, 0, (size_t)s->size.points * sizeof(*open));
+  for (int64_t t = 0; t < s->size.triangles && status == PMB_OK; ++t) {
+    const int64_t a = corner_point(s, t, 0), b = corner_point(s, t, 1), c = corner_point(s, t, 2);
+    const uint64_t x = scramble(a), y = scramble(b), z = scramble(c);
+    open[a] += y - z;
+    open[b] += z - x;
+    open[c] += x - y;
+    status = t % STEP == 0 ? go_on(s, 0.1 * (double)t / (double)s->size.triangles) : PMB_OK;
+  }
+  return status;
+}
+
+/* Numbers the stars: at first points where the mesh is open or that may lie on samples, then what `local` names. */
 static pmb_status number_stars(sheets *s, int again)
 {
   int64_t *local = s->local.data;
   pmb_status status = PMB_OK;
   s->stars = 0;
   for (int64_t i = 0; i < s->size.points && status == PMB_OK; ++i) {
-    const int star = again ? local[i] >= 0 : may_be_on_sample(s, i);
+    const int star = again ? local[i] >= 0 : local[i] != 0 || may_be_on_sample(s, i);
     local[i] = star ? s->stars++ : -1;
-    status = i % STEP == 0 ? go_on(s, 0.3 * (double)i / (double)s->size.points) : PMB_OK;
+    status = i % STEP == 0 ? go_on(s, 0.1 + 0.2 * (double)i / (double)s->size.points) : PMB_OK;
   }
   return status;
 }
@@ -435,6 +460,7 @@ static pmb_status split_part(sheets *s, pmb_sizes *part)
 {
   pmb_status status = reserve(s, &s->local, s->size.points, sizeof(int64_t));
   int64_t missing = 1;
+  status = status == PMB_OK ? mark_open_points(s) : status;
   for (int again = 0; status == PMB_OK && missing > 0; ++again) {
     status = number_stars(s, again);
     status = status == PMB_OK ? list_slots(s) : status;

@@ -23,7 +23,8 @@ namespace fuzz
 struct Settings
 {
   std::vector<double> Isovalues = { 0.0 };
-  bool Normals = true, Gradients = false, Scalars = true, Others = true, Remove = true, Wide = false;
+  bool Normals = true, Gradients = false, Scalars = true, Others = true, Wide = false;
+  int Remove = 1; // 2: one point per sheet
   bool Measures = false, Choose = false;
   bool Suggest = false;                             // a suggested isovalue takes the place of Isovalues
   std::vector<std::string> PointArrays, CellArrays; // chosen ones

@@ -276,7 +276,7 @@ void JudgeTopology(const Reference& reference, const Settings& settings, Report&
     const int uses = ++directed[{ from, to }];
     used[from] = 1;
     FUZZ_CHECK(report, from != to, "a triangle has the point " << from << " twice");
-    FUZZ_CHECK(report, uses == 1 || settings.Remove, "the edge " << from << "-" << to << " is used twice");
+    FUZZ_CHECK(report, uses == 1 || settings.Remove == 1, "the edge " << from << "-" << to << " is used twice");
   }
   FUZZ_CHECK(report, std::count(used.begin(), used.end(), 0) == 0, "points that no triangle uses");
   if (!reference.Complete)

@@ -62,6 +62,10 @@ void JudgeMesh(const Reference& reference, const Settings& settings, vtkImageDat
   vtkPolyData* output, Report& report);
 void JudgeLines(
   const Settings& settings, vtkImageData* image, vtkDataArray* array, vtkPolyData* output, Report& report);
+// With one point per sheet: the triangles and corners of the joined mesh, which the reference is, as a manifold. Gives the
+// reference the points and ids of the output. False: it is another mesh.
+bool JudgeSheets(
+  Reference& reference, const Settings& settings, vtkImageData* image, vtkPolyData* output, Report& report);
 // Point, cell and field arrays that come along.
 void JudgeArrays(const Reference& reference, const Settings& settings, vtkImageData* image, vtkDataArray* array,
   vtkPolyData* output, Report& report);

@@ -130,7 +130,7 @@ bool JudgeByVTK(const Reference& reference, const Settings& settings, vtkImageDa
   vtkPolyData* output, Report& report)
 {
   Settings plain = settings;
-  plain.Remove = false;
+  plain.Remove = 0;
   const Reference all(image, array, plain);
   if (settings.Isovalues.size() != 1 || !IsOrdinary(all))
   {

@@ -76,11 +76,13 @@ Reference::Reference(vtkImageData* image, vtkDataArray* array, const Settings& s
   this->FindHidden(image);
   this->Survey();
   this->FirstTriangles.push_back(0);
+  this->FirstPoints.push_back(0);
   for (double isovalue : settings.Isovalues)
   {
-    this->Meshes.emplace_back(ref_extract(&this->Volume, isovalue, settings.Remove), ref_free);
+    this->Meshes.emplace_back(ref_extract(&this->Volume, isovalue, settings.Remove != 0), ref_free);
     this->Add(this->Meshes.back().get());
     this->FirstTriangles.push_back(this->Cells.size());
+    this->FirstPoints.push_back(this->Points.size());
   }
 }
 
@@ -162,6 +164,20 @@ void Reference::Add(const ref_mesh* mesh)
     this->Ids.push_back(first + mesh->ids[n]);
   }
   this->Cells.insert(this->Cells.end(), mesh->cells, mesh->cells + mesh->triangles);
+}
+
+void Reference::Split(const std::vector<int64_t>& origins, const std::vector<int64_t>& ids)
+{
+  std::vector<Point> points;
+  std::vector<double> isovalues;
+  for (int64_t origin : origins)
+  {
+    points.push_back(this->Points[origin]);
+    isovalues.push_back(this->Isovalues[origin]);
+  }
+  this->Points = points;
+  this->Isovalues = isovalues;
+  this->Ids = ids;
 }
 
 void Reference::Locate(const Point& point, double t, double world[3]) const

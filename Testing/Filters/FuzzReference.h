@@ -45,11 +45,14 @@ public:
   std::vector<int64_t> Cells;         // of each triangle
   std::vector<double> Isovalues;      // of each point
   std::vector<size_t> FirstTriangles; // of each isovalue's mesh, and the end
+  std::vector<size_t> FirstPoints;
 
   pmb_volume Volume = {};
   double Minimum, Maximum; // of all finite samples
   bool Complete = true;    // no sample that is not finite, nothing hidden
 
+  // Points of their own for sheets: which point each is, and the ids of the triangles.
+  void Split(const std::vector<int64_t>& origins, const std::vector<int64_t>& ids);
   // Where a point at t is in the world.
   void Locate(const Point& point, double t, double world[3]) const;
   // Whether floats tell neighbouring samples apart by far, and steps of an axis that are not 0 are between these.

@@ -340,7 +340,11 @@ void Run::JudgeOutput(Outcome outcome, vtkDataArray* array)
   tally.OnGPU += pmbtest::Has(this->Filter->GetLastRunSummary(), "GPU ");
   FUZZ_CHECK(
     this->Faults, this->Where != GPU || pmbtest::Has(this->Filter->GetLastRunSummary(), "GPU "), "it ran elsewhere");
-  const Reference reference(this->Image, array, this->Asked);
+  Reference reference(this->Image, array, this->Asked);
+  if (this->Asked.Remove == 2 && !JudgeSheets(reference, this->Asked, this->Image, output, this->Faults))
+  {
+    return;
+  }
   this->JudgeMessages(MESH, WarningsOf(reference.Minimum, reference.Maximum, this->Asked));
   JudgeMesh(reference, this->Asked, this->Image, array, output, this->Faults);
   JudgeArrays(reference, this->Asked, this->Image, array, output, this->Faults);

@@ -113,7 +113,7 @@ void RandomOutput(Random& random, Settings& settings)
   settings.Gradients = random.Chance(40);
   settings.Scalars = random.Chance(70);
   settings.Others = random.Chance(75);
-  settings.Remove = random.Chance(50);
+  settings.Remove = random.Pick({ 0, 0, 1, 2 });
   settings.Wide = !random.Chance(25);
   settings.Precision = random.Pick({ 0, 1, 2, 2, 2, -7, 100 });
   settings.Estimator = random.Pick({ 0, 0, 0, 1, 2, -3, 9 });

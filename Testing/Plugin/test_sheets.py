@@ -1,16 +1,34 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One point per sheet: on scans at isovalues that samples have the mesh is a manifold, and VTK's filters take it."""
+import gzip
+import os
+
 import numpy
 from paraview import simple
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkFiltersCore import (vtkDecimatePro, vtkFeatureEdges, vtkPolyDataConnectivityFilter,
+from vtkmodules.vtkCommonTransforms import vtkTransform
+from vtkmodules.vtkFiltersCore import (vtkCleanPolyData, vtkDecimatePro, vtkFeatureEdges, vtkPolyDataConnectivityFilter,
                                        vtkQuadricDecimation, vtkWindowedSincPolyDataFilter)
+from vtkmodules.vtkFiltersGeneral import vtkBooleanOperationPolyDataFilter, vtkTransformPolyDataFilter
 from vtkmodules.vtkFiltersModeling import (vtkButterflySubdivisionFilter, vtkFillHolesFilter,
                                            vtkLinearSubdivisionFilter, vtkLoopSubdivisionFilter)
 from vtkmodules.vtkImagingCore import vtkExtractVOI
 
-from plugin_testing import Messages, equal, load_plugin, near, output, points, producer, run, triangles, true
+from plugin_testing import Messages, equal, image, load_plugin, near, output, points, producer, run, triangles, true
 import scans
+
+TEMPLATES = "/usr/share/mricron/templates"  # of the Debian package mricron-data
+
+
+def read_nifti(name):
+    """Samples of a NIfTI file, on a grid of spacing 1."""
+    with gzip.open(os.path.join(TEMPLATES, name)) as stream:
+        content = stream.read()
+    dims = numpy.frombuffer(content, "<i2", 8, 40)[1:4].tolist()
+    kind = {2: "<u1", 4: "<i2", 16: "<f4"}[int(numpy.frombuffer(content, "<i2", 1, 70)[0])]
+    first = int(numpy.frombuffer(content, "<f4", 1, 108)[0])
+    return image({"samples": numpy.frombuffer(content, kind, dims[0] * dims[1] * dims[2], first).reshape(dims[::-1])},
+                 dims)
 
 
 def scan():
@@ -57,10 +75,27 @@ def after(filter_type, mesh, **settings):
 
 
 def manifold_on_scans():
-    whole = scans.read_ch2()
-    for isovalue in (40.0, 45.0, 70.0):
+    split_at(scans.read_ch2(), (40.0, 45.0, 70.0))
+
+
+def manifold_on_other_scans():
+    others = {"cranium": (scans.CRANIUM, scans.read_cranium, (226.0, 400.0)),
+              "1jzv": (scans.DENSITY, scans.read_density, (1.0,))}
+    for name, isovalues in (("ch2better", (100.0,)), ("inia19-NeuroMaps", (300.0,)), ("inia19-t1-brain", (40.0,))):
+        file = name + ".nii.gz"
+        others[name] = (os.path.join(TEMPLATES, file), lambda file=file: read_nifti(file), isovalues)
+    for name, (path, read, isovalues) in others.items():
+        if os.path.exists(path):
+            print(name)
+            split_at(read(), isovalues, touches=name not in ("1jzv", "inia19-t1-brain"))  # these are no whole numbers
+        else:
+            print(f"{name} is not here")
+
+
+def split_at(whole, isovalues, touches=True):
+    for isovalue in isovalues:
         joined, split = contour(whole, [isovalue], 1), contour(whole, [isovalue])
-        true(measure(joined, "NonManifoldEdges")[0] > 0, f"{isovalue}: nothing to split")
+        equal(measure(joined, "NonManifoldEdges")[0] > 0, touches, f"{isovalue}: whether there is something to split")
         equal(measure(split, "NonManifoldEdges"), [0], f"{isovalue}: edges of more than two triangles")
         equal(unpaired(split), unpaired(joined), f"{isovalue}: open edges")
         near(measure(split, "Area")[0] / measure(joined, "Area")[0], 1.0, 1e-9, f"{isovalue}: area")
@@ -118,6 +153,47 @@ def other_filters():
     equal(edges.GetNumberOfLines(), 0, "edges of more than two triangles, by VTK")
 
 
+def octahedra():
+    """Two octahedra that share an edge where samples equal 9."""
+    z, y, x = numpy.mgrid[0:16, 0:16, 0:16]
+    away = [abs(x - i) + abs(y - j) + abs(z - 7) for i, j in ((5, 6), (10, 7))]
+    return image({"samples": numpy.clip(12 - numpy.minimum(*away), 0, 12).astype("u1")}, (16, 16, 16))
+
+
+def volume(mesh):
+    a, b, c = numpy.moveaxis(points(mesh).astype(float)[triangles(mesh)], 1, 0)
+    return float((a * numpy.cross(b, c)).sum() / 6)
+
+
+def boolean():
+    """Shifted so that no corner and no edge of one is on the other: there VTK's filter leaves holes, with any mesh."""
+    mesh = contour(octahedra(), [9.0], ComputeNormals=0)
+    true(measure(contour(octahedra(), [9.0], 1), "NonManifoldEdges")[0] > 0, "nothing touches")
+    equal((measure(mesh, "NonManifoldEdges"), measure(mesh, "Closed")), ([0], [1]), "edges, whether it is closed")
+    shift = vtkTransform()
+    shift.Translate(-0.63, 0.17, -1.21)
+    shifted = after(vtkTransformPolyDataFilter, mesh, Transform=shift)
+    volumes = []
+    for operation in range(3):  # union, intersection, difference
+        algorithm = vtkBooleanOperationPolyDataFilter()
+        algorithm.SetOperation(operation)
+        algorithm.SetInputData(0, mesh)
+        algorithm.SetInputData(1, shifted)
+        with Messages() as log:
+            algorithm.Update()
+        equal(log.text(), "", f"what operation {operation} says")
+        result = algorithm.GetOutput()
+        # The two sides of the cut have points of their own.
+        joined = after(vtkCleanPolyData, result, ToleranceIsAbsolute=1, AbsoluteTolerance=1e-5)
+        true(joined.GetNumberOfPolys() > 0, f"operation {operation}: nothing")
+        equal(unpaired(joined), 0, f"operation {operation}: open edges")
+        volumes.append(volume(result))
+    alone = volume(mesh)
+    true(0 < volumes[1] < alone < volumes[0] < 2 * alone, f"volumes {volumes} of {alone}")
+    near(volumes[0] + volumes[1], 2 * alone, 1e-4 * alone, "union and intersection")
+    near(volumes[2] + volumes[1], alone, 1e-4 * alone, "difference and intersection")
+
+
 if __name__ == "__main__":
     load_plugin()
-    run(manifold_on_scans, arrays_and_isovalues, subdivision, other_filters)
+    run(manifold_on_scans, manifold_on_other_scans, arrays_and_isovalues, subdivision, other_filters, boolean)
