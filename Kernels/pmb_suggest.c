@@ -117,15 +117,17 @@ static double find_bend(const int64_t *counts, int peak, int step, int *bin, int
 }
 
 /* From where the bend is deepest on the curve may be level, as between a background and a body, or the values of a mask. If that
- * is longer than the bend itself: halfway from the peak to its end; else the bend. */
+ * is longer than the bend itself, and the curve then drops: halfway from the peak to the drop; else the bend. A curve that goes
+ * on falling slowly is that of many labels, of which none is to be left out. */
 static int leave_bend(const int64_t *counts, int peak, int bend, int deepest, int step)
 {
   int last = deepest;
   while (last + step >= 0 && last + step < BINS && (double)counts[last + step] >= LEVEL * (double)counts[deepest]) {
     last += step;
   }
-  const int halfway = (peak + last) / 2;
-  return (last - deepest) * step > (deepest - peak) * step && (halfway - bend) * step > 0 ? halfway : bend;
+  const int length = (last - deepest) * step, beyond = last + step * (1 + length / 4), halfway = (peak + last) / 2;
+  const int drops = beyond < 0 || beyond >= BINS || (double)counts[beyond] < LEVEL / 2 * (double)counts[deepest];
+  return drops && length > (deepest - peak) * step && (halfway - bend) * step > 0 ? halfway : bend;
 }
 
 /* Where there is no valley. */
