@@ -36,7 +36,7 @@ def state_file():
     """Saved, the session cleared, loaded: the same properties and the same mesh."""
     wavelet = simple.Wavelet(WholeExtent=[-20, 20, -20, 20, -20, 20])
     settings = {"ContourBy": ["POINTS", "RTData"], "Isosurfaces": [157.0, 200.0], "ComputeNormals": 0,
-                "ComputeGradients": 1, "ComputeScalars": 0, "PassArrays": 0, "RemoveDegenerateTriangles": 0,
+                "ComputeGradients": 1, "ComputeScalars": 0, "PassArrays": 0, "RemoveDegenerateTriangles": "Off",
                 "OutputPointsPrecision": "Double", "RunOn": "GPU (CUDA)"}
     proxy = simple.PMBContour(Input=wavelet, registrationName="surface", **settings)
     advanced = {"NumberOfThreads": 2, "DeviceIndex": 0, "DeviceMemoryLimit": 1.5}
