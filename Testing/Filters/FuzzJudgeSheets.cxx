@@ -157,8 +157,8 @@ bool JudgeSheets(
   Reference& reference, const Settings& settings, vtkImageData* image, vtkPolyData* output, Report& report)
 {
   const auto points = static_cast<size_t>(output->GetNumberOfPoints());
-  const bool sized = output->GetNumberOfPolys() == static_cast<vtkIdType>(reference.Cells.size()) &&
-    points >= reference.Points.size();
+  const bool sized =
+    output->GetNumberOfPolys() == static_cast<vtkIdType>(reference.Cells.size()) && points >= reference.Points.size();
   FUZZ_CHECK(report, sized,
     output->GetNumberOfPolys() << " triangles and " << points << " points, expected " << reference.Cells.size()
                                << " and at least " << reference.Points.size());

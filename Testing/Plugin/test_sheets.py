@@ -4,7 +4,7 @@ import gzip
 import os
 
 import numpy
-from paraview import simple
+from paraview import simple, smstate
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonTransforms import vtkTransform
 from vtkmodules.vtkFiltersCore import (vtkCleanPolyData, vtkDecimatePro, vtkFeatureEdges, vtkPolyDataConnectivityFilter,
@@ -194,6 +194,23 @@ def boolean():
     near(volumes[2] + volumes[1], alone, 1e-4 * alone, "difference and intersection")
 
 
+def scripts_of_before():
+    """It was a switch once: scripts and states have 0 and 1, True and False."""
+    inputs = {"Input": simple.Wavelet(), "ContourBy": ["POINTS", "RTData"]}
+    for value, expected in ((0, 0), (1, 1), (2, 2), (False, 0), (True, 1)):
+        proxy = simple.PMBContour(**inputs, RemoveDegenerateTriangles=value)
+        proxy.UpdatePipeline()
+        equal(proxy.GetClientSideObject().GetRemoveDegenerateTriangles(), expected, f"{value} in the filter")
+        other = simple.PMBContour(**inputs)
+        other.RemoveDegenerateTriangles = proxy.RemoveDegenerateTriangles  # a word
+        other.UpdatePipeline()
+        equal(other.GetClientSideObject().GetRemoveDegenerateTriangles(), expected, f"{value}, copied")
+        state = smstate.get_state()
+        true(f"RemoveDegenerateTriangles={proxy.RemoveDegenerateTriangles!r}".replace(" ", "") in state.replace(" ", "")
+             or expected == 1, f"{value} in a Python state")
+
+
 if __name__ == "__main__":
     load_plugin()
-    run(manifold_on_scans, manifold_on_other_scans, arrays_and_isovalues, subdivision, other_filters, boolean)
+    run(manifold_on_scans, manifold_on_other_scans, arrays_and_isovalues, subdivision, other_filters, boolean,
+        scripts_of_before)
