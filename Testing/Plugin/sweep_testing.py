@@ -7,6 +7,7 @@ with which a process crashes or stays silent has CRASHED as its result, and anot
 """
 import json
 import os
+import select
 import subprocess
 import sys
 import threading
@@ -70,14 +71,26 @@ def make(group, name, source=None, inputs=()):
 
 # --- work in processes ----------------------------------------------------------------------------------------------
 
+def tell(name, result):
+    """A line for the process that waits. Not by print(): MPI's helper may make the pipe one that takes only what there is room
+    for, and the rest would be lost."""
+    left = f"\n{RESULT}{json.dumps([name, result])}\n".encode()
+    while left:
+        select.select([], [1], [])
+        try:
+            left = left[os.write(1, left):]
+        except BlockingIOError:
+            pass
+
+
 def work_here(names, work):
     for name in names:
-        print(f"{RESULT}{json.dumps([name, None])}", flush=True)
+        tell(name, None)
         try:
             result = work(name)
         except Exception as error:  # whatever a filter raises
             result = f"{type(error).__name__}: {error}"
-        print(f"{RESULT}{json.dumps([name, result])}", flush=True)
+        tell(name, result)
     os._exit(0)
 
 
@@ -86,7 +99,7 @@ class Process:
 
     def __init__(self, names, results):
         self.left, self.under_way = list(names), None
-        self.child = subprocess.Popen(["pvpython", os.path.abspath(sys.argv[0]), *names], stdout=subprocess.PIPE,
+        self.child = subprocess.Popen(["pvpython", "--no-mpi", os.path.abspath(sys.argv[0]), *names], stdout=subprocess.PIPE,
                                       stderr=subprocess.DEVNULL, text=True)
         timer = self.restart(None)
         for line in self.child.stdout:

@@ -85,7 +85,8 @@ def make(folder):
 def read(path):
     contour = load(path)
     contour.UpdatePipeline()
-    print(*sorted(dir(contour)))
+    with open(path + ".names", "w") as names:
+        print(*sorted(dir(contour)), file=names)
 
 
 def load(path):
@@ -267,9 +268,11 @@ def last_run_in_states():
         switch(True)
         stock(registrationName="surface").UpdatePipeline()
         simple.SaveState(path)
-        result = subprocess.run(["pvpython", __file__, "read", path], check=True, capture_output=True, text=True, timeout=120)
+        result = subprocess.run(["pvpython", "--no-mpi", __file__, "read", path], check=True, capture_output=True, text=True, timeout=120)
+        with open(path + ".names") as names:
+            known = set(names.read().split())
     equal(result.stderr, "", "what a ParaView without the plugin says")
-    equal(set(dir(simple.FindSource("surface"))) ^ set(result.stdout.split()), {"LastRun"}, "names that Contour has got")
+    equal(set(dir(simple.FindSource("surface"))) ^ known, {"LastRun"}, "names that Contour has got")
     ours = simple.PMBContour(Input=simple.FindSource("surface").Input)
     ours.SMProxy.Copy(simple.FindSource("surface").SMProxy)
     ours.UpdatePipeline()
