@@ -248,7 +248,7 @@ public:
   /**
    * Isovalues to start with for the volume of the last execution, the best first, and the same as a text. They come from the
    * summary that is kept (no sample is read; some milliseconds for 512^3 samples, the first time): where the surface is a
-   * boundary between materials, above the noise, or largest. Empty (the text: "none") before the first execution, for
+   * boundary between materials, above the noise, or largest; then up to three in all, the densest material and the largest surface above. Empty (the text: "none") before the first execution, for
    * several blocks, for a piece, for 2D images, and where all samples are equal. The array belongs to the filter, and
    * changes when this is called again; not to be called by two threads at a time.
    */

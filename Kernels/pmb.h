@@ -311,7 +311,8 @@ pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *requ
 /* The isovalue that bin 0 <= bin < request->bins stands for: its middle. */
 double pmb_histogram_isovalue(const pmb_histogram_request *request, int64_t bin);
 
-/* Isovalues to start with, the best first, at most `most` of them; *count: how many there are (0: no sample is finite and
+/* Isovalues to start with, the best first, at most `most` of them (three, or as many as there are valleys, if they show
+ * different surfaces); *count: how many there are (0: no sample is finite and
  * visible, all are equal, or the volume has no cell). Found in the histogram of the range that the samples are in, with
  * PMB_SUGGEST_BINS bins (Docs/ALGORITHM.md says how): for a start, not for a measurement. Calls
  * pmb_histogram once or several times, each with its time and its progress. */

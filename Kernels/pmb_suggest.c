@@ -6,11 +6,15 @@
  * (nearly all bricks reach into it) or background (it is at an end of the range) is left where the curve bends from its
  * steep slope into its long tail: where it is farthest below the line from the peak to the end of the tail, or, where the tail
  * begins level, as in the gap between air and a body in it, in the middle of that gap. Otherwise the
- * peak itself is suggested, where there is most of the surface. */
+ * peak itself is suggested, where there is most of the surface. Up to three are filled up with surfaces above the best. */
 #include <math.h>
 
 #include "pmb_backend.h"
 
+enum {
+  WANTED = 3,
+  APART = PMB_SUGGEST_BINS / 32
+}; /* suggestions at least, if there is a choice; bins between them */
 enum { BINS = PMB_SUGGEST_BINS, MOST_VALLEYS = BINS / 2, MOST_ZOOMS = 200 };
 
 /* Shares. A valley has to be this much lower than both its peaks, and by this much of the highest; its bottom is what is
@@ -21,6 +25,8 @@ static const double VALLEY = 0.1, RIPPLE = 0.02, BOTTOM = 0.1, TOP = 0.95;
 static const double FILLED = 0.9, TAIL = 0.02, BEND = 0.2, NEARLY = 0.95;
 /* Beside a bend the curve is level as far as it keeps so much of its height: some bricks at a body's border miss its highest. */
 static const double LEVEL = 0.7;
+/* What is above the best suggestion ends where so much of its peak is left. Surfaces are alike if their bricks differ by less. */
+static const double DENSEST = 0.1, ALIKE = 0.1;
 /* Bins with at most so much of the highest are empty, and the range without empty ends is looked at if it is at most so
  * small: one wild sample must not put everything else into one bin. */
 static const double EMPTY = 0.005, SMALL = 0.25;
@@ -168,6 +174,37 @@ static int choose_bins(const int64_t *counts, int64_t bricks, int *bins)
   return n > 0 ? n : 1;
 }
 
+/* Adds a bin, if its surface is another one than those of the n bins. */
+static int add_bin(const int64_t *crossed, int bin, int *bins, int n)
+{
+  int is_new = crossed[bin] > 0;
+  for (int i = 0; i < n; ++i) {
+    const double difference = (double)(crossed[bin] - crossed[bins[i]]), limit = ALIKE * (double)crossed[bins[i]];
+    is_new =
+      is_new && (bin - bins[i] >= APART || bins[i] - bin >= APART) && (difference > limit || difference < -limit);
+  }
+  bins[n] = bin;
+  return n + is_new;
+}
+
+/* Where fewer than three bins are known: the densest material (bone in CT), and the largest surface, both above the best. */
+static int add_bins(const int64_t *counts, const int64_t *crossed, int *bins, int n)
+{
+  const int first = bins[0] + APART;
+  int peak = first, last = BINS - 1;
+  if (n >= WANTED || first >= BINS) {
+    return n;
+  }
+  for (int i = first; i < BINS; ++i) {
+    peak = counts[i] > counts[peak] ? i : peak;
+  }
+  while (last > peak && (double)counts[last] < DENSEST * (double)counts[peak]) {
+    --last;
+  }
+  n = add_bin(crossed, last, bins, n);
+  return n < WANTED ? add_bin(crossed, middle(counts, peak, TOP * (double)counts[peak], -1), bins, n) : n;
+}
+
 /* Leaves out the empty ends of the range if they are most of it. Returns 1 if it did, 0 if the range is good as it is, -1 if
  * all that is not empty is in one bin. */
 static int zoom(pmb_histogram_request *request, double small, double share)
@@ -269,7 +306,7 @@ static pmb_status find_fill(
 
 pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, int64_t *count)
 {
-  int64_t touched[BINS];
+  int64_t touched[BINS], crossed[BINS];
   int bins[MOST_VALLEYS];
   if (!context) {
     return PMB_INVALID;
@@ -301,10 +338,14 @@ pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, in
   if (status == PMB_OK) {
     status = find_range(context, &request, fill, SMALL, EMPTY);
   }
+  if (status == PMB_OK) {
+    request.crossed = crossed;
+    status = pmb_histogram_without(context, &request, fill);
+  }
   if (status != PMB_OK) {
     return status;
   }
-  const int n = choose_bins(touched, bricks, bins);
+  const int n = add_bins(touched, crossed, bins, choose_bins(touched, bricks, bins));
   for (int i = 0; i < n && i < most; ++i) {
     isovalues[i] = pmb_histogram_isovalue(&request, bins[i]);
     *count = i + 1;

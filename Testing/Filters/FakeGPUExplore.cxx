@@ -38,7 +38,7 @@ void TestDrag()
   PMB_EQUAL(filter->GetNumberOfBinds(), 1, "binds");
   PMB_EQUAL(fakegpu::BytesHeld(), bytes, "bytes on the GPU");
   PMB_CHECK(bytes > 0, "there is nothing on the GPU");
-  PMB_EQUAL(filter->GetSuggestedIsovalues()->GetNumberOfValues(), 1, "suggestions");
+  PMB_EQUAL(filter->GetSuggestedIsovalues()->GetNumberOfValues(), 2, "suggestions");
   PMB_EQUAL(fakegpu::Uploads(), 1, "uploads after the suggestions");
   PMB_EQUAL(messages.Warnings() + messages.Errors() + fakegpu::Faults(), 0, messages.Text());
 }
@@ -82,7 +82,7 @@ void TestFailedSuggestions()
   other->SetValue(0, 0.3);
   other->Update();
   PMB_CHECK(other->GetOutput()->GetNumberOfPolys() > 100, "after such a fault: " << other->GetLastRunSummary());
-  PMB_EQUAL(other->GetSuggestedIsovalues()->GetNumberOfValues(), 1, "suggestions then");
+  PMB_EQUAL(other->GetSuggestedIsovalues()->GetNumberOfValues(), 2, "suggestions then");
   PMB_EQUAL(others.Errors() + fakegpu::Faults(), 1, "in all: " + others.Text());
 }
 
@@ -96,7 +96,7 @@ void TestLetGo()
   filter->Update();
   const double suggested = filter->GetSuggestedIsovalues()->GetValue(0);
   filter->ReleaseDeviceMemory();
-  PMB_EQUAL(filter->GetSuggestedIsovalues()->GetNumberOfValues(), 1, "suggestions after the release");
+  PMB_EQUAL(filter->GetSuggestedIsovalues()->GetNumberOfValues(), 2, "suggestions after the release");
   PMB_EQUAL(filter->GetSuggestedIsovalues()->GetValue(0), suggested, "the suggestion after the release");
   image->Modified();
   filter->Update();

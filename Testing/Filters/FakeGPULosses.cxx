@@ -70,7 +70,7 @@ void TestSuggestions()
   Run(filter, 0.1, "GPU 0", "before a loss");
   const double suggested = filter->GetSuggestedIsovalues()->GetValue(0);
   fakegpu::LoseAll();
-  PMB_EQUAL(filter->GetSuggestedIsovalues()->GetNumberOfValues(), 1, "suggestions of before");
+  PMB_EQUAL(filter->GetSuggestedIsovalues()->GetNumberOfValues(), 2, "suggestions of before");
   Run(filter, 0.2, "GPU 0", "after a loss");
   fakegpu::LoseAll();
   PMB_EQUAL(filter->GetSuggestedIsovalues()->GetNumberOfValues(), 0, "suggestions that were not made before");

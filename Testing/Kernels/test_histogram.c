@@ -348,7 +348,7 @@ static void ball_in_air(void)
     }
 }
 
-/* A kernel in a shell in air, as a head in a scanner: both boundaries, and both before the middle of the range is. */
+/* A kernel in a shell in air, as a head in a scanner: both boundaries first, then a third surface above. */
 static void two_boundaries(void)
 {
   double isovalues[4];
@@ -357,12 +357,42 @@ static void two_boundaries(void)
   fill_balls(&v, 1000, 30, 300, 45, 12);
   const int64_t count = suggest(&v, isovalues, 4);
   test_about("%d suggestions, %g, %g", (int)count, isovalues[0], count > 1 ? isovalues[1] : NAN);
-  CHECK(count == 2, "not two");
+  CHECK(count == 3, "not two boundaries and one more");
   const double low = fmin(isovalues[0], isovalues[1]), high = fmax(isovalues[0], isovalues[1]);
   CHECK(low > 45 && low < 255, "the outer boundary is at %g", low);
   CHECK(high > 345 && high < 955, "the inner boundary is at %g", high);
   double best = NAN;
   CHECK(suggest(&v, &best, 1) == 1 && best == isovalues[0], "the best of one is %g", best);
+  volume_free(&v);
+}
+
+/* Soft tissue with noise and a few bones in it: the skin, then the densest, then where there is most surface. */
+static void three_surfaces(void)
+{
+  double isovalues[4];
+  test_volume v;
+  volume_make(&v, PMB_INT16, SIDE, SIDE, SIDE, LAYOUT_PACKED);
+  fill_balls(&v, 1200, 12, 300, 42, 12);
+  const int64_t count = suggest(&v, isovalues, 4);
+  test_about("%d suggestions, %g, %g, %g", (int)count, isovalues[0], isovalues[1], isovalues[2]);
+  CHECK(count == 3, "not three");
+  CHECK(isovalues[0] > 40 && isovalues[0] < 260, "the skin is at %g", isovalues[0]);
+  for (int i = 1; i < 3; i++)
+    CHECK(isovalues[i] > isovalues[0] && isovalues[i] < 1250, "no other surface above at %g", isovalues[i]);
+  CHECK(fabs(isovalues[1] - isovalues[2]) > 40, "two alike");
+  volume_free(&v);
+}
+
+/* All isovalues of a mask give the same surface: one suggestion. */
+static void one_surface(void)
+{
+  double isovalues[4];
+  test_volume v;
+  volume_make(&v, PMB_UINT8, SIDE, SIDE, SIDE, LAYOUT_PACKED);
+  fill_balls(&v, 1, 30, 1, 30, 0);
+  const int64_t count = suggest(&v, isovalues, 4);
+  test_about("%d suggestions, %g", (int)count, isovalues[0]);
+  CHECK(count == 1 && isovalues[0] > 0 && isovalues[0] <= 1, "not one");
   volume_free(&v);
 }
 
@@ -529,6 +559,8 @@ TEST_MAIN(
   CASE(ball_in_noise)
   CASE(ball_in_air)
   CASE(two_boundaries)
+  CASE(three_surfaces)
+  CASE(one_surface)
   CASE(clean_background)
   CASE(thin_mask)
   CASE(one_wild_sample)
