@@ -201,8 +201,8 @@ public:
   ///@{
   /**
    * Whether the surface of each isovalue is measured. The output's field data then has these arrays, with a tuple for each
-   * isovalue that is a finite number, in their order: "Isovalue"; "Area"; "Volume", enclosed if the surface is closed, negative around a hollow (in
-   * any case the sum of signed volumes between each triangle and the origin); "Closed", 1 if every edge is used equally
+   * isovalue that is a finite number, in their order: "Isovalue"; "Area"; "Volume", enclosed if the surface is closed, negative
+   * around a hollow (in any case the sum of signed volumes between each triangle and the origin); "Closed", 1 if every edge is used equally
    * often in both directions; "EulerNumber", points - edges + triangles; "Components", which hang together by points;
    * "BoundaryEdges", of one triangle; and "NonManifoldEdges", of more than two. Off by default.
    *
@@ -248,9 +248,10 @@ public:
   /**
    * Isovalues to start with for the volume of the last execution, the best first, and the same as a text. They come from the
    * summary that is kept (no sample is read; some milliseconds for 512^3 samples, the first time): where the surface is a
-   * boundary between materials, above the noise, or largest; then up to three in all, the densest material and the largest surface above. Empty (the text: "none") before the first execution, for
-   * several blocks, for a piece, for 2D images, and where all samples are equal. The array belongs to the filter, and
-   * changes when this is called again; not to be called by two threads at a time.
+   * boundary between materials, above the noise, or largest; then, up to three in all, the densest material and the largest
+   * surface above the first. Empty (the text: "none") before the first execution, for several blocks, for a piece, for 2D
+   * images, and where all samples are equal. The array belongs to the filter, and changes when this is called again; not to
+   * be called by two threads at a time.
    */
   vtkDoubleArray* GetSuggestedIsovalues();
   const char* GetSuggestionSummary();
