@@ -125,13 +125,12 @@ void vtkPMBContourFilter::SetAbortExecute(vtkTypeBool abort)
 
 void vtkPMBContourFilter::SetDeviceMemoryLimit(double limit)
 {
-  if (std::isnan(limit))
+  if (!(limit >= 0.0))
   {
-    vtkErrorMacro("DeviceMemoryLimit cannot be " << limit << ": set a number of GiB, or 0 for no limit. It stays "
-                                                 << this->DeviceMemoryLimit << ".");
+    vtkErrorMacro("DeviceMemoryLimit (in ParaView: GPU Memory Limit) cannot be "
+      << limit << ": set a number of GiB, or 0 for no limit. It stays " << this->DeviceMemoryLimit << ".");
     return;
   }
-  limit = std::max(limit, 0.0);
   if (this->DeviceMemoryLimit != limit)
   {
     this->DeviceMemoryLimit = limit;
@@ -171,13 +170,7 @@ vtkTypeInt64 vtkPMBContourFilter::GetDeviceBytes()
 
 int vtkPMBContourFilter::FillInputPortInformation(int, vtkInformation* info)
 {
-  info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkImageData");
-  // These are refused in RequestData(), where one sentence says what else does it: VTK would say nothing of that, three times.
-  // Not vtkDataObject: composite input is to come block by block.
-  for (const char* other : { "vtkDataSet", "vtkTable", "vtkGraph", "vtkHyperTreeGrid" })
-  {
-    info->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), other);
-  }
+  vtkPMBContour::AcceptInput(info);
   return 1;
 }
 

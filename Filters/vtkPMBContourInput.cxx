@@ -180,6 +180,23 @@ bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], s
   return error.empty();
 }
 
+void AcceptInput(vtkInformation* port)
+{
+  port->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkImageData");
+  for (const char* other : { "vtkDataSet", "vtkTable", "vtkGraph", "vtkHyperTreeGrid" })
+  {
+    port->Append(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), other);
+  }
+}
+
+std::string RefuseInput(vtkDataObject* input)
+{
+  return std::string("The input is ") + input->GetClassName() +
+    ", and only image data can be contoured here: use vtkContourFilter (in ParaView: Contour), or apply Resample To "
+    "Image "
+    "before.";
+}
+
 namespace
 {
 enum Fit

@@ -14,6 +14,8 @@
 VTK_ABI_NAMESPACE_BEGIN
 class vtkAbstractArray;
 class vtkAlgorithm;
+class vtkDataObject;
+class vtkInformation;
 class vtkUnsignedCharArray;
 
 namespace vtkPMBContour
@@ -57,6 +59,11 @@ struct Ghosts
 };
 
 // The bits of these that hide, as in vtkUniformGrid.
+// Lets other grids in beside image data: RefuseInput() then says in one sentence what else does it, where VTK prints three
+// messages that do not. Composite input still comes block by block.
+void AcceptInput(vtkInformation* port);
+std::string RefuseInput(vtkDataObject* input);
+
 enum HidingBits
 {
   HidesPoint = 2,    // vtkDataSetAttributes::HIDDENPOINT

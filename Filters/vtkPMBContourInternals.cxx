@@ -80,10 +80,7 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
     vtkDataObject* input = inInfo->Get(vtkDataObject::DATA_OBJECT());
     if (input && !this->IsComposite())
     {
-      return std::string("The input is ") + input->GetClassName() +
-        ", and only image data can be contoured here: use vtkContourFilter (in ParaView: Contour), or apply Resample "
-        "To Image "
-        "before.";
+      return vtkPMBContour::RefuseInput(input);
     }
     this->NoteOther(input);
     filter->LastRunSummary = "No surface: the input has no image data";

@@ -84,7 +84,7 @@ vtkPMBIsovalueHistogram::vtkPMBIsovalueHistogram()
 
 int vtkPMBIsovalueHistogram::FillInputPortInformation(int, vtkInformation* info)
 {
-  info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkImageData");
+  vtkPMBContour::AcceptInput(info);
   return 1;
 }
 
@@ -93,6 +93,13 @@ int vtkPMBIsovalueHistogram::RequestData(
 {
   vtkImageData* image = vtkImageData::GetData(inputVector[0]);
   vtkTable* table = vtkTable::GetData(outputVector);
+  vtkDataObject* input = vtkDataObject::GetData(inputVector[0]);
+  if (input && !image)
+  {
+    table->Initialize();
+    vtkErrorMacro(<< vtkPMBContour::RefuseInput(input));
+    return 1;
+  }
   if (!image || vtkPMBContour::Dimensions(image).Thick == 0)
   {
     return 1;

@@ -76,9 +76,11 @@ void TestClamps(vtkPMBContourFilter* filter)
   filter->SetDeviceMemoryLimit(std::numeric_limits<double>::quiet_NaN());
   PMB_EQUAL(filter->GetDeviceMemoryLimit(), 2.5, "NaN is refused");
   PMB_EQUAL(messages.Errors(), 1, "errors for NaN");
-  PMB_CHECK(messages.Text().find("DeviceMemoryLimit cannot be nan") != std::string::npos, messages.Text());
+  PMB_CHECK(messages.Text().find("GPU Memory Limit) cannot be nan") != std::string::npos, messages.Text());
   filter->SetDeviceMemoryLimit(-1.0);
-  PMB_EQUAL(filter->GetDeviceMemoryLimit(), 0.0, "a limit below the least");
+  PMB_EQUAL(filter->GetDeviceMemoryLimit(), 2.5, "a negative limit is refused");
+  PMB_EQUAL(messages.Errors(), 2, "errors for NaN and -1");
+  PMB_CHECK(messages.Text().find("cannot be -1") != std::string::npos, messages.Text());
   filter->SetOutputPointsPrecision(17);
   PMB_EQUAL(filter->GetOutputPointsPrecision(), +vtkAlgorithm::DEFAULT_PRECISION, "a precision that there is not");
 }

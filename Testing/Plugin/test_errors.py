@@ -127,6 +127,11 @@ def other_input():
             true("in ParaView: Contour" in text and "Resample To Image" in text, f"what to do; got {text!r}")
         proxy.Input = producer(good())
         check_good(proxy)
+    histogram = simple.PMBIsovalueHistogram(Input=producer(vtkRectilinearGrid()))
+    with Messages() as log:
+        histogram.UpdatePipeline()
+    equal(log.text().count("ERROR"), 1, f"errors of the histogram: {log.text()!r}")
+    true("Resample To Image" in log.text(), f"what to do; got {log.text()!r}")
     blocks = vtkMultiBlockDataSet()
     blocks.SetBlock(0, vtkUnstructuredGrid())
     blocks.SetBlock(1, good())
@@ -145,6 +150,16 @@ def thread_count():
     equal(log.text().count("Warning:"), 1, f"warnings: {log.text()!r}")
     true("cannot be -3" in log.text() and "0 is used" in log.text(), log.text())
     true(proxy.GetClientSideObject().GetOutput().GetNumberOfPolys() > 100, "a surface with all threads")
+
+
+def negative_memory_limit():
+    proxy = contour(good())
+    with Messages() as log:
+        proxy.SetPropertyWithName("DeviceMemoryLimit", -0.5)
+        proxy.UpdatePipeline()
+    equal(log.text().count("ERROR"), 1, f"errors: {log.text()!r}")
+    true("GPU Memory Limit) cannot be -0.5" in log.text(), log.text())
+    true(proxy.GetClientSideObject().GetOutput().GetNumberOfPolys() > 100, "a surface without a limit")
 
 
 def flags_that_do_not_fit():
@@ -167,4 +182,5 @@ def flags_that_do_not_fit():
 
 load_plugin()
 run(unknown_array, no_array, cell_array, string_array, isovalue_not_a_number, default_isovalue_is_infinite,
-    isovalue_out_of_range, many_isovalues, all_not_a_number, other_input, thread_count, flags_that_do_not_fit)
+    isovalue_out_of_range, many_isovalues, all_not_a_number, other_input, thread_count, negative_memory_limit,
+    flags_that_do_not_fit)
