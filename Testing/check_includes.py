@@ -37,7 +37,7 @@ def fault(path, bracket, name):
     folder = path.relative_to(TOP).parts[:2]
     own = (path.parent / name).is_file() or (TOP / "Testing" / "Kernels" / name).is_file()
     if folder[0] == "Kernels" or folder in (("Testing", "Kernels"), ("Testing", "GPU")):
-        core = (TOP / "Kernels" / name).is_file() and re.match(r"pmb\w*\.(h|c|inc|cuh)$", name)
+        core = (TOP / "Kernels" / name).is_file() and re.fullmatch(r"([a-z]+/)*pmb\w*\.(h|c|inc|cuh)", name)
         if path.suffix in (".cu", ".cuh") and bracket == "<" and name in ("cuda.h", "cuda_runtime.h"):
             return None
         if bracket == "<" and is_libc(name) or bracket == '"' and (core or own and folder[0] == "Testing"):

@@ -56,7 +56,7 @@ def pieces_of_script(path):
 def sources():
     for folder, suffixes in (("Kernels", ("*.c", "*.cu")), ("Filters", ("*.cxx", "*.h")), ("Plugin", ("*.cxx",))):
         for suffix in suffixes:
-            for path in sorted((TOP / folder).glob(suffix)):
+            for path in sorted((TOP / folder).rglob(suffix)):
                 yield path, pieces_of_c(path)
     yield TOP / "pmb", pieces_of_script(TOP / "pmb")
 

@@ -7,7 +7,7 @@ Usage: pvpython Testing/Benchmarks/cuts.py [--cells N] [--mesh N]
   --mesh   samples per side of the analytic volumes (40)
 
 The points of a cell, and which of them make a polygon, are given; a polygon of n points can be cut in several ways. The
-tables compared: `ours` (Kernels/generate_tables.py, whose CUTS this program prints again, from vtkFlyingEdges3D);
+tables compared: `ours` (Kernels/shared/generate_tables.py, whose CUTS this program prints again, from vtkFlyingEdges3D);
 `middles`, the largest smallest angle with points at the middles of the edges; and for each criterion the best choice per
 polygon that a search over all cuts finds on these very volumes. None has a diagonal inside a face of the cell.
 

@@ -20,7 +20,7 @@
 #include <unistd.h>
 #endif
 
-#include "pmb_cpu.h"
+#include "cpu/pmb_cpu.h"
 
 enum
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "pmb_cuda.h"
+#include "cuda/pmb_cuda.h"
 #include "test_util.h"
 
 enum { REPEATS = 20 };

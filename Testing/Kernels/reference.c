@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pmb_tables.h" /* the case table is the one thing shared with the core; test_tables.c judges it */
+#include "shared/pmb_tables.h" /* the case table is the one thing shared with the core; test_tables.c judges it */
 
 enum { BRICK_X = 32, BRICK_Y = 4, BRICK_Z = 4 };
 enum { UNUSED = -1, USED = -2 };

@@ -6,7 +6,7 @@
  * way round; that the segments of two neighbours fit is what makes the mesh closed, whatever rule drew them. */
 #include <string.h>
 
-#include "pmb_tables.h"
+#include "shared/pmb_tables.h"
 #include "test_util.h"
 
 enum { EDGES = 12, NO_FACE = -1 };

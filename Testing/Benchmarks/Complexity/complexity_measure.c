@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "pmb_cuda.h"
+#include "cuda/pmb_cuda.h"
 
 const char *const quantity_names[QUANTITIES] = { "bind", "select", "count", "emit", "change" };
 

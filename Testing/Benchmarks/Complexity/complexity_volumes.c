@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "pmb_cell.h"
+#include "shared/pmb_cell.h"
 
 enum { MOST_THREADS = 64, SPHERE_RADIUS = 12, SPHERE_PITCH = 32 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmb_cuda.h"
+#include "cuda/pmb_cuda.h"
 
 enum { WARM_UP = 2, REPEATS_MOST = 100, POOL = 256 };
 

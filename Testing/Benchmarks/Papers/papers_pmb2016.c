@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmb_isovalue.h"
+#include "core/pmb_isovalue.h"
 
 enum { POSITIONS, NORMALS, IDS, OUTPUTS };
 

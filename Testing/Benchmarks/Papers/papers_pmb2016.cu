@@ -9,7 +9,7 @@
 
 extern "C" {
 #include "papers_pmb2016.h"
-#include "pmb_isovalue.h"
+#include "core/pmb_isovalue.h"
 }
 #include "papers_pmb2016_blocks.cuh"
 

@@ -17,8 +17,8 @@
 
 #include "papers.h"
 
-#include "pmb_cell.h"
-#include "pmb_point.h"
+#include "shared/pmb_cell.h"
+#include "shared/pmb_point.h"
 
 enum {
   PMB2016_X = 8,

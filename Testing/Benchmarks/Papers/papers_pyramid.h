@@ -13,12 +13,12 @@
 #endif
 
 #include "papers.h"
-#include "pmb_cell.h"
-#include "pmb_point.h"
+#include "shared/pmb_cell.h"
+#include "shared/pmb_point.h"
 #ifdef __cplusplus
 extern "C" {
 #endif
-#include "pmb_isovalue.h"
+#include "core/pmb_isovalue.h"
 #ifdef __cplusplus
 }
 #endif

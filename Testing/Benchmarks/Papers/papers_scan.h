@@ -18,9 +18,9 @@
 #define PAPERS_SCAN_H
 
 #include "papers.h"
-#include "pmb_cell.h"
-#include "pmb_isovalue.h"
-#include "pmb_point.h"
+#include "shared/pmb_cell.h"
+#include "core/pmb_isovalue.h"
+#include "shared/pmb_point.h"
 
 /* The samples and the isovalue, for the steps. */
 typedef struct papers_scan_field {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pmb_frame.h"
+#include "core/pmb_frame.h"
 
 /* ---- the loops ---- */
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "papers_report.h"
-#include "pmb_cuda.h"
+#include "cuda/pmb_cuda.h"
 
 enum {
   REPEATS = 11,

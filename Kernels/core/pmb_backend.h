@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The context, and the table of functions that a backend fills in. Only pmb_context.c (and pmb_measures.c,
+ * pmb_histogram.c and pmb_sheets.c, for their own calls) looks at what users pass; backends get checked values. */
+#ifndef PMB_BACKEND_H
+#define PMB_BACKEND_H
+
+#include "pmb.h"
+#include "core/pmb_isovalue.h"
+#include "core/pmb_memory.h"
+#include "shared/pmb_point.h"
+#include "core/pmb_threads.h"
+
+/* Isovalues that a backend works on together: one behind the other in the mesh. */
+typedef struct pmb_group {
+  const pmb_isovalue *isovalues;
+  pmb_sizes *sizes; /* of each; count sets them, emit needs them */
+  int64_t count;    /* 1 to context->at_once */
+  pmb_sizes base;   /* points and triangles of the mesh before the group's; for emit */
+} pmb_group;
+
+/* Functions return PMB_OK, PMB_OUT_OF_MEMORY, PMB_ABORTED or PMB_TOO_LARGE; pmb_fail sets the text. */
+typedef struct pmb_backend {
+  const char *name;
+  /* Picks what `path` names (NULL: the best) and sets context->state and context->path. */
+  pmb_status (*create)(pmb_context *context, const char *path);
+  void (*destroy)(pmb_context *context);
+  /* Pass summarize; sets context->minimum, maximum, bricks, nonfinite_bricks, and at_once if it is not 1. */
+  pmb_status (*bind)(pmb_context *context);
+  void (*unbind)(pmb_context *context);
+  /* Passes select, classify and scan for a group; their results are kept for emit. Out of memory for a group of
+   * several must leave no more in use than before: a smaller group comes next. The same holds for emit. */
+  pmb_status (*count)(pmb_context *context, const pmb_group *group);
+  /* Passes vertices and triangles for the group last counted. */
+  pmb_status (*emit)(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
+  /* Brings up to date what other contexts can change: device_bytes, device_sharers, device_lost. NULL: nothing. */
+  void (*refresh)(pmb_context *context);
+  /* The least and the greatest finite, visible sample of every brick of the bound volume, in the samples' type (least >
+   * greatest: there is none). `copy` is an empty buffer to put them in, if they are not in host memory. */
+  pmb_status (*summary)(pmb_context *context, pmb_buffer *copy, const void **low, const void **high);
+} pmb_backend;
+
+extern const pmb_backend pmb_cpu_backend;
+extern const pmb_backend pmb_cuda_backend; /* in builds without CUDA its create says so */
+
+struct pmb_context {
+  const pmb_backend *backend;
+  void *state; /* the backend's own */
+  const char *path;
+  pmb_device device;
+  const char *device_note;
+  int device_number; /* as asked for; once created: of the GPU in use, 0 on the CPU */
+  const char *device_name;
+  int device_sharers, device_lost;
+  int64_t uploads;
+  int64_t device_limit, device_bytes, device_peak_bytes;
+  pmb_memory memory;
+  pmb_crew crew;
+
+  int bound;
+  pmb_volume volume; /* strides filled in */
+  pmb_frame frame;
+  double minimum, maximum;
+  int64_t bricks, active_bricks, nonfinite_bricks;
+
+  int counted;
+  int remove_degenerate;
+  int64_t isovalue_count;
+  int64_t at_once;                          /* isovalues that the backend takes in a group at most */
+  int64_t classified_begin, classified_end; /* the isovalues whose bricks the backend holds now */
+  pmb_buffer isovalues;                     /* pmb_isovalue, each */
+  pmb_buffer sizes;                         /* pmb_sizes, each */
+  pmb_sizes total;
+  pmb_buffer copied; /* int64_t: what pmb_split_sheets has doubled */
+
+  char error[512];
+  char note[512]; /* device_note, where it is not static */
+};
+
+/* A value that stands for "no sample"; bricks with it count with their other end, or not at all. NaN: there is none. */
+typedef struct pmb_fill {
+  double value;
+  int ends;
+} pmb_fill;
+
+/* pmb_histogram of a volume without its fill value; within the core. */
+pmb_status pmb_histogram_without(pmb_context *context, const pmb_histogram_request *request, pmb_fill fill);
+
+/* Sets the error text (printf's format) and returns the status. */
+pmb_status pmb_fail(pmb_context *context, pmb_status status, const char *format, ...)
+#if defined(__GNUC__)
+  __attribute__((format(printf, 3, 4)))
+#endif
+  ;
+
+#endif

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The public functions: checks of what the user passes, the loop over isovalues, dispatch to the backend. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pmb_backend.h"
+#include "cuda/pmb_cuda.h"
+#include "core/pmb_frame.h"
+#include "shared/pmb_hidden.h"
+
+static const char NO_ERROR[] = "no error";
+
+/* What pmb_create has to say when there is no context to say it. */
+static _Thread_local char create_error[512];
+
+pmb_status pmb_fail(pmb_context *context, pmb_status status, const char *format, ...)
+{
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(context ? context->error : create_error, sizeof(create_error), format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+const char *pmb_error(const pmb_context *context)
+{
+  const char *text = context ? context->error : create_error;
+  return text[0] ? text : NO_ERROR;
+}
+
+const char *pmb_status_text(pmb_status status)
+{
+  switch (status) {
+    case PMB_OK:
+      return "ok";
+    case PMB_INVALID:
+      return "invalid argument";
+    case PMB_OUT_OF_MEMORY:
+      return "out of memory";
+    case PMB_ABORTED:
+      return "aborted";
+    case PMB_UNAVAILABLE:
+      return "unavailable";
+    case PMB_TOO_LARGE:
+      return "too large";
+    case PMB_INTERNAL:
+      return "internal error";
+  }
+  return "unknown status";
+}
+
+size_t pmb_type_size(pmb_type type)
+{
+  static const size_t sizes[] = { 0, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8 };
+  return type >= PMB_INT8 && type <= PMB_FLOAT64 ? sizes[type] : 0;
+}
+
+static pmb_status check_options(const pmb_options *options)
+{
+  if (options->struct_size != sizeof(*options)) {
+    return pmb_fail(NULL, PMB_INVALID, "pmb_options.struct_size is %zu; set it to sizeof(pmb_options), %zu",
+      options->struct_size, sizeof(*options));
+  }
+  if (options->device < PMB_DEVICE_AUTOMATIC || options->device > PMB_DEVICE_GPU) {
+    return pmb_fail(NULL, PMB_INVALID,
+      "pmb_options.device is %d; use PMB_DEVICE_AUTOMATIC, PMB_DEVICE_CPU or PMB_DEVICE_GPU", (int)options->device);
+  }
+  if (options->device_number < 0 || options->device_memory_limit < 0) {
+    return pmb_fail(NULL, PMB_INVALID, "pmb_options.device_number is %d and device_memory_limit %lld; use 0 or more",
+      options->device_number, (long long)options->device_memory_limit);
+  }
+  if (options->threads < 0 || options->threads > PMB_MAX_THREADS) {
+    return pmb_fail(
+      NULL, PMB_INVALID, "pmb_options.threads is %d; use 0 (all cores) to %d", options->threads, PMB_MAX_THREADS);
+  }
+  if (!options->allocator.allocate != !options->allocator.release) {
+    return pmb_fail(
+      NULL, PMB_INVALID, "pmb_options.allocator has only one of allocate and release; set both or none");
+  }
+  return PMB_OK;
+}
+
+/* Sets the backend that the options ask for. */
+static void choose_backend(pmb_context *context, const pmb_options *options)
+{
+  context->device = options->device;
+  context->device_limit = options->device_memory_limit;
+  if (options->device == PMB_DEVICE_AUTOMATIC) {
+    const char *missing = options->cpu_path ? NULL : pmb_cuda_missing();
+    if (missing) {
+      snprintf(context->note, sizeof(context->note), "%s", missing);
+      context->device_note = context->note;
+    }
+    context->device = options->cpu_path || context->device_note ? PMB_DEVICE_CPU : PMB_DEVICE_GPU;
+  }
+  context->device_number = context->device == PMB_DEVICE_GPU ? options->device_number : 0;
+  context->backend = context->device == PMB_DEVICE_GPU ? &pmb_cuda_backend : &pmb_cpu_backend;
+}
+
+/* The CPU, for a context whose GPU could not be set up. */
+static pmb_status fall_back(pmb_context *context)
+{
+  memcpy(context->note, context->error, sizeof(context->note));
+  context->error[0] = '\0';
+  context->device_note = context->note;
+  context->backend->destroy(context);
+  context->backend = &pmb_cpu_backend;
+  context->device = PMB_DEVICE_CPU;
+  context->device_number = 0;
+  return context->backend->create(context, NULL);
+}
+
+pmb_status pmb_create(const pmb_options *options, pmb_context **context)
+{
+  const pmb_options defaults = { .struct_size = sizeof(defaults) };
+  options = options ? options : &defaults;
+  create_error[0] = '\0';
+  if (!context) {
+    return pmb_fail(NULL, PMB_INVALID, "pmb_create: the address for the context is NULL");
+  }
+  *context = NULL;
+  pmb_status status = check_options(options);
+  if (status != PMB_OK) {
+    return status;
+  }
+  pmb_memory memory;
+  pmb_memory_init(&memory, &options->allocator);
+  pmb_context *made = pmb_memory_take(&memory, 1, sizeof(*made));
+  if (!made) {
+    return pmb_fail(NULL, PMB_OUT_OF_MEMORY, "pmb_create: no memory for a context (%zu bytes)", sizeof(*made));
+  }
+  memset(made, 0, sizeof(*made));
+  made->memory = memory;
+  made->crew.executor = options->executor;
+  made->crew.workers = options->threads ? options->threads : pmb_available_cores();
+  made->crew.workers = made->crew.workers < PMB_MAX_THREADS ? made->crew.workers : PMB_MAX_THREADS;
+  choose_backend(made, options);
+  status = made->backend->create(made, options->cpu_path);
+  if (status != PMB_OK && options->device == PMB_DEVICE_AUTOMATIC && made->device == PMB_DEVICE_GPU) {
+    status = fall_back(made);
+  }
+  if (status != PMB_OK) {
+    memcpy(create_error, made->error, sizeof(create_error));
+    pmb_destroy(made);
+    return status;
+  }
+  *context = made;
+  return PMB_OK;
+}
+
+void pmb_destroy(pmb_context *context)
+{
+  if (context) {
+    pmb_unbind(context);
+    context->backend->destroy(context);
+    pmb_crew_free(&context->crew, &context->memory);
+    pmb_memory memory = context->memory;
+    pmb_memory_give(&memory, context);
+  }
+}
+
+void pmb_unbind(pmb_context *context)
+{
+  if (context) {
+    context->backend->unbind(context);
+    pmb_buffer_free(&context->memory, &context->isovalues);
+    pmb_buffer_free(&context->memory, &context->sizes);
+    pmb_buffer_free(&context->memory, &context->copied);
+    context->bound = context->counted = 0;
+    context->classified_begin = context->classified_end = 0;
+    context->at_once = 1;
+    context->bricks = context->active_bricks = context->nonfinite_bricks = 0;
+  }
+}
+
+static pmb_status check_dims(pmb_context *context, const pmb_volume *volume)
+{
+  int64_t samples = 1;
+  for (int a = 0; a < 3; ++a) {
+    if (volume->dims[a] < 1) {
+      return pmb_fail(context, PMB_INVALID, "pmb_bind: dims are %lld x %lld x %lld; each must be at least 1",
+        (long long)volume->dims[0], (long long)volume->dims[1], (long long)volume->dims[2]);
+    }
+    if (volume->dims[a] > (INT64_MAX >> 8) / samples) {
+      return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: dims %lld x %lld x %lld are more samples than 2^55",
+        (long long)volume->dims[0], (long long)volume->dims[1], (long long)volume->dims[2]);
+    }
+    samples *= volume->dims[a];
+  }
+  return PMB_OK;
+}
+
+/* Fills in packed strides; offsets of all samples must fit 64 bits. */
+static pmb_status check_strides(pmb_context *context, pmb_volume *volume)
+{
+  int64_t *s = volume->strides;
+  if (s[0] == 0 && s[1] == 0 && s[2] == 0) {
+    s[0] = 1;
+    s[1] = volume->dims[0];
+    s[2] = volume->dims[0] * volume->dims[1];
+  }
+  for (int a = 0; a < 3; ++a) {
+    const int64_t limit = (INT64_MAX >> 8) / volume->dims[a];
+    if (s[a] > limit || s[a] < -limit) {
+      return pmb_fail(context, PMB_INVALID, "pmb_bind: stride %lld along axis %d times dim %lld overflows",
+        (long long)s[a], a, (long long)volume->dims[a]);
+    }
+  }
+  return PMB_OK;
+}
+
+static pmb_status check_first(pmb_context *context, const pmb_volume *volume)
+{
+  const int64_t limit = (int64_t)1 << 52;
+  const int64_t *first = volume->first;
+  for (int a = 0; a < 3; ++a) {
+    if (first[a] > limit || first[a] < -limit) {
+      return pmb_fail(context, PMB_INVALID, "pmb_bind: first is (%lld, %lld, %lld); each must be within +-2^52",
+        (long long)first[0], (long long)first[1], (long long)first[2]);
+    }
+  }
+  return PMB_OK;
+}
+
+static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
+{
+  if (!volume) {
+    return pmb_fail(context, PMB_INVALID, "pmb_bind: the volume is NULL");
+  }
+  if (volume->struct_size != sizeof(*volume)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_volume.struct_size is %zu; set it to sizeof(pmb_volume), %zu",
+      volume->struct_size, sizeof(*volume));
+  }
+  if (pmb_type_size(volume->type) == 0) {
+    return pmb_fail(
+      context, PMB_INVALID, "pmb_bind: sample type %d is none of pmb_type's ten (1 to 10)", (int)volume->type);
+  }
+  if (!volume->samples) {
+    return pmb_fail(context, PMB_INVALID, "pmb_bind: samples is NULL");
+  }
+  if ((uintptr_t)volume->samples % pmb_type_size(volume->type) != 0) {
+    return pmb_fail(context, PMB_INVALID, "pmb_bind: samples at %p are not aligned to their %zu bytes",
+      volume->samples, pmb_type_size(volume->type));
+  }
+  const pmb_status status = check_first(context, volume);
+  return status == PMB_OK ? check_dims(context, volume) : status;
+}
+
+pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
+{
+  if (!context) {
+    return PMB_INVALID;
+  }
+  pmb_unbind(context);
+  context->error[0] = '\0';
+  pmb_status status = check_volume(context, volume);
+  if (status != PMB_OK) {
+    return status;
+  }
+  context->volume = *volume;
+  status = check_strides(context, &context->volume);
+  if (status == PMB_OK && !pmb_frame_make(volume->index_to_world, &context->frame)) {
+    status = pmb_fail(context, PMB_INVALID,
+      "pmb_bind: index_to_world has no finite inverse; check spacing and direction: "
+      "[%g %g %g; %g %g %g; %g %g %g], origin (%g, %g, %g)",
+      volume->index_to_world[0], volume->index_to_world[1], volume->index_to_world[2], volume->index_to_world[4],
+      volume->index_to_world[5], volume->index_to_world[6], volume->index_to_world[8], volume->index_to_world[9],
+      volume->index_to_world[10], volume->index_to_world[3], volume->index_to_world[7], volume->index_to_world[11]);
+  }
+  if (status == PMB_OK) {
+    memcpy(context->frame.first, volume->first, sizeof(context->frame.first));
+    context->crew.fraction_begin = 0;
+    context->crew.fraction_end = 1;
+    context->crew.highest = 0;
+    status = pmb_hidden_find(context);
+  }
+  if (status == PMB_OK) {
+    status = context->backend->bind(context);
+  }
+  if (status != PMB_OK) {
+    context->backend->unbind(context);
+    return status;
+  }
+  pmb_frame_fit(&context->frame, context->volume.type, context->minimum, context->maximum);
+  context->bound = 1;
+  return PMB_OK;
+}
+
+static pmb_status check_request(pmb_context *context, const pmb_request *request, const pmb_sizes *sizes)
+{
+  if (!request || !sizes) {
+    return pmb_fail(context, PMB_INVALID, "pmb_count: %s is NULL", request ? "sizes" : "the request");
+  }
+  if (request->struct_size != sizeof(*request)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_request.struct_size is %zu; set it to sizeof(pmb_request), %zu",
+      request->struct_size, sizeof(*request));
+  }
+  if (!context->bound) {
+    return pmb_fail(context, PMB_INVALID, "pmb_count: no volume is bound; call pmb_bind first");
+  }
+  if (request->isovalue_count < 0 || (request->isovalue_count > 0 && !request->isovalues)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_count: isovalue_count is %lld and isovalues is %s",
+      (long long)request->isovalue_count, request->isovalues ? "set" : "NULL");
+  }
+  for (int64_t i = 0; i < request->isovalue_count; ++i) {
+    if (!PMB_IS_FINITE(request->isovalues[i])) {
+      return pmb_fail(context, PMB_INVALID, "pmb_count: isovalue %lld of %lld is %g; it must be a finite number",
+        (long long)i, (long long)request->isovalue_count, request->isovalues[i]);
+    }
+  }
+  return PMB_OK;
+}
+
+/* Whether all samples are on one side; 64-bit integers at the very minimum are not sure, their range being rounded.
+ * Without this an isovalue equal to a constant background would make each of its bricks active, for nothing. */
+static int nothing_crossed(const pmb_context *context, double isovalue)
+{
+  const int rounded = context->volume.type == PMB_INT64 || context->volume.type == PMB_UINT64;
+  return isovalue > context->maximum || isovalue < context->minimum || (isovalue == context->minimum && !rounded);
+}
+
+static void make_isovalues(pmb_context *context, const double *values)
+{
+  pmb_isovalue *isovalues = context->isovalues.data;
+  for (int64_t i = 0; i < context->isovalue_count; ++i) {
+    isovalues[i] = pmb_isovalue_make(values[i], context->volume.type, context->remove_degenerate);
+    isovalues[i].none |= nothing_crossed(context, values[i]);
+  }
+}
+
+/* The isovalues from i on that go together; base is left to the caller. */
+static pmb_group group_from(const pmb_context *context, int64_t i)
+{
+  const int64_t left = context->isovalue_count - i;
+  pmb_group group = { (const pmb_isovalue *)context->isovalues.data + i, (pmb_sizes *)context->sizes.data + i, left,
+    { 0, 0 } };
+  group.count = left < context->at_once ? left : context->at_once;
+  return group;
+}
+
+/* After out of memory for a group of several, which is then not an error: smaller groups from now on. */
+static int try_smaller(pmb_context *context, const pmb_group *group, pmb_status *status)
+{
+  if (*status != PMB_OUT_OF_MEMORY || group->count == 1) {
+    return 0;
+  }
+  context->at_once = group->count / 2;
+  context->error[0] = '\0';
+  *status = PMB_OK;
+  return 1;
+}
+
+/* Classifies a group, isovalues i and after. */
+static pmb_status classify_group(pmb_context *context, int64_t i, const pmb_group *group)
+{
+  context->classified_begin = context->classified_end = 0;
+  const pmb_status status = context->backend->count(context, group);
+  if (status == PMB_OK) {
+    context->classified_begin = i;
+    context->classified_end = i + group->count;
+  }
+  return status;
+}
+
+/* What follows covers [begin, end) of the call. */
+static void set_progress(pmb_context *context, double begin, double end)
+{
+  context->crew.fraction_begin = begin;
+  context->crew.fraction_end = end;
+}
+
+/* How long the isovalues from i on take, compared with others: for the progress. While they are counted their sizes are not
+ * known; when they are emitted, classifying them again takes about a quarter of the time. */
+static double weigh(const pmb_context *context, int64_t i, int64_t count, int is_counted)
+{
+  const pmb_isovalue *isovalues = context->isovalues.data;
+  const pmb_sizes *sizes = context->sizes.data;
+  const double again = 1 + (double)context->total.points / ((double)context->isovalue_count + 1) / 4;
+  double weight = 0;
+  for (int64_t end = i + count; i < end; ++i) {
+    weight += isovalues[i].none ? 0 : is_counted ? again + (double)sizes[i].points : 1;
+  }
+  return weight;
+}
+
+static double part_of(double done, double whole)
+{
+  return whole > 0 ? done / whole : 0;
+}
+
+static void add_sizes(pmb_sizes *total, const pmb_group *group)
+{
+  for (int64_t i = 0; i < group->count; ++i) {
+    total->points += group->sizes[i].points;
+    total->triangles += group->sizes[i].triangles;
+  }
+}
+
+pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue)
+{
+  if (sizes) {
+    sizes->points = sizes->triangles = 0;
+  }
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  context->counted = 0;
+  pmb_status status = check_request(context, request, sizes);
+  if (status != PMB_OK) {
+    return status;
+  }
+  const int64_t n = request->isovalue_count;
+  if (!pmb_buffer_reserve(&context->memory, &context->isovalues, (size_t)n + 1, sizeof(pmb_isovalue)) ||
+    !pmb_buffer_reserve(&context->memory, &context->sizes, (size_t)n + 1, sizeof(pmb_sizes))) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_count: no memory for %lld isovalues", (long long)n);
+  }
+  context->isovalue_count = n;
+  context->remove_degenerate = request->remove_degenerate != 0;
+  context->total = (pmb_sizes){ 0, 0 };
+  make_isovalues(context, request->isovalues);
+  context->crew.highest = 0;
+  const double whole = weigh(context, 0, n, 0);
+  double done = 0;
+  for (int64_t i = 0; i < n;) {
+    const pmb_group group = group_from(context, i);
+    const double weight = weigh(context, i, group.count, 0);
+    set_progress(context, part_of(done, whole), part_of(done + weight, whole));
+    status = classify_group(context, i, &group);
+    if (try_smaller(context, &group, &status)) {
+      continue;
+    }
+    if (status != PMB_OK) {
+      return status;
+    }
+    add_sizes(&context->total, &group);
+    done += weight;
+    i += group.count;
+  }
+  if (per_isovalue && n > 0) {
+    memcpy(per_isovalue, context->sizes.data, (size_t)n * sizeof(pmb_sizes));
+  }
+  context->counted = 1;
+  *sizes = context->total;
+  return PMB_OK;
+}
+
+static int is_real_type(pmb_type type)
+{
+  return type == PMB_FLOAT32 || type == PMB_FLOAT64;
+}
+
+static pmb_status check_attributes(pmb_context *context, const pmb_mesh *mesh)
+{
+  if (mesh->attribute_count < 0 || (mesh->attribute_count > 0 && !mesh->attributes)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_emit: attribute_count is %lld and attributes is %s",
+      (long long)mesh->attribute_count, mesh->attributes ? "set" : "NULL");
+  }
+  for (int64_t i = 0; i < mesh->attribute_count; ++i) {
+    const pmb_attribute *a = &mesh->attributes[i];
+    if (pmb_type_size(a->type) == 0 || a->components < 1 || !a->samples || (!a->output && context->total.points)) {
+      return pmb_fail(context, PMB_INVALID,
+        "pmb_emit: attribute %lld: type %d, %d components, samples %s, output %s; all must be set", (long long)i,
+        (int)a->type, a->components, a->samples ? "set" : "NULL", a->output ? "set" : "NULL");
+    }
+  }
+  return PMB_OK;
+}
+
+static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
+{
+  const pmb_sizes total = context->total;
+  if (!mesh || mesh->struct_size != sizeof(*mesh)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_mesh.struct_size is %zu; set it to sizeof(pmb_mesh), %zu",
+      mesh ? mesh->struct_size : 0, sizeof(*mesh));
+  }
+  if (!context->counted) {
+    return pmb_fail(context, PMB_INVALID, "pmb_emit: nothing is counted; call pmb_count first");
+  }
+  if (mesh->point_capacity < total.points || mesh->triangle_capacity < total.triangles) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_emit: room for %lld points and %lld triangles, but the mesh has %lld and %lld",
+      (long long)mesh->point_capacity, (long long)mesh->triangle_capacity, (long long)total.points,
+      (long long)total.triangles);
+  }
+  if ((mesh->points && !is_real_type(mesh->point_type)) || (mesh->scalars && !is_real_type(mesh->scalar_type))) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_emit: point_type is %d and scalar_type %d; each must be PMB_FLOAT32 (%d) or PMB_FLOAT64 (%d)",
+      (int)mesh->point_type, (int)mesh->scalar_type, (int)PMB_FLOAT32, (int)PMB_FLOAT64);
+  }
+  if ((mesh->triangles || mesh->offsets) && mesh->id_type != PMB_INT32 && mesh->id_type != PMB_INT64) {
+    return pmb_fail(context, PMB_INVALID, "pmb_emit: id_type is %d; it must be PMB_INT32 (%d) or PMB_INT64 (%d)",
+      (int)mesh->id_type, (int)PMB_INT32, (int)PMB_INT64);
+  }
+  if (mesh->id_type == PMB_INT32 &&
+    ((mesh->triangles && total.points - 1 > INT32_MAX) || (mesh->offsets && total.triangles > INT32_MAX / 3))) {
+    return pmb_fail(context, PMB_TOO_LARGE,
+      "pmb_emit: %lld points and %lld triangles do not fit 32-bit ids; use PMB_INT64", (long long)total.points,
+      (long long)total.triangles);
+  }
+  if ((unsigned)mesh->gradient_estimator > (unsigned)PMB_SOBEL) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_emit: gradient_estimator is %d; it must be PMB_CENTRAL (%d), PMB_FORWARD (%d) or PMB_SOBEL (%d)",
+      (int)mesh->gradient_estimator, (int)PMB_CENTRAL, (int)PMB_FORWARD, (int)PMB_SOBEL);
+  }
+  return check_attributes(context, mesh);
+}
+
+/* Emits a group, isovalues i and after, within [begin, end) of the call; classifies it again if the backend does not hold
+ * it. */
+static pmb_status emit_group(
+  pmb_context *context, int64_t i, const pmb_group *group, const pmb_mesh *mesh, double begin, double end)
+{
+  double emit_begin = begin;
+  if (context->classified_begin != i || context->classified_end != i + group->count) {
+    emit_begin = begin + (end - begin) / 4;
+    set_progress(context, begin, emit_begin);
+    const pmb_status status = classify_group(context, i, group);
+    if (status != PMB_OK) {
+      return status;
+    }
+  }
+  set_progress(context, emit_begin, end);
+  return context->backend->emit(context, group, mesh);
+}
+
+pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
+{
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  pmb_status status = check_mesh(context, mesh);
+  pmb_sizes base = { 0, 0 };
+  context->crew.highest = 0;
+  const double whole = status == PMB_OK ? weigh(context, 0, context->isovalue_count, 1) : 0;
+  double done = 0;
+  for (int64_t i = 0; i < context->isovalue_count && status == PMB_OK;) {
+    pmb_group group = group_from(context, i);
+    const double weight = weigh(context, i, group.count, 1);
+    group.base = base;
+    status = emit_group(context, i, &group, mesh, part_of(done, whole), part_of(done + weight, whole));
+    if (!try_smaller(context, &group, &status)) {
+      add_sizes(&base, &group);
+      done += weight;
+      i += group.count;
+    }
+  }
+  if (status == PMB_OK && mesh->offsets) {
+    if (mesh->id_type == PMB_INT32) {
+      ((int32_t *)mesh->offsets)[base.triangles] = (int32_t)(3 * base.triangles);
+    } else {
+      ((int64_t *)mesh->offsets)[base.triangles] = 3 * base.triangles;
+    }
+  }
+  return status;
+}
+
+void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user)
+{
+  if (context) {
+    context->crew.progress = progress;
+    context->crew.progress_user = user;
+  }
+}
+
+pmb_status pmb_get_info(pmb_context *context, pmb_info *info)
+{
+  if (!context || !info || info->struct_size != sizeof(*info)) {
+    return PMB_INVALID;
+  }
+  if (context->backend->refresh) {
+    context->backend->refresh(context);
+  }
+  info->minimum = context->bound ? context->minimum : 0;
+  info->maximum = context->bound ? context->maximum : -1;
+  info->bricks = context->bricks;
+  info->active_bricks = context->active_bricks;
+  info->nonfinite_bricks = context->nonfinite_bricks;
+  info->bytes = context->memory.bytes;
+  info->peak_bytes = context->memory.peak;
+  info->threads = context->crew.workers;
+  info->path = context->path;
+  info->device = context->device;
+  info->device_note = context->device_note;
+  info->device_bytes = context->device_bytes;
+  info->device_peak_bytes = context->device_peak_bytes;
+  info->device_name = context->device_name;
+  info->device_number = context->device_number;
+  info->device_sharers = context->device_sharers;
+  info->uploads = context->uploads;
+  info->device_lost = context->device_lost;
+  return PMB_OK;
+}

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The CPU backend's passes, in their order. */
+#include "cpu/pmb_cpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static pmb_cpu *state_of(pmb_context *context)
+{
+  return context->state;
+}
+
+static const pmb_cpu_loops *best_loops(void)
+{
+#if defined(PMB_X86)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") &&
+    __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
+    __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2")) {
+    return &pmb_cpu_loops_avx512;
+  }
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
+    return &pmb_cpu_loops_avx2;
+  }
+#endif
+  return &pmb_cpu_loops_portable;
+}
+
+/* NULL if the name is unknown or the machine cannot run it. */
+static const pmb_cpu_loops *named_loops(const char *path)
+{
+  if (strcmp(path, "portable") == 0 || strcmp(path, "reference") == 0) {
+    return &pmb_cpu_loops_portable;
+  }
+#if defined(PMB_X86)
+  const pmb_cpu_loops *best = best_loops();
+  if (strcmp(path, "avx2") == 0 && best != &pmb_cpu_loops_portable) {
+    return &pmb_cpu_loops_avx2;
+  }
+  if (strcmp(path, "avx512") == 0 && best == &pmb_cpu_loops_avx512) {
+    return best;
+  }
+#endif
+  return NULL;
+}
+
+/* Where in the table of ids the point of this kind is that belongs to a cell's corner, from the cell's place. */
+static int16_t offset_of(int corner, int kind)
+{
+  return (int16_t)(((corner >> 2) * 5 + (corner >> 1 & 1)) * PMB_IDS_ROW + kind * PMB_IDS_PITCH + (corner & 1));
+}
+
+static void make_case_offsets(pmb_cpu *cpu)
+{
+  int16_t offsets[PMB_CELL_EDGES];
+  for (int edge = 0; edge < PMB_CELL_EDGES; ++edge) {
+    offsets[edge] = offset_of(pmb_edge_lower(edge), pmb_edge_axis(edge));
+  }
+  for (int i = 0; i < 256 * 16; ++i) {
+    cpu->case_offsets[i / 16][i % 16] = offsets[pmb_triangle_edges[i / 16][i % 16]];
+  }
+  for (int i = 0; i < 32; ++i) {
+    const int row = i & 7, upper = i >> 3 & 1;
+    const int corner = i & PMB_CORNER_SAMPLE ? (i & 3) << 1 | (i >> 2 & 1)
+      : row < 4                              ? row << 1
+      : row < 6                              ? (row - 4) << 2 | upper
+                                             : (row - 6) << 1 | upper;
+    const int kind = i & PMB_CORNER_SAMPLE ? PMB_SAMPLE : row < 4 ? PMB_EDGE_X : row < 6 ? PMB_EDGE_Y : PMB_EDGE_Z;
+    cpu->corner_offsets[i] = offset_of(corner, kind);
+  }
+}
+
+/* mirrored: the second and the third id of a triangle change places. */
+static void make_case(pmb_cpu_case *c, int i, int mirrored)
+{
+  pmb_cpu_make_case(c, (unsigned)i, 0);
+  for (int l = 0; mirrored && l < c->ids; l += 3) {
+    const uint8_t second = c->corners[l + 1];
+    c->corners[l + 1] = c->corners[l + 2];
+    c->corners[l + 2] = second;
+  }
+}
+
+static void find_places(pmb_cpu *cpu)
+{
+  for (int i = 0; i < 256; ++i) {
+    int n = 0;
+    for (int bit = 0; bit < 8; ++bit) {
+      if (i >> bit & 1) {
+        cpu->places[i][n++] = (uint8_t)bit;
+      }
+    }
+  }
+}
+
+/* A cell's triangles are its crossed edges less two for each loop that these make. */
+static void count_loops(pmb_cpu *cpu)
+{
+  for (int i = 0; i < 256; ++i) {
+    /* Edges join corners that are 1, 2 or 4 apart. */
+    const unsigned edges = ((i ^ i >> 1) & 0x55u) | ((i ^ i >> 2) & 0x33u) << 8 | ((i ^ i >> 4) & 0x0fu) << 16;
+    const int crossed = pmb_popcount(edges);
+    const int loops = (crossed - pmb_triangle_count[i]) / 2;
+    cpu->further_loops[i] = (uint8_t)(loops > 1 ? loops - 1 : 0);
+  }
+}
+
+static pmb_status cpu_create(pmb_context *context, const char *path)
+{
+  const char *variable = getenv("PMB_CPU_PATH");
+  const char *named_by = path ? "cpu_path" : "PMB_CPU_PATH";
+  path = path || !variable || !*variable ? path : variable;
+  const pmb_cpu_loops *loops = path ? named_loops(path) : best_loops();
+  if (!loops) {
+    return pmb_fail(context, PMB_UNAVAILABLE,
+      "%s \"%.40s\" is not here; leave it out (\"%s\" on this machine), or use \"portable\" or \"reference\"",
+      named_by, path, best_loops()->name);
+  }
+  pmb_cpu *cpu = pmb_memory_take(&context->memory, 1, sizeof(*cpu));
+  if (!cpu) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the CPU backend (%zu bytes)", sizeof(*cpu));
+  }
+  memset(cpu, 0, sizeof(*cpu));
+  make_case_offsets(cpu);
+  count_loops(cpu);
+  find_places(cpu);
+  cpu->cases_mirrored = -1;
+  cpu->loops = loops;
+  cpu->always_exact = path && strcmp(path, "reference") == 0;
+  cpu->context = context;
+  cpu->volume = &context->volume;
+  cpu->frame = &context->frame;
+  context->state = cpu;
+  context->path = cpu->always_exact ? "reference" : loops->name;
+  return PMB_OK;
+}
+
+static void free_found(pmb_memory *memory, pmb_cpu_found *found)
+{
+  pmb_buffer_free(memory, &found->map);
+  pmb_buffer_free(memory, &found->records);
+  pmb_buffer_free(memory, &found->chunks);
+  found->record_count = 0;
+}
+
+/* Of the other isovalues of a group, all but the first `count`. */
+static void free_others(pmb_context *context, pmb_cpu *cpu, int64_t count)
+{
+  for (int64_t i = count; i < PMB_CPU_ISOVALUES - 1; ++i) {
+    free_found(&context->memory, &cpu->others[i]);
+  }
+}
+
+static void cpu_unbind(pmb_context *context)
+{
+  pmb_cpu *cpu = state_of(context);
+  if (cpu) {
+    pmb_buffer *buffers[] = { &cpu->summary, &cpu->flags, &cpu->ranges, &cpu->counts, &cpu->scratch };
+    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
+      pmb_buffer_free(&context->memory, buffers[i]);
+    }
+    free_found(&context->memory, &cpu->found);
+    free_others(context, cpu, 0);
+    cpu->brick_count = 0;
+  }
+}
+
+static void cpu_destroy(pmb_context *context)
+{
+  cpu_unbind(context);
+  pmb_memory_give(&context->memory, context->state);
+  context->state = NULL;
+}
+
+static size_t chunks_of(int64_t n, int64_t chunk)
+{
+  return (size_t)((n + chunk - 1) / chunk);
+}
+
+/* Workers for so many bricks, if so many are worth one. */
+static int workers_for(const pmb_context *context, int64_t bricks, int64_t each)
+{
+  const int64_t worth = (bricks + each - 1) / each;
+  return worth < 1 ? 1 : worth < context->crew.workers ? (int)worth : context->crew.workers;
+}
+
+static pmb_status run(pmb_context *context, int workers, size_t count, void (*body)(void *, int, size_t))
+{
+  if (!pmb_crew_loop_apart(&context->crew, &context->memory, workers, count, body, context->state)) {
+    return pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+  }
+  return PMB_OK;
+}
+
+static pmb_status no_memory(pmb_context *context, const char *what, int64_t count, size_t size)
+{
+  return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for %s: %lld of %zu bytes", what, (long long)count, size);
+}
+
+static void summarize_body(void *data, int worker, size_t i)
+{
+  pmb_cpu *cpu = data;
+  (void)worker;
+  cpu->loops->summarize(cpu, i);
+}
+
+/* The range of the whole volume from those of the blocks. */
+static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, int64_t blocks)
+{
+  const pmb_cpu_range *ranges = cpu->ranges.data;
+  context->minimum = INFINITY;
+  context->maximum = -INFINITY;
+  context->nonfinite_bricks = 0;
+  cpu->any_flags = 0;
+  for (int64_t i = 0; i < blocks; ++i) {
+    context->minimum = ranges[i].minimum < context->minimum ? ranges[i].minimum : context->minimum;
+    context->maximum = ranges[i].maximum > context->maximum ? ranges[i].maximum : context->maximum;
+    context->nonfinite_bricks += ranges[i].nonfinite;
+    cpu->any_flags |= ranges[i].flags;
+  }
+  /* Blocks follow the number of workers; which of -0 and +0 comes first must not show. */
+  context->minimum += 0.0;
+  context->maximum += 0.0;
+}
+
+/* The size of the blocks of bricks that summarize works on: the wider, the fewer samples are read twice; but as many as keep
+ * all workers busy. Returns how many there are. */
+static int64_t divide_bricks(pmb_cpu *cpu, int workers)
+{
+  const int64_t type_size = (int64_t)pmb_type_size(cpu->volume->type);
+  const int64_t most = PMB_CPU_ROW_BYTES / (PMB_BRICK_X * type_size);
+  int64_t *block = cpu->block;
+  block[0] = cpu->bricks[0] < most ? cpu->bricks[0] : most;
+  block[1] = PMB_CPU_LAYER_BYTES / (block[0] * PMB_BRICK_X * type_size * PMB_BRICK_Y);
+  block[1] = block[1] < cpu->bricks[1] ? block[1] : cpu->bricks[1];
+  block[2] = PMB_CPU_BLOCK_LAYERS < cpu->bricks[2] ? PMB_CPU_BLOCK_LAYERS : cpu->bricks[2];
+  for (;;) {
+    int64_t count = 1;
+    for (int a = 0; a < 3; ++a) {
+      cpu->blocks[a] = (cpu->bricks[a] + block[a] - 1) / block[a];
+      count *= cpu->blocks[a];
+    }
+    if (count >= 8 * (int64_t)workers || (block[1] == 1 && block[2] == 1)) {
+      return count;
+    }
+    const int longer = block[1] > block[2] ? 1 : 2;
+    block[longer] = (block[longer] + 1) / 2;
+  }
+}
+
+static pmb_status cpu_bind(pmb_context *context)
+{
+  pmb_cpu *cpu = state_of(context);
+  pmb_memory *memory = &context->memory;
+  const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  cpu->brick_count = 1;
+  for (int a = 0; a < 3; ++a) {
+    cpu->bricks[a] = (cpu->volume->dims[a] + size[a] - 1) / size[a];
+    cpu->brick_count *= cpu->bricks[a];
+  }
+  const size_t type_size = pmb_type_size(cpu->volume->type);
+  const double samples = (double)cpu->volume->dims[0] * (double)cpu->volume->dims[1] * (double)cpu->volume->dims[2];
+  cpu->is_cached = samples * (double)type_size <= PMB_CPU_CACHED_BYTES;
+  context->bricks = cpu->brick_count;
+  context->at_once = PMB_CPU_ISOVALUES;
+  if (cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX) {
+    return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
+  }
+  for (int i = 0; i < 256 && cpu->cases_mirrored != cpu->frame->mirrored; ++i) {
+    make_case(&cpu->cases[i], i, cpu->frame->mirrored);
+  }
+  cpu->cases_mirrored = cpu->frame->mirrored;
+  const int workers = workers_for(context, cpu->brick_count, PMB_CPU_SUMMARIZED_EACH);
+  const int64_t blocks = divide_bricks(cpu, workers);
+  if (!pmb_buffer_reserve(memory, &cpu->summary, (size_t)cpu->brick_count, 2 * type_size) ||
+    !pmb_buffer_reserve(memory, &cpu->flags, (size_t)cpu->brick_count, 1) ||
+    !pmb_buffer_reserve(memory, &cpu->ranges, (size_t)blocks, sizeof(pmb_cpu_range))) {
+    return no_memory(context, "the summary (bricks)", cpu->brick_count, 2 * type_size + 1);
+  }
+  const pmb_status status = run(context, workers, (size_t)blocks, summarize_body);
+  if (status == PMB_OK) {
+    reduce_ranges(context, cpu, blocks);
+    pmb_buffer_free(memory, &cpu->ranges);
+  }
+  return status;
+}
+
+static void select_count_body(void *data, int worker, size_t i)
+{
+  pmb_cpu *cpu = data;
+  (void)worker;
+  cpu->loops->select_count(cpu, i);
+}
+
+static void select_write_body(void *data, int worker, size_t i)
+{
+  pmb_cpu *cpu = data;
+  (void)worker;
+  cpu->loops->select_write(cpu, i);
+}
+
+static void classify_body(void *data, int worker, size_t i)
+{
+  pmb_cpu *cpu = data;
+  cpu->loops->classify(cpu, worker, i);
+}
+
+static void emit_body(void *data, int worker, size_t i)
+{
+  pmb_cpu *cpu = data;
+  cpu->loops->emit(cpu, worker, i);
+}
+
+static size_t record_chunks(const pmb_cpu *cpu, int64_t records)
+{
+  return chunks_of(records, (int64_t)1 << cpu->found.chunk_shift);
+}
+
+/* Where there are few bricks for each worker chunks are smaller, so that all end at about the same time. */
+static void choose_chunk(pmb_cpu *cpu, int64_t active, int workers)
+{
+  cpu->found.chunk_shift = PMB_CPU_CHUNK_SHIFT;
+  while (workers > 1 && cpu->found.chunk_shift > PMB_CPU_CHUNK_SHIFT_LEAST &&
+    active >> cpu->found.chunk_shift < 32 * (int64_t)workers) {
+    --cpu->found.chunk_shift;
+  }
+}
+
+/* Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
+static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
+{
+  pmb_memory *memory = &context->memory;
+  const int64_t all = cpu->brick_count;
+  cpu->select_chunk = PMB_CPU_SELECT_CHUNK;
+  while (
+    cpu->select_chunk > PMB_CPU_SELECT_CHUNK_LEAST && all / cpu->select_chunk < 4 * (int64_t)context->crew.workers) {
+    cpu->select_chunk /= 2;
+  }
+  const size_t chunks = chunks_of(all, cpu->select_chunk);
+  if (!pmb_buffer_reserve(memory, &cpu->found.map, (size_t)cpu->brick_count, sizeof(uint32_t)) ||
+    !pmb_buffer_reserve(memory, &cpu->counts, chunks, sizeof(int64_t))) {
+    return no_memory(context, "the brick map", cpu->brick_count, sizeof(uint32_t));
+  }
+  pmb_status status = run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, select_count_body);
+  if (status != PMB_OK) {
+    return status;
+  }
+  int64_t *counts = cpu->counts.data;
+  int64_t active = 0;
+  for (size_t i = 0; i < chunks; ++i) {
+    const int64_t here = counts[i];
+    counts[i] = active;
+    active += here;
+  }
+  if (active >= (int64_t)PMB_NO_RECORD) {
+    return pmb_fail(context, PMB_TOO_LARGE, "pmb_count: %lld active bricks, more than 2^32 - 2", (long long)active);
+  }
+  choose_chunk(cpu, active, context->crew.workers);
+  if (!pmb_buffer_reserve(memory, &cpu->found.records, (size_t)active, sizeof(pmb_cpu_record)) ||
+    !pmb_buffer_reserve(memory, &cpu->found.chunks, record_chunks(cpu, active), sizeof(pmb_sizes))) {
+    return no_memory(context, "the active bricks", active, sizeof(pmb_cpu_record));
+  }
+  cpu->found.record_count = context->active_bricks = active;
+  return run(context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, select_write_body);
+}
+
+/* Pass scan: from the sizes of chunks to those of all chunks before. */
+static pmb_sizes scan(pmb_cpu *cpu)
+{
+  pmb_sizes *chunks = cpu->found.chunks.data;
+  pmb_sizes before = { 0, 0 };
+  for (size_t i = 0; i < record_chunks(cpu, cpu->found.record_count); ++i) {
+    const pmb_sizes here = chunks[i];
+    chunks[i] = before;
+    before.points += here.points;
+    before.triangles += here.triangles;
+  }
+  return before;
+}
+
+/* What is found for a group's isovalue i changes places with what the passes work on. */
+static void exchange(pmb_cpu *cpu, int64_t i)
+{
+  if (i > 0) {
+    const pmb_cpu_found other = cpu->others[i - 1];
+    cpu->others[i - 1] = cpu->found;
+    cpu->found = other;
+  }
+}
+
+static int64_t bytes_held(const pmb_cpu_found *found)
+{
+  return (int64_t)(found->map.capacity + found->records.capacity + found->chunks.capacity);
+}
+
+/* What may be kept for a group: half of what the samples take. Where that is not enough many bricks are active (of floats a fifth
+ * for each of 16 isovalues); where all are, classifying them again takes no longer than to read what was kept. */
+static int64_t bytes_allowed(const pmb_cpu *cpu)
+{
+  const int64_t *dims = cpu->volume->dims;
+  const int64_t half = dims[0] * dims[1] * dims[2] * (int64_t)pmb_type_size(cpu->volume->type) / 2;
+  return half > PMB_CPU_KEPT_LEAST ? half : PMB_CPU_KEPT_LEAST;
+}
+
+/* All passes but those that write the mesh, for one isovalue, which has [begin, end) of the call and may take so many bytes. */
+static pmb_status count_isovalue(
+  pmb_context *context, const pmb_isovalue *isovalue, int64_t allowed, double begin, double end)
+{
+  pmb_cpu *cpu = state_of(context);
+  cpu->isovalue = isovalue;
+  cpu->found.record_count = context->active_bricks = 0;
+  if (cpu->volume->dims[0] < 2 || cpu->volume->dims[1] < 2 || cpu->volume->dims[2] < 2) {
+    return PMB_OK;
+  }
+  if (bytes_held(&cpu->found) > allowed) { /* of an earlier isovalue, with more bricks */
+    free_found(&context->memory, &cpu->found);
+  }
+  context->crew.fraction_begin = context->crew.fraction_end = begin;
+  const pmb_status status = select_bricks(context, cpu);
+  if (status != PMB_OK) {
+    return status;
+  }
+  if (bytes_held(&cpu->found) >
+    allowed) { /* of a group of several, so that nobody is told: a smaller one comes next */
+    return PMB_OUT_OF_MEMORY;
+  }
+  context->crew.fraction_end = end;
+  const int workers = workers_for(context, cpu->found.record_count, PMB_CPU_CLASSIFIED_EACH);
+  return run(context, workers, record_chunks(cpu, cpu->found.record_count), classify_body);
+}
+
+static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
+{
+  pmb_cpu *cpu = state_of(context);
+  const size_t scratch_size = pmb_cpu_scratch_size(cpu->volume->type);
+  const double begin = context->crew.fraction_begin,
+               part = (context->crew.fraction_end - begin) / (double)group->count;
+  if (!pmb_buffer_reserve(&context->memory, &cpu->scratch, (size_t)context->crew.workers, scratch_size)) {
+    return no_memory(context, "the workers", context->crew.workers, scratch_size);
+  }
+  free_others(context, cpu, group->count - 1);
+  pmb_status status = PMB_OK;
+  int64_t allowed = group->count > 1 ? bytes_allowed(cpu) : INT64_MAX;
+  for (int64_t i = 0; i < group->count && status == PMB_OK; ++i) {
+    exchange(cpu, i);
+    const double at = begin + part * (double)i;
+    status = count_isovalue(context, group->isovalues + i, allowed / (group->count - i), at, at + part);
+    if (status == PMB_OK) {
+      group->sizes[i] = scan(cpu);
+      allowed -= bytes_held(&cpu->found);
+    }
+    exchange(cpu, i);
+  }
+  if (status == PMB_OUT_OF_MEMORY) {
+    free_others(context, cpu, 0);
+  }
+  return status;
+}
+
+static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
+{
+  pmb_cpu *cpu = state_of(context);
+  pmb_crew *crew = &context->crew;
+  const double begin = crew->fraction_begin, whole = crew->fraction_end - begin;
+  double points = 0, done = 0;
+  for (int64_t i = 0; i < group->count; ++i) {
+    points += 1 + (double)group->sizes[i].points;
+  }
+  cpu->base = group->base;
+  cpu->mesh = mesh;
+  pmb_status status = PMB_OK;
+  for (int64_t i = 0; i < group->count && status == PMB_OK; ++i) {
+    exchange(cpu, i);
+    cpu->isovalue = group->isovalues + i;
+    crew->fraction_begin = begin + whole * done / points;
+    done += 1 + (double)group->sizes[i].points;
+    crew->fraction_end = begin + whole * done / points;
+    const int workers = workers_for(context, cpu->found.record_count, PMB_CPU_EMITTED_EACH);
+    status = run(context, workers, record_chunks(cpu, cpu->found.record_count), emit_body);
+    cpu->base.points += group->sizes[i].points;
+    cpu->base.triangles += group->sizes[i].triangles;
+    exchange(cpu, i);
+  }
+  return status;
+}
+
+static pmb_status cpu_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
+{
+  const pmb_cpu *cpu = state_of(context);
+  (void)copy;
+  *low = cpu->summary.data;
+  *high = (const char *)cpu->summary.data + (size_t)cpu->brick_count * pmb_type_size(cpu->volume->type);
+  return PMB_OK;
+}
+
+const pmb_backend pmb_cpu_backend = { "cpu", cpu_create, cpu_destroy, cpu_bind, cpu_unbind, cpu_count, cpu_emit, NULL,
+  cpu_summary };

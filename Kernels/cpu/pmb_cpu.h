@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The CPU backend: what its passes share, and the table of loops that is compiled once per instruction set.
+ *
+ * Passes: summarize (bind), select, classify, scan (count), vertices and triangles (emit). pmb_cpu.c runs them;
+ * pmb_cpu_loops.c holds the loops. */
+#ifndef PMB_CPU_H
+#define PMB_CPU_H
+
+#include "core/pmb_backend.h"
+#include "shared/pmb_brick.h"
+#include "shared/pmb_hidden.h"
+
+enum {
+  PMB_CPU_ISOVALUES = 16,       /* isovalues of a group at most */
+  PMB_CPU_KEPT_LEAST = 1 << 24, /* bytes that may be kept for a group, even of a small volume */
+  /* Bricks per unit of parallel work, at most and at least. */
+  PMB_CPU_SELECT_CHUNK = 8192,
+  PMB_CPU_SELECT_CHUNK_LEAST = 1024,
+  PMB_CPU_CHUNK_SHIFT = 6, /* active bricks, as powers of 2 */
+  PMB_CPU_CHUNK_SHIFT_LEAST = 3,
+  /* Bricks that are worth a worker, that is some 20 us: to wake one takes a few, to start one 20. */
+  PMB_CPU_SUMMARIZED_EACH = 256,
+  PMB_CPU_LOOKED_AT_EACH = 65536,
+  PMB_CPU_LISTED_EACH = 2048,
+  PMB_CPU_CLASSIFIED_EACH = 64,
+  PMB_CPU_EMITTED_EACH = 8,
+  /* Bytes of a row of samples that summarize works on at once, so that what it keeps of them stays in the first cache, and of
+   * the samples of a layer, so that five layers stay in the second. */
+  PMB_CPU_ROW_BYTES = 4096,
+  PMB_CPU_LAYER_BYTES = 65536,
+  PMB_CPU_BLOCK_LAYERS = 16, /* layers of bricks in a block at most */
+  /* Bytes of a volume that is taken to be in the cache whenever it is read again, so that it need not be asked for ahead. */
+  PMB_CPU_CACHED_BYTES = 4 << 20,
+  /* A tile holds a brick's samples -1..33 x -1..5 x -1..5: the brick, its halo, and what gradients need. */
+  PMB_TILE_PITCH = 48, /* a multiple of 16, so that rows are read in whole vectors */
+  PMB_TILE_ROWS = 7,
+  PMB_TILE_COLUMNS = 35,
+  PMB_TILE_SIZE = PMB_TILE_ROWS * PMB_TILE_ROWS * PMB_TILE_PITCH,
+  /* Ends of edges: [z][y][x], 5 x 5 rows of 33. */
+  PMB_ENDS_PITCH = 36,
+  PMB_ENDS_SIZE = 25 * PMB_ENDS_PITCH,
+  /* Ids of the points of a brick's cells: [z][y][kind][x], 5 x 5 x 4 rows of 33. */
+  PMB_IDS_PITCH = 36,
+  PMB_IDS_ROW = PMB_KINDS * PMB_IDS_PITCH,
+  PMB_IDS_SIZE = 25 * PMB_IDS_ROW,
+  PMB_BRICK_IDS = 3 * PMB_BRICK_MAX_TRIANGLES + 16, /* of a brick's triangles, and what is written too much */
+  PMB_EDGE_ROWS = 36                                /* rows of edges, 25, with room for 16 from the last cell's on */
+};
+
+/* Samples of such a row, with one more for the halo, in whole lines of the cache. */
+#define PMB_CPU_COLUMNS(type) ((PMB_CPU_ROW_BYTES + 64) / (int)sizeof(type))
+
+#define PMB_NO_RECORD UINT32_MAX
+
+/* An active brick between count and emit. */
+typedef struct pmb_cpu_record {
+  uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS]; /* see pmb_content */
+  uint16_t first[PMB_BRICK_ROWS];           /* points of the brick before each row */
+  uint32_t points_before, triangles_before; /* in its chunk */
+  uint32_t points, triangles;
+  int32_t position[3]; /* brick coordinates */
+  uint16_t rules;      /* PMB_RULES_PLAIN, ... */
+  uint16_t inside;     /* the first sample is; set where rules is PMB_RULES_PLAIN */
+} pmb_cpu_record;
+
+/* What the mesh of a brick is made by: no sample is hidden, not finite, or joined; some are joined; pmb_content_exact was
+ * needed. */
+enum { PMB_RULES_PLAIN, PMB_RULES_JOINED, PMB_RULES_FULL };
+
+/* The triangles of a case, by the eight rows of edges around a row of cells: four of x edges, by y before z, two of y edges,
+ * by z, two of z edges, by y. */
+typedef struct pmb_cpu_case {
+  /* Of each id: its row, plus 8 on an edge at the cell's upper x, plus 32 if that has a point before it in the cell. Of a point
+   * on a sample: 16 plus the row of samples, by y before z, plus 4 at the cell's upper x. */
+  uint8_t corners[15];
+  uint8_t ids; /* how many */
+} pmb_cpu_case;
+
+enum { PMB_CORNER_UPPER = 8, PMB_CORNER_SAMPLE = 16, PMB_CORNER_AFTER = 32, PMB_JOINED_CASES = 6561 };
+
+/* What is left of the triangles of cells with joined corners, all of which are inside: each of the 3^8 cases has the index
+ * power[inside corners] + power[joined corners]. The same for all contexts of a process. */
+typedef struct pmb_cpu_joined {
+  uint16_t power[256];                  /* 3^c for each bit c */
+  uint16_t kept[PMB_JOINED_CASES];      /* bit c: corner c has a point of a triangle; << 8: how many triangles */
+  pmb_cpu_case cases[PMB_JOINED_CASES]; /* not mirrored */
+} pmb_cpu_joined;
+
+/* pmb_cpu_joined.c: the table, made at the first call. */
+const pmb_cpu_joined *pmb_cpu_joined_cases(void);
+
+/* An entry of it, also for corners that are joined and not inside. */
+void pmb_cpu_make_case(pmb_cpu_case *c, unsigned cell_case, unsigned equal);
+
+/* The entry of a cell; made: where it is put if the table does not have it. */
+PMB_INLINE const pmb_cpu_case *find_joined_case(
+  const pmb_cpu_joined *table, unsigned cell_case, unsigned equal, pmb_cpu_case *made)
+{
+  if (equal & ~cell_case) {
+    pmb_cpu_make_case(made, cell_case, equal);
+    return made;
+  }
+  return &table->cases[table->power[cell_case] + table->power[equal]];
+}
+
+typedef struct pmb_cpu_loops pmb_cpu_loops;
+
+/* What select, classify and scan find for an isovalue. */
+typedef struct pmb_cpu_found {
+  pmb_buffer map; /* brick -> record, uint32_t */
+  pmb_buffer records;
+  pmb_buffer chunks; /* per chunk of records: pmb_sizes, after scan those before it */
+  int64_t record_count;
+  int chunk_shift; /* records in a chunk, as a power of 2 */
+} pmb_cpu_found;
+
+/* The backend's state. Per-volume parts are set by bind, per-isovalue parts by count. */
+typedef struct pmb_cpu {
+  const pmb_cpu_loops *loops;
+  int always_exact; /* the "reference" path */
+  /* Where in the table of ids a point is, from the cell's place: by case and place in pmb_triangle_edges; by pmb_cpu_case's
+   * number. */
+  int16_t case_offsets[256][16], corner_offsets[32];
+  pmb_cpu_case cases[256];
+  int cases_mirrored;         /* for which frames `cases` is; -1: not made */
+  uint8_t places[256][8];     /* by byte: the places of its bits, lowest first */
+  uint8_t further_loops[256]; /* by case: loops of the surface in the cell, but for the first */
+  const pmb_context *context;
+  const pmb_volume *volume;
+  const pmb_frame *frame;
+  int64_t bricks[3];
+  int64_t brick_count;
+  pmb_buffer summary; /* min and max per brick, in the sample's type */
+  pmb_buffer flags;   /* uint8_t per brick: PMB_BRICK_NONFINITE, ... */
+  int64_t
+    block[3]; /* bricks in a block, the unit of work of summarize; at the volume's upper sides there may be fewer */
+  int64_t blocks[3];
+  pmb_buffer ranges; /* per block: pmb_cpu_range */
+  int64_t select_chunk;
+  pmb_buffer counts;  /* per select chunk: int64_t */
+  pmb_buffer scratch; /* per worker */
+  int any_flags;      /* those of all bricks together */
+  int is_cached;      /* see PMB_CPU_CACHED_BYTES */
+
+  const pmb_isovalue *isovalue;
+  pmb_cpu_found found;                         /* for that isovalue */
+  pmb_cpu_found others[PMB_CPU_ISOVALUES - 1]; /* for the group's second isovalue and those after */
+
+  /* emit only */
+  const pmb_mesh *mesh;
+  pmb_sizes base;
+} pmb_cpu;
+
+typedef struct pmb_cpu_range {
+  double minimum, maximum;
+  int64_t nonfinite;
+  int flags;
+} pmb_cpu_range;
+
+/* What a worker needs for one brick. For volumes handled as float only the first half of `tile` is there. */
+typedef struct pmb_cpu_scratch {
+  uint32_t ids[PMB_IDS_SIZE + 16];
+  uint32_t brick_ids[PMB_BRICK_IDS];        /* of its triangles, before they are made wide */
+  uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* row << 7 | kind << 5 | x */
+  pmb_rows rows;
+  uint32_t cells[PMB_BRICK_ROWS]; /* those that give triangles, bit x of row z * 4 + y */
+  union {
+    float e_f32[PMB_ENDS_SIZE][4];
+    double e_f64[PMB_ENDS_SIZE][4];
+  } ends; /* index gradient and sample */
+  union {
+    float t_f32[1][PMB_TILE_SIZE];
+    double t_f64[1][PMB_TILE_SIZE];
+  } tile;
+} pmb_cpu_scratch;
+
+/* Bytes of scratch per worker for samples of a type, a multiple of a cache line. */
+static inline size_t pmb_cpu_scratch_size(pmb_type type)
+{
+  const size_t half = sizeof(float) * PMB_TILE_SIZE;
+  return (sizeof(pmb_cpu_scratch) - (pmb_type_is_wide(type) ? 0 : half) + 63) / 64 * 64;
+}
+
+static inline pmb_cpu_scratch *pmb_cpu_scratch_of(const pmb_cpu *cpu, int worker)
+{
+  char *all = cpu->scratch.data;
+  return (pmb_cpu_scratch *)(all + (size_t)worker * pmb_cpu_scratch_size(cpu->volume->type));
+}
+
+/* The loops of one instruction set. `i` counts units of work. */
+struct pmb_cpu_loops {
+  const char *name;
+  void (*summarize)(pmb_cpu *cpu, size_t i);            /* a block of bricks */
+  void (*select_count)(pmb_cpu *cpu, size_t i);         /* a select chunk: how many are active */
+  void (*select_write)(pmb_cpu *cpu, size_t i);         /* the same: records and map */
+  void (*classify)(pmb_cpu *cpu, int worker, size_t i); /* a chunk of records */
+  void (*emit)(pmb_cpu *cpu, int worker, size_t i);     /* a chunk of records */
+};
+
+extern const pmb_cpu_loops pmb_cpu_loops_portable;
+#if defined(PMB_X86)
+extern const pmb_cpu_loops pmb_cpu_loops_avx2;
+extern const pmb_cpu_loops pmb_cpu_loops_avx512;
+#endif
+
+/* pmb_cpu_attributes.c: interpolates the attributes to at most 16 points of a brick. list: see pmb_cpu_scratch;
+ * parameter: where each point is on its edge; first: index of the first point in the output. */
+void pmb_cpu_interpolate_attributes(const pmb_cpu *cpu, const pmb_cpu_record *record, const uint16_t *list,
+  const double *parameter, int n, int64_t first);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Interpolation of other point arrays to the points of the mesh. */
+#include "shared/pmb_attribute.h"
+#include "cpu/pmb_cpu.h"
+
+/* One array for n points of a brick; sample: index of the lower sample, step: to the upper one, in tuples. */
+#define PMB_ATTRIBUTE(name, type, ...)                                                                         \
+  static void interpolate_##name(                                                                              \
+    const pmb_attribute *a, const int64_t *sample, const int64_t *step, const double *t, int n, int64_t first) \
+  {                                                                                                            \
+    const type *in = a->samples;                                                                               \
+    type *out = (type *)a->output + first * a->components;                                                     \
+    for (int i = 0; i < n; ++i) {                                                                              \
+      for (int c = 0; c < a->components; ++c) {                                                                \
+        const double lower = (double)in[sample[i] * a->components + c];                                        \
+        const double upper = (double)in[(sample[i] + step[i]) * a->components + c];                            \
+        *out++ = pmb_nearest_##name(step[i] ? pmb_attribute_value(lower, upper, t[i]) : lower);                \
+      }                                                                                                        \
+    }                                                                                                          \
+  }
+
+PMB_INTEGERS(PMB_ATTRIBUTE)
+PMB_ATTRIBUTE(float32, float)
+PMB_ATTRIBUTE(float64, double)
+
+typedef void (*interpolate)(
+  const pmb_attribute *a, const int64_t *sample, const int64_t *step, const double *t, int n, int64_t first);
+
+void pmb_cpu_interpolate_attributes(const pmb_cpu *cpu, const pmb_cpu_record *record, const uint16_t *list,
+  const double *parameter, int n, int64_t first)
+{
+  static const interpolate by_type[] = { interpolate_int8, interpolate_uint8, interpolate_int16, interpolate_uint16,
+    interpolate_int32, interpolate_uint32, interpolate_int64, interpolate_uint64, interpolate_float32,
+    interpolate_float64 };
+  const int64_t *dims = cpu->volume->dims;
+  const int64_t steps[PMB_KINDS] = { 1, dims[0], dims[0] * dims[1], 0 };
+  int64_t sample[16], step[16];
+  for (int l = 0; l < n; ++l) {
+    const int code = list[l], row = code >> 7;
+    const int64_t i = (int64_t)record->position[0] * PMB_BRICK_X + (code & 31);
+    const int64_t j = (int64_t)record->position[1] * PMB_BRICK_Y + (row & 3);
+    const int64_t k = (int64_t)record->position[2] * PMB_BRICK_Z + (row >> 2);
+    sample[l] = i + dims[0] * (j + dims[1] * k);
+    step[l] = steps[code >> 5 & 3];
+  }
+  for (int64_t a = 0; a < cpu->mesh->attribute_count; ++a) {
+    const pmb_attribute *attribute = &cpu->mesh->attributes[a];
+    by_type[attribute->type - 1](attribute, sample, step, parameter, n, first);
+  }
+}

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Moves between arrays of 16 lanes and records in memory. They compute nothing: the C loops are the reference, the
+ * intrinsics do the same moves in fewer instructions. */
+#ifndef PMB_CPU_LANES_H
+#define PMB_CPU_LANES_H
+
+#include "cpu/pmb_cpu.h"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+/* Before a loop over lanes: leaves it to be made one of vectors; unrolled first it stays one of single values. */
+#define PMB_LANE_LOOP _Pragma("GCC unroll 1")
+
+/* lanes_interleave: 16 records of four from four arrays. lanes_fetch: the reverse, of the records with 16 indices.
+ * lanes_store3: 48 values x y z x y z ... from three arrays. lanes_beside: for each of 16 samples in a row the one before and
+ * the one after it, of which the first's and the last's are given, so that nothing else of the row is touched. */
+#define PMB_LANES_IN_C(name, real)                                                                  \
+  PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])                       \
+  {                                                                                                 \
+    real *to = records[0];                                                                          \
+    PMB_LANE_LOOP                                                                                   \
+    for (int l = 0; l < 16; ++l) { /* so written gcc makes vector instructions of it */             \
+      to[4 * l] = from[0][l];                                                                       \
+      to[4 * l + 1] = from[1][l];                                                                   \
+      to[4 * l + 2] = from[2][l];                                                                   \
+      to[4 * l + 3] = from[3][l];                                                                   \
+    }                                                                                               \
+  }                                                                                                 \
+  PMB_INLINE void lanes_fetch_##name(const real(*records)[4], const uint16_t *index, real(*to)[16]) \
+  {                                                                                                 \
+    for (int l = 0; l < 16; ++l) {                                                                  \
+      for (int c = 0; c < 4; ++c) {                                                                 \
+        to[c][l] = records[index[l]][c];                                                            \
+      }                                                                                             \
+    }                                                                                               \
+  }
+#define PMB_BESIDE_IN_C(name, real)                                                               \
+  PMB_INLINE void lanes_beside_##name(const real *row, real below, real above, real(*beside)[16]) \
+  {                                                                                               \
+    beside[0][0] = below;                                                                         \
+    beside[1][15] = above;                                                                        \
+    memcpy(beside[0] + 1, row, 15 * sizeof(real));                                                \
+    memcpy(beside[1], row + 1, 15 * sizeof(real));                                                \
+  }
+#define PMB_STORE3_IN_C(name, real)                               \
+  PMB_INLINE void lanes_store3_##name(real(*from)[16], real *out) \
+  {                                                               \
+    for (int l = 0; l < 16; ++l) {                                \
+      for (int r = 0; r < 3; ++r) {                               \
+        out[3 * l + r] = from[r][l];                              \
+      }                                                           \
+    }                                                             \
+  }
+
+#if defined(__AVX512F__)
+
+/* In each quarter of 128 bits: rows to columns of 4 x 4. */
+PMB_INLINE void lanes_turn_f32(const __m512 in[4], __m512 out[4])
+{
+  const __m512 a = _mm512_unpacklo_ps(in[0], in[1]), b = _mm512_unpackhi_ps(in[0], in[1]);
+  const __m512 c = _mm512_unpacklo_ps(in[2], in[3]), d = _mm512_unpackhi_ps(in[2], in[3]);
+  out[0] = _mm512_shuffle_ps(a, c, 0x44);
+  out[1] = _mm512_shuffle_ps(a, c, 0xee);
+  out[2] = _mm512_shuffle_ps(b, d, 0x44);
+  out[3] = _mm512_shuffle_ps(b, d, 0xee);
+}
+
+PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
+{
+  const __m512 in[4] = { _mm512_loadu_ps(from[0]), _mm512_loadu_ps(from[1]), _mm512_loadu_ps(from[2]),
+    _mm512_loadu_ps(from[3]) };
+  __m512 out[4];
+  lanes_turn_f32(in, out);
+  const __m512 low01 = _mm512_shuffle_f32x4(out[0], out[1], 0x44),
+               high01 = _mm512_shuffle_f32x4(out[0], out[1], 0xee);
+  const __m512 low23 = _mm512_shuffle_f32x4(out[2], out[3], 0x44),
+               high23 = _mm512_shuffle_f32x4(out[2], out[3], 0xee);
+  _mm512_storeu_ps(records[0], _mm512_shuffle_f32x4(low01, low23, 0x88));
+  _mm512_storeu_ps(records[4], _mm512_shuffle_f32x4(low01, low23, 0xdd));
+  _mm512_storeu_ps(records[8], _mm512_shuffle_f32x4(high01, high23, 0x88));
+  _mm512_storeu_ps(records[12], _mm512_shuffle_f32x4(high01, high23, 0xdd));
+}
+
+PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const uint16_t *index, float (*to)[16])
+{
+  __m512 in[4], out[4];
+  for (int i = 0; i < 4; ++i) {
+    in[i] = _mm512_castps128_ps512(_mm_loadu_ps(records[index[i]]));
+    in[i] = _mm512_insertf32x4(in[i], _mm_loadu_ps(records[index[i + 4]]), 1);
+    in[i] = _mm512_insertf32x4(in[i], _mm_loadu_ps(records[index[i + 8]]), 2);
+    in[i] = _mm512_insertf32x4(in[i], _mm_loadu_ps(records[index[i + 12]]), 3);
+  }
+  lanes_turn_f32(in, out);
+  for (int c = 0; c < 4; ++c) {
+    _mm512_storeu_ps(to[c], out[c]);
+  }
+}
+
+PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
+{
+  static const int32_t xy[3][16] = { { 0, 16, 0, 1, 17, 0, 2, 18, 0, 3, 19, 0, 4, 20, 0, 5 },
+    { 21, 0, 6, 22, 0, 7, 23, 0, 8, 24, 0, 9, 25, 0, 10, 26 },
+    { 0, 11, 27, 0, 12, 28, 0, 13, 29, 0, 14, 30, 0, 15, 31, 0 } };
+  static const int32_t z[3][16] = { { 0, 0, 0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0 },
+    { 0, 5, 0, 0, 6, 0, 0, 7, 0, 0, 8, 0, 0, 9, 0, 0 }, { 10, 0, 0, 11, 0, 0, 12, 0, 0, 13, 0, 0, 14, 0, 0, 15 } };
+  static const __mmask16 is_z[3] = { 0x4924, 0x2492, 0x9249 };
+  const __m512 vx = _mm512_loadu_ps(from[0]), vy = _mm512_loadu_ps(from[1]), vz = _mm512_loadu_ps(from[2]);
+  for (int i = 0; i < 3; ++i) {
+    const __m512 both = _mm512_permutex2var_ps(vx, _mm512_loadu_si512(xy[i]), vy);
+    _mm512_storeu_ps(out + 16 * i, _mm512_mask_permutexvar_ps(both, is_z[i], _mm512_loadu_si512(z[i]), vz));
+  }
+}
+
+/* 8 lanes of doubles: in[i] holds records i and i + 4. */
+PMB_INLINE void lanes_turn_f64(const __m512d in[4], __m512d out[4])
+{
+  const __m512d a = _mm512_unpacklo_pd(in[0], in[1]), b = _mm512_unpackhi_pd(in[0], in[1]);
+  const __m512d c = _mm512_unpacklo_pd(in[2], in[3]), d = _mm512_unpackhi_pd(in[2], in[3]);
+  const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
+                high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+  out[0] = _mm512_permutex2var_pd(a, low, c);
+  out[1] = _mm512_permutex2var_pd(b, low, d);
+  out[2] = _mm512_permutex2var_pd(a, high, c);
+  out[3] = _mm512_permutex2var_pd(b, high, d);
+}
+
+PMB_INLINE void lanes_interleave_f64(double (*from)[16], double (*records)[4])
+{
+  for (int half = 0; half < 16; half += 8) {
+    const __m512d in[4] = { _mm512_loadu_pd(from[0] + half), _mm512_loadu_pd(from[1] + half),
+      _mm512_loadu_pd(from[2] + half), _mm512_loadu_pd(from[3] + half) };
+    __m512d out[4];
+    lanes_turn_f64(in, out);
+    for (int i = 0; i < 4; ++i) {
+      _mm256_storeu_pd(records[half + i], _mm512_castpd512_pd256(out[i]));
+      _mm256_storeu_pd(records[half + 4 + i], _mm512_extractf64x4_pd(out[i], 1));
+    }
+  }
+}
+
+PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
+{
+  for (int half = 0; half < 16; half += 8) {
+    __m512d in[4], out[4];
+    for (int i = 0; i < 4; ++i) {
+      in[i] = _mm512_castpd256_pd512(_mm256_loadu_pd(records[index[half + i]]));
+      in[i] = _mm512_insertf64x4(in[i], _mm256_loadu_pd(records[index[half + 4 + i]]), 1);
+    }
+    lanes_turn_f64(in, out);
+    for (int c = 0; c < 4; ++c) {
+      _mm512_storeu_pd(to[c] + half, out[c]);
+    }
+  }
+}
+
+PMB_STORE3_IN_C(f64, double)
+
+PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
+{
+  const __m512i here = _mm512_loadu_si512(row);
+  const __m512i first = _mm512_castps_si512(_mm512_set1_ps(below)), last = _mm512_castps_si512(_mm512_set1_ps(above));
+  _mm512_storeu_si512(beside[0], _mm512_alignr_epi32(here, first, 15));
+  _mm512_storeu_si512(beside[1], _mm512_alignr_epi32(last, here, 1));
+}
+
+PMB_INLINE void lanes_beside_f64(const double *row, double below, double above, double (*beside)[16])
+{
+  const __m512i low = _mm512_loadu_si512(row), high = _mm512_loadu_si512(row + 8);
+  const __m512i first = _mm512_castpd_si512(_mm512_set1_pd(below)), last = _mm512_castpd_si512(_mm512_set1_pd(above));
+  _mm512_storeu_si512(beside[0], _mm512_alignr_epi64(low, first, 7));
+  _mm512_storeu_si512(beside[0] + 8, _mm512_alignr_epi64(high, low, 7));
+  _mm512_storeu_si512(beside[1], _mm512_alignr_epi64(high, low, 1));
+  _mm512_storeu_si512(beside[1] + 8, _mm512_alignr_epi64(last, high, 1));
+}
+
+#elif defined(__AVX2__)
+
+PMB_INLINE void lanes_turn_f32(const __m256 in[4], __m256 out[4])
+{
+  const __m256 a = _mm256_unpacklo_ps(in[0], in[1]), b = _mm256_unpackhi_ps(in[0], in[1]);
+  const __m256 c = _mm256_unpacklo_ps(in[2], in[3]), d = _mm256_unpackhi_ps(in[2], in[3]);
+  out[0] = _mm256_shuffle_ps(a, c, 0x44);
+  out[1] = _mm256_shuffle_ps(a, c, 0xee);
+  out[2] = _mm256_shuffle_ps(b, d, 0x44);
+  out[3] = _mm256_shuffle_ps(b, d, 0xee);
+}
+
+PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
+{
+  for (int half = 0; half < 16; half += 8) {
+    const __m256 in[4] = { _mm256_loadu_ps(from[0] + half), _mm256_loadu_ps(from[1] + half),
+      _mm256_loadu_ps(from[2] + half), _mm256_loadu_ps(from[3] + half) };
+    __m256 out[4];
+    lanes_turn_f32(in, out);
+    for (int i = 0; i < 4; ++i) {
+      _mm_storeu_ps(records[half + i], _mm256_castps256_ps128(out[i]));
+      _mm_storeu_ps(records[half + 4 + i], _mm256_extractf128_ps(out[i], 1));
+    }
+  }
+}
+
+PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const uint16_t *index, float (*to)[16])
+{
+  for (int half = 0; half < 16; half += 8) {
+    __m256 in[4], out[4];
+    for (int i = 0; i < 4; ++i) {
+      in[i] = _mm256_castps128_ps256(_mm_loadu_ps(records[index[half + i]]));
+      in[i] = _mm256_insertf128_ps(in[i], _mm_loadu_ps(records[index[half + 4 + i]]), 1);
+    }
+    lanes_turn_f32(in, out);
+    for (int c = 0; c < 4; ++c) {
+      _mm256_storeu_ps(to[c] + half, out[c]);
+    }
+  }
+}
+
+PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
+{
+  for (int half = 0; half < 16; half += 8, out += 24) {
+    /* Each of three vectors brought into the order of its places, then blended. */
+    const __m256 x =
+      _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[0] + half), _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5));
+    const __m256 y =
+      _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[1] + half), _mm256_setr_epi32(5, 0, 3, 6, 1, 4, 7, 2));
+    const __m256 z =
+      _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[2] + half), _mm256_setr_epi32(2, 5, 0, 3, 6, 1, 4, 7));
+    _mm256_storeu_ps(out, _mm256_blend_ps(_mm256_blend_ps(x, y, 0x92), z, 0x24));
+    _mm256_storeu_ps(out + 8, _mm256_blend_ps(_mm256_blend_ps(x, y, 0x24), z, 0x49));
+    _mm256_storeu_ps(out + 16, _mm256_blend_ps(_mm256_blend_ps(x, y, 0x49), z, 0x92));
+  }
+}
+
+PMB_INLINE void lanes_turn_f64(const __m256d in[4], __m256d out[4])
+{
+  const __m256d a = _mm256_unpacklo_pd(in[0], in[1]), b = _mm256_unpackhi_pd(in[0], in[1]);
+  const __m256d c = _mm256_unpacklo_pd(in[2], in[3]), d = _mm256_unpackhi_pd(in[2], in[3]);
+  out[0] = _mm256_permute2f128_pd(a, c, 0x20);
+  out[1] = _mm256_permute2f128_pd(b, d, 0x20);
+  out[2] = _mm256_permute2f128_pd(a, c, 0x31);
+  out[3] = _mm256_permute2f128_pd(b, d, 0x31);
+}
+
+PMB_INLINE void lanes_interleave_f64(double (*from)[16], double (*records)[4])
+{
+  for (int l = 0; l < 16; l += 4) {
+    const __m256d in[4] = { _mm256_loadu_pd(from[0] + l), _mm256_loadu_pd(from[1] + l), _mm256_loadu_pd(from[2] + l),
+      _mm256_loadu_pd(from[3] + l) };
+    __m256d out[4];
+    lanes_turn_f64(in, out);
+    for (int i = 0; i < 4; ++i) {
+      _mm256_storeu_pd(records[l + i], out[i]);
+    }
+  }
+}
+
+PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
+{
+  for (int l = 0; l < 16; l += 4) {
+    const __m256d in[4] = { _mm256_loadu_pd(records[index[l]]), _mm256_loadu_pd(records[index[l + 1]]),
+      _mm256_loadu_pd(records[index[l + 2]]), _mm256_loadu_pd(records[index[l + 3]]) };
+    __m256d out[4];
+    lanes_turn_f64(in, out);
+    for (int c = 0; c < 4; ++c) {
+      _mm256_storeu_pd(to[c] + l, out[c]);
+    }
+  }
+}
+
+PMB_STORE3_IN_C(f64, double)
+
+PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
+{
+  const __m256i down = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6), up = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
+  const __m256 low = _mm256_loadu_ps(row), high = _mm256_loadu_ps(row + 8);
+  const __m256 low_down = _mm256_permutevar8x32_ps(low, down), high_up = _mm256_permutevar8x32_ps(high, up);
+  _mm256_storeu_ps(beside[0], _mm256_blend_ps(low_down, _mm256_set1_ps(below), 0x01));
+  _mm256_storeu_ps(beside[0] + 8, _mm256_blend_ps(_mm256_permutevar8x32_ps(high, down), low_down, 0x01));
+  _mm256_storeu_ps(beside[1], _mm256_blend_ps(_mm256_permutevar8x32_ps(low, up), high_up, 0x80));
+  _mm256_storeu_ps(beside[1] + 8, _mm256_blend_ps(high_up, _mm256_set1_ps(above), 0x80));
+}
+
+PMB_BESIDE_IN_C(f64, double)
+
+#else
+
+PMB_BESIDE_IN_C(f32, float)
+PMB_BESIDE_IN_C(f64, double)
+PMB_LANES_IN_C(f32, float)
+PMB_LANES_IN_C(f64, double)
+PMB_STORE3_IN_C(f32, float)
+PMB_STORE3_IN_C(f64, double)
+
+#endif
+
+/* lanes_convert: 16 small integers, side by side, to float. */
+#if defined(__AVX512F__)
+#define PMB_CONVERT(name, type, load, widen)                                           \
+  PMB_INLINE void lanes_convert_##name(const type *in, float *out)                     \
+  {                                                                                    \
+    _mm512_storeu_ps(out, _mm512_cvtepi32_ps(_mm512_##widen(load((const void *)in)))); \
+  }
+PMB_CONVERT(int8, int8_t, _mm_loadu_si128, cvtepi8_epi32)
+PMB_CONVERT(uint8, uint8_t, _mm_loadu_si128, cvtepu8_epi32)
+PMB_CONVERT(int16, int16_t, _mm256_loadu_si256, cvtepi16_epi32)
+PMB_CONVERT(uint16, uint16_t, _mm256_loadu_si256, cvtepu16_epi32)
+#elif defined(__AVX2__)
+#define PMB_CONVERT(name, type, load, widen)                                                     \
+  PMB_INLINE void lanes_convert_##name(const type *in, float *out)                               \
+  {                                                                                              \
+    _mm256_storeu_ps(out, _mm256_cvtepi32_ps(_mm256_##widen(load((const void *)in))));           \
+    _mm256_storeu_ps(out + 8, _mm256_cvtepi32_ps(_mm256_##widen(load((const void *)(in + 8))))); \
+  }
+PMB_CONVERT(int8, int8_t, _mm_loadl_epi64, cvtepi8_epi32)
+PMB_CONVERT(uint8, uint8_t, _mm_loadl_epi64, cvtepu8_epi32)
+PMB_CONVERT(int16, int16_t, _mm_loadu_si128, cvtepi16_epi32)
+PMB_CONVERT(uint16, uint16_t, _mm_loadu_si128, cvtepu16_epi32)
+#else
+#define PMB_CONVERT(name, type)                                    \
+  PMB_INLINE void lanes_convert_##name(const type *in, float *out) \
+  {                                                                \
+    PMB_LANE_LOOP                                                  \
+    for (int l = 0; l < 16; ++l) {                                 \
+      out[l] = (float)in[l];                                       \
+    }                                                              \
+  }
+PMB_CONVERT(int8, int8_t)
+PMB_CONVERT(uint8, uint8_t)
+PMB_CONVERT(int16, int16_t)
+PMB_CONVERT(uint16, uint16_t)
+#endif
+#undef PMB_CONVERT
+
+#if defined(__AVX512VBMI2__)
+/* Bit i: word i of one of two arrays of 16 is not 0. */
+PMB_INLINE uint32_t lanes_any(const uint32_t *a, const uint32_t *b)
+{
+  const __m512i both = _mm512_or_si512(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
+  return _mm512_test_epi32_mask(both, both);
+}
+#endif
+
+/* Appends code + i for each bit i of a mask to a list, lowest first; returns how many. May write to list[0..63]. */
+#if defined(__AVX512VBMI2__)
+PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
+{
+  static const uint8_t places[64] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49,
+    50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63 };
+  const __m512i set = _mm512_maskz_compress_epi8(mask, _mm512_loadu_si512(places));
+  const __m512i code_16 = _mm512_set1_epi16((short)code);
+  const int n = pmb_popcount(mask);
+  /* 16 are nearly always enough, and the smaller a store, the rarer it lies across two lines of the cache. */
+  const __m256i few = _mm256_cvtepu8_epi16(_mm512_castsi512_si128(set));
+  _mm256_storeu_si256((__m256i *)list, _mm256_add_epi16(few, _mm512_castsi512_si256(code_16)));
+  if (n > 16) {
+    const __m512i low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(set));
+    const __m512i high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(set, 1));
+    _mm512_storeu_si512(list, _mm512_add_epi16(low, code_16));
+    _mm512_storeu_si512(list + 32, _mm512_add_epi16(high, code_16));
+  }
+  return n;
+}
+#else
+#if defined(__AVX2__)
+/* Four words from each of four arrays, `pitch` apart, as columns: the first two, the other two. */
+PMB_INLINE void lanes_turn_words(const uint32_t *from, int pitch, __m256i *to)
+{
+  const __m128i a = _mm_loadu_si128((const __m128i *)from), b = _mm_loadu_si128((const __m128i *)(from + pitch));
+  const __m128i c = _mm_loadu_si128((const __m128i *)(from + 2 * pitch));
+  const __m128i d = _mm_loadu_si128((const __m128i *)(from + 3 * pitch));
+  const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
+  const __m128i ab_high = _mm_unpackhi_epi32(a, b), cd_high = _mm_unpackhi_epi32(c, d);
+  to[0] = _mm256_set_m128i(_mm_unpackhi_epi64(ab, cd), _mm_unpacklo_epi64(ab, cd));
+  to[1] = _mm256_set_m128i(_mm_unpackhi_epi64(ab_high, cd_high), _mm_unpacklo_epi64(ab_high, cd_high));
+}
+
+/* The same for 512 bits, bit i of byte j being 8 * j + i: 8 at a time, for the processor does not foresee where words end.
+ * bytes: the two vectors, in memory; places: see pmb_cpu. May write 8 more. */
+PMB_INLINE int lanes_list_bytes(
+  const uint8_t (*places)[8], const __m256i *both, const uint8_t *bytes, unsigned code, uint16_t *list)
+{
+  const __m256i zero = _mm256_setzero_si256();
+  const __m256i low = _mm256_cmpeq_epi8(both[0], zero), high = _mm256_cmpeq_epi8(both[1], zero);
+  uint64_t rest =
+    ~((uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 | (uint64_t)(uint32_t)_mm256_movemask_epi8(low));
+  int n = 0;
+  for (; rest; rest &= rest - 1) {
+    const unsigned j = (unsigned)pmb_lowest_bit(rest);
+    const __m128i bits = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)places[bytes[j]]));
+    _mm_storeu_si128((__m128i *)(list + n), _mm_add_epi16(bits, _mm_set1_epi16((short)(code + 8 * j))));
+    n += pmb_popcount(bytes[j]);
+  }
+  return n;
+}
+
+/* The same for 16 words, bit i of word j being 32 * j + i. */
+PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, uint16_t *list)
+{
+  const __m256i both[2] = { _mm256_loadu_si256((const __m256i *)words),
+    _mm256_loadu_si256((const __m256i *)words + 1) };
+  return lanes_list_bytes(places, both, (const uint8_t *)words, 0, list);
+}
+#endif
+PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
+{
+  int n = 0;
+  for (; mask; mask &= mask - 1) {
+    list[n++] = (uint16_t)(code + (unsigned)pmb_lowest_bit(mask));
+  }
+  return n;
+}
+#endif
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Which GPU a context runs on, whether there is one, errors of CUDA calls, and how the process recovers from a GPU whose
+ * state was lost. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cuda/pmb_cuda.cuh"
+
+/* Oldest compute capability that the code is made for, times 10. */
+enum { OLDEST = 75 };
+
+static const char BUSY[] = "the GPU is busy or unavailable; another process may use it alone";
+static const char DEAD[] = "the GPU failed in this process, which cannot use it any more; restart the program";
+static const char FORKED[] =
+  "this process was forked from one that had used the GPU, and CUDA does not work in such a process";
+static const char SWITCHED_OFF[] = "the environment variable PMB_GPU is 'off'";
+
+/* ---- forked processes ---- */
+
+/* pmb_forks() of the process that CUDA told of a GPU; -1: it told none. */
+static int64_t forks_of_user = -1;
+
+static void note_user(void)
+{
+  __atomic_store_n(&forks_of_user, (int64_t)pmb_forks(), __ATOMIC_RELEASE);
+}
+
+int pmb_cuda_is_forked(void)
+{
+  const int64_t forks = __atomic_load_n(&forks_of_user, __ATOMIC_ACQUIRE);
+  return forks >= 0 && forks != (int64_t)pmb_forks();
+}
+
+pmb_status pmb_cuda_check_process(pmb_context *context)
+{
+  return pmb_cuda_is_forked() ? pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", FORKED) : PMB_OK;
+}
+
+/* ---- GPUs whose state was lost ---- */
+
+/* Each loss of a GPU's state begins a new generation there. What was made in an older one is gone. A GPU is dead
+ * when it cannot be used again after that: so it is for the whole process after a real fault, with the drivers tried. */
+static uint32_t generations[PMB_CUDA_DEVICES];
+static int lost[PMB_CUDA_DEVICES], dead[PMB_CUDA_DEVICES];
+
+uint32_t pmb_cuda_generation(int device)
+{
+  return __atomic_load_n(&generations[device], __ATOMIC_ACQUIRE);
+}
+
+uint32_t pmb_cuda_generation_of_all(void)
+{
+  uint32_t sum = 1;
+  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
+    sum += pmb_cuda_generation(device);
+  }
+  return sum;
+}
+
+/* Whether an error leaves nothing of use on the device. */
+static int is_fatal(cudaError_t error)
+{
+  switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorECCUncorrectable:
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorUnknown:
+    case cudaErrorInvalidResourceHandle: /* these two: other code of the process has reset the device */
+    case cudaErrorContextIsDestroyed:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/* Whether an error says that this build has nothing that runs on the device. */
+static int is_without_code(cudaError_t error)
+{
+  switch (error) {
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidPtx:
+    case cudaErrorJitCompilerNotFound:
+    case cudaErrorUnsupportedPtxVersion:
+    case cudaErrorJitCompilationDisabled:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+static void note_loss(void)
+{
+  int device = 0;
+  cudaGetDevice(&device);
+  if (device < PMB_CUDA_DEVICES && !__atomic_exchange_n(&lost[device], 1, __ATOMIC_ACQ_REL)) {
+    __atomic_add_fetch(&generations[device], 1, __ATOMIC_ACQ_REL);
+  }
+}
+
+void pmb_cuda_recover(void)
+{
+  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
+    if (__atomic_load_n(&lost[device], __ATOMIC_ACQUIRE)) {
+      /* What was made since the loss, while other calls still ran, goes as well. */
+      __atomic_add_fetch(&generations[device], 1, __ATOMIC_ACQ_REL);
+      cudaSetDevice(device);
+      cudaDeviceReset();
+      cudaGetLastError();
+      const int usable = cudaSetDevice(device) == cudaSuccess && cudaFree(NULL) == cudaSuccess;
+      cudaGetLastError();
+      __atomic_store_n(&dead[device], !usable, __ATOMIC_RELEASE);
+      __atomic_store_n(&lost[device], 0, __ATOMIC_RELEASE);
+    }
+  }
+}
+
+static int is_dead(int device)
+{
+  return __atomic_load_n(&dead[device], __ATOMIC_ACQUIRE);
+}
+
+static int any_is_dead(void)
+{
+  int any = 0;
+  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
+    any |= is_dead(device);
+  }
+  return any;
+}
+
+/* ---- whether there is a GPU ---- */
+
+/* Why CUDA sees no GPU. */
+static const char *why_no_device(void)
+{
+  if (access("/dev/nvidiactl", F_OK) == 0 && access("/dev/nvidiactl", R_OK | W_OK) != 0) {
+    return "this process has no permission to use the NVIDIA GPU (/dev/nvidiactl)";
+  }
+  return "there is no NVIDIA GPU, or this process may not use it";
+}
+
+static const char *why_old_driver(void)
+{
+  static thread_local char text[160];
+  int driver = 0;
+  cudaDriverGetVersion(&driver);
+  if (driver == 0) {
+    return "there is no NVIDIA driver";
+  }
+  snprintf(text, sizeof(text),
+    "the NVIDIA driver is too old: it serves CUDA %d.%d, and this build needs %d.%d; update the driver",
+    driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+  return text;
+}
+
+extern "C" const char *pmb_cuda_missing(void)
+{
+  static thread_local char text[320];
+  int count = 0;
+  const char *chosen = getenv("PMB_GPU");
+  if (chosen && strcmp(chosen, "off") == 0) {
+    return SWITCHED_OFF;
+  }
+  if (pmb_cuda_is_forked()) {
+    return FORKED;
+  }
+  pmb_cuda_settle(); /* CUDA has nothing but errors to say of a lost GPU */
+  const cudaError_t error = pmb_cuda_faulty(cudaGetDeviceCount(&count));
+  cudaGetLastError();
+  if (error == cudaSuccess && count > 0) {
+    note_user();
+  }
+  if (is_fatal(error)) {
+    note_loss();
+  }
+  switch (error) {
+    case cudaSuccess:
+      return count == 0 ? why_no_device() : NULL;
+    case cudaErrorNoDevice:
+      return why_no_device();
+    case cudaErrorInsufficientDriver:
+      return why_old_driver();
+    case cudaErrorDevicesUnavailable:
+      return any_is_dead() ? DEAD : BUSY;
+    default:
+      snprintf(text, sizeof(text), "the NVIDIA driver reports an error: %.200s (%s)", cudaGetErrorString(error),
+        cudaGetErrorName(error));
+      return text;
+  }
+}
+
+/* ---- which one ---- */
+
+/* This process's rank among those on its machine, as MPI's launchers and batch systems tell it; -1: not told. */
+static int local_rank(void)
+{
+  static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
+    "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID", "SLURM_LOCALID" };
+  for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
+    const char *text = getenv(names[i]);
+    if (text && *text >= '0' && *text <= '9') {
+      return (int)strtol(text, NULL, 10);
+    }
+  }
+  return -1;
+}
+
+/* The GPU that PMB_GPU names, into *device; it is left alone where the variable is not set. */
+static pmb_status read_environment(pmb_context *context, int *device)
+{
+  const char *text = getenv("PMB_GPU");
+  char *end = NULL;
+  if (!text || !*text) {
+    return PMB_OK;
+  }
+  errno = 0;
+  const long number = strtol(text, &end, 10);
+  if (errno || *end || number < 0 || number > INT32_MAX) {
+    return pmb_fail(context, PMB_UNAVAILABLE,
+      "no GPU can be used: the environment variable PMB_GPU is '%.80s'; set the number of a GPU, from 0, or 'off'",
+      text);
+  }
+  *device = (int)number;
+  return PMB_OK;
+}
+
+pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
+{
+  int count = 0, major = 0, minor = 0;
+  PMB_CUDA_TRY(context, cudaGetDeviceCount(&count));
+  const int rank = local_rank();
+  *device = rank >= 0 ? rank % count : 0;
+  pmb_status status = PMB_OK;
+  if (context->device_number > 0) {
+    *device = context->device_number - 1;
+  } else {
+    status = read_environment(context, device);
+  }
+  if (status == PMB_OK && (*device >= count || *device >= PMB_CUDA_DEVICES)) {
+    status = pmb_fail(context, PMB_UNAVAILABLE,
+      "no GPU can be used: there is no GPU %d; this process sees %d, from 0 on", *device, count);
+  }
+  if (status == PMB_OK && __atomic_load_n(&dead[*device], __ATOMIC_ACQUIRE)) {
+    status = pmb_fail(context, PMB_UNAVAILABLE,
+      "no GPU can be used: GPU %d failed in this process, which cannot use it any more; restart the program",
+      *device);
+  }
+  if (status == PMB_OK) {
+    PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, *device));
+    PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, *device));
+    if (10 * major + minor < OLDEST) {
+      status = pmb_fail(context, PMB_UNAVAILABLE,
+        "no GPU can be used: GPU %d has compute capability %d.%d, and this code needs 7.5", *device, major, minor);
+    }
+  }
+  return status;
+}
+
+/* Asked for once: that takes longer than all else in the making of a context. */
+pmb_status pmb_cuda_name_device(pmb_context *context, int device)
+{
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static char names[PMB_CUDA_DEVICES][256];
+  pmb_status status = PMB_OK;
+  pthread_mutex_lock(&lock);
+  if (!names[device][0]) {
+    cudaDeviceProp properties;
+    status = pmb_cuda_check(context, cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    if (status == PMB_OK) {
+      snprintf(names[device], sizeof(names[device]), "%.255s", properties.name);
+    }
+  }
+  context->device_name = names[device];
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+/* ---- errors ---- */
+
+static int64_t fault_at;
+static int fault_code;
+
+static __global__ void trap_kernel(void)
+{
+  __trap();
+}
+
+void pmb_cuda_read_fault(void)
+{
+  const char *text = getenv("PMB_TEST_FAULT");
+  if (text && *text) {
+    const char *code = strchr(text, ':');
+    fault_code = !code ? (int)cudaErrorIllegalAddress : strcmp(code, ":trap") == 0 ? -1 : atoi(code + 1);
+    __atomic_store_n(&fault_at, atoll(text), __ATOMIC_RELEASE);
+  }
+}
+
+cudaError_t pmb_cuda_faulty(cudaError_t error)
+{
+  if (__atomic_load_n(&fault_at, __ATOMIC_ACQUIRE) == 0 || __atomic_sub_fetch(&fault_at, 1, __ATOMIC_ACQ_REL) != 0) {
+    return error;
+  }
+  if (fault_code >= 0) {
+    return (cudaError_t)fault_code;
+  }
+  const cudaLaunchConfig_t config = { dim3(1), dim3(1), 0, NULL, NULL, 0 };
+  cudaLaunchKernelEx(&config, trap_kernel);
+  return cudaDeviceSynchronize();
+}
+
+pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what)
+{
+  error = pmb_cuda_faulty(error);
+  return error == cudaSuccess ? PMB_OK : pmb_cuda_failed(context, error, what);
+}
+
+static pmb_status fail_without_code(pmb_context *context, cudaError_t error)
+{
+  int device = 0, major = 0, minor = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+  cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  cudaGetLastError();
+  return pmb_fail(context, PMB_UNAVAILABLE,
+    "no GPU can be used: this build has no code that runs on GPU %d, of compute capability %d.%d (%s); "
+    "update the driver, or build with that in PMB_CUDA_ARCHITECTURES",
+    device, major, minor, cudaGetErrorName(error));
+}
+
+pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what)
+{
+  cudaGetLastError(); /* an error that can be overcome is forgotten by this */
+  if (error == cudaErrorMemoryAllocation) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory on the GPU or pinned for it: %.120s", what);
+  }
+  if (error == cudaErrorDevicesUnavailable) {
+    return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", any_is_dead() ? DEAD : BUSY);
+  }
+  if (is_without_code(error)) {
+    return fail_without_code(context, error);
+  }
+  const int fatal = is_fatal(error);
+  if (fatal) {
+    note_loss();
+  }
+  return pmb_fail(context, PMB_INTERNAL, "the GPU failed: %s (%s) at %.160s%s", cudaGetErrorString(error),
+    cudaGetErrorName(error), what, fatal ? "; what this process held there is lost" : "");
+}
+
+/* Kernels wait by an instruction of 9.0, which code for older devices lacks, also where a newer one runs it. */
+pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early)
+{
+  cudaFuncAttributes attributes = {};
+  PMB_CUDA_TRY(context, cudaFuncGetAttributes(&attributes, trap_kernel));
+  *begins_early = attributes.ptxVersion >= 90;
+  return PMB_OK;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The pool of host memory that GPUs reach directly: for the caller's output arrays and for the rings of transfers.
+ *
+ * The memory is the process's own and only registered with CUDA, so that it outlives a GPU whose state is lost. To pin a
+ * block takes about as long as to write it; a caller's block is therefore pinned when it is used for the second time. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "cuda/pmb_cuda.cuh"
+
+/* Blocks that are registered; smaller ones are not worth it. */
+static const size_t WORTH_PINNING = 256 * 1024;
+static const size_t PAGE = 4096, HUGE = 2 << 20;
+/* A free block is given back that was not taken in so many allocations: at least as many as this, and as four meshes have. */
+static const uint64_t AGE = 64;
+
+/* The rings of two transfers, there and back, which have to be pinned anew when they go. */
+static const size_t RINGS = (size_t)2 * PMB_CUDA_PARTS * PMB_CUDA_HUGE;
+
+typedef struct host_block {
+  struct host_block *next;
+  char *memory;
+  size_t capacity;
+  int taken, uses;
+  uint64_t last_used;
+  uint32_t pinned; /* the generation of CUDA's state in which it was registered; 0: not */
+} host_block;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static host_block *blocks;
+static uint64_t clock_of_allocations;
+/* What is taken, and the most bytes that were at a time: lately, and in the period before. */
+static int64_t taken_blocks;
+static size_t taken_bytes, most_taken, most_taken_before;
+static uint64_t period_begin;
+static int contexts, device_in_use = -1; /* of the last context, -1: there was none */
+
+static int is_pinned(const host_block *block)
+{
+  return block->pinned != 0 && block->pinned == pmb_cuda_generation_of_all();
+}
+
+/* Frees a list of blocks that are in the pool no more; takes long, so without the lock. */
+static void free_blocks(host_block *list)
+{
+  while (list) {
+    host_block *next = list->next;
+    if (list->pinned) { /* in an older generation too: on a GPU that was not lost it still is */
+      cudaHostUnregister(list->memory);
+      cudaGetLastError();
+    }
+    free(list->memory);
+    free(list);
+    list = next;
+  }
+}
+
+/* Moves a block from the pool to a list. Called with the lock. */
+static void move_out(host_block **at, host_block **list)
+{
+  host_block *block = *at;
+  *at = block->next;
+  block->next = *list;
+  *list = block;
+}
+
+/* Takes the free blocks out of the pool that were last used before `since`. Called with the lock. */
+static host_block *take_out(uint64_t since)
+{
+  host_block *list = NULL;
+  for (host_block **at = &blocks; *at;) {
+    if (!(*at)->taken && (*at)->last_used < since) {
+      move_out(at, &list);
+    } else {
+      at = &(*at)->next;
+    }
+  }
+  return list;
+}
+
+/* What is allocated for `bytes`: at most an eighth more, so that meshes of about the same size use the same blocks. */
+static size_t capacity_for(size_t bytes)
+{
+  size_t step = PAGE;
+  while (step < bytes / 16) {
+    step *= 2;
+  }
+  step = bytes >= HUGE && step < HUGE ? HUGE : step;
+  return (bytes + step - 1) / step * step;
+}
+
+/* The smallest free block that is not much too large. Called with the lock. */
+static host_block *find_free(size_t bytes)
+{
+  const size_t fresh = capacity_for(bytes);
+  host_block *best = NULL;
+  for (host_block *block = blocks; block; block = block->next) {
+    if (!block->taken && block->capacity >= bytes && block->capacity / 2 <= fresh &&
+      (!best || block->capacity < best->capacity)) {
+      best = block;
+    }
+  }
+  return best;
+}
+
+/* The largest free block that is too small; where there is none, the one that was not used for the longest time. Called with
+ * the lock. */
+static host_block **find_least_useful(size_t bytes)
+{
+  host_block **small = NULL, **old = NULL;
+  for (host_block **at = &blocks; *at; at = &(*at)->next) {
+    const host_block *block = *at;
+    if (!block->taken && block->capacity < bytes && (!small || block->capacity > (*small)->capacity)) {
+      small = at;
+    }
+    if (!block->taken && (!old || block->last_used < (*old)->last_used)) {
+      old = at;
+    }
+  }
+  return small ? small : old;
+}
+
+/* Counts a block that is taken, or given back. Called with the lock. */
+static void count_taken(const host_block *block, int change)
+{
+  taken_blocks += change;
+  taken_bytes += (size_t)change * block->capacity;
+  most_taken = taken_bytes > most_taken ? taken_bytes : most_taken;
+}
+
+/* How many allocations a free block may wait for the next one. Called with the lock, like the next. */
+static uint64_t age_allowed(void)
+{
+  const uint64_t meshes = 4 * (uint64_t)taken_blocks;
+  return meshes > AGE ? meshes : AGE;
+}
+
+/* Before a block is taken, for `bytes`; fresh: of the block that has to be made, 0: there is a free one. Returns the blocks
+ * that have to go: those not taken for long, and in place of a fresh one what makes the pool, but for rings, more than half
+ * larger than all that was taken at a time. Else it would keep a mesh of every size that a growing surface has had. */
+static host_block *make_room(size_t bytes, size_t fresh)
+{
+  const uint64_t age = age_allowed(), now = ++clock_of_allocations;
+  host_block *list = take_out(now > age ? now - age : 0);
+  if (now - period_begin > age) {
+    most_taken_before = most_taken;
+    most_taken = taken_bytes;
+    period_begin = now;
+  }
+  const size_t most = most_taken > most_taken_before ? most_taken : most_taken_before;
+  const size_t expected = taken_bytes + fresh > most ? taken_bytes + fresh : most;
+  size_t held = fresh;
+  for (const host_block *block = blocks; block; block = block->next) {
+    held += block->capacity;
+  }
+  for (host_block **at = find_least_useful(bytes); at && fresh > 0 && held > expected + expected / 2 + RINGS;
+       at = find_least_useful(bytes)) {
+    held -= (*at)->capacity;
+    move_out(at, &list);
+  }
+  return list;
+}
+
+static host_block *new_block(size_t bytes)
+{
+  host_block *block = (host_block *)calloc(1, sizeof(*block));
+  const size_t capacity = capacity_for(bytes), alignment = capacity >= HUGE ? HUGE : PAGE;
+  if (block && posix_memalign((void **)&block->memory, alignment, capacity) != 0) {
+    free(block);
+    return NULL;
+  }
+  if (block) {
+    block->capacity = capacity;
+    if (alignment == HUGE) {
+      madvise(block->memory, capacity, MADV_HUGEPAGE); /* a hint; pinned ten times as fast */
+    }
+  }
+  return block;
+}
+
+/* Registers a taken block; without success it stays ordinary memory. */
+static cudaError_t pin(host_block *block)
+{
+  cudaError_t error = cudaSuccess;
+  if (!is_pinned(block) && block->capacity >= WORTH_PINNING) {
+    const uint32_t generation = pmb_cuda_generation_of_all();
+    error = cudaHostRegister(block->memory, block->capacity, cudaHostRegisterPortable);
+    cudaGetLastError();
+    error = error == cudaErrorHostMemoryAlreadyRegistered ? cudaSuccess : error;
+    block->pinned = error == cudaSuccess ? generation : 0;
+  }
+  return error;
+}
+
+static void trim(void)
+{
+  pthread_mutex_lock(&lock);
+  host_block *list = take_out(UINT64_MAX);
+  pthread_mutex_unlock(&lock);
+  free_blocks(list);
+}
+
+void *pmb_cuda_host_take(size_t bytes)
+{
+  if (bytes == 0 || bytes > SIZE_MAX / 4) {
+    return NULL;
+  }
+  pthread_mutex_lock(&lock);
+  if (contexts == 0) {
+    pthread_mutex_unlock(&lock);
+    return NULL;
+  }
+  host_block *block = find_free(bytes);
+  const int found = block != NULL;
+  if (found) {
+    block->taken = 1;
+  }
+  host_block *surplus = make_room(bytes, found ? 0 : capacity_for(bytes));
+  pthread_mutex_unlock(&lock);
+  free_blocks(surplus);
+  if (!found) {
+    block = new_block(bytes);
+    if (!block) {
+      trim(); /* what is kept may be what is missing */
+      block = new_block(bytes);
+    }
+    if (!block) {
+      return NULL;
+    }
+    block->taken = 1;
+  } else if (block->uses > 0) {
+    pin(block);
+  }
+  pthread_mutex_lock(&lock);
+  ++block->uses;
+  block->last_used = clock_of_allocations;
+  count_taken(block, 1);
+  if (!found) {
+    block->next = blocks;
+    blocks = block;
+  }
+  pthread_mutex_unlock(&lock);
+  return block->memory;
+}
+
+void pmb_cuda_host_give(void *memory)
+{
+  host_block *list = NULL;
+  pthread_mutex_lock(&lock);
+  for (host_block *block = blocks; memory && block; block = block->next) {
+    if (block->memory == memory && block->taken) {
+      block->taken = 0;
+      block->last_used = clock_of_allocations;
+      count_taken(block, -1);
+      break;
+    }
+  }
+  if (contexts == 0) {
+    list = take_out(UINT64_MAX);
+  }
+  pthread_mutex_unlock(&lock);
+  free_blocks(list);
+}
+
+/* A thread that has not called CUDA yet would wake the first GPU, where this process may not be at home. */
+static void enter_device_in_use(void)
+{
+  const int device = __atomic_load_n(&device_in_use, __ATOMIC_RELAXED);
+  if (!pmb_cuda_return_to_call() && device >= 0) { /* in a call the thread has a device, which stays */
+    cudaSetDevice(device);
+    cudaGetLastError();
+  }
+}
+
+/* In a forked process the pool is the parent's: its lock may be held for ever, and its memory, which both share until one of them
+ * writes to it, stays. */
+extern "C" void *pmb_host_allocate(size_t bytes)
+{
+  if (pmb_cuda_is_forked()) {
+    return NULL;
+  }
+  enter_device_in_use();
+  return pmb_cuda_host_take(bytes);
+}
+
+extern "C" void pmb_host_release(void *memory)
+{
+  if (!pmb_cuda_is_forked()) {
+    enter_device_in_use();
+    pmb_cuda_host_give(memory);
+  }
+}
+
+extern "C" void pmb_host_trim(void)
+{
+  if (!pmb_cuda_is_forked()) {
+    enter_device_in_use();
+    trim();
+  }
+}
+
+void pmb_cuda_host_contexts(int change, int device)
+{
+  pthread_mutex_lock(&lock);
+  contexts += change;
+  if (change > 0) {
+    __atomic_store_n(&device_in_use, device, __ATOMIC_RELAXED);
+  }
+  const int none = contexts == 0;
+  pthread_mutex_unlock(&lock);
+  if (none) {
+    trim();
+  }
+}
+
+/* The taken block that has all of these bytes, or NULL. */
+static host_block *block_of(const void *memory, size_t bytes)
+{
+  const char *at = (const char *)memory;
+  host_block *found = NULL;
+  pthread_mutex_lock(&lock);
+  for (host_block *block = blocks; block && !found; block = block->next) {
+    if (block->taken && at >= block->memory && at + bytes <= block->memory + block->capacity) {
+      found = block;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return found;
+}
+
+int pmb_cuda_host_is_pinned(const void *memory, size_t bytes)
+{
+  const host_block *block = block_of(memory, bytes);
+  return block && is_pinned(block);
+}
+
+cudaError_t pmb_cuda_host_pin(void *memory, size_t bytes)
+{
+  host_block *block = block_of(memory, bytes);
+  return block ? pin(block) : cudaErrorInvalidValue;
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the process holds on its GPUs: volumes, which contexts may share, and the contexts' own buffers. Under pressure what
+ * is idle is let go, the least recently used first; a volume comes back when its context needs it.
+ *
+ * One lock guards the lists. A context in a call is busy: nobody else touches its buffers then; a volume with users stays. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "cuda/pmb_cuda.cuh"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the state of a volume */
+static pmb_cuda *contexts;
+static pmb_cuda_volume *volumes;
+static uint64_t last_use;              /* counts calls */
+static int running;                    /* calls at work */
+static int64_t held[PMB_CUDA_DEVICES]; /* bytes */
+
+/* ---- calls ---- */
+
+/* The device of the call that this thread is in. A progress hook may call with other contexts, on other devices. */
+static thread_local int device_of_call = -1;
+
+int pmb_cuda_return_to_call(void)
+{
+  if (device_of_call >= 0) {
+    cudaSetDevice(device_of_call);
+    cudaGetLastError();
+  }
+  return device_of_call >= 0;
+}
+
+pmb_status pmb_cuda_enter(pmb_cuda *cuda)
+{
+  pmb_status status = pmb_cuda_check_process(cuda->context);
+  if (status != PMB_OK) {
+    return status;
+  }
+  pthread_mutex_lock(&lock);
+  const int gone = cuda->generation != pmb_cuda_generation(cuda->device);
+  if (!gone) {
+    cuda->busy = 1;
+    ++running;
+  }
+  pthread_mutex_unlock(&lock);
+  if (gone) {
+    return pmb_fail(cuda->context, PMB_INTERNAL,
+      "the GPU failed in another call and what it held is lost: destroy this context and make a new one");
+  }
+  cuda->outer_device = device_of_call;
+  device_of_call = cuda->device;
+  status = pmb_cuda_check(cuda->context, cudaSetDevice(cuda->device), "cudaSetDevice");
+  if (status != PMB_OK) {
+    pmb_cuda_leave(cuda);
+  }
+  return status;
+}
+
+void pmb_cuda_leave(pmb_cuda *cuda)
+{
+  pthread_mutex_lock(&lock);
+  cuda->busy = 0;
+  --running;
+  cuda->last_used = ++last_use;
+  pthread_mutex_unlock(&lock);
+  device_of_call = cuda->outer_device;
+  pmb_cuda_return_to_call();
+}
+
+void pmb_cuda_settle(void)
+{
+  pthread_mutex_lock(&lock);
+  if (running == 0) {
+    pmb_cuda_recover();
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void pmb_cuda_join(pmb_cuda *cuda)
+{
+  pthread_mutex_lock(&lock);
+  cuda->generation = pmb_cuda_generation(cuda->device);
+  cuda->next = contexts;
+  contexts = cuda;
+  pthread_mutex_unlock(&lock);
+  pmb_cuda_host_contexts(1, cuda->device);
+}
+
+void pmb_cuda_part(pmb_cuda *cuda)
+{
+  pthread_mutex_lock(&lock);
+  for (pmb_cuda **at = &contexts; *at; at = &(*at)->next) {
+    if (*at == cuda) {
+      *at = cuda->next;
+      break;
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  pmb_cuda_settle();
+  pmb_cuda_host_contexts(-1, cuda->device);
+}
+
+/* ---- memory ---- */
+
+/* Frees a buffer; returns its bytes. What was made before the GPU's state was lost is gone already. */
+static int64_t free_buffer(int device, uint32_t generation, pmb_cuda_buffer *buffer)
+{
+  const int64_t bytes = (int64_t)buffer->capacity;
+  if (buffer->d_data && generation == pmb_cuda_generation(device)) {
+    cudaFree(buffer->d_data);
+  }
+  buffer->d_data = NULL;
+  buffer->capacity = 0;
+  return bytes;
+}
+
+static void free_volume_buffers(pmb_cuda_volume *volume)
+{
+  pmb_cuda_buffer *buffers[] = { &volume->samples, &volume->summary, &volume->flags, &volume->sample_flags,
+    &volume->cell_flags };
+  for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
+    held[volume->device] -= free_buffer(volume->device, volume->generation, buffers[i]);
+  }
+  volume->bytes = 0;
+  volume->state = PMB_CUDA_AWAY;
+}
+
+static void free_context_buffers(pmb_cuda *cuda)
+{
+  pmb_cuda_buffer *const own[] = { &cuda->counters, &cuda->map, &cuda->records, &cuda->brick, &cuda->before,
+    &cuda->exact, &cuda->select_status, &cuda->scan_status, &cuda->points, &cuda->normals, &cuda->gradients,
+    &cuda->parameter, &cuda->sample, &cuda->triangles, &cuda->cells, &cuda->attribute_in, &cuda->attribute_out };
+  for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
+    held[cuda->device] -= free_buffer(cuda->device, cuda->generation, own[i]);
+  }
+  for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
+    held[cuda->device] -= free_buffer(cuda->device, cuda->generation, &cuda->kept[i].samples);
+  }
+  cuda->device_bytes = 0;
+  cuda->record_room = 0;
+  cuda->counted = 0;
+}
+
+void pmb_cuda_free_buffers(pmb_cuda *cuda)
+{
+  pthread_mutex_lock(&lock);
+  free_context_buffers(cuda);
+  pthread_mutex_unlock(&lock);
+}
+
+/* Lets go of what was not used for the longest time on this context's GPU; 0: all is in use. */
+static int let_go(const pmb_cuda *cuda)
+{
+  pmb_cuda_volume *volume = NULL;
+  pmb_cuda *context = NULL;
+  uint64_t oldest = UINT64_MAX;
+  pthread_mutex_lock(&lock);
+  for (pmb_cuda_volume *v = volumes; v; v = v->next) {
+    if (v->device == cuda->device && v->users == 0 && v->state == PMB_CUDA_THERE && v->last_used < oldest) {
+      volume = v;
+      oldest = v->last_used;
+    }
+  }
+  for (pmb_cuda *c = contexts; c; c = c->next) {
+    if (c->device == cuda->device && !c->busy && c->device_bytes > 0 && c->last_used < oldest) {
+      context = c;
+      oldest = c->last_used;
+    }
+  }
+  if (context) {
+    free_context_buffers(context);
+  } else if (volume) {
+    free_volume_buffers(volume);
+  }
+  pthread_mutex_unlock(&lock);
+  return context || volume;
+}
+
+/* Adds to what is held if the context's limit allows it. */
+static int may_take(const pmb_cuda *cuda, int64_t bytes)
+{
+  pthread_mutex_lock(&lock);
+  const int allowed = !cuda->device_limit || held[cuda->device] + bytes <= cuda->device_limit;
+  held[cuda->device] += allowed ? bytes : 0;
+  pthread_mutex_unlock(&lock);
+  return allowed;
+}
+
+static void give_back(int device, int64_t bytes)
+{
+  pthread_mutex_lock(&lock);
+  held[device] -= bytes;
+  pthread_mutex_unlock(&lock);
+}
+
+static cudaError_t allocate(const pmb_cuda *cuda, void **d_data, size_t bytes)
+{
+  if (!may_take(cuda, (int64_t)bytes)) {
+    return cudaErrorMemoryAllocation;
+  }
+  const cudaError_t error = pmb_cuda_faulty(cudaMalloc(d_data, bytes));
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    cudaFree(*d_data); /* a simulated error */
+    *d_data = NULL;
+    give_back(cuda->device, (int64_t)bytes);
+  }
+  return error;
+}
+
+void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer)
+{
+  const int64_t bytes = free_buffer(cuda->device, cuda->generation, buffer);
+  cuda->device_bytes -= bytes;
+  give_back(cuda->device, bytes);
+}
+
+static size_t bytes_of(int64_t count, size_t size)
+{
+  return ((size_t)count * size + 255) / 256 * 256 + 256;
+}
+
+static int has_room(const pmb_cuda_buffer *buffer, int64_t count, size_t size)
+{
+  return buffer->d_data && bytes_of(count, size) <= buffer->capacity;
+}
+
+pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what)
+{
+  const size_t bytes = bytes_of(count, size);
+  if (has_room(buffer, count, size)) {
+    return PMB_OK;
+  }
+  pmb_cuda_release(cuda, buffer);
+  cudaError_t error = cudaErrorMemoryAllocation;
+  if (count <= (int64_t)(SIZE_MAX / 4 / size)) {
+    do {
+      error = allocate(cuda, &buffer->d_data, bytes);
+    } while (error == cudaErrorMemoryAllocation && (let_go(cuda) || pmb_cuda_let_attributes(cuda, buffer)));
+  }
+  if (error != cudaSuccess && error != cudaErrorMemoryAllocation) {
+    return pmb_cuda_failed(cuda->context, error, what);
+  }
+  if (error != cudaSuccess) {
+    return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY,
+      "no memory on the GPU for %s: %lld of %zu bytes (this context holds %lld bytes there, the process %lld, limit %lld)",
+      what, (long long)count, size, (long long)cuda->device_bytes, (long long)pmb_cuda_held(cuda->device),
+      (long long)cuda->device_limit);
+  }
+  buffer->capacity = bytes;
+  cuda->device_bytes += (int64_t)bytes;
+  const int64_t all = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
+  cuda->device_peak = all > cuda->device_peak ? all : cuda->device_peak;
+  return PMB_OK;
+}
+
+pmb_status pmb_cuda_reserve_output(
+  pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, int spare, size_t size, const char *what)
+{
+  const int64_t more = spare && !has_room(buffer, count, size) ? count / 8 : 0;
+  return pmb_cuda_reserve(cuda, buffer, count + more, size, what);
+}
+
+int64_t pmb_cuda_held(int device)
+{
+  pthread_mutex_lock(&lock);
+  const int64_t bytes = held[device];
+  pthread_mutex_unlock(&lock);
+  return bytes;
+}
+
+void pmb_cuda_account(pmb_cuda *cuda)
+{
+  pmb_context *context = cuda->context;
+  pthread_mutex_lock(&lock);
+  context->device_bytes = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
+  context->device_sharers = cuda->volume ? cuda->volume->contexts : 0;
+  context->device_lost = cuda->generation != pmb_cuda_generation(cuda->device);
+  pthread_mutex_unlock(&lock);
+  cuda->device_peak = context->device_bytes > cuda->device_peak ? context->device_bytes : cuda->device_peak;
+  context->device_peak_bytes = cuda->device_peak;
+}
+
+/* ---- volumes ---- */
+
+static int is_same(const pmb_cuda_volume *v, const pmb_cuda *cuda)
+{
+  const pmb_volume *a = &v->key, *b = &cuda->context->volume;
+  return a->version != 0 && a->version == b->version && a->samples == b->samples && a->type == b->type &&
+    memcmp(a->dims, b->dims, sizeof(a->dims)) == 0 && memcmp(a->strides, b->strides, sizeof(a->strides)) == 0 &&
+    a->sample_flags == b->sample_flags && a->cell_flags == b->cell_flags &&
+    a->hidden_sample_bits == b->hidden_sample_bits && a->hidden_cell_bits == b->hidden_cell_bits &&
+    v->device == cuda->device && v->generation == cuda->generation;
+}
+
+pmb_status pmb_cuda_find_volume(pmb_cuda *cuda)
+{
+  pmb_cuda_volume *fresh = (pmb_cuda_volume *)calloc(1, sizeof(*fresh));
+  if (!fresh) {
+    return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY, "no memory for a volume's record (%zu bytes)", sizeof(*fresh));
+  }
+  fresh->key = cuda->context->volume;
+  fresh->device = cuda->device;
+  fresh->generation = cuda->generation;
+  pthread_mutex_lock(&lock);
+  pmb_cuda_volume *volume = volumes;
+  while (volume && !is_same(volume, cuda)) {
+    volume = volume->next;
+  }
+  if (!volume) {
+    volume = fresh;
+    fresh = NULL;
+    volume->next = volumes;
+    volumes = volume;
+  }
+  ++volume->contexts;
+  cuda->volume = volume;
+  pthread_mutex_unlock(&lock);
+  free(fresh);
+  return PMB_OK;
+}
+
+void pmb_cuda_drop_volume(pmb_cuda *cuda)
+{
+  pmb_cuda_volume *volume = cuda->volume;
+  cuda->volume = NULL;
+  if (!volume) {
+    return;
+  }
+  pthread_mutex_lock(&lock);
+  const int last = --volume->contexts == 0;
+  for (pmb_cuda_volume **at = &volumes; last && *at; at = &(*at)->next) {
+    if (*at == volume) {
+      *at = volume->next;
+      break;
+    }
+  }
+  if (last) {
+    free_volume_buffers(volume);
+  }
+  pthread_mutex_unlock(&lock);
+  if (last) {
+    free(volume);
+  }
+}
+
+/* Waits a little for another thread that brings the volume. Called with the lock. */
+static void wait_for_change(void)
+{
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_nsec += 10 * 1000 * 1000;
+  until.tv_sec += until.tv_nsec / 1000000000;
+  until.tv_nsec %= 1000000000;
+  pthread_cond_timedwait(&changed, &lock, &until);
+}
+
+/* Brings the volume, its state being PMB_CUDA_COMING. Called with the lock, which is let go meanwhile. */
+static pmb_status bring(pmb_cuda *cuda, pmb_cuda_volume *volume)
+{
+  pthread_mutex_unlock(&lock);
+  const pmb_status status = pmb_cuda_bring_volume(cuda, volume);
+  pthread_mutex_lock(&lock);
+  /* They were counted as the context's own until here. */
+  volume->bytes = (int64_t)(volume->samples.capacity + volume->summary.capacity + volume->flags.capacity +
+    volume->sample_flags.capacity + volume->cell_flags.capacity);
+  cuda->device_bytes -= volume->bytes;
+  if (status == PMB_OK) {
+    volume->state = PMB_CUDA_THERE;
+    ++cuda->context->uploads;
+  } else {
+    free_volume_buffers(volume);
+  }
+  pthread_cond_broadcast(&changed);
+  return status;
+}
+
+pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
+{
+  pmb_cuda_volume *volume = cuda->volume;
+  pmb_status status = PMB_OK;
+  pthread_mutex_lock(&lock);
+  while (status == PMB_OK && volume->state != PMB_CUDA_THERE) {
+    if (volume->state == PMB_CUDA_AWAY) {
+      volume->state = PMB_CUDA_COMING;
+      volume->bringer = (uintptr_t)pthread_self();
+      status = bring(cuda, volume);
+    } else if (volume->bringer == (uintptr_t)pthread_self()) {
+      status = pmb_fail(cuda->context, PMB_UNAVAILABLE,
+        "no GPU can be used: another context is bringing the same volume there and calls this one from its progress hook");
+    } else {
+      wait_for_change();
+      pthread_mutex_unlock(&lock);
+      if (!pmb_crew_report(&cuda->context->crew, cuda->context->crew.fraction_begin)) {
+        status = pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
+      }
+      pthread_mutex_lock(&lock);
+    }
+  }
+  if (status == PMB_OK) {
+    ++volume->users;
+  }
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+void pmb_cuda_let_volume(pmb_cuda *cuda)
+{
+  pthread_mutex_lock(&lock);
+  --cuda->volume->users;
+  cuda->volume->last_used = ++last_use;
+  pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The CUDA backend: contexts, the bound volume, and what comes before emit. */
+#include "cuda/pmb_cuda.cuh"
+
+enum { EPOCHS = 1 << 14 };
+
+static pmb_cuda *state_of(pmb_context *context)
+{
+  return (pmb_cuda *)context->state;
+}
+
+static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
+{
+  PMB_CUDA_TRY(context, cudaStreamCreateWithFlags(&cuda->compute, cudaStreamNonBlocking));
+  PMB_CUDA_TRY(context, cudaStreamCreateWithFlags(&cuda->copy, cudaStreamNonBlocking));
+  for (int i = 0; i < PMB_CUDA_SLOTS; ++i) {
+    PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->slot_done[i], cudaEventDisableTiming));
+  }
+  cudaError_t error = cudaSuccess;
+  for (int i = 0; i < PMB_CUDA_PARTS && error == cudaSuccess; ++i) {
+    error = cudaEventCreateWithFlags(&cuda->part_done[i], cudaEventDisableTiming);
+  }
+  const pmb_status status = pmb_cuda_check(context, error, "cudaEventCreateWithFlags");
+  if (status != PMB_OK) {
+    return status;
+  }
+  PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->points_done, cudaEventDisableTiming));
+  PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->triangles_done, cudaEventDisableTiming));
+  PMB_CUDA_TRY(context, cudaMallocHost((void **)&cuda->totals, sizeof(*cuda->totals)));
+  PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&cuda->processors, cudaDevAttrMultiProcessorCount, cuda->device));
+  const pmb_status found = pmb_cuda_find_code(context, &cuda->early);
+  return found == PMB_OK ? pmb_cuda_name_device(context, cuda->device) : found;
+}
+
+static pmb_status cuda_create(pmb_context *context, const char *path)
+{
+  int device = 0;
+  pmb_cuda_read_fault();
+  const char *missing = pmb_cuda_missing();
+  (void)path;
+  if (missing) {
+    return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", missing);
+  }
+  pmb_status status = pmb_cuda_choose_device(context, &device);
+  if (status != PMB_OK) {
+    return status;
+  }
+  pmb_cuda *cuda = (pmb_cuda *)pmb_memory_take(&context->memory, 1, sizeof(*cuda));
+  if (!cuda) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the GPU backend (%zu bytes)", sizeof(*cuda));
+  }
+  memset(cuda, 0, sizeof(*cuda));
+  cuda->context = context;
+  cuda->device = device;
+  cuda->device_limit = context->device_limit;
+  context->state = cuda;
+  context->path = "cuda";
+  context->device_number = device + 1;
+  pmb_cuda_join(cuda);
+  status = pmb_cuda_enter(cuda);
+  if (status == PMB_OK) {
+    status = make_streams(context, cuda);
+    pmb_cuda_leave(cuda);
+  }
+  return status;
+}
+
+/* In a forked process nothing is asked of CUDA, nor of the lists of what the process holds, which another thread may have had
+ * locked: all that is the parent's. */
+static void cuda_refresh(pmb_context *context)
+{
+  if (pmb_cuda_is_forked()) {
+    context->device_bytes = context->device_sharers = 0;
+  } else {
+    pmb_cuda_account(state_of(context));
+  }
+}
+
+static void cuda_unbind(pmb_context *context)
+{
+  pmb_cuda *cuda = state_of(context);
+  if (cuda && pmb_cuda_is_forked()) {
+    cuda->volume = NULL;
+  } else if (cuda) {
+    cudaSetDevice(cuda->device);
+    pmb_cuda_drop_volume(cuda);
+    pmb_cuda_free_buffers(cuda);
+    pmb_cuda_return_to_call();
+  }
+}
+
+/* What CUDA made for the context; where the GPU's state was lost it is gone already. */
+static void free_streams(pmb_cuda *cuda)
+{
+  for (int i = 0; i < PMB_CUDA_SLOTS; ++i) {
+    if (cuda->slot_done[i]) {
+      cudaEventDestroy(cuda->slot_done[i]);
+    }
+  }
+  for (int i = 0; i < PMB_CUDA_PARTS; ++i) {
+    if (cuda->part_done[i]) {
+      cudaEventDestroy(cuda->part_done[i]);
+    }
+  }
+  if (cuda->points_done) {
+    cudaEventDestroy(cuda->points_done);
+  }
+  if (cuda->triangles_done) {
+    cudaEventDestroy(cuda->triangles_done);
+  }
+  if (cuda->totals) {
+    cudaFreeHost(cuda->totals);
+  }
+  if (cuda->ranges) {
+    cudaFreeHost(cuda->ranges);
+  }
+  if (cuda->copy) {
+    cudaStreamDestroy(cuda->copy);
+  }
+  if (cuda->compute) {
+    cudaStreamDestroy(cuda->compute);
+  }
+  cudaGetLastError();
+}
+
+static void cuda_destroy(pmb_context *context)
+{
+  pmb_cuda *cuda = state_of(context);
+  if (!cuda) {
+    return;
+  }
+  cuda_unbind(context);
+  if (!pmb_cuda_is_forked()) {
+    if (cuda->generation == pmb_cuda_generation(cuda->device)) {
+      free_streams(cuda);
+    }
+    pmb_cuda_part(cuda);
+    pmb_cuda_return_to_call();
+  }
+  context->device_name = NULL;
+  pmb_memory_give(&context->memory, cuda);
+  context->state = NULL;
+}
+
+/* With 2^(l-1) < d <= 2^l, factor = 2^(31+l) / d rounded up is wrong by less than 2^l, which for n < 2^31 changes n / d
+ * by less than 1 / d. */
+static pmb_cuda_divisor divisor_of(uint32_t d)
+{
+  pmb_cuda_divisor by = { 0, 31 };
+  while (((uint64_t)1 << (by.shift - 31)) < d) {
+    ++by.shift;
+  }
+  by.factor = (uint32_t)((((uint64_t)1 << by.shift) + d - 1) / d);
+  return by;
+}
+
+/* The volume's layout on the device. */
+static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
+{
+  const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  const int64_t *dims = context->volume.dims;
+  const int64_t per_vector = 16 / (int64_t)pmb_type_size(context->volume.type);
+  pmb_cuda_job *job = &cuda->job;
+  int64_t count = 1;
+  memset(job, 0, sizeof(*job));
+  for (int a = 0; a < 3; ++a) {
+    const int64_t bricks = (dims[a] + size[a] - 1) / size[a];
+    const int64_t first = context->volume.first[a];
+    if (first < INT32_MIN || first + dims[a] > INT32_MAX) {
+      return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: indices from %lld on along axis %d are too large for a GPU",
+        (long long)first, a);
+    }
+    if (dims[a] > INT32_MAX - 1024 || bricks > INT32_MAX / count) { /* summarize looks up to 512 columns ahead */
+      return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: %lld x %lld x %lld samples are too many for one GPU",
+        (long long)dims[0], (long long)dims[1], (long long)dims[2]);
+    }
+    count *= bricks;
+    job->dims[a] = (int32_t)dims[a];
+    job->bricks[a] = (uint32_t)bricks;
+    job->last_cells[a] = (int32_t)(dims[a] - 1 - (bricks - 1) * size[a]);
+  }
+  job->by_bricks[0] = divisor_of(job->bricks[0]);
+  job->by_bricks[1] = divisor_of(job->bricks[1]);
+  job->brick_count = (uint32_t)count;
+  const int64_t tile = pmb_cuda_select_tile(count), stride = (count + tile - 1) / tile * tile;
+  job->stride = (uint32_t)stride;
+  job->by_stride = divisor_of(job->stride);
+  context->at_once = PMB_CUDA_ISOVALUES;
+  while (context->at_once > 1 && stride * context->at_once > INT32_MAX) {
+    --context->at_once;
+  }
+  job->pitch = (dims[0] + per_vector - 1) / per_vector * per_vector;
+  job->slice = job->pitch * dims[1];
+  job->row_bytes = (uint64_t)job->pitch * pmb_type_size(context->volume.type);
+  job->slice_bytes = (uint64_t)job->slice * pmb_type_size(context->volume.type);
+  context->bricks = count;
+  return PMB_OK;
+}
+
+/* Places in each half of the summary, so that both are aligned. */
+static int64_t summary_bricks(const pmb_cuda_job *job)
+{
+  return ((int64_t)job->brick_count + 15) / 16 * 16;
+}
+
+/* Whether its bricks have flags. */
+static int has_flags(const pmb_cuda_volume *volume)
+{
+  return pmb_type_is_float(volume->key.type) || volume->key.sample_flags || volume->key.cell_flags;
+}
+
+static int64_t sample_count(const pmb_cuda_volume *volume)
+{
+  const int64_t *dims = volume->key.dims;
+  return dims[0] * dims[1] * dims[2];
+}
+
+static int64_t cell_count(const pmb_cuda_volume *volume)
+{
+  const int64_t *dims = volume->key.dims;
+  return (dims[0] - 1) * (dims[1] - 1) * (dims[2] - 1);
+}
+
+static pmb_status reserve_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
+{
+  const size_t size = pmb_type_size(volume->key.type);
+  const int64_t bricks = summary_bricks(&cuda->job), samples = cuda->job.slice * cuda->job.dims[2];
+  pmb_status status = pmb_cuda_reserve(cuda, &volume->samples, samples, size, "the volume (samples)");
+  if (status == PMB_OK) {
+    status = pmb_cuda_reserve(cuda, &volume->summary, bricks, 2 * size, "the summary (bricks)");
+  }
+  if (status == PMB_OK && has_flags(volume)) {
+    status = pmb_cuda_reserve(cuda, &volume->flags, bricks, 1, "the summary (bricks)");
+  }
+  if (status == PMB_OK && volume->key.sample_flags) {
+    status = pmb_cuda_reserve(cuda, &volume->sample_flags, sample_count(volume), 1, "the flags (samples)");
+  }
+  if (status == PMB_OK && volume->key.cell_flags) {
+    status = pmb_cuda_reserve(cuda, &volume->cell_flags, cell_count(volume), 1, "the flags (cells)");
+  }
+  return status;
+}
+
+/* What is read along with the last bricks of each half, and not used. */
+static pmb_status clear_summary_ends(pmb_cuda *cuda, pmb_cuda_volume *volume)
+{
+  const size_t size = pmb_type_size(volume->key.type), half = (size_t)summary_bricks(&cuda->job) * size;
+  const size_t bricks = (size_t)cuda->job.brick_count * size;
+  for (int i = 0; i < 2 && bricks < half; ++i) {
+    char *d_half = (char *)volume->summary.d_data + (size_t)i * half;
+    PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(d_half + bricks, 0, half - bricks, cuda->compute));
+  }
+  return PMB_OK;
+}
+
+/* Points the job to a volume's memory on the device. */
+static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
+{
+  pmb_cuda_job *job = &cuda->job;
+  job->d_samples = volume->samples.d_data;
+  job->d_low = volume->summary.d_data;
+  job->d_high = (char *)volume->summary.d_data + (size_t)summary_bricks(job) * pmb_type_size(volume->key.type);
+  job->d_flags = has_flags(volume) ? (uint8_t *)volume->flags.d_data : NULL;
+  job->d_sample_flags = volume->key.sample_flags ? (const uint8_t *)volume->sample_flags.d_data : NULL;
+  job->d_cell_flags = volume->key.cell_flags ? (const uint8_t *)volume->cell_flags.d_data : NULL;
+  job->hidden_sample_bits = volume->key.hidden_sample_bits;
+  job->hidden_cell_bits = volume->key.hidden_cell_bits;
+}
+
+/* Summarizes the layers of bricks whose samples are there. */
+static pmb_status summarize_arrived(pmb_cuda *cuda, int64_t slices)
+{
+  const int64_t layers = cuda->job.bricks[2];
+  const int64_t ready = slices >= cuda->job.dims[2] ? layers : (slices - 1) / PMB_BRICK_Z;
+  const int64_t done = cuda->layers_done;
+  /* Few launches: whole columns of layers, and the rest at the end. */
+  if (ready - done < PMB_CUDA_LAYERS && ready < layers) {
+    return PMB_OK;
+  }
+  if (ready <= done) {
+    return PMB_OK;
+  }
+  cuda->layers_done = ready;
+  return pmb_cuda_summarize(cuda, done, ready);
+}
+
+/* What the volume hides: up, and into the summary. */
+static pmb_status bring_hidden(pmb_cuda *cuda, const pmb_cuda_volume *volume)
+{
+  const pmb_volume *key = &volume->key;
+  pmb_crew *crew = &cuda->context->crew;
+  const double begin = crew->fraction_begin;
+  pmb_status status = PMB_OK;
+  crew->fraction_begin = crew->fraction_end; /* far less than the samples, which have come */
+  if (key->sample_flags) {
+    status =
+      pmb_cuda_upload_array(cuda, key->sample_flags, (size_t)sample_count(volume), volume->sample_flags.d_data);
+  }
+  if (status == PMB_OK && key->cell_flags) {
+    status = pmb_cuda_upload_array(cuda, key->cell_flags, (size_t)cell_count(volume), volume->cell_flags.d_data);
+  }
+  crew->fraction_begin = begin;
+  return status == PMB_OK && (key->sample_flags || key->cell_flags) ? pmb_cuda_hide(cuda) : status;
+}
+
+pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
+{
+  pmb_context *context = cuda->context;
+  pmb_status status = reserve_volume(cuda, volume);
+  if (status == PMB_OK) {
+    status = clear_summary_ends(cuda, volume);
+  }
+  if (status == PMB_OK) {
+    point_to_volume(cuda, volume);
+    cuda->layers_done = 0;
+    status = pmb_cuda_upload(cuda, volume->samples.d_data, summarize_arrived);
+  }
+  if (status == PMB_OK) {
+    status = bring_hidden(cuda, volume);
+  }
+  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
+  if (status == PMB_OK) {
+    status = pmb_cuda_check(context, error, "upload");
+  }
+  if (status == PMB_OK) {
+    pmb_cuda_take_range(cuda);
+  }
+  volume->minimum = context->minimum;
+  volume->maximum = context->maximum;
+  volume->nonfinite_bricks = context->nonfinite_bricks;
+  return status;
+}
+
+pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
+{
+  pmb_crew *crew = &cuda->context->crew;
+  const double from = crew->fraction_begin, to = crew->fraction_end, between = from + share * (to - from);
+  const int64_t uploads = cuda->context->uploads;
+  pmb_status status = pmb_cuda_enter(cuda);
+  if (status != PMB_OK) {
+    return status;
+  }
+  crew->fraction_end = between;
+  status = pmb_cuda_hold_volume(cuda);
+  crew->fraction_begin = cuda->context->uploads != uploads ? between : from;
+  crew->fraction_end = to;
+  if (status == PMB_OK) {
+    point_to_volume(cuda, cuda->volume);
+  } else {
+    pmb_cuda_leave(cuda);
+  }
+  return status;
+}
+
+void pmb_cuda_end(pmb_cuda *cuda)
+{
+  pmb_cuda_account(cuda);
+  pmb_cuda_let_volume(cuda);
+  pmb_cuda_leave(cuda);
+}
+
+static pmb_status cuda_bind(pmb_context *context)
+{
+  pmb_cuda *cuda = state_of(context);
+  pmb_status status = pmb_cuda_check_process(context);
+  if (status == PMB_OK) {
+    status = lay_out(context, cuda);
+  }
+  if (status == PMB_OK) {
+    status = pmb_cuda_find_volume(cuda);
+  }
+  if (status == PMB_OK) {
+    status = pmb_cuda_begin(cuda, 1);
+  }
+  if (status == PMB_OK) {
+    context->minimum = cuda->volume->minimum;
+    context->maximum = cuda->volume->maximum;
+    context->nonfinite_bricks = cuda->volume->nonfinite_bricks;
+    pmb_cuda_end(cuda);
+  }
+  return status;
+}
+
+/* The group's isovalues, and how the volume's bricks are repeated for them. */
+static void set_isovalues(pmb_cuda_job *job, const pmb_group *group)
+{
+  job->isovalue_count = (int)group->count;
+  job->group_bricks = job->stride * (uint32_t)group->count;
+  job->any_join = 0;
+  for (int n = 0; n < job->isovalue_count; ++n) {
+    job->isovalues[n] = group->isovalues[n];
+    job->any_join |= group->isovalues[n].join;
+  }
+}
+
+/* Points the job to its arrays. */
+static void point_job(pmb_cuda *cuda)
+{
+  pmb_cuda_job *job = &cuda->job;
+  job->epoch = cuda->epoch;
+  job->d_map = (uint2 *)cuda->map.d_data;
+  job->d_records = (pmb_cuda_record *)cuda->records.d_data;
+  job->d_brick = (uint32_t *)cuda->brick.d_data;
+  job->d_before = (pmb_cuda_before *)cuda->before.d_data;
+  job->d_exact = (pmb_cuda_exact *)cuda->exact.d_data;
+  job->d_select_status = (uint64_t *)cuda->select_status.d_data;
+  job->d_scan_status = (uint64_t *)cuda->scan_status.d_data;
+  job->d_counters = (pmb_cuda_counters *)cuda->counters.d_data;
+  job->totals = cuda->totals;
+  job->record_capacity = cuda->record_room;
+  job->exact_capacity = (uint32_t)(cuda->exact.capacity / sizeof(pmb_cuda_exact));
+}
+
+/* Reserves room for `active` bricks and `exact` of them by the full rules. */
+static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t active, int64_t exact)
+{
+  const int64_t bricks = cuda->job.group_bricks, blocks = cuda->processors;
+  const int64_t select_tiles = bricks / pmb_cuda_select_tile(cuda->job.brick_count);
+  const int64_t room = active > cuda->record_room ? active : cuda->record_room;
+  const struct {
+    pmb_cuda_buffer *buffer;
+    int64_t count;
+    size_t size;
+    const char *what;
+  } arrays[] = {
+    { &cuda->counters, 1, sizeof(pmb_cuda_counters), "counters" },
+    { &cuda->map, bricks / 32, sizeof(uint2), "the brick map" },
+    { &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks" },
+    { &cuda->brick, room, sizeof(uint32_t), "the active bricks" },
+    { &cuda->before, room + 1, sizeof(pmb_cuda_before), "the active bricks" },
+    { &cuda->exact, exact, sizeof(pmb_cuda_exact), "the exact bricks" },
+    { &cuda->select_status, select_tiles > 2 * blocks ? select_tiles : 2 * blocks, sizeof(uint64_t), "the scan" },
+    { &cuda->scan_status, room / 32 + blocks, sizeof(uint64_t), "the scan" }, /* tiles of 32, all blocks' */
+  };
+  const size_t before = cuda->select_status.capacity + cuda->scan_status.capacity;
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    const pmb_status status =
+      pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what);
+    if (status != PMB_OK) {
+      cuda->record_room = 0;
+      return status;
+    }
+  }
+  cuda->record_room = (uint32_t)room;
+  cuda->epoch = (cuda->epoch + 1) % EPOCHS;
+  if (cuda->epoch == 0 || before != cuda->select_status.capacity + cuda->scan_status.capacity) {
+    cuda->epoch = EPOCHS - 1; /* if this fails, the next count does it again */
+    PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->counters.d_data, 0, cuda->counters.capacity, cuda->compute));
+    PMB_CUDA_TRY(
+      context, cudaMemsetAsync(cuda->select_status.d_data, 0, cuda->select_status.capacity, cuda->compute));
+    PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->scan_status.d_data, 0, cuda->scan_status.capacity, cuda->compute));
+    cuda->epoch = 1;
+  }
+  point_job(cuda);
+  return PMB_OK;
+}
+
+/* Enqueues select, classify and scan with the memory that is there. */
+pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda)
+{
+  memset(cuda->totals, 0, sizeof(*cuda->totals));
+  pmb_status status = pmb_cuda_select(cuda);
+  if (status == PMB_OK) {
+    status = pmb_cuda_classify(cuda);
+  }
+  return status;
+}
+
+/* Whether the bricks fitted; if not, makes room. */
+static pmb_status fit_records(pmb_context *context, pmb_cuda *cuda, int *fits)
+{
+  const int64_t active = cuda->totals->active;
+  const int64_t exact = cuda->totals->exact;
+  *fits = active <= cuda->job.record_capacity && exact == 0;
+  if (*fits) {
+    return PMB_OK;
+  }
+  /* An eighth more: a dragged isovalue then seldom allocates. */
+  return reserve_records(context, cuda, active + active / 8, exact + exact / 8);
+}
+
+/* The sizes of each isovalue: from what is before it to what is before the next. */
+static void take_sizes(pmb_context *context, pmb_cuda *cuda, const pmb_group *group)
+{
+  const pmb_cuda_totals *totals = cuda->totals;
+  const pmb_cuda_before all = { totals->points, totals->triangles }, none = { 0, 0 };
+  pmb_cuda_before end = all;
+  for (int64_t n = group->count - 1; n >= 0; --n) {
+    const pmb_cuda_before begin = n == 0 ? none : totals->first[n] < totals->active ? totals->before[n] : all;
+    group->sizes[n].points = end.points - begin.points;
+    group->sizes[n].triangles = end.triangles - begin.triangles;
+    end = begin;
+  }
+  cuda->sizes.points = all.points;
+  cuda->sizes.triangles = all.triangles;
+  cuda->active = totals->active;
+  context->active_bricks = totals->active - totals->first[group->count - 1];
+}
+
+void pmb_cuda_make_way(pmb_cuda *cuda, const pmb_group *group, pmb_status status)
+{
+  if (status == PMB_OUT_OF_MEMORY && group->count > 1) {
+    cudaStreamSynchronize(cuda->compute);
+    pmb_cuda_free_buffers(cuda);
+  }
+}
+
+pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
+{
+  pmb_cuda *cuda = state_of(context);
+  int fits = 0;
+  cuda->counted = 0;
+  set_isovalues(&cuda->job, group);
+  cuda->job.frame = context->frame;
+  cuda->job.any_flags = context->nonfinite_bricks > 0 || cuda->job.d_sample_flags || cuda->job.d_cell_flags;
+  const int64_t bricks = cuda->job.brick_count * group->count;
+  pmb_status status = reserve_records(context, cuda, bricks < 4096 ? bricks : 4096 + bricks / 64, 1024);
+  while (status == PMB_OK && !fits) {
+    status = pmb_cuda_enqueue_count(cuda);
+    if (status == PMB_OK) {
+      status = pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "select and classify");
+    }
+    if (status == PMB_OK) {
+      status = fit_records(context, cuda, &fits);
+    }
+    if (status == PMB_OK && !pmb_crew_report(&context->crew, context->crew.fraction_end)) {
+      status = pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+    }
+  }
+  if (status == PMB_OK) {
+    take_sizes(context, cuda, group);
+    cuda->counted = 1;
+  }
+  pmb_cuda_make_way(cuda, group, status);
+  return status;
+}
+
+static pmb_status cuda_count(pmb_context *context, const pmb_group *group)
+{
+  pmb_cuda *cuda = state_of(context);
+  const int64_t *dims = context->volume.dims;
+  memset(group->sizes, 0, (size_t)group->count * sizeof(*group->sizes));
+  context->active_bricks = 0;
+  cuda->empty = dims[0] < 2 || dims[1] < 2 || dims[2] < 2;
+  if (cuda->empty) {
+    return PMB_OK;
+  }
+  pmb_status status = pmb_cuda_begin(cuda, 0.5);
+  if (status == PMB_OK) {
+    status = pmb_cuda_count_group(context, group);
+    pmb_cuda_end(cuda);
+  }
+  return status;
+}
+
+static pmb_status cuda_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
+{
+  pmb_cuda *cuda = state_of(context);
+  const size_t bytes = (size_t)context->bricks * pmb_type_size(context->volume.type);
+  if (!pmb_buffer_reserve(&context->memory, copy, 2, bytes)) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the summary: 2 of %zu bytes", bytes);
+  }
+  pmb_status status = pmb_cuda_begin(cuda, 1);
+  if (status != PMB_OK) {
+    return status;
+  }
+  *low = copy->data;
+  *high = (char *)copy->data + bytes;
+  cudaError_t error = cudaMemcpy(copy->data, cuda->job.d_low, bytes, cudaMemcpyDeviceToHost);
+  if (error == cudaSuccess) {
+    error = cudaMemcpy((char *)copy->data + bytes, cuda->job.d_high, bytes, cudaMemcpyDeviceToHost);
+  }
+  status = pmb_cuda_check(context, error, "copy of the summary");
+  pmb_cuda_end(cuda);
+  return status;
+}
+
+extern "C" const pmb_backend pmb_cuda_backend = { "cuda", cuda_create, cuda_destroy, cuda_bind, cuda_unbind,
+  cuda_count, pmb_cuda_emit, cuda_refresh, cuda_summary };

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The CUDA backend: what its passes share on the host, and of data; pmb_cuda_common.cuh: on the device.
+ *
+ * Passes, as on the CPU: summarize (bind), select, classify with scan (count), vertices and triangles (emit). Each has
+ * its own file with its kernel and, below it, the function that launches it. Order comes from ordered scans
+ * ("decoupled look-back", Merrill and Garland 2016), never from atomics.
+ *
+ * On the device a volume lies in rows of `pitch` samples, a multiple of 16 bytes; the last sample of a row fills it. */
+#ifndef PMB_CUDA_CUH
+#define PMB_CUDA_CUH
+
+#include <cuda_runtime.h>
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+extern "C" {
+#include "core/pmb_backend.h"
+#include "shared/pmb_brick.h"
+#include "cuda/pmb_cuda.h"
+#include "core/pmb_frame.h"
+#include "core/pmb_stream.h"
+}
+
+enum {
+  PMB_CUDA_WARPS = 8, /* warps of a block, each with a brick of its own */
+  PMB_CUDA_THREADS = 32 * PMB_CUDA_WARPS,
+  PMB_CUDA_ISOVALUES = 16,     /* isovalues of a group at most */
+  PMB_CUDA_ROWS = 25,          /* rows of a brick with its halo: row z * 5 + y */
+  PMB_CUDA_SELECT_WARPS = 32,  /* of a block of select */
+  PMB_CUDA_SELECT_BRICKS = 8,  /* bricks of a thread there */
+  PMB_CUDA_SELECT_MANY = 32,   /* likewise in large volumes */
+  PMB_CUDA_KEPT_BRICKS = 1024, /* of a block of classify, in shared memory */
+  PMB_CUDA_LAYERS = 8,         /* layers of bricks that a warp walks through in summarize */
+  PMB_CUDA_SLOTS = 4,          /* pieces of a transfer that are under way at a time */
+  PMB_CUDA_PARTS = 64,         /* likewise, where each host thread handles its own */
+  PMB_CUDA_KEPT = 16,          /* attributes that stay on the device at most */
+  PMB_CUDA_HUGE = 2 << 20,     /* bytes of a huge page of the host */
+  PMB_CUDA_DEVICES = 64        /* GPUs of a machine, at most */
+};
+
+/* Points and triangles of the active bricks before one. */
+typedef struct pmb_cuda_before {
+  int64_t points, triangles;
+} pmb_cuda_before;
+
+/* An active brick between count and emit. */
+typedef struct pmb_cuda_record {
+  uint32_t word[PMB_CUDA_ROWS];   /* inside bits of columns 0-31 of the rows */
+  uint32_t column;                /* bit r: inside bit of column 32 of row r; above them pmb_cuda_borders */
+  uint32_t exact;                 /* index of the exact record, PMB_CUDA_PLAIN: the masks follow from the words */
+  uint32_t first[PMB_BRICK_ROWS]; /* points of the brick before each row and kind: see pmb_cuda_row_first */
+} pmb_cuda_record;
+
+#define PMB_CUDA_PLAIN UINT32_MAX
+#define PMB_CUDA_HAS_EXACT 8u /* beside pmb_cuda_borders, in `column`: the brick has an exact record */
+
+/* What only bricks with non-finite samples, points on samples or hidden cells need. */
+typedef struct pmb_cuda_exact {
+  uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS];
+  uint32_t cells[PMB_BRICK_ROWS]; /* the valid ones */
+  uint32_t equal[PMB_CUDA_ROWS];
+  uint32_t equal_column;
+} pmb_cuda_exact;
+
+/* A block's part of the volume's range; in pinned memory that the device writes to. */
+typedef struct pmb_cuda_range_part {
+  double low, high;
+  int64_t odd; /* bricks with samples that are not finite */
+} pmb_cuda_range_part;
+
+/* What a count finds; in pinned memory that the device writes to. */
+typedef struct pmb_cuda_totals {
+  int64_t points, triangles;
+  uint32_t active;
+  uint32_t exact; /* not 0: how many exact records there are, for which there was no room */
+  /* Of each isovalue but the first: its first active brick, and what is before it if there is that brick. */
+  uint32_t first[PMB_CUDA_ISOVALUES];
+  pmb_cuda_before before[PMB_CUDA_ISOVALUES];
+} pmb_cuda_totals;
+
+/* The device's own counters. */
+typedef struct pmb_cuda_counters {
+  uint32_t active;
+  uint32_t exact;                     /* records so far; 0 between counts */
+  uint32_t first[PMB_CUDA_ISOVALUES]; /* as in the totals */
+} pmb_cuda_counters;
+
+/* Division of numbers below 2^31 by a number: n / d = n * factor >> shift. */
+typedef struct pmb_cuda_divisor {
+  uint32_t factor, shift;
+} pmb_cuda_divisor;
+
+/* The bound volume and the request, as kernels get them.
+ *
+ * Several isovalues are one run over as many copies of the volume's bricks, one copy behind the other: brick b of
+ * isovalue n is brick n * stride + b to all passes, and neighbours are as far from each other as in the volume. Only
+ * pmb_cuda_box_of takes such a number apart. */
+typedef struct pmb_cuda_job {
+  const void *d_samples;
+  int64_t pitch, slice; /* samples from row to row and from slice to slice; the same in bytes: */
+  uint64_t row_bytes, slice_bytes;
+  int32_t dims[3];
+  uint32_t bricks[3];
+  int32_t last_cells[3];         /* cells along each axis of the last bricks there, 0 to all */
+  pmb_cuda_divisor by_bricks[2]; /* along x and y */
+  uint32_t brick_count;
+  void *d_low, *d_high; /* per brick, in the sample's type */
+  uint8_t *d_flags;     /* per brick; NULL for integers of which nothing is hidden */
+  int any_flags;
+  const uint8_t *d_sample_flags, *d_cell_flags; /* as in pmb_volume */
+  uint8_t hidden_sample_bits, hidden_cell_bits;
+  int isovalue_count;
+  uint32_t stride;       /* bricks from isovalue to isovalue: whole tiles of select */
+  uint32_t group_bricks; /* of all copies */
+  pmb_cuda_divisor by_stride;
+  pmb_isovalue isovalues[PMB_CUDA_ISOVALUES];
+  int any_join;               /* of the isovalues */
+  uint2 *d_map;               /* per 32 bricks: which are active, how many are active before */
+  pmb_cuda_record *d_records; /* per active brick, like the next three */
+  uint32_t *d_brick;
+  pmb_cuda_before *d_before; /* and of one brick more: the totals. Until scan: points | triangles << 16, of each */
+  uint32_t record_capacity;
+  pmb_cuda_exact *d_exact;
+  uint32_t exact_capacity;
+  uint64_t *d_select_status; /* per tile of select; in classify's launch two per block */
+  uint64_t *d_scan_status;   /* per tile of classify: points | triangles << 24 */
+  uint32_t epoch;            /* marks what was written in this count */
+  pmb_cuda_counters *d_counters;
+  pmb_cuda_totals *totals; /* pinned */
+  pmb_frame frame;
+} pmb_cuda_job;
+
+/* Where the emitting kernels write, on the device. */
+typedef struct pmb_cuda_output {
+  int64_t
+    point_base; /* that ids count from; not 0 where the mesh has ids of 32 bits and other groups before this one */
+  void *d_points;
+  pmb_type point_type;
+  float *d_normals, *d_gradients;
+  double *d_parameter; /* per point, for attributes: t, and the lower sample << 2 | kind */
+  int64_t *d_sample;
+  uint32_t *d_triangles;
+  int64_t *d_cells;
+  int64_t point_room, triangle_room; /* bricks whose output goes beyond write nothing */
+  pmb_gradient_estimator estimator;
+} pmb_cuda_output;
+
+/* Device memory that only grows. */
+typedef struct pmb_cuda_buffer {
+  void *d_data;
+  size_t capacity;
+} pmb_cuda_buffer;
+
+/* Where a volume's samples are: on the host alone, on their way to the device, there. */
+enum { PMB_CUDA_AWAY = 0, PMB_CUDA_COMING, PMB_CUDA_THERE };
+
+/* A bound volume on a device, with its summary; contexts may share it. */
+typedef struct pmb_cuda_volume {
+  struct pmb_cuda_volume *next;
+  pmb_volume key;
+  int device;
+  uint32_t generation;
+  int state;
+  uintptr_t bringer; /* the thread that brings it, while it is coming */
+  int contexts;      /* that have it bound */
+  int users;         /* calls that need it now */
+  uint64_t last_used;
+  int64_t bytes;
+  pmb_cuda_buffer samples, summary, flags, sample_flags, cell_flags;
+  double minimum, maximum;
+  int64_t nonfinite_bricks;
+} pmb_cuda_volume;
+
+/* Samples of an attribute that stay on the device between isovalues. */
+typedef struct pmb_cuda_kept {
+  pmb_attribute key;
+  int there; /* they are on the device; otherwise there is room for them */
+  pmb_cuda_buffer samples;
+} pmb_cuda_kept;
+
+/* Pinned slots that the parts of a transfer go through in turn: part n through slot n modulo `slots`. */
+typedef struct pmb_cuda_ring {
+  char *memory;              /* NULL: not taken */
+  size_t bytes, part, parts; /* of the memory, of a part; how many parts there are */
+  int slots;
+  int error;                   /* cudaError_t, the first; atomic */
+  size_t sent[PMB_CUDA_PARTS]; /* 1 + the part that was sent last, by slot; atomic */
+} pmb_cuda_ring;
+
+typedef struct pmb_cuda {
+  pmb_context *context;
+  struct pmb_cuda *next;
+  int device, processors;
+  int early;           /* kernels may begin before the one before them is over */
+  uint32_t generation; /* of the device's state that all of this belongs to */
+  int busy;            /* in a call */
+  int outer_device;    /* of the call, with another context, that this call is made in; -1: none */
+  uint64_t last_used;
+  int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
+  cudaStream_t compute, copy;
+  cudaEvent_t slot_done[PMB_CUDA_SLOTS], part_done[PMB_CUDA_PARTS], points_done, triangles_done;
+  pmb_cuda_ring ring;          /* of the transfer under way */
+  pmb_cuda_totals *totals;     /* pinned */
+  pmb_cuda_range_part *ranges; /* pinned: parts of the volume's range; NULL until needed */
+  int64_t range_parts, range_room;
+  pmb_cuda_volume *volume; /* the bound one */
+  pmb_cuda_buffer counters, map, records, brick, before, exact;
+  pmb_cuda_buffer select_status, scan_status;
+  pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
+  pmb_cuda_kept kept[PMB_CUDA_KEPT];
+  uint32_t epoch;
+  uint32_t record_room; /* active bricks that the arrays have room for */
+  uint32_t active;      /* bricks of the group last counted */
+  int64_t layers_done;  /* bind: layers of bricks summarized so far */
+  int empty;            /* the volume has no cell */
+  int counted;          /* the arrays hold the bricks of the group last counted */
+  pmb_sizes sizes;      /* of the group last counted */
+  pmb_cuda_job job;
+} pmb_cuda;
+
+/* How samples are handled: as float or as double. */
+template <class T> struct pmb_cuda_real {
+  typedef float type;
+};
+template <> struct pmb_cuda_real<int32_t> {
+  typedef double type;
+};
+template <> struct pmb_cuda_real<uint32_t> {
+  typedef double type;
+};
+template <> struct pmb_cuda_real<int64_t> {
+  typedef double type;
+};
+template <> struct pmb_cuda_real<uint64_t> {
+  typedef double type;
+};
+template <> struct pmb_cuda_real<double> {
+  typedef double type;
+};
+
+template <class T> struct pmb_cuda_wider;
+template <> struct pmb_cuda_wider<int8_t> {
+  typedef int16_t type;
+};
+template <> struct pmb_cuda_wider<uint8_t> {
+  typedef uint16_t type;
+};
+
+/* Runs `call` with T defined as the sample type. */
+#define PMB_CUDA_BY_TYPE(type, call) \
+  switch (type) {                    \
+    case PMB_INT8: {                 \
+      typedef int8_t T;              \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_UINT8: {                \
+      typedef uint8_t T;             \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_INT16: {                \
+      typedef int16_t T;             \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_UINT16: {               \
+      typedef uint16_t T;            \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_INT32: {                \
+      typedef int32_t T;             \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_UINT32: {               \
+      typedef uint32_t T;            \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_INT64: {                \
+      typedef int64_t T;             \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_UINT64: {               \
+      typedef uint64_t T;            \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_FLOAT32: {              \
+      typedef float T;               \
+      call;                          \
+      break;                         \
+    }                                \
+    case PMB_FLOAT64: {              \
+      typedef double T;              \
+      call;                          \
+      break;                         \
+    }                                \
+  }
+
+/* pmb_cuda_device.cu */
+/* Whether this process was forked from one that had used a GPU: CUDA, which does not live on there, is not to be called.
+ * pmb_cuda_check_process: PMB_UNAVAILABLE then. */
+int pmb_cuda_is_forked(void);
+pmb_status pmb_cuda_check_process(pmb_context *context);
+/* Which GPU the context is to use, from 0. */
+pmb_status pmb_cuda_choose_device(pmb_context *context, int *device);
+pmb_status pmb_cuda_name_device(pmb_context *context, int device); /* for pmb_get_info */
+/* Fails where this build has no code for the device; begins_early: whether kernels may, with the code that there is. */
+pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early);
+/* Turns the result of a CUDA call into a status, with a text that says what was done; pmb_cuda_failed: of one that is known
+ * to be an error. */
+pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
+pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what);
+/* For tests: the environment variable PMB_TEST_FAULT, "n", "n:code" or "n:trap", makes the n-th checked CUDA call of the
+ * process that follows report an error (700 if none is given), or the GPU really fail. */
+void pmb_cuda_read_fault(void);
+cudaError_t pmb_cuda_faulty(cudaError_t error);
+/* Grows when the state of a GPU, or of one of all, is lost: what was made in an older generation is gone. */
+uint32_t pmb_cuda_generation(int device);
+uint32_t pmb_cuda_generation_of_all(void);
+/* Makes lost GPUs usable again; no call may be at work. pmb_cuda_settle: if none is. */
+void pmb_cuda_recover(void);
+void pmb_cuda_settle(void);
+
+/* Returns from the calling function if a CUDA call fails. */
+#define PMB_CUDA_TRY(context, call)                                         \
+  do {                                                                      \
+    const pmb_status try_status = pmb_cuda_check((context), (call), #call); \
+    if (try_status != PMB_OK) {                                             \
+      return try_status;                                                    \
+    }                                                                       \
+  } while (0)
+
+/* pmb_cuda_residency.cu */
+/* A context joins the process's list, and parts from it. */
+void pmb_cuda_join(pmb_cuda *cuda);
+void pmb_cuda_part(pmb_cuda *cuda);
+/* Around every call with a context; enter fails where the GPU's state was lost, and in a forked process. */
+pmb_status pmb_cuda_enter(pmb_cuda *cuda);
+void pmb_cuda_leave(pmb_cuda *cuda);
+/* Back to the device of the call that this thread is in; 0 if it is in none. */
+int pmb_cuda_return_to_call(void);
+/* Makes room for elements in a buffer of a context in a call; lets go of what is idle if it must. */
+pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what);
+/* The same for an output array; spare: for an eighth more where it has to be made anew, for the surface may grow. */
+pmb_status pmb_cuda_reserve_output(
+  pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, int spare, size_t size, const char *what);
+void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer);
+void pmb_cuda_free_buffers(pmb_cuda *cuda); /* all of a context */
+int64_t pmb_cuda_held(int device);          /* bytes, by all contexts */
+void pmb_cuda_account(pmb_cuda *cuda);      /* to where pmb_get_info finds it */
+/* The volume of the context's binding: finds or makes it; holds it on the device during a call; lets go of it. */
+pmb_status pmb_cuda_find_volume(pmb_cuda *cuda);
+void pmb_cuda_drop_volume(pmb_cuda *cuda);
+pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda);
+void pmb_cuda_let_volume(pmb_cuda *cuda);
+/* pmb_cuda.cu */
+/* For the store: reserves, uploads and summarizes. */
+pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume);
+/* Around a call that needs the volume on the device, for which `share` of the call's progress is set aside. */
+pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share);
+void pmb_cuda_end(pmb_cuda *cuda);
+/* Counts, in such a call. */
+pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group);
+/* After out of memory for a group of several: what is left of it is not in the way of a smaller one. */
+void pmb_cuda_make_way(pmb_cuda *cuda, const pmb_group *group, pmb_status status);
+
+/* pmb_cuda_emit.cu */
+pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
+
+/* pmb_cuda_pinned.cu */
+void pmb_cuda_host_contexts(int change, int device); /* a context has come (1) or gone (-1) */
+void *pmb_cuda_host_take(size_t bytes); /* pmb_host_allocate and pmb_host_release in the context's own calls */
+void pmb_cuda_host_give(void *memory);
+int pmb_cuda_host_is_pinned(const void *memory, size_t bytes);
+cudaError_t pmb_cuda_host_pin(void *memory, size_t bytes); /* of the pool */
+
+/* pmb_cuda_upload.cu */
+/* Brings the volume to the device; calls `arrived` whenever more slices are there, on the compute stream. */
+pmb_status pmb_cuda_upload(pmb_cuda *cuda, void *d_samples, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices));
+pmb_status pmb_cuda_upload_array(pmb_cuda *cuda, const void *array, size_t bytes, void *d_array);
+size_t pmb_cuda_part_of(size_t bytes); /* of a transfer */
+pmb_status pmb_cuda_take_ring(pmb_cuda *cuda, size_t part, size_t parts);
+void pmb_cuda_give_ring(pmb_cuda *cuda); /* if there is one */
+char *pmb_cuda_ring_slot(const pmb_cuda_ring *ring, size_t n);
+int pmb_cuda_ring_failed(const pmb_cuda_ring *ring);
+void pmb_cuda_ring_note(pmb_cuda_ring *ring, cudaError_t error); /* the first error stays */
+void pmb_cuda_ring_sent(pmb_cuda *cuda, size_t n);
+int pmb_cuda_ring_await(pmb_cuda *cuda, size_t n); /* until part n has left its slot, or come there; 0: failed */
+
+/* pmb_cuda_download.cu */
+/* An array on its way back to the host, when `ready` has come on the compute stream. */
+typedef struct pmb_cuda_copy {
+  cudaEvent_t ready;
+  const void *d_from;
+  void *to;
+  size_t bytes; /* on the device */
+  int wide;     /* ids of 32 bits, to become ids of 64 bits that count from `base` */
+  int64_t base;
+} pmb_cuda_copy;
+/* Brings arrays back. `meanwhile` does the host's own work while the first of them come; may be NULL. */
+pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
+  pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work);
+
+/* Bricks of a tile of select, in a volume of so many. */
+static inline int64_t pmb_cuda_select_tile(int64_t bricks)
+{
+  const int many = bricks > (4 << 20);
+  return (int64_t)32 * PMB_CUDA_SELECT_WARPS * (many ? PMB_CUDA_SELECT_MANY : PMB_CUDA_SELECT_BRICKS);
+}
+
+/* Where the active bricks are selected: in a launch of its own; in that of classify, a block on each multiprocessor, where
+ * each looks at a part of the bricks, a thread at most at 32; or there, but each block looks at all. */
+typedef enum pmb_cuda_select_way {
+  PMB_CUDA_SELECT_APART,
+  PMB_CUDA_SELECT_IN_PARTS,
+  PMB_CUDA_SELECT_IN_ALL
+} pmb_cuda_select_way;
+
+static inline pmb_cuda_select_way pmb_cuda_select_way_of(const pmb_cuda *cuda)
+{
+  const int64_t few = (int64_t)PMB_CUDA_KEPT_BRICKS * cuda->processors, bricks = cuda->job.stride;
+  if (cuda->job.isovalue_count > 1 || bricks > (int64_t)1024 * PMB_CUDA_SELECT_WARPS * cuda->processors) {
+    return PMB_CUDA_SELECT_APART;
+  }
+  return bricks > pmb_cuda_select_tile(0) || cuda->job.brick_count > few ? PMB_CUDA_SELECT_IN_PARTS
+                                                                         : PMB_CUDA_SELECT_IN_ALL;
+}
+
+/* The launchers: they only enqueue, on cuda->compute. */
+pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
+pmb_status pmb_cuda_hide(pmb_cuda *cuda);     /* after summarize, where something is hidden */
+void pmb_cuda_take_range(pmb_cuda *cuda);     /* what all of summarize has seen; sets the context's range */
+pmb_status pmb_cuda_select(pmb_cuda *cuda);   /* nothing, if classify does it */
+pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
+pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
+/* Vertices and triangles in one launch, where that pays and can be; 0: it is not so. */
+int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
+/* pmb_cuda_vertices_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
+int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
+pmb_status pmb_cuda_general_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
+pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
+/* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
+pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
+/* Vertices and triangles, with the events that tell when points and triangles are there. */
+pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out);
+pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
+/* Makes room for the attributes: their samples, and the points of the largest. */
+pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare);
+/* Lets go of those that stay, for the sake of another buffer; 0: there are none. */
+int pmb_cuda_let_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
+/* Brings them up, interpolates them and brings them back, one by one. */
+pmb_status pmb_cuda_emit_attributes(
+  pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
+
+#if defined(__CUDACC__)
+
+/* Launches a kernel; like <<<>>>, but returns what went wrong. */
+template <class... PARAMETERS, class... ARGUMENTS>
+static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, void (*kernel)(PARAMETERS...), int64_t blocks,
+  int threads, size_t shared, ARGUMENTS... arguments)
+{
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)blocks);
+  config.blockDim = dim3((unsigned)threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = cuda->compute;
+  return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+}
+
+/* Adds to a launch that it may begin early; see pmb_cuda_await_passes. */
+static inline void pmb_cuda_begin_early(const pmb_cuda *cuda, cudaLaunchConfig_t *config)
+{
+  if (cuda->early) {
+    cudaLaunchAttribute *early = config->attrs + config->numAttrs++;
+    early->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early->val.programmaticStreamSerializationAllowed = 1;
+  }
+}
+
+/* Likewise, for kernels that call pmb_cuda_await_passes. */
+template <class... PARAMETERS, class... ARGUMENTS>
+static inline cudaError_t pmb_cuda_launch_early(const pmb_cuda *cuda, void (*kernel)(PARAMETERS...), int64_t blocks,
+  int threads, size_t shared, ARGUMENTS... arguments)
+{
+  cudaLaunchAttribute attribute = {};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = dim3((unsigned)blocks);
+  config.blockDim = dim3((unsigned)threads);
+  config.dynamicSmemBytes = shared;
+  config.stream = cuda->compute;
+  config.attrs = &attribute;
+  pmb_cuda_begin_early(cuda, &config);
+  return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+}
+
+#endif
+
+#include "cuda/pmb_cuda_common.cuh"
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Other point arrays at the points of the mesh: their samples, which stay on the device where they have a version and there is
+ * room, and their interpolation. */
+#include "cuda/pmb_cuda.cuh"
+
+#include "shared/pmb_attribute.h"
+
+/* ---- interpolation ---- */
+
+/* pmb_nearest_* by type. */
+template <class T> static __device__ __forceinline__ T to_type(double value);
+#define PMB_TO_TYPE(name, type, ...)                                      \
+  template <> __device__ __forceinline__ type to_type<type>(double value) \
+  {                                                                       \
+    return pmb_nearest_##name(value);                                     \
+  }
+PMB_INTEGERS(PMB_TO_TYPE)
+PMB_TO_TYPE(float32, float)
+PMB_TO_TYPE(float64, double)
+
+/* step: from the lower to the upper sample, in tuples, by kind. */
+typedef struct attribute_steps {
+  int64_t step[PMB_KINDS];
+} attribute_steps;
+
+template <class T>
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS) attribute_kernel(const T *d_in, T *d_out,
+  const double *d_parameter, const int64_t *d_sample, int64_t values, int components, const attribute_steps steps)
+{
+  for (int64_t n = (int64_t)blockIdx.x * PMB_CUDA_THREADS + threadIdx.x; n < values;
+       n += (int64_t)gridDim.x * PMB_CUDA_THREADS) {
+    const int64_t point = n / components, c = n - point * components;
+    const int64_t sample = d_sample[point] >> 2, step = steps.step[d_sample[point] & 3];
+    const double lower = (double)d_in[sample * components + c];
+    const double upper = (double)d_in[(sample + step) * components + c];
+    d_out[n] = to_type<T>(step ? pmb_attribute_value(lower, upper, d_parameter[point]) : lower);
+  }
+}
+
+static pmb_status interpolate(
+  pmb_cuda *cuda, const pmb_attribute *attribute, const void *d_in, void *d_out, const pmb_cuda_output *output)
+{
+  const int64_t *dims = cuda->context->volume.dims;
+  const attribute_steps steps = { { 1, dims[0], dims[0] * dims[1], 0 } };
+  const int64_t values = cuda->sizes.points * attribute->components;
+  const int64_t blocks = (values + PMB_CUDA_THREADS - 1) / PMB_CUDA_THREADS;
+  cudaError_t error = cudaSuccess;
+  PMB_CUDA_BY_TYPE(attribute->type,
+    (error = pmb_cuda_launch(cuda, attribute_kernel<T>, blocks < 65536 ? blocks : 65536, PMB_CUDA_THREADS, 0,
+       (const T *)d_in, (T *)d_out, output->d_parameter, output->d_sample, values, attribute->components, steps)));
+  return pmb_cuda_check(cuda->context, error, "launch of attribute");
+}
+
+/* ---- samples ---- */
+
+static size_t tuple_of(const pmb_attribute *attribute)
+{
+  return pmb_type_size(attribute->type) * (size_t)attribute->components;
+}
+
+static int64_t sample_count(const pmb_cuda *cuda)
+{
+  const int64_t *dims = cuda->context->volume.dims;
+  return dims[0] * dims[1] * dims[2];
+}
+
+static int is_same(const pmb_attribute *a, const pmb_attribute *b)
+{
+  return a->version == b->version && a->samples == b->samples && a->type == b->type && a->components == b->components;
+}
+
+/* The place of an attribute among those that stay; NULL: it has none. */
+static pmb_cuda_kept *find_kept(pmb_cuda *cuda, const pmb_attribute *attribute)
+{
+  for (int i = 0; attribute->version && i < PMB_CUDA_KEPT; ++i) {
+    if (cuda->kept[i].samples.d_data && is_same(&cuda->kept[i].key, attribute)) {
+      return &cuda->kept[i];
+    }
+  }
+  return NULL;
+}
+
+static int is_wanted(const pmb_cuda_kept *kept, const pmb_mesh *mesh)
+{
+  for (int64_t i = 0; i < mesh->attribute_count; ++i) {
+    if (is_same(&kept->key, &mesh->attributes[i])) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* Lets go of those that the mesh does not want. */
+static void drop_unwanted(pmb_cuda *cuda, const pmb_mesh *mesh)
+{
+  for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
+    if (!is_wanted(&cuda->kept[i], mesh)) {
+      pmb_cuda_release(cuda, &cuda->kept[i].samples);
+    }
+  }
+}
+
+int pmb_cuda_let_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
+{
+  int any = 0;
+  for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
+    if (wanted == &cuda->kept[i].samples) {
+      return 0; /* one is not worth the others */
+    }
+    any |= cuda->kept[i].samples.d_data != NULL;
+  }
+  for (int i = 0; any && i < PMB_CUDA_KEPT; ++i) {
+    pmb_cuda_release(cuda, &cuda->kept[i].samples);
+  }
+  return any;
+}
+
+/* A place for an attribute, if one is free and there is memory; other errors than that there is none are returned. */
+static pmb_status try_to_keep(pmb_cuda *cuda, const pmb_attribute *attribute)
+{
+  for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
+    pmb_cuda_kept *kept = &cuda->kept[i];
+    if (!kept->samples.d_data) {
+      kept->key = *attribute;
+      kept->there = 0;
+      const pmb_status status =
+        pmb_cuda_reserve(cuda, &kept->samples, sample_count(cuda), tuple_of(attribute), "an attribute (samples)");
+      if (status == PMB_OUT_OF_MEMORY) {
+        cuda->context->error[0] = '\0'; /* it goes without */
+        return PMB_OK;
+      }
+      return status;
+    }
+  }
+  return PMB_OK;
+}
+
+/* Bytes of the largest tuple, and of the largest whose samples have no place to stay. */
+static void find_largest(pmb_cuda *cuda, const pmb_mesh *mesh, size_t *any, size_t *without)
+{
+  *any = *without = 0;
+  for (int64_t i = 0; i < mesh->attribute_count; ++i) {
+    const size_t tuple = tuple_of(&mesh->attributes[i]);
+    *any = tuple > *any ? tuple : *any;
+    *without = tuple > *without && !find_kept(cuda, &mesh->attributes[i]) ? tuple : *without;
+  }
+}
+
+pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare)
+{
+  const int64_t samples = sample_count(cuda);
+  size_t any, without, reserved = 0;
+  drop_unwanted(cuda, mesh);
+  if (mesh->attribute_count == 0 || cuda->sizes.points == 0) {
+    return PMB_OK;
+  }
+  find_largest(cuda, mesh, &any, &without);
+  pmb_status status =
+    pmb_cuda_reserve_output(cuda, &cuda->attribute_out, cuda->sizes.points, spare, any, "an attribute (points)");
+  for (int64_t i = 0; i < mesh->attribute_count && status == PMB_OK; ++i) {
+    if (mesh->attributes[i].version && !find_kept(cuda, &mesh->attributes[i])) {
+      status = try_to_keep(cuda, &mesh->attributes[i]);
+    }
+  }
+  /* Again if that took the places of others. */
+  for (find_largest(cuda, mesh, &any, &without); status == PMB_OK && without > reserved;
+       find_largest(cuda, mesh, &any, &without)) {
+    reserved = without;
+    status = pmb_cuda_reserve(cuda, &cuda->attribute_in, samples, reserved, "an attribute (samples)");
+  }
+  return status;
+}
+
+/* ---- emit ---- */
+
+/* One attribute: up, if it is not there, interpolated, and back. */
+static pmb_status emit_attribute(
+  pmb_cuda *cuda, const pmb_attribute *attribute, int64_t before, const pmb_cuda_output *output)
+{
+  pmb_crew *crew = &cuda->context->crew;
+  const double end = crew->fraction_end;
+  const size_t tuple = tuple_of(attribute);
+  pmb_cuda_kept *kept = find_kept(cuda, attribute);
+  void *d_in = kept ? kept->samples.d_data : cuda->attribute_in.d_data;
+  pmb_status status = PMB_OK;
+  if (!kept || !kept->there) {
+    crew->fraction_end = (crew->fraction_begin + end) / 2;
+    status = pmb_cuda_upload_array(cuda, attribute->samples, (size_t)sample_count(cuda) * tuple, d_in);
+    crew->fraction_begin = crew->fraction_end;
+    crew->fraction_end = end;
+  }
+  if (kept) {
+    kept->there = status == PMB_OK;
+  }
+  if (status == PMB_OK) {
+    status = interpolate(cuda, attribute, d_in, cuda->attribute_out.d_data, output);
+  }
+  if (status == PMB_OK) {
+    const pmb_cuda_copy copy = { cuda->points_done, cuda->attribute_out.d_data,
+      (char *)attribute->output + (size_t)before * tuple, (size_t)cuda->sizes.points * tuple, 0, 0 };
+    PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->points_done, cuda->compute));
+    status = pmb_cuda_download(cuda, &copy, 1, NULL, NULL);
+  }
+  return status;
+}
+
+pmb_status pmb_cuda_emit_attributes(
+  pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output)
+{
+  pmb_crew *crew = &cuda->context->crew;
+  const double begin = crew->fraction_begin, length = crew->fraction_end - begin;
+  const double n = (double)mesh->attribute_count;
+  pmb_status status = PMB_OK;
+  for (int64_t i = 0; i < mesh->attribute_count && cuda->sizes.points > 0 && status == PMB_OK; ++i) {
+    crew->fraction_begin = begin + length * (double)i / n;
+    crew->fraction_end = begin + length * (double)(i + 1) / n;
+    status = emit_attribute(cuda, &mesh->attributes[i], base->points, output);
+  }
+  crew->fraction_begin = crew->fraction_end = begin + length;
+  return status;
+}

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Passes classify and scan: the row words of every active brick, its points and triangles, and those before it. A warp
+ * has a brick. One launch of blocks that are on the device together; where it is not too much for them, they do select
+ * first. */
+#include "cuda/pmb_cuda_classify_exact.cuh"
+#include "cuda/pmb_cuda_scan.cuh"
+#include "cuda/pmb_cuda_select.cuh"
+#include "cuda/pmb_cuda_classify_words.cuh"
+
+/* Words of 32 columns of a row of cells, by corner; x1: the word one column further. */
+typedef struct corner_words {
+  uint32_t a, a1, b, b1, c, c1, d, d1;
+} corner_words;
+
+/* What loops beyond the first take from the triangles of some active cells of a row: a loop of n edges gives n - 2.
+ * More than one takes a face with equal diagonals, or opposite corners that are alike all four. */
+static __device__ __forceinline__ int several_loops(const corner_words &w, uint32_t cells)
+{
+#define PMB_FACE(p, q, r, s) (((p) ^ (q)) & ((p) ^ (r)) & ~((p) ^ (s)))
+  uint32_t several = PMB_FACE(w.a, w.a1, w.b, w.b1) | PMB_FACE(w.c, w.c1, w.d, w.d1) |
+    PMB_FACE(w.a, w.a1, w.c, w.c1) | PMB_FACE(w.b, w.b1, w.d, w.d1) | PMB_FACE(w.a, w.b, w.c, w.d) |
+    PMB_FACE(w.a1, w.b1, w.c1, w.d1) | ~((w.a ^ w.d1) | (w.a1 ^ w.d) | (w.b ^ w.c1) | (w.b1 ^ w.c));
+#undef PMB_FACE
+  int n = 0;
+  for (several &= cells; several; several &= several - 1) {
+    const int x = __ffs((int)several) - 1;
+    const unsigned k = (w.a >> x & 1) | (w.a1 >> x & 1) << 1 | (w.b >> x & 1) << 2 | (w.b1 >> x & 1) << 3 |
+      (w.c >> x & 1) << 4 | (w.c1 >> x & 1) << 5 | (w.d >> x & 1) << 6 | (w.d1 >> x & 1) << 7;
+    const int edges = __popc((k ^ k >> 1) & 0x55) + __popc((k ^ k >> 2) & 0x33) + __popc((k ^ k >> 4) & 0x0f);
+    n += pmb_triangle_count[k] - (edges - 2);
+  }
+  return n;
+}
+
+/* What a lane does with its row. around: the lanes of the rows at y + 1, z + 1 and both, 5 bits each, none further
+ * along an axis where the halo ends; from bit 16 on, where the row's first points are in a record, 0 in rows of the
+ * halo. weights: see row_weights. */
+typedef struct row_part {
+  uint32_t around, weights;
+} row_part;
+
+/* Triangles of a brick: crossed edges - 2 x loops, summed over its cells, since every crossed edge of a cell is a
+ * corner of exactly one loop. In how many of the ny x nz cells at its x an edge of row (y,z) along x, y and z lies,
+ * and, for the first loop of the row's own cells, -2; a byte each. */
+static __device__ __forceinline__ uint32_t row_weights(int y, int z, int ny, int nz)
+{
+  const uint32_t in_y = y < ny, in_z = z < nz, at_y = in_y + (y > 0 && y <= ny), at_z = in_z + (z > 0 && z <= nz);
+  return (at_y * at_z) | (in_y * at_z) << 8 | (at_y * in_z) << 16 | (in_y & in_z ? 0xfe000000u : 0);
+}
+
+static __device__ __forceinline__ row_part part_of_lane(void)
+{
+  const uint32_t lane = threadIdx.x & 31, y = lane % 5, z = lane / 5;
+  const uint32_t b = lane + (y < 4), c = lane + (z < 4 ? 5 : 0);
+  row_part part = { lane * 0x421u, 0 };
+  if (lane < PMB_CUDA_ROWS) {
+    part.around = b | c << 5 | (b + c - lane) << 10;
+    part.weights = row_weights((int)y, (int)z, PMB_BRICK_Y, PMB_BRICK_Z);
+    if (y < PMB_BRICK_Y && z < PMB_BRICK_Z) {
+      part.around |= (uint32_t)(offsetof(pmb_cuda_record, first) + 4 * (z * PMB_BRICK_Y + y)) << 16;
+    }
+  }
+  return part;
+}
+
+/* Whether nothing not finite or hidden asks for the full rules: the flags of the brick and of those below cover
+ * samples and cells -1 to 32. */
+static __device__ __forceinline__ int is_clean(const pmb_cuda_job &job, const pmb_cuda_box &box)
+{
+  int found = 0, origin[3] = { box.origin[0], box.origin[1], box.origin[2] };
+#if defined(__CUDA_ARCH__)
+  asm("" : "+r"(origin[0]), "+r"(origin[1]), "+r"(origin[2])); /* or the compiler would keep what it made them from */
+#endif
+  const int d = (int)pmb_cuda_lane_again();
+  const int x = origin[0] / PMB_BRICK_X - (d & 1);
+  const int y = origin[1] / PMB_BRICK_Y - (d >> 1 & 1);
+  const int z = origin[2] / PMB_BRICK_Z - (d >> 2);
+  if (d < 8 && x >= 0 && y >= 0 && z >= 0) {
+    found = job.d_flags[x + (int64_t)job.bricks[0] * (y + (int64_t)job.bricks[1] * z)];
+  }
+  return !__any_sync(UINT32_MAX, found);
+}
+
+/* What counts of a row in a brick at the volume's border. */
+typedef struct row_limits {
+  uint32_t columns, cells; /* of points; of cells */
+  uint32_t upper;          /* columns whose y and z edges, one column further, are in a second cell */
+  uint32_t weights;
+} row_limits;
+
+static __device__ __forceinline__ row_limits limits_of_row(
+  const pmb_cuda_job &job, const pmb_cuda_box &box, uint32_t borders, uint32_t all)
+{
+  const int lane = (int)pmb_cuda_lane_again(), last = (int)(borders & 1);
+  const int r = min(lane, PMB_CUDA_ROWS - 1), y = r % 5, z = r / 5;
+  const int ny = min(PMB_BRICK_Y, job.dims[1] - 1 - box.origin[1]);
+  const int nz = min(PMB_BRICK_Z, job.dims[2] - 1 - box.origin[2]);
+  row_limits limits;
+  limits.columns = pmb_cuda_row_columns(job, box, y, z);
+  limits.upper = last ? all >> 2 : UINT32_MAX;
+  limits.cells = all >> last;
+  limits.weights = limits.cells != 0 && lane < PMB_CUDA_ROWS ? row_weights(y, z, ny, nz) : 0;
+  return limits;
+}
+
+/* Counts a plain brick, given its words: points, triangles << 16, in lane 31. Lane r has row r, the halo's too: an edge
+ * is looked at once, however many cells it has. */
+static __device__ __forceinline__ uint32_t plain_brick(const pmb_cuda_job &job, const pmb_cuda_box &box,
+  uint32_t borders, const row_part *parts, uint32_t *word, uint32_t column, pmb_cuda_record *record)
+{
+  const uint32_t lane = pmb_cuda_lane_again(), next = column >> lane;
+  const row_part part = parts[lane];
+  row_limits limits = { UINT32_MAX, UINT32_MAX, UINT32_MAX, part.weights };
+  if (borders) {
+    const uint32_t all = pmb_cuda_columns(job, box);
+    *word = (*word & all) | (next & 1 ? ~all : 0); /* the volume's last column goes on beyond it, as column 32 does */
+    limits = limits_of_row(job, box, borders, all);
+  }
+  corner_words w;
+  w.a = *word;
+  w.a1 = pmb_cuda_next(w.a, next);
+  w.b = __shfl_sync(UINT32_MAX, w.a, (int)part.around);
+  w.b1 = __shfl_sync(UINT32_MAX, w.a1, (int)part.around);
+  w.c = __shfl_sync(UINT32_MAX, w.a, (int)(part.around >> 5));
+  w.c1 = __shfl_sync(UINT32_MAX, w.a1, (int)(part.around >> 5));
+  w.d = __shfl_sync(UINT32_MAX, w.a, (int)(part.around >> 10));
+  w.d1 = __shfl_sync(UINT32_MAX, w.a1, (int)(part.around >> 10));
+  const uint32_t x = w.a ^ w.a1, y = w.a ^ w.b, z = w.a ^ w.c, y1 = w.a1 ^ w.b1, z1 = w.a1 ^ w.c1;
+  const uint32_t in_x = __popc(x & limits.columns), in_y = __popc(y & limits.columns);
+  const uint32_t in_z = __popc(z & limits.columns);
+  const uint32_t all_y = in_y + __popc(y1 & limits.upper), all_z = in_z + __popc(z1 & limits.upper);
+  const uint32_t corners = (w.a ^ w.d1) | (w.a1 ^ w.d) | (w.b ^ w.c1) | (w.b1 ^ w.c), edges = x | y | z;
+  const uint32_t cells = (corners | edges) & limits.cells; /* the active ones */
+  /* See several_loops; every face is at a lower side of a cell of this or another row, or at x1. */
+  const uint32_t several =
+    (x & ((y & y1) | (z & z1))) | (y & z & (w.b ^ w.d)) | (y1 & z1 & (w.b1 ^ w.d1)) | (edges & ~corners);
+  const uint32_t counts = ((__popc(cells) * 256 + all_z) * 256 + all_y) * 256 + in_x;
+  int triangles = __dp4a((int)counts, (int)limits.weights, 0);
+  if (__any_sync(UINT32_MAX, (several | borders) != 0)) {
+    triangles += several_loops(w, (int)limits.weights < 0 ? cells : 0);
+  }
+  const uint32_t first = part.around >> 16, points = first ? in_x + in_y + in_z : 0;
+  const uint32_t sum = pmb_cuda_inclusive_sum(points + ((uint32_t)triangles << 16));
+  if (first) {
+    *(uint32_t *)((char *)record + first) = pmb_cuda_pack_first((sum & 0xffff) - points, in_x, in_y, in_z);
+  }
+  return sum;
+}
+
+/* One brick: its record; returns its counts, in lane 31. */
+template <class T>
+static __device__ __forceinline__ uint32_t classify_brick(const pmb_cuda_job &job, exact_scratch *scratch,
+  uint32_t row, const row_part *parts, uint32_t index, const pmb_cuda_box &box)
+{
+  pmb_cuda_record *record = job.d_records + index;
+  uint32_t borders = pmb_cuda_borders(job, box);
+  uint32_t word, column, counts, exact = PMB_CUDA_PLAIN;
+  const int equal = read_words<T>(job, box, row, &word, &column);
+  if (equal || (job.any_flags && !is_clean(job, box))) {
+    const exact_result result = exact_brick<T>(job, box, scratch, record);
+    counts = result.counts;
+    word = result.word;
+    exact = result.index;
+    borders |= PMB_CUDA_HAS_EXACT;
+  } else {
+    counts = plain_brick(job, box, borders, parts, &word, column, record);
+  }
+  column |= borders << PMB_CUDA_ROWS;
+  const uint32_t lane = pmb_cuda_lane_again();
+  if (lane < PMB_CUDA_ROWS + 2) { /* column and exact follow the words */
+    ((uint32_t *)record)[lane] = lane < PMB_CUDA_ROWS ? word : lane == PMB_CUDA_ROWS ? column : exact;
+  }
+  return counts;
+}
+
+/* ---- the kernel ---- */
+
+/* Room of a block. */
+typedef struct block_scratch {
+  scan_scratch scan;
+  row_part parts[32]; /* by lane; in registers they would be too many */
+  union {
+    select_scratch select;
+    exact_scratch exact[PMB_CUDA_SCAN_WARPS];
+    turn_sums sums[KEPT_SUMS];
+  } of;
+} block_scratch;
+
+/* The number of an active brick, with this index and place in the block's tiles. IN_ALL: the block has noted it; else
+ * other blocks of the launch may have written it. */
+template <bool IN_ALL>
+static __device__ __forceinline__ uint32_t brick_at(const pmb_cuda_job &job, const scan_tiles &tiles,
+  const scan_scratch *scratch, uint32_t turn, uint32_t n, uint32_t index)
+{
+  if (index >= tiles.active) {
+    return 0;
+  }
+  return IN_ALL ? scratch->counts[turn][n] : __ldcg(job.d_brick + index);
+}
+
+/* A block's tiles are those of scan: neighbours find each other's halos in the block's cache, and layers of bricks those
+ * of the next in the device's. The next brick's number is on its way while a brick is worked on. */
+template <class T, bool IN_ALL>
+static __device__ __forceinline__ void classify_bricks(
+  const pmb_cuda_job &job, const scan_tiles &tiles, block_scratch *scratch)
+{
+  enum { PACKED = sizeof(T) < 4 }; /* where the registers do not suffice otherwise */
+  const uint32_t row = row_of_lane<T>();
+  tile_place<PACKED> place;
+  place.set(0, threadIdx.x >> 5);
+  uint32_t index = index_of(tiles, 0, place.n());
+  uint32_t brick = brick_at<IN_ALL>(job, tiles, &scratch->scan, 0, place.n(), index);
+  while (__any_sync(UINT32_MAX, index < tiles.active)) { /* all lanes or none; so the compiler knows it */
+    const uint32_t slot = slot_of(place.turn(), place.n());
+    uint32_t turn = place.turn(), n = place.n();
+    go_on(tiles, &scratch->scan.taken, &turn, &n);
+    place.set(turn, n);
+    const uint32_t next = index_of(tiles, turn, n);
+    const uint32_t next_brick = brick_at<IN_ALL>(job, tiles, &scratch->scan, turn, n, next);
+    const uint32_t counts = classify_brick<T>(
+      job, &scratch->of.exact[threadIdx.x >> 5], row, scratch->parts, index, pmb_cuda_box_of(job, brick));
+    if (IN_ALL) { /* all lanes have read what the counts take the place of */
+      __syncwarp();
+    }
+    put_counts(job, &scratch->scan, slot, index, counts);
+    index = PACKED ? index_of(tiles, place.turn(), place.n()) : next;
+    brick = next_brick;
+  }
+}
+
+/* IN_ALL: each block looks at all bricks, to select. */
+template <class T, bool IN_ALL>
+static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
+  classify_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ int in_parts)
+{
+  __shared__ block_scratch scratch;
+  if (threadIdx.x == 0) {
+    scratch.scan.taken = 0;
+  }
+  if (threadIdx.x < 32) {
+    scratch.parts[threadIdx.x] = part_of_lane();
+  }
+  __syncthreads();
+  pmb_cuda_await_passes();
+  const uint32_t active = IN_ALL ? select_in_all<T>(job, &scratch.of.select, &scratch.scan)
+    : in_parts                   ? select_in_parts<T>(job, &scratch.of.select)
+                                 : job.d_counters->active;
+  const scan_tiles tiles = tiles_of(min(active, job.record_capacity));
+  classify_bricks<T, IN_ALL>(job, tiles, &scratch);
+  pmb_cuda_let_next_begin();
+  scan_bricks(job, tiles, &scratch.scan, scratch.of.sums);
+}
+
+template <class T> static cudaError_t launch(pmb_cuda *cuda)
+{
+  cudaLaunchAttribute attributes[2] = {};
+  cudaLaunchConfig_t config = {};
+  attributes[0].id = cudaLaunchAttributeCooperative;
+  attributes[0].val.cooperative = 1;
+  config.gridDim = dim3((unsigned)cuda->processors);
+  config.blockDim = dim3(32 * PMB_CUDA_SCAN_WARPS);
+  config.stream = cuda->compute;
+  config.attrs = attributes;
+  config.numAttrs = 1;
+  pmb_cuda_begin_early(cuda, &config);
+  const pmb_cuda_select_way way = pmb_cuda_select_way_of(cuda);
+  return way == PMB_CUDA_SELECT_IN_ALL
+    ? cudaLaunchKernelEx(&config, classify_kernel<T, true>, cuda->job, 0)
+    : cudaLaunchKernelEx(&config, classify_kernel<T, false>, cuda->job, (int)(way == PMB_CUDA_SELECT_IN_PARTS));
+}
+
+pmb_status pmb_cuda_classify(pmb_cuda *cuda)
+{
+  cudaError_t error = cudaSuccess;
+  PMB_CUDA_BY_TYPE(cuda->context->volume.type, error = launch<T>(cuda));
+  return pmb_cuda_check(cuda->context, error, "launch of classify");
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * What the passes share on the device: samples, bricks, sums. Included by pmb_cuda.cuh. */
+#ifndef PMB_CUDA_COMMON_CUH
+#define PMB_CUDA_COMMON_CUH
+
+#include "cuda/pmb_cuda.cuh"
+
+/* The lane, asked anew: one that the compiler keeps for the whole kernel takes a register. */
+__device__ __forceinline__ uint32_t pmb_cuda_lane_again(void)
+{
+#if defined(__CUDA_ARCH__)
+  uint32_t lane;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+  __builtin_assume(lane < 32);
+  return lane;
+#else
+  return threadIdx.x & 31;
+#endif
+}
+
+/* ---- samples ---- */
+
+__device__ __forceinline__ int pmb_cuda_clamp(int i, int n)
+{
+  return i < 0 ? 0 : i < n ? i : n - 1;
+}
+
+/* Index of a sample; j and k are clamped to the volume, i must lie in it. */
+__device__ __forceinline__ int64_t pmb_cuda_index(const pmb_cuda_job &job, int i, int j, int k)
+{
+  return i + job.pitch * pmb_cuda_clamp(j, job.dims[1]) + job.slice * pmb_cuda_clamp(k, job.dims[2]);
+}
+
+__device__ __forceinline__ int pmb_cuda_small_inside(const pmb_isovalue &isovalue, int s)
+{
+  return s >= isovalue.small_threshold;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int8_t s)
+{
+  return pmb_cuda_small_inside(isovalue, s);
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint8_t s)
+{
+  return pmb_cuda_small_inside(isovalue, s);
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int16_t s)
+{
+  return pmb_cuda_small_inside(isovalue, s);
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint16_t s)
+{
+  return pmb_cuda_small_inside(isovalue, s);
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, float s)
+{
+  return s >= isovalue.threshold_f32;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, double s)
+{
+  return s >= isovalue.threshold_f64;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int32_t s)
+{
+  return (double)s >= isovalue.threshold_f64;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint32_t s)
+{
+  return (double)s >= isovalue.threshold_f64;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int64_t s)
+{
+  return !isovalue.none && s >= isovalue.threshold_i64;
+}
+__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint64_t s)
+{
+  return !isovalue.none && s >= isovalue.threshold_u64;
+}
+
+/* Whether a sample equals the isovalue; only asked when such points are joined. */
+template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_isovalue &isovalue, T s)
+{
+  if (sizeof(T) <= 2) {
+    return (int)s == isovalue.small_equal;
+  }
+  if (sizeof(typename pmb_cuda_real<T>::type) == 4) {
+    return (float)s == isovalue.f32;
+  }
+  return (double)s == isovalue.f64;
+}
+
+template <class T> __device__ __forceinline__ int pmb_cuda_finite(T)
+{
+  return 1;
+}
+template <> __device__ __forceinline__ int pmb_cuda_finite<float>(float s)
+{
+  return PMB_IS_FINITE(s);
+}
+template <> __device__ __forceinline__ int pmb_cuda_finite<double>(double s)
+{
+  return PMB_IS_FINITE(s);
+}
+
+/* As in pmb_hidden.h. */
+__device__ __forceinline__ int pmb_cuda_hides_sample(const pmb_cuda_job &job, int i, int j, int k)
+{
+  return pmb_is_flagged(job.d_sample_flags, job.hidden_sample_bits, job.dims[0], job.dims[1], i, j, k);
+}
+__device__ __forceinline__ int pmb_cuda_hides_cell(const pmb_cuda_job &job, int i, int j, int k)
+{
+  const int nx = job.dims[0] - 1, ny = job.dims[1] - 1, nz = job.dims[2] - 1;
+  return job.d_cell_flags && i >= 0 && j >= 0 && k >= 0 && i < nx && j < ny && k < nz &&
+    pmb_is_flagged(job.d_cell_flags, job.hidden_cell_bits, nx, ny, i, j, k);
+}
+
+/* ---- bricks ---- */
+
+/* Where a brick lies. */
+typedef struct pmb_cuda_box {
+  uint32_t isovalue; /* index */
+  int origin[3];
+} pmb_cuda_box;
+
+__device__ __forceinline__ uint32_t pmb_cuda_low_bits(int n)
+{
+  return n <= 0 ? 0 : n >= 32 ? UINT32_MAX : (1u << n) - 1;
+}
+
+__device__ __forceinline__ uint32_t pmb_cuda_divide(uint32_t n, pmb_cuda_divisor by)
+{
+  return (uint32_t)((uint64_t)n * by.factor >> by.shift);
+}
+
+/* The box of the brick at a place counted in bricks. */
+__device__ __forceinline__ pmb_cuda_box pmb_cuda_box_at(uint32_t isovalue, uint32_t x, uint32_t y, uint32_t z)
+{
+  pmb_cuda_box box;
+  box.isovalue = isovalue;
+  box.origin[0] = (int)x * PMB_BRICK_X;
+  box.origin[1] = (int)y * PMB_BRICK_Y;
+  box.origin[2] = (int)z * PMB_BRICK_Z;
+  return box;
+}
+
+/* The brick's columns in the volume. Only bricks at its border ask; the others are not to pay for it. */
+__device__ __forceinline__ uint32_t pmb_cuda_columns(const pmb_cuda_job &job, const pmb_cuda_box &box)
+{
+  int columns = job.dims[0] - box.origin[0];
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+r"(columns)); /* or the compiler would work it out for all */
+#endif
+  return pmb_cuda_low_bits(columns);
+}
+
+__device__ __forceinline__ pmb_cuda_box pmb_cuda_box_of(const pmb_cuda_job &job, uint32_t brick)
+{
+  uint32_t isovalue = 0;
+  if (job.isovalue_count > 1) {
+    isovalue = pmb_cuda_divide(brick, job.by_stride);
+    brick -= isovalue * job.stride;
+  }
+  const uint32_t row = pmb_cuda_divide(brick, job.by_bricks[0]);
+  const uint32_t z = pmb_cuda_divide(row, job.by_bricks[1]);
+  return pmb_cuda_box_at(isovalue, brick - row * job.bricks[0], row - z * job.bricks[1], z);
+}
+
+/* Own columns of row (y,z) in the volume. */
+__device__ __forceinline__ uint32_t pmb_cuda_row_columns(
+  const pmb_cuda_job &job, const pmb_cuda_box &box, int y, int z)
+{
+  return box.origin[1] + y < job.dims[1] && box.origin[2] + z < job.dims[2] ? pmb_cuda_columns(job, box) : 0;
+}
+
+/* Whether the brick and the samples around it, one below and two above, are all in the volume. */
+__device__ __forceinline__ int pmb_cuda_is_surrounded(const pmb_cuda_job &job, const pmb_cuda_box &box)
+{
+  return box.origin[0] > 0 && box.origin[1] > 0 && box.origin[2] > 0 &&
+    box.origin[0] + PMB_BRICK_X + 1 < job.dims[0] && box.origin[1] + PMB_BRICK_Y + 1 < job.dims[1] &&
+    box.origin[2] + PMB_BRICK_Z + 1 < job.dims[2];
+}
+
+/* Bit a: the brick is the last along axis a. */
+__device__ __forceinline__ uint32_t pmb_cuda_borders(const pmb_cuda_job &job, const pmb_cuda_box &box)
+{
+  return (uint32_t)(box.origin[0] + PMB_BRICK_X >= job.dims[0]) |
+    (uint32_t)(box.origin[1] + PMB_BRICK_Y >= job.dims[1]) << 1 |
+    (uint32_t)(box.origin[2] + PMB_BRICK_Z >= job.dims[2]) << 2;
+}
+
+/* The word of columns 1 to 32. */
+__device__ __forceinline__ uint32_t pmb_cuda_next(uint32_t word, uint32_t next_bit)
+{
+  return __funnelshift_r(word, next_bit, 1);
+}
+
+/* The four masks of points of an own row of a record. */
+typedef struct pmb_cuda_masks {
+  uint32_t kind[PMB_KINDS];
+} pmb_cuda_masks;
+
+/* Points of a brick before a row, with those of the row before its y edges, its z edges and its sample points in one
+ * word: 11, 6, 7 and 7 bits. points: of the row, by kind. */
+__device__ __forceinline__ uint32_t pmb_cuda_pack_first(uint32_t before, uint32_t x, uint32_t y, uint32_t z)
+{
+  return before | x << 11 | (x + y) << 17 | (x + y + z) << 24;
+}
+
+/* Points of the brick before the first of a kind in the row of such a word. */
+__device__ __forceinline__ uint32_t pmb_cuda_row_first(uint32_t word, int kind)
+{
+  return (word & 0x7ff) +
+    (kind == PMB_EDGE_X      ? 0
+        : kind == PMB_EDGE_Y ? word >> 11 & 0x3f
+        : kind == PMB_EDGE_Z ? word >> 17 & 0x7f
+                             : word >> 24);
+}
+
+/* ---- the range of the volume ---- */
+
+/* Tells the range of what the block's warps have seen, each in its lane 0; for blocks of PMB_CUDA_WARPS. */
+__device__ __forceinline__ void pmb_cuda_tell_range(
+  const pmb_cuda_range_part &own, pmb_cuda_range_part *warps, pmb_cuda_range_part *part)
+{
+  if ((threadIdx.x & 31) == 0) {
+    warps[threadIdx.x >> 5] = own;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int w = 1; w < PMB_CUDA_WARPS; ++w) {
+      warps[0].low = warps[w].low < warps[0].low ? warps[w].low : warps[0].low;
+      warps[0].high = warps[w].high > warps[0].high ? warps[w].high : warps[0].high;
+      warps[0].odd += warps[w].odd;
+    }
+    *part = warps[0];
+  }
+}
+
+/* ---- passes one behind the other ---- */
+
+/* A pass that is launched by pmb_cuda_launch_early begins while the one before it ends, and waits here, before it reads what
+ * passes have written, until that is over. Every block must come here; where a pass also lets the next begin, before that. */
+__device__ __forceinline__ void pmb_cuda_await_passes(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* When all blocks have come here, or are through, the next pass may take the room that they leave. Where blocks work
+ * long it comes late: at their beginning it costs 1 to 2%. */
+__device__ __forceinline__ void pmb_cuda_let_next_begin(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+/* ---- ordered scans ---- */
+
+enum { PMB_CUDA_PARTIAL = 1, PMB_CUDA_INCLUSIVE = 2 };
+
+/* Writes a word that tells other blocks of all that was written before; reads such a word before what it tells of. Less
+ * than __threadfence does. */
+__device__ __forceinline__ void pmb_cuda_release(volatile uint64_t *d_word, uint64_t value)
+{
+#if defined(__CUDA_ARCH__)
+  asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(d_word), "l"(value) : "memory");
+#else
+  __threadfence();
+  *d_word = value;
+#endif
+}
+
+__device__ __forceinline__ uint64_t pmb_cuda_acquire(const volatile uint64_t *d_word)
+{
+  uint64_t value;
+#if defined(__CUDA_ARCH__)
+  asm volatile("ld.acquire.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(d_word) : "memory");
+#else
+  value = *d_word;
+  __threadfence();
+#endif
+  return value;
+}
+
+/* A tile's word: its sum, what the sum covers, and the count that wrote it (so that nothing needs clearing). */
+__device__ __forceinline__ uint64_t pmb_cuda_status(uint64_t sum, int state, uint32_t epoch)
+{
+  return sum | (uint64_t)state << 48 | (uint64_t)epoch << 50;
+}
+
+__device__ __forceinline__ uint64_t pmb_cuda_sum_of_warp(uint64_t value)
+{
+  for (int step = 16; step > 0; step >>= 1) {
+    value += __shfl_xor_sync(UINT32_MAX, value, step);
+  }
+  return value;
+}
+
+/* Sum over a warp; short code. */
+__device__ __forceinline__ uint32_t pmb_cuda_word_sum(uint32_t value)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(UINT32_MAX, value);
+#else
+  for (int step = 16; step > 0; step >>= 1) {
+    value += __shfl_xor_sync(UINT32_MAX, value, step);
+  }
+  return value;
+#endif
+}
+
+/* The sum of all tiles before `tile`; a whole warp calls it. status[tile * stride] is a tile's word. */
+__device__ __forceinline__ uint64_t pmb_cuda_look_back(
+  const volatile uint64_t *d_status, int stride, uint32_t tile, uint32_t epoch)
+{
+  const int lane = threadIdx.x & 31;
+  uint64_t sum = 0;
+  for (int64_t end = tile; end > 0; end -= 32) {
+    const int64_t t = end - 1 - lane;
+    uint64_t word = pmb_cuda_status(0, PMB_CUDA_INCLUSIVE, epoch);
+    if (t >= 0) {
+      do {
+        word = d_status[t * stride];
+      } while (word >> 50 != epoch);
+    }
+    const uint32_t inclusive = __ballot_sync(UINT32_MAX, (word >> 48 & 3) == PMB_CUDA_INCLUSIVE);
+    const uint64_t value = word & ((1ull << 48) - 1);
+    const int last = inclusive ? __ffs((int)inclusive) - 1 : 31;
+    sum += pmb_cuda_sum_of_warp(lane <= last ? value : 0);
+    if (inclusive) {
+      break;
+    }
+  }
+  return sum;
+}
+
+/* The value of the lane `step` below added to a lane's own; to nothing where there is none. */
+__device__ __forceinline__ uint32_t pmb_cuda_add_below(uint32_t value, int step)
+{
+#if defined(__CUDA_ARCH__)
+  uint32_t sum; /* the shuffle's own predicate tells whether there is one */
+  asm volatile("{ .reg .pred there; .reg .u32 below; shfl.sync.up.b32 below|there, %1, %2, 0, 0xffffffff; "
+               "@there add.u32 below, below, %1; mov.u32 %0, below; }"
+               : "=r"(sum)
+               : "r"(value), "r"(step));
+  return sum;
+#else
+  const uint32_t below = __shfl_up_sync(UINT32_MAX, value, step);
+  return value + ((threadIdx.x & 31) >= step ? below : 0);
+#endif
+}
+
+/* Sum over the lanes up to and with this one. */
+__device__ __forceinline__ uint32_t pmb_cuda_inclusive_sum(uint32_t value)
+{
+#pragma unroll
+  for (int step = 1; step < 32; step <<= 1) {
+    value = pmb_cuda_add_below(value, step);
+  }
+  return value;
+}
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Emit: the device's output arrays, the passes that fill them, and their way to the caller's. */
+#include "cuda/pmb_cuda.cuh"
+
+/* Reserves the output arrays that are wanted; the pointers of the others stay NULL. */
+static pmb_status reserve_arrays(pmb_cuda *cuda, const pmb_mesh *mesh, int spare, pmb_cuda_output *out)
+{
+  const int64_t n = cuda->sizes.points, m = cuda->sizes.triangles;
+  const size_t real = pmb_type_size(mesh->point_type), id = sizeof(uint32_t);
+  const struct {
+    int wanted;
+    pmb_cuda_buffer *buffer;
+    int64_t count;
+    size_t size;
+    void *d_out;
+    const char *what;
+  } arrays[] = {
+    { mesh->points != NULL, &cuda->points, n, 3 * real, &out->d_points, "the points" },
+    { mesh->normals != NULL, &cuda->normals, n, 3 * sizeof(float), &out->d_normals, "the normals" },
+    { mesh->gradients != NULL, &cuda->gradients, n, 3 * sizeof(float), &out->d_gradients, "the gradients" },
+    { mesh->attribute_count > 0, &cuda->parameter, n, sizeof(double), &out->d_parameter, "the attributes" },
+    { mesh->attribute_count > 0, &cuda->sample, n, sizeof(int64_t), &out->d_sample, "the attributes" },
+    { mesh->triangles != NULL, &cuda->triangles, m, 3 * id, &out->d_triangles, "the triangles" },
+    { mesh->cells != NULL, &cuda->cells, m, sizeof(int64_t), &out->d_cells, "the cells" },
+  };
+  pmb_status status = PMB_OK;
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]) && status == PMB_OK; ++i) {
+    if (arrays[i].wanted) {
+      status =
+        pmb_cuda_reserve_output(cuda, arrays[i].buffer, arrays[i].count, spare, arrays[i].size, arrays[i].what);
+      memcpy(arrays[i].d_out, &arrays[i].buffer->d_data, sizeof(void *));
+    }
+  }
+  return status == PMB_OK ? pmb_cuda_reserve_attributes(cuda, mesh, spare) : status;
+}
+
+static void release_arrays(pmb_cuda *cuda)
+{
+  pmb_cuda_buffer *const all[] = { &cuda->points, &cuda->normals, &cuda->gradients, &cuda->parameter, &cuda->sample,
+    &cuda->triangles, &cuda->cells, &cuda->attribute_out };
+  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) {
+    pmb_cuda_release(cuda, all[i]);
+  }
+}
+
+pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *out)
+{
+  memset(out, 0, sizeof(*out));
+  if (mesh->triangles && cuda->sizes.points > UINT32_MAX) {
+    return pmb_fail(cuda->context, PMB_TOO_LARGE, "pmb_emit: %lld points are too many for triangles from one GPU",
+      (long long)cuda->sizes.points);
+  }
+  out->point_base = mesh->id_type == PMB_INT64 ? 0 : base->points;
+  out->point_type = mesh->point_type;
+  out->point_room = cuda->sizes.points;
+  out->triangle_room = cuda->sizes.triangles;
+  out->estimator = mesh->gradient_estimator;
+  pmb_status status = reserve_arrays(cuda, mesh, 1, out);
+  if (status == PMB_OUT_OF_MEMORY) { /* without room to grow it may do */
+    release_arrays(cuda);
+    status = reserve_arrays(cuda, mesh, 0, out);
+  }
+  return status;
+}
+
+/* What needs no GPU: the scalars and the offsets. */
+typedef struct fill_work {
+  const pmb_mesh *mesh;
+  const pmb_group *group;
+  pmb_sizes sizes; /* of the group */
+} fill_work;
+
+enum { FILL = 512 * 1024 }; /* elements of a part: a huge page or more, see pmb_cuda_upload.cu */
+
+/* Scalars of points begin..end of the group. */
+static void fill_scalars(const pmb_mesh *mesh, const pmb_group *group, int64_t begin, int64_t end)
+{
+  for (int64_t n = 0, first = 0; n < group->count; first += group->sizes[n++].points) {
+    const int64_t last = first + group->sizes[n].points < end ? first + group->sizes[n].points : end;
+    for (int64_t i = first > begin ? first : begin; i < last; ++i) {
+      if (mesh->scalar_type == PMB_FLOAT32) {
+        ((float *)mesh->scalars)[group->base.points + i] = group->isovalues[n].f32;
+      } else {
+        ((double *)mesh->scalars)[group->base.points + i] = group->isovalues[n].value;
+      }
+    }
+  }
+}
+
+static void fill_part(void *data, int worker, size_t part)
+{
+  const fill_work *work = (const fill_work *)data;
+  const pmb_mesh *mesh = work->mesh;
+  const int64_t begin = (int64_t)part * FILL;
+  (void)worker;
+  if (mesh->scalars) {
+    fill_scalars(mesh, work->group, begin, begin + FILL);
+  }
+  const int64_t left = work->sizes.triangles - begin, first = work->group->base.triangles + begin;
+  const int64_t n = left < (int64_t)FILL ? left : (int64_t)FILL;
+  if (mesh->offsets && mesh->id_type == PMB_INT64) {
+    pmb_stream_series(3 * first, 3, n, (int64_t *)mesh->offsets + first);
+  }
+  for (int64_t i = 0; mesh->offsets && mesh->id_type == PMB_INT32 && i < n; ++i) {
+    ((int32_t *)mesh->offsets)[first + i] = (int32_t)(3 * (first + i));
+  }
+}
+
+static pmb_status fill(pmb_cuda *cuda, void *data)
+{
+  fill_work *work = (fill_work *)data;
+  pmb_crew *crew = &cuda->context->crew;
+  const int64_t points = work->mesh->scalars ? work->sizes.points : 0;
+  const int64_t triangles = work->mesh->offsets ? work->sizes.triangles : 0;
+  const int64_t longest = points > triangles ? points : triangles;
+  const double end = crew->fraction_end;
+  crew->fraction_end = crew->fraction_begin;
+  const int finished =
+    pmb_crew_loop(crew, &cuda->context->memory, (size_t)((longest + FILL - 1) / FILL), fill_part, work);
+  crew->fraction_end = end;
+  return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
+}
+
+/* Brings all arrays of the mesh to their places behind the group's base, and fills in meanwhile what needs no GPU. */
+static pmb_status bring_all(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *out)
+{
+  const pmb_sizes *base = &group->base;
+  const size_t real = 3 * pmb_type_size(mesh->point_type), id = 3 * sizeof(uint32_t);
+  const int wide = mesh->id_type == PMB_INT64;
+  const pmb_sizes size = cuda->sizes;
+  const struct {
+    cudaEvent_t ready;
+    const void *d_array;
+    void *array;
+    int64_t before, count;
+    size_t size;
+    int wide;
+  } arrays[] = {
+    { cuda->points_done, out->d_points, mesh->points, base->points, size.points, real, 0 },
+    { cuda->points_done, out->d_normals, mesh->normals, base->points, size.points, 3 * sizeof(float), 0 },
+    { cuda->points_done, out->d_gradients, mesh->gradients, base->points, size.points, 3 * sizeof(float), 0 },
+    { cuda->triangles_done, out->d_triangles, mesh->triangles, base->triangles, size.triangles, id, wide },
+    { cuda->triangles_done, out->d_cells, mesh->cells, base->triangles, size.triangles, sizeof(int64_t), 0 },
+  };
+  pmb_cuda_copy copies[sizeof(arrays) / sizeof(arrays[0])];
+  fill_work work = { mesh, group, size };
+  int n = 0;
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    if (arrays[i].array && arrays[i].count > 0) {
+      copies[n].ready = arrays[i].ready;
+      copies[n].d_from = arrays[i].d_array;
+      copies[n].to = (char *)arrays[i].array + (size_t)arrays[i].before * (arrays[i].size << arrays[i].wide);
+      copies[n].bytes = (size_t)arrays[i].count * arrays[i].size;
+      copies[n].wide = arrays[i].wide;
+      copies[n].base = base->points;
+      ++n;
+    }
+  }
+  return pmb_cuda_download(cuda, copies, n, fill, &work);
+}
+
+/* Points of a mesh that is copied back in no time: its triangles begin while its vertices end, with no event in between. */
+enum { FEW_POINTS = 2 << 20 };
+
+/* Records that triangles, and vertices as well, are over. */
+static pmb_status record_ends(pmb_cuda *cuda, int of_points)
+{
+  pmb_context *context = cuda->context;
+  if (of_points) {
+    PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));
+  }
+  return pmb_cuda_check(context, cudaEventRecord(cuda->triangles_done, cuda->compute), "vertices and triangles");
+}
+
+pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
+{
+  pmb_context *context = cuda->context;
+  pmb_status status = PMB_OK;
+  cudaError_t error = cudaSuccess;
+  if (pmb_cuda_emit_together(cuda, out, &error)) {
+    status = pmb_cuda_check(context, error, "launch of emit");
+    return status == PMB_OK ? record_ends(cuda, 1) : status;
+  }
+  if (out->d_points || out->d_normals || out->d_gradients || out->d_parameter) {
+    status = pmb_cuda_needs_general(cuda, out) ? pmb_cuda_general_vertices(cuda, out) : pmb_cuda_vertices(cuda, out);
+  }
+  if (status == PMB_OK && out->point_room > FEW_POINTS) {
+    PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));
+  }
+  if (status == PMB_OK && (out->d_triangles || out->d_cells)) {
+    status = pmb_cuda_triangles(cuda, out);
+  }
+  return status == PMB_OK ? record_ends(cuda, out->point_room <= FEW_POINTS) : status;
+}
+
+/* Emits, in a call that holds the volume, what is counted. */
+static pmb_status emit_counted(
+  pmb_context *context, const pmb_group *group, const pmb_mesh *mesh, pmb_cuda_output *out)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  pmb_crew *crew = &context->crew;
+  const double end = crew->fraction_end, share = mesh->attribute_count > 0 ? 0.5 : 1;
+  pmb_status status = pmb_cuda_make_output(cuda, mesh, &group->base, out);
+  if (status == PMB_OK) {
+    status = pmb_cuda_enqueue_emit(cuda, out);
+  }
+  if (status == PMB_OK) {
+    crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
+    status = bring_all(cuda, group, mesh, out);
+    crew->fraction_begin = crew->fraction_end;
+    crew->fraction_end = end;
+  }
+  return status == PMB_OK ? pmb_cuda_emit_attributes(cuda, &group->base, mesh, out) : status;
+}
+
+pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  pmb_cuda_output out;
+  if (cuda->empty) {
+    return PMB_OK;
+  }
+  pmb_status status = pmb_cuda_begin(cuda, 0.5);
+  if (status != PMB_OK) {
+    return status;
+  }
+  if (!cuda->counted) { /* another context needed the memory */
+    status = pmb_cuda_count_group(context, group);
+  }
+  if (status == PMB_OK) {
+    status = emit_counted(context, group, mesh, &out);
+  }
+  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
+  pmb_cuda_make_way(cuda, group, status);
+  if (status == PMB_OK) {
+    status = pmb_cuda_check(context, error, "vertices and triangles");
+  }
+  pmb_cuda_end(cuda);
+  if (status == PMB_OK && !pmb_crew_report(&context->crew, context->crew.fraction_end)) {
+    status = pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+  }
+  return status;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Stands in for the CUDA backend in builds without it; CMake says why it is left out. */
+#include "core/pmb_backend.h"
+#include "cuda/pmb_cuda.h"
+
+const char *pmb_cuda_missing(void)
+{
+  return "this build has no CUDA code (" PMB_WHY_NO_CUDA ")";
+}
+
+static pmb_status none_create(pmb_context *context, const char *path)
+{
+  (void)path;
+  return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", pmb_cuda_missing());
+}
+
+static void none_destroy(pmb_context *context)
+{
+  (void)context;
+}
+
+const pmb_backend pmb_cuda_backend = {
+  .name = "cuda", .create = none_create, .destroy = none_destroy, .unbind = none_destroy
+};
+
+pmb_status pmb_cuda_measure(pmb_context *context, const double *isovalues, int64_t isovalue_count,
+  int remove_degenerate, int repeats, pmb_cuda_times *times)
+{
+  (void)isovalues, (void)isovalue_count, (void)remove_degenerate, (void)repeats, (void)times;
+  return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", pmb_cuda_missing());
+}
+
+void *pmb_host_allocate(size_t bytes)
+{
+  (void)bytes;
+  return NULL;
+}
+
+void pmb_host_release(void *memory)
+{
+  (void)memory;
+}
+
+void pmb_host_trim(void)
+{
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass scan, at the end of classify's launch: points and triangles before each active brick.
+ *
+ * Classify takes the list in turns, in each of which every block has a tile of it, at most a brick a warp. Every block
+ * tells the sums of its tiles and looks at those of all blocks, so that this is also where they wait for each other. */
+#ifndef PMB_CUDA_SCAN_CUH
+#define PMB_CUDA_SCAN_CUH
+
+#include "cuda/pmb_cuda.cuh"
+
+enum {
+  PMB_CUDA_SCAN_WARPS = 32, /* of a block of classify; there is one on each multiprocessor */
+  OPEN_SHARE = 8,           /* see open_turn */
+  KEPT_TURNS = 32,          /* whose counts are in shared memory */
+  STATUS_READS = 5,         /* of a lane, under way at a time */
+  KEPT_SUMS = 2048          /* turns whose sums are kept for the second time */
+};
+
+/* Room of a block. */
+typedef struct scan_scratch {
+  uint32_t counts[KEPT_TURNS][PMB_CUDA_SCAN_WARPS + 1]; /* points | triangles << 16; rows begin in other banks */
+  pmb_cuda_before sums[PMB_CUDA_SCAN_WARPS];            /* of the turns that a warp scans */
+  uint32_t taken;                                       /* see go_on */
+} scan_scratch;
+
+static_assert(KEPT_TURNS * PMB_CUDA_SCAN_WARPS == PMB_CUDA_KEPT_BRICKS, "room for the counts of bricks");
+
+/* ---- which brick is whose ---- */
+
+/* The blocks go through the list of active bricks side by side: in a turn each has a tile of it, at most a brick a warp;
+ * in the last turn, which need not be full, they have equal shares. */
+typedef struct scan_tiles {
+  uint32_t active, turns, last; /* last: the first brick of the last turn */
+  uint32_t width;               /* of a tile in the last turn */
+} scan_tiles;
+
+static __device__ __forceinline__ scan_tiles tiles_of(uint32_t active)
+{
+  const uint32_t in_turn = gridDim.x * PMB_CUDA_SCAN_WARPS;
+  scan_tiles tiles;
+  tiles.active = active;
+  tiles.turns = active / in_turn + (active % in_turn != 0);
+  tiles.last = tiles.turns > 0 ? (tiles.turns - 1) * in_turn : 0;
+  tiles.width = (active - tiles.last + gridDim.x - 1) / gridDim.x;
+  return tiles;
+}
+
+/* Index of brick n of the block's tile; not below `active` if there is none. */
+static __device__ __forceinline__ uint32_t index_of(const scan_tiles &tiles, uint32_t turn, uint32_t n)
+{
+  if (turn + 1 < tiles.turns) {
+    return (turn * gridDim.x + blockIdx.x) * PMB_CUDA_SCAN_WARPS + n;
+  }
+  return turn < tiles.turns && n < tiles.width ? tiles.last + blockIdx.x * tiles.width + n : UINT32_MAX;
+}
+
+/* Whether the block has any of some bricks from `begin` on; in doubt it has. */
+static __device__ __forceinline__ int has_some(const scan_tiles &tiles, uint32_t begin, uint32_t count)
+{
+  const uint32_t tile = tiles.last + blockIdx.x * tiles.width;
+  return count > 0 && (begin < tiles.last || (begin < tile + tiles.width && begin + count > tile));
+}
+
+/* The reverse of index_of: whether the block has the brick with an index, and where. */
+static __device__ __forceinline__ int is_of_block(
+  const scan_tiles &tiles, uint32_t index, uint32_t *turn, uint32_t *n)
+{
+  if (index < tiles.last) {
+    const uint32_t tile = index / PMB_CUDA_SCAN_WARPS;
+    *turn = tile / gridDim.x;
+    *n = index % PMB_CUDA_SCAN_WARPS;
+    return tile % gridDim.x == blockIdx.x;
+  }
+  *turn = tiles.turns - 1;
+  *n = index - tiles.last - blockIdx.x * tiles.width;
+  return index < tiles.active && *n < tiles.width; /* below the tile it is a large number */
+}
+
+/* From this turn on the warp that is done first takes the block's next brick: the last two turns, and more in long
+ * lists, in which warps fall farther behind. */
+static __device__ __forceinline__ uint32_t open_turn(const scan_tiles &tiles)
+{
+  return max(tiles.turns, 3u) - 2 - tiles.turns / OPEN_SHARE;
+}
+
+/* Where a warp goes on after brick n of the turn. taken: how many of the bricks from open_turn on have been taken. */
+static __device__ __forceinline__ void go_on(const scan_tiles &tiles, uint32_t *taken, uint32_t *turn, uint32_t *n)
+{
+  const uint32_t open = open_turn(tiles);
+  if (*turn + 1 < open) {
+    ++*turn;
+    return;
+  }
+  uint32_t number = 0;
+  if (pmb_cuda_lane_again() == 0) {
+    number = atomicAdd(taken, 1);
+  }
+  number = __shfl_sync(UINT32_MAX, number, 0);
+  *turn = open + number / PMB_CUDA_SCAN_WARPS;
+  *n = number % PMB_CUDA_SCAN_WARPS;
+}
+
+/* A turn and a brick of its tile. Packed, it takes a register less, but more instructions. */
+template <int PACKED> struct tile_place {
+  uint32_t first, second;
+  __device__ __forceinline__ void set(uint32_t turn, uint32_t n)
+  {
+    first = turn;
+    second = n;
+  }
+  __device__ __forceinline__ uint32_t turn() const
+  {
+    return first;
+  }
+  __device__ __forceinline__ uint32_t n() const
+  {
+    return second;
+  }
+};
+template <> struct tile_place<1> {
+  uint32_t both;
+  __device__ __forceinline__ void set(uint32_t turn, uint32_t n)
+  {
+    both = turn * PMB_CUDA_SCAN_WARPS + n;
+  }
+  __device__ __forceinline__ uint32_t turn() const
+  {
+    return both / PMB_CUDA_SCAN_WARPS;
+  }
+  __device__ __forceinline__ uint32_t n() const
+  {
+    return both % PMB_CUDA_SCAN_WARPS;
+  }
+};
+
+/* ---- counts ---- */
+
+/* Where the counts of other turns are, until what is before the brick is put in their place. */
+static __device__ __forceinline__ uint32_t *counts_of(const pmb_cuda_job &job, uint32_t index)
+{
+  return (uint32_t *)(job.d_before + index);
+}
+
+/* Which of the kept counts those of a brick are. */
+static __device__ __forceinline__ uint32_t slot_of(uint32_t turn, uint32_t n)
+{
+  return turn * (PMB_CUDA_SCAN_WARPS + 1) + n;
+}
+
+/* Puts down the counts of a brick, which lane 31 has. */
+static __device__ __forceinline__ void put_counts(
+  const pmb_cuda_job &job, scan_scratch *scratch, uint32_t slot, uint32_t index, uint32_t counts)
+{
+  if (pmb_cuda_lane_again() == 31) {
+    if (slot < slot_of(KEPT_TURNS, 0)) {
+      (&scratch->counts[0][0])[slot] = counts;
+    } else {
+      *counts_of(job, index) = counts;
+    }
+  }
+}
+
+/* Lane n: the counts of brick n of the block's tile. */
+static __device__ __forceinline__ uint32_t take_counts(
+  const pmb_cuda_job &job, const scan_tiles &tiles, const scan_scratch *scratch, uint32_t turn)
+{
+  const uint32_t lane = threadIdx.x & 31, index = index_of(tiles, turn, lane);
+  if (index >= tiles.active) {
+    return 0;
+  }
+  return turn < KEPT_TURNS ? scratch->counts[turn][lane] : __ldcg(counts_of(job, index));
+}
+
+/* ---- sums ---- */
+
+/* Tells the sums of the block's tiles in some turns. */
+static __device__ __forceinline__ void tell_tiles(
+  const pmb_cuda_job &job, const scan_tiles &tiles, const scan_scratch *scratch, uint32_t begin, uint32_t end)
+{
+  volatile uint64_t *d_status = job.d_scan_status;
+#pragma unroll 1
+  for (uint32_t turn = begin; turn < end; ++turn) {
+    const uint32_t counts = take_counts(job, tiles, scratch, turn);
+    const uint32_t points = pmb_cuda_word_sum(counts & 0xffff), triangles = pmb_cuda_word_sum(counts >> 16);
+    if ((threadIdx.x & 31) == 0) {
+      d_status[(uint64_t)turn * gridDim.x + blockIdx.x] =
+        pmb_cuda_status(points | (uint64_t)triangles << 24, PMB_CUDA_PARTIAL, job.epoch);
+    }
+  }
+}
+
+/* The sums of the tiles of a turn, and of those before the block's. */
+typedef struct turn_sums {
+  uint32_t points, triangles, points_before, triangles_before;
+} turn_sums;
+
+/* Those; waits for them. What is not there yet is read again together with the rest: one latency, not several. */
+static __device__ __forceinline__ turn_sums sums_of_turn(const pmb_cuda_job &job, uint32_t turn)
+{
+  const volatile uint64_t *d_status = job.d_scan_status + (uint64_t)turn * gridDim.x;
+  uint64_t all = 0, before = 0; /* 24 bits each for points and triangles: enough for the tiles of a lane */
+#pragma unroll 1
+  for (uint32_t first = 0; first < gridDim.x; first += 32 * STATUS_READS) {
+    uint64_t words[STATUS_READS];
+    int missing;
+    do {
+      missing = 0;
+#pragma unroll
+      for (int n = 0; n < STATUS_READS; ++n) {
+        words[n] = d_status[min(first + 32 * n + (threadIdx.x & 31), gridDim.x - 1)];
+      }
+#pragma unroll
+      for (int n = 0; n < STATUS_READS; ++n) {
+        missing |= words[n] >> 50 != job.epoch;
+      }
+    } while (missing);
+#pragma unroll
+    for (int n = 0; n < STATUS_READS; ++n) {
+      const uint32_t block = first + 32 * n + (threadIdx.x & 31);
+      const uint64_t value = words[n] & ((1ull << 48) - 1);
+      all += block < gridDim.x ? value : 0;
+      before += block < blockIdx.x ? value : 0;
+    }
+  }
+  __syncwarp();
+  turn_sums sums;
+  sums.points = pmb_cuda_word_sum((uint32_t)all & 0xffffff);
+  sums.triangles = pmb_cuda_word_sum((uint32_t)(all >> 24));
+  sums.points_before = pmb_cuda_word_sum((uint32_t)before & 0xffffff);
+  sums.triangles_before = pmb_cuda_word_sum((uint32_t)(before >> 24));
+  return sums;
+}
+
+/* Tells the host what is before an isovalue that begins with this brick. */
+static __device__ __forceinline__ void tell_isovalues(
+  const pmb_cuda_job &job, uint32_t index, const pmb_cuda_before &before)
+{
+#pragma unroll 1
+  for (int n = 1; n < job.isovalue_count; ++n) {
+    if (index == job.d_counters->first[n]) {
+      job.totals->before[n] = before;
+    }
+  }
+}
+
+/* Writes what is before each brick of the block's tile, given what is before the tile. */
+static __device__ __forceinline__ void write_tile(const pmb_cuda_job &job, const scan_tiles &tiles,
+  const scan_scratch *scratch, uint32_t turn, pmb_cuda_before before)
+{
+  const uint32_t index = index_of(tiles, turn, threadIdx.x & 31), counts = take_counts(job, tiles, scratch, turn);
+  const uint32_t p = pmb_cuda_inclusive_sum(counts & 0xffff), t = pmb_cuda_inclusive_sum(counts >> 16);
+  if (index < tiles.active) {
+    before.points += p - (counts & 0xffff);
+    before.triangles += t - (counts >> 16);
+    job.d_before[index] = before;
+    tell_isovalues(job, index, before);
+  }
+}
+
+/* When all blocks have told, and so take no more exact records: tells the host if there was no room. */
+static __device__ __forceinline__ void end_exact(const pmb_cuda_job &job)
+{
+  const uint32_t exact = __ldcg(&job.d_counters->exact);
+  if (exact > job.exact_capacity) {
+    job.totals->exact = exact;
+  }
+  job.d_counters->exact = 0;
+}
+
+/* From the sums of a warp's turns to those of all warps before. with_turns: how many warps have any. */
+static __device__ __forceinline__ pmb_cuda_before sums_before(
+  const pmb_cuda_job &job, uint32_t active, const pmb_cuda_before &own, int with_turns, scan_scratch *scratch)
+{
+  const int warp = min((int)(threadIdx.x >> 5), with_turns);
+  pmb_cuda_before before = { 0, 0 };
+  if ((int)(threadIdx.x >> 5) < with_turns) {
+    scratch->sums[warp] = own; /* all lanes write the same */
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (int i = 0; i < warp; ++i) {
+    before.points += scratch->sums[i].points;
+    before.triangles += scratch->sums[i].triangles;
+  }
+  if (blockIdx.x == 0 && (int)threadIdx.x == 32 * max(with_turns - 1, 0)) {
+    job.d_before[active].points = job.totals->points = before.points + own.points;
+    job.d_before[active].triangles = job.totals->triangles = before.triangles + own.triangles;
+  }
+  if (blockIdx.x == 0 && threadIdx.x == blockDim.x - 1 && (job.any_join || job.any_flags)) {
+    end_exact(job);
+  }
+  return before;
+}
+
+/* The whole of it; a warp has a run of turns, and goes through it twice, by the same code: what runs once in a launch
+ * costs its way from memory too. kept: room for KEPT_SUMS. */
+static __device__ __forceinline__ void scan_bricks(
+  const pmb_cuda_job &job, const scan_tiles &tiles, scan_scratch *scratch, turn_sums *kept)
+{
+  const uint32_t run = (tiles.turns + PMB_CUDA_SCAN_WARPS - 1) / PMB_CUDA_SCAN_WARPS;
+  const uint32_t begin = min(tiles.turns, (threadIdx.x >> 5) * run), end = min(tiles.turns, begin + run);
+  turn_sums sums = { 0, 0, 0, 0 };
+  pmb_cuda_before before = { 0, 0 };
+  __syncthreads();
+  tell_tiles(job, tiles, scratch, begin, end);
+  __syncthreads(); /* nobody waits before all of the block have told */
+#pragma unroll 1
+  for (int again = 0; again < 2; ++again) {
+#pragma unroll 1
+    for (uint32_t turn = begin; turn < end; ++turn) {
+      if (!again || turn >= KEPT_SUMS) {
+        sums = sums_of_turn(job, turn);
+      } else if (run > 1) {
+        sums = kept[turn];
+      }
+      if (!again && turn < KEPT_SUMS && (threadIdx.x & 31) == 0) {
+        kept[turn] = sums;
+      }
+      if (again) {
+        const pmb_cuda_before tile = { before.points + sums.points_before, before.triangles + sums.triangles_before };
+        write_tile(job, tiles, scratch, turn, tile);
+      }
+      before.points += sums.points;
+      before.triangles += sums.triangles;
+    }
+    if (!again) {
+      before = sums_before(job, tiles.active, before, (int)(run > 0 ? (tiles.turns + run - 1) / run : 0), scratch);
+    }
+  }
+}
+
+#endif

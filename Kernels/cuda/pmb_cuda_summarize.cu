@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass summarize: minimum and maximum of every brick with its halo (PMB paper, section 4.1).
+ *
+ * A warp reads rows of 512 bytes, 16 bytes a lane, through a column of bricks along z, so that a slice that two bricks
+ * share is read once. Small integers stay packed in words. */
+#include "cuda/pmb_cuda.cuh"
+
+enum { LEAST_WARPS = 16 /* of a multiprocessor, if there are layers enough */ };
+
+/* Running minimum and maximum over words of samples; `odd` is not 0 once a sample was not finite. */
+template <class T> struct range_of { /* 4- and 8-byte integers */
+  typedef T word;
+  T low, high;
+  __device__ __forceinline__ void reset(word w)
+  {
+    low = high = w;
+  }
+  __device__ __forceinline__ void add(word w)
+  {
+    low = w < low ? w : low;
+    high = w > high ? w : high;
+  }
+  __device__ __forceinline__ void merge(const range_of &o)
+  {
+    low = o.low < low ? o.low : low;
+    high = o.high > high ? o.high : high;
+  }
+  __device__ __forceinline__ void samples(T *l, T *h) const
+  {
+    *l = low, *h = high;
+  }
+  __device__ __forceinline__ void first_sample(T *l, T *h) const
+  {
+    samples(l, h);
+  }
+  __device__ __forceinline__ int odd() const
+  {
+    return 0;
+  }
+};
+
+/* Minimum that is NaN if one of the two is. */
+static __device__ __forceinline__ float smaller_or_nan(float a, float b)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  float r;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+#else
+  return a < b || a != a ? a : b;
+#endif
+}
+
+template <> struct range_of<float> {
+  typedef float word;
+  float low, high;
+  __device__ __forceinline__ void reset(word w)
+  {
+    low = high = w;
+  }
+  __device__ __forceinline__ void add(word w)
+  {
+    low = smaller_or_nan(low, w);
+    high = fmaxf(high, w);
+  }
+  __device__ __forceinline__ void merge(const range_of &o)
+  {
+    low = smaller_or_nan(low, o.low);
+    high = fmaxf(high, o.high);
+  }
+  __device__ __forceinline__ void samples(float *l, float *h) const
+  {
+    *l = low, *h = high;
+  }
+  __device__ __forceinline__ void first_sample(float *l, float *h) const
+  {
+    samples(l, h);
+  }
+  __device__ __forceinline__ int odd() const
+  {
+    return !PMB_IS_FINITE(low) || !PMB_IS_FINITE(high);
+  }
+};
+
+template <> struct range_of<double> {
+  typedef double word;
+  double low, high, sum;
+  __device__ __forceinline__ void reset(word w)
+  {
+    low = high = w, sum = w - w;
+  }
+  __device__ __forceinline__ void add(word w)
+  {
+    low = w < low ? w : low;
+    high = w > high ? w : high;
+    sum = sum + (w - w);
+  }
+  __device__ __forceinline__ void merge(const range_of &o)
+  {
+    low = o.low < low ? o.low : low;
+    high = o.high > high ? o.high : high;
+    sum = sum + o.sum;
+  }
+  __device__ __forceinline__ void samples(double *l, double *h) const
+  {
+    *l = low, *h = high;
+  }
+  __device__ __forceinline__ void first_sample(double *l, double *h) const
+  {
+    samples(l, h);
+  }
+  __device__ __forceinline__ int odd() const
+  {
+    return sum != 0;
+  }
+};
+
+/* Two 16-bit samples in a word. */
+template <class T> struct range_of_pairs {
+  typedef uint32_t word;
+  uint32_t low, high;
+  static __device__ __forceinline__ uint32_t smaller(uint32_t a, uint32_t b)
+  {
+    return (T)-1 < 0 ? __vmins2(a, b) : __vminu2(a, b);
+  }
+  static __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b)
+  {
+    return (T)-1 < 0 ? __vmaxs2(a, b) : __vmaxu2(a, b);
+  }
+  __device__ __forceinline__ void reset(word w)
+  {
+    low = high = w;
+  }
+  __device__ __forceinline__ void add(word w)
+  {
+    low = smaller(low, w);
+    high = larger(high, w);
+  }
+  __device__ __forceinline__ void merge(const range_of_pairs &o)
+  {
+    low = smaller(low, o.low);
+    high = larger(high, o.high);
+  }
+  __device__ __forceinline__ void first_sample(T *l, T *h) const
+  {
+    *l = (T)low, *h = (T)high;
+  }
+  __device__ __forceinline__ void samples(T *l, T *h) const
+  {
+    *l = min((T)low, (T)(low >> 16));
+    *h = max((T)high, (T)(high >> 16));
+  }
+  __device__ __forceinline__ int odd() const
+  {
+    return 0;
+  }
+};
+template <> struct range_of<int16_t> : range_of_pairs<int16_t> {
+};
+template <> struct range_of<uint16_t> : range_of_pairs<uint16_t> {
+};
+
+/* Four 8-bit samples in a word: compared as pairs of 16 bits whose upper byte decides, once as they are (samples 1 and
+ * 3) and once shifted by a byte (samples 0 and 2). */
+template <class T> struct range_of_bytes {
+  typedef uint32_t word;
+  typedef typename pmb_cuda_wider<T>::type pair;
+  range_of_pairs<pair> upper, lower;
+  __device__ __forceinline__ void reset(word w)
+  {
+    upper.reset(w);
+    lower.reset(w << 8);
+  }
+  __device__ __forceinline__ void add(word w)
+  {
+    upper.add(w);
+    lower.add(w << 8);
+  }
+  __device__ __forceinline__ void merge(const range_of_bytes &o)
+  {
+    upper.merge(o.upper);
+    lower.merge(o.lower);
+  }
+  __device__ __forceinline__ void first_sample(T *l, T *h) const
+  {
+    *l = (T)(lower.low >> 8);
+    *h = (T)(lower.high >> 8);
+  }
+  __device__ __forceinline__ void samples(T *l, T *h) const
+  {
+    *l = min(min((T)(lower.low >> 8), (T)(lower.low >> 24)), min((T)(upper.low >> 8), (T)(upper.low >> 24)));
+    *h = max(max((T)(lower.high >> 8), (T)(lower.high >> 24)), max((T)(upper.high >> 8), (T)(upper.high >> 24)));
+  }
+  __device__ __forceinline__ int odd() const
+  {
+    return 0;
+  }
+};
+template <> struct range_of<int8_t> : range_of_bytes<int8_t> {
+};
+template <> struct range_of<uint8_t> : range_of_bytes<uint8_t> {
+};
+
+/* What a lane gathers of a brick: from the first word of its 16 bytes (the first lane of a brick has the column that
+ * the brick before needs there), and from the others. */
+template <class T> struct lane_range {
+  range_of<T> head, rest;
+};
+
+/* 16 bytes as words. */
+template <class W> union vector_of {
+  uint4 raw;
+  W word[16 / sizeof(W)];
+};
+
+/* Adds one slice: 5 rows of 16 bytes; row: where they begin, in 16 bytes. first: the range is empty before. */
+template <class T>
+static __device__ __forceinline__ void add_slice(
+  const uint4 *d_slice, const uint32_t *row, int first, lane_range<T> *range)
+{
+  typedef typename range_of<T>::word word;
+  vector_of<word> v[5];
+#pragma unroll
+  for (int y = 0; y < 5; ++y) {
+    v[y].raw = __ldg(d_slice + row[y]);
+  }
+#pragma unroll
+  for (int y = 0; y < 5; ++y) {
+    if (first && y == 0) {
+      range->head.reset(v[0].word[0]);
+      range->rest.reset(v[0].word[1]);
+    } else {
+      range->head.add(v[y].word[0]);
+      range->rest.add(v[y].word[1]);
+    }
+#pragma unroll
+    for (int w = 2; w < (int)(16 / sizeof(word)); ++w) {
+      range->rest.add(v[y].word[w]);
+    }
+  }
+}
+
+/* Smallest and largest over groups of `lanes` lanes. */
+template <class T> static __device__ __forceinline__ void reduce_lanes(int lanes, T *low, T *high)
+{
+  for (int step = lanes / 2; step > 0; step >>= 1) {
+    const T l = __shfl_xor_sync(UINT32_MAX, *low, step), h = __shfl_xor_sync(UINT32_MAX, *high, step);
+    *low = l < *low ? l : *low;
+    *high = h > *high ? h : *high;
+  }
+}
+
+/* The range of the column right of a warp's samples in a brick layer: 25 samples, one a lane. */
+template <class T>
+static __device__ __forceinline__ int outer_column(const pmb_cuda_job &job, int i, int j, int k, T *low, T *high)
+{
+  const int r = min((int)(threadIdx.x & 31), PMB_CUDA_ROWS - 1);
+  const T s = ((const T *)job.d_samples)[pmb_cuda_index(job, min(i, job.dims[0] - 1), j + r % 5, k + r / 5)];
+  *low = *high = s;
+  reduce_lanes(32, low, high);
+  return __any_sync(UINT32_MAX, !pmb_cuda_finite<T>(s));
+}
+
+/* The range of the finite samples of a brick, by a whole warp: for bricks that have others. */
+template <class T>
+static __device__ __noinline__ void finite_range(
+  const pmb_cuda_job &job, int i, int j, int k, T highest, T *low, T *high)
+{
+  const T *d_samples = (const T *)job.d_samples;
+  T l = highest, h = -highest;
+  for (int n = threadIdx.x & 31; n < 33 * PMB_CUDA_ROWS; n += 32) {
+    const int r = n / 33;
+    const T s = d_samples[pmb_cuda_index(job, min(i + n % 33, job.dims[0] - 1), j + r % 5, k + r / 5)];
+    if (pmb_cuda_finite<T>(s)) {
+      l = s < l ? s : l;
+      h = s > h ? s : h;
+    }
+  }
+  reduce_lanes(32, &l, &h);
+  *low = l;
+  *high = h;
+}
+
+/* Replaces the ranges of bricks with non-finite samples; `odd` is the same for all lanes of a brick. */
+template <class T> struct odd_bricks {
+  static __device__ __forceinline__ void fix(const pmb_cuda_job &, int, int, int, int, int, T *, T *)
+  {
+  }
+};
+template <class T>
+static __device__ __forceinline__ void fix_odd(
+  const pmb_cuda_job &job, int i, int j, int k, int lanes, int odd, T *low, T *high)
+{
+  for (uint32_t rest = __ballot_sync(UINT32_MAX, odd && threadIdx.x % lanes == 0); rest; rest &= rest - 1) {
+    const int lane = __ffs((int)rest) - 1;
+    T l, h;
+    finite_range<T>(job, i + lane / lanes * PMB_BRICK_X, j, k, (T)INFINITY, &l, &h);
+    if ((int)(threadIdx.x & 31) / lanes == lane / lanes) {
+      *low = l;
+      *high = h;
+    }
+  }
+}
+template <> struct odd_bricks<float> {
+  static __device__ __forceinline__ void fix(
+    const pmb_cuda_job &job, int i, int j, int k, int lanes, int odd, float *low, float *high)
+  {
+    fix_odd<float>(job, i, j, k, lanes, odd, low, high);
+  }
+};
+template <> struct odd_bricks<double> {
+  static __device__ __forceinline__ void fix(
+    const pmb_cuda_job &job, int i, int j, int k, int lanes, int odd, double *low, double *high)
+  {
+    fix_odd<double>(job, i, j, k, lanes, odd, low, high);
+  }
+};
+
+/* Where a warp works. */
+typedef struct warp_place {
+  int i, j; /* first sample */
+  uint32_t brick_x, brick_y;
+  int64_t layer, layer_end;
+} warp_place;
+
+/* The range of the bricks of a column, in shared memory. */
+template <class T> struct seen_range {
+  T low, high;
+  int odd; /* bricks with samples that are not finite */
+};
+
+/* Writes the ranges of the warp's bricks in a layer. */
+template <class T>
+static __device__ __forceinline__ void store_layer(
+  const pmb_cuda_job &job, const warp_place &p, int64_t layer, const lane_range<T> &range, seen_range<T> *seen)
+{
+  const int lanes = PMB_BRICK_X * (int)sizeof(T) / 16, lane = threadIdx.x & 31;
+  const int k = (int)layer * PMB_BRICK_Z;
+  range_of<T> all = range.head;
+  T low, high, next_low, next_high, outer_low, outer_high;
+  all.merge(range.rest);
+  all.samples(&low, &high);
+  range.head.first_sample(&next_low, &next_high);
+  int odd = all.odd(), next_odd = range.head.odd();
+  next_low = __shfl_down_sync(UINT32_MAX, next_low, 1);
+  next_high = __shfl_down_sync(UINT32_MAX, next_high, 1);
+  next_odd = __shfl_down_sync(UINT32_MAX, next_odd, 1);
+  const int outer_odd = outer_column<T>(job, p.i + 512 / (int)sizeof(T), p.j, k, &outer_low, &outer_high);
+  next_low = lane == 31 ? outer_low : next_low;
+  next_high = lane == 31 ? outer_high : next_high;
+  next_odd = lane == 31 ? outer_odd : next_odd;
+  /* Beyond the volume the border stands in, which is what the lane has itself. */
+  if (lane % lanes == lanes - 1 && p.brick_x + lane / lanes + 1 < job.bricks[0]) {
+    low = next_low < low ? next_low : low;
+    high = next_high > high ? next_high : high;
+    odd |= next_odd;
+  }
+  reduce_lanes(lanes, &low, &high);
+  if (job.d_flags) {
+    const uint32_t group = lanes == 32 ? UINT32_MAX : ((1u << lanes) - 1) << lane / lanes * lanes;
+    odd = (__ballot_sync(UINT32_MAX, odd) & group) != 0;
+    if (__any_sync(UINT32_MAX, odd)) {
+      odd_bricks<T>::fix(job, p.i, p.j, k, lanes, odd, &low, &high);
+    }
+  }
+  const uint32_t x = p.brick_x + lane / lanes;
+  if (lane % lanes == 0 && x < job.bricks[0]) {
+    const int first = layer == p.layer;
+    seen += lane / lanes;
+    seen->low = first || low < seen->low ? low : seen->low;
+    seen->high = first || high > seen->high ? high : seen->high;
+    seen->odd = first ? odd : seen->odd + odd;
+    const int64_t brick = x + (int64_t)job.bricks[0] * (p.brick_y + (int64_t)job.bricks[1] * layer);
+    ((T *)job.d_low)[brick] = low;
+    ((T *)job.d_high)[brick] = high;
+    if (job.d_flags) {
+      job.d_flags[brick] = (uint8_t)odd;
+    }
+  }
+}
+
+/* Walks a warp through its layers; seen: of each of its columns. */
+template <class T>
+static __device__ __forceinline__ void summarize_column(
+  const pmb_cuda_job &job, const warp_place &p, seen_range<T> *seen)
+{
+  const int lane = threadIdx.x & 31, per_lane = 16 / (int)sizeof(T);
+  const int64_t column = min((int64_t)p.i + lane * per_lane, job.pitch - per_lane), pieces = job.pitch / per_lane;
+  const uint4 *d_column = (const uint4 *)((const T *)job.d_samples + (column + job.pitch * p.j));
+  const int64_t slice = job.slice / per_lane;
+  uint32_t row[5]; /* from the first: 4 rows are fewer than 2^32 pieces of 16 bytes */
+  for (int y = 0; y < 5; ++y) {
+    row[y] = (uint32_t)pieces * (uint32_t)(min(p.j + y, job.dims[1] - 1) - p.j);
+  }
+  lane_range<T> range;
+  add_slice<T>(d_column + slice * (p.layer * PMB_BRICK_Z), row, 1, &range);
+  for (int64_t layer = p.layer; layer < p.layer_end; ++layer) {
+    const int64_t k = layer * PMB_BRICK_Z, last = job.dims[2] - 1;
+#pragma unroll
+    for (int z = 1; z < 4; ++z) {
+      add_slice<T>(d_column + slice * min(k + z, last), row, 0, &range);
+    }
+    lane_range<T> shared_slice;
+    add_slice<T>(d_column + slice * min(k + 4, last), row, 1, &shared_slice);
+    range.head.merge(shared_slice.head);
+    range.rest.merge(shared_slice.rest);
+    store_layer<T>(job, p, layer, range, seen);
+    range = shared_slice;
+  }
+}
+
+/* Of a warp: what it has seen in all its columns, in lane 0. */
+template <class T>
+static __device__ __forceinline__ pmb_cuda_range_part range_of_warp(
+  const pmb_cuda_job &job, const warp_place &p, const seen_range<T> *seen)
+{
+  const int lane = threadIdx.x & 31;
+  pmb_cuda_range_part part = { INFINITY, -INFINITY, 0 };
+  __syncwarp();
+  for (int n = 0; lane == 0 && n < 16 / (int)sizeof(T) && p.brick_x + n < job.bricks[0]; ++n) {
+    if (seen[n].low <= seen[n].high) { /* else none was finite */
+      part.low = (double)seen[n].low < part.low ? (double)seen[n].low : part.low;
+      part.high = (double)seen[n].high > part.high ? (double)seen[n].high : part.high;
+    }
+    part.odd += seen[n].odd;
+  }
+  return part;
+}
+
+/* LAYERS: that a warp walks through; 0: as the argument says. */
+template <class T, int LAYERS>
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
+  summarize_kernel(const __grid_constant__ pmb_cuda_job job, uint32_t groups, int64_t warps, int64_t layer_begin,
+    int64_t layer_end, int layers, pmb_cuda_range_part *parts)
+{
+  __shared__ pmb_cuda_range_part shared_parts[PMB_CUDA_WARPS];
+  __shared__ seen_range<T> shared_seen[PMB_CUDA_WARPS][16 / sizeof(T)];
+  const int64_t id = (int64_t)blockIdx.x * PMB_CUDA_WARPS + (threadIdx.x >> 5);
+  pmb_cuda_range_part own = { INFINITY, -INFINITY, 0 };
+  if (id < warps) {
+    seen_range<T> *seen = shared_seen[threadIdx.x >> 5];
+    warp_place p;
+    p.brick_x = (uint32_t)(id % groups) * (16 / (uint32_t)sizeof(T));
+    p.brick_y = (uint32_t)(id / groups % job.bricks[1]);
+    p.layer = layer_begin + id / groups / job.bricks[1] * (LAYERS ? LAYERS : layers);
+    p.layer_end = min(p.layer + (LAYERS ? LAYERS : layers), layer_end);
+    p.i = (int)p.brick_x * PMB_BRICK_X;
+    p.j = (int)p.brick_y * PMB_BRICK_Y;
+    summarize_column<T>(job, p, seen);
+    own = range_of_warp<T>(job, p, seen);
+  }
+  pmb_cuda_let_next_begin(); /* at the beginning it costs 2% */
+  pmb_cuda_tell_range(own, shared_parts, parts + blockIdx.x);
+}
+
+/* ---- the host's side ---- */
+
+/* Columns of bricks that warps walk through, and how many along x. */
+static int64_t columns_of(const pmb_cuda *cuda, uint32_t *groups)
+{
+  const uint32_t per_warp = 16 / (uint32_t)pmb_type_size(cuda->context->volume.type); /* bricks along x */
+  *groups = (cuda->job.bricks[0] + per_warp - 1) / per_warp;
+  return (int64_t)*groups * cuda->job.bricks[1];
+}
+
+static int64_t warps_of(int64_t columns, int64_t layers, int layers_of_warp)
+{
+  return columns * ((layers + layers_of_warp - 1) / layers_of_warp);
+}
+
+/* Layers that a warp walks through: fewer in small volumes, so that all multiprocessors have work. */
+static int layers_of_warp(const pmb_cuda *cuda, int64_t columns)
+{
+  int layers = PMB_CUDA_LAYERS;
+  while (layers > 1 && warps_of(columns, cuda->job.bricks[2], layers) < (int64_t)LEAST_WARPS * cuda->processors) {
+    layers /= 2;
+  }
+  return layers;
+}
+
+template <class T> static cudaError_t launch(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
+{
+  uint32_t groups;
+  const int64_t columns = columns_of(cuda, &groups);
+  const int layers = layers_of_warp(cuda, columns);
+  const int64_t warps = warps_of(columns, layer_end - layer_begin, layers);
+  const int64_t blocks = (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS;
+  pmb_cuda_range_part *parts = cuda->ranges + cuda->range_parts;
+  cuda->range_parts += blocks;
+  return pmb_cuda_launch(cuda,
+    layers == PMB_CUDA_LAYERS ? summarize_kernel<T, PMB_CUDA_LAYERS> : summarize_kernel<T, 0>, blocks,
+    PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layer_begin, layer_end, layers, parts);
+}
+
+/* Room for the parts of the volume's range, of all launches: each may begin and end within a chunk of layers. */
+static pmb_status reserve_ranges(pmb_cuda *cuda)
+{
+  uint32_t groups;
+  const int64_t columns = columns_of(cuda, &groups);
+  const int64_t layers = cuda->job.bricks[2], launches = layers / PMB_CUDA_LAYERS + 2;
+  const int64_t most = 2 * warps_of(columns, layers, layers_of_warp(cuda, columns)) / PMB_CUDA_WARPS + launches;
+  cuda->range_parts = 0;
+  if (most > cuda->range_room) {
+    if (cuda->ranges) {
+      PMB_CUDA_TRY(cuda->context, cudaFreeHost(cuda->ranges));
+    }
+    cuda->ranges = NULL;
+    cuda->range_room = 0;
+    PMB_CUDA_TRY(cuda->context, cudaMallocHost((void **)&cuda->ranges, (size_t)most * sizeof(pmb_cuda_range_part)));
+    cuda->range_room = most;
+  }
+  return PMB_OK;
+}
+
+pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
+{
+  cudaError_t error = cudaSuccess;
+  if (layer_begin == 0) {
+    const pmb_status status = reserve_ranges(cuda);
+    if (status != PMB_OK) {
+      return status;
+    }
+  }
+  PMB_CUDA_BY_TYPE(cuda->context->volume.type, error = launch<T>(cuda, layer_begin, layer_end));
+  return pmb_cuda_check(cuda->context, error, "launch of summarize");
+}
+
+void pmb_cuda_take_range(pmb_cuda *cuda)
+{
+  pmb_context *context = cuda->context;
+  const pmb_cuda_range_part *parts = cuda->ranges;
+  context->minimum = INFINITY;
+  context->maximum = -INFINITY;
+  context->nonfinite_bricks = 0;
+  for (int64_t i = 0; i < cuda->range_parts; ++i) {
+    context->minimum = parts[i].low < context->minimum ? parts[i].low : context->minimum;
+    context->maximum = parts[i].high > context->maximum ? parts[i].high : context->maximum;
+    context->nonfinite_bricks += parts[i].odd;
+  }
+}

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass triangles. No sample is read: the id of the point on an edge is the first id of its row and kind plus the number
+ * of points before it there. A warp has a brick; it lists the cells with triangles, then their triangles, so that every
+ * lane has an id to make, and stores ids as it makes them.
+ *
+ * The pass is bound by shared memory and by issue, hence the packed words below: what a step needs lies where the next
+ * instruction takes it without masking. */
+#ifndef PMB_CUDA_TRIANGLES_CUH
+#define PMB_CUDA_TRIANGLES_CUH
+
+#include "cuda/pmb_cuda_triangles_ids.cuh"
+
+/* pmb_cuda_triangles_pairs.cu: launches triangles for pairs of bricks if that pays; 0: it does not. */
+int pmb_cuda_triangles_of_pairs(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
+
+/* ---- cells ---- */
+
+/* Sum over the lanes `below` (as bits) of a value of so many bits; all: over all lanes. By votes, because shuffles take the pipe of
+ * shared memory. */
+template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t value, uint32_t below, int *all)
+{
+  int sum = 0, total = 0;
+#pragma unroll
+  for (int bit = 0; bit < BITS; ++bit) {
+    uint32_t mask = 1u << bit;
+#if defined(__CUDA_ARCH__)
+    /* a constant that only ptxas knows: the compiler makes three instructions of value >> bit & 1 */
+    asm("mov.u32 %0, %1;" : "=r"(mask) : "r"(1u << bit));
+#endif
+    const uint32_t vote = __ballot_sync(UINT32_MAX, (value & mask) != 0);
+    sum += __popc(vote & below) << bit;
+    total += __popc(vote) << bit;
+  }
+  *all = total;
+  return sum;
+}
+
+/* Both words of a row of samples, 16 columns each: the samples in one half, those at the next column in the other. A
+ * rotation to the right by x, 0-31, brings columns x and x + 1 to bits 0 and 16. */
+static __device__ __forceinline__ uint2 pair_words(uint32_t word, uint32_t word1)
+{
+  return make_uint2(__byte_perm(word, word1, 0x5410), __byte_perm(word1, word, 0x7632));
+}
+
+static __device__ __forceinline__ uint32_t rotate_left(uint32_t word, uint32_t by)
+{
+  return __funnelshift_l(word, word, by);
+}
+
+/* The cells of half a row that may have triangles, as bits; keeps their corners. Two lanes share a row. */
+static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, const brick_head &head,
+  uint32_t column, int exact, const row_bricks &rows, triangle_scratch *scratch)
+{
+  const uint32_t *words = (const uint32_t *)((const char *)scratch->words + (rows.places & 0xffff));
+  const uint32_t a = words[0], b = words[2], c = words[2 * WORD_LAYER], d = words[2 * WORD_LAYER + 2];
+  const uint32_t any = a | b | c | d, all = a & b & c & d;
+  uint32_t cells = UINT32_MAX;
+  if (column >> PMB_CUDA_ROWS) {
+    __syncwarp();
+    const uint32_t borders = column >> PMB_CUDA_ROWS; /* see pmb_cuda_borders */
+    const int row = (threadIdx.x & 31) >> 1;
+    const int in_y = borders & 2 ? job.last_cells[1] : PMB_BRICK_Y,
+              in_z = borders & 4 ? job.last_cells[2] : PMB_BRICK_Z;
+    cells = borders & 1 ? pmb_cuda_low_bits(job.last_cells[0]) : cells;
+    cells = (row & 3) < in_y && row >> 2 < in_z ? cells : 0;
+  }
+  if (exact) {
+    __syncwarp();
+    cells &= head_exact(job, head)->cells[(threadIdx.x & 31) >> 1];
+  }
+  /* rotated to the left by 31 - x, corner i of four is at bits 2 + i and 18 + i, see case_offset */
+  *(uint4 *)((char *)scratch->corners + (rows.places >> 16)) =
+    make_uint4(rotate_left(a, 3), rotate_left(b, 4), rotate_left(c, 5), rotate_left(d, 6));
+  return (any | any >> 16) & ~(all & all >> 16) & cells >> (~rows.first_part & 16) & 0xffff;
+}
+
+/* Lists the cells of half a row; end: behind the place of its last. */
+static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first_part, uint32_t *begin, uint32_t *end)
+{
+  while (cells) { /* from both sides, which meet in one place or go past each other */
+    const uint32_t rest = cells & (cells - 1);
+    const int high = 31 - __clz((int)cells), low = 31 - __clz((int)(cells ^ rest));
+    end[-1] = first_part - (uint32_t)high;
+    begin[0] = first_part - (uint32_t)low;
+    cells = rest & ~(1u << high);
+    --end;
+    ++begin;
+  }
+}
+
+/* The place of the case of a listed cell in the table of codes, in bytes; more bits above. */
+static __device__ __forceinline__ uint32_t case_offset(const triangle_scratch *scratch, uint32_t cell)
+{
+  const uint4 corners = *(const uint4 *)((const char *)scratch->corners + (cell & 0x3f0));
+  const uint32_t a = rotate_left(corners.x, cell), b = rotate_left(corners.y, cell);
+  const uint32_t c = rotate_left(corners.z, cell), d = rotate_left(corners.w, cell);
+  const uint32_t bits = (a & 0x00040004) | (b & 0x00080008) | (c & 0x00100010) | (d & 0x00200020);
+  return bits * 0x10011 >> 16; /* lower half + 17 * upper half */
+}
+
+/* ---- triangles ---- */
+
+/* Eight equal bits of cell (row r, x), by corner. */
+static __device__ __forceinline__ uint32_t equal_corners(triangle_scratch *scratch, int r, int x)
+{
+  const uint2 *words = joined_of(scratch)->equal + r;
+  return (__funnelshift_r(words[0].x, words[0].y, x) & 3) | (__funnelshift_r(words[1].x, words[1].y, x) & 3) << 2 |
+    (__funnelshift_r(words[5].x, words[5].y, x) & 3) << 4 | (__funnelshift_r(words[6].x, words[6].y, x) & 3) << 6;
+}
+
+/* Whether triangle n of a case keeps three different points. */
+static __device__ __forceinline__ int is_kept(uint32_t cell_case, int n, uint32_t equal)
+{
+  const uint8_t *edges = pmb_triangle_edges[cell_case] + 3 * n;
+  const int a = pmb_edge_point(edges[0], equal), b = pmb_edge_point(edges[1], equal);
+  const int c = pmb_edge_point(edges[2], equal);
+  return a != b && b != c && c != a;
+}
+
+/* Which of a cell's `count` triangles exist, as bits, where points are joined. */
+static __device__ __forceinline__ uint32_t kept_triangles(
+  triangle_scratch *scratch, uint32_t cell, uint32_t place, uint32_t count)
+{
+  uint32_t kept = (1u << count) - 1;
+  const uint32_t equal = equal_corners(scratch, cell >> 5 & 31, ~cell & 31);
+  for (uint32_t n = 0; equal && n < count; ++n) {
+    kept &= ~((uint32_t)!is_kept(case_at(place), n, equal) << n);
+  }
+  return kept;
+}
+
+/* A lane's cell: what is to be added to the codes of its triangles, those, how many triangles those of the lanes below and of
+ * all lanes have. kept: which of its triangles exist, only where points are joined. */
+typedef struct lane_cell {
+  uint32_t cell, code[PMB_MAX_TRIANGLES], kept;
+  int below, all;
+} lane_cell;
+
+template <bool JOINED>
+static __device__ __forceinline__ lane_cell read_cell(
+  const triangle_codes *codes, triangle_scratch *scratch, int at, int cells, uint32_t below)
+{
+  lane_cell c;
+  c.cell = scratch->cells[min(at, cells - 1)];
+  const uint32_t offset = case_offset(scratch, c.cell);
+  const char *place = (const char *)codes + offset;
+  if ((c.cell & 31) == 0) {
+    place += sizeof(codes->code[0]);
+  }
+  c.code[0] = at < cells ? *(const uint32_t *)place : 0;
+  uint32_t count = c.code[0] >> CODE_COUNT;
+#pragma unroll
+  for (uint32_t n = 1; n < PMB_MAX_TRIANGLES; ++n) { /* all under way before the first is stored */
+    c.code[n] = count > n ? *(const uint32_t *)(place + n * (CASES * sizeof(uint32_t))) : 0;
+  }
+  if (JOINED) {
+    c.kept = kept_triangles(scratch, c.cell, offset / sizeof(uint32_t), count);
+    count = __popc(c.kept);
+  }
+  c.below = sum_below<3>(count, below, &c.all);
+  return c;
+}
+
+/* Lists the triangles of the lanes' cells from `list` on. */
+template <bool JOINED> static __device__ __forceinline__ void list_triangles(const lane_cell &c, uint32_t *list)
+{
+  uint32_t *place = list + c.below;
+#pragma unroll
+  for (uint32_t n = 0; n < PMB_MAX_TRIANGLES; ++n) {
+    if (JOINED ? c.kept >> n & 1 : c.code[0] >= (n + 1) << CODE_COUNT) {
+      (JOINED ? place++ : place + n)[0] = c.code[n] + c.cell;
+    }
+  }
+}
+
+/* ---- ids ---- */
+
+/* What is the k-th slot of an entry, in eighths of a slot's size; shift: 2 + 8 k. */
+static __device__ __forceinline__ uint32_t slot_of(uint32_t entry, uint32_t shift)
+{
+  return entry >> shift & 0x7f8;
+}
+
+/* The id in a slot for a cell's entry. */
+static __device__ __forceinline__ uint32_t id_at(const triangle_scratch *scratch, uint32_t slot_by_8, uint32_t entry)
+{
+  const char *place = (const char *)scratch->slots + slot_by_8 * (sizeof(id_slot) / 8);
+  const id_slot slot = *(const id_slot *)place;
+  return slot.first + (uint32_t)__popc(__funnelshift_l(0, slot.mask, entry));
+}
+
+/* The same, if the point is joined to a sample at an end of its edge. */
+static __device__ __forceinline__ uint32_t join_id(
+  triangle_scratch *scratch, uint32_t slot, uint32_t entry, uint32_t id)
+{
+  const joined_scratch *joined = joined_of(scratch);
+  const edge_place edge = edge_of_slot((int)slot);
+  const int column = (int)(~entry & 31) + edge.next, upper_column = column + (edge.axis == 0);
+  const int upper_row = edge.row + (edge.axis == 0 ? 0 : edge.axis == 1 ? 1 : 5);
+  const uint2 lower = joined->equal[edge.row], upper = joined->equal[upper_row];
+  const uint32_t at_lower = column == 32 ? lower.y : lower.x >> column & 1;
+  const uint32_t at_upper = upper_column == 32 ? upper.y : upper.x >> upper_column & 1;
+  const int number = 4 * edge.axis; /* the axis' edge at corner 0 */
+  const int point = pmb_edge_point(number, at_lower | at_upper << pmb_edge_upper(number));
+  if (point >= 8) {
+    return id;
+  }
+  const int row = point ? upper_row : edge.row, x = point ? upper_column : column;
+  return x == 32 ? joined->next_sample[row]
+                 : joined->sample_first[row] + (uint32_t)__popc(joined->sample_mask[row] << (31 - x));
+}
+
+/* Where a lane finds the ids that it makes, in steps of a warp's 32: entry of the list and which slot of it. */
+typedef struct id_places {
+  const uint32_t *list;
+  uint32_t shift;
+} id_places;
+
+template <bool JOINED>
+static __device__ __forceinline__ uint32_t make_id(triangle_scratch *scratch, const id_places &places, int at)
+{
+  const uint32_t entry = places.list[at], slot = slot_of(entry, places.shift);
+  const uint32_t id = id_at(scratch, slot, entry);
+  return JOINED ? join_id(scratch, slot / 8, entry, id) : id;
+}
+
+/* Makes and stores the ids of the listed triangles. A lane makes an id in each step, so that a warp stores a run of them;
+ * three steps are 32 triangles. */
+template <bool JOINED>
+static __device__ __forceinline__ void write_ids(triangle_scratch *scratch, int listed, uint32_t *d_out)
+{
+  enum { LIMIT = 3 * (JOINED ? JOINED_LISTED : LISTED), STEPS = 3 * 32 };
+  const int lane = threadIdx.x & 31, n = 3 * listed;
+  const uint32_t t = lane * 43u >> 7, k = lane - 3 * t; /* t = lane / 3 */
+  const uint32_t *list = scratch->triangles + t;
+  const id_places places[3] = { { list, 2 + 8 * k }, { list + (k ? 11 : 10), k ? 8 * k - 6 : 18 },
+    { list + (k == 2 ? 22 : 21), k == 2 ? 2 : 8 * k + 10 } };
+  uint32_t *to = d_out + lane;
+#pragma unroll
+  for (int i = 0; i < LIMIT; i += STEPS) {
+    if (n < i + STEPS) {
+      break;
+    }
+    uint32_t id[3];
+#pragma unroll
+    for (int j = 0; j < 3; ++j) {
+      id[j] = make_id<JOINED>(scratch, places[j], i / 3);
+    }
+#pragma unroll
+    for (int j = 0; j < 3; ++j) {
+      to[i + 32 * j] = id[j];
+    }
+  }
+  const int done = (int)((uint32_t)n * 683u >> 16), rest = n - STEPS * done; /* done = n / STEPS, for n below 1,500 */
+#pragma unroll
+  for (int j = 0; j < 3; ++j) {
+    if (lane + 32 * j < rest) {
+      to[STEPS * done + 32 * j] = make_id<JOINED>(scratch, places[j], 32 * done);
+    }
+  }
+}
+
+template <bool JOINED>
+static __device__ __forceinline__ void write_list(
+  const pmb_cuda_output &output, triangle_scratch *scratch, int listed, int64_t first)
+{
+  __syncwarp();
+  if (!__any_sync(UINT32_MAX, first + listed > output.triangle_room)) {
+    write_ids<JOINED>(scratch, listed, output.d_triangles + 3 * first);
+  }
+  __syncwarp();
+}
+
+/* The triangles of a brick's listed cells; returns where the next ones go. */
+template <bool JOINED>
+static __device__ __forceinline__ int64_t emit_cells(const pmb_cuda_output &output, const triangle_codes *codes,
+  triangle_scratch *scratch, int cells, uint32_t below, int64_t first)
+{
+  int listed = 0;
+  for (int begin = 0; begin < cells; begin += 32) {
+    const lane_cell c = read_cell<JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
+    if (listed + c.all > (JOINED ? JOINED_LISTED : LISTED)) {
+      write_list<JOINED>(output, scratch, listed, first);
+      first += listed;
+      listed = 0;
+    }
+    list_triangles<JOINED>(c, scratch->triangles + listed);
+    listed += c.all;
+  }
+  write_list<JOINED>(output, scratch, listed, first);
+  return first + listed;
+}
+
+/* Writes the cells of the triangles that emit_cells makes of the same cells. */
+template <bool JOINED>
+static __device__ __forceinline__ int64_t write_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
+  const triangle_codes *codes, uint32_t brick, triangle_scratch *scratch, int cells, uint32_t below, int64_t first)
+{
+  const pmb_cuda_box box = pmb_cuda_box_of(job, brick);
+  for (int begin = 0; begin < cells; begin += 32) {
+    const lane_cell c = read_cell<JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
+    const int r = c.cell >> 5 & 31, count = JOINED ? __popc(c.kept) : (int)(c.code[0] >> CODE_COUNT);
+    const int64_t i = box.origin[0] + (int)(~c.cell & 31), j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
+    for (int n = 0; n < count && first + c.all <= output.triangle_room; ++n) {
+      output.d_cells[first + c.below + n] = i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);
+    }
+    first += c.all;
+  }
+  __syncwarp();
+  return first;
+}
+
+template <bool OF_CELLS>
+static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const pmb_cuda_output &output,
+  const triangle_codes *codes, const row_bricks &rows, const brick_head &head, uint32_t index, uint32_t last,
+  triangle_scratch *scratch)
+{
+  const int lane = threadIdx.x & 31;
+  const row_start start = read_start(job, rows, head, index, last); /* on its way while cells are looked for */
+  const uint32_t column = head_column(head), word1 = pmb_cuda_next(head.word, column >> lane & 1);
+  const int exact = head_is_exact(head);
+  const uint32_t base = (uint32_t)output.point_base;
+  __syncwarp();
+  if (lane < PMB_CUDA_ROWS) {
+    *(uint2 *)((char *)scratch->words + rows.word) = pair_words(head.word, word1);
+  }
+  __syncwarp();
+  const uint32_t bits = find_cells(job, head, column, exact, rows, scratch);
+  const pmb_cuda_masks masks = row_masks(job, head, exact, word1, start.index);
+  int cells, below = sum_below<5>(__popc(bits), rows.below, &cells);
+  const int several = cells > MAX_CELLS;
+  uint32_t part = bits;
+  if (several) { /* the lower half of the rows first */
+    cells = __shfl_sync(UINT32_MAX, below, 16);
+    part = lane < 16 ? bits : 0;
+  }
+  list_cells(part, rows.first_part, scratch->cells + below, scratch->cells + below + __popc(part));
+  if (!OF_CELLS && lane < PMB_CUDA_ROWS) {
+    fill_slots(start, masks, base, lane, scratch);
+  }
+  int joined = 0;
+  if (exact) {
+    joined = job.any_join;
+    const pmb_cuda_exact *d_exact = head_exact(job, head);
+    if (joined && lane < PMB_CUDA_ROWS) {
+      fill_joined(d_exact, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
+    }
+  }
+  const uint32_t brick = __shfl_sync(UINT32_MAX, head.brick, 0); /* lane 0 has a row of the warp's */
+  int64_t first = start.triangles;
+  for (int left = several;; --left) {
+    __syncwarp();
+    if (OF_CELLS) {
+      first = joined ? write_cells<true>(job, output, codes, brick, scratch, cells, rows.below, first)
+                     : write_cells<false>(job, output, codes, brick, scratch, cells, rows.below, first);
+    } else {
+      first = joined ? emit_cells<true>(output, codes, scratch, cells, rows.below, first)
+                     : emit_cells<false>(output, codes, scratch, cells, rows.below, first);
+    }
+    if (left == 0) {
+      return;
+    }
+    part = bits ^ part;
+    below = sum_below<5>(__popc(part), rows.below, &cells);
+    list_cells(part, rows.first_part, scratch->cells + below, scratch->cells + below + __popc(part));
+  }
+}
+
+/* Which bricks a warp works on, turn by turn: neighbouring warps have neighbouring bricks, but in the last turn, which
+ * is not full, the blocks share what is left. */
+typedef struct warp_turns {
+  uint32_t step, full, first, last_first;
+} warp_turns;
+
+static __device__ __forceinline__ uint32_t index_at(const warp_turns &turns, uint32_t turn)
+{
+  return turn * turns.step + (turn < turns.full ? turns.first : turns.last_first);
+}
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Points on the device, for pass vertices: the arithmetic of one point by the sample's type, and where in a brick its points
+ * are. */
+#ifndef PMB_CUDA_VERTICES_POINT_CUH
+#define PMB_CUDA_VERTICES_POINT_CUH
+
+#include "cuda/pmb_cuda.cuh"
+
+/* What is wanted of all points. */
+enum {
+  PMB_CUDA_AS_FLOAT = 1, /* places */
+  PMB_CUDA_AS_DOUBLE = 2,
+  PMB_CUDA_NORMALS = 4,
+  PMB_CUDA_GRADIENTS = 8,
+  PMB_CUDA_PARAMETERS = 16,
+  PMB_CUDA_DIAGONAL = 32,                                                   /* the frame's matrices are */
+  PMB_CUDA_USUAL = PMB_CUDA_AS_FLOAT | PMB_CUDA_NORMALS | PMB_CUDA_DIAGONAL /* has code of its own */
+};
+
+/* ---- the arithmetic of pmb_point_template.h by type ---- */
+
+static __device__ __forceinline__ float edge_parameter(const pmb_isovalue &iso, float lower, float upper)
+{
+  return pmb_edge_parameter_f32(lower, upper, iso.f32, iso.f32_low);
+}
+static __device__ __forceinline__ double edge_parameter(const pmb_isovalue &iso, double lower, double upper)
+{
+  return pmb_edge_parameter_f64(lower, upper, iso.f64, 0);
+}
+
+/* pmb_edge_parameter_f32 without its halves, and with a division that lacks the slow way, which is a call. *good: whether
+ * it is the same, and correctly rounded, since no step is near the ends of the range of floats. */
+static __device__ __forceinline__ float quick_parameter(const pmb_isovalue &iso, float lower, float upper, int *good)
+{
+  const float over = (iso.f32 - lower) + iso.f32_low, under = upper - lower;
+  const float size = fabsf(under), part = fabsf(over);
+  float t;
+  *good = size > 2e-18f && size < 2e18f && (part > 2e-18f || part == 0);
+#if defined(__CUDA_ARCH__)
+  float reciprocal;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(under));
+  reciprocal = __fmaf_rn(reciprocal, __fmaf_rn(-under, reciprocal, 1.0f), reciprocal);
+  t = over * reciprocal;
+  t = __fmaf_rn(reciprocal, __fmaf_rn(-under, t, over), t);
+  /* now correctly rounded, and kept within [+0, 1] */
+  asm("fma.rn.sat.f32 %0, %1, %2, %0;" : "+f"(t) : "f"(reciprocal), "f"(__fmaf_rn(-under, t, over)));
+  return t;
+#else
+  t = over / under;
+  return t < 1 ? (t > 0 ? t : 0) : 1;
+#endif
+}
+static __device__ __forceinline__ double quick_parameter(
+  const pmb_isovalue &iso, double lower, double upper, int *good)
+{
+  *good = 1;
+  return edge_parameter(iso, lower, upper);
+}
+
+static __device__ __forceinline__ float difference(float a, float b, float factor)
+{
+  return pmb_difference_f32(a, b, factor);
+}
+static __device__ __forceinline__ double difference(double a, double b, double factor)
+{
+  return pmb_difference_f64(a, b, factor);
+}
+static __device__ __forceinline__ float lerp(float a, float b, float t)
+{
+  return pmb_lerp_f32(a, b, t);
+}
+static __device__ __forceinline__ double lerp(double a, double b, double t)
+{
+  return pmb_lerp_f64(a, b, t);
+}
+static __device__ __forceinline__ float length2_of(const float *w)
+{
+  return pmb_length2_f32(w[0], w[1], w[2]);
+}
+static __device__ __forceinline__ double length2_of(const double *w)
+{
+  return pmb_length2_f64(w[0], w[1], w[2]);
+}
+static __device__ __forceinline__ int is_good(float length2)
+{
+  return pmb_length2_good_f32(length2);
+}
+static __device__ __forceinline__ int is_good(double length2)
+{
+  return pmb_length2_good_f64(length2);
+}
+static __device__ __forceinline__ double normal_factor(double length2)
+{
+  return pmb_normal_factor_f64(length2);
+}
+/* pmb_normal_factor_f32, correctly rounded as that is, without the range checks of sqrtf and of the division: good
+ * lengths are far from where they are needed, others are not used. Newton's steps from the hardware's estimates, compared
+ * with it for all good floats. */
+static __device__ __forceinline__ float normal_factor(float length2)
+{
+#if defined(__CUDA_ARCH__)
+  float inverse, reciprocal;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(length2));
+  float root = length2 * inverse;
+  root = __fmaf_rn(__fmaf_rn(-root, root, length2), 0.5f * inverse, root);
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(root));
+  reciprocal = __fmaf_rn(reciprocal, __fmaf_rn(-root, reciprocal, 1.0f), reciprocal);
+  return __fmaf_rn(reciprocal, __fmaf_rn(root, reciprocal, -1.0f), -reciprocal);
+#else
+  return pmb_normal_factor_f32(length2);
+#endif
+}
+
+/* The normal matrix by type. */
+static __device__ __forceinline__ const float *matrix_of(const pmb_frame &frame, float)
+{
+  return frame.matrix_f32;
+}
+static __device__ __forceinline__ const double *matrix_of(const pmb_frame &frame, double)
+{
+  return frame.matrix_f64;
+}
+static __device__ __forceinline__ float world_gradient(const float *m, int r, const float *g)
+{
+  return pmb_world_gradient_f32(m, r, g[0], g[1], g[2]);
+}
+static __device__ __forceinline__ double world_gradient(const double *m, int r, const double *g)
+{
+  return pmb_world_gradient_f64(m, r, g[0], g[1], g[2]);
+}
+
+/* Adds two products with zero, which are exact, to a third: the same bits as world_gradient's, the sign of a zero and
+ * NaN from an infinity included. */
+static __device__ __forceinline__ float add_zeros(float m0, float g0, float m1, float g1, float sum)
+{
+  return __fmaf_rn(m1, g1, __fmaf_rn(m0, g0, sum));
+}
+static __device__ __forceinline__ double add_zeros(double m0, double g0, double m1, double g1, double sum)
+{
+  return __fma_rn(m1, g1, __fma_rn(m0, g0, sum));
+}
+
+/* The gradient in the world, from that in the samples' axes. */
+template <class R>
+static __device__ __forceinline__ void turn_gradient(const pmb_frame &frame, int flags, const R *g, R *world)
+{
+  const R *m = matrix_of(frame, R());
+  if (flags & PMB_CUDA_DIAGONAL) {
+    world[0] = add_zeros(m[1], g[1], m[2], g[2], m[0] * g[0]);
+    world[1] = add_zeros(m[3], g[0], m[5], g[2], m[4] * g[1]);
+    world[2] = add_zeros(m[6], g[0], m[7], g[1], m[8] * g[2]);
+  } else {
+#pragma unroll
+    for (int r = 0; r < 3; ++r) {
+      world[r] = world_gradient(m, r, g);
+    }
+  }
+}
+
+/* Adds t to a place if the edge is along this axis; in assembler, or the compiler would add always and then choose. */
+static __device__ __forceinline__ double add_along(double place, double t, int kind, int axis)
+{
+#if defined(__CUDA_ARCH__)
+  if (kind == axis) {
+    asm volatile("add.rn.f64 %0, %0, %1;" : "+d"(place) : "d"(t));
+  }
+  return place;
+#else
+  return kind == axis ? place + t : place;
+#endif
+}
+
+/* Where a point lies; place: of its edge's lower sample, counted from the frame's first. A diagonal frame leaves out products with 0 that change nothing. */
+static __device__ __forceinline__ void place_point(
+  const pmb_frame &frame, int flags, const int *place, int kind, double t, double *w)
+{
+  double x[3];
+#pragma unroll
+  for (int a = 0; a < 3; ++a) {
+    x[a] = add_along((double)place[a], t, kind, a);
+  }
+#pragma unroll
+  for (int r = 0; r < 3; ++r) {
+    w[r] = flags & PMB_CUDA_DIAGONAL ? pmb_world_diagonal(frame.to_world[5 * r], frame.to_world[4 * r + 3], x[r])
+                                     : pmb_world(&frame, r, x[0], x[1], x[2]);
+  }
+}
+
+/* ---- the careful way ---- */
+
+static __device__ __forceinline__ void central_gradient_of(
+  const pmb_stencil &lower, const pmb_stencil &upper, double t, float *g)
+{
+  pmb_central_gradient_f32(&lower, &upper, (float)t, g);
+}
+static __device__ __forceinline__ void central_gradient_of(
+  const pmb_stencil &lower, const pmb_stencil &upper, double t, double *g)
+{
+  pmb_central_gradient_f64(&lower, &upper, t, g);
+}
+static __device__ __forceinline__ int scaled_point(
+  const pmb_frame &frame, const float *g, float *gradient, float *normal)
+{
+  return pmb_scaled_point_f32(&frame, g, gradient, normal);
+}
+static __device__ __forceinline__ int scaled_point(
+  const pmb_frame &frame, const double *g, float *gradient, float *normal)
+{
+  return pmb_scaled_point_f64(&frame, g, gradient, normal);
+}
+
+/* The neighbourhood of a sample; neighbours outside the volume repeat it. */
+template <class T> static __device__ pmb_stencil stencil_of(const pmb_cuda_job &job, const int *place)
+{
+  typedef typename pmb_cuda_real<T>::type real;
+  const int64_t step[3] = { 1, job.pitch, job.slice };
+  const T *d_center = (const T *)job.d_samples + (place[0] + job.pitch * place[1] + job.slice * place[2]);
+  pmb_stencil stencil;
+  stencil.center = (double)(real)*d_center;
+  for (int a = 0; a < 3; ++a) {
+    const int first = place[a] <= 0, last = place[a] >= job.dims[a] - 1;
+    stencil.below[a] = (double)(real)d_center[first ? 0 : -step[a]];
+    stencil.above[a] = (double)(real)d_center[last ? 0 : step[a]];
+    stencil.factor[a] = first || last ? 1 : 0.5;
+  }
+  return stencil;
+}
+
+/* Gradient and normal by the way of pmb_careful_point; rare. low, kind: the edge's lower sample and axis. */
+template <class T>
+static __device__ __noinline__ void careful_point(
+  const pmb_cuda_job &job, const int *low, int kind, double t, float *gradient, float *normal)
+{
+  const int high[3] = { low[0] + (kind == 0), low[1] + (kind == 1), low[2] + (kind == 2) };
+  const pmb_stencil lower = stencil_of<T>(job, low), upper = stencil_of<T>(job, high);
+  typename pmb_cuda_real<T>::type g[3];
+  central_gradient_of(lower, upper, t, g);
+  if (scaled_point(job.frame, g, gradient, normal)) {
+    return;
+  }
+  pmb_careful_point(&job.frame, &lower, &upper, kind, t, gradient, normal);
+}
+
+/* ---- the points of a brick ---- */
+
+/* A lane's share of them: of row lane & 15 the columns of one half, lane >> 4, by kind. */
+typedef struct lane_runs {
+  uint32_t bits[PMB_KINDS];  /* columns that have a point */
+  uint32_t begin[PMB_KINDS]; /* points of the brick before those */
+} lane_runs;
+
+/* Where a lane's row is among the record's words. */
+static __device__ __forceinline__ int word_of_lane(void)
+{
+  const int row = threadIdx.x & 15;
+  return (row >> 2) * 5 + (row & 3);
+}
+
+/* words: those of the lane's row and of the rows above it along y and z; first: the record's, of the row. */
+static __device__ __forceinline__ lane_runs runs_of(const pmb_cuda_job &job, const pmb_cuda_box &box,
+  const uint32_t *words, uint32_t column, uint32_t exact, uint32_t first)
+{
+  const int row = threadIdx.x & 15, right = threadIdx.x & 16;
+  uint32_t masks[PMB_KINDS] = { words[0] ^ pmb_cuda_next(words[0], column >> word_of_lane() & 1), words[0] ^ words[1],
+    words[0] ^ words[2], 0 };
+  if (column >> PMB_CUDA_ROWS) {
+    const uint32_t columns = pmb_cuda_row_columns(job, box, row & 3, row >> 2);
+    for (int kind = 0; kind < PMB_SAMPLE; ++kind) {
+      masks[kind] &= columns;
+    }
+  }
+  if (exact != PMB_CUDA_PLAIN) {
+    for (int kind = 0; kind < PMB_KINDS; ++kind) {
+      masks[kind] = job.d_exact[exact].mask[kind][row];
+    }
+  }
+  lane_runs runs;
+#pragma unroll
+  for (int kind = 0; kind < PMB_KINDS; ++kind) {
+    runs.bits[kind] = masks[kind] & (right ? 0xffff0000u : 0xffffu);
+    runs.begin[kind] = pmb_cuda_row_first(first, kind) + __popc(masks[kind] & (right ? 0xffffu : 0));
+  }
+  return runs;
+}
+
+/* Lists of a lane's points those from point `begin` of the brick on, `room` at most: entry + kind + x * x_step for each,
+ * `stride` places apart. begin may be negative. */
+template <int KINDS, class ENTRY>
+static __device__ __forceinline__ void list_part(
+  const lane_runs &runs, int begin, int room, ENTRY *list, int stride, uint32_t entry, uint32_t x_step)
+{
+#pragma unroll
+  for (int kind = 0; kind < KINDS; ++kind) {
+    int at = (int)runs.begin[kind] - begin;
+#pragma unroll 1
+    for (uint32_t bits = runs.bits[kind]; bits; bits &= bits - 1, ++at) {
+      if (at >= 0 && at < room) {
+        list[stride * at] = (ENTRY)(entry + (uint32_t)kind + (uint32_t)(__ffs((int)bits) - 1) * x_step);
+      }
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * pmb_histogram: the size of the surface against the isovalue, from the summary that bind keeps.
+ *
+ * A brick with samples from low to high is crossed by the isovalues in (low, high]: one more from the first of these on, one
+ * less after the last. So the curve is the running sum of such differences, and each brick is looked at once. Every worker
+ * has differences of its own; whole numbers add up to the same in any order. */
+#include <math.h>
+#include <string.h>
+
+#include "core/pmb_backend.h"
+
+enum { CHUNK = 4096 }; /* bricks per unit of work */
+
+/* A value that samples are compared with, ready for each way to compare. An integer is below a value if it is below the
+ * next whole number. */
+typedef struct pmb_mark {
+  double f64;
+  int64_t i64;
+  uint64_t u64;
+} pmb_mark;
+
+typedef struct pmb_curve {
+  const void *low_samples, *high_samples; /* of each brick, in the samples' type */
+  pmb_type type;
+  int64_t bricks, bins;
+  double low, high, per_unit;
+  pmb_fill fill;
+  pmb_mark *centers, *borders; /* of the bins; the borders between them alone */
+  int64_t center_count, border_count;
+  int64_t *differences; /* per worker: of crossed, of touched */
+} pmb_curve;
+
+#define PMB_H_T int8_t
+#define PMB_H_NAME(name) name##_i8
+#define PMB_H_COMPARE double
+#define PMB_H_MARK f64
+#include "explore/pmb_histogram_template.h"
+
+#define PMB_H_T uint8_t
+#define PMB_H_NAME(name) name##_u8
+#define PMB_H_COMPARE double
+#define PMB_H_MARK f64
+#include "explore/pmb_histogram_template.h"
+
+#define PMB_H_T int16_t
+#define PMB_H_NAME(name) name##_i16
+#define PMB_H_COMPARE double
+#define PMB_H_MARK f64
+#include "explore/pmb_histogram_template.h"
+
+#define PMB_H_T uint16_t
+#define PMB_H_NAME(name) name##_u16
+#define PMB_H_COMPARE double
+#define PMB_H_MARK f64
+#include "explore/pmb_histogram_template.h"
+
+#define PMB_H_T int32_t
+#define PMB_H_NAME(name) name##_i32
+#define PMB_H_COMPARE double
+#define PMB_H_MARK f64
+#include "explore/pmb_histogram_template.h"
+
+#define PMB_H_T uint32_t
+#define PMB_H_NAME(name) name##_u32
+#define PMB_H_COMPARE double
+#define PMB_H_MARK f64
+#include "explore/pmb_histogram_template.h"
+
+#define PMB_H_T int64_t
+#define PMB_H_NAME(name) name##_i64
+#define PMB_H_COMPARE int64_t
+#define PMB_H_MARK i64
+#include "explore/pmb_histogram_template.h"
+
+#define PMB_H_T uint64_t
+#define PMB_H_NAME(name) name##_u64
+#define PMB_H_COMPARE uint64_t
+#define PMB_H_MARK u64
+#include "explore/pmb_histogram_template.h"
+
+#define PMB_H_T float
+#define PMB_H_NAME(name) name##_f32
+#define PMB_H_COMPARE double
+#define PMB_H_MARK f64
+#include "explore/pmb_histogram_template.h"
+
+#define PMB_H_T double
+#define PMB_H_NAME(name) name##_f64
+#define PMB_H_COMPARE double
+#define PMB_H_MARK f64
+#include "explore/pmb_histogram_template.h"
+
+typedef void (*add_function)(const pmb_curve *, int64_t, int64_t, int64_t *, int64_t *);
+
+static add_function add_of(pmb_type type)
+{
+  static const add_function functions[] = { NULL, add_i8, add_u8, add_i16, add_u16, add_i32, add_u32, add_i64,
+    add_u64, add_f32, add_f64 };
+  return functions[type];
+}
+
+static void add_body(void *data, int worker, size_t i)
+{
+  const pmb_curve *c = data;
+  const int64_t begin = (int64_t)i * CHUNK, end = begin + CHUNK < c->bricks ? begin + CHUNK : c->bricks;
+  int64_t *crossed = c->differences + 2 * (c->bins + 1) * worker;
+  add_of(c->type)(c, begin, end, crossed, crossed + c->bins + 1);
+}
+
+/* A share of the way from low to high; never falls as the share grows. */
+static double between(double low, double high, double share)
+{
+  const double width = high - low;
+  return PMB_IS_FINITE(width) ? low + width * share : 2 * (low / 2 + (high / 2 - low / 2) * share);
+}
+
+double pmb_histogram_isovalue(const pmb_histogram_request *request, int64_t bin)
+{
+  return between(request->low, request->high, ((double)bin + 0.5) / (double)request->bins);
+}
+
+/* Writes a mark unless it is above all samples of the type, as all after it then are; returns how many there are. */
+static int64_t add_mark(pmb_mark *marks, int64_t count, double value, pmb_type type)
+{
+  const pmb_isovalue isovalue = pmb_isovalue_make(value, type, 0);
+  if (!isovalue.none) {
+    marks[count++] = (pmb_mark){ value, isovalue.threshold_i64, isovalue.threshold_u64 };
+  }
+  return count;
+}
+
+static void make_marks(pmb_curve *c, const pmb_histogram_request *request)
+{
+  const int64_t n = request->bins;
+  c->center_count = c->border_count = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    c->center_count = add_mark(c->centers, c->center_count, pmb_histogram_isovalue(request, i), c->type);
+  }
+  for (int64_t i = 1; i < n; ++i) {
+    c->border_count =
+      add_mark(c->borders, c->border_count, between(request->low, request->high, (double)i / (double)n), c->type);
+  }
+}
+
+/* Running sums of the workers' differences. */
+static void sum_up(const pmb_curve *c, int workers, int64_t offset, int64_t *counts)
+{
+  int64_t sum = 0;
+  for (int64_t i = 0; i < c->bins && counts; ++i) {
+    for (int w = 0; w < workers; ++w) {
+      sum += c->differences[2 * (c->bins + 1) * w + offset + i];
+    }
+    counts[i] = sum;
+  }
+}
+
+static pmb_status check(pmb_context *context, const pmb_histogram_request *request)
+{
+  if (!request || request->struct_size != sizeof(*request)) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_histogram_request.struct_size is %zu; set it to sizeof(pmb_histogram_request), %zu",
+      request ? request->struct_size : 0, sizeof(*request));
+  }
+  if (!context->bound) {
+    return pmb_fail(context, PMB_INVALID, "pmb_histogram: no volume is bound; call pmb_bind first");
+  }
+  if (request->bins < 1 || request->bins > PMB_HISTOGRAM_MOST) {
+    return pmb_fail(context, PMB_INVALID, "pmb_histogram: %lld bins; use 1 to %d", (long long)request->bins,
+      (int)PMB_HISTOGRAM_MOST);
+  }
+  if (!PMB_IS_FINITE(request->low) || !PMB_IS_FINITE(request->high) || !(request->low < request->high)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_histogram: from %g to %g; use finite numbers, the smaller one first",
+      request->low, request->high);
+  }
+  return PMB_OK;
+}
+
+/* Counts all bricks; `work` is room for everything that is needed. */
+static pmb_status count_bricks(
+  pmb_context *context, const pmb_histogram_request *request, pmb_fill fill, pmb_buffer *work, pmb_buffer *copy)
+{
+  const int64_t n = request->bins;
+  const int workers = context->crew.workers;
+  const size_t marks = 2 * (size_t)n * sizeof(pmb_mark), sums = 2 * (size_t)(n + 1) * sizeof(int64_t);
+  pmb_curve c = { .type = context->volume.type,
+    .bricks = context->bricks,
+    .bins = n,
+    .low = request->low,
+    .high = request->high,
+    .fill = fill };
+  if (!pmb_buffer_reserve(&context->memory, work, 1, marks + sums * (size_t)workers)) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_histogram: no memory for %lld bins", (long long)n);
+  }
+  const pmb_status status = context->backend->summary(context, copy, &c.low_samples, &c.high_samples);
+  if (status != PMB_OK) {
+    return status;
+  }
+  c.per_unit = (double)n / 2 / (request->high / 2 - request->low / 2);
+  c.centers = work->data;
+  c.borders = c.centers + n;
+  c.differences = (int64_t *)(c.borders + n);
+  memset(c.differences, 0, sums * (size_t)workers);
+  make_marks(&c, request);
+  context->crew.fraction_begin = context->crew.highest = 0;
+  context->crew.fraction_end = 1;
+  if (!pmb_crew_loop(&context->crew, &context->memory, (size_t)((c.bricks + CHUNK - 1) / CHUNK), add_body, &c)) {
+    return pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+  }
+  sum_up(&c, workers, 0, request->crossed);
+  sum_up(&c, workers, n + 1, request->touched);
+  return PMB_OK;
+}
+
+pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *request)
+{
+  return pmb_histogram_without(context, request, (pmb_fill){ NAN, 0 });
+}
+
+pmb_status pmb_histogram_without(pmb_context *context, const pmb_histogram_request *request, pmb_fill fill)
+{
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  const int64_t *dims = context->volume.dims;
+  pmb_status status = check(context, request);
+  if (status != PMB_OK) {
+    return status;
+  }
+  pmb_buffer work = { NULL, 0 }, copy = { NULL, 0 };
+  status = count_bricks(context, request, fill, &work, &copy);
+  pmb_buffer_free(&context->memory, &copy);
+  pmb_buffer_free(&context->memory, &work);
+  const int flat = dims[0] < 2 || dims[1] < 2 || dims[2] < 2; /* no cells */
+  if (request->crossed && (status != PMB_OK || flat)) {
+    memset(request->crossed, 0, (size_t)request->bins * sizeof(int64_t));
+  }
+  if (request->touched && status != PMB_OK) {
+    memset(request->touched, 0, (size_t)request->bins * sizeof(int64_t));
+  }
+  return status;
+}

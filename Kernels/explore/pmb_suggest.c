@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * pmb_suggest: isovalues to start with, from the histogram of bricks that reach into each bin.
+ *
+ * Air, noise and each material make a peak of that curve; between two peaks lies a valley, where the surface is a boundary
+ * between materials. So the bottoms of the valleys are suggested, the deepest first. Without a valley, a peak that is noise
+ * (nearly all bricks reach into it) or background (it is at an end of the range) is left where the curve bends from its
+ * steep slope into its long tail: where it is farthest below the line from the peak to the end of the tail, or, where the tail
+ * begins level, as in the gap between air and a body in it, in the middle of that gap. Otherwise the
+ * peak itself is suggested, where there is most of the surface. Up to three are filled up with surfaces above the best. */
+#include <math.h>
+
+#include "core/pmb_backend.h"
+
+enum {
+  WANTED = 3,
+  APART = PMB_SUGGEST_BINS / 32
+}; /* suggestions at least, if there is a choice; bins between them */
+enum { BINS = PMB_SUGGEST_BINS, MOST_VALLEYS = BINS / 2, MOST_ZOOMS = 200 };
+
+/* Shares. A valley has to be this much lower than both its peaks, and by this much of the highest; its bottom is what is
+ * lower than this much of its depth, the top of a peak what is higher than this much of its height. */
+static const double VALLEY = 0.1, RIPPLE = 0.02, BOTTOM = 0.1, TOP = 0.95;
+/* A peak of noise has at least so many of all bricks; a tail ends at so much of the peak; a bend is at least so deep, and begins
+ * where it is nearly as deep as anywhere. */
+static const double FILLED = 0.9, TAIL = 0.02, BEND = 0.2, NEARLY = 0.95;
+/* Beside a bend the curve is level as far as it keeps so much of its height: some bricks at a body's border miss its highest. */
+static const double LEVEL = 0.7;
+/* What is above the best suggestion ends where so much of its peak is left. Surfaces are alike if their bricks differ by less. */
+static const double DENSEST = 0.1, ALIKE = 0.1;
+/* Bins with at most so much of the highest are empty, and the range without empty ends is looked at if it is at most so
+ * small: one wild sample must not put everything else into one bin. */
+static const double EMPTY = 0.005, SMALL = 0.25;
+/* The least or the greatest value is a fill value, and is left out with the bricks that hold it, if all of this holds:
+ * - No value lies near it: GAP times the range of the rest, or 1/8 in CT, whose padding is -2000 or less and whose air is not.
+ * - The rest is more than the noise of one material, for then the value may be the background; or the gap is ABSURD.
+ * - If nearly all bricks hold it, which then are not left out: none holds nothing else. */
+static const double GAP = 2, ABSURD = 1e9, CT_GAP = 0.125, CT_PADDING = -2000, CT_AIR = -500, NEARLY_ALL = 0.1;
+
+typedef struct valley {
+  int bin;
+  double depth;
+} valley;
+
+static int64_t greatest(const int64_t *counts)
+{
+  int64_t most = 0;
+  for (int i = 0; i < BINS; ++i) {
+    most = counts[i] > most ? counts[i] : most;
+  }
+  return most;
+}
+
+/* The middle of the bins around one that are not above (sign 1) or not below (-1) a limit. */
+static int middle(const int64_t *counts, int bin, double limit, int sign)
+{
+  int first = bin, last = bin;
+  while (first > 0 && sign * ((double)counts[first - 1] - limit) <= 0) {
+    --first;
+  }
+  while (last < BINS - 1 && sign * ((double)counts[last + 1] - limit) <= 0) {
+    ++last;
+  }
+  return (first + last) / 2;
+}
+
+/* Walks from peak to valley to peak; turns back only where the curve has changed by enough. Returns how many valleys there
+ * are; *peak: the highest bin. */
+static int find_valleys(const int64_t *counts, valley *valleys, int *peak)
+{
+  const double ripple = RIPPLE * (double)greatest(counts);
+  int n = 0, high = 0, low = 0, rising = 1;
+  double before = 0; /* the peak before the valley */
+  *peak = 0;
+  for (int i = 1; i < BINS; ++i) {
+    const double here = (double)counts[i];
+    *peak = counts[i] > counts[*peak] ? i : *peak;
+    if (rising) {
+      high = counts[i] > counts[high] ? i : high;
+      if (here < (1 - VALLEY) * (double)counts[high] - ripple) {
+        before = (double)counts[high];
+        low = i;
+        rising = 0;
+      }
+    } else {
+      low = counts[i] < counts[low] ? i : low;
+      if ((double)counts[low] < (1 - VALLEY) * here - ripple) {
+        valleys[n++] = (valley){ low, before };
+        high = i;
+        rising = 1;
+      }
+    }
+    if (n > 0 && rising) { /* the lower of both peaks, as far as the second has come */
+      valley *last = &valleys[n - 1];
+      const double after = (double)counts[high];
+      last->depth = (before < after ? before : after) - (double)counts[last->bin];
+    }
+  }
+  return n;
+}
+
+/* The bend of the curve on one side of its peak, and how far the curve gets below the line there, as a share of the peak. A
+ * long bend begins near the peak, and so does the surface. *deepest_bin: where the curve is farthest below the line. */
+static double find_bend(const int64_t *counts, int peak, int step, int *bin, int *deepest_bin)
+{
+  const double top = (double)counts[peak];
+  double depths[BINS], deepest = 0;
+  int end = step > 0 ? BINS - 1 : 0, i;
+  while (end != peak && (double)counts[end] < TAIL * top) {
+    end -= step;
+  }
+  for (i = peak; i != end; i += step) {
+    const double line = top + ((double)counts[end] - top) * (double)(i - peak) / (double)(end - peak);
+    depths[i] = (line - (double)counts[i]) / top;
+    if (depths[i] > deepest) {
+      deepest = depths[i];
+      *deepest_bin = i;
+    }
+  }
+  for (i = peak; i != end && depths[i] < NEARLY * deepest; i += step) {
+  }
+  *bin = i;
+  return deepest;
+}
+
+/* From where the bend is deepest on the curve may be level, as between a background and a body, or the values of a mask. If that
+ * is longer than the bend itself, and the curve then drops: halfway from the peak to the drop; else the bend. A curve that goes
+ * on falling slowly is that of many labels, of which none is to be left out. */
+static int leave_bend(const int64_t *counts, int peak, int bend, int deepest, int step)
+{
+  int last = deepest;
+  while (last + step >= 0 && last + step < BINS && (double)counts[last + step] >= LEVEL * (double)counts[deepest]) {
+    last += step;
+  }
+  const int length = (last - deepest) * step, beyond = last + step * (1 + length / 4), halfway = (peak + last) / 2;
+  const int drops = beyond < 0 || beyond >= BINS || (double)counts[beyond] < LEVEL / 2 * (double)counts[deepest];
+  return drops && length > (deepest - peak) * step && (halfway - bend) * step > 0 ? halfway : bend;
+}
+
+/* Where there is no valley. */
+static int leave_peak(const int64_t *counts, int peak, int64_t bricks)
+{
+  int above = peak, below = peak, above_deepest = peak, below_deepest = peak;
+  const double above_depth = find_bend(counts, peak, 1, &above, &above_deepest);
+  const double below_depth = find_bend(counts, peak, -1, &below, &below_deepest);
+  const int filled = (double)counts[peak] >= FILLED * (double)bricks, at_end = peak < 2 || peak >= BINS - 2;
+  if ((filled || at_end) && (above_depth >= BEND || below_depth >= BEND)) {
+    return above_depth >= below_depth ? leave_bend(counts, peak, above, above_deepest, 1)
+                                      : leave_bend(counts, peak, below, below_deepest, -1);
+  }
+  return middle(counts, peak, TOP * (double)counts[peak], -1);
+}
+
+/* The bins to suggest, the best first; returns how many. counts: touched. */
+static int choose_bins(const int64_t *counts, int64_t bricks, int *bins)
+{
+  valley valleys[MOST_VALLEYS];
+  int peak;
+  const int n = find_valleys(counts, valleys, &peak);
+  for (int i = 1; i < n; ++i) { /* few: by insertion, the deepest first */
+    const valley v = valleys[i];
+    int j = i;
+    for (; j > 0 && valleys[j - 1].depth < v.depth; --j) {
+      valleys[j] = valleys[j - 1];
+    }
+    valleys[j] = v;
+  }
+  for (int i = 0; i < n; ++i) {
+    const double bottom = (double)counts[valleys[i].bin] + BOTTOM * valleys[i].depth;
+    bins[i] = middle(counts, valleys[i].bin, bottom, 1);
+  }
+  if (n == 0) {
+    bins[0] = leave_peak(counts, peak, bricks);
+  }
+  return n > 0 ? n : 1;
+}
+
+/* Adds a bin, if its surface is another one than those of the n bins. */
+static int add_bin(const int64_t *crossed, int bin, int *bins, int n)
+{
+  int is_new = crossed[bin] > 0;
+  for (int i = 0; i < n; ++i) {
+    const double difference = (double)(crossed[bin] - crossed[bins[i]]), limit = ALIKE * (double)crossed[bins[i]];
+    is_new =
+      is_new && (bin - bins[i] >= APART || bins[i] - bin >= APART) && (difference > limit || difference < -limit);
+  }
+  bins[n] = bin;
+  return n + is_new;
+}
+
+/* Where fewer than three bins are known: the densest material (bone in CT), and the largest surface, both above the best. */
+static int add_bins(const int64_t *counts, const int64_t *crossed, int *bins, int n)
+{
+  const int first = bins[0] + APART;
+  int peak = first, last = BINS - 1;
+  if (n >= WANTED || first >= BINS) {
+    return n;
+  }
+  for (int i = first; i < BINS; ++i) {
+    peak = counts[i] > counts[peak] ? i : peak;
+  }
+  while (last > peak && (double)counts[last] < DENSEST * (double)counts[peak]) {
+    --last;
+  }
+  n = add_bin(crossed, last, bins, n);
+  return n < WANTED ? add_bin(crossed, middle(counts, peak, TOP * (double)counts[peak], -1), bins, n) : n;
+}
+
+/* Leaves out the empty ends of the range if they are most of it. Returns 1 if it did, 0 if the range is good as it is, -1 if
+ * all that is not empty is in one bin. */
+static int zoom(pmb_histogram_request *request, double small, double share)
+{
+  const int64_t *counts = request->touched;
+  const double empty = share * (double)greatest(counts);
+  pmb_histogram_request ends = *request; /* whose middles are the bins' borders */
+  int first = 0, last = BINS - 1;
+  while (first < last && (double)counts[first] <= empty) {
+    ++first;
+  }
+  while (first < last && (double)counts[last] <= empty) {
+    --last;
+  }
+  if (last - first + 1 > small * BINS) {
+    return 0;
+  }
+  ends.bins = 2 * BINS; /* middle n of these is border n + 1/2 of twice as many: take the ones just outside */
+  const double low = first > 0 ? pmb_histogram_isovalue(&ends, 2 * first - 1) : request->low;
+  const double high = last < BINS - 1 ? pmb_histogram_isovalue(&ends, 2 * last + 2) : request->high;
+  if (!(low < high) || (low <= request->low && high >= request->high)) {
+    return -1;
+  }
+  request->low = low;
+  request->high = high;
+  return first == last ? -1 : 1;
+}
+
+/* The histogram of the range that most bricks are in. */
+static pmb_status find_range(
+  pmb_context *context, pmb_histogram_request *request, pmb_fill fill, double small, double empty)
+{
+  const pmb_histogram_request whole = *request;
+  int state = 1;
+  for (int i = 0; i < MOST_ZOOMS && state != 0; ++i) {
+    const pmb_status status = pmb_histogram_without(context, request, fill);
+    if (status != PMB_OK) {
+      return status;
+    }
+    const double low = request->low, high = request->high;
+    state = zoom(request, small, empty);
+    if (low == request->low && high == request->high) {
+      break;
+    }
+  }
+  if (state == 0) {
+    return PMB_OK;
+  }
+  *request = whole;
+  return pmb_histogram_without(context, request, fill);
+}
+
+/* Whether there is more in a curve than one material with noise. */
+static int has_structure(const int64_t *counts, int64_t bricks)
+{
+  valley valleys[MOST_VALLEYS];
+  int peak, unused;
+  if (find_valleys(counts, valleys, &peak) > 0 || (double)counts[peak] < FILLED * (double)bricks) {
+    return 1;
+  }
+  peak = middle(counts, peak, TOP * (double)counts[peak], -1);
+  return find_bend(counts, peak, 1, &unused, &unused) >= BEND ||
+    find_bend(counts, peak, -1, &unused, &unused) >= BEND;
+}
+
+/* Looks for a fill value at the range's lower (-1) or upper (1) end. If there is one: sets *fill, the range of the rest, and
+ * how many bricks it has. */
+static pmb_status find_fill(
+  pmb_context *context, pmb_histogram_request *request, int end, pmb_fill *fill, int64_t *bricks)
+{
+  const double value = end < 0 ? request->low : request->high;
+  const int at = end < 0 ? 0 : BINS - 1;
+  const pmb_fill none = { NAN, 0 }, ends = { value, 1 };
+  pmb_fill found = { value, 0 };
+  pmb_histogram_request rest = *request;
+  const int64_t *counts = request->touched;
+  pmb_status status = find_range(context, &rest, ends, 1 - 2. / BINS, 0); /* of the rest, exactly, in steps */
+  const double range = rest.high - rest.low, gap = end < 0 ? rest.low - value : value - rest.high;
+  const int ct = end < 0 && value <= CT_PADDING && rest.low > value && rest.low <= CT_AIR;
+  if (status != PMB_OK || !(gap >= (ct ? CT_GAP : GAP) * range)) {
+    return status;
+  }
+  status = pmb_histogram_without(context, request, none);
+  const int64_t holding = counts[at], mixed = counts[at - end]; /* this bin is in the gap */
+  if (status == PMB_OK) {
+    status = pmb_histogram_without(context, &rest, found);
+  }
+  found.ends = (double)greatest(counts) < NEARLY_ALL * (double)mixed;
+  const int more = found.ends ? holding == mixed : has_structure(counts, context->bricks - holding);
+  if (status == PMB_OK && (more || gap >= ABSURD * range)) {
+    /* Where nearly all hold it they are all there is: they reach from the end of the rest's range to their other end. */
+    *fill = found.ends ? none : found;
+    *bricks = context->bricks - holding + (found.ends ? mixed : 0);
+    request->low = rest.low;
+    request->high = rest.high;
+  }
+  return status;
+}
+
+pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, int64_t *count)
+{
+  int64_t touched[BINS], crossed[BINS];
+  int bins[MOST_VALLEYS];
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  if (!count || most < 0 || (most > 0 && !isovalues)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_suggest: most is %lld, isovalues %s, count %s", (long long)most,
+      isovalues ? "set" : "NULL", count ? "set" : "NULL");
+  }
+  *count = 0;
+  if (!context->bound) {
+    return pmb_fail(context, PMB_INVALID, "pmb_suggest: no volume is bound; call pmb_bind first");
+  }
+  const int64_t *dims = context->volume.dims;
+  if (!(context->minimum < context->maximum) || dims[0] < 2 || dims[1] < 2 || dims[2] < 2) {
+    return PMB_OK;
+  }
+  pmb_histogram_request request = { .struct_size = sizeof(request),
+    .low = context->minimum,
+    .high = context->maximum,
+    .bins = BINS,
+    .touched = touched };
+  pmb_fill fill = { NAN, 0 };
+  int64_t bricks = context->bricks;
+  pmb_status status = PMB_OK;
+  for (int end = -1; end < 2 && status == PMB_OK && bricks == context->bricks; end += 2) {
+    status = find_fill(context, &request, end, &fill, &bricks);
+  }
+  if (status == PMB_OK) {
+    status = find_range(context, &request, fill, SMALL, EMPTY);
+  }
+  if (status == PMB_OK) {
+    request.crossed = crossed;
+    status = pmb_histogram_without(context, &request, fill);
+  }
+  if (status != PMB_OK) {
+    return status;
+  }
+  const int n = add_bins(touched, crossed, bins, choose_bins(touched, bricks, bins));
+  for (int i = 0; i < n && i < most; ++i) {
+    isovalues[i] = pmb_histogram_isovalue(&request, bins[i]);
+    *count = i + 1;
+  }
+  return PMB_OK;
+}

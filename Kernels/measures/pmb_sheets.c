@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * pmb_split_sheets: points of their own for the sheets of a surface that touch in a sample.
+ *
+ * A triangle's corners are numbered 3 * triangle + place. A star is a point with its corners, each of which has an edge that
+ * leaves the point and one that comes to it. Across an edge that leaves, a corner is paired with one of the same star to which
+ * that edge comes. What hangs together by pairs is a fan, and each fan gets a point.
+ *
+ * Where an edge has more triangles than two, those are paired that have the same outside between them: as in the mesh before
+ * points on samples were joined, where the inside has some thickness everywhere. If two pairs of an edge are in one fan at both
+ * of its ends, four triangles would still share the edge: they swap partners, which cuts both fans in two. Fans are never
+ * joined, so one pass over the edges is enough.
+ *
+ * Only points on samples are joined, and only where the mesh is open, as beside hidden cells, have other points several fans:
+ * only the stars of these, and of the other ends of such edges, are looked at. */
+#include "core/pmb_backend.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_AT_EDGE = 64, STEP = 1 << 16 };
+
+/* A corner in a star. */
+typedef struct slot {
+  int64_t triangle;
+  int64_t next, previous; /* points of the triangle, counted from the part's first */
+  int32_t place;
+  int32_t across; /* the slot of the star's that `next` comes to, counted from the star's first; -1: none */
+  int32_t fan;
+  int32_t several; /* `next` is the end of an edge of more than two triangles */
+} slot;
+
+typedef struct sheets {
+  pmb_context *context;
+  const pmb_mesh *mesh;
+  pmb_sizes before, size; /* of the parts before, as they were, and of this one */
+  int64_t added;          /* points before this part */
+  pmb_buffer local;       /* by point of the part, int64_t: its star, or -1 */
+  pmb_buffer first;       /* by star: its first slot, and the end */
+  pmb_buffer slots;
+  int64_t stars;
+} sheets;
+
+static int64_t corner_point(const sheets *s, int64_t triangle, int place)
+{
+  const int64_t corner = 3 * (s->before.triangles + triangle) + place;
+  const int64_t id = s->mesh->id_type == PMB_INT32 ? ((const int32_t *)s->mesh->triangles)[corner]
+                                                   : ((const int64_t *)s->mesh->triangles)[corner];
+  return id - s->before.points;
+}
+
+static void set_corner(const sheets *s, int64_t triangle, int place, int64_t id)
+{
+  const int64_t corner = 3 * (s->before.triangles + triangle) + place;
+  if (s->mesh->id_type == PMB_INT32) {
+    ((int32_t *)s->mesh->triangles)[corner] = (int32_t)id;
+  } else {
+    ((int64_t *)s->mesh->triangles)[corner] = id;
+  }
+}
+
+static void coordinates(const sheets *s, int64_t point, double x[3])
+{
+  for (int a = 0; a < 3; ++a) {
+    const int64_t i = 3 * (s->before.points + point) + a;
+    x[a] =
+      s->mesh->point_type == PMB_FLOAT32 ? ((const float *)s->mesh->points)[i] : ((const double *)s->mesh->points)[i];
+  }
+}
+
+/* Whether a point may lie on a sample: no index is farther from a whole number than the rounding of its coordinates allows. */
+static int may_be_on_sample(const sheets *s, int64_t point)
+{
+  const pmb_frame *f = &s->context->frame;
+  const double rounding = s->mesh->point_type == PMB_FLOAT32 ? 2.4e-7 : 1e-15;
+  double x[3];
+  coordinates(s, point, x);
+  for (int axis = 0; axis < 3; ++axis) {
+    double index = 0, error = 1e-6;
+    for (int a = 0; a < 3; ++a) {
+      const double scale = f->normal[3 * a + axis] * f->gradient_scale, origin = f->to_world[4 * a + 3];
+      const double size = (x[a] < 0 ? -x[a] : x[a]) + (origin < 0 ? -origin : origin);
+      index += scale * (x[a] - origin);
+      error += (scale < 0 ? -scale : scale) * size * rounding;
+    }
+    const double away = index - floor(index);
+    if (error < 0.5 && away > error && away < 1 - error) {
+      return 0;
+    }
+  }
+  return 1;
+}
+
+static pmb_status reserve(sheets *s, pmb_buffer *buffer, int64_t count, size_t size)
+{
+  return pmb_buffer_reserve(&s->context->memory, buffer, (size_t)count, size)
+    ? PMB_OK
+    : pmb_fail(s->context, PMB_OUT_OF_MEMORY, "pmb_split_sheets: no memory for %lld times %zu bytes",
+        (long long)count, size);
+}
+
+static pmb_status go_on(sheets *s, double fraction)
+{
+  return pmb_crew_report(&s->context->crew, fraction)
+    ? PMB_OK
+    : pmb_fail(s->context, PMB_ABORTED, "aborted by the progress hook");
+}
+
+/* Any number of 64 bits for a point. */
+static uint64_t scramble(int64_t point)
+{
+  const uint64_t x = (uint64_t)(point + 1) * 0x9e3779b97f4a7c15u;
+  return (x ^ x >> 29) * 0xbf58476d1ce4e5b9u;
+}
+
+/* Puts into `local` what edges leave a point more often than they come to it: 0 where its triangles close. */
+static pmb_status mark_open_points(sheets *s)
+{
+  uint64_t *open = s->local.data;
+  pmb_status status = PMB_OK;
+  memset(open, 0, (size_t)s->size.points * sizeof(*open));
+  for (int64_t t = 0; t < s->size.triangles && status == PMB_OK; ++t) {
+    const int64_t a = corner_point(s, t, 0), b = corner_point(s, t, 1), c = corner_point(s, t, 2);
+    const uint64_t x = scramble(a), y = scramble(b), z = scramble(c);
+    open[a] += y - z;
+    open[b] += z - x;
+    open[c] += x - y;
+    status = t % STEP == 0 ? go_on(s, 0.1 * (double)t / (double)s->size.triangles) : PMB_OK;
+  }
+  return status;
+}
+
+/* Numbers the stars: at first points where the mesh is open or that may lie on samples, then what `local` names. */
+static pmb_status number_stars(sheets *s, int again)
+{
+  int64_t *local = s->local.data;
+  pmb_status status = PMB_OK;
+  s->stars = 0;
+  for (int64_t i = 0; i < s->size.points && status == PMB_OK; ++i) {
+    const int star = again ? local[i] >= 0 : local[i] != 0 || may_be_on_sample(s, i);
+    local[i] = star ? s->stars++ : -1;
+    status = i % STEP == 0 ? go_on(s, 0.1 + 0.2 * (double)i / (double)s->size.points) : PMB_OK;
+  }
+  return status;
+}
+
+/* Lists the slots of all stars, by triangle. */
+static pmb_status list_slots(sheets *s)
+{
+  const int64_t *local = s->local.data;
+  pmb_status status = reserve(s, &s->first, s->stars + 2, sizeof(int64_t));
+  if (status != PMB_OK) {
+    return status;
+  }
+  int64_t *first = s->first.data;
+  memset(first, 0, (size_t)(s->stars + 2) * sizeof(int64_t));
+  for (int fill = 0; fill < 2 && status == PMB_OK; ++fill) {
+    for (int64_t t = 0; t < s->size.triangles && status == PMB_OK; ++t) {
+      for (int place = 0; place < 3; ++place) {
+        const int64_t star = local[corner_point(s, t, place)];
+        if (star >= 0 && fill) {
+          ((slot *)s->slots.data)[first[star + 1]++] =
+            (slot){ t, corner_point(s, t, (place + 1) % 3), corner_point(s, t, (place + 2) % 3), place, -1, -1, 0 };
+        } else if (star >= 0) {
+          ++first[star + 2];
+        }
+      }
+      status = t % STEP == 0 ? go_on(s, 0.3 + 0.3 * (fill + (double)t / (double)s->size.triangles)) : PMB_OK;
+    }
+    for (int64_t i = 0; i < s->stars && !fill; ++i) {
+      first[i + 2] += first[i + 1];
+    }
+    status = !fill && status == PMB_OK ? reserve(s, &s->slots, first[s->stars + 1], sizeof(slot)) : status;
+  }
+  return status;
+}
+
+/* A triangle at an edge, seen along the edge from its lower point. */
+typedef struct blade {
+  int32_t slot, angle; /* from the first triangle's on, counter-clockwise: 0 to less than 2^20 */
+  int32_t leaves;      /* the edge leaves the star in this triangle */
+  int32_t forward;     /* it runs from its lower to its higher point: the outside is on the counter-clockwise side */
+} blade;
+
+/* 0 to 2^20 around the circle, the same where x and y are but rounded in another way. */
+static int32_t turn_of(double x, double y)
+{
+  const double sum = (x < 0 ? -x : x) + (y < 0 ? -y : y);
+  const double turn = sum > 0 ? (y >= 0 ? 1 - x / sum : 3 + x / sum) : 0;
+  return (int32_t)(turn * 262144 + 0.5) & 1048575;
+}
+
+static int comes_before(blade a, blade b)
+{
+  return a.angle != b.angle ? a.angle < b.angle : a.forward != b.forward ? a.forward < b.forward : a.slot < b.slot;
+}
+
+/* Angles of the triangles between two points around the edge, and their order. */
+static void sort_blades(const sheets *s, const slot *star, int64_t low, int64_t high, blade *blades, int count)
+{
+  double from[3], along[3], x[3] = { 0 }, y[3] = { 0 }, length = 0;
+  coordinates(s, low, from);
+  coordinates(s, high, along);
+  for (int a = 0; a < 3; ++a) {
+    along[a] -= from[a];
+    length += along[a] * along[a];
+  }
+  for (int i = 0; i < count; ++i) {
+    const slot *at = &star[blades[i].slot];
+    double to[3], part = 0, u = 0, v = 0;
+    coordinates(s, blades[i].leaves ? at->previous : at->next, to);
+    for (int a = 0; a < 3; ++a) {
+      to[a] -= from[a];
+      part += to[a] * along[a];
+    }
+    for (int a = 0; a < 3; ++a) {
+      to[a] -= along[a] * (part / length);
+    }
+    for (int a = 0; a < 3 && i == 0; ++a) {
+      x[a] = to[a];
+      const int b = (a + 1) % 3, c = (a + 2) % 3;
+      y[a] = (along[b] * to[c] - along[c] * to[b]) / sqrt(length);
+    }
+    for (int a = 0; a < 3; ++a) {
+      u += to[a] * x[a];
+      v += to[a] * y[a];
+    }
+    blades[i].angle = turn_of(u, v);
+  }
+  for (int i = 1; i < count; ++i) {
+    for (int j = i; j > 0 && comes_before(blades[j], blades[j - 1]); --j) {
+      const blade swapped = blades[j];
+      blades[j] = blades[j - 1];
+      blades[j - 1] = swapped;
+    }
+  }
+}
+
+/* Pairs the triangles of an edge that has more than two: of one that leaves with one that comes. */
+static void pair_several(slot *star, blade *blades, int count)
+{
+  int open[2 * MOST_AT_EDGE], depth = 0, paired[MOST_AT_EDGE] = { 0 };
+  for (int turn = 0; turn < 2 * count; ++turn) {
+    const int i = turn % count;
+    if (paired[i]) {
+      continue;
+    }
+    if (blades[i].forward) {
+      if (turn < count) {
+        open[depth++] = i;
+      }
+      continue;
+    }
+    if (depth > 0) {
+      const int other = open[--depth];
+      const int leaving = blades[i].leaves ? i : other, coming = blades[i].leaves ? other : i;
+      paired[i] = paired[other] = 1;
+      star[blades[leaving].slot].across = blades[coming].slot;
+    }
+  }
+}
+
+/* Pairs the slots of the star that belongs to a point. Returns the number of edges of more than two triangles. */
+static int pair_star(const sheets *s, int64_t point, slot *star, int count)
+{
+  int edges = 0;
+  for (int i = 0; i < count; ++i) {
+    blade blades[MOST_AT_EDGE];
+    int n = 0, other = -1;
+    const int64_t end = star[i].next;
+    for (int j = 0; j < count && n < MOST_AT_EDGE; ++j) {
+      if (star[j].next == end || star[j].previous == end) {
+        const int leaves = star[j].next == end;
+        other = leaves ? other : j;
+        blades[n++] = (blade){ j, 0, leaves, leaves == (point < end) };
+      }
+    }
+    if (n == 2) {
+      star[i].across = other;
+    } else if (n > 2 && !star[i].several) {
+      sort_blades(s, star, point < end ? point : end, point < end ? end : point, blades, n);
+      pair_several(star, blades, n);
+      for (int j = 0; j < n; ++j) {
+        star[blades[j].slot].several |= blades[j].leaves;
+      }
+      ++edges;
+    }
+  }
+  return edges;
+}
+
+static slot *star_of(const sheets *s, int64_t star, int *count)
+{
+  const int64_t *first = s->first.data;
+  *count = (int)(first[star + 1] - first[star]);
+  return (slot *)s->slots.data + first[star];
+}
+
+/* Pairs all stars. Marks the other ends of edges of more than two triangles that are no stars yet, and counts them. */
+static int64_t pair_stars(sheets *s)
+{
+  int64_t *local = s->local.data, missing = 0;
+  for (int64_t point = 0; point < s->size.points; ++point) {
+    int count;
+    slot *star = local[point] >= 0 && local[point] < s->stars ? star_of(s, local[point], &count) : NULL;
+    if (star && pair_star(s, point, star, count) > 0) {
+      for (int i = 0; i < count; ++i) {
+        if (star[i].several && local[star[i].next] < 0) {
+          local[star[i].next] = s->stars;
+          ++missing;
+        }
+      }
+    }
+  }
+  return missing;
+}
+
+/* Whether two slots are in one fan: both are on one closed way, or on one that begins and ends at borders. */
+static int in_one_fan(const slot *star, int count, int a, int b)
+{
+  for (int turn = 0; turn < 2; ++turn) {
+    int at = turn ? b : a;
+    for (int i = 0; i < count && at >= 0; ++i) {
+      if (at == (turn ? a : b)) {
+        return 1;
+      }
+      at = star[at].across;
+    }
+  }
+  return 0;
+}
+
+static int find_triangle(const slot *star, int count, int64_t triangle)
+{
+  int i = 0;
+  while (i < count - 1 && star[i].triangle != triangle) {
+    ++i;
+  }
+  return i;
+}
+
+/* Two slots of a star that leave to the same point, the first paired and the second paired or at a border, change partners at
+ * both ends of the edge if they would share it with one point at each end. */
+static void untie(const sheets *s, slot *star, int count, int i, int j)
+{
+  int far_count;
+  slot *far = star_of(s, ((const int64_t *)s->local.data)[star[i].next], &far_count);
+  const int back = find_triangle(far, far_count, star[star[i].across].triangle);
+  const int paired = star[j].across >= 0;
+  const int other = find_triangle(far, far_count, paired ? star[star[j].across].triangle : star[j].triangle);
+  if (in_one_fan(star, count, i, j) && in_one_fan(far, far_count, back, other)) {
+    const int32_t across = star[i].across, far_across = far[back].across;
+    star[i].across = star[j].across;
+    star[j].across = across;
+    far[back].across = paired ? far[other].across : other;
+    far[other].across = paired ? far_across : far[other].across;
+  }
+}
+
+/* See above: looks at pairs from the lower point of an edge, at what is at a border from where it leaves. */
+static void untie_edges(const sheets *s, int64_t point)
+{
+  int count;
+  slot *star = star_of(s, ((const int64_t *)s->local.data)[point], &count);
+  for (int i = 0; i < count; ++i) {
+    for (int j = i + 1; j < count && star[i].several; ++j) {
+      if (star[j].next != star[i].next) {
+        continue;
+      }
+      if (star[i].across >= 0 && (star[j].across < 0 || star[i].next > point)) {
+        untie(s, star, count, i, j);
+      } else if (star[i].across < 0 && star[j].across >= 0) {
+        untie(s, star, count, j, i);
+      }
+    }
+  }
+}
+
+/* Numbers the fans of a star from 0 on, in the order of their first triangles. Returns how many there are. */
+static int number_fans(slot *star, int count)
+{
+  int fans = 0;
+  for (int i = 0; i < count; ++i) {
+    if (star[i].fan >= 0) {
+      continue;
+    }
+    star[i].fan = fans++;
+    for (int changed = 1; changed;) { /* against the pairs as well, where the fan has ends */
+      changed = 0;
+      for (int j = 0; j < count; ++j) {
+        const int k = star[j].across;
+        if (k >= 0 && (star[j].fan < 0) != (star[k].fan < 0)) {
+          star[j].fan = star[k].fan = star[j].fan < 0 ? star[k].fan : star[j].fan;
+          changed = 1;
+        }
+      }
+    }
+  }
+  return fans;
+}
+
+/* Makes room for more numbers behind those that are there. */
+static pmb_status grow_copied(sheets *s, int64_t before, int64_t count)
+{
+  pmb_context *context = s->context;
+  pmb_buffer larger = { NULL, 0 };
+  const pmb_status status = reserve(s, &larger, before + count, sizeof(int64_t));
+  if (status == PMB_OK) {
+    if (before > 0) {
+      memcpy(larger.data, context->copied.data, (size_t)before * sizeof(int64_t));
+    }
+    pmb_buffer_free(&context->memory, &context->copied);
+    context->copied = larger;
+  }
+  return status;
+}
+
+/* Gives each fan but a star's first a point of its own, behind the part's, and notes what it is a copy of. */
+static pmb_status name_fans(sheets *s, pmb_sizes *part)
+{
+  const int64_t *local = s->local.data, begin = s->before.points + s->added;
+  int64_t more = 0, count_all = s->added;
+  int count;
+  for (int64_t i = 0; i < s->stars; ++i) {
+    slot *star = star_of(s, i, &count);
+    const int fans = number_fans(star, count);
+    more += fans > 1 ? fans - 1 : 0;
+  }
+  if (s->mesh->id_type == PMB_INT32 && begin + s->size.points + more > INT32_MAX) {
+    return pmb_fail(s->context, PMB_TOO_LARGE,
+      "pmb_split_sheets: %lld points need ids of 64 bits; set id_type to PMB_INT64",
+      (long long)(begin + s->size.points + more));
+  }
+  pmb_status status = more > 0 ? grow_copied(s, s->added, more) : PMB_OK;
+  for (int64_t t = 0; t < s->size.triangles && s->added > 0 && status == PMB_OK; ++t) {
+    for (int place = 0; place < 3; ++place) {
+      set_corner(s, t, place, begin + corner_point(s, t, place));
+    }
+    status = t % STEP == 0 ? go_on(s, 0.9) : PMB_OK;
+  }
+  for (int64_t point = 0; point < s->size.points && status == PMB_OK && more > 0; ++point) {
+    slot *star = local[point] >= 0 ? star_of(s, local[point], &count) : NULL;
+    int fans = 1;
+    for (int i = 0; star && i < count; ++i) {
+      const int fan = star[i].fan;
+      fans = fan >= fans ? fan + 1 : fans;
+      if (fan > 0) {
+        set_corner(s, star[i].triangle, star[i].place, begin + s->size.points + (count_all - s->added) + fan - 1);
+      }
+    }
+    for (int fan = 1; fan < fans; ++fan) {
+      ((int64_t *)s->context->copied.data)[count_all++] = s->before.points + point;
+    }
+  }
+  part->points += more;
+  s->added += more;
+  return status;
+}
+
+static pmb_status split_part(sheets *s, pmb_sizes *part)
+{
+  pmb_status status = reserve(s, &s->local, s->size.points, sizeof(int64_t));
+  int64_t missing = 1;
+  status = status == PMB_OK ? mark_open_points(s) : status;
+  for (int again = 0; status == PMB_OK && missing > 0; ++again) {
+    status = number_stars(s, again);
+    status = status == PMB_OK ? list_slots(s) : status;
+    missing = status == PMB_OK ? pair_stars(s) : 0;
+  }
+  const int64_t *local = s->local.data;
+  for (int64_t point = 0; point < s->size.points && status == PMB_OK; ++point) {
+    if (local[point] >= 0) {
+      untie_edges(s, point);
+    }
+  }
+  return status == PMB_OK ? name_fans(s, part) : status;
+}
+
+/* What is wrong with the arguments. */
+static pmb_status check(pmb_context *context, const pmb_mesh *mesh, const pmb_sizes *parts, int64_t part_count)
+{
+  pmb_sizes total = { 0, 0 };
+  if (!mesh || mesh->struct_size != sizeof(*mesh)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_mesh.struct_size is %zu; set it to sizeof(pmb_mesh), %zu",
+      mesh ? mesh->struct_size : 0, sizeof(*mesh));
+  }
+  for (int64_t i = 0; i < part_count; ++i) {
+    total.points += parts[i].points;
+    total.triangles += parts[i].triangles;
+  }
+  if (!context->counted || total.points != context->total.points || total.triangles != context->total.triangles) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_split_sheets: parts of %lld points and %lld triangles in all, but the last pmb_count found %lld and %lld",
+      (long long)total.points, (long long)total.triangles, (long long)context->total.points,
+      (long long)context->total.triangles);
+  }
+  if (total.points > 0 && (!mesh->points || !mesh->triangles)) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_split_sheets: the mesh's %s are NULL; both points and triangles are needed",
+      mesh->points ? "triangles" : "points");
+  }
+  return PMB_OK;
+}
+
+pmb_status pmb_split_sheets(
+  pmb_context *context, const pmb_mesh *mesh, pmb_sizes *parts, int64_t part_count, const int64_t **copied)
+{
+  if (!context || !copied || part_count < 0 || (part_count > 0 && !parts)) {
+    return PMB_INVALID;
+  }
+  *copied = NULL;
+  context->error[0] = '\0';
+  pmb_status status = check(context, mesh, parts, part_count);
+  sheets s = { .context = context, .mesh = mesh };
+  context->crew.highest = context->crew.fraction_begin = context->crew.fraction_end = 0;
+  for (int64_t i = 0; i < part_count && status == PMB_OK; ++i) {
+    s.size = parts[i];
+    context->crew.fraction_begin = (double)i / (double)part_count;
+    context->crew.fraction_end = (double)(i + 1) / (double)part_count;
+    status = split_part(&s, &parts[i]);
+    s.before.points += s.size.points;
+    s.before.triangles += s.size.triangles;
+  }
+  pmb_buffer *buffers[] = { &s.local, &s.first, &s.slots };
+  for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
+    pmb_buffer_free(&context->memory, buffers[i]);
+  }
+  *copied = status == PMB_OK ? context->copied.data : NULL;
+  return status;
+}

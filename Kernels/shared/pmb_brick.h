@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The brick: a box of 32 x 4 x 4 samples and what it owns; the order of everything in the mesh follows from here.
+ *
+ * A brick owns its samples, and with sample (i,j,k) the edges to (i+1,j,k), (i,j+1,k), (i,j,k+1), the cell whose
+ * lowest corner it is, and the point at the sample itself if the sample equals the isovalue ("sample point").
+ * Order: bricks by index, x fastest; in a brick rows of samples y, then z; in a row the points of the x edges, of the
+ * y edges, of the z edges, the sample points, each by x. Triangles: same brick and row order, cells by x, then table
+ * order. (PMB paper, section 4.3, has the at most 3 vertices per voxel; the order is ours, see Docs/ALGORITHM.md.)
+ *
+ * The state of samples is held in rows of bits. A row word has bit x + 1 for the brick's sample x, -1 <= x <= 33, so
+ * that one sample below the brick and its halo have a place; rows likewise run from -1 to 4 in y and z. */
+#ifndef PMB_BRICK_H
+#define PMB_BRICK_H
+
+#include "shared/pmb_cell.h"
+
+enum {
+  PMB_BRICK_X = 32,
+  PMB_BRICK_Y = 4,
+  PMB_BRICK_Z = 4,
+  PMB_BRICK_ROWS = PMB_BRICK_Y * PMB_BRICK_Z,
+  PMB_BRICK_MAX_POINTS = 4 * PMB_BRICK_X * PMB_BRICK_ROWS,
+  PMB_BRICK_MAX_TRIANGLES = PMB_MAX_TRIANGLES * PMB_BRICK_X * PMB_BRICK_ROWS
+};
+
+/* Flags of a brick in the summary: samples of it or its halo are not finite, are hidden; cells of it are hidden. */
+enum { PMB_BRICK_NONFINITE = 1, PMB_BRICK_HIDES_SAMPLES = 2, PMB_BRICK_HIDES_CELLS = 4 };
+
+/* Whether sample or cell (i,j,k) of nx x ny x ... has one of the bits; flags: a byte each, NULL: none has. */
+PMB_INLINE int pmb_is_flagged(
+  const uint8_t *flags, unsigned bits, int64_t nx, int64_t ny, int64_t i, int64_t j, int64_t k)
+{
+  return flags && (flags[i + nx * (j + ny * k)] & bits);
+}
+
+/* Kinds of points in a row, in their order. */
+enum { PMB_EDGE_X = 0, PMB_EDGE_Y = 1, PMB_EDGE_Z = 2, PMB_SAMPLE = 3, PMB_KINDS = 4 };
+
+/* Row words of a brick and its surroundings, [z + 1][y + 1]. */
+typedef struct pmb_rows {
+  uint64_t inside[6][6]; /* sample >= isovalue */
+  uint64_t equal[6][6];  /* sample equals the isovalue, and such points are to be joined; else 0 */
+  uint64_t valid[6][6];  /* the sample is in the volume, finite and not hidden */
+  uint64_t hidden[5][5]; /* the cell with this lowest corner is hidden; as inside, but no rows at 4 */
+} pmb_rows;
+
+/* What a brick gives to the mesh. */
+typedef struct pmb_content {
+  uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS]; /* bit x: this edge or sample of row z * 4 + y has a point */
+  int points;
+  int triangles;
+} pmb_content;
+
+/* The bits of the brick's own 32 columns. */
+PMB_INLINE uint32_t pmb_own_columns(uint64_t word)
+{
+  return (uint32_t)(word >> 1);
+}
+
+/* Cells of a row whose corners are neither all inside nor all outside; `row` is the word of (y,z). */
+PMB_INLINE uint64_t pmb_mixed_cells(uint64_t row00, uint64_t row10, uint64_t row01, uint64_t row11)
+{
+  const uint64_t any = row00 | row10 | row01 | row11;
+  const uint64_t all = row00 & row10 & row01 & row11;
+  return (any | any >> 1) & ~(all & all >> 1);
+}
+
+/* Cells whose eight corners all have the bit. */
+PMB_INLINE uint64_t pmb_full_cells(uint64_t row00, uint64_t row10, uint64_t row01, uint64_t row11)
+{
+  const uint64_t all = row00 & row10 & row01 & row11;
+  return all & all >> 1;
+}
+
+PMB_INLINE int pmb_count_points(const pmb_content *content)
+{
+  int points = 0;
+  for (int kind = 0; kind < PMB_KINDS; ++kind) {
+    for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+      points += pmb_popcount(content->mask[kind][row]);
+    }
+  }
+  return points;
+}
+
+/* Bits of the first n own columns of a row; n may be more than there are. */
+PMB_INLINE uint64_t pmb_first_columns(int n)
+{
+  return n >= PMB_BRICK_X ? 0x1fffffffeu : ((1ull << n) - 1) << 1;
+}
+
+/* Points on the edges of a row: crossed, no end equal to the isovalue, and used by at least one valid cell.
+ * cells[z + 1][y + 1] are the valid cells. */
+PMB_INLINE void pmb_exact_edges(const pmb_rows *rows, uint64_t cells[5][5], int row, pmb_content *content)
+{
+  const int y = (row & 3) + 1;
+  const int z = (row >> 2) + 1;
+  const uint64_t inside = rows->inside[z][y], equal = rows->equal[z][y];
+  const uint64_t here = cells[z][y], below_y = cells[z][y - 1], below_z = cells[z - 1][y];
+  const uint64_t used_x = here | below_y | below_z | cells[z - 1][y - 1];
+  const uint64_t used_y = here | below_z;
+  const uint64_t used_z = here | below_y;
+  content->mask[PMB_EDGE_X][row] = pmb_own_columns((inside ^ inside >> 1) & ~(equal | equal >> 1) & used_x);
+  content->mask[PMB_EDGE_Y][row] =
+    pmb_own_columns((inside ^ rows->inside[z][y + 1]) & ~(equal | rows->equal[z][y + 1]) & (used_y | used_y << 1));
+  content->mask[PMB_EDGE_Z][row] =
+    pmb_own_columns((inside ^ rows->inside[z + 1][y]) & ~(equal | rows->equal[z + 1][y]) & (used_z | used_z << 1));
+  content->mask[PMB_SAMPLE][row] = 0;
+}
+
+/* Marks the brick's own samples among the used corners of a cell; x, y, z: the cell, may be -1. */
+PMB_INLINE void pmb_mark_samples(pmb_content *content, unsigned used, int x, int y, int z)
+{
+  for (; used; used &= used - 1) {
+    const int corner = pmb_lowest_bit(used);
+    const int sx = x + (corner & 1), sy = y + (corner >> 1 & 1), sz = z + (corner >> 2);
+    if (sx >= 0 && sx < PMB_BRICK_X && sy >= 0 && sy < PMB_BRICK_Y && sz >= 0 && sz < PMB_BRICK_Z) {
+      pmb_set_bits(&content->mask[PMB_SAMPLE][sz * PMB_BRICK_Y + sy], 1u << sx);
+    }
+  }
+}
+
+/* The valid cells of row (y - 1, z - 1) of a brick. */
+PMB_INLINE uint64_t pmb_valid_cells(const pmb_rows *rows, int y, int z)
+{
+  return ~rows->hidden[z][y] &
+    pmb_full_cells(rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
+}
+
+/* Marks the sample points that the valid cells of row (y - 1, z - 1) use; returns the triangles of the brick's own. */
+PMB_INLINE int pmb_exact_cells(const pmb_rows *rows, uint64_t valid, int y, int z, pmb_content *content)
+{
+  const uint64_t a = rows->inside[z][y], b = rows->inside[z][y + 1];
+  const uint64_t c = rows->inside[z + 1][y], d = rows->inside[z + 1][y + 1];
+  const uint64_t ea = rows->equal[z][y], eb = rows->equal[z][y + 1];
+  const uint64_t ec = rows->equal[z + 1][y], ed = rows->equal[z + 1][y + 1];
+  const uint64_t equal = ea | eb | ec | ed;
+  const uint64_t joined = equal | equal >> 1;
+  const uint64_t own = y > 0 && z > 0 ? 0x1fffffffeu : 0;
+  const uint64_t mixed = valid & pmb_mixed_cells(a, b, c, d) & 0x1ffffffffu;
+  int triangles = 0;
+  for (uint64_t rest = mixed & ~joined & own; rest; rest &= rest - 1) {
+    triangles += pmb_triangle_count[pmb_cell_bits(a, b, c, d, pmb_lowest_bit(rest))];
+  }
+  /* Cells below the brick matter here too: they may use its sample points. */
+  for (uint64_t rest = mixed & joined; rest; rest &= rest - 1) {
+    const int bit = pmb_lowest_bit(rest);
+    const pmb_kept kept = pmb_cell_kept(pmb_cell_bits(a, b, c, d, bit), pmb_cell_bits(ea, eb, ec, ed, bit));
+    pmb_mark_samples(content, kept.used, bit - 1, y - 1, z - 1);
+    triangles += own >> bit & 1 ? kept.triangles : 0;
+  }
+  return triangles;
+}
+
+/* Content of any brick, by the full rules: borders, what is not finite or hidden, points on samples. Needs all of `rows`. */
+PMB_INLINE void pmb_content_exact(const pmb_rows *rows, pmb_content *content)
+{
+  uint64_t cells[5][5];
+  for (int i = 0; i < 25; ++i) {
+    cells[i / 5][i % 5] = pmb_valid_cells(rows, i % 5, i / 5);
+  }
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    pmb_exact_edges(rows, cells, row, content);
+  }
+  content->triangles = 0;
+  for (int i = 0; i < 25; ++i) {
+    content->triangles += pmb_exact_cells(rows, cells[i / 5][i % 5], i % 5, i / 5, content);
+  }
+  content->points = pmb_count_points(content);
+}
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "shared/pmb_hidden.h"
+
+#include <stdatomic.h>
+
+enum { PORTION = 1 << 20 }; /* bytes that a worker looks at between two looks at the progress hook */
+
+static int any_bit(const uint8_t *flags, int64_t n, uint8_t bits)
+{
+  uint8_t all = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    all |= flags[i];
+  }
+  return (all & bits) != 0;
+}
+
+int pmb_hides_any_sample(const pmb_volume *volume, const int64_t first[3], const int n[3])
+{
+  int any = 0;
+  for (int r = 0; volume->sample_flags && r < n[1] * n[2]; ++r) {
+    const int64_t j = first[1] + r % n[1], k = first[2] + r / n[1];
+    any |= any_bit(volume->sample_flags + first[0] + volume->dims[0] * (j + volume->dims[1] * k), n[0],
+      volume->hidden_sample_bits);
+  }
+  return any;
+}
+
+int pmb_hides_any_cell(const pmb_volume *volume, const int64_t first[3], const int n[3])
+{
+  int any = 0;
+  for (int r = 0; volume->cell_flags && r < (n[1] - 1) * (n[2] - 1); ++r) {
+    const int64_t j = first[1] + r % (n[1] - 1), k = first[2] + r / (n[1] - 1);
+    any |= any_bit(volume->cell_flags + first[0] + (volume->dims[0] - 1) * (j + (volume->dims[1] - 1) * k), n[0] - 1,
+      volume->hidden_cell_bits);
+  }
+  return any;
+}
+
+typedef struct search {
+  const uint8_t *flags;
+  int64_t n;
+  uint8_t bits;
+  atomic_int found;
+} search;
+
+static void search_portion(void *data, int worker, size_t i)
+{
+  search *s = data;
+  const int64_t begin = (int64_t)i * PORTION, left = s->n - begin;
+  (void)worker;
+  if (!atomic_load_explicit(&s->found, memory_order_relaxed) &&
+    any_bit(s->flags + begin, left < PORTION ? left : PORTION, s->bits)) {
+    atomic_store_explicit(&s->found, 1, memory_order_relaxed);
+  }
+}
+
+/* Sets *flags to NULL if none of n has one of the bits. Returns 0 if the progress hook asked to stop. */
+static int keep_if_any(pmb_context *context, const uint8_t **flags, int64_t n, uint8_t bits)
+{
+  search s = { *flags, n, bits, 0 };
+  const size_t portions = *flags && bits ? (size_t)((n + PORTION - 1) / PORTION) : 0;
+  if (portions > 0 && !pmb_crew_loop(&context->crew, &context->memory, portions, search_portion, &s)) {
+    return 0;
+  }
+  *flags = atomic_load(&s.found) ? *flags : NULL;
+  return 1;
+}
+
+pmb_status pmb_hidden_find(pmb_context *context)
+{
+  pmb_volume *v = &context->volume;
+  const int64_t *dims = v->dims;
+  const double end = context->crew.fraction_end;
+  context->crew.fraction_end = context->crew.fraction_begin; /* far less work than what follows */
+  const int done = keep_if_any(context, &v->sample_flags, dims[0] * dims[1] * dims[2], v->hidden_sample_bits) &&
+    keep_if_any(context, &v->cell_flags, (dims[0] - 1) * (dims[1] - 1) * (dims[2] - 1), v->hidden_cell_bits);
+  context->crew.fraction_end = end;
+  return done ? PMB_OK : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+}
