@@ -56,7 +56,8 @@ def pieces_of_script(path):
 def sources():
     for folder, suffixes in (("Kernels", ("*.c", "*.cu")), ("Filters", ("*.cxx", "*.h")), ("Plugin", ("*.cxx",))):
         for suffix in suffixes:
-            for path in sorted((TOP / folder).rglob(suffix)):
+            paths = (TOP / folder).glob(suffix) if folder == "Plugin" else (TOP / folder).rglob(suffix)
+            for path in sorted(paths):
                 yield path, pieces_of_c(path)
     yield TOP / "pmb", pieces_of_script(TOP / "pmb")
 
