@@ -19,10 +19,11 @@
 
 extern "C" {
 #include "core/pmb_backend.h"
-#include "shared/pmb_brick.h"
-#include "cuda/pmb_cuda.h"
 #include "core/pmb_frame.h"
 #include "core/pmb_stream.h"
+#include "cuda/pmb_cuda.h"
+#include "shared/pmb_brick.h"
+#include "shared/pmb_types.h"
 }
 
 enum {
@@ -223,24 +224,13 @@ typedef struct pmb_cuda {
 } pmb_cuda;
 
 /* How samples are handled: as float or as double. */
-template <class T> struct pmb_cuda_real {
-  typedef float type;
-};
-template <> struct pmb_cuda_real<int32_t> {
-  typedef double type;
-};
-template <> struct pmb_cuda_real<uint32_t> {
-  typedef double type;
-};
-template <> struct pmb_cuda_real<int64_t> {
-  typedef double type;
-};
-template <> struct pmb_cuda_real<uint64_t> {
-  typedef double type;
-};
-template <> struct pmb_cuda_real<double> {
-  typedef double type;
-};
+template <class T> struct pmb_cuda_real;
+#define PMB_CUDA_REAL(NAME, sample, name, real) \
+  template <> struct pmb_cuda_real<sample> {    \
+    typedef real type;                          \
+  };
+PMB_SAMPLE_TYPES(PMB_CUDA_REAL)
+#undef PMB_CUDA_REAL
 
 template <class T> struct pmb_cuda_wider;
 template <> struct pmb_cuda_wider<int8_t> {
@@ -251,59 +241,22 @@ template <> struct pmb_cuda_wider<uint8_t> {
 };
 
 /* Runs `call` with T defined as the sample type. */
-#define PMB_CUDA_BY_TYPE(type, call) \
-  switch (type) {                    \
-    case PMB_INT8: {                 \
-      typedef int8_t T;              \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_UINT8: {                \
-      typedef uint8_t T;             \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_INT16: {                \
-      typedef int16_t T;             \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_UINT16: {               \
-      typedef uint16_t T;            \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_INT32: {                \
-      typedef int32_t T;             \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_UINT32: {               \
-      typedef uint32_t T;            \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_INT64: {                \
-      typedef int64_t T;             \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_UINT64: {               \
-      typedef uint64_t T;            \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_FLOAT32: {              \
-      typedef float T;               \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_FLOAT64: {              \
-      typedef double T;              \
-      call;                          \
-      break;                         \
-    }                                \
+#define PMB_CUDA_BY_TYPE(type, call)           \
+  pmb_cuda_by_type((type), [&](auto example) { \
+    typedef decltype(example) T;               \
+    call;                                      \
+  })
+template <class FUNCTION> static inline void pmb_cuda_by_type(pmb_type type, FUNCTION function)
+{
+  switch (type) {
+#define PMB_CUDA_CASE(NAME, sample, name, real) \
+  case PMB_##NAME:                              \
+    function(sample());                         \
+    break;
+    PMB_SAMPLE_TYPES(PMB_CUDA_CASE)
+#undef PMB_CUDA_CASE
   }
+}
 
 /* pmb_cuda_device.cu */
 /* Whether this process was forked from one that had used a GPU: CUDA, which does not live on there, is not to be called.
