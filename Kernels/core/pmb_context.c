@@ -454,11 +454,6 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   return PMB_OK;
 }
 
-static int is_real_type(pmb_type type)
-{
-  return type == PMB_FLOAT32 || type == PMB_FLOAT64;
-}
-
 static pmb_status check_attributes(pmb_context *context, const pmb_mesh *mesh)
 {
   if (mesh->attribute_count < 0 || (mesh->attribute_count > 0 && !mesh->attributes)) {
@@ -492,7 +487,8 @@ static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
       (long long)mesh->point_capacity, (long long)mesh->triangle_capacity, (long long)total.points,
       (long long)total.triangles);
   }
-  if ((mesh->points && !is_real_type(mesh->point_type)) || (mesh->scalars && !is_real_type(mesh->scalar_type))) {
+  if ((mesh->points && !pmb_type_is_float(mesh->point_type)) ||
+    (mesh->scalars && !pmb_type_is_float(mesh->scalar_type))) {
     return pmb_fail(context, PMB_INVALID,
       "pmb_emit: point_type is %d and scalar_type %d; each must be PMB_FLOAT32 (%d) or PMB_FLOAT64 (%d)",
       (int)mesh->point_type, (int)mesh->scalar_type, (int)PMB_FLOAT32, (int)PMB_FLOAT64);
@@ -555,12 +551,10 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
       i += group.count;
     }
   }
-  if (status == PMB_OK && mesh->offsets) {
-    if (mesh->id_type == PMB_INT32) {
-      ((int32_t *)mesh->offsets)[base.triangles] = (int32_t)(3 * base.triangles);
-    } else {
-      ((int64_t *)mesh->offsets)[base.triangles] = 3 * base.triangles;
-    }
+  if (status == PMB_OK && mesh->offsets && mesh->id_type == PMB_INT32) {
+    ((int32_t *)mesh->offsets)[base.triangles] = (int32_t)(3 * base.triangles);
+  } else if (status == PMB_OK && mesh->offsets) {
+    ((int64_t *)mesh->offsets)[base.triangles] = 3 * base.triangles;
   }
   return status;
 }

@@ -12,11 +12,11 @@ static pmb_cpu *state_of(pmb_context *context)
 
 /* The loops of each instruction set, see pmb_cpu_path.h. */
 #define PMB_CPU_LOOPS(path)                                                                                 \
-  void pmb_cpu_summarize_##path(pmb_cpu *cpu, size_t i);                                                    \
-  void pmb_cpu_select_count_##path(pmb_cpu *cpu, size_t i);                                                 \
-  void pmb_cpu_select_write_##path(pmb_cpu *cpu, size_t i);                                                 \
-  void pmb_cpu_classify_##path(pmb_cpu *cpu, int worker, size_t i);                                         \
-  void pmb_cpu_emit_##path(pmb_cpu *cpu, int worker, size_t i);                                             \
+  void pmb_cpu_summarize_##path(void *data, int worker, size_t i);                                          \
+  void pmb_cpu_select_count_##path(void *data, int worker, size_t i);                                       \
+  void pmb_cpu_select_write_##path(void *data, int worker, size_t i);                                       \
+  void pmb_cpu_classify_##path(void *data, int worker, size_t i);                                           \
+  void pmb_cpu_emit_##path(void *data, int worker, size_t i);                                               \
   static const pmb_cpu_loops path##_loops = { #path, pmb_cpu_summarize_##path, pmb_cpu_select_count_##path, \
     pmb_cpu_select_write_##path, pmb_cpu_classify_##path, pmb_cpu_emit_##path };
 PMB_CPU_LOOPS(portable)
@@ -115,12 +115,12 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
   find_places(cpu);
   cpu->cases_mirrored = -1;
   cpu->loops = loops;
-  cpu->always_exact = path && strcmp(path, "reference") == 0;
+  cpu->full_rules_only = path && strcmp(path, "reference") == 0;
   cpu->context = context;
   cpu->volume = &context->volume;
   cpu->frame = &context->frame;
   context->state = cpu;
-  context->path = cpu->always_exact ? "reference" : loops->name;
+  context->path = cpu->full_rules_only ? "reference" : loops->name;
   return PMB_OK;
 }
 
@@ -173,7 +173,7 @@ static int workers_for(const pmb_context *context, int64_t bricks, int64_t each)
   return worth < 1 ? 1 : worth < context->crew.workers ? (int)worth : context->crew.workers;
 }
 
-static pmb_status run(pmb_context *context, int workers, size_t count, void (*body)(void *, int, size_t))
+static pmb_status run(pmb_context *context, int workers, size_t count, pmb_cpu_loop body)
 {
   if (!pmb_crew_loop_apart(&context->crew, &context->memory, workers, count, body, context->state)) {
     return pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
@@ -184,13 +184,6 @@ static pmb_status run(pmb_context *context, int workers, size_t count, void (*bo
 static pmb_status no_memory(pmb_context *context, const char *what, int64_t count, size_t size)
 {
   return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for %s: %lld of %zu bytes", what, (long long)count, size);
-}
-
-static void summarize_body(void *data, int worker, size_t i)
-{
-  pmb_cpu *cpu = data;
-  (void)worker;
-  cpu->loops->summarize(cpu, i);
 }
 
 /* The range of the whole volume from those of the blocks. */
@@ -266,38 +259,12 @@ static pmb_status cpu_bind(pmb_context *context)
     !pmb_buffer_reserve(memory, &cpu->ranges, (size_t)blocks, sizeof(pmb_cpu_range))) {
     return no_memory(context, "the summary (bricks)", cpu->brick_count, 2 * type_size + 1);
   }
-  const pmb_status status = run(context, workers, (size_t)blocks, summarize_body);
+  const pmb_status status = run(context, workers, (size_t)blocks, cpu->loops->summarize);
   if (status == PMB_OK) {
     reduce_ranges(context, cpu, blocks);
     pmb_buffer_free(memory, &cpu->ranges);
   }
   return status;
-}
-
-static void select_count_body(void *data, int worker, size_t i)
-{
-  pmb_cpu *cpu = data;
-  (void)worker;
-  cpu->loops->select_count(cpu, i);
-}
-
-static void select_write_body(void *data, int worker, size_t i)
-{
-  pmb_cpu *cpu = data;
-  (void)worker;
-  cpu->loops->select_write(cpu, i);
-}
-
-static void classify_body(void *data, int worker, size_t i)
-{
-  pmb_cpu *cpu = data;
-  cpu->loops->classify(cpu, worker, i);
-}
-
-static void emit_body(void *data, int worker, size_t i)
-{
-  pmb_cpu *cpu = data;
-  cpu->loops->emit(cpu, worker, i);
 }
 
 static size_t record_chunks(const pmb_cpu *cpu, int64_t records)
@@ -330,7 +297,8 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
     !pmb_buffer_reserve(memory, &cpu->counts, chunks, sizeof(int64_t))) {
     return no_memory(context, "the brick map", cpu->brick_count, sizeof(uint32_t));
   }
-  pmb_status status = run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, select_count_body);
+  pmb_status status =
+    run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, cpu->loops->select_count);
   if (status != PMB_OK) {
     return status;
   }
@@ -350,7 +318,7 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
     return no_memory(context, "the active bricks", active, sizeof(pmb_cpu_record));
   }
   cpu->found.record_count = context->active_bricks = active;
-  return run(context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, select_write_body);
+  return run(context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, cpu->loops->select_write);
 }
 
 /* Pass scan: from the sizes of chunks to those of all chunks before. */
@@ -367,8 +335,8 @@ static pmb_sizes scan(pmb_cpu *cpu)
   return before;
 }
 
-/* What is found for a group's isovalue i changes places with what the passes work on. */
-static void exchange(pmb_cpu *cpu, int64_t i)
+/* Makes the results of a group's isovalue i current; called again, those of its first. */
+static void swap_isovalue(pmb_cpu *cpu, int64_t i)
 {
   if (i > 0) {
     const pmb_cpu_found other = cpu->others[i - 1];
@@ -415,7 +383,7 @@ static pmb_status count_isovalue(
   }
   context->crew.fraction_end = end;
   const int workers = workers_for(context, cpu->found.record_count, PMB_CPU_CLASSIFIED_EACH);
-  return run(context, workers, record_chunks(cpu, cpu->found.record_count), classify_body);
+  return run(context, workers, record_chunks(cpu, cpu->found.record_count), cpu->loops->classify);
 }
 
 static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
@@ -431,14 +399,14 @@ static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
   pmb_status status = PMB_OK;
   int64_t allowed = group->count > 1 ? bytes_allowed(cpu) : INT64_MAX;
   for (int64_t i = 0; i < group->count && status == PMB_OK; ++i) {
-    exchange(cpu, i);
+    swap_isovalue(cpu, i);
     const double at = begin + part * (double)i;
     status = count_isovalue(context, group->isovalues + i, allowed / (group->count - i), at, at + part);
     if (status == PMB_OK) {
       group->sizes[i] = scan(cpu);
       allowed -= bytes_held(&cpu->found);
     }
-    exchange(cpu, i);
+    swap_isovalue(cpu, i);
   }
   if (status == PMB_OUT_OF_MEMORY) {
     free_others(context, cpu, 0);
@@ -459,16 +427,16 @@ static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const p
   cpu->mesh = mesh;
   pmb_status status = PMB_OK;
   for (int64_t i = 0; i < group->count && status == PMB_OK; ++i) {
-    exchange(cpu, i);
+    swap_isovalue(cpu, i);
     cpu->isovalue = group->isovalues + i;
     crew->fraction_begin = begin + whole * done / points;
     done += 1 + (double)group->sizes[i].points;
     crew->fraction_end = begin + whole * done / points;
     const int workers = workers_for(context, cpu->found.record_count, PMB_CPU_EMITTED_EACH);
-    status = run(context, workers, record_chunks(cpu, cpu->found.record_count), emit_body);
+    status = run(context, workers, record_chunks(cpu, cpu->found.record_count), cpu->loops->emit);
     cpu->base.points += group->sizes[i].points;
     cpu->base.triangles += group->sizes[i].triangles;
-    exchange(cpu, i);
+    swap_isovalue(cpu, i);
   }
   return status;
 }

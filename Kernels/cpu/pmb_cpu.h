@@ -124,7 +124,7 @@ typedef struct pmb_cpu_found {
 /* The backend's state. Per-volume parts are set by bind, per-isovalue parts by count. */
 typedef struct pmb_cpu {
   const pmb_cpu_loops *loops;
-  int always_exact; /* the "reference" path */
+  int full_rules_only; /* the "reference" path */
   pmb_cpu_case cases[256];
   int cases_mirrored;         /* for which frames `cases` is; -1: not made */
   uint8_t places[256][8];     /* by byte: the places of its bits, lowest first */
@@ -190,14 +190,15 @@ static inline pmb_cpu_scratch *pmb_cpu_scratch_of(const pmb_cpu *cpu, int worker
   return (pmb_cpu_scratch *)(all + (size_t)worker * pmb_cpu_scratch_size(cpu->volume->type));
 }
 
-/* The loops of one instruction set. `i` counts units of work. */
+/* The loops of one instruction set. data: the pmb_cpu; i: the unit of work. */
+typedef void (*pmb_cpu_loop)(void *data, int worker, size_t i);
 struct pmb_cpu_loops {
   const char *name;
-  void (*summarize)(pmb_cpu *cpu, size_t i);            /* a block of bricks */
-  void (*select_count)(pmb_cpu *cpu, size_t i);         /* a select chunk: how many are active */
-  void (*select_write)(pmb_cpu *cpu, size_t i);         /* the same: records and map */
-  void (*classify)(pmb_cpu *cpu, int worker, size_t i); /* a chunk of records */
-  void (*emit)(pmb_cpu *cpu, int worker, size_t i);     /* a chunk of records */
+  pmb_cpu_loop summarize;    /* a block of bricks */
+  pmb_cpu_loop select_count; /* a select chunk: how many are active */
+  pmb_cpu_loop select_write; /* the same: records and map */
+  pmb_cpu_loop classify;     /* a chunk of records */
+  pmb_cpu_loop emit;         /* a chunk of records */
 };
 
 /* pmb_cpu_attributes.c: interpolates the attributes to at most 16 points of a brick. list: see pmb_cpu_scratch;

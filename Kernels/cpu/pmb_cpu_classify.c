@@ -131,7 +131,7 @@ static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *re
 {
   pmb_cpu_words words, equal;
   int rules = PMB_RULES_FULL;
-  if (b->clean && !cpu->always_exact) {
+  if (b->clean && !cpu->full_rules_only) {
     rules = pmb_cpu_compare_brick(cpu, b, &words, &equal);
   }
   if (rules == PMB_RULES_PLAIN) {
@@ -146,8 +146,9 @@ static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *re
 /* Bricks from the one in work to the one whose samples classify asks for; 1 to 6 were tried, see Docs/PERFORMANCE.md. */
 enum { BRICKS_AHEAD = 3 };
 
-void PMB_PATH_NAME(pmb_cpu_classify)(pmb_cpu *cpu, int worker, size_t i)
+void PMB_PATH_NAME(pmb_cpu_classify)(void *data, int worker, size_t i)
 {
+  const pmb_cpu *cpu = data;
   pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
   pmb_cpu_record *records = cpu->found.records.data;
   const int64_t begin = (int64_t)i << cpu->found.chunk_shift;

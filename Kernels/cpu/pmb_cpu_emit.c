@@ -47,8 +47,9 @@ static void fill_chunk(const pmb_cpu *cpu, const pmb_sizes *before, const pmb_cp
   }
 }
 
-void PMB_PATH_NAME(pmb_cpu_emit)(pmb_cpu *cpu, int worker, size_t i)
+void PMB_PATH_NAME(pmb_cpu_emit)(void *data, int worker, size_t i)
 {
+  const pmb_cpu *cpu = data;
   pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
   const pmb_cpu_record *records = cpu->found.records.data;
   const pmb_sizes before = ((const pmb_sizes *)cpu->found.chunks.data)[i];

@@ -30,12 +30,16 @@ typedef struct select_functions {
 #define PMB_SELECT(NAME, type, name, real) [PMB_##NAME] = { select_count_##name, select_write_##name },
 static const select_functions by_type[] = { PMB_SAMPLE_TYPES(PMB_SELECT) };
 
-void PMB_PATH_NAME(pmb_cpu_select_count)(pmb_cpu *cpu, size_t i)
+void PMB_PATH_NAME(pmb_cpu_select_count)(void *data, int worker, size_t i)
 {
+  pmb_cpu *cpu = data;
+  (void)worker;
   by_type[cpu->volume->type].count(cpu, i);
 }
 
-void PMB_PATH_NAME(pmb_cpu_select_write)(pmb_cpu *cpu, size_t i)
+void PMB_PATH_NAME(pmb_cpu_select_write)(void *data, int worker, size_t i)
 {
+  pmb_cpu *cpu = data;
+  (void)worker;
   by_type[cpu->volume->type].write(cpu, i);
 }

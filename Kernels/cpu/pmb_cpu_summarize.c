@@ -35,7 +35,9 @@ enum { START, NEXT, LAST };
 #define PMB_SUMMARIZE(NAME, type, name, real) [PMB_##NAME] = summarize_##name,
 static void (*const by_type[])(pmb_cpu *cpu, size_t i) = { PMB_SAMPLE_TYPES(PMB_SUMMARIZE) };
 
-void PMB_PATH_NAME(pmb_cpu_summarize)(pmb_cpu *cpu, size_t i)
+void PMB_PATH_NAME(pmb_cpu_summarize)(void *data, int worker, size_t i)
 {
+  pmb_cpu *cpu = data;
+  (void)worker;
   by_type[cpu->volume->type](cpu, i);
 }

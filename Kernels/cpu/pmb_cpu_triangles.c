@@ -79,7 +79,7 @@ static __attribute__((noinline)) void compare_joined(
 }
 
 /* The cells of a brick's rows that give triangles, bit x of cells[z * 4 + y], by the full rules. */
-static void find_exact_cells(const pmb_rows *rows, uint32_t cells[PMB_BRICK_ROWS])
+static void find_cells_by_full_rules(const pmb_rows *rows, uint32_t cells[PMB_BRICK_ROWS])
 {
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const int y = (row & 3) + 1, z = (row >> 2) + 1;
@@ -90,7 +90,7 @@ static void find_exact_cells(const pmb_rows *rows, uint32_t cells[PMB_BRICK_ROWS
 }
 
 /* The same of other bricks: a cell's corners are alike unless one of seven edges that join them all has a point. */
-static void find_cells(
+static void find_cells_by_masks(
   const pmb_cpu *cpu, const pmb_cpu_record *record, const uint32_t (*mask)[PMB_EDGE_ROWS], uint32_t *restrict cells)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
@@ -155,7 +155,7 @@ static int find_triangles(
   if (record->rules == PMB_RULES_PLAIN) {
     gather_masks(family, 0, PMB_SAMPLE, mask);
     words_from_masks(record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, &scratch->rows);
-    find_cells(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, scratch->cells);
+    find_cells_by_masks(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, scratch->cells);
     return PMB_SAMPLE;
   }
   gather_masks(family, 0, PMB_KINDS, mask);
@@ -165,7 +165,7 @@ static int find_triangles(
   }
   find_box(cpu, record, &b);
   pmb_cpu_read_rows(cpu, &b, 0, &scratch->rows);
-  find_exact_cells(&scratch->rows, scratch->cells);
+  find_cells_by_full_rules(&scratch->rows, scratch->cells);
   return cpu->isovalue->join ? PMB_KINDS : PMB_SAMPLE;
 }
 

@@ -90,7 +90,7 @@ typedef struct id_base {
 static inline int is_far(const pmb_cpu *cpu)
 {
   const int64_t most = UINT32_MAX / PMB_BRICK_MAX_POINTS, rows = cpu->bricks[1] + 2;
-  return cpu->always_exact || cpu->bricks[0] > most / rows;
+  return cpu->full_rules_only || cpu->bricks[0] > most / rows;
 }
 
 PMB_INLINE void find_base(const pmb_cpu *cpu, const brick_family *f, id_base *base)

@@ -127,35 +127,35 @@ static void end(int pass, moment m)
   }
 }
 
-static void timed_summarize(pmb_cpu* cpu, size_t i)
+static void timed_summarize(void* cpu, int worker, size_t i)
 {
   const moment m = begin();
-  real_loops->summarize(cpu, i);
+  real_loops->summarize(cpu, worker, i);
   end(SUMMARIZE, m);
 }
 
-static void timed_select_count(pmb_cpu* cpu, size_t i)
+static void timed_select_count(void* cpu, int worker, size_t i)
 {
   const moment m = begin();
-  real_loops->select_count(cpu, i);
+  real_loops->select_count(cpu, worker, i);
   end(SELECT_COUNT, m);
 }
 
-static void timed_select_write(pmb_cpu* cpu, size_t i)
+static void timed_select_write(void* cpu, int worker, size_t i)
 {
   const moment m = begin();
-  real_loops->select_write(cpu, i);
+  real_loops->select_write(cpu, worker, i);
   end(SELECT_WRITE, m);
 }
 
-static void timed_classify(pmb_cpu* cpu, int worker, size_t i)
+static void timed_classify(void* cpu, int worker, size_t i)
 {
   const moment m = begin();
   real_loops->classify(cpu, worker, i);
   end(CLASSIFY, m);
 }
 
-static void timed_emit(pmb_cpu* cpu, int worker, size_t i)
+static void timed_emit(void* cpu, int worker, size_t i)
 {
   const moment m = begin();
   real_loops->emit(cpu, worker, i);

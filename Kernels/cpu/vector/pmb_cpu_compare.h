@@ -32,9 +32,27 @@ static inline uint32_t bits_of_bytes(const int8_t bytes[32])
 #endif
 }
 
+/* Without AVX2, lanes of samples as wide as the word are masks for its bits, which takes no detour by bytes. */
+#if defined(__AVX2__)
+enum { COMPARE_WIDE = 0 };
+#else
+enum { COMPARE_WIDE = 1 };
+#endif
+static const uint32_t place_bits[32] = { 1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u << 4, 1u << 5, 1u << 6, 1u << 7,
+  1u << 8, 1u << 9, 1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15, 1u << 16, 1u << 17, 1u << 18,
+  1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23, 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29,
+  1u << 30, 1u << 31 };
+
 #define PMB_COMPARED(name, type, operator)                \
   static inline uint32_t name(const type *in, type value) \
   {                                                       \
+    if (COMPARE_WIDE && sizeof(type) >= 4) {              \
+      uint32_t bits = 0;                                  \
+      for (int i = 0; i < 32; ++i) {                      \
+        bits |= in[i] operator value ? place_bits[i] : 0; \
+      }                                                   \
+      return bits;                                        \
+    }                                                     \
     int8_t bytes[32];                                     \
     for (int i = 0; i < 32; ++i) {                        \
       bytes[i] = (int8_t) - (in[i] operator value);       \

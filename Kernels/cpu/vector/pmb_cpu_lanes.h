@@ -264,7 +264,47 @@ enum { LANES_SMALL = 0 };
 PMB_SAMPLE_TYPES(PMB_CONVERT)
 #undef PMB_CONVERT
 
-#if defined(__AVX2__)
+#if defined(__AVX512VBMI2__)
+
+/* Bit i: word i of one of two arrays of 16 is not 0. */
+PMB_INLINE uint32_t lanes_any(const uint32_t *a, const uint32_t *b)
+{
+  const __m512i both = _mm512_or_si512(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
+  return _mm512_test_epi32_mask(both, both);
+}
+/* Appends code + i for each bit i of a mask to a list, lowest first; returns how many. May write to list[0..63]. */
+PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
+{
+  static const uint8_t places[64] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49,
+    50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63 };
+  const __m512i set = _mm512_maskz_compress_epi8(mask, _mm512_loadu_si512(places));
+  const __m512i code_16 = _mm512_set1_epi16((short)code);
+  const int n = pmb_popcount(mask);
+  /* 16 are nearly always enough, and the smaller a store, the rarer it lies across two lines of the cache. */
+  const __m256i few = _mm256_cvtepu8_epi16(_mm512_castsi512_si128(set));
+  _mm256_storeu_si256((__m256i *)list, _mm256_add_epi16(few, _mm512_castsi512_si256(code_16)));
+  if (n > 16) {
+    const __m512i low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(set));
+    const __m512i high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(set, 1));
+    _mm512_storeu_si512(list, _mm512_add_epi16(low, code_16));
+    _mm512_storeu_si512(list + 32, _mm512_add_epi16(high, code_16));
+  }
+  return n;
+}
+
+/* The same for 16 words, bit i of word j being 32 * j + i. */
+PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, uint16_t *list)
+{
+  int n = 0;
+  (void)places;
+  for (unsigned j = 0; j < 16; j += 2) {
+    n += lanes_list(words[j] | (uint64_t)words[j + 1] << 32, 32 * j, list + n);
+  }
+  return n;
+}
+
+#elif defined(__AVX2__)
 
 /* Four words from each of four arrays, `pitch` apart, as columns: the first two, the other two. */
 PMB_INLINE void lanes_turn_words(const uint32_t *from, int pitch, __m256i *to)
