@@ -43,8 +43,6 @@ class Inputs:
         settings = {"Input": volume, "ContourBy": ["POINTS", "samples"], "Isosurfaces": [95.3], "ComputeNormals": 1,
                     "ComputeScalars": 1}
         self.stock, self.ours = simple.Contour(**settings), simple.PMBContour(**settings)
-        self.ours.SMProxy.GetProperty("Use64BitIds").SetElement(0, 1)  # a few filters of VTK 9.2 misread others
-        self.ours.UpdateVTKObjects()
         for proxy in (self.stock, self.ours):
             proxy.UpdatePipeline()
         self.copy = producer(self.rebuild(self.ours.GetClientSideObject().GetOutput()))
