@@ -72,7 +72,9 @@ pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
   const int flags = flags_of(cuda, output);
   cudaError_t error = cudaSuccess;
-  if (!pmb_cuda_vertices_of_columns(cuda, output, flags, &error) &&
+  if (pmb_cuda_needs_general(cuda, output)) {
+    error = pmb_cuda_vertices_of_any(cuda, output, flags);
+  } else if (!pmb_cuda_vertices_of_columns(cuda, output, flags, &error) &&
     !pmb_cuda_vertices_of_groups(cuda, output, flags, &error)) {
     PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = pmb_cuda_vertices_of_list<T>(cuda, output, flags)));
   }

@@ -26,11 +26,12 @@ typedef struct vertex_setting {
   int flags;
 } vertex_setting;
 
-/* A point: its edge's lower sample and kind, where on it, and its gradient in the world with its squared length. */
+/* A point: its edge's lower sample and kind, where on it, and its gradient in the samples' axes and in the world, with the
+ * squared length of that. */
 template <class T> struct point_of {
   int low[3], kind;
   int place[3]; /* of the lower sample, for place_point */
-  typename pmb_cuda_real<T>::type t, world[3], length2;
+  typename pmb_cuda_real<T>::type t, index[3], world[3], length2;
 };
 
 /* ---- samples ---- */
@@ -244,15 +245,14 @@ template <class T, int BY_EDGE>
 static __device__ __forceinline__ void find_gradient(
   const vertex_setting &setting, const surrounding<typename pmb_cuda_real<T>::type> &s, point_of<T> *p)
 {
-  typename pmb_cuda_real<T>::type g[3];
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    g[a] = lerp(s.low[a], s.high[a], p->t);
+    p->index[a] = lerp(s.low[a], s.high[a], p->t);
   }
   if (BY_EDGE) {
-    order_by_axis(p->kind, g);
+    order_by_axis(p->kind, p->index);
   }
-  turn_gradient(setting.job.frame, setting.flags, g, p->world);
+  turn_gradient(setting.job.frame, setting.flags, p->index, p->world);
   p->length2 = length2_of(p->world);
 }
 
@@ -309,7 +309,7 @@ template <class T>
 static __device__ __forceinline__ void store_careful(const vertex_setting &setting, const point_of<T> &p, int64_t at)
 {
   float gradient[3], normal[3];
-  careful_point<T>(setting.job, p.low, p.kind, (double)p.t, gradient, normal);
+  careful_point<T>(setting.job, p.low, p.kind, (double)p.t, p.index, gradient, normal);
   for (int a = 0; a < 3; ++a) {
     if (setting.output.d_normals) {
       setting.output.d_normals[3 * at + a] = normal[a];

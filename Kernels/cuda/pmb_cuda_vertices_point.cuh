@@ -188,16 +188,6 @@ static __device__ __forceinline__ void place_point(
 
 /* ---- the careful way ---- */
 
-static __device__ __forceinline__ void central_gradient_of(
-  const pmb_stencil &lower, const pmb_stencil &upper, double t, float *g)
-{
-  pmb_central_gradient_f32(&lower, &upper, (float)t, g);
-}
-static __device__ __forceinline__ void central_gradient_of(
-  const pmb_stencil &lower, const pmb_stencil &upper, double t, double *g)
-{
-  pmb_central_gradient_f64(&lower, &upper, t, g);
-}
 static __device__ __forceinline__ int scaled_point(
   const pmb_frame &frame, const float *g, float *gradient, float *normal)
 {
@@ -209,35 +199,58 @@ static __device__ __forceinline__ int scaled_point(
   return pmb_scaled_point_f64(&frame, g, gradient, normal);
 }
 
+/* The sample at a place; NaN if it is hidden. Outside the volume its border is repeated. */
+template <class T>
+static __device__ __forceinline__ typename pmb_cuda_real<T>::type read_sample(
+  const pmb_cuda_job &job, int i, int j, int k)
+{
+  typedef typename pmb_cuda_real<T>::type real;
+  const T *d_samples = (const T *)job.d_samples;
+  i = pmb_cuda_clamp(i, job.dims[0]);
+  j = pmb_cuda_clamp(j, job.dims[1]);
+  k = pmb_cuda_clamp(k, job.dims[2]);
+  return pmb_cuda_hides_sample(job, i, j, k) ? (real)NAN : (real)d_samples[pmb_cuda_index(job, i, j, k)];
+}
+
+/* The sample some steps from a place along an axis. */
+template <class T>
+static __device__ __forceinline__ typename pmb_cuda_real<T>::type read_beside(
+  const pmb_cuda_job &job, const int *place, int axis, int steps)
+{
+  return read_sample<T>(
+    job, place[0] + (axis == 0 ? steps : 0), place[1] + (axis == 1 ? steps : 0), place[2] + (axis == 2 ? steps : 0));
+}
+
+/* 0.5, or 1 at the volume's border. */
+template <class R> static __device__ __forceinline__ R factor_at(const pmb_cuda_job &job, const int *place, int axis)
+{
+  return place[axis] <= 0 || place[axis] >= job.dims[axis] - 1 ? (R)1 : (R)0.5;
+}
+
 /* The neighbourhood of a sample; neighbours outside the volume repeat it. */
 template <class T> static __device__ pmb_stencil stencil_of(const pmb_cuda_job &job, const int *place)
 {
-  typedef typename pmb_cuda_real<T>::type real;
-  const int64_t step[3] = { 1, job.pitch, job.slice };
-  const T *d_center = (const T *)job.d_samples + (place[0] + job.pitch * place[1] + job.slice * place[2]);
   pmb_stencil stencil;
-  stencil.center = (double)(real)*d_center;
+  stencil.center = (double)read_sample<T>(job, place[0], place[1], place[2]);
   for (int a = 0; a < 3; ++a) {
-    const int first = place[a] <= 0, last = place[a] >= job.dims[a] - 1;
-    stencil.below[a] = (double)(real)d_center[first ? 0 : -step[a]];
-    stencil.above[a] = (double)(real)d_center[last ? 0 : step[a]];
-    stencil.factor[a] = first || last ? 1 : 0.5;
+    stencil.below[a] = (double)read_beside<T>(job, place, a, -1);
+    stencil.above[a] = (double)read_beside<T>(job, place, a, 1);
+    stencil.factor[a] = factor_at<double>(job, place, a);
   }
   return stencil;
 }
 
-/* Gradient and normal by the way of pmb_careful_point; rare. low, kind: the edge's lower sample and axis. */
-template <class T>
+/* Gradient and normal by the way of pmb_careful_point; rare. low, kind: the edge's lower sample and axis; g: the gradient in
+ * the samples' axes. */
+template <class T, class R>
 static __device__ __noinline__ void careful_point(
-  const pmb_cuda_job &job, const int *low, int kind, double t, float *gradient, float *normal)
+  const pmb_cuda_job &job, const int *low, int kind, double t, const R *g, float *gradient, float *normal)
 {
-  const int high[3] = { low[0] + (kind == 0), low[1] + (kind == 1), low[2] + (kind == 2) };
-  const pmb_stencil lower = stencil_of<T>(job, low), upper = stencil_of<T>(job, high);
-  typename pmb_cuda_real<T>::type g[3];
-  central_gradient_of(lower, upper, t, g);
   if (scaled_point(job.frame, g, gradient, normal)) {
     return;
   }
+  const int high[3] = { low[0] + (kind == 0), low[1] + (kind == 1), low[2] + (kind == 2) };
+  const pmb_stencil lower = stencil_of<T>(job, low), upper = stencil_of<T>(job, high);
   pmb_careful_point(&job.frame, &lower, &upper, kind, t, gradient, normal);
 }
 
