@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass triangles, a warp for a brick; pmb_cuda_triangles_pairs.cu has it for two at a time. */
+ * Pass triangles, a warp for a brick. */
 #include "cuda/pmb_cuda_triangles.cuh"
 
 /* Writes the ids of the triangles' points, or the cells of the triangles. */
@@ -74,10 +74,7 @@ template <bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
   if (output->d_triangles) {
-    cudaError_t error = cudaSuccess;
-    const pmb_status status = pmb_cuda_triangles_of_pairs(cuda, output, &error)
-      ? pmb_cuda_check(cuda->context, error, "launch of triangles")
-      : launch<false>(cuda, output);
+    const pmb_status status = launch<false>(cuda, output);
     if (status != PMB_OK) {
       return status;
     }

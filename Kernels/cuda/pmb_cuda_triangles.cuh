@@ -10,9 +10,6 @@
 
 #include "cuda/pmb_cuda_triangles_ids.cuh"
 
-/* pmb_cuda_triangles_pairs.cu: launches triangles for pairs of bricks if that pays; 0: it does not. */
-int pmb_cuda_triangles_of_pairs(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
-
 /* ---- cells ---- */
 
 /* Sum over the lanes `below` (as bits) of a value of so many bits; all: over all lanes. By votes, because shuffles take the pipe of
