@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices: place, gradient and normal of every point. A warp has a brick, from the list of the active ones
- * (pmb_cuda_vertices.cuh); where most are active, from shared memory (pmb_cuda_vertices_tiles.cu, pmb_cuda_vertices_columns.cu). */
+ * (pmb_cuda_vertices.cuh); where most are active, from shared memory (pmb_cuda_vertices_columns.cu). */
 #include <stdlib.h>
 
 #include "cuda/pmb_cuda_vertices_brick.cuh"
@@ -74,8 +74,7 @@ pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output)
   cudaError_t error = cudaSuccess;
   if (pmb_cuda_needs_general(cuda, output)) {
     error = pmb_cuda_vertices_of_any(cuda, output, flags);
-  } else if (!pmb_cuda_vertices_of_columns(cuda, output, flags, &error) &&
-    !pmb_cuda_vertices_of_groups(cuda, output, flags, &error)) {
+  } else if (!pmb_cuda_vertices_of_columns(cuda, output, flags, &error)) {
     PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = pmb_cuda_vertices_of_list<T>(cuda, output, flags)));
   }
   return pmb_cuda_check(cuda->context, error, "launch of vertices");

@@ -622,9 +622,7 @@ template <class T> cudaError_t pmb_cuda_vertices_of_list(pmb_cuda *cuda, const p
  * parts: warps that share a brick's points. */
 template <class T> cudaError_t pmb_cuda_emit_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int parts);
 
-/* pmb_cuda_vertices_tiles.cu: likewise for groups of bricks if that pays: most are active, and the device can. 0: it does not. */
-int pmb_cuda_vertices_of_groups(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);
-/* pmb_cuda_vertices_columns.cu: likewise for columns of bricks, in large volumes. */
+/* pmb_cuda_vertices_columns.cu: likewise for columns of bricks if that pays: most are active, and the device can. 0: it does not. */
 int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);
 
 #endif
