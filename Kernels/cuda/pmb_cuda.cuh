@@ -395,8 +395,6 @@ void pmb_cuda_take_range(pmb_cuda *cuda);     /* what all of summarize has seen;
 pmb_status pmb_cuda_select(pmb_cuda *cuda);   /* nothing, if classify does it */
 pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
-/* Vertices and triangles in one launch, where that pays and can be; 0: it is not so. */
-int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
 /* pmb_cuda_vertices_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
 int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
 cudaError_t pmb_cuda_vertices_of_any(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices: place, gradient and normal of every point. A warp has a brick, from the list of the active ones
  * (pmb_cuda_vertices.cuh); where most are active, from shared memory (pmb_cuda_vertices_columns.cu). */
-#include <stdlib.h>
-
 #include "cuda/pmb_cuda_vertices_brick.cuh"
 
 /* Whether products with what is not on the diagonals change nothing: 0 + x is x unless both are -0. */
@@ -22,50 +20,6 @@ static int flags_of(const pmb_cuda *cuda, const pmb_cuda_output *output)
   return (output->d_points ? points : 0) | (output->d_normals ? PMB_CUDA_NORMALS : 0) |
     (output->d_gradients ? PMB_CUDA_GRADIENTS : 0) | (output->d_parameter ? PMB_CUDA_PARAMETERS : 0) |
     (is_diagonal(&cuda->job.frame) ? PMB_CUDA_DIAGONAL : 0);
-}
-
-/* Vertices and triangles together: active bricks of a multiprocessor, at most; warps that share a brick's points where there
- * are fewer bricks than that. */
-enum { FEW = 32, FEWER = 8, FEWEST = 5, MOST_PARTS = 16 };
-
-/* Warps that share a brick's points; 0: the passes have launches of their own. For tests: the environment variable
- * PMB_TEST_TOGETHER sets it. */
-static int parts_of(const pmb_cuda *cuda)
-{
-  const char *text = getenv("PMB_TEST_TOGETHER");
-  const int64_t bricks = cuda->active, processors = cuda->processors;
-  if (text && *text) {
-    return min(max(atoi(text), 0), (int)MOST_PARTS);
-  }
-  return bricks > FEW * processors ? 0 : bricks > FEWER * processors ? 1 : bricks > FEWEST * processors ? 2 : 4;
-}
-
-int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error)
-{
-  const int parts = parts_of(cuda);
-  if (parts == 0 || flags_of(cuda, output) != PMB_CUDA_USUAL || pmb_cuda_needs_general(cuda, output) ||
-    !output->d_triangles || output->d_cells || !fits_int(cuda->job)) {
-    return 0;
-  }
-  switch (cuda->context->volume.type) {
-    case PMB_INT8:
-      *error = pmb_cuda_emit_of_list<int8_t>(cuda, output, parts);
-      return 1;
-    case PMB_UINT8:
-      *error = pmb_cuda_emit_of_list<uint8_t>(cuda, output, parts);
-      return 1;
-    case PMB_INT16:
-      *error = pmb_cuda_emit_of_list<int16_t>(cuda, output, parts);
-      return 1;
-    case PMB_UINT16:
-      *error = pmb_cuda_emit_of_list<uint16_t>(cuda, output, parts);
-      return 1;
-    case PMB_FLOAT32:
-      *error = pmb_cuda_emit_of_list<float>(cuda, output, parts);
-      return 1;
-    default:
-      return 0; /* types that are handled as double */
-  }
 }
 
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output)
