@@ -370,22 +370,12 @@ static inline int64_t pmb_cuda_select_tile(int64_t bricks)
   return (int64_t)32 * PMB_CUDA_SELECT_WARPS * (many ? PMB_CUDA_SELECT_MANY : PMB_CUDA_SELECT_BRICKS);
 }
 
-/* Where the active bricks are selected: in a launch of its own; in that of classify, a block on each multiprocessor, where
- * each looks at a part of the bricks, a thread at most at 32; or there, but each block looks at all. */
-typedef enum pmb_cuda_select_way {
-  PMB_CUDA_SELECT_APART,
-  PMB_CUDA_SELECT_IN_PARTS,
-  PMB_CUDA_SELECT_IN_ALL
-} pmb_cuda_select_way;
-
-static inline pmb_cuda_select_way pmb_cuda_select_way_of(const pmb_cuda *cuda)
+/* Whether the active bricks are selected in the launch of classify, a block on each multiprocessor, where each looks at a part
+ * of the bricks, a thread at most at 32; or in a launch of its own. */
+static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
 {
-  const int64_t few = (int64_t)PMB_CUDA_KEPT_BRICKS * cuda->processors, bricks = cuda->job.stride;
-  if (cuda->job.isovalue_count > 1 || bricks > (int64_t)1024 * PMB_CUDA_SELECT_WARPS * cuda->processors) {
-    return PMB_CUDA_SELECT_APART;
-  }
-  return bricks > pmb_cuda_select_tile(0) || cuda->job.brick_count > few ? PMB_CUDA_SELECT_IN_PARTS
-                                                                         : PMB_CUDA_SELECT_IN_ALL;
+  return cuda->job.isovalue_count == 1 &&
+    cuda->job.stride <= (int64_t)1024 * PMB_CUDA_SELECT_WARPS * cuda->processors;
 }
 
 /* The launchers: they only enqueue, on cuda->compute. */

@@ -77,7 +77,7 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
     }
   }
   times->isovalues = median(all, repeats);
-  times->select = pmb_cuda_select_way_of(cuda) == PMB_CUDA_SELECT_APART ? median(part[0], repeats) : 0;
+  times->select = pmb_cuda_selects_in_classify(cuda) ? 0 : median(part[0], repeats);
   times->classify = median(part[1], repeats);
   times->vertices = median(part[2], repeats);
   times->triangles = median(part[3], repeats);

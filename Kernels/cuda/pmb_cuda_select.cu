@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). Smaller volumes' are selected in
  * classify's launch. */
-#include "cuda/pmb_cuda_select.cuh"
 #include "cuda/pmb_cuda_classify_words.cuh"
+#include "cuda/pmb_cuda_select.cuh"
 
 /* The active bricks before a tile; publishes the tile's own. The whole first warp calls it. */
 static __device__ __forceinline__ uint32_t tiles_before(const pmb_cuda_job &job, uint32_t tile, uint32_t total)
@@ -107,7 +107,7 @@ template <class T, int BRICKS> static cudaError_t launch(pmb_cuda *cuda)
 pmb_status pmb_cuda_select(pmb_cuda *cuda)
 {
   cudaError_t error = cudaSuccess;
-  if (pmb_cuda_select_way_of(cuda) != PMB_CUDA_SELECT_APART) {
+  if (pmb_cuda_selects_in_classify(cuda)) {
     return PMB_OK;
   }
   if (pmb_cuda_select_tile(cuda->job.brick_count) > pmb_cuda_select_tile(0)) {
