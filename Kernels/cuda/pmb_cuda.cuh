@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The CUDA backend: what its passes share on the host, and of data; pmb_cuda_common.cuh: on the device.
+ * The CUDA backend: what its passes share on the host, and of data. On the device: pmb_cuda_common.cuh.
  *
  * Passes, as on the CPU: summarize (bind), select, classify with scan (count), vertices and triangles (emit). Each has
  * its own file with its kernel and, below it, the function that launches it. Order comes from ordered scans
@@ -444,7 +444,5 @@ static inline cudaError_t pmb_cuda_launch_early(const pmb_cuda *cuda, void (*ker
 }
 
 #endif
-
-#include "cuda/pmb_cuda_common.cuh"
 
 #endif

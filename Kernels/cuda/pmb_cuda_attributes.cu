@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Other point arrays at the points of the mesh: their samples, which stay on the device where they have a version and there is
  * room, and their interpolation. */
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 #include "shared/pmb_attribute.h"
 

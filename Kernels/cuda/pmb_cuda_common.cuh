@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the passes share on the device: samples, bricks, sums. Included by pmb_cuda.cuh. */
+ * What the passes share on the device: samples, bricks, sums. */
 #ifndef PMB_CUDA_COMMON_CUH
 #define PMB_CUDA_COMMON_CUH
 

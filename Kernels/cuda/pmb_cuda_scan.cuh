@@ -6,7 +6,7 @@
 #ifndef PMB_CUDA_SCAN_CUH
 #define PMB_CUDA_SCAN_CUH
 
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 enum {
   PMB_CUDA_SCAN_WARPS = 32, /* of a block of classify; there is one on each multiprocessor */

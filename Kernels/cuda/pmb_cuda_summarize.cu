@@ -3,7 +3,7 @@
  *
  * A warp reads rows of 512 bytes, 16 bytes a lane, through a column of bricks along z, so that a slice that two bricks
  * share is read once. Small integers stay packed in words. */
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 enum { LEAST_WARPS = 16 /* of a multiprocessor, if there are layers enough */ };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the volume hides, in the summary and the volume's range: a part of pass summarize. A warp has a brick. */
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 /* A type that shuffles know. */
 template <class T> struct shuffled {

@@ -4,7 +4,7 @@
 #ifndef PMB_CUDA_TRIANGLES_IDS_CUH
 #define PMB_CUDA_TRIANGLES_IDS_CUH
 
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 enum {
   BLOCKS = 2,                           /* of a multiprocessor */

@@ -4,7 +4,7 @@
 #ifndef PMB_CUDA_VERTICES_POINT_CUH
 #define PMB_CUDA_VERTICES_POINT_CUH
 
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 /* What is wanted of all points. */
 enum {
