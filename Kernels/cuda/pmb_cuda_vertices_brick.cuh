@@ -96,12 +96,12 @@ static __device__ __forceinline__ void read_inner(
   s->ends[0] = lifted(d_low[0]);
   s->ends[1] = lifted(d_high[0]);
   if (gradient) {
-    s->low[0] = difference(lifted(d_low[-along]), s->ends[1], half);
-    s->high[0] = difference(s->ends[0], lifted(d_high[along]), half);
-    s->low[1] = difference(lifted(d_low[-second]), lifted(d_low[second]), half);
-    s->high[1] = difference(lifted(d_high[-second]), lifted(d_high[second]), half);
-    s->low[2] = difference(lifted(d_low[-third]), lifted(d_low[third]), half);
-    s->high[2] = difference(lifted(d_high[-third]), lifted(d_high[third]), half);
+    s->low[0] = pmb_difference(lifted(d_low[-along]), s->ends[1], half);
+    s->high[0] = pmb_difference(s->ends[0], lifted(d_high[along]), half);
+    s->low[1] = pmb_difference(lifted(d_low[-second]), lifted(d_low[second]), half);
+    s->high[1] = pmb_difference(lifted(d_high[-second]), lifted(d_high[second]), half);
+    s->low[2] = pmb_difference(lifted(d_low[-third]), lifted(d_low[third]), half);
+    s->high[2] = pmb_difference(lifted(d_high[-third]), lifted(d_high[third]), half);
   }
 }
 
@@ -132,9 +132,9 @@ static __device__ __forceinline__ void border_differences(const T *d_low, OFFSET
   const OFFSET below = place > 0 ? step : 0, above = place < dim - 1 ? step : 0;
   const OFFSET upper_above = upper < dim - 1 ? step : 0;
   const real b = along ? s->ends[1] : lifted(d_low[above]), c = along ? s->ends[0] : lifted(d_low[up - below]);
-  s->low[axis] = difference(lifted(d_low[-below]), b, place <= 0 || place >= dim - 1 ? (real)1 : (real)0.5);
+  s->low[axis] = pmb_difference(lifted(d_low[-below]), b, place <= 0 || place >= dim - 1 ? (real)1 : (real)0.5);
   s->high[axis] =
-    difference(c, lifted(d_low[up + upper_above]), upper <= 0 || upper >= dim - 1 ? (real)1 : (real)0.5);
+    pmb_difference(c, lifted(d_low[up + upper_above]), upper <= 0 || upper >= dim - 1 ? (real)1 : (real)0.5);
 }
 
 /* Anywhere, and for points on samples. */
@@ -247,13 +247,13 @@ static __device__ __forceinline__ void find_gradient(
 {
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    p->index[a] = lerp(s.low[a], s.high[a], p->t);
+    p->index[a] = pmb_lerp(s.low[a], s.high[a], p->t);
   }
   if (BY_EDGE) {
     order_by_axis(p->kind, p->index);
   }
   turn_gradient(setting.job.frame, setting.flags, p->index, p->world);
-  p->length2 = length2_of(p->world);
+  p->length2 = pmb_length2(p->world[0], p->world[1], p->world[2]);
 }
 
 /* Writes n points, one a lane; first: the output's place of the first; at: 3 * first + the lane. */
@@ -277,7 +277,7 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
   }
   if ((setting.flags & PMB_CUDA_PARAMETERS) && lane < n) {
     output.d_parameter[first + lane] =
-      pmb_edge_parameter_f64((double)settled<T>(s.ends[0]), (double)settled<T>(s.ends[1]), iso.f64, 0);
+      pmb_edge_parameter((double)settled<T>(s.ends[0]), (double)settled<T>(s.ends[1]), iso.f64, 0.0);
     output.d_sample[first + lane] =
       (p->low[0] + setting.job.dims[0] * (p->low[1] + (int64_t)setting.job.dims[1] * p->low[2])) << 2 | p->kind;
   }
@@ -418,7 +418,7 @@ static __device__ __forceinline__ int emit_points(const vertex_setting &setting,
   p.t = WAY == QUICK ? quick_parameter(iso, lower, upper, &good) : edge_parameter(iso, lower, upper);
   const int64_t first = work.first + begin + n;
   store_points<T, SAMPLES::BY_EDGE>(setting, scratch, iso, first, work.at + 3 * (begin + n), left, s, &p);
-  good = good && (!gradient || is_good(p.length2));
+  good = good && (!gradient || pmb_length2_good(p.length2));
   if (WAY == AGAIN) {
     __syncwarp();
     if (lane < left && !good) {

@@ -133,13 +133,14 @@ static __device__ __forceinline__ void read_neighbours(
 /* The differences at the ends of an edge, along axis a. */
 static __device__ __forceinline__ void differ_within(const neighbours &n, int a, surrounding<float> *s)
 {
-  s->low[a] = difference(n.low_before[a], n.low_after[a], 0.5f);
-  s->high[a] = difference(n.high_before[a], n.high_after[a], 0.5f);
+  s->low[a] = pmb_difference(n.low_before[a], n.low_after[a], 0.5f);
+  s->high[a] = pmb_difference(n.high_before[a], n.high_after[a], 0.5f);
 }
 
 static __device__ __forceinline__ float border_difference(float before, float end, float after, int place, int last)
 {
-  return difference(place > 0 ? before : end, place < last ? after : end, place <= 0 || place >= last ? 1.0f : 0.5f);
+  return pmb_difference(
+    place > 0 ? before : end, place < last ? after : end, place <= 0 || place >= last ? 1.0f : 0.5f);
 }
 
 /* Likewise, in a brick at the volume's border there. */

@@ -5,23 +5,6 @@
 
 /* ---- gradients in the samples' axes ---- */
 
-static __device__ __forceinline__ float forward_difference(float below, float here, float above, int upper_border)
-{
-  return pmb_forward_f32(below, here, above, upper_border);
-}
-static __device__ __forceinline__ double forward_difference(double below, double here, double above, int upper_border)
-{
-  return pmb_forward_f64(below, here, above, upper_border);
-}
-static __device__ __forceinline__ float sobel(const float *d)
-{
-  return pmb_sobel_f32(d);
-}
-static __device__ __forceinline__ double sobel(const double *d)
-{
-  return pmb_sobel_f64(d);
-}
-
 template <class T>
 static __device__ __forceinline__ void central_gradient(
   const pmb_cuda_job &job, const int *place, typename pmb_cuda_real<T>::type *g)
@@ -29,8 +12,8 @@ static __device__ __forceinline__ void central_gradient(
   typedef typename pmb_cuda_real<T>::type real;
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    g[a] =
-      difference(read_beside<T>(job, place, a, -1), read_beside<T>(job, place, a, 1), factor_at<real>(job, place, a));
+    g[a] = pmb_difference(
+      read_beside<T>(job, place, a, -1), read_beside<T>(job, place, a, 1), factor_at<real>(job, place, a));
   }
 }
 
@@ -42,7 +25,7 @@ static __device__ __forceinline__ void forward_gradient(
   const real here = read_sample<T>(job, place[0], place[1], place[2]);
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    g[a] = forward_difference(
+    g[a] = pmb_forward(
       read_beside<T>(job, place, a, -1), here, read_beside<T>(job, place, a, 1), place[a] >= job.dims[a] - 1);
   }
 }
@@ -62,13 +45,13 @@ static __device__ __forceinline__ void sobel_gradient(
 #pragma unroll
   for (int n = 0; n < 9; ++n) {
     const int i = n % 3, j = n / 3;
-    d[0][n] = difference(s[j][i][0], s[j][i][2], factor_at<real>(job, place, 0));
-    d[1][n] = difference(s[j][0][i], s[j][2][i], factor_at<real>(job, place, 1));
-    d[2][n] = difference(s[0][j][i], s[2][j][i], factor_at<real>(job, place, 2));
+    d[0][n] = pmb_difference(s[j][i][0], s[j][i][2], factor_at<real>(job, place, 0));
+    d[1][n] = pmb_difference(s[j][0][i], s[j][2][i], factor_at<real>(job, place, 1));
+    d[2][n] = pmb_difference(s[0][j][i], s[2][j][i], factor_at<real>(job, place, 2));
   }
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    g[a] = sobel(d[a]);
+    g[a] = pmb_sobel(d[a]);
   }
 }
 

@@ -21,11 +21,11 @@ enum {
 
 static __device__ __forceinline__ float edge_parameter(const pmb_isovalue &iso, float lower, float upper)
 {
-  return pmb_edge_parameter_f32(lower, upper, iso.f32, iso.f32_low);
+  return pmb_edge_parameter(lower, upper, iso.f32, iso.f32_low);
 }
 static __device__ __forceinline__ double edge_parameter(const pmb_isovalue &iso, double lower, double upper)
 {
-  return pmb_edge_parameter_f64(lower, upper, iso.f64, 0);
+  return pmb_edge_parameter(lower, upper, iso.f64, 0.0);
 }
 
 /* pmb_edge_parameter_f32 without its halves, and with a division that lacks the slow way, which is a call. *good: whether
@@ -57,41 +57,9 @@ static __device__ __forceinline__ double quick_parameter(
   return edge_parameter(iso, lower, upper);
 }
 
-static __device__ __forceinline__ float difference(float a, float b, float factor)
-{
-  return pmb_difference_f32(a, b, factor);
-}
-static __device__ __forceinline__ double difference(double a, double b, double factor)
-{
-  return pmb_difference_f64(a, b, factor);
-}
-static __device__ __forceinline__ float lerp(float a, float b, float t)
-{
-  return pmb_lerp_f32(a, b, t);
-}
-static __device__ __forceinline__ double lerp(double a, double b, double t)
-{
-  return pmb_lerp_f64(a, b, t);
-}
-static __device__ __forceinline__ float length2_of(const float *w)
-{
-  return pmb_length2_f32(w[0], w[1], w[2]);
-}
-static __device__ __forceinline__ double length2_of(const double *w)
-{
-  return pmb_length2_f64(w[0], w[1], w[2]);
-}
-static __device__ __forceinline__ int is_good(float length2)
-{
-  return pmb_length2_good_f32(length2);
-}
-static __device__ __forceinline__ int is_good(double length2)
-{
-  return pmb_length2_good_f64(length2);
-}
 static __device__ __forceinline__ double normal_factor(double length2)
 {
-  return pmb_normal_factor_f64(length2);
+  return pmb_normal_factor(length2);
 }
 /* pmb_normal_factor_f32, correctly rounded as that is, without the range checks of sqrtf and of the division: good
  * lengths are far from where they are needed, others are not used. Newton's steps from the hardware's estimates, compared
@@ -107,7 +75,7 @@ static __device__ __forceinline__ float normal_factor(float length2)
   reciprocal = __fmaf_rn(reciprocal, __fmaf_rn(-root, reciprocal, 1.0f), reciprocal);
   return __fmaf_rn(reciprocal, __fmaf_rn(root, reciprocal, -1.0f), -reciprocal);
 #else
-  return pmb_normal_factor_f32(length2);
+  return pmb_normal_factor(length2);
 #endif
 }
 
@@ -120,15 +88,6 @@ static __device__ __forceinline__ const double *matrix_of(const pmb_frame &frame
 {
   return frame.matrix_f64;
 }
-static __device__ __forceinline__ float world_gradient(const float *m, int r, const float *g)
-{
-  return pmb_world_gradient_f32(m, r, g[0], g[1], g[2]);
-}
-static __device__ __forceinline__ double world_gradient(const double *m, int r, const double *g)
-{
-  return pmb_world_gradient_f64(m, r, g[0], g[1], g[2]);
-}
-
 /* Adds two products with zero, which are exact, to a third: the same bits as world_gradient's, the sign of a zero and
  * NaN from an infinity included. */
 static __device__ __forceinline__ float add_zeros(float m0, float g0, float m1, float g1, float sum)
@@ -152,7 +111,7 @@ static __device__ __forceinline__ void turn_gradient(const pmb_frame &frame, int
   } else {
 #pragma unroll
     for (int r = 0; r < 3; ++r) {
-      world[r] = world_gradient(m, r, g);
+      world[r] = pmb_world_gradient(m, r, g[0], g[1], g[2]);
     }
   }
 }
@@ -187,17 +146,6 @@ static __device__ __forceinline__ void place_point(
 }
 
 /* ---- the careful way ---- */
-
-static __device__ __forceinline__ int scaled_point(
-  const pmb_frame &frame, const float *g, float *gradient, float *normal)
-{
-  return pmb_scaled_point_f32(&frame, g, gradient, normal);
-}
-static __device__ __forceinline__ int scaled_point(
-  const pmb_frame &frame, const double *g, float *gradient, float *normal)
-{
-  return pmb_scaled_point_f64(&frame, g, gradient, normal);
-}
 
 /* The sample at a place; NaN if it is hidden. Outside the volume its border is repeated. */
 template <class T>
@@ -246,7 +194,7 @@ template <class T, class R>
 static __device__ __noinline__ void careful_point(
   const pmb_cuda_job &job, const int *low, int kind, double t, const R *g, float *gradient, float *normal)
 {
-  if (scaled_point(job.frame, g, gradient, normal)) {
+  if (pmb_scaled_point(&job.frame, g, gradient, normal)) {
     return;
   }
   const int high[3] = { low[0] + (kind == 0), low[1] + (kind == 1), low[2] + (kind == 2) };
