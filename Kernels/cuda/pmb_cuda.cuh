@@ -29,18 +29,17 @@ extern "C" {
 enum {
   PMB_CUDA_WARPS = 8, /* warps of a block, each with a brick of its own */
   PMB_CUDA_THREADS = 32 * PMB_CUDA_WARPS,
-  PMB_CUDA_ISOVALUES = 16,     /* isovalues of a group at most */
-  PMB_CUDA_ROWS = 25,          /* rows of a brick with its halo: row z * 5 + y */
-  PMB_CUDA_SELECT_WARPS = 32,  /* of a block of select */
-  PMB_CUDA_SELECT_BRICKS = 8,  /* bricks of a thread there */
-  PMB_CUDA_SELECT_MANY = 32,   /* likewise in large volumes */
-  PMB_CUDA_KEPT_BRICKS = 1024, /* of a block of classify, in shared memory */
-  PMB_CUDA_LAYERS = 8,         /* layers of bricks that a warp walks through in summarize */
-  PMB_CUDA_SLOTS = 4,          /* pieces of a transfer that are under way at a time */
-  PMB_CUDA_PARTS = 64,         /* likewise, where each host thread handles its own */
-  PMB_CUDA_KEPT = 16,          /* attributes that stay on the device at most */
-  PMB_CUDA_HUGE = 2 << 20,     /* bytes of a huge page of the host */
-  PMB_CUDA_DEVICES = 64        /* GPUs of a machine, at most */
+  PMB_CUDA_ISOVALUES = 16,                                /* isovalues of a group at most */
+  PMB_CUDA_ROWS = 25,                                     /* rows of a brick with its halo: row z * 5 + y */
+  PMB_CUDA_SELECT_WARPS = 32,                             /* of a block of select */
+  PMB_CUDA_SELECT_TILE = 32 * 32 * PMB_CUDA_SELECT_WARPS, /* bricks of a block there: 32 a thread */
+  PMB_CUDA_KEPT_BRICKS = 1024,                            /* of a block of classify, in shared memory */
+  PMB_CUDA_LAYERS = 8,     /* layers of bricks that a warp walks through in summarize */
+  PMB_CUDA_SLOTS = 4,      /* pieces of a transfer that are under way at a time */
+  PMB_CUDA_PARTS = 64,     /* likewise, where each host thread handles its own */
+  PMB_CUDA_KEPT = 16,      /* attributes that stay on the device at most */
+  PMB_CUDA_HUGE = 2 << 20, /* bytes of a huge page of the host */
+  PMB_CUDA_DEVICES = 64    /* GPUs of a machine, at most */
 };
 
 /* Points and triangles of the active bricks before one. */
@@ -363,19 +362,11 @@ typedef struct pmb_cuda_copy {
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
   pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work);
 
-/* Bricks of a tile of select, in a volume of so many. */
-static inline int64_t pmb_cuda_select_tile(int64_t bricks)
-{
-  const int many = bricks > (4 << 20);
-  return (int64_t)32 * PMB_CUDA_SELECT_WARPS * (many ? PMB_CUDA_SELECT_MANY : PMB_CUDA_SELECT_BRICKS);
-}
-
 /* Whether the active bricks are selected in the launch of classify, a block on each multiprocessor, where each looks at a part
  * of the bricks, a thread at most at 32; or in a launch of its own. */
 static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
 {
-  return cuda->job.isovalue_count == 1 &&
-    cuda->job.stride <= (int64_t)1024 * PMB_CUDA_SELECT_WARPS * cuda->processors;
+  return cuda->job.isovalue_count == 1 && cuda->job.stride <= (int64_t)PMB_CUDA_SELECT_TILE * cuda->processors;
 }
 
 /* The launchers: they only enqueue, on cuda->compute. */
@@ -404,43 +395,39 @@ pmb_status pmb_cuda_emit_attributes(
 
 #if defined(__CUDACC__)
 
+/* How a kernel is launched: it may begin before the one before it is over, see pmb_cuda_await_passes; its blocks are on the
+ * device together. */
+enum { PMB_CUDA_EARLY = 1, PMB_CUDA_TOGETHER = 2 };
+
 /* Launches a kernel; like <<<>>>, but returns what went wrong. */
 template <class... PARAMETERS, class... ARGUMENTS>
-static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, void (*kernel)(PARAMETERS...), int64_t blocks,
+static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, int how, void (*kernel)(PARAMETERS...), dim3 blocks,
   int threads, size_t shared, ARGUMENTS... arguments)
 {
+  cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((unsigned)blocks);
+  config.gridDim = blocks;
   config.blockDim = dim3((unsigned)threads);
   config.dynamicSmemBytes = shared;
   config.stream = cuda->compute;
-  return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
-}
-
-/* Adds to a launch that it may begin early; see pmb_cuda_await_passes. */
-static inline void pmb_cuda_begin_early(const pmb_cuda *cuda, cudaLaunchConfig_t *config)
-{
-  if (cuda->early) {
-    cudaLaunchAttribute *early = config->attrs + config->numAttrs++;
-    early->id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early->val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = attributes;
+  if (how & PMB_CUDA_TOGETHER) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+    attributes[config.numAttrs++].val.cooperative = 1;
   }
+  if (how & PMB_CUDA_EARLY && cuda->early) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
 }
 
-/* Likewise, for kernels that call pmb_cuda_await_passes. */
-template <class... PARAMETERS, class... ARGUMENTS>
-static inline cudaError_t pmb_cuda_launch_early(const pmb_cuda *cuda, void (*kernel)(PARAMETERS...), int64_t blocks,
-  int threads, size_t shared, ARGUMENTS... arguments)
+/* As many blocks as the device has room for at a time. */
+template <class KERNEL> static inline unsigned pmb_cuda_all_blocks(const pmb_cuda *cuda, KERNEL kernel, int threads)
 {
-  cudaLaunchAttribute attribute = {};
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((unsigned)blocks);
-  config.blockDim = dim3((unsigned)threads);
-  config.dynamicSmemBytes = shared;
-  config.stream = cuda->compute;
-  config.attrs = &attribute;
-  pmb_cuda_begin_early(cuda, &config);
-  return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+  int blocks = 0;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0);
+  return (unsigned)(cuda->processors * (blocks > 0 ? blocks : 1));
 }
 
 #endif

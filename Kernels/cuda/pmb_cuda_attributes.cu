@@ -46,7 +46,7 @@ static pmb_status interpolate(
   const int64_t blocks = (values + PMB_CUDA_THREADS - 1) / PMB_CUDA_THREADS;
   cudaError_t error = cudaSuccess;
   PMB_CUDA_BY_TYPE(attribute->type,
-    (error = pmb_cuda_launch(cuda, attribute_kernel<T>, blocks < 65536 ? blocks : 65536, PMB_CUDA_THREADS, 0,
+    (error = pmb_cuda_launch(cuda, 0, attribute_kernel<T>, blocks < 65536 ? blocks : 65536, PMB_CUDA_THREADS, 0,
        (const T *)d_in, (T *)d_out, output->d_parameter, output->d_sample, values, attribute->components, steps)));
   return pmb_cuda_check(cuda->context, error, "launch of attribute");
 }

@@ -242,17 +242,8 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
-  cudaLaunchAttribute attributes[2] = {};
-  cudaLaunchConfig_t config = {};
-  attributes[0].id = cudaLaunchAttributeCooperative;
-  attributes[0].val.cooperative = 1;
-  config.gridDim = dim3((unsigned)cuda->processors);
-  config.blockDim = dim3(32 * PMB_CUDA_SCAN_WARPS);
-  config.stream = cuda->compute;
-  config.attrs = attributes;
-  config.numAttrs = 1;
-  pmb_cuda_begin_early(cuda, &config);
-  return cudaLaunchKernelEx(&config, classify_kernel<T>, cuda->job, pmb_cuda_selects_in_classify(cuda));
+  return pmb_cuda_launch(cuda, PMB_CUDA_TOGETHER | PMB_CUDA_EARLY, classify_kernel<T>, cuda->processors,
+    32 * PMB_CUDA_SCAN_WARPS, 0, cuda->job, pmb_cuda_selects_in_classify(cuda));
 }
 
 pmb_status pmb_cuda_classify(pmb_cuda *cuda)

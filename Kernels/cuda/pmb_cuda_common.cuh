@@ -247,7 +247,7 @@ __device__ __forceinline__ void pmb_cuda_tell_range(
 
 /* ---- passes one behind the other ---- */
 
-/* A pass that is launched by pmb_cuda_launch_early begins while the one before it ends, and waits here, before it reads what
+/* A pass that is launched with PMB_CUDA_EARLY begins while the one before it ends, and waits here, before it reads what
  * passes have written, until that is over. Every block must come here; where a pass also lets the next begin, before that. */
 __device__ __forceinline__ void pmb_cuda_await_passes(void)
 {

@@ -415,7 +415,7 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda, int64_t layer_begin
   const int64_t blocks = (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS;
   pmb_cuda_range_part *parts = cuda->ranges + cuda->range_parts;
   cuda->range_parts += blocks;
-  return pmb_cuda_launch(cuda,
+  return pmb_cuda_launch(cuda, 0,
     layers == PMB_CUDA_LAYERS ? summarize_kernel<T, PMB_CUDA_LAYERS> : summarize_kernel<T, 0>, blocks,
     PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layer_begin, layer_end, layers, parts);
 }

@@ -87,13 +87,11 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
 /* Its parts of the volume's range take the place of those of summarize. */
 template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
-  int blocks = 0;
   pmb_cuda_job job = cuda->job;
   job.isovalue_count = 1; /* the volume's own bricks */
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, hide_kernel<T>, PMB_CUDA_THREADS, 0);
-  const int64_t most = (int64_t)cuda->processors * (blocks > 0 ? blocks : 1);
+  const int64_t most = pmb_cuda_all_blocks(cuda, hide_kernel<T>, PMB_CUDA_THREADS);
   cuda->range_parts = most < cuda->range_room ? most : cuda->range_room;
-  return pmb_cuda_launch(cuda, hide_kernel<T>, cuda->range_parts, PMB_CUDA_THREADS, 0, job, cuda->ranges);
+  return pmb_cuda_launch(cuda, 0, hide_kernel<T>, cuda->range_parts, PMB_CUDA_THREADS, 0, job, cuda->ranges);
 }
 
 pmb_status pmb_cuda_hide(pmb_cuda *cuda)

@@ -66,7 +66,7 @@ template <bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda
     }
   }
   return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch_early(cuda, triangles_kernel<OF_CELLS>, cuda->processors * best_blocks, 32 * best_warps,
+    pmb_cuda_launch(cuda, PMB_CUDA_EARLY, triangles_kernel<OF_CELLS>, cuda->processors * best_blocks, 32 * best_warps,
       shared_bytes(best_warps, scratch), cuda->job, *output),
     "launch of triangles");
 }

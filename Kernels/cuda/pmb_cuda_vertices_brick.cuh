@@ -587,33 +587,10 @@ static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, 
   return emit_listed<T>(setting, samples, work, scratch);
 }
 
-/* Likewise, of one that need not fit it. Not in the same kernel: what most bricks need takes 2% longer there. */
-template <class T, class SAMPLES>
-static __device__ __forceinline__ int emit_plain_portions(const vertex_setting &setting, const SAMPLES &samples,
-  const brick_head &head, const brick_work &work, vertex_scratch *scratch)
+/* Whether a brick needs more than that. */
+static __device__ __forceinline__ int is_rare(const brick_head &head, const brick_work &work)
 {
-  int careful = 0;
-#pragma unroll 1
-  for (int begin = 0; begin < work.points; begin += LISTED) {
-    __syncwarp();
-    if (work.points <= LISTED) {
-      list_plain(setting.job, work.box, head, scratch);
-    } else {
-      const lane_runs runs = runs_of_head(setting.job, work.box, head, PMB_CUDA_PLAIN);
-      list_part<PMB_SAMPLE>(runs, begin, LISTED, scratch->list, 1, entry_of_lane(), 1 << 2);
-    }
-    __syncwarp();
-    for (int n = 0; n < min(work.points - begin, (int)LISTED); n += 32) {
-      careful |= emit_points<T, QUICK>(setting, samples, work, begin, n, scratch);
-    }
-  }
-  return __any_sync(UINT32_MAX, careful);
-}
-
-/* Whether a brick needs more than that; most: points that are no reason. */
-static __device__ __forceinline__ int is_rare(const brick_head &head, const brick_work &work, int most = LISTED)
-{
-  return (work.points > most) | (head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN);
+  return (work.points > LISTED) | (head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN);
 }
 
 /* pmb_cuda_vertices_*.cu: launches vertices for the list of bricks. flags: what is wanted of all bricks. */

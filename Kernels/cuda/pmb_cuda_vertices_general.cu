@@ -128,10 +128,9 @@ int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output)
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)
 {
-  int blocks = 0;
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, general_vertices_kernel<T>, 32 * GENERAL_WARPS, 0);
-  return pmb_cuda_launch(cuda, general_vertices_kernel<T>, cuda->processors * (blocks > 0 ? blocks : 1),
-    32 * GENERAL_WARPS, 0, cuda->job, *output, flags);
+  return pmb_cuda_launch(cuda, 0, general_vertices_kernel<T>,
+    pmb_cuda_all_blocks(cuda, general_vertices_kernel<T>, 32 * GENERAL_WARPS), 32 * GENERAL_WARPS, 0, cuda->job,
+    *output, flags);
 }
 
 cudaError_t pmb_cuda_vertices_of_any(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)
