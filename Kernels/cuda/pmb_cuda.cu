@@ -35,7 +35,6 @@ static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
 static pmb_status cuda_create(pmb_context *context, const char *path)
 {
   int device = 0;
-  pmb_cuda_read_fault();
   const char *missing = pmb_cuda_missing();
   (void)path;
   if (missing) {

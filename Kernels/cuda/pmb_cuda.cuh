@@ -271,10 +271,8 @@ pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early);
  * to be an error. */
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
 pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what);
-/* For tests: the environment variable PMB_TEST_FAULT, "n", "n:code" or "n:trap", makes the n-th checked CUDA call of the
- * process that follows report an error (700 if none is given), or the GPU really fail. */
-void pmb_cuda_read_fault(void);
-cudaError_t pmb_cuda_faulty(cudaError_t error);
+/* The error of a CUDA call that is not checked by these. */
+cudaError_t pmb_cuda_seen(cudaError_t error);
 /* Grows when the state of a GPU, or of one of all, is lost: what was made in an older generation is gone. */
 uint32_t pmb_cuda_generation(int device);
 uint32_t pmb_cuda_generation_of_all(void);
@@ -376,6 +374,8 @@ void pmb_cuda_take_range(pmb_cuda *cuda);     /* what all of summarize has seen;
 pmb_status pmb_cuda_select(pmb_cuda *cuda);   /* nothing, if classify does it */
 pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
+/* Vertices and triangles in one launch, where that pays and can be; 0: it is not so. */
+int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
 /* pmb_cuda_vertices_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
 int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
 cudaError_t pmb_cuda_vertices_of_any(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);

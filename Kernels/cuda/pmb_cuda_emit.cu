@@ -176,6 +176,11 @@ pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
 {
   pmb_context *context = cuda->context;
   pmb_status status = PMB_OK;
+  cudaError_t error = cudaSuccess;
+  if (pmb_cuda_emit_together(cuda, out, &error)) {
+    status = pmb_cuda_check(context, error, "launch of emit");
+    return status == PMB_OK ? record_ends(cuda, 1) : status;
+  }
   if (out->d_points || out->d_normals || out->d_gradients || out->d_parameter) {
     status = pmb_cuda_vertices(cuda, out);
   }

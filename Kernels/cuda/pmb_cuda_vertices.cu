@@ -22,6 +22,35 @@ static int flags_of(const pmb_cuda *cuda, const pmb_cuda_output *output)
     (is_diagonal(&cuda->job.frame) ? PMB_CUDA_DIAGONAL : 0);
 }
 
+/* Vertices and triangles together: active bricks of a multiprocessor, at most; warps that share a brick's points where there
+ * are fewer bricks than that. */
+enum { FEW = 32, FEWER = 8, FEWEST = 5 };
+
+int pmb_cuda_test_parts;
+
+/* Warps that share a brick's points; 0: the passes have launches of their own. */
+static int parts_of(const pmb_cuda *cuda)
+{
+  const int64_t bricks = cuda->active, processors = cuda->processors;
+  if (pmb_cuda_test_parts) {
+    return max(pmb_cuda_test_parts, 0);
+  }
+  return bricks > FEW * processors ? 0 : bricks > FEWER * processors ? 1 : bricks > FEWEST * processors ? 2 : 4;
+}
+
+int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error)
+{
+  const int parts = parts_of(cuda);
+  int as_double = 0;
+  PMB_CUDA_BY_TYPE(cuda->context->volume.type, as_double = sizeof(typename pmb_cuda_real<T>::type) == 8);
+  if (parts == 0 || as_double || flags_of(cuda, output) != PMB_CUDA_USUAL || pmb_cuda_needs_general(cuda, output) ||
+    !output->d_triangles || output->d_cells || !fits_int(cuda->job)) {
+    return 0;
+  }
+  PMB_CUDA_BY_TYPE(cuda->context->volume.type, *error = pmb_cuda_emit_of_list<T>(cuda, output, parts));
+  return 1;
+}
+
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
   const int flags = flags_of(cuda, output);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices for the list of active bricks, a warp each. There is a file for each size of samples: nvcc compiles what is
- * called by address anew for every kernel of a file, so that in one file for all it takes ten times as long. */
+ * Pass vertices for the list of active bricks, a warp each; see sources.cmake. */
 #ifndef PMB_CUDA_VERTICES_CUH
 #define PMB_CUDA_VERTICES_CUH
 
@@ -11,20 +10,20 @@ enum {
   BLOCKS = 4
 };
 
-/* The points of a brick; returns whether any need to be made again. */
+/* The points of a brick, or a warp's part of them; returns whether any need to be made again. */
 template <class T, class OFFSET>
-static __device__ __forceinline__ int emit_brick(
-  const vertex_setting &setting, const brick_head &head, uint32_t index, vertex_scratch *scratch)
+static __device__ __forceinline__ int emit_brick(const vertex_setting &setting, const brick_head &head,
+  uint32_t index, vertex_scratch *scratch, int part = 0, int parts = 1)
 {
   brick_work work;
   if (!begin_brick(setting, head, &work)) {
     return 0;
   }
   if (is_rare(head, work)) {
-    return call_any<T, EXACT>(setting, index, scratch);
+    return part == 0 ? call_any<T, EXACT>(setting, index, scratch) : 0;
   }
   put_box(setting.job, pmb_cuda_box_of(setting.job, head_at(head, BRICK_LANE)), &work);
-  return emit_plain<T>(setting, samples_of<T, OFFSET>(setting.job, work.box, 1), head, work, scratch);
+  return emit_plain<T>(setting, samples_of<T, OFFSET>(setting.job, work.box, 1), head, work, scratch, part, parts);
 }
 
 /* Emits a warp's bricks from the i-th last on, until enough of them need the careful way; returns where it stopped.

@@ -563,14 +563,14 @@ static __device__ __forceinline__ void list_plain(
     entry_of_lane() + (upper ? PMB_EDGE_Z : PMB_EDGE_Y), scratch);
 }
 
-/* The points of a brick, all of which are listed; returns whether any need to be
+/* The points of a brick, all of which are listed, or of several warps' a warp's part of them; returns whether any need to be
  * made again. */
 template <class T, class SAMPLES>
-static __device__ __forceinline__ int emit_listed(
-  const vertex_setting &setting, const SAMPLES &samples, const brick_work &work, vertex_scratch *scratch)
+static __device__ __forceinline__ int emit_listed(const vertex_setting &setting, const SAMPLES &samples,
+  const brick_work &work, vertex_scratch *scratch, int part = 0, int parts = 1)
 {
   int careful = 0;
-  for (int n = 0; n < work.points; n += 32) {
+  for (int n = 32 * part; n < work.points; n += 32 * parts) {
     careful |= emit_points<T, QUICK>(setting, samples, work, 0, n, scratch);
   }
   return __any_sync(UINT32_MAX, careful);
@@ -579,12 +579,12 @@ static __device__ __forceinline__ int emit_listed(
 /* The points of a brick that is plain and fits the list; returns whether any need to be made again. */
 template <class T, class SAMPLES>
 static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, const SAMPLES &samples,
-  const brick_head &head, const brick_work &work, vertex_scratch *scratch)
+  const brick_head &head, const brick_work &work, vertex_scratch *scratch, int part, int parts)
 {
   __syncwarp();
   list_plain(setting.job, work.box, head, scratch);
   __syncwarp();
-  return emit_listed<T>(setting, samples, work, scratch);
+  return emit_listed<T>(setting, samples, work, scratch, part, parts);
 }
 
 /* Whether a brick needs more than that. */
@@ -593,8 +593,11 @@ static __device__ __forceinline__ int is_rare(const brick_head &head, const bric
   return (work.points > LISTED) | (head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN);
 }
 
-/* pmb_cuda_vertices_*.cu: launches vertices for the list of bricks. flags: what is wanted of all bricks. */
+/* pmb_cuda_vertices.cuh: launches vertices for the list of bricks. flags: what is wanted of all bricks. */
 template <class T> cudaError_t pmb_cuda_vertices_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
+/* pmb_cuda_emit_together.cuh, in the same files: vertices and triangles, for a short list. parts: warps that share a brick's
+ * points. Not for types that are handled as double. */
+template <class T> cudaError_t pmb_cuda_emit_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int parts);
 
 /* pmb_cuda_vertices_columns.cu: likewise for columns of bricks if that pays: most are active, and the device can. 0: it does not. */
 int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);

@@ -5,8 +5,6 @@
  * Such copies ask the device's cache for each 32 bytes, and its halves pass samples to each other: that bounds the pass. So it
  * matters how many samples are read twice: in columns half as many as in the tiles of pmb_cuda_vertices_tiles.cu, which small volumes
  * have, because columns take longer to begin. */
-#include <stdlib.h>
-
 #include "cuda/pmb_cuda_vertices_tiles.cuh"
 
 #if CUDART_VERSION >= 12000
@@ -454,20 +452,15 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 /* ---- launching ---- */
 
-/* For tests: the environment variable PMB_TEST_COLUMNS sets the layers of a block for all sizes. */
-static const char *forced_layers(void)
-{
-  const char *text = getenv("PMB_TEST_COLUMNS");
-  return text && *text ? text : NULL;
-}
+int pmb_cuda_test_layers;
 
 /* Layers of bricks for a block: many, since each block reads one layer more than it has; but so few that the multiprocessors
  * end together, and that neighbours do not drift apart: what both read is to be in the device's cache. 0: the volume is
  * too small. */
 static uint32_t layers_of_block(const pmb_cuda *cuda, uint32_t columns)
 {
-  if (forced_layers()) {
-    return (uint32_t)min(max(atoi(forced_layers()), 0), (int)MOST_LAYERS);
+  if (pmb_cuda_test_layers) {
+    return (uint32_t)min(max(pmb_cuda_test_layers, 0), (int)MOST_LAYERS);
   }
   const int64_t layers = (int64_t)columns * cuda->job.bricks[2] / ((int64_t)ROUNDS * BLOCKS * cuda->processors);
   return layers < LEAST_LAYERS ? 0 : (uint32_t)(layers < MOST_LAYERS ? layers : (int64_t)MOST_LAYERS);
@@ -477,7 +470,7 @@ static uint32_t layers_of_block(const pmb_cuda *cuda, uint32_t columns)
  * that there is room for: so that the multiprocessors end together. Returns how many slabs. */
 static uint32_t cut_slabs(const pmb_cuda *cuda, uint32_t layers, uint32_t columns, column_slabs *slabs)
 {
-  const uint64_t blocks = forced_layers() ? 2 * columns : (uint64_t)BLOCKS * cuda->processors;
+  const uint64_t blocks = pmb_cuda_test_layers ? 2 * columns : (uint64_t)BLOCKS * cuda->processors;
   uint32_t rest = cuda->job.bricks[2], count = 0;
   slabs->layers = layers;
   for (slabs->full = 0; rest >= layers && ((uint64_t)rest * columns >= layers * blocks || rest > MOST_SLABS * layers);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Kernel times of the GPU's passes, for benchmarks; see measure.cmake. */
+ * Kernel times of the GPU's passes, for benchmarks; see inside.cmake. */
 #ifndef PMB_MEASURE_GPU_H
 #define PMB_MEASURE_GPU_H
 
