@@ -21,11 +21,6 @@ bool IsLarge(const pmb_volume& volume)
 }
 }
 
-Contexts::Contexts()
-  : Common(this->History, this->Crew.GetExecutor())
-{
-}
-
 void Contexts::Begin()
 {
   for (Own& own : this->Owns)
@@ -76,7 +71,7 @@ Engine& Contexts::Choose(const Binding& volume, bool composite)
   }
   if (own == this->Owns.end())
   {
-    std::unique_ptr<Engine> engine(new Engine(this->History, this->Crew.GetExecutor()));
+    std::unique_ptr<Engine> engine(new Engine(this->History));
     const std::lock_guard<std::mutex> lock(this->Mutex);
     this->Owns.push_back({ std::move(engine), true });
     own = this->Owns.end() - 1;

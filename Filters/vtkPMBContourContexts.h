@@ -6,7 +6,6 @@
 #define vtkPMBContourContexts_h
 
 #include "vtkPMBContourEngine.h"
-#include "vtkPMBContourWorkers.h"
 
 #include <memory>
 #include <mutex>
@@ -22,8 +21,6 @@ namespace vtkPMBContour
 class Contexts
 {
 public:
-  Contexts();
-
   // Before the first and after the last block of an execution. Complete: it came to all blocks; what it did not use is
   // let go.
   void Begin();
@@ -34,8 +31,6 @@ public:
 
   // What is worth telling the user about the GPU, once: empty the next time.
   std::string TakeWarning();
-
-  Workers& GetWorkers() { return this->Crew; }
 
   // From any thread; see Engine.
   void ReleaseDeviceMemory();
@@ -52,9 +47,8 @@ private:
   };
 
   std::mutex Mutex; // of the list
-  Workers Crew;     // outlives the engines
   EngineHistory History;
-  Engine Common;
+  Engine Common{ this->History };
   std::vector<Own> Owns;
   int64_t UploadsBefore = 0; // of the engines that are gone
 };

@@ -134,9 +134,8 @@ std::string ExplainFailure(pmb_status status, const EngineSettings& settings, co
 }
 }
 
-Engine::Engine(EngineHistory& history, const pmb_executor& executor)
+Engine::Engine(EngineHistory& history)
   : History(history)
-  , Executor(executor)
   , Link(std::make_shared<Shared>())
 {
   this->Link->Owner = this;
@@ -225,7 +224,6 @@ pmb_status Engine::Create(pmb_device device)
   options.struct_size = sizeof(options);
   options.device = device;
   options.threads = this->History.Wanted.Threads;
-  options.executor = this->Executor;
   if (device == PMB_DEVICE_GPU)
   {
     options.device_number = this->History.Wanted.DeviceIndex + 1;
@@ -376,11 +374,6 @@ int64_t Engine::GetDeviceBytes()
   const std::lock_guard<std::mutex> lock(this->Link->Mutex);
   this->Link->Act();
   return this->Link->Bytes;
-}
-
-int Engine::GetThreads() const
-{
-  return GetInfo(this->Context.get()).threads;
 }
 
 int64_t Engine::GetHostBytes()

@@ -47,8 +47,8 @@ struct EngineHistory
 class Engine
 {
 public:
-  // Both outlive the engine.
-  Engine(EngineHistory& history, const pmb_executor& executor);
+  // The history outlives the engine.
+  explicit Engine(EngineHistory& history);
   ~Engine();
   Engine(const Engine&) = delete;
   void operator=(const Engine&) = delete;
@@ -78,9 +78,6 @@ public:
 
   // Whether a failure of the GPU, in whosever call, took what the context has there. Prepare() makes a new one then.
   bool IsLost() const;
-
-  // Workers in use.
-  int GetThreads() const;
 
   // What the context has bound; matches nothing if that is nothing.
   const Binding& GetBound() const { return this->Bound; }
@@ -134,7 +131,6 @@ private:
   EngineSettings Made; // what was wanted when the context was made
   Binding Bound;
   EngineHistory& History;
-  pmb_executor Executor;
   std::string WhyCPU;        // for Describe()
   int64_t UploadsBefore = 0; // of the contexts that are gone
   std::shared_ptr<Shared> Link;

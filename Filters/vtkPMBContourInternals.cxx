@@ -257,10 +257,6 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 std::string vtkPMBContourFilter::vtkInternals::Try(Job& job, const vtkPMBContour::EngineSettings& settings)
 {
   const std::string error = job.Engine->Prepare(settings, job.Volume);
-  if (error.empty())
-  {
-    this->Contexts.GetWorkers().Limit(job.Engine->GetThreads());
-  }
   this->Warn(job.Filter);
   return error.empty() ? this->Contour(job) : error;
 }
@@ -380,7 +376,6 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   pmb_get_info(job.Engine->GetContext(), &info);
   job.Choice.Pinned = job.Engine->IsOnGPU();
   job.Choice.Threads = info.threads;
-  job.Choice.Crew = &this->Contexts.GetWorkers();
   job.Choice.Kept = &this->Memory;
   const vtkPMBContour::GoOn goOn = [&job](double fraction) { return job.Steps.Report(fraction); };
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);

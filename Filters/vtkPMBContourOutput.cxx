@@ -173,7 +173,6 @@ Output::Output(const OutputChoice& choice, vtkImageData* image, vtkDataArray* co
   : Image(image)
   , Sizes(sizes)
   , Threads(choice.Threads)
-  , Crew(choice.Crew)
   // Also those few that the core fills on the CPU: the pool's pages are there already, new memory's are not.
   , Filled(choice.Pinned ? Place::Pinned : Place::Ordinary)
   , Kept(choice.Kept)
@@ -384,7 +383,7 @@ int64_t Output::GetExtraBytes() const
 
 bool Output::Finish(vtkPolyData* output, const GoOn& goOn)
 {
-  if (!CopyCells(this->CellArrays, this->Cells, *this->Crew, this->Threads, goOn))
+  if (!CopyCells(this->CellArrays, this->Cells, this->Threads, goOn))
   {
     return false;
   }

@@ -12,7 +12,6 @@
 #include "vtkNew.h"
 #include "vtkPMBContourArrays.h"
 #include "vtkPMBContourCells.h"
-#include "vtkPMBContourWorkers.h"
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArraySelection;
@@ -34,7 +33,6 @@ struct OutputChoice
   vtkDataArraySelection* PointArrays; // of the other arrays; null: all
   vtkDataArraySelection* CellArrays;
   int Threads;     // for what is done here
-  Workers* Crew;   // that lends them
   Recycling* Kept; // memory of the output before
 };
 
@@ -89,7 +87,6 @@ private:
   vtkImageData* Image;
   pmb_sizes Sizes;
   int Threads;
-  Workers* Crew;
   Place Filled; // of arrays that the core fills
   Recycling* Kept;
   pmb_mesh Mesh = {};
