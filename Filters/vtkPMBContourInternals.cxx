@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourInternals.h"
 
+#include "vtkCellData.h"
 #include "vtkDataArray.h"
 #include "vtkDataObject.h"
 #include "vtkDataSet.h"
@@ -48,6 +49,15 @@ struct vtkPMBContourFilter::vtkInternals::Job
     : Filter(filter)
     , Steps(filter)
   {
+  }
+  // The steps that take no time.
+  void Plan(bool isBound)
+  {
+    this->Steps.Skip(Steps::COPY, isBound || this->Volume.IsInPlace());
+    this->Steps.Skip(Steps::BIND, isBound);
+    this->Steps.Skip(Steps::SUGGEST, isBound || !this->Suggests);
+    this->Steps.Skip(Steps::CELLS, this->Image->GetCellData()->GetNumberOfArrays() == 0);
+    this->Steps.Skip(Steps::MEASURE, !this->Filter->ComputeMeasures);
   }
   bool Begin(vtkPMBContour::Progress::Step step)
   {
@@ -291,10 +301,6 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   pmb_get_info(job.Engine->GetContext(), &info);
   pmb_status status = this->Suggest(*job.Engine, job.Filter, job.Suggests, job.Alone, job.Isovalues);
   this->NoteRange(job, info.minimum, info.maximum);
-  if (job.Suggests)
-  {
-    this->Plan(job, /*estimate=*/job.BindSeconds >= 0);
-  }
 
   pmb_request request = {};
   request.struct_size = sizeof(request);
@@ -329,7 +335,7 @@ std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
     // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
     job.Engine->Unbind();
   }
-  this->Plan(job, /*estimate=*/!isBound);
+  job.Plan(isBound);
   if (isBound || !job.Begin(Steps::COPY))
   {
     return std::string();
@@ -383,11 +389,6 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   {
     this->Memory.Close(); // before anything new is written
   }
-  this->Expected.Points = static_cast<double>(sizes.points);
-  this->Expected.Triangles = static_cast<double>(sizes.triangles);
-  this->Expected.ActiveBricks =
-    static_cast<double>(info.active_bricks) * job.Isovalues.size(); // if all are like the last
-  this->Plan(job, /*estimate=*/false);
   job.Aborted = !job.Steps.Begin(Steps::COPY_ARRAYS) || !arrays.CopyInputs(goOn);
   if (job.Aborted || !job.BeginCall(Steps::EMIT))
   {
@@ -517,24 +518,5 @@ void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& siz
   text << sizes.triangles << " triangles and " << sizes.points << " points in " << seconds << " s"
        << this->Suggested.Note;
   job.Filter->LastRunSummary = text.str();
-}
-
-void vtkPMBContourFilter::vtkInternals::Plan(Job& job, bool estimate)
-{
-  const bool binds = !job.Volume.Matches(job.Engine->GetBound());
-  if (estimate)
-  {
-    const bool suggestsLater = binds && job.Suggests;
-    this->Expected = vtkPMBContour::EstimateSurface(job.Volume, job.Array, job.Filter->ArrayComponent,
-      suggestsLater ? std::vector<double>() : job.Isovalues, this->Expected);
-  }
-  vtkPMBContour::Work work =
-    vtkPMBContour::DescribeWork(job.Volume, job.Image, job.Array, job.Choice, job.Isovalues.size(), this->Expected);
-  work.OnGPU = job.Engine->IsOnGPU();
-  work.Binds = binds;
-  const bool suggested = !work.Binds && this->Suggested.Bind == job.Filter->NumberOfBinds; // known already
-  work.Suggests = job.Suggests && !suggested;
-  work.Measures = job.Filter->ComputeMeasures != 0;
-  job.Steps.Plan(work);
 }
 VTK_ABI_NAMESPACE_END

@@ -11,7 +11,6 @@
 #include "vtkPMBContourOutput.h"
 #include "vtkPMBContourProgress.h"
 #include "vtkPMBContourRecycling.h"
-#include "vtkPMBContourWork.h"
 
 #include "pmb.h"
 
@@ -148,13 +147,11 @@ private:
   void NoteRange(const Job& job, double minimum, double maximum);
   void NoteContour(const std::string& device, int64_t triangles, int64_t lines, int64_t points, double seconds);
   void Summarize(Job& job, const pmb_sizes& sizes);
-  void Plan(Job& job, bool estimate);
 
   vtkPMBContour::Contexts Contexts;
   Totals Sum;
   Suggestions Suggested;
   pmb_sizes Counted = {};          // of the block in work, once they are known
-  vtkPMBContour::Surface Expected; // of the block in work, from the last one until it is known
   std::set<std::string> ToldKinds; // of blocks that there was a warning of
   unsigned ToldGhosts = 0;         // of arrays vtkGhostType likewise
 };
