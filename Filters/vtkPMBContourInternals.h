@@ -39,7 +39,7 @@ public:
   {
     this->Sum = Totals();
     this->Contexts.Begin();
-    this->Suggested.TheEngine = nullptr;
+    this->Suggested.Context = nullptr;
     this->Suggested.Note.clear();
   }
 
@@ -117,13 +117,13 @@ private:
   // vtkPMBContourSuggestions.cxx
   struct Suggestions
   {
-    vtkPMBContour::Engine* TheEngine = nullptr; // that has the volume; null: there are several, or pieces of it
+    vtkPMBContour::Context* Context = nullptr; // that has the volume; null: there are several, or pieces of it
     std::vector<double> Isovalues;
     vtkIdType Bind = 0;      // the filter's number of binds when they were made; 0: they are not
     vtkIdType CurveBind = 0; // the same of its IsovalueCurve
     std::string Note;        // for the summary of the execution
   };
-  pmb_status Suggest(vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool wanted, bool alone,
+  pmb_status Suggest(vtkPMBContour::Context& context, vtkPMBContourFilter* filter, bool wanted, bool alone,
     std::vector<double>& isovalues);
   pmb_status UpdateSuggestions(vtkPMBContourFilter* filter);
 
@@ -135,7 +135,7 @@ private:
   void ReadIsovalues(Job& job);
   std::string RunSlice(Job& job);
   std::string RunVolume(Job& job);
-  std::string Try(Job& job, const vtkPMBContour::EngineSettings& settings);
+  std::string Try(Job& job, const vtkPMBContour::DeviceSettings& settings);
   std::string Contour(Job& job);
   std::string Bind(Job& job);
   std::string Emit(Job& job, pmb_sizes& sizes);
