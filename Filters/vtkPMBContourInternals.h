@@ -8,9 +8,9 @@
 #include "vtkPMBContourContexts.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBContourInput.h"
+#include "vtkPMBContourMemory.h"
 #include "vtkPMBContourOutput.h"
 #include "vtkPMBContourProgress.h"
-#include "vtkPMBContourRecycling.h"
 
 #include "pmb.h"
 
@@ -70,7 +70,7 @@ public:
   vtkPMBContour::Contexts& GetContexts() { return this->Contexts; }
 
   // Of the large arrays of the output. Open from before VTK empties the output until the new one has its arrays.
-  vtkPMBContour::Recycling Memory;
+  vtkPMBContour::OutputMemory Memory;
 
   // For the volume of the last execution; while one is under way: what is known so far.
   const std::vector<double>& GetSuggestions(vtkPMBContourFilter* filter);
