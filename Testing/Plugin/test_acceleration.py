@@ -305,7 +305,7 @@ STATE_OF_SWITCH = """import sys
 from paraview.simple import *
 from pmb import accelerate_contour, vtkPMBContourAcceleration as acceleration
 for value, keep in zip(sys.argv[1::2], sys.argv[2::2]):
-    accelerate_contour(int(value), keep=bool(int(keep)))
+    accelerate_contour(int(value), **({"keep": True} if int(keep) else {}))
 contour = Contour(Input=Wavelet(), ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
 contour.UpdatePipeline()
 print("runs:", acceleration.GetNumberOfRuns())

@@ -35,8 +35,8 @@ def start(*arguments, **variables):
 
 
 def same_package(said, errors, what, plugin=PLUGIN):
-    equal(errors, "", f"{what}: errors")
     equal(said.get("class"), "vtkPMBContourFilter", f"{what}: class of the filter's object")
+    equal(errors, "", f"{what}: errors")
     equal(said.get("names"), "['os', 'sys']", f"{what}: names that a script begins with")
     prefix = os.path.realpath(os.path.join(said["from"], *[os.pardir] * 4))
     true(os.path.realpath(plugin).startswith(prefix), f"{what}: the package comes from {said['from']}")
