@@ -149,7 +149,7 @@ def without_plugin():
         with open(os.path.join(folder, "load.py"), "w", encoding="utf-8") as stream:
             stream.write(script)
         result = subprocess.run(["pvpython", os.path.join(folder, "load.py")], capture_output=True, text=True,
-                                env={**os.environ, "PV_PLUGIN_CONFIG_FILE": ""}, check=False, timeout=250)
+                                env={**os.environ, "PV_PLUGIN_CONFIG_FILE": ""}, check=False)
     equal(result.returncode, 0, f"exit code; it said {result.stderr}")
     equal(result.stdout, "sources: wavelet\ntriangles: True\n", "what is there")
     true("No proxy that matches: group=filters and proxy=PMBContour were found." in result.stderr,
