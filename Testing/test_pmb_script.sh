@@ -156,7 +156,9 @@ calls one 9.0 demo
 called 'demo with a GPU: code for this one' '-DBUILD_TESTING=ON .*-DPMB_CUDA=ON -DPMB_CUDA_ARCHITECTURES=90-real '
 calls one 'no driver' package
 called 'package: code for every GPU, folders of Debian' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES .*-DCMAKE_INSTALL_PREFIX=/usr '
+mkdir -p "$work/one/lib/x86_64-linux-gnu"
 calls one 'no driver' demo
+check 'after package demo does not see its libraries' test ! -e "$work/one/lib/x86_64-linux-gnu"
 called 'after package demo has its folders, and code for every GPU' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES .*-UCMAKE_INSTALL_PREFIX'
 calls two "$(printf '9.0\n8.0\n9.0')" demo
 called 'demo with several GPUs' '-DPMB_CUDA_ARCHITECTURES=80-real;90-real '
