@@ -34,6 +34,7 @@ enum {
   PMB_CUDA_SELECT_WARPS = 32,                             /* of a block of select */
   PMB_CUDA_SELECT_TILE = 32 * 32 * PMB_CUDA_SELECT_WARPS, /* bricks of a block there: 32 a thread */
   PMB_CUDA_KEPT_BRICKS = 1024,                            /* of a block of classify, in shared memory */
+  PMB_CUDA_RANGES = 256,                                  /* blocks that look for the volume's range */
   PMB_CUDA_LAYERS = 8,     /* layers of bricks that a warp walks through in summarize */
   PMB_CUDA_SLOTS = 4,      /* pieces of a transfer that are under way at a time */
   PMB_CUDA_PARTS = 64,     /* likewise, where each host thread handles its own */
@@ -66,7 +67,7 @@ typedef struct pmb_cuda_exact {
   uint32_t equal_column;
 } pmb_cuda_exact;
 
-/* A block's part of the volume's range; in pinned memory that the device writes to. */
+/* A block's part of the volume's range. */
 typedef struct pmb_cuda_range_part {
   double low, high;
   int64_t odd; /* bricks with samples that are not finite */
@@ -80,6 +81,7 @@ typedef struct pmb_cuda_totals {
   /* Of each isovalue but the first: its first active brick, and what is before it if there is that brick. */
   uint32_t first[PMB_CUDA_ISOVALUES];
   pmb_cuda_before before[PMB_CUDA_ISOVALUES];
+  pmb_cuda_range_part ranges[PMB_CUDA_RANGES]; /* of the volume, when it is bound */
 } pmb_cuda_totals;
 
 /* The device's own counters. */
@@ -191,6 +193,11 @@ typedef struct pmb_cuda_ring {
   size_t sent[PMB_CUDA_PARTS]; /* 1 + the part that was sent last, by slot; atomic */
 } pmb_cuda_ring;
 
+/* What is over on a stream. */
+typedef struct pmb_cuda_events {
+  cudaEvent_t slot[PMB_CUDA_SLOTS], part[PMB_CUDA_PARTS], points, triangles;
+} pmb_cuda_events;
+
 typedef struct pmb_cuda {
   pmb_context *context;
   struct pmb_cuda *next;
@@ -202,11 +209,9 @@ typedef struct pmb_cuda {
   uint64_t last_used;
   int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
   cudaStream_t compute, copy;
-  cudaEvent_t slot_done[PMB_CUDA_SLOTS], part_done[PMB_CUDA_PARTS], points_done, triangles_done;
-  pmb_cuda_ring ring;          /* of the transfer under way */
-  pmb_cuda_totals *totals;     /* pinned */
-  pmb_cuda_range_part *ranges; /* pinned: parts of the volume's range; NULL until needed */
-  int64_t range_parts, range_room;
+  pmb_cuda_events done;
+  pmb_cuda_ring ring;      /* of the transfer under way */
+  pmb_cuda_totals *totals; /* pinned */
   pmb_cuda_volume *volume; /* the bound one */
   pmb_cuda_buffer counters, map, records, brick, before, exact;
   pmb_cuda_buffer select_status, scan_status;
@@ -230,14 +235,6 @@ template <class T> struct pmb_cuda_real;
   };
 PMB_SAMPLE_TYPES(PMB_CUDA_REAL)
 #undef PMB_CUDA_REAL
-
-template <class T> struct pmb_cuda_wider;
-template <> struct pmb_cuda_wider<int8_t> {
-  typedef int16_t type;
-};
-template <> struct pmb_cuda_wider<uint8_t> {
-  typedef uint16_t type;
-};
 
 /* Runs `call` with T defined as the sample type. */
 #define PMB_CUDA_BY_TYPE(type, call)           \
@@ -369,8 +366,10 @@ static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
 
 /* The launchers: they only enqueue, on cuda->compute. */
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
-pmb_status pmb_cuda_hide(pmb_cuda *cuda);     /* after summarize, where something is hidden */
-void pmb_cuda_take_range(pmb_cuda *cuda);     /* what all of summarize has seen; sets the context's range */
+pmb_status pmb_cuda_hide(pmb_cuda *cuda); /* after summarize, where something is hidden */
+pmb_status pmb_cuda_find_range(
+  pmb_cuda *cuda); /* after these; pmb_cuda_take_range: sets the context's, when it is there */
+void pmb_cuda_take_range(pmb_cuda *cuda);
 pmb_status pmb_cuda_select(pmb_cuda *cuda);   /* nothing, if classify does it */
 pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);

@@ -75,7 +75,7 @@ template <class R> struct surrounding {
   R ends[2], low[3], high[3];
 };
 
-/* Where a brick's samples are read: here in the volume; see also pmb_cuda_vertices_tiles.cu. OFFSET: a type that holds distances in
+/* Where a brick's samples are read: here in the volume; see also pmb_cuda_vertices_columns.cu. OFFSET: a type that holds distances in
  * a brick. */
 template <class T, class OFFSET> struct volume_samples {
   enum { BY_EDGE = 1 /* the order of axes in a surrounding */, ONE_ISOVALUE = 0 };

@@ -36,7 +36,7 @@ static pmb_status do_meanwhile(pmb_cuda *cuda, pieces *p)
 static pmb_status finish_piece(pmb_cuda *cuda, const pieces *p, int slot)
 {
   const pmb_crew *crew = &cuda->context->crew;
-  PMB_CUDA_TRY(cuda->context, cudaEventSynchronize(cuda->slot_done[slot]));
+  PMB_CUDA_TRY(cuda->context, cudaEventSynchronize(cuda->done.slot[slot]));
   const double done = (double)p->bytes_sent / (double)p->bytes;
   const double place = crew->fraction_begin + done * (crew->fraction_end - crew->fraction_begin);
   return pmb_crew_report(&cuda->context->crew, place)
@@ -60,7 +60,7 @@ static pmb_status send_array(pmb_cuda *cuda, const pmb_cuda_copy *copy, pieces *
       PMB_CUDA_TRY(cuda->context,
         cudaMemcpyAsync(
           (char *)copy->to + at, (const char *)copy->d_from + at, bytes, cudaMemcpyDeviceToHost, cuda->copy));
-      PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->slot_done[slot], cuda->copy));
+      PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.slot[slot], cuda->copy));
       p->bytes_sent += bytes;
       ++p->sent;
     }

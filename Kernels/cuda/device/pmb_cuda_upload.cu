@@ -107,7 +107,7 @@ void pmb_cuda_ring_note(pmb_cuda_ring *ring, cudaError_t error)
 void pmb_cuda_ring_sent(pmb_cuda *cuda, size_t n)
 {
   const size_t slot = n % (size_t)cuda->ring.slots;
-  pmb_cuda_ring_note(&cuda->ring, cudaEventRecord(cuda->part_done[slot], cuda->copy));
+  pmb_cuda_ring_note(&cuda->ring, cudaEventRecord(cuda->done.part[slot], cuda->copy));
   __atomic_store_n(&cuda->ring.sent[slot], n + 1, __ATOMIC_RELEASE);
 }
 
@@ -122,7 +122,7 @@ int pmb_cuda_ring_await(pmb_cuda *cuda, size_t n)
     sched_yield();
   }
   cudaSetDevice(cuda->device); /* of this thread */
-  pmb_cuda_ring_note(ring, cudaEventSynchronize(cuda->part_done[slot]));
+  pmb_cuda_ring_note(ring, cudaEventSynchronize(cuda->done.part[slot]));
   return !pmb_cuda_ring_failed(ring);
 }
 
@@ -195,7 +195,7 @@ static void send_part(feed *work, size_t n)
   pmb_cuda_ring_sent(cuda, n);
   if (work->arrived && !pmb_cuda_ring_failed(&cuda->ring)) {
     const size_t slot = n % (size_t)cuda->ring.slots;
-    pmb_cuda_ring_note(&cuda->ring, cudaStreamWaitEvent(cuda->compute, cuda->part_done[slot], 0));
+    pmb_cuda_ring_note(&cuda->ring, cudaStreamWaitEvent(cuda->compute, cuda->done.part[slot], 0));
     work->status = work->arrived(cuda, (int64_t)((at + bytes) / work->size) / cuda->job.slice);
     if (work->status != PMB_OK) {
       work->arrived = NULL;
