@@ -20,7 +20,10 @@ static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
   for (int i = 0; i < EVENTS && error == cudaSuccess; ++i) {
     error = cudaEventCreateWithFlags(&events[i], cudaEventDisableTiming);
   }
-  PMB_CUDA_TRY(context, error); /* cudaEventCreateWithFlags */
+  const pmb_status status = pmb_cuda_check(context, error, "cudaEventCreateWithFlags");
+  if (status != PMB_OK) {
+    return status;
+  }
   PMB_CUDA_TRY(context, cudaMallocHost((void **)&cuda->totals, sizeof(*cuda->totals)));
   PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&cuda->processors, cudaDevAttrMultiProcessorCount, cuda->device));
   const pmb_status found = pmb_cuda_find_code(context, &cuda->early);
