@@ -342,7 +342,7 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
 void pmb_cuda_end(pmb_cuda *cuda)
 {
   pmb_cuda_account(cuda);
-  pmb_cuda_let_volume(cuda);
+  pmb_cuda_release_volume(cuda);
   pmb_cuda_leave(cuda);
 }
 

@@ -269,7 +269,7 @@ pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early);
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
 pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what);
 /* The error of a CUDA call that is not checked by these. */
-cudaError_t pmb_cuda_seen(cudaError_t error);
+cudaError_t pmb_cuda_result(cudaError_t error);
 /* Grows when the state of a GPU, or of one of all, is lost: what was made in an older generation is gone. */
 uint32_t pmb_cuda_generation(int device);
 uint32_t pmb_cuda_generation_of_all(void);
@@ -308,9 +308,9 @@ void pmb_cuda_account(pmb_cuda *cuda);      /* to where pmb_get_info finds it */
 pmb_status pmb_cuda_find_volume(pmb_cuda *cuda);
 void pmb_cuda_drop_volume(pmb_cuda *cuda);
 pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda);
-void pmb_cuda_let_volume(pmb_cuda *cuda);
+void pmb_cuda_release_volume(pmb_cuda *cuda);
 /* pmb_cuda.cu */
-/* For the store: reserves, uploads and summarizes. */
+/* For residency: reserves, uploads and summarizes. */
 pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume);
 /* Around a call that needs the volume on the device, for which `share` of the call's progress is set aside. */
 pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share);
@@ -324,11 +324,11 @@ void pmb_cuda_make_way(pmb_cuda *cuda, const pmb_group *group, pmb_status status
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
 
 /* pmb_cuda_pinned.cu */
-void pmb_cuda_host_contexts(int change, int device); /* a context has come (1) or gone (-1) */
-void *pmb_cuda_host_take(size_t bytes); /* pmb_host_allocate and pmb_host_release in the context's own calls */
-void pmb_cuda_host_give(void *memory);
-int pmb_cuda_host_is_pinned(const void *memory, size_t bytes);
-cudaError_t pmb_cuda_host_pin(void *memory, size_t bytes); /* of the pool */
+void pmb_cuda_pinned_contexts(int change, int device); /* a context has come (1) or gone (-1) */
+void *pmb_cuda_pinned_take(size_t bytes); /* pmb_host_allocate and pmb_host_release in the context's own calls */
+void pmb_cuda_pinned_give(void *memory);
+int pmb_cuda_is_pinned(const void *memory, size_t bytes);
+cudaError_t pmb_cuda_pin(void *memory, size_t bytes); /* of the pool */
 
 /* pmb_cuda_upload.cu */
 /* Brings the volume to the device; calls `arrived` whenever more slices are there, on the compute stream. */
@@ -377,7 +377,7 @@ pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
 /* pmb_cuda_vertices_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
 int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
-cudaError_t pmb_cuda_vertices_of_any(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
+cudaError_t pmb_cuda_vertices_general(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
@@ -387,7 +387,7 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
 /* Makes room for the attributes: their samples, and the points of the largest. */
 pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare);
 /* Lets go of those that stay, for the sake of another buffer; 0: there are none. */
-int pmb_cuda_let_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
+int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
 /* Brings them up, interpolates them and brings them back, one by one. */
 pmb_status pmb_cuda_emit_attributes(
   pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
@@ -396,7 +396,7 @@ pmb_status pmb_cuda_emit_attributes(
 
 /* How a kernel is launched: it may begin before the one before it is over, see pmb_cuda_await_passes; its blocks are on the
  * device together. */
-enum { PMB_CUDA_EARLY = 1, PMB_CUDA_TOGETHER = 2 };
+enum { PMB_CUDA_EARLY = 1, PMB_CUDA_COOPERATIVE = 2 };
 
 /* Launches a kernel; like <<<>>>, but returns what went wrong. */
 template <class... PARAMETERS, class... ARGUMENTS>
@@ -410,7 +410,7 @@ static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, int how, void (*
   config.dynamicSmemBytes = shared;
   config.stream = cuda->compute;
   config.attrs = attributes;
-  if (how & PMB_CUDA_TOGETHER) {
+  if (how & PMB_CUDA_COOPERATIVE) {
     attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
     attributes[config.numAttrs++].val.cooperative = 1;
   }

@@ -100,7 +100,7 @@ static void drop_unwanted(pmb_cuda *cuda, const pmb_mesh *mesh)
   }
 }
 
-int pmb_cuda_let_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
+int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
 {
   int any = 0;
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {

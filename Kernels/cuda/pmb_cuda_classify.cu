@@ -242,7 +242,7 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
-  return pmb_cuda_launch(cuda, PMB_CUDA_TOGETHER | PMB_CUDA_EARLY, classify_kernel<T>, cuda->processors,
+  return pmb_cuda_launch(cuda, PMB_CUDA_COOPERATIVE | PMB_CUDA_EARLY, classify_kernel<T>, cuda->processors,
     32 * PMB_CUDA_SCAN_WARPS, 0, cuda->job, pmb_cuda_selects_in_classify(cuda));
 }
 

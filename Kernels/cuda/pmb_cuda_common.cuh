@@ -251,7 +251,7 @@ enum { PMB_CUDA_PARTIAL = 1, PMB_CUDA_INCLUSIVE = 2 };
 
 /* Writes a word that tells other blocks of all that was written before; reads such a word before what it tells of. Less
  * than __threadfence does. */
-__device__ __forceinline__ void pmb_cuda_release(volatile uint64_t *d_word, uint64_t value)
+__device__ __forceinline__ void pmb_cuda_store_release(volatile uint64_t *d_word, uint64_t value)
 {
 #if defined(__CUDA_ARCH__)
   asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(d_word), "l"(value) : "memory");
@@ -261,7 +261,7 @@ __device__ __forceinline__ void pmb_cuda_release(volatile uint64_t *d_word, uint
 #endif
 }
 
-__device__ __forceinline__ uint64_t pmb_cuda_acquire(const volatile uint64_t *d_word)
+__device__ __forceinline__ uint64_t pmb_cuda_load_acquire(const volatile uint64_t *d_word)
 {
   uint64_t value;
 #if defined(__CUDA_ARCH__)

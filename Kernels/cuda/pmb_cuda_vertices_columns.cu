@@ -422,9 +422,9 @@ static __device__ __forceinline__ void emit_others(
   for (uint32_t bits = others.rare | others.again; bits; bits &= bits - 1) {
     const int layer = __ffs((int)bits) - 1;
     const uint32_t brick = __shfl_sync(UINT32_MAX, index, layer);
-    if (others.again >> layer & 1 || call_any<float, EXACT>(setting, brick, scratch)) {
+    if (others.again >> layer & 1 || call_any<float, EXACT_DIVIDE>(setting, brick, scratch)) {
       __syncwarp();
-      call_any<float, AGAIN>(setting, brick, scratch);
+      call_any<float, REPAIR>(setting, brick, scratch);
     }
   }
 }
@@ -526,7 +526,7 @@ static int has_room(const pmb_cuda *cuda)
     (size_t)bytes >= BLOCKS * (sizeof(column_room) + 1024 /* CUDA's own */);
 }
 
-int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error)
+int pmb_cuda_vertices_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error)
 {
   const pmb_cuda_job *job = &cuda->job;
   const uint32_t along_x = (job->bricks[0] + WIDE - 1) / WIDE, along_y = (job->bricks[1] + DEEP - 1) / DEEP;
@@ -550,7 +550,7 @@ int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, 
 
 #else
 
-int pmb_cuda_vertices_of_columns(pmb_cuda *, const pmb_cuda_output *, int, cudaError_t *)
+int pmb_cuda_vertices_columns(pmb_cuda *, const pmb_cuda_output *, int, cudaError_t *)
 {
   return 0;
 }

@@ -11,9 +11,9 @@ enum { ARRAYS = 8 };
 /* Bytes of a piece of a pinned array. */
 static const size_t PIECE = 128 * 1024 * 1024;
 
-static int is_direct(const pmb_cuda_copy *copy)
+static int goes_to_pinned(const pmb_cuda_copy *copy)
 {
-  return !copy->wide && pmb_cuda_host_is_pinned(copy->to, copy->bytes);
+  return !copy->wide && pmb_cuda_is_pinned(copy->to, copy->bytes);
 }
 
 /* ---- pinned arrays ---- */
@@ -171,7 +171,7 @@ static int sort_copies(const pmb_cuda_copy *copies, int count, pmb_cuda_copy *pi
   size_t ordinary = 0;
   int n = 0;
   for (int i = 0; i < count; ++i) {
-    if (is_direct(&copies[i])) { /* asked for once: the answer changes when any GPU's state is lost */
+    if (goes_to_pinned(&copies[i])) { /* asked for once: the answer changes when any GPU's state is lost */
       p->bytes += copies[i].bytes;
       pinned[n++] = copies[i];
     } else {
