@@ -39,27 +39,8 @@ template <class T> struct point_of {
 /* Samples as they are subtracted: small integers as 1.5 * 2^23 + s, which costs no conversion and cancels exactly. */
 template <class T> static __device__ __forceinline__ typename pmb_cuda_real<T>::type lifted(T s)
 {
-  return (typename pmb_cuda_real<T>::type)s;
-}
-static __device__ __forceinline__ float lift(int s)
-{
-  return __int_as_float(0x4b400000 + s);
-}
-template <> __device__ __forceinline__ float lifted<int8_t>(int8_t s)
-{
-  return lift(s);
-}
-template <> __device__ __forceinline__ float lifted<uint8_t>(uint8_t s)
-{
-  return lift(s);
-}
-template <> __device__ __forceinline__ float lifted<int16_t>(int16_t s)
-{
-  return lift(s);
-}
-template <> __device__ __forceinline__ float lifted<uint16_t>(uint16_t s)
-{
-  return lift(s);
+  typedef typename pmb_cuda_real<T>::type real;
+  return sizeof(T) <= 2 ? (real)__int_as_float(0x4b400000 + (int)s) : (real)s;
 }
 
 /* The sample itself. */
