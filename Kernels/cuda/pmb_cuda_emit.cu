@@ -115,8 +115,7 @@ static pmb_status fill(pmb_cuda *cuda, void *data)
   const int64_t longest = points > triangles ? points : triangles;
   const double end = crew->fraction_end;
   crew->fraction_end = crew->fraction_begin;
-  const int finished =
-    pmb_crew_loop(crew, &cuda->context->memory, (size_t)((longest + FILL - 1) / FILL), fill_part, work);
+  const int finished = pmb_crew_loop(crew, (size_t)((longest + FILL - 1) / FILL), fill_part, work);
   crew->fraction_end = end;
   return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
 }

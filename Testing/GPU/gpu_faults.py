@@ -174,7 +174,7 @@ def child(code, **environment):
         script.flush()
         command = ["pvpython", "--no-mpi", script.name] + (["--rehearse"] if REHEARSE else [])
         result = subprocess.run(command, env=dict(os.environ, **environment), capture_output=True, text=True,
-                                check=False, timeout=120)
+                                check=False, timeout=1200)
     return result.returncode, result.stdout + result.stderr
 
 
