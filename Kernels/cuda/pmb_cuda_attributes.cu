@@ -9,14 +9,12 @@
 
 /* pmb_nearest_* by type. */
 template <class T> static __device__ __forceinline__ T to_type(double value);
-#define PMB_TO_TYPE(name, type, ...)                                      \
+#define PMB_TO_TYPE(NAME, type, name, real)                               \
   template <> __device__ __forceinline__ type to_type<type>(double value) \
   {                                                                       \
     return pmb_nearest_##name(value);                                     \
   }
-PMB_INTEGERS(PMB_TO_TYPE)
-PMB_TO_TYPE(float32, float)
-PMB_TO_TYPE(float64, double)
+PMB_SAMPLE_TYPES(PMB_TO_TYPE)
 
 /* step: from the lower to the upper sample, in tuples, by kind. */
 typedef struct attribute_steps {
