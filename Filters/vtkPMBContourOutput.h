@@ -32,8 +32,8 @@ struct OutputChoice
   int Estimator;                      // of normals and gradients, a pmb_gradient_estimator
   vtkDataArraySelection* PointArrays; // of the other arrays; null: all
   vtkDataArraySelection* CellArrays;
-  int Threads;     // for what is done here
-  Recycling* Kept; // memory of the output before
+  int Threads;        // for what is done here
+  OutputMemory* Kept; // of the output before
 };
 
 // What the choice means for one contoured array.
@@ -87,8 +87,8 @@ private:
   vtkImageData* Image;
   pmb_sizes Sizes;
   int Threads;
-  Place Filled; // of arrays that the core fills
-  Recycling* Kept;
+  bool Pinned; // arrays that the core fills
+  OutputMemory* Kept;
   pmb_mesh Mesh = {};
   vtkSmartPointer<vtkDataArray> Points;
   vtkSmartPointer<vtkFloatArray> Normals;
