@@ -8,7 +8,9 @@
 #include "vtkDataSet.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkInformationIdTypeKey.h"
 #include "vtkInformationVector.h"
+#include "vtkPMBContourImageTime.h"
 #include "vtkPMBContourMeasures.h"
 #include "vtkPMBContourSlice.h"
 #include "vtkPolyData.h"
@@ -29,7 +31,8 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkPMBContourFilter* Filter;
   vtkImageData* Image = nullptr;
   vtkPolyData* Output = nullptr;
-  bool Alone = true; // the only piece
+  bool Alone = true;        // the only piece
+  vtkMTimeType Changed = 0; // the image
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
   bool Suggests = false;        // takes the suggested isovalue, if there is one
@@ -96,6 +99,9 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
     filter->LastRunSummary = "No surface: the input has no image data";
     return std::string();
   }
+  job.Changed = inInfo->Has(vtkPMBContour::ImageTime())
+    ? static_cast<vtkMTimeType>(inInfo->Get(vtkPMBContour::ImageTime()))
+    : vtkPMBContour::LastChange(filter, image);
   const vtkPMBContour::Dimensions dimensions(image);
   if (dimensions.Thick < 2)
   {
@@ -232,8 +238,7 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
-  const vtkMTimeType changed = this->Changed ? this->Changed : vtkPMBContour::LastChange(filter, job.Image);
-  if (!job.Volume.Describe(job.Image, changed, job.Array, filter->ArrayComponent, error))
+  if (!job.Volume.Describe(job.Image, job.Changed, job.Array, filter->ArrayComponent, error))
   {
     return error;
   }
