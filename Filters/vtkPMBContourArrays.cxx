@@ -7,17 +7,14 @@
 #include "vtkDataSetAttributes.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
-#include "vtkPMBContourGlobalMutex.h"
-#include "vtkPMBContourRecycling.h"
+#include "vtkPMBContourMemory.h"
 #include "vtkPointData.h"
 #include "vtkSOADataArrayTemplate.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 #include <type_traits>
-#include <unordered_set>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -116,61 +113,7 @@ Memory FindMemory(vtkDataArray* array)
   return Memory();
 }
 
-// Which pieces of memory came from the core's pool. VTK's arrays keep the function that frees them also when they get new
-// memory, from malloc (vtkBuffer, up to 9.2 at least), so that function has to ask. Never destroyed: arrays may outlive
-// all static objects.
-class PinnedMemory
-{
-public:
-  static PinnedMemory& Get()
-  {
-    static auto* memory = new PinnedMemory;
-    return *memory;
-  }
-
-  void* Allocate(size_t bytes)
-  {
-    void* memory = pmb_host_allocate(bytes);
-    if (memory)
-    {
-      try
-      {
-        const std::lock_guard<GlobalMutex> lock(this->Mutex);
-        this->Pieces.insert(memory);
-      }
-      catch (...)
-      {
-        pmb_host_release(memory);
-        throw;
-      }
-    }
-    return memory;
-  }
-
-  static void Release(void* memory)
-  {
-    if (Get().Forget(memory))
-    {
-      pmb_host_release(memory);
-    }
-    else
-    {
-      std::free(memory);
-    }
-  }
-
-private:
-  bool Forget(void* memory)
-  {
-    const std::lock_guard<GlobalMutex> lock(this->Mutex);
-    return this->Pieces.erase(memory) > 0;
-  }
-
-  GlobalMutex Mutex;
-  std::unordered_set<void*> Pieces;
-};
-
-void Allocate(vtkDataArray* array, vtkIdType n, Place place, Recycling* recycling)
+void Allocate(vtkDataArray* array, vtkIdType n, OutputMemory* source, bool pinned)
 {
   const vtkIdType values = n * array->GetNumberOfComponents();
   if (values == 0)
@@ -179,26 +122,20 @@ void Allocate(vtkDataArray* array, vtkIdType n, Place place, Recycling* recyclin
     return;
   }
   const size_t bytes = static_cast<size_t>(values) * array->GetDataTypeSize();
-  const size_t worthWhile = 64 << 10; // a smaller piece is copied in no time
-  if (place == Place::Pinned && bytes >= worthWhile)
+  void* memory = pinned && bytes >= OutputMemory::LeastPinned ? OutputMemory::AllocatePinned(bytes) : nullptr;
+  const bool isOwned = memory || (source && bytes >= OutputMemory::Least);
+  if (!memory)
   {
-    if (void* memory = PinnedMemory::Get().Allocate(bytes))
-    {
-      array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
-      array->SetArrayFreeFunction(PinnedMemory::Release);
-      return;
-    }
+    memory = isOwned ? source->Allocate(bytes) : AllocateBytes(bytes);
   }
-  const bool recycled = recycling && bytes >= Recycling::Least;
-  void* memory = recycled ? recycling->Allocate(bytes) : AllocateBytes(bytes);
   if (!memory)
   {
     throw std::bad_alloc();
   }
-  if (recycled)
+  if (isOwned)
   {
     array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
-    array->SetArrayFreeFunction(Recycling::Release);
+    array->SetArrayFreeFunction(OutputMemory::Release);
     return;
   }
   array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_FREE);
@@ -230,7 +167,7 @@ vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, c
   return copy;
 }
 
-vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, Place place, Recycling* recycling)
+vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, OutputMemory* memory, bool pinned)
 {
   auto array = NewPlain(source->GetDataType());
   array->SetNumberOfComponents(source->GetNumberOfComponents());
@@ -241,7 +178,7 @@ vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, Place p
   {
     array->CopyInformation(source->GetInformation(), /*deep=*/0);
   }
-  Allocate(array, n, place, recycling);
+  Allocate(array, n, memory, pinned);
   return array;
 }
 

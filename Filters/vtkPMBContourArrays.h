@@ -35,23 +35,16 @@ using GoOn = std::function<bool(double fraction)>;
 // every few milliseconds, says no. Throws std::bad_alloc.
 vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const GoOn& goOn);
 
-class Recycling;
-
-enum class Place
-{
-  Ordinary, // memory as everywhere
-  Pinned    // if it is worth while: memory that a GPU writes directly, from the core's pool
-};
+class OutputMemory;
 
 // An array for n tuples to receive values interpolated from `source`: same name, kind of number and component names.
 // Throws std::bad_alloc.
-vtkSmartPointer<vtkDataArray> NewLike(
-  vtkDataArray* source, vtkIdType n, Place place = Place::Ordinary, Recycling* recycling = nullptr);
+vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, OutputMemory* memory, bool pinned);
 
 // Gives an array of tuples in one piece n of them, whatever it held before, without writing to them. Throws
-// std::bad_alloc, where VTK's own way, depending on how it was built, may end the process. recycling: where much ordinary
-// memory comes from and goes to; null: the system.
-void Allocate(vtkDataArray* array, vtkIdType n, Place place = Place::Ordinary, Recycling* recycling = nullptr);
+// std::bad_alloc, where VTK's own way, depending on how it was built, may end the process. memory: where much of it comes
+// from and goes to; null: the system. pinned: much of it is memory that a GPU writes directly, if there is some.
+void Allocate(vtkDataArray* array, vtkIdType n, OutputMemory* memory = nullptr, bool pinned = false);
 
 // Of all values.
 int64_t CountBytes(vtkDataArray* array);

@@ -5,13 +5,14 @@
 #include "vtkDataArray.h"
 #include "vtkIdList.h"
 #include "vtkNew.h"
-#include "vtkPMBContourWorkers.h"
 #include "vtkVersionMacros.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <numeric>
+#include <thread>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -74,9 +75,8 @@ struct CellCopies
   std::atomic<bool> Stopped{ false };
 };
 
-void CopyPortions(void* arg, int worker)
+void CopyPortions(CellCopies& copies, int worker)
 {
-  auto& copies = *static_cast<CellCopies*>(arg);
   for (vtkIdType first = copies.Next.fetch_add(Portion); first < copies.Count; first = copies.Next.fetch_add(Portion))
   {
     for (const Tuples& tuples : copies.Arrays)
@@ -90,6 +90,30 @@ void CopyPortions(void* arg, int worker)
       CopyTuples(tuples, copies.Cells, first, std::min(first + Portion, copies.Count));
     }
   }
+}
+
+void CopyOnThreads(int threads, CellCopies& copies)
+{
+  const unsigned forks = pmb_forks();
+  std::vector<std::thread> others;
+  try
+  {
+    for (int worker = 1; worker < threads; ++worker)
+    {
+      others.emplace_back(CopyPortions, std::ref(copies), worker);
+    }
+  }
+  catch (const std::exception&)
+  {
+    // The system gives no more: those that there are copy it all.
+  }
+  CopyPortions(copies, 0);
+  const bool isChild = forks != pmb_forks(); // `MayGoOn` has forked: the other threads are in the parent
+  for (std::thread& other : others)
+  {
+    isChild ? other.detach() : other.join();
+  }
+  copies.Stopped = copies.Stopped || isChild;
 }
 
 // Texts, bits and arrays in other layouts, by VTK's own way.
@@ -118,7 +142,7 @@ bool CopyOther(vtkAbstractArray* from, vtkAbstractArray* to, vtkIdList* cells, c
 }
 }
 
-bool CopyCells(const CellArrayPairs& arrays, vtkIdList* cells, Workers& workers, int threads, const GoOn& goOn)
+bool CopyCells(const CellArrayPairs& arrays, vtkIdList* cells, int threads, const GoOn& goOn)
 {
   CellCopies copies{ {}, cells->GetPointer(0), cells->GetNumberOfIds(), goOn, 0.0 };
   const double share = 1.0 / std::max<size_t>(1, arrays.size()); // of an array
@@ -146,8 +170,8 @@ bool CopyCells(const CellArrayPairs& arrays, vtkIdList* cells, Workers& workers,
   if (!copies.Arrays.empty())
   {
     const vtkIdType portions = (copies.Count + Portion - 1) / Portion;
-    const int wanted = static_cast<int>(std::min<vtkIdType>(threads, portions));
-    copies.Stopped = !workers.Run(wanted, CopyPortions, &copies) || copies.Stopped;
+    const vtkIdType worthOneThread = 8;
+    CopyOnThreads(static_cast<int>(std::min<vtkIdType>(threads, portions / worthOneThread)), copies);
   }
   return !copies.Stopped && goOn(1.0);
 }

@@ -16,14 +16,12 @@ class vtkIdList;
 
 namespace vtkPMBContour
 {
-class Workers;
-
 // Pairs of an array with a tuple for each cell, and one with a tuple for each triangle.
 using CellArrayPairs = std::vector<std::pair<vtkAbstractArray*, vtkSmartPointer<vtkAbstractArray>>>;
 
-// Copies to every triangle the tuple of its cell, on at most so many of the threads. `goOn` is asked by this thread, every few
+// Copies to every triangle the tuple of its cell, on at most so many threads. `goOn` is asked by this thread, every few
 // milliseconds; once it says no the rest is left out, and the result is false.
-bool CopyCells(const CellArrayPairs& arrays, vtkIdList* cells, Workers& workers, int threads, const GoOn& goOn);
+bool CopyCells(const CellArrayPairs& arrays, vtkIdList* cells, int threads, const GoOn& goOn);
 }
 
 VTK_ABI_NAMESPACE_END

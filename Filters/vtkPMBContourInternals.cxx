@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourInternals.h"
 
+#include "vtkCellData.h"
 #include "vtkDataArray.h"
 #include "vtkDataObject.h"
 #include "vtkDataSet.h"
@@ -33,7 +34,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   std::vector<double> Isovalues;
   bool Suggests = false;        // takes the suggested isovalue, if there is one
   std::vector<pmb_sizes> Parts; // of the mesh, by isovalue
-  vtkPMBContour::Engine* Engine = nullptr;
+  vtkPMBContour::Context* Context = nullptr;
   vtkPMBContour::OutputChoice Choice = {};
   vtkPMBContour::Binding Volume;
   Clock::time_point Start = Clock::now();
@@ -49,6 +50,15 @@ struct vtkPMBContourFilter::vtkInternals::Job
     , Steps(filter)
   {
   }
+  // The steps that take no time.
+  void Plan(bool isBound)
+  {
+    this->Steps.Skip(Steps::COPY, isBound || this->Volume.IsInPlace());
+    this->Steps.Skip(Steps::BIND, isBound);
+    this->Steps.Skip(Steps::SUGGEST, isBound || !this->Suggests);
+    this->Steps.Skip(Steps::CELLS, this->Image->GetCellData()->GetNumberOfArrays() == 0);
+    this->Steps.Skip(Steps::MEASURE, !this->Filter->ComputeMeasures);
+  }
   bool Begin(vtkPMBContour::Progress::Step step)
   {
     this->Aborted = !this->Steps.Begin(step);
@@ -57,7 +67,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   // A step in which the context is called: what was lost before it is no fault of the call, and can be made anew.
   bool BeginCall(vtkPMBContour::Progress::Step step)
   {
-    this->Lost = this->Begin(step) && !this->Again && this->Engine->IsLost();
+    this->Lost = this->Begin(step) && !this->Again && this->Context->IsLost();
     return !this->HasStopped();
   }
   bool HasStopped() const { return this->Aborted || this->Lost || this->GaveUp != PMB_OK; }
@@ -227,9 +237,9 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
   {
     return error;
   }
-  job.Engine = &this->Contexts.Choose(job.Volume, this->IsComposite());
-  const vtkPMBContour::Engine::Use use(*job.Engine);
-  vtkPMBContour::EngineSettings settings;
+  const vtkPMBContour::Contexts::Use use(this->Contexts);
+  job.Context = &this->Contexts.Choose(job.Volume, this->IsComposite());
+  vtkPMBContour::DeviceSettings settings;
   settings.Device = filter->Device;
   settings.DeviceIndex = filter->DeviceIndex;
   settings.MemoryLimit = filter->DeviceMemoryLimit;
@@ -243,7 +253,7 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
   }
   if (job.GaveUp != PMB_OK)
   {
-    error = job.Engine->MoveToCPU(job.GaveUp, job.Volume);
+    error = job.Context->MoveToCPU(job.GaveUp, job.Volume);
     job.GaveUp = PMB_OK;
     this->Warn(filter);
     if (error.empty())
@@ -254,13 +264,9 @@ std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
   return error;
 }
 
-std::string vtkPMBContourFilter::vtkInternals::Try(Job& job, const vtkPMBContour::EngineSettings& settings)
+std::string vtkPMBContourFilter::vtkInternals::Try(Job& job, const vtkPMBContour::DeviceSettings& settings)
 {
-  const std::string error = job.Engine->Prepare(settings, job.Volume);
-  if (error.empty())
-  {
-    this->Contexts.GetWorkers().Limit(job.Engine->GetThreads());
-  }
+  const std::string error = job.Context->Prepare(settings, job.Volume);
   this->Warn(job.Filter);
   return error.empty() ? this->Contour(job) : error;
 }
@@ -277,28 +283,22 @@ void vtkPMBContourFilter::vtkInternals::Warn(vtkPMBContourFilter* filter)
 // With the context that there is.
 std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 {
-  pmb_set_progress(job.Engine->GetContext(), Steps::Hook, &job.Steps);
+  pmb_set_progress(job.Context->Get(), Steps::Hook, &job.Steps);
   // The hook must not outlive the job; the context may be gone before.
   struct Unhook
   {
-    vtkPMBContour::Engine& Owner;
-    ~Unhook() { pmb_set_progress(this->Owner.GetContext(), nullptr, nullptr); }
-  } unhook{ *job.Engine };
+    vtkPMBContour::Context& Hooked;
+    ~Unhook() { pmb_set_progress(this->Hooked.Get(), nullptr, nullptr); }
+  } unhook{ *job.Context };
 
   std::string error = this->Bind(job);
   if (!error.empty() || job.HasStopped() || !job.BeginCall(Steps::SUGGEST))
   {
     return error;
   }
-  pmb_info info = {};
-  info.struct_size = sizeof(info);
-  pmb_get_info(job.Engine->GetContext(), &info);
-  pmb_status status = this->Suggest(*job.Engine, job.Filter, job.Suggests, job.Alone, job.Isovalues);
+  const pmb_info info = job.Context->GetInfo();
+  pmb_status status = this->Suggest(*job.Context, job.Filter, job.Suggests, job.Alone, job.Isovalues);
   this->NoteRange(job, info.minimum, info.maximum);
-  if (job.Suggests)
-  {
-    this->Plan(job, /*estimate=*/job.BindSeconds >= 0);
-  }
 
   pmb_request request = {};
   request.struct_size = sizeof(request);
@@ -311,7 +311,7 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   {
     return std::string();
   }
-  status = status == PMB_OK ? pmb_count(job.Engine->GetContext(), &request, &sizes, job.Parts.data()) : status;
+  status = status == PMB_OK ? pmb_count(job.Context->Get(), &request, &sizes, job.Parts.data()) : status;
   if (status != PMB_OK)
   {
     return this->Judge(job, status);
@@ -327,13 +327,13 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 
 std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 {
-  const bool isBound = job.Volume.Matches(job.Engine->GetBound());
+  const bool isBound = job.Volume.Matches(job.Context->GetBound());
   if (!isBound)
   {
     // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
-    job.Engine->Unbind();
+    job.Context->Unbind();
   }
-  this->Plan(job, /*estimate=*/!isBound);
+  job.Plan(isBound);
   if (isBound || !job.Begin(Steps::COPY))
   {
     return std::string();
@@ -345,7 +345,7 @@ std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
   {
     return std::string();
   }
-  const pmb_status status = job.Engine->Bind(job.Volume, job.Array);
+  const pmb_status status = job.Context->Bind(job.Volume, job.Array);
   if (status != PMB_OK)
   {
     return this->Judge(job, status);
@@ -365,7 +365,7 @@ pmb_status vtkPMBContourFilter::vtkInternals::Split(Job& job, vtkPMBContour::Out
   const std::vector<pmb_sizes> before = job.Parts;
   const int64_t* copied = nullptr;
   const pmb_status status = pmb_split_sheets(
-    job.Engine->GetContext(), &arrays.GetMesh(), job.Parts.data(), static_cast<int64_t>(job.Parts.size()), &copied);
+    job.Context->Get(), &arrays.GetMesh(), job.Parts.data(), static_cast<int64_t>(job.Parts.size()), &copied);
   if (status == PMB_OK)
   {
     sizes = arrays.AddCopies(before, job.Parts, copied);
@@ -375,12 +375,9 @@ pmb_status vtkPMBContourFilter::vtkInternals::Split(Job& job, vtkPMBContour::Out
 
 std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
 {
-  pmb_info info = {};
-  info.struct_size = sizeof(info);
-  pmb_get_info(job.Engine->GetContext(), &info);
-  job.Choice.Pinned = job.Engine->IsOnGPU();
+  pmb_info info = job.Context->GetInfo();
+  job.Choice.Pinned = job.Context->IsOnGPU();
   job.Choice.Threads = info.threads;
-  job.Choice.Crew = &this->Contexts.GetWorkers();
   job.Choice.Kept = &this->Memory;
   const vtkPMBContour::GoOn goOn = [&job](double fraction) { return job.Steps.Report(fraction); };
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
@@ -388,11 +385,6 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   {
     this->Memory.Close(); // before anything new is written
   }
-  this->Expected.Points = static_cast<double>(sizes.points);
-  this->Expected.Triangles = static_cast<double>(sizes.triangles);
-  this->Expected.ActiveBricks =
-    static_cast<double>(info.active_bricks) * job.Isovalues.size(); // if all are like the last
-  this->Plan(job, /*estimate=*/false);
   job.Aborted = !job.Steps.Begin(Steps::COPY_ARRAYS) || !arrays.CopyInputs(goOn);
   if (job.Aborted || !job.BeginCall(Steps::EMIT))
   {
@@ -400,7 +392,7 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   }
   if (sizes.points > 0)
   {
-    const pmb_status status = pmb_emit(job.Engine->GetContext(), &arrays.GetMesh());
+    const pmb_status status = pmb_emit(job.Context->Get(), &arrays.GetMesh());
     if (status != PMB_OK)
     {
       return this->Judge(job, status);
@@ -410,12 +402,12 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   if (status != PMB_OK)
   {
     job.Aborted = status == PMB_ABORTED;
-    return job.Aborted ? std::string() : std::string("The contour failed: ") + pmb_error(job.Engine->GetContext());
+    return job.Aborted ? std::string() : std::string("The contour failed: ") + pmb_error(job.Context->Get());
   }
   job.Aborted = !job.Steps.Begin(Steps::CELLS) || !arrays.Finish(job.Output, goOn);
   const std::string error =
     job.Aborted || !job.Filter->ComputeMeasures ? std::string() : this->Measure(job, arrays.GetMesh());
-  pmb_get_info(job.Engine->GetContext(), &info);
+  info = job.Context->GetInfo();
   const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts.GetHostBytes() + arrays.GetExtraBytes();
   job.Filter->PeakExtraBytes = std::max(job.Filter->PeakExtraBytes, extra);
   return error;
@@ -430,7 +422,7 @@ std::string vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh&
     return std::string();
   }
   const pmb_status status =
-    vtkPMBContour::MeasureSurface(job.Engine->GetContext(), mesh, job.Parts, job.Isovalues, job.Output);
+    vtkPMBContour::MeasureSurface(job.Context->Get(), mesh, job.Parts, job.Isovalues, job.Output);
   if (status == PMB_ABORTED)
   {
     job.Aborted = true;
@@ -439,7 +431,7 @@ std::string vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh&
   }
   if (status != PMB_OK)
   {
-    return std::string("The surface could not be measured: ") + pmb_error(job.Engine->GetContext()) +
+    return std::string("The surface could not be measured: ") + pmb_error(job.Context->Get()) +
       ". Set ComputeMeasures off to have it without measures.";
   }
   return std::string();
@@ -453,15 +445,15 @@ std::string vtkPMBContourFilter::vtkInternals::Judge(Job& job, pmb_status status
     job.Aborted = true;
     return std::string();
   }
-  std::string reason = pmb_error(job.Engine->GetContext());
+  std::string reason = pmb_error(job.Context->Get());
   reason = reason.substr(0, reason.find(": destroy this context")); // what it tells programs to do is done here
-  if (!job.Engine->IsOnGPU())
+  if (!job.Context->IsOnGPU())
   {
     return "The contour failed: " + reason;
   }
   if (status == PMB_INTERNAL)
   {
-    job.Engine->Discard();
+    job.Context->Discard();
     return "The contour failed: " + reason +
       ". The next execution starts afresh, on the CPU if the GPU cannot be used any more; if it fails too, set "
       "Device (in "
@@ -506,7 +498,7 @@ void vtkPMBContourFilter::vtkInternals::NoteContour(
 void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& sizes)
 {
   const double seconds = job.Seconds();
-  const std::string device = job.Engine->Describe();
+  const std::string device = job.Context->Describe();
   this->NoteContour(device, sizes.triangles, 0, sizes.points, seconds);
   std::ostringstream text;
   text.precision(3);
@@ -522,24 +514,5 @@ void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& siz
   text << sizes.triangles << " triangles and " << sizes.points << " points in " << seconds << " s"
        << this->Suggested.Note;
   job.Filter->LastRunSummary = text.str();
-}
-
-void vtkPMBContourFilter::vtkInternals::Plan(Job& job, bool estimate)
-{
-  const bool binds = !job.Volume.Matches(job.Engine->GetBound());
-  if (estimate)
-  {
-    const bool suggestsLater = binds && job.Suggests;
-    this->Expected = vtkPMBContour::EstimateSurface(job.Volume, job.Array, job.Filter->ArrayComponent,
-      suggestsLater ? std::vector<double>() : job.Isovalues, this->Expected);
-  }
-  vtkPMBContour::Work work =
-    vtkPMBContour::DescribeWork(job.Volume, job.Image, job.Array, job.Choice, job.Isovalues.size(), this->Expected);
-  work.OnGPU = job.Engine->IsOnGPU();
-  work.Binds = binds;
-  const bool suggested = !work.Binds && this->Suggested.Bind == job.Filter->NumberOfBinds; // known already
-  work.Suggests = job.Suggests && !suggested;
-  work.Measures = job.Filter->ComputeMeasures != 0;
-  job.Steps.Plan(work);
 }
 VTK_ABI_NAMESPACE_END

@@ -8,10 +8,9 @@
 #include "vtkPMBContourContexts.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBContourInput.h"
+#include "vtkPMBContourMemory.h"
 #include "vtkPMBContourOutput.h"
 #include "vtkPMBContourProgress.h"
-#include "vtkPMBContourRecycling.h"
-#include "vtkPMBContourWork.h"
 
 #include "pmb.h"
 
@@ -40,7 +39,7 @@ public:
   {
     this->Sum = Totals();
     this->Contexts.Begin();
-    this->Suggested.TheEngine = nullptr;
+    this->Suggested.Context = nullptr;
     this->Suggested.Note.clear();
   }
 
@@ -71,7 +70,7 @@ public:
   vtkPMBContour::Contexts& GetContexts() { return this->Contexts; }
 
   // Of the large arrays of the output. Open from before VTK empties the output until the new one has its arrays.
-  vtkPMBContour::Recycling Memory;
+  vtkPMBContour::OutputMemory Memory;
 
   // For the volume of the last execution; while one is under way: what is known so far.
   const std::vector<double>& GetSuggestions(vtkPMBContourFilter* filter);
@@ -118,13 +117,13 @@ private:
   // vtkPMBContourSuggestions.cxx
   struct Suggestions
   {
-    vtkPMBContour::Engine* TheEngine = nullptr; // that has the volume; null: there are several, or pieces of it
+    vtkPMBContour::Context* Context = nullptr; // that has the volume; null: there are several, or pieces of it
     std::vector<double> Isovalues;
     vtkIdType Bind = 0;      // the filter's number of binds when they were made; 0: they are not
     vtkIdType CurveBind = 0; // the same of its IsovalueCurve
     std::string Note;        // for the summary of the execution
   };
-  pmb_status Suggest(vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool wanted, bool alone,
+  pmb_status Suggest(vtkPMBContour::Context& context, vtkPMBContourFilter* filter, bool wanted, bool alone,
     std::vector<double>& isovalues);
   pmb_status UpdateSuggestions(vtkPMBContourFilter* filter);
 
@@ -136,7 +135,7 @@ private:
   void ReadIsovalues(Job& job);
   std::string RunSlice(Job& job);
   std::string RunVolume(Job& job);
-  std::string Try(Job& job, const vtkPMBContour::EngineSettings& settings);
+  std::string Try(Job& job, const vtkPMBContour::DeviceSettings& settings);
   std::string Contour(Job& job);
   std::string Bind(Job& job);
   std::string Emit(Job& job, pmb_sizes& sizes);
@@ -148,13 +147,11 @@ private:
   void NoteRange(const Job& job, double minimum, double maximum);
   void NoteContour(const std::string& device, int64_t triangles, int64_t lines, int64_t points, double seconds);
   void Summarize(Job& job, const pmb_sizes& sizes);
-  void Plan(Job& job, bool estimate);
 
   vtkPMBContour::Contexts Contexts;
   Totals Sum;
   Suggestions Suggested;
   pmb_sizes Counted = {};          // of the block in work, once they are known
-  vtkPMBContour::Surface Expected; // of the block in work, from the last one until it is known
   std::set<std::string> ToldKinds; // of blocks that there was a warning of
   unsigned ToldGhosts = 0;         // of arrays vtkGhostType likewise
 };

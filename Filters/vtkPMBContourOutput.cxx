@@ -11,7 +11,7 @@
 #include "vtkIdList.h"
 #include "vtkImageData.h"
 #include "vtkPMBContourInput.h"
-#include "vtkPMBContourRecycling.h"
+#include "vtkPMBContourMemory.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
@@ -39,23 +39,23 @@ const bool NeedsOffsets = true;
 #endif
 
 template <typename ArrayT>
-vtkSmartPointer<ArrayT> NewArray(const char* name, int components, vtkIdType n, Place place, Recycling* recycling)
+vtkSmartPointer<ArrayT> NewArray(const char* name, int components, vtkIdType n, OutputMemory* memory, bool pinned)
 {
   auto array = vtkSmartPointer<ArrayT>::New();
   array->SetName(name);
   array->SetNumberOfComponents(components);
-  Allocate(array, n, place, recycling);
+  Allocate(array, n, memory, pinned);
   return array;
 }
 
 vtkSmartPointer<vtkDataArray> NewReal(
-  bool wide, const char* name, int components, vtkIdType n, Place place, Recycling* recycling)
+  bool wide, const char* name, int components, vtkIdType n, OutputMemory* memory, bool pinned)
 {
   if (wide)
   {
-    return NewArray<vtkDoubleArray>(name, components, n, place, recycling);
+    return NewArray<vtkDoubleArray>(name, components, n, memory, pinned);
   }
-  return NewArray<vtkFloatArray>(name, components, n, place, recycling);
+  return NewArray<vtkFloatArray>(name, components, n, memory, pinned);
 }
 
 // The names that the output itself gives to point arrays.
@@ -173,9 +173,8 @@ Output::Output(const OutputChoice& choice, vtkImageData* image, vtkDataArray* co
   : Image(image)
   , Sizes(sizes)
   , Threads(choice.Threads)
-  , Crew(choice.Crew)
   // Also those few that the core fills on the CPU: the pool's pages are there already, new memory's are not.
-  , Filled(choice.Pinned ? Place::Pinned : Place::Ordinary)
+  , Pinned(choice.Pinned)
   , Kept(choice.Kept)
 {
   this->Mesh.struct_size = sizeof(pmb_mesh);
@@ -201,23 +200,23 @@ void Output::AllocatePointArrays(const OutputChoice& choice, vtkDataArray* conto
 {
   const vtkIdType n = this->Sizes.points;
   const bool wide = WantsDoublePoints(choice.Precision, contoured);
-  this->Points = NewReal(wide, "Points", 3, n, this->Filled, this->Kept);
+  this->Points = NewReal(wide, "Points", 3, n, this->Kept, this->Pinned);
   const Memory points = FindMemory(this->Points);
   this->Mesh.points = points.Samples;
   this->Mesh.point_type = points.Type;
   if (choice.Normals)
   {
-    this->Normals = NewArray<vtkFloatArray>(NormalsName, 3, n, this->Filled, this->Kept);
+    this->Normals = NewArray<vtkFloatArray>(NormalsName, 3, n, this->Kept, this->Pinned);
     this->Mesh.normals = this->Normals->GetPointer(0);
   }
   if (choice.Gradients)
   {
-    this->Gradients = NewArray<vtkFloatArray>(GradientsName, 3, n, this->Filled, this->Kept);
+    this->Gradients = NewArray<vtkFloatArray>(GradientsName, 3, n, this->Kept, this->Pinned);
     this->Mesh.gradients = this->Gradients->GetPointer(0);
   }
   if (choice.Scalars)
   {
-    this->Scalars = NewReal(WantsDoubleScalars(contoured), contoured->GetName(), 1, n, this->Filled, this->Kept);
+    this->Scalars = NewReal(WantsDoubleScalars(contoured), contoured->GetName(), 1, n, this->Kept, this->Pinned);
     const Memory scalars = FindMemory(this->Scalars);
     this->Mesh.scalars = scalars.Samples;
     this->Mesh.scalar_type = scalars.Type;
@@ -230,7 +229,7 @@ void Output::AllocatePassedArrays(const OutputChoice& choice, vtkDataArray* cont
   {
     const Memory from = FindMemory(array);
     this->PassedInputs.push_back(array);
-    this->PassedArrays.push_back(NewLike(array, this->Sizes.points, this->Filled, this->Kept));
+    this->PassedArrays.push_back(NewLike(array, this->Sizes.points, this->Kept, this->Pinned));
     pmb_attribute attribute = {};
     attribute.samples = from.Samples; // null: CopyInputs() will make it so
     attribute.type = from.Type;
@@ -276,12 +275,12 @@ bool Output::CopyInputs(const GoOn& goOn)
 template <typename ArrayT>
 void Output::AllocateTriangles(pmb_type type, bool plain)
 {
-  auto connectivity = NewArray<ArrayT>(nullptr, 1, 3 * this->Sizes.triangles, this->Filled, this->Kept);
+  auto connectivity = NewArray<ArrayT>(nullptr, 1, 3 * this->Sizes.triangles, this->Kept, this->Pinned);
   this->Mesh.triangles = connectivity->GetPointer(0);
   this->Mesh.id_type = type;
   if (NeedsOffsets || plain)
   {
-    auto offsets = NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1, this->Filled, this->Kept);
+    auto offsets = NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1, this->Kept, this->Pinned);
     offsets->SetValue(0, 0); // true also of a mesh so empty that the core is not asked to write
     this->Mesh.offsets = offsets->GetPointer(0);
     this->Polys->SetData(offsets.Get(), connectivity.Get()); // of arrays of known types: others it looks at first
@@ -307,7 +306,7 @@ void Output::AllocateCellArrays()
     vtkSmartPointer<vtkAbstractArray> array;
     if (numbers && FindMemory(numbers).Samples)
     {
-      array = NewLike(numbers, this->Sizes.triangles, Place::Ordinary, this->Kept);
+      array = NewLike(numbers, this->Sizes.triangles, this->Kept, /*pinned=*/false);
     }
     else
     {
@@ -341,7 +340,7 @@ pmb_sizes Output::AddCopies(
   }
   auto enlarge = [&](vtkDataArray* array)
   {
-    auto larger = NewLike(array, this->Sizes.points, Place::Ordinary, this->Kept);
+    auto larger = NewLike(array, this->Sizes.points, this->Kept, /*pinned=*/false);
     const size_t width = static_cast<size_t>(array->GetNumberOfComponents()) * array->GetDataTypeSize();
     const char* from = static_cast<const char*>(FindMemory(array).Samples);
     const char* own = from;
@@ -384,7 +383,7 @@ int64_t Output::GetExtraBytes() const
 
 bool Output::Finish(vtkPolyData* output, const GoOn& goOn)
 {
-  if (!CopyCells(this->CellArrays, this->Cells, *this->Crew, this->Threads, goOn))
+  if (!CopyCells(this->CellArrays, this->Cells, this->Threads, goOn))
   {
     return false;
   }

@@ -12,7 +12,6 @@
 #include "vtkNew.h"
 #include "vtkPMBContourArrays.h"
 #include "vtkPMBContourCells.h"
-#include "vtkPMBContourWorkers.h"
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArraySelection;
@@ -33,9 +32,8 @@ struct OutputChoice
   int Estimator;                      // of normals and gradients, a pmb_gradient_estimator
   vtkDataArraySelection* PointArrays; // of the other arrays; null: all
   vtkDataArraySelection* CellArrays;
-  int Threads;     // for what is done here
-  Workers* Crew;   // that lends them
-  Recycling* Kept; // memory of the output before
+  int Threads;        // for what is done here
+  OutputMemory* Kept; // of the output before
 };
 
 // What the choice means for one contoured array.
@@ -89,9 +87,8 @@ private:
   vtkImageData* Image;
   pmb_sizes Sizes;
   int Threads;
-  Workers* Crew;
-  Place Filled; // of arrays that the core fills
-  Recycling* Kept;
+  bool Pinned; // arrays that the core fills
+  OutputMemory* Kept;
   pmb_mesh Mesh = {};
   vtkSmartPointer<vtkDataArray> Points;
   vtkSmartPointer<vtkFloatArray> Normals;

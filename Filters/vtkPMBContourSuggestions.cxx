@@ -14,17 +14,17 @@
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
-pmb_status vtkPMBContourFilter::vtkInternals::Suggest(
-  vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool wanted, bool alone, std::vector<double>& isovalues)
+pmb_status vtkPMBContourFilter::vtkInternals::Suggest(vtkPMBContour::Context& context, vtkPMBContourFilter* filter,
+  bool wanted, bool alone, std::vector<double>& isovalues)
 {
-  this->Suggested.TheEngine = alone && !this->IsComposite() ? &engine : nullptr;
+  this->Suggested.Context = alone && !this->IsComposite() ? &context : nullptr;
   this->Suggested.Note.clear();
   if (!wanted)
   {
     return PMB_OK;
   }
-  const pmb_status status = this->Suggested.TheEngine ? this->UpdateSuggestions(filter) : PMB_OK;
-  if (!this->Suggested.TheEngine)
+  const pmb_status status = this->Suggested.Context ? this->UpdateSuggestions(filter) : PMB_OK;
+  if (!this->Suggested.Context)
   {
     this->Suggested.Note = "; no isovalue is suggested for several blocks or pieces: those set are used";
   }
@@ -55,7 +55,7 @@ pmb_status vtkPMBContourFilter::vtkInternals::UpdateSuggestions(vtkPMBContourFil
   }
   int64_t count = 0;
   this->Suggested.Isovalues.resize(vtkPMBContour::MostSuggestions);
-  pmb_context* context = this->Suggested.TheEngine->GetContext();
+  pmb_context* context = this->Suggested.Context->Get();
   const pmb_status status = context
     ? pmb_suggest(context, vtkPMBContour::MostSuggestions, this->Suggested.Isovalues.data(), &count)
     : PMB_UNAVAILABLE;
@@ -66,16 +66,16 @@ pmb_status vtkPMBContourFilter::vtkInternals::UpdateSuggestions(vtkPMBContourFil
 
 const std::vector<double>& vtkPMBContourFilter::vtkInternals::GetSuggestions(vtkPMBContourFilter* filter)
 {
-  if (this->Depth > 0) // the engine is at work
+  if (this->Depth > 0) // the context is at work
   {
     return this->Suggested.Isovalues;
   }
-  if (this->Suggested.TheEngine)
+  if (this->Suggested.Context)
   {
-    const vtkPMBContour::Engine::Use use(*this->Suggested.TheEngine);
+    const vtkPMBContour::Contexts::Use use(this->Contexts);
     if (this->UpdateSuggestions(filter) == PMB_INTERNAL) // the GPU: the next execution says so, or goes well
     {
-      this->Suggested.TheEngine->Discard();
+      this->Suggested.Context->Discard();
     }
   }
   else
@@ -97,15 +97,15 @@ vtkDoubleArray* vtkPMBContourFilter::GetSuggestedIsovalues()
 void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
 {
   table->Initialize();
-  if (this->Depth > 0 || !this->Suggested.TheEngine)
+  if (this->Depth > 0 || !this->Suggested.Context)
   {
     return;
   }
-  const vtkPMBContour::Engine::Use use(*this->Suggested.TheEngine);
-  pmb_context* context = this->Suggested.TheEngine->GetContext();
+  const vtkPMBContour::Contexts::Use use(this->Contexts);
+  pmb_context* context = this->Suggested.Context->Get();
   if (context && vtkPMBContour::FillHistogram(context, bins, table) == PMB_INTERNAL)
   {
-    this->Suggested.TheEngine->Discard();
+    this->Suggested.Context->Discard();
   }
 }
 
@@ -119,7 +119,7 @@ void vtkPMBContourFilter::GetIsovalueHistogram(int numberOfBins, vtkTable* table
 
 bool vtkPMBContourFilter::vtkInternals::HasCurve(vtkIdType bind) const
 {
-  return this->Depth > 0 || (this->Suggested.TheEngine && this->Suggested.CurveBind == bind);
+  return this->Depth > 0 || (this->Suggested.Context && this->Suggested.CurveBind == bind);
 }
 
 vtkDoubleArray* vtkPMBContourFilter::GetIsovalueCurve()

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/pmb_backend.h"
-#include "cuda/pmb_cuda.h"
 #include "core/pmb_frame.h"
+#include "cuda/pmb_cuda.h"
 #include "shared/pmb_hidden.h"
 
 static const char NO_ERROR[] = "no error";
@@ -156,7 +156,7 @@ void pmb_destroy(pmb_context *context)
   if (context) {
     pmb_unbind(context);
     context->backend->destroy(context);
-    pmb_crew_free(&context->crew, &context->memory);
+    pmb_crew_free(&context->crew);
     pmb_memory memory = context->memory;
     pmb_memory_give(&memory, context);
   }

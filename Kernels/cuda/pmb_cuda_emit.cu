@@ -115,8 +115,7 @@ static pmb_status fill(pmb_cuda *cuda, void *data)
   const int64_t longest = points > triangles ? points : triangles;
   const double end = crew->fraction_end;
   crew->fraction_end = crew->fraction_begin;
-  const int finished =
-    pmb_crew_loop(crew, &cuda->context->memory, (size_t)((longest + FILL - 1) / FILL), fill_part, work);
+  const int finished = pmb_crew_loop(crew, (size_t)((longest + FILL - 1) / FILL), fill_part, work);
   crew->fraction_end = end;
   return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
 }
@@ -182,7 +181,7 @@ pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
     return status == PMB_OK ? record_ends(cuda, 1) : status;
   }
   if (out->d_points || out->d_normals || out->d_gradients || out->d_parameter) {
-    status = pmb_cuda_needs_general(cuda, out) ? pmb_cuda_general_vertices(cuda, out) : pmb_cuda_vertices(cuda, out);
+    status = pmb_cuda_vertices(cuda, out);
   }
   if (status == PMB_OK && out->point_room > FEW_POINTS) {
     PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));

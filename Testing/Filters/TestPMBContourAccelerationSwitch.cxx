@@ -195,8 +195,7 @@ void TestManyFilters()
     filters.back()->Update();
   }
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  PMB_CHECK(
-    count() - before <= 8 * (cores - 1), "threads: " << before << " before, " << count() << " with 40 filters");
+  PMB_CHECK(count() - before <= cores - 1, "threads: " << before << " before, " << count() << " with 40 filters");
 #endif
 }
 

@@ -44,7 +44,7 @@ def threads_in_turn():
 
 
 def faulty_run(data, fault):
-    """A filter whose first execution meets a fault, and the messages."""
+    """A filter whose first execution meets a fault, and the messages; of a build with -DPMB_TEST_FAULTS=ON."""
     os.environ["PMB_TEST_FAULT"] = fault
     try:
         with Messages() as log:

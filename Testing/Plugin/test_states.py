@@ -101,13 +101,13 @@ def missing_property():
 
 
 def values_out_of_range():
-    """The nearest value that is one."""
-    for name, value in (("NormalEstimator", "77"), ("NumberOfThreads", "-4"), ("DeviceMemoryLimit", "-1"),
-                        ("OutputPointsPrecision", "-9")):
+    """The nearest value that is one, with a message where a user may have typed it."""
+    for name, value, message in (("NormalEstimator", "77", ""), ("OutputPointsPrecision", "-9", ""),
+                                 ("NumberOfThreads", "-4", "(in ParaView: CPU Threads) cannot be -4"),
+                                 ("DeviceMemoryLimit", "-1", "(in ParaView: GPU Memory Limit) cannot be -1")):
         surface, said = load(changed(state(), rf'(<Property name="{name}".*?<Element index="0" value=)"[^"]*"',
                                      rf'\1"{value}"'))
-        true("NumberOfThreads (in ParaView: CPU Threads) cannot be -4" in said if name == "NumberOfThreads" else said == "",
-             f"messages of {name} {value}: {said!r}")
+        true(message in said if message else said == "", f"messages of {name} {value}: {said!r}")
         check_surface(surface)
         simple.ResetSession()
     check_session()

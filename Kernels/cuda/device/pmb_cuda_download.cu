@@ -158,7 +158,7 @@ static pmb_status send_first(pmb_cuda *cuda, drain *d)
 
 static pmb_status bring_others(pmb_cuda *cuda, drain *d)
 {
-  const int finished = pmb_crew_loop(&cuda->context->crew, &cuda->context->memory, d->parts, drain_part, d);
+  const int finished = pmb_crew_loop(&cuda->context->crew, d->parts, drain_part, d);
   if (pmb_cuda_ring_failed(&cuda->ring)) {
     return pmb_cuda_failed(cuda->context, (cudaError_t)cuda->ring.error, "download");
   }

@@ -58,8 +58,7 @@ static pmb_status pin_ring(pmb_cuda *cuda)
     return PMB_OK;
   }
   crew->fraction_end = crew->fraction_begin;
-  const int finished =
-    pmb_crew_loop(crew, &cuda->context->memory, (ring->bytes + PMB_CUDA_HUGE - 1) / PMB_CUDA_HUGE, touch_page, ring);
+  const int finished = pmb_crew_loop(crew, (ring->bytes + PMB_CUDA_HUGE - 1) / PMB_CUDA_HUGE, touch_page, ring);
   crew->fraction_end = end;
   return finished
     ? pmb_cuda_check(cuda->context, pmb_cuda_host_pin(ring->memory, ring->bytes), "pinning a transfer's ring")
@@ -98,7 +97,7 @@ int pmb_cuda_ring_failed(const pmb_cuda_ring *ring)
 
 void pmb_cuda_ring_note(pmb_cuda_ring *ring, cudaError_t error)
 {
-  error = pmb_cuda_faulty(error);
+  error = pmb_cuda_seen(error);
   if (error != cudaSuccess && !pmb_cuda_ring_failed(ring)) {
     __atomic_store_n(&ring->error, (int)error, __ATOMIC_RELEASE);
   }
@@ -238,7 +237,7 @@ static pmb_status send(feed *work)
     return status;
   }
   pthread_mutex_init(&work->sending, NULL);
-  const int finished = pmb_crew_loop(crew, &cuda->context->memory, parts, feed_part, work);
+  const int finished = pmb_crew_loop(crew, parts, feed_part, work);
   pthread_mutex_destroy(&work->sending);
   if (work->status != PMB_OK) {
     status = work->status;

@@ -25,9 +25,9 @@ struct ProgressRun
   std::function<void(vtkPMBContourFilter*)> Setup;
 };
 
-// Of bytes, size^3; dense: a surface in every brick, with about half a triangle for a sample.
-std::vector<ProgressRun> ListProgressRuns(int size, bool dense);
-double ProgressIsovalue(bool dense);
+// Of bytes, size^3, with a surface in every brick: about half a triangle for a sample.
+std::vector<ProgressRun> ListProgressRuns(int size);
+const double ProgressIsovalue = 136.2;
 
 // Notes the progress events of one execution, on which thread they come, and asks for an abort at one of them.
 class ProgressWatcher : public vtkCommand
@@ -42,6 +42,7 @@ public:
     double Value, Time;
   };
   std::vector<Event> Events;
+  int Falls = 0;   // events with a value lower than the one before, or outside 0 to 1
   int Foreign = 0; // events on another thread than this object's
   size_t AbortAtEvent = SIZE_MAX;
   bool AbortAsGUI = false; // as ParaView 6.1's button does
@@ -50,18 +51,5 @@ public:
 private:
   std::thread::id Thread = std::this_thread::get_id();
 };
-
-// How the values and times of one execution lie.
-struct ProgressShape
-{
-  double Seconds = 0;
-  int Falls = 0;   // a value lower than the one before, or outside 0 to 1
-  double Step = 0; // the largest from one value to the next
-  double StepFrom = 0;
-  double Silence = 0;     // the longest time without an event, seconds
-  double SilenceFrom = 0; // value before it
-  double OffLinear = 0;   // the largest difference between value and time / Seconds
-};
-ProgressShape Judge(const ProgressWatcher& watcher, double start, double end);
 
 #endif

@@ -72,9 +72,6 @@ public:
   StandIn();
   ~StandIn();
 
-  // Idle threads wait for the next execution; this ends them until then.
-  void EndThreads();
-
   // Around all blocks of an execution, and around each; OnStart() returns whether it is the outermost.
   bool OnStart();
   void OnEnd(vtkAlgorithm* owner);

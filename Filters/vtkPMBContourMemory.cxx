@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBContourRecycling.h"
+#include "vtkPMBContourMemory.h"
 
 #include "vtkPMBContourGlobalMutex.h"
+
+#include "pmb.h"
 
 #include <cstdlib>
 #include <iterator>
@@ -18,7 +20,7 @@ VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
 // What one filter keeps, by size.
-struct Recycling::Store
+struct OutputMemory::Store
 {
   bool Open = false;
   std::multimap<size_t, void*> Kept;
@@ -26,11 +28,12 @@ struct Recycling::Store
 
 namespace
 {
-// Whose memory it is that an array lets go of: VTK tells the free function nothing but the address.
+// Memory of an array: VTK tells the free function nothing but its address.
 struct Piece
 {
   size_t Bytes;
-  std::weak_ptr<void> Owner; // a Recycling::Store
+  std::weak_ptr<void> Owner; // an OutputMemory::Store
+  bool Pinned;
 };
 
 // Never destroyed: arrays may outlive all static objects.
@@ -66,23 +69,23 @@ void* AllocateBytes(size_t bytes)
   return std::malloc(bytes);
 }
 
-Recycling::Recycling()
+OutputMemory::OutputMemory()
   : Own(std::make_shared<Store>())
 {
 }
 
-Recycling::~Recycling()
+OutputMemory::~OutputMemory()
 {
   this->Close();
 }
 
-void Recycling::Open()
+void OutputMemory::Open()
 {
   const std::lock_guard<GlobalMutex> lock(Registry::Get().Mutex);
   this->Own->Open = true;
 }
 
-void Recycling::Close()
+void OutputMemory::Close()
 {
   std::multimap<size_t, void*> idle;
   {
@@ -110,71 +113,81 @@ void MakeRoom(std::multimap<size_t, void*>& kept, size_t bytes)
     kept.erase(unfit);
   }
 }
+
+// With the lock held.
+void Remember(void* memory, const Piece& piece, void (*release)(void*))
+{
+  try
+  {
+    Registry::Get().Pieces[memory] = piece;
+  }
+  catch (...)
+  {
+    release(memory);
+    throw;
+  }
+}
 }
 
-void* Recycling::Allocate(size_t bytes)
+void* OutputMemory::Allocate(size_t bytes)
 {
   Registry& registry = Registry::Get();
   const std::lock_guard<GlobalMutex> lock(registry.Mutex);
   auto& kept = this->Own->Kept;
   const auto fitting = kept.lower_bound(bytes);
-  const bool again = fitting != kept.end() && fitting->first - bytes <= fitting->first / 4;
-  // Where an output is replaced, a little more than it needs, which nothing touches until a larger one comes.
-  size_t size = again ? fitting->first : kept.empty() ? bytes : bytes + bytes / 16;
-  if (!again)
+  if (fitting != kept.end() && fitting->first - bytes <= fitting->first / 4)
   {
-    MakeRoom(kept, bytes);
+    void* memory = fitting->second;
+    registry.Pieces[memory] = { fitting->first, this->Own, /*Pinned=*/false };
+    kept.erase(fitting);
+    return memory;
   }
-  void* memory = again ? fitting->second : AllocateBytes(size);
+  // Where an output is replaced, a little more than it needs, which nothing touches until a larger one comes.
+  size_t size = kept.empty() ? bytes : bytes + bytes / 16;
+  MakeRoom(kept, bytes);
+  void* memory = AllocateBytes(size);
   if (!memory)
   {
-    for (const auto& piece : kept)
-    {
-      std::free(piece.second);
-    }
-    kept.clear();
+    MakeRoom(kept, std::numeric_limits<size_t>::max());
     size = bytes;
     memory = AllocateBytes(size);
   }
-  if (!memory)
+  if (memory)
   {
-    return nullptr;
-  }
-  try
-  {
-    registry.Pieces[memory] = { size, this->Own };
-  }
-  catch (...)
-  {
-    if (!again)
-    {
-      std::free(memory);
-    }
-    throw;
-  }
-  if (again)
-  {
-    kept.erase(fitting);
+    Remember(memory, { size, this->Own, /*Pinned=*/false }, std::free);
   }
   return memory;
 }
 
-void Recycling::Release(void* memory)
+void* OutputMemory::AllocatePinned(size_t bytes)
 {
-  Registry& registry = Registry::Get();
+  void* memory = pmb_host_allocate(bytes);
+  if (memory)
   {
+    const std::lock_guard<GlobalMutex> lock(Registry::Get().Mutex);
+    Remember(memory, { bytes, std::weak_ptr<void>(), /*Pinned=*/true }, pmb_host_release);
+  }
+  return memory;
+}
+
+void OutputMemory::Release(void* memory)
+{
+  bool isPinned = false;
+  {
+    Registry& registry = Registry::Get();
     const std::lock_guard<GlobalMutex> lock(registry.Mutex);
     const auto found = registry.Pieces.find(memory);
     if (found != registry.Pieces.end())
     {
-      const size_t bytes = found->second.Bytes;
-      const auto owner = std::static_pointer_cast<Store>(found->second.Owner.lock());
+      const Piece piece = found->second;
+      const auto owner = std::static_pointer_cast<Store>(piece.Owner.lock());
       registry.Pieces.erase(found);
+      isPinned = piece.Pinned;
       if (owner && owner->Open)
       {
         try
         {
-          owner->Kept.emplace(bytes, memory);
+          owner->Kept.emplace(piece.Bytes, memory);
           return;
         }
         catch (...)
@@ -184,7 +197,7 @@ void Recycling::Release(void* memory)
       }
     }
   }
-  std::free(memory);
+  isPinned ? pmb_host_release(memory) : std::free(memory);
 }
 }
 VTK_ABI_NAMESPACE_END

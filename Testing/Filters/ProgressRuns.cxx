@@ -27,18 +27,17 @@ namespace
 {
 const double Pi = 3.14159265358979323846;
 
-// The Cayley cubic, or a gyroid with a period of 16 samples, over the whole range of a byte.
-Bytes MakeSamples(int n, bool dense)
+// A gyroid with a period of 16 samples, over the whole range of a byte.
+Bytes MakeSamples(int n)
 {
   auto array = Bytes::New();
   array->SetName("samples");
   array->SetNumberOfValues(static_cast<vtkIdType>(n) * n * n);
-  std::vector<double> sine(n), cosine(n), place(n);
+  std::vector<double> sine(n), cosine(n);
   for (int i = 0; i < n; ++i)
   {
     sine[i] = std::sin(i * 2 * Pi / 16);
     cosine[i] = std::cos(i * 2 * Pi / 16);
-    place[i] = 2.0 * i / (n - 1) - 1;
   }
   unsigned char* sample = array->GetPointer(0);
   for (int k = 0; k < n; ++k)
@@ -47,9 +46,7 @@ Bytes MakeSamples(int n, bool dense)
     {
       for (int i = 0; i < n; ++i)
       {
-        const double x = place[i], y = place[j], z = place[k];
-        const double value = dense ? (sine[i] * cosine[j] + sine[j] * cosine[k] + sine[k] * cosine[i] + 1.5) / 3
-                                   : (28 - 16 * x * y * z - 4 * (x * x + y * y + z * z)) / 32;
+        const double value = (sine[i] * cosine[j] + sine[j] * cosine[k] + sine[k] * cosine[i] + 1.5) / 3;
         *sample++ = static_cast<unsigned char>(std::lround(255 * std::min(std::max(value, 0.0), 1.0)));
       }
     }
@@ -96,10 +93,10 @@ vtkSmartPointer<vtkDataObject> MakeHidden(int n, const Bytes& samples)
   return image;
 }
 
-vtkSmartPointer<vtkDataObject> MakeBlocks(int n, bool dense)
+vtkSmartPointer<vtkDataObject> MakeBlocks(int n)
 {
   auto blocks = vtkSmartPointer<vtkMultiBlockDataSet>::New();
-  const Bytes samples = MakeSamples(n, dense);
+  const Bytes samples = MakeSamples(n);
   for (int b = 0; b < 8; ++b)
   {
     auto image = MakeImage(n, samples);
@@ -110,17 +107,12 @@ vtkSmartPointer<vtkDataObject> MakeBlocks(int n, bool dense)
 }
 }
 
-double ProgressIsovalue(bool dense)
-{
-  return dense ? 136.2 : 215.2;
-}
-
-std::vector<ProgressRun> ListProgressRuns(int n, bool dense)
+std::vector<ProgressRun> ListProgressRuns(int n)
 {
   const auto samples = std::make_shared<Bytes>();
   const auto get = [=]()
   {
-    *samples = *samples ? *samples : MakeSamples(n, dense);
+    *samples = *samples ? *samples : MakeSamples(n);
     return *samples;
   };
   const auto plain = [=]() { return vtkSmartPointer<vtkDataObject>(MakeImage(n, get())); };
@@ -150,7 +142,7 @@ std::vector<ProgressRun> ListProgressRuns(int n, bool dense)
   {
     for (int i = 1; i < 4; ++i)
     {
-      filter->SetValue(i, ProgressIsovalue(dense) + 3 * i);
+      filter->SetValue(i, ProgressIsovalue + 3 * i);
     }
   };
   return { { "plain", plain, none },
@@ -165,14 +157,13 @@ std::vector<ProgressRun> ListProgressRuns(int n, bool dense)
     { "volume copied first",
       [=]() { return vtkSmartPointer<vtkDataObject>(MakeImage(n, ShareApart(get(), "samples"))); }, none },
     { "hidden points", [=]() { return MakeHidden(n, get()); }, none },
-    { "8 blocks of half size", [=]() { return MakeBlocks(n / 2, dense); }, none },
+    { "8 blocks of half size", [=]() { return MakeBlocks(n / 2); }, none },
     { "suggested isovalue", plain,
       [](vtkPMBContourFilter* filter)
       {
         filter->SetValue(0, 0.0); // that there is no surface at says nothing
         filter->UseSuggestedIsovalueOn();
-      } },
-    { "no surface", plain, [](vtkPMBContourFilter* filter) { filter->SetValue(0, 0.0); } } };
+      } } };
 }
 
 //------------------------------------------------------------------------------
@@ -183,7 +174,9 @@ void ProgressWatcher::Execute(vtkObject* caller, unsigned long event, void* data
     return;
   }
   this->Foreign += std::this_thread::get_id() != this->Thread;
-  this->Events.push_back({ *static_cast<double*>(data), Now() });
+  const double value = *static_cast<double*>(data);
+  this->Falls += !(value >= (this->Events.empty() ? 0.0 : this->Events.back().Value) && value <= 1.0);
+  this->Events.push_back({ value, Now() });
   if (this->Events.size() - 1 == this->AbortAtEvent)
   {
     auto* algorithm = static_cast<vtkAlgorithm*>(caller);
@@ -197,31 +190,4 @@ void ProgressWatcher::Clear()
   this->Events.clear();
   this->AbortAtEvent = SIZE_MAX;
   this->AbortedAt = -1;
-}
-
-ProgressShape Judge(const ProgressWatcher& watcher, double start, double end)
-{
-  ProgressShape shape;
-  shape.Seconds = end - start;
-  ProgressWatcher::Event last = { 0.0, start };
-  std::vector<ProgressWatcher::Event> events = watcher.Events;
-  events.push_back({ 1.0, end });
-  for (const auto& event : events)
-  {
-    shape.Falls += event.Value < last.Value || !(event.Value >= 0 && event.Value <= 1);
-    if (event.Value - last.Value > shape.Step)
-    {
-      shape.Step = event.Value - last.Value;
-      shape.StepFrom = last.Value;
-    }
-    if (event.Time - last.Time > shape.Silence)
-    {
-      shape.Silence = event.Time - last.Time;
-      shape.SilenceFrom = last.Value;
-    }
-    const double off = event.Value - (event.Time - start) / shape.Seconds;
-    shape.OffLinear = std::fabs(off) > std::fabs(shape.OffLinear) ? off : shape.OffLinear;
-    last = event;
-  }
-  return shape;
 }

@@ -122,12 +122,6 @@ public:
     return said.Done + (said.Done.empty() || said.Left.empty() ? "" : "; ") + said.Left;
   }
 
-  size_t Count()
-  {
-    const std::lock_guard<GlobalMutex> lock(this->Mutex);
-    return this->Records.size();
-  }
-
   void Tidy(int filters)
   {
     std::vector<std::shared_ptr<StandIn>> gone; // they go without the lock
@@ -392,12 +386,6 @@ void StandIn::GiveBack(vtkDataObject* output)
   this->HeldBack.clear();
 }
 
-void StandIn::EndThreads()
-{
-  const std::lock_guard<std::mutex> lock(this->OneBlock);
-  this->Filter->Internals->GetContexts().GetWorkers().Limit(1);
-}
-
 bool StandIn::Run(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
   if (!IsAccelerated(stock))
@@ -409,11 +397,6 @@ bool StandIn::Run(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkIn
   const std::string name = stock->GetClassName();
   const std::shared_ptr<StandIn> standIn = Registry::Get().FindOrMake(owner, WhichFilter(stock));
   const std::string refusal = standIn->Execute(stock, owner, inputVector, outputVector);
-  const size_t mostWithThreads = 8; // a program may have hundreds of filters, and the machine hundreds of cores
-  if (Registry::Get().Count() > mostWithThreads)
-  {
-    standIn->EndThreads();
-  }
   if (!refusal.empty())
   {
     ++counters.Left;
