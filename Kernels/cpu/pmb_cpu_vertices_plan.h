@@ -123,7 +123,7 @@ static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *reco
 #endif
 
 /* The points of a brick in their order; returns how many, and repeats the last one to fill the last block. */
-static inline int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
+static __attribute__((noinline)) int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
   const int n = list_all_points(cpu, record, list);
   for (int i = 0; i < 16 && n > 0; ++i) {

@@ -27,9 +27,6 @@ namespace
 {
 const int Size = 112;
 
-// Wide, for a machine that is busy with other tests; without them it is a hundredth.
-const double LongestStop = 1.0;
-
 // The meshes of all blocks.
 std::vector<vtkSmartPointer<vtkPolyData>> MeshesOf(vtkDataObject* data)
 {
@@ -200,7 +197,7 @@ void TestAborts(const ProgressRun& run)
   PMB_EQUAL(messages.Text(), std::string(), run.Name + ": messages");
 }
 
-// Returns the longest time that it took.
+// Returns the longest time that it took, for a person; TestPMBContourFilterProgress judges it.
 double TestAbortsFromThread(const ProgressRun& run)
 {
   Runner runner(run);
@@ -237,7 +234,6 @@ double TestAbortsFromThread(const ProgressRun& run)
     runner.Filter->Update();
     CheckSame(runner.Filter, expected, what + ", the run after it");
   }
-  PMB_CHECK(longest < LongestStop, run.Name << ": took " << longest << " s to stop");
   return longest;
 }
 

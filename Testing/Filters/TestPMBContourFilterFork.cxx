@@ -32,7 +32,7 @@ extern "C" int __lsan_is_turned_off()
 
 namespace
 {
-const unsigned Patience = 30; // seconds
+const unsigned Patience = 600; // seconds
 
 vtkSmartPointer<vtkPMBContourFilter> MakeFilter(vtkImageData* image, int threads)
 {
