@@ -73,10 +73,6 @@ class vtkDataArraySelection;
 class vtkDoubleArray;
 class vtkImageData;
 class vtkTable;
-namespace vtkPMBContour
-{
-class StandIn;
-}
 
 class VTKPMBCONTOUR_EXPORT vtkPMBContourFilter : public vtkPolyDataAlgorithm
 {
@@ -423,7 +419,6 @@ private:
 
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;
-  friend class vtkPMBContour::StandIn; // does the work of VTK's filters with it
 };
 
 VTK_ABI_NAMESPACE_END

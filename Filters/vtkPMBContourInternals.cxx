@@ -8,7 +8,9 @@
 #include "vtkDataSet.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkInformationIdTypeKey.h"
 #include "vtkInformationVector.h"
+#include "vtkPMBContourImageTime.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkVersionMacros.h"
@@ -46,7 +48,8 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkPMBContourFilter* Filter;
   vtkImageData* Image = nullptr;
   vtkPolyData* Output = nullptr;
-  bool Alone = true; // the only piece
+  bool Alone = true;        // the only piece
+  vtkMTimeType Changed = 0; // the image
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
   bool Suggests = false;        // takes the suggested isovalue, if there is one
@@ -136,6 +139,9 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
     filter->LastRunSummary = "No surface: the input has no image data";
     return;
   }
+  job.Changed = inInfo->Has(vtkPMBContour::ImageTime())
+    ? static_cast<vtkMTimeType>(inInfo->Get(vtkPMBContour::ImageTime()))
+    : vtkPMBContour::LastChange(filter, image);
   const vtkPMBContour::Dimensions dimensions(image);
   if (dimensions.Thick < 2)
   {
@@ -265,8 +271,7 @@ void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
-  const vtkMTimeType changed = this->Changed ? this->Changed : vtkPMBContour::LastChange(filter, job.Image);
-  if (!job.Volume.Describe(job.Image, changed, job.Array, filter->ArrayComponent, error))
+  if (!job.Volume.Describe(job.Image, job.Changed, job.Array, filter->ArrayComponent, error))
   {
     throw Failed{ error };
   }

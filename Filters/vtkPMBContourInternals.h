@@ -29,10 +29,6 @@ public:
   // vtkThreadedCompositeDataPipeline runs several blocks at a time on one filter. They take turns: each uses all cores.
   std::mutex OneBlock;
 
-  // Where the filter does the work of another one (vtkPMBContourStandIn.h): when the image was changed last, as that one's place
-  // in the pipeline tells. 0: the filter's own place does.
-  vtkMTimeType Changed = 0;
-
   // Before the first block of an execution.
   void Begin()
   {

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2016
 # Usage: test_pmb_script.sh PMB: what the script at the top says when it cannot go on. Nothing is built or installed.
 set -u
 pmb=$1
@@ -22,6 +23,19 @@ expect() {
   fi
 }
 
+check() { # NAME COMMAND...: the command's exit code is 0
+  name=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s: %s; it said:\n' "$name" "$*"
+    cat "$work/out"
+    [ ! -s "$work/calls" ] || cat "$work/calls"
+  fi
+}
+
 # A PATH with fake tools: a Debian without any package, a user who is not root.
 mkdir "$work/bin"
 for tool in sh dirname readlink cat mkdir tail grep head nproc find; do
@@ -41,10 +55,10 @@ bare="env PATH=$work/bin PMB_BUILD_DIR=$work/build"
   expect 'demo with arguments' 1 "demo takes no arguments, but 'x'" "$pmb" demo x
   expect 'install with two folders' 1 "but 'b' was given too" "$pmb" install a b
   expect 'install into a file' 1 'cannot write .*mend:' "$pmb" install /dev/null/prefix
-  expect 'uninstall of nothing' 1 'nothing to take out: there is no .*installed.txt' "$pmb" uninstall "$work"
+  expect 'uninstall of nothing' 1 'nothing to remove: there is no .*installed.txt' "$pmb" uninstall "$work"
   expect 'package of something' 1 "package takes nothing, or 'vtk', but 'x' was given" "$pmb" package x
   expect 'papers without CUDA' 1 'bench --papers needs CUDA.*mend:.*--cpu' $bare "$pmb" bench --papers --table cayley
-  expect 'no root and no sudo' 1 'cannot install g++ make.*no sudo; mend: as root' $bare "$pmb" build
+  expect 'no root and no sudo' 1 'cannot install g++ ninja-build.*no sudo; mend: as root' $bare "$pmb" build
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/sudo"
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/env"
   chmod +x "$work/bin/sudo" "$work/bin/env"
@@ -75,40 +89,88 @@ for command in demo bench; do
     env PATH="$work/bin:$PATH" DISPLAY=:0 PMB_BUILD_DIR="$work/build" "$pmb" "$command"
 done
 
-# On a terminal the last line of the log is shown while something lasts; elsewhere not.
-printf '#!/bin/sh\necho "[ 42%%] Building"\nsleep 3\n' >"$work/bin/cmake"
+# While something lasts, the last line of its log is shown, on a terminal or not: this one lasts until it is shown.
+printf '#!/bin/sh\necho "[ 42%%] Building"\nfor i in $(seq 100); do grep -q 42%% "%s" && exit; sleep 1; done\n' "$work/out" \
+  >"$work/bin/cmake"
 for terminal in yes no; do
   if [ "$terminal" = yes ]; then
-    env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" script -qec "'$pmb' build" /dev/null >"$work/out" 2>&1 </dev/null
+    env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" script -fqec "'$pmb' build" /dev/null >"$work/out" 2>&1 </dev/null
   else
     env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" build >"$work/out" 2>&1 </dev/null
   fi
-  if grep -q '42%' "$work/out"; then shown=yes; else shown=no; fi
-  if [ "$shown" = "$terminal" ]; then passed=$((passed + 1)); else
-    failed=$((failed + 1))
-    printf 'FAILED: on a terminal: %s; the progress is shown: %s; it said:\n' "$terminal" "$shown"
-    cat "$work/out"
-  fi
+  check "progress is shown (on a terminal: $terminal)" grep -q '42%' "$work/out"
 done
+
+# Fake tools that write down how they were called: what is configured, built and run.
+cat >"$work/bin/cmake" <<'END'
+#!/bin/sh
+echo "cmake $*" >>"$CALLS"
+[ "$1" = -S ] || exit 0
+: >"$4/build.ninja"
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$2" >"$4/CMakeCache.txt"
+for option; do
+  case $option in -DPMB_SETTINGS*) echo "${option#-D}" >>"$4/CMakeCache.txt" ;; esac
+done
+END
+printf '#!/bin/sh\nprintf "9\n" >&3\nexec sleep 600\n' >"$work/bin/Xvfb"
+printf '#!/bin/sh\necho "$GPU"\n' >"$work/bin/nvidia-smi"
+printf '#!/bin/sh\necho sm_80\necho sm_90\n' >"$work/bin/nvcc"
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/ldconfig"
+for tool in ctest pvpython; do
+  printf '#!/bin/sh\necho "%s $*; HOME=$HOME XDG=${XDG_CONFIG_HOME:-}" >>"$CALLS"\n' "$tool" >"$work/bin/$tool"
+done
+chmod +x "$work/bin"/*
+export CALLS="$work/calls"
+
+# calls BUILD GPU COMMAND...: the tools that ./pmb calls in a build folder, on a machine with a GPU of this compute capability
+calls() {
+  folder=$work/$1 gpu=$2
+  shift 2
+  mkdir -p "$folder/lib"
+  : >"$folder/lib/ParallelMarchingBlocks.so"
+  : >"$CALLS"
+  env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$folder" GPU="$gpu" DISPLAY=:0 CUDACXX=nvcc XDG_CONFIG_HOME=/elsewhere \
+    "$pmb" "$@" >"$work/out" 2>&1 </dev/null
+}
+called() { check "$1" grep -q -e "$2" "$CALLS"; }
+not_called() { check "$1" sh -c '! grep -q -e "$1" "$2"' - "$2" "$CALLS"; }
+
+calls one 'no driver' demo
+called 'demo without a GPU: no GPU code, no tests' '-DBUILD_TESTING=OFF -DPMB_CUDA=OFF'
+called 'demo builds the plugin alone' '--target ParallelMarchingBlocks$'
+called 'demo has settings of its own' "^pvpython .*demo.py.*; HOME=$work/one/home XDG=\$"
+calls one 'no driver' demo
+not_called 'a second demo configures nothing' 'cmake -S'
+calls one 'no driver' test -R name
+called 'tests are configured' '-DBUILD_TESTING=ON -DPMB_CUDA=OFF'
+called 'test builds the quick tests' '--target quick$'
+called 'test runs the quick tests' "^ctest .*--label-regex quick -R name; HOME=$work/one/home XDG=\$"
+calls one 'no driver' test --all -R name
+called 'test --all builds everything' '--target all$'
+not_called 'test --all leaves no test out' 'label-regex'
+called 'test --all hands on its options' '^ctest .*-R name;'
+calls one 'no driver' demo
+not_called 'after the tests demo configures nothing' 'cmake -S'
+calls one 9.0 demo
+called 'demo with a GPU: code for this one' '-DBUILD_TESTING=ON -DPMB_CUDA=ON -DPMB_CUDA_ARCHITECTURES=90-real '
+calls one 'no driver' package
+called 'package: code for every GPU, folders of Debian' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES .*-DCMAKE_INSTALL_PREFIX=/usr '
+calls one 'no driver' demo
+called 'after package demo has its folders, and code for every GPU' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES .*-UCMAKE_INSTALL_PREFIX'
+calls two "$(printf '9.0\n8.0\n9.0')" demo
+called 'demo with several GPUs' '-DPMB_CUDA_ARCHITECTURES=80-real;90-real '
+calls three 12.0 demo
+called 'demo with a GPU that nvcc does not know' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES'
 
 # Help of the GPU's benchmark: with nothing built, and on a machine without a GPU.
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/cmake"
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$work/bin/python3"
-if env PATH="$work/bin" PMB_BUILD_DIR="$work/build" "$pmb" bench --gpu --help >"$work/out" 2>&1 </dev/null &&
-  grep -q '^usage: bench_gpu.py' "$work/out"; then
-  passed=$((passed + 1))
-else
-  failed=$((failed + 1))
-  echo 'FAILED: bench --gpu --help; it said:'
-  cat "$work/out"
-fi
+check 'bench --gpu --help' sh -c 'env PATH="$1/bin" PMB_BUILD_DIR="$1/build" "$2" bench --gpu --help >"$1/out" 2>&1 </dev/null &&
+  grep -q "^usage: bench_gpu.py" "$1/out"' - "$work" "$pmb"
 
 "$pmb" help >"$work/out"
 for command in demo test build bench pvpython gui install uninstall package help; do
-  if grep -q "^  $command" "$work/out"; then passed=$((passed + 1)); else
-    failed=$((failed + 1))
-    echo "FAILED: ./pmb help does not name $command"
-  fi
+  check "./pmb help names $command" grep -q "^  $command" "$work/out"
 done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -3,6 +3,7 @@
 #include "vtkPMBContourOverrides.h"
 
 #include "vtkAlgorithm.h"
+#include "vtkFlyingEdges3D.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkNew.h"
@@ -13,7 +14,7 @@
 #include "vtkVersion.h"
 
 #include <algorithm>
-#include <mutex>
+#include <typeinfo>
 
 #ifndef VTK_FUTURE_CONST // before VTK 9.5
 #define VTK_FUTURE_CONST
@@ -25,19 +26,16 @@ using vtkPMBContour::Switch;
 
 vtkStandardNewMacro(vtkPMBContourOverride);
 
-vtkPMBContourOverride::vtkPMBContourOverride() = default;
+vtkPMBContourOverride::vtkPMBContourOverride()
+{
+  StandIn::Make(this, vtkPMBContourAcceleration::CONTOUR_FILTER);
+}
+
 vtkPMBContourOverride::~vtkPMBContourOverride() = default;
 
 vtkMTimeType vtkPMBContourOverride::GetMTime()
 {
   return std::max<vtkMTimeType>(this->vtkContourFilter::GetMTime(), Switch::Get().Time);
-}
-
-int vtkPMBContourOverride::RequestUpdateExtent(
-  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
-  StandIn::Expect(this);
-  return this->vtkContourFilter::RequestUpdateExtent(request, inputVector, outputVector);
 }
 
 int vtkPMBContourOverride::RequestData(
@@ -49,10 +47,10 @@ int vtkPMBContourOverride::RequestData(
 
 namespace
 {
-// The override of vtkContourFilter looks after itself.
-bool LooksAfter(vtkAlgorithm* algorithm)
+// A vtkPMBContourAcceleration::FilterType. The override of vtkContourFilter looks after itself.
+int LooksAfter(vtkAlgorithm* algorithm)
 {
-  return (StandIn::WhichFilter(algorithm) & ~vtkPMBContourAcceleration::CONTOUR_FILTER) != 0;
+  return StandIn::WhichFilter(algorithm) & ~vtkPMBContourAcceleration::CONTOUR_FILTER;
 }
 }
 
@@ -71,9 +69,12 @@ int vtkPMBContourPipeline::ComputePipelineMTime(vtkInformation* request, vtkInfo
 {
   const int result =
     this->Superclass::ComputePipelineMTime(request, inInfoVec, outInfoVec, requestFromOutputPort, mtime);
-  if (LooksAfter(this->Algorithm))
+  if (const int which = LooksAfter(this->Algorithm))
   {
-    StandIn::Expect(this->Algorithm);
+    if (Switch::Get().Filters & which)
+    {
+      StandIn::Make(this->Algorithm, which); // sees the execution from its start
+    }
     this->PipelineMTime = std::max<vtkMTimeType>(this->PipelineMTime, Switch::Get().Time);
     *mtime = this->PipelineMTime;
   }
@@ -118,21 +119,12 @@ protected:
       []() -> vtkObject* { return vtkPMBContourOverride::New(); });
   }
 };
-
-// The prototype cannot be asked for.
-class Prototype : public vtkAlgorithm
-{
-public:
-  static vtkExecutive* Get() { return DefaultExecutivePrototype; }
-};
 }
 
 namespace vtkPMBContour
 {
 void RegisterFactory()
 {
-  static std::mutex mutex;
-  const std::lock_guard<std::mutex> lock(mutex);
   static Factory* const factory = Factory::New(); // never destroyed: VTK's list of factories may go first
   // Programs may have called vtkObjectFactory::UnRegisterAllFactories() since.
   if (!vtkObjectFactory::GetRegisteredFactories()->IsItemPresent(factory))
@@ -143,16 +135,15 @@ void RegisterFactory()
 
 std::string RegisterPipeline()
 {
-  static std::mutex mutex;
-  const std::lock_guard<std::mutex> lock(mutex);
-  vtkExecutive* prototype = Prototype::Get();
-  if (!prototype)
+  vtkNew<vtkFlyingEdges3D> another;
+  const std::type_info& type = typeid(*another->GetExecutive());
+  if (type == typeid(vtkCompositeDataPipeline)) // as VTK has it
   {
     vtkNew<vtkPMBContourPipeline> pipeline;
     vtkAlgorithm::SetDefaultExecutivePrototype(pipeline);
     return std::string();
   }
-  return vtkPMBContourPipeline::SafeDownCast(prototype) ? "" : prototype->GetClassName();
+  return type == typeid(vtkPMBContourPipeline) ? "" : another->GetExecutive()->GetClassName();
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -23,7 +23,6 @@ protected:
   vtkPMBContourOverride();
   ~vtkPMBContourOverride() override;
 
-  int RequestUpdateExtent(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
 
 private:

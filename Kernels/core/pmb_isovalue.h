@@ -4,6 +4,7 @@
 #define PMB_ISOVALUE_H
 
 #include "pmb.h"
+#include "shared/pmb_types.h"
 
 typedef struct pmb_isovalue {
   double value;
@@ -21,6 +22,34 @@ typedef struct pmb_isovalue {
 
 /* value: finite. */
 pmb_isovalue pmb_isovalue_make(double value, pmb_type type, int remove_degenerate);
+
+/* pmb_threshold_TYPE: an isovalue that is not `none` as samples of a type are compared with it: inside is s >= threshold.
+ * pmb_equal_TYPE: what a sample equals, as a number of the type in which samples are handled, that equals the isovalue. */
+#define PMB_ISOVALUE_OF(NAME, type, name, real)                                           \
+  static inline real pmb_equal_##name(const pmb_isovalue *isovalue)                       \
+  {                                                                                       \
+    return (real)(sizeof(real) == sizeof(float) ? (double)isovalue->f32 : isovalue->f64); \
+  }
+#define PMB_INTEGER_THRESHOLD(NAME, type, name, real)                   \
+  static inline type pmb_threshold_##name(const pmb_isovalue *isovalue) \
+  {                                                                     \
+    const double up = ceil(isovalue->value);                            \
+    return up <= (double)PMB_LOWEST(type) ? PMB_LOWEST(type)            \
+      : up >= (double)PMB_HIGHEST(type)   ? PMB_HIGHEST(type)           \
+                                          : (type)up;                     \
+  }
+PMB_SAMPLE_TYPES(PMB_ISOVALUE_OF)
+PMB_INTEGER_TYPES(PMB_INTEGER_THRESHOLD)
+#undef PMB_ISOVALUE_OF
+#undef PMB_INTEGER_THRESHOLD
+static inline float pmb_threshold_float32(const pmb_isovalue *isovalue)
+{
+  return isovalue->threshold_f32;
+}
+static inline double pmb_threshold_float64(const pmb_isovalue *isovalue)
+{
+  return isovalue->threshold_f64;
+}
 
 /* 1 if the core handles samples of this type as double, 0 for float. */
 int pmb_type_is_wide(pmb_type type);

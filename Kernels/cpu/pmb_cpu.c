@@ -10,6 +10,21 @@ static pmb_cpu *state_of(pmb_context *context)
   return context->state;
 }
 
+/* The loops of each instruction set, see pmb_cpu_path.h. */
+#define PMB_CPU_LOOPS(path)                                                                                 \
+  void pmb_cpu_summarize_##path(pmb_cpu *cpu, size_t i);                                                    \
+  void pmb_cpu_select_count_##path(pmb_cpu *cpu, size_t i);                                                 \
+  void pmb_cpu_select_write_##path(pmb_cpu *cpu, size_t i);                                                 \
+  void pmb_cpu_classify_##path(pmb_cpu *cpu, int worker, size_t i);                                         \
+  void pmb_cpu_emit_##path(pmb_cpu *cpu, int worker, size_t i);                                             \
+  static const pmb_cpu_loops path##_loops = { #path, pmb_cpu_summarize_##path, pmb_cpu_select_count_##path, \
+    pmb_cpu_select_write_##path, pmb_cpu_classify_##path, pmb_cpu_emit_##path };
+PMB_CPU_LOOPS(portable)
+#if defined(PMB_X86)
+PMB_CPU_LOOPS(avx2)
+PMB_CPU_LOOPS(avx512)
+#endif
+
 static const pmb_cpu_loops *best_loops(void)
 {
 #if defined(PMB_X86)
@@ -18,27 +33,27 @@ static const pmb_cpu_loops *best_loops(void)
     __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") &&
     __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
     __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2")) {
-    return &pmb_cpu_loops_avx512;
+    return &avx512_loops;
   }
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
-    return &pmb_cpu_loops_avx2;
+    return &avx2_loops;
   }
 #endif
-  return &pmb_cpu_loops_portable;
+  return &portable_loops;
 }
 
 /* NULL if the name is unknown or the machine cannot run it. */
 static const pmb_cpu_loops *named_loops(const char *path)
 {
   if (strcmp(path, "portable") == 0 || strcmp(path, "reference") == 0) {
-    return &pmb_cpu_loops_portable;
+    return &portable_loops;
   }
 #if defined(PMB_X86)
   const pmb_cpu_loops *best = best_loops();
-  if (strcmp(path, "avx2") == 0 && best != &pmb_cpu_loops_portable) {
-    return &pmb_cpu_loops_avx2;
+  if (strcmp(path, "avx2") == 0 && best != &portable_loops) {
+    return &avx2_loops;
   }
-  if (strcmp(path, "avx512") == 0 && best == &pmb_cpu_loops_avx512) {
+  if (strcmp(path, "avx512") == 0 && best == &avx512_loops) {
     return best;
   }
 #endif

@@ -2,7 +2,7 @@
  * The CPU backend: what its passes share, and the table of loops that is compiled once per instruction set.
  *
  * Passes: summarize (bind), select, classify, scan (count), vertices and triangles (emit). pmb_cpu.c runs them;
- * pmb_cpu_loops.c holds the loops. */
+ * a file per pass holds its loops, compiled once per instruction set. */
 #ifndef PMB_CPU_H
 #define PMB_CPU_H
 
@@ -103,6 +103,17 @@ PMB_INLINE const pmb_cpu_case *find_joined_case(
   return &table->cases[table->power[cell_case] + table->power[equal]];
 }
 
+static inline int64_t pmb_cpu_smaller(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+/* Samples of a brick along an axis, halo included, where `left` remain in the volume. */
+static inline int pmb_cpu_extent(int64_t left, int size)
+{
+  return left > size ? size + 1 : (int)left;
+}
+
 typedef struct pmb_cpu_loops pmb_cpu_loops;
 
 /* What select, classify and scan find for an isovalue. */
@@ -196,12 +207,6 @@ struct pmb_cpu_loops {
   void (*classify)(pmb_cpu *cpu, int worker, size_t i); /* a chunk of records */
   void (*emit)(pmb_cpu *cpu, int worker, size_t i);     /* a chunk of records */
 };
-
-extern const pmb_cpu_loops pmb_cpu_loops_portable;
-#if defined(PMB_X86)
-extern const pmb_cpu_loops pmb_cpu_loops_avx2;
-extern const pmb_cpu_loops pmb_cpu_loops_avx512;
-#endif
 
 /* pmb_cpu_attributes.c: interpolates the attributes to at most 16 points of a brick. list: see pmb_cpu_scratch;
  * parameter: where each point is on its edge; first: index of the first point in the output. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Interpolation of other point arrays to the points of the mesh. */
-#include "shared/pmb_attribute.h"
 #include "cpu/pmb_cpu.h"
+#include "shared/pmb_attribute.h"
 
 /* One array for n points of a brick; sample: index of the lower sample, step: to the upper one, in tuples. */
 #define PMB_ATTRIBUTE(name, type, ...)                                                                         \

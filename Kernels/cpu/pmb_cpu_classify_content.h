@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What a brick gives to the mesh when all its samples are finite and none is joined, a point for every crossed edge: for 16
- * rows at a time, with sums of bits in place of loops over cells; and what of that holds where some are joined. Included by
- * pmb_cpu_loops.c. */
+ * rows at a time, with sums of bits in place of loops over cells; and what of that holds where some are joined. */
+#ifndef PMB_CPU_CLASSIFY_CONTENT_H
+#define PMB_CPU_CLASSIFY_CONTENT_H
 
-/* Inside bits of a brick's 33 x 5 x 5 samples. Row z * 4 + y of `low` is (y,z), of `high` (y + 1,z), so that the rows of 16
- * cells are side by side in memory; the other two are the same of the samples one further in x. Rows and columns outside the
- * volume can be anything. */
-typedef struct pmb_cpu_words {
-  uint32_t low[20], high[20], low_next[20], high_next[20];
-} pmb_cpu_words;
+#include "cpu/pmb_cpu_brick.h"
 
 /* Numbers of up to 4 bits for 32 cells: bit x of bits[i] is bit i of the number of cell x. */
 typedef struct sliced {
@@ -69,21 +65,6 @@ PMB_INLINE uint32_t find_looped(const uint32_t edge[PMB_CELL_EDGES], const slice
   return (faces | corners) & ((count->bits[1] & count->bits[2]) | count->bits[3]);
 }
 
-/* The bits of a word, counted in each of its bytes; without an instruction of its own, so that vectors can be used. */
-PMB_INLINE uint32_t count_in_bytes(uint32_t word)
-{
-  const uint32_t pairs = word - (word >> 1 & 0x55555555);
-  const uint32_t fours = (pairs & 0x33333333) + (pairs >> 2 & 0x33333333);
-  return (fours + (fours >> 4)) & 0x0f0f0f0f;
-}
-
-/* Sum of four bytes. */
-PMB_INLINE uint32_t sum_bytes(uint32_t bytes)
-{
-  const uint32_t halves = (bytes & 0x00ff00ff) + (bytes >> 8 & 0x00ff00ff);
-  return (halves + (halves >> 16)) & 0xffff;
-}
-
 /* The case of cell x of row i. */
 PMB_INLINE unsigned case_of_words(const pmb_cpu_words *words, int i, int x)
 {
@@ -100,25 +81,6 @@ static inline uint32_t count_further_loops(const pmb_cpu *cpu, const pmb_cpu_wor
     loops += cpu->further_loops[case_of_words(words, i, pmb_lowest_bit(cells))];
   }
   return loops;
-}
-
-/* The first n of 32 columns. */
-PMB_INLINE uint32_t first_bits(int n)
-{
-  return n >= 32 ? ~0u : (1u << n) - 1;
-}
-
-/* The four rows of samples around row i of cells, and the samples one further in x. */
-PMB_INLINE void words_around(const pmb_cpu_words *words, uint32_t i, uint32_t row[4], uint32_t next[4])
-{
-  row[0] = words->low[i];
-  row[1] = words->high[i];
-  row[2] = words->low[i + 4];
-  row[3] = words->high[i + 4];
-  next[0] = words->low_next[i];
-  next[1] = words->high_next[i];
-  next[2] = words->low_next[i + 4];
-  next[3] = words->high_next[i + 4];
 }
 
 /* Takes the edges of a row that end at an equal sample away, and from `here` the cells around such samples; returns these. */
@@ -185,7 +147,9 @@ PMB_INLINE void sum_content(const pmb_cpu *cpu, const pmb_cpu_words *words, cons
   record->triangles = crossed - 2 * loops;
 }
 
-static void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const int *n, pmb_cpu_record *record)
+static inline void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const int *n, pmb_cpu_record *record)
 {
   sum_content(cpu, words, NULL, n, 0, NULL, record);
 }
+
+#endif

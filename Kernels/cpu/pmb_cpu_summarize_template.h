@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass summarize; included once per type by pmb_cpu_loops.c, with what pmb_cpu_typed_template.h lists.
+ * Pass summarize for samples of one type: PMB_TYPE, see pmb_each_type.h.
  *
  * A worker goes through a block of bricks (pmb_cpu.block) layer by layer and reads the five layers of samples of a layer of
  * bricks side by side, each from its first row to its last: five streams that the hardware foresees. A column below is what
  * is known of all samples with one x; neighbouring bricks share the columns of their common halo. */
+#if !defined(PMB_TYPE)
+#error "PMB_TYPE: the name of a type of samples"
+#endif
 
 #define columns PMB_T_NAME(columns)
 
@@ -13,12 +16,6 @@ typedef struct columns {
   PMB_T low[PMB_CPU_COLUMNS(PMB_T)], high[PMB_CPU_COLUMNS(PMB_T)], sum[PMB_CPU_COLUMNS(PMB_T)];
 } columns;
 
-#define PMB_T_LOWER(a, b) ((a) < (b) ? (a) : (b))
-#define PMB_T_HIGHER(a, b) ((a) > (b) ? (a) : (b))
-
-/* What PMB_T_NAME(fold) does with the columns of its rows. */
-enum { PMB_T_NAME(START), PMB_T_NAME(NEXT), PMB_T_NAME(LAST) };
-
 /* Reads samples [begin, end) of five rows. START: they are the first of the bricks that `now` is for. NEXT: they are added to
  * it. LAST: added too, and these rows are also the first of the next bricks, for which `next` is. */
 PMB_INLINE void PMB_T_NAME(fold_part)(
@@ -27,16 +24,16 @@ PMB_INLINE void PMB_T_NAME(fold_part)(
   const PMB_T *a = in[0], *b = in[1], *c = in[2], *d = in[3], *e = in[4];
   PMB_NOT_UNROLLED
   for (int x = begin; x < end; ++x) {
-    const PMB_T lower = PMB_T_LOWER(PMB_T_LOWER(a[x], b[x]), PMB_T_LOWER(c[x], d[x]));
-    const PMB_T higher = PMB_T_HIGHER(PMB_T_HIGHER(a[x], b[x]), PMB_T_HIGHER(c[x], d[x]));
-    const PMB_T low = PMB_T_LOWER(lower, e[x]), high = PMB_T_HIGHER(higher, e[x]);
+    const PMB_T lower = PMB_LOWER_OF(PMB_LOWER_OF(a[x], b[x]), PMB_LOWER_OF(c[x], d[x]));
+    const PMB_T higher = PMB_HIGHER_OF(PMB_HIGHER_OF(a[x], b[x]), PMB_HIGHER_OF(c[x], d[x]));
+    const PMB_T low = PMB_LOWER_OF(lower, e[x]), high = PMB_HIGHER_OF(higher, e[x]);
     const PMB_T sum = PMB_T_IS_FLOAT ? (a[x] + b[x]) + (c[x] + d[x]) + e[x] : 0;
-    if (mode != PMB_T_NAME(START)) {
-      now->low[x] = PMB_T_LOWER(now->low[x], low);
-      now->high[x] = PMB_T_HIGHER(now->high[x], high);
+    if (mode != START) {
+      now->low[x] = PMB_LOWER_OF(now->low[x], low);
+      now->high[x] = PMB_HIGHER_OF(now->high[x], high);
       if (PMB_T_IS_FLOAT) now->sum[x] = now->sum[x] + sum;
     }
-    if (mode != PMB_T_NAME(NEXT)) {
+    if (mode != NEXT) {
       next->low[x] = low;
       next->high[x] = high;
       if (PMB_T_IS_FLOAT) next->sum[x] = sum;
@@ -52,35 +49,18 @@ PMB_INLINE void PMB_T_NAME(fold)(
   int x = 0;
   for (; x + LINE <= n; x += LINE) {
     for (int l = 0; l <= PMB_BRICK_Z; ++l) {
-      __builtin_prefetch((const char *)(in[l] + x) + PMB_PREFETCH_DISTANCE);
+      __builtin_prefetch((const char *)(in[l] + x) + PREFETCH_DISTANCE);
     }
     PMB_T_NAME(fold_part)(in, x, x + LINE, mode, now, next);
   }
   PMB_T_NAME(fold_part)(in, x, n, mode, now, next);
 }
 
-/* Least or greatest of 32 values, in halves: the order is free, and so vectors can be used. An array for each step, as
- * vectors that were just written in pieces are slow to read. */
-#define PMB_T_HALVES(to, from, half, operation) \
-  PMB_T to[half];                               \
-  PMB_NOT_UNROLLED                              \
-  for (int i = 0; i < half; ++i) {              \
-    to[i] = operation(from[i], from[i + half]); \
-  }
-#define PMB_T_FOLD(from, operation, result)                                             \
-  {                                                                                     \
-    PMB_T_HALVES(sixteen, from, 16, operation)                                          \
-    PMB_T_HALVES(eight, sixteen, 8, operation)                                          \
-    PMB_T_HALVES(four, eight, 4, operation)                                             \
-    const PMB_T two = operation(four[0], four[2]), other = operation(four[1], four[3]); \
-    *(result) = operation(two, other);                                                  \
-  }
-
 PMB_INLINE void PMB_T_NAME(fold_brick)(const columns *of, int x, PMB_T *low, PMB_T *high)
 {
   const PMB_T *lows = of->low + x, *highs = of->high + x;
-  PMB_T_FOLD(lows, PMB_T_LOWER, low)
-  PMB_T_FOLD(highs, PMB_T_HIGHER, high)
+  PMB_FOLD(lows, PMB_LOWER_OF, low)
+  PMB_FOLD(highs, PMB_HIGHER_OF, high)
 }
 
 /* Whether the samples of n columns are finite; if not, some of them may still be: sums overflow. */
@@ -122,8 +102,8 @@ static int PMB_T_NAME(summarize_valid)(
         const int finite = !PMB_T_IS_FLOAT || v - v == 0;
         nonfinite |= !finite;
         if (finite && !pmb_hides_sample(volume, i, j, k)) {
-          *low = PMB_T_LOWER(v, *low);
-          *high = PMB_T_HIGHER(v, *high);
+          *low = PMB_LOWER_OF(v, *low);
+          *high = PMB_HIGHER_OF(v, *high);
         }
       }
     }
@@ -143,8 +123,8 @@ PMB_INLINE int PMB_T_NAME(summarize_brick)(const pmb_volume *volume, const int64
     done = PMB_BRICK_X;
   }
   for (; done < n[0]; ++done) {
-    low = PMB_T_LOWER(low, of->low[x + done]);
-    high = PMB_T_HIGHER(high, of->high[x + done]);
+    low = PMB_LOWER_OF(low, of->low[x + done]);
+    high = PMB_HIGHER_OF(high, of->high[x + done]);
   }
   *low_out = low;
   *high_out = high;
@@ -206,8 +186,8 @@ static void PMB_T_NAME(summarize_row)(
     flags[i] = (uint8_t)PMB_T_NAME(summarize_brick)(v, first, n, of, i * PMB_BRICK_X, doubtful, &low[i], &high[i]);
     range->nonfinite += flags[i] & PMB_BRICK_NONFINITE;
     range->flags |= flags[i];
-    b->low = PMB_T_LOWER(low[i], b->low);
-    b->high = PMB_T_HIGHER(high[i], b->high);
+    b->low = PMB_LOWER_OF(low[i], b->low);
+    b->high = PMB_HIGHER_OF(high[i], b->high);
   }
 }
 
@@ -218,16 +198,16 @@ static void PMB_T_NAME(summarize_layer)(pmb_cpu *cpu, brick_block *b, int64_t k,
   columns *now = &b->rows[0], *next = &b->rows[1];
   const PMB_T *in[PMB_BRICK_Z + 1];
   PMB_T_NAME(find_rows)(v, b, b->first[1], k, in);
-  PMB_T_NAME(fold)(in, b->n, PMB_T_NAME(START), NULL, now);
+  PMB_T_NAME(fold)(in, b->n, START, NULL, now);
   for (int64_t j = b->first[1]; j < b->end[0]; j += PMB_BRICK_Y) {
     const int64_t last = j + PMB_BRICK_Y;
     for (int64_t row = j + 1; row < last && row < v->dims[1]; ++row) {
       PMB_T_NAME(find_rows)(v, b, row, k, in);
-      PMB_T_NAME(fold)(in, b->n, PMB_T_NAME(NEXT), now, NULL);
+      PMB_T_NAME(fold)(in, b->n, NEXT, now, NULL);
     }
     if (last < v->dims[1]) {
       PMB_T_NAME(find_rows)(v, b, last, k, in);
-      PMB_T_NAME(fold)(in, b->n, PMB_T_NAME(LAST), now, next);
+      PMB_T_NAME(fold)(in, b->n, LAST, now, next);
     }
     PMB_T_NAME(summarize_row)(cpu, b, now, j, k, range);
     columns *done = now;
@@ -264,7 +244,3 @@ static void PMB_T_NAME(summarize)(pmb_cpu *cpu, size_t i)
 
 #undef columns
 #undef brick_block
-#undef PMB_T_LOWER
-#undef PMB_T_HIGHER
-#undef PMB_T_HALVES
-#undef PMB_T_FOLD

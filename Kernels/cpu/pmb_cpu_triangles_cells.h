@@ -3,41 +3,42 @@
  * the first points in the eight rows of edges around its row of cells, plus the points before it there. The cells of all rows
  * are worked off in one loop, for the processor does not foresee where rows end. The reference is the way in C in
  * pmb_cpu_triangles_ids.h. */
-#ifndef PMB_CPU_CELLS_H
-#define PMB_CPU_CELLS_H
+#ifndef PMB_CPU_TRIANGLES_CELLS_H
+#define PMB_CPU_TRIANGLES_CELLS_H
 
-#include "cpu/pmb_cpu.h"
+#include "cpu/pmb_cpu_emit.h"
 #include "cpu/vector/pmb_cpu_lanes.h"
 
+/* From where ids of triangles are made to where they go, twice as wide or not. */
+typedef struct id_way {
+  uintptr_t offset;
+  int wide;
+} id_way;
+
+PMB_INLINE id_way way_of_ids(const uint32_t *made, const void *out, int wide)
+{
+  return (id_way){ (uintptr_t)out - ((uintptr_t)made << wide), wide };
+}
+
+PMB_INLINE void prefetch_ids(id_way way, const uint32_t *made)
+{
+  prefetch_output((const void *)(((uintptr_t)made << way.wide) + way.offset), 64 << way.wide);
+}
+
 #if defined(__AVX2__)
-#define PMB_FAST_CELLS 1
 
-#if defined(__AVX512VBMI2__) && defined(__AVX512VBMI__) && defined(__GFNI__) && defined(__AVX512VPOPCNTDQ__)
-#define PMB_CELLS_512 1
-enum { CELL_LANES = 16, CELL_ROWS = 2 * PMB_BRICK_ROWS, WORD_LANES = 16 };
-#else
-#define PMB_CELLS_512 0
-enum { CELL_LANES = 8, CELL_ROWS = PMB_BRICK_ROWS, WORD_LANES = 8 };
-#endif
-
-/* The cells of a brick with triangles. Rows of cells are counted z * 4 + y; lanes are the rows of edges of pmb_cpu_case, with
- * AVX-512 for edges at the cell's lower x and then for those at its upper x, which in column 31 are the next brick's: cells
- * there belong to rows of their own, 16 further. */
+/* The cells of a brick with triangles. Rows of cells are counted z * 4 + y; lanes are the rows of edges of pmb_cpu_case. */
 typedef struct brick_cells {
   uint16_t list[PMB_BRICK_X * PMB_BRICK_ROWS + 64]; /* row << 5 | x */
-  uint8_t cases[CELL_ROWS * PMB_BRICK_X];
-  uint32_t mask[CELL_ROWS][CELL_LANES];
-  uint32_t first[CELL_ROWS][CELL_LANES];
-#if !PMB_CELLS_512
-  uint32_t beyond[PMB_BRICK_ROWS][CELL_LANES]; /* ids at column 32, of rows with a cell in column 31 */
-#endif
+  uint8_t cases[PMB_BRICK_ROWS * PMB_BRICK_X];
+  uint32_t mask[PMB_BRICK_ROWS][8];
+  uint32_t first[PMB_BRICK_ROWS][8];
+  uint32_t beyond[PMB_BRICK_ROWS][8]; /* ids at column 32, of rows with a cell in column 31 */
   /* Only where points are joined: those on the samples around, in the order of pmb_cpu_case. */
-  uint8_t equal[CELL_ROWS * PMB_BRICK_X];
-  uint32_t sample_mask[CELL_ROWS][8];
-  uint32_t sample_first[CELL_ROWS][8];
-#if !PMB_CELLS_512
+  uint8_t equal[PMB_BRICK_ROWS * PMB_BRICK_X];
+  uint32_t sample_mask[PMB_BRICK_ROWS][8];
+  uint32_t sample_first[PMB_BRICK_ROWS][8];
   uint32_t sample_beyond[PMB_BRICK_ROWS][4];
-#endif
 } brick_cells;
 
 /* In each of four words of 64 bits: rows to columns of 8 x 8. */
@@ -57,38 +58,10 @@ PMB_INLINE __m256i turn_bits(__m256i words)
  * 8 x 8 bits. */
 PMB_INLINE __m256i turn_words(__m256i eight)
 {
-#if PMB_CELLS_512
-  const __m256i bytes = _mm256_setr_epi8(28, 24, 20, 16, 12, 8, 4, 0, 29, 25, 21, 17, 13, 9, 5, 1, 30, 26, 22, 18, 14,
-    10, 6, 2, 31, 27, 23, 19, 15, 11, 7, 3);
-  return _mm256_gf2p8affine_epi64_epi8(
-    _mm256_set1_epi64x((long long)0x8040201008040201ull), _mm256_permutexvar_epi8(bytes, eight), 0);
-#else
   const __m256i bytes = _mm256_setr_epi8(
     0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   return turn_bits(
     _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(eight, bytes), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
-#endif
-}
-
-/* The reverse. */
-PMB_INLINE __m256i turn_bytes(__m256i cells)
-{
-#if PMB_CELLS_512
-  const __m256i reversed = _mm256_setr_epi8(
-    7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
-  const __m256i words = _mm256_setr_epi8(0, 8, 16, 24, 1, 9, 17, 25, 2, 10, 18, 26, 3, 11, 19, 27, 4, 12, 20, 28, 5,
-    13, 21, 29, 6, 14, 22, 30, 7, 15, 23, 31);
-  const __m256i turned = _mm256_gf2p8affine_epi64_epi8(
-    _mm256_set1_epi64x((long long)0x8040201008040201ull), _mm256_shuffle_epi8(cells, reversed), 0);
-  return _mm256_permutexvar_epi8(words, turned);
-#else
-  const __m256i pairs = _mm256_setr_epi8(
-    0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
-  const __m256i turned = _mm256_shuffle_epi8(turn_bits(cells), pairs);
-  const __m128i low = _mm256_castsi256_si128(turned), high = _mm256_extracti128_si256(turned, 1);
-  return _mm256_inserti128_si256(
-    _mm256_castsi128_si256(_mm_unpacklo_epi16(low, high)), _mm_unpackhi_epi16(low, high), 1);
-#endif
 }
 
 /* pmb_cell_bits of all 32 cells of a row, from the words of inside bits of the rows (y,z) and (y+1,z), and those above. */
@@ -107,8 +80,8 @@ PMB_INLINE __m128i values_of_samples(const uint32_t *values, int i)
     _mm_loadl_epi64((const __m128i *)(values + i)), _mm_loadl_epi64((const __m128i *)(values + i + 5)));
 }
 
-/* What set_row does for edges. In column 31 the samples at the upper x are the next brick's: such cells belong to rows of their
- * own, 16 further, if there are such rows, else see last_samples. */
+/* Sets the samples around a row of cells, as set_row sets the edges; i: the row, counted z * 5 + y; word: the row's cells. In
+ * column 31 the samples at the upper x are the next brick's. */
 PMB_INLINE void set_samples(const uint32_t *mask, const uint32_t *first, const uint32_t *beyond, const pmb_rows *rows,
   int row, int i, uint32_t word, brick_cells *cells)
 {
@@ -119,105 +92,11 @@ PMB_INLINE void set_samples(const uint32_t *mask, const uint32_t *first, const u
   _mm256_storeu_si256((__m256i *)cells->sample_mask[row], _mm256_inserti128_si256(lower, masks, 1));
   _mm256_storeu_si256((__m256i *)cells->sample_first[row], _mm256_broadcastsi128_si256(firsts));
   if (word >> 31) {
-    const __m128i next = values_of_samples(beyond, i);
-#if PMB_CELLS_512
-    const int last = row + PMB_BRICK_ROWS;
-    cells->equal[last * PMB_BRICK_X + 31] = cells->equal[row * PMB_BRICK_X + 31];
-    _mm256_storeu_si256((__m256i *)cells->sample_mask[last], _mm256_inserti128_si256(lower, _mm_setzero_si128(), 1));
-    _mm256_storeu_si256(
-      (__m256i *)cells->sample_first[last], _mm256_inserti128_si256(_mm256_castsi128_si256(firsts), next, 1));
-#else
-    _mm_storeu_si128((__m128i *)cells->sample_beyond[row], next);
-#endif
+    _mm_storeu_si128((__m128i *)cells->sample_beyond[row], values_of_samples(beyond, i));
   }
 }
 
-#if PMB_CELLS_512
-
-/* Bits set in each of WORD_LANES words. */
-PMB_INLINE void count_words(const uint32_t *words, uint32_t *counts)
-{
-  _mm512_storeu_si512(counts, _mm512_popcnt_epi32(_mm512_loadu_si512(words)));
-}
-
-/* A value for each of the eight rows of edges around row i of cells, which is counted z * 5 + y, twice, from values by axis. */
-PMB_INLINE __m512i values_of_rows(const uint32_t (*values)[PMB_EDGE_ROWS], int i)
-{
-  const __m512i xy = _mm512_setr_epi32(0, 1, 5, 6, 16, 21, 0, 0, 0, 1, 5, 6, 16, 21, 0, 0);
-  const __m512i xyz = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 16, 17, 8, 9, 10, 11, 12, 13, 16, 17);
-  const __m512i x = _mm512_loadu_si512(values[0] + i), y = _mm512_loadu_si512(values[1] + i);
-  return _mm512_permutex2var_epi32(_mm512_permutex2var_epi32(x, xy, y), xyz, _mm512_loadu_si512(values[2] + i));
-}
-
-/* cells: bits x of row `row` of cells that have triangles, not 0. Returns how many. */
-PMB_INLINE int list_row(uint32_t cells, int row, uint16_t *list)
-{
-  static const uint16_t columns[PMB_BRICK_X] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19,
-    20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 + 32 * PMB_BRICK_ROWS };
-  const __m512i codes = _mm512_add_epi16(_mm512_loadu_si512(columns), _mm512_set1_epi16((short)(row << 5)));
-  const __m512i set = _mm512_maskz_compress_epi16(cells, codes);
-  const int n = pmb_popcount(cells);
-  _mm256_storeu_si256((__m256i *)list, _mm512_castsi512_si256(set));
-  if (n > 16) {
-    _mm256_storeu_si256((__m256i *)(list + 16), _mm512_extracti64x4_epi64(set, 1));
-  }
-  return n;
-}
-
-PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const uint32_t (*first)[PMB_EDGE_ROWS],
-  const uint32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
-{
-  const __m512i masks = values_of_rows(mask, i), firsts = values_of_rows(first, i);
-  /* Shifted so that of column x, 31 - x further, the bits before it are left: in the upper lanes those before x + 1. */
-  const __m512i shifted = _mm512_mask_slli_epi32(masks, 0x00ff, masks, 1);
-  _mm512_storeu_si512(cells->mask[row], shifted);
-  _mm512_storeu_si512(cells->first[row], firsts);
-  if (word >> 31) {
-    const int last = row + PMB_BRICK_ROWS;
-    cells->cases[last * PMB_BRICK_X + 31] = cells->cases[row * PMB_BRICK_X + 31];
-    _mm512_storeu_si512(cells->mask[last], _mm512_zextsi256_si512(_mm512_castsi512_si256(shifted)));
-    _mm512_storeu_si512(cells->first[last], _mm512_mask_mov_epi32(firsts, 0xff00, values_of_rows(beyond, i)));
-  }
-}
-
-/* The ids on the edges around the cell `code` of the list. */
-PMB_INLINE __m512i ids_around(const brick_cells *cells, size_t code)
-{
-  const __m512i after = _mm512_andnot_si512(_mm512_set1_epi32((int)code), _mm512_set1_epi32(31));
-  const __m512i before = _mm512_sllv_epi32(_mm512_loadu_si512(cells->mask[code >> 5]), after);
-  return _mm512_add_epi32(_mm512_loadu_si512(cells->first[code >> 5]), _mm512_popcnt_epi32(before));
-}
-
-/* The ids on the samples around it. */
-PMB_INLINE __m256i samples_around(const brick_cells *cells, size_t code)
-{
-  const __m256i after = _mm256_andnot_si256(_mm256_set1_epi32((int)code), _mm256_set1_epi32(31));
-  const __m256i masks = _mm256_loadu_si256((const __m256i *)cells->sample_mask[code >> 5]);
-  return _mm256_add_epi32(_mm256_loadu_si256((const __m256i *)cells->sample_first[code >> 5]),
-    _mm256_popcnt_epi32(_mm256_sllv_epi32(masks, after)));
-}
-
-/* Writes a cell's ids and what is too much of 16, but not more than there is room for. order: of the entry's corners, only with
- * `joined`. */
-PMB_INLINE void write_cell(const pmb_cpu_case *entry, __m128i order, const brick_cells *cells, size_t code,
-  uint32_t *out, int64_t room, const int joined)
-{
-  const __m128i corners = _mm_loadu_si128((const __m128i *)entry->corners);
-  const __m512i ids = ids_around(cells, code);
-  const __m512i from = _mm512_cvtepu8_epi32(joined ? _mm_shuffle_epi8(corners, order) : corners);
-  const __m512i chosen = joined
-    ? _mm512_permutex2var_epi32(ids, from, _mm512_castsi256_si512(samples_around(cells, code)))
-    : _mm512_permutexvar_epi32(from, ids);
-  if (room >= 16) {
-    _mm512_storeu_si512(out, chosen);
-  } else {
-    _mm512_mask_storeu_epi32(out, (__mmask16)((1u << room) - 1), chosen);
-  }
-}
-
-#else
-
-/* A value for each of the eight rows of edges around row i of cells, as above. */
+/* A value for each of the eight rows of edges around row i of cells, which is counted z * 5 + y. */
 PMB_INLINE __m256i values_of_rows(const uint32_t (*values)[PMB_EDGE_ROWS], int i)
 {
   const uint32_t *x = values[0] + i, *y = values[1] + i, *z = values[2] + i;
@@ -228,6 +107,7 @@ PMB_INLINE __m256i values_of_rows(const uint32_t (*values)[PMB_EDGE_ROWS], int i
     _mm256_castsi128_si256(along_x), _mm_unpacklo_epi64(along_y, _mm_loadl_epi64((const __m128i *)z)), 1);
 }
 
+/* Sets the edges around a row of cells. */
 PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const uint32_t (*first)[PMB_EDGE_ROWS],
   const uint32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
 {
@@ -243,6 +123,9 @@ PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const uint32_t (*
 /* Bits set in each of 8 words. */
 PMB_INLINE __m256i bits_in_words(__m256i words)
 {
+#if defined(__AVX512VPOPCNTDQ__)
+  return _mm256_popcnt_epi32(words);
+#else
   const __m256i bits =
     _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
   const __m256i half = _mm256_set1_epi8(15);
@@ -250,14 +133,10 @@ PMB_INLINE __m256i bits_in_words(__m256i words)
   const __m256i high = _mm256_shuffle_epi8(bits, _mm256_and_si256(_mm256_srli_epi32(words, 4), half));
   const __m256i bytes = _mm256_add_epi8(low, high);
   return _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1)), _mm256_set1_epi16(1));
+#endif
 }
 
-PMB_INLINE void count_words(const uint32_t *words, uint32_t *counts)
-{
-  _mm256_storeu_si256((__m256i *)counts, bits_in_words(_mm256_loadu_si256((const __m256i *)words)));
-}
-
-/* As above. */
+/* The ids on the edges around the cell `code` of the list. */
 PMB_INLINE __m256i ids_around(const brick_cells *cells, size_t code)
 {
   const __m256i after = _mm256_andnot_si256(_mm256_set1_epi32((int)code), _mm256_set1_epi32(31));
@@ -301,6 +180,8 @@ PMB_INLINE __m256i joined_corners(__m256i from, __m256i corners, __m256i samples
     _mm256_blendv_ps(_mm256_castsi256_ps(corners), other, _mm256_castsi256_ps(_mm256_slli_epi32(from, 27))));
 }
 
+/* Writes 16 ids, as far as there is room: the next cell overwrites those that are too many. order: of the entry's corners, only
+ * with `joined`. */
 PMB_INLINE void write_cell(const pmb_cpu_case *entry, __m128i order, const brick_cells *cells, size_t code,
   uint32_t *out, int64_t room, const int joined)
 {
@@ -331,8 +212,6 @@ PMB_INLINE void write_cell(const pmb_cpu_case *entry, __m128i order, const brick
   }
 }
 
-#endif
-
 /* The triangles of n cells, to where there is room for so many ids. */
 PMB_INLINE void write_cells(
   const pmb_cpu_case *cases, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way)
@@ -350,16 +229,11 @@ PMB_INLINE void write_cells(
 /* Bit row: the word of that row is not 0. */
 PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
 {
-#if PMB_CELLS_512
-  const __m512i all = _mm512_loadu_si512(words);
-  return _mm512_test_epi32_mask(all, all);
-#else
   const __m256i low = _mm256_loadu_si256((const __m256i *)words), zero = _mm256_setzero_si256();
   const __m256i high = _mm256_loadu_si256((const __m256i *)(words + 8));
   const int none = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(low, zero))) |
     _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(high, zero))) << 8;
   return (uint32_t)none ^ 0xffff;
-#endif
 }
 
 /* The same where points are joined. */
@@ -387,7 +261,6 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, const uint32_t (*mask)[PMB_EDGE_
   const uint32_t *words, uint32_t *out, int64_t room, id_way way, const int kinds)
 {
   brick_cells cells;
-  int n = 0;
   for (uint32_t rest = rows_with_bits(words); rest; rest &= rest - 1) {
     const int row = pmb_lowest_bit(rest), y = row & 3, z = row >> 2;
     cases_of_row(&rows->inside[z + 1][y + 1], &rows->inside[z + 2][y + 1], cells.cases + row * PMB_BRICK_X);
@@ -395,13 +268,8 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, const uint32_t (*mask)[PMB_EDGE_
     if (kinds == PMB_KINDS) {
       set_samples(mask[PMB_SAMPLE], first[PMB_SAMPLE], beyond[PMB_SAMPLE], rows, row, z * 5 + y, words[row], &cells);
     }
-#if PMB_CELLS_512
-    n += list_row(words[row], row, cells.list + n);
-#endif
   }
-#if !PMB_CELLS_512
-  n = lanes_list_words(cpu->places, words, cells.list);
-#endif
+  const int n = lanes_list_words(cpu->places, words, cells.list);
   if (kinds == PMB_KINDS) {
     write_joined_cells(cpu->frame->mirrored, &cells, n, out, room, way);
   } else {

@@ -1,6 +1,82 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Ids of the triangles of a brick; included by pmb_cpu_triangles.h. They have 32 bits. Where the mesh has ids of 64 bits they
+ * Ids of the triangles of a brick. They have 32 bits. Where the mesh has ids of 64 bits they
  * count from the brick's first point, and are made wide from the first cache. */
+#ifndef PMB_CPU_TRIANGLES_IDS_H
+#define PMB_CPU_TRIANGLES_IDS_H
+
+#include <string.h>
+
+#include "cpu/pmb_cpu_triangles_cells.h"
+
+/* Id of a record's first point. */
+static inline int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
+{
+  const int64_t index = record - (const pmb_cpu_record *)cpu->found.records.data;
+  return cpu->base.points + ((const pmb_sizes *)cpu->found.chunks.data)[index >> cpu->found.chunk_shift].points +
+    record->points_before;
+}
+
+/* In the place of bricks that are not there. */
+static const pmb_cpu_record no_record;
+
+static inline const pmb_cpu_record *record_or_none(const pmb_cpu_record *record)
+{
+  return record ? record : &no_record;
+}
+
+/* The masks of the points of these first kinds that the brick's cells use, by kind and row z * 5 + y, columns 0 to 31 (dx 0), or
+ * that are the next bricks' (dx 1); of the rows from 25 to 31 none. */
+PMB_INLINE void gather_masks(const brick_family *f, int dx, const int kinds, uint32_t (*mask)[PMB_EDGE_ROWS])
+{
+  const pmb_cpu_record *here = record_or_none(f->at[0][0][dx]), *y = record_or_none(f->at[0][1][dx]);
+  const pmb_cpu_record *z = record_or_none(f->at[1][0][dx]), *both = record_or_none(f->at[1][1][dx]);
+  for (int kind = 0; kind < kinds; ++kind) {
+    for (int layer = 0; layer < PMB_BRICK_Z; ++layer) {
+      memcpy(&mask[kind][layer * 5], &here->mask[kind][layer * PMB_BRICK_Y], 4 * sizeof(uint32_t));
+      mask[kind][layer * 5 + 4] = y->mask[kind][layer * PMB_BRICK_Y];
+    }
+    memcpy(&mask[kind][20], z->mask[kind], 4 * sizeof(uint32_t));
+    mask[kind][24] = both->mask[kind][0];
+    memset(&mask[kind][25], 0, 7 * sizeof(uint32_t));
+  }
+}
+
+/* How many points each of 32 rows has by these masks. */
+static inline void count_points(const uint32_t *mask, uint32_t *points)
+{
+#if defined(__AVX2__)
+  for (int i = 0; i < 32; i += 8) {
+    const __m256i words = _mm256_loadu_si256((const __m256i *)(mask + i));
+    _mm256_storeu_si256((__m256i *)(points + i), bits_in_words(words));
+  }
+#else
+  PMB_NOT_UNROLLED
+  for (int i = 0; i < 32; ++i) {
+    points[i] = sum_bytes(count_in_bytes(mask[i]));
+  }
+#endif
+}
+
+/* Whether one of these cells is in column 31, and so has corners in the next brick. */
+static inline int reaches_beyond(const uint32_t *cells)
+{
+  uint32_t any = 0;
+  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+    any |= cells[i];
+  }
+  return any >> (PMB_BRICK_X - 1) != 0;
+}
+
+/* What the triangles of a cell are made by; made: room for what the table has not. */
+PMB_INLINE const pmb_cpu_case *case_of_cell(
+  const pmb_cpu_joined *table, const pmb_rows *rows, int row, int x, pmb_cpu_case *made)
+{
+  const uint64_t(*in)[6] = &rows->inside[(row >> 2) + 1], (*same)[6] = &rows->equal[(row >> 2) + 1];
+  const int y = (row & 3) + 1;
+  const unsigned cell_case = pmb_cell_bits(in[0][y], in[0][y + 1], in[1][y], in[1][y + 1], x + 1);
+  const unsigned equal = pmb_cell_bits(same[0][y], same[0][y + 1], same[1][y], same[1][y + 1], x + 1);
+  return find_joined_case(table, cell_case, equal, made);
+}
 
 /* What the ids of a brick's triangles count from: for each column of bricks along x in its family, [z][y], the point that is
  * id 0, or, if far, id 2^30 * (2 * z + y). */
@@ -11,7 +87,7 @@ typedef struct id_base {
 
 /* Whether points of a brick and of those above it may have numbers that differ by 2^32. Where all rules are checked it is taken
  * to be so, that this case is tested. */
-static int is_far(const pmb_cpu *cpu)
+static inline int is_far(const pmb_cpu *cpu)
 {
   const int64_t most = UINT32_MAX / PMB_BRICK_MAX_POINTS, rows = cpu->bricks[1] + 2;
   return cpu->always_exact || cpu->bricks[0] > most / rows;
@@ -29,7 +105,7 @@ PMB_INLINE void find_base(const pmb_cpu *cpu, const brick_family *f, id_base *ba
 }
 
 /* From n ids to those of the mesh. */
-static void widen_ids(const id_base *base, const uint32_t *ids, int64_t *restrict out, int64_t n)
+static inline void widen_ids(const id_base *base, const uint32_t *ids, int64_t *restrict out, int64_t n)
 {
   const int64_t here = base->point[0][0];
   if (base->far) {
@@ -82,7 +158,7 @@ PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_
   for (int kind = 1; kind < kinds; ++kind) {
     uint32_t points[32];
     count_points(mask[kind - 1], points);
-    PMB_LANE_LOOP
+    PMB_NOT_UNROLLED
     for (int i = 0; i < 32; ++i) {
       first[kind][i] = first[kind - 1][i] + points[i];
     }
@@ -166,7 +242,7 @@ PMB_INLINE void write_joined(
 PMB_INLINE void write_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_edges *edges, uint32_t *out,
   int64_t room, id_way way, const int kinds)
 {
-#if PMB_FAST_CELLS
+#if defined(__AVX2__)
   write_brick(cpu, edges->mask, edges->first, edges->beyond, &scratch->rows, scratch->cells, out, room, way, kinds);
 #else
   fill_ids(edges, kinds, scratch->ids);
@@ -183,7 +259,7 @@ PMB_INLINE void write_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const br
 }
 
 /* The ids of a brick's triangles. mask: of the first kinds of its points; first, room: see emit_triangles. */
-PMB_INLINE void emit_kinds(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
+PMB_INLINE void emit_kinds(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
   const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
 {
   brick_edges edges;
@@ -210,28 +286,17 @@ PMB_INLINE void emit_kinds(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_f
 }
 
 /* Of a brick whose points are joined; apart, so that the other is as fast as without. */
-static __attribute__((noinline)) void emit_joined_ids(pmb_cpu *cpu, pmb_cpu_scratch *scratch,
+static __attribute__((noinline)) void emit_joined_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch,
   const brick_family *family, const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
 {
   emit_kinds(cpu, scratch, family, PMB_KINDS, mask, first, room);
 }
 
 /* Of another one. */
-static void emit_ids(pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family,
+static inline void emit_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family,
   const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
 {
   emit_kinds(cpu, scratch, family, PMB_SAMPLE, mask, first, room);
 }
 
-/* Where each of n triangles begins among the ids. */
-static void fill_offsets(const pmb_mesh *mesh, int64_t first, int64_t n)
-{
-  int32_t *narrow = (int32_t *)mesh->offsets + first;
-  int64_t *wide = (int64_t *)mesh->offsets + first;
-  for (int64_t i = 0; mesh->id_type == PMB_INT32 && i < n; ++i) {
-    narrow[i] = (int32_t)(3 * (first + i));
-  }
-  for (int64_t i = 0; mesh->id_type == PMB_INT64 && i < n; ++i) {
-    wide[i] = 3 * (first + i);
-  }
-}
+#endif

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the masks of a brick say about its points; included by pmb_cpu_loops.c. */
+ * What the masks of a brick say about its points: which samples they need, and their list. */
+#ifndef PMB_CPU_VERTICES_PLAN_H
+#define PMB_CPU_VERTICES_PLAN_H
 
-/* What emit finds out about a brick ahead of its turn, so that its memory can be asked for. Bit z * 5 + y of a word of rows
- * is row (y,z). */
-typedef struct brick_plan {
-  uint32_t ends[32];  /* row z * 5 + y, bit x: the sample is an end; the last ones 0 */
-  uint32_t low, high; /* rows with ends in columns 0 to 15, 16 to 31 */
-  uint32_t beyond;    /* rows with one in column 32 */
-  uint64_t rows;      /* that are read, see rows_around */
-  int from, to;       /* columns that are read of them */
-} brick_plan;
+#include "cpu/pmb_cpu_emit.h"
+#include "cpu/vector/pmb_cpu_compare.h"
+#include "cpu/vector/pmb_cpu_lanes.h"
 
 /* From bits z * 4 + y to bits z * 5 + y. */
 static inline uint32_t rows_by_five(uint32_t rows)
@@ -18,7 +14,7 @@ static inline uint32_t rows_by_five(uint32_t rows)
 }
 
 /* The samples that are ends. Returns the rows that have one, bit (z + 1) * 7 + (y + 1). */
-static uint64_t find_ends(const pmb_cpu_record *record, brick_plan *plan)
+static inline uint64_t find_ends(const pmb_cpu_record *record, brick_plan *plan)
 {
   const uint32_t *x = (const uint32_t *)record->mask, *y = x + PMB_BRICK_ROWS, *z = y + PMB_BRICK_ROWS;
   const uint32_t *samples = z + PMB_BRICK_ROWS;
@@ -46,22 +42,22 @@ static uint64_t find_ends(const pmb_cpu_record *record, brick_plan *plan)
   return rows;
 }
 
-static int wants_points(const pmb_mesh *mesh)
+static inline int wants_gradients(const pmb_mesh *mesh)
 {
-  return mesh->points || mesh->normals || mesh->gradients || mesh->attribute_count;
+  return mesh->normals || mesh->gradients;
 }
 
 /* Whether gradients are central differences, as they nearly always are. */
-static int is_central(const pmb_mesh *mesh)
+static inline int is_central(const pmb_mesh *mesh)
 {
-  return (mesh->normals || mesh->gradients) && mesh->gradient_estimator == PMB_CENTRAL;
+  return wants_gradients(mesh) && mesh->gradient_estimator == PMB_CENTRAL;
 }
 
 /* The rows that have to be read to interpolate from these, bits as above. */
-static uint64_t rows_around(const pmb_mesh *mesh, uint64_t rows)
+static inline uint64_t rows_around(const pmb_mesh *mesh, uint64_t rows)
 {
   const uint64_t beside = rows << 1 | rows >> 1;
-  if (!mesh->normals && !mesh->gradients) {
+  if (!wants_gradients(mesh)) {
     return rows;
   }
   if (mesh->gradient_estimator == PMB_SOBEL) {
@@ -72,7 +68,7 @@ static uint64_t rows_around(const pmb_mesh *mesh, uint64_t rows)
 }
 
 /* Columns that are read of a brick's rows: those of the ends and beside them, and all of 16 where there is one end. */
-static void find_columns(brick_plan *plan)
+static inline void find_columns(brick_plan *plan)
 {
   uint32_t own = 0;
   for (int i = 0; i < 32; ++i) {
@@ -84,39 +80,9 @@ static void find_columns(brick_plan *plan)
   plan->to = last == PMB_BRICK_X || last % 16 == 15 ? last + 1 : last | 15;
 }
 
-/* Finds these, and asks for the samples that the points of a brick need: its rows are far apart, so the hardware does not
- * foresee them. */
-static void plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_plan *plan)
-{
-  const pmb_volume *v = cpu->volume;
-  const int64_t bytes = (int64_t)pmb_type_size(v->type), origin = (int64_t)record->position[0] * PMB_BRICK_X;
-  int64_t row[PMB_TILE_ROWS];
-  plan->rows = rows_around(cpu->mesh, find_ends(record, plan));
-  find_columns(plan);
-  if (!plan->rows || v->strides[0] != 1 || cpu->is_cached) {
-    return;
-  }
-  const int64_t from = clamp(origin + plan->from, v->dims[0]) * bytes;
-  const int64_t further = clamp(origin + plan->to, v->dims[0]) * bytes - from;
-  for (int i = 0; i < PMB_TILE_ROWS; ++i) {
-    row[i] = clamp((int64_t)record->position[1] * PMB_BRICK_Y + i - 1, v->dims[1]) * v->strides[1] * bytes + from;
-  }
-  for (int i = 0; i < PMB_TILE_ROWS; ++i) {
-    const int64_t z = clamp((int64_t)record->position[2] * PMB_BRICK_Z + i - 1, v->dims[2]);
-    const char *layer = (const char *)v->samples + z * v->strides[2] * bytes;
-    for (uint32_t rest = (uint32_t)(plan->rows >> i * PMB_TILE_ROWS) & 0x7f; rest; rest &= rest - 1) {
-      const char *samples = layer + row[pmb_lowest_bit(rest)];
-      for (int64_t b = 0; b < further; b += 64) {
-        __builtin_prefetch(samples + b);
-      }
-      __builtin_prefetch(samples + further);
-    }
-  }
-}
-
 /* Appends the points of a brick in their order to a list. */
 #if defined(__AVX2__) && !defined(__AVX512VBMI2__)
-static int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
+static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
   int n = 0;
   for (int row = 0; row < PMB_BRICK_ROWS; row += 4) {
@@ -127,7 +93,7 @@ static int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uin
   return n;
 }
 #elif defined(__AVX512VBMI2__)
-static int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
+static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
   int n = 0;
   (void)cpu;
@@ -142,7 +108,7 @@ static int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uin
   return n;
 }
 #else
-static int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
+static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
   int n = 0;
   (void)cpu;
@@ -157,7 +123,7 @@ static int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uin
 #endif
 
 /* The points of a brick in their order; returns how many, and repeats the last one to fill the last block. */
-static int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
+static inline int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
   const int n = list_all_points(cpu, record, list);
   for (int i = 0; i < 16 && n > 0; ++i) {
@@ -166,20 +132,4 @@ static int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_
   return n;
 }
 
-/* The isovalue for n points from `first` on. */
-static void fill_scalars(const pmb_cpu *cpu, int64_t first, int64_t n)
-{
-  if (cpu->mesh->scalar_type == PMB_FLOAT32) {
-    const float value = cpu->isovalue->f32;
-    float *scalars = (float *)cpu->mesh->scalars + first;
-    for (int64_t i = 0; i < n; ++i) {
-      scalars[i] = value;
-    }
-  } else {
-    const double value = cpu->isovalue->value;
-    double *scalars = (double *)cpu->mesh->scalars + first;
-    for (int64_t i = 0; i < n; ++i) {
-      scalars[i] = value;
-    }
-  }
-}
+#endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices of one brick, for samples handled as PMB_REAL; included by pmb_cpu_loops.c after
- * pmb_cpu_vertices_ends_template.h. Points are worked on in blocks of 16, each step a loop over arrays of 16. */
+ * Pass vertices of one brick, for samples handled as PMB_REAL, float or double; PMB_REAL_NAME(name): a name of its own;
+ * PMB_REAL_WIDE: 1 for double. Points are worked on in blocks of 16, each step a loop over arrays of 16. */
+#if !defined(PMB_REAL) || !defined(PMB_REAL_NAME) || !defined(PMB_REAL_WIDE)
+#error "Set PMB_REAL, PMB_REAL_NAME and PMB_REAL_WIDE"
+#endif
 
 #define point_block PMB_REAL_NAME(point_block)
 
@@ -28,7 +31,7 @@ static inline void PMB_REAL_NAME(place_points)(
   const double origin[3] = { (double)(b->origin[0] + first[0]), (double)(b->origin[1] + first[1]),
     (double)(b->origin[2] + first[2]) };
   /* In 16 bits, for twice as many fit into a vector. */
-  PMB_LANE_LOOP
+  PMB_NOT_UNROLLED
   for (int l = 0; l < 16; ++l) {
     const uint16_t entry = list[l], y = entry >> 7 & 3, z = (uint16_t)(entry >> 9), kind = entry >> 5 & 3;
     const uint16_t step_y = kind == PMB_EDGE_Y ? PMB_ENDS_PITCH : 0,
@@ -37,32 +40,32 @@ static inline void PMB_REAL_NAME(place_points)(
     p->lower[l] = lower;
     p->upper[l] = (uint16_t)(lower + (kind == PMB_EDGE_X) + step_y + step_z);
   }
-  PMB_LANE_LOOP
+  PMB_NOT_UNROLLED
   for (int l = 0; l < 16; ++l) {
     p->kind[l] = list[l] >> 5 & 3;
   }
   PMB_REAL_NAME(lanes_fetch)(ends, p->lower, p->from);
   PMB_REAL_NAME(lanes_fetch)(ends, p->upper, p->to);
-  PMB_LANE_LOOP
+  PMB_NOT_UNROLLED
   for (int l = 0; l < 16; ++l) {
     p->t[l] = PMB_REAL_NAME(pmb_edge_parameter)(p->from[3][l], p->to[3][l], value, low);
   }
   PMB_REAL along[3][16];
   for (int a = 0; a < 3; ++a) {
-    PMB_LANE_LOOP
+    PMB_NOT_UNROLLED
     for (int l = 0; l < 16; ++l) {
       along[a][l] = p->kind[l] == a ? p->t[l] : 0;
     }
   }
-  PMB_LANE_LOOP
+  PMB_NOT_UNROLLED
   for (int l = 0; l < 16; ++l) {
     p->x[l] = (origin[0] + (double)(list[l] & 31)) + (double)along[0][l];
   }
-  PMB_LANE_LOOP
+  PMB_NOT_UNROLLED
   for (int l = 0; l < 16; ++l) {
     p->y[l] = (origin[1] + (double)(list[l] >> 7 & 3)) + (double)along[1][l];
   }
-  PMB_LANE_LOOP
+  PMB_NOT_UNROLLED
   for (int l = 0; l < 16; ++l) {
     p->z[l] = (origin[2] + (double)(list[l] >> 9)) + (double)along[2][l];
   }
@@ -78,8 +81,8 @@ static __attribute__((noinline)) void PMB_REAL_NAME(orient_carefully)(
     g[a] = PMB_REAL_NAME(pmb_lerp)(p->from[a][l], p->to[a][l], p->t[l]);
   }
   if (!PMB_REAL_NAME(pmb_scaled_point)(cpu->frame, g, gradient, normal)) {
-    const pmb_stencil lower = PMB_REAL_NAME(stencil)(v, p->lower[l]);
-    const pmb_stencil upper = PMB_REAL_NAME(stencil)(v, p->upper[l]);
+    const pmb_stencil lower = stencil(v, p->lower[l]);
+    const pmb_stencil upper = stencil(v, p->upper[l]);
     pmb_careful_point(cpu->frame, &lower, &upper, p->kind[l], (double)p->t[l], gradient, normal);
   }
   for (int r = 0; r < 3; ++r) {
@@ -102,13 +105,13 @@ static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_v
     w[1][l] = PMB_REAL_NAME(pmb_world_gradient)(matrix, 1, gx, gy, gz);
     w[2][l] = PMB_REAL_NAME(pmb_world_gradient)(matrix, 2, gx, gy, gz);
   }
-  PMB_LANE_LOOP
+  PMB_NOT_UNROLLED
   for (int l = 0; l < 16; ++l) {
     const PMB_REAL length2 = PMB_REAL_NAME(pmb_length2)(w[0][l], w[1][l], w[2][l]);
     good[l] = PMB_REAL_NAME(pmb_length2_good)(length2);
     factor[l] = PMB_REAL_NAME(pmb_normal_factor)(length2);
   }
-  PMB_LANE_LOOP
+  PMB_NOT_UNROLLED
   for (int l = 0; l < 16; ++l) {
     all_good &= good[l];
   }
@@ -154,7 +157,7 @@ static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_b
       const double *index[3] = { p->x, p->y, p->z };
       for (int r = 0; r < 3; ++r) {
         const double spacing = frame->to_world[5 * r], shift = frame->to_world[4 * r + 3];
-        PMB_LANE_LOOP
+        PMB_NOT_UNROLLED
         for (int l = 0; l < 16; ++l) {
           out[r][l] = (float)pmb_world_diagonal(spacing, shift, index[r][l]);
         }
@@ -205,42 +208,19 @@ static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu *cpu, const pmb_cpu_r
   }
 }
 
-/* Pass vertices, one brick. first: of the brick's points in the output. */
-static void PMB_REAL_NAME(emit_points)(
-  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, const brick_plan *plan, int64_t first)
+/* Pass vertices, one brick, from its ends. */
+static void PMB_REAL_NAME(emit_points)(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record,
+  const box *b, const rows_view *view, int64_t first)
 {
-  PMB_REAL(*ends)[4] = scratch->ends.PMB_REAL_NAME(e);
-  rows_view view;
-  box b;
-  find_box(cpu, record, &b);
-  PMB_REAL_NAME(find_rows)(cpu, &b, scratch->tile.PMB_REAL_NAME(t)[0], plan, &view);
-  if (view.own) {
-#if !PMB_REAL_WIDE
-    own_ends[cpu->volume->type - 1](&view, plan, ends);
-#endif
-  } else {
-    PMB_REAL_NAME(make_ends)(cpu, &b, &view, plan, ends);
-  }
+  const PMB_REAL(*ends)[4] = (const PMB_REAL(*)[4])scratch->ends.PMB_REAL_NAME(e);
   const int n = list_points(cpu, record, scratch->list);
   for (int i = 0; i < n; i += 16) {
     point_block p;
-    PMB_REAL_NAME(place_points)(cpu, &b, (const PMB_REAL(*)[4])ends, scratch->list + i, &p);
-    PMB_REAL_NAME(emit_block)(cpu, record, &view, scratch->list + i, &p, n - i < 16 ? n - i : 16, first + i);
+    PMB_REAL_NAME(place_points)(cpu, b, ends, scratch->list + i, &p);
+    PMB_REAL_NAME(emit_block)(cpu, record, view, scratch->list + i, &p, n - i < 16 ? n - i : 16, first + i);
   }
 }
 
-/* The row words of a brick whose triangles need the full rules. */
-static void PMB_REAL_NAME(read_words)(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record)
-{
-  PMB_REAL *tile = scratch->tile.PMB_REAL_NAME(t)[0];
-  box b;
-  find_box(cpu, record, &b);
-  PMB_REAL_NAME(load_rows)(cpu, &b, rows_from(0), -1, PMB_TILE_COLUMNS - 2, tile);
-  PMB_REAL_NAME(row_bits)(cpu, &b, tile, 0, &scratch->rows);
-  PMB_REAL_NAME(row_valid)(cpu, &b, tile, 0, &scratch->rows);
-}
-
-#undef rows_view
 #undef point_block
 #undef PMB_REAL
 #undef PMB_REAL_NAME

@@ -35,7 +35,6 @@ static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
 static pmb_status cuda_create(pmb_context *context, const char *path)
 {
   int device = 0;
-  pmb_cuda_read_fault();
   const char *missing = pmb_cuda_missing();
   (void)path;
   if (missing) {
@@ -182,7 +181,7 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   job->by_bricks[0] = divisor_of(job->bricks[0]);
   job->by_bricks[1] = divisor_of(job->bricks[1]);
   job->brick_count = (uint32_t)count;
-  const int64_t tile = pmb_cuda_select_tile(count), stride = (count + tile - 1) / tile * tile;
+  const int64_t tile = PMB_CUDA_SELECT_TILE, stride = (count + tile - 1) / tile * tile;
   job->stride = (uint32_t)stride;
   job->by_stride = divisor_of(job->stride);
   context->at_once = PMB_CUDA_ISOVALUES;
@@ -415,7 +414,7 @@ static void point_job(pmb_cuda *cuda)
 static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t active, int64_t exact)
 {
   const int64_t bricks = cuda->job.group_bricks, blocks = cuda->processors;
-  const int64_t select_tiles = bricks / pmb_cuda_select_tile(cuda->job.brick_count);
+  const int64_t select_tiles = bricks / PMB_CUDA_SELECT_TILE;
   const int64_t room = active > cuda->record_room ? active : cuda->record_room;
   const struct {
     pmb_cuda_buffer *buffer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The CUDA backend: what its passes share on the host, and of data; pmb_cuda_common.cuh: on the device.
+ * The CUDA backend: what its passes share on the host, and of data. On the device: pmb_cuda_common.cuh.
  *
  * Passes, as on the CPU: summarize (bind), select, classify with scan (count), vertices and triangles (emit). Each has
  * its own file with its kernel and, below it, the function that launches it. Order comes from ordered scans
@@ -19,27 +19,27 @@
 
 extern "C" {
 #include "core/pmb_backend.h"
-#include "shared/pmb_brick.h"
-#include "cuda/pmb_cuda.h"
 #include "core/pmb_frame.h"
 #include "core/pmb_stream.h"
+#include "cuda/pmb_cuda.h"
+#include "shared/pmb_brick.h"
+#include "shared/pmb_types.h"
 }
 
 enum {
   PMB_CUDA_WARPS = 8, /* warps of a block, each with a brick of its own */
   PMB_CUDA_THREADS = 32 * PMB_CUDA_WARPS,
-  PMB_CUDA_ISOVALUES = 16,     /* isovalues of a group at most */
-  PMB_CUDA_ROWS = 25,          /* rows of a brick with its halo: row z * 5 + y */
-  PMB_CUDA_SELECT_WARPS = 32,  /* of a block of select */
-  PMB_CUDA_SELECT_BRICKS = 8,  /* bricks of a thread there */
-  PMB_CUDA_SELECT_MANY = 32,   /* likewise in large volumes */
-  PMB_CUDA_KEPT_BRICKS = 1024, /* of a block of classify, in shared memory */
-  PMB_CUDA_LAYERS = 8,         /* layers of bricks that a warp walks through in summarize */
-  PMB_CUDA_SLOTS = 4,          /* pieces of a transfer that are under way at a time */
-  PMB_CUDA_PARTS = 64,         /* likewise, where each host thread handles its own */
-  PMB_CUDA_KEPT = 16,          /* attributes that stay on the device at most */
-  PMB_CUDA_HUGE = 2 << 20,     /* bytes of a huge page of the host */
-  PMB_CUDA_DEVICES = 64        /* GPUs of a machine, at most */
+  PMB_CUDA_ISOVALUES = 16,                                /* isovalues of a group at most */
+  PMB_CUDA_ROWS = 25,                                     /* rows of a brick with its halo: row z * 5 + y */
+  PMB_CUDA_SELECT_WARPS = 32,                             /* of a block of select */
+  PMB_CUDA_SELECT_TILE = 32 * 32 * PMB_CUDA_SELECT_WARPS, /* bricks of a block there: 32 a thread */
+  PMB_CUDA_KEPT_BRICKS = 1024,                            /* of a block of classify, in shared memory */
+  PMB_CUDA_LAYERS = 8,     /* layers of bricks that a warp walks through in summarize */
+  PMB_CUDA_SLOTS = 4,      /* pieces of a transfer that are under way at a time */
+  PMB_CUDA_PARTS = 64,     /* likewise, where each host thread handles its own */
+  PMB_CUDA_KEPT = 16,      /* attributes that stay on the device at most */
+  PMB_CUDA_HUGE = 2 << 20, /* bytes of a huge page of the host */
+  PMB_CUDA_DEVICES = 64    /* GPUs of a machine, at most */
 };
 
 /* Points and triangles of the active bricks before one. */
@@ -223,24 +223,13 @@ typedef struct pmb_cuda {
 } pmb_cuda;
 
 /* How samples are handled: as float or as double. */
-template <class T> struct pmb_cuda_real {
-  typedef float type;
-};
-template <> struct pmb_cuda_real<int32_t> {
-  typedef double type;
-};
-template <> struct pmb_cuda_real<uint32_t> {
-  typedef double type;
-};
-template <> struct pmb_cuda_real<int64_t> {
-  typedef double type;
-};
-template <> struct pmb_cuda_real<uint64_t> {
-  typedef double type;
-};
-template <> struct pmb_cuda_real<double> {
-  typedef double type;
-};
+template <class T> struct pmb_cuda_real;
+#define PMB_CUDA_REAL(NAME, sample, name, real) \
+  template <> struct pmb_cuda_real<sample> {    \
+    typedef real type;                          \
+  };
+PMB_SAMPLE_TYPES(PMB_CUDA_REAL)
+#undef PMB_CUDA_REAL
 
 template <class T> struct pmb_cuda_wider;
 template <> struct pmb_cuda_wider<int8_t> {
@@ -251,59 +240,22 @@ template <> struct pmb_cuda_wider<uint8_t> {
 };
 
 /* Runs `call` with T defined as the sample type. */
-#define PMB_CUDA_BY_TYPE(type, call) \
-  switch (type) {                    \
-    case PMB_INT8: {                 \
-      typedef int8_t T;              \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_UINT8: {                \
-      typedef uint8_t T;             \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_INT16: {                \
-      typedef int16_t T;             \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_UINT16: {               \
-      typedef uint16_t T;            \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_INT32: {                \
-      typedef int32_t T;             \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_UINT32: {               \
-      typedef uint32_t T;            \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_INT64: {                \
-      typedef int64_t T;             \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_UINT64: {               \
-      typedef uint64_t T;            \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_FLOAT32: {              \
-      typedef float T;               \
-      call;                          \
-      break;                         \
-    }                                \
-    case PMB_FLOAT64: {              \
-      typedef double T;              \
-      call;                          \
-      break;                         \
-    }                                \
+#define PMB_CUDA_BY_TYPE(type, call)           \
+  pmb_cuda_by_type((type), [&](auto example) { \
+    typedef decltype(example) T;               \
+    call;                                      \
+  })
+template <class FUNCTION> static inline void pmb_cuda_by_type(pmb_type type, FUNCTION function)
+{
+  switch (type) {
+#define PMB_CUDA_CASE(NAME, sample, name, real) \
+  case PMB_##NAME:                              \
+    function(sample());                         \
+    break;
+    PMB_SAMPLE_TYPES(PMB_CUDA_CASE)
+#undef PMB_CUDA_CASE
   }
+}
 
 /* pmb_cuda_device.cu */
 /* Whether this process was forked from one that had used a GPU: CUDA, which does not live on there, is not to be called.
@@ -319,10 +271,8 @@ pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early);
  * to be an error. */
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
 pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what);
-/* For tests: the environment variable PMB_TEST_FAULT, "n", "n:code" or "n:trap", makes the n-th checked CUDA call of the
- * process that follows report an error (700 if none is given), or the GPU really fail. */
-void pmb_cuda_read_fault(void);
-cudaError_t pmb_cuda_faulty(cudaError_t error);
+/* The error of a CUDA call that is not checked by these. */
+cudaError_t pmb_cuda_seen(cudaError_t error);
 /* Grows when the state of a GPU, or of one of all, is lost: what was made in an older generation is gone. */
 uint32_t pmb_cuda_generation(int device);
 uint32_t pmb_cuda_generation_of_all(void);
@@ -410,29 +360,11 @@ typedef struct pmb_cuda_copy {
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
   pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work);
 
-/* Bricks of a tile of select, in a volume of so many. */
-static inline int64_t pmb_cuda_select_tile(int64_t bricks)
+/* Whether the active bricks are selected in the launch of classify, a block on each multiprocessor, where each looks at a part
+ * of the bricks, a thread at most at 32; or in a launch of its own. */
+static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
 {
-  const int many = bricks > (4 << 20);
-  return (int64_t)32 * PMB_CUDA_SELECT_WARPS * (many ? PMB_CUDA_SELECT_MANY : PMB_CUDA_SELECT_BRICKS);
-}
-
-/* Where the active bricks are selected: in a launch of its own; in that of classify, a block on each multiprocessor, where
- * each looks at a part of the bricks, a thread at most at 32; or there, but each block looks at all. */
-typedef enum pmb_cuda_select_way {
-  PMB_CUDA_SELECT_APART,
-  PMB_CUDA_SELECT_IN_PARTS,
-  PMB_CUDA_SELECT_IN_ALL
-} pmb_cuda_select_way;
-
-static inline pmb_cuda_select_way pmb_cuda_select_way_of(const pmb_cuda *cuda)
-{
-  const int64_t few = (int64_t)PMB_CUDA_KEPT_BRICKS * cuda->processors, bricks = cuda->job.stride;
-  if (cuda->job.isovalue_count > 1 || bricks > (int64_t)1024 * PMB_CUDA_SELECT_WARPS * cuda->processors) {
-    return PMB_CUDA_SELECT_APART;
-  }
-  return bricks > pmb_cuda_select_tile(0) || cuda->job.brick_count > few ? PMB_CUDA_SELECT_IN_PARTS
-                                                                         : PMB_CUDA_SELECT_IN_ALL;
+  return cuda->job.isovalue_count == 1 && cuda->job.stride <= (int64_t)PMB_CUDA_SELECT_TILE * cuda->processors;
 }
 
 /* The launchers: they only enqueue, on cuda->compute. */
@@ -446,7 +378,7 @@ pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
 /* pmb_cuda_vertices_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
 int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
-pmb_status pmb_cuda_general_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
+cudaError_t pmb_cuda_vertices_of_any(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
@@ -463,47 +395,41 @@ pmb_status pmb_cuda_emit_attributes(
 
 #if defined(__CUDACC__)
 
+/* How a kernel is launched: it may begin before the one before it is over, see pmb_cuda_await_passes; its blocks are on the
+ * device together. */
+enum { PMB_CUDA_EARLY = 1, PMB_CUDA_TOGETHER = 2 };
+
 /* Launches a kernel; like <<<>>>, but returns what went wrong. */
 template <class... PARAMETERS, class... ARGUMENTS>
-static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, void (*kernel)(PARAMETERS...), int64_t blocks,
+static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, int how, void (*kernel)(PARAMETERS...), dim3 blocks,
   int threads, size_t shared, ARGUMENTS... arguments)
 {
+  cudaLaunchAttribute attributes[2] = {};
   cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((unsigned)blocks);
+  config.gridDim = blocks;
   config.blockDim = dim3((unsigned)threads);
   config.dynamicSmemBytes = shared;
   config.stream = cuda->compute;
-  return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
-}
-
-/* Adds to a launch that it may begin early; see pmb_cuda_await_passes. */
-static inline void pmb_cuda_begin_early(const pmb_cuda *cuda, cudaLaunchConfig_t *config)
-{
-  if (cuda->early) {
-    cudaLaunchAttribute *early = config->attrs + config->numAttrs++;
-    early->id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early->val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = attributes;
+  if (how & PMB_CUDA_TOGETHER) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+    attributes[config.numAttrs++].val.cooperative = 1;
   }
+  if (how & PMB_CUDA_EARLY && cuda->early) {
+    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
 }
 
-/* Likewise, for kernels that call pmb_cuda_await_passes. */
-template <class... PARAMETERS, class... ARGUMENTS>
-static inline cudaError_t pmb_cuda_launch_early(const pmb_cuda *cuda, void (*kernel)(PARAMETERS...), int64_t blocks,
-  int threads, size_t shared, ARGUMENTS... arguments)
+/* As many blocks as the device has room for at a time. */
+template <class KERNEL> static inline unsigned pmb_cuda_all_blocks(const pmb_cuda *cuda, KERNEL kernel, int threads)
 {
-  cudaLaunchAttribute attribute = {};
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((unsigned)blocks);
-  config.blockDim = dim3((unsigned)threads);
-  config.dynamicSmemBytes = shared;
-  config.stream = cuda->compute;
-  config.attrs = &attribute;
-  pmb_cuda_begin_early(cuda, &config);
-  return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+  int blocks = 0;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0);
+  return (unsigned)(cuda->processors * (blocks > 0 ? blocks : 1));
 }
 
 #endif
-
-#include "cuda/pmb_cuda_common.cuh"
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Other point arrays at the points of the mesh: their samples, which stay on the device where they have a version and there is
  * room, and their interpolation. */
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 #include "shared/pmb_attribute.h"
 
@@ -46,7 +46,7 @@ static pmb_status interpolate(
   const int64_t blocks = (values + PMB_CUDA_THREADS - 1) / PMB_CUDA_THREADS;
   cudaError_t error = cudaSuccess;
   PMB_CUDA_BY_TYPE(attribute->type,
-    (error = pmb_cuda_launch(cuda, attribute_kernel<T>, blocks < 65536 ? blocks : 65536, PMB_CUDA_THREADS, 0,
+    (error = pmb_cuda_launch(cuda, 0, attribute_kernel<T>, blocks < 65536 ? blocks : 65536, PMB_CUDA_THREADS, 0,
        (const T *)d_in, (T *)d_out, output->d_parameter, output->d_sample, values, attribute->components, steps)));
   return pmb_cuda_check(cuda->context, error, "launch of attribute");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the passes share on the device: samples, bricks, sums. Included by pmb_cuda.cuh. */
+ * What the passes share on the device: samples, bricks, sums. */
 #ifndef PMB_CUDA_COMMON_CUH
 #define PMB_CUDA_COMMON_CUH
 
@@ -31,25 +31,10 @@ __device__ __forceinline__ int64_t pmb_cuda_index(const pmb_cuda_job &job, int i
   return i + job.pitch * pmb_cuda_clamp(j, job.dims[1]) + job.slice * pmb_cuda_clamp(k, job.dims[2]);
 }
 
-__device__ __forceinline__ int pmb_cuda_small_inside(const pmb_isovalue &isovalue, int s)
+/* Whether a sample is inside; the first is for integers of 8 and 16 bits. */
+template <class T> __device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, T s)
 {
-  return s >= isovalue.small_threshold;
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int8_t s)
-{
-  return pmb_cuda_small_inside(isovalue, s);
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint8_t s)
-{
-  return pmb_cuda_small_inside(isovalue, s);
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int16_t s)
-{
-  return pmb_cuda_small_inside(isovalue, s);
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint16_t s)
-{
-  return pmb_cuda_small_inside(isovalue, s);
+  return (int)s >= isovalue.small_threshold;
 }
 __device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, float s)
 {
@@ -88,18 +73,43 @@ template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_isova
   return (double)s == isovalue.f64;
 }
 
-template <class T> __device__ __forceinline__ int pmb_cuda_finite(T)
-{
-  return 1;
-}
-template <> __device__ __forceinline__ int pmb_cuda_finite<float>(float s)
+/* Integers are always finite. */
+template <class T> __device__ __forceinline__ int pmb_cuda_finite(T s)
 {
   return PMB_IS_FINITE(s);
 }
-template <> __device__ __forceinline__ int pmb_cuda_finite<double>(double s)
-{
-  return PMB_IS_FINITE(s);
-}
+
+/* The ends of a type's range. */
+template <class T> struct pmb_cuda_limits {
+  static __device__ __forceinline__ T lowest()
+  {
+    return (T)-1 < (T)0 ? (T)(1ull << (8 * sizeof(T) - 1)) : (T)0;
+  }
+  static __device__ __forceinline__ T highest()
+  {
+    return (T)~lowest();
+  }
+};
+template <> struct pmb_cuda_limits<float> {
+  static __device__ __forceinline__ float lowest()
+  {
+    return -INFINITY;
+  }
+  static __device__ __forceinline__ float highest()
+  {
+    return INFINITY;
+  }
+};
+template <> struct pmb_cuda_limits<double> {
+  static __device__ __forceinline__ double lowest()
+  {
+    return -INFINITY;
+  }
+  static __device__ __forceinline__ double highest()
+  {
+    return INFINITY;
+  }
+};
 
 /* As in pmb_hidden.h. */
 __device__ __forceinline__ int pmb_cuda_hides_sample(const pmb_cuda_job &job, int i, int j, int k)
@@ -237,7 +247,7 @@ __device__ __forceinline__ void pmb_cuda_tell_range(
 
 /* ---- passes one behind the other ---- */
 
-/* A pass that is launched by pmb_cuda_launch_early begins while the one before it ends, and waits here, before it reads what
+/* A pass that is launched with PMB_CUDA_EARLY begins while the one before it ends, and waits here, before it reads what
  * passes have written, until that is over. Every block must come here; where a pass also lets the next begin, before that. */
 __device__ __forceinline__ void pmb_cuda_await_passes(void)
 {

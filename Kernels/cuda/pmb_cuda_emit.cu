@@ -181,7 +181,7 @@ pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
     return status == PMB_OK ? record_ends(cuda, 1) : status;
   }
   if (out->d_points || out->d_normals || out->d_gradients || out->d_parameter) {
-    status = pmb_cuda_needs_general(cuda, out) ? pmb_cuda_general_vertices(cuda, out) : pmb_cuda_vertices(cuda, out);
+    status = pmb_cuda_vertices(cuda, out);
   }
   if (status == PMB_OK && out->point_room > FEW_POINTS) {
     PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));

@@ -6,7 +6,7 @@
 #ifndef PMB_CUDA_SCAN_CUH
 #define PMB_CUDA_SCAN_CUH
 
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 enum {
   PMB_CUDA_SCAN_WARPS = 32, /* of a block of classify; there is one on each multiprocessor */
@@ -52,28 +52,6 @@ static __device__ __forceinline__ uint32_t index_of(const scan_tiles &tiles, uin
     return (turn * gridDim.x + blockIdx.x) * PMB_CUDA_SCAN_WARPS + n;
   }
   return turn < tiles.turns && n < tiles.width ? tiles.last + blockIdx.x * tiles.width + n : UINT32_MAX;
-}
-
-/* Whether the block has any of some bricks from `begin` on; in doubt it has. */
-static __device__ __forceinline__ int has_some(const scan_tiles &tiles, uint32_t begin, uint32_t count)
-{
-  const uint32_t tile = tiles.last + blockIdx.x * tiles.width;
-  return count > 0 && (begin < tiles.last || (begin < tile + tiles.width && begin + count > tile));
-}
-
-/* The reverse of index_of: whether the block has the brick with an index, and where. */
-static __device__ __forceinline__ int is_of_block(
-  const scan_tiles &tiles, uint32_t index, uint32_t *turn, uint32_t *n)
-{
-  if (index < tiles.last) {
-    const uint32_t tile = index / PMB_CUDA_SCAN_WARPS;
-    *turn = tile / gridDim.x;
-    *n = index % PMB_CUDA_SCAN_WARPS;
-    return tile % gridDim.x == blockIdx.x;
-  }
-  *turn = tiles.turns - 1;
-  *n = index - tiles.last - blockIdx.x * tiles.width;
-  return index < tiles.active && *n < tiles.width; /* below the tile it is a large number */
 }
 
 /* From this turn on the warp that is done first takes the block's next brick: the last two turns, and more in long

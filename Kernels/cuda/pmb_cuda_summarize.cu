@@ -3,12 +3,36 @@
  *
  * A warp reads rows of 512 bytes, 16 bytes a lane, through a column of bricks along z, so that a slice that two bricks
  * share is read once. Small integers stay packed in words. */
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 enum { LEAST_WARPS = 16 /* of a multiprocessor, if there are layers enough */ };
 
-/* Running minimum and maximum over words of samples; `odd` is not 0 once a sample was not finite. */
-template <class T> struct range_of { /* 4- and 8-byte integers */
+/* The smaller of two samples, NaN if one of them is; and the larger. */
+template <class T> static __device__ __forceinline__ T smaller(T a, T b)
+{
+  return b < a || b != b ? b : a;
+}
+static __device__ __forceinline__ float smaller(float a, float b)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  float r;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+#else
+  return a < b || a != a ? a : b;
+#endif
+}
+template <class T> static __device__ __forceinline__ T larger(T a, T b)
+{
+  return b > a ? b : a;
+}
+static __device__ __forceinline__ float larger(float a, float b)
+{
+  return fmaxf(a, b);
+}
+
+/* Running minimum and maximum over words of samples; odd: whether a sample was not finite. */
+template <class T> struct range_of {
   typedef T word;
   T low, high;
   __device__ __forceinline__ void reset(word w)
@@ -17,13 +41,13 @@ template <class T> struct range_of { /* 4- and 8-byte integers */
   }
   __device__ __forceinline__ void add(word w)
   {
-    low = w < low ? w : low;
-    high = w > high ? w : high;
+    low = smaller(low, w);
+    high = larger(high, w);
   }
   __device__ __forceinline__ void merge(const range_of &o)
   {
-    low = o.low < low ? o.low : low;
-    high = o.high > high ? o.high : high;
+    low = smaller(low, o.low);
+    high = larger(high, o.high);
   }
   __device__ __forceinline__ void samples(T *l, T *h) const
   {
@@ -35,83 +59,7 @@ template <class T> struct range_of { /* 4- and 8-byte integers */
   }
   __device__ __forceinline__ int odd() const
   {
-    return 0;
-  }
-};
-
-/* Minimum that is NaN if one of the two is. */
-static __device__ __forceinline__ float smaller_or_nan(float a, float b)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  float r;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-  return r;
-#else
-  return a < b || a != a ? a : b;
-#endif
-}
-
-template <> struct range_of<float> {
-  typedef float word;
-  float low, high;
-  __device__ __forceinline__ void reset(word w)
-  {
-    low = high = w;
-  }
-  __device__ __forceinline__ void add(word w)
-  {
-    low = smaller_or_nan(low, w);
-    high = fmaxf(high, w);
-  }
-  __device__ __forceinline__ void merge(const range_of &o)
-  {
-    low = smaller_or_nan(low, o.low);
-    high = fmaxf(high, o.high);
-  }
-  __device__ __forceinline__ void samples(float *l, float *h) const
-  {
-    *l = low, *h = high;
-  }
-  __device__ __forceinline__ void first_sample(float *l, float *h) const
-  {
-    samples(l, h);
-  }
-  __device__ __forceinline__ int odd() const
-  {
-    return !PMB_IS_FINITE(low) || !PMB_IS_FINITE(high);
-  }
-};
-
-template <> struct range_of<double> {
-  typedef double word;
-  double low, high, sum;
-  __device__ __forceinline__ void reset(word w)
-  {
-    low = high = w, sum = w - w;
-  }
-  __device__ __forceinline__ void add(word w)
-  {
-    low = w < low ? w : low;
-    high = w > high ? w : high;
-    sum = sum + (w - w);
-  }
-  __device__ __forceinline__ void merge(const range_of &o)
-  {
-    low = o.low < low ? o.low : low;
-    high = o.high > high ? o.high : high;
-    sum = sum + o.sum;
-  }
-  __device__ __forceinline__ void samples(double *l, double *h) const
-  {
-    *l = low, *h = high;
-  }
-  __device__ __forceinline__ void first_sample(double *l, double *h) const
-  {
-    samples(l, h);
-  }
-  __device__ __forceinline__ int odd() const
-  {
-    return sum != 0;
+    return !pmb_cuda_finite<T>(low) || !pmb_cuda_finite<T>(high);
   }
 };
 
@@ -263,11 +211,10 @@ static __device__ __forceinline__ int outer_column(const pmb_cuda_job &job, int 
 
 /* The range of the finite samples of a brick, by a whole warp: for bricks that have others. */
 template <class T>
-static __device__ __noinline__ void finite_range(
-  const pmb_cuda_job &job, int i, int j, int k, T highest, T *low, T *high)
+static __device__ __noinline__ void finite_range(const pmb_cuda_job &job, int i, int j, int k, T *low, T *high)
 {
   const T *d_samples = (const T *)job.d_samples;
-  T l = highest, h = -highest;
+  T l = pmb_cuda_limits<T>::highest(), h = pmb_cuda_limits<T>::lowest();
   for (int n = threadIdx.x & 31; n < 33 * PMB_CUDA_ROWS; n += 32) {
     const int r = n / 33;
     const T s = d_samples[pmb_cuda_index(job, min(i + n % 33, job.dims[0] - 1), j + r % 5, k + r / 5)];
@@ -282,11 +229,6 @@ static __device__ __noinline__ void finite_range(
 }
 
 /* Replaces the ranges of bricks with non-finite samples; `odd` is the same for all lanes of a brick. */
-template <class T> struct odd_bricks {
-  static __device__ __forceinline__ void fix(const pmb_cuda_job &, int, int, int, int, int, T *, T *)
-  {
-  }
-};
 template <class T>
 static __device__ __forceinline__ void fix_odd(
   const pmb_cuda_job &job, int i, int j, int k, int lanes, int odd, T *low, T *high)
@@ -294,27 +236,13 @@ static __device__ __forceinline__ void fix_odd(
   for (uint32_t rest = __ballot_sync(UINT32_MAX, odd && threadIdx.x % lanes == 0); rest; rest &= rest - 1) {
     const int lane = __ffs((int)rest) - 1;
     T l, h;
-    finite_range<T>(job, i + lane / lanes * PMB_BRICK_X, j, k, (T)INFINITY, &l, &h);
+    finite_range<T>(job, i + lane / lanes * PMB_BRICK_X, j, k, &l, &h);
     if ((int)(threadIdx.x & 31) / lanes == lane / lanes) {
       *low = l;
       *high = h;
     }
   }
 }
-template <> struct odd_bricks<float> {
-  static __device__ __forceinline__ void fix(
-    const pmb_cuda_job &job, int i, int j, int k, int lanes, int odd, float *low, float *high)
-  {
-    fix_odd<float>(job, i, j, k, lanes, odd, low, high);
-  }
-};
-template <> struct odd_bricks<double> {
-  static __device__ __forceinline__ void fix(
-    const pmb_cuda_job &job, int i, int j, int k, int lanes, int odd, double *low, double *high)
-  {
-    fix_odd<double>(job, i, j, k, lanes, odd, low, high);
-  }
-};
 
 /* Where a warp works. */
 typedef struct warp_place {
@@ -360,7 +288,7 @@ static __device__ __forceinline__ void store_layer(
     const uint32_t group = lanes == 32 ? UINT32_MAX : ((1u << lanes) - 1) << lane / lanes * lanes;
     odd = (__ballot_sync(UINT32_MAX, odd) & group) != 0;
     if (__any_sync(UINT32_MAX, odd)) {
-      odd_bricks<T>::fix(job, p.i, p.j, k, lanes, odd, &low, &high);
+      fix_odd<T>(job, p.i, p.j, k, lanes, odd, &low, &high);
     }
   }
   const uint32_t x = p.brick_x + lane / lanes;
@@ -487,7 +415,7 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda, int64_t layer_begin
   const int64_t blocks = (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS;
   pmb_cuda_range_part *parts = cuda->ranges + cuda->range_parts;
   cuda->range_parts += blocks;
-  return pmb_cuda_launch(cuda,
+  return pmb_cuda_launch(cuda, 0,
     layers == PMB_CUDA_LAYERS ? summarize_kernel<T, PMB_CUDA_LAYERS> : summarize_kernel<T, 0>, blocks,
     PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layer_begin, layer_end, layers, parts);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices for the list of active bricks, a warp each. There is a file for each size of samples: nvcc compiles what is
- * called by address anew for every kernel of a file, so that in one file for all it takes ten times as long. */
+ * Pass vertices for the list of active bricks, a warp each; see sources.cmake. */
 #ifndef PMB_CUDA_VERTICES_CUH
 #define PMB_CUDA_VERTICES_CUH
 
@@ -76,10 +75,9 @@ static __global__ void __launch_bounds__(
 template <class T, class OFFSET, int FLAGS>
 static cudaError_t launch(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)
 {
-  int blocks = 0;
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, vertices_kernel<T, OFFSET, FLAGS>, 32 * WARPS, 0);
-  return pmb_cuda_launch_early(cuda, vertices_kernel<T, OFFSET, FLAGS>, cuda->processors * (blocks > 0 ? blocks : 1),
-    32 * WARPS, 0, cuda->job, *output, flags);
+  return pmb_cuda_launch(cuda, PMB_CUDA_EARLY, vertices_kernel<T, OFFSET, FLAGS>,
+    pmb_cuda_all_blocks(cuda, vertices_kernel<T, OFFSET, FLAGS>, 32 * WARPS), 32 * WARPS, 0, cuda->job, *output,
+    flags);
 }
 
 template <class T> cudaError_t pmb_cuda_vertices_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)

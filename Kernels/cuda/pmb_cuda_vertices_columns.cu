@@ -5,8 +5,6 @@
  * Such copies ask the device's cache for each 32 bytes, and its halves pass samples to each other: that bounds the pass. So it
  * matters how many samples are read twice: in columns half as many as in the tiles of pmb_cuda_vertices_tiles.cu, which small volumes
  * have, because columns take longer to begin. */
-#include <stdlib.h>
-
 #include "cuda/pmb_cuda_vertices_tiles.cuh"
 
 #if CUDART_VERSION >= 12000
@@ -133,13 +131,14 @@ static __device__ __forceinline__ void read_neighbours(
 /* The differences at the ends of an edge, along axis a. */
 static __device__ __forceinline__ void differ_within(const neighbours &n, int a, surrounding<float> *s)
 {
-  s->low[a] = difference(n.low_before[a], n.low_after[a], 0.5f);
-  s->high[a] = difference(n.high_before[a], n.high_after[a], 0.5f);
+  s->low[a] = pmb_difference(n.low_before[a], n.low_after[a], 0.5f);
+  s->high[a] = pmb_difference(n.high_before[a], n.high_after[a], 0.5f);
 }
 
 static __device__ __forceinline__ float border_difference(float before, float end, float after, int place, int last)
 {
-  return difference(place > 0 ? before : end, place < last ? after : end, place <= 0 || place >= last ? 1.0f : 0.5f);
+  return pmb_difference(
+    place > 0 ? before : end, place < last ? after : end, place <= 0 || place >= last ? 1.0f : 0.5f);
 }
 
 /* Likewise, in a brick at the volume's border there. */
@@ -357,8 +356,7 @@ static __device__ __forceinline__ float read_before(
     (sizeof(float) * PMB_BRICK_X * column.x - sizeof(float)) + job.row_bytes * y + job.slice_bytes * z));
 }
 
-/* The points of a brick; lane_before: of read_before; layer: of the block; slot: of the ring. MANY: they need not fit the list. */
-template <bool MANY>
+/* The points of a brick; lane_before: of read_before; layer: of the block; slot: of the ring. */
 static __device__ __forceinline__ void emit_from_ring(const vertex_setting &setting, const brick_head &head,
   float lane_before, const column_of_warp &column, column_room *room, uint32_t warp, uint32_t layer, uint32_t slot,
   other_bricks *others)
@@ -367,7 +365,7 @@ static __device__ __forceinline__ void emit_from_ring(const vertex_setting &sett
   float *before = room->before[warp / WIDE];
   brick_work work;
   const int any = begin_brick(setting, head, &work);
-  if (!any || is_rare(head, work, MANY ? INT32_MAX : LISTED)) {
+  if (!any || is_rare(head, work)) {
     others->rare |= (uint32_t)any << layer;
     return;
   }
@@ -375,15 +373,12 @@ static __device__ __forceinline__ void emit_from_ring(const vertex_setting &sett
   const ring_samples samples = { room->ring, column.origin + (uint32_t)(LAYER * sizeof(float)) * slot,
     warp % WIDE ? -1 : 0, before, slot + 1 == LAYERS, column.borders | (int)(column.z_borders >> layer & 1) << 2 };
   __syncwarp();
-  if (!MANY) {
-    list_plain(setting.job, work.box, head, scratch);
-  }
+  list_plain(setting.job, work.box, head, scratch);
   if (warp % WIDE == 0 && (threadIdx.x & 31) < PMB_CUDA_ROWS) {
     before[threadIdx.x & 31] = lane_before; /* it has come while the points were listed */
   }
   __syncwarp();
-  if (MANY ? emit_plain_portions<float>(setting, samples, head, work, scratch)
-           : emit_listed<float>(setting, samples, work, scratch)) {
+  if (emit_listed<float>(setting, samples, work, scratch)) {
     others->again |= 1u << layer;
   }
 }
@@ -405,7 +400,6 @@ static __device__ __forceinline__ void emit_others(
 
 /* The other warps' part: each walks up its column. What it reads of a brick besides samples is on its way while it works
  * on the one before. */
-template <bool MANY>
 static __device__ __forceinline__ void emit_column(
   const vertex_setting &setting, const column_place &place, uint32_t warp, column_room *room)
 {
@@ -424,7 +418,7 @@ static __device__ __forceinline__ void emit_column(
     parity ^= above == 0;
     const float before = read_before(setting.job, column, layer, head);
     await_layer(room, above, parity);
-    emit_from_ring<MANY>(setting, head, before, column, room, warp, layer, slot, &others);
+    emit_from_ring(setting, head, before, column, room, warp, layer, slot, &others);
     leave_layer(&room->left[slot]);
     slot = above;
   }
@@ -433,8 +427,6 @@ static __device__ __forceinline__ void emit_column(
 
 #endif
 
-/* MANY: where many bricks have more points than fit the list. */
-template <bool MANY>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
   column_vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
     const __grid_constant__ CUtensorMap map, const __grid_constant__ column_slabs slabs)
@@ -454,26 +446,21 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     return;
   }
   pmb_cuda_await_passes();
-  emit_column<MANY>(setting, place, warp, room);
+  emit_column(setting, place, warp, room);
 #endif
 }
 
 /* ---- launching ---- */
 
-/* For tests: the environment variable PMB_TEST_COLUMNS sets the layers of a block for all sizes. */
-static const char *forced_layers(void)
-{
-  const char *text = getenv("PMB_TEST_COLUMNS");
-  return text && *text ? text : NULL;
-}
+int pmb_cuda_test_layers;
 
 /* Layers of bricks for a block: many, since each block reads one layer more than it has; but so few that the multiprocessors
  * end together, and that neighbours do not drift apart: what both read is to be in the device's cache. 0: the volume is
  * too small. */
 static uint32_t layers_of_block(const pmb_cuda *cuda, uint32_t columns)
 {
-  if (forced_layers()) {
-    return (uint32_t)min(max(atoi(forced_layers()), 0), (int)MOST_LAYERS);
+  if (pmb_cuda_test_layers) {
+    return (uint32_t)min(max(pmb_cuda_test_layers, 0), (int)MOST_LAYERS);
   }
   const int64_t layers = (int64_t)columns * cuda->job.bricks[2] / ((int64_t)ROUNDS * BLOCKS * cuda->processors);
   return layers < LEAST_LAYERS ? 0 : (uint32_t)(layers < MOST_LAYERS ? layers : (int64_t)MOST_LAYERS);
@@ -483,7 +470,7 @@ static uint32_t layers_of_block(const pmb_cuda *cuda, uint32_t columns)
  * that there is room for: so that the multiprocessors end together. Returns how many slabs. */
 static uint32_t cut_slabs(const pmb_cuda *cuda, uint32_t layers, uint32_t columns, column_slabs *slabs)
 {
-  const uint64_t blocks = forced_layers() ? 2 * columns : (uint64_t)BLOCKS * cuda->processors;
+  const uint64_t blocks = pmb_cuda_test_layers ? 2 * columns : (uint64_t)BLOCKS * cuda->processors;
   uint32_t rest = cuda->job.bricks[2], count = 0;
   slabs->layers = layers;
   for (slabs->full = 0; rest >= layers && ((uint64_t)rest * columns >= layers * blocks || rest > MOST_SLABS * layers);
@@ -500,16 +487,6 @@ static uint32_t cut_slabs(const pmb_cuda *cuda, uint32_t layers, uint32_t column
   return slabs->full + count;
 }
 
-/* The kernel for the volume: with more points of a brick than this, on average, many bricks have more than fit the list. */
-enum { FEW = 192 };
-typedef void (*column_kernel)(pmb_cuda_job, pmb_cuda_output, CUtensorMap, column_slabs);
-
-static column_kernel choose_kernel(const pmb_cuda *cuda)
-{
-  return cuda->sizes.points > FEW * cuda->context->active_bricks ? column_vertices_kernel<true>
-                                                                 : column_vertices_kernel<false>;
-}
-
 /* Whether a multiprocessor has room for as many blocks as hide each other's waiting. */
 static int has_room(const pmb_cuda *cuda)
 {
@@ -523,26 +500,19 @@ int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, 
   const pmb_cuda_job *job = &cuda->job;
   const uint32_t along_x = (job->bricks[0] + WIDE - 1) / WIDE, along_y = (job->bricks[1] + DEEP - 1) / DEEP;
   const uint32_t layers = layers_of_block(cuda, along_x * along_y);
-  const column_kernel kernel = choose_kernel(cuda);
   cudaFuncAttributes of_kernel;
   CUtensorMap map;
   if (layers == 0 || flags != PMB_CUDA_USUAL || !are_boxes_worth_it(cuda) || job->bricks[1] > 100000 ||
-    job->bricks[2] > 60000 || cudaFuncGetAttributes(&of_kernel, kernel) != cudaSuccess || of_kernel.ptxVersion < 90 ||
-    !has_room(cuda) || !describe_volume<float>(job, WIDTH, ROWS, PMB_BRICK_Z, &map)) {
+    job->bricks[2] > 60000 || cudaFuncGetAttributes(&of_kernel, column_vertices_kernel) != cudaSuccess ||
+    of_kernel.ptxVersion < 90 || !has_room(cuda) || !describe_volume<float>(job, WIDTH, ROWS, PMB_BRICK_Z, &map)) {
     cudaGetLastError();
     return 0;
   }
-  cudaLaunchAttribute attribute = {};
-  cudaLaunchConfig_t config = {};
   column_slabs slabs;
-  config.gridDim = dim3(along_x, along_y, cut_slabs(cuda, layers, along_x * along_y, &slabs));
-  config.blockDim = dim3(THREADS);
-  config.dynamicSmemBytes = sizeof(column_room);
-  config.stream = cuda->compute;
-  config.attrs = &attribute;
-  pmb_cuda_begin_early(cuda, &config);
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)config.dynamicSmemBytes);
-  *error = cudaLaunchKernelEx(&config, kernel, *job, *output, map, slabs);
+  const dim3 blocks(along_x, along_y, cut_slabs(cuda, layers, along_x * along_y, &slabs));
+  cudaFuncSetAttribute(column_vertices_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(column_room));
+  *error = pmb_cuda_launch(
+    cuda, PMB_CUDA_EARLY, column_vertices_kernel, blocks, THREADS, sizeof(column_room), *job, *output, map, slabs);
   return 1;
 }
 

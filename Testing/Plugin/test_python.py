@@ -30,7 +30,7 @@ def start(*arguments, **variables):
     """{word: rest} of the lines that the script prints, and all that is said on the standard error."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     result = subprocess.run(["pvpython", "/dev/stdin", *arguments], input=SCRIPT, env={**environment, **variables},
-                            capture_output=True, text=True, check=False, timeout=120)
+                            capture_output=True, text=True, check=False)
     return dict(line.split(": ", 1) for line in result.stdout.splitlines() if ": " in line), result.stderr
 
 

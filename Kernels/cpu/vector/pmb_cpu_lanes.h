@@ -4,14 +4,14 @@
 #ifndef PMB_CPU_LANES_H
 #define PMB_CPU_LANES_H
 
+#include <string.h>
+
 #include "cpu/pmb_cpu.h"
+#include "cpu/pmb_cpu_path.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
-
-/* Before a loop over lanes: leaves it to be made one of vectors; unrolled first it stays one of single values. */
-#define PMB_LANE_LOOP _Pragma("GCC unroll 1")
 
 /* lanes_interleave: 16 records of four from four arrays. lanes_fetch: the reverse, of the records with 16 indices.
  * lanes_store3: 48 values x y z x y z ... from three arrays. lanes_beside: for each of 16 samples in a row the one before and
@@ -20,7 +20,7 @@
   PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])                       \
   {                                                                                                 \
     real *to = records[0];                                                                          \
-    PMB_LANE_LOOP                                                                                   \
+    PMB_NOT_UNROLLED                                                                                \
     for (int l = 0; l < 16; ++l) { /* so written gcc makes vector instructions of it */             \
       to[4 * l] = from[0][l];                                                                       \
       to[4 * l + 1] = from[1][l];                                                                   \
@@ -294,42 +294,19 @@ PMB_STORE3_IN_C(f64, double)
 
 #endif
 
-/* lanes_convert: 16 small integers, side by side, to float. */
-#if defined(__AVX512F__)
-#define PMB_CONVERT(name, type, load, widen)                                           \
-  PMB_INLINE void lanes_convert_##name(const type *in, float *out)                     \
-  {                                                                                    \
-    _mm512_storeu_ps(out, _mm512_cvtepi32_ps(_mm512_##widen(load((const void *)in)))); \
+/* lanes_convert: 16 samples, side by side, to the type in which they are handled. From a copy, which the output is known not to
+ * overlap, so that gcc makes vector instructions of it. */
+#define PMB_CONVERT(NAME, type, name, real)                       \
+  PMB_INLINE void lanes_convert_##name(const type *in, real *out) \
+  {                                                               \
+    type copy[16];                                                \
+    memcpy(copy, in, sizeof(copy));                               \
+    PMB_NOT_UNROLLED                                              \
+    for (int l = 0; l < 16; ++l) {                                \
+      out[l] = (real)copy[l];                                     \
+    }                                                             \
   }
-PMB_CONVERT(int8, int8_t, _mm_loadu_si128, cvtepi8_epi32)
-PMB_CONVERT(uint8, uint8_t, _mm_loadu_si128, cvtepu8_epi32)
-PMB_CONVERT(int16, int16_t, _mm256_loadu_si256, cvtepi16_epi32)
-PMB_CONVERT(uint16, uint16_t, _mm256_loadu_si256, cvtepu16_epi32)
-#elif defined(__AVX2__)
-#define PMB_CONVERT(name, type, load, widen)                                                     \
-  PMB_INLINE void lanes_convert_##name(const type *in, float *out)                               \
-  {                                                                                              \
-    _mm256_storeu_ps(out, _mm256_cvtepi32_ps(_mm256_##widen(load((const void *)in))));           \
-    _mm256_storeu_ps(out + 8, _mm256_cvtepi32_ps(_mm256_##widen(load((const void *)(in + 8))))); \
-  }
-PMB_CONVERT(int8, int8_t, _mm_loadl_epi64, cvtepi8_epi32)
-PMB_CONVERT(uint8, uint8_t, _mm_loadl_epi64, cvtepu8_epi32)
-PMB_CONVERT(int16, int16_t, _mm_loadu_si128, cvtepi16_epi32)
-PMB_CONVERT(uint16, uint16_t, _mm_loadu_si128, cvtepu16_epi32)
-#else
-#define PMB_CONVERT(name, type)                                    \
-  PMB_INLINE void lanes_convert_##name(const type *in, float *out) \
-  {                                                                \
-    PMB_LANE_LOOP                                                  \
-    for (int l = 0; l < 16; ++l) {                                 \
-      out[l] = (float)in[l];                                       \
-    }                                                              \
-  }
-PMB_CONVERT(int8, int8_t)
-PMB_CONVERT(uint8, uint8_t)
-PMB_CONVERT(int16, int16_t)
-PMB_CONVERT(uint16, uint16_t)
-#endif
+PMB_SAMPLE_TYPES(PMB_CONVERT)
 #undef PMB_CONVERT
 
 #if defined(__AVX512VBMI2__)
@@ -359,6 +336,17 @@ PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
     const __m512i high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(set, 1));
     _mm512_storeu_si512(list, _mm512_add_epi16(low, code_16));
     _mm512_storeu_si512(list + 32, _mm512_add_epi16(high, code_16));
+  }
+  return n;
+}
+
+/* The same for 16 words, bit i of word j being 32 * j + i. */
+PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, uint16_t *list)
+{
+  int n = 0;
+  (void)places;
+  for (unsigned j = 0; j < 16; j += 2) {
+    n += lanes_list(words[j] | (uint64_t)words[j + 1] << 32, 32 * j, list + n);
   }
   return n;
 }

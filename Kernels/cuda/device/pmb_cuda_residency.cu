@@ -199,7 +199,7 @@ static cudaError_t allocate(const pmb_cuda *cuda, void **d_data, size_t bytes)
   if (!may_take(cuda, (int64_t)bytes)) {
     return cudaErrorMemoryAllocation;
   }
-  const cudaError_t error = pmb_cuda_faulty(cudaMalloc(d_data, bytes));
+  const cudaError_t error = pmb_cuda_seen(cudaMalloc(d_data, bytes));
   if (error != cudaSuccess) {
     cudaGetLastError();
     cudaFree(*d_data); /* a simulated error */

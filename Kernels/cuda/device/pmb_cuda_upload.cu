@@ -97,7 +97,7 @@ int pmb_cuda_ring_failed(const pmb_cuda_ring *ring)
 
 void pmb_cuda_ring_note(pmb_cuda_ring *ring, cudaError_t error)
 {
-  error = pmb_cuda_faulty(error);
+  error = pmb_cuda_seen(error);
   if (error != cudaSuccess && !pmb_cuda_ring_failed(ring)) {
     __atomic_store_n(&ring->error, (int)error, __ATOMIC_RELEASE);
   }

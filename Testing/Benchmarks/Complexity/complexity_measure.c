@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cuda/pmb_cuda.h"
+#include "pmb_measure_gpu.h"
 
 const char *const quantity_names[QUANTITIES] = { "bind", "select", "count", "emit", "change" };
 
@@ -177,24 +177,24 @@ static int measure_cpu(const settings *s, bench *b, const pmb_request *request, 
   return 1;
 }
 
-/* Kernel times; by_calls: of pmb_count and pmb_emit, transfers included, since pmb_cuda_measure knows no arrays. */
+/* Kernel times; by_calls: of pmb_count and pmb_emit, transfers included, since pmb_measure_gpu knows no arrays. */
 static int measure_gpu(const settings *s, bench *b, int by_calls, const pmb_request *request, row *r)
 {
   const int repeats = s->quick ? 1 : GPU_REPEATS;
   const double least = LEAST;
-  pmb_cuda_times times;
+  pmb_gpu_times times;
   double ms[QUANTITIES];
   if (by_calls) {
     if (!least_of(s, change_once, b, request, 2, ms)) return 0;
     memcpy(&r->ms[COUNT], ms, 3 * sizeof *ms);
     return 1;
   }
-  if (pmb_cuda_measure(b->context, &least, 1, 0, repeats, &times) != PMB_OK) return fail(b, NULL);
+  if (pmb_measure_gpu(b->context, &least, 1, 0, repeats, &times) != PMB_OK) return fail(b, NULL);
   r->ms[SELECT] = times.isovalues;
   memset(&r->ms[COUNT], 0, 3 * sizeof *r->ms);
   for (int64_t first = 0; first < request->isovalue_count; first += TOGETHER) {
     const int64_t left = request->isovalue_count - first;
-    if (pmb_cuda_measure(
+    if (pmb_measure_gpu(
           b->context, request->isovalues + first, left < TOGETHER ? left : TOGETHER, 0, repeats, &times) != PMB_OK)
       return fail(b, NULL);
     r->ms[BIND] = times.summarize;

@@ -1,27 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass triangles of the CPU backend; included by pmb_cpu_loops.c. Where no full rules are needed it reads no sample: the masks
- * of the brick and of those above it say which samples are inside, and the ids of the points. */
+ * Pass triangles. Where no full rules are needed it reads no sample: the masks of the brick and of those above it say which
+ * samples are inside, and the ids of the points. */
+#include <string.h>
 
-/* Id of a record's first point. */
-static int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
-{
-  const int64_t index = record - (const pmb_cpu_record *)cpu->found.records.data;
-  return cpu->base.points + ((const pmb_sizes *)cpu->found.chunks.data)[index >> cpu->found.chunk_shift].points +
-    record->points_before;
-}
+#include "cpu/pmb_cpu_triangles_ids.h"
 
-/* A brick and those above it, [z][y][x]; NULL: none there. */
-typedef struct brick_family {
-  const pmb_cpu_record *at[2][2][2];
-} brick_family;
-
-static int wants_triangles(const pmb_mesh *mesh)
-{
-  return mesh->triangles || mesh->cells;
-}
-
-/* Also asks for the records' memory. Bricks outside the volume and those not active are not there. */
-static void find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_family *f)
+void pmb_cpu_find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_family *f)
 {
   const int64_t x = record->position[0], y = record->position[1], z = record->position[2];
   const int64_t along_y = cpu->bricks[0], along_z = along_y * cpu->bricks[1];
@@ -37,46 +21,6 @@ static void find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_
       __builtin_prefetch((const char *)above + b);
     }
   }
-}
-
-/* In the place of bricks that are not there. */
-static const pmb_cpu_record no_record;
-
-static inline const pmb_cpu_record *record_or_none(const pmb_cpu_record *record)
-{
-  return record ? record : &no_record;
-}
-
-/* The masks of the points of these first kinds that the brick's cells use, by kind and row z * 5 + y, columns 0 to 31 (dx 0), or
- * that are the next bricks' (dx 1); of the rows from 25 to 31 none. */
-PMB_INLINE void gather_masks(const brick_family *f, int dx, const int kinds, uint32_t (*mask)[PMB_EDGE_ROWS])
-{
-  const pmb_cpu_record *here = record_or_none(f->at[0][0][dx]), *y = record_or_none(f->at[0][1][dx]);
-  const pmb_cpu_record *z = record_or_none(f->at[1][0][dx]), *both = record_or_none(f->at[1][1][dx]);
-  for (int kind = 0; kind < kinds; ++kind) {
-    for (int layer = 0; layer < PMB_BRICK_Z; ++layer) {
-      memcpy(&mask[kind][layer * 5], &here->mask[kind][layer * PMB_BRICK_Y], 4 * sizeof(uint32_t));
-      mask[kind][layer * 5 + 4] = y->mask[kind][layer * PMB_BRICK_Y];
-    }
-    memcpy(&mask[kind][20], z->mask[kind], 4 * sizeof(uint32_t));
-    mask[kind][24] = both->mask[kind][0];
-    memset(&mask[kind][25], 0, 7 * sizeof(uint32_t));
-  }
-}
-
-/* How many points each of 32 rows has by these masks. */
-static inline void count_points(const uint32_t *mask, uint32_t *points)
-{
-#if PMB_FAST_CELLS
-  for (int i = 0; i < 32; i += WORD_LANES) {
-    count_words(mask + i, points + i);
-  }
-#else
-  PMB_LANE_LOOP
-  for (int i = 0; i < 32; ++i) {
-    points[i] = sum_bytes(count_in_bytes(mask[i]));
-  }
-#endif
 }
 
 /* The inside words of a brick without joined points: from the first sample on, each edge with a point is a change. */
@@ -120,7 +64,7 @@ static __attribute__((noinline)) void compare_joined(
   pmb_cpu_words words, equal;
   box b;
   find_box(cpu, record, &b);
-  compare_brick(cpu, &b, &words, &equal);
+  pmb_cpu_compare_brick(cpu, &b, &words, &equal);
   const uint32_t columns = first_bits(b.n[0] - 1);
   for (uint32_t i = 0; i < PMB_BRICK_ROWS; ++i) {
     const int y = (int)i & 3, z = (int)i >> 2;
@@ -170,29 +114,6 @@ static void find_cells(
   }
 }
 
-/* Whether one of these cells is in column 31, and so has corners in the next brick. */
-static inline int reaches_beyond(const uint32_t *cells)
-{
-  uint32_t any = 0;
-  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
-    any |= cells[i];
-  }
-  return any >> (PMB_BRICK_X - 1) != 0;
-}
-
-/* What the triangles of a cell are made by; made: room for what the table has not. */
-PMB_INLINE const pmb_cpu_case *case_of_cell(
-  const pmb_cpu_joined *table, const pmb_rows *rows, int row, int x, pmb_cpu_case *made)
-{
-  const uint64_t(*in)[6] = &rows->inside[(row >> 2) + 1], (*same)[6] = &rows->equal[(row >> 2) + 1];
-  const int y = (row & 3) + 1;
-  const unsigned cell_case = pmb_cell_bits(in[0][y], in[0][y + 1], in[1][y], in[1][y + 1], x + 1);
-  const unsigned equal = pmb_cell_bits(same[0][y], same[0][y + 1], same[1][y], same[1][y + 1], x + 1);
-  return find_joined_case(table, cell_case, equal, made);
-}
-
-#include "cpu/pmb_cpu_triangles_ids.h"
-
 static void fill_cells(const pmb_cpu *cpu, const pmb_cpu_record *record, int64_t *out, int row, int x, int count)
 {
   const int64_t *dims = cpu->volume->dims;
@@ -230,6 +151,7 @@ static int find_triangles(
   const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, uint32_t (*mask)[PMB_EDGE_ROWS])
 {
   const pmb_cpu_record *record = family->at[0][0][0];
+  box b;
   if (record->rules == PMB_RULES_PLAIN) {
     gather_masks(family, 0, PMB_SAMPLE, mask);
     words_from_masks(record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, &scratch->rows);
@@ -241,19 +163,14 @@ static int find_triangles(
     compare_joined(cpu, record, &scratch->rows, scratch->cells);
     return PMB_KINDS;
   }
-  if (pmb_type_is_wide(cpu->volume->type)) {
-    read_words_f64(cpu, scratch, record);
-  } else {
-    read_words_f32(cpu, scratch, record);
-  }
+  find_box(cpu, record, &b);
+  pmb_cpu_read_rows(cpu, &b, 0, &scratch->rows);
   find_exact_cells(&scratch->rows, scratch->cells);
   return cpu->isovalue->join ? PMB_KINDS : PMB_SAMPLE;
 }
 
-/* Pass triangles, one brick. first: of the brick's triangles in the output; room: for so many from there on, what is not the
- * brick's to be overwritten. */
-static void emit_triangles(
-  pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room)
+void pmb_cpu_emit_triangles(
+  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room)
 {
   const pmb_mesh *mesh = cpu->mesh;
   uint32_t mask[PMB_KINDS][PMB_EDGE_ROWS];

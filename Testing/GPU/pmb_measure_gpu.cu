@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Times of the passes, for the GPU benchmark. */
-#include <stdlib.h>
-
+ * Times of the passes, from within: linked with the library and its private headers. */
 #include "cuda/pmb_cuda.cuh"
+
+extern "C" {
+#include "pmb_measure_gpu.h"
+}
 
 enum { MARKS = 5, REPEATS = 100 };
 
@@ -59,7 +61,7 @@ static pmb_status run_passes(
 }
 
 static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
-  int repeats, pmb_cuda_times *times)
+  int repeats, pmb_gpu_times *times)
 {
   double all[REPEATS] = {}, part[4][REPEATS] = {};
   float ms;
@@ -77,7 +79,7 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
     }
   }
   times->isovalues = median(all, repeats);
-  times->select = pmb_cuda_select_way_of(cuda) == PMB_CUDA_SELECT_APART ? median(part[0], repeats) : 0;
+  times->select = pmb_cuda_selects_in_classify(cuda) ? 0 : median(part[0], repeats);
   times->classify = median(part[1], repeats);
   times->vertices = median(part[2], repeats);
   times->triangles = median(part[3], repeats);
@@ -86,7 +88,7 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
 
 /* Summarize, alone and followed by the isovalue. */
 static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
-  int repeats, pmb_cuda_times *times)
+  int repeats, pmb_gpu_times *times)
 {
   double alone[REPEATS] = {}, all[REPEATS] = {};
   float ms;
@@ -113,7 +115,7 @@ static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_
   return PMB_OK;
 }
 
-static pmb_status measure_copy(pmb_context *context, pmb_cuda *cuda, cudaEvent_t *marks, pmb_cuda_times *times)
+static pmb_status measure_copy(pmb_context *context, pmb_cuda *cuda, cudaEvent_t *marks, pmb_gpu_times *times)
 {
   const size_t bytes = (size_t)1 << 30;
   pmb_cuda_buffer from = {}, to = {};
@@ -143,8 +145,7 @@ static int64_t acceleration_bytes(const pmb_cuda *cuda)
     (int64_t)(cuda->select_status.capacity + cuda->scan_status.capacity);
 }
 
-static pmb_status measure(
-  pmb_context *context, pmb_cuda *cuda, cudaEvent_t *marks, int repeats, pmb_cuda_times *times)
+static pmb_status measure(pmb_context *context, pmb_cuda *cuda, cudaEvent_t *marks, int repeats, pmb_gpu_times *times)
 {
   float dummy = 0;
   pmb_mesh mesh = {};
@@ -165,8 +166,8 @@ static pmb_status measure(
   return status;
 }
 
-extern "C" pmb_status pmb_cuda_measure(pmb_context *context, const double *isovalues, int64_t isovalue_count,
-  int remove_degenerate, int repeats, pmb_cuda_times *times)
+extern "C" pmb_status pmb_measure_gpu(pmb_context *context, const double *isovalues, int64_t isovalue_count,
+  int remove_degenerate, int repeats, pmb_gpu_times *times)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   cudaEvent_t marks[MARKS];
@@ -176,7 +177,7 @@ extern "C" pmb_status pmb_cuda_measure(pmb_context *context, const double *isova
   if (context->backend != &pmb_cuda_backend || repeats < 1 || repeats > REPEATS ||
     isovalue_count > context->at_once) {
     return pmb_fail(context, PMB_INVALID,
-      "pmb_cuda_measure: not a context on the GPU, too many isovalues, or not 1 to %d repeats", REPEATS);
+      "pmb_measure_gpu: not a context on the GPU, too many isovalues, or not 1 to %d repeats", REPEATS);
   }
   pmb_status status = pmb_count(context, &request, &sizes, NULL);
   if (status != PMB_OK || context->classified_end - context->classified_begin != isovalue_count) {

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Writes the mesh of a chunk of active bricks: pass vertices and pass triangles, brick by brick. */
+#include "cpu/pmb_cpu_emit.h"
+
+/* The isovalue for n points from `first` on. */
+static void fill_scalars(const pmb_cpu *cpu, int64_t first, int64_t n)
+{
+  if (cpu->mesh->scalar_type == PMB_FLOAT32) {
+    const float value = cpu->isovalue->f32;
+    float *scalars = (float *)cpu->mesh->scalars + first;
+    for (int64_t i = 0; i < n; ++i) {
+      scalars[i] = value;
+    }
+  } else {
+    const double value = cpu->isovalue->value;
+    double *scalars = (double *)cpu->mesh->scalars + first;
+    for (int64_t i = 0; i < n; ++i) {
+      scalars[i] = value;
+    }
+  }
+}
+
+/* Where each of n triangles begins among the ids. */
+static void fill_offsets(const pmb_mesh *mesh, int64_t first, int64_t n)
+{
+  int32_t *narrow = (int32_t *)mesh->offsets + first;
+  int64_t *wide = (int64_t *)mesh->offsets + first;
+  for (int64_t i = 0; mesh->id_type == PMB_INT32 && i < n; ++i) {
+    narrow[i] = (int32_t)(3 * (first + i));
+  }
+  for (int64_t i = 0; mesh->id_type == PMB_INT64 && i < n; ++i) {
+    wide[i] = 3 * (first + i);
+  }
+}
+
+/* What follows from the numbers of points and triangles alone, for a chunk at once; last: its last record. */
+static void fill_chunk(const pmb_cpu *cpu, const pmb_sizes *before, const pmb_cpu_record *last)
+{
+  const pmb_mesh *mesh = cpu->mesh;
+  const int64_t point = cpu->base.points + before->points, triangle = cpu->base.triangles + before->triangles;
+  const int64_t triangles = (int64_t)last->triangles_before + last->triangles;
+  if (mesh->scalars) {
+    fill_scalars(cpu, point, (int64_t)last->points_before + last->points);
+  }
+  if (mesh->offsets) {
+    fill_offsets(mesh, triangle, triangles);
+  }
+}
+
+void PMB_PATH_NAME(pmb_cpu_emit)(pmb_cpu *cpu, int worker, size_t i)
+{
+  pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
+  const pmb_cpu_record *records = cpu->found.records.data;
+  const pmb_sizes before = ((const pmb_sizes *)cpu->found.chunks.data)[i];
+  const int64_t begin = (int64_t)i << cpu->found.chunk_shift;
+  const int64_t end = pmb_cpu_smaller(begin + ((int64_t)1 << cpu->found.chunk_shift), cpu->found.record_count);
+  const pmb_mesh *mesh = cpu->mesh;
+  const int points = mesh->points || mesh->normals || mesh->gradients || mesh->attribute_count;
+  const int triangles = mesh->triangles || mesh->cells;
+  const int64_t last_triangle =
+    cpu->base.triangles + before.triangles + records[end - 1].triangles_before + records[end - 1].triangles;
+  brick_plan plans[2];
+  brick_family families[2];
+  for (int64_t r = begin - 1; r < end; ++r) {
+    if (r + 1 < end && points) {
+      pmb_cpu_plan_points(cpu, &records[r + 1], &plans[(r + 1) & 1]);
+    }
+    if (r + 1 < end && triangles) {
+      pmb_cpu_find_family(cpu, &records[r + 1], &families[(r + 1) & 1]);
+    }
+    if (r < begin || (records[r].points == 0 && records[r].triangles == 0)) {
+      continue;
+    }
+    const int64_t point = cpu->base.points + before.points + records[r].points_before;
+    if (points) {
+      pmb_cpu_emit_points(cpu, scratch, &records[r], &plans[r & 1], point);
+    }
+    if (triangles && records[r].triangles) {
+      const int64_t triangle = cpu->base.triangles + before.triangles + records[r].triangles_before;
+      pmb_cpu_emit_triangles(cpu, scratch, &families[r & 1], triangle, last_triangle - triangle);
+    }
+  }
+  fill_chunk(cpu, &before, &records[end - 1]);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass select for samples of one type: PMB_TYPE, see pmb_each_type.h. */
+#if !defined(PMB_TYPE)
+#error "PMB_TYPE: the name of a type of samples"
+#endif
+
+/* min < isovalue <= max, or a sample may equal the isovalue and take points from a neighbouring brick's edges. */
+PMB_INLINE int PMB_T_NAME(active)(PMB_T low, PMB_T high, const pmb_isovalue *isovalue)
+{
+  if (isovalue->join) {
+    const PMB_T_REAL equal = PMB_T_NAME(pmb_equal)(isovalue);
+    return (PMB_T_REAL)low <= equal && (PMB_T_REAL)high >= equal;
+  }
+  const PMB_T threshold = PMB_T_NAME(pmb_threshold)(isovalue);
+  return low < threshold && high >= threshold;
+}
+
+/* Bit i: brick `first` + i is active; of at most 64 before `end`. */
+static uint64_t PMB_T_NAME(active_bits)(const pmb_cpu *cpu, const pmb_isovalue *isovalue, int64_t first, int64_t end)
+{
+  const PMB_T *low = (const PMB_T *)cpu->summary.data + first, *high = low + cpu->brick_count;
+  const int n = (int)pmb_cpu_smaller(end - first, 64);
+  uint64_t bits = 0;
+  if (isovalue->none) {
+    return 0;
+  }
+  PMB_T same = 0;
+  if (n == 64 && isovalue->join && PMB_T_NAME(find_equal)(isovalue, &same)) {
+    for (int i = 0; i < 64; i += 32) {
+      const uint32_t above = PMB_T_NAME(at_least)(low + i, same) & ~PMB_T_NAME(equal)(low + i, same);
+      bits |= (uint64_t)(PMB_T_NAME(at_least)(high + i, same) & ~above) << i;
+    }
+    return bits;
+  }
+  if (n == 64 && !isovalue->join) {
+    const PMB_T threshold = PMB_T_NAME(pmb_threshold)(isovalue);
+    for (int i = 0; i < 64; i += 32) {
+      const uint32_t active = PMB_T_NAME(at_least)(high + i, threshold) & ~PMB_T_NAME(at_least)(low + i, threshold);
+      bits |= (uint64_t)active << i;
+    }
+    return bits;
+  }
+  for (int i = 0; i < n; ++i) {
+    bits |= (uint64_t)PMB_T_NAME(active)(low[i], high[i], isovalue) << i;
+  }
+  return bits;
+}
+
+/* Pass select, first half. */
+static void PMB_T_NAME(select_count)(pmb_cpu *cpu, size_t i)
+{
+  const pmb_isovalue isovalue = *cpu->isovalue;
+  const int64_t begin = (int64_t)i * cpu->select_chunk;
+  const int64_t end = pmb_cpu_smaller(begin + cpu->select_chunk, cpu->brick_count);
+  int count = 0;
+  for (int64_t b = begin; b < end; b += 64) {
+    count += pmb_popcount(PMB_T_NAME(active_bits)(cpu, &isovalue, b, end));
+  }
+  ((int64_t *)cpu->counts.data)[i] = count;
+}
+
+/* Pass select, second half. */
+static void PMB_T_NAME(select_write)(pmb_cpu *cpu, size_t i)
+{
+  const pmb_isovalue isovalue = *cpu->isovalue;
+  const int64_t begin = (int64_t)i * cpu->select_chunk;
+  const int64_t end = pmb_cpu_smaller(begin + cpu->select_chunk, cpu->brick_count);
+  pmb_cpu_record *records = cpu->found.records.data;
+  uint32_t *map = cpu->found.map.data;
+  uint32_t next = (uint32_t)((const int64_t *)cpu->counts.data)[i];
+  int64_t position[3] = { begin % cpu->bricks[0], begin / cpu->bricks[0] % cpu->bricks[1],
+    begin / cpu->bricks[0] / cpu->bricks[1] };
+  int64_t at = begin; /* position is this brick's */
+  for (int64_t b = begin; b < end; b += 64) {
+    memset(map + b, 0xff, (size_t)pmb_cpu_smaller(end - b, 64) * sizeof(*map)); /* PMB_NO_RECORD */
+    for (uint64_t bits = PMB_T_NAME(active_bits)(cpu, &isovalue, b, end); bits; bits &= bits - 1) {
+      const int64_t brick = b + pmb_lowest_bit(bits);
+      advance(cpu, position, brick - at);
+      at = brick;
+      map[brick] = next;
+      for (int a = 0; a < 3; ++a) {
+        records[next].position[a] = (int32_t)position[a];
+      }
+      ++next;
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass summarize: least and greatest sample of each brick. */
+#include "cpu/pmb_cpu.h"
+#include "cpu/pmb_cpu_path.h"
+
+/* Bytes ahead in a row that are asked for; 512 to 8192 were tried, see Docs/PERFORMANCE.md. */
+enum { PREFETCH_DISTANCE = 2048 };
+
+#define PMB_LOWER_OF(a, b) ((a) < (b) ? (a) : (b))
+#define PMB_HIGHER_OF(a, b) ((a) > (b) ? (a) : (b))
+
+/* Whether rows are the first of their bricks, in the middle, or the last and at the same time the first of the next bricks. */
+enum { START, NEXT, LAST };
+
+/* Least or greatest of 32 values, in halves: the order is free, and so vectors can be used. An array for each step, as
+ * vectors that were just written in pieces are slow to read. */
+#define PMB_HALVES(to, from, half, operation)   \
+  PMB_T to[half];                               \
+  PMB_NOT_UNROLLED                              \
+  for (int i = 0; i < half; ++i) {              \
+    to[i] = operation(from[i], from[i + half]); \
+  }
+#define PMB_FOLD(from, operation, result)                                               \
+  {                                                                                     \
+    PMB_HALVES(sixteen, from, 16, operation)                                            \
+    PMB_HALVES(eight, sixteen, 8, operation)                                            \
+    PMB_HALVES(four, eight, 4, operation)                                               \
+    const PMB_T two = operation(four[0], four[2]), other = operation(four[1], four[3]); \
+    *(result) = operation(two, other);                                                  \
+  }
+
+#define PMB_EACH_TYPE "cpu/pmb_cpu_summarize_template.h"
+#include "shared/pmb_each_type.h"
+
+#define PMB_SUMMARIZE(NAME, type, name, real) [PMB_##NAME] = summarize_##name,
+static void (*const by_type[])(pmb_cpu *cpu, size_t i) = { PMB_SAMPLE_TYPES(PMB_SUMMARIZE) };
+
+void PMB_PATH_NAME(pmb_cpu_summarize)(pmb_cpu *cpu, size_t i)
+{
+  by_type[cpu->volume->type](cpu, i);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * From samples of one type to words of bits: PMB_TYPE, see pmb_each_type.h. */
+#if !defined(PMB_TYPE)
+#error "PMB_TYPE: the name of a type of samples"
+#endif
+
+/* Whether one of the samples of a brick is equal to the isovalue; in, n: as below. */
+static __attribute__((noinline)) int PMB_T_NAME(any_equal)(
+  const PMB_T *in, const int64_t *strides, const int *n, const pmb_isovalue *isovalue)
+{
+  const PMB_T_REAL equal = PMB_T_NAME(pmb_equal)(isovalue);
+  int any = 0;
+  for (int z = 0; z < n[2]; ++z) {
+    for (int y = 0; y < n[1]; ++y) {
+      for (int x = 0; x < n[0]; ++x) {
+        any |= (PMB_T_REAL)in[x * strides[0] + y * strides[1] + z * strides[2]] == equal;
+      }
+    }
+  }
+  return any;
+}
+
+/* Copies the samples of a brick to where they lie side by side, for rows that are short or apart. */
+static __attribute__((noinline)) void PMB_T_NAME(copy_brick)(
+  const PMB_T *in, const int64_t *strides, const int *n, PMB_T *copy)
+{
+  for (int z = 0; z < n[2]; ++z) {
+    for (int y = 0; y < n[1]; ++y) {
+      const PMB_T *row = in + y * strides[1] + z * strides[2];
+      PMB_T *out = copy + (z * 5 + y) * COPY_PITCH;
+      if (strides[0] == 1) {
+        memcpy(out, row, (size_t)n[0] * sizeof(*row));
+      }
+      for (int x = 0; strides[0] != 1 && x < n[0]; ++x) {
+        out[x] = row[x * strides[0]];
+      }
+    }
+  }
+}
+
+/* Bits of a brick's samples that are at least `threshold`, and with `join` of those that are `same`. Returns whether there is
+ * one of the latter. in, n: as below, samples of a row side by side; where n[0] is less than 32
+ * there are 32 - n[0] more before them. */
+PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, const int *n, PMB_T threshold, PMB_T same,
+  const int join, pmb_cpu_words *words, pmb_cpu_words *equal)
+{
+  int64_t along_y[PMB_BRICK_Y + 1];
+  const int before = n[0] < PMB_BRICK_X ? PMB_BRICK_X - n[0] : 0;
+  const int64_t beyond = n[0] - 1;
+  uint32_t any = 0;
+  for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+    along_y[y] = pmb_cpu_smaller(y, n[1] - 1) * strides[1];
+  }
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    const PMB_T *layer = in + pmb_cpu_smaller(z, n[2] - 1) * strides[2];
+    PMB_UNROLLED_5
+    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+      const PMB_T *row = layer + along_y[y];
+      const uint32_t word = PMB_T_NAME(at_least)(row - before, threshold) >> before;
+      const uint32_t equal_word = join ? PMB_T_NAME(equal)(row - before, same) >> before : 0;
+      const uint32_t next = word >> 1 | (uint32_t)(row[beyond] >= threshold) << 31;
+      const uint32_t equal_next = join ? equal_word >> 1 | (uint32_t)(row[beyond] == same) << 31 : 0;
+      const int low = z * PMB_BRICK_Y + y, high = low - 1;
+      any |= equal_word | equal_next;
+      if (y < PMB_BRICK_Y) {
+        words->low[low] = word;
+        words->low_next[low] = next;
+      }
+      if (y > 0) {
+        words->high[high] = word;
+        words->high_next[high] = next;
+      }
+      if (join && y < PMB_BRICK_Y) {
+        equal->low[low] = equal_word;
+        equal->low_next[low] = equal_next;
+      }
+      if (join && y > 0) {
+        equal->high[high] = equal_word;
+        equal->high_next[high] = equal_next;
+      }
+    }
+  }
+  return any != 0;
+}
+
+/* Inside bits of a brick without samples that are hidden or not finite. first: its first sample; begins: no sample is before it in
+ * its row; n: its samples along each axis, halo included. Returns the rules (PMB_RULES_PLAIN, ...); where samples are joined
+ * `equal` gets their bits. */
+static int PMB_T_NAME(words)(const void *first, int begins, const int64_t *strides, const int *n,
+  const pmb_isovalue *isovalue, pmb_cpu_words *words, pmb_cpu_words *equal)
+{
+  const PMB_T threshold = PMB_T_NAME(pmb_threshold)(isovalue), *in = first;
+  const int64_t side_by_side[3] = { 1, COPY_PITCH, 5 * COPY_PITCH };
+  PMB_T copy[PMB_BRICK_X + 25 * COPY_PITCH], same = 0;
+  const int alike = isovalue->join && PMB_T_NAME(find_equal)(isovalue, &same);
+  if (isovalue->join && !alike && PMB_T_NAME(any_equal)(in, strides, n, isovalue)) {
+    return PMB_RULES_FULL;
+  }
+  if (strides[0] != 1 || (begins && n[0] < PMB_BRICK_X)) {
+    memset(copy, 0, sizeof(copy));
+    PMB_T_NAME(copy_brick)(in, strides, n, copy + PMB_BRICK_X);
+    in = copy + PMB_BRICK_X;
+    strides = side_by_side;
+  }
+  if (!alike) {
+    PMB_T_NAME(compare)(in, strides, n, threshold, same, 0, words, NULL);
+    return PMB_RULES_PLAIN;
+  }
+  const int any = PMB_T_NAME(compare)(in, strides, n, threshold, same, 1, words, equal);
+  return !any ? PMB_RULES_PLAIN : same >= threshold ? PMB_RULES_JOINED : PMB_RULES_FULL;
+}
+
+/* Inside and equal bits of the 3 x 3 x 3 samples around one, as far as they are within low and high. */
+static void PMB_T_NAME(around)(const void *center, const int64_t *strides, const int *low, const int *high,
+  const pmb_isovalue *isovalue, uint32_t *inside, uint32_t *equal)
+{
+  const PMB_T threshold = PMB_T_NAME(pmb_threshold)(isovalue);
+  for (int z = low[2]; z <= high[2]; ++z) {
+    for (int y = low[1]; y <= high[1]; ++y) {
+      for (int x = low[0]; x <= high[0]; ++x) {
+        const PMB_T sample = ((const PMB_T *)center)[x * strides[0] + y * strides[1] + z * strides[2]];
+        const int bit = x + 1 + 3 * (y + 1) + 9 * (z + 1);
+        *inside |= (uint32_t)(sample >= threshold) << bit;
+        *equal |= (uint32_t)(sample == threshold) << bit;
+      }
+    }
+  }
+}
+
+/* Bits of n samples of a row, compared as the full rules have it: which are inside, equal, and finite. */
+static void PMB_T_NAME(row)(const void *source, int64_t stride, int n, const pmb_isovalue *isovalue, uint64_t *inside,
+  uint64_t *equal, uint64_t *finite)
+{
+  const PMB_T threshold = PMB_T_NAME(pmb_threshold)(isovalue), *in = source;
+  const PMB_T_REAL value = PMB_T_NAME(pmb_equal)(isovalue);
+  *inside = *equal = *finite = 0;
+  for (int i = 0; i < n; ++i) {
+    const PMB_T sample = in[i * stride];
+    *inside |= (uint64_t)(sample >= threshold) << i;
+    *equal |= (uint64_t)(isovalue->join && (PMB_T_REAL)sample == value) << i;
+    *finite |= (uint64_t)(!PMB_T_IS_FLOAT || sample - sample == 0) << i;
+  }
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Includes a template once per type of samples: the file that PMB_EACH_TYPE names, with PMB_TYPE set to the type's name in
+ * pmb_types.h, and PMB_T_REAL_NAME(name) to what pmb_point.h calls a function for the type in which its samples are handled.
+ * For several templates it is included several times. */
+#include "shared/pmb_types.h"
+#if !defined(PMB_EACH_TYPE)
+#error "PMB_EACH_TYPE: set it to the template, in quotation marks"
+#endif
+
+#define PMB_T_REAL_NAME(name) name##_f32
+#define PMB_TYPE int8
+#include PMB_EACH_TYPE
+#undef PMB_TYPE
+#define PMB_TYPE uint8
+#include PMB_EACH_TYPE
+#undef PMB_TYPE
+#define PMB_TYPE int16
+#include PMB_EACH_TYPE
+#undef PMB_TYPE
+#define PMB_TYPE uint16
+#include PMB_EACH_TYPE
+#undef PMB_TYPE
+#define PMB_TYPE float32
+#include PMB_EACH_TYPE
+#undef PMB_TYPE
+#undef PMB_T_REAL_NAME
+
+#define PMB_T_REAL_NAME(name) name##_f64
+#define PMB_TYPE int32
+#include PMB_EACH_TYPE
+#undef PMB_TYPE
+#define PMB_TYPE uint32
+#include PMB_EACH_TYPE
+#undef PMB_TYPE
+#define PMB_TYPE int64
+#include PMB_EACH_TYPE
+#undef PMB_TYPE
+#define PMB_TYPE uint64
+#include PMB_EACH_TYPE
+#undef PMB_TYPE
+#define PMB_TYPE float64
+#include PMB_EACH_TYPE
+#undef PMB_TYPE
+#undef PMB_T_REAL_NAME
+
+#undef PMB_EACH_TYPE
