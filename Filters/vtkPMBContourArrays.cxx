@@ -128,7 +128,7 @@ struct Piece
 // Never destroyed: arrays may outlive all static objects.
 struct Registry
 {
-  GlobalMutex Mutex; // also of all stores
+  GlobalMutex<Registry> Mutex; // also of all stores
   std::unordered_map<void*, Piece> Pieces;
 
   static Registry& Get()
@@ -170,7 +170,7 @@ OutputMemory::~OutputMemory()
 
 void OutputMemory::Open()
 {
-  const std::lock_guard<GlobalMutex> lock(Registry::Get().Mutex);
+  const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
   this->Own->Open = true;
 }
 
@@ -178,7 +178,7 @@ void OutputMemory::Close()
 {
   std::multimap<size_t, void*> idle;
   {
-    const std::lock_guard<GlobalMutex> lock(Registry::Get().Mutex);
+    const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
     this->Own->Open = false;
     idle.swap(this->Own->Kept);
   }
@@ -221,7 +221,7 @@ void Remember(void* memory, const Piece& piece, void (*release)(void*))
 void* OutputMemory::Allocate(size_t bytes)
 {
   Registry& registry = Registry::Get();
-  const std::lock_guard<GlobalMutex> lock(registry.Mutex);
+  const std::lock_guard<std::mutex> lock(registry.Mutex);
   auto& kept = this->Own->Kept;
   const auto fitting = kept.lower_bound(bytes);
   if (fitting != kept.end() && fitting->first - bytes <= fitting->first / 4)
@@ -253,7 +253,7 @@ void* OutputMemory::AllocatePinned(size_t bytes)
   void* memory = pmb_host_allocate(bytes);
   if (memory)
   {
-    const std::lock_guard<GlobalMutex> lock(Registry::Get().Mutex);
+    const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
     Remember(memory, { bytes, std::weak_ptr<void>(), /*Pinned=*/true }, pmb_host_release);
   }
   return memory;
@@ -264,7 +264,7 @@ void OutputMemory::Release(void* memory)
   bool isPinned = false;
   {
     Registry& registry = Registry::Get();
-    const std::lock_guard<GlobalMutex> lock(registry.Mutex);
+    const std::lock_guard<std::mutex> lock(registry.Mutex);
     const auto found = registry.Pieces.find(memory);
     if (found != registry.Pieces.end())
     {

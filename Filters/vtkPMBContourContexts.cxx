@@ -44,11 +44,17 @@ public:
     return *registry;
   }
 
+  // Tells the watcher when the array is deleted, if the watcher is still there then. May be called for the same pair again.
+  // From any thread; at most once in its life is an observer added to an array, and none is ever removed: VTK's lists of
+  // observers are not made for threads, and an array may be deleted by any of them.
   void Add(vtkDataArray* array, const std::shared_ptr<ArrayWatcher>& watcher);
 
+  // A number for the samples of a watched array that somebody is about to read who knows of no change after `changed`: the
+  // time, on VTK's clock, from which on they have been read under this number. Whoever knows of no later change may use what
+  // others have read under it.
   vtkMTimeType GetVersion(const vtkDataArray* array, vtkMTimeType changed)
   {
-    const std::lock_guard<GlobalMutex> lock(this->Mutex);
+    const std::lock_guard<std::mutex> lock(this->Mutex);
     vtkTimeStamp& read = this->Arrays[array].Read;
     if (read <= changed)
     {
@@ -60,7 +66,7 @@ public:
   // Forgets the array.
   Watchers Take(const vtkDataArray* array)
   {
-    const std::lock_guard<GlobalMutex> lock(this->Mutex);
+    const std::lock_guard<std::mutex> lock(this->Mutex);
     Watchers watchers;
     const auto found = this->Arrays.find(array);
     if (found != this->Arrays.end())
@@ -71,6 +77,8 @@ public:
     return watchers;
   }
 
+  GlobalMutex<Registry> Mutex;
+
 private:
   struct Entry
   {
@@ -78,7 +86,6 @@ private:
     Watchers Watching;
     vtkTimeStamp Read; // no earlier
   };
-  GlobalMutex Mutex;
   std::map<const vtkDataArray*, Entry> Arrays;
 };
 
@@ -102,7 +109,7 @@ public:
 
 void Registry::Add(vtkDataArray* array, const std::shared_ptr<ArrayWatcher>& watcher)
 {
-  const std::lock_guard<GlobalMutex> lock(this->Mutex);
+  const std::lock_guard<std::mutex> lock(this->Mutex);
   Entry& entry = this->Arrays[array];
   // Somebody may have removed all observers of the array, and then it may have gone unnoticed.
   if (!entry.Observer || !array->HasObserver(vtkCommand::DeleteEvent, entry.Observer))
@@ -116,22 +123,6 @@ void Registry::Add(vtkDataArray* array, const std::shared_ptr<ArrayWatcher>& wat
       [&watcher](const std::weak_ptr<ArrayWatcher>& other) { return other.expired() || other.lock() == watcher; }),
     watching.end());
   watching.push_back(watcher);
-}
-
-// Tells the watcher when the array is deleted, if the watcher is still there then. May be called for the same pair again.
-// From any thread; at most once in its life is an observer added to an array, and none is ever removed: VTK's lists of
-// observers are not made for threads, and an array may be deleted by any of them.
-void WatchArray(vtkDataArray* array, const std::shared_ptr<ArrayWatcher>& watcher)
-{
-  Registry::Get().Add(array, watcher);
-}
-
-// A number for the samples of a watched array that somebody is about to read who knows of no change after `changed`: the
-// time, on VTK's clock, from which on they have been read under this number. Whoever knows of no later change may use what
-// others have read under it.
-uint64_t VersionToRead(vtkDataArray* array, vtkMTimeType changed)
-{
-  return Registry::Get().GetVersion(array, changed);
 }
 }
 
@@ -343,9 +334,9 @@ pmb_status Context::Bind(const Binding& volume, vtkDataArray* array)
   pmb_volume described = volume.GetVolume();
   if (this->OnGPU)
   {
-    WatchArray(array, this->Owner.Link);
+    Registry::Get().Add(array, this->Owner.Link);
     this->Owner.Link->Forget(array);
-    described.version = volume.IsInPlace() ? VersionToRead(array, volume.GetTime()) : 0;
+    described.version = volume.IsInPlace() ? Registry::Get().GetVersion(array, volume.GetTime()) : 0;
   }
   const pmb_status status = pmb_bind(this->Core.get(), &described);
   if (status == PMB_OK)

@@ -8,13 +8,11 @@
 #include "vtkCompositeDataSet.h"
 #include "vtkDataArraySelection.h"
 #include "vtkDemandDrivenPipeline.h"
-#include "vtkFlyingEdges3D.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationIdTypeKey.h"
 #include "vtkInformationObjectBaseKey.h"
 #include "vtkInformationVector.h"
-#include "vtkMarchingCubes.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourAcceleration.h"
 #include "vtkPMBContourFilter.h"
@@ -29,7 +27,6 @@
 
 #include <algorithm>
 #include <set>
-#include <typeinfo>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -119,7 +116,7 @@ StandIn::StandIn()
 
 StandIn::~StandIn()
 {
-  Wrapper = Wrapper == this ? this->Outer : Wrapper;
+  Wrapper = Wrapper == this ? nullptr : Wrapper;
   const std::lock_guard<std::mutex> lock(List::Get().Mutex);
   List::Get().All.erase(this);
 }
@@ -137,24 +134,6 @@ void StandIn::FreeUnused()
       std::swap(gone.back(), one->Own);
     }
   }
-}
-
-int StandIn::WhichFilter(vtkAlgorithm* algorithm)
-{
-  if (!algorithm)
-  {
-    return 0;
-  }
-  const std::type_info& type = typeid(*algorithm);
-  if (type == typeid(vtkPMBContourOverride))
-  {
-    return vtkPMBContourAcceleration::CONTOUR_FILTER;
-  }
-  if (type == typeid(vtkFlyingEdges3D))
-  {
-    return vtkPMBContourAcceleration::FLYING_EDGES;
-  }
-  return type == typeid(vtkMarchingCubes) ? vtkPMBContourAcceleration::MARCHING_CUBES : 0;
 }
 
 StandIn* StandIn::Find(vtkAlgorithm* filter)
@@ -199,11 +178,7 @@ void StandIn::OnStart()
     const std::lock_guard<std::mutex> lockTexts(Switch::Get().Mutex);
     this->Done.clear();
     this->Left.clear();
-    if (this->Wraps)
-    {
-      this->Outer = Wrapper;
-      Wrapper = this;
-    }
+    Wrapper = this->Wraps ? this : Wrapper;
   }
   if (this->IsOn())
   {
@@ -221,7 +196,7 @@ void StandIn::OnEnd()
   {
     return;
   }
-  Wrapper = Wrapper == this ? this->Outer : Wrapper;
+  Wrapper = Wrapper == this ? nullptr : Wrapper;
   this->GiveBack();
   if (!this->IsOn())
   {
@@ -275,15 +250,15 @@ void StandIn::OnProgress()
 }
 
 // ParaView's Contour moves the active scalars of what vtkContourFilter has made to the nearest isovalue, one after another:
-// at 256^3 samples that takes longer than the surface itself. They are isovalues already. So they are made active at the end,
-// after that: with it an accelerated Contour takes 1.0 to 1.2 times as long as PMB Contour.
+// that takes longer than the surface itself. They are isovalues already. So they are made active at the end, after that: with it
+// an accelerated Contour takes 1.0 to 1.2 times as long as PMB Contour.
 void StandIn::HoldBack(vtkPolyData* output)
 {
   vtkPointData* arrays = output->GetPointData();
-  if (this->Wraps && this->Depth > 0 && arrays->GetScalars())
+  if (this->Wraps && this->Depth > 0 && arrays->GetScalars() && arrays->GetScalars()->GetName())
   {
-    this->HeldBack.emplace_back(arrays->GetScalars());
-    arrays->SetActiveAttribute(-1, vtkDataSetAttributes::SCALARS);
+    this->HeldBack = arrays->GetScalars()->GetName();
+    arrays->SetActiveScalars(nullptr);
   }
 }
 
@@ -295,13 +270,9 @@ void StandIn::GiveBack()
   }
   for (vtkPolyData* mesh : vtkCompositeDataSet::GetDataSets<vtkPolyData>(this->Owner->GetOutputDataObject(0)))
   {
-    vtkPointData* arrays = mesh->GetPointData();
-    for (int i = 0; i < arrays->GetNumberOfArrays(); ++i)
+    if (!mesh->GetPointData()->GetScalars())
     {
-      if (std::find(this->HeldBack.begin(), this->HeldBack.end(), arrays->GetArray(i)) != this->HeldBack.end())
-      {
-        arrays->SetActiveAttribute(i, vtkDataSetAttributes::SCALARS);
-      }
+      mesh->GetPointData()->SetActiveScalars(this->HeldBack.c_str());
     }
   }
   this->HeldBack.clear();

@@ -53,9 +53,6 @@ public:
   static StandIn* New();
   vtkTypeMacro(StandIn, vtkObject);
 
-  // Which of the three this is, a vtkPMBContourAcceleration::FilterType; 0 for everything else, subclasses included.
-  static int WhichFilter(vtkAlgorithm* algorithm);
-
   // That of this filter; null if it has none.
   static StandIn* Find(vtkAlgorithm* filter);
 
@@ -101,7 +98,6 @@ private:
   vtkAlgorithm* Owner = nullptr;
   int Which = 0;
   bool Wraps = false;
-  StandIn* Outer = nullptr;      // in whose owner's execution this one's is
   int Depth = 0;                 // of the owner's executions that have started and not ended
   int Started = 0;               // of them, those that our filter knows of
   std::mutex OneBlock;           // at a time: they may come in several threads
@@ -112,8 +108,8 @@ private:
     vtkMTimeType Time = 0;
     bool Found = false; // a bit that hides
   };
-  std::map<vtkDataArray*, Looked> LookedAt;            // flags, of which there are as many as samples
-  std::vector<vtkSmartPointer<vtkDataArray>> HeldBack; // arrays that are to be active scalars at the end
+  std::map<vtkDataArray*, Looked> LookedAt; // flags, of which there are as many as samples
+  std::string HeldBack;                     // the array that is to be active scalars at the end
   std::string Done, Left; // what the last execution did, and left to VTK: composite input may have both
   vtkNew<vtkCallbackCommand> Deaf;
   struct Kept // from one execution to the next

@@ -57,20 +57,11 @@ bool IsAskedFor(vtkImageData* image, vtkInformation* inInfo)
 // The isovalues of the points, in an array as the stock filter makes it: floats, or of the contoured array's kind.
 vtkSmartPointer<vtkDataArray> ConvertScalars(vtkDataArray* scalars, vtkDataArray* kind)
 {
-  vtkSmartPointer<vtkDataArray> converted;
-  if (!kind)
-  {
-    converted = vtkSmartPointer<vtkFloatArray>::New();
-  }
-  else if (kind->HasStandardMemoryLayout())
-  {
-    converted.TakeReference(kind->NewInstance());
-  }
-  else
-  {
-    converted.TakeReference(vtkDataArray::CreateDataArray(kind->GetDataType()));
-  }
-  if (typeid(*converted) == typeid(*scalars))
+  vtkDataArray* made = kind && kind->HasStandardMemoryLayout() ? kind->NewInstance()
+    : kind                                                     ? vtkDataArray::CreateDataArray(kind->GetDataType())
+                                                               : vtkFloatArray::New();
+  const auto converted = vtkSmartPointer<vtkDataArray>::Take(made);
+  if (typeid(*made) == typeid(*scalars))
   {
     return scalars;
   }
