@@ -4,20 +4,24 @@
 
 #include "vtkAOSDataArrayTemplate.h"
 #include "vtkDataArray.h"
-#include "vtkDataSetAttributes.h"
-#include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkPMBContourGlobalMutex.h"
-#include "vtkPMBContourRecycling.h"
-#include "vtkPointData.h"
 #include "vtkSOADataArrayTemplate.h"
+
+#include "pmb.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
+#include <iterator>
+#include <limits>
+#include <map>
 #include <new>
 #include <type_traits>
-#include <unordered_set>
+#include <unordered_map>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -93,18 +97,6 @@ void CopyTuples(vtkDataArray* from, int first, vtkDataArray* to, vtkIdType begin
     }
   }
 }
-
-bool IsTaken(const char* name, const std::vector<const char*>& taken)
-{
-  for (const char* other : taken)
-  {
-    if (name && std::strcmp(name, other) == 0)
-    {
-      return true;
-    }
-  }
-  return false;
-}
 }
 
 Memory FindMemory(vtkDataArray* array)
@@ -116,61 +108,188 @@ Memory FindMemory(vtkDataArray* array)
   return Memory();
 }
 
-// Which pieces of memory came from the core's pool. VTK's arrays keep the function that frees them also when they get new
-// memory, from malloc (vtkBuffer, up to 9.2 at least), so that function has to ask. Never destroyed: arrays may outlive
-// all static objects.
-class PinnedMemory
+// What one filter keeps, by size.
+struct OutputMemory::Store
 {
-public:
-  static PinnedMemory& Get()
-  {
-    static auto* memory = new PinnedMemory;
-    return *memory;
-  }
+  bool Open = false;
+  std::multimap<size_t, void*> Kept;
+};
 
-  void* Allocate(size_t bytes)
+namespace
+{
+// Memory of an array: VTK tells the free function nothing but its address.
+struct Piece
+{
+  size_t Bytes;
+  std::weak_ptr<void> Owner; // an OutputMemory::Store
+  bool Pinned;
+};
+
+// Never destroyed: arrays may outlive all static objects.
+struct Registry
+{
+  GlobalMutex<Registry> Mutex; // also of all stores
+  std::unordered_map<void*, Piece> Pieces;
+
+  static Registry& Get()
   {
-    void* memory = pmb_host_allocate(bytes);
+    static auto* registry = new Registry;
+    return *registry;
+  }
+};
+}
+
+// Memory for free(). Large pieces ask for huge pages: a mesh is written once from end to end, and to be given its memory in pages of 4 KiB costs a good part of that.
+static void* AllocateBytes(size_t bytes)
+{
+#if defined(__linux__)
+  const size_t hugePage = 2 << 20;
+  if (bytes >= 4 * hugePage && bytes < std::numeric_limits<size_t>::max() - hugePage)
+  {
+    const size_t rounded = (bytes + hugePage - 1) / hugePage * hugePage;
+    void* memory = std::aligned_alloc(hugePage, rounded);
     if (memory)
     {
-      try
-      {
-        const std::lock_guard<GlobalMutex> lock(this->Mutex);
-        this->Pieces.insert(memory);
-      }
-      catch (...)
-      {
-        pmb_host_release(memory);
-        throw;
-      }
+      madvise(memory, rounded, MADV_HUGEPAGE); // a hint: without it all works, only slower
     }
     return memory;
   }
+#endif
+  return std::malloc(bytes);
+}
 
-  static void Release(void* memory)
+OutputMemory::OutputMemory()
+  : Own(std::make_shared<Store>())
+{
+}
+
+OutputMemory::~OutputMemory()
+{
+  this->Close();
+}
+
+void OutputMemory::Open()
+{
+  const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
+  this->Own->Open = true;
+}
+
+void OutputMemory::Close()
+{
+  std::multimap<size_t, void*> idle;
   {
-    if (Get().Forget(memory))
+    const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
+    this->Own->Open = false;
+    idle.swap(this->Own->Kept);
+  }
+  for (const auto& piece : idle)
+  {
+    std::free(piece.second);
+  }
+}
+
+namespace
+{
+// What is kept must not add to what is new: as much of it goes first, the next smaller pieces before the larger.
+void MakeRoom(std::multimap<size_t, void*>& kept, size_t bytes)
+{
+  for (size_t gone = 0; gone < bytes && !kept.empty();)
+  {
+    const auto above = kept.lower_bound(bytes);
+    const auto unfit = std::prev(above == kept.begin() ? kept.end() : above);
+    gone += unfit->first;
+    std::free(unfit->second);
+    kept.erase(unfit);
+  }
+}
+
+// With the lock held.
+void Remember(void* memory, const Piece& piece, void (*release)(void*))
+{
+  try
+  {
+    Registry::Get().Pieces[memory] = piece;
+  }
+  catch (...)
+  {
+    release(memory);
+    throw;
+  }
+}
+}
+
+void* OutputMemory::Allocate(size_t bytes)
+{
+  Registry& registry = Registry::Get();
+  const std::lock_guard<std::mutex> lock(registry.Mutex);
+  auto& kept = this->Own->Kept;
+  const auto fitting = kept.lower_bound(bytes);
+  if (fitting != kept.end() && fitting->first - bytes <= fitting->first / 4)
+  {
+    void* memory = fitting->second;
+    registry.Pieces[memory] = { fitting->first, this->Own, /*Pinned=*/false };
+    kept.erase(fitting);
+    return memory;
+  }
+  // Where an output is replaced, a little more than it needs, which nothing touches until a larger one comes.
+  size_t size = kept.empty() ? bytes : bytes + bytes / 16;
+  MakeRoom(kept, bytes);
+  void* memory = AllocateBytes(size);
+  if (!memory)
+  {
+    MakeRoom(kept, std::numeric_limits<size_t>::max());
+    size = bytes;
+    memory = AllocateBytes(size);
+  }
+  if (memory)
+  {
+    Remember(memory, { size, this->Own, /*Pinned=*/false }, std::free);
+  }
+  return memory;
+}
+
+void* OutputMemory::AllocatePinned(size_t bytes)
+{
+  void* memory = pmb_host_allocate(bytes);
+  if (memory)
+  {
+    const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
+    Remember(memory, { bytes, std::weak_ptr<void>(), /*Pinned=*/true }, pmb_host_release);
+  }
+  return memory;
+}
+
+void OutputMemory::Release(void* memory)
+{
+  bool isPinned = false;
+  {
+    Registry& registry = Registry::Get();
+    const std::lock_guard<std::mutex> lock(registry.Mutex);
+    const auto found = registry.Pieces.find(memory);
+    if (found != registry.Pieces.end())
     {
-      pmb_host_release(memory);
-    }
-    else
-    {
-      std::free(memory);
+      const Piece piece = found->second;
+      const auto owner = std::static_pointer_cast<Store>(piece.Owner.lock());
+      registry.Pieces.erase(found);
+      isPinned = piece.Pinned;
+      if (owner && owner->Open)
+      {
+        try
+        {
+          owner->Kept.emplace(piece.Bytes, memory);
+          return;
+        }
+        catch (...)
+        {
+          // Then it is given back.
+        }
+      }
     }
   }
+  isPinned ? pmb_host_release(memory) : std::free(memory);
+}
 
-private:
-  bool Forget(void* memory)
-  {
-    const std::lock_guard<GlobalMutex> lock(this->Mutex);
-    return this->Pieces.erase(memory) > 0;
-  }
-
-  GlobalMutex Mutex;
-  std::unordered_set<void*> Pieces;
-};
-
-void Allocate(vtkDataArray* array, vtkIdType n, Place place, Recycling* recycling)
+void Allocate(vtkDataArray* array, vtkIdType n, OutputMemory* source, bool pinned)
 {
   const vtkIdType values = n * array->GetNumberOfComponents();
   if (values == 0)
@@ -179,26 +298,20 @@ void Allocate(vtkDataArray* array, vtkIdType n, Place place, Recycling* recyclin
     return;
   }
   const size_t bytes = static_cast<size_t>(values) * array->GetDataTypeSize();
-  const size_t worthWhile = 64 << 10; // a smaller piece is copied in no time
-  if (place == Place::Pinned && bytes >= worthWhile)
+  void* memory = pinned && bytes >= OutputMemory::LeastPinned ? OutputMemory::AllocatePinned(bytes) : nullptr;
+  const bool isOwned = memory || (source && bytes >= OutputMemory::Least);
+  if (!memory)
   {
-    if (void* memory = PinnedMemory::Get().Allocate(bytes))
-    {
-      array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
-      array->SetArrayFreeFunction(PinnedMemory::Release);
-      return;
-    }
+    memory = isOwned ? source->Allocate(bytes) : AllocateBytes(bytes);
   }
-  const bool recycled = recycling && bytes >= Recycling::Least;
-  void* memory = recycled ? recycling->Allocate(bytes) : AllocateBytes(bytes);
   if (!memory)
   {
     throw std::bad_alloc();
   }
-  if (recycled)
+  if (isOwned)
   {
     array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
-    array->SetArrayFreeFunction(Recycling::Release);
+    array->SetArrayFreeFunction(OutputMemory::Release);
     return;
   }
   array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_FREE);
@@ -230,7 +343,7 @@ vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, c
   return copy;
 }
 
-vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, Place place, Recycling* recycling)
+vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, OutputMemory* memory, bool pinned)
 {
   auto array = NewPlain(source->GetDataType());
   array->SetNumberOfComponents(source->GetNumberOfComponents());
@@ -241,33 +354,13 @@ vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, Place p
   {
     array->CopyInformation(source->GetInformation(), /*deep=*/0);
   }
-  Allocate(array, n, place, recycling);
+  Allocate(array, n, memory, pinned);
   return array;
 }
 
 int64_t CountBytes(vtkDataArray* array)
 {
   return static_cast<int64_t>(array->GetNumberOfValues()) * array->GetDataTypeSize();
-}
-
-std::vector<vtkDataArray*> FindPassedArrays(
-  vtkImageData* image, vtkDataArray* contoured, const std::vector<const char*>& taken)
-{
-  vtkPointData* pointData = image->GetPointData();
-  std::vector<vtkDataArray*> passed;
-  for (int i = 0; i < pointData->GetNumberOfArrays(); ++i)
-  {
-    vtkDataArray* array = pointData->GetArray(i);
-    const bool wanted = array && array != contoured && array->GetNumberOfTuples() >= image->GetNumberOfPoints() &&
-      array->GetNumberOfComponents() > 0 && array != pointData->GetGlobalIds() &&
-      array != pointData->GetPedigreeIds() && !IsTaken(array->GetName(), taken) &&
-      !IsTaken(array->GetName(), { vtkDataSetAttributes::GhostArrayName() });
-    if (wanted)
-    {
-      passed.push_back(array);
-    }
-  }
-  return passed;
 }
 }
 VTK_ABI_NAMESPACE_END

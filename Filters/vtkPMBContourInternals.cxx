@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourInternals.h"
 
+#include "vtkCellData.h"
 #include "vtkDataArray.h"
 #include "vtkDataObject.h"
 #include "vtkDataSet.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkInformationIdTypeKey.h"
 #include "vtkInformationVector.h"
-#include "vtkPMBContourMeasures.h"
-#include "vtkPMBContourSlice.h"
+#include "vtkPMBContourImageTime.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkVersionMacros.h"
@@ -23,44 +24,75 @@ VTK_ABI_NAMESPACE_BEGIN
 using Clock = std::chrono::steady_clock;
 using Steps = vtkPMBContour::Progress;
 
+namespace
+{
+// These end the work on a block. Failed: the user is told.
+struct Failed
+{
+  std::string Error;
+};
+struct Aborted
+{
+};
+struct GaveUp // the GPU cannot go on with the volume
+{
+  pmb_status Status;
+};
+struct Lost // a fault in another thread took what the context had on the GPU
+{
+};
+}
+
 struct vtkPMBContourFilter::vtkInternals::Job
 {
   vtkPMBContourFilter* Filter;
   vtkImageData* Image = nullptr;
   vtkPolyData* Output = nullptr;
-  bool Alone = true; // the only piece
+  bool Alone = true;        // the only piece
+  vtkMTimeType Changed = 0; // the image
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
   bool Suggests = false;        // takes the suggested isovalue, if there is one
   std::vector<pmb_sizes> Parts; // of the mesh, by isovalue
-  vtkPMBContour::Engine* Engine = nullptr;
+  vtkPMBContour::Context* Context = nullptr;
   vtkPMBContour::OutputChoice Choice = {};
   vtkPMBContour::Binding Volume;
   Clock::time_point Start = Clock::now();
   double BindSeconds = -1.0; // negative: the volume was bound already
   vtkPMBContour::Progress Steps;
-  bool Aborted = false;
-  pmb_status GaveUp = PMB_OK; // else: why the GPU cannot go on
-  bool Lost = false;          // what the context had on the GPU, by a fault in another thread
-  bool Again = false;         // the second try, after that
+  bool WasLost = false; // a first try has ended so
 
   explicit Job(vtkPMBContourFilter* filter)
     : Filter(filter)
     , Steps(filter)
   {
   }
-  bool Begin(vtkPMBContour::Progress::Step step)
+  // The steps that take no time.
+  void Plan(bool isBound)
   {
-    this->Aborted = !this->Steps.Begin(step);
-    return !this->Aborted;
+    this->Steps.Skip(Steps::COPY, isBound || this->Volume.IsInPlace());
+    this->Steps.Skip(Steps::BIND, isBound);
+    this->Steps.Skip(Steps::SUGGEST, isBound || !this->Suggests);
+    this->Steps.Skip(Steps::CELLS, this->Image->GetCellData()->GetNumberOfArrays() == 0);
+    this->Steps.Skip(Steps::MEASURE, !this->Filter->ComputeMeasures);
   }
-  // A step in which the context is called: what was lost before it is no fault of the call, and can be made anew.
-  bool BeginCall(vtkPMBContour::Progress::Step step)
+  void Begin(Steps::Step step)
   {
-    this->Lost = this->Begin(step) && !this->Again && this->Engine->IsLost();
-    return !this->HasStopped();
+    if (!this->Steps.Begin(step))
+    {
+      throw Aborted();
+    }
   }
-  bool HasStopped() const { return this->Aborted || this->Lost || this->GaveUp != PMB_OK; }
+  // A step in which the core is called: what was lost before it is no fault of the call, and can be made anew. Once: faults that
+  // go on are to be seen.
+  void BeginCall(Steps::Step step)
+  {
+    this->Begin(step);
+    if (!this->WasLost && this->Context->IsLost())
+    {
+      throw Lost();
+    }
+  }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
 };
 
@@ -71,6 +103,27 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   job.Image = image;
   job.Output = output;
   this->Counted = pmb_sizes();
+  try
+  {
+    this->Run(job, inputVector);
+  }
+  catch (const Failed& failed)
+  {
+    return failed.Error;
+  }
+  catch (const Aborted&)
+  {
+    output->Initialize();
+    this->Sum.Aborted = true;
+    filter->LastRunSummary = "Aborted";
+  }
+  return std::string();
+}
+
+void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inputVector)
+{
+  vtkPMBContourFilter* filter = job.Filter;
+  vtkImageData* image = job.Image;
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   job.Alone = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()) <= 1;
   ++this->Sum.Blocks;
@@ -80,29 +133,32 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
     vtkDataObject* input = inInfo->Get(vtkDataObject::DATA_OBJECT());
     if (input && !this->IsComposite())
     {
-      return vtkPMBContour::RefuseInput(input);
+      throw Failed{ vtkPMBContour::RefuseInput(input) };
     }
     this->NoteOther(input);
     filter->LastRunSummary = "No surface: the input has no image data";
-    return std::string();
+    return;
   }
+  job.Changed = inInfo->Has(vtkPMBContour::ImageTime())
+    ? static_cast<vtkMTimeType>(inInfo->Get(vtkPMBContour::ImageTime()))
+    : vtkPMBContour::LastChange(filter, image);
   const vtkPMBContour::Dimensions dimensions(image);
   if (dimensions.Thick < 2)
   {
     filter->LastRunSummary = "No surface: the input has no cells of two or three dimensions";
-    return std::string();
+    return;
   }
-  std::string error = this->FindArray(job, inputVector);
-  if (!error.empty() || !job.Array)
+  this->FindArray(job, inputVector);
+  if (!job.Array)
   {
-    return error;
+    return;
   }
   this->ReadIsovalues(job);
   if (job.Isovalues.empty() && !job.Suggests)
   {
     filter->LastRunSummary =
       this->Sum.NotFinite.empty() ? "No surface: there is no isovalue" : "No surface: no isovalue is a finite number";
-    return std::string();
+    return;
   }
   const std::vector<std::string> unfit = vtkPMBContour::ExplainGhosts(image, this->ToldGhosts);
   this->Sum.Warnings.insert(this->Sum.Warnings.end(), unfit.begin(), unfit.end());
@@ -115,17 +171,11 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   job.Choice.Wide = filter->Use64BitIds != 0;
   job.Choice.Precision = filter->OutputPointsPrecision;
   job.Choice.Estimator = filter->NormalEstimator;
-  error = dimensions.Thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
-  if (job.Aborted)
-  {
-    this->Sum.Aborted = true;
-    filter->LastRunSummary = "Aborted";
-  }
-  return error;
+  dimensions.Thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
 }
 
 // A block may lack the array that others have, and then has no surface; if all lack it, that is told at the end.
-std::string vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector** inputVector)
+void vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector** inputVector)
 {
   vtkPMBContourFilter* filter = job.Filter;
   int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
@@ -138,9 +188,11 @@ std::string vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformatio
   {
     filter->LastRunSummary = "No surface: " + error;
     this->Sum.WhyLacking = this->Sum.Lacking++ == 0 ? error : this->Sum.WhyLacking;
-    return std::string();
   }
-  return error;
+  else if (!error.empty())
+  {
+    throw Failed{ error };
+  }
 }
 
 std::string vtkPMBContourFilter::vtkInternals::ExplainNoMemory() const
@@ -187,7 +239,7 @@ void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
   job.Suggests = job.Filter->UseSuggestedIsovalue || this->Sum.Replaced;
 }
 
-std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
+void vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
 {
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
@@ -197,13 +249,11 @@ std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
   if (!vtkPMBContour::ContourSlice(
         job.Image, job.Array, filter->ArrayComponent, job.Isovalues, job.Choice, job.Output, range, error, goOn))
   {
-    return error;
+    throw Failed{ error };
   }
-  job.Aborted = job.Steps.ShouldStop();
-  if (job.Aborted)
+  if (job.Steps.ShouldStop())
   {
-    job.Output->Initialize();
-    return std::string();
+    throw Aborted();
   }
   this->NoteRange(job, range[0], range[1]);
   const std::string device = "2D input, isolines by vtkSynchronizedTemplates2D";
@@ -215,91 +265,80 @@ std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
   text << device << ": " << lines << " lines and " << points << " points in " << seconds << " s";
   text << (filter->UseSuggestedIsovalue ? "; no isovalue is suggested for 2D images: those set are used" : "");
   filter->LastRunSummary = text.str();
-  return std::string();
 }
 
-std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
+void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
-  const vtkMTimeType changed = this->Changed ? this->Changed : vtkPMBContour::LastChange(filter, job.Image);
-  if (!job.Volume.Describe(job.Image, changed, job.Array, filter->ArrayComponent, error))
+  if (!job.Volume.Describe(job.Image, job.Changed, job.Array, filter->ArrayComponent, error))
   {
-    return error;
+    throw Failed{ error };
   }
-  job.Engine = &this->Contexts.Choose(job.Volume, this->IsComposite());
-  const vtkPMBContour::Engine::Use use(*job.Engine);
-  vtkPMBContour::EngineSettings settings;
-  settings.Device = filter->Device;
-  settings.DeviceIndex = filter->DeviceIndex;
-  settings.MemoryLimit = filter->DeviceMemoryLimit;
-  settings.Threads = filter->NumberOfThreads;
-  error = this->Try(job, settings);
-  if (job.Lost)
+  const vtkPMBContour::Contexts::Use use(this->Contexts);
+  job.Context = &this->Contexts.Choose(job.Volume, this->IsComposite());
+  try
   {
-    job.Lost = false;
-    job.Again = true; // once: faults that go on are to be seen
-    error = this->Try(job, settings);
+    this->Contour(job);
   }
-  if (job.GaveUp != PMB_OK)
+  catch (const Lost&)
   {
-    error = job.Engine->MoveToCPU(job.GaveUp, job.Volume);
-    job.GaveUp = PMB_OK;
-    this->Warn(filter);
-    if (error.empty())
+    job.WasLost = true;
+    this->Contour(job);
+  }
+}
+
+// Where the GPU gives the volume up the CPU takes over.
+void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
+{
+  const vtkPMBContour::DeviceSettings settings = { job.Filter->Device, job.Filter->DeviceIndex,
+    job.Filter->DeviceMemoryLimit, job.Filter->NumberOfThreads };
+  for (bool done = false; !done;)
+  {
+    const std::string error = job.Context->Prepare(settings, job.Volume);
+    const std::string warning = this->Contexts.TakeWarning();
+    if (!warning.empty())
     {
-      error = this->Contour(job);
+      vtkWarningWithObjectMacro(job.Filter, << warning);
+    }
+    if (!error.empty())
+    {
+      throw Failed{ error };
+    }
+    try
+    {
+      this->ContourOnDevice(job);
+      done = true;
+    }
+    catch (const GaveUp& reason)
+    {
+      job.Context->Refuse(reason.Status, job.Volume);
     }
   }
-  return error;
 }
 
-std::string vtkPMBContourFilter::vtkInternals::Try(Job& job, const vtkPMBContour::EngineSettings& settings)
+void vtkPMBContourFilter::vtkInternals::ContourOnDevice(Job& job)
 {
-  const std::string error = job.Engine->Prepare(settings, job.Volume);
-  if (error.empty())
+  // The hook must not outlive the job; the core's context may be gone before.
+  struct Hook
   {
-    this->Contexts.GetWorkers().Limit(job.Engine->GetThreads());
-  }
-  this->Warn(job.Filter);
-  return error.empty() ? this->Contour(job) : error;
-}
+    explicit Hook(Job& job)
+      : Context(*job.Context)
+    {
+      pmb_set_progress(this->Context.Get(), Steps::Hook, &job.Steps);
+    }
+    ~Hook() { pmb_set_progress(this->Context.Get(), nullptr, nullptr); }
+    vtkPMBContour::Context& Context;
+  } hook(job);
 
-void vtkPMBContourFilter::vtkInternals::Warn(vtkPMBContourFilter* filter)
-{
-  const std::string warning = this->Contexts.TakeWarning();
-  if (!warning.empty())
-  {
-    vtkWarningWithObjectMacro(filter, << warning);
-  }
-}
-
-// With the context that there is.
-std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
-{
-  pmb_set_progress(job.Engine->GetContext(), Steps::Hook, &job.Steps);
-  // The hook must not outlive the job; the context may be gone before.
-  struct Unhook
-  {
-    vtkPMBContour::Engine& Owner;
-    ~Unhook() { pmb_set_progress(this->Owner.GetContext(), nullptr, nullptr); }
-  } unhook{ *job.Engine };
-
-  std::string error = this->Bind(job);
-  if (!error.empty() || job.HasStopped() || !job.BeginCall(Steps::SUGGEST))
-  {
-    return error;
-  }
-  pmb_info info = {};
-  info.struct_size = sizeof(info);
-  pmb_get_info(job.Engine->GetContext(), &info);
-  pmb_status status = this->Suggest(*job.Engine, job.Filter, job.Suggests, job.Alone, job.Isovalues);
+  this->Bind(job);
+  job.BeginCall(Steps::SUGGEST);
+  const pmb_info info = job.Context->GetInfo();
+  const pmb_status status = this->Suggest(*job.Context, job.Filter, job.Suggests, job.Alone, job.Isovalues);
   this->NoteRange(job, info.minimum, info.maximum);
-  if (job.Suggests)
-  {
-    this->Plan(job, /*estimate=*/job.BindSeconds >= 0);
-  }
+  this->Check(job, status);
 
+  job.BeginCall(Steps::COUNT);
   pmb_request request = {};
   request.struct_size = sizeof(request);
   request.isovalues = job.Isovalues.data();
@@ -307,80 +346,38 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   request.remove_degenerate = job.Filter->RemoveDegenerateTriangles != 0;
   pmb_sizes sizes = {};
   job.Parts.resize(job.Isovalues.size());
-  if (status == PMB_OK && !job.BeginCall(Steps::COUNT))
-  {
-    return std::string();
-  }
-  status = status == PMB_OK ? pmb_count(job.Engine->GetContext(), &request, &sizes, job.Parts.data()) : status;
-  if (status != PMB_OK)
-  {
-    return this->Judge(job, status);
-  }
+  this->Check(job, pmb_count(job.Context->Get(), &request, &sizes, job.Parts.data()));
   this->Counted = sizes;
-  error = this->Emit(job, sizes);
-  if (error.empty() && !job.HasStopped())
-  {
-    this->Summarize(job, sizes);
-  }
-  return error;
+  this->Emit(job, sizes);
+  this->Summarize(job, sizes);
 }
 
-std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
+void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 {
-  const bool isBound = job.Volume.Matches(job.Engine->GetBound());
-  if (!isBound)
+  const bool isBound = job.Volume.Matches(job.Context->GetBound());
+  job.Plan(isBound);
+  if (isBound)
   {
-    // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
-    job.Engine->Unbind();
+    return;
   }
-  this->Plan(job, /*estimate=*/!isBound);
-  if (isBound || !job.Begin(Steps::COPY))
-  {
-    return std::string();
-  }
+  // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
+  job.Context->Unbind();
+  job.Begin(Steps::COPY);
   const double start = job.Seconds();
-  const bool isCopied = job.Volume.CopyIfNeeded(job.Array, [&job](double f) { return job.Steps.Report(f); });
-  job.Aborted = !isCopied;
-  if (!isCopied || !job.BeginCall(Steps::BIND))
+  if (!job.Volume.CopyIfNeeded(job.Array, [&job](double fraction) { return job.Steps.Report(fraction); }))
   {
-    return std::string();
+    throw Aborted();
   }
-  const pmb_status status = job.Engine->Bind(job.Volume, job.Array);
-  if (status != PMB_OK)
-  {
-    return this->Judge(job, status);
-  }
+  job.BeginCall(Steps::BIND);
+  this->Check(job, job.Context->Bind(job.Volume, job.Array));
   job.BindSeconds = job.Seconds() - start;
   ++job.Filter->NumberOfBinds;
-  return std::string();
 }
 
-// Gives sheets that touch points of their own. On the CPU, as measures are.
-pmb_status vtkPMBContourFilter::vtkInternals::Split(Job& job, vtkPMBContour::Output& arrays, pmb_sizes& sizes)
+void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
 {
-  if (job.Filter->RemoveDegenerateTriangles != 2 || sizes.points == 0)
-  {
-    return PMB_OK;
-  }
-  const std::vector<pmb_sizes> before = job.Parts;
-  const int64_t* copied = nullptr;
-  const pmb_status status = pmb_split_sheets(
-    job.Engine->GetContext(), &arrays.GetMesh(), job.Parts.data(), static_cast<int64_t>(job.Parts.size()), &copied);
-  if (status == PMB_OK)
-  {
-    sizes = arrays.AddCopies(before, job.Parts, copied);
-  }
-  return status;
-}
-
-std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
-{
-  pmb_info info = {};
-  info.struct_size = sizeof(info);
-  pmb_get_info(job.Engine->GetContext(), &info);
-  job.Choice.Pinned = job.Engine->IsOnGPU();
-  job.Choice.Threads = info.threads;
-  job.Choice.Crew = &this->Contexts.GetWorkers();
+  job.Choice.Pinned = job.Context->IsOnGPU();
+  job.Choice.Threads = job.Context->GetInfo().threads;
   job.Choice.Kept = &this->Memory;
   const vtkPMBContour::GoOn goOn = [&job](double fraction) { return job.Steps.Report(fraction); };
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
@@ -388,91 +385,93 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   {
     this->Memory.Close(); // before anything new is written
   }
-  this->Expected.Points = static_cast<double>(sizes.points);
-  this->Expected.Triangles = static_cast<double>(sizes.triangles);
-  this->Expected.ActiveBricks =
-    static_cast<double>(info.active_bricks) * job.Isovalues.size(); // if all are like the last
-  this->Plan(job, /*estimate=*/false);
-  job.Aborted = !job.Steps.Begin(Steps::COPY_ARRAYS) || !arrays.CopyInputs(goOn);
-  if (job.Aborted || !job.BeginCall(Steps::EMIT))
+  job.Begin(Steps::COPY_ARRAYS);
+  if (!arrays.CopyInputs(goOn))
   {
-    return std::string();
+    throw Aborted();
   }
+  job.BeginCall(Steps::EMIT);
   if (sizes.points > 0)
   {
-    const pmb_status status = pmb_emit(job.Engine->GetContext(), &arrays.GetMesh());
-    if (status != PMB_OK)
-    {
-      return this->Judge(job, status);
-    }
+    this->Check(job, pmb_emit(job.Context->Get(), &arrays.GetMesh()));
   }
-  const pmb_status status = this->Split(job, arrays, sizes);
-  if (status != PMB_OK)
+  this->Split(job, arrays, sizes);
+  job.Begin(Steps::CELLS);
+  if (!arrays.Finish(job.Output, goOn))
   {
-    job.Aborted = status == PMB_ABORTED;
-    return job.Aborted ? std::string() : std::string("The contour failed: ") + pmb_error(job.Engine->GetContext());
+    throw Aborted();
   }
-  job.Aborted = !job.Steps.Begin(Steps::CELLS) || !arrays.Finish(job.Output, goOn);
-  const std::string error =
-    job.Aborted || !job.Filter->ComputeMeasures ? std::string() : this->Measure(job, arrays.GetMesh());
-  pmb_get_info(job.Engine->GetContext(), &info);
+  this->Measure(job, arrays.GetMesh());
+  const pmb_info info = job.Context->GetInfo();
   const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts.GetHostBytes() + arrays.GetExtraBytes();
   job.Filter->PeakExtraBytes = std::max(job.Filter->PeakExtraBytes, extra);
-  return error;
 }
 
-// Of the mesh that the output has. On the CPU, whatever made the mesh: nothing here is a reason to give a GPU up.
-std::string vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh& mesh)
+// Gives sheets that touch points of their own. On the CPU, as measures are.
+void vtkPMBContourFilter::vtkInternals::Split(Job& job, vtkPMBContour::Output& arrays, pmb_sizes& sizes)
 {
-  if (!job.Begin(Steps::MEASURE))
+  if (job.Filter->RemoveDegenerateTriangles != 2 || sizes.points == 0)
   {
-    job.Output->Initialize();
-    return std::string();
+    return;
   }
-  const pmb_status status =
-    vtkPMBContour::MeasureSurface(job.Engine->GetContext(), mesh, job.Parts, job.Isovalues, job.Output);
+  const std::vector<pmb_sizes> before = job.Parts;
+  const int64_t* copied = nullptr;
+  this->CheckOnCPU(job, "The contour failed: ", "",
+    pmb_split_sheets(
+      job.Context->Get(), &arrays.GetMesh(), job.Parts.data(), static_cast<int64_t>(job.Parts.size()), &copied));
+  sizes = arrays.AddCopies(before, job.Parts, copied);
+}
+
+// Of the mesh that the output has.
+void vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh& mesh)
+{
+  if (job.Filter->ComputeMeasures)
+  {
+    job.Begin(Steps::MEASURE);
+    this->CheckOnCPU(job,
+      "The surface could not be measured: ", ". Set ComputeMeasures off to have it without measures.",
+      vtkPMBContour::MeasureSurface(job.Context->Get(), mesh, job.Parts, job.Isovalues, job.Output));
+  }
+}
+
+// Of work that is done on the CPU, whatever made the mesh: nothing here is a reason to give a GPU up.
+void vtkPMBContourFilter::vtkInternals::CheckOnCPU(
+  Job& job, const std::string& before, const std::string& after, pmb_status status)
+{
   if (status == PMB_ABORTED)
   {
-    job.Aborted = true;
-    job.Output->Initialize();
-    return std::string();
+    throw Aborted();
   }
   if (status != PMB_OK)
   {
-    return std::string("The surface could not be measured: ") + pmb_error(job.Engine->GetContext()) +
-      ". Set ComputeMeasures off to have it without measures.";
+    throw Failed{ before + pmb_error(job.Context->Get()) + after };
   }
-  return std::string();
 }
 
-// What a status other than PMB_OK means to the user. An abort is no error, nor is what the CPU can still do.
-std::string vtkPMBContourFilter::vtkInternals::Judge(Job& job, pmb_status status)
+void vtkPMBContourFilter::vtkInternals::Check(Job& job, pmb_status status)
 {
+  if (status == PMB_OK)
+  {
+    return;
+  }
   if (status == PMB_ABORTED)
   {
-    job.Aborted = true;
-    return std::string();
+    throw Aborted();
   }
-  std::string reason = pmb_error(job.Engine->GetContext());
-  reason = reason.substr(0, reason.find(": destroy this context")); // what it tells programs to do is done here
-  if (!job.Engine->IsOnGPU())
+  std::string error = std::string("The contour failed: ") + pmb_error(job.Context->Get());
+  error = error.substr(0, error.find(": destroy this context")); // what it tells programs to do is done here
+  if (job.Context->IsOnGPU() && status != PMB_INTERNAL && status != PMB_INVALID)
   {
-    return "The contour failed: " + reason;
+    throw GaveUp{ status };
   }
-  if (status == PMB_INTERNAL)
+  if (job.Context->IsOnGPU() && status == PMB_INTERNAL)
   {
-    job.Engine->Discard();
-    return "The contour failed: " + reason +
+    job.Context->Discard();
+    error +=
       ". The next execution starts afresh, on the CPU if the GPU cannot be used any more; if it fails too, set "
-      "Device (in "
-      "ParaView: Run On) to CPU.";
+      "Device (in ParaView: Run On) to CPU.";
   }
-  if (status != PMB_INVALID)
-  {
-    job.GaveUp = status;
-    return std::string();
-  }
-  return "The contour failed: " + reason;
+  throw Failed{ error };
 }
 
 // Isovalues outside the range of all blocks together are worth a warning. A piece does not know the other pieces' ranges
@@ -506,7 +505,7 @@ void vtkPMBContourFilter::vtkInternals::NoteContour(
 void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& sizes)
 {
   const double seconds = job.Seconds();
-  const std::string device = job.Engine->Describe();
+  const std::string device = job.Context->Describe();
   this->NoteContour(device, sizes.triangles, 0, sizes.points, seconds);
   std::ostringstream text;
   text.precision(3);
@@ -522,24 +521,5 @@ void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& siz
   text << sizes.triangles << " triangles and " << sizes.points << " points in " << seconds << " s"
        << this->Suggested.Note;
   job.Filter->LastRunSummary = text.str();
-}
-
-void vtkPMBContourFilter::vtkInternals::Plan(Job& job, bool estimate)
-{
-  const bool binds = !job.Volume.Matches(job.Engine->GetBound());
-  if (estimate)
-  {
-    const bool suggestsLater = binds && job.Suggests;
-    this->Expected = vtkPMBContour::EstimateSurface(job.Volume, job.Array, job.Filter->ArrayComponent,
-      suggestsLater ? std::vector<double>() : job.Isovalues, this->Expected);
-  }
-  vtkPMBContour::Work work =
-    vtkPMBContour::DescribeWork(job.Volume, job.Image, job.Array, job.Choice, job.Isovalues.size(), this->Expected);
-  work.OnGPU = job.Engine->IsOnGPU();
-  work.Binds = binds;
-  const bool suggested = !work.Binds && this->Suggested.Bind == job.Filter->NumberOfBinds; // known already
-  work.Suggests = job.Suggests && !suggested;
-  work.Measures = job.Filter->ComputeMeasures != 0;
-  job.Steps.Plan(work);
 }
 VTK_ABI_NAMESPACE_END

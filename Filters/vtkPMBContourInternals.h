@@ -10,8 +10,6 @@
 #include "vtkPMBContourInput.h"
 #include "vtkPMBContourOutput.h"
 #include "vtkPMBContourProgress.h"
-#include "vtkPMBContourRecycling.h"
-#include "vtkPMBContourWork.h"
 
 #include "pmb.h"
 
@@ -31,16 +29,12 @@ public:
   // vtkThreadedCompositeDataPipeline runs several blocks at a time on one filter. They take turns: each uses all cores.
   std::mutex OneBlock;
 
-  // Where the filter does the work of another one (vtkPMBContourStandIn.h): when the image was changed last, as that one's place
-  // in the pipeline tells. 0: the filter's own place does.
-  vtkMTimeType Changed = 0;
-
   // Before the first block of an execution.
   void Begin()
   {
     this->Sum = Totals();
     this->Contexts.Begin();
-    this->Suggested.TheEngine = nullptr;
+    this->Suggested.Context = nullptr;
     this->Suggested.Note.clear();
   }
 
@@ -71,7 +65,7 @@ public:
   vtkPMBContour::Contexts& GetContexts() { return this->Contexts; }
 
   // Of the large arrays of the output. Open from before VTK empties the output until the new one has its arrays.
-  vtkPMBContour::Recycling Memory;
+  vtkPMBContour::OutputMemory Memory;
 
   // For the volume of the last execution; while one is under way: what is known so far.
   const std::vector<double>& GetSuggestions(vtkPMBContourFilter* filter);
@@ -115,46 +109,45 @@ private:
     std::string ArrayName;
   };
 
-  // vtkPMBContourSuggestions.cxx
+  // vtkPMBContourHistogram.cxx
   struct Suggestions
   {
-    vtkPMBContour::Engine* TheEngine = nullptr; // that has the volume; null: there are several, or pieces of it
+    vtkPMBContour::Context* Context = nullptr; // that has the volume; null: there are several, or pieces of it
     std::vector<double> Isovalues;
     vtkIdType Bind = 0;      // the filter's number of binds when they were made; 0: they are not
     vtkIdType CurveBind = 0; // the same of its IsovalueCurve
     std::string Note;        // for the summary of the execution
   };
-  pmb_status Suggest(vtkPMBContour::Engine& engine, vtkPMBContourFilter* filter, bool wanted, bool alone,
+  pmb_status Suggest(vtkPMBContour::Context& context, vtkPMBContourFilter* filter, bool wanted, bool alone,
     std::vector<double>& isovalues);
   pmb_status UpdateSuggestions(vtkPMBContourFilter* filter);
 
-  std::string FindArray(Job& job, vtkInformationVector** inputVector);
+  void Run(Job& job, vtkInformationVector** inputVector);
+  void FindArray(Job& job, vtkInformationVector** inputVector);
   std::string SummarizeBlocks() const;
   std::string ExplainOthers();
   std::string ExplainNotFinite() const;
   std::string ExplainRange() const;
   void ReadIsovalues(Job& job);
-  std::string RunSlice(Job& job);
-  std::string RunVolume(Job& job);
-  std::string Try(Job& job, const vtkPMBContour::EngineSettings& settings);
-  std::string Contour(Job& job);
-  std::string Bind(Job& job);
-  std::string Emit(Job& job, pmb_sizes& sizes);
-  pmb_status Split(Job& job, vtkPMBContour::Output& arrays, pmb_sizes& sizes);
-  std::string Measure(Job& job, const pmb_mesh& mesh);
-  std::string Judge(Job& job, pmb_status status);
-  void Warn(vtkPMBContourFilter* filter);
+  void RunSlice(Job& job);
+  void RunVolume(Job& job);
+  void Contour(Job& job);
+  void ContourOnDevice(Job& job);
+  void Bind(Job& job);
+  void Emit(Job& job, pmb_sizes& sizes);
+  void Split(Job& job, vtkPMBContour::Output& arrays, pmb_sizes& sizes);
+  void Measure(Job& job, const pmb_mesh& mesh);
+  void Check(Job& job, pmb_status status);
+  void CheckOnCPU(Job& job, const std::string& before, const std::string& after, pmb_status status);
   void NoteOther(vtkDataObject* block);
   void NoteRange(const Job& job, double minimum, double maximum);
   void NoteContour(const std::string& device, int64_t triangles, int64_t lines, int64_t points, double seconds);
   void Summarize(Job& job, const pmb_sizes& sizes);
-  void Plan(Job& job, bool estimate);
 
   vtkPMBContour::Contexts Contexts;
   Totals Sum;
   Suggestions Suggested;
   pmb_sizes Counted = {};          // of the block in work, once they are known
-  vtkPMBContour::Surface Expected; // of the block in work, from the last one until it is known
   std::set<std::string> ToldKinds; // of blocks that there was a warning of
   unsigned ToldGhosts = 0;         // of arrays vtkGhostType likewise
 };

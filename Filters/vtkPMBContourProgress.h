@@ -15,8 +15,6 @@ class vtkAlgorithm;
 
 namespace vtkPMBContour
 {
-struct Work;
-
 // One execution on one block. For the thread that executes the filter.
 class Progress
 {
@@ -35,12 +33,12 @@ public:
     STEPS
   };
 
-  explicit Progress(vtkAlgorithm* owner);
+  explicit Progress(vtkAlgorithm* owner, Step last = MEASURE);
 
-  // How long the steps will take, as far as is known: may be called again when more is.
-  void Plan(const Work& work);
+  // Whether a step takes no time, and so no share of the whole. None is skipped to begin with.
+  void Skip(Step step, bool isSkipped);
 
-  // The following reports are of this step, which gets its share of what is left. Returns false to stop.
+  // The following reports are of this step, which gets its share, by weight, of what is left. Returns false to stop.
   bool Begin(Step step);
 
   // The following reports are of the whole.
@@ -60,7 +58,7 @@ private:
   using Clock = std::chrono::steady_clock;
 
   vtkAlgorithm* Owner;
-  std::array<double, STEPS> Costs; // seconds of one thread, perhaps: only their proportions count
+  std::array<int, STEPS> Weights;
   double From = 0.0;
   double To = 0.0;
   double Shown = 0.0;

@@ -11,7 +11,6 @@
 #include "vtkPMBContourHistogram.h"
 #include "vtkPMBContourInput.h"
 #include "vtkPMBContourProgress.h"
-#include "vtkPMBContourWork.h"
 #include "vtkTable.h"
 
 #include "pmb.h"
@@ -39,14 +38,7 @@ std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArr
   {
     return error;
   }
-  vtkPMBContour::Work work;
-  work.Binds = true;
-  work.Copies = !volume.IsInPlace();
-  work.Suggests = true;
-  work.Samples = static_cast<double>(image->GetNumberOfPoints());
-  work.SampleBytes = array->GetDataTypeSize();
-  vtkPMBContour::Progress steps(filter);
-  steps.Plan(work);
+  vtkPMBContour::Progress steps(filter, vtkPMBContour::Progress::BIND);
   if (!steps.Begin(vtkPMBContour::Progress::COPY) ||
     !volume.CopyIfNeeded(array, [&steps](double fraction) { return steps.Report(fraction); }) ||
     !steps.Begin(vtkPMBContour::Progress::BIND))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs what README.md and Docs/USER_GUIDE.md tell their readers to type: the code blocks in order, the lines of Python in
-the text, and each command of ./pmb that the text names as one that exists.
+"""Runs what README.md, Docs/USER_GUIDE.md and CONTRIBUTING.md tell their readers to type: the code blocks in order, the lines
+of Python in the text, and each command of ./pmb that the text names as one that exists.
 
 usage: run_code_blocks.py [--build FOLDER | --fresh FOLDER]
   --build FOLDER   with what FOLDER has built: nothing is configured, compiled or installed on this machine (for ctest)
@@ -21,17 +21,18 @@ import tempfile
 import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-DOCUMENTS = ("README.md", "Docs/USER_GUIDE.md")
+DOCUMENTS = ("README.md", "Docs/USER_GUIDE.md", "CONTRIBUTING.md")
 SKIPPED = (  # the beginning of a command, and why it is not run
     ("sudo ", "needs root"),
-    ("./pmb test", "all tests, of which this is one: half an hour"),
-    ("./pmb package", "a second build; the test package_deb has what it makes"),
+    ("./pmb test", "the quick tests: about five minutes"),
+    ("./pmb package", "builds for every GPU; the test package_deb has what it makes"),
     ("./pmb gui", "needs a person; the tests plugin_gui have what it opens"),
     ("./pmb bench", "needs a GPU, or minutes"),
     ("bash Testing/GPU/", "needs a GPU"),
     ("Testing/GPU/", "for a machine with a GPU"),
     ("bash Testing/Benchmarks/Papers/run.sh", "needs nvcc, and builds for two minutes"),
-    ("build/fuzz/", "minutes, and a build of .ci/run; the tests filters_Fuzz have the same in short"),
+    ("PMB_CPU_PATH=portable gdb ", "needs a person"),
+    ("build/asan/", "minutes, and a build of .ci/run; the tests filters_Fuzz have the same in short"),
 )
 SAYS_ERROR = re.compile(r"Traceback|\b(ERROR|Error|error|Warning|WARNING)\b")
 

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2016
 # Usage: test_pmb_script.sh PMB: what the script at the top says when it cannot go on. Nothing is built or installed.
 set -u
 pmb=$1
@@ -22,6 +23,19 @@ expect() {
   fi
 }
 
+check() { # NAME COMMAND...: the command's exit code is 0
+  name=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    printf 'FAILED: %s: %s; it said:\n' "$name" "$*"
+    cat "$work/out"
+    [ ! -s "$work/calls" ] || cat "$work/calls"
+  fi
+}
+
 # A PATH with fake tools: a Debian without any package, a user who is not root.
 mkdir "$work/bin"
 for tool in sh dirname readlink cat mkdir tail grep head nproc find; do
@@ -35,20 +49,20 @@ bare="env PATH=$work/bin PMB_BUILD_DIR=$work/build"
 # shellcheck disable=SC2086
 {
   expect 'unknown command' 2 "no command 'tset'; ./pmb help" "$pmb" tset
-  expect 'no display' 1 'gui needs a display.*mend:' env -u DISPLAY -u WAYLAND_DISPLAY "$pmb" gui
+  expect 'no display' 1 'gui needs a display.*fix:' env -u DISPLAY -u WAYLAND_DISPLAY "$pmb" gui
   expect 'no script' 1 'pvpython needs a script' "$pmb" pvpython
   expect 'missing script' 1 "no script 'nowhere.py'" "$pmb" pvpython nowhere.py
   expect 'demo with arguments' 1 "demo takes no arguments, but 'x'" "$pmb" demo x
   expect 'install with two folders' 1 "but 'b' was given too" "$pmb" install a b
-  expect 'install into a file' 1 'cannot write .*mend:' "$pmb" install /dev/null/prefix
-  expect 'uninstall of nothing' 1 'nothing to take out: there is no .*installed.txt' "$pmb" uninstall "$work"
+  expect 'install into a file' 1 'cannot write .*fix:' "$pmb" install /dev/null/prefix
+  expect 'uninstall of nothing' 1 'nothing to remove: there is no .*installed.txt' "$pmb" uninstall "$work"
   expect 'package of something' 1 "package takes nothing, or 'vtk', but 'x' was given" "$pmb" package x
-  expect 'papers without CUDA' 1 'bench --papers needs CUDA.*mend:.*--cpu' $bare "$pmb" bench --papers --table cayley
-  expect 'no root and no sudo' 1 'cannot install g++ make.*no sudo; mend: as root' $bare "$pmb" build
+  expect 'papers without CUDA' 1 'bench --papers needs CUDA.*fix:.*--cpu' $bare "$pmb" bench --papers --table cayley
+  expect 'no root and no sudo' 1 'cannot install g++ make ninja-build.*no sudo; fix: as root' $bare "$pmb" build
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/sudo"
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/env"
   chmod +x "$work/bin/sudo" "$work/bin/env"
-  expect 'sudo with a password' 1 'sudo would ask for a password; mend: as root' $bare "$pmb" build
+  expect 'sudo with a password' 1 'sudo would ask for a password; fix: as root' $bare "$pmb" build
   rm "$work/bin/dpkg-query"
   expect 'not Debian' 1 "not a Debian system and 'c++'" $bare "$pmb" build
 }
@@ -56,7 +70,7 @@ mkdir "$work/build"
 printf 'CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere\n' >"$work/build/CMakeCache.txt"
 printf '#!/bin/sh\nprintf installed\n' >"$work/bin/dpkg-query"
 chmod +x "$work/bin/dpkg-query"
-expect 'build folder of another checkout' 1 'made for another checkout; mend:' \
+expect 'build folder of another checkout' 1 'made for another checkout; fix:' \
   env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" build
 
 # A build that made nothing, beside packages that an earlier one made: these are not to be run.
@@ -71,44 +85,95 @@ for tool in cmake pvpython; do
   chmod +x "$work/bin/$tool"
 done
 for command in demo bench; do
-  expect "$command without what it runs" 1 'the build made no .*mend: remove that folder' \
+  expect "$command without what it runs" 1 'the build made no .*fix: remove that folder' \
     env PATH="$work/bin:$PATH" DISPLAY=:0 PMB_BUILD_DIR="$work/build" "$pmb" "$command"
 done
 
-# On a terminal the last line of the log is shown while something lasts; elsewhere not.
-printf '#!/bin/sh\necho "[ 42%%] Building"\nsleep 3\n' >"$work/bin/cmake"
+# While something lasts, the last line of its log is shown, on a terminal or not: this one lasts until it is shown.
+printf '#!/bin/sh\necho "[ 42%%] Building"\nfor i in $(seq 100); do grep -q 42%% "%s" && exit; sleep 1; done\n' "$work/out" \
+  >"$work/bin/cmake"
 for terminal in yes no; do
   if [ "$terminal" = yes ]; then
-    env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" script -qec "'$pmb' build" /dev/null >"$work/out" 2>&1 </dev/null
+    env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" script -fqec "'$pmb' build" /dev/null >"$work/out" 2>&1 </dev/null
   else
     env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" build >"$work/out" 2>&1 </dev/null
   fi
-  if grep -q '42%' "$work/out"; then shown=yes; else shown=no; fi
-  if [ "$shown" = "$terminal" ]; then passed=$((passed + 1)); else
-    failed=$((failed + 1))
-    printf 'FAILED: on a terminal: %s; the progress is shown: %s; it said:\n' "$terminal" "$shown"
-    cat "$work/out"
-  fi
+  check "progress is shown (on a terminal: $terminal)" grep -q '42%' "$work/out"
 done
+
+# Fake tools that write down how they were called: what is configured, built and run.
+cat >"$work/bin/cmake" <<'END'
+#!/bin/sh
+echo "cmake $*" >>"$CALLS"
+[ "$1" = -S ] || exit 0
+: >"$4/build.ninja"
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$2" >"$4/CMakeCache.txt"
+for option; do
+  case $option in -DPMB_SETTINGS*) echo "${option#-D}" >>"$4/CMakeCache.txt" ;; esac
+done
+END
+printf '#!/bin/sh\nprintf "9\n" >&3\nexec sleep 600\n' >"$work/bin/Xvfb"
+printf '#!/bin/sh\necho "$GPU"\n' >"$work/bin/nvidia-smi"
+printf '#!/bin/sh\necho sm_80\necho sm_90\n' >"$work/bin/nvcc"
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/ldconfig"
+for tool in ctest pvpython; do
+  printf '#!/bin/sh\necho "%s $*; HOME=$HOME XDG=${XDG_CONFIG_HOME:-}" >>"$CALLS"\n' "$tool" >"$work/bin/$tool"
+done
+chmod +x "$work/bin"/*
+export CALLS="$work/calls"
+
+# calls BUILD GPU COMMAND...: the tools that ./pmb calls in a build folder, on a machine with a GPU of this compute capability
+calls() {
+  folder=$work/$1 gpu=$2
+  shift 2
+  mkdir -p "$folder/lib"
+  : >"$folder/lib/ParallelMarchingBlocks.so"
+  : >"$CALLS"
+  env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$folder" GPU="$gpu" DISPLAY=:0 CUDACXX=nvcc XDG_CONFIG_HOME=/elsewhere \
+    "$pmb" "$@" >"$work/out" 2>&1 </dev/null
+}
+called() { check "$1" grep -q -e "$2" "$CALLS"; }
+not_called() { check "$1" sh -c '! grep -q -e "$1" "$2"' - "$2" "$CALLS"; }
+
+calls one 'no driver' demo
+called 'demo without a GPU: no GPU code, no tests' '-DBUILD_TESTING=OFF -DPMB_CUDA=OFF'
+called 'demo builds the plugin alone' '--target ParallelMarchingBlocks$'
+called 'demo has settings of its own' "^pvpython .*demo.py.*; HOME=$work/one/home XDG=\$"
+calls one 'no driver' demo
+not_called 'a second demo configures nothing' 'cmake -S'
+calls one 'no driver' test -R name
+called 'tests are configured' '-DBUILD_TESTING=ON -DPMB_CUDA=OFF'
+called 'test builds the quick tests' '--target quick$'
+called 'test runs the quick tests' "^ctest .*--label-regex quick -R name;"
+calls one 'no driver' test --all -R name
+called 'test --all configures the papers too' '-DBUILD_TESTING=ON -DPMB_PAPERS=ON -DPMB_CUDA=OFF'
+called 'test --all builds everything' '--target all$'
+not_called 'test --all leaves no test out' 'label-regex'
+called 'test --all hands on its options' '^ctest .*-R name;'
+calls one 'no driver' demo
+not_called 'after the tests demo configures nothing' 'cmake -S'
+calls one 9.0 demo
+called 'demo with a GPU: code for this one' '-DBUILD_TESTING=ON .*-DPMB_CUDA=ON -DPMB_CUDA_ARCHITECTURES=90-real '
+calls one 'no driver' package
+called 'package: code for every GPU, folders of Debian' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES .*-DCMAKE_INSTALL_PREFIX=/usr '
+mkdir -p "$work/one/lib/x86_64-linux-gnu"
+calls one 'no driver' demo
+check 'after package demo does not see its libraries' test ! -e "$work/one/lib/x86_64-linux-gnu"
+called 'after package demo has its folders, and code for every GPU' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES .*-UCMAKE_INSTALL_PREFIX'
+calls two "$(printf '9.0\n8.0\n9.0')" demo
+called 'demo with several GPUs' '-DPMB_CUDA_ARCHITECTURES=80-real;90-real '
+calls three 12.0 demo
+called 'demo with a GPU that nvcc does not know' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES'
 
 # Help of the GPU's benchmark: with nothing built, and on a machine without a GPU.
 printf '#!/bin/sh\nexit 1\n' >"$work/bin/cmake"
 ln -s "$(python3 -c 'import sys; print(sys.executable)')" "$work/bin/python3"
-if env PATH="$work/bin" PMB_BUILD_DIR="$work/build" "$pmb" bench --gpu --help >"$work/out" 2>&1 </dev/null &&
-  grep -q '^usage: bench_gpu.py' "$work/out"; then
-  passed=$((passed + 1))
-else
-  failed=$((failed + 1))
-  echo 'FAILED: bench --gpu --help; it said:'
-  cat "$work/out"
-fi
+check 'bench --gpu --help' sh -c 'env PATH="$1/bin" PMB_BUILD_DIR="$1/build" "$2" bench --gpu --help >"$1/out" 2>&1 </dev/null &&
+  grep -q "^usage: bench_gpu.py" "$1/out"' - "$work" "$pmb"
 
 "$pmb" help >"$work/out"
 for command in demo test build bench pvpython gui install uninstall package help; do
-  if grep -q "^  $command" "$work/out"; then passed=$((passed + 1)); else
-    failed=$((failed + 1))
-    echo "FAILED: ./pmb help does not name $command"
-  fi
+  check "./pmb help names $command" grep -q "^  $command" "$work/out"
 done
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -162,7 +162,7 @@ void pmb_destroy(pmb_context *context)
   if (context) {
     pmb_unbind(context);
     context->backend->destroy(context);
-    pmb_crew_free(&context->crew, &context->memory);
+    pmb_crew_free(&context->crew);
     pmb_memory memory = context->memory;
     pmb_memory_give(&memory, context);
   }

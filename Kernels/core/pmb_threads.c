@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +21,8 @@ static const double SPIN = 2e-5;
  * do in it; a thread that comes later is not waited for. */
 typedef uint_least64_t job_word;
 enum { JOB_OPEN = 1 << 15, JOB_RUNNING = JOB_OPEN - 1, JOB_WORKERS_SHIFT = 16, JOB_NUMBER_SHIFT = 32 };
+
+typedef struct pmb_pool pmb_pool;
 
 /* A thread; worker 1, 2, ... */
 typedef struct pmb_member {
@@ -40,9 +43,11 @@ struct pmb_pool {
   pthread_cond_t done;
   void (*task)(void *arg, int worker);
   void *arg;
+  int workers;    /* the caller included */
   int started;    /* threads that run */
   int spins;      /* there are cores for all threads */
   unsigned forks; /* of the process that they run in */
+  pmb_pool *next; /* of the idle ones */
   pmb_member members[];
 };
 
@@ -66,17 +71,40 @@ typedef struct pmb_loop {
   void *arg;
 } pmb_loop;
 
+/* Pools that no loop uses now: all contexts of the process use them in turn. The last context ends their threads. */
+static pthread_mutex_t pools_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pmb_pool *idle_pools;
+static int pool_users; /* contexts that have used a pool */
+
 #if !defined(_WIN32)
 static atomic_uint forks;
 
+static void lock_pools(void)
+{
+  pthread_mutex_lock(&pools_mutex);
+}
+
+static void unlock_pools(void)
+{
+  pthread_mutex_unlock(&pools_mutex);
+}
+
+/* In the child, which has none of the threads. */
 static void note_fork(void)
 {
   atomic_fetch_add(&forks, 1);
+  while (idle_pools) {
+    pmb_pool *pool = idle_pools;
+    idle_pools = pool->next;
+    free(pool);
+  }
+  pool_users = 0;
+  unlock_pools();
 }
 
 static void watch_forks(void)
 {
-  pthread_atfork(NULL, NULL, note_fork);
+  pthread_atfork(lock_pools, unlock_pools, note_fork);
 }
 
 unsigned pmb_forks(void)
@@ -218,18 +246,53 @@ static void end_threads(pmb_pool *pool)
 }
 
 /* Without threads. NULL if memory fails. */
-static pmb_pool *pool_create(int workers, pmb_memory *memory)
+static pmb_pool *pool_create(int workers)
 {
   const size_t size = sizeof(pmb_pool) + (size_t)(workers - 1) * sizeof(pmb_member);
-  pmb_pool *pool = pmb_memory_take(memory, size, 1);
+  pmb_pool *pool = aligned_alloc(_Alignof(pmb_pool), size); /* the size of both is a multiple of their alignment */
   if (pool) {
     memset(pool, 0, size);
     pthread_mutex_init(&pool->mutex, NULL);
     pthread_cond_init(&pool->done, NULL);
+    pool->workers = workers;
     pool->spins = workers <= pmb_available_cores();
     pool->forks = pmb_forks();
   }
   return pool;
+}
+
+/* An idle pool of the crew's size, or a new one. NULL if memory fails. */
+static pmb_pool *take_pool(pmb_crew *crew)
+{
+  const unsigned here = pmb_forks();
+  pthread_mutex_lock(&pools_mutex);
+  if (!crew->uses_pools || crew->forks != here) {
+    crew->uses_pools = 1;
+    crew->forks = here;
+    ++pool_users;
+  }
+  pmb_pool **link = &idle_pools;
+  while (*link && (*link)->workers != crew->workers) {
+    link = &(*link)->next;
+  }
+  pmb_pool *pool = *link;
+  if (pool) {
+    *link = pool->next;
+  }
+  pthread_mutex_unlock(&pools_mutex);
+  return pool ? pool : pool_create(crew->workers);
+}
+
+static void give_pool_back(pmb_pool *pool)
+{
+  if (is_left_behind(pool)) {
+    free(pool);
+    return;
+  }
+  pthread_mutex_lock(&pools_mutex);
+  pool->next = idle_pools;
+  idle_pools = pool;
+  pthread_mutex_unlock(&pools_mutex);
 }
 
 /* Returns 0 if the system gives none. */
@@ -356,7 +419,7 @@ static void cut(pmb_loop *loop, int ranges)
   loop->range_count = ranges;
 }
 
-static int run_loop(pmb_crew *crew, pmb_memory *memory, int most, pmb_loop *loop)
+static int run_loop(pmb_crew *crew, int most, pmb_loop *loop)
 {
   const int wanted = most < crew->workers ? most : crew->workers;
   const int workers = (size_t)wanted < loop->count ? wanted : (int)loop->count;
@@ -364,37 +427,30 @@ static int run_loop(pmb_crew *crew, pmb_memory *memory, int most, pmb_loop *loop
   loop->caller = pthread_self();
   atomic_init(&loop->finished, 0);
   atomic_init(&loop->stopped, 0);
+  pmb_pool *pool = workers > 1 && !crew->executor.run ? take_pool(crew) : NULL;
   if (crew->executor.run && workers > 0) {
     crew->executor.run(crew->executor.user, workers, loop_task, loop);
+  } else if (pool) {
+    pool_run(pool, workers, loop_task, loop);
+    give_pool_back(pool);
   } else {
-    if (crew->pool && is_left_behind(crew->pool)) {
-      pmb_crew_free(crew, memory);
-    }
-    if (workers > 1 && !crew->pool) {
-      crew->pool = pool_create(crew->workers, memory);
-    }
-    if (workers > 1 && crew->pool) {
-      pool_run(crew->pool, workers, loop_task, loop);
-    } else {
-      loop_task(loop, 0);
-    }
+    loop_task(loop, 0);
   }
   return !atomic_load(&loop->stopped) && pmb_crew_report(crew, crew->fraction_end);
 }
 
-int pmb_crew_loop(
-  pmb_crew *crew, pmb_memory *memory, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
+int pmb_crew_loop(pmb_crew *crew, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
 {
   pmb_loop loop;
   loop.count = count;
   loop.body = body;
   loop.arg = arg;
   cut(&loop, 1);
-  return run_loop(crew, memory, crew->workers, &loop);
+  return run_loop(crew, crew->workers, &loop);
 }
 
-int pmb_crew_loop_apart(pmb_crew *crew, pmb_memory *memory, int most, size_t count,
-  void (*body)(void *arg, int worker, size_t i), void *arg)
+int pmb_crew_loop_apart(
+  pmb_crew *crew, int most, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
 {
   const int workers = most < crew->workers ? most : crew->workers;
   pmb_loop loop;
@@ -402,16 +458,25 @@ int pmb_crew_loop_apart(pmb_crew *crew, pmb_memory *memory, int most, size_t cou
   loop.body = body;
   loop.arg = arg;
   cut(&loop, workers < MOST_RANGES ? workers : MOST_RANGES);
-  return run_loop(crew, memory, workers, &loop);
+  return run_loop(crew, workers, &loop);
 }
 
-void pmb_crew_free(pmb_crew *crew, pmb_memory *memory)
+void pmb_crew_free(pmb_crew *crew)
 {
-  if (crew->pool) {
-    if (!is_left_behind(crew->pool)) {
-      end_threads(crew->pool);
+  pmb_pool *unused = NULL;
+  if (crew->uses_pools && crew->forks == pmb_forks()) {
+    pthread_mutex_lock(&pools_mutex);
+    if (--pool_users == 0) {
+      unused = idle_pools;
+      idle_pools = NULL;
     }
-    pmb_memory_give(memory, crew->pool);
-    crew->pool = NULL;
+    pthread_mutex_unlock(&pools_mutex);
+  }
+  crew->uses_pools = 0;
+  while (unused) {
+    pmb_pool *pool = unused;
+    unused = pool->next;
+    end_threads(pool);
+    free(pool);
   }
 }

@@ -175,7 +175,7 @@ static int workers_for(const pmb_context *context, int64_t bricks, int64_t each)
 
 static pmb_status run(pmb_context *context, int workers, size_t count, pmb_cpu_loop body)
 {
-  if (!pmb_crew_loop_apart(&context->crew, &context->memory, workers, count, body, context->state)) {
+  if (!pmb_crew_loop_apart(&context->crew, workers, count, body, context->state)) {
     return pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
   }
   return PMB_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Other point arrays at the points of the mesh: their samples, which stay on the device where they have a version and there is
  * room, and their interpolation. */
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 #include "shared/pmb_attribute.h"
 
@@ -44,7 +44,7 @@ static pmb_status interpolate(
   const int64_t blocks = (values + PMB_CUDA_THREADS - 1) / PMB_CUDA_THREADS;
   cudaError_t error = cudaSuccess;
   PMB_CUDA_BY_TYPE(attribute->type,
-    (error = pmb_cuda_launch(cuda, attribute_kernel<T>, blocks < 65536 ? blocks : 65536, PMB_CUDA_THREADS, 0,
+    (error = pmb_cuda_launch(cuda, 0, attribute_kernel<T>, blocks < 65536 ? blocks : 65536, PMB_CUDA_THREADS, 0,
        (const T *)d_in, (T *)d_out, output->d_parameter, output->d_sample, values, attribute->components, steps)));
   return pmb_cuda_check(cuda->context, error, "launch of attribute");
 }
@@ -98,7 +98,7 @@ static void drop_unwanted(pmb_cuda *cuda, const pmb_mesh *mesh)
   }
 }
 
-int pmb_cuda_let_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
+int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
 {
   int any = 0;
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
@@ -194,9 +194,9 @@ static pmb_status emit_attribute(
     status = interpolate(cuda, attribute, d_in, cuda->attribute_out.d_data, output);
   }
   if (status == PMB_OK) {
-    const pmb_cuda_copy copy = { cuda->points_done, cuda->attribute_out.d_data,
+    const pmb_cuda_copy copy = { cuda->done.points, cuda->attribute_out.d_data,
       (char *)attribute->output + (size_t)before * tuple, (size_t)cuda->sizes.points * tuple, 0, 0 };
-    PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->points_done, cuda->compute));
+    PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.points, cuda->compute));
     status = pmb_cuda_download(cuda, &copy, 1, NULL, NULL);
   }
   return status;

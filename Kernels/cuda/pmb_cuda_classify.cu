@@ -3,9 +3,9 @@
  * has a brick. One launch of blocks that are on the device together; where it is not too much for them, they do select
  * first. */
 #include "cuda/pmb_cuda_classify_exact.cuh"
+#include "cuda/pmb_cuda_classify_words.cuh"
 #include "cuda/pmb_cuda_scan.cuh"
 #include "cuda/pmb_cuda_select.cuh"
-#include "cuda/pmb_cuda_classify_words.cuh"
 
 /* Words of 32 columns of a row of cells, by corner; x1: the word one column further. */
 typedef struct corner_words {
@@ -186,50 +186,34 @@ typedef struct block_scratch {
   } of;
 } block_scratch;
 
-/* The number of an active brick, with this index and place in the block's tiles. IN_ALL: the block has noted it; else
- * other blocks of the launch may have written it. */
-template <bool IN_ALL>
-static __device__ __forceinline__ uint32_t brick_at(const pmb_cuda_job &job, const scan_tiles &tiles,
-  const scan_scratch *scratch, uint32_t turn, uint32_t n, uint32_t index)
+/* The number of the active brick with this index; other blocks of the launch may have written it. */
+static __device__ __forceinline__ uint32_t brick_at(const pmb_cuda_job &job, const scan_tiles &tiles, uint32_t index)
 {
-  if (index >= tiles.active) {
-    return 0;
-  }
-  return IN_ALL ? scratch->counts[turn][n] : __ldcg(job.d_brick + index);
+  return index < tiles.active ? __ldcg(job.d_brick + index) : 0;
 }
 
 /* A block's tiles are those of scan: neighbours find each other's halos in the block's cache, and layers of bricks those
  * of the next in the device's. The next brick's number is on its way while a brick is worked on. */
-template <class T, bool IN_ALL>
+template <class T>
 static __device__ __forceinline__ void classify_bricks(
   const pmb_cuda_job &job, const scan_tiles &tiles, block_scratch *scratch)
 {
-  enum { PACKED = sizeof(T) < 4 }; /* where the registers do not suffice otherwise */
   const uint32_t row = row_of_lane<T>();
-  tile_place<PACKED> place;
-  place.set(0, threadIdx.x >> 5);
-  uint32_t index = index_of(tiles, 0, place.n());
-  uint32_t brick = brick_at<IN_ALL>(job, tiles, &scratch->scan, 0, place.n(), index);
+  uint32_t turn = 0, n = threadIdx.x >> 5, index = index_of(tiles, turn, n), brick = brick_at(job, tiles, index);
   while (__any_sync(UINT32_MAX, index < tiles.active)) { /* all lanes or none; so the compiler knows it */
-    const uint32_t slot = slot_of(place.turn(), place.n());
-    uint32_t turn = place.turn(), n = place.n();
+    const uint32_t slot = slot_of(turn, n);
     go_on(tiles, &scratch->scan.taken, &turn, &n);
-    place.set(turn, n);
-    const uint32_t next = index_of(tiles, turn, n);
-    const uint32_t next_brick = brick_at<IN_ALL>(job, tiles, &scratch->scan, turn, n, next);
+    const uint32_t next = index_of(tiles, turn, n), next_brick = brick_at(job, tiles, next);
     const uint32_t counts = classify_brick<T>(
       job, &scratch->of.exact[threadIdx.x >> 5], row, scratch->parts, index, pmb_cuda_box_of(job, brick));
-    if (IN_ALL) { /* all lanes have read what the counts take the place of */
-      __syncwarp();
-    }
     put_counts(job, &scratch->scan, slot, index, counts);
-    index = PACKED ? index_of(tiles, place.turn(), place.n()) : next;
+    index = next;
     brick = next_brick;
   }
 }
 
-/* IN_ALL: each block looks at all bricks, to select. */
-template <class T, bool IN_ALL>
+/* in_parts: it selects as well. */
+template <class T>
 static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
   classify_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ int in_parts)
 {
@@ -242,31 +226,17 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
   }
   __syncthreads();
   pmb_cuda_await_passes();
-  const uint32_t active = IN_ALL ? select_in_all<T>(job, &scratch.of.select, &scratch.scan)
-    : in_parts                   ? select_in_parts<T>(job, &scratch.of.select)
-                                 : job.d_counters->active;
+  const uint32_t active = in_parts ? select_in_parts<T>(job, &scratch.of.select) : job.d_counters->active;
   const scan_tiles tiles = tiles_of(min(active, job.record_capacity));
-  classify_bricks<T, IN_ALL>(job, tiles, &scratch);
+  classify_bricks<T>(job, tiles, &scratch);
   pmb_cuda_let_next_begin();
   scan_bricks(job, tiles, &scratch.scan, scratch.of.sums);
 }
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
-  cudaLaunchAttribute attributes[2] = {};
-  cudaLaunchConfig_t config = {};
-  attributes[0].id = cudaLaunchAttributeCooperative;
-  attributes[0].val.cooperative = 1;
-  config.gridDim = dim3((unsigned)cuda->processors);
-  config.blockDim = dim3(32 * PMB_CUDA_SCAN_WARPS);
-  config.stream = cuda->compute;
-  config.attrs = attributes;
-  config.numAttrs = 1;
-  pmb_cuda_begin_early(cuda, &config);
-  const pmb_cuda_select_way way = pmb_cuda_select_way_of(cuda);
-  return way == PMB_CUDA_SELECT_IN_ALL
-    ? cudaLaunchKernelEx(&config, classify_kernel<T, true>, cuda->job, 0)
-    : cudaLaunchKernelEx(&config, classify_kernel<T, false>, cuda->job, (int)(way == PMB_CUDA_SELECT_IN_PARTS));
+  return pmb_cuda_launch(cuda, PMB_CUDA_COOPERATIVE | PMB_CUDA_EARLY, classify_kernel<T>, cuda->processors,
+    32 * PMB_CUDA_SCAN_WARPS, 0, cuda->job, pmb_cuda_selects_in_classify(cuda));
 }
 
 pmb_status pmb_cuda_classify(pmb_cuda *cuda)

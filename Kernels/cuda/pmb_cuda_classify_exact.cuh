@@ -3,7 +3,7 @@
 #ifndef PMB_CUDA_CLASSIFY_EXACT_CUH
 #define PMB_CUDA_CLASSIFY_EXACT_CUH
 
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 /* Room of a warp for the full rules. */
 typedef struct exact_scratch {

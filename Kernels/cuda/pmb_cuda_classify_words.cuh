@@ -7,7 +7,7 @@
 #ifndef PMB_CUDA_CLASSIFY_WORDS_CUH
 #define PMB_CUDA_CLASSIFY_WORDS_CUH
 
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 /* How a warp reads rows of 32 samples. */
 template <class T> struct row_shape {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the passes share on the device: samples, bricks, sums. Included by pmb_cuda.cuh. */
+ * What the passes share on the device: samples, bricks, sums. */
 #ifndef PMB_CUDA_COMMON_CUH
 #define PMB_CUDA_COMMON_CUH
 
@@ -31,25 +31,10 @@ __device__ __forceinline__ int64_t pmb_cuda_index(const pmb_cuda_job &job, int i
   return i + job.pitch * pmb_cuda_clamp(j, job.dims[1]) + job.slice * pmb_cuda_clamp(k, job.dims[2]);
 }
 
-__device__ __forceinline__ int pmb_cuda_small_inside(const pmb_isovalue &isovalue, int s)
+/* Whether a sample is inside; the first is for integers of 8 and 16 bits. */
+template <class T> __device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, T s)
 {
-  return s >= isovalue.small_threshold;
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int8_t s)
-{
-  return pmb_cuda_small_inside(isovalue, s);
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint8_t s)
-{
-  return pmb_cuda_small_inside(isovalue, s);
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int16_t s)
-{
-  return pmb_cuda_small_inside(isovalue, s);
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint16_t s)
-{
-  return pmb_cuda_small_inside(isovalue, s);
+  return (int)s >= isovalue.small_threshold;
 }
 __device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, float s)
 {
@@ -88,18 +73,43 @@ template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_isova
   return (double)s == isovalue.f64;
 }
 
-template <class T> __device__ __forceinline__ int pmb_cuda_finite(T)
-{
-  return 1;
-}
-template <> __device__ __forceinline__ int pmb_cuda_finite<float>(float s)
+/* Integers are always finite. */
+template <class T> __device__ __forceinline__ int pmb_cuda_finite(T s)
 {
   return PMB_IS_FINITE(s);
 }
-template <> __device__ __forceinline__ int pmb_cuda_finite<double>(double s)
-{
-  return PMB_IS_FINITE(s);
-}
+
+/* The ends of a type's range. */
+template <class T> struct pmb_cuda_limits {
+  static __device__ __forceinline__ T lowest()
+  {
+    return (T)-1 < (T)0 ? (T)(1ull << (8 * sizeof(T) - 1)) : (T)0;
+  }
+  static __device__ __forceinline__ T highest()
+  {
+    return (T)~lowest();
+  }
+};
+template <> struct pmb_cuda_limits<float> {
+  static __device__ __forceinline__ float lowest()
+  {
+    return -INFINITY;
+  }
+  static __device__ __forceinline__ float highest()
+  {
+    return INFINITY;
+  }
+};
+template <> struct pmb_cuda_limits<double> {
+  static __device__ __forceinline__ double lowest()
+  {
+    return -INFINITY;
+  }
+  static __device__ __forceinline__ double highest()
+  {
+    return INFINITY;
+  }
+};
 
 /* As in pmb_hidden.h. */
 __device__ __forceinline__ int pmb_cuda_hides_sample(const pmb_cuda_job &job, int i, int j, int k)
@@ -215,29 +225,9 @@ __device__ __forceinline__ uint32_t pmb_cuda_row_first(uint32_t word, int kind)
                              : word >> 24);
 }
 
-/* ---- the range of the volume ---- */
-
-/* Tells the range of what the block's warps have seen, each in its lane 0; for blocks of PMB_CUDA_WARPS. */
-__device__ __forceinline__ void pmb_cuda_tell_range(
-  const pmb_cuda_range_part &own, pmb_cuda_range_part *warps, pmb_cuda_range_part *part)
-{
-  if ((threadIdx.x & 31) == 0) {
-    warps[threadIdx.x >> 5] = own;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int w = 1; w < PMB_CUDA_WARPS; ++w) {
-      warps[0].low = warps[w].low < warps[0].low ? warps[w].low : warps[0].low;
-      warps[0].high = warps[w].high > warps[0].high ? warps[w].high : warps[0].high;
-      warps[0].odd += warps[w].odd;
-    }
-    *part = warps[0];
-  }
-}
-
 /* ---- passes one behind the other ---- */
 
-/* A pass that is launched by pmb_cuda_launch_early begins while the one before it ends, and waits here, before it reads what
+/* A pass that is launched with PMB_CUDA_EARLY begins while the one before it ends, and waits here, before it reads what
  * passes have written, until that is over. Every block must come here; where a pass also lets the next begin, before that. */
 __device__ __forceinline__ void pmb_cuda_await_passes(void)
 {
@@ -261,7 +251,7 @@ enum { PMB_CUDA_PARTIAL = 1, PMB_CUDA_INCLUSIVE = 2 };
 
 /* Writes a word that tells other blocks of all that was written before; reads such a word before what it tells of. Less
  * than __threadfence does. */
-__device__ __forceinline__ void pmb_cuda_release(volatile uint64_t *d_word, uint64_t value)
+__device__ __forceinline__ void pmb_cuda_store_release(volatile uint64_t *d_word, uint64_t value)
 {
 #if defined(__CUDA_ARCH__)
   asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(d_word), "l"(value) : "memory");
@@ -271,7 +261,7 @@ __device__ __forceinline__ void pmb_cuda_release(volatile uint64_t *d_word, uint
 #endif
 }
 
-__device__ __forceinline__ uint64_t pmb_cuda_acquire(const volatile uint64_t *d_word)
+__device__ __forceinline__ uint64_t pmb_cuda_load_acquire(const volatile uint64_t *d_word)
 {
   uint64_t value;
 #if defined(__CUDA_ARCH__)
@@ -289,14 +279,6 @@ __device__ __forceinline__ uint64_t pmb_cuda_status(uint64_t sum, int state, uin
   return sum | (uint64_t)state << 48 | (uint64_t)epoch << 50;
 }
 
-__device__ __forceinline__ uint64_t pmb_cuda_sum_of_warp(uint64_t value)
-{
-  for (int step = 16; step > 0; step >>= 1) {
-    value += __shfl_xor_sync(UINT32_MAX, value, step);
-  }
-  return value;
-}
-
 /* Sum over a warp; short code. */
 __device__ __forceinline__ uint32_t pmb_cuda_word_sum(uint32_t value)
 {
@@ -310,9 +292,19 @@ __device__ __forceinline__ uint32_t pmb_cuda_word_sum(uint32_t value)
 #endif
 }
 
-/* The sum of all tiles before `tile`; a whole warp calls it. status[tile * stride] is a tile's word. */
+/* Smallest and largest over groups of `lanes` lanes. */
+template <class T> __device__ __forceinline__ void pmb_cuda_reduce(int lanes, T *low, T *high)
+{
+  for (int step = lanes / 2; step > 0; step >>= 1) {
+    const T l = __shfl_xor_sync(UINT32_MAX, *low, step), h = __shfl_xor_sync(UINT32_MAX, *high, step);
+    *low = l < *low ? l : *low;
+    *high = h > *high ? h : *high;
+  }
+}
+
+/* The sum, below 2^32, of all tiles before `tile`; a whole warp calls it. */
 __device__ __forceinline__ uint64_t pmb_cuda_look_back(
-  const volatile uint64_t *d_status, int stride, uint32_t tile, uint32_t epoch)
+  const volatile uint64_t *d_status, uint32_t tile, uint32_t epoch)
 {
   const int lane = threadIdx.x & 31;
   uint64_t sum = 0;
@@ -321,13 +313,13 @@ __device__ __forceinline__ uint64_t pmb_cuda_look_back(
     uint64_t word = pmb_cuda_status(0, PMB_CUDA_INCLUSIVE, epoch);
     if (t >= 0) {
       do {
-        word = d_status[t * stride];
+        word = d_status[t];
       } while (word >> 50 != epoch);
     }
     const uint32_t inclusive = __ballot_sync(UINT32_MAX, (word >> 48 & 3) == PMB_CUDA_INCLUSIVE);
     const uint64_t value = word & ((1ull << 48) - 1);
     const int last = inclusive ? __ffs((int)inclusive) - 1 : 31;
-    sum += pmb_cuda_sum_of_warp(lane <= last ? value : 0);
+    sum += pmb_cuda_word_sum(lane <= last ? (uint32_t)value : 0);
     if (inclusive) {
       break;
     }

@@ -5,12 +5,8 @@
 #ifndef PMB_CUDA_EMIT_TOGETHER_CUH
 #define PMB_CUDA_EMIT_TOGETHER_CUH
 
-#include "cuda/pmb_cuda_vertices.cuh"
-/* Both passes have a head of a brick, and more that is named alike. */
-namespace triangles
-{
 #include "cuda/pmb_cuda_triangles.cuh"
-}
+#include "cuda/pmb_cuda_vertices_list.cuh"
 
 enum {
   TOGETHER_WARPS = 8, /* of a block: their room is less than 48 KB, which needs no leave */
@@ -21,8 +17,8 @@ enum {
 typedef union together_scratch {
   vertex_scratch points[TOGETHER_WARPS];
   struct {
-    triangles::triangle_codes codes;
-    triangles::triangle_scratch warps[TOGETHER_WARPS];
+    triangle_codes codes;
+    triangle_scratch warps[TOGETHER_WARPS];
   } of_triangles;
 } together_scratch;
 
@@ -41,23 +37,23 @@ static __device__ __forceinline__ void emit_parts(
     const brick_head head = read_head(setting.job, source, index, active);
     if (emit_brick<T, int32_t>(setting, head, index, scratch, (int)(i % parts), parts)) {
       /* All of the brick; another warp that does the same writes the same, and the careful points last. */
-      call_any<T, AGAIN>(setting, index, scratch);
+      call_any<T, REPAIR>(setting, index, scratch);
     }
   }
 }
 
 /* The triangles of a warp's bricks. */
-static __device__ __forceinline__ void emit_triangles(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  uint32_t begin, uint32_t step, triangles::triangle_codes *codes, triangles::triangle_scratch *scratch)
+static __device__ __forceinline__ void emit_triangles_of_warp(const pmb_cuda_job &job, const pmb_cuda_output &output,
+  uint32_t begin, uint32_t step, triangle_codes *codes, triangle_scratch *scratch)
 {
-  const triangles::row_bricks rows = triangles::row_bricks_of(job);
-  triangles::copy_codes(codes, triangles::constant_codes + (job.frame.mirrored != 0));
+  const row_bricks rows = row_bricks_of(job);
+  copy_codes(codes, constant_codes + (job.frame.mirrored != 0));
   pmb_cuda_await_passes();
   __syncthreads();
   const uint32_t active = min(job.d_counters->active, job.record_capacity);
   for (uint32_t i = begin; i < active; i += step) {
-    const triangles::brick_head head = triangles::read_head(job, rows, i, job.d_brick[i]);
-    triangles::emit_brick<false>(job, output, codes, rows, head, i, active - 1, scratch);
+    const triangle_head head = read_triangle_head(job, rows, i, job.d_brick[i]);
+    emit_triangles<false>(job, output, codes, rows, head, i, active - 1, scratch);
   }
 }
 
@@ -75,7 +71,7 @@ static __global__ void __launch_bounds__(32 * TOGETHER_WARPS, TOGETHER_BLOCKS)
     emit_parts<T>(
       setting, blockIdx.x * TOGETHER_WARPS + warp, vertex_blocks * TOGETHER_WARPS, parts, &scratch->points[warp]);
   } else {
-    emit_triangles(job, output, (blockIdx.x - vertex_blocks) * TOGETHER_WARPS + warp,
+    emit_triangles_of_warp(job, output, (blockIdx.x - vertex_blocks) * TOGETHER_WARPS + warp,
       (gridDim.x - vertex_blocks) * TOGETHER_WARPS, &scratch->of_triangles.codes, &scratch->of_triangles.warps[warp]);
   }
 }
@@ -85,11 +81,20 @@ static uint32_t blocks_of(int64_t warps)
   return (uint32_t)(warps < 1 ? 1 : (warps + TOGETHER_WARPS - 1) / TOGETHER_WARPS);
 }
 
-template <class T> cudaError_t pmb_cuda_emit_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int parts)
+template <class T> static cudaError_t launch_together(pmb_cuda *cuda, const pmb_cuda_output *output, int parts, float)
 {
   const uint32_t of_points = blocks_of((int64_t)cuda->active * parts), of_triangles = blocks_of(cuda->active);
-  return pmb_cuda_launch_early(cuda, together_kernel<T>, (int64_t)of_points + of_triangles, 32 * TOGETHER_WARPS,
+  return pmb_cuda_launch(cuda, PMB_CUDA_EARLY, together_kernel<T>, of_points + of_triangles, 32 * TOGETHER_WARPS,
     sizeof(together_scratch), cuda->job, *output, of_points, parts);
+}
+template <class T> static cudaError_t launch_together(pmb_cuda *, const pmb_cuda_output *, int, double)
+{
+  return cudaErrorInvalidValue; /* not called */
+}
+
+template <class T> cudaError_t pmb_cuda_emit_list_together(pmb_cuda *cuda, const pmb_cuda_output *output, int parts)
+{
+  return launch_together<T>(cuda, output, parts, typename pmb_cuda_real<T>::type());
 }
 
 #endif

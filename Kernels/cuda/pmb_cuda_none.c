@@ -23,13 +23,6 @@ const pmb_backend pmb_cuda_backend = {
   .name = "cuda", .create = none_create, .destroy = none_destroy, .unbind = none_destroy
 };
 
-pmb_status pmb_cuda_measure(pmb_context *context, const double *isovalues, int64_t isovalue_count,
-  int remove_degenerate, int repeats, pmb_cuda_times *times)
-{
-  (void)isovalues, (void)isovalue_count, (void)remove_degenerate, (void)repeats, (void)times;
-  return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", pmb_cuda_missing());
-}
-
 void *pmb_host_allocate(size_t bytes)
 {
   (void)bytes;

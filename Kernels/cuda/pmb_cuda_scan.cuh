@@ -6,7 +6,7 @@
 #ifndef PMB_CUDA_SCAN_CUH
 #define PMB_CUDA_SCAN_CUH
 
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 enum {
   PMB_CUDA_SCAN_WARPS = 32, /* of a block of classify; there is one on each multiprocessor */
@@ -54,28 +54,6 @@ static __device__ __forceinline__ uint32_t index_of(const scan_tiles &tiles, uin
   return turn < tiles.turns && n < tiles.width ? tiles.last + blockIdx.x * tiles.width + n : UINT32_MAX;
 }
 
-/* Whether the block has any of some bricks from `begin` on; in doubt it has. */
-static __device__ __forceinline__ int has_some(const scan_tiles &tiles, uint32_t begin, uint32_t count)
-{
-  const uint32_t tile = tiles.last + blockIdx.x * tiles.width;
-  return count > 0 && (begin < tiles.last || (begin < tile + tiles.width && begin + count > tile));
-}
-
-/* The reverse of index_of: whether the block has the brick with an index, and where. */
-static __device__ __forceinline__ int is_of_block(
-  const scan_tiles &tiles, uint32_t index, uint32_t *turn, uint32_t *n)
-{
-  if (index < tiles.last) {
-    const uint32_t tile = index / PMB_CUDA_SCAN_WARPS;
-    *turn = tile / gridDim.x;
-    *n = index % PMB_CUDA_SCAN_WARPS;
-    return tile % gridDim.x == blockIdx.x;
-  }
-  *turn = tiles.turns - 1;
-  *n = index - tiles.last - blockIdx.x * tiles.width;
-  return index < tiles.active && *n < tiles.width; /* below the tile it is a large number */
-}
-
 /* From this turn on the warp that is done first takes the block's next brick: the last two turns, and more in long
  * lists, in which warps fall farther behind. */
 static __device__ __forceinline__ uint32_t open_turn(const scan_tiles &tiles)
@@ -99,39 +77,6 @@ static __device__ __forceinline__ void go_on(const scan_tiles &tiles, uint32_t *
   *turn = open + number / PMB_CUDA_SCAN_WARPS;
   *n = number % PMB_CUDA_SCAN_WARPS;
 }
-
-/* A turn and a brick of its tile. Packed, it takes a register less, but more instructions. */
-template <int PACKED> struct tile_place {
-  uint32_t first, second;
-  __device__ __forceinline__ void set(uint32_t turn, uint32_t n)
-  {
-    first = turn;
-    second = n;
-  }
-  __device__ __forceinline__ uint32_t turn() const
-  {
-    return first;
-  }
-  __device__ __forceinline__ uint32_t n() const
-  {
-    return second;
-  }
-};
-template <> struct tile_place<1> {
-  uint32_t both;
-  __device__ __forceinline__ void set(uint32_t turn, uint32_t n)
-  {
-    both = turn * PMB_CUDA_SCAN_WARPS + n;
-  }
-  __device__ __forceinline__ uint32_t turn() const
-  {
-    return both / PMB_CUDA_SCAN_WARPS;
-  }
-  __device__ __forceinline__ uint32_t n() const
-  {
-    return both % PMB_CUDA_SCAN_WARPS;
-  }
-};
 
 /* ---- counts ---- */
 

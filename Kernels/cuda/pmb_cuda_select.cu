@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). Smaller volumes' are selected in
  * classify's launch. */
-#include "cuda/pmb_cuda_select.cuh"
 #include "cuda/pmb_cuda_classify_words.cuh"
+#include "cuda/pmb_cuda_select.cuh"
 
 /* The active bricks before a tile; publishes the tile's own. The whole first warp calls it. */
 static __device__ __forceinline__ uint32_t tiles_before(const pmb_cuda_job &job, uint32_t tile, uint32_t total)
@@ -11,34 +11,17 @@ static __device__ __forceinline__ uint32_t tiles_before(const pmb_cuda_job &job,
   if (threadIdx.x == 0) {
     d_status[tile] = pmb_cuda_status(total, tile == 0 ? PMB_CUDA_INCLUSIVE : PMB_CUDA_PARTIAL, job.epoch);
   }
-  const uint32_t before = (uint32_t)pmb_cuda_look_back(d_status, 1, tile, job.epoch);
+  const uint32_t before = (uint32_t)pmb_cuda_look_back(d_status, tile, job.epoch);
   if (threadIdx.x == 0 && tile > 0) {
     d_status[tile] = pmb_cuda_status(before + total, PMB_CUDA_INCLUSIVE, job.epoch);
   }
   return before;
 }
 
-/* Lane l: which of the 32 bricks l * 32 and after from `begin` on are active. */
-template <class T, int BRICKS>
-static __device__ __forceinline__ uint32_t active_word(
-  const pmb_cuda_job &job, const pmb_isovalue &isovalue, uint32_t begin)
-{
-  const T *d_low = (const T *)job.d_low, *d_high = (const T *)job.d_high;
-  const int lane = threadIdx.x & 31;
-  uint32_t word = 0;
-#pragma unroll 8
-  for (int i = 0; i < BRICKS; ++i) {
-    const uint32_t b = begin + i * 32 + lane;
-    const int active = b < job.brick_count && is_active<T>(isovalue, d_low[b], d_high[b]);
-    const uint32_t ballot = __ballot_sync(UINT32_MAX, active);
-    word = lane == i ? ballot : word;
-  }
-  return word;
-}
-
-/* The same for 32 words at once: 16 bytes a lane, and the bits change lanes as those of samples do in classify. */
+/* Lane l: which of the 32 bricks l * 32 and after from `begin` on are active. It reads 16 bytes at a time; the bits change lanes
+ * as those of samples do in classify. */
 template <class T>
-static __device__ __forceinline__ uint32_t active_word_of_many(
+static __device__ __forceinline__ uint32_t active_word(
   const pmb_cuda_job &job, const pmb_isovalue &isovalue, uint32_t begin)
 {
   typedef row_shape<T> shape;
@@ -64,19 +47,18 @@ static __device__ __forceinline__ uint32_t active_word_of_many(
   return __shfl_sync(UINT32_MAX, word, lane % shape::ROWS * shape::LANES + lane / shape::ROWS);
 }
 
-template <class T, int BRICKS>
+template <class T>
 static __global__ void __launch_bounds__(32 * PMB_CUDA_SELECT_WARPS)
   select_kernel(const __grid_constant__ pmb_cuda_job job)
 {
   __shared__ uint32_t shared_before, warp_sums[PMB_CUDA_SELECT_WARPS];
-  const uint32_t tile = blockIdx.x, tile_begin = tile * BRICKS * 32 * PMB_CUDA_SELECT_WARPS;
+  const uint32_t tile = blockIdx.x, tile_begin = tile * PMB_CUDA_SELECT_TILE;
   const uint32_t isovalue = job.isovalue_count > 1 ? pmb_cuda_divide(tile_begin, job.by_stride) : 0;
   const uint32_t copy = isovalue * job.stride; /* where the isovalue's bricks begin */
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  /* A warp has the bricks of BRICKS words of the map; lane l keeps word l. */
-  const uint32_t begin = tile_begin - copy + warp * BRICKS * 32;
-  const uint32_t word = BRICKS == 32 ? active_word_of_many<T>(job, job.isovalues[isovalue], begin)
-                                     : active_word<T, BRICKS>(job, job.isovalues[isovalue], begin);
+  /* A warp has the bricks of 32 words of the map; lane l keeps word l. */
+  const uint32_t begin = tile_begin - copy + warp * 32 * 32;
+  const uint32_t word = active_word<T>(job, job.isovalues[isovalue], begin);
   uint32_t total;
   const uint32_t in_tile = block_sum_before(__popc(word), warp_sums, &total);
   if (warp == 0) {
@@ -88,7 +70,7 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SELECT_WARPS)
   __syncthreads();
   const uint32_t before = shared_before + in_tile;
   /* The words also where a tile ends beyond the volume: triangles may look there. */
-  list_bricks(job, word, before, tile_begin / 32 + warp * BRICKS, BRICKS);
+  list_bricks(job, word, before, tile_begin / 32 + warp * 32, 32);
   if (threadIdx.x == 0 && tile_begin == copy) {
     job.d_counters->first[isovalue] = job.totals->first[isovalue] = shared_before;
   }
@@ -98,22 +80,18 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SELECT_WARPS)
   }
 }
 
-template <class T, int BRICKS> static cudaError_t launch(pmb_cuda *cuda)
+template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
-  const int64_t tiles = (int64_t)cuda->job.stride * cuda->job.isovalue_count / (BRICKS * 32 * PMB_CUDA_SELECT_WARPS);
-  return pmb_cuda_launch(cuda, select_kernel<T, BRICKS>, tiles, 32 * PMB_CUDA_SELECT_WARPS, 0, cuda->job);
+  const int64_t tiles = (int64_t)cuda->job.stride * cuda->job.isovalue_count / PMB_CUDA_SELECT_TILE;
+  return pmb_cuda_launch(cuda, 0, select_kernel<T>, tiles, 32 * PMB_CUDA_SELECT_WARPS, 0, cuda->job);
 }
 
 pmb_status pmb_cuda_select(pmb_cuda *cuda)
 {
   cudaError_t error = cudaSuccess;
-  if (pmb_cuda_select_way_of(cuda) != PMB_CUDA_SELECT_APART) {
+  if (pmb_cuda_selects_in_classify(cuda)) {
     return PMB_OK;
   }
-  if (pmb_cuda_select_tile(cuda->job.brick_count) > pmb_cuda_select_tile(0)) {
-    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = launch<T, PMB_CUDA_SELECT_MANY>(cuda)));
-  } else {
-    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = launch<T, PMB_CUDA_SELECT_BRICKS>(cuda)));
-  }
+  PMB_CUDA_BY_TYPE(cuda->context->volume.type, error = launch<T>(cuda));
   return pmb_cuda_check(cuda->context, error, "launch of select");
 }

@@ -138,11 +138,11 @@ static __device__ __forceinline__ void wait_for_blocks(const pmb_cuda_job &job)
   volatile uint64_t *d_here = job.d_select_status + gridDim.x;
   __syncthreads();
   if (threadIdx.x == 0) {
-    pmb_cuda_release(d_here + blockIdx.x, pmb_cuda_status(0, PMB_CUDA_PARTIAL, job.epoch));
+    pmb_cuda_store_release(d_here + blockIdx.x, pmb_cuda_status(0, PMB_CUDA_PARTIAL, job.epoch));
   }
   __syncthreads();
   for (uint32_t block = threadIdx.x; block < gridDim.x; block += 32 * PMB_CUDA_SELECT_WARPS) {
-    while (pmb_cuda_acquire(d_here + block) >> 50 != job.epoch) {
+    while (pmb_cuda_load_acquire(d_here + block) >> 50 != job.epoch) {
     }
   }
   __syncthreads();
@@ -170,53 +170,6 @@ static __device__ __forceinline__ uint32_t select_in_parts(const pmb_cuda_job &j
   if (blockIdx.x == 0 && threadIdx.x == 0) { /* what goes to the host is not to be waited for */
     job.totals->active = all;
   }
-  return all;
-}
-
-/* As list_bricks, but of the list only what the block's tiles have; notes that where their counts go later. */
-static __device__ __forceinline__ void list_own_bricks(const pmb_cuda_job &job, const scan_tiles &tiles,
-  uint32_t word, uint32_t before, uint32_t first_word, int words, scan_scratch *scan)
-{
-  const int lane = threadIdx.x & 31;
-  if (lane < words && (first_word + lane) % gridDim.x == blockIdx.x) {
-    job.d_map[first_word + lane] = make_uint2(word, before);
-  }
-  const int some = has_some(tiles, before, __popc(word));
-  for (uint32_t rest = __ballot_sync(UINT32_MAX, some); rest; rest &= rest - 1) {
-    const int i = __ffs((int)rest) - 1;
-    const uint32_t bits = __shfl_sync(UINT32_MAX, word, i);
-    const uint32_t index = __shfl_sync(UINT32_MAX, before, i) + __popc(bits & ((1u << lane) - 1));
-    uint32_t turn, n;
-    if (bits >> lane & 1 && is_of_block(tiles, index, &turn, &n)) {
-      job.d_brick[index] = scan->counts[turn][n] = (first_word + i) * 32 + lane;
-    }
-  }
-}
-
-/* Pass select where there are few bricks: each block looks at all of them and lists its own, so that none waits for
- * another. */
-template <class T>
-static __device__ __forceinline__ uint32_t select_in_all(
-  const pmb_cuda_job &job, select_scratch *scratch, scan_scratch *scan)
-{
-  const uint32_t words = (job.brick_count + 31) / 32;
-  const uint32_t per_warp = (words + PMB_CUDA_SELECT_WARPS - 1) / PMB_CUDA_SELECT_WARPS;
-  const uint32_t begin = min(words, (threadIdx.x >> 5) * per_warp);
-  const int own = (int)min(per_warp, words - begin);
-  const uint32_t word = active_words<T>(job, job.isovalues[0], begin * 32, own);
-  uint32_t all;
-  const uint32_t before = block_sum_before(__popc(word), scratch->warp_sums, &all);
-  list_own_bricks(job, tiles_of(min(all, job.record_capacity)), word, before, begin, own, scan);
-  if (blockIdx.x == 0) {
-    for (uint32_t n = words + threadIdx.x; n < job.stride / 32; n += blockDim.x) { /* triangles may look there */
-      job.d_map[n] = make_uint2(0, all);
-    }
-    if (threadIdx.x == 0) {
-      job.d_counters->active = job.totals->active = all;
-      job.d_counters->first[0] = 0;
-    }
-  }
-  __syncthreads(); /* the block's part of the list is there */
   return all;
 }
 

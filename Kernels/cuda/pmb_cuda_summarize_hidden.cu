@@ -1,23 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the volume hides, in the summary and the volume's range: a part of pass summarize. A warp has a brick. */
-#include "cuda/pmb_cuda.cuh"
-
-/* A type that shuffles know. */
-template <class T> struct shuffled {
-  typedef T type;
-};
-template <> struct shuffled<int8_t> {
-  typedef int type;
-};
-template <> struct shuffled<uint8_t> {
-  typedef int type;
-};
-template <> struct shuffled<int16_t> {
-  typedef int type;
-};
-template <> struct shuffled<uint16_t> {
-  typedef int type;
-};
+ * What the volume hides, in the summary: a part of pass summarize. A warp has a brick. */
+#include "cuda/pmb_cuda_common.cuh"
 
 /* Sample n of the 33 x 5 x 5 of a brick; 0: it is not in the volume. */
 static __device__ __forceinline__ int locate(const pmb_cuda_job &job, const pmb_cuda_box &box, int n, int at[3])
@@ -47,43 +30,34 @@ static __device__ __forceinline__ int find_hidden(const pmb_cuda_job &job, const
 /* The range of the finite, visible samples of a brick; low > high if there is none. */
 template <class T>
 static __device__ __forceinline__ void find_range(
-  const pmb_cuda_job &job, const pmb_cuda_box &box, T lowest, T highest, T *low_out, T *high_out)
+  const pmb_cuda_job &job, const pmb_cuda_box &box, T *low_out, T *high_out)
 {
-  typedef typename shuffled<T>::type word;
-  word low = highest, high = lowest;
+  T low = pmb_cuda_limits<T>::highest(), high = pmb_cuda_limits<T>::lowest();
   int at[3];
   for (int n = threadIdx.x & 31; n < (PMB_BRICK_X + 1) * PMB_CUDA_ROWS; n += 32) {
     if (locate(job, box, n, at) && !pmb_cuda_hides_sample(job, at[0], at[1], at[2])) {
       const T s = ((const T *)job.d_samples)[pmb_cuda_index(job, at[0], at[1], at[2])];
       if (pmb_cuda_finite<T>(s)) {
-        low = (word)s < low ? (word)s : low;
-        high = (word)s > high ? (word)s : high;
+        low = s < low ? s : low;
+        high = s > high ? s : high;
       }
     }
   }
-  for (int step = 16; step > 0; step >>= 1) {
-    const word other_low = __shfl_xor_sync(UINT32_MAX, low, step),
-               other_high = __shfl_xor_sync(UINT32_MAX, high, step);
-    low = other_low < low ? other_low : low;
-    high = other_high > high ? other_high : high;
-  }
-  *low_out = (T)low;
-  *high_out = (T)high;
+  pmb_cuda_reduce(32, &low, &high);
+  *low_out = low;
+  *high_out = high;
 }
 
 template <class T>
-static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
-  hide_kernel(const __grid_constant__ pmb_cuda_job job, T lowest, T highest, pmb_cuda_range_part *parts)
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS) hide_kernel(const __grid_constant__ pmb_cuda_job job)
 {
-  __shared__ pmb_cuda_range_part shared_parts[PMB_CUDA_WARPS];
-  pmb_cuda_range_part seen = { INFINITY, -INFINITY, 0 };
   const uint32_t step = gridDim.x * PMB_CUDA_WARPS;
   for (uint32_t b = blockIdx.x * PMB_CUDA_WARPS + (threadIdx.x >> 5); b < job.brick_count; b += step) {
     const pmb_cuda_box box = pmb_cuda_box_of(job, b);
     const int hidden = find_hidden(job, box);
-    T low = ((const T *)job.d_low)[b], high = ((const T *)job.d_high)[b];
     if (hidden & PMB_BRICK_HIDES_SAMPLES) {
-      find_range<T>(job, box, lowest, highest, &low, &high);
+      T low, high;
+      find_range<T>(job, box, &low, &high);
       if ((threadIdx.x & 31) == 0) {
         ((T *)job.d_low)[b] = low;
         ((T *)job.d_high)[b] = high;
@@ -92,54 +66,20 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
     if (hidden && (threadIdx.x & 31) == 0) {
       job.d_flags[b] = (uint8_t)(job.d_flags[b] | hidden);
     }
-    if (low <= high) {
-      seen.low = (double)low < seen.low ? (double)low : seen.low;
-      seen.high = (double)high > seen.high ? (double)high : seen.high;
-    }
-    seen.odd += (job.d_flags[b] & PMB_BRICK_NONFINITE) != 0;
   }
-  pmb_cuda_tell_range(seen, shared_parts, parts + blockIdx.x);
 }
 
-/* Its parts of the volume's range take the place of those of summarize. */
-template <class T> static cudaError_t launch(pmb_cuda *cuda, T lowest, T highest)
+template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
-  int blocks = 0;
   pmb_cuda_job job = cuda->job;
   job.isovalue_count = 1; /* the volume's own bricks */
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, hide_kernel<T>, PMB_CUDA_THREADS, 0);
-  const int64_t most = (int64_t)cuda->processors * (blocks > 0 ? blocks : 1);
-  cuda->range_parts = most < cuda->range_room ? most : cuda->range_room;
   return pmb_cuda_launch(
-    cuda, hide_kernel<T>, cuda->range_parts, PMB_CUDA_THREADS, 0, job, lowest, highest, cuda->ranges);
+    cuda, 0, hide_kernel<T>, pmb_cuda_all_blocks(cuda, hide_kernel<T>, PMB_CUDA_THREADS), PMB_CUDA_THREADS, 0, job);
 }
 
 pmb_status pmb_cuda_hide(pmb_cuda *cuda)
 {
   cudaError_t error = cudaSuccess;
-  const pmb_type type = cuda->context->volume.type;
-  if (type == PMB_FLOAT32) {
-    error = launch<float>(cuda, -INFINITY, INFINITY);
-  } else if (type == PMB_FLOAT64) {
-    error = launch<double>(cuda, -INFINITY, INFINITY);
-  } else {
-    switch (type) {
-#define PMB_INTEGER(name, T, lowest, highest)           \
-  case name:                                            \
-    error = launch<T>(cuda, (T)(lowest), (T)(highest)); \
-    break
-      PMB_INTEGER(PMB_INT8, int8_t, INT8_MIN, INT8_MAX);
-      PMB_INTEGER(PMB_UINT8, uint8_t, 0, UINT8_MAX);
-      PMB_INTEGER(PMB_INT16, int16_t, INT16_MIN, INT16_MAX);
-      PMB_INTEGER(PMB_UINT16, uint16_t, 0, UINT16_MAX);
-      PMB_INTEGER(PMB_INT32, int32_t, INT32_MIN, INT32_MAX);
-      PMB_INTEGER(PMB_UINT32, uint32_t, 0, UINT32_MAX);
-      PMB_INTEGER(PMB_INT64, int64_t, INT64_MIN, INT64_MAX);
-      PMB_INTEGER(PMB_UINT64, uint64_t, 0, UINT64_MAX);
-#undef PMB_INTEGER
-      default:
-        break;
-    }
-  }
+  PMB_CUDA_BY_TYPE(cuda->context->volume.type, error = launch<T>(cuda));
   return pmb_cuda_check(cuda->context, error, "launch of hide");
 }

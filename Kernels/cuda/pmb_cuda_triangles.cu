@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass triangles, a warp for a brick; pmb_cuda_triangles_pairs.cu has it for two at a time. */
+ * Pass triangles, a warp for a brick. */
 #include "cuda/pmb_cuda_triangles.cuh"
 
 /* Writes the ids of the triangles' points, or the cells of the triangles. */
 template <bool OF_CELLS>
-static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
+static __global__ void __launch_bounds__(32 * TRIANGLE_WARPS, TRIANGLE_BLOCKS)
   triangles_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output)
 {
   extern __shared__ uint4 shared_memory[];
@@ -23,20 +23,20 @@ static __global__ void __launch_bounds__(32 * MAX_WARPS, BLOCKS)
   const row_bricks rows = row_bricks_of(job);
   uint32_t i = index_at(turns, 0), then = index_at(turns, 1);
   uint32_t brick = job.d_brick[min(then, last)];
-  brick_head next = read_head(job, rows, min(i, last), job.d_brick[min(i, last)]);
+  triangle_head next = read_triangle_head(job, rows, min(i, last), job.d_brick[min(i, last)]);
   /* relative to what is in a register anyway */
   const int from = __shfl_sync(UINT32_MAX, (int)((const char *)codes - (const char *)scratch), 0);
   codes = (triangle_codes *)((char *)scratch + from);
   __syncthreads();
   for (uint32_t turn = 2; i < active; ++turn) {
-    const brick_head head = next;
+    const triangle_head head = next;
     const uint32_t here = i;
     i = then;
     then = index_at(turns, turn);
     /* on their way while this brick is worked on */
-    next = read_head(job, rows, min(i, last), brick);
+    next = read_triangle_head(job, rows, min(i, last), brick);
     brick = job.d_brick[min(then, last)];
-    emit_brick<OF_CELLS>(job, output, codes, rows, head, here, last, scratch);
+    emit_triangles<OF_CELLS>(job, output, codes, rows, head, here, last, scratch);
   }
 }
 
@@ -53,7 +53,8 @@ template <bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda
   PMB_CUDA_TRY(cuda->context, cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, cuda->device));
   PMB_CUDA_TRY(cuda->context,
     cudaFuncSetAttribute(triangles_kernel<OF_CELLS>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
-  for (int warps = MAX_WARPS; warps > 0 && best_blocks * best_warps < BLOCKS * MAX_WARPS; warps -= 4) {
+  for (int warps = TRIANGLE_WARPS; warps > 0 && best_blocks * best_warps < TRIANGLE_BLOCKS * TRIANGLE_WARPS;
+       warps -= 4) {
     int blocks = 0;
     if (shared_bytes(warps, scratch) <= (size_t)most) {
       PMB_CUDA_TRY(cuda->context,
@@ -66,7 +67,7 @@ template <bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda
     }
   }
   return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch_early(cuda, triangles_kernel<OF_CELLS>, cuda->processors * best_blocks, 32 * best_warps,
+    pmb_cuda_launch(cuda, PMB_CUDA_EARLY, triangles_kernel<OF_CELLS>, cuda->processors * best_blocks, 32 * best_warps,
       shared_bytes(best_warps, scratch), cuda->job, *output),
     "launch of triangles");
 }
@@ -74,10 +75,7 @@ template <bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
   if (output->d_triangles) {
-    cudaError_t error = cudaSuccess;
-    const pmb_status status = pmb_cuda_triangles_of_pairs(cuda, output, &error)
-      ? pmb_cuda_check(cuda->context, error, "launch of triangles")
-      : launch<false>(cuda, output);
+    const pmb_status status = launch<false>(cuda, output);
     if (status != PMB_OK) {
       return status;
     }

@@ -10,9 +10,6 @@
 
 #include "cuda/pmb_cuda_triangles_ids.cuh"
 
-/* pmb_cuda_triangles_pairs.cu: launches triangles for pairs of bricks if that pays; 0: it does not. */
-int pmb_cuda_triangles_of_pairs(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
-
 /* ---- cells ---- */
 
 /* Sum over the lanes `below` (as bits) of a value of so many bits; all: over all lanes. By votes, because shuffles take the pipe of
@@ -48,7 +45,7 @@ static __device__ __forceinline__ uint32_t rotate_left(uint32_t word, uint32_t b
 }
 
 /* The cells of half a row that may have triangles, as bits; keeps their corners. Two lanes share a row. */
-static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, const brick_head &head,
+static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, const triangle_head &head,
   uint32_t column, int exact, const row_bricks &rows, triangle_scratch *scratch)
 {
   const uint32_t *words = (const uint32_t *)((const char *)scratch->words + (rows.places & 0xffff));
@@ -229,7 +226,7 @@ static __device__ __forceinline__ uint32_t make_id(triangle_scratch *scratch, co
 template <bool JOINED>
 static __device__ __forceinline__ void write_ids(triangle_scratch *scratch, int listed, uint32_t *d_out)
 {
-  enum { LIMIT = 3 * (JOINED ? JOINED_LISTED : LISTED), STEPS = 3 * 32 };
+  enum { LIMIT = 3 * (JOINED ? JOINED_LISTED : TRIANGLES_LISTED), STEPS = 3 * 32 };
   const int lane = threadIdx.x & 31, n = 3 * listed;
   const uint32_t t = lane * 43u >> 7, k = lane - 3 * t; /* t = lane / 3 */
   const uint32_t *list = scratch->triangles + t;
@@ -279,7 +276,7 @@ static __device__ __forceinline__ int64_t emit_cells(const pmb_cuda_output &outp
   int listed = 0;
   for (int begin = 0; begin < cells; begin += 32) {
     const lane_cell c = read_cell<JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
-    if (listed + c.all > (JOINED ? JOINED_LISTED : LISTED)) {
+    if (listed + c.all > (JOINED ? JOINED_LISTED : TRIANGLES_LISTED)) {
       write_list<JOINED>(output, scratch, listed, first);
       first += listed;
       listed = 0;
@@ -311,8 +308,8 @@ static __device__ __forceinline__ int64_t write_cells(const pmb_cuda_job &job, c
 }
 
 template <bool OF_CELLS>
-static __device__ __forceinline__ void emit_brick(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const triangle_codes *codes, const row_bricks &rows, const brick_head &head, uint32_t index, uint32_t last,
+static __device__ __forceinline__ void emit_triangles(const pmb_cuda_job &job, const pmb_cuda_output &output,
+  const triangle_codes *codes, const row_bricks &rows, const triangle_head &head, uint32_t index, uint32_t last,
   triangle_scratch *scratch)
 {
   const int lane = threadIdx.x & 31;

@@ -4,18 +4,18 @@
 #ifndef PMB_CUDA_TRIANGLES_IDS_CUH
 #define PMB_CUDA_TRIANGLES_IDS_CUH
 
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 enum {
-  BLOCKS = 2,                           /* of a multiprocessor */
-  MAX_WARPS = 16,                       /* of a block; fewer where shared memory is small */
-  MAX_CELLS = 8 * 32,                   /* listed at once: of all rows, or of the lower or the upper half of them */
-  LISTED = 352,                         /* triangles that are listed at once */
-  JOINED_LISTED = LISTED - 176,         /* in bricks with joined points */
-  CASES = 16 * 17,                      /* places of cases in the table of codes, see case_place */
-  CASE_ROWS = 19,                       /* rows of 25 up to the last that has cells */
-  WORD_LAYER = 20,                      /* places of words from one z to the next: least bank conflicts */
-  ROW_STEP = 1 << 5 | 1 << 13 | 1 << 21 /* from row to row in an entry, see triangle_scratch */
+  TRIANGLE_BLOCKS = 2,                    /* of a multiprocessor */
+  TRIANGLE_WARPS = 16,                    /* of a block; fewer where shared memory is small */
+  MAX_CELLS = 8 * 32,                     /* listed at once: of all rows, or of the lower or the upper half of them */
+  TRIANGLES_LISTED = 352,                 /* triangles that are listed at once */
+  JOINED_LISTED = TRIANGLES_LISTED - 176, /* in bricks with joined points */
+  CASES = 16 * 17,                        /* places of cases in the table of codes, see case_place */
+  CASE_ROWS = 19,                         /* rows of 25 up to the last that has cells */
+  WORD_LAYER = 20,                        /* places of words from one z to the next: least bank conflicts */
+  ROW_STEP = 1 << 5 | 1 << 13 | 1 << 21   /* from row to row in an entry, see triangle_scratch */
 };
 
 /* Runs of PMB_CUDA_ROWS slots in the table of ids: x, y, z edges at column x, y and z edges at column x + 1, and the last
@@ -45,7 +45,7 @@ struct triangle_scratch {
   uint4 corners[CASE_ROWS][2]; /* inside bits of the cells of a row, see find_cells; the upper half row first */
   union {
     uint2 words[4 * WORD_LAYER + 5]; /* see pair_words; row (y,z) at z * WORD_LAYER + y */
-    uint32_t triangles[LISTED];
+    uint32_t triangles[TRIANGLES_LISTED];
   };
   id_slot slots[SLOTS];
   uint32_t cells[MAX_CELLS];
@@ -60,7 +60,8 @@ struct joined_scratch {
 
 static __device__ __forceinline__ joined_scratch *joined_of(triangle_scratch *scratch)
 {
-  static_assert(sizeof(joined_scratch) <= (LISTED - JOINED_LISTED) * sizeof(uint32_t), "room for joined points");
+  static_assert(
+    sizeof(joined_scratch) <= (TRIANGLES_LISTED - JOINED_LISTED) * sizeof(uint32_t), "room for joined points");
   return (joined_scratch *)(scratch->triangles + JOINED_LISTED);
 }
 
@@ -110,25 +111,14 @@ typedef struct edge_place {
 
 static __device__ __forceinline__ edge_place edge_of_slot(int slot)
 {
-  if (slot >= SLOT_Z1) {
-    return { 2, slot - SLOT_Z1, 1 };
-  }
-  if (slot >= SLOT_Y) {
-    return { 1, slot - SLOT_Y, 0 };
-  }
-  if (slot >= SLOT_Z1_LAST) {
-    return { 2, slot - SLOT_Z1_LAST, 1 };
-  }
-  if (slot >= SLOT_Y1_LAST) {
-    return { 1, slot - SLOT_Y1_LAST, 1 };
-  }
-  if (slot >= SLOT_Z) {
-    return { 2, slot - SLOT_Z, 0 };
-  }
-  if (slot >= SLOT_Y1) {
-    return { 1, slot - SLOT_Y1, 1 };
-  }
-  return { 0, slot - SLOT_X, 0 };
+  const int upper = slot >= SLOT_Z1 ? SLOT_Z1 : slot >= SLOT_Y ? SLOT_Y : SLOT_Z1_LAST;
+  const int lower = slot >= SLOT_Y1_LAST ? SLOT_Y1_LAST
+    : slot >= SLOT_Z                     ? SLOT_Z
+    : slot >= SLOT_Y1                    ? SLOT_Y1
+                                         : SLOT_X;
+  const int run = slot >= SLOT_Z1_LAST ? upper : lower;
+  const int axis = run == SLOT_X ? 0 : run == SLOT_Y || run == SLOT_Y1 || run == SLOT_Y1_LAST ? 1 : 2;
+  return { axis, slot - run, run != SLOT_X && run != SLOT_Y && run != SLOT_Z };
 }
 
 #pragma nv_diag_suppress 20091 /* the tables of cases are the device's; here only the compiler reads them */
@@ -165,10 +155,10 @@ static __device__ __forceinline__ void copy_codes(triangle_codes *codes, const t
 
 /* What a warp reads of a brick before it works on it: a word of its record for each lane, the rows' first, see
  * head_column; and the word of the map for the brick of the lane's row, which may be one above. */
-typedef struct brick_head {
+typedef struct triangle_head {
   uint32_t word, brick;
   uint2 map;
-} brick_head;
+} triangle_head;
 
 /* What does not change for a lane. It has a row of 25, in a brick relative to the warp's, and half a row of cells. */
 typedef struct row_bricks {
@@ -211,10 +201,10 @@ static __device__ __forceinline__ uint32_t brick_at(const pmb_cuda_job &job, uin
 }
 
 /* brick: the one with this index. */
-static __device__ __forceinline__ brick_head read_head(
+static __device__ __forceinline__ triangle_head read_triangle_head(
   const pmb_cuda_job &job, const row_bricks &rows, uint32_t index, uint32_t brick)
 {
-  brick_head head;
+  triangle_head head;
   head.brick = brick_at(job, brick, rows.brick);
   head.word = ((const uint32_t *)(job.d_records + index))[threadIdx.x & 31];
   head.map = job.d_map[head.brick >> 5];
@@ -231,17 +221,17 @@ static_assert(LANE_COLUMN < 32 && LANE_EXACT < 32 && sizeof(pmb_cuda_record) >= 
   "a lane reads a word of a record");
 
 /* The record's `column`, and whether it has an exact one. */
-static __device__ __forceinline__ uint32_t head_column(const brick_head &head)
+static __device__ __forceinline__ uint32_t head_column(const triangle_head &head)
 {
   return __shfl_sync(UINT32_MAX, head.word, LANE_COLUMN);
 }
 
-static __device__ __forceinline__ int head_is_exact(const brick_head &head)
+static __device__ __forceinline__ int head_is_exact(const triangle_head &head)
 {
   return __any_sync(UINT32_MAX, (threadIdx.x & 31) == LANE_EXACT && head.word != PMB_CUDA_PLAIN);
 }
 
-static __device__ __forceinline__ const pmb_cuda_exact *head_exact(const pmb_cuda_job &job, const brick_head &head)
+static __device__ __forceinline__ const pmb_cuda_exact *head_exact(const pmb_cuda_job &job, const triangle_head &head)
 {
   return job.d_exact + __shfl_sync(UINT32_MAX, head.word, LANE_EXACT);
 }
@@ -265,7 +255,7 @@ static __device__ __forceinline__ uint32_t read_first(const row_bricks &rows, ui
 }
 
 static __device__ __forceinline__ row_start read_start(
-  const pmb_cuda_job &job, const row_bricks &rows, const brick_head &head, uint32_t index, uint32_t last)
+  const pmb_cuda_job &job, const row_bricks &rows, const triangle_head &head, uint32_t index, uint32_t last)
 {
   row_start start;
   /* indices of active bricks, or else some index; the next brick along x follows, if both are active */
@@ -283,7 +273,7 @@ static __device__ __forceinline__ row_start read_start(
 
 /* Masks of the row's points by kind. What a plain brick's cells use of a row above it follows from its own words. */
 static __device__ __forceinline__ pmb_cuda_masks row_masks(
-  const pmb_cuda_job &job, const brick_head &head, int exact, uint32_t word1, uint32_t index)
+  const pmb_cuda_job &job, const triangle_head &head, int exact, uint32_t word1, uint32_t index)
 {
   pmb_cuda_masks masks;
   masks.kind[PMB_EDGE_X] = head.word ^ word1;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices: place, gradient and normal of every point. A warp has a brick, from the list of the active ones
- * (pmb_cuda_vertices.cuh); where most are active, from shared memory (pmb_cuda_vertices_tiles.cu, pmb_cuda_vertices_columns.cu). */
-#include <stdlib.h>
-
+ * (pmb_cuda_vertices_list.cuh); where most are active, from shared memory (pmb_cuda_vertices_columns.cu). */
 #include "cuda/pmb_cuda_vertices_brick.cuh"
 
 /* Whether products with what is not on the diagonals change nothing: 0 + x is x unless both are -0. */
@@ -26,16 +24,16 @@ static int flags_of(const pmb_cuda *cuda, const pmb_cuda_output *output)
 
 /* Vertices and triangles together: active bricks of a multiprocessor, at most; warps that share a brick's points where there
  * are fewer bricks than that. */
-enum { FEW = 32, FEWER = 8, FEWEST = 5, MOST_PARTS = 16 };
+enum { FEW = 32, FEWER = 8, FEWEST = 5 };
 
-/* Warps that share a brick's points; 0: the passes have launches of their own. For tests: the environment variable
- * PMB_TEST_TOGETHER sets it. */
+int pmb_cuda_test_parts;
+
+/* Warps that share a brick's points; 0: the passes have launches of their own. */
 static int parts_of(const pmb_cuda *cuda)
 {
-  const char *text = getenv("PMB_TEST_TOGETHER");
   const int64_t bricks = cuda->active, processors = cuda->processors;
-  if (text && *text) {
-    return min(max(atoi(text), 0), (int)MOST_PARTS);
+  if (pmb_cuda_test_parts) {
+    return max(pmb_cuda_test_parts, 0);
   }
   return bricks > FEW * processors ? 0 : bricks > FEWER * processors ? 1 : bricks > FEWEST * processors ? 2 : 4;
 }
@@ -43,38 +41,24 @@ static int parts_of(const pmb_cuda *cuda)
 int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error)
 {
   const int parts = parts_of(cuda);
-  if (parts == 0 || flags_of(cuda, output) != PMB_CUDA_USUAL || pmb_cuda_needs_general(cuda, output) ||
+  int as_double = 0;
+  PMB_CUDA_BY_TYPE(cuda->context->volume.type, as_double = sizeof(typename pmb_cuda_real<T>::type) == 8);
+  if (parts == 0 || as_double || flags_of(cuda, output) != PMB_CUDA_USUAL || pmb_cuda_needs_general(cuda, output) ||
     !output->d_triangles || output->d_cells || !fits_int(cuda->job)) {
     return 0;
   }
-  switch (cuda->context->volume.type) {
-    case PMB_INT8:
-      *error = pmb_cuda_emit_of_list<int8_t>(cuda, output, parts);
-      return 1;
-    case PMB_UINT8:
-      *error = pmb_cuda_emit_of_list<uint8_t>(cuda, output, parts);
-      return 1;
-    case PMB_INT16:
-      *error = pmb_cuda_emit_of_list<int16_t>(cuda, output, parts);
-      return 1;
-    case PMB_UINT16:
-      *error = pmb_cuda_emit_of_list<uint16_t>(cuda, output, parts);
-      return 1;
-    case PMB_FLOAT32:
-      *error = pmb_cuda_emit_of_list<float>(cuda, output, parts);
-      return 1;
-    default:
-      return 0; /* types that are handled as double */
-  }
+  PMB_CUDA_BY_TYPE(cuda->context->volume.type, *error = pmb_cuda_emit_list_together<T>(cuda, output, parts));
+  return 1;
 }
 
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
   const int flags = flags_of(cuda, output);
   cudaError_t error = cudaSuccess;
-  if (!pmb_cuda_vertices_of_columns(cuda, output, flags, &error) &&
-    !pmb_cuda_vertices_of_groups(cuda, output, flags, &error)) {
-    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = pmb_cuda_vertices_of_list<T>(cuda, output, flags)));
+  if (pmb_cuda_needs_general(cuda, output)) {
+    error = pmb_cuda_vertices_general(cuda, output, flags);
+  } else if (!pmb_cuda_vertices_columns(cuda, output, flags, &error)) {
+    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = pmb_cuda_vertices_list<T>(cuda, output, flags)));
   }
   return pmb_cuda_check(cuda->context, error, "launch of vertices");
 }

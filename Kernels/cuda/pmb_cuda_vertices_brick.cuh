@@ -26,11 +26,12 @@ typedef struct vertex_setting {
   int flags;
 } vertex_setting;
 
-/* A point: its edge's lower sample and kind, where on it, and its gradient in the world with its squared length. */
+/* A point: its edge's lower sample and kind, where on it, and its gradient in the samples' axes and in the world, with the
+ * squared length of that. */
 template <class T> struct point_of {
   int low[3], kind;
   int place[3]; /* of the lower sample, for place_point */
-  typename pmb_cuda_real<T>::type t, world[3], length2;
+  typename pmb_cuda_real<T>::type t, index[3], world[3], length2;
 };
 
 /* ---- samples ---- */
@@ -38,27 +39,8 @@ template <class T> struct point_of {
 /* Samples as they are subtracted: small integers as 1.5 * 2^23 + s, which costs no conversion and cancels exactly. */
 template <class T> static __device__ __forceinline__ typename pmb_cuda_real<T>::type lifted(T s)
 {
-  return (typename pmb_cuda_real<T>::type)s;
-}
-static __device__ __forceinline__ float lift(int s)
-{
-  return __int_as_float(0x4b400000 + s);
-}
-template <> __device__ __forceinline__ float lifted<int8_t>(int8_t s)
-{
-  return lift(s);
-}
-template <> __device__ __forceinline__ float lifted<uint8_t>(uint8_t s)
-{
-  return lift(s);
-}
-template <> __device__ __forceinline__ float lifted<int16_t>(int16_t s)
-{
-  return lift(s);
-}
-template <> __device__ __forceinline__ float lifted<uint16_t>(uint16_t s)
-{
-  return lift(s);
+  typedef typename pmb_cuda_real<T>::type real;
+  return sizeof(T) <= 2 ? (real)__int_as_float(0x4b400000 + (int)s) : (real)s;
 }
 
 /* The sample itself. */
@@ -74,7 +56,7 @@ template <class R> struct surrounding {
   R ends[2], low[3], high[3];
 };
 
-/* Where a brick's samples are read: here in the volume; see also pmb_cuda_vertices_tiles.cu. OFFSET: a type that holds distances in
+/* Where a brick's samples are read: here in the volume; see also pmb_cuda_vertices_columns.cu. OFFSET: a type that holds distances in
  * a brick. */
 template <class T, class OFFSET> struct volume_samples {
   enum { BY_EDGE = 1 /* the order of axes in a surrounding */, ONE_ISOVALUE = 0 };
@@ -95,12 +77,12 @@ static __device__ __forceinline__ void read_inner(
   s->ends[0] = lifted(d_low[0]);
   s->ends[1] = lifted(d_high[0]);
   if (gradient) {
-    s->low[0] = difference(lifted(d_low[-along]), s->ends[1], half);
-    s->high[0] = difference(s->ends[0], lifted(d_high[along]), half);
-    s->low[1] = difference(lifted(d_low[-second]), lifted(d_low[second]), half);
-    s->high[1] = difference(lifted(d_high[-second]), lifted(d_high[second]), half);
-    s->low[2] = difference(lifted(d_low[-third]), lifted(d_low[third]), half);
-    s->high[2] = difference(lifted(d_high[-third]), lifted(d_high[third]), half);
+    s->low[0] = pmb_difference(lifted(d_low[-along]), s->ends[1], half);
+    s->high[0] = pmb_difference(s->ends[0], lifted(d_high[along]), half);
+    s->low[1] = pmb_difference(lifted(d_low[-second]), lifted(d_low[second]), half);
+    s->high[1] = pmb_difference(lifted(d_high[-second]), lifted(d_high[second]), half);
+    s->low[2] = pmb_difference(lifted(d_low[-third]), lifted(d_low[third]), half);
+    s->high[2] = pmb_difference(lifted(d_high[-third]), lifted(d_high[third]), half);
   }
 }
 
@@ -131,9 +113,9 @@ static __device__ __forceinline__ void border_differences(const T *d_low, OFFSET
   const OFFSET below = place > 0 ? step : 0, above = place < dim - 1 ? step : 0;
   const OFFSET upper_above = upper < dim - 1 ? step : 0;
   const real b = along ? s->ends[1] : lifted(d_low[above]), c = along ? s->ends[0] : lifted(d_low[up - below]);
-  s->low[axis] = difference(lifted(d_low[-below]), b, place <= 0 || place >= dim - 1 ? (real)1 : (real)0.5);
+  s->low[axis] = pmb_difference(lifted(d_low[-below]), b, place <= 0 || place >= dim - 1 ? (real)1 : (real)0.5);
   s->high[axis] =
-    difference(c, lifted(d_low[up + upper_above]), upper <= 0 || upper >= dim - 1 ? (real)1 : (real)0.5);
+    pmb_difference(c, lifted(d_low[up + upper_above]), upper <= 0 || upper >= dim - 1 ? (real)1 : (real)0.5);
 }
 
 /* Anywhere, and for points on samples. */
@@ -244,16 +226,15 @@ template <class T, int BY_EDGE>
 static __device__ __forceinline__ void find_gradient(
   const vertex_setting &setting, const surrounding<typename pmb_cuda_real<T>::type> &s, point_of<T> *p)
 {
-  typename pmb_cuda_real<T>::type g[3];
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    g[a] = lerp(s.low[a], s.high[a], p->t);
+    p->index[a] = pmb_lerp(s.low[a], s.high[a], p->t);
   }
   if (BY_EDGE) {
-    order_by_axis(p->kind, g);
+    order_by_axis(p->kind, p->index);
   }
-  turn_gradient(setting.job.frame, setting.flags, g, p->world);
-  p->length2 = length2_of(p->world);
+  turn_gradient(setting.job.frame, setting.flags, p->index, p->world);
+  p->length2 = pmb_length2(p->world[0], p->world[1], p->world[2]);
 }
 
 /* Writes n points, one a lane; first: the output's place of the first; at: 3 * first + the lane. */
@@ -277,7 +258,7 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
   }
   if ((setting.flags & PMB_CUDA_PARAMETERS) && lane < n) {
     output.d_parameter[first + lane] =
-      pmb_edge_parameter_f64((double)settled<T>(s.ends[0]), (double)settled<T>(s.ends[1]), iso.f64, 0);
+      pmb_edge_parameter((double)settled<T>(s.ends[0]), (double)settled<T>(s.ends[1]), iso.f64, 0.0);
     output.d_sample[first + lane] =
       (p->low[0] + setting.job.dims[0] * (p->low[1] + (int64_t)setting.job.dims[1] * p->low[2])) << 2 | p->kind;
   }
@@ -309,7 +290,7 @@ template <class T>
 static __device__ __forceinline__ void store_careful(const vertex_setting &setting, const point_of<T> &p, int64_t at)
 {
   float gradient[3], normal[3];
-  careful_point<T>(setting.job, p.low, p.kind, (double)p.t, gradient, normal);
+  careful_point<T>(setting.job, p.low, p.kind, (double)p.t, p.index, gradient, normal);
   for (int a = 0; a < 3; ++a) {
     if (setting.output.d_normals) {
       setting.output.d_normals[3 * at + a] = normal[a];
@@ -390,7 +371,7 @@ typedef struct brick_work {
 
 /* How points are made: as usual, without the slow way of the division; with it; and so that those that need it go the
  * careful way. */
-enum { QUICK, EXACT, AGAIN };
+enum { FAST_DIVIDE, EXACT_DIVIDE, REPAIR };
 
 /* Points n to n + 31 of the list, which begins with point `begin`; returns whether any of the lane's are not good yet. */
 template <class T, int WAY, class SAMPLES>
@@ -415,11 +396,11 @@ static __device__ __forceinline__ int emit_points(const vertex_setting &setting,
   read_surrounding(setting, samples, x, row, p, &s);
   const pmb_isovalue &iso = job.isovalues[SAMPLES::ONE_ISOVALUE ? 0 : work.box.isovalue];
   const typename pmb_cuda_real<T>::type lower = settled<T>(s.ends[0]), upper = settled<T>(s.ends[1]);
-  p.t = WAY == QUICK ? quick_parameter(iso, lower, upper, &good) : edge_parameter(iso, lower, upper);
+  p.t = WAY == FAST_DIVIDE ? fast_parameter(iso, lower, upper, &good) : edge_parameter(iso, lower, upper);
   const int64_t first = work.first + begin + n;
   store_points<T, SAMPLES::BY_EDGE>(setting, scratch, iso, first, work.at + 3 * (begin + n), left, s, &p);
-  good = good && (!gradient || is_good(p.length2));
-  if (WAY == AGAIN) {
+  good = good && (!gradient || pmb_length2_good(p.length2));
+  if (WAY == REPAIR) {
     __syncwarp();
     if (lane < left && !good) {
       store_careful<T>(setting, p, first + lane);
@@ -511,9 +492,10 @@ static __device__ __noinline__ int emit_any(
     return 0;
   }
   put_box(job, pmb_cuda_box_of(job, head_at(head, BRICK_LANE)), &work);
-  if (WAY == EXACT && plain && flags == PMB_CUDA_USUAL && fits_int(job)) { /* it has only more points than others */
+  if (WAY == EXACT_DIVIDE && plain && flags == PMB_CUDA_USUAL &&
+    fits_int(job)) { /* it has only more points than others */
     const vertex_setting usual = { job, output, PMB_CUDA_USUAL };
-    return emit_portions<T, QUICK>(usual, samples_of<T, int32_t>(job, work.box, 1), head, work, scratch);
+    return emit_portions<T, FAST_DIVIDE>(usual, samples_of<T, int32_t>(job, work.box, 1), head, work, scratch);
   }
   return emit_portions<T, WAY>(setting, samples_of<T, int64_t>(job, work.box, plain), head, work, scratch);
 }
@@ -571,15 +553,15 @@ static __device__ __forceinline__ int emit_listed(const vertex_setting &setting,
 {
   int careful = 0;
   for (int n = 32 * part; n < work.points; n += 32 * parts) {
-    careful |= emit_points<T, QUICK>(setting, samples, work, 0, n, scratch);
+    careful |= emit_points<T, FAST_DIVIDE>(setting, samples, work, 0, n, scratch);
   }
   return __any_sync(UINT32_MAX, careful);
 }
 
-/* The points of a brick that is plain and fits the list, or a part of them; returns whether any need to be made again. */
+/* The points of a brick that is plain and fits the list; returns whether any need to be made again. */
 template <class T, class SAMPLES>
 static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, const SAMPLES &samples,
-  const brick_head &head, const brick_work &work, vertex_scratch *scratch, int part = 0, int parts = 1)
+  const brick_head &head, const brick_work &work, vertex_scratch *scratch, int part, int parts)
 {
   __syncwarp();
   list_plain(setting.job, work.box, head, scratch);
@@ -587,44 +569,19 @@ static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, 
   return emit_listed<T>(setting, samples, work, scratch, part, parts);
 }
 
-/* Likewise, of one that need not fit it. Not in the same kernel: what most bricks need takes 2% longer there. */
-template <class T, class SAMPLES>
-static __device__ __forceinline__ int emit_plain_portions(const vertex_setting &setting, const SAMPLES &samples,
-  const brick_head &head, const brick_work &work, vertex_scratch *scratch)
+/* Whether a brick needs more than that. */
+static __device__ __forceinline__ int is_rare(const brick_head &head, const brick_work &work)
 {
-  int careful = 0;
-#pragma unroll 1
-  for (int begin = 0; begin < work.points; begin += LISTED) {
-    __syncwarp();
-    if (work.points <= LISTED) {
-      list_plain(setting.job, work.box, head, scratch);
-    } else {
-      const lane_runs runs = runs_of_head(setting.job, work.box, head, PMB_CUDA_PLAIN);
-      list_part<PMB_SAMPLE>(runs, begin, LISTED, scratch->list, 1, entry_of_lane(), 1 << 2);
-    }
-    __syncwarp();
-    for (int n = 0; n < min(work.points - begin, (int)LISTED); n += 32) {
-      careful |= emit_points<T, QUICK>(setting, samples, work, begin, n, scratch);
-    }
-  }
-  return __any_sync(UINT32_MAX, careful);
+  return (work.points > LISTED) | (head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN);
 }
 
-/* Whether a brick needs more than that; most: points that are no reason. */
-static __device__ __forceinline__ int is_rare(const brick_head &head, const brick_work &work, int most = LISTED)
-{
-  return (work.points > most) | (head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN);
-}
+/* pmb_cuda_vertices_list.cuh: launches vertices for the list of bricks. flags: what is wanted of all bricks. */
+template <class T> cudaError_t pmb_cuda_vertices_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
+/* pmb_cuda_emit_together.cuh, in the same files: vertices and triangles, for a short list. parts: warps that share a brick's
+ * points. Not for types that are handled as double. */
+template <class T> cudaError_t pmb_cuda_emit_list_together(pmb_cuda *cuda, const pmb_cuda_output *output, int parts);
 
-/* pmb_cuda_vertices_*.cu: launches vertices for the list of bricks. flags: what is wanted of all bricks. */
-template <class T> cudaError_t pmb_cuda_vertices_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
-/* pmb_cuda_emit_together.cuh, in the same files, of types that are handled as float: vertices and triangles, for a short list.
- * parts: warps that share a brick's points. */
-template <class T> cudaError_t pmb_cuda_emit_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int parts);
-
-/* pmb_cuda_vertices_tiles.cu: likewise for groups of bricks if that pays: most are active, and the device can. 0: it does not. */
-int pmb_cuda_vertices_of_groups(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);
-/* pmb_cuda_vertices_columns.cu: likewise for columns of bricks, in large volumes. */
-int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);
+/* pmb_cuda_vertices_columns.cu: likewise for columns of bricks if that pays: most are active, and the device can. 0: it does not. */
+int pmb_cuda_vertices_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);
 
 #endif

@@ -3,11 +3,10 @@
  * (from 9.0): a block walks up through 2 x 4 columns of bricks, a warp a column. One more warp fetches what they read next.
  *
  * Such copies ask the device's cache for each 32 bytes, and its halves pass samples to each other: that bounds the pass. So it
- * matters how many samples are read twice: in columns half as many as in the tiles of pmb_cuda_vertices_tiles.cu, which small volumes
- * have, because columns take longer to begin. */
-#include <stdlib.h>
-
-#include "cuda/pmb_cuda_vertices_tiles.cuh"
+ * matters how many samples are read twice. Without columns dense volumes take 20 to 29% longer; small ones have too few layers to
+ * begin with. */
+#include "cuda/pmb_cuda_boxes.cuh"
+#include "cuda/pmb_cuda_vertices_brick.cuh"
 
 #if CUDART_VERSION >= 12000
 
@@ -52,7 +51,7 @@ typedef struct column_room {
   float ring[RING];
   uint64_t arrived[LAYERS]; /* barriers: the layer is there; */
   uint64_t left[LAYERS];    /* all are done with it */
-  char scratch[WORKERS][scratch_bytes(PMB_CUDA_USUAL)];
+  char scratch[WORKERS][offsetof(vertex_scratch, others)];
   float before[DEEP][PMB_CUDA_ROWS + 1]; /* samples before the bricks in the block's first column, by row */
 } column_room;
 
@@ -133,13 +132,14 @@ static __device__ __forceinline__ void read_neighbours(
 /* The differences at the ends of an edge, along axis a. */
 static __device__ __forceinline__ void differ_within(const neighbours &n, int a, surrounding<float> *s)
 {
-  s->low[a] = difference(n.low_before[a], n.low_after[a], 0.5f);
-  s->high[a] = difference(n.high_before[a], n.high_after[a], 0.5f);
+  s->low[a] = pmb_difference(n.low_before[a], n.low_after[a], 0.5f);
+  s->high[a] = pmb_difference(n.high_before[a], n.high_after[a], 0.5f);
 }
 
 static __device__ __forceinline__ float border_difference(float before, float end, float after, int place, int last)
 {
-  return difference(place > 0 ? before : end, place < last ? after : end, place <= 0 || place >= last ? 1.0f : 0.5f);
+  return pmb_difference(
+    place > 0 ? before : end, place < last ? after : end, place <= 0 || place >= last ? 1.0f : 0.5f);
 }
 
 /* Likewise, in a brick at the volume's border there. */
@@ -296,6 +296,36 @@ static __device__ __forceinline__ uint32_t index_in_map(const uint2 &map, uint32
   return map.x >> bit & 1 ? map.y + __popc(map.x & ((1u << bit) - 1)) : UINT32_MAX;
 }
 
+/* Where a lane finds its word of a head, and its points before the row: so many bytes behind for each brick. */
+typedef struct column_source {
+  const char *d_word, *d_first;
+  uint32_t step;
+} column_source;
+
+static __device__ __forceinline__ column_source source_of_column(const pmb_cuda_job &job)
+{
+  const uint32_t lane = threadIdx.x & 31, before = lane >= BEFORE_LANE;
+  /* column and exact follow the words; the next brick's points follow the triangles */
+  const uint32_t word = (before ? lane - BEFORE_LANE : lane) + 2 * (lane == AFTER_LANE);
+  const char *d_from = before ? (const char *)job.d_before : (const char *)job.d_records;
+  const column_source source = { opaque(d_from + word * sizeof(uint32_t)),
+    opaque((const char *)(job.d_records->first + (lane & 15))),
+    (uint32_t)opaque((uint32_t)(before ? sizeof(pmb_cuda_before) : sizeof(pmb_cuda_record))) };
+  return source;
+}
+
+/* As read_head, but without the brick's number, and without branches between the lanes. */
+static __device__ __forceinline__ brick_head read_head_of_column(
+  const column_source &source, uint32_t index, uint32_t active)
+{
+  brick_head head = {};
+  if (index < active) {
+    head.word = *(const uint32_t *)(source.d_word + (uint64_t)source.step * index);
+    head.first = *(const uint32_t *)(source.d_first + (uint64_t)sizeof(pmb_cuda_record) * index);
+  }
+  return head;
+}
+
 /* What a warp knows of its column from the start. */
 typedef struct column_of_warp {
   uint32_t x, y, z;   /* the first brick, counted in bricks */
@@ -357,8 +387,7 @@ static __device__ __forceinline__ float read_before(
     (sizeof(float) * PMB_BRICK_X * column.x - sizeof(float)) + job.row_bytes * y + job.slice_bytes * z));
 }
 
-/* The points of a brick; lane_before: of read_before; layer: of the block; slot: of the ring. MANY: they need not fit the list. */
-template <bool MANY>
+/* The points of a brick; lane_before: of read_before; layer: of the block; slot: of the ring. */
 static __device__ __forceinline__ void emit_from_ring(const vertex_setting &setting, const brick_head &head,
   float lane_before, const column_of_warp &column, column_room *room, uint32_t warp, uint32_t layer, uint32_t slot,
   other_bricks *others)
@@ -367,7 +396,7 @@ static __device__ __forceinline__ void emit_from_ring(const vertex_setting &sett
   float *before = room->before[warp / WIDE];
   brick_work work;
   const int any = begin_brick(setting, head, &work);
-  if (!any || is_rare(head, work, MANY ? INT32_MAX : LISTED)) {
+  if (!any || is_rare(head, work)) {
     others->rare |= (uint32_t)any << layer;
     return;
   }
@@ -375,15 +404,12 @@ static __device__ __forceinline__ void emit_from_ring(const vertex_setting &sett
   const ring_samples samples = { room->ring, column.origin + (uint32_t)(LAYER * sizeof(float)) * slot,
     warp % WIDE ? -1 : 0, before, slot + 1 == LAYERS, column.borders | (int)(column.z_borders >> layer & 1) << 2 };
   __syncwarp();
-  if (!MANY) {
-    list_plain(setting.job, work.box, head, scratch);
-  }
+  list_plain(setting.job, work.box, head, scratch);
   if (warp % WIDE == 0 && (threadIdx.x & 31) < PMB_CUDA_ROWS) {
     before[threadIdx.x & 31] = lane_before; /* it has come while the points were listed */
   }
   __syncwarp();
-  if (MANY ? emit_plain_portions<float>(setting, samples, head, work, scratch)
-           : emit_listed<float>(setting, samples, work, scratch)) {
+  if (emit_listed<float>(setting, samples, work, scratch)) {
     others->again |= 1u << layer;
   }
 }
@@ -396,35 +422,34 @@ static __device__ __forceinline__ void emit_others(
   for (uint32_t bits = others.rare | others.again; bits; bits &= bits - 1) {
     const int layer = __ffs((int)bits) - 1;
     const uint32_t brick = __shfl_sync(UINT32_MAX, index, layer);
-    if (others.again >> layer & 1 || call_any<float, EXACT>(setting, brick, scratch)) {
+    if (others.again >> layer & 1 || call_any<float, EXACT_DIVIDE>(setting, brick, scratch)) {
       __syncwarp();
-      call_any<float, AGAIN>(setting, brick, scratch);
+      call_any<float, REPAIR>(setting, brick, scratch);
     }
   }
 }
 
 /* The other warps' part: each walks up its column. What it reads of a brick besides samples is on its way while it works
  * on the one before. */
-template <bool MANY>
 static __device__ __forceinline__ void emit_column(
   const vertex_setting &setting, const column_place &place, uint32_t warp, column_room *room)
 {
   const uint32_t active = min(setting.job.d_counters->active, setting.job.record_capacity);
   const column_of_warp column = find_column(setting.job, place, warp);
-  const tile_source source = source_of_tile(setting.job);
+  const column_source source = source_of_column(setting.job);
   uint32_t slot = 0, parity = 0;
-  brick_head next = read_head_of_tile(source, __shfl_sync(UINT32_MAX, column.index, 0), active);
+  brick_head next = read_head_of_column(source, __shfl_sync(UINT32_MAX, column.index, 0), active);
   other_bricks others = { 0, 0 };
   await_first_layer(room);
 #pragma unroll 1
   for (uint32_t layer = 0; layer < place.layers; ++layer) {
     const brick_head head = next;
     const uint32_t above = slot + 1 < LAYERS ? slot + 1 : 0;
-    next = read_head_of_tile(source, __shfl_sync(UINT32_MAX, column.index, (int)layer + 1), active);
+    next = read_head_of_column(source, __shfl_sync(UINT32_MAX, column.index, (int)layer + 1), active);
     parity ^= above == 0;
     const float before = read_before(setting.job, column, layer, head);
     await_layer(room, above, parity);
-    emit_from_ring<MANY>(setting, head, before, column, room, warp, layer, slot, &others);
+    emit_from_ring(setting, head, before, column, room, warp, layer, slot, &others);
     leave_layer(&room->left[slot]);
     slot = above;
   }
@@ -433,8 +458,6 @@ static __device__ __forceinline__ void emit_column(
 
 #endif
 
-/* MANY: where many bricks have more points than fit the list. */
-template <bool MANY>
 static __global__ void __launch_bounds__(THREADS, BLOCKS)
   column_vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
     const __grid_constant__ CUtensorMap map, const __grid_constant__ column_slabs slabs)
@@ -454,26 +477,21 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     return;
   }
   pmb_cuda_await_passes();
-  emit_column<MANY>(setting, place, warp, room);
+  emit_column(setting, place, warp, room);
 #endif
 }
 
 /* ---- launching ---- */
 
-/* For tests: the environment variable PMB_TEST_COLUMNS sets the layers of a block for all sizes. */
-static const char *forced_layers(void)
-{
-  const char *text = getenv("PMB_TEST_COLUMNS");
-  return text && *text ? text : NULL;
-}
+int pmb_cuda_test_layers;
 
 /* Layers of bricks for a block: many, since each block reads one layer more than it has; but so few that the multiprocessors
  * end together, and that neighbours do not drift apart: what both read is to be in the device's cache. 0: the volume is
  * too small. */
 static uint32_t layers_of_block(const pmb_cuda *cuda, uint32_t columns)
 {
-  if (forced_layers()) {
-    return (uint32_t)min(max(atoi(forced_layers()), 0), (int)MOST_LAYERS);
+  if (pmb_cuda_test_layers) {
+    return (uint32_t)min(max(pmb_cuda_test_layers, 0), (int)MOST_LAYERS);
   }
   const int64_t layers = (int64_t)columns * cuda->job.bricks[2] / ((int64_t)ROUNDS * BLOCKS * cuda->processors);
   return layers < LEAST_LAYERS ? 0 : (uint32_t)(layers < MOST_LAYERS ? layers : (int64_t)MOST_LAYERS);
@@ -483,7 +501,7 @@ static uint32_t layers_of_block(const pmb_cuda *cuda, uint32_t columns)
  * that there is room for: so that the multiprocessors end together. Returns how many slabs. */
 static uint32_t cut_slabs(const pmb_cuda *cuda, uint32_t layers, uint32_t columns, column_slabs *slabs)
 {
-  const uint64_t blocks = forced_layers() ? 2 * columns : (uint64_t)BLOCKS * cuda->processors;
+  const uint64_t blocks = pmb_cuda_test_layers ? 2 * columns : (uint64_t)BLOCKS * cuda->processors;
   uint32_t rest = cuda->job.bricks[2], count = 0;
   slabs->layers = layers;
   for (slabs->full = 0; rest >= layers && ((uint64_t)rest * columns >= layers * blocks || rest > MOST_SLABS * layers);
@@ -500,16 +518,6 @@ static uint32_t cut_slabs(const pmb_cuda *cuda, uint32_t layers, uint32_t column
   return slabs->full + count;
 }
 
-/* The kernel for the volume: with more points of a brick than this, on average, many bricks have more than fit the list. */
-enum { FEW = 192 };
-typedef void (*column_kernel)(pmb_cuda_job, pmb_cuda_output, CUtensorMap, column_slabs);
-
-static column_kernel choose_kernel(const pmb_cuda *cuda)
-{
-  return cuda->sizes.points > FEW * cuda->context->active_bricks ? column_vertices_kernel<true>
-                                                                 : column_vertices_kernel<false>;
-}
-
 /* Whether a multiprocessor has room for as many blocks as hide each other's waiting. */
 static int has_room(const pmb_cuda *cuda)
 {
@@ -518,37 +526,31 @@ static int has_room(const pmb_cuda *cuda)
     (size_t)bytes >= BLOCKS * (sizeof(column_room) + 1024 /* CUDA's own */);
 }
 
-int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error)
+int pmb_cuda_vertices_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error)
 {
   const pmb_cuda_job *job = &cuda->job;
   const uint32_t along_x = (job->bricks[0] + WIDE - 1) / WIDE, along_y = (job->bricks[1] + DEEP - 1) / DEEP;
   const uint32_t layers = layers_of_block(cuda, along_x * along_y);
-  const column_kernel kernel = choose_kernel(cuda);
   cudaFuncAttributes of_kernel;
   CUtensorMap map;
-  if (layers == 0 || flags != PMB_CUDA_USUAL || !are_boxes_worth_it(cuda) || job->bricks[1] > 100000 ||
-    job->bricks[2] > 60000 || cudaFuncGetAttributes(&of_kernel, kernel) != cudaSuccess || of_kernel.ptxVersion < 90 ||
-    !has_room(cuda) || !describe_volume<float>(job, WIDTH, ROWS, PMB_BRICK_Z, &map)) {
+  if (layers == 0 || flags != PMB_CUDA_USUAL || cuda->context->volume.type != PMB_FLOAT32 ||
+    job->isovalue_count > 1 || cuda->context->active_bricks < job->brick_count / 2 || job->bricks[1] > 100000 ||
+    job->bricks[2] > 60000 || cudaFuncGetAttributes(&of_kernel, column_vertices_kernel) != cudaSuccess ||
+    of_kernel.ptxVersion < 90 || !has_room(cuda) || !describe_volume(job, WIDTH, ROWS, PMB_BRICK_Z, &map)) {
     cudaGetLastError();
     return 0;
   }
-  cudaLaunchAttribute attribute = {};
-  cudaLaunchConfig_t config = {};
   column_slabs slabs;
-  config.gridDim = dim3(along_x, along_y, cut_slabs(cuda, layers, along_x * along_y, &slabs));
-  config.blockDim = dim3(THREADS);
-  config.dynamicSmemBytes = sizeof(column_room);
-  config.stream = cuda->compute;
-  config.attrs = &attribute;
-  pmb_cuda_begin_early(cuda, &config);
-  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)config.dynamicSmemBytes);
-  *error = cudaLaunchKernelEx(&config, kernel, *job, *output, map, slabs);
+  const dim3 blocks(along_x, along_y, cut_slabs(cuda, layers, along_x * along_y, &slabs));
+  cudaFuncSetAttribute(column_vertices_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)sizeof(column_room));
+  *error = pmb_cuda_launch(
+    cuda, PMB_CUDA_EARLY, column_vertices_kernel, blocks, THREADS, sizeof(column_room), *job, *output, map, slabs);
   return 1;
 }
 
 #else
 
-int pmb_cuda_vertices_of_columns(pmb_cuda *, const pmb_cuda_output *, int, cudaError_t *)
+int pmb_cuda_vertices_columns(pmb_cuda *, const pmb_cuda_output *, int, cudaError_t *)
 {
   return 0;
 }

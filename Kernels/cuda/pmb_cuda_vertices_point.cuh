@@ -4,7 +4,7 @@
 #ifndef PMB_CUDA_VERTICES_POINT_CUH
 #define PMB_CUDA_VERTICES_POINT_CUH
 
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 /* What is wanted of all points. */
 enum {
@@ -21,16 +21,16 @@ enum {
 
 static __device__ __forceinline__ float edge_parameter(const pmb_isovalue &iso, float lower, float upper)
 {
-  return pmb_edge_parameter_f32(lower, upper, iso.f32, iso.f32_low);
+  return pmb_edge_parameter(lower, upper, iso.f32, iso.f32_low);
 }
 static __device__ __forceinline__ double edge_parameter(const pmb_isovalue &iso, double lower, double upper)
 {
-  return pmb_edge_parameter_f64(lower, upper, iso.f64, 0);
+  return pmb_edge_parameter(lower, upper, iso.f64, 0.0);
 }
 
 /* pmb_edge_parameter_f32 without its halves, and with a division that lacks the slow way, which is a call. *good: whether
  * it is the same, and correctly rounded, since no step is near the ends of the range of floats. */
-static __device__ __forceinline__ float quick_parameter(const pmb_isovalue &iso, float lower, float upper, int *good)
+static __device__ __forceinline__ float fast_parameter(const pmb_isovalue &iso, float lower, float upper, int *good)
 {
   const float over = (iso.f32 - lower) + iso.f32_low, under = upper - lower;
   const float size = fabsf(under), part = fabsf(over);
@@ -50,48 +50,16 @@ static __device__ __forceinline__ float quick_parameter(const pmb_isovalue &iso,
   return t < 1 ? (t > 0 ? t : 0) : 1;
 #endif
 }
-static __device__ __forceinline__ double quick_parameter(
+static __device__ __forceinline__ double fast_parameter(
   const pmb_isovalue &iso, double lower, double upper, int *good)
 {
   *good = 1;
   return edge_parameter(iso, lower, upper);
 }
 
-static __device__ __forceinline__ float difference(float a, float b, float factor)
-{
-  return pmb_difference_f32(a, b, factor);
-}
-static __device__ __forceinline__ double difference(double a, double b, double factor)
-{
-  return pmb_difference_f64(a, b, factor);
-}
-static __device__ __forceinline__ float lerp(float a, float b, float t)
-{
-  return pmb_lerp_f32(a, b, t);
-}
-static __device__ __forceinline__ double lerp(double a, double b, double t)
-{
-  return pmb_lerp_f64(a, b, t);
-}
-static __device__ __forceinline__ float length2_of(const float *w)
-{
-  return pmb_length2_f32(w[0], w[1], w[2]);
-}
-static __device__ __forceinline__ double length2_of(const double *w)
-{
-  return pmb_length2_f64(w[0], w[1], w[2]);
-}
-static __device__ __forceinline__ int is_good(float length2)
-{
-  return pmb_length2_good_f32(length2);
-}
-static __device__ __forceinline__ int is_good(double length2)
-{
-  return pmb_length2_good_f64(length2);
-}
 static __device__ __forceinline__ double normal_factor(double length2)
 {
-  return pmb_normal_factor_f64(length2);
+  return pmb_normal_factor(length2);
 }
 /* pmb_normal_factor_f32, correctly rounded as that is, without the range checks of sqrtf and of the division: good
  * lengths are far from where they are needed, others are not used. Newton's steps from the hardware's estimates, compared
@@ -107,7 +75,7 @@ static __device__ __forceinline__ float normal_factor(float length2)
   reciprocal = __fmaf_rn(reciprocal, __fmaf_rn(-root, reciprocal, 1.0f), reciprocal);
   return __fmaf_rn(reciprocal, __fmaf_rn(root, reciprocal, -1.0f), -reciprocal);
 #else
-  return pmb_normal_factor_f32(length2);
+  return pmb_normal_factor(length2);
 #endif
 }
 
@@ -120,15 +88,6 @@ static __device__ __forceinline__ const double *matrix_of(const pmb_frame &frame
 {
   return frame.matrix_f64;
 }
-static __device__ __forceinline__ float world_gradient(const float *m, int r, const float *g)
-{
-  return pmb_world_gradient_f32(m, r, g[0], g[1], g[2]);
-}
-static __device__ __forceinline__ double world_gradient(const double *m, int r, const double *g)
-{
-  return pmb_world_gradient_f64(m, r, g[0], g[1], g[2]);
-}
-
 /* Adds two products with zero, which are exact, to a third: the same bits as world_gradient's, the sign of a zero and
  * NaN from an infinity included. */
 static __device__ __forceinline__ float add_zeros(float m0, float g0, float m1, float g1, float sum)
@@ -152,7 +111,7 @@ static __device__ __forceinline__ void turn_gradient(const pmb_frame &frame, int
   } else {
 #pragma unroll
     for (int r = 0; r < 3; ++r) {
-      world[r] = world_gradient(m, r, g);
+      world[r] = pmb_world_gradient(m, r, g[0], g[1], g[2]);
     }
   }
 }
@@ -188,56 +147,58 @@ static __device__ __forceinline__ void place_point(
 
 /* ---- the careful way ---- */
 
-static __device__ __forceinline__ void central_gradient_of(
-  const pmb_stencil &lower, const pmb_stencil &upper, double t, float *g)
+/* The sample at a place; NaN if it is hidden. Outside the volume its border is repeated. */
+template <class T>
+static __device__ __forceinline__ typename pmb_cuda_real<T>::type read_sample(
+  const pmb_cuda_job &job, int i, int j, int k)
 {
-  pmb_central_gradient_f32(&lower, &upper, (float)t, g);
+  typedef typename pmb_cuda_real<T>::type real;
+  const T *d_samples = (const T *)job.d_samples;
+  i = pmb_cuda_clamp(i, job.dims[0]);
+  j = pmb_cuda_clamp(j, job.dims[1]);
+  k = pmb_cuda_clamp(k, job.dims[2]);
+  return pmb_cuda_hides_sample(job, i, j, k) ? (real)NAN : (real)d_samples[pmb_cuda_index(job, i, j, k)];
 }
-static __device__ __forceinline__ void central_gradient_of(
-  const pmb_stencil &lower, const pmb_stencil &upper, double t, double *g)
+
+/* The sample some steps from a place along an axis. */
+template <class T>
+static __device__ __forceinline__ typename pmb_cuda_real<T>::type read_beside(
+  const pmb_cuda_job &job, const int *place, int axis, int steps)
 {
-  pmb_central_gradient_f64(&lower, &upper, t, g);
+  return read_sample<T>(
+    job, place[0] + (axis == 0 ? steps : 0), place[1] + (axis == 1 ? steps : 0), place[2] + (axis == 2 ? steps : 0));
 }
-static __device__ __forceinline__ int scaled_point(
-  const pmb_frame &frame, const float *g, float *gradient, float *normal)
+
+/* 0.5, or 1 at the volume's border. */
+template <class R> static __device__ __forceinline__ R factor_at(const pmb_cuda_job &job, const int *place, int axis)
 {
-  return pmb_scaled_point_f32(&frame, g, gradient, normal);
-}
-static __device__ __forceinline__ int scaled_point(
-  const pmb_frame &frame, const double *g, float *gradient, float *normal)
-{
-  return pmb_scaled_point_f64(&frame, g, gradient, normal);
+  return place[axis] <= 0 || place[axis] >= job.dims[axis] - 1 ? (R)1 : (R)0.5;
 }
 
 /* The neighbourhood of a sample; neighbours outside the volume repeat it. */
 template <class T> static __device__ pmb_stencil stencil_of(const pmb_cuda_job &job, const int *place)
 {
-  typedef typename pmb_cuda_real<T>::type real;
-  const int64_t step[3] = { 1, job.pitch, job.slice };
-  const T *d_center = (const T *)job.d_samples + (place[0] + job.pitch * place[1] + job.slice * place[2]);
   pmb_stencil stencil;
-  stencil.center = (double)(real)*d_center;
+  stencil.center = (double)read_sample<T>(job, place[0], place[1], place[2]);
   for (int a = 0; a < 3; ++a) {
-    const int first = place[a] <= 0, last = place[a] >= job.dims[a] - 1;
-    stencil.below[a] = (double)(real)d_center[first ? 0 : -step[a]];
-    stencil.above[a] = (double)(real)d_center[last ? 0 : step[a]];
-    stencil.factor[a] = first || last ? 1 : 0.5;
+    stencil.below[a] = (double)read_beside<T>(job, place, a, -1);
+    stencil.above[a] = (double)read_beside<T>(job, place, a, 1);
+    stencil.factor[a] = factor_at<double>(job, place, a);
   }
   return stencil;
 }
 
-/* Gradient and normal by the way of pmb_careful_point; rare. low, kind: the edge's lower sample and axis. */
-template <class T>
+/* Gradient and normal by the way of pmb_careful_point; rare. low, kind: the edge's lower sample and axis; g: the gradient in
+ * the samples' axes. */
+template <class T, class R>
 static __device__ __noinline__ void careful_point(
-  const pmb_cuda_job &job, const int *low, int kind, double t, float *gradient, float *normal)
+  const pmb_cuda_job &job, const int *low, int kind, double t, const R *g, float *gradient, float *normal)
 {
-  const int high[3] = { low[0] + (kind == 0), low[1] + (kind == 1), low[2] + (kind == 2) };
-  const pmb_stencil lower = stencil_of<T>(job, low), upper = stencil_of<T>(job, high);
-  typename pmb_cuda_real<T>::type g[3];
-  central_gradient_of(lower, upper, t, g);
-  if (scaled_point(job.frame, g, gradient, normal)) {
+  if (pmb_scaled_point(&job.frame, g, gradient, normal)) {
     return;
   }
+  const int high[3] = { low[0] + (kind == 0), low[1] + (kind == 1), low[2] + (kind == 2) };
+  const pmb_stencil lower = stencil_of<T>(job, low), upper = stencil_of<T>(job, high);
   pmb_careful_point(&job.frame, &lower, &upper, kind, t, gradient, normal);
 }
 

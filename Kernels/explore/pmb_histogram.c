@@ -140,7 +140,7 @@ static pmb_status count_bricks(
   make_marks(&c, request);
   context->crew.fraction_begin = context->crew.highest = 0;
   context->crew.fraction_end = 1;
-  if (!pmb_crew_loop(&context->crew, &context->memory, (size_t)((c.bricks + CHUNK - 1) / CHUNK), add_body, &c)) {
+  if (!pmb_crew_loop(&context->crew, (size_t)((c.bricks + CHUNK - 1) / CHUNK), add_body, &c)) {
     return pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
   }
   sum_up(&c, workers, 0, request->crossed);

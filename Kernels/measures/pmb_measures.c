@@ -45,9 +45,8 @@ static pmb_status run(
   pmb_crew *crew = &context->crew;
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end += share;
-  return pmb_crew_loop(crew, &context->memory, (size_t)count, body, m)
-    ? PMB_OK
-    : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+  return pmb_crew_loop(crew, (size_t)count, body, m) ? PMB_OK
+                                                     : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
 }
 
 static pmb_status reserve(pmb_context *context, pmb_buffer *buffer, int64_t count, size_t size)

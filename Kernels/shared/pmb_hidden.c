@@ -59,7 +59,7 @@ static int keep_if_any(pmb_context *context, const uint8_t **flags, int64_t n, u
 {
   search s = { *flags, n, bits, 0 };
   const size_t portions = *flags && bits ? (size_t)((n + PORTION - 1) / PORTION) : 0;
-  if (portions > 0 && !pmb_crew_loop(&context->crew, &context->memory, portions, search_portion, &s)) {
+  if (portions > 0 && !pmb_crew_loop(&context->crew, portions, search_portion, &s)) {
     return 0;
   }
   *flags = atomic_load(&s.found) ? *flags : NULL;

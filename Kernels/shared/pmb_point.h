@@ -71,19 +71,33 @@ PMB_INLINE double pmb_power_of_two(double x)
   return ldexp(1.0, exponent - 1);
 }
 
+/* In C by names that end in _f32 and _f64, in CUDA by overloads. */
+#if defined(__cplusplus)
+extern "C++" {
+#define PMB_NAME_F32(name) name
+#define PMB_NAME_F64(name) name
+#else
+#define PMB_NAME_F32(name) name##_f32
+#define PMB_NAME_F64(name) name##_f64
+#endif
+
 #define PMB_REAL float
-#define PMB_REAL_NAME(name) name##_f32
+#define PMB_REAL_NAME PMB_NAME_F32
 #define PMB_LENGTH2_MIN 1e-24f
 #define PMB_LENGTH2_MAX 1e24f
 #define PMB_SQRT sqrtf
 #include "shared/pmb_point_template.h"
 
 #define PMB_REAL double
-#define PMB_REAL_NAME(name) name##_f64
+#define PMB_REAL_NAME PMB_NAME_F64
 #define PMB_LENGTH2_MIN 1e-200
 #define PMB_LENGTH2_MAX 1e200
 #define PMB_SQRT sqrt
 #include "shared/pmb_point_template.h"
+
+#if defined(__cplusplus)
+}
+#endif
 
 /* Largest finite magnitude in a stencil, at least `least`. */
 PMB_INLINE double pmb_stencil_magnitude(const pmb_stencil *s, double least)

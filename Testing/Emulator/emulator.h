@@ -15,7 +15,7 @@
  * are not coherent, blocks in another order than that of their numbers, more than one launch at a time.
  *
  * Environment: PMB_EMULATOR_SEED, a number for all that is random (default 1); PMB_EMULATOR_MEMORY, bytes of the device
- * (default 4 GiB); PMB_EMULATOR_SECONDS, after which a kernel that has not ended ends the program (default 300). */
+ * (default 4 GiB); PMB_EMULATOR_SECONDS, after which a kernel that has not ended ends the program (default 1200). */
 #ifndef EMULATOR_H
 #define EMULATOR_H
 

@@ -96,7 +96,7 @@ void emulator::set_error(cudaError_t error)
 
 cudaError_t emulator_run(const emulator_work *work)
 {
-  static const uint64_t seconds = emulator_setting("PMB_EMULATOR_SECONDS", 300);
+  static const uint64_t seconds = emulator_setting("PMB_EMULATOR_SECONDS", 1200);
   const std::lock_guard<std::mutex> one(all.one_at_a_time);
   std::unique_lock<std::mutex> guard(all.lock);
   all.work = *work;

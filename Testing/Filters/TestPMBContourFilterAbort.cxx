@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 // An abort at each of the progress events of runs in which all steps take part, and at random moments from another thread:
-// nothing is reported after it, nothing is left behind, and the next run is complete. pmb_bench_progress prints how long it
-// takes on volumes of up to 1 GB: 1 to 33 ms, see "Progress and abort" in Docs/PERFORMANCE.md.
-#include "../Benchmarks/ProgressRuns.h"
+// nothing is reported after it, nothing is left behind, and the next run is complete. Progress never falls in these runs.
 #include "PMBTesting.h"
+#include "ProgressRuns.h"
 
 #include "vtkCellData.h"
 #include "vtkCompositeDataIterator.h"
@@ -27,9 +26,6 @@ using namespace pmbtest;
 namespace
 {
 const int Size = 112;
-
-// Wide, for a machine that is busy with other tests; without them it is a hundredth.
-const double LongestStop = 1.0;
 
 // The meshes of all blocks.
 std::vector<vtkSmartPointer<vtkPolyData>> MeshesOf(vtkDataObject* data)
@@ -90,7 +86,7 @@ struct Runner
     this->Filter->AddObserver(vtkCommand::ProgressEvent, this->Watcher);
     this->Filter->SetNumberOfThreads(2);
     this->Filter->SetInputDataObject(this->Input);
-    this->Filter->SetValue(0, ProgressIsovalue(true));
+    this->Filter->SetValue(0, ProgressIsovalue);
     run.Setup(this->Filter);
   }
 
@@ -147,7 +143,7 @@ bool TestAbortAt(Runner& runner, bool anew, size_t index, bool asGUI, vtkDataObj
   watcher->Clear();
   watcher->AbortAtEvent = index;
   watcher->AbortAsGUI = asGUI;
-  const double end = runner.Update(anew);
+  runner.Update(anew);
   if (watcher->AbortedAt < 0 || watcher->Events[index].Value >= 1)
   {
     filter->SetAbortExecute(0);
@@ -158,7 +154,6 @@ bool TestAbortAt(Runner& runner, bool anew, size_t index, bool asGUI, vtkDataObj
   const size_t after = watcher->Events.size() - 1 - index;
   const size_t most = vtkImageData::SafeDownCast(runner.Input) ? 1 : 3;
   PMB_CHECK(after <= most, what.str() << ": " << after << " events after it");
-  PMB_CHECK(end - watcher->AbortedAt < LongestStop, what.str() << ": took " << end - watcher->AbortedAt << " s");
   CheckNothing(filter, what.str());
   filter->SetAbortExecute(0);
   watcher->Clear();
@@ -183,6 +178,8 @@ void TestAborts(const ProgressRun& run)
     runner.Watcher->Clear();
     runner.Update(anew);
     const size_t events = runner.Watcher->Events.size();
+    PMB_EQUAL(runner.Watcher->Falls, 0, run.Name + ": progress falls");
+    PMB_EQUAL(runner.Watcher->Events.back().Value, 1.0, run.Name + ": progress ends at 1");
     const size_t every = std::max<size_t>(1, events / 8);
     const vtkIdType binds = runner.Filter->GetNumberOfBinds();
     size_t done = 0;
@@ -199,7 +196,7 @@ void TestAborts(const ProgressRun& run)
   PMB_EQUAL(messages.Text(), std::string(), run.Name + ": messages");
 }
 
-// Returns the longest time that it took.
+// Returns the longest time that it took, for a person; TestPMBContourFilterProgress judges it.
 double TestAbortsFromThread(const ProgressRun& run)
 {
   Runner runner(run);
@@ -236,7 +233,6 @@ double TestAbortsFromThread(const ProgressRun& run)
     runner.Filter->Update();
     CheckSame(runner.Filter, expected, what + ", the run after it");
   }
-  PMB_CHECK(longest < LongestStop, run.Name << ": took " << longest << " s to stop");
   return longest;
 }
 
@@ -276,13 +272,10 @@ void TestAbortUpstream()
 int TestPMBContourFilterAbort(int, char*[])
 {
   double longest = 0;
-  for (const ProgressRun& run : ListProgressRuns(Size, /*dense=*/true))
+  for (const ProgressRun& run : ListProgressRuns(Size))
   {
-    if (run.Name != "no surface")
-    {
-      TestAborts(run);
-      longest = std::max(longest, TestAbortsFromThread(run));
-    }
+    TestAborts(run);
+    longest = std::max(longest, TestAbortsFromThread(run));
   }
   std::cout << "longest time from an abort to the end: " << 1000 * longest << " ms\n";
   TestAbortUpstream();

@@ -53,7 +53,7 @@ void FailSplitting()
   filter->Update();
   std::string said;
   int failures = 0;
-  for (rlim_t megabytes = 0; megabytes < 24; megabytes += 2)
+  for (rlim_t megabytes = 0; megabytes < 48; megabytes += 2)
   {
     filter->GetOutput()->Initialize();
     malloc_trim(0);
@@ -71,7 +71,7 @@ void FailSplitting()
       PMB_EQUAL(filter->GetOutput()->GetNumberOfPoints() + filter->GetOutput()->GetNumberOfCells(), 0, "half a mesh");
     }
   }
-  std::cout << failures << " of 12 runs with sheets had too little memory\n";
+  std::cout << failures << " of 24 runs with sheets had too little memory\n";
   PMB_CHECK(Has(said, "pmb_split_sheets: no memory"), "no run failed in the split: " << said);
   messages.Clear();
   filter->Modified();

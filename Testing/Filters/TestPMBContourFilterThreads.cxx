@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The same bytes for any number of threads; two filters at once on the same image; threads that are wanted no more end.
+// The same bytes for any number of threads; two filters at once on the same image; threads that are wanted no more end; filters share
+// them.
 #include "PMBTesting.h"
 
 #include "vtkCellData.h"
 #include "vtkDoubleArray.h"
+#include "vtkMultiBlockDataSet.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
 
@@ -29,6 +31,33 @@ int CountThreads()
     }
   }
   return 0;
+}
+
+// Filters that work in turn, and the blocks of one, use the same threads.
+void TestShared(vtkImageData* image)
+{
+  const int before = CountThreads();
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  vtkSmartPointer<vtkPMBContourFilter> filters[6];
+  int most = before;
+  for (int f = 0; f < 6; ++f)
+  {
+    vtkNew<vtkImageData> block;
+    block->ShallowCopy(image);
+    blocks->SetBlock(static_cast<unsigned>(f), block);
+    filters[f] = vtkSmartPointer<vtkPMBContourFilter>::New();
+    filters[f]->SetInputDataObject(blocks);
+    filters[f]->SetDevice(vtkPMBContourFilter::CPU);
+    filters[f]->SetNumberOfThreads(6);
+    for (int change = 0; change < 5; ++change)
+    {
+      filters[f]->SetValue(0, 0.01 * change);
+      filters[f]->Update();
+      most = std::max(most, CountThreads());
+    }
+  }
+  PMB_CHECK(most <= before + 5, most - before << " more threads where 6 are wanted");
+  PMB_CHECK(before == 0 || most > before, "no threads were started");
 }
 
 // Threads are started while there is something left to do, so how many there are depends on the machine.
@@ -105,5 +134,6 @@ int TestPMBContourFilterThreads(int, char*[])
     PMB_CHECK(SameBytes(result, expected, difference), "two filters at once: " << difference);
   }
   TestFewer(image);
+  TestShared(image);
   return Result();
 }

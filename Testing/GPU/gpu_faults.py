@@ -44,7 +44,7 @@ def threads_in_turn():
 
 
 def faulty_run(data, fault):
-    """A filter whose first execution meets a fault, and the messages."""
+    """A filter whose first execution meets a fault, and the messages; of a build with -DPMB_TEST_FAULTS=ON."""
     os.environ["PMB_TEST_FAULT"] = fault
     try:
         with Messages() as log:
@@ -174,7 +174,7 @@ def child(code, **environment):
         script.flush()
         command = ["pvpython", "--no-mpi", script.name] + (["--rehearse"] if REHEARSE else [])
         result = subprocess.run(command, env=dict(os.environ, **environment), capture_output=True, text=True,
-                                check=False, timeout=120)
+                                check=False, timeout=1200)
     return result.returncode, result.stdout + result.stderr
 
 

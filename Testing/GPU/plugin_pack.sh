@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Packs what plugin_run.sh needs on a machine that has a GPU but neither ParaView nor a network.
 # usage, on a machine with ParaView (Debian 12; besides it: strace, gcc, binutils, xz-utils):
-#   plugin_pack.sh plugin BUILD OUT          the plugin of a build folder and its tests: OUT/plugin.tar.xz
+#   plugin_pack.sh plugin BUILD OUT          the plugin of a build folder (-DPMB_TEST_FAULTS=ON) and its tests: OUT/plugin.tar.xz
 #   plugin_pack.sh paraview OUT [MEGABYTES]  ParaView as far as those scripts use it: OUT/paraview.00, .01, ... of at
 #                                            most that size (45); after the first, as it reads OUT/plugin.tar.xz
 # Only the plugin is packed anew when it has changed. No display is needed: pvpython draws nothing here.

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cuda/pmb_cuda.h"
+#include "pmb_measure_gpu.h"
 #include "test_util.h"
 
 enum { REPEATS = 20 };
@@ -112,7 +112,7 @@ static void line(const char *pass, double ms, double bytes, double copy_rate)
     100 * 1e3 * bytes / ms / copy_rate);
 }
 
-static void report(const bench_volume *v, const pmb_cuda_times *t, double bind_ms, const pmb_info *info)
+static void report(const bench_volume *v, const pmb_gpu_times *t, double bind_ms, const pmb_info *info)
 {
   const double voxels = (double)v->dims[0] * (double)v->dims[1] * (double)v->dims[2];
   const double size = (double)pmb_type_size(v->type), active = (double)info->active_bricks;
@@ -215,11 +215,11 @@ static pmb_status bench_several(pmb_context *context, const bench_volume *v)
 {
   enum { SEVERAL = 10 };
   double isovalues[SEVERAL], kernels = 0, api = 0;
-  pmb_cuda_times times, one;
+  pmb_gpu_times times, one;
   for (int n = 0; n < SEVERAL; n++) isovalues[n] = v->isovalue + 0.002 * (n - SEVERAL / 2);
-  pmb_status status = pmb_cuda_measure(context, isovalues, SEVERAL, 1, REPEATS, &times);
+  pmb_status status = pmb_measure_gpu(context, isovalues, SEVERAL, 1, REPEATS, &times);
   for (int n = 0; n < SEVERAL && status == PMB_OK; n++) {
-    status = pmb_cuda_measure(context, &isovalues[n], 1, 1, REPEATS, &one);
+    status = pmb_measure_gpu(context, &isovalues[n], 1, 1, REPEATS, &one);
     kernels += one.isovalues;
     api += time_api(context, &isovalues[n], 1, PMB_INT64, 1, NULL);
   }
@@ -268,7 +268,7 @@ static int bench(const bench_volume *v)
 {
   pmb_context *context = NULL;
   pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
-  pmb_cuda_times times;
+  pmb_gpu_times times;
   pmb_info info = { .struct_size = sizeof info };
   if (pmb_create(&options, &context) != PMB_OK) {
     printf("%s\n", pmb_error(NULL));
@@ -283,7 +283,7 @@ static int bench(const bench_volume *v)
   double bind_ms;
   pmb_status status = bench_bind(context, &volume, &bind_ms);
   for (int join = 1; join >= 0 && status == PMB_OK; join--) {
-    status = pmb_cuda_measure(context, &v->isovalue, 1, join, REPEATS, &times);
+    status = pmb_measure_gpu(context, &v->isovalue, 1, join, REPEATS, &times);
     if (status == PMB_OK) {
       pmb_get_info(context, &info);
       printf("remove_degenerate %d: ", join);

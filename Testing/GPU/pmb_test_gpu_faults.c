@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * pmb_test_gpu_faults.c - when CUDA calls fail: the error is clear, nothing leaks, and the next context works and gives
- * the right bytes. The environment variable PMB_TEST_FAULT="n:code" lets the n-th CUDA call from the next pmb_create on
- * report that error of cudaError_t, "n:trap" lets the GPU really fault there, "0" ends it. PMB_TEST_PART="i/k": every
- * k-th position from the i-th on, so that several processes share a sweep. */
+ * the right bytes. Faults: see pmb_gpu_faults.h. PMB_TEST_TOGETHER: warps that share
+ * a brick's points. PMB_TEST_PART="i/k": every k-th position from the i-th on, so that several processes share a sweep. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef PMB_TEST_CUDA
+#include "cuda/pmb_cuda.h"
+#include "pmb_gpu_faults.h"
+#else
+#define pmb_gpu_set_fault(text) ((void)(text))
+#endif
 #include "pmb_test_gpu_util.h"
 
 enum {
@@ -33,7 +38,10 @@ static void set_fault(int n, int code)
     snprintf(text, sizeof text, "%d:trap", n);
   else
     snprintf(text, sizeof text, "%d:%d", n, code);
-  setenv("PMB_TEST_FAULT", n ? text : "0", 1);
+  pmb_gpu_set_fault(n ? text : "0");
+#ifdef PMB_TEST_CUDA
+  if (getenv("PMB_TEST_TOGETHER")) pmb_cuda_test_parts = atoi(getenv("PMB_TEST_TOGETHER"));
+#endif
 }
 
 /* Host memory in use by a context. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cuda/pmb_cuda.h"
 #include "pmb_test_gpu_util.h"
 
 /* One mesh from each of two bound contexts; returns the triangles compared. */
@@ -58,7 +59,7 @@ static void estimators(void)
   pmb_destroy(gpu);
 }
 
-/* Bricks with more points than are listed at once, most of them active, so that the tiles would serve. */
+/* Bricks with more points than are listed at once, most of them active. */
 static void full_bricks(void)
 {
   static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_FLOAT64 };
@@ -187,6 +188,27 @@ static void emit_usual(pmb_context *gpu, const test_mesh *mesh)
   CHECK_STATUS(gpu, pmb_emit(gpu, &m), PMB_OK);
 }
 
+/* What the library else finds best for the volume: see pmb_cuda.h. */
+#ifdef PMB_TEST_CUDA
+static void force_layers(int layers)
+{
+  pmb_cuda_test_layers = layers;
+}
+static void force_parts(int parts)
+{
+  pmb_cuda_test_parts = parts;
+}
+#else
+static void force_layers(int layers)
+{
+  (void)layers;
+}
+static void force_parts(int parts)
+{
+  (void)parts;
+}
+#endif
+
 /* The way of large volumes in small ones: sizes around those of its blocks, layers and rings. */
 static void columns(void)
 {
@@ -194,15 +216,13 @@ static void columns(void)
     { 41, 9, 64, 17, 28, 5 } };
   pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
   test_rng rng = { 47 };
-  setenv("PMB_TEST_TOGETHER", "0", 1);
+  force_parts(-1);
   for (int n = 0; n < (is_short() ? 12 : 72); n++) {
     static const int layers[] = { 16, 1, 4, 2, 3, 7, 5 };
     const int64_t nx = sizes[0][n % 6], ny = sizes[1][n / 2 % 6], nz = sizes[2][n / 3 % 6];
     const double isovalue = n % 4 == 3 ? 0.5 : 0.1;
-    char text[20];
     test_volume v;
-    snprintf(text, sizeof text, "%d", layers[n % 7]);
-    setenv("PMB_TEST_COLUMNS", text, 1);
+    force_layers(layers[n % 7]);
     volume_make(&v, PMB_FLOAT32, nx, ny, nz, n / 6 % LAYOUTS);
     for (int64_t i = 0; i < nx * ny * nz; i++) {
       const double x = 0.31 * (double)(i % nx), y = 0.37 * (double)(i / nx % ny), z = 0.34 * (double)(i / nx / ny);
@@ -215,11 +235,12 @@ static void columns(void)
     CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
     CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
     for (int turn = 0; turn < 2; turn++) {
-      test_about("%lld x %lld x %lld, %s layers, turn %d", (long long)nx, (long long)ny, (long long)nz, text, turn);
+      test_about(
+        "%lld x %lld x %lld, %d layers, turn %d", (long long)nx, (long long)ny, (long long)nz, layers[n % 7], turn);
       test_mesh a, b;
       CHECK_STATUS(cpu, mesh_extract(cpu, &isovalue, 1, turn, PMB_FLOAT32, PMB_INT32, &a), PMB_OK);
       CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, turn, PMB_FLOAT32, PMB_INT32, &b), PMB_OK);
-      emit_usual(gpu, &b); /* with gradients the tiles serve */
+      emit_usual(gpu, &b); /* with gradients the list serves */
       mesh_equal(&a, &b, "CPU and GPU");
       CHECK(a.sizes.triangles > nx * ny * nz / 100, "only %lld triangles", (long long)a.sizes.triangles);
       mesh_free(&a);
@@ -227,14 +248,14 @@ static void columns(void)
     }
     volume_free(&v);
   }
-  unsetenv("PMB_TEST_COLUMNS");
-  unsetenv("PMB_TEST_TOGETHER");
+  force_layers(0);
+  force_parts(0);
   pmb_destroy(cpu);
   pmb_destroy(gpu);
 }
 
 /* A smooth volume, noise, noise of few values (points on samples), and with what is not finite. */
-static void fill_for_pairs(test_volume *v, int64_t nx, int64_t ny, int64_t nz, int kind, test_rng *rng)
+static void fill_by_kind(test_volume *v, int64_t nx, int64_t ny, int64_t nz, int kind, test_rng *rng)
 {
   for (int64_t i = 0; i < nx * ny * nz; i++) {
     const double x = 0.11 * (double)(i % nx), y = 0.17 * (double)(i / nx % ny), z = 0.14 * (double)(i / nx / ny);
@@ -245,19 +266,19 @@ static void fill_for_pairs(test_volume *v, int64_t nx, int64_t ny, int64_t nz, i
   if (kind == 3 && v->view.type == PMB_FLOAT32) volume_sprinkle(v, 3000, rng);
 }
 
-/* The way of long lists of bricks in short ones: odd and even, full and thin bricks, several isovalues. */
-static void pairs(void)
+/* Full and thin bricks, points on samples, samples that are not finite, mirrored worlds, several isovalues. */
+static void kinds_of_bricks(void)
 {
   static const int64_t sizes[3][5] = { { 128, 33, 65, 31, 70 }, { 16, 17, 5, 33, 9 }, { 41, 9, 64, 6, 28 } };
   static const double isovalues[3] = { 52, 40, 61 };
+  static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_INT16, PMB_INT8, PMB_UINT16, PMB_FLOAT64 };
   pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
   test_rng rng = { 53 };
-  setenv("PMB_TEST_PAIRS", "1", 1);
   for (int n = 0; n < (is_short() ? 16 : 80); n++) {
     const int64_t nx = sizes[0][n % 5], ny = sizes[1][n / 2 % 5], nz = sizes[2][n / 3 % 5];
     test_volume v;
-    volume_make(&v, n % 3 ? PMB_FLOAT32 : PMB_UINT8, nx, ny, nz, n / 4 % LAYOUT_CONSTANT);
-    fill_for_pairs(&v, nx, ny, nz, n % 4, &rng);
+    volume_make(&v, types[n / 2 % 6], nx, ny, nz, n / 4 % LAYOUT_CONSTANT);
+    fill_by_kind(&v, nx, ny, nz, n % 4, &rng);
     volume_world(&v, n % 8 >= 4 ? WORLD_MIRRORED : WORLD_SPACING, &rng);
     CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
     CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
@@ -274,7 +295,6 @@ static void pairs(void)
     }
     volume_free(&v);
   }
-  unsetenv("PMB_TEST_PAIRS");
   pmb_destroy(cpu);
   pmb_destroy(gpu);
 }
@@ -283,7 +303,7 @@ static void pairs(void)
  * samples or such that go the careful way. */
 static void together(void)
 {
-  static const char *const parts[] = { NULL, "1", "2", "4", "0", "3" };
+  static const int parts[] = { 0, 1, 2, 4, -1, 3 };
   static const int64_t sizes[3][5] = { { 128, 33, 65, 31, 70 }, { 16, 17, 5, 33, 9 }, { 41, 9, 64, 6, 28 } };
   static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_INT16, PMB_INT8, PMB_UINT16, PMB_FLOAT64 };
   pmb_context *cpu = cpu_new(), *gpu = gpu_new(0);
@@ -294,20 +314,17 @@ static void together(void)
     const double isovalues[3] = { faint ? 1e-13 : 52, 40, 61 };
     test_volume v;
     volume_make(&v, faint ? PMB_FLOAT32 : types[n / 2 % 6], nx, ny, nz, n / 4 % LAYOUT_CONSTANT);
-    fill_for_pairs(&v, nx, ny, nz, n % 4, &rng);
+    fill_by_kind(&v, nx, ny, nz, n % 4, &rng);
     for (int64_t i = 0; faint && i < nx * ny * nz; i++)
       volume_set(&v, i % nx, i / nx % ny, i / nx / ny, i == 500 ? 1 : 1e-13 * rng_real(&rng, 0, 2));
     volume_world(&v, n % 8 >= 4 ? WORLD_MIRRORED : WORLD_SPACING, &rng);
     CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
     CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
     for (int turn = 0; turn < (is_short() ? 4 : 8); turn++) {
-      const char *text = parts[(n + turn) % 6];
-      test_about("%lld x %lld x %lld, %s, %d, turn %d, %s warps", (long long)nx, (long long)ny, (long long)nz,
-        type_name(v.view.type), n, turn, text ? text : "usual");
-      if (text)
-        setenv("PMB_TEST_TOGETHER", text, 1);
-      else
-        unsetenv("PMB_TEST_TOGETHER");
+      const int warps = parts[(n + turn) % 6];
+      test_about("%lld x %lld x %lld, %s, %d, turn %d, %d warps", (long long)nx, (long long)ny, (long long)nz,
+        type_name(v.view.type), n, turn, warps);
+      force_parts(warps);
       test_mesh a, b;
       const int64_t count = turn % 4 < 3 ? 1 : 3;
       CHECK_STATUS(cpu, mesh_extract(cpu, isovalues, count, turn & 1, PMB_FLOAT32, PMB_INT32, &a), PMB_OK);
@@ -320,7 +337,7 @@ static void together(void)
     }
     volume_free(&v);
   }
-  unsetenv("PMB_TEST_TOGETHER");
+  force_parts(0);
   pmb_destroy(cpu);
   pmb_destroy(gpu);
 }
@@ -331,8 +348,8 @@ TEST_MAIN(
   CASE(estimators)
   CASE(full_bricks)
   CASE(faint_samples)
+  CASE(kinds_of_bricks)
   CASE(many_on_samples)
-  CASE(pairs)
   CASE(parts_of_the_output)
   CASE(together)
 )

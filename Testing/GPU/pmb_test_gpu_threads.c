@@ -72,7 +72,7 @@ static void *work(void *argument)
       const struct timespec moment = { 0, 500000 };
       nanosleep(&moment, NULL);
       n = (n & ~1) - 1; /* again, from the bind on */
-      j->other += ++j->refused > 20000;
+      j->other += ++j->refused > 200000;
     } else {
       snprintf(j->error, sizeof j->error, "%s", pmb_error(context));
       j->other++;

@@ -50,90 +50,73 @@ static void same_ids(const test_mesh *narrow, const test_mesh *wide, const char 
   mesh_canaries_alive(wide);
 }
 
-/* One context, with ids of both types, against one thread of plain C. */
-static void same_as_plain(pmb_context *context, const char *what)
+/* Contexts, with ids of both types, against one thread of plain C; destroys them. */
+static void same_as_plain(pmb_context **contexts, const char *const *names, int count)
 {
   pmb_context *plain = context_new(1, "portable");
   int64_t triangles = 0;
   for (int n = 0; n < VOLUMES; n += STEP)
     for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
-      test_mesh a, b, wide;
-      make(plain, n, remove_degenerate, PMB_INT32, &a);
-      make(context, n, remove_degenerate, PMB_INT32, &b);
-      mesh_equal(&a, &b, what);
-      make(context, n, remove_degenerate, PMB_INT64, &wide);
-      same_ids(&a, &wide, what);
-      triangles += a.sizes.triangles;
-      mesh_free(&a);
-      mesh_free(&b);
-      mesh_free(&wide);
+      test_mesh expected, narrow, wide;
+      make(plain, n, remove_degenerate, PMB_INT32, &expected);
+      triangles += expected.sizes.triangles;
+      for (int c = 0; c < count; c++) {
+        make(contexts[c], n, remove_degenerate, PMB_INT32, &narrow);
+        mesh_equal(&expected, &narrow, names[c]);
+        make(contexts[c], n, remove_degenerate, PMB_INT64, &wide);
+        same_ids(&expected, &wide, names[c]);
+        mesh_free(&narrow);
+        mesh_free(&wide);
+      }
+      mesh_free(&expected);
     }
   CHECK(triangles > (TEST_SLOW ? 20000 : 100000), "only %lld triangles compared", (long long)triangles);
+  for (int c = 0; c < count; c++) pmb_destroy(contexts[c]);
   pmb_destroy(plain);
 }
 
-static void with_threads_and_path(int threads, const char *path)
+static void threads(void)
 {
-  char what[64];
+  static const int counts[] = { 0, 1, 2, 3, 7, 64 };
+  static const char *const names[] = { "all cores", "1 thread", "2 threads", "3 threads", "7 threads", "64 threads" };
+  pmb_context *contexts[6];
+  for (int c = 0; c < 6; c++) {
+    pmb_info info = { .struct_size = sizeof info };
+    contexts[c] = context_new(counts[c], NULL);
+    CHECK_STATUS(contexts[c], pmb_get_info(contexts[c], &info), PMB_OK);
+    CHECK(!counts[c] || info.threads == counts[c], "%d workers, not %d", info.threads, counts[c]);
+  }
+  same_as_plain(contexts, names, 6);
+}
+
+static void with_path(const char *path)
+{
   pmb_info info = { .struct_size = sizeof info };
-  pmb_context *context = context_new(threads, path);
+  pmb_context *context = context_new(2, path);
   CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
-  CHECK(!threads || info.threads == threads, "%d workers, not %d", info.threads, threads);
-  CHECK(!path || !strcmp(info.path, path), "path %s, not %s", info.path, path ? path : "any");
-  snprintf(what, sizeof what, "%d threads, %s", threads, path ? path : "default path");
-  same_as_plain(context, what);
-  pmb_destroy(context);
-}
-
-static void default_context(void)
-{
-  with_threads_and_path(0, NULL);
-}
-
-static void one_thread(void)
-{
-  with_threads_and_path(1, NULL);
-}
-
-static void two_threads(void)
-{
-  with_threads_and_path(2, NULL);
-}
-
-static void three_threads(void)
-{
-  with_threads_and_path(3, NULL);
-}
-
-static void seven_threads(void)
-{
-  with_threads_and_path(7, NULL);
-}
-
-static void sixty_four_threads(void)
-{
-  with_threads_and_path(64, NULL);
+  CHECK(!strcmp(info.path, path), "path %s, not %s", info.path, path);
+  same_as_plain(&context, &path, 1);
 }
 
 static void path_portable(void)
 {
-  with_threads_and_path(2, "portable");
+  with_path("portable");
 }
 
 static void path_avx2(void)
 {
-  with_threads_and_path(2, "avx2");
+  with_path("avx2");
 }
 
 static void path_avx512(void)
 {
-  with_threads_and_path(2, "avx512");
+  with_path("avx512");
 }
 
 /* Plain C by the full rules for every brick, without the short way for bricks inside the volume. */
 static void path_reference(void)
 {
-  with_threads_and_path(2, "reference");
+  with_path("reference");
 }
 
 /* ---- executors ---- */
@@ -184,36 +167,20 @@ static void run_threads(void *user, int workers, void (*task)(void *, int), void
   for (int w = 0; w < workers; w++) pthread_join(threads[w], NULL);
 }
 
-static void with_executor(void (*run)(void *, int, void (*)(void *, int), void *), const char *what)
+static void executors(void)
 {
-  int calls = 0;
-  pmb_context *context = NULL;
-  pmb_options options = { .struct_size = sizeof options, .threads = 5, .executor = { run, &calls } };
-  CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
-  if (!context) return;
-  same_as_plain(context, what);
-  CHECK(calls > 0, "the executor was called %d times", calls);
-  pmb_destroy(context);
-}
-
-static void executor_in_sequence(void)
-{
-  with_executor(run_forward, "executor, one worker after another");
-}
-
-static void executor_in_reverse(void)
-{
-  with_executor(run_backward, "executor, the last worker first");
-}
-
-static void executor_of_one(void)
-{
-  with_executor(run_first, "executor, worker 0 alone");
-}
-
-static void executor_with_threads(void)
-{
-  with_executor(run_threads, "executor, a thread per worker");
+  static void (*const run[4])(
+    void *, int, void (*)(void *, int), void *) = { run_forward, run_backward, run_first, run_threads };
+  static const char *const names[4] = { "executor, one worker after another", "executor, the last worker first",
+    "executor, worker 0 alone", "executor, a thread per worker" };
+  int calls[4] = { 0 };
+  pmb_context *contexts[4] = { NULL };
+  for (int c = 0; c < 4; c++) {
+    pmb_options options = { .struct_size = sizeof options, .threads = 5, .executor = { run[c], calls + c } };
+    if (!CHECK_STATUS(NULL, pmb_create(&options, contexts + c), PMB_OK)) return;
+  }
+  same_as_plain(contexts, names, 4);
+  for (int c = 0; c < 4; c++) CHECK(calls[c] > 0, "%s was called %d times", names[c], calls[c]);
 }
 
 /* ---- repetition and several isovalues ---- */
@@ -350,20 +317,12 @@ static void isovalues_are_too_many_to_keep(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(default_context)
-  CASE(one_thread)
-  CASE(two_threads)
-  CASE(three_threads)
-  CASE(seven_threads)
-  CASE(sixty_four_threads)
+  CASE(threads)
   CASE(path_portable)
   CASE(path_avx2)
   CASE(path_avx512)
   CASE(path_reference)
-  CASE(executor_in_sequence)
-  CASE(executor_in_reverse)
-  CASE(executor_of_one)
-  CASE(executor_with_threads)
+  CASE(executors)
   CASE(repeated_runs)
   CASE(isovalue_changes)
   CASE(several_isovalues_are_concatenated)

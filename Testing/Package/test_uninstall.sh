@@ -44,7 +44,7 @@ echo "passed: the folders of others are as they were"
 if PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" uninstall "$work/tree/with space" >"$work/log" 2>&1; then
   fail "a second uninstall says nothing"
 fi
-if [ "$(wc -l <"$work/log")" != 1 ] || ! grep -q 'nothing to take out: there is no .*installed.txt' "$work/log"; then
+if [ "$(wc -l <"$work/log")" != 1 ] || ! grep -q 'nothing to remove: there is no .*installed.txt' "$work/log"; then
   fail "a second uninstall says: $(cat "$work/log")"
 fi
 echo "passed: nothing installed, one line"

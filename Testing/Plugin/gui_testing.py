@@ -24,6 +24,7 @@ import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77  # the exit code that ctest shows as "Skipped"
+LIMIT = 1400  # seconds for ParaView, then it is ended: less than ctest's
 SIZE = (900, 600)  # of the window, pixels: small, as the processor draws it
 
 
@@ -58,7 +59,7 @@ def activate(window):
         QtWidgets.QApplication.setActiveWindow(window)
     else:
         window.activateWindow()
-        end = time.monotonic() + 10.0
+        end = time.monotonic() + 100.0
         while not window.isActiveWindow() and time.monotonic() < end:  # until the X server has answered
             QtWidgets.QApplication.processEvents()
 
@@ -105,10 +106,10 @@ except BaseException:
 """
 
 
-def launch(script, names, arguments=(), timeout=540, options=()):
+def launch(script, names, arguments=(), options=()):
     """Runs functions of a script in a ParaView of its own and ends this process: 0 all passed, 1 not, 77 skipped.
     arguments: the folder for pictures (default: out/ in the current folder), then names of functions, to run those
-    alone. timeout: seconds for all; then ParaView is ended. options: more options of the program paraview."""
+    alone. options: more options of the program paraview."""
     folder = os.path.abspath(arguments[0] if arguments else "out")
     os.makedirs(folder, exist_ok=True)
     why = missing()
@@ -121,13 +122,12 @@ def launch(script, names, arguments=(), timeout=540, options=()):
             stream.write(START.format(folders=[HERE, os.path.dirname(os.path.abspath(script))],
                                       module=os.path.splitext(os.path.basename(script))[0],
                                       names=list(arguments[1:]) or list(names)))
-        code = run_paraview([*options, f"--script={start}"], {**environment(home), "PMB_GUI_FOLDER": folder}, home,
-                            timeout)
+        code = run_paraview([*options, f"--script={start}"], {**environment(home), "PMB_GUI_FOLDER": folder}, home)
     sys.stdout.flush()
     sys.exit(code)
 
 
-def run_paraview(options, variables, home, timeout):
+def run_paraview(options, variables, home):
     """Returns the exit code: 0 only if ParaView ended by itself after the last function, and all had passed; 77 if it
     lacks what the test needs."""
     log = os.path.join(home, "log")
@@ -135,7 +135,7 @@ def run_paraview(options, variables, home, timeout):
         process = subprocess.Popen(["paraview", "--dr", "--no-mpi", *options], env=variables, stdout=stream,
                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True)
         try:
-            code = process.wait(timeout)
+            code = process.wait(LIMIT)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -146,7 +146,7 @@ def run_paraview(options, variables, home, timeout):
     if code == SKIPPED:
         return code
     if code is None:
-        print(f"FAILED: ParaView was still busy after {timeout} s; the last line above says with what")
+        print(f"FAILED: ParaView was still busy after {LIMIT} s; the last line above says with what")
     elif code or "ALL PASSED" not in text:
         print(f"FAILED: ParaView ended with code {code}")
     return 0 if code == 0 and "ALL PASSED" in text else 1
@@ -254,7 +254,7 @@ class Window:
                 return
             time.sleep(0.005)
 
-    def wait(self, condition, what, seconds=60.0):
+    def wait(self, condition, what, seconds=600.0):
         """Lets ParaView work until a function returns something true; returns that."""
         end = time.monotonic() + seconds
         while True:
@@ -283,7 +283,7 @@ class Window:
                     self.answers.pop(0)(dialog)
                 else:
                     self.refuse("a dialog that nothing asked for")
-            elif time.monotonic() - self.dialog_since > 20.0:
+            elif time.monotonic() - self.dialog_since > 200.0:
                 self.dialog_since = time.monotonic()
                 self.refuse("a dialog that did not take the answer")
         except Exception as error:

@@ -179,3 +179,14 @@ def values_of(array):
 
 def sizes(data):
     return [data.GetNumberOfElements(kind) for kind in (0, 1, 6)]  # points, cells, rows
+
+
+def numbers(array):
+    """The finite values of an array; none of text."""
+    values = values_of(array) if array.IsNumeric() else numpy.empty(0)
+    return values[numpy.isfinite(values)]
+
+
+def is_near(a, b, tolerance):
+    """Whether two lists of numbers are the same but for this part of the largest absolute value."""
+    return len(a) == len(b) and all(abs(x - y) <= tolerance * max(map(abs, a + b)) for x, y in zip(a, b))

@@ -39,7 +39,7 @@ def start(script, *arguments, folder, plugin=True):
     if script.startswith("VTK"):
         program, environment["PYTHONPATH"] = PYTHON, PACKAGES if plugin else folder
     return subprocess.run([program, os.path.join(EXAMPLES, script), *map(str, arguments)], cwd=folder, env=environment,
-                          capture_output=True, text=True, check=False, timeout=250)
+                          capture_output=True, text=True, check=False)
 
 
 def succeed(script, *arguments, folder):

@@ -50,7 +50,7 @@ def check_sound(window, what):
     if not triangles:
         raise AssertionError(f"{what}: no triangles; Last Run: {window.last_run()}")
     window.wait(lambda: f" {triangles} triangles" in window.last_run(), f"{what}: Last Run to tell {triangles} "
-                f"triangles; it says {window.last_run()}", 10)
+                f"triangles; it says {window.last_run()}")
 
 
 def equal(value, expected, what):
@@ -141,7 +141,7 @@ def isovalue_histogram(window):
     check_sound(window, "at the click")
     window.set_value("Live", 1)
     button.click()
-    window.wait(lambda: list(proxy.Isosurfaces) == [suggested], "the click to count at once", 10)
+    window.wait(lambda: list(proxy.Isosurfaces) == [suggested], "the click to count at once")
 
 
 def fine_slider(window):
@@ -159,7 +159,7 @@ def fine_slider(window):
     equal(slider.width() > 0.95 * widgets["ContourValues"].width(), True, f"the slider is {slider.width()} pixels wide")
     for key, isovalue in ((QtCore.Qt.Key.Key_Right, 128.0), (QtCore.Qt.Key.Key_Left, 127.0)):
         QtTest.QTest.keyClick(slider, key)
-        window.wait(lambda isovalue=isovalue: list(proxy.Isosurfaces) == [isovalue], f"the key to give {isovalue}", 10)
+        window.wait(lambda isovalue=isovalue: list(proxy.Isosurfaces) == [isovalue], f"the key to give {isovalue}")
     window.apply()
     samples = ball((30, 30, 30))
     simple.SetActiveSource(producer(image({"distance": samples}, (30, 30, 30))))
@@ -170,7 +170,7 @@ def fine_slider(window):
     slider = window.widgets()["LiveIsovalue"].findChild(QtWidgets.QSlider)
     step, start = float(samples.max() - samples.min()) / 1000, proxy.LiveIsovalue
     QtTest.QTest.keyClick(slider, QtCore.Qt.Key.Key_Right)
-    window.wait(lambda: abs(proxy.Isosurfaces[0] - start - step) < 0.6 * step, f"a step of {step} from {start} on", 10)
+    window.wait(lambda: abs(proxy.Isosurfaces[0] - start - step) < 0.6 * step, f"a step of {step} from {start} on")
 
 
 def array_without_name(window):

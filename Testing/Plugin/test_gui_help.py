@@ -26,11 +26,11 @@ def question_mark(window):
     window.add_filter("Filters", "Accelerated Algorithms", "PMB Contour")
     window.apply()
     window.click("Help")
-    window.wait(help_window, "the help window", seconds=30)
+    window.wait(help_window, "the help window")
     if os.environ["PMB_PLUGIN_HELP"] != "ON":
         assert shown_page() is None, "there is a page, but the plugin was built without"
         return
-    window.wait(shown_page, "a page of the plugin", seconds=30)
+    window.wait(shown_page, "a page of the plugin")
     browser = shown_page()
     assert browser.source().toString() == PAGES + "filters.PMBContour.html", browser.source().toString()
     for text in ("NumberOfThreads", "Compute Surface Measures", "What computes the surface"):

@@ -30,13 +30,13 @@ def start(*arguments, **variables):
     """{word: rest} of the lines that the script prints, and all that is said on the standard error."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     result = subprocess.run(["pvpython", "/dev/stdin", *arguments], input=SCRIPT, env={**environment, **variables},
-                            capture_output=True, text=True, check=False, timeout=120)
+                            capture_output=True, text=True, check=False)
     return dict(line.split(": ", 1) for line in result.stdout.splitlines() if ": " in line), result.stderr
 
 
 def same_package(said, errors, what, plugin=PLUGIN):
-    equal(errors, "", f"{what}: errors")
     equal(said.get("class"), "vtkPMBContourFilter", f"{what}: class of the filter's object")
+    equal(errors, "", f"{what}: errors")
     equal(said.get("names"), "['os', 'sys']", f"{what}: names that a script begins with")
     prefix = os.path.realpath(os.path.join(said["from"], *[os.pardir] * 4))
     true(os.path.realpath(plugin).startswith(prefix), f"{what}: the package comes from {said['from']}")

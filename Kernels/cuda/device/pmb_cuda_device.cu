@@ -176,7 +176,7 @@ extern "C" const char *pmb_cuda_missing(void)
     return FORKED;
   }
   pmb_cuda_settle(); /* CUDA has nothing but errors to say of a lost GPU */
-  const cudaError_t error = pmb_cuda_faulty(cudaGetDeviceCount(&count));
+  const cudaError_t error = pmb_cuda_result(cudaGetDeviceCount(&count));
   cudaGetLastError();
   if (error == cudaSuccess && count > 0) {
     note_user();
@@ -288,40 +288,21 @@ pmb_status pmb_cuda_name_device(pmb_context *context, int device)
 
 /* ---- errors ---- */
 
-static int64_t fault_at;
-static int fault_code;
+#if defined(PMB_TEST_FAULTS)
+extern "C" int pmb_gpu_fault(int error); /* of the tests */
+int (*pmb_cuda_test_fault)(int error) = pmb_gpu_fault;
+#else
+int (*pmb_cuda_test_fault)(int error);
+#endif
 
-static __global__ void trap_kernel(void)
+cudaError_t pmb_cuda_result(cudaError_t error)
 {
-  __trap();
-}
-
-void pmb_cuda_read_fault(void)
-{
-  const char *text = getenv("PMB_TEST_FAULT");
-  if (text && *text) {
-    const char *code = strchr(text, ':');
-    fault_code = !code ? (int)cudaErrorIllegalAddress : strcmp(code, ":trap") == 0 ? -1 : atoi(code + 1);
-    __atomic_store_n(&fault_at, atoll(text), __ATOMIC_RELEASE);
-  }
-}
-
-cudaError_t pmb_cuda_faulty(cudaError_t error)
-{
-  if (__atomic_load_n(&fault_at, __ATOMIC_ACQUIRE) == 0 || __atomic_sub_fetch(&fault_at, 1, __ATOMIC_ACQ_REL) != 0) {
-    return error;
-  }
-  if (fault_code >= 0) {
-    return (cudaError_t)fault_code;
-  }
-  const cudaLaunchConfig_t config = { dim3(1), dim3(1), 0, NULL, NULL, 0 };
-  cudaLaunchKernelEx(&config, trap_kernel);
-  return cudaDeviceSynchronize();
+  return pmb_cuda_test_fault ? (cudaError_t)pmb_cuda_test_fault((int)error) : error;
 }
 
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what)
 {
-  error = pmb_cuda_faulty(error);
+  error = pmb_cuda_result(error);
   return error == cudaSuccess ? PMB_OK : pmb_cuda_failed(context, error, what);
 }
 
@@ -358,11 +339,15 @@ pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *
     cudaGetErrorName(error), what, fatal ? "; what this process held there is lost" : "");
 }
 
+static __global__ void probe_kernel(void)
+{
+}
+
 /* Kernels wait by an instruction of 9.0, which code for older devices lacks, also where a newer one runs it. */
 pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early)
 {
   cudaFuncAttributes attributes = {};
-  PMB_CUDA_TRY(context, cudaFuncGetAttributes(&attributes, trap_kernel));
+  PMB_CUDA_TRY(context, cudaFuncGetAttributes(&attributes, probe_kernel));
   *begins_early = attributes.ptxVersion >= 90;
   return PMB_OK;
 }

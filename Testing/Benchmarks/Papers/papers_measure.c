@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/pmb_cuda.h"
+#include "pmb_measure_gpu.h"
 
 enum { WARM_UP = 2, REPEATS_MOST = 100, POOL = 256 };
 
@@ -163,7 +163,7 @@ papers_result papers_measure_pmb(const papers_volume *v, double isovalue, int re
 {
   papers_result r = { .system = "pmb", .outcome = PAPERS_MEASURED };
   pmb_context *context = NULL;
-  pmb_cuda_times times = { 0 };
+  pmb_gpu_times times = { 0 };
   const pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
   const pmb_volume volume = { .struct_size = sizeof volume,
     .samples = v->samples,
@@ -171,7 +171,7 @@ papers_result papers_measure_pmb(const papers_volume *v, double isovalue, int re
     .dims = { v->dims[0], v->dims[1], v->dims[2] } };
   pmb_status status = pmb_create(&options, &context);
   if (status == PMB_OK) status = pmb_bind(context, &volume);
-  if (status == PMB_OK) status = pmb_cuda_measure(context, &isovalue, 1, 0, repeats, &times);
+  if (status == PMB_OK) status = pmb_measure_gpu(context, &isovalue, 1, 0, repeats, &times);
   r.first = times.first;
   r.change = times.isovalues;
   r.acceleration = (size_t)times.acceleration_bytes;
@@ -186,7 +186,7 @@ papers_result papers_measure_pmb(const papers_volume *v, double isovalue, int re
                                             : PAPERS_BROKEN;
     snprintf(r.message, sizeof r.message, "%s", pmb_error(context));
   } else if (times.first <= 0) {
-    r.outcome = PAPERS_FAILED; /* pmb_cuda_measure does not measure in parts */
+    r.outcome = PAPERS_FAILED; /* pmb_measure_gpu does not measure in parts */
     snprintf(r.message, sizeof r.message, "the GPU's memory has not room for the whole mesh");
   }
   pmb_destroy(context);

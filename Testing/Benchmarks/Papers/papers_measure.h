@@ -39,7 +39,7 @@ const char *papers_outcome_text(papers_outcome outcome);
 
 papers_result papers_measure(const papers_task *task, const papers_system *system);
 
-/* PMB itself on the GPU, by pmb_cuda_measure, on samples in this machine's memory, points on samples not joined. */
+/* PMB itself on the GPU, by pmb_measure_gpu, on samples in this machine's memory, points on samples not joined. */
 papers_result papers_measure_pmb(const papers_volume *host_volume, double isovalue, int repeats);
 
 #endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Boxes of a float32 volume in shared memory: devices from 9.0 on copy them on their own. */
+#ifndef PMB_CUDA_BOXES_CUH
+#define PMB_CUDA_BOXES_CUH
+
+#include "cuda/pmb_cuda_common.cuh"
+
+#if CUDART_VERSION >= 12000
+
+#include <cuda.h>
+
+/* Whether the code is for a device that can. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define PMB_CUDA_BOXES 1
+#else
+#define PMB_CUDA_BOXES 0
+#endif
+
+#if PMB_CUDA_BOXES
+
+/* Barriers in shared memory that copies arrive at. */
+#if defined(__CUDA_ARCH__)
+
+static __device__ __forceinline__ uint32_t address_of(const void *shared)
+{
+  return (uint32_t)__cvta_generic_to_shared(shared);
+}
+
+static __device__ __forceinline__ void make_barrier(uint64_t *barrier, uint32_t count)
+{
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address_of(barrier)), "r"(count) : "memory");
+}
+
+/* Whether the phase of this parity is over; waits for it, but not for long. */
+static __device__ __forceinline__ uint32_t is_over(uint64_t *barrier, uint32_t parity)
+{
+  uint32_t over;
+  asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p; }"
+               : "=r"(over)
+               : "r"(address_of(barrier)), "r"(parity)
+               : "memory");
+  return over;
+}
+
+#endif
+
+/* Copies a box; coordinates of its first sample. One thread calls it. */
+static __device__ __forceinline__ void copy_box(
+  const CUtensorMap *map, int x, int y, int z, uint32_t bytes, void *to, uint64_t *arrived)
+{
+#if defined(__CUDA_ARCH__)
+  const uint32_t barrier = address_of(arrived);
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
+               "%4}], [%5];" ::"r"(address_of(to)),
+               "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier)
+               : "memory");
+#elif !defined(__NVCC__)
+  (void)arrived;
+  emulator_copy_box(map, x, y, z, bytes, to);
+#endif
+}
+
+#endif
+
+typedef CUresult (*encode_function)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+  const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
+  CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+
+/* Describes the volume to the copy engine, for boxes of so many samples; 0 if it cannot be. */
+static int describe_volume(
+  const pmb_cuda_job *job, cuuint32_t width, cuuint32_t rows, cuuint32_t slices, CUtensorMap *map)
+{
+  const cuuint64_t dims[3] = { (cuuint64_t)job->pitch, (cuuint64_t)job->dims[1], (cuuint64_t)job->dims[2] };
+  const cuuint64_t strides[2] = { job->pitch * sizeof(float), job->slice * sizeof(float) };
+  const cuuint32_t box[3] = { width, rows, slices }, steps[3] = { 1, 1, 1 };
+  void *encode = NULL;
+  cudaDriverEntryPointQueryResult found;
+#if CUDART_VERSION >= 12050
+  cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found);
+#else
+  cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found);
+#endif
+  return found == cudaDriverEntryPointSuccess && encode &&
+    ((encode_function)encode)(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, (void *)job->d_samples, dims, strides, box,
+      steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+}
+
+#endif
+
+#endif

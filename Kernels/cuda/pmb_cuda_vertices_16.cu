@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices for samples of 16 bits. */
-#include "cuda/pmb_cuda_emit_together.cuh"
-
-template cudaError_t pmb_cuda_vertices_of_list<int16_t>(pmb_cuda *, const pmb_cuda_output *, int);
-template cudaError_t pmb_cuda_vertices_of_list<uint16_t>(pmb_cuda *, const pmb_cuda_output *, int);
-template cudaError_t pmb_cuda_emit_of_list<int16_t>(pmb_cuda *, const pmb_cuda_output *, int);
-template cudaError_t pmb_cuda_emit_of_list<uint16_t>(pmb_cuda *, const pmb_cuda_output *, int);

@@ -1,6 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices for samples of 32 bits. */
-#include "cuda/pmb_cuda_vertices.cuh"
-
-template cudaError_t pmb_cuda_vertices_of_list<int32_t>(pmb_cuda *, const pmb_cuda_output *, int);
-template cudaError_t pmb_cuda_vertices_of_list<uint32_t>(pmb_cuda *, const pmb_cuda_output *, int);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Times of the passes, from within: linked with the library and its private headers. */
+#include "cuda/pmb_cuda.cuh"
+
+extern "C" {
+#include "pmb_measure_gpu.h"
+}
+
+enum { MARKS = 5, REPEATS = 100 };
+
+static double median(double *values, int n)
+{
+  for (int i = 1; i < n; ++i) {
+    for (int j = i; j > 0 && values[j] < values[j - 1]; --j) {
+      const double swapped = values[j];
+      values[j] = values[j - 1];
+      values[j - 1] = swapped;
+    }
+  }
+  return values[n / 2];
+}
+
+/* Select and classify, for the next count; `between`: recorded between the two, or NULL. */
+static pmb_status run_count(pmb_context *context, pmb_cuda *cuda, cudaEvent_t between)
+{
+  cuda->job.epoch = ++cuda->epoch;
+  memset(cuda->totals, 0, offsetof(pmb_cuda_totals, ranges));
+  pmb_status status = pmb_cuda_select(cuda);
+  if (status == PMB_OK && between) {
+    PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
+  }
+  return status == PMB_OK ? pmb_cuda_classify(cuda) : status;
+}
+
+/* Vertices and triangles; waits. */
+static pmb_status run_emit(
+  pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t between, cudaEvent_t end)
+{
+  pmb_status status = PMB_OK;
+  if (between) {
+    status = pmb_cuda_vertices(cuda, out);
+    PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
+    status = status == PMB_OK ? pmb_cuda_triangles(cuda, out) : status;
+  } else {
+    status = pmb_cuda_enqueue_emit(cuda, out);
+  }
+  PMB_CUDA_TRY(context, cudaEventRecord(end, cuda->compute));
+  return status == PMB_OK ? pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "measuring") : status;
+}
+
+/* The four passes; marks[0..4] around them if `each`, else only the first and the last. */
+static pmb_status run_passes(
+  pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks, int each)
+{
+  PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
+  const pmb_status status = run_count(context, cuda, each ? marks[1] : NULL);
+  if (status == PMB_OK && each) {
+    PMB_CUDA_TRY(context, cudaEventRecord(marks[2], cuda->compute));
+  }
+  return status == PMB_OK ? run_emit(context, cuda, out, each ? marks[3] : NULL, marks[4]) : status;
+}
+
+static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
+  int repeats, pmb_gpu_times *times)
+{
+  double all[REPEATS] = {}, part[4][REPEATS] = {};
+  float ms;
+  for (int i = -3; i < repeats; ++i) {
+    pmb_status status = run_passes(context, cuda, out, marks, 0);
+    if (status != PMB_OK) {
+      return status;
+    }
+    cudaEventElapsedTime(&ms, marks[0], marks[4]);
+    all[i < 0 ? 0 : i] = ms;
+    status = run_passes(context, cuda, out, marks, 1);
+    for (int p = 0; p < 4 && status == PMB_OK; ++p) {
+      cudaEventElapsedTime(&ms, marks[p], marks[p + 1]);
+      part[p][i < 0 ? 0 : i] = ms;
+    }
+  }
+  times->isovalues = median(all, repeats);
+  times->select = pmb_cuda_selects_in_classify(cuda) ? 0 : median(part[0], repeats);
+  times->classify = median(part[1], repeats);
+  times->vertices = median(part[2], repeats);
+  times->triangles = median(part[3], repeats);
+  return PMB_OK;
+}
+
+static pmb_status summarize_all(pmb_cuda *cuda)
+{
+  const pmb_status status = pmb_cuda_summarize(cuda, 0, cuda->job.bricks[2]);
+  return status == PMB_OK ? pmb_cuda_find_range(cuda) : status;
+}
+
+/* Summarize, alone and followed by the isovalue. */
+static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
+  int repeats, pmb_gpu_times *times)
+{
+  double alone[REPEATS] = {}, all[REPEATS] = {};
+  float ms;
+  for (int i = -3; i < repeats; ++i) {
+    PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
+    pmb_status status = summarize_all(cuda);
+    PMB_CUDA_TRY(context, cudaEventRecord(marks[1], cuda->compute));
+    PMB_CUDA_TRY(context, cudaStreamSynchronize(cuda->compute));
+    cudaEventElapsedTime(&ms, marks[0], marks[1]);
+    alone[i < 0 ? 0 : i] = ms;
+    PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
+    status = status == PMB_OK ? summarize_all(cuda) : status;
+    status = status == PMB_OK ? run_count(context, cuda, NULL) : status;
+    status = status == PMB_OK ? run_emit(context, cuda, out, NULL, marks[4]) : status;
+    if (status != PMB_OK) {
+      return status;
+    }
+    cudaEventElapsedTime(&ms, marks[0], marks[4]);
+    all[i < 0 ? 0 : i] = ms;
+  }
+  times->summarize = median(alone, repeats);
+  times->first = median(all, repeats);
+  return PMB_OK;
+}
+
+static pmb_status measure_copy(pmb_context *context, pmb_cuda *cuda, cudaEvent_t *marks, pmb_gpu_times *times)
+{
+  const size_t bytes = (size_t)1 << 30;
+  pmb_cuda_buffer from = {}, to = {};
+  double all[10] = {};
+  float ms;
+  pmb_status status = pmb_cuda_reserve(cuda, &from, (int64_t)bytes, 1, "the copy");
+  status = status == PMB_OK ? pmb_cuda_reserve(cuda, &to, (int64_t)bytes, 1, "the copy") : status;
+  for (int i = -2; i < 10 && status == PMB_OK; ++i) {
+    cudaEventRecord(marks[0], cuda->compute);
+    cudaMemcpyAsync(to.d_data, from.d_data, bytes, cudaMemcpyDeviceToDevice, cuda->compute);
+    cudaEventRecord(marks[1], cuda->compute);
+    status = pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "copy");
+    cudaEventElapsedTime(&ms, marks[0], marks[1]);
+    all[i < 0 ? 0 : i] = ms;
+  }
+  pmb_cuda_release(cuda, &from);
+  pmb_cuda_release(cuda, &to);
+  times->copy_rate = status == PMB_OK ? 2 * (double)bytes / (1e-3 * median(all, 10)) : 0;
+  return status;
+}
+
+static int64_t acceleration_bytes(const pmb_cuda *cuda)
+{
+  const int64_t active = cuda->totals->active;
+  return (int64_t)(cuda->volume->summary.capacity + cuda->volume->flags.capacity + cuda->map.capacity) +
+    active * (int64_t)(sizeof(pmb_cuda_record) + sizeof(pmb_cuda_before) + sizeof(uint32_t)) +
+    (int64_t)(cuda->select_status.capacity + cuda->scan_status.capacity);
+}
+
+static pmb_status measure(pmb_context *context, pmb_cuda *cuda, cudaEvent_t *marks, int repeats, pmb_gpu_times *times)
+{
+  float dummy = 0;
+  pmb_mesh mesh = {};
+  const pmb_sizes base = { 0, 0 };
+  pmb_cuda_output out;
+  mesh.struct_size = sizeof(mesh);
+  mesh.points = mesh.triangles = mesh.normals = &dummy; /* only says what is wanted */
+  mesh.point_type = PMB_FLOAT32;
+  mesh.id_type = PMB_INT32;
+  pmb_status status = pmb_cuda_make_output(cuda, &mesh, &base, &out);
+  status = status == PMB_OK ? measure_passes(context, cuda, &out, marks, repeats, times) : status;
+  status = status == PMB_OK ? measure_first(context, cuda, &out, marks, repeats, times) : status;
+  status = status == PMB_OK ? measure_copy(context, cuda, marks, times) : status;
+  times->points = cuda->totals->points;
+  times->triangle_count = cuda->totals->triangles;
+  times->bytes_read = cuda->job.slice * cuda->job.dims[2] * (int64_t)pmb_type_size(context->volume.type);
+  times->acceleration_bytes = acceleration_bytes(cuda);
+  return status;
+}
+
+extern "C" pmb_status pmb_measure_gpu(pmb_context *context, const double *isovalues, int64_t isovalue_count,
+  int remove_degenerate, int repeats, pmb_gpu_times *times)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  cudaEvent_t marks[MARKS];
+  pmb_sizes sizes;
+  pmb_request request = { sizeof(request), isovalues, isovalue_count, remove_degenerate };
+  memset(times, 0, sizeof(*times));
+  if (context->backend != &pmb_cuda_backend || repeats < 1 || repeats > REPEATS ||
+    isovalue_count > context->at_once) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_measure_gpu: not a context on the GPU, too many isovalues, or not 1 to %d repeats", REPEATS);
+  }
+  pmb_status status = pmb_count(context, &request, &sizes, NULL);
+  if (status != PMB_OK || context->classified_end - context->classified_begin != isovalue_count) {
+    return status; /* in the second case with nothing measured: the memory is too small */
+  }
+  for (int i = 0; i < MARKS; ++i) {
+    PMB_CUDA_TRY(context, cudaEventCreate(&marks[i]));
+  }
+  cuda->epoch = 1; /* the counts below stay under the number of epochs */
+  PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->select_status.d_data, 0, cuda->select_status.capacity, cuda->compute));
+  PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->scan_status.d_data, 0, cuda->scan_status.capacity, cuda->compute));
+  status = measure(context, cuda, marks, repeats, times);
+  for (int i = 0; i < MARKS; ++i) {
+    cudaEventDestroy(marks[i]);
+  }
+  context->counted = 0;
+  context->classified_begin = context->classified_end = 0;
+  return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Kernel times of the GPU's passes, for benchmarks; see inside.cmake. */
+#ifndef PMB_MEASURE_GPU_H
+#define PMB_MEASURE_GPU_H
+
+#include "pmb.h"
+
+/* Kernel times in milliseconds, volume and output on the device. */
+typedef struct pmb_gpu_times {
+  double summarize;                             /* with the range of the volume */
+  double select, classify, vertices, triangles; /* each on its own; select 0: it is part of classify's launch */
+  double isovalues;                             /* the four together in one run, counts back on the host */
+  double first;                                 /* the same with summarize */
+  double copy_rate; /* bytes read and written in a second by a copy from device to device */
+  int64_t points, triangle_count;
+  int64_t bytes_read;         /* by summarize */
+  int64_t acceleration_bytes; /* kept for the volume and isovalue beside samples and mesh */
+} pmb_gpu_times;
+
+/* Measures the passes on the bound volume (medians of `repeats`). Only for contexts on the GPU, and as many isovalues as
+ * go together. Without CUDA there are no such contexts. */
+#if defined(PMB_MEASURE_GPU)
+pmb_status pmb_measure_gpu(pmb_context *context, const double *isovalues, int64_t isovalue_count,
+  int remove_degenerate, int repeats, pmb_gpu_times *times);
+#else
+static inline pmb_status pmb_measure_gpu(pmb_context *context, const double *isovalues, int64_t isovalue_count,
+  int remove_degenerate, int repeats, pmb_gpu_times *times)
+{
+  (void)context, (void)isovalues, (void)isovalue_count, (void)remove_degenerate, (void)repeats, (void)times;
+  return PMB_UNAVAILABLE;
+}
+#endif
+
+#endif
