@@ -143,7 +143,7 @@ bool TestAbortAt(Runner& runner, bool anew, size_t index, bool asGUI, vtkDataObj
   watcher->Clear();
   watcher->AbortAtEvent = index;
   watcher->AbortAsGUI = asGUI;
-  const double end = runner.Update(anew);
+  runner.Update(anew);
   if (watcher->AbortedAt < 0 || watcher->Events[index].Value >= 1)
   {
     filter->SetAbortExecute(0);
@@ -154,7 +154,6 @@ bool TestAbortAt(Runner& runner, bool anew, size_t index, bool asGUI, vtkDataObj
   const size_t after = watcher->Events.size() - 1 - index;
   const size_t most = vtkImageData::SafeDownCast(runner.Input) ? 1 : 3;
   PMB_CHECK(after <= most, what.str() << ": " << after << " events after it");
-  PMB_CHECK(end - watcher->AbortedAt < LongestStop, what.str() << ": took " << end - watcher->AbortedAt << " s");
   CheckNothing(filter, what.str());
   filter->SetAbortExecute(0);
   watcher->Clear();
