@@ -328,15 +328,14 @@ std::string StandIn::RefuseFlags(vtkImageData* image)
     {
       this->LookedAt.clear();
     }
-    Looked& looked = this->LookedAt[flags];
+    std::pair<vtkMTimeType, bool>& looked = this->LookedAt[flags];
     const vtkMTimeType time = std::max(this->Changed, flags->GetMTime());
-    if (looked.Time != time)
+    if (looked.first != time)
     {
       const unsigned char* begin = flags->GetPointer(0);
-      looked.Time = time;
-      looked.Found = std::any_of(begin, begin + one.Count, [&](int type) { return (type & one.Bits) != 0; });
+      looked = { time, std::any_of(begin, begin + one.Count, [&](int type) { return (type & one.Bits) != 0; }) };
     }
-    if (looked.Found)
+    if (looked.second)
     {
       return "points or cells are hidden, which VTK's filters ignore";
     }
