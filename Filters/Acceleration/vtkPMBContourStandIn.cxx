@@ -148,6 +148,7 @@ StandIn* StandIn::Make(vtkAlgorithm* filter, int which, bool wraps)
     return found;
   }
   vtkNew<StandIn> made;
+  const std::lock_guard<std::mutex> lock(made->OneBlock); // it is in the list
   made->Owner = filter;
   made->Which = which;
   made->Wraps = wraps;
