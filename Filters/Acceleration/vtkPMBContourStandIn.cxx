@@ -250,9 +250,9 @@ void StandIn::OnProgress()
   }
 }
 
-// ParaView's Contour moves the active scalars of what vtkContourFilter has made to the nearest isovalue, one after another:
-// that takes longer than the surface itself. They are isovalues already. So they are made active at the end, after that: with it
-// an accelerated Contour takes 1.0 to 1.2 times as long as PMB Contour.
+// ParaView's Contour moves each active scalar of what vtkContourFilter has made to the nearest isovalue, which takes longer
+// than the surface itself. Ours are isovalues already. Until the end they are not active scalars: so an accelerated Contour
+// takes 1.0 to 1.2 times as long as PMB Contour.
 void StandIn::HoldBack(vtkPolyData* output)
 {
   vtkPointData* arrays = output->GetPointData();
