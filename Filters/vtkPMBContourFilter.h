@@ -31,8 +31,8 @@
  * vtkImageData or lack the array have an empty output.
  *
  * With ghost cells in the input, the output has them too. In a run with several pieces each piece asks for one level more
- * than it was asked for, contours all of it, and passes the cells' vtkGhostType on to their triangles. The triangles of all
- * pieces that are no ghosts are those of the whole, with the same points, normals and arrays, to the last bit.
+ * than it was asked for, contours all of it, and passes the cells' vtkGhostType on to their triangles. The non-ghost
+ * triangles of all pieces are those of the whole, with the same points, normals and arrays, to the last bit.
  *
  * Based on Liu, Clapworthy, Dong and Wu, "Parallel Marching Blocks: A Practical Isosurfacing Algorithm for Large Data
  * on Many-Core Architectures", EuroVis 2016, with two changes: points are shared across bricks, and the order of the

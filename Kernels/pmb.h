@@ -251,13 +251,13 @@ typedef struct pmb_measures {
   int64_t nonmanifold_edges; /* of more than two; only with remove_degenerate */
   int64_t euler;             /* points - edges + triangles: of a closed manifold: 2 x (components - handles) */
   int64_t components;        /* sets of triangles that hang together by points */
-  int closed;                /* 1: each edge is used equally often in both directions (also if there is none) */
+  int closed;                /* 1: each edge is used equally often in both directions (or the part has no edge) */
 } pmb_measures;
 
 /* Facts about a context, its volume and its last calls. */
 typedef struct pmb_info {
   size_t struct_size;
-  double minimum, maximum;   /* over the finite, visible samples of the volume; minimum > maximum: there is none */
+  double minimum, maximum;   /* over the finite, visible samples of the volume; minimum > maximum: no such sample */
   int64_t bricks;            /* of the bound volume */
   int64_t active_bricks;     /* of the last isovalue counted */
   int64_t nonfinite_bricks;  /* bricks with a NaN or an infinity among their samples or halo */
@@ -318,8 +318,8 @@ pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, in
 
 /* Measures the parts of a mesh in host memory, on the CPU's threads, also if a GPU made it. measures: one per part, with
  * struct_size set. Same values to the last bit for any number of threads. Needs no volume. Takes 4 bytes of memory per
- * point and about 4 MB per thread (8 with 64-bit ids) during the call. Fails with PMB_INVALID if an id is none of its part's
- * points. On failure all measures are 0. */
+ * point and about 4 MB per thread (8 with 64-bit ids) during the call. Fails with PMB_INVALID if an id is outside its part.
+ * On failure all measures are 0. */
 pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request, pmb_measures *measures);
 
 /* Gives sheets of a surface that touch in a sample points of their own, so the mesh is a manifold: no edge has more than
@@ -360,7 +360,7 @@ const char *pmb_error(const pmb_context *context);
 /* Returns a short name of a status; never NULL, static. */
 const char *pmb_status_text(pmb_status status);
 
-/* Returns the bytes of one element, or 0 for a value that is no pmb_type. */
+/* Returns the bytes of one element, or 0 for a value outside pmb_type. */
 size_t pmb_type_size(pmb_type type);
 
 #ifdef __cplusplus

@@ -32,7 +32,7 @@ SKIPPED = (  # the beginning of a command, and why it is not run
     ("Testing/GPU/", "for a machine with a GPU"),
     ("bash Testing/Benchmarks/Papers/run.sh", "needs nvcc, and builds for two minutes"),
     ("PMB_CPU_PATH=portable gdb ", "needs a person"),
-    ("build/fuzz/", "minutes, and a build of .ci/run; the tests filters_Fuzz have the same in short"),
+    ("build/asan/", "minutes, and a build of .ci/run; the tests filters_Fuzz have the same in short"),
 )
 SAYS_ERROR = re.compile(r"Traceback|\b(ERROR|Error|error|Warning|WARNING)\b")
 

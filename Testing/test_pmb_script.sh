@@ -58,7 +58,7 @@ bare="env PATH=$work/bin PMB_BUILD_DIR=$work/build"
   expect 'uninstall of nothing' 1 'nothing to remove: there is no .*installed.txt' "$pmb" uninstall "$work"
   expect 'package of something' 1 "package takes nothing, or 'vtk', but 'x' was given" "$pmb" package x
   expect 'papers without CUDA' 1 'bench --papers needs CUDA.*fix:.*--cpu' $bare "$pmb" bench --papers --table cayley
-  expect 'no root and no sudo' 1 'cannot install g++ ninja-build.*no sudo; fix: as root' $bare "$pmb" build
+  expect 'no root and no sudo' 1 'cannot install g++ make ninja-build.*no sudo; fix: as root' $bare "$pmb" build
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/sudo"
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/env"
   chmod +x "$work/bin/sudo" "$work/bin/env"

@@ -2,19 +2,14 @@
 """A long run in ParaView's window: its progress bar shows what the filter tells, and a cancelled run stops.
 
 Usage: ./pmb pvpython Testing/Plugin/test_gui_progress.py [FOLDER [FUNCTION...]]
-       PMB_GUI_SIZE=1024 ./pmb pvpython ...: a real surface in a volume of 1024^3 bytes, with 24 isovalues; needs 6 GB.
 
-ParaView shows progress ten times in a second, so a run has to take some seconds before its steps can be as small as that.
-Without PMB_GUI_SIZE the run is long by its many isovalues, and small: most samples equal them, so that every brick has to
-be looked at for each, and nearly none has a triangle.
+ParaView shows progress ten times in a second, so a run has to take some seconds. This one is long by its many isovalues, and
+small: most samples equal them, so that every brick has to be looked at for each, and nearly none has a triangle.
 """
-import os
 import sys
 import time
 
 import gui_testing
-
-SIZE = int(os.environ.get("PMB_GUI_SIZE", "0"))
 
 
 def plateau(n):
@@ -28,23 +23,12 @@ def plateau(n):
     return samples, [100.0] * 120
 
 
-def cayley(n):
-    """The Cayley cubic over the whole range of a byte."""
-    import numpy
-    samples = numpy.empty((n, n, n), numpy.uint8)
-    axis = numpy.linspace(-1, 1, n, dtype=numpy.float32)
-    x, y = axis[None, :], axis[:, None]
-    for k, z in enumerate(axis):
-        samples[k] = (255 / 32 * (28 - 16 * x * y * z - 4 * (x * x + y * y + z * z))).clip(0, 255)
-    return samples, [190.2 + 1.2 * i for i in range(24)]
-
-
 def prepared(window):
     """A filter on the volume, not yet executed. Returns its proxy, and what must stay alive."""
     from paraview import simple
     from vtkmodules.util.numpy_support import numpy_to_vtk
     from vtkmodules.vtkCommonDataModel import vtkImageData
-    samples, isovalues = cayley(SIZE) if SIZE else plateau(256)
+    samples, isovalues = plateau(256)
     array = numpy_to_vtk(samples.reshape(-1))
     array.SetName("samples")
     image = vtkImageData()
