@@ -55,8 +55,9 @@ def facts(contour, device):
 
 
 def last_run(contour):
-    """The device: the beginning of what the filter says of its last run."""
-    return contour.LastRun.split(":")[0]
+    """The device, and the reason why it is not the GPU or "": the beginning of Last Run."""
+    device, _, reason = contour.LastRun.split(": ")[0].partition(" because ")
+    return device, reason
 
 
 def print_table(scan, ours, theirs):
@@ -127,7 +128,10 @@ def main(arguments):
                "ComputeGradients": 0, "ComputeScalars": 0}
     ours = PMBContour(**options)
     theirs = Contour(**options)
-    print_table(scan, facts(ours, last_run), facts(theirs, lambda contour: "CPU, 1 thread"))
+    print_table(scan, facts(ours, lambda contour: last_run(contour)[0]), facts(theirs, lambda contour: "CPU, 1 thread"))
+    reason = last_run(ours)[1]
+    if reason:
+        print(f"the GPU is not used: {reason}")
     save_picture(scan, ours, os.path.join(folder, "demo.png"))
     # Not "Appended", the default: VTK 9.2 cannot read that with newer versions of expat.
     SaveData(os.path.join(folder, "demo.vtp"), proxy=ours, DataMode="Binary", CompressorType="ZLib")

@@ -2,17 +2,130 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourContexts.h"
 
+#include "vtkCommand.h"
 #include "vtkDataArray.h"
 #include "vtkPMBContourFilter.h"
-#include "vtkPMBContourWatch.h"
+#include "vtkPMBContourGlobalMutex.h"
+#include "vtkSmartPointer.h"
+#include "vtkTimeStamp.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <sstream>
+#include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
+namespace
+{
+class ArrayWatcher
+{
+public:
+  virtual ~ArrayWatcher() = default;
+
+  // Called while the array is being deleted, on the thread that does so.
+  virtual void OnArrayDeleted(const vtkDataArray* array) = 0;
+};
+
+using Watchers = std::vector<std::weak_ptr<ArrayWatcher>>;
+
+// The arrays that have an observer of ours.
+class Registry
+{
+public:
+  // Never destroyed: arrays may outlive all static objects.
+  static Registry& Get()
+  {
+    static auto* registry = new Registry;
+    return *registry;
+  }
+
+  // Tells the watcher when the array is deleted, if the watcher is still there then. May be called for the same pair again.
+  // From any thread; at most once in its life is an observer added to an array, and none is ever removed: VTK's lists of
+  // observers are not made for threads, and an array may be deleted by any of them.
+  void Add(vtkDataArray* array, const std::shared_ptr<ArrayWatcher>& watcher);
+
+  // A number for the samples of a watched array that somebody is about to read who knows of no change after `changed`: the
+  // time, on VTK's clock, from which on they have been read under this number. Whoever knows of no later change may use what
+  // others have read under it.
+  vtkMTimeType GetVersion(const vtkDataArray* array, vtkMTimeType changed)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    vtkTimeStamp& read = this->Arrays[array].Read;
+    if (read <= changed)
+    {
+      read.Modified();
+    }
+    return read;
+  }
+
+  // Forgets the array.
+  Watchers Take(const vtkDataArray* array)
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    Watchers watchers;
+    const auto found = this->Arrays.find(array);
+    if (found != this->Arrays.end())
+    {
+      watchers.swap(found->second.Watching);
+      this->Arrays.erase(found);
+    }
+    return watchers;
+  }
+
+  GlobalMutex<Registry> Mutex;
+
+private:
+  struct Entry
+  {
+    vtkSmartPointer<vtkCommand> Observer;
+    Watchers Watching;
+    vtkTimeStamp Read; // no earlier
+  };
+  std::map<const vtkDataArray*, Entry> Arrays;
+};
+
+class DeleteObserver : public vtkCommand
+{
+public:
+  static DeleteObserver* New() { return new DeleteObserver; }
+  void Execute(vtkObject* caller, unsigned long, void*) override
+  {
+    // The registry's lock is not held here: a watcher may have to wait for one of its own.
+    const auto* array = static_cast<const vtkDataArray*>(caller);
+    for (const auto& entry : Registry::Get().Take(array))
+    {
+      if (const auto watcher = entry.lock())
+      {
+        watcher->OnArrayDeleted(array);
+      }
+    }
+  }
+};
+
+void Registry::Add(vtkDataArray* array, const std::shared_ptr<ArrayWatcher>& watcher)
+{
+  const std::lock_guard<std::mutex> lock(this->Mutex);
+  Entry& entry = this->Arrays[array];
+  // Somebody may have removed all observers of the array, and then it may have gone unnoticed.
+  if (!entry.Observer || !array->HasObserver(vtkCommand::DeleteEvent, entry.Observer))
+  {
+    entry.Observer = vtkSmartPointer<DeleteObserver>::New();
+    array->AddObserver(vtkCommand::DeleteEvent, entry.Observer);
+  }
+  Watchers& watching = entry.Watching;
+  watching.erase(
+    std::remove_if(watching.begin(), watching.end(),
+      [&watcher](const std::weak_ptr<ArrayWatcher>& other) { return other.expired() || other.lock() == watcher; }),
+    watching.end());
+  watching.push_back(watcher);
+}
+}
+
 // What other threads may reach.
 struct Contexts::Shared : public ArrayWatcher
 {
@@ -221,9 +334,9 @@ pmb_status Context::Bind(const Binding& volume, vtkDataArray* array)
   pmb_volume described = volume.GetVolume();
   if (this->OnGPU)
   {
-    WatchArray(array, this->Owner.Link);
+    Registry::Get().Add(array, this->Owner.Link);
     this->Owner.Link->Forget(array);
-    described.version = volume.IsInPlace() ? VersionToRead(array, volume.GetTime()) : 0;
+    described.version = volume.IsInPlace() ? Registry::Get().GetVersion(array, volume.GetTime()) : 0;
   }
   const pmb_status status = pmb_bind(this->Core.get(), &described);
   if (status == PMB_OK)
@@ -241,10 +354,9 @@ void Context::Unbind()
   this->Array = nullptr;
 }
 
-std::string Context::MoveToCPU(pmb_status status, const Binding& volume)
+void Context::Refuse(pmb_status status, const Binding& volume)
 {
   this->Owner.NoteFailure(status, pmb_error(this->Core.get()), volume);
-  return this->CreateOnCPU(volume);
 }
 
 void Context::Discard()

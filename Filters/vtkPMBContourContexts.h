@@ -58,9 +58,8 @@ public:
   pmb_status Bind(const Binding& volume, vtkDataArray* array);
   void Unbind();
 
-  // The GPU has failed with this status, which leaves the CPU: makes its context. The GPU is not tried again for the volume
-  // until the settings change. Returns the error or nothing.
-  std::string MoveToCPU(pmb_status status, const Binding& volume);
+  // The GPU has failed with this status: Prepare() does not try it again for the volume until the settings change.
+  void Refuse(pmb_status status, const Binding& volume);
 
   // Throws the core's context away. Prepare() makes a new one.
   void Discard();

@@ -7,52 +7,51 @@
  * vtkPMBContourFilter makes triangles from one point array of a vtkImageData, at one or more isovalues. It is a thin
  * layer over the library PMB (pmb.h), which works in bricks of 32 x 4 x 4 samples and in these passes:
  *
- * 1. summarize: the least and the greatest sample of every brick. Done once per volume, not once per isovalue.
- * 2. select: the bricks that the isovalue crosses. Everything else never looks at another brick.
- * 3. classify: a bit per sample, inside or outside; points and triangles of each brick are counted from the bits.
- * 4. scan: where the output of each brick begins.
- * 5. vertices and triangles: points, normals and ids are written straight into the arrays of the output.
+ * 1. summarize finds the least and the greatest sample of every brick, once per volume.
+ * 2. select lists the bricks that the isovalue crosses. The passes below look at no other brick.
+ * 3. classify makes a bit per sample, inside or outside, and counts points and triangles of each brick from the bits.
+ * 4. scan finds the start of each brick's output.
+ * 5. vertices and triangles write points, normals and ids straight into the arrays of the output.
  *
- * The mesh is indexed: a grid edge that the surface crosses carries exactly one point, and neighbouring triangles
- * share it. Its bytes depend on the input alone, not on the number of threads or the processor. Because the summary
- * is kept, moving the isovalue of a volume that stays the same costs a fraction of the first execution.
+ * The mesh is indexed: a grid edge that the surface crosses has exactly one point, which neighbouring triangles share. The
+ * bytes of the mesh depend on the input alone, not on the number of threads or the processor. The filter keeps the summary,
+ * so moving the isovalue of an unchanged volume costs a fraction of the first execution.
  *
  * Inside is sample >= isovalue, decided in the array's own type. Normals point to lower values, whatever the spacing
  * and the direction matrix, and the triangles' order agrees with them. A cell with a sample that is NaN or infinite
- * gives no triangle, nor does one that is hidden or has a hidden point (vtkGhostType: HIDDENPOINT of points, HIDDENCELL and
- * REFINEDCELL of cells).
+ * gives no triangle, nor does a cell that is hidden or has a hidden point (vtkGhostType: HIDDENPOINT of points, HIDDENCELL
+ * and REFINEDCELL of cells).
  *
- * Where the input is a 2D image (exactly one dimension of 1) the output is isolines, made by
- * vtkSynchronizedTemplates2D. Thinner and empty input gives empty output.
+ * A 2D image (exactly one dimension of 1) gives isolines, made by vtkSynchronizedTemplates2D. Thinner and empty input
+ * gives empty output.
+ *
+ * Composite input is contoured block by block, and the output has the same structure and names. AMR input gives a
+ * vtkMultiBlockDataSet with a block for each level, which has a block for each grid. Cells that a finer level covers
+ * (vtkDataSetAttributes::REFINEDCELL) give no triangles; nothing closes the cracks between levels. Blocks that are no
+ * vtkImageData or lack the array have an empty output.
+ *
+ * With ghost cells in the input, the output has them too. In a run with several pieces each piece asks for one level more
+ * than it was asked for, contours all of it, and passes the cells' vtkGhostType on to their triangles. The non-ghost
+ * triangles of all pieces are those of the whole, with the same points, normals and arrays, to the last bit.
  *
  * Based on Liu, Clapworthy, Dong and Wu, "Parallel Marching Blocks: A Practical Isosurfacing Algorithm for Large Data
  * on Many-Core Architectures", EuroVis 2016, with two changes: points are shared across bricks, and the order of the
  * output is fixed.
  *
  * @warning
- * The filter remembers a summary of the samples. As everywhere in VTK, whoever writes into an array in place calls
- * Modified() on it, or on the image.
+ * The filter keeps a summary of the samples. As everywhere in VTK, call Modified() on the array or on the image after
+ * writing into the array in place.
  *
  * @warning
  * Several isovalues give one mesh each, one after another in the output, and share no points.
  *
  * @warning
- * A filter that runs on the GPU adds an observer to the array, to learn of its deletion. Filters of this class in several
- * threads may share an array; other code may not add or remove observers of it at the same time.
+ * Filters in different threads may share an array. A filter that runs on the GPU observes the array's deletion, so other
+ * code may not add or remove observers of that array at the same time.
  *
  * @warning
  * Arrays that are not stored as tuples in one piece of memory (structure of arrays, implicit arrays, bits) are copied
  * into one before use.
- *
- * @warning
- * Where the input has ghost cells, so has the output: in a run with several pieces each piece asks for one level more
- * than it was asked for, contours all of it, and hands the cells' vtkGhostType on to their triangles. The triangles of
- * all pieces that are no ghosts are those of the whole, with the same points, normals and arrays, to the last bit.
- *
- * Composite input is contoured block by block, and the output has the same structure and names; AMR input gives a
- * vtkMultiBlockDataSet, with a block for each level and in it one for each grid. Cells that a finer level covers
- * (vtkDataSetAttributes::REFINEDCELL) give no triangles; nothing closes the cracks between levels. Blocks that are no
- * vtkImageData or lack the array have an empty output.
  *
  * @sa
  * vtkContourFilter vtkFlyingEdges3D vtkMarchingCubes vtkSynchronizedTemplates3D vtkSynchronizedTemplates2D
@@ -73,10 +72,6 @@ class vtkDataArraySelection;
 class vtkDoubleArray;
 class vtkImageData;
 class vtkTable;
-namespace vtkPMBContour
-{
-class StandIn;
-}
 
 class VTKPMBCONTOUR_EXPORT vtkPMBContourFilter : public vtkPolyDataAlgorithm
 {
@@ -423,7 +418,6 @@ private:
 
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;
-  friend class vtkPMBContour::StandIn; // does the work of VTK's filters with it
 };
 
 VTK_ABI_NAMESPACE_END

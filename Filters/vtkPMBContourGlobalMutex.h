@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: a mutex of what all filters of the process have in common.
+// Private to this module: the mutex of a registry that all filters of the process share.
 #ifndef vtkPMBContourGlobalMutex_h
 #define vtkPMBContourGlobalMutex_h
 
@@ -9,26 +9,35 @@
 
 #include <mutex>
 
+#if !defined(_WIN32)
+#include <pthread.h>
+#endif
+
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
-// A forked process finds it free and what it guards whole, whatever other threads were at: a fork waits until it is free. So it
-// is held for moments only, and whoever holds it takes no other one and calls nothing that may fork. Never destroyed.
-class GlobalMutex
+// The member Mutex of a Registry with a static Get(). A fork waits until it is free, so that the child finds it free and the
+// registry whole. Hold it for moments only, and take no other one meanwhile. Never destroyed.
+template <typename Registry>
+class GlobalMutex : public std::mutex
 {
 public:
-  GlobalMutex();
-  GlobalMutex(const GlobalMutex&) = delete;
-  void operator=(const GlobalMutex&) = delete;
-
-  void lock() { this->Own.lock(); }
-  void unlock() { this->Own.unlock(); }
+#if !defined(_WIN32)
+  GlobalMutex()
+  {
+    pthread_atfork(Lock, Unlock, Unlock);
+  }
 
 private:
-  struct Forks; // the handlers
-
-  std::mutex Own;
-  GlobalMutex* Next;
+  static void Lock()
+  {
+    Registry::Get().Mutex.lock();
+  }
+  static void Unlock()
+  {
+    Registry::Get().Mutex.unlock();
+  }
+#endif
 };
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: the table of vtkPMBIsovalueHistogram.
+// Private to this module: the table of vtkPMBIsovalueHistogram, and suggested isovalues.
 #ifndef vtkPMBContourHistogram_h
 #define vtkPMBContourHistogram_h
 

@@ -10,7 +10,9 @@
 #include "vtkDemandDrivenPipeline.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkInformationIdTypeKey.h"
 #include "vtkMatrix3x3.h"
+#include "vtkPMBContourImageTime.h"
 #include "vtkPointData.h"
 #include "vtkUnsignedCharArray.h"
 
@@ -299,6 +301,12 @@ vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image)
     }
   }
   return copied ? last : std::max(last, image->GetMTime());
+}
+
+vtkInformationIdTypeKey* ImageTime()
+{
+  static auto* const key = vtkInformationIdTypeKey::MakeKey("IMAGE_TIME", "vtkPMBContourFilter");
+  return key;
 }
 
 bool Binding::Describe(

@@ -75,12 +75,6 @@ Ghosts FindGhosts(vtkImageData* image);
 // What is wrong with those that FindGhosts() leaves out. told: what was said before is not said again; starts with 0.
 std::vector<std::string> ExplainGhosts(vtkImageData* image, unsigned& told);
 
-// When the samples may last have changed, by everything that a user or a filter marks: the array, the image, or an
-// algorithm upstream. All are marks of the same clock, so the latest counts. The image that this filter gets says nothing
-// behind ParaView's vtkPVPostFilter, which makes a new copy of it with each execution, also for another isovalue: there
-// the time is that of what the post filter gets.
-vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image);
-
 // A volume as the core is to have it or has it bound, and what it is made from. The array is not kept alive by this,
 // and not looked at again once the volume is bound: two bindings tell by address and time of change alone whether they
 // describe the same. (No two states of any two VTK objects have the same time. A vtkWeakPointer would be no help: it

@@ -8,9 +8,9 @@
 #include "vtkDataSet.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkInformationIdTypeKey.h"
 #include "vtkInformationVector.h"
-#include "vtkPMBContourMeasures.h"
-#include "vtkPMBContourSlice.h"
+#include "vtkPMBContourImageTime.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkVersionMacros.h"
@@ -24,12 +24,32 @@ VTK_ABI_NAMESPACE_BEGIN
 using Clock = std::chrono::steady_clock;
 using Steps = vtkPMBContour::Progress;
 
+namespace
+{
+// These end the work on a block. Failed: the user is told.
+struct Failed
+{
+  std::string Error;
+};
+struct Aborted
+{
+};
+struct GaveUp // the GPU cannot go on with the volume
+{
+  pmb_status Status;
+};
+struct Lost // a fault in another thread took what the context had on the GPU
+{
+};
+}
+
 struct vtkPMBContourFilter::vtkInternals::Job
 {
   vtkPMBContourFilter* Filter;
   vtkImageData* Image = nullptr;
   vtkPolyData* Output = nullptr;
-  bool Alone = true; // the only piece
+  bool Alone = true;        // the only piece
+  vtkMTimeType Changed = 0; // the image
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
   bool Suggests = false;        // takes the suggested isovalue, if there is one
@@ -40,10 +60,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   Clock::time_point Start = Clock::now();
   double BindSeconds = -1.0; // negative: the volume was bound already
   vtkPMBContour::Progress Steps;
-  bool Aborted = false;
-  pmb_status GaveUp = PMB_OK; // else: why the GPU cannot go on
-  bool Lost = false;          // what the context had on the GPU, by a fault in another thread
-  bool Again = false;         // the second try, after that
+  bool WasLost = false; // a first try has ended so
 
   explicit Job(vtkPMBContourFilter* filter)
     : Filter(filter)
@@ -59,18 +76,23 @@ struct vtkPMBContourFilter::vtkInternals::Job
     this->Steps.Skip(Steps::CELLS, this->Image->GetCellData()->GetNumberOfArrays() == 0);
     this->Steps.Skip(Steps::MEASURE, !this->Filter->ComputeMeasures);
   }
-  bool Begin(vtkPMBContour::Progress::Step step)
+  void Begin(Steps::Step step)
   {
-    this->Aborted = !this->Steps.Begin(step);
-    return !this->Aborted;
+    if (!this->Steps.Begin(step))
+    {
+      throw Aborted();
+    }
   }
-  // A step in which the context is called: what was lost before it is no fault of the call, and can be made anew.
-  bool BeginCall(vtkPMBContour::Progress::Step step)
+  // A step in which the core is called: what was lost before it is no fault of the call, and can be made anew. Once: faults that
+  // go on are to be seen.
+  void BeginCall(Steps::Step step)
   {
-    this->Lost = this->Begin(step) && !this->Again && this->Context->IsLost();
-    return !this->HasStopped();
+    this->Begin(step);
+    if (!this->WasLost && this->Context->IsLost())
+    {
+      throw Lost();
+    }
   }
-  bool HasStopped() const { return this->Aborted || this->Lost || this->GaveUp != PMB_OK; }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
 };
 
@@ -81,6 +103,27 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   job.Image = image;
   job.Output = output;
   this->Counted = pmb_sizes();
+  try
+  {
+    this->Run(job, inputVector);
+  }
+  catch (const Failed& failed)
+  {
+    return failed.Error;
+  }
+  catch (const Aborted&)
+  {
+    output->Initialize();
+    this->Sum.Aborted = true;
+    filter->LastRunSummary = "Aborted";
+  }
+  return std::string();
+}
+
+void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inputVector)
+{
+  vtkPMBContourFilter* filter = job.Filter;
+  vtkImageData* image = job.Image;
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   job.Alone = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()) <= 1;
   ++this->Sum.Blocks;
@@ -90,29 +133,32 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
     vtkDataObject* input = inInfo->Get(vtkDataObject::DATA_OBJECT());
     if (input && !this->IsComposite())
     {
-      return vtkPMBContour::RefuseInput(input);
+      throw Failed{ vtkPMBContour::RefuseInput(input) };
     }
     this->NoteOther(input);
     filter->LastRunSummary = "No surface: the input has no image data";
-    return std::string();
+    return;
   }
+  job.Changed = inInfo->Has(vtkPMBContour::ImageTime())
+    ? static_cast<vtkMTimeType>(inInfo->Get(vtkPMBContour::ImageTime()))
+    : vtkPMBContour::LastChange(filter, image);
   const vtkPMBContour::Dimensions dimensions(image);
   if (dimensions.Thick < 2)
   {
     filter->LastRunSummary = "No surface: the input has no cells of two or three dimensions";
-    return std::string();
+    return;
   }
-  std::string error = this->FindArray(job, inputVector);
-  if (!error.empty() || !job.Array)
+  this->FindArray(job, inputVector);
+  if (!job.Array)
   {
-    return error;
+    return;
   }
   this->ReadIsovalues(job);
   if (job.Isovalues.empty() && !job.Suggests)
   {
     filter->LastRunSummary =
       this->Sum.NotFinite.empty() ? "No surface: there is no isovalue" : "No surface: no isovalue is a finite number";
-    return std::string();
+    return;
   }
   const std::vector<std::string> unfit = vtkPMBContour::ExplainGhosts(image, this->ToldGhosts);
   this->Sum.Warnings.insert(this->Sum.Warnings.end(), unfit.begin(), unfit.end());
@@ -125,17 +171,11 @@ std::string vtkPMBContourFilter::vtkInternals::Execute(
   job.Choice.Wide = filter->Use64BitIds != 0;
   job.Choice.Precision = filter->OutputPointsPrecision;
   job.Choice.Estimator = filter->NormalEstimator;
-  error = dimensions.Thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
-  if (job.Aborted)
-  {
-    this->Sum.Aborted = true;
-    filter->LastRunSummary = "Aborted";
-  }
-  return error;
+  dimensions.Thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
 }
 
 // A block may lack the array that others have, and then has no surface; if all lack it, that is told at the end.
-std::string vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector** inputVector)
+void vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector** inputVector)
 {
   vtkPMBContourFilter* filter = job.Filter;
   int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
@@ -148,9 +188,11 @@ std::string vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformatio
   {
     filter->LastRunSummary = "No surface: " + error;
     this->Sum.WhyLacking = this->Sum.Lacking++ == 0 ? error : this->Sum.WhyLacking;
-    return std::string();
   }
-  return error;
+  else if (!error.empty())
+  {
+    throw Failed{ error };
+  }
 }
 
 std::string vtkPMBContourFilter::vtkInternals::ExplainNoMemory() const
@@ -197,7 +239,7 @@ void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
   job.Suggests = job.Filter->UseSuggestedIsovalue || this->Sum.Replaced;
 }
 
-std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
+void vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
 {
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
@@ -207,13 +249,11 @@ std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
   if (!vtkPMBContour::ContourSlice(
         job.Image, job.Array, filter->ArrayComponent, job.Isovalues, job.Choice, job.Output, range, error, goOn))
   {
-    return error;
+    throw Failed{ error };
   }
-  job.Aborted = job.Steps.ShouldStop();
-  if (job.Aborted)
+  if (job.Steps.ShouldStop())
   {
-    job.Output->Initialize();
-    return std::string();
+    throw Aborted();
   }
   this->NoteRange(job, range[0], range[1]);
   const std::string device = "2D input, isolines by vtkSynchronizedTemplates2D";
@@ -225,81 +265,80 @@ std::string vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
   text << device << ": " << lines << " lines and " << points << " points in " << seconds << " s";
   text << (filter->UseSuggestedIsovalue ? "; no isovalue is suggested for 2D images: those set are used" : "");
   filter->LastRunSummary = text.str();
-  return std::string();
 }
 
-std::string vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
+void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
   vtkPMBContourFilter* filter = job.Filter;
   std::string error;
-  const vtkMTimeType changed = this->Changed ? this->Changed : vtkPMBContour::LastChange(filter, job.Image);
-  if (!job.Volume.Describe(job.Image, changed, job.Array, filter->ArrayComponent, error))
+  if (!job.Volume.Describe(job.Image, job.Changed, job.Array, filter->ArrayComponent, error))
   {
-    return error;
+    throw Failed{ error };
   }
   const vtkPMBContour::Contexts::Use use(this->Contexts);
   job.Context = &this->Contexts.Choose(job.Volume, this->IsComposite());
-  vtkPMBContour::DeviceSettings settings;
-  settings.Device = filter->Device;
-  settings.DeviceIndex = filter->DeviceIndex;
-  settings.MemoryLimit = filter->DeviceMemoryLimit;
-  settings.Threads = filter->NumberOfThreads;
-  error = this->Try(job, settings);
-  if (job.Lost)
+  try
   {
-    job.Lost = false;
-    job.Again = true; // once: faults that go on are to be seen
-    error = this->Try(job, settings);
+    this->Contour(job);
   }
-  if (job.GaveUp != PMB_OK)
+  catch (const Lost&)
   {
-    error = job.Context->MoveToCPU(job.GaveUp, job.Volume);
-    job.GaveUp = PMB_OK;
-    this->Warn(filter);
-    if (error.empty())
+    job.WasLost = true;
+    this->Contour(job);
+  }
+}
+
+// Where the GPU gives the volume up the CPU takes over.
+void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
+{
+  const vtkPMBContour::DeviceSettings settings = { job.Filter->Device, job.Filter->DeviceIndex,
+    job.Filter->DeviceMemoryLimit, job.Filter->NumberOfThreads };
+  for (bool done = false; !done;)
+  {
+    const std::string error = job.Context->Prepare(settings, job.Volume);
+    const std::string warning = this->Contexts.TakeWarning();
+    if (!warning.empty())
     {
-      error = this->Contour(job);
+      vtkWarningWithObjectMacro(job.Filter, << warning);
+    }
+    if (!error.empty())
+    {
+      throw Failed{ error };
+    }
+    try
+    {
+      this->ContourOnDevice(job);
+      done = true;
+    }
+    catch (const GaveUp& reason)
+    {
+      job.Context->Refuse(reason.Status, job.Volume);
     }
   }
-  return error;
 }
 
-std::string vtkPMBContourFilter::vtkInternals::Try(Job& job, const vtkPMBContour::DeviceSettings& settings)
+void vtkPMBContourFilter::vtkInternals::ContourOnDevice(Job& job)
 {
-  const std::string error = job.Context->Prepare(settings, job.Volume);
-  this->Warn(job.Filter);
-  return error.empty() ? this->Contour(job) : error;
-}
-
-void vtkPMBContourFilter::vtkInternals::Warn(vtkPMBContourFilter* filter)
-{
-  const std::string warning = this->Contexts.TakeWarning();
-  if (!warning.empty())
+  // The hook must not outlive the job; the core's context may be gone before.
+  struct Hook
   {
-    vtkWarningWithObjectMacro(filter, << warning);
-  }
-}
+    explicit Hook(Job& job)
+      : Context(*job.Context)
+    {
+      pmb_set_progress(this->Context.Get(), Steps::Hook, &job.Steps);
+    }
+    ~Hook() { pmb_set_progress(this->Context.Get(), nullptr, nullptr); }
+    vtkPMBContour::Context& Context;
+  } hook(job);
 
-// With the context that there is.
-std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
-{
-  pmb_set_progress(job.Context->Get(), Steps::Hook, &job.Steps);
-  // The hook must not outlive the job; the context may be gone before.
-  struct Unhook
-  {
-    vtkPMBContour::Context& Hooked;
-    ~Unhook() { pmb_set_progress(this->Hooked.Get(), nullptr, nullptr); }
-  } unhook{ *job.Context };
-
-  std::string error = this->Bind(job);
-  if (!error.empty() || job.HasStopped() || !job.BeginCall(Steps::SUGGEST))
-  {
-    return error;
-  }
+  this->Bind(job);
+  job.BeginCall(Steps::SUGGEST);
   const pmb_info info = job.Context->GetInfo();
-  pmb_status status = this->Suggest(*job.Context, job.Filter, job.Suggests, job.Alone, job.Isovalues);
+  const pmb_status status = this->Suggest(*job.Context, job.Filter, job.Suggests, job.Alone, job.Isovalues);
   this->NoteRange(job, info.minimum, info.maximum);
+  this->Check(job, status);
 
+  job.BeginCall(Steps::COUNT);
   pmb_request request = {};
   request.struct_size = sizeof(request);
   request.isovalues = job.Isovalues.data();
@@ -307,77 +346,38 @@ std::string vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   request.remove_degenerate = job.Filter->RemoveDegenerateTriangles != 0;
   pmb_sizes sizes = {};
   job.Parts.resize(job.Isovalues.size());
-  if (status == PMB_OK && !job.BeginCall(Steps::COUNT))
-  {
-    return std::string();
-  }
-  status = status == PMB_OK ? pmb_count(job.Context->Get(), &request, &sizes, job.Parts.data()) : status;
-  if (status != PMB_OK)
-  {
-    return this->Judge(job, status);
-  }
+  this->Check(job, pmb_count(job.Context->Get(), &request, &sizes, job.Parts.data()));
   this->Counted = sizes;
-  error = this->Emit(job, sizes);
-  if (error.empty() && !job.HasStopped())
-  {
-    this->Summarize(job, sizes);
-  }
-  return error;
+  this->Emit(job, sizes);
+  this->Summarize(job, sizes);
 }
 
-std::string vtkPMBContourFilter::vtkInternals::Bind(Job& job)
+void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 {
   const bool isBound = job.Volume.Matches(job.Context->GetBound());
-  if (!isBound)
-  {
-    // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
-    job.Context->Unbind();
-  }
   job.Plan(isBound);
-  if (isBound || !job.Begin(Steps::COPY))
+  if (isBound)
   {
-    return std::string();
+    return;
   }
+  // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
+  job.Context->Unbind();
+  job.Begin(Steps::COPY);
   const double start = job.Seconds();
-  const bool isCopied = job.Volume.CopyIfNeeded(job.Array, [&job](double f) { return job.Steps.Report(f); });
-  job.Aborted = !isCopied;
-  if (!isCopied || !job.BeginCall(Steps::BIND))
+  if (!job.Volume.CopyIfNeeded(job.Array, [&job](double fraction) { return job.Steps.Report(fraction); }))
   {
-    return std::string();
+    throw Aborted();
   }
-  const pmb_status status = job.Context->Bind(job.Volume, job.Array);
-  if (status != PMB_OK)
-  {
-    return this->Judge(job, status);
-  }
+  job.BeginCall(Steps::BIND);
+  this->Check(job, job.Context->Bind(job.Volume, job.Array));
   job.BindSeconds = job.Seconds() - start;
   ++job.Filter->NumberOfBinds;
-  return std::string();
 }
 
-// Gives sheets that touch points of their own. On the CPU, as measures are.
-pmb_status vtkPMBContourFilter::vtkInternals::Split(Job& job, vtkPMBContour::Output& arrays, pmb_sizes& sizes)
+void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
 {
-  if (job.Filter->RemoveDegenerateTriangles != 2 || sizes.points == 0)
-  {
-    return PMB_OK;
-  }
-  const std::vector<pmb_sizes> before = job.Parts;
-  const int64_t* copied = nullptr;
-  const pmb_status status = pmb_split_sheets(
-    job.Context->Get(), &arrays.GetMesh(), job.Parts.data(), static_cast<int64_t>(job.Parts.size()), &copied);
-  if (status == PMB_OK)
-  {
-    sizes = arrays.AddCopies(before, job.Parts, copied);
-  }
-  return status;
-}
-
-std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
-{
-  pmb_info info = job.Context->GetInfo();
   job.Choice.Pinned = job.Context->IsOnGPU();
-  job.Choice.Threads = info.threads;
+  job.Choice.Threads = job.Context->GetInfo().threads;
   job.Choice.Kept = &this->Memory;
   const vtkPMBContour::GoOn goOn = [&job](double fraction) { return job.Steps.Report(fraction); };
   vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
@@ -385,86 +385,93 @@ std::string vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   {
     this->Memory.Close(); // before anything new is written
   }
-  job.Aborted = !job.Steps.Begin(Steps::COPY_ARRAYS) || !arrays.CopyInputs(goOn);
-  if (job.Aborted || !job.BeginCall(Steps::EMIT))
+  job.Begin(Steps::COPY_ARRAYS);
+  if (!arrays.CopyInputs(goOn))
   {
-    return std::string();
+    throw Aborted();
   }
+  job.BeginCall(Steps::EMIT);
   if (sizes.points > 0)
   {
-    const pmb_status status = pmb_emit(job.Context->Get(), &arrays.GetMesh());
-    if (status != PMB_OK)
-    {
-      return this->Judge(job, status);
-    }
+    this->Check(job, pmb_emit(job.Context->Get(), &arrays.GetMesh()));
   }
-  const pmb_status status = this->Split(job, arrays, sizes);
-  if (status != PMB_OK)
+  this->Split(job, arrays, sizes);
+  job.Begin(Steps::CELLS);
+  if (!arrays.Finish(job.Output, goOn))
   {
-    job.Aborted = status == PMB_ABORTED;
-    return job.Aborted ? std::string() : std::string("The contour failed: ") + pmb_error(job.Context->Get());
+    throw Aborted();
   }
-  job.Aborted = !job.Steps.Begin(Steps::CELLS) || !arrays.Finish(job.Output, goOn);
-  const std::string error =
-    job.Aborted || !job.Filter->ComputeMeasures ? std::string() : this->Measure(job, arrays.GetMesh());
-  info = job.Context->GetInfo();
+  this->Measure(job, arrays.GetMesh());
+  const pmb_info info = job.Context->GetInfo();
   const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts.GetHostBytes() + arrays.GetExtraBytes();
   job.Filter->PeakExtraBytes = std::max(job.Filter->PeakExtraBytes, extra);
-  return error;
 }
 
-// Of the mesh that the output has. On the CPU, whatever made the mesh: nothing here is a reason to give a GPU up.
-std::string vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh& mesh)
+// Gives sheets that touch points of their own. On the CPU, as measures are.
+void vtkPMBContourFilter::vtkInternals::Split(Job& job, vtkPMBContour::Output& arrays, pmb_sizes& sizes)
 {
-  if (!job.Begin(Steps::MEASURE))
+  if (job.Filter->RemoveDegenerateTriangles != 2 || sizes.points == 0)
   {
-    job.Output->Initialize();
-    return std::string();
+    return;
   }
-  const pmb_status status =
-    vtkPMBContour::MeasureSurface(job.Context->Get(), mesh, job.Parts, job.Isovalues, job.Output);
+  const std::vector<pmb_sizes> before = job.Parts;
+  const int64_t* copied = nullptr;
+  this->CheckOnCPU(job, "The contour failed: ", "",
+    pmb_split_sheets(
+      job.Context->Get(), &arrays.GetMesh(), job.Parts.data(), static_cast<int64_t>(job.Parts.size()), &copied));
+  sizes = arrays.AddCopies(before, job.Parts, copied);
+}
+
+// Of the mesh that the output has.
+void vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh& mesh)
+{
+  if (job.Filter->ComputeMeasures)
+  {
+    job.Begin(Steps::MEASURE);
+    this->CheckOnCPU(job,
+      "The surface could not be measured: ", ". Set ComputeMeasures off to have it without measures.",
+      vtkPMBContour::MeasureSurface(job.Context->Get(), mesh, job.Parts, job.Isovalues, job.Output));
+  }
+}
+
+// Of work that is done on the CPU, whatever made the mesh: nothing here is a reason to give a GPU up.
+void vtkPMBContourFilter::vtkInternals::CheckOnCPU(
+  Job& job, const std::string& before, const std::string& after, pmb_status status)
+{
   if (status == PMB_ABORTED)
   {
-    job.Aborted = true;
-    job.Output->Initialize();
-    return std::string();
+    throw Aborted();
   }
   if (status != PMB_OK)
   {
-    return std::string("The surface could not be measured: ") + pmb_error(job.Context->Get()) +
-      ". Set ComputeMeasures off to have it without measures.";
+    throw Failed{ before + pmb_error(job.Context->Get()) + after };
   }
-  return std::string();
 }
 
-// What a status other than PMB_OK means to the user. An abort is no error, nor is what the CPU can still do.
-std::string vtkPMBContourFilter::vtkInternals::Judge(Job& job, pmb_status status)
+void vtkPMBContourFilter::vtkInternals::Check(Job& job, pmb_status status)
 {
+  if (status == PMB_OK)
+  {
+    return;
+  }
   if (status == PMB_ABORTED)
   {
-    job.Aborted = true;
-    return std::string();
+    throw Aborted();
   }
-  std::string reason = pmb_error(job.Context->Get());
-  reason = reason.substr(0, reason.find(": destroy this context")); // what it tells programs to do is done here
-  if (!job.Context->IsOnGPU())
+  std::string error = std::string("The contour failed: ") + pmb_error(job.Context->Get());
+  error = error.substr(0, error.find(": destroy this context")); // what it tells programs to do is done here
+  if (job.Context->IsOnGPU() && status != PMB_INTERNAL && status != PMB_INVALID)
   {
-    return "The contour failed: " + reason;
+    throw GaveUp{ status };
   }
-  if (status == PMB_INTERNAL)
+  if (job.Context->IsOnGPU() && status == PMB_INTERNAL)
   {
     job.Context->Discard();
-    return "The contour failed: " + reason +
+    error +=
       ". The next execution starts afresh, on the CPU if the GPU cannot be used any more; if it fails too, set "
-      "Device (in "
-      "ParaView: Run On) to CPU.";
+      "Device (in ParaView: Run On) to CPU.";
   }
-  if (status != PMB_INVALID)
-  {
-    job.GaveUp = status;
-    return std::string();
-  }
-  return "The contour failed: " + reason;
+  throw Failed{ error };
 }
 
 // Isovalues outside the range of all blocks together are worth a warning. A piece does not know the other pieces' ranges

@@ -8,7 +8,6 @@
 #include "vtkPMBContourContexts.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBContourInput.h"
-#include "vtkPMBContourMemory.h"
 #include "vtkPMBContourOutput.h"
 #include "vtkPMBContourProgress.h"
 
@@ -29,10 +28,6 @@ public:
 
   // vtkThreadedCompositeDataPipeline runs several blocks at a time on one filter. They take turns: each uses all cores.
   std::mutex OneBlock;
-
-  // Where the filter does the work of another one (vtkPMBContourStandIn.h): when the image was changed last, as that one's place
-  // in the pipeline tells. 0: the filter's own place does.
-  vtkMTimeType Changed = 0;
 
   // Before the first block of an execution.
   void Begin()
@@ -114,7 +109,7 @@ private:
     std::string ArrayName;
   };
 
-  // vtkPMBContourSuggestions.cxx
+  // vtkPMBContourHistogram.cxx
   struct Suggestions
   {
     vtkPMBContour::Context* Context = nullptr; // that has the volume; null: there are several, or pieces of it
@@ -127,22 +122,23 @@ private:
     std::vector<double>& isovalues);
   pmb_status UpdateSuggestions(vtkPMBContourFilter* filter);
 
-  std::string FindArray(Job& job, vtkInformationVector** inputVector);
+  void Run(Job& job, vtkInformationVector** inputVector);
+  void FindArray(Job& job, vtkInformationVector** inputVector);
   std::string SummarizeBlocks() const;
   std::string ExplainOthers();
   std::string ExplainNotFinite() const;
   std::string ExplainRange() const;
   void ReadIsovalues(Job& job);
-  std::string RunSlice(Job& job);
-  std::string RunVolume(Job& job);
-  std::string Try(Job& job, const vtkPMBContour::DeviceSettings& settings);
-  std::string Contour(Job& job);
-  std::string Bind(Job& job);
-  std::string Emit(Job& job, pmb_sizes& sizes);
-  pmb_status Split(Job& job, vtkPMBContour::Output& arrays, pmb_sizes& sizes);
-  std::string Measure(Job& job, const pmb_mesh& mesh);
-  std::string Judge(Job& job, pmb_status status);
-  void Warn(vtkPMBContourFilter* filter);
+  void RunSlice(Job& job);
+  void RunVolume(Job& job);
+  void Contour(Job& job);
+  void ContourOnDevice(Job& job);
+  void Bind(Job& job);
+  void Emit(Job& job, pmb_sizes& sizes);
+  void Split(Job& job, vtkPMBContour::Output& arrays, pmb_sizes& sizes);
+  void Measure(Job& job, const pmb_mesh& mesh);
+  void Check(Job& job, pmb_status status);
+  void CheckOnCPU(Job& job, const std::string& before, const std::string& after, pmb_status status);
   void NoteOther(vtkDataObject* block);
   void NoteRange(const Job& job, double minimum, double maximum);
   void NoteContour(const std::string& device, int64_t triangles, int64_t lines, int64_t points, double seconds);

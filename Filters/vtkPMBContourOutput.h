@@ -6,12 +6,16 @@
 #define vtkPMBContourOutput_h
 
 #include "vtkCellArray.h"
+
 #include "vtkCellData.h"
 #include "vtkFloatArray.h"
 #include "vtkIdList.h"
 #include "vtkNew.h"
 #include "vtkPMBContourArrays.h"
-#include "vtkPMBContourCells.h"
+
+#include <string>
+#include <utility>
+#include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArraySelection;
@@ -40,7 +44,8 @@ struct OutputChoice
 bool WantsDoublePoints(int precision, vtkDataArray* contoured);
 bool WantsDoubleScalars(vtkDataArray* contoured);
 
-// The image's point arrays to interpolate: those that are chosen and whose names the output does not give itself.
+// The image's point arrays to interpolate: numeric, with a tuple for each point, chosen, neither ids nor ghost types, and not of
+// a name that the output itself gives.
 std::vector<vtkDataArray*> SelectPointArrays(
   const OutputChoice& choice, vtkImageData* image, vtkDataArray* contoured);
 
@@ -51,6 +56,9 @@ void SelectCellArrays(const OutputChoice& choice, vtkImageData* image, vtkCellDa
 // What is active in the input (vectors, tensors, ...) and has come along is active in the output too, unless the output
 // has one of its own.
 void CopyActiveAttributes(vtkDataSetAttributes* from, vtkDataSetAttributes* to);
+
+// Pairs of an array with a tuple for each cell, and one with a tuple for each triangle.
+using CellArrayPairs = std::vector<std::pair<vtkAbstractArray*, vtkSmartPointer<vtkAbstractArray>>>;
 
 class Output
 {
@@ -103,6 +111,19 @@ private:
   CellArrayPairs CellArrays;                         // theirs and ours
   vtkNew<vtkIdList> Cells;                           // of each triangle, if there are such arrays
 };
+
+// Isolines of one component of the array of an image with exactly one dimension of 1, at the isovalues, one after
+// another. The same rules as for surfaces: the image's direction matrix is honoured, a cell with a sample that is not
+// finite gives no line, and other arrays come along. Once `goOn` says no the rest is left out; VTK's filter, which takes
+// a part of the time, asks only after each isovalue. range: of the finite, visible samples; from high to low if there is none. False: `error`.
+bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, const std::vector<double>& isovalues,
+  const OutputChoice& choice, vtkPolyData* output, double range[2], std::string& error, const GoOn& goOn);
+
+// Measures the mesh that is in the output, where that of each isovalue is a part, and adds arrays with a tuple per isovalue
+// to the output's field data. Triangles that the cells' vtkGhostType says are not to be shown are left out. If the status
+// is not PMB_OK, the context knows why, and nothing is added.
+pmb_status MeasureSurface(pmb_context* context, const pmb_mesh& mesh, const std::vector<pmb_sizes>& parts,
+  const std::vector<double>& isovalues, vtkPolyData* output);
 }
 
 VTK_ABI_NAMESPACE_END

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBContourSlice.h"
+#include "vtkPMBContourOutput.h"
 
 #include "vtkAlgorithm.h"
 #include "vtkCallbackCommand.h"
@@ -209,49 +209,22 @@ std::vector<vtkIdType> Renumber(KeptLines& kept, vtkIdType oldCount)
   return oldIds;
 }
 
-bool AddPoints(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkPolyData* lines, const double matrix[12],
-  bool wide, vtkPolyData* output, const GoOn& goOn)
-{
-  vtkNew<vtkPoints> points;
-  points->SetDataType(wide ? VTK_DOUBLE : VTK_FLOAT);
-  points->SetNumberOfPoints(static_cast<vtkIdType>(ids.size()));
-  for (size_t n = 0; n < ids.size(); ++n)
-  {
-    if (!MayGoOn(goOn, n, ids.size()))
-    {
-      return false;
-    }
-    double p[3], world[3];
-    lines->GetPoint(ids[n], p);
-    for (int axis = 0; axis < 3; ++axis)
-    {
-      p[axis] += d.Extent[2 * axis];
-    }
-    for (int r = 0; r < 3; ++r)
-    {
-      const double* row = matrix + 4 * r;
-      world[r] = row[0] * p[0] + row[1] * p[1] + row[2] * p[2] + row[3];
-    }
-    points->SetPoint(static_cast<vtkIdType>(n), world);
-  }
-  output->SetPoints(points);
-  return true;
-}
-
 // A point lies on a grid edge: its arrays are interpolated between the ends of that edge.
-bool AddPointArrays(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkPolyData* lines, vtkPointData* passed,
-  vtkPolyData* output, const GoOn& goOn)
+bool AddPoints(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkPolyData* lines, const double matrix[12],
+  vtkPointData* passed, vtkPoints* points, vtkDataArray* scalars, vtkPolyData* output, const GoOn& goOn)
 {
   const vtkIdType count = static_cast<vtkIdType>(ids.size());
+  vtkDataArray* isovalues = lines->GetPointData()->GetScalars();
   vtkPointData* pointData = output->GetPointData();
   pointData->InterpolateAllocate(passed, count);
+  points->SetNumberOfPoints(count);
   for (vtkIdType n = 0; n < count; ++n)
   {
     if (!MayGoOn(goOn, n, count))
     {
       return false;
     }
-    double p[3];
+    double p[3], world[3];
     lines->GetPoint(ids[n], p);
     const IndexPosition position(d, p, /*ofCell=*/false);
     const double* f = position.Fraction;
@@ -259,22 +232,24 @@ bool AddPointArrays(const std::vector<vtkIdType>& ids, const Dimensions& d, vtkP
     int upper[3] = { position.Index[0], position.Index[1], position.Index[2] };
     upper[axis] = std::min(upper[axis] + 1, d.Size[axis] - 1);
     pointData->InterpolateEdge(passed, n, PointId(d, position.Index), PointId(d, upper), f[axis]);
+    for (int r = 0; r < 3; ++r)
+    {
+      const double* row = matrix + 4 * r;
+      world[r] =
+        row[0] * (p[0] + d.Extent[0]) + row[1] * (p[1] + d.Extent[2]) + row[2] * (p[2] + d.Extent[4]) + row[3];
+    }
+    points->SetPoint(n, world);
+    if (scalars)
+    {
+      scalars->SetComponent(n, 0, isovalues->GetComponent(ids[n], 0));
+    }
+  }
+  output->SetPoints(points);
+  if (scalars)
+  {
+    pointData->SetScalars(scalars);
   }
   return true;
-}
-
-void AddScalars(const std::vector<vtkIdType>& ids, vtkPolyData* lines, vtkDataArray* contoured, vtkPolyData* output)
-{
-  vtkSmartPointer<vtkDataArray> scalars;
-  scalars.TakeReference(vtkDataArray::CreateDataArray(WantsDoubleScalars(contoured) ? VTK_DOUBLE : VTK_FLOAT));
-  scalars->SetName(contoured->GetName());
-  Allocate(scalars, static_cast<vtkIdType>(ids.size()));
-  vtkDataArray* isovalues = lines->GetPointData()->GetScalars();
-  for (size_t n = 0; n < ids.size(); ++n)
-  {
-    scalars->SetComponent(static_cast<vtkIdType>(n), 0, isovalues->GetComponent(ids[n], 0));
-  }
-  output->GetPointData()->SetScalars(scalars);
 }
 
 bool AddLines(const KeptLines& kept, vtkCellData* cellArrays, vtkPolyData* output, const GoOn& goOn)
@@ -335,15 +310,18 @@ bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, c
   vtkNew<vtkCellData> cellArrays;
   SelectCellArrays(choice, image, cellArrays);
 
-  const bool isWide = WantsDoublePoints(choice.Precision, contoured);
-  if (!AddPoints(ids, dimensions, lines, matrix, isWide, output, PartOf(goOn, 0.7, 0.8)) ||
-    !AddPointArrays(ids, dimensions, lines, passed, output, PartOf(goOn, 0.8, 0.9)))
-  {
-    return true;
-  }
+  vtkNew<vtkPoints> points;
+  points->SetDataType(WantsDoublePoints(choice.Precision, contoured) ? VTK_DOUBLE : VTK_FLOAT);
+  vtkSmartPointer<vtkDataArray> scalars;
   if (choice.Scalars)
   {
-    AddScalars(ids, lines, contoured, output);
+    scalars.TakeReference(vtkDataArray::CreateDataArray(WantsDoubleScalars(contoured) ? VTK_DOUBLE : VTK_FLOAT));
+    scalars->SetName(contoured->GetName());
+    Allocate(scalars, static_cast<vtkIdType>(ids.size()));
+  }
+  if (!AddPoints(ids, dimensions, lines, matrix, passed, points, scalars, output, PartOf(goOn, 0.7, 0.9)))
+  {
+    return true;
   }
   if (AddLines(kept, cellArrays, output, PartOf(goOn, 0.9, 1.0)))
   {

@@ -4,11 +4,11 @@
  *
  * The only public header of the core. Plain C11; usable from C++.
  *
- * What it does: from a volume of samples on a regular grid and one or more isovalues it makes an indexed
- * triangle mesh in which every crossed grid edge carries exactly one point. The mesh is a function of the input
- * alone: same bytes for every run, number of threads and instruction set.
+ * It makes an indexed triangle mesh from a volume of samples on a regular grid and one or more isovalues. Every
+ * crossed grid edge has exactly one point. The mesh is a function of the input alone: same bytes for every run,
+ * number of threads and instruction set.
  *
- * How it is used (three steps, so that the caller owns all output memory and never copies it):
+ * Use it in three steps. The caller owns all output memory and never copies it:
  *
  *     pmb_context *context = NULL;
  *     if (pmb_create(NULL, &context) != PMB_OK) fail(pmb_error(NULL));
@@ -17,7 +17,7 @@
  *     pmb_emit(context, &mesh);                            // fills the caller's arrays
  *     pmb_destroy(context);
  *
- * Every step returns a status; pmb_error() has the sentence for a person.
+ * Every step returns a status. pmb_error() explains it in a sentence.
  *
  * Words: a sample is a grid point; a cell is the box between 8 samples; a brick is 32 x 4 x 4 samples.
  * inside(sample) = sample >= isovalue, decided exactly in the sample's own type.
@@ -28,9 +28,9 @@
  * Thread safety: different contexts may be used from different threads at the same time, also on the same
  * samples. One context serves one call at a time; the caller sees to that.
  *
- * fork: a child can use and destroy the contexts that it has from its parent, but for those that were in a call of another
- * thread at that moment. On the CPU threads are started anew. A GPU cannot be used in a child of a process that has: calls
- * return PMB_UNAVAILABLE, a new automatic context takes the CPU. A call whose progress hook forks ends in the child as aborted.
+ * fork: a child may use and destroy its parent's contexts, except those that another thread was calling at that moment. It
+ * starts CPU threads anew. A child of a process that has used a GPU cannot use it: calls return PMB_UNAVAILABLE, and a new
+ * automatic context takes the CPU. A call whose progress hook forks ends in the child as aborted.
  *
  * Every public struct starts with its own size (set it to sizeof(the struct)), so that later versions can add
  * members at the end. Zero-initialise the rest: zero means "default" or "not wanted" everywhere.
@@ -80,27 +80,27 @@ typedef enum pmb_device {
   PMB_DEVICE_GPU = 2 /* CUDA; PMB_UNAVAILABLE, with the reason, if not in this build or on this machine */
 } pmb_device;
 
-/* Memory for everything that a context keeps on the host, but for what contexts share on a GPU. `allocate` returns NULL
- * on failure, otherwise memory aligned for any type; `release` is never called with NULL. Both may be called from the
- * thread that calls the core only. */
+/* Memory for everything that a context keeps on the host, except what contexts share for a GPU. `allocate` returns memory
+ * aligned for any type, or NULL on failure. `release` is never called with NULL. The core calls both only from the thread
+ * that calls the core. */
 typedef struct pmb_allocator {
   void *(*allocate)(void *user, size_t bytes);
   void (*release)(void *user, void *memory);
   void *user;
 } pmb_allocator;
 
-/* A host program's threads. `run` calls task(arg, worker) once for worker 0 and once for each of the other workers in
- * [0, workers) that it has a thread for, on any threads, at once or one after another, and returns when all have returned. After
- * a task has returned nothing is left to do: workers that have not begun by then may be left out. */
+/* A host program's threads. `run` calls task(arg, worker) once for worker 0 and once for each other worker in [0, workers)
+ * that it has a thread for. It may use any threads, at once or one after another, and returns when all tasks have returned.
+ * When a task has returned, no work is left: `run` may skip workers that have not begun by then. */
 typedef struct pmb_executor {
   void (*run)(void *user, int workers, void (*task)(void *arg, int worker), void *arg);
   void *user;
 } pmb_executor;
 
-/* Called during bind, count, emit, measure and histogram, only on the thread that called the core, at least 20 times in a
- * second when that thread takes part in the work (it does with the core's own threads), and after each half percent of the
- * call if that takes a millisecond. fraction: of this call, 0 to 1, never falling. Returns nonzero to stop: the call then
- * returns PMB_ABORTED within a few milliseconds. Must not call the core with the same context. */
+/* The core calls it during bind, count, emit, measure and histogram, only on the thread that called the core: at least
+ * 20 times per second if that thread takes part in the work (it does with the core's own threads), and after each half
+ * percent of the call that takes a millisecond. fraction: of this call, 0 to 1, never falling. Return nonzero to stop:
+ * the call then returns PMB_ABORTED within a few milliseconds. Must not call the core with the same context. */
 typedef int (*pmb_progress)(void *user, double fraction);
 
 /* How a context works. All zero (or a NULL pointer in pmb_create) is a good default. */
@@ -110,16 +110,16 @@ typedef struct pmb_options {
   int threads;             /* workers on the CPU; 0: one per core that this process may use; at most 1024 */
   pmb_allocator allocator; /* allocate == NULL: malloc and free */
   pmb_executor executor;   /* run == NULL: the core's own threads, started at the first use, kept until destroy */
-  /* NULL: the one that the environment variable PMB_CPU_PATH names, else the fastest instruction set of this machine; else
-   * one of "portable", "avx2", "avx512", or "reference" (portable, without shortcuts); PMB_UNAVAILABLE if it is not here. All
+  /* Instruction set: "portable", "avx2", "avx512", or "reference" (portable, without shortcuts). NULL: the one that the
+   * environment variable PMB_CPU_PATH names, else the fastest of this machine. PMB_UNAVAILABLE if this machine lacks it. All
    * give the same bytes. */
   const char *cpu_path;
-  /* Which GPU, counted from 1. 0: the one that the environment variable PMB_GPU names (a number, counted from 0), else the
-   * local rank of this process under MPI modulo the number of GPUs, else the first. PMB_GPU=off: no GPU is used. */
+  /* The GPU, counted from 1. 0: the one that the environment variable PMB_GPU names (a number, counted from 0), else the
+   * local rank of this process under MPI modulo the number of GPUs, else the first. PMB_GPU=off: use no GPU. */
   int device_number;
   /* Bytes that all contexts of this process together may hold on the GPU when this context takes more; 0: no limit but the
-   * GPU's own. Before it fails, what idle contexts hold there is let go, the least recently used first; they bring it
-   * back by themselves. */
+   * GPU's own. Before a call fails, idle contexts release what they hold there, the least recently used first. They bring
+   * it back by themselves. */
   int64_t device_memory_limit;
 } pmb_options;
 
@@ -134,18 +134,18 @@ typedef struct pmb_volume {
   /* Sample index, first + (i,j,k), to world, row-major 3 x 4: world[r] = m[4r]*i + m[4r+1]*j + m[4r+2]*k + m[4r+3].
    * All 0: the identity. Must be finite and have an inverse. */
   double index_to_world[12];
-  /* 0, or a number for the samples as they are now, which changes whenever they do (such as a time of modification):
-   * contexts that bind the same samples, type, dims, strides and version on one GPU share one copy there and its summary. */
+  /* 0, or a number for the present samples that changes whenever they do (such as a time of modification). Contexts that
+   * bind the same samples, type, dims, strides and version on one GPU share one copy there and its summary. */
   uint64_t version;
-  /* What is not to be shown (VTK calls it blanking); NULL: there is nothing of the kind. A byte for each sample, and for each
-   * cell (dims - 1 along each axis), packed, x fastest, borrowed as the samples are; what has any of the bits set is
-   * hidden. A cell that is hidden, or touches a hidden sample, gives no triangle, and an edge that only such cells use
-   * gives no point. Gradients leave hidden samples out, and so does the range. `version` stands for these bytes too. */
+  /* Hidden samples and cells (VTK's blanking); NULL: none. A byte per sample, and per cell (dims - 1 along each axis),
+   * packed, x fastest, borrowed as the samples are; any of the bits set hides. A cell that is hidden, or touches a hidden
+   * sample, gives no triangle, and an edge that only such cells use gives no point. Gradients and the range leave hidden
+   * samples out. `version` covers these bytes too. */
   const uint8_t *sample_flags;
   const uint8_t *cell_flags;
   uint8_t hidden_sample_bits, hidden_cell_bits;
-  /* Index of the first sample in a larger volume, of which this is a piece: index_to_world is applied to first + (i,j,k), so
-   * that the points of a piece have the bytes of the whole's. Each within +-2^52. */
+  /* Index of the first sample in a larger volume, of which this is a piece. index_to_world applies to first + (i,j,k),
+   * so the points of a piece have the bytes of the whole's. Each within +-2^52. */
   int64_t first[3];
 } pmb_volume;
 
@@ -154,9 +154,8 @@ typedef struct pmb_request {
   size_t struct_size;
   const double *isovalues; /* finite; the output holds them one after another in this order, duplicates kept */
   int64_t isovalue_count;  /* >= 0; 0 gives an empty mesh */
-  /* 1: a point that falls on a sample (value equal to the isovalue) is one point for all edges that meet there,
-   * and triangles that thereby lose their area are left out. 0: one point per crossed edge, always (the counts of
-   * vtkFlyingEdges3D). */
+  /* 1: all edges that meet at a sample equal to the isovalue share one point there, and triangles that thereby lose
+   * their area are left out. 0: one point per crossed edge, always (the counts of vtkFlyingEdges3D). */
   int remove_degenerate;
 } pmb_request;
 
@@ -173,14 +172,14 @@ typedef struct pmb_attribute {
   int components; /* >= 1 */
   void *output;   /* points * components elements of `type`; integers are rounded to the nearest, halves away from
                   * zero, as VTK does; values go through double, so 64-bit integers beyond 2^53 lose their last bits */
-  /* 0, or a number for the samples as they are now, which changes whenever they do: a GPU then keeps them, as far as its
-   * memory goes, until the next pmb_bind or pmb_unbind, so that the next pmb_emit need not bring them again. */
+  /* 0, or a number for the present samples that changes whenever they do. A GPU then keeps them, as far as its memory
+   * goes, until the next pmb_bind or pmb_unbind, and the next pmb_emit does not bring them again. */
   uint64_t version;
 } pmb_attribute;
 
-/* How normals and gradients are estimated from the samples: at both ends of a point's edge, interpolated between them.
- * Where that gives no direction (a zero, an overflow, or a sample it uses is not finite), central differences of the finite
- * samples take over for that point. */
+/* The estimator of normals and gradients: it works at both ends of a point's edge and interpolates between them. Where it
+ * gives no direction (a zero, an overflow, a sample that is not finite), central differences of the finite samples take
+ * over for that point. */
 typedef enum pmb_gradient_estimator {
   PMB_CENTRAL = 0, /* half of above - below; at the border of the volume one-sided */
   PMB_FORWARD = 1, /* above - here; at the upper border of the volume here - below */
@@ -211,14 +210,14 @@ typedef struct pmb_mesh {
 
 enum { PMB_HISTOGRAM_MOST = 4096, PMB_SUGGEST_BINS = 256 }; /* bins at most; of pmb_suggest */
 
-/* A histogram over the range from low to high, which is cut into bins of equal width. `bins` elements each; NULL: not
- * wanted. Bricks without a finite, visible sample count nowhere. A smooth surface has about 70 to 160 triangles in a brick
+/* A histogram over the range from low to high, in bins of equal width. Arrays of `bins` elements each; NULL: not wanted.
+ * Bricks without a finite, visible sample count nowhere. A smooth surface has about 70 to 160 triangles in a brick
  * that it crosses, noise more than 1000. */
 typedef struct pmb_histogram_request {
   size_t struct_size;
   double low, high; /* finite, low < high */
   int64_t bins;     /* 1 to PMB_HISTOGRAM_MOST */
-  int64_t *crossed; /* bricks that the bin's isovalue crosses: what pmb_info.active_bricks is for it without
+  int64_t *crossed; /* bricks that the bin's isovalue crosses: pmb_info.active_bricks for it without
                      * remove_degenerate */
   int64_t *touched; /* bricks whose range, from their least to their greatest sample, reaches into the bin; constant
                      * bricks as well, which no isovalue crosses */
@@ -228,22 +227,22 @@ typedef struct pmb_histogram_request {
 typedef struct pmb_measure_request {
   size_t struct_size;
   const pmb_mesh *mesh; /* points and triangles; the other arrays are not read */
-  /* The mesh in parts that share no points, each measured by itself: what pmb_count put into per_isovalue, or its sizes as
+  /* The mesh in parts that share no points, each measured by itself: per_isovalue of pmb_count, or the sizes of the mesh as
    * one part. The points and triangles of a part come after those of the parts before. */
   const pmb_sizes *parts;
   int64_t part_count;
-  /* NULL, or a byte per triangle of all parts: triangles with one of the bits of left_out are not measured, nor are points
-   * that only such triangles use. */
+  /* NULL, or a byte per triangle of all parts. Triangles with one of the bits of left_out are not measured, nor are points
+   * that only they use. */
   const uint8_t *flags;
   uint8_t left_out;
 } pmb_measure_request;
 
-/* What pmb_measure finds out about a part. An edge joins two points of a triangle, whichever way round. */
+/* What pmb_measure finds for a part. An edge joins two points of a triangle, in either direction. */
 typedef struct pmb_measures {
   size_t struct_size;
   double area;
-  /* Enclosed, if the mesh is closed: positive around samples >= isovalue, negative around a hollow. In any case the sum of
-   * the signed volumes between each triangle and the origin of the world, so that those of a mesh's pieces add up. */
+  /* Enclosed volume, if the mesh is closed: positive around samples >= isovalue, negative around a hollow. In any case the
+   * sum of signed volumes between each triangle and the origin of the world, so those of a mesh's pieces add up. */
   double volume;
   int64_t points; /* that a triangle uses */
   int64_t edges;
@@ -252,13 +251,13 @@ typedef struct pmb_measures {
   int64_t nonmanifold_edges; /* of more than two; only with remove_degenerate */
   int64_t euler;             /* points - edges + triangles: of a closed manifold: 2 x (components - handles) */
   int64_t components;        /* sets of triangles that hang together by points */
-  int closed;                /* 1: each edge is used equally often in both directions (also if there is none) */
+  int closed;                /* 1: each edge is used equally often in both directions (or the part has no edge) */
 } pmb_measures;
 
-/* What a context knows of its volume and its last calls. */
+/* Facts about a context, its volume and its last calls. */
 typedef struct pmb_info {
   size_t struct_size;
-  double minimum, maximum;   /* over the finite, visible samples of the volume; minimum > maximum: there is none */
+  double minimum, maximum;   /* over the finite, visible samples of the volume; minimum > maximum: no such sample */
   int64_t bricks;            /* of the bound volume */
   int64_t active_bricks;     /* of the last isovalue counted */
   int64_t nonfinite_bricks;  /* bricks with a NaN or an infinity among their samples or halo */
@@ -273,21 +272,21 @@ typedef struct pmb_info {
   const char *device_name;   /* the GPU's, such as "NVIDIA H200"; NULL on the CPU; valid as long as the context */
   int device_number;         /* of the GPU in use, counted from 1; 0 on the CPU */
   int device_sharers;        /* contexts that have the bound volume on the GPU together, this one included */
-  int64_t uploads;           /* how often this context has brought a volume to the GPU */
-  int device_lost;           /* what it had on the GPU went with a failure in another call: a new one is needed */
+  int64_t uploads;           /* times that this context has brought a volume to the GPU */
+  int device_lost;           /* a failure in another call destroyed what it had on the GPU: make a new context */
 } pmb_info;
 
 typedef struct pmb_context pmb_context;
 
-/* Makes a context. options: NULL for the defaults. *context is NULL on failure. */
+/* Makes a context. options: NULL for the defaults. Sets *context to NULL on failure. */
 pmb_status pmb_create(const pmb_options *options, pmb_context **context);
 
 /* Frees a context and all it holds. NULL is allowed. */
 void pmb_destroy(pmb_context *context);
 
 /* Binds a volume: checks the descriptor, reads every sample once and keeps min and max of every brick (PMB paper,
- * section 4.1), about 1/64 byte per float sample. Call it again whenever a sample, or the descriptor, has changed;
- * not when only the isovalue has. On failure no volume is bound. */
+ * section 4.1), about 1/57 byte per float sample. Call it again when a sample or the descriptor has changed, not when
+ * only the isovalue has. On failure no volume is bound. */
 pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume);
 
 /* Forgets the volume and frees what was kept for it (a NULL context is allowed). */
@@ -298,71 +297,70 @@ void pmb_unbind(pmb_context *context);
  * On failure *sizes is {0, 0}. The isovalues are copied. */
 pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue);
 
-/* Fills the arrays of `mesh` for the last successful pmb_count. May be called several times. Writes only the first
- * n points and m triangles. Fails with PMB_INVALID if a capacity is too small and with PMB_TOO_LARGE if an id (or
+/* Fills the arrays of `mesh` for the last successful pmb_count. May be called several times. Writes the first n points
+ * and m triangles only. Fails with PMB_INVALID if a capacity is too small and with PMB_TOO_LARGE if an id (or
  * with `offsets` 3m) exceeds 32 bits and id_type is PMB_INT32; nothing is written then. */
 pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
 
-/* How large the surface is for each of many isovalues, in bricks, from the summary that pmb_bind made: no sample is read. It
- * takes some 20 ns per brick and thread; on a GPU the summary is copied to the host first. request: its arrays are written,
- * and are 0 after a failure. Same numbers for any number of threads and on a GPU. */
+/* Counts the bricks that the surface crosses for each of many isovalues, from the summary that pmb_bind made: reads no
+ * sample. Takes some 20 ns per brick and thread; on a GPU it copies the summary to the host first. Writes the arrays of
+ * request; after a failure they are 0. Same numbers for any number of threads and on a GPU. */
 pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *request);
 
-/* The isovalue that bin 0 <= bin < request->bins stands for: its middle. */
+/* Returns the isovalue of bin 0 <= bin < request->bins: its middle. */
 double pmb_histogram_isovalue(const pmb_histogram_request *request, int64_t bin);
 
-/* Isovalues to start with, the best first, at most `most` of them (three, or as many as there are valleys, if they show
- * different surfaces); *count: how many there are (0: no sample is finite and
- * visible, all are equal, or the volume has no cell). Found in the histogram of the range that the samples are in, with
- * PMB_SUGGEST_BINS bins (Docs/ALGORITHM.md says how): for a start, not for a measurement. Calls
- * pmb_histogram once or several times, each with its time and its progress. */
+/* Suggests isovalues to start with, the best first, at most `most` of them: three, or as many as the histogram has valleys,
+ * if they show different surfaces. *count: how many (0: no sample is finite and visible, all are equal, or the volume has no
+ * cell). Finds them in the histogram of the samples' range, with PMB_SUGGEST_BINS bins (Docs/ALGORITHM.md says how): take
+ * them as a start, not as a measurement. Calls pmb_histogram once or several times, each with its time and its progress. */
 pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, int64_t *count);
 
-/* Measures the parts of a mesh in host memory, on the CPU's threads also where a GPU made it. measures: a part each,
+/* Measures the parts of a mesh in host memory, on the CPU's threads, also if a GPU made it. measures: one per part, with
  * struct_size set. Same values to the last bit for any number of threads. Needs no volume. Takes 4 bytes of memory per
- * point and about 4 MB per thread (8 with 64-bit ids), for the time of the call. Fails with PMB_INVALID if an id is none of
- * its part's points. On failure all measures are 0. */
+ * point and about 4 MB per thread (8 with 64-bit ids) during the call. Fails with PMB_INVALID if an id is outside its part.
+ * On failure all measures are 0. */
 pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request, pmb_measures *measures);
 
-/* Gives the sheets of a surface that touch in a sample points of their own, so that the mesh is a manifold: no edge has more
- * than two triangles, and those of a point hang together by edges. For the mesh as the last pmb_emit of this context has
- * filled it, after a count with remove_degenerate; points and triangles are needed. parts: what pmb_count put into
- * per_isovalue, or its sizes as one part. Triangles get their new ids in place, and parts[i].points becomes what a part then
- * has: its own points and, behind them, copies, by what they are copies of. *copied: of what point of the mesh as it was each
- * copy is one, all parts one after another; valid until the next call with this context. The caller moves and copies
- * the arrays of points, coordinates too. The same for any number of threads: it uses one, also where a GPU made the mesh. Takes
- * 8 bytes of memory per point and about 300 per point on a sample, for the time of the call. After a failure the mesh is of
- * no use. */
+/* Gives sheets of a surface that touch in a sample points of their own, so the mesh is a manifold: no edge has more than
+ * two triangles, and the triangles of a point hang together by edges. Works on the mesh as the last pmb_emit of this
+ * context has filled it, after a count with remove_degenerate; needs points and triangles. parts: per_isovalue of
+ * pmb_count, or the sizes of the mesh as one part. Triangles get their new ids in place. parts[i].points becomes the
+ * part's new number of points: its own and, behind them, copies, ordered by the points that they copy. *copied: for each
+ * copy its point in the mesh before, all parts one after another; valid until the next call with this context. The
+ * caller moves and copies the arrays of points, coordinates too. Same result for any number of threads: it uses one,
+ * also if a GPU made the mesh. Takes 8 bytes of memory per point and about 300 per point on a sample during the call.
+ * After a failure the mesh is unusable. */
 pmb_status pmb_split_sheets(
   pmb_context *context, const pmb_mesh *mesh, pmb_sizes *parts, int64_t part_count, const int64_t **copied);
 
 /* Sets the progress hook of a context (NULL: none). */
 void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
 
-/* Host memory that a GPU reaches directly, for the arrays of pmb_mesh: pmb_emit on a GPU then needs no copy on the way.
- * Aligned to 4096 bytes, from a pool of the process that keeps what is released for the next allocation of about that size,
- * until pmb_host_trim or until the last context on a GPU is gone; beside 256 MiB it holds at most half more than was in use
- * at a time of late. Blocks of 256 KiB and more are pinned when they are used for the second time (pinning is slow). NULL
- * if there is no GPU or no memory: ordinary memory serves as well, only slower. Any thread may call these three. */
+/* Allocates host memory that a GPU reaches directly, for the arrays of pmb_mesh: pmb_emit on a GPU then copies once less.
+ * Aligned to 4096 bytes. It comes from a pool of the process, which keeps released blocks for allocations of about that size
+ * until pmb_host_trim or until the last context on a GPU is gone; beside 256 MiB the pool holds at most half more than the
+ * recent peak in use. Blocks of 256 KiB and more are pinned at their second use (pinning is slow). Returns NULL if no GPU or
+ * no memory is there: ordinary memory works too, only slower. Any thread may call these three. */
 void *pmb_host_allocate(size_t bytes);
 void pmb_host_release(void *memory); /* NULL is allowed */
-void pmb_host_trim(void);            /* gives back what the pool holds unused */
+void pmb_host_trim(void);            /* frees the unused blocks of the pool */
 
 /* Facts about the context; set info->struct_size first. */
 pmb_status pmb_get_info(pmb_context *context, pmb_info *info);
 
-/* How often processes were forked on the way from the one that called this first to this one. Where the number is not that of a
- * moment ago there are none of the threads of then: for executors that keep some. Any thread may call. */
+/* Number of forks between the process of the first call and this one. If it has changed, threads from before are gone: for
+ * executors that keep threads. Any thread may call. */
 unsigned pmb_forks(void);
 
-/* The last error of this context as a sentence; "no error" if there was none; never NULL; valid until the next call
- * with this context. NULL: the last error of pmb_create on this thread. */
+/* Returns the last error of this context as a sentence, or "no error"; never NULL; valid until the next call with this
+ * context. context NULL: the last error of pmb_create on this thread. */
 const char *pmb_error(const pmb_context *context);
 
-/* A short name of a status; never NULL, static. */
+/* Returns a short name of a status; never NULL, static. */
 const char *pmb_status_text(pmb_status status);
 
-/* Bytes of one element, 0 for a value that is no pmb_type. */
+/* Returns the bytes of one element, or 0 for a value outside pmb_type. */
 size_t pmb_type_size(pmb_type type);
 
 #ifdef __cplusplus

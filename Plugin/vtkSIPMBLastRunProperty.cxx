@@ -14,6 +14,17 @@ vtkStandardNewMacro(vtkSIPMBLastRunProperty);
 vtkSIPMBLastRunProperty::vtkSIPMBLastRunProperty() = default;
 vtkSIPMBLastRunProperty::~vtkSIPMBLastRunProperty() = default;
 
+// Called when the proxy has made its object.
+bool vtkSIPMBLastRunProperty::ReadXMLAttributes(vtkSIProxy* proxy, vtkPVXMLElement* element)
+{
+  const bool read = this->Superclass::ReadXMLAttributes(proxy, element);
+  if (auto* filter = vtkAlgorithm::SafeDownCast(this->GetVTKObject()))
+  {
+    vtkPMBContourAcceleration::AddWrapper(filter);
+  }
+  return read;
+}
+
 // The superclass asks the proxy's object by the command GetName of the XML: for so long that is one with the text as its name.
 bool vtkSIPMBLastRunProperty::Pull(vtkSMMessage* message)
 {

@@ -3,8 +3,9 @@
  * @class vtkSIPMBLastRunProperty
  * @brief the server's side of the property that says whether a stock filter was accelerated
  *
- * The filter itself has no function to ask: the text is vtkPMBContourAcceleration's. A class of the server alone, so that a
- * client without the plugin can do with the property.
+ * Tells vtkPMBContourAcceleration of the filter, which wraps vtkContourFilters. The filter itself has no function to ask: the
+ * text is vtkPMBContourAcceleration's. A class of the server alone, so that a client without the plugin can do with the
+ * property.
  */
 #ifndef vtkSIPMBLastRunProperty_h
 #define vtkSIPMBLastRunProperty_h
@@ -21,6 +22,7 @@ protected:
   vtkSIPMBLastRunProperty();
   ~vtkSIPMBLastRunProperty() override;
 
+  bool ReadXMLAttributes(vtkSIProxy* proxy, vtkPVXMLElement* element) override;
   bool Pull(vtkSMMessage* message) override;
 
 private:

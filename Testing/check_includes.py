@@ -8,15 +8,22 @@
   Plugin            VTK and ParaView (vtk*.h, vtksys), dlfcn.h and the C++ library; Plugin/Panel: also Qt, ParaView's pq*.h
   Testing/Kernels   as Kernels, and the tests' own headers; no VTK
   Testing/GPU       as Testing/Kernels, and its headers
+
+Where there is a compiler, each header of Kernels, but for templates, also has to compile alone.
 """
+import concurrent.futures
+import os
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LIBC = set("""assert ctype errno fenv float inttypes limits locale malloc math setjmp signal stdalign stdarg stdatomic
 stdbool stddef stdint stdio stdlib stdnoreturn string time wchar pthread sched unistd sys/mman sys/resource sys/stat
 sys/time sys/types sys/wait immintrin cpuid""".split())
+EACH_TYPE = "pmb_each_type.h"  # includes the template that a macro names
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:([<"])([^>"]+)[>"]|(\S+))')
 
 
@@ -36,7 +43,11 @@ def fault(path, bracket, name):
     """Why this include is not allowed, or None."""
     folder = path.relative_to(TOP).parts[:2]
     own = (path.parent / name).is_file() or (TOP / "Testing" / "Kernels" / name).is_file()
+    if path.name == EACH_TYPE and bracket == "macro":
+        return None
     if folder[0] == "Kernels" or folder in (("Testing", "Kernels"), ("Testing", "GPU")):
+        if bracket == "macro" and path.name == "pmb_each_type.h":
+            return None
         core = (TOP / "Kernels" / name).is_file() and re.fullmatch(r"([a-z]+/)*pmb\w*\.(h|c|inc|cuh)", name)
         if path.suffix in (".cu", ".cuh") and bracket == "<" and name in ("cuda.h", "cuda_runtime.h"):
             return None
@@ -58,6 +69,32 @@ def fault(path, bracket, name):
     return None
 
 
+def compile_alone(path):
+    """What the compiler says of a header on its own, CUDA's as the emulator compiles them; None: it is good."""
+    if path.suffix == ".cuh":
+        command = ["c++", "-std=c++17", "-x", "c++", "-D__CUDACC__", f"-I{TOP / 'Testing/Emulator/include'}"]
+    else:
+        command = ["cc", "-std=c11", "-x", "c", "-DPMB_CPU_PATH=portable"]
+    command += ["-fsyntax-only", "-w", f"-I{TOP / 'Kernels'}", str(path)]
+    run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return run.stderr.strip().splitlines()[0] if run.returncode else None
+
+
+def headers_alone():
+    """The faults of Kernels' headers, compiled alone."""
+    if not shutil.which("cc") or not shutil.which("c++"):
+        print("check_includes: there is no compiler, so headers are not compiled alone")
+        return 0
+    headers = [path for path in sorted((TOP / "Kernels").rglob("*"))
+               if path.suffix in (".h", ".cuh") and not path.name.endswith(("_template.h", EACH_TYPE))]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        said = list(pool.map(compile_alone, headers))
+    for path, text in zip(headers, said):
+        if text:
+            print(f"{path.relative_to(TOP)} does not compile alone: {text}")
+    return sum(text is not None for text in said)
+
+
 def main():
     faults = files = 0
     for folder in ("Kernels", "Filters", "Plugin", "Testing"):
@@ -70,6 +107,7 @@ def main():
                 if why:
                     faults += 1
                     print(f"{path.relative_to(TOP)}:{number}: {name}: {why}")
+    faults += headers_alone()
     print(f"check_includes: {files} files looked at, {faults} faults")
     return 1 if faults or not files else 0
 

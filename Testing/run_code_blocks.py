@@ -24,15 +24,15 @@ TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCUMENTS = ("README.md", "Docs/USER_GUIDE.md", "CONTRIBUTING.md")
 SKIPPED = (  # the beginning of a command, and why it is not run
     ("sudo ", "needs root"),
-    ("./pmb test", "all tests, of which this is one: half an hour"),
-    ("./pmb package", "a second build; the test package_deb has what it makes"),
+    ("./pmb test", "the quick tests: about five minutes"),
+    ("./pmb package", "builds for every GPU; the test package_deb has what it makes"),
     ("./pmb gui", "needs a person; the tests plugin_gui have what it opens"),
     ("./pmb bench", "needs a GPU, or minutes"),
     ("bash Testing/GPU/", "needs a GPU"),
     ("Testing/GPU/", "for a machine with a GPU"),
     ("bash Testing/Benchmarks/Papers/run.sh", "needs nvcc, and builds for two minutes"),
     ("PMB_CPU_PATH=portable gdb ", "needs a person"),
-    ("build/fuzz/", "minutes, and a build of .ci/run; the tests filters_Fuzz have the same in short"),
+    ("build/asan/", "minutes, and a build of .ci/run; the tests filters_Fuzz have the same in short"),
 )
 SAYS_ERROR = re.compile(r"Traceback|\b(ERROR|Error|error|Warning|WARNING)\b")
 

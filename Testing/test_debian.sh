@@ -5,7 +5,7 @@
 #   FOLDER   where that system is: made the first time (about 4 GB with ParaView), used again later. Nothing else on this
 #            machine is changed; to be rid of it remove the folder
 #   SUITE    bookworm (Debian 12: ParaView 5.11, VTK 9.2), trixie (Debian 13: ParaView 5.13, VTK 9.3), or a later one
-#   COMMAND  of ./pmb, with its options; default: test. "test -L plugin": those of the plugin only
+#   COMMAND  of ./pmb, with its options; default: test. "test --all -L plugin": all those of the plugin
 # DEBIAN_MIRROR: where Debian is loaded from; default: where this machine's apt loads it from, or debootstrap's default.
 # The exit code is that of ./pmb.
 set -euo pipefail

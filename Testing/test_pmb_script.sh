@@ -49,20 +49,20 @@ bare="env PATH=$work/bin PMB_BUILD_DIR=$work/build"
 # shellcheck disable=SC2086
 {
   expect 'unknown command' 2 "no command 'tset'; ./pmb help" "$pmb" tset
-  expect 'no display' 1 'gui needs a display.*mend:' env -u DISPLAY -u WAYLAND_DISPLAY "$pmb" gui
+  expect 'no display' 1 'gui needs a display.*fix:' env -u DISPLAY -u WAYLAND_DISPLAY "$pmb" gui
   expect 'no script' 1 'pvpython needs a script' "$pmb" pvpython
   expect 'missing script' 1 "no script 'nowhere.py'" "$pmb" pvpython nowhere.py
   expect 'demo with arguments' 1 "demo takes no arguments, but 'x'" "$pmb" demo x
   expect 'install with two folders' 1 "but 'b' was given too" "$pmb" install a b
-  expect 'install into a file' 1 'cannot write .*mend:' "$pmb" install /dev/null/prefix
+  expect 'install into a file' 1 'cannot write .*fix:' "$pmb" install /dev/null/prefix
   expect 'uninstall of nothing' 1 'nothing to remove: there is no .*installed.txt' "$pmb" uninstall "$work"
   expect 'package of something' 1 "package takes nothing, or 'vtk', but 'x' was given" "$pmb" package x
-  expect 'papers without CUDA' 1 'bench --papers needs CUDA.*mend:.*--cpu' $bare "$pmb" bench --papers --table cayley
-  expect 'no root and no sudo' 1 'cannot install g++ ninja-build.*no sudo; mend: as root' $bare "$pmb" build
+  expect 'papers without CUDA' 1 'bench --papers needs CUDA.*fix:.*--cpu' $bare "$pmb" bench --papers --table cayley
+  expect 'no root and no sudo' 1 'cannot install g++ make ninja-build.*no sudo; fix: as root' $bare "$pmb" build
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/sudo"
   printf '#!/bin/sh\nexit 1\n' >"$work/bin/env"
   chmod +x "$work/bin/sudo" "$work/bin/env"
-  expect 'sudo with a password' 1 'sudo would ask for a password; mend: as root' $bare "$pmb" build
+  expect 'sudo with a password' 1 'sudo would ask for a password; fix: as root' $bare "$pmb" build
   rm "$work/bin/dpkg-query"
   expect 'not Debian' 1 "not a Debian system and 'c++'" $bare "$pmb" build
 }
@@ -70,7 +70,7 @@ mkdir "$work/build"
 printf 'CMAKE_HOME_DIRECTORY:INTERNAL=/elsewhere\n' >"$work/build/CMakeCache.txt"
 printf '#!/bin/sh\nprintf installed\n' >"$work/bin/dpkg-query"
 chmod +x "$work/bin/dpkg-query"
-expect 'build folder of another checkout' 1 'made for another checkout; mend:' \
+expect 'build folder of another checkout' 1 'made for another checkout; fix:' \
   env PATH="$work/bin:$PATH" PMB_BUILD_DIR="$work/build" "$pmb" build
 
 # A build that made nothing, beside packages that an earlier one made: these are not to be run.
@@ -85,7 +85,7 @@ for tool in cmake pvpython; do
   chmod +x "$work/bin/$tool"
 done
 for command in demo bench; do
-  expect "$command without what it runs" 1 'the build made no .*mend: remove that folder' \
+  expect "$command without what it runs" 1 'the build made no .*fix: remove that folder' \
     env PATH="$work/bin:$PATH" DISPLAY=:0 PMB_BUILD_DIR="$work/build" "$pmb" "$command"
 done
 
@@ -144,18 +144,21 @@ not_called 'a second demo configures nothing' 'cmake -S'
 calls one 'no driver' test -R name
 called 'tests are configured' '-DBUILD_TESTING=ON -DPMB_CUDA=OFF'
 called 'test builds the quick tests' '--target quick$'
-called 'test runs the quick tests' "^ctest .*--label-regex quick -R name; HOME=$work/one/home XDG=\$"
+called 'test runs the quick tests' "^ctest .*--label-regex quick -R name;"
 calls one 'no driver' test --all -R name
+called 'test --all configures the papers too' '-DBUILD_TESTING=ON -DPMB_PAPERS=ON -DPMB_CUDA=OFF'
 called 'test --all builds everything' '--target all$'
 not_called 'test --all leaves no test out' 'label-regex'
 called 'test --all hands on its options' '^ctest .*-R name;'
 calls one 'no driver' demo
 not_called 'after the tests demo configures nothing' 'cmake -S'
 calls one 9.0 demo
-called 'demo with a GPU: code for this one' '-DBUILD_TESTING=ON -DPMB_CUDA=ON -DPMB_CUDA_ARCHITECTURES=90-real '
+called 'demo with a GPU: code for this one' '-DBUILD_TESTING=ON .*-DPMB_CUDA=ON -DPMB_CUDA_ARCHITECTURES=90-real '
 calls one 'no driver' package
 called 'package: code for every GPU, folders of Debian' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES .*-DCMAKE_INSTALL_PREFIX=/usr '
+mkdir -p "$work/one/lib/x86_64-linux-gnu"
 calls one 'no driver' demo
+check 'after package demo does not see its libraries' test ! -e "$work/one/lib/x86_64-linux-gnu"
 called 'after package demo has its folders, and code for every GPU' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES .*-UCMAKE_INSTALL_PREFIX'
 calls two "$(printf '9.0\n8.0\n9.0')" demo
 called 'demo with several GPUs' '-DPMB_CUDA_ARCHITECTURES=80-real;90-real '

@@ -6,7 +6,10 @@
 #include "vtkPMBContourOverrides.h"
 #include "vtkPMBContourStandIn.h"
 
+#include <mutex>
+
 VTK_ABI_NAMESPACE_BEGIN
+using vtkPMBContour::StandIn;
 using vtkPMBContour::Switch;
 
 vtkStandardNewMacro(vtkPMBContourAcceleration);
@@ -16,6 +19,8 @@ vtkPMBContourAcceleration::~vtkPMBContourAcceleration() = default;
 
 void vtkPMBContourAcceleration::Enable(int filters)
 {
+  static std::mutex mutex;
+  const std::lock_guard<std::mutex> lock(mutex);
   if (filters & CONTOUR_FILTER)
   {
     vtkPMBContour::RegisterFactory();
@@ -38,7 +43,7 @@ void vtkPMBContourAcceleration::Enable(int filters)
 void vtkPMBContourAcceleration::Disable(int filters)
 {
   Switch::Get().Change(0, filters);
-  vtkPMBContour::StandIn::Tidy();
+  StandIn::FreeUnused();
 }
 
 bool vtkPMBContourAcceleration::IsEnabled(int filters)
@@ -68,7 +73,13 @@ std::string vtkPMBContourAcceleration::GetLastRunSummary()
 
 std::string vtkPMBContourAcceleration::GetLastRunSummary(vtkAlgorithm* filter)
 {
-  return vtkPMBContour::StandIn::GetSummary(filter);
+  StandIn* standIn = StandIn::Find(filter);
+  return standIn ? standIn->GetSummary() : std::string();
+}
+
+void vtkPMBContourAcceleration::AddWrapper(vtkAlgorithm* filter)
+{
+  StandIn::Make(filter, CONTOUR_FILTER, /*wraps=*/true);
 }
 
 void vtkPMBContourAcceleration::SetContourFilter(bool accelerate)

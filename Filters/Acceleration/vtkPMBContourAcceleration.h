@@ -117,6 +117,14 @@ public:
    */
   static std::string GetLastRunSummary(vtkAlgorithm* filter);
 
+  /**
+   * Tells that this filter executes by vtkContourFilters that it makes anew each time, with its own input, as ParaView's
+   * Contour does: then the summary of the volume is kept for this filter, which may be aborted, and GetLastRunSummary(filter)
+   * says what they did. Without it they are accelerated too, but each reads the volume again. Call it once, before the
+   * filter executes.
+   */
+  static void AddWrapper(vtkAlgorithm* filter);
+
   ///@{
   /**
    * Enable(CONTOUR_FILTER) or Disable(CONTOUR_FILTER), as a property for ParaView's settings. It is the process's switch, not

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourOverrides.h"
 
-#include "vtkAlgorithm.h"
+#include "vtkCompositeDataPipeline.h"
+#include "vtkContourFilter.h"
+#include "vtkFlyingEdges3D.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
+#include "vtkMarchingCubes.h"
 #include "vtkNew.h"
 #include "vtkObjectFactory.h"
 #include "vtkObjectFactoryCollection.h"
@@ -13,92 +16,88 @@
 #include "vtkVersion.h"
 
 #include <algorithm>
-#include <mutex>
+#include <typeinfo>
 
 #ifndef VTK_FUTURE_CONST // before VTK 9.5
 #define VTK_FUTURE_CONST
 #endif
 
 VTK_ABI_NAMESPACE_BEGIN
-using vtkPMBContour::StandIn;
-using vtkPMBContour::Switch;
-
-vtkStandardNewMacro(vtkPMBContourOverride);
-
-vtkPMBContourOverride::vtkPMBContourOverride() = default;
-vtkPMBContourOverride::~vtkPMBContourOverride() = default;
-
-vtkMTimeType vtkPMBContourOverride::GetMTime()
+namespace vtkPMBContour
 {
-  return std::max<vtkMTimeType>(this->vtkContourFilter::GetMTime(), Switch::Get().Time);
-}
-
-int vtkPMBContourOverride::RequestUpdateExtent(
-  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
-  StandIn::Expect(this);
-  return this->vtkContourFilter::RequestUpdateExtent(request, inputVector, outputVector);
-}
-
-int vtkPMBContourOverride::RequestData(
-  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
-{
-  return StandIn::Run(this, inputVector, outputVector) ||
-    this->vtkContourFilter::RequestData(request, inputVector, outputVector);
-}
-
 namespace
 {
-// The override of vtkContourFilter looks after itself.
-bool LooksAfter(vtkAlgorithm* algorithm)
+// What vtkContourFilter::New() gives once the factory is registered. No type macro: it is to pass for a vtkContourFilter, also
+// by its name, by which ParaView finds the functions that call it.
+class Override : public vtkContourFilter
 {
-  return (StandIn::WhichFilter(algorithm) & ~vtkPMBContourAcceleration::CONTOUR_FILTER) != 0;
-}
-}
+public:
+  static Override* New();
+
+  // A change of the switch is one of the filter.
+  vtkMTimeType GetMTime() override
+  {
+    return std::max<vtkMTimeType>(vtkContourFilter::GetMTime(), Switch::Get().Time);
+  }
+
+protected:
+  Override() { StandIn::Make(this, vtkPMBContourAcceleration::CONTOUR_FILTER); }
+
+  int RequestData(vtkInformation* request, vtkInformationVector** inInfo, vtkInformationVector* outInfo) override
+  {
+    return StandIn::Run(this, inInfo, outInfo) || vtkContourFilter::RequestData(request, inInfo, outInfo);
+  }
+};
+
+vtkStandardNewMacro(Override);
+
+// VTK's pipeline as it is, but for vtkFlyingEdges3D and vtkMarchingCubes.
+class vtkPMBContourPipeline : public vtkCompositeDataPipeline
+{
+public:
+  static vtkPMBContourPipeline* New();
+  vtkTypeMacro(vtkPMBContourPipeline, vtkCompositeDataPipeline);
+
+  int ComputePipelineMTime(vtkInformation* request, vtkInformationVector** inInfo, vtkInformationVector* outInfo,
+    int port, vtkMTimeType* mtime) override
+  {
+    const int result = this->Superclass::ComputePipelineMTime(request, inInfo, outInfo, port, mtime);
+    if (const int which = this->LooksAfter())
+    {
+      if (Switch::Get().Filters & which)
+      {
+        StandIn::Make(this->Algorithm, which); // sees the execution from its start
+      }
+      this->PipelineMTime = std::max<vtkMTimeType>(this->PipelineMTime, Switch::Get().Time);
+      *mtime = this->PipelineMTime;
+    }
+    return result;
+  }
+
+  int CallAlgorithm(
+    vtkInformation* request, int direction, vtkInformationVector** inInfo, vtkInformationVector* outInfo) override
+  {
+    if (request->Has(REQUEST_DATA()) && this->LooksAfter())
+    {
+      this->CopyDefaultInformation(request, direction, inInfo, outInfo);
+      this->InAlgorithm = 1;
+      const bool done = StandIn::Run(this->Algorithm, inInfo, outInfo);
+      this->InAlgorithm = 0;
+      if (done)
+      {
+        return 1;
+      }
+    }
+    return this->Superclass::CallAlgorithm(request, direction, inInfo, outInfo);
+  }
+
+private:
+  // The override of vtkContourFilter looks after itself.
+  int LooksAfter() const { return WhichFilter(this->Algorithm) & ~vtkPMBContourAcceleration::CONTOUR_FILTER; }
+};
 
 vtkStandardNewMacro(vtkPMBContourPipeline);
 
-vtkPMBContourPipeline::vtkPMBContourPipeline() = default;
-vtkPMBContourPipeline::~vtkPMBContourPipeline() = default;
-
-void vtkPMBContourPipeline::PrintSelf(ostream& os, vtkIndent indent)
-{
-  this->Superclass::PrintSelf(os, indent);
-}
-
-int vtkPMBContourPipeline::ComputePipelineMTime(vtkInformation* request, vtkInformationVector** inInfoVec,
-  vtkInformationVector* outInfoVec, int requestFromOutputPort, vtkMTimeType* mtime)
-{
-  const int result =
-    this->Superclass::ComputePipelineMTime(request, inInfoVec, outInfoVec, requestFromOutputPort, mtime);
-  if (LooksAfter(this->Algorithm))
-  {
-    StandIn::Expect(this->Algorithm);
-    this->PipelineMTime = std::max<vtkMTimeType>(this->PipelineMTime, Switch::Get().Time);
-    *mtime = this->PipelineMTime;
-  }
-  return result;
-}
-
-int vtkPMBContourPipeline::CallAlgorithm(
-  vtkInformation* request, int direction, vtkInformationVector** inInfo, vtkInformationVector* outInfo)
-{
-  if (request->Has(REQUEST_DATA()) && LooksAfter(this->Algorithm))
-  {
-    this->CopyDefaultInformation(request, direction, inInfo, outInfo);
-    this->InAlgorithm = 1;
-    const bool done = StandIn::Run(this->Algorithm, inInfo, outInfo);
-    this->InAlgorithm = 0;
-    if (done)
-    {
-      return 1;
-    }
-  }
-  return this->Superclass::CallAlgorithm(request, direction, inInfo, outInfo);
-}
-
-namespace
-{
 class Factory : public vtkObjectFactory
 {
 public:
@@ -115,24 +114,31 @@ protected:
   Factory()
   {
     this->RegisterOverride("vtkContourFilter", "vtkPMBContourOverride", "by Parallel Marching Blocks", 1,
-      []() -> vtkObject* { return vtkPMBContourOverride::New(); });
+      []() -> vtkObject* { return Override::New(); });
   }
-};
-
-// The prototype cannot be asked for.
-class Prototype : public vtkAlgorithm
-{
-public:
-  static vtkExecutive* Get() { return DefaultExecutivePrototype; }
 };
 }
 
-namespace vtkPMBContour
+int WhichFilter(vtkAlgorithm* algorithm)
 {
+  if (!algorithm)
+  {
+    return 0;
+  }
+  const std::type_info& type = typeid(*algorithm);
+  if (type == typeid(Override))
+  {
+    return vtkPMBContourAcceleration::CONTOUR_FILTER;
+  }
+  if (type == typeid(vtkFlyingEdges3D))
+  {
+    return vtkPMBContourAcceleration::FLYING_EDGES;
+  }
+  return type == typeid(vtkMarchingCubes) ? vtkPMBContourAcceleration::MARCHING_CUBES : 0;
+}
+
 void RegisterFactory()
 {
-  static std::mutex mutex;
-  const std::lock_guard<std::mutex> lock(mutex);
   static Factory* const factory = Factory::New(); // never destroyed: VTK's list of factories may go first
   // Programs may have called vtkObjectFactory::UnRegisterAllFactories() since.
   if (!vtkObjectFactory::GetRegisteredFactories()->IsItemPresent(factory))
@@ -143,16 +149,15 @@ void RegisterFactory()
 
 std::string RegisterPipeline()
 {
-  static std::mutex mutex;
-  const std::lock_guard<std::mutex> lock(mutex);
-  vtkExecutive* prototype = Prototype::Get();
-  if (!prototype)
+  vtkNew<vtkFlyingEdges3D> another;
+  const std::type_info& type = typeid(*another->GetExecutive());
+  if (type == typeid(vtkCompositeDataPipeline)) // as VTK has it
   {
     vtkNew<vtkPMBContourPipeline> pipeline;
     vtkAlgorithm::SetDefaultExecutivePrototype(pipeline);
     return std::string();
   }
-  return vtkPMBContourPipeline::SafeDownCast(prototype) ? "" : prototype->GetClassName();
+  return type == typeid(vtkPMBContourPipeline) ? "" : another->GetExecutive()->GetClassName();
 }
 }
 VTK_ABI_NAMESPACE_END

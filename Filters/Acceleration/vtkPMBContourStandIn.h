@@ -6,8 +6,7 @@
 #define vtkPMBContourStandIn_h
 
 #include "vtkNew.h"
-#include "vtkPMBContourFilter.h"
-#include "vtkPMBContourGlobalMutex.h"
+#include "vtkObject.h"
 #include "vtkSmartPointer.h"
 
 #include <atomic>
@@ -18,15 +17,17 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkAlgorithm;
+class vtkCallbackCommand;
 class vtkDataArray;
+class vtkImageData;
 class vtkInformation;
 class vtkInformationVector;
+class vtkPMBContourFilter;
 class vtkPolyData;
-class vtkUnsignedCharArray;
 
 namespace vtkPMBContour
 {
-// The process's switch and its counters.
+// The switch of the process and its counters.
 struct Switch
 {
   std::atomic<int> Filters{ 0 }; // vtkPMBContourAcceleration::FilterType
@@ -34,72 +35,89 @@ struct Switch
   std::atomic<vtkIdType> Runs{ 0 };
   std::atomic<vtkIdType> Left{ 0 };
   std::atomic<vtkIdType> Binds{ 0 };
+  std::mutex Mutex; // of changes, and of all texts
+  std::string Summary;
 
   static Switch& Get();
   void Change(int on, int off); // of type FilterType
   std::string GetSummary();
-  void SetSummary(const std::string& text);
-
-private:
-  GlobalMutex Mutex; // of the text, and of changes
-  std::string Summary;
 };
 
 struct StockSettings; // vtkPMBContourStock.h
 
-// One for each filter that runs accelerated; it keeps the summary of the volume from one execution to the next.
-class StandIn
+// Belongs to one of VTK's filters, in the information of which it is kept, and keeps the summary of the volume from one
+// execution to the next. It calls a vtkPMBContourFilter as a pipeline does: by events and requests.
+class StandIn : public vtkObject
 {
 public:
-  // Which of the three this is, a vtkPMBContourAcceleration::FilterType; 0 for everything else, subclasses included.
-  static int WhichFilter(vtkAlgorithm* algorithm);
+  static StandIn* New();
+  vtkTypeMacro(StandIn, vtkObject);
 
-  // Whether it is one that is accelerated now.
-  static bool IsAccelerated(vtkAlgorithm* algorithm);
+  // That of this filter; null if it has none.
+  static StandIn* Find(vtkAlgorithm* filter);
 
-  // Before an execution that may come to Run(), so that its events are seen from the first on.
-  static void Expect(vtkAlgorithm* stock);
+  // Makes one if it has none. Wraps: the filter executes by vtkContourFilters that it makes anew each time.
+  static StandIn* Make(vtkAlgorithm* filter, int which, bool wraps = false);
 
-  // The execution (a REQUEST_DATA) of an accelerated filter. False: nothing was done, and VTK's own code has to.
+  // The execution (a REQUEST_DATA) of one of the three. False: nothing was done, and VTK's own code has to.
   static bool Run(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkInformationVector* outputVector);
 
-  // What the last execution of this filter did; empty where it was not to be accelerated.
-  static std::string GetSummary(vtkAlgorithm* owner);
-
   // Frees what is kept for filters that are not accelerated any more.
-  static void Tidy();
+  static void FreeUnused();
 
+  // What the last execution did; empty where it was not to be accelerated.
+  std::string GetSummary();
+
+protected:
   StandIn();
-  ~StandIn();
-
-  // Around all blocks of an execution, and around each; OnStart() returns whether it is the outermost.
-  bool OnStart();
-  void OnEnd(vtkAlgorithm* owner);
+  ~StandIn() override;
 
 private:
-  std::string Execute(
-    vtkAlgorithm* stock, vtkAlgorithm* owner, vtkInformationVector** inputVector, vtkInformationVector* outputVector);
-  std::string Contour(
-    const StockSettings& settings, vtkDataArray* contoured, vtkInformationVector** inputVector, vtkPolyData* output);
-  void OnProgress();
-  bool HasHidden(vtkImageData* image, vtkMTimeType changed, std::string& error);
-  void HoldBack(vtkPolyData* output);
-  void GiveBack(vtkDataObject* output);
-  void Close();
-  void Configure(vtkAlgorithm* stock, const StockSettings& settings, vtkImageData* image);
+  StandIn(const StandIn&) = delete;
+  void operator=(const StandIn&) = delete;
 
-  std::mutex OneBlock;
-  vtkAlgorithm* Stock = nullptr; // during Execute()
+  struct List;
+
+  // Around all blocks of an execution of the owner, and around each.
+  void OnStart();
+  void OnEnd();
+  void OnProgress();
+
+  bool IsOn() const { return (Switch::Get().Filters & this->Which) != 0; }
+  void Begin();
+  void End();
+  void Say(std::string StandIn::*part, const std::string& text);
+  std::string Execute(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkInformationVector* outputVector);
+  std::string Contour(
+    const StockSettings& settings, vtkDataArray* contoured, vtkInformation* inInfo, vtkPolyData* output);
+  std::string RefuseFlags(vtkImageData* image);
+  void Configure(const StockSettings& settings, vtkImageData* image);
+  void HoldBack(vtkPolyData* output);
+  void GiveBack();
+
   vtkAlgorithm* Owner = nullptr;
+  int Which = 0;
+  bool Wraps = false;
+  int Depth = 0;                 // of the owner's executions that have started and not ended
+  int Started = 0;               // of them, those that our filter knows of
+  std::mutex OneBlock;           // at a time: they may come in several threads
+  vtkAlgorithm* Stock = nullptr; // that executes now
+  vtkMTimeType Changed = 0;      // its image
   struct Looked
   {
     vtkMTimeType Time = 0;
     bool Found = false; // a bit that hides
   };
-  std::map<const vtkUnsignedCharArray*, Looked> LookedAt; // ghost types, of which there are as many as samples
-  std::vector<vtkSmartPointer<vtkDataArray>> HeldBack;    // arrays that are to be active scalars at the end
-  std::vector<vtkSmartPointer<vtkPolyData>> Last; // meshes that the owner's output has as well, until it is emptied
-  vtkNew<vtkPMBContourFilter> Filter;
+  std::map<vtkDataArray*, Looked> LookedAt; // flags, of which there are as many as samples
+  std::string HeldBack;                     // the array that is to be active scalars at the end
+  std::string Done, Left; // what the last execution did, and left to VTK: composite input may have both
+  vtkNew<vtkCallbackCommand> Deaf;
+  struct Kept // from one execution to the next
+  {
+    vtkSmartPointer<vtkPMBContourFilter> Filter;
+    std::vector<vtkSmartPointer<vtkPolyData>> Last; // meshes that the owner's output has as well, until it is emptied
+  };
+  Kept Own;
 };
 }
 VTK_ABI_NAMESPACE_END

@@ -5,16 +5,15 @@
 #include "vtkCellData.h"
 #include "vtkContourFilter.h"
 #include "vtkDataArray.h"
-#include "vtkDoubleArray.h"
 #include "vtkFloatArray.h"
 #include "vtkFlyingEdges3D.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkInformationVector.h"
 #include "vtkMarchingCubes.h"
 #include "vtkMatrix3x3.h"
 #include "vtkMergePoints.h"
 #include "vtkPMBContourAcceleration.h"
-#include "vtkPMBContourInput.h"
 #include "vtkPointData.h"
 #include "vtkPolyData.h"
 #include "vtkSmartPointer.h"
@@ -55,48 +54,18 @@ bool IsAskedFor(vtkImageData* image, vtkInformation* inInfo)
   return true;
 }
 
-template <typename FromT, typename ToT>
-void Convert(const FromT* from, ToT* to, vtkIdType count)
-{
-  for (vtkIdType i = 0; i < count; ++i)
-  {
-    to[i] = static_cast<ToT>(from[i]);
-  }
-}
-
 // The isovalues of the points, in an array as the stock filter makes it: floats, or of the contoured array's kind.
 vtkSmartPointer<vtkDataArray> ConvertScalars(vtkDataArray* scalars, vtkDataArray* kind)
 {
-  vtkSmartPointer<vtkDataArray> converted;
-  if (!kind)
-  {
-    converted = vtkSmartPointer<vtkFloatArray>::New();
-  }
-  else if (kind->HasStandardMemoryLayout())
-  {
-    converted.TakeReference(kind->NewInstance());
-  }
-  else
-  {
-    converted.TakeReference(vtkDataArray::CreateDataArray(kind->GetDataType()));
-  }
-  if (typeid(*converted) == typeid(*scalars))
+  vtkDataArray* made = kind && kind->HasStandardMemoryLayout() ? kind->NewInstance()
+    : kind                                                     ? vtkDataArray::CreateDataArray(kind->GetDataType())
+                                                               : vtkFloatArray::New();
+  const auto converted = vtkSmartPointer<vtkDataArray>::Take(made);
+  if (typeid(*made) == typeid(*scalars))
   {
     return scalars;
   }
-  const vtkIdType count = scalars->GetNumberOfTuples();
-  converted->SetName(scalars->GetName());
-  converted->SetNumberOfTuples(count);
-  vtkDoubleArray* doubles = vtkDoubleArray::SafeDownCast(scalars);
-  vtkFloatArray* floats = vtkFloatArray::SafeDownCast(scalars);
-  switch (count > 0 ? converted->GetDataType() : VTK_VOID)
-  {
-    vtkTemplateMacro(doubles
-        ? Convert(doubles->GetPointer(0), static_cast<VTK_TT*>(converted->GetVoidPointer(0)), count)
-        : Convert(floats->GetPointer(0), static_cast<VTK_TT*>(converted->GetVoidPointer(0)), count));
-    default:
-      break;
-  }
+  converted->DeepCopy(scalars);
   return converted;
 }
 
@@ -117,6 +86,9 @@ StockSettings ReadSettings(vtkAlgorithm* stock, int which)
   StockSettings settings;
   settings.Which = which;
   settings.Name = stock->GetClassName();
+  // GetInputArrayInformation() would make one.
+  vtkInformationVector* arrays = stock->GetInformation()->Get(vtkAlgorithm::INPUT_ARRAYS_TO_PROCESS());
+  settings.Array = arrays ? arrays->GetInformationObject(0) : nullptr;
   if (auto* contour = vtkContourFilter::SafeDownCast(stock))
   {
     ReadCommon(contour, settings);
@@ -184,7 +156,7 @@ std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInfor
   {
     return std::string("the input is ") + (input ? input->GetClassName() : "nothing");
   }
-  if (Dimensions(image).Thick != 3)
+  if (image->GetDataDimension() != 3)
   {
     return "the image has not three dimensions";
   }
@@ -204,6 +176,24 @@ std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInfor
     return "only a part of the image was asked for";
   }
   return std::string();
+}
+
+vtkDataArray* FindContoured(const StockSettings& settings, vtkImageData* image)
+{
+  vtkPointData* arrays = image->GetPointData();
+  if (!settings.Array)
+  {
+    return arrays->GetScalars();
+  }
+  const int association = settings.Array->Get(vtkDataObject::FIELD_ASSOCIATION());
+  if (association != vtkDataObject::FIELD_ASSOCIATION_POINTS &&
+    association != vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS)
+  {
+    return nullptr;
+  }
+  const char* name = settings.Array->Get(vtkDataObject::FIELD_NAME());
+  return name ? arrays->GetArray(name)
+              : arrays->GetAttribute(settings.Array->Get(vtkDataObject::FIELD_ATTRIBUTE_TYPE()));
 }
 
 bool IsReal(vtkDataArray* array)

@@ -24,6 +24,7 @@ struct StockSettings
 {
   int Which = 0;
   const char* Name = "";
+  vtkInformation* Array = nullptr; // as set by SetInputArrayToProcess(0, ...); null: nothing was
   std::vector<double> Isovalues;
   bool Normals = false, Gradients = false, Scalars = false;
   bool PointArrays = false, CellArrays = false; // the other arrays
@@ -38,6 +39,9 @@ StockSettings ReadSettings(vtkAlgorithm* stock, int which);
 
 // Why these settings with this input are nothing for us. Empty: they are. `inInfo` is the input's.
 std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInformation* inInfo);
+
+// The point array to contour; null: there is none.
+vtkDataArray* FindContoured(const StockSettings& settings, vtkImageData* image);
 
 // Why this array to contour, null if there is none, or those beside it are nothing for us. Empty: they are.
 std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtkDataArray* contoured);

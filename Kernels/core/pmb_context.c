@@ -54,8 +54,14 @@ const char *pmb_status_text(pmb_status status)
 
 size_t pmb_type_size(pmb_type type)
 {
-  static const size_t sizes[] = { 0, 1, 1, 2, 2, 4, 4, 8, 8, 4, 8 };
-  return type >= PMB_INT8 && type <= PMB_FLOAT64 ? sizes[type] : 0;
+  switch (type) {
+#define PMB_SIZE(NAME, type, name, real) \
+  case PMB_##NAME:                       \
+    return sizeof(type);
+    PMB_SAMPLE_TYPES(PMB_SIZE)
+#undef PMB_SIZE
+  }
+  return 0;
 }
 
 static pmb_status check_options(const pmb_options *options)

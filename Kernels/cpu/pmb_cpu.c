@@ -60,32 +60,6 @@ static const pmb_cpu_loops *named_loops(const char *path)
   return NULL;
 }
 
-/* Where in the table of ids the point of this kind is that belongs to a cell's corner, from the cell's place. */
-static int16_t offset_of(int corner, int kind)
-{
-  return (int16_t)(((corner >> 2) * 5 + (corner >> 1 & 1)) * PMB_IDS_ROW + kind * PMB_IDS_PITCH + (corner & 1));
-}
-
-static void make_case_offsets(pmb_cpu *cpu)
-{
-  int16_t offsets[PMB_CELL_EDGES];
-  for (int edge = 0; edge < PMB_CELL_EDGES; ++edge) {
-    offsets[edge] = offset_of(pmb_edge_lower(edge), pmb_edge_axis(edge));
-  }
-  for (int i = 0; i < 256 * 16; ++i) {
-    cpu->case_offsets[i / 16][i % 16] = offsets[pmb_triangle_edges[i / 16][i % 16]];
-  }
-  for (int i = 0; i < 32; ++i) {
-    const int row = i & 7, upper = i >> 3 & 1;
-    const int corner = i & PMB_CORNER_SAMPLE ? (i & 3) << 1 | (i >> 2 & 1)
-      : row < 4                              ? row << 1
-      : row < 6                              ? (row - 4) << 2 | upper
-                                             : (row - 6) << 1 | upper;
-    const int kind = i & PMB_CORNER_SAMPLE ? PMB_SAMPLE : row < 4 ? PMB_EDGE_X : row < 6 ? PMB_EDGE_Y : PMB_EDGE_Z;
-    cpu->corner_offsets[i] = offset_of(corner, kind);
-  }
-}
-
 /* mirrored: the second and the third id of a triangle change places. */
 static void make_case(pmb_cpu_case *c, int i, int mirrored)
 {
@@ -137,7 +111,6 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the CPU backend (%zu bytes)", sizeof(*cpu));
   }
   memset(cpu, 0, sizeof(*cpu));
-  make_case_offsets(cpu);
   count_loops(cpu);
   find_places(cpu);
   cpu->cases_mirrored = -1;

@@ -39,10 +39,6 @@ enum {
   /* Ends of edges: [z][y][x], 5 x 5 rows of 33. */
   PMB_ENDS_PITCH = 36,
   PMB_ENDS_SIZE = 25 * PMB_ENDS_PITCH,
-  /* Ids of the points of a brick's cells: [z][y][kind][x], 5 x 5 x 4 rows of 33. */
-  PMB_IDS_PITCH = 36,
-  PMB_IDS_ROW = PMB_KINDS * PMB_IDS_PITCH,
-  PMB_IDS_SIZE = 25 * PMB_IDS_ROW,
   PMB_BRICK_IDS = 3 * PMB_BRICK_MAX_TRIANGLES + 16, /* of a brick's triangles, and what is written too much */
   PMB_EDGE_ROWS = 36                                /* rows of edges, 25, with room for 16 from the last cell's on */
 };
@@ -129,9 +125,6 @@ typedef struct pmb_cpu_found {
 typedef struct pmb_cpu {
   const pmb_cpu_loops *loops;
   int always_exact; /* the "reference" path */
-  /* Where in the table of ids a point is, from the cell's place: by case and place in pmb_triangle_edges; by pmb_cpu_case's
-   * number. */
-  int16_t case_offsets[256][16], corner_offsets[32];
   pmb_cpu_case cases[256];
   int cases_mirrored;         /* for which frames `cases` is; -1: not made */
   uint8_t places[256][8];     /* by byte: the places of its bits, lowest first */
@@ -170,7 +163,6 @@ typedef struct pmb_cpu_range {
 
 /* What a worker needs for one brick. For volumes handled as float only the first half of `tile` is there. */
 typedef struct pmb_cpu_scratch {
-  uint32_t ids[PMB_IDS_SIZE + 16];
   uint32_t brick_ids[PMB_BRICK_IDS];        /* of its triangles, before they are made wide */
   uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* row << 7 | kind << 5 | x */
   pmb_rows rows;

@@ -4,7 +4,7 @@
 #include "shared/pmb_attribute.h"
 
 /* One array for n points of a brick; sample: index of the lower sample, step: to the upper one, in tuples. */
-#define PMB_ATTRIBUTE(name, type, ...)                                                                         \
+#define PMB_ATTRIBUTE(NAME, type, name, real)                                                                  \
   static void interpolate_##name(                                                                              \
     const pmb_attribute *a, const int64_t *sample, const int64_t *step, const double *t, int n, int64_t first) \
   {                                                                                                            \
@@ -19,19 +19,16 @@
     }                                                                                                          \
   }
 
-PMB_INTEGERS(PMB_ATTRIBUTE)
-PMB_ATTRIBUTE(float32, float)
-PMB_ATTRIBUTE(float64, double)
+PMB_SAMPLE_TYPES(PMB_ATTRIBUTE)
 
 typedef void (*interpolate)(
   const pmb_attribute *a, const int64_t *sample, const int64_t *step, const double *t, int n, int64_t first);
+#define PMB_INTERPOLATE(NAME, type, name, real) [PMB_##NAME] = interpolate_##name,
+static const interpolate by_type[] = { PMB_SAMPLE_TYPES(PMB_INTERPOLATE) };
 
 void pmb_cpu_interpolate_attributes(const pmb_cpu *cpu, const pmb_cpu_record *record, const uint16_t *list,
   const double *parameter, int n, int64_t first)
 {
-  static const interpolate by_type[] = { interpolate_int8, interpolate_uint8, interpolate_int16, interpolate_uint16,
-    interpolate_int32, interpolate_uint32, interpolate_int64, interpolate_uint64, interpolate_float32,
-    interpolate_float64 };
   const int64_t *dims = cpu->volume->dims;
   const int64_t steps[PMB_KINDS] = { 1, dims[0], dims[0] * dims[1], 0 };
   int64_t sample[16], step[16];
@@ -45,6 +42,6 @@ void pmb_cpu_interpolate_attributes(const pmb_cpu *cpu, const pmb_cpu_record *re
   }
   for (int64_t a = 0; a < cpu->mesh->attribute_count; ++a) {
     const pmb_attribute *attribute = &cpu->mesh->attributes[a];
-    by_type[attribute->type - 1](attribute, sample, step, parameter, n, first);
+    by_type[attribute->type](attribute, sample, step, parameter, n, first);
   }
 }

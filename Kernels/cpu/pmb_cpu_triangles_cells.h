@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Triangles of a brick's cells with AVX2 and AVX-512, without a table of ids: the ids on the edges around a cell are those of
- * the first points in the eight rows of edges around its row of cells, plus the points before it there. The cells of all rows
- * are worked off in one loop, for the processor does not foresee where rows end. The reference is the way in C in
- * pmb_cpu_triangles_ids.h. */
+ * Triangles of a brick's cells: the ids on the edges around a cell are those of the first points in the eight rows of edges
+ * around its row of cells, plus the points before it there. The cells of all rows are worked off in one loop, for the processor
+ * does not foresee where rows end. In AVX2 and, as the reference, in C. */
 #ifndef PMB_CPU_TRIANGLES_CELLS_H
 #define PMB_CPU_TRIANGLES_CELLS_H
 
@@ -25,8 +24,6 @@ PMB_INLINE void prefetch_ids(id_way way, const uint32_t *made)
   prefetch_output((const void *)(((uintptr_t)made << way.wide) + way.offset), 64 << way.wide);
 }
 
-#if defined(__AVX2__)
-
 /* The cells of a brick with triangles. Rows of cells are counted z * 4 + y; lanes are the rows of edges of pmb_cpu_case. */
 typedef struct brick_cells {
   uint16_t list[PMB_BRICK_X * PMB_BRICK_ROWS + 64]; /* row << 5 | x */
@@ -40,6 +37,8 @@ typedef struct brick_cells {
   uint32_t sample_first[PMB_BRICK_ROWS][8];
   uint32_t sample_beyond[PMB_BRICK_ROWS][4];
 } brick_cells;
+
+#if defined(__AVX2__)
 
 /* In each of four words of 64 bits: rows to columns of 8 x 8. */
 PMB_INLINE __m256i turn_bits(__m256i words)
@@ -65,8 +64,9 @@ PMB_INLINE __m256i turn_words(__m256i eight)
 }
 
 /* pmb_cell_bits of all 32 cells of a row, from the words of inside bits of the rows (y,z) and (y+1,z), and those above. */
-PMB_INLINE void cases_of_row(const uint64_t *words, const uint64_t *above, uint8_t *cases)
+PMB_INLINE void cases_of_row(const uint64_t *words, const uint64_t *above, uint32_t cells, uint8_t *cases)
 {
+  (void)cells;
   const __m256i four = _mm256_inserti128_si256(
     _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)words)), _mm_loadu_si128((const __m128i *)above), 1);
   const __m256i lower = _mm256_srli_epi64(four, 1), upper = _mm256_slli_epi64(_mm256_srli_epi64(four, 2), 32);
@@ -88,7 +88,7 @@ PMB_INLINE void set_samples(const uint32_t *mask, const uint32_t *first, const u
   const int y = (row & 3) + 1, z = (row >> 2) + 1;
   const __m128i masks = values_of_samples(mask, i), firsts = values_of_samples(first, i);
   const __m256i lower = _mm256_castsi128_si256(_mm_slli_epi32(masks, 1));
-  cases_of_row(&rows->equal[z][y], &rows->equal[z + 1][y], cells->equal + row * PMB_BRICK_X);
+  cases_of_row(&rows->equal[z][y], &rows->equal[z + 1][y], word, cells->equal + row * PMB_BRICK_X);
   _mm256_storeu_si256((__m256i *)cells->sample_mask[row], _mm256_inserti128_si256(lower, masks, 1));
   _mm256_storeu_si256((__m256i *)cells->sample_first[row], _mm256_broadcastsi128_si256(firsts));
   if (word >> 31) {
@@ -182,14 +182,14 @@ PMB_INLINE __m256i joined_corners(__m256i from, __m256i corners, __m256i samples
 
 /* Writes 16 ids, as far as there is room: the next cell overwrites those that are too many. order: of the entry's corners, only
  * with `joined`. */
-PMB_INLINE void write_cell(const pmb_cpu_case *entry, __m128i order, const brick_cells *cells, size_t code,
+PMB_INLINE void write_cell(const pmb_cpu_case *entry, const uint8_t *order, const brick_cells *cells, size_t code,
   uint32_t *out, int64_t room, const int joined)
 {
-  const __m128i corners = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)entry->corners), order);
+  const __m128i all = _mm_loadu_si128((const __m128i *)entry->corners);
+  const __m128i corners = joined ? _mm_shuffle_epi8(all, _mm_loadu_si128((const __m128i *)order)) : all;
   const __m256i ids = ids_around(cells, code);
-  const __m256i low_from = _mm256_cvtepu8_epi32(joined ? corners : _mm_loadl_epi64((const __m128i *)entry->corners));
-  const __m256i high_from = _mm256_cvtepu8_epi32(
-    joined ? _mm_srli_si128(corners, 8) : _mm_loadl_epi64((const __m128i *)(entry->corners + 8)));
+  const __m256i low_from = _mm256_cvtepu8_epi32(corners);
+  const __m256i high_from = _mm256_cvtepu8_epi32(_mm_srli_si128(corners, 8));
   __m256i low = corners_of(low_from, ids), high = corners_of(high_from, ids);
   if ((code & 31) == 31) {
     const __m256i beyond = _mm256_loadu_si256((const __m256i *)cells->beyond[code >> 5]);
@@ -212,20 +212,6 @@ PMB_INLINE void write_cell(const pmb_cpu_case *entry, __m128i order, const brick
   }
 }
 
-/* The triangles of n cells, to where there is room for so many ids. */
-PMB_INLINE void write_cells(
-  const pmb_cpu_case *cases, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way)
-{
-  for (int i = 0; i < n; ++i) {
-    const size_t code = cells->list[i];
-    const pmb_cpu_case *entry = &cases[cells->cases[code]];
-    write_cell(entry, _mm_setzero_si128(), cells, code, out, room, 0);
-    prefetch_ids(way, out);
-    out += entry->ids;
-    room -= entry->ids;
-  }
-}
-
 /* Bit row: the word of that row is not 0. */
 PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
 {
@@ -236,34 +222,132 @@ PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
   return (uint32_t)none ^ 0xffff;
 }
 
-/* The same where points are joined. */
-PMB_INLINE void write_joined_cells(
-  int mirrored, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way)
+#else
+
+PMB_INLINE void cases_of_row(const uint64_t *words, const uint64_t *above, uint32_t cells, uint8_t *cases)
 {
-  const pmb_cpu_joined *table = pmb_cpu_joined_cases();
-  const __m128i order = mirrored ? _mm_setr_epi8(0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15)
-                                 : _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  for (; cells; cells &= cells - 1) {
+    const int x = pmb_lowest_bit(cells);
+    cases[x] = (uint8_t)pmb_cell_bits(words[0], words[1], above[0], above[1], x + 1);
+  }
+}
+
+PMB_INLINE void set_samples(const uint32_t *mask, const uint32_t *first, const uint32_t *beyond, const pmb_rows *rows,
+  int row, int i, uint32_t word, brick_cells *cells)
+{
+  const int y = (row & 3) + 1, z = (row >> 2) + 1;
+  cases_of_row(&rows->equal[z][y], &rows->equal[z + 1][y], word, cells->equal + row * PMB_BRICK_X);
+  for (int l = 0; l < 4; ++l) {
+    const int at = i + (l & 1) + (l >> 1) * 5;
+    cells->sample_mask[row][l] = mask[at] << 1;
+    cells->sample_mask[row][l + 4] = mask[at];
+    cells->sample_first[row][l] = cells->sample_first[row][l + 4] = first[at];
+    cells->sample_beyond[row][l] = beyond[at];
+  }
+}
+
+PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const uint32_t (*first)[PMB_EDGE_ROWS],
+  const uint32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
+{
+  static const uint8_t axes[8] = { 0, 0, 0, 0, 1, 1, 2, 2 }, rows[8] = { 0, 1, 5, 6, 0, 5, 0, 1 };
+  (void)word;
+  for (int l = 0; l < 8; ++l) {
+    cells->mask[row][l] = mask[axes[l]][i + rows[l]] << 1;
+    cells->first[row][l] = first[axes[l]][i + rows[l]];
+    cells->beyond[row][l] = beyond[axes[l]][i + rows[l]];
+  }
+}
+
+/* Ids before a cell: of the points in eight rows, those in lower columns after the first. */
+PMB_INLINE void count_ids(const uint32_t *mask, const uint32_t *first, size_t code, uint32_t *ids)
+{
+  const uint32_t after = 31 - ((uint32_t)code & 31);
+  PMB_NOT_UNROLLED
+  for (int l = 0; l < 8; ++l) {
+    ids[l] = first[l] + sum_bytes(count_in_bytes(mask[l] << after));
+  }
+}
+
+PMB_INLINE void write_cell(const pmb_cpu_case *entry, const uint8_t *order, const brick_cells *cells, size_t code,
+  uint32_t *out, int64_t room, const int joined)
+{
+  const size_t row = code >> 5;
+  const int last = (code & 31) == 31;
+  uint32_t ids[8], samples[8];
+  (void)room;
+  count_ids(cells->mask[row], cells->first[row], code, ids);
+  if (joined) {
+    count_ids(cells->sample_mask[row], cells->sample_first[row], code, samples);
+    for (int l = 0; last && l < 4; ++l) {
+      samples[4 + l] = cells->sample_beyond[row][l];
+    }
+  }
+  for (int i = 0; i < entry->ids; ++i) {
+    const unsigned corner = entry->corners[joined ? order[i] : i], edge = corner & 7;
+    out[i] = joined && corner & PMB_CORNER_SAMPLE ? samples[edge]
+      : last && corner & PMB_CORNER_UPPER         ? cells->beyond[row][edge]
+                                                  : ids[edge] + (corner >> 5);
+  }
+}
+
+/* Bit row: the word of that row is not 0. */
+PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
+{
+  uint32_t rows = 0;
+  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+    rows |= (uint32_t)(words[i] != 0) << i;
+  }
+  return rows;
+}
+
+#endif
+
+/* The triangles of n cells, to where there is room for so many ids. */
+PMB_INLINE void write_cells(
+  const pmb_cpu_case *cases, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way)
+{
   for (int i = 0; i < n; ++i) {
     const size_t code = cells->list[i];
-    pmb_cpu_case made;
-    const pmb_cpu_case *entry = find_joined_case(table, cells->cases[code], cells->equal[code], &made);
-    write_cell(entry, order, cells, code, out, room, 1);
+    const pmb_cpu_case *entry = &cases[cells->cases[code]];
+    write_cell(entry, NULL, cells, code, out, room, 0);
     prefetch_ids(way, out);
     out += entry->ids;
     room -= entry->ids;
   }
 }
 
-/* The triangles of a brick. mask, first, beyond: see brick_edges, of so many kinds; words: of each row the cells with
- * triangles, as bits x; room: ids that may be written to `out`. */
-PMB_INLINE void write_brick(const pmb_cpu *cpu, const uint32_t (*mask)[PMB_EDGE_ROWS],
-  const uint32_t (*first)[PMB_EDGE_ROWS], const uint32_t (*beyond)[PMB_EDGE_ROWS], const pmb_rows *rows,
-  const uint32_t *words, uint32_t *out, int64_t room, id_way way, const int kinds)
+/* The same where points are joined. */
+PMB_INLINE void write_joined_cells(
+  int mirrored, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way)
 {
+  const pmb_cpu_joined *table = pmb_cpu_joined_cases();
+  static const uint8_t orders[2][16] = { { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
+    { 0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15 } };
+  for (int i = 0; i < n; ++i) {
+    const size_t code = cells->list[i];
+    pmb_cpu_case made;
+    const pmb_cpu_case *entry = find_joined_case(table, cells->cases[code], cells->equal[code], &made);
+    write_cell(entry, orders[mirrored], cells, code, out, room, 1);
+    prefetch_ids(way, out);
+    out += entry->ids;
+    room -= entry->ids;
+  }
+}
+
+/* The triangles of a brick, from the rows and cells of `scratch`. mask, first, beyond: of the first `kinds` kinds of points, by row
+ * z * 5 + y, their masks, the id of the first one with a column from 0 to 31, and of the one at column 32; room: ids that may be
+ * written to `out`. */
+PMB_INLINE void write_brick(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const uint32_t (*mask)[PMB_EDGE_ROWS],
+  const uint32_t (*first)[PMB_EDGE_ROWS], const uint32_t (*beyond)[PMB_EDGE_ROWS], uint32_t *out, int64_t room,
+  id_way way, const int kinds)
+{
+  const pmb_rows *rows = &scratch->rows;
+  const uint32_t *words = scratch->cells;
   brick_cells cells;
   for (uint32_t rest = rows_with_bits(words); rest; rest &= rest - 1) {
     const int row = pmb_lowest_bit(rest), y = row & 3, z = row >> 2;
-    cases_of_row(&rows->inside[z + 1][y + 1], &rows->inside[z + 2][y + 1], cells.cases + row * PMB_BRICK_X);
+    cases_of_row(
+      &rows->inside[z + 1][y + 1], &rows->inside[z + 2][y + 1], words[row], cells.cases + row * PMB_BRICK_X);
     set_row(mask, first, beyond, row, z * 5 + y, words[row], &cells);
     if (kinds == PMB_KINDS) {
       set_samples(mask[PMB_SAMPLE], first[PMB_SAMPLE], beyond[PMB_SAMPLE], rows, row, z * 5 + y, words[row], &cells);
@@ -276,7 +360,5 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, const uint32_t (*mask)[PMB_EDGE_
     write_cells(cpu->cases, &cells, n, out, room, way);
   }
 }
-
-#endif
 
 #endif

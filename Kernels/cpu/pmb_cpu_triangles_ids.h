@@ -119,14 +119,6 @@ static inline void widen_ids(const id_base *base, const uint32_t *ids, int64_t *
   }
 }
 
-/* The ids of the points of a brick's cells, by kind and row z * 5 + y: of the first point with a column from 0 to 31 and, but
- * for the x edges, of the one at column 32, which is the next brick's, where a cell has that column. Points on samples only where
- * they are joined. */
-typedef struct brick_edges {
-  const uint32_t (*mask)[PMB_EDGE_ROWS];
-  uint32_t first[PMB_KINDS][PMB_EDGE_ROWS], beyond[PMB_KINDS][PMB_EDGE_ROWS];
-} brick_edges;
-
 /* Ids of the first points of n of a record's rows; begin: id of its first point. */
 PMB_INLINE void firsts_of(const pmb_cpu_record *r, uint32_t begin, int row, const int n, uint32_t *ids)
 {
@@ -165,122 +157,28 @@ PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_
   }
 }
 
-/* The ids in a table, which the cells' triangles are taken from by place. */
-PMB_INLINE void fill_ids(const brick_edges *edges, const int kinds, uint32_t *ids)
-{
-  for (int i = 0; i < 25; ++i) {
-    for (int kind = 0; kind < kinds; ++kind) {
-      uint32_t *out = ids + i * PMB_IDS_ROW + kind * PMB_IDS_PITCH;
-      uint32_t next = edges->first[kind][i];
-      for (uint32_t rest = edges->mask[kind][i]; rest; rest &= rest - 1) {
-        out[pmb_lowest_bit(rest)] = next++;
-      }
-      out[PMB_BRICK_X] = edges->beyond[kind][i];
-    }
-  }
-}
-
-/* The triangles of a brick. turn: 1 to swap the second and third id. Writes 16 ids per cell where there is room for
- * them: what is too much is overwritten by the next cell, and the loop needs no count. */
-PMB_INLINE void write_plain(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const uint32_t *ids, uint32_t *out,
-  int64_t room, id_way way, int turn)
-{
-  const pmb_rows *rows = &scratch->rows;
-  const uint32_t *end = out + room;
-  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const int y = (row & 3) + 1, z = (row >> 2) + 1;
-    const uint64_t a = rows->inside[z][y], b = rows->inside[z][y + 1];
-    const uint64_t c = rows->inside[z + 1][y], d = rows->inside[z + 1][y + 1];
-    const uint32_t *row_ids = ids + ((z - 1) * 5 + (y - 1)) * PMB_IDS_ROW;
-    for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
-      const int bit = pmb_lowest_bit(cells) + 1;
-      const unsigned cell_case = pmb_cell_bits(a, b, c, d, bit);
-      const int16_t *offsets = cpu->case_offsets[cell_case];
-      const uint32_t *cell_ids = row_ids + (bit - 1);
-      const int n = 3 * pmb_triangle_count[cell_case];
-      if (!turn && end - out >= 16) {
-        for (int i = 0; i < 16; ++i) {
-          out[i] = cell_ids[offsets[i]];
-        }
-      } else {
-        for (int i = 0; i < n; i += 3) {
-          out[i] = cell_ids[offsets[i]];
-          out[i + 1 + turn] = cell_ids[offsets[i + 1]];
-          out[i + 2 - turn] = cell_ids[offsets[i + 2]];
-        }
-      }
-      prefetch_ids(way, out);
-      out += n;
-    }
-  }
-}
-
-/* The same where points are joined. */
-PMB_INLINE void write_joined(
-  const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const uint32_t *ids, uint32_t *out, id_way way, int turn)
-{
-  const pmb_cpu_joined *table = pmb_cpu_joined_cases();
-  const pmb_rows *rows = &scratch->rows;
-  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const uint32_t *row_ids = ids + ((row >> 2) * 5 + (row & 3)) * PMB_IDS_ROW;
-    for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
-      const int x = pmb_lowest_bit(cells);
-      pmb_cpu_case made;
-      const pmb_cpu_case *entry = case_of_cell(table, rows, row, x, &made);
-      for (int i = 0; i < entry->ids; i += 3) {
-        out[i] = row_ids[x + cpu->corner_offsets[entry->corners[i] & 31]];
-        out[i + 1 + turn] = row_ids[x + cpu->corner_offsets[entry->corners[i + 1] & 31]];
-        out[i + 2 - turn] = row_ids[x + cpu->corner_offsets[entry->corners[i + 2] & 31]];
-      }
-      prefetch_ids(way, out);
-      out += entry->ids;
-    }
-  }
-}
-
-/* The triangles of a brick. */
-PMB_INLINE void write_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_edges *edges, uint32_t *out,
-  int64_t room, id_way way, const int kinds)
-{
-#if defined(__AVX2__)
-  write_brick(cpu, edges->mask, edges->first, edges->beyond, &scratch->rows, scratch->cells, out, room, way, kinds);
-#else
-  fill_ids(edges, kinds, scratch->ids);
-  if (kinds == PMB_KINDS && cpu->frame->mirrored) {
-    write_joined(cpu, scratch, scratch->ids, out, way, 1);
-  } else if (kinds == PMB_KINDS) {
-    write_joined(cpu, scratch, scratch->ids, out, way, 0);
-  } else if (cpu->frame->mirrored) {
-    write_plain(cpu, scratch, scratch->ids, out, room, way, 1);
-  } else {
-    write_plain(cpu, scratch, scratch->ids, out, room, way, 0);
-  }
-#endif
-}
-
 /* The ids of a brick's triangles. mask: of the first kinds of its points; first, room: see emit_triangles. */
 PMB_INLINE void emit_kinds(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
   const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
 {
-  brick_edges edges;
+  uint32_t firsts[PMB_KINDS][PMB_EDGE_ROWS], beyond[PMB_KINDS][PMB_EDGE_ROWS] = { { 0 } };
+  const uint32_t(*const_firsts)[PMB_EDGE_ROWS] = (const uint32_t(*)[PMB_EDGE_ROWS])firsts;
+  const uint32_t(*const_beyond)[PMB_EDGE_ROWS] = (const uint32_t(*)[PMB_EDGE_ROWS])beyond;
   id_base base;
-  edges.mask = mask;
   find_base(cpu, family, &base);
-  find_firsts(cpu, family, &base, 0, kinds, mask, edges.first);
+  find_firsts(cpu, family, &base, 0, kinds, mask, firsts);
   if (reaches_beyond(scratch->cells)) {
     uint32_t next[PMB_KINDS][PMB_EDGE_ROWS];
     gather_masks(family, 1, kinds, next);
-    find_firsts(cpu, family, &base, 1, kinds, (const uint32_t(*)[PMB_EDGE_ROWS])next, edges.beyond);
-  } else {
-    memset(edges.beyond, 0, sizeof(edges.beyond));
+    find_firsts(cpu, family, &base, 1, kinds, (const uint32_t(*)[PMB_EDGE_ROWS])next, beyond);
   }
   if (cpu->mesh->id_type == PMB_INT32) {
     uint32_t *out = (uint32_t *)cpu->mesh->triangles + 3 * first;
-    write_ids(cpu, scratch, &edges, out, 3 * room, way_of_ids(out, out, 0), kinds);
+    write_brick(cpu, scratch, mask, const_firsts, const_beyond, out, 3 * room, way_of_ids(out, out, 0), kinds);
   } else {
     uint32_t *ids = scratch->brick_ids;
     int64_t *out = (int64_t *)cpu->mesh->triangles + 3 * first;
-    write_ids(cpu, scratch, &edges, ids, PMB_BRICK_IDS, way_of_ids(ids, out, 1), kinds);
+    write_brick(cpu, scratch, mask, const_firsts, const_beyond, ids, PMB_BRICK_IDS, way_of_ids(ids, out, 1), kinds);
     widen_ids(&base, ids, out, 3 * family->at[0][0][0]->triangles);
   }
 }

@@ -10,7 +10,11 @@ PMB_INLINE void PMB_T_NAME(convert)(const PMB_T *in, int64_t stride, int n, PMB_
   if (stride == 1 && n >= 16) {
     for (int i = 0; i < n; i += 16) {
       const int first = i < n - 16 ? i : n - 16;
-      PMB_T_NAME(lanes_convert)(in + first, out + first);
+      if (PMB_T_IS_FLOAT) {
+        memcpy(out + first, in + first, 16 * sizeof(*in));
+      } else {
+        PMB_T_NAME(lanes_convert)(in + first, out + first);
+      }
     }
   } else {
     for (int i = 0; i < n; ++i) {
@@ -44,7 +48,7 @@ static inline const PMB_T *PMB_T_NAME(row_of)(const rows_view *v, int64_t y, int
 
 /* The ends among the 16 columns from x on of row (y,z), with their gradients by central differences. columns: bits of those that
  * are ends. Others may get anything; their neighbours are not read, for they can lie in a line of the cache of their own. */
-static inline void PMB_T_NAME(central_ends)(
+PMB_INLINE void PMB_T_NAME(central_ends)(
   const rows_view *v, int64_t x, int64_t y, int64_t z, uint32_t columns, PMB_T_REAL (*ends)[4])
 {
   const PMB_T *own[5] = { PMB_T_NAME(row_of)(v, y, z) + x, PMB_T_NAME(row_of)(v, y - 1, z) + x,

@@ -81,7 +81,7 @@ static inline void find_columns(brick_plan *plan)
 }
 
 /* Appends the points of a brick in their order to a list. */
-#if defined(__AVX2__) && !defined(__AVX512VBMI2__)
+#if defined(__AVX2__)
 static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
   int n = 0;
@@ -89,21 +89,6 @@ static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *reco
     __m256i words[2]; /* by row and kind */
     lanes_turn_words(record->mask[0] + row, PMB_BRICK_ROWS, words);
     n += lanes_list_bytes(cpu->places, words, (const uint8_t *)words, (unsigned)row << 7, list + n);
-  }
-  return n;
-}
-#elif defined(__AVX512VBMI2__)
-static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
-{
-  int n = 0;
-  (void)cpu;
-  /* Bit 2 * row: there are points on the row's x or y edges; the next one: on its z edges or samples. */
-  const uint32_t pairs = _pdep_u32(lanes_any(record->mask[PMB_EDGE_X], record->mask[PMB_EDGE_Y]), 0x55555555) |
-    _pdep_u32(lanes_any(record->mask[PMB_EDGE_Z], record->mask[PMB_SAMPLE]), 0xaaaaaaaa);
-  for (uint32_t rest = pairs; rest; rest &= rest - 1) {
-    const unsigned bit = (unsigned)pmb_lowest_bit(rest), row = bit >> 1, kind = bit << 1 & 2;
-    const uint64_t two = record->mask[kind][row] | (uint64_t)record->mask[kind + 1][row] << PMB_BRICK_X;
-    n += lanes_list(two, row << 7 | kind << 5, list + n);
   }
   return n;
 }
@@ -123,7 +108,7 @@ static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *reco
 #endif
 
 /* The points of a brick in their order; returns how many, and repeats the last one to fill the last block. */
-static inline int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
+static __attribute__((noinline)) int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
   const int n = list_all_points(cpu, record, list);
   for (int i = 0; i < 16 && n > 0; ++i) {

@@ -97,6 +97,7 @@ static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_v
   PMB_REAL matrix[9], w[3][16], factor[16];
   int32_t good[16], all_good = 1;
   memcpy(matrix, cpu->frame->PMB_REAL_NAME(matrix), sizeof(matrix));
+  PMB_NOT_UNROLLED
   for (int l = 0; l < 16; ++l) {
     const PMB_REAL gx = PMB_REAL_NAME(pmb_lerp)(p->from[0][l], p->to[0][l], p->t[l]);
     const PMB_REAL gy = PMB_REAL_NAME(pmb_lerp)(p->from[1][l], p->to[1][l], p->t[l]);
@@ -115,6 +116,7 @@ static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_v
   for (int l = 0; l < 16; ++l) {
     all_good &= good[l];
   }
+  PMB_NOT_UNROLLED
   for (int l = 0; l < 16; ++l) {
     p->normal[0][l] = (float)(w[0][l] * factor[l]);
     p->normal[1][l] = (float)(w[1][l] * factor[l]);
@@ -127,6 +129,7 @@ static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_v
       }
     }
   }
+  PMB_NOT_UNROLLED
   for (int l = 0; l < n && !all_good; ++l) {
     if (!good[l]) {
       PMB_REAL_NAME(orient_carefully)(cpu, v, l, p);
@@ -209,8 +212,8 @@ static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu *cpu, const pmb_cpu_r
 }
 
 /* Pass vertices, one brick, from its ends. */
-static void PMB_REAL_NAME(emit_points)(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record,
-  const box *b, const rows_view *view, int64_t first)
+static __attribute__((noinline)) void PMB_REAL_NAME(emit_points)(const pmb_cpu *cpu, pmb_cpu_scratch *scratch,
+  const pmb_cpu_record *record, const box *b, const rows_view *view, int64_t first)
 {
   const PMB_REAL(*ends)[4] = (const PMB_REAL(*)[4])scratch->ends.PMB_REAL_NAME(e);
   const int n = list_points(cpu, record, scratch->list);

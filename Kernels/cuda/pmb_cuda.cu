@@ -9,23 +9,21 @@ static pmb_cuda *state_of(pmb_context *context)
   return (pmb_cuda *)context->state;
 }
 
+enum { EVENTS = sizeof(pmb_cuda_events) / sizeof(cudaEvent_t) };
+
 static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
 {
+  cudaEvent_t *events = (cudaEvent_t *)&cuda->done;
   PMB_CUDA_TRY(context, cudaStreamCreateWithFlags(&cuda->compute, cudaStreamNonBlocking));
   PMB_CUDA_TRY(context, cudaStreamCreateWithFlags(&cuda->copy, cudaStreamNonBlocking));
-  for (int i = 0; i < PMB_CUDA_SLOTS; ++i) {
-    PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->slot_done[i], cudaEventDisableTiming));
-  }
   cudaError_t error = cudaSuccess;
-  for (int i = 0; i < PMB_CUDA_PARTS && error == cudaSuccess; ++i) {
-    error = cudaEventCreateWithFlags(&cuda->part_done[i], cudaEventDisableTiming);
+  for (int i = 0; i < EVENTS && error == cudaSuccess; ++i) {
+    error = cudaEventCreateWithFlags(&events[i], cudaEventDisableTiming);
   }
   const pmb_status status = pmb_cuda_check(context, error, "cudaEventCreateWithFlags");
   if (status != PMB_OK) {
     return status;
   }
-  PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->points_done, cudaEventDisableTiming));
-  PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&cuda->triangles_done, cudaEventDisableTiming));
   PMB_CUDA_TRY(context, cudaMallocHost((void **)&cuda->totals, sizeof(*cuda->totals)));
   PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&cuda->processors, cudaDevAttrMultiProcessorCount, cuda->device));
   const pmb_status found = pmb_cuda_find_code(context, &cuda->early);
@@ -91,27 +89,14 @@ static void cuda_unbind(pmb_context *context)
 /* What CUDA made for the context; where the GPU's state was lost it is gone already. */
 static void free_streams(pmb_cuda *cuda)
 {
-  for (int i = 0; i < PMB_CUDA_SLOTS; ++i) {
-    if (cuda->slot_done[i]) {
-      cudaEventDestroy(cuda->slot_done[i]);
+  const cudaEvent_t *events = (const cudaEvent_t *)&cuda->done;
+  for (int i = 0; i < EVENTS; ++i) {
+    if (events[i]) {
+      cudaEventDestroy(events[i]);
     }
-  }
-  for (int i = 0; i < PMB_CUDA_PARTS; ++i) {
-    if (cuda->part_done[i]) {
-      cudaEventDestroy(cuda->part_done[i]);
-    }
-  }
-  if (cuda->points_done) {
-    cudaEventDestroy(cuda->points_done);
-  }
-  if (cuda->triangles_done) {
-    cudaEventDestroy(cuda->triangles_done);
   }
   if (cuda->totals) {
     cudaFreeHost(cuda->totals);
-  }
-  if (cuda->ranges) {
-    cudaFreeHost(cuda->ranges);
   }
   if (cuda->copy) {
     cudaStreamDestroy(cuda->copy);
@@ -317,6 +302,9 @@ pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
   if (status == PMB_OK) {
     status = bring_hidden(cuda, volume);
   }
+  if (status == PMB_OK) {
+    status = pmb_cuda_find_range(cuda);
+  }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   if (status == PMB_OK) {
     status = pmb_cuda_check(context, error, "upload");
@@ -354,7 +342,7 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
 void pmb_cuda_end(pmb_cuda *cuda)
 {
   pmb_cuda_account(cuda);
-  pmb_cuda_let_volume(cuda);
+  pmb_cuda_release_volume(cuda);
   pmb_cuda_leave(cuda);
 }
 
@@ -457,7 +445,7 @@ static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t 
 /* Enqueues select, classify and scan with the memory that is there. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda)
 {
-  memset(cuda->totals, 0, sizeof(*cuda->totals));
+  memset(cuda->totals, 0, offsetof(pmb_cuda_totals, ranges));
   pmb_status status = pmb_cuda_select(cuda);
   if (status == PMB_OK) {
     status = pmb_cuda_classify(cuda);

@@ -34,6 +34,7 @@ enum {
   PMB_CUDA_SELECT_WARPS = 32,                             /* of a block of select */
   PMB_CUDA_SELECT_TILE = 32 * 32 * PMB_CUDA_SELECT_WARPS, /* bricks of a block there: 32 a thread */
   PMB_CUDA_KEPT_BRICKS = 1024,                            /* of a block of classify, in shared memory */
+  PMB_CUDA_RANGES = 256,                                  /* blocks that look for the volume's range */
   PMB_CUDA_LAYERS = 8,     /* layers of bricks that a warp walks through in summarize */
   PMB_CUDA_SLOTS = 4,      /* pieces of a transfer that are under way at a time */
   PMB_CUDA_PARTS = 64,     /* likewise, where each host thread handles its own */
@@ -66,7 +67,7 @@ typedef struct pmb_cuda_exact {
   uint32_t equal_column;
 } pmb_cuda_exact;
 
-/* A block's part of the volume's range; in pinned memory that the device writes to. */
+/* A block's part of the volume's range. */
 typedef struct pmb_cuda_range_part {
   double low, high;
   int64_t odd; /* bricks with samples that are not finite */
@@ -80,6 +81,7 @@ typedef struct pmb_cuda_totals {
   /* Of each isovalue but the first: its first active brick, and what is before it if there is that brick. */
   uint32_t first[PMB_CUDA_ISOVALUES];
   pmb_cuda_before before[PMB_CUDA_ISOVALUES];
+  pmb_cuda_range_part ranges[PMB_CUDA_RANGES]; /* of the volume, when it is bound */
 } pmb_cuda_totals;
 
 /* The device's own counters. */
@@ -191,6 +193,11 @@ typedef struct pmb_cuda_ring {
   size_t sent[PMB_CUDA_PARTS]; /* 1 + the part that was sent last, by slot; atomic */
 } pmb_cuda_ring;
 
+/* What is over on a stream. */
+typedef struct pmb_cuda_events {
+  cudaEvent_t slot[PMB_CUDA_SLOTS], part[PMB_CUDA_PARTS], points, triangles;
+} pmb_cuda_events;
+
 typedef struct pmb_cuda {
   pmb_context *context;
   struct pmb_cuda *next;
@@ -202,11 +209,9 @@ typedef struct pmb_cuda {
   uint64_t last_used;
   int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
   cudaStream_t compute, copy;
-  cudaEvent_t slot_done[PMB_CUDA_SLOTS], part_done[PMB_CUDA_PARTS], points_done, triangles_done;
-  pmb_cuda_ring ring;          /* of the transfer under way */
-  pmb_cuda_totals *totals;     /* pinned */
-  pmb_cuda_range_part *ranges; /* pinned: parts of the volume's range; NULL until needed */
-  int64_t range_parts, range_room;
+  pmb_cuda_events done;
+  pmb_cuda_ring ring;      /* of the transfer under way */
+  pmb_cuda_totals *totals; /* pinned */
   pmb_cuda_volume *volume; /* the bound one */
   pmb_cuda_buffer counters, map, records, brick, before, exact;
   pmb_cuda_buffer select_status, scan_status;
@@ -230,14 +235,6 @@ template <class T> struct pmb_cuda_real;
   };
 PMB_SAMPLE_TYPES(PMB_CUDA_REAL)
 #undef PMB_CUDA_REAL
-
-template <class T> struct pmb_cuda_wider;
-template <> struct pmb_cuda_wider<int8_t> {
-  typedef int16_t type;
-};
-template <> struct pmb_cuda_wider<uint8_t> {
-  typedef uint16_t type;
-};
 
 /* Runs `call` with T defined as the sample type. */
 #define PMB_CUDA_BY_TYPE(type, call)           \
@@ -272,7 +269,7 @@ pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early);
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
 pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what);
 /* The error of a CUDA call that is not checked by these. */
-cudaError_t pmb_cuda_seen(cudaError_t error);
+cudaError_t pmb_cuda_result(cudaError_t error);
 /* Grows when the state of a GPU, or of one of all, is lost: what was made in an older generation is gone. */
 uint32_t pmb_cuda_generation(int device);
 uint32_t pmb_cuda_generation_of_all(void);
@@ -311,9 +308,9 @@ void pmb_cuda_account(pmb_cuda *cuda);      /* to where pmb_get_info finds it */
 pmb_status pmb_cuda_find_volume(pmb_cuda *cuda);
 void pmb_cuda_drop_volume(pmb_cuda *cuda);
 pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda);
-void pmb_cuda_let_volume(pmb_cuda *cuda);
+void pmb_cuda_release_volume(pmb_cuda *cuda);
 /* pmb_cuda.cu */
-/* For the store: reserves, uploads and summarizes. */
+/* For residency: reserves, uploads and summarizes. */
 pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume);
 /* Around a call that needs the volume on the device, for which `share` of the call's progress is set aside. */
 pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share);
@@ -327,11 +324,11 @@ void pmb_cuda_make_way(pmb_cuda *cuda, const pmb_group *group, pmb_status status
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
 
 /* pmb_cuda_pinned.cu */
-void pmb_cuda_host_contexts(int change, int device); /* a context has come (1) or gone (-1) */
-void *pmb_cuda_host_take(size_t bytes); /* pmb_host_allocate and pmb_host_release in the context's own calls */
-void pmb_cuda_host_give(void *memory);
-int pmb_cuda_host_is_pinned(const void *memory, size_t bytes);
-cudaError_t pmb_cuda_host_pin(void *memory, size_t bytes); /* of the pool */
+void pmb_cuda_pinned_contexts(int change, int device); /* a context has come (1) or gone (-1) */
+void *pmb_cuda_pinned_take(size_t bytes); /* pmb_host_allocate and pmb_host_release in the context's own calls */
+void pmb_cuda_pinned_give(void *memory);
+int pmb_cuda_is_pinned(const void *memory, size_t bytes);
+cudaError_t pmb_cuda_pin(void *memory, size_t bytes); /* of the pool */
 
 /* pmb_cuda_upload.cu */
 /* Brings the volume to the device; calls `arrived` whenever more slices are there, on the compute stream. */
@@ -369,8 +366,10 @@ static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
 
 /* The launchers: they only enqueue, on cuda->compute. */
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
-pmb_status pmb_cuda_hide(pmb_cuda *cuda);     /* after summarize, where something is hidden */
-void pmb_cuda_take_range(pmb_cuda *cuda);     /* what all of summarize has seen; sets the context's range */
+pmb_status pmb_cuda_hide(pmb_cuda *cuda); /* after summarize, where something is hidden */
+pmb_status pmb_cuda_find_range(
+  pmb_cuda *cuda); /* after these; pmb_cuda_take_range: sets the context's, when it is there */
+void pmb_cuda_take_range(pmb_cuda *cuda);
 pmb_status pmb_cuda_select(pmb_cuda *cuda);   /* nothing, if classify does it */
 pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
@@ -378,7 +377,7 @@ pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
 /* pmb_cuda_vertices_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
 int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
-cudaError_t pmb_cuda_vertices_of_any(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
+cudaError_t pmb_cuda_vertices_general(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
@@ -388,7 +387,7 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
 /* Makes room for the attributes: their samples, and the points of the largest. */
 pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare);
 /* Lets go of those that stay, for the sake of another buffer; 0: there are none. */
-int pmb_cuda_let_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
+int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
 /* Brings them up, interpolates them and brings them back, one by one. */
 pmb_status pmb_cuda_emit_attributes(
   pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
@@ -397,7 +396,7 @@ pmb_status pmb_cuda_emit_attributes(
 
 /* How a kernel is launched: it may begin before the one before it is over, see pmb_cuda_await_passes; its blocks are on the
  * device together. */
-enum { PMB_CUDA_EARLY = 1, PMB_CUDA_TOGETHER = 2 };
+enum { PMB_CUDA_EARLY = 1, PMB_CUDA_COOPERATIVE = 2 };
 
 /* Launches a kernel; like <<<>>>, but returns what went wrong. */
 template <class... PARAMETERS, class... ARGUMENTS>
@@ -411,7 +410,7 @@ static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, int how, void (*
   config.dynamicSmemBytes = shared;
   config.stream = cuda->compute;
   config.attrs = attributes;
-  if (how & PMB_CUDA_TOGETHER) {
+  if (how & PMB_CUDA_COOPERATIVE) {
     attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
     attributes[config.numAttrs++].val.cooperative = 1;
   }

@@ -9,14 +9,12 @@
 
 /* pmb_nearest_* by type. */
 template <class T> static __device__ __forceinline__ T to_type(double value);
-#define PMB_TO_TYPE(name, type, ...)                                      \
+#define PMB_TO_TYPE(NAME, type, name, real)                               \
   template <> __device__ __forceinline__ type to_type<type>(double value) \
   {                                                                       \
     return pmb_nearest_##name(value);                                     \
   }
-PMB_INTEGERS(PMB_TO_TYPE)
-PMB_TO_TYPE(float32, float)
-PMB_TO_TYPE(float64, double)
+PMB_SAMPLE_TYPES(PMB_TO_TYPE)
 
 /* step: from the lower to the upper sample, in tuples, by kind. */
 typedef struct attribute_steps {
@@ -100,7 +98,7 @@ static void drop_unwanted(pmb_cuda *cuda, const pmb_mesh *mesh)
   }
 }
 
-int pmb_cuda_let_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
+int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
 {
   int any = 0;
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
@@ -196,9 +194,9 @@ static pmb_status emit_attribute(
     status = interpolate(cuda, attribute, d_in, cuda->attribute_out.d_data, output);
   }
   if (status == PMB_OK) {
-    const pmb_cuda_copy copy = { cuda->points_done, cuda->attribute_out.d_data,
+    const pmb_cuda_copy copy = { cuda->done.points, cuda->attribute_out.d_data,
       (char *)attribute->output + (size_t)before * tuple, (size_t)cuda->sizes.points * tuple, 0, 0 };
-    PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->points_done, cuda->compute));
+    PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.points, cuda->compute));
     status = pmb_cuda_download(cuda, &copy, 1, NULL, NULL);
   }
   return status;

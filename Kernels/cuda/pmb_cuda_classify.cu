@@ -198,23 +198,16 @@ template <class T>
 static __device__ __forceinline__ void classify_bricks(
   const pmb_cuda_job &job, const scan_tiles &tiles, block_scratch *scratch)
 {
-  enum { PACKED = sizeof(T) < 4 }; /* where the registers do not suffice otherwise */
   const uint32_t row = row_of_lane<T>();
-  tile_place<PACKED> place;
-  place.set(0, threadIdx.x >> 5);
-  uint32_t index = index_of(tiles, 0, place.n());
-  uint32_t brick = brick_at(job, tiles, index);
+  uint32_t turn = 0, n = threadIdx.x >> 5, index = index_of(tiles, turn, n), brick = brick_at(job, tiles, index);
   while (__any_sync(UINT32_MAX, index < tiles.active)) { /* all lanes or none; so the compiler knows it */
-    const uint32_t slot = slot_of(place.turn(), place.n());
-    uint32_t turn = place.turn(), n = place.n();
+    const uint32_t slot = slot_of(turn, n);
     go_on(tiles, &scratch->scan.taken, &turn, &n);
-    place.set(turn, n);
-    const uint32_t next = index_of(tiles, turn, n);
-    const uint32_t next_brick = brick_at(job, tiles, next);
+    const uint32_t next = index_of(tiles, turn, n), next_brick = brick_at(job, tiles, next);
     const uint32_t counts = classify_brick<T>(
       job, &scratch->of.exact[threadIdx.x >> 5], row, scratch->parts, index, pmb_cuda_box_of(job, brick));
     put_counts(job, &scratch->scan, slot, index, counts);
-    index = PACKED ? index_of(tiles, place.turn(), place.n()) : next;
+    index = next;
     brick = next_brick;
   }
 }
@@ -242,7 +235,7 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
-  return pmb_cuda_launch(cuda, PMB_CUDA_TOGETHER | PMB_CUDA_EARLY, classify_kernel<T>, cuda->processors,
+  return pmb_cuda_launch(cuda, PMB_CUDA_COOPERATIVE | PMB_CUDA_EARLY, classify_kernel<T>, cuda->processors,
     32 * PMB_CUDA_SCAN_WARPS, 0, cuda->job, pmb_cuda_selects_in_classify(cuda));
 }
 

@@ -225,26 +225,6 @@ __device__ __forceinline__ uint32_t pmb_cuda_row_first(uint32_t word, int kind)
                              : word >> 24);
 }
 
-/* ---- the range of the volume ---- */
-
-/* Tells the range of what the block's warps have seen, each in its lane 0; for blocks of PMB_CUDA_WARPS. */
-__device__ __forceinline__ void pmb_cuda_tell_range(
-  const pmb_cuda_range_part &own, pmb_cuda_range_part *warps, pmb_cuda_range_part *part)
-{
-  if ((threadIdx.x & 31) == 0) {
-    warps[threadIdx.x >> 5] = own;
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int w = 1; w < PMB_CUDA_WARPS; ++w) {
-      warps[0].low = warps[w].low < warps[0].low ? warps[w].low : warps[0].low;
-      warps[0].high = warps[w].high > warps[0].high ? warps[w].high : warps[0].high;
-      warps[0].odd += warps[w].odd;
-    }
-    *part = warps[0];
-  }
-}
-
 /* ---- passes one behind the other ---- */
 
 /* A pass that is launched with PMB_CUDA_EARLY begins while the one before it ends, and waits here, before it reads what
@@ -271,7 +251,7 @@ enum { PMB_CUDA_PARTIAL = 1, PMB_CUDA_INCLUSIVE = 2 };
 
 /* Writes a word that tells other blocks of all that was written before; reads such a word before what it tells of. Less
  * than __threadfence does. */
-__device__ __forceinline__ void pmb_cuda_release(volatile uint64_t *d_word, uint64_t value)
+__device__ __forceinline__ void pmb_cuda_store_release(volatile uint64_t *d_word, uint64_t value)
 {
 #if defined(__CUDA_ARCH__)
   asm volatile("st.release.gpu.global.u64 [%0], %1;" ::"l"(d_word), "l"(value) : "memory");
@@ -281,7 +261,7 @@ __device__ __forceinline__ void pmb_cuda_release(volatile uint64_t *d_word, uint
 #endif
 }
 
-__device__ __forceinline__ uint64_t pmb_cuda_acquire(const volatile uint64_t *d_word)
+__device__ __forceinline__ uint64_t pmb_cuda_load_acquire(const volatile uint64_t *d_word)
 {
   uint64_t value;
 #if defined(__CUDA_ARCH__)
@@ -299,14 +279,6 @@ __device__ __forceinline__ uint64_t pmb_cuda_status(uint64_t sum, int state, uin
   return sum | (uint64_t)state << 48 | (uint64_t)epoch << 50;
 }
 
-__device__ __forceinline__ uint64_t pmb_cuda_sum_of_warp(uint64_t value)
-{
-  for (int step = 16; step > 0; step >>= 1) {
-    value += __shfl_xor_sync(UINT32_MAX, value, step);
-  }
-  return value;
-}
-
 /* Sum over a warp; short code. */
 __device__ __forceinline__ uint32_t pmb_cuda_word_sum(uint32_t value)
 {
@@ -320,9 +292,19 @@ __device__ __forceinline__ uint32_t pmb_cuda_word_sum(uint32_t value)
 #endif
 }
 
-/* The sum of all tiles before `tile`; a whole warp calls it. status[tile * stride] is a tile's word. */
+/* Smallest and largest over groups of `lanes` lanes. */
+template <class T> __device__ __forceinline__ void pmb_cuda_reduce(int lanes, T *low, T *high)
+{
+  for (int step = lanes / 2; step > 0; step >>= 1) {
+    const T l = __shfl_xor_sync(UINT32_MAX, *low, step), h = __shfl_xor_sync(UINT32_MAX, *high, step);
+    *low = l < *low ? l : *low;
+    *high = h > *high ? h : *high;
+  }
+}
+
+/* The sum, below 2^32, of all tiles before `tile`; a whole warp calls it. */
 __device__ __forceinline__ uint64_t pmb_cuda_look_back(
-  const volatile uint64_t *d_status, int stride, uint32_t tile, uint32_t epoch)
+  const volatile uint64_t *d_status, uint32_t tile, uint32_t epoch)
 {
   const int lane = threadIdx.x & 31;
   uint64_t sum = 0;
@@ -331,13 +313,13 @@ __device__ __forceinline__ uint64_t pmb_cuda_look_back(
     uint64_t word = pmb_cuda_status(0, PMB_CUDA_INCLUSIVE, epoch);
     if (t >= 0) {
       do {
-        word = d_status[t * stride];
+        word = d_status[t];
       } while (word >> 50 != epoch);
     }
     const uint32_t inclusive = __ballot_sync(UINT32_MAX, (word >> 48 & 3) == PMB_CUDA_INCLUSIVE);
     const uint64_t value = word & ((1ull << 48) - 1);
     const int last = inclusive ? __ffs((int)inclusive) - 1 : 31;
-    sum += pmb_cuda_sum_of_warp(lane <= last ? value : 0);
+    sum += pmb_cuda_word_sum(lane <= last ? (uint32_t)value : 0);
     if (inclusive) {
       break;
     }

@@ -135,11 +135,11 @@ static pmb_status bring_all(pmb_cuda *cuda, const pmb_group *group, const pmb_me
     size_t size;
     int wide;
   } arrays[] = {
-    { cuda->points_done, out->d_points, mesh->points, base->points, size.points, real, 0 },
-    { cuda->points_done, out->d_normals, mesh->normals, base->points, size.points, 3 * sizeof(float), 0 },
-    { cuda->points_done, out->d_gradients, mesh->gradients, base->points, size.points, 3 * sizeof(float), 0 },
-    { cuda->triangles_done, out->d_triangles, mesh->triangles, base->triangles, size.triangles, id, wide },
-    { cuda->triangles_done, out->d_cells, mesh->cells, base->triangles, size.triangles, sizeof(int64_t), 0 },
+    { cuda->done.points, out->d_points, mesh->points, base->points, size.points, real, 0 },
+    { cuda->done.points, out->d_normals, mesh->normals, base->points, size.points, 3 * sizeof(float), 0 },
+    { cuda->done.points, out->d_gradients, mesh->gradients, base->points, size.points, 3 * sizeof(float), 0 },
+    { cuda->done.triangles, out->d_triangles, mesh->triangles, base->triangles, size.triangles, id, wide },
+    { cuda->done.triangles, out->d_cells, mesh->cells, base->triangles, size.triangles, sizeof(int64_t), 0 },
   };
   pmb_cuda_copy copies[sizeof(arrays) / sizeof(arrays[0])];
   fill_work work = { mesh, group, size };
@@ -166,9 +166,9 @@ static pmb_status record_ends(pmb_cuda *cuda, int of_points)
 {
   pmb_context *context = cuda->context;
   if (of_points) {
-    PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));
+    PMB_CUDA_TRY(context, cudaEventRecord(cuda->done.points, cuda->compute));
   }
-  return pmb_cuda_check(context, cudaEventRecord(cuda->triangles_done, cuda->compute), "vertices and triangles");
+  return pmb_cuda_check(context, cudaEventRecord(cuda->done.triangles, cuda->compute), "vertices and triangles");
 }
 
 pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
@@ -184,7 +184,7 @@ pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
     status = pmb_cuda_vertices(cuda, out);
   }
   if (status == PMB_OK && out->point_room > FEW_POINTS) {
-    PMB_CUDA_TRY(context, cudaEventRecord(cuda->points_done, cuda->compute));
+    PMB_CUDA_TRY(context, cudaEventRecord(cuda->done.points, cuda->compute));
   }
   if (status == PMB_OK && (out->d_triangles || out->d_cells)) {
     status = pmb_cuda_triangles(cuda, out);

@@ -6,7 +6,7 @@
 #define PMB_CUDA_EMIT_TOGETHER_CUH
 
 #include "cuda/pmb_cuda_triangles.cuh"
-#include "cuda/pmb_cuda_vertices.cuh"
+#include "cuda/pmb_cuda_vertices_list.cuh"
 
 enum {
   TOGETHER_WARPS = 8, /* of a block: their room is less than 48 KB, which needs no leave */
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void emit_parts(
     const brick_head head = read_head(setting.job, source, index, active);
     if (emit_brick<T, int32_t>(setting, head, index, scratch, (int)(i % parts), parts)) {
       /* All of the brick; another warp that does the same writes the same, and the careful points last. */
-      call_any<T, AGAIN>(setting, index, scratch);
+      call_any<T, REPAIR>(setting, index, scratch);
     }
   }
 }
@@ -92,7 +92,7 @@ template <class T> static cudaError_t launch_together(pmb_cuda *, const pmb_cuda
   return cudaErrorInvalidValue; /* not called */
 }
 
-template <class T> cudaError_t pmb_cuda_emit_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int parts)
+template <class T> cudaError_t pmb_cuda_emit_list_together(pmb_cuda *cuda, const pmb_cuda_output *output, int parts)
 {
   return launch_together<T>(cuda, output, parts, typename pmb_cuda_real<T>::type());
 }

@@ -78,39 +78,6 @@ static __device__ __forceinline__ void go_on(const scan_tiles &tiles, uint32_t *
   *n = number % PMB_CUDA_SCAN_WARPS;
 }
 
-/* A turn and a brick of its tile. Packed, it takes a register less, but more instructions. */
-template <int PACKED> struct tile_place {
-  uint32_t first, second;
-  __device__ __forceinline__ void set(uint32_t turn, uint32_t n)
-  {
-    first = turn;
-    second = n;
-  }
-  __device__ __forceinline__ uint32_t turn() const
-  {
-    return first;
-  }
-  __device__ __forceinline__ uint32_t n() const
-  {
-    return second;
-  }
-};
-template <> struct tile_place<1> {
-  uint32_t both;
-  __device__ __forceinline__ void set(uint32_t turn, uint32_t n)
-  {
-    both = turn * PMB_CUDA_SCAN_WARPS + n;
-  }
-  __device__ __forceinline__ uint32_t turn() const
-  {
-    return both / PMB_CUDA_SCAN_WARPS;
-  }
-  __device__ __forceinline__ uint32_t n() const
-  {
-    return both % PMB_CUDA_SCAN_WARPS;
-  }
-};
-
 /* ---- counts ---- */
 
 /* Where the counts of other turns are, until what is before the brick is put in their place. */

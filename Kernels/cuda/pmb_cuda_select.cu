@@ -11,7 +11,7 @@ static __device__ __forceinline__ uint32_t tiles_before(const pmb_cuda_job &job,
   if (threadIdx.x == 0) {
     d_status[tile] = pmb_cuda_status(total, tile == 0 ? PMB_CUDA_INCLUSIVE : PMB_CUDA_PARTIAL, job.epoch);
   }
-  const uint32_t before = (uint32_t)pmb_cuda_look_back(d_status, 1, tile, job.epoch);
+  const uint32_t before = (uint32_t)pmb_cuda_look_back(d_status, tile, job.epoch);
   if (threadIdx.x == 0 && tile > 0) {
     d_status[tile] = pmb_cuda_status(before + total, PMB_CUDA_INCLUSIVE, job.epoch);
   }

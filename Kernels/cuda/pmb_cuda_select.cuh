@@ -138,11 +138,11 @@ static __device__ __forceinline__ void wait_for_blocks(const pmb_cuda_job &job)
   volatile uint64_t *d_here = job.d_select_status + gridDim.x;
   __syncthreads();
   if (threadIdx.x == 0) {
-    pmb_cuda_release(d_here + blockIdx.x, pmb_cuda_status(0, PMB_CUDA_PARTIAL, job.epoch));
+    pmb_cuda_store_release(d_here + blockIdx.x, pmb_cuda_status(0, PMB_CUDA_PARTIAL, job.epoch));
   }
   __syncthreads();
   for (uint32_t block = threadIdx.x; block < gridDim.x; block += 32 * PMB_CUDA_SELECT_WARPS) {
-    while (pmb_cuda_acquire(d_here + block) >> 50 != job.epoch) {
+    while (pmb_cuda_load_acquire(d_here + block) >> 50 != job.epoch) {
     }
   }
   __syncthreads();

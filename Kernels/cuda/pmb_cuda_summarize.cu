@@ -110,10 +110,9 @@ template <> struct range_of<uint16_t> : range_of_pairs<uint16_t> {
 
 /* Four 8-bit samples in a word: compared as pairs of 16 bits whose upper byte decides, once as they are (samples 1 and
  * 3) and once shifted by a byte (samples 0 and 2). */
-template <class T> struct range_of_bytes {
+template <class T, class PAIR> struct range_of_bytes {
   typedef uint32_t word;
-  typedef typename pmb_cuda_wider<T>::type pair;
-  range_of_pairs<pair> upper, lower;
+  range_of_pairs<PAIR> upper, lower;
   __device__ __forceinline__ void reset(word w)
   {
     upper.reset(w);
@@ -144,9 +143,9 @@ template <class T> struct range_of_bytes {
     return 0;
   }
 };
-template <> struct range_of<int8_t> : range_of_bytes<int8_t> {
+template <> struct range_of<int8_t> : range_of_bytes<int8_t, int16_t> {
 };
-template <> struct range_of<uint8_t> : range_of_bytes<uint8_t> {
+template <> struct range_of<uint8_t> : range_of_bytes<uint8_t, uint16_t> {
 };
 
 /* What a lane gathers of a brick: from the first word of its 16 bytes (the first lane of a brick has the column that
@@ -188,16 +187,6 @@ static __device__ __forceinline__ void add_slice(
   }
 }
 
-/* Smallest and largest over groups of `lanes` lanes. */
-template <class T> static __device__ __forceinline__ void reduce_lanes(int lanes, T *low, T *high)
-{
-  for (int step = lanes / 2; step > 0; step >>= 1) {
-    const T l = __shfl_xor_sync(UINT32_MAX, *low, step), h = __shfl_xor_sync(UINT32_MAX, *high, step);
-    *low = l < *low ? l : *low;
-    *high = h > *high ? h : *high;
-  }
-}
-
 /* The range of the column right of a warp's samples in a brick layer: 25 samples, one a lane. */
 template <class T>
 static __device__ __forceinline__ int outer_column(const pmb_cuda_job &job, int i, int j, int k, T *low, T *high)
@@ -205,7 +194,7 @@ static __device__ __forceinline__ int outer_column(const pmb_cuda_job &job, int 
   const int r = min((int)(threadIdx.x & 31), PMB_CUDA_ROWS - 1);
   const T s = ((const T *)job.d_samples)[pmb_cuda_index(job, min(i, job.dims[0] - 1), j + r % 5, k + r / 5)];
   *low = *high = s;
-  reduce_lanes(32, low, high);
+  pmb_cuda_reduce(32, low, high);
   return __any_sync(UINT32_MAX, !pmb_cuda_finite<T>(s));
 }
 
@@ -223,7 +212,7 @@ static __device__ __noinline__ void finite_range(const pmb_cuda_job &job, int i,
       h = s > h ? s : h;
     }
   }
-  reduce_lanes(32, &l, &h);
+  pmb_cuda_reduce(32, &l, &h);
   *low = l;
   *high = h;
 }
@@ -251,16 +240,10 @@ typedef struct warp_place {
   int64_t layer, layer_end;
 } warp_place;
 
-/* The range of the bricks of a column, in shared memory. */
-template <class T> struct seen_range {
-  T low, high;
-  int odd; /* bricks with samples that are not finite */
-};
-
 /* Writes the ranges of the warp's bricks in a layer. */
 template <class T>
 static __device__ __forceinline__ void store_layer(
-  const pmb_cuda_job &job, const warp_place &p, int64_t layer, const lane_range<T> &range, seen_range<T> *seen)
+  const pmb_cuda_job &job, const warp_place &p, int64_t layer, const lane_range<T> &range)
 {
   const int lanes = PMB_BRICK_X * (int)sizeof(T) / 16, lane = threadIdx.x & 31;
   const int k = (int)layer * PMB_BRICK_Z;
@@ -283,7 +266,7 @@ static __device__ __forceinline__ void store_layer(
     high = next_high > high ? next_high : high;
     odd |= next_odd;
   }
-  reduce_lanes(lanes, &low, &high);
+  pmb_cuda_reduce(lanes, &low, &high);
   if (job.d_flags) {
     const uint32_t group = lanes == 32 ? UINT32_MAX : ((1u << lanes) - 1) << lane / lanes * lanes;
     odd = (__ballot_sync(UINT32_MAX, odd) & group) != 0;
@@ -293,11 +276,6 @@ static __device__ __forceinline__ void store_layer(
   }
   const uint32_t x = p.brick_x + lane / lanes;
   if (lane % lanes == 0 && x < job.bricks[0]) {
-    const int first = layer == p.layer;
-    seen += lane / lanes;
-    seen->low = first || low < seen->low ? low : seen->low;
-    seen->high = first || high > seen->high ? high : seen->high;
-    seen->odd = first ? odd : seen->odd + odd;
     const int64_t brick = x + (int64_t)job.bricks[0] * (p.brick_y + (int64_t)job.bricks[1] * layer);
     ((T *)job.d_low)[brick] = low;
     ((T *)job.d_high)[brick] = high;
@@ -307,10 +285,9 @@ static __device__ __forceinline__ void store_layer(
   }
 }
 
-/* Walks a warp through its layers; seen: of each of its columns. */
+/* Walks a warp through its layers. */
 template <class T>
-static __device__ __forceinline__ void summarize_column(
-  const pmb_cuda_job &job, const warp_place &p, seen_range<T> *seen)
+static __device__ __forceinline__ void summarize_column(const pmb_cuda_job &job, const warp_place &p)
 {
   const int lane = threadIdx.x & 31, per_lane = 16 / (int)sizeof(T);
   const int64_t column = min((int64_t)p.i + lane * per_lane, job.pitch - per_lane), pieces = job.pitch / per_lane;
@@ -332,41 +309,19 @@ static __device__ __forceinline__ void summarize_column(
     add_slice<T>(d_column + slice * min(k + 4, last), row, 1, &shared_slice);
     range.head.merge(shared_slice.head);
     range.rest.merge(shared_slice.rest);
-    store_layer<T>(job, p, layer, range, seen);
+    store_layer<T>(job, p, layer, range);
     range = shared_slice;
   }
-}
-
-/* Of a warp: what it has seen in all its columns, in lane 0. */
-template <class T>
-static __device__ __forceinline__ pmb_cuda_range_part range_of_warp(
-  const pmb_cuda_job &job, const warp_place &p, const seen_range<T> *seen)
-{
-  const int lane = threadIdx.x & 31;
-  pmb_cuda_range_part part = { INFINITY, -INFINITY, 0 };
-  __syncwarp();
-  for (int n = 0; lane == 0 && n < 16 / (int)sizeof(T) && p.brick_x + n < job.bricks[0]; ++n) {
-    if (seen[n].low <= seen[n].high) { /* else none was finite */
-      part.low = (double)seen[n].low < part.low ? (double)seen[n].low : part.low;
-      part.high = (double)seen[n].high > part.high ? (double)seen[n].high : part.high;
-    }
-    part.odd += seen[n].odd;
-  }
-  return part;
 }
 
 /* LAYERS: that a warp walks through; 0: as the argument says. */
 template <class T, int LAYERS>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
   summarize_kernel(const __grid_constant__ pmb_cuda_job job, uint32_t groups, int64_t warps, int64_t layer_begin,
-    int64_t layer_end, int layers, pmb_cuda_range_part *parts)
+    int64_t layer_end, int layers)
 {
-  __shared__ pmb_cuda_range_part shared_parts[PMB_CUDA_WARPS];
-  __shared__ seen_range<T> shared_seen[PMB_CUDA_WARPS][16 / sizeof(T)];
   const int64_t id = (int64_t)blockIdx.x * PMB_CUDA_WARPS + (threadIdx.x >> 5);
-  pmb_cuda_range_part own = { INFINITY, -INFINITY, 0 };
   if (id < warps) {
-    seen_range<T> *seen = shared_seen[threadIdx.x >> 5];
     warp_place p;
     p.brick_x = (uint32_t)(id % groups) * (16 / (uint32_t)sizeof(T));
     p.brick_y = (uint32_t)(id / groups % job.bricks[1]);
@@ -374,11 +329,9 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
     p.layer_end = min(p.layer + (LAYERS ? LAYERS : layers), layer_end);
     p.i = (int)p.brick_x * PMB_BRICK_X;
     p.j = (int)p.brick_y * PMB_BRICK_Y;
-    summarize_column<T>(job, p, seen);
-    own = range_of_warp<T>(job, p, seen);
+    summarize_column<T>(job, p);
   }
   pmb_cuda_let_next_begin(); /* at the beginning it costs 2% */
-  pmb_cuda_tell_range(own, shared_parts, parts + blockIdx.x);
 }
 
 /* ---- the host's side ---- */
@@ -413,54 +366,71 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda, int64_t layer_begin
   const int layers = layers_of_warp(cuda, columns);
   const int64_t warps = warps_of(columns, layer_end - layer_begin, layers);
   const int64_t blocks = (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS;
-  pmb_cuda_range_part *parts = cuda->ranges + cuda->range_parts;
-  cuda->range_parts += blocks;
   return pmb_cuda_launch(cuda, 0,
     layers == PMB_CUDA_LAYERS ? summarize_kernel<T, PMB_CUDA_LAYERS> : summarize_kernel<T, 0>, blocks,
-    PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layer_begin, layer_end, layers, parts);
-}
-
-/* Room for the parts of the volume's range, of all launches: each may begin and end within a chunk of layers. */
-static pmb_status reserve_ranges(pmb_cuda *cuda)
-{
-  uint32_t groups;
-  const int64_t columns = columns_of(cuda, &groups);
-  const int64_t layers = cuda->job.bricks[2], launches = layers / PMB_CUDA_LAYERS + 2;
-  const int64_t most = 2 * warps_of(columns, layers, layers_of_warp(cuda, columns)) / PMB_CUDA_WARPS + launches;
-  cuda->range_parts = 0;
-  if (most > cuda->range_room) {
-    if (cuda->ranges) {
-      PMB_CUDA_TRY(cuda->context, cudaFreeHost(cuda->ranges));
-    }
-    cuda->ranges = NULL;
-    cuda->range_room = 0;
-    PMB_CUDA_TRY(cuda->context, cudaMallocHost((void **)&cuda->ranges, (size_t)most * sizeof(pmb_cuda_range_part)));
-    cuda->range_room = most;
-  }
-  return PMB_OK;
+    PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layer_begin, layer_end, layers);
 }
 
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
 {
   cudaError_t error = cudaSuccess;
-  if (layer_begin == 0) {
-    const pmb_status status = reserve_ranges(cuda);
-    if (status != PMB_OK) {
-      return status;
-    }
-  }
   PMB_CUDA_BY_TYPE(cuda->context->volume.type, error = launch<T>(cuda, layer_begin, layer_end));
   return pmb_cuda_check(cuda->context, error, "launch of summarize");
+}
+
+/* ---- the range of the volume ---- */
+
+/* A block's part of the bricks. */
+template <class T>
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS) range_kernel(const __grid_constant__ pmb_cuda_job job)
+{
+  __shared__ pmb_cuda_range_part warps[PMB_CUDA_WARPS];
+  T low = pmb_cuda_limits<T>::highest(), high = pmb_cuda_limits<T>::lowest();
+  uint32_t odd = 0;
+  for (uint32_t b = blockIdx.x * PMB_CUDA_THREADS + threadIdx.x; b < job.brick_count;
+       b += gridDim.x * PMB_CUDA_THREADS) {
+    const T l = ((const T *)job.d_low)[b], h = ((const T *)job.d_high)[b];
+    if (l <= h) { /* else none was finite */
+      low = l < low ? l : low;
+      high = h > high ? h : high;
+    }
+    odd += job.d_flags && (job.d_flags[b] & PMB_BRICK_NONFINITE);
+  }
+  pmb_cuda_reduce(32, &low, &high);
+  odd = pmb_cuda_word_sum(odd);
+  if ((threadIdx.x & 31) == 0) {
+    warps[threadIdx.x >> 5] = low <= high ? pmb_cuda_range_part{ (double)low, (double)high, odd }
+                                          : pmb_cuda_range_part{ INFINITY, -INFINITY, odd };
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int w = 1; w < PMB_CUDA_WARPS; ++w) {
+      warps[0].low = warps[w].low < warps[0].low ? warps[w].low : warps[0].low;
+      warps[0].high = warps[w].high > warps[0].high ? warps[w].high : warps[0].high;
+      warps[0].odd += warps[w].odd;
+    }
+    job.totals->ranges[blockIdx.x] = warps[0];
+  }
+}
+
+pmb_status pmb_cuda_find_range(pmb_cuda *cuda)
+{
+  cudaError_t error = cudaSuccess;
+  pmb_cuda_job job = cuda->job;
+  job.totals = cuda->totals;
+  PMB_CUDA_BY_TYPE(cuda->context->volume.type,
+    error = pmb_cuda_launch(cuda, 0, range_kernel<T>, PMB_CUDA_RANGES, PMB_CUDA_THREADS, 0, job));
+  return pmb_cuda_check(cuda->context, error, "launch of the range");
 }
 
 void pmb_cuda_take_range(pmb_cuda *cuda)
 {
   pmb_context *context = cuda->context;
-  const pmb_cuda_range_part *parts = cuda->ranges;
+  const pmb_cuda_range_part *parts = cuda->totals->ranges;
   context->minimum = INFINITY;
   context->maximum = -INFINITY;
   context->nonfinite_bricks = 0;
-  for (int64_t i = 0; i < cuda->range_parts; ++i) {
+  for (int i = 0; i < PMB_CUDA_RANGES; ++i) {
     context->minimum = parts[i].low < context->minimum ? parts[i].low : context->minimum;
     context->maximum = parts[i].high > context->maximum ? parts[i].high : context->maximum;
     context->nonfinite_bricks += parts[i].odd;

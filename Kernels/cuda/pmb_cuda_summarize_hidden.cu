@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the volume hides, in the summary and the volume's range: a part of pass summarize. A warp has a brick. */
+ * What the volume hides, in the summary: a part of pass summarize. A warp has a brick. */
 #include "cuda/pmb_cuda_common.cuh"
 
 /* Sample n of the 33 x 5 x 5 of a brick; 0: it is not in the volume. */
@@ -32,40 +32,31 @@ template <class T>
 static __device__ __forceinline__ void find_range(
   const pmb_cuda_job &job, const pmb_cuda_box &box, T *low_out, T *high_out)
 {
-  typedef decltype(T() + T()) word; /* that shuffles know */
-  word low = pmb_cuda_limits<T>::highest(), high = pmb_cuda_limits<T>::lowest();
+  T low = pmb_cuda_limits<T>::highest(), high = pmb_cuda_limits<T>::lowest();
   int at[3];
   for (int n = threadIdx.x & 31; n < (PMB_BRICK_X + 1) * PMB_CUDA_ROWS; n += 32) {
     if (locate(job, box, n, at) && !pmb_cuda_hides_sample(job, at[0], at[1], at[2])) {
       const T s = ((const T *)job.d_samples)[pmb_cuda_index(job, at[0], at[1], at[2])];
       if (pmb_cuda_finite<T>(s)) {
-        low = (word)s < low ? (word)s : low;
-        high = (word)s > high ? (word)s : high;
+        low = s < low ? s : low;
+        high = s > high ? s : high;
       }
     }
   }
-  for (int step = 16; step > 0; step >>= 1) {
-    const word other_low = __shfl_xor_sync(UINT32_MAX, low, step),
-               other_high = __shfl_xor_sync(UINT32_MAX, high, step);
-    low = other_low < low ? other_low : low;
-    high = other_high > high ? other_high : high;
-  }
-  *low_out = (T)low;
-  *high_out = (T)high;
+  pmb_cuda_reduce(32, &low, &high);
+  *low_out = low;
+  *high_out = high;
 }
 
 template <class T>
-static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
-  hide_kernel(const __grid_constant__ pmb_cuda_job job, pmb_cuda_range_part *parts)
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS) hide_kernel(const __grid_constant__ pmb_cuda_job job)
 {
-  __shared__ pmb_cuda_range_part shared_parts[PMB_CUDA_WARPS];
-  pmb_cuda_range_part seen = { INFINITY, -INFINITY, 0 };
   const uint32_t step = gridDim.x * PMB_CUDA_WARPS;
   for (uint32_t b = blockIdx.x * PMB_CUDA_WARPS + (threadIdx.x >> 5); b < job.brick_count; b += step) {
     const pmb_cuda_box box = pmb_cuda_box_of(job, b);
     const int hidden = find_hidden(job, box);
-    T low = ((const T *)job.d_low)[b], high = ((const T *)job.d_high)[b];
     if (hidden & PMB_BRICK_HIDES_SAMPLES) {
+      T low, high;
       find_range<T>(job, box, &low, &high);
       if ((threadIdx.x & 31) == 0) {
         ((T *)job.d_low)[b] = low;
@@ -75,23 +66,15 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
     if (hidden && (threadIdx.x & 31) == 0) {
       job.d_flags[b] = (uint8_t)(job.d_flags[b] | hidden);
     }
-    if (low <= high) {
-      seen.low = (double)low < seen.low ? (double)low : seen.low;
-      seen.high = (double)high > seen.high ? (double)high : seen.high;
-    }
-    seen.odd += (job.d_flags[b] & PMB_BRICK_NONFINITE) != 0;
   }
-  pmb_cuda_tell_range(seen, shared_parts, parts + blockIdx.x);
 }
 
-/* Its parts of the volume's range take the place of those of summarize. */
 template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
   pmb_cuda_job job = cuda->job;
   job.isovalue_count = 1; /* the volume's own bricks */
-  const int64_t most = pmb_cuda_all_blocks(cuda, hide_kernel<T>, PMB_CUDA_THREADS);
-  cuda->range_parts = most < cuda->range_room ? most : cuda->range_room;
-  return pmb_cuda_launch(cuda, 0, hide_kernel<T>, cuda->range_parts, PMB_CUDA_THREADS, 0, job, cuda->ranges);
+  return pmb_cuda_launch(
+    cuda, 0, hide_kernel<T>, pmb_cuda_all_blocks(cuda, hide_kernel<T>, PMB_CUDA_THREADS), PMB_CUDA_THREADS, 0, job);
 }
 
 pmb_status pmb_cuda_hide(pmb_cuda *cuda)

@@ -111,25 +111,14 @@ typedef struct edge_place {
 
 static __device__ __forceinline__ edge_place edge_of_slot(int slot)
 {
-  if (slot >= SLOT_Z1) {
-    return { 2, slot - SLOT_Z1, 1 };
-  }
-  if (slot >= SLOT_Y) {
-    return { 1, slot - SLOT_Y, 0 };
-  }
-  if (slot >= SLOT_Z1_LAST) {
-    return { 2, slot - SLOT_Z1_LAST, 1 };
-  }
-  if (slot >= SLOT_Y1_LAST) {
-    return { 1, slot - SLOT_Y1_LAST, 1 };
-  }
-  if (slot >= SLOT_Z) {
-    return { 2, slot - SLOT_Z, 0 };
-  }
-  if (slot >= SLOT_Y1) {
-    return { 1, slot - SLOT_Y1, 1 };
-  }
-  return { 0, slot - SLOT_X, 0 };
+  const int upper = slot >= SLOT_Z1 ? SLOT_Z1 : slot >= SLOT_Y ? SLOT_Y : SLOT_Z1_LAST;
+  const int lower = slot >= SLOT_Y1_LAST ? SLOT_Y1_LAST
+    : slot >= SLOT_Z                     ? SLOT_Z
+    : slot >= SLOT_Y1                    ? SLOT_Y1
+                                         : SLOT_X;
+  const int run = slot >= SLOT_Z1_LAST ? upper : lower;
+  const int axis = run == SLOT_X ? 0 : run == SLOT_Y || run == SLOT_Y1 || run == SLOT_Y1_LAST ? 1 : 2;
+  return { axis, slot - run, run != SLOT_X && run != SLOT_Y && run != SLOT_Z };
 }
 
 #pragma nv_diag_suppress 20091 /* the tables of cases are the device's; here only the compiler reads them */

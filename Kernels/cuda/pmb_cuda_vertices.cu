@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices: place, gradient and normal of every point. A warp has a brick, from the list of the active ones
- * (pmb_cuda_vertices.cuh); where most are active, from shared memory (pmb_cuda_vertices_columns.cu). */
+ * (pmb_cuda_vertices_list.cuh); where most are active, from shared memory (pmb_cuda_vertices_columns.cu). */
 #include "cuda/pmb_cuda_vertices_brick.cuh"
 
 /* Whether products with what is not on the diagonals change nothing: 0 + x is x unless both are -0. */
@@ -47,7 +47,7 @@ int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaEr
     !output->d_triangles || output->d_cells || !fits_int(cuda->job)) {
     return 0;
   }
-  PMB_CUDA_BY_TYPE(cuda->context->volume.type, *error = pmb_cuda_emit_of_list<T>(cuda, output, parts));
+  PMB_CUDA_BY_TYPE(cuda->context->volume.type, *error = pmb_cuda_emit_list_together<T>(cuda, output, parts));
   return 1;
 }
 
@@ -56,9 +56,9 @@ pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output)
   const int flags = flags_of(cuda, output);
   cudaError_t error = cudaSuccess;
   if (pmb_cuda_needs_general(cuda, output)) {
-    error = pmb_cuda_vertices_of_any(cuda, output, flags);
-  } else if (!pmb_cuda_vertices_of_columns(cuda, output, flags, &error)) {
-    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = pmb_cuda_vertices_of_list<T>(cuda, output, flags)));
+    error = pmb_cuda_vertices_general(cuda, output, flags);
+  } else if (!pmb_cuda_vertices_columns(cuda, output, flags, &error)) {
+    PMB_CUDA_BY_TYPE(cuda->context->volume.type, (error = pmb_cuda_vertices_list<T>(cuda, output, flags)));
   }
   return pmb_cuda_check(cuda->context, error, "launch of vertices");
 }

@@ -39,27 +39,8 @@ template <class T> struct point_of {
 /* Samples as they are subtracted: small integers as 1.5 * 2^23 + s, which costs no conversion and cancels exactly. */
 template <class T> static __device__ __forceinline__ typename pmb_cuda_real<T>::type lifted(T s)
 {
-  return (typename pmb_cuda_real<T>::type)s;
-}
-static __device__ __forceinline__ float lift(int s)
-{
-  return __int_as_float(0x4b400000 + s);
-}
-template <> __device__ __forceinline__ float lifted<int8_t>(int8_t s)
-{
-  return lift(s);
-}
-template <> __device__ __forceinline__ float lifted<uint8_t>(uint8_t s)
-{
-  return lift(s);
-}
-template <> __device__ __forceinline__ float lifted<int16_t>(int16_t s)
-{
-  return lift(s);
-}
-template <> __device__ __forceinline__ float lifted<uint16_t>(uint16_t s)
-{
-  return lift(s);
+  typedef typename pmb_cuda_real<T>::type real;
+  return sizeof(T) <= 2 ? (real)__int_as_float(0x4b400000 + (int)s) : (real)s;
 }
 
 /* The sample itself. */
@@ -75,7 +56,7 @@ template <class R> struct surrounding {
   R ends[2], low[3], high[3];
 };
 
-/* Where a brick's samples are read: here in the volume; see also pmb_cuda_vertices_tiles.cu. OFFSET: a type that holds distances in
+/* Where a brick's samples are read: here in the volume; see also pmb_cuda_vertices_columns.cu. OFFSET: a type that holds distances in
  * a brick. */
 template <class T, class OFFSET> struct volume_samples {
   enum { BY_EDGE = 1 /* the order of axes in a surrounding */, ONE_ISOVALUE = 0 };
@@ -390,7 +371,7 @@ typedef struct brick_work {
 
 /* How points are made: as usual, without the slow way of the division; with it; and so that those that need it go the
  * careful way. */
-enum { QUICK, EXACT, AGAIN };
+enum { FAST_DIVIDE, EXACT_DIVIDE, REPAIR };
 
 /* Points n to n + 31 of the list, which begins with point `begin`; returns whether any of the lane's are not good yet. */
 template <class T, int WAY, class SAMPLES>
@@ -415,11 +396,11 @@ static __device__ __forceinline__ int emit_points(const vertex_setting &setting,
   read_surrounding(setting, samples, x, row, p, &s);
   const pmb_isovalue &iso = job.isovalues[SAMPLES::ONE_ISOVALUE ? 0 : work.box.isovalue];
   const typename pmb_cuda_real<T>::type lower = settled<T>(s.ends[0]), upper = settled<T>(s.ends[1]);
-  p.t = WAY == QUICK ? quick_parameter(iso, lower, upper, &good) : edge_parameter(iso, lower, upper);
+  p.t = WAY == FAST_DIVIDE ? fast_parameter(iso, lower, upper, &good) : edge_parameter(iso, lower, upper);
   const int64_t first = work.first + begin + n;
   store_points<T, SAMPLES::BY_EDGE>(setting, scratch, iso, first, work.at + 3 * (begin + n), left, s, &p);
   good = good && (!gradient || pmb_length2_good(p.length2));
-  if (WAY == AGAIN) {
+  if (WAY == REPAIR) {
     __syncwarp();
     if (lane < left && !good) {
       store_careful<T>(setting, p, first + lane);
@@ -511,9 +492,10 @@ static __device__ __noinline__ int emit_any(
     return 0;
   }
   put_box(job, pmb_cuda_box_of(job, head_at(head, BRICK_LANE)), &work);
-  if (WAY == EXACT && plain && flags == PMB_CUDA_USUAL && fits_int(job)) { /* it has only more points than others */
+  if (WAY == EXACT_DIVIDE && plain && flags == PMB_CUDA_USUAL &&
+    fits_int(job)) { /* it has only more points than others */
     const vertex_setting usual = { job, output, PMB_CUDA_USUAL };
-    return emit_portions<T, QUICK>(usual, samples_of<T, int32_t>(job, work.box, 1), head, work, scratch);
+    return emit_portions<T, FAST_DIVIDE>(usual, samples_of<T, int32_t>(job, work.box, 1), head, work, scratch);
   }
   return emit_portions<T, WAY>(setting, samples_of<T, int64_t>(job, work.box, plain), head, work, scratch);
 }
@@ -571,7 +553,7 @@ static __device__ __forceinline__ int emit_listed(const vertex_setting &setting,
 {
   int careful = 0;
   for (int n = 32 * part; n < work.points; n += 32 * parts) {
-    careful |= emit_points<T, QUICK>(setting, samples, work, 0, n, scratch);
+    careful |= emit_points<T, FAST_DIVIDE>(setting, samples, work, 0, n, scratch);
   }
   return __any_sync(UINT32_MAX, careful);
 }
@@ -593,13 +575,13 @@ static __device__ __forceinline__ int is_rare(const brick_head &head, const bric
   return (work.points > LISTED) | (head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN);
 }
 
-/* pmb_cuda_vertices.cuh: launches vertices for the list of bricks. flags: what is wanted of all bricks. */
-template <class T> cudaError_t pmb_cuda_vertices_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
+/* pmb_cuda_vertices_list.cuh: launches vertices for the list of bricks. flags: what is wanted of all bricks. */
+template <class T> cudaError_t pmb_cuda_vertices_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
 /* pmb_cuda_emit_together.cuh, in the same files: vertices and triangles, for a short list. parts: warps that share a brick's
  * points. Not for types that are handled as double. */
-template <class T> cudaError_t pmb_cuda_emit_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int parts);
+template <class T> cudaError_t pmb_cuda_emit_list_together(pmb_cuda *cuda, const pmb_cuda_output *output, int parts);
 
 /* pmb_cuda_vertices_columns.cu: likewise for columns of bricks if that pays: most are active, and the device can. 0: it does not. */
-int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);
+int pmb_cuda_vertices_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);
 
 #endif

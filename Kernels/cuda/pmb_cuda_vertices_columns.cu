@@ -3,9 +3,10 @@
  * (from 9.0): a block walks up through 2 x 4 columns of bricks, a warp a column. One more warp fetches what they read next.
  *
  * Such copies ask the device's cache for each 32 bytes, and its halves pass samples to each other: that bounds the pass. So it
- * matters how many samples are read twice: in columns half as many as in the tiles of pmb_cuda_vertices_tiles.cu, which small volumes
- * have, because columns take longer to begin. */
-#include "cuda/pmb_cuda_vertices_tiles.cuh"
+ * matters how many samples are read twice. Without columns dense volumes take 20 to 29% longer; small ones have too few layers to
+ * begin with. */
+#include "cuda/pmb_cuda_boxes.cuh"
+#include "cuda/pmb_cuda_vertices_brick.cuh"
 
 #if CUDART_VERSION >= 12000
 
@@ -50,7 +51,7 @@ typedef struct column_room {
   float ring[RING];
   uint64_t arrived[LAYERS]; /* barriers: the layer is there; */
   uint64_t left[LAYERS];    /* all are done with it */
-  char scratch[WORKERS][scratch_bytes(PMB_CUDA_USUAL)];
+  char scratch[WORKERS][offsetof(vertex_scratch, others)];
   float before[DEEP][PMB_CUDA_ROWS + 1]; /* samples before the bricks in the block's first column, by row */
 } column_room;
 
@@ -295,6 +296,36 @@ static __device__ __forceinline__ uint32_t index_in_map(const uint2 &map, uint32
   return map.x >> bit & 1 ? map.y + __popc(map.x & ((1u << bit) - 1)) : UINT32_MAX;
 }
 
+/* Where a lane finds its word of a head, and its points before the row: so many bytes behind for each brick. */
+typedef struct column_source {
+  const char *d_word, *d_first;
+  uint32_t step;
+} column_source;
+
+static __device__ __forceinline__ column_source source_of_column(const pmb_cuda_job &job)
+{
+  const uint32_t lane = threadIdx.x & 31, before = lane >= BEFORE_LANE;
+  /* column and exact follow the words; the next brick's points follow the triangles */
+  const uint32_t word = (before ? lane - BEFORE_LANE : lane) + 2 * (lane == AFTER_LANE);
+  const char *d_from = before ? (const char *)job.d_before : (const char *)job.d_records;
+  const column_source source = { opaque(d_from + word * sizeof(uint32_t)),
+    opaque((const char *)(job.d_records->first + (lane & 15))),
+    (uint32_t)opaque((uint32_t)(before ? sizeof(pmb_cuda_before) : sizeof(pmb_cuda_record))) };
+  return source;
+}
+
+/* As read_head, but without the brick's number, and without branches between the lanes. */
+static __device__ __forceinline__ brick_head read_head_of_column(
+  const column_source &source, uint32_t index, uint32_t active)
+{
+  brick_head head = {};
+  if (index < active) {
+    head.word = *(const uint32_t *)(source.d_word + (uint64_t)source.step * index);
+    head.first = *(const uint32_t *)(source.d_first + (uint64_t)sizeof(pmb_cuda_record) * index);
+  }
+  return head;
+}
+
 /* What a warp knows of its column from the start. */
 typedef struct column_of_warp {
   uint32_t x, y, z;   /* the first brick, counted in bricks */
@@ -391,9 +422,9 @@ static __device__ __forceinline__ void emit_others(
   for (uint32_t bits = others.rare | others.again; bits; bits &= bits - 1) {
     const int layer = __ffs((int)bits) - 1;
     const uint32_t brick = __shfl_sync(UINT32_MAX, index, layer);
-    if (others.again >> layer & 1 || call_any<float, EXACT>(setting, brick, scratch)) {
+    if (others.again >> layer & 1 || call_any<float, EXACT_DIVIDE>(setting, brick, scratch)) {
       __syncwarp();
-      call_any<float, AGAIN>(setting, brick, scratch);
+      call_any<float, REPAIR>(setting, brick, scratch);
     }
   }
 }
@@ -405,16 +436,16 @@ static __device__ __forceinline__ void emit_column(
 {
   const uint32_t active = min(setting.job.d_counters->active, setting.job.record_capacity);
   const column_of_warp column = find_column(setting.job, place, warp);
-  const tile_source source = source_of_tile(setting.job);
+  const column_source source = source_of_column(setting.job);
   uint32_t slot = 0, parity = 0;
-  brick_head next = read_head_of_tile(source, __shfl_sync(UINT32_MAX, column.index, 0), active);
+  brick_head next = read_head_of_column(source, __shfl_sync(UINT32_MAX, column.index, 0), active);
   other_bricks others = { 0, 0 };
   await_first_layer(room);
 #pragma unroll 1
   for (uint32_t layer = 0; layer < place.layers; ++layer) {
     const brick_head head = next;
     const uint32_t above = slot + 1 < LAYERS ? slot + 1 : 0;
-    next = read_head_of_tile(source, __shfl_sync(UINT32_MAX, column.index, (int)layer + 1), active);
+    next = read_head_of_column(source, __shfl_sync(UINT32_MAX, column.index, (int)layer + 1), active);
     parity ^= above == 0;
     const float before = read_before(setting.job, column, layer, head);
     await_layer(room, above, parity);
@@ -495,16 +526,17 @@ static int has_room(const pmb_cuda *cuda)
     (size_t)bytes >= BLOCKS * (sizeof(column_room) + 1024 /* CUDA's own */);
 }
 
-int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error)
+int pmb_cuda_vertices_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error)
 {
   const pmb_cuda_job *job = &cuda->job;
   const uint32_t along_x = (job->bricks[0] + WIDE - 1) / WIDE, along_y = (job->bricks[1] + DEEP - 1) / DEEP;
   const uint32_t layers = layers_of_block(cuda, along_x * along_y);
   cudaFuncAttributes of_kernel;
   CUtensorMap map;
-  if (layers == 0 || flags != PMB_CUDA_USUAL || !are_boxes_worth_it(cuda) || job->bricks[1] > 100000 ||
+  if (layers == 0 || flags != PMB_CUDA_USUAL || cuda->context->volume.type != PMB_FLOAT32 ||
+    job->isovalue_count > 1 || cuda->context->active_bricks < job->brick_count / 2 || job->bricks[1] > 100000 ||
     job->bricks[2] > 60000 || cudaFuncGetAttributes(&of_kernel, column_vertices_kernel) != cudaSuccess ||
-    of_kernel.ptxVersion < 90 || !has_room(cuda) || !describe_volume<float>(job, WIDTH, ROWS, PMB_BRICK_Z, &map)) {
+    of_kernel.ptxVersion < 90 || !has_room(cuda) || !describe_volume(job, WIDTH, ROWS, PMB_BRICK_Z, &map)) {
     cudaGetLastError();
     return 0;
   }
@@ -518,7 +550,7 @@ int pmb_cuda_vertices_of_columns(pmb_cuda *cuda, const pmb_cuda_output *output, 
 
 #else
 
-int pmb_cuda_vertices_of_columns(pmb_cuda *, const pmb_cuda_output *, int, cudaError_t *)
+int pmb_cuda_vertices_columns(pmb_cuda *, const pmb_cuda_output *, int, cudaError_t *)
 {
   return 0;
 }

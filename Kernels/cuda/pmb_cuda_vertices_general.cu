@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices with any estimator of gradients, and where samples are hidden: as pmb_cuda_vertices.cuh, more slowly, and with
+ * Pass vertices with any estimator of gradients, and where samples are hidden: as pmb_cuda_vertices_list.cuh, more slowly, and with
  * central differences the same bytes. */
 #include "cuda/pmb_cuda_vertices_brick.cuh"
 
@@ -116,7 +116,7 @@ static __global__ void __launch_bounds__(32 * GENERAL_WARPS)
     brick_work work;
     if (begin_brick(setting, head, &work)) {
       put_box(job, pmb_cuda_box_of(job, head_at(head, BRICK_LANE)), &work);
-      emit_portions<T, AGAIN>(setting, general_samples<T>(), head, work, &shared_scratch[warp]);
+      emit_portions<T, REPAIR>(setting, general_samples<T>(), head, work, &shared_scratch[warp]);
     }
   }
 }
@@ -133,7 +133,7 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda, const pmb_cuda_outp
     *output, flags);
 }
 
-cudaError_t pmb_cuda_vertices_of_any(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)
+cudaError_t pmb_cuda_vertices_general(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)
 {
   cudaError_t error = cudaSuccess;
   PMB_CUDA_BY_TYPE(cuda->context->volume.type, error = launch<T>(cuda, output, flags));

@@ -30,7 +30,7 @@ static __device__ __forceinline__ double edge_parameter(const pmb_isovalue &iso,
 
 /* pmb_edge_parameter_f32 without its halves, and with a division that lacks the slow way, which is a call. *good: whether
  * it is the same, and correctly rounded, since no step is near the ends of the range of floats. */
-static __device__ __forceinline__ float quick_parameter(const pmb_isovalue &iso, float lower, float upper, int *good)
+static __device__ __forceinline__ float fast_parameter(const pmb_isovalue &iso, float lower, float upper, int *good)
 {
   const float over = (iso.f32 - lower) + iso.f32_low, under = upper - lower;
   const float size = fabsf(under), part = fabsf(over);
@@ -50,7 +50,7 @@ static __device__ __forceinline__ float quick_parameter(const pmb_isovalue &iso,
   return t < 1 ? (t > 0 ? t : 0) : 1;
 #endif
 }
-static __device__ __forceinline__ double quick_parameter(
+static __device__ __forceinline__ double fast_parameter(
   const pmb_isovalue &iso, double lower, double upper, int *good)
 {
   *good = 1;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# pmb_cuda_files: the sources of the CUDA backend. pmb_cuda_vertices_type.cu.in once per type of samples: nvcc compiles what is
+# pmb_cuda_files: the sources of the CUDA backend. pmb_cuda_vertices_list.cu.in once per type of samples: nvcc compiles what is
 # called by address anew for every kernel of a file, so that one file for all types takes ten times as long.
 file(GLOB_RECURSE pmb_cuda_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cu)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/../shared/pmb_types.h)
@@ -8,6 +8,6 @@ string(REGEX MATCHALL "X\\([A-Z]+[0-9]+, [a-z0-9_]+, [a-z0-9]+" pmb_types "${pmb
 foreach(line IN LISTS pmb_types)
   string(REGEX REPLACE ".*, ([a-z0-9_]+), [a-z0-9]+" "\\1" type "${line}")
   set(pmb_vertices_file ${CMAKE_CURRENT_BINARY_DIR}/pmb_cuda_vertices_${type}.cu)
-  configure_file(${CMAKE_CURRENT_LIST_DIR}/pmb_cuda_vertices_type.cu.in ${pmb_vertices_file} @ONLY)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/pmb_cuda_vertices_list.cu.in ${pmb_vertices_file} @ONLY)
   list(APPEND pmb_cuda_files ${pmb_vertices_file})
 endforeach()

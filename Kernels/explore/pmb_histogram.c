@@ -11,12 +11,11 @@
 
 enum { CHUNK = 4096 }; /* bricks per unit of work */
 
-/* A value that samples are compared with, ready for each way to compare. An integer is below a value if it is below the
- * next whole number. */
+/* A value that samples are compared with. An integer is below a value if it is below the next whole number. */
 typedef struct pmb_mark {
-  double f64;
-  int64_t i64;
-  uint64_t u64;
+  double value;
+  int64_t threshold_i64;
+  uint64_t threshold_u64;
 } pmb_mark;
 
 typedef struct pmb_curve {
@@ -30,81 +29,19 @@ typedef struct pmb_curve {
   int64_t *differences; /* per worker: of crossed, of touched */
 } pmb_curve;
 
-#define PMB_H_T int8_t
-#define PMB_H_NAME(name) name##_i8
-#define PMB_H_COMPARE double
-#define PMB_H_MARK f64
-#include "explore/pmb_histogram_template.h"
+#define PMB_EACH_TYPE "explore/pmb_histogram_template.h"
+#include "shared/pmb_each_type.h"
 
-#define PMB_H_T uint8_t
-#define PMB_H_NAME(name) name##_u8
-#define PMB_H_COMPARE double
-#define PMB_H_MARK f64
-#include "explore/pmb_histogram_template.h"
-
-#define PMB_H_T int16_t
-#define PMB_H_NAME(name) name##_i16
-#define PMB_H_COMPARE double
-#define PMB_H_MARK f64
-#include "explore/pmb_histogram_template.h"
-
-#define PMB_H_T uint16_t
-#define PMB_H_NAME(name) name##_u16
-#define PMB_H_COMPARE double
-#define PMB_H_MARK f64
-#include "explore/pmb_histogram_template.h"
-
-#define PMB_H_T int32_t
-#define PMB_H_NAME(name) name##_i32
-#define PMB_H_COMPARE double
-#define PMB_H_MARK f64
-#include "explore/pmb_histogram_template.h"
-
-#define PMB_H_T uint32_t
-#define PMB_H_NAME(name) name##_u32
-#define PMB_H_COMPARE double
-#define PMB_H_MARK f64
-#include "explore/pmb_histogram_template.h"
-
-#define PMB_H_T int64_t
-#define PMB_H_NAME(name) name##_i64
-#define PMB_H_COMPARE int64_t
-#define PMB_H_MARK i64
-#include "explore/pmb_histogram_template.h"
-
-#define PMB_H_T uint64_t
-#define PMB_H_NAME(name) name##_u64
-#define PMB_H_COMPARE uint64_t
-#define PMB_H_MARK u64
-#include "explore/pmb_histogram_template.h"
-
-#define PMB_H_T float
-#define PMB_H_NAME(name) name##_f32
-#define PMB_H_COMPARE double
-#define PMB_H_MARK f64
-#include "explore/pmb_histogram_template.h"
-
-#define PMB_H_T double
-#define PMB_H_NAME(name) name##_f64
-#define PMB_H_COMPARE double
-#define PMB_H_MARK f64
-#include "explore/pmb_histogram_template.h"
-
-typedef void (*add_function)(const pmb_curve *, int64_t, int64_t, int64_t *, int64_t *);
-
-static add_function add_of(pmb_type type)
-{
-  static const add_function functions[] = { NULL, add_i8, add_u8, add_i16, add_u16, add_i32, add_u32, add_i64,
-    add_u64, add_f32, add_f64 };
-  return functions[type];
-}
+#define PMB_ADD(NAME, type, name, real) [PMB_##NAME] = add_##name,
+static void (*const by_type[])(
+  const pmb_curve *, int64_t, int64_t, int64_t *, int64_t *) = { PMB_SAMPLE_TYPES(PMB_ADD) };
 
 static void add_body(void *data, int worker, size_t i)
 {
   const pmb_curve *c = data;
   const int64_t begin = (int64_t)i * CHUNK, end = begin + CHUNK < c->bricks ? begin + CHUNK : c->bricks;
   int64_t *crossed = c->differences + 2 * (c->bins + 1) * worker;
-  add_of(c->type)(c, begin, end, crossed, crossed + c->bins + 1);
+  by_type[c->type](c, begin, end, crossed, crossed + c->bins + 1);
 }
 
 /* A share of the way from low to high; never falls as the share grows. */

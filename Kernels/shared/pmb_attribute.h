@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "shared/pmb_portability.h"
+#include "shared/pmb_types.h"
 
 /* lower and upper: at the edge's samples; t: pmb_edge_parameter_f64, for contoured samples of every type, because what is half
  * in double need not be so in float. In VTK's order of operations, so that halves are rounded the same way; equal values stay. */
@@ -15,28 +16,17 @@ PMB_INLINE double pmb_attribute_value(double lower, double upper, double t)
   return lower == upper ? lower : lower * (1 - t) + upper * t;
 }
 
-/* For each type of integer its name, type and limits. */
-#define PMB_INTEGERS(M)                   \
-  M(int8, int8_t, INT8_MIN, INT8_MAX)     \
-  M(uint8, uint8_t, 0, UINT8_MAX)         \
-  M(int16, int16_t, INT16_MIN, INT16_MAX) \
-  M(uint16, uint16_t, 0, UINT16_MAX)      \
-  M(int32, int32_t, INT32_MIN, INT32_MAX) \
-  M(uint32, uint32_t, 0, UINT32_MAX)      \
-  M(int64, int64_t, INT64_MIN, INT64_MAX) \
-  M(uint64, uint64_t, 0, UINT64_MAX)
-
 /* What is added is the largest number below a half: whole numbers beyond 2^52 stay what they are, and halves still get there,
  * because the sum is rounded. The limits as doubles are those of the type or the next number beyond. */
-#define PMB_NEAREST(name, type, lowest, highest)                                            \
+#define PMB_NEAREST(NAME, type, name, real)                                                 \
   PMB_INLINE type pmb_nearest_##name(double value)                                          \
   {                                                                                         \
     const double beside = value + (value < 0 ? -0.49999999999999994 : 0.49999999999999994); \
-    return beside <= (double)(lowest) ? (type)(lowest)                                      \
-      : beside >= (double)(highest)   ? (type)(highest)                                     \
-                                      : (type)beside;                                         \
+    return beside <= (double)PMB_LOWEST(type) ? PMB_LOWEST(type)                            \
+      : beside >= (double)PMB_HIGHEST(type)   ? PMB_HIGHEST(type)                           \
+                                              : (type)beside;                                 \
   }
-PMB_INTEGERS(PMB_NEAREST)
+PMB_INTEGER_TYPES(PMB_NEAREST)
 #undef PMB_NEAREST
 
 PMB_INLINE float pmb_nearest_float32(double value)

@@ -363,7 +363,7 @@ static int run(pmb_context* context, sampled* s, double isovalue, int runs, pmb_
     for (size_t streams = 1; streams <= MOST_STREAMS; streams *= 2)
     {
       reading r = { s, streams };
-      pmb_crew_loop(&context->crew, &context->memory, (s->bytes + PORTION - 1) / PORTION, read_portion, &r);
+      pmb_crew_loop(&context->crew, (s->bytes + PORTION - 1) / PORTION, read_portion, &r);
       end_of_run(READ, READ);
     }
   }

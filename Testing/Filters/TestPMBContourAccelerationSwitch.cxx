@@ -5,7 +5,6 @@
 #include "PMBTesting.h"
 
 #include "vtkCommand.h"
-#include "vtkCompositeDataPipeline.h"
 #include "vtkContourFilter.h"
 #include "vtkEventForwarderCommand.h"
 #include "vtkFlyingEdges3D.h"
@@ -18,6 +17,7 @@
 #include "vtkPolyDataNormals.h"
 #include "vtkSmartPointer.h"
 #include "vtkStringOutputWindow.h"
+#include "vtkThreadedCompositeDataPipeline.h"
 #include "vtkUnsignedCharArray.h"
 #include "vtkUnstructuredGrid.h"
 
@@ -152,7 +152,7 @@ void TestInPlace(const std::string& what)
   PMB_EQUAL(RunsOf([&] { filter->Update(); }), 1, what + ": runs with the cell back");
 }
 
-// The end of a filter, and what is kept of it with that, would go unnoticed.
+// A filter whose start and end nobody hears of any more.
 void TestObserversRemoved(vtkImageData* image)
 {
   Acceleration::Enable();
@@ -165,7 +165,8 @@ void TestObserversRemoved(vtkImageData* image)
   edges->Modified();
   PMB_EQUAL(RunsOf([&] { edges->Update(); }), 1, "runs without observers");
   PMB_EQUAL(edges->GetOutput()->GetNumberOfPolys(), triangles, "triangles without observers");
-  PMB_CHECK(edges->HasObserver(vtkCommand::DeleteEvent), "watched again");
+  edges->SetValue(0, 0.2);
+  PMB_EQUAL(BindsOf([&] { edges->Update(); }), 0, "volumes read for another isovalue, without observers");
 }
 
 // Hundreds of filters do not keep a thread for each core each.
@@ -282,7 +283,18 @@ void TestProgress()
   vtkNew<Wrapper> wrapper;
   wrapper->SetInputData(image);
   wrapper->SetValue(0, 0.1);
+  PMB_EQUAL(RunsOf([&] { wrapper->Update(); }), 1, "runs in a filter of which nothing is known");
+  const vtkIdType triangles = wrapper->GetOutput()->GetNumberOfPolys();
+  PMB_EQUAL(Acceleration::GetLastRunSummary(wrapper), std::string(), "its summary");
+  Acceleration::AddWrapper(wrapper);
+  wrapper->Modified();
   TestAbort(wrapper, wrapper, "a filter with a vtkContourFilter in it");
+  wrapper->SetValue(0, 0.1);
+  wrapper->Update();
+  PMB_EQUAL(
+    wrapper->GetOutput()->GetNumberOfPolys(), triangles, "triangles of a filter with a vtkContourFilter in it");
+  PMB_CHECK(Has(Acceleration::GetLastRunSummary(wrapper), "vtkContourFilter, accelerated: "), "its summary");
+  PMB_CHECK(wrapper->GetOutput()->GetPointData()->GetScalars(), "its active scalars");
 }
 
 vtkSmartPointer<vtkMultiBlockDataSet> MakeBlocks()
@@ -424,18 +436,18 @@ void TestFactoriesRemoved(vtkImageData* image)
 void TestOwnExecutive(vtkImageData* image)
 {
   Acceleration::Disable();
-  vtkNew<vtkCompositeDataPipeline> own;
+  vtkNew<vtkThreadedCompositeDataPipeline> own;
   vtkAlgorithm::SetDefaultExecutivePrototype(own);
   vtkNew<vtkStringOutputWindow> window;
   vtkSmartPointer<vtkOutputWindow> before = vtkOutputWindow::GetInstance();
   vtkOutputWindow::SetInstance(window);
   Acceleration::Enable();
   vtkOutputWindow::SetInstance(before);
-  PMB_CHECK(Has(window->GetOutput(), "vtkCompositeDataPipeline"), "the warning: " << window->GetOutput());
+  PMB_CHECK(Has(window->GetOutput(), "vtkThreadedCompositeDataPipeline"), "the warning: " << window->GetOutput());
   PMB_CHECK(Acceleration::IsEnabled(Acceleration::CONTOUR_FILTER), "vtkContourFilter can be accelerated");
   PMB_CHECK(!Acceleration::IsEnabled(Acceleration::FLYING_EDGES), "vtkFlyingEdges3D cannot");
   vtkNew<vtkFlyingEdges3D> edges;
-  PMB_EQUAL(edges->GetExecutive()->GetClassName(), std::string("vtkCompositeDataPipeline"), "the executive");
+  PMB_EQUAL(edges->GetExecutive()->GetClassName(), std::string("vtkThreadedCompositeDataPipeline"), "the executive");
   vtkNew<vtkContourFilter> filter;
   filter->SetInputData(image);
   filter->SetValue(0, 0.1);

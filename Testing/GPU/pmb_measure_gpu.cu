@@ -24,7 +24,7 @@ static double median(double *values, int n)
 static pmb_status run_count(pmb_context *context, pmb_cuda *cuda, cudaEvent_t between)
 {
   cuda->job.epoch = ++cuda->epoch;
-  memset(cuda->totals, 0, sizeof(*cuda->totals));
+  memset(cuda->totals, 0, offsetof(pmb_cuda_totals, ranges));
   pmb_status status = pmb_cuda_select(cuda);
   if (status == PMB_OK && between) {
     PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
@@ -86,6 +86,12 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
   return PMB_OK;
 }
 
+static pmb_status summarize_all(pmb_cuda *cuda)
+{
+  const pmb_status status = pmb_cuda_summarize(cuda, 0, cuda->job.bricks[2]);
+  return status == PMB_OK ? pmb_cuda_find_range(cuda) : status;
+}
+
 /* Summarize, alone and followed by the isovalue. */
 static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
   int repeats, pmb_gpu_times *times)
@@ -94,19 +100,18 @@ static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_
   float ms;
   for (int i = -3; i < repeats; ++i) {
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    pmb_status status = pmb_cuda_summarize(cuda, 0, cuda->job.bricks[2]);
+    pmb_status status = summarize_all(cuda);
     PMB_CUDA_TRY(context, cudaEventRecord(marks[1], cuda->compute));
     PMB_CUDA_TRY(context, cudaStreamSynchronize(cuda->compute));
     cudaEventElapsedTime(&ms, marks[0], marks[1]);
     alone[i < 0 ? 0 : i] = ms;
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    status = status == PMB_OK ? pmb_cuda_summarize(cuda, 0, cuda->job.bricks[2]) : status;
+    status = status == PMB_OK ? summarize_all(cuda) : status;
     status = status == PMB_OK ? run_count(context, cuda, NULL) : status;
     status = status == PMB_OK ? run_emit(context, cuda, out, NULL, marks[4]) : status;
     if (status != PMB_OK) {
       return status;
     }
-    pmb_cuda_take_range(cuda);
     cudaEventElapsedTime(&ms, marks[0], marks[4]);
     all[i < 0 ? 0 : i] = ms;
   }

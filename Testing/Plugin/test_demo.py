@@ -25,7 +25,8 @@ def number(text):
 
 def demo():
     with tempfile.TemporaryDirectory() as folder:
-        facts = table(run_script("demo.py", folder))
+        text = run_script("demo.py", folder)
+        facts = table(text)
         reader = vtkXMLPolyDataReader()
         reader.SetFileName(os.path.join(folder, "demo.vtp"))
         reader.Update()
@@ -38,7 +39,8 @@ def demo():
     near(number(facts["area"][0]) / number(facts["area"][1]), 1.0, 1e-6, "area, ours over Contour's")
     for label in ("milliseconds, first", "milliseconds, next"):
         true(min(map(number, facts[label])) > 0.0, label)
-    true(facts["device"][0].startswith(("CPU", "GPU")), f"device {facts['device'][0]!r}")
+    true(re.fullmatch(r"CPU \(.*\)|GPU .*", facts["device"][0]), f"device {facts['device'][0]!r}")
+    true(facts["device"][0].startswith("GPU") or "\nthe GPU is not used: " in text, "the reason why not the GPU")
     bounds = scans.read_ch2().GetBounds()
     check_mesh(mesh, bounds[0::2], bounds[1::2], strict=False)
     equal(picture.GetOutput().GetDimensions()[:2], (1200, 1000), "size of the picture")

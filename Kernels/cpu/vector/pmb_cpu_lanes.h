@@ -16,18 +16,19 @@
 /* lanes_interleave: 16 records of four from four arrays. lanes_fetch: the reverse, of the records with 16 indices.
  * lanes_store3: 48 values x y z x y z ... from three arrays. lanes_beside: for each of 16 samples in a row the one before and
  * the one after it, of which the first's and the last's are given, so that nothing else of the row is touched. */
-#define PMB_LANES_IN_C(name, real)                                                                  \
-  PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])                       \
-  {                                                                                                 \
-    real *to = records[0];                                                                          \
-    PMB_NOT_UNROLLED                                                                                \
-    for (int l = 0; l < 16; ++l) { /* so written gcc makes vector instructions of it */             \
-      to[4 * l] = from[0][l];                                                                       \
-      to[4 * l + 1] = from[1][l];                                                                   \
-      to[4 * l + 2] = from[2][l];                                                                   \
-      to[4 * l + 3] = from[3][l];                                                                   \
-    }                                                                                               \
-  }                                                                                                 \
+#define PMB_INTERLEAVE_IN_C(name, real)                                                 \
+  PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])           \
+  {                                                                                     \
+    real *to = records[0];                                                              \
+    PMB_NOT_UNROLLED                                                                    \
+    for (int l = 0; l < 16; ++l) { /* so written gcc makes vector instructions of it */ \
+      to[4 * l] = from[0][l];                                                           \
+      to[4 * l + 1] = from[1][l];                                                       \
+      to[4 * l + 2] = from[2][l];                                                       \
+      to[4 * l + 3] = from[3][l];                                                       \
+    }                                                                                   \
+  }
+#define PMB_FETCH_IN_C(name, real)                                                                  \
   PMB_INLINE void lanes_fetch_##name(const real(*records)[4], const uint16_t *index, real(*to)[16]) \
   {                                                                                                 \
     for (int l = 0; l < 16; ++l) {                                                                  \
@@ -54,6 +55,9 @@
     }                                                             \
   }
 
+PMB_INTERLEAVE_IN_C(f32, float)
+PMB_INTERLEAVE_IN_C(f64, double)
+
 #if defined(__AVX512F__)
 
 /* In each quarter of 128 bits: rows to columns of 4 x 4. */
@@ -65,22 +69,6 @@ PMB_INLINE void lanes_turn_f32(const __m512 in[4], __m512 out[4])
   out[1] = _mm512_shuffle_ps(a, c, 0xee);
   out[2] = _mm512_shuffle_ps(b, d, 0x44);
   out[3] = _mm512_shuffle_ps(b, d, 0xee);
-}
-
-PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
-{
-  const __m512 in[4] = { _mm512_loadu_ps(from[0]), _mm512_loadu_ps(from[1]), _mm512_loadu_ps(from[2]),
-    _mm512_loadu_ps(from[3]) };
-  __m512 out[4];
-  lanes_turn_f32(in, out);
-  const __m512 low01 = _mm512_shuffle_f32x4(out[0], out[1], 0x44),
-               high01 = _mm512_shuffle_f32x4(out[0], out[1], 0xee);
-  const __m512 low23 = _mm512_shuffle_f32x4(out[2], out[3], 0x44),
-               high23 = _mm512_shuffle_f32x4(out[2], out[3], 0xee);
-  _mm512_storeu_ps(records[0], _mm512_shuffle_f32x4(low01, low23, 0x88));
-  _mm512_storeu_ps(records[4], _mm512_shuffle_f32x4(low01, low23, 0xdd));
-  _mm512_storeu_ps(records[8], _mm512_shuffle_f32x4(high01, high23, 0x88));
-  _mm512_storeu_ps(records[12], _mm512_shuffle_f32x4(high01, high23, 0xdd));
 }
 
 PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const uint16_t *index, float (*to)[16])
@@ -124,20 +112,6 @@ PMB_INLINE void lanes_turn_f64(const __m512d in[4], __m512d out[4])
   out[1] = _mm512_permutex2var_pd(b, low, d);
   out[2] = _mm512_permutex2var_pd(a, high, c);
   out[3] = _mm512_permutex2var_pd(b, high, d);
-}
-
-PMB_INLINE void lanes_interleave_f64(double (*from)[16], double (*records)[4])
-{
-  for (int half = 0; half < 16; half += 8) {
-    const __m512d in[4] = { _mm512_loadu_pd(from[0] + half), _mm512_loadu_pd(from[1] + half),
-      _mm512_loadu_pd(from[2] + half), _mm512_loadu_pd(from[3] + half) };
-    __m512d out[4];
-    lanes_turn_f64(in, out);
-    for (int i = 0; i < 4; ++i) {
-      _mm256_storeu_pd(records[half + i], _mm512_castpd512_pd256(out[i]));
-      _mm256_storeu_pd(records[half + 4 + i], _mm512_extractf64x4_pd(out[i], 1));
-    }
-  }
 }
 
 PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
@@ -187,20 +161,6 @@ PMB_INLINE void lanes_turn_f32(const __m256 in[4], __m256 out[4])
   out[3] = _mm256_shuffle_ps(b, d, 0xee);
 }
 
-PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
-{
-  for (int half = 0; half < 16; half += 8) {
-    const __m256 in[4] = { _mm256_loadu_ps(from[0] + half), _mm256_loadu_ps(from[1] + half),
-      _mm256_loadu_ps(from[2] + half), _mm256_loadu_ps(from[3] + half) };
-    __m256 out[4];
-    lanes_turn_f32(in, out);
-    for (int i = 0; i < 4; ++i) {
-      _mm_storeu_ps(records[half + i], _mm256_castps256_ps128(out[i]));
-      _mm_storeu_ps(records[half + 4 + i], _mm256_extractf128_ps(out[i], 1));
-    }
-  }
-}
-
 PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const uint16_t *index, float (*to)[16])
 {
   for (int half = 0; half < 16; half += 8) {
@@ -232,41 +192,7 @@ PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
   }
 }
 
-PMB_INLINE void lanes_turn_f64(const __m256d in[4], __m256d out[4])
-{
-  const __m256d a = _mm256_unpacklo_pd(in[0], in[1]), b = _mm256_unpackhi_pd(in[0], in[1]);
-  const __m256d c = _mm256_unpacklo_pd(in[2], in[3]), d = _mm256_unpackhi_pd(in[2], in[3]);
-  out[0] = _mm256_permute2f128_pd(a, c, 0x20);
-  out[1] = _mm256_permute2f128_pd(b, d, 0x20);
-  out[2] = _mm256_permute2f128_pd(a, c, 0x31);
-  out[3] = _mm256_permute2f128_pd(b, d, 0x31);
-}
-
-PMB_INLINE void lanes_interleave_f64(double (*from)[16], double (*records)[4])
-{
-  for (int l = 0; l < 16; l += 4) {
-    const __m256d in[4] = { _mm256_loadu_pd(from[0] + l), _mm256_loadu_pd(from[1] + l), _mm256_loadu_pd(from[2] + l),
-      _mm256_loadu_pd(from[3] + l) };
-    __m256d out[4];
-    lanes_turn_f64(in, out);
-    for (int i = 0; i < 4; ++i) {
-      _mm256_storeu_pd(records[l + i], out[i]);
-    }
-  }
-}
-
-PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
-{
-  for (int l = 0; l < 16; l += 4) {
-    const __m256d in[4] = { _mm256_loadu_pd(records[index[l]]), _mm256_loadu_pd(records[index[l + 1]]),
-      _mm256_loadu_pd(records[index[l + 2]]), _mm256_loadu_pd(records[index[l + 3]]) };
-    __m256d out[4];
-    lanes_turn_f64(in, out);
-    for (int c = 0; c < 4; ++c) {
-      _mm256_storeu_pd(to[c] + l, out[c]);
-    }
-  }
-}
+PMB_FETCH_IN_C(f64, double)
 
 PMB_STORE3_IN_C(f64, double)
 
@@ -287,71 +213,59 @@ PMB_BESIDE_IN_C(f64, double)
 
 PMB_BESIDE_IN_C(f32, float)
 PMB_BESIDE_IN_C(f64, double)
-PMB_LANES_IN_C(f32, float)
-PMB_LANES_IN_C(f64, double)
+PMB_FETCH_IN_C(f32, float)
+PMB_FETCH_IN_C(f64, double)
 PMB_STORE3_IN_C(f32, float)
 PMB_STORE3_IN_C(f64, double)
 
 #endif
 
-/* lanes_convert: 16 samples, side by side, to the type in which they are handled. From a copy, which the output is known not to
- * overlap, so that gcc makes vector instructions of it. */
-#define PMB_CONVERT(NAME, type, name, real)                       \
-  PMB_INLINE void lanes_convert_##name(const type *in, real *out) \
-  {                                                               \
-    type copy[16];                                                \
-    memcpy(copy, in, sizeof(copy));                               \
-    PMB_NOT_UNROLLED                                              \
-    for (int l = 0; l < 16; ++l) {                                \
-      out[l] = (real)copy[l];                                     \
-    }                                                             \
+/* lanes_convert of integers of 1 or 2 bytes. */
+#if defined(__AVX512F__)
+PMB_INLINE void lanes_convert_small(const void *in, const int size, const int is_signed, float *out)
+{
+  const __m512i lanes = size == 1
+    ? (is_signed ? _mm512_cvtepi8_epi32(_mm_loadu_si128(in)) : _mm512_cvtepu8_epi32(_mm_loadu_si128(in)))
+    : (is_signed ? _mm512_cvtepi16_epi32(_mm256_loadu_si256(in)) : _mm512_cvtepu16_epi32(_mm256_loadu_si256(in)));
+  _mm512_storeu_ps(out, _mm512_cvtepi32_ps(lanes));
+}
+#elif defined(__AVX2__)
+PMB_INLINE void lanes_convert_small(const void *in, const int size, const int is_signed, float *out)
+{
+  for (int half = 0; half < 16; half += 8) {
+    const __m128i *from = (const __m128i *)(const void *)((const char *)in + half * size);
+    const __m256i lanes = size == 1
+      ? (is_signed ? _mm256_cvtepi8_epi32(_mm_loadl_epi64(from)) : _mm256_cvtepu8_epi32(_mm_loadl_epi64(from)))
+      : (is_signed ? _mm256_cvtepi16_epi32(_mm_loadu_si128(from)) : _mm256_cvtepu16_epi32(_mm_loadu_si128(from)));
+    _mm256_storeu_ps(out + half, _mm256_cvtepi32_ps(lanes));
+  }
+}
+#endif
+#if defined(__AVX2__)
+enum { LANES_SMALL = 2 }; /* bytes that lanes_convert_small takes at most */
+#else
+enum { LANES_SMALL = 0 };
+#define lanes_convert_small(in, size, is_signed, out)
+#endif
+
+/* lanes_convert: 16 samples, side by side, to the type in which they are handled. */
+#define PMB_CONVERT(NAME, type, name, real)                                            \
+  PMB_INLINE void lanes_convert_##name(const type *in, real *out)                      \
+  {                                                                                    \
+    if (sizeof(type) <= LANES_SMALL) {                                                 \
+      lanes_convert_small(in, sizeof(type), (type)-1 < (type)1, (float *)(void *)out); \
+      return;                                                                          \
+    }                                                                                  \
+    PMB_NOT_UNROLLED                                                                   \
+    for (int l = 0; l < 16; ++l) {                                                     \
+      out[l] = (real)in[l];                                                            \
+    }                                                                                  \
   }
 PMB_SAMPLE_TYPES(PMB_CONVERT)
 #undef PMB_CONVERT
 
-#if defined(__AVX512VBMI2__)
-/* Bit i: word i of one of two arrays of 16 is not 0. */
-PMB_INLINE uint32_t lanes_any(const uint32_t *a, const uint32_t *b)
-{
-  const __m512i both = _mm512_or_si512(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
-  return _mm512_test_epi32_mask(both, both);
-}
-#endif
-
-/* Appends code + i for each bit i of a mask to a list, lowest first; returns how many. May write to list[0..63]. */
-#if defined(__AVX512VBMI2__)
-PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
-{
-  static const uint8_t places[64] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-    22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49,
-    50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63 };
-  const __m512i set = _mm512_maskz_compress_epi8(mask, _mm512_loadu_si512(places));
-  const __m512i code_16 = _mm512_set1_epi16((short)code);
-  const int n = pmb_popcount(mask);
-  /* 16 are nearly always enough, and the smaller a store, the rarer it lies across two lines of the cache. */
-  const __m256i few = _mm256_cvtepu8_epi16(_mm512_castsi512_si128(set));
-  _mm256_storeu_si256((__m256i *)list, _mm256_add_epi16(few, _mm512_castsi512_si256(code_16)));
-  if (n > 16) {
-    const __m512i low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(set));
-    const __m512i high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(set, 1));
-    _mm512_storeu_si512(list, _mm512_add_epi16(low, code_16));
-    _mm512_storeu_si512(list + 32, _mm512_add_epi16(high, code_16));
-  }
-  return n;
-}
-
-/* The same for 16 words, bit i of word j being 32 * j + i. */
-PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, uint16_t *list)
-{
-  int n = 0;
-  (void)places;
-  for (unsigned j = 0; j < 16; j += 2) {
-    n += lanes_list(words[j] | (uint64_t)words[j + 1] << 32, 32 * j, list + n);
-  }
-  return n;
-}
-#else
 #if defined(__AVX2__)
+
 /* Four words from each of four arrays, `pitch` apart, as columns: the first two, the other two. */
 PMB_INLINE void lanes_turn_words(const uint32_t *from, int pitch, __m256i *to)
 {
@@ -364,8 +278,8 @@ PMB_INLINE void lanes_turn_words(const uint32_t *from, int pitch, __m256i *to)
   to[1] = _mm256_set_m128i(_mm_unpackhi_epi64(ab_high, cd_high), _mm_unpacklo_epi64(ab_high, cd_high));
 }
 
-/* The same for 512 bits, bit i of byte j being 8 * j + i: 8 at a time, for the processor does not foresee where words end.
- * bytes: the two vectors, in memory; places: see pmb_cpu. May write 8 more. */
+/* Appends code + 8 * j + i for each bit i of byte j of 64 to a list, lowest first; returns how many. Works on 8 bits at a time,
+ * for the processor does not foresee where words end. both: the bytes in two vectors; places: see pmb_cpu. May write 8 more. */
 PMB_INLINE int lanes_list_bytes(
   const uint8_t (*places)[8], const __m256i *both, const uint8_t *bytes, unsigned code, uint16_t *list)
 {
@@ -383,14 +297,17 @@ PMB_INLINE int lanes_list_bytes(
   return n;
 }
 
-/* The same for 16 words, bit i of word j being 32 * j + i. */
+/* The same for 16 words: 32 * j + i for bit i of word j. */
 PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, uint16_t *list)
 {
   const __m256i both[2] = { _mm256_loadu_si256((const __m256i *)words),
     _mm256_loadu_si256((const __m256i *)words + 1) };
   return lanes_list_bytes(places, both, (const uint8_t *)words, 0, list);
 }
-#endif
+
+#else
+
+/* Appends code + i for each bit i of a mask to a list, lowest first; returns how many. */
 PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 {
   int n = 0;
@@ -399,6 +316,17 @@ PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
   }
   return n;
 }
+
+PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, uint16_t *list)
+{
+  int n = 0;
+  (void)places;
+  for (unsigned j = 0; j < 16; ++j) {
+    n += lanes_list(words[j], 32 * j, list + n);
+  }
+  return n;
+}
+
 #endif
 
 #endif

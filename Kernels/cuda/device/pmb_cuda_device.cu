@@ -176,7 +176,7 @@ extern "C" const char *pmb_cuda_missing(void)
     return FORKED;
   }
   pmb_cuda_settle(); /* CUDA has nothing but errors to say of a lost GPU */
-  const cudaError_t error = pmb_cuda_seen(cudaGetDeviceCount(&count));
+  const cudaError_t error = pmb_cuda_result(cudaGetDeviceCount(&count));
   cudaGetLastError();
   if (error == cudaSuccess && count > 0) {
     note_user();
@@ -295,14 +295,14 @@ int (*pmb_cuda_test_fault)(int error) = pmb_gpu_fault;
 int (*pmb_cuda_test_fault)(int error);
 #endif
 
-cudaError_t pmb_cuda_seen(cudaError_t error)
+cudaError_t pmb_cuda_result(cudaError_t error)
 {
   return pmb_cuda_test_fault ? (cudaError_t)pmb_cuda_test_fault((int)error) : error;
 }
 
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what)
 {
-  error = pmb_cuda_seen(error);
+  error = pmb_cuda_result(error);
   return error == cudaSuccess ? PMB_OK : pmb_cuda_failed(context, error, what);
 }
 

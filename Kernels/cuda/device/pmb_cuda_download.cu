@@ -11,9 +11,9 @@ enum { ARRAYS = 8 };
 /* Bytes of a piece of a pinned array. */
 static const size_t PIECE = 128 * 1024 * 1024;
 
-static int is_direct(const pmb_cuda_copy *copy)
+static int goes_to_pinned(const pmb_cuda_copy *copy)
 {
-  return !copy->wide && pmb_cuda_host_is_pinned(copy->to, copy->bytes);
+  return !copy->wide && pmb_cuda_is_pinned(copy->to, copy->bytes);
 }
 
 /* ---- pinned arrays ---- */
@@ -36,7 +36,7 @@ static pmb_status do_meanwhile(pmb_cuda *cuda, pieces *p)
 static pmb_status finish_piece(pmb_cuda *cuda, const pieces *p, int slot)
 {
   const pmb_crew *crew = &cuda->context->crew;
-  PMB_CUDA_TRY(cuda->context, cudaEventSynchronize(cuda->slot_done[slot]));
+  PMB_CUDA_TRY(cuda->context, cudaEventSynchronize(cuda->done.slot[slot]));
   const double done = (double)p->bytes_sent / (double)p->bytes;
   const double place = crew->fraction_begin + done * (crew->fraction_end - crew->fraction_begin);
   return pmb_crew_report(&cuda->context->crew, place)
@@ -60,7 +60,7 @@ static pmb_status send_array(pmb_cuda *cuda, const pmb_cuda_copy *copy, pieces *
       PMB_CUDA_TRY(cuda->context,
         cudaMemcpyAsync(
           (char *)copy->to + at, (const char *)copy->d_from + at, bytes, cudaMemcpyDeviceToHost, cuda->copy));
-      PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->slot_done[slot], cuda->copy));
+      PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.slot[slot], cuda->copy));
       p->bytes_sent += bytes;
       ++p->sent;
     }
@@ -171,7 +171,7 @@ static int sort_copies(const pmb_cuda_copy *copies, int count, pmb_cuda_copy *pi
   size_t ordinary = 0;
   int n = 0;
   for (int i = 0; i < count; ++i) {
-    if (is_direct(&copies[i])) { /* asked for once: the answer changes when any GPU's state is lost */
+    if (goes_to_pinned(&copies[i])) { /* asked for once: the answer changes when any GPU's state is lost */
       p->bytes += copies[i].bytes;
       pinned[n++] = copies[i];
     } else {

@@ -18,17 +18,17 @@ static const uint64_t AGE = 64;
 /* The rings of two transfers, there and back, which have to be pinned anew when they go. */
 static const size_t RINGS = (size_t)2 * PMB_CUDA_PARTS * PMB_CUDA_HUGE;
 
-typedef struct host_block {
-  struct host_block *next;
+typedef struct pinned_block {
+  struct pinned_block *next;
   char *memory;
   size_t capacity;
   int taken, uses;
   uint64_t last_used;
   uint32_t pinned; /* the generation of CUDA's state in which it was registered; 0: not */
-} host_block;
+} pinned_block;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static host_block *blocks;
+static pinned_block *blocks;
 static uint64_t clock_of_allocations;
 /* What is taken, and the most bytes that were at a time: lately, and in the period before. */
 static int64_t taken_blocks;
@@ -36,16 +36,16 @@ static size_t taken_bytes, most_taken, most_taken_before;
 static uint64_t period_begin;
 static int contexts, device_in_use = -1; /* of the last context, -1: there was none */
 
-static int is_pinned(const host_block *block)
+static int is_pinned(const pinned_block *block)
 {
   return block->pinned != 0 && block->pinned == pmb_cuda_generation_of_all();
 }
 
 /* Frees a list of blocks that are in the pool no more; takes long, so without the lock. */
-static void free_blocks(host_block *list)
+static void free_blocks(pinned_block *list)
 {
   while (list) {
-    host_block *next = list->next;
+    pinned_block *next = list->next;
     if (list->pinned) { /* in an older generation too: on a GPU that was not lost it still is */
       cudaHostUnregister(list->memory);
       cudaGetLastError();
@@ -57,19 +57,19 @@ static void free_blocks(host_block *list)
 }
 
 /* Moves a block from the pool to a list. Called with the lock. */
-static void move_out(host_block **at, host_block **list)
+static void move_out(pinned_block **at, pinned_block **list)
 {
-  host_block *block = *at;
+  pinned_block *block = *at;
   *at = block->next;
   block->next = *list;
   *list = block;
 }
 
 /* Takes the free blocks out of the pool that were last used before `since`. Called with the lock. */
-static host_block *take_out(uint64_t since)
+static pinned_block *take_out(uint64_t since)
 {
-  host_block *list = NULL;
-  for (host_block **at = &blocks; *at;) {
+  pinned_block *list = NULL;
+  for (pinned_block **at = &blocks; *at;) {
     if (!(*at)->taken && (*at)->last_used < since) {
       move_out(at, &list);
     } else {
@@ -91,11 +91,11 @@ static size_t capacity_for(size_t bytes)
 }
 
 /* The smallest free block that is not much too large. Called with the lock. */
-static host_block *find_free(size_t bytes)
+static pinned_block *find_free(size_t bytes)
 {
   const size_t fresh = capacity_for(bytes);
-  host_block *best = NULL;
-  for (host_block *block = blocks; block; block = block->next) {
+  pinned_block *best = NULL;
+  for (pinned_block *block = blocks; block; block = block->next) {
     if (!block->taken && block->capacity >= bytes && block->capacity / 2 <= fresh &&
       (!best || block->capacity < best->capacity)) {
       best = block;
@@ -106,11 +106,11 @@ static host_block *find_free(size_t bytes)
 
 /* The largest free block that is too small; where there is none, the one that was not used for the longest time. Called with
  * the lock. */
-static host_block **find_least_useful(size_t bytes)
+static pinned_block **find_least_useful(size_t bytes)
 {
-  host_block **small = NULL, **old = NULL;
-  for (host_block **at = &blocks; *at; at = &(*at)->next) {
-    const host_block *block = *at;
+  pinned_block **small = NULL, **old = NULL;
+  for (pinned_block **at = &blocks; *at; at = &(*at)->next) {
+    const pinned_block *block = *at;
     if (!block->taken && block->capacity < bytes && (!small || block->capacity > (*small)->capacity)) {
       small = at;
     }
@@ -122,7 +122,7 @@ static host_block **find_least_useful(size_t bytes)
 }
 
 /* Counts a block that is taken, or given back. Called with the lock. */
-static void count_taken(const host_block *block, int change)
+static void count_taken(const pinned_block *block, int change)
 {
   taken_blocks += change;
   taken_bytes += (size_t)change * block->capacity;
@@ -139,10 +139,10 @@ static uint64_t age_allowed(void)
 /* Before a block is taken, for `bytes`; fresh: of the block that has to be made, 0: there is a free one. Returns the blocks
  * that have to go: those not taken for long, and in place of a fresh one what makes the pool, but for rings, more than half
  * larger than all that was taken at a time. Else it would keep a mesh of every size that a growing surface has had. */
-static host_block *make_room(size_t bytes, size_t fresh)
+static pinned_block *make_room(size_t bytes, size_t fresh)
 {
   const uint64_t age = age_allowed(), now = ++clock_of_allocations;
-  host_block *list = take_out(now > age ? now - age : 0);
+  pinned_block *list = take_out(now > age ? now - age : 0);
   if (now - period_begin > age) {
     most_taken_before = most_taken;
     most_taken = taken_bytes;
@@ -151,10 +151,10 @@ static host_block *make_room(size_t bytes, size_t fresh)
   const size_t most = most_taken > most_taken_before ? most_taken : most_taken_before;
   const size_t expected = taken_bytes + fresh > most ? taken_bytes + fresh : most;
   size_t held = fresh;
-  for (const host_block *block = blocks; block; block = block->next) {
+  for (const pinned_block *block = blocks; block; block = block->next) {
     held += block->capacity;
   }
-  for (host_block **at = find_least_useful(bytes); at && fresh > 0 && held > expected + expected / 2 + RINGS;
+  for (pinned_block **at = find_least_useful(bytes); at && fresh > 0 && held > expected + expected / 2 + RINGS;
        at = find_least_useful(bytes)) {
     held -= (*at)->capacity;
     move_out(at, &list);
@@ -162,9 +162,9 @@ static host_block *make_room(size_t bytes, size_t fresh)
   return list;
 }
 
-static host_block *new_block(size_t bytes)
+static pinned_block *new_block(size_t bytes)
 {
-  host_block *block = (host_block *)calloc(1, sizeof(*block));
+  pinned_block *block = (pinned_block *)calloc(1, sizeof(*block));
   const size_t capacity = capacity_for(bytes), alignment = capacity >= HUGE ? HUGE : PAGE;
   if (block && posix_memalign((void **)&block->memory, alignment, capacity) != 0) {
     free(block);
@@ -180,7 +180,7 @@ static host_block *new_block(size_t bytes)
 }
 
 /* Registers a taken block; without success it stays ordinary memory. */
-static cudaError_t pin(host_block *block)
+static cudaError_t pin(pinned_block *block)
 {
   cudaError_t error = cudaSuccess;
   if (!is_pinned(block) && block->capacity >= WORTH_PINNING) {
@@ -196,12 +196,12 @@ static cudaError_t pin(host_block *block)
 static void trim(void)
 {
   pthread_mutex_lock(&lock);
-  host_block *list = take_out(UINT64_MAX);
+  pinned_block *list = take_out(UINT64_MAX);
   pthread_mutex_unlock(&lock);
   free_blocks(list);
 }
 
-void *pmb_cuda_host_take(size_t bytes)
+void *pmb_cuda_pinned_take(size_t bytes)
 {
   if (bytes == 0 || bytes > SIZE_MAX / 4) {
     return NULL;
@@ -211,12 +211,12 @@ void *pmb_cuda_host_take(size_t bytes)
     pthread_mutex_unlock(&lock);
     return NULL;
   }
-  host_block *block = find_free(bytes);
+  pinned_block *block = find_free(bytes);
   const int found = block != NULL;
   if (found) {
     block->taken = 1;
   }
-  host_block *surplus = make_room(bytes, found ? 0 : capacity_for(bytes));
+  pinned_block *surplus = make_room(bytes, found ? 0 : capacity_for(bytes));
   pthread_mutex_unlock(&lock);
   free_blocks(surplus);
   if (!found) {
@@ -244,11 +244,11 @@ void *pmb_cuda_host_take(size_t bytes)
   return block->memory;
 }
 
-void pmb_cuda_host_give(void *memory)
+void pmb_cuda_pinned_give(void *memory)
 {
-  host_block *list = NULL;
+  pinned_block *list = NULL;
   pthread_mutex_lock(&lock);
-  for (host_block *block = blocks; memory && block; block = block->next) {
+  for (pinned_block *block = blocks; memory && block; block = block->next) {
     if (block->memory == memory && block->taken) {
       block->taken = 0;
       block->last_used = clock_of_allocations;
@@ -281,14 +281,14 @@ extern "C" void *pmb_host_allocate(size_t bytes)
     return NULL;
   }
   enter_device_in_use();
-  return pmb_cuda_host_take(bytes);
+  return pmb_cuda_pinned_take(bytes);
 }
 
 extern "C" void pmb_host_release(void *memory)
 {
   if (!pmb_cuda_is_forked()) {
     enter_device_in_use();
-    pmb_cuda_host_give(memory);
+    pmb_cuda_pinned_give(memory);
   }
 }
 
@@ -300,7 +300,7 @@ extern "C" void pmb_host_trim(void)
   }
 }
 
-void pmb_cuda_host_contexts(int change, int device)
+void pmb_cuda_pinned_contexts(int change, int device)
 {
   pthread_mutex_lock(&lock);
   contexts += change;
@@ -315,12 +315,12 @@ void pmb_cuda_host_contexts(int change, int device)
 }
 
 /* The taken block that has all of these bytes, or NULL. */
-static host_block *block_of(const void *memory, size_t bytes)
+static pinned_block *block_of(const void *memory, size_t bytes)
 {
   const char *at = (const char *)memory;
-  host_block *found = NULL;
+  pinned_block *found = NULL;
   pthread_mutex_lock(&lock);
-  for (host_block *block = blocks; block && !found; block = block->next) {
+  for (pinned_block *block = blocks; block && !found; block = block->next) {
     if (block->taken && at >= block->memory && at + bytes <= block->memory + block->capacity) {
       found = block;
     }
@@ -329,14 +329,14 @@ static host_block *block_of(const void *memory, size_t bytes)
   return found;
 }
 
-int pmb_cuda_host_is_pinned(const void *memory, size_t bytes)
+int pmb_cuda_is_pinned(const void *memory, size_t bytes)
 {
-  const host_block *block = block_of(memory, bytes);
+  const pinned_block *block = block_of(memory, bytes);
   return block && is_pinned(block);
 }
 
-cudaError_t pmb_cuda_host_pin(void *memory, size_t bytes)
+cudaError_t pmb_cuda_pin(void *memory, size_t bytes)
 {
-  host_block *block = block_of(memory, bytes);
+  pinned_block *block = block_of(memory, bytes);
   return block ? pin(block) : cudaErrorInvalidValue;
 }

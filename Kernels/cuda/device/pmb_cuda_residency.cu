@@ -84,7 +84,7 @@ void pmb_cuda_join(pmb_cuda *cuda)
   cuda->next = contexts;
   contexts = cuda;
   pthread_mutex_unlock(&lock);
-  pmb_cuda_host_contexts(1, cuda->device);
+  pmb_cuda_pinned_contexts(1, cuda->device);
 }
 
 void pmb_cuda_part(pmb_cuda *cuda)
@@ -98,7 +98,7 @@ void pmb_cuda_part(pmb_cuda *cuda)
   }
   pthread_mutex_unlock(&lock);
   pmb_cuda_settle();
-  pmb_cuda_host_contexts(-1, cuda->device);
+  pmb_cuda_pinned_contexts(-1, cuda->device);
 }
 
 /* ---- memory ---- */
@@ -199,7 +199,7 @@ static cudaError_t allocate(const pmb_cuda *cuda, void **d_data, size_t bytes)
   if (!may_take(cuda, (int64_t)bytes)) {
     return cudaErrorMemoryAllocation;
   }
-  const cudaError_t error = pmb_cuda_seen(cudaMalloc(d_data, bytes));
+  const cudaError_t error = pmb_cuda_result(cudaMalloc(d_data, bytes));
   if (error != cudaSuccess) {
     cudaGetLastError();
     cudaFree(*d_data); /* a simulated error */
@@ -237,7 +237,7 @@ pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t cou
   if (count <= (int64_t)(SIZE_MAX / 4 / size)) {
     do {
       error = allocate(cuda, &buffer->d_data, bytes);
-    } while (error == cudaErrorMemoryAllocation && (let_go(cuda) || pmb_cuda_let_attributes(cuda, buffer)));
+    } while (error == cudaErrorMemoryAllocation && (let_go(cuda) || pmb_cuda_release_attributes(cuda, buffer)));
   }
   if (error != cudaSuccess && error != cudaErrorMemoryAllocation) {
     return pmb_cuda_failed(cuda->context, error, what);
@@ -405,7 +405,7 @@ pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
   return status;
 }
 
-void pmb_cuda_let_volume(pmb_cuda *cuda)
+void pmb_cuda_release_volume(pmb_cuda *cuda)
 {
   pthread_mutex_lock(&lock);
   --cuda->volume->users;

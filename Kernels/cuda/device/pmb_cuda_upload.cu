@@ -44,7 +44,7 @@ void pmb_cuda_give_ring(pmb_cuda *cuda)
 {
   if (cuda->ring.memory) {
     count_host_bytes(cuda, -(int64_t)cuda->ring.bytes);
-    pmb_cuda_host_give(cuda->ring.memory);
+    pmb_cuda_pinned_give(cuda->ring.memory);
     cuda->ring.memory = NULL;
   }
 }
@@ -54,14 +54,14 @@ static pmb_status pin_ring(pmb_cuda *cuda)
   pmb_cuda_ring *ring = &cuda->ring;
   pmb_crew *crew = &cuda->context->crew;
   const double end = crew->fraction_end;
-  if (pmb_cuda_host_is_pinned(ring->memory, ring->bytes)) {
+  if (pmb_cuda_is_pinned(ring->memory, ring->bytes)) {
     return PMB_OK;
   }
   crew->fraction_end = crew->fraction_begin;
   const int finished = pmb_crew_loop(crew, (ring->bytes + PMB_CUDA_HUGE - 1) / PMB_CUDA_HUGE, touch_page, ring);
   crew->fraction_end = end;
   return finished
-    ? pmb_cuda_check(cuda->context, pmb_cuda_host_pin(ring->memory, ring->bytes), "pinning a transfer's ring")
+    ? pmb_cuda_check(cuda->context, pmb_cuda_pin(ring->memory, ring->bytes), "pinning a transfer's ring")
     : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
 }
 
@@ -73,7 +73,7 @@ pmb_status pmb_cuda_take_ring(pmb_cuda *cuda, size_t part, size_t parts)
   ring->parts = parts;
   ring->slots = slots_for(&cuda->context->crew, parts);
   ring->bytes = (size_t)ring->slots * part;
-  ring->memory = (char *)pmb_cuda_host_take(ring->bytes);
+  ring->memory = (char *)pmb_cuda_pinned_take(ring->bytes);
   if (!ring->memory) {
     return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY, "no memory for a transfer's %zu bytes", ring->bytes);
   }
@@ -97,7 +97,7 @@ int pmb_cuda_ring_failed(const pmb_cuda_ring *ring)
 
 void pmb_cuda_ring_note(pmb_cuda_ring *ring, cudaError_t error)
 {
-  error = pmb_cuda_seen(error);
+  error = pmb_cuda_result(error);
   if (error != cudaSuccess && !pmb_cuda_ring_failed(ring)) {
     __atomic_store_n(&ring->error, (int)error, __ATOMIC_RELEASE);
   }
@@ -106,7 +106,7 @@ void pmb_cuda_ring_note(pmb_cuda_ring *ring, cudaError_t error)
 void pmb_cuda_ring_sent(pmb_cuda *cuda, size_t n)
 {
   const size_t slot = n % (size_t)cuda->ring.slots;
-  pmb_cuda_ring_note(&cuda->ring, cudaEventRecord(cuda->part_done[slot], cuda->copy));
+  pmb_cuda_ring_note(&cuda->ring, cudaEventRecord(cuda->done.part[slot], cuda->copy));
   __atomic_store_n(&cuda->ring.sent[slot], n + 1, __ATOMIC_RELEASE);
 }
 
@@ -121,7 +121,7 @@ int pmb_cuda_ring_await(pmb_cuda *cuda, size_t n)
     sched_yield();
   }
   cudaSetDevice(cuda->device); /* of this thread */
-  pmb_cuda_ring_note(ring, cudaEventSynchronize(cuda->part_done[slot]));
+  pmb_cuda_ring_note(ring, cudaEventSynchronize(cuda->done.part[slot]));
   return !pmb_cuda_ring_failed(ring);
 }
 
@@ -194,7 +194,7 @@ static void send_part(feed *work, size_t n)
   pmb_cuda_ring_sent(cuda, n);
   if (work->arrived && !pmb_cuda_ring_failed(&cuda->ring)) {
     const size_t slot = n % (size_t)cuda->ring.slots;
-    pmb_cuda_ring_note(&cuda->ring, cudaStreamWaitEvent(cuda->compute, cuda->part_done[slot], 0));
+    pmb_cuda_ring_note(&cuda->ring, cudaStreamWaitEvent(cuda->compute, cuda->done.part[slot], 0));
     work->status = work->arrived(cuda, (int64_t)((at + bytes) / work->size) / cuda->job.slice);
     if (work->status != PMB_OK) {
       work->arrived = NULL;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the two ways of pass vertices share that have the samples in shared memory: boxes of the volume, which devices from
- * 9.0 on copy on their own. */
-#ifndef PMB_CUDA_VERTICES_TILES_CUH
-#define PMB_CUDA_VERTICES_TILES_CUH
+ * Boxes of a float32 volume in shared memory: devices from 9.0 on copy them on their own. */
+#ifndef PMB_CUDA_BOXES_CUH
+#define PMB_CUDA_BOXES_CUH
 
-#include "cuda/pmb_cuda_vertices_brick.cuh"
+#include "cuda/pmb_cuda_common.cuh"
 
 #if CUDART_VERSION >= 12000
 
@@ -16,11 +15,6 @@
 #else
 #define PMB_CUDA_BOXES 0
 #endif
-
-static __host__ __device__ constexpr size_t scratch_bytes(int flags)
-{
-  return flags == PMB_CUDA_USUAL ? offsetof(vertex_scratch, others) : sizeof(vertex_scratch);
-}
 
 #if PMB_CUDA_BOXES
 
@@ -67,36 +61,6 @@ static __device__ __forceinline__ void copy_box(
 #endif
 }
 
-/* Where a lane finds its word of a head, and its points before the row: so many bytes behind for each brick. */
-typedef struct tile_source {
-  const char *d_word, *d_first;
-  uint32_t step;
-} tile_source;
-
-static __device__ __forceinline__ tile_source source_of_tile(const pmb_cuda_job &job)
-{
-  const uint32_t lane = threadIdx.x & 31, before = lane >= BEFORE_LANE;
-  /* column and exact follow the words; the next brick's points follow the triangles */
-  const uint32_t word = (before ? lane - BEFORE_LANE : lane) + 2 * (lane == AFTER_LANE);
-  const char *d_from = before ? (const char *)job.d_before : (const char *)job.d_records;
-  const tile_source source = { opaque(d_from + word * sizeof(uint32_t)),
-    opaque((const char *)(job.d_records->first + (lane & 15))),
-    (uint32_t)opaque((uint32_t)(before ? sizeof(pmb_cuda_before) : sizeof(pmb_cuda_record))) };
-  return source;
-}
-
-/* As read_head, but without the brick's number, and without branches between the lanes. */
-static __device__ __forceinline__ brick_head read_head_of_tile(
-  const tile_source &source, uint32_t index, uint32_t active)
-{
-  brick_head head = {};
-  if (index < active) {
-    head.word = *(const uint32_t *)(source.d_word + (uint64_t)source.step * index);
-    head.first = *(const uint32_t *)(source.d_first + (uint64_t)sizeof(pmb_cuda_record) * index);
-  }
-  return head;
-}
-
 #endif
 
 typedef CUresult (*encode_function)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
@@ -104,16 +68,12 @@ typedef CUresult (*encode_function)(CUtensorMap *, CUtensorMapDataType, cuuint32
   CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
 /* Describes the volume to the copy engine, for boxes of so many samples; 0 if it cannot be. */
-template <class T>
 static int describe_volume(
   const pmb_cuda_job *job, cuuint32_t width, cuuint32_t rows, cuuint32_t slices, CUtensorMap *map)
 {
   const cuuint64_t dims[3] = { (cuuint64_t)job->pitch, (cuuint64_t)job->dims[1], (cuuint64_t)job->dims[2] };
-  const cuuint64_t strides[2] = { job->pitch * sizeof(T), job->slice * sizeof(T) };
+  const cuuint64_t strides[2] = { job->pitch * sizeof(float), job->slice * sizeof(float) };
   const cuuint32_t box[3] = { width, rows, slices }, steps[3] = { 1, 1, 1 };
-  const CUtensorMapDataType type = sizeof(T) == 1 ? CU_TENSOR_MAP_DATA_TYPE_UINT8
-    : sizeof(T) == 2                              ? CU_TENSOR_MAP_DATA_TYPE_UINT16
-                                                  : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
   void *encode = NULL;
   cudaDriverEntryPointQueryResult found;
 #if CUDART_VERSION >= 12050
@@ -122,17 +82,9 @@ static int describe_volume(
   cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found);
 #endif
   return found == cudaDriverEntryPointSuccess && encode &&
-    ((encode_function)encode)(map, type, 3, (void *)job->d_samples, dims, strides, box, steps,
-      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+    ((encode_function)encode)(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, (void *)job->d_samples, dims, strides, box,
+      steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
-}
-
-/* Whether the volume and what is asked for are such that most samples are needed, and as floats. */
-static inline int are_boxes_worth_it(const pmb_cuda *cuda)
-{
-  const pmb_cuda_job *job = &cuda->job;
-  return cuda->context->volume.type == PMB_FLOAT32 && job->isovalue_count == 1 &&
-    cuda->context->active_bricks >= job->brick_count / 2;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices for the list of active bricks, a warp each; see sources.cmake. */
-#ifndef PMB_CUDA_VERTICES_CUH
-#define PMB_CUDA_VERTICES_CUH
+#ifndef PMB_CUDA_VERTICES_LIST_CUH
+#define PMB_CUDA_VERTICES_LIST_CUH
 
 #include "cuda/pmb_cuda_vertices_brick.cuh"
 
@@ -20,7 +20,7 @@ static __device__ __forceinline__ int emit_brick(const vertex_setting &setting, 
     return 0;
   }
   if (is_rare(head, work)) {
-    return part == 0 ? call_any<T, EXACT>(setting, index, scratch) : 0;
+    return part == 0 ? call_any<T, EXACT_DIVIDE>(setting, index, scratch) : 0;
   }
   put_box(setting.job, pmb_cuda_box_of(setting.job, head_at(head, BRICK_LANE)), &work);
   return emit_plain<T>(setting, samples_of<T, OFFSET>(setting.job, work.box, 1), head, work, scratch, part, parts);
@@ -67,7 +67,7 @@ static __global__ void __launch_bounds__(
     __syncwarp();
 #pragma unroll 1
     for (int n = 0; n < careful; ++n) {
-      call_any<T, AGAIN>(setting, scratch->careful[n], scratch);
+      call_any<T, REPAIR>(setting, scratch->careful[n], scratch);
     }
   }
 }
@@ -80,7 +80,7 @@ static cudaError_t launch(pmb_cuda *cuda, const pmb_cuda_output *output, int fla
     flags);
 }
 
-template <class T> cudaError_t pmb_cuda_vertices_of_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)
+template <class T> cudaError_t pmb_cuda_vertices_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags)
 {
   return flags == PMB_CUDA_USUAL && fits_int(cuda->job) ? launch<T, int32_t, PMB_CUDA_USUAL>(cuda, output, flags)
                                                         : launch<T, int64_t, ANY>(cuda, output, flags);
