@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBLastRunWatch.h"
 
+#include "vtkAlgorithm.h"
 #include "vtkCallbackCommand.h"
 #include "vtkCommand.h"
 #include "vtkNew.h"
+#include "vtkPMBContourAcceleration.h"
 #include "vtkProcessModule.h"
 #include "vtkSMProperty.h"
+#include "vtkSMProxyIterator.h"
 #include "vtkSMProxyManager.h"
 #include "vtkSMSession.h"
 #include "vtkSMSessionProxyManager.h"
@@ -42,6 +45,22 @@ static void OnRegistered(vtkObject*, unsigned long, void*, void* data)
   }
 }
 
+// Those that were made before the plugin was loaded lack the property that tells of them (vtkSIPMBLastRunProperty). In a
+// server they stay unknown: each of their executions reads the volume again.
+static void AddContours(vtkSMSession* session)
+{
+  vtkNew<vtkSMProxyIterator> each;
+  each->SetSession(session);
+  for (each->Begin("sources"); !each->IsAtEnd(); each->Next())
+  {
+    auto* filter = vtkAlgorithm::SafeDownCast(each->GetProxy()->GetClientSideObject());
+    if (filter && std::string(each->GetProxy()->GetXMLName()) == "Contour")
+    {
+      vtkPMBContourAcceleration::AddWrapper(filter);
+    }
+  }
+}
+
 static void Watch(vtkSession* session)
 {
   static vtkNew<vtkCallbackCommand> watcher;
@@ -49,6 +68,7 @@ static void Watch(vtkSession* session)
   if (auto* ofClient = vtkSMSession::SafeDownCast(session))
   {
     Observe(ofClient->GetSessionProxyManager(), vtkCommand::RegisterEvent, watcher);
+    AddContours(ofClient);
   }
 }
 

@@ -3,6 +3,8 @@
  * @class vtkPMBLastRunWatch
  * @brief the client's side of Last Run of the stock Contour
  *
+ * Names the Contours that were made before the plugin was loaded to vtkPMBContourAcceleration.
+ *
  * ParaView fetches information properties before a pipeline is updated, not after it: with this, each Contour that is made
  * from now on fetches its Last Run once more after each update. A class for the property in the XML would do it too, but
  * a client without the plugin could not make it.

@@ -3,7 +3,7 @@
 #   quick  every contract at small sizes, for ./pmb test; the target `quick` builds the programs of these tests
 #   full   larger sizes, more random input, benchmarks, packages: ./pmb test --all runs them too
 #   gpu    needs a GPU, and is skipped without one
-# Tests that .ci/run also runs with sanitizers have `asan` or `tsan` besides; the targets of these names build their programs.
+# Tests that .ci/run also runs with sanitizers have `asan` or `tsan` besides. The targets of these names build their programs.
 # No TIMEOUT is set: ctest's own, 1500 s, is ten times what the longest test needs on an idle machine.
 include_guard(GLOBAL)
 foreach(target IN ITEMS quick asan tsan)

@@ -11,10 +11,10 @@
  * What runs on PMB: vtkImageData with three dimensions, one piece of it or all, in which nothing is hidden, a numeric
  * point array, not of bits, and an isovalue. By vtkContourFilter besides: no vtkUniformGrid, a direction matrix of identity
  * (vtkContourFilter ignores others) and GenerateTriangles on. By vtkFlyingEdges3D: ArrayComponent 0 (it ignores others). By
- * vtkMarchingCubes: no locator of one's own, one component, and ComputeGradients off (what it gives are others). Where point
- * arrays are passed on, there is none of text, bits, global or pedigree ids among them, and none with the name of one that is
- * computed. Composite input is looked at block by block. What fails on PMB is tried by VTK's own code, which then says what is
- * wrong.
+ * vtkMarchingCubes: no locator of one's own, one component, and ComputeGradients off (what it gives are others). Where
+ * point arrays are passed on, there is none of text, bits, global or pedigree ids among them, and none with the name of one
+ * that is computed. Composite input is looked at block by block. What fails on PMB is tried by VTK's own code, which then
+ * says what is wrong.
  *
  * The output has the arrays that the filter itself makes: their names, types and order. It is another mesh of the same
  * surface:
@@ -33,16 +33,17 @@
  * vtkContourFilter comes through VTK's object factory: those that are made after the first Enable() can be switched, on
  * and off, at any time. vtkFlyingEdges3D and vtkMarchingCubes do not ask factories in ordinary builds of VTK; for them
  * Enable() sets vtkAlgorithm::SetDefaultExecutivePrototype() to a vtkCompositeDataPipeline that looks after them. If the
- * program has set a prototype of its own, Enable() leaves it there, warns, and these two stay as they are. Subclasses of the
- * three are never touched.
+ * program has set a prototype of its own, Enable() leaves it there, warns, and these two stay as they are. Subclasses of
+ * the three are never touched.
  *
  * The switch counts as a change of the filters: they execute again at their next update.
  *
- * A summary of the samples is kept from one execution to the next. Whoever writes into an array in place calls Modified() on
- * it, on the image or on the filter; a new isovalue alone does not make a filter look for such changes, as it does in VTK.
+ * A summary of the samples is kept from one execution to the next. Whoever writes into an array in place calls Modified()
+ * on it, on the image or on the filter; a new isovalue alone does not make a filter look for such changes, as it does in
+ * VTK.
  *
- * All functions may be called from any thread, but the first Enable() not while others make VTK objects: VTK's list of factories
- * and the default executive have no locks.
+ * All functions may be called from any thread, but the first Enable() not while others make VTK objects: VTK's list of
+ * factories and the default executive have no locks.
  *
  * @sa
  * vtkPMBContourFilter vtkContourFilter vtkFlyingEdges3D vtkMarchingCubes
@@ -79,8 +80,8 @@ public:
 
   ///@{
   /**
-   * Accelerates these filters, or no longer, in the whole process. Nothing is accelerated to begin with. Disable() also frees
-   * what is kept of volumes for filters that are not accelerated any more.
+   * Accelerates these filters, or no longer, in the whole process. Nothing is accelerated to begin with. Disable() also
+   * frees what is kept of volumes for filters that are not accelerated any more.
    */
   static void Enable(int filters = ALL_FILTERS);
   static void Disable(int filters = ALL_FILTERS);
@@ -107,8 +108,8 @@ public:
   static vtkIdType GetNumberOfBinds();
 
   /**
-   * What the last execution of an accelerated filter did, in a sentence for a person: the device, numbers and seconds, or why
-   * VTK's own code ran.
+   * What the last execution of an accelerated filter did, in a sentence for a person: the device, numbers and seconds, or
+   * why VTK's own code ran.
    */
   static std::string GetLastRunSummary();
 
@@ -118,17 +119,17 @@ public:
   static std::string GetLastRunSummary(vtkAlgorithm* filter);
 
   /**
-   * Tells that this filter executes by vtkContourFilters that it makes anew each time, with its own input, as ParaView's
-   * Contour does: then the summary of the volume is kept for this filter, which may be aborted, and GetLastRunSummary(filter)
-   * says what they did. Without it they are accelerated too, but each reads the volume again. Call it once, before the
-   * filter executes.
+   * Names a filter that makes a vtkContourFilter for each execution and gives it its own input, as ParaView's Contour does.
+   * The summary of the volume is then kept for this filter, an abort of it stops the execution, and GetLastRunSummary() of
+   * it says what was done. Without this its vtkContourFilters are accelerated too, but each reads the volume again. Call it
+   * before the filter executes; a second call does nothing.
    */
   static void AddWrapper(vtkAlgorithm* filter);
 
   ///@{
   /**
-   * Enable(CONTOUR_FILTER) or Disable(CONTOUR_FILTER), as a property for ParaView's settings. It is the process's switch, not
-   * this object's.
+   * Enable(CONTOUR_FILTER) or Disable(CONTOUR_FILTER), as a property for ParaView's settings. It is the process's switch,
+   * not this object's.
    */
   void SetContourFilter(bool accelerate);
   bool GetContourFilter();

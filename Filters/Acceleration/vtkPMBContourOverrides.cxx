@@ -27,8 +27,8 @@ namespace vtkPMBContour
 {
 namespace
 {
-// What vtkContourFilter::New() gives once the factory is registered. No type macro: it is to pass for a vtkContourFilter, also
-// by its name, by which ParaView finds the functions that call it.
+// What vtkContourFilter::New() gives once the factory is registered. No type macro: it has to pass for a vtkContourFilter,
+// also by its name, by which ParaView finds the functions that call it.
 class Override : public vtkContourFilter
 {
 public:

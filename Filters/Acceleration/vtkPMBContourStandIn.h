@@ -13,6 +13,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -73,9 +74,6 @@ protected:
   ~StandIn() override;
 
 private:
-  StandIn(const StandIn&) = delete;
-  void operator=(const StandIn&) = delete;
-
   struct List;
 
   // Around all blocks of an execution of the owner, and around each.
@@ -103,13 +101,9 @@ private:
   std::mutex OneBlock;           // at a time: they may come in several threads
   vtkAlgorithm* Stock = nullptr; // that executes now
   vtkMTimeType Changed = 0;      // its image
-  struct Looked
-  {
-    vtkMTimeType Time = 0;
-    bool Found = false; // a bit that hides
-  };
-  std::map<vtkDataArray*, Looked> LookedAt; // flags, of which there are as many as samples
-  std::string HeldBack;                     // the array that is to be active scalars at the end
+  // Flags, of which there are as many as samples: the time of the last look at them, and whether one hides something.
+  std::map<vtkDataArray*, std::pair<vtkMTimeType, bool>> LookedAt;
+  std::string HeldBack;   // the array that is to be active scalars at the end
   std::string Done, Left; // what the last execution did, and left to VTK: composite input may have both
   vtkNew<vtkCallbackCommand> Deaf;
   struct Kept // from one execution to the next

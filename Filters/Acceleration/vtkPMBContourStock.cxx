@@ -23,6 +23,7 @@
 
 #include <cmath>
 #include <typeinfo>
+#include <utility>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -266,43 +267,37 @@ void RemoveOthers(const StockSettings& settings, vtkPolyData* mesh)
 void HandOver(const StockSettings& settings, vtkDataArray* contoured, vtkPolyData* mesh, vtkPolyData* output)
 {
   vtkPointData* arrays = mesh->GetPointData();
+  const bool edges = settings.Which == vtkPMBContourAcceleration::FLYING_EDGES;
   RemoveOthers(settings, mesh);
-  vtkSmartPointer<vtkDataArray> scalars = settings.Scalars ? arrays->GetScalars() : nullptr;
-  vtkSmartPointer<vtkDataArray> normals = settings.Normals ? arrays->GetNormals() : nullptr;
-  vtkSmartPointer<vtkDataArray> gradients = settings.Gradients ? arrays->GetArray("Gradients") : nullptr;
   struct Own
   {
-    vtkDataArray* Array;
+    vtkSmartPointer<vtkDataArray> Array; // null: not wanted
     int Attribute;
-  };
-  std::vector<Own> own;
-  if (scalars)
-  {
-    RemoveArray(arrays, scalars);
-    const bool asInput = settings.Which == vtkPMBContourAcceleration::FLYING_EDGES;
-    scalars = ConvertScalars(scalars, asInput ? contoured : nullptr);
-    own.push_back({ scalars, vtkDataSetAttributes::SCALARS });
-  }
-  if (gradients)
-  {
-    own.push_back({ gradients, vtkDataSetAttributes::VECTORS });
-  }
-  if (normals)
-  {
-    const bool first = settings.Which == vtkPMBContourAcceleration::FLYING_EDGES;
-    own.insert(first && gradients ? own.end() - 1 : own.end(), { normals, vtkDataSetAttributes::NORMALS });
-  }
+  } own[] = { { settings.Scalars ? arrays->GetScalars() : nullptr, vtkDataSetAttributes::SCALARS },
+    { settings.Gradients ? arrays->GetArray("Gradients") : nullptr, vtkDataSetAttributes::VECTORS },
+    { settings.Normals ? arrays->GetNormals() : nullptr, vtkDataSetAttributes::NORMALS } };
   for (const Own& one : own)
   {
     RemoveArray(arrays, one.Array);
   }
+  if (own[0].Array)
+  {
+    own[0].Array = ConvertScalars(own[0].Array, edges ? contoured : nullptr);
+  }
+  if (edges)
+  {
+    std::swap(own[1], own[2]);
+  }
   for (const Own& one : own)
   {
-    if (settings.Which == vtkPMBContourAcceleration::MARCHING_CUBES)
+    if (one.Array && settings.Which == vtkPMBContourAcceleration::MARCHING_CUBES)
     {
       one.Array->SetName(nullptr);
     }
-    arrays->SetActiveAttribute(arrays->AddArray(one.Array), one.Attribute);
+    if (one.Array)
+    {
+      arrays->SetActiveAttribute(arrays->AddArray(one.Array), one.Attribute);
+    }
   }
   output->SetPoints(mesh->GetPoints());
   output->SetPolys(mesh->GetPolys());

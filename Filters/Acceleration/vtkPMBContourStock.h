@@ -46,8 +46,8 @@ vtkDataArray* FindContoured(const StockSettings& settings, vtkImageData* image);
 // Why this array to contour, null if there is none, or those beside it are nothing for us. Empty: they are.
 std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtkDataArray* contoured);
 
-// The mesh becomes the output, with the arrays in the order, and of the names and types, of the stock filter's. The output's field
-// data stay. Throws std::bad_alloc.
+// The mesh becomes the output, with arrays of the order, names and types of the stock filter's. The output's field data
+// stay.
 void HandOver(const StockSettings& settings, vtkDataArray* contoured, vtkPolyData* mesh, vtkPolyData* output);
 }
 VTK_ABI_NAMESPACE_END

@@ -89,6 +89,19 @@ def read(path):
         print(*sorted(dir(contour)), file=names)
 
 
+def early():
+    contour = stock()
+    contour.UpdatePipeline()
+    load_plugin()
+    switch(True)
+    contour.Isosurfaces = [150.0]
+    contour.UpdatePipeline()
+    before = runs(), acceleration().GetNumberOfBinds()
+    contour.Isosurfaces = [151.0]
+    contour.UpdatePipeline()
+    equal((runs(), acceleration().GetNumberOfBinds()), (before[0] + 1, before[1]), "executions, and volumes read for them")
+
+
 def load(path):
     simple.LoadState(path)
     return simple.FindSource("surface")
@@ -159,6 +172,11 @@ def switched_while_filters_exist():
     contour.Isosurfaces = [157.0]
     equal(bytes_of(output(contour)), first, "bytes after switching off")
     equal(runs(), before + 2, "accelerated executions after switching off")
+
+
+def made_before_the_plugin():
+    """A Contour that was there before the plugin keeps the summary of its volume as others do."""
+    subprocess.run(["pvpython", "--no-mpi", __file__, "early", "now"], check=True, timeout=120)
 
 
 def changed_samples():
@@ -358,10 +376,10 @@ def settings_file():
             true(settings_of(home) != before, f"{program}: what is kept is in no file")
 
 
-if sys.argv[1:2] in (["make"], ["read"]):
-    {"make": make, "read": read}[sys.argv[1]](sys.argv[2])
+if sys.argv[1:2] in (["make"], ["read"], ["early"]):
+    {"make": make, "read": read, "early": lambda _: early()}[sys.argv[1]](sys.argv[2])
     sys.stdout.flush()
     os._exit(0)  # a live render window can turn 0 into 1
 load_plugin()
-run(state_file, switched_while_filters_exist, changed_samples, settings_of_contour, left_to_vtk, last_run,
+run(state_file, switched_while_filters_exist, made_before_the_plugin, changed_samples, settings_of_contour, left_to_vtk, last_run,
     last_run_in_states, blocks, settings_file)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: test_own_home.sh PVPYTHON OWN_HOME: under own_home.sh a ParaView that reads settings and keeps one touches nothing of its
-# user's, in whose home the same script does both.
+# Usage: test_own_home.sh PVPYTHON OWN_HOME: under own_home.sh a ParaView that reads settings and keeps one touches nothing of
+# its user's, in whose home the same script does both.
 set -eu
 pvpython=$1 own_home=$2
 work=$(mktemp -d)
