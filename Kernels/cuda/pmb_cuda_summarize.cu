@@ -7,66 +7,35 @@
 
 enum { LEAST_WARPS = 16 /* of a multiprocessor, if there are layers enough */ };
 
-/* The smaller of two samples, NaN if one of them is; and the larger. */
-template <class T> static __device__ __forceinline__ T smaller(T a, T b)
-{
-  return b < a || b != b ? b : a;
-}
-static __device__ __forceinline__ float smaller(float a, float b)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  float r;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-  return r;
-#else
-  return a < b || a != a ? a : b;
-#endif
-}
-template <class T> static __device__ __forceinline__ T larger(T a, T b)
-{
-  return b > a ? b : a;
-}
-static __device__ __forceinline__ float larger(float a, float b)
-{
-  return fmaxf(a, b);
-}
-
-/* Running minimum and maximum over words of samples; odd: whether a sample was not finite. */
-template <class T> struct range_of {
-  typedef T word;
-  T low, high;
-  __device__ __forceinline__ void reset(word w)
+/* The smaller of two words, NaN if one of them is; and the larger. */
+template <class T> struct order_of {
+  static __device__ __forceinline__ T smaller(T a, T b)
   {
-    low = high = w;
+    return b < a || b != b ? b : a;
   }
-  __device__ __forceinline__ void add(word w)
+  static __device__ __forceinline__ T larger(T a, T b)
   {
-    low = smaller(low, w);
-    high = larger(high, w);
-  }
-  __device__ __forceinline__ void merge(const range_of &o)
-  {
-    low = smaller(low, o.low);
-    high = larger(high, o.high);
-  }
-  __device__ __forceinline__ void samples(T *l, T *h) const
-  {
-    *l = low, *h = high;
-  }
-  __device__ __forceinline__ void first_sample(T *l, T *h) const
-  {
-    samples(l, h);
-  }
-  __device__ __forceinline__ int odd() const
-  {
-    return !pmb_cuda_finite<T>(low) || !pmb_cuda_finite<T>(high);
+    return b > a ? b : a;
   }
 };
-
-/* Two 16-bit samples in a word. */
-template <class T> struct range_of_pairs {
-  typedef uint32_t word;
-  uint32_t low, high;
+template <> struct order_of<float> {
+  static __device__ __forceinline__ float smaller(float a, float b)
+  {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    float r;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
+#else
+    return a < b || a != a ? a : b;
+#endif
+  }
+  static __device__ __forceinline__ float larger(float a, float b)
+  {
+    return fmaxf(a, b);
+  }
+};
+/* Of two 16-bit samples in a word each. */
+template <class T> struct order_of_pairs {
   static __device__ __forceinline__ uint32_t smaller(uint32_t a, uint32_t b)
   {
     return (T)-1 < 0 ? __vmins2(a, b) : __vminu2(a, b);
@@ -75,28 +44,53 @@ template <class T> struct range_of_pairs {
   {
     return (T)-1 < 0 ? __vmaxs2(a, b) : __vmaxu2(a, b);
   }
+};
+
+/* Running minimum and maximum over words of samples. */
+template <class W, class ORDER> struct range_of_words {
+  typedef W word;
+  word low, high;
   __device__ __forceinline__ void reset(word w)
   {
     low = high = w;
   }
   __device__ __forceinline__ void add(word w)
   {
-    low = smaller(low, w);
-    high = larger(high, w);
+    low = ORDER::smaller(low, w);
+    high = ORDER::larger(high, w);
   }
-  __device__ __forceinline__ void merge(const range_of_pairs &o)
+  __device__ __forceinline__ void merge(const range_of_words &o)
   {
-    low = smaller(low, o.low);
-    high = larger(high, o.high);
+    low = ORDER::smaller(low, o.low);
+    high = ORDER::larger(high, o.high);
+  }
+};
+
+/* The same, of samples; of a word's first sample; odd: whether a sample was not finite. */
+template <class T> struct range_of : range_of_words<T, order_of<T>> {
+  __device__ __forceinline__ void samples(T *l, T *h) const
+  {
+    *l = this->low, *h = this->high;
   }
   __device__ __forceinline__ void first_sample(T *l, T *h) const
   {
-    *l = (T)low, *h = (T)high;
+    samples(l, h);
+  }
+  __device__ __forceinline__ int odd() const
+  {
+    return !pmb_cuda_finite<T>(this->low) || !pmb_cuda_finite<T>(this->high);
+  }
+};
+
+template <class T> struct range_of_pairs : range_of_words<uint32_t, order_of_pairs<T>> {
+  __device__ __forceinline__ void first_sample(T *l, T *h) const
+  {
+    *l = (T)this->low, *h = (T)this->high;
   }
   __device__ __forceinline__ void samples(T *l, T *h) const
   {
-    *l = min((T)low, (T)(low >> 16));
-    *h = max((T)high, (T)(high >> 16));
+    *l = min((T)this->low, (T)(this->low >> 16));
+    *h = max((T)this->high, (T)(this->high >> 16));
   }
   __device__ __forceinline__ int odd() const
   {
