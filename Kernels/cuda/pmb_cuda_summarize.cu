@@ -414,7 +414,7 @@ pmb_status pmb_cuda_find_range(pmb_cuda *cuda)
   job.totals = cuda->totals;
   PMB_CUDA_BY_TYPE(cuda->context->volume.type,
     error = pmb_cuda_launch(cuda, 0, range_kernel<T>, PMB_CUDA_RANGES, PMB_CUDA_THREADS, 0, job));
-  return pmb_cuda_check(cuda->context, error, "launch of the range");
+  return pmb_cuda_check(cuda->context, error, "launch of summarize");
 }
 
 void pmb_cuda_take_range(pmb_cuda *cuda)
