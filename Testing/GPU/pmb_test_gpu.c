@@ -134,19 +134,20 @@ static void transfers(void)
   pmb_destroy(cpu);
 }
 
-/* So many bricks that select goes another way: a column of samples, nearly all 0. */
+/* So many bricks that a warp of select has several rounds: a column of samples, nearly all 0. */
 static void many_bricks(void)
 {
-  enum { LENGTH = 17000000, STEP = 997 };
+  enum { STEP = 997 };
+  const int64_t length = is_short() ? 1000000 : 17000000;
   static const pmb_type types[] = { PMB_UINT8, PMB_INT16, PMB_FLOAT32, PMB_FLOAT64 };
   pair p = pair_new();
   test_rng rng = { 33 };
   for (int n = 0; n < (is_short() ? 1 : 4); n++) {
     const double isovalues[] = { 50, 90 };
     test_volume v;
-    volume_make(&v, types[n], 2, 2, LENGTH, LAYOUT_PACKED);
-    memset(v.memory, 0, (size_t)4 * LENGTH * pmb_type_size(types[n]));
-    for (int64_t i = 0; i < 4 * (int64_t)LENGTH; i += STEP) {
+    volume_make(&v, types[n], 2, 2, length, LAYOUT_PACKED);
+    memset(v.memory, 0, (size_t)(4 * length) * pmb_type_size(types[n]));
+    for (int64_t i = 0; i < 4 * length; i += STEP) {
       const int64_t value = rng_int(&rng, 0, 100);
       if (types[n] == PMB_UINT8) ((uint8_t *)v.memory)[i] = (uint8_t)value;
       if (types[n] == PMB_INT16) ((int16_t *)v.memory)[i] = (int16_t)value;
@@ -158,7 +159,7 @@ static void many_bricks(void)
     extract_both(&p, isovalues, 2, n & 1, PMB_FLOAT32, PMB_INT32);
     volume_free(&v);
   }
-  CHECK(p.triangles > 10000, "only %lld triangles compared", (long long)p.triangles);
+  CHECK(p.triangles > length / 1000, "only %lld triangles compared", (long long)p.triangles);
   pair_free(&p);
 }
 
