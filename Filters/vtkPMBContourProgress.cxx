@@ -51,14 +51,19 @@ bool Progress::BeginAll()
 
 bool Progress::Report(double fraction)
 {
+  if (this->ShouldStop())
+  {
+    return false; // and nothing is told after an abort
+  }
   const double now = this->From + fraction * (this->To - this->From);
   const Clock::time_point time = Clock::now();
-  if (now >= this->Shown + ShownStep || time - this->ShownAt >= ShownInterval)
+  if (now < this->Shown + ShownStep && time - this->ShownAt < ShownInterval)
   {
-    this->Shown = std::max(this->Shown, now);
-    this->ShownAt = time;
-    this->Owner->UpdateProgress(this->Shown);
+    return true;
   }
+  this->Shown = std::max(this->Shown, now);
+  this->ShownAt = time;
+  this->Owner->UpdateProgress(this->Shown);
   return !this->ShouldStop();
 }
 

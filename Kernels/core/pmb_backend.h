@@ -4,11 +4,11 @@
 #ifndef PMB_BACKEND_H
 #define PMB_BACKEND_H
 
-#include "pmb.h"
 #include "core/pmb_isovalue.h"
 #include "core/pmb_memory.h"
-#include "shared/pmb_point.h"
 #include "core/pmb_threads.h"
+#include "pmb.h"
+#include "shared/pmb_point.h"
 
 /* Isovalues that a backend works on together: one behind the other in the mesh. */
 typedef struct pmb_group {

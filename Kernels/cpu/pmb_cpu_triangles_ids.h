@@ -157,7 +157,7 @@ PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_
   }
 }
 
-/* The ids of a brick's triangles. mask: of the first kinds of its points; first, room: see emit_triangles. */
+/* The ids of a brick's triangles. mask: of the first kinds of its points; first, room: see pmb_cpu_emit_triangles. */
 PMB_INLINE void emit_kinds(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
   const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
 {
