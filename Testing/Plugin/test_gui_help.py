@@ -33,7 +33,7 @@ def question_mark(window):
     window.wait(shown_page, "a page of the plugin")
     browser = shown_page()
     assert browser.source().toString() == PAGES + "filters.PMBContour.html", browser.source().toString()
-    for text in ("NumberOfThreads", "Compute Surface Measures", "What computes the surface"):
+    for text in ("NumberOfThreads", "Compute Surface Measures", "The device that computes the surface"):
         assert text in browser.toPlainText(), f"'{text}' is not on the page"
     window.picture("help.png", help_window())
     browser.setSource(browser.source().resolved(type(browser.source())("index.html")))
