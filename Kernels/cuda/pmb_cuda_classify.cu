@@ -198,16 +198,20 @@ template <class T>
 static __device__ __forceinline__ void classify_bricks(
   const pmb_cuda_job &job, const scan_tiles &tiles, block_scratch *scratch)
 {
+  enum { SMALL = sizeof(T) < 4 }; /* these types lack registers: `index` is made again */
   const uint32_t row = row_of_lane<T>();
-  uint32_t turn = 0, n = threadIdx.x >> 5, index = index_of(tiles, turn, n), brick = brick_at(job, tiles, index);
+  uint32_t place = threadIdx.x >> 5; /* the turn times the warps that scan, and the brick in it */
+  uint32_t index = index_of(tiles, 0, place), brick = brick_at(job, tiles, index);
   while (__any_sync(UINT32_MAX, index < tiles.active)) { /* all lanes or none; so the compiler knows it */
+    uint32_t turn = place / PMB_CUDA_SCAN_WARPS, n = place % PMB_CUDA_SCAN_WARPS;
     const uint32_t slot = slot_of(turn, n);
     go_on(tiles, &scratch->scan.taken, &turn, &n);
+    place = turn * PMB_CUDA_SCAN_WARPS + n;
     const uint32_t next = index_of(tiles, turn, n), next_brick = brick_at(job, tiles, next);
     const uint32_t counts = classify_brick<T>(
       job, &scratch->of.exact[threadIdx.x >> 5], row, scratch->parts, index, pmb_cuda_box_of(job, brick));
     put_counts(job, &scratch->scan, slot, index, counts);
-    index = next;
+    index = SMALL ? index_of(tiles, place / PMB_CUDA_SCAN_WARPS, place % PMB_CUDA_SCAN_WARPS) : next;
     brick = next_brick;
   }
 }

@@ -3,6 +3,7 @@
  *
  * A warp reads rows of 512 bytes, 16 bytes a lane, through a column of bricks along z, so that a slice that two bricks
  * share is read once. Small integers stay packed in words. */
+#include "cuda/pmb_cuda_classify_words.cuh"
 #include "cuda/pmb_cuda_common.cuh"
 
 enum { LEAST_WARPS = 16 /* of a multiprocessor, if there are layers enough */ };
@@ -374,21 +375,27 @@ pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer
 
 /* ---- the range of the volume ---- */
 
-/* A block's part of the bricks. */
+/* A block's part of the bricks, of which a thread reads 16 bytes at a time. */
 template <class T>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS) range_kernel(const __grid_constant__ pmb_cuda_job job)
 {
+  enum { SAMPLES = row_shape<T>::SAMPLES };
   __shared__ pmb_cuda_range_part warps[PMB_CUDA_WARPS];
   T low = pmb_cuda_limits<T>::highest(), high = pmb_cuda_limits<T>::lowest();
   uint32_t odd = 0;
-  for (uint32_t b = blockIdx.x * PMB_CUDA_THREADS + threadIdx.x; b < job.brick_count;
-       b += gridDim.x * PMB_CUDA_THREADS) {
-    const T l = ((const T *)job.d_low)[b], h = ((const T *)job.d_high)[b];
-    if (l <= h) { /* else none was finite */
-      low = l < low ? l : low;
-      high = h > high ? h : high;
+  const int64_t step = (int64_t)gridDim.x * PMB_CUDA_THREADS * SAMPLES;
+  for (int64_t b = ((int64_t)blockIdx.x * PMB_CUDA_THREADS + threadIdx.x) * SAMPLES; b < job.brick_count; b += step) {
+    row_vector<T> l, h; /* both halves of the summary end at 16 bytes */
+    l.raw = __ldg((const uint4 *)((const T *)job.d_low + b));
+    h.raw = __ldg((const uint4 *)((const T *)job.d_high + b));
+#pragma unroll
+    for (int n = 0; n < SAMPLES; ++n) {
+      if (b + n < job.brick_count && l.sample[n] <= h.sample[n]) { /* else none was finite */
+        low = l.sample[n] < low ? l.sample[n] : low;
+        high = h.sample[n] > high ? h.sample[n] : high;
+      }
+      odd += job.d_flags && b + n < job.brick_count && (job.d_flags[b + n] & PMB_BRICK_NONFINITE);
     }
-    odd += job.d_flags && (job.d_flags[b] & PMB_BRICK_NONFINITE);
   }
   pmb_cuda_reduce(32, &low, &high);
   odd = pmb_cuda_word_sum(odd);
