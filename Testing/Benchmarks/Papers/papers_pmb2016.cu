@@ -8,8 +8,8 @@
 #include <string.h>
 
 extern "C" {
-#include "papers_pmb2016.h"
 #include "core/pmb_isovalue.h"
+#include "papers_pmb2016.h"
 }
 #include "papers_pmb2016_blocks.cuh"
 

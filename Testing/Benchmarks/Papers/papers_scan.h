@@ -17,9 +17,9 @@
 #ifndef PAPERS_SCAN_H
 #define PAPERS_SCAN_H
 
+#include "core/pmb_isovalue.h"
 #include "papers.h"
 #include "shared/pmb_cell.h"
-#include "core/pmb_isovalue.h"
 #include "shared/pmb_point.h"
 
 /* The samples and the isovalue, for the steps. */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "papers_report.h"
 #include "cuda/pmb_cuda.h"
+#include "papers_report.h"
 
 enum {
   REPEATS = 11,
