@@ -198,12 +198,15 @@ template <class T>
 static __device__ __forceinline__ void classify_bricks(
   const pmb_cuda_job &job, const scan_tiles &tiles, block_scratch *scratch)
 {
-  enum { SMALL = sizeof(T) < 4 }; /* these types lack registers: `index` is made again */
+  enum { SMALL = sizeof(T) < 4 }; /* these types lack registers: the turn and the brick in it are packed in a word */
   const uint32_t row = row_of_lane<T>();
-  uint32_t place = threadIdx.x >> 5; /* the turn times the warps that scan, and the brick in it */
-  uint32_t index = index_of(tiles, 0, place), brick = brick_at(job, tiles, index);
+  uint32_t turn = 0, n = threadIdx.x >> 5, place = n;
+  uint32_t index = index_of(tiles, turn, n), brick = brick_at(job, tiles, index);
   while (__any_sync(UINT32_MAX, index < tiles.active)) { /* all lanes or none; so the compiler knows it */
-    uint32_t turn = place / PMB_CUDA_SCAN_WARPS, n = place % PMB_CUDA_SCAN_WARPS;
+    if (SMALL) {
+      turn = place / PMB_CUDA_SCAN_WARPS;
+      n = place % PMB_CUDA_SCAN_WARPS;
+    }
     const uint32_t slot = slot_of(turn, n);
     go_on(tiles, &scratch->scan.taken, &turn, &n);
     place = turn * PMB_CUDA_SCAN_WARPS + n;

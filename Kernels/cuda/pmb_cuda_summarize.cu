@@ -262,7 +262,7 @@ static __device__ __forceinline__ void store_layer(
     odd |= next_odd;
   }
   pmb_cuda_reduce(lanes, &low, &high);
-  if (job.d_flags) {
+  if ((T)0.5 != 0 && job.d_flags) { /* integers are finite, and the compiler is to know it */
     const uint32_t group = lanes == 32 ? UINT32_MAX : ((1u << lanes) - 1) << lane / lanes * lanes;
     odd = (__ballot_sync(UINT32_MAX, odd) & group) != 0;
     if (__any_sync(UINT32_MAX, odd)) {
