@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
+ * Runs CUDA kernels on the CPU, to test them where there is no GPU.
  *
- * emulator.h - runs CUDA kernels on the CPU, to test them where there is no GPU. What its two halves share:
- *
- * emulator_runtime.h: CUDA's runtime on the host: memory of a device with a limit, streams, events, errors. Work in a
- *   stream waits until something asks for it, or not, at random, so that a missing wait shows.
- * emulator_block.h: a kernel at work. A block is on one thread of the host, with a fiber for each of its threads; the blocks
- *   of a cooperative launch run at once. Fibers change only where threads wait for each other, in an order that differs
- *   from wait to wait, so that a missing barrier shows.
- * include/: what stands in for CUDA's headers; include/emulated/ by subject.
+ * emulator_runtime.cxx: CUDA's runtime on the host: memory of a device with a limit, streams, events, errors. Work in a stream
+ *   waits until something asks for it, or not, at random, so that a missing wait shows.
+ * emulator_kernels.cxx: a kernel at work. A block is on one thread of the host, with a fiber for each of its threads; the
+ *   blocks of a cooperative launch run at once. Fibers change only where threads wait for each other, in an order that
+ *   differs from wait to wait, so that a missing barrier shows.
+ * include/: what stands in for CUDA's headers.
  *
  * It tells on stderr, and the launch fails, when threads of a warp are at different instructions of those that they do
  * together, when one that is waited for has ended, and when all wait. Memory is filled with 0xa5 when it is allocated,
@@ -15,7 +14,7 @@
  * are not coherent, blocks in another order than that of their numbers, more than one launch at a time.
  *
  * Environment: PMB_EMULATOR_SEED, a number for all that is random (default 1); PMB_EMULATOR_MEMORY, bytes of the device
- * (default 4 GiB); PMB_EMULATOR_SECONDS, after which a kernel that has not ended ends the program (default 1200). */
+ * (default 4 GiB); PMB_EMULATOR_GPUS (default 1). */
 #ifndef EMULATOR_H
 #define EMULATOR_H
 
@@ -32,7 +31,7 @@ enum {
 
 /* A kernel with all that a launch gives. */
 typedef struct emulator_work {
-  const emulator_call *call;
+  emulator_call run;
   dim3 grid, block;
   size_t shared_bytes; /* dynamic */
   int together;        /* cooperative */

@@ -8,39 +8,33 @@
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
 typedef enum { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 } CUresult;
-typedef enum {
-  CU_TENSOR_MAP_DATA_TYPE_UINT8,
-  CU_TENSOR_MAP_DATA_TYPE_UINT16,
-  CU_TENSOR_MAP_DATA_TYPE_FLOAT32
-} CUtensorMapDataType;
+typedef enum { CU_TENSOR_MAP_DATA_TYPE_FLOAT32 } CUtensorMapDataType;
 typedef enum { CU_TENSOR_MAP_INTERLEAVE_NONE } CUtensorMapInterleave;
 typedef enum { CU_TENSOR_MAP_SWIZZLE_NONE } CUtensorMapSwizzle;
 typedef enum { CU_TENSOR_MAP_L2_PROMOTION_L2_128B } CUtensorMapL2promotion;
 typedef enum { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE } CUtensorMapFloatOOBfill;
 
 typedef struct CUtensorMap {
-  const char *d_data;
-  int64_t size, dims[3], strides[3], box[3]; /* strides in bytes */
+  const float *d_data;
+  int64_t dims[3], strides[3], box[3]; /* strides in samples */
 } CUtensorMap;
 
 /* Three dimensions; refuses what the driver refuses. */
-static inline CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
-  void *d_data, const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps,
+static inline CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType, cuuint32_t rank, void *d_data,
+  const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *steps,
   CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill)
 {
-  map->size = type == CU_TENSOR_MAP_DATA_TYPE_UINT8 ? 1 : type == CU_TENSOR_MAP_DATA_TYPE_UINT16 ? 2 : 4;
-  map->d_data = (const char *)d_data;
+  map->d_data = (const float *)d_data;
   for (int a = 0; a < 3; ++a) {
     map->dims[a] = (int64_t)dims[a];
-    map->strides[a] = a == 0 ? map->size : (int64_t)strides[a - 1];
+    map->strides[a] = a == 0 ? 1 : (int64_t)(strides[a - 1] / sizeof(float));
     map->box[a] = box[a];
     if (rank != 3 || steps[a] != 1 || dims[a] == 0 || dims[a] > (uint64_t)1 << 32 || box[a] == 0 || box[a] > 256 ||
       (a > 0 && strides[a - 1] % 16 != 0)) {
       return CUDA_ERROR_INVALID_VALUE;
     }
   }
-  const int wrong = (uintptr_t)d_data % 16 != 0 || map->box[0] * map->size % 16 != 0;
-  return wrong ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+  return (uintptr_t)d_data % 16 || box[0] * sizeof(float) % 16 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 enum cudaDriverEntryPointQueryResult { cudaDriverEntryPointSuccess = 0 };
@@ -57,18 +51,15 @@ static inline cudaError_t cudaGetDriverEntryPointByVersion(
 /* Copies a box; zeros stand for what is outside. Its bytes must be as expected, and go to a multiple of 128. */
 static inline void emulator_copy_box(const CUtensorMap *map, int64_t x, int64_t y, int64_t z, size_t bytes, void *to)
 {
-  char *out = (char *)to;
-  if (bytes != (size_t)(map->box[0] * map->box[1] * map->box[2] * map->size) || (uintptr_t)to % 128 != 0) {
-    emulator_trap();
+  float *out = (float *)to;
+  if (bytes != (size_t)(map->box[0] * map->box[1] * map->box[2]) * sizeof(float) || (uintptr_t)to % 128 != 0) {
+    __trap();
   }
   for (int64_t k = z; k < z + map->box[2]; ++k) {
     for (int64_t j = y; j < y + map->box[1]; ++j) {
-      for (int64_t i = x; i < x + map->box[0]; ++i, out += map->size) {
-        if (i >= 0 && i < map->dims[0] && j >= 0 && j < map->dims[1] && k >= 0 && k < map->dims[2]) {
-          memcpy(out, map->d_data + i * map->size + j * map->strides[1] + k * map->strides[2], (size_t)map->size);
-        } else {
-          memset(out, 0, (size_t)map->size);
-        }
+      for (int64_t i = x; i < x + map->box[0]; ++i) {
+        const int inside = i >= 0 && i < map->dims[0] && j >= 0 && j < map->dims[1] && k >= 0 && k < map->dims[2];
+        *out++ = inside ? map->d_data[i + j * map->strides[1] + k * map->strides[2]] : 0;
       }
     }
   }

@@ -1,90 +1,91 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * runtime.h - CUDA's runtime as the host has it: its records, constants and functions. */
+ * CUDA's runtime as the host has it: records, constants, functions; kernels with their arguments. */
 #ifndef EMULATED_RUNTIME_H
 #define EMULATED_RUNTIME_H
 
 #include <stddef.h>
 
-#include "emulated/types.h"
+#include <functional>
 
-#define EMULATED_ERRORS(E)                                                                                \
-  E(Success, 0, "no error")                                                                               \
-  E(ErrorInvalidValue, 1, "invalid argument")                                                             \
-  E(ErrorMemoryAllocation, 2, "out of memory")                                                            \
-  E(ErrorInvalidConfiguration, 9, "invalid configuration argument")                                       \
-  E(ErrorInsufficientDriver, 35, "CUDA driver version is insufficient for CUDA runtime version")          \
-  E(ErrorDevicesUnavailable, 46, "CUDA-capable device(s) is/are busy or unavailable")                     \
-  E(ErrorInvalidDeviceFunction, 98, "invalid device function")                                            \
-  E(ErrorNoDevice, 100, "no CUDA-capable device is detected")                                             \
-  E(ErrorInvalidDevice, 101, "invalid device ordinal")                                                    \
-  E(ErrorNoKernelImageForDevice, 209, "no kernel image is available for execution on the device")         \
-  E(ErrorECCUncorrectable, 214, "uncorrectable ECC error encountered")                                    \
-  E(ErrorInvalidPtx, 218, "a PTX JIT compilation failed")                                                 \
-  E(ErrorNvlinkUncorrectable, 220, "uncorrectable NVLink error detected during the execution")            \
-  E(ErrorJitCompilerNotFound, 221, "PTX JIT compiler library not found")                                  \
-  E(ErrorUnsupportedPtxVersion, 222, "the provided PTX was compiled with an unsupported toolchain.")      \
-  E(ErrorJitCompilationDisabled, 223, "PTX JIT compilation was disabled")                                 \
-  E(ErrorInvalidResourceHandle, 400, "invalid resource handle")                                           \
-  E(ErrorNotReady, 600, "device not ready")                                                               \
-  E(ErrorIllegalAddress, 700, "an illegal memory access was encountered")                                 \
-  E(ErrorLaunchOutOfResources, 701, "too many resources requested for launch")                            \
-  E(ErrorLaunchTimeout, 702, "the launch timed out and was terminated")                                   \
-  E(ErrorContextIsDestroyed, 709, "context is destroyed")                                                 \
-  E(ErrorAssert, 710, "device-side assert triggered")                                                     \
-  E(ErrorHostMemoryAlreadyRegistered, 712, "part or all of the requested memory range is already mapped") \
-  E(ErrorHostMemoryNotRegistered, 713, "pointer does not correspond to a registered memory region")       \
-  E(ErrorHardwareStackError, 714, "hardware stack error")                                                 \
-  E(ErrorIllegalInstruction, 715, "an illegal instruction was encountered")                               \
-  E(ErrorMisalignedAddress, 716, "misaligned address")                                                    \
-  E(ErrorInvalidAddressSpace, 717, "operation not supported on global/shared address space")              \
-  E(ErrorInvalidPc, 718, "invalid program counter")                                                       \
-  E(ErrorLaunchFailure, 719, "unspecified launch failure")                                                \
-  E(ErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")                         \
-  E(ErrorUnknown, 999, "unknown error")
+struct alignas(8) uint2 {
+  unsigned x, y;
+};
+struct uint3 {
+  unsigned x, y, z;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+static inline uint2 make_uint2(unsigned x, unsigned y)
+{
+  return { x, y };
+}
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w)
+{
+  return { x, y, z, w };
+}
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned vx = 1, unsigned vy = 1, unsigned vz = 1) : x(vx), y(vy), z(vz)
+  {
+  }
+};
+
+#define EMULATED_ERRORS(E)                 \
+  E(Success, 0)                            \
+  E(ErrorInvalidValue, 1)                  \
+  E(ErrorMemoryAllocation, 2)              \
+  E(ErrorInvalidConfiguration, 9)          \
+  E(ErrorInsufficientDriver, 35)           \
+  E(ErrorDevicesUnavailable, 46)           \
+  E(ErrorInvalidDeviceFunction, 98)        \
+  E(ErrorNoDevice, 100)                    \
+  E(ErrorNoKernelImageForDevice, 209)      \
+  E(ErrorECCUncorrectable, 214)            \
+  E(ErrorInvalidPtx, 218)                  \
+  E(ErrorNvlinkUncorrectable, 220)         \
+  E(ErrorJitCompilerNotFound, 221)         \
+  E(ErrorUnsupportedPtxVersion, 222)       \
+  E(ErrorJitCompilationDisabled, 223)      \
+  E(ErrorInvalidResourceHandle, 400)       \
+  E(ErrorIllegalAddress, 700)              \
+  E(ErrorLaunchTimeout, 702)               \
+  E(ErrorContextIsDestroyed, 709)          \
+  E(ErrorAssert, 710)                      \
+  E(ErrorHostMemoryAlreadyRegistered, 712) \
+  E(ErrorHostMemoryNotRegistered, 713)     \
+  E(ErrorHardwareStackError, 714)          \
+  E(ErrorIllegalInstruction, 715)          \
+  E(ErrorMisalignedAddress, 716)           \
+  E(ErrorInvalidAddressSpace, 717)         \
+  E(ErrorInvalidPc, 718)                   \
+  E(ErrorLaunchFailure, 719)               \
+  E(ErrorCooperativeLaunchTooLarge, 720)   \
+  E(ErrorUnknown, 999)
 
 typedef enum cudaError {
-#define E(name, number, text) cuda##name = number,
+#define E(name, number) cuda##name = number,
   EMULATED_ERRORS(E)
 #undef E
 } cudaError_t;
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
-typedef enum cudaMemcpyKind {
-  cudaMemcpyHostToHost,
-  cudaMemcpyHostToDevice,
-  cudaMemcpyDeviceToHost,
-  cudaMemcpyDeviceToDevice,
-  cudaMemcpyDefault
-} cudaMemcpyKind;
-typedef enum cudaDeviceAttr {
-  cudaDevAttrMaxSharedMemoryPerBlock = 8,
-  cudaDevAttrMultiProcessorCount = 16,
-  cudaDevAttrComputeCapabilityMajor = 75,
-  cudaDevAttrComputeCapabilityMinor = 76,
-  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-  cudaDevAttrCooperativeLaunch = 95,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
-} cudaDeviceAttr;
-typedef enum cudaFuncAttribute {
-  cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-  cudaFuncAttributePreferredSharedMemoryCarveout = 9
-} cudaFuncAttribute;
-typedef enum cudaLaunchAttributeID {
-  cudaLaunchAttributeCooperative = 2,
-  cudaLaunchAttributeProgrammaticStreamSerialization = 6
-} cudaLaunchAttributeID;
-enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaEventDisableTiming = 2 };
-enum {
-  cudaHostRegisterDefault = 0,
-  cudaHostRegisterPortable = 1,
-  cudaHostAllocPortable = 1,
-  cudaHostAllocDefault = 0
+enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
+enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount,
+  cudaDevAttrComputeCapabilityMajor,
+  cudaDevAttrComputeCapabilityMinor,
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin
 };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum cudaLaunchAttributeID { cudaLaunchAttributeCooperative, cudaLaunchAttributeProgrammaticStreamSerialization };
+enum { cudaStreamNonBlocking = 1, cudaEventDisableTiming = 2, cudaHostRegisterPortable = 1 };
 
 struct cudaFuncAttributes {
-  int ptxVersion, binaryVersion;
+  int ptxVersion;
 };
 struct cudaDeviceProp {
   char name[256];
@@ -115,7 +116,6 @@ cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaDeviceSynchronize(void);
 cudaError_t cudaDeviceReset(void);
 cudaError_t cudaGetLastError(void);
-cudaError_t cudaPeekAtLastError(void);
 const char *cudaGetErrorName(cudaError_t error);
 const char *cudaGetErrorString(cudaError_t error);
 
@@ -128,21 +128,52 @@ cudaError_t cudaHostUnregister(void *memory);
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream);
-cudaError_t cudaMemset(void *memory, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream);
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
-cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags);
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
-cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end);
+}
+
+typedef void (*emulator_any)(void);
+typedef std::function<void()> emulator_call; /* a kernel with its arguments, for any thread to run */
+cudaError_t emulator_launch(const cudaLaunchConfig_t *config, emulator_any kernel, emulator_call call);
+cudaError_t emulator_set_shared(emulator_any kernel, int bytes);
+int emulator_occupancy(int threads, size_t shared_bytes);
+
+template <class... PARAMETERS, class... ARGUMENTS>
+static inline cudaError_t cudaLaunchKernelEx(
+  const cudaLaunchConfig_t *config, void (*kernel)(PARAMETERS...), ARGUMENTS... arguments)
+{
+  return emulator_launch(config, (emulator_any)kernel, [=] { kernel(arguments...); });
+}
+
+template <class... PARAMETERS>
+static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(PARAMETERS...), cudaFuncAttribute, int bytes)
+{
+  return emulator_set_shared((emulator_any)kernel, bytes);
+}
+
+/* Of code for a device of 9.0. */
+template <class KERNEL> static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, KERNEL)
+{
+  attributes->ptxVersion = 90;
+  return cudaSuccess;
+}
+
+template <class KERNEL>
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+  int *blocks, KERNEL, int threads, size_t shared_bytes)
+{
+  *blocks = emulator_occupancy(threads, shared_bytes);
+  return cudaSuccess;
 }
 
 template <class T> static inline cudaError_t cudaMalloc(T **memory, size_t bytes)

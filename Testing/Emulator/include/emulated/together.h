@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * together.h - where a thread is, and what the threads of a warp or a block do together. */
+ * Where a thread is, what the threads of a warp or a block do together, and access to memory. */
 #ifndef EMULATED_TOGETHER_H
 #define EMULATED_TOGETHER_H
 
 #include <stdint.h>
 #include <string.h>
 
-#include "emulated/types.h"
+#include "emulated/runtime.h"
 
 /* Of the running thread. */
 extern __thread uint3 threadIdx, blockIdx, blockDim, gridDim;
-enum { warpSize = 32 };
 
 enum emulator_kind {
   EMULATOR_SYNCTHREADS,
-  EMULATOR_SYNCTHREADS_COUNT,
   EMULATOR_SYNCWARP,
   EMULATOR_SHFL,
   EMULATOR_SHFL_UP,
@@ -23,46 +20,22 @@ enum emulator_kind {
   EMULATOR_SHFL_XOR,
   EMULATOR_BALLOT,
   EMULATOR_REDUCE_ADD,
-  EMULATOR_REDUCE_AND,
-  EMULATOR_REDUCE_OR,
-  EMULATOR_REDUCE_XOR,
-  EMULATOR_REDUCE_MIN,
-  EMULATOR_REDUCE_MAX,
-  EMULATOR_REDUCE_MIN_SIGNED,
-  EMULATOR_REDUCE_MAX_SIGNED,
-  EMULATOR_MATCH_ANY,
   EMULATOR_KINDS
 };
 
 /* Waits for the threads in the mask, which must all be at the same kind; the result is the calling thread's. */
-uint64_t emulator_together(emulator_kind kind, uint32_t mask, uint64_t value, uint32_t argument, uint32_t width);
-uint64_t emulator_block_together(emulator_kind kind, uint64_t value);
+uint64_t emulator_together(emulator_kind kind, uint32_t mask, uint64_t value, uint32_t argument);
+void __syncthreads(void);
 /* Lets the GPU fail, as the instruction trap. */
-void emulator_trap(void);
+[[noreturn]] void __trap(void);
 
-static inline void __syncthreads(void)
-{
-  emulator_block_together(EMULATOR_SYNCTHREADS, 0);
-}
-static inline int __syncthreads_count(int predicate)
-{
-  return (int)emulator_block_together(EMULATOR_SYNCTHREADS_COUNT, predicate != 0);
-}
-static inline int __syncthreads_or(int predicate)
-{
-  return __syncthreads_count(predicate) != 0;
-}
-static inline int __syncthreads_and(int predicate)
-{
-  return __syncthreads_count(!predicate) == 0;
-}
 static inline void __syncwarp(uint32_t mask = UINT32_MAX)
 {
-  emulator_together(EMULATOR_SYNCWARP, mask, 0, 0, 32);
+  emulator_together(EMULATOR_SYNCWARP, mask, 0, 0);
 }
 static inline unsigned __ballot_sync(uint32_t mask, int predicate)
 {
-  return (unsigned)emulator_together(EMULATOR_BALLOT, mask, predicate != 0, 0, 32);
+  return (unsigned)emulator_together(EMULATOR_BALLOT, mask, predicate != 0, 0);
 }
 static inline int __any_sync(uint32_t mask, int predicate)
 {
@@ -73,58 +46,70 @@ static inline int __all_sync(uint32_t mask, int predicate)
   return __ballot_sync(mask, !predicate) == 0;
 }
 
-template <class T>
-static inline T emulated_shuffle(emulator_kind kind, uint32_t mask, T value, int argument, int width)
+static inline unsigned __reduce_add_sync(uint32_t mask, unsigned value)
 {
-  static_assert(sizeof(T) <= sizeof(uint64_t), "shuffles move at most 8 bytes");
-  uint64_t bits = 0;
-  memcpy(&bits, &value, sizeof(T));
-  bits = emulator_together(kind, mask, bits, (uint32_t)argument, (uint32_t)width);
-  memcpy(&value, &bits, sizeof(T));
-  return value;
-}
-template <class T> static inline T __shfl_sync(uint32_t mask, T value, int lane, int width = 32)
-{
-  return emulated_shuffle(EMULATOR_SHFL, mask, value, lane, width);
-}
-template <class T> static inline T __shfl_up_sync(uint32_t mask, T value, unsigned step, int width = 32)
-{
-  return emulated_shuffle(EMULATOR_SHFL_UP, mask, value, (int)step, width);
-}
-template <class T> static inline T __shfl_down_sync(uint32_t mask, T value, unsigned step, int width = 32)
-{
-  return emulated_shuffle(EMULATOR_SHFL_DOWN, mask, value, (int)step, width);
-}
-template <class T> static inline T __shfl_xor_sync(uint32_t mask, T value, int step, int width = 32)
-{
-  return emulated_shuffle(EMULATOR_SHFL_XOR, mask, value, step, width);
+  return (unsigned)emulator_together(EMULATOR_REDUCE_ADD, mask, value, 0);
 }
 
-#define EMULATED_REDUCTION(name, type, kind)                                      \
-  static inline type __reduce_##name##_sync(uint32_t mask, type value)            \
-  {                                                                               \
-    return (type)(uint32_t)emulator_together(kind, mask, (uint32_t)value, 0, 32); \
+#define EMULATED_SHUFFLE(name, kind)                                               \
+  template <class T> static inline T name(uint32_t mask, T value, int argument)    \
+  {                                                                                \
+    static_assert(sizeof(T) <= sizeof(uint64_t), "shuffles move at most 8 bytes"); \
+    uint64_t bits = 0;                                                             \
+    memcpy(&bits, &value, sizeof(T));                                              \
+    bits = emulator_together(kind, mask, bits, (uint32_t)argument);                \
+    memcpy(&value, &bits, sizeof(T));                                              \
+    return value;                                                                  \
   }
-EMULATED_REDUCTION(add, unsigned, EMULATOR_REDUCE_ADD)
-EMULATED_REDUCTION(add, int, EMULATOR_REDUCE_ADD)
-EMULATED_REDUCTION(and, unsigned, EMULATOR_REDUCE_AND)
-EMULATED_REDUCTION(or, unsigned, EMULATOR_REDUCE_OR)
-EMULATED_REDUCTION(xor, unsigned, EMULATOR_REDUCE_XOR)
-EMULATED_REDUCTION(min, unsigned, EMULATOR_REDUCE_MIN)
-EMULATED_REDUCTION(max, unsigned, EMULATOR_REDUCE_MAX)
-EMULATED_REDUCTION(min, int, EMULATOR_REDUCE_MIN_SIGNED)
-EMULATED_REDUCTION(max, int, EMULATOR_REDUCE_MAX_SIGNED)
+EMULATED_SHUFFLE(__shfl_sync, EMULATOR_SHFL)
+EMULATED_SHUFFLE(__shfl_up_sync, EMULATOR_SHFL_UP)
+EMULATED_SHUFFLE(__shfl_down_sync, EMULATOR_SHFL_DOWN)
+EMULATED_SHUFFLE(__shfl_xor_sync, EMULATOR_SHFL_XOR)
 
-template <class T> static inline unsigned __match_any_sync(uint32_t mask, T value)
+/* ---- memory ---- */
+
+template <class T> static inline T __ldg(const T *place)
 {
-  uint64_t bits = 0;
-  memcpy(&bits, &value, sizeof(T));
-  return (unsigned)emulator_together(EMULATOR_MATCH_ANY, mask, bits, 0, 32);
+  return *place;
+}
+template <class T> static inline T __ldcg(const T *place)
+{
+  return *(const volatile T *)place;
+}
+template <class T> static inline void __stcs(T *place, T value)
+{
+  *place = value;
+}
+static inline void __threadfence(void)
+{
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-static inline void __trap(void)
+/* The value's type is the place's, as in CUDA's overloads. */
+template <class T> struct emulated_same {
+  typedef T type;
+};
+#define EMULATED_ATOMIC(name, builtin)                                                             \
+  template <class T> static inline T atomic##name(T *place, typename emulated_same<T>::type value) \
+  {                                                                                                \
+    return builtin(place, value, __ATOMIC_SEQ_CST);                                                \
+  }
+EMULATED_ATOMIC(Add, __atomic_fetch_add)
+EMULATED_ATOMIC(Or, __atomic_fetch_or)
+EMULATED_ATOMIC(Exch, __atomic_exchange_n)
+
+template <class T>
+static inline T atomicCAS(T *place, typename emulated_same<T>::type expected, typename emulated_same<T>::type value)
 {
-  emulator_trap();
+  __atomic_compare_exchange_n(place, &expected, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return expected;
+}
+template <class T> static inline T atomicMin(T *place, typename emulated_same<T>::type value)
+{
+  T old = __atomic_load_n(place, __ATOMIC_SEQ_CST);
+  while (value < old && !__atomic_compare_exchange_n(place, &old, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+  }
+  return old;
 }
 
 #endif

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * CUDA's runtime on the CPU. As many devices as PMB_EMULATOR_GPUS says, else one; they share memory and fail together. Work in
+ * a stream waits until something asks for it, or not, at random, so that a missing wait shows. */
+#include "emulator.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <set>
+
+typedef std::function<cudaError_t()> operation;
+
+struct CUstream_st {
+  std::deque<operation> waiting;
+  uint64_t enqueued, done; /* operations */
+  int device;
+};
+
+struct CUevent_st {
+  CUstream_st *stream; /* that it was last recorded in */
+  uint64_t place;      /* done once the stream has done so many operations */
+  std::chrono::steady_clock::time_point time;
+};
+
+namespace
+{
+
+std::recursive_mutex lock; /* of all below */
+cudaError_t failure;       /* of the device: all calls report it until it is reset */
+int dead;                  /* as drivers do it after a failure: this process cannot use it again */
+thread_local int current_device;
+thread_local cudaError_t last_error;
+
+/* References, so that they are still there when the program ends. Memory is with its size; shared memory is what kernels have
+ * asked for beyond the usual. */
+std::map<char *, size_t> &device_memory = *new std::map<char *, size_t>();
+std::map<char *, size_t> &pinned_memory = *new std::map<char *, size_t>();
+std::map<char *, size_t> &registered_memory = *new std::map<char *, size_t>();
+std::map<emulator_any, int> &allowed_shared = *new std::map<emulator_any, int>();
+std::set<CUstream_st *> &streams = *new std::set<CUstream_st *>();
+std::set<CUevent_st *> &events = *new std::set<CUevent_st *>();
+size_t device_bytes;
+
+/* A call of CUDA: under the lock, refused where the device has failed; its error is remembered. */
+template <class WORK> cudaError_t call(WORK work)
+{
+  const std::lock_guard<std::recursive_mutex> guard(lock);
+  cudaError_t error = dead ? cudaErrorDevicesUnavailable : failure;
+  if (error == cudaSuccess) {
+    error = work();
+  }
+  error = error == cudaSuccess ? failure : error;
+  last_error = error == cudaSuccess ? last_error : error;
+  return error;
+}
+
+int device_count(void)
+{
+  static const int count = (int)emulator_setting("PMB_EMULATOR_GPUS", 1);
+  return count;
+}
+
+/* ---- streams ---- */
+
+int is_known(cudaStream_t stream)
+{
+  return streams.count(stream) != 0;
+}
+
+/* NULL is the stream that is always there. */
+cudaStream_t stream_of(cudaStream_t stream)
+{
+  static CUstream_st *const usual = new CUstream_st();
+  if (!stream) {
+    streams.insert(usual);
+  }
+  return stream ? stream : usual;
+}
+
+/* Does what is in a stream up to a place. */
+void run_until(CUstream_st *stream, uint64_t place)
+{
+  while (stream->done < place && !stream->waiting.empty()) {
+    const operation next = std::move(stream->waiting.front());
+    stream->waiting.pop_front();
+    const cudaError_t error = failure == cudaSuccess ? next() : failure;
+    ++stream->done;
+    failure = error == cudaSuccess ? failure : error;
+  }
+}
+
+void run_all_streams(void)
+{
+  for (CUstream_st *stream : streams) {
+    run_until(stream, stream->enqueued);
+  }
+}
+
+void run_stream(cudaStream_t given)
+{
+  CUstream_st *const stream = stream_of(given);
+  run_until(stream, stream->enqueued);
+}
+
+cudaError_t enqueue(cudaStream_t given, operation work)
+{
+  static uint64_t random = emulator_seed();
+  CUstream_st *const stream = stream_of(given);
+  if (!is_known(stream) || (given && given->device != current_device)) {
+    return cudaErrorInvalidResourceHandle;
+  }
+  stream->waiting.push_back(std::move(work));
+  ++stream->enqueued;
+  if (emulator_random(&random) % 4 == 0) {
+    run_until(stream, stream->enqueued);
+  }
+  return failure;
+}
+
+void forget_streams(void)
+{
+  for (CUstream_st *stream : streams) {
+    if (stream != stream_of(NULL)) {
+      delete stream;
+    }
+  }
+  for (CUevent_st *event : events) {
+    delete event;
+  }
+  streams.clear();
+  events.clear();
+}
+
+/* ---- memory ---- */
+
+/* Whether all bytes lie in one piece. */
+int lies_in(const std::map<char *, size_t> &pieces, const void *memory, size_t bytes)
+{
+  char *const begin = (char *)memory;
+  auto piece = pieces.upper_bound(begin);
+  if (piece == pieces.begin()) {
+    return 0;
+  }
+  --piece;
+  return begin + bytes <= piece->first + piece->second;
+}
+
+/* Whether copies of this kind may go between these. */
+int is_right(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+  return lies_in(device_memory, to, bytes) == (kind != cudaMemcpyDeviceToHost) &&
+    lies_in(device_memory, from, bytes) == (kind != cudaMemcpyHostToDevice);
+}
+
+cudaError_t allocate(std::map<char *, size_t> *pieces, void **memory, size_t bytes)
+{
+  void *piece = NULL;
+  if (posix_memalign(&piece, 256, bytes) != 0) {
+    return cudaErrorMemoryAllocation;
+  }
+  memset(piece, EMULATOR_POISON, bytes);
+  (*pieces)[(char *)piece] = bytes;
+  *memory = piece;
+  return cudaSuccess;
+}
+
+cudaError_t release(std::map<char *, size_t> *pieces, void *memory)
+{
+  const auto piece = pieces->find((char *)memory);
+  if (!memory || piece == pieces->end()) {
+    return memory ? cudaErrorInvalidValue : cudaSuccess;
+  }
+  run_all_streams();
+  device_bytes -= pieces == &device_memory ? piece->second : 0;
+  pieces->erase(piece);
+  free(memory);
+  return cudaSuccess;
+}
+
+void free_all(std::map<char *, size_t> *pieces)
+{
+  for (const auto &piece : *pieces) {
+    free(piece.first);
+  }
+  pieces->clear();
+}
+
+size_t limit_of_device(void)
+{
+  static const size_t limit = (size_t)emulator_setting("PMB_EMULATOR_MEMORY", (uint64_t)4 << 30);
+  return limit;
+}
+
+void forget_memory(void)
+{
+  free_all(&device_memory);
+  free_all(&pinned_memory);
+  registered_memory.clear();
+  device_bytes = 0;
+}
+
+} // namespace
+
+uint64_t emulator_setting(const char *name, uint64_t otherwise)
+{
+  const char *text = getenv(name);
+  return text && *text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+uint64_t emulator_seed(void)
+{
+  static const uint64_t seed = emulator_setting("PMB_EMULATOR_SEED", 1);
+  return seed;
+}
+
+void emulator_revive(void)
+{
+  const std::lock_guard<std::recursive_mutex> guard(lock);
+  dead = 0;
+}
+
+/* ---- CUDA: the device ---- */
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+  *count = device_count();
+  return call([] { return cudaSuccess; });
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+  *device = current_device;
+  return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+  current_device = device;
+  return call([=] { return device < device_count() ? cudaSuccess : cudaErrorInvalidValue; });
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
+{
+  static const int values[] = { EMULATOR_PROCESSORS, 9, 0, EMULATOR_SHARED + 1024, EMULATOR_SHARED };
+  *value = values[attribute];
+  return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int)
+{
+  *properties = { "emulated GPU", limit_of_device(), EMULATOR_SHARED, 9, 0, EMULATOR_PROCESSORS };
+  return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+  *version = CUDART_VERSION;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+  return call([] {
+    run_all_streams();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceReset(void)
+{
+  const std::lock_guard<std::recursive_mutex> guard(lock);
+  run_all_streams();
+  forget_streams();
+  forget_memory();
+  dead |= failure != cudaSuccess;
+  failure = cudaSuccess;
+  return cudaSuccess;
+}
+
+/* ---- CUDA: errors ---- */
+
+cudaError_t cudaGetLastError(void)
+{
+  const std::lock_guard<std::recursive_mutex> guard(lock);
+  const cudaError_t error = failure != cudaSuccess ? failure : last_error;
+  last_error = cudaSuccess;
+  return error;
+}
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+  switch (error) {
+#define E(name, number) \
+  case cuda##name:      \
+    return "cuda" #name;
+    EMULATED_ERRORS(E)
+#undef E
+  }
+  return "unrecognized error code";
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+  return cudaGetErrorName(error);
+}
+
+/* ---- CUDA: launches ---- */
+
+cudaError_t emulator_set_shared(emulator_any kernel, int bytes)
+{
+  return call([=] {
+    allowed_shared[kernel] = bytes;
+    return bytes <= EMULATOR_SHARED ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+int emulator_occupancy(int threads, size_t shared_bytes)
+{
+  const size_t blocks = EMULATOR_SHARED / (shared_bytes + 1), most = emulator_seed() % 2 ? 1 : EMULATOR_BLOCKS;
+  return threads > EMULATOR_THREADS ? 0 : (int)(blocks < most ? blocks : most);
+}
+
+cudaError_t emulator_launch(const cudaLaunchConfig_t *config, emulator_any kernel, emulator_call run)
+{
+  emulator_work work = { run, config->gridDim, config->blockDim, config->dynamicSmemBytes, 0 };
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    work.together |= config->attrs[i].id == cudaLaunchAttributeCooperative && config->attrs[i].val.cooperative;
+  }
+  const uint64_t blocks = (uint64_t)work.grid.x * work.grid.y * work.grid.z;
+  const uint64_t threads = (uint64_t)work.block.x * work.block.y * work.block.z;
+  return call([=] {
+    const auto allowed = allowed_shared.find(kernel);
+    if (blocks < 1 || threads < 1 || threads > EMULATOR_THREADS || work.grid.x > INT32_MAX || work.grid.y > 65535 ||
+      work.grid.z > 65535 || work.block.z > 64) {
+      return cudaErrorInvalidConfiguration;
+    }
+    if (work.shared_bytes > (size_t)(allowed == allowed_shared.end() ? EMULATOR_SHARED_USUAL : allowed->second)) {
+      return cudaErrorInvalidValue;
+    }
+    if (work.together &&
+      blocks > (uint64_t)(EMULATOR_PROCESSORS * emulator_occupancy((int)threads, work.shared_bytes))) {
+      return cudaErrorCooperativeLaunchTooLarge;
+    }
+    return enqueue(config->stream, [=] { return emulator_run(&work); });
+  });
+}
+
+/* ---- CUDA: allocations ---- */
+
+cudaError_t cudaMalloc(void **memory, size_t bytes)
+{
+  return call([=] {
+    const int fits = bytes <= limit_of_device() - device_bytes;
+    const cudaError_t error = fits ? allocate(&device_memory, memory, bytes) : cudaErrorMemoryAllocation;
+    device_bytes += error == cudaSuccess ? bytes : 0;
+    return error;
+  });
+}
+
+cudaError_t cudaFree(void *memory)
+{
+  return call([=] { return release(&device_memory, memory); });
+}
+
+cudaError_t cudaMallocHost(void **memory, size_t bytes)
+{
+  return call([=] { return allocate(&pinned_memory, memory, bytes); });
+}
+
+cudaError_t cudaFreeHost(void *memory)
+{
+  return call([=] { return release(&pinned_memory, memory); });
+}
+
+cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned)
+{
+  return call([=] {
+    const int fresh = !lies_in(registered_memory, memory, 1);
+    registered_memory.emplace((char *)memory, bytes);
+    return fresh ? cudaSuccess : cudaErrorHostMemoryAlreadyRegistered;
+  });
+}
+
+cudaError_t cudaHostUnregister(void *memory)
+{
+  return call([=] {
+    run_all_streams();
+    return registered_memory.erase((char *)memory) ? cudaSuccess : cudaErrorHostMemoryNotRegistered;
+  });
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+  return call([=] {
+    *available = limit_of_device() - device_bytes;
+    *total = limit_of_device();
+    return cudaSuccess;
+  });
+}
+
+/* ---- CUDA: copies ---- */
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+  return call([=] {
+    if (!is_right(to, from, bytes, kind)) {
+      return cudaErrorInvalidValue;
+    }
+    memcpy(to, from, bytes);
+    return cudaSuccess;
+  });
+}
+
+/* Ordinary memory is copied when the call returns, pinned memory later. */
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
+{
+  return call([=] {
+    if (!is_right(to, from, bytes, kind)) {
+      return cudaErrorInvalidValue;
+    }
+    const cudaError_t error = enqueue(stream, [=] {
+      memcpy(to, from, bytes);
+      return cudaSuccess;
+    });
+    const void *host = kind == cudaMemcpyHostToDevice ? from : to;
+    if (error == cudaSuccess && kind != cudaMemcpyDeviceToDevice && !lies_in(pinned_memory, host, bytes) &&
+      !lies_in(registered_memory, host, bytes)) {
+      run_stream(stream);
+    }
+    return error;
+  });
+}
+
+cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream)
+{
+  return call([=] {
+    if (!lies_in(device_memory, memory, bytes)) {
+      return cudaErrorInvalidValue;
+    }
+    return enqueue(stream, [=] {
+      memset(memory, value, bytes);
+      return cudaSuccess;
+    });
+  });
+}
+
+/* ---- CUDA: streams ---- */
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
+{
+  return call([=] {
+    *stream = new CUstream_st();
+    (*stream)->device = current_device;
+    streams.insert(*stream);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+  return call([=] {
+    if (!is_known(stream)) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    run_until(stream, stream->enqueued);
+    for (CUevent_st *event : events) {
+      event->stream = event->stream == stream ? NULL : event->stream;
+    }
+    streams.erase(stream);
+    delete stream;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t given)
+{
+  return call([=] {
+    CUstream_st *const stream = stream_of(given);
+    if (!is_known(stream)) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    run_until(stream, stream->enqueued);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
+{
+  return call([=] {
+    if (events.count(event) == 0) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    CUstream_st *const other = event->stream;
+    const uint64_t place = event->place;
+    return enqueue(stream, [=] {
+      if (is_known(other)) {
+        run_until(other, place);
+      }
+      return failure;
+    });
+  });
+}
+
+/* ---- CUDA: events ---- */
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+  return call([=] {
+    *event = new CUevent_st();
+    events.insert(*event);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+  return cudaEventCreateWithFlags(event, 0);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+  return call([=] {
+    if (events.erase(event) == 0) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    delete event;
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t given)
+{
+  return call([=] {
+    CUstream_st *const stream = stream_of(given);
+    if (events.count(event) == 0 || !is_known(stream)) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    event->stream = stream;
+    event->place = stream->enqueued + 1;
+    return enqueue(stream, [=] {
+      if (events.count(event) != 0) {
+        event->time = std::chrono::steady_clock::now();
+      }
+      return cudaSuccess;
+    });
+  });
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+  return call([=] {
+    if (events.count(event) == 0) {
+      return cudaErrorInvalidResourceHandle;
+    }
+    if (event->stream) {
+      run_until(event->stream, event->place);
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
+{
+  return call([=] {
+    *milliseconds = std::chrono::duration<float, std::milli>(end->time - begin->time).count();
+    return cudaSuccess;
+  });
+}
