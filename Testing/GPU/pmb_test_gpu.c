@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * pmb_test_gpu.c - the CUDA backend against the CPU's: the same bytes in every array, for all types, sizes and options. Needs
+ * The CUDA backend against the CPU's: the same bytes in every array, the same numbers, for all types, sizes and options. Needs
  * a GPU (else skipped). PMB_TEST_SHORT in the environment: fewer cases, for slow tools. */
-#include <string.h>
 
 #include "pmb_test_gpu_pair.h"
 
@@ -23,10 +21,13 @@ static void types_and_sizes(void)
         volume_world(&v, (s + type) % WORLDS, &rng);
         test_about("%s, size %d, data %d", type_name((pmb_type)type), s, data);
         bind_both(&p, &v);
-        extract_all(&p, &v, 1, &rng);
+        for (int e = PMB_CENTRAL; e <= PMB_SOBEL; e++) {
+          p.estimator = (pmb_gradient_estimator)e;
+          extract_all(&p, &v, 1, &rng);
+        }
         volume_free(&v);
       }
-  CHECK(p.triangles > 100000, "only %lld triangles compared", (long long)p.triangles);
+  enough(&p, 100000);
   pair_free(&p);
 }
 
@@ -44,7 +45,7 @@ static void fuzz(void)
     extract_all(&p, &v, 1 + n % 7 / 5, &rng);
     volume_free(&v);
   }
-  CHECK(p.triangles > (is_short() ? 10000 : 5000000), "only %lld triangles compared", (long long)p.triangles);
+  enough(&p, is_short() ? 10000 : 5000000);
   pair_free(&p);
 }
 
@@ -60,8 +61,8 @@ static void large(void)
     volume_sampled(&v, types[n / 2 % 4], is_short() ? 100 : 260, n % 2 ? gyroid : cayley);
     test_about("%s of %s", n % 2 ? "gyroid" : "Cayley", type_name(v.view.type));
     bind_both(&p, &v);
-    extract_both(&p, &isovalue, 1, 0, PMB_FLOAT32, PMB_INT32);
-    extract_both(&p, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32);
+    extract_plain(&p, &isovalue, 1, 0);
+    extract_plain(&p, &isovalue, 1, 1);
     extract_all(&p, &v, 1, &rng);
     volume_free(&v);
   }
@@ -99,7 +100,7 @@ static void hidden(void)
     extract_all(&p, &v, 1, &rng);
     volume_free(&v);
   }
-  CHECK(p.triangles > (is_short() ? 1000 : 100000), "only %lld triangles compared", (long long)p.triangles);
+  enough(&p, is_short() ? 1000 : 100000);
   pair_free(&p);
 }
 
@@ -127,7 +128,7 @@ static void transfers(void)
     bind_both(&p, &v);
     extract_both(&p, &isovalue, 1, 0, PMB_FLOAT32, PMB_INT32);
     extract_both(&p, &isovalue, 1, 1, PMB_FLOAT64, PMB_INT64);
-    CHECK(p.triangles > 100000, "only %lld triangles", (long long)p.triangles);
+    enough(&p, 100000);
     volume_free(&v);
     pmb_destroy(gpu);
   }
@@ -163,25 +164,6 @@ static void many_bricks(void)
   pair_free(&p);
 }
 
-static void isovalues_in_turn(void)
-{
-  pair p = pair_new();
-  test_rng rng = { 11 };
-  test_volume v;
-  volume_make(&v, PMB_UINT8, 90, 50, 40, LAYOUT_PACKED);
-  volume_fill(&v, DATA_SMOOTH, &rng);
-  bind_both(&p, &v);
-  test_about("three isovalues at once, then many counts in turn");
-  extract_all(&p, &v, 4, &rng);
-  extract_both(&p, NULL, 0, 1, PMB_FLOAT32, PMB_INT32);
-  for (int i = 0; i < (is_short() ? 20 : 300); i++) {
-    const double isovalue = i * 0.9;
-    extract_both(&p, &isovalue, 1, i & 1, PMB_FLOAT32, PMB_INT32);
-  }
-  volume_free(&v);
-  pair_free(&p);
-}
-
 /* Isovalues for a volume: some twice, some that the samples are equal to, some beyond their range. */
 static void mixed_isovalues(const test_volume *v, int64_t n, test_rng *rng, double *isovalues)
 {
@@ -207,7 +189,8 @@ static void several_both(pair *p, const double *isovalues, int64_t n, int remove
       "isovalue %lld: %lld points, %lld on the GPU", (long long)i, (long long)c[i].points, (long long)g[i].points);
   same_info(p);
   extract_both(p, isovalues, n, remove_degenerate, n & 1 ? PMB_FLOAT32 : PMB_FLOAT64, n & 2 ? PMB_INT32 : PMB_INT64);
-  extract_both(p, &isovalues[n / 2], 1, remove_degenerate, PMB_FLOAT32, PMB_INT32);
+  extract_plain(p, NULL, 0, remove_degenerate);
+  extract_plain(p, &isovalues[n / 2], 1, remove_degenerate);
 }
 
 /* Fewer, as many and more isovalues than go together, of all types. */
@@ -233,7 +216,7 @@ static void several_isovalues(void)
         several_both(&p, isovalues, n, 1);
         volume_free(&v);
       }
-  CHECK(p.triangles > (is_short() ? 1000 : 100000), "only %lld triangles compared", (long long)p.triangles);
+  enough(&p, is_short() ? 1000 : 100000);
   pair_free(&p);
 }
 
@@ -259,10 +242,79 @@ static void counts_come_round(void)
   pair_free(&p);
 }
 
+enum { BINS = 50 };
+
+/* The same curve over a range, and the same suggestions. */
+static void same_numbers(const pair *p, double low, double high)
+{
+  int64_t counts[2][2][BINS], found[2] = { -1, -1 };
+  double values[2][4] = { { 0 } };
+  for (int n = 0; n < 2; n++) {
+    pmb_context *context = n ? p->gpu : p->cpu;
+    const pmb_histogram_request request = { .struct_size = sizeof request,
+      .low = low,
+      .high = high,
+      .bins = BINS,
+      .crossed = counts[n][0],
+      .touched = counts[n][1] };
+    CHECK_STATUS(context, pmb_histogram(context, &request), PMB_OK);
+    CHECK_STATUS(context, pmb_suggest(context, 4, values[n], &found[n]), PMB_OK);
+  }
+  CHECK(!memcmp(counts[0], counts[1], sizeof counts[0]), "the curves differ");
+  CHECK(found[0] == found[1] && !memcmp(values[0], values[1], sizeof values[0]), "%d suggestions: %g ..., %d: %g ...",
+    (int)found[0], values[0][0], (int)found[1], values[1][0]);
+}
+
+/* Of all types and data, sizes that end within a brick, hidden and non-finite samples. */
+static void histogram(void)
+{
+  pair p = pair_new();
+  test_rng rng = { 65 };
+  int compared = 0;
+  for (int n = 0; n < (is_short() ? 60 : 400); n++) {
+    test_volume v;
+    volume_make(&v, (pmb_type)(1 + n % 10), rng_int(&rng, 2, 130), rng_int(&rng, 2, 20), rng_int(&rng, 2, 40),
+      n / 10 % LAYOUTS);
+    volume_fill(&v, n % DATA_KINDS, &rng);
+    for (int64_t i = 0; n % 5 == 1 && i < 400; i++)
+      volume_set(&v, i / 80 % 2, i % 2, i % v.view.dims[2], -1e30); /* fill */
+    if (n % 3 == 0) volume_sprinkle(&v, n % 2 ? 2000 : 20, &rng);
+    if (n % 4 == 0 && n / 10 % LAYOUTS == LAYOUT_PACKED) volume_hide(&v, 300, 500, &rng);
+    test_about("volume %d, %s, data %d", n, type_name(v.view.type), n % DATA_KINDS);
+    bind_both(&p, &v);
+    const pmb_info info = info_of(p.cpu);
+    if (info.minimum < info.maximum) {
+      same_numbers(&p, info.minimum, info.maximum);
+      compared++;
+    }
+    volume_free(&v);
+  }
+  CHECK(compared > 40, "only %d volumes compared", compared);
+  pair_free(&p);
+}
+
+/* Before, between and after isovalues; the volume is brought once, and what is counted stays. */
+static void histogram_beside_isovalues(void)
+{
+  pair p = pair_new();
+  subjects s;
+  subjects_make(&s, 70);
+  bind_both(&p, &s.volume[0]);
+  for (int n = 0; n < 3; n++) {
+    const int64_t before = info_of(p.gpu).bytes;
+    same_numbers(&p, -1.5, 1.5);
+    CHECK(
+      info_of(p.gpu).bytes == before, "host memory grew from %d to %d bytes", (int)before, (int)info_of(p.gpu).bytes);
+    gives_subject(p.gpu, &s, 0, "after a histogram");
+  }
+  CHECK(info_of(p.gpu).uploads == 1, "%d uploads", (int)info_of(p.gpu).uploads);
+  subjects_free(&s);
+  pair_free(&p);
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(types_and_sizes)
-  CASE(isovalues_in_turn)
   CASE(several_isovalues)
   CASE(hidden)
   CASE(large)
@@ -270,4 +322,6 @@ TEST_MAIN(
   CASE(many_bricks)
   CASE(fuzz)
   CASE(counts_come_round)
+  CASE(histogram)
+  CASE(histogram_beside_isovalues)
 )

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * pmb_test_gpu_faults.c - when CUDA calls fail: the error is clear, nothing leaks, and the next context works and gives
- * the right bytes. Faults: see pmb_gpu_faults.h. PMB_TEST_TOGETHER: warps that share
- * a brick's points. PMB_TEST_PART="i/k": every k-th position from the i-th on, so that several processes share a sweep. */
+ * When CUDA calls fail: the error is clear, nothing leaks, and the next context works and gives the right bytes. Faults: see
+ * pmb_gpu_faults.h. PMB_TEST_PART="i/k": every k-th position from the i-th on, so that several processes share a sweep. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
@@ -10,26 +8,15 @@
 #include <unistd.h>
 
 #ifdef PMB_TEST_CUDA
-#include "cuda/pmb_cuda.h"
 #include "pmb_gpu_faults.h"
 #else
 #define pmb_gpu_set_fault(text) ((void)(text))
 #endif
 #include "pmb_test_gpu_util.h"
 
-enum {
-  OUT_OF_MEMORY = 2,
-  INSUFFICIENT_DRIVER = 35,
-  UNAVAILABLE = 46,
-  NO_DEVICE = 100,
-  NO_CODE = 209,
-  ILLEGAL_ADDRESS = 700,
-  TRAP = -1
-};
+enum { OUT_OF_MEMORY = 2, UNAVAILABLE = 46, NO_CODE = 209, ILLEGAL_ADDRESS = 700, TRAP = -1 };
 enum { CREATE, BIND, COUNT, EMIT, NONE, STEPS };
 static const char *const step_names[] = { "pmb_create", "pmb_bind", "pmb_count", "pmb_emit", "none" };
-
-static const double ISOVALUE = 0.1;
 
 static void set_fault(int n, int code)
 {
@@ -39,9 +26,6 @@ static void set_fault(int n, int code)
   else
     snprintf(text, sizeof text, "%d:%d", n, code);
   pmb_gpu_set_fault(n ? text : "0");
-#ifdef PMB_TEST_CUDA
-  if (getenv("PMB_TEST_TOGETHER")) pmb_cuda_test_parts = atoi(getenv("PMB_TEST_TOGETHER"));
-#endif
 }
 
 /* Host memory in use by a context. */
@@ -65,6 +49,13 @@ static void counted_release(void *user, void *memory)
   free(p);
 }
 
+/* Host memory given back by now. */
+static void nothing_held(void)
+{
+  CHECK(host_bytes == 0, "%lld bytes of host memory not given back", (long long)host_bytes);
+  host_bytes = 0;
+}
+
 static pmb_status counted_create(pmb_context **context)
 {
   const pmb_options options = { .struct_size = sizeof options,
@@ -83,6 +74,8 @@ typedef struct subject {
 
 static void subject_make(subject *s)
 {
+  set_fault(0, 0);
+  pmb_destroy(gpu_new(0)); /* or skips */
   volume_sampled(&s->volume, PMB_FLOAT32, 40, gyroid);
   cpu_mesh(&s->volume, ISOVALUE, &s->want);
   mesh_make(&s->got, s->want.sizes, PMB_FLOAT32, PMB_INT32);
@@ -150,8 +143,7 @@ static int cycle_with_fault(int n, int code, subject *s)
   }
   if (failed == NONE) mesh_equal(&s->want, &s->got, "although a CUDA call failed");
   pmb_destroy(context);
-  CHECK(host_bytes == 0, "%lld bytes of host memory not given back", (long long)host_bytes);
-  host_bytes = 0;
+  nothing_held();
   return failed;
 }
 
@@ -163,8 +155,7 @@ static void next_context_works(subject *s)
     if (!CHECK_STATUS(context, one_step(&context, step, s), PMB_OK)) break;
   mesh_equal(&s->want, &s->got, "in the next context");
   pmb_destroy(context);
-  CHECK(host_bytes == 0, "%lld bytes of host memory not given back", (long long)host_bytes);
-  host_bytes = 0;
+  nothing_held();
 }
 
 /* Every position until the cycle has no more calls. Nothing may be left on the GPU. */
@@ -174,8 +165,6 @@ static void sweep(int code, int stride)
   const char *share = getenv("PMB_TEST_PART");
   subject s;
   if (share && sscanf(share, "%d/%d", &part, &parts) != 2) CHECK(0, "PMB_TEST_PART=%s", share);
-  set_fault(0, 0);
-  pmb_destroy(gpu_new(0)); /* or skips */
   subject_make(&s);
   next_context_works(&s);
   const int64_t before = gpu_free_bytes();
@@ -216,212 +205,112 @@ static void other_errors(void)
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) sweep(codes[i], 7);
 }
 
-/* At the first call, where a context asks for GPUs: asking for one says why, the default goes to the CPU and tells. */
-static void driver_says_no(void)
+/* A GPU that another process has taken, a build for other GPUs: the default goes to the CPU, and tells why; nothing fails
+ * later. */
+static void default_goes_to_the_cpu(void)
 {
   static const struct {
     int code;
     const char *text;
-  } cases[] = { { INSUFFICIENT_DRIVER, "driver" }, { NO_DEVICE, "GPU" }, { UNAVAILABLE, "busy" } };
+  } cases[] = { { UNAVAILABLE, "busy" }, { NO_CODE, "PMB_CUDA_ARCHITECTURES" } };
   set_fault(0, 0);
   pmb_destroy(gpu_new(0)); /* or skips */
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    pmb_context *context = NULL;
-    test_about("code %d", cases[i].code);
-    set_fault(1, cases[i].code);
-    CHECK_STATUS(NULL, counted_create(&context), PMB_UNAVAILABLE);
-    CHECK(!context && strstr(pmb_error(NULL), cases[i].text), "error text: %s", pmb_error(NULL));
-    printf("  %d: %s\n", cases[i].code, pmb_error(NULL));
-    set_fault(1, cases[i].code);
-    if (!CHECK_STATUS(NULL, pmb_create(NULL, &context), PMB_OK)) continue;
-    const pmb_info info = info_of(context);
-    CHECK(info.device == PMB_DEVICE_CPU && info.device_note && strstr(info.device_note, cases[i].text),
-      "device %d, note %s", (int)info.device, info.device_note ? info.device_note : "none");
-    CHECK(info.device_number == 0 && !info.device_name, "number %d", info.device_number);
-    pmb_destroy(context);
+  for (int i = 0; i < 2; i++) {
+    int told = 0;
+    for (int n = 1; n < 60; n++) {
+      pmb_context *context = NULL;
+      test_about("code %d at call %d", cases[i].code, n);
+      set_fault(n, cases[i].code);
+      if (!CHECK_STATUS(NULL, pmb_create(NULL, &context), PMB_OK)) continue;
+      const pmb_info info = info_of(context);
+      const char *note = info.device_note ? info.device_note : "";
+      CHECK((info.device == PMB_DEVICE_GPU) == !*note, "device %d, note '%s'", (int)info.device, note);
+      CHECK(!*note || (info.device_number == 0 && !info.device_name), "number %d", info.device_number);
+      told += strstr(note, cases[i].text) != NULL;
+      pmb_destroy(context);
+    }
+    CHECK(told > 0, "code %d: nowhere told", cases[i].code);
   }
   set_fault(0, 0);
 }
 
-/* A build for other GPUs: the default goes to the CPU, and tells why; nothing fails later. */
-static void no_code_for_the_gpu(void)
+/* ---- what others see ---- */
+
+enum { POOLED = 3 << 20 };
+
+/* An idle context beside the one that fails, which may have the same volume bound, and memory of the pool. */
+typedef struct bystander {
+  pmb_context *context;
+  unsigned char *memory;
+  int64_t held; /* host memory of it */
+} bystander;
+
+static bystander bystander_new(subject *s, int shared)
 {
-  int told = 0;
-  set_fault(0, 0);
-  pmb_destroy(gpu_new(0)); /* or skips */
-  for (int n = 1; n < 60; n++) {
-    pmb_context *context = NULL;
-    test_about("at call %d", n);
-    set_fault(n, NO_CODE);
-    if (!CHECK_STATUS(NULL, pmb_create(NULL, &context), PMB_OK)) continue;
-    const pmb_info info = info_of(context);
-    const char *note = info.device_note ? info.device_note : "";
-    CHECK((info.device == PMB_DEVICE_GPU) == !*note, "device %d, note '%s'", (int)info.device, note);
-    told += strstr(note, "PMB_CUDA_ARCHITECTURES") != NULL;
-    pmb_destroy(context);
-  }
-  CHECK(told > 0, "nowhere told");
-  set_fault(0, 0);
+  bystander b = { .memory = NULL };
+  s->volume.view.version = shared ? 7 : 0;
+  CHECK_STATUS(NULL, counted_create(&b.context), PMB_OK);
+  bind_to(b.context, &s->volume.view);
+  gives(b.context, ISOVALUE, &s->want, "before the fault");
+  b.memory = pmb_host_allocate(POOLED);
+  if (!CHECK(b.memory, "no pool memory")) exit(1);
+  memset(b.memory, 0x3c, POOLED);
+  b.held = host_bytes;
+  host_bytes = 0;
+  return b;
 }
 
-/* ---- what other contexts see ---- */
-
-/* A call in whose progress hook, once, another context fails and a fresh one is made. */
-typedef struct meanwhile {
-  subject *s;
-  pmb_context *fresh;
-  int calls, fault;
-} meanwhile;
-
-static int fail_meanwhile(void *user, double fraction)
+/* The next call works or says what happened, and so does a bind after that; the pool's memory is the caller's and has stayed.
+ * Returns whether the call worked. */
+static int bystander_goes_on(bystander *b, subject *s)
 {
-  meanwhile *m = user;
-  (void)fraction;
-  if (m->calls++ == 0) {
-    const int64_t held = host_bytes;
-    host_bytes = 0;
-    CHECK(cycle_with_fault(m->fault, ILLEGAL_ADDRESS, m->s) != NONE, "the fault was not reached");
-    set_fault(0, 0);
-    host_bytes = held;
-    CHECK_STATUS(NULL, counted_create(&m->fresh), PMB_OK);
-    CHECK_STATUS(m->fresh, pmb_bind(m->fresh, &m->s->volume.view), PMB_OK);
-    gives(m->fresh, ISOVALUE, &m->s->want, "made after the fault");
-  }
-  return 0;
-}
-
-/* The GPU can only be made usable again when no call is at work. What was made before that goes with it, also a volume that
- * contexts share: nobody may find it there. */
-static void made_before_the_reset(void)
-{
-  subject s, other;
+  test_mesh got;
+  int same = 1;
+  host_bytes += b->held;
   set_fault(0, 0);
-  pmb_destroy(gpu_new(0));
-  subject_make(&s);
-  subject_make(&other);
-  s.volume.view.version = 7;
-  for (int fault = 20; fault < 60; fault += 13) {
-    pmb_context *working = NULL, *next = NULL;
-    test_mesh got;
-    test_about("fault at call %d", fault);
-    meanwhile m = { &s, NULL, 0, fault };
-    CHECK_STATUS(NULL, counted_create(&working), PMB_OK);
-    pmb_set_progress(working, fail_meanwhile, &m);
-    if (pmb_bind(working, &other.volume.view) != PMB_OK) check_text(working, BIND);
-    CHECK(m.fresh, "no progress");
-    pmb_destroy(working);
-    CHECK_STATUS(NULL, counted_create(&next), PMB_OK);
-    CHECK_STATUS(next, pmb_bind(next, &s.volume.view), PMB_OK);
-    gives(next, ISOVALUE, &s.want, "in the next context");
-    CHECK(
-      info_of(next).device_sharers == 1 && !info_of(next).device_lost, "%d sharers", info_of(next).device_sharers);
-    const pmb_status status = mesh_extract(m.fresh, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
-    CHECK((status == PMB_INTERNAL) == info_of(m.fresh).device_lost, "%s, lost %d", pmb_status_text(status),
-      info_of(m.fresh).device_lost);
-    if (status == PMB_OK)
-      mesh_equal(&s.want, &got, "made before the reset");
+  const pmb_status status = mesh_extract(b->context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
+  if (status == PMB_OK) {
+    mesh_equal(&s->want, &got, "the bystander's");
+  } else {
+    check_text(b->context, COUNT);
+    CHECK(info_of(b->context).device_lost, "pmb_get_info does not say that it is lost");
+    if (pmb_bind(b->context, &s->volume.view) == PMB_OK)
+      gives(b->context, ISOVALUE, &s->want, "the bystander's, bound again");
     else
-      check_text(m.fresh, COUNT);
-    mesh_free(&got);
-    pmb_destroy(m.fresh);
-    pmb_destroy(next);
-    CHECK(host_bytes == 0, "%lld bytes of host memory not given back", (long long)host_bytes);
-    host_bytes = 0;
+      check_text(b->context, BIND);
   }
-  subject_free(&s);
-  subject_free(&other);
+  mesh_free(&got);
+  pmb_destroy(b->context);
+  nothing_held();
+  for (int i = 0; i < POOLED; i++) same &= b->memory[i] == 0x3c;
+  CHECK(same, "pool memory changed");
+  return status == PMB_OK;
 }
 
-/* An idle context beside the one that fails: its next call works or says what happened, and a new context works. The
- * bystander shares the volume with the one that fails. */
 static void bystanders(void)
 {
-  static const int codes[] = { ILLEGAL_ADDRESS, 719 };
   subject s;
   int worked = 0, told = 0;
-  set_fault(0, 0);
-  pmb_destroy(gpu_new(0));
   subject_make(&s);
-  for (int shared = 0; shared < 2; shared++)
-    for (int i = 0; i < 2; i++)
-      for (int n = 3; n < (is_short() ? 20 : 90); n += 11) {
-        test_mesh got;
-        pmb_context *bystander = NULL;
-        test_about("fault %d at call %d, %s", codes[i], n, shared ? "shared" : "not shared");
-        s.volume.view.version = shared ? 7 : 0;
-        set_fault(0, 0);
-        CHECK_STATUS(NULL, counted_create(&bystander), PMB_OK);
-        CHECK_STATUS(bystander, pmb_bind(bystander, &s.volume.view), PMB_OK);
-        gives(bystander, ISOVALUE, &s.want, "before the fault");
-        const int64_t held = host_bytes;
-        host_bytes = 0;
-        cycle_with_fault(n, codes[i], &s);
-        host_bytes += held;
-        const pmb_status status = mesh_extract(bystander, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
-        if (status == PMB_OK) {
-          mesh_equal(&s.want, &got, "the bystander's");
-          worked++;
-        } else {
-          check_text(bystander, COUNT);
-          CHECK(info_of(bystander).device_lost, "pmb_get_info does not say that it is lost");
-          told++;
-        }
-        mesh_free(&got);
-        if (status != PMB_OK) { /* a second bind mends it, or says that a new context is needed */
-          const pmb_status second = pmb_bind(bystander, &s.volume.view);
-          if (second == PMB_OK)
-            gives(bystander, ISOVALUE, &s.want, "the bystander's, bound again");
-          else
-            check_text(bystander, BIND);
-        }
-        pmb_destroy(bystander);
-        CHECK(host_bytes == 0, "%lld bytes of host memory not given back", (long long)host_bytes);
-        host_bytes = 0;
-        next_context_works(&s);
-      }
-  printf("  the bystander's next call worked %d times and told an error %d times\n", worked, told);
-  subject_free(&s);
-}
-
-/* Pool memory belongs to the caller, who may have a mesh in it: a lost GPU does not take it away. */
-static void pool_memory_survives(void)
-{
-  enum { BYTES = 3 << 20 };
-  subject s;
-  set_fault(0, 0);
-  pmb_destroy(gpu_new(0));
-  subject_make(&s);
-  for (int n = 6; n < 60; n += 17) {
+  for (int n = 3; n < (is_short() ? 20 : 90); n += 5) {
     pmb_context *context = NULL;
-    test_about("at call %d", n);
-    set_fault(0, 0);
-    CHECK_STATUS(NULL, counted_create(&context), PMB_OK);
-    unsigned char *memory = pmb_host_allocate(BYTES);
-    if (!CHECK(memory, "no pool memory")) exit(1);
-    for (int b = 0; b < BYTES; b++) memory[b] = (unsigned char)(b * 7 + n);
-    const int64_t held = host_bytes;
-    host_bytes = 0;
-    cycle_with_fault(n, ILLEGAL_ADDRESS, &s);
-    next_context_works(&s);
-    host_bytes += held;
-    int same = 1;
-    for (int b = 0; b < BYTES; b++) same &= memory[b] == (unsigned char)(b * 7 + n);
-    CHECK(same, "pool memory changed");
-    pmb_destroy(context);
-    /* And it still serves as an output. */
     pmb_mesh mesh = s.got.view;
-    context = NULL;
+    test_about("fault at call %d", n);
+    bystander b = bystander_new(&s, n % 2);
+    cycle_with_fault(n, n % 3 ? ILLEGAL_ADDRESS : 719, &s);
+    *(bystander_goes_on(&b, &s) ? &worked : &told) += 1;
+    next_context_works(&s);
+    /* The pool's memory still serves as an output. */
     for (int step = CREATE; step < EMIT; step++) CHECK_STATUS(context, one_step(&context, step, &s), PMB_OK);
-    mesh.points = memory;
-    CHECK(s.want.sizes.points * 12 < BYTES, "%lld points", (long long)s.want.sizes.points);
+    CHECK(s.want.sizes.points * 12 < POOLED, "%lld points", (long long)s.want.sizes.points);
+    mesh.points = b.memory;
     CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
-    CHECK(!memcmp(memory, s.want.view.points, (size_t)s.want.sizes.points * 12), "points in old pool memory differ");
+    CHECK(
+      !memcmp(b.memory, s.want.view.points, (size_t)s.want.sizes.points * 12), "points in old pool memory differ");
     pmb_destroy(context);
-    pmb_host_release(memory);
-    pmb_host_trim();
-    CHECK(host_bytes == 0, "%lld bytes of host memory not given back", (long long)host_bytes);
-    host_bytes = 0;
+    pmb_host_release(b.memory);
   }
+  printf("  the bystander's next call worked %d times and told an error %d times\n", worked, told);
   subject_free(&s);
 }
 
@@ -433,7 +322,7 @@ static void after_a_real_fault(subject *s)
   pmb_context *context = NULL;
   test_mesh got;
   if (counted_create(&context) == PMB_OK) {
-    CHECK_STATUS(context, pmb_bind(context, &s->volume.view), PMB_OK);
+    bind_to(context, &s->volume.view);
     gives(context, ISOVALUE, &s->want, "on the GPU after a fault");
   } else {
     CHECK(!context && strstr(pmb_error(NULL), "restart"), "error text: %s", pmb_error(NULL));
@@ -443,43 +332,24 @@ static void after_a_real_fault(subject *s)
   const pmb_info info = info_of(context);
   CHECK(info.device == PMB_DEVICE_GPU || (info.device_note && strstr(info.device_note, "restart")), "note: %s",
     info.device_note ? info.device_note : "none");
-  CHECK_STATUS(context, pmb_bind(context, &s->volume.view), PMB_OK);
+  bind_to(context, &s->volume.view);
   CHECK_STATUS(context, mesh_extract(context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
   mesh_equal(&s->want, &got, "by default after a fault");
   mesh_free(&got);
   pmb_destroy(context);
 }
 
-/* A process of its own with one fault; beside it an idle context, which may share the volume, and a block of the pool. */
+/* A process of its own with one fault. */
 static void real_fault(int n)
 {
-  enum { BYTES = 1 << 20 };
   subject s;
-  pmb_context *bystander;
-  test_mesh got;
   test_about("a real fault at call %d", n);
-  set_fault(0, 0);
-  bystander = gpu_new(0);
   subject_make(&s);
-  s.volume.view.version = n % 2 ? 0 : 3;
   next_context_works(&s);
-  CHECK_STATUS(bystander, pmb_bind(bystander, &s.volume.view), PMB_OK);
-  gives(bystander, ISOVALUE, &s.want, "before the fault");
-  unsigned char *memory = pmb_host_allocate(BYTES);
-  if (!CHECK(memory, "no pool memory")) exit(1);
-  memset(memory, 0x3c, BYTES);
+  bystander b = bystander_new(&s, n % 2);
   const int failed = cycle_with_fault(n, TRAP, &s);
-  set_fault(0, 0);
-  if (mesh_extract(bystander, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got) == PMB_OK)
-    mesh_equal(&s.want, &got, "the bystander's");
-  else
-    check_text(bystander, COUNT);
-  mesh_free(&got);
-  pmb_destroy(bystander);
-  int same = 1;
-  for (int b = 0; b < BYTES; b++) same &= memory[b] == 0x3c;
-  CHECK(same, "pool memory changed");
-  pmb_host_release(memory);
+  bystander_goes_on(&b, &s);
+  pmb_host_release(b.memory);
   after_a_real_fault(&s);
   subject_free(&s);
   exit(test_failures() ? 1 : 10 + failed);
@@ -524,35 +394,35 @@ static void unusable_driver(void)
 {
   const char *says = getenv("PMB_TEST_DRIVER");
   pmb_context *context = NULL;
-  subject s;
+  test_volume v;
+  test_mesh want;
   if (!says) test_skip("for drivers that cannot be used; see CMakeLists.txt and run.sh");
   const pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
   CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_UNAVAILABLE);
   CHECK(!context && strstr(pmb_error(NULL), says), "error text: %s", pmb_error(NULL));
   printf("  %s\n", pmb_error(NULL));
   CHECK(!pmb_host_allocate(4096), "pool memory without a GPU");
-  subject_make(&s);
+  volume_sampled(&v, PMB_FLOAT32, 40, gyroid);
+  cpu_mesh(&v, ISOVALUE, &want);
   if (CHECK_STATUS(NULL, pmb_create(NULL, &context), PMB_OK)) {
     const pmb_info info = info_of(context);
     CHECK(info.device == PMB_DEVICE_CPU && info.device_note && strstr(info.device_note, says), "device %d, note %s",
       (int)info.device, info.device_note ? info.device_note : "none");
-    CHECK_STATUS(context, pmb_bind(context, &s.volume.view), PMB_OK);
-    gives(context, ISOVALUE, &s.want, "on the CPU");
+    bind_to(context, &v.view);
+    gives(context, ISOVALUE, &want, "on the CPU");
   }
   pmb_destroy(context);
-  subject_free(&s);
+  mesh_free(&want);
+  volume_free(&v);
 }
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(driver_says_no)
   CASE(illegal_address_everywhere)
   CASE(out_of_memory_everywhere)
   CASE(other_errors)
-  CASE(no_code_for_the_gpu)
-  CASE(made_before_the_reset)
+  CASE(default_goes_to_the_cpu)
   CASE(bystanders)
-  CASE(pool_memory_survives)
   CASE(real_faults)
   CASE(unusable_driver)
 )

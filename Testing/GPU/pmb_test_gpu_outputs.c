@@ -1,61 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * pmb_test_gpu_outputs.c - what a GPU writes is asked for in parts: interpolated arrays, each output alone, points and normals
- * only. Against the CPU's bytes. Needs a GPU (else skipped). */
-#include <string.h>
-
+ * What a GPU writes is asked for in parts: interpolated arrays, each output alone. Against the CPU's bytes. Needs a GPU (else
+ * skipped). */
 #include "pmb_test_gpu_pair.h"
 
+/* Interpolates arrays at the points of isovalues on both; their bytes must agree. */
+static void attributes_both(
+  pair *p, const double *isovalues, int64_t count, pmb_attribute *arrays, int64_t array_count)
+{
+  const pmb_request request = { sizeof request, isovalues, count, 1 };
+  void **outputs[2] = { test_allocate(array_count, sizeof(void *)), test_allocate(array_count, sizeof(void *)) };
+  pmb_sizes sizes;
+  for (int i = 0; i < 2; i++) {
+    pmb_context *context = i ? p->gpu : p->cpu;
+    CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
+    for (int64_t n = 0; n < array_count; n++)
+      arrays[n].output = outputs[i][n] =
+        test_allocate(sizes.points * arrays[n].components, pmb_type_size(arrays[n].type));
+    const pmb_mesh mesh = { .struct_size = sizeof mesh,
+      .point_capacity = sizes.points,
+      .triangle_capacity = sizes.triangles,
+      .attributes = arrays,
+      .attribute_count = array_count };
+    CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
+  }
+  CHECK(sizes.points > 1000, "only %lld points", (long long)sizes.points);
+  for (int64_t n = 0; n < array_count; n++) {
+    const size_t bytes = (size_t)sizes.points * arrays[n].components * pmb_type_size(arrays[n].type);
+    CHECK(!memcmp(outputs[0][n], outputs[1][n], bytes), "attribute of %s differs", type_name(arrays[n].type));
+    free(outputs[0][n]);
+    free(outputs[1][n]);
+  }
+  free(outputs[0]);
+  free(outputs[1]);
+}
+
+/* Of all types, of 1 to 3 components. */
 static void attributes(void)
 {
   enum { TYPES = 10, N = 40 };
+  static const double isovalues[] = { 0.1, 0.3, 0.1 };
   pair p = pair_new();
   test_rng rng = { 5 };
-  test_volume v, arrays[TYPES];
-  pmb_attribute a[TYPES], b[TYPES];
-  const double isovalues[] = { 0.1, 0.3, 0.1 };
-  const pmb_request request = { sizeof request, isovalues, 3, 1 };
-  pmb_sizes sizes;
+  test_volume v, volumes[TYPES];
+  pmb_attribute arrays[TYPES];
   volume_make(&v, PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
   volume_fill(&v, DATA_SMOOTH, &rng);
   bind_both(&p, &v);
-  CHECK_STATUS(p.cpu, pmb_count(p.cpu, &request, &sizes, NULL), PMB_OK);
-  CHECK_STATUS(p.gpu, pmb_count(p.gpu, &request, &sizes, NULL), PMB_OK);
-  CHECK(sizes.points > 100, "only %lld points", (long long)sizes.points);
   for (int n = 0; n < TYPES; n++) {
     const int components = 1 + n % 3;
-    const pmb_type type = (pmb_type)(PMB_INT8 + n);
-    volume_make(&arrays[n], type, (int64_t)N * components, N, N, LAYOUT_PACKED);
-    volume_fill(&arrays[n], n % 2 ? DATA_LIMITS : DATA_NOISE, &rng);
-    a[n] = (pmb_attribute){ arrays[n].memory, type, components,
-      test_allocate(sizes.points * components, pmb_type_size(type)), 0 };
-    b[n] = a[n];
-    b[n].output = test_allocate(sizes.points * components, pmb_type_size(type));
+    volume_make(&volumes[n], (pmb_type)(PMB_INT8 + n), (int64_t)N * components, N, N, LAYOUT_PACKED);
+    volume_fill(&volumes[n], n % 2 ? DATA_LIMITS : DATA_NOISE, &rng);
+    arrays[n] = (pmb_attribute){ volumes[n].memory, volumes[n].view.type, components, NULL, 0 };
   }
-  pmb_mesh mesh = { .struct_size = sizeof mesh,
-    .point_capacity = sizes.points,
-    .triangle_capacity = sizes.triangles,
-    .attributes = a,
-    .attribute_count = TYPES };
-  CHECK_STATUS(p.cpu, pmb_emit(p.cpu, &mesh), PMB_OK);
-  mesh.attributes = b;
-  CHECK_STATUS(p.gpu, pmb_emit(p.gpu, &mesh), PMB_OK);
-  for (int n = 0; n < TYPES; n++) {
-    const size_t bytes = (size_t)sizes.points * a[n].components * pmb_type_size(a[n].type);
-    CHECK(memcmp(a[n].output, b[n].output, bytes) == 0, "attribute of %s differs", type_name(a[n].type));
-    free(a[n].output);
-    free(b[n].output);
-    volume_free(&arrays[n]);
-  }
+  attributes_both(&p, isovalues, 3, arrays, TYPES);
+  for (int n = 0; n < TYPES; n++) volume_free(&volumes[n]);
   volume_free(&v);
   pair_free(&p);
-}
-
-/* One of a few values, zeros of both signs among them. */
-static float few_values(test_rng *rng)
-{
-  static const float values[] = { -1, -0.0f, 0, 1, 2 };
-  return values[rng_int(rng, 0, 4)];
 }
 
 /* Zeros of both signs, in samples and in an array, and points on samples, from above and from below: a parameter of -0 in
@@ -63,38 +63,23 @@ static float few_values(test_rng *rng)
 static void signed_zeros(void)
 {
   enum { N = 40, SAMPLES = N * N * N };
+  static const float values[] = { -1, -0.0f, 0, 1, 2 };
   pair p = pair_new();
   test_rng rng = { 67 };
   test_volume v;
   float *array = test_allocate(SAMPLES, sizeof(float));
+  pmb_attribute attribute = { array, PMB_FLOAT32, 1, NULL, 0 };
   volume_make(&v, PMB_FLOAT32, N, N, N, LAYOUT_PACKED);
   for (int i = 0; i < SAMPLES; i++) {
-    ((float *)v.memory)[i] = few_values(&rng);
-    array[i] = few_values(&rng);
+    ((float *)v.memory)[i] = values[rng_int(&rng, 0, 4)];
+    array[i] = values[rng_int(&rng, 0, 4)];
   }
   bind_both(&p, &v);
   for (int n = 0; n < 3; n++) {
     const double isovalue = n % 3;
-    const pmb_request request = { sizeof request, &isovalue, 1, 0 };
-    pmb_attribute of[2];
-    pmb_sizes sizes;
-    test_about("isovalue %g, turn %d", isovalue, n);
-    for (int i = 0; i < 2; i++) {
-      pmb_context *context = i ? p.gpu : p.cpu;
-      CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
-      of[i] = (pmb_attribute){ array, PMB_FLOAT32, 1, test_allocate(sizes.points, sizeof(float)), 0 };
-      const pmb_mesh mesh = { .struct_size = sizeof mesh,
-        .point_capacity = sizes.points,
-        .triangle_capacity = sizes.triangles,
-        .attributes = &of[i],
-        .attribute_count = 1 };
-      CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
-    }
-    CHECK(sizes.points > 10000, "only %lld points", (long long)sizes.points);
-    CHECK(memcmp(of[0].output, of[1].output, (size_t)sizes.points * sizeof(float)) == 0, "the array differs");
-    free(of[0].output);
-    free(of[1].output);
-    extract_both(&p, &isovalue, 1, 0, PMB_FLOAT32, PMB_INT32);
+    test_about("isovalue %g", isovalue);
+    attributes_both(&p, &isovalue, 1, &attribute, 1);
+    extract_plain(&p, &isovalue, 1, 0);
   }
   free(array);
   volume_free(&v);
@@ -138,12 +123,12 @@ static void attributes_stay(void)
   volume_make(&v, PMB_FLOAT32, STAY_SIDE, STAY_SIDE, STAY_SIDE, LAYOUT_PACKED);
   volume_fill(&v, DATA_SMOOTH, &rng);
   volume_make(&array, PMB_FLOAT64, STAY_SIDE, STAY_SIDE, STAY_SIDE + 1, LAYOUT_PACKED);
-  CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+  bind_to(cpu, &v.view);
   for (int n = 0; n < 5; n++) {
     const int versions = n < 4, all = n == 1; /* too many for all to stay */
     pmb_context *gpu = gpu_new(limits[n]);
     test_about("limit %lld, version %d", (long long)limits[n], versions ? 7 : 0);
-    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    bind_to(gpu, &v.view);
     for (int turn = 0; turn < 4; turn++) {
       const double isovalue = 0.1 + 0.05 * turn;
       const uint64_t version = versions ? 7 + (uint64_t)(turn / 2 * turn) : 0;
@@ -168,62 +153,37 @@ static void attributes_stay(void)
   pmb_destroy(cpu);
 }
 
-/* Each output alone gives the same as all together. */
+/* Each output alone gives the same as all together, by each of the kernels. */
 static void single_outputs(void)
 {
   pmb_context *gpu = gpu_new(0);
   test_volume v;
-  test_mesh all, one;
-  const double isovalue = 0.1;
   volume_sampled(&v, PMB_FLOAT32, 50, gyroid);
-  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
-  CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &all), PMB_OK);
-  mesh_make(&one, all.sizes, PMB_FLOAT32, PMB_INT32);
-  for (int n = 0; n < 7; n++) {
-    pmb_mesh m = one.view;
-    m.points = n == 0 ? m.points : NULL;
-    m.normals = n == 1 ? m.normals : NULL;
-    m.gradients = n == 2 ? m.gradients : NULL;
-    m.scalars = n == 3 ? m.scalars : NULL;
-    m.triangles = n == 4 ? m.triangles : NULL;
-    m.offsets = n == 5 ? m.offsets : NULL;
-    m.cells = n == 6 ? m.cells : NULL;
-    CHECK_STATUS(gpu, pmb_emit(gpu, &m), PMB_OK);
+  bind_to(gpu, &v.view);
+  for (int e = PMB_CENTRAL; e <= PMB_SOBEL; e++) {
+    test_mesh all, one;
+    const pmb_gradient_estimator estimator = (pmb_gradient_estimator)e;
+    test_about("estimator %d", e);
+    CHECK_STATUS(gpu, mesh_extract_by(gpu, estimator, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &all), PMB_OK);
+    mesh_make(&one, all.sizes, PMB_FLOAT32, PMB_INT32);
+    for (int n = 0; n < 7; n++) {
+      pmb_mesh m = one.view;
+      m.gradient_estimator = estimator;
+      m.points = n == 0 ? m.points : NULL;
+      m.normals = n == 1 ? m.normals : NULL;
+      m.gradients = n == 2 ? m.gradients : NULL;
+      m.scalars = n == 3 ? m.scalars : NULL;
+      m.triangles = n == 4 ? m.triangles : NULL;
+      m.offsets = n == 5 ? m.offsets : NULL;
+      m.cells = n == 6 ? m.cells : NULL;
+      CHECK_STATUS(gpu, pmb_emit(gpu, &m), PMB_OK);
+    }
+    mesh_equal(&all, &one, "outputs one by one");
+    mesh_free(&all);
+    mesh_free(&one);
   }
-  mesh_equal(&all, &one, "outputs one by one");
-  mesh_free(&all);
-  mesh_free(&one);
   volume_free(&v);
   pmb_destroy(gpu);
-}
-
-/* Points and normals in float32 and nothing else, as the benchmark has them. */
-static void points_and_normals(void)
-{
-  static const pmb_type types[] = { PMB_FLOAT32, PMB_UINT8, PMB_INT16, PMB_FLOAT64 };
-  pair p = pair_new();
-  for (int n = 0; n < 16; n++) {
-    test_volume v;
-    test_mesh all, two;
-    const double isovalue = n & 1 ? 0.1 : -0.012;
-    volume_sampled(&v, types[n / 4], n & 2 ? 133 : 64, n & 1 ? gyroid : cayley);
-    test_about("%s of %s", n & 1 ? "gyroid" : "Cayley", type_name(v.view.type));
-    bind_both(&p, &v);
-    CHECK_STATUS(p.cpu, mesh_extract(p.cpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &all), PMB_OK);
-    CHECK_STATUS(p.gpu, mesh_extract(p.gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &two), PMB_OK);
-    memset(two.view.points, 0xff, 12 * (size_t)two.sizes.points);
-    memset(two.view.normals, 0xff, 12 * (size_t)two.sizes.points);
-    pmb_mesh m = two.view;
-    m.gradients = NULL;
-    m.scalars = m.triangles = m.offsets = NULL;
-    m.cells = NULL;
-    CHECK_STATUS(p.gpu, pmb_emit(p.gpu, &m), PMB_OK);
-    mesh_equal(&all, &two, "points and normals");
-    mesh_free(&all);
-    mesh_free(&two);
-    volume_free(&v);
-  }
-  pair_free(&p);
 }
 
 /* Numbers so small that half of one need not be one, and some that are not. */
@@ -240,9 +200,9 @@ static void denormals(void)
       volume_set(&v, i % 41, i / 41 % 12, i / 492, rng_real(&rng, -size, size));
     }
     bind_both(&p, &v);
-    extract_both(&p, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32);
+    extract_plain(&p, isovalues, 3, 1);
     extract_both(&p, isovalues, 3, 0, PMB_FLOAT64, PMB_INT64);
-    CHECK(p.triangles > 1000, "only %lld triangles", (long long)p.triangles);
+    enough(&p, 1000);
     volume_free(&v);
     pair_free(&p);
   }
@@ -253,7 +213,6 @@ TEST_MAIN(
   CASE(attributes)
   CASE(attributes_stay)
   CASE(single_outputs)
-  CASE(points_and_normals)
   CASE(signed_zeros)
   CASE(denormals)
 )

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * pmb_test_gpu_sharing.c - several contexts on one GPU: uploads that they share, memory that idle ones let go and bring back,
+ * Several contexts on one GPU: uploads that they share, memory that idle ones let go and bring back,
  * and that nothing is left. Their threads: pmb_test_gpu_threads.c. */
 #include <string.h>
 
-#include "pmb_test_gpu_subjects.h"
+#include "pmb_test_gpu_util.h"
 
 /* ---- sharing ---- */
 
@@ -14,15 +13,15 @@ static void uploads_are_shared(void)
   subjects_make(&s, 70);
   pmb_context *a = gpu_new(0), *b = gpu_new(0);
   s.volume[0].view.version = 41;
-  CHECK_STATUS(a, pmb_bind(a, &s.volume[0].view), PMB_OK);
+  bind_to(a, &s.volume[0].view);
   const pmb_info alone = info_of(a);
   CHECK(alone.uploads == 1 && alone.device_sharers == 1, "%lld uploads, %d sharers", (long long)alone.uploads,
     alone.device_sharers);
   const int64_t free_before = gpu_free_bytes();
   pmb_volume moved = s.volume[0].view; /* where the samples are in the world does not matter */
   moved.index_to_world[3] += 1;
-  CHECK_STATUS(b, pmb_bind(b, &moved), PMB_OK);
-  CHECK_STATUS(b, pmb_bind(b, &s.volume[0].view), PMB_OK);
+  bind_to(b, &moved);
+  bind_to(b, &s.volume[0].view);
   const pmb_info second = info_of(b);
   CHECK(second.uploads == 0 && second.device_sharers == 2, "%lld uploads, %d sharers", (long long)second.uploads,
     second.device_sharers);
@@ -32,21 +31,21 @@ static void uploads_are_shared(void)
     "the second one's range is %g..%g", second.minimum, second.maximum);
   CHECK(free_before - gpu_free_bytes() < 4 << 20, "a second bind took %lld bytes of the GPU",
     (long long)(free_before - gpu_free_bytes()));
-  gives(a, ISOVALUE, &s.want[0], "the first");
-  gives(b, ISOVALUE, &s.want[0], "the second");
+  gives_subject(a, &s, 0, "the first");
+  gives_subject(b, &s, 0, "the second");
   CHECK(info_of(a).device_sharers == 2, "%d sharers", info_of(a).device_sharers);
   /* One goes, the other stays. */
   pmb_unbind(a);
-  gives(b, ISOVALUE, &s.want[0], "the first being unbound");
+  gives_subject(b, &s, 0, "the first being unbound");
   CHECK(info_of(b).device_sharers == 1, "%d sharers", info_of(b).device_sharers);
-  CHECK_STATUS(a, pmb_bind(a, &s.volume[0].view), PMB_OK);
+  bind_to(a, &s.volume[0].view);
   CHECK(info_of(a).uploads == 1, "%lld uploads", (long long)info_of(a).uploads);
   pmb_destroy(b);
-  gives(a, ISOVALUE, &s.want[0], "the second being gone");
+  gives_subject(a, &s, 0, "the second being gone");
   CHECK(info_of(a).uploads == 1, "%lld uploads", (long long)info_of(a).uploads);
   /* When nobody has it any more, it is read anew. */
   pmb_unbind(a);
-  CHECK_STATUS(a, pmb_bind(a, &s.volume[0].view), PMB_OK);
+  bind_to(a, &s.volume[0].view);
   CHECK(info_of(a).uploads == 2, "%lld uploads", (long long)info_of(a).uploads);
   pmb_destroy(a);
   subjects_free(&s);
@@ -99,17 +98,17 @@ static void different_is_not_shared(void)
   volume_make(&v, PMB_INT16, N, N, N, LAYOUT_PACKED);
   volume_fill(&v, DATA_SMOOTH, &rng);
   v.view.version = 1;
-  CHECK_STATUS(a, pmb_bind(a, &v.view), PMB_OK);
+  bind_to(a, &v.view);
   for (int n = 0; n < DIFFERENCES; n++) {
     const pmb_volume other = different(&v, n);
     test_mesh want, got;
     const int64_t before = info_of(b).uploads;
     test_about("difference %d", n);
-    CHECK_STATUS(b, pmb_bind(b, &other), PMB_OK);
+    bind_to(b, &other);
     const pmb_info info = info_of(b);
     CHECK(info.uploads == before + 1 && info.device_sharers == 1, "%lld uploads more, %d sharers",
       (long long)(info.uploads - before), info.device_sharers);
-    CHECK_STATUS(cpu, pmb_bind(cpu, &other), PMB_OK);
+    bind_to(cpu, &other);
     const double middle = 0.5 * (info.minimum + info.maximum) + 0.25;
     CHECK_STATUS(cpu, mesh_extract(cpu, &middle, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
     CHECK_STATUS(b, mesh_extract(b, &middle, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
@@ -122,7 +121,7 @@ static void different_is_not_shared(void)
   pmb_volume explicit_strides = v.view;
   const int64_t before = info_of(b).uploads;
   memcpy(explicit_strides.strides, (const int64_t[]){ 1, N, N * N }, sizeof explicit_strides.strides);
-  CHECK_STATUS(b, pmb_bind(b, &explicit_strides), PMB_OK);
+  bind_to(b, &explicit_strides);
   CHECK(info_of(b).uploads == before && info_of(b).device_sharers == 2, "packed strides written out: not shared");
   pmb_destroy(a);
   pmb_destroy(b);
@@ -133,32 +132,24 @@ static void different_is_not_shared(void)
 /* Changed samples, with a new version and with none. */
 static void changed_samples_are_read(void)
 {
-  test_volume v;
+  subjects s;
+  subjects_make(&s, 50);
   pmb_context *a = gpu_new(0), *b = gpu_new(0);
-  double (*const functions[])(double, double, double) = { gyroid, gyroid_left, gyroid_up, cayley };
-  for (int n = 0; n < 4; n++) {
-    test_volume next;
-    test_mesh want;
-    volume_sampled(&next, PMB_FLOAT32, 50, functions[n]);
-    if (n == 0)
-      v = next;
-    else
-      memcpy(v.memory, next.memory, 50 * 50 * 50 * 4);
-    v.view.version = n < 3 ? (uint64_t)n + 1 : 0;
+  pmb_volume view = s.volume[0].view;
+  for (int n = 0; n < 3; n++) {
+    memcpy(s.volume[0].memory, s.volume[n].memory, 50 * 50 * 50 * 4);
+    view.version = n < 2 ? (uint64_t)n + 1 : 0;
     test_about("version %d", n);
-    cpu_mesh(&v, n == 3 ? -0.012 : ISOVALUE, &want);
-    CHECK_STATUS(a, pmb_bind(a, &v.view), PMB_OK);
-    CHECK_STATUS(b, pmb_bind(b, &v.view), PMB_OK);
-    gives(b, n == 3 ? -0.012 : ISOVALUE, &want, "the second's");
-    gives(a, n == 3 ? -0.012 : ISOVALUE, &want, "the first's");
-    mesh_free(&want);
-    if (n) volume_free(&next);
+    bind_to(a, &view);
+    bind_to(b, &view);
+    gives_subject(b, &s, n, "the second's");
+    gives_subject(a, &s, n, "the first's");
   }
-  CHECK(info_of(a).uploads + info_of(b).uploads == 5, "%lld uploads and %lld", (long long)info_of(a).uploads,
+  CHECK(info_of(a).uploads + info_of(b).uploads == 4, "%lld uploads and %lld", (long long)info_of(a).uploads,
     (long long)info_of(b).uploads);
   pmb_destroy(a);
   pmb_destroy(b);
-  volume_free(&v);
+  subjects_free(&s);
 }
 
 /* ---- memory ---- */
@@ -177,18 +168,18 @@ static void idle_contexts_make_room(void)
   pmb_context *c[3];
   subjects_make(&s, is_short() ? 40 : 100);
   c[0] = gpu_new(0);
-  CHECK_STATUS(c[0], pmb_bind(c[0], &s.volume[0].view), PMB_OK);
-  gives(c[0], ISOVALUE, &s.want[0], "alone");
+  bind_to(c[0], &s.volume[0].view);
+  gives_subject(c[0], &s, 0, "alone");
   const int64_t need = info_of(c[0]).device_peak_bytes, limit = 2 * need + need / 2;
   pmb_destroy(c[0]);
   for (int i = 0; i < 3; i++) c[i] = gpu_new(limit);
   for (int i = 0; i < 2; i++) {
-    CHECK_STATUS(c[i], pmb_bind(c[i], &s.volume[i].view), PMB_OK);
-    gives(c[i], ISOVALUE, &s.want[i], "with room for two");
+    bind_to(c[i], &s.volume[i].view);
+    gives_subject(c[i], &s, i, "with room for two");
   }
   const int64_t first = info_of(c[0]).device_bytes, second = info_of(c[1]).device_bytes;
-  CHECK_STATUS(c[2], pmb_bind(c[2], &s.volume[2].view), PMB_OK);
-  gives(c[2], ISOVALUE, &s.want[2], "the third");
+  bind_to(c[2], &s.volume[2].view);
+  gives_subject(c[2], &s, 2, "the third");
   CHECK(info_of(c[0]).device_bytes < first, "the first still holds %lld bytes", (long long)first);
   CHECK(info_of(c[1]).device_bytes == second, "the second went from %lld to %lld bytes", (long long)second,
     (long long)info_of(c[1]).device_bytes);
@@ -197,7 +188,7 @@ static void idle_contexts_make_room(void)
     for (int i = 0; i < 3; i++) { /* always the one that was let go */
       const int64_t uploads = info_of(c[i]).uploads;
       test_about("round %d, context %d", round, i);
-      gives(c[i], ISOVALUE, &s.want[i], "brought back by itself");
+      gives_subject(c[i], &s, i, "brought back by itself");
       CHECK(info_of(c[i]).uploads == uploads + 1, "%lld uploads more", (long long)(info_of(c[i]).uploads - uploads));
       CHECK(held(c, 3) <= limit, "%lld bytes held together, limit %lld", (long long)held(c, 3), (long long)limit);
     }
@@ -208,8 +199,8 @@ static void idle_contexts_make_room(void)
   test_about("let go between count and emit");
   CHECK_STATUS(c[0], pmb_count(c[0], &request, &sizes, NULL), PMB_OK);
   pmb_context *greedy = gpu_new(need + need / 8);
-  CHECK_STATUS(greedy, pmb_bind(greedy, &s.volume[1].view), PMB_OK);
-  gives(greedy, ISOVALUE, &s.want[1], "in between");
+  bind_to(greedy, &s.volume[1].view);
+  gives_subject(greedy, &s, 1, "in between");
   const int64_t uploads = info_of(c[0]).uploads;
   mesh_make(&got, sizes, PMB_FLOAT32, PMB_INT32);
   CHECK_STATUS(c[0], pmb_emit(c[0], &got.view), PMB_OK);
@@ -229,19 +220,19 @@ static void shared_comes_back_once(void)
   subjects_make(&s, is_short() ? 40 : 100);
   pmb_context *a = gpu_new(0), *b = gpu_new(0);
   s.volume[0].view.version = 1;
-  CHECK_STATUS(a, pmb_bind(a, &s.volume[0].view), PMB_OK);
-  gives(a, ISOVALUE, &s.want[0], "alone");
+  bind_to(a, &s.volume[0].view);
+  gives_subject(a, &s, 0, "alone");
   const int64_t need = info_of(a).device_peak_bytes;
-  CHECK_STATUS(b, pmb_bind(b, &s.volume[0].view), PMB_OK);
-  gives(b, ISOVALUE, &s.want[0], "shared");
+  bind_to(b, &s.volume[0].view);
+  gives_subject(b, &s, 0, "shared");
   pmb_context *greedy = gpu_new(need + need / 8);
-  CHECK_STATUS(greedy, pmb_bind(greedy, &s.volume[1].view), PMB_OK);
-  gives(greedy, ISOVALUE, &s.want[1], "the greedy one");
+  bind_to(greedy, &s.volume[1].view);
+  gives_subject(greedy, &s, 1, "the greedy one");
   CHECK(info_of(a).device_bytes + info_of(b).device_bytes < need / 2, "the others still hold %lld and %lld bytes",
     (long long)info_of(a).device_bytes, (long long)info_of(b).device_bytes);
   const int64_t before = info_of(a).uploads + info_of(b).uploads;
-  gives(b, ISOVALUE, &s.want[0], "come back");
-  gives(a, ISOVALUE, &s.want[0], "come back");
+  gives_subject(b, &s, 0, "come back");
+  gives_subject(a, &s, 0, "come back");
   const int64_t uploads = info_of(a).uploads + info_of(b).uploads - before;
   CHECK(uploads == 1, "%lld uploads for two", (long long)uploads);
   CHECK(info_of(a).device_sharers == 2, "%d sharers", info_of(a).device_sharers);
@@ -262,7 +253,7 @@ static void nothing_is_left(void)
     for (int i = 0; i < 3; i++) {
       c[i] = gpu_new(0);
       s.volume[i].view.version = round % 2 ? 9 : 0;
-      CHECK_STATUS(c[i], pmb_bind(c[i], &s.volume[round % 2 ? 0 : i].view), PMB_OK);
+      bind_to(c[i], &s.volume[round % 2 ? 0 : i].view);
       gives(c[i], ISOVALUE, &s.want[round % 2 ? 0 : i], "one of three");
     }
     for (int i = 0; i < 3; i++) {

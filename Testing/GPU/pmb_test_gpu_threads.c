@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * pmb_test_gpu_threads.c - threads and processes on one GPU, each with contexts of its own: meshes at the same time, binds of
- * one volume at the same time, and aborts while others wait. */
+ * Threads and processes, each with contexts of its own, on one GPU or several: meshes at the same time, binds of one volume at
+ * the same time, and aborts while others wait. */
 #define _DEFAULT_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -10,14 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pmb_test_gpu_subjects.h"
-
-static double seconds(void)
-{
-  struct timespec t;
-  timespec_get(&t, TIME_UTC);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "pmb_test_gpu_util.h"
 
 /* ---- meshes at the same time ---- */
 
@@ -37,19 +29,21 @@ typedef struct job {
   pthread_t thread;
   const subjects *s;
   int64_t limit;
-  int number, rounds;
+  int number, gpus, rounds;
   int right, wrong, refused, other; /* meshes; calls out of memory; other errors */
   char error[256];
 } job;
 
-/* Binds, counts and emits in turn with a context of its own, volumes shared and not. */
+/* Binds, counts and emits in turn with a context of its own, on its thread's GPU, volumes shared and not. */
 static void *work(void *argument)
 {
   job *j = argument;
   pmb_context *context = NULL;
-  const pmb_options options = {
-    .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .threads = 2, .device_memory_limit = j->limit
-  };
+  const pmb_options options = { .struct_size = sizeof options,
+    .device = PMB_DEVICE_GPU,
+    .device_number = j->number % j->gpus + 1,
+    .threads = 2,
+    .device_memory_limit = j->limit };
   if (pmb_create(&options, &context) != PMB_OK) {
     snprintf(j->error, sizeof j->error, "%s", pmb_error(NULL));
     j->other++;
@@ -83,12 +77,12 @@ static void *work(void *argument)
   return NULL;
 }
 
-static void in_threads(const subjects *s, int threads, int64_t limit)
+static void in_threads(const subjects *s, int threads, int gpus, int64_t limit)
 {
   job jobs[THREADS] = { { .number = 0 } };
   int refused = 0;
   for (int i = 0; i < threads; i++) {
-    jobs[i] = (job){ .s = s, .limit = limit, .number = i, .rounds = is_short() ? 8 : 60 };
+    jobs[i] = (job){ .s = s, .limit = limit, .number = i, .gpus = gpus, .rounds = is_short() ? 8 : 60 };
     pthread_create(&jobs[i].thread, NULL, work, &jobs[i]);
   }
   for (int i = 0; i < threads; i++) {
@@ -106,15 +100,16 @@ static void threads_on_one_gpu(void)
   subjects s;
   subjects_make(&s, is_short() ? 40 : 64);
   pmb_context *c = gpu_new(0);
-  CHECK_STATUS(c, pmb_bind(c, &s.volume[0].view), PMB_OK);
-  gives(c, ISOVALUE, &s.want[0], "alone");
+  bind_to(c, &s.volume[0].view);
+  gives_subject(c, &s, 0, "alone");
   const int64_t need = info_of(c).device_peak_bytes;
   pmb_destroy(c);
-  in_threads(&s, 2, 0);
-  in_threads(&s, THREADS, 0);
+  in_threads(&s, 2, 1, 0);
+  in_threads(&s, THREADS, 1, 0);
+  in_threads(&s, THREADS, gpu_count(), 0);
   /* Too little for all at once: they take it from each other. */
-  in_threads(&s, 2, need + need / 2);
-  in_threads(&s, THREADS, 2 * need);
+  in_threads(&s, 2, 1, need + need / 2);
+  in_threads(&s, THREADS, 1, 2 * need);
   subjects_free(&s);
 }
 
@@ -136,7 +131,7 @@ static void two_processes(void)
   subjects s;
   subjects_make(&s, 64);
   pmb_destroy(gpu_new(0));
-  in_threads(&s, 2, 0);
+  in_threads(&s, 2, 1, 0);
   subjects_free(&s);
   if (pid > 0) {
     int status = 0;
@@ -166,8 +161,8 @@ static void use_in_child(pmb_context *bound, pmb_context *idle, const subjects *
     const pmb_info info = info_of(context);
     CHECK(info.device == PMB_DEVICE_CPU && info.device_note && strstr(info.device_note, "forked"),
       "device %d, note %s", (int)info.device, info.device_note ? info.device_note : "none");
-    CHECK_STATUS(context, pmb_bind(context, &s->volume[0].view), PMB_OK);
-    gives(context, ISOVALUE, &s->want[0], "on the CPU");
+    bind_to(context, &s->volume[0].view);
+    gives_subject(context, s, 0, "on the CPU");
   }
   pmb_destroy(context);
   pmb_destroy(bound);
@@ -182,9 +177,9 @@ static void forked(void)
   s.volume[0].view.version = 5;
   pmb_context *bound = gpu_new(0), *idle = gpu_new(0);
   void *memory = pmb_host_allocate(1 << 20);
-  CHECK_STATUS(bound, pmb_bind(bound, &s.volume[0].view), PMB_OK);
-  CHECK_STATUS(idle, pmb_bind(idle, &s.volume[0].view), PMB_OK);
-  gives(bound, ISOVALUE, &s.want[0], "before the fork");
+  bind_to(bound, &s.volume[0].view);
+  bind_to(idle, &s.volume[0].view);
+  gives_subject(bound, &s, 0, "before the fork");
   fflush(NULL);
   const pid_t child = fork();
   if (child == 0) {
@@ -195,8 +190,8 @@ static void forked(void)
   }
   CHECK(child > 0 && waitpid(child, &status, 0) == child, "no child");
   CHECK(status == 0, "the child ended with %d", status);
-  gives(bound, ISOVALUE, &s.want[0], "after the fork");
-  gives(idle, ISOVALUE, &s.want[0], "the other one, after the fork");
+  gives_subject(bound, &s, 0, "after the fork");
+  gives_subject(idle, &s, 0, "the other one, after the fork");
   pmb_host_release(memory);
   pmb_destroy(bound);
   pmb_destroy(idle);
@@ -222,6 +217,17 @@ static void *bind_at_once(void *argument)
   return NULL;
 }
 
+/* Each from a thread of its own. */
+static void bind_together(binder *b, int count, pthread_barrier_t *barrier, const pmb_volume *volume)
+{
+  for (int i = 0; i < count; i++) {
+    b[i].barrier = barrier;
+    b[i].volume = volume;
+    pthread_create(&b[i].thread, NULL, bind_at_once, &b[i]);
+  }
+  for (int i = 0; i < count; i++) pthread_join(b[i].thread, NULL);
+}
+
 static void binds_at_once(void)
 {
   subjects s;
@@ -232,15 +238,12 @@ static void binds_at_once(void)
   for (int round = 1; round <= (is_short() ? 3 : 20); round++) {
     int64_t uploads = 0;
     s.volume[0].view.version = (uint64_t)round;
-    for (int i = 0; i < THREADS; i++) {
-      b[i] = (binder){ .barrier = &barrier, .context = gpu_new(0), .volume = &s.volume[0].view };
-      pthread_create(&b[i].thread, NULL, bind_at_once, &b[i]);
-    }
-    for (int i = 0; i < THREADS; i++) pthread_join(b[i].thread, NULL);
+    for (int i = 0; i < THREADS; i++) b[i] = (binder){ .context = gpu_new(0) };
+    bind_together(b, THREADS, &barrier, &s.volume[0].view);
     for (int i = 0; i < THREADS; i++) {
       CHECK_STATUS(b[i].context, b[i].status, PMB_OK);
       uploads += info_of(b[i].context).uploads;
-      gives(b[i].context, ISOVALUE, &s.want[0], "bound at once");
+      gives_subject(b[i].context, &s, 0, "bound at once");
       CHECK(info_of(b[i].context).device_sharers == THREADS, "%d sharers", info_of(b[i].context).device_sharers);
     }
     CHECK(uploads == 1, "%lld uploads for %d contexts", (long long)uploads, THREADS);
@@ -252,130 +255,40 @@ static void binds_at_once(void)
 
 /* ---- aborting ---- */
 
-typedef struct stopper {
-  double fraction; /* stops at the first call with this or more */
-  double stopped;  /* when */
-  int calls_after;
-} stopper;
-
 static int stop_at_fraction(void *user, double fraction)
 {
-  stopper *s = user;
-  if (s->stopped > 0) s->calls_after++;
-  if (fraction < s->fraction) return 0;
-  if (s->stopped == 0) s->stopped = seconds();
-  return 1;
-}
-
-/* Binds and emits that were stopped, and how late they came back: seconds, at most. */
-typedef struct stops {
-  int in_bind, in_emit;
-  double slowest;
-} stops;
-
-/* Counts a stop and its time; otherwise the call must have worked. */
-static int was_stopped(pmb_context *gpu, pmb_status status, const stopper *s, double *slowest)
-{
-  const double late = seconds() - s->stopped;
-  if (status != PMB_ABORTED) {
-    CHECK_STATUS(gpu, status, PMB_OK);
-    return 0;
-  }
-  *slowest = late > *slowest ? late : *slowest;
-  return 1;
-}
-
-static void stop_bind(
-  pmb_context *gpu, const pmb_volume *volume, const pmb_request *request, double fraction, stops *all)
-{
-  stopper s = { .fraction = fraction };
-  pmb_sizes sizes;
-  pmb_set_progress(gpu, stop_at_fraction, &s);
-  if (was_stopped(gpu, pmb_bind(gpu, volume), &s, &all->slowest)) {
-    all->in_bind++;
-    CHECK_STATUS(gpu, pmb_count(gpu, request, &sizes, NULL), PMB_INVALID);
-    CHECK(info_of(gpu).device_bytes < volume->dims[0] * 1024, "%lld bytes left of an upload that was stopped",
-      (long long)info_of(gpu).device_bytes);
-  }
-  CHECK(s.calls_after < 20, "%d calls after the stop", s.calls_after);
-  pmb_set_progress(gpu, NULL, NULL);
-  CHECK_STATUS(gpu, pmb_bind(gpu, volume), PMB_OK);
-  CHECK_STATUS(gpu, pmb_count(gpu, request, &sizes, NULL), PMB_OK);
-}
-
-static void stop_emit(pmb_context *gpu, const pmb_mesh *mesh, double fraction, stops *all)
-{
-  stopper s = { .fraction = fraction };
-  pmb_set_progress(gpu, stop_at_fraction, &s);
-  all->in_emit += was_stopped(gpu, pmb_emit(gpu, mesh), &s, &all->slowest);
-  pmb_set_progress(gpu, NULL, NULL);
-  CHECK_STATUS(gpu, pmb_emit(gpu, mesh), PMB_OK); /* the count is still there */
-}
-
-/* A large volume, each call stopped in the middle: it returns soon, and the next time all is as ever. */
-static void aborting_is_fast(void)
-{
-  const int64_t n = is_short() ? 64 : 400;
-  static const double fractions[] = { 0, 0.05, 0.3, 0.6, 0.95 };
-  test_volume v;
-  pmb_context *gpu = gpu_new(0);
-  stops all = { 0, 0, 0 };
-  volume_make(&v, PMB_FLOAT32, n, n, n, LAYOUT_PACKED);
-  for (int64_t i = 0; i < n * n * n; i++) ((float *)v.memory)[i] = (float)((uint32_t)i * 2654435761u >> 16 & 0xff);
-  const double isovalue = 251.5;
-  const pmb_request request = { sizeof request, &isovalue, 1, 1 };
-  test_mesh want, got;
-  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
-  CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
-  mesh_make(&got, want.sizes, PMB_FLOAT32, PMB_INT32);
-  for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
-    test_about("stopped at %g", fractions[i]);
-    stop_bind(gpu, &v.view, &request, fractions[i], &all);
-    stop_emit(gpu, &got.view, fractions[i], &all);
-    mesh_equal(&want, &got, "after a stop");
-  }
-  printf("  stopped %d binds and %d emits, at most %.1f ms late\n", all.in_bind, all.in_emit, all.slowest * 1e3);
-  CHECK(all.in_bind >= 2 && all.in_emit >= 2, "only %d binds and %d emits were stopped", all.in_bind, all.in_emit);
-  CHECK(all.slowest < (is_short() ? 5 : 0.1), "%.1f ms late", all.slowest * 1e3);
-  mesh_free(&want);
-  mesh_free(&got);
-  volume_free(&v);
-  pmb_destroy(gpu);
+  return fraction >= *(const double *)user;
 }
 
 /* Two bind the same version; one is stopped in its upload: the other gets its volume all the same. */
 static void one_of_two_binds_is_stopped(void)
 {
-  test_volume v;
-  test_mesh want;
+  subjects s;
   pthread_barrier_t barrier;
   int stopped = 0;
-  volume_sampled(&v, PMB_FLOAT32, is_short() ? 60 : 160, gyroid);
-  cpu_mesh(&v, ISOVALUE, &want);
+  subjects_make(&s, is_short() ? 60 : 160);
   pthread_barrier_init(&barrier, NULL, 2);
   for (int round = 0; round < (is_short() ? 4 : 24); round++) {
     binder b[2];
-    stopper s = { .fraction = 0.2 * (round % 5) };
-    v.view.version = (uint64_t)round + 1;
+    double fraction = 0.2 * (round % 5);
+    s.volume[0].view.version = (uint64_t)round + 1;
     test_about("round %d", round);
-    for (int i = 0; i < 2; i++) b[i] = (binder){ .barrier = &barrier, .context = gpu_new(0), .volume = &v.view };
-    pmb_set_progress(b[0].context, stop_at_fraction, &s);
-    for (int i = 0; i < 2; i++) pthread_create(&b[i].thread, NULL, bind_at_once, &b[i]);
-    for (int i = 0; i < 2; i++) pthread_join(b[i].thread, NULL);
+    for (int i = 0; i < 2; i++) b[i] = (binder){ .context = gpu_new(0) };
+    pmb_set_progress(b[0].context, stop_at_fraction, &fraction);
+    bind_together(b, 2, &barrier, &s.volume[0].view);
     CHECK(b[0].status == PMB_OK || b[0].status == PMB_ABORTED, "the one with a hook: %s", pmb_error(b[0].context));
     stopped += b[0].status == PMB_ABORTED;
     CHECK_STATUS(b[1].context, b[1].status, PMB_OK);
-    gives(b[1].context, ISOVALUE, &want, "the other one");
+    gives_subject(b[1].context, &s, 0, "the other one");
     pmb_set_progress(b[0].context, NULL, NULL);
-    CHECK_STATUS(b[0].context, pmb_bind(b[0].context, &v.view), PMB_OK);
-    gives(b[0].context, ISOVALUE, &want, "the stopped one, later");
+    bind_to(b[0].context, &s.volume[0].view);
+    gives_subject(b[0].context, &s, 0, "the stopped one, later");
     for (int i = 0; i < 2; i++) pmb_destroy(b[i].context);
   }
   printf("  %d binds were stopped\n", stopped);
   CHECK(stopped > 0, "none was stopped");
   pthread_barrier_destroy(&barrier);
-  mesh_free(&want);
-  volume_free(&v);
+  subjects_free(&s);
 }
 
 /* A hook that binds, with another context, what is being brought: it cannot wait for that, and must be told so. */
@@ -401,11 +314,11 @@ static void hook_binds_the_same(void)
   pmb_context *context = gpu_new(0);
   nested_bind nested = { gpu_new(0), &s.volume[0].view, 0 };
   pmb_set_progress(context, bind_the_same, &nested);
-  CHECK_STATUS(context, pmb_bind(context, &s.volume[0].view), PMB_OK);
+  bind_to(context, &s.volume[0].view);
   CHECK(nested.calls > 0, "the hook was not called");
-  gives(context, ISOVALUE, &s.want[0], "whose hook bound the same");
-  CHECK_STATUS(nested.other, pmb_bind(nested.other, &s.volume[0].view), PMB_OK);
-  gives(nested.other, ISOVALUE, &s.want[0], "the other, later");
+  gives_subject(context, &s, 0, "whose hook bound the same");
+  bind_to(nested.other, &s.volume[0].view);
+  gives_subject(nested.other, &s, 0, "the other, later");
   CHECK(info_of(nested.other).uploads == 0, "it was brought again");
   pmb_destroy(context);
   pmb_destroy(nested.other);
@@ -418,7 +331,6 @@ TEST_MAIN(
   CASE(binds_at_once)
   CASE(two_processes)
   CASE(forked)
-  CASE(aborting_is_fast)
   CASE(one_of_two_binds_is_stopped)
   CASE(hook_binds_the_same)
 )

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * pmb_test_gpu_util.h - what the GPU tests have in common. */
+ * What the GPU tests have in common. */
 #ifndef PMB_TEST_GPU_UTIL_H
 #define PMB_TEST_GPU_UTIL_H
 
@@ -10,6 +9,7 @@
 #ifdef PMB_TEST_CUDA
 extern int cudaMemGetInfo(size_t *available, size_t *total);
 extern int cudaDeviceReset(void);
+extern int cudaGetDeviceCount(int *count);
 #endif
 
 static inline int is_short(void)
@@ -36,25 +36,35 @@ static inline void gpu_take_down(void)
 #endif
 }
 
-/* A volume of the same size and other content than gyroid's. */
-static inline double gyroid_left(double x, double y, double z)
-{
-  return gyroid(x + 0.13, y, z);
-}
-
-/* A context on the GPU; skips the case where there is none. */
-static inline pmb_context *gpu_new(int64_t limit)
+/* A context on a GPU, numbered from 1, 0: the default one; skips the case where there is none. */
+static inline pmb_context *gpu_new_on(int number, int64_t limit)
 {
   static int registered;
   pmb_context *context = NULL;
-  const pmb_options options = {
-    .struct_size = sizeof options, .device = PMB_DEVICE_GPU, .device_memory_limit = limit
-  };
+  const pmb_options options = { .struct_size = sizeof options,
+    .device = PMB_DEVICE_GPU,
+    .device_number = number,
+    .threads = number ? 2 : 0,
+    .device_memory_limit = limit };
   const pmb_status status = pmb_create(&options, &context);
   if (status == PMB_UNAVAILABLE) test_skip("%s", pmb_error(NULL));
   if (!CHECK(status == PMB_OK && context, "pmb_create: %s", pmb_error(NULL))) exit(1);
   if (is_short() && !registered++) atexit(gpu_take_down);
   return context;
+}
+
+static inline pmb_context *gpu_new(int64_t limit)
+{
+  return gpu_new_on(0, limit);
+}
+
+static inline int gpu_count(void)
+{
+  int count = 0;
+#ifdef PMB_TEST_CUDA
+  cudaGetDeviceCount(&count);
+#endif
+  return count;
 }
 
 static inline pmb_info info_of(pmb_context *context)
@@ -72,11 +82,16 @@ static inline pmb_context *cpu_new(void)
   return cpu;
 }
 
+static inline void bind_to(pmb_context *context, const pmb_volume *volume)
+{
+  CHECK_STATUS(context, pmb_bind(context, volume), PMB_OK);
+}
+
 /* The CPU's mesh, float and 32-bit ids. */
 static inline void cpu_mesh(const test_volume *v, double isovalue, test_mesh *m)
 {
   pmb_context *cpu = cpu_new();
-  CHECK_STATUS(cpu, pmb_bind(cpu, &v->view), PMB_OK);
+  bind_to(cpu, &v->view);
   CHECK_STATUS(cpu, mesh_extract(cpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, m), PMB_OK);
   CHECK(m->sizes.triangles > 100, "only %lld triangles", (long long)m->sizes.triangles);
   pmb_destroy(cpu);
@@ -90,6 +105,47 @@ static inline int gives(pmb_context *context, double isovalue, const test_mesh *
   same = same && mesh_equal(want, &got, what);
   mesh_free(&got);
   return same;
+}
+
+static const double ISOVALUE = 0.1;
+
+static inline double gyroid_left(double x, double y, double z)
+{
+  return gyroid(x + 0.13, y, z);
+}
+
+static inline double gyroid_up(double x, double y, double z)
+{
+  return gyroid(x, y, z + 0.21);
+}
+
+/* Three volumes of one size, of different content, with the CPU's meshes. */
+typedef struct subjects {
+  test_volume volume[3];
+  test_mesh want[3];
+} subjects;
+
+static inline void subjects_make(subjects *s, int64_t n)
+{
+  double (*const functions[])(double, double, double) = { gyroid, gyroid_left, gyroid_up };
+  for (int i = 0; i < 3; i++) {
+    volume_sampled(&s->volume[i], PMB_FLOAT32, n, functions[i]);
+    cpu_mesh(&s->volume[i], ISOVALUE, &s->want[i]);
+  }
+}
+
+static inline void subjects_free(subjects *s)
+{
+  for (int i = 0; i < 3; i++) {
+    volume_free(&s->volume[i]);
+    mesh_free(&s->want[i]);
+  }
+}
+
+/* Whether a context with one of the volumes bound gives its mesh. */
+static inline int gives_subject(pmb_context *context, const subjects *s, int i, const char *what)
+{
+  return gives(context, ISOVALUE, &s->want[i], what);
 }
 
 #endif
