@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * When CUDA calls fail: the error is clear, nothing leaks, and the next context works and gives the right bytes. Faults: see
- * pmb_gpu_faults.h. PMB_TEST_PART="i/k": every k-th position from the i-th on, so that several processes share a sweep. */
+ * pmb_gpu_faults.h. */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #ifdef PMB_TEST_CUDA
 #include "pmb_gpu_faults.h"
@@ -161,15 +159,12 @@ static void next_context_works(subject *s)
 /* Every position until the cycle has no more calls. Nothing may be left on the GPU. */
 static void sweep(int code, int stride)
 {
-  int part = 0, parts = 1, passed_in_a_row = 0, counts[STEPS] = { 0 };
-  const char *share = getenv("PMB_TEST_PART");
+  int passed_in_a_row = 0, counts[STEPS] = { 0 };
   subject s;
-  if (share && sscanf(share, "%d/%d", &part, &parts) != 2) CHECK(0, "PMB_TEST_PART=%s", share);
   subject_make(&s);
   next_context_works(&s);
   const int64_t before = gpu_free_bytes();
-  for (int n = 1 + part * stride; passed_in_a_row * stride * parts < 30 && test_failures() < 40;
-       n += stride * parts) {
+  for (int n = 1; passed_in_a_row * stride < 30 && test_failures() < 40; n += stride) {
     test_about("fault %d at call %d", code, n);
     const int failed = cycle_with_fault(n, code, &s);
     passed_in_a_row = failed == NONE ? passed_in_a_row + 1 : 0;
@@ -180,11 +175,9 @@ static void sweep(int code, int stride)
   }
   printf("  code %d: failed in create %d, bind %d, count %d, emit %d, nowhere %d times\n", code, counts[CREATE],
     counts[BIND], counts[COUNT], counts[EMIT], counts[NONE]);
-  CHECK(stride * parts > 8 || (counts[BIND] > 0 && counts[EMIT] > 0), "the sweep did not reach all steps");
-  if (!share) { /* other processes at once would be counted in */
-    const int64_t after = gpu_free_bytes();
-    CHECK(after > before - (8 << 20), "%lld bytes less are free on the GPU", (long long)(before - after));
-  }
+  CHECK(stride > 8 || (counts[BIND] > 0 && counts[EMIT] > 0), "the sweep did not reach all steps");
+  const int64_t after = gpu_free_bytes();
+  CHECK(after > before - (8 << 20), "%lld bytes less are free on the GPU", (long long)(before - after));
   subject_free(&s);
 }
 
@@ -339,53 +332,22 @@ static void after_a_real_fault(subject *s)
   pmb_destroy(context);
 }
 
-/* A process of its own with one fault. */
-static void real_fault(int n)
+/* A fault at the call of this number, for a process with none beside it: traps of eight at a time made the others fail too and
+ * at last cost an H200 (driver 580) its working order, until it was reset. So it is only run where somebody asks for it. */
+static void real_fault(void)
 {
+  const char *position = getenv("PMB_TEST_REAL_FAULT");
   subject s;
-  test_about("a real fault at call %d", n);
+  if (!position)
+    test_skip("set PMB_TEST_REAL_FAULT to the number of a call, as 20; it may leave a GPU that has to be reset");
   subject_make(&s);
   next_context_works(&s);
-  bystander b = bystander_new(&s, n % 2);
-  const int failed = cycle_with_fault(n, TRAP, &s);
+  bystander b = bystander_new(&s, atoi(position) % 2);
+  printf("  %s failed\n", step_names[cycle_with_fault(atoi(position), TRAP, &s)]);
   bystander_goes_on(&b, &s);
   pmb_host_release(b.memory);
   after_a_real_fault(&s);
   subject_free(&s);
-  exit(test_failures() ? 1 : 10 + failed);
-}
-
-/* One process with a fault and none beside it: traps of eight at a time made the others fail too and at last cost an
- * H200 (driver 580) its working order, until it was reset. So they are only run where somebody asks for them. */
-static void real_faults(void)
-{
-  enum { NOWHERE = 2 };
-  const char *position = getenv("PMB_TEST_TRAP");
-  const int stride = is_short() ? 11 : 5;
-  int counts[STEPS] = { 0 };
-  if (position) real_fault(atoi(position));
-  if (!getenv("PMB_TEST_REAL_FAULTS"))
-    test_skip("set PMB_TEST_REAL_FAULTS to run it; it may leave a GPU that has to be reset");
-  for (int n = 1; counts[NONE] < NOWHERE && n < 1000 && !test_failures(); n += stride) {
-    char text[16];
-    int status = 0;
-    fflush(NULL);
-    snprintf(text, sizeof text, "%d", n);
-    const pid_t child = fork();
-    if (child == 0) {
-      setenv("PMB_TEST_TRAP", text, 1);
-      execl("/proc/self/exe", "pmb_test_gpu_faults", "real_faults", (char *)NULL);
-      _exit(99);
-    }
-    waitpid(child, &status, 0);
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-    if (code == 77) test_skip("there is no GPU");
-    CHECK(code >= 10 && code < 10 + STEPS, "a fault at call %d: exit code %d (1000: killed by a signal)", n, code);
-    if (code >= 10 && code < 10 + STEPS) counts[code - 10]++;
-  }
-  printf("  failed in create %d, bind %d, count %d, emit %d, nowhere %d times\n", counts[CREATE], counts[BIND],
-    counts[COUNT], counts[EMIT], counts[NONE]);
-  CHECK(counts[BIND] > 0 && counts[EMIT] > 0, "the sweep did not reach all steps");
 }
 
 /* With a driver that cannot be used (in PMB_TEST_DRIVER: what the sentence must contain): asking for a GPU says why, and
@@ -423,6 +385,6 @@ TEST_MAIN(
   CASE(other_errors)
   CASE(default_goes_to_the_cpu)
   CASE(bystanders)
-  CASE(real_faults)
+  CASE(real_fault)
   CASE(unusable_driver)
 )

@@ -170,62 +170,60 @@ static void pool_in_threads(void)
   pmb_destroy(gpu);
 }
 
-/* Outputs in the pool, at its start and at odd places within, some there and some not, give the same bytes; nothing is
- * written beside them; and they stay when the context goes. */
+/* Outputs in the pool, at its start and within, some there and some not, give the same bytes; nothing is written beside them;
+ * and they stay when the context goes. */
 static void pool_as_output(void)
 {
+  enum { ARRAYS = 4, SPARE = 64 };
+  static const int masks[] = { 1, 2, 3, 7, 11, 15 };
   subjects s;
   subjects_make(&s, is_short() ? 40 : 110);
   pmb_context *gpu = gpu_new(0);
   const pmb_sizes sizes = s.want[0].sizes;
-  const size_t n = (size_t)sizes.points * 12, t = (size_t)sizes.triangles * 12, c = (size_t)sizes.triangles * 8;
+  const pmb_mesh *want = &s.want[0].view;
+  const size_t n = (size_t)sizes.points * 12, t = (size_t)sizes.triangles * 12;
   int64_t *wide = malloc(2 * t); /* the same ids with 64 bits */
   for (size_t i = 0; i < t / 4; i++) wide[i] = mesh_id(&s.want[0], (int64_t)i);
   bind_to(gpu, &s.volume[0].view);
   gives_subject(gpu, &s, 0, "ordinary memory");
-  for (int mask = 1; mask < 16; mask += mask < 3 ? 1 : 4)
-    for (int turn = 0; turn < 4; turn++) {
-      const size_t shift = turn & 1 ? 8 : 0; /* past the block's first bytes; a multiple of the element */
-      const int is_wide = turn >> 1;
-      const size_t bytes[4] = { n, n, t << is_wide, c };
-      const void *const want[4] = { s.want[0].view.points, s.want[0].view.normals,
-        is_wide ? wide : s.want[0].view.triangles, s.want[0].view.cells };
-      unsigned char *blocks[4], *at[4];
-      test_about("pool for %x, %zu bytes further, %d-bit ids", mask, shift, is_wide ? 64 : 32);
-      for (int i = 0; i < 4; i++) {
-        blocks[i] = mask >> i & 1 ? pmb_host_allocate(bytes[i] + 64) : malloc(bytes[i] + 64);
-        if (!CHECK(blocks[i], "no memory")) exit(1);
-        memset(blocks[i], 0xa5, bytes[i] + 64);
-        at[i] = blocks[i] + shift;
-      }
-      pmb_mesh mesh = { .struct_size = sizeof mesh,
-        .point_capacity = sizes.points,
-        .triangle_capacity = sizes.triangles,
-        .points = at[0],
-        .point_type = PMB_FLOAT32,
-        .normals = (float *)(void *)at[1],
-        .triangles = at[2],
-        .id_type = is_wide ? PMB_INT64 : PMB_INT32,
-        .cells = (int64_t *)(void *)at[3] };
-      CHECK_STATUS(gpu, pmb_emit(gpu, &mesh), PMB_OK);
-      if (mask == 15 && turn == 3) { /* the last: they outlive the context */
-        pmb_destroy(gpu);
-        gpu = NULL;
-        pmb_host_trim();
-      }
-      for (int i = 0; i < 4; i++) {
-        CHECK(!memcmp(at[i], want[i], bytes[i]), "array %d differs", i);
-        int untouched = 1;
-        for (size_t b = 0; b < shift; b++) untouched &= blocks[i][b] == 0xa5;
-        for (size_t b = shift + bytes[i]; b < bytes[i] + 64; b++) untouched &= blocks[i][b] == 0xa5;
-        CHECK(untouched, "array %d: written beside it", i);
-        if (mask >> i & 1)
-          pmb_host_release(blocks[i]);
-        else
-          free(blocks[i]);
-      }
+  for (int round = 0; round < 4 * 6; round++) {
+    const int mask = masks[round / 4], is_wide = round & 1;
+    const size_t shift = round & 2 ? 8 : 0; /* past the block's first bytes; a multiple of the element */
+    const size_t bytes[ARRAYS] = { n, n, t << is_wide, (size_t)sizes.triangles * 8 };
+    const void *const expected[ARRAYS] = { want->points, want->normals, is_wide ? wide : want->triangles,
+      want->cells };
+    unsigned char *blocks[ARRAYS];
+    test_about("pool for %x, %zu bytes further, %d-bit ids", mask, shift, is_wide ? 64 : 32);
+    for (int i = 0; i < ARRAYS; i++) {
+      blocks[i] = mask >> i & 1 ? pmb_host_allocate(bytes[i] + SPARE) : malloc(bytes[i] + SPARE);
+      if (!CHECK(blocks[i], "no memory")) exit(1);
+      memset(blocks[i], 0xa5, bytes[i] + SPARE);
     }
-  CHECK(!gpu, "the last round was not reached");
+    const pmb_mesh mesh = { .struct_size = sizeof mesh,
+      .point_capacity = sizes.points,
+      .triangle_capacity = sizes.triangles,
+      .points = blocks[0] + shift,
+      .point_type = PMB_FLOAT32,
+      .normals = (float *)(void *)(blocks[1] + shift),
+      .triangles = blocks[2] + shift,
+      .id_type = is_wide ? PMB_INT64 : PMB_INT32,
+      .cells = (int64_t *)(void *)(blocks[3] + shift) };
+    CHECK_STATUS(gpu, pmb_emit(gpu, &mesh), PMB_OK);
+    if (round == 4 * 6 - 1) { /* they outlive the context */
+      pmb_destroy(gpu);
+      pmb_host_trim();
+    }
+    for (int i = 0; i < ARRAYS; i++) {
+      int untouched = 1;
+      for (size_t b = 0; b < shift; b++) untouched &= blocks[i][b] == 0xa5;
+      for (size_t b = shift + bytes[i]; b < bytes[i] + SPARE; b++) untouched &= blocks[i][b] == 0xa5;
+      CHECK(!memcmp(blocks[i] + shift, expected[i], bytes[i]) && untouched, "array %d differs, or beside it", i);
+      if (mask >> i & 1)
+        pmb_host_release(blocks[i]);
+      else
+        free(blocks[i]);
+    }
+  }
   free(wide);
   subjects_free(&s);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Threads and processes, each with contexts of its own, on one GPU or several: meshes at the same time, binds of one volume at
+ * Threads, each with contexts of its own, on one GPU or several: meshes at the same time, binds of one volume at
  * the same time, and aborts while others wait. */
 #define _DEFAULT_SOURCE
 #include <pthread.h>
@@ -113,51 +113,22 @@ static void threads_on_one_gpu(void)
   subjects_free(&s);
 }
 
-/* A second process, at the same time, on the same GPU. */
-static void two_processes(void)
-{
-  const int child = getenv("PMB_TEST_CHILD") != NULL;
-  pid_t pid = -1;
-  if (!child) {
-    /* Before anything of CUDA, which does not live on in a forked process. */
-    fflush(NULL);
-    pid = fork();
-    if (pid == 0) {
-      setenv("PMB_TEST_CHILD", "1", 1);
-      execl("/proc/self/exe", "pmb_test_gpu_threads", "two_processes", (char *)NULL);
-      _exit(99);
-    }
-  }
-  subjects s;
-  subjects_make(&s, 64);
-  pmb_destroy(gpu_new(0));
-  in_threads(&s, 2, 1, 0);
-  subjects_free(&s);
-  if (pid > 0) {
-    int status = 0;
-    waitpid(pid, &status, 0);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the other process ended with %d", status);
-  }
-}
-
 /* In a child of a process that has used the GPU: nothing of CUDA is called, and nothing is waited for. */
 static void use_in_child(pmb_context *bound, pmb_context *idle, const subjects *s, void *memory)
 {
   pmb_context *context = NULL;
-  pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
-  pmb_sizes sizes;
+  const pmb_options options = { .struct_size = sizeof options, .device = PMB_DEVICE_GPU };
   const pmb_request request = { sizeof request, &ISOVALUE, 1, 1 };
+  pmb_sizes sizes;
   CHECK_STATUS(bound, pmb_count(bound, &request, &sizes, NULL), PMB_UNAVAILABLE);
   CHECK(strstr(pmb_error(bound), "forked"), "error text: %s", pmb_error(bound));
   CHECK(info_of(bound).device_bytes == 0, "%lld bytes on the GPU", (long long)info_of(bound).device_bytes);
   CHECK_STATUS(idle, pmb_bind(idle, &s->volume[0].view), PMB_UNAVAILABLE);
   CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_UNAVAILABLE);
-  CHECK(strstr(pmb_error(NULL), "forked"), "error text: %s", pmb_error(NULL));
   CHECK(!pmb_host_allocate(1 << 20), "pool memory");
   pmb_host_release(memory);
   pmb_host_trim();
-  options.device = PMB_DEVICE_AUTOMATIC;
-  if (CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK)) {
+  if (CHECK_STATUS(NULL, pmb_create(NULL, &context), PMB_OK)) {
     const pmb_info info = info_of(context);
     CHECK(info.device == PMB_DEVICE_CPU && info.device_note && strstr(info.device_note, "forked"),
       "device %d, note %s", (int)info.device, info.device_note ? info.device_note : "none");
@@ -329,7 +300,6 @@ static void hook_binds_the_same(void)
 TEST_MAIN(
   CASE(threads_on_one_gpu)
   CASE(binds_at_once)
-  CASE(two_processes)
   CASE(forked)
   CASE(one_of_two_binds_is_stopped)
   CASE(hook_binds_the_same)
