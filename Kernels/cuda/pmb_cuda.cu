@@ -16,18 +16,13 @@ static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
   cudaEvent_t *events = (cudaEvent_t *)&cuda->done;
   PMB_CUDA_TRY(context, cudaStreamCreateWithFlags(&cuda->compute, cudaStreamNonBlocking));
   PMB_CUDA_TRY(context, cudaStreamCreateWithFlags(&cuda->copy, cudaStreamNonBlocking));
-  cudaError_t error = cudaSuccess;
-  for (int i = 0; i < EVENTS && error == cudaSuccess; ++i) {
-    error = cudaEventCreateWithFlags(&events[i], cudaEventDisableTiming);
-  }
-  const pmb_status status = pmb_cuda_check(context, error, "cudaEventCreateWithFlags");
-  if (status != PMB_OK) {
-    return status;
+  for (int i = 0; i < EVENTS; ++i) {
+    PMB_CUDA_TRY(context, cudaEventCreateWithFlags(&events[i], cudaEventDisableTiming));
   }
   PMB_CUDA_TRY(context, cudaMallocHost((void **)&cuda->totals, sizeof(*cuda->totals)));
   PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&cuda->processors, cudaDevAttrMultiProcessorCount, cuda->device));
-  const pmb_status found = pmb_cuda_find_code(context, &cuda->early);
-  return found == PMB_OK ? pmb_cuda_name_device(context, cuda->device) : found;
+  PMB_CUDA_STEP(pmb_cuda_find_code(context, &cuda->early));
+  return pmb_cuda_name_device(context, cuda->device);
 }
 
 static pmb_status cuda_create(pmb_context *context, const char *path)
@@ -38,10 +33,7 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   if (missing) {
     return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", missing);
   }
-  pmb_status status = pmb_cuda_choose_device(context, &device);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_CUDA_STEP(pmb_cuda_choose_device(context, &device));
   pmb_cuda *cuda = (pmb_cuda *)pmb_memory_take(&context->memory, 1, sizeof(*cuda));
   if (!cuda) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the GPU backend (%zu bytes)", sizeof(*cuda));
@@ -54,11 +46,9 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   context->path = "cuda";
   context->device_number = device + 1;
   pmb_cuda_join(cuda);
-  status = pmb_cuda_enter(cuda);
-  if (status == PMB_OK) {
-    status = make_streams(context, cuda);
-    pmb_cuda_leave(cuda);
-  }
+  PMB_CUDA_STEP(pmb_cuda_enter(cuda));
+  const pmb_status status = make_streams(context, cuda);
+  pmb_cuda_leave(cuda);
   return status;
 }
 
@@ -208,21 +198,26 @@ static int64_t cell_count(const pmb_cuda_volume *volume)
 static pmb_status reserve_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   const size_t size = pmb_type_size(volume->key.type);
-  const int64_t bricks = summary_bricks(&cuda->job), samples = cuda->job.slice * cuda->job.dims[2];
-  pmb_status status = pmb_cuda_reserve(cuda, &volume->samples, samples, size, "the volume (samples)");
-  if (status == PMB_OK) {
-    status = pmb_cuda_reserve(cuda, &volume->summary, bricks, 2 * size, "the summary (bricks)");
+  const int64_t *dims = volume->key.dims, bricks = summary_bricks(&cuda->job);
+  const struct {
+    int wanted;
+    pmb_cuda_buffer *buffer;
+    int64_t count;
+    size_t size;
+    const char *what;
+  } arrays[] = {
+    { 1, &volume->samples, cuda->job.slice * dims[2], size, "the volume (samples)" },
+    { 1, &volume->summary, bricks, 2 * size, "the summary (bricks)" },
+    { has_flags(volume), &volume->flags, bricks, 1, "the summary (bricks)" },
+    { volume->key.sample_flags != NULL, &volume->sample_flags, sample_count(volume), 1, "the flags (samples)" },
+    { volume->key.cell_flags != NULL, &volume->cell_flags, cell_count(volume), 1, "the flags (cells)" },
+  };
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    if (arrays[i].wanted) {
+      PMB_CUDA_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what));
+    }
   }
-  if (status == PMB_OK && has_flags(volume)) {
-    status = pmb_cuda_reserve(cuda, &volume->flags, bricks, 1, "the summary (bricks)");
-  }
-  if (status == PMB_OK && volume->key.sample_flags) {
-    status = pmb_cuda_reserve(cuda, &volume->sample_flags, sample_count(volume), 1, "the flags (samples)");
-  }
-  if (status == PMB_OK && volume->key.cell_flags) {
-    status = pmb_cuda_reserve(cuda, &volume->cell_flags, cell_count(volume), 1, "the flags (cells)");
-  }
-  return status;
+  return PMB_OK;
 }
 
 /* What is read along with the last bricks of each half, and not used. */
@@ -251,71 +246,60 @@ static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
   job->hidden_cell_bits = volume->key.hidden_cell_bits;
 }
 
-/* Summarizes the layers of bricks whose samples are there. */
+/* Summarizes the layers of bricks whose samples are there, in few launches: whole columns of layers, and the rest. */
 static pmb_status summarize_arrived(pmb_cuda *cuda, int64_t slices)
 {
-  const int64_t layers = cuda->job.bricks[2];
+  const int64_t layers = cuda->job.bricks[2], done = cuda->layers_done;
   const int64_t ready = slices >= cuda->job.dims[2] ? layers : (slices - 1) / PMB_BRICK_Z;
-  const int64_t done = cuda->layers_done;
-  /* Few launches: whole columns of layers, and the rest at the end. */
-  if (ready - done < PMB_CUDA_LAYERS && ready < layers) {
-    return PMB_OK;
-  }
-  if (ready <= done) {
+  if (ready <= done || (ready - done < PMB_CUDA_LAYERS && ready < layers)) {
     return PMB_OK;
   }
   cuda->layers_done = ready;
   return pmb_cuda_summarize(cuda, done, ready);
 }
 
-/* What the volume hides: up, and into the summary. */
+/* What the volume hides: up, and into the summary. No progress: it is far less than the samples, which have come. */
 static pmb_status bring_hidden(pmb_cuda *cuda, const pmb_cuda_volume *volume)
 {
   const pmb_volume *key = &volume->key;
-  pmb_crew *crew = &cuda->context->crew;
-  const double begin = crew->fraction_begin;
-  pmb_status status = PMB_OK;
-  crew->fraction_begin = crew->fraction_end; /* far less than the samples, which have come */
+  cuda->context->crew.fraction_begin = cuda->context->crew.fraction_end;
   if (key->sample_flags) {
-    status =
-      pmb_cuda_upload_array(cuda, key->sample_flags, (size_t)sample_count(volume), volume->sample_flags.d_data);
+    PMB_CUDA_STEP(
+      pmb_cuda_upload_array(cuda, key->sample_flags, (size_t)sample_count(volume), volume->sample_flags.d_data));
   }
-  if (status == PMB_OK && key->cell_flags) {
-    status = pmb_cuda_upload_array(cuda, key->cell_flags, (size_t)cell_count(volume), volume->cell_flags.d_data);
+  if (key->cell_flags) {
+    PMB_CUDA_STEP(
+      pmb_cuda_upload_array(cuda, key->cell_flags, (size_t)cell_count(volume), volume->cell_flags.d_data));
   }
-  crew->fraction_begin = begin;
-  return status == PMB_OK && (key->sample_flags || key->cell_flags) ? pmb_cuda_hide(cuda) : status;
+  return key->sample_flags || key->cell_flags ? pmb_cuda_hide(cuda) : PMB_OK;
+}
+
+/* Enqueues all of it. */
+static pmb_status bring_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
+{
+  PMB_CUDA_STEP(reserve_volume(cuda, volume));
+  PMB_CUDA_STEP(clear_summary_ends(cuda, volume));
+  point_to_volume(cuda, volume);
+  cuda->layers_done = 0;
+  PMB_CUDA_STEP(pmb_cuda_upload(cuda, volume->samples.d_data, summarize_arrived));
+  PMB_CUDA_STEP(bring_hidden(cuda, volume));
+  return pmb_cuda_find_range(cuda);
 }
 
 pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   pmb_context *context = cuda->context;
-  pmb_status status = reserve_volume(cuda, volume);
-  if (status == PMB_OK) {
-    status = clear_summary_ends(cuda, volume);
-  }
-  if (status == PMB_OK) {
-    point_to_volume(cuda, volume);
-    cuda->layers_done = 0;
-    status = pmb_cuda_upload(cuda, volume->samples.d_data, summarize_arrived);
-  }
-  if (status == PMB_OK) {
-    status = bring_hidden(cuda, volume);
-  }
-  if (status == PMB_OK) {
-    status = pmb_cuda_find_range(cuda);
-  }
+  const double begin = context->crew.fraction_begin;
+  const pmb_status status = bring_and_summarize(cuda, volume);
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
-  if (status == PMB_OK) {
-    status = pmb_cuda_check(context, error, "upload");
-  }
-  if (status == PMB_OK) {
-    pmb_cuda_take_range(cuda);
-  }
+  context->crew.fraction_begin = begin;
+  PMB_CUDA_STEP(status);
+  PMB_CUDA_STEP(pmb_cuda_check(context, error, "upload"));
+  pmb_cuda_take_range(cuda);
   volume->minimum = context->minimum;
   volume->maximum = context->maximum;
   volume->nonfinite_bricks = context->nonfinite_bricks;
-  return status;
+  return PMB_OK;
 }
 
 pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
@@ -323,12 +307,9 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   pmb_crew *crew = &cuda->context->crew;
   const double from = crew->fraction_begin, to = crew->fraction_end, between = from + share * (to - from);
   const int64_t uploads = cuda->context->uploads;
-  pmb_status status = pmb_cuda_enter(cuda);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_CUDA_STEP(pmb_cuda_enter(cuda));
   crew->fraction_end = between;
-  status = pmb_cuda_hold_volume(cuda);
+  const pmb_status status = pmb_cuda_hold_volume(cuda);
   crew->fraction_begin = cuda->context->uploads != uploads ? between : from;
   crew->fraction_end = to;
   if (status == PMB_OK) {
@@ -349,23 +330,15 @@ void pmb_cuda_end(pmb_cuda *cuda)
 static pmb_status cuda_bind(pmb_context *context)
 {
   pmb_cuda *cuda = state_of(context);
-  pmb_status status = pmb_cuda_check_process(context);
-  if (status == PMB_OK) {
-    status = lay_out(context, cuda);
-  }
-  if (status == PMB_OK) {
-    status = pmb_cuda_find_volume(cuda);
-  }
-  if (status == PMB_OK) {
-    status = pmb_cuda_begin(cuda, 1);
-  }
-  if (status == PMB_OK) {
-    context->minimum = cuda->volume->minimum;
-    context->maximum = cuda->volume->maximum;
-    context->nonfinite_bricks = cuda->volume->nonfinite_bricks;
-    pmb_cuda_end(cuda);
-  }
-  return status;
+  PMB_CUDA_STEP(pmb_cuda_check_process(context));
+  PMB_CUDA_STEP(lay_out(context, cuda));
+  PMB_CUDA_STEP(pmb_cuda_find_volume(cuda));
+  PMB_CUDA_STEP(pmb_cuda_begin(cuda, 1));
+  context->minimum = cuda->volume->minimum;
+  context->maximum = cuda->volume->maximum;
+  context->nonfinite_bricks = cuda->volume->nonfinite_bricks;
+  pmb_cuda_end(cuda);
+  return PMB_OK;
 }
 
 /* The group's isovalues, and how the volume's bricks are repeated for them. */
@@ -446,24 +419,17 @@ static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t 
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda)
 {
   memset(cuda->totals, 0, offsetof(pmb_cuda_totals, ranges));
-  pmb_status status = pmb_cuda_select(cuda);
-  if (status == PMB_OK) {
-    status = pmb_cuda_classify(cuda);
-  }
-  return status;
+  PMB_CUDA_STEP(pmb_cuda_select(cuda));
+  return pmb_cuda_classify(cuda);
 }
 
-/* Whether the bricks fitted; if not, makes room. */
+/* Whether the bricks fitted; if not, makes room: an eighth more, so that a dragged isovalue seldom allocates. */
 static pmb_status fit_records(pmb_context *context, pmb_cuda *cuda, int *fits)
 {
   const int64_t active = cuda->totals->active;
   const int64_t exact = cuda->totals->exact;
   *fits = active <= cuda->job.record_capacity && exact == 0;
-  if (*fits) {
-    return PMB_OK;
-  }
-  /* An eighth more: a dragged isovalue then seldom allocates. */
-  return reserve_records(context, cuda, active + active / 8, exact + exact / 8);
+  return *fits ? PMB_OK : reserve_records(context, cuda, active + active / 8, exact + exact / 8);
 }
 
 /* The sizes of each isovalue: from what is before it to what is before the next. */
@@ -492,28 +458,28 @@ void pmb_cuda_make_way(pmb_cuda *cuda, const pmb_group *group, pmb_status status
   }
 }
 
+/* Counts until there is room for what is found. */
+static pmb_status count_all(pmb_context *context, pmb_cuda *cuda, const pmb_group *group)
+{
+  const int64_t bricks = cuda->job.brick_count * group->count;
+  PMB_CUDA_STEP(reserve_records(context, cuda, bricks < 4096 ? bricks : 4096 + bricks / 64, 1024));
+  for (int fits = 0; !fits;) {
+    PMB_CUDA_STEP(pmb_cuda_enqueue_count(cuda));
+    PMB_CUDA_STEP(pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "select and classify"));
+    PMB_CUDA_STEP(fit_records(context, cuda, &fits));
+    PMB_CUDA_STEP(pmb_cuda_report(cuda));
+  }
+  return PMB_OK;
+}
+
 pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
 {
   pmb_cuda *cuda = state_of(context);
-  int fits = 0;
   cuda->counted = 0;
   set_isovalues(&cuda->job, group);
   cuda->job.frame = context->frame;
   cuda->job.any_flags = context->nonfinite_bricks > 0 || cuda->job.d_sample_flags || cuda->job.d_cell_flags;
-  const int64_t bricks = cuda->job.brick_count * group->count;
-  pmb_status status = reserve_records(context, cuda, bricks < 4096 ? bricks : 4096 + bricks / 64, 1024);
-  while (status == PMB_OK && !fits) {
-    status = pmb_cuda_enqueue_count(cuda);
-    if (status == PMB_OK) {
-      status = pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "select and classify");
-    }
-    if (status == PMB_OK) {
-      status = fit_records(context, cuda, &fits);
-    }
-    if (status == PMB_OK && !pmb_crew_report(&context->crew, context->crew.fraction_end)) {
-      status = pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
-    }
-  }
+  const pmb_status status = count_all(context, cuda, group);
   if (status == PMB_OK) {
     take_sizes(context, cuda, group);
     cuda->counted = 1;
@@ -532,11 +498,9 @@ static pmb_status cuda_count(pmb_context *context, const pmb_group *group)
   if (cuda->empty) {
     return PMB_OK;
   }
-  pmb_status status = pmb_cuda_begin(cuda, 0.5);
-  if (status == PMB_OK) {
-    status = pmb_cuda_count_group(context, group);
-    pmb_cuda_end(cuda);
-  }
+  PMB_CUDA_STEP(pmb_cuda_begin(cuda, 0.5));
+  const pmb_status status = pmb_cuda_count_group(context, group);
+  pmb_cuda_end(cuda);
   return status;
 }
 
@@ -547,17 +511,14 @@ static pmb_status cuda_summary(pmb_context *context, pmb_buffer *copy, const voi
   if (!pmb_buffer_reserve(&context->memory, copy, 2, bytes)) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the summary: 2 of %zu bytes", bytes);
   }
-  pmb_status status = pmb_cuda_begin(cuda, 1);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_CUDA_STEP(pmb_cuda_begin(cuda, 1));
   *low = copy->data;
   *high = (char *)copy->data + bytes;
   cudaError_t error = cudaMemcpy(copy->data, cuda->job.d_low, bytes, cudaMemcpyDeviceToHost);
   if (error == cudaSuccess) {
     error = cudaMemcpy((char *)copy->data + bytes, cuda->job.d_high, bytes, cudaMemcpyDeviceToHost);
   }
-  status = pmb_cuda_check(context, error, "copy of the summary");
+  const pmb_status status = pmb_cuda_check(context, error, "copy of the summary");
   pmb_cuda_end(cuda);
   return status;
 }

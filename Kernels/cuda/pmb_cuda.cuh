@@ -236,22 +236,22 @@ template <class T> struct pmb_cuda_real;
 PMB_SAMPLE_TYPES(PMB_CUDA_REAL)
 #undef PMB_CUDA_REAL
 
-/* Runs `call` with T defined as the sample type. */
+/* The value of `call`, an error of CUDA, with T defined as the sample type. */
 #define PMB_CUDA_BY_TYPE(type, call)           \
   pmb_cuda_by_type((type), [&](auto example) { \
     typedef decltype(example) T;               \
-    call;                                      \
+    return call;                               \
   })
-template <class FUNCTION> static inline void pmb_cuda_by_type(pmb_type type, FUNCTION function)
+template <class FUNCTION> static inline cudaError_t pmb_cuda_by_type(pmb_type type, FUNCTION function)
 {
   switch (type) {
 #define PMB_CUDA_CASE(NAME, sample, name, real) \
   case PMB_##NAME:                              \
-    function(sample());                         \
-    break;
+    return function(sample());
     PMB_SAMPLE_TYPES(PMB_CUDA_CASE)
 #undef PMB_CUDA_CASE
   }
+  return cudaErrorInvalidValue;
 }
 
 /* pmb_cuda_device.cu */
@@ -277,14 +277,15 @@ uint32_t pmb_cuda_generation_of_all(void);
 void pmb_cuda_recover(void);
 void pmb_cuda_settle(void);
 
-/* Returns from the calling function if a CUDA call fails. */
-#define PMB_CUDA_TRY(context, call)                                         \
-  do {                                                                      \
-    const pmb_status try_status = pmb_cuda_check((context), (call), #call); \
-    if (try_status != PMB_OK) {                                             \
-      return try_status;                                                    \
-    }                                                                       \
+/* Returns from the calling function if a step fails; if a CUDA call does. */
+#define PMB_CUDA_STEP(call)         \
+  do {                              \
+    const pmb_status step = (call); \
+    if (step != PMB_OK) {           \
+      return step;                  \
+    }                               \
   } while (0)
+#define PMB_CUDA_TRY(context, call) PMB_CUDA_STEP(pmb_cuda_check((context), (call), #call))
 
 /* pmb_cuda_residency.cu */
 /* A context joins the process's list, and parts from it. */
@@ -297,7 +298,8 @@ void pmb_cuda_leave(pmb_cuda *cuda);
 int pmb_cuda_return_to_call(void);
 /* Makes room for elements in a buffer of a context in a call; lets go of what is idle if it must. */
 pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what);
-/* The same for an output array; spare: for an eighth more where it has to be made anew, for the surface may grow. */
+/* The same for an output array; spare: for an eighth more where it has to be made anew, for the surface may grow; else for no
+ * more than asked for. */
 pmb_status pmb_cuda_reserve_output(
   pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, int spare, size_t size, const char *what);
 void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer);
@@ -319,6 +321,11 @@ void pmb_cuda_end(pmb_cuda *cuda);
 pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group);
 /* After out of memory for a group of several: what is left of it is not in the way of a smaller one. */
 void pmb_cuda_make_way(pmb_cuda *cuda, const pmb_group *group, pmb_status status);
+
+/* Tells the progress hook that the call has come to the end of its fractions; PMB_ABORTED if it says stop. pmb_cuda_aborted:
+ * that, with its text. */
+pmb_status pmb_cuda_report(pmb_cuda *cuda);
+pmb_status pmb_cuda_aborted(pmb_cuda *cuda);
 
 /* pmb_cuda_emit.cu */
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
@@ -375,9 +382,6 @@ pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Vertices and triangles in one launch, where that pays and can be; 0: it is not so. */
 int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
-/* pmb_cuda_vertices_general.cu: vertices for what the tuned kernels do not know; whether that is so. */
-int pmb_cuda_needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output);
-cudaError_t pmb_cuda_vertices_general(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);

@@ -42,11 +42,11 @@ static pmb_status interpolate(
   const attribute_steps steps = { { 1, dims[0], dims[0] * dims[1], 0 } };
   const int64_t values = cuda->sizes.points * attribute->components;
   const int64_t blocks = (values + PMB_CUDA_THREADS - 1) / PMB_CUDA_THREADS;
-  cudaError_t error = cudaSuccess;
-  PMB_CUDA_BY_TYPE(attribute->type,
-    (error = pmb_cuda_launch(cuda, 0, attribute_kernel<T>, blocks < 65536 ? blocks : 65536, PMB_CUDA_THREADS, 0,
-       (const T *)d_in, (T *)d_out, output->d_parameter, output->d_sample, values, attribute->components, steps)));
-  return pmb_cuda_check(cuda->context, error, "launch of attribute");
+  return pmb_cuda_check(cuda->context,
+    PMB_CUDA_BY_TYPE(attribute->type,
+      (pmb_cuda_launch(cuda, 0, attribute_kernel<T>, blocks < 65536 ? blocks : 65536, PMB_CUDA_THREADS, 0,
+        (const T *)d_in, (T *)d_out, output->d_parameter, output->d_sample, values, attribute->components, steps))),
+    "launch of attribute");
 }
 
 /* ---- samples ---- */
@@ -133,40 +133,35 @@ static pmb_status try_to_keep(pmb_cuda *cuda, const pmb_attribute *attribute)
   return PMB_OK;
 }
 
-/* Bytes of the largest tuple, and of the largest whose samples have no place to stay. */
-static void find_largest(pmb_cuda *cuda, const pmb_mesh *mesh, size_t *any, size_t *without)
-{
-  *any = *without = 0;
-  for (int64_t i = 0; i < mesh->attribute_count; ++i) {
-    const size_t tuple = tuple_of(&mesh->attributes[i]);
-    *any = tuple > *any ? tuple : *any;
-    *without = tuple > *without && !find_kept(cuda, &mesh->attributes[i]) ? tuple : *without;
-  }
-}
-
 pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare)
 {
-  const int64_t samples = sample_count(cuda);
-  size_t any, without, reserved = 0;
+  size_t any = 0, without = 0;
   drop_unwanted(cuda, mesh);
-  if (mesh->attribute_count == 0 || cuda->sizes.points == 0) {
+  for (int64_t i = 0; i < mesh->attribute_count; ++i) {
+    const size_t tuple = tuple_of(&mesh->attributes[i]);
+    any = tuple > any ? tuple : any;
+  }
+  if (any == 0 || cuda->sizes.points == 0) {
     return PMB_OK;
   }
-  find_largest(cuda, mesh, &any, &without);
-  pmb_status status =
-    pmb_cuda_reserve_output(cuda, &cuda->attribute_out, cuda->sizes.points, spare, any, "an attribute (points)");
-  for (int64_t i = 0; i < mesh->attribute_count && status == PMB_OK; ++i) {
+  PMB_CUDA_STEP(
+    pmb_cuda_reserve_output(cuda, &cuda->attribute_out, cuda->sizes.points, spare, any, "an attribute (points)"));
+  for (int64_t i = 0; i < mesh->attribute_count; ++i) {
     if (mesh->attributes[i].version && !find_kept(cuda, &mesh->attributes[i])) {
-      status = try_to_keep(cuda, &mesh->attributes[i]);
+      PMB_CUDA_STEP(try_to_keep(cuda, &mesh->attributes[i]));
     }
   }
-  /* Again if that took the places of others. */
-  for (find_largest(cuda, mesh, &any, &without); status == PMB_OK && without > reserved;
-       find_largest(cuda, mesh, &any, &without)) {
-    reserved = without;
-    status = pmb_cuda_reserve(cuda, &cuda->attribute_in, samples, reserved, "an attribute (samples)");
+  /* For the largest that has no place to stay; again if that took the places of others. */
+  for (size_t reserved = 0;; reserved = without) {
+    for (int64_t i = 0; i < mesh->attribute_count; ++i) {
+      const size_t tuple = tuple_of(&mesh->attributes[i]);
+      without = tuple > without && !find_kept(cuda, &mesh->attributes[i]) ? tuple : without;
+    }
+    if (without == reserved) {
+      return PMB_OK;
+    }
+    PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->attribute_in, sample_count(cuda), without, "an attribute (samples)"));
   }
-  return status;
 }
 
 /* ---- emit ---- */
@@ -180,26 +175,20 @@ static pmb_status emit_attribute(
   const size_t tuple = tuple_of(attribute);
   pmb_cuda_kept *kept = find_kept(cuda, attribute);
   void *d_in = kept ? kept->samples.d_data : cuda->attribute_in.d_data;
-  pmb_status status = PMB_OK;
   if (!kept || !kept->there) {
     crew->fraction_end = (crew->fraction_begin + end) / 2;
-    status = pmb_cuda_upload_array(cuda, attribute->samples, (size_t)sample_count(cuda) * tuple, d_in);
+    PMB_CUDA_STEP(pmb_cuda_upload_array(cuda, attribute->samples, (size_t)sample_count(cuda) * tuple, d_in));
     crew->fraction_begin = crew->fraction_end;
     crew->fraction_end = end;
   }
   if (kept) {
-    kept->there = status == PMB_OK;
+    kept->there = 1;
   }
-  if (status == PMB_OK) {
-    status = interpolate(cuda, attribute, d_in, cuda->attribute_out.d_data, output);
-  }
-  if (status == PMB_OK) {
-    const pmb_cuda_copy copy = { cuda->done.points, cuda->attribute_out.d_data,
-      (char *)attribute->output + (size_t)before * tuple, (size_t)cuda->sizes.points * tuple, 0, 0 };
-    PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.points, cuda->compute));
-    status = pmb_cuda_download(cuda, &copy, 1, NULL, NULL);
-  }
-  return status;
+  PMB_CUDA_STEP(interpolate(cuda, attribute, d_in, cuda->attribute_out.d_data, output));
+  PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.points, cuda->compute));
+  const pmb_cuda_copy copy = { cuda->done.points, cuda->attribute_out.d_data,
+    (char *)attribute->output + (size_t)before * tuple, (size_t)cuda->sizes.points * tuple, 0, 0 };
+  return pmb_cuda_download(cuda, &copy, 1, NULL, NULL);
 }
 
 pmb_status pmb_cuda_emit_attributes(
@@ -208,12 +197,10 @@ pmb_status pmb_cuda_emit_attributes(
   pmb_crew *crew = &cuda->context->crew;
   const double begin = crew->fraction_begin, length = crew->fraction_end - begin;
   const double n = (double)mesh->attribute_count;
-  pmb_status status = PMB_OK;
-  for (int64_t i = 0; i < mesh->attribute_count && cuda->sizes.points > 0 && status == PMB_OK; ++i) {
+  for (int64_t i = 0; i < mesh->attribute_count && cuda->sizes.points > 0; ++i) {
     crew->fraction_begin = begin + length * (double)i / n;
     crew->fraction_end = begin + length * (double)(i + 1) / n;
-    status = emit_attribute(cuda, &mesh->attributes[i], base->points, output);
+    PMB_CUDA_STEP(emit_attribute(cuda, &mesh->attributes[i], base->points, output));
   }
-  crew->fraction_begin = crew->fraction_end = begin + length;
-  return status;
+  return PMB_OK;
 }

@@ -248,7 +248,6 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda)
 
 pmb_status pmb_cuda_classify(pmb_cuda *cuda)
 {
-  cudaError_t error = cudaSuccess;
-  PMB_CUDA_BY_TYPE(cuda->context->volume.type, error = launch<T>(cuda));
-  return pmb_cuda_check(cuda->context, error, "launch of classify");
+  return pmb_cuda_check(
+    cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda)), "launch of classify");
 }

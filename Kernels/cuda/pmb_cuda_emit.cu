@@ -23,24 +23,14 @@ static pmb_status reserve_arrays(pmb_cuda *cuda, const pmb_mesh *mesh, int spare
     { mesh->triangles != NULL, &cuda->triangles, m, 3 * id, &out->d_triangles, "the triangles" },
     { mesh->cells != NULL, &cuda->cells, m, sizeof(int64_t), &out->d_cells, "the cells" },
   };
-  pmb_status status = PMB_OK;
-  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]) && status == PMB_OK; ++i) {
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
     if (arrays[i].wanted) {
-      status =
-        pmb_cuda_reserve_output(cuda, arrays[i].buffer, arrays[i].count, spare, arrays[i].size, arrays[i].what);
+      PMB_CUDA_STEP(
+        pmb_cuda_reserve_output(cuda, arrays[i].buffer, arrays[i].count, spare, arrays[i].size, arrays[i].what));
       memcpy(arrays[i].d_out, &arrays[i].buffer->d_data, sizeof(void *));
     }
   }
-  return status == PMB_OK ? pmb_cuda_reserve_attributes(cuda, mesh, spare) : status;
-}
-
-static void release_arrays(pmb_cuda *cuda)
-{
-  pmb_cuda_buffer *const all[] = { &cuda->points, &cuda->normals, &cuda->gradients, &cuda->parameter, &cuda->sample,
-    &cuda->triangles, &cuda->cells, &cuda->attribute_out };
-  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) {
-    pmb_cuda_release(cuda, all[i]);
-  }
+  return pmb_cuda_reserve_attributes(cuda, mesh, spare);
 }
 
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *out)
@@ -55,12 +45,8 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
   out->point_room = cuda->sizes.points;
   out->triangle_room = cuda->sizes.triangles;
   out->estimator = mesh->gradient_estimator;
-  pmb_status status = reserve_arrays(cuda, mesh, 1, out);
-  if (status == PMB_OUT_OF_MEMORY) { /* without room to grow it may do */
-    release_arrays(cuda);
-    status = reserve_arrays(cuda, mesh, 0, out);
-  }
-  return status;
+  const pmb_status status = reserve_arrays(cuda, mesh, 1, out);
+  return status == PMB_OUT_OF_MEMORY ? reserve_arrays(cuda, mesh, 0, out) : status;
 }
 
 /* What needs no GPU: the scalars and the offsets. */
@@ -117,7 +103,7 @@ static pmb_status fill(pmb_cuda *cuda, void *data)
   crew->fraction_end = crew->fraction_begin;
   const int finished = pmb_crew_loop(crew, (size_t)((longest + FILL - 1) / FILL), fill_part, work);
   crew->fraction_end = end;
-  return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
+  return finished ? PMB_OK : pmb_cuda_aborted(cuda);
 }
 
 /* Brings all arrays of the mesh to their places behind the group's base, and fills in meanwhile what needs no GPU. */
@@ -161,82 +147,65 @@ static pmb_status bring_all(pmb_cuda *cuda, const pmb_group *group, const pmb_me
 /* Points of a mesh that is copied back in no time: its triangles begin while its vertices end, with no event in between. */
 enum { FEW_POINTS = 2 << 20 };
 
-/* Records that triangles, and vertices as well, are over. */
-static pmb_status record_ends(pmb_cuda *cuda, int of_points)
+pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
 {
   pmb_context *context = cuda->context;
-  if (of_points) {
+  cudaError_t error = cudaSuccess;
+  int recorded = 0;
+  if (pmb_cuda_emit_together(cuda, out, &error)) {
+    PMB_CUDA_STEP(pmb_cuda_check(context, error, "launch of emit"));
+  } else {
+    if (out->d_points || out->d_normals || out->d_gradients || out->d_parameter) {
+      PMB_CUDA_STEP(pmb_cuda_vertices(cuda, out));
+    }
+    recorded = out->point_room > FEW_POINTS;
+    if (recorded) {
+      PMB_CUDA_TRY(context, cudaEventRecord(cuda->done.points, cuda->compute));
+    }
+    if (out->d_triangles || out->d_cells) {
+      PMB_CUDA_STEP(pmb_cuda_triangles(cuda, out));
+    }
+  }
+  if (!recorded) {
     PMB_CUDA_TRY(context, cudaEventRecord(cuda->done.points, cuda->compute));
   }
   return pmb_cuda_check(context, cudaEventRecord(cuda->done.triangles, cuda->compute), "vertices and triangles");
 }
 
-pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
-{
-  pmb_context *context = cuda->context;
-  pmb_status status = PMB_OK;
-  cudaError_t error = cudaSuccess;
-  if (pmb_cuda_emit_together(cuda, out, &error)) {
-    status = pmb_cuda_check(context, error, "launch of emit");
-    return status == PMB_OK ? record_ends(cuda, 1) : status;
-  }
-  if (out->d_points || out->d_normals || out->d_gradients || out->d_parameter) {
-    status = pmb_cuda_vertices(cuda, out);
-  }
-  if (status == PMB_OK && out->point_room > FEW_POINTS) {
-    PMB_CUDA_TRY(context, cudaEventRecord(cuda->done.points, cuda->compute));
-  }
-  if (status == PMB_OK && (out->d_triangles || out->d_cells)) {
-    status = pmb_cuda_triangles(cuda, out);
-  }
-  return status == PMB_OK ? record_ends(cuda, out->point_room <= FEW_POINTS) : status;
-}
-
 /* Emits, in a call that holds the volume, what is counted. */
-static pmb_status emit_counted(
-  pmb_context *context, const pmb_group *group, const pmb_mesh *mesh, pmb_cuda_output *out)
+static pmb_status emit_counted(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   pmb_crew *crew = &context->crew;
   const double end = crew->fraction_end, share = mesh->attribute_count > 0 ? 0.5 : 1;
-  pmb_status status = pmb_cuda_make_output(cuda, mesh, &group->base, out);
-  if (status == PMB_OK) {
-    status = pmb_cuda_enqueue_emit(cuda, out);
+  pmb_cuda_output out;
+  if (!cuda->counted) { /* another context needed the memory */
+    PMB_CUDA_STEP(pmb_cuda_count_group(context, group));
   }
-  if (status == PMB_OK) {
-    crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
-    status = bring_all(cuda, group, mesh, out);
-    crew->fraction_begin = crew->fraction_end;
-    crew->fraction_end = end;
-  }
-  return status == PMB_OK ? pmb_cuda_emit_attributes(cuda, &group->base, mesh, out) : status;
+  PMB_CUDA_STEP(pmb_cuda_make_output(cuda, mesh, &group->base, &out));
+  PMB_CUDA_STEP(pmb_cuda_enqueue_emit(cuda, &out));
+  crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
+  PMB_CUDA_STEP(bring_all(cuda, group, mesh, &out));
+  crew->fraction_begin = crew->fraction_end;
+  crew->fraction_end = end;
+  return pmb_cuda_emit_attributes(cuda, &group->base, mesh, &out);
 }
 
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  pmb_cuda_output out;
+  const double end = context->crew.fraction_end;
   if (cuda->empty) {
     return PMB_OK;
   }
-  pmb_status status = pmb_cuda_begin(cuda, 0.5);
-  if (status != PMB_OK) {
-    return status;
-  }
-  if (!cuda->counted) { /* another context needed the memory */
-    status = pmb_cuda_count_group(context, group);
-  }
-  if (status == PMB_OK) {
-    status = emit_counted(context, group, mesh, &out);
-  }
+  PMB_CUDA_STEP(pmb_cuda_begin(cuda, 0.5));
+  pmb_status status = emit_counted(context, group, mesh);
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   pmb_cuda_make_way(cuda, group, status);
   if (status == PMB_OK) {
     status = pmb_cuda_check(context, error, "vertices and triangles");
   }
   pmb_cuda_end(cuda);
-  if (status == PMB_OK && !pmb_crew_report(&context->crew, context->crew.fraction_end)) {
-    status = pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
-  }
-  return status;
+  context->crew.fraction_end = end;
+  return status == PMB_OK ? pmb_cuda_report(cuda) : status;
 }

@@ -88,10 +88,9 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda)
 
 pmb_status pmb_cuda_select(pmb_cuda *cuda)
 {
-  cudaError_t error = cudaSuccess;
   if (pmb_cuda_selects_in_classify(cuda)) {
     return PMB_OK;
   }
-  PMB_CUDA_BY_TYPE(cuda->context->volume.type, error = launch<T>(cuda));
-  return pmb_cuda_check(cuda->context, error, "launch of select");
+  return pmb_cuda_check(
+    cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda)), "launch of select");
 }

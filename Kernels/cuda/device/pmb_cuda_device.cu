@@ -11,21 +11,13 @@
 /* Oldest compute capability that the code is made for, times 10. */
 enum { OLDEST = 75 };
 
-static const char BUSY[] = "the GPU is busy or unavailable; another process may use it alone";
-static const char DEAD[] = "the GPU failed in this process, which cannot use it any more; restart the program";
 static const char FORKED[] =
   "this process was forked from one that had used the GPU, and CUDA does not work in such a process";
-static const char SWITCHED_OFF[] = "the environment variable PMB_GPU is 'off'";
 
 /* ---- forked processes ---- */
 
 /* pmb_forks() of the process that CUDA told of a GPU; -1: it told none. */
 static int64_t forks_of_user = -1;
-
-static void note_user(void)
-{
-  __atomic_store_n(&forks_of_user, (int64_t)pmb_forks(), __ATOMIC_RELEASE);
-}
 
 int pmb_cuda_is_forked(void)
 {
@@ -59,44 +51,20 @@ uint32_t pmb_cuda_generation_of_all(void)
   return sum;
 }
 
-/* Whether an error leaves nothing of use on the device. */
+/* Whether an error leaves nothing of use on the device; or says that other code of the process has reset it. */
 static int is_fatal(cudaError_t error)
 {
-  switch (error) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchFailure:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorUnknown:
-    case cudaErrorInvalidResourceHandle: /* these two: other code of the process has reset the device */
-    case cudaErrorContextIsDestroyed:
-      return 1;
-    default:
-      return 0;
-  }
+  return (error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure) || error == cudaErrorUnknown ||
+    error == cudaErrorECCUncorrectable || error == cudaErrorNvlinkUncorrectable ||
+    error == cudaErrorInvalidResourceHandle;
 }
 
 /* Whether an error says that this build has nothing that runs on the device. */
 static int is_without_code(cudaError_t error)
 {
-  switch (error) {
-    case cudaErrorInvalidDeviceFunction:
-    case cudaErrorNoKernelImageForDevice:
-    case cudaErrorInvalidPtx:
-    case cudaErrorJitCompilerNotFound:
-    case cudaErrorUnsupportedPtxVersion:
-    case cudaErrorJitCompilationDisabled:
-      return 1;
-    default:
-      return 0;
-  }
+  return error == cudaErrorInvalidDeviceFunction || error == cudaErrorNoKernelImageForDevice ||
+    error == cudaErrorInvalidPtx ||
+    (error >= cudaErrorJitCompilerNotFound && error <= cudaErrorJitCompilationDisabled);
 }
 
 static void note_loss(void)
@@ -125,23 +93,19 @@ void pmb_cuda_recover(void)
   }
 }
 
-static int is_dead(int device)
+/* Why a GPU is refused. */
+static const char *why_unavailable(void)
 {
-  return __atomic_load_n(&dead[device], __ATOMIC_ACQUIRE);
-}
-
-static int any_is_dead(void)
-{
-  int any = 0;
   for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
-    any |= is_dead(device);
+    if (__atomic_load_n(&dead[device], __ATOMIC_ACQUIRE)) {
+      return "the GPU failed in this process, which cannot use it any more; restart the program";
+    }
   }
-  return any;
+  return "the GPU is busy or unavailable; another process may use it alone";
 }
 
 /* ---- whether there is a GPU ---- */
 
-/* Why CUDA sees no GPU. */
 static const char *why_no_device(void)
 {
   if (access("/dev/nvidiactl", F_OK) == 0 && access("/dev/nvidiactl", R_OK | W_OK) != 0) {
@@ -170,7 +134,7 @@ extern "C" const char *pmb_cuda_missing(void)
   int count = 0;
   const char *chosen = getenv("PMB_GPU");
   if (chosen && strcmp(chosen, "off") == 0) {
-    return SWITCHED_OFF;
+    return "the environment variable PMB_GPU is 'off'";
   }
   if (pmb_cuda_is_forked()) {
     return FORKED;
@@ -179,7 +143,7 @@ extern "C" const char *pmb_cuda_missing(void)
   const cudaError_t error = pmb_cuda_result(cudaGetDeviceCount(&count));
   cudaGetLastError();
   if (error == cudaSuccess && count > 0) {
-    note_user();
+    __atomic_store_n(&forks_of_user, (int64_t)pmb_forks(), __ATOMIC_RELEASE);
   }
   if (is_fatal(error)) {
     note_loss();
@@ -192,7 +156,7 @@ extern "C" const char *pmb_cuda_missing(void)
     case cudaErrorInsufficientDriver:
       return why_old_driver();
     case cudaErrorDevicesUnavailable:
-      return any_is_dead() ? DEAD : BUSY;
+      return why_unavailable();
     default:
       snprintf(text, sizeof(text), "the NVIDIA driver reports an error: %.200s (%s)", cudaGetErrorString(error),
         cudaGetErrorName(error));
@@ -240,31 +204,25 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
   int count = 0, major = 0, minor = 0;
   PMB_CUDA_TRY(context, cudaGetDeviceCount(&count));
   const int rank = local_rank();
-  *device = rank >= 0 ? rank % count : 0;
-  pmb_status status = PMB_OK;
-  if (context->device_number > 0) {
-    *device = context->device_number - 1;
-  } else {
-    status = read_environment(context, device);
+  *device = context->device_number > 0 ? context->device_number - 1 : rank >= 0 ? rank % count : 0;
+  if (context->device_number == 0) {
+    PMB_CUDA_STEP(read_environment(context, device));
   }
-  if (status == PMB_OK && (*device >= count || *device >= PMB_CUDA_DEVICES)) {
-    status = pmb_fail(context, PMB_UNAVAILABLE,
+  if (*device >= count || *device >= PMB_CUDA_DEVICES) {
+    return pmb_fail(context, PMB_UNAVAILABLE,
       "no GPU can be used: there is no GPU %d; this process sees %d, from 0 on", *device, count);
   }
-  if (status == PMB_OK && __atomic_load_n(&dead[*device], __ATOMIC_ACQUIRE)) {
-    status = pmb_fail(context, PMB_UNAVAILABLE,
+  if (__atomic_load_n(&dead[*device], __ATOMIC_ACQUIRE)) {
+    return pmb_fail(context, PMB_UNAVAILABLE,
       "no GPU can be used: GPU %d failed in this process, which cannot use it any more; restart the program",
       *device);
   }
-  if (status == PMB_OK) {
-    PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, *device));
-    PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, *device));
-    if (10 * major + minor < OLDEST) {
-      status = pmb_fail(context, PMB_UNAVAILABLE,
+  PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, *device));
+  PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, *device));
+  return 10 * major + minor >= OLDEST
+    ? PMB_OK
+    : pmb_fail(context, PMB_UNAVAILABLE,
         "no GPU can be used: GPU %d has compute capability %d.%d, and this code needs 7.5", *device, major, minor);
-    }
-  }
-  return status;
 }
 
 /* Asked for once: that takes longer than all else in the making of a context. */
@@ -326,7 +284,7 @@ pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory on the GPU or pinned for it: %.120s", what);
   }
   if (error == cudaErrorDevicesUnavailable) {
-    return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", any_is_dead() ? DEAD : BUSY);
+    return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", why_unavailable());
   }
   if (is_without_code(error)) {
     return fail_without_code(context, error);
@@ -337,6 +295,17 @@ pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *
   }
   return pmb_fail(context, PMB_INTERNAL, "the GPU failed: %s (%s) at %.160s%s", cudaGetErrorString(error),
     cudaGetErrorName(error), what, fatal ? "; what this process held there is lost" : "");
+}
+
+pmb_status pmb_cuda_aborted(pmb_cuda *cuda)
+{
+  return pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
+}
+
+pmb_status pmb_cuda_report(pmb_cuda *cuda)
+{
+  pmb_crew *crew = &cuda->context->crew;
+  return pmb_crew_report(crew, crew->fraction_end) ? PMB_OK : pmb_cuda_aborted(cuda);
 }
 
 static __global__ void probe_kernel(void)

@@ -8,184 +8,148 @@
 
 enum { ARRAYS = 8 };
 
-/* Bytes of a piece of a pinned array. */
+/* Bytes of a part of a pinned array. */
 static const size_t PIECE = 128 * 1024 * 1024;
 
-static int goes_to_pinned(const pmb_cuda_copy *copy)
-{
-  return !copy->wide && pmb_cuda_is_pinned(copy->to, copy->bytes);
-}
-
-/* ---- pinned arrays ---- */
-
-/* Pinned arrays on their way. */
-typedef struct pieces {
-  size_t sent;                                         /* pieces */
-  size_t bytes_sent, bytes;                            /* of all pinned arrays */
-  pmb_status (*meanwhile)(pmb_cuda *cuda, void *work); /* to be done yet, or NULL */
-  void *work;
-} pieces;
-
-static pmb_status do_meanwhile(pmb_cuda *cuda, pieces *p)
-{
-  pmb_status (*const meanwhile)(pmb_cuda *, void *) = p->meanwhile;
-  p->meanwhile = NULL;
-  return meanwhile ? meanwhile(cuda, p->work) : PMB_OK;
-}
-
-static pmb_status finish_piece(pmb_cuda *cuda, const pieces *p, int slot)
-{
-  const pmb_crew *crew = &cuda->context->crew;
-  PMB_CUDA_TRY(cuda->context, cudaEventSynchronize(cuda->done.slot[slot]));
-  const double done = (double)p->bytes_sent / (double)p->bytes;
-  const double place = crew->fraction_begin + done * (crew->fraction_end - crew->fraction_begin);
-  return pmb_crew_report(&cuda->context->crew, place)
-    ? PMB_OK
-    : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
-}
-
-/* Sends a pinned array, all but the last pieces of which have then come. */
-static pmb_status send_array(pmb_cuda *cuda, const pmb_cuda_copy *copy, pieces *p)
-{
-  PMB_CUDA_TRY(cuda->context, cudaStreamWaitEvent(cuda->copy, copy->ready, 0));
-  pmb_status status = PMB_OK;
-  for (size_t at = 0; at < copy->bytes && status == PMB_OK; at += PIECE) {
-    const int slot = (int)(p->sent % PMB_CUDA_SLOTS);
-    const size_t bytes = copy->bytes - at < PIECE ? copy->bytes - at : PIECE;
-    if (p->sent >= PMB_CUDA_SLOTS) {
-      status = do_meanwhile(cuda, p);
-      status = status == PMB_OK ? finish_piece(cuda, p, slot) : status;
-    }
-    if (status == PMB_OK) {
-      PMB_CUDA_TRY(cuda->context,
-        cudaMemcpyAsync(
-          (char *)copy->to + at, (const char *)copy->d_from + at, bytes, cudaMemcpyDeviceToHost, cuda->copy));
-      PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.slot[slot], cuda->copy));
-      p->bytes_sent += bytes;
-      ++p->sent;
-    }
-  }
-  return status;
-}
-
-/* Waits for what has been sent, and has the other work done. */
-static pmb_status finish_pinned(pmb_cuda *cuda, pieces *p)
-{
-  pmb_status status = do_meanwhile(cuda, p);
-  for (int i = 0; i < PMB_CUDA_SLOTS && (size_t)i < p->sent && status == PMB_OK; ++i) {
-    status = finish_piece(cuda, p, i);
-  }
-  return status;
-}
-
-/* ---- other arrays ---- */
-
-/* Parts of all arrays, in order. */
-typedef struct drain {
-  pmb_cuda *cuda;
+/* Arrays, cut into parts. */
+typedef struct cut_arrays {
   pmb_cuda_copy copies[ARRAYS];
   size_t first[ARRAYS]; /* part of each */
   int count;
   size_t bytes, part, parts;
-  pthread_mutex_t sending;
   int awaited; /* arrays whose kernels the copies wait for */
-} drain;
+} cut_arrays;
+
+static void cut(cut_arrays *arrays, size_t part)
+{
+  arrays->part = part;
+  for (int i = 0; i < arrays->count; ++i) {
+    arrays->first[i] = arrays->parts;
+    arrays->parts += (arrays->copies[i].bytes + part - 1) / part;
+  }
+}
 
 /* Where part n lies in its array; its bytes. */
-static size_t find_part(const drain *d, size_t n, int *array, size_t *at)
+static size_t find_part(const cut_arrays *arrays, size_t n, int *array, size_t *at)
 {
-  int i = d->count - 1;
-  while (n < d->first[i]) {
+  int i = arrays->count - 1;
+  while (n < arrays->first[i]) {
     --i;
   }
-  const size_t left = d->copies[i].bytes - (n - d->first[i]) * d->part;
+  const size_t left = arrays->copies[i].bytes - (n - arrays->first[i]) * arrays->part;
   *array = i;
-  *at = (n - d->first[i]) * d->part;
-  return left < d->part ? left : d->part;
+  *at = (n - arrays->first[i]) * arrays->part;
+  return left < arrays->part ? left : arrays->part;
 }
 
-static void send_for(drain *d, size_t n)
+/* Enqueues the copy of part n; `to` NULL: into its place. */
+static cudaError_t send_for(pmb_cuda *cuda, cut_arrays *arrays, size_t n, void *to)
 {
-  pmb_cuda *cuda = d->cuda;
   int array;
   size_t at;
-  const size_t bytes = find_part(d, n, &array, &at);
-  const char *d_from = (const char *)d->copies[array].d_from + at;
-  pthread_mutex_lock(&d->sending);
-  for (; d->awaited <= array; ++d->awaited) {
-    pmb_cuda_ring_note(&cuda->ring, cudaStreamWaitEvent(cuda->copy, d->copies[d->awaited].ready, 0));
+  const size_t bytes = find_part(arrays, n, &array, &at);
+  const pmb_cuda_copy *copy = &arrays->copies[array];
+  cudaError_t error = cudaSuccess;
+  for (; arrays->awaited <= array && error == cudaSuccess; ++arrays->awaited) {
+    error = cudaStreamWaitEvent(cuda->copy, arrays->copies[arrays->awaited].ready, 0);
   }
-  pmb_cuda_ring_note(&cuda->ring,
-    cudaMemcpyAsync(pmb_cuda_ring_slot(&cuda->ring, n), d_from, bytes, cudaMemcpyDeviceToHost, cuda->copy));
-  pmb_cuda_ring_sent(cuda, n);
-  pthread_mutex_unlock(&d->sending);
+  return error != cudaSuccess ? error
+                              : cudaMemcpyAsync(to ? to : (char *)copy->to + at, (const char *)copy->d_from + at,
+                                  bytes, cudaMemcpyDeviceToHost, cuda->copy);
 }
 
-/* Puts a part that has come into its place. */
-static void put_part(const pmb_cuda_copy *copy, const char *from, size_t at, size_t bytes)
+/* ---- ordinary arrays ---- */
+
+typedef struct drain {
+  pmb_cuda *cuda;
+  cut_arrays arrays;
+  pthread_mutex_t sending;
+} drain;
+
+static void send_into_ring(drain *d, size_t n)
 {
-  if (copy->wide) {
-    pmb_stream_ids((const uint32_t *)from, (int64_t)(bytes / 4), copy->base, (int64_t *)((char *)copy->to + 2 * at));
-  } else {
-    memcpy((char *)copy->to + at, from, bytes);
-  }
+  pthread_mutex_lock(&d->sending);
+  pmb_cuda_ring_note(&d->cuda->ring, send_for(d->cuda, &d->arrays, n, pmb_cuda_ring_slot(&d->cuda->ring, n)));
+  pmb_cuda_ring_sent(d->cuda, n);
+  pthread_mutex_unlock(&d->sending);
 }
 
 static void drain_part(void *data, int, size_t n)
 {
   drain *d = (drain *)data;
   const size_t next = n + (size_t)d->cuda->ring.slots;
+  const char *slot = pmb_cuda_ring_slot(&d->cuda->ring, n);
   int array;
   size_t at;
-  const size_t bytes = find_part(d, n, &array, &at);
-  if (pmb_cuda_ring_await(d->cuda, n)) {
-    put_part(&d->copies[array], pmb_cuda_ring_slot(&d->cuda->ring, n), at, bytes);
-    if (next < d->parts) {
-      send_for(d, next);
-    }
+  const size_t bytes = find_part(&d->arrays, n, &array, &at);
+  const pmb_cuda_copy *copy = &d->arrays.copies[array];
+  if (!pmb_cuda_ring_await(d->cuda, n)) {
+    return;
+  }
+  if (copy->wide) {
+    pmb_stream_ids((const uint32_t *)slot, (int64_t)(bytes / 4), copy->base, (int64_t *)((char *)copy->to + 2 * at));
+  } else {
+    memcpy((char *)copy->to + at, slot, bytes);
+  }
+  if (next < d->arrays.parts) {
+    send_into_ring(d, next);
   }
 }
 
 /* Sends for the first part of each slot; they come when the pinned arrays have. */
 static pmb_status send_first(pmb_cuda *cuda, drain *d)
 {
-  const pmb_status status = pmb_cuda_take_ring(cuda, d->part, d->parts);
-  for (size_t n = 0; status == PMB_OK && n < (size_t)cuda->ring.slots && !pmb_cuda_ring_failed(&cuda->ring); ++n) {
-    send_for(d, n);
+  if (d->arrays.parts > 0) {
+    PMB_CUDA_STEP(pmb_cuda_take_ring(cuda, d->arrays.part, d->arrays.parts));
+    for (size_t n = 0; n < (size_t)cuda->ring.slots && !pmb_cuda_ring_failed(&cuda->ring); ++n) {
+      send_into_ring(d, n);
+    }
   }
-  return status;
+  return PMB_OK;
 }
 
 static pmb_status bring_others(pmb_cuda *cuda, drain *d)
 {
-  const int finished = pmb_crew_loop(&cuda->context->crew, d->parts, drain_part, d);
+  if (d->arrays.parts == 0) {
+    return PMB_OK;
+  }
+  const int finished = pmb_crew_loop(&cuda->context->crew, d->arrays.parts, drain_part, d);
   if (pmb_cuda_ring_failed(&cuda->ring)) {
     return pmb_cuda_failed(cuda->context, (cudaError_t)cuda->ring.error, "download");
   }
-  return finished ? PMB_OK : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
+  return finished ? PMB_OK : pmb_cuda_aborted(cuda);
 }
 
-/* Sorts the arrays into those that come at once and the others. Returns how many come at once. */
-static int sort_copies(const pmb_cuda_copy *copies, int count, pmb_cuda_copy *pinned, pieces *p, drain *d)
+/* ---- pinned arrays, and all ---- */
+
+/* Sends the pinned parts, PMB_CUDA_SLOTS of which are under way at a time, and then for the first ones of other arrays. The
+ * host's own work is done before the first is waited for. */
+static pmb_status bring_pinned(
+  pmb_cuda *cuda, cut_arrays *pinned, drain *d, pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work)
 {
-  size_t ordinary = 0;
-  int n = 0;
-  for (int i = 0; i < count; ++i) {
-    if (goes_to_pinned(&copies[i])) { /* asked for once: the answer changes when any GPU's state is lost */
-      p->bytes += copies[i].bytes;
-      pinned[n++] = copies[i];
-    } else {
-      ordinary += copies[i].bytes;
-      d->copies[d->count++] = copies[i];
+  pmb_crew *crew = &cuda->context->crew;
+  const double begin = crew->fraction_begin, length = crew->fraction_end - begin;
+  for (size_t n = 0; n <= pinned->parts + PMB_CUDA_SLOTS; ++n) {
+    const cudaEvent_t slot = cuda->done.slot[n % PMB_CUDA_SLOTS];
+    if (n == pinned->parts) {
+      PMB_CUDA_STEP(send_first(cuda, d));
+    }
+    if (n == PMB_CUDA_SLOTS && meanwhile) {
+      PMB_CUDA_STEP(meanwhile(cuda, work));
+    }
+    if (n >= PMB_CUDA_SLOTS && n < pinned->parts + PMB_CUDA_SLOTS) {
+      const size_t come = n - PMB_CUDA_SLOTS + 1;
+      PMB_CUDA_TRY(cuda->context, cudaEventSynchronize(slot));
+      if (!pmb_crew_report(crew, begin + length * (double)come / (double)pinned->parts)) {
+        return pmb_cuda_aborted(cuda);
+      }
+    }
+    if (n < pinned->parts) {
+      PMB_CUDA_STEP(pmb_cuda_check(cuda->context, send_for(cuda, pinned, n, NULL), "download"));
+      PMB_CUDA_TRY(cuda->context, cudaEventRecord(slot, cuda->copy));
     }
   }
-  d->part = pmb_cuda_part_of(ordinary);
-  d->bytes = ordinary;
-  for (int i = 0; i < d->count; ++i) {
-    d->first[i] = d->parts;
-    d->parts += (d->copies[i].bytes + d->part - 1) / d->part;
-  }
-  return n;
+  return PMB_OK;
 }
 
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
@@ -193,30 +157,24 @@ pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int co
 {
   pmb_crew *crew = &cuda->context->crew;
   const double begin = crew->fraction_begin, end = crew->fraction_end;
-  pmb_cuda_copy pinned[ARRAYS];
-  pieces p = { 0, 0, 0, meanwhile, work };
+  cut_arrays pinned = {};
   drain d = {};
   d.cuda = cuda;
-  const int pinned_count = sort_copies(copies, count, pinned, &p, &d);
-  pmb_status status = PMB_OK;
+  for (int i = 0; i < count; ++i) { /* asked for once: the answer changes when any GPU's state is lost */
+    cut_arrays *to = !copies[i].wide && pmb_cuda_is_pinned(copies[i].to, copies[i].bytes) ? &pinned : &d.arrays;
+    to->copies[to->count++] = copies[i];
+    to->bytes += copies[i].bytes;
+  }
+  cut(&pinned, PIECE);
+  cut(&d.arrays, pmb_cuda_part_of(d.arrays.bytes));
   pthread_mutex_init(&d.sending, NULL);
-  if (d.bytes > 0) {
-    crew->fraction_end = begin + (double)p.bytes / (double)(p.bytes + d.bytes) * (end - begin);
+  if (d.arrays.bytes > 0) {
+    crew->fraction_end = begin + (double)pinned.bytes / (double)(pinned.bytes + d.arrays.bytes) * (end - begin);
   }
-  for (int i = 0; i < pinned_count && status == PMB_OK; ++i) {
-    status = send_array(cuda, &pinned[i], &p);
-  }
-  if (status == PMB_OK && d.bytes > 0) {
-    status = send_first(cuda, &d);
-  }
+  pmb_status status = bring_pinned(cuda, &pinned, &d, meanwhile, work);
+  crew->fraction_begin = crew->fraction_end;
+  crew->fraction_end = end;
   if (status == PMB_OK) {
-    status = finish_pinned(cuda, &p);
-  }
-  if (d.bytes > 0) {
-    crew->fraction_begin = crew->fraction_end;
-    crew->fraction_end = end;
-  }
-  if (status == PMB_OK && d.bytes > 0) {
     status = bring_others(cuda, &d);
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->copy); /* nothing may write to ring or arrays any more */

@@ -12,8 +12,8 @@
 /* Blocks that are registered; smaller ones are not worth it. */
 static const size_t WORTH_PINNING = 256 * 1024;
 static const size_t PAGE = 4096, HUGE = 2 << 20;
-/* A free block is given back that was not taken in so many allocations: at least as many as this, and as four meshes have. */
-static const uint64_t AGE = 64;
+/* Allocations in which the peak in use fades. */
+enum { FADING = 64 };
 
 /* The rings of two transfers, there and back, which have to be pinned anew when they go. */
 static const size_t RINGS = (size_t)2 * PMB_CUDA_PARTS * PMB_CUDA_HUGE;
@@ -22,18 +22,15 @@ typedef struct pinned_block {
   struct pinned_block *next;
   char *memory;
   size_t capacity;
-  int taken, uses;
-  uint64_t last_used;
-  uint32_t pinned; /* the generation of CUDA's state in which it was registered; 0: not */
+  int taken;
+  uint64_t released; /* when */
+  uint32_t pinned;   /* the generation of CUDA's state in which it was registered; 0: not */
 } pinned_block;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pinned_block *blocks;
-static uint64_t clock_of_allocations;
-/* What is taken, and the most bytes that were at a time: lately, and in the period before. */
-static int64_t taken_blocks;
-static size_t taken_bytes, most_taken, most_taken_before;
-static uint64_t period_begin;
+static uint64_t clock_of_releases;
+static size_t taken_bytes, recent_peak;
 static int contexts, device_in_use = -1; /* of the last context, -1: there was none */
 
 static int is_pinned(const pinned_block *block)
@@ -56,27 +53,13 @@ static void free_blocks(pinned_block *list)
   }
 }
 
-/* Moves a block from the pool to a list. Called with the lock. */
+/* Takes a block out of the pool, into a list. Called with the lock, as all below up to new_block. */
 static void move_out(pinned_block **at, pinned_block **list)
 {
   pinned_block *block = *at;
   *at = block->next;
   block->next = *list;
   *list = block;
-}
-
-/* Takes the free blocks out of the pool that were last used before `since`. Called with the lock. */
-static pinned_block *take_out(uint64_t since)
-{
-  pinned_block *list = NULL;
-  for (pinned_block **at = &blocks; *at;) {
-    if (!(*at)->taken && (*at)->last_used < since) {
-      move_out(at, &list);
-    } else {
-      at = &(*at)->next;
-    }
-  }
-  return list;
 }
 
 /* What is allocated for `bytes`: at most an eighth more, so that meshes of about the same size use the same blocks. */
@@ -90,7 +73,7 @@ static size_t capacity_for(size_t bytes)
   return (bytes + step - 1) / step * step;
 }
 
-/* The smallest free block that is not much too large. Called with the lock. */
+/* The smallest free block that is not much too large. */
 static pinned_block *find_free(size_t bytes)
 {
   const size_t fresh = capacity_for(bytes);
@@ -104,58 +87,32 @@ static pinned_block *find_free(size_t bytes)
   return best;
 }
 
-/* The largest free block that is too small; where there is none, the one that was not used for the longest time. Called with
- * the lock. */
-static pinned_block **find_least_useful(size_t bytes)
+/* The free block that was released first; NULL: there is none. */
+static pinned_block **find_oldest(void)
 {
-  pinned_block **small = NULL, **old = NULL;
+  pinned_block **oldest = NULL;
   for (pinned_block **at = &blocks; *at; at = &(*at)->next) {
-    const pinned_block *block = *at;
-    if (!block->taken && block->capacity < bytes && (!small || block->capacity > (*small)->capacity)) {
-      small = at;
-    }
-    if (!block->taken && (!old || block->last_used < (*old)->last_used)) {
-      old = at;
+    if (!(*at)->taken && (!oldest || (*at)->released < (*oldest)->released)) {
+      oldest = at;
     }
   }
-  return small ? small : old;
+  return oldest;
 }
 
-/* Counts a block that is taken, or given back. Called with the lock. */
-static void count_taken(const pinned_block *block, int change)
+/* Before a block of `fresh` bytes is made, 0: a free one is taken. Returns the blocks that have to go, so that the pool, but
+ * for rings, is at most half larger than what was in use lately. Else it would keep a mesh of every size that a growing
+ * surface has had. */
+static pinned_block *make_room(size_t fresh)
 {
-  taken_blocks += change;
-  taken_bytes += (size_t)change * block->capacity;
-  most_taken = taken_bytes > most_taken ? taken_bytes : most_taken;
-}
-
-/* How many allocations a free block may wait for the next one. Called with the lock, like the next. */
-static uint64_t age_allowed(void)
-{
-  const uint64_t meshes = 4 * (uint64_t)taken_blocks;
-  return meshes > AGE ? meshes : AGE;
-}
-
-/* Before a block is taken, for `bytes`; fresh: of the block that has to be made, 0: there is a free one. Returns the blocks
- * that have to go: those not taken for long, and in place of a fresh one what makes the pool, but for rings, more than half
- * larger than all that was taken at a time. Else it would keep a mesh of every size that a growing surface has had. */
-static pinned_block *make_room(size_t bytes, size_t fresh)
-{
-  const uint64_t age = age_allowed(), now = ++clock_of_allocations;
-  pinned_block *list = take_out(now > age ? now - age : 0);
-  if (now - period_begin > age) {
-    most_taken_before = most_taken;
-    most_taken = taken_bytes;
-    period_begin = now;
-  }
-  const size_t most = most_taken > most_taken_before ? most_taken : most_taken_before;
-  const size_t expected = taken_bytes + fresh > most ? taken_bytes + fresh : most;
+  pinned_block *list = NULL;
   size_t held = fresh;
+  recent_peak -= recent_peak > taken_bytes ? (recent_peak - taken_bytes) / FADING : 0;
+  recent_peak = taken_bytes + fresh > recent_peak ? taken_bytes + fresh : recent_peak;
   for (const pinned_block *block = blocks; block; block = block->next) {
     held += block->capacity;
   }
-  for (pinned_block **at = find_least_useful(bytes); at && fresh > 0 && held > expected + expected / 2 + RINGS;
-       at = find_least_useful(bytes)) {
+  for (pinned_block **at = find_oldest(); at && fresh > 0 && held > recent_peak + recent_peak / 2 + RINGS;
+       at = find_oldest()) {
     held -= (*at)->capacity;
     move_out(at, &list);
   }
@@ -195,8 +152,11 @@ static cudaError_t pin(pinned_block *block)
 
 static void trim(void)
 {
+  pinned_block *list = NULL;
   pthread_mutex_lock(&lock);
-  pinned_block *list = take_out(UINT64_MAX);
+  for (pinned_block **at = find_oldest(); at; at = find_oldest()) {
+    move_out(at, &list);
+  }
   pthread_mutex_unlock(&lock);
   free_blocks(list);
 }
@@ -207,60 +167,57 @@ void *pmb_cuda_pinned_take(size_t bytes)
     return NULL;
   }
   pthread_mutex_lock(&lock);
-  if (contexts == 0) {
-    pthread_mutex_unlock(&lock);
-    return NULL;
-  }
-  pinned_block *block = find_free(bytes);
+  const int none = contexts == 0;
+  pinned_block *block = none ? NULL : find_free(bytes);
   const int found = block != NULL;
   if (found) {
     block->taken = 1;
+    taken_bytes += block->capacity;
   }
-  pinned_block *surplus = make_room(bytes, found ? 0 : capacity_for(bytes));
+  pinned_block *surplus = none ? NULL : make_room(found ? 0 : capacity_for(bytes));
   pthread_mutex_unlock(&lock);
   free_blocks(surplus);
-  if (!found) {
+  if (none) {
+    return NULL;
+  }
+  if (found) {
+    pin(block); /* its second use, or a later one */
+    return block->memory;
+  }
+  block = new_block(bytes);
+  if (!block) {
+    trim(); /* what is kept may be what is missing */
     block = new_block(bytes);
-    if (!block) {
-      trim(); /* what is kept may be what is missing */
-      block = new_block(bytes);
-    }
-    if (!block) {
-      return NULL;
-    }
-    block->taken = 1;
-  } else if (block->uses > 0) {
-    pin(block);
+  }
+  if (!block) {
+    return NULL;
   }
   pthread_mutex_lock(&lock);
-  ++block->uses;
-  block->last_used = clock_of_allocations;
-  count_taken(block, 1);
-  if (!found) {
-    block->next = blocks;
-    blocks = block;
-  }
+  block->taken = 1;
+  taken_bytes += block->capacity;
+  block->next = blocks;
+  blocks = block;
   pthread_mutex_unlock(&lock);
   return block->memory;
 }
 
 void pmb_cuda_pinned_give(void *memory)
 {
-  pinned_block *list = NULL;
   pthread_mutex_lock(&lock);
-  for (pinned_block *block = blocks; memory && block; block = block->next) {
-    if (block->memory == memory && block->taken) {
-      block->taken = 0;
-      block->last_used = clock_of_allocations;
-      count_taken(block, -1);
-      break;
-    }
+  pinned_block *block = memory ? blocks : NULL;
+  while (block && !(block->memory == memory && block->taken)) {
+    block = block->next;
   }
-  if (contexts == 0) {
-    list = take_out(UINT64_MAX);
+  if (block) {
+    block->taken = 0;
+    block->released = ++clock_of_releases;
+    taken_bytes -= block->capacity;
   }
+  const int none = contexts == 0;
   pthread_mutex_unlock(&lock);
-  free_blocks(list);
+  if (none) {
+    trim();
+  }
 }
 
 /* A thread that has not called CUDA yet would wake the first GPU, where this process may not be at home. */

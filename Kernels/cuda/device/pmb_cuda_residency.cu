@@ -10,7 +10,6 @@
 #include "cuda/pmb_cuda.cuh"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER; /* the state of a volume */
 static pmb_cuda *contexts;
 static pmb_cuda_volume *volumes;
 static uint64_t last_use;              /* counts calls */
@@ -90,12 +89,11 @@ void pmb_cuda_join(pmb_cuda *cuda)
 void pmb_cuda_part(pmb_cuda *cuda)
 {
   pthread_mutex_lock(&lock);
-  for (pmb_cuda **at = &contexts; *at; at = &(*at)->next) {
-    if (*at == cuda) {
-      *at = cuda->next;
-      break;
-    }
+  pmb_cuda **at = &contexts;
+  while (*at != cuda) {
+    at = &(*at)->next;
   }
+  *at = cuda->next;
   pthread_mutex_unlock(&lock);
   pmb_cuda_settle();
   pmb_cuda_pinned_contexts(-1, cuda->device);
@@ -216,6 +214,7 @@ void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer)
   give_back(cuda->device, bytes);
 }
 
+/* What is allocated: kernels read 16 bytes at a time, and of empty arrays. */
 static size_t bytes_of(int64_t count, size_t size)
 {
   return ((size_t)count * size + 255) / 256 * 256 + 256;
@@ -239,14 +238,14 @@ pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t cou
       error = allocate(cuda, &buffer->d_data, bytes);
     } while (error == cudaErrorMemoryAllocation && (let_go(cuda) || pmb_cuda_release_attributes(cuda, buffer)));
   }
-  if (error != cudaSuccess && error != cudaErrorMemoryAllocation) {
-    return pmb_cuda_failed(cuda->context, error, what);
-  }
-  if (error != cudaSuccess) {
+  if (error == cudaErrorMemoryAllocation) {
     return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY,
       "no memory on the GPU for %s: %lld of %zu bytes (this context holds %lld bytes there, the process %lld, limit %lld)",
       what, (long long)count, size, (long long)cuda->device_bytes, (long long)pmb_cuda_held(cuda->device),
       (long long)cuda->device_limit);
+  }
+  if (error != cudaSuccess) {
+    return pmb_cuda_failed(cuda->context, error, what);
   }
   buffer->capacity = bytes;
   cuda->device_bytes += (int64_t)bytes;
@@ -258,8 +257,11 @@ pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t cou
 pmb_status pmb_cuda_reserve_output(
   pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, int spare, size_t size, const char *what)
 {
-  const int64_t more = spare && !has_room(buffer, count, size) ? count / 8 : 0;
-  return pmb_cuda_reserve(cuda, buffer, count + more, size, what);
+  if (!spare) {
+    pmb_cuda_release(cuda, buffer);
+  }
+  return pmb_cuda_reserve(
+    cuda, buffer, count + (spare && !has_room(buffer, count, size) ? count / 8 : 0), size, what);
 }
 
 int64_t pmb_cuda_held(int device)
@@ -296,29 +298,26 @@ static int is_same(const pmb_cuda_volume *v, const pmb_cuda *cuda)
 
 pmb_status pmb_cuda_find_volume(pmb_cuda *cuda)
 {
-  pmb_cuda_volume *fresh = (pmb_cuda_volume *)calloc(1, sizeof(*fresh));
-  if (!fresh) {
-    return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY, "no memory for a volume's record (%zu bytes)", sizeof(*fresh));
-  }
-  fresh->key = cuda->context->volume;
-  fresh->device = cuda->device;
-  fresh->generation = cuda->generation;
   pthread_mutex_lock(&lock);
   pmb_cuda_volume *volume = volumes;
   while (volume && !is_same(volume, cuda)) {
     volume = volume->next;
   }
-  if (!volume) {
-    volume = fresh;
-    fresh = NULL;
+  if (!volume && (volume = (pmb_cuda_volume *)calloc(1, sizeof(*volume)))) {
+    volume->key = cuda->context->volume;
+    volume->device = cuda->device;
+    volume->generation = cuda->generation;
     volume->next = volumes;
     volumes = volume;
   }
-  ++volume->contexts;
+  if (volume) {
+    ++volume->contexts;
+  }
   cuda->volume = volume;
   pthread_mutex_unlock(&lock);
-  free(fresh);
-  return PMB_OK;
+  return volume
+    ? PMB_OK
+    : pmb_fail(cuda->context, PMB_OUT_OF_MEMORY, "no memory for a volume's record (%zu bytes)", sizeof(*volume));
 }
 
 void pmb_cuda_drop_volume(pmb_cuda *cuda)
@@ -329,31 +328,16 @@ void pmb_cuda_drop_volume(pmb_cuda *cuda)
     return;
   }
   pthread_mutex_lock(&lock);
-  const int last = --volume->contexts == 0;
-  for (pmb_cuda_volume **at = &volumes; last && *at; at = &(*at)->next) {
-    if (*at == volume) {
-      *at = volume->next;
-      break;
+  if (--volume->contexts == 0) {
+    pmb_cuda_volume **at = &volumes;
+    while (*at != volume) {
+      at = &(*at)->next;
     }
-  }
-  if (last) {
+    *at = volume->next;
     free_volume_buffers(volume);
-  }
-  pthread_mutex_unlock(&lock);
-  if (last) {
     free(volume);
   }
-}
-
-/* Waits a little for another thread that brings the volume. Called with the lock. */
-static void wait_for_change(void)
-{
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += 10 * 1000 * 1000;
-  until.tv_sec += until.tv_nsec / 1000000000;
-  until.tv_nsec %= 1000000000;
-  pthread_cond_timedwait(&changed, &lock, &until);
+  pthread_mutex_unlock(&lock);
 }
 
 /* Brings the volume, its state being PMB_CUDA_COMING. Called with the lock, which is let go meanwhile. */
@@ -372,13 +356,13 @@ static pmb_status bring(pmb_cuda *cuda, pmb_cuda_volume *volume)
   } else {
     free_volume_buffers(volume);
   }
-  pthread_cond_broadcast(&changed);
   return status;
 }
 
 pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
 {
   pmb_cuda_volume *volume = cuda->volume;
+  pmb_crew *crew = &cuda->context->crew;
   pmb_status status = PMB_OK;
   pthread_mutex_lock(&lock);
   while (status == PMB_OK && volume->state != PMB_CUDA_THERE) {
@@ -389,18 +373,15 @@ pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
     } else if (volume->bringer == (uintptr_t)pthread_self()) {
       status = pmb_fail(cuda->context, PMB_UNAVAILABLE,
         "no GPU can be used: another context is bringing the same volume there and calls this one from its progress hook");
-    } else {
-      wait_for_change();
+    } else { /* another thread brings it */
+      const struct timespec moment = { 0, 1000 * 1000 };
       pthread_mutex_unlock(&lock);
-      if (!pmb_crew_report(&cuda->context->crew, cuda->context->crew.fraction_begin)) {
-        status = pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
-      }
+      nanosleep(&moment, NULL);
+      status = pmb_crew_report(crew, crew->fraction_begin) ? PMB_OK : pmb_cuda_aborted(cuda);
       pthread_mutex_lock(&lock);
     }
   }
-  if (status == PMB_OK) {
-    ++volume->users;
-  }
+  volume->users += status == PMB_OK;
   pthread_mutex_unlock(&lock);
   return status;
 }

@@ -62,7 +62,7 @@ static pmb_status pin_ring(pmb_cuda *cuda)
   crew->fraction_end = end;
   return finished
     ? pmb_cuda_check(cuda->context, pmb_cuda_pin(ring->memory, ring->bytes), "pinning a transfer's ring")
-    : pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
+    : pmb_cuda_aborted(cuda);
 }
 
 pmb_status pmb_cuda_take_ring(pmb_cuda *cuda, size_t part, size_t parts)
@@ -172,10 +172,12 @@ static void pack(const feed *work, int64_t begin, int64_t end, char *to)
   }
 }
 
+/* Whether what is fed lies as on the device. */
 static int is_packed(const feed *work)
 {
-  const int64_t *dims = work->volume->dims, *strides = work->volume->strides;
-  return strides[0] == 1 && work->pitch == dims[0] && strides[1] == dims[0] && strides[2] == dims[0] * dims[1];
+  const int64_t *dims = work->volume ? work->volume->dims : NULL, *strides = dims ? work->volume->strides : NULL;
+  return !dims ||
+    (strides[0] == 1 && work->pitch == dims[0] && strides[1] == dims[0] && strides[2] == dims[0] * dims[1]);
 }
 
 static size_t bytes_of_part(const feed *work, size_t n)
@@ -212,10 +214,10 @@ static void feed_part(void *data, int, size_t n)
   if (n >= slots && !pmb_cuda_ring_await(work->cuda, n - slots)) {
     return;
   }
-  if (work->volume && !is_packed(work)) {
-    pack(work, (int64_t)(at / work->size), (int64_t)((at + bytes) / work->size), slot);
-  } else {
+  if (is_packed(work)) {
     memcpy(slot, work->from + at, bytes);
+  } else {
+    pack(work, (int64_t)(at / work->size), (int64_t)((at + bytes) / work->size), slot);
   }
   pthread_mutex_lock(&work->sending);
   work->filled[n % slots] = n + 1;
@@ -232,19 +234,15 @@ static pmb_status send(feed *work)
   pmb_cuda *cuda = work->cuda;
   pmb_crew *crew = &cuda->context->crew;
   const size_t part = pmb_cuda_part_of(work->bytes), parts = (work->bytes + part - 1) / part;
-  pmb_status status = pmb_cuda_take_ring(cuda, part, parts);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_CUDA_STEP(pmb_cuda_take_ring(cuda, part, parts));
   pthread_mutex_init(&work->sending, NULL);
   const int finished = pmb_crew_loop(crew, parts, feed_part, work);
   pthread_mutex_destroy(&work->sending);
-  if (work->status != PMB_OK) {
-    status = work->status;
-  } else if (pmb_cuda_ring_failed(&cuda->ring)) {
+  pmb_status status = work->status;
+  if (status == PMB_OK && pmb_cuda_ring_failed(&cuda->ring)) {
     status = pmb_cuda_failed(cuda->context, (cudaError_t)cuda->ring.error, "upload");
-  } else if (!finished) {
-    status = pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
+  } else if (status == PMB_OK && !finished) {
+    status = pmb_cuda_aborted(cuda);
   }
   /* The ring goes back to the pool: nothing may read it any more, whatever has happened. */
   const cudaError_t error = cudaStreamSynchronize(cuda->copy);
