@@ -30,8 +30,8 @@ template <class T> static __device__ void read_rows(const pmb_cuda_job &job, con
     for (int part = 0; part < 2; ++part) {
       const int i = box.origin[0] - 1 + part * 32 + lane;
       const T s = d_samples[pmb_cuda_index(job, pmb_cuda_clamp(i, job.dims[0]), j, k)];
-      const int exists = row_exists && i >= 0 && i < job.dims[0] && (part == 0 || lane < 3) &&
-        pmb_cuda_finite<T>(s) && !pmb_cuda_hides_sample(job, i, j, k);
+      const int exists = row_exists && i >= 0 && i < job.dims[0] && (part == 0 || lane < 3) && PMB_IS_FINITE(s) &&
+        !pmb_cuda_hides_sample(job, i, j, k);
       inside |= (uint64_t)__ballot_sync(UINT32_MAX, pmb_cuda_inside(isovalue, s) && (part == 0 || lane < 3))
         << part * 32;
       equal |= (uint64_t)__ballot_sync(UINT32_MAX, exists && pmb_cuda_equal(isovalue, s)) << part * 32;

@@ -36,30 +36,18 @@ template <class T> __device__ __forceinline__ int pmb_cuda_inside(const pmb_isov
 {
   return (int)s >= isovalue.small_threshold;
 }
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, float s)
-{
-  return s >= isovalue.threshold_f32;
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, double s)
-{
-  return s >= isovalue.threshold_f64;
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int32_t s)
-{
-  return (double)s >= isovalue.threshold_f64;
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint32_t s)
-{
-  return (double)s >= isovalue.threshold_f64;
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, int64_t s)
-{
-  return !isovalue.none && s >= isovalue.threshold_i64;
-}
-__device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, uint64_t s)
-{
-  return !isovalue.none && s >= isovalue.threshold_u64;
-}
+#define PMB_CUDA_INSIDE(type, condition)                                               \
+  __device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, type s) \
+  {                                                                                    \
+    return condition;                                                                  \
+  }
+PMB_CUDA_INSIDE(float, s >= isovalue.threshold_f32)
+PMB_CUDA_INSIDE(double, s >= isovalue.threshold_f64)
+PMB_CUDA_INSIDE(int32_t, (double)s >= isovalue.threshold_f64)
+PMB_CUDA_INSIDE(uint32_t, (double)s >= isovalue.threshold_f64)
+PMB_CUDA_INSIDE(int64_t, !isovalue.none && s >= isovalue.threshold_i64)
+PMB_CUDA_INSIDE(uint64_t, !isovalue.none && s >= isovalue.threshold_u64)
+#undef PMB_CUDA_INSIDE
 
 /* Whether a sample equals the isovalue; only asked when such points are joined. */
 template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_isovalue &isovalue, T s)
@@ -73,43 +61,15 @@ template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_isova
   return (double)s == isovalue.f64;
 }
 
-/* Integers are always finite. */
-template <class T> __device__ __forceinline__ int pmb_cuda_finite(T s)
-{
-  return PMB_IS_FINITE(s);
-}
-
 /* The ends of a type's range. */
-template <class T> struct pmb_cuda_limits {
-  static __device__ __forceinline__ T lowest()
-  {
-    return (T)-1 < (T)0 ? (T)(1ull << (8 * sizeof(T) - 1)) : (T)0;
-  }
-  static __device__ __forceinline__ T highest()
-  {
-    return (T)~lowest();
-  }
-};
-template <> struct pmb_cuda_limits<float> {
-  static __device__ __forceinline__ float lowest()
-  {
-    return -INFINITY;
-  }
-  static __device__ __forceinline__ float highest()
-  {
-    return INFINITY;
-  }
-};
-template <> struct pmb_cuda_limits<double> {
-  static __device__ __forceinline__ double lowest()
-  {
-    return -INFINITY;
-  }
-  static __device__ __forceinline__ double highest()
-  {
-    return INFINITY;
-  }
-};
+template <class T> __device__ __forceinline__ T pmb_cuda_lowest(void)
+{
+  return (T)0.5 != 0 ? (T)-INFINITY : PMB_LOWEST(T);
+}
+template <class T> __device__ __forceinline__ T pmb_cuda_highest(void)
+{
+  return (T)0.5 != 0 ? (T)INFINITY : PMB_HIGHEST(T);
+}
 
 /* As in pmb_hidden.h. */
 __device__ __forceinline__ int pmb_cuda_hides_sample(const pmb_cuda_job &job, int i, int j, int k)

@@ -79,7 +79,7 @@ template <class T> struct range_of : range_of_words<T, order_of<T>> {
   }
   __device__ __forceinline__ int odd() const
   {
-    return !pmb_cuda_finite<T>(this->low) || !pmb_cuda_finite<T>(this->high);
+    return !PMB_IS_FINITE(this->low) || !PMB_IS_FINITE(this->high);
   }
 };
 
@@ -190,7 +190,7 @@ static __device__ __forceinline__ int outer_column(const pmb_cuda_job &job, int 
   const T s = ((const T *)job.d_samples)[pmb_cuda_index(job, min(i, job.dims[0] - 1), j + r % 5, k + r / 5)];
   *low = *high = s;
   pmb_cuda_reduce(32, low, high);
-  return __any_sync(UINT32_MAX, !pmb_cuda_finite<T>(s));
+  return __any_sync(UINT32_MAX, !PMB_IS_FINITE(s));
 }
 
 /* The range of the finite samples of a brick, by a whole warp: for bricks that have others. */
@@ -198,11 +198,11 @@ template <class T>
 static __device__ __noinline__ void finite_range(const pmb_cuda_job &job, int i, int j, int k, T *low, T *high)
 {
   const T *d_samples = (const T *)job.d_samples;
-  T l = pmb_cuda_limits<T>::highest(), h = pmb_cuda_limits<T>::lowest();
+  T l = pmb_cuda_highest<T>(), h = pmb_cuda_lowest<T>();
   for (int n = threadIdx.x & 31; n < 33 * PMB_CUDA_ROWS; n += 32) {
     const int r = n / 33;
     const T s = d_samples[pmb_cuda_index(job, min(i + n % 33, job.dims[0] - 1), j + r % 5, k + r / 5)];
-    if (pmb_cuda_finite<T>(s)) {
+    if (PMB_IS_FINITE(s)) {
       l = s < l ? s : l;
       h = s > h ? s : h;
     }
@@ -404,12 +404,12 @@ template <class T>
 static __device__ __forceinline__ void find_range(
   const pmb_cuda_job &job, const pmb_cuda_box &box, T *low_out, T *high_out)
 {
-  T low = pmb_cuda_limits<T>::highest(), high = pmb_cuda_limits<T>::lowest();
+  T low = pmb_cuda_highest<T>(), high = pmb_cuda_lowest<T>();
   int at[3];
   for (int n = threadIdx.x & 31; n < (PMB_BRICK_X + 1) * PMB_CUDA_ROWS; n += 32) {
     if (locate(job, box, n, at) && !pmb_cuda_hides_sample(job, at[0], at[1], at[2])) {
       const T s = ((const T *)job.d_samples)[pmb_cuda_index(job, at[0], at[1], at[2])];
-      if (pmb_cuda_finite<T>(s)) {
+      if (PMB_IS_FINITE(s)) {
         low = s < low ? s : low;
         high = s > high ? s : high;
       }
@@ -463,7 +463,7 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS) range_kernel(const __
 {
   enum { SAMPLES = row_shape<T>::SAMPLES };
   __shared__ pmb_cuda_range_part warps[PMB_CUDA_WARPS];
-  T low = pmb_cuda_limits<T>::highest(), high = pmb_cuda_limits<T>::lowest();
+  T low = pmb_cuda_highest<T>(), high = pmb_cuda_lowest<T>();
   uint32_t odd = 0;
   const int64_t step = (int64_t)gridDim.x * PMB_CUDA_THREADS * SAMPLES;
   for (int64_t b = ((int64_t)blockIdx.x * PMB_CUDA_THREADS + threadIdx.x) * SAMPLES; b < job.brick_count; b += step) {
