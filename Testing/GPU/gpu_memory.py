@@ -1,45 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What is on the GPU and when it goes: uploads, what filters share, the limit, releases; and the memory of outputs."""
+"""Memory of the GPU and of outputs; composite data and the panel. Everything else of the filter on a GPU is in
+TestPMBContourFilterDevice and FuzzPMBContourFilter --device gpu, which this shows to work in pvpython."""
 import gc
 import os
 
-import numpy
-from gpu_testing import (CPU, GPU, PANEL_GPU, REHEARSE, content, contour, copies, driver, mesh_of, on_gpu, same, volume,
-                         waves)
+from gpu_testing import CPU, GPU, PANEL_GPU, REHEARSE, content, contour, copies, driver, mesh_of, on_gpu, same, volume
 from paraview import simple
 from plugin_testing import Messages, equal, output, true
-from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPolyData
 
 
 # --- on the GPU -------------------------------------------------------------------------------------------------------
-
-def uploads():
-    """One for any number of isovalues and other properties, one more for samples that are modified in place, and one for
-    each new array; what is on the GPU does not grow."""
-    data = volume(96)
-    ours = contour(data, GPU)
-    for isovalue in (0.0, 3.0, 3.5, 60.0, 0.0):
-        ours.SetValue(0, isovalue)
-        same(mesh_of(ours), mesh_of(contour(data, CPU, (isovalue,))), f"isovalue {isovalue}")
-    ours.SetRemoveDegenerateTriangles(0)
-    ours.Update()
-    on_gpu(ours.GetNumberOfUploads() == 1, f"{ours.GetNumberOfUploads()} uploads, not 1")
-    equal(ours.GetNumberOfBinds(), 1, "volumes read")
-    on_gpu(ours.GetDeviceBytes() >= 4 * 96 ** 3, f"only {ours.GetDeviceBytes()} bytes on the GPU")
-    array = data.GetPointData().GetArray("samples")
-    vtk_to_numpy(array)[:] = waves(data.GetDimensions(), numpy.float32, seed=2).ravel()
-    array.Modified()
-    ours.Update()
-    ours.SetRemoveDegenerateTriangles(1)
-    sizes = []
-    for step in range(10):
-        same(mesh_of(ours), mesh_of(contour(data, CPU, (0.0,))), f"step {step}")
-        sizes.append(ours.GetDeviceBytes())
-        data.DeepCopy(volume(96, seed=step))
-    on_gpu(0 < max(sizes) <= 1.2 * sizes[0], f"bytes on the GPU: {sizes}")
-    on_gpu(ours.GetNumberOfUploads() == 11, f"{ours.GetNumberOfUploads()} uploads, not 11")
-
 
 def shared_by_proxies():
     """Two panels on one source, as a user has it: one upload; a change of the source is seen by both."""
@@ -55,25 +26,6 @@ def shared_by_proxies():
             same(output(proxy), output(reference), f"XFreq {frequency}")
         uploads = sum(proxy.GetClientSideObject().GetNumberOfUploads() for proxy in proxies)
         on_gpu(uploads == expected, f"{uploads} uploads, not {expected}")
-
-
-def memory_limit():
-    """Too little for the volume: the CPU's mesh, one warning, and no further try until something changes."""
-    data = volume(128)
-    ours = contour(data, GPU, DeviceMemoryLimit=0.001)
-    with Messages() as log:
-        for isovalue in (0.0, 3.0, 5.0, 7.0):
-            ours.SetValue(0, isovalue)
-            same(mesh_of(ours), mesh_of(contour(data, CPU, (isovalue,))), f"isovalue {isovalue}")
-            summary = ours.GetLastRunSummary()
-            on_gpu("CPU" in summary and "because" in summary and "memory" in summary, f"the last run is {summary!r}")
-    on_gpu(log.text().count("Warning:") == 1 and "memory" in log.text(), f"not one warning but {log.text()!r}")
-    true("ERROR" not in log.text(), log.text())
-    with Messages() as log:
-        ours.SetDeviceMemoryLimit(0.0)
-        same(mesh_of(ours), mesh_of(contour(data, CPU, (7.0,))), "without a limit")
-    equal(log.text(), "", "messages without a limit")
-    on_gpu("GPU 0" in ours.GetLastRunSummary(), f"without a limit the last run is {ours.GetLastRunSummary()!r}")
 
 
 def limit_across_filters():
@@ -94,28 +46,6 @@ def limit_across_filters():
     true(taken < 1.2 * limit * 2 ** 30, f"the driver has given out {taken} bytes")
     total = sum(each.GetDeviceBytes() for each in filters)
     on_gpu(total <= limit * 2 ** 30, f"{total} bytes on the GPU")
-
-
-def release():
-    """What is on the GPU goes when the filter is told so, or its array is deleted; the output stays."""
-    data = volume(96)
-    ours = contour(data, GPU, (3.0,), ComputeScalars=0)
-    kept = vtkPolyData()
-    kept.ShallowCopy(mesh_of(ours))
-    reference = copies(kept)
-    ours.ReleaseDeviceMemory()
-    equal(ours.GetDeviceBytes(), 0, "bytes on the GPU after the release")
-    same(kept, reference, "the output after the release")
-    ours.SetValue(0, 5.0)
-    same(mesh_of(ours), mesh_of(contour(data, CPU, (5.0,), ComputeScalars=0)), "after the release")
-    on_gpu(ours.GetNumberOfUploads() == 2, f"{ours.GetNumberOfUploads()} uploads, not 2")
-    before = ours.GetDeviceBytes()
-    data.GetPointData().RemoveArray("samples")
-    gc.collect()
-    after = ours.GetDeviceBytes()
-    on_gpu(after <= before - 4 * 96 ** 3, f"{before} bytes on the GPU with the array, {after} without")
-    data.DeepCopy(volume(50))
-    same(mesh_of(ours), mesh_of(contour(data, CPU, (5.0,), ComputeScalars=0)), "a new array")
 
 
 def nothing_is_left():
@@ -173,5 +103,41 @@ def many_isovalue_changes():
     on_gpu(ours.GetNumberOfUploads() == 1, f"{ours.GetNumberOfUploads()} uploads, not 1")
 
 
-TESTS = (uploads, shared_by_proxies, memory_limit, limit_across_filters, release, nothing_is_left,
-         output_outlives_the_filter, many_isovalue_changes)
+# --- the same bytes ---------------------------------------------------------------------------------------------------
+
+def blocks():
+    """A multi-block: the same bytes in every block, before and after a change of the isovalue."""
+    data = vtkMultiBlockDataSet()
+    for number in range(3):
+        data.SetBlock(number, volume(40 + 7 * number, seed=number))
+    ours, reference = contour(data, GPU, (3.0,)), contour(data, CPU, (3.0,))
+    for isovalue in (3.0, 7.5):
+        for each in (ours, reference):
+            each.SetValue(0, isovalue)
+            each.Update()
+        for number in range(3):
+            same(ours.GetOutputDataObject(0).GetBlock(number), reference.GetOutputDataObject(0).GetBlock(number),
+                 f"block {number} at {isovalue}")
+
+
+def the_panel():
+    """Through proxies: Last Run names the GPU as the driver does; Automatic takes it; DeviceIndex 0 is the same one."""
+    wavelet = simple.Wavelet(WholeExtent=[-30, 30, -30, 30, -30, 30])
+    settings = {"Input": wavelet, "ContourBy": ["POINTS", "RTData"], "Isosurfaces": [157.0, 200.0]}
+    reference = output(simple.PMBContour(RunOn="CPU", **settings))
+    for choice in (PANEL_GPU, "Automatic"):
+        proxy = simple.PMBContour(RunOn=choice, **settings)
+        same(output(proxy), reference, choice)
+        if not REHEARSE:
+            true(f"GPU 0 ({driver.name()})" in proxy.LastRun, f"{choice}: the last run is {proxy.LastRun!r}")
+        proxy.SetPropertyWithName("DeviceIndex", 0)
+        proxy.Isosurfaces = [150.0]
+        same(output(proxy), output(simple.PMBContour(**dict(settings, RunOn="CPU", Isosurfaces=[150.0]))), choice)
+        proxy.RunOn = "CPU"
+        proxy.Isosurfaces = [157.0, 200.0]
+        same(output(proxy), reference, f"{choice}, then CPU")
+        true("GPU" not in proxy.LastRun, f"on the CPU the last run is {proxy.LastRun!r}")
+
+
+TESTS = (shared_by_proxies, limit_across_filters, nothing_is_left, output_outlives_the_filter,
+         many_isovalue_changes, blocks, the_panel)

@@ -4,7 +4,6 @@
 --rehearse: the processor is in the GPU's place, and what is said of the GPU is not looked at. Without a driver: skipped."""
 import ctypes
 import os
-import re
 import sys
 
 import numpy
@@ -13,7 +12,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, os.pardir, "Plugin"))  # where it is not packed
-from plugin_testing import SKIPPED, Messages, equal, image, true  # noqa: E402
+from plugin_testing import SKIPPED, equal, image, true  # noqa: E402
 
 REHEARSE = "--rehearse" in sys.argv
 CPU = vtkPMBContourFilter.CPU
@@ -73,11 +72,6 @@ def waves(dims, dtype, seed=1):
     return values.clip(-128, 255).astype(dtype)
 
 
-def isovalues_of(dtype):
-    base = 100 if numpy.issubdtype(dtype, numpy.unsignedinteger) else 0
-    return base + 3.0, base + 17.25
-
-
 def contour(data, device, isovalues=(0.0,), **settings):
     """A new filter for a data object, not executed."""
     new = vtkPMBContourFilter()
@@ -120,21 +114,6 @@ def same(ours, reference, what):
 def mesh_of(algorithm):
     algorithm.Update()
     return algorithm.GetOutput()
-
-
-def check_against_cpu(data, isovalues, what, **settings):
-    """The GPU's mesh is the CPU's, and so are its messages; returns the number of triangles."""
-    filters, messages = [contour(data, device, isovalues, **settings) for device in (GPU, CPU)], []
-    for each in filters:
-        with Messages() as log:
-            each.Update()
-        messages.append(re.sub(r"0x[0-9a-f]+", "", log.text()))
-    ours, reference = (each.GetOutput() for each in filters)
-    same(ours, reference, what)
-    equal(*messages, f"{what}: messages")
-    summary = filters[0].GetLastRunSummary()
-    on_gpu("GPU 0" in summary or not ours.GetNumberOfPolys(), f"{what}: last run is {summary!r}")
-    return ours.GetNumberOfPolys()
 
 
 def volume(side=64, dtype=numpy.float32, seed=1):

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * pmb_bench_gpu.c - kernel times of the CUDA backend: per pass milliseconds, bytes, GB/s and percent of the device's own
+ * Kernel times of the CUDA backend: per pass milliseconds, bytes, GB/s and percent of the device's own
  * copy rate, then totals. Volumes resident, points with central-difference normals, 32-bit ids, counts read back.
  * usage: pmb_bench_gpu [first volume [last volume]] */
 #define _POSIX_C_SOURCE 200809L
@@ -38,72 +37,62 @@ static double seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A separable sum of products, filled slice by slice; see fill_volume. */
-typedef struct fill_job {
+enum { FILLERS = 16 };
+
+/* A separable sum of products; every FILLERS-th slice from the first on. */
+typedef struct filler {
   const bench_volume *v;
   void *samples;
-  float *s[3], *c[3]; /* gyroid: sines and cosines; Cayley: coordinates in s */
-} fill_job;
+  const float *s[3], *c[3]; /* gyroid: sines and cosines; Cayley: coordinates in s */
+  int64_t first;
+} filler;
 
-static void fill_slice(const fill_job *f, int64_t k)
+static float value_at(const filler *f, int64_t i, int64_t j, int64_t k)
 {
-  const int64_t nx = f->v->dims[0], ny = f->v->dims[1];
-  for (int64_t j = 0; j < ny; j++)
-    for (int64_t i = 0; i < nx; i++) {
-      const int64_t at = i + nx * (j + ny * k);
-      const float x = f->s[0][i], y = f->s[1][j], z = f->s[2][k];
-      if (f->v->dense) {
-        ((float *)f->samples)[at] = x * f->c[1][j] + y * f->c[2][k] + z * f->c[0][i];
-      } else {
-        /* Cayley's cubic, 16xyz + 4(x + y + z) = 14 scaled: the test utilities have the same. */
-        const float value = (float)cayley((double)x, (double)y, (double)z);
-        if (f->v->type == PMB_FLOAT32)
-          ((float *)f->samples)[at] = value;
-        else {
-          const float scaled = 127.5f + 127.5f * 8 * (value + 0.012f);
-          ((uint8_t *)f->samples)[at] = (uint8_t)(scaled < 0 ? 0 : scaled > 255 ? 255 : scaled);
-        }
-      }
-    }
+  const float x = f->s[0][i], y = f->s[1][j], z = f->s[2][k];
+  if (f->v->dense) return x * f->c[1][j] + y * f->c[2][k] + z * f->c[0][i];
+  const float value = (float)cayley((double)x, (double)y, (double)z);
+  const float scaled = 127.5f + 127.5f * 8 * (value + 0.012f);
+  return f->v->type == PMB_FLOAT32 ? value : scaled < 0 ? 0 : scaled > 255 ? 255 : scaled;
 }
 
-typedef struct fill_thread {
-  const fill_job *f;
-  int64_t first, step;
-} fill_thread;
-
-static void *fill_main(void *data)
+static void *fill_slices(void *data)
 {
-  const fill_thread *t = data;
-  for (int64_t k = t->first; k < t->f->v->dims[2]; k += t->step) fill_slice(t->f, k);
+  const filler *f = data;
+  const int64_t nx = f->v->dims[0], ny = f->v->dims[1];
+  for (int64_t k = f->first; k < f->v->dims[2]; k += FILLERS)
+    for (int64_t j = 0; j < ny; j++)
+      for (int64_t i = 0; i < nx; i++) {
+        const float value = value_at(f, i, j, k);
+        if (f->v->type == PMB_FLOAT32)
+          ((float *)f->samples)[i + nx * (j + ny * k)] = value;
+        else
+          ((uint8_t *)f->samples)[i + nx * (j + ny * k)] = (uint8_t)value;
+      }
   return NULL;
 }
 
 static void fill_volume(const bench_volume *v, void *samples)
 {
-  enum { THREADS = 16 };
   const double pi = 3.14159265358979323846;
-  fill_job f = { v, samples, { 0 }, { 0 } };
-  pthread_t threads[THREADS];
-  fill_thread told[THREADS];
+  float *tables[6];
+  pthread_t threads[FILLERS];
+  filler fillers[FILLERS];
   for (int a = 0; a < 3; a++) {
-    f.s[a] = test_allocate(v->dims[a], sizeof(float));
-    f.c[a] = test_allocate(v->dims[a], sizeof(float));
+    float *s = tables[a] = test_allocate(v->dims[a], sizeof(float));
+    float *c = tables[a + 3] = test_allocate(v->dims[a], sizeof(float));
     for (int64_t i = 0; i < v->dims[a]; i++) {
       const double x = -1 + 2 * (double)i / (double)(v->dims[a] - 1);
-      f.s[a][i] = (float)(v->dense ? sin(16 * pi * x) : x);
-      f.c[a][i] = (float)cos(16 * pi * x);
+      s[i] = (float)(v->dense ? sin(16 * pi * x) : x);
+      c[i] = (float)cos(16 * pi * x);
     }
   }
-  for (int t = 0; t < THREADS; t++) {
-    told[t] = (fill_thread){ &f, t, THREADS };
-    pthread_create(&threads[t], NULL, fill_main, &told[t]);
+  for (int t = 0; t < FILLERS; t++) {
+    fillers[t] = (filler){ v, samples, { tables[0], tables[1], tables[2] }, { tables[3], tables[4], tables[5] }, t };
+    pthread_create(&threads[t], NULL, fill_slices, &fillers[t]);
   }
-  for (int t = 0; t < THREADS; t++) pthread_join(threads[t], NULL);
-  for (int a = 0; a < 3; a++) {
-    free(f.s[a]);
-    free(f.c[a]);
-  }
+  for (int t = 0; t < FILLERS; t++) pthread_join(threads[t], NULL);
+  for (int i = 0; i < 6; i++) free(tables[i]);
 }
 
 static void line(const char *pass, double ms, double bytes, double copy_rate)

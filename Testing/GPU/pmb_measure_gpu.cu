@@ -25,57 +25,52 @@ static pmb_status run_count(pmb_context *context, pmb_cuda *cuda, cudaEvent_t be
 {
   cuda->job.epoch = ++cuda->epoch;
   memset(cuda->totals, 0, offsetof(pmb_cuda_totals, ranges));
-  pmb_status status = pmb_cuda_select(cuda);
-  if (status == PMB_OK && between) {
+  PMB_CUDA_STEP(pmb_cuda_select(cuda));
+  if (between) {
     PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
   }
-  return status == PMB_OK ? pmb_cuda_classify(cuda) : status;
+  return pmb_cuda_classify(cuda);
 }
 
-/* Vertices and triangles; waits. */
+/* Vertices and triangles, with an event in between if it is not NULL, and one at the end; waits. */
 static pmb_status run_emit(
   pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t between, cudaEvent_t end)
 {
-  pmb_status status = PMB_OK;
   if (between) {
-    status = pmb_cuda_vertices(cuda, out);
+    PMB_CUDA_STEP(pmb_cuda_vertices(cuda, out));
     PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
-    status = status == PMB_OK ? pmb_cuda_triangles(cuda, out) : status;
+    PMB_CUDA_STEP(pmb_cuda_triangles(cuda, out));
   } else {
-    status = pmb_cuda_enqueue_emit(cuda, out);
+    PMB_CUDA_STEP(pmb_cuda_enqueue_emit(cuda, out));
   }
   PMB_CUDA_TRY(context, cudaEventRecord(end, cuda->compute));
-  return status == PMB_OK ? pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "measuring") : status;
+  return pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "measuring");
 }
 
-/* The four passes; marks[0..4] around them if `each`, else only the first and the last. */
-static pmb_status run_passes(
-  pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks, int each)
+static double between(cudaEvent_t begin, cudaEvent_t end)
 {
-  PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-  const pmb_status status = run_count(context, cuda, each ? marks[1] : NULL);
-  if (status == PMB_OK && each) {
-    PMB_CUDA_TRY(context, cudaEventRecord(marks[2], cuda->compute));
-  }
-  return status == PMB_OK ? run_emit(context, cuda, out, each ? marks[3] : NULL, marks[4]) : status;
+  float ms = 0;
+  cudaEventElapsedTime(&ms, begin, end);
+  return ms;
 }
 
+/* The four passes together, and with an event after each. */
 static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
   int repeats, pmb_gpu_times *times)
 {
   double all[REPEATS] = {}, part[4][REPEATS] = {};
-  float ms;
   for (int i = -3; i < repeats; ++i) {
-    pmb_status status = run_passes(context, cuda, out, marks, 0);
-    if (status != PMB_OK) {
-      return status;
-    }
-    cudaEventElapsedTime(&ms, marks[0], marks[4]);
-    all[i < 0 ? 0 : i] = ms;
-    status = run_passes(context, cuda, out, marks, 1);
-    for (int p = 0; p < 4 && status == PMB_OK; ++p) {
-      cudaEventElapsedTime(&ms, marks[p], marks[p + 1]);
-      part[p][i < 0 ? 0 : i] = ms;
+    const int n = i < 0 ? 0 : i;
+    PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
+    PMB_CUDA_STEP(run_count(context, cuda, NULL));
+    PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[4]));
+    all[n] = between(marks[0], marks[4]);
+    PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
+    PMB_CUDA_STEP(run_count(context, cuda, marks[1]));
+    PMB_CUDA_TRY(context, cudaEventRecord(marks[2], cuda->compute));
+    PMB_CUDA_STEP(run_emit(context, cuda, out, marks[3], marks[4]));
+    for (int p = 0; p < 4; ++p) {
+      part[p][n] = between(marks[p], marks[p + 1]);
     }
   }
   times->isovalues = median(all, repeats);
@@ -88,8 +83,8 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
 
 static pmb_status summarize_all(pmb_cuda *cuda)
 {
-  const pmb_status status = pmb_cuda_summarize(cuda, 0, cuda->job.bricks[2]);
-  return status == PMB_OK ? pmb_cuda_find_range(cuda) : status;
+  PMB_CUDA_STEP(pmb_cuda_summarize(cuda, 0, cuda->job.bricks[2]));
+  return pmb_cuda_find_range(cuda);
 }
 
 /* Summarize, alone and followed by the isovalue. */
@@ -97,23 +92,18 @@ static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_
   int repeats, pmb_gpu_times *times)
 {
   double alone[REPEATS] = {}, all[REPEATS] = {};
-  float ms;
   for (int i = -3; i < repeats; ++i) {
+    const int n = i < 0 ? 0 : i;
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    pmb_status status = summarize_all(cuda);
+    PMB_CUDA_STEP(summarize_all(cuda));
     PMB_CUDA_TRY(context, cudaEventRecord(marks[1], cuda->compute));
     PMB_CUDA_TRY(context, cudaStreamSynchronize(cuda->compute));
-    cudaEventElapsedTime(&ms, marks[0], marks[1]);
-    alone[i < 0 ? 0 : i] = ms;
+    alone[n] = between(marks[0], marks[1]);
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    status = status == PMB_OK ? summarize_all(cuda) : status;
-    status = status == PMB_OK ? run_count(context, cuda, NULL) : status;
-    status = status == PMB_OK ? run_emit(context, cuda, out, NULL, marks[4]) : status;
-    if (status != PMB_OK) {
-      return status;
-    }
-    cudaEventElapsedTime(&ms, marks[0], marks[4]);
-    all[i < 0 ? 0 : i] = ms;
+    PMB_CUDA_STEP(summarize_all(cuda));
+    PMB_CUDA_STEP(run_count(context, cuda, NULL));
+    PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[4]));
+    all[n] = between(marks[0], marks[4]);
   }
   times->summarize = median(alone, repeats);
   times->first = median(all, repeats);
@@ -125,7 +115,6 @@ static pmb_status measure_copy(pmb_context *context, pmb_cuda *cuda, cudaEvent_t
   const size_t bytes = (size_t)1 << 30;
   pmb_cuda_buffer from = {}, to = {};
   double all[10] = {};
-  float ms;
   pmb_status status = pmb_cuda_reserve(cuda, &from, (int64_t)bytes, 1, "the copy");
   status = status == PMB_OK ? pmb_cuda_reserve(cuda, &to, (int64_t)bytes, 1, "the copy") : status;
   for (int i = -2; i < 10 && status == PMB_OK; ++i) {
@@ -133,8 +122,7 @@ static pmb_status measure_copy(pmb_context *context, pmb_cuda *cuda, cudaEvent_t
     cudaMemcpyAsync(to.d_data, from.d_data, bytes, cudaMemcpyDeviceToDevice, cuda->compute);
     cudaEventRecord(marks[1], cuda->compute);
     status = pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "copy");
-    cudaEventElapsedTime(&ms, marks[0], marks[1]);
-    all[i < 0 ? 0 : i] = ms;
+    all[i < 0 ? 0 : i] = between(marks[0], marks[1]);
   }
   pmb_cuda_release(cuda, &from);
   pmb_cuda_release(cuda, &to);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- *
- * pmb_test_gpu_context.c - a context on a GPU: which one it takes, what it says of itself, its limit of memory, what is too
+ * A context on a GPU: which one it takes, what it says of itself, its limit of memory, what is too
  * large for it, aborting. Needs a GPU (else skipped). */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
@@ -81,20 +80,19 @@ static void a_growing_surface(void)
   enum { STEPS = 16 };
   test_volume v;
   int changes = 0;
-  volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
-  pmb_context *gpu = gpu_new(0);
-  bind_to(gpu, &v.view);
   int64_t bytes = 0, points = 0;
+  pmb_context *gpu = gpu_new(0);
+  volume_sampled(&v, PMB_FLOAT32, 64, gyroid);
+  bind_to(gpu, &v.view);
   for (int n = 0; n < STEPS; n++) {
     const double isovalue = -1.0 + 0.03 * n;
     test_mesh got;
     CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
     CHECK(got.sizes.points > points, "%lld points after %lld", (long long)got.sizes.points, (long long)points);
     points = got.sizes.points;
+    changes += info_of(gpu).device_bytes != bytes;
+    bytes = info_of(gpu).device_bytes;
     mesh_free(&got);
-    const int64_t now = info_of(gpu).device_bytes;
-    changes += now != bytes;
-    bytes = now;
   }
   CHECK(changes <= STEPS / 3, "memory was taken at %d of %d steps", changes, STEPS);
   pmb_destroy(gpu);

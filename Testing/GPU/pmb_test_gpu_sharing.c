@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Several contexts on one GPU: uploads that they share, memory that idle ones let go and bring back,
- * and that nothing is left. Their threads: pmb_test_gpu_threads.c. */
+ * Several contexts on one GPU: uploads that they share, memory that idle ones let go and bring back, and that nothing is left.
+ * Their threads: pmb_test_gpu_threads.c. */
 #include <string.h>
 
 #include "pmb_test_gpu_util.h"
 
-/* ---- sharing ---- */
+/* The context has brought volumes so often, and shares the bound one with as many, itself among them. */
+static void expect(pmb_context *context, int64_t uploads, int sharers, const char *when)
+{
+  const pmb_info info = info_of(context);
+  CHECK(info.uploads == uploads && info.device_sharers == sharers, "%s: %lld uploads, not %lld; %d sharers, not %d",
+    when, (long long)info.uploads, (long long)uploads, info.device_sharers, sharers);
+}
 
 static void uploads_are_shared(void)
 {
@@ -14,102 +20,75 @@ static void uploads_are_shared(void)
   pmb_context *a = gpu_new(0), *b = gpu_new(0);
   s.volume[0].view.version = 41;
   bind_to(a, &s.volume[0].view);
+  expect(a, 1, 1, "alone");
   const pmb_info alone = info_of(a);
-  CHECK(alone.uploads == 1 && alone.device_sharers == 1, "%lld uploads, %d sharers", (long long)alone.uploads,
-    alone.device_sharers);
   const int64_t free_before = gpu_free_bytes();
   pmb_volume moved = s.volume[0].view; /* where the samples are in the world does not matter */
   moved.index_to_world[3] += 1;
   bind_to(b, &moved);
   bind_to(b, &s.volume[0].view);
+  expect(b, 0, 2, "the second");
   const pmb_info second = info_of(b);
-  CHECK(second.uploads == 0 && second.device_sharers == 2, "%lld uploads, %d sharers", (long long)second.uploads,
-    second.device_sharers);
   CHECK(second.device_bytes >= alone.device_bytes / 2, "%lld bytes with a shared volume, %lld alone",
     (long long)second.device_bytes, (long long)alone.device_bytes);
   CHECK(second.minimum == alone.minimum && second.maximum == alone.maximum && second.bricks == alone.bricks,
     "the second one's range is %g..%g", second.minimum, second.maximum);
-  CHECK(free_before - gpu_free_bytes() < 4 << 20, "a second bind took %lld bytes of the GPU",
-    (long long)(free_before - gpu_free_bytes()));
+  CHECK(free_before - gpu_free_bytes() < 4 << 20, "a second bind took memory of the GPU");
   gives_subject(a, &s, 0, "the first");
   gives_subject(b, &s, 0, "the second");
-  CHECK(info_of(a).device_sharers == 2, "%d sharers", info_of(a).device_sharers);
-  /* One goes, the other stays. */
   pmb_unbind(a);
   gives_subject(b, &s, 0, "the first being unbound");
-  CHECK(info_of(b).device_sharers == 1, "%d sharers", info_of(b).device_sharers);
+  expect(b, 0, 1, "the first being unbound");
   bind_to(a, &s.volume[0].view);
-  CHECK(info_of(a).uploads == 1, "%lld uploads", (long long)info_of(a).uploads);
   pmb_destroy(b);
   gives_subject(a, &s, 0, "the second being gone");
-  CHECK(info_of(a).uploads == 1, "%lld uploads", (long long)info_of(a).uploads);
-  /* When nobody has it any more, it is read anew. */
+  expect(a, 1, 1, "the second being gone");
   pmb_unbind(a);
   bind_to(a, &s.volume[0].view);
-  CHECK(info_of(a).uploads == 2, "%lld uploads", (long long)info_of(a).uploads);
+  expect(a, 2, 1, "when nobody had it any more");
   pmb_destroy(a);
   subjects_free(&s);
 }
 
-enum { DIFFERENT_SIDE = 60, DIFFERENCES = 8 };
-
-/* The n-th volume that lies in the memory of `v` and is not `v`. */
-static pmb_volume different(const test_volume *v, int n)
-{
-  enum { N = DIFFERENT_SIDE };
-  pmb_volume other = v->view;
-  switch (n) {
-    case 0:
-      other.version = 2;
-      break;
-    case 1:
-      other.version = 0;
-      break;
-    case 2:
-      other.type = PMB_UINT16;
-      break;
-    case 3:
-      other.dims[2] = N - 1;
-      break;
-    case 4:
-      other.samples = (const int16_t *)v->memory + N;
-      other.dims[2] = N - 1;
-      break;
-    case 5: /* mirrored along y */
-      other.samples = (const int16_t *)v->memory + N * (N - 1);
-      memcpy(other.strides, (const int64_t[]){ 1, -N, N * N }, sizeof other.strides);
-      break;
-    case 6: /* x and y swapped */
-      memcpy(other.strides, (const int64_t[]){ N, 1, N * N }, sizeof other.strides);
-      break;
-    default: /* half of the bytes, twice the samples */
-      other.type = PMB_INT8;
-      break;
-  }
-  return other;
-}
-
+/* Volumes that lie in the memory of one of version 1 and are not that one. */
 static void different_is_not_shared(void)
 {
-  enum { N = DIFFERENT_SIDE };
+  enum { N = 60 };
+  static const struct {
+    const char *what;
+    uint64_t version;
+    pmb_type type;
+    int64_t first, slices, strides[3];
+  } cases[] = {
+    { "version", 2, PMB_INT16, 0, N, { 0 } },
+    { "no version", 0, PMB_INT16, 0, N, { 0 } },
+    { "type", 1, PMB_UINT16, 0, N, { 0 } },
+    { "size", 1, PMB_INT16, 0, N - 1, { 0 } },
+    { "place", 1, PMB_INT16, N, N - 1, { 0 } },
+    { "mirrored along y", 1, PMB_INT16, N * (N - 1), N, { 1, -N, N * N } },
+    { "x and y swapped", 1, PMB_INT16, 0, N, { N, 1, N * N } },
+    { "half of the bytes", 1, PMB_INT8, 0, N, { 0 } },
+  };
   test_volume v;
   test_rng rng = { 5 };
-  pmb_context *a = gpu_new(0), *b = gpu_new(0), *cpu = context_new(0, "portable");
+  pmb_context *a = gpu_new(0), *b = gpu_new(0), *cpu = cpu_new();
   volume_make(&v, PMB_INT16, N, N, N, LAYOUT_PACKED);
   volume_fill(&v, DATA_SMOOTH, &rng);
   v.view.version = 1;
   bind_to(a, &v.view);
-  for (int n = 0; n < DIFFERENCES; n++) {
-    const pmb_volume other = different(&v, n);
+  for (int n = 0; n < (int)(sizeof cases / sizeof *cases); n++) {
+    pmb_volume other = v.view;
     test_mesh want, got;
-    const int64_t before = info_of(b).uploads;
-    test_about("difference %d", n);
+    test_about("different: %s", cases[n].what);
+    other.version = cases[n].version;
+    other.type = cases[n].type;
+    other.samples = (const int16_t *)v.memory + cases[n].first;
+    other.dims[2] = cases[n].slices;
+    memcpy(other.strides, cases[n].strides, sizeof other.strides);
     bind_to(b, &other);
-    const pmb_info info = info_of(b);
-    CHECK(info.uploads == before + 1 && info.device_sharers == 1, "%lld uploads more, %d sharers",
-      (long long)(info.uploads - before), info.device_sharers);
     bind_to(cpu, &other);
-    const double middle = 0.5 * (info.minimum + info.maximum) + 0.25;
+    expect(b, n + 1, 1, "another volume");
+    const double middle = 0.5 * (info_of(b).minimum + info_of(b).maximum) + 0.25;
     CHECK_STATUS(cpu, mesh_extract(cpu, &middle, 1, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
     CHECK_STATUS(b, mesh_extract(b, &middle, 1, 1, PMB_FLOAT32, PMB_INT32, &got), PMB_OK);
     CHECK(want.sizes.triangles > 50, "only %lld triangles", (long long)want.sizes.triangles);
@@ -118,11 +97,10 @@ static void different_is_not_shared(void)
     mesh_free(&got);
   }
   /* Packed strides, written out or not, are the same. */
-  pmb_volume explicit_strides = v.view;
-  const int64_t before = info_of(b).uploads;
-  memcpy(explicit_strides.strides, (const int64_t[]){ 1, N, N * N }, sizeof explicit_strides.strides);
-  bind_to(b, &explicit_strides);
-  CHECK(info_of(b).uploads == before && info_of(b).device_sharers == 2, "packed strides written out: not shared");
+  pmb_volume packed = v.view;
+  memcpy(packed.strides, (const int64_t[]){ 1, N, N * N }, sizeof packed.strides);
+  bind_to(b, &packed);
+  expect(b, (int64_t)(sizeof cases / sizeof *cases), 2, "packed strides written out");
   pmb_destroy(a);
   pmb_destroy(b);
   pmb_destroy(cpu);
@@ -145,14 +123,12 @@ static void changed_samples_are_read(void)
     gives_subject(b, &s, n, "the second's");
     gives_subject(a, &s, n, "the first's");
   }
-  CHECK(info_of(a).uploads + info_of(b).uploads == 4, "%lld uploads and %lld", (long long)info_of(a).uploads,
-    (long long)info_of(b).uploads);
+  expect(a, 3, 1, "the first");
+  expect(b, 1, 1, "the second");
   pmb_destroy(a);
   pmb_destroy(b);
   subjects_free(&s);
 }
-
-/* ---- memory ---- */
 
 static int64_t held(pmb_context *const *contexts, int count)
 {
@@ -161,35 +137,35 @@ static int64_t held(pmb_context *const *contexts, int count)
   return sum;
 }
 
+/* Bytes that a context with the first volume needs. */
+static int64_t need_of(const subjects *s)
+{
+  pmb_context *c = gpu_new(0);
+  bind_to(c, &s->volume[0].view);
+  gives_subject(c, s, 0, "alone");
+  const int64_t need = info_of(c).device_peak_bytes;
+  pmb_destroy(c);
+  return need;
+}
+
 /* Room for two and a half: the idle one that was used least recently lets go, and brings it back by itself. */
 static void idle_contexts_make_room(void)
 {
   subjects s;
   pmb_context *c[3];
   subjects_make(&s, is_short() ? 40 : 100);
-  c[0] = gpu_new(0);
-  bind_to(c[0], &s.volume[0].view);
-  gives_subject(c[0], &s, 0, "alone");
-  const int64_t need = info_of(c[0]).device_peak_bytes, limit = 2 * need + need / 2;
-  pmb_destroy(c[0]);
-  for (int i = 0; i < 3; i++) c[i] = gpu_new(limit);
-  for (int i = 0; i < 2; i++) {
+  const int64_t need = need_of(&s), limit = 2 * need + need / 2;
+  for (int i = 0; i < 3; i++) {
+    c[i] = gpu_new(limit);
     bind_to(c[i], &s.volume[i].view);
-    gives_subject(c[i], &s, i, "with room for two");
+    gives_subject(c[i], &s, i, "as room is made");
   }
-  const int64_t first = info_of(c[0]).device_bytes, second = info_of(c[1]).device_bytes;
-  bind_to(c[2], &s.volume[2].view);
-  gives_subject(c[2], &s, 2, "the third");
-  CHECK(info_of(c[0]).device_bytes < first, "the first still holds %lld bytes", (long long)first);
-  CHECK(info_of(c[1]).device_bytes == second, "the second went from %lld to %lld bytes", (long long)second,
-    (long long)info_of(c[1]).device_bytes);
-  CHECK(held(c, 3) <= limit, "%lld bytes held together, limit %lld", (long long)held(c, 3), (long long)limit);
+  CHECK(info_of(c[0]).device_bytes < info_of(c[1]).device_bytes, "the first still holds its volume");
   for (int round = 0; round < 3; round++)
     for (int i = 0; i < 3; i++) { /* always the one that was let go */
-      const int64_t uploads = info_of(c[i]).uploads;
       test_about("round %d, context %d", round, i);
       gives_subject(c[i], &s, i, "brought back by itself");
-      CHECK(info_of(c[i]).uploads == uploads + 1, "%lld uploads more", (long long)(info_of(c[i]).uploads - uploads));
+      expect(c[i], round + 2, 1, "brought back by itself");
       CHECK(held(c, 3) <= limit, "%lld bytes held together, limit %lld", (long long)held(c, 3), (long long)limit);
     }
   /* Let go between count and emit. */
@@ -203,7 +179,7 @@ static void idle_contexts_make_room(void)
   gives_subject(greedy, &s, 1, "in between");
   mesh_make(&got, sizes, PMB_FLOAT32, PMB_INT32);
   CHECK_STATUS(c[0], pmb_emit(c[0], &got.view), PMB_OK);
-  CHECK(info_of(c[0]).uploads == uploads + 1, "it was not let go in between");
+  expect(c[0], uploads + 1, 1, "let go in between");
   mesh_equal(&s.want[0], &got, "emitted after being let go");
   mesh_free(&got);
   for (int i = 0; i < 3; i++) pmb_destroy(c[i]);
@@ -215,27 +191,23 @@ static void idle_contexts_make_room(void)
 static void shared_comes_back_once(void)
 {
   subjects s;
+  pmb_context *c[2] = { gpu_new(0), gpu_new(0) };
   subjects_make(&s, is_short() ? 40 : 100);
-  pmb_context *a = gpu_new(0), *b = gpu_new(0);
+  const int64_t need = need_of(&s);
   s.volume[0].view.version = 1;
-  bind_to(a, &s.volume[0].view);
-  gives_subject(a, &s, 0, "alone");
-  const int64_t need = info_of(a).device_peak_bytes;
-  bind_to(b, &s.volume[0].view);
-  gives_subject(b, &s, 0, "shared");
+  for (int i = 0; i < 2; i++) {
+    bind_to(c[i], &s.volume[0].view);
+    gives_subject(c[i], &s, 0, "shared");
+  }
   pmb_context *greedy = gpu_new(need + need / 8);
   bind_to(greedy, &s.volume[1].view);
   gives_subject(greedy, &s, 1, "the greedy one");
-  CHECK(info_of(a).device_bytes + info_of(b).device_bytes < need / 2, "the others still hold %lld and %lld bytes",
-    (long long)info_of(a).device_bytes, (long long)info_of(b).device_bytes);
-  const int64_t before = info_of(a).uploads + info_of(b).uploads;
-  gives_subject(b, &s, 0, "come back");
-  gives_subject(a, &s, 0, "come back");
-  const int64_t uploads = info_of(a).uploads + info_of(b).uploads - before;
-  CHECK(uploads == 1, "%lld uploads for two", (long long)uploads);
-  CHECK(info_of(a).device_sharers == 2, "%d sharers", info_of(a).device_sharers);
-  pmb_destroy(a);
-  pmb_destroy(b);
+  CHECK(held(c, 2) < need / 2, "the others still hold %lld bytes", (long long)held(c, 2));
+  gives_subject(c[1], &s, 0, "come back");
+  gives_subject(c[0], &s, 0, "come back");
+  expect(c[0], 1, 2, "come back");
+  expect(c[1], 1, 2, "come back");
+  for (int i = 0; i < 2; i++) pmb_destroy(c[i]);
   pmb_destroy(greedy);
   subjects_free(&s);
 }
