@@ -3,8 +3,8 @@
  * skipped). */
 #include "pmb_test_gpu_pair.h"
 
-/* Interpolates arrays at the points of isovalues on both; their bytes must agree. */
-static void attributes_both(
+/* Interpolates arrays at the points of isovalues on both; returns whether all bytes agree. */
+static int attributes_both(
   pair *p, const double *isovalues, int64_t count, pmb_attribute *arrays, int64_t array_count)
 {
   const pmb_request request = { sizeof request, isovalues, count, 1 };
@@ -24,14 +24,16 @@ static void attributes_both(
     CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
   }
   CHECK(sizes.points > 1000, "only %lld points", (long long)sizes.points);
+  int same = 1;
   for (int64_t n = 0; n < array_count; n++) {
     const size_t bytes = (size_t)sizes.points * arrays[n].components * pmb_type_size(arrays[n].type);
-    CHECK(!memcmp(outputs[0][n], outputs[1][n], bytes), "attribute of %s differs", type_name(arrays[n].type));
+    same &= !memcmp(outputs[0][n], outputs[1][n], bytes);
     free(outputs[0][n]);
     free(outputs[1][n]);
   }
   free(outputs[0]);
   free(outputs[1]);
+  return same;
 }
 
 /* Of all types, of 1 to 3 components. */
@@ -52,7 +54,7 @@ static void attributes(void)
     volume_fill(&volumes[n], n % 2 ? DATA_LIMITS : DATA_NOISE, &rng);
     arrays[n] = (pmb_attribute){ volumes[n].memory, volumes[n].view.type, components, NULL, 0 };
   }
-  attributes_both(&p, isovalues, 3, arrays, TYPES);
+  CHECK(attributes_both(&p, isovalues, 3, arrays, TYPES), "the arrays differ");
   for (int n = 0; n < TYPES; n++) volume_free(&volumes[n]);
   volume_free(&v);
   pair_free(&p);
@@ -78,7 +80,7 @@ static void signed_zeros(void)
   for (int n = 0; n < 3; n++) {
     const double isovalue = n % 3;
     test_about("isovalue %g", isovalue);
-    attributes_both(&p, &isovalue, 1, &attribute, 1);
+    CHECK(attributes_both(&p, &isovalue, 1, &attribute, 1), "the array differs");
     extract_plain(&p, &isovalue, 1, 0);
   }
   free(array);
@@ -86,71 +88,44 @@ static void signed_zeros(void)
   pair_free(&p);
 }
 
-enum { STAY_SIDE = 48, STAY_COUNT = 20 };
-
-/* Interpolates arrays that overlap, each beginning one sample before the one before it: all STAY_COUNT, or only the last.
- * Returns the last one's values, which the caller frees. */
-static double *interpolate(
-  pmb_context *context, const test_volume *array, double isovalue, uint64_t version, int all, pmb_sizes *sizes)
-{
-  const pmb_request request = { sizeof request, &isovalue, 1, 1 };
-  pmb_attribute a[STAY_COUNT];
-  CHECK_STATUS(context, pmb_count(context, &request, sizes, NULL), PMB_OK);
-  double *out = test_allocate(sizes->points, 8);
-  for (int i = 0; i < STAY_COUNT; i++)
-    a[i] = (pmb_attribute){ .samples = (double *)array->memory + (STAY_COUNT - 1 - i),
-      .type = PMB_FLOAT64,
-      .components = 1,
-      .output = out,
-      .version = version };
-  const pmb_mesh mesh = { .struct_size = sizeof mesh,
-    .point_capacity = sizes->points,
-    .triangle_capacity = sizes->triangles,
-    .attributes = all ? a : a + STAY_COUNT - 1,
-    .attribute_count = all ? STAY_COUNT : 1 };
-  CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
-  return out;
-}
-
 /* What has a version stays on the GPU from isovalue to isovalue, if there is room: a change that the version does not tell
- * of is not seen. What has none is brought each time. */
+ * of is not seen. What has none is brought each time. The arrays overlap, each beginning one sample before the one before it. */
 static void attributes_stay(void)
 {
-  const int64_t limits[] = { 0, 0, (int64_t)6 << 20, (int64_t)2 << 20, 0 };
-  pmb_context *cpu = cpu_new();
+  enum { SIDE = 48, COUNT = 20 };
+  static const struct {
+    int64_t limit;
+    int versions, arrays, stays;
+  } cases[] = { { 0, 1, 1, 1 }, { 0, 1, COUNT, 0 }, { 6 << 20, 1, 1, 1 }, { 2 << 20, 1, 1, 0 }, { 0, 0, 1, 0 } };
   test_rng rng = { 6 };
   test_volume v, array;
-  volume_make(&v, PMB_FLOAT32, STAY_SIDE, STAY_SIDE, STAY_SIDE, LAYOUT_PACKED);
+  volume_make(&v, PMB_FLOAT32, SIDE, SIDE, SIDE, LAYOUT_PACKED);
   volume_fill(&v, DATA_SMOOTH, &rng);
-  volume_make(&array, PMB_FLOAT64, STAY_SIDE, STAY_SIDE, STAY_SIDE + 1, LAYOUT_PACKED);
-  bind_to(cpu, &v.view);
+  volume_make(&array, PMB_FLOAT64, SIDE, SIDE, SIDE + 1, LAYOUT_PACKED);
   for (int n = 0; n < 5; n++) {
-    const int versions = n < 4, all = n == 1; /* too many for all to stay */
-    pmb_context *gpu = gpu_new(limits[n]);
-    test_about("limit %lld, version %d", (long long)limits[n], versions ? 7 : 0);
-    bind_to(gpu, &v.view);
+    pair p = { .cpu = cpu_new(), .gpu = gpu_new(cases[n].limit) };
+    bind_both(&p, &v);
     for (int turn = 0; turn < 4; turn++) {
       const double isovalue = 0.1 + 0.05 * turn;
-      const uint64_t version = versions ? 7 + (uint64_t)(turn / 2 * turn) : 0;
-      pmb_sizes sizes;
+      pmb_attribute a[COUNT];
+      test_about("case %d, turn %d", n, turn);
       volume_fill(&array, DATA_NOISE, &rng); /* turns 0, 2 and 3 tell of it */
-      double *want = interpolate(cpu, &array, isovalue, version, all, &sizes);
-      double *got = interpolate(gpu, &array, isovalue, version, all, &sizes);
-      const int same = memcmp(want, got, (size_t)sizes.points * 8) == 0;
-      CHECK(sizes.points > 100, "only %lld points", (long long)sizes.points);
-      if (turn != 1 || !versions) {
-        CHECK(same, "turn %d: differs", turn);
-      } else if (n == 0 || n == 2) {
-        CHECK(!same, "turn 1: was brought again");
+      for (int i = 0; i < cases[n].arrays; i++)
+        a[i] = (pmb_attribute){ .samples = (double *)array.memory + (cases[n].arrays - 1 - i),
+          .type = PMB_FLOAT64,
+          .components = 1,
+          .version = cases[n].versions ? 7 + (uint64_t)(turn / 2 * turn) : 0 };
+      const int same = attributes_both(&p, &isovalue, 1, a, cases[n].arrays);
+      if (turn != 1 || !cases[n].versions) {
+        CHECK(same, "the array differs");
+      } else if (cases[n].stays) {
+        CHECK(!same, "it was brought again");
       }
-      free(want);
-      free(got);
     }
-    pmb_destroy(gpu);
+    pair_free(&p);
   }
   volume_free(&array);
   volume_free(&v);
-  pmb_destroy(cpu);
 }
 
 /* Each output alone gives the same as all together, by each of the kernels. */
