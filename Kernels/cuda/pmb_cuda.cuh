@@ -373,12 +373,11 @@ static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
 
 /* The launchers: they only enqueue, on cuda->compute. */
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
-pmb_status pmb_cuda_hide(pmb_cuda *cuda); /* after summarize, where something is hidden */
-pmb_status pmb_cuda_find_range(
-  pmb_cuda *cuda); /* after these; pmb_cuda_take_range: sets the context's, when it is there */
-void pmb_cuda_take_range(pmb_cuda *cuda);
-pmb_status pmb_cuda_select(pmb_cuda *cuda);   /* nothing, if classify does it */
-pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
+pmb_status pmb_cuda_hide(pmb_cuda *cuda);       /* after summarize, where something is hidden */
+pmb_status pmb_cuda_find_range(pmb_cuda *cuda); /* after these */
+void pmb_cuda_take_range(pmb_cuda *cuda);       /* sets the context's, when it has come */
+pmb_status pmb_cuda_select(pmb_cuda *cuda);     /* nothing, if classify does it */
+pmb_status pmb_cuda_classify(pmb_cuda *cuda);   /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Vertices and triangles in one launch, where that pays and can be; 0: it is not so. */
 int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
@@ -395,8 +394,6 @@ int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
 /* Brings them up, interpolates them and brings them back, one by one. */
 pmb_status pmb_cuda_emit_attributes(
   pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
-
-#if defined(__CUDACC__)
 
 /* How a kernel is launched: it may begin before the one before it is over, see pmb_cuda_await_passes; its blocks are on the
  * device together. */
@@ -432,7 +429,5 @@ template <class KERNEL> static inline unsigned pmb_cuda_all_blocks(const pmb_cud
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0);
   return (unsigned)(cuda->processors * (blocks > 0 ? blocks : 1));
 }
-
-#endif
 
 #endif

@@ -577,7 +577,7 @@ static __device__ __forceinline__ int is_rare(const brick_head &head, const bric
 
 /* pmb_cuda_vertices_list.cuh: launches vertices for the list of bricks. flags: what is wanted of all bricks. */
 template <class T> cudaError_t pmb_cuda_vertices_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
-/* pmb_cuda_emit_together.cuh, in the same files: vertices and triangles, for a short list. parts: warps that share a brick's
+/* Vertices and triangles, for a short list. parts: warps that share a brick's
  * points. Not for types that are handled as double. */
 template <class T> cudaError_t pmb_cuda_emit_list_together(pmb_cuda *cuda, const pmb_cuda_output *output, int parts);
 

@@ -160,8 +160,9 @@ void go_to(worker *w, lane *to)
 #endif
 }
 
-/* Ends the launch with an error; the block's fibers are left as they are. */
-[[noreturn]] __attribute__((format(printf, 3, 4))) void fail(worker *w, cudaError_t error, const char *format, ...)
+/* Ends the launch with an error; the block's fibers are left as they are. Does not return, which AddressSanitizer is not to
+ * know: it would call functions on a stack on which fibers before have left poison. */
+__attribute__((noipa, format(printf, 3, 4))) void fail(worker *w, cudaError_t error, const char *format, ...)
 {
   const uint3 t = w->running->place, b = blockIdx;
   char text[400];
@@ -534,10 +535,5 @@ void __syncthreads(void)
 
 void __trap(void)
 {
-#if EMULATOR_ASAN
-  /* Fibers before left frames on this stack, and what AddressSanitizer calls before a function that does not return uses it. */
-  char *stack = (char *)self->running->stack;
-  __asan_unpoison_memory_region(stack, (size_t)((char *)__builtin_frame_address(0) - stack));
-#endif
   fail(self, cudaErrorLaunchFailure, "trap");
 }

@@ -27,7 +27,7 @@ enum emulator_kind {
 uint64_t emulator_together(emulator_kind kind, uint32_t mask, uint64_t value, uint32_t argument);
 void __syncthreads(void);
 /* Lets the GPU fail, as the instruction trap. */
-[[noreturn]] void __trap(void);
+void __trap(void);
 
 static inline void __syncwarp(uint32_t mask = UINT32_MAX)
 {
