@@ -4,7 +4,7 @@ TestPMBContourFilterDevice and FuzzPMBContourFilter --device gpu, which this sho
 import gc
 import os
 
-from gpu_testing import CPU, GPU, PANEL_GPU, REHEARSE, content, contour, copies, driver, mesh_of, on_gpu, same, volume
+from gpu_testing import CPU, GPU, PANEL_GPU, REHEARSE, content, contour, copies, driver_name, mesh_of, on_gpu, same, volume
 from paraview import simple
 from plugin_testing import Messages, equal, output, true
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPolyData
@@ -32,8 +32,6 @@ def limit_across_filters():
     """A limit with room for one volume: two filters that take turns both work on the GPU."""
     limit = 0.03  # GiB: 8.4 MB of samples each, and the mesh
     volumes = volume(128, seed=1), volume(128, seed=2)
-    contour(volumes[0], GPU).Update()  # what the driver takes for itself at the first use
-    free = driver.free_bytes() if driver else 0
     filters = [contour(data, GPU, DeviceMemoryLimit=limit) for data in volumes]
     with Messages() as log:
         for isovalue in (0.0, 3.0, 5.0):
@@ -42,27 +40,8 @@ def limit_across_filters():
                 same(mesh_of(each), mesh_of(contour(data, CPU, (isovalue,))), f"isovalue {isovalue}")
                 on_gpu("GPU 0" in each.GetLastRunSummary(), f"the last run is {each.GetLastRunSummary()!r}")
     equal(log.text(), "", "messages")
-    taken = free - driver.free_bytes() if driver else 0
-    true(taken < 1.2 * limit * 2 ** 30, f"the driver has given out {taken} bytes")
     total = sum(each.GetDeviceBytes() for each in filters)
     on_gpu(total <= limit * 2 ** 30, f"{total} bytes on the GPU")
-
-
-def nothing_is_left():
-    """After the last filter the GPU has as much free memory as before the first."""
-    def use():
-        filters = [contour(volume(128, seed=seed), GPU, (3.0,)) for seed in range(4)]
-        for each in filters:
-            each.Update()
-
-    use()  # what the driver keeps of the first use is not ours
-    gc.collect()
-    before = driver.free_bytes() if driver else 0
-    for _ in range(3):
-        use()
-        gc.collect()
-    after = driver.free_bytes() if driver else 0
-    true(after >= before, f"{before - after} bytes of the GPU are lost")
 
 
 # --- the output's memory ----------------------------------------------------------------------------------------------
@@ -95,11 +74,10 @@ def many_isovalue_changes():
         size = max(size, 24 * mesh.GetNumberOfPoints() + 12 * mesh.GetNumberOfPolys())
         held.ShallowCopy(mesh)
         if number % (steps // 10) == 0:
-            seen.append((resident(), ours.GetDeviceBytes(), driver.free_bytes() if driver else 0))
+            seen.append((resident(), ours.GetDeviceBytes()))
     same(held, mesh_of(contour(ours.GetInput(), CPU, (ours.GetValue(0),), ComputeScalars=0)), "the last mesh")
     true(seen[-1][0] - seen[2][0] < 4 * size, f"resident bytes grew: {[entry[0] for entry in seen]}; a mesh has {size}")
     true(seen[-1][1] <= 1.2 * seen[2][1], f"bytes on the GPU grew: {[entry[1] for entry in seen]}")
-    true(seen[2][2] - seen[-1][2] < 4 * size, f"free memory of the GPU shrank: {[entry[2] for entry in seen]}")
     on_gpu(ours.GetNumberOfUploads() == 1, f"{ours.GetNumberOfUploads()} uploads, not 1")
 
 
@@ -129,7 +107,7 @@ def the_panel():
         proxy = simple.PMBContour(RunOn=choice, **settings)
         same(output(proxy), reference, choice)
         if not REHEARSE:
-            true(f"GPU 0 ({driver.name()})" in proxy.LastRun, f"{choice}: the last run is {proxy.LastRun!r}")
+            true(f"GPU 0 ({driver_name()})" in proxy.LastRun, f"{choice}: the last run is {proxy.LastRun!r}")
         proxy.SetPropertyWithName("DeviceIndex", 0)
         proxy.Isosurfaces = [150.0]
         same(output(proxy), output(simple.PMBContour(**dict(settings, RunOn="CPU", Isosurfaces=[150.0]))), choice)
@@ -139,5 +117,4 @@ def the_panel():
         true("GPU" not in proxy.LastRun, f"on the CPU the last run is {proxy.LastRun!r}")
 
 
-TESTS = (shared_by_proxies, limit_across_filters, nothing_is_left, output_outlives_the_filter,
-         many_isovalue_changes, blocks, the_panel)
+TESTS = (shared_by_proxies, limit_across_filters, output_outlives_the_filter, many_isovalue_changes, blocks, the_panel)

@@ -24,36 +24,19 @@ def on_gpu(value, what):
     true(value or REHEARSE, what)
 
 
-class Driver:
-    """The GPU's driver, asked without the plugin."""
-
-    def __init__(self):
-        self.library = ctypes.CDLL("libcuda.so.1")
-        self.call("cuInit", 0)
-        self.device, self.context = ctypes.c_int(), ctypes.c_void_p()
-        self.call("cuDeviceGet", ctypes.byref(self.device), 0)
-
-    def call(self, name, *arguments):
-        code = getattr(self.library, name)(*arguments)
-        true(code == 0, f"the driver's {name} gives error {code}")
-
-    def name(self):
-        text = ctypes.create_string_buffer(256)
-        self.call("cuDeviceGetName", text, len(text), self.device)
-        return text.value.decode()
-
-    def free_bytes(self):
-        if not self.context:
-            self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), self.device)
-        free, total, popped = ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_void_p()
-        self.call("cuCtxPushCurrent_v2", self.context)
-        self.call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
-        self.call("cuCtxPopCurrent_v2", ctypes.byref(popped))
-        return free.value
+def driver_name():
+    """The GPU's name as its driver tells it, without the plugin."""
+    library, device, text = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.create_string_buffer(256)
+    library.cuInit(0)
+    library.cuDeviceGet(ctypes.byref(device), 0)
+    code = library.cuDeviceGetName(text, len(text), device)
+    true(code == 0, f"the driver's cuDeviceGetName gives error {code}")
+    return text.value.decode()
 
 
 try:
-    driver = None if REHEARSE else Driver()
+    if not REHEARSE:
+        ctypes.CDLL("libcuda.so.1")
 except OSError as missing:
     print(f"skipped: {missing}: there is no NVIDIA driver here")
     sys.exit(SKIPPED)
