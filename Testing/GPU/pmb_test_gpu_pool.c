@@ -125,31 +125,28 @@ static void pool_does_not_hoard(void)
 
 static void *use_pool(void *argument)
 {
+  enum { BLOCKS = 6 };
   int *wrong = argument;
   test_rng rng = { (uint64_t)*wrong };
-  unsigned char *blocks[6] = { 0 };
-  size_t bytes[6] = { 0 };
-  unsigned char marks[6] = { 0 };
+  unsigned char *blocks[BLOCKS] = { 0 }, marks[BLOCKS] = { 0 };
+  size_t bytes[BLOCKS] = { 0 };
   *wrong = 0;
   for (int n = 0; n < (is_short() ? 60 : 1500); n++) {
-    const int i = (int)rng_int(&rng, 0, 5);
+    const int i = (int)rng_int(&rng, 0, BLOCKS - 1);
     if (blocks[i]) { /* still as it was written */
-      for (size_t b = 0; b < bytes[i]; b += 997) *wrong += blocks[i][b] != marks[i];
-      *wrong += blocks[i][bytes[i] - 1] != marks[i];
+      for (size_t b = 0; b < bytes[i]; b += 97) *wrong += blocks[i][b] != marks[i];
       pmb_host_release(blocks[i]);
       blocks[i] = NULL;
     } else {
       bytes[i] = (size_t)rng_int(&rng, 1, 1 << rng_int(&rng, 4, 22));
       marks[i] = (unsigned char)rng_bits(&rng);
       blocks[i] = pmb_host_allocate(bytes[i]);
-      if (blocks[i])
-        memset(blocks[i], marks[i], bytes[i]);
-      else
-        ++*wrong;
+      *wrong += !blocks[i];
+      if (blocks[i]) memset(blocks[i], marks[i], bytes[i]);
     }
     if (n % 100 == 50) pmb_host_trim();
   }
-  for (int i = 0; i < 6; i++) pmb_host_release(blocks[i]);
+  for (int i = 0; i < BLOCKS; i++) pmb_host_release(blocks[i]);
   return NULL;
 }
 

@@ -29,9 +29,8 @@ typedef struct job {
   pthread_t thread;
   const subjects *s;
   int64_t limit;
-  int number, gpus, rounds;
-  int right, wrong, refused, other; /* meshes; calls out of memory; other errors */
-  char error[256];
+  int number, gpus;
+  int right, wrong, refused; /* meshes; those and other errors; calls out of memory */
 } job;
 
 /* Binds, counts and emits in turn with a context of its own, on its thread's GPU, volumes shared and not. */
@@ -44,32 +43,20 @@ static void *work(void *argument)
     .device_number = j->number % j->gpus + 1,
     .threads = 2,
     .device_memory_limit = j->limit };
-  if (pmb_create(&options, &context) != PMB_OK) {
-    snprintf(j->error, sizeof j->error, "%s", pmb_error(NULL));
-    j->other++;
-    return NULL;
-  }
-  for (int n = 0; n < j->rounds && !j->other; n++) {
+  j->wrong += pmb_create(&options, &context) != PMB_OK;
+  for (int n = 0; n < (is_short() ? 8 : 60) && !j->wrong; n++) {
     const int i = (n / 2 + j->number) % 3;
-    test_mesh got;
+    test_mesh got = { .sizes = { 0, 0 } };
     pmb_volume view = j->s->volume[i].view;
     view.version = n % 4 < 2 ? 5 : 0;
     pmb_status status = n % 2 ? PMB_OK : pmb_bind(context, &view); /* every second time with what is bound */
-    memset(&got, 0, sizeof got);
     if (status == PMB_OK) status = mesh_extract(context, &ISOVALUE, 1, 1, PMB_FLOAT32, PMB_INT32, &got);
-    if (status == PMB_OK) {
-      if (same_mesh(&got, &j->s->want[i]))
-        j->right++;
-      else
-        j->wrong++;
-    } else if (status == PMB_OUT_OF_MEMORY && j->limit) {
+    if (status == PMB_OUT_OF_MEMORY && j->limit && ++j->refused < 200000) {
       const struct timespec moment = { 0, 500000 };
       nanosleep(&moment, NULL);
       n = (n & ~1) - 1; /* again, from the bind on */
-      j->other += ++j->refused > 200000;
     } else {
-      snprintf(j->error, sizeof j->error, "%s", pmb_error(context));
-      j->other++;
+      *(status == PMB_OK && same_mesh(&got, &j->s->want[i]) ? &j->right : &j->wrong) += 1;
     }
     mesh_free(&got);
   }
@@ -79,17 +66,16 @@ static void *work(void *argument)
 
 static void in_threads(const subjects *s, int threads, int gpus, int64_t limit)
 {
-  job jobs[THREADS] = { { .number = 0 } };
+  job jobs[THREADS];
   int refused = 0;
   for (int i = 0; i < threads; i++) {
-    jobs[i] = (job){ .s = s, .limit = limit, .number = i, .gpus = gpus, .rounds = is_short() ? 8 : 60 };
+    jobs[i] = (job){ .s = s, .limit = limit, .number = i, .gpus = gpus };
     pthread_create(&jobs[i].thread, NULL, work, &jobs[i]);
   }
   for (int i = 0; i < threads; i++) {
     pthread_join(jobs[i].thread, NULL);
-    CHECK(jobs[i].wrong == 0 && jobs[i].other == 0, "thread %d: %d right, %d wrong meshes, %d errors: %s", i,
-      jobs[i].right, jobs[i].wrong, jobs[i].other, jobs[i].error);
-    CHECK(jobs[i].right > 0, "thread %d made no mesh", i);
+    CHECK(jobs[i].wrong == 0 && jobs[i].right > 0, "thread %d: %d meshes are right, one is not, or a call failed", i,
+      jobs[i].right);
     refused += jobs[i].refused;
   }
   printf("  %d threads, limit %lld: %d calls out of memory\n", threads, (long long)limit, refused);
