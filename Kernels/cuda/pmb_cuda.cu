@@ -45,10 +45,10 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   context->state = cuda;
   context->path = "cuda";
   context->device_number = device + 1;
-  pmb_cuda_join(cuda);
-  PMB_CUDA_STEP(pmb_cuda_enter(cuda));
+  pmb_cuda_register(cuda);
+  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = make_streams(context, cuda);
-  pmb_cuda_leave(cuda);
+  pmb_cuda_end_call(cuda);
   return status;
 }
 
@@ -108,7 +108,7 @@ static void cuda_destroy(pmb_context *context)
     if (cuda->generation == pmb_cuda_generation(cuda->device)) {
       free_streams(cuda);
     }
-    pmb_cuda_part(cuda);
+    pmb_cuda_unregister(cuda);
     pmb_cuda_return_to_call();
   }
   context->device_name = NULL;
@@ -258,8 +258,8 @@ static pmb_status summarize_arrived(pmb_cuda *cuda, int64_t slices)
   return pmb_cuda_summarize(cuda, done, ready);
 }
 
-/* What the volume hides: up, and into the summary. No progress: it is far less than the samples, which have come. */
-static pmb_status bring_hidden(pmb_cuda *cuda, const pmb_cuda_volume *volume)
+/* Uploads the flags of hidden samples and cells, and puts them into the summary. No progress: the samples take longer. */
+static pmb_status upload_hidden(pmb_cuda *cuda, const pmb_cuda_volume *volume)
 {
   const pmb_volume *key = &volume->key;
   cuda->context->crew.fraction_begin = cuda->context->crew.fraction_end;
@@ -274,23 +274,23 @@ static pmb_status bring_hidden(pmb_cuda *cuda, const pmb_cuda_volume *volume)
   return key->sample_flags || key->cell_flags ? pmb_cuda_hide(cuda) : PMB_OK;
 }
 
-/* Enqueues all of it. */
-static pmb_status bring_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
+/* Everything up to the volume's range; returns before it is done. */
+static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   PMB_CUDA_STEP(reserve_volume(cuda, volume));
   PMB_CUDA_STEP(clear_summary_ends(cuda, volume));
   point_to_volume(cuda, volume);
   cuda->layers_done = 0;
   PMB_CUDA_STEP(pmb_cuda_upload(cuda, volume->samples.d_data, summarize_arrived));
-  PMB_CUDA_STEP(bring_hidden(cuda, volume));
+  PMB_CUDA_STEP(upload_hidden(cuda, volume));
   return pmb_cuda_find_range(cuda);
 }
 
-pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
+pmb_status pmb_cuda_upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   pmb_context *context = cuda->context;
   const double begin = context->crew.fraction_begin;
-  const pmb_status status = bring_and_summarize(cuda, volume);
+  const pmb_status status = upload_and_summarize(cuda, volume);
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   context->crew.fraction_begin = begin;
   PMB_CUDA_STEP(status);
@@ -307,7 +307,7 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   pmb_crew *crew = &cuda->context->crew;
   const double from = crew->fraction_begin, to = crew->fraction_end, between = from + share * (to - from);
   const int64_t uploads = cuda->context->uploads;
-  PMB_CUDA_STEP(pmb_cuda_enter(cuda));
+  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
   crew->fraction_end = between;
   const pmb_status status = pmb_cuda_hold_volume(cuda);
   crew->fraction_begin = cuda->context->uploads != uploads ? between : from;
@@ -315,7 +315,7 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   if (status == PMB_OK) {
     point_to_volume(cuda, cuda->volume);
   } else {
-    pmb_cuda_leave(cuda);
+    pmb_cuda_end_call(cuda);
   }
   return status;
 }
@@ -324,7 +324,7 @@ void pmb_cuda_end(pmb_cuda *cuda)
 {
   pmb_cuda_account(cuda);
   pmb_cuda_release_volume(cuda);
-  pmb_cuda_leave(cuda);
+  pmb_cuda_end_call(cuda);
 }
 
 static pmb_status cuda_bind(pmb_context *context)
@@ -432,7 +432,7 @@ static pmb_status fit_records(pmb_context *context, pmb_cuda *cuda, int *fits)
   return *fits ? PMB_OK : reserve_records(context, cuda, active + active / 8, exact + exact / 8);
 }
 
-/* The sizes of each isovalue: from what is before it to what is before the next. */
+/* The sizes of each isovalue: differences of the sums before it and before the next. */
 static void take_sizes(pmb_context *context, pmb_cuda *cuda, const pmb_group *group)
 {
   const pmb_cuda_totals *totals = cuda->totals;
@@ -450,7 +450,7 @@ static void take_sizes(pmb_context *context, pmb_cuda *cuda, const pmb_group *gr
   context->active_bricks = totals->active - totals->first[group->count - 1];
 }
 
-void pmb_cuda_make_way(pmb_cuda *cuda, const pmb_group *group, pmb_status status)
+void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_status status)
 {
   if (status == PMB_OUT_OF_MEMORY && group->count > 1) {
     cudaStreamSynchronize(cuda->compute);
@@ -458,7 +458,7 @@ void pmb_cuda_make_way(pmb_cuda *cuda, const pmb_group *group, pmb_status status
   }
 }
 
-/* Counts until there is room for what is found. */
+/* Counts, again with more memory if the active bricks did not fit. */
 static pmb_status count_all(pmb_context *context, pmb_cuda *cuda, const pmb_group *group)
 {
   const int64_t bricks = cuda->job.brick_count * group->count;
@@ -484,7 +484,7 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
     take_sizes(context, cuda, group);
     cuda->counted = 1;
   }
-  pmb_cuda_make_way(cuda, group, status);
+  pmb_cuda_free_after_failure(cuda, group, status);
   return status;
 }
 

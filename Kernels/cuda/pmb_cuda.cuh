@@ -157,8 +157,8 @@ typedef struct pmb_cuda_buffer {
   size_t capacity;
 } pmb_cuda_buffer;
 
-/* Where a volume's samples are: on the host alone, on their way to the device, there. */
-enum { PMB_CUDA_AWAY = 0, PMB_CUDA_COMING, PMB_CUDA_THERE };
+/* Where a volume's samples are. */
+enum { PMB_CUDA_ON_HOST = 0, PMB_CUDA_UPLOADING, PMB_CUDA_ON_DEVICE };
 
 /* A bound volume on a device, with its summary; contexts may share it. */
 typedef struct pmb_cuda_volume {
@@ -167,9 +167,9 @@ typedef struct pmb_cuda_volume {
   int device;
   uint32_t generation;
   int state;
-  uintptr_t bringer; /* the thread that brings it, while it is coming */
-  int contexts;      /* that have it bound */
-  int users;         /* calls that need it now */
+  uintptr_t uploader; /* the thread that uploads it */
+  int contexts;       /* that have it bound */
+  int users;          /* calls that need it now */
   uint64_t last_used;
   int64_t bytes;
   pmb_cuda_buffer samples, summary, flags, sample_flags, cell_flags;
@@ -255,8 +255,8 @@ template <class FUNCTION> static inline cudaError_t pmb_cuda_by_type(pmb_type ty
 }
 
 /* pmb_cuda_device.cu */
-/* Whether this process was forked from one that had used a GPU: CUDA, which does not live on there, is not to be called.
- * pmb_cuda_check_process: PMB_UNAVAILABLE then. */
+/* Whether this process was forked from one that had used a GPU, so that CUDA must not be called. pmb_cuda_check_process:
+ * PMB_UNAVAILABLE then. */
 int pmb_cuda_is_forked(void);
 pmb_status pmb_cuda_check_process(pmb_context *context);
 /* Which GPU the context is to use, from 0. */
@@ -264,18 +264,17 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device);
 pmb_status pmb_cuda_name_device(pmb_context *context, int device); /* for pmb_get_info */
 /* Fails where this build has no code for the device; begins_early: whether kernels may, with the code that there is. */
 pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early);
-/* Turns the result of a CUDA call into a status, with a text that says what was done; pmb_cuda_failed: of one that is known
- * to be an error. */
+/* The status of a CUDA call, with a text that names the call; pmb_cuda_failed: of one that has failed. */
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
 pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what);
-/* The error of a CUDA call that is not checked by these. */
+/* The error of a CUDA call that these do not check. */
 cudaError_t pmb_cuda_result(cudaError_t error);
 /* Grows when the state of a GPU, or of one of all, is lost: what was made in an older generation is gone. */
 uint32_t pmb_cuda_generation(int device);
 uint32_t pmb_cuda_generation_of_all(void);
-/* Makes lost GPUs usable again; no call may be at work. pmb_cuda_settle: if none is. */
+/* Resets lost GPUs; no call may be running. pmb_cuda_recover_if_idle: does so if none is. */
 void pmb_cuda_recover(void);
-void pmb_cuda_settle(void);
+void pmb_cuda_recover_if_idle(void);
 
 /* Returns from the calling function if a step fails; if a CUDA call does. */
 #define PMB_CUDA_STEP(call)         \
@@ -288,15 +287,15 @@ void pmb_cuda_settle(void);
 #define PMB_CUDA_TRY(context, call) PMB_CUDA_STEP(pmb_cuda_check((context), (call), #call))
 
 /* pmb_cuda_residency.cu */
-/* A context joins the process's list, and parts from it. */
-void pmb_cuda_join(pmb_cuda *cuda);
-void pmb_cuda_part(pmb_cuda *cuda);
+/* Adds a context to the process's list, and removes it. */
+void pmb_cuda_register(pmb_cuda *cuda);
+void pmb_cuda_unregister(pmb_cuda *cuda);
 /* Around every call with a context; enter fails where the GPU's state was lost, and in a forked process. */
-pmb_status pmb_cuda_enter(pmb_cuda *cuda);
-void pmb_cuda_leave(pmb_cuda *cuda);
-/* Back to the device of the call that this thread is in; 0 if it is in none. */
+pmb_status pmb_cuda_begin_call(pmb_cuda *cuda);
+void pmb_cuda_end_call(pmb_cuda *cuda);
+/* Makes the device of this thread's call current again; 0 if the thread is in no call. */
 int pmb_cuda_return_to_call(void);
-/* Makes room for elements in a buffer of a context in a call; lets go of what is idle if it must. */
+/* Reserves room for elements in a buffer, during a call with its context; frees idle memory of the process if it must. */
 pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what);
 /* The same for an output array; spare: for an eighth more where it has to be made anew, for the surface may grow; else for no
  * more than asked for. */
@@ -306,24 +305,24 @@ void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer);
 void pmb_cuda_free_buffers(pmb_cuda *cuda); /* all of a context */
 int64_t pmb_cuda_held(int device);          /* bytes, by all contexts */
 void pmb_cuda_account(pmb_cuda *cuda);      /* to where pmb_get_info finds it */
-/* The volume of the context's binding: finds or makes it; holds it on the device during a call; lets go of it. */
+/* The bound volume: finds or makes its record; keeps it on the device during a call; ends that; drops the binding. */
 pmb_status pmb_cuda_find_volume(pmb_cuda *cuda);
 void pmb_cuda_drop_volume(pmb_cuda *cuda);
 pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda);
 void pmb_cuda_release_volume(pmb_cuda *cuda);
 /* pmb_cuda.cu */
-/* For residency: reserves, uploads and summarizes. */
-pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda, pmb_cuda_volume *volume);
+/* Reserves the volume's memory, uploads it and summarizes; for residency. */
+pmb_status pmb_cuda_upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume);
 /* Around a call that needs the volume on the device, for which `share` of the call's progress is set aside. */
 pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share);
 void pmb_cuda_end(pmb_cuda *cuda);
 /* Counts, in such a call. */
 pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group);
-/* After out of memory for a group of several: what is left of it is not in the way of a smaller one. */
-void pmb_cuda_make_way(pmb_cuda *cuda, const pmb_group *group, pmb_status status);
+/* Frees the context's buffers where a group of several isovalues ran out of memory: a smaller group comes next. */
+void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_status status);
 
-/* Tells the progress hook that the call has come to the end of its fractions; PMB_ABORTED if it says stop. pmb_cuda_aborted:
- * that, with its text. */
+/* Reports the end of the current fraction to the progress hook; PMB_ABORTED if it says stop. pmb_cuda_aborted: sets that
+ * error. */
 pmb_status pmb_cuda_report(pmb_cuda *cuda);
 pmb_status pmb_cuda_aborted(pmb_cuda *cuda);
 
@@ -338,7 +337,7 @@ int pmb_cuda_is_pinned(const void *memory, size_t bytes);
 cudaError_t pmb_cuda_pin(void *memory, size_t bytes); /* of the pool */
 
 /* pmb_cuda_upload.cu */
-/* Brings the volume to the device; calls `arrived` whenever more slices are there, on the compute stream. */
+/* Uploads the volume; calls `arrived` after each part, with the number of slices so far, on the compute stream. */
 pmb_status pmb_cuda_upload(pmb_cuda *cuda, void *d_samples, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices));
 pmb_status pmb_cuda_upload_array(pmb_cuda *cuda, const void *array, size_t bytes, void *d_array);
 size_t pmb_cuda_part_of(size_t bytes); /* of a transfer */
@@ -360,7 +359,7 @@ typedef struct pmb_cuda_copy {
   int wide;     /* ids of 32 bits, to become ids of 64 bits that count from `base` */
   int64_t base;
 } pmb_cuda_copy;
-/* Brings arrays back. `meanwhile` does the host's own work while the first of them come; may be NULL. */
+/* Downloads arrays. `meanwhile` does the host's own work during the first copies; may be NULL. */
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
   pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work);
 
@@ -379,8 +378,8 @@ void pmb_cuda_take_range(pmb_cuda *cuda);       /* sets the context's, when it h
 pmb_status pmb_cuda_select(pmb_cuda *cuda);     /* nothing, if classify does it */
 pmb_status pmb_cuda_classify(pmb_cuda *cuda);   /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
-/* Vertices and triangles in one launch, where that pays and can be; 0: it is not so. */
-int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
+/* Vertices and triangles in one launch; 0 where it would be slower, or has no kernel for what is asked for. */
+int pmb_cuda_emit_in_one_launch(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
 pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
@@ -389,9 +388,9 @@ pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out);
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
 /* Makes room for the attributes: their samples, and the points of the largest. */
 pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare);
-/* Lets go of those that stay, for the sake of another buffer; 0: there are none. */
+/* Frees the attributes that stay on the device, to make room for another buffer; 0 if there are none. */
 int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
-/* Brings them up, interpolates them and brings them back, one by one. */
+/* Uploads, interpolates and downloads attributes one by one. */
 pmb_status pmb_cuda_emit_attributes(
   pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
 

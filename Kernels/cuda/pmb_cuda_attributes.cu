@@ -67,7 +67,7 @@ static int is_same(const pmb_attribute *a, const pmb_attribute *b)
   return a->version == b->version && a->samples == b->samples && a->type == b->type && a->components == b->components;
 }
 
-/* The place of an attribute among those that stay; NULL: it has none. */
+/* The attribute's record if it stays on the device, else NULL. */
 static pmb_cuda_kept *find_kept(pmb_cuda *cuda, const pmb_attribute *attribute)
 {
   for (int i = 0; attribute->version && i < PMB_CUDA_KEPT; ++i) {
@@ -88,7 +88,7 @@ static int is_wanted(const pmb_cuda_kept *kept, const pmb_mesh *mesh)
   return 0;
 }
 
-/* Lets go of those that the mesh does not want. */
+/* Frees those that the mesh does not ask for. */
 static void drop_unwanted(pmb_cuda *cuda, const pmb_mesh *mesh)
 {
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
@@ -113,7 +113,7 @@ int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
   return any;
 }
 
-/* A place for an attribute, if one is free and there is memory; other errors than that there is none are returned. */
+/* Reserves memory for an attribute to stay, if it can; out of memory is no error. */
 static pmb_status try_to_keep(pmb_cuda *cuda, const pmb_attribute *attribute)
 {
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {

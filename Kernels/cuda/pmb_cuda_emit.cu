@@ -107,7 +107,8 @@ static pmb_status fill(pmb_cuda *cuda, void *data)
 }
 
 /* Brings all arrays of the mesh to their places behind the group's base, and fills in meanwhile what needs no GPU. */
-static pmb_status bring_all(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *out)
+static pmb_status download_all(
+  pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *out)
 {
   const pmb_sizes *base = &group->base;
   const size_t real = 3 * pmb_type_size(mesh->point_type), id = 3 * sizeof(uint32_t);
@@ -152,7 +153,7 @@ pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
   pmb_context *context = cuda->context;
   cudaError_t error = cudaSuccess;
   int recorded = 0;
-  if (pmb_cuda_emit_together(cuda, out, &error)) {
+  if (pmb_cuda_emit_in_one_launch(cuda, out, &error)) {
     PMB_CUDA_STEP(pmb_cuda_check(context, error, "launch of emit"));
   } else {
     if (out->d_points || out->d_normals || out->d_gradients || out->d_parameter) {
@@ -172,7 +173,7 @@ pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
   return pmb_cuda_check(context, cudaEventRecord(cuda->done.triangles, cuda->compute), "vertices and triangles");
 }
 
-/* Emits, in a call that holds the volume, what is counted. */
+/* Emits the counted group; the volume is on the device. */
 static pmb_status emit_counted(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
@@ -185,7 +186,7 @@ static pmb_status emit_counted(pmb_context *context, const pmb_group *group, con
   PMB_CUDA_STEP(pmb_cuda_make_output(cuda, mesh, &group->base, &out));
   PMB_CUDA_STEP(pmb_cuda_enqueue_emit(cuda, &out));
   crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
-  PMB_CUDA_STEP(bring_all(cuda, group, mesh, &out));
+  PMB_CUDA_STEP(download_all(cuda, group, mesh, &out));
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end = end;
   return pmb_cuda_emit_attributes(cuda, &group->base, mesh, &out);
@@ -201,7 +202,7 @@ pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb
   PMB_CUDA_STEP(pmb_cuda_begin(cuda, 0.5));
   pmb_status status = emit_counted(context, group, mesh);
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
-  pmb_cuda_make_way(cuda, group, status);
+  pmb_cuda_free_after_failure(cuda, group, status);
   if (status == PMB_OK) {
     status = pmb_cuda_check(context, error, "vertices and triangles");
   }

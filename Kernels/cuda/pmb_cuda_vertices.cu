@@ -172,7 +172,7 @@ static int parts_of(const pmb_cuda *cuda)
   return bricks > FEW * processors ? 0 : bricks > FEWER * processors ? 1 : bricks > FEWEST * processors ? 2 : 4;
 }
 
-int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error)
+int pmb_cuda_emit_in_one_launch(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error)
 {
   const int parts = parts_of(cuda);
   const pmb_type type = cuda->context->volume.type;
@@ -180,7 +180,7 @@ int pmb_cuda_emit_together(pmb_cuda *cuda, const pmb_cuda_output *output, cudaEr
     needs_general(cuda, output) || !output->d_triangles || output->d_cells || !fits_int(cuda->job)) {
     return 0;
   }
-  *error = PMB_CUDA_BY_TYPE(type, pmb_cuda_emit_list_together<T>(cuda, output, parts));
+  *error = PMB_CUDA_BY_TYPE(type, pmb_cuda_emit_list_in_one_launch<T>(cuda, output, parts));
   return 1;
 }
 

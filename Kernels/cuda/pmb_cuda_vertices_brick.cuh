@@ -579,7 +579,8 @@ static __device__ __forceinline__ int is_rare(const brick_head &head, const bric
 template <class T> cudaError_t pmb_cuda_vertices_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
 /* Vertices and triangles, for a short list. parts: warps that share a brick's
  * points. Not for types that are handled as double. */
-template <class T> cudaError_t pmb_cuda_emit_list_together(pmb_cuda *cuda, const pmb_cuda_output *output, int parts);
+template <class T>
+cudaError_t pmb_cuda_emit_list_in_one_launch(pmb_cuda *cuda, const pmb_cuda_output *output, int parts);
 
 /* pmb_cuda_vertices_columns.cu: likewise for columns of bricks if that pays: most are active, and the device can. 0: it does not. */
 int pmb_cuda_vertices_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);

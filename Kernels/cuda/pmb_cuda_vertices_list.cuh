@@ -165,20 +165,21 @@ static uint32_t blocks_of(int64_t warps)
   return (uint32_t)(warps < 1 ? 1 : (warps + TOGETHER_WARPS - 1) / TOGETHER_WARPS);
 }
 
-template <class T> static cudaError_t launch_together(pmb_cuda *cuda, const pmb_cuda_output *output, int parts, float)
+template <class T> static cudaError_t launch_in_one(pmb_cuda *cuda, const pmb_cuda_output *output, int parts, float)
 {
   const uint32_t of_points = blocks_of((int64_t)cuda->active * parts), of_triangles = blocks_of(cuda->active);
   return pmb_cuda_launch(cuda, PMB_CUDA_EARLY, together_kernel<T>, of_points + of_triangles, 32 * TOGETHER_WARPS,
     sizeof(together_scratch), cuda->job, *output, of_points, parts);
 }
-template <class T> static cudaError_t launch_together(pmb_cuda *, const pmb_cuda_output *, int, double)
+template <class T> static cudaError_t launch_in_one(pmb_cuda *, const pmb_cuda_output *, int, double)
 {
   return cudaErrorInvalidValue; /* not called */
 }
 
-template <class T> cudaError_t pmb_cuda_emit_list_together(pmb_cuda *cuda, const pmb_cuda_output *output, int parts)
+template <class T>
+cudaError_t pmb_cuda_emit_list_in_one_launch(pmb_cuda *cuda, const pmb_cuda_output *output, int parts)
 {
-  return launch_together<T>(cuda, output, parts, typename pmb_cuda_real<T>::type());
+  return launch_in_one<T>(cuda, output, parts, typename pmb_cuda_real<T>::type());
 }
 
 #endif

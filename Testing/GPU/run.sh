@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the core and its GPU tests with nothing but cmake, a C compiler and nvcc, and runs them.
-# usage: run.sh [build] [test] [faults] [sharing] [several] [sanitize] [sanitize-sharing] [huge] [bench] ...   (default: all but
+# usage: run.sh [build] [test] [faults] [sharing] [several] [sanitize] [huge] [bench] ...   (default: all but
 # huge, which needs 60 GB of memory and as much of the GPU's); BUILD: where
 # ARCHITECTURES: compute capabilities to build for, without the dot, as "80;90" (default: those of this machine's GPUs)
 # TOOLS: of compute-sanitizer (default: all four)
@@ -72,7 +72,7 @@ sanitize() { # TOOL PROGRAM CASE [OPTION...]
     "$build/$program" "$case" || { echo "FAILED: $tool $program $case"; return 1; }
 }
 
-for step in "${@:-build test faults sharing several sanitize sanitize-sharing bench}"; do
+for step in "${@:-build test faults sharing several sanitize bench}"; do
   for s in $step; do
     case $s in
       build) build_in "$build" ;;
@@ -84,23 +84,16 @@ for step in "${@:-build test faults sharing several sanitize sanitize-sharing be
         run_all pmb_test_gpu_faults || failed=1
         forbidden || failed=1
         ;;
-      sanitize)
+      sanitize) # leaks are counted where CUDA's state is taken down, at the end of the program
         for tool in $tools; do
-          for test in pmb_test_gpu:{types_and_sizes,several_isovalues,large,fuzz,hidden} \
-              pmb_test_gpu_outputs:{attributes,attributes_stay,single_outputs}; do
-            sanitize "$tool" "${test%:*}" "${test#*:}" || failed=1
-          done
-          for case in $(cases pmb_test_gpu_general); do
-            sanitize "$tool" pmb_test_gpu_general "$case" || failed=1
-          done
-        done
-        ;;
-      sanitize-sharing) # leaks are counted where CUDA's state is taken down, at the end of the program
-        for tool in $tools; do
-          all=(pmb_test_gpu_sharing:{idle_contexts_make_room,shared_comes_back_once}) options=()
+          all=(pmb_test_gpu:{types_and_sizes,several_isovalues,large,fuzz,hidden}
+            pmb_test_gpu_outputs:{attributes,attributes_stay,single_outputs}
+            pmb_test_gpu_sharing:{idle_contexts_make_room,shared_comes_back_once})
+          for case in $(cases pmb_test_gpu_general); do all+=("pmb_test_gpu_general:$case"); done
+          options=()
           if [[ $tool == memcheck ]]; then
-            all+=(pmb_test_gpu_sharing:uploads_are_shared pmb_test_gpu_pool:pool_as_output
-              pmb_test_gpu_threads:{threads_on_one_gpu,one_of_two_binds_is_stopped} pmb_test_gpu_context:aborting)
+            all+=(pmb_test_gpu_sharing:uploads_are_shared pmb_test_gpu_pool:pool_as_output pmb_test_gpu_context:aborting
+              pmb_test_gpu_threads:{threads_on_one_gpu,one_of_two_binds_is_stopped})
             options=(--leak-check full)
           fi
           for test in "${all[@]}"; do

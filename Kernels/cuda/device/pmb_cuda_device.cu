@@ -139,7 +139,7 @@ extern "C" const char *pmb_cuda_missing(void)
   if (pmb_cuda_is_forked()) {
     return FORKED;
   }
-  pmb_cuda_settle(); /* CUDA has nothing but errors to say of a lost GPU */
+  pmb_cuda_recover_if_idle(); /* CUDA has nothing but errors to say of a lost GPU */
   const cudaError_t error = pmb_cuda_result(cudaGetDeviceCount(&count));
   cudaGetLastError();
   if (error == cudaSuccess && count > 0) {

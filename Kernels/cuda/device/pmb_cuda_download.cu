@@ -108,7 +108,7 @@ static pmb_status send_first(pmb_cuda *cuda, drain *d)
   return PMB_OK;
 }
 
-static pmb_status bring_others(pmb_cuda *cuda, drain *d)
+static pmb_status download_others(pmb_cuda *cuda, drain *d)
 {
   if (d->arrays.parts == 0) {
     return PMB_OK;
@@ -124,7 +124,7 @@ static pmb_status bring_others(pmb_cuda *cuda, drain *d)
 
 /* Sends the pinned parts, PMB_CUDA_SLOTS of which are under way at a time, and then for the first ones of other arrays. The
  * host's own work is done before the first is waited for. */
-static pmb_status bring_pinned(
+static pmb_status download_pinned(
   pmb_cuda *cuda, cut_arrays *pinned, drain *d, pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work)
 {
   pmb_crew *crew = &cuda->context->crew;
@@ -171,11 +171,11 @@ pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int co
   if (d.arrays.bytes > 0) {
     crew->fraction_end = begin + (double)pinned.bytes / (double)(pinned.bytes + d.arrays.bytes) * (end - begin);
   }
-  pmb_status status = bring_pinned(cuda, &pinned, &d, meanwhile, work);
+  pmb_status status = download_pinned(cuda, &pinned, &d, meanwhile, work);
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end = end;
   if (status == PMB_OK) {
-    status = bring_others(cuda, &d);
+    status = download_others(cuda, &d);
   }
   const cudaError_t error = cudaStreamSynchronize(cuda->copy); /* nothing may write to ring or arrays any more */
   pmb_cuda_give_ring(cuda);

@@ -87,7 +87,7 @@ static pinned_block *find_free(size_t bytes)
   return best;
 }
 
-/* The free block that was released first; NULL: there is none. */
+/* The free block that was released first, or NULL. */
 static pinned_block **find_oldest(void)
 {
   pinned_block **oldest = NULL;
@@ -221,7 +221,7 @@ void pmb_cuda_pinned_give(void *memory)
 }
 
 /* A thread that has not called CUDA yet would wake the first GPU, where this process may not be at home. */
-static void enter_device_in_use(void)
+static void set_device_in_use(void)
 {
   const int device = __atomic_load_n(&device_in_use, __ATOMIC_RELAXED);
   if (!pmb_cuda_return_to_call() && device >= 0) { /* in a call the thread has a device, which stays */
@@ -237,14 +237,14 @@ extern "C" void *pmb_host_allocate(size_t bytes)
   if (pmb_cuda_is_forked()) {
     return NULL;
   }
-  enter_device_in_use();
+  set_device_in_use();
   return pmb_cuda_pinned_take(bytes);
 }
 
 extern "C" void pmb_host_release(void *memory)
 {
   if (!pmb_cuda_is_forked()) {
-    enter_device_in_use();
+    set_device_in_use();
     pmb_cuda_pinned_give(memory);
   }
 }
@@ -252,7 +252,7 @@ extern "C" void pmb_host_release(void *memory)
 extern "C" void pmb_host_trim(void)
 {
   if (!pmb_cuda_is_forked()) {
-    enter_device_in_use();
+    set_device_in_use();
     trim();
   }
 }
@@ -271,7 +271,7 @@ void pmb_cuda_pinned_contexts(int change, int device)
   }
 }
 
-/* The taken block that has all of these bytes, or NULL. */
+/* The taken block that contains these bytes, or NULL. */
 static pinned_block *block_of(const void *memory, size_t bytes)
 {
   const char *at = (const char *)memory;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the process holds on its GPUs: volumes, which contexts may share, and the contexts' own buffers. Under pressure what
- * is idle is let go, the least recently used first; a volume comes back when its context needs it.
+ * is idle is freed, the least recently used first; a volume is uploaded again when its context needs it.
  *
  * One lock guards the lists. A context in a call is busy: nobody else touches its buffers then; a volume with users stays. */
 #include <pthread.h>
@@ -30,7 +30,7 @@ int pmb_cuda_return_to_call(void)
   return device_of_call >= 0;
 }
 
-pmb_status pmb_cuda_enter(pmb_cuda *cuda)
+pmb_status pmb_cuda_begin_call(pmb_cuda *cuda)
 {
   pmb_status status = pmb_cuda_check_process(cuda->context);
   if (status != PMB_OK) {
@@ -51,12 +51,12 @@ pmb_status pmb_cuda_enter(pmb_cuda *cuda)
   device_of_call = cuda->device;
   status = pmb_cuda_check(cuda->context, cudaSetDevice(cuda->device), "cudaSetDevice");
   if (status != PMB_OK) {
-    pmb_cuda_leave(cuda);
+    pmb_cuda_end_call(cuda);
   }
   return status;
 }
 
-void pmb_cuda_leave(pmb_cuda *cuda)
+void pmb_cuda_end_call(pmb_cuda *cuda)
 {
   pthread_mutex_lock(&lock);
   cuda->busy = 0;
@@ -67,7 +67,7 @@ void pmb_cuda_leave(pmb_cuda *cuda)
   pmb_cuda_return_to_call();
 }
 
-void pmb_cuda_settle(void)
+void pmb_cuda_recover_if_idle(void)
 {
   pthread_mutex_lock(&lock);
   if (running == 0) {
@@ -76,7 +76,7 @@ void pmb_cuda_settle(void)
   pthread_mutex_unlock(&lock);
 }
 
-void pmb_cuda_join(pmb_cuda *cuda)
+void pmb_cuda_register(pmb_cuda *cuda)
 {
   pthread_mutex_lock(&lock);
   cuda->generation = pmb_cuda_generation(cuda->device);
@@ -86,7 +86,7 @@ void pmb_cuda_join(pmb_cuda *cuda)
   pmb_cuda_pinned_contexts(1, cuda->device);
 }
 
-void pmb_cuda_part(pmb_cuda *cuda)
+void pmb_cuda_unregister(pmb_cuda *cuda)
 {
   pthread_mutex_lock(&lock);
   pmb_cuda **at = &contexts;
@@ -95,7 +95,7 @@ void pmb_cuda_part(pmb_cuda *cuda)
   }
   *at = cuda->next;
   pthread_mutex_unlock(&lock);
-  pmb_cuda_settle();
+  pmb_cuda_recover_if_idle();
   pmb_cuda_pinned_contexts(-1, cuda->device);
 }
 
@@ -121,7 +121,7 @@ static void free_volume_buffers(pmb_cuda_volume *volume)
     held[volume->device] -= free_buffer(volume->device, volume->generation, buffers[i]);
   }
   volume->bytes = 0;
-  volume->state = PMB_CUDA_AWAY;
+  volume->state = PMB_CUDA_ON_HOST;
 }
 
 static void free_context_buffers(pmb_cuda *cuda)
@@ -147,15 +147,15 @@ void pmb_cuda_free_buffers(pmb_cuda *cuda)
   pthread_mutex_unlock(&lock);
 }
 
-/* Lets go of what was not used for the longest time on this context's GPU; 0: all is in use. */
-static int let_go(const pmb_cuda *cuda)
+/* Frees the least recently used memory on this context's GPU; 0: all is in use. */
+static int free_least_recently_used(const pmb_cuda *cuda)
 {
   pmb_cuda_volume *volume = NULL;
   pmb_cuda *context = NULL;
   uint64_t oldest = UINT64_MAX;
   pthread_mutex_lock(&lock);
   for (pmb_cuda_volume *v = volumes; v; v = v->next) {
-    if (v->device == cuda->device && v->users == 0 && v->state == PMB_CUDA_THERE && v->last_used < oldest) {
+    if (v->device == cuda->device && v->users == 0 && v->state == PMB_CUDA_ON_DEVICE && v->last_used < oldest) {
       volume = v;
       oldest = v->last_used;
     }
@@ -175,7 +175,7 @@ static int let_go(const pmb_cuda *cuda)
   return context || volume;
 }
 
-/* Adds to what is held if the context's limit allows it. */
+/* Counts bytes as held by the process if the context's limit allows it. */
 static int may_take(const pmb_cuda *cuda, int64_t bytes)
 {
   pthread_mutex_lock(&lock);
@@ -236,7 +236,8 @@ pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t cou
   if (count <= (int64_t)(SIZE_MAX / 4 / size)) {
     do {
       error = allocate(cuda, &buffer->d_data, bytes);
-    } while (error == cudaErrorMemoryAllocation && (let_go(cuda) || pmb_cuda_release_attributes(cuda, buffer)));
+    } while (error == cudaErrorMemoryAllocation &&
+      (free_least_recently_used(cuda) || pmb_cuda_release_attributes(cuda, buffer)));
   }
   if (error == cudaErrorMemoryAllocation) {
     return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY,
@@ -340,18 +341,18 @@ void pmb_cuda_drop_volume(pmb_cuda *cuda)
   pthread_mutex_unlock(&lock);
 }
 
-/* Brings the volume, its state being PMB_CUDA_COMING. Called with the lock, which is let go meanwhile. */
+/* Uploads the volume, its state being PMB_CUDA_UPLOADING. Called with the lock, which is free meanwhile. */
 static pmb_status bring(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   pthread_mutex_unlock(&lock);
-  const pmb_status status = pmb_cuda_bring_volume(cuda, volume);
+  const pmb_status status = pmb_cuda_upload_volume(cuda, volume);
   pthread_mutex_lock(&lock);
   /* They were counted as the context's own until here. */
   volume->bytes = (int64_t)(volume->samples.capacity + volume->summary.capacity + volume->flags.capacity +
     volume->sample_flags.capacity + volume->cell_flags.capacity);
   cuda->device_bytes -= volume->bytes;
   if (status == PMB_OK) {
-    volume->state = PMB_CUDA_THERE;
+    volume->state = PMB_CUDA_ON_DEVICE;
     ++cuda->context->uploads;
   } else {
     free_volume_buffers(volume);
@@ -365,12 +366,12 @@ pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
   pmb_crew *crew = &cuda->context->crew;
   pmb_status status = PMB_OK;
   pthread_mutex_lock(&lock);
-  while (status == PMB_OK && volume->state != PMB_CUDA_THERE) {
-    if (volume->state == PMB_CUDA_AWAY) {
-      volume->state = PMB_CUDA_COMING;
-      volume->bringer = (uintptr_t)pthread_self();
+  while (status == PMB_OK && volume->state != PMB_CUDA_ON_DEVICE) {
+    if (volume->state == PMB_CUDA_ON_HOST) {
+      volume->state = PMB_CUDA_UPLOADING;
+      volume->uploader = (uintptr_t)pthread_self();
       status = bring(cuda, volume);
-    } else if (volume->bringer == (uintptr_t)pthread_self()) {
+    } else if (volume->uploader == (uintptr_t)pthread_self()) {
       status = pmb_fail(cuda->context, PMB_UNAVAILABLE,
         "no GPU can be used: another context is bringing the same volume there and calls this one from its progress hook");
     } else { /* another thread brings it */

@@ -172,7 +172,7 @@ static void pack(const feed *work, int64_t begin, int64_t end, char *to)
   }
 }
 
-/* Whether what is fed lies as on the device. */
+/* Whether the samples lie on the host as they will on the device. */
 static int is_packed(const feed *work)
 {
   const int64_t *dims = work->volume ? work->volume->dims : NULL, *strides = dims ? work->volume->strides : NULL;
@@ -186,7 +186,7 @@ static size_t bytes_of_part(const feed *work, size_t n)
   return work->bytes - at < work->cuda->ring.part ? work->bytes - at : work->cuda->ring.part;
 }
 
-/* Sends a part, and has done what can be done with what has come. */
+/* Sends a part, and starts the work on the slices that it completes. */
 static void send_part(feed *work, size_t n)
 {
   pmb_cuda *cuda = work->cuda;
