@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * test_bytes.c - the same bytes for every number of threads, instruction set, executor and repetition. */
+#include <math.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "test_util.h"
 
-enum { VOLUMES = 24, STEP = TEST_SLOW ? 5 : 1 };
+enum { VOLUMES = 24, EXECUTORS = 3, STEP = TEST_SLOW ? 5 : 1 };
 
 /* Volume n of a fixed series: every type twice, sizes around multiples of the brick and far from them. */
 static double series(int n, test_volume *v)
@@ -27,14 +26,17 @@ static double series(int n, test_volume *v)
   return volume_isovalue(v, &rng);
 }
 
-static void make(pmb_context *context, int n, int remove_degenerate, pmb_type id_type, test_mesh *m)
+/* remove_degenerate: by volume and estimator. */
+static void make(pmb_context *context, int n, pmb_gradient_estimator estimator, pmb_type id_type, test_mesh *m)
 {
+  const int remove_degenerate = (n + (int)estimator) % 2;
   test_volume v;
   double isovalue = series(n, &v);
-  test_about("volume %d of the series, %s, remove_degenerate %d, isovalue %g", n, type_name(v.view.type),
-    remove_degenerate, isovalue);
+  test_about(
+    "volume %d of the series, %s, estimator %d, isovalue %g", n, type_name(v.view.type), (int)estimator, isovalue);
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-  CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, remove_degenerate, PMB_FLOAT32, id_type, m), PMB_OK);
+  CHECK_STATUS(
+    context, mesh_extract_by(context, estimator, &isovalue, 1, remove_degenerate, PMB_FLOAT32, id_type, m), PMB_OK);
   pmb_unbind(context);
   volume_free(&v);
 }
@@ -56,14 +58,15 @@ static void same_as_plain(pmb_context **contexts, const char *const *names, int 
   pmb_context *plain = context_new(1, "portable");
   int64_t triangles = 0;
   for (int n = 0; n < VOLUMES; n += STEP)
-    for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
+    for (int e = PMB_CENTRAL; e <= PMB_SOBEL; e++) {
+      const pmb_gradient_estimator estimator = (pmb_gradient_estimator)e;
       test_mesh expected, narrow, wide;
-      make(plain, n, remove_degenerate, PMB_INT32, &expected);
+      make(plain, n, estimator, PMB_INT32, &expected);
       triangles += expected.sizes.triangles;
       for (int c = 0; c < count; c++) {
-        make(contexts[c], n, remove_degenerate, PMB_INT32, &narrow);
+        make(contexts[c], n, estimator, PMB_INT32, &narrow);
         mesh_equal(&expected, &narrow, names[c]);
-        make(contexts[c], n, remove_degenerate, PMB_INT64, &wide);
+        make(contexts[c], n, estimator, PMB_INT64, &wide);
         same_ids(&expected, &wide, names[c]);
         mesh_free(&narrow);
         mesh_free(&wide);
@@ -121,12 +124,6 @@ static void path_reference(void)
 
 /* ---- executors ---- */
 
-static void run_forward(void *user, int workers, void (*task)(void *, int), void *arg)
-{
-  ++*(int *)user;
-  for (int w = 0; w < workers; w++) task(arg, w);
-}
-
 static void run_backward(void *user, int workers, void (*task)(void *, int), void *arg)
 {
   ++*(int *)user;
@@ -169,64 +166,21 @@ static void run_threads(void *user, int workers, void (*task)(void *, int), void
 
 static void executors(void)
 {
-  static void (*const run[4])(
-    void *, int, void (*)(void *, int), void *) = { run_forward, run_backward, run_first, run_threads };
-  static const char *const names[4] = { "executor, one worker after another", "executor, the last worker first",
-    "executor, worker 0 alone", "executor, a thread per worker" };
-  int calls[4] = { 0 };
-  pmb_context *contexts[4] = { NULL };
-  for (int c = 0; c < 4; c++) {
+  static void (*const run[EXECUTORS])(
+    void *, int, void (*)(void *, int), void *) = { run_backward, run_first, run_threads };
+  static const char *const names[EXECUTORS] = { "executor, the last worker first", "executor, worker 0 alone",
+    "executor, a thread per worker" };
+  int calls[EXECUTORS] = { 0 };
+  pmb_context *contexts[EXECUTORS] = { NULL };
+  for (int c = 0; c < EXECUTORS; c++) {
     pmb_options options = { .struct_size = sizeof options, .threads = 5, .executor = { run[c], calls + c } };
     if (!CHECK_STATUS(NULL, pmb_create(&options, contexts + c), PMB_OK)) return;
   }
-  same_as_plain(contexts, names, 4);
-  for (int c = 0; c < 4; c++) CHECK(calls[c] > 0, "%s was called %d times", names[c], calls[c]);
+  same_as_plain(contexts, names, EXECUTORS);
+  for (int c = 0; c < EXECUTORS; c++) CHECK(calls[c] > 0, "%s was called %d times", names[c], calls[c]);
 }
 
-/* ---- repetition and several isovalues ---- */
-
-static void repeated_runs(void)
-{
-  pmb_context *context = context_new(4, NULL);
-  for (int n = 0; n < VOLUMES; n += 3 * STEP) {
-    test_mesh first, again;
-    make(context, n, 1, n & 1 ? PMB_INT32 : PMB_INT64, &first);
-    for (int turn = 0; turn < 5; turn++) {
-      make(context, n, 1, n & 1 ? PMB_INT32 : PMB_INT64, &again);
-      mesh_equal(&first, &again, "repeated");
-      mesh_free(&again);
-    }
-    mesh_free(&first);
-  }
-  pmb_destroy(context);
-}
-
-/* Bound once, many isovalues in any order, against a fresh context for each. */
-static void isovalue_changes(void)
-{
-  test_rng rng = { 21 };
-  for (int n = 0; n < VOLUMES; n += 2 * STEP) {
-    test_volume v;
-    series(n, &v);
-    pmb_context *kept = context_new(2, NULL);
-    CHECK_STATUS(kept, pmb_bind(kept, &v.view), PMB_OK);
-    for (int turn = 0; turn < 8; turn++) {
-      test_mesh a, b;
-      double isovalue = volume_isovalue(&v, &rng);
-      pmb_context *fresh = context_new(2, NULL);
-      test_about("volume %d, isovalue %.17g, turn %d", n, isovalue, turn);
-      CHECK_STATUS(fresh, pmb_bind(fresh, &v.view), PMB_OK);
-      CHECK_STATUS(fresh, mesh_extract(fresh, &isovalue, 1, turn & 1, PMB_FLOAT64, PMB_INT64, &a), PMB_OK);
-      CHECK_STATUS(kept, mesh_extract(kept, &isovalue, 1, turn & 1, PMB_FLOAT64, PMB_INT64, &b), PMB_OK);
-      mesh_equal(&a, &b, "bound once");
-      mesh_free(&a);
-      mesh_free(&b);
-      pmb_destroy(fresh);
-    }
-    pmb_destroy(kept);
-    volume_free(&v);
-  }
-}
+/* ---- several isovalues ---- */
 
 /* Part of `whole`, with 64-bit ids, from a point and a triangle on against the mesh of one isovalue; ids count from that point. */
 static void same_part(const test_mesh *whole, const test_mesh *part, int64_t point, int64_t triangle)
@@ -315,6 +269,61 @@ static void isovalues_are_too_many_to_keep(void)
   volume_free(&v);
 }
 
+static double ramp(double x, double y, double z)
+{
+  return 0.7 * x + 0.2 * y + 0.1 * z;
+}
+
+static void ten_thousand_isovalues(void)
+{
+  enum { COUNT = TEST_SLOW ? 1000 : 10000 };
+  test_volume v;
+  double *isovalues = test_allocate(COUNT, sizeof *isovalues);
+  pmb_context *context = context_new(2, NULL);
+  volume_sampled(&v, PMB_FLOAT32, 14, ramp);
+  for (int n = 0; n < COUNT; n++) isovalues[n] = -1.1 + 2.2 * n / COUNT;
+  check_concatenated(context, &v, isovalues, COUNT, 1);
+  volume_free(&v);
+  free(isovalues);
+  pmb_destroy(context);
+}
+
+/* ---- hidden samples ---- */
+
+/* A hidden sample is as one that is NaN, to the byte, whatever it holds. */
+static void hidden_samples_are_as_nan(void)
+{
+  test_rng rng = { 41 };
+  pmb_context *contexts[2] = { context_new(2, NULL), context_new(2, NULL) };
+  for (int n = 0; n < (TEST_SLOW ? 20 : 120); n++) {
+    test_volume hidden, nan;
+    test_mesh a, b;
+    volume_make(&hidden, n % 2 ? PMB_FLOAT32 : PMB_FLOAT64, rng_int(&rng, 2, 80), rng_int(&rng, 2, 14),
+      rng_int(&rng, 2, 14), LAYOUT_PACKED);
+    const int64_t *d = hidden.view.dims;
+    volume_make(&nan, hidden.view.type, d[0], d[1], d[2], LAYOUT_PACKED);
+    volume_fill(&hidden, n % DATA_LIMITS, &rng);
+    volume_hide(&hidden, (int)rng_int(&rng, 2, 1500), 0, &rng);
+    const double isovalue = volume_isovalue(&hidden, &rng);
+    for (int64_t i = 0; i < ref_samples(&hidden.view); i++) {
+      const int shown = ref_sample_valid(&hidden.view, i % d[0], i / d[0] % d[1], i / d[0] / d[1]);
+      volume_put(&nan, i, shown ? volume_get(&hidden, i) : (double)NAN);
+      if (!shown) volume_put(&hidden, i, n % 3 == 0 ? 1e30 : n % 3 == 1 ? isovalue : -INFINITY);
+    }
+    test_about("%s, isovalue %g", type_name(nan.view.type), isovalue);
+    CHECK_STATUS(contexts[0], pmb_bind(contexts[0], &hidden.view), PMB_OK);
+    CHECK_STATUS(contexts[1], pmb_bind(contexts[1], &nan.view), PMB_OK);
+    mesh_extract(contexts[0], &isovalue, 1, n / 2 % 2, PMB_FLOAT64, PMB_INT32, &a);
+    mesh_extract(contexts[1], &isovalue, 1, n / 2 % 2, PMB_FLOAT64, PMB_INT32, &b);
+    mesh_equal(&a, &b, "hidden, NaN");
+    mesh_free(&a);
+    mesh_free(&b);
+    volume_free(&hidden);
+    volume_free(&nan);
+  }
+  for (int c = 0; c < 2; c++) pmb_destroy(contexts[c]);
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(threads)
@@ -323,8 +332,8 @@ TEST_MAIN(
   CASE(path_avx512)
   CASE(path_reference)
   CASE(executors)
-  CASE(repeated_runs)
-  CASE(isovalue_changes)
   CASE(several_isovalues_are_concatenated)
   CASE(isovalues_are_too_many_to_keep)
+  CASE(ten_thousand_isovalues)
+  CASE(hidden_samples_are_as_nan)
 )
