@@ -276,7 +276,7 @@ pmb_sizes judge_isovalue(
     ref_mesh *r = ref_extract(&v->view, isovalue, remove_degenerate);
     judge_reference(&m, r);
     if (test_failures() == before) judge_topology(&m, r, remove_degenerate);
-    if (remove_degenerate && v->view.type < PMB_INT32 && real == PMB_FLOAT64) judge_no_degenerates(&m);
+    if (remove_degenerate && real == PMB_FLOAT64 && v->view.type < PMB_INT32) judge_no_degenerates(&m);
     CHECK(test_failures() == before, "isovalue %.17g, remove_degenerate %d, points %s, estimator %d", isovalue,
       remove_degenerate, type_name(real), (int)estimator);
     ref_free(r);
