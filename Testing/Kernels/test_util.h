@@ -155,6 +155,16 @@ typedef struct test_mesh {
   pmb_mesh view; /* capacities are larger than the sizes; the rest is a canary */
 } test_mesh;
 
+/* An array of a mesh: its data, where pmb_mesh has the pointer to it, bytes used and allocated. */
+enum { MESH_ARRAYS = 7 };
+typedef struct mesh_array {
+  const char *name;
+  size_t member;
+  void *data;
+  size_t used, size;
+} mesh_array;
+
+void mesh_arrays(const test_mesh *m, mesh_array a[MESH_ARRAYS]);
 void mesh_make(test_mesh *m, pmb_sizes sizes, pmb_type real_type, pmb_type id_type);
 void mesh_free(test_mesh *m);
 int64_t mesh_id(const test_mesh *m, int64_t n);
