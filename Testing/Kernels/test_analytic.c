@@ -7,14 +7,9 @@
 #include "test_util.h"
 
 static const double pi = 3.14159265358979323846;
-static const double sphere_radius = 0.7, torus_major = 0.6, torus_minor = 0.25;
+static const double torus_major = 0.6, torus_minor = 0.25;
 
 /* Distances, positive inside, so that facets and normals point outward. */
-static double sphere(double x, double y, double z)
-{
-  return sphere_radius - sqrt(x * x + y * y + z * z);
-}
-
 static double torus(double x, double y, double z)
 {
   double ring = sqrt(x * x + y * y) - torus_major;
@@ -44,7 +39,7 @@ typedef struct shape {
   double (*f)(double, double, double);
   void (*normal)(const double[3], double[3]);
   double area, volume;
-  int64_t euler;
+  int64_t euler, components;
 } shape;
 
 /* Greatest angle between a normal and the exact one, and the same for the facets' side. */
@@ -62,6 +57,18 @@ static double normal_error(const test_mesh *m, const shape *s)
   return worst;
 }
 
+static pmb_measures measures(const test_mesh *m)
+{
+  pmb_context *context = context_new(2, NULL);
+  pmb_measures got = { .struct_size = sizeof got };
+  const pmb_measure_request request = {
+    .struct_size = sizeof request, .mesh = &m->view, .parts = &m->sizes, .part_count = 1
+  };
+  CHECK_STATUS(context, pmb_measure(context, &request, &got), PMB_OK);
+  pmb_destroy(context);
+  return got;
+}
+
 static void converge(const shape *s, pmb_type type)
 {
   enum { LEVELS = 4 };
@@ -75,9 +82,11 @@ static void converge(const shape *s, pmb_type type)
     volume_sampled(&v, type, n, s->f);
     mesh_of_volume(&v.view, 0, 1, &m);
     judge_topology(&m, NULL, 1);
-    CHECK(mesh_euler(&m) == s->euler, "Euler number %lld", (long long)mesh_euler(&m));
-    error[0][level] = fabs(mesh_area(&m) / s->area - 1);
-    error[1][level] = fabs(mesh_volume(&m) / s->volume - 1); /* also says that facets face outward */
+    const pmb_measures got = measures(&m);
+    CHECK(got.euler == s->euler && got.components == s->components && got.closed,
+      "Euler number %lld, %lld components", (long long)got.euler, (long long)got.components);
+    error[0][level] = fabs(got.area / s->area - 1);
+    error[1][level] = fabs(got.volume / s->volume - 1); /* also says that facets face outward */
     error[2][level] = normal_error(&m, s);
     mesh_free(&m);
     volume_free(&v);
@@ -92,7 +101,7 @@ static void converge(const shape *s, pmb_type type)
 
 static void sphere_converges(void)
 {
-  const shape s = { sphere, sphere_normal, 4 * pi * 0.49, 4 * pi / 3 * 0.343, 2 };
+  const shape s = { ball, sphere_normal, 4 * pi * 0.49, 4 * pi / 3 * 0.343, 2, 1 };
   converge(&s, PMB_FLOAT32);
   converge(&s, PMB_FLOAT64);
 }
@@ -100,7 +109,7 @@ static void sphere_converges(void)
 static void torus_converges(void)
 {
   const shape s = { torus, torus_normal, 4 * pi * pi * torus_major * torus_minor,
-    2 * pi * pi * torus_major * torus_minor * torus_minor, 0 };
+    2 * pi * pi * torus_major * torus_minor * torus_minor, 0, 1 };
   converge(&s, PMB_FLOAT32);
   converge(&s, PMB_FLOAT64);
 }
@@ -116,8 +125,10 @@ static void plane_is_exact(void)
       test_about("%s, %d samples a side", type_name((pmb_type)type), (int)n);
       volume_sampled(&v, (pmb_type)type, n, plane);
       mesh_of_volume(&v.view, 0, 1, &m);
-      CHECK(mesh_euler(&m) == 1, "Euler number %lld", (long long)mesh_euler(&m));
-      CHECK(fabs(mesh_area(&m) - 4 * slope) < 10 * epsilon, "area %.15g, not %.15g", mesh_area(&m), 4 * slope);
+      const pmb_measures got = measures(&m);
+      CHECK(got.euler == 1 && got.components == 1 && !got.closed && got.boundary_edges >= 4 * (n - 1),
+        "Euler number %lld, %lld boundary edges", (long long)got.euler, (long long)got.boundary_edges);
+      CHECK(fabs(got.area - 4 * slope) < 10 * epsilon, "area %.15g, not %.15g", got.area, 4 * slope);
       for (int64_t p = 0; p < m.sizes.points; p++) {
         double x[3];
         const float *normal = m.view.normals + 3 * p;
@@ -149,12 +160,14 @@ static void bubbles_have_euler_number_two_each(void)
   /* Move the border inside by one sample, so that the outer half bubbles are closed. */
   for (int64_t n = 0; n < ref_samples(&v.view); n++) {
     int64_t i = n % 101, j = n / 101 % 101, k = n / (101 * 101);
-    if (!(i % 100 && j % 100 && k % 100)) volume_set(&v, i, j, k, -1);
+    if (!(i % 100 && j % 100 && k % 100)) volume_put(&v, n, -1);
   }
   mesh_of_volume(&v.view, 0, 1, &m);
   judge_topology(&m, NULL, 1);
-  CHECK(mesh_euler(&m) == 2 * 9 * 9 * 9, "Euler number %lld", (long long)mesh_euler(&m));
-  CHECK(mesh_volume(&m) > 0, "enclosed volume %g", mesh_volume(&m));
+  const pmb_measures got = measures(&m);
+  CHECK(got.euler == 2 * 9 * 9 * 9 && got.components == 9 * 9 * 9, "Euler number %lld, %lld components",
+    (long long)got.euler, (long long)got.components);
+  CHECK(got.volume > 0, "enclosed volume %g", got.volume);
   mesh_free(&m);
   volume_free(&v);
 }
@@ -167,7 +180,7 @@ static void plane_of_denormals(pmb_type type, const char *path, double sign)
   test_volume v;
   test_mesh m;
   volume_make(&v, type, 40, 6, 6, LAYOUT_PACKED);
-  for (int i = 0; i < 40 * 6 * 6; i++) volume_set(&v, i % 40, i / 40 % 6, i / 240, sign * step * (i % 40));
+  for (int i = 0; i < 40 * 6 * 6; i++) volume_put(&v, i, sign * step * (i % 40));
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
   CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 0, PMB_FLOAT64, PMB_INT64, &m), PMB_OK);
   CHECK(m.sizes.points == 36, "%lld points", (long long)m.sizes.points);
