@@ -4,7 +4,6 @@
  * whose answer is known. */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "test_util.h"
 

@@ -57,7 +57,7 @@ static pmb_options options_of(ledger *l, int threads)
 static double make_volume(test_volume *v)
 {
   test_rng rng = { 61 };
-  volume_make(v, PMB_FLOAT32, 70, 21, 13, LAYOUT_INTERLEAVED);
+  volume_make(v, PMB_FLOAT32, 40, 13, 9, LAYOUT_INTERLEAVED);
   volume_fill(v, DATA_PLATEAU, &rng);
   volume_sprinkle(v, 300, &rng);
   return 2;

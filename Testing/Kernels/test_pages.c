@@ -3,7 +3,6 @@
  * test_pages.c - nothing beside the caller's samples is read: they lie right behind or before a page that cannot be, so
  * that a read outside of them ends the program. Surfaces of few points: what is read depends on where points are. */
 #define _DEFAULT_SOURCE
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -186,7 +186,7 @@ static void stop_everywhere(void)
     test_rng rng = { 71 };
     scene s = { .isovalue = 1.5 };
     int64_t k = 1;
-    volume_make(&s.volume, PMB_INT32, 66, 40, TEST_SLOW ? 12 : 30, LAYOUT_PACKED);
+    volume_make(&s.volume, PMB_INT32, 66, 20, TEST_SLOW ? 12 : 20, LAYOUT_PACKED);
     volume_fill(&s.volume, DATA_PLATEAU, &rng);
     volume_hide(&s.volume, 5000, 0, &rng); /* bind searches the flags, too */
     s.reference = ref_extract(&s.volume.view, s.isovalue, 1);

@@ -3,7 +3,6 @@
  * test_threads.c - several contexts at once on the same samples. Worth most under ThreadSanitizer. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
 
 #include "test_util.h"
@@ -88,29 +87,6 @@ static void contexts_at_once(void)
   volume_free(&v);
 }
 
-static void *fail_to_create(void *wrong)
-{
-  pmb_options options = { .struct_size = sizeof options, .threads = -222 };
-  pmb_context *context;
-  *(int *)wrong += pmb_create(&options, &context) != PMB_INVALID;
-  *(int *)wrong += !strstr(pmb_error(NULL), "-222");
-  return NULL;
-}
-
-/* Another thread's failure to make a context does not touch what this thread is told of its own. */
-static void create_errors_are_per_thread(void)
-{
-  pmb_options options = { .struct_size = sizeof options, .threads = -111 };
-  pmb_context *context;
-  pthread_t thread;
-  int wrong = 0;
-  CHECK(pmb_create(&options, &context) == PMB_INVALID, "-111 threads");
-  if (pthread_create(&thread, NULL, fail_to_create, &wrong)) abort();
-  pthread_join(thread, NULL);
-  CHECK(wrong == 0, "the other thread: %d things went wrong", wrong);
-  CHECK(strstr(pmb_error(NULL), "-111") != NULL, "\"%s\" is the other thread's", pmb_error(NULL));
-}
-
 /* Made on one thread, used on another, freed on a third: allowed, as long as one call runs at a time. */
 static void *use(void *p)
 {
@@ -180,7 +156,6 @@ static void many_short_calls(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(contexts_at_once)
-  CASE(create_errors_are_per_thread)
   CASE(context_moves_between_threads)
   CASE(many_short_calls)
 )
