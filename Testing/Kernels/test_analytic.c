@@ -142,36 +142,6 @@ static void plane_is_exact(void)
     }
 }
 
-/* Rows of spheres and a gyroid: many bricks, closed or open, and a genus that is known for the spheres. */
-static double bubbles(double x, double y, double z)
-{
-  double p = x * 4, q = y * 4, r = z * 4;
-  p -= rint(p);
-  q -= rint(q);
-  r -= rint(r);
-  return 0.3 - sqrt(p * p + q * q + r * r);
-}
-
-static void bubbles_have_euler_number_two_each(void)
-{
-  test_volume v;
-  test_mesh m;
-  volume_sampled(&v, PMB_FLOAT32, 101, bubbles);
-  /* Move the border inside by one sample, so that the outer half bubbles are closed. */
-  for (int64_t n = 0; n < ref_samples(&v.view); n++) {
-    int64_t i = n % 101, j = n / 101 % 101, k = n / (101 * 101);
-    if (!(i % 100 && j % 100 && k % 100)) volume_put(&v, n, -1);
-  }
-  mesh_of_volume(&v.view, 0, 1, &m);
-  judge_topology(&m, NULL, 1);
-  const pmb_measures got = measures(&m);
-  CHECK(got.euler == 2 * 9 * 9 * 9 && got.components == 9 * 9 * 9, "Euler number %lld, %lld components",
-    (long long)got.euler, (long long)got.components);
-  CHECK(got.volume > 0, "enclosed volume %g", got.volume);
-  mesh_free(&m);
-  volume_free(&v);
-}
-
 /* A plane across x, in numbers so small that they have fewer bits than others: half of one need not be one. */
 static void plane_of_denormals(pmb_type type, const char *path, double sign)
 {
@@ -209,5 +179,4 @@ TEST_MAIN(
   CASE(torus_converges)
   CASE(plane_is_exact)
   CASE(planes_of_denormals)
-  CASE(bubbles_have_euler_number_two_each)
 )

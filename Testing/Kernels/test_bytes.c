@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_bytes.c - the same bytes for every number of threads, instruction set, executor and repetition. */
+ * test_bytes.c - the same bytes for every number of threads, instruction set and executor; of several isovalues; of pieces. */
 #include <math.h>
 #include <pthread.h>
 
@@ -288,7 +288,109 @@ static void ten_thousand_isovalues(void)
   pmb_destroy(context);
 }
 
-/* ---- hidden samples ---- */
+/* ---- pieces and hidden samples ---- */
+
+/* A piece of a volume from sample `from` on; borrows the samples. */
+static void cut(const test_volume *whole, const int64_t from[3], const int64_t dims[3], test_volume *part)
+{
+  *part = *whole;
+  part->memory = NULL;
+  part->view.samples = ref_address(&whole->view, from[0], from[1], from[2]);
+  for (int a = 0; a < 3; a++) {
+    part->view.first[a] = whole->view.first[a] + from[a];
+    part->view.dims[a] = dims[a];
+  }
+}
+
+/* Nine coordinates and nine components of normals; memcmp sorts them. */
+typedef struct facet {
+  double p[9];
+  float n[9];
+} facet;
+
+static int compare_facets(const void *a, const void *b)
+{
+  return memcmp(a, b, sizeof(facet));
+}
+/* The facets of the cells [begin, end) of a part, as they are in the world. */
+static int64_t collect(
+  const test_mesh *m, const pmb_volume *v, const int64_t begin[3], const int64_t end[3], facet *to)
+{
+  int64_t count = 0;
+  for (int64_t t = 0; t < m->sizes.triangles; t++) {
+    int64_t cell = m->view.cells[t], nx = v->dims[0] - 1, ny = v->dims[1] - 1;
+    int64_t at[3] = { cell % nx, cell / nx % ny, cell / nx / ny };
+    int own = 1;
+    for (int a = 0; a < 3; a++) own &= at[a] + v->first[a] >= begin[a] && at[a] + v->first[a] < end[a];
+    if (!own) continue;
+    facet *f = &to[count++];
+    memset(f, 0, sizeof *f);
+    for (int c = 0; c < 3; c++) {
+      mesh_point(m, mesh_id(m, 3 * t + c), f->p + 3 * c);
+      memcpy(f->n + 3 * c, m->view.normals + 3 * mesh_id(m, 3 * t + c), 3 * sizeof(float));
+    }
+  }
+  qsort(to, (size_t)count, sizeof *to, compare_facets);
+  return count;
+}
+
+/* Small noise, and far away a sample that makes the range large. Returns an isovalue. */
+static double fill_faint(const test_volume *v, test_rng *rng)
+{
+  const double faint = v->view.type == PMB_FLOAT32 ? 1e-13 : 1e-110;
+  for (int64_t n = 0; n < ref_samples(&v->view); n++) volume_put(v, n, faint * rng_real(rng, 0.3, 1.7));
+  volume_put(v, ref_samples(&v->view) - 1, 1);
+  return faint;
+}
+
+/* Boxes anywhere in a volume, with a sample more around them: the facets of their cells have the bytes of the whole's, also if
+ * the volume's range is another. */
+static void pieces_with_a_ghost_level(void)
+{
+  static const pmb_type types[] = { PMB_FLOAT32, PMB_FLOAT64, PMB_INT16, PMB_INT64 };
+  test_rng rng = { 33 };
+  for (int n = 0; n < (TEST_SLOW ? 10 : 120); n++) {
+    const int remove_degenerate = n / 2 % 2;
+    test_volume whole, part;
+    test_mesh meshes[2];
+    facet *facets[2];
+    int64_t begin[3], end[3], from[3], dims[3], count[2];
+    volume_make(&whole, types[n % 4], 45, 13, 23, LAYOUT_EXPLICIT);
+    volume_fill(&whole, n % 3 ? DATA_SMOOTH : DATA_NOISE, &rng);
+    volume_world(&whole, n % WORLDS, &rng);
+    const double isovalue = n % 4 < 2 && n % 5 == 0 ? fill_faint(&whole, &rng) : volume_isovalue(&whole, &rng);
+    for (int a = 0; a < 3; a++) {
+      begin[a] = rng_int(&rng, 0, whole.view.dims[a] - 2);
+      end[a] = rng_int(&rng, begin[a] + 1, whole.view.dims[a] - 1);
+      from[a] = begin[a] > 0 ? begin[a] - 1 : 0;
+      dims[a] = (end[a] + 2 < whole.view.dims[a] ? end[a] + 2 : whole.view.dims[a]) - from[a];
+      begin[a] += whole.view.first[a];
+      end[a] += whole.view.first[a];
+    }
+    cut(&whole, from, dims, &part);
+    test_about("%d: cells %d..%d, %d..%d, %d..%d of %s", n, (int)begin[0], (int)end[0], (int)begin[1], (int)end[1],
+      (int)begin[2], (int)end[2], type_name(whole.view.type));
+    for (int i = 0; i < 2; i++) {
+      const pmb_volume *v = i ? &part.view : &whole.view;
+      pmb_context *context = context_new(2, NULL);
+      CHECK_STATUS(context, pmb_bind(context, v), PMB_OK);
+      CHECK_STATUS(context,
+        mesh_extract_by(context, (pmb_gradient_estimator)(n / 4 % 3), &isovalue, 1, remove_degenerate, PMB_FLOAT64,
+          PMB_INT64, &meshes[i]),
+        PMB_OK);
+      facets[i] = test_allocate(meshes[i].sizes.triangles, sizeof(facet));
+      count[i] = collect(&meshes[i], v, begin, end, facets[i]);
+      pmb_destroy(context);
+    }
+    if (CHECK(count[0] == count[1], "%d and %d facets", (int)count[0], (int)count[1]))
+      CHECK(!memcmp(facets[0], facets[1], (size_t)count[0] * sizeof(facet)), "facets differ");
+    for (int i = 0; i < 2; i++) {
+      free(facets[i]);
+      mesh_free(&meshes[i]);
+    }
+    volume_free(&whole);
+  }
+}
 
 /* A hidden sample is as one that is NaN, to the byte, whatever it holds. */
 static void hidden_samples_are_as_nan(void)
@@ -335,5 +437,6 @@ TEST_MAIN(
   CASE(several_isovalues_are_concatenated)
   CASE(isovalues_are_too_many_to_keep)
   CASE(ten_thousand_isovalues)
+  CASE(pieces_with_a_ghost_level)
   CASE(hidden_samples_are_as_nan)
 )

@@ -124,30 +124,10 @@ static void random_plateaus(void)
   }
 }
 
-/* 64-bit integers closer together than a double can tell: both ends of an edge are at the isovalue. */
-static void edges_with_two_equal_ends(void)
-{
-  const int64_t big = (int64_t)1 << 60;
-  test_rng rng = { 5 };
-  for (int turn = 0; turn < 60; turn++) {
-    test_volume v;
-    pmb_sizes s[2];
-    volume_make(&v, PMB_INT64, 7, 6, 5, LAYOUT_PACKED);
-    for (int64_t n = 0; n < 210; n++) {
-      int64_t pick = rng_int(&rng, -2, 2);
-      ((int64_t *)v.memory)[n] = pick == -2 ? 0 : big + pick;
-    }
-    test_about("turn %d", turn);
-    both(&v, (double)big, s);
-    volume_free(&v);
-  }
-}
-
 /* clang-format off */
 TEST_MAIN(
   CASE(shapes)
   CASE(border_samples_at_the_isovalue)
   CASE(decimal_isovalues_of_float_volumes)
   CASE(random_plateaus)
-  CASE(edges_with_two_equal_ends)
 )

@@ -97,15 +97,16 @@ static void choose_range(const pmb_info *info, int turn, double *low, double *hi
   }
 }
 
-/* All types, data and layouts, samples that are hidden or not finite, the types' limits. */
+/* All types, data and layouts, samples that are hidden or not finite, the types' limits; numbers of threads, paths. */
 static void against_brute_force(void)
 {
   test_rng rng = { 61 };
-  pmb_context *context = context_new(3, NULL);
+  pmb_context *contexts[] = { context_new(3, NULL), context_new(1, "portable"), context_new(7, "reference") };
   int64_t seen = 0;
   for (int n = 0; n < (TEST_SLOW ? 60 : 300); n++) {
     test_volume v;
     curve c;
+    pmb_context *context = contexts[n % 3];
     pmb_info info = { .struct_size = sizeof info };
     double low, high;
     volume_make(&v, (pmb_type)(1 + n % 10), rng_int(&rng, 2, 100), rng_int(&rng, 2, 14), rng_int(&rng, 2, 14),
@@ -126,28 +127,7 @@ static void against_brute_force(void)
     volume_free(&v);
   }
   CHECK(seen > 10000, "only %d bricks crossed in all", (int)seen);
-  pmb_destroy(context);
-}
-
-/* Any number of threads, and every instruction set. */
-static void same_for_all(void)
-{
-  static const char *const paths[] = { NULL, "portable", "reference" };
-  test_volume v;
-  curve first, other;
-  volume_sampled(&v, PMB_FLOAT32, 100, gyroid);
-  for (int n = 0; n < 9; n++) {
-    pmb_context *context = context_new(1 + n / 3 * 3, paths[n % 3]);
-    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-    curve_make(&other, -2, 2);
-    CHECK_STATUS(context, pmb_histogram(context, &other.request), PMB_OK);
-    if (n == 0) first = other;
-    CHECK(memcmp(first.crossed, other.crossed, sizeof first.crossed) == 0, "crossed differs, %d", n);
-    CHECK(memcmp(first.touched, other.touched, sizeof first.touched) == 0, "touched differs, %d", n);
-    pmb_destroy(context);
-  }
-  CHECK(first.crossed[BINS / 2] > 1000, "%d bricks", (int)first.crossed[BINS / 2]);
-  volume_free(&v);
+  for (int c = 0; c < 3; c++) pmb_destroy(contexts[c]);
 }
 
 static void bad_arguments(void)
@@ -508,7 +488,6 @@ static void smooth_fields(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(against_brute_force)
-  CASE(same_for_all)
   CASE(bad_arguments)
   CASE(nothing_to_cross)
   CASE(widest_range)

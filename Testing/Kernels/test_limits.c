@@ -43,27 +43,6 @@ static void nothing_to_do(void)
   pmb_destroy(context);
 }
 
-static void only_non_finite_samples(void)
-{
-  static const double values[] = { NAN, INFINITY, -INFINITY };
-  pmb_context *context = context_new(2, NULL);
-  for (int n = 0; n < 9; n++) {
-    test_volume v;
-    pmb_info info = { .struct_size = sizeof info };
-    double isovalue = 0;
-    volume_make(&v, n % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 40, 6, 6, LAYOUT_PACKED);
-    for (int64_t s = 0; s < 40 * 36; s++) volume_put(&v, s, values[(s * n / 3 + n) % 3]);
-    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-    expect_empty(context, &isovalue, 1, "no finite sample");
-    CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
-    CHECK(info.minimum > info.maximum, "range [%g, %g]", info.minimum, info.maximum);
-    CHECK(info.nonfinite_bricks == info.bricks, "%lld of %lld bricks", (long long)info.nonfinite_bricks,
-      (long long)info.bricks);
-    volume_free(&v);
-  }
-  pmb_destroy(context);
-}
-
 /* Finite samples whose sums are not: no brick has samples that are not finite; with one NaN added, those around it. */
 static void sums_beyond_the_type(void)
 {
@@ -171,7 +150,6 @@ static void more_than_2_to_the_32_samples(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(nothing_to_do)
-  CASE(only_non_finite_samples)
   CASE(sums_beyond_the_type)
   CASE(offsets_beyond_32_bits)
   CASE(more_than_2_to_the_32_samples)

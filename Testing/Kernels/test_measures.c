@@ -221,7 +221,7 @@ static void several_isovalues(void)
   enum { COUNT = 4 };
   double isovalues[COUNT] = { 0.3, 9, 0.3, -0.6 };
   pmb_sizes parts[COUNT], total;
-  pmb_measures got[COUNT], whole, sum = { .struct_size = sizeof sum, .closed = 1 };
+  pmb_measures got[COUNT];
   pmb_request request = { sizeof request, isovalues, COUNT, 1 };
   test_volume v;
   test_mesh m;
@@ -231,7 +231,7 @@ static void several_isovalues(void)
   CHECK_STATUS(context, pmb_count(context, &request, &total, parts), PMB_OK);
   mesh_make(&m, total, PMB_FLOAT32, PMB_INT32);
   CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
-  whole = judge_measures(context, &m);
+  judge_measures(context, &m);
   pmb_measure_request measuring = request_of(&m);
   measuring.parts = parts;
   measuring.part_count = COUNT;
@@ -243,18 +243,10 @@ static void several_isovalues(void)
     CHECK_STATUS(context, mesh_extract(context, isovalues + n, 1, 1, PMB_FLOAT32, PMB_INT32, &alone), PMB_OK);
     pmb_measures expected = judge_measures(context, &alone);
     same(&got[n], &expected);
-    sum.area += got[n].area;
-    sum.points += got[n].points;
-    sum.edges += got[n].edges;
-    sum.components += got[n].components;
     mesh_free(&alone);
   }
   CHECK(
     got[1].area == 0 && got[1].points == 0 && got[1].closed, "an isovalue that nothing has: area %g", got[1].area);
-  CHECK(fabs(sum.area - whole.area) < 1e-12 * sum.area && sum.points == whole.points && sum.edges == whole.edges &&
-      sum.components == whole.components,
-    "the sum has another area, or number of points, edges, components: %lld %lld", (long long)sum.components,
-    (long long)whole.components);
   mesh_free(&m);
   volume_free(&v);
   pmb_destroy(context);

@@ -114,55 +114,9 @@ static void sphere_tells_them_apart(void)
   CHECK(noisy[PMB_SOBEL] < 0.7 * noisy[PMB_CENTRAL] && noisy[PMB_CENTRAL] < 0.7 * noisy[PMB_FORWARD], "with noise");
 }
 
-/* A row of bricks of small noise, then, if it is long, a sample that makes the range large. */
-static void fill_faint(test_volume *v, pmb_type type, int64_t length, int world)
-{
-  test_rng rng = { 86 };
-  const double faint = type == PMB_FLOAT32 ? 1e-13 : 1e-110;
-  volume_make(v, type, length, 4, 4, LAYOUT_PACKED);
-  for (int n = 0; n < 40 * 16; n++) volume_set(v, n / 16, n % 4, n / 4 % 4, faint * rng_real(&rng, 0.3, 1.7));
-  if (length > 100) volume_set(v, 100, 1, 1, 1);
-  volume_world(v, world, &rng);
-}
-
-/* Samples far away, which pieces of a volume do not know, do not decide how a point is computed. */
-static void range_changes_nothing(void)
-{
-  for (int n = 0; n < 2 * ESTIMATORS * WORLDS; n++) {
-    const pmb_type type = n % 2 ? PMB_FLOAT32 : PMB_FLOAT64;
-    const pmb_gradient_estimator estimator = (pmb_gradient_estimator)(n / 2 % ESTIMATORS);
-    const double isovalue = type == PMB_FLOAT32 ? 1e-13 : 1e-110;
-    test_mesh m[2];
-    int64_t points = 0;
-    test_about("%s, %s, world %d", type_name(type), names[estimator], n / 2 / ESTIMATORS);
-    for (int i = 0; i < 2; i++) {
-      test_volume v;
-      pmb_context *context = context_new(1, NULL);
-      fill_faint(&v, type, i ? 130 : 40, n / 2 / ESTIMATORS);
-      CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-      CHECK_STATUS(
-        context, mesh_extract_by(context, estimator, &isovalue, 1, 0, PMB_FLOAT64, PMB_INT32, &m[i]), PMB_OK);
-      pmb_destroy(context);
-      volume_free(&v);
-    }
-    /* The first brick's points, which come first. */
-    while (points < m[0].sizes.points && points < m[1].sizes.points &&
-      memcmp((double *)m[0].view.points + 3 * points, (double *)m[1].view.points + 3 * points, 3 * sizeof(double)) ==
-        0)
-      points++;
-    CHECK(points > 300, "%lld points in common", (long long)points);
-    const size_t bytes = (size_t)(points < 300 ? 0 : 300) * 3 * sizeof(float);
-    CHECK(memcmp(m[0].view.normals, m[1].view.normals, bytes) == 0, "normals");
-    CHECK(memcmp(m[0].view.gradients, m[1].view.gradients, bytes) == 0, "gradients");
-    mesh_free(&m[0]);
-    mesh_free(&m[1]);
-  }
-}
-
 /* clang-format off */
 TEST_MAIN(
   CASE(central_differences_take_over)
   CASE(linear_field_is_exact)
   CASE(sphere_tells_them_apart)
-  CASE(range_changes_nothing)
 )

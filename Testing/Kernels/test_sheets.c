@@ -106,47 +106,23 @@ static void judge(
   pmb_destroy(context);
 }
 
+/* All worlds and types of output, one isovalue and several. */
 static void noise_of_few_values(void)
 {
+  static const double isovalues[4] = { 1, 2, 3, 1.5 };
   int64_t met[2] = { 0, 0 };
-  for (int seed = 0; seed < 12; seed++) {
+  for (int n = 0; n < 4 * WORLDS; n++) {
+    test_rng rng = { 7 };
     test_volume v;
-    const int values = 2 + seed % 4;
-    const double isovalue = seed % 2 ? 1 : values - 1;
-    noise(&v, values, 100 + (uint64_t)seed);
-    test_about("seed %d, %d values", seed, values);
-    judge(&v.view, &isovalue, 1, seed % 3 ? PMB_FLOAT32 : PMB_FLOAT64, seed % 2 ? PMB_INT32 : PMB_INT64, met);
+    noise(&v, 2 + n % 4, 100 + (uint64_t)n);
+    volume_world(&v, n % WORLDS, &rng);
+    test_about("volume %d", n);
+    judge(
+      &v.view, isovalues, n % 3 ? 1 : 4, n % 2 ? PMB_FLOAT32 : PMB_FLOAT64, n / 2 % 2 ? PMB_INT32 : PMB_INT64, met);
     volume_free(&v);
   }
   CHECK(met[0] > 100 && met[1] > 500, "%lld edges, %lld points: the test says little", (long long)met[0],
     (long long)met[1]);
-}
-
-static void any_world(void)
-{
-  for (int world = 0; world < WORLDS; world++) {
-    int64_t met[2] = { 0, 0 };
-    test_volume v;
-    test_rng rng = { 7 };
-    const double isovalue = 2;
-    noise(&v, 4, 55);
-    volume_world(&v, world, &rng);
-    test_about("world %d", world);
-    judge(&v.view, &isovalue, 1, PMB_FLOAT32, PMB_INT32, met);
-    CHECK(met[0] > 0 && met[1] > 0, "nothing to split");
-    volume_free(&v);
-  }
-}
-
-static void several_isovalues(void)
-{
-  int64_t met[2] = { 0, 0 };
-  test_volume v;
-  const double isovalues[4] = { 2, 3, 1.5, 1 };
-  noise(&v, 5, 77);
-  judge(&v.view, isovalues, 4, PMB_FLOAT32, PMB_INT32, met);
-  CHECK(met[0] > 0 && met[1] > 0, "nothing to split");
-  volume_free(&v);
 }
 
 /* A plate of samples at the isovalue: two sides that share no points but those of the rim. At two of its corners both sides
@@ -191,8 +167,6 @@ static void refuses(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(noise_of_few_values)
-  CASE(any_world)
-  CASE(several_isovalues)
   CASE(plate)
   CASE(refuses)
 )
