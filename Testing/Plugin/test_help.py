@@ -7,7 +7,6 @@ import os
 import re
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 import zlib

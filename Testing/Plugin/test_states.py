@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""State files that are not as this version of the plugin saves them: what is said, what is loaded, and that the session
-goes on. The messages that are ParaView's own are in the user's guide as they are here."""
+"""State files: all properties come back; and files that are not as this version of the plugin saves them: what is said, what
+is loaded, and that the session goes on. The messages that are ParaView's own are in the user's guide as they are here."""
 import os
 import re
 import subprocess
@@ -70,6 +70,26 @@ def changed(text, pattern, replacement):
     part, times = re.subn(pattern, replacement, text[begin:end], count=1, flags=re.DOTALL)
     equal(times, 1, f"places that match {pattern}")
     return text[:begin] + part + text[end:]
+
+
+def every_property():
+    """Saved, the session cleared, loaded: the same properties and the same mesh."""
+    settings = {"ContourBy": ["POINTS", "RTData"], "Isosurfaces": [157.0, 200.0], "ComputeNormals": 0, "ComputeGradients": 1,
+                "ComputeScalars": 0, "PassArrays": 0, "RemoveDegenerateTriangles": "Off", "OutputPointsPrecision": "Double",
+                "RunOn": "GPU (CUDA)", "CPUThreads": 2, "GPUIndex": 0, "GPUMemoryLimit": 1.5}
+    before = counts(output(simple.PMBContour(Input=simple.Wavelet(), registrationName="surface", **settings)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "session.pvsm")
+        simple.SaveState(path)
+        simple.ResetSession()
+        equal(simple.GetSources(), {}, "sources after the reset")
+        simple.LoadState(path)
+    loaded = simple.FindSource("surface")
+    for name, value in settings.items():
+        data = loaded.GetPropertyValue(name)
+        equal(list(data) if isinstance(value, list) else data, value, name)
+    equal(counts(output(loaded)), before, "points and triangles")
+    true(f" {before[1]} triangles" in loaded.LastRun, f"{before[1]} triangles, but the last run is {loaded.LastRun!r}")
 
 
 def unknown_property():
@@ -157,4 +177,4 @@ def without_plugin():
 
 
 load_plugin()
-run(unknown_property, unknown_version, missing_property, values_out_of_range, unknown_array, no_state, without_plugin)
+run(every_property, unknown_property, unknown_version, missing_property, values_out_of_range, unknown_array, no_state, without_plugin)
