@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pages of ParaView's help window, as Docs/make_help.py makes them: all properties of the panel are on its page with
 their texts, each link and picture of the guide leads somewhere, and the collection has all of them. (That ParaView reads it is
-tested by test_gui_help.py.)"""
+tested by test_gui.py.)"""
 import html
 import os
 import re
