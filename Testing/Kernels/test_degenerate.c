@@ -59,49 +59,6 @@ static void shapes(void)
     }
 }
 
-/* Corners, edges and faces of the volume at the isovalue. */
-static void border_samples_at_the_isovalue(void)
-{
-  for (int n = 0; n < 2 * 27; n++) {
-    const int which[3] = { n / 2 % 3, n / 6 % 3, n / 18 }, below = n % 2; /* low border, high border, whole axis */
-    test_volume v;
-    pmb_sizes s[2];
-    test_about("axes %d %d %d", which[0], which[1], which[2]);
-    start(&v, PMB_FLOAT64, below ? 0 : 9);
-    for (int64_t i = 0; i < 125; i++) {
-      const int64_t at[3] = { i % 5, i / 5 % 5, i / 25 };
-      int border = 1;
-      for (int a = 0; a < 3; a++) border &= which[a] == 2 || at[a] == 4 * which[a];
-      if (border) volume_put(&v, i, 5);
-    }
-    both(&v, 5, s);
-    if (!below) CHECK(s[0].points == 0, "%lld points where nothing is crossed", (long long)s[0].points);
-    volume_free(&v);
-  }
-}
-
-/* Float samples that hold 0.1f, 0.7f: equal to 0.1, 0.7 as floats, though one is inside and the other is not. */
-static void decimal_isovalues_of_float_volumes(void)
-{
-  static const double isovalues[] = { 0.1, 0.7, 0.3, 1.1, 1e-3, 0.1f, 0.7f };
-  test_rng rng = { 3 };
-  for (int n = 0; n < 5 * 7; n++) {
-    const double isovalue = isovalues[n % 7];
-    test_volume v;
-    pmb_sizes s[2];
-    test_about("isovalue %.17g, turn %d", isovalue, n / 7);
-    volume_make(&v, PMB_FLOAT32, 9, 7, 6, LAYOUT_PACKED);
-    for (int64_t i = 0; i < 9 * 7 * 6; i++) {
-      const double picks[] = { -0.5, (float)isovalue, 2 };
-      volume_put(&v, i, picks[rng_int(&rng, 0, 2)]);
-    }
-    both(&v, isovalue, s);
-    CHECK(s[1].triangles < s[0].triangles, "%lld triangles kept of %lld", (long long)s[1].triangles,
-      (long long)s[0].triangles);
-    volume_free(&v);
-  }
-}
-
 /* Small integers: most points fall on samples, and coordinates are exact enough to be compared. */
 static void random_plateaus(void)
 {
@@ -127,7 +84,5 @@ static void random_plateaus(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(shapes)
-  CASE(border_samples_at_the_isovalue)
-  CASE(decimal_isovalues_of_float_volumes)
   CASE(random_plateaus)
 )

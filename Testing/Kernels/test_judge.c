@@ -299,24 +299,15 @@ static void facet(const test_mesh *m, int64_t n, double a[3], double cross[3])
   }
 }
 
-double mesh_area(const test_mesh *m)
+void mesh_sums(const test_mesh *m, double *area, double *volume)
 {
-  double a[3], cross[3], area = 0;
+  double a[3], cross[3];
+  *area = *volume = 0;
   for (int64_t n = 0; n < m->sizes.triangles; n++) {
     facet(m, n, a, cross);
-    area += length(cross) / 2;
+    *area += length(cross) / 2;
+    *volume += (a[0] * cross[0] + a[1] * cross[1] + a[2] * cross[2]) / 6;
   }
-  return area;
-}
-
-double mesh_volume(const test_mesh *m)
-{
-  double a[3], cross[3], volume = 0;
-  for (int64_t n = 0; n < m->sizes.triangles; n++) {
-    facet(m, n, a, cross);
-    volume += (a[0] * cross[0] + a[1] * cross[1] + a[2] * cross[2]) / 6;
-  }
-  return volume;
 }
 
 static int compare_points(const void *a, const void *b)

@@ -196,7 +196,7 @@ pmb_sizes judge_isovalue(
 void judge_topology(const test_mesh *m, const ref_mesh *r, int remove_degenerate);
 /* Every triangle has an area, no two points the same coordinates. */
 void judge_no_degenerates(const test_mesh *m);
-double mesh_area(const test_mesh *m);
-double mesh_volume(const test_mesh *m); /* enclosed, > 0 if facets point outward */
+/* Area, and the enclosed volume: positive if facets face outward. */
+void mesh_sums(const test_mesh *m, double *area, double *volume);
 
 #endif

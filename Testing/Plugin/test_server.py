@@ -15,7 +15,7 @@ import time
 
 from paraview import servermanager, simple
 
-from plugin_testing import HERE, SKIPPED, counts, equal, load_plugin, output, run, triangles, true
+from plugin_testing import HERE, SKIPPED, counts, equal, load_plugin, output, plugin_list, run, triangles, true
 
 PIECES = os.path.join(HERE, "mpi_pieces.py")
 # As in test_mpi.sh; and nothing of this process's own MPI, or mpirun takes itself for a part of it and ends.
@@ -130,11 +130,7 @@ def session():
 
 def server_alone():
     with tempfile.TemporaryDirectory() as folder:
-        config = os.path.join(folder, "plugins.xml")
-        with open(config, "w", encoding="utf-8") as text:
-            text.write(f'<Plugins><Plugin name="ParallelMarchingBlocks" filename="{os.environ["PMB_PLUGIN"]}" '
-                       'auto_load="1"/></Plugins>')
-        with Server(environment={"PV_PLUGIN_CONFIG_FILE": config}) as server:
+        with Server(environment={"PV_PLUGIN_CONFIG_FILE": plugin_list(folder)}) as server:
             finish(server, __file__, "bare", str(server.port()))
 
 
