@@ -92,10 +92,10 @@ except BaseException:
 """
 
 
-def launch(script, names, arguments=(), options=()):
+def launch(script, names, arguments=()):
     """Runs functions of a script in a ParaView of its own and ends this process: 0 all passed, 1 not, 77 skipped.
     arguments: the folder for pictures (default: out/ in the current folder), then names of functions, to run those
-    alone. options: more options of the program paraview."""
+    alone."""
     folder = os.path.abspath(arguments[0] if arguments else "out")
     os.makedirs(folder, exist_ok=True)
     why = missing()
@@ -108,17 +108,17 @@ def launch(script, names, arguments=(), options=()):
             stream.write(START.format(folders=[HERE, os.path.dirname(os.path.abspath(script))],
                                       module=os.path.splitext(os.path.basename(script))[0],
                                       names=list(arguments[1:]) or list(names)))
-        code = run_paraview([*options, f"--script={start}"], {**environment(home), "PMB_GUI_FOLDER": folder}, home)
+        code = run_paraview(start, {**environment(home), "PMB_GUI_FOLDER": folder}, home)
     sys.stdout.flush()
     sys.exit(code)
 
 
-def run_paraview(options, variables, home):
+def run_paraview(script, variables, home):
     """Returns the exit code: 0 only if ParaView ended by itself after the last function, and all had passed; 77 if it
     lacks what the test needs."""
     log = os.path.join(home, "log")
     with open(log, "w", encoding="utf-8") as stream:
-        process = subprocess.Popen(["paraview", "--dr", "--no-mpi", *options], env=variables, stdout=stream,
+        process = subprocess.Popen(["paraview", "--dr", "--no-mpi", f"--script={script}"], env=variables, stdout=stream,
                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True)
         try:
             code = process.wait(LIMIT)
@@ -291,12 +291,9 @@ class Window:
         self.answers = list(answers)
         action.trigger()
         self.settle()
-        self.check_answered(f"the action {name}")
-
-    def check_answered(self, what):
         left, self.answers = self.answers, []
         if left:
-            raise AssertionError(f"{what} opened fewer dialogs than expected, by {len(left)}")
+            raise AssertionError(f"the action {name} opened fewer dialogs than expected, by {len(left)}")
 
     def choose_file(self, path):
         """An answer to ParaView's file dialog."""

@@ -237,18 +237,3 @@ def flying_edges(data, isovalue, array=None):
 def counts(mesh):
     return mesh.GetNumberOfPoints(), mesh.GetNumberOfPolys()
 
-
-def same_point_set(ours, theirs, tolerance):
-    """Every point of one mesh lies at a point of the other."""
-    from vtkmodules.vtkCommonDataModel import vtkStaticPointLocator
-    equal(ours.GetNumberOfPoints(), theirs.GetNumberOfPoints(), "points")
-    for one, other in ((ours, theirs), (theirs, ours)):
-        locator = vtkStaticPointLocator()
-        locator.SetDataSet(other)
-        locator.BuildLocator()
-        others = points(other)
-        coordinates = points(one)
-        step = max(1, len(coordinates) // 20000)  # a Python loop: a sample of at least 20,000 points, or all
-        for point in coordinates[::step]:
-            nearest = others[locator.FindClosestPoint(point)]
-            near(float(numpy.abs(nearest - point).max()), 0.0, tolerance, "distance to the nearest reference point")

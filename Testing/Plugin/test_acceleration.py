@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The setting "Accelerate stock Contour": a state file from a ParaView that has never heard of the plugin, the switch while
-filters exist, and the settings' file.
+"""The setting "Accelerate stock Contour": a state file from a ParaView that has never heard of the plugin, what Contour says of
+its last run, and the settings' file.
 
 With `make FOLDER` the script is that other ParaView: it saves session.pvsm and the bytes of its surfaces, without the plugin.
 """
@@ -13,7 +13,7 @@ import numpy
 from paraview import simple
 from vtkmodules.vtkFiltersCore import vtkMassProperties
 
-from plugin_testing import (ball, equal, image, load_plugin, near, output, plugin_list, points, producer, run, triangles, true)
+from plugin_testing import ball, equal, image, load_plugin, near, output, plugin_list, points, producer, run, triangles, true
 
 SIZE = 60
 
@@ -80,19 +80,6 @@ def read(path):
         print(*sorted(dir(contour)), file=names)
 
 
-def early():
-    contour = stock()
-    contour.UpdatePipeline()
-    load_plugin()
-    switch(True)
-    contour.Isosurfaces = [150.0]
-    contour.UpdatePipeline()
-    before = runs(), acceleration().GetNumberOfBinds()
-    contour.Isosurfaces = [151.0]
-    contour.UpdatePipeline()
-    equal((runs(), acceleration().GetNumberOfBinds()), (before[0] + 1, before[1]), "executions, and volumes read for them")
-
-
 def load(path):
     simple.LoadState(path)
     return simple.FindSource("surface")
@@ -126,11 +113,6 @@ def state_file():
     equal(half_on, half, "cells downstream")
 
 
-def made_before_the_plugin():
-    """A Contour that was there before the plugin keeps the summary of its volume as others do."""
-    subprocess.run(["pvpython", "--no-mpi", __file__, "early", "now"], check=True, timeout=120)
-
-
 def last_run():
     """Contour says what became of its last execution; without acceleration nothing."""
     turned = image({"samples": ball((20, 20, 20))}, (20, 20, 20))
@@ -153,16 +135,6 @@ def last_run():
     true(other.LastRun.startswith("vtkContourFilter, by VTK's own code, because ") and "direction" in other.LastRun,
          f"with a direction matrix the last run is {other.LastRun!r}")
     equal(contour.LastRun, said, "the last run of the other Contour")
-    from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
-    data = vtkMultiBlockDataSet()
-    data.SetBlock(0, image({"samples": ball((20, 20, 20))}, (20, 20, 20)))
-    data.SetBlock(1, turned)
-    both = simple.Contour(Input=producer(data), ContourBy=["POINTS", "samples"], Isosurfaces=[91.0])
-    both.UpdatePipeline()
-    both.Isosurfaces = [91.5]  # of the first execution less is known when it begins
-    both.UpdatePipeline()
-    true("accelerated: " in both.LastRun and "; vtkContourFilter, by VTK's own code, because " in both.LastRun,
-         f"with two kinds of blocks the last run is {both.LastRun!r}")
     switch(False)
     contour.Isosurfaces = [150.0]
     contour.UpdatePipeline()
@@ -243,9 +215,9 @@ def settings_file():
             true(settings_of(home) != before, f"{program}: what is kept is in no file")
 
 
-if sys.argv[1:2] in (["make"], ["read"], ["early"]):
-    {"make": make, "read": read, "early": lambda _: early()}[sys.argv[1]](sys.argv[2])
+if sys.argv[1:2] in (["make"], ["read"]):
+    {"make": make, "read": read}[sys.argv[1]](sys.argv[2])
     sys.stdout.flush()
     os._exit(0)  # a live render window can turn 0 into 1
 load_plugin()
-run(state_file, made_before_the_plugin, last_run, last_run_in_states, settings_file)
+run(state_file, last_run, last_run_in_states, settings_file)

@@ -13,8 +13,8 @@ import tempfile
 from paraview import simple
 from vtkmodules.vtkIOXML import vtkXMLImageDataWriter, vtkXMLPolyDataReader
 
-from plugin_testing import (HERE, ball, counts, equal, flying_edges, image, load_plugin, near, output, pixels, plugin_list, run,
-                            true)
+from plugin_testing import (HERE, ball, counts, equal, flying_edges, image, load_plugin, near, output, pixels, plugin_list,
+                            run, true)
 import scans
 
 TOP = os.path.abspath(os.path.join(HERE, os.pardir, os.pardir))
@@ -166,45 +166,37 @@ def state():
         check_state(path, ((0.25, 50.0),))
 
 
-def refuse(code, words, script, *arguments, folder, plugin=True):
-    """The example ends with this exit code, and the last line of its errors has the words; with 1 it is the only one."""
-    result = start(script, *arguments, folder=folder, plugin=plugin)
-    what = f"{script} {' '.join(map(str, arguments))}"
-    equal(result.returncode, code, f"exit code of {what}; it said {result.stdout} {result.stderr}")
-    lines = result.stderr.strip().splitlines()
-    true(lines and words in lines[-1], f"{what}: {words!r} in {result.stderr!r}")
-    true("Traceback" not in result.stderr and (code == 2 or len(lines) == 1), f"{what} says {result.stderr!r}")
+NO_PLUGIN = "plugin ParallelMarchingBlocks is not loaded"
+# Exit code, words of the error, the example and its arguments; whether the plugin is there.
+REFUSED = [
+    (1, "There is no file gone.vti", ["color_by_second_array.py", "gone.vti"], True),
+    (1, "There is no file gone.vti", ["animate_isovalues.py", "gone.vti"], True),
+    (1, "There is no file gone.vti", ["VTK/contour.py", "gone.vti", 1, "out.vtp"], True),
+    (1, NO_PLUGIN, ["color_by_second_array.py"], False),
+    (1, NO_PLUGIN, ["animate_isovalues.py"], False),
+    (1, NO_PLUGIN, ["save_scan_state.py"], False),
+    (1, NO_PLUGIN, ["batch.py", 1, SCAN], False),
+    (1, "package pmb cannot be imported", ["VTK/contour.py", SCAN, 1, "a.vtp"], False),
+    (2, "invalid float value: 'high'", ["color_by_second_array.py", "--isovalue", "high"], True),
+    (1, "has no point array CT; it has: MRI", ["color_by_second_array.py", "--array", "CT"], True),
+    (1, "there is no such folder", ["color_by_second_array.py", "--output", "no/a.png"], True),
+    (1, "needs at least 2", ["animate_isovalues.py", "--frames", 1], True),
+    (1, "Cannot make the folder plugins.xml/a", ["animate_isovalues.py", "--output", "plugins.xml/a"], True),
+    (2, "arguments are required: FILE", ["batch.py", 1], True),
+    (2, "arguments are required: output", ["VTK/contour.py", SCAN, 1], True),
+]
 
 
-def without_data():
-    with tempfile.TemporaryDirectory() as folder:
-        for script, arguments in (("color_by_second_array.py", ["gone.vti"]), ("animate_isovalues.py", ["gone.vti"]),
-                                  ("VTK/contour.py", ["gone.vti", 1, "out.vtp"])):
-            refuse(1, "There is no file gone.vti", script, *arguments, folder=folder)
-        result = start("batch.py", 1, "gone.vti", folder=folder)
-        equal((result.returncode, result.stderr), (1, ""), "exit code and errors of batch.py")
-        true("gone.vti: there is no such file" in result.stdout, f"batch.py says {result.stdout!r}")
-
-
-def without_plugin():
-    with tempfile.TemporaryDirectory() as folder:
-        for script in ("color_by_second_array.py", "animate_isovalues.py", "save_scan_state.py"):
-            refuse(1, "plugin ParallelMarchingBlocks is not loaded", script, folder=folder, plugin=False)
-        refuse(1, "plugin ParallelMarchingBlocks is not loaded", "batch.py", 1, SCAN, folder=folder, plugin=False)
-        refuse(1, "package pmb cannot be imported", "VTK/contour.py", SCAN, 1, "a.vtp", folder=folder, plugin=False)
-
-
-def wrong_arguments():
-    with tempfile.TemporaryDirectory() as folder:
-        refuse(2, "invalid float value: 'high'", "color_by_second_array.py", "--isovalue", "high", folder=folder)
-        refuse(1, "has no point array CT; it has: MRI", "color_by_second_array.py", "--array", "CT", folder=folder)
-        refuse(1, "there is no such folder", "color_by_second_array.py", "--output", "no/a.png", folder=folder)
-        refuse(1, "needs at least 2", "animate_isovalues.py", "--frames", 1, folder=folder)
-        refuse(1, "Cannot make the folder plugins.xml/a", "animate_isovalues.py", "--output", "plugins.xml/a",
-               folder=folder)
-        refuse(2, "arguments are required: FILE", "batch.py", 1, folder=folder)
-        refuse(2, "arguments are required: output", "VTK/contour.py", SCAN, 1, folder=folder)
+def refused():
+    """The last line of the errors has the words; with 1 it is the only one."""
+    for code, words, command, plugin in REFUSED:
+        with tempfile.TemporaryDirectory() as folder:
+            result = start(*command, folder=folder, plugin=plugin)
+        equal(result.returncode, code, f"exit code of {command}; it said {result.stdout} {result.stderr}")
+        lines = result.stderr.strip().splitlines()
+        true(lines and words in lines[-1] and "Traceback" not in result.stderr and (code == 2 or len(lines) == 1),
+             f"{command}: {words!r} in {result.stderr!r}")
 
 
 load_plugin()
-run(colored_by_second_array, animated, batch, plain_vtk, state, without_data, without_plugin, wrong_arguments)
+run(colored_by_second_array, animated, batch, plain_vtk, state, refused)

@@ -23,7 +23,7 @@ def prepared(window):
     simple.SetActiveSource(producer(image({"samples": samples}, samples.shape)))
     window.settle()
     proxy = window.add_filter("Filters", "Accelerated Algorithms", "PMB Contour")
-    proxy.ContourBy, proxy.Isosurfaces = ["POINTS", "samples"], [100.0] * 120
+    proxy.ContourBy, proxy.Isosurfaces = ["POINTS", "samples"], [100.0] * 40
     proxy.SetPropertyWithName("NumberOfThreads", 1)
     return proxy
 
