@@ -88,26 +88,11 @@ static void with_path(const char *path)
   same_as_plain(&context, &path, 1);
 }
 
-static void path_portable(void)
-{
-  with_path("portable");
-}
-
-static void path_avx2(void)
-{
-  with_path("avx2");
-}
-
-static void path_avx512(void)
-{
-  with_path("avx512");
-}
-
+PATH_CASE(path_portable, with_path, "portable")
+PATH_CASE(path_avx2, with_path, "avx2")
+PATH_CASE(path_avx512, with_path, "avx512")
 /* Plain C by the full rules for every brick, without the short way for bricks inside the volume. */
-static void path_reference(void)
-{
-  with_path("reference");
-}
+PATH_CASE(path_reference, with_path, "reference")
 
 /* ---- executors ---- */
 

@@ -215,6 +215,20 @@ static void judge_attribute(const ref_mesh *r, const pmb_volume *array, int comp
     }
 }
 
+/* Emits attributes of a bound and counted mesh, and its points if these are not NULL. */
+static void emit_alone(
+  pmb_context *context, pmb_sizes sizes, const pmb_attribute *attributes, int count, float *points)
+{
+  const pmb_mesh mesh = { .struct_size = sizeof mesh,
+    .point_capacity = sizes.points,
+    .triangle_capacity = sizes.triangles,
+    .points = points,
+    .point_type = PMB_FLOAT32,
+    .attributes = attributes,
+    .attribute_count = count };
+  CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
+}
+
 static void emit_attributes(int remove_degenerate, int data, uint64_t seed)
 {
   enum { TYPES = 10 };
@@ -240,12 +254,7 @@ static void emit_attributes(int remove_degenerate, int data, uint64_t seed)
     a[n] = (pmb_attribute){ arrays[n].memory, type, components,
       test_allocate(sizes.points * components, pmb_type_size(type)), 0 };
   }
-  pmb_mesh mesh = { .struct_size = sizeof mesh,
-    .point_capacity = sizes.points,
-    .triangle_capacity = sizes.triangles,
-    .attributes = a,
-    .attribute_count = TYPES };
-  CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
+  emit_alone(context, sizes, a, TYPES, NULL);
   for (int n = 0; n < TYPES; n++) {
     pmb_volume array = arrays[n].view;
     array.dims[0] = d[0];
@@ -320,14 +329,7 @@ static void integers_halfway(pmb_type type, const char *path)
   CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
   CHECK(sizes.points == 2 * n, "%lld points", (long long)sizes.points);
   const pmb_attribute a = { samples, type, 1, output, 0 };
-  const pmb_mesh mesh = { .struct_size = sizeof mesh,
-    .point_capacity = sizes.points,
-    .triangle_capacity = sizes.triangles,
-    .points = points,
-    .point_type = PMB_FLOAT32,
-    .attributes = &a,
-    .attribute_count = 1 };
-  CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
+  emit_alone(context, sizes, &a, 1, points);
   for (int64_t i = 0; i < sizes.points; i++) {
     const ends *e = &list[(int64_t)points[3 * i + 1]];
     CHECK(memcmp(output + i * (int64_t)size, &e->middle, size) == 0, "%s: not %lld between %lld and %lld",

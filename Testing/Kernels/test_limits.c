@@ -43,29 +43,6 @@ static void nothing_to_do(void)
   pmb_destroy(context);
 }
 
-/* Finite samples whose sums are not: no brick has samples that are not finite; with one NaN added, those around it. */
-static void sums_beyond_the_type(void)
-{
-  for (int n = 0; n < 4; n++) {
-    test_volume v;
-    pmb_info info = { .struct_size = sizeof info };
-    pmb_context *context = context_new(1 + n, NULL);
-    const double most = n % 2 ? FLT_MAX : DBL_MAX;
-    volume_make(&v, n % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 100, 9, 10, LAYOUT_PACKED);
-    for (int64_t s = 0; s < 100 * 90; s++) volume_put(&v, s, s % 7 ? most : most / 2);
-    for (int with_nan = 0; with_nan < 2; with_nan++) {
-      if (with_nan) volume_set(&v, 64, 8, 3, NAN); /* bricks 1 and 2 in x, 1 and 2 in y, 0 in z */
-      CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-      CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
-      CHECK(info.minimum == most / 2 && info.maximum == most, "range [%g, %g]", info.minimum, info.maximum);
-      CHECK(info.nonfinite_bricks == 4 * with_nan, "%lld bricks with NaN: %d", (long long)info.nonfinite_bricks,
-        with_nan);
-    }
-    volume_free(&v);
-    pmb_destroy(context);
-  }
-}
-
 /* More than 2^31 / 3 triangles, by one isovalue asked for again and again: offsets do not fit 32 bits. The arrays of
  * the refused call are tiny: it must refuse before it writes. */
 static void offsets_beyond_32_bits(void)
@@ -150,7 +127,6 @@ static void more_than_2_to_the_32_samples(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(nothing_to_do)
-  CASE(sums_beyond_the_type)
   CASE(offsets_beyond_32_bits)
   CASE(more_than_2_to_the_32_samples)
 )

@@ -38,14 +38,11 @@ static void *call(void *p)
   pmb_options options = { .struct_size = sizeof options, .threads = 1 + c->index % 3 };
   for (int n = 0; n < ROUNDS; n++) {
     int which = (n + c->index) % 2;
-    pmb_sizes sizes;
-    pmb_request request = { sizeof request, c->isovalues + which, 1, which };
+    test_mesh m;
     if (!context && pmb_create(&options, &context) != PMB_OK) return c->wrong++, NULL;
     c->wrong += pmb_bind(context, &c->volume->view) != PMB_OK;
-    c->wrong += pmb_count(context, &request, &sizes, NULL) != PMB_OK;
-    test_mesh m;
-    mesh_make(&m, sizes, PMB_FLOAT64, PMB_INT64);
-    c->wrong += pmb_emit(context, &m.view) != PMB_OK || !same(&m, c->references[which]);
+    c->wrong += mesh_extract(context, c->isovalues + which, 1, which, PMB_FLOAT64, PMB_INT64, &m) != PMB_OK ||
+      !same(&m, c->references[which]);
     mesh_free(&m);
     if (n % 3 == 2) { /* new workers every now and then */
       pmb_destroy(context);

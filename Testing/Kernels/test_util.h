@@ -45,6 +45,12 @@ int test_main(int argc, char **argv, const test_case *cases, size_t count);
 
 /* CMakeLists.txt finds the cases of a file by lines that start with "  CASE(". */
 #define CASE(name) { #name, name },
+/* A case that runs a function with the name of an instruction set; skipped on a machine that lacks it. */
+#define PATH_CASE(name, run, path) \
+  static void name(void)           \
+  {                                \
+    run(path);                     \
+  }
 #define TEST_MAIN(...)                                                 \
   int main(int argc, char **argv)                                      \
   {                                                                    \
