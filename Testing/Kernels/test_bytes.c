@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * test_bytes.c - the same bytes for every number of threads, instruction set and executor; of several isovalues; of pieces. */
-#include <math.h>
 #include <pthread.h>
 
 #include "test_util.h"
@@ -260,7 +259,7 @@ static void ten_thousand_isovalues(void)
   pmb_destroy(context);
 }
 
-/* ---- pieces and hidden samples ---- */
+/* ---- pieces ---- */
 
 /* A piece of a volume from sample `from` on; borrows the samples. */
 static void cut(const test_volume *whole, const int64_t from[3], const int64_t dims[3], test_volume *part)
@@ -364,40 +363,6 @@ static void pieces_with_a_ghost_level(void)
   }
 }
 
-/* A hidden sample is as one that is NaN, to the byte, whatever it holds. */
-static void hidden_samples_are_as_nan(void)
-{
-  test_rng rng = { 41 };
-  pmb_context *contexts[2] = { context_new(2, NULL), context_new(2, NULL) };
-  for (int n = 0; n < (TEST_SLOW ? 20 : 120); n++) {
-    test_volume hidden, nan;
-    test_mesh a, b;
-    volume_make(&hidden, n % 2 ? PMB_FLOAT32 : PMB_FLOAT64, rng_int(&rng, 2, 80), rng_int(&rng, 2, 14),
-      rng_int(&rng, 2, 14), LAYOUT_PACKED);
-    const int64_t *d = hidden.view.dims;
-    volume_make(&nan, hidden.view.type, d[0], d[1], d[2], LAYOUT_PACKED);
-    volume_fill(&hidden, n % DATA_LIMITS, &rng);
-    volume_hide(&hidden, (int)rng_int(&rng, 2, 1500), 0, &rng);
-    const double isovalue = volume_isovalue(&hidden, &rng);
-    for (int64_t i = 0; i < ref_samples(&hidden.view); i++) {
-      const int shown = ref_sample_valid(&hidden.view, i % d[0], i / d[0] % d[1], i / d[0] / d[1]);
-      volume_put(&nan, i, shown ? volume_get(&hidden, i) : (double)NAN);
-      if (!shown) volume_put(&hidden, i, n % 3 == 0 ? 1e30 : n % 3 == 1 ? isovalue : -INFINITY);
-    }
-    test_about("%s, isovalue %g", type_name(nan.view.type), isovalue);
-    CHECK_STATUS(contexts[0], pmb_bind(contexts[0], &hidden.view), PMB_OK);
-    CHECK_STATUS(contexts[1], pmb_bind(contexts[1], &nan.view), PMB_OK);
-    mesh_extract(contexts[0], &isovalue, 1, n / 2 % 2, PMB_FLOAT64, PMB_INT32, &a);
-    mesh_extract(contexts[1], &isovalue, 1, n / 2 % 2, PMB_FLOAT64, PMB_INT32, &b);
-    mesh_equal(&a, &b, "hidden, NaN");
-    mesh_free(&a);
-    mesh_free(&b);
-    volume_free(&hidden);
-    volume_free(&nan);
-  }
-  for (int c = 0; c < 2; c++) pmb_destroy(contexts[c]);
-}
-
 /* clang-format off */
 TEST_MAIN(
   CASE(threads)
@@ -410,5 +375,4 @@ TEST_MAIN(
   CASE(isovalues_are_too_many_to_keep)
   CASE(ten_thousand_isovalues)
   CASE(pieces_with_a_ghost_level)
-  CASE(hidden_samples_are_as_nan)
 )

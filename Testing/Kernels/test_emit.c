@@ -50,14 +50,9 @@ static void refuses(scene *s, const pmb_mesh *mesh, const char *word)
   mesh_free(&s->mesh);
   mesh_make(&s->mesh, before.sizes, PMB_FLOAT32, PMB_INT32);
   pmb_mesh m = *mesh; /* with the arrays as they are now */
-  const pmb_mesh *v = &s->mesh.view;
-  m.points = v->points;
-  m.normals = v->normals;
-  m.gradients = v->gradients;
-  m.scalars = v->scalars;
-  m.triangles = v->triangles;
-  m.offsets = v->offsets;
-  m.cells = v->cells;
+  mesh_array arrays[MESH_ARRAYS];
+  mesh_arrays(&s->mesh, arrays);
+  for (int n = 0; n < MESH_ARRAYS; n++) memcpy((char *)&m + arrays[n].member, &arrays[n].data, sizeof(void *));
   CHECK_REFUSED(s->context, pmb_emit(s->context, &m), PMB_INVALID, word);
   mesh_equal(&before, &s->mesh, "written by a refused emit");
   CHECK_STATUS(s->context, pmb_emit(s->context, &s->mesh.view), PMB_OK);

@@ -142,13 +142,17 @@ static int make_call(scene *s, int call, int64_t k)
 
 /* ---- cases ---- */
 
+/* Noise, whose calls take long enough to tell whether the hook is called often. */
 static void fractions_rise_on_the_callers_thread(void)
 {
   for (int threads = 1; threads <= 5; threads += 2) {
-    scene s = { .isovalue = 0.1 };
+    const int64_t n = TEST_SLOW ? 60 : 160;
+    test_rng rng = { 72 };
+    scene s = { .isovalue = 0.1, .watch = { .alone = threads == 1 } };
     test_about("%d threads", threads);
-    volume_sampled(&s.volume, PMB_FLOAT32, TEST_SLOW ? 60 : 160, gyroid);
-    s.context = context_new(threads, NULL);
+    volume_make(&s.volume, PMB_FLOAT64, n, n, n, LAYOUT_PACKED);
+    volume_fill(&s.volume, DATA_NOISE, &rng);
+    s.context = context_new(threads, threads == 1 ? "portable" : NULL);
     pmb_set_progress(s.context, look, &s.watch);
     for (int call = 0; call < CALLS; call++) {
       make_call(&s, call, 0);
@@ -161,21 +165,6 @@ static void fractions_rise_on_the_callers_thread(void)
     pmb_destroy(s.context);
     volume_free(&s.volume);
   }
-}
-
-static void calls_come_often(void)
-{
-  test_rng rng = { 72 };
-  const int64_t n = TEST_SLOW ? 60 : 200;
-  scene s = { .isovalue = 0.1, .watch = { .alone = 1 } };
-  volume_make(&s.volume, PMB_FLOAT64, n, n, n, LAYOUT_PACKED);
-  volume_fill(&s.volume, DATA_NOISE, &rng);
-  s.context = context_new(1, "portable");
-  pmb_set_progress(s.context, look, &s.watch);
-  for (int call = 0; call < CALLS; call++) make_call(&s, call, 0);
-  mesh_free(&s.mesh);
-  pmb_destroy(s.context);
-  volume_free(&s.volume);
 }
 
 /* Each call is stopped at each time of its hook; then all must work, from that call on or from one that it builds on. */
@@ -211,6 +200,5 @@ static void stop_everywhere(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(fractions_rise_on_the_callers_thread)
-  CASE(calls_come_often)
   CASE(stop_everywhere)
 )

@@ -111,7 +111,7 @@ static void noise_of_few_values(void)
 {
   static const double isovalues[4] = { 1, 2, 3, 1.5 };
   int64_t met[2] = { 0, 0 };
-  for (int n = 0; n < 4 * WORLDS; n++) {
+  for (int n = 0; n < 4 * WORLDS; n += TEST_SLOW ? 2 : 1) {
     test_rng rng = { 7 };
     test_volume v;
     noise(&v, 2 + n % 4, 100 + (uint64_t)n);
