@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The surface in pieces: over all ranks, ghosts left out, its triangles are those of one process.
 
-Compared are places, normals, gradients and all arrays, bit for bit. The steps, as test_mpi.sh and test_server.py take
-them:
+Compared are places, normals, gradients and all arrays, bit for bit. The steps, as test_server.py takes them:
   write FOLDER        one process: the input files, and the surfaces of every case
   ranks FOLDER        pvbatch --symmetric on several ranks: compares each case with that
   client FOLDER PORT  pvpython, with a server of several ranks: likewise, by what the client fetches
