@@ -5,10 +5,10 @@
 set -eu
 cd "$(dirname "$0")/.."
 format=$(command -v clang-format-14 || command -v clang-format) ||
-  { echo 'check_format: there is no clang-format; mend: apt-get install clang-format'; exit 1; }
+  { echo 'check_format: there is no clang-format; fix: apt-get install clang-format'; exit 1; }
 case $("$format" --version) in
   *'version 14.'*) ;;
-  *) echo "check_format: $("$format" --version) formats otherwise than version 14; mend: apt-get install clang-format-14"; exit 1 ;;
+  *) echo "check_format: $("$format" --version) formats otherwise than version 14; fix: apt-get install clang-format-14"; exit 1 ;;
 esac
 
 list=$(mktemp)
@@ -45,5 +45,5 @@ while read -r file; do
   esac
 done <"$list"
 echo "check_format: $files files looked at, $failed faults"
-[ "$failed" -eq 0 ] || echo 'check_format: mend: Testing/check_format.sh --fix, and the rest by hand'
+[ "$failed" -eq 0 ] || echo 'check_format: fix: Testing/check_format.sh --fix, and the rest by hand'
 [ "$failed" -eq 0 ] && [ "$files" -gt 0 ]

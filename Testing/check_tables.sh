@@ -10,6 +10,6 @@ if cmp -s "$made" pmb_tables.h; then
   echo 'check_tables: pmb_tables.h is what generate_tables.py writes'
 else
   diff -u pmb_tables.h "$made" | head -n 40
-  echo 'check_tables: pmb_tables.h differs; mend: python3 Kernels/shared/generate_tables.py > Kernels/shared/pmb_tables.h'
+  echo 'check_tables: pmb_tables.h differs; fix: python3 Kernels/shared/generate_tables.py > Kernels/shared/pmb_tables.h'
   exit 1
 fi

@@ -40,27 +40,11 @@ const void *ref_address(const pmb_volume *v, int64_t i, int64_t j, int64_t k)
 
 double ref_load(pmb_type type, const void *p)
 {
+#define LOAD(name, c_type) \
+  case name:               \
+    return (double)*(const c_type *)p;
   switch (type) {
-    case PMB_INT8:
-      return *(const int8_t *)p;
-    case PMB_UINT8:
-      return *(const uint8_t *)p;
-    case PMB_INT16:
-      return *(const int16_t *)p;
-    case PMB_UINT16:
-      return *(const uint16_t *)p;
-    case PMB_INT32:
-      return *(const int32_t *)p;
-    case PMB_UINT32:
-      return *(const uint32_t *)p;
-    case PMB_INT64:
-      return (double)*(const int64_t *)p;
-    case PMB_UINT64:
-      return (double)*(const uint64_t *)p;
-    case PMB_FLOAT32:
-      return *(const float *)p;
-    case PMB_FLOAT64:
-      return *(const double *)p;
+    REF_EACH_TYPE(LOAD)
   }
   abort();
 }
@@ -351,21 +335,12 @@ static void differences(const pmb_volume *v, const int64_t s[3], long double d[3
   }
 }
 
-int ref_gradient(const ref_mesh *m, int64_t point, double g[3], double slack[3])
+/* Index to world: the inverse transpose, which is the cofactors of the matrix over its determinant. */
+static void to_world(
+  const ref_mesh *m, const long double index[3], const double size[3], double g[3], double slack[3])
 {
-  const double *w = m->volume.index_to_world;
-  int64_t a[3], b[3];
-  long double da[3], db[3], index[3];
-  double size_a[3], size_b[3], size[3], det = determinant(w);
-  ref_ends(m, point, a, b);
-  differences(&m->volume, a, da, size_a);
-  differences(&m->volume, b, db, size_b);
-  for (int c = 0; c < 3; c++) {
-    index[c] = da[c] + m->t[point] * (db[c] - da[c]);
-    /* Samples of up to 32 bits are subtracted without a rounding that would count. */
-    size[c] = (double)(fabsl(da[c]) + fabsl(db[c])) + 1e-9 * (size_a[c] + size_b[c]);
-  }
-  for (int r = 0; r < 3; r++) { /* row r of the inverse transpose: cofactors of the matrix over its determinant */
+  const double *w = m->volume.index_to_world, det = determinant(w);
+  for (int r = 0; r < 3; r++) {
     g[r] = slack[r] = 0;
     for (int c = 0; c < 3; c++) {
       int r1 = (r + 1) % 3, r2 = (r + 2) % 3, c1 = (c + 1) % 3, c2 = (c + 2) % 3;
@@ -374,5 +349,69 @@ int ref_gradient(const ref_mesh *m, int64_t point, double g[3], double slack[3])
       slack[r] += (fabs(p) + fabs(q)) / fabs(det) * size[c];
     }
   }
+}
+
+int ref_gradient(const ref_mesh *m, int64_t point, double g[3], double slack[3])
+{
+  int64_t a[3], b[3];
+  long double da[3], db[3], index[3];
+  double size_a[3], size_b[3], size[3];
+  ref_ends(m, point, a, b);
+  differences(&m->volume, a, da, size_a);
+  differences(&m->volume, b, db, size_b);
+  for (int c = 0; c < 3; c++) {
+    index[c] = da[c] + m->t[point] * (db[c] - da[c]);
+    /* Samples of up to 32 bits are subtracted without a rounding that would count. */
+    size[c] = (double)(fabsl(da[c]) + fabsl(db[c])) + 1e-9 * (size_a[c] + size_b[c]);
+  }
+  to_world(m, index, size, g, slack);
   return index[0] == 0 && index[1] == 0 && index[2] == 0;
+}
+
+/* A sample beside s, held inside the volume; NaN where it is hidden. */
+static double sample_beside(const pmb_volume *v, const int64_t s[3], const int64_t step[3])
+{
+  int64_t p[3];
+  for (int a = 0; a < 3; a++) {
+    p[a] = s[a] + step[a];
+    p[a] = p[a] < 0 ? 0 : p[a] >= v->dims[a] ? v->dims[a] - 1 : p[a];
+  }
+  return ref_sample_valid(v, p[0], p[1], p[2]) ? ref_sample(v, p[0], p[1], p[2]) : (double)NAN;
+}
+
+/* Adds weight * the estimate at a sample to d, and to size the numbers that it adds up. */
+static void add_estimate(const pmb_volume *v, const int64_t s[3], pmb_gradient_estimator estimator, double weight,
+  long double d[3], double size[3])
+{
+  const int reach = estimator == PMB_SOBEL;
+  for (int a = 0; a < 3; a++) {
+    const int first = s[a] == 0, last = s[a] == v->dims[a] - 1, back = estimator == PMB_FORWARD ? last : !first;
+    for (int n = 0; n < (reach ? 9 : 1); n++) {
+      const int j = reach ? n % 3 - 1 : 0, k = reach ? n / 3 - 1 : 0;
+      const double share = reach ? (2 - abs(j)) * (2 - abs(k)) / 16.0 : 1;
+      int64_t step[3];
+      step[(a + 1) % 3] = j;
+      step[(a + 2) % 3] = k;
+      step[a] = -back;
+      const double low = sample_beside(v, s, step);
+      step[a] = !last;
+      const double high = sample_beside(v, s, step);
+      d[a] += weight * share * ((long double)high - low) / (back + !last);
+      size[a] += share * (fabs(low) + fabs(high));
+    }
+  }
+}
+
+int ref_estimate(const ref_mesh *m, int64_t point, pmb_gradient_estimator estimator, double g[3], double slack[3])
+{
+  int64_t a[3], b[3];
+  long double index[3] = { 0, 0, 0 };
+  double size[3] = { 0, 0, 0 };
+  ref_ends(m, point, a, b);
+  add_estimate(&m->volume, a, estimator, 1 - m->t[point], index, size);
+  add_estimate(&m->volume, b, estimator, m->t[point], index, size);
+  for (int c = 0; c < 3; c++) /* may overflow */
+    if (size[c] > FLT_MAX / 8) size[c] = INFINITY;
+  to_world(m, index, size, g, slack);
+  return !isnan(size[0] + size[1] + size[2]);
 }

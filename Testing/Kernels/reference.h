@@ -26,6 +26,19 @@ typedef struct ref_mesh {
   double isovalue;
 } ref_mesh;
 
+/* X(pmb_type, C type) for each sample type. */
+#define REF_EACH_TYPE(X)  \
+  X(PMB_INT8, int8_t)     \
+  X(PMB_UINT8, uint8_t)   \
+  X(PMB_INT16, int16_t)   \
+  X(PMB_UINT16, uint16_t) \
+  X(PMB_INT32, int32_t)   \
+  X(PMB_UINT32, uint32_t) \
+  X(PMB_INT64, int64_t)   \
+  X(PMB_UINT64, uint64_t) \
+  X(PMB_FLOAT32, float)   \
+  X(PMB_FLOAT64, double)
+
 /* The mesh of one isovalue. Ends the program when memory runs out. Free with ref_free. */
 ref_mesh *ref_extract(const pmb_volume *volume, double isovalue, int remove_degenerate);
 void ref_free(ref_mesh *mesh);
@@ -36,9 +49,13 @@ void ref_world(const pmb_volume *volume, const double index[3], double world[3])
 /* World position of a point, before it is rounded to the output's type. */
 void ref_position(const ref_mesh *mesh, int64_t point, double world[3]);
 
-/* Gradient at a point in world units. slack[c] is the size of the numbers that were added up for g[c]: an error
+/* Central differences at a point in world units. slack[c] is the size of the numbers that were added up for g[c]: an error
  * of a few epsilons of it is rounding. Returns 1 if the gradient is exactly zero, not just for underflow. */
 int ref_gradient(const ref_mesh *mesh, int64_t point, double g[3], double slack[3]);
+
+/* The same by any estimator, from all samples that it reads. slack is infinite or NaN where floats may overflow. Returns 0 if
+ * one of the samples is hidden or not finite. */
+int ref_estimate(const ref_mesh *mesh, int64_t point, pmb_gradient_estimator estimator, double g[3], double slack[3]);
 
 /* The two samples of a point's edge (the same one twice for a sample point). */
 void ref_ends(const ref_mesh *mesh, int64_t point, int64_t lower[3], int64_t upper[3]);

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
  * test_analytic.c - surfaces with known area, volume and normals: the errors must fall with the square of the
- * sample distance, over three halvings of it. */
+ * sample distance, over three halvings of it. The estimators of normals on known fields; against their definition:
+ * test_reference.c. */
 #include <math.h>
+#include <stdio.h>
 
 #include "test_util.h"
 
 static const double pi = 3.14159265358979323846;
-static const double sphere_radius = 0.7, torus_major = 0.6, torus_minor = 0.25;
+static const double torus_major = 0.6, torus_minor = 0.25;
 
 /* Distances, positive inside, so that facets and normals point outward. */
-static double sphere(double x, double y, double z)
-{
-  return sphere_radius - sqrt(x * x + y * y + z * z);
-}
-
 static double torus(double x, double y, double z)
 {
   double ring = sqrt(x * x + y * y) - torus_major;
@@ -44,7 +41,7 @@ typedef struct shape {
   double (*f)(double, double, double);
   void (*normal)(const double[3], double[3]);
   double area, volume;
-  int64_t euler;
+  int64_t euler, components;
 } shape;
 
 /* Greatest angle between a normal and the exact one, and the same for the facets' side. */
@@ -62,6 +59,18 @@ static double normal_error(const test_mesh *m, const shape *s)
   return worst;
 }
 
+static pmb_measures measures(const test_mesh *m)
+{
+  pmb_context *context = context_new(2, NULL);
+  pmb_measures got = { .struct_size = sizeof got };
+  const pmb_measure_request request = {
+    .struct_size = sizeof request, .mesh = &m->view, .parts = &m->sizes, .part_count = 1
+  };
+  CHECK_STATUS(context, pmb_measure(context, &request, &got), PMB_OK);
+  pmb_destroy(context);
+  return got;
+}
+
 static void converge(const shape *s, pmb_type type)
 {
   enum { LEVELS = 4 };
@@ -75,9 +84,11 @@ static void converge(const shape *s, pmb_type type)
     volume_sampled(&v, type, n, s->f);
     mesh_of_volume(&v.view, 0, 1, &m);
     judge_topology(&m, NULL, 1);
-    CHECK(mesh_euler(&m) == s->euler, "Euler number %lld", (long long)mesh_euler(&m));
-    error[0][level] = fabs(mesh_area(&m) / s->area - 1);
-    error[1][level] = fabs(mesh_volume(&m) / s->volume - 1); /* also says that facets face outward */
+    const pmb_measures got = measures(&m);
+    CHECK(got.euler == s->euler && got.components == s->components && got.closed,
+      "Euler number %lld, %lld components", (long long)got.euler, (long long)got.components);
+    error[0][level] = fabs(got.area / s->area - 1);
+    error[1][level] = fabs(got.volume / s->volume - 1); /* also says that facets face outward */
     error[2][level] = normal_error(&m, s);
     mesh_free(&m);
     volume_free(&v);
@@ -92,7 +103,7 @@ static void converge(const shape *s, pmb_type type)
 
 static void sphere_converges(void)
 {
-  const shape s = { sphere, sphere_normal, 4 * pi * 0.49, 4 * pi / 3 * 0.343, 2 };
+  const shape s = { ball, sphere_normal, 4 * pi * 0.49, 4 * pi / 3 * 0.343, 2, 1 };
   converge(&s, PMB_FLOAT32);
   converge(&s, PMB_FLOAT64);
 }
@@ -100,7 +111,7 @@ static void sphere_converges(void)
 static void torus_converges(void)
 {
   const shape s = { torus, torus_normal, 4 * pi * pi * torus_major * torus_minor,
-    2 * pi * pi * torus_major * torus_minor * torus_minor, 0 };
+    2 * pi * pi * torus_major * torus_minor * torus_minor, 0, 1 };
   converge(&s, PMB_FLOAT32);
   converge(&s, PMB_FLOAT64);
 }
@@ -116,8 +127,10 @@ static void plane_is_exact(void)
       test_about("%s, %d samples a side", type_name((pmb_type)type), (int)n);
       volume_sampled(&v, (pmb_type)type, n, plane);
       mesh_of_volume(&v.view, 0, 1, &m);
-      CHECK(mesh_euler(&m) == 1, "Euler number %lld", (long long)mesh_euler(&m));
-      CHECK(fabs(mesh_area(&m) - 4 * slope) < 10 * epsilon, "area %.15g, not %.15g", mesh_area(&m), 4 * slope);
+      const pmb_measures got = measures(&m);
+      CHECK(got.euler == 1 && got.components == 1 && !got.closed && got.boundary_edges >= 4 * (n - 1),
+        "Euler number %lld, %lld boundary edges", (long long)got.euler, (long long)got.boundary_edges);
+      CHECK(fabs(got.area - 4 * slope) < 10 * epsilon, "area %.15g, not %.15g", got.area, 4 * slope);
       for (int64_t p = 0; p < m.sizes.points; p++) {
         double x[3];
         const float *normal = m.view.normals + 3 * p;
@@ -131,34 +144,6 @@ static void plane_is_exact(void)
     }
 }
 
-/* Rows of spheres and a gyroid: many bricks, closed or open, and a genus that is known for the spheres. */
-static double bubbles(double x, double y, double z)
-{
-  double p = x * 4, q = y * 4, r = z * 4;
-  p -= rint(p);
-  q -= rint(q);
-  r -= rint(r);
-  return 0.3 - sqrt(p * p + q * q + r * r);
-}
-
-static void bubbles_have_euler_number_two_each(void)
-{
-  test_volume v;
-  test_mesh m;
-  volume_sampled(&v, PMB_FLOAT32, 101, bubbles);
-  /* Move the border inside by one sample, so that the outer half bubbles are closed. */
-  for (int64_t n = 0; n < ref_samples(&v.view); n++) {
-    int64_t i = n % 101, j = n / 101 % 101, k = n / (101 * 101);
-    if (!(i % 100 && j % 100 && k % 100)) volume_set(&v, i, j, k, -1);
-  }
-  mesh_of_volume(&v.view, 0, 1, &m);
-  judge_topology(&m, NULL, 1);
-  CHECK(mesh_euler(&m) == 2 * 9 * 9 * 9, "Euler number %lld", (long long)mesh_euler(&m));
-  CHECK(mesh_volume(&m) > 0, "enclosed volume %g", mesh_volume(&m));
-  mesh_free(&m);
-  volume_free(&v);
-}
-
 /* A plane across x, in numbers so small that they have fewer bits than others: half of one need not be one. */
 static void plane_of_denormals(pmb_type type, const char *path, double sign)
 {
@@ -167,7 +152,7 @@ static void plane_of_denormals(pmb_type type, const char *path, double sign)
   test_volume v;
   test_mesh m;
   volume_make(&v, type, 40, 6, 6, LAYOUT_PACKED);
-  for (int i = 0; i < 40 * 6 * 6; i++) volume_set(&v, i % 40, i / 40 % 6, i / 240, sign * step * (i % 40));
+  for (int i = 0; i < 40 * 6 * 6; i++) volume_put(&v, i, sign * step * (i % 40));
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
   CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 0, PMB_FLOAT64, PMB_INT64, &m), PMB_OK);
   CHECK(m.sizes.points == 36, "%lld points", (long long)m.sizes.points);
@@ -190,11 +175,123 @@ static void planes_of_denormals(void)
     }
 }
 
+/* ---- normals and gradients by each estimator ---- */
+
+enum { ESTIMATORS = 3 };
+static const char *const names[ESTIMATORS] = { "central", "forward", "Sobel" };
+
+/* Forward differences and Sobel can vanish where central differences do not, which then take over. */
+static void central_differences_take_over(void)
+{
+  static const float row[] = { 0, 0, 1, 1, 1 };
+  const double isovalue = 1;
+  test_volume v;
+  test_mesh m;
+  volume_make(&v, PMB_FLOAT32, 5, 3, 3, LAYOUT_PACKED);
+  for (int n = 0; n < 45; n++) volume_put(&v, n, row[n % 5]);
+  pmb_context *context = context_new(1, NULL);
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
+    CHECK_STATUS(context,
+      mesh_extract_by(context, PMB_FORWARD, &isovalue, 1, remove_degenerate, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+    CHECK(m.sizes.points == 9, "%lld points", (long long)m.sizes.points);
+    for (int64_t n = 0; n < m.sizes.points; n++) {
+      const float *g = m.view.gradients + 3 * n, *normal = m.view.normals + 3 * n;
+      CHECK(
+        g[0] == 0.5f && g[1] == 0 && g[2] == 0, "gradient (%g, %g, %g)", (double)g[0], (double)g[1], (double)g[2]);
+      CHECK(normal[0] == -1 && normal[1] == 0 && normal[2] == 0, "normal (%g, %g, %g)", (double)normal[0],
+        (double)normal[1], (double)normal[2]);
+    }
+    mesh_free(&m);
+  }
+  pmb_destroy(context);
+  volume_free(&v);
+}
+
+/* A linear field of small integers: no rounding at all, at borders and corners as well. */
+static void linear_field_is_exact(void)
+{
+  for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
+    for (int estimator = 0; estimator < ESTIMATORS; estimator++) {
+      const double isovalue = 31.25;
+      test_volume v;
+      test_mesh m;
+      pmb_context *context = context_new(2, NULL);
+      volume_make(&v, (pmb_type)type, 34, 6, 9, LAYOUT_PACKED);
+      for (int64_t s = 0; s < 34 * 6 * 9; s++)
+        volume_put(&v, s, (double)(2 * (s % 34) + 3 * (s / 34 % 6) - s / (34 * 6) + 8));
+      test_about("%s, %s", type_name((pmb_type)type), names[estimator]);
+      CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+      CHECK_STATUS(context,
+        mesh_extract_by(context, (pmb_gradient_estimator)estimator, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &m),
+        PMB_OK);
+      CHECK(m.sizes.points > 100, "%lld points", (long long)m.sizes.points);
+      for (int64_t n = 0; n < m.sizes.points && test_failures() < 9; n++) {
+        const float *g = m.view.gradients + 3 * n;
+        CHECK(g[0] == 2 && g[1] == 3 && g[2] == -1, "gradient %lld: (%.9g, %.9g, %.9g)", (long long)n, (double)g[0],
+          (double)g[1], (double)g[2]);
+      }
+      mesh_free(&m);
+      volume_free(&v);
+      pmb_destroy(context);
+    }
+}
+
+/* Mean angle in degrees between the normals of a sampled sphere and the exact ones; noise: of a sample, in samples. */
+static void sphere_errors(int64_t n, double noise, double error[ESTIMATORS])
+{
+  test_volume v;
+  test_rng rng = { 84 };
+  volume_sampled(&v, PMB_FLOAT32, n, ball);
+  float *samples = v.memory;
+  for (int64_t s = 0; s < n * n * n; s++) samples[s] += (float)(noise * rng_real(&rng, -1, 1) * 2 / (double)(n - 1));
+  pmb_context *context = context_new(2, NULL);
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  for (int e = 0; e < ESTIMATORS; e++) {
+    const double isovalue = 0;
+    test_mesh m;
+    CHECK_STATUS(context,
+      mesh_extract_by(context, (pmb_gradient_estimator)e, &isovalue, 1, 1, PMB_FLOAT64, PMB_INT32, &m), PMB_OK);
+    error[e] = 0;
+    for (int64_t p = 0; p < m.sizes.points; p++) {
+      double x[3], off = 0;
+      mesh_point(&m, p, x);
+      for (int c = 0; c < 3; c++)
+        off += pow(m.view.normals[3 * p + c] - x[c] / sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2]), 2);
+      error[e] += 2 * asin(fmin(1, sqrt(off) / 2)) * 57.29577951308232 / (double)m.sizes.points;
+    }
+    mesh_free(&m);
+  }
+  pmb_destroy(context);
+  volume_free(&v);
+}
+
+/* Without noise forward differences are of first order, the others of second and about as exact; with noise Sobel is best. */
+static void sphere_tells_them_apart(void)
+{
+  double coarse[ESTIMATORS], fine[ESTIMATORS], noisy[ESTIMATORS];
+  sphere_errors(17, 0, coarse);
+  sphere_errors(65, 0, fine);
+  sphere_errors(65, 0.3, noisy);
+  for (int e = 0; e < ESTIMATORS; e++) {
+    const double order = log2(coarse[e] / fine[e]) / 2;
+    printf("  %s: %.3f degrees at 17 samples a side, %.3f at 65, %.2f at 65 with noise\n", names[e], coarse[e],
+      fine[e], noisy[e]);
+    CHECK(
+      e == PMB_FORWARD ? order > 0.8 && order < 1.2 : order > 1.8 && order < 2.3, "%s: order %.2f", names[e], order);
+  }
+  CHECK(fabs(fine[PMB_SOBEL] / fine[PMB_CENTRAL] - 1) < 0.3 && 50 * fine[PMB_CENTRAL] < fine[PMB_FORWARD],
+    "without noise");
+  CHECK(noisy[PMB_SOBEL] < 0.7 * noisy[PMB_CENTRAL] && noisy[PMB_CENTRAL] < 0.7 * noisy[PMB_FORWARD], "with noise");
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(sphere_converges)
   CASE(torus_converges)
   CASE(plane_is_exact)
   CASE(planes_of_denormals)
-  CASE(bubbles_have_euler_number_two_each)
+  CASE(central_differences_take_over)
+  CASE(linear_field_is_exact)
+  CASE(sphere_tells_them_apart)
 )

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_bytes.c - the same bytes for every number of threads, instruction set, executor and repetition. */
+ * test_bytes.c - the same bytes for every number of threads, instruction set and executor; of several isovalues; of pieces. */
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "test_util.h"
 
-enum { VOLUMES = 24, STEP = TEST_SLOW ? 5 : 1 };
+enum { VOLUMES = 24, EXECUTORS = 3, STEP = TEST_SLOW ? 5 : 1 };
 
 /* Volume n of a fixed series: every type twice, sizes around multiples of the brick and far from them. */
 static double series(int n, test_volume *v)
@@ -27,46 +25,37 @@ static double series(int n, test_volume *v)
   return volume_isovalue(v, &rng);
 }
 
-static void make(pmb_context *context, int n, int remove_degenerate, pmb_type id_type, test_mesh *m)
+/* remove_degenerate and the type of ids: by volume and estimator. */
+static void make(pmb_context *context, int n, pmb_gradient_estimator estimator, test_mesh *m)
 {
+  const int remove_degenerate = (n + (int)estimator) % 2;
+  const pmb_type id_type = (n / 2 + (int)estimator) % 2 ? PMB_INT32 : PMB_INT64;
   test_volume v;
   double isovalue = series(n, &v);
-  test_about("volume %d of the series, %s, remove_degenerate %d, isovalue %g", n, type_name(v.view.type),
-    remove_degenerate, isovalue);
+  test_about(
+    "volume %d of the series, %s, estimator %d, isovalue %g", n, type_name(v.view.type), (int)estimator, isovalue);
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-  CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, remove_degenerate, PMB_FLOAT32, id_type, m), PMB_OK);
+  CHECK_STATUS(
+    context, mesh_extract_by(context, estimator, &isovalue, 1, remove_degenerate, PMB_FLOAT32, id_type, m), PMB_OK);
   pmb_unbind(context);
   volume_free(&v);
 }
 
-/* 64-bit ids and offsets against 32-bit ones. */
-static void same_ids(const test_mesh *narrow, const test_mesh *wide, const char *what)
-{
-  int64_t wrong = 0;
-  const int32_t *offsets = narrow->view.offsets;
-  for (int64_t i = 0; i < 3 * narrow->sizes.triangles; i++) wrong += mesh_id(narrow, i) != mesh_id(wide, i);
-  for (int64_t i = 0; i <= narrow->sizes.triangles; i++) wrong += ((int64_t *)wide->view.offsets)[i] != offsets[i];
-  CHECK(!wrong, "%s: %lld ids or offsets differ with 64 bits", what, (long long)wrong);
-  mesh_canaries_alive(wide);
-}
-
-/* Contexts, with ids of both types, against one thread of plain C; destroys them. */
+/* Contexts against one thread of plain C; destroys them. */
 static void same_as_plain(pmb_context **contexts, const char *const *names, int count)
 {
   pmb_context *plain = context_new(1, "portable");
   int64_t triangles = 0;
   for (int n = 0; n < VOLUMES; n += STEP)
-    for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
-      test_mesh expected, narrow, wide;
-      make(plain, n, remove_degenerate, PMB_INT32, &expected);
+    for (int e = PMB_CENTRAL; e <= PMB_SOBEL; e++) {
+      const pmb_gradient_estimator estimator = (pmb_gradient_estimator)e;
+      test_mesh expected, got;
+      make(plain, n, estimator, &expected);
       triangles += expected.sizes.triangles;
       for (int c = 0; c < count; c++) {
-        make(contexts[c], n, remove_degenerate, PMB_INT32, &narrow);
-        mesh_equal(&expected, &narrow, names[c]);
-        make(contexts[c], n, remove_degenerate, PMB_INT64, &wide);
-        same_ids(&expected, &wide, names[c]);
-        mesh_free(&narrow);
-        mesh_free(&wide);
+        make(contexts[c], n, estimator, &got);
+        mesh_equal(&expected, &got, names[c]);
+        mesh_free(&got);
       }
       mesh_free(&expected);
     }
@@ -98,34 +87,13 @@ static void with_path(const char *path)
   same_as_plain(&context, &path, 1);
 }
 
-static void path_portable(void)
-{
-  with_path("portable");
-}
-
-static void path_avx2(void)
-{
-  with_path("avx2");
-}
-
-static void path_avx512(void)
-{
-  with_path("avx512");
-}
-
+PATH_CASE(path_portable, with_path, "portable")
+PATH_CASE(path_avx2, with_path, "avx2")
+PATH_CASE(path_avx512, with_path, "avx512")
 /* Plain C by the full rules for every brick, without the short way for bricks inside the volume. */
-static void path_reference(void)
-{
-  with_path("reference");
-}
+PATH_CASE(path_reference, with_path, "reference")
 
 /* ---- executors ---- */
-
-static void run_forward(void *user, int workers, void (*task)(void *, int), void *arg)
-{
-  ++*(int *)user;
-  for (int w = 0; w < workers; w++) task(arg, w);
-}
 
 static void run_backward(void *user, int workers, void (*task)(void *, int), void *arg)
 {
@@ -169,64 +137,21 @@ static void run_threads(void *user, int workers, void (*task)(void *, int), void
 
 static void executors(void)
 {
-  static void (*const run[4])(
-    void *, int, void (*)(void *, int), void *) = { run_forward, run_backward, run_first, run_threads };
-  static const char *const names[4] = { "executor, one worker after another", "executor, the last worker first",
-    "executor, worker 0 alone", "executor, a thread per worker" };
-  int calls[4] = { 0 };
-  pmb_context *contexts[4] = { NULL };
-  for (int c = 0; c < 4; c++) {
+  static void (*const run[EXECUTORS])(
+    void *, int, void (*)(void *, int), void *) = { run_backward, run_first, run_threads };
+  static const char *const names[EXECUTORS] = { "executor, the last worker first", "executor, worker 0 alone",
+    "executor, a thread per worker" };
+  int calls[EXECUTORS] = { 0 };
+  pmb_context *contexts[EXECUTORS] = { NULL };
+  for (int c = 0; c < EXECUTORS; c++) {
     pmb_options options = { .struct_size = sizeof options, .threads = 5, .executor = { run[c], calls + c } };
     if (!CHECK_STATUS(NULL, pmb_create(&options, contexts + c), PMB_OK)) return;
   }
-  same_as_plain(contexts, names, 4);
-  for (int c = 0; c < 4; c++) CHECK(calls[c] > 0, "%s was called %d times", names[c], calls[c]);
+  same_as_plain(contexts, names, EXECUTORS);
+  for (int c = 0; c < EXECUTORS; c++) CHECK(calls[c] > 0, "%s was called %d times", names[c], calls[c]);
 }
 
-/* ---- repetition and several isovalues ---- */
-
-static void repeated_runs(void)
-{
-  pmb_context *context = context_new(4, NULL);
-  for (int n = 0; n < VOLUMES; n += 3 * STEP) {
-    test_mesh first, again;
-    make(context, n, 1, n & 1 ? PMB_INT32 : PMB_INT64, &first);
-    for (int turn = 0; turn < 5; turn++) {
-      make(context, n, 1, n & 1 ? PMB_INT32 : PMB_INT64, &again);
-      mesh_equal(&first, &again, "repeated");
-      mesh_free(&again);
-    }
-    mesh_free(&first);
-  }
-  pmb_destroy(context);
-}
-
-/* Bound once, many isovalues in any order, against a fresh context for each. */
-static void isovalue_changes(void)
-{
-  test_rng rng = { 21 };
-  for (int n = 0; n < VOLUMES; n += 2 * STEP) {
-    test_volume v;
-    series(n, &v);
-    pmb_context *kept = context_new(2, NULL);
-    CHECK_STATUS(kept, pmb_bind(kept, &v.view), PMB_OK);
-    for (int turn = 0; turn < 8; turn++) {
-      test_mesh a, b;
-      double isovalue = volume_isovalue(&v, &rng);
-      pmb_context *fresh = context_new(2, NULL);
-      test_about("volume %d, isovalue %.17g, turn %d", n, isovalue, turn);
-      CHECK_STATUS(fresh, pmb_bind(fresh, &v.view), PMB_OK);
-      CHECK_STATUS(fresh, mesh_extract(fresh, &isovalue, 1, turn & 1, PMB_FLOAT64, PMB_INT64, &a), PMB_OK);
-      CHECK_STATUS(kept, mesh_extract(kept, &isovalue, 1, turn & 1, PMB_FLOAT64, PMB_INT64, &b), PMB_OK);
-      mesh_equal(&a, &b, "bound once");
-      mesh_free(&a);
-      mesh_free(&b);
-      pmb_destroy(fresh);
-    }
-    pmb_destroy(kept);
-    volume_free(&v);
-  }
-}
+/* ---- several isovalues ---- */
 
 /* Part of `whole`, with 64-bit ids, from a point and a triangle on against the mesh of one isovalue; ids count from that point. */
 static void same_part(const test_mesh *whole, const test_mesh *part, int64_t point, int64_t triangle)
@@ -315,6 +240,129 @@ static void isovalues_are_too_many_to_keep(void)
   volume_free(&v);
 }
 
+static double ramp(double x, double y, double z)
+{
+  return 0.7 * x + 0.2 * y + 0.1 * z;
+}
+
+static void ten_thousand_isovalues(void)
+{
+  enum { COUNT = TEST_SLOW ? 1000 : 10000 };
+  test_volume v;
+  double *isovalues = test_allocate(COUNT, sizeof *isovalues);
+  pmb_context *context = context_new(2, NULL);
+  volume_sampled(&v, PMB_FLOAT32, 14, ramp);
+  for (int n = 0; n < COUNT; n++) isovalues[n] = -1.1 + 2.2 * n / COUNT;
+  check_concatenated(context, &v, isovalues, COUNT, 1);
+  volume_free(&v);
+  free(isovalues);
+  pmb_destroy(context);
+}
+
+/* ---- pieces ---- */
+
+/* A piece of a volume from sample `from` on; borrows the samples. */
+static void cut(const test_volume *whole, const int64_t from[3], const int64_t dims[3], test_volume *part)
+{
+  *part = *whole;
+  part->memory = NULL;
+  part->view.samples = ref_address(&whole->view, from[0], from[1], from[2]);
+  for (int a = 0; a < 3; a++) {
+    part->view.first[a] = whole->view.first[a] + from[a];
+    part->view.dims[a] = dims[a];
+  }
+}
+
+/* Nine coordinates and nine components of normals; memcmp sorts them. */
+typedef struct facet {
+  double p[9];
+  float n[9];
+} facet;
+
+static int compare_facets(const void *a, const void *b)
+{
+  return memcmp(a, b, sizeof(facet));
+}
+/* The facets of the cells [begin, end) of a part, as they are in the world. */
+static int64_t collect(
+  const test_mesh *m, const pmb_volume *v, const int64_t begin[3], const int64_t end[3], facet *to)
+{
+  int64_t count = 0;
+  for (int64_t t = 0; t < m->sizes.triangles; t++) {
+    int64_t cell = m->view.cells[t], nx = v->dims[0] - 1, ny = v->dims[1] - 1;
+    int64_t at[3] = { cell % nx, cell / nx % ny, cell / nx / ny };
+    int own = 1;
+    for (int a = 0; a < 3; a++) own &= at[a] + v->first[a] >= begin[a] && at[a] + v->first[a] < end[a];
+    if (!own) continue;
+    facet *f = &to[count++];
+    memset(f, 0, sizeof *f);
+    for (int c = 0; c < 3; c++) {
+      mesh_point(m, mesh_id(m, 3 * t + c), f->p + 3 * c);
+      memcpy(f->n + 3 * c, m->view.normals + 3 * mesh_id(m, 3 * t + c), 3 * sizeof(float));
+    }
+  }
+  qsort(to, (size_t)count, sizeof *to, compare_facets);
+  return count;
+}
+
+/* Small noise, and far away a sample that makes the range large. Returns an isovalue. */
+static double fill_faint(const test_volume *v, test_rng *rng)
+{
+  const double faint = v->view.type == PMB_FLOAT32 ? 1e-13 : 1e-110;
+  for (int64_t n = 0; n < ref_samples(&v->view); n++) volume_put(v, n, faint * rng_real(rng, 0.3, 1.7));
+  volume_put(v, ref_samples(&v->view) - 1, 1);
+  return faint;
+}
+
+/* Boxes anywhere in a volume, with a sample more around them: the facets of their cells have the bytes of the whole's, also if
+ * the volume's range is another. */
+static void pieces_with_a_ghost_level(void)
+{
+  static const pmb_type types[] = { PMB_FLOAT32, PMB_FLOAT64, PMB_INT16, PMB_INT64 };
+  test_rng rng = { 33 };
+  for (int n = 0; n < (TEST_SLOW ? 10 : 120); n++) {
+    const int remove_degenerate = n / 2 % 2;
+    test_volume whole, part;
+    test_mesh meshes[2];
+    facet *facets[2];
+    int64_t begin[3], end[3], from[3], dims[3], count[2];
+    volume_make(&whole, types[n % 4], 45, 13, 23, LAYOUT_EXPLICIT);
+    volume_fill(&whole, n % 3 ? DATA_SMOOTH : DATA_NOISE, &rng);
+    volume_world(&whole, n % WORLDS, &rng);
+    const double isovalue = n % 4 < 2 && n % 5 == 0 ? fill_faint(&whole, &rng) : volume_isovalue(&whole, &rng);
+    for (int a = 0; a < 3; a++) {
+      begin[a] = rng_int(&rng, 0, whole.view.dims[a] - 2);
+      end[a] = rng_int(&rng, begin[a] + 1, whole.view.dims[a] - 1);
+      from[a] = begin[a] > 0 ? begin[a] - 1 : 0;
+      dims[a] = (end[a] + 2 < whole.view.dims[a] ? end[a] + 2 : whole.view.dims[a]) - from[a];
+      begin[a] += whole.view.first[a];
+      end[a] += whole.view.first[a];
+    }
+    cut(&whole, from, dims, &part);
+    test_about("%d: cells %d..%d, %d..%d, %d..%d of %s", n, (int)begin[0], (int)end[0], (int)begin[1], (int)end[1],
+      (int)begin[2], (int)end[2], type_name(whole.view.type));
+    for (int i = 0; i < 2; i++) {
+      const pmb_volume *v = i ? &part.view : &whole.view;
+      pmb_context *context = context_new(2, NULL);
+      CHECK_STATUS(context, pmb_bind(context, v), PMB_OK);
+      CHECK_STATUS(context,
+        mesh_extract_by(context, (pmb_gradient_estimator)(n / 4 % 3), &isovalue, 1, remove_degenerate, PMB_FLOAT64,
+          PMB_INT64, &meshes[i]),
+        PMB_OK);
+      facets[i] = test_allocate(meshes[i].sizes.triangles, sizeof(facet));
+      count[i] = collect(&meshes[i], v, begin, end, facets[i]);
+      pmb_destroy(context);
+    }
+    if (CHECK(count[0] == count[1], "%d and %d facets", (int)count[0], (int)count[1]))
+      CHECK(!memcmp(facets[0], facets[1], (size_t)count[0] * sizeof(facet)), "facets differ");
+    for (int i = 0; i < 2; i++) {
+      free(facets[i]);
+      mesh_free(&meshes[i]);
+    }
+    volume_free(&whole);
+  }
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(threads)
@@ -323,8 +371,8 @@ TEST_MAIN(
   CASE(path_avx512)
   CASE(path_reference)
   CASE(executors)
-  CASE(repeated_runs)
-  CASE(isovalue_changes)
   CASE(several_isovalues_are_concatenated)
   CASE(isovalues_are_too_many_to_keep)
+  CASE(ten_thousand_isovalues)
+  CASE(pieces_with_a_ghost_level)
 )

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -82,26 +81,9 @@ static void destroys(subject *s)
   pmb_destroy(s->context);
 }
 
-static void child_destroys(void)
-{
-  subject s;
-  subject_make(&s, 64);
-  in_child(destroys, &s);
-  gives(&s, s.context, "in the parent, after that");
-  subject_free(&s);
-}
-
 static void does_nothing(subject *s)
 {
   (void)s;
-}
-
-static void child_exits(void)
-{
-  subject s;
-  subject_make(&s, 64);
-  in_child(does_nothing, &s);
-  subject_free(&s);
 }
 
 static void goes_on(subject *s)
@@ -226,8 +208,6 @@ static void hook_forks(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(child_destroys)
-  CASE(child_exits)
   CASE(child_goes_on)
   CASE(others_at_work)
   CASE(hook_forks)

@@ -3,8 +3,6 @@
  * test_limits.c - nothing to do, very much to do, and sizes beyond 32 bits. */
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "test_util.h"
 
@@ -21,142 +19,27 @@ static void expect_empty(pmb_context *context, const double *isovalues, int64_t 
   }
 }
 
-static void no_isovalues(void)
+/* No isovalues; isovalues outside the range, far outside, and outside of what the type can hold; volumes without a cell. */
+static void nothing_to_do(void)
 {
-  test_volume v;
-  double unused = 0;
-  pmb_context *context = context_new(2, NULL);
-  volume_sampled(&v, PMB_FLOAT32, 20, cayley);
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-  expect_empty(context, NULL, 0, "NULL and 0 isovalues");
-  expect_empty(context, &unused, 0, "0 isovalues");
-  volume_free(&v);
-  pmb_destroy(context);
-}
-
-/* Outside the range, far outside, and outside of what the type can hold. */
-static void isovalues_out_of_range(void)
-{
-  static const double isovalues[] = { 1e9, -1e9, 1e300, -1e300, 1e39, -1e39, 300, -300, 18446744073709551616.0,
-    9223372036854775808.0, -9223372036854777856.0 };
+  static const double isovalues[] = { 1, 1.5, 2, 1e9, -1e9, 1e300, -1e300, 1e39, -1e39, 300, -300,
+    18446744073709551616.0, 9223372036854775808.0, -9223372036854777856.0 };
+  enum { COUNT = sizeof isovalues / sizeof *isovalues };
   test_rng rng = { 91 };
-  pmb_context *context = context_new(1, NULL);
-  for (int type = PMB_INT8; type <= PMB_FLOAT64; type++) {
-    test_volume v;
-    volume_make(&v, (pmb_type)type, 35, 6, 7, LAYOUT_PACKED);
-    volume_fill(&v, DATA_PLATEAU, &rng);
-    test_about("%s", type_name((pmb_type)type));
-    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-    expect_empty(context, isovalues, sizeof isovalues / sizeof *isovalues, "out of range");
-    volume_free(&v);
-  }
-  pmb_destroy(context);
-}
-
-/* 7 of 8 combinations of dims of 1; one sample alone. */
-static void dims_of_one(void)
-{
-  test_rng rng = { 92 };
   pmb_context *context = context_new(2, NULL);
   for (int type = PMB_INT8; type <= PMB_FLOAT64; type++)
-    for (int flat = 1; flat < 8; flat++) {
+    for (int flat = 0; flat < 8; flat++) {
       test_volume v;
-      double isovalues[3] = { 1, 1.5, 2 };
       volume_make(&v, (pmb_type)type, flat & 1 ? 1 : 70, flat & 2 ? 1 : 9, flat & 4 ? 1 : 10, LAYOUT_PACKED);
       volume_fill(&v, DATA_PLATEAU, &rng);
-      test_about("%s, flat axes %d", type_name((pmb_type)type), flat);
+      test_about("%s, axes of one sample: %d", type_name((pmb_type)type), flat);
       CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-      expect_empty(context, isovalues, 3, "no cell");
+      expect_empty(context, NULL, 0, "NULL and 0 isovalues");
+      expect_empty(context, isovalues, 0, "0 isovalues");
+      expect_empty(context, isovalues + 3, COUNT - 3, "out of range");
+      if (flat) expect_empty(context, isovalues, COUNT, "no cell");
       volume_free(&v);
     }
-  pmb_destroy(context);
-}
-
-static void only_non_finite_samples(void)
-{
-  static const double values[] = { NAN, INFINITY, -INFINITY };
-  pmb_context *context = context_new(2, NULL);
-  for (int n = 0; n < 9; n++) {
-    test_volume v;
-    pmb_info info = { .struct_size = sizeof info };
-    double isovalue = 0;
-    volume_make(&v, n % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 40, 6, 6, LAYOUT_PACKED);
-    for (int64_t s = 0; s < 40 * 36; s++) volume_set(&v, s % 40, s / 40 % 6, s / 240, values[(s * n / 3 + n) % 3]);
-    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-    expect_empty(context, &isovalue, 1, "no finite sample");
-    CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
-    CHECK(info.minimum > info.maximum, "range [%g, %g]", info.minimum, info.maximum);
-    CHECK(info.nonfinite_bricks == info.bricks, "%lld of %lld bricks", (long long)info.nonfinite_bricks,
-      (long long)info.bricks);
-    volume_free(&v);
-  }
-  pmb_destroy(context);
-}
-
-/* Finite samples whose sums are not: no brick has samples that are not finite; with one NaN added, those around it. */
-static void sums_beyond_the_type(void)
-{
-  for (int n = 0; n < 4; n++) {
-    test_volume v;
-    pmb_info info = { .struct_size = sizeof info };
-    pmb_context *context = context_new(1 + n, NULL);
-    const double most = n % 2 ? FLT_MAX : DBL_MAX;
-    volume_make(&v, n % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 100, 9, 10, LAYOUT_PACKED);
-    for (int64_t s = 0; s < 100 * 90; s++) volume_set(&v, s % 100, s / 100 % 9, s / 900, s % 7 ? most : most / 2);
-    for (int with_nan = 0; with_nan < 2; with_nan++) {
-      if (with_nan) volume_set(&v, 64, 8, 3, NAN); /* bricks 1 and 2 in x, 1 and 2 in y, 0 in z */
-      CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-      CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
-      CHECK(info.minimum == most / 2 && info.maximum == most, "range [%g, %g]", info.minimum, info.maximum);
-      CHECK(info.nonfinite_bricks == 4 * with_nan, "%lld bricks with NaN: %d", (long long)info.nonfinite_bricks,
-        with_nan);
-    }
-    volume_free(&v);
-    pmb_destroy(context);
-  }
-}
-
-static double ramp(double x, double y, double z)
-{
-  return 0.7 * x + 0.2 * y + 0.1 * z;
-}
-
-/* 10,000 isovalues at once: sizes by isovalue, contiguous output, a few of them looked at closely. */
-static void ten_thousand_isovalues(void)
-{
-  enum { COUNT = 10000 };
-  test_volume v;
-  test_mesh m, part;
-  double *isovalues = test_allocate(COUNT, sizeof *isovalues);
-  pmb_sizes *each = test_allocate(COUNT, sizeof *each), total, sum = { 0, 0 };
-  pmb_context *context = context_new(2, NULL);
-  pmb_request request = { sizeof request, isovalues, COUNT, 1 };
-  volume_sampled(&v, PMB_FLOAT32, 14, ramp);
-  for (int n = 0; n < COUNT; n++) isovalues[n] = -1.1 + 2.2 * n / COUNT;
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-  CHECK_STATUS(context, pmb_count(context, &request, &total, each), PMB_OK);
-  mesh_make(&m, total, PMB_FLOAT32, PMB_INT32);
-  CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
-  mesh_canaries_alive(&m);
-  for (int n = 0; n < COUNT; n++) {
-    if (n % 997 == 0) {
-      CHECK_STATUS(context, mesh_extract(context, isovalues + n, 1, 1, PMB_FLOAT32, PMB_INT32, &part), PMB_OK);
-      CHECK(each[n].points == part.sizes.points && each[n].triangles == part.sizes.triangles, "isovalue %d", n);
-      CHECK(!memcmp((float *)m.view.points + 3 * sum.points, part.view.points, (size_t)part.sizes.points * 12),
-        "points of isovalue %d", n);
-      mesh_free(&part);
-    }
-    for (int64_t p = sum.points; p < sum.points + each[n].points; p++)
-      if (!CHECK(((float *)m.view.scalars)[p] == (float)isovalues[n], "scalar of point %lld", (long long)p)) break;
-    sum.points += each[n].points;
-    sum.triangles += each[n].triangles;
-  }
-  CHECK(sum.points == total.points && sum.triangles == total.triangles && total.triangles > 1000000,
-    "%lld, %lld triangles", (long long)sum.triangles, (long long)total.triangles);
-  mesh_free(&m);
-  volume_free(&v);
-  free(isovalues);
-  free(each);
   pmb_destroy(context);
 }
 
@@ -173,8 +56,7 @@ static void offsets_beyond_32_bits(void)
   pmb_context *context = context_new(2, NULL);
   pmb_request request = { sizeof request, isovalues, COUNT, 0 };
   volume_make(&v, PMB_UINT8, SIZE, SIZE, SIZE, LAYOUT_PACKED);
-  for (int64_t n = 0; n < SIZE * SIZE * SIZE; n++)
-    volume_set(&v, n % SIZE, n / SIZE % SIZE, n / (SIZE * SIZE), (double)rng_int(&rng, 0, 1));
+  for (int64_t n = 0; n < SIZE * SIZE * SIZE; n++) volume_put(&v, n, (double)rng_int(&rng, 0, 1));
   for (int n = 0; n < COUNT; n++) isovalues[n] = 0.5;
   CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
   CHECK_STATUS(context, pmb_count(context, &request, &total, NULL), PMB_OK);
@@ -185,13 +67,8 @@ static void offsets_beyond_32_bits(void)
     .triangle_capacity = total.triangles,
     .offsets = tiny,
     .id_type = PMB_INT32 };
-  if (CHECK_STATUS(context, pmb_emit(context, &m), PMB_TOO_LARGE)) {
-    char word[32];
-    snprintf(word, sizeof word, "%lld", (long long)(3 * total.triangles));
-    CHECK(strstr(pmb_error(context), word) || strstr(pmb_error(context), "32"), "\"%s\" names no size",
-      pmb_error(context));
-    for (int n = 0; n < 8; n++) CHECK(tiny[n] == 0, "written by a refused emit");
-  }
+  CHECK_REFUSED(context, pmb_emit(context, &m), PMB_TOO_LARGE, "32");
+  for (int n = 0; n < 8; n++) CHECK(tiny[n] == 0, "written by a refused emit");
   request.isovalue_count = 1;
   CHECK_STATUS(context, pmb_count(context, &request, &total, NULL), PMB_OK);
   m.offsets = NULL;
@@ -249,12 +126,7 @@ static void more_than_2_to_the_32_samples(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(no_isovalues)
-  CASE(isovalues_out_of_range)
-  CASE(dims_of_one)
-  CASE(only_non_finite_samples)
-  CASE(sums_beyond_the_type)
-  CASE(ten_thousand_isovalues)
+  CASE(nothing_to_do)
   CASE(offsets_beyond_32_bits)
   CASE(more_than_2_to_the_32_samples)
 )

@@ -1,13 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_measures.c - pmb_measure: against analytic surfaces, against a slow count of all edges; several isovalues, threads, flags.
- * What it says when it cannot: test_measures_errors.c. */
+ * test_measures.c - pmb_measure against a slow count of all edges; several isovalues, threads, flags, wrong requests. (Against
+ * analytic surfaces: test_analytic.c.) */
 #include <math.h>
-#include <string.h>
 
-#include "test_measures.h"
+#include "test_util.h"
 
-static const double pi = 3.14159265358979323846;
+static pmb_measure_request request_of(const test_mesh *m)
+{
+  return (pmb_measure_request){
+    .struct_size = sizeof(pmb_measure_request), .mesh = &m->view, .parts = &m->sizes, .part_count = 1
+  };
+}
+
+/* A mesh of one part. */
+static pmb_measures measure(pmb_context *context, const test_mesh *m)
+{
+  pmb_measures got = { .struct_size = sizeof got };
+  pmb_measure_request request = request_of(m);
+  CHECK_STATUS(context, pmb_measure(context, &request, &got), PMB_OK);
+  return got;
+}
+
+/* All but the last member are numbers of 8 bytes. */
+static void same(const pmb_measures *a, const pmb_measures *b)
+{
+  const int64_t *p = &a->points, *q = &b->points;
+  CHECK(a->area == b->area && a->volume == b->volume, "area %.17g and %.17g, volume %.17g and %.17g", a->area,
+    b->area, a->volume, b->volume);
+  CHECK(a->closed == b->closed, "closed %d, %d", a->closed, b->closed);
+  for (int n = 0; n < 7; n++) /* points, edges, triangles, boundary_edges, nonmanifold_edges, euler, components */
+    CHECK(p[n] == q[n], "whole number %d: %lld, %lld", n, (long long)p[n], (long long)q[n]);
+}
+
+/* A surface of several ranges of points for one thread too. */
+static void big_mesh(test_volume *v, pmb_type real_type, pmb_type id_type, test_mesh *m)
+{
+  double isovalue = 0.1;
+  pmb_context *context = context_new(0, NULL);
+  volume_sampled(v, PMB_FLOAT32, TEST_SLOW ? 60 : 110, gyroid);
+  CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
+  CHECK_STATUS(context, mesh_extract(context, &isovalue, 1, 1, real_type, id_type, m), PMB_OK);
+  pmb_destroy(context);
+}
 
 /* ---- the slow way ---- */
 
@@ -80,7 +115,8 @@ static pmb_measures slowly(const test_mesh *m, const uint8_t *flags, uint8_t lef
 static pmb_measures judge_measures(pmb_context *context, const test_mesh *m)
 {
   pmb_measures got = measure(context, m), numbers = got, expected = slowly(m, NULL, 0);
-  double area = mesh_area(m), volume = mesh_volume(m);
+  double area, volume;
+  mesh_sums(m, &area, &volume);
   numbers.area = numbers.volume = 0;
   same(&numbers, &expected);
   if (!(area < 1e100)) return got; /* the plain sum may overflow */
@@ -95,85 +131,13 @@ static pmb_measures judge_measures(pmb_context *context, const test_mesh *m)
   return got;
 }
 
-/* ---- known surfaces; samples are larger inside ---- */
-
-static double hollow(double x, double y, double z)
-{
-  return -ball(x, y, z);
-}
-
-static double ring(double x, double y, double z)
-{
-  double r = sqrt(x * x + y * y) - 0.6;
-  return 0.25 - sqrt(r * r + z * z);
-}
+/* ---- surfaces ---- */
 
 static double two_balls(double x, double y, double z)
 {
   double left = 0.4 - sqrt((x + 0.5) * (x + 0.5) + y * y + z * z);
   double right = 0.3 - sqrt((x - 0.5) * (x - 0.5) + y * y + z * z);
   return left > right ? left : right;
-}
-
-static double plane(double x, double y, double z)
-{
-  return 0.1 + 0.3 * x + 0.2 * y - z;
-}
-
-typedef struct shape {
-  const char *name;
-  double (*f)(double, double, double);
-  double area, volume;
-  int64_t euler, components;
-} shape;
-
-static void known_surfaces(void)
-{
-  const shape shapes[] = {
-    { "ball", ball, 4 * pi * 0.49, 4 * pi * 0.343 / 3, 2, 1 },
-    { "hollow", hollow, 4 * pi * 0.49, -4 * pi * 0.343 / 3, 2, 1 },
-    { "ring", ring, 4 * pi * pi * 0.6 * 0.25, 2 * pi * pi * 0.6 * 0.0625, 0, 1 },
-    { "two balls", two_balls, 4 * pi * (0.16 + 0.09), 4 * pi * (0.064 + 0.027) / 3, 4, 2 },
-  };
-  pmb_context *context = context_new(2, NULL);
-  for (size_t n = 0; n < sizeof shapes / sizeof *shapes; n++) {
-    const shape *s = shapes + n;
-    test_volume v;
-    test_mesh m;
-    test_about("%s", s->name);
-    volume_sampled(&v, PMB_FLOAT64, 80, s->f);
-    mesh_of_volume(&v.view, 0, 1, &m);
-    pmb_measures got = judge_measures(context, &m);
-    CHECK(fabs(got.area / s->area - 1) < 2e-3, "area %.9g, analytic %.9g", got.area, s->area);
-    CHECK(fabs(got.volume / s->volume - 1) < 4e-3, "volume %.9g, analytic %.9g", got.volume, s->volume);
-    CHECK(got.euler == s->euler && got.components == s->components, "euler %lld, components %lld",
-      (long long)got.euler, (long long)got.components);
-    CHECK(got.closed && got.boundary_edges == 0 && 2 * got.edges == 3 * got.triangles, "%lld boundary edges",
-      (long long)got.boundary_edges);
-    CHECK(got.points == m.sizes.points && got.triangles == m.sizes.triangles, "%lld points, %lld triangles",
-      (long long)got.points, (long long)got.triangles);
-    mesh_free(&m);
-    volume_free(&v);
-  }
-  pmb_destroy(context);
-}
-
-/* A tilted plane through the box: one sheet; its area is that of the box's section. */
-static void open_surface(void)
-{
-  test_volume v;
-  test_mesh m;
-  pmb_context *context = context_new(1, NULL);
-  volume_sampled(&v, PMB_FLOAT64, 33, plane);
-  mesh_of_volume(&v.view, 0, 1, &m);
-  pmb_measures got = judge_measures(context, &m);
-  CHECK(!got.closed && got.boundary_edges > 100 && got.euler == 1 && got.components == 1,
-    "closed %d, %lld boundary edges, euler %lld, %lld components", got.closed, (long long)got.boundary_edges,
-    (long long)got.euler, (long long)got.components);
-  CHECK(fabs(got.area - 4 * sqrt(1 + 0.09 + 0.04)) < 1e-9, "area %.17g", got.area);
-  mesh_free(&m);
-  volume_free(&v);
-  pmb_destroy(context);
 }
 
 /* Each edge has two triangles, but some have both on the same side: that encloses nothing. */
@@ -195,6 +159,25 @@ static void triangle_the_wrong_way_round(void)
   pmb_destroy(context);
 }
 
+/* Triangles with a random bit each, and all bits to leave out. */
+static void judge_left_out(pmb_context *context, const test_mesh *m, test_rng *rng)
+{
+  uint8_t *flags = test_allocate(m->sizes.triangles, 1);
+  pmb_measures got = { .struct_size = sizeof got };
+  pmb_measure_request request = request_of(m);
+  request.flags = flags;
+  for (int64_t t = 0; t < m->sizes.triangles; t++) flags[t] = (uint8_t)(1 << rng_int(rng, 0, 2));
+  for (int bits = 0; bits < 8; bits++) {
+    request.left_out = (uint8_t)bits;
+    CHECK_STATUS(context, pmb_measure(context, &request, &got), PMB_OK);
+    pmb_measures expected = slowly(m, flags, (uint8_t)bits);
+    CHECK(bits < 7 || (got.area == 0 && got.volume == 0), "area %g of no triangle", got.area);
+    got.area = got.volume = 0;
+    same(&got, &expected);
+  }
+  free(flags);
+}
+
 /* Volumes of all kinds, both ways of joining points, all types of points and ids. */
 static void random_volumes(void)
 {
@@ -213,6 +196,7 @@ static void random_volumes(void)
       PMB_OK);
     pmb_measures got = judge_measures(context, &m);
     CHECK(n & 1 || got.nonmanifold_edges == 0, "non-manifold edges though no points are joined");
+    judge_left_out(context, &m, &rng);
     open += got.boundary_edges > 0;
     joined += got.nonmanifold_edges > 0;
     several += got.components > 1;
@@ -224,32 +208,6 @@ static void random_volumes(void)
   pmb_destroy(context);
 }
 
-/* Four sheets meet in a row of samples that equal the isovalue: joined, each edge of the row has four triangles. */
-static void edges_of_four_triangles(void)
-{
-  test_volume v;
-  test_mesh m;
-  pmb_context *context = context_new(1, NULL);
-  volume_make(&v, PMB_UINT8, 6, 7, 7, LAYOUT_PACKED);
-  for (int k = 0; k < 7; k++)
-    for (int j = 0; j < 7; j++)
-      for (int i = 0; i < 6; i++) volume_set(&v, i, j, k, 10 + abs(k - 3) - abs(j - 3));
-  mesh_of_volume(&v.view, 10, 1, &m);
-  pmb_measures joined = judge_measures(context, &m);
-  CHECK(joined.nonmanifold_edges == 5 && joined.components == 1, "%lld non-manifold edges, %lld components",
-    (long long)joined.nonmanifold_edges, (long long)joined.components);
-  CHECK(fabs(joined.area - 4 * 5 * 3 * sqrt(2)) < 1e-12, "area %.17g", joined.area);
-  mesh_free(&m);
-  mesh_of_volume(&v.view, 10, 0, &m);
-  pmb_measures apart = judge_measures(context, &m);
-  CHECK(apart.nonmanifold_edges == 0 && apart.components == 2, "%lld non-manifold edges, %lld components",
-    (long long)apart.nonmanifold_edges, (long long)apart.components);
-  CHECK(fabs(apart.area - joined.area) < 1e-12, "area %.17g, joined %.17g", apart.area, joined.area);
-  mesh_free(&m);
-  volume_free(&v);
-  pmb_destroy(context);
-}
-
 /* ---- parts, flags, threads ---- */
 
 /* Each isovalue as if it were alone; all as one part: the same points, edges, components in all. */
@@ -258,7 +216,7 @@ static void several_isovalues(void)
   enum { COUNT = 4 };
   double isovalues[COUNT] = { 0.3, 9, 0.3, -0.6 };
   pmb_sizes parts[COUNT], total;
-  pmb_measures got[COUNT], whole, sum = { .struct_size = sizeof sum, .closed = 1 };
+  pmb_measures got[COUNT];
   pmb_request request = { sizeof request, isovalues, COUNT, 1 };
   test_volume v;
   test_mesh m;
@@ -268,7 +226,7 @@ static void several_isovalues(void)
   CHECK_STATUS(context, pmb_count(context, &request, &total, parts), PMB_OK);
   mesh_make(&m, total, PMB_FLOAT32, PMB_INT32);
   CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
-  whole = judge_measures(context, &m);
+  judge_measures(context, &m);
   pmb_measure_request measuring = request_of(&m);
   measuring.parts = parts;
   measuring.part_count = COUNT;
@@ -280,27 +238,13 @@ static void several_isovalues(void)
     CHECK_STATUS(context, mesh_extract(context, isovalues + n, 1, 1, PMB_FLOAT32, PMB_INT32, &alone), PMB_OK);
     pmb_measures expected = judge_measures(context, &alone);
     same(&got[n], &expected);
-    sum.area += got[n].area;
-    sum.points += got[n].points;
-    sum.edges += got[n].edges;
-    sum.components += got[n].components;
     mesh_free(&alone);
   }
   CHECK(
     got[1].area == 0 && got[1].points == 0 && got[1].closed, "an isovalue that nothing has: area %g", got[1].area);
-  CHECK(fabs(sum.area - whole.area) < 1e-12 * sum.area && sum.points == whole.points && sum.edges == whole.edges &&
-      sum.components == whole.components,
-    "the sum has another area, or number of points, edges, components: %lld %lld", (long long)sum.components,
-    (long long)whole.components);
   mesh_free(&m);
   volume_free(&v);
   pmb_destroy(context);
-}
-
-static void run_backwards(void *user, int workers, void (*task)(void *arg, int worker), void *arg)
-{
-  (void)user;
-  for (int w = workers - 1; w >= 0; w--) task(arg, w);
 }
 
 static void threads_and_ids_change_nothing(void)
@@ -315,20 +259,13 @@ static void threads_and_ids_change_nothing(void)
   pmb_destroy(context);
   CHECK(TEST_SLOW || expected.points > 200000, "%lld points are not enough", (long long)expected.points);
   for (int threads = 1; threads <= 64; threads += threads < 4 ? 1 : 20)
-    for (int wide = 0; wide < 2; wide++)
-      for (int turn = 0; turn < 3; turn++) {
-        test_about("%d threads, %d bits, turn %d", threads, wide ? 64 : 32, turn);
-        context = context_new(threads, NULL);
-        pmb_measures got = measure(context, &m[wide]);
-        same(&got, &expected);
-        pmb_destroy(context);
-      }
-  pmb_options options = { .struct_size = sizeof options, .threads = 5, .executor = { run_backwards, NULL } };
-  test_about("the host's threads");
-  CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
-  pmb_measures got = measure(context, &m[0]);
-  same(&got, &expected);
-  pmb_destroy(context);
+    for (int n = 0; n < 6; n++) {
+      test_about("%d threads, %d bits, turn %d", threads, n % 2 ? 64 : 32, n / 2);
+      context = context_new(threads, NULL);
+      pmb_measures got = measure(context, &m[n % 2]);
+      same(&got, &expected);
+      pmb_destroy(context);
+    }
   for (int n = 0; n < 2; n++) mesh_free(&m[n]);
   volume_free(&v);
 }
@@ -368,36 +305,6 @@ static void ids_need_not_be_in_order(void)
   pmb_destroy(context);
 }
 
-static void triangles_left_out(void)
-{
-  test_rng rng = { 8 };
-  test_volume v;
-  test_mesh m;
-  big_mesh(&v, PMB_FLOAT32, PMB_INT32, &m);
-  pmb_context *context = context_new(3, NULL);
-  uint8_t *flags = test_allocate(m.sizes.triangles, 1);
-  for (int64_t t = 0; t < m.sizes.triangles; t++) flags[t] = rng_int(&rng, 0, 9) ? 4 : 3;
-  pmb_measure_request request = request_of(&m);
-  pmb_measures all = measure(context, &m), got = { .struct_size = sizeof got };
-  request.flags = flags;
-  for (int bits = 0; bits < 8; bits++) {
-    test_about("bits %d", bits);
-    request.left_out = (uint8_t)bits;
-    CHECK_STATUS(context, pmb_measure(context, &request, &got), PMB_OK);
-    pmb_measures numbers = got, expected = slowly(&m, flags, (uint8_t)bits);
-    numbers.area = numbers.volume = 0;
-    same(&numbers, &expected);
-    if (!bits) same(&got, &all);
-    CHECK(!bits || got.triangles < all.triangles, "nothing was left out");
-  }
-  CHECK(got.triangles == 0 && got.points == 0 && got.area == 0 && got.closed, "%lld triangles of none",
-    (long long)got.triangles);
-  free(flags);
-  mesh_free(&m);
-  volume_free(&v);
-  pmb_destroy(context);
-}
-
 /* Worlds whose squares and cubes are beyond a double, scaled by powers of two: the same digits. */
 static void huge_and_tiny_worlds(void)
 {
@@ -424,16 +331,114 @@ static void huge_and_tiny_worlds(void)
   pmb_destroy(context);
 }
 
+/* ---- errors ---- */
+
+static void expect(pmb_context *context, const pmb_measure_request *request, const char *part)
+{
+  pmb_measures got = { .struct_size = sizeof got };
+  CHECK_REFUSED(context, pmb_measure(context, request, &got), PMB_INVALID, part);
+}
+
+static void bad_requests(void)
+{
+  static const test_wrong requests[] = {
+    WRONG(pmb_measure_request, struct_size, 3, "pmb_measure_request.struct_size is 3"),
+    WRONG(pmb_measure_request, mesh, 0, "pmb_mesh.struct_size is 0"),
+    WRONG(pmb_measure_request, part_count, -1, "part_count is -1"),
+    WRONG(pmb_measure_request, parts, 0, "parts is NULL"),
+  };
+  static const test_wrong meshes[] = {
+    WRONG(pmb_mesh, points, 0, "points are NULL"),
+    WRONG(pmb_mesh, triangles, 0, "triangles are NULL"),
+    WRONG(pmb_mesh, point_type, PMB_INT8, "point_type is 1"),
+    WRONG(pmb_mesh, id_type, PMB_FLOAT32, "id_type is 9"),
+  };
+  test_volume v;
+  test_mesh m;
+  pmb_context *context = context_new(1, NULL);
+  pmb_measures got = { .struct_size = sizeof got }, without_size = { 0 };
+  volume_sampled(&v, PMB_FLOAT32, 20, ball);
+  mesh_of_volume(&v.view, 0, 1, &m);
+  const pmb_measure_request good = request_of(&m);
+  const pmb_mesh whole = m.view;
+  pmb_sizes part = { -1, 5 };
+  CHECK_STATUS(NULL, pmb_measure(NULL, &good, &got), PMB_INVALID);
+  CHECK_STATUS(context, pmb_measure(context, &good, NULL), PMB_INVALID);
+  CHECK_STATUS(context, pmb_measure(context, &good, &without_size), PMB_INVALID);
+  expect(context, NULL, "pmb_measure_request.struct_size is 0");
+  pmb_measure_request r = good;
+  for (size_t n = 0; n < sizeof requests / sizeof *requests; n++) {
+    r = good;
+    test_set_wrong(&r, requests + n);
+    expect(context, &r, requests[n].word);
+  }
+  r = good;
+  r.parts = &part;
+  expect(context, &r, "part 0 has -1 points");
+  part = (pmb_sizes){ m.sizes.points, m.view.triangle_capacity + 1 };
+  expect(context, &r, "room for");
+  part.triangles = 0;
+  for (size_t n = 0; n < sizeof meshes / sizeof *meshes; n++) {
+    test_set_wrong(&m.view, meshes + n);
+    expect(context, &good, meshes[n].word);
+    if (n == 3) expect(context, &r, meshes[n].word); /* also where no triangle is asked for */
+    m.view = whole;
+  }
+  CHECK_STATUS(context, pmb_measure(context, &r, &got), PMB_OK);
+  CHECK(got.points == 0 && got.euler == 0, "%lld points are used by no triangle", (long long)got.points);
+  got = measure(context, &m);
+  CHECK(got.triangles == m.sizes.triangles, "%lld triangles after errors", (long long)got.triangles);
+  r.part_count = 0;
+  CHECK_STATUS(context, pmb_measure(context, &r, NULL), PMB_OK);
+  mesh_free(&m);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* Parts that are not the mesh's, and an id that is no point's, must not be believed. */
+static void ids_outside_their_part(void)
+{
+  test_volume v;
+  test_mesh m;
+  pmb_context *context = context_new(2, NULL);
+  volume_sampled(&v, PMB_FLOAT32, 20, ball);
+  mesh_of_volume(&v.view, 0, 1, &m);
+  pmb_measure_request r = request_of(&m);
+  pmb_sizes part = m.sizes;
+  r.parts = &part;
+  part.points -= 1;
+  expect(context, &r, "a triangle uses point");
+  part.points = 0;
+  expect(context, &r, "has 0 points");
+  part = m.sizes;
+  int64_t *ids = m.view.triangles, kept = ids[1000];
+  for (int n = 0; n < 4; n++) {
+    ids[1000] = n == 0 ? -1 : n == 1 ? m.sizes.points : n == 2 ? INT64_MAX : INT64_MIN;
+    expect(context, &r, "a triangle uses point");
+  }
+  ids[1000] = kept;
+  CHECK(measure(context, &m).closed, "not closed after errors");
+  pmb_sizes parts[2] = { { 0, 0 }, m.sizes }; /* begins behind the first point */
+  parts[0].points = 1;
+  parts[1].points -= 1;
+  r.parts = parts;
+  r.part_count = 2;
+  pmb_measures got[2] = { { .struct_size = sizeof *got }, { .struct_size = sizeof *got, .area = 5 } };
+  CHECK_STATUS(context, pmb_measure(context, &r, got), PMB_INVALID);
+  CHECK(got[1].area == 0, "area %g after an error", got[1].area);
+  mesh_free(&m);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
 /* clang-format off */
 TEST_MAIN(
-  CASE(known_surfaces)
-  CASE(open_surface)
   CASE(triangle_the_wrong_way_round)
   CASE(random_volumes)
-  CASE(edges_of_four_triangles)
   CASE(several_isovalues)
   CASE(threads_and_ids_change_nothing)
   CASE(ids_need_not_be_in_order)
-  CASE(triangles_left_out)
   CASE(huge_and_tiny_worlds)
+  CASE(bad_requests)
+  CASE(ids_outside_their_part)
 )

@@ -2,36 +2,35 @@
  *
  * test_mesh.c - output arrays with canaries, and the way from a volume to a mesh. */
 #include <stdio.h>
-#include <string.h>
 
 #include "test_util.h"
 
-enum { SPARE = 3, CANARY = 0xA5, ARRAYS = 7 };
+enum { SPARE = 3, CANARY = 0xA5 };
 
-typedef struct array {
-  const char *name;
-  void *data;
-  size_t used, size; /* bytes */
-} array;
-
-/* The output arrays of a mesh with their sizes. */
-static void arrays_of(const test_mesh *m, array a[ARRAYS])
+void mesh_arrays(const test_mesh *m, mesh_array a[MESH_ARRAYS])
 {
   size_t real = pmb_type_size(m->view.point_type), scalar = pmb_type_size(m->view.scalar_type);
   size_t id = pmb_type_size(m->view.id_type), n = (size_t)m->sizes.points, t = (size_t)m->sizes.triangles;
   size_t nc = (size_t)m->view.point_capacity, tc = (size_t)m->view.triangle_capacity;
-  const array all[ARRAYS] = { { "points", m->view.points, 3 * n * real, 3 * nc * real },
-    { "normals", m->view.normals, 3 * n * 4, 3 * nc * 4 }, { "gradients", m->view.gradients, 3 * n * 4, 3 * nc * 4 },
-    { "scalars", m->view.scalars, n * scalar, nc * scalar },
-    { "triangles", m->view.triangles, 3 * t * id, 3 * tc * id },
-    { "offsets", m->view.offsets, (t + 1) * id, (tc + 1) * id }, { "cells", m->view.cells, t * 8, tc * 8 } };
+#define ARRAY(name, elements, capacity, size)                                               \
+  {                                                                                         \
+#name, offsetof(pmb_mesh, name), m->view.name, (elements) * (size), (capacity) * (size) \
+  }
+  const mesh_array all[MESH_ARRAYS] = {
+    ARRAY(points, 3 * n, 3 * nc, real),
+    ARRAY(normals, 3 * n, 3 * nc, 4),
+    ARRAY(gradients, 3 * n, 3 * nc, 4),
+    ARRAY(scalars, n, nc, scalar),
+    ARRAY(triangles, 3 * t, 3 * tc, id),
+    ARRAY(offsets, t + 1, tc + 1, id),
+    ARRAY(cells, t, tc, 8),
+  };
   memcpy(a, all, sizeof all);
 }
 
 void mesh_make(test_mesh *m, pmb_sizes sizes, pmb_type real_type, pmb_type id_type)
 {
   int64_t n = sizes.points + SPARE, t = sizes.triangles + SPARE;
-  size_t real = pmb_type_size(real_type), id = pmb_type_size(id_type);
   memset(m, 0, sizeof *m);
   m->sizes = sizes;
   m->view.struct_size = sizeof m->view;
@@ -39,35 +38,28 @@ void mesh_make(test_mesh *m, pmb_sizes sizes, pmb_type real_type, pmb_type id_ty
   m->view.triangle_capacity = t;
   m->view.point_type = m->view.scalar_type = real_type;
   m->view.id_type = id_type;
-  m->view.points = test_allocate(3 * n, real);
-  m->view.normals = test_allocate(3 * n, sizeof(float));
-  m->view.gradients = test_allocate(3 * n, sizeof(float));
-  m->view.scalars = test_allocate(n, real);
-  m->view.triangles = test_allocate(3 * t, id);
-  m->view.offsets = test_allocate(t + 1, id);
-  m->view.cells = test_allocate(t, sizeof(int64_t));
-  array a[ARRAYS];
-  arrays_of(m, a);
-  for (int n_array = 0; n_array < ARRAYS; n_array++) memset(a[n_array].data, CANARY, a[n_array].size);
+  mesh_array a[MESH_ARRAYS];
+  mesh_arrays(m, a);
+  for (int i = 0; i < MESH_ARRAYS; i++) {
+    void *data = test_allocate((int64_t)a[i].size, 1);
+    memset(data, CANARY, a[i].size);
+    memcpy((char *)&m->view + a[i].member, &data, sizeof data);
+  }
 }
 
 void mesh_free(test_mesh *m)
 {
-  free(m->view.points);
-  free(m->view.normals);
-  free(m->view.gradients);
-  free(m->view.scalars);
-  free(m->view.triangles);
-  free(m->view.offsets);
-  free(m->view.cells);
+  mesh_array a[MESH_ARRAYS];
+  mesh_arrays(m, a);
+  for (int n = 0; n < MESH_ARRAYS; n++) free(a[n].data);
   memset(m, 0, sizeof *m);
 }
 
 int mesh_canaries_alive(const test_mesh *m)
 {
-  array a[ARRAYS];
-  arrays_of(m, a);
-  for (int n = 0; n < ARRAYS; n++)
+  mesh_array a[MESH_ARRAYS];
+  mesh_arrays(m, a);
+  for (int n = 0; n < MESH_ARRAYS; n++)
     for (size_t b = a[n].used; b < a[n].size; b++)
       if (((unsigned char *)a[n].data)[b] != CANARY)
         return CHECK(0, "%s: written behind its end, byte %zu of %zu", a[n].name, b, a[n].used);
@@ -76,14 +68,14 @@ int mesh_canaries_alive(const test_mesh *m)
 
 int mesh_equal(const test_mesh *a, const test_mesh *b, const char *what)
 {
-  array x[ARRAYS], y[ARRAYS];
+  mesh_array x[MESH_ARRAYS], y[MESH_ARRAYS];
   if (!CHECK(a->sizes.points == b->sizes.points && a->sizes.triangles == b->sizes.triangles,
         "%s: %lld points, %lld triangles against %lld, %lld", what, (long long)a->sizes.points,
         (long long)a->sizes.triangles, (long long)b->sizes.points, (long long)b->sizes.triangles))
     return 0;
-  arrays_of(a, x);
-  arrays_of(b, y);
-  for (int n = 0; n < ARRAYS; n++) {
+  mesh_arrays(a, x);
+  mesh_arrays(b, y);
+  for (int n = 0; n < MESH_ARRAYS; n++) {
     size_t at = 0;
     if (!memcmp(x[n].data, y[n].data, x[n].used)) continue;
     while (((char *)x[n].data)[at] == ((char *)y[n].data)[at]) at++;

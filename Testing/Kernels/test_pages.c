@@ -3,7 +3,6 @@
  * test_pages.c - nothing beside the caller's samples is read: they lie right behind or before a page that cannot be, so
  * that a read outside of them ends the program. Surfaces of few points: what is read depends on where points are. */
 #define _DEFAULT_SOURCE
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -51,23 +50,18 @@ static void raise_samples(const test_volume *v, test_rng *rng)
   }
 }
 
-static int64_t compare(pmb_context *context, pmb_context *plain, const test_volume *v, int remove_degenerate)
+static int64_t extract(pmb_context *context, const test_volume *v, int remove_degenerate)
 {
   const double isovalue = remove_degenerate ? 90 : 50;
   int64_t triangles = 0;
   CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
-  CHECK_STATUS(plain, pmb_bind(plain, &v->view), PMB_OK);
   for (int e = PMB_CENTRAL; e <= PMB_SOBEL; e++) {
     const pmb_gradient_estimator by = (pmb_gradient_estimator)e;
-    test_mesh a, b;
+    test_mesh m;
     CHECK_STATUS(
-      plain, mesh_extract_by(plain, by, &isovalue, 1, remove_degenerate, PMB_FLOAT32, PMB_INT32, &a), PMB_OK);
-    CHECK_STATUS(
-      context, mesh_extract_by(context, by, &isovalue, 1, remove_degenerate, PMB_FLOAT32, PMB_INT32, &b), PMB_OK);
-    mesh_equal(&a, &b, "by the full rules and not");
-    triangles += a.sizes.triangles;
-    mesh_free(&a);
-    mesh_free(&b);
+      context, mesh_extract_by(context, by, &isovalue, 1, remove_degenerate, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+    triangles += m.sizes.triangles;
+    mesh_free(&m);
   }
   return triangles;
 }
@@ -81,7 +75,7 @@ static void on_path(const char *path)
     ACROSS = sizeof across / sizeof *across,
     TURNS = TEST_SLOW ? 10 : 40
   };
-  pmb_context *context = context_new(1, path), *plain = context_new(1, "reference");
+  pmb_context *context = context_new(1, path);
   const pages p = pages_make(66 * 36 * 8);
   test_rng rng = { 71 };
   int64_t triangles = 0;
@@ -94,28 +88,16 @@ static void on_path(const char *path)
       raise_samples(&v, &rng);
       test_about("%s, %lld x %lld x %lld, at the %s", type_name((pmb_type)type), (long long)dims[0],
         (long long)dims[1], (long long)dims[2], turn & 1 ? "end" : "beginning");
-      triangles += compare(context, plain, &v, turn >> 1 & 1);
+      triangles += extract(context, &v, turn >> 1 & 1);
     }
-  CHECK(triangles > 4000 * TURNS, "only %lld triangles compared", (long long)triangles);
+  CHECK(triangles > 4000 * TURNS, "only %lld triangles", (long long)triangles);
   pmb_destroy(context);
-  pmb_destroy(plain);
   munmap(p.memory, p.bytes);
 }
 
-static void portable(void)
-{
-  on_path("portable");
-}
-
-static void avx2(void)
-{
-  on_path("avx2");
-}
-
-static void avx512(void)
-{
-  on_path("avx512");
-}
+PATH_CASE(portable, on_path, "portable")
+PATH_CASE(avx2, on_path, "avx2")
+PATH_CASE(avx512, on_path, "avx512")
 
 /* clang-format off */
 TEST_MAIN(

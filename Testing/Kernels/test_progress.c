@@ -1,224 +1,201 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_progress.c - the progress hook: its fractions, its thread, and stopping at each of its calls. */
-#include <math.h>
+ * test_progress.c - the progress hook in each call of the core: its fractions, its thread, and stopping at each time it is
+ * called. */
 #include <pthread.h>
 #include <time.h>
 
 #include "test_util.h"
 
+enum { BINS = 64, PARTS = 3 };
+
 /* What a hook saw in one call of the core. */
 typedef struct watch {
   int64_t calls, stop_at; /* stop_at: the call that asks to stop, 0: none */
-  double last;
+  double last, last_time;
+  int alone; /* one thread works */
   pthread_t caller;
 } watch;
 
+static double seconds_now(void)
+{
+  return (double)clock() / CLOCKS_PER_SEC; /* of the processor: it does not matter that a machine is busy */
+}
+
+/* The promise is a call each 50 ms. */
 static int look(void *user, double fraction)
 {
   watch *w = user;
-  CHECK(fraction >= 0 && fraction <= 1, "fraction %g", fraction);
-  CHECK(fraction >= w->last, "fraction %g after %g", fraction, w->last);
+  const double now = seconds_now();
+  CHECK(fraction >= w->last && fraction <= 1, "fraction %.17g after %.17g", fraction, w->last);
+  CHECK(!w->alone || now - w->last_time < 0.05 || fraction - w->last < 0.05, "%g s without a call, from %g to %g",
+    now - w->last_time, w->last, fraction);
   CHECK(pthread_equal(w->caller, pthread_self()), "called on another thread");
   w->last = fraction;
+  w->last_time = now;
   w->calls++;
   return w->stop_at && w->calls >= w->stop_at;
-}
-
-static void rewind_watch(watch *w, int64_t stop_at)
-{
-  *w = (watch){ .stop_at = stop_at, .caller = pthread_self() };
-}
-
-static void finished(watch *w, const char *step, int64_t least_calls)
-{
-  CHECK(w->calls >= least_calls, "%s: %lld calls of the hook", step, (long long)w->calls);
-  CHECK(w->last <= 1, "%s ends at %g", step, w->last);
-}
-
-static void fractions_rise_on_the_callers_thread(void)
-{
-  double isovalues[3] = { 0.5, 0, -0.5 };
-  pmb_request request = { sizeof request, isovalues, 3, 1 };
-  test_volume v;
-  volume_sampled(&v, PMB_FLOAT32, TEST_SLOW ? 60 : 160, gyroid);
-  for (int threads = 1; threads <= 5; threads += 2) {
-    watch w;
-    pmb_sizes sizes;
-    test_mesh m;
-    pmb_context *context = context_new(threads, NULL);
-    test_about("%d threads", threads);
-    pmb_set_progress(context, look, &w);
-    rewind_watch(&w, 0);
-    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-    finished(&w, "bind", 1);
-    rewind_watch(&w, 0);
-    CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
-    finished(&w, "count", 1);
-    mesh_make(&m, sizes, PMB_FLOAT32, PMB_INT32);
-    rewind_watch(&w, 0);
-    CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
-    finished(&w, "emit", 1);
-    rewind_watch(&w, 0);
-    pmb_set_progress(context, NULL, NULL);
-    CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
-    CHECK(w.calls == 0, "%lld calls of a hook that was taken away", (long long)w.calls);
-    mesh_free(&m);
-    pmb_destroy(context);
-  }
-  volume_free(&v);
-}
-
-/* The promise is 20 calls in a second; half of that, in processor time, leaves room for a busy machine. */
-static double often_enough(const watch *w, clock_t start, const char *step)
-{
-  double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-  CHECK((double)w->calls >= floor(10 * seconds), "%s: %lld calls in %.3f s", step, (long long)w->calls, seconds);
-  return seconds;
-}
-
-/* One thread, noise; returns how long emit took. */
-static double calls_come_often_for(int64_t size)
-{
-  double isovalue = 0.1;
-  pmb_request request = { sizeof request, &isovalue, 1, 1 };
-  test_rng rng = { 72 };
-  test_volume v;
-  watch w;
-  pmb_sizes sizes;
-  test_mesh m;
-  volume_make(&v, PMB_FLOAT64, size, size, size, LAYOUT_PACKED);
-  volume_fill(&v, DATA_NOISE, &rng);
-  pmb_context *context = context_new(1, "portable");
-  pmb_set_progress(context, look, &w);
-  clock_t start = clock();
-  rewind_watch(&w, 0);
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-  often_enough(&w, start, "bind");
-  start = clock();
-  rewind_watch(&w, 0);
-  CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
-  often_enough(&w, start, "count");
-  mesh_make(&m, sizes, PMB_FLOAT32, PMB_INT32);
-  start = clock();
-  rewind_watch(&w, 0);
-  CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
-  double seconds = often_enough(&w, start, "emit");
-  mesh_free(&m);
-  pmb_destroy(context);
-  volume_free(&v);
-  return seconds;
-}
-
-/* Larger and larger volumes, until one takes long enough to tell. */
-static void calls_come_often(void)
-{
-  for (int64_t size = 60; size < 400 && calls_come_often_for(size) < 0.25; size = size * 5 / 4) continue;
 }
 
 typedef struct scene {
   pmb_context *context;
   test_volume volume;
-  ref_mesh *reference;
+  ref_mesh *reference; /* or NULL */
   double isovalue;
+  test_mesh mesh;
   watch watch;
 } scene;
 
-/* The next steps without a stop: the mesh must be the right one. */
-static void works(scene *s, int bound)
+/* ---- the calls; each checks its output after a stop ---- */
+
+static pmb_status do_bind(scene *s)
 {
-  test_mesh m;
-  rewind_watch(&s->watch, 0);
-  if (!bound) CHECK_STATUS(s->context, pmb_bind(s->context, &s->volume.view), PMB_OK);
-  rewind_watch(&s->watch, 0);
-  pmb_sizes sizes = { 0, 0 };
+  const pmb_status status = pmb_bind(s->context, &s->volume.view);
+  pmb_sizes sizes;
   pmb_request request = { sizeof request, &s->isovalue, 1, 1 };
-  CHECK_STATUS(s->context, pmb_count(s->context, &request, &sizes, NULL), PMB_OK);
-  mesh_make(&m, sizes, PMB_FLOAT32, PMB_INT32);
-  rewind_watch(&s->watch, 0);
-  CHECK_STATUS(s->context, pmb_emit(s->context, &m.view), PMB_OK);
-  judge_reference(&m, s->reference);
-  mesh_free(&m);
+  if (status != PMB_OK) CHECK_STATUS(s->context, pmb_count(s->context, &request, &sizes, NULL), PMB_INVALID);
+  return status;
 }
 
-enum { STOP_BIND, STOP_COUNT, STOP_EMIT };
-
-/* Stops one step at the hook's k-th call. Returns 0 once there is no k-th call. */
-static int stop(scene *s, int step, int64_t k)
+static pmb_status do_histogram(scene *s)
 {
-  test_mesh m;
+  int64_t crossed[BINS], sum = 0;
+  memset(crossed, 0x55, sizeof crossed);
+  const pmb_histogram_request request = {
+    .struct_size = sizeof request, .low = s->isovalue - 1, .high = s->isovalue + 1, .bins = BINS, .crossed = crossed
+  };
+  const pmb_status status = pmb_histogram(s->context, &request);
+  for (int n = 0; n < BINS; n++) sum += crossed[n];
+  CHECK((sum > 0) == (status == PMB_OK), "%lld bricks crossed", (long long)sum);
+  return status;
+}
+
+static pmb_status do_suggest(scene *s)
+{
+  double isovalues[PARTS];
+  int64_t count = 7;
+  const pmb_status status = pmb_suggest(s->context, PARTS, isovalues, &count);
+  CHECK(status == PMB_OK || count == 0, "%lld suggestions after a stop", (long long)count);
+  return status;
+}
+
+static pmb_status do_count(scene *s)
+{
   pmb_sizes sizes = { 7, 7 };
   pmb_request request = { sizeof request, &s->isovalue, 1, 1 };
-  pmb_status status;
-  rewind_watch(&s->watch, step == STOP_BIND ? k : 0);
-  status = pmb_bind(s->context, &s->volume.view);
-  if (step != STOP_BIND) {
-    rewind_watch(&s->watch, step == STOP_COUNT ? k : 0);
-    status = pmb_count(s->context, &request, &sizes, NULL);
-  }
-  if (step == STOP_EMIT) {
-    mesh_make(&m, sizes, PMB_FLOAT32, PMB_INT32);
-    rewind_watch(&s->watch, k);
-    status = pmb_emit(s->context, &m.view);
-    mesh_canaries_alive(&m);
-    mesh_free(&m);
-  }
-  int stopped = s->watch.calls >= k;
-  CHECK(status == (stopped ? PMB_ABORTED : PMB_OK), "step %d, call %lld of the hook: %s", step, (long long)k,
+  const pmb_status status = pmb_count(s->context, &request, &sizes, NULL);
+  CHECK((sizes.points > 0 && sizes.triangles > 0) == (status == PMB_OK), "sizes %lld, %lld", (long long)sizes.points,
+    (long long)sizes.triangles);
+  mesh_free(&s->mesh);
+  mesh_make(&s->mesh, sizes, PMB_FLOAT32, PMB_INT32);
+  return status;
+}
+
+static pmb_status do_emit(scene *s)
+{
+  const pmb_status status = pmb_emit(s->context, &s->mesh.view);
+  mesh_canaries_alive(&s->mesh);
+  if (status == PMB_OK && s->reference) judge_reference(&s->mesh, s->reference);
+  return status;
+}
+
+static pmb_status do_measure(scene *s)
+{
+  const pmb_sizes parts[PARTS] = { s->mesh.sizes, { 0, 0 }, { 0, 0 } };
+  const pmb_measure_request request = {
+    .struct_size = sizeof request, .mesh = &s->mesh.view, .parts = parts, .part_count = PARTS
+  };
+  pmb_measures got[PARTS];
+  for (int n = 0; n < PARTS; n++) got[n] = (pmb_measures){ .struct_size = sizeof *got, .area = 3 };
+  const pmb_status status = pmb_measure(s->context, &request, got);
+  CHECK((got[0].area > 0) == (status == PMB_OK) && got[1].area == 0, "areas %g, %g", got[0].area, got[1].area);
+  return status;
+}
+
+static pmb_status do_split(scene *s)
+{
+  const int64_t *copied = NULL;
+  pmb_sizes part = s->mesh.sizes;
+  return pmb_split_sheets(s->context, &s->mesh.view, &part, 1, &copied);
+}
+
+enum { BIND, HISTOGRAM, SUGGEST, COUNT, EMIT, MEASURE, SPLIT, CALLS };
+static const struct {
+  const char *name;
+  pmb_status (*run)(scene *s);
+} calls[CALLS] = { { "bind", do_bind }, { "histogram", do_histogram }, { "suggest", do_suggest },
+  { "count", do_count }, { "emit", do_emit }, { "measure", do_measure }, { "split_sheets", do_split } };
+
+/* Makes one call that the hook stops at its k-th time (0: never). Returns whether it was stopped. */
+static int make_call(scene *s, int call, int64_t k)
+{
+  s->watch = (watch){ .stop_at = k, .caller = pthread_self(), .alone = s->watch.alone, .last_time = seconds_now() };
+  const pmb_status status = calls[call].run(s);
+  const int stopped = k > 0 && s->watch.calls >= k;
+  CHECK(status == (stopped ? PMB_ABORTED : PMB_OK), "%s, stop %lld: %s", calls[call].name, (long long)k,
     pmb_status_text(status));
-  if (stopped && step == STOP_COUNT)
-    CHECK(sizes.points == 0 && sizes.triangles == 0, "sizes %lld, %lld after a stop", (long long)sizes.points,
-      (long long)sizes.triangles);
-  if (stopped && step == STOP_BIND) {
-    rewind_watch(&s->watch, 0);
-    CHECK_STATUS(s->context, pmb_count(s->context, &request, &sizes, NULL), PMB_INVALID);
-  }
   return stopped;
 }
 
-static void stop_everywhere(int step)
+/* ---- cases ---- */
+
+/* Noise, whose calls take long enough to tell whether the hook is called often. */
+static void fractions_rise_on_the_callers_thread(void)
 {
-  test_rng rng = { 71 };
-  for (int threads = 1; threads <= 4; threads += 3) {
+  for (int threads = 1; threads <= 5; threads += 2) {
+    const int64_t n = TEST_SLOW ? 60 : 160;
+    test_rng rng = { 72 };
+    scene s = { .isovalue = 0.1, .watch = { .alone = threads == 1 } };
+    test_about("%d threads", threads);
+    volume_make(&s.volume, PMB_FLOAT64, n, n, n, LAYOUT_PACKED);
+    volume_fill(&s.volume, DATA_NOISE, &rng);
+    s.context = context_new(threads, threads == 1 ? "portable" : NULL);
+    pmb_set_progress(s.context, look, &s.watch);
+    for (int call = 0; call < CALLS; call++) {
+      make_call(&s, call, 0);
+      CHECK(s.watch.calls > 0, "the hook of %s was not called", calls[call].name);
+    }
+    pmb_set_progress(s.context, NULL, NULL);
+    make_call(&s, BIND, 0);
+    CHECK(s.watch.calls == 0, "%lld calls of a hook that was taken away", (long long)s.watch.calls);
+    mesh_free(&s.mesh);
+    pmb_destroy(s.context);
+    volume_free(&s.volume);
+  }
+}
+
+/* Each call is stopped at each time of its hook; then all must work, from that call on or from one that it builds on. */
+static void stop_everywhere(void)
+{
+  for (int n = 0; n < 2 * CALLS; n++) {
+    const int call = n / 2, threads = n % 2 ? 4 : 1;
+    test_rng rng = { 71 };
     scene s = { .isovalue = 1.5 };
     int64_t k = 1;
-    volume_make(&s.volume, PMB_INT32, 66, 40, TEST_SLOW ? 12 : 30, LAYOUT_PACKED);
+    volume_make(&s.volume, PMB_INT32, 66, 20, TEST_SLOW ? 12 : 20, LAYOUT_PACKED);
     volume_fill(&s.volume, DATA_PLATEAU, &rng);
+    volume_hide(&s.volume, 5000, 0, &rng); /* bind searches the flags, too */
     s.reference = ref_extract(&s.volume.view, s.isovalue, 1);
     s.context = context_new(threads, NULL);
     pmb_set_progress(s.context, look, &s.watch);
-    for (; stop(&s, step, k); k++) {
-      test_about("step %d stopped at call %lld of the hook, %d threads", step, (long long)k, threads);
-      if (k < 10 || k % 16 == 0) works(&s, step != STOP_BIND);
+    for (int before = 0; before < call; before++) make_call(&s, before, 0);
+    while (make_call(&s, call, k)) {
+      test_about("%s stopped at call %lld of the hook, %d threads", calls[call].name, (long long)k, threads);
+      const int judged = k < 10 || k % 16 == 0, last = judged ? CALLS : call;
+      for (int next = call > EMIT ? EMIT : call; next < last; next++) make_call(&s, next, 0);
+      for (int again = BIND; judged && again < call; again++) make_call(&s, again, 0);
+      k++;
     }
-    CHECK(k > 1, "the hook of step %d was never called", step);
-    works(&s, 0);
+    CHECK(k > 1, "the hook of %s was never called", calls[call].name);
+    mesh_free(&s.mesh);
     pmb_destroy(s.context);
     ref_free(s.reference);
     volume_free(&s.volume);
   }
 }
 
-static void stop_bind(void)
-{
-  stop_everywhere(STOP_BIND);
-}
-
-static void stop_count(void)
-{
-  stop_everywhere(STOP_COUNT);
-}
-
-static void stop_emit(void)
-{
-  stop_everywhere(STOP_EMIT);
-}
-
 /* clang-format off */
 TEST_MAIN(
   CASE(fractions_rise_on_the_callers_thread)
-  CASE(calls_come_often)
-  CASE(stop_bind)
-  CASE(stop_count)
-  CASE(stop_emit)
+  CASE(stop_everywhere)
 )

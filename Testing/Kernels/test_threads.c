@@ -3,7 +3,6 @@
  * test_threads.c - several contexts at once on the same samples. Worth most under ThreadSanitizer. */
 #define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
-#include <string.h>
 #include <time.h>
 
 #include "test_util.h"
@@ -39,14 +38,11 @@ static void *call(void *p)
   pmb_options options = { .struct_size = sizeof options, .threads = 1 + c->index % 3 };
   for (int n = 0; n < ROUNDS; n++) {
     int which = (n + c->index) % 2;
-    pmb_sizes sizes;
-    pmb_request request = { sizeof request, c->isovalues + which, 1, which };
+    test_mesh m;
     if (!context && pmb_create(&options, &context) != PMB_OK) return c->wrong++, NULL;
     c->wrong += pmb_bind(context, &c->volume->view) != PMB_OK;
-    c->wrong += pmb_count(context, &request, &sizes, NULL) != PMB_OK;
-    test_mesh m;
-    mesh_make(&m, sizes, PMB_FLOAT64, PMB_INT64);
-    c->wrong += pmb_emit(context, &m.view) != PMB_OK || !same(&m, c->references[which]);
+    c->wrong += mesh_extract(context, c->isovalues + which, 1, which, PMB_FLOAT64, PMB_INT64, &m) != PMB_OK ||
+      !same(&m, c->references[which]);
     mesh_free(&m);
     if (n % 3 == 2) { /* new workers every now and then */
       pmb_destroy(context);
@@ -86,29 +82,6 @@ static void contexts_at_once(void)
   ref_free(r[0]);
   ref_free(r[1]);
   volume_free(&v);
-}
-
-static void *fail_to_create(void *wrong)
-{
-  pmb_options options = { .struct_size = sizeof options, .threads = -222 };
-  pmb_context *context;
-  *(int *)wrong += pmb_create(&options, &context) != PMB_INVALID;
-  *(int *)wrong += !strstr(pmb_error(NULL), "-222");
-  return NULL;
-}
-
-/* Another thread's failure to make a context does not touch what this thread is told of its own. */
-static void create_errors_are_per_thread(void)
-{
-  pmb_options options = { .struct_size = sizeof options, .threads = -111 };
-  pmb_context *context;
-  pthread_t thread;
-  int wrong = 0;
-  CHECK(pmb_create(&options, &context) == PMB_INVALID, "-111 threads");
-  if (pthread_create(&thread, NULL, fail_to_create, &wrong)) abort();
-  pthread_join(thread, NULL);
-  CHECK(wrong == 0, "the other thread: %d things went wrong", wrong);
-  CHECK(strstr(pmb_error(NULL), "-111") != NULL, "\"%s\" is the other thread's", pmb_error(NULL));
 }
 
 /* Made on one thread, used on another, freed on a third: allowed, as long as one call runs at a time. */
@@ -180,7 +153,6 @@ static void many_short_calls(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(contexts_at_once)
-  CASE(create_errors_are_per_thread)
   CASE(context_moves_between_threads)
   CASE(many_short_calls)
 )

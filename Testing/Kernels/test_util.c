@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { EXIT_SKIPPED = 77, FAILURES_SHOWN = 12 };
 
@@ -55,6 +54,11 @@ int test_status(
 {
   return test_check(got == expected, file, line, call, "status %s instead of %s; error text: %s",
     pmb_status_text(got), pmb_status_text(expected), pmb_error(context));
+}
+
+void test_set_wrong(void *object, const test_wrong *wrong)
+{
+  memcpy((char *)object + wrong->offset, &wrong->value, wrong->size);
 }
 
 void *test_allocate(int64_t count, size_t size)

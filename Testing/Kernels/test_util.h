@@ -8,8 +8,10 @@
 #ifndef PMB_TEST_UTIL_H
 #define PMB_TEST_UTIL_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pmb.h"
 #include "reference.h"
@@ -43,6 +45,12 @@ int test_main(int argc, char **argv, const test_case *cases, size_t count);
 
 /* CMakeLists.txt finds the cases of a file by lines that start with "  CASE(". */
 #define CASE(name) { #name, name },
+/* A case that runs a function with the name of an instruction set; skipped on a machine that lacks it. */
+#define PATH_CASE(name, run, path) \
+  static void name(void)           \
+  {                                \
+    run(path);                     \
+  }
 #define TEST_MAIN(...)                                                 \
   int main(int argc, char **argv)                                      \
   {                                                                    \
@@ -65,6 +73,27 @@ void test_about(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* Leaves the case as skipped. */
 void test_skip(const char *format, ...) PRINTF_LIKE(1, 2);
+
+/* A wrong value for a member of a struct, and a word that the error text must have. */
+typedef struct test_wrong {
+  size_t offset, size;
+  int64_t value;
+  const char *word;
+} test_wrong;
+
+#define WRONG(type, member, value, word)                                        \
+  {                                                                             \
+    offsetof(type, member), sizeof(((type *)0)->member), (int64_t)(value), word \
+  }
+/* Stores the value in the member. */
+void test_set_wrong(void *object, const test_wrong *wrong);
+
+/* The call must fail with a status, and its text must have a word. */
+#define CHECK_REFUSED(context, call, expected, word)                                                           \
+  do {                                                                                                         \
+    if (CHECK_STATUS(context, call, expected))                                                                 \
+      CHECK(strstr(pmb_error(context), word) != NULL, "\"%s\" does not say \"%s\"", pmb_error(context), word); \
+  } while (0)
 
 /* Failures so far in this case. */
 int test_failures(void);
@@ -104,8 +133,10 @@ typedef struct test_volume {
 
 void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t nz, int layout);
 void volume_free(test_volume *v);
-/* Rounded and clamped to the type. */
+/* Sets a sample, by its indices or by its number (x fastest). The value is rounded and clamped to the type. */
 void volume_set(const test_volume *v, int64_t i, int64_t j, int64_t k, double value);
+void volume_put(const test_volume *v, int64_t n, double value);
+double volume_get(const test_volume *v, int64_t n);
 void volume_fill(const test_volume *v, int data, test_rng *rng);
 /* Turns about one sample in `every` of a float volume into NaN or an infinity. */
 void volume_sprinkle(const test_volume *v, int every, test_rng *rng);
@@ -116,6 +147,7 @@ void volume_world(test_volume *v, int world, test_rng *rng);
 double volume_isovalue(const test_volume *v, test_rng *rng);
 /* Packed samples f(x,y,z) on [-1,1]^3 with n samples a side; index_to_world maps back to it. */
 void volume_sampled(test_volume *v, pmb_type type, int64_t n, double (*f)(double, double, double));
+double ball(double x, double y, double z); /* of radius 0.7 at 0 */
 double cayley(double x, double y, double z);
 double gyroid(double x, double y, double z);
 const char *type_name(pmb_type type);
@@ -129,6 +161,16 @@ typedef struct test_mesh {
   pmb_mesh view; /* capacities are larger than the sizes; the rest is a canary */
 } test_mesh;
 
+/* An array of a mesh: its data, where pmb_mesh has the pointer to it, bytes used and allocated. */
+enum { MESH_ARRAYS = 7 };
+typedef struct mesh_array {
+  const char *name;
+  size_t member;
+  void *data;
+  size_t used, size;
+} mesh_array;
+
+void mesh_arrays(const test_mesh *m, mesh_array a[MESH_ARRAYS]);
 void mesh_make(test_mesh *m, pmb_sizes sizes, pmb_type real_type, pmb_type id_type);
 void mesh_free(test_mesh *m);
 int64_t mesh_id(const test_mesh *m, int64_t n);
@@ -141,7 +183,7 @@ pmb_context *context_new(int threads, const char *path); /* both may be 0; never
 /* Counts and emits into a new mesh. On failure the mesh is empty and the status is returned. */
 pmb_status mesh_extract(pmb_context *context, const double *isovalues, int64_t count, int remove_degenerate,
   pmb_type real_type, pmb_type id_type, test_mesh *m);
-/* With an estimator of gradients. */
+/* The same with an estimator of gradients. */
 pmb_status mesh_extract_by(pmb_context *context, pmb_gradient_estimator estimator, const double *isovalues,
   int64_t count, int remove_degenerate, pmb_type real_type, pmb_type id_type, test_mesh *m);
 /* Binds as well, with a context of its own, and checks that it succeeds. */
@@ -151,13 +193,16 @@ void mesh_of_volume(const pmb_volume *volume, double isovalue, int remove_degene
 
 /* Every array against the reference: exactly where the contract is exact. */
 void judge_reference(const test_mesh *m, const ref_mesh *r);
+/* Extracts one isovalue of a bound volume and judges arrays and topology. variant: any number; it chooses the types of
+ * points and ids and the estimator. Returns the sizes. */
+pmb_sizes judge_isovalue(
+  pmb_context *context, const test_volume *v, double isovalue, int remove_degenerate, int variant);
 /* Range of ids, orphans, and edges used equally often in both directions (and once, unless points were merged).
  * `r` tells which edges may be open (border, non-finite cells); NULL: none. */
 void judge_topology(const test_mesh *m, const ref_mesh *r, int remove_degenerate);
 /* Every triangle has an area, no two points the same coordinates. */
 void judge_no_degenerates(const test_mesh *m);
-int64_t mesh_euler(const test_mesh *m); /* points - edges + triangles */
-double mesh_area(const test_mesh *m);
-double mesh_volume(const test_mesh *m); /* enclosed, > 0 if facets point outward */
+/* Area, and the enclosed volume: positive if facets face outward. */
+void mesh_sums(const test_mesh *m, double *area, double *volume);
 
 #endif

@@ -3,7 +3,6 @@
  * test_volume.c - volumes to test with: all types, layouts and transforms. */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "test_util.h"
 
@@ -80,41 +79,26 @@ void volume_set(const test_volume *v, int64_t i, int64_t j, int64_t k, double va
   void *p = (void *)(uintptr_t)ref_address(&v->view, i, j, k);
   double low, high;
   type_range(v->view.type, &low, &high);
-  if (v->view.type == PMB_FLOAT64) {
-    *(double *)p = value;
-    return;
-  }
-  if (v->view.type == PMB_FLOAT32) {
-    *(float *)p = (float)value;
-    return;
-  }
-  value = rint(value < low ? low : value > high ? high : value);
+  if (v->view.type < PMB_FLOAT32) value = rint(value < low ? low : value > high ? high : value);
+#define STORE(name, c_type)       \
+  case name:                      \
+    *(c_type *)p = (c_type)value; \
+    break;
   switch (v->view.type) {
-    case PMB_INT8:
-      *(int8_t *)p = (int8_t)value;
-      break;
-    case PMB_UINT8:
-      *(uint8_t *)p = (uint8_t)value;
-      break;
-    case PMB_INT16:
-      *(int16_t *)p = (int16_t)value;
-      break;
-    case PMB_UINT16:
-      *(uint16_t *)p = (uint16_t)value;
-      break;
-    case PMB_INT32:
-      *(int32_t *)p = (int32_t)value;
-      break;
-    case PMB_UINT32:
-      *(uint32_t *)p = (uint32_t)value;
-      break;
-    case PMB_INT64:
-      *(int64_t *)p = (int64_t)value;
-      break;
-    default:
-      *(uint64_t *)p = (uint64_t)value;
-      break;
+    REF_EACH_TYPE(STORE)
   }
+}
+
+void volume_put(const test_volume *v, int64_t n, double value)
+{
+  const int64_t *d = v->view.dims;
+  volume_set(v, n % d[0], n / d[0] % d[1], n / (d[0] * d[1]), value);
+}
+
+double volume_get(const test_volume *v, int64_t n)
+{
+  const int64_t *d = v->view.dims;
+  return ref_sample(&v->view, n % d[0], n / d[0] % d[1], n / (d[0] * d[1]));
 }
 
 /* The outermost values of each type and those around 0; for 64 bits also such that a double cannot tell apart. */
@@ -183,13 +167,11 @@ void volume_fill(const test_volume *v, int data, test_rng *rng)
 
 void volume_sprinkle(const test_volume *v, int every, test_rng *rng)
 {
-  const int64_t *dims = v->view.dims;
-  if (v->view.type != PMB_FLOAT32 && v->view.type != PMB_FLOAT64) return;
+  if (v->view.type < PMB_FLOAT32) return;
   for (int64_t n = 0; n < ref_samples(&v->view); n++) {
     static const double bad[] = { NAN, -NAN, INFINITY, -INFINITY };
     double value = bad[rng_int(rng, 0, 3)];
-    if (rng_int(rng, 1, every) == 1)
-      volume_set(v, n % dims[0], n / dims[0] % dims[1], n / (dims[0] * dims[1]), value);
+    if (rng_int(rng, 1, every) == 1) volume_put(v, n, value);
   }
 }
 
@@ -233,6 +215,11 @@ double volume_isovalue(const test_volume *v, test_rng *rng)
     default:
       return value[0] / 2 + value[1] / 2;
   }
+}
+
+double ball(double x, double y, double z)
+{
+  return 0.7 - sqrt(x * x + y * y + z * z);
 }
 
 double cayley(double x, double y, double z)

@@ -6,7 +6,7 @@ A test is a Python file with functions of one argument, a Window, that ends with
     if __name__ == "__main__":
         gui_testing.launch(__file__, ["first", "second"], sys.argv[1:])
 
-Run in pvpython (or python3) that starts a ParaView with a fresh home, the plugin of $PMB_PLUGIN (else of
+Run in pvpython, that starts a ParaView with a fresh home, the plugin of $PMB_PLUGIN (else of
 $PV_PLUGIN_CONFIG_FILE) and the display of $DISPLAY; in it the file is imported as a module and the named functions run
 one after another, each in a fresh session. All of this happens in ParaView's main thread. A
 function fails by an exception, by an error or warning of ParaView, VTK or Qt that it did not take by
@@ -22,8 +22,9 @@ import tempfile
 import time
 import traceback
 
+from plugin_testing import SKIPPED, plugin_list
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-SKIPPED = 77  # the exit code that ctest shows as "Skipped"
 LIMIT = 1400  # seconds for ParaView, then it is ended: less than ctest's
 SIZE = (900, 600)  # of the window, pixels: small, as the processor draws it
 
@@ -39,7 +40,7 @@ if in_paraview():
         QtCore, QtGui, QtTest, QtWidgets = (importlib.import_module(f"{QT}.{name}")
                                             for name in ("QtCore", "QtGui", "QtTest", "QtWidgets"))
     except ImportError as error:
-        os.write(1, f"skipped: {error}; mend: apt-get install python3-{QT.lower()}\n".encode())
+        os.write(1, f"skipped: {error}; fix: apt-get install python3-{QT.lower()}\n".encode())
         os._exit(SKIPPED)
     QAction = QtWidgets.QAction if QT == "PyQt5" else QtGui.QAction
 
@@ -53,17 +54,6 @@ NOT_OURS = (
 )
 
 
-def activate(window):
-    """Gives a window the keyboard, also where no window manager does so."""
-    if QT == "PyQt5":
-        QtWidgets.QApplication.setActiveWindow(window)
-    else:
-        window.activateWindow()
-        end = time.monotonic() + 100.0
-        while not window.isActiveWindow() and time.monotonic() < end:  # until the X server has answered
-            QtWidgets.QApplication.processEvents()
-
-
 # --- outside of ParaView: starts it ----------------------------------------------------------------------------------
 
 def environment(home):
@@ -75,23 +65,19 @@ def environment(home):
                   XDG_RUNTIME_DIR=runtime, LC_ALL="C.UTF-8", QT_QPA_PLATFORM="xcb", PMB_GPU="off",
                   PYTHONDONTWRITEBYTECODE="1")
     if os.environ.get("PMB_PLUGIN"):
-        result["PV_PLUGIN_CONFIG_FILE"] = os.path.join(home, "plugins.xml")
-        with open(result["PV_PLUGIN_CONFIG_FILE"], "w", encoding="utf-8") as stream:
-            stream.write(f'<Plugins><Plugin name="ParallelMarchingBlocks" filename="{os.environ["PMB_PLUGIN"]}" '
-                         'auto_load="1"/></Plugins>')
+        result["PV_PLUGIN_CONFIG_FILE"] = plugin_list(home)
     return result
 
 
 def missing():
     """Why ParaView's window cannot be driven here, or None."""
     if not os.environ.get("DISPLAY"):
-        return "there is no display; mend: xvfb-run, or ./pmb"
+        return "there is no display; fix: xvfb-run, or ./pmb"
     if not shutil.which("paraview"):
         return "there is no program paraview on PATH"
-    for binding in ("PyQt5", "PyQt6"):
-        if importlib.util.find_spec(binding):
-            return None
-    return "Python has neither PyQt5 nor PyQt6; mend: apt-get install python3-pyqt5, or python3-pyqt6 for ParaView 5.13"
+    if any(importlib.util.find_spec(binding) for binding in ("PyQt5", "PyQt6")):
+        return None
+    return "Python has neither PyQt5 nor PyQt6; fix: apt-get install python3-pyqt5, or python3-pyqt6 for ParaView 5.13"
 
 
 # What ParaView runs first: after an exception it would wait for its user.
@@ -106,10 +92,10 @@ except BaseException:
 """
 
 
-def launch(script, names, arguments=(), options=()):
+def launch(script, names, arguments=()):
     """Runs functions of a script in a ParaView of its own and ends this process: 0 all passed, 1 not, 77 skipped.
     arguments: the folder for pictures (default: out/ in the current folder), then names of functions, to run those
-    alone. options: more options of the program paraview."""
+    alone."""
     folder = os.path.abspath(arguments[0] if arguments else "out")
     os.makedirs(folder, exist_ok=True)
     why = missing()
@@ -122,17 +108,17 @@ def launch(script, names, arguments=(), options=()):
             stream.write(START.format(folders=[HERE, os.path.dirname(os.path.abspath(script))],
                                       module=os.path.splitext(os.path.basename(script))[0],
                                       names=list(arguments[1:]) or list(names)))
-        code = run_paraview([*options, f"--script={start}"], {**environment(home), "PMB_GUI_FOLDER": folder}, home)
+        code = run_paraview(start, {**environment(home), "PMB_GUI_FOLDER": folder}, home)
     sys.stdout.flush()
     sys.exit(code)
 
 
-def run_paraview(options, variables, home):
+def run_paraview(script, variables, home):
     """Returns the exit code: 0 only if ParaView ended by itself after the last function, and all had passed; 77 if it
     lacks what the test needs."""
     log = os.path.join(home, "log")
     with open(log, "w", encoding="utf-8") as stream:
-        process = subprocess.Popen(["paraview", "--dr", "--no-mpi", *options], env=variables, stdout=stream,
+        process = subprocess.Popen(["paraview", "--dr", "--no-mpi", f"--script={script}"], env=variables, stdout=stream,
                                    stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True)
         try:
             code = process.wait(LIMIT)
@@ -305,12 +291,9 @@ class Window:
         self.answers = list(answers)
         action.trigger()
         self.settle()
-        self.check_answered(f"the action {name}")
-
-    def check_answered(self, what):
         left, self.answers = self.answers, []
         if left:
-            raise AssertionError(f"{what} opened fewer dialogs than expected, by {len(left)}")
+            raise AssertionError(f"the action {name} opened fewer dialogs than expected, by {len(left)}")
 
     def choose_file(self, path):
         """An answer to ParaView's file dialog."""
@@ -509,14 +492,6 @@ class Window:
             QtTest.QTest.keyClicks(field, str(text))
         QtTest.QTest.keyClick(field, QtCore.Qt.Key.Key_Return)
         self.settle()
-
-    def press_keys(self, key, modifier, *answers):
-        """A key of the main window's, such as Ctrl+Space; answers: as in trigger()."""
-        self.answers = list(answers)
-        activate(self.main)  # nothing in between: on a display with other windows one of those may take over
-        QtTest.QTest.keyClick(self.main, key, modifier)
-        self.settle()
-        self.check_answered("the keys")
 
     def type_cell(self, view, row, text):
         """Opens the editor of the first cell of a row of a table, as a double click does, and types. No event comes

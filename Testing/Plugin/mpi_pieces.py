@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The surface in pieces: over all ranks, ghosts left out, its triangles are those of one process.
 
-Compared are places, normals, gradients and all arrays, bit for bit. The steps, as test_mpi.sh and test_server.py take
-them:
+Compared are places, normals, gradients and all arrays, bit for bit. The steps, as test_server.py takes them:
   write FOLDER        one process: the input files, and the surfaces of every case
   ranks FOLDER        pvbatch --symmetric on several ranks: compares each case with that
   client FOLDER PORT  pvpython, with a server of several ranks: likewise, by what the client fetches
@@ -145,27 +144,6 @@ def ranks(folder):
             true(all(rows is not None and len(rows) for rows, _ in parts), f"{name}: a rank without triangles")
             equal(min(ghosts for _, ghosts in parts) > 0, world.size > 1, f"{name}: all ranks have ghosts")
             compare(name, numpy.concatenate([rows for rows, _ in parts]), numpy.load(os.path.join(folder, name + ".npy")))
-    if world.size <= 3:
-        short_flags()
-
-
-def short_flags():
-    """Behind Extract Subset with sample rates the cells' vtkGhostType has another length on some ranks: these lose nothing.
-    From 5 ranks on an assertion of VTK's in Extract Subset itself ends ParaView."""
-    from mpi4py import MPI
-    world = MPI.COMM_WORLD
-    subset = simple.ExtractSubset(Input=simple.Wavelet(), SampleRateI=2, SampleRateK=3, VOI=[-10, 10] * 3)
-    points = []
-    for filter_of in (simple.PMBContour, simple.Contour):
-        proxy = filter_of(Input=subset, ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
-        proxy.UpdatePipeline()
-        points.append(proxy.GetClientSideObject().GetOutputDataObject(0).GetNumberOfPoints())
-    data = subset.GetClientSideObject().GetOutputDataObject(0)
-    flags = data.GetCellData().GetArray("vtkGhostType")
-    short = world.allreduce(bool(flags) and flags.GetNumberOfTuples() != data.GetNumberOfCells(), MPI.LOR)
-    equal(short, world.size == 3, "ranks whose flags do not fit")
-    equal(points[0], points[1], "points, and those of stock Contour")
-    true(points[0] > 10, "a rank without a surface")
 
 
 def client(folder):

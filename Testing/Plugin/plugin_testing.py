@@ -11,6 +11,8 @@ from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkIdTypeArray, vtkOutputWindow, vtkStringOutputWindow
 from vtkmodules.vtkCommonDataModel import vtkImageData
 from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D
+from vtkmodules.vtkImagingCore import vtkImageDifference
+from vtkmodules.vtkIOImage import vtkPNGReader
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DATA = os.path.join(HERE, os.pardir, os.pardir, "Data")
@@ -26,15 +28,20 @@ def load_plugin(remote=False):
         raise AssertionError("the plugin defines no PMBContour")
 
 
+def plugin_list(folder, plugin=None):
+    """Writes a list of plugins with this one, or the one given, for $PV_PLUGIN_CONFIG_FILE; returns its path."""
+    path = os.path.join(folder, "plugins.xml")
+    with open(path, "w", encoding="utf-8") as stream:
+        stream.write(f'<Plugins><Plugin name="ParallelMarchingBlocks" filename="{plugin or os.environ["PMB_PLUGIN"]}" '
+                     'auto_load="1"/></Plugins>')
+    return path
+
+
 def run_script(script, folder):
     """Runs a script of Docs/ in a pvpython of its own that has the plugin, with the folder for what it writes. Returns
     what it prints."""
-    config = os.path.join(folder, "plugins.xml")
-    with open(config, "w", encoding="utf-8") as stream:
-        stream.write(f'<Plugins><Plugin name="ParallelMarchingBlocks" filename="{os.environ["PMB_PLUGIN"]}" '
-                     'auto_load="1"/></Plugins>')
     result = subprocess.run(["pvpython", os.path.join(HERE, os.pardir, os.pardir, "Docs", script), folder],
-                            env={**os.environ, "PV_PLUGIN_CONFIG_FILE": config}, capture_output=True, text=True,
+                            env={**os.environ, "PV_PLUGIN_CONFIG_FILE": plugin_list(folder)}, capture_output=True, text=True,
                             check=False)
     equal(result.returncode, 0, f"exit code; it said {result.stderr}")
     print(result.stdout)
@@ -168,6 +175,52 @@ def check_mesh(mesh, first, last, strict):
     true(on_border.all(), f"{(~on_border).sum()} open edges inside the volume")
 
 
+def read_png(path):
+    reader = vtkPNGReader()
+    reader.SetFileName(path)
+    reader.Update()
+    return reader.GetOutput()
+
+
+def pixels(path):
+    """Colors or shades of a PNG file, the lowest row first: shape (height, width, components)."""
+    picture = read_png(path)
+    width, height, _ = picture.GetDimensions()
+    return vtk_to_numpy(picture.GetPointData().GetScalars()).reshape(height, width, -1)
+
+
+def picture_difference(path, other):
+    """Sum over the picture of each pixel's difference over 255, where that is more than 16 of 255."""
+    compare = vtkImageDifference()
+    compare.SetThreshold(16)
+    compare.AveragingOff()
+    images = read_png(path), read_png(other)
+    equal(images[0].GetDimensions(), images[1].GetDimensions(), "sizes of the pictures")
+    compare.SetInputData(images[0])
+    compare.SetImageData(images[1])
+    compare.Update()
+    return compare.GetThresholdedError()
+
+
+def screenshot(path, proxies, camera, size=400):
+    """Draws [(proxy, color, or the name of an array)] on white; camera: position, focus, up. Returns the path."""
+    view = simple.CreateView("RenderView")
+    view.ViewSize, view.OrientationAxesVisibility = [size, size], 0
+    view.UseColorPaletteForBackground, view.Background = 0, [1.0, 1.0, 1.0]
+    view.CameraPosition, view.CameraFocalPoint, view.CameraViewUp = camera
+    for proxy, color in proxies:
+        display = simple.Show(proxy, view)
+        if not isinstance(color, str):
+            display.ColorArrayName, display.DiffuseColor = ["POINTS", ""], color
+        else:
+            simple.ColorBy(display, ("POINTS", color))
+            display.RescaleTransferFunctionToDataRange(False, True)
+            display.SetScalarBarVisibility(view, False)
+    simple.SaveScreenshot(path, view, ImageResolution=[size, size])
+    simple.Delete(view)
+    return path
+
+
 def flying_edges(data, isovalue, array=None):
     """The mesh of vtkFlyingEdges3D: one point per crossed edge, zero-area triangles kept."""
     reference = vtkFlyingEdges3D()
@@ -184,18 +237,3 @@ def flying_edges(data, isovalue, array=None):
 def counts(mesh):
     return mesh.GetNumberOfPoints(), mesh.GetNumberOfPolys()
 
-
-def same_point_set(ours, theirs, tolerance):
-    """Every point of one mesh lies at a point of the other."""
-    from vtkmodules.vtkCommonDataModel import vtkStaticPointLocator
-    equal(ours.GetNumberOfPoints(), theirs.GetNumberOfPoints(), "points")
-    for one, other in ((ours, theirs), (theirs, ours)):
-        locator = vtkStaticPointLocator()
-        locator.SetDataSet(other)
-        locator.BuildLocator()
-        others = points(other)
-        coordinates = points(one)
-        step = max(1, len(coordinates) // 20000)  # a Python loop: a sample of at least 20,000 points, or all
-        for point in coordinates[::step]:
-            nearest = others[locator.FindClosestPoint(point)]
-            near(float(numpy.abs(nearest - point).max()), 0.0, tolerance, "distance to the nearest reference point")

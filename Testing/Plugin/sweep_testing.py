@@ -18,6 +18,8 @@ from paraview import servermanager, simple
 from paraview.vtk.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDataArray
 
+from plugin_testing import true
+
 CRASHED = "it crashed or hung"
 SILENT = 60  # seconds after which a process is ended
 RESULT = "result of the sweep: "
@@ -185,6 +187,24 @@ def numbers(array):
     """The finite values of an array; none of text."""
     values = values_of(array) if array.IsNumeric() else numpy.empty(0)
     return values[numpy.isfinite(values)]
+
+
+def said(log):
+    """How many errors and warnings."""
+    return sum(log.text().count(word) for word in ("Error:", "Warning:", "ERROR:"))
+
+
+def report(results, judge, least):
+    """Fails where judge(name, result) has something to say, where the result is text, and if fewer were compared."""
+    wrong, compared = [], [name for name, result in results.items() if result and not isinstance(result, str)]
+    for name, result in sorted(results.items()):
+        why = judge(name, result) if name in compared else result
+        if why:
+            wrong.append(f"{name}: {why}")
+    print(f"{len(compared)} compared, {len(results) - len(compared)} do not apply")
+    true(len(compared) > least, f"only {compared}")
+    true(not wrong, "\n".join(wrong))
+    return compared
 
 
 def is_near(a, b, tolerance):

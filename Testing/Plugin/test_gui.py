@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The filter in ParaView's window, by clicks and keys: menu, panel, Apply, undo, state files, each property.
+"""The filter in ParaView's window, by clicks and keys: menu, panel, Apply, undo, each property, help, settings.
 
 Usage: ./pmb pvpython Testing/Plugin/test_gui.py [FOLDER [FUNCTION...]]
 
@@ -11,6 +11,7 @@ import re
 import sys
 
 import gui_testing
+from plugin_testing import equal
 
 SCAN = os.path.join(gui_testing.HERE, os.pardir, os.pardir, "Data", "ch2.vti")
 PLACE = ("Filters", "Accelerated Algorithms", "PMB Contour")
@@ -18,6 +19,7 @@ PLACE = ("Filters", "Accelerated Algorithms", "PMB Contour")
 CHANGE_IT = {"SelectInputScalars", "ComputeNormals", "NormalEstimator", "ComputeGradients", "ComputeScalars",
              "OutputPointsPrecision", "InterpolateAttributes", "PointArrays", "CellArrays",
              "RemoveDegenerateTriangles", "Use64BitIds", "ComputeMeasures", "ContourValues"}
+PAGES = "qthelp://parallelmarchingblocks.org/ParallelMarchingBlocks/"  # Qt writes names of hosts small
 KEEP_IT = {"Device", "DeviceIndex", "DeviceMemoryLimit", "ReleaseDeviceMemory", "NumberOfThreads"}
 
 
@@ -51,11 +53,6 @@ def check_sound(window, what):
         raise AssertionError(f"{what}: no triangles; Last Run: {window.last_run()}")
     window.wait(lambda: f" {triangles} triangles" in window.last_run(), f"{what}: Last Run to tell {triangles} "
                 f"triangles; it says {window.last_run()}")
-
-
-def equal(value, expected, what):
-    if value != expected:
-        raise AssertionError(f"{what}: {value!r}, not {expected!r}")
 
 
 def contoured(window):
@@ -145,10 +142,8 @@ def isovalue_histogram(window):
 
 
 def fine_slider(window):
-    """The live slider is as wide as the list of isovalues; an arrow key is one sample's value, or 1/1000 of the range."""
+    """The live slider is as wide as the list of isovalues; an arrow key is one sample's value."""
     from gui_testing import QtCore, QtTest, QtWidgets
-    from paraview import simple
-    from plugin_testing import ball, image, producer
     if not window.has_panel():
         gui_testing.say("  not looked at: the plugin was built without its panel")
         return
@@ -160,40 +155,6 @@ def fine_slider(window):
     for key, isovalue in ((QtCore.Qt.Key.Key_Right, 128.0), (QtCore.Qt.Key.Key_Left, 127.0)):
         QtTest.QTest.keyClick(slider, key)
         window.wait(lambda isovalue=isovalue: list(proxy.Isosurfaces) == [isovalue], f"the key to give {isovalue}")
-    window.apply()
-    samples = ball((30, 30, 30))
-    simple.SetActiveSource(producer(image({"distance": samples}, (30, 30, 30))))
-    window.settle()
-    proxy = window.add_filter(*PLACE)
-    window.apply()
-    window.set_value("Live", 1)
-    slider = window.widgets()["LiveIsovalue"].findChild(QtWidgets.QSlider)
-    step, start = float(samples.max() - samples.min()) / 1000, proxy.LiveIsovalue
-    QtTest.QTest.keyClick(slider, QtCore.Qt.Key.Key_Right)
-    window.wait(lambda: abs(proxy.Isosurfaces[0] - start - step) < 0.6 * step, f"a step of {step} from {start} on")
-
-
-def array_without_name(window):
-    """Arrays named "" beside the contoured one: the panel lists the others. (ParaView itself cannot show the input.)"""
-    from paraview import simple
-    from paraview.vtk.util.numpy_support import numpy_to_vtk
-    from plugin_testing import ball, image, producer
-    data = image({"samples": ball((20, 20, 20))}, (20, 20, 20))
-    for attributes, count in ((data.GetPointData(), 20 ** 3), (data.GetCellData(), 19 ** 3)):
-        array = numpy_to_vtk(ball((count, 1, 1)).ravel(), deep=True)
-        array.SetName("")
-        attributes.AddArray(array)
-    simple.SetActiveSource(producer(data))
-    window.settle()
-    window.add_filter(*PLACE)
-    window.advanced(True)
-    window.set_value("ChooseArrays", 1)
-    equal([window.widgets()[name].findChild(gui_testing.QtWidgets.QTreeView).model().rowCount()
-           for name in ("PointArrays", "CellArrays")], [1, 0], "arrays in the lists")
-    window.set_isovalue(0, "95")
-    window.apply()
-    check_sound(window, "beside arrays named \"\"")
-    window.advanced(False)
 
 
 def undo_and_redo(window):
@@ -218,53 +179,6 @@ def undo_and_redo(window):
     window.trigger("actionEditUndo")  # the first Apply
     window.trigger("actionEditUndo")  # the filter
     equal(simple.FindSource("PMBContour1"), None, "the filter after its creation was undone")
-
-
-def state_file(window):
-    """Save State, Reset Session, Load State: the same properties and the same mesh."""
-    from paraview import simple
-    proxy = contoured_part(window)
-    chosen = {"ComputeGradients": 1, "NormalEstimator": 2, "Use64BitIds": 0, "Device": 1, "NumberOfThreads": 3}
-    for name, value in chosen.items():
-        window.set_value(name, value)
-    window.set_isovalue(0, "60.25")
-    window.apply()
-    before = signature(mesh_of(proxy))
-    path = os.path.join(window.folder, "gui_session.pvsm")
-    window.trigger("actionFileSaveServerState", window.choose_file(path))
-    window.new_session()
-    window.trigger("actionFileLoadServerState", window.choose_file(path), window.press("OK"))
-    os.remove(path)
-    window.select("PMBContour1")
-    proxy = simple.FindSource("PMBContour1")
-    window.wait_for_output()
-    check_sound(window, "after Load State")
-    for name, value in {**chosen, "ContourValues": 60.25}.items():
-        equal(proxy.SMProxy.GetProperty(name).GetElement(0), value, f"{name} after Load State")
-    equal(window.widgets()["ComputeGradients"].findChild(gui_testing.QtWidgets.QCheckBox).isChecked(), True,
-          "Compute Gradients in the panel after Load State")
-    equal(signature(mesh_of(proxy)), before, "the mesh after Load State")
-
-
-def devices(window):
-    """Run On: the same mesh on each; where the GPU cannot be used, one warning and the reason in Last Run."""
-    proxy = contoured_part(window)
-    before = signature(mesh_of(proxy))
-    for choice, warnings in (("CPU", 0), ("GPU (CUDA)", 1), ("Automatic", 0), ("CPU", 0)):
-        window.set_value("Device", choice)
-        window.apply()
-        messages = window.take_messages()
-        equal(len(messages), warnings, f"warnings with {choice}: {messages}")
-        check_sound(window, choice)
-        equal(signature(mesh_of(proxy)), before, f"the mesh on {choice}")
-        equal(window.last_run().startswith("CPU ("), True, f"Last Run on {choice} begins with the CPU")
-        equal(" because " in window.last_run(), choice != "CPU", f"Last Run on {choice} says why: {window.last_run()}")
-    window.set_value("Device", "GPU (CUDA)")
-    window.apply()
-    window.take_messages()
-    window.set_isovalue(0, "90")
-    window.apply()
-    window.check_quiet()  # it was said once
 
 
 def every_property(window):
@@ -316,7 +230,7 @@ def try_property(window, proxy, name):
             step()
             window.apply()
             if name == "Device":
-                window.take_messages()  # a warning where there is no GPU: the test `devices` looks at it
+                window.take_messages()  # a warning where there is no GPU
             check_sound(window, name)
             if step == change:
                 different += signature(mesh_of(proxy)) != before
@@ -367,59 +281,6 @@ def tree_changes(tree):
         changes.append((lambda set_state=set_state, other=other: set_state(other),
                         lambda set_state=set_state, now=now: set_state(now)))
     return changes
-
-
-def panel_buttons(window):
-    """Reset, Restore Defaults, and Copy in a Contour with Paste in the filter."""
-    proxy = contoured_part(window)
-    window.set_value("ComputeGradients", 1)
-    window.click("Reset")
-    equal((proxy.ComputeGradients, window.button("Accept").isEnabled()), (0, False), "after the button Reset")
-    changed = {"ComputeGradients": 1, "NormalEstimator": 2, "NumberOfThreads": 1, "Device": 1}
-    for name, value in changed.items():
-        window.set_value(name, value)
-    window.apply()
-    window.click("PropertiesRestoreDefaults")
-    window.set_value("SelectInputScalars", "MRI")
-    window.apply()
-    check_sound(window, "after Restore Defaults")
-    equal([proxy.SMProxy.GetProperty(name).GetElement(0) for name in changed], [0, 0, 0, 0], f"{list(changed)}")
-
-    window.select("PointDatatoCellData1")
-    window.add_filter("Filters", "Common", "Contour")
-    for name, value in (("ComputeNormals", 0), ("ComputeGradients", 1), ("SelectInputScalars", "MRI")):
-        window.set_value(name, value)
-    window.set_isovalue(0, "70.5")
-    window.apply()
-    window.click("PropertiesCopy")
-    window.select("PMBContour1")
-    window.click("PropertiesPaste")
-    window.apply()
-    check_sound(window, "after Paste")
-    equal((list(proxy.Isosurfaces), list(proxy.ContourBy), proxy.ComputeNormals, proxy.ComputeGradients),
-          ([70.5], ["POINTS", "MRI"], 0, 1), "what was copied from a Contour")
-
-
-def find_and_delete(window):
-    """Ctrl+Space, a part of the name, Enter: the filter is there. The surface has the array's colors. Delete."""
-    from gui_testing import QtCore, QtTest
-    from paraview import simple
-    window.open(SCAN)
-
-    def search(dialog):
-        QtTest.QTest.keyClicks(dialog, "pmb")
-        window.pump(0.1)
-        QtTest.QTest.keyClick(dialog, QtCore.Qt.Key.Key_Return)
-
-    window.press_keys(QtCore.Qt.Key.Key_Space, QtCore.Qt.KeyboardModifier.ControlModifier, search)
-    proxy = window.active()
-    equal(proxy.SMProxy.GetXMLName(), "PMBContour", "the filter that the search made")
-    window.apply()
-    check_sound(window, "after the search and Apply")
-    equal(list(simple.GetDisplayProperties(proxy, simple.GetActiveView()).ColorArrayName), ["POINTS", "MRI"],
-          "the array that colors the surface")
-    window.click("Delete")
-    equal([name for name, _ in simple.GetSources()], ["ch2.vti"], "the pipeline after Delete")
 
 
 def greyed_out(window):
@@ -508,7 +369,93 @@ def histogram(window):
     equal(peaks, [True] * 3, f"the peaks at 5.46, 69.0 and 182 of 254 are green, at {green} of {image.width()}")
 
 
+def help_window():
+    found = [widget for widget in gui_testing.QtWidgets.QApplication.topLevelWidgets()
+             if widget.metaObject().className() == "pqHelpWindow"]
+    return found[0] if found else None
+
+
+def shown_page():
+    browsers = help_window().findChildren(gui_testing.QtWidgets.QTextBrowser)
+    return next((browser for browser in browsers if browser.source().toString().startswith(PAGES)), None)
+
+
+def question_mark(window):
+    """The page of the filter, then the guide behind the link on it, with its pictures; where the plugin was built without pages
+    ($PMB_PLUGIN_HELP) nothing is said to be wrong."""
+    contoured(window)
+    window.click("Help")
+    window.wait(help_window, "the help window")
+    if os.environ["PMB_PLUGIN_HELP"] != "ON":
+        assert shown_page() is None, "there is a page, but the plugin was built without"
+        return
+    window.wait(shown_page, "a page of the plugin")
+    browser = shown_page()
+    assert browser.source().toString() == PAGES + "filters.PMBContour.html", browser.source().toString()
+    for text in ("NumberOfThreads", "Compute Surface Measures", "The device that computes the surface"):
+        assert text in browser.toPlainText(), f"'{text}' is not on the page"
+    window.picture("help.png", help_window())
+    browser.setSource(browser.source().resolved(type(browser.source())("index.html")))
+    window.settle()
+    window.picture("help_guide.png", help_window())
+    assert "When something is wrong" in browser.toPlainText(), browser.toPlainText()[:200]
+    for name in ("session.png", "panel.png", "normals.png", "histogram.png"):
+        assert browser.loadResource(2, browser.source().resolved(type(browser.source())(name))), f"{name} is not there"
+    help_window().close()
+
+
+def press_in_settings(window, wanted):
+    """Edit > Settings, the page, its check box, OK."""
+    QtWidgets = gui_testing.QtWidgets
+    window.trigger("actionEditSettings")
+    dialog = next(widget for widget in window.app.topLevelWidgets()
+                  if isinstance(widget, QtWidgets.QDialog) and widget.isVisible() and widget.findChildren(QtWidgets.QTabBar))
+    for bar in dialog.findChildren(QtWidgets.QTabBar):
+        pages = [bar.tabText(page) for page in range(bar.count())]
+        if "PMB Contour" in pages:
+            bar.setCurrentIndex(pages.index("PMB Contour"))
+    window.settle()
+    boxes = [box for box in dialog.findChildren(QtWidgets.QCheckBox)
+             if box.isVisible() and box.text() == "Accelerate stock Contour"]
+    if len(boxes) != 1 or boxes[0].isChecked() == wanted:
+        raise AssertionError(f"{len(boxes)} boxes 'Accelerate stock Contour', ticked: {[box.isChecked() for box in boxes]}")
+    boxes[0].click()
+    window.press("OK")(dialog)
+    window.settle()
+
+
+def check_line(window, beginning):
+    """What the panel of the stock Contour says of its last run; where that is nothing, there is no line."""
+    window.settle()
+    label = window.widgets()["LastRunSummary"].findChild(gui_testing.QtWidgets.QLabel)
+    shown = label.text() if label.isVisible() else ""
+    if not (shown.startswith(f"Last Run: {beginning}") if beginning else shown == ""):
+        raise AssertionError(f"the panel says {shown!r} instead of {beginning!r}")
+
+
+def settings_page(window):
+    """The page PMB Contour in ParaView's settings: ticked and unticked as a user does it, while a Contour exists."""
+    from paraview import simple
+    from pmb import vtkPMBContourAcceleration
+    contour = simple.Contour(Input=simple.Wavelet(), ContourBy=["POINTS", "RTData"], Isosurfaces=[157.0])
+    simple.Show(contour)
+    simple.SetActiveSource(contour)
+    window.settle()
+    before = vtkPMBContourAcceleration.GetNumberOfRuns()
+    if before or vtkPMBContourAcceleration.IsEnabled(vtkPMBContourAcceleration.CONTOUR_FILTER):
+        raise AssertionError("accelerated to begin with")
+    for on, isovalue in ((True, 150.0), (False, 140.0)):
+        press_in_settings(window, on)
+        window.set_isovalue(0, str(isovalue))
+        window.apply()
+        runs, before = vtkPMBContourAcceleration.GetNumberOfRuns() - before, vtkPMBContourAcceleration.GetNumberOfRuns()
+        if runs != int(on) or not contour.GetDataInformation().GetNumberOfCells():
+            raise AssertionError(f"{runs} accelerated executions, switched {on}")
+        if window.has_panel():
+            check_line(window, "vtkContourFilter, accelerated: " if on else "")
+    window.check_quiet()
+
+
 if __name__ == "__main__":
-    gui_testing.launch(__file__, ["apply_and_change", "isovalue_histogram", "fine_slider", "array_without_name",
-                                  "undo_and_redo", "state_file", "devices", "every_property", "panel_buttons",
-                                  "find_and_delete", "greyed_out", "histogram", "pictures"], sys.argv[1:])
+    gui_testing.launch(__file__, ["apply_and_change", "isovalue_histogram", "fine_slider", "undo_and_redo", "every_property",
+                                  "greyed_out", "question_mark", "settings_page", "histogram", "pictures"], sys.argv[1:])

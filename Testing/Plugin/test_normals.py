@@ -4,22 +4,10 @@ import os
 import re
 import tempfile
 
-from paraview.vtk.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkIOImage import vtkPNGReader
-
-from plugin_testing import HERE, equal, run, run_script, true
+from plugin_testing import HERE, equal, pixels, run, run_script, true
 
 DOCS = os.path.join(HERE, os.pardir, os.pardir, "Docs")
 SEPARATOR = 8  # pixels between the parts of the picture
-
-
-def read_picture(path):
-    """Shades of gray, the lowest row first."""
-    reader = vtkPNGReader()
-    reader.SetFileName(path)
-    reader.Update()
-    width, height, _ = reader.GetOutput().GetDimensions()
-    return vtk_to_numpy(reader.GetOutput().GetPointData().GetScalars()).reshape(height, width).astype(int)
 
 
 def guide_table():
@@ -33,11 +21,11 @@ def picture_and_table():
     with tempfile.TemporaryDirectory() as folder:
         lines = run_script("normals.py", folder).splitlines()
         printed = {row[0]: row[1:] for row in (re.split(r" {2,}", line) for line in lines[1:4])}
-        picture = read_picture(os.path.join(folder, "normals.png"))
+        picture = pixels(os.path.join(folder, "normals.png"))[:, :, 0].astype(int)
         true(os.path.getsize(os.path.join(folder, "normals.png")) < 300000, "the picture is large")
     equal(len(printed), 3, f"choices in {lines}")
     equal(guide_table(), printed, "angles in the user's guide")
-    equal(picture.shape, read_picture(os.path.join(DOCS, "normals.png")).shape, "size of the picture in Docs/")
+    equal(picture.shape, pixels(os.path.join(DOCS, "normals.png")).shape[:2], "size of the picture in Docs/")
     # Without the titles; the four show the same surface.
     height, width = ((size - SEPARATOR) // 2 for size in picture.shape)
     parts = [picture[row:row + height - 40, column:column + width]

@@ -53,11 +53,6 @@ def loaded_at_the_start():
     same_package(said, errors, "PV_PLUGIN_PATH")
 
 
-def twice():
-    said, errors = start(PLUGIN, PV_PLUGIN_PATH=os.path.dirname(PLUGIN))
-    same_package(said, errors, "at the start and by LoadPlugin")
-
-
 def odd_folder():
     """A name with all that a text of Python's has to escape."""
     said, errors = start(PLUGIN)
@@ -77,4 +72,4 @@ def without_the_package():
     equal(errors.count("rror"), 1, f"errors in {errors}")
 
 
-run(loaded_by_a_script, loaded_at_the_start, twice, odd_folder, without_the_package)
+run(loaded_by_a_script, loaded_at_the_start, odd_folder, without_the_package)

@@ -12,7 +12,8 @@ import numpy
 from paraview import servermanager, simple
 
 from plugin_testing import Messages, image, load_plugin, producer, run, true
-from sweep_testing import arrays_of, inputs_for, is_near, leaves, make, numbers, output_of, proxy_names, sizes, sweep
+from sweep_testing import (arrays_of, inputs_for, is_near, leaves, make, numbers, output_of, proxy_names, report, said, sizes,
+                           sweep)
 
 
 FILES = ("vti", "pvti", "vtk", "mhd", "pvd", "xmf")
@@ -92,7 +93,7 @@ def contour(function, source, array, isovalue):
         proxy.UpdatePipeline()
     blocks, values = describe(output_of(proxy), array)
     simple.Delete(proxy)
-    return {"blocks": blocks, "values": values, "messages": log.text().count("Error:") + log.text().count("Warning:")}
+    return {"blocks": blocks, "values": values, "messages": said(log)}
 
 
 def compare(source):
@@ -155,18 +156,8 @@ def all_sources():
     cases += [f"sources {name}" for name in proxy_names("sources") if is_source(name)]
     true(set(cases).issuperset((*SKIPPED, *DIFFERENT, *FACETS)), "exceptions that are no filters")
     results = sweep([case for case in cases if case not in SKIPPED], work)
-    wrong, compared = [], []
-    for case, result in sorted(results.items()):
-        if isinstance(result, str):
-            wrong.append(f"{case}: {result}")
-        elif result:
-            compared.append(case)
-            differs = difference(case, **result)
-            if differs and case not in DIFFERENT:
-                wrong.append(f"{case}: {differs}")
-    print(f"{len(compared)} compared, {len(results) - len(compared)} give no image, {len(SKIPPED)} skipped")
-    true(len(compared) > 75 and set(compared).issuperset(f"files {name}" for name in FILES), f"only {compared}")
-    true(not wrong, "\n".join(wrong))
+    compared = report(results, lambda case, result: "" if case in DIFFERENT else difference(case, **result), 75)
+    true(set(compared).issuperset(f"files {name}" for name in FILES), f"only {compared}")
 
 
 load_plugin()
