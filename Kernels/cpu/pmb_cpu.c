@@ -60,41 +60,6 @@ static const pmb_cpu_loops *named_loops(const char *path)
   return NULL;
 }
 
-/* mirrored: the second and the third id of a triangle change places. */
-static void make_case(pmb_cpu_case *c, int i, int mirrored)
-{
-  pmb_cpu_make_case(c, (unsigned)i, 0);
-  for (int l = 0; mirrored && l < c->ids; l += 3) {
-    const uint8_t second = c->corners[l + 1];
-    c->corners[l + 1] = c->corners[l + 2];
-    c->corners[l + 2] = second;
-  }
-}
-
-static void find_places(pmb_cpu *cpu)
-{
-  for (int i = 0; i < 256; ++i) {
-    int n = 0;
-    for (int bit = 0; bit < 8; ++bit) {
-      if (i >> bit & 1) {
-        cpu->places[i][n++] = (uint8_t)bit;
-      }
-    }
-  }
-}
-
-/* A cell's triangles are its crossed edges less two for each loop that these make. */
-static void count_loops(pmb_cpu *cpu)
-{
-  for (int i = 0; i < 256; ++i) {
-    /* Edges join corners that are 1, 2 or 4 apart. */
-    const unsigned edges = ((i ^ i >> 1) & 0x55u) | ((i ^ i >> 2) & 0x33u) << 8 | ((i ^ i >> 4) & 0x0fu) << 16;
-    const int crossed = pmb_popcount(edges);
-    const int loops = (crossed - pmb_triangle_count[i]) / 2;
-    cpu->further_loops[i] = (uint8_t)(loops > 1 ? loops - 1 : 0);
-  }
-}
-
 static pmb_status cpu_create(pmb_context *context, const char *path)
 {
   const char *variable = getenv("PMB_CPU_PATH");
@@ -111,9 +76,6 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the CPU backend (%zu bytes)", sizeof(*cpu));
   }
   memset(cpu, 0, sizeof(*cpu));
-  count_loops(cpu);
-  find_places(cpu);
-  cpu->cases_mirrored = -1;
   cpu->loops = loops;
   cpu->full_rules_only = path && strcmp(path, "reference") == 0;
   cpu->context = context;
@@ -248,10 +210,7 @@ static pmb_status cpu_bind(pmb_context *context)
   if (cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX) {
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
   }
-  for (int i = 0; i < 256 && cpu->cases_mirrored != cpu->frame->mirrored; ++i) {
-    make_case(&cpu->cases[i], i, cpu->frame->mirrored);
-  }
-  cpu->cases_mirrored = cpu->frame->mirrored;
+  cpu->tables = pmb_cpu_tables_for(cpu->frame->mirrored);
   const int workers = workers_for(context, cpu->brick_count, PMB_CPU_SUMMARIZED_EACH);
   const int64_t blocks = divide_bricks(cpu, workers);
   if (!pmb_buffer_reserve(memory, &cpu->summary, (size_t)cpu->brick_count, 2 * type_size) ||

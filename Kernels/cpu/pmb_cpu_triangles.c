@@ -129,16 +129,11 @@ static void fill_cells(const pmb_cpu *cpu, const pmb_cpu_record *record, int64_t
 static void emit_cells(
   const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int joined, int64_t *out)
 {
-  const pmb_cpu_joined *table = joined ? pmb_cpu_joined_cases() : NULL;
-  const pmb_rows *rows = &scratch->rows;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const int y = (row & 3) + 1, z = (row >> 2) + 1;
     for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
       const int x = pmb_lowest_bit(cells);
       pmb_cpu_case made;
-      const int count = table ? case_of_cell(table, rows, row, x, &made)->ids / 3
-                              : pmb_triangle_count[pmb_cell_bits(rows->inside[z][y], rows->inside[z][y + 1],
-                                  rows->inside[z + 1][y], rows->inside[z + 1][y + 1], x + 1)];
+      const int count = case_of_cell(cpu->tables, &scratch->rows, row, x, joined, &made)->ids / 3;
       fill_cells(cpu, record, out, row, x, count);
       out += count;
     }

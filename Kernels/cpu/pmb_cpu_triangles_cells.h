@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Triangles of a brick's cells: the ids on the edges around a cell are those of the first points in the eight rows of edges
  * around its row of cells, plus the points before it there. The cells of all rows are worked off in one loop, for the processor
- * does not foresee where rows end. In AVX2 and, as the reference, in C. */
+ * does not foresee where rows end. Without AVX2, and as the reference, ids are taken from a table. */
 #ifndef PMB_CPU_TRIANGLES_CELLS_H
 #define PMB_CPU_TRIANGLES_CELLS_H
 
@@ -24,11 +24,27 @@ PMB_INLINE void prefetch_ids(id_way way, const uint32_t *made)
   prefetch_output((const void *)(((uintptr_t)made << way.wide) + way.offset), 64 << way.wide);
 }
 
+/* What the triangles of a cell are made by; made: room for what the tables do not have. */
+PMB_INLINE const pmb_cpu_case *case_of_cell(
+  const pmb_cpu_tables *tables, const pmb_rows *rows, int row, int x, const int joined, pmb_cpu_case *made)
+{
+  const uint64_t(*in)[6] = &rows->inside[(row >> 2) + 1], (*same)[6] = &rows->equal[(row >> 2) + 1];
+  const int y = (row & 3) + 1;
+  const unsigned cell_case = pmb_cell_bits(in[0][y], in[0][y + 1], in[1][y], in[1][y + 1], x + 1);
+  if (!joined) {
+    return &tables->plain[cell_case];
+  }
+  const unsigned equal = pmb_cell_bits(same[0][y], same[0][y + 1], same[1][y], same[1][y + 1], x + 1);
+  return find_joined_case(tables, cell_case, equal, made);
+}
+
+#if defined(__AVX2__)
+
 /* The cells of a brick with triangles. Rows of cells are counted z * 4 + y; lanes are the rows of edges of pmb_cpu_case. */
 typedef struct brick_cells {
   uint16_t list[PMB_BRICK_X * PMB_BRICK_ROWS + 64]; /* row << 5 | x */
   uint8_t cases[PMB_BRICK_ROWS * PMB_BRICK_X];
-  uint32_t mask[PMB_BRICK_ROWS][8];
+  _Alignas(64) uint32_t mask[PMB_BRICK_ROWS][8];
   uint32_t first[PMB_BRICK_ROWS][8];
   uint32_t beyond[PMB_BRICK_ROWS][8]; /* ids at column 32, of rows with a cell in column 31 */
   /* Only where points are joined: those on the samples around, in the order of pmb_cpu_case. */
@@ -37,8 +53,6 @@ typedef struct brick_cells {
   uint32_t sample_first[PMB_BRICK_ROWS][8];
   uint32_t sample_beyond[PMB_BRICK_ROWS][4];
 } brick_cells;
-
-#if defined(__AVX2__)
 
 /* In each of four words of 64 bits: rows to columns of 8 x 8. */
 PMB_INLINE __m256i turn_bits(__m256i words)
@@ -64,9 +78,8 @@ PMB_INLINE __m256i turn_words(__m256i eight)
 }
 
 /* pmb_cell_bits of all 32 cells of a row, from the words of inside bits of the rows (y,z) and (y+1,z), and those above. */
-PMB_INLINE void cases_of_row(const uint64_t *words, const uint64_t *above, uint32_t cells, uint8_t *cases)
+PMB_INLINE void cases_of_row(const uint64_t *words, const uint64_t *above, uint8_t *cases)
 {
-  (void)cells;
   const __m256i four = _mm256_inserti128_si256(
     _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)words)), _mm_loadu_si128((const __m128i *)above), 1);
   const __m256i lower = _mm256_srli_epi64(four, 1), upper = _mm256_slli_epi64(_mm256_srli_epi64(four, 2), 32);
@@ -88,7 +101,7 @@ PMB_INLINE void set_samples(const uint32_t *mask, const uint32_t *first, const u
   const int y = (row & 3) + 1, z = (row >> 2) + 1;
   const __m128i masks = values_of_samples(mask, i), firsts = values_of_samples(first, i);
   const __m256i lower = _mm256_castsi128_si256(_mm_slli_epi32(masks, 1));
-  cases_of_row(&rows->equal[z][y], &rows->equal[z + 1][y], word, cells->equal + row * PMB_BRICK_X);
+  cases_of_row(&rows->equal[z][y], &rows->equal[z + 1][y], cells->equal + row * PMB_BRICK_X);
   _mm256_storeu_si256((__m256i *)cells->sample_mask[row], _mm256_inserti128_si256(lower, masks, 1));
   _mm256_storeu_si256((__m256i *)cells->sample_first[row], _mm256_broadcastsi128_si256(firsts));
   if (word >> 31) {
@@ -145,19 +158,6 @@ PMB_INLINE __m256i ids_around(const brick_cells *cells, size_t code)
     _mm256_loadu_si256((const __m256i *)cells->first[code >> 5]), bits_in_words(_mm256_sllv_epi32(masks, after)));
 }
 
-PMB_INLINE __m256i corners_of(__m256i from, __m256i ids)
-{
-  return _mm256_add_epi32(_mm256_permutevar8x32_epi32(ids, from), _mm256_srli_epi32(from, 5));
-}
-
-/* In column 31 edges at the cell's upper x are the next brick's. */
-PMB_INLINE __m256i last_corners(__m256i from, __m256i corners, __m256i beyond)
-{
-  const __m256 other = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(beyond, from));
-  return _mm256_castps_si256(
-    _mm256_blendv_ps(_mm256_castsi256_ps(corners), other, _mm256_castsi256_ps(_mm256_slli_epi32(from, 28))));
-}
-
 /* The ids on the samples around the cell `code` of the list. */
 PMB_INLINE __m256i samples_around(const brick_cells *cells, size_t code)
 {
@@ -172,45 +172,62 @@ PMB_INLINE __m256i samples_around(const brick_cells *cells, size_t code)
   return ids;
 }
 
-/* Puts the points on samples in their places. */
-PMB_INLINE __m256i joined_corners(__m256i from, __m256i corners, __m256i samples)
+/* write_cell writes 16 ids, as far as there is room: the next cell overwrites those that are too many. In
+ * column 31 edges at the cell's upper x are the next brick's. */
+#if defined(__AVX512VPOPCNTDQ__)
+
+PMB_INLINE void write_cell(
+  const pmb_cpu_case *entry, const brick_cells *cells, size_t code, uint32_t *out, int64_t room, const int joined)
 {
-  const __m256 other = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(samples, from));
-  return _mm256_castps_si256(
-    _mm256_blendv_ps(_mm256_castsi256_ps(corners), other, _mm256_castsi256_ps(_mm256_slli_epi32(from, 27))));
+  const __m512i from = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)entry->corners));
+  const __m256i lower = ids_around(cells, code);
+  __m512i ids = _mm512_broadcast_i64x4(lower), after = _mm512_srli_epi32(from, 5);
+  if ((code & 31) == 31) {
+    ids = _mm512_inserti64x4(ids, _mm256_loadu_si256((const __m256i *)cells->beyond[code >> 5]), 1);
+    after = _mm512_setzero_si512();
+  }
+  const __m512i chosen = joined
+    ? _mm512_permutex2var_epi32(ids, from, _mm512_castsi256_si512(samples_around(cells, code)))
+    : _mm512_permutexvar_epi32(from, ids);
+  if (room >= 16) {
+    _mm512_storeu_si512(out, _mm512_add_epi32(chosen, after));
+  } else {
+    _mm512_mask_storeu_epi32(out, (__mmask16)((1u << room) - 1), _mm512_add_epi32(chosen, after));
+  }
 }
 
-/* Writes 16 ids, as far as there is room: the next cell overwrites those that are too many. order: of the entry's corners, only
- * with `joined`. */
-PMB_INLINE void write_cell(const pmb_cpu_case *entry, const uint8_t *order, const brick_cells *cells, size_t code,
-  uint32_t *out, int64_t room, const int joined)
+#else
+
+/* Replaces the ids of corners that have this bit. */
+PMB_INLINE __m256i replace_ids(__m256i ids, __m256i from, const int bit, __m256i others)
 {
-  const __m128i all = _mm_loadu_si128((const __m128i *)entry->corners);
-  const __m128i corners = joined ? _mm_shuffle_epi8(all, _mm_loadu_si128((const __m128i *)order)) : all;
-  const __m256i ids = ids_around(cells, code);
-  const __m256i low_from = _mm256_cvtepu8_epi32(corners);
-  const __m256i high_from = _mm256_cvtepu8_epi32(_mm_srli_si128(corners, 8));
-  __m256i low = corners_of(low_from, ids), high = corners_of(high_from, ids);
-  if ((code & 31) == 31) {
-    const __m256i beyond = _mm256_loadu_si256((const __m256i *)cells->beyond[code >> 5]);
-    low = last_corners(low_from, low, beyond);
-    high = last_corners(high_from, high, beyond);
-  }
-  if (joined) {
-    const __m256i samples = samples_around(cells, code);
-    low = joined_corners(low_from, low, samples);
-    high = joined_corners(high_from, high, samples);
-  }
-  if (room >= 16) {
-    _mm256_storeu_si256((__m256i *)out, low);
-    _mm256_storeu_si256((__m256i *)(out + 8), high);
-  } else {
-    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), left = _mm256_set1_epi32((int)room);
-    _mm256_maskstore_epi32((int *)out, _mm256_cmpgt_epi32(left, lane), low);
-    _mm256_maskstore_epi32(
-      (int *)out + 8, _mm256_cmpgt_epi32(left, _mm256_add_epi32(lane, _mm256_set1_epi32(8))), high);
+  const __m256 other = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(others, from));
+  return _mm256_castps_si256(
+    _mm256_blendv_ps(_mm256_castsi256_ps(ids), other, _mm256_castsi256_ps(_mm256_slli_epi32(from, 31 - bit))));
+}
+
+PMB_INLINE void write_cell(
+  const pmb_cpu_case *entry, const brick_cells *cells, size_t code, uint32_t *out, int64_t room, const int joined)
+{
+  const __m256i ids = ids_around(cells, code), lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  for (int i = 0; i < 16; i += 8) {
+    const __m256i from = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(entry->corners + i)));
+    __m256i chosen = _mm256_add_epi32(_mm256_permutevar8x32_epi32(ids, from), _mm256_srli_epi32(from, 5));
+    if ((code & 31) == 31) {
+      chosen = replace_ids(chosen, from, 3, _mm256_loadu_si256((const __m256i *)cells->beyond[code >> 5]));
+    }
+    if (joined) {
+      chosen = replace_ids(chosen, from, 4, samples_around(cells, code));
+    }
+    if (room >= 16) {
+      _mm256_storeu_si256((__m256i *)(out + i), chosen);
+    } else {
+      _mm256_maskstore_epi32((int *)out + i, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)room - i), lane), chosen);
+    }
   }
 }
+
+#endif
 
 /* Bit row: the word of that row is not 0. */
 PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
@@ -222,112 +239,17 @@ PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
   return (uint32_t)none ^ 0xffff;
 }
 
-#else
-
-PMB_INLINE void cases_of_row(const uint64_t *words, const uint64_t *above, uint32_t cells, uint8_t *cases)
-{
-  for (; cells; cells &= cells - 1) {
-    const int x = pmb_lowest_bit(cells);
-    cases[x] = (uint8_t)pmb_cell_bits(words[0], words[1], above[0], above[1], x + 1);
-  }
-}
-
-PMB_INLINE void set_samples(const uint32_t *mask, const uint32_t *first, const uint32_t *beyond, const pmb_rows *rows,
-  int row, int i, uint32_t word, brick_cells *cells)
-{
-  const int y = (row & 3) + 1, z = (row >> 2) + 1;
-  cases_of_row(&rows->equal[z][y], &rows->equal[z + 1][y], word, cells->equal + row * PMB_BRICK_X);
-  for (int l = 0; l < 4; ++l) {
-    const int at = i + (l & 1) + (l >> 1) * 5;
-    cells->sample_mask[row][l] = mask[at] << 1;
-    cells->sample_mask[row][l + 4] = mask[at];
-    cells->sample_first[row][l] = cells->sample_first[row][l + 4] = first[at];
-    cells->sample_beyond[row][l] = beyond[at];
-  }
-}
-
-PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const uint32_t (*first)[PMB_EDGE_ROWS],
-  const uint32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
-{
-  static const uint8_t axes[8] = { 0, 0, 0, 0, 1, 1, 2, 2 }, rows[8] = { 0, 1, 5, 6, 0, 5, 0, 1 };
-  (void)word;
-  for (int l = 0; l < 8; ++l) {
-    cells->mask[row][l] = mask[axes[l]][i + rows[l]] << 1;
-    cells->first[row][l] = first[axes[l]][i + rows[l]];
-    cells->beyond[row][l] = beyond[axes[l]][i + rows[l]];
-  }
-}
-
-/* Ids before a cell: of the points in eight rows, those in lower columns after the first. */
-PMB_INLINE void count_ids(const uint32_t *mask, const uint32_t *first, size_t code, uint32_t *ids)
-{
-  const uint32_t after = 31 - ((uint32_t)code & 31);
-  PMB_NOT_UNROLLED
-  for (int l = 0; l < 8; ++l) {
-    ids[l] = first[l] + sum_bytes(count_in_bytes(mask[l] << after));
-  }
-}
-
-PMB_INLINE void write_cell(const pmb_cpu_case *entry, const uint8_t *order, const brick_cells *cells, size_t code,
-  uint32_t *out, int64_t room, const int joined)
-{
-  const size_t row = code >> 5;
-  const int last = (code & 31) == 31;
-  uint32_t ids[8], samples[8];
-  (void)room;
-  count_ids(cells->mask[row], cells->first[row], code, ids);
-  if (joined) {
-    count_ids(cells->sample_mask[row], cells->sample_first[row], code, samples);
-    for (int l = 0; last && l < 4; ++l) {
-      samples[4 + l] = cells->sample_beyond[row][l];
-    }
-  }
-  for (int i = 0; i < entry->ids; ++i) {
-    const unsigned corner = entry->corners[joined ? order[i] : i], edge = corner & 7;
-    out[i] = joined && corner & PMB_CORNER_SAMPLE ? samples[edge]
-      : last && corner & PMB_CORNER_UPPER         ? cells->beyond[row][edge]
-                                                  : ids[edge] + (corner >> 5);
-  }
-}
-
-/* Bit row: the word of that row is not 0. */
-PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
-{
-  uint32_t rows = 0;
-  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
-    rows |= (uint32_t)(words[i] != 0) << i;
-  }
-  return rows;
-}
-
-#endif
-
 /* The triangles of n cells, to where there is room for so many ids. */
 PMB_INLINE void write_cells(
-  const pmb_cpu_case *cases, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way)
+  const pmb_cpu *cpu, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way, const int joined)
 {
-  for (int i = 0; i < n; ++i) {
-    const size_t code = cells->list[i];
-    const pmb_cpu_case *entry = &cases[cells->cases[code]];
-    write_cell(entry, NULL, cells, code, out, room, 0);
-    prefetch_ids(way, out);
-    out += entry->ids;
-    room -= entry->ids;
-  }
-}
-
-/* The same where points are joined. */
-PMB_INLINE void write_joined_cells(
-  int mirrored, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way)
-{
-  const pmb_cpu_joined *table = pmb_cpu_joined_cases();
-  static const uint8_t orders[2][16] = { { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
-    { 0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15 } };
+  const pmb_cpu_tables *tables = cpu->tables;
   for (int i = 0; i < n; ++i) {
     const size_t code = cells->list[i];
     pmb_cpu_case made;
-    const pmb_cpu_case *entry = find_joined_case(table, cells->cases[code], cells->equal[code], &made);
-    write_cell(entry, orders[mirrored], cells, code, out, room, 1);
+    const pmb_cpu_case *entry = joined ? find_joined_case(tables, cells->cases[code], cells->equal[code], &made)
+                                       : &tables->plain[cells->cases[code]];
+    write_cell(entry, cells, code, out, room, joined);
     prefetch_ids(way, out);
     out += entry->ids;
     room -= entry->ids;
@@ -346,19 +268,72 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, 
   brick_cells cells;
   for (uint32_t rest = rows_with_bits(words); rest; rest &= rest - 1) {
     const int row = pmb_lowest_bit(rest), y = row & 3, z = row >> 2;
-    cases_of_row(
-      &rows->inside[z + 1][y + 1], &rows->inside[z + 2][y + 1], words[row], cells.cases + row * PMB_BRICK_X);
+    cases_of_row(&rows->inside[z + 1][y + 1], &rows->inside[z + 2][y + 1], cells.cases + row * PMB_BRICK_X);
     set_row(mask, first, beyond, row, z * 5 + y, words[row], &cells);
     if (kinds == PMB_KINDS) {
       set_samples(mask[PMB_SAMPLE], first[PMB_SAMPLE], beyond[PMB_SAMPLE], rows, row, z * 5 + y, words[row], &cells);
     }
   }
-  const int n = lanes_list_words(cpu->places, words, cells.list);
-  if (kinds == PMB_KINDS) {
-    write_joined_cells(cpu->frame->mirrored, &cells, n, out, room, way);
-  } else {
-    write_cells(cpu->cases, &cells, n, out, room, way);
+  const int n = lanes_list_words(cpu->tables->places, words, cells.list);
+  write_cells(cpu, &cells, n, out, room, way, kinds == PMB_KINDS);
+}
+
+#else
+
+/* Sets the table of ids, see PMB_IDS_ROW. */
+PMB_INLINE void fill_ids(const uint32_t (*mask)[PMB_EDGE_ROWS], const uint32_t (*first)[PMB_EDGE_ROWS],
+  const uint32_t (*beyond)[PMB_EDGE_ROWS], uint32_t *ids, const int kinds)
+{
+  for (int row = 0; row < 25; ++row) {
+    for (int kind = 0; kind < kinds; ++kind) {
+      uint32_t *out = ids + row * PMB_IDS_ROW + kind * PMB_IDS_KIND, next = first[kind][row];
+      for (uint32_t rest = mask[kind][row]; rest; rest &= rest - 1) {
+        out[pmb_lowest_bit(rest)] = next++;
+      }
+      out[PMB_BRICK_X] = beyond[kind][row];
+    }
   }
 }
+
+/* Writes 16 ids, of which the next cell overwrites those that are too many: so the loop has no end to foresee. */
+PMB_INLINE void write_plain(const int16_t *offsets, const uint32_t *ids, uint32_t *out)
+{
+  for (int i = 0; i < 16; ++i) {
+    out[i] = ids[offsets[i]];
+  }
+}
+
+/* The triangles of a brick, from the rows and cells of `scratch`. mask, first, beyond: of the first `kinds` kinds of points, by row
+ * z * 5 + y, their masks, the id of the first one with a column from 0 to 31, and of the one at column 32; room: ids that may be
+ * written to `out`. */
+PMB_INLINE void write_brick(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const uint32_t (*mask)[PMB_EDGE_ROWS],
+  const uint32_t (*first)[PMB_EDGE_ROWS], const uint32_t (*beyond)[PMB_EDGE_ROWS], uint32_t *out, int64_t room,
+  id_way way, const int kinds)
+{
+  const pmb_cpu_tables *tables = cpu->tables;
+  const int joined = kinds == PMB_KINDS;
+  uint32_t ids[25 * PMB_IDS_ROW];
+  fill_ids(mask, first, beyond, ids, kinds);
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    const uint32_t *row_ids = ids + ((row >> 2) * 5 + (row & 3)) * PMB_IDS_ROW;
+    for (uint32_t rest = scratch->cells[row]; rest; rest &= rest - 1) {
+      const int x = pmb_lowest_bit(rest);
+      pmb_cpu_case made;
+      const pmb_cpu_case *entry = case_of_cell(tables, &scratch->rows, row, x, joined, &made);
+      if (!joined && room >= 16) {
+        write_plain(tables->offsets[entry - tables->plain], row_ids + x, out);
+      } else {
+        for (int i = 0; i < entry->ids; ++i) {
+          out[i] = row_ids[x + pmb_cpu_offset_of_corner(entry->corners[i])];
+        }
+      }
+      prefetch_ids(way, out);
+      out += entry->ids;
+      room -= entry->ids;
+    }
+  }
+}
+
+#endif
 
 #endif

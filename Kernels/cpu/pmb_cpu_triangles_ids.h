@@ -67,17 +67,6 @@ static inline int reaches_beyond(const uint32_t *cells)
   return any >> (PMB_BRICK_X - 1) != 0;
 }
 
-/* What the triangles of a cell are made by; made: room for what the table has not. */
-PMB_INLINE const pmb_cpu_case *case_of_cell(
-  const pmb_cpu_joined *table, const pmb_rows *rows, int row, int x, pmb_cpu_case *made)
-{
-  const uint64_t(*in)[6] = &rows->inside[(row >> 2) + 1], (*same)[6] = &rows->equal[(row >> 2) + 1];
-  const int y = (row & 3) + 1;
-  const unsigned cell_case = pmb_cell_bits(in[0][y], in[0][y + 1], in[1][y], in[1][y + 1], x + 1);
-  const unsigned equal = pmb_cell_bits(same[0][y], same[0][y + 1], same[1][y], same[1][y + 1], x + 1);
-  return find_joined_case(table, cell_case, equal, made);
-}
-
 /* What the ids of a brick's triangles count from: for each column of bricks along x in its family, [z][y], the point that is
  * id 0, or, if far, id 2^30 * (2 * z + y). */
 typedef struct id_base {

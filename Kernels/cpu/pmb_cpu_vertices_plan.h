@@ -103,7 +103,7 @@ static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *reco
   for (int row = 0; row < PMB_BRICK_ROWS; row += 4) {
     __m256i words[2]; /* by row and kind */
     lanes_turn_words(record->mask[0] + row, PMB_BRICK_ROWS, words);
-    n += lanes_list_bytes(cpu->places, words, (const uint8_t *)words, (unsigned)row << 7, list + n);
+    n += lanes_list_bytes(cpu->tables->places, words, (const uint8_t *)words, (unsigned)row << 7, list + n);
   }
   return n;
 }

@@ -55,10 +55,11 @@
     }                                                             \
   }
 
-PMB_INTERLEAVE_IN_C(f32, float)
 PMB_INTERLEAVE_IN_C(f64, double)
 
 #if defined(__AVX512F__)
+
+PMB_INTERLEAVE_IN_C(f32, float)
 
 /* In each quarter of 128 bits: rows to columns of 4 x 4. */
 PMB_INLINE void lanes_turn_f32(const __m512 in[4], __m512 out[4])
@@ -161,6 +162,21 @@ PMB_INLINE void lanes_turn_f32(const __m256 in[4], __m256 out[4])
   out[3] = _mm256_shuffle_ps(b, d, 0xee);
 }
 
+PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
+{
+  for (int half = 0; half < 16; half += 8) {
+    __m256 in[4], out[4];
+    for (int i = 0; i < 4; ++i) {
+      in[i] = _mm256_loadu_ps(from[i] + half);
+    }
+    lanes_turn_f32(in, out);
+    for (int i = 0; i < 4; ++i) {
+      _mm_storeu_ps(records[half + i], _mm256_castps256_ps128(out[i]));
+      _mm_storeu_ps(records[half + 4 + i], _mm256_extractf128_ps(out[i], 1));
+    }
+  }
+}
+
 PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const uint16_t *index, float (*to)[16])
 {
   for (int half = 0; half < 16; half += 8) {
@@ -211,6 +227,7 @@ PMB_BESIDE_IN_C(f64, double)
 
 #else
 
+PMB_INTERLEAVE_IN_C(f32, float)
 PMB_BESIDE_IN_C(f32, float)
 PMB_BESIDE_IN_C(f64, double)
 PMB_FETCH_IN_C(f32, float)
