@@ -75,7 +75,7 @@ typedef struct pmb_cpu_case {
 enum { PMB_CORNER_UPPER = 8, PMB_CORNER_SAMPLE = 16, PMB_CORNER_AFTER = 32, PMB_JOINED_CASES = 6561 };
 
 /* Without vectors the ids of a brick's points lie in a table: by row z * 5 + y, kind and column. */
-enum { PMB_IDS_KIND = PMB_BRICK_X + 1, PMB_IDS_ROW = PMB_KINDS * PMB_IDS_KIND };
+enum { PMB_IDS_KIND = PMB_BRICK_X + 4, PMB_IDS_ROW = PMB_KINDS * PMB_IDS_KIND };
 
 /* Where in it the id of a corner is, from the cell's own x edge on. */
 static inline int pmb_cpu_offset_of_corner(unsigned corner)
@@ -179,6 +179,7 @@ typedef struct pmb_cpu_range {
 
 /* What a worker needs for one brick. For volumes handled as float only the first half of `tile` is there. */
 typedef struct pmb_cpu_scratch {
+  uint32_t ids[25 * PMB_IDS_ROW];           /* of its points; not with vectors */
   uint32_t brick_ids[PMB_BRICK_IDS];        /* of its triangles, before they are made wide */
   uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* row << 7 | kind << 5 | x */
   pmb_rows rows;

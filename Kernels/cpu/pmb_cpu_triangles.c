@@ -130,10 +130,11 @@ static void emit_cells(
   const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int joined, int64_t *out)
 {
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    const words_of_row words = find_words_of_row(&scratch->rows, row);
     for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
       const int x = pmb_lowest_bit(cells);
       pmb_cpu_case made;
-      const int count = case_of_cell(cpu->tables, &scratch->rows, row, x, joined, &made)->ids / 3;
+      const int count = case_of_cell(cpu->tables, &words, x + 1, joined, &made)->ids / 3;
       fill_cells(cpu, record, out, row, x, count);
       out += count;
     }

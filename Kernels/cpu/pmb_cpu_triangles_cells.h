@@ -24,18 +24,32 @@ PMB_INLINE void prefetch_ids(id_way way, const uint32_t *made)
   prefetch_output((const void *)(((uintptr_t)made << way.wide) + way.offset), 64 << way.wide);
 }
 
-/* What the triangles of a cell are made by; made: room for what the tables do not have. */
-PMB_INLINE const pmb_cpu_case *case_of_cell(
-  const pmb_cpu_tables *tables, const pmb_rows *rows, int row, int x, const int joined, pmb_cpu_case *made)
+/* The words of inside and equal bits around a row of cells, see pmb_cell_bits. */
+typedef struct words_of_row {
+  uint64_t inside[4], equal[4];
+} words_of_row;
+
+PMB_INLINE words_of_row find_words_of_row(const pmb_rows *rows, int row)
 {
-  const uint64_t(*in)[6] = &rows->inside[(row >> 2) + 1], (*same)[6] = &rows->equal[(row >> 2) + 1];
-  const int y = (row & 3) + 1;
-  const unsigned cell_case = pmb_cell_bits(in[0][y], in[0][y + 1], in[1][y], in[1][y + 1], x + 1);
+  words_of_row words;
+  for (int i = 0; i < 4; ++i) {
+    const int y = (row & 3) + 1 + (i & 1), z = (row >> 2) + 1 + (i >> 1);
+    words.inside[i] = rows->inside[z][y];
+    words.equal[i] = rows->equal[z][y];
+  }
+  return words;
+}
+
+/* The triangles of the cell of a row at this bit; made: room for those that the tables do not have. */
+PMB_INLINE const pmb_cpu_case *case_of_cell(
+  const pmb_cpu_tables *tables, const words_of_row *words, int bit, const int joined, pmb_cpu_case *made)
+{
+  const uint64_t *in = words->inside, *same = words->equal;
+  const unsigned cell_case = pmb_cell_bits(in[0], in[1], in[2], in[3], bit);
   if (!joined) {
     return &tables->plain[cell_case];
   }
-  const unsigned equal = pmb_cell_bits(same[0][y], same[0][y + 1], same[1][y], same[1][y + 1], x + 1);
-  return find_joined_case(tables, cell_case, equal, made);
+  return find_joined_case(tables, cell_case, pmb_cell_bits(same[0], same[1], same[2], same[3], bit), made);
 }
 
 #if defined(__AVX2__)
@@ -259,7 +273,7 @@ PMB_INLINE void write_cells(
 /* The triangles of a brick, from the rows and cells of `scratch`. mask, first, beyond: of the first `kinds` kinds of points, by row
  * z * 5 + y, their masks, the id of the first one with a column from 0 to 31, and of the one at column 32; room: ids that may be
  * written to `out`. */
-PMB_INLINE void write_brick(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const uint32_t (*mask)[PMB_EDGE_ROWS],
+PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const uint32_t (*mask)[PMB_EDGE_ROWS],
   const uint32_t (*first)[PMB_EDGE_ROWS], const uint32_t (*beyond)[PMB_EDGE_ROWS], uint32_t *out, int64_t room,
   id_way way, const int kinds)
 {
@@ -306,30 +320,31 @@ PMB_INLINE void write_plain(const int16_t *offsets, const uint32_t *ids, uint32_
 /* The triangles of a brick, from the rows and cells of `scratch`. mask, first, beyond: of the first `kinds` kinds of points, by row
  * z * 5 + y, their masks, the id of the first one with a column from 0 to 31, and of the one at column 32; room: ids that may be
  * written to `out`. */
-PMB_INLINE void write_brick(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const uint32_t (*mask)[PMB_EDGE_ROWS],
+PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const uint32_t (*mask)[PMB_EDGE_ROWS],
   const uint32_t (*first)[PMB_EDGE_ROWS], const uint32_t (*beyond)[PMB_EDGE_ROWS], uint32_t *out, int64_t room,
   id_way way, const int kinds)
 {
   const pmb_cpu_tables *tables = cpu->tables;
   const int joined = kinds == PMB_KINDS;
-  uint32_t ids[25 * PMB_IDS_ROW];
-  fill_ids(mask, first, beyond, ids, kinds);
+  const uint32_t *end = out + room;
+  fill_ids(mask, first, beyond, scratch->ids, kinds);
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const uint32_t *row_ids = ids + ((row >> 2) * 5 + (row & 3)) * PMB_IDS_ROW;
+    const uint32_t *row_ids = scratch->ids + ((row >> 2) * 5 + (row & 3)) * PMB_IDS_ROW;
+    const words_of_row words = find_words_of_row(&scratch->rows, row);
     for (uint32_t rest = scratch->cells[row]; rest; rest &= rest - 1) {
-      const int x = pmb_lowest_bit(rest);
+      const int bit = pmb_lowest_bit(rest) + 1;
+      const uint32_t *cell_ids = row_ids + (bit - 1);
       pmb_cpu_case made;
-      const pmb_cpu_case *entry = case_of_cell(tables, &scratch->rows, row, x, joined, &made);
-      if (!joined && room >= 16) {
-        write_plain(tables->offsets[entry - tables->plain], row_ids + x, out);
+      const pmb_cpu_case *entry = case_of_cell(tables, &words, bit, joined, &made);
+      if (!joined && end - out >= 16) {
+        write_plain(tables->offsets[entry - tables->plain], cell_ids, out);
       } else {
         for (int i = 0; i < entry->ids; ++i) {
-          out[i] = row_ids[x + pmb_cpu_offset_of_corner(entry->corners[i])];
+          out[i] = cell_ids[pmb_cpu_offset_of_corner(entry->corners[i])];
         }
       }
       prefetch_ids(way, out);
       out += entry->ids;
-      room -= entry->ids;
     }
   }
 }

@@ -10,8 +10,8 @@
 /* A block of points on its way from the list to the output. */
 typedef struct point_block {
   _Alignas(64) uint16_t lower[16], upper[16]; /* ends */
-  int32_t kind[16];                /* PMB_EDGE_X ... */
-  PMB_REAL from[4][16], to[4][16]; /* the ends: index gradient and sample */
+  int32_t kind[16];                           /* PMB_EDGE_X ... */
+  PMB_REAL from[4][16], to[4][16];            /* the ends: index gradient and sample */
   PMB_REAL t[16];
   double x[16], y[16], z[16];
   float normal[3][16], gradient[3][16];
