@@ -249,16 +249,25 @@ PMB_STORE3_IN_C(f64, double)
 
 PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
 {
-  const __m256i down = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6), up = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
-  const __m256 low = _mm256_loadu_ps(row), high = _mm256_loadu_ps(row + 8);
-  const __m256 low_down = _mm256_permutevar8x32_ps(low, down), high_up = _mm256_permutevar8x32_ps(high, up);
-  _mm256_storeu_ps(beside[0], _mm256_blend_ps(low_down, _mm256_set1_ps(below), 0x01));
-  _mm256_storeu_ps(beside[0] + 8, _mm256_blend_ps(_mm256_permutevar8x32_ps(high, down), low_down, 0x01));
-  _mm256_storeu_ps(beside[1], _mm256_blend_ps(_mm256_permutevar8x32_ps(low, up), high_up, 0x80));
-  _mm256_storeu_ps(beside[1] + 8, _mm256_blend_ps(high_up, _mm256_set1_ps(above), 0x80));
+  const __m256 first = _mm256_permutevar8x32_ps(_mm256_loadu_ps(row), _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6));
+  const __m256 last = _mm256_permutevar8x32_ps(_mm256_loadu_ps(row + 8), _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0));
+  _mm256_storeu_ps(beside[0], _mm256_blend_ps(first, _mm256_set1_ps(below), 0x01));
+  _mm256_storeu_ps(beside[0] + 8, _mm256_loadu_ps(row + 7));
+  _mm256_storeu_ps(beside[1], _mm256_loadu_ps(row + 1));
+  _mm256_storeu_ps(beside[1] + 8, _mm256_blend_ps(last, _mm256_set1_ps(above), 0x80));
 }
 
-PMB_BESIDE_IN_C(f64, double)
+PMB_INLINE void lanes_beside_f64(const double *row, double below, double above, double (*beside)[16])
+{
+  const __m256d first = _mm256_permute4x64_pd(_mm256_loadu_pd(row), 0x90);
+  const __m256d last = _mm256_permute4x64_pd(_mm256_loadu_pd(row + 12), 0xf9);
+  _mm256_storeu_pd(beside[0], _mm256_blend_pd(first, _mm256_set1_pd(below), 1));
+  for (int l = 4; l < 16; l += 4) {
+    _mm256_storeu_pd(beside[0] + l, _mm256_loadu_pd(row + l - 1));
+    _mm256_storeu_pd(beside[1] + l - 4, _mm256_loadu_pd(row + l - 3));
+  }
+  _mm256_storeu_pd(beside[1] + 12, _mm256_blend_pd(last, _mm256_set1_pd(above), 8));
+}
 
 #else
 
