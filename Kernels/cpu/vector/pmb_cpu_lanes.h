@@ -101,34 +101,7 @@ PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
   }
 }
 
-/* 8 lanes of doubles: in[i] holds records i and i + 4. */
-PMB_INLINE void lanes_turn_f64(const __m512d in[4], __m512d out[4])
-{
-  const __m512d a = _mm512_unpacklo_pd(in[0], in[1]), b = _mm512_unpackhi_pd(in[0], in[1]);
-  const __m512d c = _mm512_unpacklo_pd(in[2], in[3]), d = _mm512_unpackhi_pd(in[2], in[3]);
-  const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
-                high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-  out[0] = _mm512_permutex2var_pd(a, low, c);
-  out[1] = _mm512_permutex2var_pd(b, low, d);
-  out[2] = _mm512_permutex2var_pd(a, high, c);
-  out[3] = _mm512_permutex2var_pd(b, high, d);
-}
-
-PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
-{
-  for (int half = 0; half < 16; half += 8) {
-    __m512d in[4], out[4];
-    for (int i = 0; i < 4; ++i) {
-      in[i] = _mm512_castpd256_pd512(_mm256_loadu_pd(records[index[half + i]]));
-      in[i] = _mm512_insertf64x4(in[i], _mm256_loadu_pd(records[index[half + 4 + i]]), 1);
-    }
-    lanes_turn_f64(in, out);
-    for (int c = 0; c < 4; ++c) {
-      _mm512_storeu_pd(to[c] + half, out[c]);
-    }
-  }
-}
-
+PMB_FETCH_IN_C(f64, double)
 PMB_STORE3_IN_C(f64, double)
 
 PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
