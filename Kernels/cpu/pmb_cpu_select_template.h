@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass select for samples of one type: PMB_TYPE, see pmb_each_type.h. */
-#if !defined(PMB_TYPE)
-#error "PMB_TYPE: the name of a type of samples"
-#endif
 
 /* min < isovalue <= max, or a sample may equal the isovalue and take points from a neighbouring brick's edges. */
 PMB_INLINE int PMB_T_NAME(active)(PMB_T low, PMB_T high, const pmb_isovalue *isovalue)

@@ -5,7 +5,7 @@
 #ifndef PMB_CPU_TRIANGLES_CELLS_H
 #define PMB_CPU_TRIANGLES_CELLS_H
 
-#include "cpu/pmb_cpu_emit.h"
+#include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_lanes.h"
 
 /* From where ids of triangles are made to where they go, twice as wide or not. */

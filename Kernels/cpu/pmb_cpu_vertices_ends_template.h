@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The ends of edges for samples of one type: PMB_TYPE, see pmb_each_type.h. */
-#if !defined(PMB_TYPE)
-#error "PMB_TYPE: the name of a type of samples"
-#endif
 
 /* Converts n samples of a row, 16 at a time, of which the last may be among those before as well. */
 PMB_INLINE void PMB_T_NAME(convert)(const PMB_T *in, int64_t stride, int n, PMB_T_REAL *out)

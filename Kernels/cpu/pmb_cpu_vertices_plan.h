@@ -3,7 +3,7 @@
 #ifndef PMB_CPU_VERTICES_PLAN_H
 #define PMB_CPU_VERTICES_PLAN_H
 
-#include "cpu/pmb_cpu_emit.h"
+#include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_compare.h"
 #include "cpu/vector/pmb_cpu_lanes.h"
 

@@ -13,13 +13,11 @@ enum { COPY_PITCH = PMB_BRICK_X + 1 };
 typedef struct word_functions {
   int (*words)(const void *first, int begins, const int64_t *strides, const int *n, const pmb_isovalue *isovalue,
     pmb_cpu_words *words, pmb_cpu_words *equal);
-  void (*around)(const void *center, const int64_t *strides, const int *low, const int *high,
-    const pmb_isovalue *isovalue, uint32_t *inside, uint32_t *equal);
   void (*row)(const void *source, int64_t stride, int n, const pmb_isovalue *isovalue, uint64_t *inside,
     uint64_t *equal, uint64_t *finite);
 } word_functions;
 
-#define PMB_WORDS(NAME, type, name, real) [PMB_##NAME] = { words_##name, around_##name, row_##name },
+#define PMB_WORDS(NAME, type, name, real) [PMB_##NAME] = { words_##name, row_##name },
 static const word_functions by_type[] = { PMB_SAMPLE_TYPES(PMB_WORDS) };
 
 /* Sample (x,y,z) of a brick. */
@@ -41,8 +39,16 @@ void pmb_cpu_compare_around(const pmb_cpu *cpu, const box *b, const int place[3]
   uint32_t *inside, uint32_t *equal)
 {
   const pmb_volume *v = cpu->volume;
-  const void *center = sample_of(v, b, place[0], place[1], place[2]);
-  by_type[v->type].around(center, v->strides, low, high, cpu->isovalue, inside, equal);
+  for (int z = low[2]; z <= high[2]; ++z) {
+    for (int y = low[1]; y <= high[1]; ++y) {
+      const void *first = sample_of(v, b, place[0] + low[0], place[1] + y, place[2] + z);
+      const int bit = low[0] + 1 + 3 * (y + 1) + 9 * (z + 1);
+      uint64_t in, same, finite;
+      by_type[v->type].row(first, v->strides[0], high[0] - low[0] + 1, cpu->isovalue, &in, &same, &finite);
+      *inside |= (uint32_t)(in << bit);
+      *equal |= (uint32_t)(same << bit);
+    }
+  }
 }
 
 /* Bits x + 1 of the hidden cells of row (y,z) of a brick. */

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-#include "cpu/pmb_cpu.h"
-#include "cpu/pmb_cpu_path.h"
+#include "cpu/pmb_cpu_brick.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
