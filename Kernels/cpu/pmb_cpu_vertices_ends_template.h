@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The ends of edges for samples of one type: PMB_TYPE, see pmb_each_type.h. */
 
-/* Converts n samples of a row, 16 at a time, of which the last may be among those before as well. */
-PMB_INLINE void PMB_T_NAME(convert)(const PMB_T *in, int64_t stride, int n, PMB_T_REAL *out)
-{
-  if (stride == 1 && n >= 16) {
-    for (int i = 0; i < n; i += 16) {
-      const int first = i < n - 16 ? i : n - 16;
-      if (PMB_T_IS_FLOAT) {
-        memcpy(out + first, in + first, 16 * sizeof(*in));
-      } else {
-        PMB_T_NAME(lanes_convert)(in + first, out + first);
-      }
-    }
-  } else {
-    for (int i = 0; i < n; ++i) {
-      out[i] = (PMB_T_REAL)in[i * stride];
-    }
-  }
-}
-
 /* Reads the rows of a tile that have their bit in `wanted`, as load_tile has them. */
 static void PMB_T_NAME(load)(const void *samples, const tile_rows *rows, uint64_t wanted, void *tile)
 {
@@ -28,7 +9,15 @@ static void PMB_T_NAME(load)(const void *samples, const tile_rows *rows, uint64_
     const int bit = pmb_lowest_bit(wanted);
     const PMB_T *in = (const PMB_T *)samples + rows->y[bit % PMB_TILE_ROWS] + rows->z[bit / PMB_TILE_ROWS];
     PMB_T_REAL *row = (PMB_T_REAL *)tile + bit * PMB_TILE_PITCH;
-    PMB_T_NAME(convert)(in, rows->stride, n, row + offset);
+    if (rows->stride == 1) {
+      for (int i = 0; i < n; ++i) {
+        row[offset + i] = (PMB_T_REAL)in[i];
+      }
+    } else {
+      for (int i = 0; i < n; ++i) {
+        row[offset + i] = (PMB_T_REAL)in[i * rows->stride];
+      }
+    }
     if (rows->begin < offset) {
       row[0] = row[1];
     }

@@ -254,18 +254,17 @@ PMB_STORE3_IN_C(f64, double)
 
 #endif
 
-/* lanes_convert of integers of 1 or 2 bytes. */
-#if defined(__AVX512F__)
+/* lanes_convert: 16 samples, side by side, to the type in which they are handled. */
+#if defined(__AVX2__)
+enum { LANES_SMALL = 2 }; /* bytes that lanes_convert_small takes at most */
 PMB_INLINE void lanes_convert_small(const void *in, const int size, const int is_signed, float *out)
 {
+#if defined(__AVX512F__)
   const __m512i lanes = size == 1
     ? (is_signed ? _mm512_cvtepi8_epi32(_mm_loadu_si128(in)) : _mm512_cvtepu8_epi32(_mm_loadu_si128(in)))
     : (is_signed ? _mm512_cvtepi16_epi32(_mm256_loadu_si256(in)) : _mm512_cvtepu16_epi32(_mm256_loadu_si256(in)));
   _mm512_storeu_ps(out, _mm512_cvtepi32_ps(lanes));
-}
-#elif defined(__AVX2__)
-PMB_INLINE void lanes_convert_small(const void *in, const int size, const int is_signed, float *out)
-{
+#else
   for (int half = 0; half < 16; half += 8) {
     const __m128i *from = (const __m128i *)(const void *)((const char *)in + half * size);
     const __m256i lanes = size == 1
@@ -273,16 +272,12 @@ PMB_INLINE void lanes_convert_small(const void *in, const int size, const int is
       : (is_signed ? _mm256_cvtepi16_epi32(_mm_loadu_si128(from)) : _mm256_cvtepu16_epi32(_mm_loadu_si128(from)));
     _mm256_storeu_ps(out + half, _mm256_cvtepi32_ps(lanes));
   }
-}
 #endif
-#if defined(__AVX2__)
-enum { LANES_SMALL = 2 }; /* bytes that lanes_convert_small takes at most */
+}
 #else
 enum { LANES_SMALL = 0 };
 #define lanes_convert_small(in, size, is_signed, out)
 #endif
-
-/* lanes_convert: 16 samples, side by side, to the type in which they are handled. */
 #define PMB_CONVERT(NAME, type, name, real)                                            \
   PMB_INLINE void lanes_convert_##name(const type *in, real *out)                      \
   {                                                                                    \
@@ -290,8 +285,7 @@ enum { LANES_SMALL = 0 };
       lanes_convert_small(in, sizeof(type), (type)-1 < (type)1, (float *)(void *)out); \
       return;                                                                          \
     }                                                                                  \
-    PMB_NOT_UNROLLED                                                                   \
-    for (int l = 0; l < 16; ++l) {                                                     \
+    PMB_EACH_LANE (l) {                                                                \
       out[l] = (real)in[l];                                                            \
     }                                                                                  \
   }
