@@ -224,20 +224,26 @@ PMB_INLINE void write_cell(
   const pmb_cpu_case *entry, const brick_cells *cells, size_t code, uint32_t *out, int64_t room, const int joined)
 {
   const __m256i ids = ids_around(cells, code), lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  for (int i = 0; i < 16; i += 8) {
-    const __m256i from = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(entry->corners + i)));
-    __m256i chosen = _mm256_add_epi32(_mm256_permutevar8x32_epi32(ids, from), _mm256_srli_epi32(from, 5));
-    if ((code & 31) == 31) {
-      chosen = replace_ids(chosen, from, 3, _mm256_loadu_si256((const __m256i *)cells->beyond[code >> 5]));
-    }
-    if (joined) {
-      chosen = replace_ids(chosen, from, 4, samples_around(cells, code));
-    }
-    if (room >= 16) {
-      _mm256_storeu_si256((__m256i *)(out + i), chosen);
-    } else {
-      _mm256_maskstore_epi32((int *)out + i, _mm256_cmpgt_epi32(_mm256_set1_epi32((int)room - i), lane), chosen);
-    }
+  __m256i from[2], chosen[2];
+  for (int i = 0; i < 2; ++i) {
+    from[i] = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(entry->corners + 8 * i)));
+    chosen[i] = _mm256_add_epi32(_mm256_permutevar8x32_epi32(ids, from[i]), _mm256_srli_epi32(from[i], 5));
+  }
+  for (int i = 0; (code & 31) == 31 && i < 2; ++i) {
+    const __m256i beyond = _mm256_loadu_si256((const __m256i *)cells->beyond[code >> 5]);
+    chosen[i] = replace_ids(chosen[i], from[i], 3, beyond);
+  }
+  for (int i = 0; joined && i < 2; ++i) {
+    chosen[i] = replace_ids(chosen[i], from[i], 4, samples_around(cells, code));
+  }
+  if (room >= 16) {
+    _mm256_storeu_si256((__m256i *)out, chosen[0]);
+    _mm256_storeu_si256((__m256i *)out + 1, chosen[1]);
+    return;
+  }
+  for (int i = 0; i < 2; ++i) {
+    const __m256i left = _mm256_set1_epi32((int)room - 8 * i);
+    _mm256_maskstore_epi32((int *)out + 8 * i, _mm256_cmpgt_epi32(left, lane), chosen[i]);
   }
 }
 
@@ -257,16 +263,17 @@ PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
 PMB_INLINE void write_cells(
   const pmb_cpu *cpu, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way, const int joined)
 {
-  const pmb_cpu_tables *tables = cpu->tables;
+  const pmb_cpu_case *plain = cpu->tables->plain;
   for (int i = 0; i < n; ++i) {
-    const size_t code = cells->list[i];
+    const size_t code = cells->list[i], cell_case = cells->cases[code];
     pmb_cpu_case made;
-    const pmb_cpu_case *entry = joined ? find_joined_case(tables, cells->cases[code], cells->equal[code], &made)
-                                       : &tables->plain[cells->cases[code]];
+    const pmb_cpu_case *entry =
+      joined ? find_joined_case(cpu->tables, cells->cases[code], cells->equal[code], &made) : &plain[cell_case];
+    const int ids = entry->ids;
     write_cell(entry, cells, code, out, room, joined);
     prefetch_ids(way, out);
-    out += entry->ids;
-    room -= entry->ids;
+    out += ids;
+    room -= ids;
   }
 }
 
