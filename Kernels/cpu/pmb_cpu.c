@@ -10,7 +10,7 @@ static pmb_cpu *state_of(pmb_context *context)
   return context->state;
 }
 
-/* The loops of each instruction set, see pmb_cpu_path.h. */
+/* The loops of each instruction set, see pmb_cpu_brick.h. */
 #define PMB_CPU_LOOPS(path)                                                                                 \
   void pmb_cpu_summarize_##path(void *data, int worker, size_t i);                                          \
   void pmb_cpu_select_count_##path(void *data, int worker, size_t i);                                       \
@@ -25,38 +25,39 @@ PMB_CPU_LOOPS(avx2)
 PMB_CPU_LOOPS(avx512)
 #endif
 
-static const pmb_cpu_loops *best_loops(void)
+static int is_here(const pmb_cpu_loops *loops)
 {
 #if defined(PMB_X86)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") &&
-    __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
-    __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2")) {
-    return &avx512_loops;
+  if (loops == &avx512_loops) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+      __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
-    return &avx2_loops;
+  if (loops == &avx2_loops) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
   }
 #endif
-  return &portable_loops;
+  return loops == &portable_loops;
 }
 
-/* NULL if the name is unknown or the machine cannot run it. */
-static const pmb_cpu_loops *named_loops(const char *path)
+/* The loops of a path, or of the best that is here. NULL if the name is unknown or the machine cannot run them. */
+static const pmb_cpu_loops *find_loops(const char *path)
 {
-  if (strcmp(path, "portable") == 0 || strcmp(path, "reference") == 0) {
-    return &portable_loops;
-  }
+  static const pmb_cpu_loops *const all[] = {
 #if defined(PMB_X86)
-  const pmb_cpu_loops *best = best_loops();
-  if (strcmp(path, "avx2") == 0 && best != &portable_loops) {
-    return &avx2_loops;
-  }
-  if (strcmp(path, "avx512") == 0 && best == &avx512_loops) {
-    return best;
-  }
+    &avx512_loops,
+    &avx2_loops,
 #endif
+    &portable_loops
+  };
+  path = path && strcmp(path, "reference") == 0 ? "portable" : path;
+  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) {
+    if (is_here(all[i]) && (!path || strcmp(path, all[i]->name) == 0)) {
+      return all[i];
+    }
+  }
   return NULL;
 }
 
@@ -65,11 +66,11 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
   const char *variable = getenv("PMB_CPU_PATH");
   const char *named_by = path ? "cpu_path" : "PMB_CPU_PATH";
   path = path || !variable || !*variable ? path : variable;
-  const pmb_cpu_loops *loops = path ? named_loops(path) : best_loops();
+  const pmb_cpu_loops *loops = find_loops(path);
   if (!loops) {
     return pmb_fail(context, PMB_UNAVAILABLE,
       "%s \"%.40s\" is not here; leave it out (\"%s\" on this machine), or use \"portable\" or \"reference\"",
-      named_by, path, best_loops()->name);
+      named_by, path, find_loops(NULL)->name);
   }
   pmb_cpu *cpu = pmb_memory_take(&context->memory, 1, sizeof(*cpu));
   if (!cpu) {
