@@ -49,22 +49,22 @@ PMB_INLINE void gather_masks(const brick_family *f, int dx, const int kinds, uin
 }
 
 /* The inside words of a brick without joined points: from the first sample on, each edge with a point is a change. */
-static void words_from_masks(const pmb_cpu_record *record, const uint32_t (*mask)[PMB_EDGE_ROWS], pmb_rows *rows)
+static void words_from_masks(const pmb_cpu_record *record, const brick_points *points, pmb_rows *rows)
 {
-  uint32_t first = mask[PMB_EDGE_X][0] << 1;
+  uint32_t first = points->mask[PMB_EDGE_X][0] << 1;
   for (int shift = 1; shift < 32; shift *= 2) {
     first ^= first << shift;
   }
   first ^= record->inside ? UINT32_MAX : 0;
   for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    const uint32_t *x_edges = mask[PMB_EDGE_X] + 5 * z, *y_edges = mask[PMB_EDGE_Y] + 5 * z;
+    const uint32_t *x_edges = points->mask[PMB_EDGE_X] + 5 * z, *y_edges = points->mask[PMB_EDGE_Y] + 5 * z;
     uint32_t word = first;
     for (int y = 0; y <= PMB_BRICK_Y; ++y) {
       const uint64_t last = (word ^ x_edges[y]) >> 31;
       rows->inside[z + 1][y + 1] = (last << 32 | word) << 1;
       word ^= y_edges[y];
     }
-    first ^= mask[PMB_EDGE_Z][5 * z];
+    first ^= points->mask[PMB_EDGE_Z][5 * z];
   }
 }
 
@@ -116,7 +116,7 @@ static void find_cells_by_full_rules(const pmb_rows *rows, uint32_t cells[PMB_BR
 
 /* The same of other bricks: a cell's corners are alike unless one of seven edges that join them all has a point. */
 static void find_cells_by_masks(
-  const pmb_cpu *cpu, const pmb_cpu_record *record, const uint32_t (*mask)[PMB_EDGE_ROWS], uint32_t *restrict cells)
+  const pmb_cpu *cpu, const pmb_cpu_record *record, const brick_points *points, uint32_t *restrict cells)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   int n[3];
@@ -129,7 +129,8 @@ static void find_cells_by_masks(
     rows[i] = i < n[1] ? columns : 0;
   }
   for (int z = 0; z < PMB_BRICK_Z; ++z) {
-    const uint32_t *x = mask[PMB_EDGE_X] + 5 * z, *y = mask[PMB_EDGE_Y] + 5 * z, *next = mask[PMB_EDGE_Z] + 5 * z;
+    const uint32_t *x = points->mask[PMB_EDGE_X] + 5 * z, *y = points->mask[PMB_EDGE_Y] + 5 * z,
+                   *next = points->mask[PMB_EDGE_Z] + 5 * z;
     const uint32_t layer = z < n[2] ? ~0u : 0;
     PMB_NOT_UNROLLED
     for (int i = 0; i < PMB_BRICK_Y; ++i) {
@@ -169,17 +170,17 @@ static void emit_cells(
 /* What the triangles of a brick are made from: masks of its points, words of its samples and its cells. Returns how many kinds of
  * points there are. */
 static int find_triangles(
-  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, uint32_t (*mask)[PMB_EDGE_ROWS])
+  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, brick_points *points)
 {
   const pmb_cpu_record *record = family->at[0][0][0];
   box b;
   if (record->rules == PMB_RULES_PLAIN) {
-    gather_masks(family, 0, PMB_SAMPLE, mask);
-    words_from_masks(record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, &scratch->rows);
-    find_cells_by_masks(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, scratch->cells);
+    gather_masks(family, 0, PMB_SAMPLE, points->mask);
+    words_from_masks(record, points, &scratch->rows);
+    find_cells_by_masks(cpu, record, points, scratch->cells);
     return PMB_SAMPLE;
   }
-  gather_masks(family, 0, PMB_KINDS, mask);
+  gather_masks(family, 0, PMB_KINDS, points->mask);
   if (record->rules == PMB_RULES_JOINED) {
     compare_joined(cpu, record, &scratch->rows, scratch->cells);
     return PMB_KINDS;
@@ -278,7 +279,7 @@ PMB_INLINE void firsts_of(const pmb_cpu_record *r, uint32_t begin, int row, cons
 /* Ids of the first point of each of these first kinds, in each row that this brick of the family has, if it is there. mask: see
  * gather_masks. */
 PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_base *base, int dx, const int kinds,
-  const uint32_t (*mask)[PMB_EDGE_ROWS], uint32_t (*restrict first)[PMB_EDGE_ROWS])
+  uint32_t (*mask)[PMB_EDGE_ROWS], uint32_t (*restrict first)[PMB_EDGE_ROWS])
 {
   const pmb_cpu_record *r[4];
   uint32_t begin[4];
@@ -305,56 +306,53 @@ PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_
   }
 }
 
-/* The ids of a brick's triangles. mask: of the first kinds of its points; first, room: see pmb_cpu_emit_triangles. */
+/* The ids of a brick's triangles. points: of the first kinds, with their masks set; first, room: see pmb_cpu_emit_triangles. */
 PMB_INLINE void emit_kinds(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
-  const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
+  brick_points *points, int64_t first, int64_t room)
 {
-  uint32_t firsts[PMB_KINDS][PMB_EDGE_ROWS], beyond[PMB_KINDS][PMB_EDGE_ROWS] = { { 0 } };
-  const uint32_t(*const_firsts)[PMB_EDGE_ROWS] = (const uint32_t(*)[PMB_EDGE_ROWS])firsts;
-  const uint32_t(*const_beyond)[PMB_EDGE_ROWS] = (const uint32_t(*)[PMB_EDGE_ROWS])beyond;
   id_base base;
   find_base(cpu, family, &base);
-  find_firsts(cpu, family, &base, 0, kinds, mask, firsts);
+  find_firsts(cpu, family, &base, 0, kinds, points->mask, points->first);
+  memset(points->beyond, 0, sizeof(points->beyond));
   if (reaches_beyond(scratch->cells)) {
     uint32_t next[PMB_KINDS][PMB_EDGE_ROWS];
     gather_masks(family, 1, kinds, next);
-    find_firsts(cpu, family, &base, 1, kinds, (const uint32_t(*)[PMB_EDGE_ROWS])next, beyond);
+    find_firsts(cpu, family, &base, 1, kinds, next, points->beyond);
   }
   if (cpu->mesh->id_type == PMB_INT32) {
     uint32_t *out = (uint32_t *)cpu->mesh->triangles + 3 * first;
-    write_brick(cpu, scratch, mask, const_firsts, const_beyond, out, 3 * room, way_of_ids(out, out, 0), kinds);
+    write_brick(cpu, scratch, points, out, 3 * room, way_of_ids(out, out, 0), kinds);
   } else {
     uint32_t *ids = scratch->brick_ids;
     int64_t *out = (int64_t *)cpu->mesh->triangles + 3 * first;
-    write_brick(cpu, scratch, mask, const_firsts, const_beyond, ids, PMB_BRICK_IDS, way_of_ids(ids, out, 1), kinds);
+    write_brick(cpu, scratch, points, ids, PMB_BRICK_IDS, way_of_ids(ids, out, 1), kinds);
     widen_ids(&base, ids, out, 3 * family->at[0][0][0]->triangles);
   }
 }
 
 /* Of a brick whose points are joined; apart, so that the other is as fast as without. */
 static __attribute__((noinline)) void emit_joined_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch,
-  const brick_family *family, const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
+  const brick_family *family, brick_points *points, int64_t first, int64_t room)
 {
-  emit_kinds(cpu, scratch, family, PMB_KINDS, mask, first, room);
+  emit_kinds(cpu, scratch, family, PMB_KINDS, points, first, room);
 }
 
 /* Of another one. */
 static inline void emit_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family,
-  const uint32_t (*mask)[PMB_EDGE_ROWS], int64_t first, int64_t room)
+  brick_points *points, int64_t first, int64_t room)
 {
-  emit_kinds(cpu, scratch, family, PMB_SAMPLE, mask, first, room);
+  emit_kinds(cpu, scratch, family, PMB_SAMPLE, points, first, room);
 }
 
 void pmb_cpu_emit_triangles(
   const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room)
 {
   const pmb_mesh *mesh = cpu->mesh;
-  uint32_t mask[PMB_KINDS][PMB_EDGE_ROWS];
-  const int kinds = find_triangles(cpu, scratch, family, mask);
-  const uint32_t(*masks)[PMB_EDGE_ROWS] = (const uint32_t(*)[PMB_EDGE_ROWS])mask;
+  brick_points points;
+  const int kinds = find_triangles(cpu, scratch, family, &points);
   const int joined = kinds == PMB_KINDS;
   if (mesh->triangles) {
-    (joined ? emit_joined_ids : emit_ids)(cpu, scratch, family, masks, first, room);
+    (joined ? emit_joined_ids : emit_ids)(cpu, scratch, family, &points, first, room);
   }
   if (mesh->cells) {
     emit_cells(cpu, scratch, family->at[0][0][0], joined, mesh->cells + first);

@@ -24,6 +24,12 @@ PMB_INLINE void prefetch_ids(id_way way, const uint32_t *made)
   prefetch_output((const void *)(((uintptr_t)made << way.wide) + way.offset), 64 << way.wide);
 }
 
+/* The points that a brick's cells use, by kind and row z * 5 + y: masks of columns 0 to 31, ids of the first one there, and of
+ * the one at column 32, which is the next brick's, where a cell has that column. Of the rows from 25 to 31 the masks are 0. */
+typedef struct brick_points {
+  uint32_t mask[PMB_KINDS][PMB_EDGE_ROWS], first[PMB_KINDS][PMB_EDGE_ROWS], beyond[PMB_KINDS][PMB_EDGE_ROWS];
+} brick_points;
+
 /* The words of inside and equal bits around a row of cells, see pmb_cell_bits. */
 typedef struct words_of_row {
   uint64_t inside[4], equal[4];
@@ -109,17 +115,18 @@ PMB_INLINE __m128i values_of_samples(const uint32_t *values, int i)
 
 /* Sets the samples around a row of cells, as set_row sets the edges; i: the row, counted z * 5 + y; word: the row's cells. In
  * column 31 the samples at the upper x are the next brick's. */
-PMB_INLINE void set_samples(const uint32_t *mask, const uint32_t *first, const uint32_t *beyond, const pmb_rows *rows,
-  int row, int i, uint32_t word, brick_cells *cells)
+PMB_INLINE void set_samples(
+  const brick_points *points, const pmb_rows *rows, int row, int i, uint32_t word, brick_cells *cells)
 {
   const int y = (row & 3) + 1, z = (row >> 2) + 1;
-  const __m128i masks = values_of_samples(mask, i), firsts = values_of_samples(first, i);
+  const __m128i masks = values_of_samples(points->mask[PMB_SAMPLE], i);
+  const __m128i firsts = values_of_samples(points->first[PMB_SAMPLE], i);
   const __m256i lower = _mm256_castsi128_si256(_mm_slli_epi32(masks, 1));
   cases_of_row(&rows->equal[z][y], &rows->equal[z + 1][y], cells->equal + row * PMB_BRICK_X);
   _mm256_storeu_si256((__m256i *)cells->sample_mask[row], _mm256_inserti128_si256(lower, masks, 1));
   _mm256_storeu_si256((__m256i *)cells->sample_first[row], _mm256_broadcastsi128_si256(firsts));
   if (word >> 31) {
-    _mm_storeu_si128((__m128i *)cells->sample_beyond[row], values_of_samples(beyond, i));
+    _mm_storeu_si128((__m128i *)cells->sample_beyond[row], values_of_samples(points->beyond[PMB_SAMPLE], i));
   }
 }
 
@@ -135,15 +142,14 @@ PMB_INLINE __m256i values_of_rows(const uint32_t (*values)[PMB_EDGE_ROWS], int i
 }
 
 /* Sets the edges around a row of cells. */
-PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const uint32_t (*first)[PMB_EDGE_ROWS],
-  const uint32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
+PMB_INLINE void set_row(const brick_points *points, int row, int i, uint32_t word, brick_cells *cells)
 {
-  const __m256i masks = values_of_rows(mask, i);
+  const __m256i masks = values_of_rows(points->mask, i);
   /* Shifted so that of column x, 31 - x further, the bits before it are left. */
   _mm256_storeu_si256((__m256i *)cells->mask[row], _mm256_slli_epi32(masks, 1));
-  _mm256_storeu_si256((__m256i *)cells->first[row], values_of_rows(first, i));
+  _mm256_storeu_si256((__m256i *)cells->first[row], values_of_rows(points->first, i));
   if (word >> 31) {
-    _mm256_storeu_si256((__m256i *)cells->beyond[row], values_of_rows(beyond, i));
+    _mm256_storeu_si256((__m256i *)cells->beyond[row], values_of_rows(points->beyond, i));
   }
 }
 
@@ -277,12 +283,9 @@ PMB_INLINE void write_cells(
   }
 }
 
-/* The triangles of a brick, from the rows and cells of `scratch`. mask, first, beyond: of the first `kinds` kinds of points, by row
- * z * 5 + y, their masks, the id of the first one with a column from 0 to 31, and of the one at column 32; room: ids that may be
- * written to `out`. */
-PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const uint32_t (*mask)[PMB_EDGE_ROWS],
-  const uint32_t (*first)[PMB_EDGE_ROWS], const uint32_t (*beyond)[PMB_EDGE_ROWS], uint32_t *out, int64_t room,
-  id_way way, const int kinds)
+/* The triangles of a brick, from the rows and cells of `scratch` and its points of the first kinds; room: for so many ids. */
+PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_points *points, uint32_t *out,
+  int64_t room, id_way way, const int kinds)
 {
   const pmb_rows *rows = &scratch->rows;
   const uint32_t *words = scratch->cells;
@@ -290,9 +293,9 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const 
   for (uint32_t rest = rows_with_bits(words); rest; rest &= rest - 1) {
     const int row = pmb_lowest_bit(rest), y = row & 3, z = row >> 2;
     cases_of_row(&rows->inside[z + 1][y + 1], &rows->inside[z + 2][y + 1], cells.cases + row * PMB_BRICK_X);
-    set_row(mask, first, beyond, row, z * 5 + y, words[row], &cells);
+    set_row(points, row, z * 5 + y, words[row], &cells);
     if (kinds == PMB_KINDS) {
-      set_samples(mask[PMB_SAMPLE], first[PMB_SAMPLE], beyond[PMB_SAMPLE], rows, row, z * 5 + y, words[row], &cells);
+      set_samples(points, rows, row, z * 5 + y, words[row], &cells);
     }
   }
   const int n = lanes_list_words(cpu->tables->places, words, cells.list);
@@ -302,16 +305,15 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const 
 #else
 
 /* Sets the table of ids, see PMB_IDS_ROW. */
-PMB_INLINE void fill_ids(const uint32_t (*mask)[PMB_EDGE_ROWS], const uint32_t (*first)[PMB_EDGE_ROWS],
-  const uint32_t (*beyond)[PMB_EDGE_ROWS], uint32_t *ids, const int kinds)
+PMB_INLINE void fill_ids(const brick_points *points, uint32_t *ids, const int kinds)
 {
   for (int row = 0; row < 25; ++row) {
     for (int kind = 0; kind < kinds; ++kind) {
-      uint32_t *out = ids + row * PMB_IDS_ROW + kind * PMB_IDS_KIND, next = first[kind][row];
-      for (uint32_t rest = mask[kind][row]; rest; rest &= rest - 1) {
+      uint32_t *out = ids + row * PMB_IDS_ROW + kind * PMB_IDS_KIND, next = points->first[kind][row];
+      for (uint32_t rest = points->mask[kind][row]; rest; rest &= rest - 1) {
         out[pmb_lowest_bit(rest)] = next++;
       }
-      out[PMB_BRICK_X] = beyond[kind][row];
+      out[PMB_BRICK_X] = points->beyond[kind][row];
     }
   }
 }
@@ -324,17 +326,13 @@ PMB_INLINE void write_plain(const int16_t *offsets, const uint32_t *ids, uint32_
   }
 }
 
-/* The triangles of a brick, from the rows and cells of `scratch`. mask, first, beyond: of the first `kinds` kinds of points, by row
- * z * 5 + y, their masks, the id of the first one with a column from 0 to 31, and of the one at column 32; room: ids that may be
- * written to `out`. */
-PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const uint32_t (*mask)[PMB_EDGE_ROWS],
-  const uint32_t (*first)[PMB_EDGE_ROWS], const uint32_t (*beyond)[PMB_EDGE_ROWS], uint32_t *out, int64_t room,
-  id_way way, const int kinds)
+PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_points *points, uint32_t *out,
+  int64_t room, id_way way, const int kinds)
 {
   const pmb_cpu_tables *tables = cpu->tables;
   const int joined = kinds == PMB_KINDS;
   const uint32_t *end = out + room;
-  fill_ids(mask, first, beyond, scratch->ids, kinds);
+  fill_ids(points, scratch->ids, kinds);
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const uint32_t *row_ids = scratch->ids + ((row >> 2) * 5 + (row & 3)) * PMB_IDS_ROW;
     const words_of_row words = find_words_of_row(&scratch->rows, row);
