@@ -102,6 +102,16 @@ PMB_INLINE uint32_t sum_bytes(uint32_t bytes)
   return (halves + (halves >> 16)) & 0xffff;
 }
 
+/* Bit row: the word of that row is not 0. */
+PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
+{
+  uint32_t rows = 0;
+  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+    rows |= words[i] != 0 ? 1u << i : 0;
+  }
+  return rows;
+}
+
 /* Compares the samples of a brick whose samples are finite and visible, in their own type. Returns by which rules it goes on;
  * with PMB_RULES_JOINED `equal` has bits, with PMB_RULES_FULL both are not set. */
 #define pmb_cpu_compare_brick PMB_PATH_NAME(pmb_cpu_compare_brick)

@@ -91,10 +91,17 @@ PMB_INLINE __m256i turn_bits(__m256i words)
  * 8 x 8 bits. */
 PMB_INLINE __m256i turn_words(__m256i eight)
 {
+#if defined(__GFNI__) && defined(__AVX512VBMI__)
+  const __m256i rows = _mm256_setr_epi8(28, 24, 20, 16, 12, 8, 4, 0, 29, 25, 21, 17, 13, 9, 5, 1, 30, 26, 22, 18, 14,
+    10, 6, 2, 31, 27, 23, 19, 15, 11, 7, 3);
+  const __m256i unit = _mm256_set1_epi64x((long long)0x8040201008040201ull);
+  return _mm256_gf2p8affine_epi64_epi8(unit, _mm256_permutexvar_epi8(rows, eight), 0);
+#else
   const __m256i bytes = _mm256_setr_epi8(
     0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   return turn_bits(
     _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(eight, bytes), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+#endif
 }
 
 /* pmb_cell_bits of all 32 cells of a row, from the words of inside bits of the rows (y,z) and (y+1,z), and those above. */
@@ -254,16 +261,6 @@ PMB_INLINE void write_cell(
 }
 
 #endif
-
-/* Bit row: the word of that row is not 0. */
-PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
-{
-  const __m256i low = _mm256_loadu_si256((const __m256i *)words), zero = _mm256_setzero_si256();
-  const __m256i high = _mm256_loadu_si256((const __m256i *)(words + 8));
-  const int none = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(low, zero))) |
-    _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(high, zero))) << 8;
-  return (uint32_t)none ^ 0xffff;
-}
 
 /* The triangles of n cells, to where there is room for so many ids. */
 PMB_INLINE void write_cells(
