@@ -118,9 +118,9 @@ static pmb_status measure_edges(pmb_context *context, pmb_measuring *m, double s
   const int64_t workers = pmb_least_of(m->workers, m->range_count);
   m->record_capacity = reduce_uses(m);
   pmb_status status = reserve(context, &m->ends, workers << m->range_bits, sizeof(int64_t));
-  if (status == PMB_OK) {
-    status = reserve(context, &m->records, workers * m->record_capacity, pmb_type_size(m->mesh->id_type));
-  }
+  status = status == PMB_OK
+    ? reserve(context, &m->records, workers * m->record_capacity, pmb_type_size(m->mesh->id_type))
+    : status;
   return status == PMB_OK ? run(context, m, pmb_measures_match, m->range_count, share) : status;
 }
 
@@ -139,21 +139,12 @@ static pmb_status measure_part(pmb_context *context, pmb_measuring *m, double sh
 {
   choose_ranges(m);
   pmb_status status = reserve(context, &m->chunks, pmb_measures_chunks(m->size.triangles), sizeof(pmb_chunk_sums));
-  if (status == PMB_OK) {
-    status = reserve(context, &m->uses, m->workers * m->range_count, sizeof(pmb_range_use));
-  }
-  if (status == PMB_OK) {
-    status = reserve(context, &m->parents, m->size.points, pmb_type_size(m->mesh->id_type));
-  }
-  if (status == PMB_OK) {
-    status = measure_sums(context, m, share * 0.4, measures);
-  }
-  if (status == PMB_OK) {
-    status = measure_edges(context, m, share * 0.58);
-  }
-  if (status == PMB_OK) {
-    status = run(context, m, pmb_measures_roots, pmb_measures_chunks(m->size.points), share * 0.02);
-  }
+  status = status == PMB_OK ? reserve(context, &m->uses, m->workers * m->range_count, sizeof(pmb_range_use)) : status;
+  status = status == PMB_OK ? reserve(context, &m->parents, m->size.points, pmb_type_size(m->mesh->id_type)) : status;
+  status = status == PMB_OK ? measure_sums(context, m, share * 0.4, measures) : status;
+  status = status == PMB_OK ? measure_edges(context, m, share * 0.58) : status;
+  status = status == PMB_OK ? run(context, m, pmb_measures_roots, pmb_measures_chunks(m->size.points), share * 0.02)
+                            : status;
   measures->points = m->points;
   measures->components = m->components;
   measures->edges = m->edges;
