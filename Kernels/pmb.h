@@ -335,8 +335,8 @@ void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
 
 /* Allocates host memory that a GPU reaches directly, for the arrays of pmb_mesh: pmb_emit on a GPU then copies once less.
  * Aligned to 4096 bytes. Released memory is kept for allocations of about that size until pmb_host_trim or until the last
- * context on a GPU is gone. Returns NULL if no GPU or no memory is there: ordinary memory works too, only slower. Any thread may
- * call these three. */
+ * context on a GPU is gone. Returns NULL if no GPU or no memory is there: ordinary memory works too, only slower. Any
+ * thread may call these three. */
 void *pmb_host_allocate(size_t bytes);
 void pmb_host_release(void *memory); /* NULL is allowed */
 void pmb_host_trim(void);            /* frees what is kept */

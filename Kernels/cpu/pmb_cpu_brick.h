@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the files share that are compiled once per instruction set, with PMB_CPU_PATH set to its name: names and loops, a brick
- * where it lies in the volume, its samples as words of bits, and the passes that pmb_cpu_emit.c calls. */
+ * Shared by the files that are compiled once per instruction set, with PMB_CPU_PATH set to its name: names and loops, a
+ * brick where it lies in the volume, its samples as words of bits, and the passes that pmb_cpu_emit.c calls. */
 #ifndef PMB_CPU_BRICK_H
 #define PMB_CPU_BRICK_H
 
@@ -129,8 +129,8 @@ void pmb_cpu_compare_around(const pmb_cpu *cpu, const box *b, const int place[3]
 
 /* ---- what writes the mesh, one brick at a time; each looks at the next brick first, to ask for its memory ---- */
 
-/* Asks for the memory of an output array that will be written soon, n bytes further on from what is written now: the arrays
- * take turns, so the hardware does not foresee them. May be beyond its end. 512 to 2048 were tried, see Docs/PERFORMANCE.md. */
+/* Asks for n bytes of an output array that will be written soon: the arrays take turns, so the hardware does not foresee
+ * them. May be beyond its end. 512 to 2048 were tried, see Docs/PERFORMANCE.md. */
 enum { PMB_OUTPUT_AHEAD = 2048 };
 PMB_INLINE void prefetch_output(const void *out, int n)
 {

@@ -31,8 +31,8 @@ static inline const pmb_cpu_record *record_or_none(const pmb_cpu_record *record)
   return record ? record : &no_record;
 }
 
-/* The masks of the points of these first kinds that the brick's cells use, by kind and row z * 5 + y, columns 0 to 31 (dx 0), or
- * that are the next bricks' (dx 1); of the rows from 25 to 31 none. */
+/* The masks of the first kinds of points that the brick's cells use in columns 0 to 31 (dx 0), or of the next bricks'
+ * (dx 1), see brick_points. */
 PMB_INLINE void gather_masks(const brick_family *f, int dx, const int kinds, uint32_t (*mask)[PMB_EDGE_ROWS])
 {
   const pmb_cpu_record *here = record_or_none(f->at[0][0][dx]), *y = record_or_none(f->at[0][1][dx]);
@@ -234,8 +234,8 @@ typedef struct id_base {
   int far;
 } id_base;
 
-/* Whether points of a brick and of those above it may have numbers that differ by 2^32. Where all rules are checked it is taken
- * to be so, that this case is tested. */
+/* Whether ids of a brick's points and of those above it may differ by 2^32. The "reference" path takes it to be so, for
+ * tests. */
 static inline int is_far(const pmb_cpu *cpu)
 {
   const int64_t most = UINT32_MAX / PMB_BRICK_MAX_POINTS, rows = cpu->bricks[1] + 2;
@@ -276,7 +276,7 @@ PMB_INLINE void firsts_of(const pmb_cpu_record *r, uint32_t begin, int row, cons
   }
 }
 
-/* Ids of the first point of each of these first kinds, in each row that this brick of the family has, if it is there. mask: see
+/* Ids of the first point of each of the first kinds, in each row of this brick of the family, if it is there. mask: from
  * gather_masks. */
 PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_base *base, int dx, const int kinds,
   uint32_t (*mask)[PMB_EDGE_ROWS], uint32_t (*restrict first)[PMB_EDGE_ROWS])
@@ -306,7 +306,7 @@ PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_
   }
 }
 
-/* The ids of a brick's triangles. points: of the first kinds, with their masks set; first, room: see pmb_cpu_emit_triangles. */
+/* The ids of a brick's triangles. points: with the masks of the first kinds; first, room: see pmb_cpu_emit_triangles. */
 PMB_INLINE void emit_kinds(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
   brick_points *points, int64_t first, int64_t room)
 {

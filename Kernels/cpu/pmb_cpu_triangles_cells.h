@@ -24,8 +24,8 @@ PMB_INLINE void prefetch_ids(id_way way, const uint32_t *made)
   prefetch_output((const void *)(((uintptr_t)made << way.wide) + way.offset), 64 << way.wide);
 }
 
-/* The points that a brick's cells use, by kind and row z * 5 + y: masks of columns 0 to 31, ids of the first one there, and of
- * the one at column 32, which is the next brick's, where a cell has that column. Of the rows from 25 to 31 the masks are 0. */
+/* The points that a brick's cells use, by kind and row z * 5 + y: masks of columns 0 to 31 (rows 25 to 31: 0), ids of the
+ * first one there, and of the one at column 32, which is the next brick's, where a cell has that column. */
 typedef struct brick_points {
   uint32_t mask[PMB_KINDS][PMB_EDGE_ROWS], first[PMB_KINDS][PMB_EDGE_ROWS], beyond[PMB_KINDS][PMB_EDGE_ROWS];
 } brick_points;
@@ -280,7 +280,7 @@ PMB_INLINE void write_cells(
   }
 }
 
-/* The triangles of a brick, from the rows and cells of `scratch` and its points of the first kinds; room: for so many ids. */
+/* The triangles of a brick, from the rows and cells of `scratch` and its points of the first kinds. room: ids at `out`. */
 PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_points *points, uint32_t *out,
   int64_t room, id_way way, const int kinds)
 {

@@ -130,7 +130,7 @@ def main():
     print("/* Three edges per triangle; the unused rest is 0. */")
     print("PMB_TABLE uint8_t pmb_triangle_edges[256][16] = {")
     for first in range(0, 256, 4):
-        rows = ["{" + (",~".join(str(e) for t in triangles for e in t) or "0") + "}," for triangles in cases[first:first + 4]]
+        rows = ["{%s}," % (",~".join(str(e) for t in case for e in t) or "0") for case in cases[first:first + 4]]
         print(textwrap.indent(textwrap.fill(" ".join(rows), 120), "  ").replace("~", " "))
     print("};\n")
     print("#endif")
