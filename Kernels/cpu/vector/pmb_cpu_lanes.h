@@ -294,12 +294,6 @@ PMB_SAMPLE_TYPES(PMB_CONVERT)
 
 #if defined(__AVX512VBMI2__)
 
-/* Bit i: word i of one of two arrays of 16 is not 0. */
-PMB_INLINE uint32_t lanes_any(const uint32_t *a, const uint32_t *b)
-{
-  const __m512i both = _mm512_or_si512(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
-  return _mm512_test_epi32_mask(both, both);
-}
 /* Appends code + i for each bit i of a mask to a list, lowest first; returns how many. May write to list[0..63]. */
 PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 {
