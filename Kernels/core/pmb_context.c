@@ -172,8 +172,13 @@ void pmb_unbind(pmb_context *context)
 
 static pmb_status check_dims(pmb_context *context, const pmb_volume *volume)
 {
+  const int64_t limit = (int64_t)1 << 52, *first = volume->first;
   int64_t samples = 1;
   for (int a = 0; a < 3; ++a) {
+    if (first[a] > limit || first[a] < -limit) {
+      return pmb_fail(context, PMB_INVALID, "pmb_bind: first is (%lld, %lld, %lld); each must be within +-2^52",
+        (long long)first[0], (long long)first[1], (long long)first[2]);
+    }
     if (volume->dims[a] < 1) {
       return pmb_fail(context, PMB_INVALID, "pmb_bind: dims are %lld x %lld x %lld; each must be at least 1",
         (long long)volume->dims[0], (long long)volume->dims[1], (long long)volume->dims[2]);
@@ -206,19 +211,6 @@ static pmb_status check_strides(pmb_context *context, pmb_volume *volume)
   return PMB_OK;
 }
 
-static pmb_status check_first(pmb_context *context, const pmb_volume *volume)
-{
-  const int64_t limit = (int64_t)1 << 52;
-  const int64_t *first = volume->first;
-  for (int a = 0; a < 3; ++a) {
-    if (first[a] > limit || first[a] < -limit) {
-      return pmb_fail(context, PMB_INVALID, "pmb_bind: first is (%lld, %lld, %lld); each must be within +-2^52",
-        (long long)first[0], (long long)first[1], (long long)first[2]);
-    }
-  }
-  return PMB_OK;
-}
-
 static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
 {
   if (!volume) {
@@ -238,8 +230,7 @@ static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
     return pmb_fail(context, PMB_INVALID, "pmb_bind: samples at %p are not aligned to their %zu bytes",
       volume->samples, pmb_type_size(volume->type));
   }
-  const pmb_status status = check_first(context, volume);
-  return status == PMB_OK ? check_dims(context, volume) : status;
+  return check_dims(context, volume);
 }
 
 pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)

@@ -214,7 +214,7 @@ static pmb_status cpu_bind(pmb_context *context)
   cpu->tables = pmb_cpu_tables_for(cpu->frame->mirrored);
   const int workers = workers_for(context, cpu->brick_count, PMB_CPU_SUMMARIZED_EACH);
   const int64_t blocks = divide_bricks(cpu, workers);
-  if (!pmb_buffer_reserve(memory, &cpu->summary, (size_t)cpu->brick_count, 2 * type_size) ||
+  if (!pmb_buffer_reserve(memory, &cpu->summary, (size_t)cpu->brick_count + PMB_CPU_SUMMARY_SPARE, 2 * type_size) ||
     !pmb_buffer_reserve(memory, &cpu->flags, (size_t)cpu->brick_count, 1) ||
     !pmb_buffer_reserve(memory, &cpu->ranges, (size_t)blocks, sizeof(pmb_cpu_range))) {
     return no_memory(context, "the summary (bricks)", cpu->brick_count, 2 * type_size + 1);

@@ -31,6 +31,7 @@ enum {
   PMB_CPU_BLOCK_LAYERS = 16, /* layers of bricks in a block at most */
   /* Bytes of a volume that is taken to be in the cache whenever it is read again, so that it need not be asked for ahead. */
   PMB_CPU_CACHED_BYTES = 4 << 20,
+  PMB_CPU_SUMMARY_SPARE = 64, /* bricks, as select reads so many at once */
   /* A tile holds a brick's samples -1..33 x -1..5 x -1..5: the brick, its halo, and what gradients need. */
   PMB_TILE_PITCH = 48, /* a multiple of 16, so that rows are read in whole vectors */
   PMB_TILE_ROWS = 7,
