@@ -160,7 +160,8 @@ static void emit_cells(
     for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
       const int x = pmb_lowest_bit(cells);
       pmb_cpu_case made;
-      const int count = case_of_cell(cpu->tables, &words, x + 1, joined, &made)->ids / 3;
+      const unsigned cell_case = bits_of_cell(words.inside, x + 1);
+      const int count = case_of_cell(cpu->tables, cell_case, &words, x + 1, joined, &made)->ids / 3;
       fill_cells(cpu, record, out, row, x, count);
       out += count;
     }

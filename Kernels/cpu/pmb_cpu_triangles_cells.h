@@ -46,16 +46,18 @@ PMB_INLINE words_of_row find_words_of_row(const pmb_rows *rows, int row)
   return words;
 }
 
-/* The triangles of the cell of a row at this bit; made: room for those that the tables do not have. */
-PMB_INLINE const pmb_cpu_case *case_of_cell(
-  const pmb_cpu_tables *tables, const words_of_row *words, int bit, const int joined, pmb_cpu_case *made)
+/* pmb_cell_bits of the cell at this bit, from the words of its row. */
+PMB_INLINE unsigned bits_of_cell(const uint64_t words[4], int bit)
 {
-  const uint64_t *in = words->inside, *same = words->equal;
-  const unsigned cell_case = pmb_cell_bits(in[0], in[1], in[2], in[3], bit);
-  if (!joined) {
-    return &tables->plain[cell_case];
-  }
-  return find_joined_case(tables, cell_case, pmb_cell_bits(same[0], same[1], same[2], same[3], bit), made);
+  return pmb_cell_bits(words[0], words[1], words[2], words[3], bit);
+}
+
+/* The triangles of that cell; made: room for those that the tables do not have. */
+PMB_INLINE const pmb_cpu_case *case_of_cell(const pmb_cpu_tables *tables, unsigned cell_case,
+  const words_of_row *words, int bit, const int joined, pmb_cpu_case *made)
+{
+  return joined ? find_joined_case(tables, cell_case, bits_of_cell(words->equal, bit), made)
+                : &tables->plain[cell_case];
 }
 
 #if defined(__AVX2__)
@@ -337,9 +339,10 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const 
       const int bit = pmb_lowest_bit(rest) + 1;
       const uint32_t *cell_ids = row_ids + (bit - 1);
       pmb_cpu_case made;
-      const pmb_cpu_case *entry = case_of_cell(tables, &words, bit, joined, &made);
+      const unsigned cell_case = bits_of_cell(words.inside, bit);
+      const pmb_cpu_case *entry = case_of_cell(tables, cell_case, &words, bit, joined, &made);
       if (!joined && end - out >= 16) {
-        write_plain(tables->offsets[entry - tables->plain], cell_ids, out);
+        write_plain(tables->offsets[cell_case], cell_ids, out);
       } else {
         for (int i = 0; i < entry->ids; ++i) {
           out[i] = cell_ids[pmb_cpu_offset_of_corner(entry->corners[i])];
