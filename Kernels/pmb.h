@@ -28,10 +28,6 @@
  * Thread safety: different contexts may be used from different threads at the same time, also on the same
  * samples. One context serves one call at a time; the caller sees to that.
  *
- * fork: a child may use and destroy its parent's contexts, except those that another thread was calling at that moment. It
- * starts CPU threads anew. A child of a process that has used a GPU cannot use it: calls return PMB_UNAVAILABLE, and a new
- * automatic context takes the CPU. A call whose progress hook forks ends in the child as aborted.
- *
  * Every public struct starts with its own size (set it to sizeof(the struct)), so that later versions can add
  * members at the end. Zero-initialise the rest: zero means "default" or "not wanted" everywhere.
  */
@@ -338,13 +334,12 @@ pmb_status pmb_split_sheets(
 void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
 
 /* Allocates host memory that a GPU reaches directly, for the arrays of pmb_mesh: pmb_emit on a GPU then copies once less.
- * Aligned to 4096 bytes. It comes from a pool of the process, which keeps released blocks for allocations of about that size
- * until pmb_host_trim or until the last context on a GPU is gone; beside 256 MiB the pool holds at most half more than the
- * recent peak in use. Blocks of 256 KiB and more are pinned at their second use (pinning is slow). Returns NULL if no GPU or
- * no memory is there: ordinary memory works too, only slower. Any thread may call these three. */
+ * Aligned to 4096 bytes. Released memory is kept for allocations of about that size until pmb_host_trim or until the last
+ * context on a GPU is gone. Returns NULL if no GPU or no memory is there: ordinary memory works too, only slower. Any
+ * thread may call these three. */
 void *pmb_host_allocate(size_t bytes);
 void pmb_host_release(void *memory); /* NULL is allowed */
-void pmb_host_trim(void);            /* frees the unused blocks of the pool */
+void pmb_host_trim(void);            /* frees what is kept */
 
 /* Facts about the context; set info->struct_size first. */
 pmb_status pmb_get_info(pmb_context *context, pmb_info *info);

@@ -85,6 +85,9 @@ typedef struct pmb_fill {
 /* pmb_histogram of a volume without its fill value; within the core. */
 pmb_status pmb_histogram_without(pmb_context *context, const pmb_histogram_request *request, pmb_fill fill);
 
+/* Checks the first member of a public struct. PMB_OK or PMB_INVALID. */
+pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, size_t wanted);
+
 /* Sets the error text (printf's format) and returns the status. */
 pmb_status pmb_fail(pmb_context *context, pmb_status status, const char *format, ...)
 #if defined(__GNUC__)

@@ -33,42 +33,30 @@ const char *pmb_error(const pmb_context *context)
 
 const char *pmb_status_text(pmb_status status)
 {
-  switch (status) {
-    case PMB_OK:
-      return "ok";
-    case PMB_INVALID:
-      return "invalid argument";
-    case PMB_OUT_OF_MEMORY:
-      return "out of memory";
-    case PMB_ABORTED:
-      return "aborted";
-    case PMB_UNAVAILABLE:
-      return "unavailable";
-    case PMB_TOO_LARGE:
-      return "too large";
-    case PMB_INTERNAL:
-      return "internal error";
-  }
-  return "unknown status";
+  static const char *const texts[] = { "ok", "invalid argument", "out of memory", "aborted", "unavailable",
+    "too large", "internal error" };
+  return (size_t)status < sizeof(texts) / sizeof(texts[0]) ? texts[status] : "unknown status";
 }
 
 size_t pmb_type_size(pmb_type type)
 {
-  switch (type) {
-#define PMB_SIZE(NAME, type, name, real) \
-  case PMB_##NAME:                       \
-    return sizeof(type);
-    PMB_SAMPLE_TYPES(PMB_SIZE)
+#define PMB_SIZE(NAME, type, name, real) [PMB_##NAME] = sizeof(type),
+  static const size_t sizes[] = { PMB_SAMPLE_TYPES(PMB_SIZE) };
 #undef PMB_SIZE
-  }
-  return 0;
+  return (size_t)type < sizeof(sizes) / sizeof(sizes[0]) ? sizes[type] : 0;
+}
+
+pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, size_t wanted)
+{
+  return is == wanted
+    ? PMB_OK
+    : pmb_fail(context, PMB_INVALID, "%s.struct_size is %zu; set it to sizeof(%s), %zu", name, is, name, wanted);
 }
 
 static pmb_status check_options(const pmb_options *options)
 {
-  if (options->struct_size != sizeof(*options)) {
-    return pmb_fail(NULL, PMB_INVALID, "pmb_options.struct_size is %zu; set it to sizeof(pmb_options), %zu",
-      options->struct_size, sizeof(*options));
+  if (pmb_check_size(NULL, "pmb_options", options->struct_size, sizeof(*options)) != PMB_OK) {
+    return PMB_INVALID;
   }
   if (options->device < PMB_DEVICE_AUTOMATIC || options->device > PMB_DEVICE_GPU) {
     return pmb_fail(NULL, PMB_INVALID,
@@ -184,8 +172,13 @@ void pmb_unbind(pmb_context *context)
 
 static pmb_status check_dims(pmb_context *context, const pmb_volume *volume)
 {
+  const int64_t limit = (int64_t)1 << 52, *first = volume->first;
   int64_t samples = 1;
   for (int a = 0; a < 3; ++a) {
+    if (first[a] > limit || first[a] < -limit) {
+      return pmb_fail(context, PMB_INVALID, "pmb_bind: first is (%lld, %lld, %lld); each must be within +-2^52",
+        (long long)first[0], (long long)first[1], (long long)first[2]);
+    }
     if (volume->dims[a] < 1) {
       return pmb_fail(context, PMB_INVALID, "pmb_bind: dims are %lld x %lld x %lld; each must be at least 1",
         (long long)volume->dims[0], (long long)volume->dims[1], (long long)volume->dims[2]);
@@ -218,27 +211,13 @@ static pmb_status check_strides(pmb_context *context, pmb_volume *volume)
   return PMB_OK;
 }
 
-static pmb_status check_first(pmb_context *context, const pmb_volume *volume)
-{
-  const int64_t limit = (int64_t)1 << 52;
-  const int64_t *first = volume->first;
-  for (int a = 0; a < 3; ++a) {
-    if (first[a] > limit || first[a] < -limit) {
-      return pmb_fail(context, PMB_INVALID, "pmb_bind: first is (%lld, %lld, %lld); each must be within +-2^52",
-        (long long)first[0], (long long)first[1], (long long)first[2]);
-    }
-  }
-  return PMB_OK;
-}
-
 static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
 {
   if (!volume) {
     return pmb_fail(context, PMB_INVALID, "pmb_bind: the volume is NULL");
   }
-  if (volume->struct_size != sizeof(*volume)) {
-    return pmb_fail(context, PMB_INVALID, "pmb_volume.struct_size is %zu; set it to sizeof(pmb_volume), %zu",
-      volume->struct_size, sizeof(*volume));
+  if (pmb_check_size(context, "pmb_volume", volume->struct_size, sizeof(*volume)) != PMB_OK) {
+    return PMB_INVALID;
   }
   if (pmb_type_size(volume->type) == 0) {
     return pmb_fail(
@@ -251,8 +230,7 @@ static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
     return pmb_fail(context, PMB_INVALID, "pmb_bind: samples at %p are not aligned to their %zu bytes",
       volume->samples, pmb_type_size(volume->type));
   }
-  const pmb_status status = check_first(context, volume);
-  return status == PMB_OK ? check_dims(context, volume) : status;
+  return check_dims(context, volume);
 }
 
 pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
@@ -300,9 +278,8 @@ static pmb_status check_request(pmb_context *context, const pmb_request *request
   if (!request || !sizes) {
     return pmb_fail(context, PMB_INVALID, "pmb_count: %s is NULL", request ? "sizes" : "the request");
   }
-  if (request->struct_size != sizeof(*request)) {
-    return pmb_fail(context, PMB_INVALID, "pmb_request.struct_size is %zu; set it to sizeof(pmb_request), %zu",
-      request->struct_size, sizeof(*request));
+  if (pmb_check_size(context, "pmb_request", request->struct_size, sizeof(*request)) != PMB_OK) {
+    return PMB_INVALID;
   }
   if (!context->bound) {
     return pmb_fail(context, PMB_INVALID, "pmb_count: no volume is bound; call pmb_bind first");
@@ -474,9 +451,8 @@ static pmb_status check_attributes(pmb_context *context, const pmb_mesh *mesh)
 static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
 {
   const pmb_sizes total = context->total;
-  if (!mesh || mesh->struct_size != sizeof(*mesh)) {
-    return pmb_fail(context, PMB_INVALID, "pmb_mesh.struct_size is %zu; set it to sizeof(pmb_mesh), %zu",
-      mesh ? mesh->struct_size : 0, sizeof(*mesh));
+  if (pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK) {
+    return PMB_INVALID;
   }
   if (!context->counted) {
     return pmb_fail(context, PMB_INVALID, "pmb_emit: nothing is counted; call pmb_count first");

@@ -10,7 +10,7 @@ static pmb_cpu *state_of(pmb_context *context)
   return context->state;
 }
 
-/* The loops of each instruction set, see pmb_cpu_path.h. */
+/* The loops of each instruction set, see pmb_cpu_brick.h. */
 #define PMB_CPU_LOOPS(path)                                                                                 \
   void pmb_cpu_summarize_##path(void *data, int worker, size_t i);                                          \
   void pmb_cpu_select_count_##path(void *data, int worker, size_t i);                                       \
@@ -25,74 +25,40 @@ PMB_CPU_LOOPS(avx2)
 PMB_CPU_LOOPS(avx512)
 #endif
 
-static const pmb_cpu_loops *best_loops(void)
+static int is_here(const pmb_cpu_loops *loops)
 {
 #if defined(PMB_X86)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-    __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") &&
-    __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
-    __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2")) {
-    return &avx512_loops;
+  if (loops == &avx512_loops) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
+      __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
   }
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) {
-    return &avx2_loops;
+  if (loops == &avx2_loops) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
   }
 #endif
-  return &portable_loops;
+  return loops == &portable_loops;
 }
 
-/* NULL if the name is unknown or the machine cannot run it. */
-static const pmb_cpu_loops *named_loops(const char *path)
+/* The loops of a path, or of the best that is here. NULL if the name is unknown or the machine cannot run them. */
+static const pmb_cpu_loops *find_loops(const char *path)
 {
-  if (strcmp(path, "portable") == 0 || strcmp(path, "reference") == 0) {
-    return &portable_loops;
-  }
+  static const pmb_cpu_loops *const all[] = {
 #if defined(PMB_X86)
-  const pmb_cpu_loops *best = best_loops();
-  if (strcmp(path, "avx2") == 0 && best != &portable_loops) {
-    return &avx2_loops;
-  }
-  if (strcmp(path, "avx512") == 0 && best == &avx512_loops) {
-    return best;
-  }
+    &avx512_loops,
+    &avx2_loops,
 #endif
-  return NULL;
-}
-
-/* mirrored: the second and the third id of a triangle change places. */
-static void make_case(pmb_cpu_case *c, int i, int mirrored)
-{
-  pmb_cpu_make_case(c, (unsigned)i, 0);
-  for (int l = 0; mirrored && l < c->ids; l += 3) {
-    const uint8_t second = c->corners[l + 1];
-    c->corners[l + 1] = c->corners[l + 2];
-    c->corners[l + 2] = second;
-  }
-}
-
-static void find_places(pmb_cpu *cpu)
-{
-  for (int i = 0; i < 256; ++i) {
-    int n = 0;
-    for (int bit = 0; bit < 8; ++bit) {
-      if (i >> bit & 1) {
-        cpu->places[i][n++] = (uint8_t)bit;
-      }
+    &portable_loops
+  };
+  path = path && strcmp(path, "reference") == 0 ? "portable" : path;
+  for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) {
+    if (is_here(all[i]) && (!path || strcmp(path, all[i]->name) == 0)) {
+      return all[i];
     }
   }
-}
-
-/* A cell's triangles are its crossed edges less two for each loop that these make. */
-static void count_loops(pmb_cpu *cpu)
-{
-  for (int i = 0; i < 256; ++i) {
-    /* Edges join corners that are 1, 2 or 4 apart. */
-    const unsigned edges = ((i ^ i >> 1) & 0x55u) | ((i ^ i >> 2) & 0x33u) << 8 | ((i ^ i >> 4) & 0x0fu) << 16;
-    const int crossed = pmb_popcount(edges);
-    const int loops = (crossed - pmb_triangle_count[i]) / 2;
-    cpu->further_loops[i] = (uint8_t)(loops > 1 ? loops - 1 : 0);
-  }
+  return NULL;
 }
 
 static pmb_status cpu_create(pmb_context *context, const char *path)
@@ -100,20 +66,17 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
   const char *variable = getenv("PMB_CPU_PATH");
   const char *named_by = path ? "cpu_path" : "PMB_CPU_PATH";
   path = path || !variable || !*variable ? path : variable;
-  const pmb_cpu_loops *loops = path ? named_loops(path) : best_loops();
+  const pmb_cpu_loops *loops = find_loops(path);
   if (!loops) {
     return pmb_fail(context, PMB_UNAVAILABLE,
       "%s \"%.40s\" is not here; leave it out (\"%s\" on this machine), or use \"portable\" or \"reference\"",
-      named_by, path, best_loops()->name);
+      named_by, path, find_loops(NULL)->name);
   }
   pmb_cpu *cpu = pmb_memory_take(&context->memory, 1, sizeof(*cpu));
   if (!cpu) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the CPU backend (%zu bytes)", sizeof(*cpu));
   }
   memset(cpu, 0, sizeof(*cpu));
-  count_loops(cpu);
-  find_places(cpu);
-  cpu->cases_mirrored = -1;
   cpu->loops = loops;
   cpu->full_rules_only = path && strcmp(path, "reference") == 0;
   cpu->context = context;
@@ -248,13 +211,10 @@ static pmb_status cpu_bind(pmb_context *context)
   if (cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX) {
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
   }
-  for (int i = 0; i < 256 && cpu->cases_mirrored != cpu->frame->mirrored; ++i) {
-    make_case(&cpu->cases[i], i, cpu->frame->mirrored);
-  }
-  cpu->cases_mirrored = cpu->frame->mirrored;
+  cpu->tables = pmb_cpu_tables_for(cpu->frame->mirrored);
   const int workers = workers_for(context, cpu->brick_count, PMB_CPU_SUMMARIZED_EACH);
   const int64_t blocks = divide_bricks(cpu, workers);
-  if (!pmb_buffer_reserve(memory, &cpu->summary, (size_t)cpu->brick_count, 2 * type_size) ||
+  if (!pmb_buffer_reserve(memory, &cpu->summary, (size_t)cpu->brick_count + PMB_CPU_SUMMARY_SPARE, 2 * type_size) ||
     !pmb_buffer_reserve(memory, &cpu->flags, (size_t)cpu->brick_count, 1) ||
     !pmb_buffer_reserve(memory, &cpu->ranges, (size_t)blocks, sizeof(pmb_cpu_range))) {
     return no_memory(context, "the summary (bricks)", cpu->brick_count, 2 * type_size + 1);

@@ -31,6 +31,7 @@ enum {
   PMB_CPU_BLOCK_LAYERS = 16, /* layers of bricks in a block at most */
   /* Bytes of a volume that is taken to be in the cache whenever it is read again, so that it need not be asked for ahead. */
   PMB_CPU_CACHED_BYTES = 4 << 20,
+  PMB_CPU_SUMMARY_SPARE = 64, /* bricks, as select reads so many at once */
   /* A tile holds a brick's samples -1..33 x -1..5 x -1..5: the brick, its halo, and what gradients need. */
   PMB_TILE_PITCH = 48, /* a multiple of 16, so that rows are read in whole vectors */
   PMB_TILE_ROWS = 7,
@@ -74,29 +75,48 @@ typedef struct pmb_cpu_case {
 
 enum { PMB_CORNER_UPPER = 8, PMB_CORNER_SAMPLE = 16, PMB_CORNER_AFTER = 32, PMB_JOINED_CASES = 6561 };
 
-/* What is left of the triangles of cells with joined corners, all of which are inside: each of the 3^8 cases has the index
- * power[inside corners] + power[joined corners]. The same for all contexts of a process. */
-typedef struct pmb_cpu_joined {
-  uint16_t power[256];                  /* 3^c for each bit c */
-  uint16_t kept[PMB_JOINED_CASES];      /* bit c: corner c has a point of a triangle; << 8: how many triangles */
-  pmb_cpu_case cases[PMB_JOINED_CASES]; /* not mirrored */
-} pmb_cpu_joined;
+/* Without vectors the ids of a brick's points lie in a table: by row z * 5 + y, kind and column. */
+enum { PMB_IDS_KIND = PMB_BRICK_X + 4, PMB_IDS_ROW = PMB_KINDS * PMB_IDS_KIND };
 
-/* pmb_cpu_joined.c: the table, made at the first call. */
-const pmb_cpu_joined *pmb_cpu_joined_cases(void);
+/* Where in it the id of a corner is, from the cell's own x edge on. */
+static inline int pmb_cpu_offset_of_corner(unsigned corner)
+{
+  static const uint8_t rows[8] = { 0, 1, 5, 6, 0, 5, 0, 1 }, axes[8] = { 0, 0, 0, 0, 1, 1, 2, 2 };
+  if (corner & PMB_CORNER_SAMPLE) {
+    return rows[corner & 3] * PMB_IDS_ROW + PMB_SAMPLE * PMB_IDS_KIND + (int)(corner >> 2 & 1);
+  }
+  return rows[corner & 7] * PMB_IDS_ROW + axes[corner & 7] * PMB_IDS_KIND + (int)(corner >> 3 & 1);
+}
 
-/* An entry of it, also for corners that are joined and not inside. */
-void pmb_cpu_make_case(pmb_cpu_case *c, unsigned cell_case, unsigned equal);
+/* Tables for all contexts of a process. */
+typedef struct pmb_cpu_tables {
+  int mirrored; /* for frames that are mirrored: the second and the third id of a triangle have changed places */
+  uint8_t places[256][8];     /* by byte: the places of its bits, lowest first */
+  uint8_t further_loops[256]; /* by case: loops of the surface in the cell, but for the first */
+  pmb_cpu_case plain[256];    /* by case, for cells without joined corners */
+  int16_t offsets[256][16];   /* of their corners, see pmb_cpu_offset_of_corner */
+  /* For cells with joined corners, all of which are inside: the 3^8 cases have the index power[inside corners] +
+   * power[joined corners]. */
+  uint16_t power[256];             /* 3^c for each bit c */
+  uint16_t kept[PMB_JOINED_CASES]; /* bit c: corner c has a point of a triangle; << 8: how many triangles */
+  pmb_cpu_case joined[PMB_JOINED_CASES];
+} pmb_cpu_tables;
+
+/* pmb_cpu_tables.c: made at the first call. */
+const pmb_cpu_tables *pmb_cpu_tables_for(int mirrored);
+
+/* An entry of `joined`, also for corners that are joined and not inside. */
+void pmb_cpu_make_case(pmb_cpu_case *c, unsigned cell_case, unsigned equal, int mirrored);
 
 /* The entry of a cell; made: where it is put if the table does not have it. */
 PMB_INLINE const pmb_cpu_case *find_joined_case(
-  const pmb_cpu_joined *table, unsigned cell_case, unsigned equal, pmb_cpu_case *made)
+  const pmb_cpu_tables *tables, unsigned cell_case, unsigned equal, pmb_cpu_case *made)
 {
   if (equal & ~cell_case) {
-    pmb_cpu_make_case(made, cell_case, equal);
+    pmb_cpu_make_case(made, cell_case, equal, tables->mirrored);
     return made;
   }
-  return &table->cases[table->power[cell_case] + table->power[equal]];
+  return &tables->joined[tables->power[cell_case] + tables->power[equal]];
 }
 
 static inline int64_t pmb_cpu_smaller(int64_t a, int64_t b)
@@ -124,11 +144,8 @@ typedef struct pmb_cpu_found {
 /* The backend's state. Per-volume parts are set by bind, per-isovalue parts by count. */
 typedef struct pmb_cpu {
   const pmb_cpu_loops *loops;
-  int full_rules_only; /* the "reference" path */
-  pmb_cpu_case cases[256];
-  int cases_mirrored;         /* for which frames `cases` is; -1: not made */
-  uint8_t places[256][8];     /* by byte: the places of its bits, lowest first */
-  uint8_t further_loops[256]; /* by case: loops of the surface in the cell, but for the first */
+  int full_rules_only;          /* the "reference" path */
+  const pmb_cpu_tables *tables; /* for the frame */
   const pmb_context *context;
   const pmb_volume *volume;
   const pmb_frame *frame;
@@ -163,11 +180,12 @@ typedef struct pmb_cpu_range {
 
 /* What a worker needs for one brick. For volumes handled as float only the first half of `tile` is there. */
 typedef struct pmb_cpu_scratch {
+  uint32_t ids[25 * PMB_IDS_ROW];           /* of its points; not with vectors */
   uint32_t brick_ids[PMB_BRICK_IDS];        /* of its triangles, before they are made wide */
   uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* row << 7 | kind << 5 | x */
   pmb_rows rows;
   uint32_t cells[PMB_BRICK_ROWS]; /* those that give triangles, bit x of row z * 4 + y */
-  union {
+  _Alignas(64) union {
     float e_f32[PMB_ENDS_SIZE][4];
     double e_f64[PMB_ENDS_SIZE][4];
   } ends; /* index gradient and sample */

@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * A brick where it lies in the volume, and its samples as words of bits. */
+ * Shared by the files that are compiled once per instruction set, with PMB_CPU_PATH set to its name: names and loops, a
+ * brick where it lies in the volume, its samples as words of bits, and the passes that pmb_cpu_emit.c calls. */
 #ifndef PMB_CPU_BRICK_H
 #define PMB_CPU_BRICK_H
 
 #include "cpu/pmb_cpu.h"
-#include "cpu/pmb_cpu_path.h"
+
+/* The name of a function or table of this instruction set. */
+#define PMB_PATH_NAME(name) PMB_JOIN(name##_, PMB_CPU_PATH)
+
+/* Before a loop: gcc turns it into vector instructions only while it is a loop, and unrolls a short one first. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define PMB_NOT_UNROLLED _Pragma("GCC unroll 1")
+#define PMB_UNROLLED_5 _Pragma("GCC unroll 5")
+#else
+#define PMB_NOT_UNROLLED
+#define PMB_UNROLLED_5
+#endif
+#define PMB_EACH_LANE(l) PMB_NOT_UNROLLED for (int l = 0; l < 16; ++l)
 
 /* Where a brick lies. */
 typedef struct box {
@@ -89,6 +102,16 @@ PMB_INLINE uint32_t sum_bytes(uint32_t bytes)
   return (halves + (halves >> 16)) & 0xffff;
 }
 
+/* Bit row: the word of that row is not 0. */
+PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
+{
+  uint32_t rows = 0;
+  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+    rows |= words[i] != 0 ? 1u << i : 0;
+  }
+  return rows;
+}
+
 /* Compares the samples of a brick whose samples are finite and visible, in their own type. Returns by which rules it goes on;
  * with PMB_RULES_JOINED `equal` has bits, with PMB_RULES_FULL both are not set. */
 #define pmb_cpu_compare_brick PMB_PATH_NAME(pmb_cpu_compare_brick)
@@ -103,5 +126,51 @@ void pmb_cpu_read_rows(const pmb_cpu *cpu, const box *b, int from, pmb_rows *row
 #define pmb_cpu_compare_around PMB_PATH_NAME(pmb_cpu_compare_around)
 void pmb_cpu_compare_around(const pmb_cpu *cpu, const box *b, const int place[3], const int *low, const int *high,
   uint32_t *inside, uint32_t *equal);
+
+/* ---- what writes the mesh, one brick at a time; each looks at the next brick first, to ask for its memory ---- */
+
+/* Asks for n bytes of an output array that will be written soon: the arrays take turns, so the hardware does not foresee
+ * them. May be beyond its end. 512 to 2048 were tried, see Docs/PERFORMANCE.md. */
+enum { PMB_OUTPUT_AHEAD = 2048 };
+PMB_INLINE void prefetch_output(const void *out, int n)
+{
+  for (int b = 0; b < n; b += 64) {
+    __builtin_prefetch((const void *)((uintptr_t)out + PMB_OUTPUT_AHEAD + (uintptr_t)b), 1);
+  }
+}
+
+/* The samples that the points of a brick need. Bit z * 5 + y of a word of rows
+ * is row (y,z). */
+typedef struct brick_plan {
+  uint32_t ends[32];  /* row z * 5 + y, bit x: the sample is an end; the last ones 0 */
+  uint32_t low, high; /* rows with ends in columns 0 to 15, 16 to 31 */
+  uint32_t beyond;    /* rows with one in column 32 */
+  uint64_t rows;      /* that are read, see rows_around */
+  int from, to;       /* columns that are read of them */
+} brick_plan;
+
+/* pmb_cpu_vertices.c: finds what the points of a brick need, and asks for it. */
+#define pmb_cpu_plan_points PMB_PATH_NAME(pmb_cpu_plan_points)
+void pmb_cpu_plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_plan *plan);
+
+/* Pass vertices, one brick. first: of the brick's points in the output. */
+#define pmb_cpu_emit_points PMB_PATH_NAME(pmb_cpu_emit_points)
+void pmb_cpu_emit_points(
+  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const pmb_cpu_record *record, const brick_plan *plan, int64_t first);
+
+/* A brick and those above it, [z][y][x]; NULL: outside the volume, or not active. */
+typedef struct brick_family {
+  const pmb_cpu_record *at[2][2][2];
+} brick_family;
+
+/* pmb_cpu_triangles.c: finds the family of a brick, and asks for its records. */
+#define pmb_cpu_find_family PMB_PATH_NAME(pmb_cpu_find_family)
+void pmb_cpu_find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_family *f);
+
+/* Pass triangles, one brick. first: of the brick's triangles in the output; room: for so many from there on, of which those
+ * that are not the brick's may be overwritten. */
+#define pmb_cpu_emit_triangles PMB_PATH_NAME(pmb_cpu_emit_triangles)
+void pmb_cpu_emit_triangles(
+  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room);
 
 #endif

@@ -5,17 +5,16 @@
 #include "cpu/pmb_cpu_classify_content.h"
 
 /* Marks the samples that the joined cells of a brick use, row z * 5 + y; returns the triangles of these cells. */
-static uint32_t look_up_joined(
-  const pmb_cpu_words *inside, const pmb_cpu_words *same, const uint32_t *joined, uint32_t marks[PMB_EDGE_ROWS])
+static uint32_t look_up_joined(const pmb_cpu_tables *tables, const pmb_cpu_words *inside, const pmb_cpu_words *same,
+  const uint32_t *joined, uint32_t marks[PMB_EDGE_ROWS])
 {
-  const pmb_cpu_joined *table = pmb_cpu_joined_cases();
   uint32_t triangles = 0;
   for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
     for (uint32_t rest = joined[i]; rest; rest &= rest - 1) {
       const int x = pmb_lowest_bit(rest);
       const unsigned cell_case = case_of_words(inside, i, x);
       const unsigned equal = case_of_words(same, i, x);
-      const uint32_t kept = table->kept[table->power[cell_case] + table->power[equal]];
+      const uint32_t kept = tables->kept[tables->power[cell_case] + tables->power[equal]];
       triangles += kept >> 8;
       for (uint32_t used = kept & 0xff; used; used &= used - 1) {
         const int c = pmb_lowest_bit(used);
@@ -36,7 +35,7 @@ PMB_INLINE unsigned cell_of_27(uint32_t bits, int first)
 /* Whether a cell that is not the brick's own uses the point of the joined sample (x,y,z) of a brick. */
 static int is_used_below(const pmb_cpu *cpu, const box *b, int x, int y, int z)
 {
-  const pmb_cpu_joined *table = pmb_cpu_joined_cases();
+  const pmb_cpu_tables *tables = cpu->tables;
   const pmb_volume *v = cpu->volume;
   const int place[3] = { x, y, z };
   int low[3], high[3]; /* samples beside it that there are */
@@ -57,7 +56,7 @@ static int is_used_below(const pmb_cpu *cpu, const box *b, int x, int y, int z)
     if (exists && other) {
       const int first = !(d & 1) + 3 * !(d & 2) + 9 * !(d & 4);
       const unsigned cell_case = cell_of_27(inside, first), same = cell_of_27(equal, first);
-      if (table->kept[table->power[cell_case] + table->power[same]] >> d & 1) {
+      if (tables->kept[tables->power[cell_case] + tables->power[same]] >> d & 1) {
         return 1;
       }
     }
@@ -70,7 +69,7 @@ static void joined_content(
 {
   uint32_t joined[PMB_BRICK_ROWS], marks[PMB_EDGE_ROWS] = { 0 }, points = 0;
   sum_content(cpu, words, equal, b->n, 1, joined, record);
-  record->triangles += look_up_joined(words, equal, joined, marks);
+  record->triangles += look_up_joined(cpu->tables, words, equal, joined, marks);
   for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
     const int y = i & 3, z = i >> 2;
     const uint32_t own = y < b->n[1] && z < b->n[2] ? first_bits(b->n[0]) : 0, face = y == 0 || z == 0 ? ~0u : 1;

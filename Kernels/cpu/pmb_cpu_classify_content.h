@@ -78,7 +78,7 @@ static inline uint32_t count_further_loops(const pmb_cpu *cpu, const pmb_cpu_wor
 {
   uint32_t loops = 0;
   for (; cells; cells &= cells - 1) {
-    loops += cpu->further_loops[case_of_words(words, i, pmb_lowest_bit(cells))];
+    loops += cpu->tables->further_loops[case_of_words(words, i, pmb_lowest_bit(cells))];
   }
   return loops;
 }

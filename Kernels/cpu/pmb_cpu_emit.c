@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Writes the mesh of a chunk of active bricks: pass vertices and pass triangles, brick by brick. */
-#include "cpu/pmb_cpu_emit.h"
+#include "cpu/pmb_cpu_brick.h"
 
 /* The isovalue for n points from `first` on. */
 static void fill_scalars(const pmb_cpu *cpu, int64_t first, int64_t n)

@@ -3,8 +3,7 @@
  * First it counts those of each chunk, then it writes their records and the map. */
 #include <string.h>
 
-#include "cpu/pmb_cpu.h"
-#include "cpu/pmb_cpu_path.h"
+#include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_compare.h"
 
 /* Moves the coordinates of a brick on by so many bricks. */

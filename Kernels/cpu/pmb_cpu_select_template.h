@@ -1,49 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass select for samples of one type: PMB_TYPE, see pmb_each_type.h. */
-#if !defined(PMB_TYPE)
-#error "PMB_TYPE: the name of a type of samples"
-#endif
 
-/* min < isovalue <= max, or a sample may equal the isovalue and take points from a neighbouring brick's edges. */
-PMB_INLINE int PMB_T_NAME(active)(PMB_T low, PMB_T high, const pmb_isovalue *isovalue)
-{
-  if (isovalue->join) {
-    const PMB_T_REAL equal = PMB_T_NAME(pmb_equal)(isovalue);
-    return (PMB_T_REAL)low <= equal && (PMB_T_REAL)high >= equal;
-  }
-  const PMB_T threshold = PMB_T_NAME(pmb_threshold)(isovalue);
-  return low < threshold && high >= threshold;
-}
-
-/* Bit i: brick `first` + i is active; of at most 64 before `end`. */
+/* Bit i: brick `first` + i is active; of at most 64 before `end`. Active: min < isovalue <= max, or a sample may equal the
+ * isovalue and take points from a neighbouring brick's edges. */
 static uint64_t PMB_T_NAME(active_bits)(const pmb_cpu *cpu, const pmb_isovalue *isovalue, int64_t first, int64_t end)
 {
   const PMB_T *low = (const PMB_T *)cpu->summary.data + first, *high = low + cpu->brick_count;
   const int n = (int)pmb_cpu_smaller(end - first, 64);
   uint64_t bits = 0;
+  PMB_T least = PMB_T_NAME(pmb_threshold)(isovalue);
   if (isovalue->none) {
     return 0;
   }
-  PMB_T same = 0;
-  if (n == 64 && isovalue->join && PMB_T_NAME(find_equal)(isovalue, &same)) {
-    for (int i = 0; i < 64; i += 32) {
-      const uint32_t above = PMB_T_NAME(at_least)(low + i, same) & ~PMB_T_NAME(equal)(low + i, same);
-      bits |= (uint64_t)(PMB_T_NAME(at_least)(high + i, same) & ~above) << i;
+  if (isovalue->join && !PMB_T_NAME(find_equal)(isovalue, &least)) {
+    const PMB_T_REAL equal = PMB_T_NAME(pmb_equal)(isovalue);
+    for (int i = 0; i < n; ++i) {
+      bits |= (uint64_t)((PMB_T_REAL)low[i] <= equal && (PMB_T_REAL)high[i] >= equal) << i;
     }
     return bits;
   }
-  if (n == 64 && !isovalue->join) {
-    const PMB_T threshold = PMB_T_NAME(pmb_threshold)(isovalue);
-    for (int i = 0; i < 64; i += 32) {
-      const uint32_t active = PMB_T_NAME(at_least)(high + i, threshold) & ~PMB_T_NAME(at_least)(low + i, threshold);
-      bits |= (uint64_t)active << i;
-    }
-    return bits;
+  for (int i = 0; i < 64; i += 32) { /* beyond the last brick there is PMB_CPU_SUMMARY_SPARE */
+    const uint32_t equal = isovalue->join ? PMB_T_NAME(equal)(low + i, least) : 0;
+    const uint32_t above = PMB_T_NAME(at_least)(low + i, least) & ~equal;
+    bits |= (uint64_t)(PMB_T_NAME(at_least)(high + i, least) & ~above) << i;
   }
-  for (int i = 0; i < n; ++i) {
-    bits |= (uint64_t)PMB_T_NAME(active)(low[i], high[i], isovalue) << i;
-  }
-  return bits;
+  return n == 64 ? bits : bits & (((uint64_t)1 << n) - 1);
 }
 
 /* Pass select, first half. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass summarize: least and greatest sample of each brick. */
-#include "cpu/pmb_cpu.h"
-#include "cpu/pmb_cpu_path.h"
+#include "cpu/pmb_cpu_brick.h"
 
 /* Bytes ahead in a row that are asked for; 512 to 8192 were tried, see Docs/PERFORMANCE.md. */
 enum { PREFETCH_DISTANCE = 2048 };

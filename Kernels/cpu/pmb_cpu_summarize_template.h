@@ -4,9 +4,6 @@
  * A worker goes through a block of bricks (pmb_cpu.block) layer by layer and reads the five layers of samples of a layer of
  * bricks side by side, each from its first row to its last: five streams that the hardware foresees. A column below is what
  * is known of all samples with one x; neighbouring bricks share the columns of their common halo. */
-#if !defined(PMB_TYPE)
-#error "PMB_TYPE: the name of a type of samples"
-#endif
 
 #define columns PMB_T_NAME(columns)
 

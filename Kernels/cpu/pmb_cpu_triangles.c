@@ -3,7 +3,7 @@
  * samples are inside, and the ids of the points. */
 #include <string.h>
 
-#include "cpu/pmb_cpu_triangles_ids.h"
+#include "cpu/pmb_cpu_triangles_cells.h"
 
 void pmb_cpu_find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_family *f)
 {
@@ -23,23 +23,48 @@ void pmb_cpu_find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick
   }
 }
 
-/* The inside words of a brick without joined points: from the first sample on, each edge with a point is a change. */
-static void words_from_masks(const pmb_cpu_record *record, const uint32_t (*mask)[PMB_EDGE_ROWS], pmb_rows *rows)
+/* In the place of bricks that are not there. */
+static const pmb_cpu_record no_record;
+
+static inline const pmb_cpu_record *record_or_none(const pmb_cpu_record *record)
 {
-  uint32_t first = mask[PMB_EDGE_X][0] << 1;
+  return record ? record : &no_record;
+}
+
+/* The masks of the first kinds of points that the brick's cells use in columns 0 to 31 (dx 0), or of the next bricks'
+ * (dx 1), see brick_points. */
+PMB_INLINE void gather_masks(const brick_family *f, int dx, const int kinds, uint32_t (*mask)[PMB_EDGE_ROWS])
+{
+  const pmb_cpu_record *here = record_or_none(f->at[0][0][dx]), *y = record_or_none(f->at[0][1][dx]);
+  const pmb_cpu_record *z = record_or_none(f->at[1][0][dx]), *both = record_or_none(f->at[1][1][dx]);
+  for (int kind = 0; kind < kinds; ++kind) {
+    for (int layer = 0; layer < PMB_BRICK_Z; ++layer) {
+      memcpy(&mask[kind][layer * 5], &here->mask[kind][layer * PMB_BRICK_Y], 4 * sizeof(uint32_t));
+      mask[kind][layer * 5 + 4] = y->mask[kind][layer * PMB_BRICK_Y];
+    }
+    memcpy(&mask[kind][20], z->mask[kind], 4 * sizeof(uint32_t));
+    mask[kind][24] = both->mask[kind][0];
+    memset(&mask[kind][25], 0, 7 * sizeof(uint32_t));
+  }
+}
+
+/* The inside words of a brick without joined points: from the first sample on, each edge with a point is a change. */
+static void words_from_masks(const pmb_cpu_record *record, const brick_points *points, pmb_rows *rows)
+{
+  uint32_t first = points->mask[PMB_EDGE_X][0] << 1;
   for (int shift = 1; shift < 32; shift *= 2) {
     first ^= first << shift;
   }
   first ^= record->inside ? UINT32_MAX : 0;
   for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    const uint32_t *x_edges = mask[PMB_EDGE_X] + 5 * z, *y_edges = mask[PMB_EDGE_Y] + 5 * z;
+    const uint32_t *x_edges = points->mask[PMB_EDGE_X] + 5 * z, *y_edges = points->mask[PMB_EDGE_Y] + 5 * z;
     uint32_t word = first;
     for (int y = 0; y <= PMB_BRICK_Y; ++y) {
       const uint64_t last = (word ^ x_edges[y]) >> 31;
       rows->inside[z + 1][y + 1] = (last << 32 | word) << 1;
       word ^= y_edges[y];
     }
-    first ^= mask[PMB_EDGE_Z][5 * z];
+    first ^= points->mask[PMB_EDGE_Z][5 * z];
   }
 }
 
@@ -91,7 +116,7 @@ static void find_cells_by_full_rules(const pmb_rows *rows, uint32_t cells[PMB_BR
 
 /* The same of other bricks: a cell's corners are alike unless one of seven edges that join them all has a point. */
 static void find_cells_by_masks(
-  const pmb_cpu *cpu, const pmb_cpu_record *record, const uint32_t (*mask)[PMB_EDGE_ROWS], uint32_t *restrict cells)
+  const pmb_cpu *cpu, const pmb_cpu_record *record, const brick_points *points, uint32_t *restrict cells)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   int n[3];
@@ -104,7 +129,8 @@ static void find_cells_by_masks(
     rows[i] = i < n[1] ? columns : 0;
   }
   for (int z = 0; z < PMB_BRICK_Z; ++z) {
-    const uint32_t *x = mask[PMB_EDGE_X] + 5 * z, *y = mask[PMB_EDGE_Y] + 5 * z, *next = mask[PMB_EDGE_Z] + 5 * z;
+    const uint32_t *x = points->mask[PMB_EDGE_X] + 5 * z, *y = points->mask[PMB_EDGE_Y] + 5 * z,
+                   *next = points->mask[PMB_EDGE_Z] + 5 * z;
     const uint32_t layer = z < n[2] ? ~0u : 0;
     PMB_NOT_UNROLLED
     for (int i = 0; i < PMB_BRICK_Y; ++i) {
@@ -129,16 +155,13 @@ static void fill_cells(const pmb_cpu *cpu, const pmb_cpu_record *record, int64_t
 static void emit_cells(
   const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int joined, int64_t *out)
 {
-  const pmb_cpu_joined *table = joined ? pmb_cpu_joined_cases() : NULL;
-  const pmb_rows *rows = &scratch->rows;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const int y = (row & 3) + 1, z = (row >> 2) + 1;
+    const words_of_row words = find_words_of_row(&scratch->rows, row);
     for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
       const int x = pmb_lowest_bit(cells);
       pmb_cpu_case made;
-      const int count = table ? case_of_cell(table, rows, row, x, &made)->ids / 3
-                              : pmb_triangle_count[pmb_cell_bits(rows->inside[z][y], rows->inside[z][y + 1],
-                                  rows->inside[z + 1][y], rows->inside[z + 1][y + 1], x + 1)];
+      const unsigned cell_case = bits_of_cell(words.inside, x + 1);
+      const int count = case_of_cell(cpu->tables, cell_case, &words, x + 1, joined, &made)->ids / 3;
       fill_cells(cpu, record, out, row, x, count);
       out += count;
     }
@@ -148,17 +171,17 @@ static void emit_cells(
 /* What the triangles of a brick are made from: masks of its points, words of its samples and its cells. Returns how many kinds of
  * points there are. */
 static int find_triangles(
-  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, uint32_t (*mask)[PMB_EDGE_ROWS])
+  const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, brick_points *points)
 {
   const pmb_cpu_record *record = family->at[0][0][0];
   box b;
   if (record->rules == PMB_RULES_PLAIN) {
-    gather_masks(family, 0, PMB_SAMPLE, mask);
-    words_from_masks(record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, &scratch->rows);
-    find_cells_by_masks(cpu, record, (const uint32_t(*)[PMB_EDGE_ROWS])mask, scratch->cells);
+    gather_masks(family, 0, PMB_SAMPLE, points->mask);
+    words_from_masks(record, points, &scratch->rows);
+    find_cells_by_masks(cpu, record, points, scratch->cells);
     return PMB_SAMPLE;
   }
-  gather_masks(family, 0, PMB_KINDS, mask);
+  gather_masks(family, 0, PMB_KINDS, points->mask);
   if (record->rules == PMB_RULES_JOINED) {
     compare_joined(cpu, record, &scratch->rows, scratch->cells);
     return PMB_KINDS;
@@ -169,16 +192,168 @@ static int find_triangles(
   return cpu->isovalue->join ? PMB_KINDS : PMB_SAMPLE;
 }
 
+/* ---- ids: of 32 bits. Where the mesh has 64 they count from the brick's first point, and are widened in the cache ---- */
+
+/* Id of a record's first point. */
+static inline int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
+{
+  const int64_t index = record - (const pmb_cpu_record *)cpu->found.records.data;
+  return cpu->base.points + ((const pmb_sizes *)cpu->found.chunks.data)[index >> cpu->found.chunk_shift].points +
+    record->points_before;
+}
+
+/* How many points each of 32 rows has by these masks. */
+static inline void count_points(const uint32_t *mask, uint32_t *points)
+{
+#if defined(__AVX2__)
+  for (int i = 0; i < 32; i += 8) {
+    const __m256i words = _mm256_loadu_si256((const __m256i *)(mask + i));
+    _mm256_storeu_si256((__m256i *)(points + i), bits_in_words(words));
+  }
+#else
+  PMB_NOT_UNROLLED
+  for (int i = 0; i < 32; ++i) {
+    points[i] = sum_bytes(count_in_bytes(mask[i]));
+  }
+#endif
+}
+
+/* Whether one of these cells is in column 31, and so has corners in the next brick. */
+static inline int reaches_beyond(const uint32_t *cells)
+{
+  uint32_t any = 0;
+  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+    any |= cells[i];
+  }
+  return any >> (PMB_BRICK_X - 1) != 0;
+}
+
+/* What the ids of a brick's triangles count from: for each column of bricks along x in its family, [z][y], the point that is
+ * id 0, or, if far, id 2^30 * (2 * z + y). */
+typedef struct id_base {
+  int64_t point[2][2];
+  int far;
+} id_base;
+
+/* Whether ids of a brick's points and of those above it may differ by 2^32. The "reference" path takes it to be so, for
+ * tests. */
+static inline int is_far(const pmb_cpu *cpu)
+{
+  const int64_t most = UINT32_MAX / PMB_BRICK_MAX_POINTS, rows = cpu->bricks[1] + 2;
+  return cpu->full_rules_only || cpu->bricks[0] > most / rows;
+}
+
+PMB_INLINE void find_base(const pmb_cpu *cpu, const brick_family *f, id_base *base)
+{
+  const int wide = cpu->mesh->id_type == PMB_INT64;
+  const int64_t here = wide ? first_point(cpu, f->at[0][0][0]) : 0;
+  base->far = wide && is_far(cpu);
+  for (int i = 0; i < 4; ++i) {
+    const pmb_cpu_record *const *row = f->at[i >> 1][i & 1], *first = row[0] ? row[0] : row[1];
+    base->point[i >> 1][i & 1] = base->far && first ? first_point(cpu, first) : here;
+  }
+}
+
+/* From n ids to those of the mesh. */
+static inline void widen_ids(const id_base *base, const uint32_t *ids, int64_t *restrict out, int64_t n)
+{
+  const int64_t here = base->point[0][0];
+  if (base->far) {
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = base->point[ids[i] >> 31][ids[i] >> 30 & 1] + (ids[i] & ((1u << 30) - 1));
+    }
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    out[i] = here + ids[i];
+  }
+}
+
+/* Ids of the first points of n of a record's rows; begin: id of its first point. */
+PMB_INLINE void firsts_of(const pmb_cpu_record *r, uint32_t begin, int row, const int n, uint32_t *ids)
+{
+  for (int l = 0; l < n; ++l) {
+    ids[l] = begin + r->first[row + l];
+  }
+}
+
+/* Ids of the first point of each of the first kinds, in each row of this brick of the family, if it is there. mask: from
+ * gather_masks. */
+PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_base *base, int dx, const int kinds,
+  uint32_t (*mask)[PMB_EDGE_ROWS], uint32_t (*restrict first)[PMB_EDGE_ROWS])
+{
+  const pmb_cpu_record *r[4];
+  uint32_t begin[4];
+  for (int i = 0; i < 4; ++i) {
+    const pmb_cpu_record *there = f->at[i >> 1][i & 1][dx];
+    r[i] = record_or_none(there);
+    begin[i] = there ? (uint32_t)(first_point(cpu, there) - base->point[i >> 1][i & 1]) : 0;
+    begin[i] += base->far ? (uint32_t)i << 30 : 0;
+  }
+  for (int z = 0; z < PMB_BRICK_Z; ++z) {
+    firsts_of(r[0], begin[0], PMB_BRICK_Y * z, PMB_BRICK_Y, first[0] + 5 * z);
+    firsts_of(r[1], begin[1], PMB_BRICK_Y * z, 1, first[0] + 5 * z + 4);
+  }
+  firsts_of(r[2], begin[2], 0, PMB_BRICK_Y, first[0] + 20);
+  firsts_of(r[3], begin[3], 0, 1, first[0] + 24);
+  memset(first[0] + 25, 0, 7 * sizeof(uint32_t));
+  for (int kind = 1; kind < kinds; ++kind) {
+    uint32_t points[32];
+    count_points(mask[kind - 1], points);
+    PMB_NOT_UNROLLED
+    for (int i = 0; i < 32; ++i) {
+      first[kind][i] = first[kind - 1][i] + points[i];
+    }
+  }
+}
+
+/* The ids of a brick's triangles. points: with the masks of the first kinds; first, room: see pmb_cpu_emit_triangles. */
+PMB_INLINE void emit_kinds(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
+  brick_points *points, int64_t first, int64_t room)
+{
+  id_base base;
+  find_base(cpu, family, &base);
+  find_firsts(cpu, family, &base, 0, kinds, points->mask, points->first);
+  memset(points->beyond, 0, sizeof(points->beyond));
+  if (reaches_beyond(scratch->cells)) {
+    uint32_t next[PMB_KINDS][PMB_EDGE_ROWS];
+    gather_masks(family, 1, kinds, next);
+    find_firsts(cpu, family, &base, 1, kinds, next, points->beyond);
+  }
+  if (cpu->mesh->id_type == PMB_INT32) {
+    uint32_t *out = (uint32_t *)cpu->mesh->triangles + 3 * first;
+    write_brick(cpu, scratch, points, out, 3 * room, way_of_ids(out, out, 0), kinds);
+  } else {
+    uint32_t *ids = scratch->brick_ids;
+    int64_t *out = (int64_t *)cpu->mesh->triangles + 3 * first;
+    write_brick(cpu, scratch, points, ids, PMB_BRICK_IDS, way_of_ids(ids, out, 1), kinds);
+    widen_ids(&base, ids, out, 3 * family->at[0][0][0]->triangles);
+  }
+}
+
+/* Of a brick whose points are joined; apart, so that the other is as fast as without. */
+static __attribute__((noinline)) void emit_joined_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch,
+  const brick_family *family, brick_points *points, int64_t first, int64_t room)
+{
+  emit_kinds(cpu, scratch, family, PMB_KINDS, points, first, room);
+}
+
+/* Of another one. */
+static inline void emit_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family,
+  brick_points *points, int64_t first, int64_t room)
+{
+  emit_kinds(cpu, scratch, family, PMB_SAMPLE, points, first, room);
+}
+
 void pmb_cpu_emit_triangles(
   const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room)
 {
   const pmb_mesh *mesh = cpu->mesh;
-  uint32_t mask[PMB_KINDS][PMB_EDGE_ROWS];
-  const int kinds = find_triangles(cpu, scratch, family, mask);
-  const uint32_t(*masks)[PMB_EDGE_ROWS] = (const uint32_t(*)[PMB_EDGE_ROWS])mask;
+  brick_points points;
+  const int kinds = find_triangles(cpu, scratch, family, &points);
   const int joined = kinds == PMB_KINDS;
   if (mesh->triangles) {
-    (joined ? emit_joined_ids : emit_ids)(cpu, scratch, family, masks, first, room);
+    (joined ? emit_joined_ids : emit_ids)(cpu, scratch, family, &points, first, room);
   }
   if (mesh->cells) {
     emit_cells(cpu, scratch, family->at[0][0][0], joined, mesh->cells + first);

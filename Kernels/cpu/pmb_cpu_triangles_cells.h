@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Triangles of a brick's cells: the ids on the edges around a cell are those of the first points in the eight rows of edges
  * around its row of cells, plus the points before it there. The cells of all rows are worked off in one loop, for the processor
- * does not foresee where rows end. In AVX2 and, as the reference, in C. */
+ * does not foresee where rows end. Without AVX2, and as the reference, ids are taken from a table. */
 #ifndef PMB_CPU_TRIANGLES_CELLS_H
 #define PMB_CPU_TRIANGLES_CELLS_H
 
-#include "cpu/pmb_cpu_emit.h"
+#include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_lanes.h"
 
 /* From where ids of triangles are made to where they go, twice as wide or not. */
@@ -24,11 +24,49 @@ PMB_INLINE void prefetch_ids(id_way way, const uint32_t *made)
   prefetch_output((const void *)(((uintptr_t)made << way.wide) + way.offset), 64 << way.wide);
 }
 
+/* The points that a brick's cells use, by kind and row z * 5 + y: masks of columns 0 to 31 (rows 25 to 31: 0), ids of the
+ * first one there, and of the one at column 32, which is the next brick's, where a cell has that column. */
+typedef struct brick_points {
+  uint32_t mask[PMB_KINDS][PMB_EDGE_ROWS], first[PMB_KINDS][PMB_EDGE_ROWS], beyond[PMB_KINDS][PMB_EDGE_ROWS];
+} brick_points;
+
+/* The words of inside and equal bits around a row of cells, see pmb_cell_bits. */
+typedef struct words_of_row {
+  uint64_t inside[4], equal[4];
+} words_of_row;
+
+PMB_INLINE words_of_row find_words_of_row(const pmb_rows *rows, int row)
+{
+  words_of_row words;
+  for (int i = 0; i < 4; ++i) {
+    const int y = (row & 3) + 1 + (i & 1), z = (row >> 2) + 1 + (i >> 1);
+    words.inside[i] = rows->inside[z][y];
+    words.equal[i] = rows->equal[z][y];
+  }
+  return words;
+}
+
+/* pmb_cell_bits of the cell at this bit, from the words of its row. */
+PMB_INLINE unsigned bits_of_cell(const uint64_t words[4], int bit)
+{
+  return pmb_cell_bits(words[0], words[1], words[2], words[3], bit);
+}
+
+/* The triangles of that cell; made: room for those that the tables do not have. */
+PMB_INLINE const pmb_cpu_case *case_of_cell(const pmb_cpu_tables *tables, unsigned cell_case,
+  const words_of_row *words, int bit, const int joined, pmb_cpu_case *made)
+{
+  return joined ? find_joined_case(tables, cell_case, bits_of_cell(words->equal, bit), made)
+                : &tables->plain[cell_case];
+}
+
+#if defined(__AVX2__)
+
 /* The cells of a brick with triangles. Rows of cells are counted z * 4 + y; lanes are the rows of edges of pmb_cpu_case. */
 typedef struct brick_cells {
   uint16_t list[PMB_BRICK_X * PMB_BRICK_ROWS + 64]; /* row << 5 | x */
   uint8_t cases[PMB_BRICK_ROWS * PMB_BRICK_X];
-  uint32_t mask[PMB_BRICK_ROWS][8];
+  _Alignas(64) uint32_t mask[PMB_BRICK_ROWS][8];
   uint32_t first[PMB_BRICK_ROWS][8];
   uint32_t beyond[PMB_BRICK_ROWS][8]; /* ids at column 32, of rows with a cell in column 31 */
   /* Only where points are joined: those on the samples around, in the order of pmb_cpu_case. */
@@ -37,8 +75,6 @@ typedef struct brick_cells {
   uint32_t sample_first[PMB_BRICK_ROWS][8];
   uint32_t sample_beyond[PMB_BRICK_ROWS][4];
 } brick_cells;
-
-#if defined(__AVX2__)
 
 /* In each of four words of 64 bits: rows to columns of 8 x 8. */
 PMB_INLINE __m256i turn_bits(__m256i words)
@@ -57,16 +93,22 @@ PMB_INLINE __m256i turn_bits(__m256i words)
  * 8 x 8 bits. */
 PMB_INLINE __m256i turn_words(__m256i eight)
 {
+#if defined(__GFNI__) && defined(__AVX512VBMI__)
+  const __m256i rows = _mm256_setr_epi8(28, 24, 20, 16, 12, 8, 4, 0, 29, 25, 21, 17, 13, 9, 5, 1, 30, 26, 22, 18, 14,
+    10, 6, 2, 31, 27, 23, 19, 15, 11, 7, 3);
+  const __m256i unit = _mm256_set1_epi64x((long long)0x8040201008040201ull);
+  return _mm256_gf2p8affine_epi64_epi8(unit, _mm256_permutexvar_epi8(rows, eight), 0);
+#else
   const __m256i bytes = _mm256_setr_epi8(
     0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   return turn_bits(
     _mm256_permutevar8x32_epi32(_mm256_shuffle_epi8(eight, bytes), _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)));
+#endif
 }
 
 /* pmb_cell_bits of all 32 cells of a row, from the words of inside bits of the rows (y,z) and (y+1,z), and those above. */
-PMB_INLINE void cases_of_row(const uint64_t *words, const uint64_t *above, uint32_t cells, uint8_t *cases)
+PMB_INLINE void cases_of_row(const uint64_t *words, const uint64_t *above, uint8_t *cases)
 {
-  (void)cells;
   const __m256i four = _mm256_inserti128_si256(
     _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)words)), _mm_loadu_si128((const __m128i *)above), 1);
   const __m256i lower = _mm256_srli_epi64(four, 1), upper = _mm256_slli_epi64(_mm256_srli_epi64(four, 2), 32);
@@ -82,17 +124,18 @@ PMB_INLINE __m128i values_of_samples(const uint32_t *values, int i)
 
 /* Sets the samples around a row of cells, as set_row sets the edges; i: the row, counted z * 5 + y; word: the row's cells. In
  * column 31 the samples at the upper x are the next brick's. */
-PMB_INLINE void set_samples(const uint32_t *mask, const uint32_t *first, const uint32_t *beyond, const pmb_rows *rows,
-  int row, int i, uint32_t word, brick_cells *cells)
+PMB_INLINE void set_samples(
+  const brick_points *points, const pmb_rows *rows, int row, int i, uint32_t word, brick_cells *cells)
 {
   const int y = (row & 3) + 1, z = (row >> 2) + 1;
-  const __m128i masks = values_of_samples(mask, i), firsts = values_of_samples(first, i);
+  const __m128i masks = values_of_samples(points->mask[PMB_SAMPLE], i);
+  const __m128i firsts = values_of_samples(points->first[PMB_SAMPLE], i);
   const __m256i lower = _mm256_castsi128_si256(_mm_slli_epi32(masks, 1));
-  cases_of_row(&rows->equal[z][y], &rows->equal[z + 1][y], word, cells->equal + row * PMB_BRICK_X);
+  cases_of_row(&rows->equal[z][y], &rows->equal[z + 1][y], cells->equal + row * PMB_BRICK_X);
   _mm256_storeu_si256((__m256i *)cells->sample_mask[row], _mm256_inserti128_si256(lower, masks, 1));
   _mm256_storeu_si256((__m256i *)cells->sample_first[row], _mm256_broadcastsi128_si256(firsts));
   if (word >> 31) {
-    _mm_storeu_si128((__m128i *)cells->sample_beyond[row], values_of_samples(beyond, i));
+    _mm_storeu_si128((__m128i *)cells->sample_beyond[row], values_of_samples(points->beyond[PMB_SAMPLE], i));
   }
 }
 
@@ -108,15 +151,14 @@ PMB_INLINE __m256i values_of_rows(const uint32_t (*values)[PMB_EDGE_ROWS], int i
 }
 
 /* Sets the edges around a row of cells. */
-PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const uint32_t (*first)[PMB_EDGE_ROWS],
-  const uint32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
+PMB_INLINE void set_row(const brick_points *points, int row, int i, uint32_t word, brick_cells *cells)
 {
-  const __m256i masks = values_of_rows(mask, i);
+  const __m256i masks = values_of_rows(points->mask, i);
   /* Shifted so that of column x, 31 - x further, the bits before it are left. */
   _mm256_storeu_si256((__m256i *)cells->mask[row], _mm256_slli_epi32(masks, 1));
-  _mm256_storeu_si256((__m256i *)cells->first[row], values_of_rows(first, i));
+  _mm256_storeu_si256((__m256i *)cells->first[row], values_of_rows(points->first, i));
   if (word >> 31) {
-    _mm256_storeu_si256((__m256i *)cells->beyond[row], values_of_rows(beyond, i));
+    _mm256_storeu_si256((__m256i *)cells->beyond[row], values_of_rows(points->beyond, i));
   }
 }
 
@@ -145,19 +187,6 @@ PMB_INLINE __m256i ids_around(const brick_cells *cells, size_t code)
     _mm256_loadu_si256((const __m256i *)cells->first[code >> 5]), bits_in_words(_mm256_sllv_epi32(masks, after)));
 }
 
-PMB_INLINE __m256i corners_of(__m256i from, __m256i ids)
-{
-  return _mm256_add_epi32(_mm256_permutevar8x32_epi32(ids, from), _mm256_srli_epi32(from, 5));
-}
-
-/* In column 31 edges at the cell's upper x are the next brick's. */
-PMB_INLINE __m256i last_corners(__m256i from, __m256i corners, __m256i beyond)
-{
-  const __m256 other = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(beyond, from));
-  return _mm256_castps_si256(
-    _mm256_blendv_ps(_mm256_castsi256_ps(corners), other, _mm256_castsi256_ps(_mm256_slli_epi32(from, 28))));
-}
-
 /* The ids on the samples around the cell `code` of the list. */
 PMB_INLINE __m256i samples_around(const brick_cells *cells, size_t code)
 {
@@ -172,193 +201,159 @@ PMB_INLINE __m256i samples_around(const brick_cells *cells, size_t code)
   return ids;
 }
 
-/* Puts the points on samples in their places. */
-PMB_INLINE __m256i joined_corners(__m256i from, __m256i corners, __m256i samples)
-{
-  const __m256 other = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(samples, from));
-  return _mm256_castps_si256(
-    _mm256_blendv_ps(_mm256_castsi256_ps(corners), other, _mm256_castsi256_ps(_mm256_slli_epi32(from, 27))));
-}
+/* write_cell writes 16 ids, as far as there is room: the next cell overwrites those that are too many. In
+ * column 31 edges at the cell's upper x are the next brick's. */
+#if defined(__AVX512VPOPCNTDQ__)
 
-/* Writes 16 ids, as far as there is room: the next cell overwrites those that are too many. order: of the entry's corners, only
- * with `joined`. */
-PMB_INLINE void write_cell(const pmb_cpu_case *entry, const uint8_t *order, const brick_cells *cells, size_t code,
-  uint32_t *out, int64_t room, const int joined)
+PMB_INLINE void write_cell(
+  const pmb_cpu_case *entry, const brick_cells *cells, size_t code, uint32_t *out, int64_t room, const int joined)
 {
-  const __m128i all = _mm_loadu_si128((const __m128i *)entry->corners);
-  const __m128i corners = joined ? _mm_shuffle_epi8(all, _mm_loadu_si128((const __m128i *)order)) : all;
-  const __m256i ids = ids_around(cells, code);
-  const __m256i low_from = _mm256_cvtepu8_epi32(corners);
-  const __m256i high_from = _mm256_cvtepu8_epi32(_mm_srli_si128(corners, 8));
-  __m256i low = corners_of(low_from, ids), high = corners_of(high_from, ids);
+  const __m512i from = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)entry->corners));
+  const __m256i lower = ids_around(cells, code);
+  __m512i ids = _mm512_broadcast_i64x4(lower), after = _mm512_srli_epi32(from, 5);
   if ((code & 31) == 31) {
-    const __m256i beyond = _mm256_loadu_si256((const __m256i *)cells->beyond[code >> 5]);
-    low = last_corners(low_from, low, beyond);
-    high = last_corners(high_from, high, beyond);
+    ids = _mm512_inserti64x4(ids, _mm256_loadu_si256((const __m256i *)cells->beyond[code >> 5]), 1);
+    after = _mm512_setzero_si512();
   }
-  if (joined) {
-    const __m256i samples = samples_around(cells, code);
-    low = joined_corners(low_from, low, samples);
-    high = joined_corners(high_from, high, samples);
-  }
+  const __m512i chosen = joined
+    ? _mm512_permutex2var_epi32(ids, from, _mm512_castsi256_si512(samples_around(cells, code)))
+    : _mm512_permutexvar_epi32(from, ids);
   if (room >= 16) {
-    _mm256_storeu_si256((__m256i *)out, low);
-    _mm256_storeu_si256((__m256i *)(out + 8), high);
+    _mm512_storeu_si512(out, _mm512_add_epi32(chosen, after));
   } else {
-    const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), left = _mm256_set1_epi32((int)room);
-    _mm256_maskstore_epi32((int *)out, _mm256_cmpgt_epi32(left, lane), low);
-    _mm256_maskstore_epi32(
-      (int *)out + 8, _mm256_cmpgt_epi32(left, _mm256_add_epi32(lane, _mm256_set1_epi32(8))), high);
+    _mm512_mask_storeu_epi32(out, (__mmask16)((1u << room) - 1), _mm512_add_epi32(chosen, after));
   }
-}
-
-/* Bit row: the word of that row is not 0. */
-PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
-{
-  const __m256i low = _mm256_loadu_si256((const __m256i *)words), zero = _mm256_setzero_si256();
-  const __m256i high = _mm256_loadu_si256((const __m256i *)(words + 8));
-  const int none = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(low, zero))) |
-    _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(high, zero))) << 8;
-  return (uint32_t)none ^ 0xffff;
 }
 
 #else
 
-PMB_INLINE void cases_of_row(const uint64_t *words, const uint64_t *above, uint32_t cells, uint8_t *cases)
+/* Replaces the ids of corners that have this bit. */
+PMB_INLINE __m256i replace_ids(__m256i ids, __m256i from, const int bit, __m256i others)
 {
-  for (; cells; cells &= cells - 1) {
-    const int x = pmb_lowest_bit(cells);
-    cases[x] = (uint8_t)pmb_cell_bits(words[0], words[1], above[0], above[1], x + 1);
-  }
+  const __m256 other = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(others, from));
+  return _mm256_castps_si256(
+    _mm256_blendv_ps(_mm256_castsi256_ps(ids), other, _mm256_castsi256_ps(_mm256_slli_epi32(from, 31 - bit))));
 }
 
-PMB_INLINE void set_samples(const uint32_t *mask, const uint32_t *first, const uint32_t *beyond, const pmb_rows *rows,
-  int row, int i, uint32_t word, brick_cells *cells)
+PMB_INLINE void write_cell(
+  const pmb_cpu_case *entry, const brick_cells *cells, size_t code, uint32_t *out, int64_t room, const int joined)
 {
-  const int y = (row & 3) + 1, z = (row >> 2) + 1;
-  cases_of_row(&rows->equal[z][y], &rows->equal[z + 1][y], word, cells->equal + row * PMB_BRICK_X);
-  for (int l = 0; l < 4; ++l) {
-    const int at = i + (l & 1) + (l >> 1) * 5;
-    cells->sample_mask[row][l] = mask[at] << 1;
-    cells->sample_mask[row][l + 4] = mask[at];
-    cells->sample_first[row][l] = cells->sample_first[row][l + 4] = first[at];
-    cells->sample_beyond[row][l] = beyond[at];
+  const __m256i ids = ids_around(cells, code), lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  __m256i from[2], chosen[2];
+  for (int i = 0; i < 2; ++i) {
+    from[i] = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(entry->corners + 8 * i)));
+    chosen[i] = _mm256_add_epi32(_mm256_permutevar8x32_epi32(ids, from[i]), _mm256_srli_epi32(from[i], 5));
   }
-}
-
-PMB_INLINE void set_row(const uint32_t (*mask)[PMB_EDGE_ROWS], const uint32_t (*first)[PMB_EDGE_ROWS],
-  const uint32_t (*beyond)[PMB_EDGE_ROWS], int row, int i, uint32_t word, brick_cells *cells)
-{
-  static const uint8_t axes[8] = { 0, 0, 0, 0, 1, 1, 2, 2 }, rows[8] = { 0, 1, 5, 6, 0, 5, 0, 1 };
-  (void)word;
-  for (int l = 0; l < 8; ++l) {
-    cells->mask[row][l] = mask[axes[l]][i + rows[l]] << 1;
-    cells->first[row][l] = first[axes[l]][i + rows[l]];
-    cells->beyond[row][l] = beyond[axes[l]][i + rows[l]];
+  for (int i = 0; (code & 31) == 31 && i < 2; ++i) {
+    const __m256i beyond = _mm256_loadu_si256((const __m256i *)cells->beyond[code >> 5]);
+    chosen[i] = replace_ids(chosen[i], from[i], 3, beyond);
   }
-}
-
-/* Ids before a cell: of the points in eight rows, those in lower columns after the first. */
-PMB_INLINE void count_ids(const uint32_t *mask, const uint32_t *first, size_t code, uint32_t *ids)
-{
-  const uint32_t after = 31 - ((uint32_t)code & 31);
-  PMB_NOT_UNROLLED
-  for (int l = 0; l < 8; ++l) {
-    ids[l] = first[l] + sum_bytes(count_in_bytes(mask[l] << after));
+  for (int i = 0; joined && i < 2; ++i) {
+    chosen[i] = replace_ids(chosen[i], from[i], 4, samples_around(cells, code));
   }
-}
-
-PMB_INLINE void write_cell(const pmb_cpu_case *entry, const uint8_t *order, const brick_cells *cells, size_t code,
-  uint32_t *out, int64_t room, const int joined)
-{
-  const size_t row = code >> 5;
-  const int last = (code & 31) == 31;
-  uint32_t ids[8], samples[8];
-  (void)room;
-  count_ids(cells->mask[row], cells->first[row], code, ids);
-  if (joined) {
-    count_ids(cells->sample_mask[row], cells->sample_first[row], code, samples);
-    for (int l = 0; last && l < 4; ++l) {
-      samples[4 + l] = cells->sample_beyond[row][l];
-    }
+  if (room >= 16) {
+    _mm256_storeu_si256((__m256i *)out, chosen[0]);
+    _mm256_storeu_si256((__m256i *)out + 1, chosen[1]);
+    return;
   }
-  for (int i = 0; i < entry->ids; ++i) {
-    const unsigned corner = entry->corners[joined ? order[i] : i], edge = corner & 7;
-    out[i] = joined && corner & PMB_CORNER_SAMPLE ? samples[edge]
-      : last && corner & PMB_CORNER_UPPER         ? cells->beyond[row][edge]
-                                                  : ids[edge] + (corner >> 5);
+  for (int i = 0; i < 2; ++i) {
+    const __m256i left = _mm256_set1_epi32((int)room - 8 * i);
+    _mm256_maskstore_epi32((int *)out + 8 * i, _mm256_cmpgt_epi32(left, lane), chosen[i]);
   }
-}
-
-/* Bit row: the word of that row is not 0. */
-PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
-{
-  uint32_t rows = 0;
-  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
-    rows |= (uint32_t)(words[i] != 0) << i;
-  }
-  return rows;
 }
 
 #endif
 
 /* The triangles of n cells, to where there is room for so many ids. */
 PMB_INLINE void write_cells(
-  const pmb_cpu_case *cases, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way)
+  const pmb_cpu *cpu, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way, const int joined)
 {
+  const pmb_cpu_case *plain = cpu->tables->plain;
   for (int i = 0; i < n; ++i) {
-    const size_t code = cells->list[i];
-    const pmb_cpu_case *entry = &cases[cells->cases[code]];
-    write_cell(entry, NULL, cells, code, out, room, 0);
-    prefetch_ids(way, out);
-    out += entry->ids;
-    room -= entry->ids;
-  }
-}
-
-/* The same where points are joined. */
-PMB_INLINE void write_joined_cells(
-  int mirrored, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way)
-{
-  const pmb_cpu_joined *table = pmb_cpu_joined_cases();
-  static const uint8_t orders[2][16] = { { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 },
-    { 0, 2, 1, 3, 5, 4, 6, 8, 7, 9, 11, 10, 12, 14, 13, 15 } };
-  for (int i = 0; i < n; ++i) {
-    const size_t code = cells->list[i];
+    const size_t code = cells->list[i], cell_case = cells->cases[code];
     pmb_cpu_case made;
-    const pmb_cpu_case *entry = find_joined_case(table, cells->cases[code], cells->equal[code], &made);
-    write_cell(entry, orders[mirrored], cells, code, out, room, 1);
+    const pmb_cpu_case *entry =
+      joined ? find_joined_case(cpu->tables, cells->cases[code], cells->equal[code], &made) : &plain[cell_case];
+    const int ids = entry->ids;
+    write_cell(entry, cells, code, out, room, joined);
     prefetch_ids(way, out);
-    out += entry->ids;
-    room -= entry->ids;
+    out += ids;
+    room -= ids;
   }
 }
 
-/* The triangles of a brick, from the rows and cells of `scratch`. mask, first, beyond: of the first `kinds` kinds of points, by row
- * z * 5 + y, their masks, the id of the first one with a column from 0 to 31, and of the one at column 32; room: ids that may be
- * written to `out`. */
-PMB_INLINE void write_brick(const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const uint32_t (*mask)[PMB_EDGE_ROWS],
-  const uint32_t (*first)[PMB_EDGE_ROWS], const uint32_t (*beyond)[PMB_EDGE_ROWS], uint32_t *out, int64_t room,
-  id_way way, const int kinds)
+/* The triangles of a brick, from the rows and cells of `scratch` and its points of the first kinds. room: ids at `out`. */
+PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_points *points, uint32_t *out,
+  int64_t room, id_way way, const int kinds)
 {
   const pmb_rows *rows = &scratch->rows;
   const uint32_t *words = scratch->cells;
   brick_cells cells;
   for (uint32_t rest = rows_with_bits(words); rest; rest &= rest - 1) {
     const int row = pmb_lowest_bit(rest), y = row & 3, z = row >> 2;
-    cases_of_row(
-      &rows->inside[z + 1][y + 1], &rows->inside[z + 2][y + 1], words[row], cells.cases + row * PMB_BRICK_X);
-    set_row(mask, first, beyond, row, z * 5 + y, words[row], &cells);
+    cases_of_row(&rows->inside[z + 1][y + 1], &rows->inside[z + 2][y + 1], cells.cases + row * PMB_BRICK_X);
+    set_row(points, row, z * 5 + y, words[row], &cells);
     if (kinds == PMB_KINDS) {
-      set_samples(mask[PMB_SAMPLE], first[PMB_SAMPLE], beyond[PMB_SAMPLE], rows, row, z * 5 + y, words[row], &cells);
+      set_samples(points, rows, row, z * 5 + y, words[row], &cells);
     }
   }
-  const int n = lanes_list_words(cpu->places, words, cells.list);
-  if (kinds == PMB_KINDS) {
-    write_joined_cells(cpu->frame->mirrored, &cells, n, out, room, way);
-  } else {
-    write_cells(cpu->cases, &cells, n, out, room, way);
+  const int n = lanes_list_words(cpu->tables->places, words, cells.list);
+  write_cells(cpu, &cells, n, out, room, way, kinds == PMB_KINDS);
+}
+
+#else
+
+/* Sets the table of ids, see PMB_IDS_ROW. */
+PMB_INLINE void fill_ids(const brick_points *points, uint32_t *ids, const int kinds)
+{
+  for (int row = 0; row < 25; ++row) {
+    for (int kind = 0; kind < kinds; ++kind) {
+      uint32_t *out = ids + row * PMB_IDS_ROW + kind * PMB_IDS_KIND, next = points->first[kind][row];
+      for (uint32_t rest = points->mask[kind][row]; rest; rest &= rest - 1) {
+        out[pmb_lowest_bit(rest)] = next++;
+      }
+      out[PMB_BRICK_X] = points->beyond[kind][row];
+    }
   }
 }
+
+/* Writes 16 ids, of which the next cell overwrites those that are too many: so the loop has no end to foresee. */
+PMB_INLINE void write_plain(const int16_t *offsets, const uint32_t *ids, uint32_t *out)
+{
+  for (int i = 0; i < 16; ++i) {
+    out[i] = ids[offsets[i]];
+  }
+}
+
+PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_points *points, uint32_t *out,
+  int64_t room, id_way way, const int kinds)
+{
+  const pmb_cpu_tables *tables = cpu->tables;
+  const int joined = kinds == PMB_KINDS;
+  const uint32_t *end = out + room;
+  fill_ids(points, scratch->ids, kinds);
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    const uint32_t *row_ids = scratch->ids + ((row >> 2) * 5 + (row & 3)) * PMB_IDS_ROW;
+    const words_of_row words = find_words_of_row(&scratch->rows, row);
+    for (uint32_t rest = scratch->cells[row]; rest; rest &= rest - 1) {
+      const int bit = pmb_lowest_bit(rest) + 1;
+      const uint32_t *cell_ids = row_ids + (bit - 1);
+      pmb_cpu_case made;
+      const unsigned cell_case = bits_of_cell(words.inside, bit);
+      const pmb_cpu_case *entry = case_of_cell(tables, cell_case, &words, bit, joined, &made);
+      if (!joined && end - out >= 16) {
+        write_plain(tables->offsets[cell_case], cell_ids, out);
+      } else {
+        for (int i = 0; i < entry->ids; ++i) {
+          out[i] = cell_ids[pmb_cpu_offset_of_corner(entry->corners[i])];
+        }
+      }
+      prefetch_ids(way, out);
+      out += entry->ids;
+    }
+  }
+}
+
+#endif
 
 #endif

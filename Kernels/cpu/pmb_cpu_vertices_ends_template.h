@@ -1,27 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The ends of edges for samples of one type: PMB_TYPE, see pmb_each_type.h. */
-#if !defined(PMB_TYPE)
-#error "PMB_TYPE: the name of a type of samples"
-#endif
-
-/* Converts n samples of a row, 16 at a time, of which the last may be among those before as well. */
-PMB_INLINE void PMB_T_NAME(convert)(const PMB_T *in, int64_t stride, int n, PMB_T_REAL *out)
-{
-  if (stride == 1 && n >= 16) {
-    for (int i = 0; i < n; i += 16) {
-      const int first = i < n - 16 ? i : n - 16;
-      if (PMB_T_IS_FLOAT) {
-        memcpy(out + first, in + first, 16 * sizeof(*in));
-      } else {
-        PMB_T_NAME(lanes_convert)(in + first, out + first);
-      }
-    }
-  } else {
-    for (int i = 0; i < n; ++i) {
-      out[i] = (PMB_T_REAL)in[i * stride];
-    }
-  }
-}
 
 /* Reads the rows of a tile that have their bit in `wanted`, as load_tile has them. */
 static void PMB_T_NAME(load)(const void *samples, const tile_rows *rows, uint64_t wanted, void *tile)
@@ -31,7 +9,15 @@ static void PMB_T_NAME(load)(const void *samples, const tile_rows *rows, uint64_
     const int bit = pmb_lowest_bit(wanted);
     const PMB_T *in = (const PMB_T *)samples + rows->y[bit % PMB_TILE_ROWS] + rows->z[bit / PMB_TILE_ROWS];
     PMB_T_REAL *row = (PMB_T_REAL *)tile + bit * PMB_TILE_PITCH;
-    PMB_T_NAME(convert)(in, rows->stride, n, row + offset);
+    if (rows->stride == 1) {
+      for (int i = 0; i < n; ++i) {
+        row[offset + i] = (PMB_T_REAL)in[i];
+      }
+    } else {
+      for (int i = 0; i < n; ++i) {
+        row[offset + i] = (PMB_T_REAL)in[i * rows->stride];
+      }
+    }
     if (rows->begin < offset) {
       row[0] = row[1];
     }
@@ -88,6 +74,7 @@ static inline void PMB_T_NAME(central_end)(const rows_view *v, int x, int y, int
     PMB_T_NAME(at)(v, x, y - 1, z), PMB_T_NAME(at)(v, x, y + 1, z), (PMB_T_REAL)v->factor[1][y]);
   end[2] = PMB_T_REAL_NAME(pmb_difference)(
     PMB_T_NAME(at)(v, x, y, z - 1), PMB_T_NAME(at)(v, x, y, z + 1), (PMB_T_REAL)v->factor[2][z]);
+  end[3] = PMB_T_NAME(at)(v, x, y, z);
 }
 
 /* By the Sobel operator: differences along each axis of the 3 x 3 samples around, see pmb_sobel. */
@@ -130,9 +117,7 @@ static __attribute__((noinline)) void PMB_T_NAME(single_ends)(
   for (; columns; columns &= columns - 1) {
     const int x = pmb_lowest_bit(columns);
     row[x][3] = PMB_T_NAME(at)(v, x, y, z);
-    if (is_central(mesh)) {
-      PMB_T_NAME(central_end)(v, x, y, z, row[x]);
-    } else if (wants_gradients(mesh) && mesh->gradient_estimator == PMB_SOBEL) {
+    if (wants_gradients(mesh) && mesh->gradient_estimator == PMB_SOBEL) {
       PMB_T_NAME(sobel_end)(v, x, y, z, row[x]);
     } else if (wants_gradients(mesh)) {
       PMB_T_NAME(forward_end)(v, last, x, y, z, row[x]);
@@ -145,14 +130,19 @@ static void PMB_T_NAME(make_ends)(
   const pmb_cpu *cpu, const box *b, const rows_view *v, const brick_plan *plan, void *out)
 {
   PMB_T_REAL(*ends)[4] = out;
-  const int central = is_central(cpu->mesh);
-  for (uint64_t rest = plan->low | (uint64_t)plan->high << 32; central && rest; rest &= rest - 1) {
+  if (!is_central(cpu->mesh)) {
+    for (int i = 0; i < 25; ++i) {
+      const uint64_t columns = plan->ends[i] | (uint64_t)(plan->beyond >> i & 1) << PMB_BRICK_X;
+      PMB_T_NAME(single_ends)(cpu, b, v, columns, i % 5, i / 5, ends + i * PMB_ENDS_PITCH);
+    }
+    return;
+  }
+  for (uint64_t rest = plan->low | (uint64_t)plan->high << 32; rest; rest &= rest - 1) {
     const int64_t bit = pmb_lowest_bit(rest), i = bit & 31, x = bit >> 5 << 4;
     PMB_T_NAME(central_ends)(v, x, i % 5, i / 5, plan->ends[i] >> x, ends + i * PMB_ENDS_PITCH + x);
   }
-  for (uint32_t rest = central ? plan->beyond : (1u << 25) - 1; rest; rest &= rest - 1) {
+  for (uint32_t rest = plan->beyond; rest; rest &= rest - 1) {
     const int i = pmb_lowest_bit(rest);
-    const uint64_t columns = (central ? 0 : plan->ends[i]) | (uint64_t)(plan->beyond >> i & 1) << PMB_BRICK_X;
-    PMB_T_NAME(single_ends)(cpu, b, v, columns, i % 5, i / 5, ends + i * PMB_ENDS_PITCH);
+    PMB_T_NAME(central_end)(v, PMB_BRICK_X, i % 5, i / 5, ends[i * PMB_ENDS_PITCH + PMB_BRICK_X]);
   }
 }

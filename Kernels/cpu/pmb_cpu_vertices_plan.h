@@ -3,7 +3,7 @@
 #ifndef PMB_CPU_VERTICES_PLAN_H
 #define PMB_CPU_VERTICES_PLAN_H
 
-#include "cpu/pmb_cpu_emit.h"
+#include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_compare.h"
 #include "cpu/vector/pmb_cpu_lanes.h"
 
@@ -81,42 +81,33 @@ static inline void find_columns(brick_plan *plan)
 }
 
 /* Appends the points of a brick in their order to a list. */
-#if defined(__AVX512VBMI2__)
-static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
-{
-  int n = 0;
-  (void)cpu;
-  /* Bit 2 * row: there are points on the row's x or y edges; the next one: on its z edges or samples. */
-  const uint32_t pairs = _pdep_u32(lanes_any(record->mask[PMB_EDGE_X], record->mask[PMB_EDGE_Y]), 0x55555555) |
-    _pdep_u32(lanes_any(record->mask[PMB_EDGE_Z], record->mask[PMB_SAMPLE]), 0xaaaaaaaa);
-  for (uint32_t rest = pairs; rest; rest &= rest - 1) {
-    const unsigned bit = (unsigned)pmb_lowest_bit(rest), row = bit >> 1, kind = bit << 1 & 2;
-    const uint64_t two = record->mask[kind][row] | (uint64_t)record->mask[kind + 1][row] << PMB_BRICK_X;
-    n += lanes_list(two, row << 7 | kind << 5, list + n);
-  }
-  return n;
-}
-#elif defined(__AVX2__)
+#if defined(__AVX2__) && !defined(__AVX512VBMI2__)
 static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
   int n = 0;
   for (int row = 0; row < PMB_BRICK_ROWS; row += 4) {
     __m256i words[2]; /* by row and kind */
     lanes_turn_words(record->mask[0] + row, PMB_BRICK_ROWS, words);
-    n += lanes_list_bytes(cpu->places, words, (const uint8_t *)words, (unsigned)row << 7, list + n);
+    n += lanes_list_bytes(cpu->tables->places, words, (const uint8_t *)words, (unsigned)row << 7, list + n);
   }
   return n;
 }
 #else
 static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
+  const uint32_t *x = record->mask[PMB_EDGE_X], *y = record->mask[PMB_EDGE_Y], *z = record->mask[PMB_EDGE_Z];
+  const uint32_t *samples = record->mask[PMB_SAMPLE];
+  uint32_t pairs =
+    0; /* bit 2 * row: there are points on the row's x or y edges; the next one: on its z edges or samples */
   int n = 0;
   (void)cpu;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    for (int kind = 0; kind < PMB_KINDS; kind += 2) {
-      const uint64_t two = record->mask[kind][row] | (uint64_t)record->mask[kind + 1][row] << PMB_BRICK_X;
-      n += lanes_list(two, (unsigned)row << 7 | (unsigned)kind << 5, list + n);
-    }
+    pairs |= ((x[row] | y[row]) != 0 ? 1u : 0) << 2 * row | ((z[row] | samples[row]) != 0 ? 2u : 0) << 2 * row;
+  }
+  for (; pairs; pairs &= pairs - 1) {
+    const unsigned bit = (unsigned)pmb_lowest_bit(pairs), row = bit >> 1, kind = bit << 1 & 2;
+    const uint64_t two = record->mask[kind][row] | (uint64_t)record->mask[kind + 1][row] << PMB_BRICK_X;
+    n += lanes_list(two, row << 7 | kind << 5, list + n);
   }
   return n;
 }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices of one brick, for samples handled as PMB_REAL, float or double; PMB_REAL_NAME(name): a name of its own;
  * PMB_REAL_WIDE: 1 for double. Points are worked on in blocks of 16, each step a loop over arrays of 16. */
-#if !defined(PMB_REAL) || !defined(PMB_REAL_NAME) || !defined(PMB_REAL_WIDE)
-#error "Set PMB_REAL, PMB_REAL_NAME and PMB_REAL_WIDE"
-#endif
 
 #define point_block PMB_REAL_NAME(point_block)
 
 /* A block of points on its way from the list to the output. */
 typedef struct point_block {
-  uint16_t lower[16], upper[16];   /* ends */
-  int32_t kind[16];                /* PMB_EDGE_X ... */
-  PMB_REAL from[4][16], to[4][16]; /* the ends: index gradient and sample */
+  _Alignas(64) uint16_t lower[16], upper[16]; /* ends */
+  int32_t kind[16];                           /* PMB_EDGE_X ... */
+  PMB_REAL from[4][16], to[4][16];            /* the ends: index gradient and sample */
   PMB_REAL t[16];
   double x[16], y[16], z[16];
   float normal[3][16], gradient[3][16];
@@ -31,8 +28,7 @@ static inline void PMB_REAL_NAME(place_points)(
   const double origin[3] = { (double)(b->origin[0] + first[0]), (double)(b->origin[1] + first[1]),
     (double)(b->origin[2] + first[2]) };
   /* In 16 bits, for twice as many fit into a vector. */
-  PMB_NOT_UNROLLED
-  for (int l = 0; l < 16; ++l) {
+  PMB_EACH_LANE (l) {
     const uint16_t entry = list[l], y = entry >> 7 & 3, z = (uint16_t)(entry >> 9), kind = entry >> 5 & 3;
     const uint16_t step_y = kind == PMB_EDGE_Y ? PMB_ENDS_PITCH : 0,
                    step_z = kind == PMB_EDGE_Z ? 5 * PMB_ENDS_PITCH : 0;
@@ -40,33 +36,27 @@ static inline void PMB_REAL_NAME(place_points)(
     p->lower[l] = lower;
     p->upper[l] = (uint16_t)(lower + (kind == PMB_EDGE_X) + step_y + step_z);
   }
-  PMB_NOT_UNROLLED
-  for (int l = 0; l < 16; ++l) {
+  PMB_EACH_LANE (l) {
     p->kind[l] = list[l] >> 5 & 3;
   }
   PMB_REAL_NAME(lanes_fetch)(ends, p->lower, p->from);
   PMB_REAL_NAME(lanes_fetch)(ends, p->upper, p->to);
-  PMB_NOT_UNROLLED
-  for (int l = 0; l < 16; ++l) {
+  PMB_EACH_LANE (l) {
     p->t[l] = PMB_REAL_NAME(pmb_edge_parameter)(p->from[3][l], p->to[3][l], value, low);
   }
   PMB_REAL along[3][16];
   for (int a = 0; a < 3; ++a) {
-    PMB_NOT_UNROLLED
-    for (int l = 0; l < 16; ++l) {
+    PMB_EACH_LANE (l) {
       along[a][l] = p->kind[l] == a ? p->t[l] : 0;
     }
   }
-  PMB_NOT_UNROLLED
-  for (int l = 0; l < 16; ++l) {
+  PMB_EACH_LANE (l) {
     p->x[l] = (origin[0] + (double)(list[l] & 31)) + (double)along[0][l];
   }
-  PMB_NOT_UNROLLED
-  for (int l = 0; l < 16; ++l) {
+  PMB_EACH_LANE (l) {
     p->y[l] = (origin[1] + (double)(list[l] >> 7 & 3)) + (double)along[1][l];
   }
-  PMB_NOT_UNROLLED
-  for (int l = 0; l < 16; ++l) {
+  PMB_EACH_LANE (l) {
     p->z[l] = (origin[2] + (double)(list[l] >> 9)) + (double)along[2][l];
   }
 }
@@ -97,8 +87,7 @@ static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_v
   PMB_REAL matrix[9], w[3][16], factor[16];
   int32_t good[16], all_good = 1;
   memcpy(matrix, cpu->frame->PMB_REAL_NAME(matrix), sizeof(matrix));
-  PMB_NOT_UNROLLED
-  for (int l = 0; l < 16; ++l) {
+  PMB_EACH_LANE (l) {
     const PMB_REAL gx = PMB_REAL_NAME(pmb_lerp)(p->from[0][l], p->to[0][l], p->t[l]);
     const PMB_REAL gy = PMB_REAL_NAME(pmb_lerp)(p->from[1][l], p->to[1][l], p->t[l]);
     const PMB_REAL gz = PMB_REAL_NAME(pmb_lerp)(p->from[2][l], p->to[2][l], p->t[l]);
@@ -106,18 +95,15 @@ static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_v
     w[1][l] = PMB_REAL_NAME(pmb_world_gradient)(matrix, 1, gx, gy, gz);
     w[2][l] = PMB_REAL_NAME(pmb_world_gradient)(matrix, 2, gx, gy, gz);
   }
-  PMB_NOT_UNROLLED
-  for (int l = 0; l < 16; ++l) {
+  PMB_EACH_LANE (l) {
     const PMB_REAL length2 = PMB_REAL_NAME(pmb_length2)(w[0][l], w[1][l], w[2][l]);
     good[l] = PMB_REAL_NAME(pmb_length2_good)(length2);
     factor[l] = PMB_REAL_NAME(pmb_normal_factor)(length2);
   }
-  PMB_NOT_UNROLLED
-  for (int l = 0; l < 16; ++l) {
+  PMB_EACH_LANE (l) {
     all_good &= good[l];
   }
-  PMB_NOT_UNROLLED
-  for (int l = 0; l < 16; ++l) {
+  PMB_EACH_LANE (l) {
     p->normal[0][l] = (float)(w[0][l] * factor[l]);
     p->normal[1][l] = (float)(w[1][l] * factor[l]);
     p->normal[2][l] = (float)(w[2][l] * factor[l]);
@@ -160,8 +146,7 @@ static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_b
       const double *index[3] = { p->x, p->y, p->z };
       for (int r = 0; r < 3; ++r) {
         const double spacing = frame->to_world[5 * r], shift = frame->to_world[4 * r + 3];
-        PMB_NOT_UNROLLED
-        for (int l = 0; l < 16; ++l) {
+        PMB_EACH_LANE (l) {
           out[r][l] = (float)pmb_world_diagonal(spacing, shift, index[r][l]);
         }
       }

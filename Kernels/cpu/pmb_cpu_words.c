@@ -13,13 +13,11 @@ enum { COPY_PITCH = PMB_BRICK_X + 1 };
 typedef struct word_functions {
   int (*words)(const void *first, int begins, const int64_t *strides, const int *n, const pmb_isovalue *isovalue,
     pmb_cpu_words *words, pmb_cpu_words *equal);
-  void (*around)(const void *center, const int64_t *strides, const int *low, const int *high,
-    const pmb_isovalue *isovalue, uint32_t *inside, uint32_t *equal);
   void (*row)(const void *source, int64_t stride, int n, const pmb_isovalue *isovalue, uint64_t *inside,
     uint64_t *equal, uint64_t *finite);
 } word_functions;
 
-#define PMB_WORDS(NAME, type, name, real) [PMB_##NAME] = { words_##name, around_##name, row_##name },
+#define PMB_WORDS(NAME, type, name, real) [PMB_##NAME] = { words_##name, row_##name },
 static const word_functions by_type[] = { PMB_SAMPLE_TYPES(PMB_WORDS) };
 
 /* Sample (x,y,z) of a brick. */
@@ -41,26 +39,25 @@ void pmb_cpu_compare_around(const pmb_cpu *cpu, const box *b, const int place[3]
   uint32_t *inside, uint32_t *equal)
 {
   const pmb_volume *v = cpu->volume;
-  const void *center = sample_of(v, b, place[0], place[1], place[2]);
-  by_type[v->type].around(center, v->strides, low, high, cpu->isovalue, inside, equal);
-}
-
-/* Bits x + 1 of the hidden cells of row (y,z) of a brick. */
-static uint64_t hidden_cells(const pmb_cpu *cpu, const box *b, int y, int z)
-{
-  uint64_t bits = 0;
-  for (int x = -1; x < PMB_BRICK_X; ++x) {
-    bits |= (uint64_t)pmb_hides_cell(cpu->volume, b->origin[0] + x, b->origin[1] + y, b->origin[2] + z) << (x + 1);
+  for (int z = low[2]; z <= high[2]; ++z) {
+    for (int y = low[1]; y <= high[1]; ++y) {
+      const void *first = sample_of(v, b, place[0] + low[0], place[1] + y, place[2] + z);
+      const int bit = low[0] + 1 + 3 * (y + 1) + 9 * (z + 1);
+      uint64_t in, same, finite;
+      by_type[v->type].row(first, v->strides[0], high[0] - low[0] + 1, cpu->isovalue, &in, &same, &finite);
+      *inside |= (uint32_t)(in << bit);
+      *equal |= (uint32_t)(same << bit);
+    }
   }
-  return bits;
 }
 
-/* The same of its samples from x = first to last. */
-static uint64_t hidden_samples(const pmb_cpu *cpu, const box *b, int first, int last, int y, int z)
+/* Bits x + 1 of the samples or cells x = first to last of row (y,z) that are hidden. */
+PMB_INLINE uint64_t hidden_bits(const box *b, int first, int last, int y, int z, const pmb_volume *volume,
+  int (*hides)(const pmb_volume *, int64_t, int64_t, int64_t))
 {
   uint64_t bits = 0;
   for (int x = first; x <= last; ++x) {
-    bits |= (uint64_t)pmb_hides_sample(cpu->volume, b->origin[0] + x, b->origin[1] + y, b->origin[2] + z) << (x + 1);
+    bits |= (uint64_t)hides(volume, b->origin[0] + x, b->origin[1] + y, b->origin[2] + z) << (x + 1);
   }
   return bits;
 }
@@ -76,7 +73,7 @@ static void read_row(const pmb_cpu *cpu, const box *b, int y, int z, pmb_rows *r
     sample_of(v, b, first, y, z), v->strides[0], last - first + 1, cpu->isovalue, &inside, &equal, &valid);
   valid <<= first + 1;
   if (b->hides) {
-    valid &= ~hidden_samples(cpu, b, first, last, y, z);
+    valid &= ~hidden_bits(b, first, last, y, z, v, pmb_hides_sample);
   }
   rows->inside[z + 1][y + 1] = inside << (first + 1);
   rows->equal[z + 1][y + 1] = equal << (first + 1) & valid;
@@ -95,7 +92,9 @@ void pmb_cpu_read_rows(const pmb_cpu *cpu, const box *b, int from, pmb_rows *row
         rows->inside[z + 1][y + 1] = rows->equal[z + 1][y + 1] = rows->valid[z + 1][y + 1] = 0;
       }
       if (y < PMB_BRICK_Y && z < PMB_BRICK_Z) {
-        rows->hidden[z + 1][y + 1] = cpu->any_flags & PMB_BRICK_HIDES_CELLS ? hidden_cells(cpu, b, y, z) : 0;
+        rows->hidden[z + 1][y + 1] = cpu->any_flags & PMB_BRICK_HIDES_CELLS
+          ? hidden_bits(b, -1, PMB_BRICK_X - 1, y, z, cpu->volume, pmb_hides_cell)
+          : 0;
       }
     }
   }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From samples of one type to words of bits: PMB_TYPE, see pmb_each_type.h. */
-#if !defined(PMB_TYPE)
-#error "PMB_TYPE: the name of a type of samples"
-#endif
 
 /* Whether one of the samples of a brick is equal to the isovalue; in, n: as below. */
 static __attribute__((noinline)) int PMB_T_NAME(any_equal)(
@@ -108,23 +105,6 @@ static int PMB_T_NAME(words)(const void *first, int begins, const int64_t *strid
   }
   const int any = PMB_T_NAME(compare)(in, strides, n, threshold, same, 1, words, equal);
   return !any ? PMB_RULES_PLAIN : same >= threshold ? PMB_RULES_JOINED : PMB_RULES_FULL;
-}
-
-/* Inside and equal bits of the 3 x 3 x 3 samples around one, as far as they are within low and high. */
-static void PMB_T_NAME(around)(const void *center, const int64_t *strides, const int *low, const int *high,
-  const pmb_isovalue *isovalue, uint32_t *inside, uint32_t *equal)
-{
-  const PMB_T threshold = PMB_T_NAME(pmb_threshold)(isovalue);
-  for (int z = low[2]; z <= high[2]; ++z) {
-    for (int y = low[1]; y <= high[1]; ++y) {
-      for (int x = low[0]; x <= high[0]; ++x) {
-        const PMB_T sample = ((const PMB_T *)center)[x * strides[0] + y * strides[1] + z * strides[2]];
-        const int bit = x + 1 + 3 * (y + 1) + 9 * (z + 1);
-        *inside |= (uint32_t)(sample >= threshold) << bit;
-        *equal |= (uint32_t)(sample == threshold) << bit;
-      }
-    }
-  }
 }
 
 /* Bits of n samples of a row, compared as the full rules have it: which are inside, equal, and finite. */

@@ -93,10 +93,9 @@ static void sum_up(const pmb_curve *c, int workers, int64_t offset, int64_t *cou
 
 static pmb_status check(pmb_context *context, const pmb_histogram_request *request)
 {
-  if (!request || request->struct_size != sizeof(*request)) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_histogram_request.struct_size is %zu; set it to sizeof(pmb_histogram_request), %zu",
-      request ? request->struct_size : 0, sizeof(*request));
+  const size_t size = request ? request->struct_size : 0;
+  if (pmb_check_size(context, "pmb_histogram_request", size, sizeof(*request)) != PMB_OK) {
+    return PMB_INVALID;
   }
   if (!context->bound) {
     return pmb_fail(context, PMB_INVALID, "pmb_histogram: no volume is bound; call pmb_bind first");

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * pmb_histogram's loop over bricks for samples of one type: PMB_TYPE, see pmb_each_type.h. */
-#if !defined(PMB_TYPE)
-#error "PMB_TYPE: the name of a type of samples"
-#endif
 
 /* Whether a mark is <= sample, exactly. */
 PMB_INLINE int PMB_T_NAME(reaches)(const pmb_mark *mark, PMB_T sample)

@@ -289,9 +289,7 @@ static pmb_status find_fill(
   }
   status = pmb_histogram_without(context, request, none);
   const int64_t holding = counts[at], mixed = counts[at - end]; /* this bin is in the gap */
-  if (status == PMB_OK) {
-    status = pmb_histogram_without(context, &rest, found);
-  }
+  status = status == PMB_OK ? pmb_histogram_without(context, &rest, found) : status;
   found.ends = (double)greatest(counts) < NEARLY_ALL * (double)mixed;
   const int more = found.ends ? holding == mixed : has_structure(counts, context->bricks - holding);
   if (status == PMB_OK && (more || gap >= ABSURD * range)) {
@@ -335,9 +333,7 @@ pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, in
   for (int end = -1; end < 2 && status == PMB_OK && bricks == context->bricks; end += 2) {
     status = find_fill(context, &request, end, &fill, &bricks);
   }
-  if (status == PMB_OK) {
-    status = find_range(context, &request, fill, SMALL, EMPTY);
-  }
+  status = status == PMB_OK ? find_range(context, &request, fill, SMALL, EMPTY) : status;
   if (status == PMB_OK) {
     request.crossed = crossed;
     status = pmb_histogram_without(context, &request, fill);

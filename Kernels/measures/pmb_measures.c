@@ -118,9 +118,9 @@ static pmb_status measure_edges(pmb_context *context, pmb_measuring *m, double s
   const int64_t workers = pmb_least_of(m->workers, m->range_count);
   m->record_capacity = reduce_uses(m);
   pmb_status status = reserve(context, &m->ends, workers << m->range_bits, sizeof(int64_t));
-  if (status == PMB_OK) {
-    status = reserve(context, &m->records, workers * m->record_capacity, pmb_type_size(m->mesh->id_type));
-  }
+  status = status == PMB_OK
+    ? reserve(context, &m->records, workers * m->record_capacity, pmb_type_size(m->mesh->id_type))
+    : status;
   return status == PMB_OK ? run(context, m, pmb_measures_match, m->range_count, share) : status;
 }
 
@@ -139,21 +139,12 @@ static pmb_status measure_part(pmb_context *context, pmb_measuring *m, double sh
 {
   choose_ranges(m);
   pmb_status status = reserve(context, &m->chunks, pmb_measures_chunks(m->size.triangles), sizeof(pmb_chunk_sums));
-  if (status == PMB_OK) {
-    status = reserve(context, &m->uses, m->workers * m->range_count, sizeof(pmb_range_use));
-  }
-  if (status == PMB_OK) {
-    status = reserve(context, &m->parents, m->size.points, pmb_type_size(m->mesh->id_type));
-  }
-  if (status == PMB_OK) {
-    status = measure_sums(context, m, share * 0.4, measures);
-  }
-  if (status == PMB_OK) {
-    status = measure_edges(context, m, share * 0.58);
-  }
-  if (status == PMB_OK) {
-    status = run(context, m, pmb_measures_roots, pmb_measures_chunks(m->size.points), share * 0.02);
-  }
+  status = status == PMB_OK ? reserve(context, &m->uses, m->workers * m->range_count, sizeof(pmb_range_use)) : status;
+  status = status == PMB_OK ? reserve(context, &m->parents, m->size.points, pmb_type_size(m->mesh->id_type)) : status;
+  status = status == PMB_OK ? measure_sums(context, m, share * 0.4, measures) : status;
+  status = status == PMB_OK ? measure_edges(context, m, share * 0.58) : status;
+  status = status == PMB_OK ? run(context, m, pmb_measures_roots, pmb_measures_chunks(m->size.points), share * 0.02)
+                            : status;
   measures->points = m->points;
   measures->components = m->components;
   measures->edges = m->edges;
@@ -192,14 +183,11 @@ static pmb_status check_request(
   pmb_context *context, const pmb_measure_request *request, const pmb_measures *measures)
 {
   pmb_sizes total = { 0, 0 };
-  if (!request || request->struct_size != sizeof(*request)) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_measure_request.struct_size is %zu; set it to sizeof(pmb_measure_request), %zu",
-      request ? request->struct_size : 0, sizeof(*request));
-  }
-  if (!request->mesh || request->mesh->struct_size != sizeof(*request->mesh)) {
-    return pmb_fail(context, PMB_INVALID, "pmb_mesh.struct_size is %zu; set it to sizeof(pmb_mesh), %zu",
-      request->mesh ? request->mesh->struct_size : 0, sizeof(*request->mesh));
+  const pmb_mesh *mesh = request ? request->mesh : NULL;
+  if (pmb_check_size(context, "pmb_measure_request", request ? request->struct_size : 0, sizeof(*request)) !=
+      PMB_OK ||
+    pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK) {
+    return PMB_INVALID;
   }
   if (request->part_count < 0 || (request->part_count > 0 && (!request->parts || !measures))) {
     return pmb_fail(context, PMB_INVALID, "pmb_measure: part_count is %lld, parts is %s and measures %s",
@@ -207,9 +195,8 @@ static pmb_status check_request(
   }
   for (int64_t i = 0; i < request->part_count; ++i) {
     const pmb_sizes part = request->parts[i];
-    if (measures[i].struct_size != sizeof(*measures)) {
-      return pmb_fail(context, PMB_INVALID, "pmb_measures.struct_size is %zu; set it to sizeof(pmb_measures), %zu",
-        measures[i].struct_size, sizeof(*measures));
+    if (pmb_check_size(context, "pmb_measures", measures[i].struct_size, sizeof(*measures)) != PMB_OK) {
+      return PMB_INVALID;
     }
     if (part.points < 0 || part.triangles < 0 || part.points > INT64_MAX / 8 - total.points ||
       part.triangles > INT64_MAX / 8 - total.triangles) {
@@ -219,7 +206,7 @@ static pmb_status check_request(
     total.points += part.points;
     total.triangles += part.triangles;
   }
-  return check_arrays(context, request->mesh, total);
+  return check_arrays(context, mesh, total);
 }
 
 static void clear_measures(pmb_measures *measures, int64_t count)

@@ -479,9 +479,8 @@ static pmb_status split_part(sheets *s, pmb_sizes *part)
 static pmb_status check(pmb_context *context, const pmb_mesh *mesh, const pmb_sizes *parts, int64_t part_count)
 {
   pmb_sizes total = { 0, 0 };
-  if (!mesh || mesh->struct_size != sizeof(*mesh)) {
-    return pmb_fail(context, PMB_INVALID, "pmb_mesh.struct_size is %zu; set it to sizeof(pmb_mesh), %zu",
-      mesh ? mesh->struct_size : 0, sizeof(*mesh));
+  if (pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK) {
+    return PMB_INVALID;
   }
   for (int64_t i = 0; i < part_count; ++i) {
     total.points += parts[i].points;

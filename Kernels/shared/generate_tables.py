@@ -24,6 +24,7 @@ Corner c has the coordinates (c & 1, c >> 1 & 1, c >> 2). Edge e runs along axis
 Triangles are counter-clockwise seen from the outside (lower values).
 """
 import itertools
+import textwrap
 
 
 def edge_corners(edge):
@@ -128,9 +129,9 @@ def main():
     print("};\n")
     print("/* Three edges per triangle; the unused rest is 0. */")
     print("PMB_TABLE uint8_t pmb_triangle_edges[256][16] = {")
-    for triangles in cases:
-        flat = [e for t in triangles for e in t]
-        print("  {" + ", ".join(str(e) for e in flat + [0] * (16 - len(flat))) + "},")
+    for first in range(0, 256, 4):
+        rows = ["{%s}," % (",~".join(str(e) for t in case for e in t) or "0") for case in cases[first:first + 4]]
+        print(textwrap.indent(textwrap.fill(" ".join(rows), 120), "  ").replace("~", " "))
     print("};\n")
     print("#endif")
 

@@ -3,9 +3,6 @@
  * pmb_types.h, and PMB_T_REAL_NAME(name) to what pmb_point.h calls a function for the type in which its samples are handled.
  * For several templates it is included several times. */
 #include "shared/pmb_types.h"
-#if !defined(PMB_EACH_TYPE)
-#error "PMB_EACH_TYPE: set it to the template, in quotation marks"
-#endif
 
 #define PMB_T_REAL_NAME(name) name##_f32
 #define PMB_TYPE int8

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-#include "cpu/pmb_cpu.h"
-#include "cpu/pmb_cpu_path.h"
+#include "cpu/pmb_cpu_brick.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -55,10 +54,10 @@
     }                                                             \
   }
 
+#if defined(__AVX512F__)
+
 PMB_INTERLEAVE_IN_C(f32, float)
 PMB_INTERLEAVE_IN_C(f64, double)
-
-#if defined(__AVX512F__)
 
 /* In each quarter of 128 bits: rows to columns of 4 x 4. */
 PMB_INLINE void lanes_turn_f32(const __m512 in[4], __m512 out[4])
@@ -101,34 +100,7 @@ PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
   }
 }
 
-/* 8 lanes of doubles: in[i] holds records i and i + 4. */
-PMB_INLINE void lanes_turn_f64(const __m512d in[4], __m512d out[4])
-{
-  const __m512d a = _mm512_unpacklo_pd(in[0], in[1]), b = _mm512_unpackhi_pd(in[0], in[1]);
-  const __m512d c = _mm512_unpacklo_pd(in[2], in[3]), d = _mm512_unpackhi_pd(in[2], in[3]);
-  const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13),
-                high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-  out[0] = _mm512_permutex2var_pd(a, low, c);
-  out[1] = _mm512_permutex2var_pd(b, low, d);
-  out[2] = _mm512_permutex2var_pd(a, high, c);
-  out[3] = _mm512_permutex2var_pd(b, high, d);
-}
-
-PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
-{
-  for (int half = 0; half < 16; half += 8) {
-    __m512d in[4], out[4];
-    for (int i = 0; i < 4; ++i) {
-      in[i] = _mm512_castpd256_pd512(_mm256_loadu_pd(records[index[half + i]]));
-      in[i] = _mm512_insertf64x4(in[i], _mm256_loadu_pd(records[index[half + 4 + i]]), 1);
-    }
-    lanes_turn_f64(in, out);
-    for (int c = 0; c < 4; ++c) {
-      _mm512_storeu_pd(to[c] + half, out[c]);
-    }
-  }
-}
-
+PMB_FETCH_IN_C(f64, double)
 PMB_STORE3_IN_C(f64, double)
 
 PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
@@ -159,6 +131,21 @@ PMB_INLINE void lanes_turn_f32(const __m256 in[4], __m256 out[4])
   out[1] = _mm256_shuffle_ps(a, c, 0xee);
   out[2] = _mm256_shuffle_ps(b, d, 0x44);
   out[3] = _mm256_shuffle_ps(b, d, 0xee);
+}
+
+PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
+{
+  for (int half = 0; half < 16; half += 8) {
+    __m256 in[4], out[4];
+    for (int i = 0; i < 4; ++i) {
+      in[i] = _mm256_loadu_ps(from[i] + half);
+    }
+    lanes_turn_f32(in, out);
+    for (int i = 0; i < 4; ++i) {
+      _mm_storeu_ps(records[half + i], _mm256_castps256_ps128(out[i]));
+      _mm_storeu_ps(records[half + 4 + i], _mm256_extractf128_ps(out[i], 1));
+    }
+  }
 }
 
 PMB_INLINE void lanes_fetch_f32(const float (*records)[4], const uint16_t *index, float (*to)[16])
@@ -192,25 +179,72 @@ PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
   }
 }
 
-PMB_FETCH_IN_C(f64, double)
+PMB_INLINE void lanes_turn_f64(const __m256d in[4], __m256d out[4])
+{
+  const __m256d a = _mm256_unpacklo_pd(in[0], in[1]), b = _mm256_unpackhi_pd(in[0], in[1]);
+  const __m256d c = _mm256_unpacklo_pd(in[2], in[3]), d = _mm256_unpackhi_pd(in[2], in[3]);
+  out[0] = _mm256_permute2f128_pd(a, c, 0x20);
+  out[1] = _mm256_permute2f128_pd(b, d, 0x20);
+  out[2] = _mm256_permute2f128_pd(a, c, 0x31);
+  out[3] = _mm256_permute2f128_pd(b, d, 0x31);
+}
+
+PMB_INLINE void lanes_interleave_f64(double (*from)[16], double (*records)[4])
+{
+  for (int first = 0; first < 16; first += 4) {
+    __m256d in[4], out[4];
+    for (int i = 0; i < 4; ++i) {
+      in[i] = _mm256_loadu_pd(from[i] + first);
+    }
+    lanes_turn_f64(in, out);
+    for (int i = 0; i < 4; ++i) {
+      _mm256_storeu_pd(records[first + i], out[i]);
+    }
+  }
+}
+
+PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
+{
+  for (int first = 0; first < 16; first += 4) {
+    __m256d in[4], out[4];
+    for (int i = 0; i < 4; ++i) {
+      in[i] = _mm256_loadu_pd(records[index[first + i]]);
+    }
+    lanes_turn_f64(in, out);
+    for (int c = 0; c < 4; ++c) {
+      _mm256_storeu_pd(to[c] + first, out[c]);
+    }
+  }
+}
 
 PMB_STORE3_IN_C(f64, double)
 
 PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
 {
-  const __m256i down = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6), up = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
-  const __m256 low = _mm256_loadu_ps(row), high = _mm256_loadu_ps(row + 8);
-  const __m256 low_down = _mm256_permutevar8x32_ps(low, down), high_up = _mm256_permutevar8x32_ps(high, up);
-  _mm256_storeu_ps(beside[0], _mm256_blend_ps(low_down, _mm256_set1_ps(below), 0x01));
-  _mm256_storeu_ps(beside[0] + 8, _mm256_blend_ps(_mm256_permutevar8x32_ps(high, down), low_down, 0x01));
-  _mm256_storeu_ps(beside[1], _mm256_blend_ps(_mm256_permutevar8x32_ps(low, up), high_up, 0x80));
-  _mm256_storeu_ps(beside[1] + 8, _mm256_blend_ps(high_up, _mm256_set1_ps(above), 0x80));
+  const __m256 first = _mm256_permutevar8x32_ps(_mm256_loadu_ps(row), _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6));
+  const __m256 last = _mm256_permutevar8x32_ps(_mm256_loadu_ps(row + 8), _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0));
+  _mm256_storeu_ps(beside[0], _mm256_blend_ps(first, _mm256_set1_ps(below), 0x01));
+  _mm256_storeu_ps(beside[0] + 8, _mm256_loadu_ps(row + 7));
+  _mm256_storeu_ps(beside[1], _mm256_loadu_ps(row + 1));
+  _mm256_storeu_ps(beside[1] + 8, _mm256_blend_ps(last, _mm256_set1_ps(above), 0x80));
 }
 
-PMB_BESIDE_IN_C(f64, double)
+PMB_INLINE void lanes_beside_f64(const double *row, double below, double above, double (*beside)[16])
+{
+  const __m256d first = _mm256_permute4x64_pd(_mm256_loadu_pd(row), 0x90);
+  const __m256d last = _mm256_permute4x64_pd(_mm256_loadu_pd(row + 12), 0xf9);
+  _mm256_storeu_pd(beside[0], _mm256_blend_pd(first, _mm256_set1_pd(below), 1));
+  for (int l = 4; l < 16; l += 4) {
+    _mm256_storeu_pd(beside[0] + l, _mm256_loadu_pd(row + l - 1));
+    _mm256_storeu_pd(beside[1] + l - 4, _mm256_loadu_pd(row + l - 3));
+  }
+  _mm256_storeu_pd(beside[1] + 12, _mm256_blend_pd(last, _mm256_set1_pd(above), 8));
+}
 
 #else
 
+PMB_INTERLEAVE_IN_C(f32, float)
+PMB_INTERLEAVE_IN_C(f64, double)
 PMB_BESIDE_IN_C(f32, float)
 PMB_BESIDE_IN_C(f64, double)
 PMB_FETCH_IN_C(f32, float)
@@ -220,18 +254,17 @@ PMB_STORE3_IN_C(f64, double)
 
 #endif
 
-/* lanes_convert of integers of 1 or 2 bytes. */
-#if defined(__AVX512F__)
+/* lanes_convert: 16 samples, side by side, to the type in which they are handled. */
+#if defined(__AVX2__)
+enum { LANES_SMALL = 2 }; /* bytes that lanes_convert_small takes at most */
 PMB_INLINE void lanes_convert_small(const void *in, const int size, const int is_signed, float *out)
 {
+#if defined(__AVX512F__)
   const __m512i lanes = size == 1
     ? (is_signed ? _mm512_cvtepi8_epi32(_mm_loadu_si128(in)) : _mm512_cvtepu8_epi32(_mm_loadu_si128(in)))
     : (is_signed ? _mm512_cvtepi16_epi32(_mm256_loadu_si256(in)) : _mm512_cvtepu16_epi32(_mm256_loadu_si256(in)));
   _mm512_storeu_ps(out, _mm512_cvtepi32_ps(lanes));
-}
-#elif defined(__AVX2__)
-PMB_INLINE void lanes_convert_small(const void *in, const int size, const int is_signed, float *out)
-{
+#else
   for (int half = 0; half < 16; half += 8) {
     const __m128i *from = (const __m128i *)(const void *)((const char *)in + half * size);
     const __m256i lanes = size == 1
@@ -239,16 +272,12 @@ PMB_INLINE void lanes_convert_small(const void *in, const int size, const int is
       : (is_signed ? _mm256_cvtepi16_epi32(_mm_loadu_si128(from)) : _mm256_cvtepu16_epi32(_mm_loadu_si128(from)));
     _mm256_storeu_ps(out + half, _mm256_cvtepi32_ps(lanes));
   }
-}
 #endif
-#if defined(__AVX2__)
-enum { LANES_SMALL = 2 }; /* bytes that lanes_convert_small takes at most */
+}
 #else
 enum { LANES_SMALL = 0 };
 #define lanes_convert_small(in, size, is_signed, out)
 #endif
-
-/* lanes_convert: 16 samples, side by side, to the type in which they are handled. */
 #define PMB_CONVERT(NAME, type, name, real)                                            \
   PMB_INLINE void lanes_convert_##name(const type *in, real *out)                      \
   {                                                                                    \
@@ -256,8 +285,7 @@ enum { LANES_SMALL = 0 };
       lanes_convert_small(in, sizeof(type), (type)-1 < (type)1, (float *)(void *)out); \
       return;                                                                          \
     }                                                                                  \
-    PMB_NOT_UNROLLED                                                                   \
-    for (int l = 0; l < 16; ++l) {                                                     \
+    PMB_EACH_LANE (l) {                                                                \
       out[l] = (real)in[l];                                                            \
     }                                                                                  \
   }
@@ -266,12 +294,6 @@ PMB_SAMPLE_TYPES(PMB_CONVERT)
 
 #if defined(__AVX512VBMI2__)
 
-/* Bit i: word i of one of two arrays of 16 is not 0. */
-PMB_INLINE uint32_t lanes_any(const uint32_t *a, const uint32_t *b)
-{
-  const __m512i both = _mm512_or_si512(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
-  return _mm512_test_epi32_mask(both, both);
-}
 /* Appends code + i for each bit i of a mask to a list, lowest first; returns how many. May write to list[0..63]. */
 PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 {
