@@ -2,132 +2,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourContexts.h"
 
-#include "vtkCommand.h"
+#include "vtkCallbackCommand.h"
 #include "vtkDataArray.h"
 #include "vtkPMBContourFilter.h"
-#include "vtkPMBContourGlobalMutex.h"
 #include "vtkSmartPointer.h"
 #include "vtkTimeStamp.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <sstream>
-#include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
-namespace
-{
-class ArrayWatcher
-{
-public:
-  virtual ~ArrayWatcher() = default;
-
-  // Called while the array is being deleted, on the thread that does so.
-  virtual void OnArrayDeleted(const vtkDataArray* array) = 0;
-};
-
-using Watchers = std::vector<std::weak_ptr<ArrayWatcher>>;
-
-// The arrays that have an observer of ours.
-class Registry
-{
-public:
-  // Never destroyed: arrays may outlive all static objects.
-  static Registry& Get()
-  {
-    static auto* registry = new Registry;
-    return *registry;
-  }
-
-  // Tells the watcher when the array is deleted, if the watcher is still there then. May be called for the same pair again.
-  // From any thread; at most once in its life is an observer added to an array, and none is ever removed: VTK's lists of
-  // observers are not made for threads, and an array may be deleted by any of them.
-  void Add(vtkDataArray* array, const std::shared_ptr<ArrayWatcher>& watcher);
-
-  // A number for the samples of a watched array that somebody is about to read who knows of no change after `changed`: the
-  // time, on VTK's clock, from which on they have been read under this number. Whoever knows of no later change may use what
-  // others have read under it.
-  vtkMTimeType GetVersion(const vtkDataArray* array, vtkMTimeType changed)
-  {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
-    vtkTimeStamp& read = this->Arrays[array].Read;
-    if (read <= changed)
-    {
-      read.Modified();
-    }
-    return read;
-  }
-
-  // Forgets the array.
-  Watchers Take(const vtkDataArray* array)
-  {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
-    Watchers watchers;
-    const auto found = this->Arrays.find(array);
-    if (found != this->Arrays.end())
-    {
-      watchers.swap(found->second.Watching);
-      this->Arrays.erase(found);
-    }
-    return watchers;
-  }
-
-  GlobalMutex<Registry> Mutex;
-
-private:
-  struct Entry
-  {
-    vtkSmartPointer<vtkCommand> Observer;
-    Watchers Watching;
-    vtkTimeStamp Read; // no earlier
-  };
-  std::map<const vtkDataArray*, Entry> Arrays;
-};
-
-class DeleteObserver : public vtkCommand
-{
-public:
-  static DeleteObserver* New() { return new DeleteObserver; }
-  void Execute(vtkObject* caller, unsigned long, void*) override
-  {
-    // The registry's lock is not held here: a watcher may have to wait for one of its own.
-    const auto* array = static_cast<const vtkDataArray*>(caller);
-    for (const auto& entry : Registry::Get().Take(array))
-    {
-      if (const auto watcher = entry.lock())
-      {
-        watcher->OnArrayDeleted(array);
-      }
-    }
-  }
-};
-
-void Registry::Add(vtkDataArray* array, const std::shared_ptr<ArrayWatcher>& watcher)
-{
-  const std::lock_guard<std::mutex> lock(this->Mutex);
-  Entry& entry = this->Arrays[array];
-  // Somebody may have removed all observers of the array, and then it may have gone unnoticed.
-  if (!entry.Observer || !array->HasObserver(vtkCommand::DeleteEvent, entry.Observer))
-  {
-    entry.Observer = vtkSmartPointer<DeleteObserver>::New();
-    array->AddObserver(vtkCommand::DeleteEvent, entry.Observer);
-  }
-  Watchers& watching = entry.Watching;
-  watching.erase(
-    std::remove_if(watching.begin(), watching.end(),
-      [&watcher](const std::weak_ptr<ArrayWatcher>& other) { return other.expired() || other.lock() == watcher; }),
-    watching.end());
-  watching.push_back(watcher);
-}
-}
-
-// What other threads may reach.
-struct Contexts::Shared : public ArrayWatcher
+struct ContextsLink
 {
   std::mutex Mutex;
   Contexts* Owner = nullptr; // null once it is gone
@@ -137,7 +27,7 @@ struct Contexts::Shared : public ArrayWatcher
   int64_t Uploads = 0;
   int64_t Bytes = 0;
 
-  void OnArrayDeleted(const vtkDataArray* array) override
+  void OnArrayDeleted(const vtkDataArray* array)
   {
     const std::lock_guard<std::mutex> lock(this->Mutex);
     if (this->Owner)
@@ -147,14 +37,7 @@ struct Contexts::Shared : public ArrayWatcher
     }
   }
 
-  // Of an earlier array at this address.
-  void Forget(const vtkDataArray* array)
-  {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
-    this->Gone.erase(std::remove(this->Gone.begin(), this->Gone.end(), array), this->Gone.end());
-  }
-
-  // With the lock held: does what there is to do, unless the contexts are in use.
+  // With the mutex held: does what there is to do, unless the contexts are in use.
   void Act()
   {
     if (this->InUse)
@@ -185,6 +68,67 @@ struct Contexts::Shared : public ArrayWatcher
 
 namespace
 {
+// An array that is on a GPU.
+struct Watched
+{
+  vtkSmartPointer<vtkCallbackCommand> Observer; // of its deletion
+  std::vector<std::weak_ptr<ContextsLink>> Links;
+  vtkTimeStamp Read; // no earlier
+};
+
+// With GlobalMutex(). Never destroyed: arrays may outlive all static objects.
+std::map<const vtkDataArray*, Watched>& GetWatched()
+{
+  static auto* const watched = new std::map<const vtkDataArray*, Watched>;
+  return *watched;
+}
+
+// On the thread that deletes the array.
+void OnArrayDeleted(vtkObject* caller, unsigned long, void*, void*)
+{
+  const auto* array = static_cast<const vtkDataArray*>(caller);
+  Watched watched;
+  {
+    const std::lock_guard<std::mutex> lock(GlobalMutex());
+    watched = GetWatched()[array];
+    GetWatched().erase(array);
+  }
+  for (const auto& entry : watched.Links)
+  {
+    if (const auto link = entry.lock())
+    {
+      link->OnArrayDeleted(array);
+    }
+  }
+}
+
+// Tells the link when the array is deleted. An array gets one observer from this, which is never removed: VTK's lists of
+// observers are not made for threads, and any thread may delete an array.
+//
+// Returns a version of the samples for somebody who is about to read them and knows of no change after `changed`: the time,
+// on VTK's clock, of the first reading since that change. Filters that know of no later change share what was read then.
+vtkMTimeType Watch(vtkDataArray* array, const std::shared_ptr<ContextsLink>& link, vtkMTimeType changed)
+{
+  const std::lock_guard<std::mutex> lock(GlobalMutex());
+  Watched& watched = GetWatched()[array];
+  // Somebody may have removed all observers of the array, and then its deletion went unnoticed.
+  if (!watched.Observer || !array->HasObserver(vtkCommand::DeleteEvent, watched.Observer))
+  {
+    watched.Observer = vtkSmartPointer<vtkCallbackCommand>::New();
+    watched.Observer->SetCallback(OnArrayDeleted);
+    array->AddObserver(vtkCommand::DeleteEvent, watched.Observer);
+  }
+  auto& links = watched.Links;
+  const auto isOld = [&](const auto& other) { return other.expired() || other.lock() == link; };
+  links.erase(std::remove_if(links.begin(), links.end(), isOld), links.end());
+  links.push_back(link);
+  if (watched.Read <= changed)
+  {
+    watched.Read.Modified();
+  }
+  return watched.Read;
+}
+
 // A context holds some 10 KiB for each thread besides what it holds for the volume.
 const size_t MostOfBlocks = 64;
 const int64_t LargeVolume = 1 << 16; // samples
@@ -205,11 +149,6 @@ int64_t LimitInBytes(double gib)
     return 0;
   }
   return std::max<int64_t>(1, static_cast<int64_t>(bytes)); // 0 would mean none
-}
-
-bool IsSameGPU(const DeviceSettings& a, const DeviceSettings& b)
-{
-  return a.DeviceIndex == b.DeviceIndex && a.MemoryLimit == b.MemoryLimit;
 }
 
 std::string ExplainMissing(const DeviceSettings& settings, const std::string& reason)
@@ -258,45 +197,37 @@ std::string ExplainFailure(pmb_status status, const DeviceSettings& settings, co
 std::string Context::Prepare(const DeviceSettings& wanted, const Binding& volume)
 {
   this->Owner.Want(wanted);
-  this->WhyCPU.clear();
-  if (wanted.Device == vtkPMBContourFilter::CPU || !this->Owner.Missing.empty() || this->Owner.FindRefusal(volume))
+  if (wanted.Device != vtkPMBContourFilter::CPU && this->Owner.WhyNotOnGPU(volume).empty())
   {
-    return this->CreateOnCPU(volume);
+    const pmb_status status = this->Create(PMB_DEVICE_GPU, wanted);
+    if (status == PMB_OK)
+    {
+      return std::string();
+    }
+    this->Owner.NoteFailure(status, pmb_error(nullptr), volume);
   }
-  if (this->OnGPU && IsSameGPU(wanted, this->Made) && this->Made.Threads == wanted.Threads && !this->IsLost())
+  this->WhyCPU = this->Owner.WhyNotOnGPU(volume);
+  return this->Create(PMB_DEVICE_CPU, wanted) == PMB_OK ? std::string() : pmb_error(nullptr);
+}
+
+bool Context::Fits(pmb_device device, const DeviceSettings& wanted) const
+{
+  const bool onGPU = device == PMB_DEVICE_GPU;
+  return this->Core && this->OnGPU == onGPU && this->Made.Threads == wanted.Threads &&
+    (!onGPU || (this->Made.IsSameGPU(wanted) && !this->IsLost()));
+}
+
+// Unless there is one that fits. If it fails, a context on the CPU stays as it is.
+pmb_status Context::Create(pmb_device device, const DeviceSettings& wanted)
+{
+  if (this->Fits(device, wanted))
   {
-    return std::string();
+    return PMB_OK;
   }
   if (this->OnGPU)
   {
     this->Discard(); // so that there are not two volumes on the GPU
   }
-  const pmb_status status = this->Create(PMB_DEVICE_GPU);
-  if (status == PMB_OK)
-  {
-    return std::string();
-  }
-  this->Owner.NoteFailure(status, pmb_error(nullptr), volume);
-  return this->CreateOnCPU(volume);
-}
-
-// If it is not there already.
-std::string Context::CreateOnCPU(const Binding& volume)
-{
-  const Contexts::Refusal* refusal = this->Owner.FindRefusal(volume);
-  this->WhyCPU = refusal ? refusal->Reason : this->Owner.Missing;
-  if (this->Core && !this->OnGPU && this->Made.Threads == this->Owner.Wanted.Threads)
-  {
-    return std::string();
-  }
-  this->Discard();
-  return this->Create(PMB_DEVICE_CPU) == PMB_OK ? std::string() : pmb_error(nullptr);
-}
-
-// Leaves everything as it is if it fails.
-pmb_status Context::Create(pmb_device device)
-{
-  const DeviceSettings& wanted = this->Owner.Wanted;
   pmb_options options = {};
   options.struct_size = sizeof(options);
   options.device = device;
@@ -334,9 +265,11 @@ pmb_status Context::Bind(const Binding& volume, vtkDataArray* array)
   pmb_volume described = volume.GetVolume();
   if (this->OnGPU)
   {
-    Registry::Get().Add(array, this->Owner.Link);
-    this->Owner.Link->Forget(array);
-    described.version = volume.IsInPlace() ? Registry::Get().GetVersion(array, volume.GetTime()) : 0;
+    ContextsLink& link = *this->Owner.Link;
+    const vtkMTimeType version = Watch(array, this->Owner.Link, volume.GetTime());
+    described.version = volume.IsInPlace() ? version : 0;
+    const std::lock_guard<std::mutex> lock(link.Mutex); // an earlier array at this address is not this one
+    link.Gone.erase(std::remove(link.Gone.begin(), link.Gone.end(), array), link.Gone.end());
   }
   const pmb_status status = pmb_bind(this->Core.get(), &described);
   if (status == PMB_OK)
@@ -389,7 +322,7 @@ std::string Context::Describe() const
 }
 
 Contexts::Contexts()
-  : Link(std::make_shared<Shared>())
+  : Link(std::make_shared<ContextsLink>())
 {
   this->List.emplace_back(new Context(*this));
   this->Link->Owner = this;
@@ -402,17 +335,17 @@ Contexts::~Contexts()
 }
 
 Contexts::Use::Use(Contexts& contexts)
-  : Used(contexts)
+  : Link(*contexts.Link)
 {
-  const std::lock_guard<std::mutex> lock(this->Used.Link->Mutex);
-  this->Used.Link->InUse = true;
+  const std::lock_guard<std::mutex> lock(this->Link.Mutex);
+  this->Link.InUse = true;
 }
 
 Contexts::Use::~Use()
 {
-  const std::lock_guard<std::mutex> lock(this->Used.Link->Mutex);
-  this->Used.Link->InUse = false;
-  this->Used.Link->Act();
+  const std::lock_guard<std::mutex> lock(this->Link.Mutex);
+  this->Link.InUse = false;
+  this->Link.Act();
 }
 
 void Contexts::Begin()
@@ -444,14 +377,10 @@ Context& Contexts::Choose(const Binding& volume, bool composite)
     return *this->List.front();
   }
   // What does not match is out of date, since a change anywhere in composite input is one of all its blocks: it goes to
-  // the blocks in turn, lest the old and the new summaries be there at once. But that of the same array comes first.
+  // the blocks in turn, lest the old and the new summaries be there at once.
   const auto find = [this](const auto& condition)
   { return std::find_if(this->List.begin() + 1, this->List.end(), condition); };
   auto found = find([&](const auto& c) { return volume.Matches(c->Bound); });
-  if (found == this->List.end())
-  {
-    found = find([&](const auto& c) { return !c->Used && volume.IsOfArrayOf(c->Bound); });
-  }
   if (found == this->List.end())
   {
     found = find([](const auto& c) { return !c->Used; });
@@ -462,8 +391,7 @@ Context& Contexts::Choose(const Binding& volume, bool composite)
     {
       return *this->List.front();
     }
-    this->List.emplace_back(new Context(*this));
-    found = this->List.end() - 1;
+    found = this->List.insert(found, std::make_unique<Context>(*this));
   }
   (*found)->Used = true;
   return **found;
@@ -509,7 +437,7 @@ int64_t Contexts::GetHostBytes() const
 
 void Contexts::Want(const DeviceSettings& wanted)
 {
-  if (wanted.Device != this->Wanted.Device || !IsSameGPU(wanted, this->Wanted))
+  if (wanted.Device != this->Wanted.Device || !wanted.IsSameGPU(this->Wanted))
   {
     this->Missing.clear();
     this->Refused.clear();
@@ -517,11 +445,11 @@ void Contexts::Want(const DeviceSettings& wanted)
   this->Wanted = wanted;
 }
 
-const Contexts::Refusal* Contexts::FindRefusal(const Binding& volume) const
+std::string Contexts::WhyNotOnGPU(const Binding& volume) const
 {
   const auto found = std::find_if(this->Refused.begin(), this->Refused.end(),
     [&](const Refusal& refusal) { return refusal.Volume.Matches(volume); });
-  return found == this->Refused.end() ? nullptr : &*found;
+  return found == this->Refused.end() ? this->Missing : found->Reason;
 }
 
 void Contexts::NoteFailure(pmb_status status, const std::string& error, const Binding& volume)

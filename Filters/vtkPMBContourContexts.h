@@ -24,11 +24,23 @@ struct DeviceSettings
   int DeviceIndex = -1;     // from 0; -1: the core chooses
   double MemoryLimit = 0.0; // GiB on the GPU; 0: none
   int Threads = 0;
+
+  bool IsSameGPU(const DeviceSettings& other) const
+  {
+    return this->DeviceIndex == other.DeviceIndex && this->MemoryLimit == other.MemoryLimit;
+  }
 };
 
-class Contexts;
+struct DestroyContext
+{
+  void operator()(pmb_context* context) const { pmb_destroy(context); }
+};
+using CoreContext = std::unique_ptr<pmb_context, DestroyContext>;
 
-// One context and its volume. For the time of a Contexts::Use.
+class Contexts;
+struct ContextsLink;
+
+// One context and its volume. Called during a Contexts::Use only.
 class Context
 {
 public:
@@ -39,8 +51,8 @@ public:
   Context(const Context&) = delete;
   void operator=(const Context&) = delete;
 
-  // Makes the core's context by which this volume is to be contoured, if it is not there already: on the GPU if that is wanted
-  // and can be, else on the CPU. Returns the error, for the user, or nothing.
+  // Makes the core's context for this volume unless it exists: on the GPU if that is wanted and possible, else on the CPU.
+  // Returns the error, for the user, or nothing.
   std::string Prepare(const DeviceSettings& wanted, const Binding& volume);
 
   // Null before Prepare() and after Discard().
@@ -48,7 +60,7 @@ public:
   pmb_info GetInfo() const;
   bool IsOnGPU() const { return this->OnGPU; }
 
-  // Whether a failure of the GPU, in any context's call, took what this one has there. Prepare() makes a new one then.
+  // Whether a failure of the GPU, in any context's call, destroyed what this one has there. Prepare() makes a new one then.
   bool IsLost() const { return this->OnGPU && this->GetInfo().device_lost; }
 
   // The volume that is bound; matches nothing if there is none.
@@ -61,7 +73,7 @@ public:
   // The GPU has failed with this status: Prepare() does not try it again for the volume until the settings change.
   void Refuse(pmb_status status, const Binding& volume);
 
-  // Throws the core's context away. Prepare() makes a new one.
+  // Destroys the core's context.
   void Discard();
 
   // The device, for a person.
@@ -69,16 +81,13 @@ public:
 
 private:
   friend class Contexts;
+  friend struct ContextsLink;
 
-  std::string CreateOnCPU(const Binding& volume);
-  pmb_status Create(pmb_device device);
+  bool Fits(pmb_device device, const DeviceSettings& wanted) const;
+  pmb_status Create(pmb_device device, const DeviceSettings& wanted);
 
-  struct Destroy
-  {
-    void operator()(pmb_context* context) const { pmb_destroy(context); }
-  };
   Contexts& Owner;
-  std::unique_ptr<pmb_context, Destroy> Core;
+  CoreContext Core;
   bool OnGPU = false;
   bool Used = false;   // in this execution
   DeviceSettings Made; // when the core's context was made
@@ -88,12 +97,12 @@ private:
 };
 
 // An image by itself is contoured by one context. Of composite input each large block has its own, up to a number, so that
-// moving the isovalue does not read it again; small blocks, which are read in no time, and those that have to be copied
-// first share the one.
+// moving the isovalue does not read it again. The first context serves small blocks, which are read quickly, and those that
+// have to be copied.
 //
-// Executions come one at a time. ReleaseDeviceMemory(), GetUploads() and GetDeviceBytes() may be called from any thread, and a
-// bound array may be deleted by any: during a Use they leave word, and its end acts on it. (To wait for an execution could
-// wait for ever, as that may wait for something that the other thread holds: Python's lock.)
+// Executions come one at a time. ReleaseDeviceMemory(), GetUploads() and GetDeviceBytes() may be called from any thread, and
+// any may delete a bound array: during a Use they leave a note, and its end acts on it. (Waiting for an execution could
+// deadlock: it may wait for what the other thread holds, such as Python's lock.)
 class Contexts
 {
 public:
@@ -112,10 +121,10 @@ public:
     void operator=(const Use&) = delete;
 
   private:
-    Contexts& Used;
+    ContextsLink& Link;
   };
 
-  // Before the first and after the last block of an execution. Complete: it came to all blocks; contexts that it did not use
+  // Before the first and after the last block of an execution. Complete: it reached all blocks; contexts that it did not use
   // are freed.
   void Begin();
   void End(bool complete);
@@ -128,7 +137,7 @@ public:
 
   // Frees what is held on the GPU; the next execution brings it back.
   void ReleaseDeviceMemory();
-  // How often volumes were brought to the GPU, by all contexts so far; and the bytes there now. During a Use: before it.
+  // How often all contexts so far brought volumes to the GPU; and the bytes there now. During a Use: before it.
   int64_t GetUploads();
   int64_t GetDeviceBytes();
   // On the host, copies of samples included. During a Use.
@@ -136,7 +145,7 @@ public:
 
 private:
   friend class Context;
-  struct Shared; // with the observers of arrays
+  friend struct ContextsLink;
   struct Refusal
   {
     Binding Volume;
@@ -144,16 +153,16 @@ private:
   };
 
   void Want(const DeviceSettings& wanted);
-  const Refusal* FindRefusal(const Binding& volume) const;
+  std::string WhyNotOnGPU(const Binding& volume) const; // empty: unknown, or it can be
   void NoteFailure(pmb_status status, const std::string& error, const Binding& volume);
 
   std::vector<std::unique_ptr<Context>> List; // the first one is for all but large blocks
   int64_t UploadsBefore = 0;                  // of the core's contexts that are gone
-  std::shared_ptr<Shared> Link;
+  std::shared_ptr<ContextsLink> Link;         // what other threads reach
 
   // What is known of the GPU.
   DeviceSettings Wanted;
-  std::string Missing;           // why no GPU can be used at all; empty: unknown, or one can
+  std::string Missing;           // why no GPU can be used at all
   std::vector<Refusal> Refused;  // volumes that the GPU has failed with, the latest last
   std::string Warning;           // to be taken
   std::set<std::string> Reasons; // of all warnings so far

@@ -60,6 +60,8 @@
 #ifndef vtkPMBContourFilter_h
 #define vtkPMBContourFilter_h
 
+#include "vtkContourValues.h"    // For inline methods
+#include "vtkNew.h"              // For members
 #include "vtkPMBContourModule.h" // For export macro
 #include "vtkPolyDataAlgorithm.h"
 
@@ -67,7 +69,6 @@
 #include <string> // For LastRunSummary
 
 VTK_ABI_NAMESPACE_BEGIN
-class vtkContourValues;
 class vtkDataArraySelection;
 class vtkDoubleArray;
 class vtkImageData;
@@ -92,14 +93,17 @@ public:
    * spaced values from one end of a range to the other, both included. To begin with there is one value, 0. Those that are
    * no finite numbers are left out, with a warning; without another the suggested one is used.
    */
-  void SetValue(int i, double value);
-  double GetValue(int i);
-  double* GetValues() VTK_SIZEHINT(GetNumberOfContours());
-  void GetValues(double* contourValues);
-  void SetNumberOfContours(int number);
-  vtkIdType GetNumberOfContours();
-  void GenerateValues(int numContours, double range[2]);
-  void GenerateValues(int numContours, double rangeStart, double rangeEnd);
+  void SetValue(int i, double value) { this->ContourValues->SetValue(i, value); }
+  double GetValue(int i) { return this->ContourValues->GetValue(i); }
+  double* GetValues() VTK_SIZEHINT(GetNumberOfContours()) { return this->ContourValues->GetValues(); }
+  void GetValues(double* contourValues) { this->ContourValues->GetValues(contourValues); }
+  void SetNumberOfContours(int number) { this->ContourValues->SetNumberOfContours(number); }
+  vtkIdType GetNumberOfContours() { return this->ContourValues->GetNumberOfContours(); }
+  void GenerateValues(int numContours, double range[2]) { this->ContourValues->GenerateValues(numContours, range); }
+  void GenerateValues(int numContours, double rangeStart, double rangeEnd)
+  {
+    this->ContourValues->GenerateValues(numContours, rangeStart, rangeEnd);
+  }
   ///@}
 
   ///@{
@@ -241,23 +245,22 @@ public:
 
   ///@{
   /**
-   * Isovalues to start with for the volume of the last execution, the best first, and the same as a text. They come from the
-   * summary that is kept (no sample is read; some milliseconds for 512^3 samples, the first time): where the surface is a
-   * boundary between materials, above the noise, or largest; then, up to three in all, the densest material and the largest
-   * surface above the first. Empty (the text: "none") before the first execution, for several blocks, for a piece, for 2D
-   * images, and where all samples are equal. The array belongs to the filter, and changes when this is called again; not to
-   * be called by two threads at a time.
+   * Isovalues to start with for the volume of the last execution, the best first, and the same as a text. An execution that
+   * reads a volume finds them in its summary: where the surface is a boundary between materials, above the noise, or
+   * largest; then, up to three in all, the densest material and the largest surface above the first. Empty (the text:
+   * "none") before the first execution, for several blocks, for a piece, for 2D images, and where all samples are equal.
+   * The array belongs to the filter.
    */
-  vtkDoubleArray* GetSuggestedIsovalues();
-  const char* GetSuggestionSummary();
+  vtkDoubleArray* GetSuggestedIsovalues() { return this->SuggestedIsovalues; }
+  const char* GetSuggestionSummary() const { return this->SuggestionSummary.c_str(); }
   ///@}
 
   /**
    * A small histogram for ParaView's panel: the least and the greatest sample, then for each of 64 bins between them the
-   * column "Bricks In Range" of GetIsovalueHistogram(). It is empty where that table is. The array belongs to the filter, as
-   * above.
+   * column "Bricks In Range" of GetIsovalueHistogram(). It is empty where nothing is suggested. The array belongs to the
+   * filter.
    */
-  vtkDoubleArray* GetIsovalueCurve();
+  vtkDoubleArray* GetIsovalueCurve() { return this->IsovalueCurve; }
 
   /**
    * Fills a table with what vtkPMBIsovalueHistogram makes (see there), for the volume of the last execution and from the
@@ -382,39 +385,35 @@ protected:
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
   int FillInputPortInformation(int port, vtkInformation* info) override;
 
-  vtkContourValues* ContourValues;
-  vtkTypeBool ComputeNormals;
-  int NormalEstimator;
-  vtkTypeBool ComputeGradients;
-  vtkTypeBool ComputeScalars;
-  vtkTypeBool InterpolateAttributes;
-  vtkTypeBool ChooseArrays;
-  vtkDataArraySelection* PointArraySelection;
-  vtkDataArraySelection* CellArraySelection;
-  int RemoveDegenerateTriangles;
-  vtkTypeBool Use64BitIds;
-  vtkTypeBool ComputeMeasures;
-  vtkTypeBool UseSuggestedIsovalue;
-  vtkDoubleArray* SuggestedIsovalues;
-  vtkDoubleArray* IsovalueCurve;
-  std::string SuggestionSummary;
-  int OutputPointsPrecision;
-  int ArrayComponent;
-  int Device;
-  int DeviceIndex;
-  double DeviceMemoryLimit;
-  int NumberOfThreads;
-  vtkIdType NumberOfBinds;
-  vtkTypeInt64 PeakExtraBytes;
-  std::string LastRunSummary;
+  vtkNew<vtkContourValues> ContourValues;
+  vtkTypeBool ComputeNormals = 1;
+  int NormalEstimator = CENTRAL_DIFFERENCES;
+  vtkTypeBool ComputeGradients = 0;
+  vtkTypeBool ComputeScalars = 1;
+  vtkTypeBool InterpolateAttributes = 1;
+  vtkTypeBool ChooseArrays = 0;
+  vtkNew<vtkDataArraySelection> PointArraySelection;
+  vtkNew<vtkDataArraySelection> CellArraySelection;
+  int RemoveDegenerateTriangles = 1;
+  vtkTypeBool Use64BitIds = 1;
+  vtkTypeBool ComputeMeasures = 0;
+  vtkTypeBool UseSuggestedIsovalue = 0;
+  vtkNew<vtkDoubleArray> SuggestedIsovalues;
+  vtkNew<vtkDoubleArray> IsovalueCurve;
+  std::string SuggestionSummary = "none";
+  int OutputPointsPrecision = DEFAULT_PRECISION;
+  int ArrayComponent = 0;
+  int Device = AUTOMATIC;
+  int DeviceIndex = -1;
+  double DeviceMemoryLimit = 0.0;
+  int NumberOfThreads = 0;
+  vtkIdType NumberOfBinds = 0;
+  vtkTypeInt64 PeakExtraBytes = 0;
+  std::string LastRunSummary = "Not run yet";
 
 private:
   vtkPMBContourFilter(const vtkPMBContourFilter&) = delete;
   void operator=(const vtkPMBContourFilter&) = delete;
-
-  // Before the first and after the last block of an execution (an image by itself is one block).
-  void OnStart();
-  void OnEnd();
 
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;

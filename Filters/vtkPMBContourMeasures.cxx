@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourOutput.h"
 
-#include "vtkCellData.h"
 #include "vtkDataSetAttributes.h"
 #include "vtkDoubleArray.h"
 #include "vtkFieldData.h"
@@ -20,31 +19,18 @@ namespace
 const int NotShown =
   vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::HIDDENCELL;
 
-template <typename ArrayT, typename Get>
-void AddArray(vtkFieldData* fields, const char* name, const std::vector<pmb_measures>& measures, Get get)
+template <typename ArrayT, typename T>
+void AddArray(
+  vtkFieldData* fields, const char* name, const std::vector<pmb_measures>& measures, T pmb_measures::*member)
 {
   vtkNew<ArrayT> array;
   array->SetName(name);
   array->SetNumberOfValues(static_cast<vtkIdType>(measures.size()));
   for (size_t i = 0; i < measures.size(); ++i)
   {
-    array->SetValue(static_cast<vtkIdType>(i), get(measures[i]));
+    array->SetValue(static_cast<vtkIdType>(i), measures[i].*member);
   }
   fields->AddArray(array);
-}
-
-template <typename T>
-void AddReals(
-  vtkFieldData* fields, const char* name, const std::vector<pmb_measures>& measures, T pmb_measures::*member)
-{
-  AddArray<vtkDoubleArray>(fields, name, measures, [member](const pmb_measures& m) { return m.*member; });
-}
-
-template <typename T>
-void AddNumbers(
-  vtkFieldData* fields, const char* name, const std::vector<pmb_measures>& measures, T pmb_measures::*member)
-{
-  AddArray<vtkTypeInt64Array>(fields, name, measures, [member](const pmb_measures& m) { return m.*member; });
 }
 }
 
@@ -81,13 +67,13 @@ pmb_status MeasureSurface(pmb_context* context, const pmb_mesh& mesh, const std:
     values->InsertNextValue(isovalue);
   }
   fields->AddArray(values);
-  AddReals(fields, "Area", measures, &pmb_measures::area);
-  AddReals(fields, "Volume", measures, &pmb_measures::volume);
-  AddNumbers(fields, "Closed", measures, &pmb_measures::closed);
-  AddNumbers(fields, "EulerNumber", measures, &pmb_measures::euler);
-  AddNumbers(fields, "Components", measures, &pmb_measures::components);
-  AddNumbers(fields, "BoundaryEdges", measures, &pmb_measures::boundary_edges);
-  AddNumbers(fields, "NonManifoldEdges", measures, &pmb_measures::nonmanifold_edges);
+  AddArray<vtkDoubleArray>(fields, "Area", measures, &pmb_measures::area);
+  AddArray<vtkDoubleArray>(fields, "Volume", measures, &pmb_measures::volume);
+  AddArray<vtkTypeInt64Array>(fields, "Closed", measures, &pmb_measures::closed);
+  AddArray<vtkTypeInt64Array>(fields, "EulerNumber", measures, &pmb_measures::euler);
+  AddArray<vtkTypeInt64Array>(fields, "Components", measures, &pmb_measures::components);
+  AddArray<vtkTypeInt64Array>(fields, "BoundaryEdges", measures, &pmb_measures::boundary_edges);
+  AddArray<vtkTypeInt64Array>(fields, "NonManifoldEdges", measures, &pmb_measures::nonmanifold_edges);
   return PMB_OK;
 }
 }

@@ -3,7 +3,6 @@
 #include "vtkPMBContourProgress.h"
 
 #include "vtkAlgorithm.h"
-#include "vtkVersionMacros.h"
 
 #include <algorithm>
 #include <numeric>
@@ -11,19 +10,12 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
-namespace
-{
-const double ShownStep = 0.01;
-const std::chrono::milliseconds ShownInterval(20);
-
 // Of COPY, BIND, SUGGEST, COUNT, COPY_ARRAYS, EMIT, CELLS and MEASURE.
-const std::array<int, Progress::STEPS> StepWeights = { { 30, 20, 2, 10, 4, 40, 10, 40 } };
-}
+static const std::array<int, Progress::STEPS> StepWeights = { { 30, 20, 2, 10, 4, 40, 10, 40 } };
 
 Progress::Progress(vtkAlgorithm* owner, Step last)
   : Owner(owner)
   , Weights(StepWeights)
-  , ShownAt(Clock::now())
 {
   std::fill(this->Weights.begin() + last + 1, this->Weights.end(), 0);
 }
@@ -42,44 +34,27 @@ bool Progress::Begin(Step step)
   return this->Report(0.0);
 }
 
-bool Progress::BeginAll()
-{
-  this->From = 0.0;
-  this->To = 1.0;
-  return this->Report(0.0);
-}
-
 bool Progress::Report(double fraction)
 {
-  if (this->ShouldStop())
+  if (this->Owner->CheckAbort())
   {
     return false; // and nothing is told after an abort
   }
   const double now = this->From + fraction * (this->To - this->From);
   const Clock::time_point time = Clock::now();
-  if (now < this->Shown + ShownStep && time - this->ShownAt < ShownInterval)
+  if (now < this->Shown + 0.01 && time - this->ShownAt < std::chrono::milliseconds(20))
   {
     return true;
   }
   this->Shown = std::max(this->Shown, now);
   this->ShownAt = time;
   this->Owner->UpdateProgress(this->Shown);
-  return !this->ShouldStop();
+  return !this->Owner->CheckAbort();
 }
 
 int Progress::Hook(void* progress, double fraction)
 {
   return static_cast<Progress*>(progress)->Report(fraction) ? 0 : 1;
-}
-
-bool Progress::ShouldStop() const
-{
-#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 2, 20220817)
-  // Also looks upstream, and marks the output as aborted for the filters downstream.
-  return this->Owner->CheckAbort();
-#else
-  return this->Owner->GetAbortExecute() != 0;
-#endif
 }
 }
 VTK_ABI_NAMESPACE_END

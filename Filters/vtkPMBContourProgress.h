@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: how far an execution has come, told to the filter's observers, and whether it shall stop.
+// Private to this module: the progress of an execution, reported to the filter's observers, and whether it shall stop.
 #ifndef vtkPMBContourProgress_h
 #define vtkPMBContourProgress_h
 
@@ -30,7 +30,8 @@ public:
     EMIT,
     CELLS,
     MEASURE,
-    STEPS
+    STEPS,
+    WHOLE = MEASURE // the only step, if none was begun before
   };
 
   explicit Progress(vtkAlgorithm* owner, Step last = MEASURE);
@@ -41,18 +42,12 @@ public:
   // The following reports are of this step, which gets its share, by weight, of what is left. Returns false to stop.
   bool Begin(Step step);
 
-  // The following reports are of the whole.
-  bool BeginAll();
-
   // Of the step, 0 to 1. Observers hear of every percent, and several times in 100 ms: ParaView looks at its abort button
   // only then. Returns false to stop.
   bool Report(double fraction);
 
   // The same as the core calls it: pmb_set_progress(context, Progress::Hook, progress). Returns 1 to stop, else 0.
   static int Hook(void* progress, double fraction);
-
-  // Whether the filter or one upstream was told to stop. If so, VTK clears the output and tells filters downstream.
-  bool ShouldStop() const;
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -62,7 +57,7 @@ private:
   double From = 0.0;
   double To = 0.0;
   double Shown = 0.0;
-  Clock::time_point ShownAt;
+  Clock::time_point ShownAt = Clock::now();
 };
 }
 

@@ -1,45 +1,23 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What there is to tell after an execution, of all its blocks together.
+// What the user is told after an execution, of all its blocks together.
 #include "vtkPMBContourInternals.h"
 
 #include <algorithm>
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
-vtkPMBContourFilter::vtkInternals::Report vtkPMBContourFilter::vtkInternals::End(std::string& summary)
+std::string vtkPMBContourFilter::vtkInternals::ExplainNoMemory() const
 {
-  const Totals& sum = this->Sum;
-  Report report;
-  this->Contexts.End(/*complete=*/!sum.Aborted);
-  if (sum.Blocks == 0)
+  std::ostringstream text;
+  text << "There is not enough memory for the mesh";
+  if (this->Counted.points > 0)
   {
-    summary = "No surface: the input has no blocks";
+    text << " of " << this->Counted.triangles << " triangles and " << this->Counted.points << " points";
   }
-  else if (sum.Blocks > 1 && sum.Aborted)
-  {
-    summary = "Aborted";
-  }
-  else if (sum.Blocks > 1 && !sum.Devices.empty())
-  {
-    summary = this->SummarizeBlocks();
-  }
-  else if (!sum.Error.empty()) // of a block that need not have been the last
-  {
-    summary = "Failed: " + sum.Error;
-  }
-  // A piece may have none of the blocks that have it.
-  if (sum.Lacking > 0 && !sum.Found && !sum.Several && !sum.Aborted)
-  {
-    report.Error = sum.WhyLacking;
-    summary = "Failed: " + sum.WhyLacking;
-  }
-  report.Warnings = sum.Warnings;
-  report.Warnings.push_back(this->ExplainOthers());
-  report.Warnings.push_back(this->ExplainNotFinite());
-  report.Warnings.push_back(this->ExplainRange());
-  return report;
+  text << ": contour a part of the volume (Extract Subset), or turn normals, gradients and other arrays off.";
+  return text.str();
 }
 
 std::string vtkPMBContourFilter::vtkInternals::SummarizeBlocks() const
@@ -62,7 +40,7 @@ std::string vtkPMBContourFilter::vtkInternals::SummarizeBlocks() const
   {
     text << "; no image data: " << sum.Others;
   }
-  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error << this->Suggested.Note;
+  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error << sum.Note;
   return text.str();
 }
 
@@ -72,7 +50,7 @@ std::string vtkPMBContourFilter::vtkInternals::ExplainOthers()
   std::string kinds;
   for (const std::string& kind : this->Sum.Kinds)
   {
-    if (this->ToldKinds.insert(kind).second)
+    if (this->Told.insert(kind).second)
     {
       kinds += (kinds.empty() ? "" : ", ") + kind;
     }

@@ -8,14 +8,13 @@
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
-#include "vtkPMBContourHistogram.h"
-#include "vtkPMBContourInput.h"
+#include "vtkPMBContourContexts.h"
+#include "vtkPMBContourOutput.h"
 #include "vtkPMBContourProgress.h"
 #include "vtkTable.h"
 
 #include "pmb.h"
 
-#include <memory>
 #include <new>
 #include <string>
 
@@ -24,11 +23,6 @@ vtkStandardNewMacro(vtkPMBIsovalueHistogram);
 
 namespace
 {
-struct Destroy
-{
-  void operator()(pmb_context* context) const { pmb_destroy(context); }
-};
-
 // Returns what is wrong, for the user, or nothing. Throws std::bad_alloc.
 std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArray* array, vtkTable* table)
 {
@@ -54,7 +48,7 @@ std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArr
   {
     return pmb_error(nullptr);
   }
-  const std::unique_ptr<pmb_context, Destroy> context(made);
+  const vtkPMBContour::CoreContext context(made);
   pmb_set_progress(made, vtkPMBContour::Progress::Hook, &steps);
   pmb_status status = pmb_bind(made, &volume.GetVolume());
   pmb_set_progress(made, nullptr, nullptr);
@@ -67,9 +61,6 @@ std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArr
 }
 
 vtkPMBIsovalueHistogram::vtkPMBIsovalueHistogram()
-  : NumberOfBins(256)
-  , ArrayComponent(0)
-  , NumberOfThreads(0)
 {
   this->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, vtkDataSetAttributes::SCALARS);
 }
@@ -98,11 +89,10 @@ int vtkPMBIsovalueHistogram::RequestData(
   }
   int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
   vtkAbstractArray* found = this->GetInputAbstractArrayToProcess(0, inputVector, association);
-  const vtkPMBContour::ArrayChoice choice(this, found, association, this->ArrayComponent);
   std::string error;
   try
   {
-    if (vtkDataArray* array = vtkPMBContour::CheckArray(image, choice, error))
+    if (vtkDataArray* array = vtkPMBContour::CheckArray(this, image, found, association, this->ArrayComponent, error))
     {
       error = Run(this, image, array, table);
     }

@@ -67,9 +67,9 @@ protected:
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
   int FillInputPortInformation(int port, vtkInformation* info) override;
 
-  int NumberOfBins;
-  int ArrayComponent;
-  int NumberOfThreads;
+  int NumberOfBins = 256;
+  int ArrayComponent = 0;
+  int NumberOfThreads = 0;
 
 private:
   vtkPMBIsovalueHistogram(const vtkPMBIsovalueHistogram&) = delete;

@@ -16,7 +16,7 @@
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourAcceleration.h"
 #include "vtkPMBContourFilter.h"
-#include "vtkPMBContourImageTime.h"
+#include "vtkPMBContourInput.h"
 #include "vtkPMBContourOverrides.h"
 #include "vtkPMBContourStock.h"
 #include "vtkPointData.h"
