@@ -205,9 +205,9 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
     summary = "No surface: the input has no image data";
     return;
   }
-  job.Changed = inInfo->Has(vtkPMBContour::ImageTime())
-    ? static_cast<vtkMTimeType>(inInfo->Get(vtkPMBContour::ImageTime()))
-    : vtkPMBContour::LastChange(this->Filter, job.Image);
+  this->Sum.StandsIn = inInfo->Has(vtkPMBContour::ImageTime()) != 0;
+  job.Changed = this->Sum.StandsIn ? static_cast<vtkMTimeType>(inInfo->Get(vtkPMBContour::ImageTime()))
+                                   : vtkPMBContour::LastChange(this->Filter, job.Image);
   const int thick = vtkPMBContour::Dimensions(job.Image).Thick;
   if (thick < 2)
   {

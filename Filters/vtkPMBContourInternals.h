@@ -56,8 +56,9 @@ private:
     double Seconds = 0.0;
     std::vector<std::string> Devices; // that computed them
     bool Aborted = false;
-    bool Several = false; // pieces, of which this is one
-    std::string Error;    // the last one
+    bool Several = false;  // pieces, of which this is one
+    bool StandsIn = false; // for one of VTK's filters, which do not warn of isovalues out of range
+    std::string Error;     // the last one
     std::set<std::string> Errors;
     std::string Note; // on the suggested isovalue
     // Of the samples that were read.

@@ -81,7 +81,7 @@ std::string vtkPMBContourFilter::vtkInternals::ExplainRange() const
 {
   const Totals& sum = this->Sum;
   const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
-  if (sum.Ranges == 0 || sum.Several || sum.Isovalues.empty() ||
+  if (sum.Ranges == 0 || sum.Several || sum.StandsIn || sum.Isovalues.empty() ||
     std::any_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside))
   {
     return std::string();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBContourStock.h"
+#include "vtkPMBContourStandIn.h"
 
 #include "vtkCellData.h"
 #include "vtkContourFilter.h"
@@ -94,7 +94,6 @@ StockSettings ReadSettings(vtkAlgorithm* stock, int which)
   {
     ReadCommon(contour, settings);
     settings.PointArrays = settings.CellArrays = true;
-    settings.RemoveDegenerate = true;
     settings.Component = contour->GetArrayComponent();
     if (contour->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION)
     {
@@ -121,7 +120,6 @@ StockSettings ReadSettings(vtkAlgorithm* stock, int which)
   else if (auto* cubes = vtkMarchingCubes::SafeDownCast(stock))
   {
     ReadCommon(cubes, settings);
-    settings.RemoveDegenerate = true;
     vtkIncrementalPointLocator* locator = cubes->GetLocator();
     if (locator && typeid(*locator) != typeid(vtkMergePoints))
     {
