@@ -146,9 +146,9 @@ Memory FindMemory(vtkDataArray* array)
   return memory;
 }
 
-GoOn PartOf(const GoOn& goOn, double from, double to)
+Report PartOf(const Report& report, double from, double to)
 {
-  return [&goOn, from, to](double fraction) { return goOn(from + fraction * (to - from)); };
+  return [&report, from, to](double fraction) { report(from + fraction * (to - from)); };
 }
 
 std::mutex& GlobalMutex()
@@ -203,12 +203,6 @@ void* OutputMemory::Allocate(size_t bytes)
   else
   {
     MakeRoom(this->Kept, bytes);
-    memory.reset(AllocateBytes(size));
-  }
-  if (!memory)
-  {
-    MakeRoom(this->Kept, std::numeric_limits<size_t>::max());
-    size = bytes;
     memory.reset(AllocateBytes(size));
   }
   if (memory)
@@ -278,7 +272,7 @@ void Allocate(vtkDataArray* array, vtkIdType n, OutputMemory* source, bool pinne
   array->SetArrayFreeFunction(release);
 }
 
-vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const GoOn& goOn)
+vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const Report& report)
 {
   auto copy = NewPlain(array->GetDataType());
   const int first = component < 0 ? 0 : component;
@@ -289,10 +283,7 @@ vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, c
   const vtkIdType portion = std::max(1, (1 << 18) / count); // a few milliseconds
   for (vtkIdType begin = 0; begin < tuples; begin += portion)
   {
-    if (!goOn(static_cast<double>(begin) / tuples))
-    {
-      return nullptr;
-    }
+    report(static_cast<double>(begin) / tuples);
     CopyTuples(array, first, copy, begin, std::min(begin + portion, tuples));
   }
   return copy;

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <string>
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArray;
@@ -31,26 +32,31 @@ struct Memory
 // Where the values are, if they lie tuple after tuple in one piece of memory.
 Memory FindMemory(vtkDataArray* array);
 
-// Asked during long work, with how much of it is done, 0 to 1; says whether to go on.
-using GoOn = std::function<bool(double fraction)>;
+// These end the work on a block, as std::bad_alloc does.
+struct Aborted // the filter was told to stop
+{
+};
+struct Failed // the user is told
+{
+  std::string Error;
+};
+
+// Called every few milliseconds during long work, with how much of it is done, 0 to 1. Throws Aborted.
+using Report = std::function<void(double fraction)>;
 
 // The same for work that is part of the whole, from one fraction to another.
-GoOn PartOf(const GoOn& goOn, double from, double to);
+Report PartOf(const Report& report, double from, double to);
 
-// A copy in one piece: of one component, or of all if component is -1. Bits become unsigned char. Null if `goOn`, asked
-// every few milliseconds, says no. Throws std::bad_alloc.
-vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const GoOn& goOn);
+// A copy in one piece: of one component, or of all if component is -1. Bits become unsigned char. Throws std::bad_alloc.
+vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const Report& report);
 
 // Guards what all filters of the process share. Hold it for moments, and take no other one meanwhile. A fork waits until
 // it is free, so that the child finds it free.
 std::mutex& GlobalMutex();
 
-// When a filter executes again VTK first empties its output. New memory in place of that memory costs a fifth of the time of
-// an isovalue change, because the system has to hand over, and to clear, every page. So the memory of arrays that die between
-// Open() and Close() is kept for new ones. At all other times it goes back to the system, and none is held that a mesh does
-// not need.
-//
-// Any thread may call. Arrays may outlive this object.
+// When a filter executes again VTK first empties its output. New memory costs a fifth of the time of an isovalue change,
+// because the system has to clear every page. So the memory of arrays that die between Open() and Close() is kept for new
+// ones. At all other times it goes back to the system. Any thread may call. Arrays may outlive this object.
 class OutputMemory
 {
 public:
@@ -72,8 +78,8 @@ public:
   // Memory for Release() that a GPU writes directly, from the core's pool. Null: ordinary memory has to do.
   static void* AllocatePinned(size_t bytes);
 
-  // For vtkDataArray::SetArrayFreeFunction(). VTK's arrays keep that function when they get new memory from malloc (vtkBuffer,
-  // up to 9.2 at least): it frees that too.
+  // For vtkDataArray::SetArrayFreeFunction(). VTK's arrays (vtkBuffer, up to 9.2 at least) keep that function when they get
+  // new memory from malloc: it frees that too.
   static void Release(void* memory);
 
 private:
@@ -85,9 +91,9 @@ private:
 // Throws std::bad_alloc.
 vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, OutputMemory* memory, bool pinned);
 
-// Gives an array of tuples in one piece n of them, whatever it held before, without writing to them. Throws
-// std::bad_alloc, where VTK's own way, depending on how it was built, may end the process. memory: where large ones come
-// from and go to; null: the system. pinned: large ones are in memory that a GPU writes directly, if there is some.
+// Gives an array of tuples in one piece n new ones, without writing to them. Throws std::bad_alloc, where VTK itself may
+// end the process. memory: where large ones come from and go to; null: the system. pinned: large ones are in memory that a
+// GPU writes directly, if the core has some.
 void Allocate(vtkDataArray* array, vtkIdType n, OutputMemory* memory = nullptr, bool pinned = false);
 
 // Of all values.

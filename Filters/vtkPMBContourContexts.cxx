@@ -24,8 +24,7 @@ struct ContextsLink
   bool InUse = false;
   bool Release = false;                  // is wanted
   std::vector<const vtkDataArray*> Gone; // arrays that were deleted
-  int64_t Uploads = 0;
-  int64_t Bytes = 0;
+  Contexts::Usage Last = { 0, 0 };       // when they were not in use
 
   void OnArrayDeleted(const vtkDataArray* array)
   {
@@ -44,8 +43,7 @@ struct ContextsLink
     {
       return;
     }
-    this->Uploads = this->Owner->UploadsBefore;
-    this->Bytes = 0;
+    this->Last = { this->Owner->UploadsBefore, 0 };
     for (const auto& context : this->Owner->List)
     {
       const bool isGone = std::find(this->Gone.begin(), this->Gone.end(), context->Array) != this->Gone.end();
@@ -54,8 +52,8 @@ struct ContextsLink
         context->Unbind();
       }
       const pmb_info info = context->GetInfo();
-      this->Uploads += info.uploads;
-      this->Bytes += info.device_lost ? 0 : info.device_bytes;
+      this->Last.Uploads += info.uploads;
+      this->Last.Bytes += info.device_lost ? 0 : info.device_bytes;
     }
     if (this->Release)
     {
@@ -134,93 +132,85 @@ const size_t MostOfBlocks = 64;
 const int64_t LargeVolume = 1 << 16; // samples
 const double BytesPerGiB = 1073741824.0;
 
-// What pmb_create says, without what the texts here say already.
-std::string ReasonOf(const std::string& error)
-{
-  const std::string beginning = "no GPU can be used: ";
-  return error.compare(0, beginning.size(), beginning) == 0 ? error.substr(beginning.size()) : error;
-}
-
-int64_t LimitInBytes(double gib)
-{
-  const double bytes = gib * BytesPerGiB;
-  if (!(bytes > 0.0) || bytes >= 9e18)
-  {
-    return 0;
-  }
-  return std::max<int64_t>(1, static_cast<int64_t>(bytes)); // 0 would mean none
-}
-
 std::string ExplainMissing(const DeviceSettings& settings, const std::string& reason)
 {
-  std::ostringstream text;
-  text << "Device is GPU";
-  if (settings.DeviceIndex >= 0)
-  {
-    text << " and DeviceIndex " << settings.DeviceIndex << " (counted from 0), but that GPU cannot be used: ";
-  }
-  else
-  {
-    text << ", but no GPU can be used: ";
-  }
-  text
-    << reason
-    << ". The CPU computes instead, with the same result. Set Device (in ParaView: Run On) to AUTOMATIC or CPU to be "
-       "without this warning.";
-  return text.str();
+  const std::string which = settings.DeviceIndex >= 0
+    ? " and DeviceIndex " + std::to_string(settings.DeviceIndex) + " (counted from 0), but that GPU cannot be used: "
+    : ", but no GPU can be used: ";
+  return "Device is GPU" + which + reason +
+    ". The CPU computes instead, with the same result. Set Device (in ParaView: Run On) to AUTOMATIC or CPU to be "
+    "without this warning.";
 }
 
 std::string ExplainFailure(pmb_status status, const DeviceSettings& settings, const std::string& reason)
 {
+  const bool isLimited = status == PMB_OUT_OF_MEMORY && settings.MemoryLimit > 0;
   std::ostringstream text;
-  const char* mend = "Set Device (in ParaView: Run On) to CPU to be without this warning.";
-  if (status == PMB_OUT_OF_MEMORY)
+  text << (status == PMB_OUT_OF_MEMORY ? "The GPU has too little memory"
+      : status == PMB_TOO_LARGE        ? "The volume is too large for the GPU"
+                                       : "The GPU cannot be used");
+  if (isLimited)
   {
-    text << "The GPU has too little memory";
-    if (settings.MemoryLimit > 0)
-    {
-      text << " (DeviceMemoryLimit is " << settings.MemoryLimit << " GiB)";
-      mend = "Raise DeviceMemoryLimit, or set Device (in ParaView: Run On) to CPU.";
-    }
-  }
-  else
-  {
-    text << (status == PMB_TOO_LARGE ? "The volume is too large for the GPU" : "The GPU cannot be used");
+    text << " (DeviceMemoryLimit is " << settings.MemoryLimit << " GiB)";
   }
   text << ": " << reason
        << ". The CPU computes instead, with the same result, until the volume or the settings of the device change. "
-       << mend;
+       << (isLimited ? "Raise DeviceMemoryLimit, or set Device (in ParaView: Run On) to CPU."
+                     : "Set Device (in ParaView: Run On) to CPU to be without this warning.");
   return text.str();
 }
 }
 
-std::string Context::Prepare(const DeviceSettings& wanted, const Binding& volume)
+std::string Context::Prepare(const DeviceSettings& wanted, const Binding& volume, std::string& warning)
 {
   this->Owner.Want(wanted);
-  if (wanted.Device != vtkPMBContourFilter::CPU && this->Owner.WhyNotOnGPU(volume).empty())
+  const auto whyCPU = [&] { return this->Refused.Matches(volume) ? this->WhyRefused : this->Owner.Missing; };
+  if (wanted.Device != vtkPMBContourFilter::CPU && whyCPU().empty())
   {
     const pmb_status status = this->Create(PMB_DEVICE_GPU, wanted);
     if (status == PMB_OK)
     {
       return std::string();
     }
-    this->Owner.NoteFailure(status, pmb_error(nullptr), volume);
+    warning = this->Refuse(status, pmb_error(nullptr), volume);
   }
-  this->WhyCPU = this->Owner.WhyNotOnGPU(volume);
+  this->WhyCPU = whyCPU();
   return this->Create(PMB_DEVICE_CPU, wanted) == PMB_OK ? std::string() : pmb_error(nullptr);
 }
 
-bool Context::Fits(pmb_device device, const DeviceSettings& wanted) const
+std::string Context::Refuse(pmb_status status, const std::string& error, const Binding& volume)
 {
-  const bool onGPU = device == PMB_DEVICE_GPU;
-  return this->Core && this->OnGPU == onGPU && this->Made.Threads == wanted.Threads &&
-    (!onGPU || (this->Made.IsSameGPU(wanted) && !this->IsLost()));
+  const DeviceSettings& wanted = this->Owner.Wanted;
+  const std::string beginning = "no GPU can be used: "; // the warning says that already
+  const std::string reason = error.find(beginning) == 0 ? error.substr(beginning.size()) : error;
+  std::ostringstream key; // of causes that are the same to the user, though numbers in the texts may differ
+  key << status << ' ' << wanted.DeviceIndex << ' ';
+  if (status == PMB_UNAVAILABLE)
+  {
+    key << reason;
+    this->Owner.Missing = reason;
+  }
+  else
+  {
+    key << wanted.MemoryLimit;
+    this->Refused = volume;
+    this->Refused.DropCopy();
+    this->WhyRefused = reason;
+  }
+  const bool isQuiet = status == PMB_UNAVAILABLE && wanted.Device == vtkPMBContourFilter::AUTOMATIC;
+  if (isQuiet || !this->Owner.Told.insert(key.str()).second)
+  {
+    return std::string();
+  }
+  return status == PMB_UNAVAILABLE ? ExplainMissing(wanted, reason) : ExplainFailure(status, wanted, reason);
 }
 
 // Unless there is one that fits. If it fails, a context on the CPU stays as it is.
 pmb_status Context::Create(pmb_device device, const DeviceSettings& wanted)
 {
-  if (this->Fits(device, wanted))
+  const bool onGPU = device == PMB_DEVICE_GPU;
+  if (this->Core && this->OnGPU == onGPU && this->Made.Threads == wanted.Threads &&
+    (!onGPU || (this->Made.IsSameGPU(wanted) && !this->IsLost())))
   {
     return PMB_OK;
   }
@@ -232,10 +222,11 @@ pmb_status Context::Create(pmb_device device, const DeviceSettings& wanted)
   options.struct_size = sizeof(options);
   options.device = device;
   options.threads = wanted.Threads;
-  if (device == PMB_DEVICE_GPU)
+  if (onGPU)
   {
+    const double limit = wanted.MemoryLimit * BytesPerGiB; // 0: none
     options.device_number = wanted.DeviceIndex + 1;
-    options.device_memory_limit = LimitInBytes(wanted.MemoryLimit);
+    options.device_memory_limit = limit > 0 && limit < 9e18 ? std::max<int64_t>(1, static_cast<int64_t>(limit)) : 0;
   }
   pmb_context* core = nullptr;
   const pmb_status status = pmb_create(&options, &core);
@@ -244,7 +235,7 @@ pmb_status Context::Create(pmb_device device, const DeviceSettings& wanted)
     this->Discard();
     this->Core.reset(core);
     this->Made = wanted;
-    this->OnGPU = device == PMB_DEVICE_GPU;
+    this->OnGPU = onGPU;
   }
   return status;
 }
@@ -285,11 +276,6 @@ void Context::Unbind()
   pmb_unbind(this->Core.get());
   this->Bound = Binding();
   this->Array = nullptr;
-}
-
-void Context::Refuse(pmb_status status, const Binding& volume)
-{
-  this->Owner.NoteFailure(status, pmb_error(this->Core.get()), volume);
 }
 
 void Context::Discard()
@@ -334,22 +320,15 @@ Contexts::~Contexts()
   this->Link->Owner = nullptr;
 }
 
-Contexts::Use::Use(Contexts& contexts)
-  : Link(*contexts.Link)
+std::unique_lock<std::mutex> Contexts::Lock()
 {
-  const std::lock_guard<std::mutex> lock(this->Link.Mutex);
-  this->Link.InUse = true;
-}
-
-Contexts::Use::~Use()
-{
-  const std::lock_guard<std::mutex> lock(this->Link.Mutex);
-  this->Link.InUse = false;
-  this->Link.Act();
+  return std::unique_lock<std::mutex>(this->Link->Mutex);
 }
 
 void Contexts::Begin()
 {
+  const auto lock = this->Lock();
+  this->Link->InUse = true;
   for (const auto& context : this->List)
   {
     context->Used = false;
@@ -358,7 +337,6 @@ void Contexts::Begin()
 
 void Contexts::End(bool complete)
 {
-  const Use use(*this);
   for (size_t i = this->List.size(); complete && i-- > 1;)
   {
     if (!this->List[i]->Used)
@@ -367,6 +345,9 @@ void Contexts::End(bool complete)
       this->List.erase(this->List.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
+  const auto lock = this->Lock();
+  this->Link->InUse = false;
+  this->Link->Act();
 }
 
 Context& Contexts::Choose(const Binding& volume, bool composite)
@@ -397,32 +378,12 @@ Context& Contexts::Choose(const Binding& volume, bool composite)
   return **found;
 }
 
-std::string Contexts::TakeWarning()
+Contexts::Usage Contexts::GetUsage(bool release)
 {
-  std::string warning;
-  warning.swap(this->Warning);
-  return warning;
-}
-
-void Contexts::ReleaseDeviceMemory()
-{
-  const std::lock_guard<std::mutex> lock(this->Link->Mutex);
-  this->Link->Release = true;
+  const auto lock = this->Lock();
+  this->Link->Release = this->Link->Release || release;
   this->Link->Act();
-}
-
-int64_t Contexts::GetUploads()
-{
-  const std::lock_guard<std::mutex> lock(this->Link->Mutex);
-  this->Link->Act();
-  return this->Link->Uploads;
-}
-
-int64_t Contexts::GetDeviceBytes()
-{
-  const std::lock_guard<std::mutex> lock(this->Link->Mutex);
-  this->Link->Act();
-  return this->Link->Bytes;
+  return this->Link->Last;
 }
 
 int64_t Contexts::GetHostBytes() const
@@ -440,48 +401,12 @@ void Contexts::Want(const DeviceSettings& wanted)
   if (wanted.Device != this->Wanted.Device || !wanted.IsSameGPU(this->Wanted))
   {
     this->Missing.clear();
-    this->Refused.clear();
+    for (const auto& context : this->List)
+    {
+      context->Refused = Binding();
+    }
   }
   this->Wanted = wanted;
-}
-
-std::string Contexts::WhyNotOnGPU(const Binding& volume) const
-{
-  const auto found = std::find_if(this->Refused.begin(), this->Refused.end(),
-    [&](const Refusal& refusal) { return refusal.Volume.Matches(volume); });
-  return found == this->Refused.end() ? this->Missing : found->Reason;
-}
-
-void Contexts::NoteFailure(pmb_status status, const std::string& error, const Binding& volume)
-{
-  const std::string reason = ReasonOf(error);
-  std::ostringstream key; // of causes that are the same to the user, though numbers in the texts may differ
-  key << status << ' ' << this->Wanted.DeviceIndex << ' ';
-  if (status == PMB_UNAVAILABLE)
-  {
-    key << reason;
-    this->Missing = reason;
-    if (this->Wanted.Device == vtkPMBContourFilter::AUTOMATIC)
-    {
-      return;
-    }
-  }
-  else
-  {
-    key << this->Wanted.MemoryLimit;
-    const size_t most = 64; // of an input of many blocks; each is small
-    if (this->Refused.size() >= most)
-    {
-      this->Refused.erase(this->Refused.begin());
-    }
-    this->Refused.push_back({ volume, reason });
-    this->Refused.back().Volume.DropCopy();
-  }
-  if (this->Reasons.insert(key.str()).second)
-  {
-    this->Warning =
-      status == PMB_UNAVAILABLE ? ExplainMissing(this->Wanted, reason) : ExplainFailure(status, this->Wanted, reason);
-  }
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -85,13 +85,12 @@ int64_t Dimensions::CountPoints() const
                        : std::numeric_limits<int64_t>::max();
 }
 
-vtkDataArray* CheckArray(vtkAlgorithm* filter, vtkImageData* image, vtkAbstractArray* found, int association,
-  int component, std::string& error)
+vtkDataArray* CheckArray(
+  vtkAlgorithm* filter, vtkImageData* image, vtkAbstractArray* found, int association, int component)
 {
   if (!found)
   {
-    error = ExplainMissing(filter, image);
-    return nullptr;
+    throw Failed{ ExplainMissing(filter, image) };
   }
   const int64_t points = Dimensions(image).CountPoints(); // VTK's own number may have overflowed, to 0 for example
   vtkDataArray* array = vtkDataArray::SafeDownCast(found);
@@ -125,11 +124,10 @@ vtkDataArray* CheckArray(vtkAlgorithm* filter, vtkImageData* image, vtkAbstractA
   {
     return array;
   }
-  error = text.str();
-  return nullptr;
+  throw Failed{ text.str() };
 }
 
-bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], std::string& error)
+void MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12])
 {
   const double* origin = image->GetOrigin();
   const double* spacing = image->GetSpacing();
@@ -153,8 +151,10 @@ bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], s
     text << "The direction matrix of the image is singular (determinant 0): its columns must be three independent "
             "axes.";
   }
-  error = text.str();
-  return error.empty();
+  if (text.tellp() > 0)
+  {
+    throw Failed{ text.str() };
+  }
 }
 
 void AcceptInput(vtkInformation* port)
@@ -250,8 +250,7 @@ vtkInformationIdTypeKey* ImageTime()
   return key;
 }
 
-bool Binding::Describe(
-  vtkImageData* image, vtkMTimeType imageTime, vtkDataArray* array, int component, std::string& error)
+void Binding::Describe(vtkImageData* image, vtkMTimeType imageTime, vtkDataArray* array, int component)
 {
   const Dimensions dimensions(image);
   const Memory memory = FindMemory(array);
@@ -292,7 +291,7 @@ bool Binding::Describe(
     this->Volume.hidden_cell_bits = HidesCell;
     this->GhostTime = std::max(this->GhostTime, ghosts.Cells->GetMTime());
   }
-  return MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world, error);
+  MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world);
 }
 
 bool Binding::Matches(const Binding& other) const
@@ -307,21 +306,15 @@ bool Binding::Matches(const Binding& other) const
     std::equal(a.index_to_world, a.index_to_world + 12, b.index_to_world);
 }
 
-bool Binding::CopyIfNeeded(vtkDataArray* array, const GoOn& goOn)
+void Binding::CopyIfNeeded(vtkDataArray* array, const Report& report)
 {
-  if (this->Samples || this->Copy)
+  if (!this->Samples && !this->Copy)
   {
-    return true;
+    this->Copy = CopyToMemory(array, this->Component, report);
+    const Memory memory = FindMemory(this->Copy);
+    this->Volume.samples = memory.Samples;
+    this->Volume.type = memory.Type;
   }
-  this->Copy = CopyToMemory(array, this->Component, goOn);
-  if (!this->Copy)
-  {
-    return false;
-  }
-  const Memory memory = FindMemory(this->Copy);
-  this->Volume.samples = memory.Samples;
-  this->Volume.type = memory.Type;
-  return true;
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -34,19 +34,18 @@ struct Dimensions
   int Thick = 0;
 };
 
-// Lets other grids in beside image data: RefuseInput() then says in one sentence what else contours them, where VTK prints
-// three messages that do not. Composite input still comes block by block.
+// Lets other grids in beside image data: RefuseInput() then says in a sentence what contours them. Composite input still
+// comes block by block.
 void AcceptInput(vtkInformation* port);
 std::string RefuseInput(vtkDataObject* input);
 
-// Checks the array to contour, which the filter found, with its association, for SetInputArrayToProcess(0, ...); null if it
-// found none. Returns it, or null, and `error` says what is wrong, with values, and what to do.
-vtkDataArray* CheckArray(vtkAlgorithm* filter, vtkImageData* image, vtkAbstractArray* found, int association,
-  int component, std::string& error);
+// Checks the array that the filter found for SetInputArrayToProcess(0, ...), null if none, and returns it. Throws Failed.
+vtkDataArray* CheckArray(
+  vtkAlgorithm* filter, vtkImageData* image, vtkAbstractArray* found, int association, int component);
 
 // Sample index (as in the extent, which need not begin with 0) to world, row-major 3 x 4. With `invertible`, spacing and
-// direction must have an inverse. False: `error` says why not.
-bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], std::string& error);
+// direction must have an inverse. Throws Failed.
+void MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12]);
 
 // The bits of vtkGhostType that hide, as in vtkUniformGrid.
 enum HidingBits
@@ -67,33 +66,30 @@ struct Ghosts
 // What is wrong with those that do not fit. told: what was said before is not said again.
 std::vector<std::string> ExplainGhosts(vtkImageData* image, std::set<std::string>& told);
 
-// When the samples may last have changed, by everything that a user or a filter marks: the array, the image, or an
-// algorithm upstream. All are marks of the same clock, so the latest counts. The image that this filter gets says nothing
-// behind ParaView's vtkPVPostFilter, which makes a new copy of it with each execution, also for another isovalue: there
-// the time is that of the post filter's input.
+// When the samples may last have changed, by all marks that a user or a filter makes on the image or an algorithm upstream.
+// ParaView's vtkPVPostFilter makes a new copy of the image for each execution, also for another isovalue: behind it the time
+// is that of its input.
 vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image);
 
 // In the information of the input of vtkPMBContourFilter: that time, where another filter in the pipeline stands for it and
 // knows. Without it LastChange() of vtkPMBContourFilter is used.
 vtkInformationIdTypeKey* ImageTime();
 
-// A volume as the core is to have it or has it bound, and what it is made from. The array is not kept alive by this,
-// and not looked at again once the volume is bound: two bindings tell by address and time of change alone whether they
-// describe the same. (No two states of any two VTK objects have the same time. A vtkWeakPointer would be no help: it
-// writes into the array, which filters in other threads may share.)
+// A volume for the core, and what it is made from. This neither keeps the array alive nor looks at it again once the volume
+// is bound: addresses and times of change tell whether two bindings describe the same. (No two states of any two VTK
+// objects have the same time. A vtkWeakPointer would write into the array, which filters in other threads may share.)
 class Binding
 {
 public:
-  // Describes one component of the array, without reading it. imageTime: when the image as a whole was modified, 0 if
-  // that says nothing about the samples. False: `error` says why the core cannot take the volume.
-  bool Describe(vtkImageData* image, vtkMTimeType imageTime, vtkDataArray* array, int component, std::string& error);
+  // Describes one component of the array, without reading it. imageTime: when the image as a whole was modified. Throws
+  // Failed where the core cannot take the volume.
+  void Describe(vtkImageData* image, vtkMTimeType imageTime, vtkDataArray* array, int component);
 
   // Whether the other describes the same samples at the same place, unchanged since.
   bool Matches(const Binding& other) const;
 
-  // Where the described array is not in one piece of memory, copies the component, once. False: `goOn` said no. Throws
-  // std::bad_alloc.
-  bool CopyIfNeeded(vtkDataArray* array, const GoOn& goOn);
+  // Where the described array is not in one piece of memory, copies the component, once. Throws std::bad_alloc.
+  void CopyIfNeeded(vtkDataArray* array, const Report& report);
 
   // What is left still tells the volume from others, but cannot be bound.
   void DropCopy() { this->Copy = nullptr; }

@@ -23,17 +23,12 @@
 VTK_ABI_NAMESPACE_BEGIN
 using Clock = std::chrono::steady_clock;
 using Steps = vtkPMBContour::Progress;
+using vtkPMBContour::Aborted;
+using vtkPMBContour::Failed;
 
 namespace
 {
-// These end the work on a block. Failed: the user is told.
-struct Failed
-{
-  std::string Error;
-};
-struct Aborted
-{
-};
+// These end an attempt at a block.
 struct GaveUp // the GPU cannot go on with the volume
 {
   pmb_status Status;
@@ -49,6 +44,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkPolyData* Output;
   Steps Progress;
   bool Alone = true;        // the only piece
+  bool StandsIn = false;    // for one of VTK's filters
   vtkMTimeType Changed = 0; // the image
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
@@ -60,26 +56,15 @@ struct vtkPMBContourFilter::vtkInternals::Job
   double BindSeconds = -1.0; // negative: the volume was bound already
   bool WasLost = false;      // a first try has ended so
 
-  void Begin(Steps::Step step)
-  {
-    if (!this->Progress.Begin(step))
-    {
-      throw Aborted();
-    }
-  }
-  // A step in which the core is called: what was lost before it is no fault of the call, and can be made anew. Once: repeated
+  // A step in which the core is called: what was lost before is no fault of the call, and is made anew. Once: repeated
   // faults shall be seen.
   void BeginCall(Steps::Step step)
   {
-    this->Begin(step);
+    this->Progress.Begin(step);
     if (!this->WasLost && this->Context->IsLost())
     {
       throw Lost();
     }
-  }
-  vtkPMBContour::GoOn GoOn()
-  {
-    return [this](double fraction) { return this->Progress.Report(fraction); };
   }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
 };
@@ -140,12 +125,14 @@ void vtkPMBContourFilter::vtkInternals::OnEnd()
     summary = "Failed: " + sum.WhyLacking;
     vtkErrorWithObjectMacro(this->Filter, << sum.WhyLacking);
   }
-  for (const std::string& warning : { this->ExplainOthers(), this->ExplainNotFinite(), this->ExplainRange() })
+  this->WarnAtEnd();
+}
+
+void vtkPMBContourFilter::vtkInternals::Warn(const std::string& warning)
+{
+  if (!warning.empty())
   {
-    if (!warning.empty())
-    {
-      vtkWarningWithObjectMacro(this->Filter, << warning);
-    }
+    vtkWarningWithObjectMacro(this->Filter, << warning);
   }
 }
 
@@ -166,7 +153,14 @@ void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVect
   }
   catch (const std::bad_alloc&)
   {
-    error = this->ExplainNoMemory();
+    std::ostringstream text;
+    text << "There is not enough memory for the mesh";
+    if (this->Counted.points > 0)
+    {
+      text << " of " << this->Counted.triangles << " triangles and " << this->Counted.points << " points";
+    }
+    text << ": contour a part of the volume (Extract Subset), or turn normals, gradients and other arrays off.";
+    error = text.str();
   }
   catch (const Aborted&)
   {
@@ -201,13 +195,18 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
     {
       throw Failed{ vtkPMBContour::RefuseInput(input) };
     }
-    this->NoteOther(input);
+    vtkDataSet* dataSet = vtkDataSet::SafeDownCast(input);
+    if (!dataSet || dataSet->GetNumberOfCells() > 0)
+    {
+      ++this->Sum.Others;
+      this->Sum.Kinds.insert(input ? input->GetClassName() : "nothing");
+    }
     summary = "No surface: the input has no image data";
     return;
   }
-  this->Sum.StandsIn = inInfo->Has(vtkPMBContour::ImageTime()) != 0;
-  job.Changed = this->Sum.StandsIn ? static_cast<vtkMTimeType>(inInfo->Get(vtkPMBContour::ImageTime()))
-                                   : vtkPMBContour::LastChange(this->Filter, job.Image);
+  job.StandsIn = inInfo->Has(vtkPMBContour::ImageTime()) != 0;
+  job.Changed = job.StandsIn ? static_cast<vtkMTimeType>(inInfo->Get(vtkPMBContour::ImageTime()))
+                             : vtkPMBContour::LastChange(this->Filter, job.Image);
   const int thick = vtkPMBContour::Dimensions(job.Image).Thick;
   if (thick < 2)
   {
@@ -228,7 +227,7 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
   }
   for (const std::string& warning : vtkPMBContour::ExplainGhosts(job.Image, this->Told))
   {
-    vtkWarningWithObjectMacro(this->Filter, << warning);
+    this->Warn(warning);
   }
   thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
 }
@@ -238,18 +237,19 @@ void vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector
 {
   int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
   vtkAbstractArray* array = this->Filter->GetInputAbstractArrayToProcess(0, inputVector, association);
-  std::string error;
-  job.Array =
-    vtkPMBContour::CheckArray(this->Filter, job.Image, array, association, this->Filter->ArrayComponent, error);
   this->Sum.Found = this->Sum.Found || array;
-  if (!array && this->IsComposite())
+  try
   {
-    this->Filter->LastRunSummary = "No surface: " + error;
-    this->Sum.WhyLacking = this->Sum.Lacking++ == 0 ? error : this->Sum.WhyLacking;
+    job.Array = vtkPMBContour::CheckArray(this->Filter, job.Image, array, association, this->Filter->ArrayComponent);
   }
-  else if (!error.empty())
+  catch (const Failed& failed)
   {
-    throw Failed{ error };
+    if (array || !this->IsComposite())
+    {
+      throw;
+    }
+    this->Filter->LastRunSummary = "No surface: " + failed.Error;
+    this->Sum.WhyLacking = this->Sum.Lacking++ == 0 ? failed.Error : this->Sum.WhyLacking;
   }
 }
 
@@ -277,18 +277,10 @@ void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
 
 void vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
 {
-  std::string error;
   double range[2];
-  job.Begin(Steps::WHOLE);
-  if (!vtkPMBContour::ContourSlice(
-        this->Filter, job.Image, job.Array, job.Isovalues, job.Output, range, error, job.GoOn()))
-  {
-    throw Failed{ error };
-  }
-  if (this->Filter->CheckAbort())
-  {
-    throw Aborted();
-  }
+  job.Progress.Begin(Steps::WHOLE);
+  vtkPMBContour::ContourSlice(
+    this->Filter, job.Image, job.Array, job.Isovalues, job.Output, range, job.Progress.GetReport());
   this->NoteRange(job, range[0], range[1]);
   this->NoteContour(job, "2D input, isolines by vtkSynchronizedTemplates2D", "",
     { job.Output->GetNumberOfPoints(), 0 }, job.Output->GetNumberOfLines(),
@@ -297,12 +289,7 @@ void vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
 
 void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
-  std::string error;
-  if (!job.Volume.Describe(job.Image, job.Changed, job.Array, this->Filter->ArrayComponent, error))
-  {
-    throw Failed{ error };
-  }
-  const vtkPMBContour::Contexts::Use use(this->Contexts);
+  job.Volume.Describe(job.Image, job.Changed, job.Array, this->Filter->ArrayComponent);
   job.Context = &this->Contexts.Choose(job.Volume, this->IsComposite());
   try
   {
@@ -322,12 +309,9 @@ void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
     this->Filter->DeviceMemoryLimit, this->Filter->NumberOfThreads };
   for (bool done = false; !done;)
   {
-    const std::string error = job.Context->Prepare(settings, job.Volume);
-    const std::string warning = this->Contexts.TakeWarning();
-    if (!warning.empty())
-    {
-      vtkWarningWithObjectMacro(this->Filter, << warning);
-    }
+    std::string warning;
+    const std::string error = job.Context->Prepare(settings, job.Volume, warning);
+    this->Warn(warning);
     if (!error.empty())
     {
       throw Failed{ error };
@@ -339,7 +323,7 @@ void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
     }
     catch (const GaveUp& reason)
     {
-      job.Context->Refuse(reason.Status, job.Volume);
+      this->Warn(job.Context->Refuse(reason.Status, pmb_error(job.Context->Get()), job.Volume));
     }
   }
 }
@@ -382,7 +366,7 @@ void vtkPMBContourFilter::vtkInternals::ContourOnDevice(Job& job)
 
 void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 {
-  const bool isBound = job.Volume.Matches(job.Context->GetBound());
+  const bool isBound = job.Volume.Matches(job.Context->Bound);
   job.Progress.Skip(Steps::COPY, isBound || job.Volume.IsInPlace());
   job.Progress.Skip(Steps::BIND, isBound);
   job.Progress.Skip(Steps::SUGGEST, isBound);
@@ -394,12 +378,9 @@ void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
   }
   // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
   job.Context->Unbind();
-  job.Begin(Steps::COPY);
+  job.Progress.Begin(Steps::COPY);
   const double start = job.Seconds();
-  if (!job.Volume.CopyIfNeeded(job.Array, job.GoOn()))
-  {
-    throw Aborted();
-  }
+  job.Volume.CopyIfNeeded(job.Array, job.Progress.GetReport());
   job.BeginCall(Steps::BIND);
   this->Check(job, job.Context->Bind(job.Volume, job.Array));
   job.BindSeconds = job.Seconds() - start;
@@ -454,16 +435,13 @@ void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
 void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
 {
   pmb_context* context = job.Context->Get();
-  vtkPMBContour::Output arrays(this->Filter, job.Image, job.Array, sizes, &this->Memory, job.Context->IsOnGPU());
+  vtkPMBContour::Output arrays(this->Filter, job.Image, job.Array, sizes, &this->Memory, job.Context->OnGPU);
   if (!this->IsComposite())
   {
     this->Memory.Close(); // before anything new is written
   }
-  job.Begin(Steps::COPY_ARRAYS);
-  if (!arrays.CopyInputs(job.GoOn()))
-  {
-    throw Aborted();
-  }
+  job.Progress.Begin(Steps::COPY_ARRAYS);
+  arrays.CopyInputs(job.Progress.GetReport());
   job.BeginCall(Steps::EMIT);
   if (sizes.points > 0)
   {
@@ -475,42 +453,25 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
     const std::vector<pmb_sizes> before = job.Parts;
     const int64_t count = static_cast<int64_t>(before.size());
     const int64_t* copied = nullptr;
-    this->CheckOnCPU(job, "The contour failed: ", "",
-      pmb_split_sheets(context, &arrays.GetMesh(), job.Parts.data(), count, &copied));
+    this->Check(job, pmb_split_sheets(context, &arrays.GetMesh(), job.Parts.data(), count, &copied), /*onCPU=*/true);
     sizes = arrays.AddCopies(before, job.Parts, copied);
   }
-  job.Begin(Steps::CELLS);
-  if (!arrays.Finish(job.Output, job.Context->GetInfo().threads, job.GoOn()))
-  {
-    throw Aborted();
-  }
+  job.Progress.Begin(Steps::CELLS);
+  arrays.Finish(job.Output, job.Context->GetInfo().threads, job.Progress.GetReport());
   if (this->Filter->ComputeMeasures)
   {
-    job.Begin(Steps::MEASURE);
-    this->CheckOnCPU(job,
-      "The surface could not be measured: ", ". Set ComputeMeasures off to have it without measures.",
-      vtkPMBContour::MeasureSurface(context, arrays.GetMesh(), job.Parts, job.Isovalues, job.Output));
+    job.Progress.Begin(Steps::MEASURE);
+    this->Check(job, vtkPMBContour::MeasureSurface(context, arrays.GetMesh(), job.Parts, job.Isovalues, job.Output),
+      /*onCPU=*/true,
+      "The surface could not be measured: ", ". Set ComputeMeasures off to have it without measures.");
   }
   const pmb_info info = job.Context->GetInfo();
   const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts.GetHostBytes() + arrays.GetExtraBytes();
   this->Filter->PeakExtraBytes = std::max(this->Filter->PeakExtraBytes, extra);
 }
 
-// Of work that is done on the CPU, whatever made the mesh: nothing here is a reason to give a GPU up.
-void vtkPMBContourFilter::vtkInternals::CheckOnCPU(
-  Job& job, const std::string& before, const std::string& after, pmb_status status)
-{
-  if (status == PMB_ABORTED)
-  {
-    throw Aborted();
-  }
-  if (status != PMB_OK)
-  {
-    throw Failed{ before + pmb_error(job.Context->Get()) + after };
-  }
-}
-
-void vtkPMBContourFilter::vtkInternals::Check(Job& job, pmb_status status)
+void vtkPMBContourFilter::vtkInternals::Check(
+  Job& job, pmb_status status, bool onCPU, const char* before, const char* after)
 {
   if (status == PMB_OK)
   {
@@ -520,13 +481,14 @@ void vtkPMBContourFilter::vtkInternals::Check(Job& job, pmb_status status)
   {
     throw Aborted();
   }
-  std::string error = std::string("The contour failed: ") + pmb_error(job.Context->Get());
+  std::string error = before + std::string(pmb_error(job.Context->Get())) + after;
   error = error.substr(0, error.find(": destroy this context")); // what it tells programs to do is done here
-  if (job.Context->IsOnGPU() && status != PMB_INTERNAL && status != PMB_INVALID)
+  const bool isGPU = job.Context->OnGPU && !onCPU;
+  if (isGPU && status != PMB_INTERNAL && status != PMB_INVALID)
   {
     throw GaveUp{ status };
   }
-  if (job.Context->IsOnGPU() && status == PMB_INTERNAL)
+  if (isGPU && status == PMB_INTERNAL)
   {
     job.Context->Discard();
     error +=
@@ -536,22 +498,12 @@ void vtkPMBContourFilter::vtkInternals::Check(Job& job, pmb_status status)
   throw Failed{ error };
 }
 
-void vtkPMBContourFilter::vtkInternals::NoteOther(vtkDataObject* block)
-{
-  vtkDataSet* dataSet = vtkDataSet::SafeDownCast(block);
-  if (!dataSet || dataSet->GetNumberOfCells() > 0)
-  {
-    ++this->Sum.Others;
-    this->Sum.Kinds.insert(block ? block->GetClassName() : "nothing");
-  }
-}
-
 // Isovalues outside the range of all blocks together are worth a warning. A piece does not know the other pieces' ranges
-// and keeps silent.
+// and keeps silent, as VTK's filters do.
 void vtkPMBContourFilter::vtkInternals::NoteRange(const Job& job, double minimum, double maximum)
 {
   Totals& sum = this->Sum;
-  ++sum.Ranges;
+  sum.Ranges += !job.StandsIn;
   sum.Minimum = std::min(sum.Minimum, minimum);
   sum.Maximum = std::max(sum.Maximum, maximum);
   sum.ArrayName = job.Array->GetName() ? job.Array->GetName() : "";
@@ -588,7 +540,7 @@ void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
   {
     return;
   }
-  const vtkPMBContour::Contexts::Use use(this->Contexts);
+  const auto lock = this->Contexts.Lock();
   pmb_context* context = this->Explored->Get();
   if (context && vtkPMBContour::FillHistogram(context, bins, table) == PMB_INTERNAL)
   {

@@ -22,7 +22,7 @@ VTK_ABI_NAMESPACE_BEGIN
 class vtkPMBContourFilter::vtkInternals
 {
 public:
-  // Composite input is handed to RequestData() block by block, with a pair of StartEvent and EndEvent around each of them and
+  // Composite input comes to RequestData() block by block, with a pair of StartEvent and EndEvent around each of them and
   // one around all of them. This observes both.
   explicit vtkInternals(vtkPMBContourFilter* filter);
 
@@ -56,9 +56,8 @@ private:
     double Seconds = 0.0;
     std::vector<std::string> Devices; // that computed them
     bool Aborted = false;
-    bool Several = false;  // pieces, of which this is one
-    bool StandsIn = false; // for one of VTK's filters, which do not warn of isovalues out of range
-    std::string Error;     // the last one
+    bool Several = false; // pieces, of which this is one
+    std::string Error;    // the last one
     std::set<std::string> Errors;
     std::string Note; // on the suggested isovalue
     // Of the samples that were read.
@@ -88,16 +87,14 @@ private:
   void Bind(Job& job);
   void Explore(Job& job);
   void Emit(Job& job, pmb_sizes& sizes);
-  void Check(Job& job, pmb_status status);
-  void CheckOnCPU(Job& job, const std::string& before, const std::string& after, pmb_status status);
-  void NoteOther(vtkDataObject* block);
+  // onCPU: whatever made the mesh, and so no reason to give a GPU up.
+  void Check(Job& job, pmb_status status, bool onCPU = false,
+    const char* before = "The contour failed: ", const char* after = "");
   void NoteRange(const Job& job, double minimum, double maximum);
   void NoteContour(const Job& job, const std::string& device, const std::string& volume, const pmb_sizes& sizes,
     int64_t lines, const std::string& note);
-  std::string ExplainNoMemory() const;
-  std::string ExplainOthers();
-  std::string ExplainNotFinite() const;
-  std::string ExplainRange() const;
+  void Warn(const std::string& warning); // unless it is empty
+  void WarnAtEnd();
   std::string SummarizeBlocks() const;
 
   vtkPMBContourFilter* Filter;

@@ -44,17 +44,6 @@ bool IsNamed(vtkAbstractArray* array, const char* name)
   return array->GetName() && name && std::strcmp(array->GetName(), name) == 0;
 }
 
-// Whether another array of the same name comes after array i. VTK's own ways to copy them know only one of each name.
-bool HasLaterArray(vtkFieldData* data, int i)
-{
-  int later = i + 1;
-  while (later < data->GetNumberOfArrays() && !IsNamed(data->GetAbstractArray(i), data->GetArrayName(later)))
-  {
-    ++later;
-  }
-  return later < data->GetNumberOfArrays();
-}
-
 // An array without a name cannot be chosen.
 bool IsWanted(vtkPMBContourFilter* filter, vtkDataArraySelection* chosen, vtkAbstractArray* array)
 {
@@ -81,24 +70,6 @@ void CopyTuples(vtkDataArray* from, vtkDataArray* to, const vtkIdType* cells, vt
       target[t * components + c] = source[cells[t] * components + c];
     }
   }
-}
-
-// The same for texts, bits and arrays in other layouts, by VTK's own way.
-bool CopyOther(vtkAbstractArray* from, vtkAbstractArray* to, vtkIdList* cells, const GoOn& goOn)
-{
-  vtkNew<vtkIdList> ids;
-  for (vtkIdType first = 0; first < cells->GetNumberOfIds(); first += Portion)
-  {
-    if (!goOn(static_cast<double>(first) / cells->GetNumberOfIds()))
-    {
-      return false;
-    }
-    const vtkIdType count = std::min(Portion, cells->GetNumberOfIds() - first);
-    ids->SetNumberOfIds(count);
-    std::copy_n(cells->GetPointer(first), count, ids->GetPointer(0));
-    to->InsertTuplesStartingAt(first, ids, from);
-  }
-  return true;
 }
 }
 
@@ -140,20 +111,17 @@ std::vector<vtkDataArray*> SelectPointArrays(
 
 void SelectCellArrays(vtkPMBContourFilter* filter, vtkImageData* image, vtkCellData* selected)
 {
-  if (image->GetCellData()->GetNumberOfArrays() == 0)
-  {
-    return;
-  }
+  vtkCellData* data = image->GetCellData();
   const vtkAbstractArray* ghosts = Ghosts(image).Cells;
-  selected->ShallowCopy(image->GetCellData());
-  for (int i = selected->GetNumberOfArrays() - 1; i >= 0; --i)
+  for (int i = 0; i < data->GetNumberOfArrays(); ++i)
   {
-    vtkAbstractArray* array = selected->GetAbstractArray(i);
+    vtkAbstractArray* array = data->GetAbstractArray(i);
     const bool isWanted =
       IsGhostTypes(array) ? array == ghosts : IsWanted(filter, filter->GetCellArraySelection(), array);
-    if (!isWanted || array->GetNumberOfTuples() < image->GetNumberOfCells() || HasLaterArray(selected, i))
+    if (isWanted && array->GetNumberOfTuples() >= image->GetNumberOfCells() && array != data->GetGlobalIds())
     {
-      selected->RemoveArray(i);
+      selected->RemoveArray(array->GetName()); // the last of several with one name stays
+      selected->AddArray(array);
     }
   }
 }
@@ -195,8 +163,7 @@ Output::Output(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* c
   {
     this->AllocateTriangles<vtkTypeInt32Array>(PMB_INT32, false);
   }
-  SelectCellArrays(filter, image, this->SelectedCellArrays);
-  this->AllocateCellArrays();
+  this->AllocateCellArrays(filter);
 }
 
 template <typename ArrayT>
@@ -258,7 +225,7 @@ void Output::AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* cont
   this->Mesh.attribute_count = static_cast<int64_t>(this->Attributes.size());
 }
 
-bool Output::CopyInputs(const GoOn& goOn)
+void Output::CopyInputs(const Report& report)
 {
   const auto count = [](const Passed& passed) { return static_cast<double>(passed.From->GetNumberOfValues()); };
   double values = 0, before = 0;
@@ -274,17 +241,12 @@ bool Output::CopyInputs(const GoOn& goOn)
       continue;
     }
     const double end = before + count(passed) / values;
-    passed.Copy = CopyToMemory(passed.From, -1, PartOf(goOn, before, end));
-    if (!passed.Copy)
-    {
-      return false;
-    }
+    passed.Copy = CopyToMemory(passed.From, -1, PartOf(report, before, end));
     before = end;
     const Memory memory = FindMemory(passed.Copy);
     this->Attributes[i].samples = memory.Samples;
     this->Attributes[i].type = memory.Type;
   }
-  return true;
 }
 
 // `plain`: with offsets in any case, as the readers of plain 64-bit cell arrays need them.
@@ -307,19 +269,16 @@ void Output::AllocateTriangles(pmb_type type, bool plain)
   }
 }
 
-// The image's cell arrays with a tuple for each triangle, still to be written; global ids would not be unique.
-void Output::AllocateCellArrays()
+// The image's cell arrays with a tuple for each triangle, still to be written.
+void Output::AllocateCellArrays(vtkPMBContourFilter* filter)
 {
-  vtkCellData* selected = this->SelectedCellArrays;
+  vtkNew<vtkCellData> selected;
+  SelectCellArrays(filter, this->Image, selected);
   for (int i = 0; i < selected->GetNumberOfArrays(); ++i)
   {
     vtkAbstractArray* source = selected->GetAbstractArray(i);
     vtkDataArray* numbers = vtkDataArray::SafeDownCast(source);
     vtkSmartPointer<vtkAbstractArray> array;
-    if (source == selected->GetGlobalIds())
-    {
-      continue;
-    }
     if (numbers && FindMemory(numbers).Samples)
     {
       array = NewLike(numbers, this->Sizes.triangles, this->Kept, /*pinned=*/false);
@@ -396,13 +355,11 @@ int64_t Output::GetExtraBytes() const
   return bytes;
 }
 
-// `goOn` is asked by this thread, every few milliseconds; once it says no the rest is left out, and the result is false.
-bool Output::CopyCells(int threads, const GoOn& goOn)
+// Only this thread reports.
+void Output::CopyCells(int threads, const Report& report)
 {
   const vtkIdType* cells = this->Cells->GetPointer(0);
   const vtkIdType count = this->Cells->GetNumberOfIds();
-  const double share = 1.0 / std::max<size_t>(1, this->CellArrays.size()); // of an array
-  double before = 0.0;
   std::vector<std::pair<vtkDataArray*, vtkDataArray*>> plain;
   for (const auto& pair : this->CellArrays)
   {
@@ -410,13 +367,11 @@ bool Output::CopyCells(int threads, const GoOn& goOn)
     if (from && FindMemory(from).Samples)
     {
       plain.emplace_back(from, vtkDataArray::SafeDownCast(pair.second));
-      continue;
     }
-    if (!CopyOther(pair.first, pair.second, this->Cells, PartOf(goOn, before, before + share)))
+    else if (count > 0)
     {
-      return false;
+      pair.second->InsertTuplesStartingAt(0, this->Cells, pair.first); // texts, bits and other layouts
     }
-    before += share;
   }
   std::atomic<vtkIdType> next{ 0 };
   std::atomic<bool> stopped{ false };
@@ -424,7 +379,10 @@ bool Output::CopyCells(int threads, const GoOn& goOn)
   {
     for (vtkIdType first = next.fetch_add(Portion); first < count && !stopped; first = next.fetch_add(Portion))
     {
-      stopped = stopped || (isCaller && !goOn(before + (1.0 - before) * first / count));
+      if (isCaller)
+      {
+        report(static_cast<double>(first) / count);
+      }
       for (const auto& pair : plain)
       {
         switch (pair.first->GetDataType())
@@ -449,21 +407,29 @@ bool Output::CopyCells(int threads, const GoOn& goOn)
   {
     // The system gives no more: those that there are copy it all.
   }
-  copyPortions(true);
-  const bool isChild = forks != pmb_forks(); // `goOn` has forked: the other threads are in the parent
+  try
+  {
+    copyPortions(true);
+  }
+  catch (const Aborted&)
+  {
+    stopped = true;
+  }
+  const bool isChild = forks != pmb_forks(); // an observer has forked: the other threads are in the parent
   for (std::thread& other : others)
   {
     isChild ? other.detach() : other.join();
   }
-  return !isChild && !stopped && goOn(1.0);
+  if (isChild || stopped)
+  {
+    throw Aborted();
+  }
+  report(1.0);
 }
 
-bool Output::Finish(vtkPolyData* output, int threads, const GoOn& goOn)
+void Output::Finish(vtkPolyData* output, int threads, const Report& report)
 {
-  if (!this->CopyCells(threads, goOn))
-  {
-    return false;
-  }
+  this->CopyCells(threads, report);
   vtkNew<vtkPoints> points;
   points->SetData(this->Points);
   output->SetPoints(points);
@@ -472,7 +438,7 @@ bool Output::Finish(vtkPolyData* output, int threads, const GoOn& goOn)
   {
     output->GetCellData()->AddArray(array.second);
   }
-  CopyActiveAttributes(this->SelectedCellArrays, output->GetCellData());
+  CopyActiveAttributes(this->Image->GetCellData(), output->GetCellData());
   vtkPointData* pointData = output->GetPointData();
   for (const Passed& passed : this->PassedArrays)
   {
@@ -491,7 +457,6 @@ bool Output::Finish(vtkPolyData* output, int threads, const GoOn& goOn)
     pointData->SetNormals(this->Normals);
   }
   CopyActiveAttributes(this->Image->GetPointData(), pointData);
-  return true;
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -11,7 +11,6 @@
 #include "vtkNew.h"
 #include "vtkPMBContourArrays.h"
 
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -29,13 +28,13 @@ namespace vtkPMBContour
 bool WantsDoublePoints(vtkPMBContourFilter* filter, vtkDataArray* contoured);
 bool WantsDoubleScalars(vtkDataArray* contoured);
 
-// The image's point arrays to interpolate: numeric, with a tuple for each point, chosen, neither ids nor ghost types, and not of
-// a name that the output itself gives. isSurface: it has normals and gradients if the filter shall compute them.
+// The image's point arrays to interpolate: numeric, with a tuple for each point, chosen, neither ids nor ghost types,
+// without a name that the output itself gives. isSurface: it has normals and gradients if the filter shall compute them.
 std::vector<vtkDataArray*> SelectPointArrays(
   vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* contoured, bool isSurface);
 
-// The image's cell arrays to pass on: those that are chosen, and the ghost types, which are needed to tell whose a
-// triangle is.
+// Adds the image's cell arrays to pass on: those that are chosen, and the ghost types, which are needed to tell whose a
+// triangle is. Global ids would not be unique.
 void SelectCellArrays(vtkPMBContourFilter* filter, vtkImageData* image, vtkCellData* selected);
 
 // What is active in the input (vectors, tensors, ...) and has come along is active in the output too, unless the output
@@ -55,28 +54,27 @@ public:
   // What is held here and does not go to the output.
   int64_t GetExtraBytes() const;
 
-  // Before the core writes: copies those of the image's point arrays that it cannot read in place. False: `goOn` said no.
+  // Before the core writes: copies those of the image's point arrays that it cannot read in place.
   // Throws std::bad_alloc.
-  bool CopyInputs(const GoOn& goOn);
+  void CopyInputs(const Report& report);
 
-  // After the core has split sheets: moves what points have to where the parts now are, with the copies. Returns the new sizes.
-  // Throws std::bad_alloc.
+  // After the core has split sheets: moves what points have to where the parts now are, with the copies. Returns the new
+  // sizes. Throws std::bad_alloc.
   pmb_sizes AddCopies(
     const std::vector<pmb_sizes>& before, const std::vector<pmb_sizes>& after, const int64_t* copied);
 
-  // After the core has written: copies the cell arrays, on at most so many threads, and gives everything to the output. If
-  // `goOn` says no, the output stays as it is and the result is false.
-  bool Finish(vtkPolyData* output, int threads, const GoOn& goOn);
+  // After the core has written: copies the cell arrays, on at most so many threads, and gives everything to the output.
+  void Finish(vtkPolyData* output, int threads, const Report& report);
 
 private:
   template <typename ArrayT>
   vtkSmartPointer<ArrayT> NewArray(const char* name, int components, vtkIdType n);
   vtkSmartPointer<vtkDataArray> NewReal(bool wide, const char* name, int components);
   void AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* contoured);
-  void AllocateCellArrays();
+  void AllocateCellArrays(vtkPMBContourFilter* filter);
   template <typename ArrayT>
   void AllocateTriangles(pmb_type type, bool plain);
-  bool CopyCells(int threads, const GoOn& goOn);
+  void CopyCells(int threads, const Report& report);
 
   vtkImageData* Image;
   pmb_sizes Sizes;
@@ -96,22 +94,18 @@ private:
   };
   std::vector<Passed> PassedArrays;
   std::vector<pmb_attribute> Attributes;                                                   // of them
-  vtkNew<vtkCellData> SelectedCellArrays;                                                  // of the image, to pass on
   std::vector<std::pair<vtkAbstractArray*, vtkSmartPointer<vtkAbstractArray>>> CellArrays; // theirs and ours
   vtkNew<vtkIdList> Cells; // of each triangle, if there are such arrays
 };
 
-// Isolines of one component of the array of an image with exactly one dimension of 1, at the isovalues, one after
-// another. The same rules as for surfaces: the image's direction matrix is honoured, a cell with a sample that is not
-// finite gives no line, and other arrays come along. Once `goOn` says no the rest is left out; VTK's filter, which takes
-// a part of the time, asks only after each isovalue. range: of the finite, visible samples; from high to low if there is
-// none. False: `error`.
-bool ContourSlice(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* contoured,
-  const std::vector<double>& isovalues, vtkPolyData* output, double range[2], std::string& error, const GoOn& goOn);
+// Isolines of an image with exactly one dimension of 1, at the isovalues, one after another, by the same rules as surfaces.
+// VTK's filter, which makes them, reports only after each isovalue. range: of the finite, visible samples; from high to low
+// if there is none. Throws Failed.
+void ContourSlice(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* contoured,
+  const std::vector<double>& isovalues, vtkPolyData* output, double range[2], const Report& report);
 
-// Measures the mesh that is in the output, where that of each isovalue is a part, and adds arrays with a tuple per isovalue
-// to the output's field data. Triangles that the cells' vtkGhostType says are not to be shown are left out. If the status
-// is not PMB_OK, the context knows why, and nothing is added.
+// Measures the mesh in the output, where that of each isovalue is a part, without ghost triangles, and adds arrays with a
+// tuple per isovalue to the output's field data. On failure nothing is added.
 pmb_status MeasureSurface(pmb_context* context, const pmb_mesh& mesh, const std::vector<pmb_sizes>& parts,
   const std::vector<double>& isovalues, vtkPolyData* output);
 

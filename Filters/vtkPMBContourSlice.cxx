@@ -24,16 +24,19 @@ namespace vtkPMBContour
 {
 namespace
 {
-// Asks now and then, with number i of n in work.
-bool MayGoOn(const GoOn& goOn, vtkIdType i, vtkIdType n)
+// Reports now and then, with number i of n in work.
+void ReportSome(const Report& report, vtkIdType i, vtkIdType n)
 {
-  return i % (1 << 14) != 0 || goOn(static_cast<double>(i) / n);
+  if (i % (1 << 14) == 0)
+  {
+    report(static_cast<double>(i) / n);
+  }
 }
 
 // The samples as doubles, hidden ones as NaN, on the grid of indices: no origin, spacing, direction, extent or type of
-// number is left for VTK's filter to mind. range: of the finite samples that are not hidden. Null: `goOn` said no.
+// number is left for VTK's filter to mind. range: of the finite samples that are not hidden.
 vtkSmartPointer<vtkImageData> MakeIndexImage(
-  vtkImageData* image, vtkDataArray* contoured, int component, double range[2], const GoOn& goOn)
+  vtkImageData* image, vtkDataArray* contoured, int component, double range[2], const Report& report)
 {
   const Dimensions dimensions(image);
   const vtkIdType count = dimensions.CountPoints(); // an array may be longer than its image
@@ -45,10 +48,7 @@ vtkSmartPointer<vtkImageData> MakeIndexImage(
   range[1] = -range[0];
   for (vtkIdType i = 0; i < count; ++i)
   {
-    if (!MayGoOn(goOn, i, count))
-    {
-      return nullptr;
-    }
+    ReportSome(report, i, count);
     const bool isHidden = ghosts && (ghosts->GetValue(i) & HidesPoint);
     const double sample = isHidden ? vtkMath::Nan() : contoured->GetComponent(i, component);
     samples->SetValue(i, sample);
@@ -68,7 +68,11 @@ vtkSmartPointer<vtkImageData> MakeIndexImage(
 void ForwardProgress(vtkObject* caller, unsigned long, void* clientData, void*)
 {
   auto* templates = static_cast<vtkAlgorithm*>(caller);
-  if (!(*static_cast<const GoOn*>(clientData))(templates->GetProgress()))
+  try
+  {
+    (*static_cast<const Report*>(clientData))(templates->GetProgress());
+  }
+  catch (const Aborted&)
   {
     templates->SetAbortExecute(1);
   }
@@ -76,11 +80,11 @@ void ForwardProgress(vtkObject* caller, unsigned long, void* clientData, void*)
 
 // The lines that VTK makes of the index image, at all isovalues.
 vtkSmartPointer<vtkPolyData> MakeLines(
-  vtkImageData* indexImage, const std::vector<double>& isovalues, const GoOn& goOn)
+  vtkImageData* indexImage, const std::vector<double>& isovalues, const Report& report)
 {
   vtkNew<vtkCallbackCommand> forward;
   forward->SetCallback(ForwardProgress);
-  forward->SetClientData(const_cast<GoOn*>(&goOn));
+  forward->SetClientData(const_cast<Report*>(&report));
   vtkNew<vtkSynchronizedTemplates2D> templates;
   templates->AddObserver(vtkCommand::ProgressEvent, forward);
   templates->SetInputData(indexImage);
@@ -118,19 +122,16 @@ struct KeptLines
   std::vector<vtkIdType> Points; // VTK's ids of them
 };
 
-// Keeps the lines of cells that are not hidden, with finite samples. False: `goOn` said no.
-bool KeepValidLines(
-  vtkImageData* indexImage, vtkUnsignedCharArray* ghosts, vtkPolyData* lines, KeptLines& kept, const GoOn& goOn)
+// Keeps the lines of cells that are not hidden, with finite samples.
+void KeepValidLines(
+  vtkImageData* indexImage, vtkUnsignedCharArray* ghosts, vtkPolyData* lines, KeptLines& kept, const Report& report)
 {
   vtkDataArray* samples = indexImage->GetPointData()->GetScalars();
   std::vector<vtkIdType> newIds(lines->GetNumberOfPoints(), -1);
   vtkNew<vtkIdList> ends, corners;
   for (vtkIdType line = 0; line < lines->GetNumberOfLines(); ++line)
   {
-    if (!MayGoOn(goOn, line, lines->GetNumberOfLines()))
-    {
-      return false;
-    }
+    ReportSome(report, line, lines->GetNumberOfLines());
     double a[3], b[3];
     lines->GetLines()->GetCellAtId(line, ends);
     lines->GetPoint(ends->GetId(0), a);
@@ -158,13 +159,12 @@ bool KeepValidLines(
       kept.Lines->InsertCellPoint(newIds[end]);
     }
   }
-  return true;
 }
 
-// A point lies on a grid edge: its arrays are interpolated between the ends of that edge. False: `goOn` said no.
-bool AddPoints(const KeptLines& kept, vtkImageData* image, vtkImageData* indexImage, vtkPolyData* lines,
+// A point lies on a grid edge: its arrays are interpolated between the ends of that edge.
+void AddPoints(const KeptLines& kept, vtkImageData* image, vtkImageData* indexImage, vtkPolyData* lines,
   const double matrix[12], vtkPointData* passed, vtkPoints* points, vtkDataArray* scalars, vtkPointData* pointData,
-  const GoOn& goOn)
+  const Report& report)
 {
   const int* extent = image->GetExtent();
   const vtkIdType count = static_cast<vtkIdType>(kept.Points.size());
@@ -173,10 +173,7 @@ bool AddPoints(const KeptLines& kept, vtkImageData* image, vtkImageData* indexIm
   points->SetNumberOfPoints(count);
   for (vtkIdType n = 0; n < count; ++n)
   {
-    if (!MayGoOn(goOn, n, count))
-    {
-      return false;
-    }
+    ReportSome(report, n, count);
     double p[3], fraction[3], world[3];
     int lower[3];
     lines->GetPoint(kept.Points[n], p);
@@ -198,26 +195,23 @@ bool AddPoints(const KeptLines& kept, vtkImageData* image, vtkImageData* indexIm
       scalars->SetComponent(n, 0, isovalues->GetComponent(kept.Points[n], 0));
     }
   }
-  return true;
 }
 }
 
-bool ContourSlice(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* contoured,
-  const std::vector<double>& isovalues, vtkPolyData* output, double range[2], std::string& error, const GoOn& goOn)
+void ContourSlice(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* contoured,
+  const std::vector<double>& isovalues, vtkPolyData* output, double range[2], const Report& report)
 {
   double matrix[12];
-  if (!MakeIndexToWorld(image, /*invertible=*/false, matrix, error))
+  MakeIndexToWorld(image, /*invertible=*/false, matrix);
+  auto indexImage = MakeIndexImage(image, contoured, filter->GetArrayComponent(), range, PartOf(report, 0.0, 0.3));
+  auto lines = MakeLines(indexImage, isovalues, PartOf(report, 0.3, 0.5));
+  report(0.5);
+  if (lines->GetNumberOfLines() == 0)
   {
-    return false;
+    return;
   }
-  auto indexImage = MakeIndexImage(image, contoured, filter->GetArrayComponent(), range, PartOf(goOn, 0.0, 0.3));
-  auto lines = indexImage ? MakeLines(indexImage, isovalues, PartOf(goOn, 0.3, 0.5)) : nullptr;
   KeptLines kept;
-  if (!lines || !goOn(0.5) || lines->GetNumberOfLines() == 0 ||
-    !KeepValidLines(indexImage, Ghosts(image).Cells, lines, kept, PartOf(goOn, 0.5, 0.7)))
-  {
-    return true;
-  }
+  KeepValidLines(indexImage, Ghosts(image).Cells, lines, kept, PartOf(report, 0.5, 0.7));
   vtkPointData* pointData = output->GetPointData();
   vtkNew<vtkPointData> passed;
   for (vtkDataArray* array : SelectPointArrays(filter, image, contoured, /*isSurface=*/false))
@@ -233,10 +227,7 @@ bool ContourSlice(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray
     scalars->SetName(contoured->GetName());
     scalars->SetNumberOfTuples(static_cast<vtkIdType>(kept.Points.size()));
   }
-  if (!AddPoints(kept, image, indexImage, lines, matrix, passed, points, scalars, pointData, PartOf(goOn, 0.7, 1.0)))
-  {
-    return true;
-  }
+  AddPoints(kept, image, indexImage, lines, matrix, passed, points, scalars, pointData, PartOf(report, 0.7, 1.0));
   output->SetPoints(points);
   if (scalars)
   {
@@ -249,9 +240,9 @@ bool ContourSlice(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray
   {
     output->GetCellData()->CopyData(cellArrays, kept.Cells[n], static_cast<vtkIdType>(n));
   }
+  report(1.0);
   output->SetLines(kept.Lines);
   CopyActiveAttributes(image->GetPointData(), pointData);
-  return true;
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -23,22 +23,15 @@ vtkStandardNewMacro(vtkPMBIsovalueHistogram);
 
 namespace
 {
-// Returns what is wrong, for the user, or nothing. Throws std::bad_alloc.
-std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArray* array, vtkTable* table)
+// Throws Failed, Aborted, std::bad_alloc.
+void Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArray* array, vtkTable* table)
 {
-  std::string error;
   vtkPMBContour::Binding volume;
-  if (!volume.Describe(image, image->GetMTime(), array, filter->GetArrayComponent(), error))
-  {
-    return error;
-  }
+  volume.Describe(image, image->GetMTime(), array, filter->GetArrayComponent());
   vtkPMBContour::Progress steps(filter, vtkPMBContour::Progress::BIND);
-  if (!steps.Begin(vtkPMBContour::Progress::COPY) ||
-    !volume.CopyIfNeeded(array, [&steps](double fraction) { return steps.Report(fraction); }) ||
-    !steps.Begin(vtkPMBContour::Progress::BIND))
-  {
-    return std::string();
-  }
+  steps.Begin(vtkPMBContour::Progress::COPY);
+  volume.CopyIfNeeded(array, steps.GetReport());
+  steps.Begin(vtkPMBContour::Progress::BIND);
   pmb_options options = {};
   options.struct_size = sizeof(options);
   options.device = PMB_DEVICE_CPU; // to bring the volume to a GPU takes longer than this
@@ -46,7 +39,7 @@ std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArr
   pmb_context* made = nullptr;
   if (pmb_create(&options, &made) != PMB_OK)
   {
-    return pmb_error(nullptr);
+    throw vtkPMBContour::Failed{ pmb_error(nullptr) };
   }
   const vtkPMBContour::CoreContext context(made);
   pmb_set_progress(made, vtkPMBContour::Progress::Hook, &steps);
@@ -56,7 +49,10 @@ std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArr
   {
     status = vtkPMBContour::FillHistogram(made, filter->GetNumberOfBins(), table);
   }
-  return status == PMB_OK || status == PMB_ABORTED ? std::string() : pmb_error(made);
+  if (status != PMB_OK && status != PMB_ABORTED)
+  {
+    throw vtkPMBContour::Failed{ pmb_error(made) };
+  }
 }
 }
 
@@ -77,25 +73,26 @@ int vtkPMBIsovalueHistogram::RequestData(
   vtkImageData* image = vtkImageData::GetData(inputVector[0]);
   vtkTable* table = vtkTable::GetData(outputVector);
   vtkDataObject* input = vtkDataObject::GetData(inputVector[0]);
-  if (input && !image)
-  {
-    table->Initialize();
-    vtkErrorMacro(<< vtkPMBContour::RefuseInput(input));
-    return 1;
-  }
-  if (!image || vtkPMBContour::Dimensions(image).Thick == 0)
-  {
-    return 1;
-  }
   int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
-  vtkAbstractArray* found = this->GetInputAbstractArrayToProcess(0, inputVector, association);
   std::string error;
   try
   {
-    if (vtkDataArray* array = vtkPMBContour::CheckArray(this, image, found, association, this->ArrayComponent, error))
+    if (input && !image)
     {
-      error = Run(this, image, array, table);
+      throw vtkPMBContour::Failed{ vtkPMBContour::RefuseInput(input) };
     }
+    if (image && vtkPMBContour::Dimensions(image).Thick > 0)
+    {
+      vtkAbstractArray* found = this->GetInputAbstractArrayToProcess(0, inputVector, association);
+      Run(this, image, vtkPMBContour::CheckArray(this, image, found, association, this->ArrayComponent), table);
+    }
+  }
+  catch (const vtkPMBContour::Failed& failed)
+  {
+    error = failed.Error;
+  }
+  catch (const vtkPMBContour::Aborted&)
+  {
   }
   catch (const std::bad_alloc&)
   {

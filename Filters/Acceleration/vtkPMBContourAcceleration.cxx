@@ -107,12 +107,7 @@ vtkStandardNewMacro(vtkPMBContourPipeline);
 class Factory : public vtkObjectFactory
 {
 public:
-  static Factory* New()
-  {
-    auto* factory = new Factory;
-    factory->InitializeObjectBase();
-    return factory;
-  }
+  static Factory* New();
   const char* GetVTKSourceVersion() VTK_FUTURE_CONST override { return VTK_SOURCE_VERSION; }
   const char* GetDescription() VTK_FUTURE_CONST override { return "vtkContourFilter by Parallel Marching Blocks"; }
 
@@ -124,37 +119,10 @@ protected:
   }
 };
 
-// Makes vtkContourFilter::New() give overrides, from now on.
-void RegisterFactory()
-{
-  static Factory* const factory = Factory::New(); // never destroyed: VTK's list of factories may go first
-  // Programs may have called vtkObjectFactory::UnRegisterAllFactories() since.
-  if (!vtkObjectFactory::GetRegisteredFactories()->IsItemPresent(factory))
-  {
-    vtkObjectFactory::RegisterFactory(factory);
-  }
-}
-
-// Makes a pipeline of ours the executive of all algorithms that are made from now on, for vtkFlyingEdges3D and
-// vtkMarchingCubes, whose New() asks no factory. Returns nothing, or the class of executive that the program has set.
-std::string RegisterPipeline()
-{
-  vtkNew<vtkFlyingEdges3D> another;
-  const std::type_info& type = typeid(*another->GetExecutive());
-  if (type == typeid(vtkCompositeDataPipeline)) // as VTK has it
-  {
-    vtkNew<vtkPMBContourPipeline> pipeline;
-    vtkAlgorithm::SetDefaultExecutivePrototype(pipeline);
-    return std::string();
-  }
-  return type == typeid(vtkPMBContourPipeline) ? "" : another->GetExecutive()->GetClassName();
-}
+vtkStandardNewMacro(Factory);
 }
 
 vtkStandardNewMacro(vtkPMBContourAcceleration);
-
-vtkPMBContourAcceleration::vtkPMBContourAcceleration() = default;
-vtkPMBContourAcceleration::~vtkPMBContourAcceleration() = default;
 
 void vtkPMBContourAcceleration::Enable(int filters)
 {
@@ -162,15 +130,27 @@ void vtkPMBContourAcceleration::Enable(int filters)
   const std::lock_guard<std::mutex> lock(mutex);
   if (filters & CONTOUR_FILTER)
   {
-    RegisterFactory();
+    static Factory* const factory = Factory::New(); // never destroyed: VTK's list of factories may go first
+    // Programs may have called vtkObjectFactory::UnRegisterAllFactories() since.
+    if (!vtkObjectFactory::GetRegisteredFactories()->IsItemPresent(factory))
+    {
+      vtkObjectFactory::RegisterFactory(factory);
+    }
   }
-  if (filters & (FLYING_EDGES | MARCHING_CUBES))
+  if (filters & (FLYING_EDGES | MARCHING_CUBES)) // whose New() asks no factory
   {
-    const std::string other = RegisterPipeline();
-    if (!other.empty())
+    vtkNew<vtkFlyingEdges3D> another;
+    const auto& executive = *another->GetExecutive();
+    if (typeid(executive) == typeid(vtkCompositeDataPipeline)) // as VTK has it
+    {
+      vtkNew<vtkPMBContourPipeline> pipeline;
+      vtkAlgorithm::SetDefaultExecutivePrototype(pipeline);
+    }
+    else if (typeid(executive) != typeid(vtkPMBContourPipeline))
     {
       vtkGenericWarningMacro(
-        << "vtkFlyingEdges3D and vtkMarchingCubes cannot be accelerated, because this program has set " << other
+        << "vtkFlyingEdges3D and vtkMarchingCubes cannot be accelerated, because this program has set "
+        << executive.GetClassName()
         << " as the default executive: call vtkPMBContourAcceleration::Enable() before "
            "vtkAlgorithm::SetDefaultExecutivePrototype(), or do without the latter.");
       filters &= CONTOUR_FILTER;

@@ -21,6 +21,8 @@
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -36,6 +38,26 @@ vtkInformationObjectBaseKey* Key()
 
 // Of the filter that wraps vtkContourFilters and executes on this thread.
 thread_local StandIn* Wrapper = nullptr;
+
+bool HasBits(vtkUnsignedCharArray* flags, int bits)
+{
+  const unsigned char* begin = flags ? flags->GetPointer(0) : nullptr;
+  const vtkIdType count = flags ? flags->GetNumberOfTuples() : 0;
+  return (std::accumulate(begin, begin + count, 0, std::bit_or<int>()) & bits) != 0;
+}
+
+// VTK's filters show what is hidden, and pass flags on that do not fit.
+std::string RefuseFlags(vtkImageData* image)
+{
+  std::set<std::string> told;
+  if (!ExplainGhosts(image, told).empty())
+  {
+    return "an array vtkGhostType does not fit the image";
+  }
+  const Ghosts ghosts(image);
+  const bool hides = HasBits(ghosts.Points, HidesPoint) || HasBits(ghosts.Cells, HidesCell);
+  return hides ? "points or cells are hidden, which VTK's filters ignore" : "";
+}
 
 void Configure(vtkPMBContourFilter* filter, const StockSettings& settings, vtkImageData* image)
 {
@@ -166,7 +188,6 @@ void StandIn::OnStart()
     this->Done.clear();
     this->Left.clear();
     this->Blocks = 0;
-    this->Stopped = false;
     Wrapper = this->Wraps ? this : Wrapper;
   }
 }
@@ -183,11 +204,8 @@ void StandIn::OnEnd()
   Wrapper = Wrapper == this ? nullptr : Wrapper;
   this->GiveBack();
   const size_t used = this->IsOn() ? std::min(this->Blocks, this->Filters.size()) : 0;
-  if (used == 0 || !this->Stopped)
-  {
-    gone.assign(this->Filters.begin() + used, this->Filters.end());
-    this->Filters.resize(used);
-  }
+  gone.assign(this->Filters.begin() + used, this->Filters.end());
+  this->Filters.resize(used);
 }
 
 // Progress is that of the filter in whose place this is, and that or its owner may be told to stop.
@@ -197,7 +215,6 @@ void StandIn::OnProgress(vtkObject* caller, unsigned long, void*)
   this->Stock->UpdateProgress(filter->GetProgress());
   if (this->Stock->CheckAbort() || this->Owner->CheckAbort())
   {
-    this->Stopped = true;
     filter->SetAbortExecute(1);
   }
 }
@@ -254,36 +271,6 @@ bool StandIn::Run(
   return true;
 }
 
-// VTK's filters show what is hidden, and pass flags on that do not fit.
-std::string StandIn::RefuseFlags(vtkImageData* image)
-{
-  std::set<std::string> told;
-  if (!ExplainGhosts(image, told).empty())
-  {
-    return "an array vtkGhostType does not fit the image";
-  }
-  if (this->LookedAt.size() > 128) // of arrays that are gone
-  {
-    this->LookedAt.clear();
-  }
-  const Ghosts ghosts(image);
-  bool hides = false;
-  for (vtkUnsignedCharArray* flags : { ghosts.Points, ghosts.Cells })
-  {
-    const vtkMTimeType time = flags ? std::max(this->Changed, flags->GetMTime()) : 0;
-    const int bits = flags == ghosts.Points ? HidesPoint : HidesCell;
-    std::pair<vtkMTimeType, bool>& looked = this->LookedAt[flags];
-    if (looked.first != time)
-    {
-      const unsigned char* begin = flags->GetPointer(0);
-      looked = { time,
-        std::any_of(begin, begin + flags->GetNumberOfTuples(), [=](int type) { return type & bits; }) };
-    }
-    hides = hides || looked.second;
-  }
-  return hides ? "points or cells are hidden, which VTK's filters ignore" : "";
-}
-
 // Returns why VTK's own code has to run, or nothing.
 std::string StandIn::Execute(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkPolyData* output)
 {
@@ -292,26 +279,19 @@ std::string StandIn::Execute(vtkAlgorithm* stock, vtkInformationVector** inputVe
   const std::lock_guard<std::mutex> lock(this->OneBlock);
   const StockSettings settings = ReadSettings(stock, this->Which);
   std::string refusal = output ? Refuse(settings, input, inInfo) : "there is no output";
-  if (!refusal.empty())
-  {
-    return refusal;
-  }
   auto* image = static_cast<vtkImageData*>(input);
-  // Modified() on the filter makes VTK's own code read every sample again, however these were written.
-  this->Changed = std::max(LastChange(this->Owner, image), this->Owner->vtkObject::GetMTime());
-  refusal = this->RefuseFlags(image);
-  if (!refusal.empty())
+  if (refusal.empty())
   {
-    return refusal;
+    // Modified() on the filter makes VTK's own code read every sample again, however these were written.
+    this->Changed = std::max(LastChange(this->Owner, image), this->Owner->vtkObject::GetMTime());
+    refusal = RefuseFlags(image);
   }
-  vtkDataArray* contoured = FindContoured(settings, image);
-  refusal = RefuseArrays(settings, image, contoured);
   if (!refusal.empty())
   {
     return refusal;
   }
   this->Stock = stock;
-  refusal = this->Contour(settings, image, contoured, output);
+  refusal = this->Contour(settings, image, output);
   this->Stock = nullptr;
   return refusal;
 }
@@ -331,8 +311,7 @@ vtkPMBContourFilter* StandIn::ChooseFilter()
   return this->Filters[std::min(block, this->Filters.size() - 1)];
 }
 
-std::string StandIn::Contour(
-  const StockSettings& settings, vtkImageData* image, vtkDataArray* contoured, vtkPolyData* output)
+std::string StandIn::Contour(const StockSettings& settings, vtkImageData* image, vtkPolyData* output)
 {
   vtkPMBContourFilter* filter = this->ChooseFilter();
   const vtkIdType binds = filter->GetNumberOfBinds();
@@ -347,7 +326,7 @@ std::string StandIn::Contour(
   const std::string summary = filter->GetLastRunSummary(), failed = "Failed: ";
   if (summary.compare(0, failed.size(), failed) != 0)
   {
-    HandOver(settings, contoured, filter->GetOutput(), output);
+    HandOver(settings, FindContoured(settings, image), filter->GetOutput(), output);
     this->HoldBack(output);
     this->Say(&StandIn::Done, std::string(settings.Name) + ", accelerated: " + summary);
     return std::string();

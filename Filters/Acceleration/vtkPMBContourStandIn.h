@@ -10,11 +10,9 @@
 #include "vtkSmartPointer.h"
 
 #include <atomic>
-#include <map>
 #include <mutex>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -69,9 +67,6 @@ std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInfor
 // The point array to contour; null: the image lacks it.
 vtkDataArray* FindContoured(const StockSettings& settings, vtkImageData* image);
 
-// Why VTK's own code has to run with this array, which may be null, or those beside it, or nothing.
-std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtkDataArray* contoured);
-
 // The mesh becomes the output, with arrays of the order, names and types of the stock filter's. The output's field data
 // stay.
 void HandOver(const StockSettings& settings, vtkDataArray* contoured, vtkPolyData* mesh, vtkPolyData* output);
@@ -115,9 +110,7 @@ private:
   bool IsOn() const { return (Switch::Get().Filters & this->Which) != 0; }
   void Say(std::string StandIn::*part, const std::string& text);
   std::string Execute(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkPolyData* output);
-  std::string Contour(
-    const StockSettings& settings, vtkImageData* image, vtkDataArray* contoured, vtkPolyData* output);
-  std::string RefuseFlags(vtkImageData* image);
+  std::string Contour(const StockSettings& settings, vtkImageData* image, vtkPolyData* output);
   vtkPMBContourFilter* ChooseFilter();
   void HoldBack(vtkPolyData* output);
   void GiveBack();
@@ -127,14 +120,11 @@ private:
   bool Wraps = false;
   int Depth = 0;                 // of the owner's executions that have started and not ended
   size_t Blocks = 0;             // of this execution so far
-  bool Stopped = false;          // before all blocks were done
   std::mutex OneBlock;           // at a time: they may come in several threads
   vtkAlgorithm* Stock = nullptr; // that executes now
   vtkMTimeType Changed = 0;      // its image
-  // Flags, of which there are as many as samples: the time of the last look at them, and whether one hides something.
-  std::map<const void*, std::pair<vtkMTimeType, bool>> LookedAt;
-  std::string HeldBack;   // the array that is to be active scalars at the end
-  std::string Done, Left; // what the last execution did, and left to VTK: composite input may have both
+  std::string HeldBack;          // the array that is to be active scalars at the end
+  std::string Done, Left;        // what the last execution did, and left to VTK: composite input may have both
   vtkNew<vtkCallbackCommand> Deaf;
   FilterList Filters; // one for each block, up to a number
 };
