@@ -5,22 +5,22 @@
 #include "vtkAOSDataArrayTemplate.h"
 #include "vtkDataArray.h"
 #include "vtkInformation.h"
-#include "vtkPMBContourGlobalMutex.h"
 #include "vtkSOADataArrayTemplate.h"
-
-#include "pmb.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <limits>
-#include <map>
+#include <memory>
 #include <new>
 #include <type_traits>
 #include <unordered_map>
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#endif
+#if !defined(_WIN32)
+#include <pthread.h>
 #endif
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -32,10 +32,6 @@ namespace
 template <typename T>
 constexpr pmb_type TypeOf()
 {
-  if (std::is_floating_point<T>::value)
-  {
-    return sizeof(T) == 4 ? PMB_FLOAT32 : PMB_FLOAT64;
-  }
   const bool isSigned = std::is_signed<T>::value;
   switch (sizeof(T))
   {
@@ -44,22 +40,10 @@ constexpr pmb_type TypeOf()
     case 2:
       return isSigned ? PMB_INT16 : PMB_UINT16;
     case 4:
-      return isSigned ? PMB_INT32 : PMB_UINT32;
+      return std::is_floating_point<T>::value ? PMB_FLOAT32 : isSigned ? PMB_INT32 : PMB_UINT32;
     default:
-      return isSigned ? PMB_INT64 : PMB_UINT64;
+      return std::is_floating_point<T>::value ? PMB_FLOAT64 : isSigned ? PMB_INT64 : PMB_UINT64;
   }
-}
-
-template <typename T>
-Memory FindTypedMemory(vtkDataArray* array)
-{
-  Memory memory;
-  if (auto* typed = vtkAOSDataArrayTemplate<T>::FastDownCast(array))
-  {
-    memory.Samples = typed->GetPointer(0);
-    memory.Type = TypeOf<T>();
-  }
-  return memory;
 }
 
 // Tuples from `begin` to `end` - 1, the components from `first` on. In the values' own type: vtkDataArray's general way goes
@@ -69,18 +53,14 @@ bool CopyTypedTuples(vtkDataArray* from, int first, vtkDataArray* to, vtkIdType 
 {
   auto* source = vtkSOADataArrayTemplate<T>::FastDownCast(from);
   auto* target = vtkAOSDataArrayTemplate<T>::FastDownCast(to);
-  if (!source || !target)
-  {
-    return false;
-  }
-  for (int c = 0; c < to->GetNumberOfComponents(); ++c)
+  for (int c = 0; source && target && c < to->GetNumberOfComponents(); ++c)
   {
     for (vtkIdType i = begin; i < end; ++i)
     {
       target->SetTypedComponent(i, c, source->GetTypedComponent(i, first + c));
     }
   }
-  return true;
+  return source && target;
 }
 
 void CopyTuples(vtkDataArray* from, int first, vtkDataArray* to, vtkIdType begin, vtkIdType end)
@@ -97,50 +77,31 @@ void CopyTuples(vtkDataArray* from, int first, vtkDataArray* to, vtkIdType begin
     }
   }
 }
+
+vtkSmartPointer<vtkDataArray> NewPlain(int vtkType)
+{
+  const int type = vtkType == VTK_BIT ? VTK_UNSIGNED_CHAR : vtkType;
+  return vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
 }
 
-Memory FindMemory(vtkDataArray* array)
-{
-  switch (array->GetDataType())
-  {
-    vtkTemplateMacro(return FindTypedMemory<VTK_TT>(array));
-  }
-  return Memory();
-}
-
-// What one filter keeps, by size.
-struct OutputMemory::Store
-{
-  bool Open = false;
-  std::multimap<size_t, void*> Kept;
-};
-
-namespace
-{
 // Memory of an array: VTK tells the free function nothing but its address.
 struct Piece
 {
   size_t Bytes;
-  std::weak_ptr<void> Owner; // an OutputMemory::Store
+  OutputMemory* Owner; // null: it is gone, or the piece is pinned
   bool Pinned;
 };
 
-// Never destroyed: arrays may outlive all static objects.
-struct Registry
+// With GlobalMutex(). Never destroyed: arrays may outlive all static objects.
+std::unordered_map<void*, Piece>& GetPieces()
 {
-  GlobalMutex<Registry> Mutex; // also of all stores
-  std::unordered_map<void*, Piece> Pieces;
-
-  static Registry& Get()
-  {
-    static auto* registry = new Registry;
-    return *registry;
-  }
-};
+  static auto* const pieces = new std::unordered_map<void*, Piece>;
+  return *pieces;
 }
 
-// Memory for free(). Large pieces ask for huge pages: a mesh is written once from end to end, and to be given its memory in pages of 4 KiB costs a good part of that.
-static void* AllocateBytes(size_t bytes)
+// Memory for free(). Large pieces ask for huge pages: to get a mesh's memory in pages of 4 KiB takes a good part of the time
+// of writing it.
+void* AllocateBytes(size_t bytes)
 {
 #if defined(__linux__)
   const size_t hugePage = 2 << 20;
@@ -158,38 +119,6 @@ static void* AllocateBytes(size_t bytes)
   return std::malloc(bytes);
 }
 
-OutputMemory::OutputMemory()
-  : Own(std::make_shared<Store>())
-{
-}
-
-OutputMemory::~OutputMemory()
-{
-  this->Close();
-}
-
-void OutputMemory::Open()
-{
-  const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
-  this->Own->Open = true;
-}
-
-void OutputMemory::Close()
-{
-  std::multimap<size_t, void*> idle;
-  {
-    const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
-    this->Own->Open = false;
-    idle.swap(this->Own->Kept);
-  }
-  for (const auto& piece : idle)
-  {
-    std::free(piece.second);
-  }
-}
-
-namespace
-{
 // What is kept must not add to what is new: as much of it goes first, the next smaller pieces before the larger.
 void MakeRoom(std::multimap<size_t, void*>& kept, size_t bytes)
 {
@@ -202,95 +131,121 @@ void MakeRoom(std::multimap<size_t, void*>& kept, size_t bytes)
     kept.erase(unfit);
   }
 }
+}
 
-// With the lock held.
-void Remember(void* memory, const Piece& piece, void (*release)(void*))
+Memory FindMemory(vtkDataArray* array)
 {
-  try
+  Memory memory;
+  switch (array->GetDataType())
   {
-    Registry::Get().Pieces[memory] = piece;
+    vtkTemplateMacro(memory.Type = TypeOf<VTK_TT>());
+    default:
+      return memory;
   }
-  catch (...)
+  memory.Samples = array->HasStandardMemoryLayout() ? array->GetVoidPointer(0) : nullptr;
+  return memory;
+}
+
+Report PartOf(const Report& report, double from, double to)
+{
+  return [&report, from, to](double fraction) { report(from + fraction * (to - from)); };
+}
+
+std::mutex& GlobalMutex()
+{
+  static std::mutex* const mutex = []
   {
-    release(memory);
-    throw;
+#if !defined(_WIN32)
+    const auto unlock = [] { GlobalMutex().unlock(); };
+    pthread_atfork([] { GlobalMutex().lock(); }, unlock, unlock);
+#endif
+    return new std::mutex; // never destroyed: arrays may outlive all static objects
+  }();
+  return *mutex;
+}
+
+OutputMemory::~OutputMemory()
+{
+  this->Close();
+  const std::lock_guard<std::mutex> lock(GlobalMutex());
+  for (auto& piece : GetPieces())
+  {
+    piece.second.Owner = piece.second.Owner == this ? nullptr : piece.second.Owner;
   }
 }
+
+void OutputMemory::Open()
+{
+  const std::lock_guard<std::mutex> lock(GlobalMutex());
+  this->IsOpen = true;
+}
+
+void OutputMemory::Close()
+{
+  const std::lock_guard<std::mutex> lock(GlobalMutex());
+  this->IsOpen = false;
+  MakeRoom(this->Kept, std::numeric_limits<size_t>::max());
 }
 
 void* OutputMemory::Allocate(size_t bytes)
 {
-  Registry& registry = Registry::Get();
-  const std::lock_guard<std::mutex> lock(registry.Mutex);
-  auto& kept = this->Own->Kept;
-  const auto fitting = kept.lower_bound(bytes);
-  if (fitting != kept.end() && fitting->first - bytes <= fitting->first / 4)
+  const std::lock_guard<std::mutex> lock(GlobalMutex());
+  std::unique_ptr<void, decltype(&std::free)> memory(nullptr, std::free);
+  const auto fitting = this->Kept.lower_bound(bytes);
+  // In place of an old output take a little more than needed, which nothing touches until a larger one comes.
+  size_t size = this->Kept.empty() ? bytes : bytes + bytes / 16;
+  if (fitting != this->Kept.end() && fitting->first - bytes <= fitting->first / 4)
   {
-    void* memory = fitting->second;
-    registry.Pieces[memory] = { fitting->first, this->Own, /*Pinned=*/false };
-    kept.erase(fitting);
-    return memory;
+    size = fitting->first;
+    memory.reset(fitting->second);
+    this->Kept.erase(fitting);
   }
-  // Where an output is replaced, a little more than it needs, which nothing touches until a larger one comes.
-  size_t size = kept.empty() ? bytes : bytes + bytes / 16;
-  MakeRoom(kept, bytes);
-  void* memory = AllocateBytes(size);
-  if (!memory)
+  else
   {
-    MakeRoom(kept, std::numeric_limits<size_t>::max());
-    size = bytes;
-    memory = AllocateBytes(size);
+    MakeRoom(this->Kept, bytes);
+    memory.reset(AllocateBytes(size));
   }
   if (memory)
   {
-    Remember(memory, { size, this->Own, /*Pinned=*/false }, std::free);
+    GetPieces()[memory.get()] = { size, this, /*Pinned=*/false };
   }
-  return memory;
+  return memory.release();
 }
 
 void* OutputMemory::AllocatePinned(size_t bytes)
 {
-  void* memory = pmb_host_allocate(bytes);
+  std::unique_ptr<void, decltype(&pmb_host_release)> memory(pmb_host_allocate(bytes), pmb_host_release);
   if (memory)
   {
-    const std::lock_guard<std::mutex> lock(Registry::Get().Mutex);
-    Remember(memory, { bytes, std::weak_ptr<void>(), /*Pinned=*/true }, pmb_host_release);
+    const std::lock_guard<std::mutex> lock(GlobalMutex());
+    GetPieces()[memory.get()] = { bytes, nullptr, /*Pinned=*/true };
   }
-  return memory;
+  return memory.release();
 }
 
 void OutputMemory::Release(void* memory)
 {
-  bool isPinned = false;
+  Piece piece = { 0, nullptr, /*Pinned=*/false };
   {
-    Registry& registry = Registry::Get();
-    const std::lock_guard<std::mutex> lock(registry.Mutex);
-    const auto found = registry.Pieces.find(memory);
-    if (found != registry.Pieces.end())
+    const std::lock_guard<std::mutex> lock(GlobalMutex());
+    const auto found = GetPieces().find(memory);
+    if (found != GetPieces().end())
     {
-      const Piece piece = found->second;
-      const auto owner = std::static_pointer_cast<Store>(piece.Owner.lock());
-      registry.Pieces.erase(found);
-      isPinned = piece.Pinned;
-      if (owner && owner->Open)
-      {
-        try
-        {
-          owner->Kept.emplace(piece.Bytes, memory);
-          return;
-        }
-        catch (...)
-        {
-          // Then it is given back.
-        }
-      }
+      piece = found->second;
+      GetPieces().erase(found);
+    }
+    if (piece.Owner && piece.Owner->IsOpen)
+    {
+      piece.Owner->Kept.emplace(piece.Bytes, memory);
+      return;
     }
   }
-  isPinned ? pmb_host_release(memory) : std::free(memory);
+  piece.Pinned ? pmb_host_release(memory) : std::free(memory);
 }
 
 void Allocate(vtkDataArray* array, vtkIdType n, OutputMemory* source, bool pinned)
 {
+  const size_t worthPinning = 64 << 10, worthKeeping = 256 << 10;
   const vtkIdType values = n * array->GetNumberOfComponents();
   if (values == 0)
   {
@@ -298,32 +253,26 @@ void Allocate(vtkDataArray* array, vtkIdType n, OutputMemory* source, bool pinne
     return;
   }
   const size_t bytes = static_cast<size_t>(values) * array->GetDataTypeSize();
-  void* memory = pinned && bytes >= OutputMemory::LeastPinned ? OutputMemory::AllocatePinned(bytes) : nullptr;
-  const bool isOwned = memory || (source && bytes >= OutputMemory::Least);
+  void (*release)(void*) = OutputMemory::Release;
+  void* memory = pinned && bytes >= worthPinning ? OutputMemory::AllocatePinned(bytes) : nullptr;
+  if (!memory && source && bytes >= worthKeeping)
+  {
+    memory = source->Allocate(bytes);
+  }
   if (!memory)
   {
-    memory = isOwned ? source->Allocate(bytes) : AllocateBytes(bytes);
+    memory = AllocateBytes(bytes);
+    release = std::free;
   }
   if (!memory)
   {
     throw std::bad_alloc();
   }
-  if (isOwned)
-  {
-    array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
-    array->SetArrayFreeFunction(OutputMemory::Release);
-    return;
-  }
-  array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_FREE);
+  array->SetVoidArray(memory, values, /*save=*/0, vtkAbstractArray::VTK_DATA_ARRAY_USER_DEFINED);
+  array->SetArrayFreeFunction(release);
 }
 
-static vtkSmartPointer<vtkDataArray> NewPlain(int vtkType)
-{
-  const int type = vtkType == VTK_BIT ? VTK_UNSIGNED_CHAR : vtkType;
-  return vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
-}
-
-vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const GoOn& goOn)
+vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const Report& report)
 {
   auto copy = NewPlain(array->GetDataType());
   const int first = component < 0 ? 0 : component;
@@ -334,10 +283,7 @@ vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, c
   const vtkIdType portion = std::max(1, (1 << 18) / count); // a few milliseconds
   for (vtkIdType begin = 0; begin < tuples; begin += portion)
   {
-    if (!goOn(static_cast<double>(begin) / tuples))
-    {
-      return nullptr;
-    }
+    report(static_cast<double>(begin) / tuples);
     CopyTuples(array, first, copy, begin, std::min(begin + portion, tuples));
   }
   return copy;

@@ -13,12 +13,12 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
-#include <vector>
+#include <map>
+#include <mutex>
+#include <string>
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArray;
-class vtkImageData;
 
 namespace vtkPMBContour
 {
@@ -32,23 +32,35 @@ struct Memory
 // Where the values are, if they lie tuple after tuple in one piece of memory.
 Memory FindMemory(vtkDataArray* array);
 
-// Asked during long work, with how much of it is done, 0 to 1; says whether to go on.
-using GoOn = std::function<bool(double fraction)>;
+// These end the work on a block, as std::bad_alloc does.
+struct Aborted // the filter was told to stop
+{
+};
+struct Failed // the user is told
+{
+  std::string Error;
+};
 
-// A copy that does lie so: of one component, or of all if component is -1. Bits become unsigned char. Null if `goOn`, asked
-// every few milliseconds, says no. Throws std::bad_alloc.
-vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const GoOn& goOn);
+// Called every few milliseconds during long work, with how much of it is done, 0 to 1. Throws Aborted.
+using Report = std::function<void(double fraction)>;
 
-// When a filter executes again VTK first empties its output. New memory in place of that memory costs a fifth of the time of
-// an isovalue change, because the system has to hand over, and to clear, every page. So what is let go of between Open()
-// and Close() is kept, to be handed out again; at all other times arrays give their memory back to the system when they
-// go, and none is held that a mesh does not need. Arrays that something else still uses are not let go of.
-//
-// Any thread may call. Arrays may outlive this object.
+// The same for work that is part of the whole, from one fraction to another.
+Report PartOf(const Report& report, double from, double to);
+
+// A copy in one piece: of one component, or of all if component is -1. Bits become unsigned char. Throws std::bad_alloc.
+vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const Report& report);
+
+// Guards what all filters of the process share. Hold it for moments, and take no other one meanwhile. A fork waits until
+// it is free, so that the child finds it free.
+std::mutex& GlobalMutex();
+
+// When a filter executes again VTK first empties its output. New memory costs a fifth of the time of an isovalue change,
+// because the system has to clear every page. So the memory of arrays that die between Open() and Close() is kept for new
+// ones. At all other times it goes back to the system. Any thread may call. Arrays may outlive this object.
 class OutputMemory
 {
 public:
-  OutputMemory();
+  OutputMemory() = default;
   ~OutputMemory();
   OutputMemory(const OutputMemory&) = delete;
   void operator=(const OutputMemory&) = delete;
@@ -66,25 +78,22 @@ public:
   // Memory for Release() that a GPU writes directly, from the core's pool. Null: ordinary memory has to do.
   static void* AllocatePinned(size_t bytes);
 
-  // For vtkDataArray::SetArrayFreeFunction(). VTK's arrays keep that function when they get new memory from malloc (vtkBuffer,
-  // up to 9.2 at least): it frees that too.
+  // For vtkDataArray::SetArrayFreeFunction(). VTK's arrays (vtkBuffer, up to 9.2 at least) keep that function when they get
+  // new memory from malloc: it frees that too.
   static void Release(void* memory);
 
-  // Smaller pieces are not worth it.
-  static constexpr size_t Least = size_t(256) << 10, LeastPinned = size_t(64) << 10;
-
 private:
-  struct Store;
-  std::shared_ptr<Store> Own;
+  bool IsOpen = false;
+  std::multimap<size_t, void*> Kept; // by size
 };
 
 // An array for n tuples to receive values interpolated from `source`: same name, kind of number and component names.
 // Throws std::bad_alloc.
 vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, OutputMemory* memory, bool pinned);
 
-// Gives an array of tuples in one piece n of them, whatever it held before, without writing to them. Throws
-// std::bad_alloc, where VTK's own way, depending on how it was built, may end the process. memory: where much of it comes
-// from and goes to; null: the system. pinned: much of it is memory that a GPU writes directly, if there is some.
+// Gives an array of tuples in one piece n new ones, without writing to them. Throws std::bad_alloc, where VTK itself may
+// end the process. memory: where large ones come from and go to; null: the system. pinned: large ones are in memory that a
+// GPU writes directly, if the core has some.
 void Allocate(vtkDataArray* array, vtkIdType n, OutputMemory* memory = nullptr, bool pinned = false);
 
 // Of all values.

@@ -10,6 +10,7 @@
 #include "pmb.h"
 
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -24,14 +25,25 @@ struct DeviceSettings
   int DeviceIndex = -1;     // from 0; -1: the core chooses
   double MemoryLimit = 0.0; // GiB on the GPU; 0: none
   int Threads = 0;
+
+  bool IsSameGPU(const DeviceSettings& other) const
+  {
+    return this->DeviceIndex == other.DeviceIndex && this->MemoryLimit == other.MemoryLimit;
+  }
 };
 
-class Contexts;
-
-// One context and its volume. For the time of a Contexts::Use.
-class Context
+struct DestroyContext
 {
-public:
+  void operator()(pmb_context* context) const { pmb_destroy(context); }
+};
+using CoreContext = std::unique_ptr<pmb_context, DestroyContext>;
+
+class Contexts;
+struct ContextsLink; // what other threads reach
+
+// One context and its volume.
+struct Context
+{
   explicit Context(Contexts& owner)
     : Owner(owner)
   {
@@ -39,61 +51,52 @@ public:
   Context(const Context&) = delete;
   void operator=(const Context&) = delete;
 
-  // Makes the core's context by which this volume is to be contoured, if it is not there already: on the GPU if that is wanted
-  // and can be, else on the CPU. Returns the error, for the user, or nothing.
-  std::string Prepare(const DeviceSettings& wanted, const Binding& volume);
+  // Makes the core's context for this volume unless it exists: on the GPU if that is wanted and possible, else on the CPU.
+  // Returns the error, for the user, or nothing; there may be a warning.
+  std::string Prepare(const DeviceSettings& wanted, const Binding& volume, std::string& warning);
+
+  // The GPU has failed with this status: Prepare() does not try it again for the volume until the settings change. Returns a
+  // warning, for the user, or nothing: each is given once.
+  std::string Refuse(pmb_status status, const std::string& error, const Binding& volume);
 
   // Null before Prepare() and after Discard().
   pmb_context* Get() const { return this->Core.get(); }
   pmb_info GetInfo() const;
-  bool IsOnGPU() const { return this->OnGPU; }
 
-  // Whether a failure of the GPU, in any context's call, took what this one has there. Prepare() makes a new one then.
+  // Whether a failure of the GPU, in any context's call, destroyed what this one has there. Prepare() makes a new one then.
   bool IsLost() const { return this->OnGPU && this->GetInfo().device_lost; }
-
-  // The volume that is bound; matches nothing if there is none.
-  const Binding& GetBound() const { return this->Bound; }
 
   // Binds another volume, made from the array; Unbind() comes first.
   pmb_status Bind(const Binding& volume, vtkDataArray* array);
   void Unbind();
 
-  // The GPU has failed with this status: Prepare() does not try it again for the volume until the settings change.
-  void Refuse(pmb_status status, const Binding& volume);
-
-  // Throws the core's context away. Prepare() makes a new one.
+  // Destroys the core's context.
   void Discard();
 
   // The device, for a person.
   std::string Describe() const;
 
-private:
-  friend class Contexts;
+  pmb_status Create(pmb_device device, const DeviceSettings& wanted);
 
-  std::string CreateOnCPU(const Binding& volume);
-  pmb_status Create(pmb_device device);
-
-  struct Destroy
-  {
-    void operator()(pmb_context* context) const { pmb_destroy(context); }
-  };
   Contexts& Owner;
-  std::unique_ptr<pmb_context, Destroy> Core;
+  CoreContext Core;
   bool OnGPU = false;
-  bool Used = false;   // in this execution
-  DeviceSettings Made; // when the core's context was made
-  Binding Bound;
+  bool Used = false;                   // in this execution
+  DeviceSettings Made;                 // when the core's context was made
+  Binding Bound;                       // matches nothing if there is none
   const vtkDataArray* Array = nullptr; // of the volume on the GPU
-  std::string WhyCPU;                  // for Describe()
+  Binding Refused;                     // the volume that the GPU has failed with last
+  std::string WhyRefused;
+  std::string WhyCPU; // for Describe()
 };
 
 // An image by itself is contoured by one context. Of composite input each large block has its own, up to a number, so that
-// moving the isovalue does not read it again; small blocks, which are read in no time, and those that have to be copied
-// first share the one.
+// moving the isovalue does not read it again. The first context serves small blocks, which are read quickly, and those that
+// have to be copied.
 //
-// Executions come one at a time. ReleaseDeviceMemory(), GetUploads() and GetDeviceBytes() may be called from any thread, and a
-// bound array may be deleted by any: during a Use they leave word, and its end acts on it. (To wait for an execution could
-// wait for ever, as that may wait for something that the other thread holds: Python's lock.)
+// Executions come one at a time. Any thread may ask for the usage, release memory, and delete a bound array: during an
+// execution this leaves a note, and the end of the execution acts on it. (Waiting for the end could deadlock: the execution
+// may wait for what the other thread holds, such as Python's lock.)
 class Contexts
 {
 public:
@@ -102,61 +105,41 @@ public:
   Contexts(const Contexts&) = delete;
   void operator=(const Contexts&) = delete;
 
-  // While one of these lives, no other thread touches the contexts.
-  class Use
-  {
-  public:
-    explicit Use(Contexts& contexts);
-    ~Use();
-    Use(const Use&) = delete;
-    void operator=(const Use&) = delete;
-
-  private:
-    Contexts& Used;
-  };
-
-  // Before the first and after the last block of an execution. Complete: it came to all blocks; contexts that it did not use
+  // Before the first and after the last block of an execution. Complete: it reached all blocks; contexts that it did not use
   // are freed.
   void Begin();
   void End(bool complete);
 
+  // Keeps other threads off the contexts, between executions and for moments.
+  std::unique_lock<std::mutex> Lock();
+
   // The context for a volume, which may have it bound. It stays until End().
   Context& Choose(const Binding& volume, bool composite);
 
-  // A warning about the GPU, for the user: each is given once.
-  std::string TakeWarning();
-
-  // Frees what is held on the GPU; the next execution brings it back.
-  void ReleaseDeviceMemory();
-  // How often volumes were brought to the GPU, by all contexts so far; and the bytes there now. During a Use: before it.
-  int64_t GetUploads();
-  int64_t GetDeviceBytes();
-  // On the host, copies of samples included. During a Use.
+  // How often all contexts so far brought volumes to the GPU; and the bytes there now, or before the execution under way.
+  // With `release` what is held there is freed; the next execution brings it back.
+  struct Usage
+  {
+    int64_t Uploads;
+    int64_t Bytes;
+  };
+  Usage GetUsage(bool release = false);
+  // On the host, copies of samples included. During an execution.
   int64_t GetHostBytes() const;
 
 private:
-  friend class Context;
-  struct Shared; // with the observers of arrays
-  struct Refusal
-  {
-    Binding Volume;
-    std::string Reason;
-  };
+  friend struct Context;
+  friend struct ContextsLink;
 
   void Want(const DeviceSettings& wanted);
-  const Refusal* FindRefusal(const Binding& volume) const;
-  void NoteFailure(pmb_status status, const std::string& error, const Binding& volume);
 
   std::vector<std::unique_ptr<Context>> List; // the first one is for all but large blocks
   int64_t UploadsBefore = 0;                  // of the core's contexts that are gone
-  std::shared_ptr<Shared> Link;
+  std::shared_ptr<ContextsLink> Link;
 
-  // What is known of the GPU.
   DeviceSettings Wanted;
-  std::string Missing;           // why no GPU can be used at all; empty: unknown, or one can
-  std::vector<Refusal> Refused;  // volumes that the GPU has failed with, the latest last
-  std::string Warning;           // to be taken
-  std::set<std::string> Reasons; // of all warnings so far
+  std::string Missing;        // why no GPU can be used at all; empty: unknown, or one can
+  std::set<std::string> Told; // of all warnings so far
 };
 }
 

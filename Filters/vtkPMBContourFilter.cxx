@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourFilter.h"
 
-#include "vtkCommand.h"
-#include "vtkContourValues.h"
 #include "vtkDataArraySelection.h"
 #include "vtkDoubleArray.h"
-#include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
@@ -15,95 +12,18 @@
 #include "vtkStreamingDemandDrivenPipeline.h"
 
 #include <algorithm>
-#include <cmath>
-#include <mutex>
-#include <new>
+#include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBContourFilter);
 
 vtkPMBContourFilter::vtkPMBContourFilter()
-  : ContourValues(vtkContourValues::New())
-  , ComputeNormals(1)
-  , NormalEstimator(CENTRAL_DIFFERENCES)
-  , ComputeGradients(0)
-  , ComputeScalars(1)
-  , InterpolateAttributes(1)
-  , ChooseArrays(0)
-  , PointArraySelection(vtkDataArraySelection::New())
-  , CellArraySelection(vtkDataArraySelection::New())
-  , RemoveDegenerateTriangles(1)
-  , Use64BitIds(1)
-  , ComputeMeasures(0)
-  , UseSuggestedIsovalue(0)
-  , SuggestedIsovalues(vtkDoubleArray::New())
-  , IsovalueCurve(vtkDoubleArray::New())
-  , OutputPointsPrecision(DEFAULT_PRECISION)
-  , ArrayComponent(0)
-  , Device(AUTOMATIC)
-  , DeviceIndex(-1)
-  , DeviceMemoryLimit(0.0)
-  , NumberOfThreads(0)
-  , NumberOfBinds(0)
-  , PeakExtraBytes(0)
-  , LastRunSummary("Not run yet")
-  , Internals(new vtkInternals)
+  : Internals(new vtkInternals(this))
 {
   this->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, vtkDataSetAttributes::SCALARS);
-  // Composite input is handed to RequestData() block by block, with a pair of these events around each of them and
-  // one around all of them.
-  this->AddObserver(vtkCommand::StartEvent, this, &vtkPMBContourFilter::OnStart);
-  this->AddObserver(vtkCommand::EndEvent, this, &vtkPMBContourFilter::OnEnd);
 }
 
-vtkPMBContourFilter::~vtkPMBContourFilter()
-{
-  this->ContourValues->Delete();
-  this->PointArraySelection->Delete();
-  this->CellArraySelection->Delete();
-  this->SuggestedIsovalues->Delete();
-  this->IsovalueCurve->Delete();
-}
-
-void vtkPMBContourFilter::SetValue(int i, double value)
-{
-  this->ContourValues->SetValue(i, value);
-}
-
-double vtkPMBContourFilter::GetValue(int i)
-{
-  return this->ContourValues->GetValue(i);
-}
-
-double* vtkPMBContourFilter::GetValues()
-{
-  return this->ContourValues->GetValues();
-}
-
-void vtkPMBContourFilter::GetValues(double* contourValues)
-{
-  this->ContourValues->GetValues(contourValues);
-}
-
-void vtkPMBContourFilter::SetNumberOfContours(int number)
-{
-  this->ContourValues->SetNumberOfContours(number);
-}
-
-vtkIdType vtkPMBContourFilter::GetNumberOfContours()
-{
-  return this->ContourValues->GetNumberOfContours();
-}
-
-void vtkPMBContourFilter::GenerateValues(int numContours, double range[2])
-{
-  this->ContourValues->GenerateValues(numContours, range);
-}
-
-void vtkPMBContourFilter::GenerateValues(int numContours, double rangeStart, double rangeEnd)
-{
-  this->ContourValues->GenerateValues(numContours, rangeStart, rangeEnd);
-}
+vtkPMBContourFilter::~vtkPMBContourFilter() = default;
 
 vtkMTimeType vtkPMBContourFilter::GetMTime()
 {
@@ -155,17 +75,17 @@ void vtkPMBContourFilter::SetNumberOfThreads(int threads)
 
 void vtkPMBContourFilter::ReleaseDeviceMemory()
 {
-  this->Internals->GetContexts().ReleaseDeviceMemory();
+  this->Internals->Contexts.GetUsage(/*release=*/true);
 }
 
 vtkIdType vtkPMBContourFilter::GetNumberOfUploads()
 {
-  return this->Internals->GetContexts().GetUploads();
+  return this->Internals->Contexts.GetUsage().Uploads;
 }
 
 vtkTypeInt64 vtkPMBContourFilter::GetDeviceBytes()
 {
-  return this->Internals->GetContexts().GetDeviceBytes();
+  return this->Internals->Contexts.GetUsage().Bytes;
 }
 
 int vtkPMBContourFilter::FillInputPortInformation(int, vtkInformation* info)
@@ -204,58 +124,16 @@ vtkTypeBool vtkPMBContourFilter::ProcessRequest(
 int vtkPMBContourFilter::RequestData(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
-  vtkImageData* image = vtkImageData::GetData(inputVector[0]);
-  vtkPolyData* output = vtkPolyData::GetData(outputVector);
-  const std::lock_guard<std::mutex> lock(this->Internals->OneBlock);
-  this->LastRunSummary = "Failed";
-  std::string error;
-  try
-  {
-    error = this->Internals->Execute(this, image, inputVector, output);
-  }
-  catch (const std::bad_alloc&)
-  {
-    error = this->Internals->ExplainNoMemory();
-  }
-  if (!error.empty())
-  {
-    output->Initialize();
-    this->LastRunSummary = "Failed: " + error;
-    if (this->Internals->NoteError(error))
-    {
-      vtkErrorMacro(<< error);
-    }
-  }
+  this->Internals->Execute(inputVector, vtkPolyData::GetData(outputVector));
   // Also after an error: the output is valid, if empty, and VTK would only add a second message to ours.
   return 1;
 }
 
-void vtkPMBContourFilter::OnStart()
+void vtkPMBContourFilter::GetIsovalueHistogram(int numberOfBins, vtkTable* table)
 {
-  if (this->Internals->Depth++ == 0)
+  if (table)
   {
-    this->Internals->Begin();
-  }
-}
-
-void vtkPMBContourFilter::OnEnd()
-{
-  if (--this->Internals->Depth > 0)
-  {
-    return;
-  }
-  this->Internals->Memory.Close();
-  const vtkInternals::Report report = this->Internals->End(this->LastRunSummary);
-  if (!report.Error.empty())
-  {
-    vtkErrorMacro(<< report.Error);
-  }
-  for (const std::string& warning : report.Warnings)
-  {
-    if (!warning.empty())
-    {
-      vtkWarningMacro(<< warning);
-    }
+    this->Internals->FillHistogram(std::min<int>(std::max(numberOfBins, 1), PMB_HISTOGRAM_MOST), table);
   }
 }
 
@@ -280,7 +158,7 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Use 64 Bit Ids: " << (this->Use64BitIds ? "On\n" : "Off\n");
   os << indent << "Compute Measures: " << (this->ComputeMeasures ? "On\n" : "Off\n");
   os << indent << "Use Suggested Isovalue: " << (this->UseSuggestedIsovalue ? "On\n" : "Off\n");
-  os << indent << "Suggested Isovalues: " << this->GetSuggestionSummary() << "\n";
+  os << indent << "Suggested Isovalues: " << this->SuggestionSummary << "\n";
   os << indent << "Output Points Precision: " << this->OutputPointsPrecision << "\n";
   os << indent << "Array Component: " << this->ArrayComponent << "\n";
   const char* const devices[] = { "Automatic", "CPU", "GPU" };
@@ -293,5 +171,73 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Device Bytes: " << this->GetDeviceBytes() << "\n";
   os << indent << "Peak Extra Bytes: " << this->PeakExtraBytes << "\n";
   os << indent << "Last Run Summary: " << this->LastRunSummary << "\n";
+}
+
+// What the user is told after an execution, of all its blocks together.
+std::string vtkPMBContourFilter::vtkInternals::SummarizeBlocks() const
+{
+  const Totals& sum = this->Sum;
+  std::ostringstream text;
+  text.precision(3);
+  for (const std::string& device : sum.Devices)
+  {
+    text << (text.tellp() > 0 ? "; " : "") << device;
+  }
+  text << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles << " triangles";
+  text << (sum.Lines > 0 ? ", " + std::to_string(sum.Lines) + " lines" : "");
+  text << " and " << sum.Points << " points in " << sum.Seconds << " s";
+  if (sum.Lacking > 0)
+  {
+    text << "; without the array: " << sum.Lacking;
+  }
+  if (sum.Others > 0)
+  {
+    text << "; no image data: " << sum.Others;
+  }
+  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error << sum.Note;
+  return text.str();
+}
+
+void vtkPMBContourFilter::vtkInternals::WarnAtEnd()
+{
+  const Totals& sum = this->Sum;
+  std::string kinds;
+  for (const std::string& kind : sum.Kinds)
+  {
+    if (this->Told.insert(kind).second)
+    {
+      kinds += (kinds.empty() ? "" : ", ") + kind;
+    }
+  }
+  if (!kinds.empty())
+  {
+    vtkWarningWithObjectMacro(this->Filter,
+      << sum.Others << " of " << sum.Blocks << " blocks are no image data (" << kinds
+      << ") and have an empty output: contour them with vtkContourFilter (in ParaView: Contour), or resample them to "
+         "image data first. This is said once.");
+  }
+  if (!sum.NotFinite.empty())
+  {
+    vtkWarningWithObjectMacro(this->Filter,
+      << "Isovalues that are no finite numbers are left out: " << sum.NotFinite << ". "
+      << (sum.Replaced ? "There is no other: the suggested one is used. " : "") << "Set finite numbers.");
+  }
+  const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
+  if (sum.Ranges == 0 || sum.Several || sum.Isovalues.empty() ||
+    std::any_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside))
+  {
+    return;
+  }
+  if (sum.Minimum > sum.Maximum)
+  {
+    vtkWarningWithObjectMacro(
+      this->Filter, << "The array '" << sum.ArrayName << "' has no finite sample: the output is empty.");
+  }
+  else
+  {
+    vtkWarningWithObjectMacro(this->Filter, << "No isovalue lies in the range of the array '" << sum.ArrayName
+                                            << "', " << sum.Minimum << " to " << sum.Maximum
+                                            << ": the output is empty.");
+  }
 }
 VTK_ABI_NAMESPACE_END

@@ -26,9 +26,9 @@
  * gives empty output.
  *
  * Composite input is contoured block by block, and the output has the same structure and names. AMR input gives a
- * vtkMultiBlockDataSet with a block for each level, which has a block for each grid. Cells that a finer level covers
- * (vtkDataSetAttributes::REFINEDCELL) give no triangles; nothing closes the cracks between levels. Blocks that are no
- * vtkImageData or lack the array have an empty output.
+ * vtkMultiBlockDataSet with a block for each level, which has a block for each grid. Cells that a finer level covers give
+ * no triangles; nothing closes the cracks between levels. Blocks that are no vtkImageData or lack the array have an empty
+ * output.
  *
  * With ghost cells in the input, the output has them too. In a run with several pieces each piece asks for one level more
  * than it was asked for, contours all of it, and passes the cells' vtkGhostType on to their triangles. The non-ghost
@@ -50,8 +50,7 @@
  * code may not add or remove observers of that array at the same time.
  *
  * @warning
- * Arrays that are not stored as tuples in one piece of memory (structure of arrays, implicit arrays, bits) are copied
- * into one before use.
+ * Arrays that are not stored as tuples in one piece of memory (structure of arrays, implicit arrays, bits) are copied.
  *
  * @sa
  * vtkContourFilter vtkFlyingEdges3D vtkMarchingCubes vtkSynchronizedTemplates3D vtkSynchronizedTemplates2D
@@ -60,6 +59,8 @@
 #ifndef vtkPMBContourFilter_h
 #define vtkPMBContourFilter_h
 
+#include "vtkContourValues.h"    // For inline methods
+#include "vtkNew.h"              // For members
 #include "vtkPMBContourModule.h" // For export macro
 #include "vtkPolyDataAlgorithm.h"
 
@@ -67,7 +68,6 @@
 #include <string> // For LastRunSummary
 
 VTK_ABI_NAMESPACE_BEGIN
-class vtkContourValues;
 class vtkDataArraySelection;
 class vtkDoubleArray;
 class vtkImageData;
@@ -87,28 +87,37 @@ public:
 
   ///@{
   /**
-   * The isovalues, as in vtkContourFilter: value number i; a list of GetNumberOfContours() values, to look at or to
-   * copy into memory that is large enough; how many there are (SetValue() enlarges the list as needed); and evenly
-   * spaced values from one end of a range to the other, both included. To begin with there is one value, 0. Those that are
-   * no finite numbers are left out, with a warning; without another the suggested one is used.
+   * The isovalues, as in vtkContourFilter; SetValue() enlarges the list as needed. One value, 0, to begin with. Values that
+   * are not finite are left out, with a warning; without another the suggested one is used.
    */
-  void SetValue(int i, double value);
-  double GetValue(int i);
-  double* GetValues() VTK_SIZEHINT(GetNumberOfContours());
-  void GetValues(double* contourValues);
-  void SetNumberOfContours(int number);
-  vtkIdType GetNumberOfContours();
-  void GenerateValues(int numContours, double range[2]);
-  void GenerateValues(int numContours, double rangeStart, double rangeEnd);
+  void SetValue(int i, double value) { this->ContourValues->SetValue(i, value); }
+  double GetValue(int i) { return this->ContourValues->GetValue(i); }
+  double* GetValues() VTK_SIZEHINT(GetNumberOfContours()) { return this->ContourValues->GetValues(); }
+  void GetValues(double* contourValues) { this->ContourValues->GetValues(contourValues); }
+  void SetNumberOfContours(int number) { this->ContourValues->SetNumberOfContours(number); }
+  vtkIdType GetNumberOfContours() { return this->ContourValues->GetNumberOfContours(); }
+  void GenerateValues(int numContours, double range[2]) { this->ContourValues->GenerateValues(numContours, range); }
+  void GenerateValues(int numContours, double rangeStart, double rangeEnd)
+  {
+    this->ContourValues->GenerateValues(numContours, rangeStart, rangeEnd);
+  }
   ///@}
 
   ///@{
   /**
-   * Whether the points get normals: unit vectors toward lower values, by NormalEstimator. On by default.
+   * Whether the points get "Normals": unit vectors toward lower values (on by default); "Gradients": the change of the
+   * samples per unit of world length (off); and the isovalue, in an array named as the array that is contoured: of doubles
+   * where that array is of doubles or of 32-bit or 64-bit integers, else of floats (on).
    */
   vtkSetMacro(ComputeNormals, vtkTypeBool);
   vtkGetMacro(ComputeNormals, vtkTypeBool);
   vtkBooleanMacro(ComputeNormals, vtkTypeBool);
+  vtkSetMacro(ComputeGradients, vtkTypeBool);
+  vtkGetMacro(ComputeGradients, vtkTypeBool);
+  vtkBooleanMacro(ComputeGradients, vtkTypeBool);
+  vtkSetMacro(ComputeScalars, vtkTypeBool);
+  vtkGetMacro(ComputeScalars, vtkTypeBool);
+  vtkBooleanMacro(ComputeScalars, vtkTypeBool);
   ///@}
 
   /**
@@ -125,30 +134,10 @@ public:
   /**
    * What normals and gradients are made from; CENTRAL_DIFFERENCES to begin with. Points and triangles are the same with
    * all. Where it gives a point no direction, because it is zero there or reads a sample that is not finite, central
-   * differences of the finite samples take over. The isolines of a 2D image have no normals: no effect there.
+   * differences of the finite samples take over. The isolines of a 2D image have neither.
    */
   vtkSetClampMacro(NormalEstimator, int, CENTRAL_DIFFERENCES, SOBEL);
   vtkGetMacro(NormalEstimator, int);
-  ///@}
-
-  ///@{
-  /**
-   * Whether the points get the array "Gradients": the change of the samples per unit of world length, by
-   * NormalEstimator. Off by default.
-   */
-  vtkSetMacro(ComputeGradients, vtkTypeBool);
-  vtkGetMacro(ComputeGradients, vtkTypeBool);
-  vtkBooleanMacro(ComputeGradients, vtkTypeBool);
-  ///@}
-
-  ///@{
-  /**
-   * Whether the points get the isovalue, in an array named as the array that is contoured: of doubles where that
-   * array is of doubles or of 32-bit or 64-bit integers, else of floats. On by default.
-   */
-  vtkSetMacro(ComputeScalars, vtkTypeBool);
-  vtkGetMacro(ComputeScalars, vtkTypeBool);
-  vtkBooleanMacro(ComputeScalars, vtkTypeBool);
   ///@}
 
   ///@{
@@ -165,11 +154,10 @@ public:
 
   ///@{
   /**
-   * Whether only some of the other arrays come along, those that are switched on in the two selections: they decide by an
-   * array's name, and know nothing of arrays that are not in them (EnableArray() adds one) unless UnknownArraySetting is
-   * set. Memory is taken for what is chosen alone. Names that the input does not have do no harm; the array that is
-   * contoured and what the filter itself makes are not chosen by these. Off by default: all come along, also those that the
-   * input will have later. Without InterpolateAttributes none do.
+   * Whether only those of the other arrays come along whose names are switched on in the two selections (EnableArray() adds
+   * a name). Memory is taken for these alone. The array that is contoured and what the filter itself makes are not chosen
+   * by these. Off by default: all come along, also those that the input will have later. Without InterpolateAttributes
+   * none do.
    */
   vtkSetMacro(ChooseArrays, vtkTypeBool);
   vtkGetMacro(ChooseArrays, vtkTypeBool);
@@ -196,15 +184,15 @@ public:
   ///@{
   /**
    * Whether the surface of each isovalue is measured. The output's field data then has these arrays, with a tuple for each
-   * isovalue that is a finite number, in their order: "Isovalue"; "Area"; "Volume", enclosed if the surface is closed, negative
-   * around a hollow (in any case the sum of signed volumes between each triangle and the origin); "Closed", 1 if every edge is used equally
-   * often in both directions; "EulerNumber", points - edges + triangles; "Components", which hang together by points;
-   * "BoundaryEdges", of one triangle; and "NonManifoldEdges", of more than two. Off by default.
+   * finite isovalue, in their order: "Isovalue"; "Area"; "Volume", enclosed if the surface is closed, negative around a
+   * hollow (in any case the sum of signed volumes between each triangle and the origin); "Closed", 1 if every edge is used
+   * equally often in both directions; "EulerNumber", points - edges + triangles; "Components", which hang together by
+   * points; "BoundaryEdges", of one triangle; and "NonManifoldEdges", of more than two. Off by default.
    *
    * Each block of composite input has its own. Ghost triangles (vtkGhostType: duplicate, refined, hidden), and points that
-   * only they use, are left out, so that of a volume in pieces Area and Volume add up to those of the whole. The other
-   * numbers of a piece are its own: it is cut open where the next begins, and they do not add up. Isolines of a 2D image
-   * are not measured. The CPU measures, also what a GPU has made.
+   * only they use, are left out: Area and Volume of the pieces of a volume add up to those of the whole; the other numbers
+   * do not, because a piece is cut open where the next begins. Isolines are not measured. The CPU measures, also what a GPU
+   * has made.
    */
   vtkSetMacro(ComputeMeasures, vtkTypeBool);
   vtkGetMacro(ComputeMeasures, vtkTypeBool);
@@ -231,8 +219,8 @@ public:
 
   ///@{
   /**
-   * Whether to contour at the first of GetSuggestedIsovalues() instead of the values that are set; GetLastRunSummary() says
-   * which it was. Where nothing is suggested the values that are set are used (0 if there are none). Off by default.
+   * Whether to contour at the first of GetSuggestedIsovalues(), which GetLastRunSummary() then names. Where nothing is
+   * suggested the values that are set are used (0 without any). Off by default.
    */
   vtkSetMacro(UseSuggestedIsovalue, vtkTypeBool);
   vtkGetMacro(UseSuggestedIsovalue, vtkTypeBool);
@@ -241,23 +229,22 @@ public:
 
   ///@{
   /**
-   * Isovalues to start with for the volume of the last execution, the best first, and the same as a text. They come from the
-   * summary that is kept (no sample is read; some milliseconds for 512^3 samples, the first time): where the surface is a
-   * boundary between materials, above the noise, or largest; then, up to three in all, the densest material and the largest
-   * surface above the first. Empty (the text: "none") before the first execution, for several blocks, for a piece, for 2D
-   * images, and where all samples are equal. The array belongs to the filter, and changes when this is called again; not to
-   * be called by two threads at a time.
+   * Isovalues to start with for the volume of the last execution, the best first, and the same as a text. An execution that
+   * reads a volume finds them in its summary: where the surface is a boundary between materials, above the noise, or
+   * largest; then, up to three in all, the densest material and the largest surface above the first. Empty (the text:
+   * "none") before the first execution, for several blocks, for a piece, for 2D images, and where all samples are equal.
+   * The array belongs to the filter.
    */
-  vtkDoubleArray* GetSuggestedIsovalues();
-  const char* GetSuggestionSummary();
+  vtkDoubleArray* GetSuggestedIsovalues() { return this->SuggestedIsovalues; }
+  const char* GetSuggestionSummary() const { return this->SuggestionSummary.c_str(); }
   ///@}
 
   /**
    * A small histogram for ParaView's panel: the least and the greatest sample, then for each of 64 bins between them the
-   * column "Bricks In Range" of GetIsovalueHistogram(). It is empty where that table is. The array belongs to the filter, as
-   * above.
+   * column "Bricks In Range" of GetIsovalueHistogram(). It is empty where nothing is suggested. The array belongs to the
+   * filter.
    */
-  vtkDoubleArray* GetIsovalueCurve();
+  vtkDoubleArray* GetIsovalueCurve() { return this->IsovalueCurve; }
 
   /**
    * Fills a table with what vtkPMBIsovalueHistogram makes (see there), for the volume of the last execution and from the
@@ -265,9 +252,6 @@ public:
    */
   void GetIsovalueHistogram(int numberOfBins, vtkTable* table);
 
-  /**
-   * What a filter may run on.
-   */
   enum DeviceType
   {
     AUTOMATIC = 0, ///< the fastest device that this build and this machine have
@@ -277,10 +261,10 @@ public:
 
   ///@{
   /**
-   * What to run on; AUTOMATIC to begin with: the GPU if one can be used, else the CPU. The mesh is the same on all, to the
-   * byte. Where GPU is asked for and none can be used, the CPU computes; there is one warning, and GetLastRunSummary()
-   * says why. The same is true of a volume or mesh for which the GPU has too little memory, also with AUTOMATIC; the GPU is
-   * not tried again then until the volume, Device, DeviceIndex or DeviceMemoryLimit has changed.
+   * What to run on; AUTOMATIC to begin with. The mesh is the same on all, to the byte. Where GPU is asked for and none can
+   * be used, the CPU computes; there is one warning, and GetLastRunSummary() says why. The same is true of a volume or mesh
+   * for which the GPU has too little memory, also with AUTOMATIC; the GPU is not tried again then until the volume, Device,
+   * DeviceIndex or DeviceMemoryLimit has changed.
    */
   vtkSetClampMacro(Device, int, AUTOMATIC, GPU);
   vtkGetMacro(Device, int);
@@ -303,8 +287,8 @@ public:
 
   ///@{
   /**
-   * How much GPU memory, in GiB, all filters of this class in this process together may hold when this one takes more; 0, the
-   * default: as much as the GPU has. Negative numbers become 0, NaN is refused.
+   * How much GPU memory, in GiB, all filters of this class in this process together may hold when this one takes more;
+   * 0, the default: as much as the GPU has. Negative numbers and NaN are refused, with an error.
    */
   void SetDeviceMemoryLimit(double limit);
   vtkGetMacro(DeviceMemoryLimit, double);
@@ -332,7 +316,7 @@ public:
    * Whether ids are stored with 64 bits, as vtkIdType is, even where 32 bits hold them. On by default. Off halves the memory
    * of the triangles, for code that reads a cell's ids through vtkCellArray alone. VTK's own does not always: with 32 bits
    * vtkMultiObjectMassProperties gives other areas, without a message, vtkLoopSubdivisionFilter and
-   * vtkButterflySubdivisionFilter give nothing, and VTK's mapper is slower. (Where 32 bits do not hold them, 64 are used anyway.)
+   * vtkButterflySubdivisionFilter give nothing, and VTK's mapper is slower. Where 32 bits do not suffice, 64 are used.
    */
   vtkSetMacro(Use64BitIds, vtkTypeBool);
   vtkGetMacro(Use64BitIds, vtkTypeBool);
@@ -340,36 +324,25 @@ public:
   ///@}
 
   /**
-   * What the last execution did, in a sentence for a person: device, threads, numbers of triangles and points,
-   * seconds; or why there is no surface. For composite input it sums the blocks up.
+   * What the last execution did, in a sentence for a person: device, triangles, points, seconds; or why there is no
+   * surface. For composite input it sums the blocks up.
    */
   const char* GetLastRunSummary() const { return this->LastRunSummary.c_str(); }
 
+  ///@{
   /**
-   * How often this filter has read a volume as a whole to summarize it. It grows when the samples, the array or its
-   * component, the geometry of the image or the number of threads have changed, and not when only isovalues or the
-   * kind of output have: of use for tests and to look into a slow pipeline.
+   * How often this filter has read a volume as a whole to summarize it (because the samples, the array or its component, the
+   * geometry of the image, the device or the number of threads had changed), and has brought one to the GPU; how many bytes
+   * it holds there now, or before the execution under way; and the most bytes of host memory that it has held at a time
+   * beyond its input and its output: the summary, what is counted for the active bricks, copies of arrays, and the cell of
+   * each triangle. Filters that contour the same array at the same time share one copy on the GPU: one of them brings it,
+   * and the bytes are those of each.
    */
   vtkIdType GetNumberOfBinds() const { return this->NumberOfBinds; }
-
-  /**
-   * How often this filter has brought a volume to the GPU. Filters that contour the same array at the same time share one
-   * copy there: then only one of them brings it.
-   */
   vtkIdType GetNumberOfUploads();
-
-  /**
-   * How many bytes this filter holds on the GPU now, the volume included, also where it shares that with other filters;
-   * during an execution: before it.
-   */
   vtkTypeInt64 GetDeviceBytes();
-
-  /**
-   * The most bytes that this filter has held at a time, since it was made, beyond its input and its output: the
-   * summary of the volume, what is counted for the active bricks, copies of arrays that are not in one piece, and the
-   * cell of each triangle while cell arrays are copied. Memory of the GPU is not counted.
-   */
   vtkTypeInt64 GetPeakExtraBytes() const { return this->PeakExtraBytes; }
+  ///@}
 
   vtkTypeBool ProcessRequest(
     vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector) override;
@@ -382,39 +355,35 @@ protected:
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
   int FillInputPortInformation(int port, vtkInformation* info) override;
 
-  vtkContourValues* ContourValues;
-  vtkTypeBool ComputeNormals;
-  int NormalEstimator;
-  vtkTypeBool ComputeGradients;
-  vtkTypeBool ComputeScalars;
-  vtkTypeBool InterpolateAttributes;
-  vtkTypeBool ChooseArrays;
-  vtkDataArraySelection* PointArraySelection;
-  vtkDataArraySelection* CellArraySelection;
-  int RemoveDegenerateTriangles;
-  vtkTypeBool Use64BitIds;
-  vtkTypeBool ComputeMeasures;
-  vtkTypeBool UseSuggestedIsovalue;
-  vtkDoubleArray* SuggestedIsovalues;
-  vtkDoubleArray* IsovalueCurve;
-  std::string SuggestionSummary;
-  int OutputPointsPrecision;
-  int ArrayComponent;
-  int Device;
-  int DeviceIndex;
-  double DeviceMemoryLimit;
-  int NumberOfThreads;
-  vtkIdType NumberOfBinds;
-  vtkTypeInt64 PeakExtraBytes;
-  std::string LastRunSummary;
+  vtkNew<vtkContourValues> ContourValues;
+  vtkTypeBool ComputeNormals = 1;
+  int NormalEstimator = CENTRAL_DIFFERENCES;
+  vtkTypeBool ComputeGradients = 0;
+  vtkTypeBool ComputeScalars = 1;
+  vtkTypeBool InterpolateAttributes = 1;
+  vtkTypeBool ChooseArrays = 0;
+  vtkNew<vtkDataArraySelection> PointArraySelection;
+  vtkNew<vtkDataArraySelection> CellArraySelection;
+  int RemoveDegenerateTriangles = 1;
+  vtkTypeBool Use64BitIds = 1;
+  vtkTypeBool ComputeMeasures = 0;
+  vtkTypeBool UseSuggestedIsovalue = 0;
+  vtkNew<vtkDoubleArray> SuggestedIsovalues;
+  vtkNew<vtkDoubleArray> IsovalueCurve;
+  std::string SuggestionSummary = "none";
+  int OutputPointsPrecision = DEFAULT_PRECISION;
+  int ArrayComponent = 0;
+  int Device = AUTOMATIC;
+  int DeviceIndex = -1;
+  double DeviceMemoryLimit = 0.0;
+  int NumberOfThreads = 0;
+  vtkIdType NumberOfBinds = 0;
+  vtkTypeInt64 PeakExtraBytes = 0;
+  std::string LastRunSummary = "Not run yet";
 
 private:
   vtkPMBContourFilter(const vtkPMBContourFilter&) = delete;
   void operator=(const vtkPMBContourFilter&) = delete;
-
-  // Before the first and after the last block of an execution (an image by itself is one block).
-  void OnStart();
-  void OnEnd();
 
   class vtkInternals;
   std::unique_ptr<vtkInternals> Internals;

@@ -12,7 +12,6 @@
 #include "vtkInformation.h"
 #include "vtkInformationIdTypeKey.h"
 #include "vtkMatrix3x3.h"
-#include "vtkPMBContourImageTime.h"
 #include "vtkPointData.h"
 #include "vtkUnsignedCharArray.h"
 
@@ -42,18 +41,20 @@ std::string ListArrays(vtkFieldData* data)
   return list.empty() ? "none" : list;
 }
 
-std::string ExplainMissing(vtkImageData* image, const ArrayChoice& choice)
+std::string ExplainMissing(vtkAlgorithm* filter, vtkImageData* image)
 {
+  vtkInformation* asked = filter->GetInputArrayInformation(0);
+  const char* name = asked ? asked->Get(vtkDataObject::FIELD_NAME()) : nullptr;
   std::ostringstream text;
-  if (choice.Name.empty())
+  if (!name || !*name)
   {
     text << "The input has no active point scalars to contour.";
   }
   else
   {
-    text << "The input has no point array '" << choice.Name << "'";
-    const bool onCells = image->GetCellData()->HasArray(choice.Name.c_str()) != 0;
-    const bool onPoints = image->GetPointData()->HasArray(choice.Name.c_str()) != 0; // but was not asked for there
+    text << "The input has no point array '" << name << "'";
+    const bool onCells = image->GetCellData()->HasArray(name) != 0;
+    const bool onPoints = image->GetPointData()->HasArray(name) != 0; // but was not asked for there
     text << (onCells ? ", only a cell array of that name; apply Cell Data to Point Data first."
                      : (onPoints ? " among the arrays of the association asked for, which has to be points." : "."));
   }
@@ -64,106 +65,78 @@ std::string ExplainMissing(vtkImageData* image, const ArrayChoice& choice)
 }
 
 Dimensions::Dimensions(vtkImageData* image)
-  : Thick(0)
 {
   // Of the data, not of the request: in a run with ghost levels they differ.
   image->GetExtent(this->Extent);
-  bool empty = false;
   for (int axis = 0; axis < 3; ++axis)
   {
     // An extent from one end of the ints to the other is longer than an int: no array can have as many values.
     const int64_t size = static_cast<int64_t>(this->Extent[2 * axis + 1]) - this->Extent[2 * axis] + 1;
     this->Size[axis] = static_cast<int>(std::min<int64_t>(std::max<int64_t>(size, 0), VTK_INT_MAX));
-    empty = empty || this->Size[axis] == 0;
     this->Thick += this->Size[axis] > 1;
   }
-  if (empty)
-  {
-    this->Thick = 0;
-  }
+  this->Thick = this->CountPoints() > 0 ? this->Thick : 0;
 }
 
 int64_t Dimensions::CountPoints() const
 {
-  int64_t points = 1;
-  for (int size : this->Size)
-  {
-    if (size > 0 && points > std::numeric_limits<int64_t>::max() / size)
-    {
-      return std::numeric_limits<int64_t>::max();
-    }
-    points *= size;
-  }
-  return points;
+  const double points = static_cast<double>(this->Size[0]) * this->Size[1] * this->Size[2];
+  return points < 9e18 ? static_cast<int64_t>(this->Size[0]) * this->Size[1] * this->Size[2]
+                       : std::numeric_limits<int64_t>::max();
 }
 
-ArrayChoice::ArrayChoice(vtkAlgorithm* filter, vtkAbstractArray* array, int association, int component)
-  : Array(array)
-  , Association(association)
-  , Component(component)
+vtkDataArray* CheckArray(
+  vtkAlgorithm* filter, vtkImageData* image, vtkAbstractArray* found, int association, int component)
 {
-  vtkInformation* asked = filter->GetInputArrayInformation(0);
-  const char* name = asked ? asked->Get(vtkDataObject::FIELD_NAME()) : nullptr; // null also where it has none
-  this->Name = name ? name : "";
-}
-
-vtkDataArray* CheckArray(vtkImageData* image, const ArrayChoice& choice, std::string& error)
-{
-  if (!choice.Array)
+  if (!found)
   {
-    error = ExplainMissing(image, choice);
-    return nullptr;
+    throw Failed{ ExplainMissing(filter, image) };
   }
-  const std::string name = Quoted(choice.Array->GetName());
-  std::ostringstream text;
   const int64_t points = Dimensions(image).CountPoints(); // VTK's own number may have overflowed, to 0 for example
-  vtkDataArray* array = vtkDataArray::SafeDownCast(choice.Array);
-  if (choice.Association != vtkDataObject::FIELD_ASSOCIATION_POINTS)
+  vtkDataArray* array = vtkDataArray::SafeDownCast(found);
+  std::ostringstream text;
+  text << "The array " << Quoted(found->GetName());
+  if (association != vtkDataObject::FIELD_ASSOCIATION_POINTS)
   {
-    text << "The array " << name << " belongs to the "
-         << (choice.Association == vtkDataObject::FIELD_ASSOCIATION_CELLS ? "cells" : "data set as a whole")
+    text << " belongs to the "
+         << (association == vtkDataObject::FIELD_ASSOCIATION_CELLS ? "cells" : "data set as a whole")
          << ", and a contour needs a point array: for a cell array, apply Cell Data to Point Data first, or choose a "
             "point array of the input: "
          << ListArrays(image->GetPointData()) << ".";
   }
   else if (!array)
   {
-    text << "The array " << name << " holds no numbers (it is a " << choice.Array->GetClassName()
-         << "): choose a numeric point array.";
+    text << " holds no numbers (it is a " << found->GetClassName() << "): choose a numeric point array.";
   }
   else if (array->GetNumberOfTuples() < points) // more are no harm: nobody reads them
   {
-    text << "The array " << name << " has " << array->GetNumberOfTuples() << " tuples, but the image has " << points
+    text << " has " << array->GetNumberOfTuples() << " tuples, but the image has " << points
          << " points: each needs a value; mend the source of the image.";
   }
-  else if (choice.Component < 0 || choice.Component >= array->GetNumberOfComponents())
+  else if (component < 0 || component >= array->GetNumberOfComponents())
   {
-    text << "ArrayComponent is " << choice.Component << ", but the array " << name << " has "
+    text.str("");
+    text << "ArrayComponent is " << component << ", but the array " << Quoted(array->GetName()) << " has "
          << array->GetNumberOfComponents() << " component(s): set ArrayComponent to 0 up to "
          << array->GetNumberOfComponents() - 1 << ".";
   }
-  error = text.str();
-  return error.empty() ? array : nullptr;
+  else
+  {
+    return array;
+  }
+  throw Failed{ text.str() };
 }
 
-bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], std::string& error)
+void MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12])
 {
   const double* origin = image->GetOrigin();
   const double* spacing = image->GetSpacing();
   vtkMatrix3x3* direction = image->GetDirectionMatrix();
-  bool finite = true;
-  for (int r = 0; r < 3; ++r)
-  {
-    matrix[4 * r + 3] = origin[r];
-    for (int c = 0; c < 3; ++c)
-    {
-      matrix[4 * r + c] = direction->GetElement(r, c) * spacing[c];
-      finite = finite && std::isfinite(matrix[4 * r + c]);
-    }
-    finite = finite && std::isfinite(matrix[4 * r + 3]);
-  }
+  double indexToPhysical[16];
+  vtkImageData::ComputeIndexToPhysicalMatrix(origin, spacing, direction->GetData(), indexToPhysical);
+  std::copy_n(indexToPhysical, 12, matrix);
   std::ostringstream text;
-  if (!finite)
+  if (!std::all_of(matrix, matrix + 12, [](double element) { return std::isfinite(element); }))
   {
     text << "Origin (" << origin[0] << ", " << origin[1] << ", " << origin[2] << "), spacing (" << spacing[0] << ", "
          << spacing[1] << ", " << spacing[2] << ") and direction matrix of the image must be finite numbers.";
@@ -178,8 +151,10 @@ bool MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12], s
     text << "The direction matrix of the image is singular (determinant 0): its columns must be three independent "
             "axes.";
   }
-  error = text.str();
-  return error.empty();
+  if (text.tellp() > 0)
+  {
+    throw Failed{ text.str() };
+  }
 }
 
 void AcceptInput(vtkInformation* port)
@@ -195,112 +170,78 @@ std::string RefuseInput(vtkDataObject* input)
 {
   return std::string("The input is ") + input->GetClassName() +
     ", and only image data can be contoured here: use vtkContourFilter (in ParaView: Contour), or apply Resample To "
-    "Image "
-    "before.";
+    "Image before.";
 }
 
-namespace
+// Null: the array does not fit.
+static vtkUnsignedCharArray* FindFlags(vtkDataSetAttributes* data, vtkIdType n)
 {
-enum Fit
-{
-  FITS = 0,
-  WRONG_KIND = 1,
-  WRONG_LENGTH = 2
-};
-
-Fit JudgeGhosts(vtkAbstractArray* array, vtkIdType n)
-{
-  if (!vtkUnsignedCharArray::SafeDownCast(array) || array->GetNumberOfComponents() != 1)
-  {
-    return WRONG_KIND;
-  }
-  return array->GetNumberOfTuples() == n ? FITS : WRONG_LENGTH;
+  auto* flags = vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
+  return flags && flags->GetNumberOfComponents() == 1 && flags->GetNumberOfTuples() == n ? flags : nullptr;
 }
 
-vtkAbstractArray* GetGhosts(vtkDataSetAttributes* data)
-{
-  return data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName());
-}
-
-vtkUnsignedCharArray* FindFittingGhosts(vtkDataSetAttributes* data, vtkIdType n)
-{
-  vtkAbstractArray* array = GetGhosts(data);
-  return array && JudgeGhosts(array, n) == FITS ? static_cast<vtkUnsignedCharArray*>(array) : nullptr;
-}
-
-std::string ExplainGhostArray(
-  vtkDataSetAttributes* data, vtkIdType n, const char* what, unsigned shift, unsigned& told)
-{
-  vtkAbstractArray* array = GetGhosts(data);
-  const Fit fit = array ? JudgeGhosts(array, n) : FITS;
-  if (fit == FITS || (told & fit << shift))
-  {
-    return std::string();
-  }
-  told |= fit << shift;
-  std::ostringstream text;
-  text << "The array '" << array->GetName() << "' of the " << what;
-  if (fit == WRONG_LENGTH)
-  {
-    text << " has " << array->GetNumberOfTuples() << " tuples, but the image has " << n << " " << what;
-  }
-  else
-  {
-    text << " holds " << array->GetDataTypeAsString() << " with " << array->GetNumberOfComponents()
-         << " component(s), but flags are unsigned char with 1";
-  }
-  text << ": it is not used, so that no " << what
-       << " are hidden or ghosts; mend the source of the image. This is said once.";
-  return text.str();
-}
-}
-
-Ghosts FindGhosts(vtkImageData* image)
+Ghosts::Ghosts(vtkImageData* image)
+  : Points(FindFlags(image->GetPointData(), image->GetNumberOfPoints()))
+  , Cells(FindFlags(image->GetCellData(), image->GetNumberOfCells()))
 {
   static_assert(int(HidesPoint) == int(vtkDataSetAttributes::HIDDENPOINT), "as in VTK");
   static_assert(
     int(HidesCell) == (vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL), "as in VTK");
-  Ghosts ghosts;
-  ghosts.Points = FindFittingGhosts(image->GetPointData(), image->GetNumberOfPoints());
-  ghosts.Cells = FindFittingGhosts(image->GetCellData(), image->GetNumberOfCells());
-  return ghosts;
 }
 
-std::vector<std::string> ExplainGhosts(vtkImageData* image, unsigned& told)
+std::vector<std::string> ExplainGhosts(vtkImageData* image, std::set<std::string>& told)
 {
-  std::vector<std::string> texts = {
-    ExplainGhostArray(image->GetPointData(), image->GetNumberOfPoints(), "points", 0, told),
-    ExplainGhostArray(image->GetCellData(), image->GetNumberOfCells(), "cells", 2, told),
-  };
-  texts.erase(std::remove(texts.begin(), texts.end(), std::string()), texts.end());
+  const struct
+  {
+    std::string What;
+    vtkDataSetAttributes* Data;
+    vtkIdType Count;
+  } all[] = { { "points", image->GetPointData(), image->GetNumberOfPoints() },
+    { "cells", image->GetCellData(), image->GetNumberOfCells() } };
+  std::vector<std::string> texts;
+  for (const auto& one : all)
+  {
+    vtkAbstractArray* array = one.Data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName());
+    const bool isFlags = vtkUnsignedCharArray::SafeDownCast(array) && array->GetNumberOfComponents() == 1;
+    if (!array || FindFlags(one.Data, one.Count) || !told.insert(one.What + (isFlags ? " has" : " holds")).second)
+    {
+      continue;
+    }
+    std::ostringstream text;
+    text << "The array '" << array->GetName() << "' of the " << one.What;
+    if (isFlags)
+    {
+      text << " has " << array->GetNumberOfTuples() << " tuples, but the image has " << one.Count << " " << one.What;
+    }
+    else
+    {
+      text << " holds " << array->GetDataTypeAsString() << " with " << array->GetNumberOfComponents()
+           << " component(s), but flags are unsigned char with 1";
+    }
+    text << ": it is not used, so that no " << one.What
+         << " are hidden or ghosts; mend the source of the image. This is said once.";
+    texts.push_back(text.str());
+  }
   return texts;
 }
 
 vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image)
 {
-  vtkMTimeType last = 0;
-  bool copied = false;
-  vtkAlgorithm* user = filter;
   int port = 0;
-  vtkAlgorithm* producer = user->GetInputAlgorithm(0, 0, port);
+  vtkMTimeType last = image->GetMTime();
+  vtkAlgorithm* producer = filter->GetInputAlgorithm(0, 0, port);
   if (producer && producer->IsA("vtkPVPostFilter") && producer->GetNumberOfInputConnections(0) > 0)
   {
-    copied = true;
-    user = producer;
-    producer = user->GetInputAlgorithm(0, 0, port);
+    last = 0;
+    producer = producer->GetInputAlgorithm(0, 0, port);
   }
   if (producer)
   {
-    if (auto* pipeline = vtkDemandDrivenPipeline::SafeDownCast(producer->GetExecutive()))
-    {
-      last = pipeline->GetPipelineMTime();
-    }
-    if (vtkDataObject* data = producer->GetOutputDataObject(port))
-    {
-      last = std::max(last, data->GetMTime());
-    }
+    auto* pipeline = vtkDemandDrivenPipeline::SafeDownCast(producer->GetExecutive());
+    vtkDataObject* data = producer->GetOutputDataObject(port);
+    last = std::max({ last, pipeline ? pipeline->GetPipelineMTime() : 0, data ? data->GetMTime() : 0 });
   }
-  return copied ? last : std::max(last, image->GetMTime());
+  return last;
 }
 
 vtkInformationIdTypeKey* ImageTime()
@@ -309,8 +250,7 @@ vtkInformationIdTypeKey* ImageTime()
   return key;
 }
 
-bool Binding::Describe(
-  vtkImageData* image, vtkMTimeType imageTime, vtkDataArray* array, int component, std::string& error)
+void Binding::Describe(vtkImageData* image, vtkMTimeType imageTime, vtkDataArray* array, int component)
 {
   const Dimensions dimensions(image);
   const Memory memory = FindMemory(array);
@@ -337,13 +277,7 @@ bool Binding::Describe(
     this->Volume.first[axis] = dimensions.Extent[2 * axis];
     stride *= dimensions.Size[axis];
   }
-  this->DescribeHidden(image);
-  return MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world, error);
-}
-
-void Binding::DescribeHidden(vtkImageData* image)
-{
-  const Ghosts ghosts = FindGhosts(image);
+  const Ghosts ghosts(image);
   this->GhostTime = 0;
   if (ghosts.Points)
   {
@@ -357,6 +291,7 @@ void Binding::DescribeHidden(vtkImageData* image)
     this->Volume.hidden_cell_bits = HidesCell;
     this->GhostTime = std::max(this->GhostTime, ghosts.Cells->GetMTime());
   }
+  MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world);
 }
 
 bool Binding::Matches(const Binding& other) const
@@ -371,26 +306,15 @@ bool Binding::Matches(const Binding& other) const
     std::equal(a.index_to_world, a.index_to_world + 12, b.index_to_world);
 }
 
-bool Binding::CopyIfNeeded(vtkDataArray* array, const GoOn& goOn)
+void Binding::CopyIfNeeded(vtkDataArray* array, const Report& report)
 {
-  if (this->Samples || this->Copy)
+  if (!this->Samples && !this->Copy)
   {
-    return true;
+    this->Copy = CopyToMemory(array, this->Component, report);
+    const Memory memory = FindMemory(this->Copy);
+    this->Volume.samples = memory.Samples;
+    this->Volume.type = memory.Type;
   }
-  this->Copy = CopyToMemory(array, this->Component, goOn);
-  if (!this->Copy)
-  {
-    return false;
-  }
-  const Memory memory = FindMemory(this->Copy);
-  this->Volume.samples = memory.Samples;
-  this->Volume.type = memory.Type;
-  return true;
-}
-
-int64_t Binding::GetCopyBytes() const
-{
-  return this->Copy ? CountBytes(this->Copy) : 0;
 }
 }
 VTK_ABI_NAMESPACE_END

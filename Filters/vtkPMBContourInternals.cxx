@@ -2,92 +2,65 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourInternals.h"
 
-#include "vtkCellData.h"
-#include "vtkDataArray.h"
-#include "vtkDataObject.h"
+#include "vtkCommand.h"
 #include "vtkDataSet.h"
+#include "vtkDoubleArray.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationIdTypeKey.h"
 #include "vtkInformationVector.h"
-#include "vtkPMBContourImageTime.h"
+#include "vtkPMBContourProgress.h"
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
-#include "vtkVersionMacros.h"
+#include "vtkTable.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <new>
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
 using Clock = std::chrono::steady_clock;
 using Steps = vtkPMBContour::Progress;
+using vtkPMBContour::Aborted;
+using vtkPMBContour::Failed;
 
 namespace
 {
-// These end the work on a block. Failed: the user is told.
-struct Failed
-{
-  std::string Error;
-};
-struct Aborted
-{
-};
+// These end an attempt at a block.
 struct GaveUp // the GPU cannot go on with the volume
 {
   pmb_status Status;
 };
-struct Lost // a fault in another thread took what the context had on the GPU
+struct Lost // a fault in another thread destroyed what the context had on the GPU
 {
 };
 }
 
 struct vtkPMBContourFilter::vtkInternals::Job
 {
-  vtkPMBContourFilter* Filter;
-  vtkImageData* Image = nullptr;
-  vtkPolyData* Output = nullptr;
+  vtkImageData* Image;
+  vtkPolyData* Output;
+  Steps Progress;
   bool Alone = true;        // the only piece
+  bool StandsIn = false;    // for one of VTK's filters
   vtkMTimeType Changed = 0; // the image
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
   bool Suggests = false;        // takes the suggested isovalue, if there is one
   std::vector<pmb_sizes> Parts; // of the mesh, by isovalue
   vtkPMBContour::Context* Context = nullptr;
-  vtkPMBContour::OutputChoice Choice = {};
   vtkPMBContour::Binding Volume;
   Clock::time_point Start = Clock::now();
   double BindSeconds = -1.0; // negative: the volume was bound already
-  vtkPMBContour::Progress Steps;
-  bool WasLost = false; // a first try has ended so
+  bool WasLost = false;      // a first try has ended so
 
-  explicit Job(vtkPMBContourFilter* filter)
-    : Filter(filter)
-    , Steps(filter)
-  {
-  }
-  // The steps that take no time.
-  void Plan(bool isBound)
-  {
-    this->Steps.Skip(Steps::COPY, isBound || this->Volume.IsInPlace());
-    this->Steps.Skip(Steps::BIND, isBound);
-    this->Steps.Skip(Steps::SUGGEST, isBound || !this->Suggests);
-    this->Steps.Skip(Steps::CELLS, this->Image->GetCellData()->GetNumberOfArrays() == 0);
-    this->Steps.Skip(Steps::MEASURE, !this->Filter->ComputeMeasures);
-  }
-  void Begin(Steps::Step step)
-  {
-    if (!this->Steps.Begin(step))
-    {
-      throw Aborted();
-    }
-  }
-  // A step in which the core is called: what was lost before it is no fault of the call, and can be made anew. Once: faults that
-  // go on are to be seen.
+  // A step in which the core is called: what was lost before is no fault of the call, and is made anew. Once: repeated
+  // faults shall be seen.
   void BeginCall(Steps::Step step)
   {
-    this->Begin(step);
+    this->Progress.Begin(step);
     if (!this->WasLost && this->Context->IsLost())
     {
       throw Lost();
@@ -96,56 +69,148 @@ struct vtkPMBContourFilter::vtkInternals::Job
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
 };
 
-std::string vtkPMBContourFilter::vtkInternals::Execute(
-  vtkPMBContourFilter* filter, vtkImageData* image, vtkInformationVector** inputVector, vtkPolyData* output)
+vtkPMBContourFilter::vtkInternals::vtkInternals(vtkPMBContourFilter* filter)
+  : Filter(filter)
 {
-  Job job(filter);
-  job.Image = image;
-  job.Output = output;
+  filter->AddObserver(vtkCommand::StartEvent, this, &vtkInternals::OnStart);
+  filter->AddObserver(vtkCommand::EndEvent, this, &vtkInternals::OnEnd);
+}
+
+void vtkPMBContourFilter::vtkInternals::OnStart()
+{
+  if (this->Depth++ == 0)
+  {
+    this->Sum = Totals();
+    this->Contexts.Begin();
+    this->Explored = nullptr;
+  }
+}
+
+void vtkPMBContourFilter::vtkInternals::OnEnd()
+{
+  if (--this->Depth > 0)
+  {
+    return;
+  }
+  const Totals& sum = this->Sum;
+  std::string& summary = this->Filter->LastRunSummary;
+  this->Memory.Close();
+  this->Contexts.End(/*complete=*/!sum.Aborted);
+  if (!this->Explored)
+  {
+    this->Filter->SuggestedIsovalues->SetNumberOfValues(0);
+    this->Filter->IsovalueCurve->SetNumberOfValues(0);
+    this->Filter->SuggestionSummary = "none";
+    this->ExploredBind = 0;
+  }
+  if (sum.Blocks == 0)
+  {
+    summary = "No surface: the input has no blocks";
+  }
+  else if (sum.Blocks > 1 && sum.Aborted)
+  {
+    summary = "Aborted";
+  }
+  else if (sum.Blocks > 1 && !sum.Devices.empty())
+  {
+    summary = this->SummarizeBlocks();
+  }
+  else if (!sum.Error.empty()) // of a block that need not have been the last
+  {
+    summary = "Failed: " + sum.Error;
+  }
+  // A piece may have none of the blocks that have the array.
+  if (sum.Lacking > 0 && !sum.Found && !sum.Several && !sum.Aborted)
+  {
+    summary = "Failed: " + sum.WhyLacking;
+    vtkErrorWithObjectMacro(this->Filter, << sum.WhyLacking);
+  }
+  this->WarnAtEnd();
+}
+
+void vtkPMBContourFilter::vtkInternals::Warn(const std::string& warning)
+{
+  if (!warning.empty())
+  {
+    vtkWarningWithObjectMacro(this->Filter, << warning);
+  }
+}
+
+void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVector, vtkPolyData* output)
+{
+  const std::lock_guard<std::mutex> lock(this->OneBlock);
+  Job job = { vtkImageData::GetData(inputVector[0]), output, Steps(this->Filter) };
+  std::string error;
   this->Counted = pmb_sizes();
+  this->Filter->LastRunSummary = "Failed";
   try
   {
     this->Run(job, inputVector);
   }
   catch (const Failed& failed)
   {
-    return failed.Error;
+    error = failed.Error;
+  }
+  catch (const std::bad_alloc&)
+  {
+    std::ostringstream text;
+    text << "There is not enough memory for the mesh";
+    if (this->Counted.points > 0)
+    {
+      text << " of " << this->Counted.triangles << " triangles and " << this->Counted.points << " points";
+    }
+    text << ": contour a part of the volume (Extract Subset), or turn normals, gradients and other arrays off.";
+    error = text.str();
   }
   catch (const Aborted&)
   {
     output->Initialize();
     this->Sum.Aborted = true;
-    filter->LastRunSummary = "Aborted";
+    this->Filter->LastRunSummary = "Aborted";
   }
-  return std::string();
+  if (error.empty())
+  {
+    return;
+  }
+  output->Initialize();
+  this->Filter->LastRunSummary = "Failed: " + error;
+  this->Sum.Error = error;
+  if (this->Sum.Errors.insert(error).second) // no block of this execution had it before
+  {
+    vtkErrorWithObjectMacro(this->Filter, << error);
+  }
 }
 
 void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inputVector)
 {
-  vtkPMBContourFilter* filter = job.Filter;
-  vtkImageData* image = job.Image;
+  std::string& summary = this->Filter->LastRunSummary;
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   job.Alone = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_NUMBER_OF_PIECES()) <= 1;
   ++this->Sum.Blocks;
   this->Sum.Several = !job.Alone;
-  if (!image)
+  if (!job.Image)
   {
     vtkDataObject* input = inInfo->Get(vtkDataObject::DATA_OBJECT());
     if (input && !this->IsComposite())
     {
       throw Failed{ vtkPMBContour::RefuseInput(input) };
     }
-    this->NoteOther(input);
-    filter->LastRunSummary = "No surface: the input has no image data";
+    vtkDataSet* dataSet = vtkDataSet::SafeDownCast(input);
+    if (!dataSet || dataSet->GetNumberOfCells() > 0)
+    {
+      ++this->Sum.Others;
+      this->Sum.Kinds.insert(input ? input->GetClassName() : "nothing");
+    }
+    summary = "No surface: the input has no image data";
     return;
   }
-  job.Changed = inInfo->Has(vtkPMBContour::ImageTime())
-    ? static_cast<vtkMTimeType>(inInfo->Get(vtkPMBContour::ImageTime()))
-    : vtkPMBContour::LastChange(filter, image);
-  const vtkPMBContour::Dimensions dimensions(image);
-  if (dimensions.Thick < 2)
+  job.StandsIn = inInfo->Has(vtkPMBContour::ImageTime()) != 0;
+  job.Changed = job.StandsIn ? static_cast<vtkMTimeType>(inInfo->Get(vtkPMBContour::ImageTime()))
+                             : vtkPMBContour::LastChange(this->Filter, job.Image);
+  const int thick = vtkPMBContour::Dimensions(job.Image).Thick;
+  if (thick < 2)
   {
-    filter->LastRunSummary = "No surface: the input has no cells of two or three dimensions";
+    summary = "No surface: the input has no cells of two or three dimensions";
     return;
   }
   this->FindArray(job, inputVector);
@@ -156,64 +221,35 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
   this->ReadIsovalues(job);
   if (job.Isovalues.empty() && !job.Suggests)
   {
-    filter->LastRunSummary =
+    summary =
       this->Sum.NotFinite.empty() ? "No surface: there is no isovalue" : "No surface: no isovalue is a finite number";
     return;
   }
-  const std::vector<std::string> unfit = vtkPMBContour::ExplainGhosts(image, this->ToldGhosts);
-  this->Sum.Warnings.insert(this->Sum.Warnings.end(), unfit.begin(), unfit.end());
-  job.Choice.Normals = filter->ComputeNormals != 0;
-  job.Choice.Gradients = filter->ComputeGradients != 0;
-  job.Choice.Scalars = filter->ComputeScalars != 0;
-  job.Choice.OtherArrays = filter->InterpolateAttributes != 0;
-  job.Choice.PointArrays = filter->ChooseArrays ? filter->PointArraySelection : nullptr;
-  job.Choice.CellArrays = filter->ChooseArrays ? filter->CellArraySelection : nullptr;
-  job.Choice.Wide = filter->Use64BitIds != 0;
-  job.Choice.Precision = filter->OutputPointsPrecision;
-  job.Choice.Estimator = filter->NormalEstimator;
-  dimensions.Thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
+  for (const std::string& warning : vtkPMBContour::ExplainGhosts(job.Image, this->Told))
+  {
+    this->Warn(warning);
+  }
+  thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
 }
 
 // A block may lack the array that others have, and then has no surface; if all lack it, that is told at the end.
 void vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector** inputVector)
 {
-  vtkPMBContourFilter* filter = job.Filter;
   int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
-  vtkAbstractArray* array = filter->GetInputAbstractArrayToProcess(0, inputVector, association);
-  std::string error;
-  const vtkPMBContour::ArrayChoice choice(filter, array, association, filter->ArrayComponent);
-  job.Array = vtkPMBContour::CheckArray(job.Image, choice, error);
+  vtkAbstractArray* array = this->Filter->GetInputAbstractArrayToProcess(0, inputVector, association);
   this->Sum.Found = this->Sum.Found || array;
-  if (!array && this->IsComposite())
+  try
   {
-    filter->LastRunSummary = "No surface: " + error;
-    this->Sum.WhyLacking = this->Sum.Lacking++ == 0 ? error : this->Sum.WhyLacking;
+    job.Array = vtkPMBContour::CheckArray(this->Filter, job.Image, array, association, this->Filter->ArrayComponent);
   }
-  else if (!error.empty())
+  catch (const Failed& failed)
   {
-    throw Failed{ error };
-  }
-}
-
-std::string vtkPMBContourFilter::vtkInternals::ExplainNoMemory() const
-{
-  std::ostringstream text;
-  text << "There is not enough memory for the mesh";
-  if (this->Counted.points > 0)
-  {
-    text << " of " << this->Counted.triangles << " triangles and " << this->Counted.points << " points";
-  }
-  text << ": contour a part of the volume (Extract Subset), or turn normals, gradients and other arrays off.";
-  return text.str();
-}
-
-void vtkPMBContourFilter::vtkInternals::NoteOther(vtkDataObject* block)
-{
-  vtkDataSet* dataSet = vtkDataSet::SafeDownCast(block);
-  if (!dataSet || dataSet->GetNumberOfCells() > 0)
-  {
-    ++this->Sum.Others;
-    this->Sum.Kinds.insert(block ? block->GetClassName() : "nothing");
+    if (array || !this->IsComposite())
+    {
+      throw;
+    }
+    this->Filter->LastRunSummary = "No surface: " + failed.Error;
+    this->Sum.WhyLacking = this->Sum.Lacking++ == 0 ? failed.Error : this->Sum.WhyLacking;
   }
 }
 
@@ -222,9 +258,9 @@ void vtkPMBContourFilter::vtkInternals::NoteOther(vtkDataObject* block)
 void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
 {
   std::ostringstream notFinite;
-  for (int i = 0; i < job.Filter->GetNumberOfContours(); ++i)
+  for (int i = 0; i < this->Filter->GetNumberOfContours(); ++i)
   {
-    const double isovalue = job.Filter->GetValue(i);
+    const double isovalue = this->Filter->GetValue(i);
     if (std::isfinite(isovalue))
     {
       job.Isovalues.push_back(isovalue);
@@ -236,46 +272,24 @@ void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
   this->Sum.NotFinite = notFinite.str();
   this->Sum.Replaced = !this->Sum.NotFinite.empty() && job.Isovalues.empty() && job.Alone && !this->IsComposite() &&
     vtkPMBContour::Dimensions(job.Image).Thick == 3;
-  job.Suggests = job.Filter->UseSuggestedIsovalue || this->Sum.Replaced;
+  job.Suggests = this->Filter->UseSuggestedIsovalue || this->Sum.Replaced;
 }
 
 void vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
 {
-  vtkPMBContourFilter* filter = job.Filter;
-  std::string error;
   double range[2];
-  const vtkPMBContour::GoOn goOn = [&job](double fraction) { return job.Steps.Report(fraction); };
-  job.Steps.BeginAll();
-  if (!vtkPMBContour::ContourSlice(
-        job.Image, job.Array, filter->ArrayComponent, job.Isovalues, job.Choice, job.Output, range, error, goOn))
-  {
-    throw Failed{ error };
-  }
-  if (job.Steps.ShouldStop())
-  {
-    throw Aborted();
-  }
+  job.Progress.Begin(Steps::WHOLE);
+  vtkPMBContour::ContourSlice(
+    this->Filter, job.Image, job.Array, job.Isovalues, job.Output, range, job.Progress.GetReport());
   this->NoteRange(job, range[0], range[1]);
-  const std::string device = "2D input, isolines by vtkSynchronizedTemplates2D";
-  const double seconds = job.Seconds();
-  const vtkIdType lines = job.Output->GetNumberOfLines(), points = job.Output->GetNumberOfPoints();
-  this->NoteContour(device, 0, lines, points, seconds);
-  std::ostringstream text;
-  text.precision(3);
-  text << device << ": " << lines << " lines and " << points << " points in " << seconds << " s";
-  text << (filter->UseSuggestedIsovalue ? "; no isovalue is suggested for 2D images: those set are used" : "");
-  filter->LastRunSummary = text.str();
+  this->NoteContour(job, "2D input, isolines by vtkSynchronizedTemplates2D", "",
+    { job.Output->GetNumberOfPoints(), 0 }, job.Output->GetNumberOfLines(),
+    this->Filter->UseSuggestedIsovalue ? "; no isovalue is suggested for 2D images: those set are used" : "");
 }
 
 void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
-  vtkPMBContourFilter* filter = job.Filter;
-  std::string error;
-  if (!job.Volume.Describe(job.Image, job.Changed, job.Array, filter->ArrayComponent, error))
-  {
-    throw Failed{ error };
-  }
-  const vtkPMBContour::Contexts::Use use(this->Contexts);
+  job.Volume.Describe(job.Image, job.Changed, job.Array, this->Filter->ArrayComponent);
   job.Context = &this->Contexts.Choose(job.Volume, this->IsComposite());
   try
   {
@@ -291,16 +305,13 @@ void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 // Where the GPU gives the volume up the CPU takes over.
 void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 {
-  const vtkPMBContour::DeviceSettings settings = { job.Filter->Device, job.Filter->DeviceIndex,
-    job.Filter->DeviceMemoryLimit, job.Filter->NumberOfThreads };
+  const vtkPMBContour::DeviceSettings settings = { this->Filter->Device, this->Filter->DeviceIndex,
+    this->Filter->DeviceMemoryLimit, this->Filter->NumberOfThreads };
   for (bool done = false; !done;)
   {
-    const std::string error = job.Context->Prepare(settings, job.Volume);
-    const std::string warning = this->Contexts.TakeWarning();
-    if (!warning.empty())
-    {
-      vtkWarningWithObjectMacro(job.Filter, << warning);
-    }
+    std::string warning;
+    const std::string error = job.Context->Prepare(settings, job.Volume, warning);
+    this->Warn(warning);
     if (!error.empty())
     {
       throw Failed{ error };
@@ -312,7 +323,7 @@ void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
     }
     catch (const GaveUp& reason)
     {
-      job.Context->Refuse(reason.Status, job.Volume);
+      this->Warn(job.Context->Refuse(reason.Status, pmb_error(job.Context->Get()), job.Volume));
     }
   }
 }
@@ -325,130 +336,142 @@ void vtkPMBContourFilter::vtkInternals::ContourOnDevice(Job& job)
     explicit Hook(Job& job)
       : Context(*job.Context)
     {
-      pmb_set_progress(this->Context.Get(), Steps::Hook, &job.Steps);
+      pmb_set_progress(this->Context.Get(), Steps::Hook, &job.Progress);
     }
     ~Hook() { pmb_set_progress(this->Context.Get(), nullptr, nullptr); }
     vtkPMBContour::Context& Context;
   } hook(job);
 
   this->Bind(job);
-  job.BeginCall(Steps::SUGGEST);
   const pmb_info info = job.Context->GetInfo();
-  const pmb_status status = this->Suggest(*job.Context, job.Filter, job.Suggests, job.Alone, job.Isovalues);
+  this->Explore(job);
   this->NoteRange(job, info.minimum, info.maximum);
-  this->Check(job, status);
 
   job.BeginCall(Steps::COUNT);
   pmb_request request = {};
   request.struct_size = sizeof(request);
   request.isovalues = job.Isovalues.data();
   request.isovalue_count = static_cast<int64_t>(job.Isovalues.size());
-  request.remove_degenerate = job.Filter->RemoveDegenerateTriangles != 0;
+  request.remove_degenerate = this->Filter->RemoveDegenerateTriangles != 0;
   pmb_sizes sizes = {};
   job.Parts.resize(job.Isovalues.size());
   this->Check(job, pmb_count(job.Context->Get(), &request, &sizes, job.Parts.data()));
   this->Counted = sizes;
   this->Emit(job, sizes);
-  this->Summarize(job, sizes);
+  std::ostringstream volume;
+  volume.precision(3);
+  job.BindSeconds >= 0 ? volume << "volume read in " << job.BindSeconds << " s, " : volume << "volume unchanged, ";
+  this->NoteContour(job, job.Context->Describe(), volume.str(), sizes, 0, this->Sum.Note);
 }
 
 void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 {
-  const bool isBound = job.Volume.Matches(job.Context->GetBound());
-  job.Plan(isBound);
+  const bool isBound = job.Volume.Matches(job.Context->Bound);
+  job.Progress.Skip(Steps::COPY, isBound || job.Volume.IsInPlace());
+  job.Progress.Skip(Steps::BIND, isBound);
+  job.Progress.Skip(Steps::SUGGEST, isBound);
+  job.Progress.Skip(Steps::CELLS, job.Image->GetCellData()->GetNumberOfArrays() == 0);
+  job.Progress.Skip(Steps::MEASURE, !this->Filter->ComputeMeasures);
   if (isBound)
   {
     return;
   }
   // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
   job.Context->Unbind();
-  job.Begin(Steps::COPY);
+  job.Progress.Begin(Steps::COPY);
   const double start = job.Seconds();
-  if (!job.Volume.CopyIfNeeded(job.Array, [&job](double fraction) { return job.Steps.Report(fraction); }))
-  {
-    throw Aborted();
-  }
+  job.Volume.CopyIfNeeded(job.Array, job.Progress.GetReport());
   job.BeginCall(Steps::BIND);
   this->Check(job, job.Context->Bind(job.Volume, job.Array));
   job.BindSeconds = job.Seconds() - start;
-  ++job.Filter->NumberOfBinds;
+  ++this->Filter->NumberOfBinds;
+}
+
+// Suggests isovalues, once for each volume that was read, and takes the first if that is wanted.
+void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
+{
+  vtkDoubleArray* isovalues = this->Filter->SuggestedIsovalues;
+  this->Explored = job.Alone && !this->IsComposite() ? job.Context : nullptr;
+  if (this->Explored && this->ExploredBind != this->Filter->NumberOfBinds)
+  {
+    job.BeginCall(Steps::SUGGEST);
+    const pmb_status status = vtkPMBContour::Explore(job.Context->Get(), isovalues, this->Filter->IsovalueCurve);
+    std::ostringstream text;
+    text.precision(4);
+    for (vtkIdType i = 0; i < isovalues->GetNumberOfValues(); ++i)
+    {
+      text << (i > 0 ? ", " : "") << isovalues->GetValue(i);
+    }
+    this->Filter->SuggestionSummary = text.tellp() > 0 ? text.str() : "none";
+    this->ExploredBind = status == PMB_OK ? this->Filter->NumberOfBinds : 0;
+    // A surface at other isovalues does without suggestions, but not on a GPU that has failed.
+    this->Check(job, job.Suggests || status == PMB_ABORTED || status == PMB_INTERNAL ? status : PMB_OK);
+  }
+  if (!job.Suggests)
+  {
+    return;
+  }
+  if (!this->Explored)
+  {
+    this->Sum.Note = "; no isovalue is suggested for several blocks or pieces: those set are used";
+  }
+  else if (isovalues->GetNumberOfValues() == 0)
+  {
+    this->Sum.Note = "; no isovalue can be suggested for this volume: those set are used";
+  }
+  else
+  {
+    job.Isovalues.assign(1, isovalues->GetValue(0));
+    std::ostringstream text;
+    text << "; the isovalue " << job.Isovalues.front() << " was suggested";
+    this->Sum.Note = text.str();
+  }
+  if (job.Isovalues.empty())
+  {
+    job.Isovalues.push_back(0.0);
+  }
 }
 
 void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
 {
-  job.Choice.Pinned = job.Context->IsOnGPU();
-  job.Choice.Threads = job.Context->GetInfo().threads;
-  job.Choice.Kept = &this->Memory;
-  const vtkPMBContour::GoOn goOn = [&job](double fraction) { return job.Steps.Report(fraction); };
-  vtkPMBContour::Output arrays(job.Choice, job.Image, job.Array, sizes);
+  pmb_context* context = job.Context->Get();
+  vtkPMBContour::Output arrays(this->Filter, job.Image, job.Array, sizes, &this->Memory, job.Context->OnGPU);
   if (!this->IsComposite())
   {
     this->Memory.Close(); // before anything new is written
   }
-  job.Begin(Steps::COPY_ARRAYS);
-  if (!arrays.CopyInputs(goOn))
-  {
-    throw Aborted();
-  }
+  job.Progress.Begin(Steps::COPY_ARRAYS);
+  arrays.CopyInputs(job.Progress.GetReport());
   job.BeginCall(Steps::EMIT);
   if (sizes.points > 0)
   {
-    this->Check(job, pmb_emit(job.Context->Get(), &arrays.GetMesh()));
+    this->Check(job, pmb_emit(context, &arrays.GetMesh()));
   }
-  this->Split(job, arrays, sizes);
-  job.Begin(Steps::CELLS);
-  if (!arrays.Finish(job.Output, goOn))
+  if (this->Filter->RemoveDegenerateTriangles == 2 && sizes.points > 0)
   {
-    throw Aborted();
+    // Gives sheets that touch points of their own.
+    const std::vector<pmb_sizes> before = job.Parts;
+    const int64_t count = static_cast<int64_t>(before.size());
+    const int64_t* copied = nullptr;
+    this->Check(job, pmb_split_sheets(context, &arrays.GetMesh(), job.Parts.data(), count, &copied), /*onCPU=*/true);
+    sizes = arrays.AddCopies(before, job.Parts, copied);
   }
-  this->Measure(job, arrays.GetMesh());
+  job.Progress.Begin(Steps::CELLS);
+  arrays.Finish(job.Output, job.Context->GetInfo().threads, job.Progress.GetReport());
+  if (this->Filter->ComputeMeasures)
+  {
+    job.Progress.Begin(Steps::MEASURE);
+    this->Check(job, vtkPMBContour::MeasureSurface(context, arrays.GetMesh(), job.Parts, job.Isovalues, job.Output),
+      /*onCPU=*/true,
+      "The surface could not be measured: ", ". Set ComputeMeasures off to have it without measures.");
+  }
   const pmb_info info = job.Context->GetInfo();
   const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts.GetHostBytes() + arrays.GetExtraBytes();
-  job.Filter->PeakExtraBytes = std::max(job.Filter->PeakExtraBytes, extra);
+  this->Filter->PeakExtraBytes = std::max(this->Filter->PeakExtraBytes, extra);
 }
 
-// Gives sheets that touch points of their own. On the CPU, as measures are.
-void vtkPMBContourFilter::vtkInternals::Split(Job& job, vtkPMBContour::Output& arrays, pmb_sizes& sizes)
-{
-  if (job.Filter->RemoveDegenerateTriangles != 2 || sizes.points == 0)
-  {
-    return;
-  }
-  const std::vector<pmb_sizes> before = job.Parts;
-  const int64_t* copied = nullptr;
-  this->CheckOnCPU(job, "The contour failed: ", "",
-    pmb_split_sheets(
-      job.Context->Get(), &arrays.GetMesh(), job.Parts.data(), static_cast<int64_t>(job.Parts.size()), &copied));
-  sizes = arrays.AddCopies(before, job.Parts, copied);
-}
-
-// Of the mesh that the output has.
-void vtkPMBContourFilter::vtkInternals::Measure(Job& job, const pmb_mesh& mesh)
-{
-  if (job.Filter->ComputeMeasures)
-  {
-    job.Begin(Steps::MEASURE);
-    this->CheckOnCPU(job,
-      "The surface could not be measured: ", ". Set ComputeMeasures off to have it without measures.",
-      vtkPMBContour::MeasureSurface(job.Context->Get(), mesh, job.Parts, job.Isovalues, job.Output));
-  }
-}
-
-// Of work that is done on the CPU, whatever made the mesh: nothing here is a reason to give a GPU up.
-void vtkPMBContourFilter::vtkInternals::CheckOnCPU(
-  Job& job, const std::string& before, const std::string& after, pmb_status status)
-{
-  if (status == PMB_ABORTED)
-  {
-    throw Aborted();
-  }
-  if (status != PMB_OK)
-  {
-    throw Failed{ before + pmb_error(job.Context->Get()) + after };
-  }
-}
-
-void vtkPMBContourFilter::vtkInternals::Check(Job& job, pmb_status status)
+void vtkPMBContourFilter::vtkInternals::Check(
+  Job& job, pmb_status status, bool onCPU, const char* before, const char* after)
 {
   if (status == PMB_OK)
   {
@@ -458,13 +481,14 @@ void vtkPMBContourFilter::vtkInternals::Check(Job& job, pmb_status status)
   {
     throw Aborted();
   }
-  std::string error = std::string("The contour failed: ") + pmb_error(job.Context->Get());
+  std::string error = before + std::string(pmb_error(job.Context->Get())) + after;
   error = error.substr(0, error.find(": destroy this context")); // what it tells programs to do is done here
-  if (job.Context->IsOnGPU() && status != PMB_INTERNAL && status != PMB_INVALID)
+  const bool isGPU = job.Context->OnGPU && !onCPU;
+  if (isGPU && status != PMB_INTERNAL && status != PMB_INVALID)
   {
     throw GaveUp{ status };
   }
-  if (job.Context->IsOnGPU() && status == PMB_INTERNAL)
+  if (isGPU && status == PMB_INTERNAL)
   {
     job.Context->Discard();
     error +=
@@ -475,51 +499,52 @@ void vtkPMBContourFilter::vtkInternals::Check(Job& job, pmb_status status)
 }
 
 // Isovalues outside the range of all blocks together are worth a warning. A piece does not know the other pieces' ranges
-// and keeps silent.
+// and keeps silent, as VTK's filters do.
 void vtkPMBContourFilter::vtkInternals::NoteRange(const Job& job, double minimum, double maximum)
 {
   Totals& sum = this->Sum;
-  ++sum.Ranges;
+  sum.Ranges += !job.StandsIn;
   sum.Minimum = std::min(sum.Minimum, minimum);
   sum.Maximum = std::max(sum.Maximum, maximum);
   sum.ArrayName = job.Array->GetName() ? job.Array->GetName() : "";
   sum.Isovalues = job.Isovalues;
 }
 
-// A block that is done, for the sum.
-void vtkPMBContourFilter::vtkInternals::NoteContour(
-  const std::string& device, int64_t triangles, int64_t lines, int64_t points, double seconds)
+// A block that is done. volume: how it was read; of a slice there are lines.
+void vtkPMBContourFilter::vtkInternals::NoteContour(const Job& job, const std::string& device,
+  const std::string& volume, const pmb_sizes& sizes, int64_t lines, const std::string& note)
 {
-  ++this->Sum.Contoured;
-  this->Sum.Triangles += triangles;
-  this->Sum.Lines += lines;
-  this->Sum.Points += points;
-  this->Sum.Seconds += seconds;
-  std::vector<std::string>& devices = this->Sum.Devices;
-  if (std::find(devices.begin(), devices.end(), device) == devices.end())
-  {
-    devices.push_back(device);
-  }
-}
-
-void vtkPMBContourFilter::vtkInternals::Summarize(Job& job, const pmb_sizes& sizes)
-{
+  Totals& sum = this->Sum;
   const double seconds = job.Seconds();
-  const std::string device = job.Context->Describe();
-  this->NoteContour(device, sizes.triangles, 0, sizes.points, seconds);
+  ++sum.Contoured;
+  sum.Triangles += sizes.triangles;
+  sum.Lines += lines;
+  sum.Points += sizes.points;
+  sum.Seconds += seconds;
+  if (std::find(sum.Devices.begin(), sum.Devices.end(), device) == sum.Devices.end())
+  {
+    sum.Devices.push_back(device);
+  }
   std::ostringstream text;
   text.precision(3);
-  text << device;
-  if (job.BindSeconds >= 0)
+  text << device << ": " << volume;
+  job.Context ? text << sizes.triangles << " triangles" : text << lines << " lines";
+  text << " and " << sizes.points << " points in " << seconds << " s" << note;
+  this->Filter->LastRunSummary = text.str();
+}
+
+void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
+{
+  table->Initialize();
+  if (this->Depth > 0 || !this->Explored)
   {
-    text << ": volume read in " << job.BindSeconds << " s, ";
+    return;
   }
-  else
+  const auto lock = this->Contexts.Lock();
+  pmb_context* context = this->Explored->Get();
+  if (context && vtkPMBContour::FillHistogram(context, bins, table) == PMB_INTERNAL)
   {
-    text << ": volume unchanged, ";
+    this->Explored->Discard(); // the next execution makes another
   }
-  text << sizes.triangles << " triangles and " << sizes.points << " points in " << seconds << " s"
-       << this->Suggested.Note;
-  job.Filter->LastRunSummary = text.str();
 }
 VTK_ABI_NAMESPACE_END

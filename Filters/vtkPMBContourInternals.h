@@ -7,9 +7,7 @@
 
 #include "vtkPMBContourContexts.h"
 #include "vtkPMBContourFilter.h"
-#include "vtkPMBContourInput.h"
 #include "vtkPMBContourOutput.h"
-#include "vtkPMBContourProgress.h"
 
 #include "pmb.h"
 
@@ -24,60 +22,23 @@ VTK_ABI_NAMESPACE_BEGIN
 class vtkPMBContourFilter::vtkInternals
 {
 public:
-  std::atomic<int> Depth{ 0 }; // of executions that have started and not ended: of all blocks, and of one or several
+  // Composite input comes to RequestData() block by block, with a pair of StartEvent and EndEvent around each of them and
+  // one around all of them. This observes both.
+  explicit vtkInternals(vtkPMBContourFilter* filter);
 
-  // vtkThreadedCompositeDataPipeline runs several blocks at a time on one filter. They take turns: each uses all cores.
-  std::mutex OneBlock;
+  // RequestData: one block. The user is told what is wrong.
+  void Execute(vtkInformationVector** inputVector, vtkPolyData* output);
 
-  // Before the first block of an execution.
-  void Begin()
-  {
-    this->Sum = Totals();
-    this->Contexts.Begin();
-    this->Suggested.Context = nullptr;
-    this->Suggested.Note.clear();
-  }
+  // For the volume of the last execution; during one the table stays empty.
+  void FillHistogram(int bins, vtkTable* table);
 
-  // One block. Returns what is wrong, for the user, or nothing. Throws std::bad_alloc.
-  std::string Execute(
-    vtkPMBContourFilter* filter, vtkImageData* image, vtkInformationVector** inputVector, vtkPolyData* output);
-
-  // What is wrong after that, for the user.
-  std::string ExplainNoMemory() const;
-
-  // What Execute() returned or threw, for the sum. Returns whether no block of this execution had the same error before.
-  bool NoteError(const std::string& error)
-  {
-    this->Sum.Error = error;
-    return this->Sum.Errors.insert(error).second;
-  }
-
-  // What there is to tell the user after an execution; texts may be empty.
-  struct Report
-  {
-    std::string Error;
-    std::vector<std::string> Warnings;
-  };
-
-  // After the last block: puts the sum of several into the summary.
-  Report End(std::string& summary);
-
-  vtkPMBContour::Contexts& GetContexts() { return this->Contexts; }
+  vtkPMBContour::Contexts Contexts;
 
   // Of the large arrays of the output. Open from before VTK empties the output until the new one has its arrays.
   vtkPMBContour::OutputMemory Memory;
 
-  // For the volume of the last execution; while one is under way: what is known so far.
-  const std::vector<double>& GetSuggestions(vtkPMBContourFilter* filter);
-  void FillHistogram(int bins, vtkTable* table);
-  bool HasCurve(vtkIdType bind) const; // the filter has it already, or there is an execution
-  void SetCurve(vtkIdType bind) { this->Suggested.CurveBind = bind; }
-
 private:
-  // VTK executes an algorithm on composite input as a whole, and in that on each block.
-  bool IsComposite() const { return this->Depth > 1; }
-
-  struct Job; // what one block's work passes from step to step
+  struct Job; // the work on one block
 
   // Over the blocks of one execution.
   struct Totals
@@ -98,7 +59,7 @@ private:
     bool Several = false; // pieces, of which this is one
     std::string Error;    // the last one
     std::set<std::string> Errors;
-    std::vector<std::string> Warnings; // of the blocks
+    std::string Note; // on the suggested isovalue
     // Of the samples that were read.
     int Ranges = 0;
     std::vector<double> Isovalues;
@@ -109,47 +70,45 @@ private:
     std::string ArrayName;
   };
 
-  // vtkPMBContourHistogram.cxx
-  struct Suggestions
-  {
-    vtkPMBContour::Context* Context = nullptr; // that has the volume; null: there are several, or pieces of it
-    std::vector<double> Isovalues;
-    vtkIdType Bind = 0;      // the filter's number of binds when they were made; 0: they are not
-    vtkIdType CurveBind = 0; // the same of its IsovalueCurve
-    std::string Note;        // for the summary of the execution
-  };
-  pmb_status Suggest(vtkPMBContour::Context& context, vtkPMBContourFilter* filter, bool wanted, bool alone,
-    std::vector<double>& isovalues);
-  pmb_status UpdateSuggestions(vtkPMBContourFilter* filter);
+  // Before the first and after the last block.
+  void OnStart();
+  void OnEnd();
+
+  // VTK executes an algorithm on composite input as a whole, and in that on each block.
+  bool IsComposite() const { return this->Depth > 1; }
 
   void Run(Job& job, vtkInformationVector** inputVector);
   void FindArray(Job& job, vtkInformationVector** inputVector);
-  std::string SummarizeBlocks() const;
-  std::string ExplainOthers();
-  std::string ExplainNotFinite() const;
-  std::string ExplainRange() const;
   void ReadIsovalues(Job& job);
   void RunSlice(Job& job);
   void RunVolume(Job& job);
   void Contour(Job& job);
   void ContourOnDevice(Job& job);
   void Bind(Job& job);
+  void Explore(Job& job);
   void Emit(Job& job, pmb_sizes& sizes);
-  void Split(Job& job, vtkPMBContour::Output& arrays, pmb_sizes& sizes);
-  void Measure(Job& job, const pmb_mesh& mesh);
-  void Check(Job& job, pmb_status status);
-  void CheckOnCPU(Job& job, const std::string& before, const std::string& after, pmb_status status);
-  void NoteOther(vtkDataObject* block);
+  // onCPU: whatever made the mesh, and so no reason to give a GPU up.
+  void Check(Job& job, pmb_status status, bool onCPU = false,
+    const char* before = "The contour failed: ", const char* after = "");
   void NoteRange(const Job& job, double minimum, double maximum);
-  void NoteContour(const std::string& device, int64_t triangles, int64_t lines, int64_t points, double seconds);
-  void Summarize(Job& job, const pmb_sizes& sizes);
+  void NoteContour(const Job& job, const std::string& device, const std::string& volume, const pmb_sizes& sizes,
+    int64_t lines, const std::string& note);
+  void Warn(const std::string& warning); // unless it is empty
+  void WarnAtEnd();
+  std::string SummarizeBlocks() const;
 
-  vtkPMBContour::Contexts Contexts;
+  vtkPMBContourFilter* Filter;
+  std::atomic<int> Depth{ 0 }; // of executions that have started and not ended: of all blocks, and of one or several
+
+  // vtkThreadedCompositeDataPipeline runs several blocks at a time on one filter. They take turns: each uses all cores.
+  std::mutex OneBlock;
+
   Totals Sum;
-  Suggestions Suggested;
-  pmb_sizes Counted = {};          // of the block in work, once they are known
-  std::set<std::string> ToldKinds; // of blocks that there was a warning of
-  unsigned ToldGhosts = 0;         // of arrays vtkGhostType likewise
+  pmb_sizes Counted = {}; // of the block in work, once they are known
+  vtkPMBContour::Context* Explored =
+    nullptr;                  // has the volume that suggestions are for; null: blocks, or pieces of one
+  vtkIdType ExploredBind = 0; // the filter's number of binds when they were made; 0: they are not
+  std::set<std::string> Told; // of blocks and arrays that there was a warning of
 };
 VTK_ABI_NAMESPACE_END
 #endif

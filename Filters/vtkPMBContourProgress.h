@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: how far an execution has come, told to the filter's observers, and whether it shall stop.
+// Private to this module: the progress of an execution, reported to the filter's observers, and whether it shall stop.
 #ifndef vtkPMBContourProgress_h
 #define vtkPMBContourProgress_h
 
-#include "vtkABINamespace.h"
+#include "vtkAlgorithm.h"
+#include "vtkPMBContourArrays.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <numeric>
 
 VTK_ABI_NAMESPACE_BEGIN
-class vtkAlgorithm;
-
 namespace vtkPMBContour
 {
 // One execution on one block. For the thread that executes the filter.
@@ -30,39 +31,68 @@ public:
     EMIT,
     CELLS,
     MEASURE,
-    STEPS
+    STEPS,
+    WHOLE = MEASURE // the only step, if none was begun before
   };
 
-  explicit Progress(vtkAlgorithm* owner, Step last = MEASURE);
+  explicit Progress(vtkAlgorithm* owner, Step last = MEASURE)
+    : Owner(owner)
+  {
+    std::fill(this->Weights.begin() + last + 1, this->Weights.end(), 0);
+  }
 
   // Whether a step takes no time, and so no share of the whole. None is skipped to begin with.
-  void Skip(Step step, bool isSkipped);
+  void Skip(Step step, bool isSkipped) { this->Weights[step] = isSkipped ? 0 : AllWeights[step]; }
 
-  // The following reports are of this step, which gets its share, by weight, of what is left. Returns false to stop.
-  bool Begin(Step step);
+  // The following reports are of this step, which gets its share, by weight, of what is left. Throws Aborted.
+  void Begin(Step step)
+  {
+    const int left = std::accumulate(this->Weights.begin() + step, this->Weights.end(), 0);
+    this->From = std::max(this->To, this->Shown);
+    const double share = left > 0 ? static_cast<double>(this->Weights[step]) / left : 0.0;
+    this->To = share < 1 ? this->From + (1.0 - this->From) * share : 1.0; // and not by rounding beyond it
+    this->GetReport()(0.0);
+  }
 
-  // The following reports are of the whole.
-  bool BeginAll();
-
-  // Of the step, 0 to 1. Observers hear of every percent, and several times in 100 ms: ParaView looks at its abort button
-  // only then. Returns false to stop.
-  bool Report(double fraction);
+  // Reports of the step. Observers hear of every percent, and several times in 100 ms: ParaView looks at its abort button
+  // only then. Nothing is told after an abort.
+  Report GetReport()
+  {
+    return [this](double fraction)
+    {
+      if (Hook(this, fraction) != 0)
+      {
+        throw Aborted();
+      }
+    };
+  }
 
   // The same as the core calls it: pmb_set_progress(context, Progress::Hook, progress). Returns 1 to stop, else 0.
-  static int Hook(void* progress, double fraction);
-
-  // Whether the filter or one upstream was told to stop. If so, VTK clears the output and tells filters downstream.
-  bool ShouldStop() const;
+  static int Hook(void* progress, double fraction)
+  {
+    auto* self = static_cast<Progress*>(progress);
+    const double now = self->From + fraction * (self->To - self->From);
+    const Clock::time_point time = Clock::now();
+    const bool isNews = now >= self->Shown + 0.01 || time - self->ShownAt >= std::chrono::milliseconds(20);
+    if (isNews && !self->Owner->CheckAbort())
+    {
+      self->Shown = std::max(self->Shown, now);
+      self->ShownAt = time;
+      self->Owner->UpdateProgress(self->Shown);
+    }
+    return self->Owner->CheckAbort() ? 1 : 0;
+  }
 
 private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::array<int, STEPS> AllWeights = { { 30, 20, 2, 10, 4, 40, 10, 40 } };
 
   vtkAlgorithm* Owner;
-  std::array<int, STEPS> Weights;
+  std::array<int, STEPS> Weights = AllWeights;
   double From = 0.0;
   double To = 0.0;
   double Shown = 0.0;
-  Clock::time_point ShownAt;
+  Clock::time_point ShownAt = Clock::now();
 };
 }
 

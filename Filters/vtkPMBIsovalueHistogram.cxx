@@ -8,14 +8,13 @@
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
-#include "vtkPMBContourHistogram.h"
-#include "vtkPMBContourInput.h"
+#include "vtkPMBContourContexts.h"
+#include "vtkPMBContourOutput.h"
 #include "vtkPMBContourProgress.h"
 #include "vtkTable.h"
 
 #include "pmb.h"
 
-#include <memory>
 #include <new>
 #include <string>
 
@@ -24,27 +23,15 @@ vtkStandardNewMacro(vtkPMBIsovalueHistogram);
 
 namespace
 {
-struct Destroy
+// Throws Failed, Aborted, std::bad_alloc.
+void Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArray* array, vtkTable* table)
 {
-  void operator()(pmb_context* context) const { pmb_destroy(context); }
-};
-
-// Returns what is wrong, for the user, or nothing. Throws std::bad_alloc.
-std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArray* array, vtkTable* table)
-{
-  std::string error;
   vtkPMBContour::Binding volume;
-  if (!volume.Describe(image, image->GetMTime(), array, filter->GetArrayComponent(), error))
-  {
-    return error;
-  }
+  volume.Describe(image, image->GetMTime(), array, filter->GetArrayComponent());
   vtkPMBContour::Progress steps(filter, vtkPMBContour::Progress::BIND);
-  if (!steps.Begin(vtkPMBContour::Progress::COPY) ||
-    !volume.CopyIfNeeded(array, [&steps](double fraction) { return steps.Report(fraction); }) ||
-    !steps.Begin(vtkPMBContour::Progress::BIND))
-  {
-    return std::string();
-  }
+  steps.Begin(vtkPMBContour::Progress::COPY);
+  volume.CopyIfNeeded(array, steps.GetReport());
+  steps.Begin(vtkPMBContour::Progress::BIND);
   pmb_options options = {};
   options.struct_size = sizeof(options);
   options.device = PMB_DEVICE_CPU; // to bring the volume to a GPU takes longer than this
@@ -52,9 +39,9 @@ std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArr
   pmb_context* made = nullptr;
   if (pmb_create(&options, &made) != PMB_OK)
   {
-    return pmb_error(nullptr);
+    throw vtkPMBContour::Failed{ pmb_error(nullptr) };
   }
-  const std::unique_ptr<pmb_context, Destroy> context(made);
+  const vtkPMBContour::CoreContext context(made);
   pmb_set_progress(made, vtkPMBContour::Progress::Hook, &steps);
   pmb_status status = pmb_bind(made, &volume.GetVolume());
   pmb_set_progress(made, nullptr, nullptr);
@@ -62,14 +49,14 @@ std::string Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArr
   {
     status = vtkPMBContour::FillHistogram(made, filter->GetNumberOfBins(), table);
   }
-  return status == PMB_OK || status == PMB_ABORTED ? std::string() : pmb_error(made);
+  if (status != PMB_OK && status != PMB_ABORTED)
+  {
+    throw vtkPMBContour::Failed{ pmb_error(made) };
+  }
 }
 }
 
 vtkPMBIsovalueHistogram::vtkPMBIsovalueHistogram()
-  : NumberOfBins(256)
-  , ArrayComponent(0)
-  , NumberOfThreads(0)
 {
   this->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, vtkDataSetAttributes::SCALARS);
 }
@@ -86,26 +73,26 @@ int vtkPMBIsovalueHistogram::RequestData(
   vtkImageData* image = vtkImageData::GetData(inputVector[0]);
   vtkTable* table = vtkTable::GetData(outputVector);
   vtkDataObject* input = vtkDataObject::GetData(inputVector[0]);
-  if (input && !image)
-  {
-    table->Initialize();
-    vtkErrorMacro(<< vtkPMBContour::RefuseInput(input));
-    return 1;
-  }
-  if (!image || vtkPMBContour::Dimensions(image).Thick == 0)
-  {
-    return 1;
-  }
   int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
-  vtkAbstractArray* found = this->GetInputAbstractArrayToProcess(0, inputVector, association);
-  const vtkPMBContour::ArrayChoice choice(this, found, association, this->ArrayComponent);
   std::string error;
   try
   {
-    if (vtkDataArray* array = vtkPMBContour::CheckArray(image, choice, error))
+    if (input && !image)
     {
-      error = Run(this, image, array, table);
+      throw vtkPMBContour::Failed{ vtkPMBContour::RefuseInput(input) };
     }
+    if (image && vtkPMBContour::Dimensions(image).Thick > 0)
+    {
+      vtkAbstractArray* found = this->GetInputAbstractArrayToProcess(0, inputVector, association);
+      Run(this, image, vtkPMBContour::CheckArray(this, image, found, association, this->ArrayComponent), table);
+    }
+  }
+  catch (const vtkPMBContour::Failed& failed)
+  {
+    error = failed.Error;
+  }
+  catch (const vtkPMBContour::Aborted&)
+  {
   }
   catch (const std::bad_alloc&)
   {

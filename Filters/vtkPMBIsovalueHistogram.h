@@ -14,8 +14,8 @@
  * - "Bricks In Range": how many bricks have samples on both sides of the bin or in it; constant bricks as well;
  * - "Suggested": the same as "Bricks" in the bins of the isovalues that vtkPMBContourFilter suggests, else 0.
  *
- * The table is empty where no sample is finite or all are equal. Composite input gives a table for each block, and a piece of
- * a volume one of its own.
+ * The table is empty where no sample is finite or all are equal. Composite input gives a table for each block, and a piece
+ * of a volume one of its own.
  *
  * @sa
  * vtkPMBContourFilter
@@ -67,9 +67,9 @@ protected:
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
   int FillInputPortInformation(int port, vtkInformation* info) override;
 
-  int NumberOfBins;
-  int ArrayComponent;
-  int NumberOfThreads;
+  int NumberOfBins = 256;
+  int ArrayComponent = 0;
+  int NumberOfThreads = 0;
 
 private:
   vtkPMBIsovalueHistogram(const vtkPMBIsovalueHistogram&) = delete;

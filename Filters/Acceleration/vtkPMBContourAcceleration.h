@@ -92,31 +92,25 @@ public:
    */
   static bool IsEnabled(int filters = ALL_FILTERS);
 
+  ///@{
   /**
-   * How many executions of accelerated filters have run on PMB in this process; each block of composite input counts.
+   * How many executions of accelerated filters have run on PMB in this process, each block of composite input counts; how
+   * many were left to VTK's own code, GetLastRunSummary() says why; and how often PMB has read a volume as a whole for them,
+   * as in vtkPMBContourFilter::GetNumberOfBinds().
    */
   static vtkIdType GetNumberOfRuns();
-
-  /**
-   * How many executions of accelerated filters were left to VTK's own code; GetLastRunSummary() says why.
-   */
   static vtkIdType GetNumberOfRunsLeftToVTK();
-
-  /**
-   * How often PMB has read a volume as a whole for accelerated filters, as in vtkPMBContourFilter::GetNumberOfBinds().
-   */
   static vtkIdType GetNumberOfBinds();
+  ///@}
 
+  ///@{
   /**
-   * What the last execution of an accelerated filter did, in a sentence for a person: the device, numbers and seconds, or
-   * why VTK's own code ran.
+   * What the last execution of an accelerated filter, or of this one, did, in a sentence for a person: the device, numbers
+   * and seconds, or why VTK's own code ran. Empty if the filter was not to be accelerated.
    */
   static std::string GetLastRunSummary();
-
-  /**
-   * The same for the last execution of this filter. Empty if it was not to be accelerated.
-   */
   static std::string GetLastRunSummary(vtkAlgorithm* filter);
+  ///@}
 
   /**
    * Names a filter that makes a vtkContourFilter for each execution and gives it its own input, as ParaView's Contour does.
@@ -136,8 +130,8 @@ public:
   ///@}
 
 protected:
-  vtkPMBContourAcceleration();
-  ~vtkPMBContourAcceleration() override;
+  vtkPMBContourAcceleration() = default;
+  ~vtkPMBContourAcceleration() override = default;
 
 private:
   vtkPMBContourAcceleration(const vtkPMBContourAcceleration&) = delete;

@@ -1,25 +1,24 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: vtkPMBContourFilter in the place of one of VTK's own filters.
+// Private to the acceleration: vtkPMBContourFilter in the place of one of VTK's own filters.
 #ifndef vtkPMBContourStandIn_h
 #define vtkPMBContourStandIn_h
 
+#include "vtkAlgorithm.h"
 #include "vtkNew.h"
-#include "vtkObject.h"
 #include "vtkSmartPointer.h"
 
 #include <atomic>
-#include <map>
 #include <mutex>
+#include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
-class vtkAlgorithm;
 class vtkCallbackCommand;
 class vtkDataArray;
+class vtkDataObject;
 class vtkImageData;
 class vtkInformation;
 class vtkInformationVector;
@@ -28,7 +27,9 @@ class vtkPolyData;
 
 namespace vtkPMBContour
 {
-// The switch of the process and its counters.
+class StandIn;
+
+// The switch of the process, its counters, and all stand-ins.
 struct Switch
 {
   std::atomic<int> Filters{ 0 }; // vtkPMBContourAcceleration::FilterType
@@ -36,18 +37,42 @@ struct Switch
   std::atomic<vtkIdType> Runs{ 0 };
   std::atomic<vtkIdType> Left{ 0 };
   std::atomic<vtkIdType> Binds{ 0 };
-  std::mutex Mutex; // of changes, and of all texts
+  std::mutex Mutex; // of changes, of all texts, and of the list
   std::string Summary;
+  std::set<StandIn*> List;
 
   static Switch& Get();
   void Change(int on, int off); // of type FilterType
-  std::string GetSummary();
 };
 
-struct StockSettings; // vtkPMBContourStock.h
+// What one of VTK's filters is set to, in terms of ours.
+struct StockSettings
+{
+  int Which = 0; // vtkPMBContourAcceleration::FilterType
+  const char* Name = "";
+  vtkInformation* Array = nullptr; // as set by SetInputArrayToProcess(0, ...); null: nothing was
+  std::vector<double> Isovalues;
+  bool Normals = false, Gradients = false, Scalars = false;
+  bool PointArrays = false, CellArrays = false; // the other arrays
+  int Component = 0;
+  int Precision = vtkAlgorithm::SINGLE_PRECISION;
+  std::string Refusal; // why VTK's own code has to run with these settings
+};
 
-// Belongs to one of VTK's filters, in the information of which it is kept, and keeps the summary of the volume from one
-// execution to the next. It calls a vtkPMBContourFilter as a pipeline does: by events and requests.
+StockSettings ReadSettings(vtkAlgorithm* stock, int which);
+
+// Why VTK's own code has to run with these settings and this input, or nothing. `inInfo` is the input's.
+std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInformation* inInfo);
+
+// The point array to contour; null: the image lacks it.
+vtkDataArray* FindContoured(const StockSettings& settings, vtkImageData* image);
+
+// The mesh becomes the output, with arrays of the order, names and types of the stock filter's. The output's field data
+// stay.
+void HandOver(const StockSettings& settings, vtkDataArray* contoured, vtkPolyData* mesh, vtkPolyData* output);
+
+// Belongs to one of VTK's filters, in the information of which it is kept. It executes a vtkPMBContourFilter for each block
+// and keeps it for the next execution.
 class StandIn : public vtkObject
 {
 public:
@@ -60,8 +85,9 @@ public:
   // Makes one if it has none. Wraps: the filter executes by vtkContourFilters that it makes anew each time.
   static StandIn* Make(vtkAlgorithm* filter, int which, bool wraps = false);
 
-  // The execution (a REQUEST_DATA) of one of the three. False: nothing was done, and VTK's own code has to.
-  static bool Run(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkInformationVector* outputVector);
+  // The execution (a REQUEST_DATA) of one of the three. False: nothing was done, and VTK's own code has to run.
+  static bool Run(
+    vtkAlgorithm* stock, int which, vtkInformationVector** inputVector, vtkInformationVector* outputVector);
 
   // Frees what is kept for filters that are not accelerated any more.
   static void FreeUnused();
@@ -74,22 +100,18 @@ protected:
   ~StandIn() override;
 
 private:
-  struct List;
+  using FilterList = std::vector<vtkSmartPointer<vtkPMBContourFilter>>;
 
   // Around all blocks of an execution of the owner, and around each.
   void OnStart();
   void OnEnd();
-  void OnProgress();
+  void OnProgress(vtkObject* caller, unsigned long, void*);
 
   bool IsOn() const { return (Switch::Get().Filters & this->Which) != 0; }
-  void Begin();
-  void End();
   void Say(std::string StandIn::*part, const std::string& text);
-  std::string Execute(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkInformationVector* outputVector);
-  std::string Contour(
-    const StockSettings& settings, vtkDataArray* contoured, vtkInformation* inInfo, vtkPolyData* output);
-  std::string RefuseFlags(vtkImageData* image);
-  void Configure(const StockSettings& settings, vtkImageData* image);
+  std::string Execute(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkPolyData* output);
+  std::string Contour(const StockSettings& settings, vtkImageData* image, vtkPolyData* output);
+  vtkPMBContourFilter* ChooseFilter();
   void HoldBack(vtkPolyData* output);
   void GiveBack();
 
@@ -97,21 +119,14 @@ private:
   int Which = 0;
   bool Wraps = false;
   int Depth = 0;                 // of the owner's executions that have started and not ended
-  int Started = 0;               // of them, those that our filter knows of
+  size_t Blocks = 0;             // of this execution so far
   std::mutex OneBlock;           // at a time: they may come in several threads
   vtkAlgorithm* Stock = nullptr; // that executes now
   vtkMTimeType Changed = 0;      // its image
-  // Flags, of which there are as many as samples: the time of the last look at them, and whether one hides something.
-  std::map<vtkDataArray*, std::pair<vtkMTimeType, bool>> LookedAt;
-  std::string HeldBack;   // the array that is to be active scalars at the end
-  std::string Done, Left; // what the last execution did, and left to VTK: composite input may have both
+  std::string HeldBack;          // the array that is to be active scalars at the end
+  std::string Done, Left;        // what the last execution did, and left to VTK: composite input may have both
   vtkNew<vtkCallbackCommand> Deaf;
-  struct Kept // from one execution to the next
-  {
-    vtkSmartPointer<vtkPMBContourFilter> Filter;
-    std::vector<vtkSmartPointer<vtkPolyData>> Last; // meshes that the owner's output has as well, until it is emptied
-  };
-  Kept Own;
+  FilterList Filters; // one for each block, up to a number
 };
 }
 VTK_ABI_NAMESPACE_END

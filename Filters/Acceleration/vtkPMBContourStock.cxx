@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBContourStock.h"
+#include "vtkPMBContourStandIn.h"
 
 #include "vtkCellData.h"
 #include "vtkContourFilter.h"
@@ -21,6 +21,7 @@
 #include "vtkUniformGrid.h"
 #include "vtkVersionMacros.h"
 
+#include <algorithm>
 #include <cmath>
 #include <typeinfo>
 #include <utility>
@@ -69,17 +70,6 @@ vtkSmartPointer<vtkDataArray> ConvertScalars(vtkDataArray* scalars, vtkDataArray
   converted->DeepCopy(scalars);
   return converted;
 }
-
-void RemoveArray(vtkFieldData* data, vtkAbstractArray* array)
-{
-  for (int i = data->GetNumberOfArrays(); i-- > 0;)
-  {
-    if (data->GetAbstractArray(i) == array)
-    {
-      data->RemoveArray(i);
-    }
-  }
-}
 }
 
 StockSettings ReadSettings(vtkAlgorithm* stock, int which)
@@ -94,7 +84,6 @@ StockSettings ReadSettings(vtkAlgorithm* stock, int which)
   {
     ReadCommon(contour, settings);
     settings.PointArrays = settings.CellArrays = true;
-    settings.RemoveDegenerate = true;
     settings.Component = contour->GetArrayComponent();
     if (contour->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION)
     {
@@ -121,7 +110,6 @@ StockSettings ReadSettings(vtkAlgorithm* stock, int which)
   else if (auto* cubes = vtkMarchingCubes::SafeDownCast(stock))
   {
     ReadCommon(cubes, settings);
-    settings.RemoveDegenerate = true;
     vtkIncrementalPointLocator* locator = cubes->GetLocator();
     if (locator && typeid(*locator) != typeid(vtkMergePoints))
     {
@@ -133,50 +121,6 @@ StockSettings ReadSettings(vtkAlgorithm* stock, int which)
     }
   }
   return settings;
-}
-
-std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInformation* inInfo)
-{
-  vtkImageData* image = vtkImageData::SafeDownCast(input);
-  if (!settings.Refusal.empty())
-  {
-    return settings.Refusal;
-  }
-  if (settings.Isovalues.empty())
-  {
-    return "there is no isovalue";
-  }
-  for (double isovalue : settings.Isovalues)
-  {
-    if (!std::isfinite(isovalue))
-    {
-      return "an isovalue is not a finite number";
-    }
-  }
-  if (!image)
-  {
-    return std::string("the input is ") + (input ? input->GetClassName() : "nothing");
-  }
-  if (image->GetDataDimension() != 3)
-  {
-    return "the image has not three dimensions";
-  }
-  if (settings.Which == vtkPMBContourAcceleration::CONTOUR_FILTER)
-  {
-    if (vtkUniformGrid::SafeDownCast(image))
-    {
-      return "the input is vtkUniformGrid";
-    }
-    if (!image->GetDirectionMatrix()->IsIdentity())
-    {
-      return "the image has a direction matrix, which vtkContourFilter ignores";
-    }
-  }
-  if (settings.Which != vtkPMBContourAcceleration::MARCHING_CUBES && !IsAskedFor(image, inInfo))
-  {
-    return "only a part of the image was asked for";
-  }
-  return std::string();
 }
 
 vtkDataArray* FindContoured(const StockSettings& settings, vtkImageData* image)
@@ -197,13 +141,8 @@ vtkDataArray* FindContoured(const StockSettings& settings, vtkImageData* image)
               : arrays->GetAttribute(settings.Array->Get(vtkDataObject::FIELD_ATTRIBUTE_TYPE()));
 }
 
-bool IsReal(vtkDataArray* array)
-{
-  return array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE;
-}
-
 // Where VTK's filters would do something else with the arrays than ours.
-std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtkDataArray* contoured)
+static std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtkDataArray* contoured)
 {
   if (!contoured)
   {
@@ -217,11 +156,11 @@ std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtk
   {
     return "the array has several components, which vtkMarchingCubes refuses";
   }
-  const std::string name = contoured->GetName() ? contoured->GetName() : "";
   vtkPointData* data = image->GetPointData();
   for (const std::string own : { settings.Normals ? "Normals" : "", settings.Gradients ? "Gradients" : "" })
   {
-    if (!own.empty() && (name == own || (settings.PointArrays && data->HasArray(own.c_str()))))
+    vtkAbstractArray* array = own.empty() ? nullptr : data->GetAbstractArray(own.c_str());
+    if (array && (array == contoured || settings.PointArrays))
     {
       return "the image has an array " + own + " already";
     }
@@ -236,7 +175,8 @@ std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtk
     {
       return "beside the contoured array there is one of text, bits or ids, or without a name";
     }
-    if (settings.Which == vtkPMBContourAcceleration::FLYING_EDGES && numbers != contoured && !IsReal(numbers))
+    if (settings.Which == vtkPMBContourAcceleration::FLYING_EDGES && numbers != contoured &&
+      numbers->GetDataType() != VTK_FLOAT && numbers->GetDataType() != VTK_DOUBLE)
     {
       return "beside the contoured array there is one of integers, of which vtkFlyingEdges3D makes floats";
     }
@@ -244,47 +184,75 @@ std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtk
   return std::string();
 }
 
-namespace
+std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInformation* inInfo)
 {
-// What VTK's filters leave out: their interpolation knows no ids, and without cell arrays there are no flags of cells.
-void RemoveOthers(const StockSettings& settings, vtkPolyData* mesh)
-{
-  vtkPointData* arrays = mesh->GetPointData();
-  for (int i = arrays->GetNumberOfArrays(); i-- > 0;)
+  vtkImageData* image = vtkImageData::SafeDownCast(input);
+  const bool isContour = settings.Which == vtkPMBContourAcceleration::CONTOUR_FILTER;
+  const bool isCubes = settings.Which == vtkPMBContourAcceleration::MARCHING_CUBES;
+  const auto& values = settings.Isovalues;
+  if (!settings.Refusal.empty())
   {
-    if (arrays->GetAbstractArray(i)->GetDataType() == VTK_ID_TYPE)
-    {
-      arrays->RemoveArray(i);
-    }
+    return settings.Refusal;
   }
-  if (!settings.CellArrays)
+  if (values.empty())
   {
-    mesh->GetCellData()->Initialize();
+    return "there is no isovalue";
   }
-}
+  if (!std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }))
+  {
+    return "an isovalue is not a finite number";
+  }
+  if (!image)
+  {
+    return std::string("the input is ") + (input ? input->GetClassName() : "nothing");
+  }
+  if (image->GetDataDimension() != 3)
+  {
+    return "the image has not three dimensions";
+  }
+  if (isContour && vtkUniformGrid::SafeDownCast(image))
+  {
+    return "the input is vtkUniformGrid";
+  }
+  if (isContour && !image->GetDirectionMatrix()->IsIdentity())
+  {
+    return "the image has a direction matrix, which vtkContourFilter ignores";
+  }
+  if (!isCubes && !IsAskedFor(image, inInfo))
+  {
+    return "only a part of the image was asked for";
+  }
+  return RefuseArrays(settings, image, FindContoured(settings, image));
 }
 
 void HandOver(const StockSettings& settings, vtkDataArray* contoured, vtkPolyData* mesh, vtkPolyData* output)
 {
-  vtkPointData* arrays = mesh->GetPointData();
-  const bool edges = settings.Which == vtkPMBContourAcceleration::FLYING_EDGES;
-  RemoveOthers(settings, mesh);
+  vtkPointData* made = mesh->GetPointData();
+  const bool isEdges = settings.Which == vtkPMBContourAcceleration::FLYING_EDGES;
   struct Own
   {
     vtkSmartPointer<vtkDataArray> Array; // null: not wanted
     int Attribute;
-  } own[] = { { settings.Scalars ? arrays->GetScalars() : nullptr, vtkDataSetAttributes::SCALARS },
-    { settings.Gradients ? arrays->GetArray("Gradients") : nullptr, vtkDataSetAttributes::VECTORS },
-    { settings.Normals ? arrays->GetNormals() : nullptr, vtkDataSetAttributes::NORMALS } };
-  for (const Own& one : own)
+  } own[] = { { settings.Scalars ? made->GetScalars() : nullptr, vtkDataSetAttributes::SCALARS },
+    { settings.Gradients ? made->GetArray("Gradients") : nullptr, vtkDataSetAttributes::VECTORS },
+    { settings.Normals ? made->GetNormals() : nullptr, vtkDataSetAttributes::NORMALS } };
+  // The filter's own arrays come last. VTK's interpolation knows no ids.
+  vtkNew<vtkPointData> arrays;
+  arrays->ShallowCopy(made);
+  for (int i = arrays->GetNumberOfArrays(); i-- > 0;)
   {
-    RemoveArray(arrays, one.Array);
+    vtkAbstractArray* array = arrays->GetAbstractArray(i);
+    if (array->GetDataType() == VTK_ID_TYPE ||
+      std::any_of(own, own + 3, [=](const Own& one) { return one.Array == array; }))
+    {
+      arrays->RemoveArray(i);
+    }
   }
   if (own[0].Array)
   {
-    own[0].Array = ConvertScalars(own[0].Array, edges ? contoured : nullptr);
+    own[0].Array = ConvertScalars(own[0].Array, isEdges ? contoured : nullptr);
   }
-  if (edges)
+  if (isEdges)
   {
     std::swap(own[1], own[2]);
   }
@@ -302,7 +270,10 @@ void HandOver(const StockSettings& settings, vtkDataArray* contoured, vtkPolyDat
   output->SetPoints(mesh->GetPoints());
   output->SetPolys(mesh->GetPolys());
   output->GetPointData()->ShallowCopy(arrays);
-  output->GetCellData()->ShallowCopy(mesh->GetCellData());
+  if (settings.CellArrays) // else there are no flags of cells either
+  {
+    output->GetCellData()->ShallowCopy(mesh->GetCellData());
+  }
 }
 }
 VTK_ABI_NAMESPACE_END
