@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "FuzzInput.h"
+#include "Fuzz.h"
 
 #include "vtkCellData.h"
 #include "vtkDataArray.h"

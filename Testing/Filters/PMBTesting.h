@@ -126,7 +126,7 @@ double Hausdorff(vtkPolyData* a, vtkPolyData* b);
 // How many triangles only one of the meshes has; points are the same if they are nearest, and none may coincide.
 vtkIdType OtherTriangles(vtkPolyData* a, vtkPolyData* b);
 
-// Whether two data sets are equal to the byte: points, triangles and all arrays, with types and names.
+// Whether two data sets are equal to the byte: points, triangles, lines and all arrays, with types and names, in order.
 bool SameBytes(vtkPolyData* a, vtkPolyData* b, std::string& difference);
 }
 #endif

@@ -11,6 +11,7 @@
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkStaticPointLocator.h"
+#include "vtkVariant.h"
 
 #include <algorithm>
 #include <array>
@@ -219,57 +220,64 @@ vtkIdType OtherTriangles(vtkPolyData* a, vtkPolyData* b)
 
 namespace
 {
-bool SameArray(vtkDataArray* a, vtkDataArray* b, const char* what, std::string& difference)
+std::string ArrayDifference(vtkAbstractArray* a, vtkAbstractArray* b, const std::string& what)
 {
-  if (!a != !b)
+  if (!a || !b)
   {
-    difference = std::string(what) + ": only one has it";
-    return false;
+    return a == b ? "" : what + ": only one has it";
   }
-  if (!a)
+  if (a->GetDataType() != b->GetDataType() || a->GetNumberOfComponents() != b->GetNumberOfComponents() ||
+    a->GetNumberOfTuples() != b->GetNumberOfTuples())
   {
-    return true;
+    return what + ": type or size";
   }
-  const bool sameKind = a->GetDataType() == b->GetDataType() &&
-    a->GetNumberOfComponents() == b->GetNumberOfComponents() && a->GetNumberOfTuples() == b->GetNumberOfTuples();
-  const size_t bytes = static_cast<size_t>(a->GetNumberOfValues()) * a->GetDataTypeSize();
-  if (!sameKind || (bytes && std::memcmp(a->GetVoidPointer(0), b->GetVoidPointer(0), bytes) != 0))
+  if (a->IsNumeric() && a->HasStandardMemoryLayout() && b->HasStandardMemoryLayout() && a->GetDataType() != VTK_BIT)
   {
-    difference = std::string(what) + (sameKind ? ": bytes differ" : ": type or size differs");
-    return false;
+    const size_t bytes = static_cast<size_t>(a->GetNumberOfValues()) * a->GetDataTypeSize();
+    const bool same = bytes == 0 || std::memcmp(a->GetVoidPointer(0), b->GetVoidPointer(0), bytes) == 0;
+    return same ? "" : what + ": bytes";
   }
-  return true;
-}
-
-bool SameArrays(vtkFieldData* a, vtkFieldData* b, std::string& difference)
-{
-  if (a->GetNumberOfArrays() != b->GetNumberOfArrays())
+  for (vtkIdType n = 0; n < a->GetNumberOfValues(); ++n)
   {
-    difference = "number of arrays";
-    return false;
-  }
-  for (int i = 0; i < a->GetNumberOfArrays(); ++i)
-  {
-    const char* name = a->GetArrayName(i);
-    if (!SameArray(a->GetArray(i), name ? b->GetArray(name) : b->GetArray(i), name ? name : "an array without a name",
-          difference))
+    if (a->GetVariantValue(n).ToString() != b->GetVariantValue(n).ToString())
     {
-      return false;
+      return what + ": values";
     }
   }
-  return true;
+  return "";
+}
+
+std::string FieldDifference(vtkFieldData* a, vtkFieldData* b, const std::string& what)
+{
+  std::string difference = a->GetNumberOfArrays() == b->GetNumberOfArrays() ? "" : what + ": number of arrays";
+  for (int n = 0; n < a->GetNumberOfArrays() && difference.empty(); ++n)
+  {
+    vtkAbstractArray *x = a->GetAbstractArray(n), *y = b->GetAbstractArray(n);
+    const std::string name = x->GetName() ? x->GetName() : "", other = y->GetName() ? y->GetName() : "";
+    difference =
+      name == other ? ArrayDifference(x, y, what + " '" + name + "'") : what + ": '" + name + "' and '" + other + "'";
+  }
+  return difference;
+}
+
+vtkDataArray* PlacesOf(vtkPolyData* mesh)
+{
+  return mesh->GetPoints() ? mesh->GetPoints()->GetData() : nullptr;
 }
 }
 
 bool SameBytes(vtkPolyData* a, vtkPolyData* b, std::string& difference)
 {
-  vtkDataArray* points[2] = { a->GetPoints() ? a->GetPoints()->GetData() : nullptr,
-    b->GetPoints() ? b->GetPoints()->GetData() : nullptr };
-  return SameArray(points[0], points[1], "points", difference) &&
-    SameArray(
-      a->GetPolys()->GetConnectivityArray(), b->GetPolys()->GetConnectivityArray(), "triangles", difference) &&
-    SameArray(a->GetPolys()->GetOffsetsArray(), b->GetPolys()->GetOffsetsArray(), "offsets", difference) &&
-    SameArrays(a->GetPointData(), b->GetPointData(), difference) &&
-    SameArrays(a->GetCellData(), b->GetCellData(), difference);
+  difference = ArrayDifference(PlacesOf(a), PlacesOf(b), "points");
+  for (bool lines : { false, true })
+  {
+    vtkCellArray* x = lines ? a->GetLines() : a->GetPolys();
+    vtkCellArray* y = lines ? b->GetLines() : b->GetPolys();
+    difference += ArrayDifference(x->GetConnectivityArray(), y->GetConnectivityArray(), "ids");
+    difference += ArrayDifference(x->GetOffsetsArray(), y->GetOffsetsArray(), "offsets");
+  }
+  difference += FieldDifference(a->GetPointData(), b->GetPointData(), "point array");
+  difference += FieldDifference(a->GetCellData(), b->GetCellData(), "cell array");
+  return difference.empty();
 }
 }
