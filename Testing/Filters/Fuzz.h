@@ -145,8 +145,8 @@ using Bytes = std::vector<char>;
 struct Reference
 {
   // `array` is a point array of the image with the component of the settings. `others`: to be interpolated.
-  Reference(vtkImageData* image, vtkDataArray* array, const Settings& settings,
-    const std::vector<vtkDataArray*>& others);
+  Reference(
+    vtkImageData* image, vtkDataArray* array, const Settings& settings, const std::vector<vtkDataArray*>& others);
   ~Reference() { pmb_destroy(this->Context); }
   Reference(const Reference&) = delete;
   void operator=(const Reference&) = delete;

@@ -287,7 +287,8 @@ void JudgePointArrays(const Reference& reference, const Settings& settings, vtkD
     {
       const pmb_attribute& attribute = reference.Attributes[other];
       JudgeBytes(got, attribute.type, attribute.components, reference.Others[other++], report);
-      FUZZ_CHECK(report, got->GetDataType() == wanted[n].Source->GetDataType() || wanted[n].Source->IsA("vtkBitArray"),
+      FUZZ_CHECK(report,
+        got->GetDataType() == wanted[n].Source->GetDataType() || wanted[n].Source->IsA("vtkBitArray"),
         "type of " << NameOf(got));
     }
     else if (got == pointData->GetNormals())
@@ -319,13 +320,14 @@ void JudgeCellArray(const Reference& reference, vtkAbstractArray* source, vtkAbs
       const vtkVariant got = copied->GetVariantValue(static_cast<vtkIdType>(n) * components + c);
       const vtkVariant want = source->GetVariantValue(reference.Cells[n] * components + c);
       FUZZ_CHECK(report, got.ToString() == want.ToString(),
-        "cell array '" << NameOf(source) << "' at triangle " << n << " is "
-                       << got.ToString() << ", expected " << want.ToString());
+        "cell array '" << NameOf(source) << "' at triangle " << n << " is " << got.ToString() << ", expected "
+                       << want.ToString());
     }
   }
 }
 
-void JudgeFields(const Settings& settings, Reference& reference, vtkFieldData* input, vtkPolyData* output, Report& report)
+void JudgeFields(
+  const Settings& settings, Reference& reference, vtkFieldData* input, vtkPolyData* output, Report& report)
 {
   for (int n = 0; n < input->GetNumberOfArrays(); ++n)
   {
@@ -344,8 +346,7 @@ void JudgeFields(const Settings& settings, Reference& reference, vtkFieldData* i
     const pmb_measures& m = measures[n];
     const std::pair<const char*, double> all[] = { { "Isovalue", settings.Isovalues[n] }, { "Area", m.area },
       { "Volume", m.volume }, { "Closed", m.closed }, { "EulerNumber", static_cast<double>(m.euler) },
-      { "Components", static_cast<double>(m.components) },
-      { "BoundaryEdges", static_cast<double>(m.boundary_edges) },
+      { "Components", static_cast<double>(m.components) }, { "BoundaryEdges", static_cast<double>(m.boundary_edges) },
       { "NonManifoldEdges", static_cast<double>(m.nonmanifold_edges) } };
     for (const auto& one : all)
     {
@@ -360,8 +361,7 @@ void JudgeFields(const Settings& settings, Reference& reference, vtkFieldData* i
 }
 }
 
-int JudgeMesh(
-  const Settings& settings, vtkImageData* image, vtkDataArray* array, vtkPolyData* output, Report& report)
+int JudgeMesh(const Settings& settings, vtkImageData* image, vtkDataArray* array, vtkPolyData* output, Report& report)
 {
   const std::vector<Wanted> onPoints = WantedPointArrays(settings, image, array);
   std::vector<vtkDataArray*> others;
@@ -458,7 +458,8 @@ int JudgeLines(
   FUZZ_CHECK(report, std::count(used.begin(), used.end(), 0) == 0, "points that no line uses");
   for (int n = 0; n < output->GetPointData()->GetNumberOfArrays(); ++n)
   {
-    FUZZ_CHECK(report, output->GetPointData()->GetAbstractArray(n)->GetNumberOfTuples() == points, "tuples of points");
+    FUZZ_CHECK(
+      report, output->GetPointData()->GetAbstractArray(n)->GetNumberOfTuples() == points, "tuples of points");
   }
   for (int n = 0; n < output->GetCellData()->GetNumberOfArrays(); ++n)
   {

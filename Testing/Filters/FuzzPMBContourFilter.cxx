@@ -112,8 +112,8 @@ Report RunRound(uint64_t seed, long round, fuzz::Device device)
   Random own(random.Bits());
   Report report;
 #if defined(PMB_FUZZ_FAKE_GPU)
-  fakegpu::Reset();
-  fakegpu::SetPresent(own.Chance(90));
+  fake_reset();
+  fake_set_present(own.Chance(90));
 #endif
   const int kind = own.Int(0, 99);
   if (kind < 84)
@@ -129,9 +129,10 @@ Report RunRound(uint64_t seed, long round, fuzz::Device device)
     RunComposite(own, device, report);
   }
 #if defined(PMB_FUZZ_FAKE_GPU)
-  FUZZ_CHECK(report, fakegpu::Faults() == 0, "the core was used wrongly");
-  FUZZ_CHECK(report, fakegpu::Contexts() == 0, fakegpu::Contexts() << " contexts are left");
-  FUZZ_CHECK(report, fakegpu::PiecesHeld() == 0, fakegpu::PiecesHeld() << " pieces of host memory are left");
+  const fake_facts facts = fake_get();
+  FUZZ_CHECK(report, facts.faults == 0, "the core was used wrongly");
+  FUZZ_CHECK(report, facts.contexts == 0, facts.contexts << " contexts are left");
+  FUZZ_CHECK(report, facts.pieces == 0, facts.pieces << " pieces of host memory are left");
 #endif
   return report;
 }
@@ -163,13 +164,12 @@ bool HasSeenAll(const Arguments& arguments)
 {
   const Tally& t = TheTally();
   std::cout << t.Meshes << " meshes with " << t.Triangles << " triangles, " << t.OnGPU << " of them on a GPU; "
-            << t.Lines << " sets of lines; " << t.Fresh
-            << " compared with a new filter's; " << t.Faults << " errors; " << t.Nothing << " without output; "
-            << t.Extreme << " at the border of what numbers hold; " << t.Aborts << " stopped, " << t.Changes
-            << " changed on the way; " << t.Shared << " shared by threads, " << t.Blocks << " blocks; " << t.Struck
-            << " GPUs failed\n";
-  const bool all = t.Meshes > 0 && t.Triangles > 0 && t.Lines > 0 && t.Fresh > 0 && t.Faults > 0 &&
-    t.Nothing > 0 && t.Aborts > 0 && t.Changes > 0 && t.Shared > 0 && t.Blocks > 0;
+            << t.Lines << " sets of lines; " << t.Fresh << " compared with a new filter's; " << t.Faults
+            << " errors; " << t.Nothing << " without output; " << t.Extreme << " at the border of what numbers hold; "
+            << t.Aborts << " stopped, " << t.Changes << " changed on the way; " << t.Shared << " shared by threads, "
+            << t.Blocks << " blocks; " << t.Struck << " GPUs failed\n";
+  const bool all = t.Meshes > 0 && t.Triangles > 0 && t.Lines > 0 && t.Fresh > 0 && t.Faults > 0 && t.Nothing > 0 &&
+    t.Aborts > 0 && t.Changes > 0 && t.Shared > 0 && t.Blocks > 0;
   const bool onGPU =
     (t.OnGPU > 0 || arguments.Device == ANY || arguments.Device == CPU) && (t.Struck > 0 || arguments.Device != FAKE);
   const bool enough = arguments.Rounds < 200 || (all && onGPU);

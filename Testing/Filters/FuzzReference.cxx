@@ -42,7 +42,7 @@ pmb_type CopyTyped(vtkDataArray* array, int first, vtkDataArray* copy)
     for (int c = 0; c < copy->GetNumberOfComponents(); ++c)
     {
       to->SetTypedComponent(n, c,
-        packed      ? packed->GetTypedComponent(n, first + c)
+        packed    ? packed->GetTypedComponent(n, first + c)
           : split ? split->GetTypedComponent(n, first + c)
                   : static_cast<T>(array->GetComponent(n, first + c))); // bits
     }
@@ -108,8 +108,8 @@ Reference::Reference(
   volume.hidden_sample_bits = vtkDataSetAttributes::HIDDENPOINT;
   volume.cell_flags = FlagValues(image->GetCellData(), image->GetNumberOfCells());
   volume.hidden_cell_bits = vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL;
-  pmb_request request = { sizeof(request), settings.Isovalues.data(),
-    static_cast<int64_t>(settings.Isovalues.size()), settings.Remove != 0 };
+  pmb_request request = { sizeof(request), settings.Isovalues.data(), static_cast<int64_t>(settings.Isovalues.size()),
+    settings.Remove != 0 };
   this->Parts.resize(settings.Isovalues.size());
   for (vtkDataArray* other : others)
   {

@@ -166,13 +166,12 @@ void Run::Update()
 bool Run::UpdateStruck()
 {
 #if defined(PMB_FUZZ_FAKE_GPU)
-  using namespace fakegpu;
-  const Call call = this->Dice.Pick({ CREATE, BIND, COUNT, EMIT, SUGGEST });
-  FailAt(call, this->Dice.Int(1, 2), this->Dice.Pick({ PMB_OUT_OF_MEMORY, PMB_TOO_LARGE, PMB_INTERNAL }));
+  const fake_call call = this->Dice.Pick({ FAKE_CREATE, FAKE_BIND, FAKE_COUNT, FAKE_EMIT, FAKE_SUMMARY });
+  fake_fail_at(call, this->Dice.Int(1, 2), this->Dice.Pick({ PMB_OUT_OF_MEMORY, PMB_TOO_LARGE, PMB_INTERNAL }));
 #endif
   this->Update();
 #if defined(PMB_FUZZ_FAKE_GPU)
-  FailAt(call, 0, PMB_OK);
+  fake_fail_at(call, 0, PMB_OK);
 #endif
   return this->Said->Errors() == 1 && pmbtest::Has(this->Said->Text(), "the fake GPU has a fault");
 }
@@ -307,8 +306,8 @@ void Run::JudgeOutput(Outcome outcome, vtkDataArray* array)
   tally.OnGPU += pmbtest::Has(summary, "GPU ");
   FUZZ_CHECK(
     this->Faults, this->Where != GPU || outcome == LINES || pmbtest::Has(summary, "GPU "), "it ran elsewhere");
-  this->JudgeMessages(outcome,
-    (outcome == LINES ? JudgeLines : JudgeMesh)(this->Asked, this->Image, array, output, this->Faults));
+  this->JudgeMessages(
+    outcome, (outcome == LINES ? JudgeLines : JudgeMesh)(this->Asked, this->Image, array, output, this->Faults));
   this->CompareFresh();
 }
 
