@@ -5,10 +5,8 @@
 #include "PMBTesting.h"
 
 #include "vtkCellArray.h"
-#include "vtkContourFilter.h"
 #include "vtkFloatArray.h"
 #include "vtkNew.h"
-#include "vtkPMBContourAcceleration.h"
 #include "vtkPointData.h"
 
 #include <algorithm>
@@ -70,27 +68,6 @@ void TestPages()
   }
   std::string difference;
   PMB_CHECK(SameBytes(filter->GetOutput(), Fresh(filter), difference), "the same mesh: " << difference);
-}
-
-// The same where the filter works in the place of one of VTK's.
-void TestAccelerated()
-{
-  vtkPMBContourAcceleration::Enable(vtkPMBContourAcceleration::CONTOUR_FILTER);
-  vtkNew<vtkContourFilter> filter;
-  filter->SetInputData(MakeImage(128, 128, 128, VTK_UNSIGNED_CHAR, Noise(11, 200)));
-  const vtkIdType runs = vtkPMBContourAcceleration::GetNumberOfRuns();
-  for (double isovalue : { 99.5, 98.5, 99.5, 98.5 })
-  {
-    const long before = PageFaults();
-    filter->SetValue(0, isovalue);
-    filter->Update();
-    const long faults = PageFaults() - before;
-    std::cout << faults << " pages for a changed isovalue, accelerated\n";
-    PMB_CHECK(faults < 20 || vtkPMBContourAcceleration::GetNumberOfRuns() < runs + 3,
-      faults << " new pages, though the old mesh's memory was there");
-  }
-  PMB_EQUAL(vtkPMBContourAcceleration::GetNumberOfRuns() - runs, vtkIdType(4), "accelerated executions");
-  vtkPMBContourAcceleration::Disable();
 }
 
 // A mesh that is held, a copy of an array that shares its memory, and arrays that outlive the filter.
@@ -167,7 +144,6 @@ void TestManyChanges()
 int TestPMBContourFilterRecycling(int, char*[])
 {
   TestPages();
-  TestAccelerated();
   TestHeld();
   TestGivenBack();
   TestManyChanges();
