@@ -65,8 +65,8 @@ vtkSmartPointer<vtkImageData> MakeImage(int nx, int ny, int nz, int vtkType, con
 vtkSmartPointer<vtkDataArray> MakeArray(
   vtkImageData* image, const char* name, int vtkType, int components, int component, const Field& field);
 
-// 1 - 16xyz - 4(x^2 + y^2 + z^2) on [-1,1]^3: the Cayley cubic; usual isovalue -0.012.
-Field Cayley(int nx, int ny, int nz);
+// 1 - 16xyz - 4(x^2 + y^2 + z^2) on n^3 samples of [-1,1]^3: the Cayley cubic; usual isovalue -0.012.
+Field Cayley(int n);
 Field Gyroid(double cellsPerPeriod);
 Field Distance(double cx, double cy, double cz);
 // Whole numbers from 0 to range - 1, the same on every run.
@@ -87,17 +87,23 @@ class Messages
 public:
   explicit Messages(vtkObject* object);
   ~Messages();
-  int Errors() const;
-  int Warnings() const;
-  // Text of all of them.
-  std::string Text() const;
-  void Clear();
+  Messages(const Messages&) = delete;
+  void operator=(const Messages&) = delete;
+  int Errors() const { return this->ErrorCount; }
+  int Warnings() const { return this->WarningCount; }
+  std::string Text() const { return this->AllText; } // of all of them
+  void Clear()
+  {
+    this->ErrorCount = this->WarningCount = 0;
+    this->AllText.clear();
+  }
 
 private:
   class Observer;
   vtkSmartPointer<Observer> Watcher;
   vtkSmartPointer<vtkObject> Object;
-  std::vector<unsigned long> Tags;
+  int ErrorCount = 0, WarningCount = 0;
+  std::string AllText;
 };
 
 // --- meshes ---------------------------------------------------------------------------------------------------------

@@ -5,7 +5,6 @@
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
-#include "vtkIdList.h"
 #include "vtkMath.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
@@ -20,6 +19,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 
 namespace pmbtest
 {
@@ -35,12 +35,11 @@ std::vector<double> PointsOf(vtkPolyData* mesh)
 
 std::vector<vtkIdType> TrianglesOf(vtkPolyData* mesh)
 {
-  std::vector<vtkIdType> triangles;
-  vtkNew<vtkIdList> ids;
-  for (vtkIdType c = 0; c < mesh->GetPolys()->GetNumberOfCells(); ++c)
+  vtkDataArray* ids = mesh->GetPolys()->GetConnectivityArray();
+  std::vector<vtkIdType> triangles(3 * mesh->GetNumberOfPolys());
+  for (size_t n = 0; n < triangles.size(); ++n)
   {
-    mesh->GetPolys()->GetCellAtId(c, ids);
-    triangles.insert(triangles.end(), ids->GetPointer(0), ids->GetPointer(0) + ids->GetNumberOfIds());
+    triangles[n] = static_cast<vtkIdType>(ids->GetComponent(static_cast<vtkIdType>(n), 0));
   }
   return triangles;
 }
@@ -83,16 +82,11 @@ bool OnBorder(const double* a, const double* b, const int dims[3])
 
 void JudgePoints(const std::vector<double>& points, Judgement& judgement)
 {
-  std::vector<std::array<double, 3>> sorted(points.size() / 3);
-  for (size_t p = 0; p < sorted.size(); ++p)
+  std::set<std::array<double, 3>> places;
+  for (size_t p = 0; p < points.size(); p += 3)
   {
-    sorted[p] = { points[3 * p], points[3 * p + 1], points[3 * p + 2] };
-    judgement.NotFinite += !std::isfinite(sorted[p][0] + sorted[p][1] + sorted[p][2]);
-  }
-  std::sort(sorted.begin(), sorted.end());
-  for (size_t p = 1; p < sorted.size(); ++p)
-  {
-    judgement.Duplicates += sorted[p] == sorted[p - 1];
+    judgement.NotFinite += !std::isfinite(points[p] + points[p + 1] + points[p + 2]);
+    judgement.Duplicates += !places.insert({ points[p], points[p + 1], points[p + 2] }).second;
   }
 }
 
@@ -156,65 +150,50 @@ Judgement Judge(vtkPolyData* mesh, const int dims[3])
   return judgement;
 }
 
-static double OneWay(vtkPolyData* from, vtkPolyData* to)
-{
-  vtkNew<vtkStaticPointLocator> locator;
-  locator->SetDataSet(to);
-  locator->BuildLocator();
-  double greatest = 0;
-  for (vtkIdType i = 0; i < from->GetNumberOfPoints(); ++i)
-  {
-    double p[3], q[3];
-    from->GetPoint(i, p);
-    to->GetPoint(locator->FindClosestPoint(p), q);
-    greatest = std::max(greatest, vtkMath::Distance2BetweenPoints(p, q));
-  }
-  return std::sqrt(greatest);
-}
-
 double Hausdorff(vtkPolyData* a, vtkPolyData* b)
 {
   if (a->GetNumberOfPoints() == 0 || b->GetNumberOfPoints() == 0)
   {
     return a->GetNumberOfPoints() == b->GetNumberOfPoints() ? 0 : std::numeric_limits<double>::infinity();
   }
-  return std::max(OneWay(a, b), OneWay(b, a));
-}
-
-namespace
-{
-// Sorted, each from its lowest id on; ids by way of `names`.
-std::vector<std::array<vtkIdType, 3>> SortedTriangles(vtkPolyData* mesh, const std::vector<vtkIdType>& names)
-{
-  const std::vector<vtkIdType> ids = TrianglesOf(mesh);
-  std::vector<std::array<vtkIdType, 3>> sorted;
-  for (size_t i = 0; i + 2 < ids.size(); i += 3)
+  double greatest = 0;
+  for (const auto& pair : { std::make_pair(a, b), std::make_pair(b, a) })
   {
-    std::array<vtkIdType, 3> t = { { names[ids[i]], names[ids[i + 1]], names[ids[i + 2]] } };
-    std::rotate(t.begin(), std::min_element(t.begin(), t.end()), t.end());
-    sorted.push_back(t);
+    vtkNew<vtkStaticPointLocator> locator;
+    locator->SetDataSet(pair.second);
+    for (vtkIdType i = 0; i < pair.first->GetNumberOfPoints(); ++i)
+    {
+      double p[3], q[3];
+      pair.first->GetPoint(i, p);
+      pair.second->GetPoint(locator->FindClosestPoint(p), q);
+      greatest = std::max(greatest, vtkMath::Distance2BetweenPoints(p, q));
+    }
   }
-  std::sort(sorted.begin(), sorted.end());
-  return sorted;
-}
+  return std::sqrt(greatest);
 }
 
 vtkIdType OtherTriangles(vtkPolyData* a, vtkPolyData* b)
 {
   vtkNew<vtkStaticPointLocator> locator;
   locator->SetDataSet(b);
-  std::vector<vtkIdType> nearest, own;
-  for (vtkIdType i = 0; i < a->GetNumberOfPoints(); ++i)
+  std::vector<std::array<vtkIdType, 3>> sorted[2], other; // each from its lowest id on
+  for (int side = 0; side < 2; ++side)
   {
-    nearest.push_back(locator->FindClosestPoint(a->GetPoint(i)));
+    const std::vector<vtkIdType> ids = TrianglesOf(side ? b : a);
+    for (size_t n = 0; n < ids.size(); n += 3)
+    {
+      std::array<vtkIdType, 3> t;
+      for (int c = 0; c < 3; ++c)
+      {
+        t[c] = side ? ids[n + c] : locator->FindClosestPoint(a->GetPoint(ids[n + c]));
+      }
+      std::rotate(t.begin(), std::min_element(t.begin(), t.end()), t.end());
+      sorted[side].push_back(t);
+    }
+    std::sort(sorted[side].begin(), sorted[side].end());
   }
-  for (vtkIdType i = 0; i < b->GetNumberOfPoints(); ++i)
-  {
-    own.push_back(i);
-  }
-  const auto ours = SortedTriangles(a, nearest), theirs = SortedTriangles(b, own);
-  std::vector<std::array<vtkIdType, 3>> other;
-  std::set_symmetric_difference(ours.begin(), ours.end(), theirs.begin(), theirs.end(), std::back_inserter(other));
+  std::set_symmetric_difference(
+    sorted[0].begin(), sorted[0].end(), sorted[1].begin(), sorted[1].end(), std::back_inserter(other));
   return static_cast<vtkIdType>(other.size());
 }
 

@@ -121,7 +121,7 @@ void TestAgainstVTK()
   PMB_EQUAL(m["Closed"], 1, "ball: closed");
   PMB_EQUAL(m["EulerNumber"], 2, "ball: Euler number");
   CheckNear(m["Volume"], -4.0 / 3.0 * vtkMath::Pi() * std::pow(15.25, 3), 40, "ball: volume, low inside");
-  m = Check(MakeImage(64, 64, 64, VTK_DOUBLE, Cayley(64, 64, 64)), -0.012, "Cayley");
+  m = Check(MakeImage(64, 64, 64, VTK_DOUBLE, Cayley(64)), -0.012, "Cayley");
   PMB_CHECK(m["BoundaryEdges"] > 0 && m["Closed"] == 0, "Cayley is cut by the border");
   auto noise = MakeImage(20, 30, 25, VTK_UNSIGNED_CHAR, Noise(5, 5));
   m = Check(noise, 2, "noise, points joined");
