@@ -1,60 +1,52 @@
-/* SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
- * SPDX-License-Identifier: BSD-3-Clause
- *
- * A GPU for tests on machines without one: a backend of the core that takes the place of CUDA's in a program that links the
- * core and this file. It computes on the CPU, fails when told to, and watches how the filter uses the core. */
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A GPU for tests on machines without one: a backend of the core that takes the place of CUDA's in a program that links the
+// core and FakeGPU.cxx. It computes on the CPU, fails when told to, and watches how the filter uses the core.
 #ifndef FakeGPU_h
 #define FakeGPU_h
 
 #include "pmb.h"
 
-#ifdef __cplusplus
-extern "C"
+// Calls that can fail; FAKE_SUMMARY comes when a histogram or a suggestion is asked for.
+enum fake_call
 {
-#endif
+  FAKE_CREATE,
+  FAKE_BIND,
+  FAKE_COUNT,
+  FAKE_EMIT,
+  FAKE_SUMMARY,
+  FAKE_CALLS
+};
 
-  /* Calls that can fail; FAKE_SUMMARY comes when a histogram or a suggestion is asked for. */
-  typedef enum fake_call
-  {
-    FAKE_CREATE,
-    FAKE_BIND,
-    FAKE_COUNT,
-    FAKE_EMIT,
-    FAKE_SUMMARY,
-    FAKE_CALLS
-  } fake_call;
+// Goes back to a machine with idle GPUs, and forgets what was counted.
+void fake_reset();
+void fake_set_present(bool present);
 
-  /* Goes back to a machine with idle GPUs, and forgets what was counted. */
-  void fake_reset(void);
-  void fake_set_present(int present);
+// Lets the n-th of these calls from now on (1: the next) return this status; 0: none. PMB_INTERNAL is a fault of the GPU: all
+// other contexts there are lost with this one.
+void fake_fail_at(fake_call call, int n, pmb_status status);
+// Lets that call find that another one has met a fault in the same moment.
+void fake_lose_at(fake_call call, int n);
+// Lets another call meet a fault right after that call. Not for FAKE_CREATE.
+void fake_lose_after(fake_call call, int n);
+// Loses what all contexts have, by a fault in a call of somebody else.
+void fake_lose_all();
+// Lets the next pmb_measure find no memory. It runs on the CPU; the linker puts this in between (--wrap).
+void fake_fail_measure();
 
-  /* Lets the n-th of these calls from now on (1: the next) return this status; 0: none. PMB_INTERNAL is a fault of the GPU: all
- * other contexts there are lost with this one. */
-  void fake_fail_at(fake_call call, int n, pmb_status status);
-  /* Lets that call find that another one has met a fault in the same moment. */
-  void fake_lose_at(fake_call call, int n);
-  /* Lets another call meet a fault right after that call. Not for FAKE_CREATE. */
-  void fake_lose_after(fake_call call, int n);
-  /* Loses what all contexts have, by a fault in a call of somebody else. */
-  void fake_lose_all(void);
-  /* Lets the next pmb_measure find no memory. It runs on the CPU; the linker puts this in between (--wrap). */
-  void fake_fail_measure(void);
+// Facts since the last reset.
+struct fake_facts
+{
+  int64_t bytes;    // on all GPUs: the samples of bound volumes, meshes none; of a lost context none
+  int contexts;     // on the GPU now
+  int uploads;      // volumes brought there
+  uint64_t version; // of the last one
+  int trims;        // calls of pmb_host_trim
+  int pieces;       // of pmb_host_allocate's memory, not given back
+  int faults;       // calls that the core does not allow
+};
+fake_facts fake_get();
+bool fake_is_piece(const void* memory);
 
-  /* Facts since the last reset. */
-  typedef struct fake_facts
-  {
-    int64_t bytes;    /* on all GPUs: the samples of bound volumes, meshes none; of a lost context none */
-    int contexts;     /* on the GPU now */
-    int uploads;      /* volumes brought there */
-    uint64_t version; /* of the last one */
-    int trims;        /* calls of pmb_host_trim */
-    int pieces;       /* of pmb_host_allocate's memory, not given back */
-    int faults;       /* calls that the core does not allow */
-  } fake_facts;
-  fake_facts fake_get(void);
-  int fake_is_piece(const void* memory);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

@@ -171,7 +171,7 @@ struct Reference
 // Judges an output of triangles, with its arrays; the warnings that the isovalues are worth.
 int JudgeMesh(
   const Settings& settings, vtkImageData* image, vtkDataArray* array, vtkPolyData* output, Report& report);
-// The same for the lines of a 2D image.
+// The same for the lines of a 2D image, which VTK's filter makes (TestPMBContourFilterFlat).
 int JudgeLines(
   const Settings& settings, vtkImageData* image, vtkDataArray* array, vtkPolyData* output, Report& report);
 

@@ -9,7 +9,6 @@
 #include "vtkPointData.h"
 
 #include <iostream>
-#include <thread>
 
 using namespace pmbtest;
 
@@ -92,51 +91,6 @@ void TestAsked(bool hasGPU)
   PMB_EQUAL(second.Said.Warnings(), 1, "warnings of another filter: " + second.Said.Text());
 }
 
-void TestIndexOutOfRange(bool hasGPU)
-{
-  Subject s; // there are no machines with so many
-  s.Filter->SetDeviceIndex(900);
-  const std::string summary = s.Run(0.1, "Automatic, without such a GPU");
-  PMB_CHECK(Has(summary, "CPU (") && Has(summary, " because "), summary);
-  PMB_EQUAL(s.Said.Warnings() + s.Said.Errors(), 0, "Automatic is silent: " + s.Said.Text());
-  s.Filter->SetDevice(vtkPMBContourFilter::GPU);
-  PMB_CHECK(Has(s.Run(0.2, "index out of range"), "CPU ("), "index out of range");
-  PMB_CHECK(s.Said.Warnings() == 1 && Has(s.Said.Text(), "900"), "the warning names the index: " << s.Said.Text());
-  s.Filter->SetDeviceIndex(0);
-  PMB_EQUAL(s.Run(0.3, "index put right").find("GPU 0") == 0, hasGPU, "index put right");
-}
-
-// The same array in several threads: filters share what is on the GPU, and nothing else.
-void TestThreads(bool hasGPU)
-{
-  Subject subjects[3];
-  std::vector<std::thread> threads;
-  for (Subject& s : subjects)
-  {
-    vtkNew<vtkImageData> copy;
-    copy->ShallowCopy(subjects[0].Image);
-    s.Filter->SetInputData(copy);
-    threads.emplace_back(
-      [&s]()
-      {
-        for (int i = 0; i < 10; ++i)
-        {
-          s.Filter->SetValue(0, 0.1 + 0.01 * i);
-          s.Filter->Update();
-        }
-      });
-  }
-  for (std::thread& thread : threads)
-  {
-    thread.join();
-  }
-  for (Subject& s : subjects)
-  {
-    s.Run(0.1, "in a thread of its own");
-    PMB_CHECK(s.Filter->GetNumberOfUploads() <= 1, "uploads: " << s.Filter->GetNumberOfUploads());
-    PMB_EQUAL(s.Filter->GetDeviceBytes() > 0, hasGPU, "memory on the GPU");
-  }
-}
 }
 
 int TestPMBContourFilterDevice(int, char*[])
@@ -145,7 +99,5 @@ int TestPMBContourFilterDevice(int, char*[])
   std::cout << (hasGPU ? "With a GPU: what needs a machine without one is left out.\n"
                        : "Without a GPU that can be used: what needs one is left out.\n");
   TestAsked(hasGPU);
-  TestIndexOutOfRange(hasGPU);
-  TestThreads(hasGPU);
   return Result();
 }

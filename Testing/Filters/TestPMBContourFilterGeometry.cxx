@@ -84,56 +84,6 @@ void TestPlace(const Frame& frame)
   PMB_EQUAL(j.Repeated + j.Orphans + j.OutOfRange, 0, what + ": mesh");
 }
 
-// The square of the distance in the world has a gradient that central differences give exactly inside the volume.
-void TestNormals(const Frame& frame)
-{
-  auto image = Place(frame, [](int, int, int) { return 0; });
-  const double middle[3] = { 14.8, 12.6, 10.7 };
-  double center[3];
-  ToWorld(image, middle, center);
-  const Field field = [&](int i, int j, int k)
-  {
-    const double p[3] = { double(i), double(j), double(k) };
-    double world[3];
-    ToWorld(image, p, world);
-    return vtkMath::Distance2BetweenPoints(world, center);
-  };
-  auto samples = MakeArray(image, "r2", VTK_DOUBLE, 1, 0, field);
-  image->GetPointData()->SetScalars(samples);
-  // The sphere stays at least a sample away from every face, also of a sheared volume.
-  double radius = 1e9;
-  for (int axis = 0; axis < 3; ++axis)
-  {
-    const double room = std::min(middle[axis], Dims[axis] - 1 - middle[axis]) - 1;
-    radius = std::min(radius, 0.8 * room * std::abs(frame.Spacing[axis]));
-  }
-  auto mesh = Contour(image, radius * radius, [](vtkPMBContourFilter* f) { f->ComputeGradientsOn(); });
-  const std::string what = frame.Name;
-  PMB_CHECK(mesh->GetNumberOfPoints() > 50, what << ": too few points");
-  vtkDataArray* gradients = mesh->GetPointData()->GetArray("Gradients");
-  vtkDataArray* normals = mesh->GetPointData()->GetNormals();
-  PMB_CHECK(gradients && normals && mesh->GetPointData()->GetVectors() == gradients, what << ": arrays");
-  double gradientError = 0, normalError = 0;
-  for (vtkIdType i = 0; gradients && normals && i < mesh->GetNumberOfPoints(); ++i)
-  {
-    double p[3], outward[3], g[3], n[3];
-    mesh->GetPoint(i, p);
-    vtkMath::Subtract(p, center, outward);
-    gradients->GetTuple(i, g);
-    normals->GetTuple(i, n);
-    for (int axis = 0; axis < 3; ++axis)
-    {
-      gradientError = std::max(gradientError, std::abs(g[axis] - 2 * outward[axis]));
-      normalError = std::max(normalError, std::abs(n[axis] + outward[axis] / vtkMath::Norm(outward)));
-    }
-  }
-  PMB_CHECK(gradientError < 1e-4, what << ": gradients are off by " << gradientError);
-  PMB_CHECK(normalError < 1e-5, what << ": normals are off by " << normalError);
-  const Judgement j = Judge(mesh);
-  PMB_EQUAL(j.OpenEdges, 0, what + ": the sphere is open");
-  PMB_EQUAL(j.Disagreeing, 0, what + ": facets that face inward");
-}
-
 // i^2 + i j^2: along x and y the three estimators are known, and not the same. Nothing else changes with them.
 void TestEstimators()
 {
@@ -192,7 +142,6 @@ int TestPMBContourFilterGeometry(int, char*[])
   for (const Frame& frame : Frames)
   {
     TestPlace(frame);
-    TestNormals(frame);
   }
   TestEstimators();
   return Result();

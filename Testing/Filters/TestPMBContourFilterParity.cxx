@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The same surface as VTK's filters make, and a sound mesh: every case of a cell, every type of samples, larger
-// volumes, and isovalues that equal samples. (Sizes along each axis: Testing/Kernels.)
+// The same surface as VTK's filters make, and a sound mesh: every case of a cell, larger volumes, and isovalues that
+// equal samples. (Sizes along each axis: Testing/Kernels; types of samples: TestPMBContourAcceleration.)
 #include "PMBTesting.h"
 
 #include "vtkDataArray.h"
@@ -64,50 +64,6 @@ void CompareCases()
   PMB_CHECK(seen.count(1) && seen.count(5), "cases of one and of five triangles were met");
 }
 
-void CompareTypes()
-{
-  const struct
-  {
-    int Id;
-    const char* Name;
-    double Low; // a low value near which samples lie, to meet signs and large numbers
-    double Step;
-  } types[] = {
-    { VTK_CHAR, "char", 0, 1 },
-    { VTK_SIGNED_CHAR, "signed char", -60, 1 },
-    { VTK_UNSIGNED_CHAR, "unsigned char", 130, 1 },
-    { VTK_SHORT, "short", -30000, 500 },
-    { VTK_UNSIGNED_SHORT, "unsigned short", 5000, 500 },
-    { VTK_INT, "int", -2000000000, 30000000 },
-    { VTK_UNSIGNED_INT, "unsigned int", 1000000000, 30000000 },
-    { VTK_LONG, "long", -1e15, 1e13 },
-    { VTK_UNSIGNED_LONG, "unsigned long", 1e15, 1e13 },
-    { VTK_LONG_LONG, "long long", -1e15, 1e13 },
-    { VTK_UNSIGNED_LONG_LONG, "unsigned long long", 1e15, 1e13 },
-    { VTK_ID_TYPE, "vtkIdType", -1e9, 1e7 },
-    { VTK_FLOAT, "float", -60, 1 },
-    { VTK_DOUBLE, "double", -60, 1 },
-  };
-  const Field noise = Noise(5, 100);
-  for (const auto& type : types)
-  {
-    const std::string what = type.Name;
-    const double isovalue = type.Low + 49.5 * type.Step;
-    auto image =
-      MakeImage(37, 18, 11, type.Id, [&](int i, int j, int k) { return type.Low + type.Step * noise(i, j, k); });
-    auto mesh = Contour(image, isovalue);
-    // vtkFlyingEdges3D subtracts unsigned 32-bit and 64-bit samples with wrap-around and so misplaces their points.
-    Compare(mesh, MarchingCubes(image, isovalue), what);
-    PMB_CHECK(mesh->GetNumberOfPolys() > 100, what << ": the mesh is too small to say anything");
-    vtkDataArray* scalars = mesh->GetPointData()->GetScalars();
-    PMB_EQUAL(scalars->GetComponent(0, 0), isovalue, what + ": scalar");
-    const bool wide = type.Id != VTK_FLOAT && vtkDataArray::GetDataTypeSize(type.Id) >= 4;
-    PMB_EQUAL(scalars->GetDataType(), wide ? VTK_DOUBLE : VTK_FLOAT, what + ": type of the scalars");
-    PMB_EQUAL(
-      mesh->GetPoints()->GetDataType(), type.Id == VTK_DOUBLE ? VTK_DOUBLE : VTK_FLOAT, what + ": points' type");
-  }
-}
-
 void CompareGeneral(vtkImageData* image, double isovalue, const std::string& what, bool smooth)
 {
   auto mesh = Contour(image, isovalue), reference = FlyingEdges(image, isovalue);
@@ -137,7 +93,6 @@ void CompareDegenerate(vtkImageData* image, double isovalue, const std::string& 
 int TestPMBContourFilterParity(int, char*[])
 {
   CompareCases();
-  CompareTypes();
   CompareGeneral(MakeImage(64, 64, 64, VTK_FLOAT, Cayley(64)), -0.012, "Cayley", true);
   CompareGeneral(MakeImage(40, 37, 50, VTK_FLOAT, Gyroid(9.1)), 0.1, "gyroid", true);
   CompareGeneral(MakeImage(40, 41, 42, VTK_FLOAT, Distance(19.3, 20.1, 20.7)), 15.03, "sphere", true);
