@@ -69,17 +69,15 @@ Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& arr
   int extent[6], thick = 0;
   image->GetExtent(extent);
   double points = 1;
-  bool tooWide = false;
   for (int axis = 0; axis < 3; ++axis)
   {
     const double size = std::max(0.0, double(extent[2 * axis + 1]) - extent[2 * axis] + 1);
     points *= size;
     thick += size > 1;
-    tooWide = tooWide || size > 2147483647.0;
   }
   if (points == 0 || thick < 2)
   {
-    return tooWide ? EITHER : NOTHING;
+    return NOTHING;
   }
   bool ofPoints;
   vtkAbstractArray* any = FindArray(settings, image, ofPoints);
@@ -87,7 +85,7 @@ Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& arr
   if (!numbers || !ofPoints || double(numbers->GetNumberOfTuples()) < points || settings.Component < 0 ||
     settings.Component >= numbers->GetNumberOfComponents())
   {
-    return tooWide ? EITHER : FAULT;
+    return FAULT;
   }
   if (settings.Isovalues.empty())
   {

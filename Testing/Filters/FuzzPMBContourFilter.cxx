@@ -34,9 +34,9 @@ struct Arguments
 };
 
 const char* const Usage =
-  "usage: FuzzPMBContourFilter [--seed N] [--rounds N] [--first N] [--round N] [--device any|cpu|gpu]\n"
+  "usage: FuzzPMBContourFilter [--seed N] [--rounds N] [--round N] [--device any|cpu|gpu]\n"
   "  --seed     of all random numbers (1)\n"
-  "  --rounds   how many (300); --first: the number of the first one (0)\n"
+  "  --rounds   how many (300)\n"
   "  --round    only this one, as in a run with the same seed\n"
   "  --device   any: as the rounds have it; cpu: never a GPU; gpu: always one, and it is a fault if that cannot be\n";
 
@@ -53,7 +53,7 @@ bool Parse(int argc, char* argv[], Arguments& arguments)
       arguments.Device = word == "any" ? arguments.Device : (word == "cpu" ? CPU : GPU);
       continue;
     }
-    if (word.empty() || *end || (name != "--seed" && name != "--rounds" && name != "--round" && name != "--first"))
+    if (word.empty() || *end || (name != "--seed" && name != "--rounds" && name != "--round"))
     {
       return false;
     }

@@ -7,7 +7,6 @@
 #include "vtkFlyingEdges3D.h"
 #include "vtkMarchingCubes.h"
 #include "vtkPointData.h"
-#include "vtkRTAnalyticSource.h"
 
 #include <cmath>
 #include <iostream>
@@ -94,16 +93,6 @@ Field Noise(unsigned seed, unsigned range)
     h = (h ^ (h >> 15)) * 0x846ca68bu;
     return static_cast<double>((h ^ (h >> 16)) % range);
   };
-}
-
-vtkSmartPointer<vtkImageData> MakeWavelet(int n)
-{
-  vtkNew<vtkRTAnalyticSource> source;
-  source->SetWholeExtent(-(n / 2), n - 1 - n / 2, -(n / 2), n - 1 - n / 2, -(n / 2), n - 1 - n / 2);
-  source->Update();
-  vtkSmartPointer<vtkImageData> image = source->GetOutput();
-  image->GetPointData()->SetActiveScalars("RTData");
-  return image;
 }
 
 vtkSmartPointer<vtkPolyData> Contour(vtkImageData* image, double isovalue, const Setup& setup)

@@ -71,8 +71,6 @@ Field Gyroid(double cellsPerPeriod);
 Field Distance(double cx, double cy, double cz);
 // Whole numbers from 0 to range - 1, the same on every run.
 Field Noise(unsigned seed, unsigned range);
-// The wavelet of ParaView's source, as n^3 floats.
-vtkSmartPointer<vtkImageData> MakeWavelet(int n);
 
 // --- runs -----------------------------------------------------------------------------------------------------------
 

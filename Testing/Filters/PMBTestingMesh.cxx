@@ -5,6 +5,7 @@
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
+#include "vtkMassProperties.h"
 #include "vtkMath.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
@@ -54,16 +55,10 @@ static void Facet(const std::vector<double>& points, const vtkIdType* ids, doubl
 
 double AreaOf(vtkPolyData* mesh)
 {
-  const std::vector<double> points = PointsOf(mesh);
-  const std::vector<vtkIdType> triangles = TrianglesOf(mesh);
-  double area = 0;
-  for (size_t t = 0; t < triangles.size(); t += 3)
-  {
-    double cross[3];
-    Facet(points, &triangles[t], cross);
-    area += 0.5 * vtkMath::Norm(cross);
-  }
-  return area;
+  vtkNew<vtkMassProperties> mass;
+  mass->SetInputData(mesh);
+  mass->Update();
+  return mass->GetSurfaceArea();
 }
 
 namespace

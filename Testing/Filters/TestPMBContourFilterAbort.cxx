@@ -181,7 +181,7 @@ public:
     this->Last = progress;
     if (this->AbortedAt < 0 && progress < 1 && (this->Events == this->AbortAtEvent || progress >= this->AbortAt))
     {
-      auto* algorithm = static_cast<vtkAlgorithm*>(caller);
+      vtkAlgorithm* algorithm = this->Target ? this->Target : static_cast<vtkAlgorithm*>(caller);
       this->AsGUI ? algorithm->SetAbortExecuteAndUpdateTime() : algorithm->SetAbortExecute(1);
       this->AbortedAt = ProcessorTime();
       this->EventsBefore = this->Events;
@@ -197,7 +197,8 @@ public:
   }
   double Last = -1, AbortAt = 2, AbortedAt = -1;
   int Events = 0, AbortAtEvent = -1, EventsBefore = 0, Falls = 0, Foreign = 0;
-  bool AsGUI = false; // as ParaView 6.1's button does
+  bool AsGUI = false;             // as ParaView 6.1's button does
+  vtkAlgorithm* Target = nullptr; // to abort; null: the caller
 
 private:
   std::thread::id Thread = std::this_thread::get_id();
@@ -362,16 +363,11 @@ void TestAbortUpstream()
   filter->SetValue(0, Isovalue);
   filter->Update();
   const auto expected = CopyOf(filter->GetOutput());
-  class Aborter : public vtkCommand
-  {
-  public:
-    static Aborter* New() { return new Aborter; }
-    void Execute(vtkObject*, unsigned long, void*) override { this->Target->SetAbortExecuteAndUpdateTime(); }
-    vtkAlgorithm* Target = nullptr;
-  };
-  vtkNew<Aborter> aborter;
-  aborter->Target = upstream;
-  const auto tag = filter->AddObserver(vtkCommand::ProgressEvent, aborter);
+  vtkNew<Watcher> watcher;
+  watcher->AbortAtEvent = 0;
+  watcher->AsGUI = true;
+  watcher->Target = upstream;
+  const auto tag = filter->AddObserver(vtkCommand::ProgressEvent, watcher);
   filter->SetValue(0, 0.2);
   filter->Update();
   CheckNothing(filter, "abort upstream");

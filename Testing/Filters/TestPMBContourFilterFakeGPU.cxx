@@ -17,8 +17,6 @@
 #include "vtkPMBContourAcceleration.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
-#include "vtkSOADataArrayTemplate.h"
-#include "vtkTrivialProducer.h"
 #include "vtkWeakPointer.h"
 
 #include <thread>
@@ -235,27 +233,6 @@ void TestFailure(fake_call call, pmb_status status)
   PMB_EQUAL(fake_get().contexts + fake_get().pieces, pieces, what + ": left in the end");
 }
 
-// A structure of arrays is copied for the core: once for both devices.
-void TestCopies()
-{
-  auto image = Volume();
-  vtkNew<vtkSOADataArrayTemplate<float>> soa;
-  soa->DeepCopy(image->GetPointData()->GetScalars());
-  image->GetPointData()->SetScalars(soa);
-  Subject s(image);
-  for (int failed = 0; failed < 5; ++failed)
-  {
-    fake_fail_at(FAKE_COUNT, 1, PMB_OUT_OF_MEMORY);
-    soa->Modified();
-    s.Run(0.1, "CPU (", "a copy that the GPU has no memory for");
-  }
-  const int64_t one = s.Filter->GetPeakExtraBytes();
-  PMB_CHECK(one > VolumeBytes && one < 3 * VolumeBytes, "extra bytes: " << one);
-  image->Modified();
-  s.Run(0.1, "GPU 0", "a copy on the GPU");
-  PMB_EQUAL(fake_get().version, uint64_t(0), "a copy is nobody else's");
-}
-
 // A surface that the GPU has made is measured like any other. If that fails it is an error, and no fault of the GPU.
 void TestMeasures()
 {
@@ -416,16 +393,6 @@ void TestVersions()
   const uint64_t three = run(first, "the image has changed");
   PMB_EQUAL(fake_get().uploads, 4, "uploads");
   PMB_CHECK(one < two && two < three, "other states, other versions");
-  // A producer of their own for several filters; marked alone, it must have the volume read again.
-  vtkNew<vtkTrivialProducer> producer;
-  producer->SetOutput(image);
-  first.Filter->SetInputConnection(producer->GetOutputPort());
-  second.Filter->SetInputConnection(producer->GetOutputPort());
-  const uint64_t four = run(first, "behind a producer");
-  PMB_EQUAL(run(second, "behind a producer"), four, "behind a producer: one state");
-  producer->Modified();
-  const uint64_t five = run(first, "the producer was marked");
-  PMB_CHECK(five > four && five == run(second, "the producer was marked"), "marked: another state, one for all");
 }
 
 void TestArrayDeleted()
@@ -479,13 +446,6 @@ void TestRelease()
   PMB_EQUAL(fake_get().uploads, 1, "uploads when nothing has changed");
   s.Run(0.2, "GPU 0", "the next run");
   PMB_EQUAL(fake_get().uploads, 2, "uploads after the release");
-  // From within a run: at its end.
-  vtkNew<vtkCallbackCommand> releaser;
-  releaser->SetCallback([](vtkObject* caller, unsigned long, void*, void*)
-    { static_cast<vtkPMBContourFilter*>(caller)->ReleaseDeviceMemory(); });
-  s.Filter->AddObserver(vtkCommand::ProgressEvent, releaser);
-  s.Run(-0.3, "GPU 0", "released while running");
-  PMB_EQUAL(s.Filter->GetDeviceBytes() + fake_get().bytes, 0, "bytes after the run");
   s.CheckMessages(0, 0, "release");
 }
 
@@ -578,8 +538,8 @@ void TestOutputMemory()
 
 int main()
 {
-  const std::function<void()> tests[] = { TestChoice, TestLimit, TestCopies, TestMeasures, TestAccelerated,
-    TestStruck, TestVersions, TestArrayDeleted, TestRelease, TestDevicesOfBlocks, TestHeldBlocks, TestOutputMemory,
+  const std::function<void()> tests[] = { TestChoice, TestLimit, TestMeasures, TestAccelerated, TestStruck,
+    TestVersions, TestArrayDeleted, TestRelease, TestDevicesOfBlocks, TestHeldBlocks, TestOutputMemory,
     [] { TestSuggestions([](vtkPMBContourFilter*) { fake_lose_all(); }); },
     [] { TestSuggestions([](vtkPMBContourFilter* f) { f->ReleaseDeviceMemory(); }); } };
   for (const auto& test : tests)

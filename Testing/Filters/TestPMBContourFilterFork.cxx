@@ -5,9 +5,7 @@
 #include "PMBTesting.h"
 
 #include "vtkCallbackCommand.h"
-#include "vtkContourFilter.h"
 #include "vtkNew.h"
-#include "vtkPMBContourAcceleration.h"
 #include "vtkPointData.h"
 
 #include <atomic>
@@ -141,30 +139,6 @@ void TestOthersAtWork(vtkImageData* image, vtkPolyData* expected)
   other.join();
 }
 
-// What VTK's own filters, accelerated, have in common.
-void TestAccelerated(vtkImageData* image)
-{
-  vtkPMBContourAcceleration::Enable();
-  const auto contour = [=](double value)
-  {
-    vtkNew<vtkContourFilter> filter;
-    filter->SetInputData(image);
-    filter->SetValue(0, value);
-    filter->Update();
-    return filter->GetOutput()->GetNumberOfCells();
-  };
-  const vtkIdType triangles = contour(0.1);
-  const vtkIdType runs = vtkPMBContourAcceleration::GetNumberOfRuns();
-  PMB_CHECK(runs > 0, "nothing ran accelerated");
-  InChild("with an accelerated filter",
-    [&]
-    {
-      PMB_EQUAL(contour(0.1), triangles, "triangles");
-      PMB_EQUAL(vtkPMBContourAcceleration::GetNumberOfRuns(), runs + 1, "accelerated");
-    });
-  vtkPMBContourAcceleration::Disable();
-}
-
 // An observer forks in the middle of an execution. In the child that is aborted, or complete.
 void TestForkInside(vtkImageData* image, vtkPolyData* expected)
 {
@@ -206,7 +180,6 @@ int TestPMBContourFilterFork(int, char*[])
   auto expected = Contour(image, 0.1);
   TestChildren(image, expected);
   TestOthersAtWork(image, expected);
-  TestAccelerated(image);
   TestForkInside(image, expected);
   return Result();
 }

@@ -1,16 +1,13 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The measures in the field data, against vtkMassProperties, vtkFeatureEdges and vtkConnectivityFilter; in several
+// The measures in the field data, of known surfaces; in several
 // isovalues, blocks and pieces. (No memory for them: TestPMBContourFilterFakeGPU; an abort: TestPMBContourFilterAbort.)
 #include "PMBTesting.h"
 
 #include "vtkCellData.h"
-#include "vtkConnectivityFilter.h"
 #include "vtkDataArray.h"
-#include "vtkFeatureEdges.h"
 #include "vtkFieldData.h"
 #include "vtkIntArray.h"
-#include "vtkMassProperties.h"
 #include "vtkMath.h"
 #include "vtkMultiBlockDataSet.h"
 #include "vtkNew.h"
@@ -53,48 +50,9 @@ int CountArrays(vtkPolyData* mesh)
   return count;
 }
 
-vtkIdType CountEdges(vtkPolyData* mesh, bool boundary, bool nonManifold, bool manifold)
-{
-  vtkNew<vtkFeatureEdges> edges;
-  edges->SetInputData(mesh);
-  edges->FeatureEdgesOff();
-  edges->SetBoundaryEdges(boundary);
-  edges->SetNonManifoldEdges(nonManifold);
-  edges->SetManifoldEdges(manifold);
-  edges->Update();
-  return edges->GetOutput()->GetNumberOfLines();
-}
-
 void CheckNear(double value, double expected, double tolerance, const std::string& what)
 {
   PMB_CHECK(std::abs(value - expected) <= tolerance, what << ": " << value << ", expected " << expected);
-}
-
-// Everything that VTK's own filters can tell.
-void CompareWithVTK(vtkPolyData* mesh, const Measures& measures, const std::string& what)
-{
-  vtkNew<vtkPolyData> copy; // VTK's filters build links in their input
-  copy->ShallowCopy(mesh);
-  vtkNew<vtkMassProperties> mass;
-  mass->SetInputData(copy);
-  mass->Update();
-  CheckNear(measures.at("Area"), mass->GetSurfaceArea(), 1e-6 * mass->GetSurfaceArea(), what + ": area");
-  vtkNew<vtkConnectivityFilter> regions;
-  regions->SetInputData(copy);
-  regions->SetExtractionModeToAllRegions();
-  regions->Update();
-  PMB_EQUAL(measures.at("Components"), regions->GetNumberOfExtractedRegions(), what + ": components");
-  const vtkIdType boundary = CountEdges(copy, true, false, false), nonManifold = CountEdges(copy, false, true, false);
-  const vtkIdType edges = boundary + nonManifold + CountEdges(copy, false, false, true);
-  PMB_EQUAL(measures.at("BoundaryEdges"), boundary, what + ": boundary edges");
-  PMB_EQUAL(measures.at("NonManifoldEdges"), nonManifold, what + ": non-manifold edges");
-  PMB_EQUAL(measures.at("EulerNumber"), mesh->GetNumberOfPoints() - edges + mesh->GetNumberOfPolys(),
-    what + ": points - edges + triangles");
-  if (measures.at("Closed") != 0)
-  {
-    PMB_EQUAL(boundary, 0, what + ": boundary edges though it is closed");
-    CheckNear(std::abs(measures.at("Volume")), mass->GetVolume(), 1e-5 * mass->GetVolume(), what + ": volume");
-  }
 }
 
 void Measuring(vtkPMBContourFilter* filter)
@@ -107,26 +65,23 @@ Measures Check(vtkImageData* image, double isovalue, const std::string& what)
   auto mesh = Contour(image, isovalue, Measuring);
   const Measures measures = Read(mesh, 0, 1);
   PMB_EQUAL(measures.at("Isovalue"), isovalue, what + ": isovalue");
-  PMB_CHECK(mesh->GetNumberOfPolys() > 0, what << ": no surface");
-  CompareWithVTK(mesh, measures, what);
+  CheckNear(measures.at("Area"), AreaOf(mesh), 1e-6 * AreaOf(mesh), what + ": area");
   return measures;
 }
 
-void TestAgainstVTK()
+// What is measured is the core's to test.
+void TestKnown()
 {
   auto ball = MakeImage(40, 41, 42, VTK_FLOAT, Distance(20, 20, 20));
   ball->SetSpacing(0.5, 1, 2);
   ball->SetOrigin(100, -50, 7);
   Measures m = Check(ball, 15.25, "ball");
-  PMB_EQUAL(m["Closed"], 1, "ball: closed");
-  PMB_EQUAL(m["EulerNumber"], 2, "ball: Euler number");
+  PMB_CHECK(m["Closed"] == 1 && m["EulerNumber"] == 2 && m["Components"] == 1 && m["BoundaryEdges"] == 0, "ball");
   CheckNear(m["Volume"], -4.0 / 3.0 * vtkMath::Pi() * std::pow(15.25, 3), 40, "ball: volume, low inside");
   m = Check(MakeImage(64, 64, 64, VTK_DOUBLE, Cayley(64)), -0.012, "Cayley");
   PMB_CHECK(m["BoundaryEdges"] > 0 && m["Closed"] == 0, "Cayley is cut by the border");
-  auto noise = MakeImage(20, 30, 25, VTK_UNSIGNED_CHAR, Noise(5, 5));
-  m = Check(noise, 2, "noise, points joined");
-  PMB_CHECK(m["NonManifoldEdges"] > 0, "no edge was joined");
-  PMB_CHECK(m["Components"] > 1, "noise: " << m["Components"] << " components");
+  m = Check(MakeImage(20, 30, 25, VTK_UNSIGNED_CHAR, Noise(5, 5)), 2, "noise, points joined");
+  PMB_CHECK(m["NonManifoldEdges"] > 0 && m["Components"] > 1, "noise: " << m["Components"] << " components");
 }
 
 // Off: no arrays; on: nothing else changes; the input's fields stay; flat and empty input.
@@ -209,11 +164,7 @@ void TestPieces()
         whole = m;
         continue;
       }
-      vtkNew<vtkPolyData> own;
-      own->DeepCopy(mesh);
-      own->RemoveGhostCells();
-      PMB_CHECK(own->GetNumberOfPolys() < mesh->GetNumberOfPolys(), "piece " << piece << " has no ghosts");
-      CompareWithVTK(own, m, "piece " + std::to_string(piece) + " of " + std::to_string(pieces));
+      PMB_CHECK(mesh->HasAnyGhostCells(), "piece " << piece << " has no ghosts");
     }
     CheckNear(area, whole["Area"], 1e-6 * whole["Area"], "area of " + std::to_string(pieces) + " pieces");
     CheckNear(volume, whole["Volume"], 1e-5 * whole["Area"] * 20, "volume of " + std::to_string(pieces) + " pieces");
@@ -224,7 +175,7 @@ void TestPieces()
 
 int TestPMBContourFilterMeasures(int, char*[])
 {
-  TestAgainstVTK();
+  TestKnown();
   TestWhenThereAreSome();
   TestSeveralIsovaluesAndBlocks();
   TestPieces();

@@ -5,12 +5,6 @@
 // equal samples. (Sizes along each axis: Testing/Kernels; types of samples: TestPMBContourAcceleration.)
 #include "PMBTesting.h"
 
-#include "vtkDataArray.h"
-#include "vtkImageData.h"
-#include "vtkPMBContourFilter.h"
-#include "vtkPointData.h"
-#include "vtkPolyData.h"
-
 #include <cmath>
 #include <set>
 #include <sstream>

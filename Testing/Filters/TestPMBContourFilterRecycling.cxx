@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iostream>
 #include <string>
 #include <sys/resource.h>
 
@@ -63,7 +62,6 @@ void TestPages()
     filter->SetValue(0, isovalue);
     filter->Update();
     const long faults = PageFaults() - before;
-    std::cout << faults << " pages for a changed isovalue\n";
     PMB_CHECK(faults < 20, faults << " new pages, though the old mesh's memory was there");
   }
   std::string difference;
@@ -136,7 +134,6 @@ void TestManyChanges()
     early = change == 100 ? ResidentMegabytes() : early;
   }
   const double late = ResidentMegabytes();
-  std::cout << early << " MB after 100 changes, " << late << " MB after 1000\n";
   PMB_CHECK(late - early < 10, "memory grew from " << early << " to " << late << " MB in 900 changes");
 }
 }

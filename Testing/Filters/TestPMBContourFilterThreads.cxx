@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The same bytes for any number of threads; two filters at once on the same image; threads that are wanted no more end; filters
+// The same bytes for any number of threads; threads that are wanted no more end; filters
 // share them.
 #include "PMBTesting.h"
 
@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <fstream>
 #include <numeric>
-#include <thread>
 
 using namespace pmbtest;
 
@@ -93,28 +92,6 @@ int TestPMBContourFilterThreads(int, char*[])
     PMB_CHECK(SameBytes(Contour(image, 0.1, setup(threads)), expected, difference), threads << ": " << difference);
   }
 
-  // Each thread has its own filter and its own image; the arrays are shared.
-  vtkNew<vtkImageData> images[2];
-  images[0]->ShallowCopy(image);
-  images[1]->ShallowCopy(image);
-  vtkSmartPointer<vtkPolyData> results[2];
-  std::thread other(
-    [&]()
-    {
-      for (int round = 0; round < 5; ++round)
-      {
-        results[1] = Contour(images[1], 0.1, setup(2));
-      }
-    });
-  for (int round = 0; round < 5; ++round)
-  {
-    results[0] = Contour(images[0], 0.1, setup(2));
-  }
-  other.join();
-  for (vtkPolyData* result : results)
-  {
-    PMB_CHECK(SameBytes(result, expected, difference), "two filters at once: " << difference);
-  }
   TestShared(image);
   return Result();
 }

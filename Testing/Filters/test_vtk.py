@@ -10,16 +10,15 @@ import unittest
 import numpy
 from pmb import vtkPMBContourFilter
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkIdList, vtkPoints
-from vtkmodules.vtkCommonDataModel import vtkImageData, vtkMultiBlockDataSet, vtkPolyData, vtkSphere, vtkStaticCellLocator
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkMultiBlockDataSet, vtkPolyData
 from vtkmodules.vtkCommonExecutionModel import vtkExtentTranslator, vtkThreadedCompositeDataPipeline
 from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkContourFilter, vtkFlyingEdges3D, vtkSynchronizedTemplates3D
 from vtkmodules.vtkFiltersExtraction import vtkExtractTensorComponents
-from vtkmodules.vtkFiltersGeneral import vtkContourTriangulator
 from vtkmodules.vtkFiltersModeling import vtkHausdorffDistancePointSetFilter, vtkLoopSubdivisionFilter
 from vtkmodules.vtkFiltersPoints import vtkUnsignedDistance
 from vtkmodules.vtkImagingCore import vtkRTAnalyticSource
-from vtkmodules.vtkImagingHybrid import vtkPointLoad, vtkSampleFunction
+from vtkmodules.vtkImagingHybrid import vtkPointLoad
 from vtkmodules.vtkIOParallelXML import vtkXMLPImageDataWriter
 from vtkmodules.vtkIOXML import vtkXMLPImageDataReader
 
@@ -89,21 +88,6 @@ class VTKTest(unittest.TestCase):
         self.assertLess(apart.GetHausdorffDistance(), 1e-5 * reference.GetLength(), f"{what}: distance of the points")
         self.assertAlmostEqual(area(mesh) / area(reference), 1.0, 2, f"{what}: area, as a part of the reference's")
 
-    def test_TestFlyingEdges3D(self):
-        """Eight cells. The samples are -0.0625 in the middle, then 0.1875, 0.4375 and 0.6875 in the corners."""
-        function = vtkSphere()
-        function.SetRadius(0.25)
-        sample = vtkSampleFunction()
-        sample.SetImplicitFunction(function)
-        sample.SetModelBounds(-0.5, 0.5, -0.5, 0.5, -0.5, 0.5)
-        sample.SetSampleDimensions(3, 3, 3)
-        for isovalue, size in ((0.25, (24, 32)), (0.1, (6, 8)), (0.5, (24, 8))):
-            mesh = output(ours(sample, isovalue, ComputeGradients=1, InterpolateAttributes=0))
-            self.same_surface(mesh, output(make(vtkFlyingEdges3D, sample, isovalue)), f"at {isovalue}")
-            self.assertEqual((mesh.GetNumberOfPoints(), mesh.GetNumberOfPolys()), size, f"at {isovalue}")
-            for name, components in (("Normals", 3), ("Gradients", 3), ("scalars", 1)):
-                self.assertEqual(mesh.GetPointData().GetArray(name).GetNumberOfComponents(), components, name)
-
     def test_TestUpdateAndCall(self):
         mesh = output(ours(wavelet(10, 0), 100.0, RemoveDegenerateTriangles=1))
         self.same_surface(mesh, used(output(make(vtkContourFilter, wavelet(10, 0), 100.0))))
@@ -147,34 +131,6 @@ class VTKTest(unittest.TestCase):
         finer = output(make(vtkLoopSubdivisionFilter, contour, NumberOfSubdivisions=1))
         self.assertEqual(finer.GetNumberOfPolys(), 4 * mesh.GetNumberOfPolys(), "triangles after subdivision")
         self.assertAlmostEqual(area(finer) / area(mesh), 1.0, 1, "area after subdivision")
-
-    def test_TestStaticCellLocatorPlaneIntersection(self):
-        mesh = output(ours(wavelet(15), 100.0, 200.0))
-        self.same_surface(mesh, output(make(vtkFlyingEdges3D, wavelet(15), 100.0, 200.0)))
-        locator = vtkStaticCellLocator()
-        locator.SetDataSet(mesh)
-        locator.BuildLocator()
-        cells = vtkIdList()
-        locator.FindCellsAlongPlane([0, 0, 0], [1, 1, 1], 0.0, cells)
-        side = points(mesh)[triangles(mesh)].sum(axis=2)
-        crossed = set(numpy.flatnonzero((side.min(axis=1) <= 0) & (side.max(axis=1) >= 0)))
-        self.assertGreater(len(crossed), 100, "cells on the plane")
-        self.assertLessEqual(crossed, {cells.GetId(index) for index in range(cells.GetNumberOfIds())}, "cells not found")
-
-    def test_TestContourTriangulator(self):
-        """The area inside of the isolines of a slice, cut into triangles."""
-        sizes = []
-        slice_of = wavelet(30)
-        slice_of.SetWholeExtent(-30, 30, -30, 30, 0, 0)
-        for kind in (vtkPMBContourFilter, vtkContourFilter):
-            contour = make(kind, slice_of, 230.1)
-            contour.SetInputArrayToProcess(0, 0, 0, 0, "RTData")
-            fill = make(vtkContourTriangulator, contour)
-            result = output(fill)
-            self.assertEqual(fill.GetTriangulationError(), 0, "the triangulation failed")
-            sizes.append((result.GetNumberOfPolys(), round(area(result), 2)))
-        self.assertGreater(sizes[1][0], 20, "triangles")
-        self.assertEqual(sizes[0], sizes[1], "triangles and area")
 
     def test_TestSMPPipelineContour(self):
         """Fifty blocks, worked off by VTK's threads all at once by one filter: as many cells as the whole gives."""
