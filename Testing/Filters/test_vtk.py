@@ -118,7 +118,7 @@ class VTKTest(unittest.TestCase):
         self.assertTrue(numpy.isfinite(vtk_to_numpy(mesh.GetPointData().GetNormals())).all(), "normals")
 
     def test_ExtractTensors(self):
-        """A component of the stress under a load; then subdivision, which looks at two cells at a time: with ids of 64 bits."""
+        """Stress under a load; then subdivision, which looks at two cells at a time: with ids of 64 bits."""
         load = vtkPointLoad()
         load.SetLoadValue(100.0)
         load.SetSampleDimensions(30, 30, 30)
