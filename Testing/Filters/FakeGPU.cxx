@@ -94,6 +94,7 @@ pmb_status Begin(pmb_context* context, fake_call call)
   if (held.Lost)
   {
     held.Failed = true; // the text is that of the CUDA backend
+    TheMachine().Facts.cut += call == FAKE_SUMMARY;
     return pmb_fail(context, PMB_INTERNAL,
       "the GPU failed in another call and what it held is lost: destroy this context and make a new one");
   }

@@ -44,6 +44,7 @@ struct fake_facts
   uint64_t version; // of the last one
   int trims;        // calls of pmb_host_trim
   int pieces;       // of pmb_host_allocate's memory, not given back
+  int cut;          // summaries that met another context's fault: it came within a suggestion
   int faults;       // calls that the core does not allow
 };
 fake_facts fake_get();
