@@ -1,52 +1,53 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A GPU for tests on machines without one. The linker puts it between the filter and the core (--wrap): contexts that are
-// asked for on the GPU are made on the CPU, claim to be on the GPU, and fail when told to. It watches how the filter uses
-// the core.
+// A GPU for tests on machines without one: a backend of the core that takes the place of CUDA's in a program that links the
+// core and FakeGPU.cxx. It computes on the CPU, fails when told to, and watches how the filter uses the core.
 #ifndef FakeGPU_h
 #define FakeGPU_h
 
 #include "pmb.h"
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-namespace fakegpu
+// Calls that can fail; FAKE_SUMMARY comes when a histogram or a suggestion is asked for.
+enum fake_call
 {
-enum Call
-{
-  CREATE,
-  BIND,
-  COUNT,
-  EMIT,
-  MEASURE,
-  SUGGEST
+  FAKE_CREATE,
+  FAKE_BIND,
+  FAKE_COUNT,
+  FAKE_EMIT,
+  FAKE_SUMMARY,
+  FAKE_CALLS
 };
 
-// Back to a machine with one idle GPU; forgets what was counted.
-void Reset();
-void SetPresent(bool present);
+// Goes back to a machine with idle GPUs, and forgets what was counted.
+void fake_reset();
+void fake_set_present(bool present);
 
-// The n-th of these calls from now on (1: the next) on the GPU returns this status. PMB_INTERNAL is a fault of the GPU: all
+// Lets the n-th of these calls from now on (1: the next) return this status; 0: none. PMB_INTERNAL is a fault of the GPU: all
 // other contexts there are lost with this one.
-void FailAt(Call call, int n, pmb_status status);
-// That call finds that another one has met a fault in the same moment.
-void LoseAt(Call call, int n);
-// That call goes well, and another one meets a fault right after it. Not for CREATE.
-void LoseAfter(Call call, int n);
-// A fault in a call of somebody else.
-void LoseAll();
+void fake_fail_at(fake_call call, int n, pmb_status status);
+// Lets that call find that another one has met a fault in the same moment.
+void fake_lose_at(fake_call call, int n);
+// Lets another call meet a fault right after that call. Not for FAKE_CREATE.
+void fake_lose_after(fake_call call, int n);
+// Loses what all contexts have, by a fault in a call of somebody else.
+void fake_lose_all();
+// Lets the next pmb_measure find no memory. It runs on the CPU; the linker puts this in between (--wrap).
+void fake_fail_measure();
 
-// Bytes that a GPU context has; its volume takes its samples' size, a mesh none. None is left of one that is lost.
-int64_t BytesHeld();
-int Contexts();                   // on the GPU now
-int Uploads();                    // calls of pmb_bind that brought a volume there
-std::vector<uint64_t> Versions(); // that they gave
-int Trims();                      // calls of pmb_host_trim
-int PiecesHeld();                 // of host memory, handed out and not given back
-bool IsPiece(const void* memory); // of host memory
-int Faults();                     // calls that the core does not allow: two at a time, memory that is not the pool's
-}
+// Facts since the last reset.
+struct fake_facts
+{
+  int64_t bytes;    // on all GPUs: the samples of bound volumes, meshes none; of a lost context none
+  int contexts;     // on the GPU now
+  int uploads;      // volumes brought there
+  uint64_t version; // of the last one
+  int trims;        // calls of pmb_host_trim
+  int pieces;       // of pmb_host_allocate's memory, not given back
+  int cut;          // summaries that met another context's fault: it came within a suggestion
+  int faults;       // calls that the core does not allow
+};
+fake_facts fake_get();
+bool fake_is_piece(const void* memory);
+
 #endif

@@ -1,23 +1,23 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "FuzzJudge.h"
-
-#include "PMBTesting.h"
+#include "Fuzz.h"
 
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
-#include "vtkFloatArray.h"
-#include "vtkMath.h"
+#include "vtkDataSetAttributes.h"
+#include "vtkFieldData.h"
+#include "vtkIdList.h"
 #include "vtkMatrix3x3.h"
+#include "vtkNew.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkUnsignedCharArray.h"
+#include "vtkVariant.h"
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
-#include <map>
+#include <cstring>
 
 namespace fuzz
 {
@@ -61,7 +61,6 @@ Place JudgePlace(vtkImageData* image, bool invertible)
   }
   return extreme && invertible ? EXTREME : SOUND;
 }
-
 }
 
 Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& array)
@@ -70,17 +69,15 @@ Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& arr
   int extent[6], thick = 0;
   image->GetExtent(extent);
   double points = 1;
-  bool tooWide = false;
   for (int axis = 0; axis < 3; ++axis)
   {
     const double size = std::max(0.0, double(extent[2 * axis + 1]) - extent[2 * axis] + 1);
     points *= size;
     thick += size > 1;
-    tooWide = tooWide || size > 2147483647.0;
   }
   if (points == 0 || thick < 2)
   {
-    return tooWide ? EITHER : NOTHING;
+    return NOTHING;
   }
   bool ofPoints;
   vtkAbstractArray* any = FindArray(settings, image, ofPoints);
@@ -88,7 +85,7 @@ Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& arr
   if (!numbers || !ofPoints || double(numbers->GetNumberOfTuples()) < points || settings.Component < 0 ||
     settings.Component >= numbers->GetNumberOfComponents())
   {
-    return tooWide ? EITHER : FAULT;
+    return FAULT;
   }
   if (settings.Isovalues.empty())
   {
@@ -105,233 +102,338 @@ Outcome Expect(const Settings& settings, vtkImageData* image, vtkDataArray*& arr
 
 namespace
 {
-double Length(const double v[3])
+const char* NameOf(vtkAbstractArray* array)
 {
-  const double big = std::max(std::abs(v[0]), std::max(std::abs(v[1]), std::abs(v[2])));
-  if (!(big > 0 && big <= DBL_MAX))
-  {
-    return big;
-  }
-  return big * std::sqrt(std::pow(v[0] / big, 2) + std::pow(v[1] / big, 2) + std::pow(v[2] / big, 2));
+  return array->GetName() ? array->GetName() : "(null)";
 }
 
-bool JudgeSizes(
-  const Reference& reference, const Settings& settings, vtkDataArray* array, vtkPolyData* output, Report& report)
+// That no isovalue lies in a range is worth a warning.
+int WarningsOf(double minimum, double maximum, const Settings& settings)
 {
-  const vtkIdType triangles = static_cast<vtkIdType>(reference.Cells.size());
-  const vtkIdType points = static_cast<vtkIdType>(reference.Points.size());
-  FUZZ_CHECK(report, output->GetNumberOfPolys() == triangles,
-    output->GetNumberOfPolys() << " triangles, expected " << triangles);
-  FUZZ_CHECK(
-    report, output->GetNumberOfPoints() == points, output->GetNumberOfPoints() << " points, expected " << points);
-  FUZZ_CHECK(report, output->GetNumberOfCells() == triangles, "other cells than triangles");
-  if (output->GetNumberOfPolys() != triangles || output->GetNumberOfPoints() != points || points == 0)
+  return std::none_of(settings.Isovalues.begin(), settings.Isovalues.end(),
+    [=](double isovalue) { return isovalue >= minimum && isovalue <= maximum; });
+}
+
+// The arrays that the output has to have, in order; an array takes the place of an earlier one of the same name.
+struct Wanted
+{
+  std::string Name;
+  bool Named;
+  vtkAbstractArray* Source; // null: of the output's own
+};
+
+void Want(std::vector<Wanted>& list, const char* name, vtkAbstractArray* source)
+{
+  const Wanted wanted = { name ? name : "", name != nullptr, source };
+  for (Wanted& other : list)
+  {
+    if (name && other.Named && other.Name == wanted.Name)
+    {
+      other = wanted;
+      return;
+    }
+  }
+  list.push_back(wanted);
+}
+
+void Forget(std::vector<Wanted>& list, const char* name)
+{
+  list.erase(std::remove_if(list.begin(), list.end(),
+               [name](const Wanted& wanted) { return name && wanted.Named && wanted.Name == name; }),
+    list.end());
+}
+
+bool IsGhostTypes(const char* name)
+{
+  return name && std::strcmp(name, vtkDataSetAttributes::GhostArrayName()) == 0;
+}
+
+bool IsChosen(bool choose, const std::vector<std::string>& names, const char* name)
+{
+  return !choose || (name && std::find(names.begin(), names.end(), name) != names.end());
+}
+
+std::vector<Wanted> WantedPointArrays(const Settings& settings, vtkImageData* image, vtkDataArray* array)
+{
+  std::vector<Wanted> own, list;
+  if (settings.Scalars)
+  {
+    Want(own, array->GetName(), nullptr);
+  }
+  if (settings.Gradients)
+  {
+    Want(own, "Gradients", nullptr);
+  }
+  if (settings.Normals)
+  {
+    Want(own, "Normals", nullptr);
+  }
+  vtkPointData* pointData = image->GetPointData();
+  for (int n = 0; settings.Others && n < pointData->GetNumberOfArrays(); ++n)
+  {
+    vtkDataArray* other = pointData->GetArray(n);
+    bool taken = !other || other == array || other == pointData->GetGlobalIds() ||
+      other == pointData->GetPedigreeIds() || other->GetNumberOfTuples() < image->GetNumberOfPoints();
+    const char* name = other ? other->GetName() : nullptr;
+    taken = taken || IsGhostTypes(name) || !IsChosen(settings.Choose, settings.PointArrays, name);
+    for (const Wanted& mine : own)
+    {
+      taken = taken || (name && mine.Named && mine.Name == name);
+    }
+    if (!taken)
+    {
+      Want(list, name, other);
+    }
+  }
+  for (const Wanted& mine : own)
+  {
+    Want(list, mine.Named ? mine.Name.c_str() : nullptr, nullptr);
+  }
+  return list;
+}
+
+std::vector<Wanted> WantedCellArrays(const Settings& settings, vtkImageData* image)
+{
+  vtkCellData* cellData = image->GetCellData();
+  std::vector<Wanted> wanted;
+  for (int n = 0; n < cellData->GetNumberOfArrays(); ++n)
+  {
+    vtkAbstractArray* array = cellData->GetAbstractArray(n);
+    const char* name = array->GetName();
+    const bool chosen = IsGhostTypes(name) ? array == FindFlags(cellData, image->GetNumberOfCells())
+                                           : settings.Others && IsChosen(settings.Choose, settings.CellArrays, name);
+    const bool unique = array == cellData->GetGlobalIds(); // would not be so on the surface
+    if (chosen && !unique && array->GetNumberOfTuples() >= image->GetNumberOfCells())
+    {
+      Forget(wanted, name);
+      Want(wanted, name, array);
+    }
+  }
+  return wanted;
+}
+
+bool JudgeNames(
+  const std::vector<Wanted>& wanted, vtkFieldData* data, const char* what, vtkIdType tuples, Report& report)
+{
+  FUZZ_CHECK(report, data->GetNumberOfArrays() == static_cast<int>(wanted.size()),
+    data->GetNumberOfArrays() << " " << what << " arrays, expected " << wanted.size());
+  if (data->GetNumberOfArrays() != static_cast<int>(wanted.size()))
   {
     return false;
   }
-  const bool wide = settings.Precision == vtkAlgorithm::DOUBLE_PRECISION ||
-    (settings.Precision >= vtkAlgorithm::DEFAULT_PRECISION && array->GetDataType() == VTK_DOUBLE);
-  FUZZ_CHECK(report, output->GetPoints()->GetDataType() == (wide ? VTK_DOUBLE : VTK_FLOAT), "the points' type");
-  FUZZ_CHECK(report, output->GetPolys()->IsStorage64Bit() == settings.Wide, "the ids' type");
+  for (int n = 0; n < data->GetNumberOfArrays(); ++n)
+  {
+    vtkAbstractArray* array = data->GetAbstractArray(n);
+    const char* name = array->GetName();
+    FUZZ_CHECK(report, (name != nullptr) == wanted[n].Named && (!name || wanted[n].Name == name),
+      what << " array " << n << " is named '" << (name ? name : "(null)") << "', expected '" << wanted[n].Name
+           << "'");
+    FUZZ_CHECK(report, array->GetNumberOfTuples() == tuples,
+      what << " array " << n << " has " << array->GetNumberOfTuples() << " tuples, expected " << tuples);
+    if (array->GetNumberOfTuples() != tuples)
+    {
+      return false;
+    }
+  }
   return true;
 }
 
-bool JudgeTriangles(const Reference& reference, vtkPolyData* output, Report& report)
+// Whether an array has this type and these bytes.
+void JudgeBytes(vtkDataArray* array, pmb_type type, int components, const Bytes& bytes, Report& report)
 {
+  const bool real = array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE;
+  const size_t size = bytes.size() - 1;
+  const bool fits = static_cast<size_t>(array->GetNumberOfValues()) * array->GetDataTypeSize() == size &&
+    array->GetNumberOfComponents() == components && real == (type >= PMB_FLOAT32) &&
+    static_cast<size_t>(array->GetDataTypeSize()) == pmb_type_size(type);
+  FUZZ_CHECK(report, fits, NameOf(array) << ": " << array->GetClassName() << " of " << array->GetNumberOfTuples());
+  if (fits && size > 0 && std::memcmp(array->GetVoidPointer(0), bytes.data(), size) != 0)
+  {
+    const char* got = static_cast<const char*>(array->GetVoidPointer(0));
+    const auto at = std::mismatch(got, got + size, bytes.begin()).first - got;
+    const vtkIdType value = at / array->GetDataTypeSize();
+    FUZZ_CHECK(report, false,
+      NameOf(array) << ": value " << value << " is "
+                    << array->GetComponent(value / components, static_cast<int>(value % components)));
+  }
+}
+
+bool JudgeSizes(const Reference& reference, vtkPolyData* output, Report& report)
+{
+  const pmb_sizes sizes = reference.Sizes;
+  FUZZ_CHECK(report, output->GetNumberOfPolys() == sizes.triangles && output->GetNumberOfPoints() == sizes.points,
+    output->GetNumberOfPolys() << " triangles and " << output->GetNumberOfPoints() << " points, expected "
+                               << sizes.triangles << " and " << sizes.points);
+  FUZZ_CHECK(report, output->GetNumberOfCells() == sizes.triangles, "other cells than triangles");
+  return report.Faults.empty() && sizes.points > 0;
+}
+
+void JudgePointArrays(const Reference& reference, const Settings& settings, vtkDataArray* array,
+  const std::vector<Wanted>& wanted, vtkPolyData* output, Report& report)
+{
+  vtkPointData* pointData = output->GetPointData();
+  if (!JudgeNames(wanted, pointData, "point", output->GetNumberOfPoints(), report))
+  {
+    return;
+  }
+  size_t other = 0;
+  for (size_t n = 0; n < wanted.size(); ++n)
+  {
+    vtkDataArray* got = pointData->GetArray(static_cast<int>(n));
+    const bool own = !wanted[n].Source;
+    if (!own)
+    {
+      const pmb_attribute& attribute = reference.Attributes[other];
+      JudgeBytes(got, attribute.type, attribute.components, reference.Others[other++], report);
+      FUZZ_CHECK(report,
+        got->GetDataType() == wanted[n].Source->GetDataType() || wanted[n].Source->IsA("vtkBitArray"),
+        "type of " << NameOf(got));
+    }
+    else if (got == pointData->GetNormals())
+    {
+      JudgeBytes(got, PMB_FLOAT32, 3, reference.Normals, report);
+    }
+    else if (settings.Gradients && wanted[n].Name == "Gradients")
+    {
+      JudgeBytes(got, PMB_FLOAT32, 3, reference.Gradients, report);
+    }
+    else
+    {
+      FUZZ_CHECK(report, std::string(NameOf(got)) == NameOf(array), "name of the scalars");
+      JudgeBytes(got, reference.Mesh.scalar_type, 1, reference.Scalars, report);
+    }
+  }
+  FUZZ_CHECK(report, !settings.Normals || pointData->GetNormals(), "there are no normals");
+}
+
+void JudgeCellArray(const Reference& reference, vtkAbstractArray* source, vtkAbstractArray* copied, Report& report)
+{
+  const int components = source->GetNumberOfComponents();
+  const bool same = copied->GetDataType() == source->GetDataType() && copied->GetNumberOfComponents() == components;
+  FUZZ_CHECK(report, same, "type or width of a cell array");
+  for (size_t n = 0; same && n < static_cast<size_t>(reference.Sizes.triangles) && report.Faults.empty(); ++n)
+  {
+    for (int c = 0; c < components; ++c)
+    {
+      const vtkVariant got = copied->GetVariantValue(static_cast<vtkIdType>(n) * components + c);
+      const vtkVariant want = source->GetVariantValue(reference.Cells[n] * components + c);
+      FUZZ_CHECK(report, got.ToString() == want.ToString(),
+        "cell array '" << NameOf(source) << "' at triangle " << n << " is " << got.ToString() << ", expected "
+                       << want.ToString());
+    }
+  }
+}
+
+void JudgeFields(
+  const Settings& settings, Reference& reference, vtkFieldData* input, vtkPolyData* output, Report& report)
+{
+  for (int n = 0; n < input->GetNumberOfArrays(); ++n)
+  {
+    const char* name = input->GetArrayName(n);
+    FUZZ_CHECK(report, !name || output->GetFieldData()->HasArray(name), "the field array '" << name << "' is lost");
+  }
+  if (!settings.Measures || !report.Faults.empty())
+  {
+    return;
+  }
+  auto* ghosts = FindFlags(output->GetCellData(), output->GetNumberOfCells());
+  const std::vector<pmb_measures> measures = reference.Measure(ghosts);
+  FUZZ_CHECK(report, reference.Error.empty(), reference.Error);
+  for (size_t n = 0; n < measures.size(); ++n)
+  {
+    const pmb_measures& m = measures[n];
+    const std::pair<const char*, double> all[] = { { "Isovalue", settings.Isovalues[n] }, { "Area", m.area },
+      { "Volume", m.volume }, { "Closed", m.closed }, { "EulerNumber", static_cast<double>(m.euler) },
+      { "Components", static_cast<double>(m.components) }, { "BoundaryEdges", static_cast<double>(m.boundary_edges) },
+      { "NonManifoldEdges", static_cast<double>(m.nonmanifold_edges) } };
+    for (const auto& one : all)
+    {
+      vtkDataArray* array = output->GetFieldData()->GetArray(one.first);
+      const bool there = array && array->GetNumberOfTuples() == static_cast<vtkIdType>(measures.size());
+      FUZZ_CHECK(report, there, "there is no measure '" << one.first << "' of each isovalue");
+      const double got = there ? array->GetComponent(static_cast<vtkIdType>(n), 0) : 0;
+      FUZZ_CHECK(report, !there || got == one.second || (got != got && one.second != one.second),
+        one.first << " of isovalue " << n << " is " << got << ", expected " << one.second);
+    }
+  }
+}
+}
+
+int JudgeMesh(const Settings& settings, vtkImageData* image, vtkDataArray* array, vtkPolyData* output, Report& report)
+{
+  const std::vector<Wanted> onPoints = WantedPointArrays(settings, image, array);
+  std::vector<vtkDataArray*> others;
+  for (const Wanted& wanted : onPoints)
+  {
+    if (wanted.Source)
+    {
+      others.push_back(vtkDataArray::SafeDownCast(wanted.Source));
+    }
+  }
+  Reference reference(image, array, settings, others);
+  FUZZ_CHECK(report, reference.Error.empty(), "the core: " << reference.Error);
+  const int warnings = WarningsOf(reference.Minimum, reference.Maximum, settings);
+  if (!JudgeSizes(reference, output, report))
+  {
+    return warnings;
+  }
   vtkCellArray* polys = output->GetPolys();
-  vtkDataArray* ids = polys->GetConnectivityArray();
-  vtkDataArray* offsets = polys->GetOffsetsArray();
-  for (vtkIdType n = 0; n <= polys->GetNumberOfCells(); ++n)
+  const pmb_type idType = settings.Wide ? PMB_INT64 : PMB_INT32;
+  JudgeBytes(output->GetPoints()->GetData(), reference.Mesh.point_type, 3, reference.Points, report);
+  JudgeBytes(polys->GetConnectivityArray(), idType, 1, reference.Ids, report);
+  JudgeBytes(polys->GetOffsetsArray(), idType, 1, reference.Offsets, report);
+  JudgePointArrays(reference, settings, array, onPoints, output, report);
+  const std::vector<Wanted> onCells = WantedCellArrays(settings, image);
+  if (JudgeNames(onCells, output->GetCellData(), "cell", output->GetNumberOfCells(), report))
   {
-    if (offsets->GetComponent(n, 0) != 3.0 * n)
+    for (size_t n = 0; n < onCells.size(); ++n)
     {
-      report.Add("offset " + std::to_string(n) + " is wrong");
-      return false;
+      JudgeCellArray(
+        reference, onCells[n].Source, output->GetCellData()->GetAbstractArray(static_cast<int>(n)), report);
     }
   }
-  for (size_t n = 0; n < reference.Ids.size(); ++n)
-  {
-    const auto id = static_cast<int64_t>(ids->GetComponent(static_cast<vtkIdType>(n), 0));
-    if (id != reference.Ids[n])
-    {
-      FUZZ_CHECK(report, false,
-        "triangle " << n / 3 << " of cell " << reference.Cells[n / 3] << ", corner " << n % 3 << ": id " << id
-                    << ", expected " << reference.Ids[n]);
-      return false;
-    }
-  }
-  return true;
+  JudgeFields(settings, reference, image->GetFieldData(), output, report);
+  return warnings;
 }
 
-// Each point is on its edge, where the isovalue is.
-void JudgePoints(const Reference& reference, vtkPolyData* output, Report& report)
+int JudgeLines(
+  const Settings& settings, vtkImageData* image, vtkDataArray* array, vtkPolyData* output, Report& report)
 {
-  const bool wide = output->GetPoints()->GetDataType() == VTK_DOUBLE;
-  for (size_t n = 0; n < reference.Points.size() && !report.IsFull(); ++n)
+  const vtkIdType got = output->GetNumberOfLines(), points = output->GetNumberOfPoints();
+  FUZZ_CHECK(report, output->GetNumberOfCells() == got, "other cells than lines");
+  std::vector<char> used(points, 0);
+  vtkNew<vtkIdList> ids;
+  for (vtkIdType n = 0; n < got; ++n)
   {
-    const Reference::Point& point = reference.Points[n];
-    double got[3], end[2][3];
-    output->GetPoint(static_cast<vtkIdType>(n), got);
-    for (int side = 0; side < 2; ++side)
+    output->GetLines()->GetCellAtId(n, ids);
+    FUZZ_CHECK(report, ids->GetNumberOfIds() == 2, "points of line " << n);
+    for (vtkIdType id : *ids)
     {
-      const double t = std::min(1.0, std::max(0.0, point.T + (side ? point.Slack : -point.Slack)));
-      reference.Locate(point, t, end[side]);
-    }
-    for (int c = 0; c < 3; ++c)
-    {
-      // Rounded once to the type of the points, from a sum of doubles.
-      const double room = reference.Size(point, c) * 8 * DBL_EPSILON;
-      double low = std::min(end[0][c], end[1][c]) - room, high = std::max(end[0][c], end[1][c]) + room;
-      if (!wide)
-      {
-        low = static_cast<float>(low);
-        high = static_cast<float>(high);
-      }
-      FUZZ_CHECK(report, got[c] >= low && got[c] <= high,
-        "point " << n << ", coordinate " << c << " is " << got[c] << ", expected " << low << " to " << high);
+      FUZZ_CHECK(report, id >= 0 && id < points, "the ids of line " << n);
+      used[std::max<vtkIdType>(0, std::min(id, points - 1))] = 1;
     }
   }
-}
-
-// The direction in the world from a point's higher to its lower sample.
-void Downhill(const Reference& reference, size_t n, double down[3])
-{
-  const Reference::Point& point = reference.Points[n];
-  const bool highFirst =
-    ref_inside(&reference.Volume, point.Lower[0], point.Lower[1], point.Lower[2], reference.Isovalues[n]);
-  for (int c = 0; c < 3; ++c)
+  FUZZ_CHECK(report, std::count(used.begin(), used.end(), 0) == 0, "points that no line uses");
+  for (int n = 0; n < output->GetPointData()->GetNumberOfArrays(); ++n)
   {
-    down[c] = 0;
-    for (int axis = 0; axis < 3; ++axis)
+    FUZZ_CHECK(
+      report, output->GetPointData()->GetAbstractArray(n)->GetNumberOfTuples() == points, "tuples of points");
+  }
+  for (int n = 0; n < output->GetCellData()->GetNumberOfArrays(); ++n)
+  {
+    FUZZ_CHECK(report, output->GetCellData()->GetAbstractArray(n)->GetNumberOfTuples() == got, "tuples of lines");
+  }
+  double minimum = INFINITY, maximum = -INFINITY; // of finite, visible samples
+  auto* ghosts = FindFlags(image->GetPointData(), image->GetNumberOfPoints());
+  for (vtkIdType n = 0; n < image->GetNumberOfPoints(); ++n)
+  {
+    const double sample = array->GetComponent(n, settings.Component);
+    if (std::isfinite(sample) && !(ghosts && ghosts->GetValue(n) & vtkDataSetAttributes::HIDDENPOINT))
     {
-      const double step = static_cast<double>(point.Upper[axis] - point.Lower[axis]);
-      down[c] += reference.Volume.index_to_world[4 * c + axis] * step * (highFirst ? 1 : -1);
+      minimum = std::min(minimum, sample);
+      maximum = std::max(maximum, sample);
     }
   }
-}
-
-void JudgeNormals(const Reference& reference, const Settings& settings, vtkPolyData* output, Report& report)
-{
-  // Without them arrays of the image may have their names.
-  vtkDataArray* normals = settings.Normals ? output->GetPointData()->GetNormals() : nullptr;
-  vtkDataArray* gradients = settings.Gradients ? output->GetPointData()->GetArray("Gradients") : nullptr;
-  for (size_t n = 0; n < reference.Points.size() && !report.IsFull(); ++n)
-  {
-    const Reference::Point& point = reference.Points[n];
-    double g[3], slack[3], unit[3] = { 0, 0, 0 };
-    const bool zero = ref_gradient(point.Mesh, point.Index, g, slack) && point.Slack == 0;
-    const double size = Length(slack), length = Length(g), rounding = 2e-6 * size + FLT_MIN;
-    const bool known = settings.Estimator <= 0 && point.Slack <= 1e-12 && size < FLT_MAX / 8;
-    if (normals)
-    {
-      normals->GetTuple(static_cast<vtkIdType>(n), unit);
-      FUZZ_CHECK(report, std::abs(Length(unit) - 1) < 1e-5, "normal " << n << " has the length " << Length(unit));
-    }
-    if (normals && known && length > 1e3 * rounding)
-    {
-      for (int c = 0; c < 3; ++c)
-      {
-        FUZZ_CHECK(report, std::abs(unit[c] + g[c] / length) < 1e-5 + 4 * rounding / length,
-          "normal " << n << ", component " << c << " is " << unit[c] << ", expected " << -g[c] / length);
-      }
-    }
-    else if (normals && known && zero)
-    {
-      double down[3];
-      Downhill(reference, n, down);
-      FUZZ_CHECK(report, Length(down) == 0 || vtkMath::Dot(unit, down) > 0, "normal " << n << " points upward");
-    }
-    for (int c = 0; gradients && c < 3; ++c)
-    {
-      const double got = gradients->GetComponent(static_cast<vtkIdType>(n), c);
-      FUZZ_CHECK(report, !std::isnan(got) && (!known || std::abs(got - g[c]) <= rounding),
-        "gradient " << n << ", component " << c << " is " << got << ", expected " << g[c] << " +- " << rounding);
-    }
-  }
-}
-
-// Two points of a mesh edge that may be open: all four ends of their grid edges lie in one border face.
-bool OnBorder(const Reference& reference, const Reference::Point& a, const Reference::Point& b)
-{
-  for (int c = 0; c < 3; ++c)
-  {
-    for (int64_t side : { int64_t(0), reference.Volume.dims[c] - 1 })
-    {
-      if (a.Lower[c] == side && a.Upper[c] == side && b.Lower[c] == side && b.Upper[c] == side)
-      {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
-void JudgeTopology(const Reference& reference, const Settings& settings, Report& report)
-{
-  std::map<std::pair<int64_t, int64_t>, int> directed;
-  std::vector<char> used(reference.Points.size(), 0);
-  for (size_t n = 0; n < reference.Ids.size(); ++n)
-  {
-    const int64_t from = reference.Ids[n], to = reference.Ids[n - n % 3 + (n + 1) % 3];
-    const int uses = ++directed[{ from, to }];
-    used[from] = 1;
-    FUZZ_CHECK(report, from != to, "a triangle has the point " << from << " twice");
-    FUZZ_CHECK(report, uses == 1 || settings.Remove == 1, "the edge " << from << "-" << to << " is used twice");
-  }
-  FUZZ_CHECK(report, std::count(used.begin(), used.end(), 0) == 0, "points that no triangle uses");
-  if (!reference.Complete)
-  {
-    return;
-  }
-  for (const auto& edge : directed)
-  {
-    const auto back = directed.find({ edge.first.second, edge.first.first });
-    const Reference::Point &a = reference.Points[edge.first.first], &b = reference.Points[edge.first.second];
-    FUZZ_CHECK(report, (back != directed.end() && back->second == edge.second) || OnBorder(reference, a, b),
-      "the edge " << edge.first.first << "-" << edge.first.second << " is open");
-  }
-}
-
-// Facets look to lower values: seen over the whole mesh, whatever the map to the world does.
-void JudgeFacets(const Reference& reference, vtkPolyData* output, Report& report)
-{
-  double sum = 0;
-  for (size_t n = 0; n < reference.Ids.size(); n += 3)
-  {
-    double p[3][3], u[3], v[3], cross[3], down[3] = { 0, 0, 0 };
-    for (int c = 0; c < 3; ++c)
-    {
-      double one[3];
-      output->GetPoint(reference.Ids[n + c], p[c]);
-      Downhill(reference, reference.Ids[n + c], one);
-      vtkMath::Add(down, one, down);
-    }
-    vtkMath::Subtract(p[1], p[0], u);
-    vtkMath::Subtract(p[2], p[0], v);
-    vtkMath::Cross(u, v, cross);
-    const double scale = Length(cross) * Length(down);
-    sum += scale > 0 && std::isfinite(scale) ? vtkMath::Dot(cross, down) / scale : 0;
-  }
-  FUZZ_CHECK(report, sum >= -1e-3, "the facets look to higher values: " << sum);
-}
-}
-
-void JudgeMesh(const Reference& reference, const Settings& settings, vtkImageData*, vtkDataArray* array,
-  vtkPolyData* output, Report& report)
-{
-  if (!JudgeSizes(reference, settings, array, output, report) || !JudgeTriangles(reference, output, report))
-  {
-    return;
-  }
-  JudgePoints(reference, output, report);
-  JudgeNormals(reference, settings, output, report);
-  if (reference.Cells.size() < 100000) // it takes its time
-  {
-    JudgeTopology(reference, settings, report);
-  }
-  if (reference.IsModerate(1e-3, 1e3))
-  {
-    JudgeFacets(reference, output, report);
-  }
+  return WarningsOf(minimum, maximum, settings);
 }
 }

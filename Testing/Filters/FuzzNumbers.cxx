@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "FuzzInput.h"
+#include "Fuzz.h"
 
 #include "vtkAOSDataArrayTemplate.h"
 #include "vtkDataArray.h"
@@ -15,35 +15,13 @@ namespace fuzz
 {
 namespace
 {
-enum Kind
-{
-  FEW,     // small whole numbers: many equal an isovalue
-  FULL,    // the whole range of the type
-  SMOOTH,  // waves
-  FLAT,    // all the same
-  SPECIAL, // waves with NaN, infinity, the least and the greatest numbers among them
-  EDGE,    // near the type's end: above 2^53, subnormal, ...
-  KINDS
-};
-
 template <typename T>
 T Clamp(double value)
 {
-  const double low = static_cast<double>(std::numeric_limits<T>::lowest());
-  const double high = static_cast<double>(std::numeric_limits<T>::max());
-  return value <= low ? std::numeric_limits<T>::lowest()
-                      : (value >= high ? std::numeric_limits<T>::max() : static_cast<T>(value));
-}
-
-template <typename T>
-T Anything(Random& random)
-{
-  if (std::is_integral<T>::value)
-  {
-    return static_cast<T>(random.Bits());
-  }
-  const int digits = sizeof(T) == 4 ? 36 : 290;
-  return static_cast<T>(random.Real(-1, 1) * std::pow(10.0, random.Int(-digits, digits)));
+  using Limits = std::numeric_limits<T>;
+  return value <= static_cast<double>(Limits::lowest()) ? Limits::lowest()
+    : value >= static_cast<double>(Limits::max())       ? Limits::max()
+                                                        : static_cast<T>(value);
 }
 
 template <typename T>
@@ -52,69 +30,42 @@ T Special(Random& random)
   using Limits = std::numeric_limits<T>;
   if (std::is_integral<T>::value)
   {
-    return random.Pick<T>({ Limits::lowest(), Limits::max(), 0, 1 });
+    return random.Pick<T>({ Limits::lowest(), Limits::max(), static_cast<T>(random.Bits()) });
   }
   return random.Pick<T>({ Limits::lowest(), Limits::max(), Limits::quiet_NaN(), Limits::infinity(),
     -Limits::infinity(), Limits::denorm_min(), static_cast<T>(-0.0), Limits::min() });
 }
 
-template <typename T>
-T Edge(Random& random, int turn)
-{
-  const int few = random.Int(0, 7);
-  if (std::is_integral<T>::value)
-  {
-    const T base = sizeof(T) < 8 || turn % 2 ? std::numeric_limits<T>::max() - 7 : static_cast<T>(1LL << 53);
-    return static_cast<T>(base + static_cast<T>(few));
-  }
-  const T unit = turn % 2 ? std::numeric_limits<T>::denorm_min() : std::numeric_limits<T>::max() / 16;
-  return unit * static_cast<T>(few);
-}
-
-// One field, for all components of an array.
+// One field, for all components of an array: small whole numbers, of which many equal an isovalue, or waves; every so often
+// (Rare) a number that is special to the type.
 struct Field
 {
-  Kind What;
-  double Wave[3];
-  double Amplitude, Offset;
-  int Few, Turn, Rare;
+  bool Whole;
+  double Wave[3], Amplitude, Offset;
+  int Few, Rare;
 
   explicit Field(Random& random)
-    : What(random.Pick({ FEW, FEW, FULL, SMOOTH, SMOOTH, SMOOTH, SMOOTH, FLAT, SPECIAL, EDGE }))
+    : Whole(random.Chance(30))
     , Wave{ random.Real(0.1, 2.5), random.Real(0.1, 2.5), random.Real(0.1, 2.5) }
-    , Amplitude(random.Pick({ 1.0, 20.0, 60.0 }))
+    , Amplitude(random.Pick({ 0.0, 1.0, 20.0, 60.0, 60.0 }))
     , Offset(random.Pick({ 0.0, 0.0, 64.0 }))
     , Few(random.Int(2, 6))
-    , Turn(random.Int(0, 3))
-    , Rare(random.Pick({ 3, 20, 200, 2000 }))
+    , Rare(random.Pick({ 0, 0, 0, 0, 0, 1, 20, 2000 }))
   {
   }
 
   template <typename T>
   T At(Random& random, int i, int j, int k) const
   {
-    switch (this->What)
+    if (this->Rare && random.Int(1, this->Rare) == 1)
     {
-      case FEW:
-        return static_cast<T>(random.Int(0, this->Few));
-      case FULL:
-        return Anything<T>(random);
-      case FLAT:
-        return static_cast<T>(this->Few);
-      case EDGE:
-        return Edge<T>(random, this->Turn);
-      case SPECIAL:
-        if (random.Int(0, this->Rare) == 0)
-        {
-          return Special<T>(random);
-        }
-        break;
-      default:
-        break;
+      return Special<T>(random);
     }
-    return Clamp<T>(this->Offset +
-      this->Amplitude *
-        (std::sin(this->Wave[0] * i + 1) + std::sin(this->Wave[1] * j) + std::cos(this->Wave[2] * k)));
+    return this->Whole
+      ? static_cast<T>(random.Int(0, this->Few))
+      : Clamp<T>(this->Offset +
+          this->Amplitude *
+            (std::sin(this->Wave[0] * i + 1) + std::sin(this->Wave[1] * j) + std::cos(this->Wave[2] * k)));
   }
 };
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Random images, sound and unsound, random settings and changes between updates; what comes out is judged against a
-// brute-force reference and VTK's own filters. Ends with the seed and number of each round that has failed.
-#include "FuzzRun.h"
+// Random images, sound and unsound, random settings and changes between updates; what comes out is judged against the
+// core, and against a new filter. Ends with the seed and number of each round that has failed.
+#include "Fuzz.h"
 
 #if defined(PMB_FUZZ_FAKE_GPU)
 #include "FakeGPU.h"
@@ -12,8 +12,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
-#include <mutex>
-#include <thread>
 
 #include <unistd.h>
 
@@ -28,7 +26,6 @@ struct Arguments
   uint64_t Seed = 1;
   long Rounds = 300;
   long First = 0;
-  int Threads = 1;
 #if defined(PMB_FUZZ_FAKE_GPU)
   fuzz::Device Device = FAKE;
 #else
@@ -37,11 +34,10 @@ struct Arguments
 };
 
 const char* const Usage =
-  "usage: FuzzPMBContourFilter [--seed N] [--rounds N] [--first N] [--round N] [--threads N] [--device any|cpu|gpu]\n"
+  "usage: FuzzPMBContourFilter [--seed N] [--rounds N] [--round N] [--device any|cpu|gpu]\n"
   "  --seed     of all random numbers (1)\n"
-  "  --rounds   how many (300); --first: the number of the first one (0)\n"
+  "  --rounds   how many (300)\n"
   "  --round    only this one, as in a run with the same seed\n"
-  "  --threads  that run rounds at the same time (1)\n"
   "  --device   any: as the rounds have it; cpu: never a GPU; gpu: always one, and it is a fault if that cannot be\n";
 
 bool Parse(int argc, char* argv[], Arguments& arguments)
@@ -49,62 +45,41 @@ bool Parse(int argc, char* argv[], Arguments& arguments)
   for (int n = 1; n < argc; n += 2)
   {
     const std::string name = argv[n];
-    const char* value = n + 1 < argc ? argv[n + 1] : nullptr;
+    const std::string word = n + 1 < argc ? argv[n + 1] : "";
     char* end = nullptr;
-    const unsigned long long number = value ? std::strtoull(value, &end, 0) : 0;
-    const std::string word = value ? value : "";
+    const unsigned long long number = std::strtoull(word.c_str(), &end, 0);
     if (name == "--device" && (word == "any" || word == "cpu" || word == "gpu"))
     {
       arguments.Device = word == "any" ? arguments.Device : (word == "cpu" ? CPU : GPU);
       continue;
     }
-    if (!value || end == value || *end)
+    if (word.empty() || *end || (name != "--seed" && name != "--rounds" && name != "--round"))
     {
       return false;
     }
-    if (name == "--round")
-    {
-      arguments.First = static_cast<long>(number);
-      arguments.Rounds = 1;
-    }
-    else if (name == "--seed")
+    if (name == "--seed")
     {
       arguments.Seed = number;
+      continue;
     }
-    else if (name == "--rounds" || name == "--first")
-    {
-      (name == "--first" ? arguments.First : arguments.Rounds) = static_cast<long>(number);
-    }
-    else if (name == "--threads" && number >= 1 && number <= (arguments.Device == FAKE ? 1 : 256))
-    {
-      arguments.Threads = static_cast<int>(number);
-    }
-    else
-    {
-      return false;
-    }
+    (name == "--rounds" ? arguments.Rounds : arguments.First) = static_cast<long>(number);
+    arguments.Rounds = name == "--round" ? 1 : arguments.Rounds;
   }
   return true;
 }
 
-// --- which rounds run, for when the process dies --------------------------------------------------------------------
+// --- which round runs, for when the process dies --------------------------------------------------------------------
 
-std::atomic<long> Running[256];
 uint64_t TheSeed;
+volatile long TheRound;
 
-// Of what may be called when all is lost.
+// Calls only what a dying process may call.
 void Tell()
 {
   char text[128];
-  for (const auto& running : Running)
-  {
-    if (running > 0)
-    {
-      const int length = std::snprintf(text, sizeof(text), "DIED in --seed %llu --round %ld\n",
-        static_cast<unsigned long long>(TheSeed), running.load() - 1);
-      (void)!write(2, text, static_cast<size_t>(length));
-    }
-  }
+  const int length = std::snprintf(text, sizeof(text), "DIED in --seed %llu --round %ld\n",
+    static_cast<unsigned long long>(TheSeed), static_cast<long>(TheRound));
+  (void)!write(2, text, static_cast<size_t>(length));
 }
 
 void OnSignal(int number)
@@ -137,8 +112,8 @@ Report RunRound(uint64_t seed, long round, fuzz::Device device)
   Random own(random.Bits());
   Report report;
 #if defined(PMB_FUZZ_FAKE_GPU)
-  fakegpu::Reset();
-  fakegpu::SetPresent(own.Chance(90));
+  fake_reset();
+  fake_set_present(own.Chance(90));
 #endif
   const int kind = own.Int(0, 99);
   if (kind < 84)
@@ -154,48 +129,32 @@ Report RunRound(uint64_t seed, long round, fuzz::Device device)
     RunComposite(own, device, report);
   }
 #if defined(PMB_FUZZ_FAKE_GPU)
-  FUZZ_CHECK(report, fakegpu::Faults() == 0, "the core was used wrongly");
-  FUZZ_CHECK(report, fakegpu::Contexts() == 0, fakegpu::Contexts() << " contexts are left");
-  FUZZ_CHECK(report, fakegpu::PiecesHeld() == 0, fakegpu::PiecesHeld() << " pieces of host memory are left");
+  const fake_facts facts = fake_get();
+  FUZZ_CHECK(report, facts.faults == 0, "the core was used wrongly");
+  FUZZ_CHECK(report, facts.contexts == 0, facts.contexts << " contexts are left");
+  FUZZ_CHECK(report, facts.pieces == 0, facts.pieces << " pieces of host memory are left");
 #endif
   return report;
 }
 
 long RunAll(const Arguments& arguments)
 {
-  std::atomic<long> next(arguments.First), failed(0);
-  std::mutex mutex;
-  auto work = [&](int worker)
+  long failed = 0;
+  for (TheRound = arguments.First; TheRound < arguments.First + arguments.Rounds; TheRound = TheRound + 1)
   {
-    for (long round = next++; round < arguments.First + arguments.Rounds; round = next++)
+    const Report report = RunRound(arguments.Seed, TheRound, arguments.Device);
+    if (!report.Faults.empty())
     {
-      Running[worker] = round + 1;
-      const Report report = RunRound(arguments.Seed, round, arguments.Device);
-      Running[worker] = 0;
-      if (!report.Faults.empty())
+      ++failed;
+      std::cerr << "FAILED --seed " << arguments.Seed << " --round " << TheRound << "\n";
+      for (const auto* lines : { &report.Faults, &report.About })
       {
-        ++failed;
-        const std::lock_guard<std::mutex> lock(mutex);
-        std::cerr << "FAILED --seed " << arguments.Seed << " --round " << round << "\n";
-        for (const auto* lines : { &report.Faults, &report.About })
+        for (const std::string& line : *lines)
         {
-          for (const std::string& line : *lines)
-          {
-            std::cerr << "  " << line << "\n";
-          }
+          std::cerr << "  " << line << "\n";
         }
       }
     }
-  };
-  std::vector<std::thread> threads;
-  for (int worker = 1; worker < arguments.Threads; ++worker)
-  {
-    threads.emplace_back(work, worker);
-  }
-  work(0);
-  for (std::thread& thread : threads)
-  {
-    thread.join();
   }
   return failed;
 }
@@ -204,14 +163,13 @@ long RunAll(const Arguments& arguments)
 bool HasSeenAll(const Arguments& arguments)
 {
   const Tally& t = TheTally();
-  std::cout << t.Meshes << " meshes with " << t.Triangles << " triangles, " << t.OnGPU << " of them on a GPU, "
-            << t.ByVTK << " compared with VTK's; " << t.Lines << " sets of lines; " << t.Fresh
-            << " compared with a new filter's; " << t.Faults << " errors; " << t.Nothing << " without output; "
-            << t.Extreme << " at the border of what numbers hold; " << t.Aborts << " stopped, " << t.Changes
-            << " changed on the way; " << t.Shared << " shared by threads, " << t.Blocks << " blocks; " << t.Struck
-            << " GPUs failed\n";
-  const bool all = t.Meshes > 0 && t.Triangles > 0 && t.ByVTK > 0 && t.Lines > 0 && t.Fresh > 0 && t.Faults > 0 &&
-    t.Nothing > 0 && t.Aborts > 0 && t.Changes > 0 && t.Shared > 0 && t.Blocks > 0;
+  std::cout << t.Meshes << " meshes with " << t.Triangles << " triangles, " << t.OnGPU << " of them on a GPU; "
+            << t.Lines << " sets of lines; " << t.Fresh << " compared with a new filter's; " << t.Faults
+            << " errors; " << t.Nothing << " without output; " << t.Extreme << " at the border of what numbers hold; "
+            << t.Aborts << " stopped, " << t.Changes << " changed on the way; " << t.Shared << " shared by threads, "
+            << t.Blocks << " blocks; " << t.Struck << " GPUs failed\n";
+  const bool all = t.Meshes > 0 && t.Triangles > 0 && t.Lines > 0 && t.Fresh > 0 && t.Faults > 0 && t.Nothing > 0 &&
+    t.Aborts > 0 && t.Changes > 0 && t.Shared > 0 && t.Blocks > 0;
   const bool onGPU =
     (t.OnGPU > 0 || arguments.Device == ANY || arguments.Device == CPU) && (t.Struck > 0 || arguments.Device != FAKE);
   const bool enough = arguments.Rounds < 200 || (all && onGPU);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "FuzzReference.h"
+#include "Fuzz.h"
 
 #include "vtkAOSDataArrayTemplate.h"
 #include "vtkCellData.h"
@@ -12,9 +12,6 @@
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <limits>
 #include <type_traits>
 
 namespace fuzz
@@ -35,19 +32,58 @@ pmb_type TypeOf()
 }
 
 template <typename T>
-pmb_type CopyTyped(vtkDataArray* array, int component, std::vector<char>& samples)
+pmb_type CopyTyped(vtkDataArray* array, int first, vtkDataArray* copy)
 {
   auto* packed = vtkAOSDataArrayTemplate<T>::FastDownCast(array);
   auto* split = vtkSOADataArrayTemplate<T>::FastDownCast(array);
-  samples.resize(sizeof(T) * array->GetNumberOfTuples());
-  for (vtkIdType n = 0; n < array->GetNumberOfTuples(); ++n)
+  auto* to = vtkAOSDataArrayTemplate<T>::FastDownCast(copy);
+  for (vtkIdType n = 0; n < copy->GetNumberOfTuples(); ++n)
   {
-    const T value = packed ? packed->GetTypedComponent(n, component) : split->GetTypedComponent(n, component);
-    std::memcpy(&samples[sizeof(T) * n], &value, sizeof(T));
+    for (int c = 0; c < copy->GetNumberOfComponents(); ++c)
+    {
+      to->SetTypedComponent(n, c,
+        packed    ? packed->GetTypedComponent(n, first + c)
+          : split ? split->GetTypedComponent(n, first + c)
+                  : static_cast<T>(array->GetComponent(n, first + c))); // bits
+    }
   }
   return TypeOf<T>();
 }
 
+// Tuples in one piece of memory: `components` from `first` on.
+vtkSmartPointer<vtkDataArray> Pack(vtkDataArray* array, int first, int components, pmb_type& type)
+{
+  const int vtkType = array->GetDataType() == VTK_BIT ? VTK_UNSIGNED_CHAR : array->GetDataType();
+  auto copy = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(vtkType));
+  copy->SetNumberOfComponents(components);
+  copy->SetNumberOfTuples(array->GetNumberOfTuples());
+  switch (vtkType)
+  {
+    vtkTemplateMacro(type = CopyTyped<VTK_TT>(array, first, copy));
+  }
+  return copy;
+}
+
+void Place(vtkImageData* image, pmb_volume& volume)
+{
+  for (int row = 0; row < 3; ++row)
+  {
+    volume.dims[row] = image->GetDimensions()[row];
+    volume.first[row] = image->GetExtent()[2 * row];
+    volume.index_to_world[4 * row + 3] = image->GetOrigin()[row];
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      volume.index_to_world[4 * row + axis] =
+        image->GetDirectionMatrix()->GetElement(row, axis) * image->GetSpacing()[axis];
+    }
+  }
+}
+
+const uint8_t* FlagValues(vtkDataSetAttributes* data, vtkIdType count)
+{
+  vtkUnsignedCharArray* flags = FindFlags(data, count);
+  return flags ? flags->GetPointer(0) : nullptr;
+}
 }
 
 vtkUnsignedCharArray* FindFlags(vtkDataSetAttributes* data, vtkIdType count)
@@ -56,162 +92,142 @@ vtkUnsignedCharArray* FindFlags(vtkDataSetAttributes* data, vtkIdType count)
   return ghosts && ghosts->GetNumberOfComponents() == 1 && ghosts->GetNumberOfTuples() == count ? ghosts : nullptr;
 }
 
-static const uint8_t* FindFlagValues(vtkDataSetAttributes* data, vtkIdType count)
+Reference::Reference(
+  vtkImageData* image, vtkDataArray* array, const Settings& settings, const std::vector<vtkDataArray*>& others)
 {
-  vtkUnsignedCharArray* flags = FindFlags(data, count);
-  return flags ? flags->GetPointer(0) : nullptr;
+  pmb_options options = {};
+  options.struct_size = sizeof(options);
+  options.device = PMB_DEVICE_CPU;
+  options.threads = 1;
+  pmb_volume volume = {};
+  volume.struct_size = sizeof(volume);
+  Place(image, volume);
+  this->Copies.push_back(Pack(array, settings.Component, 1, volume.type));
+  volume.samples = this->Copies.back()->GetVoidPointer(0);
+  volume.sample_flags = FlagValues(image->GetPointData(), image->GetNumberOfPoints());
+  volume.hidden_sample_bits = vtkDataSetAttributes::HIDDENPOINT;
+  volume.cell_flags = FlagValues(image->GetCellData(), image->GetNumberOfCells());
+  volume.hidden_cell_bits = vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL;
+  pmb_request request = { sizeof(request), settings.Isovalues.data(), static_cast<int64_t>(settings.Isovalues.size()),
+    settings.Remove != 0 };
+  this->Parts.resize(settings.Isovalues.size());
+  for (vtkDataArray* other : others)
+  {
+    pmb_attribute attribute = {};
+    this->Copies.push_back(Pack(other, 0, other->GetNumberOfComponents(), attribute.type));
+    attribute.samples = this->Copies.back()->GetVoidPointer(0);
+    attribute.components = other->GetNumberOfComponents();
+    this->Attributes.push_back(attribute);
+  }
+  pmb_info info;
+  info.struct_size = sizeof(info);
+  const bool sound = pmb_create(&options, &this->Context) == PMB_OK && pmb_bind(this->Context, &volume) == PMB_OK &&
+    pmb_count(this->Context, &request, &this->Sizes, this->Parts.data()) == PMB_OK &&
+    pmb_get_info(this->Context, &info) == PMB_OK && this->Emit(settings, array->GetDataType()) &&
+    (settings.Remove < 2 || this->Split());
+  this->Error = sound ? "" : pmb_error(this->Context);
+  this->Minimum = sound ? info.minimum : 0;
+  this->Maximum = sound ? info.maximum : -1;
 }
 
-Reference::Reference(vtkImageData* image, vtkDataArray* array, const Settings& settings)
+bool Reference::Emit(const Settings& settings, int vtkType)
 {
-  this->Volume.struct_size = sizeof(pmb_volume);
-  int dims[3];
-  image->GetDimensions(dims);
-  for (int axis = 0; axis < 3; ++axis)
+  const bool doubles = settings.Precision == vtkAlgorithm::DOUBLE_PRECISION ||
+    (settings.Precision >= vtkAlgorithm::DEFAULT_PRECISION && vtkType == VTK_DOUBLE);
+  const bool exact = vtkType != VTK_FLOAT && vtkDataArray::GetDataTypeSize(vtkType) >= 4;
+  pmb_mesh& mesh = this->Mesh;
+  mesh.struct_size = sizeof(mesh);
+  mesh.point_capacity = this->Sizes.points;
+  mesh.triangle_capacity = this->Sizes.triangles;
+  mesh.point_type = doubles ? PMB_FLOAT64 : PMB_FLOAT32;
+  mesh.scalar_type = exact ? PMB_FLOAT64 : PMB_FLOAT32;
+  mesh.id_type = settings.Wide ? PMB_INT64 : PMB_INT32;
+  mesh.gradient_estimator = static_cast<pmb_gradient_estimator>(std::max(0, std::min(2, settings.Estimator)));
+  const auto take = [](Bytes& bytes, int64_t count, pmb_type type)
   {
-    this->Volume.dims[axis] = dims[axis];
-  }
-  this->CopySamples(array, settings.Component);
-  this->PlaceVolume(image);
-  this->FindHidden(image);
-  this->Survey();
-  this->FirstTriangles.push_back(0);
-  this->FirstPoints.push_back(0);
-  for (double isovalue : settings.Isovalues)
+    bytes.resize(static_cast<size_t>(count) * pmb_type_size(type) + 1); // never NULL
+    return static_cast<void*>(bytes.data());
+  };
+  mesh.points = take(this->Points, 3 * this->Sizes.points, mesh.point_type);
+  mesh.normals = static_cast<float*>(take(this->Normals, 3 * this->Sizes.points, PMB_FLOAT32));
+  mesh.gradients = static_cast<float*>(take(this->Gradients, 3 * this->Sizes.points, PMB_FLOAT32));
+  mesh.scalars = take(this->Scalars, this->Sizes.points, mesh.scalar_type);
+  mesh.triangles = take(this->Ids, 3 * this->Sizes.triangles, mesh.id_type);
+  mesh.offsets = take(this->Offsets, this->Sizes.triangles + 1, mesh.id_type);
+  this->Cells.resize(this->Sizes.triangles + 1);
+  mesh.cells = this->Cells.data();
+  this->Others.resize(this->Attributes.size());
+  for (size_t n = 0; n < this->Attributes.size(); ++n)
   {
-    this->Meshes.emplace_back(ref_extract(&this->Volume, isovalue, settings.Remove != 0), ref_free);
-    this->Add(this->Meshes.back().get());
-    this->FirstTriangles.push_back(this->Cells.size());
-    this->FirstPoints.push_back(this->Points.size());
+    pmb_attribute& attribute = this->Attributes[n];
+    attribute.output = take(this->Others[n], this->Sizes.points * attribute.components, attribute.type);
   }
+  mesh.attributes = this->Attributes.data();
+  mesh.attribute_count = static_cast<int64_t>(this->Attributes.size());
+  return pmb_emit(this->Context, &mesh) == PMB_OK;
 }
 
-void Reference::CopySamples(vtkDataArray* array, int component)
+// Sheets that touch in a sample get points of their own: behind each isovalue's points come the copies.
+bool Reference::Split()
 {
-  switch (array->GetDataType())
+  const std::vector<pmb_sizes> before = this->Parts;
+  const int64_t old = this->Sizes.points;
+  const int64_t* copied = nullptr;
+  if (pmb_split_sheets(
+        this->Context, &this->Mesh, this->Parts.data(), static_cast<int64_t>(before.size()), &copied) != PMB_OK)
   {
-    vtkTemplateMacro(this->Volume.type = CopyTyped<VTK_TT>(array, component, this->Samples));
-    default: // bits
-      this->Volume.type = PMB_UINT8;
-      this->Samples.resize(array->GetNumberOfTuples());
-      for (vtkIdType n = 0; n < array->GetNumberOfTuples(); ++n)
-      {
-        this->Samples[n] = array->GetComponent(n, component) != 0;
-      }
+    return false;
   }
-  this->Volume.samples = this->Samples.data();
-}
-
-void Reference::PlaceVolume(vtkImageData* image)
-{
-  int extent[6];
-  double spacing[3], origin[3];
-  image->GetExtent(extent);
-  image->GetSpacing(spacing);
-  image->GetOrigin(origin);
-  double* world = this->Volume.index_to_world;
-  for (int row = 0; row < 3; ++row)
+  std::vector<int64_t> origins; // of each new point
+  int64_t first = 0;
+  for (size_t n = 0; n < before.size(); ++n)
   {
-    this->Volume.first[row] = extent[2 * row];
-    world[4 * row + 3] = origin[row];
-    for (int axis = 0; axis < 3; ++axis)
+    for (int64_t own = 0; own < before[n].points; ++own)
     {
-      world[4 * row + axis] = image->GetDirectionMatrix()->GetElement(row, axis) * spacing[axis];
+      origins.push_back(first + own);
     }
-  }
-}
-
-void Reference::FindHidden(vtkImageData* image)
-{
-  this->Volume.sample_flags = FindFlagValues(image->GetPointData(), image->GetNumberOfPoints());
-  this->Volume.hidden_sample_bits = vtkDataSetAttributes::HIDDENPOINT;
-  this->Volume.cell_flags = FindFlagValues(image->GetCellData(), image->GetNumberOfCells());
-  this->Volume.hidden_cell_bits = vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL;
-}
-
-void Reference::Survey()
-{
-  this->Minimum = std::numeric_limits<double>::infinity();
-  this->Maximum = -this->Minimum;
-  const int64_t* dims = this->Volume.dims;
-  for (int64_t n = 0; n < ref_samples(&this->Volume); ++n)
-  {
-    const int64_t i = n % dims[0], j = n / dims[0] % dims[1], k = n / dims[0] / dims[1];
-    if (ref_sample_valid(&this->Volume, i, j, k))
+    for (int64_t extra = before[n].points; extra < this->Parts[n].points; ++extra)
     {
-      const double sample = ref_sample(&this->Volume, i, j, k);
-      this->Minimum = std::min(this->Minimum, sample);
-      this->Maximum = std::max(this->Maximum, sample);
+      origins.push_back(*copied++);
     }
-    const bool cell = i + 1 < dims[0] && j + 1 < dims[1] && k + 1 < dims[2];
-    this->Complete = this->Complete && (!cell || ref_cell_valid(&this->Volume, i, j, k));
+    first += before[n].points;
   }
+  this->Sizes.points = static_cast<int64_t>(origins.size());
+  std::vector<Bytes*> all = { &this->Points, &this->Normals, &this->Gradients, &this->Scalars };
+  for (Bytes& other : this->Others)
+  {
+    all.push_back(&other);
+  }
+  for (Bytes* bytes : all)
+  {
+    const size_t width = old ? (bytes->size() - 1) / old : 0;
+    Bytes moved;
+    for (int64_t origin : origins)
+    {
+      moved.insert(moved.end(), bytes->begin() + origin * width, bytes->begin() + (origin + 1) * width);
+    }
+    moved.push_back(0);
+    bytes->swap(moved);
+  }
+  this->Mesh.points = this->Points.data();
+  this->Mesh.point_capacity = this->Sizes.points;
+  return true;
 }
 
-// A mesh behind what is there.
-void Reference::Add(const ref_mesh* mesh)
+std::vector<pmb_measures> Reference::Measure(vtkUnsignedCharArray* ghosts)
 {
-  const auto first = static_cast<int64_t>(this->Points.size());
-  for (int64_t p = 0; p < mesh->points; ++p)
+  std::vector<pmb_measures> measures(this->Parts.size());
+  for (pmb_measures& m : measures)
   {
-    Point point = { mesh, p, {}, {}, mesh->t[p], mesh->t_slack[p] };
-    ref_ends(mesh, p, point.Lower, point.Upper);
-    this->Points.push_back(point);
-    this->Isovalues.push_back(mesh->isovalue);
+    m.struct_size = sizeof(m);
   }
-  for (int64_t n = 0; n < 3 * mesh->triangles; ++n)
+  pmb_measure_request request = { sizeof(request), &this->Mesh, this->Parts.data(),
+    static_cast<int64_t>(this->Parts.size()), ghosts ? ghosts->GetPointer(0) : nullptr,
+    vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::HIDDENCELL };
+  if (pmb_measure(this->Context, &request, measures.data()) != PMB_OK)
   {
-    this->Ids.push_back(first + mesh->ids[n]);
+    this->Error = pmb_error(this->Context);
   }
-  this->Cells.insert(this->Cells.end(), mesh->cells, mesh->cells + mesh->triangles);
-}
-
-void Reference::Split(const std::vector<int64_t>& origins, const std::vector<int64_t>& ids)
-{
-  std::vector<Point> points;
-  std::vector<double> isovalues;
-  for (int64_t origin : origins)
-  {
-    points.push_back(this->Points[origin]);
-    isovalues.push_back(this->Isovalues[origin]);
-  }
-  this->Points = points;
-  this->Isovalues = isovalues;
-  this->Ids = ids;
-}
-
-void Reference::Locate(const Point& point, double t, double world[3]) const
-{
-  double index[3];
-  for (int c = 0; c < 3; ++c)
-  {
-    index[c] =
-      static_cast<double>(point.Lower[c] + this->Volume.first[c]) + (point.Upper[c] > point.Lower[c] ? t : 0);
-  }
-  ref_world(&this->Volume, index, world);
-}
-
-double Reference::Size(const Point& point, int axis) const
-{
-  const double* row = this->Volume.index_to_world + 4 * axis;
-  double size = std::abs(row[3]);
-  for (int c = 0; c < 3; ++c)
-  {
-    size += std::abs(row[c] * static_cast<double>(point.Upper[c] + this->Volume.first[c]));
-  }
-  return size;
-}
-
-bool Reference::IsModerate(double least, double most) const
-{
-  bool moderate = true;
-  for (int n = 0; n < 12; ++n)
-  {
-    const double number = std::abs(this->Volume.index_to_world[n]);
-    moderate = moderate && (number == 0 || n % 4 == 3 || number > least) && number < most;
-  }
-  return moderate &&
-    std::max({ std::abs(this->Volume.first[0]), std::abs(this->Volume.first[1]), std::abs(this->Volume.first[2]) }) <
-    1000;
+  return measures;
 }
 }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "FuzzRun.h"
+#include "Fuzz.h"
 
 #if defined(PMB_FUZZ_FAKE_GPU)
 #include "FakeGPU.h"
@@ -25,6 +25,13 @@
 
 namespace fuzz
 {
+std::string Describe(vtkObject* object)
+{
+  std::ostringstream text;
+  object->Print(text);
+  return text.str();
+}
+
 Tally& TheTally()
 {
   static Tally tally;
@@ -49,7 +56,7 @@ void Listen()
   vtkOutputWindow::SetInstance(listener);
 }
 
-std::string TakeUnheard()
+static std::string TakeUnheard()
 {
   std::string text;
   text.swap(Unheard);
@@ -159,13 +166,12 @@ void Run::Update()
 bool Run::UpdateStruck()
 {
 #if defined(PMB_FUZZ_FAKE_GPU)
-  using namespace fakegpu;
-  const Call call = this->Dice.Pick({ CREATE, BIND, COUNT, EMIT, SUGGEST });
-  FailAt(call, this->Dice.Int(1, 2), this->Dice.Pick({ PMB_OUT_OF_MEMORY, PMB_TOO_LARGE, PMB_INTERNAL }));
+  const fake_call call = this->Dice.Pick({ FAKE_CREATE, FAKE_BIND, FAKE_COUNT, FAKE_EMIT, FAKE_SUMMARY });
+  fake_fail_at(call, this->Dice.Int(1, 2), this->Dice.Pick({ PMB_OUT_OF_MEMORY, PMB_TOO_LARGE, PMB_INTERNAL }));
 #endif
   this->Update();
 #if defined(PMB_FUZZ_FAKE_GPU)
-  FailAt(call, 0, PMB_OK);
+  fake_fail_at(call, 0, PMB_OK);
 #endif
   return this->Said->Errors() == 1 && pmbtest::Has(this->Said->Text(), "the fake GPU has a fault");
 }
@@ -227,20 +233,8 @@ void Run::JudgeUpdate(const std::string& what)
   if (this->Faults.Faults.size() > before)
   {
     std::vector<std::string>& about = this->Faults.About;
-    about.push_back(what + ": " + Describe(this->Image));
-    about.push_back("settings: " + Describe(this->Asked));
-    about.push_back("summary: " + std::string(this->Filter->GetLastRunSummary()));
+    about.push_back(what + ": " + Describe(this->Image) + Describe(this->Filter));
   }
-}
-
-static int Count(const std::string& text, const std::string& part)
-{
-  int count = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-  {
-    ++count;
-  }
-  return count;
 }
 
 // Arrays vtkGhostType that are worth a warning, the first time.
@@ -252,11 +246,15 @@ static int CountUnfitFlags(vtkImageData* image)
     int(ofCells && !FindFlags(image->GetCellData(), image->GetNumberOfCells()));
 }
 
-// Whether the messages are those of this outcome. `warnings`: that the isovalues or samples are worth.
-bool Run::JudgeMessages(Outcome outcome, int warnings)
+// `warnings`: that the isovalues are worth.
+void Run::JudgeMessages(Outcome outcome, int warnings)
 {
   const int errors = outcome == FAULT && this->Executions > 0 ? 1 : 0;
-  const int ofGhosts = Count(this->Said->Text(), "it is not used, so that no ");
+  int ofGhosts = 0;
+  for (size_t at = 0; (at = this->Said->Text().find("it is not used, so that no ", at)) != std::string::npos; ++at)
+  {
+    ++ofGhosts;
+  }
   const int said = this->Said->Warnings() - ofGhosts;
   const bool draws = outcome == MESH || outcome == LINES;
   const int expected = this->Executions > 0 ? warnings + (draws && this->LeavesOut) : 0;
@@ -271,88 +269,39 @@ bool Run::JudgeMessages(Outcome outcome, int warnings)
     "VTK's pipeline complains: " << this->PipelineSaid->Text());
   const std::string unheard = TakeUnheard();
   FUZZ_CHECK(this->Faults, unheard.empty(), "somebody else complains: " << unheard);
-  return errors == this->Said->Errors();
-}
-
-// That no isovalue lies in a range is worth one.
-static int WarningsOf(double minimum, double maximum, const Settings& settings)
-{
-  for (double isovalue : settings.Isovalues)
-  {
-    if (isovalue >= minimum && isovalue <= maximum)
-    {
-      return 0;
-    }
-  }
-  return 1;
-}
-
-// The same for a 2D image: of its finite, visible samples.
-static int WarningsOfLines(vtkImageData* image, vtkDataArray* array, const Settings& settings)
-{
-  double minimum = INFINITY, maximum = -INFINITY;
-  auto* ghosts = FindFlags(image->GetPointData(), image->GetNumberOfPoints());
-  for (vtkIdType n = 0; n < image->GetNumberOfPoints(); ++n)
-  {
-    const double sample = array->GetComponent(n, settings.Component);
-    if (std::isfinite(sample) && !(ghosts && ghosts->GetValue(n) & vtkDataSetAttributes::HIDDENPOINT))
-    {
-      minimum = std::min(minimum, sample);
-      maximum = std::max(maximum, sample);
-    }
-  }
-  return WarningsOf(minimum, maximum, settings);
 }
 
 void Run::JudgeOutput(Outcome outcome, vtkDataArray* array)
 {
   vtkPolyData* output = this->Filter->GetOutput();
+  const std::string summary = this->Filter->GetLastRunSummary();
   Tally& tally = TheTally();
-  if (outcome == EITHER)
+  const bool border = outcome == EITHER;
+  if (border)
   {
     ++tally.Extreme;
     FUZZ_CHECK(this->Faults, this->Said->Errors() <= 1, this->Said->Text());
-    const bool failed = pmbtest::Has(this->Filter->GetLastRunSummary(), "Failed") || !array;
-    outcome = failed ? NOTHING : MESH;
-  }
-  else if (outcome != MESH)
-  {
-    this->JudgeMessages(outcome, outcome == LINES ? WarningsOfLines(this->Image, array, this->Asked) : 0);
+    outcome = pmbtest::Has(summary, "Failed") || !array ? NOTHING : MESH;
   }
   if (outcome == NOTHING || outcome == FAULT)
   {
     ++(outcome == FAULT ? tally.Faults : tally.Nothing);
     FUZZ_CHECK(
       this->Faults, output->GetNumberOfCells() + output->GetNumberOfPoints() == 0, "the output is not empty");
-    FUZZ_CHECK(this->Faults, outcome != FAULT || pmbtest::Has(this->Filter->GetLastRunSummary(), "Failed: "),
-      "the summary of a failure");
+    FUZZ_CHECK(this->Faults, outcome != FAULT || pmbtest::Has(summary, "Failed: "), "the summary of a failure");
+    if (!border)
+    {
+      this->JudgeMessages(outcome, 0);
+    }
     return;
   }
-  if (outcome == LINES)
-  {
-    ++tally.Lines;
-    JudgeLines(this->Asked, this->Image, array, output, this->Faults);
-    this->CompareFresh();
-    return;
-  }
-  ++tally.Meshes;
+  ++(outcome == LINES ? tally.Lines : tally.Meshes);
   tally.Triangles += output->GetNumberOfPolys();
-  tally.OnGPU += pmbtest::Has(this->Filter->GetLastRunSummary(), "GPU ");
+  tally.OnGPU += pmbtest::Has(summary, "GPU ");
   FUZZ_CHECK(
-    this->Faults, this->Where != GPU || pmbtest::Has(this->Filter->GetLastRunSummary(), "GPU "), "it ran elsewhere");
-  Reference reference(this->Image, array, this->Asked);
-  if (this->Asked.Remove == 2 && !JudgeSheets(reference, this->Asked, this->Image, output, this->Faults))
-  {
-    return;
-  }
-  this->JudgeMessages(MESH, WarningsOf(reference.Minimum, reference.Maximum, this->Asked));
-  JudgeMesh(reference, this->Asked, this->Image, array, output, this->Faults);
-  JudgeArrays(reference, this->Asked, this->Image, array, output, this->Faults);
-  JudgeMeasures(reference, this->Asked, output, this->Faults);
-  if (this->Dice.Chance(40))
-  {
-    tally.ByVTK += JudgeByVTK(reference, this->Asked, this->Image, array, output, this->Faults);
-  }
+    this->Faults, this->Where != GPU || outcome == LINES || pmbtest::Has(summary, "GPU "), "it ran elsewhere");
+  this->JudgeMessages(
+    outcome, (outcome == LINES ? JudgeLines : JudgeMesh)(this->Asked, this->Image, array, output, this->Faults));
   this->CompareFresh();
 }
 
@@ -372,7 +321,8 @@ void Run::CompareFresh()
   fresh->SetInputData(this->Image);
   Apply(other, fresh);
   fresh->Update();
-  const std::string difference = Difference(this->Filter->GetOutput(), fresh->GetOutput());
+  std::string difference;
+  pmbtest::SameBytes(this->Filter->GetOutput(), fresh->GetOutput(), difference);
   FUZZ_CHECK(this->Faults, difference.empty(), "differs from a new filter's output: " << difference);
 }
 

@@ -1,18 +1,16 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "FuzzInput.h"
+#include "Fuzz.h"
 
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
 #include "vtkDataArraySelection.h"
 #include "vtkDataSetAttributes.h"
-#include "vtkMatrix3x3.h"
 #include "vtkPointData.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 namespace fuzz
 {
@@ -241,59 +239,5 @@ vtkAbstractArray* FindArray(const Settings& settings, vtkImageData* image, bool&
     array = data->GetAbstractArray(name);
   }
   return array;
-}
-
-static void DescribeArrays(std::ostream& text, const char* what, vtkFieldData* data)
-{
-  for (int n = 0; n < data->GetNumberOfArrays(); ++n)
-  {
-    vtkAbstractArray* array = data->GetAbstractArray(n);
-    text << "; " << what << " array '" << (array->GetName() ? array->GetName() : "(null)") << "' "
-         << array->GetClassName() << " " << array->GetNumberOfTuples() << " x " << array->GetNumberOfComponents();
-  }
-}
-
-std::string Describe(vtkImageData* image)
-{
-  std::ostringstream text;
-  int extent[6];
-  double origin[3], spacing[3];
-  image->GetExtent(extent);
-  image->GetOrigin(origin);
-  image->GetSpacing(spacing);
-  text << image->GetClassName() << " extent";
-  for (int value : extent)
-  {
-    text << " " << value;
-  }
-  text << "; origin " << origin[0] << " " << origin[1] << " " << origin[2] << "; spacing " << spacing[0] << " "
-       << spacing[1] << " " << spacing[2] << "; direction";
-  for (int n = 0; n < 9; ++n)
-  {
-    text << " " << image->GetDirectionMatrix()->GetElement(n / 3, n % 3);
-  }
-  DescribeArrays(text, "point", image->GetPointData());
-  DescribeArrays(text, "cell", image->GetCellData());
-  DescribeArrays(text, "field", image->GetFieldData());
-  return text.str();
-}
-
-std::string Describe(const Settings& settings)
-{
-  std::ostringstream text;
-  text.precision(17);
-  text << "isovalues";
-  for (double isovalue : settings.Isovalues)
-  {
-    text << " " << isovalue;
-  }
-  text << (settings.Suggest ? " or a suggestion" : "") << "; normals " << settings.Normals << ", gradients "
-       << settings.Gradients << ", scalars " << settings.Scalars << ", others " << settings.Others << ", remove "
-       << settings.Remove << ", wide " << settings.Wide << ", measures " << settings.Measures << ", estimator "
-       << settings.Estimator << ", choose " << settings.Choose << ", precision " << settings.Precision
-       << ", component " << settings.Component << ", device " << settings.Device << " " << settings.DeviceIndex << " "
-       << settings.MemoryLimit << ", threads " << settings.Threads << ", association " << settings.Association
-       << ", attribute " << settings.Attribute << ", name '" << settings.Name << "'";
-  return text.str();
 }
 }

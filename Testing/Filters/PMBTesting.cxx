@@ -7,7 +7,6 @@
 #include "vtkFlyingEdges3D.h"
 #include "vtkMarchingCubes.h"
 #include "vtkPointData.h"
-#include "vtkRTAnalyticSource.h"
 
 #include <cmath>
 #include <iostream>
@@ -61,11 +60,11 @@ vtkSmartPointer<vtkImageData> MakeImage(int nx, int ny, int nz, int vtkType, con
   return image;
 }
 
-Field Cayley(int nx, int ny, int nz)
+Field Cayley(int n)
 {
   return [=](int i, int j, int k)
   {
-    const double x = -1 + 2.0 * i / (nx - 1), y = -1 + 2.0 * j / (ny - 1), z = -1 + 2.0 * k / (nz - 1);
+    const double x = -1 + 2.0 * i / (n - 1), y = -1 + 2.0 * j / (n - 1), z = -1 + 2.0 * k / (n - 1);
     return 1 - 16 * x * y * z - 4 * (x * x + y * y + z * z);
   };
 }
@@ -96,16 +95,6 @@ Field Noise(unsigned seed, unsigned range)
   };
 }
 
-vtkSmartPointer<vtkImageData> MakeWavelet(int n)
-{
-  vtkNew<vtkRTAnalyticSource> source;
-  source->SetWholeExtent(-(n / 2), n - 1 - n / 2, -(n / 2), n - 1 - n / 2, -(n / 2), n - 1 - n / 2);
-  source->Update();
-  vtkSmartPointer<vtkImageData> image = source->GetOutput();
-  image->GetPointData()->SetActiveScalars("RTData");
-  return image;
-}
-
 vtkSmartPointer<vtkPolyData> Contour(vtkImageData* image, double isovalue, const Setup& setup)
 {
   vtkNew<vtkPMBContourFilter> filter;
@@ -119,22 +108,24 @@ vtkSmartPointer<vtkPolyData> Contour(vtkImageData* image, double isovalue, const
   return filter->GetOutput();
 }
 
-vtkSmartPointer<vtkPolyData> FlyingEdges(vtkImageData* image, double isovalue)
+template <typename FilterT>
+static vtkSmartPointer<vtkPolyData> ContourBy(vtkImageData* image, double isovalue)
 {
-  vtkNew<vtkFlyingEdges3D> filter;
+  vtkNew<FilterT> filter;
   filter->SetInputData(image);
   filter->SetValue(0, isovalue);
   filter->Update();
   return filter->GetOutput();
 }
 
+vtkSmartPointer<vtkPolyData> FlyingEdges(vtkImageData* image, double isovalue)
+{
+  return ContourBy<vtkFlyingEdges3D>(image, isovalue);
+}
+
 vtkSmartPointer<vtkPolyData> MarchingCubes(vtkImageData* image, double isovalue)
 {
-  vtkNew<vtkMarchingCubes> filter;
-  filter->SetInputData(image);
-  filter->SetValue(0, isovalue);
-  filter->Update();
-  return filter->GetOutput();
+  return ContourBy<vtkMarchingCubes>(image, isovalue);
 }
 
 class Messages::Observer : public vtkCommand
@@ -143,48 +134,23 @@ public:
   static Observer* New() { return new Observer; }
   void Execute(vtkObject*, unsigned long event, void* data) override
   {
-    ++(event == vtkCommand::ErrorEvent ? this->Errors : this->Warnings);
-    this->Text += static_cast<const char*>(data);
+    ++(event == vtkCommand::ErrorEvent ? this->Of->ErrorCount : this->Of->WarningCount);
+    this->Of->AllText += static_cast<const char*>(data);
   }
-  int Errors = 0;
-  int Warnings = 0;
-  std::string Text;
+  Messages* Of = nullptr;
 };
 
 Messages::Messages(vtkObject* object)
   : Watcher(vtkSmartPointer<Observer>::New())
   , Object(object)
 {
-  this->Tags.push_back(object->AddObserver(vtkCommand::ErrorEvent, this->Watcher));
-  this->Tags.push_back(object->AddObserver(vtkCommand::WarningEvent, this->Watcher));
+  this->Watcher->Of = this;
+  object->AddObserver(vtkCommand::ErrorEvent, this->Watcher);
+  object->AddObserver(vtkCommand::WarningEvent, this->Watcher);
 }
 
 Messages::~Messages()
 {
-  for (unsigned long tag : this->Tags)
-  {
-    this->Object->RemoveObserver(tag);
-  }
-}
-
-int Messages::Errors() const
-{
-  return this->Watcher->Errors;
-}
-
-int Messages::Warnings() const
-{
-  return this->Watcher->Warnings;
-}
-
-std::string Messages::Text() const
-{
-  return this->Watcher->Text;
-}
-
-void Messages::Clear()
-{
-  this->Watcher->Errors = this->Watcher->Warnings = 0;
-  this->Watcher->Text.clear();
+  this->Object->RemoveObserver(this->Watcher);
 }
 }

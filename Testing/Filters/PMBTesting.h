@@ -65,14 +65,12 @@ vtkSmartPointer<vtkImageData> MakeImage(int nx, int ny, int nz, int vtkType, con
 vtkSmartPointer<vtkDataArray> MakeArray(
   vtkImageData* image, const char* name, int vtkType, int components, int component, const Field& field);
 
-// 1 - 16xyz - 4(x^2 + y^2 + z^2) on [-1,1]^3: the Cayley cubic; usual isovalue -0.012.
-Field Cayley(int nx, int ny, int nz);
+// 1 - 16xyz - 4(x^2 + y^2 + z^2) on n^3 samples of [-1,1]^3: the Cayley cubic; usual isovalue -0.012.
+Field Cayley(int n);
 Field Gyroid(double cellsPerPeriod);
 Field Distance(double cx, double cy, double cz);
 // Whole numbers from 0 to range - 1, the same on every run.
 Field Noise(unsigned seed, unsigned range);
-// The wavelet of ParaView's source, as n^3 floats.
-vtkSmartPointer<vtkImageData> MakeWavelet(int n);
 
 // --- runs -----------------------------------------------------------------------------------------------------------
 
@@ -87,17 +85,23 @@ class Messages
 public:
   explicit Messages(vtkObject* object);
   ~Messages();
-  int Errors() const;
-  int Warnings() const;
-  // Text of all of them.
-  std::string Text() const;
-  void Clear();
+  Messages(const Messages&) = delete;
+  void operator=(const Messages&) = delete;
+  int Errors() const { return this->ErrorCount; }
+  int Warnings() const { return this->WarningCount; }
+  std::string Text() const { return this->AllText; } // of all of them
+  void Clear()
+  {
+    this->ErrorCount = this->WarningCount = 0;
+    this->AllText.clear();
+  }
 
 private:
   class Observer;
   vtkSmartPointer<Observer> Watcher;
   vtkSmartPointer<vtkObject> Object;
-  std::vector<unsigned long> Tags;
+  int ErrorCount = 0, WarningCount = 0;
+  std::string AllText;
 };
 
 // --- meshes ---------------------------------------------------------------------------------------------------------
@@ -126,7 +130,7 @@ double Hausdorff(vtkPolyData* a, vtkPolyData* b);
 // How many triangles only one of the meshes has; points are the same if they are nearest, and none may coincide.
 vtkIdType OtherTriangles(vtkPolyData* a, vtkPolyData* b);
 
-// Whether two data sets are equal to the byte: points, triangles and all arrays, with types and names.
+// Whether two data sets are equal to the byte: points, triangles, lines and all arrays, with types and names, in order.
 bool SameBytes(vtkPolyData* a, vtkPolyData* b, std::string& difference);
 }
 #endif

@@ -5,12 +5,13 @@
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
-#include "vtkIdList.h"
+#include "vtkMassProperties.h"
 #include "vtkMath.h"
 #include "vtkNew.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkStaticPointLocator.h"
+#include "vtkVariant.h"
 
 #include <algorithm>
 #include <array>
@@ -19,6 +20,7 @@
 #include <iterator>
 #include <limits>
 #include <map>
+#include <set>
 
 namespace pmbtest
 {
@@ -34,12 +36,11 @@ std::vector<double> PointsOf(vtkPolyData* mesh)
 
 std::vector<vtkIdType> TrianglesOf(vtkPolyData* mesh)
 {
-  std::vector<vtkIdType> triangles;
-  vtkNew<vtkIdList> ids;
-  for (vtkIdType c = 0; c < mesh->GetPolys()->GetNumberOfCells(); ++c)
+  vtkDataArray* ids = mesh->GetPolys()->GetConnectivityArray();
+  std::vector<vtkIdType> triangles(3 * mesh->GetNumberOfPolys());
+  for (size_t n = 0; n < triangles.size(); ++n)
   {
-    mesh->GetPolys()->GetCellAtId(c, ids);
-    triangles.insert(triangles.end(), ids->GetPointer(0), ids->GetPointer(0) + ids->GetNumberOfIds());
+    triangles[n] = static_cast<vtkIdType>(ids->GetComponent(static_cast<vtkIdType>(n), 0));
   }
   return triangles;
 }
@@ -54,16 +55,10 @@ static void Facet(const std::vector<double>& points, const vtkIdType* ids, doubl
 
 double AreaOf(vtkPolyData* mesh)
 {
-  const std::vector<double> points = PointsOf(mesh);
-  const std::vector<vtkIdType> triangles = TrianglesOf(mesh);
-  double area = 0;
-  for (size_t t = 0; t < triangles.size(); t += 3)
-  {
-    double cross[3];
-    Facet(points, &triangles[t], cross);
-    area += 0.5 * vtkMath::Norm(cross);
-  }
-  return area;
+  vtkNew<vtkMassProperties> mass;
+  mass->SetInputData(mesh);
+  mass->Update();
+  return mass->GetSurfaceArea();
 }
 
 namespace
@@ -82,16 +77,11 @@ bool OnBorder(const double* a, const double* b, const int dims[3])
 
 void JudgePoints(const std::vector<double>& points, Judgement& judgement)
 {
-  std::vector<std::array<double, 3>> sorted(points.size() / 3);
-  for (size_t p = 0; p < sorted.size(); ++p)
+  std::set<std::array<double, 3>> places;
+  for (size_t p = 0; p < points.size(); p += 3)
   {
-    sorted[p] = { points[3 * p], points[3 * p + 1], points[3 * p + 2] };
-    judgement.NotFinite += !std::isfinite(sorted[p][0] + sorted[p][1] + sorted[p][2]);
-  }
-  std::sort(sorted.begin(), sorted.end());
-  for (size_t p = 1; p < sorted.size(); ++p)
-  {
-    judgement.Duplicates += sorted[p] == sorted[p - 1];
+    judgement.NotFinite += !std::isfinite(points[p] + points[p + 1] + points[p + 2]);
+    judgement.Duplicates += !places.insert({ points[p], points[p + 1], points[p + 2] }).second;
   }
 }
 
@@ -155,121 +145,113 @@ Judgement Judge(vtkPolyData* mesh, const int dims[3])
   return judgement;
 }
 
-static double OneWay(vtkPolyData* from, vtkPolyData* to)
-{
-  vtkNew<vtkStaticPointLocator> locator;
-  locator->SetDataSet(to);
-  locator->BuildLocator();
-  double greatest = 0;
-  for (vtkIdType i = 0; i < from->GetNumberOfPoints(); ++i)
-  {
-    double p[3], q[3];
-    from->GetPoint(i, p);
-    to->GetPoint(locator->FindClosestPoint(p), q);
-    greatest = std::max(greatest, vtkMath::Distance2BetweenPoints(p, q));
-  }
-  return std::sqrt(greatest);
-}
-
 double Hausdorff(vtkPolyData* a, vtkPolyData* b)
 {
   if (a->GetNumberOfPoints() == 0 || b->GetNumberOfPoints() == 0)
   {
     return a->GetNumberOfPoints() == b->GetNumberOfPoints() ? 0 : std::numeric_limits<double>::infinity();
   }
-  return std::max(OneWay(a, b), OneWay(b, a));
-}
-
-namespace
-{
-// Sorted, each from its lowest id on; ids by way of `names`.
-std::vector<std::array<vtkIdType, 3>> SortedTriangles(vtkPolyData* mesh, const std::vector<vtkIdType>& names)
-{
-  const std::vector<vtkIdType> ids = TrianglesOf(mesh);
-  std::vector<std::array<vtkIdType, 3>> sorted;
-  for (size_t i = 0; i + 2 < ids.size(); i += 3)
+  double greatest = 0;
+  for (const auto& pair : { std::make_pair(a, b), std::make_pair(b, a) })
   {
-    std::array<vtkIdType, 3> t = { { names[ids[i]], names[ids[i + 1]], names[ids[i + 2]] } };
-    std::rotate(t.begin(), std::min_element(t.begin(), t.end()), t.end());
-    sorted.push_back(t);
+    vtkNew<vtkStaticPointLocator> locator;
+    locator->SetDataSet(pair.second);
+    for (vtkIdType i = 0; i < pair.first->GetNumberOfPoints(); ++i)
+    {
+      double p[3], q[3];
+      pair.first->GetPoint(i, p);
+      pair.second->GetPoint(locator->FindClosestPoint(p), q);
+      greatest = std::max(greatest, vtkMath::Distance2BetweenPoints(p, q));
+    }
   }
-  std::sort(sorted.begin(), sorted.end());
-  return sorted;
-}
+  return std::sqrt(greatest);
 }
 
 vtkIdType OtherTriangles(vtkPolyData* a, vtkPolyData* b)
 {
   vtkNew<vtkStaticPointLocator> locator;
   locator->SetDataSet(b);
-  std::vector<vtkIdType> nearest, own;
-  for (vtkIdType i = 0; i < a->GetNumberOfPoints(); ++i)
+  std::vector<std::array<vtkIdType, 3>> sorted[2], other; // each from its lowest id on
+  for (int side = 0; side < 2; ++side)
   {
-    nearest.push_back(locator->FindClosestPoint(a->GetPoint(i)));
+    const std::vector<vtkIdType> ids = TrianglesOf(side ? b : a);
+    for (size_t n = 0; n < ids.size(); n += 3)
+    {
+      std::array<vtkIdType, 3> t;
+      for (int c = 0; c < 3; ++c)
+      {
+        t[c] = side ? ids[n + c] : locator->FindClosestPoint(a->GetPoint(ids[n + c]));
+      }
+      std::rotate(t.begin(), std::min_element(t.begin(), t.end()), t.end());
+      sorted[side].push_back(t);
+    }
+    std::sort(sorted[side].begin(), sorted[side].end());
   }
-  for (vtkIdType i = 0; i < b->GetNumberOfPoints(); ++i)
-  {
-    own.push_back(i);
-  }
-  const auto ours = SortedTriangles(a, nearest), theirs = SortedTriangles(b, own);
-  std::vector<std::array<vtkIdType, 3>> other;
-  std::set_symmetric_difference(ours.begin(), ours.end(), theirs.begin(), theirs.end(), std::back_inserter(other));
+  std::set_symmetric_difference(
+    sorted[0].begin(), sorted[0].end(), sorted[1].begin(), sorted[1].end(), std::back_inserter(other));
   return static_cast<vtkIdType>(other.size());
 }
 
 namespace
 {
-bool SameArray(vtkDataArray* a, vtkDataArray* b, const char* what, std::string& difference)
+std::string ArrayDifference(vtkAbstractArray* a, vtkAbstractArray* b, const std::string& what)
 {
-  if (!a != !b)
+  if (!a || !b)
   {
-    difference = std::string(what) + ": only one has it";
-    return false;
+    return a == b ? "" : what + ": only one has it";
   }
-  if (!a)
+  if (a->GetDataType() != b->GetDataType() || a->GetNumberOfComponents() != b->GetNumberOfComponents() ||
+    a->GetNumberOfTuples() != b->GetNumberOfTuples())
   {
-    return true;
+    return what + ": type or size";
   }
-  const bool sameKind = a->GetDataType() == b->GetDataType() &&
-    a->GetNumberOfComponents() == b->GetNumberOfComponents() && a->GetNumberOfTuples() == b->GetNumberOfTuples();
-  const size_t bytes = static_cast<size_t>(a->GetNumberOfValues()) * a->GetDataTypeSize();
-  if (!sameKind || (bytes && std::memcmp(a->GetVoidPointer(0), b->GetVoidPointer(0), bytes) != 0))
+  if (a->IsNumeric() && a->HasStandardMemoryLayout() && b->HasStandardMemoryLayout() && a->GetDataType() != VTK_BIT)
   {
-    difference = std::string(what) + (sameKind ? ": bytes differ" : ": type or size differs");
-    return false;
+    const size_t bytes = static_cast<size_t>(a->GetNumberOfValues()) * a->GetDataTypeSize();
+    const bool same = bytes == 0 || std::memcmp(a->GetVoidPointer(0), b->GetVoidPointer(0), bytes) == 0;
+    return same ? "" : what + ": bytes";
   }
-  return true;
-}
-
-bool SameArrays(vtkFieldData* a, vtkFieldData* b, std::string& difference)
-{
-  if (a->GetNumberOfArrays() != b->GetNumberOfArrays())
+  for (vtkIdType n = 0; n < a->GetNumberOfValues(); ++n)
   {
-    difference = "number of arrays";
-    return false;
-  }
-  for (int i = 0; i < a->GetNumberOfArrays(); ++i)
-  {
-    const char* name = a->GetArrayName(i);
-    if (!SameArray(a->GetArray(i), name ? b->GetArray(name) : b->GetArray(i), name ? name : "an array without a name",
-          difference))
+    if (a->GetVariantValue(n).ToString() != b->GetVariantValue(n).ToString())
     {
-      return false;
+      return what + ": values";
     }
   }
-  return true;
+  return "";
+}
+
+std::string FieldDifference(vtkFieldData* a, vtkFieldData* b, const std::string& what)
+{
+  std::string difference = a->GetNumberOfArrays() == b->GetNumberOfArrays() ? "" : what + ": number of arrays";
+  for (int n = 0; n < a->GetNumberOfArrays() && difference.empty(); ++n)
+  {
+    vtkAbstractArray *x = a->GetAbstractArray(n), *y = b->GetAbstractArray(n);
+    const std::string name = x->GetName() ? x->GetName() : "", other = y->GetName() ? y->GetName() : "";
+    difference =
+      name == other ? ArrayDifference(x, y, what + " '" + name + "'") : what + ": '" + name + "' and '" + other + "'";
+  }
+  return difference;
+}
+
+vtkDataArray* PlacesOf(vtkPolyData* mesh)
+{
+  return mesh->GetPoints() ? mesh->GetPoints()->GetData() : nullptr;
 }
 }
 
 bool SameBytes(vtkPolyData* a, vtkPolyData* b, std::string& difference)
 {
-  vtkDataArray* points[2] = { a->GetPoints() ? a->GetPoints()->GetData() : nullptr,
-    b->GetPoints() ? b->GetPoints()->GetData() : nullptr };
-  return SameArray(points[0], points[1], "points", difference) &&
-    SameArray(
-      a->GetPolys()->GetConnectivityArray(), b->GetPolys()->GetConnectivityArray(), "triangles", difference) &&
-    SameArray(a->GetPolys()->GetOffsetsArray(), b->GetPolys()->GetOffsetsArray(), "offsets", difference) &&
-    SameArrays(a->GetPointData(), b->GetPointData(), difference) &&
-    SameArrays(a->GetCellData(), b->GetCellData(), difference);
+  difference = ArrayDifference(PlacesOf(a), PlacesOf(b), "points");
+  for (bool lines : { false, true })
+  {
+    vtkCellArray* x = lines ? a->GetLines() : a->GetPolys();
+    vtkCellArray* y = lines ? b->GetLines() : b->GetPolys();
+    difference += ArrayDifference(x->GetConnectivityArray(), y->GetConnectivityArray(), "ids");
+    difference += ArrayDifference(x->GetOffsetsArray(), y->GetOffsetsArray(), "offsets");
+  }
+  difference += FieldDifference(a->GetPointData(), b->GetPointData(), "point array");
+  difference += FieldDifference(a->GetCellData(), b->GetCellData(), "cell array");
+  return difference.empty();
 }
 }

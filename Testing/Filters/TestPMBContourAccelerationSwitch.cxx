@@ -24,7 +24,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <fstream>
 #include <thread>
 
 using namespace pmbtest;
@@ -40,18 +39,18 @@ vtkIdType RunsOf(const std::function<void()>& action)
   return Acceleration::GetNumberOfRuns() - before;
 }
 
-vtkIdType BindsOf(const std::function<void()>& action)
-{
-  const vtkIdType before = Acceleration::GetNumberOfBinds();
-  action();
-  return Acceleration::GetNumberOfBinds() - before;
-}
-
 vtkSmartPointer<vtkPolyData> Copy(vtkPolyData* mesh)
 {
   auto copy = vtkSmartPointer<vtkPolyData>::New();
   copy->DeepCopy(mesh);
   return copy;
+}
+
+vtkIdType BindsOf(const std::function<void()>& action)
+{
+  const vtkIdType before = Acceleration::GetNumberOfBinds();
+  action();
+  return Acceleration::GetNumberOfBinds() - before;
 }
 
 // In a process that has never heard of it, and after that.
@@ -98,12 +97,15 @@ void TestToggle(vtkImageData* image, const std::string& what)
   PMB_CHECK(SameBytes(off, filter->GetOutput(), difference), what << ": off again: " << difference);
 }
 
-// The summary of the volume is kept for the next isovalue, and made anew when the samples change.
+// The summary of the volume is kept for the next isovalue, also where the start and end of an execution go unheard. It is made
+// anew after Modified() on the filter: whoever writes in place may rely on that. Hidden cells are left to VTK.
 template <typename FilterT>
 void TestKept(const std::string& what)
 {
   Acceleration::Enable();
-  auto image = MakeImage(30, 30, 30, VTK_FLOAT, Gyroid(9));
+  auto image = MakeImage(30, 30, 30, VTK_FLOAT, Distance(5, 5, 5));
+  auto other = MakeImage(30, 30, 30, VTK_FLOAT, Distance(24, 24, 24));
+  vtkUnsignedCharArray* types = image->AllocateCellGhostArray();
   vtkNew<FilterT> filter;
   filter->SetInputData(image);
   const auto update = [&](double isovalue)
@@ -115,33 +117,14 @@ void TestKept(const std::string& what)
         filter->Update();
       });
   };
-  PMB_EQUAL(update(0.1), 1, what + ": volumes read");
-  PMB_EQUAL(update(0.2) + update(0.3), 0, what + ": volumes read for other isovalues");
-  auto other = MakeImage(30, 30, 30, VTK_FLOAT, Distance(15, 15, 15));
-  image->GetPointData()->GetScalars()->DeepCopy(other->GetPointData()->GetScalars());
-  image->Modified();
-  PMB_EQUAL(update(7.5), 1, what + ": volumes read after a change of the samples");
-  const vtkIdType triangles = filter->GetOutput()->GetNumberOfPolys();
-  PMB_EQUAL(triangles, Contour(other, 7.5, [](auto* f) { f->RemoveDegenerateTrianglesOff(); })->GetNumberOfPolys(),
-    what + ": triangles after a change of the samples");
-}
-
-// Modified() on a filter makes VTK's own code read everything again: whoever writes in place may rely on that.
-template <typename FilterT>
-void TestInPlace(const std::string& what)
-{
-  Acceleration::Enable();
-  auto image = MakeImage(30, 30, 30, VTK_FLOAT, Distance(5, 5, 5));
-  auto other = MakeImage(30, 30, 30, VTK_FLOAT, Distance(24, 24, 24));
-  vtkUnsignedCharArray* types = image->AllocateCellGhostArray();
-  vtkNew<FilterT> filter;
-  filter->SetInputData(image);
-  filter->SetValue(0, 3.5);
-  filter->Update();
-  auto* samples = static_cast<float*>(image->GetScalarPointer());
-  std::copy_n(static_cast<float*>(other->GetScalarPointer()), image->GetNumberOfPoints(), samples);
+  PMB_EQUAL(update(3.4), 1, what + ": volumes read");
+  PMB_EQUAL(update(3.6), 0, what + ": volumes read for another isovalue");
+  filter->RemoveAllObservers();
+  PMB_EQUAL(update(3.5), 0, what + ": volumes read without observers");
+  std::copy_n(static_cast<float*>(other->GetScalarPointer()), image->GetNumberOfPoints(),
+    static_cast<float*>(image->GetScalarPointer()));
   filter->Modified();
-  PMB_EQUAL(RunsOf([&] { filter->Update(); }), 1, what + ": runs after a change in place");
+  PMB_EQUAL(update(3.5), 1, what + ": volumes read after a change in place");
   PMB_EQUAL(filter->GetOutput()->GetNumberOfPolys(), FlyingEdges(other, 3.5)->GetNumberOfPolys(),
     what + ": triangles after a change in place");
   types->GetPointer(0)[500] = vtkDataSetAttributes::HIDDENCELL;
@@ -150,54 +133,6 @@ void TestInPlace(const std::string& what)
   types->GetPointer(0)[500] = 0;
   filter->Modified();
   PMB_EQUAL(RunsOf([&] { filter->Update(); }), 1, what + ": runs with the cell back");
-}
-
-// A filter whose start and end nobody hears of any more.
-void TestObserversRemoved(vtkImageData* image)
-{
-  Acceleration::Enable();
-  vtkNew<vtkFlyingEdges3D> edges;
-  edges->SetInputData(image);
-  edges->SetValue(0, 0.1);
-  edges->Update();
-  const vtkIdType triangles = edges->GetOutput()->GetNumberOfPolys();
-  edges->RemoveAllObservers();
-  edges->Modified();
-  PMB_EQUAL(RunsOf([&] { edges->Update(); }), 1, "runs without observers");
-  PMB_EQUAL(edges->GetOutput()->GetNumberOfPolys(), triangles, "triangles without observers");
-  edges->SetValue(0, 0.2);
-  PMB_EQUAL(BindsOf([&] { edges->Update(); }), 0, "volumes read for another isovalue, without observers");
-}
-
-// Hundreds of filters do not keep a thread for each core each.
-void TestManyFilters()
-{
-#ifdef __linux__
-  const auto count = []
-  {
-    std::ifstream status("/proc/self/status");
-    std::string word;
-    int threads = 0;
-    while (status >> word && word != "Threads:")
-    {
-    }
-    status >> threads;
-    return threads;
-  };
-  Acceleration::Enable();
-  auto image = MakeImage(50, 50, 50, VTK_FLOAT, Gyroid(9));
-  const int before = count();
-  std::vector<vtkSmartPointer<vtkFlyingEdges3D>> filters;
-  for (int i = 0; i < 40; ++i)
-  {
-    filters.push_back(vtkSmartPointer<vtkFlyingEdges3D>::New());
-    filters.back()->SetInputData(image);
-    filters.back()->SetValue(0, 0.1);
-    filters.back()->Update();
-  }
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  PMB_CHECK(count() - before <= cores - 1, "threads: " << before << " before, " << count() << " with 40 filters");
-#endif
 }
 
 // As ParaView's Contour does it: a vtkContourFilter for each execution, whose progress it forwards.
@@ -373,20 +308,12 @@ void TestThreads()
     threads.emplace_back(
       [&]
       {
-        auto own = vtkSmartPointer<vtkImageData>::New();
+        vtkNew<vtkImageData> own;
         own->DeepCopy(image);
         while (go)
         {
-          vtkNew<vtkContourFilter> filter;
-          vtkNew<vtkFlyingEdges3D> edges;
-          filter->SetInputData(own);
-          filter->SetValue(0, 0.1);
-          filter->Update();
-          edges->SetInputData(own);
-          edges->SetValue(0, 0.1);
-          edges->Update();
-          wrong +=
-            filter->GetOutput()->GetNumberOfPolys() != expected || edges->GetOutput()->GetNumberOfPolys() != expected;
+          wrong += FlyingEdges(own, 0.1)->GetNumberOfPolys() != expected;
+          wrong += MarchingCubes(own, 0.1)->GetNumberOfPolys() != expected;
         }
       });
   }
@@ -401,35 +328,6 @@ void TestThreads()
     thread.join();
   }
   PMB_EQUAL(wrong.load(), 0, "meshes of threads that are wrong");
-}
-
-// Two threads, each with a filter of its own to switch.
-void TestSwitchInThreads()
-{
-  Acceleration::Disable();
-  std::atomic<int> lost{ 0 };
-  const auto turn = [&lost](int filter)
-  {
-    for (int i = 0; i < 100000; ++i)
-    {
-      i % 2 ? Acceleration::Disable(filter) : Acceleration::Enable(filter);
-      lost += Acceleration::IsEnabled(filter) == (i % 2 != 0);
-    }
-  };
-  std::thread other([&] { turn(Acceleration::CONTOUR_FILTER); });
-  turn(Acceleration::MARCHING_CUBES);
-  other.join();
-  PMB_EQUAL(lost.load(), 0, "changes of the switch that were lost");
-}
-
-void TestFactoriesRemoved(vtkImageData* image)
-{
-  vtkObjectFactory::UnRegisterAllFactories();
-  Acceleration::Enable();
-  vtkNew<vtkContourFilter> filter;
-  filter->SetInputData(image);
-  filter->SetValue(0, 0.1);
-  PMB_EQUAL(RunsOf([&] { filter->Update(); }), 1, "runs after all factories were unregistered");
 }
 
 // A program with an executive of its own keeps it.
@@ -455,21 +353,6 @@ void TestOwnExecutive(vtkImageData* image)
   vtkAlgorithm::SetDefaultExecutivePrototype(nullptr);
 }
 
-void TestObject()
-{
-  vtkNew<Acceleration> object;
-  object->SetContourFilter(false);
-  const vtkMTimeType before = object->GetMTime();
-  object->SetContourFilter(false);
-  PMB_EQUAL(object->GetMTime(), before, "setting what is set");
-  object->SetContourFilter(true);
-  PMB_CHECK(object->GetContourFilter() && Acceleration::IsEnabled(Acceleration::CONTOUR_FILTER), "on by the object");
-  std::ostringstream text;
-  object->Print(text);
-  PMB_CHECK(Has(text.str(), "vtkContourFilter: Accelerated"), text.str());
-  object->SetContourFilter(false);
-  PMB_CHECK(!Acceleration::IsEnabled(Acceleration::CONTOUR_FILTER), "off by the object");
-}
 }
 
 int TestPMBContourAccelerationSwitch(int, char*[])
@@ -482,18 +365,10 @@ int TestPMBContourAccelerationSwitch(int, char*[])
   TestKept<vtkContourFilter>("vtkContourFilter");
   TestKept<vtkFlyingEdges3D>("vtkFlyingEdges3D");
   TestKept<vtkMarchingCubes>("vtkMarchingCubes");
-  TestInPlace<vtkContourFilter>("vtkContourFilter");
-  TestInPlace<vtkFlyingEdges3D>("vtkFlyingEdges3D");
-  TestInPlace<vtkMarchingCubes>("vtkMarchingCubes");
-  TestObserversRemoved(image);
-  TestManyFilters();
   TestProgress();
   TestComposite();
   TestSubclass(image);
   TestThreads();
-  TestSwitchInThreads();
-  TestFactoriesRemoved(image);
   TestOwnExecutive(image);
-  TestObject();
   return Result();
 }

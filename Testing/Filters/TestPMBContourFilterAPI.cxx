@@ -10,36 +10,13 @@
 #include "vtkPoints.h"
 #include "vtkVersionMacros.h"
 
+#include <initializer_list>
 #include <limits>
 
 using namespace pmbtest;
 
 namespace
 {
-void TestDefaults(vtkPMBContourFilter* filter)
-{
-  PMB_EQUAL(filter->GetNumberOfContours(), 1, "isovalues");
-  PMB_EQUAL(filter->GetValue(0), 0.0, "isovalue");
-  PMB_EQUAL(filter->GetComputeNormals(), 1, "ComputeNormals");
-  PMB_EQUAL(filter->GetNormalEstimator(), +vtkPMBContourFilter::CENTRAL_DIFFERENCES, "NormalEstimator");
-  PMB_EQUAL(filter->GetComputeGradients(), 0, "ComputeGradients");
-  PMB_EQUAL(filter->GetComputeScalars(), 1, "ComputeScalars");
-  PMB_EQUAL(filter->GetInterpolateAttributes(), 1, "InterpolateAttributes");
-  PMB_EQUAL(filter->GetRemoveDegenerateTriangles(), 1, "RemoveDegenerateTriangles");
-  PMB_EQUAL(filter->GetUse64BitIds(), 1, "Use64BitIds");
-  PMB_EQUAL(filter->GetOutputPointsPrecision(), +vtkAlgorithm::DEFAULT_PRECISION, "OutputPointsPrecision");
-  PMB_EQUAL(filter->GetArrayComponent(), 0, "ArrayComponent");
-  PMB_EQUAL(filter->GetDevice(), +vtkPMBContourFilter::AUTOMATIC, "Device");
-  PMB_EQUAL(filter->GetDeviceIndex(), -1, "DeviceIndex");
-  PMB_EQUAL(filter->GetDeviceMemoryLimit(), 0.0, "DeviceMemoryLimit");
-  PMB_EQUAL(filter->GetNumberOfThreads(), 0, "NumberOfThreads");
-  PMB_EQUAL(filter->GetNumberOfBinds(), 0, "NumberOfBinds");
-  PMB_EQUAL(filter->GetNumberOfUploads(), 0, "NumberOfUploads");
-  PMB_EQUAL(filter->GetDeviceBytes(), 0, "DeviceBytes");
-  PMB_EQUAL(filter->GetPeakExtraBytes(), 0, "PeakExtraBytes");
-  PMB_EQUAL(std::string(filter->GetLastRunSummary()), std::string("Not run yet"), "LastRunSummary");
-}
-
 void TestValues(vtkPMBContourFilter* filter)
 {
   filter->SetValue(2, 7.5);
@@ -59,10 +36,16 @@ void TestValues(vtkPMBContourFilter* filter)
 
 void TestClamps(vtkPMBContourFilter* filter)
 {
-  filter->SetNumberOfThreads(-5);
-  PMB_EQUAL(filter->GetNumberOfThreads(), 0, "threads below the least");
-  filter->SetNumberOfThreads(5000);
-  PMB_EQUAL(filter->GetNumberOfThreads(), 1024, "threads above the most");
+  Messages messages(filter);
+  for (const auto& threads : { std::make_pair(1024, 1024), std::make_pair(-3, 0), std::make_pair(5000, 1024) })
+  {
+    messages.Clear();
+    filter->SetNumberOfThreads(threads.first);
+    PMB_EQUAL(filter->GetNumberOfThreads(), threads.second, "threads");
+    const bool told = Has(messages.Text(), "cannot be " + std::to_string(threads.first) + ":") &&
+      Has(messages.Text(), ". " + std::to_string(threads.second) + " is used");
+    PMB_EQUAL(messages.Warnings() == 1 && told, threads.first != threads.second, "a warning of threads");
+  }
   filter->SetNormalEstimator(3);
   PMB_EQUAL(filter->GetNormalEstimator(), +vtkPMBContourFilter::SOBEL, "an estimator that there is not");
   filter->SetNormalEstimator(-1);
@@ -72,7 +55,7 @@ void TestClamps(vtkPMBContourFilter* filter)
   filter->SetDeviceIndex(-7);
   PMB_EQUAL(filter->GetDeviceIndex(), -1, "an index below the least");
   filter->SetDeviceMemoryLimit(2.5);
-  Messages messages(filter);
+  messages.Clear();
   filter->SetDeviceMemoryLimit(std::numeric_limits<double>::quiet_NaN());
   PMB_EQUAL(filter->GetDeviceMemoryLimit(), 2.5, "NaN is refused");
   PMB_EQUAL(messages.Errors(), 1, "errors for NaN");
@@ -115,78 +98,75 @@ void TestModified(vtkPMBContourFilter* filter)
   }
 }
 
-void TestPrint(vtkPMBContourFilter* filter)
+// PrintSelf tells the defaults, and what was changed.
+void TestPrint(vtkPMBContourFilter* filter, std::initializer_list<const char*> lines)
 {
   std::ostringstream text;
   filter->Print(text);
-  for (const char* name :
-    { "Contour Values:", "Compute Normals: Off", "Normal Estimator: Forward Differences", "Compute Gradients: On",
-      "Compute Scalars: Off", "Interpolate Attributes: Off", "Remove Degenerate Triangles: Off",
-      "Use 64 Bit Ids: Off", "Output Points Precision: 1", "Array Component: 2", "Device: CPU", "Device Index: 1",
-      "Device Memory Limit: 0.5", "Number Of Threads: 3", "Number Of Binds: 0", "Number Of Uploads: 0",
-      "Device Bytes: 0", "Peak Extra Bytes: 0", "Last Run Summary: Not run yet" })
+  for (const char* line : lines)
   {
-    PMB_CHECK(text.str().find(name) != std::string::npos, "PrintSelf does not say '" << name << "'");
+    PMB_CHECK(Has(text.str(), line), "PrintSelf does not say '" << line << "': " << text.str());
   }
 }
 
-void TestOutputArrays()
+void TestOutput()
 {
   auto image = MakeImage(20, 20, 20, VTK_UNSIGNED_CHAR, [](int i, int, int) { return 10 * i; });
   auto mesh = Contour(image, 55.0);
-  PMB_EQUAL(mesh->GetPoints()->GetDataType(), VTK_FLOAT, "points of an integer image");
   PMB_EQUAL(mesh->GetPointData()->GetNumberOfArrays(), 2, "normals and scalars");
   vtkDataArray* scalars = mesh->GetPointData()->GetScalars();
   PMB_CHECK(scalars && std::string(scalars->GetName()) == "samples", "scalars are named as the input");
   PMB_CHECK(scalars && scalars->GetDataType() == VTK_FLOAT && scalars->GetComponent(7, 0) == 55.0, "scalars");
   PMB_CHECK(mesh->GetPointData()->GetNormals() != nullptr, "normals are active");
-
   auto bare = Contour(image, 55.0,
     [](vtkPMBContourFilter* f)
     {
       f->ComputeNormalsOff();
       f->ComputeScalarsOff();
-      f->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION);
     });
   PMB_EQUAL(bare->GetPointData()->GetNumberOfArrays(), 0, "arrays when all are off");
-  PMB_EQUAL(bare->GetPoints()->GetDataType(), VTK_DOUBLE, "double points");
-
-  auto wide = MakeImage(20, 20, 20, VTK_DOUBLE, [](int i, int, int) { return 10 * i; });
-  PMB_EQUAL(Contour(wide, 55.1)->GetPoints()->GetDataType(), VTK_DOUBLE, "points of a double image");
-  PMB_EQUAL(Contour(wide, 55.1)->GetPointData()->GetScalars()->GetComponent(0, 0), 55.1, "double scalars");
-  auto single =
-    Contour(wide, 55.1, [](vtkPMBContourFilter* f) { f->SetOutputPointsPrecision(vtkAlgorithm::SINGLE_PRECISION); });
-  PMB_EQUAL(single->GetPoints()->GetDataType(), VTK_FLOAT, "single points of a double image");
-}
-
-void TestWideIds()
-{
-  auto image = MakeWavelet(21);
-  auto narrow = Contour(image, 157, [](vtkPMBContourFilter* f) { f->Use64BitIdsOff(); });
-  auto wide = Contour(image, 157);
-  PMB_CHECK(!narrow->GetPolys()->IsStorage64Bit(), "32-bit ids on demand, where they suffice");
-  PMB_CHECK(wide->GetPolys()->IsStorage64Bit(), "64-bit ids");
-  PMB_EQUAL(wide->GetPolys()->GetConnectivityArray()->GetDataTypeSize(), +sizeof(vtkIdType), "size of an id");
-  PMB_EQUAL(wide->GetPolys()->GetOffsetsArray()->GetDataTypeSize(), +sizeof(vtkIdType), "size of an offset");
+  const int precisions[][3] = { { VTK_UNSIGNED_CHAR, vtkAlgorithm::DEFAULT_PRECISION, VTK_FLOAT },
+    { VTK_DOUBLE, vtkAlgorithm::DEFAULT_PRECISION, VTK_DOUBLE },
+    { VTK_UNSIGNED_CHAR, vtkAlgorithm::DOUBLE_PRECISION, VTK_DOUBLE },
+    { VTK_DOUBLE, vtkAlgorithm::SINGLE_PRECISION, VTK_FLOAT } };
+  for (const auto& precision : precisions)
+  {
+    auto typed = MakeImage(20, 20, 20, precision[0], [](int i, int, int) { return 10 * i; });
+    auto points = Contour(typed, 55.1, [&](vtkPMBContourFilter* f) { f->SetOutputPointsPrecision(precision[1]); });
+    PMB_EQUAL(points->GetPoints()->GetDataType(), precision[2], "type of points");
+  }
+  for (bool wide : { false, true })
+  {
+    auto ids = Contour(image, 55.0, [=](vtkPMBContourFilter* f) { f->SetUse64BitIds(wide); });
+    PMB_EQUAL(ids->GetPolys()->IsStorage64Bit(), wide, "64-bit ids");
+    PMB_CHECK(ids->GetNumberOfPolys() > 0 && TrianglesOf(ids) == TrianglesOf(mesh), "the same triangles");
+    PMB_EQUAL(ids->GetPolys()->GetOffsetsArray()->GetComponent(ids->GetNumberOfPolys(), 0),
+      3.0 * ids->GetNumberOfPolys(), "last offset");
 #if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 6, 0)
-  PMB_CHECK(narrow->GetPolys()->IsStorageFixedSize32Bit(), "offsets that take no memory");
+    PMB_CHECK(wide || ids->GetPolys()->IsStorageFixedSize32Bit(), "offsets that take no memory");
 #endif
-  PMB_CHECK(narrow->GetNumberOfPolys() > 0 && TrianglesOf(narrow) == TrianglesOf(wide), "the same triangles");
-  PMB_EQUAL(wide->GetPolys()->GetConnectivityArray()->GetNumberOfTuples(), 3 * wide->GetNumberOfPolys(), "length");
-  PMB_EQUAL(wide->GetPolys()->GetOffsetsArray()->GetComponent(wide->GetNumberOfPolys(), 0),
-    3.0 * wide->GetNumberOfPolys(), "last offset");
+  }
 }
 }
 
 int TestPMBContourFilterAPI(int, char*[])
 {
   vtkNew<vtkPMBContourFilter> fresh, values, clamps, changed;
-  TestDefaults(fresh);
+  PMB_CHECK(fresh->GetNumberOfContours() == 1 && fresh->GetValue(0) == 0, "one isovalue, 0, to begin with");
+  TestPrint(fresh,
+    { "Contour Values:", "Compute Normals: On", "Normal Estimator: Central Differences", "Compute Gradients: Off",
+      "Compute Scalars: On", "Interpolate Attributes: On", "Remove Degenerate Triangles: On", "Use 64 Bit Ids: On",
+      "Output Points Precision: 2", "Array Component: 0", "Device: Automatic", "Device Index: -1",
+      "Device Memory Limit: 0\n", "Number Of Threads: 0", "Number Of Binds: 0", "Number Of Uploads: 0",
+      "Device Bytes: 0", "Peak Extra Bytes: 0", "Last Run Summary: Not run yet" });
   TestValues(values);
   TestClamps(clamps);
   TestModified(changed);
-  TestPrint(changed);
-  TestOutputArrays();
-  TestWideIds();
+  TestPrint(changed,
+    { "Compute Normals: Off", "Normal Estimator: Forward Differences", "Compute Gradients: On",
+      "Compute Scalars: Off", "Interpolate Attributes: Off", "Remove Degenerate Triangles: Off",
+      "Use 64 Bit Ids: Off", "Output Points Precision: 1", "Array Component: 2", "Device: CPU", "Device Index: 1",
+      "Device Memory Limit: 0.5", "Number Of Threads: 3" });
+  TestOutput();
   return Result();
 }

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Finding an isovalue: suggestions and their use, the histogram's table, and a thousand isovalues in the same memory.
+// Finding an isovalue: suggestions and their use, the histogram's table. (Many isovalues in the same memory:
+// TestPMBContourFilterRecycling.)
 #include "PMBTesting.h"
 
 #include "vtkCallbackCommand.h"
@@ -14,9 +15,6 @@
 #include "vtkTable.h"
 
 #include <algorithm>
-#include <cmath>
-#include <fstream>
-#include <iostream>
 
 using namespace pmbtest;
 
@@ -55,6 +53,10 @@ void TestUse()
   const double suggested = filter->GetSuggestedIsovalues()->GetValue(0);
   PMB_CHECK(suggested > 10 && suggested < 90, "the suggestion is " << suggested);
   filter->UseSuggestedIsovalueOn();
+  vtkNew<vtkCallbackCommand> asker; // while the filter is at work: what is known so far, and no standstill
+  asker->SetCallback([](vtkObject* caller, unsigned long, void*, void*)
+    { static_cast<vtkPMBContourFilter*>(caller)->GetSuggestionSummary(); });
+  filter->AddObserver(vtkCommand::ProgressEvent, asker);
   filter->Update();
   std::string difference;
   PMB_CHECK(SameBytes(filter->GetOutput(), Contour(image, suggested), difference), difference);
@@ -65,21 +67,6 @@ void TestUse()
   filter->Update();
   PMB_CHECK(SameBytes(filter->GetOutput(), Contour(image, suggested), difference), "no value is set: " << difference);
   PMB_EQUAL(messages.Warnings() + messages.Errors(), 0, messages.Text());
-}
-
-// Of a volume so large that the size of the surface is estimated beforehand, which takes an isovalue.
-void TestLargeWithoutIsovalue()
-{
-  auto image = MakeImage(128, 96, 96, VTK_FLOAT, Distance(63.7, 48.1, 47.9));
-  vtkNew<vtkPMBContourFilter> filter;
-  filter->SetInputData(image);
-  filter->SetNumberOfContours(0);
-  filter->UseSuggestedIsovalueOn();
-  filter->Update();
-  PMB_EQUAL(CountOf(filter), 2, "suggestions");
-  std::string difference;
-  const double suggested = filter->GetSuggestedIsovalues()->GetValue(0);
-  PMB_CHECK(SameBytes(filter->GetOutput(), Contour(image, suggested), difference), "large volume: " << difference);
 }
 
 // Other samples, other suggestions; the old ones must not stay.
@@ -117,27 +104,6 @@ void TestFollow()
   filter->Update();
   PMB_EQUAL(CountOf(filter), 0, "without the array");
   PMB_EQUAL(messages.Errors(), 1, messages.Text());
-}
-
-// Asked by an observer, while the filter is at work: what is known so far, and no standstill.
-void TestAskedDuringExecution()
-{
-  vtkNew<vtkPMBContourFilter> filter;
-  filter->SetInputData(Ball());
-  int asked = 0;
-  vtkNew<vtkCallbackCommand> observer;
-  observer->SetClientData(&asked);
-  observer->SetCallback(
-    [](vtkObject* caller, unsigned long, void* data, void*)
-    {
-      static_cast<vtkPMBContourFilter*>(caller)->GetSuggestedIsovalues();
-      static_cast<vtkPMBContourFilter*>(caller)->GetSuggestionSummary();
-      ++*static_cast<int*>(data);
-    });
-  filter->AddObserver(vtkCommand::ProgressEvent, observer);
-  filter->Update();
-  PMB_CHECK(asked > 0, "the observer was not called");
-  PMB_EQUAL(CountOf(filter), 2, "suggestions afterwards");
 }
 
 void TestBlocks()
@@ -224,75 +190,46 @@ void TestHistogramAborted()
   apart->SetArray(0, static_cast<float*>(image->GetPointData()->GetScalars()->GetVoidPointer(0)),
     image->GetNumberOfPoints(), /*updateMaxId=*/true, /*save=*/true);
   image->GetPointData()->AddArray(apart);
-  for (double place : { 0.1, 0.9 })
-  {
-    vtkNew<vtkPMBIsovalueHistogram> histogram;
-    Messages messages(histogram);
-    histogram->SetInputData(image);
-    histogram->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "apart");
-    vtkNew<vtkCallbackCommand> observer;
-    observer->SetClientData(&place);
-    observer->SetCallback(
-      [](vtkObject* caller, unsigned long, void* data, void* progress)
+  double place = 0.1;
+  vtkNew<vtkPMBIsovalueHistogram> histogram;
+  Messages messages(histogram);
+  histogram->SetInputData(image);
+  histogram->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "apart");
+  vtkNew<vtkCallbackCommand> observer;
+  observer->SetClientData(&place);
+  observer->SetCallback(
+    [](vtkObject* caller, unsigned long, void* data, void* progress)
+    {
+      double& limit = *static_cast<double*>(data);
+      if (*static_cast<double*>(progress) > limit)
       {
-        double& limit = *static_cast<double*>(data);
-        if (*static_cast<double*>(progress) > limit)
-        {
-          static_cast<vtkAlgorithm*>(caller)->SetAbortExecute(1);
-          limit = 2; // once
-        }
-      });
-    histogram->AddObserver(vtkCommand::ProgressEvent, observer);
+        static_cast<vtkAlgorithm*>(caller)->SetAbortExecute(1);
+        limit = 2; // once
+      }
+    });
+  histogram->AddObserver(vtkCommand::ProgressEvent, observer);
+  for (double next : { 0.9, 3.0 })
+  {
+    histogram->Modified();
     histogram->Update();
     PMB_EQUAL(place, 2.0, "the place of the abort was come to");
     PMB_EQUAL(histogram->GetOutput()->GetNumberOfRows(), 0, "rows after an abort");
     histogram->SetAbortExecute(0);
-    histogram->Modified();
-    histogram->Update();
-    PMB_EQUAL(histogram->GetOutput()->GetNumberOfRows(), 256, "rows of the run after an abort");
-    PMB_EQUAL(messages.Warnings() + messages.Errors(), 0, messages.Text());
+    place = next;
   }
-}
-
-int64_t ResidentKiB()
-{
-  std::ifstream statm("/proc/self/statm");
-  int64_t size = 0, resident = 0;
-  statm >> size >> resident;
-  return resident * 4;
-}
-
-// The process may grow by 4 MiB in 900 changes: that is 5 KiB for each, where a mesh here has 100 KiB and more.
-void TestThousandIsovalues()
-{
-  auto image = Ball();
-  vtkNew<vtkPMBContourFilter> filter;
-  filter->SetInputData(image);
-  filter->SetDevice(vtkPMBContourFilter::CPU); // what CUDA itself takes is not ours
-  int64_t before = 0;
-  for (int n = 0; n < 1000; ++n)
-  {
-    filter->SetValue(0, 20.0 + 60.0 * (n % 100) / 100);
-    filter->Update();
-    PMB_CHECK(filter->GetOutput()->GetNumberOfPolys() > 1000, "isovalue number " << n);
-    before = n == 99 ? ResidentKiB() : before;
-  }
-  const int64_t grown = ResidentKiB() - before;
-  std::cout << grown << " KiB more after 900 isovalues\n";
-  PMB_CHECK(before > 0 && grown < 4096, grown << " KiB more, of " << before);
-  PMB_EQUAL(filter->GetNumberOfBinds(), 1, "volumes read");
+  histogram->Modified();
+  histogram->Update();
+  PMB_EQUAL(histogram->GetOutput()->GetNumberOfRows(), 256, "rows of the run after an abort");
+  PMB_EQUAL(messages.Warnings() + messages.Errors(), 0, messages.Text());
 }
 }
 
 int TestPMBContourFilterExplore(int, char*[])
 {
   TestUse();
-  TestLargeWithoutIsovalue();
   TestFollow();
-  TestAskedDuringExecution();
   TestBlocks();
   TestHistogram();
   TestHistogramAborted();
-  TestThousandIsovalues();
   return Result();
 }

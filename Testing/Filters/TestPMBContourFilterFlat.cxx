@@ -21,22 +21,6 @@ using namespace pmbtest;
 
 namespace
 {
-double LengthOf(vtkPolyData* lines)
-{
-  double length = 0;
-  vtkNew<vtkIdList> ids;
-  for (vtkIdType c = 0; c < lines->GetLines()->GetNumberOfCells(); ++c)
-  {
-    lines->GetLines()->GetCellAtId(c, ids);
-    double a[3], b[3];
-    lines->GetPoint(ids->GetId(0), a);
-    lines->GetPoint(ids->GetId(1), b);
-    length +=
-      std::sqrt((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]));
-  }
-  return length;
-}
-
 void TestPlane(int nx, int ny, int nz, int type)
 {
   auto image = MakeImage(nx, ny, nz, type, Distance(0.4 * nx, 0.4 * ny, 0.4 * nz));
@@ -63,26 +47,20 @@ void TestPlane(int nx, int ny, int nz, int type)
   PMB_EQUAL(lines->GetNumberOfLines(), reference->GetOutput()->GetNumberOfLines(), what.str() + ": lines");
   PMB_EQUAL(lines->GetNumberOfPoints(), reference->GetOutput()->GetNumberOfPoints(), what.str() + ": points");
   PMB_CHECK(Hausdorff(lines, reference->GetOutput()) < 1e-4, what.str() << ": points");
-  PMB_CHECK(std::abs(LengthOf(lines) - LengthOf(reference->GetOutput())) < 1e-3, what.str() << ": length");
   double range[2];
   vtkDataArray* scalars = lines->GetPointData()->GetScalars();
   PMB_CHECK(scalars != nullptr && std::string(scalars->GetName()) == "samples", what.str() << ": scalars");
   scalars->GetRange(range);
   PMB_CHECK(range[0] == 4.5 && range[1] == 7.5, what.str() << ": the scalars are the isovalues");
   PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, what.str() + ": messages " + messages.Text());
-  PMB_CHECK(std::string(filter->GetLastRunSummary()).find("2D") != std::string::npos, "the summary says why");
-}
+  PMB_CHECK(Has(filter->GetLastRunSummary(), "2D"), "the summary says why");
 
-void TestDirection()
-{
-  // The plane's axes turned into y and z.
-  auto image = MakeImage(20, 21, 1, VTK_FLOAT, Distance(10, 10, 0));
-  image->SetDirectionMatrix(0, 0, 1, 1, 0, 0, 0, 1, 0);
-  auto lines = Contour(image, 7.3);
-  double bounds[6];
-  lines->GetBounds(bounds);
-  PMB_CHECK(bounds[0] == 0 && bounds[1] == 0, "the lines lie in the plane x = 0");
-  PMB_CHECK(bounds[3] - bounds[2] > 14 && bounds[5] - bounds[4] > 14, "and are as large as the circle");
+  const double *old = lines->GetBounds(), turned[2] = { old[4], old[5] }; // VTK's filter has no direction matrix
+  image->SetDirectionMatrix(0, 0, 1, 1, 0, 0, 0, 1, 0);                   // x is along what z was
+  image->SetOrigin(3, 1, 2);
+  filter->Update();
+  const double* now = filter->GetOutput()->GetBounds();
+  PMB_CHECK(std::abs(now[0] - turned[0]) + std::abs(now[1] - turned[1]) < 1e-4, what.str() << ": direction");
 }
 
 void TestArrays()
@@ -129,27 +107,6 @@ void TestArrays()
   PMB_EQUAL(bare->GetPointData()->GetNumberOfArrays() + bare->GetCellData()->GetNumberOfArrays(), 0, "arrays off");
 }
 
-void TestNotFinite()
-{
-  const Field circle = Distance(15, 15, 0);
-  auto clean = Contour(MakeImage(31, 31, 1, VTK_FLOAT, circle), 9.3);
-  for (double bad : { std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity() })
-  {
-    auto image = MakeImage(
-      31, 31, 1, VTK_FLOAT, [=](int i, int j, int k) { return i == 24 && j > 10 && j < 20 ? bad : circle(i, j, k); });
-    auto lines = Contour(image, 9.3);
-    PMB_EQUAL(Judge(lines).NotFinite, 0, "points that are not finite");
-    PMB_CHECK(lines->GetNumberOfLines() > 30, "the rest of the circle stays");
-    PMB_CHECK(lines->GetNumberOfLines() < clean->GetNumberOfLines(), "cells with such samples give no line");
-    for (vtkIdType i = 0; i < lines->GetNumberOfPoints(); ++i)
-    {
-      double p[3];
-      lines->GetPoint(i, p);
-      PMB_CHECK(!(p[0] >= 23 && p[0] <= 25 && p[1] > 12 && p[1] < 18), "a point beside such a sample");
-    }
-  }
-}
-
 void TestThin()
 {
   const int sizes[][3] = { { 0, 0, 0 }, { 1, 1, 1 }, { 9, 1, 1 }, { 1, 9, 1 }, { 1, 1, 9 }, { 0, 5, 5 } };
@@ -163,12 +120,6 @@ void TestThin()
     PMB_EQUAL(filter->GetOutput()->GetNumberOfCells() + filter->GetOutput()->GetNumberOfPoints(), 0, "thin input");
     PMB_EQUAL(messages.Errors() + messages.Warnings() + pipeline.Errors(), 0, "thin input is no error");
   }
-  vtkNew<vtkPMBContourFilter> filter;
-  vtkNew<vtkImageData> empty; // without any array
-  Messages messages(filter), pipeline(filter->GetExecutive());
-  filter->SetInputData(empty);
-  filter->Update();
-  PMB_EQUAL(messages.Errors() + messages.Warnings() + pipeline.Errors(), 0, "empty input is no error");
 }
 
 // As for surfaces: a warning names the range of what is finite and visible, and of the image alone.
@@ -189,21 +140,22 @@ void TestRange()
   filter->SetValue(0, 1000);
   filter->Update();
   PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, messages.Text());
+  // Samples that are not finite: their cells give no line.
   PMB_CHECK(filter->GetOutput()->GetNumberOfLines() > 0, "lines");
+  for (vtkIdType i = 0; i < filter->GetOutput()->GetNumberOfPoints(); ++i)
+  {
+    const double x = filter->GetOutput()->GetPoint(i)[0];
+    PMB_CHECK(x <= 2 || x >= 4, "a point beside such a sample");
+  }
 }
 }
 
 int TestPMBContourFilterFlat(int, char*[])
 {
-  for (int type : { VTK_FLOAT, VTK_DOUBLE })
-  {
-    TestPlane(25, 27, 1, type);
-    TestPlane(25, 1, 27, type);
-    TestPlane(1, 25, 27, type);
-  }
-  TestDirection();
+  TestPlane(25, 27, 1, VTK_FLOAT);
+  TestPlane(25, 1, 27, VTK_DOUBLE);
+  TestPlane(1, 25, 27, VTK_SHORT);
   TestArrays();
-  TestNotFinite();
   TestThin();
   TestRange();
   return Result();

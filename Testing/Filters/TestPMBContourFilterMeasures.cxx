@@ -1,17 +1,13 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The measures in the field data, against vtkMassProperties, vtkFeatureEdges and vtkConnectivityFilter; in several
-// isovalues, blocks and pieces; and what happens when there is no memory for them or nobody wants them any more.
+// The measures in the field data, of known surfaces; in several
+// isovalues, blocks and pieces. (No memory for them: TestPMBContourFilterFakeGPU; an abort: TestPMBContourFilterAbort.)
 #include "PMBTesting.h"
 
 #include "vtkCellData.h"
-#include "vtkCommand.h"
-#include "vtkConnectivityFilter.h"
 #include "vtkDataArray.h"
-#include "vtkFeatureEdges.h"
 #include "vtkFieldData.h"
 #include "vtkIntArray.h"
-#include "vtkMassProperties.h"
 #include "vtkMath.h"
 #include "vtkMultiBlockDataSet.h"
 #include "vtkNew.h"
@@ -54,98 +50,38 @@ int CountArrays(vtkPolyData* mesh)
   return count;
 }
 
-vtkIdType CountEdges(vtkPolyData* mesh, bool boundary, bool nonManifold, bool manifold)
-{
-  vtkNew<vtkFeatureEdges> edges;
-  edges->SetInputData(mesh);
-  edges->FeatureEdgesOff();
-  edges->ColoringOff();
-  edges->SetBoundaryEdges(boundary);
-  edges->SetNonManifoldEdges(nonManifold);
-  edges->SetManifoldEdges(manifold);
-  edges->Update();
-  return edges->GetOutput()->GetNumberOfLines();
-}
-
 void CheckNear(double value, double expected, double tolerance, const std::string& what)
 {
   PMB_CHECK(std::abs(value - expected) <= tolerance, what << ": " << value << ", expected " << expected);
 }
 
-// Everything that VTK's own filters can tell.
-void CompareWithVTK(vtkPolyData* mesh, const Measures& measures, const std::string& what)
+void Measuring(vtkPMBContourFilter* filter)
 {
-  vtkNew<vtkPolyData> copy; // VTK's filters build links in their input
-  copy->ShallowCopy(mesh);
-  vtkNew<vtkMassProperties> mass;
-  mass->SetInputData(copy);
-  mass->Update();
-  CheckNear(measures.at("Area"), mass->GetSurfaceArea(), 1e-6 * mass->GetSurfaceArea(), what + ": area");
-  vtkNew<vtkConnectivityFilter> regions;
-  regions->SetInputData(copy);
-  regions->SetExtractionModeToAllRegions();
-  regions->Update();
-  PMB_EQUAL(measures.at("Components"), regions->GetNumberOfExtractedRegions(), what + ": components");
-  const vtkIdType boundary = CountEdges(copy, true, false, false), nonManifold = CountEdges(copy, false, true, false);
-  const vtkIdType edges = boundary + nonManifold + CountEdges(copy, false, false, true);
-  PMB_EQUAL(measures.at("BoundaryEdges"), boundary, what + ": boundary edges");
-  PMB_EQUAL(measures.at("NonManifoldEdges"), nonManifold, what + ": non-manifold edges");
-  PMB_EQUAL(measures.at("EulerNumber"), mesh->GetNumberOfPoints() - edges + mesh->GetNumberOfPolys(),
-    what + ": points - edges + triangles");
-  if (measures.at("Closed") != 0)
-  {
-    PMB_EQUAL(boundary, 0, what + ": boundary edges though it is closed");
-    CheckNear(std::abs(measures.at("Volume")), mass->GetVolume(), 1e-5 * mass->GetVolume(), what + ": volume");
-  }
+  filter->ComputeMeasuresOn();
 }
 
-Setup Measuring(const Setup& setup = Setup())
+Measures Check(vtkImageData* image, double isovalue, const std::string& what)
 {
-  return [setup](vtkPMBContourFilter* filter)
-  {
-    filter->ComputeMeasuresOn();
-    if (setup)
-    {
-      setup(filter);
-    }
-  };
-}
-
-Measures Check(vtkImageData* image, double isovalue, const std::string& what, const Setup& setup = Setup())
-{
-  auto mesh = Contour(image, isovalue, Measuring(setup));
+  auto mesh = Contour(image, isovalue, Measuring);
   const Measures measures = Read(mesh, 0, 1);
   PMB_EQUAL(measures.at("Isovalue"), isovalue, what + ": isovalue");
-  PMB_CHECK(mesh->GetNumberOfPolys() > 0, what << ": no surface");
-  CompareWithVTK(mesh, measures, what);
+  CheckNear(measures.at("Area"), AreaOf(mesh), 1e-6 * AreaOf(mesh), what + ": area");
   return measures;
 }
 
-void TestAgainstVTK()
+// What is measured is the core's to test.
+void TestKnown()
 {
   auto ball = MakeImage(40, 41, 42, VTK_FLOAT, Distance(20, 20, 20));
   ball->SetSpacing(0.5, 1, 2);
   ball->SetOrigin(100, -50, 7);
   Measures m = Check(ball, 15.25, "ball");
-  PMB_EQUAL(m["Closed"], 1, "ball: closed");
-  PMB_EQUAL(m["EulerNumber"], 2, "ball: Euler number");
+  PMB_CHECK(m["Closed"] == 1 && m["EulerNumber"] == 2 && m["Components"] == 1 && m["BoundaryEdges"] == 0, "ball");
   CheckNear(m["Volume"], -4.0 / 3.0 * vtkMath::Pi() * std::pow(15.25, 3), 40, "ball: volume, low inside");
-  m = Check(MakeImage(64, 64, 64, VTK_DOUBLE, Cayley(64, 64, 64)), -0.012, "Cayley");
+  m = Check(MakeImage(64, 64, 64, VTK_DOUBLE, Cayley(64)), -0.012, "Cayley");
   PMB_CHECK(m["BoundaryEdges"] > 0 && m["Closed"] == 0, "Cayley is cut by the border");
-  Check(MakeImage(70, 66, 68, VTK_FLOAT, Gyroid(12.7)), 0.1, "gyroid");
-  Check(MakeWavelet(60), 157.5, "wavelet");
-  auto noise = MakeImage(20, 30, 25, VTK_UNSIGNED_CHAR, Noise(5, 5));
-  m = Check(noise, 2, "noise, points joined");
-  PMB_CHECK(m["NonManifoldEdges"] > 0, "no edge was joined");
-  m = Check(noise, 2, "noise, points apart", [](vtkPMBContourFilter* f) { f->RemoveDegenerateTrianglesOff(); });
-  PMB_EQUAL(m["NonManifoldEdges"], 0, "noise, points apart: non-manifold edges");
-  PMB_CHECK(m["Components"] > 1, "noise: " << m["Components"] << " components");
-  Check(noise, 2.5, "noise, 32 bits, double",
-    [](vtkPMBContourFilter* f)
-    {
-      f->Use64BitIdsOff();
-      f->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION);
-    });
+  m = Check(MakeImage(20, 30, 25, VTK_UNSIGNED_CHAR, Noise(5, 5)), 2, "noise, points joined");
+  PMB_CHECK(m["NonManifoldEdges"] > 0 && m["Components"] > 1, "noise: " << m["Components"] << " components");
 }
 
 // Off: no arrays; on: nothing else changes; the input's fields stay; flat and empty input.
@@ -159,69 +95,53 @@ void TestWhenThereAreSome()
   PMB_EQUAL(vtkSmartPointer<vtkPMBContourFilter>::New()->GetComputeMeasures(), 0, "default");
   auto off = Contour(image, 9);
   PMB_EQUAL(CountArrays(off), 0, "measures though they are off");
-  auto on = Contour(image, 9, Measuring());
+  auto on = Contour(image, 9, Measuring);
   std::string difference;
   PMB_CHECK(SameBytes(off, on, difference), "the mesh with measures: " << difference);
   PMB_CHECK(on->GetFieldData()->GetArray("field") != nullptr, "the input's field is gone");
-  Measures m = Read(Contour(image, image->GetScalarRange()[0], Measuring()), 0, 1);
+  Measures m = Read(Contour(image, image->GetScalarRange()[0], Measuring), 0, 1);
   PMB_CHECK(
     m["Area"] == 0 && m["Closed"] == 1 && m["Components"] == 0, "an empty surface has an area of " << m["Area"]);
   auto flat = MakeImage(30, 30, 1, VTK_FLOAT, Distance(14, 15, 0));
-  PMB_EQUAL(CountArrays(Contour(flat, 9, Measuring())), 0, "measures of isolines");
+  PMB_EQUAL(CountArrays(Contour(flat, 9, Measuring)), 0, "measures of isolines");
 }
 
-void TestSeveralIsovalues()
+void TestSeveralIsovaluesAndBlocks()
 {
   auto image = MakeImage(40, 40, 40, VTK_FLOAT, Gyroid(15));
   const double isovalues[] = { 0.5, -0.25, image->GetScalarRange()[0], 0.5 }; // the third has no surface
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  blocks->SetBlock(0, image);
+  blocks->SetBlock(1, MakeImage(30, 12, 12, VTK_SHORT, Noise(3, 3)));
   vtkNew<vtkPMBContourFilter> filter;
-  Messages messages(filter);
-  filter->SetInputData(image);
+  filter->SetInputDataObject(blocks);
   filter->ComputeMeasuresOn();
   for (int i = 0; i < 4; ++i)
   {
     filter->SetValue(i, isovalues[i]);
   }
-  for (int threads : { 1, 2, 5 })
+  filter->Update();
+  auto* output = vtkMultiBlockDataSet::SafeDownCast(filter->GetOutputDataObject(0));
+  for (int i = 0; i < 4; ++i)
   {
-    filter->SetNumberOfThreads(threads);
-    filter->Update();
-    for (int i = 0; i < 4; ++i)
+    for (unsigned b = 0; b < 2; ++b)
     {
-      PMB_CHECK(Read(filter->GetOutput(), i, 4) == Read(Contour(image, isovalues[i], Measuring()), 0, 1),
-        "isovalue " << i << " of four has other measures than alone, " << threads << " threads");
+      auto* block = vtkImageData::SafeDownCast(blocks->GetBlock(b));
+      auto* mesh = vtkPolyData::SafeDownCast(output->GetBlock(b));
+      PMB_CHECK(Read(mesh, i, 4) == Read(Contour(block, isovalues[i], Measuring), 0, 1),
+        "isovalue " << i << " of four, block " << b << ": other measures than alone");
     }
   }
   filter->ComputeMeasuresOff();
   filter->Update();
-  PMB_EQUAL(CountArrays(filter->GetOutput()), 0, "measures of the run before");
-}
-
-void TestBlocks()
-{
-  vtkSmartPointer<vtkImageData> images[2] = { MakeImage(20, 21, 22, VTK_FLOAT, Distance(9, 9, 9)),
-    MakeImage(30, 12, 12, VTK_SHORT, Noise(3, 100)) };
-  vtkNew<vtkMultiBlockDataSet> blocks;
-  blocks->SetBlock(0, images[0]);
-  blocks->SetBlock(1, images[1]);
-  vtkNew<vtkPMBContourFilter> filter;
-  filter->SetInputData(blocks);
-  filter->SetValue(0, 5.3);
-  filter->ComputeMeasuresOn();
-  filter->Update();
-  auto* output = vtkMultiBlockDataSet::SafeDownCast(filter->GetOutputDataObject(0));
-  for (unsigned b = 0; b < 2; ++b)
-  {
-    auto* mesh = output ? vtkPolyData::SafeDownCast(output->GetBlock(b)) : nullptr;
-    PMB_CHECK(mesh && Read(mesh, 0, 1) == Read(Contour(images[b], 5.3, Measuring()), 0, 1), "block " << b);
-  }
+  PMB_EQUAL(CountArrays(vtkPolyData::SafeDownCast(output->GetBlock(0))), 0, "measures of the run before");
 }
 
 // Areas and volumes of pieces add up; each piece counts as if its ghosts were not there.
 void TestPieces()
 {
   Measures whole;
-  for (int pieces : { 1, 2, 3, 8 })
+  for (int pieces : { 1, 3 })
   {
     double area = 0, volume = 0;
     for (int piece = 0; piece < pieces; ++piece)
@@ -244,63 +164,20 @@ void TestPieces()
         whole = m;
         continue;
       }
-      vtkNew<vtkPolyData> own;
-      own->DeepCopy(mesh);
-      own->RemoveGhostCells();
-      PMB_CHECK(own->GetNumberOfPolys() < mesh->GetNumberOfPolys(), "piece " << piece << " has no ghosts");
-      CompareWithVTK(own, m, "piece " + std::to_string(piece) + " of " + std::to_string(pieces));
+      PMB_CHECK(mesh->HasAnyGhostCells(), "piece " << piece << " has no ghosts");
     }
     CheckNear(area, whole["Area"], 1e-6 * whole["Area"], "area of " + std::to_string(pieces) + " pieces");
     CheckNear(volume, whole["Volume"], 1e-5 * whole["Area"] * 20, "volume of " + std::to_string(pieces) + " pieces");
   }
 }
 
-class Aborter : public vtkCommand
-{
-public:
-  static Aborter* New() { return new Aborter; }
-  void Execute(vtkObject* caller, unsigned long, void* data) override
-  {
-    if (*static_cast<double*>(data) >= this->At)
-    {
-      this->Reached = true;
-      static_cast<vtkAlgorithm*>(caller)->SetAbortExecute(1);
-    }
-  }
-  double At = 0.85; // between 0.7 and 1 the surface is measured
-  bool Reached = false;
-};
-
-void TestAbort()
-{
-  auto image = MakeImage(150, 150, 150, VTK_FLOAT, Gyroid(12.7));
-  vtkNew<vtkPMBContourFilter> filter;
-  vtkNew<Aborter> aborter;
-  Messages messages(filter);
-  filter->AddObserver(vtkCommand::ProgressEvent, aborter);
-  filter->SetInputData(image);
-  filter->SetValue(0, 0.1);
-  filter->ComputeMeasuresOn();
-  filter->Update();
-  PMB_CHECK(aborter->Reached, "progress never came to measuring");
-  PMB_EQUAL(filter->GetOutput()->GetNumberOfPolys(), 0, "triangles after an abort");
-  PMB_EQUAL(CountArrays(filter->GetOutput()), 0, "measures after an abort");
-  PMB_EQUAL(std::string(filter->GetLastRunSummary()), std::string("Aborted"), "summary");
-  PMB_EQUAL(messages.Errors(), 0, "an abort is no error");
-  aborter->At = 2;
-  filter->SetAbortExecute(0);
-  filter->Update();
-  PMB_CHECK(Read(filter->GetOutput(), 0, 1) == Read(Contour(image, 0.1, Measuring()), 0, 1), "after the abort");
-}
 }
 
 int TestPMBContourFilterMeasures(int, char*[])
 {
-  TestAgainstVTK();
+  TestKnown();
   TestWhenThereAreSome();
-  TestSeveralIsovalues();
-  TestBlocks();
+  TestSeveralIsovaluesAndBlocks();
   TestPieces();
-  TestAbort();
   return Result();
 }

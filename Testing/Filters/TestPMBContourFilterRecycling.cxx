@@ -5,15 +5,12 @@
 #include "PMBTesting.h"
 
 #include "vtkCellArray.h"
-#include "vtkContourFilter.h"
 #include "vtkFloatArray.h"
 #include "vtkNew.h"
-#include "vtkPMBContourAcceleration.h"
 #include "vtkPointData.h"
 
 #include <algorithm>
 #include <fstream>
-#include <iostream>
 #include <string>
 #include <sys/resource.h>
 
@@ -65,32 +62,10 @@ void TestPages()
     filter->SetValue(0, isovalue);
     filter->Update();
     const long faults = PageFaults() - before;
-    std::cout << faults << " pages for a changed isovalue\n";
     PMB_CHECK(faults < 20, faults << " new pages, though the old mesh's memory was there");
   }
   std::string difference;
   PMB_CHECK(SameBytes(filter->GetOutput(), Fresh(filter), difference), "the same mesh: " << difference);
-}
-
-// The same where the filter works in the place of one of VTK's.
-void TestAccelerated()
-{
-  vtkPMBContourAcceleration::Enable(vtkPMBContourAcceleration::CONTOUR_FILTER);
-  vtkNew<vtkContourFilter> filter;
-  filter->SetInputData(MakeImage(128, 128, 128, VTK_UNSIGNED_CHAR, Noise(11, 200)));
-  const vtkIdType runs = vtkPMBContourAcceleration::GetNumberOfRuns();
-  for (double isovalue : { 99.5, 98.5, 99.5, 98.5 })
-  {
-    const long before = PageFaults();
-    filter->SetValue(0, isovalue);
-    filter->Update();
-    const long faults = PageFaults() - before;
-    std::cout << faults << " pages for a changed isovalue, accelerated\n";
-    PMB_CHECK(faults < 20 || vtkPMBContourAcceleration::GetNumberOfRuns() < runs + 3,
-      faults << " new pages, though the old mesh's memory was there");
-  }
-  PMB_EQUAL(vtkPMBContourAcceleration::GetNumberOfRuns() - runs, vtkIdType(4), "accelerated executions");
-  vtkPMBContourAcceleration::Disable();
 }
 
 // A mesh that is held, a copy of an array that shares its memory, and arrays that outlive the filter.
@@ -159,7 +134,6 @@ void TestManyChanges()
     early = change == 100 ? ResidentMegabytes() : early;
   }
   const double late = ResidentMegabytes();
-  std::cout << early << " MB after 100 changes, " << late << " MB after 1000\n";
   PMB_CHECK(late - early < 10, "memory grew from " << early << " to " << late << " MB in 900 changes");
 }
 }
@@ -167,7 +141,6 @@ void TestManyChanges()
 int TestPMBContourFilterRecycling(int, char*[])
 {
   TestPages();
-  TestAccelerated();
   TestHeld();
   TestGivenBack();
   TestManyChanges();

@@ -8,13 +8,10 @@
 #include "vtkNew.h"
 #include "vtkPassThrough.h"
 #include "vtkPointData.h"
-#include "vtkRTAnalyticSource.h"
 #include "vtkSOADataArrayTemplate.h"
 #include "vtkTrivialProducer.h"
 #include "vtkWeakPointer.h"
 
-#include <algorithm>
-#include <iterator>
 #include <string>
 
 using namespace pmbtest;
@@ -27,14 +24,15 @@ vtkIdType Triangles(vtkPMBContourFilter* filter)
   return filter->GetOutput()->GetNumberOfPolys();
 }
 
-// A fresh filter's answer.
-void CheckFresh(vtkPMBContourFilter* filter, vtkImageData* image, vtkIdType binds, const std::string& what)
+// A fresh filter's answer; not `same`: the filter cannot know of a change.
+void CheckFresh(
+  vtkPMBContourFilter* filter, vtkImageData* image, vtkIdType binds, const std::string& what, bool same = true)
 {
   filter->Update();
   auto fresh = Contour(
     image, filter->GetValue(0), [=](vtkPMBContourFilter* f) { f->SetArrayComponent(filter->GetArrayComponent()); });
   std::string difference;
-  PMB_CHECK(SameBytes(filter->GetOutput(), fresh, difference), what << ": " << difference);
+  PMB_EQUAL(SameBytes(filter->GetOutput(), fresh, difference), same, what + ": " + difference);
   PMB_CHECK(fresh->GetNumberOfPolys() > 100, what << ": too few triangles");
   PMB_EQUAL(filter->GetNumberOfBinds(), binds, what + ": volumes read");
 }
@@ -99,31 +97,11 @@ void TestChangedSamples()
   CheckFresh(filter, image, 10, "another component");
 }
 
-// Behind other filters: nothing is read again for another isovalue, and always when one of them has run again.
-void TestPipeline()
-{
-  vtkNew<vtkRTAnalyticSource> source;
-  source->SetWholeExtent(0, 30, 0, 30, 0, 30);
-  vtkNew<vtkPassThrough> pass;
-  pass->SetInputConnection(source->GetOutputPort());
-  vtkNew<vtkPMBContourFilter> filter;
-  filter->SetInputConnection(pass->GetOutputPort());
-  filter->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "RTData");
-  filter->SetValue(0, 157);
-  const vtkIdType first = Triangles(filter);
-  filter->SetValue(0, 120);
-  PMB_CHECK(Triangles(filter) != first && first > 0, "another isovalue");
-  PMB_EQUAL(filter->GetNumberOfBinds(), 1, "another isovalue: volumes read");
-  source->SetXFreq(20); // writes the same array anew
-  filter->SetValue(0, 157);
-  PMB_CHECK(Triangles(filter) != first, "other samples");
-  PMB_EQUAL(filter->GetNumberOfBinds(), 2, "other samples: volumes read");
-}
-
 // An array written in place, behind a filter that hands it on, and marked in each of the ways that make VTK run again.
 void TestChangedUpstream()
 {
-  for (const char* marked : { "array", "point data", "image", "producer", "filter" })
+  const char* const names[] = { "array", "point data", "image", "producer", "filter" };
+  for (int marked = 0; marked < 5; ++marked)
   {
     auto image = MakeImage(40, 30, 20, VTK_FLOAT, Gyroid(7.7));
     vtkNew<vtkTrivialProducer> producer;
@@ -133,22 +111,20 @@ void TestChangedUpstream()
     vtkNew<vtkPMBContourFilter> behind, direct;
     behind->SetInputConnection(pass->GetOutputPort());
     direct->SetInputConnection(producer->GetOutputPort());
-    behind->SetValue(0, 0.1);
-    direct->SetValue(0, 0.1);
-    CheckFresh(behind, image, 1, "behind a filter");
-    CheckFresh(direct, image, 1, "behind a producer");
+    for (double isovalue : { 0.2, 0.1 })
+    {
+      behind->SetValue(0, isovalue);
+      direct->SetValue(0, isovalue);
+      CheckFresh(behind, image, 1, "behind a filter");
+      CheckFresh(direct, image, 1, "behind a producer");
+    }
     auto* samples = vtkFloatArray::SafeDownCast(image->GetPointData()->GetScalars());
     samples->SetValue(7000, samples->GetValue(7000) > 0 ? -5 : 5);
-    const std::string what = std::string("a sample changed, marked: ") + marked;
     vtkObject* objects[] = { samples, image->GetPointData(), image, producer, pass };
-    const char* names[] = { "array", "point data", "image", "producer", "filter" };
-    const auto found = std::find(std::begin(names), std::end(names), std::string(marked));
-    objects[found - std::begin(names)]->Modified();
+    objects[marked]->Modified();
+    const std::string what = std::string("a sample changed, marked: ") + names[marked];
     CheckFresh(behind, image, 2, what);
-    if (found - std::begin(names) < 4)
-    {
-      CheckFresh(direct, image, 2, what);
-    }
+    CheckFresh(direct, image, marked < 4 ? 2 : 1, what, marked < 4);
   }
 }
 
@@ -195,7 +171,6 @@ int TestPMBContourFilterReuse(int, char*[])
 {
   TestSettings();
   TestChangedSamples();
-  TestPipeline();
   TestChangedUpstream();
   TestLifetime();
   TestExtraMemory();

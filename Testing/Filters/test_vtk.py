@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tests of VTK's source, with our filter in their filter's place: those that demand something that no other test here does.
+Docs/VTK_TESTS.md lists all; a method is named as VTK names its test. A mesh is compared with that of VTK's class on the same
+input."""
+import os
+import re
+import tempfile
+import unittest
+
+import numpy
+from pmb import vtkPMBContourFilter
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkMultiBlockDataSet, vtkPolyData
+from vtkmodules.vtkCommonExecutionModel import vtkExtentTranslator, vtkThreadedCompositeDataPipeline
+from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkContourFilter, vtkFlyingEdges3D, vtkSynchronizedTemplates3D
+from vtkmodules.vtkFiltersExtraction import vtkExtractTensorComponents
+from vtkmodules.vtkFiltersModeling import vtkHausdorffDistancePointSetFilter, vtkLoopSubdivisionFilter
+from vtkmodules.vtkFiltersPoints import vtkUnsignedDistance
+from vtkmodules.vtkImagingCore import vtkRTAnalyticSource
+from vtkmodules.vtkImagingHybrid import vtkPointLoad
+from vtkmodules.vtkIOParallelXML import vtkXMLPImageDataWriter
+from vtkmodules.vtkIOXML import vtkXMLPImageDataReader
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
+
+
+def make(kind, source, *isovalues, **options):
+    """An algorithm behind another one, or with data."""
+    algorithm = kind()
+    if hasattr(source, "GetOutputPort"):
+        algorithm.SetInputConnection(source.GetOutputPort())
+    else:
+        algorithm.SetInputData(source)
+    for index, isovalue in enumerate(isovalues):
+        algorithm.SetValue(index, isovalue)
+    for name, value in options.items():
+        getattr(algorithm, "Set" + name)(value)
+    return algorithm
+
+
+def ours(source, *isovalues, **options):
+    """Our filter; it keeps the triangles that vtkFlyingEdges3D keeps, unless told otherwise."""
+    return make(vtkPMBContourFilter, source, *isovalues, **{"RemoveDegenerateTriangles": 0, **options})
+
+
+def output(algorithm):
+    algorithm.Update()
+    return algorithm.GetOutputDataObject(0)
+
+
+def points(mesh):
+    return vtk_to_numpy(mesh.GetPoints().GetData()).astype(numpy.float64)
+
+
+def triangles(mesh):
+    return vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).reshape(-1, 3)
+
+
+def area(mesh):
+    corners = points(mesh)[triangles(mesh)]
+    return 0.5 * numpy.linalg.norm(numpy.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
+
+
+def used(mesh):
+    """The mesh without points that nothing uses: VTK's filters leave some where they drop triangles without area."""
+    return output(make(vtkCleanPolyData, mesh, PointMerging=0, ConvertPolysToLines=0, ConvertLinesToPoints=0))
+
+
+def wavelet(high, low=None):
+    source = vtkRTAnalyticSource()
+    source.SetWholeExtent(*(-high if low is None else low, high) * 3)
+    source.SetCenter(0.0, 0.0, 0.0)
+    source.Update()
+    source.GetOutput().GetPointData().SetActiveScalars("RTData")
+    return source
+
+
+class VTKTest(unittest.TestCase):
+    def same_surface(self, mesh, reference, what=""):
+        self.assertGreater(reference.GetNumberOfCells(), 0, f"{what}: the reference is empty, the test says nothing")
+        self.assertEqual(mesh.GetNumberOfPolys(), reference.GetNumberOfPolys(), f"{what}: triangles")
+        self.assertEqual(mesh.GetNumberOfPoints(), reference.GetNumberOfPoints(), f"{what}: points")
+        apart = vtkHausdorffDistancePointSetFilter()
+        apart.SetInputData(0, mesh)
+        apart.SetInputData(1, reference)
+        apart.Update()
+        self.assertLess(apart.GetHausdorffDistance(), 1e-5 * reference.GetLength(), f"{what}: distance of the points")
+        self.assertAlmostEqual(area(mesh) / area(reference), 1.0, 2, f"{what}: area, as a part of the reference's")
+
+    def test_TestUpdateAndCall(self):
+        mesh = output(ours(wavelet(10, 0), 100.0, RemoveDegenerateTriangles=1))
+        self.same_surface(mesh, used(output(make(vtkContourFilter, wavelet(10, 0), 100.0))))
+        self.assertEqual(mesh.GetNumberOfCells(), 255, "VTK's test expects this number")
+
+    def test_TestContourImplicitArrays(self):
+        """An array that is longer than the image has points."""
+        z, y, x = numpy.mgrid[-14:15, -14:15, -14:15] / 30
+        level = numpy.sqrt(x * x + y * y + z * z) - 0.6
+        data = vtkImageData()
+        data.SetExtent(-14, 14, -14, 14, -14, 14)
+        data.SetSpacing(1 / 30, 1 / 30, 1 / 30)
+        data.GetPointData().SetScalars(numpy_to_vtk(numpy.append(level.ravel(), numpy.zeros(2611)), deep=True))
+        mesh = output(ours(data, 0.0, RemoveDegenerateTriangles=1))
+        self.same_surface(mesh, used(output(make(vtkContourFilter, data, 0.0))))
+        self.assertLess(numpy.abs(numpy.linalg.norm(points(mesh), axis=1) - 0.6).max(), 1e-3, "distance from the sphere")
+
+    def test_TestUnsignedDistanceFilter(self):
+        """The distance to points; what no point is near to holds 1e38, and VTK's normals beside it are NaN."""
+        places = vtkPoints()
+        places.SetData(numpy_to_vtk(numpy.random.default_rng(31415).uniform(-1, 1, (100, 3)), deep=True))
+        cloud = vtkPolyData()
+        cloud.SetPoints(places)
+        distance = make(vtkUnsignedDistance, cloud, Radius=0.25, Dimensions=(50, 50, 50), Capping=1, AdjustBounds=1,
+                        AdjustDistance=0.01)
+        mesh = output(ours(distance, 0.075))
+        self.same_surface(mesh, output(make(vtkFlyingEdges3D, distance, 0.075, ComputeNormals=0)))
+        self.assertTrue(numpy.isfinite(vtk_to_numpy(mesh.GetPointData().GetNormals())).all(), "normals")
+
+    def test_ExtractTensors(self):
+        """Stress under a load; then subdivision, which looks at two cells at a time: with ids of 64 bits."""
+        load = vtkPointLoad()
+        load.SetLoadValue(100.0)
+        load.SetSampleDimensions(30, 30, 30)
+        load.SetModelBounds(-10, 10, -10, 10, -10, 10)
+        extract = make(vtkExtractTensorComponents, load, ExtractScalars=1)
+        extract.ScalarIsComponent()
+        contour = ours(extract, 0.0, RemoveDegenerateTriangles=1)
+        mesh = output(contour)
+        self.same_surface(mesh, used(output(make(vtkContourFilter, extract, 0.0))))
+        finer = output(make(vtkLoopSubdivisionFilter, contour, NumberOfSubdivisions=1))
+        self.assertEqual(finer.GetNumberOfPolys(), 4 * mesh.GetNumberOfPolys(), "triangles after subdivision")
+        self.assertAlmostEqual(area(finer) / area(mesh), 1.0, 1, "area after subdivision")
+
+    def test_TestSMPPipelineContour(self):
+        """Fifty blocks, worked off by VTK's threads all at once by one filter: as many cells as the whole gives."""
+        blocks = vtkMultiBlockDataSet()
+        source = wavelet(40)
+        for piece in range(50):
+            extent = [0] * 6
+            vtkExtentTranslator().PieceToExtentThreadSafe(piece, 50, 0, (-40, 40) * 3, extent,
+                                                          vtkExtentTranslator.BLOCK_MODE, 0)
+            source.UpdateExtent(extent)
+            block = vtkImageData()
+            block.DeepCopy(source.GetOutput())
+            block.Crop(extent)
+            blocks.SetBlock(piece, block)
+        source.UpdateWholeExtent()
+        whole = output(make(vtkSynchronizedTemplates3D, source, 200.0)).GetNumberOfCells()
+        for executive in (None, vtkThreadedCompositeDataPipeline()):
+            contour = vtkPMBContourFilter()
+            if executive:
+                contour.SetExecutive(executive)
+            contour.SetInputData(blocks)
+            contour.SetInputArrayToProcess(0, 0, 0, 0, "RTData")
+            for isovalue in (200.0, 150.0, 200.0):
+                contour.SetValue(0, isovalue)
+                result = output(contour)
+            self.assertEqual(sum(result.GetBlock(piece).GetNumberOfCells() for piece in range(50)), whole, "cells")
+
+    def test_testParallelXMLWriters(self):
+        """Sixteen files, read by one, two or five: VTK's test expects this number of triangles in all."""
+        source = vtkRTAnalyticSource()
+        with tempfile.TemporaryDirectory() as folder:
+            writer = make(vtkXMLPImageDataWriter, source, NumberOfPieces=16, StartPiece=0, EndPiece=15,
+                          FileName=os.path.join(folder, "image.pvti"))
+            writer.SetDataModeToBinary()
+            writer.Write()
+            reader = vtkXMLPImageDataReader()
+            reader.SetFileName(writer.GetFileName())
+            for count in (1, 2, 5):
+                contour = ours(reader, 130.0, RemoveDegenerateTriangles=1)
+                contour.SetInputArrayToProcess(0, 0, 0, 0, "RTData")
+                contour.UpdateInformation()
+                total = 0
+                for piece in range(count):
+                    contour.UpdatePiece(piece, count, 0)
+                    contour.GetOutput().RemoveGhostCells()
+                    total += contour.GetOutput().GetNumberOfPolys()
+                self.assertEqual(total, 4924, f"triangles of {count} pieces")
+
+
+class List(unittest.TestCase):
+    def test_list(self):
+        """Docs/VTK_TESTS.md names these tests, those of Testing/Plugin/test_vtk.py, and no others."""
+        def read(*path):
+            with open(os.path.join(ROOT, *path), encoding="utf-8") as file:
+                return file.read()
+
+        page = read("Docs", "VTK_TESTS.md")
+        plugin = re.search(r"^run\((.*?)\)", read("Testing", "Plugin", "test_vtk.py"), re.M | re.S).group(1)
+        for part, names in (("vtk", [name[5:] for name in dir(VTKTest) if name.startswith("test_")]),
+                            ("plugin", re.findall(r"\w+", plugin))):
+            self.assertEqual(sorted(set(re.findall(rf"`{part}\.(\w+)`", page))), sorted(names), f"tests `{part}.`")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
