@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "papers_report.h"
-
-#ifdef PAPERS_HAVE_HP3D
-#include "papers_hp3d.h"
-#endif
-#ifdef PAPERS_HAVE_HPMC
-#include "papers_hpmc.h"
-#endif
+#include "papers_bench.h"
 
 /* The nearest that a baseline came to PMB in a table. */
 typedef struct nearest {
@@ -21,11 +14,6 @@ static double cells_of(const papers_row *row)
 {
   const int64_t *dims = row->samples.dims;
   return (double)(dims[0] - 1) * (double)(dims[1] - 1) * (double)(dims[2] - 1);
-}
-
-void papers_report_title(papers_table table)
-{
-  printf("\n== %s ==\n", papers_table_title(table));
 }
 
 static void print_volume(const papers_row *row)
@@ -72,7 +60,7 @@ static void note(nearest *n, double value, const char *system, const papers_row 
     (long long)dims[1], (long long)dims[2]);
 }
 
-void papers_report_end(void)
+void papers_report_nearest(void)
 {
   if (least[0].ratio > 0) printf("\nThe nearest to PMB in this table:\n");
   for (int n = 0; n < 3; n++) {
@@ -166,18 +154,11 @@ void papers_report_memory(FILE *csv)
   printf("%6s %7s %14s %12s %14s %12s\n", "N", "M", "2D, formula", "hpmc here", "3D, formula", "hp3d here");
   for (int64_t n = 2048; n >= 64; n /= 2) {
     int64_t m;
-    double hpmc = 0, hp3d = 0;
     const double shader = shader_bytes(n, &m), opencl = opencl_bytes(n);
     const int64_t dims[3] = { n, n, n };
-    (void)dims;
-#ifdef PAPERS_HAVE_HPMC
-    hpmc = (double)papers_hpmc_bytes(dims, 0);
+    const double hpmc = (double)papers_hpmc_bytes(dims, 0), hp3d = (double)papers_hp3d_bytes(dims);
     memory_line(csv, n, "hpmc", hpmc);
-#endif
-#ifdef PAPERS_HAVE_HP3D
-    hp3d = (double)papers_hp3d_bytes(dims);
     memory_line(csv, n, "hp3d", hp3d);
-#endif
     memory_line(csv, n, "hpmc formula", shader);
     memory_line(csv, n, "hp3d formula", opencl);
     printf("%6lld %7lld %14.1f %12.1f %14.1f %12.1f\n", (long long)n, (long long)m, shader / mib, hpmc / mib,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "papers_tables.h"
-
-#include <stdio.h>
 #include <string.h>
+
+#include "papers_bench.h"
 
 static const struct {
   const char *name, *title;
@@ -84,7 +83,7 @@ static papers_row *add_rough(
   return row;
 }
 
-static void add_scans(papers_rows *rows, int reduce, const papers_scan *scans, int scan_count)
+static void add_scans(papers_rows *rows, int reduce, const papers_scan_file *scans, int scan_count)
 {
   static const struct {
     const char *name;
@@ -148,7 +147,7 @@ static void add_sizes(papers_rows *rows, int reduce)
 }
 
 void papers_table_rows(
-  papers_table table, int reduce, size_t room, const papers_scan *scans, int scan_count, papers_rows *rows)
+  papers_table table, int reduce, size_t room, const papers_scan_file *scans, int scan_count, papers_rows *rows)
 {
   if (table == PAPERS_TABLE_CAYLEY) add_cayley(rows, reduce, room);
   if (table == PAPERS_TABLE_SCANS) add_scans(rows, reduce, scans, scan_count);

@@ -1,16 +1,13 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-#define _POSIX_C_SOURCE 200809L
-#include "papers_volumes.h"
-
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Slices are dealt out to threads by OpenMP, where the compiler has it. */
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { THREADS_MOST = 64, OCTAVES = 3, ERROR_LENGTH = 4400 };
+#include "papers_bench.h"
+
+enum { OCTAVES = 3, ERROR_LENGTH = 4400 };
 
 static const double cayley_isovalue = -0.012, rough_isovalue = 0.2;
 static const double octave_waves[OCTAVES] = { 1, 5, 25 }, octave_heights[OCTAVES] = { 1, 0.12, 0.02 };
@@ -27,7 +24,7 @@ const char *papers_type_name(pmb_type type)
   return NULL;
 }
 
-pmb_type papers_type_of(const char *name)
+static pmb_type type_of(const char *name)
 {
   for (int n = 0; n < 4; n++)
     if (!strcmp(type_names[n].name, name)) return type_names[n].type;
@@ -59,51 +56,14 @@ double papers_samples_isovalue(papers_content content, pmb_type type)
   return type == PMB_FLOAT32 ? value : middle_of(type);
 }
 
-/* ---- one job, its slices dealt out to threads ---- */
+/* ---- rows ---- */
 
-typedef struct job {
+/* What the slices of a volume are made from. */
+typedef struct source {
   const papers_samples *volume;
   char *samples;
-  double *places[3];    /* Cayley: coordinates along each axis */
-  float *s[OCTAVES][3]; /* rough: sines and cosines along each axis */
-  float *c[OCTAVES][3];
   const char *scan; /* the scan's samples */
-  double isovalue;  /* active cells */
-  int64_t next;     /* slice */
-  int64_t active;
-  pthread_mutex_t mutex;
-  void (*slice)(struct job *job, int64_t k, double *row);
-} job;
-
-static int64_t next_slice(job *j)
-{
-  pthread_mutex_lock(&j->mutex);
-  const int64_t k = j->next++;
-  pthread_mutex_unlock(&j->mutex);
-  return k;
-}
-
-static void *work(void *data)
-{
-  job *j = data;
-  double *row = malloc((size_t)j->volume->dims[0] * sizeof *row);
-  for (int64_t k; row && (k = next_slice(j)) < j->volume->dims[2];) j->slice(j, k, row);
-  free(row);
-  return NULL;
-}
-
-static void run_job(job *j)
-{
-  pthread_t threads[THREADS_MOST];
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  const int wanted = cores < 1 ? 1 : cores > THREADS_MOST ? THREADS_MOST : (int)cores;
-  int made = 0;
-  pthread_mutex_init(&j->mutex, NULL);
-  while (made < wanted - 1 && !pthread_create(&threads[made], NULL, work, j)) made++;
-  work(j);
-  for (int t = 0; t < made; t++) pthread_join(threads[t], NULL);
-  pthread_mutex_destroy(&j->mutex);
-}
+} source;
 
 static double clamped(double value, double low, double high)
 {
@@ -111,7 +71,7 @@ static double clamped(double value, double low, double high)
 }
 
 /* Rounds a row of samples into place. */
-static void store_row(const job *j, int64_t at, const double *row)
+static void store_row(const source *j, int64_t at, const double *row)
 {
   const int64_t n = j->volume->dims[0];
   switch (j->volume->type) {
@@ -132,7 +92,7 @@ static void store_row(const job *j, int64_t at, const double *row)
 }
 
 /* From values around an isovalue to samples around the middle of their type. */
-static void store_values(const job *j, int64_t at, double *row, double isovalue)
+static void store_values(const source *j, int64_t at, double *row, double isovalue)
 {
   const papers_samples *v = j->volume;
   if (v->type != PMB_FLOAT32) {
@@ -151,68 +111,52 @@ static double mirrored(double x)
   return turned <= 2 ? turned - 1 : 3 - turned;
 }
 
-static void cayley_slice(job *j, int64_t k, double *row)
+/* Coordinate of sample i along an axis. */
+static double coordinate(const papers_samples *v, int axis, int64_t i)
+{
+  const int64_t n = v->dims[axis];
+  return mirrored(v->scale * (n > 1 ? -1 + 2 * (double)i / (double)(n - 1) : 0));
+}
+
+static void cayley_slice(const source *j, int64_t k, double *row)
 {
   const int64_t nx = j->volume->dims[0], ny = j->volume->dims[1];
-  const double *xs = j->places[0], z = j->places[2][k];
+  const double z = coordinate(j->volume, 2, k);
+  double xs[PAPERS_SIDE_MOST];
+  for (int64_t i = 0; i < nx; i++) xs[i] = coordinate(j->volume, 0, i);
   for (int64_t y_index = 0; y_index < ny; y_index++) {
-    const double y = j->places[1][y_index], rest = 1 - 4 * (y * y + z * z), product = 16 * y * z;
+    const double y = coordinate(j->volume, 1, y_index), rest = 1 - 4 * (y * y + z * z), product = 16 * y * z;
     for (int64_t i = 0; i < nx; i++) row[i] = rest - xs[i] * (product + 4 * xs[i]);
     store_values(j, nx * (y_index + ny * k), row, cayley_isovalue);
   }
 }
 
-static void rough_slice(job *j, int64_t k, double *row)
+static double phase(const papers_samples *v, int octave, int axis, int64_t i)
 {
-  const int64_t nx = j->volume->dims[0], ny = j->volume->dims[1];
+  const double pi = 3.14159265358979323846;
+  return 2 * pi * v->scale * octave_waves[octave] * (double)i + octave + axis;
+}
+
+static void rough_slice(const source *j, int64_t k, double *row)
+{
+  const papers_samples *v = j->volume;
+  const int64_t nx = v->dims[0], ny = v->dims[1];
+  float sx[OCTAVES][PAPERS_SIDE_MOST], cx[OCTAVES][PAPERS_SIDE_MOST];
+  for (int o = 0; o < OCTAVES; o++)
+    for (int64_t i = 0; i < nx; i++) {
+      sx[o][i] = (float)sin(phase(v, o, 0, i));
+      cx[o][i] = (float)cos(phase(v, o, 0, i));
+    }
   for (int64_t y = 0; y < ny; y++) {
     for (int64_t i = 0; i < nx; i++) row[i] = 0;
     for (int o = 0; o < OCTAVES; o++) {
-      const float *sx = j->s[o][0], *cx = j->c[o][0];
-      const float height = (float)octave_heights[o], cy = height * j->c[o][1][y], sz = height * j->s[o][2][k];
-      const float rest = height * j->s[o][1][y] * j->c[o][2][k];
-      for (int64_t i = 0; i < nx; i++) row[i] += sx[i] * cy + rest + sz * cx[i];
+      const double py = phase(v, o, 1, y), pz = phase(v, o, 2, k);
+      const float height = (float)octave_heights[o], cy = height * (float)cos(py), sz = height * (float)sin(pz);
+      const float rest = height * (float)sin(py) * (float)cos(pz);
+      for (int64_t i = 0; i < nx; i++) row[i] += sx[o][i] * cy + rest + sz * cx[o][i];
     }
     store_values(j, nx * (y + ny * k), row, rough_isovalue);
   }
-}
-
-/* The tables along an axis. 0: no memory. */
-static int make_axis(job *j, int axis)
-{
-  const double pi = 3.14159265358979323846;
-  const papers_samples *v = j->volume;
-  const int64_t n = v->dims[axis];
-  j->places[axis] = malloc((size_t)n * sizeof(double));
-  if (!j->places[axis]) return 0;
-  for (int64_t i = 0; i < n; i++)
-    j->places[axis][i] = mirrored(v->scale * (n > 1 ? -1 + 2 * (double)i / (double)(n - 1) : 0));
-  for (int o = 0; o < OCTAVES && v->content == PAPERS_ROUGH; o++) {
-    j->s[o][axis] = malloc((size_t)n * sizeof(float));
-    j->c[o][axis] = malloc((size_t)n * sizeof(float));
-    if (!j->s[o][axis] || !j->c[o][axis]) return 0;
-    for (int64_t i = 0; i < n; i++) {
-      const double phase = 2 * pi * v->scale * octave_waves[o] * (double)i + o + axis;
-      j->s[o][axis][i] = (float)sin(phase);
-      j->c[o][axis][i] = (float)cos(phase);
-    }
-  }
-  return 1;
-}
-
-static const char *fill_analytic(const papers_samples *v, void *samples)
-{
-  job j = { .volume = v, .samples = samples, .slice = v->content == PAPERS_CAYLEY ? cayley_slice : rough_slice };
-  const int made = make_axis(&j, 0) && make_axis(&j, 1) && make_axis(&j, 2);
-  if (made) run_job(&j);
-  for (int axis = 0; axis < 3; axis++) {
-    free(j.places[axis]);
-    for (int o = 0; o < OCTAVES; o++) {
-      free(j.s[o][axis]);
-      free(j.c[o][axis]);
-    }
-  }
-  return made ? NULL : "no memory for the tables of a volume";
 }
 
 /* ---- scans ---- */
@@ -232,7 +176,7 @@ static int64_t tiled_index(int64_t i, int64_t n)
   return in < n ? in : 2 * n - 1 - in;
 }
 
-static void tiled_slice(job *j, int64_t k, double *row)
+static void tiled_slice(const source *j, int64_t k, double *row)
 {
   const papers_samples *v = j->volume;
   const int64_t *from = v->scan->dims, z = tiled_index(k, from[2]);
@@ -252,7 +196,7 @@ static int64_t below(int64_t i, int64_t to, int64_t from, double *part)
   return low;
 }
 
-static void resampled_slice(job *j, int64_t k, double *row)
+static void resampled_slice(const source *j, int64_t k, double *row)
 {
   const papers_samples *v = j->volume;
   const int64_t *from = v->scan->dims, step = from[0] > 1, up = from[1] > 1 ? from[0] : 0;
@@ -275,7 +219,7 @@ static void resampled_slice(job *j, int64_t k, double *row)
 
 static char error_text[ERROR_LENGTH];
 
-static const char *read_scan(const papers_scan *scan, void *samples, size_t bytes)
+static const char *read_scan(const papers_scan_file *scan, void *samples, size_t bytes)
 {
   FILE *file = fopen(scan->path, "rb");
   if (!file) {
@@ -291,48 +235,58 @@ static const char *read_scan(const papers_scan *scan, void *samples, size_t byte
   return error_text;
 }
 
-static const char *fill_from_scan(const papers_samples *v, void *samples)
+/* Reads the whole scan. */
+static const char *load_scan(const papers_scan_file *scan, void *samples)
 {
-  const papers_scan *scan = v->scan;
-  const papers_samples whole = { PAPERS_SCAN, scan->type, { scan->dims[0], scan->dims[1], scan->dims[2] }, 0, scan };
-  const size_t bytes = papers_samples_bytes(&whole);
-  if (v->content == PAPERS_SCAN) return read_scan(scan, samples, bytes);
-  char *content = malloc(bytes);
-  const char *error = content ? read_scan(scan, content, bytes) : "no memory for a scan";
-  if (!error) {
-    job j = { .volume = v,
-      .samples = samples,
-      .scan = content,
-      .slice = v->content == PAPERS_TILED ? tiled_slice : resampled_slice };
-    run_job(&j);
-  }
-  free(content);
-  return error;
+  const size_t count = (size_t)scan->dims[0] * (size_t)scan->dims[1] * (size_t)scan->dims[2];
+  return read_scan(scan, samples, count * pmb_type_size(scan->type));
+}
+
+static void fill_slice(const source *j, int64_t k)
+{
+  static void (*const slices[])(const source *, int64_t, double *) = { [PAPERS_CAYLEY] = cayley_slice,
+    [PAPERS_ROUGH] = rough_slice,
+    [PAPERS_TILED] = tiled_slice,
+    [PAPERS_RESAMPLED] = resampled_slice };
+  double row[PAPERS_SIDE_MOST];
+  slices[j->volume->content](j, k, row);
 }
 
 const char *papers_fill(const papers_samples *v, void *samples)
 {
-  return v->content < PAPERS_SCAN ? fill_analytic(v, samples) : fill_from_scan(v, samples);
+  const papers_scan_file *scan = v->scan;
+  char *content = NULL;
+  const char *error = NULL;
+  if (v->content == PAPERS_SCAN) return load_scan(scan, samples);
+  if (scan) {
+    content = malloc((size_t)scan->dims[0] * (size_t)scan->dims[1] * (size_t)scan->dims[2] * pmb_type_size(v->type));
+    error = content ? load_scan(scan, content) : "no memory for a scan";
+  }
+  const source j = { v, samples, content };
+#pragma omp parallel for schedule(dynamic)
+  for (int64_t k = 0; k < (error ? 0 : v->dims[2]); k++) fill_slice(&j, k);
+  free(content);
+  return error;
 }
 
 /* A line of scans.txt; 1: it is one. */
-static int parse_scan(const char *line, const char *folder, papers_scan *scan)
+static int parse_scan(const char *line, const char *folder, papers_scan_file *scan)
 {
   char type[8], file[256], more;
   long long dims[3];
   if (sscanf(line, "%31s %lld %lld %lld %7s %lf %255s %c", scan->name, dims, dims + 1, dims + 2, type,
         &scan->isovalue, file, &more) != 7)
     return 0;
-  scan->type = papers_type_of(type);
+  scan->type = type_of(type);
   for (int axis = 0; axis < 3; axis++) {
     scan->dims[axis] = dims[axis];
-    if (dims[axis] < 1 || dims[axis] > 4096) return 0;
+    if (dims[axis] < 1 || dims[axis] > PAPERS_SIDE_MOST) return 0;
   }
   const int length = snprintf(scan->path, sizeof scan->path, "%s/%s", folder, file);
   return scan->type && isfinite(scan->isovalue) && length > 0 && (size_t)length < sizeof scan->path;
 }
 
-const char *papers_read_scans(const char *folder, papers_scan scans[PAPERS_SCANS_MOST], int *count)
+const char *papers_read_scans(const char *folder, papers_scan_file scans[PAPERS_SCANS_MOST], int *count)
 {
   char path[4096], line[512];
   *count = 0;
@@ -356,42 +310,31 @@ const char *papers_read_scans(const char *folder, papers_scan scans[PAPERS_SCANS
   return error;
 }
 
-/* ---- active cells ---- */
+/* ---- density ---- */
 
-static void active_slice(job *j, int64_t k, double *row)
+static int64_t active_in_slice(const papers_samples *v, const void *samples, double isovalue, int64_t k)
 {
-  const papers_samples *v = j->volume;
   const int64_t nx = v->dims[0], ny = v->dims[1];
   int64_t active = 0;
-  (void)row;
-  for (int64_t y = 0; k + 1 < v->dims[2] && y + 1 < ny; y++)
+  for (int64_t y = 0; y + 1 < ny; y++)
     for (int64_t x = 0; x + 1 < nx; x++) {
       int inside = 0;
       for (int c = 0; c < 8; c++) {
         const int64_t at = x + (c & 1) + nx * (y + (c >> 1 & 1) + ny * (k + (c >> 2)));
-        inside += sample_at(j->samples, v->type, at) >= j->isovalue;
+        inside += sample_at(samples, v->type, at) >= isovalue;
       }
       active += inside > 0 && inside < 8;
     }
-  pthread_mutex_lock(&j->mutex);
-  j->active += active;
-  pthread_mutex_unlock(&j->mutex);
+  return active;
 }
 
-int64_t papers_active_cells(const papers_samples *v, const void *samples, double isovalue)
-{
-  job j = { .volume = v, .samples = (char *)(uintptr_t)samples, .isovalue = isovalue, .slice = active_slice };
-  run_job(&j);
-  return j.active;
-}
-
-/* ---- density ---- */
-
-/* Percent of active cells; < 0: no memory. */
-static double density_at(const papers_samples *v, void *samples, double isovalue)
+double papers_active_cells(const papers_samples *v, const void *samples, double isovalue)
 {
   const double cells = (double)(v->dims[0] - 1) * (double)(v->dims[1] - 1) * (double)(v->dims[2] - 1);
-  return papers_fill(v, samples) ? -1 : 100 * (double)papers_active_cells(v, samples, isovalue) / cells;
+  int64_t active = 0;
+#pragma omp parallel for reduction(+ : active)
+  for (int64_t k = 0; k < v->dims[2] - 1; k++) active += active_in_slice(v, samples, isovalue, k);
+  return 100 * (double)active / cells;
 }
 
 void papers_reach_density(papers_samples *v, double density)
@@ -409,9 +352,9 @@ void papers_reach_density(papers_samples *v, double density)
   double scale = v->scale;
   for (int n = 0; samples && n < TRIES && least > 0.01; n++) {
     small.scale = scale * waves;
-    const double found = density_at(&small, samples, papers_samples_isovalue(v->content, v->type));
+    if (papers_fill(&small, samples)) break;
+    const double found = papers_active_cells(&small, samples, papers_samples_isovalue(v->content, v->type));
     const double error = found > 0 ? fabs(log(found / wanted)) : INFINITY;
-    if (found < 0) break;
     if (error < least) {
       least = error;
       best = scale;
