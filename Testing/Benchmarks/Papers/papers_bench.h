@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * papers_bench.h - what the benchmark consists of: volumes, the rows of the papers' tables, the measurement of a system on a
- * volume, and the report. */
+ * papers_bench.h - what the benchmark consists of: volumes, the rows of the papers' tables, and the measurement of a system
+ * on a volume. */
 #ifndef PAPERS_BENCH_H
 #define PAPERS_BENCH_H
 
@@ -136,25 +136,5 @@ papers_result papers_measure(const papers_task *task, const papers_system *syste
 
 /* PMB itself, by pmb_measure_gpu, of samples in this machine's memory; points on samples are not joined. */
 papers_result papers_measure_pmb(const papers_volume *host_volume, double isovalue, int repeats);
-
-/* ---- report (papers_report.c): what is printed, and the file of comma-separated values; csv may be NULL ---- */
-
-void papers_report_header(FILE *csv);
-
-/* The volume of the lines that follow; density: percent of active cells, or 0. */
-void papers_report_row(const papers_row *row, double density);
-
-/* A row that could not be measured at all. */
-void papers_report_left_out(const papers_row *row, const char *why);
-
-/* A system's line; `pmb`: PMB's on the same volume. */
-void papers_report_result(const papers_row *row, double density, const papers_result *result,
-  const papers_result *pmb, const char *device, FILE *csv);
-
-/* After the rows of a table: where a baseline came nearest to PMB. */
-void papers_report_nearest(void);
-
-/* The OpenCL paper's table 3: its formulas, and what the programs here take. */
-void papers_report_memory(FILE *csv);
 
 #endif

@@ -32,7 +32,7 @@ static int usage(void)
   printf("\n  --system NAME    only this one (again for more), beside PMB:");
   for (int n = 0; n < PAPERS_SYSTEMS; n++) printf(" %s", papers_systems[n]->name);
   printf(
-    "\n  --scans FOLDER   real scans: raw files, and scans.txt (Testing/Benchmarks/Papers/export_scans.py)\n"
+    "\n  --scans FOLDER   real scans: raw files, and scans.txt (pvpython Data/scans.py FOLDER)\n"
     "  --repeats N      median of so many, 1 to %d (%d; with --cpu 1)\n"
     "  --reduce N       sides divided by 2^N, 0 to %d (0; with --cpu %d)\n"
     "  --cpu            on an emulated GPU, to try it: the times mean nothing\n"
@@ -130,6 +130,117 @@ static int is_wanted(const bench *b, const char *system)
   return wanted;
 }
 
+/* ---- report: what is printed, and the file of comma-separated values ---- */
+
+static void print_volume(const papers_row *row)
+{
+  const int64_t *dims = row->samples.dims;
+  printf("\n%s (%s) %lld x %lld x %lld %s, isovalue %g", row->name, row->kind, (long long)dims[0], (long long)dims[1],
+    (long long)dims[2], papers_type_name(row->samples.type), row->isovalue);
+  if (row->paper_triangles > 0) printf("; the paper's has %.1f million triangles", 1e-6 * row->paper_triangles);
+}
+
+/* density: percent of active cells, or 0. */
+static void print_title(const papers_row *row, double density)
+{
+  print_volume(row);
+  if (density > 0) printf("; %.2f%% of the cells are active (wanted: %.2f%%)", density, row->density);
+  printf("\n  %-13s %9s %9s %9s %11s %11s %10s %10s  %8s %8s %8s\n", "system", "first ms", "change ms", "Mcells/s",
+    "acceler. MB", "output MB", "vertices", "triangles", "first x", "change x", "memory x");
+}
+
+/* How many times PMB's; 0 where one of them is not known. */
+static double ratio(double value, double pmb)
+{
+  return value > 0 && pmb > 0 ? value / pmb : 0;
+}
+
+/* A system's line; `pmb`: PMB's on the same volume. */
+static void report(
+  const bench *b, const papers_row *row, double density, const papers_result *r, const papers_result *pmb)
+{
+  const int64_t *d = row->samples.dims;
+  const double cells = (double)(d[0] - 1) * (double)(d[1] - 1) * (double)(d[2] - 1);
+  const double first = ratio(r->first, pmb->first), change = ratio(r->change, pmb->change);
+  const double memory = ratio((double)(r->acceleration + r->output), (double)(pmb->acceleration + pmb->output));
+  const double acceleration = ratio((double)r->acceleration, (double)pmb->acceleration);
+  const int good = r->outcome == PAPERS_MEASURED;
+  if (good) {
+    printf("  %-13s %9.4f %9.4f %9.0f %11.2f %11.2f %10lld %10lld  %8.2f %8.2f %8.2f\n", r->system, r->first,
+      r->change, r->change > 0 ? 1e-3 * cells / r->change : 0, 1e-6 * (double)r->acceleration,
+      1e-6 * (double)r->output, (long long)r->points, (long long)r->triangles, first, change, memory);
+  } else {
+    printf("  %-13s %s", r->system, papers_outcome_text(r->outcome));
+    if (r->asked) printf(": %.1f MB asked for", 1e-6 * (double)r->asked);
+    if (r->outcome == PAPERS_WRONG)
+      printf(": %lld triangles, PMB has %lld", (long long)r->triangles, (long long)pmb->triangles);
+    printf("%s%s\n", *r->message ? ": " : "", r->message);
+  }
+  fflush(stdout);
+  if (!b->csv) return;
+  fprintf(b->csv, "%s,%s,%s,%s,%lld,%lld,%lld,%.9g,%.4g,%s,%s,%s,", papers_table_name(row->table), row->name,
+    row->kind, papers_type_name(row->samples.type), (long long)d[0], (long long)d[1], (long long)d[2], row->isovalue,
+    density, b->device, r->system, papers_outcome_text(r->outcome));
+  if (good)
+    fprintf(b->csv, "%.5g,%.5g,%zu,%zu,,%lld,%lld,%.4g,%.4g,%.4g,%.4g,%.4g\n", r->first, r->change, r->acceleration,
+      r->output, (long long)r->points, (long long)r->triangles, first, change, acceleration, memory,
+      row->paper_triangles);
+  else
+    fprintf(b->csv, ",,,,%zu,,,,,,,%.4g\n", r->asked, row->paper_triangles);
+  fflush(b->csv);
+}
+
+/* ---- memory of the HistoPyramids ---- */
+
+/* Equation 2: a texture of M x M pixels of 16 bytes, 4 cells to a pixel, with all smaller ones. */
+static double shader_bytes(int64_t n, int64_t *m)
+{
+  double bytes = 0;
+  *m = 1;
+  while (4 * *m * *m < n * n * n) *m *= 2;
+  for (int64_t side = *m; side >= 1; side /= 2) bytes += 16 * (double)side * (double)side;
+  return bytes;
+}
+
+/* Equation 1: 1 byte in the first two levels, 2 in the next three, then 4. */
+static double opencl_bytes(int64_t n)
+{
+  double bytes = 0;
+  int level = 0;
+  for (int64_t side = n; side >= 1; side /= 2, level++)
+    bytes += (level < 2 ? 1 : level < 5 ? 2 : 4) * (double)side * (double)side * (double)side;
+  return bytes;
+}
+
+static void memory_line(FILE *csv, int64_t n, const char *system, double bytes)
+{
+  if (csv)
+    fprintf(csv, "memory,formula,formula,,%lld,%lld,%lld,,,,%s,ok,,,%.0f,,,,,,,,,\n", (long long)n, (long long)n,
+      (long long)n, system, bytes);
+}
+
+/* The OpenCL paper's table 3: its formulas, and what the programs here take. */
+static void report_memory(FILE *csv)
+{
+  const double mib = 1024.0 * 1024.0;
+  printf("MiB, without samples and mesh; 'here': what the baselines take for a volume of N^3 samples\n");
+  printf("%6s %7s %14s %12s %14s %12s\n", "N", "M", "2D, formula", "hpmc here", "3D, formula", "hp3d here");
+  for (int64_t n = 2048; n >= 64; n /= 2) {
+    int64_t m;
+    const double shader = shader_bytes(n, &m), opencl = opencl_bytes(n);
+    const int64_t dims[3] = { n, n, n };
+    const double hpmc = (double)papers_hpmc_bytes(dims, 0), hp3d = (double)papers_hp3d_bytes(dims);
+    memory_line(csv, n, "hpmc", hpmc);
+    memory_line(csv, n, "hp3d", hp3d);
+    memory_line(csv, n, "hpmc formula", shader);
+    memory_line(csv, n, "hp3d formula", opencl);
+    printf("%6lld %7lld %14.1f %12.1f %14.1f %12.1f\n", (long long)n, (long long)m, shader / mib, hpmc / mib,
+      opencl / mib, hp3d / mib);
+  }
+}
+
+/* ---- rows ---- */
+
 /* Bytes of this machine that Linux thinks can be had without swapping; 0: unknown. */
 static size_t host_available(void)
 {
@@ -165,7 +276,7 @@ static int run_systems(
   for (int n = 0; n < PAPERS_SYSTEMS; n++) {
     if (!is_wanted(b, papers_systems[n]->name)) continue;
     const papers_result r = papers_measure(&task, papers_systems[n]);
-    papers_report_result(row, density, &r, pmb, b->device, b->csv);
+    report(b, row, density, &r, pmb);
     if (r.outcome == PAPERS_BROKEN) return 0;
   }
   return 1;
@@ -178,9 +289,9 @@ static int run_filled(const bench *b, const papers_row *row, const void *samples
   const size_t bytes = papers_samples_bytes(&row->samples);
   const double density = row->density > 0 ? papers_active_cells(&row->samples, samples, row->isovalue) : 0;
   papers_volume volume = { samples, row->samples.type, { dims[0], dims[1], dims[2] } };
-  papers_report_row(row, density);
+  print_title(row, density);
   const papers_result pmb = papers_measure_pmb(&volume, row->isovalue, b->repeats);
-  papers_report_result(row, density, &pmb, &pmb, b->device, b->csv);
+  report(b, row, density, &pmb, &pmb);
   if (pmb.outcome == PAPERS_BROKEN) return 0;
   papers_memory memory = { .limit = SIZE_MAX };
   void *d_samples = papers_take(&memory, PAPERS_ACCELERATION, bytes);
@@ -201,7 +312,10 @@ static int run_row(const bench *b, papers_row *row)
   if (!why && !samples) why = "no memory for the samples";
   if (!why && row->density > 0) papers_reach_density(&row->samples, row->density);
   if (!why) why = papers_fill(&row->samples, samples);
-  if (why) papers_report_left_out(row, why);
+  if (why) {
+    print_volume(row);
+    printf("\n  left out: %s\n", why);
+  }
   const int good = why || run_filled(b, row, samples);
   free(samples);
   return good;
@@ -217,14 +331,13 @@ static int run(const bench *b)
     printf("\n== %s ==\n", papers_table_title((papers_table)table));
     papers_table_rows(
       (papers_table)table, b->reduce, available ? available / 3 : SIZE_MAX, b->scans, b->scan_count, &rows);
-    if (table == PAPERS_TABLE_MEMORY) papers_report_memory(b->csv);
+    if (table == PAPERS_TABLE_MEMORY) report_memory(b->csv);
     if (table == PAPERS_TABLE_SCANS && !b->scan_count) printf("No real scans: --scans names their folder.\n");
     for (int n = 0; n < rows.count && n < b->rows; n++)
       if (!run_row(b, &rows.row[n])) {
         fprintf(stderr, "pmb_bench_papers: the device reports an error: nothing can be measured any more\n");
         return 1;
       }
-    papers_report_nearest();
   }
   return 0;
 }
@@ -270,7 +383,10 @@ int main(int argc, char **argv)
   if (b.out) {
     b.csv = fopen(b.out, "w");
     if (!b.csv) return refuse("--out: %s: %s", b.out, strerror(errno));
-    papers_report_header(b.csv);
+    fprintf(b.csv,
+      "table,data,kind,type,nx,ny,nz,isovalue,density,device,system,outcome,first_ms,change_ms,acceleration_bytes,"
+      "output_bytes,asked_bytes,vertices,triangles,first_ratio,change_ratio,acceleration_ratio,memory_ratio,"
+      "paper_triangles\n");
   }
   const int no_device = choose_device(&b);
   if (no_device) return no_device;

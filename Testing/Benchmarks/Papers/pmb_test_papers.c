@@ -314,6 +314,7 @@ static void all_systems(const test_volume *v, const double *isovalues, int count
 
 /* ---- meshes ---- */
 
+/* Plateaus have many samples equal to the isovalue: triangles without area, and points that coincide. */
 static void fill_and_try(pmb_type type, const int64_t dims[3], int data, int sprinkle, test_rng *rng)
 {
   double isovalues[3];
@@ -321,7 +322,7 @@ static void fill_and_try(pmb_type type, const int64_t dims[3], int data, int spr
   volume_make(&v, type, dims[0], dims[1], dims[2], LAYOUT_PACKED);
   volume_fill(&v, data, rng);
   if (sprinkle) volume_sprinkle(&v, sprinkle, rng);
-  for (int n = 0; n < 3; n++) isovalues[n] = volume_isovalue(&v, rng);
+  for (int n = 0; n < 3; n++) isovalues[n] = data == DATA_PLATEAU ? 1 + n * 0.5 : volume_isovalue(&v, rng);
   test_about("%d x %d x %d %s, data %d, one in %d not finite", (int)dims[0], (int)dims[1], (int)dims[2],
     type_name(type), data, sprinkle);
   all_systems(&v, isovalues, is_short() && ref_samples(&v.view) > 9000 ? 1 : 3, !sprinkle);
@@ -376,22 +377,6 @@ static void empty(void)
     }
 }
 
-/* Many samples equal to the isovalue: triangles without area are there, and points that coincide. */
-static void samples_on_the_isovalue(void)
-{
-  static const double isovalues[] = { 1, 2, 3, 0, 1.5 };
-  test_rng rng = { 7 };
-  need_gpu();
-  for (size_t t = 0; t < TYPES; t++) {
-    test_volume v;
-    volume_make(&v, types[t], 21, 13, 11, LAYOUT_PACKED);
-    volume_fill(&v, DATA_PLATEAU, &rng);
-    test_about("plateaus of 0 to 3, %s", type_name(types[t]));
-    all_systems(&v, isovalues, 5, 1);
-    volume_free(&v);
-  }
-}
-
 /* Smooth surfaces, larger than any block, and with more triangles than the isovalue before. */
 static void surfaces(void)
 {
@@ -404,43 +389,6 @@ static void surfaces(void)
   smooth(&v, is_short() ? 24 : 53, gyroid);
   all_systems(&v, high, 4, 1);
   volume_free(&v);
-}
-
-/* The same bytes in the same order in every run, but for systems that append blocks as they come. */
-static void same_in_every_run(void)
-{
-  static const int64_t dims[3] = { 45, 21, 38 };
-  test_rng rng = { 5 };
-  need_gpu();
-  for (int t = 0; t < TYPES; t++) {
-    test_volume v;
-    bench b;
-    volume_make(&v, types[t], dims[0], dims[1], dims[2], LAYOUT_PACKED);
-    volume_fill(&v, t % 2 ? DATA_PLATEAU : DATA_NOISE, &rng);
-    bench_new(&b, &v);
-    const double isovalue = volume_isovalue(&v, &rng);
-    for (int n = 0; n < PAPERS_SYSTEMS; n++) {
-      papers_mesh mesh = { 0 }, runs[2] = { { 0 } };
-      if (papers_systems[n]->sharing == PAPERS_SEAMS || !is_chosen(papers_systems[n])) continue;
-      for (int i = 0; i < 2; i++) {
-        papers_state *state = NULL;
-        CHECK(papers_create(papers_systems[n], &b.memory, &b.volume, &state) == PAPERS_OK &&
-            papers_extract(state, isovalue, &mesh) == PAPERS_OK,
-          "%s", papers_systems[n]->name);
-        runs[i] = copy_of(&mesh);
-        bench_end_of(&b, papers_systems[n], state);
-      }
-      const size_t size = 12 * (size_t)runs[0].points;
-      CHECK(runs[0].points == runs[1].points && runs[0].triangles == runs[1].triangles &&
-          !memcmp(runs[0].positions, runs[1].positions, size) && !memcmp(runs[0].normals, runs[1].normals, size) &&
-          (!runs[0].ids || !memcmp(runs[0].ids, runs[1].ids, 12 * (size_t)runs[0].triangles)),
-        "%s, %s, isovalue %.17g", papers_systems[n]->name, type_name(types[t]), isovalue);
-      copy_free(&runs[0]);
-      copy_free(&runs[1]);
-    }
-    bench_free(&b);
-    volume_free(&v);
-  }
 }
 
 /* ---- memory ---- */
@@ -534,9 +482,9 @@ static void memory_refused(void)
   volume_free(&v);
 }
 
-/* What a volume would take, without memory: table 3 of Smistad et al. in MiB as printed there (0: less than 1), and the limits
- * of the systems' integers. */
-static void sizes_refused(void)
+/* What a volume would take, without memory: table 3 of Smistad et al. in MiB as printed there (0: less than 1), the limits of
+ * the systems' integers, and types that the systems do not take. */
+static void volumes_refused(void)
 {
   enum { ALL = -1, SCAN = 0, HPMC = 1, HP3D = 3, PMB2016 = 4, WELDED = 5 };
   static const struct {
@@ -544,48 +492,45 @@ static void sizes_refused(void)
     int system;
     papers_status status;
     int64_t mib; /* < 0: any */
-  } rows[] = { { { 2048, 2048, 2048 }, HPMC, PAPERS_NO_MEMORY, 87381 },
-    { { 1024, 1024, 1024 }, HPMC, PAPERS_NO_MEMORY, 5461 }, { { 512, 512, 512 }, HPMC, PAPERS_NO_MEMORY, 1365 },
-    { { 256, 256, 256 }, HPMC, PAPERS_NO_MEMORY, 85 }, { { 128, 128, 128 }, HPMC, PAPERS_NO_MEMORY, 21 },
-    { { 64, 64, 64 }, HPMC, PAPERS_NO_MEMORY, 1 }, { { 2048, 2048, 2048 }, HP3D, PAPERS_NO_MEMORY, 9509 },
-    { { 1024, 1024, 1024 }, HP3D, PAPERS_NO_MEMORY, 1188 }, { { 512, 512, 512 }, HP3D, PAPERS_NO_MEMORY, 148 },
-    { { 256, 256, 256 }, HP3D, PAPERS_NO_MEMORY, 18 }, { { 128, 128, 128 }, HP3D, PAPERS_NO_MEMORY, 2 },
-    { { 64, 64, 64 }, HP3D, PAPERS_NO_MEMORY, 0 }, { { 4096, 4096, 4096 }, HP3D, PAPERS_NO_MEMORY, 76073 },
-    { { 4097, 2, 2 }, HP3D, PAPERS_TOO_LARGE, -1 }, { { 2048, 2048, 4096 }, HPMC, PAPERS_NO_MEMORY, 87381 },
-    { { 4096, 4096, 4096 }, HPMC, PAPERS_TOO_LARGE, -1 }, { { 2048, 2048, 2048 }, SCAN, PAPERS_TOO_LARGE, 163840 },
-    { { 2048, 2048, 2048 }, WELDED, PAPERS_TOO_LARGE, 163840 },
-    { { 32768, 65537, 2 }, PMB2016, PAPERS_TOO_LARGE, -1 },
-    { { 1 << 20, 1 << 20, 1 << 20 }, ALL, PAPERS_TOO_LARGE, -1 },
-    { { 3000000, 3000000, 3000000 }, ALL, PAPERS_TOO_LARGE, -1 },
-    { { INT64_C(1) << 40, 2, 2 }, ALL, PAPERS_TOO_LARGE, -1 },
-    { { 2, 2, INT64_C(1) << 40 }, ALL, PAPERS_TOO_LARGE, -1 } };
+    pmb_type type;
+  } rows[] = {
+    { { 2048, 2048, 2048 }, HPMC, PAPERS_NO_MEMORY, 87381, PMB_UINT8 },
+    { { 1024, 1024, 1024 }, HPMC, PAPERS_NO_MEMORY, 5461, PMB_UINT8 },
+    { { 512, 512, 512 }, HPMC, PAPERS_NO_MEMORY, 1365, PMB_UINT8 },
+    { { 256, 256, 256 }, HPMC, PAPERS_NO_MEMORY, 85, PMB_UINT8 },
+    { { 128, 128, 128 }, HPMC, PAPERS_NO_MEMORY, 21, PMB_UINT8 },
+    { { 64, 64, 64 }, HPMC, PAPERS_NO_MEMORY, 1, PMB_UINT8 },
+    { { 2048, 2048, 2048 }, HP3D, PAPERS_NO_MEMORY, 9509, PMB_UINT8 },
+    { { 1024, 1024, 1024 }, HP3D, PAPERS_NO_MEMORY, 1188, PMB_UINT8 },
+    { { 512, 512, 512 }, HP3D, PAPERS_NO_MEMORY, 148, PMB_UINT8 },
+    { { 256, 256, 256 }, HP3D, PAPERS_NO_MEMORY, 18, PMB_UINT8 },
+    { { 128, 128, 128 }, HP3D, PAPERS_NO_MEMORY, 2, PMB_UINT8 },
+    { { 64, 64, 64 }, HP3D, PAPERS_NO_MEMORY, 0, PMB_UINT8 },
+    { { 2048, 2048, 4096 }, HPMC, PAPERS_NO_MEMORY, 87381, PMB_UINT8 },
+    { { 4096, 4096, 4096 }, HPMC, PAPERS_TOO_LARGE, -1, PMB_UINT8 },
+    { { 4096, 4096, 4096 }, HP3D, PAPERS_NO_MEMORY, 76073, PMB_UINT8 },
+    { { 4097, 2, 2 }, HP3D, PAPERS_TOO_LARGE, -1, PMB_UINT8 },
+    { { 2048, 2048, 2048 }, SCAN, PAPERS_TOO_LARGE, 163840, PMB_UINT8 },
+    { { 2048, 2048, 2048 }, WELDED, PAPERS_TOO_LARGE, 163840, PMB_UINT8 },
+    { { 32768, 65537, 2 }, PMB2016, PAPERS_TOO_LARGE, -1, PMB_UINT8 },
+    { { 1 << 20, 1 << 20, 1 << 20 }, ALL, PAPERS_TOO_LARGE, -1, PMB_UINT8 },
+    { { 3000000, 3000000, 3000000 }, ALL, PAPERS_TOO_LARGE, -1, PMB_UINT8 },
+    { { INT64_C(1) << 40, 2, 2 }, ALL, PAPERS_TOO_LARGE, -1, PMB_UINT8 },
+    { { 2, 2, INT64_C(1) << 40 }, ALL, PAPERS_TOO_LARGE, -1, PMB_UINT8 },
+    { { 2, 2, 2 }, ALL, PAPERS_BAD_TYPE, -1, PMB_INT8 },
+    { { 2, 2, 2 }, ALL, PAPERS_BAD_TYPE, -1, PMB_INT32 },
+    { { 2, 2, 2 }, ALL, PAPERS_BAD_TYPE, -1, PMB_FLOAT64 },
+  };
   need_gpu();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     for (int n = 0; n < PAPERS_SYSTEMS; n++) {
       papers_memory memory = { .limit = 1 };
       papers_state *state = NULL;
       if (rows[i].system != ALL && rows[i].system != n) continue;
-      const papers_volume volume = { &memory, PMB_UINT8, { rows[i].dims[0], rows[i].dims[1], rows[i].dims[2] } };
+      const papers_volume volume = { &memory, rows[i].type, { rows[i].dims[0], rows[i].dims[1], rows[i].dims[2] } };
       const papers_status status = papers_create(papers_systems[n], &memory, &volume, &state);
-      CHECK(status == rows[i].status && !state, "row %d, %s: %s", (int)i, papers_systems[n]->name,
-        papers_status_text(status));
-      CHECK(rows[i].mib < 0 || (int64_t)(memory.asked >> 20) == rows[i].mib, "row %d, %s: %zu bytes", (int)i,
-        papers_systems[n]->name, memory.asked);
-    }
-}
-
-/* Types that the systems are not for. */
-static void wrong_types(void)
-{
-  for (int n = 0; n < PAPERS_SYSTEMS; n++)
-    for (pmb_type type = PMB_INT8; type <= PMB_FLOAT64; type++) {
-      papers_memory memory = { .limit = SIZE_MAX };
-      const papers_volume volume = { &memory, type, { 2, 2, 2 } };
-      papers_state *state = NULL;
-      if (type == PMB_UINT8 || type == PMB_INT16 || type == PMB_UINT16 || type == PMB_FLOAT32) continue;
-      const papers_status status = papers_create(papers_systems[n], &memory, &volume, &state);
-      CHECK(status == PAPERS_BAD_TYPE && !state, "%s, %s: %s", papers_systems[n]->name, type_name(type),
-        papers_status_text(status));
+      CHECK(status == rows[i].status && !state && (rows[i].mib < 0 || (int64_t)(memory.asked >> 20) == rows[i].mib),
+        "row %d, %s: %s, %zu bytes", (int)i, papers_systems[n]->name, papers_status_text(status), memory.asked);
     }
 }
 
@@ -602,13 +547,10 @@ TEST_MAIN(
   CASE(types_and_sizes)
   CASE(not_finite)
   CASE(empty)
-  CASE(samples_on_the_isovalue)
   CASE(surfaces)
-  CASE(same_in_every_run)
   CASE(memory_is_kept)
   CASE(memory_refused)
-  CASE(sizes_refused)
-  CASE(wrong_types)
+  CASE(volumes_refused)
   CASE(counts_end)
 )
 /* clang-format on */

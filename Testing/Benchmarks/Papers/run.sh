@@ -3,7 +3,7 @@
 # Builds the systems of the papers, tests them and prints the papers' tables, with nothing but cmake, a C compiler and nvcc.
 # usage: run.sh [build] [test] [sanitize] [bench] ...   (default: build test bench)
 # BUILD: where (build-papers at the top). ARCHITECTURES: as in Testing/GPU/run.sh. OPTIONS: of pmb_bench_papers.
-# SCANS: folder of export_scans.py with the real scans; without it those rows are left out.
+# SCANS: folder that Data/scans.py wrote, with the real scans; without it those rows are left out.
 # CSV: where bench writes its figures (papers.csv in BUILD)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
