@@ -23,19 +23,19 @@ enum {
 };
 enum : uint32_t { CAREFUL = 0x7fc0ca7e }; /* a NaN that no arithmetic makes, in place of a normal */
 /* What the atomic operations count. */
-typedef struct counters {
+struct counters {
   unsigned long long made; /* points; from bit 32 on triangles: one addition for both */
   uint32_t careful;        /* points whose normal is still to be made */
   uint32_t too_many;       /* not 0: ids cannot say the number of points, or `made` that of triangles */
   uint32_t active, unused;
-} counters;
+};
 
 /* n / d = n * factor >> shift, for n < 2^31. */
-typedef struct divider {
+struct divider {
   uint32_t factor, shift;
-} divider;
+};
 
-typedef struct pmb2016_job {
+struct pmb2016_job {
   papers_field field;
   block_grid grid;
   divider by[2]; /* by the number of blocks along x and y */
@@ -45,7 +45,7 @@ typedef struct pmb2016_job {
   float *d_positions, *d_normals;
   int32_t *d_ids;
   uint32_t points_room, triangles_room;
-} pmb2016_job;
+};
 
 /* ---- step 2: the active blocks ---- */
 
@@ -61,7 +61,7 @@ static __global__ void __launch_bounds__(THREADS) compact_kernel(const __grid_co
   for (int i = 0; i < COMPACT_EACH; ++i) {
     const int64_t n = first + i * THREADS;
     const block_range<T> range = d_ranges[min(n, job.grid.total - 1)];
-    const int crossed = is_active((float)range.low, (float)range.high, job.field.threshold);
+    const int crossed = (float)range.low < job.field.threshold && (float)range.high >= job.field.threshold;
     active[i] = __ballot_sync(UINT32_MAX, n < job.grid.total && crossed);
     count += (uint32_t)__popc(active[i]);
   }
@@ -92,9 +92,9 @@ static __global__ void __launch_bounds__(THREADS) compact_kernel(const __grid_co
 /* ---- step 3: points and triangles ---- */
 
 /* Triangles by case, as in pmb_triangle_edges, with what neighbour_of says of each edge. */
-typedef struct case_table {
+struct case_table {
   uint8_t neighbours[256][16];
-} case_table;
+};
 
 #pragma nv_diag_suppress 20091 /* the tables of cases are the device's; here only the compiler reads them */
 
@@ -112,24 +112,24 @@ static constexpr case_table make_cases()
 static __device__ constexpr case_table constant_cases = make_cases();
 
 /* What the threads of a block share. */
-typedef struct scratch {
+struct scratch {
   case_table cases;
   float samples[SAMPLES];
   uint32_t inside[BLOCK_Z + 1];   /* one more than there are layers, 0 */
   uint32_t totals[BLOCK_Z];       /* of a layer: points; from bit 16 on triangles */
-  uint16_t words[SAMPLES];        /* sample_word */
-  uint16_t points[MOST_POINTS];   /* list_entry */
+  uint16_t words[SAMPLES];        /* see point_number */
+  uint16_t points[MOST_POINTS];   /* sample; from bit 7 on axis */
   uint32_t cells[MOST_TRIANGLES]; /* of each triangle: sample; from bit 7 case; from bit 15 its number there */
   float staged[WARPS][2][96];     /* 32 positions, normals */
   unsigned long long base;        /* what counters.made was before this block */
-} scratch;
+};
 
 /* A thread's share of a block. */
-typedef struct own_work {
+struct own_work {
   uint32_t edges, triangles; /* of its sample */
   uint32_t cell_case;
   uint32_t before; /* in the layer, as in totals */
-} own_work;
+};
 
 static __device__ __forceinline__ block_box box_of(const pmb2016_job &job, uint32_t index)
 {
@@ -176,11 +176,11 @@ static __device__ __forceinline__ own_work classify(const block_box &box, scratc
 static __device__ __forceinline__ void list_own(const own_work &own, uint32_t before, scratch *s)
 {
   uint16_t *point = s->points + (before & 0xffff);
-  s->words[threadIdx.x] = sample_word((int)(before & 0xffff), own.edges);
+  s->words[threadIdx.x] = (uint16_t)((before & 0xffff) << 3 | own.edges);
 #pragma unroll
   for (int axis = 0; axis < 3; ++axis) {
     if (own.edges >> axis & 1) {
-      *point++ = list_entry((int)threadIdx.x, axis);
+      *point++ = (uint16_t)(threadIdx.x | axis * SAMPLES);
     }
   }
   uint32_t *cell = s->cells + (before >> 16);
@@ -190,11 +190,11 @@ static __device__ __forceinline__ void list_own(const own_work &own, uint32_t be
 }
 
 /* A point's edge. */
-typedef struct edge_place {
+struct edge_place {
   int place[3], axis; /* of its lower sample, which is in the volume */
   papers_end lower, upper;
   float t;
-} edge_place;
+};
 
 /* Reads what is around an edge; `place`, `axis` and both centers are known. */
 template <class T> static __device__ __forceinline__ void read_edge(const pmb2016_job &job, edge_place *edge)
@@ -226,26 +226,22 @@ template <class T>
 static __device__ __forceinline__ void make_point(
   const pmb2016_job &job, const int *origin, const scratch *s, int entry, float *position, float *normal)
 {
-  const int sample = entry & (SAMPLES - 1);
+  const int sample = entry & (SAMPLES - 1), axis = entry / SAMPLES;
   edge_place edge;
   float made[3];
   edge.lower.center = s->samples[sample];
-  edge.upper.center = s->samples[sample + step_along(entry / SAMPLES)];
-  edge.axis = entry / SAMPLES;
+  edge.upper.center = s->samples[sample + (axis == 0 ? 1 : axis == 1 ? BLOCK_X : LAYER)];
+  edge.axis = axis;
   edge.place[0] = origin[0] + (sample & 7);
   edge.place[1] = origin[1] + (sample >> 3 & 3);
   edge.place[2] = origin[2] + (sample >> 5);
   read_edge<T>(job, &edge);
-  papers_position(edge.place, edge.axis, edge.t, made);
-#pragma unroll
-  for (int a = 0; a < 3; ++a) {
-    position[a] = made[a];
-  }
+  papers_position(edge.place, axis, edge.t, position);
   if (!papers_central_normal(edge.lower, edge.upper, edge.t, made)) {
     const int64_t index = index_of(job, edge.place);
     made[0] = __uint_as_float(CAREFUL);
     made[1] = __uint_as_float((uint32_t)index);
-    made[2] = __uint_as_float((uint32_t)(index >> 32) | (uint32_t)edge.axis << 30);
+    made[2] = __uint_as_float((uint32_t)(index >> 32) | (uint32_t)axis << 30);
     atomicAdd(&job.d_counters->careful, 1);
   }
 #pragma unroll

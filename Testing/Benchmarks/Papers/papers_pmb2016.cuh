@@ -33,16 +33,10 @@ struct block_grid {
 
 /* ---- blocks ---- */
 
-/* Whether an isovalue crosses a block; threshold: the least value that is inside. */
-static __device__ __forceinline__ int is_active(float low, float high, float threshold)
-{
-  return low < threshold && high >= threshold;
-}
-
 /* A block: its first sample, and how many it has along each axis. */
-typedef struct block_box {
+struct block_box {
   int origin[3], n[3];
-} block_box;
+};
 
 static __device__ __forceinline__ block_box make_box(const int *dims, uint32_t x, uint32_t y, uint32_t z)
 {
@@ -66,10 +60,10 @@ static __device__ __forceinline__ void sample_place(const block_box *box, int sa
 }
 
 /* What belongs to the samples of a layer. */
-typedef struct block_layer {
+struct block_layer {
   uint32_t edges[3]; /* bit: the edge from this sample along x, y, z is crossed */
   uint32_t cells;    /* bit: there is a cell with this lowest corner */
-} block_layer;
+};
 
 static __device__ __forceinline__ uint32_t columns_below(int n)
 {
@@ -101,13 +95,6 @@ static __device__ __forceinline__ unsigned cell_case_of(uint32_t here, uint32_t 
   return (low & 3) | (low >> (BLOCK_X - 2) & 0xc) | (high & 3) << 4 | (high >> (BLOCK_X - 6) & 0xc0);
 }
 
-/* What a sample leaves for its neighbours (4.3.2): which of its edges have points, bits 0 to 2, and the number in the block
- * of the first. */
-static __device__ __forceinline__ uint16_t sample_word(int first, unsigned edges)
-{
-  return (uint16_t)(first << 3 | (int)edges);
-}
-
 /* The paper's table 1, a cell's edge as an edge of a neighbour: bits 0 to 5 how many samples further that neighbour is in
  * the block, bits 6 and 7 the axis. */
 PMB_CONSTEXPR unsigned neighbour_of(int edge)
@@ -116,7 +103,8 @@ PMB_CONSTEXPR unsigned neighbour_of(int edge)
   return (unsigned)((corner & 1) + (corner >> 1 & 1) * BLOCK_X + (corner >> 2) * LAYER + pmb_edge_axis(edge) * 64);
 }
 
-/* The number in the block of a point of the cell at a sample (4.3.3). words: of the block's samples. */
+/* The number in the block of a point of the cell at a sample (4.3.3). words: what each sample of the block leaves for its
+ * neighbours (4.3.2): which of its edges have points, bits 0 to 2, and the number in the block of the first. */
 static __device__ __forceinline__ int point_number(const uint16_t *words, int sample, unsigned neighbour)
 {
   const unsigned word = words[sample + (int)(neighbour & 63)];
@@ -124,24 +112,12 @@ static __device__ __forceinline__ int point_number(const uint16_t *words, int sa
   return (int)((word >> 3) + ((before + 1) >> 1));
 }
 
-/* A point in a block's list: its sample and its axis. */
-static __device__ __forceinline__ uint16_t list_entry(int sample, int axis)
-{
-  return (uint16_t)(sample | axis * SAMPLES);
-}
-
-/* From a sample of a block to the next one along an axis. */
-static __device__ __forceinline__ int step_along(int axis)
-{
-  return axis == 0 ? 1 : axis == 1 ? BLOCK_X : LAYER;
-}
-
 /* What central differences at a sample use: steps to its neighbours, 0 where there is none, so that the sample itself
  * stands in, and what the difference is multiplied by. */
-typedef struct edge_star {
+struct edge_star {
   int below[3], above[3];
   float factor[3];
-} edge_star;
+};
 
 static __device__ __forceinline__ void make_star(const int place[3], const int *dims, edge_star *star)
 {
@@ -171,33 +147,9 @@ template <class T> struct alignas(2 * sizeof(T)) block_range {
   T low, high;
 };
 
-/* Running minimum and maximum of V columns of samples, which lie in a word. */
-template <class T, int V> struct columns_range { /* V = 1 */
-  typedef T word;
-  T low, high;
-  __device__ __forceinline__ void reset(word w)
-  {
-    low = high = w;
-  }
-  __device__ __forceinline__ void add(word w)
-  {
-    low = w < low ? w : low;
-    high = w > high ? w : high;
-  }
-  __device__ __forceinline__ void merge(const columns_range &o)
-  {
-    low = o.low < low ? o.low : low;
-    high = o.high > high ? o.high : high;
-  }
-  __device__ __forceinline__ void store(T *lows, T *highs) const
-  {
-    *lows = low, *highs = high;
-  }
-};
-
-template <class T> struct columns_range<T, 2> { /* 16 bits each */
-  typedef uint32_t word;
-  uint32_t low, high;
+/* A word of V samples; here 2 of 16 bits. */
+template <class T, int V> struct column_word {
+  typedef uint32_t type;
   static __device__ __forceinline__ uint32_t smaller(uint32_t a, uint32_t b)
   {
     return (T)-1 < 0 ? __vmins2(a, b) : __vminu2(a, b);
@@ -206,39 +158,44 @@ template <class T> struct columns_range<T, 2> { /* 16 bits each */
   {
     return (T)-1 < 0 ? __vmaxs2(a, b) : __vmaxu2(a, b);
   }
-  __device__ __forceinline__ void reset(word w)
+};
+template <class T> struct column_word<T, 1> {
+  typedef T type;
+  static __device__ __forceinline__ T smaller(T a, T b)
   {
-    low = high = w;
+    return b < a ? b : a;
   }
-  __device__ __forceinline__ void add(word w)
+  static __device__ __forceinline__ T larger(T a, T b)
   {
-    low = smaller(low, w);
-    high = larger(high, w);
+    return b > a ? b : a;
+  }
+};
+
+/* Minimum and maximum of V columns of samples; begins with those of a word. */
+template <class T, int V> struct columns_range {
+  typedef column_word<T, V> op;
+  typedef typename op::type word;
+  word low, high;
+  __device__ __forceinline__ columns_range(word w) : low(w), high(w)
+  {
   }
   __device__ __forceinline__ void merge(const columns_range &o)
   {
-    low = smaller(low, o.low);
-    high = larger(high, o.high);
+    low = op::smaller(low, o.low);
+    high = op::larger(high, o.high);
   }
   __device__ __forceinline__ void store(T *lows, T *highs) const
   {
-    *(uint32_t *)lows = low;
-    *(uint32_t *)highs = high;
+    *(word *)lows = low;
+    *(word *)highs = high;
   }
 };
 
 template <> struct columns_range<uint8_t, 4> { /* as 16 bits, samples 0 and 2, 1 and 3 */
   typedef uint32_t word;
   columns_range<uint16_t, 2> even, odd;
-  __device__ __forceinline__ void reset(word w)
+  __device__ __forceinline__ columns_range(word w) : even(w & 0x00ff00ff), odd(w >> 8 & 0x00ff00ff)
   {
-    even.reset(w & 0x00ff00ff);
-    odd.reset(w >> 8 & 0x00ff00ff);
-  }
-  __device__ __forceinline__ void add(word w)
-  {
-    even.add(w & 0x00ff00ff);
-    odd.add(w >> 8 & 0x00ff00ff);
   }
   __device__ __forceinline__ void merge(const columns_range &o)
   {
@@ -247,8 +204,8 @@ template <> struct columns_range<uint8_t, 4> { /* as 16 bits, samples 0 and 2, 1
   }
   __device__ __forceinline__ void store(uint8_t *lows, uint8_t *highs) const
   {
-    *(uint32_t *)lows = even.low | odd.low << 8;
-    *(uint32_t *)highs = even.high | odd.high << 8;
+    *(word *)lows = even.low | odd.low << 8;
+    *(word *)highs = even.high | odd.high << 8;
   }
 };
 
@@ -263,11 +220,10 @@ static __device__ __forceinline__ columns_range<T, V> slice_range(
   for (int y = 0; y < BLOCK_Y; ++y) {
     w[y] = __ldg(d_words + slice + row[y]);
   }
-  columns_range<T, V> range;
-  range.reset(w[0]);
+  columns_range<T, V> range(w[0]);
 #pragma unroll
   for (int y = 1; y < BLOCK_Y; ++y) {
-    range.add(w[y]);
+    range.merge(w[y]);
   }
   return range;
 }
