@@ -69,9 +69,7 @@ static void read_counters(long long *values)
 {
   const unsigned long long what[COUNTERS] = { PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES };
   for (int i = 0; i < COUNTERS; ++i) {
-    if (counter_files[i] == 0) {
-      counter_files[i] = open_counter(what[i]);
-    }
+    if (counter_files[i] == 0) counter_files[i] = open_counter(what[i]);
     if (counter_files[i] < 0 || read(counter_files[i], &values[i], sizeof(values[i])) != sizeof(values[i])) {
       values[i] = 0;
       counters_work = 0;
@@ -104,9 +102,7 @@ static void end(int pass, moment m)
   long long counted[COUNTERS];
   read_counters(counted);
   atomic_fetch_add(&costs[pass].nanoseconds, time - m.time);
-  for (int i = 0; i < COUNTERS; ++i) {
-    atomic_fetch_add(&costs[pass].counted[i], counted[i] - m.counted[i]);
-  }
+  for (int i = 0; i < COUNTERS; ++i) atomic_fetch_add(&costs[pass].counted[i], counted[i] - m.counted[i]);
 }
 
 /* timed_LOOP: a loop of the backend with its cost. */
@@ -206,15 +202,11 @@ static void read_portion(void *data, int worker, size_t i)
   (void)worker;
   for (size_t j = 0; j < part; j += 8) {
     for (size_t s = 0; s < r->streams; ++s) {
-      for (size_t l = 0; l < 8; ++l) {
-        sums[l] |= in[s * part + j + l];
-      }
+      for (size_t l = 0; l < 8; ++l) sums[l] |= in[s * part + j + l];
     }
   }
   end(READ, m);
-  for (int l = 0; l < 8; ++l) {
-    atomic_fetch_xor(&sink, sums[l]);
-  }
+  for (int l = 0; l < 8; ++l) atomic_fetch_xor(&sink, sums[l]);
 }
 
 /* ---- runs ---- */
@@ -309,9 +301,7 @@ static void print(const pmb_context *context, const sampled *s, pmb_sizes sizes)
     if (pass == SUMMARIZE || pass == READ) {
       printf(" %6.1f GB/s", (double)s->bytes * context->crew.workers / b->nanoseconds);
     }
-    if (pass == SUMMARIZE) {
-      printf(" (%.0f%% of reading alone)", 100 * least[READ].nanoseconds / b->nanoseconds);
-    }
+    if (pass == SUMMARIZE) printf(" (%.0f%% of reading alone)", 100 * least[READ].nanoseconds / b->nanoseconds);
     printf("\n");
   }
 }
@@ -337,9 +327,7 @@ int main(int argc, char **argv)
   pmb_sizes sizes;
   int good = pmb_create(&options, &context) == PMB_OK || fail(context);
   good = good && run(context, &s, isovalue_of(volume[0]) * s.scale, (int)runs, &sizes);
-  if (good) {
-    print(context, &s, sizes);
-  }
+  if (good) print(context, &s, sizes);
   pmb_destroy(context);
   free(s.samples);
   return !good;

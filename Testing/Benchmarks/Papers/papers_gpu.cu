@@ -96,9 +96,8 @@ static void give(papers_memory *memory, papers_block *block)
 
 void papers_free_memory(papers_memory *memory)
 {
-  for (papers_block *block = memory->first; block; block = block->next) {
+  for (papers_block *block = memory->first; block; block = block->next)
     if (block->used) give(memory, block);
-  }
   free_unused(memory);
 }
 
@@ -141,9 +140,7 @@ static papers_status begin(papers_state *s, const papers_volume *volume)
   s->field.d_samples = volume->samples;
   s->field.row = n[0];
   s->field.slice = n[0] * n[1];
-  for (int a = 0; a < 3; ++a) {
-    s->field.dims[a] = (int32_t)n[a];
-  }
+  for (int a = 0; a < 3; ++a) s->field.dims[a] = (int32_t)n[a];
   return n[0] > 1 && n[1] > 1 && n[2] > 1 ? s->system->create(s) : PAPERS_OK;
 }
 
@@ -184,9 +181,8 @@ papers_status papers_extract(papers_state *s, double isovalue, papers_mesh *mesh
 void papers_destroy(papers_state *s)
 {
   if (!s) return;
-  for (papers_block *block = s->memory->first; block; block = block->next) {
+  for (papers_block *block = s->memory->first; block; block = block->next)
     if (block->used) give(s->memory, block);
-  }
   free(s);
 }
 
@@ -206,9 +202,7 @@ static cudaEvent_t marks[2]; /* of the default stream, in which all is enqueued 
 
 void papers_start_clock(void)
 {
-  for (int i = 0; i < 2 && !marks[i]; ++i) {
-    text_of(cudaEventCreate(&marks[i]));
-  }
+  for (int i = 0; i < 2 && !marks[i]; ++i) text_of(cudaEventCreate(&marks[i]));
   text_of(cudaEventRecord(marks[0], NULL));
 }
 

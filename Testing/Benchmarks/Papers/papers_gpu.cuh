@@ -112,18 +112,14 @@ static __device__ __forceinline__ int64_t papers_index(const papers_field &field
 static __device__ __forceinline__ void papers_lower_of(const int32_t cell[3], int edge, int32_t lower[3])
 {
   const int corner = pmb_edge_lower(edge);
-  for (int a = 0; a < 3; ++a) {
-    lower[a] = cell[a] + (corner >> a & 1);
-  }
+  for (int a = 0; a < 3; ++a) lower[a] = cell[a] + (corner >> a & 1);
 }
 
 /* The point on the edge from the sample at `lower` along an axis. PMB adds the two as doubles and rounds; the sum of floats
  * has the same bits, as indices below 2^24 are floats and 53 >= 2 * 24 + 2. */
 static __device__ __forceinline__ void papers_position(const int32_t lower[3], int axis, float t, float position[3])
 {
-  for (int a = 0; a < 3; ++a) {
-    position[a] = a == axis ? (float)lower[a] + t : (float)lower[a];
-  }
+  for (int a = 0; a < 3; ++a) position[a] = a == axis ? (float)lower[a] + t : (float)lower[a];
 }
 
 /* ---- normals by central differences ---- */
@@ -144,9 +140,7 @@ static __device__ __forceinline__ int papers_central_normal(
   }
   const float length2 = pmb_length2(g[0], g[1], g[2]);
   const float factor = pmb_normal_factor(length2);
-  for (int a = 0; a < 3; ++a) {
-    normal[a] = g[a] * factor;
-  }
+  for (int a = 0; a < 3; ++a) normal[a] = g[a] * factor;
   return pmb_length2_good(length2);
 }
 
@@ -169,9 +163,7 @@ static __device__ __forceinline__ void papers_careful_normal(
   const pmb_stencil low = papers_stencil(lower), high = papers_stencil(upper);
   float g[3], gradient[3];
   pmb_frame frame;
-  for (int i = 0; i < 9; ++i) {
-    frame.normal[i] = i % 4 == 0;
-  }
+  for (int i = 0; i < 9; ++i) frame.normal[i] = i % 4 == 0;
   frame.gradient_scale = 1;
   pmb_central_gradient(&low, &high, t, g);
   if (!pmb_scaled_point(&frame, g, gradient, normal)) {

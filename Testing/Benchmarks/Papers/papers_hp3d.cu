@@ -82,9 +82,7 @@ static __device__ __forceinline__ block_place place_of_block(int across, int dow
   place.x = i * PAPERS_COLUMNS;
   place.y = j * BLOCK;
   place.z = k * BLOCK;
-  for (int c = 0; c < CUBES; ++c) {
-    place.cube[c] = place_of(CUBES * i + c, j, k);
-  }
+  for (int c = 0; c < CUBES; ++c) place.cube[c] = place_of(CUBES * i + c, j, k);
   return place;
 }
 
@@ -189,9 +187,7 @@ static __device__ __forceinline__ void build_cube(
   ((uint32_t *)pyramid.level[2])[cube * PAPERS_THREADS + t] = low | high << 16;
   sum += __shfl_xor_sync(UINT32_MAX, sum, 1);
   sum += __shfl_xor_sync(UINT32_MAX, sum, 2);
-  if (lane % 4 == 0) {
-    ((uint16_t *)pyramid.level[3])[cube * 64 + t / 4] = (uint16_t)sum;
-  }
+  if (lane % 4 == 0) ((uint16_t *)pyramid.level[3])[cube * 64 + t / 4] = (uint16_t)sum;
   sum += __shfl_xor_sync(UINT32_MAX, sum, 4);
   sum += __shfl_xor_sync(UINT32_MAX, sum, 8);
   sum += __shfl_xor_sync(UINT32_MAX, sum, 16);
@@ -202,9 +198,7 @@ static __device__ __forceinline__ void build_cube(
   __syncthreads();
   if (t == 0) {
     sum = 0;
-    for (int w = 0; w < PAPERS_WARPS; ++w) {
-      sum += of_warps[w];
-    }
+    for (int w = 0; w < PAPERS_WARPS; ++w) sum += of_warps[w];
     ((uint32_t *)pyramid.level[BLOCK_LEVEL])[cube] = sum;
   }
 }
@@ -222,9 +216,7 @@ static __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
   papers_readings<T, BLOCK> near, far;
   int crossed = 0;
   counts[threadIdx.x] = pmb_triangle_count[threadIdx.x];
-  for (int i = threadIdx.x; i < CUBES * GROUPS / 16; i += PAPERS_THREADS) {
-    ((uint4 *)sums)[i] = make_uint4(0, 0, 0, 0);
-  }
+  for (int i = threadIdx.x; i < CUBES * GROUPS / 16; i += PAPERS_THREADS) ((uint4 *)sums)[i] = make_uint4(0, 0, 0, 0);
   const papers_window<T> window = papers_window_of<T, BLOCK>(job.field, place.x, place.y);
   papers_read(window, place.z, &near);
   papers_store_bits(job.field, near, &ring[0]);
@@ -241,9 +233,7 @@ static __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
     __syncthreads();
     uint32_t holds = 0;
 #pragma unroll
-    for (int k = 0; k < 3; ++k) {
-      holds |= papers_holds(ring[(2 * (unsigned)pair + k) % PAPERS_RING]);
-    }
+    for (int k = 0; k < 3; ++k) holds |= papers_holds(ring[(2 * (unsigned)pair + k) % PAPERS_RING]);
     if (papers_is_crossed(holds)) {
       crossed = 1;
       build_pair<T>(job, counts, ring, papers_holds_any(holds, PAPERS_HAS_ODD), place, pair, sums);
@@ -252,13 +242,9 @@ static __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
   if (crossed) {
     __syncthreads();
 #pragma unroll
-    for (int c = 0; c < CUBES; ++c) {
-      build_cube(job.pyramid, place.cube[c], sums[c], of_warps[c]);
-    }
+    for (int c = 0; c < CUBES; ++c) build_cube(job.pyramid, place.cube[c], sums[c], of_warps[c]);
   } else if (threadIdx.x == 0) {
-    for (int c = 0; c < CUBES; ++c) {
-      ((uint32_t *)job.pyramid.level[BLOCK_LEVEL])[place.cube[c]] = 0;
-    }
+    for (int c = 0; c < CUBES; ++c) ((uint32_t *)job.pyramid.level[BLOCK_LEVEL])[place.cube[c]] = 0;
   }
 }
 
@@ -321,16 +307,12 @@ static __device__ __forceinline__ uint64_t step_down(
 static __device__ __forceinline__ void descend(const hp3d_pyramid &pyramid, uint32_t *key, int32_t cell[3])
 {
   uint32_t upper = 0;
-  for (int l = pyramid.top - 1; l >= BLOCK_LEVEL; --l) {
-    upper = (uint32_t)step_down(pyramid, l, upper, key);
-  }
+  for (int l = pyramid.top - 1; l >= BLOCK_LEVEL; --l) upper = (uint32_t)step_down(pyramid, l, upper, key);
   upper = (uint32_t)step_down(pyramid, 4, upper, key);
   upper = (uint32_t)step_down(pyramid, 3, upper, key);
   upper = (uint32_t)step_down(pyramid, 2, upper, key);
   const uint64_t place = step_down(pyramid, 0, step_down(pyramid, 1, upper, key), key);
-  for (int a = 0; a < 3; ++a) {
-    cell[a] = (int32_t)gather(place >> a);
-  }
+  for (int a = 0; a < 3; ++a) cell[a] = (int32_t)gather(place >> a);
 }
 
 /* ---- output ---- */
@@ -365,9 +347,8 @@ struct hp3d_state : papers_state {
 static uint64_t side_of(const int64_t dims[3])
 {
   uint64_t side = SIDE_LEAST;
-  for (int a = 0; a < 3; ++a) {
+  for (int a = 0; a < 3; ++a)
     while ((int64_t)side < dims[a]) side *= 2;
-  }
   return side;
 }
 
@@ -382,9 +363,7 @@ uint64_t papers_hp3d_bytes(const int64_t dims[3])
 {
   uint64_t bytes = 0;
   int level = 0;
-  for (uint64_t side = side_of(dims); side > 0; side /= 2) {
-    bytes += level_bytes(side, level++);
-  }
+  for (uint64_t side = side_of(dims); side > 0; side /= 2) bytes += level_bytes(side, level++);
   return bytes;
 }
 
@@ -413,9 +392,7 @@ static papers_status build(hp3d_state *s)
 {
   const hp3d_pyramid &pyramid = s->job.pyramid;
   papers_levels levels = {};
-  for (int l = BLOCK_LEVEL; l <= pyramid.top; ++l) {
-    levels.level[l] = (uint32_t *)pyramid.level[l];
-  }
+  for (int l = BLOCK_LEVEL; l <= pyramid.top; ++l) levels.level[l] = (uint32_t *)pyramid.level[l];
   levels.top = pyramid.top;
   PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, build_base, s->job));
   PAPERS_TRY(

@@ -73,9 +73,7 @@ static __device__ __forceinline__ uint32_t make_entry(
     entry = cell_case | (uint32_t)triangles << 8;
   }
   if (INDEXED && x < dims[0] && y < dims[1] && finite & 1) {
-    for (int a = 0; a < 3; ++a) {
-      entry |= ((cell_case ^ cell_case >> (1 << a)) & finite >> (1 << a) & 1) << (11 + a);
-    }
+    for (int a = 0; a < 3; ++a) entry |= ((cell_case ^ cell_case >> (1 << a)) & finite >> (1 << a) & 1) << (11 + a);
   }
   return entry;
 }
@@ -106,9 +104,7 @@ static __device__ __forceinline__ uint32_t entry_of_samples(const hpmc_job &job,
   const unsigned cell_case = papers_cell_case<T>(job.field, x, y, z, &finite);
   uint32_t entry = make_entry<INDEXED>(job.field, x, y, z, cell_case, finite, pmb_triangle_count[cell_case]);
   for (int a = 0; INDEXED && PAPERS_IS_FLOAT<T> && a < 3; ++a) {
-    if (entry >> (11 + a) & 1 && !edge_is_used<T>(job.field, x, y, z, a)) {
-      entry &= ~(1u << (11 + a));
-    }
+    if (entry >> (11 + a) & 1 && !edge_is_used<T>(job.field, x, y, z, a)) entry &= ~(1u << (11 + a));
   }
   return entry;
 }
@@ -168,9 +164,7 @@ static __device__ __forceinline__ uint32_t descend(
   const hpmc_job &job, const hpmc_pyramid &pyramid, counted kind, uint32_t *key, int32_t cell[3])
 {
   uint32_t texel = 0;
-  for (int l = job.layout.top; l > 0; --l) {
-    texel = 4 * texel + choose(pyramid.level[l][texel], key);
-  }
+  for (int l = job.layout.top; l > 0; --l) texel = 4 * texel + choose(pyramid.level[l][texel], key);
   const uint4 t = pyramid.level[0][texel];
   const uint32_t n = choose(texel_counts(t, kind), key);
   cell_of(job.layout, texel, n, cell);
@@ -264,9 +258,7 @@ template <class T, int INDEXED> PAPERS_RARE uint4 texel_of_samples(const hpmc_jo
 /* What a texel's entries count: points in the low half, triangles in the high one; or vertices. */
 template <int INDEXED> static __device__ __forceinline__ uint32_t both_counts(uint4 t)
 {
-  if (!INDEXED) {
-    return texel_sum(texel_counts(t, VERTICES));
-  }
+  if (!INDEXED) return texel_sum(texel_counts(t, VERTICES));
   return texel_sum(texel_counts(t, POINTS)) | texel_sum(texel_counts(t, TRIANGLES)) << 16;
 }
 
@@ -275,9 +267,7 @@ template <int INDEXED>
 static __device__ __forceinline__ void store_count(const hpmc_job &job, int level, uint64_t element, uint32_t count)
 {
   ((uint32_t *)job.pyramid[0].level[level])[element] = INDEXED ? count >> 16 : count;
-  if (INDEXED) {
-    ((uint32_t *)job.pyramid[1].level[level])[element] = count & 0xffff;
-  }
+  if (INDEXED) ((uint32_t *)job.pyramid[1].level[level])[element] = count & 0xffff;
 }
 
 /* Base to level 3 of a block's square. A warp whose samples are all alike writes nothing to levels 0 to 2. */
@@ -300,9 +290,7 @@ static __device__ __forceinline__ void build_square(const hpmc_job &job, const u
       store_count<INDEXED>(job, 1, element, count);
       count += __shfl_xor_sync(UINT32_MAX, count, 1);
       count += __shfl_xor_sync(UINT32_MAX, count, 2);
-      if (t % 4 == 0) {
-        store_count<INDEXED>(job, 2, element / 4, count);
-      }
+      if (t % 4 == 0) store_count<INDEXED>(job, 2, element / 4, count);
       count += __shfl_xor_sync(UINT32_MAX, count, 4);
       count += __shfl_xor_sync(UINT32_MAX, count, 8);
     }
@@ -320,19 +308,13 @@ static __device__ __forceinline__ void build_square_above(const hpmc_job &job, u
   const unsigned lane = threadIdx.x;
   uint32_t count = sums[2 * lane] + sums[2 * lane + 1];
   count += __shfl_xor_sync(UINT32_MAX, count, 1);
-  if (lane % 2 == 0) {
-    store_count<INDEXED>(job, 4, square * 16 + lane / 2, count);
-  }
+  if (lane % 2 == 0) store_count<INDEXED>(job, 4, square * 16 + lane / 2, count);
   count += __shfl_xor_sync(UINT32_MAX, count, 2);
   count += __shfl_xor_sync(UINT32_MAX, count, 4);
-  if (lane % 8 == 0) {
-    store_count<INDEXED>(job, 5, square * 4 + lane / 8, count);
-  }
+  if (lane % 8 == 0) store_count<INDEXED>(job, 5, square * 4 + lane / 8, count);
   count += __shfl_xor_sync(UINT32_MAX, count, 8);
   count += __shfl_xor_sync(UINT32_MAX, count, 16);
-  if (lane == 0) {
-    store_count<INDEXED>(job, BLOCK_LEVEL, square, count);
-  }
+  if (lane == 0) store_count<INDEXED>(job, BLOCK_LEVEL, square, count);
 }
 
 /* The number of the square in level BLOCK_LEVEL. */
@@ -366,22 +348,16 @@ static __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
     const unsigned slot = (unsigned)(z - first);
     const hpmc_slice &here = ring[slot % PAPERS_RING], &next = ring[(slot + 1) % PAPERS_RING];
     papers_store_bits(job.field, readings, &ring[(slot + 1) % PAPERS_RING]);
-    if (z + 1 < end) {
-      papers_read(window, z + 2, &readings);
-    }
+    if (z + 1 < end) papers_read(window, z + 2, &readings);
     __syncthreads();
     const uint32_t holds = papers_holds(here) | papers_holds(next);
     if (papers_is_crossed(holds)) {
       const uint64_t square = square_of(job.layout, across, down, z);
       const int odd = PAPERS_IS_FLOAT<T> && papers_holds_any(holds, PAPERS_HAS_ODD);
       build_square<T, INDEXED>(job, counts, here, next, odd || parameters.careful, square, x, y, z, sums);
-      if (INDEXED && odd && !parameters.careful && threadIdx.x == 0) {
-        *parameters.odd = 1;
-      }
+      if (INDEXED && odd && !parameters.careful && threadIdx.x == 0) *parameters.odd = 1;
       __syncthreads();
-      if (threadIdx.x < 32) {
-        build_square_above<INDEXED>(job, square, sums);
-      }
+      if (threadIdx.x < 32) build_square_above<INDEXED>(job, square, sums);
     } else if (threadIdx.x == 0) {
       store_count<INDEXED>(job, BLOCK_LEVEL, square_of(job.layout, across, down, z), 0);
     }
@@ -417,9 +393,7 @@ static __device__ __forceinline__ void make_point(
     return;
   }
   uint32_t edges = descend(job, job.pyramid[1], POINTS, &key, cell) >> 11;
-  for (; key > 0; --key) {
-    edges &= edges - 1;
-  }
+  for (; key > 0; --key) edges &= edges - 1;
   papers_edge_point<T>(job.field, cell, pmb_lowest_bit(edges), position, normal);
 }
 
@@ -493,9 +467,7 @@ uint64_t papers_hpmc_bytes(const int64_t dims[3], int indexed)
 static void set_layout(hpmc_job *job, uint64_t side, int indexed, uint4 *d_next)
 {
   hpmc_layout *layout = &job->layout;
-  for (int a = 0; a < 3; ++a) {
-    layout->extent[a] = job->field.dims[a] - (indexed ? 0 : 1);
-  }
+  for (int a = 0; a < 3; ++a) layout->extent[a] = job->field.dims[a] - (indexed ? 0 : 1);
   for (int a = 0; a < 2; ++a) {
     layout->tile[a] = (uint32_t)padded(layout->extent[a]);
     layout->tile_inverse[a] = 1 / (float)layout->tile[a];
@@ -546,9 +518,7 @@ static papers_status build(hpmc_state *s)
   PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, build_base, s));
   for (int p = 0; p <= last; ++p) {
     papers_levels levels = {};
-    for (int l = BLOCK_LEVEL; l <= top; ++l) {
-      levels.level[l] = (uint32_t *)job.pyramid[p].level[l];
-    }
+    for (int l = BLOCK_LEVEL; l <= top; ++l) levels.level[l] = (uint32_t *)job.pyramid[p].level[l];
     levels.top = top;
     PAPERS_TRY(s->memory, papers_build_upper<4, 5>(levels, BLOCK_LEVEL, (int64_t)1 << 2 * (top - BLOCK_LEVEL)));
   }

@@ -65,9 +65,7 @@ static __global__ void __launch_bounds__(THREADS) compact_kernel(const __grid_co
     active[i] = __ballot_sync(UINT32_MAX, n < job.grid.total && crossed);
     count += (uint32_t)__popc(active[i]);
   }
-  if (lane == 0) {
-    counts[warp] = count;
-  }
+  if (lane == 0) counts[warp] = count;
   __syncthreads();
   if (threadIdx.x == 0) {
     count = 0;
@@ -82,9 +80,7 @@ static __global__ void __launch_bounds__(THREADS) compact_kernel(const __grid_co
   uint32_t *d_to = job.d_list + base + counts[warp];
 #pragma unroll
   for (int i = 0; i < COMPACT_EACH; ++i) {
-    if (active[i] >> lane & 1) {
-      d_to[__popc(active[i] & ((1u << lane) - 1))] = (uint32_t)(first + i * THREADS);
-    }
+    if (active[i] >> lane & 1) d_to[__popc(active[i] & ((1u << lane) - 1))] = (uint32_t)(first + i * THREADS);
     d_to += __popc(active[i]);
   }
 }
@@ -166,9 +162,7 @@ static __device__ __forceinline__ own_work classify(const block_box &box, scratc
   const uint32_t fours = __ballot_sync(UINT32_MAX, own.triangles & 4);
   const int triangles = __popc(ones & below) + 2 * __popc(twos & below) + 4 * __popc(fours & below);
   own.before = (uint32_t)points | (uint32_t)triangles << 16;
-  if (lane == 31) {
-    s->totals[z] = own.before + ((uint32_t)__popc(own.edges) | own.triangles << 16);
-  }
+  if (lane == 31) s->totals[z] = own.before + ((uint32_t)__popc(own.edges) | own.triangles << 16);
   return own;
 }
 
@@ -178,15 +172,10 @@ static __device__ __forceinline__ void list_own(const own_work &own, uint32_t be
   uint16_t *point = s->points + (before & 0xffff);
   s->words[threadIdx.x] = (uint16_t)((before & 0xffff) << 3 | own.edges);
 #pragma unroll
-  for (int axis = 0; axis < 3; ++axis) {
-    if (own.edges >> axis & 1) {
-      *point++ = (uint16_t)(threadIdx.x | axis * SAMPLES);
-    }
-  }
+  for (int axis = 0; axis < 3; ++axis)
+    if (own.edges >> axis & 1) *point++ = (uint16_t)(threadIdx.x | axis * SAMPLES);
   uint32_t *cell = s->cells + (before >> 16);
-  for (uint32_t i = 0; i < own.triangles; ++i) {
-    cell[i] = threadIdx.x | own.cell_case << 7 | i << 15;
-  }
+  for (uint32_t i = 0; i < own.triangles; ++i) cell[i] = threadIdx.x | own.cell_case << 7 | i << 15;
 }
 
 /* A point's edge. */
@@ -245,9 +234,7 @@ static __device__ __forceinline__ void make_point(
     atomicAdd(&job.d_counters->careful, 1);
   }
 #pragma unroll
-  for (int a = 0; a < 3; ++a) {
-    normal[a] = made[a];
-  }
+  for (int a = 0; a < 3; ++a) normal[a] = made[a];
 }
 
 /* Whether what a block makes has room. */
@@ -272,9 +259,7 @@ static __device__ __forceinline__ void write_points(
       make_point<T>(job, box.origin, s, s->points[first + lane], position + 3 * lane, normal + 3 * lane);
     }
     if (first < THREADS) {
-      if (threadIdx.x == 0) {
-        s->base = base;
-      }
+      if (threadIdx.x == 0) s->base = base;
       __syncthreads();
     } else {
       __syncwarp();
@@ -299,9 +284,7 @@ static __device__ __forceinline__ void write_triangles(const pmb2016_job &job, u
   const unsigned long long base = s->base;
   const int ids = 3 * (int)(total >> 16);
   int32_t *d_ids = job.d_ids + 3 * (int64_t)(base >> 32);
-  if (!fits(job, base, total)) {
-    return;
-  }
+  if (!fits(job, base, total)) return;
 #pragma unroll 1
   for (int i = (int)threadIdx.x; i < ids; i += THREADS) {
     const uint32_t cell = s->cells[i / 3];
@@ -334,15 +317,11 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT) generate_kernel(cons
 {
   __shared__ scratch s;
   const uint32_t active = job.d_counters->active, warp = threadIdx.x >> 5;
-  if (blockIdx.x >= active) {
-    return;
-  }
+  if (blockIdx.x >= active) return;
   for (int i = (int)threadIdx.x; i < 256 * 4; i += THREADS) {
     ((uint32_t *)&s.cases)[i] = ((const uint32_t *)&constant_cases)[i];
   }
-  if (threadIdx.x == 0) {
-    s.inside[BLOCK_Z] = 0;
-  }
+  if (threadIdx.x == 0) s.inside[BLOCK_Z] = 0;
   uint32_t block = job.d_list[blockIdx.x];
   float sample = load_own<T>(job, box_of(job, block));
   uint32_t next = job.d_list[min(blockIdx.x + gridDim.x, active - 1)];
@@ -350,9 +329,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT) generate_kernel(cons
   for (uint32_t n = blockIdx.x; n < active; n += gridDim.x) {
     const uint32_t inside = __ballot_sync(UINT32_MAX, sample >= job.field.threshold);
     s.samples[threadIdx.x] = sample;
-    if ((threadIdx.x & 31) == 0) {
-      s.inside[warp] = inside;
-    }
+    if ((threadIdx.x & 31) == 0) s.inside[warp] = inside;
     __syncthreads();
     sample = load_own<T>(job, box_of(job, next)); /* of the next block; of the last one again when there is none */
     const uint32_t after = job.d_list[(uint32_t)min((uint64_t)n + 2 * (uint64_t)gridDim.x, (uint64_t)active - 1)];
@@ -397,9 +374,7 @@ static __global__ void __launch_bounds__(THREADS) mend_kernel(const __grid_const
       edge.upper.center = (float)((const T *)job.field.d_samples)[index_of(job, next)];
       read_edge<T>(job, &edge);
       papers_careful_normal(edge.lower, edge.upper, edge.t, edge.axis, normal);
-      for (int a = 0; a < 3; ++a) {
-        d_normal[a] = normal[a];
-      }
+      for (int a = 0; a < 3; ++a) d_normal[a] = normal[a];
     }
   }
 }
@@ -415,9 +390,7 @@ struct pmb2016_state : papers_state {
 static divider divider_of(uint32_t d)
 {
   uint32_t bits = 0;
-  while (((uint64_t)1 << bits) < d) {
-    ++bits;
-  }
+  while (((uint64_t)1 << bits) < d) ++bits;
   const divider by = { (uint32_t)((((uint64_t)1 << (31 + bits)) + d - 1) / d), 31 + bits };
   return by;
 }
@@ -448,9 +421,7 @@ static papers_status run(pmb2016_state *s, int all)
   const pmb2016_job &job = s->job;
   const size_t bytes = all ? sizeof(counters) : offsetof(counters, active);
   PAPERS_TRY(s->memory, cudaMemsetAsync(job.d_counters, 0, bytes, NULL));
-  if (all) {
-    PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, compact, job));
-  }
+  if (all) PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, compact, job));
   PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, generate, job, s->resident));
   PAPERS_TRY(s->memory, cudaMemcpyAsync(s->pinned, job.d_counters, sizeof(counters), cudaMemcpyDeviceToHost, NULL));
   PAPERS_TRY(s->memory, cudaStreamSynchronize(NULL));
@@ -479,12 +450,8 @@ static papers_status extract(papers_state *state)
   const int64_t points = (int64_t)(counted->made & UINT32_MAX), triangles = (int64_t)(counted->made >> 32);
   const int fits = points <= s->job.points_room && triangles <= s->job.triangles_room;
   PAPERS_TRY(s->memory, reserve(s, points, triangles));
-  if (!fits) {
-    PAPERS_TRY(s->memory, run(s, 0));
-  }
-  if (counted->careful > 0) {
-    PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, mend, s->job, s->resident, points));
-  }
+  if (!fits) PAPERS_TRY(s->memory, run(s, 0));
+  if (counted->careful > 0) PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, mend, s->job, s->resident, points));
   return PAPERS_OK;
 }
 
@@ -518,9 +485,7 @@ static papers_status create(papers_state *state)
   PAPERS_TRY(memory, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   PAPERS_TRY(memory, PAPERS_BY_TYPE(s->type, count_resident, &each));
   s->resident = (unsigned)(processors * each);
-  for (int a = 0; a < 2; ++a) {
-    job->by[a] = divider_of(job->grid.blocks[a]);
-  }
+  for (int a = 0; a < 2; ++a) job->by[a] = divider_of(job->grid.blocks[a]);
   PAPERS_TRY(memory, PAPERS_BY_TYPE(s->type, find_ranges, s->field.d_samples, job->grid, job->d_ranges));
   return PAPERS_OK;
 }

@@ -217,14 +217,10 @@ static __device__ __forceinline__ columns_range<T, V> slice_range(
   typedef typename columns_range<T, V>::word word;
   word w[BLOCK_Y];
 #pragma unroll
-  for (int y = 0; y < BLOCK_Y; ++y) {
-    w[y] = __ldg(d_words + slice + row[y]);
-  }
+  for (int y = 0; y < BLOCK_Y; ++y) w[y] = __ldg(d_words + slice + row[y]);
   columns_range<T, V> range(w[0]);
 #pragma unroll
-  for (int y = 1; y < BLOCK_Y; ++y) {
-    range.merge(w[y]);
-  }
+  for (int y = 1; y < BLOCK_Y; ++y) range.merge(w[y]);
   return range;
 }
 
@@ -243,9 +239,7 @@ static __global__ void __launch_bounds__(RANGE_THREADS)
   const typename columns::word *d_words =
     (const typename columns::word *)d_samples + (first + (own <= last ? own : 0)) / V;
   int64_t row[BLOCK_Y];
-  for (int y = 0; y < BLOCK_Y; ++y) {
-    row[y] = row_words * min((int)block_y * (BLOCK_Y - 1) + y, grid.dims[1] - 1);
-  }
+  for (int y = 0; y < BLOCK_Y; ++y) row[y] = row_words * min((int)block_y * (BLOCK_Y - 1) + y, grid.dims[1] - 1);
   const int64_t slice = row_words * grid.dims[1];
   columns shared_slice = slice_range<T, V>(d_words, row, slice * ((int64_t)begin * (BLOCK_Z - 1)));
   for (uint32_t z = begin; z < end; ++z) {

@@ -48,9 +48,7 @@ PMB_INLINE void papers_normal(const float gradient[3], float normal[3])
   const float length2 = pmb_length2(gradient[0], gradient[1], gradient[2]);
   if (pmb_length2_good(length2)) {
     const float factor = pmb_normal_factor(length2);
-    for (int a = 0; a < 3; ++a) {
-      normal[a] = gradient[a] * factor;
-    }
+    for (int a = 0; a < 3; ++a) normal[a] = gradient[a] * factor;
   } else {
     const double x = gradient[0], y = gradient[1], z = gradient[2];
     const double length = sqrt((x * x + y * y) + z * z);
@@ -206,9 +204,7 @@ static __device__ __forceinline__ void papers_read(
     }
   }
   readings->last = readings->left[0]; /* not used */
-  if (threadIdx.x >> 5 < ROWS / 32 + 3) {
-    readings->last = __ldg(window.d_last + slice);
-  }
+  if (threadIdx.x >> 5 < ROWS / 32 + 3) readings->last = __ldg(window.d_last + slice);
 }
 
 /* What a warp finds in its readings: whether some, or all, samples are inside; of the lane: whether one is not finite. */
@@ -238,9 +234,7 @@ static __device__ __forceinline__ void papers_store_bits(
   for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
     const uint32_t left = papers_bits(field, readings.left[i], &found);
     const uint32_t right = papers_bits(field, readings.right[i], &found);
-    if (lane == 0) {
-      slice->row[warp + PAPERS_WARPS * i] = make_uint2(left, right);
-    }
+    if (lane == 0) slice->row[warp + PAPERS_WARPS * i] = make_uint2(left, right);
   }
   if (warp < ROWS / 32 + 3) {
     const uint32_t bits = papers_bits(field, readings.last, &found);
@@ -314,12 +308,8 @@ template <int RADIX, int LEVELS> __global__ void papers_upper_kernel(papers_leve
     __syncthreads();
     sum = 0;
     if (threadIdx.x < count) {
-      for (int i = 0; i < RADIX; ++i) {
-        sum = papers_sum(sum, sums[RADIX * threadIdx.x + i]);
-      }
-      if (begin + threadIdx.x < parents) {
-        levels.level[l][begin + threadIdx.x] = sum;
-      }
+      for (int i = 0; i < RADIX; ++i) sum = papers_sum(sum, sums[RADIX * threadIdx.x + i]);
+      if (begin + threadIdx.x < parents) levels.level[l][begin + threadIdx.x] = sum;
     }
     __syncthreads();
   }
@@ -351,16 +341,12 @@ static __device__ __forceinline__ void papers_store(
   const int lane = threadIdx.x & 31;
   __syncwarp();
 #pragma unroll
-  for (int i = 0; i < N; ++i) {
-    stage[N * lane + i] = words[i];
-  }
+  for (int i = 0; i < N; ++i) stage[N * lane + i] = words[i];
   __syncwarp();
 #pragma unroll
   for (int i = 0; i < N; ++i) {
     const uint64_t at = first + (unsigned)(32 * i + lane);
-    if (at < end) {
-      __stcs(d_out + at, stage[32 * i + lane]);
-    }
+    if (at < end) __stcs(d_out + at, stage[32 * i + lane]);
   }
 }
 

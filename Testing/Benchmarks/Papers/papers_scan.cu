@@ -67,9 +67,7 @@ static __device__ __forceinline__ void judge_rows(
   }
   const unsigned right = __ballot_sync(UINT32_MAX, judged & 1), right_odd = __ballot_sync(UINT32_MAX, judged & 2);
 #pragma unroll
-  for (int r = 0; r <= ROWS; ++r) {
-    samples[r] = r < rows && w.x < nx ? papers_sample<T>(field, first + nx * r) : 0;
-  }
+  for (int r = 0; r <= ROWS; ++r) samples[r] = r < rows && w.x < nx ? papers_sample<T>(field, first + nx * r) : 0;
 #pragma unroll
   for (int r = 0; r <= ROWS; ++r) {
     const unsigned own = judge<T>(field, samples[r]);
@@ -88,23 +86,17 @@ static __global__ void __launch_bounds__(THREADS, 4)
   classify_kernel(const __grid_constant__ papers_field field, uint32_t *d_vertices, uint32_t *d_occupied)
 {
   walk w;
-  if (!begin_walk(field, &w)) {
-    return;
-  }
+  if (!begin_walk(field, &w)) return;
   const int64_t nx = field.dims[0], ny = field.dims[1];
   const int end = min(w.z + LAYERS, field.dims[2]);
   unsigned below[ROWS], pairs[ROWS + 1];
   judge_rows<T>(field, w, w.z, pairs);
 #pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
-    below[r] = pairs[r] | pairs[r + 1] << 2;
-  }
+  for (int r = 0; r < ROWS; ++r) below[r] = pairs[r] | pairs[r + 1] << 2;
   for (int z = w.z; z < end; ++z) {
     const int has_cells = z + 1 < field.dims[2];
     int64_t voxel = w.x + nx * (w.y + ny * z);
-    if (has_cells) {
-      judge_rows<T>(field, w, z + 1, pairs);
-    }
+    if (has_cells) judge_rows<T>(field, w, z + 1, pairs);
 #pragma unroll
     for (int r = 0; r < ROWS; ++r, voxel += nx) {
       const unsigned above = pairs[r] | pairs[r + 1] << 2, both = below[r] | above << 4;
@@ -146,16 +138,11 @@ static __global__ void __launch_bounds__(THREADS) compact_kernel(const uint32_t 
     before[3] = four.w;
     before[4] = d_before[first + 4];
   } else {
-    for (int i = 0; i < 5; ++i) {
-      before[i] = first < voxels ? d_before[min(first + i, voxels - 1)] : 0;
-    }
+    for (int i = 0; i < 5; ++i) before[i] = first < voxels ? d_before[min(first + i, voxels - 1)] : 0;
   }
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    if (before[i + 1] != before[i]) {
-      d_list[before[i]] = (uint32_t)(first + i);
-    }
-  }
+  for (int i = 0; i < 4; ++i)
+    if (before[i + 1] != before[i]) d_list[before[i]] = (uint32_t)(first + i);
   if (first < voxels && first + 4 >= voxels) {
     d_totals->occupied = before[4];
     d_totals->vertices_32 = d_vertices_before[voxels - 1];
@@ -170,12 +157,8 @@ static __global__ void __launch_bounds__(THREADS)
   for (int64_t i = (int64_t)blockIdx.x * THREADS * 16 + threadIdx.x, n = 0; n < 16; ++n, i += THREADS) {
     vertices += i < occupied ? d_vertices[d_list[i]] : 0;
   }
-  for (int step = 16; step; step >>= 1) {
-    vertices += __shfl_xor_sync(UINT32_MAX, vertices, step);
-  }
-  if ((threadIdx.x & 31) == 0) {
-    atomicAdd(&d_totals->vertices, (unsigned long long)vertices);
-  }
+  for (int step = 16; step; step >>= 1) vertices += __shfl_xor_sync(UINT32_MAX, vertices, step);
+  if ((threadIdx.x & 31) == 0) atomicAdd(&d_totals->vertices, (unsigned long long)vertices);
 }
 
 static papers_status read_back(const papers_scan_state *scan, papers_scan_totals *totals)
@@ -235,9 +218,7 @@ static __device__ __forceinline__ void list_voxel(const papers_field &field, con
 {
   const int64_t begin = (int64_t)blockIdx.x * THREADS, i = begin + threadIdx.x;
   const uint32_t first = d_vertices_before[d_list[begin]] / 3;
-  if (i >= occupied) {
-    return;
-  }
+  if (i >= occupied) return;
   const uint32_t voxel = d_list[i];
   const uint32_t before = d_vertices_before[voxel] / 3 - first;
   unsigned inside = 0, odd = 0;
@@ -254,9 +235,7 @@ static __device__ __forceinline__ void list_voxel(const papers_field &field, con
   const uint32_t count = pmb_triangle_count[cell_case];
   shared->voxel[threadIdx.x] = voxel;
   shared->cell_case[threadIdx.x] = (uint16_t)cell_case;
-  for (uint32_t t = 0; t < count; ++t) {
-    shared->list[before + t] = (uint16_t)(threadIdx.x << 3 | t);
-  }
+  for (uint32_t t = 0; t < count; ++t) shared->list[before + t] = (uint16_t)(threadIdx.x << 3 | t);
   if (i == occupied - 1 || threadIdx.x == THREADS - 1) {
     shared->first = first;
     shared->triangles = before + count;
@@ -272,9 +251,7 @@ static __device__ __forceinline__ void flat_normal(const float points[9], float 
   const float n[3] = { a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0] };
   const float length2 = pmb_length2(n[0], n[1], n[2]);
   const float factor = length2 > 0 ? 1 / sqrtf(length2) : 0;
-  for (int i = 0; i < 3; ++i) {
-    normal[i] = n[i] * factor;
-  }
+  for (int i = 0; i < 3; ++i) normal[i] = n[i] * factor;
 }
 
 /* A triangle of the list: its points go to out, its normal to `normal`. */
@@ -298,9 +275,7 @@ static __device__ __forceinline__ papers_scan_source make_triangle(
     papers_position(lower, pmb_edge_axis(edge), t, points + 3 * c);
   }
 #pragma unroll
-  for (int i = 0; i < 9; ++i) {
-    out[i] = points[i];
-  }
+  for (int i = 0; i < 9; ++i) out[i] = points[i];
   flat_normal(points, normal);
   return source;
 }
@@ -324,17 +299,11 @@ static __global__ void __launch_bounds__(THREADS)
     if (lane < count) {
       const papers_scan_source source =
         make_triangle(field, &shared, shared.list[t + lane], out + 9 * lane, normals + 3 * lane);
-      if (d_sources) {
-        d_sources[at + lane] = source;
-      }
+      if (d_sources) d_sources[at + lane] = source;
     }
     __syncwarp();
-    for (int i = lane; i < 9 * count; i += 32) {
-      d_positions[9 * at + i] = out[i];
-    }
-    for (int i = lane; d_normals && i < 9 * count; i += 32) {
-      d_normals[9 * at + i] = normals[i / 9 * 3 + i % 3];
-    }
+    for (int i = lane; i < 9 * count; i += 32) d_positions[9 * at + i] = out[i];
+    for (int i = lane; d_normals && i < 9 * count; i += 32) d_normals[9 * at + i] = normals[i / 9 * 3 + i % 3];
     __syncwarp();
   }
 }
@@ -371,9 +340,7 @@ papers_status papers_scan_create(papers_state *state)
   if (!d_arrays) return PAPERS_NO_MEMORY;
   uint32_t **const arrays[5] = { &scan->d_vertices, &scan->d_vertices_before, &scan->d_occupied,
     &scan->d_occupied_before, &scan->d_list };
-  for (int i = 0; i < 5; ++i) {
-    *arrays[i] = (uint32_t *)(d_arrays + (size_t)i * bytes);
-  }
+  for (int i = 0; i < 5; ++i) *arrays[i] = (uint32_t *)(d_arrays + (size_t)i * bytes);
   PAPERS_TRY(
     memory, papers_prefix_sum(NULL, &scan->sums_bytes, scan->d_vertices, scan->d_vertices_before, scan->voxels));
   scan->d_totals = (papers_scan_totals *)papers_take(memory, PAPERS_ACCELERATION, sizeof(*scan->d_totals));

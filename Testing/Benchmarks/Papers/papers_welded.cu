@@ -62,9 +62,7 @@ static __global__ void __launch_bounds__(THREADS)
   insert_kernel(const uint32_t *d_soup, int64_t vertices, uint32_t *d_table, uint64_t slots, uint32_t *d_ids)
 {
   const int64_t v = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-  if (v < vertices) {
-    d_ids[v] = insert(d_soup, (uint32_t)v, d_table, slots);
-  }
+  if (v < vertices) d_ids[v] = insert(d_soup, (uint32_t)v, d_table, slots);
 }
 
 /* the first vertex at its position after this one, whose sum gets one value more to end with the total, */
@@ -89,9 +87,7 @@ static __global__ void __launch_bounds__(THREADS) number_kernel(
   if (v < vertices) {
     const uint32_t first = d_ids[v], point = d_before[first];
     d_ids[v] = point;
-    if (first == v) {
-      d_list[point] = first;
-    }
+    if (first == v) d_list[point] = first;
   } else if (v == vertices) {
     d_totals->vertices = d_before[v];
   }
@@ -138,9 +134,7 @@ static __device__ __forceinline__ void make_point(
   read_end<T>(field, high, &upper);
   const float t = pmb_edge_parameter(lower.center, upper.center, field.value, field.value_low);
   papers_position(low, axis, t, position);
-  if (!papers_central_normal(lower, upper, t, normal)) {
-    careful_normal<T>(field, low, axis, t, normal);
-  }
+  if (!papers_central_normal(lower, upper, t, normal)) careful_normal<T>(field, low, axis, t, normal);
 }
 
 template <class T>
