@@ -86,40 +86,9 @@ static __device__ __forceinline__ block_place place_of_block(int across, int dow
   return place;
 }
 
-/* Bits of the 3 x 3 x 3 samples of a group: three of a row, [slice][row]. */
-struct group_bits {
-  uint32_t row[3][3];
-};
-
-/* Of a pair of slices and the next one. */
-static __device__ __forceinline__ group_bits bits_of(const hp3d_slice *ring, int pair, int column, int row)
-{
-  group_bits bits;
-#pragma unroll
-  for (int k = 0; k < 3; ++k) {
-#pragma unroll
-    for (int j = 0; j < 3; ++j) {
-      bits.row[k][j] = papers_three(ring[(2 * (unsigned)pair + k) % PAPERS_RING], 2 * row + j, column);
-    }
-  }
-  return bits;
-}
-
-/* Whether they are not all alike. */
-static __device__ __forceinline__ int is_mixed(const group_bits &bits)
-{
-  uint32_t some = 0, all = 7;
-#pragma unroll
-  for (int i = 0; i < 9; ++i) {
-    some |= bits.row[i / 3][i % 3];
-    all &= bits.row[i / 3][i % 3];
-  }
-  return some != 0 && all != 7;
-}
-
 /* The triangles of 2 x 2 x 2 cells, a byte each. */
 static __device__ __forceinline__ uint2 group_of_bits(
-  const papers_field &field, const uint8_t *counts, const group_bits &bits, int x, int y, int z)
+  const papers_field &field, const uint8_t *counts, const papers_group<3> &bits, int x, int y, int z)
 {
   uint32_t words[2] = { 0, 0 };
 #pragma unroll
@@ -165,8 +134,8 @@ static __device__ __forceinline__ void build_pair(const hp3d_job &job, const uin
 #pragma unroll 1
   for (int c = 0; c < CUBES; ++c) {
     const int x = place.x + 2 * (PAIRS * c + column), y = place.y + 2 * row, z = place.z + 2 * pair;
-    const group_bits bits = bits_of(ring, pair, PAIRS * c + column, row);
-    if (is_mixed(bits)) {
+    const papers_group<3> bits = papers_group_of<3>(ring, 2 * (unsigned)pair, PAIRS * c + column, row);
+    if (papers_is_mixed(bits)) {
       const uint2 words = PAPERS_IS_FLOAT<T> && odd ? group_of_samples<T>(job.field, x, y, z)
                                                     : group_of_bits(job.field, counts, bits, x, y, z);
       sums[c][group] = (uint8_t)(sum_of_bytes(words.x) + sum_of_bytes(words.y));

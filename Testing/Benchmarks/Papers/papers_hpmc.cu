@@ -149,8 +149,8 @@ static __device__ __forceinline__ uint4 texel_counts(uint4 t, counted kind)
 static __device__ __forceinline__ uint32_t choose(uint4 t, uint32_t *key)
 {
   const uint32_t b = t.x, c = b + t.y, d = c + t.z, k = *key;
-  *key = k - (k >= d ? d : k >= c ? c : k >= b ? b : 0);
-  return (uint32_t)(k >= b) + (k >= c) + (k >= d);
+  *key = k >= d ? k - d : k >= c ? k - c : k >= b ? k - b : k;
+  return k >= d ? 3 : k >= c ? 2 : k >= b ? 1 : 0;
 }
 
 static __device__ __forceinline__ uint32_t entry_at(uint4 t, uint32_t n)
@@ -205,37 +205,10 @@ struct base_parameters {
   int *odd;                 /* set if there are such and careful is not; of the host */
 };
 
-/* Bits of the 3 x 3 x 2 samples of a texel: three of a row, [slice][row]. */
-struct texel_bits {
-  uint32_t row[2][3];
-};
-
-static __device__ __forceinline__ texel_bits bits_of(
-  const hpmc_slice &here, const hpmc_slice &next, int column, int row)
-{
-  texel_bits bits;
-#pragma unroll
-  for (int r = 0; r < 3; ++r) {
-    bits.row[0][r] = papers_three(here, 2 * row + r, column);
-    bits.row[1][r] = papers_three(next, 2 * row + r, column);
-  }
-  return bits;
-}
-
-/* Whether they are not all alike. */
-static __device__ __forceinline__ int is_mixed(const texel_bits &bits)
-{
-  const uint32_t some =
-    (bits.row[0][0] | bits.row[0][1] | bits.row[0][2]) | (bits.row[1][0] | bits.row[1][1] | bits.row[1][2]);
-  const uint32_t all =
-    (bits.row[0][0] & bits.row[0][1] & bits.row[0][2]) & (bits.row[1][0] & bits.row[1][1] & bits.row[1][2]);
-  return some != 0 && all != 7;
-}
-
 /* The four entries of a texel. x, y, z: of its first. */
 template <int INDEXED>
 static __device__ __forceinline__ uint4 texel_of_bits(
-  const hpmc_job &job, const uint8_t *counts, const texel_bits &bits, int x, int y, int z)
+  const hpmc_job &job, const uint8_t *counts, const papers_group<2> &bits, int x, int y, int z)
 {
   uint32_t entry[4];
 #pragma unroll
@@ -273,16 +246,16 @@ static __device__ __forceinline__ void store_count(const hpmc_job &job, int leve
 /* Base to level 3 of a block's square. A warp whose samples are all alike writes nothing to levels 0 to 2. */
 template <class T, int INDEXED>
 static __device__ __forceinline__ void build_square(const hpmc_job &job, const uint8_t *counts,
-  const hpmc_slice &here, const hpmc_slice &next, int odd, uint64_t square, int x, int y, int z, uint32_t *sums)
+  const hpmc_slice *ring, unsigned slot, int odd, uint64_t square, int x, int y, int z, uint32_t *sums)
 {
 #pragma unroll 1
   for (unsigned t = threadIdx.x; t < TEXELS; t += PAPERS_THREADS) {
     const int column = (int)papers_gather_2(t), row = (int)papers_gather_2(t >> 1);
     const int i = x + 2 * column, j = y + 2 * row;
     const uint64_t element = square * TEXELS + t;
-    const texel_bits bits = bits_of(here, next, column, row);
+    const papers_group<2> bits = papers_group_of<2>(ring, slot, column, row);
     uint32_t count = 0;
-    if (__any_sync(UINT32_MAX, is_mixed(bits))) {
+    if (__any_sync(UINT32_MAX, papers_is_mixed(bits))) {
       const uint4 texel = PAPERS_IS_FLOAT<T> && odd ? texel_of_samples<T, INDEXED>(job, i, j, z)
                                                     : texel_of_bits<INDEXED>(job, counts, bits, i, j, z);
       count = both_counts<INDEXED>(texel);
@@ -346,15 +319,14 @@ static __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
 #pragma unroll 1
   for (int z = first; z < end; ++z) {
     const unsigned slot = (unsigned)(z - first);
-    const hpmc_slice &here = ring[slot % PAPERS_RING], &next = ring[(slot + 1) % PAPERS_RING];
     papers_store_bits(job.field, readings, &ring[(slot + 1) % PAPERS_RING]);
     if (z + 1 < end) papers_read(window, z + 2, &readings);
     __syncthreads();
-    const uint32_t holds = papers_holds(here) | papers_holds(next);
+    const uint32_t holds = papers_holds(ring[slot % PAPERS_RING]) | papers_holds(ring[(slot + 1) % PAPERS_RING]);
     if (papers_is_crossed(holds)) {
       const uint64_t square = square_of(job.layout, across, down, z);
       const int odd = PAPERS_IS_FLOAT<T> && papers_holds_any(holds, PAPERS_HAS_ODD);
-      build_square<T, INDEXED>(job, counts, here, next, odd || parameters.careful, square, x, y, z, sums);
+      build_square<T, INDEXED>(job, counts, ring, slot, odd || parameters.careful, square, x, y, z, sums);
       if (INDEXED && odd && !parameters.careful && threadIdx.x == 0) *parameters.odd = 1;
       __syncthreads();
       if (threadIdx.x < 32) build_square_above<INDEXED>(job, square, sums);

@@ -276,6 +276,36 @@ static __device__ __forceinline__ uint32_t papers_three(const papers_slice<ROWS>
   return __funnelshift_r(pair < 16 ? bits.x : bits.y, pair < 16 ? bits.y : beside, 2 * pair & 31) & 7;
 }
 
+/* Bits of the samples of 2 x 2 cells in SLICES slices of the ring: three of a row. */
+template <int SLICES> struct papers_group {
+  uint32_t row[SLICES][3];
+};
+
+template <int SLICES, int ROWS>
+static __device__ __forceinline__ papers_group<SLICES> papers_group_of(
+  const papers_slice<ROWS> *ring, unsigned slot, int column, int row)
+{
+  papers_group<SLICES> group;
+#pragma unroll
+  for (unsigned k = 0; k < SLICES; ++k) {
+#pragma unroll
+    for (int j = 0; j < 3; ++j) group.row[k][j] = papers_three(ring[(slot + k) % PAPERS_RING], 2 * row + j, column);
+  }
+  return group;
+}
+
+/* Whether they are not all alike. */
+template <int SLICES> static __device__ __forceinline__ int papers_is_mixed(const papers_group<SLICES> &group)
+{
+  uint32_t some = 0, all = 7;
+#pragma unroll
+  for (int i = 0; i < 3 * SLICES; ++i) {
+    some |= group.row[i / 3][i % 3];
+    all &= group.row[i / 3][i % 3];
+  }
+  return some != 0 && all != 7;
+}
+
 /* ---- upper levels ---- */
 
 struct papers_levels {

@@ -12,23 +12,24 @@ enum { OCTAVES = 3, ERROR_LENGTH = 4400 };
 static const double cayley_isovalue = -0.012, rough_isovalue = 0.2;
 static const double octave_waves[OCTAVES] = { 1, 5, 25 }, octave_heights[OCTAVES] = { 1, 0.12, 0.02 };
 
-static const struct {
+/* Integers lie around `middle`, where the isovalue is, in the whole type. */
+static const struct kind {
   const char *name;
   pmb_type type;
-} type_names[] = { { "u8", PMB_UINT8 }, { "i16", PMB_INT16 }, { "u16", PMB_UINT16 }, { "f32", PMB_FLOAT32 } };
+  double low, high, middle, half;
+} kinds[] = { { "u8", PMB_UINT8, 0, 255, 127.5, 127.5 }, { "i16", PMB_INT16, -32768, 32767, 0.5, 32767.5 },
+  { "u16", PMB_UINT16, 0, 65535, 32767.5, 32767.5 }, { "f32", PMB_FLOAT32, -INFINITY, INFINITY, 0, 0 } };
+
+static const struct kind *kind_of(pmb_type type)
+{
+  const struct kind *kind = kinds;
+  while (kind->type != type) kind++;
+  return kind;
+}
 
 const char *papers_type_name(pmb_type type)
 {
-  for (int n = 0; n < 4; n++)
-    if (type_names[n].type == type) return type_names[n].name;
-  return NULL;
-}
-
-static pmb_type type_of(const char *name)
-{
-  for (int n = 0; n < 4; n++)
-    if (!strcmp(type_names[n].name, name)) return type_names[n].type;
-  return (pmb_type)0;
+  return kind_of(type)->name;
 }
 
 size_t papers_samples_bytes(const papers_samples *s)
@@ -36,33 +37,20 @@ size_t papers_samples_bytes(const papers_samples *s)
   return (size_t)s->dims[0] * (size_t)s->dims[1] * (size_t)s->dims[2] * pmb_type_size(s->type);
 }
 
-/* ---- from values to samples: integers of the whole type, the isovalue in the middle ---- */
-
-static double middle_of(pmb_type type)
-{
-  return type == PMB_UINT8 ? 127.5 : type == PMB_UINT16 ? 32767.5 : type == PMB_INT16 ? 0.5 : 0;
-}
-
-/* Samples for a step of 1 in value. */
-static double slope_of(papers_content content, pmb_type type)
-{
-  const double wide = content == PAPERS_CAYLEY ? 8 : 0.4;
-  return type == PMB_UINT8 ? 127.5 * wide : type == PMB_FLOAT32 ? 1 : 32767.5 * wide;
-}
-
 double papers_samples_isovalue(papers_content content, pmb_type type)
 {
   const double value = content == PAPERS_CAYLEY ? cayley_isovalue : rough_isovalue;
-  return type == PMB_FLOAT32 ? value : middle_of(type);
+  return type == PMB_FLOAT32 ? value : kind_of(type)->middle;
 }
 
 /* ---- rows ---- */
 
-/* What the slices of a volume are made from. */
+/* What the rows of a volume are made from. */
 typedef struct source {
   const papers_samples *volume;
-  char *samples;
-  const char *scan; /* the scan's samples */
+  const char *scan;                                                 /* the scan's samples */
+  double xs[PAPERS_SIDE_MOST];                                      /* Cayley: coordinates along x */
+  float s[OCTAVES][PAPERS_SIDE_MOST], c[OCTAVES][PAPERS_SIDE_MOST]; /* rough: sines and cosines along x */
 } source;
 
 static double clamped(double value, double low, double high)
@@ -70,96 +58,39 @@ static double clamped(double value, double low, double high)
   return value < low ? low : value > high ? high : value;
 }
 
-/* Rounds a row of samples into place. */
-static void store_row(const source *j, int64_t at, const double *row)
+/* Coordinate of sample i along an axis: on [-1,1], there and back. */
+static double coordinate(const papers_samples *v, int axis, int64_t i)
 {
-  const int64_t n = j->volume->dims[0];
-  switch (j->volume->type) {
-    case PMB_UINT8:
-      for (int64_t i = 0; i < n; i++) ((uint8_t *)j->samples)[at + i] = (uint8_t)(clamped(row[i], 0, 255) + 0.5);
-      break;
-    case PMB_UINT16:
-      for (int64_t i = 0; i < n; i++) ((uint16_t *)j->samples)[at + i] = (uint16_t)(clamped(row[i], 0, 65535) + 0.5);
-      break;
-    case PMB_INT16:
-      for (int64_t i = 0; i < n; i++)
-        ((int16_t *)j->samples)[at + i] = (int16_t)(int)floor(clamped(row[i], -32768, 32767) + 0.5);
-      break;
-    default:
-      for (int64_t i = 0; i < n; i++) ((float *)j->samples)[at + i] = (float)row[i];
-      break;
-  }
-}
-
-/* From values around an isovalue to samples around the middle of their type. */
-static void store_values(const source *j, int64_t at, double *row, double isovalue)
-{
-  const papers_samples *v = j->volume;
-  if (v->type != PMB_FLOAT32) {
-    const double slope = slope_of(v->content, v->type), middle = middle_of(v->type);
-    for (int64_t i = 0; i < v->dims[0]; i++) row[i] = middle + slope * (row[i] - isovalue);
-  }
-  store_row(j, at, row);
-}
-
-/* ---- analytic ---- */
-
-/* On [-1,1], there and back. */
-static double mirrored(double x)
-{
+  const int64_t n = v->dims[axis];
+  const double x = v->scale * (n > 1 ? -1 + 2 * (double)i / (double)(n - 1) : 0);
   const double turned = x + 1 - 4 * floor((x + 1) / 4);
   return turned <= 2 ? turned - 1 : 3 - turned;
 }
 
-/* Coordinate of sample i along an axis. */
-static double coordinate(const papers_samples *v, int axis, int64_t i)
+static void cayley_row(const source *from, int64_t y_index, int64_t k, double *row)
 {
-  const int64_t n = v->dims[axis];
-  return mirrored(v->scale * (n > 1 ? -1 + 2 * (double)i / (double)(n - 1) : 0));
-}
-
-static void cayley_slice(const source *j, int64_t k, double *row)
-{
-  const int64_t nx = j->volume->dims[0], ny = j->volume->dims[1];
-  const double z = coordinate(j->volume, 2, k);
-  double xs[PAPERS_SIDE_MOST];
-  for (int64_t i = 0; i < nx; i++) xs[i] = coordinate(j->volume, 0, i);
-  for (int64_t y_index = 0; y_index < ny; y_index++) {
-    const double y = coordinate(j->volume, 1, y_index), rest = 1 - 4 * (y * y + z * z), product = 16 * y * z;
-    for (int64_t i = 0; i < nx; i++) row[i] = rest - xs[i] * (product + 4 * xs[i]);
-    store_values(j, nx * (y_index + ny * k), row, cayley_isovalue);
-  }
+  const papers_samples *v = from->volume;
+  const double y = coordinate(v, 1, y_index), z = coordinate(v, 2, k);
+  const double rest = 1 - 4 * (y * y + z * z), product = 16 * y * z;
+  for (int64_t i = 0; i < v->dims[0]; i++) row[i] = rest - from->xs[i] * (product + 4 * from->xs[i]);
 }
 
 static double phase(const papers_samples *v, int octave, int axis, int64_t i)
 {
-  const double pi = 3.14159265358979323846;
-  return 2 * pi * v->scale * octave_waves[octave] * (double)i + octave + axis;
+  return 2 * 3.14159265358979323846 * v->scale * octave_waves[octave] * (double)i + octave + axis;
 }
 
-static void rough_slice(const source *j, int64_t k, double *row)
+static void rough_row(const source *from, int64_t y, int64_t k, double *row)
 {
-  const papers_samples *v = j->volume;
-  const int64_t nx = v->dims[0], ny = v->dims[1];
-  float sx[OCTAVES][PAPERS_SIDE_MOST], cx[OCTAVES][PAPERS_SIDE_MOST];
-  for (int o = 0; o < OCTAVES; o++)
-    for (int64_t i = 0; i < nx; i++) {
-      sx[o][i] = (float)sin(phase(v, o, 0, i));
-      cx[o][i] = (float)cos(phase(v, o, 0, i));
-    }
-  for (int64_t y = 0; y < ny; y++) {
-    for (int64_t i = 0; i < nx; i++) row[i] = 0;
-    for (int o = 0; o < OCTAVES; o++) {
-      const double py = phase(v, o, 1, y), pz = phase(v, o, 2, k);
-      const float height = (float)octave_heights[o], cy = height * (float)cos(py), sz = height * (float)sin(pz);
-      const float rest = height * (float)sin(py) * (float)cos(pz);
-      for (int64_t i = 0; i < nx; i++) row[i] += sx[o][i] * cy + rest + sz * cx[o][i];
-    }
-    store_values(j, nx * (y + ny * k), row, rough_isovalue);
+  const papers_samples *v = from->volume;
+  for (int64_t i = 0; i < v->dims[0]; i++) row[i] = 0;
+  for (int o = 0; o < OCTAVES; o++) {
+    const double py = phase(v, o, 1, y), pz = phase(v, o, 2, k);
+    const float height = (float)octave_heights[o], cy = height * (float)cos(py), sz = height * (float)sin(pz);
+    const float rest = height * (float)sin(py) * (float)cos(pz);
+    for (int64_t i = 0; i < v->dims[0]; i++) row[i] += from->s[o][i] * cy + rest + sz * from->c[o][i];
   }
 }
-
-/* ---- scans ---- */
 
 static double sample_at(const void *samples, pmb_type type, int64_t at)
 {
@@ -176,15 +107,11 @@ static int64_t tiled_index(int64_t i, int64_t n)
   return in < n ? in : 2 * n - 1 - in;
 }
 
-static void tiled_slice(const source *j, int64_t k, double *row)
+static void tiled_row(const source *from, int64_t y, int64_t k, double *row)
 {
-  const papers_samples *v = j->volume;
-  const int64_t *from = v->scan->dims, z = tiled_index(k, from[2]);
-  for (int64_t y = 0; y < v->dims[1]; y++) {
-    const int64_t line = from[0] * (tiled_index(y, from[1]) + from[1] * z);
-    for (int64_t x = 0; x < v->dims[0]; x++) row[x] = sample_at(j->scan, v->type, line + tiled_index(x, from[0]));
-    store_row(j, v->dims[0] * (y + v->dims[1] * k), row);
-  }
+  const papers_samples *v = from->volume;
+  const int64_t *n = v->scan->dims, line = n[0] * (tiled_index(y, n[1]) + n[1] * tiled_index(k, n[2]));
+  for (int64_t x = 0; x < v->dims[0]; x++) row[x] = sample_at(from->scan, v->type, line + tiled_index(x, n[0]));
 }
 
 /* The sample below index i of `to` samples among `from`, and how far it is to the next. */
@@ -196,26 +123,59 @@ static int64_t below(int64_t i, int64_t to, int64_t from, double *part)
   return low;
 }
 
-static void resampled_slice(const source *j, int64_t k, double *row)
+static void resampled_row(const source *from, int64_t y, int64_t k, double *row)
 {
-  const papers_samples *v = j->volume;
-  const int64_t *from = v->scan->dims, step = from[0] > 1, up = from[1] > 1 ? from[0] : 0;
+  const papers_samples *v = from->volume;
+  const int64_t *n = v->scan->dims, step = n[0] > 1, up = n[1] > 1 ? n[0] : 0, back = n[2] > 1 ? n[0] * n[1] : 0;
   double tx, ty, tz;
-  const int64_t z = below(k, v->dims[2], from[2], &tz), back = from[2] > 1 ? from[0] * from[1] : 0;
-  for (int64_t y = 0; y < v->dims[1]; y++) {
-    const int64_t line = from[0] * (below(y, v->dims[1], from[1], &ty) + from[1] * z);
-    for (int64_t x = 0; x < v->dims[0]; x++) {
-      const int64_t at = line + below(x, v->dims[0], from[0], &tx);
-      double edge[4];
-      for (int n = 0; n < 4; n++) {
-        const int64_t corner = at + (n & 1 ? up : 0) + (n & 2 ? back : 0);
-        edge[n] = (1 - tx) * sample_at(j->scan, v->type, corner) + tx * sample_at(j->scan, v->type, corner + step);
-      }
-      row[x] = (1 - tz) * ((1 - ty) * edge[0] + ty * edge[1]) + tz * ((1 - ty) * edge[2] + ty * edge[3]);
+  const int64_t z = below(k, v->dims[2], n[2], &tz), line = n[0] * (below(y, v->dims[1], n[1], &ty) + n[1] * z);
+  for (int64_t x = 0; x < v->dims[0]; x++) {
+    const int64_t at = line + below(x, v->dims[0], n[0], &tx);
+    double edge[4];
+    for (int e = 0; e < 4; e++) {
+      const int64_t corner = at + (e & 1 ? up : 0) + (e & 2 ? back : 0);
+      edge[e] =
+        (1 - tx) * sample_at(from->scan, v->type, corner) + tx * sample_at(from->scan, v->type, corner + step);
     }
-    store_row(j, v->dims[0] * (y + v->dims[1] * k), row);
+    row[x] = (1 - tz) * ((1 - ty) * edge[0] + ty * edge[1]) + tz * ((1 - ty) * edge[2] + ty * edge[3]);
   }
 }
+
+/* Stores a row from sample `at` on; integers are rounded, after synthetic values were spread around their middle. */
+static void store_row(const papers_samples *v, double *row, void *samples, int64_t at)
+{
+  const struct kind *kind = kind_of(v->type);
+  const double isovalue = v->content == PAPERS_CAYLEY ? cayley_isovalue : rough_isovalue;
+  const double slope = kind->half * (v->content == PAPERS_CAYLEY ? 8 : 0.4);
+  for (int64_t i = 0; i < v->dims[0]; i++, at++) {
+    if (v->type == PMB_FLOAT32) {
+      ((float *)samples)[at] = (float)row[i];
+      continue;
+    }
+    const double value = v->scan ? row[i] : kind->middle + slope * (row[i] - isovalue);
+    const int rounded = (int)floor(clamped(value, kind->low, kind->high) + 0.5);
+    if (v->type == PMB_UINT8)
+      ((uint8_t *)samples)[at] = (uint8_t)rounded;
+    else
+      ((uint16_t *)samples)[at] = (uint16_t)rounded; /* or the bits of an int16_t */
+  }
+}
+
+static void fill_slice(const source *from, void *samples, int64_t k)
+{
+  static void (*const rows[])(const source *, int64_t, int64_t, double *) = { [PAPERS_CAYLEY] = cayley_row,
+    [PAPERS_ROUGH] = rough_row,
+    [PAPERS_TILED] = tiled_row,
+    [PAPERS_RESAMPLED] = resampled_row };
+  const papers_samples *v = from->volume;
+  double row[PAPERS_SIDE_MOST];
+  for (int64_t y = 0; y < v->dims[1]; y++) {
+    rows[v->content](from, y, k, row);
+    store_row(v, row, samples, v->dims[0] * (y + v->dims[1] * k));
+  }
+}
+
+/* ---- scans ---- */
 
 static char error_text[ERROR_LENGTH];
 
@@ -242,30 +202,30 @@ static const char *load_scan(const papers_scan_file *scan, void *samples)
   return read_scan(scan, samples, count * pmb_type_size(scan->type));
 }
 
-static void fill_slice(const source *j, int64_t k)
-{
-  static void (*const slices[])(const source *, int64_t, double *) = { [PAPERS_CAYLEY] = cayley_slice,
-    [PAPERS_ROUGH] = rough_slice,
-    [PAPERS_TILED] = tiled_slice,
-    [PAPERS_RESAMPLED] = resampled_slice };
-  double row[PAPERS_SIDE_MOST];
-  slices[j->volume->content](j, k, row);
-}
-
 const char *papers_fill(const papers_samples *v, void *samples)
 {
   const papers_scan_file *scan = v->scan;
-  char *content = NULL;
-  const char *error = NULL;
   if (v->content == PAPERS_SCAN) return load_scan(scan, samples);
-  if (scan) {
+  char *content = NULL;
+  source *from = calloc(1, sizeof *from);
+  const char *error = from ? NULL : "no memory for the tables of a volume";
+  if (scan && !error) {
     content = malloc((size_t)scan->dims[0] * (size_t)scan->dims[1] * (size_t)scan->dims[2] * pmb_type_size(v->type));
     error = content ? load_scan(scan, content) : "no memory for a scan";
   }
-  const source j = { v, samples, content };
+  for (int64_t i = 0; !error && i < v->dims[0]; i++) {
+    from->xs[i] = coordinate(v, 0, i);
+    for (int o = 0; o < OCTAVES; o++) from->s[o][i] = (float)sin(phase(v, o, 0, i));
+    for (int o = 0; o < OCTAVES; o++) from->c[o][i] = (float)cos(phase(v, o, 0, i));
+  }
+  if (!error) {
+    from->volume = v;
+    from->scan = content;
 #pragma omp parallel for schedule(dynamic)
-  for (int64_t k = 0; k < (error ? 0 : v->dims[2]); k++) fill_slice(&j, k);
+    for (int64_t k = 0; k < v->dims[2]; k++) fill_slice(from, samples, k);
+  }
   free(content);
+  free(from);
   return error;
 }
 
@@ -274,10 +234,12 @@ static int parse_scan(const char *line, const char *folder, papers_scan_file *sc
 {
   char type[8], file[256], more;
   long long dims[3];
+  scan->type = (pmb_type)0;
   if (sscanf(line, "%31s %lld %lld %lld %7s %lf %255s %c", scan->name, dims, dims + 1, dims + 2, type,
         &scan->isovalue, file, &more) != 7)
     return 0;
-  scan->type = type_of(type);
+  for (int n = 0; n < 4; n++)
+    if (!strcmp(type, kinds[n].name)) scan->type = kinds[n].type;
   for (int axis = 0; axis < 3; axis++) {
     scan->dims[axis] = dims[axis];
     if (dims[axis] < 1 || dims[axis] > PAPERS_SIDE_MOST) return 0;
