@@ -1,17 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Times vtkPMBContourFilter on the CPU against vtkFlyingEdges3D and vtkContourFilter, all through VTK's pipeline, in one run.
 
-usage: ./pmb bench [--quick] [--volume NAME] [--type TYPE] [--threads N] [--path PATH]
-  --quick         float32 only, no 512^3
-  --volume NAME   cayley, gyroid, wavelet, ch2, cranium or 1jzv
-  --type TYPE     u8, i16, f32 or f64
-  --threads N     instead of 1 thread, then all
-  --path PATH     of this filter: portable, avx2 or avx512; without: the best here
-
 Every filter makes normals and no scalars. "first": a new filter on a volume it has not seen, with everything that
 this costs. "iso": the isovalue changes a little and back, the filter stays. Medians. Ours runs with
 RemoveDegenerateTriangles off, so that the three filters make the same mesh and the counts can be compared; the
 time with it on, the default, has a column of its own ("iso rd")."""
+import argparse
 import os
 import statistics
 import sys
@@ -22,43 +16,18 @@ CONTOUR_REPEATS = 4  # it takes seconds per volume; even, as the isovalue goes t
 TYPES = {"f32": "float32", "u8": "uint8", "i16": "int16", "f64": "float64"}
 SYNTHETIC = (("cayley", 256, -0.012), ("cayley", 512, -0.012), ("gyroid", 256, 0.1), ("wavelet", 256, 157.0))
 SCAN_TYPES = {"ch2": "u8", "cranium": "i16", "1jzv": "f32"}
-CHOICES = {"--volume": ("cayley", "gyroid", "wavelet", *SCAN_TYPES), "--type": tuple(TYPES),
-           "--path": ("portable", "avx2", "avx512")}
 
-
-def refuse(why):
-    print(f"pmb_bench: {why}; --help lists the options", file=sys.stderr)
-    sys.exit(2)
-
-
-def parse(arguments):
-    """A dict of the options given, by name."""
-    options = {}
-    while arguments:
-        name = arguments.pop(0)
-        if name in ("--help", "-h"):
-            print(__doc__)
-            sys.exit(0)
-        if name == "--quick":
-            options[name] = True
-            continue
-        if name != "--threads" and name not in CHOICES:
-            refuse(f"there is no option '{name}'")
-        if not arguments:
-            refuse(f"{name} needs a value")
-        value = options[name] = arguments.pop(0)
-        if name in CHOICES and value not in CHOICES[name]:
-            refuse(f"there is no {name[2:]} '{value}'")
-        if name == "--threads":
-            if not (value.isascii() and value.isdigit() and 1 <= int(value) <= 1024):
-                refuse(f"--threads takes a number from 1 to 1024, not '{value}'")
-            options[name] = int(value)
-    return options
-
-
-OPTIONS = parse(sys.argv[1:])
-if "--path" in OPTIONS:
-    os.environ["PMB_CPU_PATH"] = OPTIONS["--path"]
+parser = argparse.ArgumentParser(prog="./pmb bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--quick", action="store_true", help="float32 only, no 512^3")
+parser.add_argument("--volume", choices=("cayley", "gyroid", "wavelet", *SCAN_TYPES))
+parser.add_argument("--type", choices=tuple(TYPES))
+parser.add_argument("--threads", type=int, help="instead of 1 thread, then all")
+parser.add_argument("--path", choices=("portable", "avx2", "avx512"), help="of this filter; without: the best here")
+OPTIONS = parser.parse_args()
+if OPTIONS.threads is not None and not 1 <= OPTIONS.threads <= 1024:
+    parser.error(f"--threads takes a number from 1 to 1024, not {OPTIONS.threads}")
+if OPTIONS.path:
+    os.environ["PMB_CPU_PATH"] = OPTIONS.path
 
 import numpy  # noqa: E402
 from pmb import vtkPMBContourFilter  # noqa: E402
@@ -73,14 +42,12 @@ from scans import SCANS, make_image  # noqa: E402
 
 def chosen():
     """(name, samples per side or 0 for a scan, type, isovalue) of the volumes that the options ask for."""
-    quick = "--quick" in OPTIONS
-    volumes = [(name, size, kind, isovalue) for kind in (("f32",) if quick else TYPES)
-               for name, size, isovalue in SYNTHETIC if size == 256 or not quick]
+    volumes = [(name, size, kind, isovalue) for kind in (("f32",) if OPTIONS.quick else TYPES)
+               for name, size, isovalue in SYNTHETIC if size == 256 or not OPTIONS.quick]
     volumes += [(name, 0, SCAN_TYPES[name], isovalue) for name, (_, path, _, isovalue) in SCANS.items()
                 if os.path.exists(path)]
-    volumes = [volume for volume in volumes if OPTIONS.get("--volume", volume[0]) == volume[0] and
-               OPTIONS.get("--type", volume[2]) == volume[2]]
-    return volumes or refuse("nothing to time: no volume here fits these options")
+    return [volume for volume in volumes if OPTIONS.volume in (None, volume[0]) and OPTIONS.type in (None, volume[2])] or \
+        parser.error("nothing to time: no volume here fits these options")
 
 
 def cayley(x, y, z):
@@ -98,17 +65,12 @@ FIELDS = {"cayley": (cayley, -27.0, 5.0), "gyroid": (gyroid, -1.5, 1.5)}
 
 
 def mapping(low, high, kind):
-    """Scale and shift from a field's values to the whole range of an integer type."""
+    """A function from a field's values to samples of a type, of its whole range if it is an integer."""
     if kind in ("f32", "f64"):
-        return 1.0, 0.0
+        return lambda values: values
     limits = numpy.iinfo(TYPES[kind])
     scale = (limits.max - limits.min) / (high - low)
-    return scale, limits.min - scale * low
-
-
-def converted(values, scale, shift, kind):
-    values = scale * values + shift
-    return values if kind in ("f32", "f64") else numpy.rint(values)
+    return lambda values: scale * values + (limits.min - scale * low)
 
 
 def make_volume(name, size, kind, isovalue):
@@ -120,18 +82,17 @@ def make_volume(name, size, kind, isovalue):
         source = vtkRTAnalyticSource()
         source.SetWholeExtent(*(-size // 2, size // 2 - 1) * 3)
         source.Update()
-        values = vtk_to_numpy(source.GetOutput().GetPointData().GetScalars()).reshape(samples.shape)
-        scale, shift = mapping(float(values.min()), float(values.max()), kind)
-        slices = values
+        slices = vtk_to_numpy(source.GetOutput().GetPointData().GetScalars()).reshape(samples.shape)
+        mapped = mapping(float(slices.min()), float(slices.max()), kind)
     else:
         function, low, high = FIELDS[name]
-        scale, shift = mapping(low, high, kind)
+        mapped = mapping(low, high, kind)
         x = numpy.arange(size) * (2.0 / (size - 1)) - 1.0
         slices = (function(x[None, :], x[:, None], z) for z in x)
     for samples_of_slice, values in zip(samples, slices):
-        samples_of_slice[...] = converted(values, scale, shift, kind)
+        samples_of_slice[...] = mapped(values) if kind in ("f32", "f64") else numpy.rint(mapped(values))
     spacing = (2.0 / (size - 1),) * 3
-    return make_image(samples.ravel(), (0, size - 1) * 3, spacing, (-1, -1, -1), name), scale * isovalue + shift
+    return make_image(samples.ravel(), (0, size - 1) * 3, spacing, (-1, -1, -1), name), mapped(isovalue)
 
 
 def contour(kind, image, isovalue, threads=None):
@@ -224,10 +185,10 @@ def fits(volume):
 def main():
     volumes = chosen()
     if not vtkSMPTools.SetBackend("STDThread"):
-        refuse("this VTK has no STDThread backend, so vtkFlyingEdges3D would run on one thread")
+        parser.error("this VTK has no STDThread backend, so vtkFlyingEdges3D would run on one thread")
     vtkSMPTools.Initialize(0)
     most = vtkSMPTools.GetEstimatedNumberOfThreads()
-    threads = [OPTIONS["--threads"]] if "--threads" in OPTIONS else [1, most] if most > 1 else [1]
+    threads = [OPTIONS.threads] if OPTIONS.threads else [1, most] if most > 1 else [1]
     with open("/proc/cpuinfo", encoding="utf-8") as stream:
         names = [line.split(": ")[1].strip() for line in stream if line.startswith("model name")]
     print(f"{(names or ['unnamed processor'])[0]}, {most} threads; milliseconds, medians of {REPEATS} (vtkContourFilter: "

@@ -6,19 +6,15 @@
  *   VOLUME: cayley, gyroid, sphere; SIZE: samples along each axis; TYPE: u8, i16, f32, f64; PATH: pmb_options.cpu_path
  */
 #define _GNU_SOURCE
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#if defined(__linux__)
-#include <linux/perf_event.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
-#endif
 
 #include "cpu/pmb_cpu.h"
 
@@ -50,7 +46,6 @@ static long long now(void)
   return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-#if defined(__linux__)
 static _Thread_local int counter_files[COUNTERS];
 
 static int open_counter(unsigned long long what)
@@ -76,13 +71,6 @@ static void read_counters(long long *values)
     }
   }
 }
-#else
-static void read_counters(long long *values)
-{
-  memset(values, 0, COUNTERS * sizeof(*values));
-  counters_work = 0;
-}
-#endif
 
 typedef struct moment {
   long long time, counted[COUNTERS];

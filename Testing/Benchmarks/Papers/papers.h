@@ -107,9 +107,6 @@ double papers_stop_clock(void);
 /* Bytes that can still be allocated; 0: unknown. */
 size_t papers_available(void);
 
-/* "ok", "no memory", ... */
-const char *papers_status_text(papers_status status);
-
 /* Sum of two counts of a pyramid. UINT32_MAX stands for all that do not fit, in all sums above as well. */
 PMB_CONSTEXPR uint32_t papers_sum(uint32_t a, uint32_t b)
 {

@@ -89,9 +89,10 @@ typedef struct papers_rows {
   int count;
 } papers_rows;
 
-/* For the command line, and for people. */
-const char *papers_table_name(papers_table table);
-const char *papers_table_title(papers_table table);
+typedef struct papers_table_names {
+  const char *name, *title; /* for the command line, and for people */
+} papers_table_names;
+extern const papers_table_names papers_tables[PAPERS_TABLES];
 
 /* The rows of a table. Sides are divided by 2^reduce. Cayley's surface is in floats, in bytes where these took more than
  * `room` bytes. */

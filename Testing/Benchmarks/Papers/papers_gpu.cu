@@ -21,12 +21,6 @@ static const char *text_of(cudaError_t error)
   return cudaGetErrorString(error);
 }
 
-const char *papers_status_text(papers_status status)
-{
-  static const char *const texts[] = { "ok", "no memory", "too large", "bad type", "device error" };
-  return texts[status];
-}
-
 /* ---- memory ---- */
 
 struct papers_block {
@@ -88,25 +82,26 @@ void *papers_take(papers_memory *memory, papers_use use, size_t bytes)
   return block->d_data;
 }
 
-static void give(papers_memory *memory, papers_block *block)
+/* Gives back one block, or all. */
+static void give(papers_memory *memory, const void *d_data, int all)
 {
-  memory->used[block->use] -= block->bytes;
-  block->used = 0;
+  for (papers_block *block = memory->first; block; block = block->next) {
+    if (!block->used || (!all && block->d_data != d_data)) continue;
+    memory->used[block->use] -= block->bytes;
+    block->used = 0;
+  }
 }
 
 void papers_free_memory(papers_memory *memory)
 {
-  for (papers_block *block = memory->first; block; block = block->next)
-    if (block->used) give(memory, block);
+  give(memory, NULL, 1);
   free_unused(memory);
 }
 
 papers_status papers_reserve(papers_memory *memory, papers_use use, papers_buffer *buffer, size_t bytes)
 {
   if (buffer->d_data && buffer->bytes >= bytes) return PAPERS_OK;
-  for (papers_block *block = memory->first; block; block = block->next) {
-    if (block->used && block->d_data == buffer->d_data) give(memory, block);
-  }
+  give(memory, buffer->d_data, 0);
   buffer->bytes = 0;
   buffer->d_data = papers_take(memory, use, bytes);
   if (!buffer->d_data) return PAPERS_NO_MEMORY;
@@ -181,8 +176,7 @@ papers_status papers_extract(papers_state *s, double isovalue, papers_mesh *mesh
 void papers_destroy(papers_state *s)
 {
   if (!s) return;
-  for (papers_block *block = s->memory->first; block; block = block->next)
-    if (block->used) give(s->memory, block);
+  give(s->memory, NULL, 1);
   free(s);
 }
 

@@ -26,18 +26,16 @@ static double median(double *values, int n)
 static double time_once(
   const papers_task *task, const papers_system *system, papers_memory *memory, papers_state **state, papers_result *r)
 {
-  static const papers_outcome outcomes[] = { [PAPERS_OK] = PAPERS_MEASURED,
-    [PAPERS_NO_MEMORY] = PAPERS_FAILED,
-    [PAPERS_TOO_LARGE] = PAPERS_REFUSED,
-    [PAPERS_BAD_TYPE] = PAPERS_BROKEN,
-    [PAPERS_DEVICE] = PAPERS_BROKEN };
   papers_mesh mesh = { 0 };
   papers_status status = PAPERS_OK;
   papers_start_clock();
   if (!*state) status = papers_create(system, memory, task->volume, state);
   if (status == PAPERS_OK) status = papers_extract(*state, task->isovalue, &mesh);
   const double ms = papers_stop_clock();
-  r->outcome = outcomes[status];
+  r->outcome = status == PAPERS_OK ? PAPERS_MEASURED
+    : status == PAPERS_NO_MEMORY   ? PAPERS_FAILED
+    : status == PAPERS_TOO_LARGE   ? PAPERS_REFUSED
+                                   : PAPERS_BROKEN;
   r->points = mesh.points;
   r->triangles = mesh.triangles;
   if (status == PAPERS_OK && task->triangles >= 0 && mesh.triangles != task->triangles) r->outcome = PAPERS_WRONG;

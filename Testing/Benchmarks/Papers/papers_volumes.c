@@ -179,8 +179,14 @@ static void fill_slice(const source *from, void *samples, int64_t k)
 
 static char error_text[ERROR_LENGTH];
 
-static const char *read_scan(const papers_scan_file *scan, void *samples, size_t bytes)
+static size_t scan_bytes(const papers_scan_file *scan)
 {
+  return (size_t)scan->dims[0] * (size_t)scan->dims[1] * (size_t)scan->dims[2] * pmb_type_size(scan->type);
+}
+
+static const char *load_scan(const papers_scan_file *scan, void *samples)
+{
+  const size_t bytes = scan_bytes(scan);
   FILE *file = fopen(scan->path, "rb");
   if (!file) {
     snprintf(error_text, sizeof error_text, "%s: %s", scan->path, strerror(errno));
@@ -195,13 +201,6 @@ static const char *read_scan(const papers_scan_file *scan, void *samples, size_t
   return error_text;
 }
 
-/* Reads the whole scan. */
-static const char *load_scan(const papers_scan_file *scan, void *samples)
-{
-  const size_t count = (size_t)scan->dims[0] * (size_t)scan->dims[1] * (size_t)scan->dims[2];
-  return read_scan(scan, samples, count * pmb_type_size(scan->type));
-}
-
 const char *papers_fill(const papers_samples *v, void *samples)
 {
   const papers_scan_file *scan = v->scan;
@@ -210,7 +209,7 @@ const char *papers_fill(const papers_samples *v, void *samples)
   source *from = calloc(1, sizeof *from);
   const char *error = from ? NULL : "no memory for the tables of a volume";
   if (scan && !error) {
-    content = malloc((size_t)scan->dims[0] * (size_t)scan->dims[1] * (size_t)scan->dims[2] * pmb_type_size(v->type));
+    content = malloc(scan_bytes(scan));
     error = content ? load_scan(scan, content) : "no memory for a scan";
   }
   for (int64_t i = 0; !error && i < v->dims[0]; i++) {

@@ -28,7 +28,7 @@ static int usage(void)
 {
   printf("usage: pmb_bench_papers [OPTION...]: the tables of the papers that PMB comes from and is compared with\n\n"
          "  --table NAME     only this one (again for more):");
-  for (int n = 0; n < PAPERS_TABLES; n++) printf(" %s", papers_table_name((papers_table)n));
+  for (int n = 0; n < PAPERS_TABLES; n++) printf(" %s", papers_tables[n].name);
   printf("\n  --system NAME    only this one (again for more), beside PMB:");
   for (int n = 0; n < PAPERS_SYSTEMS; n++) printf(" %s", papers_systems[n]->name);
   printf(
@@ -70,7 +70,7 @@ static int parse_number(const char *option, const char *text, int least, int mos
 static int parse_table(const char *text, bench *b)
 {
   for (int n = 0; n < PAPERS_TABLES; n++)
-    if (!strcmp(text, papers_table_name((papers_table)n))) {
+    if (!strcmp(text, papers_tables[n].name)) {
       b->tables[n] = 1;
       return 0;
     }
@@ -82,7 +82,7 @@ static int parse_system(const char *text, bench *b)
   int known = 0;
   for (int n = 0; n < PAPERS_SYSTEMS; n++) known |= !strcmp(text, papers_systems[n]->name);
   if (!known && strcmp(text, "pmb") != 0) return refuse("there is no system '%s'; --help lists them", text);
-  if (b->system_count == SYSTEMS_MOST) return refuse("too many --system");
+  if (b->system_count == SYSTEMS_MOST) return refuse("--system is given more than %d times", SYSTEMS_MOST);
   b->systems[b->system_count++] = text;
   return 0;
 }
@@ -178,7 +178,7 @@ static void report(
   }
   fflush(stdout);
   if (!b->csv) return;
-  fprintf(b->csv, "%s,%s,%s,%s,%lld,%lld,%lld,%.9g,%.4g,%s,%s,%s,", papers_table_name(row->table), row->name,
+  fprintf(b->csv, "%s,%s,%s,%s,%lld,%lld,%lld,%.9g,%.4g,%s,%s,%s,", papers_tables[row->table].name, row->name,
     row->kind, papers_type_name(row->samples.type), (long long)d[0], (long long)d[1], (long long)d[2], row->isovalue,
     density, b->device, r->system, papers_outcome_text(r->outcome));
   if (good)
@@ -190,52 +190,28 @@ static void report(
   fflush(b->csv);
 }
 
-/* ---- memory of the HistoPyramids ---- */
-
-/* Equation 2: a texture of M x M pixels of 16 bytes, 4 cells to a pixel, with all smaller ones. */
-static double shader_bytes(int64_t n, int64_t *m)
-{
-  double bytes = 0;
-  *m = 1;
-  while (4 * *m * *m < n * n * n) *m *= 2;
-  for (int64_t side = *m; side >= 1; side /= 2) bytes += 16 * (double)side * (double)side;
-  return bytes;
-}
-
-/* Equation 1: 1 byte in the first two levels, 2 in the next three, then 4. */
-static double opencl_bytes(int64_t n)
-{
-  double bytes = 0;
-  int level = 0;
-  for (int64_t side = n; side >= 1; side /= 2, level++)
-    bytes += (level < 2 ? 1 : level < 5 ? 2 : 4) * (double)side * (double)side * (double)side;
-  return bytes;
-}
-
-static void memory_line(FILE *csv, int64_t n, const char *system, double bytes)
-{
-  if (csv)
-    fprintf(csv, "memory,formula,formula,,%lld,%lld,%lld,,,,%s,ok,,,%.0f,,,,,,,,,\n", (long long)n, (long long)n,
-      (long long)n, system, bytes);
-}
-
-/* The OpenCL paper's table 3: its formulas, and what the programs here take. */
+/* The OpenCL paper's table 3 beside what the programs here take. */
 static void report_memory(FILE *csv)
 {
-  const double mib = 1024.0 * 1024.0;
-  printf("MiB, without samples and mesh; 'here': what the baselines take for a volume of N^3 samples\n");
-  printf("%6s %7s %14s %12s %14s %12s\n", "N", "M", "2D, formula", "hpmc here", "3D, formula", "hp3d here");
-  for (int64_t n = 2048; n >= 64; n /= 2) {
-    int64_t m;
-    const double shader = shader_bytes(n, &m), opencl = opencl_bytes(n);
+  static const struct {
+    int64_t n;
+    double hpmc, hp3d; /* as printed there */
+  } paper[] = { { 2048, 87381, 9509 }, { 1024, 5461, 1188 }, { 512, 1365, 148 }, { 256, 85, 18 }, { 128, 21, 2 },
+    { 64, 1, 0 } };
+  printf("MiB, without samples and mesh, of a volume of N^3 samples\n%6s %12s %12s %12s %12s\n", "N", "hpmc",
+    "the paper's", "hp3d", "the paper's");
+  for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) {
+    const long long n = paper[i].n;
     const int64_t dims[3] = { n, n, n };
-    const double hpmc = (double)papers_hpmc_bytes(dims, 0), hp3d = (double)papers_hp3d_bytes(dims);
-    memory_line(csv, n, "hpmc", hpmc);
-    memory_line(csv, n, "hp3d", hp3d);
-    memory_line(csv, n, "hpmc formula", shader);
-    memory_line(csv, n, "hp3d formula", opencl);
-    printf("%6lld %7lld %14.1f %12.1f %14.1f %12.1f\n", (long long)n, (long long)m, shader / mib, hpmc / mib,
-      opencl / mib, hp3d / mib);
+    const uint64_t hpmc = papers_hpmc_bytes(dims, 0), hp3d = papers_hp3d_bytes(dims);
+    printf("%6lld %12.1f %12.0f %12.1f %12.0f\n", n, (double)hpmc / 1048576, paper[i].hpmc, (double)hp3d / 1048576,
+      paper[i].hp3d);
+    if (csv) {
+      fprintf(csv, "memory,formula,formula,,%lld,%lld,%lld,,,,hpmc,ok,,,%llu,,,,,,,,,\n", n, n, n,
+        (unsigned long long)hpmc);
+      fprintf(csv, "memory,formula,formula,,%lld,%lld,%lld,,,,hp3d,ok,,,%llu,,,,,,,,,\n", n, n, n,
+        (unsigned long long)hp3d);
+    }
   }
 }
 
@@ -253,17 +229,14 @@ static size_t host_available(void)
   return (size_t)kilobytes * 1024;
 }
 
-/* Why a volume of so many bytes cannot be measured here; NULL: it can. */
+/* Why a volume of so many bytes cannot be made here; NULL: it can. */
 static const char *no_room(size_t bytes)
 {
   static char why[200];
-  const size_t host = host_available(), device = papers_available();
-  const size_t needed = bytes + ((size_t)1 << 20) + bytes / 16;
-  const int on_host = host && needed > host;
-  if (!on_host && !(device && needed > device)) return NULL;
-  snprintf(why, sizeof why, "it needs %.1f MB, and %.1f MB are free on %s", 1e-6 * (double)needed,
-    1e-6 * (double)(on_host ? host : device), on_host ? "this machine" : "the GPU");
-  return why;
+  const size_t host = host_available(), needed = bytes + ((size_t)1 << 20) + bytes / 16;
+  snprintf(why, sizeof why, "it needs %.1f MB, and %.1f MB are free on this machine", 1e-6 * (double)needed,
+    1e-6 * (double)host);
+  return host && needed > host ? why : NULL;
 }
 
 /* All systems on samples that are on the GPU. 0: the device is broken. */
@@ -328,7 +301,7 @@ static int run(const bench *b)
   for (int table = 0; table < PAPERS_TABLES; table++) {
     if (!b->tables[table]) continue;
     rows.count = 0;
-    printf("\n== %s ==\n", papers_table_title((papers_table)table));
+    printf("\n== %s ==\n", papers_tables[table].title);
     papers_table_rows(
       (papers_table)table, b->reduce, available ? available / 3 : SIZE_MAX, b->scans, b->scan_count, &rows);
     if (table == PAPERS_TABLE_MEMORY) report_memory(b->csv);
