@@ -2,12 +2,6 @@
 """What a user waits for, through VTK's pipeline, in pvpython on a machine with a GPU: this filter on the GPU and on the
 processor, vtkFlyingEdges3D with threads, and vtkContourFilter. float32, normals on, scalars off, milliseconds.
 
-usage: bench_gpu.py [--size N] [--threads N] [--repeats N] [--rehearse]
-  --size      samples per side (512)
-  --threads   of this filter on the processor and of Flying Edges (all cores)
-  --repeats   isovalue changes of which the median is printed (20)
-  --rehearse  tiny, with the processor in the GPU's place: only whether this script runs
-
 Isovalue change: from the new isovalue to the new vtkPolyData; each isovalue is another one. "old kept": the surface
 before is still held, as a view holds it. First extraction: the filter and the array are new. The first of the process
 includes CUDA's own start. "memory of earlier output is there": surfaces were made and given up before, as in a session
@@ -19,10 +13,11 @@ import sys
 import time
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("--size", type=int, default=512)
-parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
-parser.add_argument("--repeats", type=int, default=20)
-parser.add_argument("--rehearse", action="store_true")
+parser.add_argument("--size", type=int, default=512, help="samples per side (512)")
+parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)),
+                    help="of this filter on the processor and of Flying Edges (all cores)")
+parser.add_argument("--repeats", type=int, default=20, help="isovalue changes of which the median is printed (20)")
+parser.add_argument("--rehearse", action="store_true", help="tiny, with the processor in the GPU's place")
 options = parser.parse_args()
 if options.rehearse:
     options.size, options.repeats = 24, 2
@@ -169,7 +164,8 @@ def bench(name, function, isovalue):
     row(f"CPU, {threads}: first extraction", first(samples, isovalue, CPU, 3, False))
     for bits in 32, 64:
         processor.SetUse64BitIds(bits == 64)
-        row(f"CPU, {threads}: isovalue change, {bits}-bit ids, old kept", changes(processor, isovalue, options.repeats, True))
+        ms = changes(processor, isovalue, options.repeats, True)
+        row(f"CPU, {threads}: isovalue change, {bits}-bit ids, old kept", ms)
     same = same_bytes(extract(ours, isovalue)[1], extract(processor, isovalue)[1])
     edges = algorithm(vtkFlyingEdges3D, data, isovalue)
     row(f"vtkFlyingEdges3D, {threads}", changes(edges, isovalue, 5, True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Times vtkPMBContourFilter on the CPU against vtkFlyingEdges3D and vtkContourFilter, all through VTK's pipeline, in one run.
+"""Times vtkPMBContourFilter on the CPU against vtkFlyingEdges3D and vtkContourFilter, through VTK's pipeline, in one run.
 
 Every filter makes normals and no scalars. "first": a new filter on a volume it has not seen, with everything that
 this costs. "iso": the isovalue changes a little and back, the filter stays. Medians. Ours runs with
@@ -17,7 +17,7 @@ TYPES = {"f32": "float32", "u8": "uint8", "i16": "int16", "f64": "float64"}
 SYNTHETIC = (("cayley", 256, -0.012), ("cayley", 512, -0.012), ("gyroid", 256, 0.1), ("wavelet", 256, 157.0))
 SCAN_TYPES = {"ch2": "u8", "cranium": "i16", "1jzv": "f32"}
 
-parser = argparse.ArgumentParser(prog="./pmb bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser = argparse.ArgumentParser("./pmb bench", None, __doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--quick", action="store_true", help="float32 only, no 512^3")
 parser.add_argument("--volume", choices=("cayley", "gyroid", "wavelet", *SCAN_TYPES))
 parser.add_argument("--type", choices=tuple(TYPES))
@@ -163,9 +163,9 @@ def bench(volume, all_threads):
         right = 0 < count == triangles(edges) and abs(triangles(slow) - rd_count) <= count / 100
         verdict = "agree" if right else (f"WRONG: {count} and FE {triangles(edges)}, rd {rd_count} and "
                                          f"Contour {triangles(slow)}")
-        print(f"{f'{name} {size or str()}':<12} {kind:<4} {threads:3} {count:10} | {first:8.1f} {iso:8.1f} {removing:8.1f} | "
-              f"{edges_ms:8.1f} {slow_ms:8.1f} | {edges_ms / first:6.2f} {edges_ms / iso:6.2f} {slow_ms / iso:7.1f} | "
-              f"{peak:7.3f} {verdict}", flush=True)
+        print(f"{f'{name} {size or str()}':<12} {kind:<4} {threads:3} {count:10} | {first:8.1f} {iso:8.1f} "
+              f"{removing:8.1f} | {edges_ms:8.1f} {slow_ms:8.1f} | {edges_ms / first:6.2f} {edges_ms / iso:6.2f} "
+              f"{slow_ms / iso:7.1f} | {peak:7.3f} {verdict}", flush=True)
         good = good and right
     return good
 
@@ -178,7 +178,7 @@ def fits(volume):
         available = next(1024.0 * int(line.split()[1]) for line in stream if line.startswith("MemAvailable"))
     needed = size ** 3 * (2 * numpy.dtype(TYPES[kind]).itemsize) + 60.0 * min(size ** 3, 3e7)
     if needed > available:
-        print(f"{name} {size} {kind} skipped: needs {needed / 2**30:.1f} GiB of memory, {available / 2**30:.1f} GiB are free")
+        print(f"{name} {size} {kind} skipped: needs {needed / 2**30:.1f} GiB, {available / 2**30:.1f} GiB are free")
     return needed <= available
 
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The passes of the CPU backend one by one, without VTK: least milliseconds of several runs, and beside pass summarize the
  * rate at which the same threads only read the volume. Where the system allows it, with the processor's counters.
- *
- *   pmb_bench_passes VOLUME SIZE TYPE [THREADS [RUNS [PATH]]]
- *   VOLUME: cayley, gyroid, sphere; SIZE: samples along each axis; TYPE: u8, i16, f32, f64; PATH: pmb_options.cpu_path
- */
+ * PATH is pmb_options.cpu_path; see main for the others. */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
 #include <math.h>

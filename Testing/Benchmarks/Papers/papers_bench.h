@@ -130,8 +130,7 @@ typedef struct papers_task {
   size_t limit; /* bytes for acceleration and output together */
 } papers_task;
 
-/* "ok", "fail", "too large", "WRONG", "error". */
-const char *papers_outcome_text(papers_outcome outcome);
+extern const char *const papers_outcome_texts[]; /* "ok", "fail", "too large", "WRONG", "error" */
 
 papers_result papers_measure(const papers_task *task, const papers_system *system);
 

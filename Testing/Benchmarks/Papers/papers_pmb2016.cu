@@ -386,7 +386,6 @@ struct pmb2016_state : papers_state {
   unsigned resident; /* blocks of generate_kernel that the device has room for at a time */
 };
 
-/* Multiplies instead of dividing. */
 static divider divider_of(uint32_t d)
 {
   uint32_t bits = 0;

@@ -170,7 +170,7 @@ static void report(
       r->change, r->change > 0 ? 1e-3 * cells / r->change : 0, 1e-6 * (double)r->acceleration,
       1e-6 * (double)r->output, (long long)r->points, (long long)r->triangles, first, change, memory);
   } else {
-    printf("  %-13s %s", r->system, papers_outcome_text(r->outcome));
+    printf("  %-13s %s", r->system, papers_outcome_texts[r->outcome]);
     if (r->asked) printf(": %.1f MB asked for", 1e-6 * (double)r->asked);
     if (r->outcome == PAPERS_WRONG)
       printf(": %lld triangles, PMB has %lld", (long long)r->triangles, (long long)pmb->triangles);
@@ -180,7 +180,7 @@ static void report(
   if (!b->csv) return;
   fprintf(b->csv, "%s,%s,%s,%s,%lld,%lld,%lld,%.9g,%.4g,%s,%s,%s,", papers_tables[row->table].name, row->name,
     row->kind, papers_type_name(row->samples.type), (long long)d[0], (long long)d[1], (long long)d[2], row->isovalue,
-    density, b->device, r->system, papers_outcome_text(r->outcome));
+    density, b->device, r->system, papers_outcome_texts[r->outcome]);
   if (good)
     fprintf(b->csv, "%.5g,%.5g,%zu,%zu,,%lld,%lld,%.4g,%.4g,%.4g,%.4g,%.4g\n", r->first, r->change, r->acceleration,
       r->output, (long long)r->points, (long long)r->triangles, first, change, acceleration, memory,

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: test_bench.sh PROGRAM [PLOT]: what pmb_bench_papers refuses, and a small run on the emulator, whose times mean nothing.
+# Usage: test_bench.sh PROGRAM PLOT: what pmb_bench_papers refuses, and a small run on the emulator, whose times mean nothing.
 set -u
-bench=$1 plot=${2:-}
+bench=$1 plot=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 passed=0 failed=0
@@ -61,8 +61,9 @@ printf 'good 2 2 2 u8 100.5 good.raw\nshort 2 2 3 u8 100.5 good.raw\n' >"$work/s
 count $? 'a small run'
 grep -q 'short (scan).* 2 x 2 x 3 u8' "$work/out" && grep -q 'left out: .*less than the 12 bytes' "$work/out"
 count $? 'a scan that is too short'
-grep -q '^  *512  *1365.3  *1365  *148.6  *148$' "$work/out"
-count $? "the OpenCL paper's table 3, 512: 1365 and 148 MB"
+awk '/^MiB/ { on = NR } on && NR > on + 1 && NR < on + 8 { good += int($2) == $3 && int($4) == $5 } END { exit good != 6 }' \
+  "$work/out" >>"$work/err"
+count $? "the OpenCL paper's table 3"
 # Every line has as many columns as the first; on each volume all systems have the same number of triangles.
 awk -F, 'NR == 1 { columns = NF } NF != columns { bad = 1; print "columns: " $0 } NR > 1 && $1 != "memory" {
     if ($12 != "ok") { bad = 1; print "not ok: " $0 }
@@ -76,15 +77,13 @@ count $? 'the file'
 PMB_EMULATOR_MEMORY=2000000 "$bench" --cpu --table cayley --rows 3 --system scan >"$work/out" 2>"$work/err"
 grep -q 'scan *fail: 2[.]6 MB asked for' "$work/out"
 count $? 'too little memory'
-if [ -n "$plot" ]; then
-  {
-    python3 "$plot" "$work/out.csv" "$work/out.svg" && python3 "$plot" --check "$work/out.csv" "$work/out.svg" &&
-      [ "$(grep -c '<circle' "$work/out.svg")" -gt 20 ]
-  } >"$work/out" 2>"$work/err"
-  count $? 'the plot'
-  printf '\n' >>"$work/out.svg"
-  refuses 1 'out.svg does not follow from .*mend:' python3 "$plot" --check "$work/out.csv" "$work/out.svg"
-fi
+{
+  python3 "$plot" "$work/out.csv" "$work/out.svg" && python3 "$plot" --check "$work/out.csv" "$work/out.svg" &&
+    [ "$(grep -c '<circle' "$work/out.svg")" -gt 20 ]
+} >"$work/out" 2>"$work/err"
+count $? 'the plot'
+printf '\n' >>"$work/out.svg"
+refuses 1 'out.svg does not follow from .*mend:' python3 "$plot" --check "$work/out.csv" "$work/out.svg"
 
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]
