@@ -328,7 +328,7 @@ static int choose_device(bench *b)
       "PMB_EMULATOR_MEMORY", "1000000000", 0); /* too little for pmb_measure_gpu's copy of 1 GiB, which takes long */
   }
 #else
-  if (b->cpu) return refuse("this build is for the GPU; mend: leave --cpu out");
+  if (b->cpu) return refuse("this build is for a GPU; mend: leave --cpu out, or build with -DPMB_CUDA=OFF");
 #endif
   if (pmb_create(&o, &context) != PMB_OK) {
     refuse("%s; mend: run it where there is an NVIDIA GPU, or try it with --cpu", pmb_error(NULL));
