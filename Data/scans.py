@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The real volumes of the tests and benchmarks, as vtkImageData.
 
-Usage as a script: pvpython Data/scans.py FOLDER   writes those that are here to FOLDER/<name>.vti
+Usage as a script: pvpython Data/scans.py FOLDER   writes FOLDER/<name>.raw and scans.txt of those that are here, for
+pmb_bench_papers
 
 ch2 is in this folder. The others are read from the files of their Debian packages, as they are.
 """
@@ -13,9 +14,9 @@ import sys
 import tarfile
 
 import numpy
-from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData
-from vtkmodules.vtkIOXML import vtkXMLImageDataReader, vtkXMLImageDataWriter
+from vtkmodules.vtkIOXML import vtkXMLImageDataReader
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CRANIUM = "/usr/share/doc/invesalius-examples/examples/Cranium.inv3"
@@ -89,17 +90,17 @@ def main(arguments):
     if len(arguments) != 1:
         raise SystemExit("usage: pvpython Data/scans.py FOLDER")
     os.makedirs(arguments[0], exist_ok=True)
-    for name, (reader, path, package, _) in SCANS.items():
-        if not os.path.exists(path):
-            print(f"{name}: not here; it comes with the Debian package {package}")
-            continue
-        writer = vtkXMLImageDataWriter()
-        writer.SetInputData(reader())
-        writer.SetFileName(os.path.join(arguments[0], name + ".vti"))
-        writer.SetDataModeToBinary()  # see make_ch2.py
-        writer.SetCompressorTypeToNone()
-        if not writer.Write():
-            raise SystemExit(f"{writer.GetFileName()}: cannot be written")
+    kinds = {"uint8": "u8", "int16": "i16", "uint16": "u16", "float32": "f32"}
+    with open(os.path.join(arguments[0], "scans.txt"), "w", encoding="utf-8") as stream:
+        for name, (reader, path, package, isovalue) in SCANS.items():
+            if not os.path.exists(path):
+                print(f"{name}: not here; it comes with the Debian package {package}")
+                continue
+            image = reader()
+            samples = vtk_to_numpy(image.GetPointData().GetScalars())
+            samples.tofile(os.path.join(arguments[0], name + ".raw"))
+            dims = " ".join(str(n) for n in image.GetDimensions())
+            stream.write(f"{name} {dims} {kinds[samples.dtype.name]} {isovalue:g} {name}.raw\n")
 
 
 if __name__ == "__main__":

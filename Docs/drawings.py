@@ -6,7 +6,7 @@ import os
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, os.pardir, "Kernels"))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "Kernels", "shared"))
 from generate_tables import all_triangles, cuts_of, edge_corners, loops_of  # noqa: E402
 
 BLUE, GREEN, RED, GOLD, GREY, DARK = "#1f77b4", "#2a9d4a", "#d1495b", "#e0a526", "#9aa3ad", "#222831"

@@ -190,6 +190,11 @@ def print_table(lines, table, title):
         print(f"| {data} ({kind}) {nx} x {ny} x {nz} {kind_of_sample}{active} | {int(number(pmb['triangles'])):,} | {own} | " +
               " | ".join(cell(of.get(name), pmb) for name in systems) + " |")
     print()
+    for ratio in ("first_ratio", "change_ratio", "memory_ratio"):
+        others = [line for line in lines if line["table"] == table and line["system"] != "pmb" and number(line[ratio]) > 0]
+        for least in sorted(others, key=lambda line: number(line[ratio]))[:1]:
+            print(f"Nearest, {ratio}: {number(least[ratio]):.3g}, {least['system']} on {least['data']} ({least['kind']}) "
+                  f"{least['nx']} x {least['ny']} x {least['nz']}\n")
 
 
 def print_markdown(path):

@@ -14,8 +14,7 @@ A face's segments depend on its four corners alone, so two cells that share a fa
 mesh has no holes. The segments of the six faces join to closed loops, one point per crossed edge. A loop of n points
 is cut into n - 2 triangles, never with a diagonal inside a face of the cell (the neighbour could have the same one, and
 an edge would have four triangles). Of the cuts that are left each loop gets the one of VTK's contour filters, so that
-the triangles are theirs; CUTS has their numbers, as Testing/Benchmarks/cuts.py reads them off vtkFlyingEdges3D. That
-program also measures what other cuts would bring; the figures are in Docs/ALGORITHM.md.
+the triangles are theirs; CUTS has their numbers, read off vtkFlyingEdges3D. Docs/ALGORITHM.md compares other cuts.
 
 Corner c has the coordinates (c & 1, c >> 1 & 1, c >> 2). Edge e runs along axis e >> 2 from its lower corner:
   x edges 0-3: lower corner (0, e & 1, e >> 1 & 1)

@@ -1,55 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The passes of the CPU backend one by one, without VTK: least milliseconds of several runs, and beside pass summarize the
  * rate at which the same threads only read the volume. Where the system allows it, with the processor's counters.
- *
- *   pmb_bench_passes VOLUME SIZE TYPE [THREADS [RUNS [PATH]]]
- *   VOLUME: cayley, gyroid, sphere; SIZE: samples along each axis; TYPE: u8, i16, f32, f64; PATH: pmb_options.cpu_path
- */
+ * PATH is pmb_options.cpu_path; see main for the others. */
 #define _GNU_SOURCE
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-#if defined(__linux__)
-#include <linux/perf_event.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
-#endif
 
 #include "cpu/pmb_cpu.h"
 
-enum
-{
-  SUMMARIZE,
-  SELECT_COUNT,
-  SELECT_WRITE,
-  CLASSIFY,
-  EMIT,
-  EMIT_64,
-  READ,
-  PASSES,
-  COUNTERS = 2
-};
-static const char* const pass_names[PASSES] = { "summarize", "select, counting", "select, writing", "classify",
+enum { SUMMARIZE, SELECT_COUNT, SELECT_WRITE, CLASSIFY, EMIT, EMIT_64, READ, PASSES, COUNTERS = 2 };
+static const char *const pass_names[PASSES] = { "summarize", "select, counting", "select, writing", "classify",
   "points, 32-bit triangles", "points, 64-bit triangles", "reading alone" };
 
 /* What one pass took in one run, all threads together. */
-typedef struct cost
-{
+typedef struct cost {
   atomic_llong nanoseconds;
   atomic_llong counted[COUNTERS]; /* instructions, cycles */
 } cost;
 
-typedef struct best
-{
+typedef struct best {
   double nanoseconds, counted[COUNTERS];
 } best;
 
-static const pmb_cpu_loops* real_loops;
+static const pmb_cpu_loops *real_loops;
 static cost costs[PASSES];
 static best least[PASSES];
 static int counters_work = 1;
@@ -63,7 +43,6 @@ static long long now(void)
   return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-#if defined(__linux__)
 static _Thread_local int counter_files[COUNTERS];
 
 static int open_counter(unsigned long long what)
@@ -78,32 +57,19 @@ static int open_counter(unsigned long long what)
 }
 
 /* This thread's counters; zeros where there are none. */
-static void read_counters(long long* values)
+static void read_counters(long long *values)
 {
   const unsigned long long what[COUNTERS] = { PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES };
-  for (int i = 0; i < COUNTERS; ++i)
-  {
-    if (counter_files[i] == 0)
-    {
-      counter_files[i] = open_counter(what[i]);
-    }
-    if (counter_files[i] < 0 || read(counter_files[i], &values[i], sizeof(values[i])) != sizeof(values[i]))
-    {
+  for (int i = 0; i < COUNTERS; ++i) {
+    if (counter_files[i] == 0) counter_files[i] = open_counter(what[i]);
+    if (counter_files[i] < 0 || read(counter_files[i], &values[i], sizeof(values[i])) != sizeof(values[i])) {
       values[i] = 0;
       counters_work = 0;
     }
   }
 }
-#else
-static void read_counters(long long* values)
-{
-  memset(values, 0, COUNTERS * sizeof(*values));
-  counters_work = 0;
-}
-#endif
 
-typedef struct moment
-{
+typedef struct moment {
   long long time, counted[COUNTERS];
 } moment;
 
@@ -121,56 +87,30 @@ static void end(int pass, moment m)
   long long counted[COUNTERS];
   read_counters(counted);
   atomic_fetch_add(&costs[pass].nanoseconds, time - m.time);
-  for (int i = 0; i < COUNTERS; ++i)
-  {
-    atomic_fetch_add(&costs[pass].counted[i], counted[i] - m.counted[i]);
+  for (int i = 0; i < COUNTERS; ++i) atomic_fetch_add(&costs[pass].counted[i], counted[i] - m.counted[i]);
+}
+
+/* timed_LOOP: a loop of the backend with its cost. */
+#define TIMED(loop, pass)                                      \
+  static void timed_##loop(void *cpu, int worker, size_t item) \
+  {                                                            \
+    const moment m = begin();                                  \
+    real_loops->loop(cpu, worker, item);                       \
+    end(pass, m);                                              \
   }
-}
-
-static void timed_summarize(void* cpu, int worker, size_t i)
-{
-  const moment m = begin();
-  real_loops->summarize(cpu, worker, i);
-  end(SUMMARIZE, m);
-}
-
-static void timed_select_count(void* cpu, int worker, size_t i)
-{
-  const moment m = begin();
-  real_loops->select_count(cpu, worker, i);
-  end(SELECT_COUNT, m);
-}
-
-static void timed_select_write(void* cpu, int worker, size_t i)
-{
-  const moment m = begin();
-  real_loops->select_write(cpu, worker, i);
-  end(SELECT_WRITE, m);
-}
-
-static void timed_classify(void* cpu, int worker, size_t i)
-{
-  const moment m = begin();
-  real_loops->classify(cpu, worker, i);
-  end(CLASSIFY, m);
-}
-
-static void timed_emit(void* cpu, int worker, size_t i)
-{
-  const moment m = begin();
-  real_loops->emit(cpu, worker, i);
-  end(emitting, m);
-}
+TIMED(summarize, SUMMARIZE)
+TIMED(select_count, SELECT_COUNT)
+TIMED(select_write, SELECT_WRITE)
+TIMED(classify, CLASSIFY)
+TIMED(emit, emitting)
 
 static void end_of_run(int first, int last)
 {
-  for (int pass = first; pass <= last; ++pass)
-  {
+  for (int pass = first; pass <= last; ++pass) {
     const double time = (double)atomic_exchange(&costs[pass].nanoseconds, 0);
     const int is_best = least[pass].nanoseconds == 0 || time < least[pass].nanoseconds;
     least[pass].nanoseconds = is_best ? time : least[pass].nanoseconds;
-    for (int i = 0; i < COUNTERS; ++i)
-    {
+    for (int i = 0; i < COUNTERS; ++i) {
       const double counted = (double)atomic_exchange(&costs[pass].counted[i], 0);
       least[pass].counted[i] = is_best ? counted : least[pass].counted[i];
     }
@@ -182,14 +122,8 @@ static void end_of_run(int first, int last)
 static double value_at(char name, double x, double y, double z)
 {
   const double k = 12 * 3.14159265358979323846;
-  if (name == 'c')
-  {
-    return (1 - 16 * x * y * z - 4 * (x * x + y * y + z * z) + 27) / 32;
-  }
-  if (name == 'g')
-  {
-    return (sin(k * x) * cos(k * y) + sin(k * y) * cos(k * z) + sin(k * z) * cos(k * x) + 1.5) / 3;
-  }
+  if (name == 'c') return (1 - 16 * x * y * z - 4 * (x * x + y * y + z * z) + 27) / 32;
+  if (name == 'g') return (sin(k * x) * cos(k * y) + sin(k * y) * cos(k * z) + sin(k * z) * cos(k * x) + 1.5) / 3;
   return (x * x + y * y + z * z) / 3;
 }
 
@@ -199,128 +133,94 @@ static double isovalue_of(char name)
   return name == 'c' ? (-0.012 + 27) / 32 : name == 'g' ? (0.1 + 1.5) / 3 : 0.2;
 }
 
-typedef struct sampled
-{
-  void* samples;
+typedef struct sampled {
+  void *samples;
   size_t bytes;
   pmb_type type;
   int64_t n;
   double scale;
 } sampled;
 
-static int sample(sampled* s, char name, int64_t n, const char* type)
+static int sample(sampled *s, char name, int64_t n, const char *type)
 {
-  static const char names[4][4] = { "u8", "i16", "f32", "f64" };
-  const pmb_type types[4] = { PMB_UINT8, PMB_INT16, PMB_FLOAT32, PMB_FLOAT64 };
-  const int sizes[4] = { 1, 2, 4, 8 };
+  static const struct {
+    const char *name;
+    pmb_type type;
+    double scale;
+  } types[4] = { { "u8", PMB_UINT8, 255 }, { "i16", PMB_INT16, 32767 }, { "f32", PMB_FLOAT32, 1 },
+    { "f64", PMB_FLOAT64, 1 } };
+  const double h = 2.0 / (double)(n - 1);
   int t = 0;
-  while (t < 4 && strcmp(type, names[t]) != 0)
-  {
-    ++t;
-  }
-  if (t == 4)
-  {
-    return 0;
-  }
-  const double scales[4] = { 255, 32767, 1, 1 };
-  *s = (sampled){ NULL, (size_t)(n * n * n) * (size_t)sizes[t], types[t], n, scales[t] };
+  while (t < 4 && strcmp(type, types[t].name) != 0) ++t;
+  if (t == 4) return 0;
+  *s = (sampled){ NULL, (size_t)(n * n * n) * pmb_type_size(types[t].type), types[t].type, n, types[t].scale };
   s->samples = aligned_alloc(64, (s->bytes + 63) / 64 * 64);
-  for (int64_t i = 0; s->samples && i < n * n * n; ++i)
-  {
-    const double h = 2.0 / (double)(n - 1);
-    const double v =
-      s->scale * value_at(name, (double)(i % n) * h - 1, (double)(i / n % n) * h - 1, (double)(i / n / n) * h - 1);
-    switch (t)
-    {
-      case 0:
-        ((uint8_t*)s->samples)[i] = (uint8_t)lround(v);
-        break;
-      case 1:
-        ((int16_t*)s->samples)[i] = (int16_t)lround(v);
-        break;
-      case 2:
-        ((float*)s->samples)[i] = (float)v;
-        break;
-      default:
-        ((double*)s->samples)[i] = v;
-    }
+  for (int64_t i = 0; s->samples && i < n * n * n; ++i) {
+    const double x = (double)(i % n) * h - 1, y = (double)(i / n % n) * h - 1, z = (double)(i / n / n) * h - 1;
+    const double v = s->scale * value_at(name, x, y, z);
+    if (t == 0) ((uint8_t *)s->samples)[i] = (uint8_t)lround(v);
+    if (t == 1) ((int16_t *)s->samples)[i] = (int16_t)lround(v);
+    if (t == 2) ((float *)s->samples)[i] = (float)v;
+    if (t == 3) ((double *)s->samples)[i] = v;
   }
   return s->samples != NULL;
 }
 
 /* ---- reading alone ---- */
 
-enum
-{
-  PORTION = 1 << 20,
-  MOST_STREAMS = 4
-};
+enum { PORTION = 1 << 20, MOST_STREAMS = 4 };
 static _Atomic uint64_t sink;
 
-typedef struct reading
-{
-  const sampled* from;
+typedef struct reading {
+  const sampled *from;
   size_t streams; /* a portion is read as so many parts side by side: some machines are faster with several */
 } reading;
 
-static void read_portion(void* data, int worker, size_t i)
+static void read_portion(void *data, int worker, size_t i)
 {
-  const reading* r = data;
+  const reading *r = data;
   const size_t left = r->from->bytes - i * PORTION;
   const size_t part = (left < PORTION ? left : PORTION) / r->streams / 64 * 8;
-  const uint64_t* in = (const uint64_t*)r->from->samples + i * PORTION / 8;
+  const uint64_t *in = (const uint64_t *)r->from->samples + i * PORTION / 8;
   uint64_t sums[8] = { 0 };
   const moment m = begin();
   (void)worker;
-  for (size_t j = 0; j < part; j += 8)
-  {
-    for (size_t s = 0; s < r->streams; ++s)
-    {
-      for (size_t l = 0; l < 8; ++l)
-      {
-        sums[l] |= in[s * part + j + l];
-      }
+  for (size_t j = 0; j < part; j += 8) {
+    for (size_t s = 0; s < r->streams; ++s) {
+      for (size_t l = 0; l < 8; ++l) sums[l] |= in[s * part + j + l];
     }
   }
   end(READ, m);
-  for (int l = 0; l < 8; ++l)
-  {
-    atomic_fetch_xor(&sink, sums[l]);
-  }
+  for (int l = 0; l < 8; ++l) atomic_fetch_xor(&sink, sums[l]);
 }
 
 /* ---- runs ---- */
 
-static int fail(pmb_context* context)
+static int fail(pmb_context *context)
 {
   fprintf(stderr, "pmb_bench_passes: %s\n", context ? pmb_error(context) : "no context");
   return 0;
 }
 
-static void* output(void** array, size_t* capacity, size_t bytes)
+static void *output(void **array, size_t *capacity, size_t bytes)
 {
-  if (bytes > *capacity)
-  {
+  if (bytes > *capacity) {
     free(*array);
     *array = malloc(bytes);
     *capacity = *array ? bytes : 0;
-    if (*array)
-    {
+    if (*array) {
       memset(*array, 0, bytes); /* page faults are not the passes' */
     }
   }
   return *array;
 }
 
-static int extract(pmb_context* context, double isovalue, pmb_sizes* sizes)
+static int extract(pmb_context *context, double isovalue, pmb_sizes *sizes)
 {
-  static void* arrays[3];
+  static void *arrays[3];
   static size_t capacities[3];
   const pmb_request request = { .struct_size = sizeof(request), .isovalues = &isovalue, .isovalue_count = 1 };
-  if (pmb_count(context, &request, sizes, NULL) != PMB_OK)
-  {
-    return fail(context);
-  }
+  if (pmb_count(context, &request, sizes, NULL) != PMB_OK) return fail(context);
   const size_t n = (size_t)sizes->points, ids = 3 * (size_t)sizes->triangles;
   const int wide = emitting == EMIT_64;
   const pmb_mesh mesh = { .struct_size = sizeof(mesh),
@@ -334,12 +234,12 @@ static int extract(pmb_context* context, double isovalue, pmb_sizes* sizes)
   return pmb_emit(context, &mesh) == PMB_OK || fail(context);
 }
 
-static int run(pmb_context* context, sampled* s, double isovalue, int runs, pmb_sizes* sizes)
+static int run(pmb_context *context, sampled *s, double isovalue, int runs, pmb_sizes *sizes)
 {
   const pmb_volume volume = {
     .struct_size = sizeof(volume), .samples = s->samples, .type = s->type, .dims = { s->n, s->n, s->n }
   };
-  pmb_cpu* cpu = context->state;
+  pmb_cpu *cpu = context->state;
   pmb_cpu_loops timed = *cpu->loops;
   real_loops = cpu->loops;
   timed.summarize = timed_summarize;
@@ -349,19 +249,16 @@ static int run(pmb_context* context, sampled* s, double isovalue, int runs, pmb_
   timed.emit = timed_emit;
   cpu->loops = &timed;
   int good = 1;
-  for (int i = 0; good && i < runs; ++i)
-  {
+  for (int i = 0; good && i < runs; ++i) {
     good = pmb_bind(context, &volume) == PMB_OK || fail(context);
     end_of_run(SUMMARIZE, SUMMARIZE);
-    for (int j = 0; good && j < 4; ++j)
-    {
+    for (int j = 0; good && j < 4; ++j) {
       emitting = j & 1 ? EMIT_64 : EMIT;
       good = extract(context, isovalue, sizes);
       end_of_run(SELECT_COUNT, CLASSIFY);
       end_of_run(emitting, emitting);
     }
-    for (size_t streams = 1; streams <= MOST_STREAMS; streams *= 2)
-    {
+    for (size_t streams = 1; streams <= MOST_STREAMS; streams *= 2) {
       reading r = { s, streams };
       pmb_crew_loop(&context->crew, (s->bytes + PORTION - 1) / PORTION, read_portion, &r);
       end_of_run(READ, READ);
@@ -371,44 +268,37 @@ static int run(pmb_context* context, sampled* s, double isovalue, int runs, pmb_
   return good;
 }
 
-static void print(const pmb_context* context, const sampled* s, pmb_sizes sizes)
+static void print(const pmb_context *context, const sampled *s, pmb_sizes sizes)
 {
   const double active = (double)context->active_bricks, all = (double)context->bricks;
   const double units[PASSES] = { all, all, all, active, active, active, all };
   printf("%s, %d threads: %lld of %lld bricks active, %lld points, %lld triangles; %lld bytes at most\n",
     context->path, context->crew.workers, (long long)context->active_bricks, (long long)context->bricks,
     (long long)sizes.points, (long long)sizes.triangles, (long long)context->memory.peak);
-  for (int pass = 0; pass < PASSES; ++pass)
-  {
-    const best* b = &least[pass];
+  for (int pass = 0; pass < PASSES; ++pass) {
+    const best *b = &least[pass];
     printf("  %-24s %9.3f ms %9.1f ns/brick", pass_names[pass], b->nanoseconds / 1e6 / context->crew.workers,
       b->nanoseconds / units[pass]);
-    if (counters_work)
-    {
+    if (counters_work) {
       printf(
         " %8.0f instructions/brick %8.0f cycles/brick", b->counted[0] / units[pass], b->counted[1] / units[pass]);
     }
-    if (pass == SUMMARIZE || pass == READ)
-    {
+    if (pass == SUMMARIZE || pass == READ) {
       printf(" %6.1f GB/s", (double)s->bytes * context->crew.workers / b->nanoseconds);
     }
-    if (pass == SUMMARIZE)
-    {
-      printf(" (%.0f%% of reading alone)", 100 * least[READ].nanoseconds / b->nanoseconds);
-    }
+    if (pass == SUMMARIZE) printf(" (%.0f%% of reading alone)", 100 * least[READ].nanoseconds / b->nanoseconds);
     printf("\n");
   }
 }
 
-int main(int argc, char** argv)
+int main(int argc, char **argv)
 {
   const char *volume = argc > 1 ? argv[1] : "cayley", *type = argc > 3 ? argv[3] : "f32";
   const long n = argc > 2 ? atol(argv[2]) : 256, threads = argc > 4 ? atol(argv[4]) : 1,
              runs = argc > 5 ? atol(argv[5]) : 7;
   sampled s;
   if (argc > 7 || !strchr("cgs", volume[0]) || n < 2 || n > 2048 || threads < 1 || threads > PMB_MAX_THREADS ||
-    runs < 1 || !sample(&s, volume[0], n, type))
-  {
+    runs < 1 || !sample(&s, volume[0], n, type)) {
     fprintf(stderr,
       "pmb_bench_passes [cayley|gyroid|sphere [SIZE, 2 to 2048 [u8|i16|f32|f64 [THREADS [RUNS [PATH]]]]]]; or no "
       "memory\n");
@@ -418,14 +308,11 @@ int main(int argc, char** argv)
     .device = PMB_DEVICE_CPU,
     .threads = (int)threads,
     .cpu_path = argc > 6 ? argv[6] : NULL };
-  pmb_context* context = NULL;
+  pmb_context *context = NULL;
   pmb_sizes sizes;
   int good = pmb_create(&options, &context) == PMB_OK || fail(context);
   good = good && run(context, &s, isovalue_of(volume[0]) * s.scale, (int)runs, &sizes);
-  if (good)
-  {
-    print(context, &s, sizes);
-  }
+  if (good) print(context, &s, sizes);
   pmb_destroy(context);
   free(s.samples);
   return !good;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * papers.h - what the systems of the papers, written again as baselines, have in common.
+ * papers.h - the systems of the papers, written again as baselines: what they share, for benchmark and tests.
  *
- * Each system exists twice, for the CPU in C (papers_NAME.c) and for the GPU in CUDA C (papers_NAME.cu); its steps stand
- * once, in papers_NAME.h, over the cell, the tables and the arithmetic of Kernels/. The CPU's is there to be tested without
- * a GPU. What is compared and timed is the GPU's. None of this is in the library or the plugin. */
+ * Each system is CUDA C (papers_NAME.cu) over the cell, the tables and the arithmetic of Kernels/. Without a GPU the same
+ * files run on the emulator (Testing/Emulator). None of this is in the library or the plugin. */
 #ifndef PAPERS_H
 #define PAPERS_H
 
@@ -12,6 +11,7 @@
 #include <stdint.h>
 
 #include "pmb.h"
+#include "shared/pmb_portability.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,71 +19,99 @@ extern "C" {
 
 typedef enum papers_status {
   PAPERS_OK,
-  PAPERS_NO_MEMORY, /* papers_memory says how much was asked for */
+  PAPERS_NO_MEMORY, /* papers_memory.asked says how much was asked for */
   PAPERS_TOO_LARGE, /* more samples or triangles than the system's integers can count */
-  PAPERS_BAD_TYPE,  /* samples of a type that the system was not written for */
+  PAPERS_BAD_TYPE,  /* samples of a type that the system does not take */
   PAPERS_DEVICE     /* CUDA reported an error; papers_memory.message has its text */
 } papers_status;
 
-/* What memory is for: the system's own structures, or the mesh. The input counts to neither. */
+/* What memory is for: the system's own structures, or the mesh. The samples count to neither. */
 typedef enum papers_use { PAPERS_ACCELERATION, PAPERS_OUTPUT, PAPERS_USES } papers_use;
 
-/* Memory of one device, counted. One thread at a time. A taken block begins with no particular content. */
+/* Memory of the GPU, counted; of one state at a time, on one thread. Begins with all 0 and a limit. A block that is given
+ * back serves the next request of its size, so that no allocation is timed. */
 typedef struct papers_memory {
-  void *(*allocate)(size_t bytes); /* malloc, or memory of the GPU; NULL where there is none */
-  void (*release)(void *block);
   size_t limit;             /* most bytes in use at a time; more are refused without an attempt */
   size_t used[PAPERS_USES]; /* bytes in use now */
-  size_t most[PAPERS_USES]; /* the most there were */
-  size_t asked;             /* what the last refused request would have made of both together, 0: none was refused */
-  char message[160];        /* of the last PAPERS_DEVICE */
-  struct papers_block *first; /* the blocks in use */
+  size_t most[PAPERS_USES]; /* largest values of `used` */
+  size_t asked;      /* bytes in use, of both kinds, had the last refused request been granted; 0: none was refused */
+  char message[160]; /* of the last PAPERS_DEVICE */
+  struct papers_block *first;
 } papers_memory;
 
-/* NULL, with `asked` set, where the limit or the device does not allow it. */
+/* A block of unspecified content. NULL, with `asked` set, where the limit or the GPU does not allow it. */
 void *papers_take(papers_memory *memory, papers_use use, size_t bytes);
+void papers_free_memory(papers_memory *memory);
 
-/* A block of papers_take, or NULL. */
-void papers_give(papers_memory *memory, void *block);
-
-/* Whatever is still taken. */
-void papers_give_all(papers_memory *memory);
-
-/* Grows *block to at least `bytes`, without keeping its content; no call where it is large enough. *capacity: of the
- * block, in bytes; begin with NULL and 0. */
-papers_status papers_reserve(papers_memory *memory, papers_use use, void **block, size_t *capacity, size_t bytes);
-
-/* Samples, x fastest, without gaps, in the memory of the device; spacing 1, first sample at (0,0,0). */
+/* Samples on the GPU, x fastest, without gaps; spacing 1, first sample at (0,0,0). Each of dims is at least 1. */
 typedef struct papers_volume {
   const void *samples;
   pmb_type type; /* PMB_UINT8, PMB_INT16, PMB_UINT16 or PMB_FLOAT32 */
   int64_t dims[3];
 } papers_volume;
 
-/* A mesh in the memory of the device; the state's until the next extract or destroy. */
+/* A mesh on the GPU, or a copy in this machine's memory. */
 typedef struct papers_mesh {
   int64_t points, triangles;
   const float *positions; /* points x 3 */
-  const float *normals;   /* points x 3, or NULL where the system has none */
+  const float *normals;   /* points x 3 */
   const int32_t *ids;     /* triangles x 3; NULL: a soup, points 3 t to 3 t + 2 are those of triangle t */
 } papers_mesh;
 
-/* A system on one device. Degenerate triangles are kept, as with remove_degenerate = 0 in pmb_request: the triangles are
- * those, and their points have the bits, of pmb_emit; only their order and what points they share differ. */
+/* How a system's points relate to PMB's, which has one per crossed edge. */
+typedef enum papers_sharing {
+  PAPERS_SOUP,   /* three per triangle, no ids */
+  PAPERS_EDGES,  /* as PMB */
+  PAPERS_WELDED, /* one per position: at most as many as PMB's */
+  PAPERS_SEAMS   /* several on an edge between blocks */
+} papers_sharing;
+
+/* One normal per triangle, or of the gradient by forward or central differences. */
+typedef enum papers_normals { PAPERS_FLAT, PAPERS_FORWARD, PAPERS_CENTRAL } papers_normals;
+
+typedef struct papers_state papers_state; /* of a system for a volume */
+
+/* A system. Degenerate triangles are kept, as with remove_degenerate = 0 in pmb_request: the triangles are pmb_emit's, to
+ * the bits of their points; only their order and the sharing of points differ. */
 typedef struct papers_system {
   const char *name;
-  const char *source; /* paper and section */
-  /* What the system does once per volume; nothing for most. *state is NULL on failure. */
-  papers_status (*create)(papers_memory *memory, const papers_volume *volume, void **state);
-  /* All that an isovalue needs, counts read back; returns when the mesh is complete. Memory taken before is kept. */
-  papers_status (*extract)(void *state, double isovalue, papers_mesh *mesh);
-  void (*destroy)(void *state); /* NULL is fine */
+  papers_sharing sharing;
+  papers_normals normals;
+  size_t state_bytes;
+  /* What the system does once per volume that has cells. */
+  papers_status (*create)(papers_state *state);
+  /* All that an isovalue needs; reads counts back, enqueues the rest. Sets the state's mesh, which begins empty. */
+  papers_status (*extract)(papers_state *state);
 } papers_system;
 
-extern const papers_system papers_scan_cpu, papers_welded_cpu, papers_hpmc_cpu, papers_hpmc_indexed_cpu,
-  papers_hp3d_cpu, papers_pmb2016_cpu;
-extern const papers_system papers_scan_gpu, papers_welded_gpu, papers_hpmc_gpu, papers_hpmc_indexed_gpu,
-  papers_hp3d_gpu, papers_pmb2016_gpu;
+enum { PAPERS_SYSTEMS = 6 };
+extern const papers_system *const papers_systems[PAPERS_SYSTEMS];
+
+/* *state is NULL on failure. Its memory is `memory`, for nobody else until papers_destroy. */
+papers_status papers_create(
+  const papers_system *system, papers_memory *memory, const papers_volume *volume, papers_state **state);
+/* Returns when the mesh is complete; it is the state's until the next call. Memory taken before is kept. */
+papers_status papers_extract(papers_state *state, double isovalue, papers_mesh *mesh);
+void papers_destroy(papers_state *state); /* NULL is fine */
+
+/* Bytes of the pyramids for a volume of so many samples. */
+uint64_t papers_hpmc_bytes(const int64_t dims[3], int indexed);
+uint64_t papers_hp3d_bytes(const int64_t dims[3]);
+
+/* The GPU in use, CUDA's first. Texts: NULL, or what went wrong. */
+const char *papers_upload(void *d_to, const void *from, size_t bytes);
+const char *papers_download(void *to, const void *d_from, size_t bytes);
+/* Milliseconds from start to stop, of the work on the GPU and the host's between; < 0: that failed. Not nested. */
+void papers_start_clock(void);
+double papers_stop_clock(void);
+/* Bytes that can still be allocated; 0: unknown. */
+size_t papers_available(void);
+
+/* Sum of two counts of a pyramid. UINT32_MAX stands for all that do not fit, in all sums above as well. */
+PMB_CONSTEXPR uint32_t papers_sum(uint32_t a, uint32_t b)
+{
+  return a + b < a ? UINT32_MAX : a + b;
+}
 
 #ifdef __cplusplus
 }

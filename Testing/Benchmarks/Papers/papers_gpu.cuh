@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the kernels of several systems need of CUDA's runtime. All is enqueued in the stream that is always there. */
+ *
+ * papers_gpu.cuh - what the systems' CUDA code shares: the state, launches, samples, the point on an edge, normals by
+ * central differences. All work is enqueued in the default stream. */
 #ifndef PAPERS_GPU_CUH
 #define PAPERS_GPU_CUH
 
@@ -7,28 +9,64 @@
 #include <stdio.h>
 
 #include "papers.h"
+#include "shared/pmb_cell.h"
+#include "shared/pmb_point.h"
 
-/* A CUDA call's result, with its text in memory->message. */
+/* ---- host ---- */
+
+/* The volume and the isovalue, as kernels need them. */
+struct papers_field {
+  const void *d_samples;
+  int32_t dims[3];
+  int64_t row, slice;                /* samples from one row, or slice, to the next */
+  float threshold, value, value_low; /* as in pmb_isovalue */
+  int small_threshold;
+};
+
+struct papers_buffer {
+  void *d_data;
+  size_t bytes;
+};
+
+/* The state of each system begins so. It lies in memory that was set to 0. */
+struct papers_state {
+  const papers_system *system;
+  papers_memory *memory;
+  pmb_type type;
+  papers_field field;
+  papers_buffer positions, normals, ids;
+  papers_mesh mesh;
+  void *
+    pinned; /* 64 bytes of the host that the GPU reaches: one block for all, as to pin takes longer than an extraction */
+};
+
+static inline papers_status papers_check(papers_memory *, papers_status status, const char *)
+{
+  return status;
+}
+
 static inline papers_status papers_check(papers_memory *memory, cudaError_t error, const char *what)
 {
-  if (error == cudaSuccess) {
-    return PAPERS_OK;
-  }
-  cudaGetLastError();
+  if (error == cudaSuccess) return PAPERS_OK;
+  (void)cudaGetLastError();
   snprintf(memory->message, sizeof(memory->message), "%.60s: %.90s", what, cudaGetErrorString(error));
   return PAPERS_DEVICE;
 }
 
-/* Returns from the calling function if a CUDA call fails. */
-#define PAPERS_TRY(memory, call)                                       \
-  do {                                                                 \
-    const papers_status tried = papers_check((memory), (call), #call); \
-    if (tried != PAPERS_OK) {                                          \
-      return tried;                                                    \
-    }                                                                  \
+/* Returns from the calling function if a call fails, one of CUDA or one that returns a papers_status. */
+#define PAPERS_TRY(memory, ...)                                                      \
+  do {                                                                               \
+    const papers_status tried = papers_check((memory), (__VA_ARGS__), #__VA_ARGS__); \
+    if (tried != PAPERS_OK) return tried;                                            \
   } while (0)
 
-/* Launches a kernel with a row of blocks; like <<<>>>, but returns what went wrong. */
+/* Grows a buffer to at least `bytes`, without its content. */
+papers_status papers_reserve(papers_memory *memory, papers_use use, papers_buffer *buffer, size_t bytes);
+
+/* Grows the mesh's buffers and sets state->mesh. ids: 1 if the mesh has ids. */
+papers_status papers_reserve_mesh(papers_state *state, int64_t points, int64_t triangles, int ids);
+
+/* Launches a kernel with a row of blocks; does nothing for 0 blocks. */
 template <class... PARAMETERS, class... ARGUMENTS>
 static inline cudaError_t papers_launch(
   void (*kernel)(PARAMETERS...), int64_t blocks, int threads, ARGUMENTS... arguments)
@@ -36,12 +74,101 @@ static inline cudaError_t papers_launch(
   cudaLaunchConfig_t config = {};
   config.gridDim = dim3((unsigned)blocks);
   config.blockDim = dim3((unsigned)threads);
-  return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+  return blocks == 0     ? cudaSuccess
+    : blocks > INT32_MAX ? cudaErrorInvalidConfiguration
+                         : cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
 }
 
-static inline int64_t papers_blocks(int64_t threads, int64_t block)
+static inline int64_t papers_blocks(int64_t count, int64_t of_block)
 {
-  return (threads + block - 1) / block;
+  return (count + of_block - 1) / of_block;
+}
+
+/* Calls FUNCTION<T>(...) with the type of the samples. */
+#define PAPERS_BY_TYPE(type, FUNCTION, ...)                    \
+  ((type) == PMB_UINT8       ? FUNCTION<uint8_t>(__VA_ARGS__)  \
+      : (type) == PMB_INT16  ? FUNCTION<int16_t>(__VA_ARGS__)  \
+      : (type) == PMB_UINT16 ? FUNCTION<uint16_t>(__VA_ARGS__) \
+                             : FUNCTION<float>(__VA_ARGS__))
+
+/* ---- samples and points ---- */
+
+template <class T> constexpr int PAPERS_IS_FLOAT = sizeof(T) == sizeof(float);
+
+/* Not inlined: bodies that rarely run take no registers from those that do. */
+#define PAPERS_RARE static __device__ __noinline__
+
+template <class T> static __device__ __forceinline__ float papers_sample(const papers_field &field, int64_t index)
+{
+  return (float)((const T *)field.d_samples)[index];
+}
+
+static __device__ __forceinline__ int64_t papers_index(const papers_field &field, const int32_t place[3])
+{
+  return place[0] + field.row * place[1] + field.slice * place[2];
+}
+
+/* The lower sample of an edge of the cell at `cell`. */
+static __device__ __forceinline__ void papers_lower_of(const int32_t cell[3], int edge, int32_t lower[3])
+{
+  const int corner = pmb_edge_lower(edge);
+  for (int a = 0; a < 3; ++a) lower[a] = cell[a] + (corner >> a & 1);
+}
+
+/* The point on the edge from the sample at `lower` along an axis. PMB adds the two as doubles and rounds; the sum of floats
+ * has the same bits, as indices below 2^24 are floats and 53 >= 2 * 24 + 2. */
+static __device__ __forceinline__ void papers_position(const int32_t lower[3], int axis, float t, float position[3])
+{
+  for (int a = 0; a < 3; ++a) position[a] = a == axis ? (float)lower[a] + t : (float)lower[a];
+}
+
+/* ---- normals by central differences ---- */
+
+/* The sample at an end of an edge and those around it; where the volume ends it stands in itself, with factor 1. */
+struct papers_end {
+  float center, below[3], above[3], factor[3];
+};
+
+/* Returns 0 where the gradient is zero, or the square of its length too small or too large for a float. */
+static __device__ __forceinline__ int papers_central_normal(
+  const papers_end &lower, const papers_end &upper, float t, float normal[3])
+{
+  float g[3];
+  for (int a = 0; a < 3; ++a) {
+    g[a] = pmb_lerp(pmb_difference(lower.below[a], lower.above[a], lower.factor[a]),
+      pmb_difference(upper.below[a], upper.above[a], upper.factor[a]), t);
+  }
+  const float length2 = pmb_length2(g[0], g[1], g[2]);
+  const float factor = pmb_normal_factor(length2);
+  for (int a = 0; a < 3; ++a) normal[a] = g[a] * factor;
+  return pmb_length2_good(length2);
+}
+
+static __device__ __forceinline__ pmb_stencil papers_stencil(const papers_end &end)
+{
+  pmb_stencil stencil;
+  stencil.center = (double)end.center;
+  for (int a = 0; a < 3; ++a) {
+    stencil.below[a] = (double)end.below[a];
+    stencil.above[a] = (double)end.above[a];
+    stencil.factor[a] = (double)end.factor[a];
+  }
+  return stencil;
+}
+
+/* The normal there, as PMB has it. */
+static __device__ __forceinline__ void papers_careful_normal(
+  const papers_end &lower, const papers_end &upper, float t, int axis, float normal[3])
+{
+  const pmb_stencil low = papers_stencil(lower), high = papers_stencil(upper);
+  float g[3], gradient[3];
+  pmb_frame frame;
+  for (int i = 0; i < 9; ++i) frame.normal[i] = i % 4 == 0;
+  frame.gradient_scale = 1;
+  pmb_central_gradient(&low, &high, t, g);
+  if (!pmb_scaled_point(&frame, g, gradient, normal)) {
+    pmb_careful_point(&frame, &low, &high, axis, (double)t, gradient, normal);
+  }
 }
 
 #endif

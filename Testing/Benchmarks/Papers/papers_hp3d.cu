@@ -1,83 +1,94 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * 3D HistoPyramid marching cubes on a GPU.
+ *
+ * hp3d: marching cubes by 3D HistoPyramids (E. Smistad, A. C. Elster, F. Lindseth, Real-Time Surface Extraction and
+ * Visualization of Medical Images using OpenCL and GPUs, section 3).
+ *
+ * The base level is a cube of N^3 cells, N the power of two that the volume fits into, with the number of triangles of each
+ * cell in 8 bits; an element of the next level is the sum of 2 x 2 x 2 of the one below. The sums fit into 8 bits in level 1,
+ * into 16 in levels 2 to 4; the others have 32. The only element of the top is read back. Then each triangle goes down
+ * from there by its number to its cell, whose case is found again from its samples. Levels are in Morton order. Where a
+ * sum is 0 nothing is written below: no traversal goes there.
  *
  * One kernel reads the volume and writes the base and the five levels above it: a block has two cubes of 32^3 cells, side by
- * side along x, and walks through the slices, each sample being read once. The levels above are small. A thread of the
- * output's kernel goes down the pyramid for one triangle. */
-#include "papers_hp3d.h"
+ * side along x, and walks through the slices, reading each sample once. The levels above are small. A thread of the output's
+ * kernel goes down the pyramid for one triangle. */
 #include "papers_pyramid.cuh"
 
-#include <stdlib.h>
-#include <string.h>
-
-namespace
-{
-
-typedef papers_slice<HP3D_BLOCK> hp3d_slice;
-
 enum {
-  CUBES = PAPERS_COLUMNS / HP3D_BLOCK,
-  PAIRS = HP3D_BLOCK / 2,        /* of slices; and elements of level 1 along an axis of a cube */
+  LEVELS = 13,
+  SIDE_LEAST = 64,  /* N is at least that, */
+  SIDE_MOST = 4096, /* and at most that: the elements of level 2 are numbered in 32 bits */
+  BLOCK = 32,       /* an element of this level is a cube of BLOCK cells along each axis: */
+  BLOCK_LEVEL = 5,
+  CUBES = PAPERS_COLUMNS / BLOCK,
+  PAIRS = BLOCK / 2,             /* of slices; and elements of level 1 along an axis of a cube */
   GROUPS = PAIRS * PAIRS * PAIRS /* elements of level 1 in a cube */
 };
+
+/* Level 0 is the base, 1^3 is level `top`. */
+struct hp3d_pyramid {
+  void *level[LEVELS];
+  int top;
+};
+
+struct hp3d_job {
+  papers_field field;
+  hp3d_pyramid pyramid;
+};
+
+typedef papers_slice<BLOCK> hp3d_slice;
+
+/* Bit b, of 21, goes to bit 3 b. */
+static __device__ __forceinline__ uint64_t spread(uint32_t x)
+{
+  uint64_t v = x & 0x1fffff;
+  v = (v | v << 32) & 0x001f00000000ffffull;
+  v = (v | v << 16) & 0x001f0000ff0000ffull;
+  v = (v | v << 8) & 0x100f00f00f00f00full;
+  v = (v | v << 4) & 0x10c30c30c30c30c3ull;
+  return (v | v << 2) & 0x1249249249249249ull;
+}
+
+static __device__ __forceinline__ uint32_t gather(uint64_t v)
+{
+  v &= 0x1249249249249249ull;
+  v = (v | v >> 2) & 0x10c30c30c30c30c3ull;
+  v = (v | v >> 4) & 0x100f00f00f00f00full;
+  v = (v | v >> 8) & 0x001f0000ff0000ffull;
+  v = (v | v >> 16) & 0x001f00000000ffffull;
+  return (uint32_t)((v | v >> 32) & 0x1fffff);
+}
+
+/* Where the cell (x,y,z) is in the base. */
+static __device__ __forceinline__ uint64_t place_of(int32_t x, int32_t y, int32_t z)
+{
+  return spread((uint32_t)x) | spread((uint32_t)y) << 1 | spread((uint32_t)z) << 2;
+}
 
 /* ---- base ---- */
 
 /* Where a block is. */
 struct block_place {
   int x, y, z;          /* first cell */
-  uint64_t cube[CUBES]; /* the elements of level HP3D_BLOCK_LEVEL */
+  uint64_t cube[CUBES]; /* the elements of level BLOCK_LEVEL */
 };
 
 /* across, down: blocks along x and y. */
-__device__ __forceinline__ block_place place_of_block(int across, int down)
+static __device__ __forceinline__ block_place place_of_block(int across, int down)
 {
   const int block = (int)blockIdx.x;
   const int i = block % across, j = block / across % down, k = block / across / down;
   block_place place;
   place.x = i * PAPERS_COLUMNS;
-  place.y = j * HP3D_BLOCK;
-  place.z = k * HP3D_BLOCK;
-  for (int c = 0; c < CUBES; ++c) {
-    place.cube[c] = hp3d_place(CUBES * i + c, j, k);
-  }
+  place.y = j * BLOCK;
+  place.z = k * BLOCK;
+  for (int c = 0; c < CUBES; ++c) place.cube[c] = place_of(CUBES * i + c, j, k);
   return place;
 }
 
-/* Bits of the 3 x 3 x 3 samples of a group: three of a row, [slice][row]. */
-struct group_bits {
-  uint32_t row[3][3];
-};
-
-/* Of a pair of slices and the next one. */
-__device__ __forceinline__ group_bits bits_of(const hp3d_slice *ring, int pair, int column, int row)
-{
-  group_bits bits;
-#pragma unroll
-  for (int k = 0; k < 3; ++k) {
-#pragma unroll
-    for (int j = 0; j < 3; ++j) {
-      bits.row[k][j] = papers_three(ring[(2 * (unsigned)pair + k) % PAPERS_RING], 2 * row + j, column);
-    }
-  }
-  return bits;
-}
-
-/* Whether they are not all alike. */
-__device__ __forceinline__ int is_mixed(const group_bits &bits)
-{
-  uint32_t some = 0, all = 7;
-#pragma unroll
-  for (int i = 0; i < 9; ++i) {
-    some |= bits.row[i / 3][i % 3];
-    all &= bits.row[i / 3][i % 3];
-  }
-  return some != 0 && all != 7;
-}
-
 /* The triangles of 2 x 2 x 2 cells, a byte each. */
-__device__ __forceinline__ uint2 group_of_bits(
-  const papers_field &field, const uint8_t *counts, const group_bits &bits, int x, int y, int z)
+static __device__ __forceinline__ uint2 group_of_bits(
+  const papers_field &field, const uint8_t *counts, const papers_group<3> &bits, int x, int y, int z)
 {
   uint32_t words[2] = { 0, 0 };
 #pragma unroll
@@ -92,39 +103,41 @@ __device__ __forceinline__ uint2 group_of_bits(
   return make_uint2(words[0], words[1]);
 }
 
-/* The same from samples, which need not be finite; rare. */
-template <class T> __device__ __noinline__ uint2 group_of_samples(const papers_field &field, int x, int y, int z)
+/* The same from samples, which need not be finite. */
+template <class T> PAPERS_RARE uint2 group_of_samples(const papers_field &field, int x, int y, int z)
 {
   uint32_t words[2] = { 0, 0 };
   for (int c = 0; c < 8; ++c) {
     const int i = x + (c & 1), j = y + (c >> 1 & 1), k = z + (c >> 2);
     if (i < field.dims[0] - 1 && j < field.dims[1] - 1 && k < field.dims[2] - 1) {
-      words[c >> 2] |= hp3d_cell_triangles(&field, papers_type_of<T>::type, i, j, k) << 8 * (c & 3);
+      unsigned finite;
+      const unsigned cell_case = papers_cell_case<T>(field, i, j, k, &finite);
+      words[c >> 2] |= (uint32_t)(finite == 0xff ? pmb_triangle_count[cell_case] : 0) << 8 * (c & 3);
     }
   }
   return make_uint2(words[0], words[1]);
 }
 
 /* Sum of four bytes. */
-__device__ __forceinline__ uint32_t sum_of_bytes(uint32_t word)
+static __device__ __forceinline__ uint32_t sum_of_bytes(uint32_t word)
 {
   return __dp4a(word, 0x01010101u, 0u);
 }
 
 /* Base level and, in shared memory, level 1 of a pair of slices. */
 template <class T>
-__device__ __forceinline__ void build_pair(const hp3d_job &job, const uint8_t *counts, const hp3d_slice *ring,
+static __device__ __forceinline__ void build_pair(const hp3d_job &job, const uint8_t *counts, const hp3d_slice *ring,
   int odd, const block_place &place, int pair, uint8_t (*sums)[GROUPS])
 {
   const int column = (int)papers_gather_2(threadIdx.x), row = (int)papers_gather_2(threadIdx.x >> 1);
-  const int group = (int)hp3d_place(column, row, pair);
+  const int group = (int)place_of(column, row, pair);
 #pragma unroll 1
   for (int c = 0; c < CUBES; ++c) {
     const int x = place.x + 2 * (PAIRS * c + column), y = place.y + 2 * row, z = place.z + 2 * pair;
-    const group_bits bits = bits_of(ring, pair, PAIRS * c + column, row);
-    if (is_mixed(bits)) {
-      const uint2 words = papers_type_of<T>::IS_FLOAT && odd ? group_of_samples<T>(job.field, x, y, z)
-                                                             : group_of_bits(job.field, counts, bits, x, y, z);
+    const papers_group<3> bits = papers_group_of<3>(ring, 2 * (unsigned)pair, PAIRS * c + column, row);
+    if (papers_is_mixed(bits)) {
+      const uint2 words = PAPERS_IS_FLOAT<T> && odd ? group_of_samples<T>(job.field, x, y, z)
+                                                    : group_of_bits(job.field, counts, bits, x, y, z);
       sums[c][group] = (uint8_t)(sum_of_bytes(words.x) + sum_of_bytes(words.y));
       ((uint2 *)job.pyramid.level[0])[(c == 0 ? place.cube[0] : place.cube[1]) * GROUPS + (unsigned)group] = words;
     }
@@ -132,7 +145,7 @@ __device__ __forceinline__ void build_pair(const hp3d_job &job, const uint8_t *c
 }
 
 /* Levels 1 to 5 of a cube, from level 1 in shared memory: 16 elements of it for each thread. */
-__device__ __forceinline__ void build_cube(
+static __device__ __forceinline__ void build_cube(
   const hp3d_pyramid &pyramid, uint64_t cube, const uint8_t *level_1, uint32_t *of_warps)
 {
   const unsigned t = threadIdx.x, lane = t & 31, warp = t >> 5;
@@ -143,9 +156,7 @@ __device__ __forceinline__ void build_cube(
   ((uint32_t *)pyramid.level[2])[cube * PAPERS_THREADS + t] = low | high << 16;
   sum += __shfl_xor_sync(UINT32_MAX, sum, 1);
   sum += __shfl_xor_sync(UINT32_MAX, sum, 2);
-  if (lane % 4 == 0) {
-    ((uint16_t *)pyramid.level[3])[cube * 64 + t / 4] = (uint16_t)sum;
-  }
+  if (lane % 4 == 0) ((uint16_t *)pyramid.level[3])[cube * 64 + t / 4] = (uint16_t)sum;
   sum += __shfl_xor_sync(UINT32_MAX, sum, 4);
   sum += __shfl_xor_sync(UINT32_MAX, sum, 8);
   sum += __shfl_xor_sync(UINT32_MAX, sum, 16);
@@ -156,15 +167,13 @@ __device__ __forceinline__ void build_cube(
   __syncthreads();
   if (t == 0) {
     sum = 0;
-    for (int w = 0; w < PAPERS_WARPS; ++w) {
-      sum += of_warps[w];
-    }
-    ((uint32_t *)pyramid.level[HP3D_BLOCK_LEVEL])[cube] = sum;
+    for (int w = 0; w < PAPERS_WARPS; ++w) sum += of_warps[w];
+    ((uint32_t *)pyramid.level[BLOCK_LEVEL])[cube] = sum;
   }
 }
 
 template <class T>
-__global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
+static __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
   const __grid_constant__ hp3d_job job, int across, int down)
 {
   __shared__ hp3d_slice ring[PAPERS_RING];
@@ -173,21 +182,19 @@ __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
   __shared__ uint8_t counts[256];
   const block_place place = place_of_block(across, down);
   const int pairs = min((int)PAIRS, (job.field.dims[2] - place.z) / 2); /* (cells + 1) / 2 */
-  papers_readings<T, HP3D_BLOCK> near, far;
+  papers_readings<T, BLOCK> near, far;
   int crossed = 0;
   counts[threadIdx.x] = pmb_triangle_count[threadIdx.x];
-  for (int i = threadIdx.x; i < CUBES * GROUPS / 16; i += PAPERS_THREADS) {
-    ((uint4 *)sums)[i] = make_uint4(0, 0, 0, 0);
-  }
-  const papers_window<T> window = papers_window_of<T, HP3D_BLOCK>(job.field, place.x, place.y);
+  for (int i = threadIdx.x; i < CUBES * GROUPS / 16; i += PAPERS_THREADS) ((uint4 *)sums)[i] = make_uint4(0, 0, 0, 0);
+  const papers_window<T> window = papers_window_of<T, BLOCK>(job.field, place.x, place.y);
   papers_read(window, place.z, &near);
-  papers_store_bits(job.field.isovalue, near, &ring[0]);
+  papers_store_bits(job.field, near, &ring[0]);
   papers_read(window, place.z + 1, &near);
   papers_read(window, place.z + 2, &far);
 #pragma unroll 1
   for (int pair = 0; pair < pairs; ++pair) {
-    papers_store_bits(job.field.isovalue, near, &ring[(2 * (unsigned)pair + 1) % PAPERS_RING]);
-    papers_store_bits(job.field.isovalue, far, &ring[(2 * (unsigned)pair + 2) % PAPERS_RING]);
+    papers_store_bits(job.field, near, &ring[(2 * (unsigned)pair + 1) % PAPERS_RING]);
+    papers_store_bits(job.field, far, &ring[(2 * (unsigned)pair + 2) % PAPERS_RING]);
     if (pair + 1 < pairs) {
       papers_read(window, place.z + 2 * pair + 3, &near);
       papers_read(window, place.z + 2 * pair + 4, &far);
@@ -195,9 +202,7 @@ __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
     __syncthreads();
     uint32_t holds = 0;
 #pragma unroll
-    for (int k = 0; k < 3; ++k) {
-      holds |= papers_holds(ring[(2 * (unsigned)pair + k) % PAPERS_RING]);
-    }
+    for (int k = 0; k < 3; ++k) holds |= papers_holds(ring[(2 * (unsigned)pair + k) % PAPERS_RING]);
     if (papers_is_crossed(holds)) {
       crossed = 1;
       build_pair<T>(job, counts, ring, papers_holds_any(holds, PAPERS_HAS_ODD), place, pair, sums);
@@ -206,165 +211,185 @@ __global__ __launch_bounds__(PAPERS_THREADS, 4) void base_kernel(
   if (crossed) {
     __syncthreads();
 #pragma unroll
-    for (int c = 0; c < CUBES; ++c) {
-      build_cube(job.pyramid, place.cube[c], sums[c], of_warps[c]);
-    }
+    for (int c = 0; c < CUBES; ++c) build_cube(job.pyramid, place.cube[c], sums[c], of_warps[c]);
   } else if (threadIdx.x == 0) {
-    for (int c = 0; c < CUBES; ++c) {
-      ((uint32_t *)job.pyramid.level[HP3D_BLOCK_LEVEL])[place.cube[c]] = 0;
-    }
+    for (int c = 0; c < CUBES; ++c) ((uint32_t *)job.pyramid.level[BLOCK_LEVEL])[place.cube[c]] = 0;
   }
 }
 
-template <class T> cudaError_t build_base(const hp3d_job &job)
+template <class T> static cudaError_t build_base(const hp3d_job &job)
 {
   const int32_t *dims = job.field.dims;
-  const uint64_t across = papers_blocks((uint64_t)dims[0] - 1, PAPERS_COLUMNS);
-  const uint64_t down = papers_blocks((uint64_t)dims[1] - 1, HP3D_BLOCK);
-  return papers_launch(base_kernel<T>, across * down * papers_blocks((uint64_t)dims[2] - 1, HP3D_BLOCK),
-    PAPERS_THREADS, job, (int)across, (int)down);
+  const int64_t across = papers_blocks(dims[0] - 1, PAPERS_COLUMNS), down = papers_blocks(dims[1] - 1, BLOCK);
+  return papers_launch(
+    base_kernel<T>, across * down * papers_blocks(dims[2] - 1, BLOCK), PAPERS_THREADS, job, (int)across, (int)down);
+}
+
+/* ---- traversal ---- */
+
+/* The eight elements of a level below an element of the next, as words: 2 of 8 bits each, 4 of 16 or 8 of 32. */
+static __device__ __forceinline__ void read_group(
+  const hp3d_pyramid &pyramid, int level, uint64_t parent, uint32_t words[8])
+{
+  if (level < 2) {
+    *(uint2 *)words = ((const uint2 *)pyramid.level[level])[parent];
+  } else if (level < BLOCK_LEVEL) {
+    *(uint4 *)words = ((const uint4 *)pyramid.level[level])[parent];
+  } else {
+    ((uint4 *)words)[0] = ((const uint4 *)pyramid.level[level])[2 * parent];
+    ((uint4 *)words)[1] = ((const uint4 *)pyramid.level[level])[2 * parent + 1];
+  }
+}
+
+/* Element i of a group. */
+static __device__ __forceinline__ uint32_t element(const uint32_t words[8], int level, int i)
+{
+  return level < 2        ? words[i / 4] >> i % 4 * 8 & 0xff
+    : level < BLOCK_LEVEL ? words[i / 2] >> i % 2 * 16 & 0xffff
+                          : words[i];
+}
+
+/* The element of a group whose range has *key, which is counted from the range's begin afterwards. */
+static __device__ __forceinline__ uint32_t choose(const uint32_t words[8], int level, uint32_t *key)
+{
+  uint32_t begin = 0, end = 0, chosen = 0;
+#pragma unroll
+  for (int i = 0; i < 7; ++i) {
+    end += element(words, level, i);
+    begin = *key >= end ? end : begin;
+    chosen += *key >= end;
+  }
+  *key -= begin;
+  return chosen;
+}
+
+/* From an element of the level above `level` to one of it. */
+static __device__ __forceinline__ uint64_t step_down(
+  const hp3d_pyramid &pyramid, int level, uint64_t parent, uint32_t *key)
+{
+  __align__(16) uint32_t words[8];
+  read_group(pyramid, level, parent, words);
+  return 8 * parent + choose(words, level, key);
+}
+
+/* The cell that has triangle *key; *key becomes the number among its own. */
+static __device__ __forceinline__ void descend(const hp3d_pyramid &pyramid, uint32_t *key, int32_t cell[3])
+{
+  uint32_t upper = 0;
+  for (int l = pyramid.top - 1; l >= BLOCK_LEVEL; --l) upper = (uint32_t)step_down(pyramid, l, upper, key);
+  upper = (uint32_t)step_down(pyramid, 4, upper, key);
+  upper = (uint32_t)step_down(pyramid, 3, upper, key);
+  upper = (uint32_t)step_down(pyramid, 2, upper, key);
+  const uint64_t place = step_down(pyramid, 0, step_down(pyramid, 1, upper, key), key);
+  for (int a = 0; a < 3; ++a) cell[a] = (int32_t)gather(place >> a);
 }
 
 /* ---- output ---- */
 
 template <class T>
-__global__ __launch_bounds__(PAPERS_THREADS) void triangles_kernel(
+static __global__ __launch_bounds__(PAPERS_THREADS) void triangles_kernel(
   const __grid_constant__ hp3d_job job, uint32_t count, float *d_positions, float *d_normals)
 {
   __shared__ float stage[PAPERS_WARPS][32 * 9];
-  const uint32_t key = blockIdx.x * PAPERS_THREADS + threadIdx.x, first = key & ~31u;
+  const uint32_t number = blockIdx.x * PAPERS_THREADS + threadIdx.x, first = number & ~31u;
+  uint32_t key = min(number, count - 1);
   float positions[9], normals[9];
-  hp3d_triangle(&job, papers_type_of<T>::type, min(key, count - 1), positions, normals);
+  int32_t cell[3];
+  unsigned finite;
+  descend(job.pyramid, &key, cell);
+  const unsigned cell_case = papers_cell_case<T>(job.field, cell[0], cell[1], cell[2], &finite);
+#pragma unroll
+  for (int i = 0; i < 3; ++i) {
+    const int edge = pmb_triangle_edges[cell_case][3 * key + (uint32_t)i];
+    papers_cell_point<T>(job.field, cell, edge, positions + 3 * i, normals + 3 * i);
+  }
   papers_store<9>(d_positions, (uint64_t)first * 9, (uint64_t)count * 9, positions, stage[threadIdx.x >> 5]);
   papers_store<9>(d_normals, (uint64_t)first * 9, (uint64_t)count * 9, normals, stage[threadIdx.x >> 5]);
 }
 
-template <class T> cudaError_t emit(const hp3d_job &job, uint32_t count, float *d_positions, float *d_normals)
-{
-  return papers_launch(
-    triangles_kernel<T>, papers_blocks(count, PAPERS_THREADS), PAPERS_THREADS, job, count, d_positions, d_normals);
-}
-
 /* ---- the system ---- */
 
-struct hp3d_gpu {
-  papers_memory *memory;
-  papers_volume volume;
+struct hp3d_state : papers_state {
   hp3d_job job;
-  void *d_block;       /* the pyramid; NULL: there is no cell */
-  uint32_t *triangles; /* the top, of the host, pinned */
-  float *d_positions, *d_normals;
-  size_t positions_bytes, normals_bytes;
 };
 
-void destroy(void *state)
+static uint64_t side_of(const int64_t dims[3])
 {
-  hp3d_gpu *gpu = (hp3d_gpu *)state;
-  if (gpu) {
-    papers_give(gpu->memory, gpu->d_positions);
-    papers_give(gpu->memory, gpu->d_normals);
-    papers_give(gpu->memory, gpu->d_block);
-    free(gpu);
-  }
+  uint64_t side = SIDE_LEAST;
+  for (int a = 0; a < 3; ++a)
+    while ((int64_t)side < dims[a]) side *= 2;
+  return side;
 }
 
-/* Cubes outside the volume stay 0: from level HP3D_BLOCK_LEVEL on all is set to 0 once. */
-papers_status prepare(hp3d_gpu *gpu, uint64_t bytes)
+/* Bytes of the elements of a level. */
+static uint64_t level_bytes(uint64_t side, int level)
 {
-  static uint32_t *pinned; /* taken once per program: that takes longer than an extraction */
-  const papers_status status =
-    pinned ? PAPERS_OK : papers_cuda_status(gpu->memory, cudaMallocHost((void **)&pinned, sizeof(*pinned)));
-  if (status != PAPERS_OK) {
-    return status;
-  }
-  gpu->triangles = pinned;
-  gpu->d_block = papers_take(gpu->memory, PAPERS_ACCELERATION, bytes);
-  if (!gpu->d_block) {
-    return PAPERS_NO_MEMORY;
-  }
-  papers_hp3d_layout(&gpu->job.pyramid, gpu->volume.dims, gpu->d_block);
-  char *d_begin = (char *)gpu->job.pyramid.level[HP3D_BLOCK_LEVEL];
-  return papers_cuda_status(
-    gpu->memory, cudaMemsetAsync(d_begin, 0, (size_t)((char *)gpu->d_block + bytes - d_begin), NULL));
+  return side * side * side * (level < 2 ? 1 : level < BLOCK_LEVEL ? 2 : 4);
 }
 
-papers_status create(papers_memory *memory, const papers_volume *volume, void **state)
+/* The paper's equation 1 and the last column of its table 3. */
+uint64_t papers_hp3d_bytes(const int64_t dims[3])
 {
-  uint64_t bytes;
-  *state = NULL;
-  papers_status status = papers_hp3d_check(volume, &bytes);
-  if (status != PAPERS_OK) {
-    return status;
+  uint64_t bytes = 0;
+  int level = 0;
+  for (uint64_t side = side_of(dims); side > 0; side /= 2) bytes += level_bytes(side, level++);
+  return bytes;
+}
+
+/* Cubes outside the volume stay 0: all from level BLOCK_LEVEL on is set to 0 once. */
+static papers_status create(papers_state *state)
+{
+  hp3d_state *s = (hp3d_state *)state;
+  hp3d_pyramid *pyramid = &s->job.pyramid;
+  const int64_t dims[3] = { s->field.dims[0], s->field.dims[1], s->field.dims[2] };
+  const uint64_t bytes = papers_hp3d_bytes(dims);
+  if (side_of(dims) > SIDE_MOST) return PAPERS_TOO_LARGE;
+  char *d_block = (char *)papers_take(s->memory, PAPERS_ACCELERATION, bytes), *d_next = d_block;
+  if (!d_block) return PAPERS_NO_MEMORY;
+  pyramid->top = -1;
+  for (uint64_t side = side_of(dims); side > 0; side /= 2) {
+    pyramid->level[++pyramid->top] = d_next;
+    d_next += level_bytes(side, pyramid->top);
   }
-  hp3d_gpu *gpu = (hp3d_gpu *)calloc(1, sizeof(*gpu));
-  if (!gpu) {
-    return PAPERS_NO_MEMORY;
-  }
-  gpu->memory = memory;
-  gpu->volume = *volume;
-  status = bytes ? prepare(gpu, bytes) : PAPERS_OK;
-  if (status != PAPERS_OK) {
-    destroy(gpu);
-    return status;
-  }
-  *state = gpu;
+  char *d_begin = (char *)pyramid->level[BLOCK_LEVEL];
+  PAPERS_TRY(s->memory, cudaMemsetAsync(d_begin, 0, (size_t)(d_next - d_begin), NULL));
   return PAPERS_OK;
 }
 
-/* The pyramid, and its top to the host. */
-cudaError_t build(hp3d_gpu *gpu)
+/* The pyramid; its top goes to the host. */
+static papers_status build(hp3d_state *s)
 {
-  const hp3d_pyramid &pyramid = gpu->job.pyramid;
+  const hp3d_pyramid &pyramid = s->job.pyramid;
   papers_levels levels = {};
-  for (int l = HP3D_BLOCK_LEVEL; l <= pyramid.top; ++l) {
-    levels.level[l] = (uint32_t *)pyramid.level[l];
-  }
+  for (int l = BLOCK_LEVEL; l <= pyramid.top; ++l) levels.level[l] = (uint32_t *)pyramid.level[l];
   levels.top = pyramid.top;
-  cudaError_t error = PAPERS_BY_TYPE(gpu->volume.type, build_base, gpu->job);
-  if (error == cudaSuccess) {
-    error =
-      papers_build_upper<8, 4>(levels, HP3D_BLOCK_LEVEL, (uint64_t)1 << 3 * (pyramid.top - HP3D_BLOCK_LEVEL - 1));
-  }
-  if (error == cudaSuccess) {
-    error =
-      cudaMemcpyAsync(gpu->triangles, pyramid.level[pyramid.top], sizeof(uint32_t), cudaMemcpyDeviceToHost, NULL);
-  }
-  return error == cudaSuccess ? cudaStreamSynchronize(NULL) : error;
+  PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, build_base, s->job));
+  PAPERS_TRY(
+    s->memory, papers_build_upper<8, 4>(levels, BLOCK_LEVEL, (int64_t)1 << 3 * (pyramid.top - BLOCK_LEVEL - 1)));
+  PAPERS_TRY(s->memory,
+    cudaMemcpyAsync(s->pinned, pyramid.level[pyramid.top], sizeof(uint32_t), cudaMemcpyDeviceToHost, NULL));
+  PAPERS_TRY(s->memory, cudaStreamSynchronize(NULL));
+  return PAPERS_OK;
 }
 
-papers_status extract(void *state, double isovalue, papers_mesh *mesh)
+template <class T> static cudaError_t make_triangles(const hp3d_state *s)
 {
-  hp3d_gpu *gpu = (hp3d_gpu *)state;
-  memset(mesh, 0, sizeof(*mesh));
-  if (!gpu->d_block) {
-    return PAPERS_OK;
-  }
-  gpu->job.field = papers_field_make(&gpu->volume, isovalue);
-  papers_status status = papers_cuda_status(gpu->memory, build(gpu));
-  if (status != PAPERS_OK) {
-    return status;
-  }
-  const uint32_t triangles = *gpu->triangles;
-  const size_t bytes = (size_t)triangles * 9 * sizeof(float);
-  status = triangles < UINT32_MAX ? PAPERS_OK : PAPERS_TOO_LARGE;
-  status = status == PAPERS_OK
-    ? papers_reserve(gpu->memory, PAPERS_OUTPUT, (void **)&gpu->d_positions, &gpu->positions_bytes, bytes)
-    : status;
-  status = status == PAPERS_OK
-    ? papers_reserve(gpu->memory, PAPERS_OUTPUT, (void **)&gpu->d_normals, &gpu->normals_bytes, bytes)
-    : status;
-  if (status != PAPERS_OK) {
-    return status;
-  }
-  cudaError_t error = PAPERS_BY_TYPE(gpu->volume.type, emit, gpu->job, triangles, gpu->d_positions, gpu->d_normals);
-  error = error == cudaSuccess ? cudaStreamSynchronize(NULL) : error;
-  mesh->points = 3 * (int64_t)triangles;
-  mesh->triangles = triangles;
-  mesh->positions = gpu->d_positions;
-  mesh->normals = gpu->d_normals;
-  return papers_cuda_status(gpu->memory, error);
+  const uint32_t count = (uint32_t)s->mesh.triangles;
+  return papers_launch(triangles_kernel<T>, papers_blocks(count, PAPERS_THREADS), PAPERS_THREADS, s->job, count,
+    (float *)s->positions.d_data, (float *)s->normals.d_data);
 }
 
-} // namespace
+static papers_status extract(papers_state *state)
+{
+  hp3d_state *s = (hp3d_state *)state;
+  s->job.field = s->field;
+  PAPERS_TRY(s->memory, build(s));
+  const uint32_t triangles = *(const uint32_t *)s->pinned;
+  if (triangles == UINT32_MAX) return PAPERS_TOO_LARGE;
+  PAPERS_TRY(s->memory, papers_reserve_mesh(s, 3 * (int64_t)triangles, triangles, 0));
+  PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, make_triangles, s));
+  return PAPERS_OK;
+}
 
-const papers_system papers_hp3d_gpu = { HP3D_NAME, HP3D_SOURCE, create, extract, destroy };
+extern "C" const papers_system papers_hp3d = { "hp3d", PAPERS_SOUP, PAPERS_FORWARD, sizeof(hp3d_state), create,
+  extract };

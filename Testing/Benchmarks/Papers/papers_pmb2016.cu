@@ -1,274 +1,493 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * PMB as published, on the GPU: memory and launches. The kernels are in papers_pmb2016_ranges.cuh and _blocks.cuh. */
-#include <cuda_runtime.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * pmb2016: Parallel Marching Blocks as published (Liu, Clapworthy, Dong, Wu, EuroVis 2016, section 4).
+ *
+ * Once per volume: least and greatest sample of each block (4.1, papers_pmb2016.cuh). Per isovalue: the list of the blocks
+ * that it crosses (4.2); of each the points on the up to 3 edges of each sample, where they go in the block by a prefix
+ * sum, in the mesh by one atomic addition, and the triangles (4.3). A thread block takes one block after another, and loads
+ * the next one's samples while it works on one.
+ *
+ * The paper does not say how its output got its size. Here a block that does not fit counts and writes nothing; then memory
+ * of the exact size is taken and the blocks run again. So the first mesh, and one larger than all before, runs them twice.
+ *
+ * A layer of a block, 8 x 4 samples, is a word: bit 8 * y + x. The threads of a layer are a warp. */
+#include "papers_pmb2016.cuh"
 
-extern "C" {
-#include "core/pmb_isovalue.h"
-#include "papers_pmb2016.h"
-}
-#include "papers_pmb2016_blocks.cuh"
+enum {
+  THREADS = SAMPLES,
+  WARPS = THREADS / 32,
+  COMPACT_EACH = 8,
+  COMPACT = THREADS * COMPACT_EACH,
+  MOST_POINTS = 7 * 4 * 4 + 8 * 3 * 4 + 8 * 4 * 3,
+  MOST_TRIANGLES = 7 * 3 * 3 * PMB_MAX_TRIANGLES
+};
+enum : uint32_t { CAREFUL = 0x7fc0ca7e }; /* a NaN that no arithmetic makes, in place of a normal */
+/* What the atomic operations count. */
+struct counters {
+  unsigned long long made; /* points; from bit 32 on triangles: one addition for both */
+  uint32_t careful;        /* points whose normal is still to be made */
+  uint32_t too_many;       /* not 0: ids cannot say the number of points, or `made` that of triangles */
+  uint32_t active, unused;
+};
 
-enum { POSITIONS, NORMALS, IDS, OUTPUTS };
+/* n / d = n * factor >> shift, for n < 2^31. */
+struct divider {
+  uint32_t factor, shift;
+};
 
-typedef struct pmb2016 {
-  papers_memory *memory;
-  papers_volume volume;
-  pmb2016_job job;
-  unsigned generate_blocks; /* that the device has room for at a time */
-  void *d_ranges, *d_list, *d_counters;
-  void *output[OUTPUTS];
-  size_t capacity[OUTPUTS];
-} pmb2016;
+struct pmb2016_job {
+  papers_field field;
+  block_grid grid;
+  divider by[2]; /* by the number of blocks along x and y */
+  void *d_ranges;
+  uint32_t *d_list; /* the blocks that the isovalue crosses */
+  counters *d_counters;
+  float *d_positions, *d_normals;
+  int32_t *d_ids;
+  uint32_t points_room, triangles_room;
+};
 
-/* What came back of the counters: pinned, which takes long, so once for the process. */
-static counters *counted;
+/* ---- step 2: the active blocks ---- */
 
-static papers_status device_status(pmb2016 *state, cudaError_t error)
+template <class T>
+static __global__ void __launch_bounds__(THREADS) compact_kernel(const __grid_constant__ pmb2016_job job)
 {
-  if (error == cudaSuccess) {
-    return PAPERS_OK;
+  __shared__ uint32_t counts[WARPS], base;
+  const block_range<T> *d_ranges = (const block_range<T> *)job.d_ranges;
+  const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const int64_t first = (int64_t)blockIdx.x * COMPACT + threadIdx.x;
+  uint32_t active[COMPACT_EACH], count = 0;
+#pragma unroll
+  for (int i = 0; i < COMPACT_EACH; ++i) {
+    const int64_t n = first + i * THREADS;
+    const block_range<T> range = d_ranges[min(n, job.grid.total - 1)];
+    const int crossed = (float)range.low < job.field.threshold && (float)range.high >= job.field.threshold;
+    active[i] = __ballot_sync(UINT32_MAX, n < job.grid.total && crossed);
+    count += (uint32_t)__popc(active[i]);
   }
-  (void)cudaGetLastError();
-  snprintf(state->memory->message, sizeof(state->memory->message), "pmb2016: %s", cudaGetErrorString(error));
-  return PAPERS_DEVICE;
+  if (lane == 0) counts[warp] = count;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    count = 0;
+    for (int w = 0; w < WARPS; ++w) {
+      const uint32_t own = counts[w];
+      counts[w] = count;
+      count += own;
+    }
+    base = count ? atomicAdd(&job.d_counters->active, count) : 0;
+  }
+  __syncthreads();
+  uint32_t *d_to = job.d_list + base + counts[warp];
+#pragma unroll
+  for (int i = 0; i < COMPACT_EACH; ++i) {
+    if (active[i] >> lane & 1) d_to[__popc(active[i] & ((1u << lane) - 1))] = (uint32_t)(first + i * THREADS);
+    d_to += __popc(active[i]);
+  }
 }
+
+/* ---- step 3: points and triangles ---- */
+
+/* Triangles by case, as in pmb_triangle_edges, with what neighbour_of says of each edge. */
+struct case_table {
+  uint8_t neighbours[256][16];
+};
+
+#pragma nv_diag_suppress 20091 /* the tables of cases are the device's; here only the compiler reads them */
+
+static constexpr case_table make_cases()
+{
+  case_table cases = {};
+  for (int c = 0; c < 256; ++c) {
+    for (int i = 0; i < 3 * pmb_triangle_count[c]; ++i) {
+      cases.neighbours[c][i] = (uint8_t)neighbour_of(pmb_triangle_edges[c][i]);
+    }
+  }
+  return cases;
+}
+
+static __device__ constexpr case_table constant_cases = make_cases();
+
+/* What the threads of a block share. */
+struct scratch {
+  case_table cases;
+  float samples[SAMPLES];
+  uint32_t inside[BLOCK_Z + 1];   /* one more than there are layers, 0 */
+  uint32_t totals[BLOCK_Z];       /* of a layer: points; from bit 16 on triangles */
+  uint16_t words[SAMPLES];        /* see point_number */
+  uint16_t points[MOST_POINTS];   /* sample; from bit 7 on axis */
+  uint32_t cells[MOST_TRIANGLES]; /* of each triangle: sample; from bit 7 case; from bit 15 its number there */
+  float staged[WARPS][2][96];     /* 32 positions, normals */
+  unsigned long long base;        /* what counters.made was before this block */
+};
+
+/* A thread's share of a block. */
+struct own_work {
+  uint32_t edges, triangles; /* of its sample */
+  uint32_t cell_case;
+  uint32_t before; /* in the layer, as in totals */
+};
+
+static __device__ __forceinline__ block_box box_of(const pmb2016_job &job, uint32_t index)
+{
+  const uint32_t row = (uint32_t)((uint64_t)index * job.by[0].factor >> job.by[0].shift);
+  const uint32_t z = (uint32_t)((uint64_t)row * job.by[1].factor >> job.by[1].shift);
+  return make_box(job.grid.dims, index - row * job.grid.blocks[0], row - z * job.grid.blocks[1], z);
+}
+
+static __device__ __forceinline__ int64_t index_of(const pmb2016_job &job, const int *place)
+{
+  return place[0] + job.grid.dims[0] * (int64_t)(place[1] + job.grid.dims[1] * (int64_t)place[2]);
+}
+
+template <class T> static __device__ __forceinline__ float load_own(const pmb2016_job &job, const block_box &box)
+{
+  int place[3];
+  sample_place(&box, (int)threadIdx.x, place);
+  return (float)__ldg((const T *)job.field.d_samples + index_of(job, place));
+}
+
+/* 4.3.1 and 4.3.2: what the thread's sample and cell make, and where that is within its layer, from votes. */
+static __device__ __forceinline__ own_work classify(const block_box &box, scratch *s)
+{
+  const int lane = threadIdx.x & 31, z = threadIdx.x >> 5;
+  const uint32_t below = (1u << lane) - 1, here = s->inside[z], above = s->inside[z + 1];
+  const block_layer layer = make_layer(box.n, z, here, above);
+  own_work own;
+  own.cell_case = layer.cells >> lane & 1 ? cell_case_of(here, above, lane) : 0;
+  own.triangles = pmb_triangle_count[own.cell_case];
+  own.edges = (layer.edges[0] >> lane & 1) | (layer.edges[1] >> lane & 1) << 1 | (layer.edges[2] >> lane & 1) << 2;
+  const int points = __popc(layer.edges[0] & below) + __popc(layer.edges[1] & below) + __popc(layer.edges[2] & below);
+  const uint32_t ones = __ballot_sync(UINT32_MAX, own.triangles & 1);
+  const uint32_t twos = __ballot_sync(UINT32_MAX, own.triangles & 2);
+  const uint32_t fours = __ballot_sync(UINT32_MAX, own.triangles & 4);
+  const int triangles = __popc(ones & below) + 2 * __popc(twos & below) + 4 * __popc(fours & below);
+  own.before = (uint32_t)points | (uint32_t)triangles << 16;
+  if (lane == 31) s->totals[z] = own.before + ((uint32_t)__popc(own.edges) | own.triangles << 16);
+  return own;
+}
+
+/* Writes what the thread has into the block's lists. before: in the block, points; from bit 16 on triangles. */
+static __device__ __forceinline__ void list_own(const own_work &own, uint32_t before, scratch *s)
+{
+  uint16_t *point = s->points + (before & 0xffff);
+  s->words[threadIdx.x] = (uint16_t)((before & 0xffff) << 3 | own.edges);
+#pragma unroll
+  for (int axis = 0; axis < 3; ++axis)
+    if (own.edges >> axis & 1) *point++ = (uint16_t)(threadIdx.x | axis * SAMPLES);
+  uint32_t *cell = s->cells + (before >> 16);
+  for (uint32_t i = 0; i < own.triangles; ++i) cell[i] = threadIdx.x | own.cell_case << 7 | i << 15;
+}
+
+/* A point's edge. */
+struct edge_place {
+  int place[3], axis; /* of its lower sample, which is in the volume */
+  papers_end lower, upper;
+  float t;
+};
+
+/* Reads what is around an edge; `place`, `axis` and both centers are known. */
+template <class T> static __device__ __forceinline__ void read_edge(const pmb2016_job &job, edge_place *edge)
+{
+  const int axis = edge->axis;
+  edge_star star;
+  edge->t = pmb_edge_parameter(edge->lower.center, edge->upper.center, job.field.value, job.field.value_low);
+  make_star(edge->place, job.grid.dims, &star);
+  const T *d_lower = (const T *)job.field.d_samples + index_of(job, edge->place);
+  const T *d_upper = d_lower + (axis == 0 ? star.above[0] : axis == 1 ? star.above[1] : star.above[2]);
+#pragma unroll
+  for (int a = 0; a < 3; ++a) {
+    edge->lower.below[a] = (float)__ldg(d_lower + star.below[a]);
+    edge->lower.above[a] = a == axis ? edge->upper.center : (float)__ldg(d_lower + star.above[a]);
+    edge->lower.factor[a] = star.factor[a];
+  }
+  move_star_up(edge->place, job.grid.dims, axis, &star);
+#pragma unroll
+  for (int a = 0; a < 3; ++a) {
+    edge->upper.below[a] = a == axis ? edge->lower.center : (float)__ldg(d_upper + star.below[a]);
+    edge->upper.above[a] = (float)__ldg(d_upper + star.above[a]);
+    edge->upper.factor[a] = star.factor[a];
+  }
+}
+
+/* Makes the point of a list entry; position, normal: the thread's, staged. Where the direct way gives no normal, it leaves
+ * word of where the point is, for mend_kernel: that way is long, rare, and would take registers from this one. */
+template <class T>
+static __device__ __forceinline__ void make_point(
+  const pmb2016_job &job, const int *origin, const scratch *s, int entry, float *position, float *normal)
+{
+  const int sample = entry & (SAMPLES - 1), axis = entry / SAMPLES;
+  edge_place edge;
+  float made[3];
+  edge.lower.center = s->samples[sample];
+  edge.upper.center = s->samples[sample + (axis == 0 ? 1 : axis == 1 ? BLOCK_X : LAYER)];
+  edge.axis = axis;
+  edge.place[0] = origin[0] + (sample & 7);
+  edge.place[1] = origin[1] + (sample >> 3 & 3);
+  edge.place[2] = origin[2] + (sample >> 5);
+  read_edge<T>(job, &edge);
+  papers_position(edge.place, axis, edge.t, position);
+  if (!papers_central_normal(edge.lower, edge.upper, edge.t, made)) {
+    const int64_t index = index_of(job, edge.place);
+    made[0] = __uint_as_float(CAREFUL);
+    made[1] = __uint_as_float((uint32_t)index);
+    made[2] = __uint_as_float((uint32_t)(index >> 32) | (uint32_t)axis << 30);
+    atomicAdd(&job.d_counters->careful, 1);
+  }
+#pragma unroll
+  for (int a = 0; a < 3; ++a) normal[a] = made[a];
+}
+
+/* Whether what a block makes has room. */
+static __device__ __forceinline__ int fits(const pmb2016_job &job, unsigned long long base, uint32_t total)
+{
+  return (base & UINT32_MAX) + (total & 0xffff) <= job.points_room &&
+    (base >> 32) + (total >> 16) <= job.triangles_room;
+}
+
+/* The points of a block, 32 a warp at a time. In the first round the block waits for thread 0, which brings `base`. */
+template <class T>
+static __device__ __forceinline__ void write_points(
+  const pmb2016_job &job, uint32_t block, uint32_t total, unsigned long long base, scratch *s)
+{
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, points = (int)(total & 0xffff);
+  float *position = s->staged[warp][0], *normal = s->staged[warp][1];
+#pragma unroll 1
+  for (int first = 32 * warp; first < THREADS || first < points; first += THREADS) {
+    const int n = min(points - first, 32);
+    if (lane < n && job.points_room > 0) {
+      const block_box box = box_of(job, block);
+      make_point<T>(job, box.origin, s, s->points[first + lane], position + 3 * lane, normal + 3 * lane);
+    }
+    if (first < THREADS) {
+      if (threadIdx.x == 0) s->base = base;
+      __syncthreads();
+    } else {
+      __syncwarp();
+    }
+    if (fits(job, s->base, total)) {
+      const int64_t to = 3 * ((int64_t)(s->base & UINT32_MAX) + first);
+#pragma unroll 1
+      for (int i = lane; i < 3 * n; i += 32) {
+        job.d_positions[to + i] = position[i];
+        job.d_normals[to + i] = normal[i];
+      }
+    }
+    __syncwarp();
+  }
+  if (points > THREADS) {
+    __syncthreads(); /* the next block's samples must not come before the last round */
+  }
+}
+
+static __device__ __forceinline__ void write_triangles(const pmb2016_job &job, uint32_t total, const scratch *s)
+{
+  const unsigned long long base = s->base;
+  const int ids = 3 * (int)(total >> 16);
+  int32_t *d_ids = job.d_ids + 3 * (int64_t)(base >> 32);
+  if (!fits(job, base, total)) return;
+#pragma unroll 1
+  for (int i = (int)threadIdx.x; i < ids; i += THREADS) {
+    const uint32_t cell = s->cells[i / 3];
+    const uint32_t neighbour = s->cases.neighbours[cell >> 7 & 255][3 * (cell >> 15) + i % 3];
+    d_ids[i] = (int32_t)(base & UINT32_MAX) + point_number(s->words, (int)(cell & 127), neighbour);
+  }
+}
+
+/* The one atomic addition of a block; 4.3.2. */
+static __device__ __forceinline__ unsigned long long add_to_mesh(const pmb2016_job &job, uint32_t total)
+{
+  const unsigned long long points = total & 0xffff, triangles = total >> 16;
+  const unsigned long long base = atomicAdd(&job.d_counters->made, triangles << 32 | points);
+  /* Told by the first block that does not fit, before a carry can spoil anything. */
+  if ((base & UINT32_MAX) + points > INT32_MAX || (base >> 32) + triangles > UINT32_MAX) {
+    atomicExch(&job.d_counters->too_many, 1);
+  }
+  return base;
+}
+
+/* Blocks of a multiprocessor: 48 registers a thread, which is all it needs. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { RESIDENT = 8 };
+#else
+enum { RESIDENT = 10 };
+#endif
+
+template <class T>
+static __global__ void __launch_bounds__(THREADS, RESIDENT) generate_kernel(const __grid_constant__ pmb2016_job job)
+{
+  __shared__ scratch s;
+  const uint32_t active = job.d_counters->active, warp = threadIdx.x >> 5;
+  if (blockIdx.x >= active) return;
+  for (int i = (int)threadIdx.x; i < 256 * 4; i += THREADS) {
+    ((uint32_t *)&s.cases)[i] = ((const uint32_t *)&constant_cases)[i];
+  }
+  if (threadIdx.x == 0) s.inside[BLOCK_Z] = 0;
+  uint32_t block = job.d_list[blockIdx.x];
+  float sample = load_own<T>(job, box_of(job, block));
+  uint32_t next = job.d_list[min(blockIdx.x + gridDim.x, active - 1)];
+#pragma unroll 1
+  for (uint32_t n = blockIdx.x; n < active; n += gridDim.x) {
+    const uint32_t inside = __ballot_sync(UINT32_MAX, sample >= job.field.threshold);
+    s.samples[threadIdx.x] = sample;
+    if ((threadIdx.x & 31) == 0) s.inside[warp] = inside;
+    __syncthreads();
+    sample = load_own<T>(job, box_of(job, next)); /* of the next block; of the last one again when there is none */
+    const uint32_t after = job.d_list[(uint32_t)min((uint64_t)n + 2 * (uint64_t)gridDim.x, (uint64_t)active - 1)];
+    const own_work own = classify(box_of(job, block), &s);
+    __syncthreads();
+    uint32_t before = own.before, total = 0;
+#pragma unroll
+    for (uint32_t w = 0; w < WARPS; ++w) {
+      before += w < warp ? s.totals[w] : 0;
+      total += s.totals[w];
+    }
+    const unsigned long long base = threadIdx.x == 0 ? add_to_mesh(job, total) : 0;
+    list_own(own, before, &s);
+    __syncthreads();
+    write_points<T>(job, block, total, base, &s);
+    write_triangles(job, total, &s);
+    block = next;
+    next = after;
+  }
+}
+
+/* ---- the normals that generate_kernel left ---- */
+
+template <class T>
+static __global__ void __launch_bounds__(THREADS) mend_kernel(const __grid_constant__ pmb2016_job job, int64_t points)
+{
+  for (int64_t n = (int64_t)blockIdx.x * THREADS + threadIdx.x; n < points; n += (int64_t)gridDim.x * THREADS) {
+    float *d_normal = job.d_normals + 3 * n;
+    if (__float_as_uint(d_normal[0]) == CAREFUL) {
+      const uint32_t high = __float_as_uint(d_normal[2]);
+      const int64_t index = (int64_t)(high & 0x3fffffff) << 32 | __float_as_uint(d_normal[1]);
+      const int64_t row = index / job.grid.dims[0];
+      edge_place edge;
+      float normal[3];
+      edge.axis = (int)(high >> 30);
+      edge.place[0] = (int)(index % job.grid.dims[0]);
+      edge.place[1] = (int)(row % job.grid.dims[1]);
+      edge.place[2] = (int)(row / job.grid.dims[1]);
+      const int next[3] = { edge.place[0] + (edge.axis == 0), edge.place[1] + (edge.axis == 1),
+        edge.place[2] + (edge.axis == 2) };
+      edge.lower.center = (float)((const T *)job.field.d_samples)[index];
+      edge.upper.center = (float)((const T *)job.field.d_samples)[index_of(job, next)];
+      read_edge<T>(job, &edge);
+      papers_careful_normal(edge.lower, edge.upper, edge.t, edge.axis, normal);
+      for (int a = 0; a < 3; ++a) d_normal[a] = normal[a];
+    }
+  }
+}
+
+/* ---- the system ---- */
+
+struct pmb2016_state : papers_state {
+  pmb2016_job job;
+  unsigned resident; /* blocks of generate_kernel that the device has room for at a time */
+};
 
 static divider divider_of(uint32_t d)
 {
   uint32_t bits = 0;
-  while (((uint64_t)1 << bits) < d) {
-    ++bits;
-  }
+  while (((uint64_t)1 << bits) < d) ++bits;
   const divider by = { (uint32_t)((((uint64_t)1 << (31 + bits)) + d - 1) / d), 31 + bits };
   return by;
 }
 
-/* What one type has. */
-typedef struct type_calls {
-  cudaError_t (*find_ranges)(const papers_volume *volume, const pmb2016_grid *grid, void *d_ranges);
-  cudaError_t (*compact)(const cudaLaunchConfig_t *config, const pmb2016_job *job);
-  cudaError_t (*generate)(const cudaLaunchConfig_t *config, const pmb2016_job *job);
-  cudaError_t (*mend)(const cudaLaunchConfig_t *config, const pmb2016_job *job, int64_t points);
-  cudaError_t (*generate_blocks)(int *blocks);
-} type_calls;
+template <class T> static cudaError_t compact(const pmb2016_job &job)
+{
+  return papers_launch(compact_kernel<T>, papers_blocks(job.grid.total, COMPACT), THREADS, job);
+}
 
-template <class T> static cudaError_t launch_compact(const cudaLaunchConfig_t *config, const pmb2016_job *job)
+template <class T> static cudaError_t generate(const pmb2016_job &job, unsigned blocks)
 {
-  return cudaLaunchKernelEx(config, compact_kernel<T>, *job);
+  return papers_launch(generate_kernel<T>, blocks, THREADS, job);
 }
-template <class T> static cudaError_t launch_generate(const cudaLaunchConfig_t *config, const pmb2016_job *job)
+
+template <class T> static cudaError_t mend(const pmb2016_job &job, unsigned blocks, int64_t points)
 {
-  return cudaLaunchKernelEx(config, generate_kernel<T>, *job);
+  return papers_launch(mend_kernel<T>, blocks, THREADS, job, points);
 }
-template <class T>
-static cudaError_t launch_mend(const cudaLaunchConfig_t *config, const pmb2016_job *job, int64_t points)
-{
-  return cudaLaunchKernelEx(config, mend_kernel<T>, *job, points);
-}
-template <class T> static cudaError_t generate_blocks(int *blocks)
+
+template <class T> static cudaError_t count_resident(int *blocks)
 {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, generate_kernel<T>, THREADS, 0);
 }
-template <class T> static type_calls calls_of_type()
+
+/* Runs step 3, with step 2 before if `all`, and brings what was counted. */
+static papers_status run(pmb2016_state *s, int all)
 {
-  const type_calls calls = { pmb2016_find_ranges<T>, launch_compact<T>, launch_generate<T>, launch_mend<T>,
-    generate_blocks<T> };
-  return calls;
+  const pmb2016_job &job = s->job;
+  const size_t bytes = all ? sizeof(counters) : offsetof(counters, active);
+  PAPERS_TRY(s->memory, cudaMemsetAsync(job.d_counters, 0, bytes, NULL));
+  if (all) PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, compact, job));
+  PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, generate, job, s->resident));
+  PAPERS_TRY(s->memory, cudaMemcpyAsync(s->pinned, job.d_counters, sizeof(counters), cudaMemcpyDeviceToHost, NULL));
+  PAPERS_TRY(s->memory, cudaStreamSynchronize(NULL));
+  return ((const counters *)s->pinned)->too_many ? PAPERS_TOO_LARGE : PAPERS_OK;
 }
 
-static type_calls calls_of(pmb_type type)
+/* Tells the kernels what room there is, and sets the mesh. */
+static papers_status reserve(pmb2016_state *s, int64_t points, int64_t triangles)
 {
-  switch (type) {
-    case PMB_UINT8:
-      return calls_of_type<uint8_t>();
-    case PMB_INT16:
-      return calls_of_type<int16_t>();
-    case PMB_UINT16:
-      return calls_of_type<uint16_t>();
-    default:
-      return calls_of_type<float>();
-  }
+  PAPERS_TRY(s->memory, papers_reserve_mesh(s, points, triangles, 1));
+  const size_t point_bytes = s->positions.bytes < s->normals.bytes ? s->positions.bytes : s->normals.bytes;
+  s->job.points_room = (uint32_t)(point_bytes / (3 * sizeof(float)));
+  s->job.triangles_room = (uint32_t)(s->ids.bytes / (3 * sizeof(int32_t)));
+  s->job.d_positions = (float *)s->positions.d_data;
+  s->job.d_normals = (float *)s->normals.d_data;
+  s->job.d_ids = (int32_t *)s->ids.d_data;
+  return PAPERS_OK;
 }
 
-static cudaLaunchConfig_t launch_of(unsigned blocks)
+static papers_status extract(papers_state *state)
 {
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3(blocks);
-  config.blockDim = dim3(THREADS);
-  return config;
-}
-
-/* Runs step 3, with step 2 before if `all`; counted has what was counted. */
-static papers_status run(pmb2016 *state, int all)
-{
-  const type_calls calls = calls_of(state->volume.type);
-  cudaLaunchConfig_t config = launch_of((unsigned)((state->job.grid.total + COMPACT - 1) / COMPACT));
-  cudaError_t error = cudaMemsetAsync(state->d_counters, 0, all ? sizeof(counters) : offsetof(counters, active), 0);
-  if (error == cudaSuccess && all) {
-    error = calls.compact(&config, &state->job);
-  }
-  if (error == cudaSuccess) {
-    config = launch_of(state->generate_blocks);
-    error = calls.generate(&config, &state->job);
-  }
-  if (error == cudaSuccess) {
-    error = cudaMemcpyAsync(counted, state->d_counters, sizeof(counters), cudaMemcpyDeviceToHost, 0);
-  }
-  if (error == cudaSuccess) {
-    error = cudaStreamSynchronize(0);
-  }
-  return device_status(state, error);
-}
-
-/* The normals that are left, after `run`. */
-static papers_status mend(pmb2016 *state, int64_t points)
-{
-  const cudaLaunchConfig_t config = launch_of(state->generate_blocks);
-  cudaError_t error = calls_of(state->volume.type).mend(&config, &state->job, points);
-  if (error == cudaSuccess) {
-    error = cudaStreamSynchronize(0);
-  }
-  return device_status(state, error);
-}
-
-/* Tells the kernels what room there is. */
-static void set_output(pmb2016 *state)
-{
-  const size_t less =
-    state->capacity[POSITIONS] < state->capacity[NORMALS] ? state->capacity[POSITIONS] : state->capacity[NORMALS];
-  state->job.points_room = (uint32_t)(less / (3 * sizeof(float)));
-  state->job.triangles_room = (uint32_t)(state->capacity[IDS] / (3 * sizeof(int32_t)));
-  state->job.d_positions = (float *)state->output[POSITIONS];
-  state->job.d_normals = (float *)state->output[NORMALS];
-  state->job.d_ids = (int32_t *)state->output[IDS];
-}
-
-static papers_status reserve_output(pmb2016 *state, int64_t points, int64_t triangles)
-{
-  const size_t bytes[OUTPUTS] = { (size_t)points * 3 * sizeof(float), (size_t)points * 3 * sizeof(float),
-    (size_t)triangles * 3 * sizeof(int32_t) };
-  papers_status status = PAPERS_OK;
-  for (int i = 0; i < OUTPUTS && status == PAPERS_OK; ++i) {
-    status = papers_reserve(state->memory, PAPERS_OUTPUT, &state->output[i], &state->capacity[i], bytes[i]);
-  }
-  set_output(state);
-  return status;
-}
-
-static papers_status extract(void *data, double isovalue, papers_mesh *mesh)
-{
-  pmb2016 *state = (pmb2016 *)data;
-  const pmb_isovalue iso = pmb_isovalue_make(isovalue, state->volume.type, 0);
-  memset(mesh, 0, sizeof(*mesh));
-  if (state->job.grid.total == 0) {
-    return PAPERS_OK;
-  }
-  state->job.threshold = iso.threshold_f32;
-  state->job.iso = iso.f32;
-  state->job.iso_low = iso.f32_low;
-  papers_status status = run(state, 1);
-  if (status != PAPERS_OK) {
-    return status;
-  }
-  if (counted->too_many) {
-    return PAPERS_TOO_LARGE;
-  }
+  pmb2016_state *s = (pmb2016_state *)state;
+  const counters *counted = (const counters *)s->pinned;
+  s->job.field = s->field;
+  PAPERS_TRY(s->memory, run(s, 1));
   const int64_t points = (int64_t)(counted->made & UINT32_MAX), triangles = (int64_t)(counted->made >> 32);
-  if (points > state->job.points_room || triangles > state->job.triangles_room) {
-    status = reserve_output(state, points, triangles);
-    status = status == PAPERS_OK ? run(state, 0) : status;
-  }
-  if (status == PAPERS_OK && counted->careful > 0) {
-    status = mend(state, points);
-  }
-  if (status != PAPERS_OK) {
-    return status;
-  }
-  mesh->points = points;
-  mesh->triangles = triangles;
-  mesh->positions = state->job.d_positions;
-  mesh->normals = state->job.d_normals;
-  mesh->ids = state->job.d_ids;
+  const int fits = points <= s->job.points_room && triangles <= s->job.triangles_room;
+  PAPERS_TRY(s->memory, reserve(s, points, triangles));
+  if (!fits) PAPERS_TRY(s->memory, run(s, 0));
+  if (counted->careful > 0) PAPERS_TRY(s->memory, PAPERS_BY_TYPE(s->type, mend, s->job, s->resident, points));
   return PAPERS_OK;
 }
 
-static void destroy(void *data)
+/* Indices of samples in a slice, and numbers of blocks, have 31 bits. */
+static papers_status make_grid(const papers_field &field, block_grid *grid)
 {
-  pmb2016 *state = (pmb2016 *)data;
-  if (state) {
-    for (int i = 0; i < OUTPUTS; ++i) {
-      papers_give(state->memory, state->output[i]);
-    }
-    papers_give(state->memory, state->d_ranges);
-    papers_give(state->memory, state->d_list);
-    papers_give(state->memory, state->d_counters);
-    free(state);
+  const int cells[3] = { BLOCK_X - 1, BLOCK_Y - 1, BLOCK_Z - 1 };
+  if (field.slice > INT32_MAX) return PAPERS_TOO_LARGE;
+  grid->total = 1;
+  for (int a = 0; a < 3; ++a) {
+    grid->dims[a] = field.dims[a];
+    grid->blocks[a] = (uint32_t)papers_blocks(field.dims[a] - 1, cells[a]);
+    grid->total *= grid->blocks[a];
   }
+  return grid->total <= INT32_MAX ? PAPERS_OK : PAPERS_TOO_LARGE;
 }
 
-/* Memory, and what the kernels are told once. */
-static papers_status prepare(pmb2016 *state)
+static papers_status create(papers_state *state)
 {
-  const pmb2016_grid *grid = &state->job.grid;
-  const size_t blocks = (size_t)grid->total;
+  pmb2016_state *s = (pmb2016_state *)state;
+  pmb2016_job *job = &s->job;
+  papers_memory *memory = s->memory;
   int device = 0, processors = 0, each = 0;
-  state->d_ranges = papers_take(state->memory, PAPERS_ACCELERATION, 2 * pmb_type_size(state->volume.type) * blocks);
-  state->d_list = state->d_ranges ? papers_take(state->memory, PAPERS_ACCELERATION, sizeof(uint32_t) * blocks) : NULL;
-  state->d_counters = state->d_list ? papers_take(state->memory, PAPERS_ACCELERATION, sizeof(counters)) : NULL;
-  if (!state->d_counters) {
-    return PAPERS_NO_MEMORY;
-  }
-  cudaError_t error = counted ? cudaSuccess : cudaMallocHost((void **)&counted, sizeof(counters));
-  if (error == cudaSuccess) {
-    error = cudaGetDevice(&device);
-  }
-  if (error == cudaSuccess) {
-    error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  }
-  if (error == cudaSuccess) {
-    error = calls_of(state->volume.type).generate_blocks(&each);
-  }
-  state->generate_blocks = (unsigned)(processors * each);
-  state->job.d_samples = state->volume.samples;
-  state->job.d_ranges = state->d_ranges;
-  state->job.d_list = (uint32_t *)state->d_list;
-  state->job.d_counters = (counters *)state->d_counters;
-  for (int a = 0; a < 2; ++a) {
-    state->job.by[a] = divider_of(grid->blocks[a] ? grid->blocks[a] : 1);
-  }
-  return device_status(state, error);
-}
-
-static papers_status create(papers_memory *memory, const papers_volume *volume, void **result)
-{
-  pmb2016_grid grid;
-  *result = NULL;
-  papers_status status = pmb2016_is_type(volume->type) ? pmb2016_grid_make(volume, &grid) : PAPERS_BAD_TYPE;
-  if (status != PAPERS_OK) {
-    return status;
-  }
-  pmb2016 *state = (pmb2016 *)calloc(1, sizeof(*state));
-  if (!state) {
-    return PAPERS_NO_MEMORY;
-  }
-  state->memory = memory;
-  state->volume = *volume;
-  state->job.grid = grid;
-  status = prepare(state);
-  if (status == PAPERS_OK && grid.total > 0) {
-    status = device_status(state, calls_of(volume->type).find_ranges(volume, &grid, state->d_ranges));
-  }
-  if (status != PAPERS_OK) {
-    destroy(state);
-    return status;
-  }
-  *result = state;
+  PAPERS_TRY(memory, make_grid(s->field, &job->grid));
+  const size_t blocks = (size_t)job->grid.total;
+  job->d_ranges = papers_take(memory, PAPERS_ACCELERATION, 2 * pmb_type_size(s->type) * blocks);
+  job->d_list = job->d_ranges ? (uint32_t *)papers_take(memory, PAPERS_ACCELERATION, 4 * blocks) : NULL;
+  job->d_counters = job->d_list ? (counters *)papers_take(memory, PAPERS_ACCELERATION, sizeof(counters)) : NULL;
+  if (!job->d_counters) return PAPERS_NO_MEMORY;
+  PAPERS_TRY(memory, cudaGetDevice(&device));
+  PAPERS_TRY(memory, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  PAPERS_TRY(memory, PAPERS_BY_TYPE(s->type, count_resident, &each));
+  s->resident = (unsigned)(processors * each);
+  for (int a = 0; a < 2; ++a) job->by[a] = divider_of(job->grid.blocks[a]);
+  PAPERS_TRY(memory, PAPERS_BY_TYPE(s->type, find_ranges, s->field.d_samples, job->grid, job->d_ranges));
   return PAPERS_OK;
 }
 
-extern "C" const papers_system papers_pmb2016_gpu = { "pmb2016", PMB2016_SOURCE, create, extract, destroy };
+extern "C" const papers_system papers_pmb2016 = { "pmb2016", PAPERS_SEAMS, PAPERS_CENTRAL, sizeof(pmb2016_state),
+  create, extract };

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * papers_pyramid.cuh - what the two HistoPyramids share on the GPU: launches, samples to bits, upper levels, output.
+ * papers_pyramid.cuh - what the two HistoPyramids share: the cell's case, points with normals by forward differences, Morton
+ * codes, samples to bits, upper levels, output.
  *
- * A block of 8 warps reads slices of 65 columns and ROWS + 1 rows, a warp 32 samples of a row at a time, and keeps a bit of
- * each sample, whether it is inside, in shared memory. The 65th column and the last row are those of the next blocks. */
+ * Levels lie in Morton order, as in the CUDA version of the first paper and in the second's for buffers: the children of
+ * element e of a level are elements RADIX e to RADIX e + RADIX - 1 of the level below, RADIX being 4 or 8.
+ *
+ * A block of 8 warps reads slices of 65 columns and ROWS + 1 rows, a warp 32 samples of a row at a time, and keeps a bit per
+ * sample, whether it is inside, in shared memory. The 65th column and the last row are those of the next blocks. */
 #ifndef PAPERS_PYRAMID_CUH
 #define PAPERS_PYRAMID_CUH
 
-#include <cuda_runtime.h>
-#include <stdio.h>
-
-#include "papers_pyramid.h"
+#include "papers_gpu.cuh"
 
 enum {
   PAPERS_WARPS = 8,
@@ -20,87 +21,117 @@ enum {
   PAPERS_UPPER_THREADS = 512          /* 8^3; or the 4^4 of PAPERS_THREADS */
 };
 
-/* ---- host ---- */
+/* ---- cells and points ---- */
 
-/* PAPERS_OK, or PAPERS_DEVICE with CUDA's text. */
-static inline papers_status papers_cuda_status(papers_memory *memory, cudaError_t error)
+/* The case of the cell whose lower corner is the sample (x,y,z); where that is the volume's last along an axis the upper
+ * corners repeat it. *finite: bit c says that corner c is. */
+template <class T>
+static __device__ __forceinline__ unsigned papers_cell_case(
+  const papers_field &field, int32_t x, int32_t y, int32_t z, unsigned *finite)
 {
-  if (error == cudaSuccess) {
-    return PAPERS_OK;
+  const int64_t at = x + field.row * y + field.slice * z;
+  const int64_t right = x < field.dims[0] - 1, up = y < field.dims[1] - 1 ? field.row : 0;
+  const int64_t back = z < field.dims[2] - 1 ? field.slice : 0;
+  unsigned cell_case = 0;
+  *finite = 0;
+  for (int c = 0; c < 8; ++c) {
+    const float s = papers_sample<T>(field, at + (c & 1 ? right : 0) + (c & 2 ? up : 0) + (c & 4 ? back : 0));
+    cell_case |= (unsigned)(s >= field.threshold) << c;
+    *finite |= (unsigned)PMB_IS_FINITE(s) << c;
   }
-  (void)cudaGetLastError();
-  snprintf(memory->message, sizeof(memory->message), "%s", cudaGetErrorString(error));
-  return PAPERS_DEVICE;
+  return cell_case;
 }
 
-/* Launches a kernel; nothing where there are no blocks. */
-template <class... PARAMETERS, class... ARGUMENTS>
-static inline cudaError_t papers_launch(
-  void (*kernel)(PARAMETERS...), uint64_t blocks, int threads, ARGUMENTS... arguments)
+/* Toward lower values, of unit length; zero where the gradient is zero or overflows. */
+PMB_INLINE void papers_normal(const float gradient[3], float normal[3])
 {
-  cudaLaunchConfig_t config = {};
-  config.gridDim = dim3((unsigned)blocks);
-  config.blockDim = dim3((unsigned)threads);
-  return blocks == 0     ? cudaSuccess
-    : blocks > INT32_MAX ? cudaErrorInvalidConfiguration
-                         : cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+  const float length2 = pmb_length2(gradient[0], gradient[1], gradient[2]);
+  if (pmb_length2_good(length2)) {
+    const float factor = pmb_normal_factor(length2);
+    for (int a = 0; a < 3; ++a) normal[a] = gradient[a] * factor;
+  } else {
+    const double x = gradient[0], y = gradient[1], z = gradient[2];
+    const double length = sqrt((x * x + y * y) + z * z);
+    for (int a = 0; a < 3; ++a) {
+      normal[a] = length > 0 && PMB_IS_FINITE(length) ? (float)(-(double)gradient[a] / length) : 0;
+    }
+  }
 }
 
-static inline uint64_t papers_blocks(uint64_t count, uint64_t of_block)
+/* The point on the edge from the sample `lower` along an axis; its gradient by forward differences at both ends,
+ * interpolated between them. */
+template <class T>
+static __device__ __forceinline__ void papers_edge_point(
+  const papers_field &field, const int32_t lower[3], int axis, float position[3], float normal[3])
 {
-  return (count + of_block - 1) / of_block;
+  const int64_t edge = axis == 0 ? 1 : axis == 1 ? field.row : field.slice;
+  const int64_t at = papers_index(field, lower);
+  const float low = papers_sample<T>(field, at), high = papers_sample<T>(field, at + edge);
+  const float t = pmb_edge_parameter(low, high, field.value, field.value_low);
+  float gradient[3];
+#pragma unroll
+  for (int a = 0; a < 3; ++a) {
+    const int64_t step = a == 0 ? 1 : a == 1 ? field.row : field.slice;
+    const int along = a == axis, last = field.dims[a] - 1;
+    const int low_last = lower[a] == last, high_last = lower[a] + along == last;
+    const float beside_low = along ? high : papers_sample<T>(field, at + (low_last ? -step : step));
+    const float beside_high = papers_sample<T>(field, at + edge + (high_last ? -step : step));
+    gradient[a] = pmb_lerp(
+      pmb_forward(beside_low, low, beside_low, low_last), pmb_forward(beside_high, high, beside_high, high_last), t);
+  }
+  papers_position(lower, axis, t, position);
+  papers_normal(gradient, normal);
 }
 
-/* Calls FUNCTION<T>(...) with the type of the samples. */
-#define PAPERS_BY_TYPE(type, FUNCTION, ...)                    \
-  ((type) == PMB_UINT8       ? FUNCTION<uint8_t>(__VA_ARGS__)  \
-      : (type) == PMB_INT16  ? FUNCTION<int16_t>(__VA_ARGS__)  \
-      : (type) == PMB_UINT16 ? FUNCTION<uint16_t>(__VA_ARGS__) \
-                             : FUNCTION<float>(__VA_ARGS__))
-
-/* ---- samples by type ---- */
-
-template <class T> struct papers_type_of;
-template <> struct papers_type_of<uint8_t> {
-  typedef int wide; /* in a register */
-  enum { IS_FLOAT = 0 };
-  static constexpr pmb_type type = PMB_UINT8;
-};
-template <> struct papers_type_of<int16_t> {
-  typedef int wide;
-  enum { IS_FLOAT = 0 };
-  static constexpr pmb_type type = PMB_INT16;
-};
-template <> struct papers_type_of<uint16_t> {
-  typedef int wide;
-  enum { IS_FLOAT = 0 };
-  static constexpr pmb_type type = PMB_UINT16;
-};
-template <> struct papers_type_of<float> {
-  typedef float wide;
-  enum { IS_FLOAT = 1 };
-  static constexpr pmb_type type = PMB_FLOAT32;
-};
-
-static __device__ __forceinline__ int papers_inside(const pmb_isovalue &isovalue, float sample)
+/* The same for an edge of a cell. */
+template <class T>
+static __device__ __forceinline__ void papers_cell_point(
+  const papers_field &field, const int32_t cell[3], int edge, float position[3], float normal[3])
 {
-  return sample >= isovalue.threshold_f32;
+  int32_t lower[3];
+  papers_lower_of(cell, edge, lower);
+  papers_edge_point<T>(field, lower, pmb_edge_axis(edge), position, normal);
 }
-static __device__ __forceinline__ int papers_inside(const pmb_isovalue &isovalue, int sample)
+
+/* ---- Morton codes ---- */
+
+/* Bit b, of 16, goes to bit 2 b. */
+PMB_INLINE uint32_t papers_spread_2(uint32_t x)
 {
-  return sample >= isovalue.small_threshold;
+  x = (x | x << 8) & 0x00ff00ff;
+  x = (x | x << 4) & 0x0f0f0f0f;
+  x = (x | x << 2) & 0x33333333;
+  return (x | x << 1) & 0x55555555;
 }
-static __device__ __forceinline__ int papers_is_odd(float sample)
+
+/* The other way round; other bits count for nothing. */
+PMB_INLINE uint32_t papers_gather_2(uint32_t x)
 {
-  return !PMB_IS_FINITE(sample);
-}
-static __device__ __forceinline__ int papers_is_odd(int)
-{
-  return 0;
+  x &= 0x55555555;
+  x = (x | x >> 1) & 0x33333333;
+  x = (x | x >> 2) & 0x0f0f0f0f;
+  x = (x | x >> 4) & 0x00ff00ff;
+  return (x | x >> 8) & 0xffff;
 }
 
 /* ---- slices of bits ---- */
 
+/* The type of a sample in a register. */
+template <class T> struct papers_wide {
+  typedef int type;
+};
+template <> struct papers_wide<float> {
+  typedef float type;
+};
+
+static __device__ __forceinline__ int papers_inside(const papers_field &field, float sample)
+{
+  return sample >= field.threshold;
+}
+static __device__ __forceinline__ int papers_inside(const papers_field &field, int sample)
+{
+  return sample >= field.small_threshold;
+}
 enum { PAPERS_HAS_INSIDE = 1, PAPERS_HAS_OUTSIDE = 2, PAPERS_HAS_ODD = 4 };
 
 template <int ROWS> struct papers_slice {
@@ -114,7 +145,7 @@ template <int ROWS> struct papers_slice {
 
 /* The samples of a slice that a thread reads. */
 template <class T, int ROWS> struct papers_readings {
-  typename papers_type_of<T>::wide left[ROWS / PAPERS_WARPS], right[ROWS / PAPERS_WARPS], last;
+  typename papers_wide<T>::type left[ROWS / PAPERS_WARPS], right[ROWS / PAPERS_WARPS], last;
 };
 
 /* Where a block reads. */
@@ -142,9 +173,9 @@ static __device__ __forceinline__ papers_window<T> papers_window_of(const papers
   window.slice = field.slice;
   window.step = (int64_t)PAPERS_WARPS * field.dims[0];
   window.inside = x + PAPERS_COLUMNS <= field.dims[0] && y + ROWS <= field.dims[1];
-  window.d_first = (const T *)field.samples + window.x + (int64_t)field.dims[0] * window.y;
+  window.d_first = (const T *)field.d_samples + window.x + (int64_t)field.dims[0] * window.y;
   window.d_last =
-    (const T *)field.samples + min(column, window.end_x) + (int64_t)field.dims[0] * min(row, window.end_y);
+    (const T *)field.d_samples + min(column, window.end_x) + (int64_t)field.dims[0] * min(row, window.end_y);
   return window;
 }
 
@@ -173,9 +204,7 @@ static __device__ __forceinline__ void papers_read(
     }
   }
   readings->last = readings->left[0]; /* not used */
-  if (threadIdx.x >> 5 < ROWS / 32 + 3) {
-    readings->last = __ldg(window.d_last + slice);
-  }
+  if (threadIdx.x >> 5 < ROWS / 32 + 3) readings->last = __ldg(window.d_last + slice);
 }
 
 /* What a warp finds in its readings: whether some, or all, samples are inside; of the lane: whether one is not finite. */
@@ -186,36 +215,34 @@ struct papers_found {
 
 /* The bits of 32 samples, one of each lane. */
 template <class T>
-static __device__ __forceinline__ uint32_t papers_bits(const pmb_isovalue &isovalue, T sample, papers_found *found)
+static __device__ __forceinline__ uint32_t papers_bits(const papers_field &field, T sample, papers_found *found)
 {
-  const uint32_t bits = __ballot_sync(UINT32_MAX, papers_inside(isovalue, sample));
+  const uint32_t bits = __ballot_sync(UINT32_MAX, papers_inside(field, sample));
   found->some |= bits;
   found->all &= bits;
-  found->odd |= papers_is_odd(sample);
+  found->odd |= !PMB_IS_FINITE(sample);
   return bits;
 }
 
 template <class T, int ROWS>
 static __device__ __forceinline__ void papers_store_bits(
-  const pmb_isovalue &isovalue, const papers_readings<T, ROWS> &readings, papers_slice<ROWS> *slice)
+  const papers_field &field, const papers_readings<T, ROWS> &readings, papers_slice<ROWS> *slice)
 {
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
   papers_found found = { 0, UINT32_MAX, 0 };
 #pragma unroll
   for (int i = 0; i < ROWS / PAPERS_WARPS; ++i) {
-    const uint32_t left = papers_bits(isovalue, readings.left[i], &found);
-    const uint32_t right = papers_bits(isovalue, readings.right[i], &found);
-    if (lane == 0) {
-      slice->row[warp + PAPERS_WARPS * i] = make_uint2(left, right);
-    }
+    const uint32_t left = papers_bits(field, readings.left[i], &found);
+    const uint32_t right = papers_bits(field, readings.right[i], &found);
+    if (lane == 0) slice->row[warp + PAPERS_WARPS * i] = make_uint2(left, right);
   }
   if (warp < ROWS / 32 + 3) {
-    const uint32_t bits = papers_bits(isovalue, readings.last, &found);
+    const uint32_t bits = papers_bits(field, readings.last, &found);
     if (lane == 0) {
       *(warp == 0 ? &slice->row[ROWS].x : warp == 1 ? &slice->row[ROWS].y : &slice->beside[warp - 2]) = bits;
     }
   }
-  const int odd = papers_type_of<T>::IS_FLOAT && __any_sync(UINT32_MAX, found.odd);
+  const int odd = PAPERS_IS_FLOAT<T> && __any_sync(UINT32_MAX, found.odd);
   if (lane == 0) {
     slice->holds.of_warp[warp] = (uint8_t)((found.some != 0 ? PAPERS_HAS_INSIDE : 0) |
       (found.all != UINT32_MAX ? PAPERS_HAS_OUTSIDE : 0) | (odd ? PAPERS_HAS_ODD : 0));
@@ -247,6 +274,36 @@ static __device__ __forceinline__ uint32_t papers_three(const papers_slice<ROWS>
   const uint2 bits = slice.row[row];
   const uint32_t beside = slice.beside[row >> 5] >> (row & 31);
   return __funnelshift_r(pair < 16 ? bits.x : bits.y, pair < 16 ? bits.y : beside, 2 * pair & 31) & 7;
+}
+
+/* Bits of the samples of 2 x 2 cells in SLICES slices of the ring: three of a row. */
+template <int SLICES> struct papers_group {
+  uint32_t row[SLICES][3];
+};
+
+template <int SLICES, int ROWS>
+static __device__ __forceinline__ papers_group<SLICES> papers_group_of(
+  const papers_slice<ROWS> *ring, unsigned slot, int column, int row)
+{
+  papers_group<SLICES> group;
+#pragma unroll
+  for (unsigned k = 0; k < SLICES; ++k) {
+#pragma unroll
+    for (int j = 0; j < 3; ++j) group.row[k][j] = papers_three(ring[(slot + k) % PAPERS_RING], 2 * row + j, column);
+  }
+  return group;
+}
+
+/* Whether they are not all alike. */
+template <int SLICES> static __device__ __forceinline__ int papers_is_mixed(const papers_group<SLICES> &group)
+{
+  uint32_t some = 0, all = 7;
+#pragma unroll
+  for (int i = 0; i < 3 * SLICES; ++i) {
+    some |= group.row[i / 3][i % 3];
+    all &= group.row[i / 3][i % 3];
+  }
+  return some != 0 && all != 7;
 }
 
 /* ---- upper levels ---- */
@@ -281,12 +338,8 @@ template <int RADIX, int LEVELS> __global__ void papers_upper_kernel(papers_leve
     __syncthreads();
     sum = 0;
     if (threadIdx.x < count) {
-      for (int i = 0; i < RADIX; ++i) {
-        sum = papers_sum(sum, sums[RADIX * threadIdx.x + i]);
-      }
-      if (begin + threadIdx.x < parents) {
-        levels.level[l][begin + threadIdx.x] = sum;
-      }
+      for (int i = 0; i < RADIX; ++i) sum = papers_sum(sum, sums[RADIX * threadIdx.x + i]);
+      if (begin + threadIdx.x < parents) levels.level[l][begin + threadIdx.x] = sum;
     }
     __syncthreads();
   }
@@ -294,7 +347,7 @@ template <int RADIX, int LEVELS> __global__ void papers_upper_kernel(papers_leve
 
 /* All levels above `from`; level from + 1 has `parents` elements. */
 template <int RADIX, int LEVELS>
-static inline cudaError_t papers_build_upper(const papers_levels &levels, int from, uint64_t parents)
+static inline cudaError_t papers_build_upper(const papers_levels &levels, int from, int64_t parents)
 {
   const int threads = RADIX == 4 ? PAPERS_THREADS : PAPERS_UPPER_THREADS;
   cudaError_t error = cudaSuccess;
@@ -318,16 +371,12 @@ static __device__ __forceinline__ void papers_store(
   const int lane = threadIdx.x & 31;
   __syncwarp();
 #pragma unroll
-  for (int i = 0; i < N; ++i) {
-    stage[N * lane + i] = words[i];
-  }
+  for (int i = 0; i < N; ++i) stage[N * lane + i] = words[i];
   __syncwarp();
 #pragma unroll
   for (int i = 0; i < N; ++i) {
     const uint64_t at = first + (unsigned)(32 * i + lane);
-    if (at < end) {
-      __stcs(d_out + at, stage[32 * i + lane]);
-    }
+    if (at < end) __stcs(d_out + at, stage[32 * i + lane]);
   }
 }
 

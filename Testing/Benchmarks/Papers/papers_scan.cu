@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The kernels of papers_scan.h. */
-#include "papers_gpu.cuh"
-#include "papers_sum.cuh"
-extern "C" {
-#include "papers_scan.h"
-}
+ *
+ * scan: marching cubes by prefix sums over all voxels, the sample of NVIDIA's CUDA SDK that the PMB paper (EuroVis 2016,
+ * sections 2 and 5: "nvsdk") compares itself with.
+ *
+ * A voxel is a sample with the cell above it; those at the upper borders have no cell. Passes: classify (how many vertices
+ * each voxel gives, and whether any), two exclusive prefix sums over all voxels, compact (a list of the occupied voxels),
+ * triangles (of those, three vertices each, none shared, with the normal of their plane).
+ *
+ * Memory, as the paper counts it: five arrays of 32 bits per voxel, 20 bytes; and CUB's, some bytes for each of its tiles
+ * of a few thousand voxels.
+ *
+ * As in the sample: voxels and vertices are counted in 32 bits; one flat normal per triangle, which the paper names as the
+ * reason for the faceted look. Unlike there: sizes need not be powers of two; sums that overflow are refused; normals have
+ * length 1 (0 without an area); the counts come back once per isovalue; a block writes its triangles as one piece. */
+#include "papers_scan.cuh"
+
+#define MOST_VERTICES ((int64_t)UINT32_MAX - 1) /* UINT32_MAX is "none" in the table of papers_welded.cu */
 
 enum {
   THREADS = 256,
@@ -13,30 +24,12 @@ enum {
   MOST_TRIANGLES = THREADS * PMB_MAX_TRIANGLES
 };
 
-/* Runs `call` with TYPE defined as the constant. */
-#define BY_TYPE(type, call)        \
-  switch (type) {                  \
-    case PMB_UINT8: {              \
-      enum { TYPE = PMB_UINT8 };   \
-      call;                        \
-      break;                       \
-    }                              \
-    case PMB_INT16: {              \
-      enum { TYPE = PMB_INT16 };   \
-      call;                        \
-      break;                       \
-    }                              \
-    case PMB_UINT16: {             \
-      enum { TYPE = PMB_UINT16 };  \
-      call;                        \
-      break;                       \
-    }                              \
-    default: {                     \
-      enum { TYPE = PMB_FLOAT32 }; \
-      call;                        \
-      break;                       \
-    }                              \
-  }
+/* Bit 0: the sample is inside. Bit 1: it is not finite; PMB gives no triangles to its cells. */
+template <class T> static __device__ __forceinline__ unsigned judge(const papers_field &field, float sample)
+{
+  const unsigned odd = PAPERS_IS_FLOAT<T> && !PMB_IS_FINITE(sample);
+  return (unsigned)(sample >= field.threshold) | odd << 1;
+}
 
 /* ---- classify ---- */
 
@@ -46,7 +39,7 @@ typedef struct walk {
 } walk;
 
 /* Where a warp begins; 0: nowhere. Neighbours along x are next to each other. */
-static __device__ __forceinline__ int begin_walk(const papers_scan_field &field, walk *w)
+static __device__ __forceinline__ int begin_walk(const papers_field &field, walk *w)
 {
   const uint32_t warp = (uint32_t)(((uint64_t)blockIdx.x * THREADS + threadIdx.x) >> 5);
   const uint32_t nx = (uint32_t)(field.dims[0] + 31) / 32, ny = (uint32_t)(field.dims[1] + ROWS - 1) / ROWS;
@@ -60,9 +53,9 @@ static __device__ __forceinline__ int begin_walk(const papers_scan_field &field,
 
 /* The inside bits, and above them the odd bits, of a lane's samples x and x + 1 in the rows y to y + ROWS of a layer: as
  * of the lower two corners of a cell each, 2 bits and 2 bits from bit 8 on. */
-template <int TYPE>
+template <class T>
 static __device__ __forceinline__ void judge_rows(
-  const papers_scan_field &field, const walk &w, int z, unsigned pairs[ROWS + 1])
+  const papers_field &field, const walk &w, int z, unsigned pairs[ROWS + 1])
 {
   const int64_t nx = field.dims[0];
   const int64_t first = w.x + nx * (w.y + (int64_t)field.dims[1] * z);
@@ -70,20 +63,17 @@ static __device__ __forceinline__ void judge_rows(
   float samples[ROWS + 1];
   unsigned judged = 0; /* of the column right of the warp's: row `lane` */
   if (w.lane < rows && w.x - w.lane + 32 < nx) {
-    judged = papers_scan_judge(
-      &field, (pmb_type)TYPE, papers_scan_sample(field.samples, (pmb_type)TYPE, first + 32 + (nx - 1) * w.lane));
+    judged = judge<T>(field, papers_sample<T>(field, first + 32 + (nx - 1) * w.lane));
   }
   const unsigned right = __ballot_sync(UINT32_MAX, judged & 1), right_odd = __ballot_sync(UINT32_MAX, judged & 2);
 #pragma unroll
-  for (int r = 0; r <= ROWS; ++r) {
-    samples[r] = r < rows && w.x < nx ? papers_scan_sample(field.samples, (pmb_type)TYPE, first + nx * r) : 0;
-  }
+  for (int r = 0; r <= ROWS; ++r) samples[r] = r < rows && w.x < nx ? papers_sample<T>(field, first + nx * r) : 0;
 #pragma unroll
   for (int r = 0; r <= ROWS; ++r) {
-    const unsigned own = papers_scan_judge(&field, (pmb_type)TYPE, samples[r]);
+    const unsigned own = judge<T>(field, samples[r]);
     const unsigned row = __ballot_sync(UINT32_MAX, own & 1);
     pairs[r] = __funnelshift_r(row, right >> r & 1, w.lane) & 3;
-    if (TYPE == PMB_FLOAT32) {
+    if (PAPERS_IS_FLOAT<T>) {
       const unsigned odd = __ballot_sync(UINT32_MAX, own & 2);
       pairs[r] |= (__funnelshift_r(odd, right_odd >> r & 1, w.lane) & 3) << 8;
     }
@@ -91,34 +81,29 @@ static __device__ __forceinline__ void judge_rows(
 }
 
 /* A warp has 32 x ROWS voxels of LAYERS layers; a layer's bits serve the cells above it and below. */
-template <int TYPE>
+template <class T>
 static __global__ void __launch_bounds__(THREADS, 4)
-  classify_kernel(const __grid_constant__ papers_scan_field field, uint32_t *d_vertices, uint32_t *d_occupied)
+  classify_kernel(const __grid_constant__ papers_field field, uint32_t *d_vertices, uint32_t *d_occupied)
 {
   walk w;
-  if (!begin_walk(field, &w)) {
-    return;
-  }
+  if (!begin_walk(field, &w)) return;
   const int64_t nx = field.dims[0], ny = field.dims[1];
   const int end = min(w.z + LAYERS, field.dims[2]);
   unsigned below[ROWS], pairs[ROWS + 1];
-  judge_rows<TYPE>(field, w, w.z, pairs);
+  judge_rows<T>(field, w, w.z, pairs);
 #pragma unroll
-  for (int r = 0; r < ROWS; ++r) {
-    below[r] = pairs[r] | pairs[r + 1] << 2;
-  }
+  for (int r = 0; r < ROWS; ++r) below[r] = pairs[r] | pairs[r + 1] << 2;
   for (int z = w.z; z < end; ++z) {
     const int has_cells = z + 1 < field.dims[2];
     int64_t voxel = w.x + nx * (w.y + ny * z);
-    if (has_cells) {
-      judge_rows<TYPE>(field, w, z + 1, pairs);
-    }
+    if (has_cells) judge_rows<T>(field, w, z + 1, pairs);
 #pragma unroll
     for (int r = 0; r < ROWS; ++r, voxel += nx) {
       const unsigned above = pairs[r] | pairs[r + 1] << 2, both = below[r] | above << 4;
       const int is_cell = has_cells && w.x + 1 < nx && w.y + r + 1 < ny;
-      const unsigned cell_case = papers_scan_case(both & 255, both >> 8);
-      const uint32_t vertices = is_cell && cell_case != 0 && cell_case != 255 ? papers_scan_vertices(cell_case) : 0;
+      const unsigned cell_case = both >> 8 ? 0 : both & 255;
+      const uint32_t vertices =
+        is_cell && cell_case != 0 && cell_case != 255 ? 3u * pmb_triangle_count[cell_case] : 0;
       if (w.x < nx && w.y + r < ny) {
         d_vertices[voxel] = vertices;
         d_occupied[voxel] = vertices > 0;
@@ -128,15 +113,12 @@ static __global__ void __launch_bounds__(THREADS, 4)
   }
 }
 
-static cudaError_t classify(const papers_scan *scan)
+template <class T> static cudaError_t classify(const papers_scan_state *scan)
 {
   const int32_t *dims = scan->field.dims;
   const int64_t warps = papers_blocks(dims[0], 32) * papers_blocks(dims[1], ROWS) * papers_blocks(dims[2], LAYERS);
-  cudaError_t error = cudaSuccess;
-  BY_TYPE(scan->type,
-    error = papers_launch(classify_kernel<TYPE>, papers_blocks(warps, THREADS / 32), THREADS, scan->field,
-      scan->array[PAPERS_SCAN_VERTICES], scan->array[PAPERS_SCAN_OCCUPIED]));
-  return error;
+  return papers_launch(
+    classify_kernel<T>, papers_blocks(warps, THREADS / 32), THREADS, scan->field, scan->d_vertices, scan->d_occupied);
 }
 
 /* ---- compact ---- */
@@ -156,16 +138,11 @@ static __global__ void __launch_bounds__(THREADS) compact_kernel(const uint32_t 
     before[3] = four.w;
     before[4] = d_before[first + 4];
   } else {
-    for (int i = 0; i < 5; ++i) {
-      before[i] = first < voxels ? d_before[min(first + i, voxels - 1)] : 0;
-    }
+    for (int i = 0; i < 5; ++i) before[i] = first < voxels ? d_before[min(first + i, voxels - 1)] : 0;
   }
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    if (before[i + 1] != before[i]) {
-      d_list[before[i]] = (uint32_t)(first + i);
-    }
-  }
+  for (int i = 0; i < 4; ++i)
+    if (before[i + 1] != before[i]) d_list[before[i]] = (uint32_t)(first + i);
   if (first < voxels && first + 4 >= voxels) {
     d_totals->occupied = before[4];
     d_totals->vertices_32 = d_vertices_before[voxels - 1];
@@ -180,51 +157,43 @@ static __global__ void __launch_bounds__(THREADS)
   for (int64_t i = (int64_t)blockIdx.x * THREADS * 16 + threadIdx.x, n = 0; n < 16; ++n, i += THREADS) {
     vertices += i < occupied ? d_vertices[d_list[i]] : 0;
   }
-  for (int step = 16; step; step >>= 1) {
-    vertices += __shfl_xor_sync(UINT32_MAX, vertices, step);
-  }
-  if ((threadIdx.x & 31) == 0) {
-    atomicAdd((unsigned long long *)&d_totals->vertices, (unsigned long long)vertices);
-  }
+  for (int step = 16; step; step >>= 1) vertices += __shfl_xor_sync(UINT32_MAX, vertices, step);
+  if ((threadIdx.x & 31) == 0) atomicAdd(&d_totals->vertices, (unsigned long long)vertices);
 }
 
-static cudaError_t read_back(const papers_scan *scan)
+static papers_status read_back(const papers_scan_state *scan, papers_scan_totals *totals)
 {
-  const cudaError_t error =
-    cudaMemcpyAsync(scan->totals, scan->d_totals, sizeof(*scan->totals), cudaMemcpyDeviceToHost, NULL);
-  return error == cudaSuccess ? cudaStreamSynchronize(NULL) : error;
+  PAPERS_TRY(
+    scan->memory, cudaMemcpyAsync(scan->pinned, scan->d_totals, sizeof(*totals), cudaMemcpyDeviceToHost, NULL));
+  PAPERS_TRY(scan->memory, cudaStreamSynchronize(NULL));
+  *totals = *(const papers_scan_totals *)scan->pinned;
+  return PAPERS_OK;
 }
 
-/* Passes classify to compact, with one copy back. Only where so many voxels are occupied that their vertices may be too many
- * for 32 bits are they counted again. */
-static papers_status count(papers_scan *scan)
+/* Vertices are counted again, in 64 bits, only where so many voxels are occupied that 32 bits may not hold their number. */
+papers_status papers_scan_count(papers_scan_state *scan)
 {
   papers_memory *memory = scan->memory;
-  uint32_t *const *array = scan->array;
   const int64_t voxels = scan->voxels;
-  PAPERS_TRY(memory, classify(scan));
+  papers_scan_totals totals;
+  PAPERS_TRY(memory, PAPERS_BY_TYPE(scan->type, classify, scan));
+  PAPERS_TRY(
+    memory, papers_prefix_sum(scan->d_sums, &scan->sums_bytes, scan->d_occupied, scan->d_occupied_before, voxels));
+  PAPERS_TRY(
+    memory, papers_prefix_sum(scan->d_sums, &scan->sums_bytes, scan->d_vertices, scan->d_vertices_before, voxels));
   PAPERS_TRY(memory,
-    papers_sum(
-      scan->d_sums, &scan->sums_bytes, array[PAPERS_SCAN_OCCUPIED], array[PAPERS_SCAN_OCCUPIED_BEFORE], voxels));
-  PAPERS_TRY(memory,
-    papers_sum(
-      scan->d_sums, &scan->sums_bytes, array[PAPERS_SCAN_VERTICES], array[PAPERS_SCAN_VERTICES_BEFORE], voxels));
-  PAPERS_TRY(memory,
-    papers_launch(compact_kernel, papers_blocks(voxels, 4 * THREADS), THREADS, array[PAPERS_SCAN_OCCUPIED_BEFORE],
-      array[PAPERS_SCAN_VERTICES_BEFORE], voxels, array[PAPERS_SCAN_LIST], scan->d_totals));
-  PAPERS_TRY(memory, read_back(scan));
-  scan->occupied = scan->totals->occupied;
-  scan->triangles = scan->totals->vertices_32 / 3;
-  if (scan->occupied * (3 * PMB_MAX_TRIANGLES) > PAPERS_SCAN_MOST_VERTICES) {
+    papers_launch(compact_kernel, papers_blocks(voxels, 4 * THREADS), THREADS, scan->d_occupied_before,
+      scan->d_vertices_before, voxels, scan->d_list, scan->d_totals));
+  PAPERS_TRY(memory, read_back(scan, &totals));
+  scan->occupied = totals.occupied;
+  scan->triangles = totals.vertices_32 / 3;
+  if (scan->occupied * (3 * PMB_MAX_TRIANGLES) > MOST_VERTICES) {
     PAPERS_TRY(memory, cudaMemsetAsync(scan->d_totals, 0, sizeof(*scan->d_totals), NULL));
     PAPERS_TRY(memory,
-      papers_launch(check_kernel, papers_blocks(scan->occupied, 16 * THREADS), THREADS, array[PAPERS_SCAN_LIST],
-        scan->occupied, array[PAPERS_SCAN_VERTICES], scan->d_totals));
-    PAPERS_TRY(memory, read_back(scan));
-    if (scan->totals->vertices > (uint64_t)PAPERS_SCAN_MOST_VERTICES) {
-      scan->occupied = scan->triangles = 0;
-      return PAPERS_TOO_LARGE;
-    }
+      papers_launch(check_kernel, papers_blocks(scan->occupied, 16 * THREADS), THREADS, scan->d_list, scan->occupied,
+        scan->d_vertices, scan->d_totals));
+    PAPERS_TRY(memory, read_back(scan, &totals));
+    if (totals.vertices > (uint64_t)MOST_VERTICES) return PAPERS_TOO_LARGE;
   }
   return PAPERS_OK;
 }
@@ -243,76 +212,85 @@ typedef struct soup_shared {
 } soup_shared;
 
 /* A thread's voxel, with its triangles in the list. */
-template <int TYPE>
-static __device__ __forceinline__ void list_voxel(const papers_scan_field &field, const uint32_t *d_list,
-  int64_t occupied, const uint32_t *d_vertices_before, soup_shared *shared)
+template <class T>
+static __device__ __forceinline__ void list_voxel(const papers_field &field, const uint32_t *d_list, int64_t occupied,
+  const uint32_t *d_vertices_before, soup_shared *shared)
 {
   const int64_t begin = (int64_t)blockIdx.x * THREADS, i = begin + threadIdx.x;
   const uint32_t first = d_vertices_before[d_list[begin]] / 3;
-  if (i >= occupied) {
-    return;
-  }
+  if (i >= occupied) return;
   const uint32_t voxel = d_list[i];
   const uint32_t before = d_vertices_before[voxel] / 3 - first;
   unsigned inside = 0, odd = 0;
 #pragma unroll
   for (int c = 0; c < 8; ++c) {
-    const float sample = papers_scan_sample(field.samples, (pmb_type)TYPE, voxel + papers_scan_step(&field, c));
-    const unsigned judged = papers_scan_judge(&field, (pmb_type)TYPE, sample);
+    const int64_t step = (c & 1) + field.dims[0] * ((c >> 1 & 1) + (int64_t)field.dims[1] * (c >> 2));
+    const float sample = papers_sample<T>(field, voxel + step);
+    const unsigned judged = judge<T>(field, sample);
     inside |= (judged & 1) << c;
     odd |= (judged >> 1) << c;
     shared->samples[c][threadIdx.x] = sample;
   }
-  const unsigned cell_case = papers_scan_case(inside, odd);
+  const unsigned cell_case = odd ? 0 : inside;
   const uint32_t count = pmb_triangle_count[cell_case];
   shared->voxel[threadIdx.x] = voxel;
   shared->cell_case[threadIdx.x] = (uint16_t)cell_case;
-  for (uint32_t t = 0; t < count; ++t) {
-    shared->list[before + t] = (uint16_t)(threadIdx.x << 3 | t);
-  }
+  for (uint32_t t = 0; t < count; ++t) shared->list[before + t] = (uint16_t)(threadIdx.x << 3 | t);
   if (i == occupied - 1 || threadIdx.x == THREADS - 1) {
     shared->first = first;
     shared->triangles = before + count;
   }
 }
 
+/* The normal of a triangle's plane, on the side of the samples below the isovalue; 0 without an area. */
+static __device__ __forceinline__ void flat_normal(const float points[9], float normal[3])
+{
+  const float *p = points, *q = points + 3, *r = points + 6;
+  const float a[3] = { q[0] - p[0], q[1] - p[1], q[2] - p[2] };
+  const float b[3] = { r[0] - p[0], r[1] - p[1], r[2] - p[2] };
+  const float n[3] = { a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0] };
+  const float length2 = pmb_length2(n[0], n[1], n[2]);
+  const float factor = length2 > 0 ? 1 / sqrtf(length2) : 0;
+  for (int i = 0; i < 3; ++i) normal[i] = n[i] * factor;
+}
+
 /* A triangle of the list: its points go to out, its normal to `normal`. */
 static __device__ __forceinline__ papers_scan_source make_triangle(
-  const papers_scan_field &field, const soup_shared *shared, uint32_t entry, float *out, float *normal)
+  const papers_field &field, const soup_shared *shared, uint32_t entry, float *out, float *normal)
 {
   const uint32_t thread = entry >> 3;
   const uint8_t *edges = pmb_triangle_edges[shared->cell_case[thread]] + 3 * (entry & 7);
-  int32_t place[3];
+  int32_t place[3], lower[3];
   float points[9];
   papers_scan_source source;
   source.voxel = shared->voxel[thread];
-  source.edges = papers_scan_edges(edges);
-  papers_scan_place(&field, source.voxel, place);
+  source.edges = edges[0] | (uint32_t)edges[1] << 4 | (uint32_t)edges[2] << 8;
+  papers_scan_place(field, source.voxel, place);
 #pragma unroll
   for (int c = 0; c < 3; ++c) {
     const int edge = edges[c];
-    papers_scan_point(&field, place, edge, shared->samples[pmb_edge_lower(edge)][thread],
-      shared->samples[pmb_edge_upper(edge)][thread], points + 3 * c);
+    const float t = pmb_edge_parameter(shared->samples[pmb_edge_lower(edge)][thread],
+      shared->samples[pmb_edge_upper(edge)][thread], field.value, field.value_low);
+    papers_lower_of(place, edge, lower);
+    papers_position(lower, pmb_edge_axis(edge), t, points + 3 * c);
   }
 #pragma unroll
-  for (int i = 0; i < 9; ++i) {
-    out[i] = points[i];
-  }
-  papers_scan_normal(points, normal);
+  for (int i = 0; i < 9; ++i) out[i] = points[i];
+  flat_normal(points, normal);
   return source;
 }
 
 /* A block has THREADS occupied voxels, whose triangles follow each other in the output. A warp makes 32 of them at a time,
  * and writes them from shared memory as the 288 floats in a row that they are. */
-template <int TYPE>
+template <class T>
 static __global__ void __launch_bounds__(THREADS)
-  triangles_kernel(const __grid_constant__ papers_scan_field field, const uint32_t *d_list, int64_t occupied,
+  triangles_kernel(const __grid_constant__ papers_field field, const uint32_t *d_list, int64_t occupied,
     const uint32_t *d_vertices_before, float *d_positions, float *d_normals, papers_scan_source *d_sources)
 {
   __shared__ soup_shared shared;
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   float *out = shared.out[warp], *normals = shared.normals[warp];
-  list_voxel<TYPE>(field, d_list, occupied, d_vertices_before, &shared);
+  list_voxel<T>(field, d_list, occupied, d_vertices_before, &shared);
   __syncthreads();
   const uint32_t triangles = shared.triangles;
   for (uint32_t t = 32 * warp; t < triangles; t += THREADS) {
@@ -321,84 +299,62 @@ static __global__ void __launch_bounds__(THREADS)
     if (lane < count) {
       const papers_scan_source source =
         make_triangle(field, &shared, shared.list[t + lane], out + 9 * lane, normals + 3 * lane);
-      if (d_sources) {
-        d_sources[at + lane] = source;
-      }
+      if (d_sources) d_sources[at + lane] = source;
     }
     __syncwarp();
-    for (int i = lane; i < 9 * count; i += 32) {
-      d_positions[9 * at + i] = out[i];
-    }
-    for (int i = lane; d_normals && i < 9 * count; i += 32) {
-      d_normals[9 * at + i] = normals[i / 9 * 3 + i % 3];
-    }
+    for (int i = lane; i < 9 * count; i += 32) d_positions[9 * at + i] = out[i];
+    for (int i = lane; d_normals && i < 9 * count; i += 32) d_normals[9 * at + i] = normals[i / 9 * 3 + i % 3];
     __syncwarp();
   }
 }
 
-static papers_status soup(papers_scan *scan, float *d_positions, float *d_normals, papers_scan_source *d_sources)
+template <class T>
+static cudaError_t make_soup(
+  const papers_scan_state *scan, float *d_positions, float *d_normals, papers_scan_source *d_sources)
 {
-  if (scan->occupied) {
-    cudaError_t error = cudaSuccess;
-    BY_TYPE(scan->type,
-      error = papers_launch(triangles_kernel<TYPE>, papers_blocks(scan->occupied, THREADS), THREADS, scan->field,
-        scan->array[PAPERS_SCAN_LIST], scan->occupied, scan->array[PAPERS_SCAN_VERTICES_BEFORE], d_positions,
-        d_normals, d_sources));
-    PAPERS_TRY(scan->memory, error);
-  }
+  return papers_launch(triangles_kernel<T>, papers_blocks(scan->occupied, THREADS), THREADS, scan->field,
+    scan->d_list, scan->occupied, scan->d_vertices_before, d_positions, d_normals, d_sources);
+}
+
+papers_status papers_scan_soup(
+  papers_scan_state *scan, float *d_positions, float *d_normals, papers_scan_source *d_sources)
+{
+  PAPERS_TRY(scan->memory, PAPERS_BY_TYPE(scan->type, make_soup, scan, d_positions, d_normals, d_sources));
   return PAPERS_OK;
 }
 
 /* ---- the system ---- */
 
-/* Pinned memory for what is read back, the same for every volume: to get it takes longer than many an extraction. It stays
- * until the program ends. */
-static papers_status take_totals(papers_scan *scan)
+/* The five arrays are one block, so that a refusal names the size of all. */
+papers_status papers_scan_create(papers_state *state)
 {
-  static papers_scan_totals *pinned;
-  if (!pinned) {
-    PAPERS_TRY(scan->memory, cudaMallocHost(&pinned, sizeof(*pinned)));
-  }
-  scan->totals = pinned;
-  return PAPERS_OK;
-}
-
-static papers_status create(papers_scan *scan)
-{
+  papers_scan_state *scan = (papers_scan_state *)state;
   papers_memory *memory = scan->memory;
-  if (scan->voxels > PAPERS_SUM_MOST) {
+  scan->voxels = scan->field.slice * scan->field.dims[2];
+  const size_t bytes = ((size_t)scan->voxels * sizeof(uint32_t) + 255) / 256 * 256;
+  if (scan->voxels > INT64_C(1) << 32 || scan->voxels > PAPERS_SUM_MOST) { /* a voxel's number has 32 bits */
+    memory->asked = 5 * bytes;
     return PAPERS_TOO_LARGE;
   }
-  const papers_status status = take_totals(scan);
-  if (status != PAPERS_OK) {
-    return status;
-  }
-  PAPERS_TRY(memory,
-    papers_sum(NULL, &scan->sums_bytes, scan->array[PAPERS_SCAN_VERTICES], scan->array[PAPERS_SCAN_VERTICES_BEFORE],
-      scan->voxels));
+  char *d_arrays = (char *)papers_take(memory, PAPERS_ACCELERATION, 5 * bytes);
+  if (!d_arrays) return PAPERS_NO_MEMORY;
+  uint32_t **const arrays[5] = { &scan->d_vertices, &scan->d_vertices_before, &scan->d_occupied,
+    &scan->d_occupied_before, &scan->d_list };
+  for (int i = 0; i < 5; ++i) *arrays[i] = (uint32_t *)(d_arrays + (size_t)i * bytes);
+  PAPERS_TRY(
+    memory, papers_prefix_sum(NULL, &scan->sums_bytes, scan->d_vertices, scan->d_vertices_before, scan->voxels));
   scan->d_totals = (papers_scan_totals *)papers_take(memory, PAPERS_ACCELERATION, sizeof(*scan->d_totals));
   scan->d_sums = scan->d_totals ? papers_take(memory, PAPERS_ACCELERATION, scan->sums_bytes) : NULL;
   return scan->d_sums ? PAPERS_OK : PAPERS_NO_MEMORY;
 }
 
-static papers_status finish(papers_scan *scan)
+static papers_status extract(papers_state *state)
 {
-  PAPERS_TRY(scan->memory, cudaStreamSynchronize(NULL));
-  return PAPERS_OK;
+  papers_scan_state *scan = (papers_scan_state *)state;
+  PAPERS_TRY(scan->memory, papers_scan_count(scan));
+  PAPERS_TRY(scan->memory, papers_reserve_mesh(scan, 3 * scan->triangles, scan->triangles, 0));
+  return papers_scan_soup(scan, (float *)scan->positions.d_data, (float *)scan->normals.d_data, NULL);
 }
 
-static void destroy(papers_scan *scan)
-{
-  papers_give(scan->memory, scan->d_totals);
-  papers_give(scan->memory, scan->d_sums);
-}
-
-extern "C" const papers_scan_passes papers_scan_passes_gpu = { create, count, soup, finish, destroy };
-
-static papers_status create_on_gpu(papers_memory *memory, const papers_volume *volume, void **state)
-{
-  return papers_scan_create(&papers_scan_passes_gpu, memory, volume, state);
-}
-
-extern "C" const papers_system papers_scan_gpu = { "scan", PAPERS_SCAN_SOURCE, create_on_gpu, papers_scan_extract,
-  papers_scan_destroy };
+extern "C" const papers_system papers_scan = { "scan", PAPERS_SOUP, PAPERS_FLAT, sizeof(papers_scan_state),
+  papers_scan_create, extract };

@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "papers_tables.h"
+#include "papers_bench.h"
 
-#include <stdio.h>
-#include <string.h>
-
-static const struct {
-  const char *name, *title;
-} tables[PAPERS_TABLES] = {
+const papers_table_names papers_tables[PAPERS_TABLES] = {
   { "cayley", "PMB (2016), table 2: Cayley's surface at growing resolution" },
   { "scans", "PMB (2016), table 3: CT and MRI" },
   { "densities", "HistoPyramids (2008), table 1: Cayley's surface as dense as the six data sets there" },
   { "sizes", "OpenCL (2012), table 1: one data set at five sizes" },
   { "memory", "OpenCL (2012), table 3: memory of the HistoPyramids" },
 };
-
-const char *papers_table_name(papers_table table)
-{
-  return tables[table].name;
-}
-
-const char *papers_table_title(papers_table table)
-{
-  return tables[table].title;
-}
 
 enum { DENSITY_MOST = 50 }; /* where sides are divided, more would come out */
 
@@ -32,28 +17,16 @@ static double reduced(double density, int reduce)
   return more < DENSITY_MOST ? more : DENSITY_MOST;
 }
 
-/* Percent of the cells, where each active one has two triangles. */
-static double density_of(double triangles, const int64_t dims[3])
-{
-  return 50 * triangles / ((double)dims[0] * (double)dims[1] * (double)dims[2]);
-}
-
 static papers_row *add(papers_rows *rows, papers_table table, const char *name, const char *kind,
   papers_content content, pmb_type type, const int64_t dims[3], int reduce)
 {
   papers_row *row = &rows->row[rows->count++];
-  memset(row, 0, sizeof *row);
-  row->table = table;
+  *row = (papers_row){ .table = table,
+    .kind = kind,
+    .samples = { .content = content, .type = type, .scale = 1 },
+    .isovalue = papers_samples_isovalue(content, type) };
   snprintf(row->name, sizeof row->name, "%s", name);
-  row->kind = kind;
-  row->samples.content = content;
-  row->samples.type = type;
-  row->samples.scale = 1;
-  for (int axis = 0; axis < 3; axis++) {
-    const int64_t n = dims[axis] >> reduce;
-    row->samples.dims[axis] = n < 2 ? 2 : n;
-  }
-  row->isovalue = papers_samples_isovalue(content, type);
+  for (int axis = 0; axis < 3; axis++) row->samples.dims[axis] = dims[axis] >> reduce < 2 ? 2 : dims[axis] >> reduce;
   return row;
 }
 
@@ -73,18 +46,18 @@ static void add_cayley(papers_rows *rows, int reduce, size_t room)
   }
 }
 
-/* The surface of a stand-in is as large as the paper's in the whole volume. */
+/* The surface of a stand-in is as large as the paper's in the whole volume; each active cell has two triangles. */
 static papers_row *add_rough(
   papers_rows *rows, papers_table table, const char *name, const int64_t dims[3], double triangles, int reduce)
 {
   papers_row *row = add(rows, table, name, "synthetic", PAPERS_ROUGH, PMB_UINT16, dims, reduce);
   row->samples.scale = 2.0 / (double)row->samples.dims[0];
-  row->density = reduced(density_of(triangles, dims), reduce);
+  row->density = reduced(50 * triangles / ((double)dims[0] * (double)dims[1] * (double)dims[2]), reduce);
   row->paper_triangles = reduce ? 0 : triangles;
   return row;
 }
 
-static void add_scans(papers_rows *rows, int reduce, const papers_scan *scans, int scan_count)
+static void add_scans(papers_rows *rows, int reduce, const papers_scan_file *scans, int scan_count)
 {
   static const struct {
     const char *name;
@@ -148,7 +121,7 @@ static void add_sizes(papers_rows *rows, int reduce)
 }
 
 void papers_table_rows(
-  papers_table table, int reduce, size_t room, const papers_scan *scans, int scan_count, papers_rows *rows)
+  papers_table table, int reduce, size_t room, const papers_scan_file *scans, int scan_count, papers_rows *rows)
 {
   if (table == PAPERS_TABLE_CAYLEY) add_cayley(rows, reduce, room);
   if (table == PAPERS_TABLE_SCANS) add_scans(rows, reduce, scans, scan_count);

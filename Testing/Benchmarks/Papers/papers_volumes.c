@@ -1,37 +1,35 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-#define _POSIX_C_SOURCE 200809L
-#include "papers_volumes.h"
-
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Slices are dealt out to threads by OpenMP, where the compiler has it. */
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { THREADS_MOST = 64, OCTAVES = 3, ERROR_LENGTH = 4400 };
+#include "papers_bench.h"
+
+enum { OCTAVES = 3, ERROR_LENGTH = 4400 };
 
 static const double cayley_isovalue = -0.012, rough_isovalue = 0.2;
 static const double octave_waves[OCTAVES] = { 1, 5, 25 }, octave_heights[OCTAVES] = { 1, 0.12, 0.02 };
 
-static const struct {
+/* Integers lie around `middle`, where the isovalue is, in the whole type. */
+static const struct kind {
   const char *name;
   pmb_type type;
-} type_names[] = { { "u8", PMB_UINT8 }, { "i16", PMB_INT16 }, { "u16", PMB_UINT16 }, { "f32", PMB_FLOAT32 } };
+  double low, high, middle, half;
+} kinds[] = { { "u8", PMB_UINT8, 0, 255, 127.5, 127.5 }, { "i16", PMB_INT16, -32768, 32767, 0.5, 32767.5 },
+  { "u16", PMB_UINT16, 0, 65535, 32767.5, 32767.5 }, { "f32", PMB_FLOAT32, -INFINITY, INFINITY, 0, 0 } };
+
+static const struct kind *kind_of(pmb_type type)
+{
+  const struct kind *kind = kinds;
+  while (kind->type != type) kind++;
+  return kind;
+}
 
 const char *papers_type_name(pmb_type type)
 {
-  for (int n = 0; n < 4; n++)
-    if (type_names[n].type == type) return type_names[n].name;
-  return NULL;
-}
-
-pmb_type papers_type_of(const char *name)
-{
-  for (int n = 0; n < 4; n++)
-    if (!strcmp(type_names[n].name, name)) return type_names[n].type;
-  return (pmb_type)0;
+  return kind_of(type)->name;
 }
 
 size_t papers_samples_bytes(const papers_samples *s)
@@ -39,183 +37,60 @@ size_t papers_samples_bytes(const papers_samples *s)
   return (size_t)s->dims[0] * (size_t)s->dims[1] * (size_t)s->dims[2] * pmb_type_size(s->type);
 }
 
-/* ---- from values to samples: integers of the whole type, the isovalue in the middle ---- */
-
-static double middle_of(pmb_type type)
-{
-  return type == PMB_UINT8 ? 127.5 : type == PMB_UINT16 ? 32767.5 : type == PMB_INT16 ? 0.5 : 0;
-}
-
-/* Samples for a step of 1 in value. */
-static double slope_of(papers_content content, pmb_type type)
-{
-  const double wide = content == PAPERS_CAYLEY ? 8 : 0.4;
-  return type == PMB_UINT8 ? 127.5 * wide : type == PMB_FLOAT32 ? 1 : 32767.5 * wide;
-}
-
 double papers_samples_isovalue(papers_content content, pmb_type type)
 {
   const double value = content == PAPERS_CAYLEY ? cayley_isovalue : rough_isovalue;
-  return type == PMB_FLOAT32 ? value : middle_of(type);
+  return type == PMB_FLOAT32 ? value : kind_of(type)->middle;
 }
 
-/* ---- one job, its slices dealt out to threads ---- */
+/* ---- rows ---- */
 
-typedef struct job {
+/* What the rows of a volume are made from. */
+typedef struct source {
   const papers_samples *volume;
-  char *samples;
-  double *places[3];    /* Cayley: coordinates along each axis */
-  float *s[OCTAVES][3]; /* rough: sines and cosines along each axis */
-  float *c[OCTAVES][3];
-  const char *scan; /* the scan's samples */
-  double isovalue;  /* active cells */
-  int64_t next;     /* slice */
-  int64_t active;
-  pthread_mutex_t mutex;
-  void (*slice)(struct job *job, int64_t k, double *row);
-} job;
-
-static int64_t next_slice(job *j)
-{
-  pthread_mutex_lock(&j->mutex);
-  const int64_t k = j->next++;
-  pthread_mutex_unlock(&j->mutex);
-  return k;
-}
-
-static void *work(void *data)
-{
-  job *j = data;
-  double *row = malloc((size_t)j->volume->dims[0] * sizeof *row);
-  for (int64_t k; row && (k = next_slice(j)) < j->volume->dims[2];) j->slice(j, k, row);
-  free(row);
-  return NULL;
-}
-
-static void run_job(job *j)
-{
-  pthread_t threads[THREADS_MOST];
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  const int wanted = cores < 1 ? 1 : cores > THREADS_MOST ? THREADS_MOST : (int)cores;
-  int made = 0;
-  pthread_mutex_init(&j->mutex, NULL);
-  while (made < wanted - 1 && !pthread_create(&threads[made], NULL, work, j)) made++;
-  work(j);
-  for (int t = 0; t < made; t++) pthread_join(threads[t], NULL);
-  pthread_mutex_destroy(&j->mutex);
-}
+  const char *scan;                                                 /* the scan's samples */
+  double xs[PAPERS_SIDE_MOST];                                      /* Cayley: coordinates along x */
+  float s[OCTAVES][PAPERS_SIDE_MOST], c[OCTAVES][PAPERS_SIDE_MOST]; /* rough: sines and cosines along x */
+} source;
 
 static double clamped(double value, double low, double high)
 {
   return value < low ? low : value > high ? high : value;
 }
 
-/* Rounds a row of samples into place. */
-static void store_row(const job *j, int64_t at, const double *row)
+/* Coordinate of sample i along an axis: on [-1,1], there and back. */
+static double coordinate(const papers_samples *v, int axis, int64_t i)
 {
-  const int64_t n = j->volume->dims[0];
-  switch (j->volume->type) {
-    case PMB_UINT8:
-      for (int64_t i = 0; i < n; i++) ((uint8_t *)j->samples)[at + i] = (uint8_t)(clamped(row[i], 0, 255) + 0.5);
-      break;
-    case PMB_UINT16:
-      for (int64_t i = 0; i < n; i++) ((uint16_t *)j->samples)[at + i] = (uint16_t)(clamped(row[i], 0, 65535) + 0.5);
-      break;
-    case PMB_INT16:
-      for (int64_t i = 0; i < n; i++)
-        ((int16_t *)j->samples)[at + i] = (int16_t)(int)floor(clamped(row[i], -32768, 32767) + 0.5);
-      break;
-    default:
-      for (int64_t i = 0; i < n; i++) ((float *)j->samples)[at + i] = (float)row[i];
-      break;
-  }
-}
-
-/* From values around an isovalue to samples around the middle of their type. */
-static void store_values(const job *j, int64_t at, double *row, double isovalue)
-{
-  const papers_samples *v = j->volume;
-  if (v->type != PMB_FLOAT32) {
-    const double slope = slope_of(v->content, v->type), middle = middle_of(v->type);
-    for (int64_t i = 0; i < v->dims[0]; i++) row[i] = middle + slope * (row[i] - isovalue);
-  }
-  store_row(j, at, row);
-}
-
-/* ---- analytic ---- */
-
-/* On [-1,1], there and back. */
-static double mirrored(double x)
-{
+  const int64_t n = v->dims[axis];
+  const double x = v->scale * (n > 1 ? -1 + 2 * (double)i / (double)(n - 1) : 0);
   const double turned = x + 1 - 4 * floor((x + 1) / 4);
   return turned <= 2 ? turned - 1 : 3 - turned;
 }
 
-static void cayley_slice(job *j, int64_t k, double *row)
+static void cayley_row(const source *from, int64_t y_index, int64_t k, double *row)
 {
-  const int64_t nx = j->volume->dims[0], ny = j->volume->dims[1];
-  const double *xs = j->places[0], z = j->places[2][k];
-  for (int64_t y_index = 0; y_index < ny; y_index++) {
-    const double y = j->places[1][y_index], rest = 1 - 4 * (y * y + z * z), product = 16 * y * z;
-    for (int64_t i = 0; i < nx; i++) row[i] = rest - xs[i] * (product + 4 * xs[i]);
-    store_values(j, nx * (y_index + ny * k), row, cayley_isovalue);
-  }
+  const papers_samples *v = from->volume;
+  const double y = coordinate(v, 1, y_index), z = coordinate(v, 2, k);
+  const double rest = 1 - 4 * (y * y + z * z), product = 16 * y * z;
+  for (int64_t i = 0; i < v->dims[0]; i++) row[i] = rest - from->xs[i] * (product + 4 * from->xs[i]);
 }
 
-static void rough_slice(job *j, int64_t k, double *row)
+static double phase(const papers_samples *v, int octave, int axis, int64_t i)
 {
-  const int64_t nx = j->volume->dims[0], ny = j->volume->dims[1];
-  for (int64_t y = 0; y < ny; y++) {
-    for (int64_t i = 0; i < nx; i++) row[i] = 0;
-    for (int o = 0; o < OCTAVES; o++) {
-      const float *sx = j->s[o][0], *cx = j->c[o][0];
-      const float height = (float)octave_heights[o], cy = height * j->c[o][1][y], sz = height * j->s[o][2][k];
-      const float rest = height * j->s[o][1][y] * j->c[o][2][k];
-      for (int64_t i = 0; i < nx; i++) row[i] += sx[i] * cy + rest + sz * cx[i];
-    }
-    store_values(j, nx * (y + ny * k), row, rough_isovalue);
-  }
+  return 2 * 3.14159265358979323846 * v->scale * octave_waves[octave] * (double)i + octave + axis;
 }
 
-/* The tables along an axis. 0: no memory. */
-static int make_axis(job *j, int axis)
+static void rough_row(const source *from, int64_t y, int64_t k, double *row)
 {
-  const double pi = 3.14159265358979323846;
-  const papers_samples *v = j->volume;
-  const int64_t n = v->dims[axis];
-  j->places[axis] = malloc((size_t)n * sizeof(double));
-  if (!j->places[axis]) return 0;
-  for (int64_t i = 0; i < n; i++)
-    j->places[axis][i] = mirrored(v->scale * (n > 1 ? -1 + 2 * (double)i / (double)(n - 1) : 0));
-  for (int o = 0; o < OCTAVES && v->content == PAPERS_ROUGH; o++) {
-    j->s[o][axis] = malloc((size_t)n * sizeof(float));
-    j->c[o][axis] = malloc((size_t)n * sizeof(float));
-    if (!j->s[o][axis] || !j->c[o][axis]) return 0;
-    for (int64_t i = 0; i < n; i++) {
-      const double phase = 2 * pi * v->scale * octave_waves[o] * (double)i + o + axis;
-      j->s[o][axis][i] = (float)sin(phase);
-      j->c[o][axis][i] = (float)cos(phase);
-    }
+  const papers_samples *v = from->volume;
+  for (int64_t i = 0; i < v->dims[0]; i++) row[i] = 0;
+  for (int o = 0; o < OCTAVES; o++) {
+    const double py = phase(v, o, 1, y), pz = phase(v, o, 2, k);
+    const float height = (float)octave_heights[o], cy = height * (float)cos(py), sz = height * (float)sin(pz);
+    const float rest = height * (float)sin(py) * (float)cos(pz);
+    for (int64_t i = 0; i < v->dims[0]; i++) row[i] += from->s[o][i] * cy + rest + sz * from->c[o][i];
   }
-  return 1;
 }
-
-static const char *fill_analytic(const papers_samples *v, void *samples)
-{
-  job j = { .volume = v, .samples = samples, .slice = v->content == PAPERS_CAYLEY ? cayley_slice : rough_slice };
-  const int made = make_axis(&j, 0) && make_axis(&j, 1) && make_axis(&j, 2);
-  if (made) run_job(&j);
-  for (int axis = 0; axis < 3; axis++) {
-    free(j.places[axis]);
-    for (int o = 0; o < OCTAVES; o++) {
-      free(j.s[o][axis]);
-      free(j.c[o][axis]);
-    }
-  }
-  return made ? NULL : "no memory for the tables of a volume";
-}
-
-/* ---- scans ---- */
 
 static double sample_at(const void *samples, pmb_type type, int64_t at)
 {
@@ -232,15 +107,11 @@ static int64_t tiled_index(int64_t i, int64_t n)
   return in < n ? in : 2 * n - 1 - in;
 }
 
-static void tiled_slice(job *j, int64_t k, double *row)
+static void tiled_row(const source *from, int64_t y, int64_t k, double *row)
 {
-  const papers_samples *v = j->volume;
-  const int64_t *from = v->scan->dims, z = tiled_index(k, from[2]);
-  for (int64_t y = 0; y < v->dims[1]; y++) {
-    const int64_t line = from[0] * (tiled_index(y, from[1]) + from[1] * z);
-    for (int64_t x = 0; x < v->dims[0]; x++) row[x] = sample_at(j->scan, v->type, line + tiled_index(x, from[0]));
-    store_row(j, v->dims[0] * (y + v->dims[1] * k), row);
-  }
+  const papers_samples *v = from->volume;
+  const int64_t *n = v->scan->dims, line = n[0] * (tiled_index(y, n[1]) + n[1] * tiled_index(k, n[2]));
+  for (int64_t x = 0; x < v->dims[0]; x++) row[x] = sample_at(from->scan, v->type, line + tiled_index(x, n[0]));
 }
 
 /* The sample below index i of `to` samples among `from`, and how far it is to the next. */
@@ -252,31 +123,70 @@ static int64_t below(int64_t i, int64_t to, int64_t from, double *part)
   return low;
 }
 
-static void resampled_slice(job *j, int64_t k, double *row)
+static void resampled_row(const source *from, int64_t y, int64_t k, double *row)
 {
-  const papers_samples *v = j->volume;
-  const int64_t *from = v->scan->dims, step = from[0] > 1, up = from[1] > 1 ? from[0] : 0;
+  const papers_samples *v = from->volume;
+  const int64_t *n = v->scan->dims, step = n[0] > 1, up = n[1] > 1 ? n[0] : 0, back = n[2] > 1 ? n[0] * n[1] : 0;
   double tx, ty, tz;
-  const int64_t z = below(k, v->dims[2], from[2], &tz), back = from[2] > 1 ? from[0] * from[1] : 0;
-  for (int64_t y = 0; y < v->dims[1]; y++) {
-    const int64_t line = from[0] * (below(y, v->dims[1], from[1], &ty) + from[1] * z);
-    for (int64_t x = 0; x < v->dims[0]; x++) {
-      const int64_t at = line + below(x, v->dims[0], from[0], &tx);
-      double edge[4];
-      for (int n = 0; n < 4; n++) {
-        const int64_t corner = at + (n & 1 ? up : 0) + (n & 2 ? back : 0);
-        edge[n] = (1 - tx) * sample_at(j->scan, v->type, corner) + tx * sample_at(j->scan, v->type, corner + step);
-      }
-      row[x] = (1 - tz) * ((1 - ty) * edge[0] + ty * edge[1]) + tz * ((1 - ty) * edge[2] + ty * edge[3]);
+  const int64_t z = below(k, v->dims[2], n[2], &tz), line = n[0] * (below(y, v->dims[1], n[1], &ty) + n[1] * z);
+  for (int64_t x = 0; x < v->dims[0]; x++) {
+    const int64_t at = line + below(x, v->dims[0], n[0], &tx);
+    double edge[4];
+    for (int e = 0; e < 4; e++) {
+      const int64_t corner = at + (e & 1 ? up : 0) + (e & 2 ? back : 0);
+      edge[e] =
+        (1 - tx) * sample_at(from->scan, v->type, corner) + tx * sample_at(from->scan, v->type, corner + step);
     }
-    store_row(j, v->dims[0] * (y + v->dims[1] * k), row);
+    row[x] = (1 - tz) * ((1 - ty) * edge[0] + ty * edge[1]) + tz * ((1 - ty) * edge[2] + ty * edge[3]);
   }
 }
 
+/* Stores a row from sample `at` on; integers are rounded, after synthetic values were spread around their middle. */
+static void store_row(const papers_samples *v, double *row, void *samples, int64_t at)
+{
+  const struct kind *kind = kind_of(v->type);
+  const double isovalue = v->content == PAPERS_CAYLEY ? cayley_isovalue : rough_isovalue;
+  const double slope = kind->half * (v->content == PAPERS_CAYLEY ? 8 : 0.4);
+  for (int64_t i = 0; i < v->dims[0]; i++, at++) {
+    if (v->type == PMB_FLOAT32) {
+      ((float *)samples)[at] = (float)row[i];
+      continue;
+    }
+    const double value = v->scan ? row[i] : kind->middle + slope * (row[i] - isovalue);
+    const int rounded = (int)floor(clamped(value, kind->low, kind->high) + 0.5);
+    if (v->type == PMB_UINT8)
+      ((uint8_t *)samples)[at] = (uint8_t)rounded;
+    else
+      ((uint16_t *)samples)[at] = (uint16_t)rounded; /* or the bits of an int16_t */
+  }
+}
+
+static void fill_slice(const source *from, void *samples, int64_t k)
+{
+  static void (*const rows[])(const source *, int64_t, int64_t, double *) = { [PAPERS_CAYLEY] = cayley_row,
+    [PAPERS_ROUGH] = rough_row,
+    [PAPERS_TILED] = tiled_row,
+    [PAPERS_RESAMPLED] = resampled_row };
+  const papers_samples *v = from->volume;
+  double row[PAPERS_SIDE_MOST];
+  for (int64_t y = 0; y < v->dims[1]; y++) {
+    rows[v->content](from, y, k, row);
+    store_row(v, row, samples, v->dims[0] * (y + v->dims[1] * k));
+  }
+}
+
+/* ---- scans ---- */
+
 static char error_text[ERROR_LENGTH];
 
-static const char *read_scan(const papers_scan *scan, void *samples, size_t bytes)
+static size_t scan_bytes(const papers_scan_file *scan)
 {
+  return (size_t)scan->dims[0] * (size_t)scan->dims[1] * (size_t)scan->dims[2] * pmb_type_size(scan->type);
+}
+
+static const char *load_scan(const papers_scan_file *scan, void *samples)
+{
+  const size_t bytes = scan_bytes(scan);
   FILE *file = fopen(scan->path, "rb");
   if (!file) {
     snprintf(error_text, sizeof error_text, "%s: %s", scan->path, strerror(errno));
@@ -291,48 +201,53 @@ static const char *read_scan(const papers_scan *scan, void *samples, size_t byte
   return error_text;
 }
 
-static const char *fill_from_scan(const papers_samples *v, void *samples)
+const char *papers_fill(const papers_samples *v, void *samples)
 {
-  const papers_scan *scan = v->scan;
-  const papers_samples whole = { PAPERS_SCAN, scan->type, { scan->dims[0], scan->dims[1], scan->dims[2] }, 0, scan };
-  const size_t bytes = papers_samples_bytes(&whole);
-  if (v->content == PAPERS_SCAN) return read_scan(scan, samples, bytes);
-  char *content = malloc(bytes);
-  const char *error = content ? read_scan(scan, content, bytes) : "no memory for a scan";
+  const papers_scan_file *scan = v->scan;
+  if (v->content == PAPERS_SCAN) return load_scan(scan, samples);
+  char *content = NULL;
+  source *from = calloc(1, sizeof *from);
+  const char *error = from ? NULL : "no memory for the tables of a volume";
+  if (scan && !error) {
+    content = malloc(scan_bytes(scan));
+    error = content ? load_scan(scan, content) : "no memory for a scan";
+  }
+  for (int64_t i = 0; !error && i < v->dims[0]; i++) {
+    from->xs[i] = coordinate(v, 0, i);
+    for (int o = 0; o < OCTAVES; o++) from->s[o][i] = (float)sin(phase(v, o, 0, i));
+    for (int o = 0; o < OCTAVES; o++) from->c[o][i] = (float)cos(phase(v, o, 0, i));
+  }
   if (!error) {
-    job j = { .volume = v,
-      .samples = samples,
-      .scan = content,
-      .slice = v->content == PAPERS_TILED ? tiled_slice : resampled_slice };
-    run_job(&j);
+    from->volume = v;
+    from->scan = content;
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t k = 0; k < v->dims[2]; k++) fill_slice(from, samples, k);
   }
   free(content);
+  free(from);
   return error;
 }
 
-const char *papers_fill(const papers_samples *v, void *samples)
-{
-  return v->content < PAPERS_SCAN ? fill_analytic(v, samples) : fill_from_scan(v, samples);
-}
-
 /* A line of scans.txt; 1: it is one. */
-static int parse_scan(const char *line, const char *folder, papers_scan *scan)
+static int parse_scan(const char *line, const char *folder, papers_scan_file *scan)
 {
   char type[8], file[256], more;
   long long dims[3];
+  scan->type = (pmb_type)0;
   if (sscanf(line, "%31s %lld %lld %lld %7s %lf %255s %c", scan->name, dims, dims + 1, dims + 2, type,
         &scan->isovalue, file, &more) != 7)
     return 0;
-  scan->type = papers_type_of(type);
+  for (int n = 0; n < 4; n++)
+    if (!strcmp(type, kinds[n].name)) scan->type = kinds[n].type;
   for (int axis = 0; axis < 3; axis++) {
     scan->dims[axis] = dims[axis];
-    if (dims[axis] < 1 || dims[axis] > 4096) return 0;
+    if (dims[axis] < 1 || dims[axis] > PAPERS_SIDE_MOST) return 0;
   }
   const int length = snprintf(scan->path, sizeof scan->path, "%s/%s", folder, file);
   return scan->type && isfinite(scan->isovalue) && length > 0 && (size_t)length < sizeof scan->path;
 }
 
-const char *papers_read_scans(const char *folder, papers_scan scans[PAPERS_SCANS_MOST], int *count)
+const char *papers_read_scans(const char *folder, papers_scan_file scans[PAPERS_SCANS_MOST], int *count)
 {
   char path[4096], line[512];
   *count = 0;
@@ -356,42 +271,31 @@ const char *papers_read_scans(const char *folder, papers_scan scans[PAPERS_SCANS
   return error;
 }
 
-/* ---- active cells ---- */
+/* ---- density ---- */
 
-static void active_slice(job *j, int64_t k, double *row)
+static int64_t active_in_slice(const papers_samples *v, const void *samples, double isovalue, int64_t k)
 {
-  const papers_samples *v = j->volume;
   const int64_t nx = v->dims[0], ny = v->dims[1];
   int64_t active = 0;
-  (void)row;
-  for (int64_t y = 0; k + 1 < v->dims[2] && y + 1 < ny; y++)
+  for (int64_t y = 0; y + 1 < ny; y++)
     for (int64_t x = 0; x + 1 < nx; x++) {
       int inside = 0;
       for (int c = 0; c < 8; c++) {
         const int64_t at = x + (c & 1) + nx * (y + (c >> 1 & 1) + ny * (k + (c >> 2)));
-        inside += sample_at(j->samples, v->type, at) >= j->isovalue;
+        inside += sample_at(samples, v->type, at) >= isovalue;
       }
       active += inside > 0 && inside < 8;
     }
-  pthread_mutex_lock(&j->mutex);
-  j->active += active;
-  pthread_mutex_unlock(&j->mutex);
+  return active;
 }
 
-int64_t papers_active_cells(const papers_samples *v, const void *samples, double isovalue)
-{
-  job j = { .volume = v, .samples = (char *)(uintptr_t)samples, .isovalue = isovalue, .slice = active_slice };
-  run_job(&j);
-  return j.active;
-}
-
-/* ---- density ---- */
-
-/* Percent of active cells; < 0: no memory. */
-static double density_at(const papers_samples *v, void *samples, double isovalue)
+double papers_active_cells(const papers_samples *v, const void *samples, double isovalue)
 {
   const double cells = (double)(v->dims[0] - 1) * (double)(v->dims[1] - 1) * (double)(v->dims[2] - 1);
-  return papers_fill(v, samples) ? -1 : 100 * (double)papers_active_cells(v, samples, isovalue) / cells;
+  int64_t active = 0;
+#pragma omp parallel for reduction(+ : active)
+  for (int64_t k = 0; k < v->dims[2] - 1; k++) active += active_in_slice(v, samples, isovalue, k);
+  return 100 * (double)active / cells;
 }
 
 void papers_reach_density(papers_samples *v, double density)
@@ -409,9 +313,9 @@ void papers_reach_density(papers_samples *v, double density)
   double scale = v->scale;
   for (int n = 0; samples && n < TRIES && least > 0.01; n++) {
     small.scale = scale * waves;
-    const double found = density_at(&small, samples, papers_samples_isovalue(v->content, v->type));
+    if (papers_fill(&small, samples)) break;
+    const double found = papers_active_cells(&small, samples, papers_samples_isovalue(v->content, v->type));
     const double error = found > 0 ? fabs(log(found / wanted)) : INFINITY;
-    if (found < 0) break;
     if (error < least) {
       least = error;
       best = scale;

@@ -1,38 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * pmb_bench_papers.c - the tables of the papers with this library and the systems of the papers in them; see usage(). */
+ * pmb_bench_papers.c - the tables of the papers, with this library and the systems of the papers; see usage(). Built with
+ * nvcc for a GPU, else for the emulator of one (PAPERS_EMULATED), where --cpu runs the same kernels on the CPU. */
+#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/pmb_cuda.h"
-#include "papers_report.h"
+#include "papers_bench.h"
 
-enum {
-  REPEATS = 11,
-  REPEATS_MOST = 100,
-  REDUCE_MOST = 6,
-  ROWS_MOST = 1000,
-  CPU_REDUCE = 4,
-  SYSTEMS_MOST = 16,
-  USAGE = 2
-};
-
-typedef struct options {
-  int tables[PAPERS_TABLES]; /* wanted */
-  const char *systems[SYSTEMS_MOST];
-  int system_count;
-  int cpu, reduce, repeats, rows;
-  const char *scans, *out;
-} options;
+enum { REPEATS = 11, REDUCE_MOST = 6, ROWS_MOST = 1000, CPU_REDUCE = 4, SYSTEMS_MOST = 16, USAGE = 2 };
 
 typedef struct bench {
-  options o;
-  const papers_list *list;
+  int tables[PAPERS_TABLES]; /* wanted */
+  const char *systems[SYSTEMS_MOST];
+  int system_count, cpu, reduce, repeats, rows; /* reduce, repeats < 0: not given */
+  const char *scan_folder, *out;
   char device[128];
-  papers_scan scans[PAPERS_SCANS_MOST];
+  papers_scan_file scans[PAPERS_SCANS_MOST];
   int scan_count;
   FILE *csv;
 } bench;
@@ -41,20 +28,19 @@ static int usage(void)
 {
   printf("usage: pmb_bench_papers [OPTION...]: the tables of the papers that PMB comes from and is compared with\n\n"
          "  --table NAME     only this one (again for more):");
-  for (int n = 0; n < PAPERS_TABLES; n++) printf(" %s", papers_table_name((papers_table)n));
+  for (int n = 0; n < PAPERS_TABLES; n++) printf(" %s", papers_tables[n].name);
   printf("\n  --system NAME    only this one (again for more), beside PMB:");
-  for (int n = 0; n < papers_cpu_list.count; n++)
-    if (papers_cpu_list.entries[n].system != &papers_pmb_cpu) printf(" %s", papers_cpu_list.entries[n].system->name);
+  for (int n = 0; n < PAPERS_SYSTEMS; n++) printf(" %s", papers_systems[n]->name);
   printf(
-    "\n  --scans FOLDER   real scans: raw files, and scans.txt (Testing/Benchmarks/Papers/export_scans.py)\n"
-    "  --repeats N      median of so many, 1 to %d (%d)\n"
+    "\n  --scans FOLDER   real scans: raw files, and scans.txt (pvpython Data/scans.py FOLDER)\n"
+    "  --repeats N      median of so many, 1 to %d (%d; with --cpu 1)\n"
     "  --reduce N       sides divided by 2^N, 0 to %d (0; with --cpu %d)\n"
-    "  --cpu            on the CPU: to try it; what is compared is the GPU's\n"
+    "  --cpu            on an emulated GPU, to try it: the times mean nothing\n"
     "  --out FILE.csv   the same, to be read by programs\n\n"
     "first: with what is done once for a volume. change: a new isovalue. x: times PMB's. vertices and triangles\n"
     "with normals where the system has them, counts read back; volume, mesh and memory stay where they are.\n"
     "fail: no memory. WRONG: another number of triangles than PMB, not timed.\n",
-    REPEATS_MOST, REPEATS, REDUCE_MOST, CPU_REDUCE);
+    PAPERS_REPEATS_MOST, REPEATS, REDUCE_MOST, CPU_REDUCE);
   return 0;
 }
 
@@ -81,39 +67,39 @@ static int parse_number(const char *option, const char *text, int least, int mos
   return 0;
 }
 
-static int parse_table(const char *text, options *o)
+static int parse_table(const char *text, bench *b)
 {
   for (int n = 0; n < PAPERS_TABLES; n++)
-    if (!strcmp(text, papers_table_name((papers_table)n))) {
-      o->tables[n] = 1;
+    if (!strcmp(text, papers_tables[n].name)) {
+      b->tables[n] = 1;
       return 0;
     }
   return refuse("there is no table '%s'; --help lists them", text);
 }
 
-static int parse_system(const char *text, options *o)
+static int parse_system(const char *text, bench *b)
 {
   int known = 0;
-  for (int n = 0; n < papers_cpu_list.count; n++) known |= !strcmp(text, papers_cpu_list.entries[n].system->name);
-  if (!known) return refuse("there is no system '%s'; --help lists them", text);
-  if (o->system_count == SYSTEMS_MOST) return refuse("too many --system");
-  o->systems[o->system_count++] = text;
+  for (int n = 0; n < PAPERS_SYSTEMS; n++) known |= !strcmp(text, papers_systems[n]->name);
+  if (!known && strcmp(text, "pmb") != 0) return refuse("there is no system '%s'; --help lists them", text);
+  if (b->system_count == SYSTEMS_MOST) return refuse("--system is given more than %d times", SYSTEMS_MOST);
+  b->systems[b->system_count++] = text;
   return 0;
 }
 
-static int parse_value(const char *option, const char *value, options *o)
+static int parse_value(const char *option, const char *value, bench *b)
 {
-  if (!strcmp(option, "--table")) return parse_table(value, o);
-  if (!strcmp(option, "--system")) return parse_system(value, o);
-  if (!strcmp(option, "--repeats")) return parse_number(option, value, 1, REPEATS_MOST, &o->repeats);
-  if (!strcmp(option, "--reduce")) return parse_number(option, value, 0, REDUCE_MOST, &o->reduce);
-  if (!strcmp(option, "--rows")) return parse_number(option, value, 1, ROWS_MOST, &o->rows);
-  if (!strcmp(option, "--scans")) o->scans = value;
-  if (!strcmp(option, "--out")) o->out = value;
+  if (!strcmp(option, "--table")) return parse_table(value, b);
+  if (!strcmp(option, "--system")) return parse_system(value, b);
+  if (!strcmp(option, "--repeats")) return parse_number(option, value, 1, PAPERS_REPEATS_MOST, &b->repeats);
+  if (!strcmp(option, "--reduce")) return parse_number(option, value, 0, REDUCE_MOST, &b->reduce);
+  if (!strcmp(option, "--rows")) return parse_number(option, value, 1, ROWS_MOST, &b->rows);
+  if (!strcmp(option, "--scans")) b->scan_folder = value;
+  if (!strcmp(option, "--out")) b->out = value;
   return 0;
 }
 
-static int parse(int argc, char **argv, options *o)
+static int parse(int argc, char **argv, bench *b)
 {
   static const char *const with_value[] = { "--table", "--system", "--repeats", "--reduce", "--rows", "--scans",
     "--out" };
@@ -121,186 +107,263 @@ static int parse(int argc, char **argv, options *o)
   for (int n = 1; n < argc && !failed; n++) {
     int takes = 0;
     for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++) takes |= !strcmp(argv[n], with_value[i]);
-    if (!strcmp(argv[n], "--cpu"))
-      o->cpu = 1;
-    else if (!takes)
-      return refuse("there is no option '%s'; --help lists them", argv[n]);
-    else if (n + 1 == argc || !*argv[n + 1])
-      return refuse("%s needs a value", argv[n]);
-    else {
-      failed = parse_value(argv[n], argv[n + 1], o);
-      n++;
+    if (!strcmp(argv[n], "--cpu")) {
+      b->cpu = 1;
+      continue;
     }
+    if (!takes) return refuse("there is no option '%s'; --help lists them", argv[n]);
+    if (n + 1 == argc || !*argv[n + 1]) return refuse("%s needs a value", argv[n]);
+    failed = parse_value(argv[n], argv[n + 1], b);
+    n++;
   }
-  for (int n = 0; n < PAPERS_TABLES; n++) wanted += o->tables[n];
-  for (int n = 0; n < PAPERS_TABLES && !wanted; n++) o->tables[n] = 1;
-  if (o->reduce < 0) o->reduce = o->cpu ? CPU_REDUCE : 0;
+  for (int n = 0; n < PAPERS_TABLES; n++) wanted += b->tables[n];
+  for (int n = 0; n < PAPERS_TABLES && !wanted; n++) b->tables[n] = 1;
+  if (b->reduce < 0) b->reduce = b->cpu ? CPU_REDUCE : 0;
+  if (b->repeats < 0) b->repeats = b->cpu ? 1 : REPEATS;
   return failed;
 }
 
-/* Why a volume of so many bytes cannot be measured here; NULL: it can. */
-static const char *no_room(const bench *b, size_t bytes)
+static int is_wanted(const bench *b, const char *system)
 {
-  static char why[200];
-  const size_t host = papers_host.available(), device = b->list->place->available();
-  const size_t spare = ((size_t)1 << 20) + bytes / 16;
-  const int same = b->list->place == &papers_host;
-  const size_t needed = bytes * (same ? 2 : 1) + spare; /* here the "device" has its copy beside it */
-  const char *where = host && needed > host ? "this machine" : !same && device && needed > device ? "the GPU" : NULL;
-  if (!where) return NULL;
-  snprintf(why, sizeof why, "it needs %.1f MB, and %.1f MB are free on %s", 1e-6 * (double)needed,
-    1e-6 * (double)(*where == 't' && where[2] == 'i' ? host : device), where);
-  return why;
-}
-
-/* Percent of the cells that are active, where that was asked for. */
-static double density_of(const papers_row *row, const void *samples)
-{
-  const int64_t *d = row->samples.dims;
-  const double cells = (double)(d[0] - 1) * (double)(d[1] - 1) * (double)(d[2] - 1);
-  return row->density > 0 ? 100 * (double)papers_active_cells(&row->samples, samples, row->isovalue) / cells : 0;
-}
-
-static int is_wanted(const options *o, const char *system)
-{
-  int wanted = o->system_count == 0;
-  for (int n = 0; n < o->system_count; n++) wanted |= !strcmp(o->systems[n], system);
+  int wanted = b->system_count == 0;
+  for (int n = 0; n < b->system_count; n++) wanted |= !strcmp(b->systems[n], system);
   return wanted;
 }
 
-/* All systems on a volume at the place. 0: the device is broken. */
-static int run_systems(bench *b, const papers_row *row, double density, papers_task *task, papers_result *pmb)
+/* ---- report: what is printed, and the file of comma-separated values ---- */
+
+static void print_volume(const papers_row *row)
 {
-  for (int n = 0; n < b->list->count; n++) {
-    const papers_system *system = b->list->entries[n].system;
-    if (system == &papers_pmb_cpu || !is_wanted(&b->o, system->name)) continue;
-    task->triangles = pmb->outcome == PAPERS_MEASURED ? pmb->triangles : -1;
-    const papers_result r = papers_measure(task, system);
-    papers_report_result(row, density, &r, pmb, b->device, b->csv);
+  const int64_t *dims = row->samples.dims;
+  printf("\n%s (%s) %lld x %lld x %lld %s, isovalue %g", row->name, row->kind, (long long)dims[0], (long long)dims[1],
+    (long long)dims[2], papers_type_name(row->samples.type), row->isovalue);
+  if (row->paper_triangles > 0) printf("; the paper's has %.1f million triangles", 1e-6 * row->paper_triangles);
+}
+
+/* density: percent of active cells, or 0. */
+static void print_title(const papers_row *row, double density)
+{
+  print_volume(row);
+  if (density > 0) printf("; %.2f%% of the cells are active (wanted: %.2f%%)", density, row->density);
+  printf("\n  %-13s %9s %9s %9s %11s %11s %10s %10s  %8s %8s %8s\n", "system", "first ms", "change ms", "Mcells/s",
+    "acceler. MB", "output MB", "vertices", "triangles", "first x", "change x", "memory x");
+}
+
+/* How many times PMB's; 0 where one of them is not known. */
+static double ratio(double value, double pmb)
+{
+  return value > 0 && pmb > 0 ? value / pmb : 0;
+}
+
+/* A system's line; `pmb`: PMB's on the same volume. */
+static void report(
+  const bench *b, const papers_row *row, double density, const papers_result *r, const papers_result *pmb)
+{
+  const int64_t *d = row->samples.dims;
+  const double cells = (double)(d[0] - 1) * (double)(d[1] - 1) * (double)(d[2] - 1);
+  const double first = ratio(r->first, pmb->first), change = ratio(r->change, pmb->change);
+  const double memory = ratio((double)(r->acceleration + r->output), (double)(pmb->acceleration + pmb->output));
+  const double acceleration = ratio((double)r->acceleration, (double)pmb->acceleration);
+  const int good = r->outcome == PAPERS_MEASURED;
+  if (good) {
+    printf("  %-13s %9.4f %9.4f %9.0f %11.2f %11.2f %10lld %10lld  %8.2f %8.2f %8.2f\n", r->system, r->first,
+      r->change, r->change > 0 ? 1e-3 * cells / r->change : 0, 1e-6 * (double)r->acceleration,
+      1e-6 * (double)r->output, (long long)r->points, (long long)r->triangles, first, change, memory);
+  } else {
+    printf("  %-13s %s", r->system, papers_outcome_texts[r->outcome]);
+    if (r->asked) printf(": %.1f MB asked for", 1e-6 * (double)r->asked);
+    if (r->outcome == PAPERS_WRONG)
+      printf(": %lld triangles, PMB has %lld", (long long)r->triangles, (long long)pmb->triangles);
+    printf("%s%s\n", *r->message ? ": " : "", r->message);
+  }
+  fflush(stdout);
+  if (!b->csv) return;
+  fprintf(b->csv, "%s,%s,%s,%s,%lld,%lld,%lld,%.9g,%.4g,%s,%s,%s,", papers_tables[row->table].name, row->name,
+    row->kind, papers_type_name(row->samples.type), (long long)d[0], (long long)d[1], (long long)d[2], row->isovalue,
+    density, b->device, r->system, papers_outcome_texts[r->outcome]);
+  if (good)
+    fprintf(b->csv, "%.5g,%.5g,%zu,%zu,,%lld,%lld,%.4g,%.4g,%.4g,%.4g,%.4g\n", r->first, r->change, r->acceleration,
+      r->output, (long long)r->points, (long long)r->triangles, first, change, acceleration, memory,
+      row->paper_triangles);
+  else
+    fprintf(b->csv, ",,,,%zu,,,,,,,%.4g\n", r->asked, row->paper_triangles);
+  fflush(b->csv);
+}
+
+/* The OpenCL paper's table 3 beside what the programs here take. */
+static void report_memory(FILE *csv)
+{
+  static const struct {
+    int64_t n;
+    double hpmc, hp3d; /* as printed there */
+  } paper[] = { { 2048, 87381, 9509 }, { 1024, 5461, 1188 }, { 512, 1365, 148 }, { 256, 85, 18 }, { 128, 21, 2 },
+    { 64, 1, 0 } };
+  printf("MiB, without samples and mesh, of a volume of N^3 samples\n%6s %12s %12s %12s %12s\n", "N", "hpmc",
+    "the paper's", "hp3d", "the paper's");
+  for (size_t i = 0; i < sizeof paper / sizeof *paper; i++) {
+    const long long n = paper[i].n;
+    const int64_t dims[3] = { n, n, n };
+    const uint64_t hpmc = papers_hpmc_bytes(dims, 0), hp3d = papers_hp3d_bytes(dims);
+    printf("%6lld %12.1f %12.0f %12.1f %12.0f\n", n, (double)hpmc / 1048576, paper[i].hpmc, (double)hp3d / 1048576,
+      paper[i].hp3d);
+    if (csv) {
+      fprintf(csv, "memory,formula,formula,,%lld,%lld,%lld,,,,hpmc,ok,,,%llu,,,,,,,,,\n", n, n, n,
+        (unsigned long long)hpmc);
+      fprintf(csv, "memory,formula,formula,,%lld,%lld,%lld,,,,hp3d,ok,,,%llu,,,,,,,,,\n", n, n, n,
+        (unsigned long long)hp3d);
+    }
+  }
+}
+
+/* ---- rows ---- */
+
+/* Bytes of this machine that Linux thinks can be had without swapping; 0: unknown. */
+static size_t host_available(void)
+{
+  char line[128];
+  unsigned long long kilobytes = 0;
+  FILE *file = fopen("/proc/meminfo", "r");
+  while (file && fgets(line, sizeof line, file) && sscanf(line, "MemAvailable: %llu", &kilobytes) != 1) {
+  }
+  if (file) fclose(file);
+  return (size_t)kilobytes * 1024;
+}
+
+/* Why a volume of so many bytes cannot be made here; NULL: it can. */
+static const char *no_room(size_t bytes)
+{
+  static char why[200];
+  const size_t host = host_available(), needed = bytes + ((size_t)1 << 20) + bytes / 16;
+  snprintf(why, sizeof why, "it needs %.1f MB, and %.1f MB are free on this machine", 1e-6 * (double)needed,
+    1e-6 * (double)host);
+  return host && needed > host ? why : NULL;
+}
+
+/* All systems on samples that are on the GPU. 0: the device is broken. */
+static int run_systems(
+  const bench *b, const papers_row *row, double density, const papers_volume *volume, const papers_result *pmb)
+{
+  const size_t available = papers_available();
+  const papers_task task = { volume, row->isovalue, pmb->outcome == PAPERS_MEASURED ? pmb->triangles : -1, b->repeats,
+    available ? available - available / 64 : SIZE_MAX };
+  for (int n = 0; n < PAPERS_SYSTEMS; n++) {
+    if (!is_wanted(b, papers_systems[n]->name)) continue;
+    const papers_result r = papers_measure(&task, papers_systems[n]);
+    report(b, row, density, &r, pmb);
     if (r.outcome == PAPERS_BROKEN) return 0;
   }
   return 1;
 }
 
-/* Host memory less something for everyone else; a GPU is ours. */
-static size_t limit_of(const papers_place *place)
-{
-  const size_t available = place->available();
-  return available ? available - available / (place == &papers_host ? 8 : 64) : SIZE_MAX;
-}
-
 /* 0: the device is broken. */
-static int run_filled(bench *b, papers_row *row, void *samples, double density)
+static int run_filled(const bench *b, const papers_row *row, const void *samples)
 {
-  const papers_place *place = b->list->place;
+  const int64_t *dims = row->samples.dims;
   const size_t bytes = papers_samples_bytes(&row->samples);
-  papers_volume volume = { samples, row->samples.type, { 0 } };
-  memcpy(volume.dims, row->samples.dims, sizeof volume.dims);
-  papers_task task = { place, &volume, row->isovalue, -1, b->o.repeats, limit_of(place) };
-  papers_report_row(row, density);
-  papers_result pmb = place == &papers_host ? papers_measure(&task, &papers_pmb_cpu)
-                                            : papers_measure_pmb(&volume, row->isovalue, b->o.repeats);
-  papers_report_result(row, density, &pmb, &pmb, b->device, b->csv);
+  const double density = row->density > 0 ? papers_active_cells(&row->samples, samples, row->isovalue) : 0;
+  papers_volume volume = { samples, row->samples.type, { dims[0], dims[1], dims[2] } };
+  print_title(row, density);
+  const papers_result pmb = papers_measure_pmb(&volume, row->isovalue, b->repeats);
+  report(b, row, density, &pmb, &pmb);
   if (pmb.outcome == PAPERS_BROKEN) return 0;
-  if (place == &papers_host) return run_systems(b, row, density, &task, &pmb);
-  void *copy = place->allocate(bytes);
-  const char *error = copy ? place->upload(copy, samples, bytes) : NULL;
-  volume.samples = copy;
-  task.limit = limit_of(place);
-  int good = 1;
-  if (copy && !error)
-    good = run_systems(b, row, density, &task, &pmb);
-  else
+  papers_memory memory = { .limit = SIZE_MAX };
+  void *d_samples = papers_take(&memory, PAPERS_ACCELERATION, bytes);
+  const char *error = d_samples ? papers_upload(d_samples, samples, bytes) : NULL;
+  volume.samples = d_samples;
+  if (!d_samples || error)
     printf("  the baselines are left out: %s\n", error ? error : "the GPU has no memory for the samples");
-  if (copy) place->release(copy);
-  return good && !error;
+  const int good = !error && (!d_samples || run_systems(b, row, density, &volume, &pmb));
+  papers_free_memory(&memory);
+  return good;
 }
 
-static int run_row(bench *b, papers_row *row)
+static int run_row(const bench *b, papers_row *row)
 {
   const size_t bytes = papers_samples_bytes(&row->samples);
-  const char *why = no_room(b, bytes);
+  const char *why = no_room(bytes);
   void *samples = why ? NULL : malloc(bytes);
-  int good = 1;
   if (!why && !samples) why = "no memory for the samples";
   if (!why && row->density > 0) papers_reach_density(&row->samples, row->density);
   if (!why) why = papers_fill(&row->samples, samples);
   if (why) {
-    papers_report_left_out(row, why);
-  } else {
-    good = run_filled(b, row, samples, density_of(row, samples));
+    print_volume(row);
+    printf("\n  left out: %s\n", why);
   }
+  const int good = why || run_filled(b, row, samples);
   free(samples);
   return good;
 }
 
-static int run(bench *b)
+static int run(const bench *b)
 {
-  const size_t available = b->list->place->available();
+  static papers_rows rows;
+  const size_t available = papers_available();
   for (int table = 0; table < PAPERS_TABLES; table++) {
-    static papers_rows rows;
+    if (!b->tables[table]) continue;
     rows.count = 0;
-    if (!b->o.tables[table]) continue;
-    papers_report_title((papers_table)table);
+    printf("\n== %s ==\n", papers_tables[table].title);
     papers_table_rows(
-      (papers_table)table, b->o.reduce, available ? available / 3 : SIZE_MAX, b->scans, b->scan_count, &rows);
-    if (table == PAPERS_TABLE_MEMORY) papers_report_memory(b->csv);
-    if (table == PAPERS_TABLE_SCANS && !b->scan_count) printf("No real scans: they are given with --scans.\n");
-    for (int n = 0; n < rows.count && n < b->o.rows; n++)
+      (papers_table)table, b->reduce, available ? available / 3 : SIZE_MAX, b->scans, b->scan_count, &rows);
+    if (table == PAPERS_TABLE_MEMORY) report_memory(b->csv);
+    if (table == PAPERS_TABLE_SCANS && !b->scan_count) printf("No real scans: --scans names their folder.\n");
+    for (int n = 0; n < rows.count && n < b->rows; n++)
       if (!run_row(b, &rows.row[n])) {
         fprintf(stderr, "pmb_bench_papers: the device reports an error: nothing can be measured any more\n");
         return 1;
       }
-    papers_report_end();
   }
   return 0;
 }
 
-/* Sets list and device. Nonzero: it cannot be used. */
+/* Nonzero: no device can be used. */
 static int choose_device(bench *b)
 {
   pmb_context *context = NULL;
   pmb_info info = { .struct_size = sizeof info };
-  const pmb_options o = { .struct_size = sizeof o, .device = b->o.cpu ? PMB_DEVICE_CPU : PMB_DEVICE_GPU };
-  b->list = &papers_cpu_list;
+  const pmb_options o = { .struct_size = sizeof o, .device = PMB_DEVICE_GPU };
+#ifdef PAPERS_EMULATED
+  if (b->cpu) {
+    setenv("PMB_EMULATOR_GPUS", "1", 0);
+    setenv(
+      "PMB_EMULATOR_MEMORY", "1000000000", 0); /* too little for pmb_measure_gpu's copy of 1 GiB, which takes long */
+  }
+#else
+  if (b->cpu) return refuse("this build is for a GPU; mend: leave --cpu out, or build with -DPMB_CUDA=OFF");
+#endif
   if (pmb_create(&o, &context) != PMB_OK) {
     refuse("%s; mend: run it where there is an NVIDIA GPU, or try it with --cpu", pmb_error(NULL));
     return 1;
   }
   pmb_get_info(context, &info);
-  snprintf(b->device, sizeof b->device, "%s", info.device_name ? info.device_name : "CPU");
-  if (b->o.cpu) {
-    printf("On the CPU: PMB with %d threads (%s), the baselines with one. What is compared is the GPU's.\n",
-      info.threads, info.path);
-  } else {
-#ifdef PAPERS_WITH_GPU
-    b->list = &papers_gpu_list;
-#endif
-    printf("%s\n", b->device);
-  }
+  snprintf(b->device, sizeof b->device, "%s", info.device_name ? info.device_name : "GPU");
+  printf("%s%s\n", b->device, b->cpu ? ": the times mean nothing" : "");
   pmb_destroy(context);
   return 0;
 }
 
 int main(int argc, char **argv)
 {
-  static bench b = { .o = { .repeats = REPEATS, .reduce = -1, .rows = ROWS_MOST } };
+  static bench b = { .repeats = -1, .reduce = -1, .rows = ROWS_MOST };
   if (argc == 2 && !strcmp(argv[1], "--help")) return usage();
-  const int failed = parse(argc, argv, &b.o);
+  const int failed = parse(argc, argv, &b);
   if (failed) return failed;
 #ifndef __OPTIMIZE__
   return refuse(
     "this build is without optimisation, and times of it would mislead; mend: -DCMAKE_BUILD_TYPE=Release");
 #endif
-  const char *error = b.o.scans ? papers_read_scans(b.o.scans, b.scans, &b.scan_count) : NULL;
+  const char *error = b.scan_folder ? papers_read_scans(b.scan_folder, b.scans, &b.scan_count) : NULL;
   if (error) return refuse("--scans: %s", error);
-  if (b.o.out) {
-    b.csv = fopen(b.o.out, "w");
-    if (!b.csv) return refuse("--out: %s: %s", b.o.out, strerror(errno));
-    papers_report_header(b.csv);
+  if (b.out) {
+    b.csv = fopen(b.out, "w");
+    if (!b.csv) return refuse("--out: %s: %s", b.out, strerror(errno));
+    fprintf(b.csv,
+      "table,data,kind,type,nx,ny,nz,isovalue,density,device,system,outcome,first_ms,change_ms,acceleration_bytes,"
+      "output_bytes,asked_bytes,vertices,triangles,first_ratio,change_ratio,acceleration_ratio,memory_ratio,"
+      "paper_triangles\n");
   }
-  if (choose_device(&b)) return 1;
+  const int no_device = choose_device(&b);
+  if (no_device) return no_device;
   const int code = run(&b);
-  if (b.csv && fclose(b.csv)) return refuse("--out: %s: %s", b.o.out, strerror(errno));
+  if (b.csv && fclose(b.csv)) return refuse("--out: %s: %s", b.out, strerror(errno));
   return code;
 }

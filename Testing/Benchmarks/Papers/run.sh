@@ -3,7 +3,7 @@
 # Builds the systems of the papers, tests them and prints the papers' tables, with nothing but cmake, a C compiler and nvcc.
 # usage: run.sh [build] [test] [sanitize] [bench] ...   (default: build test bench)
 # BUILD: where (build-papers at the top). ARCHITECTURES: as in Testing/GPU/run.sh. OPTIONS: of pmb_bench_papers.
-# SCANS: folder of export_scans.py with the real scans; without it those rows are left out.
+# SCANS: folder that Data/scans.py wrote, with the real scans; without it those rows are left out.
 # CSV: where bench writes its figures (papers.csv in BUILD)
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,18 +11,14 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../GPU/architectures.sh"
 build=${BUILD:-$here/../../../build-papers}
 
-run() { # PROGRAM CASE [COMMAND...]: nothing may be skipped here
-  local program=$1 case=$2 code=0
+run() { # CASE PROGRAM [COMMAND...]: nothing may be skipped here
+  local case=$1 program=$2 code=0
   shift 2
   timeout "${LIMIT:-300}" "$@" "$build/$program" "$case" > "$build/$case.log" 2>&1 || code=$?
   [[ $code != 0 ]] || { echo "passed: $program $case"; return 0; }
   cat "$build/$case.log"
   echo "FAILED: $program $case ($code)"
-  return 1
-}
-
-cases() { # TEST
-  sed -n 's/^  CASE(\(.*\))$/\1/p' "$here/$1.c"
+  failed=1
 }
 
 for step in "${@:-build test bench}"; do
@@ -31,22 +27,19 @@ for step in "${@:-build test bench}"; do
       build)
         mkdir -p "$build"
         architectures=$(gpu_architectures)
-        cmake -S "$here" -B "$build" -DPMB_CUDA_ARCHITECTURES="$architectures" > "$build/build.log" 2>&1 ||
-          { cat "$build/build.log"; exit 1; }
-        cmake --build "$build" -j"$(nproc)" --target pmb_test_papers_gpu pmb_test_papers_scan_gpu \
-          pmb_test_papers_pyramid_gpu pmb_bench_papers \
-          >> "$build/build.log" 2>&1 ||
-          { grep -E "error|Error" "$build/build.log" | head -40; exit 1; }
+        { cmake -S "$here" -B "$build" -DPMB_CUDA_ARCHITECTURES="$architectures" &&
+          cmake --build "$build" -j"$(nproc)" --target pmb_test_papers pmb_test_papers_bench pmb_bench_papers; } \
+          > "$build/build.log" 2>&1 || { tail -n 40 "$build/build.log"; exit 1; }
         ;;
       test)
-        for test in pmb_test_papers pmb_test_papers_scan pmb_test_papers_pyramid; do
-          for case in $(cases $test); do run ${test}_gpu "$case" || failed=1; done
+        for program in pmb_test_papers pmb_test_papers_bench; do
+          for case in $(sed -n 's/^  CASE(\(.*\))$/\1/p' "$here/$program.c"); do run "$case" $program; done
         done
         ;;
       sanitize)
         for tool in ${TOOLS:-memcheck racecheck synccheck}; do
           for case in types_and_sizes surfaces; do
-            PMB_TEST_SHORT=1 run pmb_test_papers_gpu $case compute-sanitizer --tool "$tool" --error-exitcode 9 || failed=1
+            PMB_TEST_SHORT=1 run $case pmb_test_papers compute-sanitizer --tool "$tool" --error-exitcode 9
           done
         done
         ;;

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Memory and states of the systems, and what benchmark and tests need of CUDA. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "papers_gpu.cuh"
+extern "C" {
+#include "core/pmb_isovalue.h"
+}
+
+extern "C" const papers_system papers_scan, papers_welded, papers_hpmc, papers_hpmc_indexed, papers_hp3d,
+  papers_pmb2016;
+extern "C" const papers_system *const papers_systems[PAPERS_SYSTEMS] = { &papers_scan, &papers_hpmc,
+  &papers_hpmc_indexed, &papers_hp3d, &papers_pmb2016, &papers_welded };
+
+/* An error is told once: the next call must not find it again. */
+static const char *text_of(cudaError_t error)
+{
+  if (error == cudaSuccess) return NULL;
+  (void)cudaGetLastError();
+  return cudaGetErrorString(error);
+}
+
+/* ---- memory ---- */
+
+struct papers_block {
+  void *d_data;
+  size_t bytes;
+  papers_use use;
+  int used;
+  papers_block *next;
+};
+
+static papers_block *new_block(papers_memory *memory, size_t bytes)
+{
+  papers_block *block = (papers_block *)calloc(1, sizeof(*block));
+  if (!block || text_of(cudaMalloc(&block->d_data, bytes ? bytes : 1))) {
+    free(block);
+    return NULL;
+  }
+  block->bytes = bytes;
+  block->next = memory->first;
+  memory->first = block;
+  return block;
+}
+
+static void free_unused(papers_memory *memory)
+{
+  for (papers_block **link = &memory->first; *link;) {
+    papers_block *block = *link;
+    if (block->used) {
+      link = &block->next;
+      continue;
+    }
+    *link = block->next;
+    text_of(cudaFree(block->d_data));
+    free(block);
+  }
+}
+
+void *papers_take(papers_memory *memory, papers_use use, size_t bytes)
+{
+  const size_t used = memory->used[PAPERS_ACCELERATION] + memory->used[PAPERS_OUTPUT];
+  papers_block *block = NULL;
+  if (bytes <= SIZE_MAX - used && used + bytes <= memory->limit) {
+    block = memory->first;
+    while (block && (block->used || block->bytes != bytes)) block = block->next;
+    if (!block) block = new_block(memory, bytes);
+    if (!block) {
+      free_unused(memory);
+      block = new_block(memory, bytes);
+    }
+  }
+  if (!block) {
+    memory->asked = bytes <= SIZE_MAX - used ? used + bytes : SIZE_MAX;
+    return NULL;
+  }
+  block->use = use;
+  block->used = 1;
+  memory->used[use] += bytes;
+  if (memory->used[use] > memory->most[use]) memory->most[use] = memory->used[use];
+  return block->d_data;
+}
+
+/* Gives back one block, or all. */
+static void give(papers_memory *memory, const void *d_data, int all)
+{
+  for (papers_block *block = memory->first; block; block = block->next) {
+    if (!block->used || (!all && block->d_data != d_data)) continue;
+    memory->used[block->use] -= block->bytes;
+    block->used = 0;
+  }
+}
+
+void papers_free_memory(papers_memory *memory)
+{
+  give(memory, NULL, 1);
+  free_unused(memory);
+}
+
+papers_status papers_reserve(papers_memory *memory, papers_use use, papers_buffer *buffer, size_t bytes)
+{
+  if (buffer->d_data && buffer->bytes >= bytes) return PAPERS_OK;
+  give(memory, buffer->d_data, 0);
+  buffer->bytes = 0;
+  buffer->d_data = papers_take(memory, use, bytes);
+  if (!buffer->d_data) return PAPERS_NO_MEMORY;
+  buffer->bytes = bytes;
+  return PAPERS_OK;
+}
+
+papers_status papers_reserve_mesh(papers_state *s, int64_t points, int64_t triangles, int ids)
+{
+  const size_t point_bytes = (size_t)points * 3 * sizeof(float);
+  PAPERS_TRY(s->memory, papers_reserve(s->memory, PAPERS_OUTPUT, &s->positions, point_bytes));
+  PAPERS_TRY(s->memory, papers_reserve(s->memory, PAPERS_OUTPUT, &s->normals, point_bytes));
+  if (ids) {
+    PAPERS_TRY(s->memory, papers_reserve(s->memory, PAPERS_OUTPUT, &s->ids, (size_t)triangles * 3 * sizeof(int32_t)));
+  }
+  s->mesh = { points, triangles, (const float *)s->positions.d_data, (const float *)s->normals.d_data,
+    (const int32_t *)s->ids.d_data };
+  return PAPERS_OK;
+}
+
+/* ---- states ---- */
+
+static papers_status begin(papers_state *s, const papers_volume *volume)
+{
+  static void *pinned;
+  const int64_t *n = volume->dims, most = (int64_t)1 << 24; /* papers_position */
+  if (n[0] > most || n[1] > most || n[2] > most || n[0] * n[1] > INT64_MAX / 64 / n[2]) return PAPERS_TOO_LARGE;
+  if (!pinned) PAPERS_TRY(s->memory, cudaMallocHost(&pinned, 64));
+  s->pinned = pinned;
+  s->type = volume->type;
+  s->field.d_samples = volume->samples;
+  s->field.row = n[0];
+  s->field.slice = n[0] * n[1];
+  for (int a = 0; a < 3; ++a) s->field.dims[a] = (int32_t)n[a];
+  return n[0] > 1 && n[1] > 1 && n[2] > 1 ? s->system->create(s) : PAPERS_OK;
+}
+
+papers_status papers_create(
+  const papers_system *system, papers_memory *memory, const papers_volume *volume, papers_state **state)
+{
+  const pmb_type type = volume->type;
+  *state = NULL;
+  if (type != PMB_UINT8 && type != PMB_INT16 && type != PMB_UINT16 && type != PMB_FLOAT32) return PAPERS_BAD_TYPE;
+  papers_state *s = (papers_state *)calloc(1, system->state_bytes);
+  if (!s) return PAPERS_NO_MEMORY;
+  s->system = system;
+  s->memory = memory;
+  const papers_status status = begin(s, volume);
+  if (status == PAPERS_OK)
+    *state = s;
+  else
+    papers_destroy(s);
+  return status;
+}
+
+papers_status papers_extract(papers_state *s, double isovalue, papers_mesh *mesh)
+{
+  const pmb_isovalue made = pmb_isovalue_make(isovalue, s->type, 0);
+  const int32_t *dims = s->field.dims;
+  s->field.threshold = made.threshold_f32;
+  s->field.value = made.f32;
+  s->field.value_low = made.f32_low;
+  s->field.small_threshold = made.small_threshold;
+  *mesh = s->mesh = {};
+  if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2) return PAPERS_OK;
+  PAPERS_TRY(s->memory, s->system->extract(s));
+  PAPERS_TRY(s->memory, cudaStreamSynchronize(NULL));
+  *mesh = s->mesh;
+  return PAPERS_OK;
+}
+
+void papers_destroy(papers_state *s)
+{
+  if (!s) return;
+  give(s->memory, NULL, 1);
+  free(s);
+}
+
+/* ---- the device ---- */
+
+const char *papers_upload(void *d_to, const void *from, size_t bytes)
+{
+  return text_of(cudaMemcpy(d_to, from, bytes, cudaMemcpyHostToDevice));
+}
+
+const char *papers_download(void *to, const void *d_from, size_t bytes)
+{
+  return text_of(cudaMemcpy(to, d_from, bytes, cudaMemcpyDeviceToHost));
+}
+
+static cudaEvent_t marks[2]; /* of the default stream, in which all is enqueued */
+
+void papers_start_clock(void)
+{
+  for (int i = 0; i < 2 && !marks[i]; ++i) text_of(cudaEventCreate(&marks[i]));
+  text_of(cudaEventRecord(marks[0], NULL));
+}
+
+double papers_stop_clock(void)
+{
+  float ms = -1;
+  const int failed = text_of(cudaEventRecord(marks[1], NULL)) || text_of(cudaEventSynchronize(marks[1])) ||
+    text_of(cudaEventElapsedTime(&ms, marks[0], marks[1]));
+  return failed ? -1 : (double)ms;
+}
+
+size_t papers_available(void)
+{
+  size_t available = 0, total = 0;
+  return text_of(cudaMemGetInfo(&available, &total)) ? 0 : available;
+}
