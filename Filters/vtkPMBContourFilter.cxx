@@ -8,6 +8,7 @@
 #include "vtkDoubleArray.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkInformationIntegerKey.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourInternals.h"
@@ -21,6 +22,7 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBContourFilter);
+vtkInformationKeyMacro(vtkPMBContourFilter, TRIANGLES_OF_ALL_POINTS, Integer);
 
 vtkPMBContourFilter::vtkPMBContourFilter()
   : ContourValues(vtkContourValues::New())

@@ -11,7 +11,10 @@
 #include "vtkFloatArray.h"
 #include "vtkIdList.h"
 #include "vtkImageData.h"
+#include "vtkInformation.h"
+#include "vtkInformationIntegerKey.h"
 #include "vtkNew.h"
+#include "vtkPMBContourFilter.h"
 #include "vtkPMBContourInput.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
@@ -549,6 +552,7 @@ bool Output::Finish(vtkPolyData* output, const GoOn& goOn)
   points->SetData(this->Points);
   output->SetPoints(points);
   output->SetPolys(this->Polys);
+  this->Polys->GetConnectivityArray()->GetInformation()->Set(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS(), 1);
   for (const auto& array : this->CellArrays)
   {
     output->GetCellData()->AddArray(array.second);

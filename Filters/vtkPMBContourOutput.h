@@ -124,6 +124,10 @@ bool ContourSlice(vtkImageData* image, vtkDataArray* contoured, int component, c
 // is not PMB_OK, the context knows why, and nothing is added.
 pmb_status MeasureSurface(pmb_context* context, const pmb_mesh& mesh, const std::vector<pmb_sizes>& parts,
   const std::vector<double>& isovalues, vtkPolyData* output);
+
+// Finds the ranges of the output's points and point arrays and its bounds, and gives them to VTK to keep: who asks for them
+// later gets them without a pass over the mesh. A status as above.
+pmb_status KeepRanges(pmb_context* context, vtkPolyData* output);
 }
 
 VTK_ABI_NAMESPACE_END

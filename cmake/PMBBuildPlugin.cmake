@@ -2,9 +2,15 @@
 # The VTK module PMB::Contour, its Python wrapping and the ParaView plugin.
 
 # The module. TEST_DIRECTORY_NAME NONE: the tests are added from Testing/, not by VTK from Filters/Testing.
+set(module_files "${CMAKE_CURRENT_SOURCE_DIR}/Filters/vtk.module")
+set(requested PMB::Contour)
+if (PMB_BUILD_RENDERING)
+  list(APPEND module_files "${CMAKE_CURRENT_SOURCE_DIR}/Rendering/vtk.module")
+  list(APPEND requested PMB::Rendering)
+endif ()
 vtk_module_scan(
-  MODULE_FILES "${CMAKE_CURRENT_SOURCE_DIR}/Filters/vtk.module"
-  REQUEST_MODULES PMB::Contour
+  MODULE_FILES ${module_files}
+  REQUEST_MODULES ${requested}
   PROVIDES_MODULES pmb_modules
   REQUIRES_MODULES pmb_required_modules
   HIDE_MODULES_FROM_CACHE ON)
