@@ -402,8 +402,7 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
     throw Aborted();
   }
   this->Measure(job, arrays.GetMesh());
-  this->CheckOnCPU(
-    job, "The contour failed: ", "", vtkPMBContour::KeepRanges(job.Context->Get(), job.Output));
+  this->CheckOnCPU(job, "The contour failed: ", "", vtkPMBContour::KeepRanges(job.Context->Get(), job.Output));
   const pmb_info info = job.Context->GetInfo();
   const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts.GetHostBytes() + arrays.GetExtraBytes();
   job.Filter->PeakExtraBytes = std::max(job.Filter->PeakExtraBytes, extra);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBGeometryRepresentation.h"
 
+#include "vtkCallbackCommand.h"
 #include "vtkCellArray.h"
 #include "vtkClientServerInterpreter.h"
 #include "vtkClientServerInterpreterInitializer.h"
@@ -9,6 +10,7 @@
 #include "vtkInformation.h"
 #include "vtkInformationIntegerKey.h"
 #include "vtkInformationVector.h"
+#include "vtkNew.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBPolyDataMapper.h"
@@ -29,7 +31,8 @@ namespace
 {
 bool HasTrianglesOfAllPoints(vtkPolyData* mesh)
 {
-  return mesh->GetPolys()->GetConnectivityArray()->GetInformation()->Has(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS());
+  return mesh->GetPolys()->GetConnectivityArray()->GetInformation()->Has(
+    vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS());
 }
 
 // VTK keeps the bounds of the points that cells use, and has no call to set them.
@@ -69,7 +72,8 @@ vtkPMBGeometryRepresentation::vtkPMBGeometryRepresentation()
 int vtkPMBGeometryRepresentation::RequestData(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
-  auto* mesh = inputVector[0]->GetNumberOfInformationObjects() == 1 ? vtkPolyData::GetData(inputVector[0], 0) : nullptr;
+  auto* mesh =
+    inputVector[0]->GetNumberOfInformationObjects() == 1 ? vtkPolyData::GetData(inputVector[0], 0) : nullptr;
   const bool ours = mesh && HasTrianglesOfAllPoints(mesh);
   auto* filter = vtkPVGeometryFilter::SafeDownCast(this->GeometryFilter);
   filter->SetPassThroughCellIds(!ours);
@@ -113,10 +117,14 @@ void AddFunctions(vtkClientServerInterpreter* interpreter)
 }
 }
 
-void vtkPMBGeometryRepresentation::Register()
+namespace
 {
-  vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddFunctions);
-  auto* session = vtkPVSessionBase::SafeDownCast(vtkProcessModule::GetProcessModule()->GetSession());
+// Of the active session, or of a new one whose id is `data`. Each session has definitions of its own.
+void ChangeDefinition(vtkObject*, unsigned long, void*, void* data)
+{
+  auto* processes = vtkProcessModule::GetProcessModule();
+  auto* session = vtkPVSessionBase::SafeDownCast(
+    data ? processes->GetSession(*static_cast<vtkIdType*>(data)) : processes->GetSession());
   auto* manager = session ? session->GetProxyDefinitionManager() : nullptr;
   vtkPVXMLElement* definition =
     manager ? manager->GetProxyDefinition("representations", "SurfaceRepresentation", false) : nullptr;
@@ -124,6 +132,16 @@ void vtkPMBGeometryRepresentation::Register()
   {
     definition->SetAttribute("class", "vtkPMBGeometryRepresentation");
   }
+}
+}
+
+void vtkPMBGeometryRepresentation::Register()
+{
+  vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddFunctions);
+  ChangeDefinition(nullptr, 0, nullptr, nullptr);
+  vtkNew<vtkCallbackCommand> command; // for sessions that begin later
+  command->SetCallback(ChangeDefinition);
+  vtkProcessModule::GetProcessModule()->AddObserver(vtkCommand::ConnectionCreatedEvent, command);
 }
 
 VTK_ABI_NAMESPACE_END

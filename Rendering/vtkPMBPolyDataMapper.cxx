@@ -41,7 +41,8 @@ std::atomic<bool> AllTriangles(false);
 // Writes the ids of a mesh of triangles, plus the index of its first point in the vertex buffer, as OpenGL takes them. Says no
 // if a cell is no triangle or an id is no point's.
 template <typename Offsets, typename Ids>
-bool CopyTriangles(const Offsets* offsets, const Ids* ids, vtkIdType triangles, vtkIdType points, GLuint first, GLuint* to)
+bool CopyTriangles(
+  const Offsets* offsets, const Ids* ids, vtkIdType triangles, vtkIdType points, GLuint first, GLuint* to)
 {
   std::atomic<bool> wrong(false);
   vtkSMPTools::LocalScope(vtkSMPTools::Config("STDThread"),
@@ -74,11 +75,11 @@ bool CopyTriangles(vtkCellArray* cells, vtkIdType points, GLuint first, GLuint* 
   const vtkIdType triangles = cells->GetNumberOfCells();
   if (cells->IsStorage64Bit())
   {
-    return CopyTriangles(cells->GetOffsetsArray64()->GetPointer(0), cells->GetConnectivityArray64()->GetPointer(0), triangles,
-      points, first, to);
+    return CopyTriangles(cells->GetOffsetsArray64()->GetPointer(0), cells->GetConnectivityArray64()->GetPointer(0),
+      triangles, points, first, to);
   }
-  return CopyTriangles(cells->GetOffsetsArray32()->GetPointer(0), cells->GetConnectivityArray32()->GetPointer(0), triangles,
-    points, first, to);
+  return CopyTriangles(cells->GetOffsetsArray32()->GetPointer(0), cells->GetConnectivityArray32()->GetPointer(0),
+    triangles, points, first, to);
 }
 
 }
@@ -147,8 +148,8 @@ private:
   bool AreAllTriangles(vtkRenderer* renderer, vtkActor* actor)
   {
     vtkProperty* property = actor->GetProperty();
-    if (renderer->GetSelector() || this->Data.empty() ||
-      property->GetRepresentation() != VTK_SURFACE || property->GetEdgeVisibility() || property->GetVertexVisibility())
+    if (renderer->GetSelector() || this->Data.empty() || property->GetRepresentation() != VTK_SURFACE ||
+      property->GetEdgeVisibility() || property->GetVertexVisibility())
     {
       return false;
     }
@@ -161,8 +162,9 @@ private:
       vtkCellArray* polygons = mesh->GetPolys();
       const bool ours =
         polygons->GetConnectivityArray()->GetInformation()->Has(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS());
-      if (!(ours || AllTriangles) || byCells || mesh->GetCellData()->GetNormals() || mesh->GetNumberOfVerts() || mesh->GetNumberOfLines() ||
-        mesh->GetNumberOfStrips() || polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells())
+      if (!(ours || AllTriangles) || byCells || mesh->GetCellData()->GetNormals() || mesh->GetNumberOfVerts() ||
+        mesh->GetNumberOfLines() || mesh->GetNumberOfStrips() ||
+        polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells())
       {
         return false;
       }

@@ -77,10 +77,11 @@ pmb_status pmb_find_ranges(
       (int)PMB_FLOAT64, (int)MOST_COMPONENTS);
   }
   const int count = context->crew.workers;
-  range_search search = { values, components, tuples, pmb_memory_take(&context->memory, (size_t)count, sizeof(worker_range)) };
+  range_search search = { values, components, tuples,
+    pmb_memory_take(&context->memory, (size_t)count, sizeof(worker_range)) };
   if (!search.workers) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_find_ranges: no memory for %d times %zu bytes", count,
-      sizeof(worker_range));
+    return pmb_fail(
+      context, PMB_OUT_OF_MEMORY, "pmb_find_ranges: no memory for %d times %zu bytes", count, sizeof(worker_range));
   }
   for (int w = 0; w < count; ++w) {
     for (int c = 0; c <= components; ++c) {
@@ -90,8 +91,8 @@ pmb_status pmb_find_ranges(
   }
   context->crew.highest = context->crew.fraction_begin = 0;
   context->crew.fraction_end = 1;
-  const int done = pmb_crew_loop(&context->crew, (size_t)((tuples + CHUNK - 1) / CHUNK),
-    type == PMB_FLOAT32 ? search_f32 : search_f64, &search);
+  const int done = pmb_crew_loop(
+    &context->crew, (size_t)((tuples + CHUNK - 1) / CHUNK), type == PMB_FLOAT32 ? search_f32 : search_f64, &search);
   if (done) {
     join_workers(&search, count, ranges);
   }
