@@ -5,6 +5,7 @@
 #include "vtkDataArraySelection.h"
 #include "vtkDoubleArray.h"
 #include "vtkInformation.h"
+#include "vtkInformationIntegerKey.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourInternals.h"
@@ -16,6 +17,7 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBContourFilter);
+vtkInformationKeyMacro(vtkPMBContourFilter, TRIANGLES_OF_ALL_POINTS, Integer);
 
 vtkPMBContourFilter::vtkPMBContourFilter()
   : Internals(new vtkInternals(this))

@@ -69,6 +69,7 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArraySelection;
+class vtkInformationIntegerKey;
 class vtkDoubleArray;
 class vtkImageData;
 class vtkTable;
@@ -79,6 +80,11 @@ public:
   static vtkPMBContourFilter* New();
   vtkTypeMacro(vtkPMBContourFilter, vtkPolyDataAlgorithm);
   void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  /**
+   * Get the key that the connectivity array of a surface's polygons has: all cells are triangles, and they use all points.
+   */
+  static vtkInformationIntegerKey* TRIANGLES_OF_ALL_POINTS();
 
   /**
    * The isovalues are kept in a vtkContourValues, the chosen arrays in two vtkDataArraySelections; their changes count.

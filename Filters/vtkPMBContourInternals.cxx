@@ -465,6 +465,7 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
       /*onCPU=*/true,
       "The surface could not be measured: ", ". Set ComputeMeasures off to have it without measures.");
   }
+  this->Check(job, vtkPMBContour::KeepRanges(context, job.Output), /*onCPU=*/true);
   const pmb_info info = job.Context->GetInfo();
   const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts.GetHostBytes() + arrays.GetExtraBytes();
   this->Filter->PeakExtraBytes = std::max(this->Filter->PeakExtraBytes, extra);

@@ -7,6 +7,8 @@
 #include "vtkDoubleArray.h"
 #include "vtkFloatArray.h"
 #include "vtkImageData.h"
+#include "vtkInformation.h"
+#include "vtkInformationIntegerKey.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBContourInput.h"
 #include "vtkPointData.h"
@@ -434,6 +436,7 @@ void Output::Finish(vtkPolyData* output, int threads, const Report& report)
   points->SetData(this->Points);
   output->SetPoints(points);
   output->SetPolys(this->Polys);
+  this->Polys->GetConnectivityArray()->GetInformation()->Set(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS(), 1);
   for (const auto& array : this->CellArrays)
   {
     output->GetCellData()->AddArray(array.second);

@@ -116,6 +116,10 @@ pmb_status Explore(pmb_context* context, vtkDoubleArray* isovalues, vtkDoubleArr
 // Fills the table of vtkPMBIsovalueHistogram from the summary of the bound volume; without rows where there is no range to
 // cut into bins. On failure the table is as it was. Throws std::bad_alloc.
 pmb_status FillHistogram(pmb_context* context, int bins, vtkTable* table);
+
+// Finds the ranges of the output's points and point arrays and its bounds, and gives them to VTK to keep: who asks for them
+// later gets them without a pass over the mesh. A status as above.
+pmb_status KeepRanges(pmb_context* context, vtkPolyData* output);
 }
 
 VTK_ABI_NAMESPACE_END

@@ -318,6 +318,13 @@ pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, in
  * On failure all measures are 0. */
 pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request, pmb_measures *measures);
 
+/* Finds the least and the greatest value of each component of an array in host memory, and of the tuples' lengths, on the
+ * CPU's threads. values: `tuples` (at least 1) times `components` (1 to 9) finite PMB_FLOAT32 or PMB_FLOAT64. ranges:
+ * 2 * (components + 1), least and greatest of each component, then of the length. A length is the square root, in double, of a
+ * sum of squares in the array's own type. Same values for any number of threads. Needs no volume. */
+pmb_status pmb_find_ranges(
+  pmb_context *context, const void *values, pmb_type type, int components, int64_t tuples, double *ranges);
+
 /* Gives sheets of a surface that touch in a sample points of their own, so the mesh is a manifold: no edge has more than
  * two triangles, and the triangles of a point hang together by edges. Works on the mesh as the last pmb_emit of this
  * context has filled it, after a count with remove_degenerate; needs points and triangles. parts: per_isovalue of

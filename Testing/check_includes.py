@@ -5,6 +5,7 @@
   Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers; CUDA files: and the
                     CUDA runtime
   Filters           VTK, the C++ library, libc, pmb.h as the only header of the core
+  Rendering         as Filters without pmb.h, and OpenGL through VTK; the representation: ParaView
   Plugin            VTK and ParaView (vtk*.h, vtksys), dlfcn.h and the C++ library; Plugin/Panel: also Qt, ParaView's pq*.h
   Testing/Kernels   as Kernels, and the tests' own headers; no VTK
   Testing/GPU       as Testing/Kernels, and its headers
@@ -54,6 +55,9 @@ def fault(path, bracket, name):
         if bracket == "<" and is_libc(name) or bracket == '"' and (core or own and folder[0] == "Testing"):
             return None
         return "only libc and the core's own headers (pmb*.h) may be included here"
+    if folder[0] == "Rendering":
+        own_or_vtk = bracket == '"' and name.startswith("vtk")
+        return None if own_or_vtk or bracket == "<" and re.fullmatch(r"[a-z_]+", name) else "only VTK, ParaView and the C++ library"
     if folder[0] == "Filters":
         standard = bracket == "<" and re.fullmatch(r"[a-z_]+", name)
         if standard or bracket == "<" and is_libc(name) or bracket == '"' and (name == "pmb.h" or name.startswith("vtk")):

@@ -20,12 +20,33 @@ vtk_module_build(
   SOVERSION "${PMB_VERSION_MAJOR}.${PMB_VERSION_MINOR}"
   TEST_DIRECTORY_NAME NONE)
 
+# The mapper, in a package of its own: users of PMB::Contour need no OpenGL.
+if (PMB_BUILD_RENDERING)
+  vtk_module_scan(
+    MODULE_FILES "${CMAKE_CURRENT_SOURCE_DIR}/Rendering/vtk.module"
+    REQUEST_MODULES PMB::Rendering
+    PROVIDES_MODULES pmb_rendering_modules
+    REQUIRES_MODULES pmb_required_rendering_modules
+    HIDE_MODULES_FROM_CACHE ON)
+  vtk_module_build(
+    MODULES ${pmb_rendering_modules}
+    PACKAGE PMBRendering
+    INSTALL_EXPORT PMBRendering
+    INSTALL_HEADERS OFF
+    CMAKE_DESTINATION "${PMB_CMAKE_DESTINATION}"
+    HIERARCHY_DESTINATION "${CMAKE_INSTALL_LIBDIR}/vtk/hierarchy/PMB"
+    TARGETS_COMPONENT module
+    VERSION "${PMB_VERSION_MAJOR}.${PMB_VERSION_MINOR}"
+    SOVERSION "${PMB_VERSION_MAJOR}.${PMB_VERSION_MINOR}"
+    TEST_DIRECTORY_NAME NONE)
+endif ()
+
 # Python: the package pmb, with the extension module pmb.vtkPMBContour.
 if (PMB_WRAP_PYTHON)
   set(PMB_PYTHON_DESTINATION "lib/python3/dist-packages"
     CACHE PATH "Where Python modules go, below the installation prefix")
   vtk_module_wrap_python(
-    MODULES ${pmb_modules}
+    MODULES ${pmb_modules} ${pmb_rendering_modules}
     TARGET PMB::ContourPython
     INSTALL_HEADERS OFF
     BUILD_STATIC OFF

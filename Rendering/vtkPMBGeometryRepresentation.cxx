@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBGeometryRepresentation.h"
+
+#include "vtkCallbackCommand.h"
+#include "vtkCellArray.h"
+#include "vtkClientServerInterpreter.h"
+#include "vtkClientServerInterpreterInitializer.h"
+#include "vtkDataObjectTree.h"
+#include "vtkDataObjectTreeRange.h"
+#include "vtkInformation.h"
+#include "vtkInformationIntegerKey.h"
+#include "vtkInformationVector.h"
+#include "vtkNew.h"
+#include "vtkObjectFactory.h"
+#include "vtkPMBContourFilter.h"
+#include "vtkPMBPolyDataMapper.h"
+#include "vtkPVGeometryFilter.h"
+#include "vtkPVLODActor.h"
+#include "vtkPVSessionBase.h"
+#include "vtkPVView.h"
+#include "vtkPVXMLElement.h"
+#include "vtkPolyData.h"
+#include "vtkProcessModule.h"
+#include "vtkSIProxyDefinitionManager.h"
+
+VTK_ABI_NAMESPACE_BEGIN
+
+vtkStandardNewMacro(vtkPMBGeometryRepresentation);
+
+namespace
+{
+bool HasTrianglesOfAllPoints(vtkPolyData* mesh)
+{
+  return mesh->GetPolys()->GetConnectivityArray()->GetInformation()->Has(
+    vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS());
+}
+
+// VTK keeps the bounds of the points that cells use, and has no call to set them.
+struct UsedBounds : vtkPolyData
+{
+  static void SetAll(vtkDataObject* data)
+  {
+    using Options = vtk::DataObjectTreeOptions;
+    auto* tree = vtkDataObjectTree::SafeDownCast(data);
+    for (vtkDataObject* block :
+      vtk::Range(tree, Options::SkipEmptyNodes | Options::TraverseSubTree | Options::VisitOnlyLeaves))
+    {
+      auto* mesh = vtkPolyData::SafeDownCast(block);
+      if (mesh && HasTrianglesOfAllPoints(mesh))
+      {
+        mesh->GetBounds(mesh->*(&UsedBounds::CellsBounds));
+        (mesh->*(&UsedBounds::CellsBoundsTime)).Modified();
+      }
+    }
+  }
+};
+}
+
+vtkPMBGeometryRepresentation::vtkPMBGeometryRepresentation()
+{
+  this->Mapper->Delete();
+  auto* mapper = vtkPMBPolyDataMapper::New();
+  mapper->SetProcessIdArrayName("vtkProcessId");
+  mapper->SetCompositeIdArrayName("vtkCompositeIndex");
+  this->Mapper = mapper;
+  this->SetArrayIdNames(nullptr, nullptr);
+  this->BackfaceMapper->Delete();
+  this->BackfaceMapper = vtkPMBPolyDataMapper::New();
+  this->SetupDefaults();
+}
+
+int vtkPMBGeometryRepresentation::RequestData(
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  auto* mesh =
+    inputVector[0]->GetNumberOfInformationObjects() == 1 ? vtkPolyData::GetData(inputVector[0], 0) : nullptr;
+  const bool ours = mesh && HasTrianglesOfAllPoints(mesh);
+  auto* filter = vtkPVGeometryFilter::SafeDownCast(this->GeometryFilter);
+  filter->SetPassThroughCellIds(!ours);
+  filter->SetPassThroughPointIds(!ours);
+  const int done = this->Superclass::RequestData(request, inputVector, outputVector);
+  UsedBounds::SetAll(this->MultiBlockMaker->GetOutputDataObject(0));
+  return done;
+}
+
+int vtkPMBGeometryRepresentation::ProcessViewRequest(
+  vtkInformationRequestKey* type, vtkInformation* inInfo, vtkInformation* outInfo)
+{
+  const int done = this->Superclass::ProcessViewRequest(type, inInfo, outInfo);
+  if (done && type == vtkPVView::REQUEST_RENDER())
+  {
+    UsedBounds::SetAll(this->Mapper->GetInputDataObject(0, 0)); // a copy, if it was delivered
+  }
+  return done;
+}
+
+namespace
+{
+vtkObjectBase* NewRepresentation(void*)
+{
+  return vtkPMBGeometryRepresentation::New();
+}
+
+// The calls of the superclass.
+int Call(vtkClientServerInterpreter* interpreter, vtkObjectBase* object, const char* method,
+  const vtkClientServerStream& message, vtkClientServerStream& result, void*)
+{
+  const char* commandName = "vtkGeometryRepresentationWithFaces";
+  return interpreter->HasCommandFunction(commandName) &&
+    interpreter->CallCommandFunction(commandName, object, method, message, result);
+}
+
+void AddFunctions(vtkClientServerInterpreter* interpreter)
+{
+  interpreter->AddNewInstanceFunction("vtkPMBGeometryRepresentation", NewRepresentation);
+  interpreter->AddCommandFunction("vtkPMBGeometryRepresentation", Call);
+}
+}
+
+namespace
+{
+// Of the active session, or of a new one whose id is `data`. Each session has definitions of its own.
+void ChangeDefinition(vtkObject*, unsigned long, void*, void* data)
+{
+  auto* processes = vtkProcessModule::GetProcessModule();
+  auto* session = vtkPVSessionBase::SafeDownCast(
+    data ? processes->GetSession(*static_cast<vtkIdType*>(data)) : processes->GetSession());
+  auto* manager = session ? session->GetProxyDefinitionManager() : nullptr;
+  vtkPVXMLElement* definition =
+    manager ? manager->GetProxyDefinition("representations", "SurfaceRepresentation", false) : nullptr;
+  if (definition && std::string("vtkGeometryRepresentationWithFaces") == definition->GetAttributeOrEmpty("class"))
+  {
+    definition->SetAttribute("class", "vtkPMBGeometryRepresentation");
+  }
+}
+}
+
+void vtkPMBGeometryRepresentation::Register()
+{
+  vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddFunctions);
+  ChangeDefinition(nullptr, 0, nullptr, nullptr);
+  vtkNew<vtkCallbackCommand> command; // for sessions that begin later
+  command->SetCallback(ChangeDefinition);
+  vtkProcessModule::GetProcessModule()->AddObserver(vtkCommand::ConnectionCreatedEvent, command);
+}
+
+VTK_ABI_NAMESPACE_END

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class vtkPMBPolyDataMapper
+ * @brief draws meshes of triangles without a walk over their cells
+ *
+ * vtkCompositePolyDataMapper2 copies the ids of the triangles one by one into a vector, looks at the points of each triangle,
+ * and moves and scales all points. This mapper writes the ids straight into OpenGL's index buffer, on all cores, and hands
+ * points, normals and point colors to OpenGL in one piece each.
+ *
+ * It does so for a surface without visible edges or vertices, all of whose cells are triangles, which is colored by points or
+ * by one color. Meshes of vtkPMBContourFilter are drawn like this, and with AllTrianglesOn() all others too. Its
+ * superclass draws everything else. It also draws while a selection is made, because VTK leaves triangles without area out
+ * and counts those that remain. Both give the same picture.
+ *
+ * Points far from the origin are moved and scaled as VTK does it, since float has too few digits for them there.
+ *
+ * @warning For VTK 9.2, which ParaView 5.11 has.
+ */
+#ifndef vtkPMBPolyDataMapper_h
+#define vtkPMBPolyDataMapper_h
+
+#include "vtkCompositePolyDataMapper2.h"
+#include "vtkPMBRenderingModule.h" // for export macro
+
+VTK_ABI_NAMESPACE_BEGIN
+
+class VTKPMBRENDERING_EXPORT vtkPMBPolyDataMapper : public vtkCompositePolyDataMapper2
+{
+public:
+  static vtkPMBPolyDataMapper* New();
+  vtkTypeMacro(vtkPMBPolyDataMapper, vtkCompositePolyDataMapper2);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  ///@{
+  /**
+   * Set/get whether triangles of all meshes are drawn without a walk over the cells, by all mappers of this process, from the
+   * next time on that they build buffers. Off by default: only those of vtkPMBContourFilter.
+   */
+  static void SetAllTriangles(bool all);
+  static bool GetAllTriangles();
+  ///@}
+
+  /**
+   * Get the number of triangles that were written without a walk over the cells when buffers were built last.
+   */
+  vtkGetMacro(NumberOfDirectTriangles, vtkIdType);
+
+protected:
+  vtkPMBPolyDataMapper() = default;
+  ~vtkPMBPolyDataMapper() override = default;
+
+  vtkCompositeMapperHelper2* CreateHelper() override;
+
+private:
+  vtkPMBPolyDataMapper(const vtkPMBPolyDataMapper&) = delete;
+  void operator=(const vtkPMBPolyDataMapper&) = delete;
+
+  friend class vtkPMBMapperHelper;
+  vtkIdType NumberOfDirectTriangles = 0;
+};
+
+VTK_ABI_NAMESPACE_END
+
+#endif

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a user of ParaView waits for, from a new isovalue to the drawn picture: PMB Contour beside ParaView's Contour and
+vtkFlyingEdges3D. Runs in pvpython with a display. float32, normals on, scalars off, 1024 x 1024 pixels, milliseconds.
+
+usage: bench_picture.py [--size N] [--changes N] [--peers N] [--volume NAME] [--save FOLDER]
+  --size     samples per side (512 with a GPU, else 256)
+  --changes  isovalue changes of PMB Contour of which the median is printed (7)
+  --peers    the same of the other filters (2; 0: leave them out)
+  --volume   cayley or gyroid (both)
+  --save     write the last picture of each row into FOLDER
+
+Columns: `first`, update and picture after Apply; `filter`, the filter's own execution; `update`, UpdatePipeline, with the
+filter; `render`, Render after it; `picture`, update and render together; `again`, the same picture drawn once more; `turn`, a
+picture of a drag with the mouse."""
+import argparse
+import glob
+import os
+import time
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--size", type=int)
+parser.add_argument("--changes", type=int, default=7)
+parser.add_argument("--peers", type=int, default=2)
+parser.add_argument("--volume", choices=("cayley", "gyroid"))
+parser.add_argument("--save")
+options = parser.parse_args()
+os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # Debian's VTK has one thread else
+
+import numpy  # noqa: E402
+from paraview import simple  # noqa: E402
+from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
+from vtkmodules.vtkCommonCore import vtkCommand  # noqa: E402
+from vtkmodules.vtkCommonDataModel import vtkImageData  # noqa: E402
+
+
+def cayley(x, y, z):
+    return 1 - 16 * x * y * z - 4 * (x * x + y * y + z * z)
+
+
+def gyroid(x, y, z, size):
+    k = numpy.float32(numpy.pi * size / 32)
+    s, c = numpy.sin, numpy.cos
+    return s(k * x) * c(k * y) + s(k * y) * c(k * z) + s(k * z) * c(k * x)
+
+
+def volume(name, size):
+    axis = numpy.linspace(-1, 1, size, dtype=numpy.float32)
+    samples = numpy.empty((size, size, size), numpy.float32)
+    y, x = axis[:, None], axis[None, :]
+    for k, z in enumerate(axis):
+        samples[k] = cayley(x, y, z) if name == "cayley" else gyroid(x, y, z, size)
+    array = numpy_to_vtk(samples.reshape(-1), deep=True)
+    array.SetName("s")
+    image = vtkImageData()
+    image.SetDimensions(size, size, size)
+    image.GetPointData().SetScalars(array)
+    source = simple.TrivialProducer()
+    source.GetClientSideObject().SetOutput(image)
+    source.UpdatePipeline()
+    return source
+
+
+def milliseconds(call):
+    begin = time.perf_counter()
+    call()
+    return 1e3 * (time.perf_counter() - begin)
+
+
+class Stopwatch:
+    """The time of an algorithm's executions."""
+
+    def __init__(self, algorithm):
+        self.begin = self.last = 0.0
+        algorithm.AddObserver(vtkCommand.StartEvent, self.start)
+        algorithm.AddObserver(vtkCommand.EndEvent, self.end)
+
+    def start(self, *_):
+        self.begin = time.perf_counter()
+
+    def end(self, *_):
+        self.last = 1e3 * (time.perf_counter() - self.begin)
+
+
+def measure(make, source, isovalue, changes, view, name):
+    contour = make(source)
+    contour.SetPropertyWithName(name_of_values(contour), [isovalue])
+    filter_time = Stopwatch(contour.GetClientSideObject())
+    update = milliseconds(contour.UpdatePipeline)
+    shown = []
+    first = update + milliseconds(lambda: (shown.append(simple.Show(contour, view)), simple.Render(view)))
+    simple.ResetCamera(view)
+    simple.Render(view)
+
+    def turn():
+        for _ in range(20):
+            view.GetActiveCamera().Azimuth(3)
+            view.StillRender()
+
+    turning = milliseconds(turn) / 20
+    rows = []
+    for i in range(changes):
+        contour.SetPropertyWithName(name_of_values(contour), [isovalue + 1e-4 * (i + 1)])
+        update = milliseconds(contour.UpdatePipeline)
+        render = milliseconds(lambda: simple.Render(view))
+        rows.append((filter_time.last, update, render, update + render, milliseconds(view.StillRender)))
+    if options.save:
+        simple.SaveScreenshot(os.path.join(options.save, f"{name}.png"), view)
+    median = numpy.median(rows, axis=0)
+    triangles = contour.GetDataInformation().GetNumberOfCells()
+    print(f"| {name} | {triangles:,} | {first:.1f} | " + " | ".join(f"{value:.1f}" for value in median) +
+          f" | {turning:.1f} |", flush=True)
+    simple.Hide(contour, view)
+    simple.Delete(shown[0])
+    simple.Delete(contour)
+
+
+def name_of_values(contour):
+    return "Isosurfaces" if "Isosurfaces" in contour.ListProperties() else "ContourValues"
+
+
+def main():
+    if not hasattr(simple, "PMBContour"):
+        simple.LoadPlugin(os.environ["PMB_PLUGIN"], remote=False, ns=vars(simple))
+    array = ["POINTS", "s"]
+    ways = [("PMB Contour", lambda source: simple.PMBContour(Input=source, ContourBy=array, ComputeScalars=0))]
+    if options.peers:
+        ways.append(("Contour", lambda source: simple.Contour(Input=source, ContourBy=array, ComputeScalars=0)))
+        for file in glob.glob("/usr/lib/*/paraview-*/plugins/AcceleratedAlgorithms/AcceleratedAlgorithms.so"):
+            simple.LoadPlugin(file, remote=False, ns=vars(simple))
+        if hasattr(simple, "FlyingEdges3D"):
+            ways.append(("Flying Edges 3D",
+                         lambda source: simple.FlyingEdges3D(Input=source, ContourBy=array, ComputeScalars=0)))
+    probe = simple.PMBContour(Input=simple.Wavelet(), Isosurfaces=[150])
+    probe.UpdatePipeline()
+    on_gpu = "GPU" in probe.LastRun and "CPU" not in probe.LastRun.split(":")[0]
+    print("Last Run of a first contour:", probe.LastRun)
+    size = options.size or (512 if on_gpu else 256)
+    view = simple.CreateView("RenderView")
+    view.ViewSize = [1024, 1024]
+    simple.SetActiveView(view)
+    simple.Render(view)
+    print("OpenGL:", view.GetRenderWindow().ReportCapabilities().split("OpenGL renderer string:")[1].split("\n")[0].strip())
+    print("| volume, filter | triangles | first | filter | update | render | picture | again | turn |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for name, isovalue in (("cayley", -0.012), ("gyroid", 0.1)):
+        if options.volume in (None, name):
+            source = volume(name, size)
+            for way, make in ways:
+                measure(make, source, isovalue, options.changes if make is ways[0][1] else options.peers, view,
+                        f"{name} {size}^3, {way}")
+            simple.Delete(source)
+
+
+main()
+os._exit(0)  # a live view can make the exit code of a success 1

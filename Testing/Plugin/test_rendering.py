@@ -1,0 +1,314 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of surfaces drawn by vtkPMBPolyDataMapper beside pictures of the same meshes drawn by VTK's mapper alone, in
+ParaView's views: equal to 1 in 255, whatever the representation shows. And which of them are drawn without a walk over
+the cells."""
+import numpy
+from paraview import servermanager, simple
+from paraview.vtk.util.numpy_support import vtk_to_numpy
+from plugin_testing import ball, equal, image, load_plugin, output, producer, run, true
+from vtkmodules.vtkCommonCore import vtkPoints
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkMultiBlockDataSet, vtkPolyData
+
+load_plugin()
+try:
+    from pmb.vtkPMBRendering import vtkPMBPolyDataMapper
+except ImportError:
+    print("skipped: no module PMB::Rendering for this ParaView")
+    raise SystemExit(77)
+
+SIZE = (300, 200)
+
+
+def volume(offset=0.0):
+    dims = (24, 20, 22)
+    data = image({"s": ball(dims), "t": ball(dims, center=(3, 4, 5))}, dims, origin=(offset, -offset, offset))
+    return producer(data)
+
+
+def surface(source, **properties):
+    properties = {"Isosurfaces": [92.5], **properties}
+    return simple.PMBContour(Input=source, ContourBy=["POINTS", "s"], **properties)
+
+
+def copy_of(mesh):
+    """The same mesh from arrays of its own, about which nothing is known."""
+    copy = vtkPolyData()
+    points = vtkPoints()
+    points.SetDataType(mesh.GetPoints().GetDataType())
+    points.DeepCopy(mesh.GetPoints())
+    copy.SetPoints(points)
+    cells = vtkCellArray()
+    cells.SetNumberOfCells(0)
+    for ids in vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).reshape(-1, 3):
+        cells.InsertNextCell(3, [int(i) for i in ids])
+    copy.SetPolys(cells)
+    copy.GetPointData().DeepCopy(mesh.GetPointData())
+    copy.GetCellData().DeepCopy(mesh.GetCellData())
+    return copy
+
+
+def new_view():
+    view = simple.CreateView("RenderView")
+    view.ViewSize = SIZE
+    view.OrientationAxesVisibility = 0
+    view.UseColorPaletteForBackground = 0
+    return view
+
+
+def direct(representation):
+    """The number of triangles drawn without a walk over the cells."""
+    actor = representation.GetClientSideObject().GetActiveRepresentation().GetActor()
+    return actor.GetMapper().GetNumberOfDirectTriangles()
+
+
+def picture(view):
+    data = view.CaptureWindow(1)
+    return vtk_to_numpy(data.GetPointData().GetScalars()).astype(int)
+
+
+def show(proxy, settings, view=None):
+    """A picture of what a proxy gives, and its representation. settings(proxy, representation, view) changes what it likes."""
+    view = view or new_view()
+    representation = simple.Show(proxy, view)
+    settings(proxy, representation, view)
+    simple.Render(view)
+    simple.ResetCamera(view)
+    camera = view.GetActiveCamera()
+    camera.Azimuth(25)
+    camera.Elevation(15)
+    simple.Render(view)
+    return picture(view), representation, view
+
+
+def compare(contour, settings, expect_direct, what):
+    """The surface, and its copy drawn by VTK alone."""
+    mesh = output(contour)
+    true(mesh.GetNumberOfCells() > 100, "triangles")
+    ours, representation, view = show(contour, settings)
+    equal(direct(representation), mesh.GetNumberOfCells() if expect_direct else 0, f"{what}: triangles drawn directly")
+    theirs, other, other_view = show(producer(copy_of(mesh)), settings)
+    equal(direct(other), 0, f"{what}: triangles of the copy drawn directly")
+    true(ours.max() - ours.min() > 40, f"{what}: the picture shows something")
+    equal(abs(ours - theirs).max() <= 1, True, f"{what}: pictures differ by {abs(ours - theirs).max()}")
+    for proxy in (view, other_view):
+        simple.Delete(proxy)
+    return ours
+
+
+def color_by_point(_, representation, view):
+    simple.ColorBy(representation, ("POINTS", "t"))
+    representation.RescaleTransferFunctionToDataRange(False, True)
+    representation.SetScalarBarVisibility(view, False)
+
+
+def test_representations():
+    """Each way to show a mesh."""
+    contour = surface(volume())
+
+    def with_properties(**properties):
+        def change(_, representation, __):
+            for name, value in properties.items():
+                setattr(representation, name, value)
+        return change
+
+    cases = (
+        ("plain", with_properties(), True),
+        ("one color", with_properties(DiffuseColor=[1, 0.3, 0.1], AmbientColor=[1, 0.3, 0.1]), True),
+        ("specular", with_properties(Specular=0.8, SpecularPower=30), True),
+        ("flat", with_properties(Interpolation="Flat"), True),
+        ("translucent", with_properties(Opacity=0.4), True),
+        ("backface", with_properties(BackfaceRepresentation="Surface", BackfaceDiffuseColor=[0, 1, 0], Opacity=0.9), True),
+        ("scaled", with_properties(Scale=[1, 2, 0.5], Orientation=[10, 20, 30], Position=[5, 0, 1]), True),
+        ("edges", with_properties(Representation="Surface With Edges"), False),
+        ("wireframe", with_properties(Representation="Wireframe"), False),
+        ("points", with_properties(Representation="Points", PointSize=3), False),
+        ("by points", color_by_point, True),
+    )
+    for name, settings, expect_direct in cases:
+        compare(contour, settings, expect_direct, name)
+
+
+def test_views():
+    """Depth peeling, a second view of the same representation's data, a larger screenshot."""
+    contour = surface(volume())
+
+    def peeled(_, representation, view):
+        view.GetClientSideObject().GetRenderer().SetUseDepthPeeling(True)
+        representation.Opacity = 0.3
+
+    compare(contour, peeled, True, "depth peeling")
+    one, representation, view = show(contour, lambda *_: None)
+    two, second, other = show(contour, lambda *_: None)
+    equal(abs(one - two).max(), 0, "two views differ")
+    equal(direct(second), direct(representation), "triangles of the second view")
+    view.ViewSize = (2 * SIZE[0], 2 * SIZE[1])
+    simple.Render(view)
+    true(picture(view).size == 4 * one.size, "a larger picture")
+    simple.Delete(other)
+
+
+def test_cell_arrays_and_normals():
+    """Colors by cell, no normals, double points, far from the origin, many isovalues, ids of 32 bits."""
+    source = volume()
+    source.GetClientSideObject().GetOutputDataObject(0).GetCellData().AddArray(cells_of(source))
+
+    def by_cell(_, representation, view):
+        simple.ColorBy(representation, ("CELLS", "c"))
+        representation.RescaleTransferFunctionToDataRange(False, True)
+        representation.SetScalarBarVisibility(view, False)
+
+    compare(surface(source), by_cell, False, "by cells")
+    none = lambda *_: None  # noqa: E731
+    compare(surface(volume(), ComputeNormals=0), none, True, "without normals")
+    compare(surface(volume(), OutputPointsPrecision="Double"), none, True, "double points")
+    compare(surface(volume(1e7), OutputPointsPrecision="Double"), none, True, "far from the origin")
+    compare(surface(volume(), Isosurfaces=[90, 92, 95]), none, True, "several isovalues")
+    compare(surface(volume(), Use64bitIds=0), none, True, "32-bit ids")
+    compare(surface(volume(), RemoveDegenerateTriangles=0, Isosurfaces=[92]), none, True, "degenerate triangles")
+
+
+def cells_of(source):
+    from paraview.vtk.util.numpy_support import numpy_to_vtk
+    count = source.GetClientSideObject().GetOutputDataObject(0).GetNumberOfCells()
+    array = numpy_to_vtk(numpy.arange(count, dtype=numpy.float32) % 97, deep=True)
+    array.SetName("c")
+    return array
+
+
+def test_blocks():
+    """Blocks, their visibility and colors."""
+    blocks = vtkMultiBlockDataSet()
+    dims = (24, 20, 22)
+    for i in range(3):
+        blocks.SetBlock(i, image({"s": ball(dims)}, dims, origin=(26.0 * i, 0, 0)))
+    source = producer(blocks)
+    contour = surface(source)
+    ours, representation, _ = show(contour, lambda *_: None)
+    mesh = output(contour)
+    equal(direct(representation), sum(mesh.GetBlock(i).GetNumberOfCells() for i in range(3)), "triangles of three blocks")
+    copies = vtkMultiBlockDataSet()
+    for i in range(3):
+        copies.SetBlock(i, copy_of(mesh.GetBlock(i)))
+    theirs, other, _ = show(producer(copies), lambda *_: None)
+    equal(abs(ours - theirs).max() <= 1, True, "three blocks")
+
+    def hide(_, each, __):
+        each.BlockSelectors = ["/Root/Block0", "/Root/Block2"]
+
+    ours, representation, _ = show(contour, hide)
+    theirs, other, _ = show(producer(copies), hide)
+    equal(abs(ours - theirs).max() <= 1, True, "two of three blocks")
+
+
+def selected(view, area, points):
+    chooser = simple.SelectSurfacePoints if points else simple.SelectSurfaceCells
+    chooser(Rectangle=area, View=view)
+    source = simple.GetActiveSource()
+    chosen = servermanager.Fetch(simple.ExtractSelection(Input=source))
+    name = "vtkOriginalPointIds" if points else "vtkOriginalCellIds"
+    data = chosen.GetPointData() if points else chosen.GetCellData()
+    ids = sorted(vtk_to_numpy(data.GetArray(name)).tolist()) if data.GetArray(name) else []
+    simple.ClearSelection(source)
+    return ids
+
+
+def test_selection():
+    """The same cells and points are selected, before and after changes of the isovalue; the pictures are those of before."""
+    area = [SIZE[0] // 3, SIZE[1] // 3, 2 * SIZE[0] // 3, 2 * SIZE[1] // 3]
+    for properties in ({}, {"RemoveDegenerateTriangles": 0, "Isosurfaces": [92]}):
+        contour = surface(volume(), **properties)
+        copy = producer(copy_of(output(contour)))
+        before, representation, view = show(contour, lambda *_: None)
+        _, __, other_view = show(copy, lambda *_: None)
+        for points in (False, True):
+            simple.SetActiveSource(contour)
+            ours = selected(view, area, points)
+            simple.SetActiveSource(copy)
+            theirs = selected(other_view, area, points)
+            true(len(ours) > 20, f"something is selected: {len(ours)}")
+            equal(ours, theirs, "selected points" if points else "selected cells")
+        simple.Render(view)
+        equal(abs(picture(view) - before).max() <= 1, True, "the picture after a selection")
+        equal(direct(representation), output(contour).GetNumberOfCells(), "triangles drawn directly after a selection")
+        for proxy in (view, other_view):
+            simple.Delete(proxy)
+
+
+def test_changes():
+    """A drag of the isovalue, an empty surface, other colors: each picture is that of a new representation."""
+    contour = surface(volume())
+    _, representation, view = show(contour, lambda *_: None)
+    for value in (90.3, 93.7, 500.0, 94.1):
+        contour.Isosurfaces = [value]
+        contour.UpdatePipeline()
+        simple.Render(view)
+        fresh_view = new_view()
+        simple.Show(contour, fresh_view)
+        for name in ("CameraPosition", "CameraFocalPoint", "CameraViewUp", "CameraParallelScale", "CameraViewAngle"):
+            setattr(fresh_view, name, getattr(view, name))
+        fresh_view.CenterOfRotation = view.CenterOfRotation
+        simple.Render(fresh_view)
+        simple.ResetCamera(view)  # or the picture has the clipping planes of the surface before, as with VTK's mapper
+        simple.ResetCamera(fresh_view)
+        difference = abs(picture(fresh_view) - picture(view)).max()
+        equal(difference <= 1, True, f"the picture at {value}, which differs by {difference}")
+        simple.Delete(fresh_view)
+    equal(direct(representation), output(contour).GetNumberOfCells(), "triangles drawn directly")
+
+
+def test_level_of_detail():
+    """Interaction with a decimated mesh, and back."""
+    contour = surface(volume())
+    before, representation, view = show(contour, lambda *_: None)
+    view.LODThreshold = 0
+    view.InteractiveRender()
+    view.StillRender()
+    equal(abs(picture(view) - before).max() <= 1, True, "the picture after an interaction")
+
+
+def test_all_triangles():
+    """Meshes of other filters: as VTK draws them, and with AllTriangles without a walk over the cells."""
+    def sources():
+        yield "sphere", simple.Sphere(ThetaResolution=40, PhiResolution=40), True
+        yield "contour", simple.Contour(Input=volume(), ContourBy=["POINTS", "s"], Isosurfaces=[92.5]), True
+        yield "clipped", simple.ExtractSurface(Input=simple.Clip(Input=simple.Sphere(), ClipType="Plane")), None
+        yield "quads", simple.Plane(XResolution=5, YResolution=5), False
+        yield "lines", simple.Line(), False
+
+    for name, source, expected in sources():
+        theirs, representation, view = show(source, lambda *_: None)
+        equal(direct(representation), 0, f"{name}: triangles drawn directly by default")
+        simple.Delete(view)
+        vtkPMBPolyDataMapper.SetAllTriangles(True)
+        ours, representation, view = show(source, lambda *_: None)
+        vtkPMBPolyDataMapper.SetAllTriangles(False)
+        equal(abs(ours - theirs).max() <= 1, True, f"{name}: pictures")
+        if expected is not None:
+            equal(direct(representation) > 0, expected, f"{name}: drawn directly")
+        simple.Delete(view)
+
+
+def test_information():
+    """Ranges and bounds that the filter leaves in its output are VTK's own."""
+    for properties in ({}, {"OutputPointsPrecision": "Double"}, {"ComputeGradients": 1, "Isosurfaces": [90, 93]}):
+        contour = surface(volume(), **properties)
+        contour.UpdatePipeline()
+        mesh = contour.GetClientSideObject().GetOutputDataObject(0)
+        copy = copy_of(mesh)
+        equal(mesh.GetBounds(), copy.GetBounds(), "bounds")
+        pairs = [(mesh.GetPoints().GetData(), copy.GetPoints().GetData())]
+        for i in range(mesh.GetPointData().GetNumberOfArrays()):
+            name = mesh.GetPointData().GetArrayName(i)
+            pairs.append((mesh.GetPointData().GetArray(name), copy.GetPointData().GetArray(name)))
+        true(len(pairs) > 2, "arrays")
+        for kept, plain in pairs:
+            fresh = plain.NewInstance()
+            fresh.DeepCopy(plain)
+            fresh.GetInformation().Clear()
+            for component in range(-1, kept.GetNumberOfComponents()):
+                equal(kept.GetRange(component), fresh.GetRange(component), f"range of {kept.GetName()}, {component}")
+                equal(kept.GetFiniteRange(component), fresh.GetFiniteRange(component), f"finite range of {kept.GetName()}")
+
+
+run(test_representations, test_views, test_cell_arrays_and_normals, test_blocks, test_selection, test_changes,
+    test_level_of_detail, test_all_triangles, test_information)
