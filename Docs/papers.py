@@ -225,7 +225,7 @@ def main(arguments):
         draw(path, fresh)
         with open(fresh, encoding="utf-8") as new, open(svg, encoding="utf-8") as old:
             if new.read() != old.read():
-                raise SystemExit(f"{svg} does not follow from {path}; mend: python3 Docs/papers.py")
+                raise SystemExit(f"{svg} does not follow from {path}; fix: python3 Docs/papers.py")
 
 
 if __name__ == "__main__":

@@ -391,7 +391,7 @@ void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
 void vtkPMBContourFilter::vtkInternals::Explore(Job& job)
 {
   vtkDoubleArray* isovalues = this->Filter->SuggestedIsovalues;
-  this->Explored = job.Alone && !this->IsComposite() ? job.Context : nullptr;
+  this->Explored = job.Alone && !job.StandsIn && !this->IsComposite() ? job.Context : nullptr;
   if (this->Explored && this->ExploredBind != this->Filter->NumberOfBinds)
   {
     job.BeginCall(Steps::SUGGEST);

@@ -22,7 +22,7 @@ usage() {
 need() {
   for tool in "$@"; do
     command -v "$tool" >/dev/null ||
-      die "'$tool' is not on PATH; mend: apt-get install strace gcc binutils xz-utils python3-paraview"
+      die "'$tool' is not on PATH; fix: apt-get install strace gcc binutils xz-utils python3-paraview"
   done
 }
 
@@ -32,16 +32,16 @@ pack_plugin() { # BUILD OUT
   trap 'rm -rf "$stage"' RETURN
   mkdir -p "$out" "$stage/pmb_gpu"
   (cd "$build" &&
-    find lib -type f \( -name ParallelMarchingBlocks.so -o -name 'libvtkPMBContour.so*' -o -path '*/pmb/*' \) \
+    find lib -type f \( -name ParallelMarchingBlocks.so -o -name 'libvtkPMB*.so*' -o -path '*/pmb/*' \) \
       -exec cp --parents -t "$stage/pmb_gpu" {} +)
   for name in ParallelMarchingBlocks.so 'libvtkPMBContour.so*' vtkPMBContour.so; do
     find "$stage" -name "$name" | grep -q . ||
-      die "there is no $name in $build; mend: build the plugin there first, with nvcc"
+      die "there is no $name in $build; fix: build the plugin there first, with nvcc"
   done
   find "$stage" -name '*.so*' -exec strip --strip-unneeded {} +
   cp "$here"/gpu_*.py "$here/../Plugin/plugin_testing.py" "$here/../Benchmarks/bench_gpu.py" "$stage/pmb_gpu/"
   cp "$build/bin/FuzzPMBContourFilter" "$stage/pmb_gpu/" ||
-    die "there is no bin/FuzzPMBContourFilter in $build; mend: build it with -DBUILD_TESTING=ON"
+    die "there is no bin/FuzzPMBContourFilter in $build; fix: build it with -DBUILD_TESTING=ON"
   strip "$stage/pmb_gpu/FuzzPMBContourFilter"
   tar -C "$stage" --owner=0 --group=0 -cf - pmb_gpu | xz -6 >"$out/plugin.tar.xz"
   ls -l "$out/plugin.tar.xz"

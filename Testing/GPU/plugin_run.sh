@@ -29,7 +29,7 @@ unset PMB_PLUGIN_RUN
 
 unpack_paraview() {
   [ -e "$packed/paraview.00" ] ||
-    die "there is no $packed/paraview.00, nor ParaView in $root; mend: make it with plugin_pack.sh"
+    die "there is no $packed/paraview.00, nor ParaView in $root; fix: make it with plugin_pack.sh"
   mkdir -p "$root"
   cat "$packed"/paraview.* | xz -dc -T0 | tar -C "$root" -xf -
 }

@@ -328,10 +328,10 @@ static int choose_device(bench *b)
       "PMB_EMULATOR_MEMORY", "1000000000", 0); /* too little for pmb_measure_gpu's copy of 1 GiB, which takes long */
   }
 #else
-  if (b->cpu) return refuse("this build is for a GPU; mend: leave --cpu out, or build with -DPMB_CUDA=OFF");
+  if (b->cpu) return refuse("this build is for a GPU; fix: leave --cpu out, or build with -DPMB_CUDA=OFF");
 #endif
   if (pmb_create(&o, &context) != PMB_OK) {
-    refuse("%s; mend: run it where there is an NVIDIA GPU, or try it with --cpu", pmb_error(NULL));
+    refuse("%s; fix: run it where there is an NVIDIA GPU, or try it with --cpu", pmb_error(NULL));
     return 1;
   }
   pmb_get_info(context, &info);
@@ -349,7 +349,7 @@ int main(int argc, char **argv)
   if (failed) return failed;
 #ifndef __OPTIMIZE__
   return refuse(
-    "this build is without optimisation, and times of it would mislead; mend: -DCMAKE_BUILD_TYPE=Release");
+    "this build is without optimisation, and times of it would mislead; fix: -DCMAKE_BUILD_TYPE=Release");
 #endif
   const char *error = b.scan_folder ? papers_read_scans(b.scan_folder, b.scans, &b.scan_count) : NULL;
   if (error) return refuse("--scans: %s", error);

@@ -46,7 +46,7 @@ scans: .*/nowhere/scans.txt: No such file|--cpu --scans /nowhere
 --out: /dev/null/x: |--cpu --table memory --out /dev/null/x
 END
 refuses 2 '--out needs a value' "$bench" --out ''
-refuses 1 'no GPU can be used.*mend:.*--cpu' env PMB_GPU=off "$bench" --table cayley
+refuses 1 'no GPU can be used.*fix:.*--cpu' env PMB_GPU=off "$bench" --table cayley
 for line in 'head 2 2 2 u8 1' 'head 2 2 2 u8 1 a.raw b' 'head 0 2 2 u8 1 a.raw' 'head 2 2 2 f64 1 a.raw' \
   'head 2 2 5000 u8 1 a.raw' 'head 2 2 2 u8 nan a.raw' ''; do
   printf 'good 2 2 2 u8 1 good.raw\n%s\n' "$line" >"$work/scans.txt"
@@ -83,7 +83,7 @@ count $? 'too little memory'
 } >"$work/out" 2>"$work/err"
 count $? 'the plot'
 printf '\n' >>"$work/out.svg"
-refuses 1 'out.svg does not follow from .*mend:' python3 "$plot" --check "$work/out.csv" "$work/out.svg"
+refuses 1 'out.svg does not follow from .*fix:' python3 "$plot" --check "$work/out.csv" "$work/out.svg"
 
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]
