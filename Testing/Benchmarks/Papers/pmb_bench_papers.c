@@ -348,8 +348,7 @@ int main(int argc, char **argv)
   const int failed = parse(argc, argv, &b);
   if (failed) return failed;
 #ifndef __OPTIMIZE__
-  return refuse(
-    "this build is without optimisation, and times of it would mislead; fix: -DCMAKE_BUILD_TYPE=Release");
+  return refuse("this build is without optimisation, and times of it would mislead; fix: -DCMAKE_BUILD_TYPE=Release");
 #endif
   const char *error = b.scan_folder ? papers_read_scans(b.scan_folder, b.scans, &b.scan_count) : NULL;
   if (error) return refuse("--scans: %s", error);
