@@ -19,31 +19,44 @@ typedef struct range_search {
   worker_range *workers;
 } range_search;
 
-static inline void widen(worker_range *range, int c, double value)
-{
-  range->least[c] = value < range->least[c] ? value : range->least[c];
-  range->greatest[c] = value > range->greatest[c] ? value : range->greatest[c];
-}
-
 /* The sum of squares is in double and in the order of components: so is VTK's. */
-#define DEFINE_LOOP(name, type)                                                        \
-  static void name(void *arg, int worker, size_t chunk)                                \
-  {                                                                                    \
-    const range_search *search = arg;                                                  \
-    worker_range *range = &search->workers[worker];                                    \
-    const int components = search->components;                                         \
-    const int64_t begin = (int64_t)chunk * CHUNK, left = search->tuples - begin;       \
-    const type *value = (const type *)search->values + begin * components;             \
-    worker_range found = *range;                                                       \
-    for (int64_t i = 0; i < (left < CHUNK ? left : CHUNK); ++i, value += components) { \
-      double squares = 0;                                                              \
-      for (int c = 0; c < components; ++c) {                                           \
-        widen(&found, c, value[c]);                                                    \
-        squares += (double)value[c] * value[c];                                        \
-      }                                                                                \
-      widen(&found, components, squares);                                              \
-    }                                                                                  \
-    *range = found;                                                                    \
+#define DEFINE_LOOP(name, type)                                                                              \
+  static inline void name##_in(const type *value, int64_t tuples, const int components, worker_range *range) \
+  {                                                                                                          \
+    type least[MOST_COMPONENTS], greatest[MOST_COMPONENTS];                                                  \
+    double shortest = range->least[components], longest = range->greatest[components];                       \
+    for (int c = 0; c < components; ++c) {                                                                   \
+      least[c] = (type)range->least[c];                                                                      \
+      greatest[c] = (type)range->greatest[c];                                                                \
+    }                                                                                                        \
+    for (int64_t i = 0; i < tuples; ++i, value += components) {                                              \
+      double squares = 0;                                                                                    \
+      for (int c = 0; c < components; ++c) {                                                                 \
+        least[c] = value[c] < least[c] ? value[c] : least[c];                                                \
+        greatest[c] = value[c] > greatest[c] ? value[c] : greatest[c];                                       \
+        squares += (double)value[c] * value[c];                                                              \
+      }                                                                                                      \
+      shortest = squares < shortest ? squares : shortest;                                                    \
+      longest = squares > longest ? squares : longest;                                                       \
+    }                                                                                                        \
+    for (int c = 0; c < components; ++c) {                                                                   \
+      range->least[c] = least[c];                                                                            \
+      range->greatest[c] = greatest[c];                                                                      \
+    }                                                                                                        \
+    range->least[components] = shortest;                                                                     \
+    range->greatest[components] = longest;                                                                   \
+  }                                                                                                          \
+  static void name(void *arg, int worker, size_t chunk)                                                      \
+  {                                                                                                          \
+    const range_search *search = arg;                                                                        \
+    const int64_t begin = (int64_t)chunk * CHUNK, left = search->tuples - begin;                             \
+    const type *value = (const type *)search->values + begin * search->components;                           \
+    const int64_t tuples = left < CHUNK ? left : CHUNK;                                                      \
+    if (search->components == 3) { /* points and normals: the compiler keeps all in registers */             \
+      name##_in(value, tuples, 3, &search->workers[worker]);                                                 \
+    } else {                                                                                                 \
+      name##_in(value, tuples, search->components, &search->workers[worker]);                                \
+    }                                                                                                        \
   }
 DEFINE_LOOP(search_f32, float)
 DEFINE_LOOP(search_f64, double)

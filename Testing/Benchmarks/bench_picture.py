@@ -81,6 +81,9 @@ class Stopwatch:
         self.last = 1e3 * (time.perf_counter() - self.begin)
 
 
+last_run = []  # of each row
+
+
 def measure(make, source, isovalue, changes, view, name):
     contour = make(source)
     contour.SetPropertyWithName(name_of_values(contour), [isovalue])
@@ -109,6 +112,7 @@ def measure(make, source, isovalue, changes, view, name):
     triangles = contour.GetDataInformation().GetNumberOfCells()
     print(f"| {name} | {triangles:,} | {first:.1f} | " + " | ".join(f"{value:.1f}" for value in median) +
           f" | {turning:.1f} |", flush=True)
+    last_run.append(getattr(contour, "LastRun", ""))
     simple.Hide(contour, view)
     simple.Delete(shown[0])
     simple.Delete(contour)
@@ -130,7 +134,7 @@ def main():
         if hasattr(simple, "FlyingEdges3D"):
             ways.append(("Flying Edges 3D",
                          lambda source: simple.FlyingEdges3D(Input=source, ContourBy=array, ComputeScalars=0)))
-    probe = simple.PMBContour(Input=simple.Wavelet(), Isosurfaces=[150])
+    probe = simple.PMBContour(Input=simple.Wavelet(), ContourBy=["POINTS", "RTData"], Isosurfaces=[150])
     probe.UpdatePipeline()
     on_gpu = "GPU" in probe.LastRun and "CPU" not in probe.LastRun.split(":")[0]
     print("Last Run of a first contour:", probe.LastRun)
@@ -149,6 +153,7 @@ def main():
                 measure(make, source, isovalue, options.changes if make is ways[0][1] else options.peers, view,
                         f"{name} {size}^3, {way}")
             simple.Delete(source)
+    print("\n".join(filter(None, last_run)))
 
 
 main()
