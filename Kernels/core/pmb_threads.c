@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,16 +17,30 @@ static const double REPORT_STEP = 0.005; /* "much" */
 /* What a thread does not sleep for, as the next loop of a call follows soon: seconds. */
 static const double SPIN = 2e-5;
 
-/* Threads that run one job at a time. */
+/* A job: its number << 32 | its workers << 16 | OPEN | threads that are in it. It is open until the caller finds nothing left to
+ * do in it; a thread that comes later is not waited for. */
+typedef uint_least64_t job_word;
+enum { JOB_OPEN = 1 << 15, JOB_RUNNING = JOB_OPEN - 1, JOB_WORKERS_SHIFT = 16, JOB_NUMBER_SHIFT = 32 };
+
 typedef struct pmb_pool pmb_pool;
-struct pmb_pool {
+
+/* A thread; worker 1, 2, ... */
+typedef struct pmb_member {
+  _Alignas(64) pmb_pool *pool;
+  int worker;
+  pthread_t thread;
   pthread_mutex_t mutex;
-  pthread_cond_t called, done;
-  atomic_uint jobs;   /* that there have been */
-  atomic_int most;    /* workers that may take part in the job; 0: there is nothing left to do in it */
-  atomic_int running; /* threads that do */
-  int joined;         /* the same, and those that did; the caller included */
-  int stop;
+  pthread_cond_t wake;
+  atomic_int asleep;
+} pmb_member;
+
+struct pmb_pool {
+  _Alignas(64) _Atomic job_word job;
+  _Alignas(64) atomic_int exhausted; /* a thread has found nothing left in the job */
+  atomic_int stop;
+  atomic_int caller_asleep;
+  pthread_mutex_t mutex;
+  pthread_cond_t done;
   void (*task)(void *arg, int worker);
   void *arg;
   int workers;    /* the caller included */
@@ -33,7 +48,7 @@ struct pmb_pool {
   int spins;      /* there are cores for all threads */
   unsigned forks; /* of the process that they run in */
   pmb_pool *next; /* of the idle ones */
-  pthread_t threads[];
+  pmb_member members[];
 };
 
 enum { MOST_RANGES = 64 };
@@ -61,6 +76,7 @@ static pthread_mutex_t pools_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pmb_pool *idle_pools;
 static int pool_users; /* contexts that have used a pool */
 
+#if !defined(_WIN32)
 static atomic_uint forks;
 
 static void lock_pools(void)
@@ -97,6 +113,13 @@ unsigned pmb_forks(void)
   pthread_once(&once, watch_forks);
   return atomic_load(&forks);
 }
+#else
+unsigned pmb_forks(void)
+{
+  return 0;
+}
+#endif
+
 static double seconds_now(void)
 {
   struct timespec now;
@@ -123,43 +146,81 @@ static inline void relax(void)
 #endif
 }
 
-/* Waits for a job, or the end, awake at first. The mutex is locked. */
-static void await_call(pmb_pool *pool)
+/* Whether there is something new for a thread: a job it may take part in, or the end. */
+static int is_called(const pmb_member *member, unsigned seen, job_word *job)
 {
-  const unsigned seen = atomic_load(&pool->jobs);
-  pthread_mutex_unlock(&pool->mutex);
-  for (const double until = seconds_now() + SPIN; pool->spins && seconds_now() < until; relax()) {
-    if (atomic_load(&pool->jobs) != seen) {
-      break;
+  *job = atomic_load(&member->pool->job);
+  const int is_new = (unsigned)(*job >> JOB_NUMBER_SHIFT) != seen && (*job & JOB_OPEN);
+  return (is_new && member->worker < (int)(*job >> JOB_WORKERS_SHIFT & 0xffff)) || atomic_load(&member->pool->stop);
+}
+
+/* Waits until there is something new, awake at first. */
+static job_word await_call(pmb_member *member, unsigned seen)
+{
+  job_word job;
+  for (const double until = seconds_now() + SPIN; member->pool->spins && seconds_now() < until; relax()) {
+    if (is_called(member, seen, &job)) {
+      return job;
     }
   }
-  pthread_mutex_lock(&pool->mutex);
-  if (atomic_load(&pool->jobs) == seen) {
-    pthread_cond_wait(&pool->called, &pool->mutex);
+  pthread_mutex_lock(&member->mutex);
+  atomic_store(&member->asleep, 1);
+  while (!is_called(member, seen, &job)) {
+    pthread_cond_wait(&member->wake, &member->mutex);
+  }
+  atomic_store(&member->asleep, 0);
+  pthread_mutex_unlock(&member->mutex);
+  return job;
+}
+
+static void call_member(pmb_member *member)
+{
+  if (atomic_load(&member->asleep)) {
+    pthread_mutex_lock(&member->mutex);
+    pthread_cond_signal(&member->wake);
+    pthread_mutex_unlock(&member->mutex);
+  }
+}
+
+/* Takes part in a job. Returns 0 if it is over. */
+static int join_job(pmb_pool *pool, job_word job)
+{
+  const job_word number = job >> JOB_NUMBER_SHIFT;
+  while (job >> JOB_NUMBER_SHIFT == number && (job & JOB_OPEN)) {
+    if (atomic_compare_exchange_weak(&pool->job, &job, job + 1)) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+static void leave_job(pmb_pool *pool)
+{
+  atomic_store(&pool->exhausted, 1);
+  const job_word job = atomic_fetch_sub(&pool->job, 1) - 1;
+  if (!(job & (JOB_OPEN | JOB_RUNNING)) && atomic_load(&pool->caller_asleep)) {
+    pthread_mutex_lock(&pool->mutex);
+    pthread_cond_signal(&pool->done);
+    pthread_mutex_unlock(&pool->mutex);
   }
 }
 
 static void *pool_thread_main(void *data)
 {
-  pmb_pool *pool = data;
-  pthread_mutex_lock(&pool->mutex);
-  while (!pool->stop) {
-    if (pool->joined >= atomic_load(&pool->most)) {
-      await_call(pool);
-      continue;
+  pmb_member *member = data;
+  pmb_pool *pool = member->pool;
+  unsigned seen = 0;
+  for (;;) {
+    const job_word job = await_call(member, seen);
+    if (atomic_load(&pool->stop)) {
+      return NULL;
     }
-    const int worker = pool->joined++;
-    atomic_fetch_add(&pool->running, 1);
-    pthread_mutex_unlock(&pool->mutex);
-    pool->task(pool->arg, worker);
-    pthread_mutex_lock(&pool->mutex);
-    atomic_store(&pool->most, 0);
-    if (atomic_fetch_sub(&pool->running, 1) == 1) {
-      pthread_cond_signal(&pool->done);
+    seen = (unsigned)(job >> JOB_NUMBER_SHIFT);
+    if (join_job(pool, job)) {
+      pool->task(pool->arg, member->worker);
+      leave_job(pool);
     }
   }
-  pthread_mutex_unlock(&pool->mutex);
-  return NULL;
 }
 
 /* Whether the threads are those of a process that this one was forked from. Nobody answers for them here: what they hold or wait
@@ -171,15 +232,15 @@ static int is_left_behind(const pmb_pool *pool)
 
 static void end_threads(pmb_pool *pool)
 {
-  pthread_mutex_lock(&pool->mutex);
-  pool->stop = 1;
-  atomic_fetch_add(&pool->jobs, 1);
-  pthread_cond_broadcast(&pool->called);
-  pthread_mutex_unlock(&pool->mutex);
+  atomic_store(&pool->stop, 1);
   for (int i = 0; i < pool->started; ++i) {
-    pthread_join(pool->threads[i], NULL);
+    call_member(&pool->members[i]);
   }
-  pthread_cond_destroy(&pool->called);
+  for (int i = 0; i < pool->started; ++i) {
+    pthread_join(pool->members[i].thread, NULL);
+    pthread_cond_destroy(&pool->members[i].wake);
+    pthread_mutex_destroy(&pool->members[i].mutex);
+  }
   pthread_cond_destroy(&pool->done);
   pthread_mutex_destroy(&pool->mutex);
 }
@@ -187,10 +248,11 @@ static void end_threads(pmb_pool *pool)
 /* Without threads. NULL if memory fails. */
 static pmb_pool *pool_create(int workers)
 {
-  pmb_pool *pool = calloc(1, sizeof(pmb_pool) + (size_t)(workers - 1) * sizeof(pthread_t));
+  const size_t size = sizeof(pmb_pool) + (size_t)(workers - 1) * sizeof(pmb_member);
+  pmb_pool *pool = aligned_alloc(_Alignof(pmb_pool), size); /* the size of both is a multiple of their alignment */
   if (pool) {
+    memset(pool, 0, size);
     pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->called, NULL);
     pthread_cond_init(&pool->done, NULL);
     pool->workers = workers;
     pool->spins = workers <= pmb_available_cores();
@@ -233,39 +295,59 @@ static void give_pool_back(pmb_pool *pool)
   pthread_mutex_unlock(&pools_mutex);
 }
 
+/* Returns 0 if the system gives none. */
+static int start_thread(pmb_pool *pool)
+{
+  pmb_member *member = &pool->members[pool->started];
+  member->pool = pool;
+  member->worker = pool->started + 1;
+  pthread_mutex_init(&member->mutex, NULL);
+  pthread_cond_init(&member->wake, NULL);
+  if (pthread_create(&member->thread, NULL, pool_thread_main, member) != 0) {
+    pthread_cond_destroy(&member->wake);
+    pthread_mutex_destroy(&member->mutex);
+    return 0;
+  }
+  ++pool->started;
+  return 1;
+}
+
+/* Until no thread is in the job. */
+static void await_threads(pmb_pool *pool)
+{
+  for (const double until = seconds_now() + SPIN; pool->spins && seconds_now() < until; relax()) {
+    if (!(atomic_load(&pool->job) & JOB_RUNNING)) {
+      return;
+    }
+  }
+  pthread_mutex_lock(&pool->mutex);
+  atomic_store(&pool->caller_asleep, 1);
+  while (atomic_load(&pool->job) & JOB_RUNNING) {
+    pthread_cond_wait(&pool->done, &pool->mutex);
+  }
+  atomic_store(&pool->caller_asleep, 0);
+  pthread_mutex_unlock(&pool->mutex);
+}
+
 /* Runs the task on the pool's threads and the caller's. Threads that are missing are started as long as those before them find
  * something to do. */
 static void pool_run(pmb_pool *pool, int workers, void (*task)(void *arg, int worker), void *arg)
 {
-  pthread_mutex_lock(&pool->mutex);
+  const job_word number = (atomic_load(&pool->job) >> JOB_NUMBER_SHIFT) + 1;
   pool->task = task;
   pool->arg = arg;
-  pool->joined = 1;
-  atomic_store(&pool->most, workers);
-  atomic_fetch_add(&pool->jobs, 1);
-  pthread_mutex_unlock(&pool->mutex);
+  atomic_store(&pool->exhausted, 0);
+  atomic_store(&pool->job, number << JOB_NUMBER_SHIFT | (job_word)workers << JOB_WORKERS_SHIFT | JOB_OPEN);
   for (int i = 0; i < pool->started && i < workers - 1; ++i) {
-    pthread_cond_signal(&pool->called);
+    call_member(&pool->members[i]);
   }
-  while (pool->started < workers - 1 && atomic_load(&pool->most) > 0 &&
-    pthread_create(&pool->threads[pool->started], NULL, pool_thread_main, pool) == 0) {
-    ++pool->started;
+  while (pool->started < workers - 1 && !atomic_load(&pool->exhausted) && start_thread(pool)) {
+    continue;
   }
   task(arg, 0);
-  if (is_left_behind(pool)) {
-    return;
+  if ((atomic_fetch_and(&pool->job, ~(job_word)JOB_OPEN) & JOB_RUNNING) && !is_left_behind(pool)) {
+    await_threads(pool);
   }
-  atomic_store(&pool->most, 0);
-  for (const double until = seconds_now() + SPIN; pool->spins && seconds_now() < until; relax()) {
-    if (atomic_load(&pool->running) == 0) {
-      break;
-    }
-  }
-  pthread_mutex_lock(&pool->mutex);
-  while (atomic_load(&pool->running) > 0) {
-    pthread_cond_wait(&pool->done, &pool->mutex);
-  }
-  pthread_mutex_unlock(&pool->mutex);
 }
 
 int pmb_crew_report(pmb_crew *crew, double fraction)
@@ -326,41 +408,57 @@ static void loop_task(void *data, int worker)
 /* Cuts the loop into ranges of about equal length. */
 static void cut(pmb_loop *loop, int ranges)
 {
+  const size_t each = loop->count / (size_t)ranges, more = loop->count % (size_t)ranges;
+  size_t begin = 0;
   for (int r = 0; r < ranges; ++r) {
-    atomic_init(&loop->ranges[r].next, loop->count * (size_t)r / (size_t)ranges);
-    loop->ranges[r].end = loop->count * (size_t)(r + 1) / (size_t)ranges;
+    const size_t end = begin + each + ((size_t)r < more);
+    atomic_init(&loop->ranges[r].next, begin);
+    loop->ranges[r].end = end;
+    begin = end;
   }
   loop->range_count = ranges;
 }
 
-static int run_loop(
-  pmb_crew *crew, int wanted, int ranges, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
+static int run_loop(pmb_crew *crew, int most, pmb_loop *loop)
 {
-  const int workers = (size_t)wanted < count ? wanted : (int)count;
-  pmb_loop loop = { .crew = crew, .caller = pthread_self(), .count = count, .body = body, .arg = arg };
-  cut(&loop, ranges);
+  const int wanted = most < crew->workers ? most : crew->workers;
+  const int workers = (size_t)wanted < loop->count ? wanted : (int)loop->count;
+  loop->crew = crew;
+  loop->caller = pthread_self();
+  atomic_init(&loop->finished, 0);
+  atomic_init(&loop->stopped, 0);
   pmb_pool *pool = workers > 1 && !crew->executor.run ? take_pool(crew) : NULL;
   if (crew->executor.run && workers > 0) {
-    crew->executor.run(crew->executor.user, workers, loop_task, &loop);
+    crew->executor.run(crew->executor.user, workers, loop_task, loop);
   } else if (pool) {
-    pool_run(pool, workers, loop_task, &loop);
+    pool_run(pool, workers, loop_task, loop);
     give_pool_back(pool);
   } else {
-    loop_task(&loop, 0);
+    loop_task(loop, 0);
   }
-  return !atomic_load(&loop.stopped) && pmb_crew_report(crew, crew->fraction_end);
+  return !atomic_load(&loop->stopped) && pmb_crew_report(crew, crew->fraction_end);
 }
 
 int pmb_crew_loop(pmb_crew *crew, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
 {
-  return run_loop(crew, crew->workers, 1, count, body, arg);
+  pmb_loop loop;
+  loop.count = count;
+  loop.body = body;
+  loop.arg = arg;
+  cut(&loop, 1);
+  return run_loop(crew, crew->workers, &loop);
 }
 
 int pmb_crew_loop_apart(
   pmb_crew *crew, int most, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
 {
   const int workers = most < crew->workers ? most : crew->workers;
-  return run_loop(crew, workers, workers < MOST_RANGES ? workers : MOST_RANGES, count, body, arg);
+  pmb_loop loop;
+  loop.count = count;
+  loop.body = body;
+  loop.arg = arg;
+  cut(&loop, workers < MOST_RANGES ? workers : MOST_RANGES);
+  return run_loop(crew, workers, &loop);
 }
 
 void pmb_crew_free(pmb_crew *crew)
