@@ -42,6 +42,10 @@ struct UsedBounds : vtkPolyData
   {
     using Options = vtk::DataObjectTreeOptions;
     auto* tree = vtkDataObjectTree::SafeDownCast(data);
+    if (!tree) // nothing was delivered to this process
+    {
+      return;
+    }
     for (vtkDataObject* block :
       vtk::Range(tree, Options::SkipEmptyNodes | Options::TraverseSubTree | Options::VisitOnlyLeaves))
     {

@@ -23,6 +23,7 @@
 #include "vtkProperty.h"
 #include "vtkRenderer.h"
 #include "vtkSMPTools.h"
+#include "vtkSmartPointer.h"
 #include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
 
@@ -30,7 +31,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <map>
+#include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
 
@@ -81,7 +82,6 @@ bool CopyTriangles(vtkCellArray* cells, vtkIdType points, GLuint first, GLuint* 
   return CopyTriangles(cells->GetOffsetsArray32()->GetPointer(0), cells->GetConnectivityArray32()->GetPointer(0),
     triangles, points, first, to);
 }
-
 }
 
 // Draws the blocks of a mapper that have the same kinds of arrays.
@@ -114,14 +114,14 @@ protected:
       return;
     }
     // Without cells: VTK makes the buffers of points, normals and colors.
-    std::map<vtkPolyData*, vtkSmartPointer<vtkPolyData>> bare;
+    std::vector<vtkSmartPointer<vtkPolyData>> bare;
     for (auto& item : this->Data)
     {
       vtkNew<vtkPolyData> points;
       points->SetPoints(item.first->GetPoints());
       points->GetPointData()->ShallowCopy(item.first->GetPointData());
       points->GetFieldData()->ShallowCopy(item.first->GetFieldData());
-      bare[item.first] = points;
+      bare.emplace_back(points);
       item.second->Data = points;
     }
     const int method = this->ShiftScaleMethod;
