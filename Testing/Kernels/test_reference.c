@@ -101,6 +101,29 @@ static void every_type_data_layout_and_world(void)
   pmb_destroy(context);
 }
 
+/* Differences that are 0 as doubles, isovalues beyond 2^53, and both ends of the type side by side. */
+static void integers_of_64_bits_near_their_ends(void)
+{
+  static const int64_t dims[3] = { 70, 11, 10 };
+  static const int runs[] = { 1, 3, 40 };
+  test_rng rng = { 17 };
+  for (int n = 0; n < 3 * WIDE_VOLUMES; n += TEST_SLOW ? 5 : 1) {
+    test_volume v;
+    double isovalues[WIDE_ISOVALUES];
+    int64_t triangles = 0;
+    pmb_context *context = context_new(2, n % 2 ? "portable" : NULL);
+    volume_wide(&v, n % WIDE_VOLUMES, runs[n / WIDE_VOLUMES], dims, &rng, isovalues);
+    volume_world(&v, n % WORLDS, &rng);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    judge_info(context, &v);
+    for (int i = 0; i < 4 * WIDE_ISOVALUES; i++)
+      triangles += judge_isovalue(context, &v, isovalues[i / 4], i % 2, n + i / 2 % 2).triangles;
+    CHECK(triangles > 500, "only %lld triangles", (long long)triangles);
+    volume_free(&v);
+    pmb_destroy(context);
+  }
+}
+
 /* From a lone NaN to hardly a finite sample; hidden samples and cells from one to all, both at once too. */
 static void non_finite_and_hidden(void)
 {
@@ -149,5 +172,6 @@ TEST_MAIN(
   CASE(every_size)
   CASE(random_boxes_up_to_70)
   CASE(every_type_data_layout_and_world)
+  CASE(integers_of_64_bits_near_their_ends)
   CASE(non_finite_and_hidden)
 )

@@ -151,6 +151,10 @@ double ball(double x, double y, double z); /* of radius 0.7 at 0 */
 double cayley(double x, double y, double z);
 double gyroid(double x, double y, double z);
 const char *type_name(pmb_type type);
+/* 64-bit integers near the ends of their types, of which many are equal as doubles: volume n of WIDE_VOLUMES, where about one
+ * sample in `run` differs from the one before it. Sets isovalues among the samples. */
+enum { WIDE_VOLUMES = 12, WIDE_ISOVALUES = 3 };
+void volume_wide(test_volume *v, int n, int run, const int64_t dims[3], test_rng *rng, double *isovalues);
 /* A random volume of the given size: type, data, layout, transform, non-finite samples; describes it. */
 void volume_random(test_volume *v, int64_t nx, int64_t ny, int64_t nz, test_rng *rng);
 

@@ -131,6 +131,37 @@ static void set_limit(const test_volume *v, int64_t i, int64_t j, int64_t k, uin
   }
 }
 
+void volume_wide(test_volume *v, int n, int run, const int64_t dims[3], test_rng *rng, double *isovalues)
+{
+  /* Samples first + step * (0 to 8), modulo 2^64: a list that starts below the upper end goes on at the lower end. */
+  static const struct {
+    pmb_type type;
+    uint64_t first, step;
+    double isovalues[WIDE_ISOVALUES];
+  } all[WIDE_VOLUMES] = {
+    { PMB_INT64, 9200000000000000000u - 4, 1, { 9.2e18, 9.2e18 - 1024, 9.2e18 + 1024 } },
+    { PMB_INT64, INT64_MAX - 2400, 300, { 0x1p63 - 1024, 0x1p63 - 2048, 9.2e18 } },
+    { PMB_INT64, INT64_MAX - 3, 1, { 0x1p63 - 1024, -0x1p63 + 1024, 0.5 } },
+    { PMB_INT64, INT64_MAX - 1000, 250, { 0x1p63 - 1024, 9.2e18, 0 } },
+    { PMB_INT64, (uint64_t)INT64_MIN, 300, { -0x1p63 + 1024, -0x1p63 + 2048, -0x1p63 } },
+    { PMB_INT64, (uint64_t)-9200000000000000000 - 4, 1, { -9.2e18, -9.2e18 - 1024, -9.2e18 + 1024 } },
+    { PMB_INT64, ((uint64_t)1 << 53) - 3, 1, { 0x1p53, 0x1p53 - 1, 0x1p53 + 2 } },
+    { PMB_UINT64, 9200000000000000000u - 4, 1, { 9.2e18, 9.2e18 - 1024, 9.2e18 + 1024 } },
+    { PMB_UINT64, UINT64_MAX - 5600, 700, { 0x1p64 - 2048, 0x1p64 - 4096, 1.8e19 } },
+    { PMB_UINT64, UINT64_MAX - 3, 1, { 0x1p64 - 2048, 9.2e18, 1 } },
+    { PMB_UINT64, UINT64_MAX - 2000, 500, { 0x1p64 - 2048, 0x1p63, 1500 } },
+    { PMB_UINT64, ((uint64_t)1 << 63) - 2000, 500, { 0x1p63, 0x1p63 - 1024, 0x1p63 + 2048 } },
+  };
+  uint64_t value = all[n].first;
+  volume_make(v, all[n].type, dims[0], dims[1], dims[2], LAYOUT_PACKED);
+  for (int64_t i = 0; i < ref_samples(&v->view); i++) {
+    if (rng_int(rng, 1, run) == 1) value = all[n].first + all[n].step * (uint64_t)rng_int(rng, 0, 8);
+    ((uint64_t *)v->memory)[i] = value;
+  }
+  memcpy(isovalues, all[n].isovalues, sizeof all[n].isovalues);
+  test_about("64-bit integers near their ends: volume %d, %s, runs of %d", n, type_name(all[n].type), run);
+}
+
 /* A value of one kind of data, before it is rounded to the type. `scale` spreads it over the type's range. */
 static double data_value(int data, const double x[3], const double wave[6], double low, double scale, test_rng *rng)
 {
