@@ -55,7 +55,8 @@ for kind in (vtkContourFilter, vtkFlyingEdges3D, vtkMarchingCubes):
         (vtkPMBContourAcceleration.Enable if on else vtkPMBContourAcceleration.Disable)()
         before = vtkPMBContourAcceleration.GetNumberOfRuns()
         stock.Update()
-        equal(vtkPMBContourAcceleration.GetNumberOfRuns() - before, int(on), f"accelerated executions of {kind.__name__}, {on}")
+        runs = vtkPMBContourAcceleration.GetNumberOfRuns() - before
+        equal(runs, int(on), f"accelerated executions of {kind.__name__}, {on}")
         triangles.append(stock.GetOutput().GetNumberOfPolys())
     equal(len(set(triangles)), 1, f"triangles of {kind.__name__}: {triangles}")
     if not triangles[0] or kind.__name__ not in vtkPMBContourAcceleration.GetLastRunSummary():

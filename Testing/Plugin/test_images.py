@@ -2,7 +2,7 @@
 """Pictures of a rendered view against those in Baseline/.
 
 ParaView's own comparison takes an isovalue of 140 for one of 157, so this one is stricter, and a control has to differ.
-To make new baselines after a change that is meant: PMB_NEW_BASELINES=1 ./pmb pvpython Testing/Plugin/test_images.py, then look at them.
+After an intended change new baselines, to be looked at: PMB_NEW_BASELINES=1 ./pmb pvpython Testing/Plugin/test_images.py
 """
 import os
 import sys
