@@ -71,18 +71,6 @@ static void every_size(void)
   pmb_destroy(context);
 }
 
-static void random_boxes_up_to_70(void)
-{
-  test_rng rng = { 7 };
-  pmb_context *context = context_new(0, NULL);
-  for (int n = 0; n < (TEST_SLOW ? 1 : 12); n++) {
-    int64_t d[3];
-    for (int a = 0; a < 3; a++) d[a] = rng_int(&rng, 2, 70);
-    compare_random(context, d[0], d[1], d[2], &rng);
-  }
-  pmb_destroy(context);
-}
-
 /* Numbers without a common divisor: each data meets each layout and each world. */
 static void every_type_data_layout_and_world(void)
 {
@@ -170,7 +158,6 @@ static void every_case_of_a_cell(void)
 TEST_MAIN(
   CASE(every_case_of_a_cell)
   CASE(every_size)
-  CASE(random_boxes_up_to_70)
   CASE(every_type_data_layout_and_world)
   CASE(integers_of_64_bits_near_their_ends)
   CASE(non_finite_and_hidden)

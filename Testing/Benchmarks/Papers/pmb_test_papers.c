@@ -153,56 +153,6 @@ static void smooth(test_volume *v, int64_t n, double (*f)(double, double, double
   memset(v->view.index_to_world, 0, sizeof v->view.index_to_world);
 }
 
-/* A mesh of PMB, made wrong. */
-static void judge_finds_faults(void)
-{
-  const papers_system soup_system = { .sharing = PAPERS_SOUP, .normals = PAPERS_CENTRAL };
-  const papers_system edge_system = { .sharing = PAPERS_EDGES, .normals = PAPERS_CENTRAL };
-  test_volume v;
-  test_mesh m;
-  char why[WHY];
-  smooth(&v, 17, gyroid);
-  pmb_context *context = context_new(1, NULL);
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-  CHECK_STATUS(context, mesh_extract(context, (const double[]){ 0.1 }, 1, 0, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
-  const papers_mesh wanted = view_of(&m);
-  const int64_t corners = 3 * wanted.triangles;
-  float *positions = test_allocate(3 * corners, sizeof(float)), *normals = test_allocate(3 * corners, sizeof(float));
-  int32_t *ids = test_allocate(corners, sizeof *ids);
-  memcpy(ids, wanted.ids, (size_t)corners * sizeof *ids);
-  for (int64_t n = 0; n < corners; n++) { /* the last triangle first, and each with another corner first */
-    const int64_t id = ids[corners - 3 - n / 3 * 3 + (n % 3 + n / 3) % 3];
-    memcpy(positions + 3 * n, wanted.positions + 3 * id, 3 * sizeof(float));
-    memcpy(normals + 3 * n, wanted.normals + 3 * id, 3 * sizeof(float));
-  }
-  papers_mesh soup = { corners, wanted.triangles, positions, normals, NULL };
-  papers_mesh indexed = { wanted.points, wanted.triangles, wanted.positions, wanted.normals, ids };
-  CHECK(is_same(&soup_system, &soup, &wanted, why), "another order: %s", why);
-  normals[900] += 1e-4f;
-  CHECK(!is_same(&soup_system, &soup, &wanted, why), "a normal");
-  normals[900] -= 1e-4f;
-  positions[904] = nextafterf(positions[904], 99);
-  CHECK(!is_same(&soup_system, &soup, &wanted, why), "a position differs in its last bit");
-  memcpy(positions + 900, positions + 909, 9 * sizeof(float));
-  CHECK(!is_same(&soup_system, &soup, &wanted, why), "one triangle is there twice, another not");
-  soup.triangles--;
-  CHECK(!is_same(&soup_system, &soup, &wanted, why), "one is missing");
-  CHECK(is_same(&edge_system, &indexed, &wanted, why), "with ids: %s", why);
-  ids[300] = ids[301];
-  ids[301] = wanted.ids[300];
-  CHECK(!is_same(&edge_system, &indexed, &wanted, why), "one triangle is turned over");
-  ids[300] = (int32_t)wanted.points;
-  CHECK(!is_same(&edge_system, &indexed, &wanted, why), "an id is out of range");
-  ids[300] = ids[301] = ids[302] = 0;
-  CHECK(!is_same(&edge_system, &indexed, &wanted, why), "points are not used");
-  free(positions);
-  free(normals);
-  free(ids);
-  mesh_free(&m);
-  pmb_destroy(context);
-  volume_free(&v);
-}
-
 /* ---- a volume on the GPU, and PMB's mesh of it ---- */
 
 typedef struct bench {
@@ -518,7 +468,6 @@ static void counts_end(void)
 
 /* clang-format off */
 TEST_MAIN(
-  CASE(judge_finds_faults)
   CASE(types_and_sizes)
   CASE(not_finite)
   CASE(empty)
