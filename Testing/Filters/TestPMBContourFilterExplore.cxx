@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Finding an isovalue: suggestions and their use, the histogram's table. (Many isovalues in the same memory:
-// TestPMBContourFilterRecycling.)
+// TestPMBContourFilterMemory.)
 #include "PMBTesting.h"
 
 #include "vtkCallbackCommand.h"

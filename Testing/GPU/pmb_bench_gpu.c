@@ -128,18 +128,6 @@ static void report(const bench_volume *v, const pmb_gpu_times *t, double bind_ms
   fflush(stdout);
 }
 
-static int by_size(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, int n)
-{
-  qsort(values, (size_t)n, sizeof *values, by_size);
-  return values[n / 2];
-}
-
 /* The arrays of a mesh: ordinary ones, or of the pool that the GPU reaches directly. */
 static int make_arrays(pmb_mesh *mesh, const pmb_sizes *sizes, pmb_type id_type, int pooled)
 {
@@ -196,7 +184,7 @@ static double time_api(
   }
   free_arrays(&meshes[0], pooled);
   free_arrays(&meshes[1], pooled);
-  return median(times, TIMED);
+  return pmb_median(times, TIMED);
 }
 
 /* Ten isovalues around the volume's own, together and one after the other. */
@@ -249,7 +237,7 @@ static pmb_status bench_bind(pmb_context *context, const pmb_volume *volume, dou
     status = pmb_bind(context, volume);
     times[i < 0 ? 0 : i] = 1e3 * (seconds() - begin);
   }
-  *ms = median(times, timed);
+  *ms = pmb_median(times, timed);
   return status;
 }
 

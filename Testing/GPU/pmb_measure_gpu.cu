@@ -8,18 +8,6 @@ extern "C" {
 
 enum { MARKS = 5, REPEATS = 100 };
 
-static double median(double *values, int n)
-{
-  for (int i = 1; i < n; ++i) {
-    for (int j = i; j > 0 && values[j] < values[j - 1]; --j) {
-      const double swapped = values[j];
-      values[j] = values[j - 1];
-      values[j - 1] = swapped;
-    }
-  }
-  return values[n / 2];
-}
-
 /* Select and classify, for the next count; `between`: recorded between the two, or NULL. */
 static pmb_status run_count(pmb_context *context, pmb_cuda *cuda, cudaEvent_t between)
 {
@@ -73,11 +61,11 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
       part[p][n] = between(marks[p], marks[p + 1]);
     }
   }
-  times->isovalues = median(all, repeats);
-  times->select = pmb_cuda_selects_in_classify(cuda) ? 0 : median(part[0], repeats);
-  times->classify = median(part[1], repeats);
-  times->vertices = median(part[2], repeats);
-  times->triangles = median(part[3], repeats);
+  times->isovalues = pmb_median(all, repeats);
+  times->select = pmb_cuda_selects_in_classify(cuda) ? 0 : pmb_median(part[0], repeats);
+  times->classify = pmb_median(part[1], repeats);
+  times->vertices = pmb_median(part[2], repeats);
+  times->triangles = pmb_median(part[3], repeats);
   return PMB_OK;
 }
 
@@ -105,8 +93,8 @@ static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_
     PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[4]));
     all[n] = between(marks[0], marks[4]);
   }
-  times->summarize = median(alone, repeats);
-  times->first = median(all, repeats);
+  times->summarize = pmb_median(alone, repeats);
+  times->first = pmb_median(all, repeats);
   return PMB_OK;
 }
 
@@ -126,7 +114,7 @@ static pmb_status measure_copy(pmb_context *context, pmb_cuda *cuda, cudaEvent_t
   }
   pmb_cuda_release(cuda, &from);
   pmb_cuda_release(cuda, &to);
-  times->copy_rate = status == PMB_OK ? 2 * (double)bytes / (1e-3 * median(all, 10)) : 0;
+  times->copy_rate = status == PMB_OK ? 2 * (double)bytes / (1e-3 * pmb_median(all, 10)) : 0;
   return status;
 }
 
