@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The passes of the CPU backend one by one, without VTK: least milliseconds of several runs, and beside pass summarize the
- * rate at which the same threads only read the volume. PATH is pmb_options.cpu_path; see main for the others. */
+ * Times each pass of the CPU backend, without VTK: the least of several runs; beside pass summarize the rate at which the
+ * same threads only read the volume. PATH is pmb_options.cpu_path; see main for the others. */
 #define _GNU_SOURCE
 #include <math.h>
 #include <stdatomic.h>
@@ -20,7 +20,7 @@ static atomic_llong nanoseconds[PASSES]; /* of one run, all threads together */
 static double least[PASSES];
 static int emitting = EMIT; /* EMIT or EMIT_64 */
 
-/* Of this thread: what others do on a shared machine counts less. */
+/* Processor time of this thread: other programs disturb it less. */
 static long long now(void)
 {
   struct timespec t;
@@ -28,7 +28,7 @@ static long long now(void)
   return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-/* timed_LOOP: a loop of the backend with its cost. */
+/* timed_LOOP: a loop of the backend, timed. */
 #define TIMED(loop, pass)                                      \
   static void timed_##loop(void *cpu, int worker, size_t item) \
   {                                                            \
@@ -106,7 +106,7 @@ static _Atomic uint64_t sink;
 
 typedef struct reading {
   const sampled *from;
-  size_t streams; /* a portion is read as so many parts side by side: some machines are faster with several */
+  size_t streams; /* parts of a portion that are read in turn: some machines are faster with several */
 } reading;
 
 static void read_portion(void *data, int worker, size_t i)
@@ -142,7 +142,7 @@ static void *output(void **array, size_t *capacity, size_t bytes)
     *array = malloc(bytes);
     *capacity = *array ? bytes : 0;
     if (*array) {
-      memset(*array, 0, bytes); /* page faults are not the passes' */
+      memset(*array, 0, bytes); /* keeps page faults out of the times */
     }
   }
   return *array;

@@ -63,7 +63,7 @@ void TestClamps(vtkPMBContourFilter* filter)
   PMB_EQUAL(filter->GetOutputPointsPrecision(), +vtkAlgorithm::DEFAULT_PRECISION, "a precision that there is not");
 }
 
-// Each setter must make the pipeline run again, and setting the same once more must not.
+// Each setter makes the pipeline run again; setting the same value again does not.
 void TestModified(vtkPMBContourFilter* filter)
 {
   const std::vector<std::pair<const char*, std::function<void()>>> setters = {
@@ -93,7 +93,7 @@ void TestModified(vtkPMBContourFilter* filter)
   }
 }
 
-// PrintSelf tells the defaults, and what was changed.
+// PrintSelf prints the defaults, and changed values.
 void TestPrint(vtkPMBContourFilter* filter, std::initializer_list<const char*> lines)
 {
   std::ostringstream text;

@@ -51,7 +51,7 @@ vtkSmartPointer<vtkImageData> MakeLoaded()
   shorter->SetName("shorter");
   shorter->SetNumberOfTuples(5);
   pointData->AddArray(shorter);
-  // Named as an array that the filter makes.
+  // With the name of an array that the filter makes.
   pointData->AddArray(MakeArray(image, "Normals", VTK_FLOAT, 3, 0, linear));
 
   vtkNew<vtkIdTypeArray> cell;
@@ -79,7 +79,7 @@ vtkSmartPointer<vtkImageData> MakeLoaded()
   return image;
 }
 
-// The greatest difference of a component from a function of the place that is linear, hence exact on an edge.
+// The greatest error of a component that is linear in space, and therefore exact on edges.
 double LinearError(vtkPolyData* mesh, const char* name, int component, double factor)
 {
   vtkDataArray* array = mesh->GetPointData()->GetArray(name);
@@ -124,7 +124,7 @@ void TestPointArrays(vtkImageData* image)
   PMB_CHECK(bare->GetCellGhostArray() != nullptr, "ghost types always come along");
 }
 
-// The number of the cell that a triangle lies in.
+// Index of the cell that contains a triangle.
 vtkIdType CellAt(const std::vector<double>& points, const vtkIdType* ids, const int dims[3])
 {
   vtkIdType cell = 0;
@@ -136,7 +136,7 @@ vtkIdType CellAt(const std::vector<double>& points, const vtkIdType* ids, const 
   return cell;
 }
 
-// Arrays with tuples of every width that is copied in a way of its own, and of another.
+// Tuples of each width that has a copy loop of its own, and of another.
 const struct
 {
   const char* Name;
@@ -168,7 +168,7 @@ void AddWidths(vtkImageData* image)
   }
 }
 
-// More triangles than are copied at a time, by several threads.
+// More triangles than one chunk, copied by several threads.
 void TestManyCells()
 {
   const int dims[3] = { 70, 70, 70 };
@@ -197,7 +197,7 @@ void TestManyCells()
 
 using Names = std::vector<const char*>;
 
-// What a filter makes and holds that passes these arrays alone.
+// A filter that passes only these arrays, executed.
 vtkSmartPointer<vtkPMBContourFilter> Choose(vtkImageData* image, const Names& onPoints, const Names& onCells)
 {
   auto filter = vtkSmartPointer<vtkPMBContourFilter>::New();
@@ -220,12 +220,12 @@ void TestSelectionMemory(vtkImageData* image)
 {
   auto none = Choose(image, {}, {}), soa = Choose(image, { "soa" }, {}), cell = Choose(image, {}, { "cell" });
   const vtkIdType points = none->GetOutput()->GetNumberOfPoints(), triangles = none->GetOutput()->GetNumberOfPolys();
-  // An array per component has to be copied; the cell of each triangle is needed for cell arrays.
+  // SOA arrays are copied; cell arrays need the cell of each triangle.
   const int64_t copied = 2 * sizeof(double) * image->GetNumberOfPoints();
   PMB_CHECK(soa->GetPeakExtraBytes() >= none->GetPeakExtraBytes() + copied, "the copy is counted");
   const int64_t cellIds = sizeof(int64_t) * triangles;
   PMB_CHECK(cell->GetPeakExtraBytes() >= none->GetPeakExtraBytes() + cellIds, "cells are counted");
-  // Kibibytes, and arrays have a little room to spare.
+  // In KiB; arrays have a little spare room.
   const double more = 1024.0 * (soa->GetOutput()->GetActualMemorySize() - none->GetOutput()->GetActualMemorySize());
   PMB_CHECK(std::abs(more - 2.0 * sizeof(double) * points) < 4096, "the output grows by the array: " << more);
 }
@@ -240,7 +240,7 @@ void TestSelection()
   PMB_EQUAL(mesh->GetCellData()->GetNumberOfArrays(), 2, "chosen: a cell array and the ghost types");
   PMB_CHECK(mesh->GetCellData()->HasArray("label") && mesh->GetCellGhostArray(), "their names");
 
-  // A change of a selection counts, and what is not known can be let through.
+  // A changed selection makes the filter run again; unknown arrays can be passed.
   chosen->GetPointArraySelection()->DisableArray("double");
   chosen->GetPointArraySelection()->SetUnknownArraySetting(1);
   chosen->Update();

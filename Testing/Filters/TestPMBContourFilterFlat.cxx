@@ -106,7 +106,7 @@ void TestArrays()
   PMB_EQUAL(bare->GetPointData()->GetNumberOfArrays() + bare->GetCellData()->GetNumberOfArrays(), 0, "arrays off");
 }
 
-// As for surfaces: a warning names the range of what is finite and visible, and of the image alone.
+// As for surfaces: a warning names the range of finite, visible samples within the image.
 void TestRange()
 {
   auto image = MakeImage(15, 15, 1, VTK_FLOAT,
@@ -124,7 +124,7 @@ void TestRange()
   filter->SetValue(0, 1000);
   filter->Update();
   PMB_EQUAL(messages.Errors() + messages.Warnings(), 0, messages.Text());
-  // Samples that are not finite: their cells give no line.
+  // Cells with a sample that is not finite give no line.
   PMB_CHECK(filter->GetOutput()->GetNumberOfLines() > 0, "lines");
   for (vtkIdType i = 0; i < filter->GetOutput()->GetNumberOfPoints(); ++i)
   {

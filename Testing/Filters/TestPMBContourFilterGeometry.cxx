@@ -21,7 +21,7 @@ struct Frame
   double Direction[9];
 };
 
-// The directions are a rotation of no particular kind, and the same with an axis mirrored.
+// The directions are an arbitrary rotation, and the same with an axis mirrored.
 const Frame Frames[] = {
   { "extent", { 7, -20, 1000 }, { 0, 0, 0 }, { 1, 1, 1 }, { 1, 0, 0, 0, 1, 0, 0, 0, 1 } },
   { "origin and spacing", { 0, 0, 0 }, { -3, 40, 0.5 }, { 0.25, 2, 1.5 }, { 1, 0, 0, 0, 1, 0, 0, 0, 1 } },
@@ -46,7 +46,7 @@ vtkSmartPointer<vtkImageData> Place(const Frame& f, const Field& field)
   return image;
 }
 
-// vtkImageData's own word on where an index is.
+// World position of an index, from vtkImageData.
 void ToWorld(vtkImageData* image, const double p[3], double world[3])
 {
   int extent[6];
@@ -76,7 +76,7 @@ void TestPlace(const Frame& frame)
   PMB_CHECK(greatest < 1e-10 * 3000, what << ": a point is " << greatest << " from its place");
 
   const Judgement j = Judge(mesh);
-  // A sliver may lean the other way than the smooth normals of its corners; wrong winding is wrong nearly everywhere.
+  // Slivers may face against the smooth normals; wrong winding would be wrong nearly everywhere.
   PMB_CHECK(j.Disagreeing * 1000 < mesh->GetNumberOfPolys(), what << ": " << j.Disagreeing << " facets face inward");
   PMB_EQUAL(j.Repeated + j.Orphans + j.OutOfRange, 0, what + ": mesh");
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of the output that serves the next one: no new pages where nothing else holds the old mesh, nothing of what somebody
-// holds is written to, nothing is kept between executions, and nothing grows. Too little memory is an error.
+// The output's memory is used again: without new pages if nobody holds the old mesh; memory that somebody holds is not
+// written; nothing is kept between executions, nothing grows. Too little memory is an error.
 #include "PMBTesting.h"
 
 #include "vtkCellArray.h"
@@ -20,7 +20,7 @@ using namespace pmbtest;
 
 namespace
 {
-// Pages that the system has handed over so far; a huge one counts once.
+// Page faults so far; a huge page counts once.
 long PageFaults()
 {
   rusage usage;
@@ -56,7 +56,7 @@ void TestPages()
 {
   vtkNew<vtkPMBContourFilter> filter;
   Prepare(filter);
-  filter->SetValue(0, 98.5); // may need a little more
+  filter->SetValue(0, 98.5); // may need slightly more memory
   filter->Update();
   for (double isovalue : { 99.5, 98.5, 99.5 })
   {
@@ -70,7 +70,7 @@ void TestPages()
   PMB_CHECK(SameBytes(filter->GetOutput(), Fresh(filter), difference), "the same mesh: " << difference);
 }
 
-// A mesh that is held, a copy of an array that shares its memory, and arrays that outlive the filter.
+// A mesh, and an array that shares memory with one, stay as they are, also after the filter is deleted.
 void TestHeld()
 {
   vtkNew<vtkPolyData> held;
@@ -103,7 +103,7 @@ void TestHeld()
   PMB_CHECK(SameBytes(held, first, difference), "a mesh that was held changed: " << difference);
 }
 
-// Outside an execution memory goes back to the system as ever, and a smaller mesh does not keep a large one's.
+// Memory goes back to the system when the output is emptied or gets much smaller.
 void TestGivenBack()
 {
   vtkNew<vtkPMBContourFilter> filter;
@@ -147,7 +147,7 @@ rlim_t AddressSpaceInUse()
   return pages * 4096;
 }
 
-// Lets the process have so much more address space and no more, until the end of the scope.
+// Limits the address space to so many more bytes, until the end of the scope.
 class Limit
 {
 public:

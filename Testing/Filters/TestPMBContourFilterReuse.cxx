@@ -27,7 +27,7 @@ vtkIdType Triangles(vtkPMBContourFilter* filter)
   return filter->GetOutput()->GetNumberOfPolys();
 }
 
-// A fresh filter's answer; not `same`: the filter cannot know of a change.
+// Compares with a new filter. same = false: a change that the filter cannot notice.
 void CheckFresh(
   vtkPMBContourFilter* filter, vtkImageData* image, vtkIdType binds, const std::string& what, bool same = true)
 {
@@ -100,7 +100,7 @@ void TestChangedSamples()
   CheckFresh(filter, image, 10, "another component");
 }
 
-// An array written in place, behind a filter that hands it on, and marked in each of the ways that make VTK run again.
+// An array written in place upstream, marked as modified in each way that makes VTK run again.
 void TestChangedUpstream()
 {
   const char* const names[] = { "array", "point data", "image", "producer", "filter" };
@@ -131,7 +131,7 @@ void TestChangedUpstream()
   }
 }
 
-// The filter keeps neither the image nor its array alive, and does not look at what is gone.
+// The filter keeps neither the image nor its array alive, and does not use deleted ones.
 void TestLifetime()
 {
   vtkNew<vtkPMBContourFilter> filter;
@@ -164,7 +164,7 @@ void TestExtraMemory()
     filter->GetPeakExtraBytes() << " bytes for " << image->GetNumberOfPoints() << " samples");
 }
 
-// Of this process; 0: not known here.
+// Threads of this process; 0: unknown.
 int CountThreads()
 {
   std::ifstream status("/proc/self/status");
@@ -179,8 +179,8 @@ int CountThreads()
   return 0;
 }
 
-// Filters that work in turn, and the blocks of one, use the same threads; threads that are wanted no more end. How many there
-// are depends on the machine: they are started while there is something left to do.
+// Filters that work in turn, and the blocks of one, share threads, which end when they are no longer wanted. How many start
+// depends on the machine: they start only while work is left.
 void TestThreads()
 {
   auto image = MakeImage(101, 67, 45, VTK_FLOAT, Gyroid(8.9));

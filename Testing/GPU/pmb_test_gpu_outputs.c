@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a GPU writes is asked for in parts: interpolated arrays, each output alone. Against the CPU's bytes. Needs a GPU (else
- * skipped). */
+ * Interpolated arrays and single outputs of the GPU, against the CPU's bytes. Needs a GPU (else skipped). */
 #include "pmb_test_gpu_pair.h"
 
 /* Interpolates arrays at the points of isovalues on both; returns whether all bytes agree. */
@@ -105,7 +104,7 @@ static void signed_zeros(void)
   pair_free(&p);
 }
 
-/* All arrays of 64-bit integers near the ends of their types, where samples on both sides of an isovalue are equal as doubles. */
+/* 64-bit integers near the ends of their types, where samples on both sides of an isovalue are equal as doubles. */
 static void large_integers(void)
 {
   static const int64_t sizes[2][3] = { { 40, 12, 9 }, { 200, 60, 70 } };
@@ -136,8 +135,8 @@ static void large_integers(void)
   pair_free(&p);
 }
 
-/* What has a version stays on the GPU from isovalue to isovalue, if there is room: a change that the version does not tell
- * of is not seen. What has none is brought each time. The arrays overlap, each beginning one sample before the one before it. */
+/* Arrays with a version stay on the GPU from isovalue to isovalue, if there is room: a change without a new version is not
+ * seen. Arrays without one are uploaded each time. The arrays overlap, each one sample before the last. */
 static void attributes_stay(void)
 {
   enum { SIDE = 48, COUNT = 20 };
@@ -157,7 +156,7 @@ static void attributes_stay(void)
       const double isovalue = 0.1 + 0.05 * turn;
       pmb_attribute a[COUNT];
       test_about("case %d, turn %d", n, turn);
-      volume_fill(&array, DATA_NOISE, &rng); /* turns 0, 2 and 3 tell of it */
+      volume_fill(&array, DATA_NOISE, &rng); /* with a new version in turns 0, 2 and 3 */
       for (int i = 0; i < cases[n].arrays; i++)
         a[i] = (pmb_attribute){ .samples = (double *)array.memory + (cases[n].arrays - 1 - i),
           .type = PMB_FLOAT64,
@@ -176,7 +175,7 @@ static void attributes_stay(void)
   volume_free(&v);
 }
 
-/* Each output alone gives the same as all together, by each of the kernels. */
+/* Each output alone has the same bytes as with all others. */
 static void single_outputs(void)
 {
   pmb_context *gpu = gpu_new(0);
@@ -209,7 +208,7 @@ static void single_outputs(void)
   pmb_destroy(gpu);
 }
 
-/* Numbers so small that half of one need not be one, and some that are not. */
+/* Denormal numbers, which lose bits when halved, among others. */
 static void denormals(void)
 {
   for (int wide = 0; wide < 2; wide++) {

@@ -69,7 +69,7 @@ static void sphere_converges(void)
   converge(PMB_FLOAT64);
 }
 
-/* A plane across x, in numbers so small that they have fewer bits than others: half of one need not be one. */
+/* A plane across x in denormal numbers, which lose bits when halved. */
 static void plane_of_denormals(pmb_type type, const char *path, double sign)
 {
   const double least = type == PMB_FLOAT32 ? 0x1p-149 : 0x1p-1074, step = 7 * least, isovalue = sign * 101 * least;

@@ -11,7 +11,7 @@ static void start(test_volume *v, pmb_type type, double value)
   for (int64_t n = 0; n < 125; n++) volume_put(v, n, value);
 }
 
-/* Both meshes of a volume against the reference: sizes with and without degenerate triangles. */
+/* Judges a volume's meshes with and without degenerate triangles; returns their sizes. */
 static void both(const test_volume *v, double isovalue, pmb_sizes sizes[2])
 {
   pmb_context *context = context_new(1, NULL);

@@ -41,7 +41,7 @@ static void end(scene *s)
   volume_free(&s->volume);
 }
 
-/* Emit must fail, name the value, write nothing; and do its work when called rightly after that. */
+/* Emit must fail, name the value and write nothing; a correct call must succeed afterwards. */
 static void refuses(scene *s, const pmb_mesh *mesh, const char *word)
 {
   test_mesh before;
@@ -171,7 +171,7 @@ static void emits_any_subset_of_arrays(void)
     if (!part.triangles && !part.offsets) part.id_type = (pmb_type)0;
     test_about("subset %d of the arrays", subset);
     CHECK_STATUS(s.context, pmb_emit(s.context, &part), PMB_OK);
-    /* An array that was not wanted still holds its canaries: fill it in, so that one comparison does. */
+    /* Fills in the arrays that were not wanted, so that one comparison is enough. */
     for (int n = 0; n < MESH_ARRAYS; n++)
       if (!(subset >> n & 1)) memcpy(some[n].data, all[n].data, all[n].used);
     mesh_equal(&s.mesh, &m, "subset");
@@ -204,7 +204,7 @@ static void judge_attribute(const ref_mesh *r, const pmb_volume *array, int comp
       double ends[2], slack, want = attribute_value(r, n, array, c, ends, &slack);
       const char *at = (const char *)output + (n * components + c) * (int64_t)pmb_type_size(array->type);
       double got = ref_load(array->type, at);
-      /* To the nearest, unless rounding decides which integer that is. */
+      /* The nearest integer; within the slack either neighbour. */
       double low = whole ? round(want - slack) : want - slack, high = whole ? round(want + slack) : want + slack;
       if (r->t_slack[n] > 0) { /* anywhere on its edge */
         low = fmin(ends[0], ends[1]);
@@ -294,15 +294,14 @@ static void attributes_beside_large_integers(void)
   }
 }
 
-/* Values at both ends of an edge, and what is in the middle. As the low bytes of an int64_t they are of any type that is large
- * enough. */
+/* Values at both ends of an edge and in its middle, as the low bytes of an int64_t. */
 typedef struct ends {
   int64_t lower, upper, middle;
 } ends;
 
 enum { MOST_ENDS = 16 };
 
-/* Those that a type of integers holds, its limits among them; returns how many. */
+/* Lists those that fit a type, and its limits; returns how many. */
 static int64_t ends_of(pmb_type type, ends *list)
 {
   static const ends all[] = { { 0, 1, 1 }, { 1, 0, 1 }, { 2, 5, 4 }, { 7, 7, 7 }, { 3, 6, 5 }, { 1, 127, 64 },

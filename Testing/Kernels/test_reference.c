@@ -3,7 +3,7 @@
  * test_reference.c - the core against the brute-force mesh of reference.c, on random volumes. */
 #include "test_util.h"
 
-/* Bricks with a sample that is not finite, the next layer included. */
+/* Number of bricks, each with the next layer of samples, that have one that is not finite. */
 static int64_t bricks_not_finite(const pmb_volume *v)
 {
   const int64_t *d = v->dims;
@@ -112,7 +112,7 @@ static void integers_of_64_bits_near_their_ends(void)
   }
 }
 
-/* From a lone NaN to hardly a finite sample; hidden samples and cells from one to all, both at once too. */
+/* From a single NaN to hardly a finite sample; from one hidden sample or cell to all. */
 static void non_finite_and_hidden(void)
 {
   static const int every[] = { 0, 1, 2, 3, 5, 9, 20, 60, 200, 1000, 4000 };

@@ -62,7 +62,7 @@ static void *call(void *p)
   return NULL;
 }
 
-/* Then each thread goes on with a context that another one made; a third destroys it. */
+/* In the second wave each thread uses a context that another thread made; this one destroys it. */
 static void contexts_at_once(void)
 {
   test_rng rng = { 81 };
@@ -92,7 +92,7 @@ static void contexts_at_once(void)
   volume_free(&v);
 }
 
-/* Loops so short that threads begin late, begin while others end, find nothing, or have gone to sleep. */
+/* Loops so short that threads start late, while others end, find no work, or are asleep. */
 static void many_short_calls(void)
 {
   test_rng rng = { 83 };

@@ -49,7 +49,7 @@ void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t 
     if (reach > 0) high += reach;
   }
   v->memory = test_allocate(high - low + 1, (size_t)size);
-  /* What lies between the samples must not matter: bytes that are large numbers, as floats as well. */
+  /* Memory between the samples must not matter: it holds large numbers, also as floats. */
   memset(v->memory, 0x7e, (size_t)((high - low + 1) * size));
   v->view.samples = (char *)v->memory - low * size;
   if (layout == LAYOUT_PACKED) memset(v->view.strides, 0, sizeof v->view.strides);
@@ -101,7 +101,7 @@ double volume_get(const test_volume *v, int64_t n)
   return ref_sample(&v->view, n % d[0], n / d[0] % d[1], n / (d[0] * d[1]));
 }
 
-/* The outermost values of each type and those around 0; for 64 bits also such that a double cannot tell apart. */
+/* Values at the limits of each type and around 0; of 64 bits also some that are equal as doubles. */
 static void set_limit(const test_volume *v, int64_t i, int64_t j, int64_t k, uint64_t pick)
 {
   static const double reals[] = { -1, -0.0, 0, 1, 2, 1e-3 };
@@ -178,7 +178,7 @@ void volume_fill(const test_volume *v, int data, test_rng *rng)
   const int64_t *dims = v->view.dims;
   double low, high, wave[6];
   type_range(v->view.type, &low, &high);
-  /* Half of the wide types stay small, so that ties and exact fractions come up. */
+  /* Half of the volumes of wide types stay small, for ties and exact fractions. */
   if (high > 1e6) {
     int wide = (int)rng_int(rng, 0, 1);
     high = wide ? (high < 1e30 ? high : 1e30) : 1000;
@@ -219,7 +219,7 @@ void volume_world(test_volume *v, int world, test_rng *rng)
   }
   if (world == WORLD_MIRRORED) m[5 * rng_int(rng, 0, 2)] *= -1;
   if (world == WORLD_SPACING) return;
-  for (int r = 0; r < 3; r++) /* weaker than the diagonal: it keeps an inverse */
+  for (int r = 0; r < 3; r++) /* smaller than the diagonal: stays invertible */
     for (int c = 0; c < 3; c++)
       if (r != c) m[4 * r + c] = scale * rng_real(rng, -0.13, 0.13);
 }
@@ -308,7 +308,7 @@ void volume_random(test_volume *v, int64_t nx, int64_t ny, int64_t nz, test_rng 
 {
   pmb_type type = (pmb_type)rng_int(rng, PMB_INT8, PMB_FLOAT64);
   int data = (int)rng_int(rng, 0, DATA_KINDS - 1), world = (int)rng_int(rng, 0, WORLDS - 1);
-  /* Packed volumes are the ones that a fast path serves: more of them. */
+  /* More of the packed volumes, which have a fast path. */
   int layout = rng_int(rng, 0, 1) ? LAYOUT_PACKED : (int)rng_int(rng, 0, LAYOUTS - 1);
   int every = rng_int(rng, 0, 2) ? 0 : (int)rng_int(rng, 4, 400);
   int samples = rng_int(rng, 0, 5) ? 0 : (int)rng_int(rng, 1, 2000);

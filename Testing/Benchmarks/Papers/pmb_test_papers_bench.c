@@ -18,7 +18,7 @@ static papers_status fake_extract(papers_state *state)
   return status_of_fake;
 }
 
-/* What is measured of a system, one that gives another number of triangles, and those that fail. */
+/* Results for a system that works, one with a wrong number of triangles, and ones that fail. */
 static void outcomes(void)
 {
   const papers_samples s = { PAPERS_CAYLEY, PMB_FLOAT32, { 20, 20, 20 }, 1, NULL };
@@ -71,7 +71,7 @@ static void cayley_is_cayley(void)
   free(samples);
 }
 
-/* The surface is the same in all types: integers lie around their isovalue as the floats do. */
+/* The surface is the same in all types. */
 static void types_agree(void)
 {
   static const pmb_type types[] = { PMB_UINT8, PMB_INT16, PMB_UINT16, PMB_FLOAT32 };
