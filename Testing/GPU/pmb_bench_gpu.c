@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Kernel times of the CUDA backend: ms, bytes, GB/s and percent of the device's copy rate for each pass, then totals. Volumes
- * on the GPU, points with central-difference normals, 32-bit ids, counts read back.
+ * Kernel times of the CUDA backend: ms, bytes, GB/s and percent of the device's copy rate for each pass, then totals.
+ * Volumes on the GPU, points with central-difference normals, 32-bit ids, counts read back.
  * usage: pmb_bench_gpu [first volume [last volume]] */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
