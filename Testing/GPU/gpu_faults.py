@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A GPU that fails, and processes that end or have no GPU. What the filter does when calls fail is tested
-with a simulated GPU (FakeGPU), what the core does in pmb_test_gpu_faults.c."""
+"""A GPU that fails, and processes that end. Failing calls: FakeGPU for the filter, pmb_test_gpu_faults.c for the core."""
 import os
 import subprocess
 import tempfile
