@@ -68,7 +68,7 @@ def picture(view):
 
 
 def show(proxy, settings, view=None):
-    """A picture of what a proxy gives, and its representation. settings(proxy, representation, view) changes what it likes."""
+    """A picture of a proxy's output, and its representation, after settings(proxy, representation, view)."""
     view = view or new_view()
     representation = simple.Show(proxy, view)
     settings(proxy, representation, view)
