@@ -46,7 +46,7 @@ static __device__ __forceinline__ uint32_t rotate_left(uint32_t word, uint32_t b
 
 /* The cells of half a row that may have triangles, as bits; keeps their corners. Two lanes share a row. */
 static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, const triangle_head &head,
-  uint32_t column, int exact, const row_bricks &rows, triangle_scratch *scratch)
+  uint32_t column, int special, const row_bricks &rows, triangle_scratch *scratch)
 {
   const uint32_t *words = (const uint32_t *)((const char *)scratch->words + (rows.places & 0xffff));
   const uint32_t a = words[0], b = words[2], c = words[2 * WORD_LAYER], d = words[2 * WORD_LAYER + 2];
@@ -61,9 +61,9 @@ static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, c
     cells = borders & 1 ? pmb_cuda_low_bits(job.last_cells[0]) : cells;
     cells = (row & 3) < in_y && row >> 2 < in_z ? cells : 0;
   }
-  if (exact) {
+  if (special) {
     __syncwarp();
-    cells &= head_exact(job, head)->cells[(threadIdx.x & 31) >> 1];
+    cells &= head_special(job, head)->cells[(threadIdx.x & 31) >> 1];
   }
   /* rotated to the left by 31 - x, corner i of four is at bits 2 + i and 18 + i, see case_offset */
   *(uint4 *)((char *)scratch->corners + (rows.places >> 16)) =
@@ -315,15 +315,15 @@ static __device__ __forceinline__ void emit_triangles(const pmb_cuda_job &job, c
   const int lane = threadIdx.x & 31;
   const row_start start = read_start(job, rows, head, index, last); /* on its way while cells are looked for */
   const uint32_t column = head_column(head), word1 = pmb_cuda_next(head.word, column >> lane & 1);
-  const int exact = head_is_exact(head);
+  const int special = head_is_special(head);
   const uint32_t base = (uint32_t)output.point_base;
   __syncwarp();
   if (lane < PMB_CUDA_ROWS) {
     *(uint2 *)((char *)scratch->words + rows.word) = pair_words(head.word, word1);
   }
   __syncwarp();
-  const uint32_t bits = find_cells(job, head, column, exact, rows, scratch);
-  const pmb_cuda_masks masks = row_masks(job, head, exact, word1, start.index);
+  const uint32_t bits = find_cells(job, head, column, special, rows, scratch);
+  const pmb_cuda_masks masks = row_masks(job, head, special, word1, start.index);
   int cells, below = sum_below<5>(__popc(bits), rows.below, &cells);
   const int several = cells > MAX_CELLS;
   uint32_t part = bits;
@@ -336,11 +336,11 @@ static __device__ __forceinline__ void emit_triangles(const pmb_cuda_job &job, c
     fill_slots(start, masks, base, lane, scratch);
   }
   int joined = 0;
-  if (exact) {
+  if (special) {
     joined = job.any_join;
-    const pmb_cuda_exact *d_exact = head_exact(job, head);
+    const pmb_cuda_special *d_special = head_special(job, head);
     if (joined && lane < PMB_CUDA_ROWS) {
-      fill_joined(d_exact, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
+      fill_joined(d_special, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
     }
   }
   const uint32_t brick = __shfl_sync(UINT32_MAX, head.brick, 0); /* lane 0 has a row of the warp's */

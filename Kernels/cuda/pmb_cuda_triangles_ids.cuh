@@ -213,27 +213,28 @@ static __device__ __forceinline__ triangle_head read_triangle_head(
 
 enum {
   LANE_COLUMN = offsetof(pmb_cuda_record, column) / sizeof(uint32_t),
-  LANE_EXACT = offsetof(pmb_cuda_record, exact) / sizeof(uint32_t)
+  LANE_SPECIAL = offsetof(pmb_cuda_record, special) / sizeof(uint32_t)
 };
 
-static_assert(LANE_COLUMN < 32 && LANE_EXACT < 32 && sizeof(pmb_cuda_record) >= 32 * sizeof(uint32_t) &&
+static_assert(LANE_COLUMN < 32 && LANE_SPECIAL < 32 && sizeof(pmb_cuda_record) >= 32 * sizeof(uint32_t) &&
     offsetof(pmb_cuda_record, word) == 0,
   "a lane reads a word of a record");
 
-/* The record's `column`, and whether it has an exact one. */
+/* The record's `column`, and whether it has a special one. */
 static __device__ __forceinline__ uint32_t head_column(const triangle_head &head)
 {
   return __shfl_sync(UINT32_MAX, head.word, LANE_COLUMN);
 }
 
-static __device__ __forceinline__ int head_is_exact(const triangle_head &head)
+static __device__ __forceinline__ int head_is_special(const triangle_head &head)
 {
-  return __any_sync(UINT32_MAX, (threadIdx.x & 31) == LANE_EXACT && head.word != PMB_CUDA_PLAIN);
+  return __any_sync(UINT32_MAX, (threadIdx.x & 31) == LANE_SPECIAL && head.word != PMB_CUDA_PLAIN);
 }
 
-static __device__ __forceinline__ const pmb_cuda_exact *head_exact(const pmb_cuda_job &job, const triangle_head &head)
+static __device__ __forceinline__ const pmb_cuda_special *head_special(
+  const pmb_cuda_job &job, const triangle_head &head)
 {
-  return job.d_exact + __shfl_sync(UINT32_MAX, head.word, LANE_EXACT);
+  return job.d_special + __shfl_sync(UINT32_MAX, head.word, LANE_SPECIAL);
 }
 
 /* First ids of a lane's row. */
@@ -273,19 +274,19 @@ static __device__ __forceinline__ row_start read_start(
 
 /* Masks of the row's points by kind. What a plain brick's cells use of a row above it follows from its own words. */
 static __device__ __forceinline__ pmb_cuda_masks row_masks(
-  const pmb_cuda_job &job, const triangle_head &head, int exact, uint32_t word1, uint32_t index)
+  const pmb_cuda_job &job, const triangle_head &head, int special, uint32_t word1, uint32_t index)
 {
   pmb_cuda_masks masks;
   masks.kind[PMB_EDGE_X] = head.word ^ word1;
   masks.kind[PMB_EDGE_Y] = head.word ^ __shfl_down_sync(UINT32_MAX, head.word, 1);
   masks.kind[PMB_EDGE_Z] = head.word ^ __shfl_down_sync(UINT32_MAX, head.word, 5);
   masks.kind[PMB_SAMPLE] = 0;
-  if (exact) {
+  if (special) {
     __syncwarp(); /* a branch, not predicates: rare */
     const uint32_t r = min(threadIdx.x & 31, (uint32_t)PMB_CUDA_ROWS - 1), row = (r / 5 & 3) * 4 + (r % 5 & 3);
-    const uint32_t row_exact = job.d_records[index].exact;
-    for (int kind = 0; kind < PMB_KINDS && row_exact != PMB_CUDA_PLAIN; ++kind) {
-      masks.kind[kind] = job.d_exact[row_exact].mask[kind][row];
+    const uint32_t row_special = job.d_records[index].special;
+    for (int kind = 0; kind < PMB_KINDS && row_special != PMB_CUDA_PLAIN; ++kind) {
+      masks.kind[kind] = job.d_special[row_special].mask[kind][row];
     }
   }
   return masks;
@@ -310,11 +311,11 @@ static __device__ __forceinline__ void fill_slots(
 }
 
 /* What only bricks with joined points need: equal bits and the ids of the sample points. */
-static __device__ __forceinline__ void fill_joined(
-  const pmb_cuda_exact *exact, const row_start &start, uint32_t mask, uint32_t base, int r, triangle_scratch *scratch)
+static __device__ __forceinline__ void fill_joined(const pmb_cuda_special *special, const row_start &start,
+  uint32_t mask, uint32_t base, int r, triangle_scratch *scratch)
 {
   joined_scratch *joined = joined_of(scratch);
-  joined->equal[r] = make_uint2(exact->equal[r], exact->equal_column >> r & 1);
+  joined->equal[r] = make_uint2(special->equal[r], special->equal_column >> r & 1);
   joined->sample_mask[r] = mask;
   joined->sample_first[r] = base + start.before + (uint32_t)pmb_cuda_row_first(start.first, PMB_SAMPLE) - 1;
   joined->next_sample[r] = base + start.next_before + (uint32_t)pmb_cuda_row_first(start.next_first, PMB_SAMPLE);

@@ -307,7 +307,7 @@ static __device__ __forceinline__ void store_careful(const vertex_setting &setti
  * points before the lane's row. */
 enum {
   COLUMN_LANE = PMB_CUDA_ROWS,
-  EXACT_LANE,
+  SPECIAL_LANE,
   BRICK_LANE,
   BEFORE_LANE,                  /* two */
   AFTER_LANE = BEFORE_LANE + 2, /* the lower half */
@@ -330,8 +330,8 @@ static __device__ __forceinline__ head_source source_of_lane(const pmb_cuda_job 
   head_source source = { (const char *)(record->word + lane), sizeof(pmb_cuda_record) };
   if (lane == COLUMN_LANE) {
     source.d_first = (const char *)&record->column;
-  } else if (lane == EXACT_LANE) {
-    source.d_first = (const char *)&record->exact;
+  } else if (lane == SPECIAL_LANE) {
+    source.d_first = (const char *)&record->special;
   } else if (lane == BRICK_LANE) {
     source.d_first = (const char *)job.d_brick;
     source.step = sizeof(uint32_t);
@@ -454,11 +454,11 @@ static __device__ __forceinline__ volume_samples<T, OFFSET> samples_of(
 
 /* What a lane lists. */
 static __device__ __forceinline__ lane_runs runs_of_head(
-  const pmb_cuda_job &job, const pmb_cuda_box &box, const brick_head &head, uint32_t exact)
+  const pmb_cuda_job &job, const pmb_cuda_box &box, const brick_head &head, uint32_t special)
 {
   const int r = word_of_lane();
   const uint32_t words[3] = { head_at(head, r), head_at(head, r + 1), head_at(head, r + 5) };
-  return runs_of(job, box, words, head_at(head, COLUMN_LANE), exact, head.first);
+  return runs_of(job, box, words, head_at(head, COLUMN_LANE), special, head.first);
 }
 
 /* The points of a brick in portions that fit the list; returns whether any need the careful way. */
@@ -466,7 +466,7 @@ template <class T, int WAY, class SAMPLES>
 static __device__ __forceinline__ int emit_portions(const vertex_setting &setting, const SAMPLES &samples,
   const brick_head &head, const brick_work &work, vertex_scratch *scratch)
 {
-  const lane_runs runs = runs_of_head(setting.job, work.box, head, head_at(head, EXACT_LANE));
+  const lane_runs runs = runs_of_head(setting.job, work.box, head, head_at(head, SPECIAL_LANE));
   int careful = 0;
   for (int begin = 0; begin < work.points; begin += LISTED) {
     __syncwarp();
@@ -485,7 +485,7 @@ static __device__ __noinline__ int emit_any(
   const pmb_cuda_job &job, const pmb_cuda_output &output, int flags, uint32_t index, vertex_scratch *scratch)
 {
   const brick_head head = read_head(job, source_of_lane(job), index, index + 1);
-  const int plain = head_at(head, EXACT_LANE) == PMB_CUDA_PLAIN;
+  const int plain = head_at(head, SPECIAL_LANE) == PMB_CUDA_PLAIN;
   const vertex_setting setting = { job, output, flags };
   brick_work work;
   if (!begin_brick(setting, head, &work)) {
@@ -572,7 +572,7 @@ static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, 
 /* Whether a brick needs more than that. */
 static __device__ __forceinline__ int is_rare(const brick_head &head, const brick_work &work)
 {
-  return (work.points > LISTED) | (head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN);
+  return (work.points > LISTED) | (head_at(head, SPECIAL_LANE) != PMB_CUDA_PLAIN);
 }
 
 /* pmb_cuda_vertices_list.cuh: launches vertices for the list of bricks. flags: what is wanted of all bricks. */

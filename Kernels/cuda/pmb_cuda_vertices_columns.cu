@@ -305,7 +305,7 @@ typedef struct column_source {
 static __device__ __forceinline__ column_source source_of_column(const pmb_cuda_job &job)
 {
   const uint32_t lane = threadIdx.x & 31, before = lane >= BEFORE_LANE;
-  /* column and exact follow the words; the next brick's points follow the triangles */
+  /* column and special follow the words; the next brick's points follow the triangles */
   const uint32_t word = (before ? lane - BEFORE_LANE : lane) + 2 * (lane == AFTER_LANE);
   const char *d_from = before ? (const char *)job.d_before : (const char *)job.d_records;
   const column_source source = { opaque(d_from + word * sizeof(uint32_t)),

@@ -219,7 +219,7 @@ static __device__ __forceinline__ int word_of_lane(void)
 
 /* words: those of the lane's row and of the rows above it along y and z; first: the record's, of the row. */
 static __device__ __forceinline__ lane_runs runs_of(const pmb_cuda_job &job, const pmb_cuda_box &box,
-  const uint32_t *words, uint32_t column, uint32_t exact, uint32_t first)
+  const uint32_t *words, uint32_t column, uint32_t special, uint32_t first)
 {
   const int row = threadIdx.x & 15, right = threadIdx.x & 16;
   uint32_t masks[PMB_KINDS] = { words[0] ^ pmb_cuda_next(words[0], column >> word_of_lane() & 1), words[0] ^ words[1],
@@ -230,9 +230,9 @@ static __device__ __forceinline__ lane_runs runs_of(const pmb_cuda_job &job, con
       masks[kind] &= columns;
     }
   }
-  if (exact != PMB_CUDA_PLAIN) {
+  if (special != PMB_CUDA_PLAIN) {
     for (int kind = 0; kind < PMB_KINDS; ++kind) {
-      masks[kind] = job.d_exact[exact].mask[kind][row];
+      masks[kind] = job.d_special[special].mask[kind][row];
     }
   }
   lane_runs runs;
