@@ -147,12 +147,12 @@ PMB_INLINE int pmb_special_cells(const pmb_rows *rows, uint64_t valid, int y, in
     const int bit = pmb_lowest_bit(rest);
     const pmb_kept kept = pmb_cell_kept(pmb_cell_bits(a, b, c, d, bit), pmb_cell_bits(ea, eb, ec, ed, bit));
     pmb_mark_samples(content, kept.used, bit - 1, y - 1, z - 1);
-    triangles += own >> bit & 1 ? kept.triangles : 0;
+    triangles += own >> bit & 1 ? pmb_popcount(kept.triangles) : 0;
   }
   return triangles;
 }
 
-/* Content of a special brick: samples that are not finite or hidden, hidden cells, points on samples. Needs all of `rows`. */
+/* Content of a special brick: samples not finite or hidden, hidden cells, points on samples. Needs all of `rows`. */
 PMB_INLINE void pmb_special_content(const pmb_rows *rows, pmb_content *content)
 {
   uint64_t cells[5][5];
