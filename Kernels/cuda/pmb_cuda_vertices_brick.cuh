@@ -54,7 +54,6 @@ template <class R> struct surrounding {
  * holds distances in a brick. */
 template <class T, class OFFSET> struct volume_samples {
   typedef T type;
-  typedef volume_samples rare; /* for bricks that are not plain */
   enum {
     ONE_ISOVALUE = 0,
     BLOCKS = sizeof(typename pmb_cuda_real<T>::type) == 8 ? 2 : 4 /* of a multiprocessor */
@@ -492,27 +491,38 @@ static __device__ __forceinline__ int is_rare(const brick_head &head, const bric
   return (work.points > LISTED) | (head_at(head, SPECIAL_LANE) != PMB_CUDA_PLAIN);
 }
 
-/* The points of a brick, or a warp's part of them. */
+/* What is left to do of a brick: nothing, all of it, or the points that need REPAIR. */
+enum { DONE, RARE, AGAIN };
+
+/* The points of a brick, or a warp's part of them, unless the brick is rare. Returns what is left to do. */
+template <class SAMPLES>
+static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, SAMPLES samples,
+  const brick_head &head, const pmb_cuda_box &box, vertex_scratch *scratch, int part = 0, int parts = 1)
+{
+  brick_work work;
+  if (!begin_brick(setting, head, &work)) {
+    return DONE;
+  }
+  if (is_rare(head, work)) {
+    return RARE;
+  }
+  work.box = box;
+  __syncwarp();
+  list_points<PLAIN>(setting.job, work.box, head, 0, scratch);
+  put_samples(setting.job, work.box, 1, &samples);
+  __syncwarp();
+  return emit_listed<PLAIN>(setting, samples, work, 0, work.points, scratch, part, parts) ? AGAIN : DONE;
+}
+
+/* The points of any brick, or a warp's part of them. */
 template <int FLAGS, class SAMPLES>
 static __device__ __forceinline__ void emit_brick(const vertex_setting &setting, SAMPLES samples,
   const brick_head &head, uint32_t index, vertex_scratch *scratch, int part = 0, int parts = 1)
 {
-  brick_work work;
-  if (!begin_brick(setting, head, &work)) {
-    return;
-  }
-  const int rare = is_rare(head, work);
-  int again = 0;
-  if (!rare) {
-    work.box = pmb_cuda_box_of(setting.job, head_at(head, BRICK_LANE));
-    __syncwarp();
-    list_points<PLAIN>(setting.job, work.box, head, 0, scratch);
-    put_samples(setting.job, work.box, 1, &samples);
-    __syncwarp();
-    again = emit_listed<PLAIN>(setting, samples, work, 0, work.points, scratch, part, parts);
-  }
-  if (rare ? part == 0 : again) { /* another warp that makes the brick again writes the same */
-    call_any<typename SAMPLES::rare, FLAGS>(setting, index, again, scratch);
+  const pmb_cuda_box box = pmb_cuda_box_of(setting.job, head_at(head, BRICK_LANE));
+  const int left = emit_plain(setting, samples, head, box, scratch, part, parts);
+  if (left == RARE ? part == 0 : left == AGAIN) { /* another warp that makes the brick again writes the same */
+    call_any<SAMPLES, FLAGS>(setting, index, left == AGAIN, scratch);
   }
 }
 

@@ -60,7 +60,6 @@ typedef struct column_room {
 /* Reads a brick's samples in the ring. Neighbours outside the volume repeat its border. */
 typedef struct ring_samples {
   typedef float type;
-  typedef volume_samples<float, int64_t> rare; /* for bricks that are not plain */
   enum { ONE_ISOVALUE = 1 };
   const float *ring;
   uint32_t origin; /* the brick's first sample there, in bytes */
@@ -272,12 +271,14 @@ static __device__ __forceinline__ void emit_column(
   const column_of_warp column = find_column(setting.job, place, warp);
   const head_source source = source_of_lane(setting.job);
   uint32_t slot = 0, parity = 0, index = __shfl_sync(UINT32_MAX, column.index, 0);
+  uint32_t rare = 0,
+           again = 0; /* layers, as bits: after the others, so that the compiler keeps no registers for them */
   brick_head next = read_head(setting.job, source, index, active);
   await(&room->arrived[0], 0);
 #pragma unroll 1
   for (uint32_t layer = 0; layer < place.layers; ++layer) {
     const brick_head head = next;
-    const uint32_t here = index, above = slot + 1 < LAYERS ? slot + 1 : 0;
+    const uint32_t above = slot + 1 < LAYERS ? slot + 1 : 0;
     index = __shfl_sync(UINT32_MAX, column.index, (int)layer + 1);
     next = read_head(setting.job, source, index, active);
     parity ^= above == 0;
@@ -286,12 +287,21 @@ static __device__ __forceinline__ void emit_column(
       slot + 1 == LAYERS,
       column.borders | is_border((int)(PMB_BRICK_Z * (column.z + layer)), PMB_BRICK_Z, setting.job.dims[2]) << 2 };
     await(&room->arrived[above], parity);
-    emit_brick<PMB_CUDA_USUAL>(setting, samples, head, here, (vertex_scratch *)room->scratch[warp]);
+    const int left = emit_plain(setting, samples, head, pmb_cuda_box_at(0, column.x, column.y, column.z + layer),
+      (vertex_scratch *)room->scratch[warp]);
+    rare |= (uint32_t)(left == RARE) << layer;
+    again |= (uint32_t)(left == AGAIN) << layer;
     __syncwarp();
     if ((threadIdx.x & 31) == 0) {
       arrive(&room->left[slot]);
     }
     slot = above;
+  }
+#pragma unroll 1
+  for (uint32_t bits = rare | again; bits; bits &= bits - 1) {
+    const int layer = __ffs((int)bits) - 1;
+    call_any<volume_samples<float, int64_t>, PMB_CUDA_USUAL>(setting, __shfl_sync(UINT32_MAX, column.index, layer),
+      (int)(again >> layer & 1), (vertex_scratch *)room->scratch[warp]);
   }
 }
 
