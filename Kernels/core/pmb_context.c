@@ -128,9 +128,7 @@ pmb_status pmb_create(const pmb_options *options, pmb_context **context)
   }
   memset(made, 0, sizeof(*made));
   made->memory = memory;
-  made->crew.executor = options->executor;
-  made->crew.workers = options->threads ? options->threads : pmb_available_cores();
-  made->crew.workers = made->crew.workers < PMB_MAX_THREADS ? made->crew.workers : PMB_MAX_THREADS;
+  pmb_crew_make(&made->crew, options->threads, options->executor);
   choose_backend(made, options);
   status = made->backend->create(made, options->cpu_path);
   if (status != PMB_OK && options->device == PMB_DEVICE_AUTOMATIC && made->device == PMB_DEVICE_GPU) {
@@ -150,7 +148,7 @@ void pmb_destroy(pmb_context *context)
   if (context) {
     pmb_unbind(context);
     context->backend->destroy(context);
-    pmb_crew_free(&context->crew);
+    pmb_crew_free();
     pmb_memory memory = context->memory;
     pmb_memory_give(&memory, context);
   }
