@@ -4,16 +4,6 @@
 #include <float.h>
 #include <math.h>
 
-int pmb_type_is_wide(pmb_type type)
-{
-  return type >= PMB_INT32 && type != PMB_FLOAT32;
-}
-
-int pmb_type_is_float(pmb_type type)
-{
-  return type == PMB_FLOAT32 || type == PMB_FLOAT64;
-}
-
 static float nearest_float(double value)
 {
   return value > FLT_MAX ? INFINITY : value < -FLT_MAX ? -INFINITY : (float)value;

@@ -11,11 +11,8 @@
 
 #include "core/pmb_backend.h"
 
-enum {
-  WANTED = 3,
-  APART = PMB_SUGGEST_BINS / 32
-}; /* suggestions at least, if there is a choice; bins between them */
-enum { BINS = PMB_SUGGEST_BINS, MOST_VALLEYS = BINS / 2, MOST_ZOOMS = 200 };
+/* WANTED: suggestions at least, if there is a choice. APART: bins between them. */
+enum { BINS = PMB_SUGGEST_BINS, WANTED = 3, APART = BINS / 32, MOST_VALLEYS = BINS / 2, MOST_ZOOMS = 200 };
 
 /* Shares. A valley has to be this much lower than both its peaks, and by this much of the highest; its bottom is what is
  * lower than this much of its depth, the top of a peak what is higher than this much of its height. */

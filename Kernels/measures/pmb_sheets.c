@@ -15,6 +15,7 @@
 #include "core/pmb_backend.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_AT_EDGE = 64, STEP = 1 << 16 };
@@ -189,9 +190,11 @@ static int32_t turn_of(double x, double y)
   return (int32_t)(turn * 262144 + 0.5) & 1048575;
 }
 
-static int comes_before(blade a, blade b)
+static int compare_blades(const void *first, const void *second)
 {
-  return a.angle != b.angle ? a.angle < b.angle : a.forward != b.forward ? a.forward < b.forward : a.slot < b.slot;
+  const blade *a = first, *b = second;
+  const int order = a->angle != b->angle ? a->angle - b->angle : a->forward - b->forward;
+  return order ? order : a->slot - b->slot;
 }
 
 /* Angles of the triangles between two points around the edge, and their order. */
@@ -226,13 +229,7 @@ static void sort_blades(const sheets *s, const slot *star, int64_t low, int64_t 
     }
     blades[i].angle = turn_of(u, v);
   }
-  for (int i = 1; i < count; ++i) {
-    for (int j = i; j > 0 && comes_before(blades[j], blades[j - 1]); --j) {
-      const blade swapped = blades[j];
-      blades[j] = blades[j - 1];
-      blades[j - 1] = swapped;
-    }
-  }
+  qsort(blades, (size_t)count, sizeof(*blades), compare_blades);
 }
 
 /* Pairs the triangles of an edge that has more than two: of one that leaves with one that comes. */
