@@ -10,9 +10,7 @@
 #include "cuda/pmb_cuda.h"
 #include "shared/pmb_hidden.h"
 
-static const char NO_ERROR[] = "no error";
-
-/* What pmb_create has to say when there is no context to say it. */
+/* The error text of pmb_create, which has no context to keep it. */
 static _Thread_local char create_error[512];
 
 pmb_status pmb_fail(pmb_context *context, pmb_status status, const char *format, ...)
@@ -27,7 +25,7 @@ pmb_status pmb_fail(pmb_context *context, pmb_status status, const char *format,
 const char *pmb_error(const pmb_context *context)
 {
   const char *text = context ? context->error : create_error;
-  return text[0] ? text : NO_ERROR;
+  return text[0] ? text : "no error";
 }
 
 const char *pmb_status_text(pmb_status status)
@@ -293,7 +291,7 @@ static pmb_status check_request(pmb_context *context, const pmb_request *request
   return PMB_OK;
 }
 
-/* Whether all samples are on one side; 64-bit integers at the very minimum are not sure, their range being rounded.
+/* Whether all samples are on one side. The minimum of 64-bit integers is rounded: it proves nothing.
  * Without this an isovalue equal to a constant background would make each of its bricks active, for nothing. */
 static int nothing_crossed(const pmb_context *context, double isovalue)
 {

@@ -23,9 +23,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds between two calls of the progress hook: at most, and at least where much of the call was done in between. */
-static const double REPORT_INTERVAL = 0.01, REPORT_SOONEST = 0.0005;
-static const double REPORT_STEP = 0.005; /* "much" */
+/* The progress hook is called REPORT_INTERVAL seconds after the last time, or, where REPORT_STEP of the call is done since then,
+ * REPORT_SOONEST. */
+static const double REPORT_INTERVAL = 0.01, REPORT_SOONEST = 0.0005, REPORT_STEP = 0.005;
 
 /* Seconds that a thread polls before it sleeps: a call's loops follow one another closely. */
 static const double SPIN = 2e-5;
@@ -137,7 +137,7 @@ int pmb_crew_report(pmb_crew *crew, double fraction)
   crew->highest = fraction > crew->highest ? fraction : crew->highest;
   const unsigned before = pmb_forks();
   const int stop = crew->progress(crew->progress_user, crew->highest);
-  return !stop && pmb_forks() == before; /* what other threads were at is done in the parent only */
+  return !stop && pmb_forks() == before; /* a child lacks the work of the other threads */
 }
 
 static int report_loop(pmb_loop *loop)
@@ -152,7 +152,7 @@ static int report_loop(pmb_loop *loop)
   return (silent < REPORT_INTERVAL && place < crew->highest + REPORT_STEP) || pmb_crew_report(crew, place);
 }
 
-/* The next i for a worker: of the range it is at, or of the first after it where there is one. Returns 0 if all are taken. */
+/* Takes the next i of the worker's range, or of the first range after it with one left. Returns 0 if all are taken. */
 static int take_next(pmb_loop *loop, int *at, size_t *i)
 {
   for (int tried = 0; tried < loop->range_count; ++tried) {

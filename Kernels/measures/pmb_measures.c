@@ -18,7 +18,7 @@
 
 enum {
   CHUNK = 4096, /* triangles, or points, per unit of parallel work */
-  /* A range has a power of two of points: fewer than at most if there is not enough for all workers. */
+  /* The points of a range are a power of two: smaller where some workers would get no range. */
   LEAST_RANGE_BITS = 12,
   MOST_RANGE_BITS = 17,
   RANGES_PER_WORKER = 4
