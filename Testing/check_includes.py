@@ -22,8 +22,8 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 LIBC = set("""assert ctype errno fenv float inttypes limits locale malloc math setjmp signal stdalign stdarg stdatomic
-stdbool stddef stdint stdio stdlib stdnoreturn string time wchar pthread sched unistd sys/mman sys/resource sys/stat
-sys/time sys/types sys/wait immintrin cpuid""".split())
+stdbool stddef stdint stdio stdlib stdnoreturn string time wchar pthread sched semaphore unistd sys/mman sys/resource
+sys/stat sys/time sys/types sys/wait immintrin cpuid""".split())
 EACH_TYPE = "pmb_each_type.h"  # includes the template that a macro names
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:([<"])([^>"]+)[>"]|(\S+))')
 

@@ -85,6 +85,13 @@ typedef struct pmb_fill {
 /* pmb_histogram of a volume without its fill value; within the core. */
 pmb_status pmb_histogram_without(pmb_context *context, const pmb_histogram_request *request, pmb_fill fill);
 
+/* From index_to_world (3 x 4; all 0 means the identity) to what points and normals need. Returns 0 if it is not finite or has
+ * no usable inverse. */
+int pmb_frame_make(const double index_to_world[12], pmb_frame *frame);
+
+/* Fits the frame to samples of a type between minimum and maximum (minimum > maximum: no such sample). */
+void pmb_frame_fit(pmb_frame *frame, pmb_type type, double minimum, double maximum);
+
 /* Checks the first member of a public struct. PMB_OK or PMB_INVALID. */
 pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, size_t wanted);
 

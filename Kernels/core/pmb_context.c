@@ -7,13 +7,10 @@
 #include <string.h>
 
 #include "core/pmb_backend.h"
-#include "core/pmb_frame.h"
 #include "cuda/pmb_cuda.h"
 #include "shared/pmb_hidden.h"
 
-static const char NO_ERROR[] = "no error";
-
-/* What pmb_create has to say when there is no context to say it. */
+/* The error text of pmb_create, which has no context to keep it. */
 static _Thread_local char create_error[512];
 
 pmb_status pmb_fail(pmb_context *context, pmb_status status, const char *format, ...)
@@ -28,7 +25,7 @@ pmb_status pmb_fail(pmb_context *context, pmb_status status, const char *format,
 const char *pmb_error(const pmb_context *context)
 {
   const char *text = context ? context->error : create_error;
-  return text[0] ? text : NO_ERROR;
+  return text[0] ? text : "no error";
 }
 
 const char *pmb_status_text(pmb_status status)
@@ -120,17 +117,14 @@ pmb_status pmb_create(const pmb_options *options, pmb_context **context)
   if (status != PMB_OK) {
     return status;
   }
-  pmb_memory memory;
-  pmb_memory_init(&memory, &options->allocator);
+  pmb_memory memory = { .allocator = options->allocator };
   pmb_context *made = pmb_memory_take(&memory, 1, sizeof(*made));
   if (!made) {
     return pmb_fail(NULL, PMB_OUT_OF_MEMORY, "pmb_create: no memory for a context (%zu bytes)", sizeof(*made));
   }
   memset(made, 0, sizeof(*made));
   made->memory = memory;
-  made->crew.executor = options->executor;
-  made->crew.workers = options->threads ? options->threads : pmb_available_cores();
-  made->crew.workers = made->crew.workers < PMB_MAX_THREADS ? made->crew.workers : PMB_MAX_THREADS;
+  pmb_crew_make(&made->crew, options->threads, options->executor);
   choose_backend(made, options);
   status = made->backend->create(made, options->cpu_path);
   if (status != PMB_OK && options->device == PMB_DEVICE_AUTOMATIC && made->device == PMB_DEVICE_GPU) {
@@ -150,7 +144,7 @@ void pmb_destroy(pmb_context *context)
   if (context) {
     pmb_unbind(context);
     context->backend->destroy(context);
-    pmb_crew_free(&context->crew);
+    pmb_crew_free();
     pmb_memory memory = context->memory;
     pmb_memory_give(&memory, context);
   }
@@ -297,7 +291,7 @@ static pmb_status check_request(pmb_context *context, const pmb_request *request
   return PMB_OK;
 }
 
-/* Whether all samples are on one side; 64-bit integers at the very minimum are not sure, their range being rounded.
+/* Whether all samples are on one side. The minimum of 64-bit integers is rounded: it proves nothing.
  * Without this an isovalue equal to a constant background would make each of its bricks active, for nothing. */
 static int nothing_crossed(const pmb_context *context, double isovalue)
 {
@@ -314,32 +308,18 @@ static void make_isovalues(pmb_context *context, const double *values)
   }
 }
 
-/* The isovalues from i on that go together; base is left to the caller. */
-static pmb_group group_from(const pmb_context *context, int64_t i)
+/* What follows covers isovalues [begin, end) of the call: for the progress all take equally long. */
+static void set_progress(pmb_context *context, double begin, double end)
 {
-  const int64_t left = context->isovalue_count - i;
-  pmb_group group = { (const pmb_isovalue *)context->isovalues.data + i, (pmb_sizes *)context->sizes.data + i, left,
-    { 0, 0 } };
-  group.count = left < context->at_once ? left : context->at_once;
-  return group;
+  context->crew.fraction_begin = begin / (double)context->isovalue_count;
+  context->crew.fraction_end = end / (double)context->isovalue_count;
 }
 
-/* After out of memory for a group of several, which is then not an error: smaller groups from now on. */
-static int try_smaller(pmb_context *context, const pmb_group *group, pmb_status *status)
-{
-  if (*status != PMB_OUT_OF_MEMORY || group->count == 1) {
-    return 0;
-  }
-  context->at_once = group->count / 2;
-  context->error[0] = '\0';
-  *status = PMB_OK;
-  return 1;
-}
-
-/* Classifies a group, isovalues i and after. */
-static pmb_status classify_group(pmb_context *context, int64_t i, const pmb_group *group)
+/* Classifies a group, isovalues i and after; those before `end` are done then, as to the progress. */
+static pmb_status classify_group(pmb_context *context, int64_t i, const pmb_group *group, double end)
 {
   context->classified_begin = context->classified_end = 0;
+  set_progress(context, (double)i, end);
   const pmb_status status = context->backend->count(context, group);
   if (status == PMB_OK) {
     context->classified_begin = i;
@@ -348,38 +328,45 @@ static pmb_status classify_group(pmb_context *context, int64_t i, const pmb_grou
   return status;
 }
 
-/* What follows covers [begin, end) of the call. */
-static void set_progress(pmb_context *context, double begin, double end)
+/* Emits a group; classifies it again, in a quarter of the time, if the backend does not hold it. */
+static pmb_status emit_group(pmb_context *context, int64_t i, const pmb_group *group, const pmb_mesh *mesh)
 {
-  context->crew.fraction_begin = begin;
-  context->crew.fraction_end = end;
-}
-
-/* How long the isovalues from i on take, compared with others: for the progress. While they are counted their sizes are not
- * known; when they are emitted, classifying them again takes about a quarter of the time. */
-static double weigh(const pmb_context *context, int64_t i, int64_t count, int is_counted)
-{
-  const pmb_isovalue *isovalues = context->isovalues.data;
-  const pmb_sizes *sizes = context->sizes.data;
-  const double again = 1 + (double)context->total.points / ((double)context->isovalue_count + 1) / 4;
-  double weight = 0;
-  for (int64_t end = i + count; i < end; ++i) {
-    weight += isovalues[i].none ? 0 : is_counted ? again + (double)sizes[i].points : 1;
+  double begin = (double)i;
+  if (context->classified_begin != i || context->classified_end != i + group->count) {
+    begin += (double)group->count / 4;
+    const pmb_status status = classify_group(context, i, group, begin);
+    if (status != PMB_OK) {
+      return status;
+    }
   }
-  return weight;
+  set_progress(context, begin, (double)(i + group->count));
+  return context->backend->emit(context, group, mesh);
 }
 
-static double part_of(double done, double whole)
+/* Counts (mesh == NULL) or emits all isovalues, in groups; *total: their sizes. */
+static pmb_status run_groups(pmb_context *context, const pmb_mesh *mesh, pmb_sizes *total)
 {
-  return whole > 0 ? done / whole : 0;
-}
-
-static void add_sizes(pmb_sizes *total, const pmb_group *group)
-{
-  for (int64_t i = 0; i < group->count; ++i) {
-    total->points += group->sizes[i].points;
-    total->triangles += group->sizes[i].triangles;
+  pmb_status status = PMB_OK;
+  *total = (pmb_sizes){ 0, 0 };
+  context->crew.highest = 0;
+  for (int64_t i = 0; i < context->isovalue_count && status == PMB_OK;) {
+    const int64_t left = context->isovalue_count - i;
+    const pmb_group group = { (const pmb_isovalue *)context->isovalues.data + i, (pmb_sizes *)context->sizes.data + i,
+      left < context->at_once ? left : context->at_once, *total };
+    status =
+      mesh ? emit_group(context, i, &group, mesh) : classify_group(context, i, &group, (double)(i + group.count));
+    if (status == PMB_OUT_OF_MEMORY && group.count > 1) { /* no error yet: smaller groups from now on */
+      context->at_once = group.count / 2;
+      context->error[0] = '\0';
+      status = PMB_OK;
+      continue;
+    }
+    for (const int64_t end = i + group.count; i < end; ++i) {
+      total->points += ((const pmb_sizes *)context->sizes.data)[i].points;
+      total->triangles += ((const pmb_sizes *)context->sizes.data)[i].triangles;
+    }
   }
+  return status;
 }
 
 pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue)
@@ -403,25 +390,10 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   }
   context->isovalue_count = n;
   context->remove_degenerate = request->remove_degenerate != 0;
-  context->total = (pmb_sizes){ 0, 0 };
   make_isovalues(context, request->isovalues);
-  context->crew.highest = 0;
-  const double whole = weigh(context, 0, n, 0);
-  double done = 0;
-  for (int64_t i = 0; i < n;) {
-    const pmb_group group = group_from(context, i);
-    const double weight = weigh(context, i, group.count, 0);
-    set_progress(context, part_of(done, whole), part_of(done + weight, whole));
-    status = classify_group(context, i, &group);
-    if (try_smaller(context, &group, &status)) {
-      continue;
-    }
-    if (status != PMB_OK) {
-      return status;
-    }
-    add_sizes(&context->total, &group);
-    done += weight;
-    i += group.count;
+  status = run_groups(context, NULL, &context->total);
+  if (status != PMB_OK) {
+    return status;
   }
   if (per_isovalue && n > 0) {
     memcpy(per_isovalue, context->sizes.data, (size_t)n * sizeof(pmb_sizes));
@@ -487,50 +459,19 @@ static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
   return check_attributes(context, mesh);
 }
 
-/* Emits a group, isovalues i and after, within [begin, end) of the call; classifies it again if the backend does not hold
- * it. */
-static pmb_status emit_group(
-  pmb_context *context, int64_t i, const pmb_group *group, const pmb_mesh *mesh, double begin, double end)
-{
-  double emit_begin = begin;
-  if (context->classified_begin != i || context->classified_end != i + group->count) {
-    emit_begin = begin + (end - begin) / 4;
-    set_progress(context, begin, emit_begin);
-    const pmb_status status = classify_group(context, i, group);
-    if (status != PMB_OK) {
-      return status;
-    }
-  }
-  set_progress(context, emit_begin, end);
-  return context->backend->emit(context, group, mesh);
-}
-
 pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
 {
   if (!context) {
     return PMB_INVALID;
   }
   context->error[0] = '\0';
+  pmb_sizes total;
   pmb_status status = check_mesh(context, mesh);
-  pmb_sizes base = { 0, 0 };
-  context->crew.highest = 0;
-  const double whole = status == PMB_OK ? weigh(context, 0, context->isovalue_count, 1) : 0;
-  double done = 0;
-  for (int64_t i = 0; i < context->isovalue_count && status == PMB_OK;) {
-    pmb_group group = group_from(context, i);
-    const double weight = weigh(context, i, group.count, 1);
-    group.base = base;
-    status = emit_group(context, i, &group, mesh, part_of(done, whole), part_of(done + weight, whole));
-    if (!try_smaller(context, &group, &status)) {
-      add_sizes(&base, &group);
-      done += weight;
-      i += group.count;
-    }
-  }
+  status = status == PMB_OK ? run_groups(context, mesh, &total) : status;
   if (status == PMB_OK && mesh->offsets && mesh->id_type == PMB_INT32) {
-    ((int32_t *)mesh->offsets)[base.triangles] = (int32_t)(3 * base.triangles);
+    ((int32_t *)mesh->offsets)[total.triangles] = (int32_t)(3 * total.triangles);
   } else if (status == PMB_OK && mesh->offsets) {
-    ((int64_t *)mesh->offsets)[base.triangles] = 3 * base.triangles;
+    ((int64_t *)mesh->offsets)[total.triangles] = 3 * total.triangles;
   }
   return status;
 }

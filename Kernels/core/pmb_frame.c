@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "core/pmb_frame.h"
+#include "core/pmb_backend.h"
 
+#include <math.h>
 #include <string.h>
-
-static double magnitude(double x)
-{
-  return x < 0 ? -x : x;
-}
 
 /* Power of two next to the largest magnitude of n values, so that scaling by it loses nothing. */
 static double binary_scale(const double *values, int n)
 {
   double largest = 0;
   for (int i = 0; i < n; ++i) {
-    largest = magnitude(values[i]) > largest ? magnitude(values[i]) : largest;
+    largest = fabs(values[i]) > largest ? fabs(values[i]) : largest;
   }
   return largest > 0 ? pmb_power_of_two(largest) : 0;
 }
@@ -49,7 +45,7 @@ int pmb_frame_make(const double index_to_world[12], pmb_frame *frame)
     }
   }
   const double determinant = m[0][0] * cofactor(m, 0, 0) + m[0][1] * cofactor(m, 0, 1) + m[0][2] * cofactor(m, 0, 2);
-  if (!(magnitude(determinant) > 1e-9)) {
+  if (!(fabs(determinant) > 1e-9)) {
     return 0;
   }
   for (int r = 0; r < 3; ++r) {

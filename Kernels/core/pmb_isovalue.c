@@ -4,21 +4,6 @@
 #include <float.h>
 #include <math.h>
 
-int pmb_type_is_wide(pmb_type type)
-{
-  return type >= PMB_INT32 && type != PMB_FLOAT32;
-}
-
-int pmb_type_is_float(pmb_type type)
-{
-  return type == PMB_FLOAT32 || type == PMB_FLOAT64;
-}
-
-static float nearest_float(double value)
-{
-  return value > FLT_MAX ? INFINITY : value < -FLT_MAX ? -INFINITY : (float)value;
-}
-
 static void set_integer_thresholds(pmb_isovalue *iso, pmb_type type)
 {
   const double up = ceil(iso->value);
@@ -42,7 +27,7 @@ static void set_small_thresholds(pmb_isovalue *iso)
 pmb_isovalue pmb_isovalue_make(double value, pmb_type type, int remove_degenerate)
 {
   pmb_isovalue iso = { .value = value, .f64 = value, .threshold_f64 = value, .join = remove_degenerate != 0 };
-  iso.f32 = nearest_float(value);
+  iso.f32 = value > FLT_MAX ? INFINITY : value < -FLT_MAX ? -INFINITY : (float)value;
   iso.f32_low = isinf(iso.f32) ? 0 : (float)(value - (double)iso.f32);
   iso.threshold_f32 = (double)iso.f32 < value ? nextafterf(iso.f32, INFINITY) : iso.f32;
   set_small_thresholds(&iso);

@@ -52,9 +52,15 @@ static inline double pmb_threshold_float64(const pmb_isovalue *isovalue)
 }
 
 /* 1 if the core handles samples of this type as double, 0 for float. */
-int pmb_type_is_wide(pmb_type type);
+static inline int pmb_type_is_wide(pmb_type type)
+{
+  return type >= PMB_INT32 && type != PMB_FLOAT32;
+}
 
 /* 1 for float32 and float64. */
-int pmb_type_is_float(pmb_type type);
+static inline int pmb_type_is_float(pmb_type type)
+{
+  return type == PMB_FLOAT32 || type == PMB_FLOAT64;
+}
 
 #endif

@@ -11,30 +11,6 @@ typedef struct pmb_block {
   size_t bytes;
 } pmb_block;
 
-static void *default_allocate(void *user, size_t bytes)
-{
-  (void)user;
-  return malloc(bytes);
-}
-
-static void default_release(void *user, void *memory)
-{
-  (void)user;
-  free(memory);
-}
-
-void pmb_memory_init(pmb_memory *memory, const pmb_allocator *allocator)
-{
-  memory->bytes = memory->peak = 0;
-  if (allocator && allocator->allocate) {
-    memory->allocator = *allocator;
-  } else {
-    memory->allocator.allocate = default_allocate;
-    memory->allocator.release = default_release;
-    memory->allocator.user = NULL;
-  }
-}
-
 void *pmb_memory_take(pmb_memory *memory, size_t count, size_t size)
 {
   const size_t overhead = LINE + sizeof(pmb_block);
@@ -42,7 +18,8 @@ void *pmb_memory_take(pmb_memory *memory, size_t count, size_t size)
     return NULL;
   }
   const size_t bytes = count * size + overhead;
-  char *raw = memory->allocator.allocate(memory->allocator.user, bytes);
+  const pmb_allocator *a = &memory->allocator;
+  char *raw = a->allocate ? a->allocate(a->user, bytes) : malloc(bytes);
   if (!raw) {
     return NULL;
   }
@@ -61,7 +38,11 @@ void pmb_memory_give(pmb_memory *memory, void *data)
   if (data) {
     const pmb_block *block = (const pmb_block *)data - 1;
     memory->bytes -= (int64_t)block->bytes;
-    memory->allocator.release(memory->allocator.user, block->raw);
+    if (memory->allocator.release) {
+      memory->allocator.release(memory->allocator.user, block->raw);
+    } else {
+      free(block->raw);
+    }
   }
 }
 

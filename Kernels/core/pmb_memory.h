@@ -6,7 +6,7 @@
 #include "pmb.h"
 
 typedef struct pmb_memory {
-  pmb_allocator allocator;
+  pmb_allocator allocator; /* without functions: malloc and free */
   int64_t bytes;
   int64_t peak;
 } pmb_memory;
@@ -16,9 +16,6 @@ typedef struct pmb_buffer {
   void *data;
   size_t capacity; /* bytes */
 } pmb_buffer;
-
-/* `allocator` may be NULL, or have no allocate: malloc and free. */
-void pmb_memory_init(pmb_memory *memory, const pmb_allocator *allocator);
 
 /* 64-byte aligned, uninitialised; NULL on failure, also if count * size overflows. */
 void *pmb_memory_take(pmb_memory *memory, size_t count, size_t size);

@@ -1,61 +1,40 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * All contexts share one list of idle threads. A loop lives on its caller's stack. Its caller takes threads from the list, starts
+ * those that are missing, gives each the loop, works itself, and puts the threads back.
+ *
+ * Why no thread uses a loop after its caller has returned: a thread's `loop` is exchanged for NULL, either by the thread, which
+ * then works and posts `done`, or by the caller, which takes the loop back. The exchange tells the caller which of the two came
+ * first, and it waits for `done` in the first case. A thread that is slow to wake up holds nobody up.
+ *
+ * Why no wake-up is lost: semaphores count. A thread that wakes up late finds a later loop, or NULL, and waits again. Both
+ * semaphores live as long as the thread, so a post never touches memory of a loop that is over.
+ *
+ * Why a child of a fork is safe: the fork waits for the mutex of the list, so the child's copy of the list is whole. The child
+ * frees it and starts threads of its own; it never waits for one of the parent's, whose loops its hook stops. */
 #define _GNU_SOURCE
 #include "core/pmb_threads.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Seconds between two calls of the progress hook: at most, and at least where much of the call was done in between. */
-static const double REPORT_INTERVAL = 0.01, REPORT_SOONEST = 0.0005;
-static const double REPORT_STEP = 0.005; /* "much" */
+/* The progress hook is called REPORT_INTERVAL seconds after the last time, or, where REPORT_STEP of the call is done since then,
+ * REPORT_SOONEST. */
+static const double REPORT_INTERVAL = 0.01, REPORT_SOONEST = 0.0005, REPORT_STEP = 0.005;
 
-/* What a thread does not sleep for, as the next loop of a call follows soon: seconds. */
+/* Seconds that a thread polls before it sleeps: a call's loops follow one another closely. */
 static const double SPIN = 2e-5;
 
-/* A job: its number << 32 | its workers << 16 | OPEN | threads that are in it. It is open until the caller finds nothing left to
- * do in it; a thread that comes later is not waited for. */
-typedef uint_least64_t job_word;
-enum { JOB_OPEN = 1 << 15, JOB_RUNNING = JOB_OPEN - 1, JOB_WORKERS_SHIFT = 16, JOB_NUMBER_SHIFT = 32 };
+enum { MOST_RANGES = 64, CACHE_LINE = 64 };
 
-typedef struct pmb_pool pmb_pool;
-
-/* A thread; worker 1, 2, ... */
-typedef struct pmb_member {
-  _Alignas(64) pmb_pool *pool;
-  int worker;
-  pthread_t thread;
-  pthread_mutex_t mutex;
-  pthread_cond_t wake;
-  atomic_int asleep;
-} pmb_member;
-
-struct pmb_pool {
-  _Alignas(64) _Atomic job_word job;
-  _Alignas(64) atomic_int exhausted; /* a thread has found nothing left in the job */
-  atomic_int stop;
-  atomic_int caller_asleep;
-  pthread_mutex_t mutex;
-  pthread_cond_t done;
-  void (*task)(void *arg, int worker);
-  void *arg;
-  int workers;    /* the caller included */
-  int started;    /* threads that run */
-  int spins;      /* there are cores for all threads */
-  unsigned forks; /* of the process that they run in */
-  pmb_pool *next; /* of the idle ones */
-  pmb_member members[];
-};
-
-enum { MOST_RANGES = 64 };
-
-/* A part of a loop, in a line of the cache of its own. */
+/* Part of a loop. */
 typedef struct pmb_range {
-  _Alignas(64) atomic_size_t next;
+  _Alignas(CACHE_LINE) atomic_size_t next;
   size_t end;
 } pmb_range;
 
@@ -66,45 +45,60 @@ typedef struct pmb_loop {
   pthread_t caller;
   size_t count;
   atomic_size_t finished;
-  atomic_int stopped;
+  atomic_int over; /* a worker has found nothing left, or the hook asked to stop */
+  int stopped;     /* the hook asked to stop; only the caller's thread writes it */
   void (*body)(void *arg, int worker, size_t i);
   void *arg;
 } pmb_loop;
 
-/* Pools that no loop uses now: all contexts of the process use them in turn. The last context ends their threads. */
-static pthread_mutex_t pools_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pmb_pool *idle_pools;
-static int pool_users; /* contexts that have used a pool */
+/* A thread: in the list of idle ones, or taken by one loop. */
+typedef struct pmb_thread {
+  _Alignas(CACHE_LINE) _Atomic(pmb_loop *) loop; /* what to work on; NULL: nothing, or begun */
+  sem_t called;
+  sem_t done;
+  int worker;
+  atomic_int ends;
+  pthread_t id;
+  struct pmb_thread *next;
+} pmb_thread;
 
-#if !defined(_WIN32)
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the next two */
+static pmb_thread *idle;
+static int crews; /* the last one ends the idle threads */
+
 static atomic_uint forks;
 
-static void lock_pools(void)
+static void lock_list(void)
 {
-  pthread_mutex_lock(&pools_mutex);
+  pthread_mutex_lock(&mutex);
 }
 
-static void unlock_pools(void)
+static void unlock_list(void)
 {
-  pthread_mutex_unlock(&pools_mutex);
+  pthread_mutex_unlock(&mutex);
 }
 
-/* In the child, which has none of the threads. */
+static void free_threads(pmb_thread *threads)
+{
+  while (threads) {
+    pmb_thread *thread = threads;
+    threads = thread->next;
+    free(thread);
+  }
+}
+
+/* The child has copies of all contexts, so `crews` stays, but none of the threads. */
 static void note_fork(void)
 {
   atomic_fetch_add(&forks, 1);
-  while (idle_pools) {
-    pmb_pool *pool = idle_pools;
-    idle_pools = pool->next;
-    free(pool);
-  }
-  pool_users = 0;
-  unlock_pools();
+  free_threads(idle);
+  idle = NULL;
+  unlock_list();
 }
 
 static void watch_forks(void)
 {
-  pthread_atfork(lock_pools, unlock_pools, note_fork);
+  pthread_atfork(lock_list, unlock_list, note_fork);
 }
 
 unsigned pmb_forks(void)
@@ -113,12 +107,6 @@ unsigned pmb_forks(void)
   pthread_once(&once, watch_forks);
   return atomic_load(&forks);
 }
-#else
-unsigned pmb_forks(void)
-{
-  return 0;
-}
-#endif
 
 static double seconds_now(void)
 {
@@ -127,7 +115,8 @@ static double seconds_now(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-int pmb_available_cores(void)
+/* Cores that this process may use, at least 1. */
+static int available_cores(void)
 {
 #if defined(__linux__)
   cpu_set_t set;
@@ -139,217 +128,6 @@ int pmb_available_cores(void)
   return cores > 0 ? (int)cores : 1;
 }
 
-static inline void relax(void)
-{
-#if defined(PMB_X86)
-  __builtin_ia32_pause();
-#endif
-}
-
-/* Whether there is something new for a thread: a job it may take part in, or the end. */
-static int is_called(const pmb_member *member, unsigned seen, job_word *job)
-{
-  *job = atomic_load(&member->pool->job);
-  const int is_new = (unsigned)(*job >> JOB_NUMBER_SHIFT) != seen && (*job & JOB_OPEN);
-  return (is_new && member->worker < (int)(*job >> JOB_WORKERS_SHIFT & 0xffff)) || atomic_load(&member->pool->stop);
-}
-
-/* Waits until there is something new, awake at first. */
-static job_word await_call(pmb_member *member, unsigned seen)
-{
-  job_word job;
-  for (const double until = seconds_now() + SPIN; member->pool->spins && seconds_now() < until; relax()) {
-    if (is_called(member, seen, &job)) {
-      return job;
-    }
-  }
-  pthread_mutex_lock(&member->mutex);
-  atomic_store(&member->asleep, 1);
-  while (!is_called(member, seen, &job)) {
-    pthread_cond_wait(&member->wake, &member->mutex);
-  }
-  atomic_store(&member->asleep, 0);
-  pthread_mutex_unlock(&member->mutex);
-  return job;
-}
-
-static void call_member(pmb_member *member)
-{
-  if (atomic_load(&member->asleep)) {
-    pthread_mutex_lock(&member->mutex);
-    pthread_cond_signal(&member->wake);
-    pthread_mutex_unlock(&member->mutex);
-  }
-}
-
-/* Takes part in a job. Returns 0 if it is over. */
-static int join_job(pmb_pool *pool, job_word job)
-{
-  const job_word number = job >> JOB_NUMBER_SHIFT;
-  while (job >> JOB_NUMBER_SHIFT == number && (job & JOB_OPEN)) {
-    if (atomic_compare_exchange_weak(&pool->job, &job, job + 1)) {
-      return 1;
-    }
-  }
-  return 0;
-}
-
-static void leave_job(pmb_pool *pool)
-{
-  atomic_store(&pool->exhausted, 1);
-  const job_word job = atomic_fetch_sub(&pool->job, 1) - 1;
-  if (!(job & (JOB_OPEN | JOB_RUNNING)) && atomic_load(&pool->caller_asleep)) {
-    pthread_mutex_lock(&pool->mutex);
-    pthread_cond_signal(&pool->done);
-    pthread_mutex_unlock(&pool->mutex);
-  }
-}
-
-static void *pool_thread_main(void *data)
-{
-  pmb_member *member = data;
-  pmb_pool *pool = member->pool;
-  unsigned seen = 0;
-  for (;;) {
-    const job_word job = await_call(member, seen);
-    if (atomic_load(&pool->stop)) {
-      return NULL;
-    }
-    seen = (unsigned)(job >> JOB_NUMBER_SHIFT);
-    if (join_job(pool, job)) {
-      pool->task(pool->arg, member->worker);
-      leave_job(pool);
-    }
-  }
-}
-
-/* Whether the threads are those of a process that this one was forked from. Nobody answers for them here: what they hold or wait
- * for, mutexes as well, stays so for ever. */
-static int is_left_behind(const pmb_pool *pool)
-{
-  return pool->forks != pmb_forks();
-}
-
-static void end_threads(pmb_pool *pool)
-{
-  atomic_store(&pool->stop, 1);
-  for (int i = 0; i < pool->started; ++i) {
-    call_member(&pool->members[i]);
-  }
-  for (int i = 0; i < pool->started; ++i) {
-    pthread_join(pool->members[i].thread, NULL);
-    pthread_cond_destroy(&pool->members[i].wake);
-    pthread_mutex_destroy(&pool->members[i].mutex);
-  }
-  pthread_cond_destroy(&pool->done);
-  pthread_mutex_destroy(&pool->mutex);
-}
-
-/* Without threads. NULL if memory fails. */
-static pmb_pool *pool_create(int workers)
-{
-  const size_t size = sizeof(pmb_pool) + (size_t)(workers - 1) * sizeof(pmb_member);
-  pmb_pool *pool = aligned_alloc(_Alignof(pmb_pool), size); /* the size of both is a multiple of their alignment */
-  if (pool) {
-    memset(pool, 0, size);
-    pthread_mutex_init(&pool->mutex, NULL);
-    pthread_cond_init(&pool->done, NULL);
-    pool->workers = workers;
-    pool->spins = workers <= pmb_available_cores();
-    pool->forks = pmb_forks();
-  }
-  return pool;
-}
-
-/* An idle pool of the crew's size, or a new one. NULL if memory fails. */
-static pmb_pool *take_pool(pmb_crew *crew)
-{
-  const unsigned here = pmb_forks();
-  pthread_mutex_lock(&pools_mutex);
-  if (!crew->uses_pools || crew->forks != here) {
-    crew->uses_pools = 1;
-    crew->forks = here;
-    ++pool_users;
-  }
-  pmb_pool **link = &idle_pools;
-  while (*link && (*link)->workers != crew->workers) {
-    link = &(*link)->next;
-  }
-  pmb_pool *pool = *link;
-  if (pool) {
-    *link = pool->next;
-  }
-  pthread_mutex_unlock(&pools_mutex);
-  return pool ? pool : pool_create(crew->workers);
-}
-
-static void give_pool_back(pmb_pool *pool)
-{
-  if (is_left_behind(pool)) {
-    free(pool);
-    return;
-  }
-  pthread_mutex_lock(&pools_mutex);
-  pool->next = idle_pools;
-  idle_pools = pool;
-  pthread_mutex_unlock(&pools_mutex);
-}
-
-/* Returns 0 if the system gives none. */
-static int start_thread(pmb_pool *pool)
-{
-  pmb_member *member = &pool->members[pool->started];
-  member->pool = pool;
-  member->worker = pool->started + 1;
-  pthread_mutex_init(&member->mutex, NULL);
-  pthread_cond_init(&member->wake, NULL);
-  if (pthread_create(&member->thread, NULL, pool_thread_main, member) != 0) {
-    pthread_cond_destroy(&member->wake);
-    pthread_mutex_destroy(&member->mutex);
-    return 0;
-  }
-  ++pool->started;
-  return 1;
-}
-
-/* Until no thread is in the job. */
-static void await_threads(pmb_pool *pool)
-{
-  for (const double until = seconds_now() + SPIN; pool->spins && seconds_now() < until; relax()) {
-    if (!(atomic_load(&pool->job) & JOB_RUNNING)) {
-      return;
-    }
-  }
-  pthread_mutex_lock(&pool->mutex);
-  atomic_store(&pool->caller_asleep, 1);
-  while (atomic_load(&pool->job) & JOB_RUNNING) {
-    pthread_cond_wait(&pool->done, &pool->mutex);
-  }
-  atomic_store(&pool->caller_asleep, 0);
-  pthread_mutex_unlock(&pool->mutex);
-}
-
-/* Runs the task on the pool's threads and the caller's. Threads that are missing are started as long as those before them find
- * something to do. */
-static void pool_run(pmb_pool *pool, int workers, void (*task)(void *arg, int worker), void *arg)
-{
-  const job_word number = (atomic_load(&pool->job) >> JOB_NUMBER_SHIFT) + 1;
-  pool->task = task;
-  pool->arg = arg;
-  atomic_store(&pool->exhausted, 0);
-  atomic_store(&pool->job, number << JOB_NUMBER_SHIFT | (job_word)workers << JOB_WORKERS_SHIFT | JOB_OPEN);
-  for (int i = 0; i < pool->started && i < workers - 1; ++i) {
-    call_member(&pool->members[i]);
-  }
-  while (pool->started < workers - 1 && !atomic_load(&pool->exhausted) && start_thread(pool)) {
-    continue;
-  }
-  task(arg, 0);
-  if ((atomic_fetch_and(&pool->job, ~(job_word)JOB_OPEN) & JOB_RUNNING) && !is_left_behind(pool)) {
-    await_threads(pool);
-  }
-}
-
 int pmb_crew_report(pmb_crew *crew, double fraction)
 {
   if (!crew->progress) {
@@ -359,7 +137,7 @@ int pmb_crew_report(pmb_crew *crew, double fraction)
   crew->highest = fraction > crew->highest ? fraction : crew->highest;
   const unsigned before = pmb_forks();
   const int stop = crew->progress(crew->progress_user, crew->highest);
-  return !stop && pmb_forks() == before; /* what other threads were at is done in the parent only */
+  return !stop && pmb_forks() == before; /* a child lacks the work of the other threads */
 }
 
 static int report_loop(pmb_loop *loop)
@@ -374,7 +152,7 @@ static int report_loop(pmb_loop *loop)
   return (silent < REPORT_INTERVAL && place < crew->highest + REPORT_STEP) || pmb_crew_report(crew, place);
 }
 
-/* The next i for a worker: of the range it is at, or of the first after it where there is one. Returns 0 if all are taken. */
+/* Takes the next i of the worker's range, or of the first range after it with one left. Returns 0 if all are taken. */
 static int take_next(pmb_loop *loop, int *at, size_t *i)
 {
   for (int tried = 0; tried < loop->range_count; ++tried) {
@@ -396,87 +174,174 @@ static void loop_task(void *data, int worker)
   const int is_caller = pthread_equal(pthread_self(), loop->caller);
   int at = worker % loop->range_count;
   size_t i;
-  while (!atomic_load_explicit(&loop->stopped, memory_order_relaxed) && take_next(loop, &at, &i)) {
+  while (!atomic_load_explicit(&loop->over, memory_order_relaxed) && take_next(loop, &at, &i)) {
     loop->body(loop->arg, worker, i);
     atomic_fetch_add(&loop->finished, 1);
     if (is_caller && !report_loop(loop)) {
-      atomic_store(&loop->stopped, 1);
+      loop->stopped = 1;
+      break;
+    }
+  }
+  atomic_store(&loop->over, 1);
+}
+
+static void await(sem_t *semaphore, int spins)
+{
+  for (const double until = seconds_now() + SPIN; spins && seconds_now() < until;) {
+    if (sem_trywait(semaphore) == 0) {
+      return;
+    }
+  }
+  while (sem_wait(semaphore) != 0) { /* a signal was handled meanwhile */
+  }
+}
+
+static void *thread_main(void *data)
+{
+  pmb_thread *thread = data;
+  int spins = 0;
+  for (;;) {
+    await(&thread->called, spins);
+    if (atomic_load(&thread->ends)) {
+      return NULL;
+    }
+    pmb_loop *loop = atomic_exchange(&thread->loop, NULL);
+    if (loop) {
+      loop_task(loop, thread->worker);
+      spins = loop->crew->spins;
+      sem_post(&thread->done);
     }
   }
 }
 
-/* Cuts the loop into ranges of about equal length. */
-static void cut(pmb_loop *loop, int ranges)
+static void call_thread(pmb_thread *thread, pmb_loop *loop, int worker)
 {
-  const size_t each = loop->count / (size_t)ranges, more = loop->count % (size_t)ranges;
-  size_t begin = 0;
-  for (int r = 0; r < ranges; ++r) {
-    const size_t end = begin + each + ((size_t)r < more);
-    atomic_init(&loop->ranges[r].next, begin);
-    loop->ranges[r].end = end;
-    begin = end;
-  }
-  loop->range_count = ranges;
+  thread->worker = worker;
+  atomic_store(&thread->loop, loop);
+  sem_post(&thread->called);
 }
 
-static int run_loop(pmb_crew *crew, int most, pmb_loop *loop)
+/* NULL if the system gives none. */
+static pmb_thread *start_thread(void)
 {
-  const int wanted = most < crew->workers ? most : crew->workers;
-  const int workers = (size_t)wanted < loop->count ? wanted : (int)loop->count;
-  loop->crew = crew;
-  loop->caller = pthread_self();
-  atomic_init(&loop->finished, 0);
-  atomic_init(&loop->stopped, 0);
-  pmb_pool *pool = workers > 1 && !crew->executor.run ? take_pool(crew) : NULL;
-  if (crew->executor.run && workers > 0) {
-    crew->executor.run(crew->executor.user, workers, loop_task, loop);
-  } else if (pool) {
-    pool_run(pool, workers, loop_task, loop);
-    give_pool_back(pool);
-  } else {
-    loop_task(loop, 0);
+  pmb_thread *thread = aligned_alloc(CACHE_LINE, sizeof(*thread));
+  if (!thread) {
+    return NULL;
   }
-  return !atomic_load(&loop->stopped) && pmb_crew_report(crew, crew->fraction_end);
+  atomic_init(&thread->loop, NULL);
+  atomic_init(&thread->ends, 0);
+  thread->next = NULL;
+  if (sem_init(&thread->called, 0, 0) != 0 || sem_init(&thread->done, 0, 0) != 0 ||
+    pthread_create(&thread->id, NULL, thread_main, thread) != 0) {
+    free(thread);
+    return NULL;
+  }
+  return thread;
+}
+
+/* Takes up to `most` threads from the list. */
+static pmb_thread *take_threads(int most)
+{
+  lock_list();
+  pmb_thread *first = idle, **end = &first;
+  for (int i = 0; i < most && *end; ++i) {
+    end = &(*end)->next;
+  }
+  idle = *end;
+  *end = NULL;
+  unlock_list();
+  return first;
+}
+
+/* Runs the loop on the caller's thread and on others, the missing ones of which are started while there is work left. */
+static void run_on_threads(pmb_loop *loop, int workers)
+{
+  const unsigned before = pmb_forks();
+  pmb_thread *threads = take_threads(workers - 1), **end = &threads;
+  for (int worker = 1; worker < workers; ++worker, end = &(*end)->next) {
+    if (!*end && (atomic_load(&loop->over) || !(*end = start_thread()))) {
+      break;
+    }
+    call_thread(*end, loop, worker);
+  }
+  loop_task(loop, 0);
+  if (pmb_forks() != before) { /* the hook has forked, and this is the child */
+    free_threads(threads);
+    return;
+  }
+  for (pmb_thread *thread = threads; thread; thread = thread->next) {
+    if (!atomic_exchange(&thread->loop, NULL)) {
+      await(&thread->done, loop->crew->spins);
+    }
+  }
+  lock_list();
+  *end = idle;
+  idle = threads;
+  unlock_list();
+}
+
+/* Cuts [0, count) into ranges of about equal length and runs the loop. */
+static int run_loop(
+  pmb_crew *crew, int most, int ranges, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
+{
+  const int workers = (size_t)most < count ? most : (int)count;
+  pmb_loop loop = {
+    .range_count = ranges, .crew = crew, .caller = pthread_self(), .count = count, .body = body, .arg = arg
+  };
+  const size_t each = count / (size_t)ranges, more = count % (size_t)ranges;
+  for (size_t r = 0, begin = 0; r < (size_t)ranges; ++r) {
+    atomic_init(&loop.ranges[r].next, begin);
+    begin += each + (r < more);
+    loop.ranges[r].end = begin;
+  }
+  if (crew->executor.run && workers > 0) {
+    crew->executor.run(crew->executor.user, workers, loop_task, &loop);
+  } else if (workers > 1) {
+    run_on_threads(&loop, workers);
+  } else {
+    loop_task(&loop, 0);
+  }
+  return !loop.stopped && pmb_crew_report(crew, crew->fraction_end);
 }
 
 int pmb_crew_loop(pmb_crew *crew, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
 {
-  pmb_loop loop;
-  loop.count = count;
-  loop.body = body;
-  loop.arg = arg;
-  cut(&loop, 1);
-  return run_loop(crew, crew->workers, &loop);
+  return run_loop(crew, crew->workers, 1, count, body, arg);
 }
 
 int pmb_crew_loop_apart(
   pmb_crew *crew, int most, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
 {
   const int workers = most < crew->workers ? most : crew->workers;
-  pmb_loop loop;
-  loop.count = count;
-  loop.body = body;
-  loop.arg = arg;
-  cut(&loop, workers < MOST_RANGES ? workers : MOST_RANGES);
-  return run_loop(crew, workers, &loop);
+  return run_loop(crew, workers, workers < MOST_RANGES ? workers : MOST_RANGES, count, body, arg);
 }
 
-void pmb_crew_free(pmb_crew *crew)
+void pmb_crew_make(pmb_crew *crew, int threads, pmb_executor executor)
 {
-  pmb_pool *unused = NULL;
-  if (crew->uses_pools && crew->forks == pmb_forks()) {
-    pthread_mutex_lock(&pools_mutex);
-    if (--pool_users == 0) {
-      unused = idle_pools;
-      idle_pools = NULL;
-    }
-    pthread_mutex_unlock(&pools_mutex);
+  const int cores = available_cores();
+  pmb_forks(); /* forks are noted from now on */
+  crew->executor = executor;
+  crew->workers = threads ? threads : cores < PMB_MAX_THREADS ? cores : PMB_MAX_THREADS;
+  crew->spins = crew->workers <= cores;
+  lock_list();
+  ++crews;
+  unlock_list();
+}
+
+void pmb_crew_free(void)
+{
+  lock_list();
+  pmb_thread *threads = --crews == 0 ? idle : NULL;
+  idle = threads ? NULL : idle;
+  unlock_list();
+  for (pmb_thread *thread = threads; thread; thread = thread->next) {
+    atomic_store(&thread->ends, 1);
+    sem_post(&thread->called);
   }
-  crew->uses_pools = 0;
-  while (unused) {
-    pmb_pool *pool = unused;
-    unused = pool->next;
-    end_threads(pool);
-    free(pool);
+  for (pmb_thread *thread = threads; thread; thread = thread->next) {
+    pthread_join(thread->id, NULL);
+    sem_destroy(&thread->called);
+    sem_destroy(&thread->done);
   }
+  free_threads(threads);
 }

@@ -10,18 +10,20 @@ enum { PMB_MAX_THREADS = 1024 };
 /* How loops run, and who hears of their progress. */
 typedef struct pmb_crew {
   int workers;
-  pmb_executor executor; /* run == NULL: the core's pools, which all contexts share */
-  int uses_pools;        /* it has had one, in the process of so many forks */
-  unsigned forks;
+  int spins;             /* there is a core for each worker: one may poll for a moment before it sleeps */
+  pmb_executor executor; /* run == NULL: the core's threads, which all contexts share */
   pmb_progress progress;
   void *progress_user;
   double fraction_begin, fraction_end; /* of the running call, what the next loop covers */
-  double highest;                      /* fraction reported in the running call: what is done again does not show */
+  double highest;                      /* fraction reported in the running call: work done again does not show */
   double last_report;                  /* seconds, monotonic clock */
 } pmb_crew;
 
-/* Cores that this process may use, at least 1. */
-int pmb_available_cores(void);
+/* Sets workers (threads == 0: one per core that this process may use), spins and executor; the rest is the caller's. */
+void pmb_crew_make(pmb_crew *crew, int threads, pmb_executor executor);
+
+/* Ends a crew, which runs no more loops. The last one of the process ends the core's threads. */
+void pmb_crew_free(void);
 
 /* Runs body(arg, worker, i) for every i in [0, count), in any order, workers pulling one i at a time. Returns 0 when
  * the progress hook asked to stop (some i may then be missing), 1 otherwise. A thread that cannot be started only
@@ -37,8 +39,5 @@ int pmb_crew_loop_apart(
 /* Reports the crew's current place to the hook, whatever the clock says. Returns 0 if it asks to stop, and in a process that
  * it forked. */
 int pmb_crew_report(pmb_crew *crew, double fraction);
-
-/* The crew runs no more loops. The last one to say so ends the pools' threads. */
-void pmb_crew_free(pmb_crew *crew);
 
 #endif

@@ -19,7 +19,6 @@
 
 extern "C" {
 #include "core/pmb_backend.h"
-#include "core/pmb_frame.h"
 #include "core/pmb_stream.h"
 #include "cuda/pmb_cuda.h"
 #include "shared/pmb_brick.h"

@@ -56,7 +56,7 @@ double pmb_histogram_isovalue(const pmb_histogram_request *request, int64_t bin)
   return between(request->low, request->high, ((double)bin + 0.5) / (double)request->bins);
 }
 
-/* Writes a mark unless it is above all samples of the type, as all after it then are; returns how many there are. */
+/* Appends a mark, unless it is above all samples of the type (so are those after it). Returns the number of marks. */
 static int64_t add_mark(pmb_mark *marks, int64_t count, double value, pmb_type type)
 {
   const pmb_isovalue isovalue = pmb_isovalue_make(value, type, 0);
@@ -111,7 +111,7 @@ static pmb_status check(pmb_context *context, const pmb_histogram_request *reque
   return PMB_OK;
 }
 
-/* Counts all bricks; `work` is room for everything that is needed. */
+/* Counts all bricks. `work` and `copy` are empty buffers, which the caller frees. */
 static pmb_status count_bricks(
   pmb_context *context, const pmb_histogram_request *request, pmb_fill fill, pmb_buffer *work, pmb_buffer *copy)
 {

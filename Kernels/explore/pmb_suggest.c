@@ -11,11 +11,8 @@
 
 #include "core/pmb_backend.h"
 
-enum {
-  WANTED = 3,
-  APART = PMB_SUGGEST_BINS / 32
-}; /* suggestions at least, if there is a choice; bins between them */
-enum { BINS = PMB_SUGGEST_BINS, MOST_VALLEYS = BINS / 2, MOST_ZOOMS = 200 };
+/* WANTED: suggestions at least, if there is a choice. APART: bins between them. */
+enum { BINS = PMB_SUGGEST_BINS, WANTED = 3, APART = BINS / 32, MOST_VALLEYS = BINS / 2, MOST_ZOOMS = 200 };
 
 /* Shares. A valley has to be this much lower than both its peaks, and by this much of the highest; its bottom is what is
  * lower than this much of its depth, the top of a peak what is higher than this much of its height. */
@@ -25,7 +22,8 @@ static const double VALLEY = 0.1, RIPPLE = 0.02, BOTTOM = 0.1, TOP = 0.95;
 static const double FILLED = 0.9, TAIL = 0.02, BEND = 0.2, NEARLY = 0.95;
 /* Beside a bend the curve is level as far as it keeps so much of its height: some bricks at a body's border miss its highest. */
 static const double LEVEL = 0.7;
-/* What is above the best suggestion ends where so much of its peak is left. Surfaces are alike if their bricks differ by less. */
+/* The material above the best suggestion ends where its curve falls below this share of its peak. Surfaces are alike if their
+ * numbers of bricks differ by less. */
 static const double DENSEST = 0.1, ALIKE = 0.1;
 /* Bins with at most so much of the highest are empty, and the range without empty ends is looked at if it is at most so
  * small: one wild sample must not put everything else into one bin. */
@@ -136,7 +134,7 @@ static int leave_bend(const int64_t *counts, int peak, int bend, int deepest, in
   return drops && length > (deepest - peak) * step && (halfway - bend) * step > 0 ? halfway : bend;
 }
 
-/* Where there is no valley. */
+/* The bin to suggest for a curve without a valley. */
 static int leave_peak(const int64_t *counts, int peak, int64_t bricks)
 {
   int above = peak, below = peak, above_deepest = peak, below_deepest = peak;

@@ -6,13 +6,19 @@
  * its uses, and joins the components of its ends. Points near each other in space have ids near each other, so a range
  * looks at few chunks of triangles, and its buckets stay in the cache.
  *
- * Nothing depends on who does what: sums of reals have a fixed order, everything else is a whole number, and of the
- * components only the number counts. */
-#include "measures/pmb_measures.h"
+ * Nothing depends on the number of threads: sums of reals have a fixed order, everything else is a whole number, and of the
+ * components only the number counts.
+ *
+ * `wide`: ids have 64 bits, and so have parents and records. */
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
 #include "core/pmb_backend.h"
 
 enum {
-  /* A range has a power of two of points: fewer than at most if there is not enough for all workers. */
+  CHUNK = 4096, /* triangles, or points, per unit of parallel work */
+  /* The points of a range are a power of two: smaller where some workers would get no range. */
   LEAST_RANGE_BITS = 12,
   MOST_RANGE_BITS = 17,
   RANGES_PER_WORKER = 4
@@ -22,137 +28,478 @@ enum {
 static const double LEAST_COORDINATE = 1e-70, LARGEST_COORDINATE = 1e70;
 static const double LEAST_UNIT = 1e-300; /* its inverse is finite */
 
-/* In the chunks' order: the same bits on every run. */
-static pmb_chunk_sums reduce_sums(const pmb_measuring *m)
+static const int64_t NOWHERE = -1; /* the parent of a point that no triangle uses */
+
+/* What a chunk of triangles adds. */
+typedef struct chunk_sums {
+  double area, volume; /* 2 and 6 times */
+  double largest;      /* coordinate, by magnitude; only for double points */
+  int64_t triangles;
+  int64_t lowest, highest; /* ids, counted from the part's first */
+  uint64_t ranges;         /* that have records of its triangles: bit i stands for ranges i, i + 64, ... */
+} chunk_sums;
+
+/* What a worker has seen of a range. */
+typedef struct range_use {
+  int64_t records;
+  int64_t first_chunk, end_chunk; /* of triangles with such records */
+} range_use;
+
+/* A part's arrays. Each loop has a copy, so that the compiler knows that no store changes it. */
+typedef struct part_view {
+  const void *ids, *points; /* the part's first */
+  const uint8_t *flags;     /* of the part's triangles, or NULL */
+  uint8_t left_out;
+  int64_t first; /* point of the part */
+  double scale;  /* coordinates are multiplied by it: a power of two */
+  void *parents; /* by point: a lower point of the same component, or itself; NOWHERE. As wide as ids */
+} part_view;
+
+enum { POINTS, LINKS, EDGES, BOUNDARY_EDGES, NONMANIFOLD_EDGES, UNPAIRED_EDGES, COUNTS };
+
+/* The work on one part. */
+typedef struct measuring {
+  pmb_context *context;
+  pmb_status status; /* after a failure nothing more is done */
+  const pmb_mesh *mesh;
+  pmb_sizes before, size; /* of the parts before, and of this one */
+  part_view part;
+  pmb_buffer chunks; /* of triangles: chunk_sums */
+  pmb_buffer parents;
+  int range_bits;
+  int64_t range_count;
+  pmb_buffer uses;          /* range_use of each range: of each worker, then of worker 0 those of all */
+  pmb_buffer ends, records; /* of each worker's buckets */
+  int64_t record_capacity;
+  atomic_llong counts[COUNTS];
+} measuring;
+
+static inline int64_t least_of(int64_t a, int64_t b)
 {
-  const pmb_chunk_sums *chunks = m->chunks.data;
-  pmb_chunk_sums total = { .lowest = INT64_MAX, .highest = -1 };
-  for (int64_t i = 0; i < pmb_measures_chunks(m->size.triangles); ++i) {
+  return a < b ? a : b;
+}
+
+static inline int64_t greatest_of(int64_t a, int64_t b)
+{
+  return a > b ? a : b;
+}
+
+static inline int64_t chunks_of(int64_t n)
+{
+  return (n + CHUNK - 1) / CHUNK;
+}
+
+/* Elements of ids and records. */
+static inline int64_t load(const void *array, int64_t i, int wide)
+{
+  return wide ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
+}
+
+static inline void store(void *array, int64_t i, int64_t value, int wide)
+{
+  if (wide) {
+    ((int64_t *)array)[i] = value;
+  } else {
+    ((int32_t *)array)[i] = (int32_t)value;
+  }
+}
+
+/* Threads share parents. */
+static inline int64_t load_parent(const part_view *part, int64_t point, int wide)
+{
+  return wide ? atomic_load_explicit((_Atomic int64_t *)part->parents + point, memory_order_relaxed)
+              : atomic_load_explicit((_Atomic int32_t *)part->parents + point, memory_order_relaxed);
+}
+
+static inline void store_parent(const part_view *part, int64_t point, int64_t parent, int wide)
+{
+  if (wide) {
+    atomic_store_explicit((_Atomic int64_t *)part->parents + point, parent, memory_order_relaxed);
+  } else {
+    atomic_store_explicit((_Atomic int32_t *)part->parents + point, (int32_t)parent, memory_order_relaxed);
+  }
+}
+
+/* Ids of a triangle's points, counted from the part's first; unsigned arithmetic, as they may be anything. Returns 0 if the
+ * triangle is left out. */
+static inline int load_triangle(const part_view *part, int64_t triangle, int wide, int64_t ids[3])
+{
+  for (int c = 0; c < 3; ++c) {
+    ids[c] = (int64_t)((uint64_t)load(part->ids, 3 * triangle + c, wide) - (uint64_t)part->first);
+  }
+  return !part->flags || !(part->flags[triangle] & part->left_out);
+}
+
+/* Returns 1 if the number of swaps was even. */
+static inline int sort_ids(int64_t ids[3])
+{
+  const int64_t a = ids[0], b = ids[1], c = ids[2];
+  const int swaps = (a > b) + (b > c) + (a > c);
+  const int64_t low = least_of(a, b), high = greatest_of(a, b);
+  ids[0] = least_of(low, c);
+  ids[1] = greatest_of(low, least_of(high, c));
+  ids[2] = greatest_of(high, c);
+  return !(swaps & 1);
+}
+
+/* Raises *largest to the largest magnitude, where points are double. */
+static inline void load_point(const part_view *part, int64_t point, int wide, double p[3], double *largest)
+{
+  for (int c = 0; c < 3; ++c) {
+    p[c] = wide ? ((const double *)part->points)[3 * point + c] * part->scale
+                : ((const float *)part->points)[3 * point + c];
+    *largest = wide && fabs(p[c]) > *largest ? fabs(p[c]) : *largest;
+  }
+}
+
+static inline void add_facet(chunk_sums *sums, const double a[3], const double b[3], const double c[3])
+{
+  const double u[3] = { b[0] - a[0], b[1] - a[1], b[2] - a[2] };
+  const double v[3] = { c[0] - a[0], c[1] - a[1], c[2] - a[2] };
+  const double n[3] = { u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0] };
+  sums->area += sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+  sums->volume += a[0] * n[0] + a[1] * n[1] + a[2] * n[2];
+}
+
+/* A point that a triangle uses is a component of its own, to begin with. */
+static inline void mark_used(const part_view *part, int64_t point, int wide)
+{
+  if (load_parent(part, point, wide) == NOWHERE) {
+    store_parent(part, point, point, wide);
+  }
+}
+
+/* A triangle has one record with its middle point and two with its highest. */
+static inline void note_records(
+  int range_bits, int64_t point, int64_t n, int64_t chunk, chunk_sums *sums, range_use *uses)
+{
+  const int64_t range = point >> range_bits;
+  range_use *use = &uses[range];
+  use->records += n;
+  if (use->end_chunk != chunk + 1) { /* the first of this chunk */
+    use->first_chunk = least_of(use->first_chunk, chunk);
+    use->end_chunk = greatest_of(use->end_chunk, chunk + 1);
+    sums->ranges |= (uint64_t)1 << (range & 63);
+  }
+}
+
+static inline void sum_chunk(measuring *m, int worker, int64_t chunk, int wide, int wide_points)
+{
+  const int64_t begin = chunk * CHUNK, end = least_of(begin + CHUNK, m->size.triangles);
+  const part_view part = m->part;
+  const int64_t points = m->size.points;
+  const int range_bits = m->range_bits;
+  range_use *uses = (range_use *)m->uses.data + worker * m->range_count;
+  chunk_sums sums = { .lowest = INT64_MAX, .highest = -1 };
+  for (int64_t t = begin; t < end; ++t) {
+    int64_t ids[3];
+    double p[3][3];
+    if (!load_triangle(&part, t, wide, ids)) {
+      continue;
+    }
+    ++sums.triangles;
+    sums.lowest = least_of(sums.lowest, least_of(ids[0], least_of(ids[1], ids[2])));
+    sums.highest = greatest_of(sums.highest, greatest_of(ids[0], greatest_of(ids[1], ids[2])));
+    if (sums.lowest < 0 || sums.highest >= points) {
+      break; /* not this mesh's: reduce_sums will see it */
+    }
+    for (int c = 0; c < 3; ++c) {
+      mark_used(&part, ids[c], wide);
+      load_point(&part, ids[c], wide_points, p[c], &sums.largest);
+    }
+    add_facet(&sums, p[0], p[1], p[2]);
+    sort_ids(ids);
+    note_records(range_bits, ids[1], 1, chunk, &sums, uses);
+    note_records(range_bits, ids[2], 2, chunk, &sums, uses);
+  }
+  ((chunk_sums *)m->chunks.data)[chunk] = sums;
+}
+
+/* A chunk of triangles: its chunk_sums, its share of range_use, and which points are used. */
+static void sum_body(void *data, int worker, size_t i)
+{
+  measuring *m = data;
+  const int wide = m->mesh->id_type == PMB_INT64, wide_points = m->mesh->point_type == PMB_FLOAT64;
+  wide ? sum_chunk(m, worker, (int64_t)i, 1, wide_points) : sum_chunk(m, worker, (int64_t)i, 0, wide_points);
+}
+
+/* A chunk of points: no triangle uses them. */
+static void forget_body(void *data, int worker, size_t i)
+{
+  measuring *m = data;
+  const int64_t begin = (int64_t)i * CHUNK, count = least_of(CHUNK, m->size.points - begin);
+  const size_t size = pmb_type_size(m->mesh->id_type);
+  (void)worker;
+  memset((char *)m->parents.data + (size_t)begin * size, 0xff, (size_t)count * size); /* NOWHERE */
+}
+
+/* A worker's buckets: those of a range of points. */
+typedef struct buckets {
+  int64_t begin, end; /* points */
+  int64_t *ends;      /* by point, counted from begin: how many records, where the next goes, or where they end */
+  void *records;      /* lower point << 1 | the triangle runs from the lower point to the higher one */
+} buckets;
+
+/* Counts the records of a chunk of triangles in each bucket, or writes them. */
+static inline void record_chunk(const measuring *m, int64_t chunk, const buckets *b, int write, int wide)
+{
+  const part_view part = m->part;
+  const int64_t begin = chunk * CHUNK, end = least_of(begin + CHUNK, m->size.triangles);
+  const uint64_t points = (uint64_t)(b->end - b->begin);
+  for (int64_t t = begin; t < end; ++t) {
+    int64_t ids[3];
+    if (!load_triangle(&part, t, wide, ids)) {
+      continue;
+    }
+    const int even = sort_ids(ids);
+    const int64_t middle = ids[1] - b->begin, highest = ids[2] - b->begin;
+    if ((uint64_t)middle < points) {
+      const int64_t place = b->ends[middle]++;
+      if (write) {
+        store(b->records, place, ids[0] << 1 | even, wide);
+      }
+    }
+    if ((uint64_t)highest < points) {
+      const int64_t place = b->ends[highest];
+      b->ends[highest] += 2;
+      if (write) {
+        store(b->records, place, ids[1] << 1 | even, wide);
+        store(b->records, place + 1, ids[0] << 1 | !even, wide);
+      }
+    }
+  }
+}
+
+/* The same for all triangles with records in the range. */
+static inline void record_range(const measuring *m, int64_t range, const buckets *b, int write, int wide)
+{
+  const range_use *use = (const range_use *)m->uses.data + range;
+  const chunk_sums *chunks = m->chunks.data;
+  for (int64_t i = use->first_chunk; i < use->end_chunk; ++i) {
+    if (chunks[i].ranges >> (range & 63) & 1) {
+      record_chunk(m, i, b, write, wide);
+    }
+  }
+}
+
+/* By insertion: a point of a mesh that pmb_emit made has few edges. */
+static inline void sort_records(const buckets *b, int64_t begin, int64_t end, int wide)
+{
+  for (int64_t i = begin + 1; i < end; ++i) {
+    const int64_t record = load(b->records, i, wide);
+    int64_t at = i;
+    for (; at > begin && load(b->records, at - 1, wide) > record; --at) {
+      store(b->records, at, load(b->records, at - 1, wide), wide);
+    }
+    store(b->records, at, record, wide);
+  }
+}
+
+/* The lowest known point of a point's component; halves the way there. A shortcut may overwrite another, but never a link:
+ * only roots are linked. */
+static inline int64_t find_root(const part_view *part, int64_t point, int wide)
+{
+  int64_t parent;
+  while ((parent = load_parent(part, point, wide)) != point) {
+    const int64_t next = load_parent(part, parent, wide);
+    if (next != parent) {
+      store_parent(part, point, next, wide);
+    }
+    point = next;
+  }
+  return point;
+}
+
+/* Links a root to a lower point; 0 if it is no root any more. */
+static inline int link_root(const part_view *part, int64_t root, int64_t lower, int wide)
+{
+  if (wide) {
+    return atomic_compare_exchange_strong_explicit(
+      (_Atomic int64_t *)part->parents + root, &(int64_t){ root }, lower, memory_order_relaxed, memory_order_relaxed);
+  }
+  return atomic_compare_exchange_strong_explicit((_Atomic int32_t *)part->parents + root, &(int32_t){ (int32_t)root },
+    (int32_t)lower, memory_order_relaxed, memory_order_relaxed);
+}
+
+/* Joins the components of two points. Returns 0 if they are one already. */
+static inline int join(const part_view *part, int64_t a, int64_t b, int wide)
+{
+  while ((a = find_root(part, a, wide)) != (b = find_root(part, b, wide))) {
+    if (link_root(part, greatest_of(a, b), least_of(a, b), wide)) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+/* The edges down from a point, whose records are those from begin to end - 1. */
+static inline void match_point(const part_view *part, int64_t point, const buckets *b, int64_t begin, int64_t end,
+  int64_t counts[COUNTS], int wide)
+{
+  sort_records(b, begin, end, wide);
+  for (int64_t i = begin; i < end;) {
+    const int64_t edge = load(b->records, i, wide) >> 1;
+    int64_t uses = 0, forward = 0, record = 0;
+    for (; i < end && (record = load(b->records, i, wide)) >> 1 == edge; ++i) {
+      ++uses;
+      forward += record & 1;
+    }
+    ++counts[EDGES];
+    counts[BOUNDARY_EDGES] += uses == 1;
+    counts[NONMANIFOLD_EDGES] += uses > 2;
+    counts[UNPAIRED_EDGES] += 2 * forward != uses;
+    counts[LINKS] += join(part, point, edge & (wide ? INT64_MAX : INT32_MAX), wide);
+  }
+}
+
+static inline void match_range(measuring *m, int worker, int64_t range, int wide)
+{
+  const part_view part = m->part;
+  const buckets b = { range << m->range_bits, least_of((range + 1) << m->range_bits, m->size.points),
+    (int64_t *)m->ends.data + ((int64_t)worker << m->range_bits),
+    (char *)m->records.data + (size_t)(worker * m->record_capacity) * (wide ? 8 : 4) };
+  const int64_t points = b.end - b.begin;
+  int64_t counts[COUNTS] = { 0 }, before = 0;
+  memset(b.ends, 0, (size_t)points * sizeof(*b.ends));
+  record_range(m, range, &b, 0, wide);
+  for (int64_t p = 0; p < points; ++p) {
+    const int64_t here = b.ends[p];
+    b.ends[p] = before;
+    before += here;
+  }
+  record_range(m, range, &b, 1, wide);
+  for (int64_t p = 0; p < points; ++p) {
+    counts[POINTS] += load_parent(&part, b.begin + p, wide) != NOWHERE;
+    match_point(&part, b.begin + p, &b, p > 0 ? b.ends[p - 1] : 0, b.ends[p], counts, wide);
+  }
+  for (int c = 0; c < COUNTS; ++c) {
+    atomic_fetch_add_explicit(&m->counts[c], counts[c], memory_order_relaxed);
+  }
+}
+
+/* A range of points: the edges down from them; joins components. */
+static void match_body(void *data, int worker, size_t i)
+{
+  measuring *m = data;
+  m->mesh->id_type == PMB_INT64 ? match_range(m, worker, (int64_t)i, 1) : match_range(m, worker, (int64_t)i, 0);
+}
+
+/* In the chunks' order: the same bits on every run. */
+static chunk_sums reduce_sums(const measuring *m)
+{
+  const chunk_sums *chunks = m->chunks.data;
+  chunk_sums total = { .lowest = INT64_MAX, .highest = -1 };
+  for (int64_t i = 0; i < chunks_of(m->size.triangles); ++i) {
     total.area += chunks[i].area;
     total.volume += chunks[i].volume;
     total.triangles += chunks[i].triangles;
     total.largest = chunks[i].largest > total.largest ? chunks[i].largest : total.largest;
-    total.lowest = pmb_least_of(total.lowest, chunks[i].lowest);
-    total.highest = pmb_greatest_of(total.highest, chunks[i].highest);
+    total.lowest = least_of(total.lowest, chunks[i].lowest);
+    total.highest = greatest_of(total.highest, chunks[i].highest);
   }
   return total;
 }
 
-/* Runs a body for `count` chunks, which take this part of the part's share of the progress. */
-static pmb_status run(
-  pmb_context *context, pmb_measuring *m, void (*body)(void *, int, size_t), int64_t count, double share)
+/* Runs a body for `count` units of work, which take this part of the call. */
+static void run(measuring *m, void (*body)(void *, int, size_t), int64_t count, double share)
 {
-  pmb_crew *crew = &context->crew;
+  pmb_crew *crew = &m->context->crew;
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end += share;
-  return pmb_crew_loop(crew, (size_t)count, body, m) ? PMB_OK
-                                                     : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+  if (m->status == PMB_OK && !pmb_crew_loop(crew, (size_t)count, body, m)) {
+    m->status = pmb_fail(m->context, PMB_ABORTED, "aborted by the progress hook");
+  }
 }
 
-static pmb_status reserve(pmb_context *context, pmb_buffer *buffer, int64_t count, size_t size)
+static void reserve(measuring *m, pmb_buffer *buffer, int64_t count, size_t size)
 {
-  return pmb_buffer_reserve(&context->memory, buffer, (size_t)count, size)
-    ? PMB_OK
-    : pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_measure: no memory for %lld times %zu bytes", (long long)count, size);
+  if (m->status == PMB_OK && !pmb_buffer_reserve(&m->context->memory, buffer, (size_t)count, size)) {
+    m->status = pmb_fail(
+      m->context, PMB_OUT_OF_MEMORY, "pmb_measure: no memory for %lld times %zu bytes", (long long)count, size);
+  }
 }
 
 /* The sums, after clearing what they gather by point and by range. */
-static pmb_status run_sums(pmb_context *context, pmb_measuring *m, double share)
+static chunk_sums run_sums(measuring *m, double share)
 {
-  pmb_range_use *uses = m->uses.data;
-  for (int64_t i = 0; i < m->workers * m->range_count; ++i) {
-    uses[i] = (pmb_range_use){ 0, INT64_MAX, 0 };
+  range_use *uses = m->uses.data;
+  for (int64_t i = 0; i < m->context->crew.workers * m->range_count; ++i) {
+    uses[i] = (range_use){ 0, INT64_MAX, 0 };
   }
-  const pmb_status status = run(context, m, pmb_measures_forget, pmb_measures_chunks(m->size.points), share * 0.02);
-  return status == PMB_OK ? run(context, m, pmb_measures_sum, pmb_measures_chunks(m->size.triangles), share * 0.98)
-                          : status;
+  run(m, forget_body, chunks_of(m->size.points), share * 0.02);
+  run(m, sum_body, chunks_of(m->size.triangles), share * 0.98);
+  return reduce_sums(m);
 }
 
 /* Area and volume; finds the points that are used. */
-static pmb_status measure_sums(pmb_context *context, pmb_measuring *m, double share, pmb_measures *measures)
+static void measure_sums(measuring *m, double share, pmb_measures *measures)
 {
-  pmb_status status = run_sums(context, m, share);
-  if (status != PMB_OK) {
-    return status;
-  }
-  pmb_chunk_sums total = reduce_sums(m);
-  if (total.triangles > 0 && (total.lowest < 0 || total.highest >= m->size.points)) {
-    return pmb_fail(context, PMB_INVALID,
+  chunk_sums total = run_sums(m, share);
+  double unit = 1;
+  if (m->status == PMB_OK && total.triangles > 0 && (total.lowest < 0 || total.highest >= m->size.points)) {
+    m->status = pmb_fail(m->context, PMB_INVALID,
       "pmb_measure: a triangle uses point %lld, but its part has %lld points from %lld on; are the parts those of this "
       "mesh?",
       (long long)((uint64_t)(total.lowest < 0 ? total.lowest : total.highest) + (uint64_t)m->before.points),
       (long long)m->size.points, (long long)m->before.points);
   }
-  if (PMB_IS_FINITE(total.largest) &&
+  if (m->status == PMB_OK && PMB_IS_FINITE(total.largest) &&
     (total.largest > LARGEST_COORDINATE || (total.largest < LEAST_COORDINATE && total.largest > 0))) {
-    m->unit = pmb_power_of_two(total.largest > LEAST_UNIT ? total.largest : LEAST_UNIT);
-    m->scale = 1 / m->unit;
-    status = run_sums(context, m, 0);
-    total = reduce_sums(m);
+    unit = pmb_power_of_two(total.largest > LEAST_UNIT ? total.largest : LEAST_UNIT);
+    m->part.scale = 1 / unit;
+    total = run_sums(m, 0);
   }
-  measures->area = total.area / 2 * m->unit * m->unit;
-  measures->volume = total.volume / 6 * m->unit * m->unit * m->unit;
+  measures->area = total.area / 2 * unit * unit;
+  measures->volume = total.volume / 6 * unit * unit * unit;
   measures->triangles = total.triangles;
-  return status;
 }
 
 /* Adds up what the workers have seen of each range. Returns the most records of one. */
-static int64_t reduce_uses(pmb_measuring *m)
+static int64_t reduce_uses(measuring *m)
 {
-  pmb_range_use *uses = m->uses.data;
+  range_use *uses = m->uses.data;
   int64_t most = 0;
   for (int64_t i = 0; i < m->range_count; ++i) {
-    for (int w = 1; w < m->workers; ++w) {
-      const pmb_range_use use = uses[w * m->range_count + i];
+    for (int w = 1; w < m->context->crew.workers; ++w) {
+      const range_use use = uses[w * m->range_count + i];
       uses[i].records += use.records;
-      uses[i].first_chunk = pmb_least_of(uses[i].first_chunk, use.first_chunk);
-      uses[i].end_chunk = pmb_greatest_of(uses[i].end_chunk, use.end_chunk);
+      uses[i].first_chunk = least_of(uses[i].first_chunk, use.first_chunk);
+      uses[i].end_chunk = greatest_of(uses[i].end_chunk, use.end_chunk);
     }
-    most = pmb_greatest_of(most, uses[i].records);
+    most = greatest_of(most, uses[i].records);
   }
   return most;
 }
 
-static pmb_status measure_edges(pmb_context *context, pmb_measuring *m, double share)
+static void measure_part(measuring *m, double share, pmb_measures *measures)
 {
-  const int64_t workers = pmb_least_of(m->workers, m->range_count);
-  m->record_capacity = reduce_uses(m);
-  pmb_status status = reserve(context, &m->ends, workers << m->range_bits, sizeof(int64_t));
-  status = status == PMB_OK
-    ? reserve(context, &m->records, workers * m->record_capacity, pmb_type_size(m->mesh->id_type))
-    : status;
-  return status == PMB_OK ? run(context, m, pmb_measures_match, m->range_count, share) : status;
-}
-
-/* Cuts the points into ranges. */
-static void choose_ranges(pmb_measuring *m)
-{
+  const size_t id_size = pmb_type_size(m->mesh->id_type);
+  const int workers = m->context->crew.workers;
   m->range_bits = MOST_RANGE_BITS;
   while (m->range_bits > LEAST_RANGE_BITS &&
-    m->size.points >> m->range_bits < (m->workers > 1 ? (int64_t)m->workers * RANGES_PER_WORKER : 1)) {
+    m->size.points >> m->range_bits < (workers > 1 ? (int64_t)workers * RANGES_PER_WORKER : 1)) {
     --m->range_bits;
   }
   m->range_count = (m->size.points + ((int64_t)1 << m->range_bits) - 1) >> m->range_bits;
-}
-
-static pmb_status measure_part(pmb_context *context, pmb_measuring *m, double share, pmb_measures *measures)
-{
-  choose_ranges(m);
-  pmb_status status = reserve(context, &m->chunks, pmb_measures_chunks(m->size.triangles), sizeof(pmb_chunk_sums));
-  status = status == PMB_OK ? reserve(context, &m->uses, m->workers * m->range_count, sizeof(pmb_range_use)) : status;
-  status = status == PMB_OK ? reserve(context, &m->parents, m->size.points, pmb_type_size(m->mesh->id_type)) : status;
-  status = status == PMB_OK ? measure_sums(context, m, share * 0.4, measures) : status;
-  status = status == PMB_OK ? measure_edges(context, m, share * 0.58) : status;
-  status = status == PMB_OK ? run(context, m, pmb_measures_roots, pmb_measures_chunks(m->size.points), share * 0.02)
-                            : status;
-  measures->points = m->points;
-  measures->components = m->components;
-  measures->edges = m->edges;
-  measures->boundary_edges = m->boundary_edges;
-  measures->nonmanifold_edges = m->nonmanifold_edges;
+  reserve(m, &m->chunks, chunks_of(m->size.triangles), sizeof(chunk_sums));
+  reserve(m, &m->uses, workers * m->range_count, sizeof(range_use));
+  reserve(m, &m->parents, m->size.points, id_size);
+  reserve(m, &m->ends, least_of(workers, m->range_count) << m->range_bits, sizeof(int64_t));
+  if (m->status != PMB_OK) {
+    return;
+  }
+  m->part.parents = m->parents.data;
+  measure_sums(m, share * 0.4, measures);
+  m->record_capacity = reduce_uses(m);
+  reserve(m, &m->records, least_of(workers, m->range_count) * m->record_capacity, id_size);
+  run(m, match_body, m->range_count, share * 0.6);
+  measures->points = m->counts[POINTS];
+  measures->components = m->counts[POINTS] - m->counts[LINKS];
+  measures->edges = m->counts[EDGES];
+  measures->boundary_edges = m->counts[BOUNDARY_EDGES];
+  measures->nonmanifold_edges = m->counts[NONMANIFOLD_EDGES];
   measures->euler = measures->points - measures->edges + measures->triangles;
-  measures->closed = m->unpaired_edges == 0;
-  return status;
+  measures->closed = m->counts[UNPAIRED_EDGES] == 0;
 }
 
 static pmb_status check_arrays(pmb_context *context, const pmb_mesh *mesh, pmb_sizes total)
@@ -209,13 +556,6 @@ static pmb_status check_request(
   return check_arrays(context, mesh, total);
 }
 
-static void clear_measures(pmb_measures *measures, int64_t count)
-{
-  for (int64_t i = 0; i < count; ++i) {
-    measures[i] = (pmb_measures){ .struct_size = sizeof(*measures) };
-  }
-}
-
 pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request, pmb_measures *measures)
 {
   if (!context) {
@@ -227,16 +567,21 @@ pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request,
     return status;
   }
   const int64_t count = request->part_count;
-  pmb_measuring m = { .mesh = request->mesh, .left_out = request->left_out, .workers = context->crew.workers };
-  clear_measures(measures, count);
-  context->crew.highest = context->crew.fraction_begin = context->crew.fraction_end = 0;
-  for (int64_t i = 0; i < count && status == PMB_OK; ++i) {
+  const pmb_mesh *mesh = request->mesh;
+  const size_t id_size = pmb_type_size(mesh->id_type), real_size = pmb_type_size(mesh->point_type);
+  measuring m = { .context = context, .mesh = mesh };
+  context->crew.highest = 0;
+  for (int64_t i = 0; i < count && m.status == PMB_OK; ++i) {
     m.size = request->parts[i];
-    m.flags = request->flags ? request->flags + m.before.triangles : NULL;
-    m.scale = m.unit = 1;
-    m.edges = m.boundary_edges = m.nonmanifold_edges = m.unpaired_edges = m.points = m.components = 0;
+    m.part = (part_view){ .ids = (const char *)mesh->triangles + 3 * id_size * (size_t)m.before.triangles,
+      .points = (const char *)mesh->points + 3 * real_size * (size_t)m.before.points,
+      .flags = request->flags ? request->flags + m.before.triangles : NULL,
+      .left_out = request->left_out,
+      .first = m.before.points,
+      .scale = 1 };
+    memset(m.counts, 0, sizeof(m.counts));
     context->crew.fraction_end = (double)i / (double)count;
-    status = measure_part(context, &m, 1 / (double)count, &measures[i]);
+    measure_part(&m, 1 / (double)count, &measures[i]);
     m.before.points += m.size.points;
     m.before.triangles += m.size.triangles;
   }
@@ -244,8 +589,8 @@ pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request,
   for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
     pmb_buffer_free(&context->memory, buffers[i]);
   }
-  if (status != PMB_OK) {
-    clear_measures(measures, count);
+  for (int64_t i = 0; i < count && m.status != PMB_OK; ++i) {
+    measures[i] = (pmb_measures){ .struct_size = sizeof(*measures) };
   }
-  return status;
+  return m.status;
 }

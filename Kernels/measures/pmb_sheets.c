@@ -3,7 +3,7 @@
  *
  * A triangle's corners are numbered 3 * triangle + place. A star is a point with its corners, each of which has an edge that
  * leaves the point and one that comes to it. Across an edge that leaves, a corner is paired with one of the same star to which
- * that edge comes. What hangs together by pairs is a fan, and each fan gets a point.
+ * that edge comes. Corners connected by pairs form a fan, and each fan gets a point.
  *
  * Where an edge has more triangles than two, those are paired that have the same outside between them: as in the mesh before
  * points on samples were joined, where the inside has some thickness everywhere. If two pairs of an edge are in one fan at both
@@ -15,6 +15,7 @@
 #include "core/pmb_backend.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MOST_AT_EDGE = 64, STEP = 1 << 16 };
@@ -105,14 +106,14 @@ static pmb_status go_on(sheets *s, double fraction)
     : pmb_fail(s->context, PMB_ABORTED, "aborted by the progress hook");
 }
 
-/* Any number of 64 bits for a point. */
+/* A hash of a point. */
 static uint64_t scramble(int64_t point)
 {
   const uint64_t x = (uint64_t)(point + 1) * 0x9e3779b97f4a7c15u;
   return (x ^ x >> 29) * 0xbf58476d1ce4e5b9u;
 }
 
-/* Puts into `local` what edges leave a point more often than they come to it: 0 where its triangles close. */
+/* Adds up in `local`, by point, hashes of edges that leave it less those that come to it: 0 where its triangles close. */
 static pmb_status mark_open_points(sheets *s)
 {
   uint64_t *open = s->local.data;
@@ -129,7 +130,7 @@ static pmb_status mark_open_points(sheets *s)
   return status;
 }
 
-/* Numbers the stars: at first points where the mesh is open or that may lie on samples, then what `local` names. */
+/* Numbers the stars: the first time points where the mesh is open or that may lie on samples, then those that `local` marks. */
 static pmb_status number_stars(sheets *s, int again)
 {
   int64_t *local = s->local.data;
@@ -181,7 +182,7 @@ typedef struct blade {
   int32_t forward;     /* it runs from its lower to its higher point: the outside is on the counter-clockwise side */
 } blade;
 
-/* 0 to 2^20 around the circle, the same where x and y are but rounded in another way. */
+/* An angle from 0 to 2^20, coarse enough to hide how x and y are rounded. */
 static int32_t turn_of(double x, double y)
 {
   const double sum = (x < 0 ? -x : x) + (y < 0 ? -y : y);
@@ -189,12 +190,14 @@ static int32_t turn_of(double x, double y)
   return (int32_t)(turn * 262144 + 0.5) & 1048575;
 }
 
-static int comes_before(blade a, blade b)
+static int compare_blades(const void *first, const void *second)
 {
-  return a.angle != b.angle ? a.angle < b.angle : a.forward != b.forward ? a.forward < b.forward : a.slot < b.slot;
+  const blade *a = first, *b = second;
+  const int order = a->angle != b->angle ? a->angle - b->angle : a->forward - b->forward;
+  return order ? order : a->slot - b->slot;
 }
 
-/* Angles of the triangles between two points around the edge, and their order. */
+/* Sorts the triangles of an edge by their angle around it. */
 static void sort_blades(const sheets *s, const slot *star, int64_t low, int64_t high, blade *blades, int count)
 {
   double from[3], along[3], x[3] = { 0 }, y[3] = { 0 }, length = 0;
@@ -226,13 +229,7 @@ static void sort_blades(const sheets *s, const slot *star, int64_t low, int64_t 
     }
     blades[i].angle = turn_of(u, v);
   }
-  for (int i = 1; i < count; ++i) {
-    for (int j = i; j > 0 && comes_before(blades[j], blades[j - 1]); --j) {
-      const blade swapped = blades[j];
-      blades[j] = blades[j - 1];
-      blades[j - 1] = swapped;
-    }
-  }
+  qsort(blades, (size_t)count, sizeof(*blades), compare_blades);
 }
 
 /* Pairs the triangles of an edge that has more than two: of one that leaves with one that comes. */
@@ -314,7 +311,7 @@ static int64_t pair_stars(sheets *s)
   return missing;
 }
 
-/* Whether two slots are in one fan: both are on one closed way, or on one that begins and ends at borders. */
+/* Whether two slots are in one fan: a path across edges, closed or between borders, has both. */
 static int in_one_fan(const slot *star, int count, int a, int b)
 {
   for (int turn = 0; turn < 2; ++turn) {
@@ -356,7 +353,7 @@ static void untie(const sheets *s, slot *star, int count, int i, int j)
   }
 }
 
-/* See above: looks at pairs from the lower point of an edge, at what is at a border from where it leaves. */
+/* Unties the edges of a star: pairs at the lower point of their edge, slots at a border at the point that they leave. */
 static void untie_edges(const sheets *s, int64_t point)
 {
   int count;
@@ -398,7 +395,7 @@ static int number_fans(slot *star, int count)
   return fans;
 }
 
-/* Makes room for more numbers behind those that are there. */
+/* Makes room for `count` more numbers, and keeps the first `before`. */
 static pmb_status grow_copied(sheets *s, int64_t before, int64_t count)
 {
   pmb_context *context = s->context;
@@ -475,7 +472,7 @@ static pmb_status split_part(sheets *s, pmb_sizes *part)
   return status == PMB_OK ? name_fans(s, part) : status;
 }
 
-/* What is wrong with the arguments. */
+/* Checks the arguments. */
 static pmb_status check(pmb_context *context, const pmb_mesh *mesh, const pmb_sizes *parts, int64_t part_count)
 {
   pmb_sizes total = { 0, 0 };
