@@ -6,6 +6,7 @@
 #include "vtkDoubleArray.h"
 #include "vtkInformation.h"
 #include "vtkInformationIntegerKey.h"
+#include "vtkInformationObjectBaseKey.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourInternals.h"
@@ -18,6 +19,7 @@
 VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBContourFilter);
 vtkInformationKeyMacro(vtkPMBContourFilter, TRIANGLES_OF_ALL_POINTS, Integer);
+vtkInformationKeyMacro(vtkPMBContourFilter, STANDS_IN_FOR, ObjectBase);
 
 vtkPMBContourFilter::vtkPMBContourFilter()
   : Internals(new vtkInternals(this))

@@ -70,6 +70,7 @@
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArraySelection;
 class vtkInformationIntegerKey;
+class vtkInformationObjectBaseKey;
 class vtkDoubleArray;
 class vtkImageData;
 class vtkTable;
@@ -85,6 +86,13 @@ public:
    * Get the key that the connectivity array of a surface's polygons has: all cells are triangles, and they use all points.
    */
   static vtkInformationIntegerKey* TRIANGLES_OF_ALL_POINTS();
+
+  /**
+   * Get the key that the input's information has while this filter executes for another one, the value. Changes of the image
+   * are then looked for upstream of that filter and by its Modified(); nothing is suggested, and isovalues out of range get
+   * no warning.
+   */
+  static vtkInformationObjectBaseKey* STANDS_IN_FOR();
 
   /**
    * The isovalues are kept in a vtkContourValues, the chosen arrays in two vtkDataArraySelections; their changes count.

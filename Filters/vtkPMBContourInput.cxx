@@ -10,7 +10,6 @@
 #include "vtkDemandDrivenPipeline.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
-#include "vtkInformationIdTypeKey.h"
 #include "vtkMatrix3x3.h"
 #include "vtkPointData.h"
 #include "vtkUnsignedCharArray.h"
@@ -242,12 +241,6 @@ vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image)
     last = std::max({ last, pipeline ? pipeline->GetPipelineMTime() : 0, data ? data->GetMTime() : 0 });
   }
   return last;
-}
-
-vtkInformationIdTypeKey* ImageTime()
-{
-  static auto* const key = vtkInformationIdTypeKey::MakeKey("IMAGE_TIME", "vtkPMBContourFilter");
-  return key;
 }
 
 void Binding::Describe(vtkImageData* image, vtkMTimeType imageTime, vtkDataArray* array, int component)

@@ -18,7 +18,6 @@ class vtkAlgorithm;
 class vtkDataObject;
 class vtkImageData;
 class vtkInformation;
-class vtkInformationIdTypeKey;
 class vtkUnsignedCharArray;
 
 namespace vtkPMBContour
@@ -70,10 +69,6 @@ std::vector<std::string> ExplainGhosts(vtkImageData* image, std::set<std::string
 // ParaView's vtkPVPostFilter makes a new copy of the image for each execution, also for another isovalue: behind it the time
 // is that of its input.
 vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image);
-
-// In the information of the input of vtkPMBContourFilter: that time, where another filter in the pipeline stands for it and
-// knows. Without it LastChange() of vtkPMBContourFilter is used.
-vtkInformationIdTypeKey* ImageTime();
 
 // A volume for the core, and what it is made from. This neither keeps the array alive nor looks at it again once the volume
 // is bound: addresses and times of change tell whether two bindings describe the same. (No two states of any two VTK

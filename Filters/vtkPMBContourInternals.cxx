@@ -7,7 +7,7 @@
 #include "vtkDoubleArray.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
-#include "vtkInformationIdTypeKey.h"
+#include "vtkInformationObjectBaseKey.h"
 #include "vtkInformationVector.h"
 #include "vtkPMBContourProgress.h"
 #include "vtkPolyData.h"
@@ -204,9 +204,13 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
     summary = "No surface: the input has no image data";
     return;
   }
-  job.StandsIn = inInfo->Has(vtkPMBContour::ImageTime()) != 0;
-  job.Changed = job.StandsIn ? static_cast<vtkMTimeType>(inInfo->Get(vtkPMBContour::ImageTime()))
-                             : vtkPMBContour::LastChange(this->Filter, job.Image);
+  auto* owner = vtkAlgorithm::SafeDownCast(inInfo->Get(STANDS_IN_FOR()));
+  job.StandsIn = owner != nullptr;
+  job.Changed = vtkPMBContour::LastChange(owner ? owner : this->Filter, job.Image);
+  if (owner) // VTK's own filters read every sample again after Modified(), however it was written
+  {
+    job.Changed = std::max(job.Changed, owner->vtkObject::GetMTime());
+  }
   const int thick = vtkPMBContour::Dimensions(job.Image).Thick;
   if (thick < 2)
   {

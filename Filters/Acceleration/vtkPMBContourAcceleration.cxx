@@ -21,8 +21,8 @@
 #endif
 
 VTK_ABI_NAMESPACE_BEGIN
-using vtkPMBContour::StandIn;
-using vtkPMBContour::Switch;
+using vtkPMBAcceleration::StandIn;
+using vtkPMBAcceleration::Switch;
 
 namespace
 {

@@ -53,14 +53,14 @@
 #define vtkPMBContourAcceleration_h
 
 #include "vtkObject.h"
-#include "vtkPMBContourModule.h" // For export macro
+#include "vtkPMBAccelerationModule.h" // For export macro
 
 #include <string> // For GetLastRunSummary()
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkAlgorithm;
 
-class VTKPMBCONTOUR_EXPORT vtkPMBContourAcceleration : public vtkObject
+class VTKPMBACCELERATION_EXPORT vtkPMBContourAcceleration : public vtkObject
 {
 public:
   static vtkPMBContourAcceleration* New();

@@ -2,30 +2,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourStandIn.h"
 
+#include "vtkAlgorithm.h"
 #include "vtkCallbackCommand.h"
 #include "vtkCommand.h"
 #include "vtkCompositeDataSet.h"
-#include "vtkDataArraySelection.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
-#include "vtkInformationIdTypeKey.h"
 #include "vtkInformationObjectBaseKey.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourAcceleration.h"
 #include "vtkPMBContourFilter.h"
-#include "vtkPMBContourInput.h"
 #include "vtkPointData.h"
 #include "vtkPolyData.h"
+#include "vtkTimeStamp.h"
 #include "vtkTrivialProducer.h"
-#include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+namespace vtkPMBAcceleration
 {
 namespace
 {
@@ -38,61 +34,6 @@ vtkInformationObjectBaseKey* Key()
 
 // Of the filter that wraps vtkContourFilters and executes on this thread.
 thread_local StandIn* Wrapper = nullptr;
-
-bool HasBits(vtkUnsignedCharArray* flags, int bits)
-{
-  const unsigned char* begin = flags ? flags->GetPointer(0) : nullptr;
-  const vtkIdType count = flags ? flags->GetNumberOfTuples() : 0;
-  return (std::accumulate(begin, begin + count, 0, std::bit_or<int>()) & bits) != 0;
-}
-
-// VTK's filters show what is hidden, and pass flags on that do not fit.
-std::string RefuseFlags(vtkImageData* image)
-{
-  std::set<std::string> told;
-  if (!ExplainGhosts(image, told).empty())
-  {
-    return "an array vtkGhostType does not fit the image";
-  }
-  const Ghosts ghosts(image);
-  const bool hides = HasBits(ghosts.Points, HidesPoint) || HasBits(ghosts.Cells, HidesCell);
-  return hides ? "points or cells are hidden, which VTK's filters ignore" : "";
-}
-
-void Configure(vtkPMBContourFilter* filter, const StockSettings& settings, vtkImageData* image)
-{
-  if (settings.Array)
-  {
-    filter->SetInputArrayToProcess(0, settings.Array);
-  }
-  else
-  {
-    filter->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, vtkDataSetAttributes::SCALARS);
-  }
-  const int count = static_cast<int>(settings.Isovalues.size());
-  filter->SetNumberOfContours(count);
-  for (int i = 0; i < count; ++i)
-  {
-    filter->SetValue(i, settings.Isovalues[static_cast<size_t>(i)]);
-  }
-  filter->SetArrayComponent(settings.Component);
-  filter->SetComputeNormals(settings.Normals);
-  filter->SetComputeGradients(settings.Gradients);
-  filter->SetComputeScalars(settings.Scalars);
-  filter->SetOutputPointsPrecision(settings.Precision);
-  filter->SetRemoveDegenerateTriangles(settings.Which != vtkPMBContourAcceleration::FLYING_EDGES);
-  // No list of chosen arrays, or an empty one, with which only ghost types come.
-  filter->SetChooseArrays(!settings.PointArrays || !settings.CellArrays);
-  vtkDataArraySelection* points = filter->GetPointArraySelection();
-  points->RemoveAllArrays();
-  for (int i = 0; settings.PointArrays && i < image->GetPointData()->GetNumberOfArrays(); ++i)
-  {
-    if (const char* arrayName = image->GetPointData()->GetArrayName(i))
-    {
-      points->EnableArray(arrayName);
-    }
-  }
-}
 }
 
 Switch& Switch::Get()
@@ -277,27 +218,20 @@ std::string StandIn::Execute(vtkAlgorithm* stock, vtkInformationVector** inputVe
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   vtkDataObject* input = inInfo ? inInfo->Get(vtkDataObject::DATA_OBJECT()) : nullptr;
   const std::lock_guard<std::mutex> lock(this->OneBlock);
-  const StockSettings settings = ReadSettings(stock, this->Which);
-  std::string refusal = output ? Refuse(settings, input, inInfo) : "there is no output";
-  auto* image = static_cast<vtkImageData*>(input);
+  vtkPMBContourFilter* filter = this->ChooseFilter();
+  std::string refusal = CopySettings(stock, this->Which, filter);
+  refusal = refusal.empty() ? Refuse(filter, this->Which, input, inInfo) : refusal;
   if (refusal.empty())
   {
-    // Modified() on the filter makes VTK's own code read every sample again, however these were written.
-    this->Changed = std::max(LastChange(this->Owner, image), this->Owner->vtkObject::GetMTime());
-    refusal = RefuseFlags(image);
+    this->Stock = stock;
+    refusal = output ? this->Contour(filter, static_cast<vtkImageData*>(input), output) : "there is no output";
+    this->Stock = nullptr;
   }
-  if (!refusal.empty())
-  {
-    return refusal;
-  }
-  this->Stock = stock;
-  refusal = this->Contour(settings, image, output);
-  this->Stock = nullptr;
   return refusal;
 }
 
-// Each block has its own, which keeps the summary of its volume, up to a number: the others share the last. The first one
-// where somebody has removed our observers of the owner.
+// Each block has its own, which keeps the summary of its volume, up to a number: the others share the last. All blocks use
+// the first if somebody has removed our observers of the owner.
 vtkPMBContourFilter* StandIn::ChooseFilter()
 {
   const size_t most = 64;
@@ -311,13 +245,12 @@ vtkPMBContourFilter* StandIn::ChooseFilter()
   return this->Filters[std::min(block, this->Filters.size() - 1)];
 }
 
-std::string StandIn::Contour(const StockSettings& settings, vtkImageData* image, vtkPolyData* output)
+std::string StandIn::Contour(vtkPMBContourFilter* filter, vtkImageData* image, vtkPolyData* output)
 {
-  vtkPMBContourFilter* filter = this->ChooseFilter();
+  const std::string name = this->Stock->GetClassName();
   const vtkIdType binds = filter->GetNumberOfBinds();
-  Configure(filter, settings, image);
   filter->SetInputData(image);
-  filter->GetInputInformation(0, 0)->Set(ImageTime(), static_cast<vtkIdType>(this->Changed));
+  filter->GetInputInformation(0, 0)->Set(vtkPMBContourFilter::STANDS_IN_FOR(), this->Owner);
   filter->SetAbortExecute(0);
   filter->Modified();
   filter->Update();
@@ -326,9 +259,9 @@ std::string StandIn::Contour(const StockSettings& settings, vtkImageData* image,
   const std::string summary = filter->GetLastRunSummary(), failed = "Failed: ";
   if (summary.compare(0, failed.size(), failed) != 0)
   {
-    HandOver(settings, FindContoured(settings, image), filter->GetOutput(), output);
+    HandOver(filter, this->Which, image, output);
     this->HoldBack(output);
-    this->Say(&StandIn::Done, std::string(settings.Name) + ", accelerated: " + summary);
+    this->Say(&StandIn::Done, name + ", accelerated: " + summary);
     return std::string();
   }
   const std::string error = summary.substr(failed.size());
@@ -337,7 +270,7 @@ std::string StandIn::Contour(const StockSettings& settings, vtkImageData* image,
     return error;
   }
   vtkErrorWithObjectMacro(this->Stock, << error);
-  this->Say(&StandIn::Done, std::string(settings.Name) + ". " + error);
+  this->Say(&StandIn::Done, name + ". " + error);
   return std::string();
 }
 }
