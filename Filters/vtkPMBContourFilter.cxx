@@ -14,7 +14,6 @@
 #include "vtkStreamingDemandDrivenPipeline.h"
 
 #include <algorithm>
-#include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBContourFilter);
@@ -79,17 +78,17 @@ void vtkPMBContourFilter::SetNumberOfThreads(int threads)
 
 void vtkPMBContourFilter::ReleaseDeviceMemory()
 {
-  this->Internals->Contexts.GetUsage(/*release=*/true);
+  this->Internals->Contexts->GetUsage(/*release=*/true);
 }
 
 vtkIdType vtkPMBContourFilter::GetNumberOfUploads()
 {
-  return this->Internals->Contexts.GetUsage().Uploads;
+  return this->Internals->Contexts->GetUsage().Uploads;
 }
 
 vtkTypeInt64 vtkPMBContourFilter::GetDeviceBytes()
 {
-  return this->Internals->Contexts.GetUsage().Bytes;
+  return this->Internals->Contexts->GetUsage().Bytes;
 }
 
 int vtkPMBContourFilter::FillInputPortInformation(int, vtkInformation* info)
@@ -175,73 +174,5 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Device Bytes: " << this->GetDeviceBytes() << "\n";
   os << indent << "Peak Extra Bytes: " << this->PeakExtraBytes << "\n";
   os << indent << "Last Run Summary: " << this->LastRunSummary << "\n";
-}
-
-// What the user is told after an execution, of all its blocks together.
-std::string vtkPMBContourFilter::vtkInternals::SummarizeBlocks() const
-{
-  const Totals& sum = this->Sum;
-  std::ostringstream text;
-  text.precision(3);
-  for (const std::string& device : sum.Devices)
-  {
-    text << (text.tellp() > 0 ? "; " : "") << device;
-  }
-  text << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles << " triangles";
-  text << (sum.Lines > 0 ? ", " + std::to_string(sum.Lines) + " lines" : "");
-  text << " and " << sum.Points << " points in " << sum.Seconds << " s";
-  if (sum.Lacking > 0)
-  {
-    text << "; without the array: " << sum.Lacking;
-  }
-  if (sum.Others > 0)
-  {
-    text << "; no image data: " << sum.Others;
-  }
-  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error << sum.Note;
-  return text.str();
-}
-
-void vtkPMBContourFilter::vtkInternals::WarnAtEnd()
-{
-  const Totals& sum = this->Sum;
-  std::string kinds;
-  for (const std::string& kind : sum.Kinds)
-  {
-    if (this->Told.insert(kind).second)
-    {
-      kinds += (kinds.empty() ? "" : ", ") + kind;
-    }
-  }
-  if (!kinds.empty())
-  {
-    vtkWarningWithObjectMacro(this->Filter,
-      << sum.Others << " of " << sum.Blocks << " blocks are no image data (" << kinds
-      << ") and have an empty output: contour them with vtkContourFilter (in ParaView: Contour), or resample them to "
-         "image data first. This is said once.");
-  }
-  if (!sum.NotFinite.empty())
-  {
-    vtkWarningWithObjectMacro(this->Filter,
-      << "Isovalues that are no finite numbers are left out: " << sum.NotFinite << ". "
-      << (sum.Replaced ? "There is no other: the suggested one is used. " : "") << "Set finite numbers.");
-  }
-  const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
-  if (sum.Ranges == 0 || sum.Several || sum.Isovalues.empty() ||
-    std::any_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside))
-  {
-    return;
-  }
-  if (sum.Minimum > sum.Maximum)
-  {
-    vtkWarningWithObjectMacro(
-      this->Filter, << "The array '" << sum.ArrayName << "' has no finite sample: the output is empty.");
-  }
-  else
-  {
-    vtkWarningWithObjectMacro(this->Filter, << "No isovalue lies in the range of the array '" << sum.ArrayName
-                                            << "', " << sum.Minimum << " to " << sum.Maximum
-                                            << ": the output is empty.");
-  }
 }
 VTK_ABI_NAMESPACE_END

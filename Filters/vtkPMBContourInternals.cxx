@@ -28,13 +28,11 @@ using vtkPMBContour::Failed;
 
 namespace
 {
-// These end an attempt at a block.
-struct GaveUp // the GPU cannot go on with the volume
+// Ends an attempt at a block; the next one follows.
+struct TryAgain
 {
-  pmb_status Status;
-};
-struct Lost // a fault in another thread destroyed what the context had on the GPU
-{
+  pmb_status
+    Status; // with which the GPU gave up; PMB_OK: a fault in another thread destroyed what the context had there
 };
 }
 
@@ -54,7 +52,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkPMBContour::Binding Volume;
   Clock::time_point Start = Clock::now();
   double BindSeconds = -1.0; // negative: the volume was bound already
-  bool WasLost = false;      // a first try has ended so
+  bool WasLost = false;      // an attempt has ended so
 
   // A step in which the core is called: what was lost before is no fault of the call, and is made anew. Once: repeated
   // faults shall be seen.
@@ -63,7 +61,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
     this->Progress.Begin(step);
     if (!this->WasLost && this->Context->IsLost())
     {
-      throw Lost();
+      throw TryAgain{ PMB_OK };
     }
   }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
@@ -81,7 +79,7 @@ void vtkPMBContourFilter::vtkInternals::OnStart()
   if (this->Depth++ == 0)
   {
     this->Sum = Totals();
-    this->Contexts.Begin();
+    this->Contexts->Begin();
     this->Explored = nullptr;
   }
 }
@@ -95,7 +93,7 @@ void vtkPMBContourFilter::vtkInternals::OnEnd()
   const Totals& sum = this->Sum;
   std::string& summary = this->Filter->LastRunSummary;
   this->Memory.Close();
-  this->Contexts.End(/*complete=*/!sum.Aborted);
+  this->Contexts->End(/*complete=*/!sum.Aborted);
   if (!this->Explored)
   {
     this->Filter->SuggestedIsovalues->SetNumberOfValues(0);
@@ -107,13 +105,13 @@ void vtkPMBContourFilter::vtkInternals::OnEnd()
   {
     summary = "No surface: the input has no blocks";
   }
-  else if (sum.Blocks > 1 && sum.Aborted)
+  else if (sum.Aborted)
   {
     summary = "Aborted";
   }
-  else if (sum.Blocks > 1 && !sum.Devices.empty())
+  else if (!sum.Devices.empty())
   {
-    summary = this->SummarizeBlocks();
+    summary = this->Summarize();
   }
   else if (!sum.Error.empty()) // of a block that need not have been the last
   {
@@ -142,7 +140,6 @@ void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVect
   Job job = { vtkImageData::GetData(inputVector[0]), output, Steps(this->Filter) };
   std::string error;
   this->Counted = pmb_sizes();
-  this->Filter->LastRunSummary = "Failed";
   try
   {
     this->Run(job, inputVector);
@@ -166,14 +163,12 @@ void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVect
   {
     output->Initialize();
     this->Sum.Aborted = true;
-    this->Filter->LastRunSummary = "Aborted";
   }
   if (error.empty())
   {
     return;
   }
   output->Initialize();
-  this->Filter->LastRunSummary = "Failed: " + error;
   this->Sum.Error = error;
   if (this->Sum.Errors.insert(error).second) // no block of this execution had it before
   {
@@ -286,65 +281,47 @@ void vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
   vtkPMBContour::ContourSlice(
     this->Filter, job.Image, job.Array, job.Isovalues, job.Output, range, job.Progress.GetReport());
   this->NoteRange(job, range[0], range[1]);
-  this->NoteContour(job, "2D input, isolines by vtkSynchronizedTemplates2D", "",
-    { job.Output->GetNumberOfPoints(), 0 }, job.Output->GetNumberOfLines(),
-    this->Filter->UseSuggestedIsovalue ? "; no isovalue is suggested for 2D images: those set are used" : "");
-}
-
-void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
-{
-  job.Volume.Describe(job.Image, job.Changed, job.Array, this->Filter->ArrayComponent);
-  job.Context = &this->Contexts.Choose(job.Volume, this->IsComposite());
-  try
+  this->Sum.HasSlice = true;
+  if (this->Filter->UseSuggestedIsovalue && !this->IsComposite())
   {
-    this->Contour(job);
+    this->Sum.Note = "; no isovalue is suggested for 2D images: those set are used";
   }
-  catch (const Lost&)
-  {
-    job.WasLost = true;
-    this->Contour(job);
-  }
+  this->NoteContour(job, "2D input, isolines by vtkSynchronizedTemplates2D", { job.Output->GetNumberOfPoints(), 0 },
+    job.Output->GetNumberOfLines());
 }
 
 // Where the GPU gives the volume up the CPU takes over.
-void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
+void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
   const vtkPMBContour::DeviceSettings settings = { this->Filter->Device, this->Filter->DeviceIndex,
     this->Filter->DeviceMemoryLimit, this->Filter->NumberOfThreads };
+  job.Volume.Describe(job.Image, job.Changed, job.Array, this->Filter->ArrayComponent);
+  job.Context = &this->Contexts->Choose(job.Volume, this->IsComposite());
   for (bool done = false; !done;)
   {
-    std::string warning;
-    const std::string error = job.Context->Prepare(settings, job.Volume, warning);
-    this->Warn(warning);
-    if (!error.empty())
-    {
-      throw Failed{ error };
-    }
+    this->Warn(job.Context->Prepare(settings, job.Volume));
     try
     {
-      this->ContourOnDevice(job);
+      this->Contour(job);
       done = true;
     }
-    catch (const GaveUp& reason)
+    catch (const TryAgain& reason)
     {
-      this->Warn(job.Context->Refuse(reason.Status, pmb_error(job.Context->Get()), job.Volume));
+      job.WasLost = job.WasLost || reason.Status == PMB_OK;
+      if (reason.Status != PMB_OK)
+      {
+        this->Warn(job.Context->Refuse(reason.Status, pmb_error(job.Context->Get()), job.Volume));
+      }
     }
   }
 }
 
-void vtkPMBContourFilter::vtkInternals::ContourOnDevice(Job& job)
+void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 {
   // The hook must not outlive the job; the core's context may be gone before.
-  struct Hook
-  {
-    explicit Hook(Job& job)
-      : Context(*job.Context)
-    {
-      pmb_set_progress(this->Context.Get(), Steps::Hook, &job.Progress);
-    }
-    ~Hook() { pmb_set_progress(this->Context.Get(), nullptr, nullptr); }
-    vtkPMBContour::Context& Context;
-  } hook(job);
+  const auto unhook = [](vtkPMBContour::Context* context) { pmb_set_progress(context->Get(), nullptr, nullptr); };
+  const std::unique_ptr<vtkPMBContour::Context, decltype(unhook)> hook(job.Context, unhook);
+  pmb_set_progress(job.Context->Get(), Steps::Hook, &job.Progress);
 
   this->Bind(job);
   const pmb_info info = job.Context->GetInfo();
@@ -362,10 +339,11 @@ void vtkPMBContourFilter::vtkInternals::ContourOnDevice(Job& job)
   this->Check(job, pmb_count(job.Context->Get(), &request, &sizes, job.Parts.data()));
   this->Counted = sizes;
   this->Emit(job, sizes);
-  std::ostringstream volume;
-  volume.precision(3);
-  job.BindSeconds >= 0 ? volume << "volume read in " << job.BindSeconds << " s, " : volume << "volume unchanged, ";
-  this->NoteContour(job, job.Context->Describe(), volume.str(), sizes, 0, this->Sum.Note);
+  std::ostringstream reading;
+  reading.precision(3);
+  job.BindSeconds >= 0 ? reading << "volume read in " << job.BindSeconds << " s, " : reading << "volume unchanged, ";
+  this->Sum.Reading = reading.str();
+  this->NoteContour(job, job.Context->Describe(), sizes, 0);
 }
 
 void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
@@ -471,7 +449,7 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   }
   this->Check(job, vtkPMBContour::KeepRanges(context, job.Output), /*onCPU=*/true);
   const pmb_info info = job.Context->GetInfo();
-  const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts.GetHostBytes() + arrays.GetExtraBytes();
+  const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts->GetHostBytes() + arrays.GetExtraBytes();
   this->Filter->PeakExtraBytes = std::max(this->Filter->PeakExtraBytes, extra);
 }
 
@@ -491,7 +469,7 @@ void vtkPMBContourFilter::vtkInternals::Check(
   const bool isGPU = job.Context->OnGPU && !onCPU;
   if (isGPU && status != PMB_INTERNAL && status != PMB_INVALID)
   {
-    throw GaveUp{ status };
+    throw TryAgain{ status };
   }
   if (isGPU && status == PMB_INTERNAL)
   {
@@ -515,27 +493,96 @@ void vtkPMBContourFilter::vtkInternals::NoteRange(const Job& job, double minimum
   sum.Isovalues = job.Isovalues;
 }
 
-// A block that is done. volume: how it was read; of a slice there are lines.
-void vtkPMBContourFilter::vtkInternals::NoteContour(const Job& job, const std::string& device,
-  const std::string& volume, const pmb_sizes& sizes, int64_t lines, const std::string& note)
+// A block that is done. A slice has lines.
+void vtkPMBContourFilter::vtkInternals::NoteContour(
+  const Job& job, const std::string& device, const pmb_sizes& sizes, int64_t lines)
 {
   Totals& sum = this->Sum;
-  const double seconds = job.Seconds();
   ++sum.Contoured;
   sum.Triangles += sizes.triangles;
   sum.Lines += lines;
   sum.Points += sizes.points;
-  sum.Seconds += seconds;
+  sum.Seconds += job.Seconds();
   if (std::find(sum.Devices.begin(), sum.Devices.end(), device) == sum.Devices.end())
   {
     sum.Devices.push_back(device);
   }
+}
+
+// LastRunSummary after an execution that contoured something.
+std::string vtkPMBContourFilter::vtkInternals::Summarize() const
+{
+  const Totals& sum = this->Sum;
+  const bool isAlone = sum.Blocks == 1;
   std::ostringstream text;
   text.precision(3);
-  text << device << ": " << volume;
-  job.Context ? text << sizes.triangles << " triangles" : text << lines << " lines";
-  text << " and " << sizes.points << " points in " << seconds << " s" << note;
-  this->Filter->LastRunSummary = text.str();
+  for (const std::string& device : sum.Devices)
+  {
+    text << (text.tellp() > 0 ? "; " : "") << device;
+  }
+  text << ": ";
+  isAlone ? text << sum.Reading : text << sum.Contoured << " of " << sum.Blocks << " blocks, ";
+  if (!isAlone || !sum.HasSlice)
+  {
+    text << sum.Triangles << " triangles" << (sum.Lines > 0 ? ", " : "");
+  }
+  if (isAlone ? sum.HasSlice : sum.Lines > 0)
+  {
+    text << sum.Lines << " lines";
+  }
+  text << " and " << sum.Points << " points in " << sum.Seconds << " s";
+  if (sum.Lacking > 0)
+  {
+    text << "; without the array: " << sum.Lacking;
+  }
+  if (sum.Others > 0)
+  {
+    text << "; no image data: " << sum.Others;
+  }
+  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error << sum.Note;
+  return text.str();
+}
+
+void vtkPMBContourFilter::vtkInternals::WarnAtEnd()
+{
+  const Totals& sum = this->Sum;
+  std::ostringstream others, notFinite, range;
+  std::string kinds;
+  for (const std::string& kind : sum.Kinds)
+  {
+    if (this->Told.insert(kind).second)
+    {
+      kinds += (kinds.empty() ? "" : ", ") + kind;
+    }
+  }
+  if (!kinds.empty())
+  {
+    others
+      << sum.Others << " of " << sum.Blocks << " blocks are no image data (" << kinds
+      << ") and have an empty output: contour them with vtkContourFilter (in ParaView: Contour), or resample them "
+         "to image data first. This is said once.";
+  }
+  if (!sum.NotFinite.empty())
+  {
+    notFinite << "Isovalues that are no finite numbers are left out: " << sum.NotFinite << ". "
+              << (sum.Replaced ? "There is no other: the suggested one is used. " : "") << "Set finite numbers.";
+  }
+  const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
+  const bool isOutside = sum.Ranges > 0 && !sum.Several && !sum.Isovalues.empty() &&
+    std::none_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside);
+  if (isOutside && sum.Minimum > sum.Maximum)
+  {
+    range << "The array '" << sum.ArrayName << "' has no finite sample: the output is empty.";
+  }
+  else if (isOutside)
+  {
+    range << "No isovalue lies in the range of the array '" << sum.ArrayName << "', " << sum.Minimum << " to "
+          << sum.Maximum << ": the output is empty.";
+  }
+  for (const auto* warning : { &others, &notFinite, &range })
+  {
+    this->Warn(warning->str());
+  }
 }
 
 void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
@@ -545,7 +592,7 @@ void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
   {
     return;
   }
-  const auto lock = this->Contexts.Lock();
+  const std::lock_guard<std::mutex> lock(this->Contexts->Mutex);
   pmb_context* context = this->Explored->Get();
   if (context && vtkPMBContour::FillHistogram(context, bins, table) == PMB_INTERNAL)
   {

@@ -19,18 +19,15 @@
 #include "vtkVersionMacros.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <exception>
+#include <future>
 #include <limits>
-#include <thread>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
 namespace
 {
-const vtkIdType Portion = 1 << 15; // triangles; done in less than a millisecond for an array
 const char* const NormalsName = "Normals";
 const char* const GradientsName = "Gradients";
 
@@ -357,7 +354,6 @@ int64_t Output::GetExtraBytes() const
   return bytes;
 }
 
-// Only this thread reports.
 void Output::CopyCells(int threads, const Report& report)
 {
   const vtkIdType* cells = this->Cells->GetPointer(0);
@@ -375,56 +371,33 @@ void Output::CopyCells(int threads, const Report& report)
       pair.second->InsertTuplesStartingAt(0, this->Cells, pair.first); // texts, bits and other layouts
     }
   }
-  std::atomic<vtkIdType> next{ 0 };
-  std::atomic<bool> stopped{ false };
-  const auto copyPortions = [&](bool isCaller)
+  // Triangles, copied in a few milliseconds for an array.
+  const vtkIdType portion = std::clamp<vtkIdType>(count / threads + 1, 1 << 18, 1 << 20);
+  const auto copy = [&](vtkIdType first)
   {
-    for (vtkIdType first = next.fetch_add(Portion); first < count && !stopped; first = next.fetch_add(Portion))
+    for (const auto& pair : plain)
     {
-      if (isCaller)
+      switch (pair.first->GetDataType())
       {
-        report(static_cast<double>(first) / count);
-      }
-      for (const auto& pair : plain)
-      {
-        switch (pair.first->GetDataType())
-        {
-          vtkTemplateMacro(
-            CopyTuples<VTK_TT>(pair.first, pair.second, cells, first, std::min(first + Portion, count)));
-        }
+        vtkTemplateMacro(CopyTuples<VTK_TT>(pair.first, pair.second, cells, first, std::min(first + portion, count)));
       }
     }
   };
-  const vtkIdType portions = plain.empty() ? 0 : (count + Portion - 1) / Portion, worthOneThread = 8;
-  const unsigned forks = pmb_forks();
-  std::vector<std::thread> others;
-  try
+  // All threads copy a portion, then this one reports: an observer may throw, and may fork.
+  for (vtkIdType first = 0; first < count && !plain.empty();)
   {
-    for (vtkIdType n = 1; n < std::min<vtkIdType>(threads, portions / worthOneThread); ++n)
+    report(static_cast<double>(first) / count);
+    std::vector<std::future<void>> others; // where the system has no thread left, get() copies
+    const vtkIdType own = first;
+    for (first += portion; first < count && static_cast<int>(others.size()) + 1 < threads; first += portion)
     {
-      others.emplace_back(copyPortions, false);
+      others.push_back(std::async(copy, first));
     }
-  }
-  catch (const std::exception&)
-  {
-    // The system gives no more: those that there are copy it all.
-  }
-  try
-  {
-    copyPortions(true);
-  }
-  catch (const Aborted&)
-  {
-    stopped = true;
-  }
-  const bool isChild = forks != pmb_forks(); // an observer has forked: the other threads are in the parent
-  for (std::thread& other : others)
-  {
-    isChild ? other.detach() : other.join();
-  }
-  if (isChild || stopped)
-  {
-    throw Aborted();
+    copy(own);
+    for (std::future<void>& other : others)
+    {
+      other.get();
+    }
   }
   report(1.0);
 }
