@@ -5,13 +5,13 @@
 #include "vtkCallbackCommand.h"
 #include "vtkDataArray.h"
 #include "vtkPMBContourFilter.h"
+#include "vtkPMBContourOutput.h"
 #include "vtkSmartPointer.h"
 #include "vtkTimeStamp.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -22,19 +22,19 @@ namespace
 // An array that is on a GPU.
 struct Watched
 {
-  vtkSmartPointer<vtkCallbackCommand> Observer; // of its deletion
+  vtkSmartPointer<vtkCallbackCommand> Observer; // sees its deletion
   std::vector<std::weak_ptr<Contexts>> Users;
-  vtkTimeStamp Read; // no earlier
+  vtkTimeStamp Read; // for the first time since the last change
 };
 
-// With GlobalMutex(). Never destroyed: arrays may outlive all static objects.
+// Guarded by GlobalMutex(). Never destroyed: arrays may outlive all static objects.
 std::map<const vtkDataArray*, Watched>& GetWatched()
 {
   static auto* const watched = new std::map<const vtkDataArray*, Watched>;
   return *watched;
 }
 
-// On the thread that deletes the array.
+// Runs on the thread that deletes the array.
 void OnArrayDeleted(vtkObject* caller, unsigned long, void*, void*)
 {
   const auto* array = static_cast<const vtkDataArray*>(caller);
@@ -54,7 +54,7 @@ void OnArrayDeleted(vtkObject* caller, unsigned long, void*, void*)
 }
 
 // Tells the user when the array is deleted. An array gets one observer from this, which is never removed: VTK's lists of
-// observers are not made for threads, and any thread may delete an array.
+// observers are not thread-safe, and any thread may delete an array.
 //
 // Returns a version of the samples for a user that is about to read them and knows of no change after `changed`: the time,
 // on VTK's clock, of the first reading since that change. Filters that know of no later change share that copy.
@@ -70,7 +70,8 @@ vtkMTimeType Watch(vtkDataArray* array, const std::shared_ptr<Contexts>& user, v
     array->AddObserver(vtkCommand::DeleteEvent, watched.Observer);
   }
   auto& users = watched.Users;
-  const auto isOld = [&](const auto& other) { return other.expired() || other.lock() == user; };
+  const auto isOld = [&](const auto& other)
+  { return other.expired() || !(other.owner_before(user) || user.owner_before(other)); };
   users.erase(std::remove_if(users.begin(), users.end(), isOld), users.end());
   users.push_back(user);
   if (watched.Read <= changed)
@@ -85,7 +86,7 @@ const size_t MostOfBlocks = 64;
 const int64_t LargeVolume = 1 << 16; // samples
 const double BytesPerGiB = 1073741824.0;
 
-// The warning.
+// Says why the CPU computes, and what the user can do.
 std::string Explain(pmb_status status, const DeviceSettings& settings, const std::string& reason)
 {
   std::ostringstream text;
@@ -95,10 +96,10 @@ std::string Explain(pmb_status status, const DeviceSettings& settings, const std
     settings.DeviceIndex < 0
       ? text << ", but no GPU can be used: "
       : text << " and DeviceIndex " << settings.DeviceIndex << " (counted from 0), but that GPU cannot be used: ";
-    text << reason
-         << ". The CPU computes instead, with the same result. Set Device (in ParaView: Run On) to AUTOMATIC or CPU "
-            "to be "
-            "without this warning.";
+    text
+      << reason
+      << ". The CPU computes instead, with the same result. Set Device (in ParaView: Run On) to AUTOMATIC or CPU to "
+         "be without this warning.";
     return text.str();
   }
   const bool isLimited = status == PMB_OUT_OF_MEMORY && settings.MemoryLimit > 0;
@@ -153,7 +154,7 @@ std::string Context::Refuse(pmb_status status, const std::string& error, const B
   const DeviceSettings& wanted = this->Owner.Wanted;
   const std::string beginning = "no GPU can be used: "; // the warning says that already
   const std::string reason = error.find(beginning) == 0 ? error.substr(beginning.size()) : error;
-  std::ostringstream key; // of causes that are the same to the user, though numbers in the texts may differ
+  std::ostringstream key; // the same for one cause, though numbers in the texts may differ
   key << status << ' ' << wanted.DeviceIndex << ' ';
   if (status == PMB_UNAVAILABLE)
   {
@@ -171,7 +172,7 @@ std::string Context::Refuse(pmb_status status, const std::string& error, const B
   return !isQuiet && this->Owner.Told.insert(key.str()).second ? Explain(status, wanted, reason) : std::string();
 }
 
-// Unless there is one that fits. If it fails, a context on the CPU stays as it is.
+// Keeps a context that fits. After a failure a context on the CPU stays as it is.
 pmb_status Context::Create(pmb_device device, const DeviceSettings& wanted)
 {
   const bool onGPU = device == PMB_DEVICE_GPU;
@@ -298,7 +299,7 @@ void Contexts::End(bool complete)
   this->Act();
 }
 
-// Does what the notes say, unless the contexts are in use. With the mutex.
+// Acts on the notes, unless the contexts are in use. The caller holds the mutex.
 void Contexts::Act()
 {
   if (this->InUse)
@@ -339,8 +340,8 @@ Context& Contexts::Choose(const Binding& volume, bool composite)
   {
     return *this->List.front();
   }
-  // What does not match is out of date, since a change anywhere in composite input is one of all its blocks: it goes to
-  // the blocks in turn, lest the old and the new summaries be there at once.
+  // A context that does not match is out of date, since a change of one block changes the time of all. Blocks take such
+  // contexts over in turn, so that old and new summaries are not in memory together.
   const auto find = [this](const auto& condition)
   { return std::find_if(this->List.begin() + 1, this->List.end(), condition); };
   auto found = find([&](const auto& c) { return volume.Matches(c->Bound); });

@@ -32,11 +32,7 @@ struct DeviceSettings
   }
 };
 
-struct DestroyContext
-{
-  void operator()(pmb_context* context) const { pmb_destroy(context); }
-};
-using CoreContext = std::unique_ptr<pmb_context, DestroyContext>;
+using CoreContext = std::unique_ptr<pmb_context, decltype(&pmb_destroy)>;
 
 class Contexts;
 
@@ -71,7 +67,7 @@ struct Context
   pmb_status Create(pmb_device device, const DeviceSettings& wanted);
 
   Contexts& Owner;
-  CoreContext Core;
+  CoreContext Core{ nullptr, pmb_destroy };
   bool OnGPU = false;
   bool Used = false;                   // in this execution
   DeviceSettings Made;                 // when the core's context was made

@@ -14,6 +14,7 @@
 #include "vtkStreamingDemandDrivenPipeline.h"
 
 #include <algorithm>
+#include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBContourFilter);
@@ -103,20 +104,19 @@ int vtkPMBContourFilter::RequestUpdateExtent(
   using Pipeline = vtkStreamingDemandDrivenPipeline;
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
-  const int pieces = outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES());
-  int ghostLevels = outInfo->Get(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS());
   // Gradients at a piece's border need the samples beyond it.
-  ghostLevels += pieces > 1;
-  inInfo->Set(Pipeline::UPDATE_PIECE_NUMBER(), outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()));
-  inInfo->Set(Pipeline::UPDATE_NUMBER_OF_PIECES(), pieces);
-  inInfo->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), ghostLevels);
+  const int more = outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()) > 1;
+  inInfo->CopyEntry(outInfo, Pipeline::UPDATE_PIECE_NUMBER());
+  inInfo->CopyEntry(outInfo, Pipeline::UPDATE_NUMBER_OF_PIECES());
+  inInfo->Set(
+    Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), outInfo->Get(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS()) + more);
   return 1;
 }
 
 vtkTypeBool vtkPMBContourFilter::ProcessRequest(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
-  // The pipeline asks this right before it empties the output to have it made anew.
+  // The pipeline sends this right before it empties the output.
   if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_NOT_GENERATED()))
   {
     this->Internals->Memory.Open();
@@ -128,7 +128,7 @@ int vtkPMBContourFilter::RequestData(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
   this->Internals->Execute(inputVector, vtkPolyData::GetData(outputVector));
-  // Also after an error: the output is valid, if empty, and VTK would only add a second message to ours.
+  // Also after an error: the output is valid, if empty, and VTK would add a second message.
   return 1;
 }
 
@@ -174,5 +174,79 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Device Bytes: " << this->GetDeviceBytes() << "\n";
   os << indent << "Peak Extra Bytes: " << this->PeakExtraBytes << "\n";
   os << indent << "Last Run Summary: " << this->LastRunSummary << "\n";
+}
+
+// LastRunSummary after an execution that contoured something.
+std::string vtkPMBContourFilter::vtkInternals::Summarize() const
+{
+  const Totals& sum = this->Sum;
+  const bool isAlone = sum.Blocks == 1;
+  std::ostringstream text;
+  text.precision(3);
+  for (const std::string& device : sum.Devices)
+  {
+    text << (text.tellp() > 0 ? "; " : "") << device;
+  }
+  text << ": ";
+  isAlone ? text << sum.Reading : text << sum.Contoured << " of " << sum.Blocks << " blocks, ";
+  if (!isAlone || !sum.HasSlice)
+  {
+    text << sum.Triangles << " triangles" << (sum.Lines > 0 ? ", " : "");
+  }
+  if (isAlone ? sum.HasSlice : sum.Lines > 0)
+  {
+    text << sum.Lines << " lines";
+  }
+  text << " and " << sum.Points << " points in " << sum.Seconds << " s";
+  if (sum.Lacking > 0)
+  {
+    text << "; without the array: " << sum.Lacking;
+  }
+  if (sum.Others > 0)
+  {
+    text << "; no image data: " << sum.Others;
+  }
+  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error << sum.Note;
+  return text.str();
+}
+
+void vtkPMBContourFilter::vtkInternals::WarnAtEnd()
+{
+  const Totals& sum = this->Sum;
+  std::string kinds;
+  for (const std::string& kind : sum.Kinds)
+  {
+    if (this->Told.insert(kind).second)
+    {
+      kinds += (kinds.empty() ? "" : ", ") + kind;
+    }
+  }
+  if (!kinds.empty())
+  {
+    vtkWarningWithObjectMacro(this->Filter,
+      << sum.Others << " of " << sum.Blocks << " blocks are no image data (" << kinds
+      << ") and have an empty output: contour them with vtkContourFilter (in ParaView: Contour), or resample them to "
+         "image data first. This is said once.");
+  }
+  if (!sum.NotFinite.empty())
+  {
+    vtkWarningWithObjectMacro(this->Filter,
+      << "Isovalues that are no finite numbers are left out: " << sum.NotFinite << ". "
+      << (sum.Replaced ? "There is no other: the suggested one is used. " : "") << "Set finite numbers.");
+  }
+  const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
+  const bool isOutside = sum.Ranges > 0 && !sum.Several && !sum.Isovalues.empty() &&
+    std::none_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside);
+  if (isOutside && sum.Minimum > sum.Maximum)
+  {
+    vtkWarningWithObjectMacro(
+      this->Filter, << "The array '" << sum.ArrayName << "' has no finite sample: the output is empty.");
+  }
+  else if (isOutside)
+  {
+    vtkWarningWithObjectMacro(this->Filter, << "No isovalue lies in the range of the array '" << sum.ArrayName
+                                            << "', " << sum.Minimum << " to " << sum.Maximum
+                                            << ": the output is empty.");
+  }
 }
 VTK_ABI_NAMESPACE_END

@@ -28,11 +28,11 @@ using vtkPMBContour::Failed;
 
 namespace
 {
-// Ends an attempt at a block; the next one follows.
+// Ends an attempt at a block; the next one follows. Status: why the GPU gave up; PMB_OK: a fault in another thread destroyed
+// what the context had there.
 struct TryAgain
 {
-  pmb_status
-    Status; // with which the GPU gave up; PMB_OK: a fault in another thread destroyed what the context had there
+  pmb_status Status;
 };
 }
 
@@ -43,7 +43,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   Steps Progress;
   bool Alone = true;        // the only piece
   bool StandsIn = false;    // for one of VTK's filters
-  vtkMTimeType Changed = 0; // the image
+  vtkMTimeType Changed = 0; // when the image changed last
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
   bool Suggests = false;        // takes the suggested isovalue, if there is one
@@ -51,11 +51,9 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkPMBContour::Context* Context = nullptr;
   vtkPMBContour::Binding Volume;
   Clock::time_point Start = Clock::now();
-  double BindSeconds = -1.0; // negative: the volume was bound already
-  bool WasLost = false;      // an attempt has ended so
+  bool WasLost = false; // an attempt ended because the context was lost
 
-  // A step in which the core is called: what was lost before is no fault of the call, and is made anew. Once: repeated
-  // faults shall be seen.
+  // Begins a step that calls the core. A context that was lost before is made anew, once: repeated faults have to be seen.
   void BeginCall(Steps::Step step)
   {
     this->Progress.Begin(step);
@@ -113,7 +111,7 @@ void vtkPMBContourFilter::vtkInternals::OnEnd()
   {
     summary = this->Summarize();
   }
-  else if (!sum.Error.empty()) // of a block that need not have been the last
+  else if (!sum.Error.empty()) // of any of the blocks
   {
     summary = "Failed: " + sum.Error;
   }
@@ -136,6 +134,12 @@ void vtkPMBContourFilter::vtkInternals::Warn(const std::string& warning)
 
 void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVector, vtkPolyData* output)
 {
+  if (this->Depth == 0) // somebody has removed our observers
+  {
+    this->OnStart();
+    this->Execute(inputVector, output);
+    return this->OnEnd();
+  }
   const std::lock_guard<std::mutex> lock(this->OneBlock);
   Job job = { vtkImageData::GetData(inputVector[0]), output, Steps(this->Filter) };
   std::string error;
@@ -224,14 +228,14 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
       this->Sum.NotFinite.empty() ? "No surface: there is no isovalue" : "No surface: no isovalue is a finite number";
     return;
   }
-  for (const std::string& warning : vtkPMBContour::ExplainGhosts(job.Image, this->Told))
+  for (const auto& entry : vtkPMBContour::Ghosts(job.Image).Warnings)
   {
-    this->Warn(warning);
+    this->Warn(this->Told.insert(entry.first).second ? entry.second : "");
   }
   thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
 }
 
-// A block may lack the array that others have, and then has no surface; if all lack it, that is told at the end.
+// A block may lack the array that others have, and then has no surface. If all lack it, OnEnd() reports that.
 void vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector** inputVector)
 {
   int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
@@ -252,8 +256,8 @@ void vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector
   }
 }
 
-// Those that are no finite numbers are left out. If there is no other, as in ParaView by default where samples are infinite,
-// the suggested one takes their place.
+// Leaves out isovalues that are not finite. If there is no other, as in ParaView by default where samples are infinite, the
+// suggested one takes their place.
 void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
 {
   std::ostringstream notFinite;
@@ -290,7 +294,7 @@ void vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
     job.Output->GetNumberOfLines());
 }
 
-// Where the GPU gives the volume up the CPU takes over.
+// Where the GPU gives up, the CPU takes over.
 void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
 {
   const vtkPMBContour::DeviceSettings settings = { this->Filter->Device, this->Filter->DeviceIndex,
@@ -339,10 +343,6 @@ void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   this->Check(job, pmb_count(job.Context->Get(), &request, &sizes, job.Parts.data()));
   this->Counted = sizes;
   this->Emit(job, sizes);
-  std::ostringstream reading;
-  reading.precision(3);
-  job.BindSeconds >= 0 ? reading << "volume read in " << job.BindSeconds << " s, " : reading << "volume unchanged, ";
-  this->Sum.Reading = reading.str();
   this->NoteContour(job, job.Context->Describe(), sizes, 0);
 }
 
@@ -354,18 +354,22 @@ void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
   job.Progress.Skip(Steps::SUGGEST, isBound);
   job.Progress.Skip(Steps::CELLS, job.Image->GetCellData()->GetNumberOfArrays() == 0);
   job.Progress.Skip(Steps::MEASURE, !this->Filter->ComputeMeasures);
+  this->Sum.Reading = "volume unchanged, ";
   if (isBound)
   {
     return;
   }
-  // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
+  // Release the old volume first, so that its copy and the new one are not in memory together.
   job.Context->Unbind();
   job.Progress.Begin(Steps::COPY);
   const double start = job.Seconds();
   job.Volume.CopyIfNeeded(job.Array, job.Progress.GetReport());
   job.BeginCall(Steps::BIND);
   this->Check(job, job.Context->Bind(job.Volume, job.Array));
-  job.BindSeconds = job.Seconds() - start;
+  std::ostringstream reading;
+  reading.precision(3);
+  reading << "volume read in " << job.Seconds() - start << " s, ";
+  this->Sum.Reading = reading.str();
   ++this->Filter->NumberOfBinds;
 }
 
@@ -431,7 +435,7 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   }
   if (this->Filter->RemoveDegenerateTriangles == 2 && sizes.points > 0)
   {
-    // Gives sheets that touch points of their own.
+    // Gives points of their own to sheets that touch.
     const std::vector<pmb_sizes> before = job.Parts;
     const int64_t count = static_cast<int64_t>(before.size());
     const int64_t* copied = nullptr;
@@ -465,7 +469,7 @@ void vtkPMBContourFilter::vtkInternals::Check(
     throw Aborted();
   }
   std::string error = before + std::string(pmb_error(job.Context->Get())) + after;
-  error = error.substr(0, error.find(": destroy this context")); // what it tells programs to do is done here
+  error = error.substr(0, error.find(": destroy this context")); // this does what it tells programs to do
   const bool isGPU = job.Context->OnGPU && !onCPU;
   if (isGPU && status != PMB_INTERNAL && status != PMB_INVALID)
   {
@@ -493,7 +497,7 @@ void vtkPMBContourFilter::vtkInternals::NoteRange(const Job& job, double minimum
   sum.Isovalues = job.Isovalues;
 }
 
-// A block that is done. A slice has lines.
+// Counts a finished block. A slice has lines.
 void vtkPMBContourFilter::vtkInternals::NoteContour(
   const Job& job, const std::string& device, const pmb_sizes& sizes, int64_t lines)
 {
@@ -506,82 +510,6 @@ void vtkPMBContourFilter::vtkInternals::NoteContour(
   if (std::find(sum.Devices.begin(), sum.Devices.end(), device) == sum.Devices.end())
   {
     sum.Devices.push_back(device);
-  }
-}
-
-// LastRunSummary after an execution that contoured something.
-std::string vtkPMBContourFilter::vtkInternals::Summarize() const
-{
-  const Totals& sum = this->Sum;
-  const bool isAlone = sum.Blocks == 1;
-  std::ostringstream text;
-  text.precision(3);
-  for (const std::string& device : sum.Devices)
-  {
-    text << (text.tellp() > 0 ? "; " : "") << device;
-  }
-  text << ": ";
-  isAlone ? text << sum.Reading : text << sum.Contoured << " of " << sum.Blocks << " blocks, ";
-  if (!isAlone || !sum.HasSlice)
-  {
-    text << sum.Triangles << " triangles" << (sum.Lines > 0 ? ", " : "");
-  }
-  if (isAlone ? sum.HasSlice : sum.Lines > 0)
-  {
-    text << sum.Lines << " lines";
-  }
-  text << " and " << sum.Points << " points in " << sum.Seconds << " s";
-  if (sum.Lacking > 0)
-  {
-    text << "; without the array: " << sum.Lacking;
-  }
-  if (sum.Others > 0)
-  {
-    text << "; no image data: " << sum.Others;
-  }
-  text << (sum.Error.empty() ? "" : "; failed: ") << sum.Error << sum.Note;
-  return text.str();
-}
-
-void vtkPMBContourFilter::vtkInternals::WarnAtEnd()
-{
-  const Totals& sum = this->Sum;
-  std::ostringstream others, notFinite, range;
-  std::string kinds;
-  for (const std::string& kind : sum.Kinds)
-  {
-    if (this->Told.insert(kind).second)
-    {
-      kinds += (kinds.empty() ? "" : ", ") + kind;
-    }
-  }
-  if (!kinds.empty())
-  {
-    others
-      << sum.Others << " of " << sum.Blocks << " blocks are no image data (" << kinds
-      << ") and have an empty output: contour them with vtkContourFilter (in ParaView: Contour), or resample them "
-         "to image data first. This is said once.";
-  }
-  if (!sum.NotFinite.empty())
-  {
-    notFinite << "Isovalues that are no finite numbers are left out: " << sum.NotFinite << ". "
-              << (sum.Replaced ? "There is no other: the suggested one is used. " : "") << "Set finite numbers.";
-  }
-  const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
-  const bool isOutside = sum.Ranges > 0 && !sum.Several && !sum.Isovalues.empty() &&
-    std::none_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside);
-  if (isOutside && sum.Minimum > sum.Maximum)
-  {
-    range << "The array '" << sum.ArrayName << "' has no finite sample: the output is empty.";
-  }
-  else if (isOutside)
-  {
-    range << "No isovalue lies in the range of the array '" << sum.ArrayName << "', " << sum.Minimum << " to "
-          << sum.Maximum << ": the output is empty.";
-  }
-  for (const auto* warning : { &others, &notFinite, &range })
-  {
-    this->Warn(warning->str());
   }
 }
 

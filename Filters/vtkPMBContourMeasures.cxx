@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the core finds out about a volume and a surface, as VTK's arrays and tables.
+// The core's findings on a volume and a surface, as VTK's arrays and tables.
 #include "vtkPMBContourOutput.h"
 
 #include "vtkDoubleArray.h"
@@ -23,7 +23,7 @@ namespace vtkPMBContour
 {
 namespace
 {
-// What another piece, or a finer level, shows.
+// Triangles that another piece or a finer level shows.
 const int NotShown =
   vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::HIDDENCELL;
 
@@ -43,7 +43,7 @@ void AddArray(
 
 const int64_t MostSuggestions = 8; // the core makes fewer
 
-// Over the range of the samples.
+// A request over the range of the samples.
 pmb_histogram_request MakeRequest(pmb_context* context, int bins)
 {
   pmb_info info = {};
@@ -69,7 +69,7 @@ struct KeptBounds : vtkPoints
   }
 };
 
-// As vtkDataArray::GetRange() and GetFiniteRange() keep what they have found; all values are finite.
+// Stores ranges where vtkDataArray::GetRange() and GetFiniteRange() store theirs; all values are finite.
 void Keep(vtkDataArray* array, const double* ranges)
 {
   const int components = array->GetNumberOfComponents();

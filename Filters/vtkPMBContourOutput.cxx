@@ -4,8 +4,6 @@
 
 #include "vtkDataArray.h"
 #include "vtkDataArraySelection.h"
-#include "vtkDoubleArray.h"
-#include "vtkFloatArray.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationIntegerKey.h"
@@ -22,6 +20,7 @@
 #include <cstring>
 #include <future>
 #include <limits>
+#include <numeric>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -31,12 +30,8 @@ namespace
 const char* const NormalsName = "Normals";
 const char* const GradientsName = "Gradients";
 
-// From 9.6 on a vtkCellArray of triangles alone does without offsets in memory.
-#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 6, 0)
-const bool NeedsOffsets = false;
-#else
-const bool NeedsOffsets = true;
-#endif
+// From 9.6 on a vtkCellArray of triangles alone needs no offsets in memory.
+const bool NeedsOffsets = VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0);
 
 bool IsNamed(vtkAbstractArray* array, const char* name)
 {
@@ -48,11 +43,6 @@ bool IsWanted(vtkPMBContourFilter* filter, vtkDataArraySelection* chosen, vtkAbs
 {
   return filter->GetInterpolateAttributes() &&
     (!filter->GetChooseArrays() || (array->GetName() && chosen->ArrayIsEnabled(array->GetName())));
-}
-
-bool IsGhostTypes(vtkAbstractArray* array)
-{
-  return IsNamed(array, vtkDataSetAttributes::GhostArrayName());
 }
 
 // Copies to triangles the tuples of their cells.
@@ -81,7 +71,7 @@ bool WantsDoublePoints(vtkPMBContourFilter* filter, vtkDataArray* contoured)
 
 bool WantsDoubleScalars(vtkDataArray* contoured)
 {
-  // A float holds every value of these types' smaller kin, but not of these.
+  // A float holds every value of smaller types, but not of these.
   return contoured->GetDataType() != VTK_FLOAT && contoured->GetDataTypeSize() >= 4;
 }
 
@@ -95,7 +85,8 @@ std::vector<vtkDataArray*> SelectPointArrays(
     vtkDataArray* array = data->GetArray(i);
     const bool fits = array && array != contoured && array->GetNumberOfTuples() >= image->GetNumberOfPoints() &&
       array->GetNumberOfComponents() > 0 && array != data->GetGlobalIds() && array != data->GetPedigreeIds() &&
-      !IsGhostTypes(array) && IsWanted(filter, filter->GetPointArraySelection(), array);
+      !IsNamed(array, vtkDataSetAttributes::GhostArrayName()) &&
+      IsWanted(filter, filter->GetPointArraySelection(), array);
     const bool isOurs = fits &&
       ((isSurface && filter->GetComputeNormals() && IsNamed(array, NormalsName)) ||
         (isSurface && filter->GetComputeGradients() && IsNamed(array, GradientsName)) ||
@@ -115,8 +106,9 @@ void SelectCellArrays(vtkPMBContourFilter* filter, vtkImageData* image, vtkCellD
   for (int i = 0; i < data->GetNumberOfArrays(); ++i)
   {
     vtkAbstractArray* array = data->GetAbstractArray(i);
-    const bool isWanted =
-      IsGhostTypes(array) ? array == ghosts : IsWanted(filter, filter->GetCellArraySelection(), array);
+    const bool isWanted = IsNamed(array, vtkDataSetAttributes::GhostArrayName())
+      ? array == ghosts
+      : IsWanted(filter, filter->GetCellArraySelection(), array);
     if (isWanted && array->GetNumberOfTuples() >= image->GetNumberOfCells() && array != data->GetGlobalIds())
     {
       selected->RemoveArray(array->GetName()); // the last of several with one name stays
@@ -165,24 +157,19 @@ Output::Output(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* c
   this->AllocateCellArrays(filter);
 }
 
-template <typename ArrayT>
-vtkSmartPointer<ArrayT> Output::NewArray(const char* name, int components, vtkIdType n)
+void Output::Prepare(vtkDataArray* array, const char* name, int components, vtkIdType n)
 {
-  auto array = vtkSmartPointer<ArrayT>::New();
   array->SetName(name);
   array->SetNumberOfComponents(components);
-  // On a GPU also those few that the core fills on the CPU: the pool's pages are there already, new memory's are not.
+  // With a GPU also those few that the core fills on the CPU: the pool has its pages already, new memory does not.
   Allocate(array, n, this->Kept, this->OnGPU);
-  return array;
 }
 
 vtkSmartPointer<vtkDataArray> Output::NewReal(bool wide, const char* name, int components)
 {
-  if (wide)
-  {
-    return this->NewArray<vtkDoubleArray>(name, components, this->Sizes.points);
-  }
-  return this->NewArray<vtkFloatArray>(name, components, this->Sizes.points);
+  auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(wide ? VTK_DOUBLE : VTK_FLOAT));
+  this->Prepare(array, name, components, this->Sizes.points);
+  return array;
 }
 
 void Output::AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* contoured)
@@ -226,25 +213,17 @@ void Output::AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* cont
 
 void Output::CopyInputs(const Report& report)
 {
-  const auto count = [](const Passed& passed) { return static_cast<double>(passed.From->GetNumberOfValues()); };
-  double values = 0, before = 0;
-  for (size_t i = 0; i < this->Attributes.size(); ++i)
-  {
-    values += this->Attributes[i].samples ? 0.0 : count(this->PassedArrays[i]);
-  }
+  const double count = static_cast<double>(this->Attributes.size());
   for (size_t i = 0; i < this->Attributes.size() && this->Sizes.points > 0; ++i)
   {
-    Passed& passed = this->PassedArrays[i];
-    if (this->Attributes[i].samples)
+    if (!this->Attributes[i].samples)
     {
-      continue;
+      Passed& passed = this->PassedArrays[i];
+      passed.Copy = CopyToMemory(passed.From, -1, PartOf(report, i / count, (i + 1) / count));
+      const Memory memory = FindMemory(passed.Copy);
+      this->Attributes[i].samples = memory.Samples;
+      this->Attributes[i].type = memory.Type;
     }
-    const double end = before + count(passed) / values;
-    passed.Copy = CopyToMemory(passed.From, -1, PartOf(report, before, end));
-    before = end;
-    const Memory memory = FindMemory(passed.Copy);
-    this->Attributes[i].samples = memory.Samples;
-    this->Attributes[i].type = memory.Type;
   }
 }
 
@@ -252,15 +231,17 @@ void Output::CopyInputs(const Report& report)
 template <typename ArrayT>
 void Output::AllocateTriangles(pmb_type type, bool plain)
 {
-  auto connectivity = this->NewArray<ArrayT>(nullptr, 1, 3 * this->Sizes.triangles);
+  vtkNew<ArrayT> connectivity;
+  this->Prepare(connectivity, nullptr, 1, 3 * this->Sizes.triangles);
   this->Mesh.triangles = connectivity->GetPointer(0);
   this->Mesh.id_type = type;
   if (NeedsOffsets || plain)
   {
-    auto offsets = this->NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1);
+    vtkNew<ArrayT> offsets;
+    this->Prepare(offsets, nullptr, 1, this->Sizes.triangles + 1);
     offsets->SetValue(0, 0); // the core does not write an empty mesh
     this->Mesh.offsets = offsets->GetPointer(0);
-    this->Polys->SetData(offsets.Get(), connectivity.Get()); // of arrays of known types: others it looks at first
+    this->Polys->SetData(offsets.Get(), connectivity.Get()); // of these types: VTK inspects other arrays first
   }
   else
   {
@@ -303,11 +284,8 @@ pmb_sizes Output::AddCopies(
   const std::vector<pmb_sizes>& before, const std::vector<pmb_sizes>& after, const int64_t* copied)
 {
   const int64_t old = this->Sizes.points;
-  this->Sizes.points = 0;
-  for (const pmb_sizes& part : after)
-  {
-    this->Sizes.points += part.points;
-  }
+  this->Sizes.points = std::accumulate(
+    after.begin(), after.end(), int64_t(0), [](int64_t sum, const pmb_sizes& part) { return sum + part.points; });
   const auto enlarge = [&](vtkSmartPointer<vtkDataArray>& array)
   {
     if (!array || this->Sizes.points == old)
@@ -331,10 +309,10 @@ pmb_sizes Output::AddCopies(
     }
     array = larger;
   };
-  for (auto* array : { &this->Points, &this->Normals, &this->Gradients, &this->Scalars })
-  {
-    enlarge(*array);
-  }
+  enlarge(this->Points);
+  enlarge(this->Normals);
+  enlarge(this->Gradients);
+  enlarge(this->Scalars);
   for (Passed& passed : this->PassedArrays)
   {
     enlarge(passed.To);
@@ -420,18 +398,9 @@ void Output::Finish(vtkPolyData* output, int threads, const Report& report)
   {
     pointData->AddArray(passed.To);
   }
-  if (this->Scalars)
-  {
-    pointData->SetScalars(this->Scalars);
-  }
-  if (this->Gradients)
-  {
-    pointData->SetVectors(this->Gradients);
-  }
-  if (this->Normals)
-  {
-    pointData->SetNormals(this->Normals);
-  }
+  pointData->SetScalars(this->Scalars);
+  pointData->SetVectors(this->Gradients);
+  pointData->SetNormals(this->Normals);
   CopyActiveAttributes(this->Image->GetPointData(), pointData);
 }
 }

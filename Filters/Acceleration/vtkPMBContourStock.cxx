@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBContourStandIn.h"
+#include "vtkPMBContourStock.h"
 
 #include "vtkCellData.h"
 #include "vtkContourFilter.h"
@@ -17,6 +17,7 @@
 #include "vtkPMBContourFilter.h"
 #include "vtkPointData.h"
 #include "vtkPolyData.h"
+#include "vtkSmartPointer.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkUniformGrid.h"
 #include "vtkUnsignedCharArray.h"
@@ -24,16 +25,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <typeinfo>
 #include <utility>
 
 VTK_ABI_NAMESPACE_BEGIN
 using Acceleration = vtkPMBContourAcceleration;
 
-namespace vtkPMBAcceleration
+namespace vtkPMBContourStock
 {
 namespace
 {
+// Returns the text of the first reason that applies, or nothing.
+std::string FirstOf(std::initializer_list<std::pair<bool, std::string>> reasons)
+{
+  const auto found = std::find_if(reasons.begin(), reasons.end(), [](const auto& reason) { return reason.first; });
+  return found == reasons.end() ? std::string() : found->second;
+}
+
 template <typename FilterT>
 void CopyCommon(FilterT* stock, vtkPMBContourFilter* filter)
 {
@@ -93,42 +102,34 @@ std::string RefuseArrays(vtkPMBContourFilter* filter, int which, vtkImageData* i
   {
     return "there is no such array";
   }
-  if (contoured->GetDataType() == VTK_BIT)
-  {
-    return "the array holds bits";
-  }
-  if (which == Acceleration::MARCHING_CUBES && contoured->GetNumberOfComponents() > 1)
-  {
-    return "the array has several components, which vtkMarchingCubes refuses";
-  }
   vtkPointData* data = image->GetPointData();
   const bool passes = filter->GetInterpolateAttributes() != 0;
-  for (const std::string own :
-    { filter->GetComputeNormals() ? "Normals" : "", filter->GetComputeGradients() ? "Gradients" : "" })
+  const auto has = [&](const char* name)
   {
-    vtkAbstractArray* array = own.empty() ? nullptr : data->GetAbstractArray(own.c_str());
-    if (array && (array == contoured || passes))
-    {
-      return "the image has an array " + own + " already";
-    }
-  }
-  for (int i = 0; passes && i < data->GetNumberOfArrays(); ++i)
+    vtkAbstractArray* array = data->GetAbstractArray(name);
+    return array && (array == contoured || passes);
+  };
+  const auto taken = [](const std::string& name) { return "the image has an array " + name + " already"; };
+  std::string reason = FirstOf({ { contoured->GetDataType() == VTK_BIT, "the array holds bits" },
+    { which == Acceleration::MARCHING_CUBES && contoured->GetNumberOfComponents() > 1,
+      "the array has several components, which vtkMarchingCubes refuses" },
+    { filter->GetComputeNormals() && has("Normals"), taken("Normals") },
+    { filter->GetComputeGradients() && has("Gradients"), taken("Gradients") } });
+  for (int i = 0; passes && reason.empty() && i < data->GetNumberOfArrays(); ++i)
   {
     vtkDataArray* numbers = data->GetArray(i);
-    const bool plain = numbers && numbers->GetDataType() != VTK_BIT && numbers != data->GetGlobalIds() &&
+    const bool isOther = numbers != contoured;
+    const bool isReal = numbers && (numbers->GetDataType() == VTK_FLOAT || numbers->GetDataType() == VTK_DOUBLE);
+    const bool isPlain = numbers && numbers->GetDataType() != VTK_BIT && numbers != data->GetGlobalIds() &&
       numbers != data->GetPedigreeIds();
     // vtkFlyingEdges3D finds other arrays by their names.
-    if (!(plain && (numbers->GetName() || PassesCells(filter, which))) && numbers != contoured)
-    {
-      return "beside the contoured array there is one of text, bits or ids, or without a name";
-    }
-    if (which == Acceleration::FLYING_EDGES && numbers != contoured && numbers->GetDataType() != VTK_FLOAT &&
-      numbers->GetDataType() != VTK_DOUBLE)
-    {
-      return "beside the contoured array there is one of integers, of which vtkFlyingEdges3D makes floats";
-    }
+    const bool isFound = isPlain && (numbers->GetName() || PassesCells(filter, which));
+    reason = FirstOf(
+      { { isOther && !isFound, "beside the contoured array there is one of text, bits or ids, or without a name" },
+        { isOther && which == Acceleration::FLYING_EDGES && !isReal,
+          "beside the contoured array there is one of integers, of which vtkFlyingEdges3D makes floats" } });
   }
-  return std::string();
+  return reason;
 }
 
 // VTK's filters show what is hidden, and pass on flags that do not fit.
@@ -172,23 +173,17 @@ std::string CopySettings(vtkAlgorithm* stock, int which, vtkPMBContourFilter* fi
   {
     CopyCommon(edges, filter);
     filter->SetInterpolateAttributes(edges->GetInterpolateAttributes());
-    if (edges->GetArrayComponent() != 0)
-    {
-      return "ArrayComponent is not 0, of which vtkFlyingEdges3D knows nothing";
-    }
-    return edges->GetInterpolateAttributes() && edges->GetNumberOfContours() > 1
-      ? "vtkFlyingEdges3D passes other arrays only if the first of several isovalues has a surface"
-      : "";
+    return FirstOf(
+      { { edges->GetArrayComponent() != 0, "ArrayComponent is not 0, of which vtkFlyingEdges3D knows nothing" },
+        { edges->GetInterpolateAttributes() && edges->GetNumberOfContours() > 1,
+          "vtkFlyingEdges3D passes other arrays only if the first of several isovalues has a surface" } });
   }
   auto* cubes = static_cast<vtkMarchingCubes*>(stock);
   CopyCommon(cubes, filter);
   filter->SetInterpolateAttributes(0);
   vtkIncrementalPointLocator* locator = cubes->GetLocator();
-  if (locator && typeid(*locator) != typeid(vtkMergePoints))
-  {
-    return "it has a locator of its own";
-  }
-  return cubes->GetComputeGradients() ? "what vtkMarchingCubes gives as gradients are others" : "";
+  return FirstOf({ { locator && typeid(*locator) != typeid(vtkMergePoints), "it has a locator of its own" },
+    { cubes->GetComputeGradients() != 0, "what vtkMarchingCubes gives as gradients are others" } });
 }
 
 std::string Refuse(vtkPMBContourFilter* filter, int which, vtkDataObject* input, vtkInformation* inInfo)
@@ -197,41 +192,27 @@ std::string Refuse(vtkPMBContourFilter* filter, int which, vtkDataObject* input,
   const bool isContour = which == Acceleration::CONTOUR_FILTER;
   const double* values = filter->GetValues();
   const vtkIdType count = filter->GetNumberOfContours();
-  if (count == 0)
+  const bool isFinite = std::all_of(values, values + count, [](double value) { return std::isfinite(value); });
+  std::string reason =
+    FirstOf({ { count == 0, "there is no isovalue" }, { !isFinite, "an isovalue is not a finite number" },
+      { !image, std::string("the input is ") + (input ? input->GetClassName() : "nothing") } });
+  if (!reason.empty())
   {
-    return "there is no isovalue";
+    return reason;
   }
-  if (!std::all_of(values, values + count, [](double value) { return std::isfinite(value); }))
-  {
-    return "an isovalue is not a finite number";
-  }
-  if (!image)
-  {
-    return std::string("the input is ") + (input ? input->GetClassName() : "nothing");
-  }
-  if (image->GetDataDimension() != 3)
-  {
-    return "the image has not three dimensions";
-  }
-  if (isContour && vtkUniformGrid::SafeDownCast(image))
-  {
-    return "the input is vtkUniformGrid";
-  }
-  if (isContour && !image->GetDirectionMatrix()->IsIdentity())
-  {
-    return "the image has a direction matrix, which vtkContourFilter ignores";
-  }
-  if (which != Acceleration::MARCHING_CUBES && !IsAskedFor(image, inInfo))
-  {
-    return "only a part of the image was asked for";
-  }
+  reason = FirstOf({ { image->GetDataDimension() != 3, "the image has not three dimensions" },
+    { isContour && vtkUniformGrid::SafeDownCast(image), "the input is vtkUniformGrid" },
+    { isContour && !image->GetDirectionMatrix()->IsIdentity(),
+      "the image has a direction matrix, which vtkContourFilter ignores" },
+    { which != Acceleration::MARCHING_CUBES && !IsAskedFor(image, inInfo),
+      "only a part of the image was asked for" } });
+  reason = reason.empty() ? RefuseArrays(filter, which, image) : reason;
   using Types = vtkDataSetAttributes;
-  std::string refusal = RefuseArrays(filter, which, image);
-  refusal =
-    refusal.empty() ? RefuseFlags(image->GetPointData(), image->GetNumberOfPoints(), Types::HIDDENPOINT) : refusal;
-  return refusal.empty()
+  reason =
+    reason.empty() ? RefuseFlags(image->GetPointData(), image->GetNumberOfPoints(), Types::HIDDENPOINT) : reason;
+  return reason.empty()
     ? RefuseFlags(image->GetCellData(), image->GetNumberOfCells(), Types::HIDDENCELL | Types::REFINEDCELL)
-    : refusal;
+    : reason;
 }
 
 void HandOver(vtkPMBContourFilter* filter, int which, vtkImageData* image, vtkPolyData* output)
