@@ -3,7 +3,8 @@
 vtkPMBIsovalueHistogram, which shows what isovalues are worth a look; and vtkPMBContourAcceleration, which lets VTK's own
 contour filters do their work by vtkPMBContourFilter. In ParaView, which imports this package when it loads the plugin:
 accelerate_contour()."""
-from .vtkPMBContour import vtkPMBContourAcceleration, vtkPMBContourFilter, vtkPMBIsovalueHistogram
+from .vtkPMBAcceleration import vtkPMBContourAcceleration
+from .vtkPMBContour import vtkPMBContourFilter, vtkPMBIsovalueHistogram
 
 __all__ = ["accelerate_contour", "vtkPMBContourAcceleration", "vtkPMBContourFilter", "vtkPMBIsovalueHistogram"]
 

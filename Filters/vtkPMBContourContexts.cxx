@@ -5,83 +5,36 @@
 #include "vtkCallbackCommand.h"
 #include "vtkDataArray.h"
 #include "vtkPMBContourFilter.h"
+#include "vtkPMBContourOutput.h"
 #include "vtkSmartPointer.h"
 #include "vtkTimeStamp.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <sstream>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
-struct ContextsLink
-{
-  std::mutex Mutex;
-  Contexts* Owner = nullptr; // null once it is gone
-  bool InUse = false;
-  bool Release = false;                  // is wanted
-  std::vector<const vtkDataArray*> Gone; // arrays that were deleted
-  Contexts::Usage Last = { 0, 0 };       // when they were not in use
-
-  void OnArrayDeleted(const vtkDataArray* array)
-  {
-    const std::lock_guard<std::mutex> lock(this->Mutex);
-    if (this->Owner)
-    {
-      this->Gone.push_back(array);
-      this->Act();
-    }
-  }
-
-  // With the mutex held: does what there is to do, unless the contexts are in use.
-  void Act()
-  {
-    if (this->InUse)
-    {
-      return;
-    }
-    this->Last = { this->Owner->UploadsBefore, 0 };
-    for (const auto& context : this->Owner->List)
-    {
-      const bool isGone = std::find(this->Gone.begin(), this->Gone.end(), context->Array) != this->Gone.end();
-      if (context->OnGPU && (this->Release || isGone))
-      {
-        context->Unbind();
-      }
-      const pmb_info info = context->GetInfo();
-      this->Last.Uploads += info.uploads;
-      this->Last.Bytes += info.device_lost ? 0 : info.device_bytes;
-    }
-    if (this->Release)
-    {
-      pmb_host_trim();
-    }
-    this->Release = false;
-    this->Gone.clear();
-  }
-};
-
 namespace
 {
 // An array that is on a GPU.
 struct Watched
 {
-  vtkSmartPointer<vtkCallbackCommand> Observer; // of its deletion
-  std::vector<std::weak_ptr<ContextsLink>> Links;
-  vtkTimeStamp Read; // no earlier
+  vtkSmartPointer<vtkCallbackCommand> Observer; // sees its deletion
+  std::vector<std::weak_ptr<Contexts>> Users;
+  vtkTimeStamp Read; // for the first time since the last change
 };
 
-// With GlobalMutex(). Never destroyed: arrays may outlive all static objects.
+// Guarded by GlobalMutex(). Never destroyed: arrays may outlive all static objects.
 std::map<const vtkDataArray*, Watched>& GetWatched()
 {
   static auto* const watched = new std::map<const vtkDataArray*, Watched>;
   return *watched;
 }
 
-// On the thread that deletes the array.
+// Runs on the thread that deletes the array.
 void OnArrayDeleted(vtkObject* caller, unsigned long, void*, void*)
 {
   const auto* array = static_cast<const vtkDataArray*>(caller);
@@ -91,21 +44,21 @@ void OnArrayDeleted(vtkObject* caller, unsigned long, void*, void*)
     watched = GetWatched()[array];
     GetWatched().erase(array);
   }
-  for (const auto& entry : watched.Links)
+  for (const auto& user : watched.Users)
   {
-    if (const auto link = entry.lock())
+    if (const auto contexts = user.lock())
     {
-      link->OnArrayDeleted(array);
+      contexts->Forget(array);
     }
   }
 }
 
-// Tells the link when the array is deleted. An array gets one observer from this, which is never removed: VTK's lists of
-// observers are not made for threads, and any thread may delete an array.
+// Tells the user when the array is deleted. An array gets one observer from this, which is never removed: VTK's lists of
+// observers are not thread-safe, and any thread may delete an array.
 //
-// Returns a version of the samples for somebody who is about to read them and knows of no change after `changed`: the time,
-// on VTK's clock, of the first reading since that change. Filters that know of no later change share what was read then.
-vtkMTimeType Watch(vtkDataArray* array, const std::shared_ptr<ContextsLink>& link, vtkMTimeType changed)
+// Returns a version of the samples for a user that is about to read them and knows of no change after `changed`: the time,
+// on VTK's clock, of the first reading since that change. Filters that know of no later change share that copy.
+vtkMTimeType Watch(vtkDataArray* array, const std::shared_ptr<Contexts>& user, vtkMTimeType changed)
 {
   const std::lock_guard<std::mutex> lock(GlobalMutex());
   Watched& watched = GetWatched()[array];
@@ -116,10 +69,11 @@ vtkMTimeType Watch(vtkDataArray* array, const std::shared_ptr<ContextsLink>& lin
     watched.Observer->SetCallback(OnArrayDeleted);
     array->AddObserver(vtkCommand::DeleteEvent, watched.Observer);
   }
-  auto& links = watched.Links;
-  const auto isOld = [&](const auto& other) { return other.expired() || other.lock() == link; };
-  links.erase(std::remove_if(links.begin(), links.end(), isOld), links.end());
-  links.push_back(link);
+  auto& users = watched.Users;
+  const auto isOld = [&](const auto& other)
+  { return other.expired() || !(other.owner_before(user) || user.owner_before(other)); };
+  users.erase(std::remove_if(users.begin(), users.end(), isOld), users.end());
+  users.push_back(user);
   if (watched.Read <= changed)
   {
     watched.Read.Modified();
@@ -132,20 +86,23 @@ const size_t MostOfBlocks = 64;
 const int64_t LargeVolume = 1 << 16; // samples
 const double BytesPerGiB = 1073741824.0;
 
-std::string ExplainMissing(const DeviceSettings& settings, const std::string& reason)
+// Says why the CPU computes, and what the user can do.
+std::string Explain(pmb_status status, const DeviceSettings& settings, const std::string& reason)
 {
-  const std::string which = settings.DeviceIndex >= 0
-    ? " and DeviceIndex " + std::to_string(settings.DeviceIndex) + " (counted from 0), but that GPU cannot be used: "
-    : ", but no GPU can be used: ";
-  return "Device is GPU" + which + reason +
-    ". The CPU computes instead, with the same result. Set Device (in ParaView: Run On) to AUTOMATIC or CPU to be "
-    "without this warning.";
-}
-
-std::string ExplainFailure(pmb_status status, const DeviceSettings& settings, const std::string& reason)
-{
-  const bool isLimited = status == PMB_OUT_OF_MEMORY && settings.MemoryLimit > 0;
   std::ostringstream text;
+  if (status == PMB_UNAVAILABLE)
+  {
+    text << "Device is GPU";
+    settings.DeviceIndex < 0
+      ? text << ", but no GPU can be used: "
+      : text << " and DeviceIndex " << settings.DeviceIndex << " (counted from 0), but that GPU cannot be used: ";
+    text
+      << reason
+      << ". The CPU computes instead, with the same result. Set Device (in ParaView: Run On) to AUTOMATIC or CPU to "
+         "be without this warning.";
+    return text.str();
+  }
+  const bool isLimited = status == PMB_OUT_OF_MEMORY && settings.MemoryLimit > 0;
   text << (status == PMB_OUT_OF_MEMORY ? "The GPU has too little memory"
       : status == PMB_TOO_LARGE        ? "The volume is too large for the GPU"
                                        : "The GPU cannot be used");
@@ -161,21 +118,35 @@ std::string ExplainFailure(pmb_status status, const DeviceSettings& settings, co
 }
 }
 
-std::string Context::Prepare(const DeviceSettings& wanted, const Binding& volume, std::string& warning)
+std::string Context::Prepare(const DeviceSettings& wanted, const Binding& volume)
 {
-  this->Owner.Want(wanted);
-  const auto whyCPU = [&] { return this->Refused.Matches(volume) ? this->WhyRefused : this->Owner.Missing; };
+  Contexts& owner = this->Owner;
+  if (wanted.Device != owner.Wanted.Device || !wanted.IsSameGPU(owner.Wanted))
+  {
+    owner.Missing.clear();
+    for (const auto& context : owner.List)
+    {
+      context->Refused = Binding();
+    }
+  }
+  owner.Wanted = wanted;
+  const auto whyCPU = [&] { return this->Refused.Matches(volume) ? this->WhyRefused : owner.Missing; };
+  std::string warning;
   if (wanted.Device != vtkPMBContourFilter::CPU && whyCPU().empty())
   {
     const pmb_status status = this->Create(PMB_DEVICE_GPU, wanted);
     if (status == PMB_OK)
     {
-      return std::string();
+      return warning;
     }
     warning = this->Refuse(status, pmb_error(nullptr), volume);
   }
   this->WhyCPU = whyCPU();
-  return this->Create(PMB_DEVICE_CPU, wanted) == PMB_OK ? std::string() : pmb_error(nullptr);
+  if (this->Create(PMB_DEVICE_CPU, wanted) != PMB_OK)
+  {
+    throw Failed{ pmb_error(nullptr) };
+  }
+  return warning;
 }
 
 std::string Context::Refuse(pmb_status status, const std::string& error, const Binding& volume)
@@ -183,7 +154,7 @@ std::string Context::Refuse(pmb_status status, const std::string& error, const B
   const DeviceSettings& wanted = this->Owner.Wanted;
   const std::string beginning = "no GPU can be used: "; // the warning says that already
   const std::string reason = error.find(beginning) == 0 ? error.substr(beginning.size()) : error;
-  std::ostringstream key; // of causes that are the same to the user, though numbers in the texts may differ
+  std::ostringstream key; // the same for one cause, though numbers in the texts may differ
   key << status << ' ' << wanted.DeviceIndex << ' ';
   if (status == PMB_UNAVAILABLE)
   {
@@ -198,14 +169,10 @@ std::string Context::Refuse(pmb_status status, const std::string& error, const B
     this->WhyRefused = reason;
   }
   const bool isQuiet = status == PMB_UNAVAILABLE && wanted.Device == vtkPMBContourFilter::AUTOMATIC;
-  if (isQuiet || !this->Owner.Told.insert(key.str()).second)
-  {
-    return std::string();
-  }
-  return status == PMB_UNAVAILABLE ? ExplainMissing(wanted, reason) : ExplainFailure(status, wanted, reason);
+  return !isQuiet && this->Owner.Told.insert(key.str()).second ? Explain(status, wanted, reason) : std::string();
 }
 
-// Unless there is one that fits. If it fails, a context on the CPU stays as it is.
+// Keeps a context that fits. After a failure a context on the CPU stays as it is.
 pmb_status Context::Create(pmb_device device, const DeviceSettings& wanted)
 {
   const bool onGPU = device == PMB_DEVICE_GPU;
@@ -256,11 +223,11 @@ pmb_status Context::Bind(const Binding& volume, vtkDataArray* array)
   pmb_volume described = volume.GetVolume();
   if (this->OnGPU)
   {
-    ContextsLink& link = *this->Owner.Link;
-    const vtkMTimeType version = Watch(array, this->Owner.Link, volume.GetTime());
+    const vtkMTimeType version = Watch(array, this->Owner.shared_from_this(), volume.GetTime());
     described.version = volume.IsInPlace() ? version : 0;
-    const std::lock_guard<std::mutex> lock(link.Mutex); // an earlier array at this address is not this one
-    link.Gone.erase(std::remove(link.Gone.begin(), link.Gone.end(), array), link.Gone.end());
+    const std::lock_guard<std::mutex> lock(this->Owner.Mutex); // an earlier array at this address is not this one
+    auto& gone = this->Owner.Gone;
+    gone.erase(std::remove(gone.begin(), gone.end(), array), gone.end());
   }
   const pmb_status status = pmb_bind(this->Core.get(), &described);
   if (status == PMB_OK)
@@ -307,28 +274,10 @@ std::string Context::Describe() const
   return text.str();
 }
 
-Contexts::Contexts()
-  : Link(std::make_shared<ContextsLink>())
-{
-  this->List.emplace_back(new Context(*this));
-  this->Link->Owner = this;
-}
-
-Contexts::~Contexts()
-{
-  const std::lock_guard<std::mutex> lock(this->Link->Mutex);
-  this->Link->Owner = nullptr;
-}
-
-std::unique_lock<std::mutex> Contexts::Lock()
-{
-  return std::unique_lock<std::mutex>(this->Link->Mutex);
-}
-
 void Contexts::Begin()
 {
-  const auto lock = this->Lock();
-  this->Link->InUse = true;
+  const std::lock_guard<std::mutex> lock(this->Mutex);
+  this->InUse = true;
   for (const auto& context : this->List)
   {
     context->Used = false;
@@ -345,9 +294,43 @@ void Contexts::End(bool complete)
       this->List.erase(this->List.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
-  const auto lock = this->Lock();
-  this->Link->InUse = false;
-  this->Link->Act();
+  const std::lock_guard<std::mutex> lock(this->Mutex);
+  this->InUse = false;
+  this->Act();
+}
+
+// Acts on the notes, unless the contexts are in use. The caller holds the mutex.
+void Contexts::Act()
+{
+  if (this->InUse)
+  {
+    return;
+  }
+  this->Last = { this->UploadsBefore, 0 };
+  for (const auto& context : this->List)
+  {
+    const bool isGone = std::find(this->Gone.begin(), this->Gone.end(), context->Array) != this->Gone.end();
+    if (context->OnGPU && (this->Release || isGone))
+    {
+      context->Unbind();
+    }
+    const pmb_info info = context->GetInfo();
+    this->Last.Uploads += info.uploads;
+    this->Last.Bytes += info.device_lost ? 0 : info.device_bytes;
+  }
+  if (this->Release)
+  {
+    pmb_host_trim();
+  }
+  this->Release = false;
+  this->Gone.clear();
+}
+
+void Contexts::Forget(const vtkDataArray* array)
+{
+  const std::lock_guard<std::mutex> lock(this->Mutex);
+  this->Gone.push_back(array);
+  this->Act();
 }
 
 Context& Contexts::Choose(const Binding& volume, bool composite)
@@ -357,8 +340,8 @@ Context& Contexts::Choose(const Binding& volume, bool composite)
   {
     return *this->List.front();
   }
-  // What does not match is out of date, since a change anywhere in composite input is one of all its blocks: it goes to
-  // the blocks in turn, lest the old and the new summaries be there at once.
+  // A context that does not match is out of date, since a change of one block changes the time of all. Blocks take such
+  // contexts over in turn, so that old and new summaries are not in memory together.
   const auto find = [this](const auto& condition)
   { return std::find_if(this->List.begin() + 1, this->List.end(), condition); };
   auto found = find([&](const auto& c) { return volume.Matches(c->Bound); });
@@ -372,7 +355,7 @@ Context& Contexts::Choose(const Binding& volume, bool composite)
     {
       return *this->List.front();
     }
-    found = this->List.insert(found, std::make_unique<Context>(*this));
+    found = this->List.insert(found, std::unique_ptr<Context>(new Context{ *this }));
   }
   (*found)->Used = true;
   return **found;
@@ -380,10 +363,10 @@ Context& Contexts::Choose(const Binding& volume, bool composite)
 
 Contexts::Usage Contexts::GetUsage(bool release)
 {
-  const auto lock = this->Lock();
-  this->Link->Release = this->Link->Release || release;
-  this->Link->Act();
-  return this->Link->Last;
+  const std::lock_guard<std::mutex> lock(this->Mutex);
+  this->Release = this->Release || release;
+  this->Act();
+  return this->Last;
 }
 
 int64_t Contexts::GetHostBytes() const
@@ -394,19 +377,6 @@ int64_t Contexts::GetHostBytes() const
     bytes += context->GetInfo().bytes + context->Bound.GetCopyBytes();
   }
   return bytes;
-}
-
-void Contexts::Want(const DeviceSettings& wanted)
-{
-  if (wanted.Device != this->Wanted.Device || !wanted.IsSameGPU(this->Wanted))
-  {
-    this->Missing.clear();
-    for (const auto& context : this->List)
-    {
-      context->Refused = Binding();
-    }
-  }
-  this->Wanted = wanted;
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -32,28 +32,16 @@ struct DeviceSettings
   }
 };
 
-struct DestroyContext
-{
-  void operator()(pmb_context* context) const { pmb_destroy(context); }
-};
-using CoreContext = std::unique_ptr<pmb_context, DestroyContext>;
+using CoreContext = std::unique_ptr<pmb_context, decltype(&pmb_destroy)>;
 
 class Contexts;
-struct ContextsLink; // what other threads reach
 
 // One context and its volume.
 struct Context
 {
-  explicit Context(Contexts& owner)
-    : Owner(owner)
-  {
-  }
-  Context(const Context&) = delete;
-  void operator=(const Context&) = delete;
-
   // Makes the core's context for this volume unless it exists: on the GPU if that is wanted and possible, else on the CPU.
-  // Returns the error, for the user, or nothing; there may be a warning.
-  std::string Prepare(const DeviceSettings& wanted, const Binding& volume, std::string& warning);
+  // Returns a warning, for the user, or nothing. Throws Failed.
+  std::string Prepare(const DeviceSettings& wanted, const Binding& volume);
 
   // The GPU has failed with this status: Prepare() does not try it again for the volume until the settings change. Returns a
   // warning, for the user, or nothing: each is given once.
@@ -79,7 +67,7 @@ struct Context
   pmb_status Create(pmb_device device, const DeviceSettings& wanted);
 
   Contexts& Owner;
-  CoreContext Core;
+  CoreContext Core{ nullptr, pmb_destroy };
   bool OnGPU = false;
   bool Used = false;                   // in this execution
   DeviceSettings Made;                 // when the core's context was made
@@ -90,18 +78,17 @@ struct Context
   std::string WhyCPU; // for Describe()
 };
 
-// An image by itself is contoured by one context. Of composite input each large block has its own, up to a number, so that
-// moving the isovalue does not read it again. The first context serves small blocks, which are read quickly, and those that
-// have to be copied.
+// One context contours an image by itself. Of composite input each large block has its own, up to a number, so that moving
+// the isovalue does not read it again. The first context serves small blocks, which are read quickly, and those that have to
+// be copied.
 //
 // Executions come one at a time. Any thread may ask for the usage, release memory, and delete a bound array: during an
 // execution this leaves a note, and the end of the execution acts on it. (Waiting for the end could deadlock: the execution
 // may wait for what the other thread holds, such as Python's lock.)
-class Contexts
+class Contexts : public std::enable_shared_from_this<Contexts>
 {
 public:
-  Contexts();
-  ~Contexts();
+  Contexts() { this->List.emplace_back(new Context{ *this }); }
   Contexts(const Contexts&) = delete;
   void operator=(const Contexts&) = delete;
 
@@ -110,36 +97,41 @@ public:
   void Begin();
   void End(bool complete);
 
-  // Keeps other threads off the contexts, between executions and for moments.
-  std::unique_lock<std::mutex> Lock();
-
-  // The context for a volume, which may have it bound. It stays until End().
+  // Returns the context for a volume, which may have it bound. It stays until End().
   Context& Choose(const Binding& volume, bool composite);
 
   // How often all contexts so far brought volumes to the GPU; and the bytes there now, or before the execution under way.
-  // With `release` what is held there is freed; the next execution brings it back.
   struct Usage
   {
     int64_t Uploads;
     int64_t Bytes;
   };
+  // With `release` it frees what is held there; the next execution brings it back.
   Usage GetUsage(bool release = false);
   // On the host, copies of samples included. During an execution.
   int64_t GetHostBytes() const;
 
+  // An array that may be on the GPU was deleted.
+  void Forget(const vtkDataArray* array);
+
+  std::mutex Mutex; // keeps other threads off the contexts, between executions and for moments
+
 private:
   friend struct Context;
-  friend struct ContextsLink;
 
-  void Want(const DeviceSettings& wanted);
+  void Act();
 
   std::vector<std::unique_ptr<Context>> List; // the first one is for all but large blocks
   int64_t UploadsBefore = 0;                  // of the core's contexts that are gone
-  std::shared_ptr<ContextsLink> Link;
-
   DeviceSettings Wanted;
   std::string Missing;        // why no GPU can be used at all; empty: unknown, or one can
-  std::set<std::string> Told; // of all warnings so far
+  std::set<std::string> Told; // all warnings so far
+
+  // With the mutex.
+  bool InUse = false;
+  bool Release = false;                  // the notes: memory is to be released, and
+  std::vector<const vtkDataArray*> Gone; // arrays were deleted
+  Usage Last = { 0, 0 };                 // when they were not in use
 };
 }
 

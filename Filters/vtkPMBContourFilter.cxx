@@ -6,6 +6,7 @@
 #include "vtkDoubleArray.h"
 #include "vtkInformation.h"
 #include "vtkInformationIntegerKey.h"
+#include "vtkInformationObjectBaseKey.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourInternals.h"
@@ -18,6 +19,7 @@
 VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBContourFilter);
 vtkInformationKeyMacro(vtkPMBContourFilter, TRIANGLES_OF_ALL_POINTS, Integer);
+vtkInformationKeyMacro(vtkPMBContourFilter, STANDS_IN_FOR, ObjectBase);
 
 vtkPMBContourFilter::vtkPMBContourFilter()
   : Internals(new vtkInternals(this))
@@ -77,17 +79,17 @@ void vtkPMBContourFilter::SetNumberOfThreads(int threads)
 
 void vtkPMBContourFilter::ReleaseDeviceMemory()
 {
-  this->Internals->Contexts.GetUsage(/*release=*/true);
+  this->Internals->Contexts->GetUsage(/*release=*/true);
 }
 
 vtkIdType vtkPMBContourFilter::GetNumberOfUploads()
 {
-  return this->Internals->Contexts.GetUsage().Uploads;
+  return this->Internals->Contexts->GetUsage().Uploads;
 }
 
 vtkTypeInt64 vtkPMBContourFilter::GetDeviceBytes()
 {
-  return this->Internals->Contexts.GetUsage().Bytes;
+  return this->Internals->Contexts->GetUsage().Bytes;
 }
 
 int vtkPMBContourFilter::FillInputPortInformation(int, vtkInformation* info)
@@ -102,20 +104,19 @@ int vtkPMBContourFilter::RequestUpdateExtent(
   using Pipeline = vtkStreamingDemandDrivenPipeline;
   vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
   vtkInformation* outInfo = outputVector->GetInformationObject(0);
-  const int pieces = outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES());
-  int ghostLevels = outInfo->Get(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS());
   // Gradients at a piece's border need the samples beyond it.
-  ghostLevels += pieces > 1;
-  inInfo->Set(Pipeline::UPDATE_PIECE_NUMBER(), outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()));
-  inInfo->Set(Pipeline::UPDATE_NUMBER_OF_PIECES(), pieces);
-  inInfo->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), ghostLevels);
+  const int more = outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()) > 1;
+  inInfo->CopyEntry(outInfo, Pipeline::UPDATE_PIECE_NUMBER());
+  inInfo->CopyEntry(outInfo, Pipeline::UPDATE_NUMBER_OF_PIECES());
+  inInfo->Set(
+    Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), outInfo->Get(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS()) + more);
   return 1;
 }
 
 vtkTypeBool vtkPMBContourFilter::ProcessRequest(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
-  // The pipeline asks this right before it empties the output to have it made anew.
+  // The pipeline sends this right before it empties the output.
   if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_NOT_GENERATED()))
   {
     this->Internals->Memory.Open();
@@ -127,7 +128,7 @@ int vtkPMBContourFilter::RequestData(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
   this->Internals->Execute(inputVector, vtkPolyData::GetData(outputVector));
-  // Also after an error: the output is valid, if empty, and VTK would only add a second message to ours.
+  // Also after an error: the output is valid, if empty, and VTK would add a second message.
   return 1;
 }
 
@@ -175,18 +176,27 @@ void vtkPMBContourFilter::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Last Run Summary: " << this->LastRunSummary << "\n";
 }
 
-// What the user is told after an execution, of all its blocks together.
-std::string vtkPMBContourFilter::vtkInternals::SummarizeBlocks() const
+// LastRunSummary after an execution that contoured something.
+std::string vtkPMBContourFilter::vtkInternals::Summarize() const
 {
   const Totals& sum = this->Sum;
+  const bool isAlone = sum.Blocks == 1;
   std::ostringstream text;
   text.precision(3);
   for (const std::string& device : sum.Devices)
   {
     text << (text.tellp() > 0 ? "; " : "") << device;
   }
-  text << ": " << sum.Contoured << " of " << sum.Blocks << " blocks, " << sum.Triangles << " triangles";
-  text << (sum.Lines > 0 ? ", " + std::to_string(sum.Lines) + " lines" : "");
+  text << ": ";
+  isAlone ? text << sum.Reading : text << sum.Contoured << " of " << sum.Blocks << " blocks, ";
+  if (!isAlone || !sum.HasSlice)
+  {
+    text << sum.Triangles << " triangles" << (sum.Lines > 0 ? ", " : "");
+  }
+  if (isAlone ? sum.HasSlice : sum.Lines > 0)
+  {
+    text << sum.Lines << " lines";
+  }
   text << " and " << sum.Points << " points in " << sum.Seconds << " s";
   if (sum.Lacking > 0)
   {
@@ -225,17 +235,14 @@ void vtkPMBContourFilter::vtkInternals::WarnAtEnd()
       << (sum.Replaced ? "There is no other: the suggested one is used. " : "") << "Set finite numbers.");
   }
   const auto isInside = [&sum](double isovalue) { return isovalue >= sum.Minimum && isovalue <= sum.Maximum; };
-  if (sum.Ranges == 0 || sum.Several || sum.Isovalues.empty() ||
-    std::any_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside))
-  {
-    return;
-  }
-  if (sum.Minimum > sum.Maximum)
+  const bool isOutside = sum.Ranges > 0 && !sum.Several && !sum.Isovalues.empty() &&
+    std::none_of(sum.Isovalues.begin(), sum.Isovalues.end(), isInside);
+  if (isOutside && sum.Minimum > sum.Maximum)
   {
     vtkWarningWithObjectMacro(
       this->Filter, << "The array '" << sum.ArrayName << "' has no finite sample: the output is empty.");
   }
-  else
+  else if (isOutside)
   {
     vtkWarningWithObjectMacro(this->Filter, << "No isovalue lies in the range of the array '" << sum.ArrayName
                                             << "', " << sum.Minimum << " to " << sum.Maximum

@@ -70,6 +70,7 @@
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArraySelection;
 class vtkInformationIntegerKey;
+class vtkInformationObjectBaseKey;
 class vtkDoubleArray;
 class vtkImageData;
 class vtkTable;
@@ -85,6 +86,13 @@ public:
    * Get the key that the connectivity array of a surface's polygons has: all cells are triangles, and they use all points.
    */
   static vtkInformationIntegerKey* TRIANGLES_OF_ALL_POINTS();
+
+  /**
+   * Get the key that the input's information has while this filter executes in place of another one, the value. That
+   * filter's pipeline and MTime then tell whether the image has changed; this one suggests nothing and accepts isovalues out
+   * of range.
+   */
+  static vtkInformationObjectBaseKey* STANDS_IN_FOR();
 
   /**
    * The isovalues are kept in a vtkContourValues, the chosen arrays in two vtkDataArraySelections; their changes count.
@@ -138,9 +146,9 @@ public:
 
   ///@{
   /**
-   * What normals and gradients are made from; CENTRAL_DIFFERENCES to begin with. Points and triangles are the same with
-   * all. Where it gives a point no direction, because it is zero there or reads a sample that is not finite, central
-   * differences of the finite samples take over. The isolines of a 2D image have neither.
+   * What normals and gradients are made from; CENTRAL_DIFFERENCES to begin with. Where it gives a point no direction,
+   * because it is zero there or reads a sample that is not finite, central differences of the finite samples take over. The
+   * isolines of a 2D image have neither.
    */
   vtkSetClampMacro(NormalEstimator, int, CENTRAL_DIFFERENCES, SOBEL);
   vtkGetMacro(NormalEstimator, int);
@@ -161,9 +169,8 @@ public:
   ///@{
   /**
    * Whether only those of the other arrays come along whose names are switched on in the two selections (EnableArray() adds
-   * a name). Memory is taken for these alone. The array that is contoured and what the filter itself makes are not chosen
-   * by these. Off by default: all come along, also those that the input will have later. Without InterpolateAttributes
-   * none do.
+   * a name). The contoured array and what the filter itself makes are not chosen by these. Off by default: all come along,
+   * also those that the input will have later. Without InterpolateAttributes none do.
    */
   vtkSetMacro(ChooseArrays, vtkTypeBool);
   vtkGetMacro(ChooseArrays, vtkTypeBool);
@@ -174,13 +181,11 @@ public:
 
   ///@{
   /**
-   * What to do where the isovalue equals a sample. On: the edges that meet there share one point, and triangles that
-   * would have no area are left out. Off: every crossed edge has a point of its own, and the numbers of points and
-   * triangles are those of vtkFlyingEdges3D. On by default.
-   *
-   * 2: as on, with a point for each sheet where the level set touches itself in a sample, so that the mesh is a manifold
-   * everywhere, as subdivision filters need it: no edge has more than two triangles, those of a point hang together by
-   * edges. Of several pieces each is split by its own triangles.
+   * What to do where the isovalue equals a sample. On, the default: the edges that meet there share one point, and
+   * triangles that would have no area are left out. Off: every crossed edge has a point of its own, and the numbers of
+   * points and triangles are those of vtkFlyingEdges3D. 2: as on, with a point for each sheet where the level set touches
+   * itself in a sample, so that the mesh is a manifold everywhere, as subdivision filters need it: no edge has more than two
+   * triangles, those of a point hang together by edges. Of several pieces each is split by its own triangles.
    */
   vtkSetClampMacro(RemoveDegenerateTriangles, int, 0, 2);
   vtkGetMacro(RemoveDegenerateTriangles, int);
@@ -286,8 +291,8 @@ public:
   ///@}
 
   /**
-   * As in vtkAlgorithm, but setting the flag does not count as a change of the filter (resetting it does): any thread may do
-   * it during an execution, and Modified() would call observers there while the execution calls them too.
+   * As in vtkAlgorithm, but setting the flag does not call Modified() (resetting it does): any thread may set it during an
+   * execution, which calls observers too.
    */
   void SetAbortExecute(vtkTypeBool abort) override;
 
@@ -301,10 +306,9 @@ public:
   ///@}
 
   /**
-   * Frees what this filter holds on the GPU, and the memory that is kept for the output of later executions of all filters
-   * of this class. The output stays, and the next execution brings the volume back to the GPU. Without a GPU it does
-   * nothing. May be called from any thread; during an execution it takes effect at its end. (What a filter holds for an
-   * array is freed without this when the array is deleted, and everything when the filter is.)
+   * Frees what this filter holds on the GPU, and the memory that all filters of this class keep for later outputs. The
+   * output stays, and the next execution brings the volume back to the GPU. May be called from any thread; during an
+   * execution it takes effect at its end. (Deleting the array or the filter frees what is held for it.)
    */
   void ReleaseDeviceMemory();
 
@@ -320,8 +324,7 @@ public:
   ///@{
   /**
    * Whether ids are stored with 64 bits, as vtkIdType is, even where 32 bits hold them. On by default. Off halves the memory
-   * of the triangles, for code that reads a cell's ids through vtkCellArray alone. VTK's own does not always: with 32 bits
-   * vtkMultiObjectMassProperties gives other areas, without a message, vtkLoopSubdivisionFilter and
+   * of the triangles. Then vtkMultiObjectMassProperties gives other areas, without a message, vtkLoopSubdivisionFilter and
    * vtkButterflySubdivisionFilter give nothing, and VTK's mapper is slower. Where 32 bits do not suffice, 64 are used.
    */
   vtkSetMacro(Use64BitIds, vtkTypeBool);
@@ -338,11 +341,10 @@ public:
   ///@{
   /**
    * How often this filter has read a volume as a whole to summarize it (because the samples, the array or its component, the
-   * geometry of the image, the device or the number of threads had changed), and has brought one to the GPU; how many bytes
+   * geometry of the image, the device or the number of threads had changed), and has brought one to the GPU; the bytes that
    * it holds there now, or before the execution under way; and the most bytes of host memory that it has held at a time
-   * beyond its input and its output: the summary, what is counted for the active bricks, copies of arrays, and the cell of
-   * each triangle. Filters that contour the same array at the same time share one copy on the GPU: one of them brings it,
-   * and the bytes are those of each.
+   * beyond its input and its output. Filters that contour the same array at the same time share one copy on the GPU: one of
+   * them brings it, and the bytes are those of each.
    */
   vtkIdType GetNumberOfBinds() const { return this->NumberOfBinds; }
   vtkIdType GetNumberOfUploads();

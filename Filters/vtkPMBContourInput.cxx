@@ -1,30 +1,73 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBContourInput.h"
+#include "vtkPMBContourOutput.h"
 
+#include "vtkAOSDataArrayTemplate.h"
 #include "vtkAbstractArray.h"
 #include "vtkAlgorithm.h"
 #include "vtkCellData.h"
 #include "vtkDataArray.h"
-#include "vtkDataSetAttributes.h"
 #include "vtkDemandDrivenPipeline.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
-#include "vtkInformationIdTypeKey.h"
 #include "vtkMatrix3x3.h"
 #include "vtkPointData.h"
+#include "vtkSOADataArrayTemplate.h"
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <type_traits>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
 namespace
 {
+// By size and sign, because long and long long, and char and signed or unsigned char, are different types to C++.
+template <typename T>
+constexpr pmb_type TypeOf()
+{
+  const pmb_type integers[][2] = { { PMB_UINT8, PMB_INT8 }, { PMB_UINT16, PMB_INT16 }, { PMB_UINT32, PMB_INT32 },
+    { PMB_UINT64, PMB_INT64 } };
+  return std::is_floating_point<T>::value ? (sizeof(T) == 4 ? PMB_FLOAT32 : PMB_FLOAT64)
+                                          : integers[sizeof(T) == 8 ? 3 : sizeof(T) / 2][std::is_signed<T>::value];
+}
+
+// Tuples from `begin` to `end` - 1, the components from `first` on. Keeps the values' own type: vtkDataArray's general
+// functions go through double, which does not hold every 64-bit integer.
+template <typename T>
+bool CopyTypedTuples(vtkDataArray* from, int first, vtkDataArray* to, vtkIdType begin, vtkIdType end)
+{
+  auto* source = vtkSOADataArrayTemplate<T>::FastDownCast(from);
+  auto* target = vtkAOSDataArrayTemplate<T>::FastDownCast(to);
+  for (int c = 0; source && target && c < to->GetNumberOfComponents(); ++c)
+  {
+    for (vtkIdType i = begin; i < end; ++i)
+    {
+      target->SetTypedComponent(i, c, source->GetTypedComponent(i, first + c));
+    }
+  }
+  return source && target;
+}
+
+void CopyTuples(vtkDataArray* from, int first, vtkDataArray* to, vtkIdType begin, vtkIdType end)
+{
+  switch (from->GetDataType())
+  {
+    vtkTemplateMacro(if (CopyTypedTuples<VTK_TT>(from, first, to, begin, end)) return );
+  }
+  for (int c = 0; c < to->GetNumberOfComponents(); ++c)
+  {
+    for (vtkIdType i = begin; i < end; ++i)
+    {
+      to->SetComponent(i, c, from->GetComponent(i, first + c));
+    }
+  }
+}
+
 std::string Quoted(const char* name)
 {
   return name ? "'" + std::string(name) + "'" : std::string("without a name");
@@ -54,7 +97,7 @@ std::string ExplainMissing(vtkAlgorithm* filter, vtkImageData* image)
   {
     text << "The input has no point array '" << name << "'";
     const bool onCells = image->GetCellData()->HasArray(name) != 0;
-    const bool onPoints = image->GetPointData()->HasArray(name) != 0; // but was not asked for there
+    const bool onPoints = image->GetPointData()->HasArray(name) != 0; // but another association was asked for
     text << (onCells ? ", only a cell array of that name; apply Cell Data to Point Data first."
                      : (onPoints ? " among the arrays of the association asked for, which has to be points." : "."));
   }
@@ -64,9 +107,45 @@ std::string ExplainMissing(vtkAlgorithm* filter, vtkImageData* image)
 }
 }
 
+Memory FindMemory(vtkDataArray* array)
+{
+  Memory memory;
+  switch (array->GetDataType())
+  {
+    vtkTemplateMacro(memory.Type = TypeOf<VTK_TT>());
+    default:
+      return memory;
+  }
+  memory.Samples = array->HasStandardMemoryLayout() ? array->GetVoidPointer(0) : nullptr;
+  return memory;
+}
+
+vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const Report& report)
+{
+  const int type = array->GetDataType() == VTK_BIT ? VTK_UNSIGNED_CHAR : array->GetDataType();
+  auto copy = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
+  const int first = component < 0 ? 0 : component;
+  const int count = component < 0 ? array->GetNumberOfComponents() : 1;
+  copy->SetNumberOfComponents(count);
+  const vtkIdType tuples = array->GetNumberOfTuples();
+  Allocate(copy, tuples);
+  const vtkIdType portion = std::max(1, (1 << 18) / count); // a few milliseconds
+  for (vtkIdType begin = 0; begin < tuples; begin += portion)
+  {
+    report(static_cast<double>(begin) / tuples);
+    CopyTuples(array, first, copy, begin, std::min(begin + portion, tuples));
+  }
+  return copy;
+}
+
+int64_t CountBytes(vtkDataArray* array)
+{
+  return static_cast<int64_t>(array->GetNumberOfValues()) * array->GetDataTypeSize();
+}
+
 Dimensions::Dimensions(vtkImageData* image)
 {
-  // Of the data, not of the request: in a run with ghost levels they differ.
+  // The extent of the data, not of the request: with ghost levels they differ.
   image->GetExtent(this->Extent);
   for (int axis = 0; axis < 3; ++axis)
   {
@@ -108,7 +187,7 @@ vtkDataArray* CheckArray(
   {
     text << " holds no numbers (it is a " << found->GetClassName() << "): choose a numeric point array.";
   }
-  else if (array->GetNumberOfTuples() < points) // more are no harm: nobody reads them
+  else if (array->GetNumberOfTuples() < points) // more do no harm
   {
     text << " has " << array->GetNumberOfTuples() << " tuples, but the image has " << points
          << " points: each needs a value; mend the source of the image.";
@@ -173,56 +252,35 @@ std::string RefuseInput(vtkDataObject* input)
     "Image before.";
 }
 
-// Null: the array does not fit.
-static vtkUnsignedCharArray* FindFlags(vtkDataSetAttributes* data, vtkIdType n)
-{
-  auto* flags = vtkUnsignedCharArray::SafeDownCast(data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName()));
-  return flags && flags->GetNumberOfComponents() == 1 && flags->GetNumberOfTuples() == n ? flags : nullptr;
-}
-
 Ghosts::Ghosts(vtkImageData* image)
-  : Points(FindFlags(image->GetPointData(), image->GetNumberOfPoints()))
-  , Cells(FindFlags(image->GetCellData(), image->GetNumberOfCells()))
 {
-  static_assert(int(HidesPoint) == int(vtkDataSetAttributes::HIDDENPOINT), "as in VTK");
-  static_assert(
-    int(HidesCell) == (vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL), "as in VTK");
-}
-
-std::vector<std::string> ExplainGhosts(vtkImageData* image, std::set<std::string>& told)
-{
-  const struct
+  const auto find = [this](vtkDataSetAttributes* data, vtkIdType count, const std::string& what)
   {
-    std::string What;
-    vtkDataSetAttributes* Data;
-    vtkIdType Count;
-  } all[] = { { "points", image->GetPointData(), image->GetNumberOfPoints() },
-    { "cells", image->GetCellData(), image->GetNumberOfCells() } };
-  std::vector<std::string> texts;
-  for (const auto& one : all)
-  {
-    vtkAbstractArray* array = one.Data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName());
-    const bool isFlags = vtkUnsignedCharArray::SafeDownCast(array) && array->GetNumberOfComponents() == 1;
-    if (!array || FindFlags(one.Data, one.Count) || !told.insert(one.What + (isFlags ? " has" : " holds")).second)
+    vtkAbstractArray* array = data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName());
+    auto* flags = vtkUnsignedCharArray::SafeDownCast(array);
+    const bool isFlags = flags && flags->GetNumberOfComponents() == 1;
+    if (!array || (isFlags && flags->GetNumberOfTuples() == count))
     {
-      continue;
+      return flags;
     }
     std::ostringstream text;
-    text << "The array '" << array->GetName() << "' of the " << one.What;
+    text << "The array '" << array->GetName() << "' of the " << what;
     if (isFlags)
     {
-      text << " has " << array->GetNumberOfTuples() << " tuples, but the image has " << one.Count << " " << one.What;
+      text << " has " << array->GetNumberOfTuples() << " tuples, but the image has " << count << " " << what;
     }
     else
     {
       text << " holds " << array->GetDataTypeAsString() << " with " << array->GetNumberOfComponents()
            << " component(s), but flags are unsigned char with 1";
     }
-    text << ": it is not used, so that no " << one.What
+    text << ": it is not used, so that no " << what
          << " are hidden or ghosts; mend the source of the image. This is said once.";
-    texts.push_back(text.str());
-  }
-  return texts;
+    this->Warnings[what + (isFlags ? " has" : " holds")] = text.str();
+    return static_cast<vtkUnsignedCharArray*>(nullptr);
+  };
+  this->Points = find(image->GetPointData(), image->GetNumberOfPoints(), "points");
+  this->Cells = find(image->GetCellData(), image->GetNumberOfCells(), "cells");
 }
 
 vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image)
@@ -244,12 +302,6 @@ vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image)
   return last;
 }
 
-vtkInformationIdTypeKey* ImageTime()
-{
-  static auto* const key = vtkInformationIdTypeKey::MakeKey("IMAGE_TIME", "vtkPMBContourFilter");
-  return key;
-}
-
 void Binding::Describe(vtkImageData* image, vtkMTimeType imageTime, vtkDataArray* array, int component)
 {
   const Dimensions dimensions(image);
@@ -257,8 +309,7 @@ void Binding::Describe(vtkImageData* image, vtkMTimeType imageTime, vtkDataArray
   this->Samples = memory.Samples;
   this->Array = array;
   this->Copy = nullptr;
-  this->ArrayTime = array->GetMTime();
-  this->ImageTime = imageTime;
+  this->Time = std::max(imageTime, array->GetMTime());
   this->Component = component;
 
   this->Volume = pmb_volume{};
@@ -278,18 +329,17 @@ void Binding::Describe(vtkImageData* image, vtkMTimeType imageTime, vtkDataArray
     stride *= dimensions.Size[axis];
   }
   const Ghosts ghosts(image);
-  this->GhostTime = 0;
   if (ghosts.Points)
   {
     this->Volume.sample_flags = ghosts.Points->GetPointer(0);
     this->Volume.hidden_sample_bits = HidesPoint;
-    this->GhostTime = ghosts.Points->GetMTime();
+    this->Time = std::max(this->Time, ghosts.Points->GetMTime());
   }
   if (ghosts.Cells)
   {
     this->Volume.cell_flags = ghosts.Cells->GetPointer(0);
     this->Volume.hidden_cell_bits = HidesCell;
-    this->GhostTime = std::max(this->GhostTime, ghosts.Cells->GetMTime());
+    this->Time = std::max(this->Time, ghosts.Cells->GetMTime());
   }
   MakeIndexToWorld(image, /*invertible=*/true, this->Volume.index_to_world);
 }
@@ -298,8 +348,7 @@ bool Binding::Matches(const Binding& other) const
 {
   const pmb_volume& a = this->Volume;
   const pmb_volume& b = other.Volume;
-  return this->Array && this->Array == other.Array && this->Samples == other.Samples &&
-    this->ArrayTime == other.ArrayTime && this->ImageTime == other.ImageTime && this->GhostTime == other.GhostTime &&
+  return this->Array && this->Array == other.Array && this->Samples == other.Samples && this->Time == other.Time &&
     this->Component == other.Component && a.sample_flags == b.sample_flags && a.cell_flags == b.cell_flags &&
     std::equal(a.dims, a.dims + 3, b.dims) && std::equal(a.strides, a.strides + 3, b.strides) &&
     std::equal(a.first, a.first + 3, b.first) &&

@@ -1,28 +1,46 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: from a vtkImageData and one of its arrays to the core's volume.
+// Private to this module: VTK's arrays and images as the core sees them.
 #ifndef vtkPMBContourInput_h
 #define vtkPMBContourInput_h
 
-#include "vtkPMBContourArrays.h"
+#include "vtkDataSetAttributes.h"
+#include "vtkPMBContourProgress.h"
+#include "vtkSmartPointer.h"
 
-#include <algorithm>
-#include <set>
+#include "pmb.h"
+
+#include <map>
 #include <string>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkAbstractArray;
-class vtkAlgorithm;
+class vtkDataArray;
 class vtkDataObject;
 class vtkImageData;
 class vtkInformation;
-class vtkInformationIdTypeKey;
 class vtkUnsignedCharArray;
 
 namespace vtkPMBContour
 {
+// The values of an array, tuple after tuple. Samples is null for an array that does not keep them so.
+struct Memory
+{
+  void* Samples = nullptr;
+  pmb_type Type = PMB_FLOAT32;
+};
+
+// Where the values are, if they lie tuple after tuple in one piece of memory.
+Memory FindMemory(vtkDataArray* array);
+
+// A copy in one piece: of one component, or of all if component is -1. Bits become unsigned char. Throws std::bad_alloc.
+vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const Report& report);
+
+// The bytes of all values.
+int64_t CountBytes(vtkDataArray* array);
+
 // Samples along x, y, z, by the data object's own extent, and how many of the three are above 1. Thick is 0 for an
 // image without any point.
 struct Dimensions
@@ -34,8 +52,8 @@ struct Dimensions
   int Thick = 0;
 };
 
-// Lets other grids in beside image data: RefuseInput() then says in a sentence what contours them. Composite input still
-// comes block by block.
+// Accepts other grids beside image data: RefuseInput() then says which filter contours them. Composite input still comes
+// block by block.
 void AcceptInput(vtkInformation* port);
 std::string RefuseInput(vtkDataObject* input);
 
@@ -48,11 +66,8 @@ vtkDataArray* CheckArray(
 void MakeIndexToWorld(vtkImageData* image, bool invertible, double matrix[12]);
 
 // The bits of vtkGhostType that hide, as in vtkUniformGrid.
-enum HidingBits
-{
-  HidesPoint = 2,    // vtkDataSetAttributes::HIDDENPOINT
-  HidesCell = 32 | 8 // HIDDENCELL, REFINEDCELL
-};
+const int HidesPoint = vtkDataSetAttributes::HIDDENPOINT;
+const int HidesCell = vtkDataSetAttributes::HIDDENCELL | vtkDataSetAttributes::REFINEDCELL;
 
 // The image's arrays vtkGhostType: unsigned chars of one component, one for each point or cell. Null: the image has none
 // that fits.
@@ -61,19 +76,13 @@ struct Ghosts
   explicit Ghosts(vtkImageData* image);
   vtkUnsignedCharArray* Points;
   vtkUnsignedCharArray* Cells;
+  std::map<std::string, std::string> Warnings; // of those that do not fit, by what is wrong
 };
-
-// What is wrong with those that do not fit. told: what was said before is not said again.
-std::vector<std::string> ExplainGhosts(vtkImageData* image, std::set<std::string>& told);
 
 // When the samples may last have changed, by all marks that a user or a filter makes on the image or an algorithm upstream.
 // ParaView's vtkPVPostFilter makes a new copy of the image for each execution, also for another isovalue: behind it the time
 // is that of its input.
 vtkMTimeType LastChange(vtkAlgorithm* filter, vtkImageData* image);
-
-// In the information of the input of vtkPMBContourFilter: that time, where another filter in the pipeline stands for it and
-// knows. Without it LastChange() of vtkPMBContourFilter is used.
-vtkInformationIdTypeKey* ImageTime();
 
 // A volume for the core, and what it is made from. This neither keeps the array alive nor looks at it again once the volume
 // is bound: addresses and times of change tell whether two bindings describe the same. (No two states of any two VTK
@@ -100,7 +109,7 @@ public:
   bool IsInPlace() const { return this->Samples != nullptr; }
 
   // When the samples, or the flags that hide some, may last have changed.
-  vtkMTimeType GetTime() const { return std::max({ this->ArrayTime, this->ImageTime, this->GhostTime }); }
+  vtkMTimeType GetTime() const { return this->Time; }
 
   int64_t GetCopyBytes() const { return this->Copy ? CountBytes(this->Copy) : 0; }
 
@@ -109,9 +118,7 @@ private:
   const void* Samples = nullptr;       // in the array itself, null if a copy is needed
   const vtkDataArray* Array = nullptr; // may be gone
   vtkSmartPointer<vtkDataArray> Copy;
-  vtkMTimeType ArrayTime = 0;
-  vtkMTimeType ImageTime = 0;
-  vtkMTimeType GhostTime = 0;
+  vtkMTimeType Time = 0;
   int Component = 0;
 };
 }

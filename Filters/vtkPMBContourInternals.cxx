@@ -7,7 +7,7 @@
 #include "vtkDoubleArray.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
-#include "vtkInformationIdTypeKey.h"
+#include "vtkInformationObjectBaseKey.h"
 #include "vtkInformationVector.h"
 #include "vtkPMBContourProgress.h"
 #include "vtkPolyData.h"
@@ -28,13 +28,11 @@ using vtkPMBContour::Failed;
 
 namespace
 {
-// These end an attempt at a block.
-struct GaveUp // the GPU cannot go on with the volume
+// Ends an attempt at a block; the next one follows. Status: why the GPU gave up; PMB_OK: a fault in another thread destroyed
+// what the context had there.
+struct TryAgain
 {
   pmb_status Status;
-};
-struct Lost // a fault in another thread destroyed what the context had on the GPU
-{
 };
 }
 
@@ -45,7 +43,7 @@ struct vtkPMBContourFilter::vtkInternals::Job
   Steps Progress;
   bool Alone = true;        // the only piece
   bool StandsIn = false;    // for one of VTK's filters
-  vtkMTimeType Changed = 0; // the image
+  vtkMTimeType Changed = 0; // when the image changed last
   vtkDataArray* Array = nullptr;
   std::vector<double> Isovalues;
   bool Suggests = false;        // takes the suggested isovalue, if there is one
@@ -53,17 +51,15 @@ struct vtkPMBContourFilter::vtkInternals::Job
   vtkPMBContour::Context* Context = nullptr;
   vtkPMBContour::Binding Volume;
   Clock::time_point Start = Clock::now();
-  double BindSeconds = -1.0; // negative: the volume was bound already
-  bool WasLost = false;      // a first try has ended so
+  bool WasLost = false; // an attempt ended because the context was lost
 
-  // A step in which the core is called: what was lost before is no fault of the call, and is made anew. Once: repeated
-  // faults shall be seen.
+  // Begins a step that calls the core. A context that was lost before is made anew, once: repeated faults have to be seen.
   void BeginCall(Steps::Step step)
   {
     this->Progress.Begin(step);
     if (!this->WasLost && this->Context->IsLost())
     {
-      throw Lost();
+      throw TryAgain{ PMB_OK };
     }
   }
   double Seconds() const { return std::chrono::duration<double>(Clock::now() - this->Start).count(); }
@@ -81,7 +77,7 @@ void vtkPMBContourFilter::vtkInternals::OnStart()
   if (this->Depth++ == 0)
   {
     this->Sum = Totals();
-    this->Contexts.Begin();
+    this->Contexts->Begin();
     this->Explored = nullptr;
   }
 }
@@ -95,7 +91,7 @@ void vtkPMBContourFilter::vtkInternals::OnEnd()
   const Totals& sum = this->Sum;
   std::string& summary = this->Filter->LastRunSummary;
   this->Memory.Close();
-  this->Contexts.End(/*complete=*/!sum.Aborted);
+  this->Contexts->End(/*complete=*/!sum.Aborted);
   if (!this->Explored)
   {
     this->Filter->SuggestedIsovalues->SetNumberOfValues(0);
@@ -107,15 +103,15 @@ void vtkPMBContourFilter::vtkInternals::OnEnd()
   {
     summary = "No surface: the input has no blocks";
   }
-  else if (sum.Blocks > 1 && sum.Aborted)
+  else if (sum.Aborted)
   {
     summary = "Aborted";
   }
-  else if (sum.Blocks > 1 && !sum.Devices.empty())
+  else if (!sum.Devices.empty())
   {
-    summary = this->SummarizeBlocks();
+    summary = this->Summarize();
   }
-  else if (!sum.Error.empty()) // of a block that need not have been the last
+  else if (!sum.Error.empty()) // of any of the blocks
   {
     summary = "Failed: " + sum.Error;
   }
@@ -138,11 +134,16 @@ void vtkPMBContourFilter::vtkInternals::Warn(const std::string& warning)
 
 void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVector, vtkPolyData* output)
 {
+  if (this->Depth == 0) // somebody has removed our observers
+  {
+    this->OnStart();
+    this->Execute(inputVector, output);
+    return this->OnEnd();
+  }
   const std::lock_guard<std::mutex> lock(this->OneBlock);
   Job job = { vtkImageData::GetData(inputVector[0]), output, Steps(this->Filter) };
   std::string error;
   this->Counted = pmb_sizes();
-  this->Filter->LastRunSummary = "Failed";
   try
   {
     this->Run(job, inputVector);
@@ -166,14 +167,12 @@ void vtkPMBContourFilter::vtkInternals::Execute(vtkInformationVector** inputVect
   {
     output->Initialize();
     this->Sum.Aborted = true;
-    this->Filter->LastRunSummary = "Aborted";
   }
   if (error.empty())
   {
     return;
   }
   output->Initialize();
-  this->Filter->LastRunSummary = "Failed: " + error;
   this->Sum.Error = error;
   if (this->Sum.Errors.insert(error).second) // no block of this execution had it before
   {
@@ -204,9 +203,13 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
     summary = "No surface: the input has no image data";
     return;
   }
-  job.StandsIn = inInfo->Has(vtkPMBContour::ImageTime()) != 0;
-  job.Changed = job.StandsIn ? static_cast<vtkMTimeType>(inInfo->Get(vtkPMBContour::ImageTime()))
-                             : vtkPMBContour::LastChange(this->Filter, job.Image);
+  auto* owner = vtkAlgorithm::SafeDownCast(inInfo->Get(STANDS_IN_FOR()));
+  job.StandsIn = owner != nullptr;
+  job.Changed = vtkPMBContour::LastChange(owner ? owner : this->Filter, job.Image);
+  if (owner) // VTK's own filters read every sample again after Modified(), however it was written
+  {
+    job.Changed = std::max(job.Changed, owner->vtkObject::GetMTime());
+  }
   const int thick = vtkPMBContour::Dimensions(job.Image).Thick;
   if (thick < 2)
   {
@@ -225,14 +228,14 @@ void vtkPMBContourFilter::vtkInternals::Run(Job& job, vtkInformationVector** inp
       this->Sum.NotFinite.empty() ? "No surface: there is no isovalue" : "No surface: no isovalue is a finite number";
     return;
   }
-  for (const std::string& warning : vtkPMBContour::ExplainGhosts(job.Image, this->Told))
+  for (const auto& entry : vtkPMBContour::Ghosts(job.Image).Warnings)
   {
-    this->Warn(warning);
+    this->Warn(this->Told.insert(entry.first).second ? entry.second : "");
   }
   thick == 2 ? this->RunSlice(job) : this->RunVolume(job);
 }
 
-// A block may lack the array that others have, and then has no surface; if all lack it, that is told at the end.
+// A block may lack the array that others have, and then has no surface. If all lack it, OnEnd() reports that.
 void vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector** inputVector)
 {
   int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
@@ -253,8 +256,8 @@ void vtkPMBContourFilter::vtkInternals::FindArray(Job& job, vtkInformationVector
   }
 }
 
-// Those that are no finite numbers are left out. If there is no other, as in ParaView by default where samples are infinite,
-// the suggested one takes their place.
+// Leaves out isovalues that are not finite. If there is no other, as in ParaView by default where samples are infinite, the
+// suggested one takes their place.
 void vtkPMBContourFilter::vtkInternals::ReadIsovalues(Job& job)
 {
   std::ostringstream notFinite;
@@ -282,65 +285,47 @@ void vtkPMBContourFilter::vtkInternals::RunSlice(Job& job)
   vtkPMBContour::ContourSlice(
     this->Filter, job.Image, job.Array, job.Isovalues, job.Output, range, job.Progress.GetReport());
   this->NoteRange(job, range[0], range[1]);
-  this->NoteContour(job, "2D input, isolines by vtkSynchronizedTemplates2D", "",
-    { job.Output->GetNumberOfPoints(), 0 }, job.Output->GetNumberOfLines(),
-    this->Filter->UseSuggestedIsovalue ? "; no isovalue is suggested for 2D images: those set are used" : "");
+  this->Sum.HasSlice = true;
+  if (this->Filter->UseSuggestedIsovalue && !this->IsComposite())
+  {
+    this->Sum.Note = "; no isovalue is suggested for 2D images: those set are used";
+  }
+  this->NoteContour(job, "2D input, isolines by vtkSynchronizedTemplates2D", { job.Output->GetNumberOfPoints(), 0 },
+    job.Output->GetNumberOfLines());
 }
 
+// Where the GPU gives up, the CPU takes over.
 void vtkPMBContourFilter::vtkInternals::RunVolume(Job& job)
-{
-  job.Volume.Describe(job.Image, job.Changed, job.Array, this->Filter->ArrayComponent);
-  job.Context = &this->Contexts.Choose(job.Volume, this->IsComposite());
-  try
-  {
-    this->Contour(job);
-  }
-  catch (const Lost&)
-  {
-    job.WasLost = true;
-    this->Contour(job);
-  }
-}
-
-// Where the GPU gives the volume up the CPU takes over.
-void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 {
   const vtkPMBContour::DeviceSettings settings = { this->Filter->Device, this->Filter->DeviceIndex,
     this->Filter->DeviceMemoryLimit, this->Filter->NumberOfThreads };
+  job.Volume.Describe(job.Image, job.Changed, job.Array, this->Filter->ArrayComponent);
+  job.Context = &this->Contexts->Choose(job.Volume, this->IsComposite());
   for (bool done = false; !done;)
   {
-    std::string warning;
-    const std::string error = job.Context->Prepare(settings, job.Volume, warning);
-    this->Warn(warning);
-    if (!error.empty())
-    {
-      throw Failed{ error };
-    }
+    this->Warn(job.Context->Prepare(settings, job.Volume));
     try
     {
-      this->ContourOnDevice(job);
+      this->Contour(job);
       done = true;
     }
-    catch (const GaveUp& reason)
+    catch (const TryAgain& reason)
     {
-      this->Warn(job.Context->Refuse(reason.Status, pmb_error(job.Context->Get()), job.Volume));
+      job.WasLost = job.WasLost || reason.Status == PMB_OK;
+      if (reason.Status != PMB_OK)
+      {
+        this->Warn(job.Context->Refuse(reason.Status, pmb_error(job.Context->Get()), job.Volume));
+      }
     }
   }
 }
 
-void vtkPMBContourFilter::vtkInternals::ContourOnDevice(Job& job)
+void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
 {
   // The hook must not outlive the job; the core's context may be gone before.
-  struct Hook
-  {
-    explicit Hook(Job& job)
-      : Context(*job.Context)
-    {
-      pmb_set_progress(this->Context.Get(), Steps::Hook, &job.Progress);
-    }
-    ~Hook() { pmb_set_progress(this->Context.Get(), nullptr, nullptr); }
-    vtkPMBContour::Context& Context;
-  } hook(job);
+  const auto unhook = [](vtkPMBContour::Context* context) { pmb_set_progress(context->Get(), nullptr, nullptr); };
+  const std::unique_ptr<vtkPMBContour::Context, decltype(unhook)> hook(job.Context, unhook);
+  pmb_set_progress(job.Context->Get(), Steps::Hook, &job.Progress);
 
   this->Bind(job);
   const pmb_info info = job.Context->GetInfo();
@@ -358,10 +343,7 @@ void vtkPMBContourFilter::vtkInternals::ContourOnDevice(Job& job)
   this->Check(job, pmb_count(job.Context->Get(), &request, &sizes, job.Parts.data()));
   this->Counted = sizes;
   this->Emit(job, sizes);
-  std::ostringstream volume;
-  volume.precision(3);
-  job.BindSeconds >= 0 ? volume << "volume read in " << job.BindSeconds << " s, " : volume << "volume unchanged, ";
-  this->NoteContour(job, job.Context->Describe(), volume.str(), sizes, 0, this->Sum.Note);
+  this->NoteContour(job, job.Context->Describe(), sizes, 0);
 }
 
 void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
@@ -372,18 +354,22 @@ void vtkPMBContourFilter::vtkInternals::Bind(Job& job)
   job.Progress.Skip(Steps::SUGGEST, isBound);
   job.Progress.Skip(Steps::CELLS, job.Image->GetCellData()->GetNumberOfArrays() == 0);
   job.Progress.Skip(Steps::MEASURE, !this->Filter->ComputeMeasures);
+  this->Sum.Reading = "volume unchanged, ";
   if (isBound)
   {
     return;
   }
-  // First let go of the old volume, so that its copy, if there is one, does not add to the new one's.
+  // Release the old volume first, so that its copy and the new one are not in memory together.
   job.Context->Unbind();
   job.Progress.Begin(Steps::COPY);
   const double start = job.Seconds();
   job.Volume.CopyIfNeeded(job.Array, job.Progress.GetReport());
   job.BeginCall(Steps::BIND);
   this->Check(job, job.Context->Bind(job.Volume, job.Array));
-  job.BindSeconds = job.Seconds() - start;
+  std::ostringstream reading;
+  reading.precision(3);
+  reading << "volume read in " << job.Seconds() - start << " s, ";
+  this->Sum.Reading = reading.str();
   ++this->Filter->NumberOfBinds;
 }
 
@@ -449,7 +435,7 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   }
   if (this->Filter->RemoveDegenerateTriangles == 2 && sizes.points > 0)
   {
-    // Gives sheets that touch points of their own.
+    // Gives points of their own to sheets that touch.
     const std::vector<pmb_sizes> before = job.Parts;
     const int64_t count = static_cast<int64_t>(before.size());
     const int64_t* copied = nullptr;
@@ -467,7 +453,7 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
   }
   this->Check(job, vtkPMBContour::KeepRanges(context, job.Output), /*onCPU=*/true);
   const pmb_info info = job.Context->GetInfo();
-  const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts.GetHostBytes() + arrays.GetExtraBytes();
+  const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts->GetHostBytes() + arrays.GetExtraBytes();
   this->Filter->PeakExtraBytes = std::max(this->Filter->PeakExtraBytes, extra);
 }
 
@@ -483,11 +469,11 @@ void vtkPMBContourFilter::vtkInternals::Check(
     throw Aborted();
   }
   std::string error = before + std::string(pmb_error(job.Context->Get())) + after;
-  error = error.substr(0, error.find(": destroy this context")); // what it tells programs to do is done here
+  error = error.substr(0, error.find(": destroy this context")); // this does what it tells programs to do
   const bool isGPU = job.Context->OnGPU && !onCPU;
   if (isGPU && status != PMB_INTERNAL && status != PMB_INVALID)
   {
-    throw GaveUp{ status };
+    throw TryAgain{ status };
   }
   if (isGPU && status == PMB_INTERNAL)
   {
@@ -511,27 +497,20 @@ void vtkPMBContourFilter::vtkInternals::NoteRange(const Job& job, double minimum
   sum.Isovalues = job.Isovalues;
 }
 
-// A block that is done. volume: how it was read; of a slice there are lines.
-void vtkPMBContourFilter::vtkInternals::NoteContour(const Job& job, const std::string& device,
-  const std::string& volume, const pmb_sizes& sizes, int64_t lines, const std::string& note)
+// Counts a finished block. A slice has lines.
+void vtkPMBContourFilter::vtkInternals::NoteContour(
+  const Job& job, const std::string& device, const pmb_sizes& sizes, int64_t lines)
 {
   Totals& sum = this->Sum;
-  const double seconds = job.Seconds();
   ++sum.Contoured;
   sum.Triangles += sizes.triangles;
   sum.Lines += lines;
   sum.Points += sizes.points;
-  sum.Seconds += seconds;
+  sum.Seconds += job.Seconds();
   if (std::find(sum.Devices.begin(), sum.Devices.end(), device) == sum.Devices.end())
   {
     sum.Devices.push_back(device);
   }
-  std::ostringstream text;
-  text.precision(3);
-  text << device << ": " << volume;
-  job.Context ? text << sizes.triangles << " triangles" : text << lines << " lines";
-  text << " and " << sizes.points << " points in " << seconds << " s" << note;
-  this->Filter->LastRunSummary = text.str();
 }
 
 void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
@@ -541,7 +520,7 @@ void vtkPMBContourFilter::vtkInternals::FillHistogram(int bins, vtkTable* table)
   {
     return;
   }
-  const auto lock = this->Contexts.Lock();
+  const std::lock_guard<std::mutex> lock(this->Contexts->Mutex);
   pmb_context* context = this->Explored->Get();
   if (context && vtkPMBContour::FillHistogram(context, bins, table) == PMB_INTERNAL)
   {

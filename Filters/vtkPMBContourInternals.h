@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -32,7 +33,7 @@ public:
   // For the volume of the last execution; during one the table stays empty.
   void FillHistogram(int bins, vtkTable* table);
 
-  vtkPMBContour::Contexts Contexts;
+  const std::shared_ptr<vtkPMBContour::Contexts> Contexts = std::make_shared<vtkPMBContour::Contexts>();
 
   // Of the large arrays of the output. Open from before VTK empties the output until the new one has its arrays.
   vtkPMBContour::OutputMemory Memory;
@@ -55,6 +56,8 @@ private:
     int64_t Points = 0;
     double Seconds = 0.0;
     std::vector<std::string> Devices; // that computed them
+    std::string Reading;              // how the volume was read
+    bool HasSlice = false;
     bool Aborted = false;
     bool Several = false; // pieces, of which this is one
     std::string Error;    // the last one
@@ -83,7 +86,6 @@ private:
   void RunSlice(Job& job);
   void RunVolume(Job& job);
   void Contour(Job& job);
-  void ContourOnDevice(Job& job);
   void Bind(Job& job);
   void Explore(Job& job);
   void Emit(Job& job, pmb_sizes& sizes);
@@ -91,11 +93,10 @@ private:
   void Check(Job& job, pmb_status status, bool onCPU = false,
     const char* before = "The contour failed: ", const char* after = "");
   void NoteRange(const Job& job, double minimum, double maximum);
-  void NoteContour(const Job& job, const std::string& device, const std::string& volume, const pmb_sizes& sizes,
-    int64_t lines, const std::string& note);
+  void NoteContour(const Job& job, const std::string& device, const pmb_sizes& sizes, int64_t lines);
   void Warn(const std::string& warning); // unless it is empty
   void WarnAtEnd();
-  std::string SummarizeBlocks() const;
+  std::string Summarize() const;
 
   vtkPMBContourFilter* Filter;
   std::atomic<int> Depth{ 0 }; // of executions that have started and not ended: of all blocks, and of one or several

@@ -1,10 +1,16 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the core finds out about a volume and a surface, as VTK's arrays and tables.
+// The core's findings on a volume and a surface, as VTK's arrays and tables.
 #include "vtkPMBContourOutput.h"
 
 #include "vtkDoubleArray.h"
+#include "vtkInformation.h"
+#include "vtkInformationDoubleVectorKey.h"
+#include "vtkInformationInformationVectorKey.h"
+#include "vtkInformationVector.h"
+#include "vtkPointData.h"
+#include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkTable.h"
 #include "vtkTypeInt64Array.h"
@@ -17,7 +23,7 @@ namespace vtkPMBContour
 {
 namespace
 {
-// What another piece, or a finer level, shows.
+// Triangles that another piece or a finer level shows.
 const int NotShown =
   vtkDataSetAttributes::DUPLICATECELL | vtkDataSetAttributes::REFINEDCELL | vtkDataSetAttributes::HIDDENCELL;
 
@@ -34,9 +40,10 @@ void AddArray(
   }
   fields->AddArray(array);
 }
+
 const int64_t MostSuggestions = 8; // the core makes fewer
 
-// Over the range of the samples.
+// A request over the range of the samples.
 pmb_histogram_request MakeRequest(pmb_context* context, int bins)
 {
   pmb_info info = {};
@@ -48,6 +55,37 @@ pmb_histogram_request MakeRequest(pmb_context* context, int bins)
   request.high = info.maximum;
   request.bins = info.minimum < info.maximum ? bins : 0;
   return request;
+}
+
+const int MostComponents = 9; // pmb_find_ranges takes no more
+
+// VTK keeps the bounds of points, and has no call to set them.
+struct KeptBounds : vtkPoints
+{
+  static void Set(vtkPoints* points, const double bounds[6])
+  {
+    std::copy(bounds, bounds + 6, points->*(&KeptBounds::Bounds));
+    (points->*(&KeptBounds::ComputeTime)).Modified();
+  }
+};
+
+// Stores ranges where vtkDataArray::GetRange() and GetFiniteRange() store theirs; all values are finite.
+void Keep(vtkDataArray* array, const double* ranges)
+{
+  const int components = array->GetNumberOfComponents();
+  vtkInformation* info = array->GetInformation();
+  for (auto* key : { vtkAbstractArray::PER_COMPONENT(), vtkAbstractArray::PER_FINITE_COMPONENT() })
+  {
+    vtkNew<vtkInformationVector> each;
+    each->SetNumberOfInformationObjects(components);
+    for (int i = 0; i < components; ++i)
+    {
+      each->GetInformationObject(i)->Set(vtkDataArray::COMPONENT_RANGE(), ranges + 2 * i, 2);
+    }
+    info->Set(key, each);
+  }
+  info->Set(vtkDataArray::L2_NORM_RANGE(), ranges + 2 * components, 2);
+  info->Set(vtkDataArray::L2_NORM_FINITE_RANGE(), ranges + 2 * components, 2);
 }
 }
 
@@ -159,6 +197,43 @@ pmb_status FillHistogram(pmb_context* context, int bins, vtkTable* table)
     table->AddColumn(column.first);
   }
   return PMB_OK;
+}
+
+pmb_status KeepRanges(pmb_context* context, vtkPolyData* output)
+{
+  double ranges[2 * (MostComponents + 1)];
+  auto find = [&](vtkDataArray* array)
+  {
+    const Memory memory = FindMemory(array);
+    const pmb_status status = pmb_find_ranges(
+      context, memory.Samples, memory.Type, array->GetNumberOfComponents(), array->GetNumberOfTuples(), ranges);
+    if (status == PMB_OK)
+    {
+      Keep(array, ranges);
+    }
+    return status;
+  };
+  vtkPoints* points = output->GetPoints();
+  if (!points || points->GetNumberOfPoints() == 0)
+  {
+    return PMB_OK;
+  }
+  pmb_status status = find(points->GetData());
+  if (status == PMB_OK)
+  {
+    KeptBounds::Set(points, ranges);
+  }
+  vtkPointData* arrays = output->GetPointData();
+  for (int i = 0; i < arrays->GetNumberOfArrays() && status == PMB_OK; ++i)
+  {
+    vtkDataArray* array = arrays->GetArray(i);
+    const bool real = array && (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE);
+    if (real && array->GetNumberOfComponents() <= MostComponents)
+    {
+      status = find(array);
+    }
+  }
+  return status;
 }
 }
 VTK_ABI_NAMESPACE_END

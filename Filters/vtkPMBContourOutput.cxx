@@ -4,8 +4,6 @@
 
 #include "vtkDataArray.h"
 #include "vtkDataArraySelection.h"
-#include "vtkDoubleArray.h"
-#include "vtkFloatArray.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationIntegerKey.h"
@@ -19,27 +17,21 @@
 #include "vtkVersionMacros.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <exception>
+#include <future>
 #include <limits>
-#include <thread>
+#include <numeric>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
 namespace
 {
-const vtkIdType Portion = 1 << 15; // triangles; done in less than a millisecond for an array
 const char* const NormalsName = "Normals";
 const char* const GradientsName = "Gradients";
 
-// From 9.6 on a vtkCellArray of triangles alone does without offsets in memory.
-#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 6, 0)
-const bool NeedsOffsets = false;
-#else
-const bool NeedsOffsets = true;
-#endif
+// From 9.6 on a vtkCellArray of triangles alone needs no offsets in memory.
+const bool NeedsOffsets = VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 6, 0);
 
 bool IsNamed(vtkAbstractArray* array, const char* name)
 {
@@ -51,11 +43,6 @@ bool IsWanted(vtkPMBContourFilter* filter, vtkDataArraySelection* chosen, vtkAbs
 {
   return filter->GetInterpolateAttributes() &&
     (!filter->GetChooseArrays() || (array->GetName() && chosen->ArrayIsEnabled(array->GetName())));
-}
-
-bool IsGhostTypes(vtkAbstractArray* array)
-{
-  return IsNamed(array, vtkDataSetAttributes::GhostArrayName());
 }
 
 // Copies to triangles the tuples of their cells.
@@ -84,7 +71,7 @@ bool WantsDoublePoints(vtkPMBContourFilter* filter, vtkDataArray* contoured)
 
 bool WantsDoubleScalars(vtkDataArray* contoured)
 {
-  // A float holds every value of these types' smaller kin, but not of these.
+  // A float holds every value of smaller types, but not of these.
   return contoured->GetDataType() != VTK_FLOAT && contoured->GetDataTypeSize() >= 4;
 }
 
@@ -98,7 +85,8 @@ std::vector<vtkDataArray*> SelectPointArrays(
     vtkDataArray* array = data->GetArray(i);
     const bool fits = array && array != contoured && array->GetNumberOfTuples() >= image->GetNumberOfPoints() &&
       array->GetNumberOfComponents() > 0 && array != data->GetGlobalIds() && array != data->GetPedigreeIds() &&
-      !IsGhostTypes(array) && IsWanted(filter, filter->GetPointArraySelection(), array);
+      !IsNamed(array, vtkDataSetAttributes::GhostArrayName()) &&
+      IsWanted(filter, filter->GetPointArraySelection(), array);
     const bool isOurs = fits &&
       ((isSurface && filter->GetComputeNormals() && IsNamed(array, NormalsName)) ||
         (isSurface && filter->GetComputeGradients() && IsNamed(array, GradientsName)) ||
@@ -118,8 +106,9 @@ void SelectCellArrays(vtkPMBContourFilter* filter, vtkImageData* image, vtkCellD
   for (int i = 0; i < data->GetNumberOfArrays(); ++i)
   {
     vtkAbstractArray* array = data->GetAbstractArray(i);
-    const bool isWanted =
-      IsGhostTypes(array) ? array == ghosts : IsWanted(filter, filter->GetCellArraySelection(), array);
+    const bool isWanted = IsNamed(array, vtkDataSetAttributes::GhostArrayName())
+      ? array == ghosts
+      : IsWanted(filter, filter->GetCellArraySelection(), array);
     if (isWanted && array->GetNumberOfTuples() >= image->GetNumberOfCells() && array != data->GetGlobalIds())
     {
       selected->RemoveArray(array->GetName()); // the last of several with one name stays
@@ -168,24 +157,19 @@ Output::Output(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* c
   this->AllocateCellArrays(filter);
 }
 
-template <typename ArrayT>
-vtkSmartPointer<ArrayT> Output::NewArray(const char* name, int components, vtkIdType n)
+void Output::Prepare(vtkDataArray* array, const char* name, int components, vtkIdType n)
 {
-  auto array = vtkSmartPointer<ArrayT>::New();
   array->SetName(name);
   array->SetNumberOfComponents(components);
-  // On a GPU also those few that the core fills on the CPU: the pool's pages are there already, new memory's are not.
+  // With a GPU also those few that the core fills on the CPU: the pool has its pages already, new memory does not.
   Allocate(array, n, this->Kept, this->OnGPU);
-  return array;
 }
 
 vtkSmartPointer<vtkDataArray> Output::NewReal(bool wide, const char* name, int components)
 {
-  if (wide)
-  {
-    return this->NewArray<vtkDoubleArray>(name, components, this->Sizes.points);
-  }
-  return this->NewArray<vtkFloatArray>(name, components, this->Sizes.points);
+  auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(wide ? VTK_DOUBLE : VTK_FLOAT));
+  this->Prepare(array, name, components, this->Sizes.points);
+  return array;
 }
 
 void Output::AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* contoured)
@@ -229,25 +213,17 @@ void Output::AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* cont
 
 void Output::CopyInputs(const Report& report)
 {
-  const auto count = [](const Passed& passed) { return static_cast<double>(passed.From->GetNumberOfValues()); };
-  double values = 0, before = 0;
-  for (size_t i = 0; i < this->Attributes.size(); ++i)
-  {
-    values += this->Attributes[i].samples ? 0.0 : count(this->PassedArrays[i]);
-  }
+  const double count = static_cast<double>(this->Attributes.size());
   for (size_t i = 0; i < this->Attributes.size() && this->Sizes.points > 0; ++i)
   {
-    Passed& passed = this->PassedArrays[i];
-    if (this->Attributes[i].samples)
+    if (!this->Attributes[i].samples)
     {
-      continue;
+      Passed& passed = this->PassedArrays[i];
+      passed.Copy = CopyToMemory(passed.From, -1, PartOf(report, i / count, (i + 1) / count));
+      const Memory memory = FindMemory(passed.Copy);
+      this->Attributes[i].samples = memory.Samples;
+      this->Attributes[i].type = memory.Type;
     }
-    const double end = before + count(passed) / values;
-    passed.Copy = CopyToMemory(passed.From, -1, PartOf(report, before, end));
-    before = end;
-    const Memory memory = FindMemory(passed.Copy);
-    this->Attributes[i].samples = memory.Samples;
-    this->Attributes[i].type = memory.Type;
   }
 }
 
@@ -255,15 +231,17 @@ void Output::CopyInputs(const Report& report)
 template <typename ArrayT>
 void Output::AllocateTriangles(pmb_type type, bool plain)
 {
-  auto connectivity = this->NewArray<ArrayT>(nullptr, 1, 3 * this->Sizes.triangles);
+  vtkNew<ArrayT> connectivity;
+  this->Prepare(connectivity, nullptr, 1, 3 * this->Sizes.triangles);
   this->Mesh.triangles = connectivity->GetPointer(0);
   this->Mesh.id_type = type;
   if (NeedsOffsets || plain)
   {
-    auto offsets = this->NewArray<ArrayT>(nullptr, 1, this->Sizes.triangles + 1);
+    vtkNew<ArrayT> offsets;
+    this->Prepare(offsets, nullptr, 1, this->Sizes.triangles + 1);
     offsets->SetValue(0, 0); // the core does not write an empty mesh
     this->Mesh.offsets = offsets->GetPointer(0);
-    this->Polys->SetData(offsets.Get(), connectivity.Get()); // of arrays of known types: others it looks at first
+    this->Polys->SetData(offsets.Get(), connectivity.Get()); // of these types: VTK inspects other arrays first
   }
   else
   {
@@ -306,11 +284,8 @@ pmb_sizes Output::AddCopies(
   const std::vector<pmb_sizes>& before, const std::vector<pmb_sizes>& after, const int64_t* copied)
 {
   const int64_t old = this->Sizes.points;
-  this->Sizes.points = 0;
-  for (const pmb_sizes& part : after)
-  {
-    this->Sizes.points += part.points;
-  }
+  this->Sizes.points = std::accumulate(
+    after.begin(), after.end(), int64_t(0), [](int64_t sum, const pmb_sizes& part) { return sum + part.points; });
   const auto enlarge = [&](vtkSmartPointer<vtkDataArray>& array)
   {
     if (!array || this->Sizes.points == old)
@@ -334,10 +309,10 @@ pmb_sizes Output::AddCopies(
     }
     array = larger;
   };
-  for (auto* array : { &this->Points, &this->Normals, &this->Gradients, &this->Scalars })
-  {
-    enlarge(*array);
-  }
+  enlarge(this->Points);
+  enlarge(this->Normals);
+  enlarge(this->Gradients);
+  enlarge(this->Scalars);
   for (Passed& passed : this->PassedArrays)
   {
     enlarge(passed.To);
@@ -357,7 +332,6 @@ int64_t Output::GetExtraBytes() const
   return bytes;
 }
 
-// Only this thread reports.
 void Output::CopyCells(int threads, const Report& report)
 {
   const vtkIdType* cells = this->Cells->GetPointer(0);
@@ -375,56 +349,33 @@ void Output::CopyCells(int threads, const Report& report)
       pair.second->InsertTuplesStartingAt(0, this->Cells, pair.first); // texts, bits and other layouts
     }
   }
-  std::atomic<vtkIdType> next{ 0 };
-  std::atomic<bool> stopped{ false };
-  const auto copyPortions = [&](bool isCaller)
+  // Triangles, copied in a few milliseconds for an array.
+  const vtkIdType portion = std::clamp<vtkIdType>(count / threads + 1, 1 << 18, 1 << 20);
+  const auto copy = [&](vtkIdType first)
   {
-    for (vtkIdType first = next.fetch_add(Portion); first < count && !stopped; first = next.fetch_add(Portion))
+    for (const auto& pair : plain)
     {
-      if (isCaller)
+      switch (pair.first->GetDataType())
       {
-        report(static_cast<double>(first) / count);
-      }
-      for (const auto& pair : plain)
-      {
-        switch (pair.first->GetDataType())
-        {
-          vtkTemplateMacro(
-            CopyTuples<VTK_TT>(pair.first, pair.second, cells, first, std::min(first + Portion, count)));
-        }
+        vtkTemplateMacro(CopyTuples<VTK_TT>(pair.first, pair.second, cells, first, std::min(first + portion, count)));
       }
     }
   };
-  const vtkIdType portions = plain.empty() ? 0 : (count + Portion - 1) / Portion, worthOneThread = 8;
-  const unsigned forks = pmb_forks();
-  std::vector<std::thread> others;
-  try
+  // All threads copy a portion, then this one reports: an observer may throw, and may fork.
+  for (vtkIdType first = 0; first < count && !plain.empty();)
   {
-    for (vtkIdType n = 1; n < std::min<vtkIdType>(threads, portions / worthOneThread); ++n)
+    report(static_cast<double>(first) / count);
+    std::vector<std::future<void>> others; // where the system has no thread left, get() copies
+    const vtkIdType own = first;
+    for (first += portion; first < count && static_cast<int>(others.size()) + 1 < threads; first += portion)
     {
-      others.emplace_back(copyPortions, false);
+      others.push_back(std::async(copy, first));
     }
-  }
-  catch (const std::exception&)
-  {
-    // The system gives no more: those that there are copy it all.
-  }
-  try
-  {
-    copyPortions(true);
-  }
-  catch (const Aborted&)
-  {
-    stopped = true;
-  }
-  const bool isChild = forks != pmb_forks(); // an observer has forked: the other threads are in the parent
-  for (std::thread& other : others)
-  {
-    isChild ? other.detach() : other.join();
-  }
-  if (isChild || stopped)
-  {
-    throw Aborted();
+    copy(own);
+    for (std::future<void>& other : others)
+    {
+      other.get();
+    }
   }
   report(1.0);
 }
@@ -447,18 +398,9 @@ void Output::Finish(vtkPolyData* output, int threads, const Report& report)
   {
     pointData->AddArray(passed.To);
   }
-  if (this->Scalars)
-  {
-    pointData->SetScalars(this->Scalars);
-  }
-  if (this->Gradients)
-  {
-    pointData->SetVectors(this->Gradients);
-  }
-  if (this->Normals)
-  {
-    pointData->SetNormals(this->Normals);
-  }
+  pointData->SetScalars(this->Scalars);
+  pointData->SetVectors(this->Gradients);
+  pointData->SetNormals(this->Normals);
   CopyActiveAttributes(this->Image->GetPointData(), pointData);
 }
 }

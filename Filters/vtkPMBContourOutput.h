@@ -9,21 +9,68 @@
 #include "vtkCellData.h"
 #include "vtkIdList.h"
 #include "vtkNew.h"
-#include "vtkPMBContourArrays.h"
+#include "vtkPMBContourInput.h"
 
+#include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataSetAttributes;
 class vtkDoubleArray;
-class vtkImageData;
 class vtkPMBContourFilter;
 class vtkPolyData;
 class vtkTable;
 
 namespace vtkPMBContour
 {
+// Guards what all filters of the process share. Hold it for moments, and take no other one meanwhile. A fork waits until
+// it is free, so that the child finds it free.
+std::mutex& GlobalMutex();
+
+// When a filter executes again VTK first empties its output. New memory costs a fifth of the time of an isovalue change,
+// because the system has to clear every page. So the memory of arrays that die between Open() and Close() is kept for new
+// ones. At all other times it goes back to the system. Any thread may call. Arrays may outlive this object.
+class OutputMemory
+{
+public:
+  OutputMemory() = default;
+  ~OutputMemory();
+  OutputMemory(const OutputMemory&) = delete;
+  void operator=(const OutputMemory&) = delete;
+
+  // The output is about to be emptied. May be called again before Close().
+  void Open();
+
+  // Gives back what has not been used again.
+  void Close();
+
+  // Memory for Release(): a kept piece that fits, if no more than a quarter of it would be idle, else a new one. Null if
+  // memory fails. Throws std::bad_alloc.
+  void* Allocate(size_t bytes);
+
+  // Memory for Release() that a GPU writes directly, from the core's pool. Null: ordinary memory has to do.
+  static void* AllocatePinned(size_t bytes);
+
+  // For vtkDataArray::SetArrayFreeFunction(). VTK's arrays (vtkBuffer, up to 9.2 at least) keep that function when they get
+  // new memory from malloc: it frees that too.
+  static void Release(void* memory);
+
+private:
+  bool IsOpen = false;
+  std::multimap<size_t, void*> Kept; // by size
+};
+
+// An array for n tuples to receive values interpolated from `source`: same name, kind of number and component names.
+// Throws std::bad_alloc.
+vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, OutputMemory* memory, bool pinned);
+
+// Gives an array of tuples in one piece n new ones, without writing to them. Throws std::bad_alloc, where VTK itself may
+// end the process. memory: where large ones come from and go to; null: the system. pinned: large ones are in memory that a
+// GPU writes directly, if the core has some.
+void Allocate(vtkDataArray* array, vtkIdType n, OutputMemory* memory = nullptr, bool pinned = false);
+
 // What the filter's settings mean for one contoured array.
 bool WantsDoublePoints(vtkPMBContourFilter* filter, vtkDataArray* contoured);
 bool WantsDoubleScalars(vtkDataArray* contoured);
@@ -33,8 +80,8 @@ bool WantsDoubleScalars(vtkDataArray* contoured);
 std::vector<vtkDataArray*> SelectPointArrays(
   vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* contoured, bool isSurface);
 
-// Adds the image's cell arrays to pass on: those that are chosen, and the ghost types, which are needed to tell whose a
-// triangle is. Global ids would not be unique.
+// Adds the image's cell arrays to pass on: those that are chosen, and the ghost types, which tell what piece
+// a triangle belongs to. Global ids would not be unique.
 void SelectCellArrays(vtkPMBContourFilter* filter, vtkImageData* image, vtkCellData* selected);
 
 // What is active in the input (vectors, tensors, ...) and has come along is active in the output too, unless the output
@@ -67,8 +114,7 @@ public:
   void Finish(vtkPolyData* output, int threads, const Report& report);
 
 private:
-  template <typename ArrayT>
-  vtkSmartPointer<ArrayT> NewArray(const char* name, int components, vtkIdType n);
+  void Prepare(vtkDataArray* array, const char* name, int components, vtkIdType n);
   vtkSmartPointer<vtkDataArray> NewReal(bool wide, const char* name, int components);
   void AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* contoured);
   void AllocateCellArrays(vtkPMBContourFilter* filter);
@@ -117,8 +163,8 @@ pmb_status Explore(pmb_context* context, vtkDoubleArray* isovalues, vtkDoubleArr
 // cut into bins. On failure the table is as it was. Throws std::bad_alloc.
 pmb_status FillHistogram(pmb_context* context, int bins, vtkTable* table);
 
-// Finds the ranges of the output's points and point arrays and its bounds, and gives them to VTK to keep: who asks for them
-// later gets them without a pass over the mesh. A status as above.
+// Finds the ranges of the output's points and point arrays and its bounds, and stores them in VTK's objects: later queries
+// need no pass over the mesh. A status as above.
 pmb_status KeepRanges(pmb_context* context, vtkPolyData* output);
 }
 

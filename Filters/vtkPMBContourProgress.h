@@ -1,21 +1,40 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: the progress of an execution, reported to the filter's observers, and whether it shall stop.
+// Private to this module: how work on a block goes on and ends; its progress, reported to the filter's observers.
 #ifndef vtkPMBContourProgress_h
 #define vtkPMBContourProgress_h
 
 #include "vtkAlgorithm.h"
-#include "vtkPMBContourArrays.h"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <numeric>
+#include <string>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
 {
+// These end the work on a block, as std::bad_alloc does.
+struct Aborted // the filter was told to stop
+{
+};
+struct Failed // the user is told
+{
+  std::string Error;
+};
+
+// Called every few milliseconds during long work, with how much of it is done, 0 to 1. Throws Aborted.
+using Report = std::function<void(double fraction)>;
+
+// The same for work that is part of the whole, from one fraction to another.
+inline Report PartOf(const Report& report, double from, double to)
+{
+  return [&report, from, to](double fraction) { report(from + fraction * (to - from)); };
+}
+
 // One execution on one block. For the thread that executes the filter.
 class Progress
 {
@@ -50,7 +69,7 @@ public:
     const int left = std::accumulate(this->Weights.begin() + step, this->Weights.end(), 0);
     this->From = std::max(this->To, this->Shown);
     const double share = left > 0 ? static_cast<double>(this->Weights[step]) / left : 0.0;
-    this->To = share < 1 ? this->From + (1.0 - this->From) * share : 1.0; // and not by rounding beyond it
+    this->To = share < 1 ? this->From + (1.0 - this->From) * share : 1.0; // rounding must not exceed it
     this->GetReport()(0.0);
   }
 

@@ -24,7 +24,7 @@ namespace vtkPMBContour
 {
 namespace
 {
-// Reports now and then, with number i of n in work.
+// Reports progress now and then, at item i of n.
 void ReportSome(const Report& report, vtkIdType i, vtkIdType n)
 {
   if (i % (1 << 14) == 0)
@@ -33,8 +33,8 @@ void ReportSome(const Report& report, vtkIdType i, vtkIdType n)
   }
 }
 
-// The samples as doubles, hidden ones as NaN, on the grid of indices: no origin, spacing, direction, extent or type of
-// number is left for VTK's filter to mind. range: of the finite samples that are not hidden.
+// The samples as doubles, hidden ones as NaN, on the grid of indices: VTK's filter sees no origin, spacing, direction,
+// extent or type of number. range: of the finite samples that are not hidden.
 vtkSmartPointer<vtkImageData> MakeIndexImage(
   vtkImageData* image, vtkDataArray* contoured, int component, double range[2], const Report& report)
 {
@@ -64,26 +64,24 @@ vtkSmartPointer<vtkImageData> MakeIndexImage(
   return indexImage;
 }
 
-// VTK's filter reports, once for an isovalue.
-void ForwardProgress(vtkObject* caller, unsigned long, void* clientData, void*)
-{
-  auto* templates = static_cast<vtkAlgorithm*>(caller);
-  try
-  {
-    (*static_cast<const Report*>(clientData))(templates->GetProgress());
-  }
-  catch (const Aborted&)
-  {
-    templates->SetAbortExecute(1);
-  }
-}
-
-// The lines that VTK makes of the index image, at all isovalues.
+// The lines that VTK makes of the index image, at all isovalues. VTK's filter reports once for an isovalue.
 vtkSmartPointer<vtkPolyData> MakeLines(
   vtkImageData* indexImage, const std::vector<double>& isovalues, const Report& report)
 {
   vtkNew<vtkCallbackCommand> forward;
-  forward->SetCallback(ForwardProgress);
+  forward->SetCallback(
+    [](vtkObject* caller, unsigned long, void* clientData, void*)
+    {
+      auto* templates = static_cast<vtkAlgorithm*>(caller);
+      try
+      {
+        (*static_cast<const Report*>(clientData))(templates->GetProgress());
+      }
+      catch (const Aborted&)
+      {
+        templates->SetAbortExecute(1);
+      }
+    });
   forward->SetClientData(const_cast<Report*>(&report));
   vtkNew<vtkSynchronizedTemplates2D> templates;
   templates->AddObserver(vtkCommand::ProgressEvent, forward);
@@ -162,15 +160,25 @@ void KeepValidLines(
 }
 
 // A point lies on a grid edge: its arrays are interpolated between the ends of that edge.
-void AddPoints(const KeptLines& kept, vtkImageData* image, vtkImageData* indexImage, vtkPolyData* lines,
-  const double matrix[12], vtkPointData* passed, vtkPoints* points, vtkDataArray* scalars, vtkPointData* pointData,
-  const Report& report)
+void AddPoints(const KeptLines& kept, vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray* contoured,
+  const double matrix[12], vtkImageData* indexImage, vtkPolyData* lines, vtkPolyData* output, const Report& report)
 {
   const int* extent = image->GetExtent();
   const vtkIdType count = static_cast<vtkIdType>(kept.Points.size());
-  vtkDataArray* isovalues = lines->GetPointData()->GetScalars();
-  pointData->InterpolateAllocate(passed, count);
+  vtkNew<vtkPoints> points;
+  points->SetDataType(WantsDoublePoints(filter, contoured) ? VTK_DOUBLE : VTK_FLOAT);
   points->SetNumberOfPoints(count);
+  const auto scalars = vtkSmartPointer<vtkDataArray>::Take(
+    vtkDataArray::CreateDataArray(WantsDoubleScalars(contoured) ? VTK_DOUBLE : VTK_FLOAT));
+  scalars->SetName(contoured->GetName());
+  scalars->SetNumberOfTuples(count);
+  vtkNew<vtkPointData> passed;
+  for (vtkDataArray* array : SelectPointArrays(filter, image, contoured, /*isSurface=*/false))
+  {
+    passed->AddArray(array);
+  }
+  vtkPointData* pointData = output->GetPointData();
+  pointData->InterpolateAllocate(passed, count);
   for (vtkIdType n = 0; n < count; ++n)
   {
     ReportSome(report, n, count);
@@ -190,11 +198,11 @@ void AddPoints(const KeptLines& kept, vtkImageData* image, vtkImageData* indexIm
     pointData->InterpolateEdge(
       passed, n, indexImage->ComputePointId(lower), indexImage->ComputePointId(upper), fraction[axis]);
     points->SetPoint(n, world);
-    if (scalars)
-    {
-      scalars->SetComponent(n, 0, isovalues->GetComponent(kept.Points[n], 0));
-    }
+    scalars->SetComponent(n, 0, lines->GetPointData()->GetScalars()->GetComponent(kept.Points[n], 0));
   }
+  output->SetPoints(points);
+  pointData->SetScalars(filter->GetComputeScalars() ? scalars.Get() : nullptr);
+  CopyActiveAttributes(image->GetPointData(), pointData);
 }
 }
 
@@ -212,27 +220,7 @@ void ContourSlice(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray
   }
   KeptLines kept;
   KeepValidLines(indexImage, Ghosts(image).Cells, lines, kept, PartOf(report, 0.5, 0.7));
-  vtkPointData* pointData = output->GetPointData();
-  vtkNew<vtkPointData> passed;
-  for (vtkDataArray* array : SelectPointArrays(filter, image, contoured, /*isSurface=*/false))
-  {
-    passed->AddArray(array);
-  }
-  vtkNew<vtkPoints> points;
-  points->SetDataType(WantsDoublePoints(filter, contoured) ? VTK_DOUBLE : VTK_FLOAT);
-  vtkSmartPointer<vtkDataArray> scalars;
-  if (filter->GetComputeScalars())
-  {
-    scalars.TakeReference(vtkDataArray::CreateDataArray(WantsDoubleScalars(contoured) ? VTK_DOUBLE : VTK_FLOAT));
-    scalars->SetName(contoured->GetName());
-    scalars->SetNumberOfTuples(static_cast<vtkIdType>(kept.Points.size()));
-  }
-  AddPoints(kept, image, indexImage, lines, matrix, passed, points, scalars, pointData, PartOf(report, 0.7, 1.0));
-  output->SetPoints(points);
-  if (scalars)
-  {
-    pointData->SetScalars(scalars);
-  }
+  AddPoints(kept, filter, image, contoured, matrix, indexImage, lines, output, PartOf(report, 0.7, 1.0));
   vtkNew<vtkCellData> cellArrays;
   SelectCellArrays(filter, image, cellArrays);
   output->GetCellData()->CopyAllocate(cellArrays, static_cast<vtkIdType>(kept.Cells.size()));
@@ -242,7 +230,6 @@ void ContourSlice(vtkPMBContourFilter* filter, vtkImageData* image, vtkDataArray
   }
   report(1.0);
   output->SetLines(kept.Lines);
-  CopyActiveAttributes(image->GetPointData(), pointData);
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -34,14 +34,14 @@ void Run(vtkPMBIsovalueHistogram* filter, vtkImageData* image, vtkDataArray* arr
   steps.Begin(vtkPMBContour::Progress::BIND);
   pmb_options options = {};
   options.struct_size = sizeof(options);
-  options.device = PMB_DEVICE_CPU; // to bring the volume to a GPU takes longer than this
+  options.device = PMB_DEVICE_CPU; // bringing the volume to a GPU takes longer than this
   options.threads = filter->GetNumberOfThreads();
   pmb_context* made = nullptr;
   if (pmb_create(&options, &made) != PMB_OK)
   {
     throw vtkPMBContour::Failed{ pmb_error(nullptr) };
   }
-  const vtkPMBContour::CoreContext context(made);
+  const vtkPMBContour::CoreContext context(made, pmb_destroy);
   pmb_set_progress(made, vtkPMBContour::Progress::Hook, &steps);
   pmb_status status = pmb_bind(made, &volume.GetVolume());
   pmb_set_progress(made, nullptr, nullptr);

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The VTK module PMB::Contour, its Python wrapping and the ParaView plugin.
+# The VTK modules, their Python wrapping and the ParaView plugin.
 
-# The module. TEST_DIRECTORY_NAME NONE: the tests are added from Testing/, not by VTK from Filters/Testing.
+# The modules. TEST_DIRECTORY_NAME NONE: the tests are added from Testing/, not by VTK from Filters/Testing.
 vtk_module_scan(
-  MODULE_FILES "${CMAKE_CURRENT_SOURCE_DIR}/Filters/vtk.module"
-  REQUEST_MODULES PMB::Contour
+  MODULE_FILES "${CMAKE_CURRENT_SOURCE_DIR}/Filters/vtk.module" "${CMAKE_CURRENT_SOURCE_DIR}/Filters/Acceleration/vtk.module"
+  REQUEST_MODULES PMB::Contour PMB::Acceleration
   PROVIDES_MODULES pmb_modules
   REQUIRES_MODULES pmb_required_modules
   HIDE_MODULES_FROM_CACHE ON)
@@ -41,7 +41,7 @@ if (PMB_BUILD_RENDERING)
     TEST_DIRECTORY_NAME NONE)
 endif ()
 
-# Python: the package pmb, with the extension module pmb.vtkPMBContour.
+# Python: the package pmb, with an extension module for each VTK module.
 if (PMB_WRAP_PYTHON)
   set(PMB_PYTHON_DESTINATION "lib/python3/dist-packages"
     CACHE PATH "Where Python modules go, below the installation prefix")

@@ -2,30 +2,327 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBContourAcceleration.h"
 
+#include "vtkCallbackCommand.h"
 #include "vtkCompositeDataPipeline.h"
+#include "vtkCompositeDataSet.h"
 #include "vtkContourFilter.h"
 #include "vtkFlyingEdges3D.h"
+#include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkInformationObjectBaseKey.h"
 #include "vtkInformationVector.h"
 #include "vtkMarchingCubes.h"
 #include "vtkObjectFactory.h"
 #include "vtkObjectFactoryCollection.h"
-#include "vtkPMBContourStandIn.h"
+#include "vtkPMBContourFilter.h"
+#include "vtkPMBContourStock.h"
+#include "vtkPointData.h"
+#include "vtkPolyData.h"
+#include "vtkSmartPointer.h"
+#include "vtkTrivialProducer.h"
 #include "vtkVersion.h"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <set>
 #include <typeinfo>
+#include <vector>
 
 #ifndef VTK_FUTURE_CONST // before VTK 9.5
 #define VTK_FUTURE_CONST
 #endif
 
 VTK_ABI_NAMESPACE_BEGIN
-using vtkPMBContour::StandIn;
-using vtkPMBContour::Switch;
-
 namespace
 {
+class StandIn;
+
+// The switch of the process, its counters, and all stand-ins.
+struct Switch
+{
+  std::atomic<int> Filters{ 0 }; // vtkPMBContourAcceleration::FilterType
+  std::atomic<vtkMTimeType> Time{ 0 };
+  std::atomic<vtkIdType> Runs{ 0 };
+  std::atomic<vtkIdType> Left{ 0 };
+  std::atomic<vtkIdType> Binds{ 0 };
+  std::mutex Mutex; // guards changes, all texts, and the list
+  std::string Summary;
+  std::set<StandIn*> List;
+
+  static Switch& Get()
+  {
+    static Switch* const theSwitch = new Switch; // never destroyed: filters may outlive the statics
+    return *theSwitch;
+  }
+
+  void Change(int on, int off) // of type FilterType
+  {
+    const std::lock_guard<std::mutex> lock(this->Mutex);
+    const int filters = (this->Filters | on) & ~off;
+    if (filters != this->Filters)
+    {
+      this->Filters = filters;
+      vtkTimeStamp now;
+      now.Modified();
+      this->Time = now.GetMTime();
+    }
+  }
+};
+
+// In the information of a filter: its stand-in.
+vtkInformationObjectBaseKey* Key()
+{
+  static auto* const key = vtkInformationObjectBaseKey::MakeKey("STAND_IN", "vtkPMBContourAcceleration");
+  return key;
+}
+
+// The stand-in of the filter that wraps vtkContourFilters and executes on this thread.
+thread_local StandIn* Wrapper = nullptr;
+
+// Belongs to one of VTK's filters, whose information holds it. It executes a vtkPMBContourFilter for each block and keeps it
+// for the next execution.
+class StandIn : public vtkObject
+{
+public:
+  static StandIn* New();
+  vtkTypeMacro(StandIn, vtkObject);
+
+  // Returns the filter's stand-in, or null.
+  static StandIn* Find(vtkAlgorithm* filter)
+  {
+    return filter ? static_cast<StandIn*>(filter->GetInformation()->Get(Key())) : nullptr;
+  }
+
+  // Makes one if there is none. Wraps: the filter executes new vtkContourFilters each time.
+  static StandIn* Make(vtkAlgorithm* filter, int which, bool wraps = false)
+  {
+    if (StandIn* found = Find(filter))
+    {
+      return found;
+    }
+    vtkNew<StandIn> made;
+    made->Owner = filter;
+    made->Which = which;
+    made->Wraps = wraps;
+    filter->AddObserver(vtkCommand::StartEvent, made.Get(), &StandIn::OnStart);
+    filter->AddObserver(vtkCommand::EndEvent, made.Get(), &StandIn::OnEnd);
+    filter->GetInformation()->Set(Key(), made);
+    const std::lock_guard<std::mutex> lock(Switch::Get().Mutex);
+    Switch::Get().List.insert(made);
+    return made;
+  }
+
+  // Executes REQUEST_DATA of one of the three. False: it did nothing, and VTK's own code has to run.
+  static bool Run(
+    vtkAlgorithm* stock, int which, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+  {
+    Switch& all = Switch::Get();
+    if (!(which & all.Filters))
+    {
+      return false;
+    }
+    int port = 0;
+    const bool isWrapped = Wrapper && which == Wrapper->Which &&
+      vtkTrivialProducer::SafeDownCast(stock->GetInputAlgorithm(0, 0, port)) != nullptr;
+    StandIn* standIn = isWrapped ? Wrapper : Make(stock, which);
+    const std::string refusal = standIn->Execute(stock, inputVector, vtkPolyData::GetData(outputVector));
+    ++(refusal.empty() ? all.Runs : all.Left);
+    if (!refusal.empty())
+    {
+      standIn->Say(&StandIn::Left, std::string(stock->GetClassName()) + ", by VTK's own code, because " + refusal);
+    }
+    return refusal.empty();
+  }
+
+  // Frees what is kept for filters that are not accelerated any more.
+  static void FreeUnused()
+  {
+    std::vector<FilterList> gone; // they go without the locks
+    const std::lock_guard<std::mutex> lock(Switch::Get().Mutex);
+    for (StandIn* one : Switch::Get().List)
+    {
+      const std::unique_lock<std::mutex> idle(one->OneBlock, std::try_to_lock); // else it does so at its end
+      if (idle && one->Depth == 0 && !one->IsOn())
+      {
+        gone.emplace_back();
+        gone.back().swap(one->Filters);
+      }
+    }
+  }
+
+  // What the last execution did; empty where it was not to be accelerated.
+  std::string GetSummary() const
+  {
+    const std::lock_guard<std::mutex> lock(Switch::Get().Mutex);
+    return this->Done + (this->Done.empty() || this->Left.empty() ? "" : "; ") + this->Left;
+  }
+
+protected:
+  ~StandIn() override
+  {
+    Wrapper = Wrapper == this ? nullptr : Wrapper;
+    const std::lock_guard<std::mutex> lock(Switch::Get().Mutex);
+    Switch::Get().List.erase(this);
+  }
+
+private:
+  using FilterList = std::vector<vtkSmartPointer<vtkPMBContourFilter>>;
+
+  bool IsOn() const { return (Switch::Get().Filters & this->Which) != 0; }
+
+  void Say(std::string StandIn::*part, const std::string& text)
+  {
+    const std::lock_guard<std::mutex> lock(Switch::Get().Mutex);
+    this->*part = Switch::Get().Summary = text;
+  }
+
+  // VTK sends these around all blocks of an execution of the owner, and around each.
+  void OnStart()
+  {
+    const std::lock_guard<std::mutex> lock(this->OneBlock);
+    if (this->Depth++ == 0)
+    {
+      const std::lock_guard<std::mutex> lockTexts(Switch::Get().Mutex);
+      this->Done.clear();
+      this->Left.clear();
+      this->Blocks = 0;
+      Wrapper = this->Wraps ? this : Wrapper;
+    }
+  }
+
+  void OnEnd()
+  {
+    FilterList gone; // goes without the lock
+    const std::lock_guard<std::mutex> lock(this->OneBlock);
+    this->Depth = std::max(0, this->Depth - 1);
+    if (this->Depth > 0)
+    {
+      return;
+    }
+    Wrapper = Wrapper == this ? nullptr : Wrapper;
+    this->GiveBack();
+    const size_t used = this->IsOn() ? std::min(this->Blocks, this->Filters.size()) : 0;
+    gone.assign(this->Filters.begin() + used, this->Filters.end());
+    this->Filters.resize(used);
+  }
+
+  // Progress is that of the filter in whose place this is, and that or its owner may be told to stop.
+  void OnProgress(vtkObject* caller, unsigned long, void*)
+  {
+    auto* filter = static_cast<vtkPMBContourFilter*>(caller);
+    this->Stock->UpdateProgress(filter->GetProgress());
+    if (this->Stock->CheckAbort() || this->Owner->CheckAbort())
+    {
+      filter->SetAbortExecute(1);
+    }
+  }
+
+  // ParaView's Contour moves each active scalar from vtkContourFilter to the nearest isovalue, which takes longer than the
+  // surface itself. Ours are isovalues already, so they become active scalars only at the end.
+  void HoldBack(vtkPolyData* output)
+  {
+    vtkPointData* arrays = output->GetPointData();
+    if (this->Wraps && this->Depth > 0 && arrays->GetScalars() && arrays->GetScalars()->GetName())
+    {
+      this->HeldBack = arrays->GetScalars()->GetName();
+      arrays->SetActiveScalars(nullptr);
+    }
+  }
+
+  void GiveBack()
+  {
+    if (this->HeldBack.empty())
+    {
+      return;
+    }
+    for (vtkPolyData* mesh : vtkCompositeDataSet::GetDataSets<vtkPolyData>(this->Owner->GetOutputDataObject(0)))
+    {
+      if (!mesh->GetPointData()->GetScalars())
+      {
+        mesh->GetPointData()->SetActiveScalars(this->HeldBack.c_str());
+      }
+    }
+    this->HeldBack.clear();
+  }
+
+  // Each block has its own, which keeps the summary of its volume, up to a number: the others share the last. All blocks use
+  // the first if somebody has removed our observers of the owner.
+  vtkPMBContourFilter* ChooseFilter()
+  {
+    const size_t most = 64;
+    const size_t block = this->Depth > 0 ? std::min(this->Blocks++, most - 1) : 0;
+    if (block >= this->Filters.size())
+    {
+      this->Filters.push_back(vtkSmartPointer<vtkPMBContourFilter>::New());
+      this->Filters.back()->AddObserver(vtkCommand::ProgressEvent, this, &StandIn::OnProgress);
+      this->Filters.back()->AddObserver(vtkCommand::ErrorEvent, this->Deaf); // VTK's own code says what is wrong
+    }
+    return this->Filters[std::min(block, this->Filters.size() - 1)];
+  }
+
+  // Returns why VTK's own code has to run, or nothing.
+  std::string Execute(vtkAlgorithm* stock, vtkInformationVector** inputVector, vtkPolyData* output)
+  {
+    vtkInformation* inInfo = inputVector[0]->GetInformationObject(0);
+    vtkDataObject* input = inInfo ? inInfo->Get(vtkDataObject::DATA_OBJECT()) : nullptr;
+    const std::lock_guard<std::mutex> lock(this->OneBlock);
+    vtkPMBContourFilter* filter = this->ChooseFilter();
+    std::string refusal = vtkPMBContourStock::CopySettings(stock, this->Which, filter);
+    refusal = refusal.empty() ? vtkPMBContourStock::Refuse(filter, this->Which, input, inInfo) : refusal;
+    if (refusal.empty())
+    {
+      this->Stock = stock;
+      refusal = output ? this->Contour(filter, static_cast<vtkImageData*>(input), output) : "there is no output";
+      this->Stock = nullptr;
+    }
+    return refusal;
+  }
+
+  std::string Contour(vtkPMBContourFilter* filter, vtkImageData* image, vtkPolyData* output)
+  {
+    const std::string name = this->Stock->GetClassName();
+    const vtkIdType binds = filter->GetNumberOfBinds();
+    filter->SetInputData(image);
+    filter->GetInputInformation(0, 0)->Set(vtkPMBContourFilter::STANDS_IN_FOR(), this->Owner);
+    filter->SetAbortExecute(0);
+    filter->Modified();
+    filter->Update();
+    filter->SetInputData(nullptr); // the image is not kept
+    Switch::Get().Binds += filter->GetNumberOfBinds() - binds;
+    const std::string summary = filter->GetLastRunSummary(), failed = "Failed: ";
+    if (summary.compare(0, failed.size(), failed) != 0)
+    {
+      vtkPMBContourStock::HandOver(filter, this->Which, image, output);
+      this->HoldBack(output);
+      this->Say(&StandIn::Done, name + ", accelerated: " + summary);
+      return std::string();
+    }
+    const std::string error = summary.substr(failed.size());
+    if (error.find("There is not enough memory") != 0) // of which VTK's own code takes more
+    {
+      return error;
+    }
+    vtkErrorWithObjectMacro(this->Stock, << error);
+    this->Say(&StandIn::Done, name + ". " + error);
+    return std::string();
+  }
+
+  vtkAlgorithm* Owner = nullptr;
+  int Which = 0;
+  bool Wraps = false;
+  int Depth = 0;                 // executions of the owner that have started and not ended
+  size_t Blocks = 0;             // of this execution so far
+  std::mutex OneBlock;           // blocks may come in several threads
+  vtkAlgorithm* Stock = nullptr; // executes now
+  std::string HeldBack;          // the array that becomes active scalars at the end
+  std::string Done, Left;        // what the last execution did, and left to VTK: composite input may have both
+  vtkNew<vtkCallbackCommand> Deaf;
+  FilterList Filters; // one for each block, up to a number
+};
+
+vtkStandardNewMacro(StandIn);
+
 // What vtkContourFilter::New() gives once the factory is registered. No type macro: it has to pass for a vtkContourFilter,
 // also by its name, by which ParaView finds the functions that call it.
 class Override : public vtkContourFilter
@@ -77,18 +374,15 @@ public:
   int CallAlgorithm(
     vtkInformation* request, int direction, vtkInformationVector** inInfo, vtkInformationVector* outInfo) override
   {
+    bool done = false;
     if (request->Has(REQUEST_DATA()) && this->LooksAfter())
     {
       this->CopyDefaultInformation(request, direction, inInfo, outInfo);
       this->InAlgorithm = 1;
-      const bool done = StandIn::Run(this->Algorithm, this->LooksAfter(), inInfo, outInfo);
+      done = StandIn::Run(this->Algorithm, this->LooksAfter(), inInfo, outInfo);
       this->InAlgorithm = 0;
-      if (done)
-      {
-        return 1;
-      }
     }
-    return this->Superclass::CallAlgorithm(request, direction, inInfo, outInfo);
+    return done || this->Superclass::CallAlgorithm(request, direction, inInfo, outInfo);
   }
 
 private:

@@ -11,10 +11,9 @@
  * What runs on PMB: vtkImageData with three dimensions, one piece of it or all, in which nothing is hidden, a numeric
  * point array, not of bits, and an isovalue. By vtkContourFilter besides: no vtkUniformGrid, a direction matrix of identity
  * (vtkContourFilter ignores others) and GenerateTriangles on. By vtkFlyingEdges3D: ArrayComponent 0 (it ignores others). By
- * vtkMarchingCubes: no locator of one's own, one component, and ComputeGradients off (what it gives are others). Where
- * point arrays are passed on, there is none of text, bits, global or pedigree ids among them, and none with the name of one
- * that is computed. Composite input is looked at block by block. What fails on PMB is tried by VTK's own code, which then
- * says what is wrong.
+ * vtkMarchingCubes: no locator of one's own, one component, and ComputeGradients off (it gives other ones). Point arrays
+ * that are passed on may not be of text, bits, global or pedigree ids, nor have the name of one that is computed. Composite
+ * input is looked at block by block. What fails on PMB is tried by VTK's own code, which then says what is wrong.
  *
  * The output has the arrays that the filter itself makes: their names, types and order. It is another mesh of the same
  * surface:
@@ -22,8 +21,8 @@
  * - the triangles are as many, but those of a cell may divide its polygon otherwise; points that no triangle uses are
  *   gone; equal isovalues share no points, nor do edges whose points coincide only in single precision;
  * - a cell that touches NaN or an infinity has no triangle;
- * - with negative spacing, and with a direction matrix that mirrors, the triangles face as the normals do;
- * - with a direction matrix that mirrors, normals point toward lower values as ever, where VTK's point the other way;
+ * - with negative spacing, and with a direction matrix that mirrors, the triangles face as the normals do, which point
+ *   toward lower values (VTK's do not with such a matrix);
  * - scalars are the isovalue exactly;
  * - vtkContourFilter with OutputPointsPrecision of DOUBLE_PRECISION: double coordinates, which it does not give for images;
  * - 64-bit integers are compared with the isovalue exactly, and unsigned ones do not wrap around as in vtkFlyingEdges3D;
@@ -36,11 +35,9 @@
  * program has set a prototype of its own, Enable() leaves it there, warns, and these two stay as they are. Subclasses of
  * the three are never touched.
  *
- * The switch counts as a change of the filters: they execute again at their next update.
- *
- * A summary of the samples is kept from one execution to the next. Whoever writes into an array in place calls Modified()
- * on it, on the image or on the filter; a new isovalue alone does not make a filter look for such changes, as it does in
- * VTK.
+ * The switch counts as a change of the filters: they execute again at their next update. A summary of the samples is kept
+ * from one execution to the next: after writing into an array in place call Modified() on it, on the image or on the filter.
+ * A new isovalue alone does not make a filter look for such changes, as it does in VTK.
  *
  * All functions may be called from any thread, but the first Enable() not while others make VTK objects: VTK's list of
  * factories and the default executive have no locks.
@@ -53,14 +50,14 @@
 #define vtkPMBContourAcceleration_h
 
 #include "vtkObject.h"
-#include "vtkPMBContourModule.h" // For export macro
+#include "vtkPMBAccelerationModule.h" // For export macro
 
 #include <string> // For GetLastRunSummary()
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkAlgorithm;
 
-class VTKPMBCONTOUR_EXPORT vtkPMBContourAcceleration : public vtkObject
+class VTKPMBACCELERATION_EXPORT vtkPMBContourAcceleration : public vtkObject
 {
 public:
   static vtkPMBContourAcceleration* New();

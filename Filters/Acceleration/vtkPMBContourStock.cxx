@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBContourStandIn.h"
+#include "vtkPMBContourStock.h"
 
 #include "vtkCellData.h"
 #include "vtkContourFilter.h"
@@ -14,34 +14,72 @@
 #include "vtkMatrix3x3.h"
 #include "vtkMergePoints.h"
 #include "vtkPMBContourAcceleration.h"
+#include "vtkPMBContourFilter.h"
 #include "vtkPointData.h"
 #include "vtkPolyData.h"
 #include "vtkSmartPointer.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkUniformGrid.h"
+#include "vtkUnsignedCharArray.h"
 #include "vtkVersionMacros.h"
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <typeinfo>
 #include <utility>
 
 VTK_ABI_NAMESPACE_BEGIN
-namespace vtkPMBContour
+using Acceleration = vtkPMBContourAcceleration;
+
+namespace vtkPMBContourStock
 {
 namespace
 {
-template <typename FilterT>
-void ReadCommon(FilterT* filter, StockSettings& settings)
+// Returns the text of the first reason that applies, or nothing.
+std::string FirstOf(std::initializer_list<std::pair<bool, std::string>> reasons)
 {
-  const double* values = filter->GetValues();
-  settings.Isovalues.assign(values, values + filter->GetNumberOfContours());
-  settings.Normals = filter->GetComputeNormals() != 0; // vtkContourFilter has -1 for "on, unless the user says no"
-  settings.Gradients = filter->GetComputeGradients() != 0;
-  settings.Scalars = filter->GetComputeScalars() != 0;
+  const auto found = std::find_if(reasons.begin(), reasons.end(), [](const auto& reason) { return reason.first; });
+  return found == reasons.end() ? std::string() : found->second;
 }
 
-// Whether all of the data has been asked for. VTK's filters leave out what was not, even if it has come.
+template <typename FilterT>
+void CopyCommon(FilterT* stock, vtkPMBContourFilter* filter)
+{
+  const int count = static_cast<int>(stock->GetNumberOfContours());
+  filter->SetNumberOfContours(count);
+  for (int i = 0; i < count; ++i)
+  {
+    filter->SetValue(i, stock->GetValue(i));
+  }
+  filter->SetComputeNormals(stock->GetComputeNormals() != 0); // vtkContourFilter: -1 is "on, unless the user says no"
+  filter->SetComputeGradients(stock->GetComputeGradients() != 0);
+  filter->SetComputeScalars(stock->GetComputeScalars() != 0);
+}
+
+// Whether the stock filter copies cell arrays to its triangles. vtkFlyingEdges3D does so since VTK 9.3.
+bool PassesCells(vtkPMBContourFilter* filter, int which)
+{
+  return which == Acceleration::CONTOUR_FILTER ||
+    (VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0) && filter->GetInterpolateAttributes());
+}
+
+// The array that the filter contours; null: the image lacks it.
+vtkDataArray* FindContoured(vtkPMBContourFilter* filter, vtkImageData* image)
+{
+  vtkPointData* arrays = image->GetPointData();
+  vtkInformation* asked = filter->GetInputArrayInformation(0);
+  const int association = asked->Get(vtkDataObject::FIELD_ASSOCIATION());
+  if (association != vtkDataObject::FIELD_ASSOCIATION_POINTS &&
+    association != vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS)
+  {
+    return nullptr;
+  }
+  const char* name = asked->Get(vtkDataObject::FIELD_NAME());
+  return name ? arrays->GetArray(name) : arrays->GetAttribute(asked->Get(vtkDataObject::FIELD_ATTRIBUTE_TYPE()));
+}
+
+// Whether the request is for all of the image. VTK's filters leave out the rest.
 bool IsAskedFor(vtkImageData* image, vtkInformation* inInfo)
 {
   const int* asked = inInfo->Get(vtkStreamingDemandDrivenPipeline::UPDATE_EXTENT());
@@ -56,187 +94,139 @@ bool IsAskedFor(vtkImageData* image, vtkInformation* inInfo)
   return true;
 }
 
-// The isovalues of the points, in an array as the stock filter makes it: floats, or of the contoured array's kind.
-vtkSmartPointer<vtkDataArray> ConvertScalars(vtkDataArray* scalars, vtkDataArray* kind)
+// VTK's filters would treat these arrays in another way than ours.
+std::string RefuseArrays(vtkPMBContourFilter* filter, int which, vtkImageData* image)
 {
-  vtkDataArray* made = kind && kind->HasStandardMemoryLayout() ? kind->NewInstance()
-    : kind                                                     ? vtkDataArray::CreateDataArray(kind->GetDataType())
-                                                               : vtkFloatArray::New();
-  const auto converted = vtkSmartPointer<vtkDataArray>::Take(made);
-  if (typeid(*made) == typeid(*scalars))
-  {
-    return scalars;
-  }
-  converted->DeepCopy(scalars);
-  return converted;
-}
-}
-
-StockSettings ReadSettings(vtkAlgorithm* stock, int which)
-{
-  StockSettings settings;
-  settings.Which = which;
-  settings.Name = stock->GetClassName();
-  // GetInputArrayInformation() would make one.
-  vtkInformationVector* arrays = stock->GetInformation()->Get(vtkAlgorithm::INPUT_ARRAYS_TO_PROCESS());
-  settings.Array = arrays ? arrays->GetInformationObject(0) : nullptr;
-  if (auto* contour = vtkContourFilter::SafeDownCast(stock))
-  {
-    ReadCommon(contour, settings);
-    settings.PointArrays = settings.CellArrays = true;
-    settings.Component = contour->GetArrayComponent();
-    if (contour->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION)
-    {
-      settings.Precision = vtkAlgorithm::DOUBLE_PRECISION;
-    }
-    settings.Refusal = contour->GetGenerateTriangles() ? "" : "GenerateTriangles is off";
-  }
-  else if (auto* edges = vtkFlyingEdges3D::SafeDownCast(stock))
-  {
-    ReadCommon(edges, settings);
-    settings.PointArrays = edges->GetInterpolateAttributes() != 0;
-#if VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 0)
-    settings.CellArrays = settings.PointArrays; // before, it left them out
-#endif
-    if (edges->GetArrayComponent() != 0)
-    {
-      settings.Refusal = "ArrayComponent is not 0, of which vtkFlyingEdges3D knows nothing";
-    }
-    else if (settings.PointArrays && settings.Isovalues.size() > 1)
-    {
-      settings.Refusal = "vtkFlyingEdges3D passes other arrays only if the first of several isovalues has a surface";
-    }
-  }
-  else if (auto* cubes = vtkMarchingCubes::SafeDownCast(stock))
-  {
-    ReadCommon(cubes, settings);
-    vtkIncrementalPointLocator* locator = cubes->GetLocator();
-    if (locator && typeid(*locator) != typeid(vtkMergePoints))
-    {
-      settings.Refusal = "it has a locator of its own";
-    }
-    else if (settings.Gradients)
-    {
-      settings.Refusal = "what vtkMarchingCubes gives as gradients are others";
-    }
-  }
-  return settings;
-}
-
-vtkDataArray* FindContoured(const StockSettings& settings, vtkImageData* image)
-{
-  vtkPointData* arrays = image->GetPointData();
-  if (!settings.Array)
-  {
-    return arrays->GetScalars();
-  }
-  const int association = settings.Array->Get(vtkDataObject::FIELD_ASSOCIATION());
-  if (association != vtkDataObject::FIELD_ASSOCIATION_POINTS &&
-    association != vtkDataObject::FIELD_ASSOCIATION_POINTS_THEN_CELLS)
-  {
-    return nullptr;
-  }
-  const char* name = settings.Array->Get(vtkDataObject::FIELD_NAME());
-  return name ? arrays->GetArray(name)
-              : arrays->GetAttribute(settings.Array->Get(vtkDataObject::FIELD_ATTRIBUTE_TYPE()));
-}
-
-// Where VTK's filters would do something else with the arrays than ours.
-static std::string RefuseArrays(const StockSettings& settings, vtkImageData* image, vtkDataArray* contoured)
-{
+  vtkDataArray* contoured = FindContoured(filter, image);
   if (!contoured)
   {
     return "there is no such array";
   }
-  if (contoured->GetDataType() == VTK_BIT)
-  {
-    return "the array holds bits";
-  }
-  if (settings.Which == vtkPMBContourAcceleration::MARCHING_CUBES && contoured->GetNumberOfComponents() > 1)
-  {
-    return "the array has several components, which vtkMarchingCubes refuses";
-  }
   vtkPointData* data = image->GetPointData();
-  for (const std::string own : { settings.Normals ? "Normals" : "", settings.Gradients ? "Gradients" : "" })
+  const bool passes = filter->GetInterpolateAttributes() != 0;
+  const auto has = [&](const char* name)
   {
-    vtkAbstractArray* array = own.empty() ? nullptr : data->GetAbstractArray(own.c_str());
-    if (array && (array == contoured || settings.PointArrays))
-    {
-      return "the image has an array " + own + " already";
-    }
-  }
-  for (int i = 0; settings.PointArrays && i < data->GetNumberOfArrays(); ++i)
+    vtkAbstractArray* array = data->GetAbstractArray(name);
+    return array && (array == contoured || passes);
+  };
+  const auto taken = [](const std::string& name) { return "the image has an array " + name + " already"; };
+  std::string reason = FirstOf({ { contoured->GetDataType() == VTK_BIT, "the array holds bits" },
+    { which == Acceleration::MARCHING_CUBES && contoured->GetNumberOfComponents() > 1,
+      "the array has several components, which vtkMarchingCubes refuses" },
+    { filter->GetComputeNormals() && has("Normals"), taken("Normals") },
+    { filter->GetComputeGradients() && has("Gradients"), taken("Gradients") } });
+  for (int i = 0; passes && reason.empty() && i < data->GetNumberOfArrays(); ++i)
   {
     vtkDataArray* numbers = data->GetArray(i);
-    const bool plain = numbers && numbers->GetDataType() != VTK_BIT && numbers != data->GetGlobalIds() &&
+    const bool isOther = numbers != contoured;
+    const bool isReal = numbers && (numbers->GetDataType() == VTK_FLOAT || numbers->GetDataType() == VTK_DOUBLE);
+    const bool isPlain = numbers && numbers->GetDataType() != VTK_BIT && numbers != data->GetGlobalIds() &&
       numbers != data->GetPedigreeIds();
-    // By vtkFlyingEdges3D other arrays are chosen by their names.
-    if (!(plain && (numbers->GetName() || settings.CellArrays)) && numbers != contoured)
-    {
-      return "beside the contoured array there is one of text, bits or ids, or without a name";
-    }
-    if (settings.Which == vtkPMBContourAcceleration::FLYING_EDGES && numbers != contoured &&
-      numbers->GetDataType() != VTK_FLOAT && numbers->GetDataType() != VTK_DOUBLE)
-    {
-      return "beside the contoured array there is one of integers, of which vtkFlyingEdges3D makes floats";
-    }
+    // vtkFlyingEdges3D finds other arrays by their names.
+    const bool isFound = isPlain && (numbers->GetName() || PassesCells(filter, which));
+    reason = FirstOf(
+      { { isOther && !isFound, "beside the contoured array there is one of text, bits or ids, or without a name" },
+        { isOther && which == Acceleration::FLYING_EDGES && !isReal,
+          "beside the contoured array there is one of integers, of which vtkFlyingEdges3D makes floats" } });
   }
-  return std::string();
+  return reason;
 }
 
-std::string Refuse(const StockSettings& settings, vtkDataObject* input, vtkInformation* inInfo)
+// VTK's filters show what is hidden, and pass on flags that do not fit.
+std::string RefuseFlags(vtkDataSetAttributes* data, vtkIdType count, int hidingBits)
+{
+  vtkAbstractArray* array = data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName());
+  auto* flags = vtkUnsignedCharArray::SafeDownCast(array);
+  if (array && !(flags && flags->GetNumberOfComponents() == 1 && flags->GetNumberOfTuples() == count))
+  {
+    return "an array vtkGhostType does not fit the image";
+  }
+  const auto hides = [=](unsigned char flag) { return (flag & hidingBits) != 0; };
+  return flags && std::any_of(flags->GetPointer(0), flags->GetPointer(count), hides)
+    ? "points or cells are hidden, which VTK's filters ignore"
+    : "";
+}
+}
+
+std::string CopySettings(vtkAlgorithm* stock, int which, vtkPMBContourFilter* filter)
+{
+  filter->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, vtkDataSetAttributes::SCALARS);
+  // GetInputArrayInformation() would make one.
+  vtkInformationVector* arrays = stock->GetInformation()->Get(vtkAlgorithm::INPUT_ARRAYS_TO_PROCESS());
+  if (vtkInformation* array = arrays ? arrays->GetInformationObject(0) : nullptr)
+  {
+    filter->SetInputArrayToProcess(0, array);
+  }
+  filter->SetRemoveDegenerateTriangles(which != Acceleration::FLYING_EDGES);
+  filter->SetOutputPointsPrecision(vtkAlgorithm::SINGLE_PRECISION);
+  if (auto* contour = vtkContourFilter::SafeDownCast(stock))
+  {
+    CopyCommon(contour, filter);
+    filter->SetArrayComponent(contour->GetArrayComponent());
+    if (contour->GetOutputPointsPrecision() == vtkAlgorithm::DOUBLE_PRECISION)
+    {
+      filter->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION);
+    }
+    return contour->GetGenerateTriangles() ? "" : "GenerateTriangles is off";
+  }
+  if (auto* edges = vtkFlyingEdges3D::SafeDownCast(stock))
+  {
+    CopyCommon(edges, filter);
+    filter->SetInterpolateAttributes(edges->GetInterpolateAttributes());
+    return FirstOf(
+      { { edges->GetArrayComponent() != 0, "ArrayComponent is not 0, of which vtkFlyingEdges3D knows nothing" },
+        { edges->GetInterpolateAttributes() && edges->GetNumberOfContours() > 1,
+          "vtkFlyingEdges3D passes other arrays only if the first of several isovalues has a surface" } });
+  }
+  auto* cubes = static_cast<vtkMarchingCubes*>(stock);
+  CopyCommon(cubes, filter);
+  filter->SetInterpolateAttributes(0);
+  vtkIncrementalPointLocator* locator = cubes->GetLocator();
+  return FirstOf({ { locator && typeid(*locator) != typeid(vtkMergePoints), "it has a locator of its own" },
+    { cubes->GetComputeGradients() != 0, "what vtkMarchingCubes gives as gradients are others" } });
+}
+
+std::string Refuse(vtkPMBContourFilter* filter, int which, vtkDataObject* input, vtkInformation* inInfo)
 {
   vtkImageData* image = vtkImageData::SafeDownCast(input);
-  const bool isContour = settings.Which == vtkPMBContourAcceleration::CONTOUR_FILTER;
-  const bool isCubes = settings.Which == vtkPMBContourAcceleration::MARCHING_CUBES;
-  const auto& values = settings.Isovalues;
-  if (!settings.Refusal.empty())
+  const bool isContour = which == Acceleration::CONTOUR_FILTER;
+  const double* values = filter->GetValues();
+  const vtkIdType count = filter->GetNumberOfContours();
+  const bool isFinite = std::all_of(values, values + count, [](double value) { return std::isfinite(value); });
+  std::string reason =
+    FirstOf({ { count == 0, "there is no isovalue" }, { !isFinite, "an isovalue is not a finite number" },
+      { !image, std::string("the input is ") + (input ? input->GetClassName() : "nothing") } });
+  if (!reason.empty())
   {
-    return settings.Refusal;
+    return reason;
   }
-  if (values.empty())
-  {
-    return "there is no isovalue";
-  }
-  if (!std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); }))
-  {
-    return "an isovalue is not a finite number";
-  }
-  if (!image)
-  {
-    return std::string("the input is ") + (input ? input->GetClassName() : "nothing");
-  }
-  if (image->GetDataDimension() != 3)
-  {
-    return "the image has not three dimensions";
-  }
-  if (isContour && vtkUniformGrid::SafeDownCast(image))
-  {
-    return "the input is vtkUniformGrid";
-  }
-  if (isContour && !image->GetDirectionMatrix()->IsIdentity())
-  {
-    return "the image has a direction matrix, which vtkContourFilter ignores";
-  }
-  if (!isCubes && !IsAskedFor(image, inInfo))
-  {
-    return "only a part of the image was asked for";
-  }
-  return RefuseArrays(settings, image, FindContoured(settings, image));
+  reason = FirstOf({ { image->GetDataDimension() != 3, "the image has not three dimensions" },
+    { isContour && vtkUniformGrid::SafeDownCast(image), "the input is vtkUniformGrid" },
+    { isContour && !image->GetDirectionMatrix()->IsIdentity(),
+      "the image has a direction matrix, which vtkContourFilter ignores" },
+    { which != Acceleration::MARCHING_CUBES && !IsAskedFor(image, inInfo),
+      "only a part of the image was asked for" } });
+  reason = reason.empty() ? RefuseArrays(filter, which, image) : reason;
+  using Types = vtkDataSetAttributes;
+  reason =
+    reason.empty() ? RefuseFlags(image->GetPointData(), image->GetNumberOfPoints(), Types::HIDDENPOINT) : reason;
+  return reason.empty()
+    ? RefuseFlags(image->GetCellData(), image->GetNumberOfCells(), Types::HIDDENCELL | Types::REFINEDCELL)
+    : reason;
 }
 
-void HandOver(const StockSettings& settings, vtkDataArray* contoured, vtkPolyData* mesh, vtkPolyData* output)
+void HandOver(vtkPMBContourFilter* filter, int which, vtkImageData* image, vtkPolyData* output)
 {
+  vtkPolyData* mesh = filter->GetOutput();
   vtkPointData* made = mesh->GetPointData();
-  const bool isEdges = settings.Which == vtkPMBContourAcceleration::FLYING_EDGES;
   struct Own
   {
     vtkSmartPointer<vtkDataArray> Array; // null: not wanted
     int Attribute;
-  } own[] = { { settings.Scalars ? made->GetScalars() : nullptr, vtkDataSetAttributes::SCALARS },
-    { settings.Gradients ? made->GetArray("Gradients") : nullptr, vtkDataSetAttributes::VECTORS },
-    { settings.Normals ? made->GetNormals() : nullptr, vtkDataSetAttributes::NORMALS } };
-  // The filter's own arrays come last. VTK's interpolation knows no ids.
+  } own[] = { { filter->GetComputeScalars() ? made->GetScalars() : nullptr, vtkDataSetAttributes::SCALARS },
+    { filter->GetComputeGradients() ? made->GetArray("Gradients") : nullptr, vtkDataSetAttributes::VECTORS },
+    { filter->GetComputeNormals() ? made->GetNormals() : nullptr, vtkDataSetAttributes::NORMALS } };
+  // The filter's own arrays come last. VTK's interpolation leaves out arrays of ids.
   vtkNew<vtkPointData> arrays;
   arrays->ShallowCopy(made);
   for (int i = arrays->GetNumberOfArrays(); i-- > 0;)
@@ -250,15 +240,22 @@ void HandOver(const StockSettings& settings, vtkDataArray* contoured, vtkPolyDat
   }
   if (own[0].Array)
   {
-    own[0].Array = ConvertScalars(own[0].Array, isEdges ? contoured : nullptr);
+    // vtkFlyingEdges3D makes scalars of the contoured array's type, the others make floats.
+    const int type = which == Acceleration::FLYING_EDGES ? FindContoured(filter, image)->GetDataType() : VTK_FLOAT;
+    const auto scalars = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
+    if (type != own[0].Array->GetDataType())
+    {
+      scalars->DeepCopy(own[0].Array);
+      own[0].Array = scalars;
+    }
   }
-  if (isEdges)
+  if (which == Acceleration::FLYING_EDGES)
   {
     std::swap(own[1], own[2]);
   }
   for (const Own& one : own)
   {
-    if (one.Array && settings.Which == vtkPMBContourAcceleration::MARCHING_CUBES)
+    if (one.Array && which == Acceleration::MARCHING_CUBES)
     {
       one.Array->SetName(nullptr);
     }
@@ -270,7 +267,7 @@ void HandOver(const StockSettings& settings, vtkDataArray* contoured, vtkPolyDat
   output->SetPoints(mesh->GetPoints());
   output->SetPolys(mesh->GetPolys());
   output->GetPointData()->ShallowCopy(arrays);
-  if (settings.CellArrays) // else there are no flags of cells either
+  if (PassesCells(filter, which)) // else there are no flags of cells either
   {
     output->GetCellData()->ShallowCopy(mesh->GetCellData());
   }

@@ -56,7 +56,7 @@ pass "their fields and owners"
 find "$work"/*pmb-contour* -type f | sed "s|$work/[^/]*/||" | sort >"$work/files"
 [ -z "$(uniq -d "$work/files")" ] || fail "in two packages: $(uniq -d "$work/files")"
 for pattern in 'lib.*/plugins/ParallelMarchingBlocks/ParallelMarchingBlocks\.so' 'lib.*/plugins/pmb\.plugins\.xml' \
-  'lib.*/libvtkPMBContour\.so\.[0-9.]*' 'lib/python3/dist-packages/pmb/__init__\.py' 'include/pmb\.h' 'lib.*/libpmb\.a' \
+  'lib.*/libvtkPMBContour\.so\.[0-9.]*' 'lib.*/libvtkPMBAcceleration\.so\.[0-9.]*' 'lib/python3/dist-packages/pmb/__init__\.py' 'include/pmb\.h' 'lib.*/libpmb\.a' \
   'lib.*/plugins/ParallelMarchingBlocks/panel/ParallelMarchingBlocksPanel\.so' 'lib.*/cmake/PMB/PMBConfig\.cmake' \
   'share/doc/paraview-pmb-contour/USER_GUIDE\.md' 'share/doc/paraview-pmb-contour/Examples/scan\.pvsm'; do
   grep -qx "usr/$pattern" "$work/files" || fail "no package has $pattern"

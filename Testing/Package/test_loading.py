@@ -95,12 +95,12 @@ def one_line(what, said, *patterns, raised=None):
 
 
 def copy_tree(folder):
-    """The plugin and the library that it needs, where they stand to each other as now; returns the copy's file."""
+    """The plugin and the libraries that it needs, where they stand to each other as now; returns the copy's file."""
     top = os.path.dirname(PLUGIN)
-    while not any(name.startswith("libvtkPMBContour.so") for name in os.listdir(top)):
+    while not any(name.startswith("libvtkPMB") for name in os.listdir(top)):
         top = os.path.dirname(top)
     for name in os.listdir(top):
-        if name.startswith("libvtkPMBContour.so"):
+        if name.startswith("libvtkPMB"):
             shutil.copy(os.path.join(top, name), folder)
     copy = os.path.join(folder, os.path.relpath(PLUGIN, top))
     os.makedirs(os.path.dirname(copy))

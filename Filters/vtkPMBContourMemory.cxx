@@ -1,19 +1,15 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-#include "vtkPMBContourArrays.h"
+#include "vtkPMBContourOutput.h"
 
-#include "vtkAOSDataArrayTemplate.h"
 #include "vtkDataArray.h"
 #include "vtkInformation.h"
-#include "vtkSOADataArrayTemplate.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <memory>
 #include <new>
-#include <type_traits>
 #include <unordered_map>
 
 #if defined(__linux__)
@@ -28,79 +24,23 @@ namespace vtkPMBContour
 {
 namespace
 {
-// By size and sign, because long and long long, and char and signed or unsigned char, are different types to C++.
-template <typename T>
-constexpr pmb_type TypeOf()
-{
-  const bool isSigned = std::is_signed<T>::value;
-  switch (sizeof(T))
-  {
-    case 1:
-      return isSigned ? PMB_INT8 : PMB_UINT8;
-    case 2:
-      return isSigned ? PMB_INT16 : PMB_UINT16;
-    case 4:
-      return std::is_floating_point<T>::value ? PMB_FLOAT32 : isSigned ? PMB_INT32 : PMB_UINT32;
-    default:
-      return std::is_floating_point<T>::value ? PMB_FLOAT64 : isSigned ? PMB_INT64 : PMB_UINT64;
-  }
-}
-
-// Tuples from `begin` to `end` - 1, the components from `first` on. In the values' own type: vtkDataArray's general way goes
-// through double, which does not hold every 64-bit integer.
-template <typename T>
-bool CopyTypedTuples(vtkDataArray* from, int first, vtkDataArray* to, vtkIdType begin, vtkIdType end)
-{
-  auto* source = vtkSOADataArrayTemplate<T>::FastDownCast(from);
-  auto* target = vtkAOSDataArrayTemplate<T>::FastDownCast(to);
-  for (int c = 0; source && target && c < to->GetNumberOfComponents(); ++c)
-  {
-    for (vtkIdType i = begin; i < end; ++i)
-    {
-      target->SetTypedComponent(i, c, source->GetTypedComponent(i, first + c));
-    }
-  }
-  return source && target;
-}
-
-void CopyTuples(vtkDataArray* from, int first, vtkDataArray* to, vtkIdType begin, vtkIdType end)
-{
-  switch (from->GetDataType())
-  {
-    vtkTemplateMacro(if (CopyTypedTuples<VTK_TT>(from, first, to, begin, end)) return );
-  }
-  for (int c = 0; c < to->GetNumberOfComponents(); ++c)
-  {
-    for (vtkIdType i = begin; i < end; ++i)
-    {
-      to->SetComponent(i, c, from->GetComponent(i, first + c));
-    }
-  }
-}
-
-vtkSmartPointer<vtkDataArray> NewPlain(int vtkType)
-{
-  const int type = vtkType == VTK_BIT ? VTK_UNSIGNED_CHAR : vtkType;
-  return vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
-}
-
 // Memory of an array: VTK tells the free function nothing but its address.
 struct Piece
 {
   size_t Bytes;
   OutputMemory* Owner; // null: it is gone, or the piece is pinned
-  bool Pinned;
+  void (*Free)(void*);
 };
 
-// With GlobalMutex(). Never destroyed: arrays may outlive all static objects.
+// Guarded by GlobalMutex(). Never destroyed: arrays may outlive all static objects.
 std::unordered_map<void*, Piece>& GetPieces()
 {
   static auto* const pieces = new std::unordered_map<void*, Piece>;
   return *pieces;
 }
 
-// Memory for free(). Large pieces ask for huge pages: to get a mesh's memory in pages of 4 KiB takes a good part of the time
-// of writing it.
+// Memory for free(). Large pieces ask for huge pages: getting a mesh's memory in pages of 4 KiB takes a good part of the
+// time of writing it.
 void* AllocateBytes(size_t bytes)
 {
 #if defined(__linux__)
@@ -111,7 +51,7 @@ void* AllocateBytes(size_t bytes)
     void* memory = std::aligned_alloc(hugePage, rounded);
     if (memory)
     {
-      madvise(memory, rounded, MADV_HUGEPAGE); // a hint: without it all works, only slower
+      madvise(memory, rounded, MADV_HUGEPAGE); // a hint: everything works without it, only slower
     }
     return memory;
   }
@@ -119,7 +59,7 @@ void* AllocateBytes(size_t bytes)
   return std::malloc(bytes);
 }
 
-// What is kept must not add to what is new: as much of it goes first, the next smaller pieces before the larger.
+// Frees as many kept bytes as are about to be allocated: the next smaller pieces first, then the larger ones.
 void MakeRoom(std::multimap<size_t, void*>& kept, size_t bytes)
 {
   for (size_t gone = 0; gone < bytes && !kept.empty();)
@@ -131,24 +71,6 @@ void MakeRoom(std::multimap<size_t, void*>& kept, size_t bytes)
     kept.erase(unfit);
   }
 }
-}
-
-Memory FindMemory(vtkDataArray* array)
-{
-  Memory memory;
-  switch (array->GetDataType())
-  {
-    vtkTemplateMacro(memory.Type = TypeOf<VTK_TT>());
-    default:
-      return memory;
-  }
-  memory.Samples = array->HasStandardMemoryLayout() ? array->GetVoidPointer(0) : nullptr;
-  return memory;
-}
-
-Report PartOf(const Report& report, double from, double to)
-{
-  return [&report, from, to](double fraction) { report(from + fraction * (to - from)); };
 }
 
 std::mutex& GlobalMutex()
@@ -207,7 +129,7 @@ void* OutputMemory::Allocate(size_t bytes)
   }
   if (memory)
   {
-    GetPieces()[memory.get()] = { size, this, /*Pinned=*/false };
+    GetPieces()[memory.get()] = { size, this, std::free };
   }
   return memory.release();
 }
@@ -218,14 +140,14 @@ void* OutputMemory::AllocatePinned(size_t bytes)
   if (memory)
   {
     const std::lock_guard<std::mutex> lock(GlobalMutex());
-    GetPieces()[memory.get()] = { bytes, nullptr, /*Pinned=*/true };
+    GetPieces()[memory.get()] = { bytes, nullptr, pmb_host_release };
   }
   return memory.release();
 }
 
 void OutputMemory::Release(void* memory)
 {
-  Piece piece = { 0, nullptr, /*Pinned=*/false };
+  Piece piece = { 0, nullptr, std::free };
   {
     const std::lock_guard<std::mutex> lock(GlobalMutex());
     const auto found = GetPieces().find(memory);
@@ -240,7 +162,7 @@ void OutputMemory::Release(void* memory)
       return;
     }
   }
-  piece.Pinned ? pmb_host_release(memory) : std::free(memory);
+  piece.Free(memory);
 }
 
 void Allocate(vtkDataArray* array, vtkIdType n, OutputMemory* source, bool pinned)
@@ -272,26 +194,10 @@ void Allocate(vtkDataArray* array, vtkIdType n, OutputMemory* source, bool pinne
   array->SetArrayFreeFunction(release);
 }
 
-vtkSmartPointer<vtkDataArray> CopyToMemory(vtkDataArray* array, int component, const Report& report)
-{
-  auto copy = NewPlain(array->GetDataType());
-  const int first = component < 0 ? 0 : component;
-  const int count = component < 0 ? array->GetNumberOfComponents() : 1;
-  copy->SetNumberOfComponents(count);
-  const vtkIdType tuples = array->GetNumberOfTuples();
-  Allocate(copy, tuples);
-  const vtkIdType portion = std::max(1, (1 << 18) / count); // a few milliseconds
-  for (vtkIdType begin = 0; begin < tuples; begin += portion)
-  {
-    report(static_cast<double>(begin) / tuples);
-    CopyTuples(array, first, copy, begin, std::min(begin + portion, tuples));
-  }
-  return copy;
-}
-
 vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, OutputMemory* memory, bool pinned)
 {
-  auto array = NewPlain(source->GetDataType());
+  const int type = source->GetDataType() == VTK_BIT ? VTK_UNSIGNED_CHAR : source->GetDataType();
+  auto array = vtkSmartPointer<vtkDataArray>::Take(vtkDataArray::CreateDataArray(type));
   array->SetNumberOfComponents(source->GetNumberOfComponents());
   array->SetName(source->GetName());
   array->CopyComponentNames(source);
@@ -304,9 +210,5 @@ vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, OutputM
   return array;
 }
 
-int64_t CountBytes(vtkDataArray* array)
-{
-  return static_cast<int64_t>(array->GetNumberOfValues()) * array->GetDataTypeSize();
-}
 }
 VTK_ABI_NAMESPACE_END

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Private to this module: VTK's contour filters in terms of vtkPMBContourFilter. `which` is a
+// vtkPMBContourAcceleration::FilterType.
+#ifndef vtkPMBContourStock_h
+#define vtkPMBContourStock_h
+
+#include "vtkABINamespace.h"
+
+#include <string>
+
+VTK_ABI_NAMESPACE_BEGIN
+class vtkAlgorithm;
+class vtkDataObject;
+class vtkImageData;
+class vtkInformation;
+class vtkPMBContourFilter;
+class vtkPolyData;
+
+namespace vtkPMBContourStock
+{
+// Sets the filter as the stock one is set. Returns why VTK's own code has to run with these settings, or nothing.
+std::string CopySettings(vtkAlgorithm* stock, int which, vtkPMBContourFilter* filter);
+
+// Returns why VTK's own code has to run with this input, or nothing. The filter has the settings.
+std::string Refuse(vtkPMBContourFilter* filter, int which, vtkDataObject* input, vtkInformation* inInfo);
+
+// Gives the filter's mesh to the output, with arrays of the order, names and types of the stock filter's. The output's field
+// data stay.
+void HandOver(vtkPMBContourFilter* filter, int which, vtkImageData* image, vtkPolyData* output);
+}
+VTK_ABI_NAMESPACE_END
+#endif
