@@ -108,10 +108,13 @@ const pmb_cpu_tables *pmb_cpu_tables_for(int mirrored);
 /* An entry of `joined`, also for corners that are joined and not inside. */
 void pmb_cpu_make_case(pmb_cpu_case *c, unsigned cell_case, unsigned equal, int mirrored);
 
-/* The entry of a cell; made: where it is put if the table does not have it. */
-PMB_INLINE const pmb_cpu_case *find_joined_case(
-  const pmb_cpu_tables *tables, unsigned cell_case, unsigned equal, pmb_cpu_case *made)
+/* The entry of a cell; made: where it is put if the tables do not have it. */
+PMB_INLINE const pmb_cpu_case *find_case(
+  const pmb_cpu_tables *tables, unsigned cell_case, unsigned equal, const int joined, pmb_cpu_case *made)
 {
+  if (!joined) {
+    return &tables->plain[cell_case];
+  }
   if (equal & ~cell_case) {
     pmb_cpu_make_case(made, cell_case, equal, tables->mirrored);
     return made;
@@ -178,12 +181,20 @@ typedef struct pmb_cpu_range {
   int flags;
 } pmb_cpu_range;
 
+/* Inside bits of a brick's 33 x 5 x 5 samples. Row z * 4 + y of `low` is (y,z), of `high` (y + 1,z), so that the rows of 16
+ * cells are side by side in memory; the other two are the same of the samples one further in x. Rows and columns outside the
+ * volume can be anything. */
+typedef struct pmb_cpu_words {
+  uint32_t low[20], high[20], low_next[20], high_next[20];
+} pmb_cpu_words;
+
 /* What a worker needs for one brick. For volumes handled as float only the first half of `tile` is there. */
 typedef struct pmb_cpu_scratch {
   uint32_t ids[25 * PMB_IDS_ROW];           /* of its points; not with vectors */
   uint32_t brick_ids[PMB_BRICK_IDS];        /* of its triangles, before they are made wide */
   uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* row << 7 | kind << 5 | x */
   pmb_rows rows;
+  pmb_cpu_words inside, equal; /* equal: not set where no points are joined */
   uint32_t cells[PMB_BRICK_ROWS]; /* those that give triangles, bit x of row z * 4 + y */
   _Alignas(64) union {
     float e_f32[PMB_ENDS_SIZE][4];

@@ -61,13 +61,6 @@ static inline int64_t clamp(int64_t i, int64_t n)
   return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-/* Inside bits of a brick's 33 x 5 x 5 samples. Row z * 4 + y of `low` is (y,z), of `high` (y + 1,z), so that the rows of 16
- * cells are side by side in memory; the other two are the same of the samples one further in x. Rows and columns outside the
- * volume can be anything. */
-typedef struct pmb_cpu_words {
-  uint32_t low[20], high[20], low_next[20], high_next[20];
-} pmb_cpu_words;
-
 /* The first n of 32 columns. */
 PMB_INLINE uint32_t first_bits(int n)
 {
@@ -85,6 +78,38 @@ PMB_INLINE void words_around(const pmb_cpu_words *words, uint32_t i, uint32_t ro
   next[1] = words->high_next[i];
   next[2] = words->low_next[i + 4];
   next[3] = words->high_next[i + 4];
+}
+
+/* Sets row (y,z) of the samples; next: their bits one further in x. */
+PMB_INLINE void set_words(pmb_cpu_words *words, int y, int z, uint32_t word, uint32_t next)
+{
+  const int low = z * PMB_BRICK_Y + y, high = low - 1;
+  if (y < PMB_BRICK_Y) {
+    words->low[low] = word;
+    words->low_next[low] = next;
+  }
+  if (y > 0) {
+    words->high[high] = word;
+    words->high_next[high] = next;
+  }
+}
+
+/* The same four rows of 33 samples, as pmb_cell_bits takes them. */
+PMB_INLINE void rows_of_cells(const pmb_cpu_words *words, uint32_t i, uint64_t rows[4])
+{
+  uint32_t row[4], next[4];
+  words_around(words, i, row, next);
+  for (int r = 0; r < 4; ++r) {
+    rows[r] = row[r] | (uint64_t)(next[r] >> 31) << 32;
+  }
+}
+
+/* The bits of the eight corners of cell x of row i. */
+PMB_INLINE unsigned bits_of_cell(const pmb_cpu_words *words, uint32_t i, int x)
+{
+  uint64_t rows[4];
+  rows_of_cells(words, i, rows);
+  return pmb_cell_bits(rows[0], rows[1], rows[2], rows[3], x);
 }
 
 /* The bits of a word, counted in each of its bytes; without an instruction of its own, so that vectors can be used. */

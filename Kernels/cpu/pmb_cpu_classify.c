@@ -12,8 +12,8 @@ static uint32_t look_up_joined(const pmb_cpu_tables *tables, const pmb_cpu_words
   for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
     for (uint32_t rest = joined[i]; rest; rest &= rest - 1) {
       const int x = pmb_lowest_bit(rest);
-      const unsigned cell_case = case_of_words(inside, i, x);
-      const unsigned equal = case_of_words(same, i, x);
+      const unsigned cell_case = bits_of_cell(inside, (uint32_t)i, x);
+      const unsigned equal = bits_of_cell(same, (uint32_t)i, x);
       const uint32_t kept = tables->kept[tables->power[cell_case] + tables->power[equal]];
       triangles += kept >> 8;
       for (uint32_t used = kept & 0xff; used; used &= used - 1) {

@@ -65,20 +65,12 @@ PMB_INLINE uint32_t find_looped(const uint32_t edge[PMB_CELL_EDGES], const slice
   return (faces | corners) & ((count->bits[1] & count->bits[2]) | count->bits[3]);
 }
 
-/* The case of cell x of row i. */
-PMB_INLINE unsigned case_of_words(const pmb_cpu_words *words, int i, int x)
-{
-  return (words->low[i] >> x & 1) | (words->low_next[i] >> x & 1) << 1 | (words->high[i] >> x & 1) << 2 |
-    (words->high_next[i] >> x & 1) << 3 | (words->low[i + 4] >> x & 1) << 4 | (words->low_next[i + 4] >> x & 1) << 5 |
-    (words->high[i + 4] >> x & 1) << 6 | (words->high_next[i + 4] >> x & 1) << 7;
-}
-
 /* Loops of some of row i's cells, but for the first of each. */
 static inline uint32_t count_further_loops(const pmb_cpu *cpu, const pmb_cpu_words *words, int i, uint32_t cells)
 {
   uint32_t loops = 0;
   for (; cells; cells &= cells - 1) {
-    loops += cpu->tables->further_loops[case_of_words(words, i, pmb_lowest_bit(cells))];
+    loops += cpu->tables->further_loops[bits_of_cell(words, (uint32_t)i, pmb_lowest_bit(cells))];
   }
   return loops;
 }

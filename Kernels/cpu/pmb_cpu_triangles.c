@@ -49,7 +49,7 @@ PMB_INLINE void gather_masks(const brick_family *f, int dx, const int kinds, uin
 }
 
 /* The inside words of a brick without joined points: from the first sample on, each edge with a point is a change. */
-static void words_from_masks(const pmb_cpu_record *record, const brick_points *points, pmb_rows *rows)
+static void words_from_masks(const pmb_cpu_record *record, const brick_points *points, pmb_cpu_words *words)
 {
   uint32_t first = points->mask[PMB_EDGE_X][0] << 1;
   for (int shift = 1; shift < 32; shift *= 2) {
@@ -57,53 +57,40 @@ static void words_from_masks(const pmb_cpu_record *record, const brick_points *p
   }
   first ^= record->inside ? UINT32_MAX : 0;
   for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    const uint32_t *x_edges = points->mask[PMB_EDGE_X] + 5 * z, *y_edges = points->mask[PMB_EDGE_Y] + 5 * z;
     uint32_t word = first;
     for (int y = 0; y <= PMB_BRICK_Y; ++y) {
-      const uint64_t last = (word ^ x_edges[y]) >> 31;
-      rows->inside[z + 1][y + 1] = (last << 32 | word) << 1;
-      word ^= y_edges[y];
+      set_words(words, y, z, word, word ^ points->mask[PMB_EDGE_X][5 * z + y]);
+      word ^= points->mask[PMB_EDGE_Y][5 * z + y];
     }
     first ^= points->mask[PMB_EDGE_Z][5 * z];
   }
 }
 
-/* From the words of classify to rows of 64 bits, from (0,0) on. */
-PMB_INLINE void words_to_rows(const pmb_cpu_words *words, uint64_t (*rows)[6])
+/* From rows of 64 bits, of (0,0) to (4,4). */
+static void words_from_rows(uint64_t (*rows)[6], pmb_cpu_words *words)
 {
-  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    const int last = 4 * z + 3;
-    for (int y = 0; y < PMB_BRICK_Y; ++y) {
-      const int low = 4 * z + y;
-      rows[z + 1][y + 1] = (uint64_t)words->low[low] << 1 | (uint64_t)(words->low_next[low] >> 31) << 33;
-    }
-    rows[z + 1][5] = (uint64_t)words->high[last] << 1 | (uint64_t)(words->high_next[last] >> 31) << 33;
+  for (int i = 0; i < 25; ++i) {
+    const uint64_t row = rows[i / 5 + 1][i % 5 + 1];
+    set_words(words, i % 5, i / 5, (uint32_t)(row >> 1), (uint32_t)(row >> 2));
   }
 }
 
-/* The inside and equal words of a brick with joined samples, and its cells whose corners are not alike, bit x of
- * cells[z * 4 + y]. Apart, for in its caller gcc makes it slower. */
-static __attribute__((noinline)) void compare_joined(
-  const pmb_cpu *cpu, const pmb_cpu_record *record, pmb_rows *rows, uint32_t cells[PMB_BRICK_ROWS])
+/* The cells of a brick whose corners are not alike, bit x of cells[z * 4 + y]. */
+static void find_cells(const pmb_cpu_words *words, const int *n, uint32_t *restrict cells)
 {
-  pmb_cpu_words words, equal;
-  box b;
-  find_box(cpu, record, &b);
-  pmb_cpu_compare_brick(cpu, &b, &words, &equal);
-  const uint32_t columns = first_bits(b.n[0] - 1);
+  const uint32_t columns = first_bits(n[0] - 1);
+  const int ny = n[1], nz = n[2];
   for (uint32_t i = 0; i < PMB_BRICK_ROWS; ++i) {
-    const int y = (int)i & 3, z = (int)i >> 2;
+    const uint32_t in_y = ((int)i & 3) + 1 < ny ? columns : 0, in_z = ((int)i >> 2) + 1 < nz ? columns : 0;
     uint32_t row[4], next[4];
-    words_around(&words, i, row, next);
+    words_around(words, i, row, next);
     const uint32_t any = row[0] | row[1] | row[2] | row[3] | next[0] | next[1] | next[2] | next[3];
     const uint32_t all = row[0] & row[1] & row[2] & row[3] & next[0] & next[1] & next[2] & next[3];
-    cells[i] = y + 1 < b.n[1] && z + 1 < b.n[2] ? any & ~all & columns : 0;
+    cells[i] = any & ~all & in_y & in_z;
   }
-  words_to_rows(&words, rows->inside);
-  words_to_rows(&equal, rows->equal);
 }
 
-/* The cells of a brick's rows that give triangles, bit x of cells[z * 4 + y], by the full rules. */
+/* Those that give triangles by the full rules. */
 static void find_cells_by_full_rules(const pmb_rows *rows, uint32_t cells[PMB_BRICK_ROWS])
 {
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
@@ -111,32 +98,6 @@ static void find_cells_by_full_rules(const pmb_rows *rows, uint32_t cells[PMB_BR
     const uint64_t mixed =
       pmb_mixed_cells(rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1]);
     cells[row] = pmb_own_columns(mixed & pmb_valid_cells(rows, y, z));
-  }
-}
-
-/* The same of other bricks: a cell's corners are alike unless one of seven edges that join them all has a point. */
-static void find_cells_by_masks(
-  const pmb_cpu *cpu, const pmb_cpu_record *record, const brick_points *points, uint32_t *restrict cells)
-{
-  const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
-  int n[3];
-  for (int a = 0; a < 3; ++a) {
-    n[a] = (int)pmb_cpu_smaller(cpu->volume->dims[a] - 1 - record->position[a] * size[a], size[a]);
-  }
-  const uint32_t columns = (uint32_t)(pmb_first_columns(n[0]) >> 1);
-  uint32_t rows[PMB_BRICK_Y];
-  for (int i = 0; i < PMB_BRICK_Y; ++i) {
-    rows[i] = i < n[1] ? columns : 0;
-  }
-  for (int z = 0; z < PMB_BRICK_Z; ++z) {
-    const uint32_t *x = points->mask[PMB_EDGE_X] + 5 * z, *y = points->mask[PMB_EDGE_Y] + 5 * z,
-                   *next = points->mask[PMB_EDGE_Z] + 5 * z;
-    const uint32_t layer = z < n[2] ? ~0u : 0;
-    PMB_NOT_UNROLLED
-    for (int i = 0; i < PMB_BRICK_Y; ++i) {
-      const uint32_t mixed = x[i] | x[i + 1] | x[i + 5] | x[i + 6] | y[i] | y[i + 5] | next[i];
-      cells[PMB_BRICK_Y * z + i] = mixed & rows[i] & layer;
-    }
   }
 }
 
@@ -156,12 +117,12 @@ static void emit_cells(
   const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int joined, int64_t *out)
 {
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const words_of_row words = find_words_of_row(&scratch->rows, row);
     for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
       const int x = pmb_lowest_bit(cells);
       pmb_cpu_case made;
-      const unsigned cell_case = bits_of_cell(words.inside, x + 1);
-      const int count = case_of_cell(cpu->tables, cell_case, &words, x + 1, joined, &made)->ids / 3;
+      const unsigned cell_case = bits_of_cell(&scratch->inside, (uint32_t)row, x);
+      const unsigned equal = joined ? bits_of_cell(&scratch->equal, (uint32_t)row, x) : 0;
+      const int count = find_case(cpu->tables, cell_case, equal, joined, &made)->ids / 3;
       fill_cells(cpu, record, out, row, x, count);
       out += count;
     }
@@ -175,19 +136,22 @@ static int find_triangles(
 {
   const pmb_cpu_record *record = family->at[0][0][0];
   box b;
+  find_box(cpu, record, &b);
   if (record->rules == PMB_RULES_PLAIN) {
     gather_masks(family, 0, PMB_SAMPLE, points->mask);
-    words_from_masks(record, points, &scratch->rows);
-    find_cells_by_masks(cpu, record, points, scratch->cells);
+    words_from_masks(record, points, &scratch->inside);
+    find_cells(&scratch->inside, b.n, scratch->cells);
     return PMB_SAMPLE;
   }
   gather_masks(family, 0, PMB_KINDS, points->mask);
   if (record->rules == PMB_RULES_JOINED) {
-    compare_joined(cpu, record, &scratch->rows, scratch->cells);
+    pmb_cpu_compare_brick(cpu, &b, &scratch->inside, &scratch->equal);
+    find_cells(&scratch->inside, b.n, scratch->cells);
     return PMB_KINDS;
   }
-  find_box(cpu, record, &b);
   pmb_cpu_read_rows(cpu, &b, 0, &scratch->rows);
+  words_from_rows(scratch->rows.inside, &scratch->inside);
+  words_from_rows(scratch->rows.equal, &scratch->equal);
   find_cells_by_full_rules(&scratch->rows, scratch->cells);
   return cpu->isovalue->join ? PMB_KINDS : PMB_SAMPLE;
 }

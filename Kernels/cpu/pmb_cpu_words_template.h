@@ -57,23 +57,10 @@ PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, cons
       const uint32_t equal_word = join ? PMB_T_NAME(equal)(row - before, same) >> before : 0;
       const uint32_t next = word >> 1 | (uint32_t)(row[beyond] >= threshold) << 31;
       const uint32_t equal_next = join ? equal_word >> 1 | (uint32_t)(row[beyond] == same) << 31 : 0;
-      const int low = z * PMB_BRICK_Y + y, high = low - 1;
       any |= equal_word | equal_next;
-      if (y < PMB_BRICK_Y) {
-        words->low[low] = word;
-        words->low_next[low] = next;
-      }
-      if (y > 0) {
-        words->high[high] = word;
-        words->high_next[high] = next;
-      }
-      if (join && y < PMB_BRICK_Y) {
-        equal->low[low] = equal_word;
-        equal->low_next[low] = equal_next;
-      }
-      if (join && y > 0) {
-        equal->high[high] = equal_word;
-        equal->high_next[high] = equal_next;
+      set_words(words, y, z, word, next);
+      if (join) {
+        set_words(equal, y, z, equal_word, equal_next);
       }
     }
   }
