@@ -194,7 +194,7 @@ typedef struct pmb_cpu_scratch {
   uint32_t brick_ids[PMB_BRICK_IDS];        /* of its triangles, before they are made wide */
   uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* row << 7 | kind << 5 | x */
   pmb_rows rows;
-  pmb_cpu_words inside, equal; /* equal: not set where no points are joined */
+  pmb_cpu_words inside, equal;    /* equal: not set where no points are joined */
   uint32_t cells[PMB_BRICK_ROWS]; /* those that give triangles, bit x of row z * 4 + y */
   _Alignas(64) union {
     float e_f32[PMB_ENDS_SIZE][4];

@@ -61,6 +61,33 @@ static inline int64_t clamp(int64_t i, int64_t n)
   return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
+/* Asks for samples of a brick: columns `from` to `to` of rows (y,z) with bit (z + 1) * 7 + (y + 1). Rows are far apart, so the
+ * hardware does not foresee them. */
+PMB_INLINE void prefetch_samples(const pmb_cpu *cpu, const pmb_cpu_record *record, uint64_t rows, int from, int to)
+{
+  const pmb_volume *v = cpu->volume;
+  const int64_t bytes = (int64_t)pmb_type_size(v->type), origin = (int64_t)record->position[0] * PMB_BRICK_X;
+  const int64_t first = clamp(origin + from, v->dims[0]) * bytes, last = clamp(origin + to, v->dims[0]) * bytes;
+  int64_t row[PMB_TILE_ROWS];
+  if (!rows || v->strides[0] != 1 || cpu->is_cached) {
+    return;
+  }
+  for (int i = 0; i < PMB_TILE_ROWS; ++i) {
+    row[i] = clamp((int64_t)record->position[1] * PMB_BRICK_Y + i - 1, v->dims[1]) * v->strides[1] * bytes;
+  }
+  for (int i = 0; i < PMB_TILE_ROWS; ++i) {
+    const int64_t z = clamp((int64_t)record->position[2] * PMB_BRICK_Z + i - 1, v->dims[2]);
+    const char *layer = (const char *)v->samples + z * v->strides[2] * bytes;
+    for (uint32_t rest = (uint32_t)(rows >> i * PMB_TILE_ROWS) & 0x7f; rest; rest &= rest - 1) {
+      const char *samples = layer + row[pmb_lowest_bit(rest)];
+      for (int64_t b = first; b < last; b += 64) {
+        __builtin_prefetch(samples + b);
+      }
+      __builtin_prefetch(samples + last);
+    }
+  }
+}
+
 /* The first n of 32 columns. */
 PMB_INLINE uint32_t first_bits(int n)
 {

@@ -104,27 +104,6 @@ static void classify_by_full_rules(const pmb_cpu *cpu, const box *b, pmb_rows *r
   record->triangles = (uint32_t)content.triangles;
 }
 
-/* Asks for the samples of the next brick while this one is worked on: rows are far apart, so the hardware does not
- * foresee them. */
-static inline void prefetch_brick(const pmb_cpu *cpu, const pmb_cpu_record *record)
-{
-  const pmb_volume *v = cpu->volume;
-  const int64_t bytes = (int64_t)pmb_type_size(v->type), *s = v->strides;
-  const int64_t x = (int64_t)record->position[0] * PMB_BRICK_X;
-  const int64_t y = (int64_t)record->position[1] * PMB_BRICK_Y, z = (int64_t)record->position[2] * PMB_BRICK_Z;
-  const int ny = pmb_cpu_extent(v->dims[1] - y, PMB_BRICK_Y), nz = pmb_cpu_extent(v->dims[2] - z, PMB_BRICK_Z);
-  const int64_t row = PMB_BRICK_X * bytes * (s[0] == 1);
-  const char *layer = (const char *)v->samples + (x * s[0] + y * s[1] + z * s[2]) * bytes;
-  for (int k = 0; k < nz; ++k, layer += s[2] * bytes) {
-    const char *first = layer;
-    for (int j = 0; j < ny; ++j, first += s[1] * bytes) {
-      for (int64_t b = 0; b <= row; b += 64) {
-        __builtin_prefetch(first + b);
-      }
-    }
-  }
-}
-
 /* Pass classify, one brick, for what nearly all bricks are. Returns 0 if the full rules are needed. */
 static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *record)
 {
@@ -145,6 +124,9 @@ static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *re
 /* Bricks from the one in work to the one whose samples classify asks for; 1 to 6 were tried, see Docs/PERFORMANCE.md. */
 enum { BRICKS_AHEAD = 3 };
 
+/* Bits of a brick's rows, halo included, for prefetch_samples. */
+#define ROWS_OF_BRICK 0x1f3e7cf9f00u
+
 void PMB_PATH_NAME(pmb_cpu_classify)(void *data, int worker, size_t i)
 {
   const pmb_cpu *cpu = data;
@@ -155,7 +137,7 @@ void PMB_PATH_NAME(pmb_cpu_classify)(void *data, int worker, size_t i)
   uint32_t points = 0, triangles = 0;
   for (int64_t r = begin - BRICKS_AHEAD; r < end; ++r) {
     if (r + BRICKS_AHEAD < end && !cpu->is_cached) {
-      prefetch_brick(cpu, &records[r + BRICKS_AHEAD]);
+      prefetch_samples(cpu, &records[r + BRICKS_AHEAD], ROWS_OF_BRICK, 0, PMB_BRICK_X);
       for (size_t b = 0; b < sizeof(*records); b += 64) {
         __builtin_prefetch((const char *)&records[r + BRICKS_AHEAD] + b, 1);
       }

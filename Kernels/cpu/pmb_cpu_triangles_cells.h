@@ -81,8 +81,8 @@ PMB_INLINE void bits_of_cells(const pmb_cpu_words *words, uint32_t i, uint8_t *b
 {
   uint32_t row[4], next[4];
   words_around(words, i, row, next);
-  const __m256i eight = _mm256_setr_epi32((int)row[0], (int)next[0], (int)row[1], (int)next[1], (int)row[2],
-    (int)next[2], (int)row[3], (int)next[3]);
+  const __m256i eight = _mm256_setr_epi32(
+    (int)row[0], (int)next[0], (int)row[1], (int)next[1], (int)row[2], (int)next[2], (int)row[3], (int)next[3]);
   _mm256_storeu_si256((__m256i *)bits, turn_words(eight));
 }
 
@@ -236,11 +236,11 @@ PMB_INLINE void write_cell(
 PMB_INLINE void write_cells(
   const pmb_cpu *cpu, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way, const int joined)
 {
+  const pmb_cpu_tables *tables = cpu->tables;
   for (int i = 0; i < n; ++i) {
     const size_t code = cells->list[i];
     pmb_cpu_case made;
-    const pmb_cpu_case *entry =
-      find_case(cpu->tables, cells->cases[code], joined ? cells->equal[code] : 0, joined, &made);
+    const pmb_cpu_case *entry = find_case(tables, cells->cases[code], joined ? cells->equal[code] : 0, joined, &made);
     const int ids = entry->ids;
     write_cell(entry, cells, code, out, room, joined);
     prefetch_ids(way, out);
@@ -264,7 +264,7 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const 
       set_samples(points, row, z * 5 + y, words[row], &cells);
     }
   }
-  const int n = lanes_list_words(cpu->tables->places, words, cells.list);
+  const int n = lanes_list_words(cpu->tables->places, words, PMB_BRICK_ROWS, cells.list);
   write_cells(cpu, &cells, n, out, room, way, kinds == PMB_KINDS);
 }
 

@@ -80,43 +80,12 @@ static inline void find_columns(brick_plan *plan)
   plan->to = last == PMB_BRICK_X || last % 16 == 15 ? last + 1 : last | 15;
 }
 
-/* Appends the points of a brick in their order to a list. */
-#if defined(__AVX2__) && !defined(__AVX512VBMI2__)
-static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
-{
-  int n = 0;
-  for (int row = 0; row < PMB_BRICK_ROWS; row += 4) {
-    __m256i words[2]; /* by row and kind */
-    lanes_turn_words(record->mask[0] + row, PMB_BRICK_ROWS, words);
-    n += lanes_list_bytes(cpu->tables->places, words, (const uint8_t *)words, (unsigned)row << 7, list + n);
-  }
-  return n;
-}
-#else
-static inline int list_all_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
-{
-  const uint32_t *x = record->mask[PMB_EDGE_X], *y = record->mask[PMB_EDGE_Y], *z = record->mask[PMB_EDGE_Z];
-  const uint32_t *samples = record->mask[PMB_SAMPLE];
-  uint32_t pairs =
-    0; /* bit 2 * row: there are points on the row's x or y edges; the next one: on its z edges or samples */
-  int n = 0;
-  (void)cpu;
-  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    pairs |= ((x[row] | y[row]) != 0 ? 1u : 0) << 2 * row | ((z[row] | samples[row]) != 0 ? 2u : 0) << 2 * row;
-  }
-  for (; pairs; pairs &= pairs - 1) {
-    const unsigned bit = (unsigned)pmb_lowest_bit(pairs), row = bit >> 1, kind = bit << 1 & 2;
-    const uint64_t two = record->mask[kind][row] | (uint64_t)record->mask[kind + 1][row] << PMB_BRICK_X;
-    n += lanes_list(two, row << 7 | kind << 5, list + n);
-  }
-  return n;
-}
-#endif
-
 /* The points of a brick in their order; returns how many, and repeats the last one to fill the last block. */
 static __attribute__((noinline)) int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
-  const int n = list_all_points(cpu, record, list);
+  uint32_t words[PMB_BRICK_ROWS][PMB_KINDS];
+  lanes_interleave_u32(record->mask, words);
+  const int n = lanes_list_words(cpu->tables->places, words[0], PMB_KINDS * PMB_BRICK_ROWS, list);
   for (int i = 0; i < 16 && n > 0; ++i) {
     list[n + i] = list[n - 1];
   }

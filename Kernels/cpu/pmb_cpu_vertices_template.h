@@ -71,8 +71,8 @@ static __attribute__((noinline)) void PMB_REAL_NAME(orient_carefully)(
     g[a] = PMB_REAL_NAME(pmb_lerp)(p->from[a][l], p->to[a][l], p->t[l]);
   }
   if (!PMB_REAL_NAME(pmb_scaled_point)(cpu->frame, g, gradient, normal)) {
-    const pmb_stencil lower = stencil(v, p->lower[l]);
-    const pmb_stencil upper = stencil(v, p->upper[l]);
+    const pmb_stencil lower = by_type[v->type].stencil(v, p->lower[l]);
+    const pmb_stencil upper = by_type[v->type].stencil(v, p->upper[l]);
     pmb_careful_point(cpu->frame, &lower, &upper, p->kind[l], (double)p->t[l], gradient, normal);
   }
   for (int r = 0; r < 3; ++r) {
