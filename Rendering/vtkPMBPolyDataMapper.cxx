@@ -3,11 +3,13 @@
 
 #include "vtk_glew.h"
 
+#include "vtkAOSDataArrayTemplate.h"
 #include "vtkActor.h"
 #include "vtkBoundingBox.h"
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkCompositeMapperHelper2.h"
+#include "vtkFloatArray.h"
 #include "vtkHardwareSelector.h"
 #include "vtkInformation.h"
 #include "vtkInformationIntegerKey.h"
@@ -16,6 +18,7 @@
 #include "vtkOpenGLCellToVTKCellMap.h"
 #include "vtkOpenGLIndexBufferObject.h"
 #include "vtkOpenGLVertexBufferObject.h"
+#include "vtkOpenGLVertexBufferObjectGroup.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
@@ -29,6 +32,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -39,6 +43,13 @@ namespace
 {
 std::atomic<bool> AllTriangles(false);
 
+// Calls work(begin, end) for parts of [0, count), on all cores.
+template <typename Work>
+void ForAll(vtkIdType count, const Work& work)
+{
+  vtkSMPTools::LocalScope(vtkSMPTools::Config("STDThread"), [&] { vtkSMPTools::For(0, count, 1 << 18, work); });
+}
+
 // Writes the ids of a mesh of triangles, plus the index of its first point in the vertex buffer, as OpenGL takes them. Says no
 // if a cell is no triangle or an id is no point's.
 template <typename Offsets, typename Ids>
@@ -46,27 +57,23 @@ bool CopyTriangles(
   const Offsets* offsets, const Ids* ids, vtkIdType triangles, vtkIdType points, GLuint first, GLuint* to)
 {
   std::atomic<bool> wrong(false);
-  vtkSMPTools::LocalScope(vtkSMPTools::Config("STDThread"),
-    [&]
+  ForAll(triangles,
+    [&](vtkIdType begin, vtkIdType end)
     {
-      vtkSMPTools::For(0, triangles, 1 << 18,
-        [&](vtkIdType begin, vtkIdType end)
-        {
-          bool bad = false;
-          for (vtkIdType i = begin; i < end; ++i)
-          {
-            bad |= static_cast<vtkIdType>(offsets[i + 1]) != 3 * (i + 1);
-          }
-          for (vtkIdType i = 3 * begin; i < 3 * end; ++i)
-          {
-            bad |= static_cast<uint64_t>(ids[i]) >= static_cast<uint64_t>(points);
-            to[i] = static_cast<GLuint>(ids[i]) + first;
-          }
-          if (bad)
-          {
-            wrong = true;
-          }
-        });
+      bool bad = false;
+      for (vtkIdType i = begin; i < end; ++i)
+      {
+        bad |= static_cast<vtkIdType>(offsets[i + 1]) != 3 * (i + 1);
+      }
+      for (vtkIdType i = 3 * begin; i < 3 * end; ++i)
+      {
+        bad |= static_cast<uint64_t>(ids[i]) >= static_cast<uint64_t>(points);
+        to[i] = static_cast<GLuint>(ids[i]) + first;
+      }
+      if (bad)
+      {
+        wrong = true;
+      }
     });
   return !wrong && static_cast<vtkIdType>(offsets[0]) == 0;
 }
@@ -81,6 +88,91 @@ bool CopyTriangles(vtkCellArray* cells, vtkIdType points, GLuint first, GLuint* 
   }
   return CopyTriangles(cells->GetOffsetsArray32()->GetPointer(0), cells->GetConnectivityArray32()->GetPointer(0),
     triangles, points, first, to);
+}
+
+// Whether CopyVectors can read an array.
+bool IsPlain(vtkDataArray* array)
+{
+  return array->GetNumberOfComponents() == 3 &&
+    (vtkAOSDataArrayTemplate<float>::FastDownCast(array) || vtkAOSDataArrayTemplate<double>::FastDownCast(array));
+}
+
+// Writes vectors as OpenGL takes them, moved and scaled as VTK does it.
+template <typename Number>
+void CopyVectors(const Number* from, vtkIdType count, vtkOpenGLVertexBufferObject* buffer, float* to)
+{
+  const bool moved = buffer->GetCoordShiftAndScaleEnabled();
+  const std::vector<double> shift = buffer->GetShift(), scale = buffer->GetScale();
+  ForAll(count,
+    [&](vtkIdType begin, vtkIdType end)
+    {
+      for (vtkIdType i = 3 * begin; !moved && i < 3 * end; ++i)
+      {
+        to[i] = static_cast<float>(from[i]);
+      }
+      for (vtkIdType i = begin; moved && i < end; ++i)
+      {
+        for (int axis = 0; axis < 3; ++axis)
+        {
+          to[3 * i + axis] = static_cast<float>((from[3 * i + axis] - shift[axis]) * scale[axis]);
+        }
+      }
+    });
+}
+
+void CopyVectors(vtkDataArray* from, vtkOpenGLVertexBufferObject* buffer, float* to)
+{
+  const vtkIdType count = from->GetNumberOfTuples();
+  if (auto* floats = vtkAOSDataArrayTemplate<float>::FastDownCast(from))
+  {
+    CopyVectors(floats->GetPointer(0), count, buffer, to);
+  }
+  else if (auto* doubles = vtkAOSDataArrayTemplate<double>::FastDownCast(from))
+  {
+    CopyVectors(doubles->GetPointer(0), count, buffer, to);
+  }
+}
+
+// Gives the bound buffer new memory, which write(memory) fills. OpenGL copies from mapped memory about ten times faster than
+// from memory of ours. False: it has none, or write says no.
+template <typename Write>
+bool FillBuffer(GLenum target, size_t bytes, const Write& write)
+{
+  while (glGetError() != GL_NO_ERROR)
+  {
+  }
+  glBufferData(target, bytes, nullptr, GL_STATIC_DRAW);
+  void* memory = glGetError() == GL_NO_ERROR
+    ? glMapBufferRange(target, 0, bytes, GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT)
+    : nullptr;
+  const bool written = memory && write(memory);
+  return memory && glUnmapBuffer(target) && written;
+}
+
+// A mesh for VTK to make buffers from: it has no cells, and in place of its points and normals only those of two corners of
+// its bounds. The other arrays are the mesh's.
+vtkSmartPointer<vtkPolyData> StandIn(vtkPolyData* mesh)
+{
+  double bounds[6];
+  mesh->GetPoints()->GetBounds(bounds);
+  vtkNew<vtkPoints> corners;
+  for (int i = 0; i < 2 && mesh->GetNumberOfPoints() > 0; ++i)
+  {
+    corners->InsertNextPoint(bounds[i], bounds[2 + i], bounds[4 + i]);
+  }
+  auto bare = vtkSmartPointer<vtkPolyData>::New();
+  bare->SetPoints(corners);
+  bare->GetPointData()->ShallowCopy(mesh->GetPointData());
+  bare->GetFieldData()->ShallowCopy(mesh->GetFieldData());
+  if (mesh->GetPointData()->GetNormals())
+  {
+    vtkNew<vtkFloatArray> normals;
+    normals->SetNumberOfComponents(3);
+    normals->InsertNextTuple3(0, 0, 1);
+    normals->InsertNextTuple3(0, 0, 1);
+    bare->GetPointData()->SetNormals(normals);
+  }
+  return bare;
 }
 }
 
@@ -102,7 +194,7 @@ protected:
   void BuildBufferObjects(vtkRenderer* renderer, vtkActor* actor) override
   {
     this->BuiltForSelection = renderer->GetSelector() != nullptr;
-    this->Direct = this->AreAllTriangles(renderer, actor) && this->FillIndexBuffer();
+    this->Direct = this->AreAllTriangles(renderer, actor) && this->BuildDirectly(renderer, actor);
     if (!this->Direct)
     {
       // For a selection of points too VTK expects the surface's buffers: those it builds when none is made.
@@ -111,27 +203,7 @@ protected:
       this->Mapper()->NumberOfDirectTriangles = 0;
       this->Superclass::BuildBufferObjects(renderer, actor);
       this->PopulateSelectionSettings = populate;
-      return;
     }
-    // Without cells: VTK makes the buffers of points, normals and colors.
-    std::vector<vtkSmartPointer<vtkPolyData>> bare;
-    for (auto& item : this->Data)
-    {
-      vtkNew<vtkPolyData> points;
-      points->SetPoints(item.first->GetPoints());
-      points->GetPointData()->ShallowCopy(item.first->GetPointData());
-      points->GetFieldData()->ShallowCopy(item.first->GetFieldData());
-      bare.emplace_back(points);
-      item.second->Data = points;
-    }
-    const int method = this->ShiftScaleMethod;
-    if (method == vtkOpenGLVertexBufferObject::AUTO_SHIFT_SCALE && this->IsNearOrigin())
-    {
-      this->ShiftScaleMethod = vtkOpenGLVertexBufferObject::DISABLE_SHIFT_SCALE;
-    }
-    this->Superclass::BuildBufferObjects(renderer, actor);
-    this->ShiftScaleMethod = method;
-    this->ShareIndexBuffer();
   }
 
   // VTK binds the buffer of before a selection again after it. If it was one of these, it may be gone by then.
@@ -160,11 +232,13 @@ private:
     {
       vtkPolyData* mesh = item.first;
       vtkCellArray* polygons = mesh->GetPolys();
+      vtkDataArray* normals = mesh->GetPointData()->GetNormals();
       const bool ours =
         polygons->GetConnectivityArray()->GetInformation()->Has(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS());
       if (!(ours || AllTriangles) || byCells || mesh->GetCellData()->GetNormals() || mesh->GetNumberOfVerts() ||
         mesh->GetNumberOfLines() || mesh->GetNumberOfStrips() ||
-        polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells())
+        polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells() ||
+        !IsPlain(mesh->GetPoints()->GetData()) || (normals && !IsPlain(normals)))
       {
         return false;
       }
@@ -192,6 +266,59 @@ private:
   }
 
   // False: OpenGL has no memory, or a mesh is not of triangles.
+  bool BuildDirectly(vtkRenderer* renderer, vtkActor* actor)
+  {
+    std::vector<vtkSmartPointer<vtkPolyData>> standIns;
+    for (auto& item : this->Data)
+    {
+      standIns.emplace_back(StandIn(item.first));
+      item.second->Data = standIns.back();
+    }
+    const int method = this->ShiftScaleMethod;
+    if (method == vtkOpenGLVertexBufferObject::AUTO_SHIFT_SCALE && this->IsNearOrigin())
+    {
+      this->ShiftScaleMethod = vtkOpenGLVertexBufferObject::DISABLE_SHIFT_SCALE;
+    }
+    this->Superclass::BuildBufferObjects(renderer, actor); // but for points, normals and triangles
+    this->ShiftScaleMethod = method;
+    const bool filled =
+      this->FillVertexBuffer("vertexMC", [](vtkPolyData* mesh) { return mesh->GetPoints()->GetData(); }) &&
+      this->FillVertexBuffer("normalMC", [](vtkPolyData* mesh) { return mesh->GetPointData()->GetNormals(); }) &&
+      this->FillIndexBuffer();
+    this->ShareBuffers();
+    return filled;
+  }
+
+  // array(mesh): what goes into the buffer of this name, which is none if VTK needs none.
+  template <typename Array>
+  bool FillVertexBuffer(const char* name, const Array& array)
+  {
+    vtkOpenGLVertexBufferObject* buffer = this->VBOs->GetVBO(name);
+    size_t values = 0;
+    for (auto& item : this->Data)
+    {
+      values += buffer ? array(item.first)->GetNumberOfValues() : 0;
+    }
+    if (!values)
+    {
+      return true;
+    }
+    buffer->Bind();
+    const bool filled = FillBuffer(GL_ARRAY_BUFFER, values * sizeof(float),
+      [&](void* memory)
+      {
+        auto* to = static_cast<float*>(memory);
+        for (auto& item : this->Data)
+        {
+          CopyVectors(array(item.first), buffer, to);
+          to += array(item.first)->GetNumberOfValues();
+        }
+        return true;
+      });
+    buffer->Release();
+    return filled;
+  }
+
   bool FillIndexBuffer()
   {
     vtkIdType ids = 0;
@@ -200,40 +327,38 @@ private:
       ids += item.first->GetPolys()->GetNumberOfConnectivityIds();
     }
     auto* buffer = this->Primitives[PrimitiveTris].IBO;
-    if (!buffer->GenerateBuffer(vtkOpenGLBufferObject::ElementArrayBuffer) || !buffer->Bind())
-    {
-      return false;
-    }
-    while (glGetError() != GL_NO_ERROR)
-    {
-    }
-    glBufferData(GL_ELEMENT_ARRAY_BUFFER, ids * sizeof(GLuint), nullptr, GL_STATIC_DRAW);
-    auto* to = static_cast<GLuint*>(glGetError() == GL_NO_ERROR
-        ? glMapBufferRange(
-            GL_ELEMENT_ARRAY_BUFFER, 0, ids * sizeof(GLuint), GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT)
-        : nullptr);
-    bool right = to != nullptr;
-    GLuint first = 0;
-    for (auto& item : this->Data)
-    {
-      right = right && CopyTriangles(item.first->GetPolys(), item.first->GetNumberOfPoints(), first, to);
-      first += static_cast<GLuint>(item.first->GetNumberOfPoints());
-      to += right ? item.first->GetPolys()->GetNumberOfConnectivityIds() : 0;
-    }
-    right = (!to || glUnmapBuffer(GL_ELEMENT_ARRAY_BUFFER)) && right;
+    buffer->GenerateBuffer(vtkOpenGLBufferObject::ElementArrayBuffer);
+    buffer->Bind();
+    const bool filled = FillBuffer(GL_ELEMENT_ARRAY_BUFFER, ids * sizeof(GLuint),
+      [&](void* memory)
+      {
+        auto* to = static_cast<GLuint*>(memory);
+        GLuint first = 0;
+        bool right = true;
+        for (auto& item : this->Data)
+        {
+          right = right && CopyTriangles(item.first->GetPolys(), item.first->GetNumberOfPoints(), first, to);
+          first += static_cast<GLuint>(item.first->GetNumberOfPoints());
+          to += item.first->GetPolys()->GetNumberOfConnectivityIds();
+        }
+        return right;
+      });
     buffer->Release();
-    return right;
+    return filled;
   }
 
-  // Gives each block its part of the index buffer.
-  void ShareIndexBuffer()
+  // Gives each block its part of the buffers.
+  void ShareBuffers()
   {
-    unsigned int index = 0;
+    unsigned int index = 0, point = 0;
     vtkCompositeMapperHelperData* before = nullptr;
     for (auto& item : this->Data)
     {
       vtkCompositeMapperHelperData* block = item.second;
       block->Data = item.first;
+      block->StartVertex = point;
+      point += static_cast<unsigned int>(item.first->GetNumberOfPoints());
+      block->NextVertex = point;
       block->StartIndex[PrimitiveTris] = index;
       index += static_cast<unsigned int>(item.first->GetPolys()->GetNumberOfConnectivityIds());
       block->NextIndex[PrimitiveTris] = index;
