@@ -100,7 +100,7 @@ static void classify_by_full_rules(const pmb_cpu *cpu, const box *b, pmb_rows *r
       first = (uint16_t)(first + pmb_popcount(content.mask[kind][row]));
     }
   }
-  record->points = (uint32_t)content.points;
+  record->points = first;
   record->triangles = (uint32_t)content.triangles;
 }
 
@@ -113,7 +113,7 @@ static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *re
     rules = pmb_cpu_compare_brick(cpu, b, &words, &equal);
   }
   if (rules == PMB_RULES_PLAIN) {
-    plain_content(cpu, &words, b->n, record);
+    sum_content(cpu, &words, NULL, b->n, 0, NULL, record);
   } else if (rules == PMB_RULES_JOINED) {
     joined_content(cpu, b, &words, &equal, record);
   }

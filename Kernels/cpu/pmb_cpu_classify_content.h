@@ -139,9 +139,4 @@ PMB_INLINE void sum_content(const pmb_cpu *cpu, const pmb_cpu_words *words, cons
   record->triangles = crossed - 2 * loops;
 }
 
-static inline void plain_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const int *n, pmb_cpu_record *record)
-{
-  sum_content(cpu, words, NULL, n, 0, NULL, record);
-}
-
 #endif

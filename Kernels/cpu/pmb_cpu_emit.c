@@ -5,18 +5,15 @@
 /* The isovalue for n points from `first` on. */
 static void fill_scalars(const pmb_cpu *cpu, int64_t first, int64_t n)
 {
-  if (cpu->mesh->scalar_type == PMB_FLOAT32) {
-    const float value = cpu->isovalue->f32;
-    float *scalars = (float *)cpu->mesh->scalars + first;
-    for (int64_t i = 0; i < n; ++i) {
-      scalars[i] = value;
-    }
-  } else {
-    const double value = cpu->isovalue->value;
-    double *scalars = (double *)cpu->mesh->scalars + first;
-    for (int64_t i = 0; i < n; ++i) {
-      scalars[i] = value;
-    }
+  const float narrow = cpu->isovalue->f32;
+  const double wide = cpu->isovalue->value;
+  float *floats = (float *)cpu->mesh->scalars + first;
+  double *doubles = (double *)cpu->mesh->scalars + first;
+  for (int64_t i = 0; cpu->mesh->scalar_type == PMB_FLOAT32 && i < n; ++i) {
+    floats[i] = narrow;
+  }
+  for (int64_t i = 0; cpu->mesh->scalar_type == PMB_FLOAT64 && i < n; ++i) {
+    doubles[i] = wide;
   }
 }
 

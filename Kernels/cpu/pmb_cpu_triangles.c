@@ -75,7 +75,7 @@ static void words_from_rows(uint64_t (*rows)[6], pmb_cpu_words *words)
   }
 }
 
-/* The cells of a brick whose corners are not alike, bit x of cells[z * 4 + y]. */
+/* The cells of a brick whose corners are not all inside or all outside, bit x of cells[z * 4 + y]. */
 static void find_cells(const pmb_cpu_words *words, const int *n, uint32_t *restrict cells)
 {
   const uint32_t columns = first_bits(n[0] - 1);
@@ -87,17 +87,6 @@ static void find_cells(const pmb_cpu_words *words, const int *n, uint32_t *restr
     const uint32_t any = row[0] | row[1] | row[2] | row[3] | next[0] | next[1] | next[2] | next[3];
     const uint32_t all = row[0] & row[1] & row[2] & row[3] & next[0] & next[1] & next[2] & next[3];
     cells[i] = any & ~all & in_y & in_z;
-  }
-}
-
-/* Those that give triangles by the full rules. */
-static void find_cells_by_full_rules(const pmb_rows *rows, uint32_t cells[PMB_BRICK_ROWS])
-{
-  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const int y = (row & 3) + 1, z = (row >> 2) + 1;
-    const uint64_t mixed =
-      pmb_mixed_cells(rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1]);
-    cells[row] = pmb_own_columns(mixed & pmb_valid_cells(rows, y, z));
   }
 }
 
@@ -146,13 +135,15 @@ static int find_triangles(
   gather_masks(family, 0, PMB_KINDS, points->mask);
   if (record->rules == PMB_RULES_JOINED) {
     pmb_cpu_compare_brick(cpu, &b, &scratch->inside, &scratch->equal);
-    find_cells(&scratch->inside, b.n, scratch->cells);
-    return PMB_KINDS;
+  } else {
+    pmb_cpu_read_rows(cpu, &b, 0, &scratch->rows);
+    words_from_rows(scratch->rows.inside, &scratch->inside);
+    words_from_rows(scratch->rows.equal, &scratch->equal);
   }
-  pmb_cpu_read_rows(cpu, &b, 0, &scratch->rows);
-  words_from_rows(scratch->rows.inside, &scratch->inside);
-  words_from_rows(scratch->rows.equal, &scratch->equal);
-  find_cells_by_full_rules(&scratch->rows, scratch->cells);
+  find_cells(&scratch->inside, b.n, scratch->cells);
+  for (int row = 0; record->rules == PMB_RULES_FULL && row < PMB_BRICK_ROWS; ++row) {
+    scratch->cells[row] &= pmb_own_columns(pmb_valid_cells(&scratch->rows, (row & 3) + 1, (row >> 2) + 1));
+  }
   return cpu->isovalue->join ? PMB_KINDS : PMB_SAMPLE;
 }
 
@@ -164,22 +155,6 @@ static inline int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *reco
   const int64_t index = record - (const pmb_cpu_record *)cpu->found.records.data;
   return cpu->base.points + ((const pmb_sizes *)cpu->found.chunks.data)[index >> cpu->found.chunk_shift].points +
     record->points_before;
-}
-
-/* How many points each of 32 rows has by these masks. */
-static inline void count_points(const uint32_t *mask, uint32_t *points)
-{
-#if defined(__AVX2__)
-  for (int i = 0; i < 32; i += 8) {
-    const __m256i words = _mm256_loadu_si256((const __m256i *)(mask + i));
-    _mm256_storeu_si256((__m256i *)(points + i), bits_in_words(words));
-  }
-#else
-  PMB_NOT_UNROLLED
-  for (int i = 0; i < 32; ++i) {
-    points[i] = sum_bytes(count_in_bytes(mask[i]));
-  }
-#endif
 }
 
 /* Whether one of these cells is in column 31, and so has corners in the next brick. */
@@ -262,17 +237,15 @@ PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_
   firsts_of(r[3], begin[3], 0, 1, first[0] + 24);
   memset(first[0] + 25, 0, 7 * sizeof(uint32_t));
   for (int kind = 1; kind < kinds; ++kind) {
-    uint32_t points[32];
-    count_points(mask[kind - 1], points);
     PMB_NOT_UNROLLED
     for (int i = 0; i < 32; ++i) {
-      first[kind][i] = first[kind - 1][i] + points[i];
+      first[kind][i] = first[kind - 1][i] + sum_bytes(count_in_bytes(mask[kind - 1][i]));
     }
   }
 }
 
 /* The ids of a brick's triangles. points: with the masks of the first kinds; first, room: see pmb_cpu_emit_triangles. */
-PMB_INLINE void emit_kinds(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
+PMB_INLINE void emit_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
   brick_points *points, int64_t first, int64_t room)
 {
   id_base base;
@@ -295,31 +268,18 @@ PMB_INLINE void emit_kinds(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const b
   }
 }
 
-/* Of a brick whose points are joined; apart, so that the other is as fast as without. */
-static __attribute__((noinline)) void emit_joined_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch,
-  const brick_family *family, brick_points *points, int64_t first, int64_t room)
-{
-  emit_kinds(cpu, scratch, family, PMB_KINDS, points, first, room);
-}
-
-/* Of another one. */
-static inline void emit_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family,
-  brick_points *points, int64_t first, int64_t room)
-{
-  emit_kinds(cpu, scratch, family, PMB_SAMPLE, points, first, room);
-}
-
 void pmb_cpu_emit_triangles(
   const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room)
 {
   const pmb_mesh *mesh = cpu->mesh;
   brick_points points;
   const int kinds = find_triangles(cpu, scratch, family, &points);
-  const int joined = kinds == PMB_KINDS;
-  if (mesh->triangles) {
-    (joined ? emit_joined_ids : emit_ids)(cpu, scratch, family, &points, first, room);
+  if (mesh->triangles && kinds == PMB_KINDS) {
+    emit_ids(cpu, scratch, family, PMB_KINDS, &points, first, room);
+  } else if (mesh->triangles) {
+    emit_ids(cpu, scratch, family, PMB_SAMPLE, &points, first, room);
   }
   if (mesh->cells) {
-    emit_cells(cpu, scratch, family->at[0][0][0], joined, mesh->cells + first);
+    emit_cells(cpu, scratch, family->at[0][0][0], kinds == PMB_KINDS, mesh->cells + first);
   }
 }
