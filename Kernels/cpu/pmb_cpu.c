@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pmb_cpu *state_of(pmb_context *context)
-{
-  return context->state;
-}
-
 /* The loops of each instruction set, see pmb_cpu_brick.h. */
 #define PMB_CPU_LOOPS(path)                                                                                 \
   void pmb_cpu_summarize_##path(void *data, int worker, size_t i);                                          \
@@ -105,7 +100,7 @@ static void free_others(pmb_context *context, pmb_cpu *cpu, int64_t count)
 
 static void cpu_unbind(pmb_context *context)
 {
-  pmb_cpu *cpu = state_of(context);
+  pmb_cpu *cpu = context->state;
   if (cpu) {
     pmb_buffer *buffers[] = { &cpu->summary, &cpu->flags, &cpu->ranges, &cpu->counts, &cpu->scratch };
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
@@ -195,7 +190,7 @@ static int64_t divide_bricks(pmb_cpu *cpu, int workers)
 
 static pmb_status cpu_bind(pmb_context *context)
 {
-  pmb_cpu *cpu = state_of(context);
+  pmb_cpu *cpu = context->state;
   pmb_memory *memory = &context->memory;
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   cpu->brick_count = 1;
@@ -232,24 +227,13 @@ static size_t record_chunks(const pmb_cpu *cpu, int64_t records)
   return chunks_of(records, (int64_t)1 << cpu->found.chunk_shift);
 }
 
-/* Where there are few bricks for each worker chunks are smaller, so that all end at about the same time. */
-static void choose_chunk(pmb_cpu *cpu, int64_t active, int workers)
-{
-  cpu->found.chunk_shift = PMB_CPU_CHUNK_SHIFT;
-  while (workers > 1 && cpu->found.chunk_shift > PMB_CPU_CHUNK_SHIFT_LEAST &&
-    active >> cpu->found.chunk_shift < 32 * (int64_t)workers) {
-    --cpu->found.chunk_shift;
-  }
-}
-
 /* Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
 static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
 {
   pmb_memory *memory = &context->memory;
-  const int64_t all = cpu->brick_count;
+  const int64_t all = cpu->brick_count, workers = context->crew.workers;
   cpu->select_chunk = PMB_CPU_SELECT_CHUNK;
-  while (
-    cpu->select_chunk > PMB_CPU_SELECT_CHUNK_LEAST && all / cpu->select_chunk < 4 * (int64_t)context->crew.workers) {
+  while (cpu->select_chunk > PMB_CPU_SELECT_CHUNK_LEAST && all / cpu->select_chunk < 4 * workers) {
     cpu->select_chunk /= 2;
   }
   const size_t chunks = chunks_of(all, cpu->select_chunk);
@@ -272,7 +256,12 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
   if (active >= (int64_t)PMB_NO_RECORD) {
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_count: %lld active bricks, more than 2^32 - 2", (long long)active);
   }
-  choose_chunk(cpu, active, context->crew.workers);
+  /* Few bricks per worker: smaller chunks, so that all workers end at about the same time. */
+  cpu->found.chunk_shift = PMB_CPU_CHUNK_SHIFT;
+  while (workers > 1 && cpu->found.chunk_shift > PMB_CPU_CHUNK_SHIFT_LEAST &&
+    active >> cpu->found.chunk_shift < 32 * workers) {
+    --cpu->found.chunk_shift;
+  }
   if (!pmb_buffer_reserve(memory, &cpu->found.records, (size_t)active, sizeof(pmb_cpu_record)) ||
     !pmb_buffer_reserve(memory, &cpu->found.chunks, record_chunks(cpu, active), sizeof(pmb_sizes))) {
     return no_memory(context, "the active bricks", active, sizeof(pmb_cpu_record));
@@ -323,7 +312,7 @@ static int64_t bytes_allowed(const pmb_cpu *cpu)
 static pmb_status count_isovalue(
   pmb_context *context, const pmb_isovalue *isovalue, int64_t allowed, double begin, double end)
 {
-  pmb_cpu *cpu = state_of(context);
+  pmb_cpu *cpu = context->state;
   cpu->isovalue = isovalue;
   cpu->found.record_count = context->active_bricks = 0;
   if (cpu->volume->dims[0] < 2 || cpu->volume->dims[1] < 2 || cpu->volume->dims[2] < 2) {
@@ -348,7 +337,7 @@ static pmb_status count_isovalue(
 
 static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
 {
-  pmb_cpu *cpu = state_of(context);
+  pmb_cpu *cpu = context->state;
   const size_t scratch_size = pmb_cpu_scratch_size(cpu->volume->type);
   const double begin = context->crew.fraction_begin,
                part = (context->crew.fraction_end - begin) / (double)group->count;
@@ -376,7 +365,7 @@ static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
 
 static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
 {
-  pmb_cpu *cpu = state_of(context);
+  pmb_cpu *cpu = context->state;
   pmb_crew *crew = &context->crew;
   const double begin = crew->fraction_begin, whole = crew->fraction_end - begin;
   double points = 0, done = 0;
@@ -403,7 +392,7 @@ static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const p
 
 static pmb_status cpu_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
 {
-  const pmb_cpu *cpu = state_of(context);
+  const pmb_cpu *cpu = context->state;
   (void)copy;
   *low = cpu->summary.data;
   *high = (const char *)cpu->summary.data + (size_t)cpu->brick_count * pmb_type_size(cpu->volume->type);

@@ -146,23 +146,16 @@ typedef struct brick_block {
   PMB_T gathered[5][PMB_CPU_COLUMNS(PMB_T)]; /* rows of a volume whose samples do not lie side by side */
 } brick_block;
 
-static void PMB_T_NAME(gather)(const PMB_T *in, int64_t stride, int n, PMB_T *out)
-{
-  for (int x = 0; x < n; ++x) {
-    out[x] = in[x * stride];
-  }
-}
-
 /* Row j of the five layers from k on; above the volume the last layer stands in. */
 PMB_INLINE void PMB_T_NAME(find_rows)(const pmb_volume *v, brick_block *b, int64_t j, int64_t k, const PMB_T **in)
 {
   for (int l = 0; l <= PMB_BRICK_Z; ++l) {
     const int64_t layer = pmb_cpu_smaller(k + l, v->dims[2] - 1);
     in[l] = (const PMB_T *)v->samples + b->first[0] * v->strides[0] + j * v->strides[1] + layer * v->strides[2];
-    if (v->strides[0] != 1) {
-      PMB_T_NAME(gather)(in[l], v->strides[0], b->n, b->gathered[l]);
-      in[l] = b->gathered[l];
+    for (int x = 0; v->strides[0] != 1 && x < b->n; ++x) {
+      b->gathered[l][x] = in[l][x * v->strides[0]];
     }
+    in[l] = v->strides[0] != 1 ? b->gathered[l] : in[l];
   }
 }
 

@@ -157,16 +157,6 @@ static inline int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *reco
     record->points_before;
 }
 
-/* Whether one of these cells is in column 31, and so has corners in the next brick. */
-static inline int reaches_beyond(const uint32_t *cells)
-{
-  uint32_t any = 0;
-  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
-    any |= cells[i];
-  }
-  return any >> (PMB_BRICK_X - 1) != 0;
-}
-
 /* What the ids of a brick's triangles count from: for each column of bricks along x in its family, [z][y], the point that is
  * id 0, or, if far, id 2^30 * (2 * z + y). */
 typedef struct id_base {
@@ -249,10 +239,14 @@ PMB_INLINE void emit_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const bri
   brick_points *points, int64_t first, int64_t room)
 {
   id_base base;
+  uint32_t cells = 0;
   find_base(cpu, family, &base);
   find_firsts(cpu, family, &base, 0, kinds, points->mask, points->first);
   memset(points->beyond, 0, sizeof(points->beyond));
-  if (reaches_beyond(scratch->cells)) {
+  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+    cells |= scratch->cells[i];
+  }
+  if (cells >> 31) { /* in column 31: they have corners in the next brick */
     uint32_t next[PMB_KINDS][PMB_EDGE_ROWS];
     gather_masks(family, 1, kinds, next);
     find_firsts(cpu, family, &base, 1, kinds, next, points->beyond);

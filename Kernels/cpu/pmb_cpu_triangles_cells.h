@@ -284,14 +284,6 @@ PMB_INLINE void fill_ids(const brick_points *points, uint32_t *ids, const int ki
   }
 }
 
-/* Writes 16 ids, of which the next cell overwrites those that are too many: so the loop has no end to foresee. */
-PMB_INLINE void write_plain(const int16_t *offsets, const uint32_t *ids, uint32_t *out)
-{
-  for (int i = 0; i < 16; ++i) {
-    out[i] = ids[offsets[i]];
-  }
-}
-
 PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_points *points, uint32_t *out,
   int64_t room, id_way way, const int kinds)
 {
@@ -312,7 +304,10 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const 
       const unsigned same = pmb_cell_bits(equal[0], equal[1], equal[2], equal[3], x);
       const pmb_cpu_case *entry = find_case(tables, cell_case, same, joined, &made);
       if (!joined && end - out >= 16) {
-        write_plain(tables->offsets[cell_case], cell_ids, out);
+        for (int i = 0; i < 16;
+             ++i) { /* the next cell overwrites the surplus: so the loop's end is always foreseen */
+          out[i] = cell_ids[tables->offsets[cell_case][i]];
+        }
       } else {
         for (int i = 0; i < entry->ids; ++i) {
           out[i] = cell_ids[pmb_cpu_offset_of_corner(entry->corners[i])];

@@ -10,7 +10,7 @@ typedef struct point_block {
   int32_t kind[16];                           /* PMB_EDGE_X ... */
   PMB_REAL from[4][16], to[4][16];            /* the ends: index gradient and sample */
   PMB_REAL t[16];
-  double x[16], y[16], z[16];
+  double index[3][16];
   float normal[3][16], gradient[3][16];
 } point_block;
 
@@ -44,20 +44,15 @@ static inline void PMB_REAL_NAME(place_points)(
   PMB_EACH_LANE (l) {
     p->t[l] = PMB_REAL_NAME(pmb_edge_parameter)(p->from[3][l], p->to[3][l], value, low);
   }
-  PMB_REAL along[3][16];
   for (int a = 0; a < 3; ++a) {
+    static const int shift[3] = { 0, 7, 9 }, mask[3] = { 31, 3, 3 };
+    PMB_REAL along[16];
     PMB_EACH_LANE (l) {
-      along[a][l] = p->kind[l] == a ? p->t[l] : 0;
+      along[l] = p->kind[l] == a ? p->t[l] : 0;
     }
-  }
-  PMB_EACH_LANE (l) {
-    p->x[l] = (origin[0] + (double)(list[l] & 31)) + (double)along[0][l];
-  }
-  PMB_EACH_LANE (l) {
-    p->y[l] = (origin[1] + (double)(list[l] >> 7 & 3)) + (double)along[1][l];
-  }
-  PMB_EACH_LANE (l) {
-    p->z[l] = (origin[2] + (double)(list[l] >> 9)) + (double)along[2][l];
+    PMB_EACH_LANE (l) {
+      p->index[a][l] = (origin[a] + (double)(list[l] >> shift[a] & mask[a])) + (double)along[l];
+    }
   }
 }
 
@@ -143,17 +138,16 @@ static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_b
   if (cpu->mesh->point_type == PMB_FLOAT32) {
     float out[3][16];
     if (frame->diagonal) {
-      const double *index[3] = { p->x, p->y, p->z };
       for (int r = 0; r < 3; ++r) {
         const double spacing = frame->to_world[5 * r], shift = frame->to_world[4 * r + 3];
         PMB_EACH_LANE (l) {
-          out[r][l] = (float)pmb_world_diagonal(spacing, shift, index[r][l]);
+          out[r][l] = (float)pmb_world_diagonal(spacing, shift, p->index[r][l]);
         }
       }
     } else {
       for (int r = 0; r < 3; ++r) {
         for (int l = 0; l < 16; ++l) {
-          out[r][l] = (float)pmb_world(frame, r, p->x[l], p->y[l], p->z[l]);
+          out[r][l] = (float)pmb_world(frame, r, p->index[0][l], p->index[1][l], p->index[2][l]);
         }
       }
     }
@@ -162,7 +156,7 @@ static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_b
     double out[3][16], whole[48];
     for (int r = 0; r < 3; ++r) {
       for (int l = 0; l < 16; ++l) {
-        out[r][l] = pmb_world(frame, r, p->x[l], p->y[l], p->z[l]);
+        out[r][l] = pmb_world(frame, r, p->index[0][l], p->index[1][l], p->index[2][l]);
       }
     }
     lanes_store3_f64(out, whole);

@@ -23,13 +23,8 @@ static __attribute__((noinline)) void PMB_T_NAME(copy_brick)(
 {
   for (int z = 0; z < n[2]; ++z) {
     for (int y = 0; y < n[1]; ++y) {
-      const PMB_T *row = in + y * strides[1] + z * strides[2];
-      PMB_T *out = copy + (z * 5 + y) * COPY_PITCH;
-      if (strides[0] == 1) {
-        memcpy(out, row, (size_t)n[0] * sizeof(*row));
-      }
-      for (int x = 0; strides[0] != 1 && x < n[0]; ++x) {
-        out[x] = row[x * strides[0]];
+      for (int x = 0; x < n[0]; ++x) {
+        copy[(z * 5 + y) * COPY_PITCH + x] = in[x * strides[0] + y * strides[1] + z * strides[2]];
       }
     }
   }

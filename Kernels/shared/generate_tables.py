@@ -128,9 +128,8 @@ def main():
     print("};\n")
     print("/* Three edges per triangle; the unused rest is 0. */")
     print("PMB_TABLE uint8_t pmb_triangle_edges[256][16] = {")
-    for first in range(0, 256, 4):
-        rows = ["{%s}," % (",~".join(str(e) for t in case for e in t) or "0") for case in cases[first:first + 4]]
-        print(textwrap.indent(textwrap.fill(" ".join(rows), 120), "  ").replace("~", " "))
+    rows = ["{%s}," % (",~".join(str(e) for t in case for e in t) or "0") for case in cases]
+    print(textwrap.indent(textwrap.fill(" ".join(rows), 120), "  ").replace("~", " "))
     print("};\n")
     print("#endif")
 

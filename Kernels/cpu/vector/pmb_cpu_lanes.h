@@ -181,45 +181,10 @@ PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
   }
 }
 
-PMB_INLINE void lanes_turn_f64(const __m256d in[4], __m256d out[4])
-{
-  const __m256d a = _mm256_unpacklo_pd(in[0], in[1]), b = _mm256_unpackhi_pd(in[0], in[1]);
-  const __m256d c = _mm256_unpacklo_pd(in[2], in[3]), d = _mm256_unpackhi_pd(in[2], in[3]);
-  out[0] = _mm256_permute2f128_pd(a, c, 0x20);
-  out[1] = _mm256_permute2f128_pd(b, d, 0x20);
-  out[2] = _mm256_permute2f128_pd(a, c, 0x31);
-  out[3] = _mm256_permute2f128_pd(b, d, 0x31);
-}
-
-PMB_INLINE void lanes_interleave_f64(const double (*from)[16], double (*records)[4])
-{
-  for (int first = 0; first < 16; first += 4) {
-    __m256d in[4], out[4];
-    for (int i = 0; i < 4; ++i) {
-      in[i] = _mm256_loadu_pd(from[i] + first);
-    }
-    lanes_turn_f64(in, out);
-    for (int i = 0; i < 4; ++i) {
-      _mm256_storeu_pd(records[first + i], out[i]);
-    }
-  }
-}
-
-PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
-{
-  for (int first = 0; first < 16; first += 4) {
-    __m256d in[4], out[4];
-    for (int i = 0; i < 4; ++i) {
-      in[i] = _mm256_loadu_pd(records[index[first + i]]);
-    }
-    lanes_turn_f64(in, out);
-    for (int c = 0; c < 4; ++c) {
-      _mm256_storeu_pd(to[c] + first, out[c]);
-    }
-  }
-}
-
+PMB_INTERLEAVE_IN_C(f64, double)
+PMB_FETCH_IN_C(f64, double)
 PMB_STORE3_IN_C(f64, double)
+PMB_BESIDE_IN_C(f64, double)
 
 /* Loads no vector that lies across two: these were often stored just before, and such a load would wait. */
 PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
@@ -232,8 +197,6 @@ PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, flo
   _mm256_storeu_ps(beside[1], _mm256_blend_ps(_mm256_permutevar8x32_ps(low, up), high_up, 0x80));
   _mm256_storeu_ps(beside[1] + 8, _mm256_blend_ps(high_up, _mm256_set1_ps(above), 0x80));
 }
-
-PMB_BESIDE_IN_C(f64, double)
 
 #else
 
