@@ -37,7 +37,7 @@ static int is_here(const pmb_cpu_loops *loops)
   return loops == &portable_loops;
 }
 
-/* The loops of a path, or of the best that is here. NULL if the name is unknown or the machine cannot run them. */
+/* The loops of a path; NULL: the best here. Returns NULL if the name is unknown or the machine cannot run them. */
 static const pmb_cpu_loops *find_loops(const char *path)
 {
   static const pmb_cpu_loops *const all[] = {
@@ -90,7 +90,7 @@ static void free_found(pmb_memory *memory, pmb_cpu_found *found)
   found->record_count = 0;
 }
 
-/* Of the other isovalues of a group, all but the first `count`. */
+/* Frees what is kept of a group's isovalues but the current one and `count` others. */
 static void free_others(pmb_context *context, pmb_cpu *cpu, int64_t count)
 {
   for (int64_t i = count; i < PMB_CPU_ISOVALUES - 1; ++i) {
@@ -124,7 +124,7 @@ static size_t chunks_of(int64_t n, int64_t chunk)
   return (size_t)((n + chunk - 1) / chunk);
 }
 
-/* Workers for so many bricks, if so many are worth one. */
+/* One worker for each `each` bricks, at most all. */
 static int workers_for(const pmb_context *context, int64_t bricks, int64_t each)
 {
   const int64_t worth = (bricks + each - 1) / each;
@@ -158,13 +158,13 @@ static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, int64_t blocks)
     context->nonfinite_bricks += ranges[i].nonfinite;
     cpu->any_flags |= ranges[i].flags;
   }
-  /* Blocks follow the number of workers; which of -0 and +0 comes first must not show. */
+  /* Blocks depend on the number of workers: the sign of a zero must not show it. */
   context->minimum += 0.0;
   context->maximum += 0.0;
 }
 
-/* The size of the blocks of bricks that summarize works on: the wider, the fewer samples are read twice; but as many as keep
- * all workers busy. Returns how many there are. */
+/* Chooses the blocks of bricks that summarize works on: wide ones read fewer samples twice, but all workers need some.
+ * Returns their number. */
 static int64_t divide_bricks(pmb_cpu *cpu, int workers)
 {
   const int64_t type_size = (int64_t)pmb_type_size(cpu->volume->type);
@@ -284,7 +284,7 @@ static pmb_sizes scan(pmb_cpu *cpu)
   return before;
 }
 
-/* Makes the results of a group's isovalue i current; called again, those of its first. */
+/* Makes the results of a group's isovalue i current. A second call makes the first isovalue's current again. */
 static void swap_isovalue(pmb_cpu *cpu, int64_t i)
 {
   if (i > 0) {
@@ -299,16 +299,7 @@ static int64_t bytes_held(const pmb_cpu_found *found)
   return (int64_t)(found->map.capacity + found->records.capacity + found->chunks.capacity);
 }
 
-/* What may be kept for a group: half of what the samples take. Where that is not enough many bricks are active (of floats a fifth
- * for each of 16 isovalues); where all are, classifying them again takes no longer than to read what was kept. */
-static int64_t bytes_allowed(const pmb_cpu *cpu)
-{
-  const int64_t *dims = cpu->volume->dims;
-  const int64_t half = dims[0] * dims[1] * dims[2] * (int64_t)pmb_type_size(cpu->volume->type) / 2;
-  return half > PMB_CPU_KEPT_LEAST ? half : PMB_CPU_KEPT_LEAST;
-}
-
-/* All passes but those that write the mesh, for one isovalue, which has [begin, end) of the call and may take so many bytes. */
+/* Select, classify and scan for one isovalue, which may keep `allowed` bytes; begin, end: its part of the progress. */
 static pmb_status count_isovalue(
   pmb_context *context, const pmb_isovalue *isovalue, int64_t allowed, double begin, double end)
 {
@@ -338,6 +329,7 @@ static pmb_status count_isovalue(
 static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
 {
   pmb_cpu *cpu = context->state;
+  const int64_t *dims = cpu->volume->dims;
   const size_t scratch_size = pmb_cpu_scratch_size(cpu->volume->type);
   const double begin = context->crew.fraction_begin,
                part = (context->crew.fraction_end - begin) / (double)group->count;
@@ -346,7 +338,10 @@ static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
   }
   free_others(context, cpu, group->count - 1);
   pmb_status status = PMB_OK;
-  int64_t allowed = group->count > 1 ? bytes_allowed(cpu) : INT64_MAX;
+  /* A group may keep half of what the samples take. It is too little only where many bricks are active (of floats a fifth for
+   * each of 16 isovalues); if all are, classifying again takes no longer than reading what was kept. */
+  const int64_t half = dims[0] * dims[1] * dims[2] * (int64_t)pmb_type_size(cpu->volume->type) / 2;
+  int64_t allowed = group->count == 1 ? INT64_MAX : half > PMB_CPU_KEPT_LEAST ? half : PMB_CPU_KEPT_LEAST;
   for (int64_t i = 0; i < group->count && status == PMB_OK; ++i) {
     swap_isovalue(cpu, i);
     const double at = begin + part * (double)i;

@@ -65,7 +65,7 @@ PMB_INLINE uint32_t find_looped(const uint32_t edge[PMB_CELL_EDGES], const slice
   return (faces | corners) & ((count->bits[1] & count->bits[2]) | count->bits[3]);
 }
 
-/* Loops of some of row i's cells, but for the first of each. */
+/* Loops of some of row i's cells beyond the first of each. */
 static inline uint32_t count_further_loops(const pmb_cpu *cpu, const pmb_cpu_words *words, int i, uint32_t cells)
 {
   uint32_t loops = 0;
@@ -75,7 +75,8 @@ static inline uint32_t count_further_loops(const pmb_cpu *cpu, const pmb_cpu_wor
   return loops;
 }
 
-/* Takes the edges of a row that end at an equal sample away, and from `here` the cells around such samples; returns these. */
+/* Removes the edges of a row that end at an equal sample, and from `here` the cells around such samples; returns these
+ * cells. */
 PMB_INLINE uint32_t leave_joined(const pmb_cpu_words *equal, uint32_t i, uint32_t edges[3], uint32_t *here)
 {
   uint32_t row[4], next[4], touched = 0;
@@ -211,7 +212,7 @@ static void joined_content(
     const int y = i & 3, z = i >> 2;
     const uint32_t own = y < b->n[1] && z < b->n[2] ? first_bits(b->n[0]) : 0, face = y == 0 || z == 0 ? ~0u : 1;
     uint32_t mark = marks[z * 5 + y];
-    /* Of samples that no cell of the brick uses those that other bricks' cells touch. */
+    /* Samples that no cell of the brick uses, on a face that other bricks' cells touch. */
     for (uint32_t rest = equal->low[i] & ~mark & face & own; rest; rest &= rest - 1) {
       const int x = pmb_lowest_bit(rest);
       mark |= (uint32_t)is_used_below(cpu, b, x, y, z) << x;
@@ -241,7 +242,7 @@ static void classify_by_full_rules(const pmb_cpu *cpu, const box *b, pmb_rows *r
   record->triangles = (uint32_t)content.triangles;
 }
 
-/* Pass classify, one brick, for what nearly all bricks are. Returns 0 if the full rules are needed. */
+/* Pass classify, one brick, for nearly all bricks. Returns 0 if it needs the full rules. */
 static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *record)
 {
   pmb_cpu_words words, equal;
@@ -258,10 +259,10 @@ static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *re
   return rules != PMB_RULES_FULL;
 }
 
-/* Bricks from the one in work to the one whose samples classify asks for; 1 to 6 were tried, see Docs/PERFORMANCE.md. */
+/* How many bricks ahead classify prefetches; 1 to 6 were tried, see Docs/PERFORMANCE.md. */
 enum { BRICKS_AHEAD = 3 };
 
-/* Bits of a brick's rows, halo included, for prefetch_samples. */
+/* The brick's rows, halo included, for prefetch_samples. */
 #define ROWS_OF_BRICK 0x1f3e7cf9f00u
 
 void PMB_PATH_NAME(pmb_cpu_classify)(void *data, int worker, size_t i)

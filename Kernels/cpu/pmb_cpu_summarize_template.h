@@ -38,7 +38,7 @@ PMB_INLINE void PMB_T_NAME(fold_part)(
   }
 }
 
-/* Reads the first n samples, a line of the cache at a time, and asks for those further on. */
+/* Reads the first n samples, a cache line at a time, and prefetches. */
 PMB_INLINE void PMB_T_NAME(fold)(
   const PMB_T *const *in, int n, int mode, columns *restrict now, columns *restrict next)
 {
@@ -81,8 +81,8 @@ static int PMB_T_NAME(all_finite)(const PMB_T *column_sums, int n)
   return sum - sum == 0;
 }
 
-/* Minimum and maximum of the finite, visible samples, one by one: for bricks that have others. first: the brick's first
- * sample in the volume; n: its samples along each axis, halo included. Returns whether one is not finite. */
+/* Minimum and maximum of the finite, visible samples, one by one, for bricks that have others too. first: the brick's
+ * first sample in the volume; n: its samples along each axis, halo included. Returns whether one is not finite. */
 static int PMB_T_NAME(summarize_valid)(
   const pmb_volume *volume, const int64_t *first, const int *n, PMB_T *low, PMB_T *high)
 {
@@ -134,7 +134,7 @@ PMB_INLINE int PMB_T_NAME(summarize_brick)(const pmb_volume *volume, const int64
   return flags | (volume->cell_flags && pmb_hides_any_cell(volume, first, n) ? PMB_BRICK_HIDES_CELLS : 0);
 }
 
-/* A block on its way: its first sample and what there is of it in the volume, and the range of what is done. */
+/* A block in work: where it is in the volume, and the range of its finished bricks. */
 #define brick_block PMB_T_NAME(brick_block)
 typedef struct brick_block {
   int64_t first[3];

@@ -23,7 +23,7 @@ void pmb_cpu_find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick
   }
 }
 
-/* In the place of bricks that are not there. */
+/* Stands in for bricks that are not there. */
 static const pmb_cpu_record no_record;
 
 static inline const pmb_cpu_record *record_or_none(const pmb_cpu_record *record)
@@ -118,8 +118,8 @@ static void emit_cells(
   }
 }
 
-/* What the triangles of a brick are made from: masks of its points, words of its samples and its cells. Returns how many kinds of
- * points there are. */
+/* Finds what the triangles of a brick are made from: masks of its points, words of its samples, and its cells. Returns
+ * how many kinds of points it has. */
 static int find_triangles(
   const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, brick_points *points)
 {
@@ -147,7 +147,7 @@ static int find_triangles(
   return cpu->isovalue->join ? PMB_KINDS : PMB_SAMPLE;
 }
 
-/* ---- ids: of 32 bits. Where the mesh has 64 they count from the brick's first point, and are widened in the cache ---- */
+/* ---- ids have 32 bits; for 64 they count from the brick's first point, and are widened in the cache ---- */
 
 /* Id of a record's first point. */
 static inline int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
@@ -164,7 +164,7 @@ typedef struct id_base {
   int far;
 } id_base;
 
-/* Whether ids of a brick's points and of those above it may differ by 2^32. The "reference" path takes it to be so, for
+/* Whether ids of a brick's points and of those above it may differ by 2^32. The "reference" path always says so, for
  * tests. */
 static inline int is_far(const pmb_cpu *cpu)
 {
@@ -183,7 +183,7 @@ PMB_INLINE void find_base(const pmb_cpu *cpu, const brick_family *f, id_base *ba
   }
 }
 
-/* From n ids to those of the mesh. */
+/* Widens n ids to those of the mesh. */
 static inline void widen_ids(const id_base *base, const uint32_t *ids, int64_t *restrict out, int64_t n)
 {
   const int64_t here = base->point[0][0];
@@ -195,14 +195,6 @@ static inline void widen_ids(const id_base *base, const uint32_t *ids, int64_t *
   }
   for (int64_t i = 0; i < n; ++i) {
     out[i] = here + ids[i];
-  }
-}
-
-/* Ids of the first points of n of a record's rows; begin: id of its first point. */
-PMB_INLINE void firsts_of(const pmb_cpu_record *r, uint32_t begin, int row, const int n, uint32_t *ids)
-{
-  for (int l = 0; l < n; ++l) {
-    ids[l] = begin + r->first[row + l];
   }
 }
 
@@ -219,12 +211,14 @@ PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_
     begin[i] = there ? (uint32_t)(first_point(cpu, there) - base->point[i >> 1][i & 1]) : 0;
     begin[i] += base->far ? (uint32_t)i << 30 : 0;
   }
-  for (int z = 0; z < PMB_BRICK_Z; ++z) {
-    firsts_of(r[0], begin[0], PMB_BRICK_Y * z, PMB_BRICK_Y, first[0] + 5 * z);
-    firsts_of(r[1], begin[1], PMB_BRICK_Y * z, 1, first[0] + 5 * z + 4);
+  PMB_UNROLLED_5
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    PMB_UNROLLED_5
+    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+      const int i = (z == PMB_BRICK_Z) << 1 | (y == PMB_BRICK_Y);
+      first[0][5 * z + y] = begin[i] + r[i]->first[z % PMB_BRICK_Z * PMB_BRICK_Y + y % PMB_BRICK_Y];
+    }
   }
-  firsts_of(r[2], begin[2], 0, PMB_BRICK_Y, first[0] + 20);
-  firsts_of(r[3], begin[3], 0, 1, first[0] + 24);
   memset(first[0] + 25, 0, 7 * sizeof(uint32_t));
   for (int kind = 1; kind < kinds; ++kind) {
     PMB_NOT_UNROLLED

@@ -8,7 +8,7 @@
 #include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_lanes.h"
 
-/* From where ids of triangles are made to where they go, twice as wide or not. */
+/* The way of ids from where they are made to where they go, twice as wide or not. */
 typedef struct id_way {
   uintptr_t offset;
   int wide;
@@ -169,8 +169,8 @@ PMB_INLINE __m256i samples_around(const brick_cells *cells, size_t code)
   return ids;
 }
 
-/* write_cell writes 16 ids, as far as there is room: the next cell overwrites those that are too many. In
- * column 31 edges at the cell's upper x are the next brick's. */
+/* Writes 16 ids, as far as there is room: the next cell overwrites the surplus. In column 31 edges at the cell's upper x
+ * are the next brick's. */
 #if defined(__AVX512VPOPCNTDQ__)
 
 PMB_INLINE void write_cell(
@@ -232,7 +232,7 @@ PMB_INLINE void write_cell(
 
 #endif
 
-/* The triangles of n cells, to where there is room for so many ids. */
+/* The triangles of n cells; room: for so many ids. */
 PMB_INLINE void write_cells(
   const pmb_cpu *cpu, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way, const int joined)
 {

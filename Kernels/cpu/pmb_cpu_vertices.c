@@ -50,7 +50,7 @@ static inline int wants_gradients(const pmb_mesh *mesh)
   return mesh->normals || mesh->gradients;
 }
 
-/* Whether gradients are central differences, as they nearly always are. */
+/* Whether gradients are central differences, the default. */
 static inline int is_central(const pmb_mesh *mesh)
 {
   return wants_gradients(mesh) && mesh->gradient_estimator == PMB_CENTRAL;
@@ -70,7 +70,7 @@ static inline uint64_t rows_around(const pmb_mesh *mesh, uint64_t rows)
   return rows | beside | rows << PMB_TILE_ROWS | rows >> PMB_TILE_ROWS;
 }
 
-/* Columns that are read of a brick's rows: those of the ends and beside them, and all of 16 where there is one end. */
+/* Columns to read of a brick's rows: those of the ends and beside them, and all of 16 where there is one end. */
 static inline void find_columns(brick_plan *plan)
 {
   uint32_t own = 0;
@@ -129,7 +129,7 @@ static inline void fill_factor(float *factor, int n, int64_t first, int64_t dims
   }
 }
 
-/* Where the rows are that a plan needs: in the volume, if their columns can be read there, else in the tile. */
+/* Where the rows of a plan are: in the volume, if their columns can be read there, else in the tile. */
 static void find_rows(const pmb_cpu *cpu, const box *b, const brick_plan *plan, void *tile, rows_view *view)
 {
   const pmb_volume *v = cpu->volume;
@@ -175,8 +175,8 @@ void pmb_cpu_emit_points(
   rows_view view;
   box b;
   find_box(cpu, record, &b);
-  find_rows(cpu, &b, plan, &scratch->tile, &view);
-  by_type[view.type].make(cpu, &b, &view, plan, &scratch->ends);
+  find_rows(cpu, &b, plan, scratch->tile, &view);
+  by_type[view.type].make(cpu, &b, &view, plan, scratch->ends);
   if (pmb_type_is_wide(cpu->volume->type)) {
     emit_points_f64(cpu, scratch, record, &b, &view, first);
   } else {

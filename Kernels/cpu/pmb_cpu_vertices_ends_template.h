@@ -37,8 +37,8 @@ static inline const PMB_T *PMB_T_NAME(row_of)(const rows_view *v, int64_t y, int
   return (const PMB_T *)v->samples + v->y[y + 1] + v->z[z + 1];
 }
 
-/* The ends among the 16 columns from x on of row (y,z), with their gradients by central differences. columns: bits of those that
- * are ends. Others may get anything; their neighbours are not read, for they can lie in a line of the cache of their own. */
+/* The ends among the 16 columns from x on of row (y,z), with gradients by central differences. columns: bits of those
+ * that are ends; others get arbitrary values. Neighbours are read only of ends: they may be in another cache line. */
 PMB_INLINE void PMB_T_NAME(central_ends)(
   const rows_view *v, int64_t x, int64_t y, int64_t z, uint32_t columns, PMB_T_REAL (*ends)[4])
 {

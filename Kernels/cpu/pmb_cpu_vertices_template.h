@@ -194,7 +194,7 @@ static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu *cpu, const pmb_cpu_r
 static __attribute__((noinline)) void PMB_REAL_NAME(emit_points)(const pmb_cpu *cpu, pmb_cpu_scratch *scratch,
   const pmb_cpu_record *record, const box *b, const rows_view *view, int64_t first)
 {
-  const PMB_REAL(*ends)[4] = (const PMB_REAL(*)[4])scratch->ends.PMB_REAL_NAME(e);
+  const PMB_REAL(*ends)[4] = (const PMB_REAL(*)[4])(const void *)scratch->ends;
   const int n = list_points(cpu, record, scratch->list);
   for (int i = 0; i < n; i += 16) {
     point_block p;

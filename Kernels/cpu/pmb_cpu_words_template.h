@@ -17,7 +17,7 @@ static __attribute__((noinline)) int PMB_T_NAME(any_equal)(
   return any;
 }
 
-/* Copies the samples of a brick to where they lie side by side, for rows that are short or apart. */
+/* Copies the samples of a brick side by side, for rows that are short or have gaps. */
 static __attribute__((noinline)) void PMB_T_NAME(copy_brick)(
   const PMB_T *in, const int64_t *strides, const int *n, PMB_T *copy)
 {
@@ -30,9 +30,9 @@ static __attribute__((noinline)) void PMB_T_NAME(copy_brick)(
   }
 }
 
-/* Bits of a brick's samples that are at least `threshold`, and with `join` of those that are `same`. Returns whether there is
- * one of the latter. in, n: as below, samples of a row side by side; where n[0] is less than 32
- * there are 32 - n[0] more before them. */
+/* Bits of a brick's samples that are at least `threshold`, and with `join` of those that are `same`; returns whether one
+ * is `same`. in, n: as below, samples of a row side by side; where n[0] is less than 32 there are 32 - n[0] more before
+ * them. */
 PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, const int *n, PMB_T threshold, PMB_T same,
   const int join, pmb_cpu_words *words, pmb_cpu_words *equal)
 {
@@ -89,7 +89,7 @@ static int PMB_T_NAME(words)(const void *first, int begins, const int64_t *strid
   return !any ? PMB_RULES_PLAIN : same >= threshold ? PMB_RULES_JOINED : PMB_RULES_FULL;
 }
 
-/* Bits of n samples of a row, compared as the full rules have it: which are inside, equal, and finite. */
+/* Bits of n samples of a row by the full rules: which are inside, equal, and finite. */
 static void PMB_T_NAME(row)(const void *source, int64_t stride, int n, const pmb_isovalue *isovalue, uint64_t *inside,
   uint64_t *equal, uint64_t *finite)
 {

@@ -93,17 +93,13 @@ def triangulations(loop):
             yield [(loop[0], loop[k], loop[-1])] + left + right
 
 
-def in_a_face(pair):
-    return any(pair <= edges for edges in FACE_EDGES)
-
-
 def cuts_of(loop):
     """The cuts without a diagonal inside a face, in lexicographic order; a triangle begins at its lowest edge."""
     sides = {frozenset((loop[i - 1], loop[i])) for i in range(len(loop))}
     cuts = []
     for triangles in triangulations(loop):
         pairs = {frozenset(p) for t in triangles for p in itertools.combinations(t, 2)}
-        if not any(in_a_face(p) for p in pairs - sides):
+        if not any(p <= edges for p in pairs - sides for edges in FACE_EDGES):
             cuts.append(sorted(t[t.index(min(t)):] + t[:t.index(min(t))] for t in triangles))
     return sorted(cuts)
 

@@ -64,13 +64,6 @@ PMB_INLINE uint64_t pmb_mixed_cells(uint64_t row00, uint64_t row10, uint64_t row
   return (any | any >> 1) & ~(all & all >> 1);
 }
 
-/* Cells whose eight corners all have the bit. */
-PMB_INLINE uint64_t pmb_full_cells(uint64_t row00, uint64_t row10, uint64_t row01, uint64_t row11)
-{
-  const uint64_t all = row00 & row10 & row01 & row11;
-  return all & all >> 1;
-}
-
 /* Points on the edges of a row: crossed, no end equal to the isovalue, and used by at least one valid cell.
  * cells[z + 1][y + 1] are the valid cells. */
 PMB_INLINE void pmb_exact_edges(const pmb_rows *rows, uint64_t cells[5][5], int row, pmb_content *content)
@@ -105,8 +98,8 @@ PMB_INLINE void pmb_mark_samples(pmb_content *content, unsigned used, int x, int
 /* The valid cells of row (y - 1, z - 1) of a brick. */
 PMB_INLINE uint64_t pmb_valid_cells(const pmb_rows *rows, int y, int z)
 {
-  return ~rows->hidden[z][y] &
-    pmb_full_cells(rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
+  const uint64_t all = rows->valid[z][y] & rows->valid[z][y + 1] & rows->valid[z + 1][y] & rows->valid[z + 1][y + 1];
+  return ~rows->hidden[z][y] & all & all >> 1;
 }
 
 /* Marks the sample points that the valid cells of row (y - 1, z - 1) use; returns the triangles of the brick's own. */

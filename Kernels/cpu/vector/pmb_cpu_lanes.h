@@ -55,11 +55,11 @@
   }
 
 PMB_INTERLEAVE_IN_C(u32, uint32_t)
+PMB_INTERLEAVE_IN_C(f64, double)
 
 #if defined(__AVX512F__)
 
 PMB_INTERLEAVE_IN_C(f32, float)
-PMB_INTERLEAVE_IN_C(f64, double)
 
 /* In each quarter of 128 bits: rows to columns of 4 x 4. */
 PMB_INLINE void lanes_turn_f32(const __m512 in[4], __m512 out[4])
@@ -181,12 +181,34 @@ PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
   }
 }
 
-PMB_INTERLEAVE_IN_C(f64, double)
-PMB_FETCH_IN_C(f64, double)
+PMB_INLINE void lanes_turn_f64(const __m256d in[4], __m256d out[4])
+{
+  const __m256d a = _mm256_unpacklo_pd(in[0], in[1]), b = _mm256_unpackhi_pd(in[0], in[1]);
+  const __m256d c = _mm256_unpacklo_pd(in[2], in[3]), d = _mm256_unpackhi_pd(in[2], in[3]);
+  out[0] = _mm256_permute2f128_pd(a, c, 0x20);
+  out[1] = _mm256_permute2f128_pd(b, d, 0x20);
+  out[2] = _mm256_permute2f128_pd(a, c, 0x31);
+  out[3] = _mm256_permute2f128_pd(b, d, 0x31);
+}
+
+PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
+{
+  for (int first = 0; first < 16; first += 4) {
+    __m256d in[4], out[4];
+    for (int i = 0; i < 4; ++i) {
+      in[i] = _mm256_loadu_pd(records[index[first + i]]);
+    }
+    lanes_turn_f64(in, out);
+    for (int c = 0; c < 4; ++c) {
+      _mm256_storeu_pd(to[c] + first, out[c]);
+    }
+  }
+}
+
 PMB_STORE3_IN_C(f64, double)
 PMB_BESIDE_IN_C(f64, double)
 
-/* Loads no vector that lies across two: these were often stored just before, and such a load would wait. */
+/* Loads no vector that lies across two: `row` was often stored just before, and such a load stalls. */
 PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
 {
   const __m256i down = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6), up = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
@@ -201,7 +223,6 @@ PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, flo
 #else
 
 PMB_INTERLEAVE_IN_C(f32, float)
-PMB_INTERLEAVE_IN_C(f64, double)
 PMB_BESIDE_IN_C(f32, float)
 PMB_BESIDE_IN_C(f64, double)
 PMB_FETCH_IN_C(f32, float)
@@ -262,7 +283,7 @@ PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
   const __m512i set = _mm512_maskz_compress_epi8(mask, _mm512_loadu_si512(places));
   const __m512i code_16 = _mm512_set1_epi16((short)code);
   const int n = pmb_popcount(mask);
-  /* 16 are nearly always enough, and the smaller a store, the rarer it lies across two lines of the cache. */
+  /* 16 are nearly always enough, and a smaller store rarely crosses a cache line. */
   const __m256i few = _mm256_cvtepu8_epi16(_mm512_castsi512_si128(set));
   _mm256_storeu_si256((__m256i *)list, _mm256_add_epi16(few, _mm512_castsi512_si256(code_16)));
   if (n > 16) {
@@ -292,7 +313,7 @@ PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *word
 
 #elif defined(__AVX2__)
 
-/* Works on 8 bits at a time, for the processor does not foresee where words end. */
+/* 8 bits at a time: the processor cannot predict where words end. */
 PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, const int n, uint16_t *list)
 {
   const uint8_t *bytes = (const uint8_t *)words;
