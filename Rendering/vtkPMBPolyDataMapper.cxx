@@ -8,7 +8,6 @@
 #include "vtkBoundingBox.h"
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
-#include "vtkCompositeMapperHelper2.h"
 #include "vtkFloatArray.h"
 #include "vtkHardwareSelector.h"
 #include "vtkInformation.h"
@@ -29,6 +28,13 @@
 #include "vtkSmartPointer.h"
 #include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
+
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
+#include "vtkCompositeMapperHelper2.h"
+#else
+#include "vtkOpenGLBatchedPolyDataMapper.h"
+#include "vtkOpenGLCompositePolyDataMapperDelegator.h"
+#endif
 
 #include <atomic>
 #include <cmath>
@@ -176,12 +182,20 @@ vtkSmartPointer<vtkPolyData> StandIn(vtkPolyData* mesh)
 }
 }
 
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
+using HelperBase = vtkCompositeMapperHelper2;
+using Element = vtkCompositeMapperHelperData;
+#else
+using HelperBase = vtkOpenGLBatchedPolyDataMapper;
+using Element = vtkOpenGLBatchedPolyDataMapper::GLBatchElement;
+#endif
+
 // Draws the blocks of a mapper that have the same kinds of arrays.
-class vtkPMBMapperHelper : public vtkCompositeMapperHelper2
+class vtkPMBMapperHelper : public HelperBase
 {
 public:
   static vtkPMBMapperHelper* New();
-  vtkTypeMacro(vtkPMBMapperHelper, vtkCompositeMapperHelper2);
+  vtkTypeMacro(vtkPMBMapperHelper, HelperBase);
 
 protected:
   bool GetNeedToRebuildBufferObjects(vtkRenderer* renderer, vtkActor* actor) override
@@ -194,7 +208,8 @@ protected:
   void BuildBufferObjects(vtkRenderer* renderer, vtkActor* actor) override
   {
     this->BuiltForSelection = renderer->GetSelector() != nullptr;
-    this->Direct = this->AreAllTriangles(renderer, actor) && this->BuildDirectly(renderer, actor);
+    const std::vector<Block> blocks = this->GetBlocks();
+    this->Direct = this->AreAllTriangles(blocks, renderer, actor) && this->BuildDirectly(blocks, renderer, actor);
     if (!this->Direct)
     {
       // For a selection of points too VTK expects the surface's buffers: those it builds when none is made.
@@ -214,30 +229,65 @@ protected:
   }
 
 private:
-  vtkPMBPolyDataMapper* Mapper() { return static_cast<vtkPMBPolyDataMapper*>(this->Parent); }
+  // A mesh, what VTK knows of it, and the mesh that VTK makes buffers from.
+  struct Block
+  {
+    vtkPolyData* Mesh;
+    Element* Known;
+    vtkPolyData*& Drawn;
+    bool ColoredByCells;
+  };
+
+  bool IsColoredByCells(bool visible, int mode)
+  {
+    return visible && mode != VTK_SCALAR_MODE_USE_POINT_DATA && mode != VTK_SCALAR_MODE_USE_POINT_FIELD_DATA;
+  }
+
+  std::vector<Block> GetBlocks()
+  {
+    std::vector<Block> blocks;
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
+    const bool byCells = this->IsColoredByCells(this->ScalarVisibility, this->ScalarMode);
+    for (auto& item : this->Data)
+    {
+      blocks.push_back({ item.first, item.second, item.second->Data, byCells });
+    }
+#else
+    for (auto& item : this->VTKPolyDataToGLBatchElement)
+    {
+      auto& own = item.second->Parent;
+      const bool byCells = this->IsColoredByCells(own.ScalarVisibility, own.ScalarMode);
+      blocks.push_back({ own.PolyData, item.second.get(), own.PolyData, byCells });
+    }
+#endif
+    return blocks;
+  }
+
+  vtkPMBPolyDataMapper* Mapper()
+  {
+    return static_cast<vtkPMBPolyDataMapper*>(this->Parent);
+  }
 
   // As far as can be said without looking at each cell.
-  bool AreAllTriangles(vtkRenderer* renderer, vtkActor* actor)
+  bool AreAllTriangles(const std::vector<Block>& blocks, vtkRenderer* renderer, vtkActor* actor)
   {
     vtkProperty* property = actor->GetProperty();
-    if (renderer->GetSelector() || this->Data.empty() || property->GetRepresentation() != VTK_SURFACE ||
-      property->GetEdgeVisibility() || property->GetVertexVisibility())
+    if (renderer->GetSelector() || property->GetRepresentation() != VTK_SURFACE || property->GetEdgeVisibility() ||
+      property->GetVertexVisibility())
     {
       return false;
     }
-    const bool byCells = this->ScalarVisibility && this->ScalarMode != VTK_SCALAR_MODE_USE_POINT_DATA &&
-      this->ScalarMode != VTK_SCALAR_MODE_USE_POINT_FIELD_DATA;
     vtkIdType points = 0, triangles = 0;
-    for (auto& item : this->Data)
+    for (const Block& block : blocks)
     {
-      vtkPolyData* mesh = item.first;
+      vtkPolyData* mesh = block.Mesh;
       vtkCellArray* polygons = mesh->GetPolys();
       vtkDataArray* normals = mesh->GetPointData()->GetNormals();
       const bool ours =
         polygons->GetConnectivityArray()->GetInformation()->Has(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS());
-      if (!(ours || AllTriangles) || byCells || mesh->GetCellData()->GetNormals() || mesh->GetNumberOfVerts() ||
-        mesh->GetNumberOfLines() || mesh->GetNumberOfStrips() ||
-        polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells() ||
+      if (!(ours || AllTriangles) || block.ColoredByCells || mesh->GetCellData()->GetNormals() ||
+        mesh->GetNumberOfVerts() || mesh->GetNumberOfLines() || mesh->GetNumberOfStrips() ||
+        polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells() || !mesh->GetPoints() ||
         !IsPlain(mesh->GetPoints()->GetData()) || (normals && !IsPlain(normals)))
       {
         return false;
@@ -251,12 +301,12 @@ private:
   }
 
   // The rule of VTK's mapper of a single mesh: float has digits enough for the points.
-  bool IsNearOrigin() const
+  static bool IsNearOrigin(const std::vector<Block>& blocks)
   {
     vtkBoundingBox box;
-    for (const auto& item : this->Data)
+    for (const Block& block : blocks)
     {
-      box.AddBounds(item.first->GetPoints()->GetBounds());
+      box.AddBounds(block.Mesh->GetPoints()->GetBounds());
     }
     double center[3];
     box.GetCenter(center);
@@ -266,38 +316,39 @@ private:
   }
 
   // False: OpenGL has no memory, or a mesh is not of triangles.
-  bool BuildDirectly(vtkRenderer* renderer, vtkActor* actor)
+  bool BuildDirectly(const std::vector<Block>& blocks, vtkRenderer* renderer, vtkActor* actor)
   {
     std::vector<vtkSmartPointer<vtkPolyData>> standIns;
-    for (auto& item : this->Data)
+    for (const Block& block : blocks)
     {
-      standIns.emplace_back(StandIn(item.first));
-      item.second->Data = standIns.back();
+      standIns.emplace_back(StandIn(block.Mesh));
+      block.Drawn = standIns.back();
     }
     const int method = this->ShiftScaleMethod;
-    if (method == vtkOpenGLVertexBufferObject::AUTO_SHIFT_SCALE && this->IsNearOrigin())
+    if (method == vtkOpenGLVertexBufferObject::AUTO_SHIFT_SCALE && this->IsNearOrigin(blocks))
     {
       this->ShiftScaleMethod = vtkOpenGLVertexBufferObject::DISABLE_SHIFT_SCALE;
     }
     this->Superclass::BuildBufferObjects(renderer, actor); // but for points, normals and triangles
     this->ShiftScaleMethod = method;
     const bool filled =
-      this->FillVertexBuffer("vertexMC", [](vtkPolyData* mesh) { return mesh->GetPoints()->GetData(); }) &&
-      this->FillVertexBuffer("normalMC", [](vtkPolyData* mesh) { return mesh->GetPointData()->GetNormals(); }) &&
-      this->FillIndexBuffer();
-    this->ShareBuffers();
+      this->FillVertexBuffer(blocks, "vertexMC", [](vtkPolyData* mesh) { return mesh->GetPoints()->GetData(); }) &&
+      this->FillVertexBuffer(
+        blocks, "normalMC", [](vtkPolyData* mesh) { return mesh->GetPointData()->GetNormals(); }) &&
+      this->FillIndexBuffer(blocks);
+    this->ShareBuffers(blocks);
     return filled;
   }
 
   // array(mesh): what goes into the buffer of this name, which is none if VTK needs none.
   template <typename Array>
-  bool FillVertexBuffer(const char* name, const Array& array)
+  bool FillVertexBuffer(const std::vector<Block>& blocks, const char* name, const Array& array)
   {
     vtkOpenGLVertexBufferObject* buffer = this->VBOs->GetVBO(name);
     size_t values = 0;
-    for (auto& item : this->Data)
+    for (const Block& block : blocks)
     {
-      values += buffer ? array(item.first)->GetNumberOfValues() : 0;
+      values += buffer ? array(block.Mesh)->GetNumberOfValues() : 0;
     }
     if (!values)
     {
@@ -308,10 +359,10 @@ private:
       [&](void* memory)
       {
         auto* to = static_cast<float*>(memory);
-        for (auto& item : this->Data)
+        for (const Block& block : blocks)
         {
-          CopyVectors(array(item.first), buffer, to);
-          to += array(item.first)->GetNumberOfValues();
+          CopyVectors(array(block.Mesh), buffer, to);
+          to += array(block.Mesh)->GetNumberOfValues();
         }
         return true;
       });
@@ -319,12 +370,12 @@ private:
     return filled;
   }
 
-  bool FillIndexBuffer()
+  bool FillIndexBuffer(const std::vector<Block>& blocks)
   {
     vtkIdType ids = 0;
-    for (auto& item : this->Data)
+    for (const Block& block : blocks)
     {
-      ids += item.first->GetPolys()->GetNumberOfConnectivityIds();
+      ids += block.Mesh->GetPolys()->GetNumberOfConnectivityIds();
     }
     auto* buffer = this->Primitives[PrimitiveTris].IBO;
     buffer->GenerateBuffer(vtkOpenGLBufferObject::ElementArrayBuffer);
@@ -335,11 +386,11 @@ private:
         auto* to = static_cast<GLuint*>(memory);
         GLuint first = 0;
         bool right = true;
-        for (auto& item : this->Data)
+        for (const Block& block : blocks)
         {
-          right = right && CopyTriangles(item.first->GetPolys(), item.first->GetNumberOfPoints(), first, to);
-          first += static_cast<GLuint>(item.first->GetNumberOfPoints());
-          to += item.first->GetPolys()->GetNumberOfConnectivityIds();
+          right = right && CopyTriangles(block.Mesh->GetPolys(), block.Mesh->GetNumberOfPoints(), first, to);
+          first += static_cast<GLuint>(block.Mesh->GetNumberOfPoints());
+          to += block.Mesh->GetPolys()->GetNumberOfConnectivityIds();
         }
         return right;
       });
@@ -348,29 +399,29 @@ private:
   }
 
   // Gives each block its part of the buffers.
-  void ShareBuffers()
+  void ShareBuffers(const std::vector<Block>& blocks)
   {
     unsigned int index = 0, point = 0;
-    vtkCompositeMapperHelperData* before = nullptr;
-    for (auto& item : this->Data)
+    Element* before = nullptr;
+    for (const Block& block : blocks)
     {
-      vtkCompositeMapperHelperData* block = item.second;
-      block->Data = item.first;
-      block->StartVertex = point;
-      point += static_cast<unsigned int>(item.first->GetNumberOfPoints());
-      block->NextVertex = point;
-      block->StartIndex[PrimitiveTris] = index;
-      index += static_cast<unsigned int>(item.first->GetPolys()->GetNumberOfConnectivityIds());
-      block->NextIndex[PrimitiveTris] = index;
+      Element* known = block.Known;
+      block.Drawn = block.Mesh;
+      known->StartVertex = point;
+      point += static_cast<unsigned int>(block.Mesh->GetNumberOfPoints());
+      known->NextVertex = point;
+      known->StartIndex[PrimitiveTris] = index;
+      index += static_cast<unsigned int>(block.Mesh->GetPolys()->GetNumberOfConnectivityIds());
+      known->NextIndex[PrimitiveTris] = index;
       // The map from OpenGL's triangles to cells is made when cells are selected. An empty one is never taken for up to date.
       vtkNew<vtkCellArray> empty;
       vtkCellArray* none[4] = { empty, empty, empty, empty };
-      block->CellCellMap->Update(none, VTK_SURFACE, nullptr);
-      vtkCellArray* cells[4] = { item.first->GetVerts(), item.first->GetLines(), item.first->GetPolys(),
-        item.first->GetStrips() };
-      block->CellCellMap->SetStartOffset(before ? before->CellCellMap->GetFinalOffset() : 0);
-      block->CellCellMap->BuildPrimitiveOffsetsIfNeeded(cells, VTK_SURFACE, item.first->GetPoints());
-      before = block;
+      known->CellCellMap->Update(none, VTK_SURFACE, nullptr);
+      vtkCellArray* cells[4] = { block.Mesh->GetVerts(), block.Mesh->GetLines(), block.Mesh->GetPolys(),
+        block.Mesh->GetStrips() };
+      known->CellCellMap->SetStartOffset(before ? before->CellCellMap->GetFinalOffset() : 0);
+      known->CellCellMap->BuildPrimitiveOffsetsIfNeeded(cells, VTK_SURFACE, block.Mesh->GetPoints());
+      before = known;
     }
     this->Primitives[PrimitiveTris].IBO->IndexCount = index;
     this->Mapper()->NumberOfDirectTriangles = index / 3;
@@ -393,10 +444,35 @@ bool vtkPMBPolyDataMapper::GetAllTriangles()
   return AllTriangles;
 }
 
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
 vtkCompositeMapperHelper2* vtkPMBPolyDataMapper::CreateHelper()
 {
   return vtkPMBMapperHelper::New();
 }
+#else
+namespace
+{
+class Delegator : public vtkOpenGLCompositePolyDataMapperDelegator
+{
+public:
+  static Delegator* New();
+  vtkTypeMacro(Delegator, vtkOpenGLCompositePolyDataMapperDelegator);
+
+protected:
+  Delegator()
+  {
+    this->GLDelegate = vtkPMBMapperHelper::New();
+    this->Delegate = vtk::TakeSmartPointer(this->GLDelegate);
+  }
+};
+vtkStandardNewMacro(Delegator);
+}
+
+vtkCompositePolyDataMapperDelegator* vtkPMBPolyDataMapper::CreateADelegator()
+{
+  return Delegator::New();
+}
+#endif
 
 void vtkPMBPolyDataMapper::PrintSelf(ostream& os, vtkIndent indent)
 {
