@@ -48,7 +48,7 @@ PMB_INLINE void gather_masks(const brick_family *f, int dx, const int kinds, uin
   }
 }
 
-/* The inside words of a brick without joined points: from the first sample on, each edge with a point is a change. */
+/* The inside words of a brick without joined points: between samples they change at each edge with a point. */
 static void words_from_masks(const pmb_cpu_record *record, const brick_points *points, pmb_cpu_words *words)
 {
   uint32_t first = points->mask[PMB_EDGE_X][0] << 1;
@@ -66,7 +66,7 @@ static void words_from_masks(const pmb_cpu_record *record, const brick_points *p
   }
 }
 
-/* From rows of 64 bits, of (0,0) to (4,4). */
+/* The same from rows of 64 bits. */
 static void words_from_rows(uint64_t (*rows)[6], pmb_cpu_words *words)
 {
   for (int i = 0; i < 25; ++i) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Triangles of a brick's cells: the ids on the edges around a cell are those of the first points in the eight rows of edges
- * around its row of cells, plus the points before it there. The cells of all rows are worked off in one loop, for the processor
- * does not foresee where rows end. Without AVX2, and as the reference, ids are taken from a table. */
+ * Triangles of a brick's cells: the id on an edge of a cell is that of the first point in the edge's row, plus the points
+ * before it there. One loop takes the cells of all rows, because the processor cannot predict where rows end. Without
+ * AVX2 ids come from a table. */
 #ifndef PMB_CPU_TRIANGLES_CELLS_H
 #define PMB_CPU_TRIANGLES_CELLS_H
 
@@ -122,7 +122,7 @@ PMB_INLINE __m256i values_of_rows(const uint32_t (*values)[PMB_EDGE_ROWS], int i
 PMB_INLINE void set_row(const brick_points *points, int row, int i, uint32_t word, brick_cells *cells)
 {
   const __m256i masks = values_of_rows(points->mask, i);
-  /* Shifted so that of column x, 31 - x further, the bits before it are left. */
+  /* Shifting by 31 - x more leaves the bits before column x. */
   _mm256_storeu_si256((__m256i *)cells->mask[row], _mm256_slli_epi32(masks, 1));
   _mm256_storeu_si256((__m256i *)cells->first[row], values_of_rows(points->first, i));
   if (word >> 31) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices: interpolates the points of a brick, and their gradients and normals.
  *
- * An "end" is a sample at an end of an edge with a point, or with a point on itself: a record of its index gradient and its value.
- * Ends are made 16 columns at a time, where there is one among these, from the samples where they lie; only where these are
- * not side by side, hidden, or outside the volume, they are copied to a tile first. */
+ * An "end" is a sample at an end of an edge with a point, or with a point on itself: a record of its index gradient and
+ * its value. Ends are made 16 columns at a time, if one of these is an end, from the samples in the volume. Samples that
+ * are hidden, outside the volume or not side by side are copied to a tile first. */
 #include <string.h>
 
 #include "cpu/pmb_cpu_brick.h"

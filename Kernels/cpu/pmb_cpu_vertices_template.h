@@ -27,7 +27,7 @@ static inline void PMB_REAL_NAME(place_points)(
   /* Whole numbers below 2^53 in magnitude: sums in double are exact. */
   const double origin[3] = { (double)(b->origin[0] + first[0]), (double)(b->origin[1] + first[1]),
     (double)(b->origin[2] + first[2]) };
-  /* In 16 bits, for twice as many fit into a vector. */
+  /* In 16 bits: twice as many fit into a vector. */
   PMB_EACH_LANE (l) {
     const uint16_t entry = list[l], y = entry >> 7 & 3, z = (uint16_t)(entry >> 9), kind = entry >> 5 & 3;
     const uint16_t step_y = kind == PMB_EDGE_Y ? PMB_ENDS_PITCH : 0,

@@ -15,17 +15,17 @@
 /* lanes_interleave: 16 records of four from four arrays. lanes_fetch: the reverse, of the records with 16 indices.
  * lanes_store3: 48 values x y z x y z ... from three arrays. lanes_beside: for each of 16 samples in a row the one before and
  * the one after it, of which the first's and the last's are given, so that nothing else of the row is touched. */
-#define PMB_INTERLEAVE_IN_C(name, real)                                                 \
-  PMB_INLINE void lanes_interleave_##name(const real(*from)[16], real(*records)[4])     \
-  {                                                                                     \
-    real *to = records[0];                                                              \
-    PMB_NOT_UNROLLED                                                                    \
-    for (int l = 0; l < 16; ++l) { /* so written gcc makes vector instructions of it */ \
-      to[4 * l] = from[0][l];                                                           \
-      to[4 * l + 1] = from[1][l];                                                       \
-      to[4 * l + 2] = from[2][l];                                                       \
-      to[4 * l + 3] = from[3][l];                                                       \
-    }                                                                                   \
+#define PMB_INTERLEAVE_IN_C(name, real)                                             \
+  PMB_INLINE void lanes_interleave_##name(const real(*from)[16], real(*records)[4]) \
+  {                                                                                 \
+    real *to = records[0];                                                          \
+    PMB_NOT_UNROLLED                                                                \
+    for (int l = 0; l < 16; ++l) { /* written so that gcc vectorizes it */          \
+      to[4 * l] = from[0][l];                                                       \
+      to[4 * l + 1] = from[1][l];                                                   \
+      to[4 * l + 2] = from[2][l];                                                   \
+      to[4 * l + 3] = from[3][l];                                                   \
+    }                                                                               \
   }
 #define PMB_FETCH_IN_C(name, real)                                                                  \
   PMB_INLINE void lanes_fetch_##name(const real(*records)[4], const uint16_t *index, real(*to)[16]) \
