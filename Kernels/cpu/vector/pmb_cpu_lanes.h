@@ -56,6 +56,7 @@
 
 PMB_INTERLEAVE_IN_C(u32, uint32_t)
 PMB_INTERLEAVE_IN_C(f64, double)
+PMB_STORE3_IN_C(f64, double)
 
 #if defined(__AVX512F__)
 
@@ -101,9 +102,6 @@ PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
     _mm512_storeu_ps(out + 16 * i, _mm512_mask_permutexvar_ps(both, is_z[i], _mm512_loadu_si512(z[i]), vz));
   }
 }
-
-PMB_FETCH_IN_C(f64, double)
-PMB_STORE3_IN_C(f64, double)
 
 PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
 {
@@ -181,6 +179,33 @@ PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
   }
 }
 
+PMB_BESIDE_IN_C(f64, double)
+
+/* Loads no vector that lies across two: `row` was often stored just before, and such a load stalls. */
+PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
+{
+  const __m256i down = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6), up = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
+  const __m256 low = _mm256_loadu_ps(row), high = _mm256_loadu_ps(row + 8);
+  const __m256 low_down = _mm256_permutevar8x32_ps(low, down), high_up = _mm256_permutevar8x32_ps(high, up);
+  _mm256_storeu_ps(beside[0], _mm256_blend_ps(low_down, _mm256_set1_ps(below), 0x01));
+  _mm256_storeu_ps(beside[0] + 8, _mm256_blend_ps(_mm256_permutevar8x32_ps(high, down), low_down, 0x01));
+  _mm256_storeu_ps(beside[1], _mm256_blend_ps(_mm256_permutevar8x32_ps(low, up), high_up, 0x80));
+  _mm256_storeu_ps(beside[1] + 8, _mm256_blend_ps(high_up, _mm256_set1_ps(above), 0x80));
+}
+
+#else
+
+PMB_INTERLEAVE_IN_C(f32, float)
+PMB_BESIDE_IN_C(f32, float)
+PMB_BESIDE_IN_C(f64, double)
+PMB_FETCH_IN_C(f32, float)
+PMB_FETCH_IN_C(f64, double)
+PMB_STORE3_IN_C(f32, float)
+
+#endif
+
+#if defined(__AVX2__)
+
 PMB_INLINE void lanes_turn_f64(const __m256d in[4], __m256d out[4])
 {
   const __m256d a = _mm256_unpacklo_pd(in[0], in[1]), b = _mm256_unpackhi_pd(in[0], in[1]);
@@ -204,31 +229,6 @@ PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *inde
     }
   }
 }
-
-PMB_STORE3_IN_C(f64, double)
-PMB_BESIDE_IN_C(f64, double)
-
-/* Loads no vector that lies across two: `row` was often stored just before, and such a load stalls. */
-PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
-{
-  const __m256i down = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6), up = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
-  const __m256 low = _mm256_loadu_ps(row), high = _mm256_loadu_ps(row + 8);
-  const __m256 low_down = _mm256_permutevar8x32_ps(low, down), high_up = _mm256_permutevar8x32_ps(high, up);
-  _mm256_storeu_ps(beside[0], _mm256_blend_ps(low_down, _mm256_set1_ps(below), 0x01));
-  _mm256_storeu_ps(beside[0] + 8, _mm256_blend_ps(_mm256_permutevar8x32_ps(high, down), low_down, 0x01));
-  _mm256_storeu_ps(beside[1], _mm256_blend_ps(_mm256_permutevar8x32_ps(low, up), high_up, 0x80));
-  _mm256_storeu_ps(beside[1] + 8, _mm256_blend_ps(high_up, _mm256_set1_ps(above), 0x80));
-}
-
-#else
-
-PMB_INTERLEAVE_IN_C(f32, float)
-PMB_BESIDE_IN_C(f32, float)
-PMB_BESIDE_IN_C(f64, double)
-PMB_FETCH_IN_C(f32, float)
-PMB_FETCH_IN_C(f64, double)
-PMB_STORE3_IN_C(f32, float)
-PMB_STORE3_IN_C(f64, double)
 
 #endif
 
