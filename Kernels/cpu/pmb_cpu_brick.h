@@ -165,7 +165,7 @@ PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
 }
 
 /* Compares the samples of a brick, all finite and visible, in their own type. Returns the brick's rules: only
- * PMB_RULES_JOINED sets `equal`, and PMB_RULES_FULL neither. */
+ * PMB_RULES_JOINED sets `equal`, and PMB_RULES_SPECIAL neither. */
 #define pmb_cpu_compare_brick PMB_PATH_NAME(pmb_cpu_compare_brick)
 int pmb_cpu_compare_brick(const pmb_cpu *cpu, const box *b, pmb_cpu_words *words, pmb_cpu_words *equal);
 

@@ -50,7 +50,7 @@ static void make_joined(pmb_cpu_tables *tables)
       const int index = tables->power[i] + tables->power[equal];
       pmb_cpu_make_case(&tables->joined[index], i, equal, tables->mirrored);
       const pmb_kept kept = pmb_cell_kept(i, equal);
-      tables->kept[index] = (uint16_t)((unsigned)kept.triangles << 8 | kept.used);
+      tables->kept[index] = (uint16_t)((unsigned)pmb_popcount(kept.triangles) << 8 | kept.used);
       if (equal == 0) {
         break;
       }

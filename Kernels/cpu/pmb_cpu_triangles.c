@@ -141,7 +141,7 @@ static int find_triangles(
     words_from_rows(scratch->rows.equal, &scratch->equal);
   }
   find_cells(&scratch->inside, b.n, scratch->cells);
-  for (int row = 0; record->rules == PMB_RULES_FULL && row < PMB_BRICK_ROWS; ++row) {
+  for (int row = 0; record->rules == PMB_RULES_SPECIAL && row < PMB_BRICK_ROWS; ++row) {
     scratch->cells[row] &= pmb_own_columns(pmb_valid_cells(&scratch->rows, (row & 3) + 1, (row >> 2) + 1));
   }
   return cpu->isovalue->join ? PMB_KINDS : PMB_SAMPLE;

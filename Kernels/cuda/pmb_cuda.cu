@@ -362,17 +362,17 @@ static void point_job(pmb_cuda *cuda)
   job->d_records = (pmb_cuda_record *)cuda->records.d_data;
   job->d_brick = (uint32_t *)cuda->brick.d_data;
   job->d_before = (pmb_cuda_before *)cuda->before.d_data;
-  job->d_exact = (pmb_cuda_exact *)cuda->exact.d_data;
+  job->d_special = (pmb_cuda_special *)cuda->special.d_data;
   job->d_select_status = (uint64_t *)cuda->select_status.d_data;
   job->d_scan_status = (uint64_t *)cuda->scan_status.d_data;
   job->d_counters = (pmb_cuda_counters *)cuda->counters.d_data;
   job->totals = cuda->totals;
   job->record_capacity = cuda->record_room;
-  job->exact_capacity = (uint32_t)(cuda->exact.capacity / sizeof(pmb_cuda_exact));
+  job->special_capacity = (uint32_t)(cuda->special.capacity / sizeof(pmb_cuda_special));
 }
 
-/* Reserves room for `active` bricks and `exact` of them by the full rules. */
-static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t active, int64_t exact)
+/* Reserves room for `active` bricks and `special` special ones among them. */
+static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t active, int64_t special)
 {
   const int64_t bricks = cuda->job.group_bricks, blocks = cuda->processors;
   const int64_t select_tiles = bricks / PMB_CUDA_SELECT_TILE;
@@ -388,7 +388,7 @@ static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t 
     { &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks" },
     { &cuda->brick, room, sizeof(uint32_t), "the active bricks" },
     { &cuda->before, room + 1, sizeof(pmb_cuda_before), "the active bricks" },
-    { &cuda->exact, exact, sizeof(pmb_cuda_exact), "the exact bricks" },
+    { &cuda->special, special, sizeof(pmb_cuda_special), "the special bricks" },
     { &cuda->select_status, select_tiles > 2 * blocks ? select_tiles : 2 * blocks, sizeof(uint64_t), "the scan" },
     { &cuda->scan_status, room / 32 + blocks, sizeof(uint64_t), "the scan" }, /* tiles of 32, all blocks' */
   };
@@ -427,9 +427,9 @@ pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda)
 static pmb_status fit_records(pmb_context *context, pmb_cuda *cuda, int *fits)
 {
   const int64_t active = cuda->totals->active;
-  const int64_t exact = cuda->totals->exact;
-  *fits = active <= cuda->job.record_capacity && exact == 0;
-  return *fits ? PMB_OK : reserve_records(context, cuda, active + active / 8, exact + exact / 8);
+  const int64_t special = cuda->totals->special;
+  *fits = active <= cuda->job.record_capacity && special == 0;
+  return *fits ? PMB_OK : reserve_records(context, cuda, active + active / 8, special + special / 8);
 }
 
 /* The sizes of each isovalue: differences of the sums before it and before the next. */

@@ -52,20 +52,20 @@ typedef struct pmb_cuda_before {
 typedef struct pmb_cuda_record {
   uint32_t word[PMB_CUDA_ROWS];   /* inside bits of columns 0-31 of the rows */
   uint32_t column;                /* bit r: inside bit of column 32 of row r; above them pmb_cuda_borders */
-  uint32_t exact;                 /* index of the exact record, PMB_CUDA_PLAIN: the masks follow from the words */
+  uint32_t special;               /* index of the special record; PMB_CUDA_PLAIN: masks follow from words */
   uint32_t first[PMB_BRICK_ROWS]; /* points of the brick before each row and kind: see pmb_cuda_row_first */
 } pmb_cuda_record;
 
 #define PMB_CUDA_PLAIN UINT32_MAX
-#define PMB_CUDA_HAS_EXACT 8u /* beside pmb_cuda_borders, in `column`: the brick has an exact record */
+#define PMB_CUDA_HAS_SPECIAL 8u /* beside pmb_cuda_borders, in `column`: the brick has a special record */
 
-/* What only bricks with non-finite samples, points on samples or hidden cells need. */
-typedef struct pmb_cuda_exact {
+/* What only special bricks need: those with samples that are not finite or hidden, points on samples, or hidden cells. */
+typedef struct pmb_cuda_special {
   uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS];
   uint32_t cells[PMB_BRICK_ROWS]; /* the valid ones */
   uint32_t equal[PMB_CUDA_ROWS];
   uint32_t equal_column;
-} pmb_cuda_exact;
+} pmb_cuda_special;
 
 /* A block's part of the volume's range. */
 typedef struct pmb_cuda_range_part {
@@ -77,7 +77,7 @@ typedef struct pmb_cuda_range_part {
 typedef struct pmb_cuda_totals {
   int64_t points, triangles;
   uint32_t active;
-  uint32_t exact; /* not 0: how many exact records there are, for which there was no room */
+  uint32_t special; /* not 0: how many special records there are, for which there was no room */
   /* Of each isovalue but the first: its first active brick, and what is before it if there is that brick. */
   uint32_t first[PMB_CUDA_ISOVALUES];
   pmb_cuda_before before[PMB_CUDA_ISOVALUES];
@@ -87,7 +87,7 @@ typedef struct pmb_cuda_totals {
 /* The device's own counters. */
 typedef struct pmb_cuda_counters {
   uint32_t active;
-  uint32_t exact;                     /* records so far; 0 between counts */
+  uint32_t special;                   /* records so far; 0 between counts */
   uint32_t first[PMB_CUDA_ISOVALUES]; /* as in the totals */
 } pmb_cuda_counters;
 
@@ -126,8 +126,8 @@ typedef struct pmb_cuda_job {
   uint32_t *d_brick;
   pmb_cuda_before *d_before; /* and of one brick more: the totals. Until scan: points | triangles << 16, of each */
   uint32_t record_capacity;
-  pmb_cuda_exact *d_exact;
-  uint32_t exact_capacity;
+  pmb_cuda_special *d_special;
+  uint32_t special_capacity;
   uint64_t *d_select_status; /* per tile of select; in classify's launch two per block */
   uint64_t *d_scan_status;   /* per tile of classify: points | triangles << 24 */
   uint32_t epoch;            /* marks what was written in this count */
@@ -213,7 +213,7 @@ typedef struct pmb_cuda {
   pmb_cuda_ring ring;      /* of the transfer under way */
   pmb_cuda_totals *totals; /* pinned */
   pmb_cuda_volume *volume; /* the bound one */
-  pmb_cuda_buffer counters, map, records, brick, before, exact;
+  pmb_cuda_buffer counters, map, records, brick, before, special;
   pmb_cuda_buffer select_status, scan_status;
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
   pmb_cuda_kept kept[PMB_CUDA_KEPT];

@@ -127,7 +127,7 @@ static void free_volume_buffers(pmb_cuda_volume *volume)
 static void free_context_buffers(pmb_cuda *cuda)
 {
   pmb_cuda_buffer *const own[] = { &cuda->counters, &cuda->map, &cuda->records, &cuda->brick, &cuda->before,
-    &cuda->exact, &cuda->select_status, &cuda->scan_status, &cuda->points, &cuda->normals, &cuda->gradients,
+    &cuda->special, &cuda->select_status, &cuda->scan_status, &cuda->points, &cuda->normals, &cuda->gradients,
     &cuda->parameter, &cuda->sample, &cuda->triangles, &cuda->cells, &cuda->attribute_in, &cuda->attribute_out };
   for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
     held[cuda->device] -= free_buffer(cuda->device, cuda->generation, own[i]);
