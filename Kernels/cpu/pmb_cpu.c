@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static pmb_cpu *state_of(pmb_context *context)
-{
-  return context->state;
-}
-
 /* The loops of each instruction set, see pmb_cpu_brick.h. */
 #define PMB_CPU_LOOPS(path)                                                                                 \
   void pmb_cpu_summarize_##path(void *data, int worker, size_t i);                                          \
@@ -42,7 +37,7 @@ static int is_here(const pmb_cpu_loops *loops)
   return loops == &portable_loops;
 }
 
-/* The loops of a path, or of the best that is here. NULL if the name is unknown or the machine cannot run them. */
+/* The loops of a path; NULL: the best here. Returns NULL if the name is unknown or the machine cannot run them. */
 static const pmb_cpu_loops *find_loops(const char *path)
 {
   static const pmb_cpu_loops *const all[] = {
@@ -95,7 +90,7 @@ static void free_found(pmb_memory *memory, pmb_cpu_found *found)
   found->record_count = 0;
 }
 
-/* Of the other isovalues of a group, all but the first `count`. */
+/* Frees what is kept of a group's isovalues but the current one and `count` others. */
 static void free_others(pmb_context *context, pmb_cpu *cpu, int64_t count)
 {
   for (int64_t i = count; i < PMB_CPU_ISOVALUES - 1; ++i) {
@@ -105,7 +100,7 @@ static void free_others(pmb_context *context, pmb_cpu *cpu, int64_t count)
 
 static void cpu_unbind(pmb_context *context)
 {
-  pmb_cpu *cpu = state_of(context);
+  pmb_cpu *cpu = context->state;
   if (cpu) {
     pmb_buffer *buffers[] = { &cpu->summary, &cpu->flags, &cpu->ranges, &cpu->counts, &cpu->scratch };
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
@@ -129,7 +124,7 @@ static size_t chunks_of(int64_t n, int64_t chunk)
   return (size_t)((n + chunk - 1) / chunk);
 }
 
-/* Workers for so many bricks, if so many are worth one. */
+/* One worker for each `each` bricks, at most all. */
 static int workers_for(const pmb_context *context, int64_t bricks, int64_t each)
 {
   const int64_t worth = (bricks + each - 1) / each;
@@ -163,13 +158,13 @@ static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, int64_t blocks)
     context->nonfinite_bricks += ranges[i].nonfinite;
     cpu->any_flags |= ranges[i].flags;
   }
-  /* Blocks follow the number of workers; which of -0 and +0 comes first must not show. */
+  /* Blocks depend on the number of workers: the sign of a zero must not show it. */
   context->minimum += 0.0;
   context->maximum += 0.0;
 }
 
-/* The size of the blocks of bricks that summarize works on: the wider, the fewer samples are read twice; but as many as keep
- * all workers busy. Returns how many there are. */
+/* Chooses the blocks of bricks that summarize works on: wide ones read fewer samples twice, but all workers need some.
+ * Returns their number. */
 static int64_t divide_bricks(pmb_cpu *cpu, int workers)
 {
   const int64_t type_size = (int64_t)pmb_type_size(cpu->volume->type);
@@ -195,7 +190,7 @@ static int64_t divide_bricks(pmb_cpu *cpu, int workers)
 
 static pmb_status cpu_bind(pmb_context *context)
 {
-  pmb_cpu *cpu = state_of(context);
+  pmb_cpu *cpu = context->state;
   pmb_memory *memory = &context->memory;
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   cpu->brick_count = 1;
@@ -232,24 +227,13 @@ static size_t record_chunks(const pmb_cpu *cpu, int64_t records)
   return chunks_of(records, (int64_t)1 << cpu->found.chunk_shift);
 }
 
-/* Where there are few bricks for each worker chunks are smaller, so that all end at about the same time. */
-static void choose_chunk(pmb_cpu *cpu, int64_t active, int workers)
-{
-  cpu->found.chunk_shift = PMB_CPU_CHUNK_SHIFT;
-  while (workers > 1 && cpu->found.chunk_shift > PMB_CPU_CHUNK_SHIFT_LEAST &&
-    active >> cpu->found.chunk_shift < 32 * (int64_t)workers) {
-    --cpu->found.chunk_shift;
-  }
-}
-
 /* Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
 static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
 {
   pmb_memory *memory = &context->memory;
-  const int64_t all = cpu->brick_count;
+  const int64_t all = cpu->brick_count, workers = context->crew.workers;
   cpu->select_chunk = PMB_CPU_SELECT_CHUNK;
-  while (
-    cpu->select_chunk > PMB_CPU_SELECT_CHUNK_LEAST && all / cpu->select_chunk < 4 * (int64_t)context->crew.workers) {
+  while (cpu->select_chunk > PMB_CPU_SELECT_CHUNK_LEAST && all / cpu->select_chunk < 4 * workers) {
     cpu->select_chunk /= 2;
   }
   const size_t chunks = chunks_of(all, cpu->select_chunk);
@@ -272,7 +256,12 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
   if (active >= (int64_t)PMB_NO_RECORD) {
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_count: %lld active bricks, more than 2^32 - 2", (long long)active);
   }
-  choose_chunk(cpu, active, context->crew.workers);
+  /* Few bricks per worker: smaller chunks, so that all workers end at about the same time. */
+  cpu->found.chunk_shift = PMB_CPU_CHUNK_SHIFT;
+  while (workers > 1 && cpu->found.chunk_shift > PMB_CPU_CHUNK_SHIFT_LEAST &&
+    active >> cpu->found.chunk_shift < 32 * workers) {
+    --cpu->found.chunk_shift;
+  }
   if (!pmb_buffer_reserve(memory, &cpu->found.records, (size_t)active, sizeof(pmb_cpu_record)) ||
     !pmb_buffer_reserve(memory, &cpu->found.chunks, record_chunks(cpu, active), sizeof(pmb_sizes))) {
     return no_memory(context, "the active bricks", active, sizeof(pmb_cpu_record));
@@ -295,7 +284,7 @@ static pmb_sizes scan(pmb_cpu *cpu)
   return before;
 }
 
-/* Makes the results of a group's isovalue i current; called again, those of its first. */
+/* Makes the results of a group's isovalue i current. A second call makes the first isovalue's current again. */
 static void swap_isovalue(pmb_cpu *cpu, int64_t i)
 {
   if (i > 0) {
@@ -310,20 +299,11 @@ static int64_t bytes_held(const pmb_cpu_found *found)
   return (int64_t)(found->map.capacity + found->records.capacity + found->chunks.capacity);
 }
 
-/* What may be kept for a group: half of what the samples take. Where that is not enough many bricks are active (of floats a fifth
- * for each of 16 isovalues); where all are, classifying them again takes no longer than to read what was kept. */
-static int64_t bytes_allowed(const pmb_cpu *cpu)
-{
-  const int64_t *dims = cpu->volume->dims;
-  const int64_t half = dims[0] * dims[1] * dims[2] * (int64_t)pmb_type_size(cpu->volume->type) / 2;
-  return half > PMB_CPU_KEPT_LEAST ? half : PMB_CPU_KEPT_LEAST;
-}
-
-/* All passes but those that write the mesh, for one isovalue, which has [begin, end) of the call and may take so many bytes. */
+/* Select, classify and scan for one isovalue, which may keep `allowed` bytes; begin, end: its part of the progress. */
 static pmb_status count_isovalue(
   pmb_context *context, const pmb_isovalue *isovalue, int64_t allowed, double begin, double end)
 {
-  pmb_cpu *cpu = state_of(context);
+  pmb_cpu *cpu = context->state;
   cpu->isovalue = isovalue;
   cpu->found.record_count = context->active_bricks = 0;
   if (cpu->volume->dims[0] < 2 || cpu->volume->dims[1] < 2 || cpu->volume->dims[2] < 2) {
@@ -348,7 +328,8 @@ static pmb_status count_isovalue(
 
 static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
 {
-  pmb_cpu *cpu = state_of(context);
+  pmb_cpu *cpu = context->state;
+  const int64_t *dims = cpu->volume->dims;
   const size_t scratch_size = pmb_cpu_scratch_size(cpu->volume->type);
   const double begin = context->crew.fraction_begin,
                part = (context->crew.fraction_end - begin) / (double)group->count;
@@ -357,7 +338,10 @@ static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
   }
   free_others(context, cpu, group->count - 1);
   pmb_status status = PMB_OK;
-  int64_t allowed = group->count > 1 ? bytes_allowed(cpu) : INT64_MAX;
+  /* A group may keep half of what the samples take. It is too little only where many bricks are active (of floats a fifth for
+   * each of 16 isovalues); if all are, classifying again takes no longer than reading what was kept. */
+  const int64_t half = dims[0] * dims[1] * dims[2] * (int64_t)pmb_type_size(cpu->volume->type) / 2;
+  int64_t allowed = group->count == 1 ? INT64_MAX : half > PMB_CPU_KEPT_LEAST ? half : PMB_CPU_KEPT_LEAST;
   for (int64_t i = 0; i < group->count && status == PMB_OK; ++i) {
     swap_isovalue(cpu, i);
     const double at = begin + part * (double)i;
@@ -376,7 +360,7 @@ static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
 
 static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh)
 {
-  pmb_cpu *cpu = state_of(context);
+  pmb_cpu *cpu = context->state;
   pmb_crew *crew = &context->crew;
   const double begin = crew->fraction_begin, whole = crew->fraction_end - begin;
   double points = 0, done = 0;
@@ -403,7 +387,7 @@ static pmb_status cpu_emit(pmb_context *context, const pmb_group *group, const p
 
 static pmb_status cpu_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
 {
-  const pmb_cpu *cpu = state_of(context);
+  const pmb_cpu *cpu = context->state;
   (void)copy;
   *low = cpu->summary.data;
   *high = (const char *)cpu->summary.data + (size_t)cpu->brick_count * pmb_type_size(cpu->volume->type);

@@ -11,27 +11,27 @@
 #include "shared/pmb_hidden.h"
 
 enum {
-  PMB_CPU_ISOVALUES = 16,       /* isovalues of a group at most */
+  PMB_CPU_ISOVALUES = 16,       /* most isovalues in a group */
   PMB_CPU_KEPT_LEAST = 1 << 24, /* bytes that may be kept for a group, even of a small volume */
-  /* Bricks per unit of parallel work, at most and at least. */
+  /* Most and least bricks in a unit of parallel work. */
   PMB_CPU_SELECT_CHUNK = 8192,
   PMB_CPU_SELECT_CHUNK_LEAST = 1024,
   PMB_CPU_CHUNK_SHIFT = 6, /* active bricks, as powers of 2 */
   PMB_CPU_CHUNK_SHIFT_LEAST = 3,
-  /* Bricks that are worth a worker, that is some 20 us: to wake one takes a few, to start one 20. */
+  /* Bricks worth a worker, about 20 us of work: waking one takes a few us, starting one 20. */
   PMB_CPU_SUMMARIZED_EACH = 256,
   PMB_CPU_LOOKED_AT_EACH = 65536,
   PMB_CPU_LISTED_EACH = 2048,
   PMB_CPU_CLASSIFIED_EACH = 64,
   PMB_CPU_EMITTED_EACH = 8,
-  /* Bytes of a row of samples that summarize works on at once, so that what it keeps of them stays in the first cache, and of
-   * the samples of a layer, so that five layers stay in the second. */
+  /* Bytes of a row of samples that summarize reads at once, so that its columns stay in the first cache, and of a layer,
+   * so that five layers stay in the second. */
   PMB_CPU_ROW_BYTES = 4096,
   PMB_CPU_LAYER_BYTES = 65536,
-  PMB_CPU_BLOCK_LAYERS = 16, /* layers of bricks in a block at most */
-  /* Bytes of a volume that is taken to be in the cache whenever it is read again, so that it need not be asked for ahead. */
+  PMB_CPU_BLOCK_LAYERS = 16, /* most layers of bricks in a block */
+  /* A volume of so many bytes is assumed to stay in the cache: nothing is prefetched. */
   PMB_CPU_CACHED_BYTES = 4 << 20,
-  PMB_CPU_SUMMARY_SPARE = 64, /* bricks, as select reads so many at once */
+  PMB_CPU_SUMMARY_SPARE = 64, /* bricks: select reads so many at once */
   /* A tile holds a brick's samples -1..33 x -1..5 x -1..5: the brick, its halo, and what gradients need. */
   PMB_TILE_PITCH = 48, /* a multiple of 16, so that rows are read in whole vectors */
   PMB_TILE_ROWS = 7,
@@ -40,11 +40,11 @@ enum {
   /* Ends of edges: [z][y][x], 5 x 5 rows of 33. */
   PMB_ENDS_PITCH = 36,
   PMB_ENDS_SIZE = 25 * PMB_ENDS_PITCH,
-  PMB_BRICK_IDS = 3 * PMB_BRICK_MAX_TRIANGLES + 16, /* of a brick's triangles, and what is written too much */
-  PMB_EDGE_ROWS = 36                                /* rows of edges, 25, with room for 16 from the last cell's on */
+  PMB_BRICK_IDS = 3 * PMB_BRICK_MAX_TRIANGLES + 16, /* of a brick's triangles, and the surplus of the last write */
+  PMB_EDGE_ROWS = 36 /* 25 rows of edges, and room to load 16 from the last cell's on */
 };
 
-/* Samples of such a row, with one more for the halo, in whole lines of the cache. */
+/* Samples of such a row and its halo, in whole cache lines. */
 #define PMB_CPU_COLUMNS(type) ((PMB_CPU_ROW_BYTES + 64) / (int)sizeof(type))
 
 #define PMB_NO_RECORD UINT32_MAX
@@ -60,25 +60,25 @@ typedef struct pmb_cpu_record {
   uint16_t inside;     /* the first sample is; set where rules is PMB_RULES_PLAIN */
 } pmb_cpu_record;
 
-/* What the mesh of a brick is made by: no sample is hidden, not finite, or joined; some are joined; pmb_special_content was
- * needed. */
+/* The rules for a brick. Plain: no sample is hidden, not finite or joined. Joined: some are joined. Special: all rules of
+ * pmb_brick.h. */
 enum { PMB_RULES_PLAIN, PMB_RULES_JOINED, PMB_RULES_SPECIAL };
 
 /* The triangles of a case, by the eight rows of edges around a row of cells: four of x edges, by y before z, two of y edges,
  * by z, two of z edges, by y. */
 typedef struct pmb_cpu_case {
-  /* Of each id: its row, plus 8 on an edge at the cell's upper x, plus 32 if that has a point before it in the cell. Of a point
-   * on a sample: 16 plus the row of samples, by y before z, plus 4 at the cell's upper x. */
+  /* Of each id: its row, plus 8 on an edge at the cell's upper x, plus 32 if the same edge at the lower x has a point. Of
+   * a point on a sample: 16 plus the row of samples, by y before z, plus 4 at the cell's upper x. */
   uint8_t corners[15];
   uint8_t ids; /* how many */
 } pmb_cpu_case;
 
 enum { PMB_CORNER_UPPER = 8, PMB_CORNER_SAMPLE = 16, PMB_CORNER_AFTER = 32, PMB_JOINED_CASES = 6561 };
 
-/* Without vectors the ids of a brick's points lie in a table: by row z * 5 + y, kind and column. */
+/* The portable loops look ids up in a table of the brick's points: by row z * 5 + y, kind and column. */
 enum { PMB_IDS_KIND = PMB_BRICK_X + 4, PMB_IDS_ROW = PMB_KINDS * PMB_IDS_KIND };
 
-/* Where in it the id of a corner is, from the cell's own x edge on. */
+/* Where in it the id of a corner is, relative to the cell's own x edge. */
 static inline int pmb_cpu_offset_of_corner(unsigned corner)
 {
   static const uint8_t rows[8] = { 0, 1, 5, 6, 0, 5, 0, 1 }, axes[8] = { 0, 0, 0, 0, 1, 1, 2, 2 };
@@ -90,7 +90,7 @@ static inline int pmb_cpu_offset_of_corner(unsigned corner)
 
 /* Tables for all contexts of a process. */
 typedef struct pmb_cpu_tables {
-  int mirrored; /* for frames that are mirrored: the second and the third id of a triangle have changed places */
+  int mirrored;               /* for mirrored frames: the second and third id of a triangle are swapped */
   uint8_t places[256][8];     /* by byte: the places of its bits, lowest first */
   uint8_t further_loops[256]; /* by case: loops of the surface in the cell, but for the first */
   pmb_cpu_case plain[256];    /* by case, for cells without joined corners */
@@ -105,13 +105,16 @@ typedef struct pmb_cpu_tables {
 /* pmb_cpu_tables.c: made at the first call. */
 const pmb_cpu_tables *pmb_cpu_tables_for(int mirrored);
 
-/* An entry of `joined`, also for corners that are joined and not inside. */
+/* Makes an entry of `joined`; corners may also be joined and not inside. */
 void pmb_cpu_make_case(pmb_cpu_case *c, unsigned cell_case, unsigned equal, int mirrored);
 
-/* The entry of a cell; made: where it is put if the table does not have it. */
-PMB_INLINE const pmb_cpu_case *find_joined_case(
-  const pmb_cpu_tables *tables, unsigned cell_case, unsigned equal, pmb_cpu_case *made)
+/* The entry of a cell; made: where it is put if the tables do not have it. */
+PMB_INLINE const pmb_cpu_case *find_case(
+  const pmb_cpu_tables *tables, unsigned cell_case, unsigned equal, const int joined, pmb_cpu_case *made)
 {
+  if (!joined) {
+    return &tables->plain[cell_case];
+  }
   if (equal & ~cell_case) {
     pmb_cpu_make_case(made, cell_case, equal, tables->mirrored);
     return made;
@@ -153,8 +156,7 @@ typedef struct pmb_cpu {
   int64_t brick_count;
   pmb_buffer summary; /* min and max per brick, in the sample's type */
   pmb_buffer flags;   /* uint8_t per brick: PMB_BRICK_NONFINITE, ... */
-  int64_t
-    block[3]; /* bricks in a block, the unit of work of summarize; at the volume's upper sides there may be fewer */
+  int64_t block[3];   /* bricks in a block, the unit of work of summarize; the volume's last blocks may have fewer */
   int64_t blocks[3];
   pmb_buffer ranges; /* per block: pmb_cpu_range */
   int64_t select_chunk;
@@ -165,7 +167,7 @@ typedef struct pmb_cpu {
 
   const pmb_isovalue *isovalue;
   pmb_cpu_found found;                         /* for that isovalue */
-  pmb_cpu_found others[PMB_CPU_ISOVALUES - 1]; /* for the group's second isovalue and those after */
+  pmb_cpu_found others[PMB_CPU_ISOVALUES - 1]; /* for the group's further isovalues */
 
   /* emit only */
   const pmb_mesh *mesh;
@@ -178,21 +180,23 @@ typedef struct pmb_cpu_range {
   int flags;
 } pmb_cpu_range;
 
-/* What a worker needs for one brick. For volumes handled as float only the first half of `tile` is there. */
+/* Inside bits of a brick's 33 x 5 x 5 samples. Row z * 4 + y of `low` is (y,z), of `high` (y + 1,z), so that the rows of
+ * 16 cells are side by side in memory; the other two are the same of the samples one further in x. Bits outside the
+ * volume are arbitrary. */
+typedef struct pmb_cpu_words {
+  uint32_t low[20], high[20], low_next[20], high_next[20];
+} pmb_cpu_words;
+
+/* A worker's memory for one brick. Volumes handled as float have only the first half of `tile`. */
 typedef struct pmb_cpu_scratch {
   uint32_t ids[25 * PMB_IDS_ROW];           /* of its points; not with vectors */
   uint32_t brick_ids[PMB_BRICK_IDS];        /* of its triangles, before they are made wide */
   uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* row << 7 | kind << 5 | x */
   pmb_rows rows;
-  uint32_t cells[PMB_BRICK_ROWS]; /* those that give triangles, bit x of row z * 4 + y */
-  _Alignas(64) union {
-    float e_f32[PMB_ENDS_SIZE][4];
-    double e_f64[PMB_ENDS_SIZE][4];
-  } ends; /* index gradient and sample */
-  union {
-    float t_f32[1][PMB_TILE_SIZE];
-    double t_f64[1][PMB_TILE_SIZE];
-  } tile;
+  pmb_cpu_words inside, equal;                /* equal: not set where no points are joined */
+  uint32_t cells[PMB_BRICK_ROWS];             /* those that give triangles, bit x of row z * 4 + y */
+  _Alignas(64) double ends[PMB_ENDS_SIZE][4]; /* index gradient and sample, as float or double */
+  double tile[PMB_TILE_SIZE];                 /* or float */
 } pmb_cpu_scratch;
 
 /* Bytes of scratch per worker for samples of a type, a multiple of a cache line. */

@@ -21,10 +21,9 @@
 
 PMB_SAMPLE_TYPES(PMB_ATTRIBUTE)
 
-typedef void (*interpolate)(
-  const pmb_attribute *a, const int64_t *sample, const int64_t *step, const double *t, int n, int64_t first);
 #define PMB_INTERPOLATE(NAME, type, name, real) [PMB_##NAME] = interpolate_##name,
-static const interpolate by_type[] = { PMB_SAMPLE_TYPES(PMB_INTERPOLATE) };
+static void (*const by_type[])(const pmb_attribute *a, const int64_t *sample, const int64_t *step, const double *t,
+  int n, int64_t first) = { PMB_SAMPLE_TYPES(PMB_INTERPOLATE) };
 
 void pmb_cpu_interpolate_attributes(const pmb_cpu *cpu, const pmb_cpu_record *record, const uint16_t *list,
   const double *parameter, int n, int64_t first)

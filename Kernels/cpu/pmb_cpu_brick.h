@@ -35,8 +35,8 @@ static inline int flags_beside(const pmb_cpu *cpu, const pmb_cpu_record *record,
   return exists ? ((const uint8_t *)cpu->flags.data)[x + cpu->bricks[0] * (y + cpu->bricks[1] * z)] : 0;
 }
 
-/* Like the others below written where it stays: a structure given back is copied in larger pieces than it was written in, and
- * waits for these to leave the processor's store queue. */
+/* Fills *b in place, as others below do: a returned structure is copied by loads wider than the stores that wrote it, and
+ * they stall. */
 PMB_INLINE void find_box(const pmb_cpu *cpu, const pmb_cpu_record *record, box *b)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
@@ -61,12 +61,32 @@ static inline int64_t clamp(int64_t i, int64_t n)
   return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-/* Inside bits of a brick's 33 x 5 x 5 samples. Row z * 4 + y of `low` is (y,z), of `high` (y + 1,z), so that the rows of 16
- * cells are side by side in memory; the other two are the same of the samples one further in x. Rows and columns outside the
- * volume can be anything. */
-typedef struct pmb_cpu_words {
-  uint32_t low[20], high[20], low_next[20], high_next[20];
-} pmb_cpu_words;
+/* Prefetches samples of a brick: columns `from` to `to` of rows (y,z) with bit (z + 1) * 7 + (y + 1). Rows are far apart,
+ * so the hardware does not. */
+PMB_INLINE void prefetch_samples(const pmb_cpu *cpu, const pmb_cpu_record *record, uint64_t rows, int from, int to)
+{
+  const pmb_volume *v = cpu->volume;
+  const int64_t bytes = (int64_t)pmb_type_size(v->type), origin = (int64_t)record->position[0] * PMB_BRICK_X;
+  const int64_t first = clamp(origin + from, v->dims[0]) * bytes, last = clamp(origin + to, v->dims[0]) * bytes;
+  int64_t row[PMB_TILE_ROWS];
+  if (!rows || v->strides[0] != 1 || cpu->is_cached) {
+    return;
+  }
+  for (int i = 0; i < PMB_TILE_ROWS; ++i) {
+    row[i] = clamp((int64_t)record->position[1] * PMB_BRICK_Y + i - 1, v->dims[1]) * v->strides[1] * bytes;
+  }
+  for (int i = 0; i < PMB_TILE_ROWS; ++i) {
+    const int64_t z = clamp((int64_t)record->position[2] * PMB_BRICK_Z + i - 1, v->dims[2]);
+    const char *layer = (const char *)v->samples + z * v->strides[2] * bytes;
+    for (uint32_t rest = (uint32_t)(rows >> i * PMB_TILE_ROWS) & 0x7f; rest; rest &= rest - 1) {
+      const char *samples = layer + row[pmb_lowest_bit(rest)];
+      for (int64_t b = first; b < last; b += 64) {
+        __builtin_prefetch(samples + b);
+      }
+      __builtin_prefetch(samples + last);
+    }
+  }
+}
 
 /* The first n of 32 columns. */
 PMB_INLINE uint32_t first_bits(int n)
@@ -87,7 +107,39 @@ PMB_INLINE void words_around(const pmb_cpu_words *words, uint32_t i, uint32_t ro
   next[3] = words->high_next[i + 4];
 }
 
-/* The bits of a word, counted in each of its bytes; without an instruction of its own, so that vectors can be used. */
+/* Sets row (y,z) of the samples; next: their bits one further in x. */
+PMB_INLINE void set_words(pmb_cpu_words *words, int y, int z, uint32_t word, uint32_t next)
+{
+  const int low = z * PMB_BRICK_Y + y, high = low - 1;
+  if (y < PMB_BRICK_Y) {
+    words->low[low] = word;
+    words->low_next[low] = next;
+  }
+  if (y > 0) {
+    words->high[high] = word;
+    words->high_next[high] = next;
+  }
+}
+
+/* The same four rows of 33 samples, as pmb_cell_bits takes them. */
+PMB_INLINE void rows_of_cells(const pmb_cpu_words *words, uint32_t i, uint64_t rows[4])
+{
+  uint32_t row[4], next[4];
+  words_around(words, i, row, next);
+  for (int r = 0; r < 4; ++r) {
+    rows[r] = row[r] | (uint64_t)(next[r] >> 31) << 32;
+  }
+}
+
+/* The bits of the eight corners of cell x of row i. */
+PMB_INLINE unsigned bits_of_cell(const pmb_cpu_words *words, uint32_t i, int x)
+{
+  uint64_t rows[4];
+  rows_of_cells(words, i, rows);
+  return pmb_cell_bits(rows[0], rows[1], rows[2], rows[3], x);
+}
+
+/* Counts the bits in each byte of a word, without popcnt, so that compilers can use vectors. */
 PMB_INLINE uint32_t count_in_bytes(uint32_t word)
 {
   const uint32_t pairs = word - (word >> 1 & 0x55555555);
@@ -112,8 +164,8 @@ PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
   return rows;
 }
 
-/* Compares the samples of a brick whose samples are finite and visible, in their own type. Returns by which rules it goes on;
- * with PMB_RULES_JOINED `equal` has bits, with PMB_RULES_SPECIAL both are not set. */
+/* Compares the samples of a brick, all finite and visible, in their own type. Returns the brick's rules: only
+ * PMB_RULES_JOINED sets `equal`, and PMB_RULES_SPECIAL neither. */
 #define pmb_cpu_compare_brick PMB_PATH_NAME(pmb_cpu_compare_brick)
 int pmb_cpu_compare_brick(const pmb_cpu *cpu, const box *b, pmb_cpu_words *words, pmb_cpu_words *equal);
 
@@ -127,10 +179,10 @@ void pmb_cpu_read_rows(const pmb_cpu *cpu, const box *b, int from, pmb_rows *row
 void pmb_cpu_compare_around(const pmb_cpu *cpu, const box *b, const int place[3], const int *low, const int *high,
   uint32_t *inside, uint32_t *equal);
 
-/* ---- what writes the mesh, one brick at a time; each looks at the next brick first, to ask for its memory ---- */
+/* ---- writing the mesh brick by brick, with the next brick's memory prefetched ---- */
 
-/* Asks for n bytes of an output array that will be written soon: the arrays take turns, so the hardware does not foresee
- * them. May be beyond its end. 512 to 2048 were tried, see Docs/PERFORMANCE.md. */
+/* Prefetches n bytes of an output array that will be written soon, or are beyond its end: writes alternate between
+ * arrays, so the hardware does not. 512 to 2048 bytes ahead were tried, see Docs/PERFORMANCE.md. */
 enum { PMB_OUTPUT_AHEAD = 2048 };
 PMB_INLINE void prefetch_output(const void *out, int n)
 {
@@ -139,8 +191,7 @@ PMB_INLINE void prefetch_output(const void *out, int n)
   }
 }
 
-/* The samples that the points of a brick need. Bit z * 5 + y of a word of rows
- * is row (y,z). */
+/* The samples that the points of a brick need. Bit z * 5 + y of a word of rows is row (y,z). */
 typedef struct brick_plan {
   uint32_t ends[32];  /* row z * 5 + y, bit x: the sample is an end; the last ones 0 */
   uint32_t low, high; /* rows with ends in columns 0 to 15, 16 to 31 */
@@ -149,7 +200,7 @@ typedef struct brick_plan {
   int from, to;       /* columns that are read of them */
 } brick_plan;
 
-/* pmb_cpu_vertices.c: finds what the points of a brick need, and asks for it. */
+/* pmb_cpu_vertices.c: finds the samples that the points of a brick need, and prefetches them. */
 #define pmb_cpu_plan_points PMB_PATH_NAME(pmb_cpu_plan_points)
 void pmb_cpu_plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_plan *plan);
 
@@ -163,12 +214,12 @@ typedef struct brick_family {
   const pmb_cpu_record *at[2][2][2];
 } brick_family;
 
-/* pmb_cpu_triangles.c: finds the family of a brick, and asks for its records. */
+/* pmb_cpu_triangles.c: finds the family of a brick, and prefetches its records. */
 #define pmb_cpu_find_family PMB_PATH_NAME(pmb_cpu_find_family)
 void pmb_cpu_find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_family *f);
 
-/* Pass triangles, one brick. first: of the brick's triangles in the output; room: for so many from there on, of which those
- * that are not the brick's may be overwritten. */
+/* Pass triangles, one brick. first: of the brick's triangles in the output; room: triangles that fit from there on; those
+ * after the brick's own may be overwritten. */
 #define pmb_cpu_emit_triangles PMB_PATH_NAME(pmb_cpu_emit_triangles)
 void pmb_cpu_emit_triangles(
   const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room);

@@ -5,18 +5,15 @@
 /* The isovalue for n points from `first` on. */
 static void fill_scalars(const pmb_cpu *cpu, int64_t first, int64_t n)
 {
-  if (cpu->mesh->scalar_type == PMB_FLOAT32) {
-    const float value = cpu->isovalue->f32;
-    float *scalars = (float *)cpu->mesh->scalars + first;
-    for (int64_t i = 0; i < n; ++i) {
-      scalars[i] = value;
-    }
-  } else {
-    const double value = cpu->isovalue->value;
-    double *scalars = (double *)cpu->mesh->scalars + first;
-    for (int64_t i = 0; i < n; ++i) {
-      scalars[i] = value;
-    }
+  const float narrow = cpu->isovalue->f32;
+  const double wide = cpu->isovalue->value;
+  float *floats = (float *)cpu->mesh->scalars + first;
+  double *doubles = (double *)cpu->mesh->scalars + first;
+  for (int64_t i = 0; cpu->mesh->scalar_type == PMB_FLOAT32 && i < n; ++i) {
+    floats[i] = narrow;
+  }
+  for (int64_t i = 0; cpu->mesh->scalar_type == PMB_FLOAT64 && i < n; ++i) {
+    doubles[i] = wide;
   }
 }
 
@@ -33,20 +30,6 @@ static void fill_offsets(const pmb_mesh *mesh, int64_t first, int64_t n)
   }
 }
 
-/* What follows from the numbers of points and triangles alone, for a chunk at once; last: its last record. */
-static void fill_chunk(const pmb_cpu *cpu, const pmb_sizes *before, const pmb_cpu_record *last)
-{
-  const pmb_mesh *mesh = cpu->mesh;
-  const int64_t point = cpu->base.points + before->points, triangle = cpu->base.triangles + before->triangles;
-  const int64_t triangles = (int64_t)last->triangles_before + last->triangles;
-  if (mesh->scalars) {
-    fill_scalars(cpu, point, (int64_t)last->points_before + last->points);
-  }
-  if (mesh->offsets) {
-    fill_offsets(mesh, triangle, triangles);
-  }
-}
-
 void PMB_PATH_NAME(pmb_cpu_emit)(void *data, int worker, size_t i)
 {
   const pmb_cpu *cpu = data;
@@ -58,8 +41,10 @@ void PMB_PATH_NAME(pmb_cpu_emit)(void *data, int worker, size_t i)
   const pmb_mesh *mesh = cpu->mesh;
   const int points = mesh->points || mesh->normals || mesh->gradients || mesh->attribute_count;
   const int triangles = mesh->triangles || mesh->cells;
-  const int64_t last_triangle =
-    cpu->base.triangles + before.triangles + records[end - 1].triangles_before + records[end - 1].triangles;
+  const pmb_cpu_record *last = &records[end - 1];
+  const int64_t first_point = cpu->base.points + before.points;
+  const int64_t first_triangle = cpu->base.triangles + before.triangles;
+  const int64_t triangle_count = (int64_t)last->triangles_before + last->triangles;
   brick_plan plans[2];
   brick_family families[2];
   for (int64_t r = begin - 1; r < end; ++r) {
@@ -72,14 +57,18 @@ void PMB_PATH_NAME(pmb_cpu_emit)(void *data, int worker, size_t i)
     if (r < begin || (records[r].points == 0 && records[r].triangles == 0)) {
       continue;
     }
-    const int64_t point = cpu->base.points + before.points + records[r].points_before;
     if (points) {
-      pmb_cpu_emit_points(cpu, scratch, &records[r], &plans[r & 1], point);
+      pmb_cpu_emit_points(cpu, scratch, &records[r], &plans[r & 1], first_point + records[r].points_before);
     }
     if (triangles && records[r].triangles) {
-      const int64_t triangle = cpu->base.triangles + before.triangles + records[r].triangles_before;
-      pmb_cpu_emit_triangles(cpu, scratch, &families[r & 1], triangle, last_triangle - triangle);
+      const int64_t done = records[r].triangles_before;
+      pmb_cpu_emit_triangles(cpu, scratch, &families[r & 1], first_triangle + done, triangle_count - done);
     }
   }
-  fill_chunk(cpu, &before, &records[end - 1]);
+  if (mesh->scalars) {
+    fill_scalars(cpu, first_point, (int64_t)last->points_before + last->points);
+  }
+  if (mesh->offsets) {
+    fill_offsets(mesh, first_triangle, triangle_count);
+  }
 }

@@ -22,23 +22,45 @@ static inline void advance(const pmb_cpu *cpu, int64_t *position, int64_t by)
 #define PMB_EACH_TYPE "cpu/pmb_cpu_select_template.h"
 #include "shared/pmb_each_type.h"
 
-typedef struct select_functions {
-  void (*count)(pmb_cpu *cpu, size_t i), (*write)(pmb_cpu *cpu, size_t i);
-} select_functions;
-
-#define PMB_SELECT(NAME, type, name, real) [PMB_##NAME] = { select_count_##name, select_write_##name },
-static const select_functions by_type[] = { PMB_SAMPLE_TYPES(PMB_SELECT) };
+#define PMB_SELECT(NAME, type, name, real) [PMB_##NAME] = active_bits_##name,
+static uint64_t (*const by_type[])(const pmb_cpu *cpu, int64_t first, int64_t end) = { PMB_SAMPLE_TYPES(PMB_SELECT) };
 
 void PMB_PATH_NAME(pmb_cpu_select_count)(void *data, int worker, size_t i)
 {
   pmb_cpu *cpu = data;
+  const int64_t begin = (int64_t)i * cpu->select_chunk;
+  const int64_t end = pmb_cpu_smaller(begin + cpu->select_chunk, cpu->brick_count);
+  int64_t count = 0;
   (void)worker;
-  by_type[cpu->volume->type].count(cpu, i);
+  for (int64_t b = begin; b < end; b += 64) {
+    count += pmb_popcount(by_type[cpu->volume->type](cpu, b, end));
+  }
+  ((int64_t *)cpu->counts.data)[i] = count;
 }
 
 void PMB_PATH_NAME(pmb_cpu_select_write)(void *data, int worker, size_t i)
 {
   pmb_cpu *cpu = data;
+  const int64_t begin = (int64_t)i * cpu->select_chunk;
+  const int64_t end = pmb_cpu_smaller(begin + cpu->select_chunk, cpu->brick_count);
+  pmb_cpu_record *records = cpu->found.records.data;
+  uint32_t *map = cpu->found.map.data;
+  uint32_t next = (uint32_t)((const int64_t *)cpu->counts.data)[i];
+  int64_t position[3] = { begin % cpu->bricks[0], begin / cpu->bricks[0] % cpu->bricks[1],
+    begin / cpu->bricks[0] / cpu->bricks[1] };
+  int64_t at = begin; /* position is this brick's */
   (void)worker;
-  by_type[cpu->volume->type].write(cpu, i);
+  for (int64_t b = begin; b < end; b += 64) {
+    memset(map + b, 0xff, (size_t)pmb_cpu_smaller(end - b, 64) * sizeof(*map)); /* PMB_NO_RECORD */
+    for (uint64_t bits = by_type[cpu->volume->type](cpu, b, end); bits; bits &= bits - 1) {
+      const int64_t brick = b + pmb_lowest_bit(bits);
+      advance(cpu, position, brick - at);
+      at = brick;
+      map[brick] = next;
+      for (int a = 0; a < 3; ++a) {
+        records[next].position[a] = (int32_t)position[a];
+      }
+      ++next;
+    }
+  }
 }

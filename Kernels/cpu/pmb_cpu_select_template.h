@@ -3,8 +3,9 @@
 
 /* Bit i: brick `first` + i is active; of at most 64 before `end`. Active: min < isovalue <= max, or a sample may equal the
  * isovalue and take points from a neighbouring brick's edges. */
-static uint64_t PMB_T_NAME(active_bits)(const pmb_cpu *cpu, const pmb_isovalue *isovalue, int64_t first, int64_t end)
+static uint64_t PMB_T_NAME(active_bits)(const pmb_cpu *cpu, int64_t first, int64_t end)
 {
+  const pmb_isovalue *isovalue = cpu->isovalue;
   const PMB_T *low = (const PMB_T *)cpu->summary.data + first, *high = low + cpu->brick_count;
   const int n = (int)pmb_cpu_smaller(end - first, 64);
   uint64_t bits = 0;
@@ -25,44 +26,4 @@ static uint64_t PMB_T_NAME(active_bits)(const pmb_cpu *cpu, const pmb_isovalue *
     bits |= (uint64_t)(PMB_T_NAME(at_least)(high + i, least) & ~above) << i;
   }
   return n == 64 ? bits : bits & (((uint64_t)1 << n) - 1);
-}
-
-/* Pass select, first half. */
-static void PMB_T_NAME(select_count)(pmb_cpu *cpu, size_t i)
-{
-  const pmb_isovalue isovalue = *cpu->isovalue;
-  const int64_t begin = (int64_t)i * cpu->select_chunk;
-  const int64_t end = pmb_cpu_smaller(begin + cpu->select_chunk, cpu->brick_count);
-  int count = 0;
-  for (int64_t b = begin; b < end; b += 64) {
-    count += pmb_popcount(PMB_T_NAME(active_bits)(cpu, &isovalue, b, end));
-  }
-  ((int64_t *)cpu->counts.data)[i] = count;
-}
-
-/* Pass select, second half. */
-static void PMB_T_NAME(select_write)(pmb_cpu *cpu, size_t i)
-{
-  const pmb_isovalue isovalue = *cpu->isovalue;
-  const int64_t begin = (int64_t)i * cpu->select_chunk;
-  const int64_t end = pmb_cpu_smaller(begin + cpu->select_chunk, cpu->brick_count);
-  pmb_cpu_record *records = cpu->found.records.data;
-  uint32_t *map = cpu->found.map.data;
-  uint32_t next = (uint32_t)((const int64_t *)cpu->counts.data)[i];
-  int64_t position[3] = { begin % cpu->bricks[0], begin / cpu->bricks[0] % cpu->bricks[1],
-    begin / cpu->bricks[0] / cpu->bricks[1] };
-  int64_t at = begin; /* position is this brick's */
-  for (int64_t b = begin; b < end; b += 64) {
-    memset(map + b, 0xff, (size_t)pmb_cpu_smaller(end - b, 64) * sizeof(*map)); /* PMB_NO_RECORD */
-    for (uint64_t bits = PMB_T_NAME(active_bits)(cpu, &isovalue, b, end); bits; bits &= bits - 1) {
-      const int64_t brick = b + pmb_lowest_bit(bits);
-      advance(cpu, position, brick - at);
-      at = brick;
-      map[brick] = next;
-      for (int a = 0; a < 3; ++a) {
-        records[next].position[a] = (int32_t)position[a];
-      }
-      ++next;
-    }
-  }
 }

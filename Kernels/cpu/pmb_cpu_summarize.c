@@ -2,7 +2,7 @@
  * Pass summarize: least and greatest sample of each brick. */
 #include "cpu/pmb_cpu_brick.h"
 
-/* Bytes ahead in a row that are asked for; 512 to 8192 were tried, see Docs/PERFORMANCE.md. */
+/* How far ahead in a row summarize prefetches; 512 to 8192 bytes were tried, see Docs/PERFORMANCE.md. */
 enum { PREFETCH_DISTANCE = 2048 };
 
 #define PMB_LOWER_OF(a, b) ((a) < (b) ? (a) : (b))
@@ -11,8 +11,8 @@ enum { PREFETCH_DISTANCE = 2048 };
 /* Whether rows are the first of their bricks, in the middle, or the last and at the same time the first of the next bricks. */
 enum { START, NEXT, LAST };
 
-/* Least or greatest of 32 values, in halves: the order is free, and so vectors can be used. An array for each step, as
- * vectors that were just written in pieces are slow to read. */
+/* Least or greatest of 32 values, by halving: the order does not matter, so vectors can be used. An array for each step,
+ * because vectors are slow to read where they were just written in pieces. */
 #define PMB_HALVES(to, from, half, operation)   \
   PMB_T to[half];                               \
   PMB_NOT_UNROLLED                              \

@@ -38,7 +38,7 @@ PMB_INLINE void PMB_T_NAME(fold_part)(
   }
 }
 
-/* Reads the first n samples, a line of the cache at a time, and asks for those further on. */
+/* Reads the first n samples, a cache line at a time, and prefetches. */
 PMB_INLINE void PMB_T_NAME(fold)(
   const PMB_T *const *in, int n, int mode, columns *restrict now, columns *restrict next)
 {
@@ -81,8 +81,8 @@ static int PMB_T_NAME(all_finite)(const PMB_T *column_sums, int n)
   return sum - sum == 0;
 }
 
-/* Minimum and maximum of the finite, visible samples, one by one: for bricks that have others. first: the brick's first
- * sample in the volume; n: its samples along each axis, halo included. Returns whether one is not finite. */
+/* Minimum and maximum of the finite, visible samples, one by one, for bricks that have others too. first: the brick's
+ * first sample in the volume; n: its samples along each axis, halo included. Returns whether one is not finite. */
 static int PMB_T_NAME(summarize_valid)(
   const pmb_volume *volume, const int64_t *first, const int *n, PMB_T *low, PMB_T *high)
 {
@@ -134,7 +134,7 @@ PMB_INLINE int PMB_T_NAME(summarize_brick)(const pmb_volume *volume, const int64
   return flags | (volume->cell_flags && pmb_hides_any_cell(volume, first, n) ? PMB_BRICK_HIDES_CELLS : 0);
 }
 
-/* A block on its way: its first sample and what there is of it in the volume, and the range of what is done. */
+/* A block in work: where it is in the volume, and the range of its finished bricks. */
 #define brick_block PMB_T_NAME(brick_block)
 typedef struct brick_block {
   int64_t first[3];
@@ -146,23 +146,16 @@ typedef struct brick_block {
   PMB_T gathered[5][PMB_CPU_COLUMNS(PMB_T)]; /* rows of a volume whose samples do not lie side by side */
 } brick_block;
 
-static void PMB_T_NAME(gather)(const PMB_T *in, int64_t stride, int n, PMB_T *out)
-{
-  for (int x = 0; x < n; ++x) {
-    out[x] = in[x * stride];
-  }
-}
-
 /* Row j of the five layers from k on; above the volume the last layer stands in. */
 PMB_INLINE void PMB_T_NAME(find_rows)(const pmb_volume *v, brick_block *b, int64_t j, int64_t k, const PMB_T **in)
 {
   for (int l = 0; l <= PMB_BRICK_Z; ++l) {
     const int64_t layer = pmb_cpu_smaller(k + l, v->dims[2] - 1);
     in[l] = (const PMB_T *)v->samples + b->first[0] * v->strides[0] + j * v->strides[1] + layer * v->strides[2];
-    if (v->strides[0] != 1) {
-      PMB_T_NAME(gather)(in[l], v->strides[0], b->n, b->gathered[l]);
-      in[l] = b->gathered[l];
+    for (int x = 0; v->strides[0] != 1 && x < b->n; ++x) {
+      b->gathered[l][x] = in[l][x * v->strides[0]];
     }
+    in[l] = v->strides[0] != 1 ? b->gathered[l] : in[l];
   }
 }
 

@@ -38,30 +38,19 @@ void pmb_cpu_make_case(pmb_cpu_case *c, unsigned cell_case, unsigned equal, int 
   }
 }
 
-/* See pmb_cpu_tables. */
-static uint16_t kept_of_case(const pmb_cpu_case *c)
-{
-  unsigned used = 0;
-  for (int l = 0; l < c->ids; ++l) {
-    const unsigned corner = (c->corners[l] & 3u) << 1 | (c->corners[l] >> 2 & 1u);
-    used |= c->corners[l] & PMB_CORNER_SAMPLE ? 1u << corner : 0;
-  }
-  return (uint16_t)(c->ids / 3u << 8 | used);
-}
-
 static void make_joined(pmb_cpu_tables *tables)
 {
-  for (int i = 1; i < 256; ++i) {
-    const int corner = pmb_lowest_bit((uint64_t)i);
-    tables->power[i] = (uint16_t)(i & (i - 1) ? tables->power[i & (i - 1)] + tables->power[i & -i]
-        : corner == 0                         ? 1
-                                              : 3 * tables->power[i >> 1]);
+  for (int c = 0, power = 1; c < 8; ++c, power *= 3) {
+    for (int i = 0; i < 256; ++i) {
+      tables->power[i] = (uint16_t)(tables->power[i] + (i >> c & 1) * power);
+    }
   }
   for (unsigned i = 0; i < 256; ++i) {
     for (unsigned equal = i;; equal = (equal - 1) & i) {
       const int index = tables->power[i] + tables->power[equal];
       pmb_cpu_make_case(&tables->joined[index], i, equal, tables->mirrored);
-      tables->kept[index] = kept_of_case(&tables->joined[index]);
+      const pmb_kept kept = pmb_cell_kept(i, equal);
+      tables->kept[index] = (uint16_t)((unsigned)pmb_popcount(kept.triangles) << 8 | kept.used);
       if (equal == 0) {
         break;
       }
@@ -98,19 +87,15 @@ static void make_tables(int mirrored)
   make_joined(tables);
 }
 
-static void make_plain_tables(void)
+static void make_both(void)
 {
   make_tables(0);
-}
-
-static void make_mirrored_tables(void)
-{
   make_tables(1);
 }
 
 const pmb_cpu_tables *pmb_cpu_tables_for(int mirrored)
 {
-  static pthread_once_t once[2] = { PTHREAD_ONCE_INIT, PTHREAD_ONCE_INIT };
-  pthread_once(&once[mirrored], mirrored ? make_mirrored_tables : make_plain_tables);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_both);
   return &made[mirrored];
 }

@@ -23,7 +23,7 @@ void pmb_cpu_find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick
   }
 }
 
-/* In the place of bricks that are not there. */
+/* Stands in for bricks that are not there. */
 static const pmb_cpu_record no_record;
 
 static inline const pmb_cpu_record *record_or_none(const pmb_cpu_record *record)
@@ -48,8 +48,8 @@ PMB_INLINE void gather_masks(const brick_family *f, int dx, const int kinds, uin
   }
 }
 
-/* The inside words of a brick without joined points: from the first sample on, each edge with a point is a change. */
-static void words_from_masks(const pmb_cpu_record *record, const brick_points *points, pmb_rows *rows)
+/* The inside words of a brick without joined points: between samples they change at each edge with a point. */
+static void words_from_masks(const pmb_cpu_record *record, const brick_points *points, pmb_cpu_words *words)
 {
   uint32_t first = points->mask[PMB_EDGE_X][0] << 1;
   for (int shift = 1; shift < 32; shift *= 2) {
@@ -57,86 +57,36 @@ static void words_from_masks(const pmb_cpu_record *record, const brick_points *p
   }
   first ^= record->inside ? UINT32_MAX : 0;
   for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    const uint32_t *x_edges = points->mask[PMB_EDGE_X] + 5 * z, *y_edges = points->mask[PMB_EDGE_Y] + 5 * z;
     uint32_t word = first;
     for (int y = 0; y <= PMB_BRICK_Y; ++y) {
-      const uint64_t last = (word ^ x_edges[y]) >> 31;
-      rows->inside[z + 1][y + 1] = (last << 32 | word) << 1;
-      word ^= y_edges[y];
+      set_words(words, y, z, word, word ^ points->mask[PMB_EDGE_X][5 * z + y]);
+      word ^= points->mask[PMB_EDGE_Y][5 * z + y];
     }
     first ^= points->mask[PMB_EDGE_Z][5 * z];
   }
 }
 
-/* From the words of classify to rows of 64 bits, from (0,0) on. */
-PMB_INLINE void words_to_rows(const pmb_cpu_words *words, uint64_t (*rows)[6])
+/* The same from rows of 64 bits. */
+static void words_from_rows(uint64_t (*rows)[6], pmb_cpu_words *words)
 {
-  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    const int last = 4 * z + 3;
-    for (int y = 0; y < PMB_BRICK_Y; ++y) {
-      const int low = 4 * z + y;
-      rows[z + 1][y + 1] = (uint64_t)words->low[low] << 1 | (uint64_t)(words->low_next[low] >> 31) << 33;
-    }
-    rows[z + 1][5] = (uint64_t)words->high[last] << 1 | (uint64_t)(words->high_next[last] >> 31) << 33;
+  for (int i = 0; i < 25; ++i) {
+    const uint64_t row = rows[i / 5 + 1][i % 5 + 1];
+    set_words(words, i % 5, i / 5, (uint32_t)(row >> 1), (uint32_t)(row >> 2));
   }
 }
 
-/* The inside and equal words of a brick with joined samples, and its cells whose corners are not alike, bit x of
- * cells[z * 4 + y]. Apart, for in its caller gcc makes it slower. */
-static __attribute__((noinline)) void compare_joined(
-  const pmb_cpu *cpu, const pmb_cpu_record *record, pmb_rows *rows, uint32_t cells[PMB_BRICK_ROWS])
+/* The cells of a brick whose corners are not all inside or all outside, bit x of cells[z * 4 + y]. */
+static void find_cells(const pmb_cpu_words *words, const int *n, uint32_t *restrict cells)
 {
-  pmb_cpu_words words, equal;
-  box b;
-  find_box(cpu, record, &b);
-  pmb_cpu_compare_brick(cpu, &b, &words, &equal);
-  const uint32_t columns = first_bits(b.n[0] - 1);
+  const uint32_t columns = first_bits(n[0] - 1);
+  const int ny = n[1], nz = n[2];
   for (uint32_t i = 0; i < PMB_BRICK_ROWS; ++i) {
-    const int y = (int)i & 3, z = (int)i >> 2;
+    const uint32_t in_y = ((int)i & 3) + 1 < ny ? columns : 0, in_z = ((int)i >> 2) + 1 < nz ? columns : 0;
     uint32_t row[4], next[4];
-    words_around(&words, i, row, next);
+    words_around(words, i, row, next);
     const uint32_t any = row[0] | row[1] | row[2] | row[3] | next[0] | next[1] | next[2] | next[3];
     const uint32_t all = row[0] & row[1] & row[2] & row[3] & next[0] & next[1] & next[2] & next[3];
-    cells[i] = y + 1 < b.n[1] && z + 1 < b.n[2] ? any & ~all & columns : 0;
-  }
-  words_to_rows(&words, rows->inside);
-  words_to_rows(&equal, rows->equal);
-}
-
-/* The cells of a brick's rows that give triangles, bit x of cells[z * 4 + y], by the full rules. */
-static void find_cells_by_full_rules(const pmb_rows *rows, uint32_t cells[PMB_BRICK_ROWS])
-{
-  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const int y = (row & 3) + 1, z = (row >> 2) + 1;
-    const uint64_t mixed =
-      pmb_mixed_cells(rows->inside[z][y], rows->inside[z][y + 1], rows->inside[z + 1][y], rows->inside[z + 1][y + 1]);
-    cells[row] = pmb_own_columns(mixed & pmb_valid_cells(rows, y, z));
-  }
-}
-
-/* The same of other bricks: a cell's corners are alike unless one of seven edges that join them all has a point. */
-static void find_cells_by_masks(
-  const pmb_cpu *cpu, const pmb_cpu_record *record, const brick_points *points, uint32_t *restrict cells)
-{
-  const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
-  int n[3];
-  for (int a = 0; a < 3; ++a) {
-    n[a] = (int)pmb_cpu_smaller(cpu->volume->dims[a] - 1 - record->position[a] * size[a], size[a]);
-  }
-  const uint32_t columns = (uint32_t)(pmb_first_columns(n[0]) >> 1);
-  uint32_t rows[PMB_BRICK_Y];
-  for (int i = 0; i < PMB_BRICK_Y; ++i) {
-    rows[i] = i < n[1] ? columns : 0;
-  }
-  for (int z = 0; z < PMB_BRICK_Z; ++z) {
-    const uint32_t *x = points->mask[PMB_EDGE_X] + 5 * z, *y = points->mask[PMB_EDGE_Y] + 5 * z,
-                   *next = points->mask[PMB_EDGE_Z] + 5 * z;
-    const uint32_t layer = z < n[2] ? ~0u : 0;
-    PMB_NOT_UNROLLED
-    for (int i = 0; i < PMB_BRICK_Y; ++i) {
-      const uint32_t mixed = x[i] | x[i + 1] | x[i + 5] | x[i + 6] | y[i] | y[i + 5] | next[i];
-      cells[PMB_BRICK_Y * z + i] = mixed & rows[i] & layer;
-    }
+    cells[i] = any & ~all & in_y & in_z;
   }
 }
 
@@ -156,43 +106,48 @@ static void emit_cells(
   const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int joined, int64_t *out)
 {
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const words_of_row words = find_words_of_row(&scratch->rows, row);
     for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
       const int x = pmb_lowest_bit(cells);
       pmb_cpu_case made;
-      const unsigned cell_case = bits_of_cell(words.inside, x + 1);
-      const int count = case_of_cell(cpu->tables, cell_case, &words, x + 1, joined, &made)->ids / 3;
+      const unsigned cell_case = bits_of_cell(&scratch->inside, (uint32_t)row, x);
+      const unsigned equal = joined ? bits_of_cell(&scratch->equal, (uint32_t)row, x) : 0;
+      const int count = find_case(cpu->tables, cell_case, equal, joined, &made)->ids / 3;
       fill_cells(cpu, record, out, row, x, count);
       out += count;
     }
   }
 }
 
-/* What the triangles of a brick are made from: masks of its points, words of its samples and its cells. Returns how many kinds of
- * points there are. */
+/* Finds what the triangles of a brick are made from: masks of its points, words of its samples, and its cells. Returns
+ * how many kinds of points it has. */
 static int find_triangles(
   const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, brick_points *points)
 {
   const pmb_cpu_record *record = family->at[0][0][0];
   box b;
+  find_box(cpu, record, &b);
   if (record->rules == PMB_RULES_PLAIN) {
     gather_masks(family, 0, PMB_SAMPLE, points->mask);
-    words_from_masks(record, points, &scratch->rows);
-    find_cells_by_masks(cpu, record, points, scratch->cells);
+    words_from_masks(record, points, &scratch->inside);
+    find_cells(&scratch->inside, b.n, scratch->cells);
     return PMB_SAMPLE;
   }
   gather_masks(family, 0, PMB_KINDS, points->mask);
   if (record->rules == PMB_RULES_JOINED) {
-    compare_joined(cpu, record, &scratch->rows, scratch->cells);
-    return PMB_KINDS;
+    pmb_cpu_compare_brick(cpu, &b, &scratch->inside, &scratch->equal);
+  } else {
+    pmb_cpu_read_rows(cpu, &b, 0, &scratch->rows);
+    words_from_rows(scratch->rows.inside, &scratch->inside);
+    words_from_rows(scratch->rows.equal, &scratch->equal);
   }
-  find_box(cpu, record, &b);
-  pmb_cpu_read_rows(cpu, &b, 0, &scratch->rows);
-  find_cells_by_full_rules(&scratch->rows, scratch->cells);
+  find_cells(&scratch->inside, b.n, scratch->cells);
+  for (int row = 0; record->rules == PMB_RULES_SPECIAL && row < PMB_BRICK_ROWS; ++row) {
+    scratch->cells[row] &= pmb_own_columns(pmb_valid_cells(&scratch->rows, (row & 3) + 1, (row >> 2) + 1));
+  }
   return cpu->isovalue->join ? PMB_KINDS : PMB_SAMPLE;
 }
 
-/* ---- ids: of 32 bits. Where the mesh has 64 they count from the brick's first point, and are widened in the cache ---- */
+/* ---- ids have 32 bits; for 64 they count from the brick's first point, and are widened in the cache ---- */
 
 /* Id of a record's first point. */
 static inline int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
@@ -202,32 +157,6 @@ static inline int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *reco
     record->points_before;
 }
 
-/* How many points each of 32 rows has by these masks. */
-static inline void count_points(const uint32_t *mask, uint32_t *points)
-{
-#if defined(__AVX2__)
-  for (int i = 0; i < 32; i += 8) {
-    const __m256i words = _mm256_loadu_si256((const __m256i *)(mask + i));
-    _mm256_storeu_si256((__m256i *)(points + i), bits_in_words(words));
-  }
-#else
-  PMB_NOT_UNROLLED
-  for (int i = 0; i < 32; ++i) {
-    points[i] = sum_bytes(count_in_bytes(mask[i]));
-  }
-#endif
-}
-
-/* Whether one of these cells is in column 31, and so has corners in the next brick. */
-static inline int reaches_beyond(const uint32_t *cells)
-{
-  uint32_t any = 0;
-  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
-    any |= cells[i];
-  }
-  return any >> (PMB_BRICK_X - 1) != 0;
-}
-
 /* What the ids of a brick's triangles count from: for each column of bricks along x in its family, [z][y], the point that is
  * id 0, or, if far, id 2^30 * (2 * z + y). */
 typedef struct id_base {
@@ -235,7 +164,7 @@ typedef struct id_base {
   int far;
 } id_base;
 
-/* Whether ids of a brick's points and of those above it may differ by 2^32. The "reference" path takes it to be so, for
+/* Whether ids of a brick's points and of those above it may differ by 2^32. The "reference" path always says so, for
  * tests. */
 static inline int is_far(const pmb_cpu *cpu)
 {
@@ -254,7 +183,7 @@ PMB_INLINE void find_base(const pmb_cpu *cpu, const brick_family *f, id_base *ba
   }
 }
 
-/* From n ids to those of the mesh. */
+/* Widens n ids to those of the mesh. */
 static inline void widen_ids(const id_base *base, const uint32_t *ids, int64_t *restrict out, int64_t n)
 {
   const int64_t here = base->point[0][0];
@@ -266,14 +195,6 @@ static inline void widen_ids(const id_base *base, const uint32_t *ids, int64_t *
   }
   for (int64_t i = 0; i < n; ++i) {
     out[i] = here + ids[i];
-  }
-}
-
-/* Ids of the first points of n of a record's rows; begin: id of its first point. */
-PMB_INLINE void firsts_of(const pmb_cpu_record *r, uint32_t begin, int row, const int n, uint32_t *ids)
-{
-  for (int l = 0; l < n; ++l) {
-    ids[l] = begin + r->first[row + l];
   }
 }
 
@@ -290,32 +211,36 @@ PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_
     begin[i] = there ? (uint32_t)(first_point(cpu, there) - base->point[i >> 1][i & 1]) : 0;
     begin[i] += base->far ? (uint32_t)i << 30 : 0;
   }
-  for (int z = 0; z < PMB_BRICK_Z; ++z) {
-    firsts_of(r[0], begin[0], PMB_BRICK_Y * z, PMB_BRICK_Y, first[0] + 5 * z);
-    firsts_of(r[1], begin[1], PMB_BRICK_Y * z, 1, first[0] + 5 * z + 4);
+  PMB_UNROLLED_5
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    PMB_UNROLLED_5
+    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+      const int i = (z == PMB_BRICK_Z) << 1 | (y == PMB_BRICK_Y);
+      first[0][5 * z + y] = begin[i] + r[i]->first[z % PMB_BRICK_Z * PMB_BRICK_Y + y % PMB_BRICK_Y];
+    }
   }
-  firsts_of(r[2], begin[2], 0, PMB_BRICK_Y, first[0] + 20);
-  firsts_of(r[3], begin[3], 0, 1, first[0] + 24);
   memset(first[0] + 25, 0, 7 * sizeof(uint32_t));
   for (int kind = 1; kind < kinds; ++kind) {
-    uint32_t points[32];
-    count_points(mask[kind - 1], points);
     PMB_NOT_UNROLLED
     for (int i = 0; i < 32; ++i) {
-      first[kind][i] = first[kind - 1][i] + points[i];
+      first[kind][i] = first[kind - 1][i] + sum_bytes(count_in_bytes(mask[kind - 1][i]));
     }
   }
 }
 
 /* The ids of a brick's triangles. points: with the masks of the first kinds; first, room: see pmb_cpu_emit_triangles. */
-PMB_INLINE void emit_kinds(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
+PMB_INLINE void emit_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
   brick_points *points, int64_t first, int64_t room)
 {
   id_base base;
+  uint32_t cells = 0;
   find_base(cpu, family, &base);
   find_firsts(cpu, family, &base, 0, kinds, points->mask, points->first);
   memset(points->beyond, 0, sizeof(points->beyond));
-  if (reaches_beyond(scratch->cells)) {
+  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+    cells |= scratch->cells[i];
+  }
+  if (cells >> 31) { /* in column 31: they have corners in the next brick */
     uint32_t next[PMB_KINDS][PMB_EDGE_ROWS];
     gather_masks(family, 1, kinds, next);
     find_firsts(cpu, family, &base, 1, kinds, next, points->beyond);
@@ -331,31 +256,18 @@ PMB_INLINE void emit_kinds(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const b
   }
 }
 
-/* Of a brick whose points are joined; apart, so that the other is as fast as without. */
-static __attribute__((noinline)) void emit_joined_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch,
-  const brick_family *family, brick_points *points, int64_t first, int64_t room)
-{
-  emit_kinds(cpu, scratch, family, PMB_KINDS, points, first, room);
-}
-
-/* Of another one. */
-static inline void emit_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family,
-  brick_points *points, int64_t first, int64_t room)
-{
-  emit_kinds(cpu, scratch, family, PMB_SAMPLE, points, first, room);
-}
-
 void pmb_cpu_emit_triangles(
   const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room)
 {
   const pmb_mesh *mesh = cpu->mesh;
   brick_points points;
   const int kinds = find_triangles(cpu, scratch, family, &points);
-  const int joined = kinds == PMB_KINDS;
-  if (mesh->triangles) {
-    (joined ? emit_joined_ids : emit_ids)(cpu, scratch, family, &points, first, room);
+  if (mesh->triangles && kinds == PMB_KINDS) {
+    emit_ids(cpu, scratch, family, PMB_KINDS, &points, first, room);
+  } else if (mesh->triangles) {
+    emit_ids(cpu, scratch, family, PMB_SAMPLE, &points, first, room);
   }
   if (mesh->cells) {
-    emit_cells(cpu, scratch, family->at[0][0][0], joined, mesh->cells + first);
+    emit_cells(cpu, scratch, family->at[0][0][0], kinds == PMB_KINDS, mesh->cells + first);
   }
 }

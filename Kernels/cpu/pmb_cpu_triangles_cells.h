@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Triangles of a brick's cells: the ids on the edges around a cell are those of the first points in the eight rows of edges
- * around its row of cells, plus the points before it there. The cells of all rows are worked off in one loop, for the processor
- * does not foresee where rows end. Without AVX2, and as the reference, ids are taken from a table. */
+ * Triangles of a brick's cells: the id on an edge of a cell is that of the first point in the edge's row, plus the points
+ * before it there. One loop takes the cells of all rows, because the processor cannot predict where rows end. Without
+ * AVX2 ids come from a table. */
 #ifndef PMB_CPU_TRIANGLES_CELLS_H
 #define PMB_CPU_TRIANGLES_CELLS_H
 
 #include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_lanes.h"
 
-/* From where ids of triangles are made to where they go, twice as wide or not. */
+/* The way of ids from where they are made to where they go, twice as wide or not. */
 typedef struct id_way {
   uintptr_t offset;
   int wide;
@@ -29,36 +29,6 @@ PMB_INLINE void prefetch_ids(id_way way, const uint32_t *made)
 typedef struct brick_points {
   uint32_t mask[PMB_KINDS][PMB_EDGE_ROWS], first[PMB_KINDS][PMB_EDGE_ROWS], beyond[PMB_KINDS][PMB_EDGE_ROWS];
 } brick_points;
-
-/* The words of inside and equal bits around a row of cells, see pmb_cell_bits. */
-typedef struct words_of_row {
-  uint64_t inside[4], equal[4];
-} words_of_row;
-
-PMB_INLINE words_of_row find_words_of_row(const pmb_rows *rows, int row)
-{
-  words_of_row words;
-  for (int i = 0; i < 4; ++i) {
-    const int y = (row & 3) + 1 + (i & 1), z = (row >> 2) + 1 + (i >> 1);
-    words.inside[i] = rows->inside[z][y];
-    words.equal[i] = rows->equal[z][y];
-  }
-  return words;
-}
-
-/* pmb_cell_bits of the cell at this bit, from the words of its row. */
-PMB_INLINE unsigned bits_of_cell(const uint64_t words[4], int bit)
-{
-  return pmb_cell_bits(words[0], words[1], words[2], words[3], bit);
-}
-
-/* The triangles of that cell; made: room for those that the tables do not have. */
-PMB_INLINE const pmb_cpu_case *case_of_cell(const pmb_cpu_tables *tables, unsigned cell_case,
-  const words_of_row *words, int bit, const int joined, pmb_cpu_case *made)
-{
-  return joined ? find_joined_case(tables, cell_case, bits_of_cell(words->equal, bit), made)
-                : &tables->plain[cell_case];
-}
 
 #if defined(__AVX2__)
 
@@ -106,13 +76,14 @@ PMB_INLINE __m256i turn_words(__m256i eight)
 #endif
 }
 
-/* pmb_cell_bits of all 32 cells of a row, from the words of inside bits of the rows (y,z) and (y+1,z), and those above. */
-PMB_INLINE void cases_of_row(const uint64_t *words, const uint64_t *above, uint8_t *cases)
+/* The bits of the corners of all 32 cells of row i. */
+PMB_INLINE void bits_of_cells(const pmb_cpu_words *words, uint32_t i, uint8_t *bits)
 {
-  const __m256i four = _mm256_inserti128_si256(
-    _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)words)), _mm_loadu_si128((const __m128i *)above), 1);
-  const __m256i lower = _mm256_srli_epi64(four, 1), upper = _mm256_slli_epi64(_mm256_srli_epi64(four, 2), 32);
-  _mm256_storeu_si256((__m256i *)cases, turn_words(_mm256_blend_epi32(lower, upper, 0xaa)));
+  uint32_t row[4], next[4];
+  words_around(words, i, row, next);
+  const __m256i eight = _mm256_setr_epi32(
+    (int)row[0], (int)next[0], (int)row[1], (int)next[1], (int)row[2], (int)next[2], (int)row[3], (int)next[3]);
+  _mm256_storeu_si256((__m256i *)bits, turn_words(eight));
 }
 
 /* A value for each of the four rows of samples around row i of cells, which is counted z * 5 + y. */
@@ -124,14 +95,11 @@ PMB_INLINE __m128i values_of_samples(const uint32_t *values, int i)
 
 /* Sets the samples around a row of cells, as set_row sets the edges; i: the row, counted z * 5 + y; word: the row's cells. In
  * column 31 the samples at the upper x are the next brick's. */
-PMB_INLINE void set_samples(
-  const brick_points *points, const pmb_rows *rows, int row, int i, uint32_t word, brick_cells *cells)
+PMB_INLINE void set_samples(const brick_points *points, int row, int i, uint32_t word, brick_cells *cells)
 {
-  const int y = (row & 3) + 1, z = (row >> 2) + 1;
   const __m128i masks = values_of_samples(points->mask[PMB_SAMPLE], i);
   const __m128i firsts = values_of_samples(points->first[PMB_SAMPLE], i);
   const __m256i lower = _mm256_castsi128_si256(_mm_slli_epi32(masks, 1));
-  cases_of_row(&rows->equal[z][y], &rows->equal[z + 1][y], cells->equal + row * PMB_BRICK_X);
   _mm256_storeu_si256((__m256i *)cells->sample_mask[row], _mm256_inserti128_si256(lower, masks, 1));
   _mm256_storeu_si256((__m256i *)cells->sample_first[row], _mm256_broadcastsi128_si256(firsts));
   if (word >> 31) {
@@ -154,7 +122,7 @@ PMB_INLINE __m256i values_of_rows(const uint32_t (*values)[PMB_EDGE_ROWS], int i
 PMB_INLINE void set_row(const brick_points *points, int row, int i, uint32_t word, brick_cells *cells)
 {
   const __m256i masks = values_of_rows(points->mask, i);
-  /* Shifted so that of column x, 31 - x further, the bits before it are left. */
+  /* Shifting by 31 - x more leaves the bits before column x. */
   _mm256_storeu_si256((__m256i *)cells->mask[row], _mm256_slli_epi32(masks, 1));
   _mm256_storeu_si256((__m256i *)cells->first[row], values_of_rows(points->first, i));
   if (word >> 31) {
@@ -201,8 +169,8 @@ PMB_INLINE __m256i samples_around(const brick_cells *cells, size_t code)
   return ids;
 }
 
-/* write_cell writes 16 ids, as far as there is room: the next cell overwrites those that are too many. In
- * column 31 edges at the cell's upper x are the next brick's. */
+/* Writes 16 ids, as far as there is room: the next cell overwrites the surplus. In column 31 edges at the cell's upper x
+ * are the next brick's. */
 #if defined(__AVX512VPOPCNTDQ__)
 
 PMB_INLINE void write_cell(
@@ -264,16 +232,15 @@ PMB_INLINE void write_cell(
 
 #endif
 
-/* The triangles of n cells, to where there is room for so many ids. */
+/* The triangles of n cells; room: for so many ids. */
 PMB_INLINE void write_cells(
   const pmb_cpu *cpu, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way, const int joined)
 {
-  const pmb_cpu_case *plain = cpu->tables->plain;
+  const pmb_cpu_tables *tables = cpu->tables;
   for (int i = 0; i < n; ++i) {
-    const size_t code = cells->list[i], cell_case = cells->cases[code];
+    const size_t code = cells->list[i];
     pmb_cpu_case made;
-    const pmb_cpu_case *entry =
-      joined ? find_joined_case(cpu->tables, cells->cases[code], cells->equal[code], &made) : &plain[cell_case];
+    const pmb_cpu_case *entry = find_case(tables, cells->cases[code], joined ? cells->equal[code] : 0, joined, &made);
     const int ids = entry->ids;
     write_cell(entry, cells, code, out, room, joined);
     prefetch_ids(way, out);
@@ -286,18 +253,18 @@ PMB_INLINE void write_cells(
 PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_points *points, uint32_t *out,
   int64_t room, id_way way, const int kinds)
 {
-  const pmb_rows *rows = &scratch->rows;
   const uint32_t *words = scratch->cells;
   brick_cells cells;
   for (uint32_t rest = rows_with_bits(words); rest; rest &= rest - 1) {
     const int row = pmb_lowest_bit(rest), y = row & 3, z = row >> 2;
-    cases_of_row(&rows->inside[z + 1][y + 1], &rows->inside[z + 2][y + 1], cells.cases + row * PMB_BRICK_X);
+    bits_of_cells(&scratch->inside, (uint32_t)row, cells.cases + row * PMB_BRICK_X);
     set_row(points, row, z * 5 + y, words[row], &cells);
     if (kinds == PMB_KINDS) {
-      set_samples(points, rows, row, z * 5 + y, words[row], &cells);
+      bits_of_cells(&scratch->equal, (uint32_t)row, cells.equal + row * PMB_BRICK_X);
+      set_samples(points, row, z * 5 + y, words[row], &cells);
     }
   }
-  const int n = lanes_list_words(cpu->tables->places, words, cells.list);
+  const int n = lanes_list_words(cpu->tables->places, words, PMB_BRICK_ROWS, cells.list);
   write_cells(cpu, &cells, n, out, room, way, kinds == PMB_KINDS);
 }
 
@@ -317,14 +284,6 @@ PMB_INLINE void fill_ids(const brick_points *points, uint32_t *ids, const int ki
   }
 }
 
-/* Writes 16 ids, of which the next cell overwrites those that are too many: so the loop has no end to foresee. */
-PMB_INLINE void write_plain(const int16_t *offsets, const uint32_t *ids, uint32_t *out)
-{
-  for (int i = 0; i < 16; ++i) {
-    out[i] = ids[offsets[i]];
-  }
-}
-
 PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_points *points, uint32_t *out,
   int64_t room, id_way way, const int kinds)
 {
@@ -334,15 +293,21 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const 
   fill_ids(points, scratch->ids, kinds);
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const uint32_t *row_ids = scratch->ids + ((row >> 2) * 5 + (row & 3)) * PMB_IDS_ROW;
-    const words_of_row words = find_words_of_row(&scratch->rows, row);
+    uint64_t inside[4], equal[4];
+    rows_of_cells(&scratch->inside, (uint32_t)row, inside);
+    rows_of_cells(&scratch->equal, (uint32_t)row, equal);
     for (uint32_t rest = scratch->cells[row]; rest; rest &= rest - 1) {
-      const int bit = pmb_lowest_bit(rest) + 1;
-      const uint32_t *cell_ids = row_ids + (bit - 1);
+      const int x = pmb_lowest_bit(rest);
+      const uint32_t *cell_ids = row_ids + x;
       pmb_cpu_case made;
-      const unsigned cell_case = bits_of_cell(words.inside, bit);
-      const pmb_cpu_case *entry = case_of_cell(tables, cell_case, &words, bit, joined, &made);
+      const unsigned cell_case = pmb_cell_bits(inside[0], inside[1], inside[2], inside[3], x);
+      const unsigned same = pmb_cell_bits(equal[0], equal[1], equal[2], equal[3], x);
+      const pmb_cpu_case *entry = find_case(tables, cell_case, same, joined, &made);
       if (!joined && end - out >= 16) {
-        write_plain(tables->offsets[cell_case], cell_ids, out);
+        for (int i = 0; i < 16;
+             ++i) { /* the next cell overwrites the surplus: so the loop's end is always foreseen */
+          out[i] = cell_ids[tables->offsets[cell_case][i]];
+        }
       } else {
         for (int i = 0; i < entry->ids; ++i) {
           out[i] = cell_ids[pmb_cpu_offset_of_corner(entry->corners[i])];

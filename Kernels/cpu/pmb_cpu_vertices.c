@@ -1,36 +1,98 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices: interpolates the points of a brick, and their gradients and normals.
  *
- * An "end" is a sample at an end of an edge with a point, or with a point on itself: a record of its index gradient and its value.
- * Ends are made 16 columns at a time, where there is one among these, from the samples where they lie; only where these are
- * not side by side, hidden, or outside the volume, they are copied to a tile first. */
+ * An "end" is a sample at an end of an edge with a point, or with a point on itself: a record of its index gradient and
+ * its value. Ends are made 16 columns at a time, if one of these is an end, from the samples in the volume. Samples that
+ * are hidden, outside the volume or not side by side are copied to a tile first. */
 #include <string.h>
 
-#include "cpu/pmb_cpu_vertices_plan.h"
+#include "cpu/pmb_cpu_brick.h"
+#include "cpu/vector/pmb_cpu_compare.h"
+#include "cpu/vector/pmb_cpu_lanes.h"
 
-/* The part of a tile that is read, and where it lies in the volume: row (y,z) begins at element y[y + 1] + z[z + 1], for rows outside
- * the nearest. */
-typedef struct tile_rows {
-  int64_t stride, y[PMB_TILE_ROWS], z[PMB_TILE_ROWS];
-  int offset;     /* tile column of the first sample that there is */
-  int n;          /* samples of a row that there are */
-  int begin, end; /* tile columns that are set */
-} tile_rows;
-
-/* from, to: columns of the brick, -1 to 33. */
-static void find_tile_rows(const pmb_cpu *cpu, const box *b, int from, int to, tile_rows *rows)
+/* From bits z * 4 + y to bits z * 5 + y. */
+static inline uint32_t rows_by_five(uint32_t rows)
 {
-  const pmb_volume *v = cpu->volume;
-  const int64_t first = clamp(b->origin[0] + from, v->dims[0]), last = clamp(b->origin[0] + to, v->dims[0]);
-  rows->stride = v->strides[0];
-  rows->offset = (int)(first - (b->origin[0] - 1));
-  rows->n = (int)(last - first) + 1;
-  rows->begin = from + 1;
-  rows->end = to + 2;
-  for (int i = 0; i < PMB_TILE_ROWS; ++i) {
-    rows->y[i] = first * v->strides[0] + clamp(b->origin[1] + i - 1, v->dims[1]) * v->strides[1];
-    rows->z[i] = clamp(b->origin[2] + i - 1, v->dims[2]) * v->strides[2];
+  return (rows & 0xf) | (rows & 0xf0) << 1 | (rows & 0xf00) << 2 | (rows & 0xf000) << 3;
+}
+
+/* The samples that are ends. Returns the rows that have one, bit (z + 1) * 7 + (y + 1). */
+static inline uint64_t find_ends(const pmb_cpu_record *record, brick_plan *plan)
+{
+  const uint32_t *x = (const uint32_t *)record->mask, *y = x + PMB_BRICK_ROWS, *z = y + PMB_BRICK_ROWS;
+  const uint32_t *samples = z + PMB_BRICK_ROWS;
+  uint32_t own[PMB_BRICK_ROWS], low[32];
+  uint64_t rows = 0;
+  for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
+    const uint32_t below_y = i % PMB_BRICK_Y ? y[i - 1] : 0, below_z = i >= PMB_BRICK_Y ? z[i - PMB_BRICK_Y] : 0;
+    own[i] = x[i] | x[i] << 1 | y[i] | z[i] | samples[i] | below_y | below_z;
   }
+  for (int i = 0; i < PMB_BRICK_Z; ++i) {
+    memcpy(plan->ends + 5 * i, own + PMB_BRICK_Y * i, PMB_BRICK_Y * sizeof(*own));
+    plan->ends[5 * i + 4] = y[PMB_BRICK_Y * i + 3];
+  }
+  memcpy(plan->ends + 20, z + 12, PMB_BRICK_Y * sizeof(*z));
+  memset(plan->ends + 24, 0, 8 * sizeof(*z));
+  for (int i = 0; i < 32; ++i) {
+    low[i] = plan->ends[i] << 16;
+  }
+  plan->low = at_least_uint32(low, 1);
+  plan->high = at_least_uint32(plan->ends, 1 << 16);
+  plan->beyond = rows_by_five(at_least_uint32(x, 1u << 31));
+  for (int i = 0; i < 5; ++i) {
+    rows |= (uint64_t)((plan->low | plan->high) >> 5 * i & 31) << ((i + 1) * PMB_TILE_ROWS + 1);
+  }
+  return rows;
+}
+
+static inline int wants_gradients(const pmb_mesh *mesh)
+{
+  return mesh->normals || mesh->gradients;
+}
+
+/* Whether gradients are central differences, the default. */
+static inline int is_central(const pmb_mesh *mesh)
+{
+  return wants_gradients(mesh) && mesh->gradient_estimator == PMB_CENTRAL;
+}
+
+/* The rows that have to be read to interpolate from these, bits as above. */
+static inline uint64_t rows_around(const pmb_mesh *mesh, uint64_t rows)
+{
+  const uint64_t beside = rows << 1 | rows >> 1;
+  if (!wants_gradients(mesh)) {
+    return rows;
+  }
+  if (mesh->gradient_estimator == PMB_SOBEL) {
+    const uint64_t layer = rows | beside;
+    return layer | layer << PMB_TILE_ROWS | layer >> PMB_TILE_ROWS;
+  }
+  return rows | beside | rows << PMB_TILE_ROWS | rows >> PMB_TILE_ROWS;
+}
+
+/* Columns to read of a brick's rows: those of the ends and beside them, and all of 16 where there is one end. */
+static inline void find_columns(brick_plan *plan)
+{
+  uint32_t own = 0;
+  for (int i = 0; i < 32; ++i) {
+    own |= plan->ends[i];
+  }
+  const uint64_t columns = (uint64_t)(plan->beyond != 0) << PMB_BRICK_X | own;
+  const int first = columns ? pmb_lowest_bit(columns) : 0, last = columns ? 63 - __builtin_clzll(columns) : 0;
+  plan->from = first % 16 ? first / 16 * 16 : first - 1;
+  plan->to = last == PMB_BRICK_X || last % 16 == 15 ? last + 1 : last | 15;
+}
+
+/* The points of a brick in their order; returns how many, and repeats the last one to fill the last block. */
+static __attribute__((noinline)) int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
+{
+  uint32_t words[PMB_BRICK_ROWS][PMB_KINDS];
+  lanes_interleave_u32(record->mask, words);
+  const int n = lanes_list_words(cpu->tables->places, words[0], PMB_KINDS * PMB_BRICK_ROWS, list);
+  for (int i = 0; i < 16 && n > 0; ++i) {
+    list[n + i] = list[n - 1];
+  }
+  return n;
 }
 
 /* The rows of samples around a brick: row (y,z) begins, with its column 0, at element y[y + 1] + z[z + 1] of `samples`. */
@@ -45,38 +107,13 @@ typedef struct rows_view {
 #include "shared/pmb_each_type.h"
 
 typedef struct end_functions {
-  void (*load)(const void *samples, const tile_rows *rows, uint64_t wanted, void *tile);
+  void (*load)(const pmb_cpu *cpu, const box *b, const brick_plan *plan, void *tile);
   void (*make)(const pmb_cpu *cpu, const box *b, const rows_view *v, const brick_plan *plan, void *out);
+  pmb_stencil (*stencil)(const rows_view *v, int end);
 } end_functions;
 
-#define PMB_ENDS(NAME, type, name, real) [PMB_##NAME] = { load_##name, make_ends_##name },
+#define PMB_ENDS(NAME, type, name, real) [PMB_##NAME] = { load_##name, make_ends_##name, stencil_##name },
 static const end_functions by_type[] = { PMB_SAMPLE_TYPES(PMB_ENDS) };
-
-/* Hidden samples of a loaded row become NaN: what follows from them is then left out everywhere. */
-static void hide_samples(const pmb_cpu *cpu, const box *b, int y, int z, void *row, const tile_rows *rows)
-{
-  const pmb_volume *v = cpu->volume;
-  const int64_t j = clamp(b->origin[1] + y, v->dims[1]), k = clamp(b->origin[2] + z, v->dims[2]);
-  for (int c = rows->begin; c < rows->end; ++c) {
-    const int there = c < rows->offset ? rows->offset : c < rows->offset + rows->n ? c : rows->offset + rows->n - 1;
-    if (pmb_hides_sample(v, b->origin[0] - 1 + there, j, k)) {
-      pmb_type_is_wide(v->type) ? (((double *)row)[c] = NAN) : (((float *)row)[c] = NAN);
-    }
-  }
-}
-
-/* Loads the rows of a plan into the tile; columns outside the volume repeat its border. */
-static void load_tile(const pmb_cpu *cpu, const box *b, const brick_plan *plan, void *tile)
-{
-  const size_t pitch = PMB_TILE_PITCH * (pmb_type_is_wide(cpu->volume->type) ? sizeof(double) : sizeof(float));
-  tile_rows rows;
-  find_tile_rows(cpu, b, plan->from, plan->to, &rows);
-  by_type[cpu->volume->type].load(cpu->volume->samples, &rows, plan->rows, tile);
-  for (uint64_t rest = b->hides ? plan->rows : 0; rest; rest &= rest - 1) {
-    const int bit = pmb_lowest_bit(rest), y = bit % PMB_TILE_ROWS - 1, z = bit / PMB_TILE_ROWS - 1;
-    hide_samples(cpu, b, y, z, (char *)tile + (size_t)bit * pitch, &rows);
-  }
-}
 
 /* Factor of central differences at n samples from `first` on, of an axis with so many. */
 static inline void fill_factor(float *factor, int n, int64_t first, int64_t dims)
@@ -92,7 +129,7 @@ static inline void fill_factor(float *factor, int n, int64_t first, int64_t dims
   }
 }
 
-/* Where the rows are that a plan needs: in the volume, if their columns can be read there, else in the tile. */
+/* Where the rows of a plan are: in the volume, if their columns can be read there, else in the tile. */
 static void find_rows(const pmb_cpu *cpu, const box *b, const brick_plan *plan, void *tile, rows_view *view)
 {
   const pmb_volume *v = cpu->volume;
@@ -111,37 +148,8 @@ static void find_rows(const pmb_cpu *cpu, const box *b, const brick_plan *plan, 
       in_place ? clamp(b->origin[2] + i - 1, v->dims[2]) * v->strides[2] : i * PMB_TILE_ROWS * PMB_TILE_PITCH;
   }
   if (!in_place) {
-    load_tile(cpu, b, plan, tile);
+    by_type[v->type].load(cpu, b, plan, tile);
   }
-}
-
-/* A sample as the careful path needs it. */
-static double sample_at(const rows_view *v, int64_t x, int64_t y, int64_t z)
-{
-  const int64_t i = v->y[y + 1] + v->z[z + 1] + x;
-  switch (v->type) {
-#define PMB_SAMPLE_AT(NAME, type, name, real) \
-  case PMB_##NAME:                            \
-    return (double)((const type *)v->samples)[i];
-    PMB_SAMPLE_TYPES(PMB_SAMPLE_AT)
-#undef PMB_SAMPLE_AT
-  }
-  return 0;
-}
-
-/* The neighbourhood of the sample of an end. */
-static pmb_stencil stencil(const rows_view *v, int end)
-{
-  const int place[3] = { end % PMB_ENDS_PITCH, end / PMB_ENDS_PITCH % 5, end / PMB_ENDS_PITCH / 5 };
-  pmb_stencil s;
-  s.center = sample_at(v, place[0], place[1], place[2]);
-  for (int a = 0; a < 3; ++a) {
-    const int x = a == 0, y = a == 1, z = a == 2;
-    s.below[a] = sample_at(v, place[0] - x, place[1] - y, place[2] - z);
-    s.above[a] = sample_at(v, place[0] + x, place[1] + y, place[2] + z);
-    s.factor[a] = (double)v->factor[a][place[a]];
-  }
-  return s;
 }
 
 #define PMB_REAL float
@@ -154,33 +162,11 @@ static pmb_stencil stencil(const rows_view *v, int end)
 #define PMB_REAL_WIDE 1
 #include "cpu/pmb_cpu_vertices_template.h"
 
-/* The rows of a brick are far apart, so the hardware does not foresee them. */
 void pmb_cpu_plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_plan *plan)
 {
-  const pmb_volume *v = cpu->volume;
-  const int64_t bytes = (int64_t)pmb_type_size(v->type), origin = (int64_t)record->position[0] * PMB_BRICK_X;
-  int64_t row[PMB_TILE_ROWS];
   plan->rows = rows_around(cpu->mesh, find_ends(record, plan));
   find_columns(plan);
-  if (!plan->rows || v->strides[0] != 1 || cpu->is_cached) {
-    return;
-  }
-  const int64_t from = clamp(origin + plan->from, v->dims[0]) * bytes;
-  const int64_t further = clamp(origin + plan->to, v->dims[0]) * bytes - from;
-  for (int i = 0; i < PMB_TILE_ROWS; ++i) {
-    row[i] = clamp((int64_t)record->position[1] * PMB_BRICK_Y + i - 1, v->dims[1]) * v->strides[1] * bytes + from;
-  }
-  for (int i = 0; i < PMB_TILE_ROWS; ++i) {
-    const int64_t z = clamp((int64_t)record->position[2] * PMB_BRICK_Z + i - 1, v->dims[2]);
-    const char *layer = (const char *)v->samples + z * v->strides[2] * bytes;
-    for (uint32_t rest = (uint32_t)(plan->rows >> i * PMB_TILE_ROWS) & 0x7f; rest; rest &= rest - 1) {
-      const char *samples = layer + row[pmb_lowest_bit(rest)];
-      for (int64_t b = 0; b < further; b += 64) {
-        __builtin_prefetch(samples + b);
-      }
-      __builtin_prefetch(samples + further);
-    }
-  }
+  prefetch_samples(cpu, record, plan->rows, plan->from, plan->to);
 }
 
 void pmb_cpu_emit_points(
@@ -189,8 +175,8 @@ void pmb_cpu_emit_points(
   rows_view view;
   box b;
   find_box(cpu, record, &b);
-  find_rows(cpu, &b, plan, &scratch->tile, &view);
-  by_type[view.type].make(cpu, &b, &view, plan, &scratch->ends);
+  find_rows(cpu, &b, plan, scratch->tile, &view);
+  by_type[view.type].make(cpu, &b, &view, plan, scratch->ends);
   if (pmb_type_is_wide(cpu->volume->type)) {
     emit_points_f64(cpu, scratch, record, &b, &view, first);
   } else {

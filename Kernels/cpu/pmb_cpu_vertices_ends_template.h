@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The ends of edges for samples of one type: PMB_TYPE, see pmb_each_type.h. */
 
-/* Reads the rows of a tile that have their bit in `wanted`, as load_tile has them. */
-static void PMB_T_NAME(load)(const void *samples, const tile_rows *rows, uint64_t wanted, void *tile)
+/* Copies the rows of a plan to the tile. Columns outside the volume repeat its border; hidden samples become NaN, so that what
+ * follows from them is left out everywhere. */
+static void PMB_T_NAME(load)(const pmb_cpu *cpu, const box *b, const brick_plan *plan, void *tile)
 {
-  const int offset = rows->offset, n = rows->n;
-  for (; wanted; wanted &= wanted - 1) {
-    const int bit = pmb_lowest_bit(wanted);
-    const PMB_T *in = (const PMB_T *)samples + rows->y[bit % PMB_TILE_ROWS] + rows->z[bit / PMB_TILE_ROWS];
-    PMB_T_REAL *row = (PMB_T_REAL *)tile + bit * PMB_TILE_PITCH;
-    if (rows->stride == 1) {
-      for (int i = 0; i < n; ++i) {
-        row[offset + i] = (PMB_T_REAL)in[i];
+  const pmb_volume *v = cpu->volume;
+  const int64_t *o = b->origin, *s = v->strides;
+  const int first = o[0] + plan->from < 0 ? 0 : plan->from;
+  const int last = (int)pmb_cpu_smaller(plan->to, v->dims[0] - 1 - o[0]);
+  for (int z = 0; z < PMB_TILE_ROWS; ++z) {
+    const int64_t k = clamp(o[2] + z - 1, v->dims[2]);
+    for (uint64_t rest = plan->rows >> z * PMB_TILE_ROWS & 0x7f; rest; rest &= rest - 1) {
+      const int y = pmb_lowest_bit(rest);
+      const int64_t j = clamp(o[1] + y - 1, v->dims[1]);
+      const PMB_T *restrict in = (const PMB_T *)v->samples + o[0] * s[0] + j * s[1] + k * s[2];
+      PMB_T_REAL *restrict row = (PMB_T_REAL *)tile + (z * PMB_TILE_ROWS + y) * PMB_TILE_PITCH + 1;
+      for (int x = first; s[0] == 1 && x <= last; ++x) {
+        row[x] = (PMB_T_REAL)in[x];
       }
-    } else {
-      for (int i = 0; i < n; ++i) {
-        row[offset + i] = (PMB_T_REAL)in[i * rows->stride];
+      for (int x = first; (s[0] != 1 || b->hides) && x <= last; ++x) {
+        row[x] = b->hides && pmb_hides_sample(v, o[0] + x, j, k) ? (PMB_T_REAL)NAN : (PMB_T_REAL)in[x * s[0]];
       }
-    }
-    if (rows->begin < offset) {
-      row[0] = row[1];
-    }
-    for (int c = offset + n; c < rows->end; ++c) {
-      row[c] = row[offset + n - 1];
+      if (plan->from < first) {
+        row[-1] = row[0];
+      }
+      for (int x = last + 1; x <= plan->to; ++x) {
+        row[x] = row[last];
+      }
     }
   }
 }
@@ -32,8 +37,8 @@ static inline const PMB_T *PMB_T_NAME(row_of)(const rows_view *v, int64_t y, int
   return (const PMB_T *)v->samples + v->y[y + 1] + v->z[z + 1];
 }
 
-/* The ends among the 16 columns from x on of row (y,z), with their gradients by central differences. columns: bits of those that
- * are ends. Others may get anything; their neighbours are not read, for they can lie in a line of the cache of their own. */
+/* The ends among the 16 columns from x on of row (y,z), with gradients by central differences. columns: bits of those
+ * that are ends; others get arbitrary values. Neighbours are read only of ends: they may be in another cache line. */
 PMB_INLINE void PMB_T_NAME(central_ends)(
   const rows_view *v, int64_t x, int64_t y, int64_t z, uint32_t columns, PMB_T_REAL (*ends)[4])
 {
@@ -56,72 +61,72 @@ PMB_INLINE void PMB_T_NAME(central_ends)(
     g[2][l] = PMB_T_REAL_NAME(pmb_difference)(rows[3][l], rows[4][l], factor_z);
     g[3][l] = rows[0][l];
   }
-  PMB_T_REAL_NAME(lanes_interleave)(g, ends);
+  PMB_T_REAL_NAME(lanes_interleave)((const PMB_T_REAL(*)[16])g, ends);
 }
 
-/* Sample (x,y,z) of a brick, and its neighbours. */
-PMB_INLINE PMB_T_REAL PMB_T_NAME(at)(const rows_view *v, int64_t x, int64_t y, int64_t z)
+PMB_INLINE PMB_T_REAL PMB_T_NAME(at)(const rows_view *v, int x, int y, int z)
 {
   return (PMB_T_REAL)PMB_T_NAME(row_of)(v, y, z)[x];
 }
 
-/* One end, by central differences. */
-static inline void PMB_T_NAME(central_end)(const rows_view *v, int x, int y, int z, PMB_T_REAL *end)
+/* The neighbourhood of the sample of an end. */
+static pmb_stencil PMB_T_NAME(stencil)(const rows_view *v, int end)
 {
-  end[0] = PMB_T_REAL_NAME(pmb_difference)(
-    PMB_T_NAME(at)(v, x - 1, y, z), PMB_T_NAME(at)(v, x + 1, y, z), (PMB_T_REAL)v->factor[0][x]);
-  end[1] = PMB_T_REAL_NAME(pmb_difference)(
-    PMB_T_NAME(at)(v, x, y - 1, z), PMB_T_NAME(at)(v, x, y + 1, z), (PMB_T_REAL)v->factor[1][y]);
-  end[2] = PMB_T_REAL_NAME(pmb_difference)(
-    PMB_T_NAME(at)(v, x, y, z - 1), PMB_T_NAME(at)(v, x, y, z + 1), (PMB_T_REAL)v->factor[2][z]);
-  end[3] = PMB_T_NAME(at)(v, x, y, z);
+  const int place[3] = { end % PMB_ENDS_PITCH, end / PMB_ENDS_PITCH % 5, end / PMB_ENDS_PITCH / 5 };
+  pmb_stencil s;
+  s.center = (double)PMB_T_NAME(at)(v, place[0], place[1], place[2]);
+  for (int a = 0; a < 3; ++a) {
+    const int x = a == 0, y = a == 1, z = a == 2;
+    s.below[a] = (double)PMB_T_NAME(at)(v, place[0] - x, place[1] - y, place[2] - z);
+    s.above[a] = (double)PMB_T_NAME(at)(v, place[0] + x, place[1] + y, place[2] + z);
+    s.factor[a] = (double)v->factor[a][place[a]];
+  }
+  return s;
 }
 
-/* By the Sobel operator: differences along each axis of the 3 x 3 samples around, see pmb_sobel. */
-static void PMB_T_NAME(sobel_end)(const rows_view *v, int x, int y, int z, PMB_T_REAL *end)
+/* Component a of the gradient at a sample by the Sobel operator, from the 3 x 3 x 3 samples around it, see pmb_sobel. */
+static PMB_T_REAL PMB_T_NAME(sobel)(const rows_view *v, const int place[3], int a)
 {
-  PMB_T_REAL d[3][9];
+  PMB_T_REAL d[9];
   for (int n = 0; n < 9; ++n) {
     const int i = n % 3 - 1, j = n / 3 - 1;
-    d[0][n] = PMB_T_REAL_NAME(pmb_difference)(
-      PMB_T_NAME(at)(v, x - 1, y + i, z + j), PMB_T_NAME(at)(v, x + 1, y + i, z + j), (PMB_T_REAL)v->factor[0][x]);
-    d[1][n] = PMB_T_REAL_NAME(pmb_difference)(
-      PMB_T_NAME(at)(v, x + i, y - 1, z + j), PMB_T_NAME(at)(v, x + i, y + 1, z + j), (PMB_T_REAL)v->factor[1][y]);
-    d[2][n] = PMB_T_REAL_NAME(pmb_difference)(
-      PMB_T_NAME(at)(v, x + i, y + j, z - 1), PMB_T_NAME(at)(v, x + i, y + j, z + 1), (PMB_T_REAL)v->factor[2][z]);
+    const int x = place[0] + (a == 0 ? 0 : i),
+              y = place[1] +
+      (a == 1      ? 0
+          : a == 0 ? i
+                   : j),
+              z = place[2] + (a == 2 ? 0 : j);
+    d[n] = PMB_T_REAL_NAME(pmb_difference)(PMB_T_NAME(at)(v, x - (a == 0), y - (a == 1), z - (a == 2)),
+      PMB_T_NAME(at)(v, x + (a == 0), y + (a == 1), z + (a == 2)), (PMB_T_REAL)v->factor[a][place[a]]);
   }
+  return PMB_T_REAL_NAME(pmb_sobel)(d);
+}
+
+/* One end, by central differences. */
+PMB_INLINE void PMB_T_NAME(central_end)(const rows_view *v, int x, int y, int z, PMB_T_REAL *end)
+{
+  const int place[3] = { x, y, z };
+  end[3] = PMB_T_NAME(at)(v, x, y, z);
   for (int a = 0; a < 3; ++a) {
-    end[a] = PMB_T_REAL_NAME(pmb_sobel)(d[a]);
+    const int dx = a == 0, dy = a == 1, dz = a == 2;
+    end[a] = PMB_T_REAL_NAME(pmb_difference)(PMB_T_NAME(at)(v, x - dx, y - dy, z - dz),
+      PMB_T_NAME(at)(v, x + dx, y + dy, z + dz), (PMB_T_REAL)v->factor[a][place[a]]);
   }
 }
 
-/* By forward differences; last: the brick's column, row and layer that are the volume's last. */
-static void PMB_T_NAME(forward_end)(const rows_view *v, const int64_t last[3], int x, int y, int z, PMB_T_REAL *end)
+/* One end, by another estimator or without a gradient. */
+static void PMB_T_NAME(single_end)(
+  const pmb_cpu *cpu, const box *b, const rows_view *v, int x, int y, int z, PMB_T_REAL *end)
 {
   const PMB_T_REAL here = PMB_T_NAME(at)(v, x, y, z);
-  end[0] =
-    PMB_T_REAL_NAME(pmb_forward)(PMB_T_NAME(at)(v, x - 1, y, z), here, PMB_T_NAME(at)(v, x + 1, y, z), x == last[0]);
-  end[1] =
-    PMB_T_REAL_NAME(pmb_forward)(PMB_T_NAME(at)(v, x, y - 1, z), here, PMB_T_NAME(at)(v, x, y + 1, z), y == last[1]);
-  end[2] =
-    PMB_T_REAL_NAME(pmb_forward)(PMB_T_NAME(at)(v, x, y, z - 1), here, PMB_T_NAME(at)(v, x, y, z + 1), z == last[2]);
-}
-
-/* Ends of a row one by one. */
-static __attribute__((noinline)) void PMB_T_NAME(single_ends)(
-  const pmb_cpu *cpu, const box *b, const rows_view *v, uint64_t columns, int y, int z, PMB_T_REAL (*row)[4])
-{
-  const pmb_mesh *mesh = cpu->mesh;
-  const int64_t *dims = cpu->volume->dims;
-  const int64_t last[3] = { dims[0] - 1 - b->origin[0], dims[1] - 1 - b->origin[1], dims[2] - 1 - b->origin[2] };
-  for (; columns; columns &= columns - 1) {
-    const int x = pmb_lowest_bit(columns);
-    row[x][3] = PMB_T_NAME(at)(v, x, y, z);
-    if (wants_gradients(mesh) && mesh->gradient_estimator == PMB_SOBEL) {
-      PMB_T_NAME(sobel_end)(v, x, y, z, row[x]);
-    } else if (wants_gradients(mesh)) {
-      PMB_T_NAME(forward_end)(v, last, x, y, z, row[x]);
-    }
+  const int place[3] = { x, y, z };
+  end[3] = here;
+  for (int a = 0; a < 3 && wants_gradients(cpu->mesh); ++a) {
+    const int dx = a == 0, dy = a == 1, dz = a == 2, last = b->origin[a] + place[a] == cpu->volume->dims[a] - 1;
+    end[a] = cpu->mesh->gradient_estimator == PMB_SOBEL
+      ? PMB_T_NAME(sobel)(v, place, a)
+      : PMB_T_REAL_NAME(pmb_forward)(
+          PMB_T_NAME(at)(v, x - dx, y - dy, z - dz), here, PMB_T_NAME(at)(v, x + dx, y + dy, z + dz), last);
   }
 }
 
@@ -130,19 +135,20 @@ static void PMB_T_NAME(make_ends)(
   const pmb_cpu *cpu, const box *b, const rows_view *v, const brick_plan *plan, void *out)
 {
   PMB_T_REAL(*ends)[4] = out;
-  if (!is_central(cpu->mesh)) {
-    for (int i = 0; i < 25; ++i) {
-      const uint64_t columns = plan->ends[i] | (uint64_t)(plan->beyond >> i & 1) << PMB_BRICK_X;
-      PMB_T_NAME(single_ends)(cpu, b, v, columns, i % 5, i / 5, ends + i * PMB_ENDS_PITCH);
-    }
-    return;
-  }
-  for (uint64_t rest = plan->low | (uint64_t)plan->high << 32; rest; rest &= rest - 1) {
+  const int central = is_central(cpu->mesh);
+  for (uint64_t rest = central ? plan->low | (uint64_t)plan->high << 32 : 0; rest; rest &= rest - 1) {
     const int64_t bit = pmb_lowest_bit(rest), i = bit & 31, x = bit >> 5 << 4;
     PMB_T_NAME(central_ends)(v, x, i % 5, i / 5, plan->ends[i] >> x, ends + i * PMB_ENDS_PITCH + x);
   }
-  for (uint32_t rest = plan->beyond; rest; rest &= rest - 1) {
+  for (uint32_t rest = central ? plan->beyond : 0; rest; rest &= rest - 1) {
     const int i = pmb_lowest_bit(rest);
     PMB_T_NAME(central_end)(v, PMB_BRICK_X, i % 5, i / 5, ends[i * PMB_ENDS_PITCH + PMB_BRICK_X]);
+  }
+  for (int i = 0; i < 25 && !central; ++i) {
+    uint64_t columns = plan->ends[i] | (uint64_t)(plan->beyond >> i & 1) << PMB_BRICK_X;
+    for (; columns; columns &= columns - 1) {
+      const int x = pmb_lowest_bit(columns);
+      PMB_T_NAME(single_end)(cpu, b, v, x, i % 5, i / 5, ends[i * PMB_ENDS_PITCH + x]);
+    }
   }
 }

@@ -10,7 +10,7 @@ typedef struct point_block {
   int32_t kind[16];                           /* PMB_EDGE_X ... */
   PMB_REAL from[4][16], to[4][16];            /* the ends: index gradient and sample */
   PMB_REAL t[16];
-  double x[16], y[16], z[16];
+  double index[3][16];
   float normal[3][16], gradient[3][16];
 } point_block;
 
@@ -27,7 +27,7 @@ static inline void PMB_REAL_NAME(place_points)(
   /* Whole numbers below 2^53 in magnitude: sums in double are exact. */
   const double origin[3] = { (double)(b->origin[0] + first[0]), (double)(b->origin[1] + first[1]),
     (double)(b->origin[2] + first[2]) };
-  /* In 16 bits, for twice as many fit into a vector. */
+  /* In 16 bits: twice as many fit into a vector. */
   PMB_EACH_LANE (l) {
     const uint16_t entry = list[l], y = entry >> 7 & 3, z = (uint16_t)(entry >> 9), kind = entry >> 5 & 3;
     const uint16_t step_y = kind == PMB_EDGE_Y ? PMB_ENDS_PITCH : 0,
@@ -44,20 +44,15 @@ static inline void PMB_REAL_NAME(place_points)(
   PMB_EACH_LANE (l) {
     p->t[l] = PMB_REAL_NAME(pmb_edge_parameter)(p->from[3][l], p->to[3][l], value, low);
   }
-  PMB_REAL along[3][16];
   for (int a = 0; a < 3; ++a) {
+    static const int shift[3] = { 0, 7, 9 }, mask[3] = { 31, 3, 3 };
+    PMB_REAL along[16];
     PMB_EACH_LANE (l) {
-      along[a][l] = p->kind[l] == a ? p->t[l] : 0;
+      along[l] = p->kind[l] == a ? p->t[l] : 0;
     }
-  }
-  PMB_EACH_LANE (l) {
-    p->x[l] = (origin[0] + (double)(list[l] & 31)) + (double)along[0][l];
-  }
-  PMB_EACH_LANE (l) {
-    p->y[l] = (origin[1] + (double)(list[l] >> 7 & 3)) + (double)along[1][l];
-  }
-  PMB_EACH_LANE (l) {
-    p->z[l] = (origin[2] + (double)(list[l] >> 9)) + (double)along[2][l];
+    PMB_EACH_LANE (l) {
+      p->index[a][l] = (origin[a] + (double)(list[l] >> shift[a] & mask[a])) + (double)along[l];
+    }
   }
 }
 
@@ -71,8 +66,8 @@ static __attribute__((noinline)) void PMB_REAL_NAME(orient_carefully)(
     g[a] = PMB_REAL_NAME(pmb_lerp)(p->from[a][l], p->to[a][l], p->t[l]);
   }
   if (!PMB_REAL_NAME(pmb_scaled_point)(cpu->frame, g, gradient, normal)) {
-    const pmb_stencil lower = stencil(v, p->lower[l]);
-    const pmb_stencil upper = stencil(v, p->upper[l]);
+    const pmb_stencil lower = by_type[v->type].stencil(v, p->lower[l]);
+    const pmb_stencil upper = by_type[v->type].stencil(v, p->upper[l]);
     pmb_careful_point(cpu->frame, &lower, &upper, p->kind[l], (double)p->t[l], gradient, normal);
   }
   for (int r = 0; r < 3; ++r) {
@@ -143,17 +138,16 @@ static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_b
   if (cpu->mesh->point_type == PMB_FLOAT32) {
     float out[3][16];
     if (frame->diagonal) {
-      const double *index[3] = { p->x, p->y, p->z };
       for (int r = 0; r < 3; ++r) {
         const double spacing = frame->to_world[5 * r], shift = frame->to_world[4 * r + 3];
         PMB_EACH_LANE (l) {
-          out[r][l] = (float)pmb_world_diagonal(spacing, shift, index[r][l]);
+          out[r][l] = (float)pmb_world_diagonal(spacing, shift, p->index[r][l]);
         }
       }
     } else {
       for (int r = 0; r < 3; ++r) {
         for (int l = 0; l < 16; ++l) {
-          out[r][l] = (float)pmb_world(frame, r, p->x[l], p->y[l], p->z[l]);
+          out[r][l] = (float)pmb_world(frame, r, p->index[0][l], p->index[1][l], p->index[2][l]);
         }
       }
     }
@@ -162,7 +156,7 @@ static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_b
     double out[3][16], whole[48];
     for (int r = 0; r < 3; ++r) {
       for (int l = 0; l < 16; ++l) {
-        out[r][l] = pmb_world(frame, r, p->x[l], p->y[l], p->z[l]);
+        out[r][l] = pmb_world(frame, r, p->index[0][l], p->index[1][l], p->index[2][l]);
       }
     }
     lanes_store3_f64(out, whole);
@@ -200,7 +194,7 @@ static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu *cpu, const pmb_cpu_r
 static __attribute__((noinline)) void PMB_REAL_NAME(emit_points)(const pmb_cpu *cpu, pmb_cpu_scratch *scratch,
   const pmb_cpu_record *record, const box *b, const rows_view *view, int64_t first)
 {
-  const PMB_REAL(*ends)[4] = (const PMB_REAL(*)[4])scratch->ends.PMB_REAL_NAME(e);
+  const PMB_REAL(*ends)[4] = (const PMB_REAL(*)[4])(const void *)scratch->ends;
   const int n = list_points(cpu, record, scratch->list);
   for (int i = 0; i < n; i += 16) {
     point_block p;

@@ -51,7 +51,7 @@ void pmb_cpu_compare_around(const pmb_cpu *cpu, const box *b, const int place[3]
   }
 }
 
-/* Bits x + 1 of the samples or cells x = first to last of row (y,z) that are hidden. */
+/* Bits x + 1 of the hidden samples or cells x = first to last of row (y,z). */
 PMB_INLINE uint64_t hidden_bits(const box *b, int first, int last, int y, int z, const pmb_volume *volume,
   int (*hides)(const pmb_volume *, int64_t, int64_t, int64_t))
 {

@@ -17,27 +17,22 @@ static __attribute__((noinline)) int PMB_T_NAME(any_equal)(
   return any;
 }
 
-/* Copies the samples of a brick to where they lie side by side, for rows that are short or apart. */
+/* Copies the samples of a brick side by side, for rows that are short or have gaps. */
 static __attribute__((noinline)) void PMB_T_NAME(copy_brick)(
   const PMB_T *in, const int64_t *strides, const int *n, PMB_T *copy)
 {
   for (int z = 0; z < n[2]; ++z) {
     for (int y = 0; y < n[1]; ++y) {
-      const PMB_T *row = in + y * strides[1] + z * strides[2];
-      PMB_T *out = copy + (z * 5 + y) * COPY_PITCH;
-      if (strides[0] == 1) {
-        memcpy(out, row, (size_t)n[0] * sizeof(*row));
-      }
-      for (int x = 0; strides[0] != 1 && x < n[0]; ++x) {
-        out[x] = row[x * strides[0]];
+      for (int x = 0; x < n[0]; ++x) {
+        copy[(z * 5 + y) * COPY_PITCH + x] = in[x * strides[0] + y * strides[1] + z * strides[2]];
       }
     }
   }
 }
 
-/* Bits of a brick's samples that are at least `threshold`, and with `join` of those that are `same`. Returns whether there is
- * one of the latter. in, n: as below, samples of a row side by side; where n[0] is less than 32
- * there are 32 - n[0] more before them. */
+/* Bits of a brick's samples that are at least `threshold`, and with `join` of those that are `same`; returns whether one
+ * is `same`. in, n: as below, samples of a row side by side; where n[0] is less than 32 there are 32 - n[0] more before
+ * them. */
 PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, const int *n, PMB_T threshold, PMB_T same,
   const int join, pmb_cpu_words *words, pmb_cpu_words *equal)
 {
@@ -57,23 +52,10 @@ PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, cons
       const uint32_t equal_word = join ? PMB_T_NAME(equal)(row - before, same) >> before : 0;
       const uint32_t next = word >> 1 | (uint32_t)(row[beyond] >= threshold) << 31;
       const uint32_t equal_next = join ? equal_word >> 1 | (uint32_t)(row[beyond] == same) << 31 : 0;
-      const int low = z * PMB_BRICK_Y + y, high = low - 1;
       any |= equal_word | equal_next;
-      if (y < PMB_BRICK_Y) {
-        words->low[low] = word;
-        words->low_next[low] = next;
-      }
-      if (y > 0) {
-        words->high[high] = word;
-        words->high_next[high] = next;
-      }
-      if (join && y < PMB_BRICK_Y) {
-        equal->low[low] = equal_word;
-        equal->low_next[low] = equal_next;
-      }
-      if (join && y > 0) {
-        equal->high[high] = equal_word;
-        equal->high_next[high] = equal_next;
+      set_words(words, y, z, word, next);
+      if (join) {
+        set_words(equal, y, z, equal_word, equal_next);
       }
     }
   }
@@ -107,7 +89,7 @@ static int PMB_T_NAME(words)(const void *first, int begins, const int64_t *strid
   return !any ? PMB_RULES_PLAIN : same >= threshold ? PMB_RULES_JOINED : PMB_RULES_SPECIAL;
 }
 
-/* Bits of n samples of a row, compared as the full rules have it: which are inside, equal, and finite. */
+/* Bits of n samples of a row by the full rules: which are inside, equal, and finite. */
 static void PMB_T_NAME(row)(const void *source, int64_t stride, int n, const pmb_isovalue *isovalue, uint64_t *inside,
   uint64_t *equal, uint64_t *finite)
 {

@@ -93,17 +93,13 @@ def triangulations(loop):
             yield [(loop[0], loop[k], loop[-1])] + left + right
 
 
-def in_a_face(pair):
-    return any(pair <= edges for edges in FACE_EDGES)
-
-
 def cuts_of(loop):
     """The cuts without a diagonal inside a face, in lexicographic order; a triangle begins at its lowest edge."""
     sides = {frozenset((loop[i - 1], loop[i])) for i in range(len(loop))}
     cuts = []
     for triangles in triangulations(loop):
         pairs = {frozenset(p) for t in triangles for p in itertools.combinations(t, 2)}
-        if not any(in_a_face(p) for p in pairs - sides):
+        if not any(p <= edges for p in pairs - sides for edges in FACE_EDGES):
             cuts.append(sorted(t[t.index(min(t)):] + t[:t.index(min(t))] for t in triangles))
     return sorted(cuts)
 
@@ -128,9 +124,8 @@ def main():
     print("};\n")
     print("/* Three edges per triangle; the unused rest is 0. */")
     print("PMB_TABLE uint8_t pmb_triangle_edges[256][16] = {")
-    for first in range(0, 256, 4):
-        rows = ["{%s}," % (",~".join(str(e) for t in case for e in t) or "0") for case in cases[first:first + 4]]
-        print(textwrap.indent(textwrap.fill(" ".join(rows), 120), "  ").replace("~", " "))
+    rows = ["{%s}," % (",~".join(str(e) for t in case for e in t) or "0") for case in cases]
+    print(textwrap.indent(textwrap.fill(" ".join(rows), 120), "  ").replace("~", " "))
     print("};\n")
     print("#endif")
 

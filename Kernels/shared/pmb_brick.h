@@ -47,7 +47,6 @@ typedef struct pmb_rows {
 /* What a brick gives to the mesh. */
 typedef struct pmb_content {
   uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS]; /* bit x: this edge or sample of row z * 4 + y has a point */
-  int points;
   int triangles;
 } pmb_content;
 
@@ -63,30 +62,6 @@ PMB_INLINE uint64_t pmb_mixed_cells(uint64_t row00, uint64_t row10, uint64_t row
   const uint64_t any = row00 | row10 | row01 | row11;
   const uint64_t all = row00 & row10 & row01 & row11;
   return (any | any >> 1) & ~(all & all >> 1);
-}
-
-/* Cells whose eight corners all have the bit. */
-PMB_INLINE uint64_t pmb_full_cells(uint64_t row00, uint64_t row10, uint64_t row01, uint64_t row11)
-{
-  const uint64_t all = row00 & row10 & row01 & row11;
-  return all & all >> 1;
-}
-
-PMB_INLINE int pmb_count_points(const pmb_content *content)
-{
-  int points = 0;
-  for (int kind = 0; kind < PMB_KINDS; ++kind) {
-    for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-      points += pmb_popcount(content->mask[kind][row]);
-    }
-  }
-  return points;
-}
-
-/* Bits of the first n own columns of a row; n may be more than there are. */
-PMB_INLINE uint64_t pmb_first_columns(int n)
-{
-  return n >= PMB_BRICK_X ? 0x1fffffffeu : ((1ull << n) - 1) << 1;
 }
 
 /* Points on the edges of a row: crossed, no end equal to the isovalue, and used by at least one valid cell.
@@ -123,8 +98,8 @@ PMB_INLINE void pmb_mark_samples(pmb_content *content, unsigned used, int x, int
 /* The valid cells of row (y - 1, z - 1) of a brick. */
 PMB_INLINE uint64_t pmb_valid_cells(const pmb_rows *rows, int y, int z)
 {
-  return ~rows->hidden[z][y] &
-    pmb_full_cells(rows->valid[z][y], rows->valid[z][y + 1], rows->valid[z + 1][y], rows->valid[z + 1][y + 1]);
+  const uint64_t all = rows->valid[z][y] & rows->valid[z][y + 1] & rows->valid[z + 1][y] & rows->valid[z + 1][y + 1];
+  return ~rows->hidden[z][y] & all & all >> 1;
 }
 
 /* Marks the sample points that the valid cells of row (y - 1, z - 1) use; returns the triangles of the brick's own. */
@@ -166,7 +141,6 @@ PMB_INLINE void pmb_special_content(const pmb_rows *rows, pmb_content *content)
   for (int i = 0; i < 25; ++i) {
     content->triangles += pmb_special_cells(rows, cells[i / 5][i % 5], i % 5, i / 5, content);
   }
-  content->points = pmb_count_points(content);
 }
 
 #endif

@@ -14,26 +14,26 @@ static int any_bit(const uint8_t *flags, int64_t n, uint8_t bits)
   return (all & bits) != 0;
 }
 
-int pmb_hides_any_sample(const pmb_volume *volume, const int64_t first[3], const int n[3])
+/* Whether one of n[0] x n[1] x n[2] of nx x ny x ... flags, from `first` on, has one of the bits. */
+static int any_flag(
+  const uint8_t *flags, uint8_t bits, int64_t nx, int64_t ny, const int64_t *first, int n0, int n1, int n2)
 {
   int any = 0;
-  for (int r = 0; volume->sample_flags && r < n[1] * n[2]; ++r) {
-    const int64_t j = first[1] + r % n[1], k = first[2] + r / n[1];
-    any |= any_bit(volume->sample_flags + first[0] + volume->dims[0] * (j + volume->dims[1] * k), n[0],
-      volume->hidden_sample_bits);
+  for (int r = 0; flags && r < n1 * n2; ++r) {
+    any |= any_bit(flags + first[0] + nx * (first[1] + r % n1 + ny * (first[2] + r / n1)), n0, bits);
   }
   return any;
 }
 
-int pmb_hides_any_cell(const pmb_volume *volume, const int64_t first[3], const int n[3])
+int pmb_hides_any_sample(const pmb_volume *v, const int64_t first[3], const int n[3])
 {
-  int any = 0;
-  for (int r = 0; volume->cell_flags && r < (n[1] - 1) * (n[2] - 1); ++r) {
-    const int64_t j = first[1] + r % (n[1] - 1), k = first[2] + r / (n[1] - 1);
-    any |= any_bit(volume->cell_flags + first[0] + (volume->dims[0] - 1) * (j + (volume->dims[1] - 1) * k), n[0] - 1,
-      volume->hidden_cell_bits);
-  }
-  return any;
+  return any_flag(v->sample_flags, v->hidden_sample_bits, v->dims[0], v->dims[1], first, n[0], n[1], n[2]);
+}
+
+int pmb_hides_any_cell(const pmb_volume *v, const int64_t first[3], const int n[3])
+{
+  return any_flag(
+    v->cell_flags, v->hidden_cell_bits, v->dims[0] - 1, v->dims[1] - 1, first, n[0] - 1, n[1] - 1, n[2] - 1);
 }
 
 typedef struct search {

@@ -65,19 +65,6 @@ PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_normal_factor)(PMB_REAL length2)
   return (PMB_REAL)-1 / PMB_SQRT(length2);
 }
 
-/* The index gradient by central differences between the ends of an edge, as the direct way has it. */
-PMB_INLINE void PMB_REAL_NAME(pmb_central_gradient)(
-  const pmb_stencil *lower, const pmb_stencil *upper, PMB_REAL t, PMB_REAL g[3])
-{
-  for (int a = 0; a < 3; ++a) {
-    const PMB_REAL low =
-      PMB_REAL_NAME(pmb_difference)((PMB_REAL)lower->below[a], (PMB_REAL)lower->above[a], (PMB_REAL)lower->factor[a]);
-    const PMB_REAL high =
-      PMB_REAL_NAME(pmb_difference)((PMB_REAL)upper->below[a], (PMB_REAL)upper->above[a], (PMB_REAL)upper->factor[a]);
-    g[a] = PMB_REAL_NAME(pmb_lerp)(low, high, t);
-  }
-}
-
 /* Gradient and normal from an index gradient that the direct way cannot take, being too small or too large beside the
  * range of the samples: the same operations, scaled by powers of two. They give the direct way's bits where that can, so
  * that pieces of a volume, whose ranges differ, agree. Returns 0 where the gradient is zero or not finite. */

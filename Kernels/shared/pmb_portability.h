@@ -9,14 +9,10 @@
 #define PMB_INLINE static __device__ __forceinline__
 #define PMB_CONSTEXPR static __host__ __device__ __forceinline__ constexpr /* also for tables made by the compiler */
 #define PMB_TABLE static __device__ constexpr
-#elif defined(__GNUC__)
+#else
 #define PMB_INLINE static inline __attribute__((always_inline, unused))
 #define PMB_CONSTEXPR PMB_INLINE
 #define PMB_TABLE static const __attribute__((unused))
-#else
-#define PMB_INLINE static inline
-#define PMB_CONSTEXPR PMB_INLINE
-#define PMB_TABLE static const
 #endif
 
 /* Sets bits of a word that other threads of a GPU may set bits of at the same time. */

@@ -32,7 +32,7 @@ static inline uint32_t bits_of_bytes(const int8_t bytes[32])
 #endif
 }
 
-/* Wider samples take no detour by bytes: bits come from the lanes of vectors, or without AVX2 from masks. */
+/* Wider samples skip the bytes: bits come from the lanes of vectors, or without AVX2 from masks. */
 #if defined(__AVX512F__)
 typedef __m512i vector;
 enum { LANE_SIZE = 2 }; /* bytes of the smallest of these samples */
@@ -87,8 +87,8 @@ static const uint32_t place_bits[32] = { 1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u 
     }                                                     \
     return bits_of_bytes(bytes);                          \
   }
-/* find_equal_TYPE: whether samples can equal the isovalue, all those alike that do, and the value that they have then. (Several
- * 64-bit integers may equal it.) */
+/* find_equal_TYPE: whether samples can equal the isovalue, all with one value, and that value. (Several 64-bit integers
+ * may equal it.) */
 #define PMB_COMPARISONS(NAME, type, name, real)                                                   \
   PMB_COMPARED(at_least_##name, type, >=)                                                         \
   PMB_COMPARED(equal_##name, type, ==)                                                            \

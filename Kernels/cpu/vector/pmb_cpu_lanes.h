@@ -15,17 +15,17 @@
 /* lanes_interleave: 16 records of four from four arrays. lanes_fetch: the reverse, of the records with 16 indices.
  * lanes_store3: 48 values x y z x y z ... from three arrays. lanes_beside: for each of 16 samples in a row the one before and
  * the one after it, of which the first's and the last's are given, so that nothing else of the row is touched. */
-#define PMB_INTERLEAVE_IN_C(name, real)                                                 \
-  PMB_INLINE void lanes_interleave_##name(real(*from)[16], real(*records)[4])           \
-  {                                                                                     \
-    real *to = records[0];                                                              \
-    PMB_NOT_UNROLLED                                                                    \
-    for (int l = 0; l < 16; ++l) { /* so written gcc makes vector instructions of it */ \
-      to[4 * l] = from[0][l];                                                           \
-      to[4 * l + 1] = from[1][l];                                                       \
-      to[4 * l + 2] = from[2][l];                                                       \
-      to[4 * l + 3] = from[3][l];                                                       \
-    }                                                                                   \
+#define PMB_INTERLEAVE_IN_C(name, real)                                             \
+  PMB_INLINE void lanes_interleave_##name(const real(*from)[16], real(*records)[4]) \
+  {                                                                                 \
+    real *to = records[0];                                                          \
+    PMB_NOT_UNROLLED                                                                \
+    for (int l = 0; l < 16; ++l) { /* written so that gcc vectorizes it */          \
+      to[4 * l] = from[0][l];                                                       \
+      to[4 * l + 1] = from[1][l];                                                   \
+      to[4 * l + 2] = from[2][l];                                                   \
+      to[4 * l + 3] = from[3][l];                                                   \
+    }                                                                               \
   }
 #define PMB_FETCH_IN_C(name, real)                                                                  \
   PMB_INLINE void lanes_fetch_##name(const real(*records)[4], const uint16_t *index, real(*to)[16]) \
@@ -54,10 +54,13 @@
     }                                                             \
   }
 
+PMB_INTERLEAVE_IN_C(u32, uint32_t)
+PMB_INTERLEAVE_IN_C(f64, double)
+PMB_STORE3_IN_C(f64, double)
+
 #if defined(__AVX512F__)
 
 PMB_INTERLEAVE_IN_C(f32, float)
-PMB_INTERLEAVE_IN_C(f64, double)
 
 /* In each quarter of 128 bits: rows to columns of 4 x 4. */
 PMB_INLINE void lanes_turn_f32(const __m512 in[4], __m512 out[4])
@@ -100,9 +103,6 @@ PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
   }
 }
 
-PMB_FETCH_IN_C(f64, double)
-PMB_STORE3_IN_C(f64, double)
-
 PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
 {
   const __m512i here = _mm512_loadu_si512(row);
@@ -133,7 +133,7 @@ PMB_INLINE void lanes_turn_f32(const __m256 in[4], __m256 out[4])
   out[3] = _mm256_shuffle_ps(b, d, 0xee);
 }
 
-PMB_INLINE void lanes_interleave_f32(float (*from)[16], float (*records)[4])
+PMB_INLINE void lanes_interleave_f32(const float (*from)[16], float (*records)[4])
 {
   for (int half = 0; half < 16; half += 8) {
     __m256 in[4], out[4];
@@ -179,6 +179,33 @@ PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
   }
 }
 
+PMB_BESIDE_IN_C(f64, double)
+
+/* Loads no vector that lies across two: `row` was often stored just before, and such a load stalls. */
+PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
+{
+  const __m256i down = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6), up = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
+  const __m256 low = _mm256_loadu_ps(row), high = _mm256_loadu_ps(row + 8);
+  const __m256 low_down = _mm256_permutevar8x32_ps(low, down), high_up = _mm256_permutevar8x32_ps(high, up);
+  _mm256_storeu_ps(beside[0], _mm256_blend_ps(low_down, _mm256_set1_ps(below), 0x01));
+  _mm256_storeu_ps(beside[0] + 8, _mm256_blend_ps(_mm256_permutevar8x32_ps(high, down), low_down, 0x01));
+  _mm256_storeu_ps(beside[1], _mm256_blend_ps(_mm256_permutevar8x32_ps(low, up), high_up, 0x80));
+  _mm256_storeu_ps(beside[1] + 8, _mm256_blend_ps(high_up, _mm256_set1_ps(above), 0x80));
+}
+
+#else
+
+PMB_INTERLEAVE_IN_C(f32, float)
+PMB_BESIDE_IN_C(f32, float)
+PMB_BESIDE_IN_C(f64, double)
+PMB_FETCH_IN_C(f32, float)
+PMB_FETCH_IN_C(f64, double)
+PMB_STORE3_IN_C(f32, float)
+
+#endif
+
+#if defined(__AVX2__)
+
 PMB_INLINE void lanes_turn_f64(const __m256d in[4], __m256d out[4])
 {
   const __m256d a = _mm256_unpacklo_pd(in[0], in[1]), b = _mm256_unpackhi_pd(in[0], in[1]);
@@ -187,20 +214,6 @@ PMB_INLINE void lanes_turn_f64(const __m256d in[4], __m256d out[4])
   out[1] = _mm256_permute2f128_pd(b, d, 0x20);
   out[2] = _mm256_permute2f128_pd(a, c, 0x31);
   out[3] = _mm256_permute2f128_pd(b, d, 0x31);
-}
-
-PMB_INLINE void lanes_interleave_f64(double (*from)[16], double (*records)[4])
-{
-  for (int first = 0; first < 16; first += 4) {
-    __m256d in[4], out[4];
-    for (int i = 0; i < 4; ++i) {
-      in[i] = _mm256_loadu_pd(from[i] + first);
-    }
-    lanes_turn_f64(in, out);
-    for (int i = 0; i < 4; ++i) {
-      _mm256_storeu_pd(records[first + i], out[i]);
-    }
-  }
 }
 
 PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *index, double (*to)[16])
@@ -216,41 +229,6 @@ PMB_INLINE void lanes_fetch_f64(const double (*records)[4], const uint16_t *inde
     }
   }
 }
-
-PMB_STORE3_IN_C(f64, double)
-
-PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
-{
-  const __m256 first = _mm256_permutevar8x32_ps(_mm256_loadu_ps(row), _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6));
-  const __m256 last = _mm256_permutevar8x32_ps(_mm256_loadu_ps(row + 8), _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0));
-  _mm256_storeu_ps(beside[0], _mm256_blend_ps(first, _mm256_set1_ps(below), 0x01));
-  _mm256_storeu_ps(beside[0] + 8, _mm256_loadu_ps(row + 7));
-  _mm256_storeu_ps(beside[1], _mm256_loadu_ps(row + 1));
-  _mm256_storeu_ps(beside[1] + 8, _mm256_blend_ps(last, _mm256_set1_ps(above), 0x80));
-}
-
-PMB_INLINE void lanes_beside_f64(const double *row, double below, double above, double (*beside)[16])
-{
-  const __m256d first = _mm256_permute4x64_pd(_mm256_loadu_pd(row), 0x90);
-  const __m256d last = _mm256_permute4x64_pd(_mm256_loadu_pd(row + 12), 0xf9);
-  _mm256_storeu_pd(beside[0], _mm256_blend_pd(first, _mm256_set1_pd(below), 1));
-  for (int l = 4; l < 16; l += 4) {
-    _mm256_storeu_pd(beside[0] + l, _mm256_loadu_pd(row + l - 1));
-    _mm256_storeu_pd(beside[1] + l - 4, _mm256_loadu_pd(row + l - 3));
-  }
-  _mm256_storeu_pd(beside[1] + 12, _mm256_blend_pd(last, _mm256_set1_pd(above), 8));
-}
-
-#else
-
-PMB_INTERLEAVE_IN_C(f32, float)
-PMB_INTERLEAVE_IN_C(f64, double)
-PMB_BESIDE_IN_C(f32, float)
-PMB_BESIDE_IN_C(f64, double)
-PMB_FETCH_IN_C(f32, float)
-PMB_FETCH_IN_C(f64, double)
-PMB_STORE3_IN_C(f32, float)
-PMB_STORE3_IN_C(f64, double)
 
 #endif
 
@@ -292,9 +270,11 @@ enum { LANES_SMALL = 0 };
 PMB_SAMPLE_TYPES(PMB_CONVERT)
 #undef PMB_CONVERT
 
+/* lanes_list_words: appends 32 * j + i for each bit i of word j to a list, lowest first; returns how many. n: words, a multiple of
+ * 16; places: see pmb_cpu_tables. May write to list[0..63] and on. */
 #if defined(__AVX512VBMI2__)
 
-/* Appends code + i for each bit i of a mask to a list, lowest first; returns how many. May write to list[0..63]. */
+/* Appends code + i for each bit i of a mask. */
 PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 {
   static const uint8_t places[64] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
@@ -303,7 +283,7 @@ PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
   const __m512i set = _mm512_maskz_compress_epi8(mask, _mm512_loadu_si512(places));
   const __m512i code_16 = _mm512_set1_epi16((short)code);
   const int n = pmb_popcount(mask);
-  /* 16 are nearly always enough, and the smaller a store, the rarer it lies across two lines of the cache. */
+  /* 16 are nearly always enough, and a smaller store rarely crosses a cache line. */
   const __m256i few = _mm256_cvtepu8_epi16(_mm512_castsi512_si128(set));
   _mm256_storeu_si256((__m256i *)list, _mm256_add_epi16(few, _mm512_castsi512_si256(code_16)));
   if (n > 16) {
@@ -315,78 +295,57 @@ PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
   return n;
 }
 
-/* The same for 16 words, bit i of word j being 32 * j + i. */
-PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, uint16_t *list)
+PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, const int n, uint16_t *list)
 {
-  int n = 0;
+  uint32_t pairs = 0; /* that are not 0 */
+  int count = 0;
   (void)places;
-  for (unsigned j = 0; j < 16; j += 2) {
-    n += lanes_list(words[j] | (uint64_t)words[j + 1] << 32, 32 * j, list + n);
+  for (int j = 0; j < n; j += 16) {
+    const __m512i eight = _mm512_loadu_si512(words + j);
+    pairs |= (uint32_t)_mm512_test_epi64_mask(eight, eight) << j / 2;
   }
-  return n;
+  for (; pairs; pairs &= pairs - 1) {
+    const unsigned j = 2 * (unsigned)pmb_lowest_bit(pairs);
+    count += lanes_list(words[j] | (uint64_t)words[j + 1] << 32, 32 * j, list + count);
+  }
+  return count;
 }
 
 #elif defined(__AVX2__)
 
-/* Four words from each of four arrays, `pitch` apart, as columns: the first two, the other two. */
-PMB_INLINE void lanes_turn_words(const uint32_t *from, int pitch, __m256i *to)
+/* 8 bits at a time: the processor cannot predict where words end. */
+PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, const int n, uint16_t *list)
 {
-  const __m128i a = _mm_loadu_si128((const __m128i *)from), b = _mm_loadu_si128((const __m128i *)(from + pitch));
-  const __m128i c = _mm_loadu_si128((const __m128i *)(from + 2 * pitch));
-  const __m128i d = _mm_loadu_si128((const __m128i *)(from + 3 * pitch));
-  const __m128i ab = _mm_unpacklo_epi32(a, b), cd = _mm_unpacklo_epi32(c, d);
-  const __m128i ab_high = _mm_unpackhi_epi32(a, b), cd_high = _mm_unpackhi_epi32(c, d);
-  to[0] = _mm256_set_m128i(_mm_unpackhi_epi64(ab, cd), _mm_unpacklo_epi64(ab, cd));
-  to[1] = _mm256_set_m128i(_mm_unpackhi_epi64(ab_high, cd_high), _mm_unpacklo_epi64(ab_high, cd_high));
-}
-
-/* Appends code + 8 * j + i for each bit i of byte j of 64 to a list, lowest first; returns how many. Works on 8 bits at a time,
- * for the processor does not foresee where words end. both: the bytes in two vectors; places: see pmb_cpu. May write 8 more. */
-PMB_INLINE int lanes_list_bytes(
-  const uint8_t (*places)[8], const __m256i *both, const uint8_t *bytes, unsigned code, uint16_t *list)
-{
+  const uint8_t *bytes = (const uint8_t *)words;
   const __m256i zero = _mm256_setzero_si256();
-  const __m256i low = _mm256_cmpeq_epi8(both[0], zero), high = _mm256_cmpeq_epi8(both[1], zero);
-  uint64_t rest =
-    ~((uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 | (uint64_t)(uint32_t)_mm256_movemask_epi8(low));
-  int n = 0;
-  for (; rest; rest &= rest - 1) {
-    const unsigned j = (unsigned)pmb_lowest_bit(rest);
-    const __m128i bits = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)places[bytes[j]]));
-    _mm_storeu_si128((__m128i *)(list + n), _mm_add_epi16(bits, _mm_set1_epi16((short)(code + 8 * j))));
-    n += pmb_popcount(bytes[j]);
+  int count = 0;
+  for (unsigned first = 0; first < 4 * (unsigned)n; first += 64) {
+    const __m256i *both = (const __m256i *)(const void *)(bytes + first);
+    const __m256i low = _mm256_cmpeq_epi8(_mm256_loadu_si256(both), zero);
+    const __m256i high = _mm256_cmpeq_epi8(_mm256_loadu_si256(both + 1), zero);
+    uint64_t rest = ~((uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32 | (uint32_t)_mm256_movemask_epi8(low));
+    for (; rest; rest &= rest - 1) {
+      const unsigned j = first + (unsigned)pmb_lowest_bit(rest);
+      const __m128i bits = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)places[bytes[j]]));
+      _mm_storeu_si128((__m128i *)(list + count), _mm_add_epi16(bits, _mm_set1_epi16((short)(8 * j))));
+      count += pmb_popcount(bytes[j]);
+    }
   }
-  return n;
-}
-
-/* The same for 16 words: 32 * j + i for bit i of word j. */
-PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, uint16_t *list)
-{
-  const __m256i both[2] = { _mm256_loadu_si256((const __m256i *)words),
-    _mm256_loadu_si256((const __m256i *)words + 1) };
-  return lanes_list_bytes(places, both, (const uint8_t *)words, 0, list);
+  return count;
 }
 
 #else
 
-/* Appends code + i for each bit i of a mask to a list, lowest first; returns how many. */
-PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
+PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, const int n, uint16_t *list)
 {
-  int n = 0;
-  for (; mask; mask &= mask - 1) {
-    list[n++] = (uint16_t)(code + (unsigned)pmb_lowest_bit(mask));
-  }
-  return n;
-}
-
-PMB_INLINE int lanes_list_words(const uint8_t (*places)[8], const uint32_t *words, uint16_t *list)
-{
-  int n = 0;
+  int count = 0;
   (void)places;
-  for (unsigned j = 0; j < 16; ++j) {
-    n += lanes_list(words[j], 32 * j, list + n);
+  for (unsigned j = 0; j < (unsigned)n; ++j) {
+    for (uint32_t rest = words[j]; rest; rest &= rest - 1) {
+      list[count++] = (uint16_t)(32 * j + (unsigned)pmb_lowest_bit(rest));
+    }
   }
-  return n;
+  return count;
 }
 
 #endif

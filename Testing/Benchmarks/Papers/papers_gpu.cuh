@@ -165,7 +165,10 @@ static __device__ __forceinline__ void papers_careful_normal(
   pmb_frame frame;
   for (int i = 0; i < 9; ++i) frame.normal[i] = i % 4 == 0;
   frame.gradient_scale = 1;
-  pmb_central_gradient(&low, &high, t, g);
+  for (int a = 0; a < 3; ++a) {
+    g[a] = pmb_lerp(pmb_difference(lower.below[a], lower.above[a], lower.factor[a]),
+      pmb_difference(upper.below[a], upper.above[a], upper.factor[a]), t);
+  }
   if (!pmb_scaled_point(&frame, g, gradient, normal)) {
     pmb_careful_point(&frame, &low, &high, axis, (double)t, gradient, normal);
   }
