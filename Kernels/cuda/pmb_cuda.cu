@@ -246,53 +246,36 @@ static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
   job->hidden_cell_bits = volume->key.hidden_cell_bits;
 }
 
-/* Summarizes the layers of bricks whose samples are there, in few launches: whole columns of layers, and the rest. */
-static pmb_status summarize_arrived(pmb_cuda *cuda, int64_t slices)
-{
-  const int64_t layers = cuda->job.bricks[2], done = cuda->layers_done;
-  const int64_t ready = slices >= cuda->job.dims[2] ? layers : (slices - 1) / PMB_BRICK_Z;
-  if (ready <= done || (ready - done < PMB_CUDA_LAYERS && ready < layers)) {
-    return PMB_OK;
-  }
-  cuda->layers_done = ready;
-  return pmb_cuda_summarize(cuda, done, ready);
-}
-
-/* Uploads the flags of hidden samples and cells, and puts them into the summary. No progress: the samples take longer. */
-static pmb_status upload_hidden(pmb_cuda *cuda, const pmb_cuda_volume *volume)
-{
-  const pmb_volume *key = &volume->key;
-  cuda->context->crew.fraction_begin = cuda->context->crew.fraction_end;
-  if (key->sample_flags) {
-    PMB_CUDA_STEP(
-      pmb_cuda_upload_array(cuda, key->sample_flags, (size_t)sample_count(volume), volume->sample_flags.d_data));
-  }
-  if (key->cell_flags) {
-    PMB_CUDA_STEP(
-      pmb_cuda_upload_array(cuda, key->cell_flags, (size_t)cell_count(volume), volume->cell_flags.d_data));
-  }
-  return key->sample_flags || key->cell_flags ? pmb_cuda_hide(cuda) : PMB_OK;
-}
-
 /* Everything up to the volume's range; returns before it is done. */
 static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
+  const pmb_volume *key = &volume->key;
+  const size_t samples = (size_t)(cuda->job.slice * key->dims[2]) * pmb_type_size(key->type);
   PMB_CUDA_STEP(reserve_volume(cuda, volume));
   PMB_CUDA_STEP(clear_summary_ends(cuda, volume));
   point_to_volume(cuda, volume);
-  cuda->layers_done = 0;
-  PMB_CUDA_STEP(pmb_cuda_upload(cuda, volume->samples.d_data, summarize_arrived));
-  PMB_CUDA_STEP(upload_hidden(cuda, volume));
+  int count = 1;
+  pmb_cuda_copy copies[3] = { { NULL, volume->samples.d_data, (void *)key->samples, samples, 0, 0 } };
+  if (key->sample_flags) {
+    copies[count++] = { NULL, volume->sample_flags.d_data, (void *)key->sample_flags, (size_t)sample_count(volume), 0,
+      0 };
+  }
+  if (key->cell_flags) {
+    copies[count++] = { NULL, volume->cell_flags.d_data, (void *)key->cell_flags, (size_t)cell_count(volume), 0, 0 };
+  }
+  PMB_CUDA_STEP(pmb_cuda_upload(cuda, copies, count, key));
+  PMB_CUDA_STEP(pmb_cuda_summarize(cuda));
+  if (count > 1) {
+    PMB_CUDA_STEP(pmb_cuda_hide(cuda));
+  }
   return pmb_cuda_find_range(cuda);
 }
 
 pmb_status pmb_cuda_upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   pmb_context *context = cuda->context;
-  const double begin = context->crew.fraction_begin;
   const pmb_status status = upload_and_summarize(cuda, volume);
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
-  context->crew.fraction_begin = begin;
   PMB_CUDA_STEP(status);
   PMB_CUDA_STEP(pmb_cuda_check(context, error, "upload"));
   pmb_cuda_take_range(cuda);

@@ -36,8 +36,7 @@ enum {
   PMB_CUDA_KEPT_BRICKS = 1024,                            /* of a block of classify, in shared memory */
   PMB_CUDA_RANGES = 256,                                  /* blocks that look for the volume's range */
   PMB_CUDA_LAYERS = 8,     /* layers of bricks that a warp walks through in summarize */
-  PMB_CUDA_SLOTS = 4,      /* pieces of a transfer that are under way at a time */
-  PMB_CUDA_PARTS = 64,     /* likewise, where each host thread handles its own */
+  PMB_CUDA_PARTS = 64,     /* parts of a transfer that are under way at a time, at most */
   PMB_CUDA_KEPT = 16,      /* attributes that stay on the device at most */
   PMB_CUDA_HUGE = 2 << 20, /* bytes of a huge page of the host */
   PMB_CUDA_DEVICES = 64    /* GPUs of a machine, at most */
@@ -184,18 +183,9 @@ typedef struct pmb_cuda_kept {
   pmb_cuda_buffer samples;
 } pmb_cuda_kept;
 
-/* Pinned slots that the parts of a transfer go through in turn: part n through slot n modulo `slots`. */
-typedef struct pmb_cuda_ring {
-  char *memory;              /* NULL: not taken */
-  size_t bytes, part, parts; /* of the memory, of a part; how many parts there are */
-  int slots;
-  int error;                   /* cudaError_t, the first; atomic */
-  size_t sent[PMB_CUDA_PARTS]; /* 1 + the part that was sent last, by slot; atomic */
-} pmb_cuda_ring;
-
-/* What is over on a stream. */
+/* Mark copies of parts, and the ends of kernels that make points and triangles. */
 typedef struct pmb_cuda_events {
-  cudaEvent_t slot[PMB_CUDA_SLOTS], part[PMB_CUDA_PARTS], points, triangles;
+  cudaEvent_t part[PMB_CUDA_PARTS], points, triangles;
 } pmb_cuda_events;
 
 typedef struct pmb_cuda {
@@ -210,7 +200,6 @@ typedef struct pmb_cuda {
   int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
   cudaStream_t compute, copy;
   pmb_cuda_events done;
-  pmb_cuda_ring ring;      /* of the transfer under way */
   pmb_cuda_totals *totals; /* pinned */
   pmb_cuda_volume *volume; /* the bound one */
   pmb_cuda_buffer counters, map, records, brick, before, exact;
@@ -220,7 +209,6 @@ typedef struct pmb_cuda {
   uint32_t epoch;
   uint32_t record_room; /* active bricks that the arrays have room for */
   uint32_t active;      /* bricks of the group last counted */
-  int64_t layers_done;  /* bind: layers of bricks summarized so far */
   int empty;            /* the volume has no cell */
   int counted;          /* the arrays hold the bricks of the group last counted */
   pmb_sizes sizes;      /* of the group last counted */
@@ -331,35 +319,21 @@ pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb
 
 /* pmb_cuda_pinned.cu */
 void pmb_cuda_pinned_contexts(int change, int device); /* a context has come (1) or gone (-1) */
-void *pmb_cuda_pinned_take(size_t bytes); /* pmb_host_allocate and pmb_host_release in the context's own calls */
-void pmb_cuda_pinned_give(void *memory);
 int pmb_cuda_is_pinned(const void *memory, size_t bytes);
 cudaError_t pmb_cuda_pin(void *memory, size_t bytes); /* of the pool */
 
-/* pmb_cuda_upload.cu */
-/* Uploads the volume; calls `arrived` after each part, with the number of slices so far, on the compute stream. */
-pmb_status pmb_cuda_upload(pmb_cuda *cuda, void *d_samples, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices));
-pmb_status pmb_cuda_upload_array(pmb_cuda *cuda, const void *array, size_t bytes, void *d_array);
-size_t pmb_cuda_part_of(size_t bytes); /* of a transfer */
-pmb_status pmb_cuda_take_ring(pmb_cuda *cuda, size_t part, size_t parts);
-void pmb_cuda_give_ring(pmb_cuda *cuda); /* if there is one */
-char *pmb_cuda_ring_slot(const pmb_cuda_ring *ring, size_t n);
-int pmb_cuda_ring_failed(const pmb_cuda_ring *ring);
-void pmb_cuda_ring_note(pmb_cuda_ring *ring, cudaError_t error); /* the first error stays */
-void pmb_cuda_ring_sent(pmb_cuda *cuda, size_t n);
-int pmb_cuda_ring_await(pmb_cuda *cuda, size_t n); /* until part n has left its slot, or come there; 0: failed */
-
-/* pmb_cuda_download.cu */
-/* An array on its way back to the host, when `ready` has come on the compute stream. */
+/* pmb_cuda_transfer.cu */
+/* An array of a transfer. */
 typedef struct pmb_cuda_copy {
-  cudaEvent_t ready;
-  const void *d_from;
-  void *to;
+  cudaEvent_t ready; /* on the compute stream, which the copy waits for; may be NULL */
+  void *d_array, *host;
   size_t bytes; /* on the device */
-  int wide;     /* ids of 32 bits, to become ids of 64 bits that count from `base` */
+  int wide;     /* downloads: 32-bit ids become 64-bit ids that count from `base` */
   int64_t base;
 } pmb_cuda_copy;
-/* Downloads arrays. `meanwhile` does the host's own work during the first copies; may be NULL. */
+/* Uploads at most 8 arrays. `volume`: NULL, or the volume whose samples are the first array, in rows of the job's pitch. */
+pmb_status pmb_cuda_upload(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count, const pmb_volume *volume);
+/* Downloads at most 8 arrays. `meanwhile` does the host's own work during the first copies; may be NULL. */
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
   pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work);
 
@@ -371,7 +345,7 @@ static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
 }
 
 /* The launchers: they only enqueue, on cuda->compute. */
-pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
+pmb_status pmb_cuda_summarize(pmb_cuda *cuda);
 pmb_status pmb_cuda_hide(pmb_cuda *cuda);       /* after summarize, where something is hidden */
 pmb_status pmb_cuda_find_range(pmb_cuda *cuda); /* after these */
 void pmb_cuda_take_range(pmb_cuda *cuda);       /* sets the context's, when it has come */

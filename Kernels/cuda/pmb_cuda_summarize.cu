@@ -312,16 +312,15 @@ static __device__ __forceinline__ void summarize_column(const pmb_cuda_job &job,
 /* LAYERS: that a warp walks through; 0: as the argument says. */
 template <class T, int LAYERS>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
-  summarize_kernel(const __grid_constant__ pmb_cuda_job job, uint32_t groups, int64_t warps, int64_t layer_begin,
-    int64_t layer_end, int layers)
+  summarize_kernel(const __grid_constant__ pmb_cuda_job job, uint32_t groups, int64_t warps, int layers)
 {
   const int64_t id = (int64_t)blockIdx.x * PMB_CUDA_WARPS + (threadIdx.x >> 5);
   if (id < warps) {
     warp_place p;
     p.brick_x = (uint32_t)(id % groups) * (16 / (uint32_t)sizeof(T));
     p.brick_y = (uint32_t)(id / groups % job.bricks[1]);
-    p.layer = layer_begin + id / groups / job.bricks[1] * (LAYERS ? LAYERS : layers);
-    p.layer_end = min(p.layer + (LAYERS ? LAYERS : layers), layer_end);
+    p.layer = id / groups / job.bricks[1] * (LAYERS ? LAYERS : layers);
+    p.layer_end = min(p.layer + (LAYERS ? LAYERS : layers), (int64_t)job.bricks[2]);
     p.i = (int)p.brick_x * PMB_BRICK_X;
     p.j = (int)p.brick_y * PMB_BRICK_Y;
     summarize_column<T>(job, p);
@@ -331,45 +330,27 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
 
 /* ---- the host's side ---- */
 
-/* Columns of bricks that warps walk through, and how many along x. */
-static int64_t columns_of(const pmb_cuda *cuda, uint32_t *groups)
+/* Warps walk through columns of bricks: fewer layers each in small volumes, so that all multiprocessors have work. */
+template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
-  const uint32_t per_warp = 16 / (uint32_t)pmb_type_size(cuda->context->volume.type); /* bricks along x */
-  *groups = (cuda->job.bricks[0] + per_warp - 1) / per_warp;
-  return (int64_t)*groups * cuda->job.bricks[1];
-}
-
-static int64_t warps_of(int64_t columns, int64_t layers, int layers_of_warp)
-{
-  return columns * ((layers + layers_of_warp - 1) / layers_of_warp);
-}
-
-/* Layers that a warp walks through: fewer in small volumes, so that all multiprocessors have work. */
-static int layers_of_warp(const pmb_cuda *cuda, int64_t columns)
-{
-  int layers = PMB_CUDA_LAYERS;
-  while (layers > 1 && warps_of(columns, cuda->job.bricks[2], layers) < (int64_t)LEAST_WARPS * cuda->processors) {
+  const uint32_t per_warp = 16 / (uint32_t)sizeof(T); /* bricks along x */
+  const uint32_t groups = (cuda->job.bricks[0] + per_warp - 1) / per_warp, layers_of_volume = cuda->job.bricks[2];
+  uint32_t layers = 2 * PMB_CUDA_LAYERS;
+  int64_t warps;
+  do {
     layers /= 2;
-  }
-  return layers;
-}
-
-template <class T> static cudaError_t launch(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
-{
-  uint32_t groups;
-  const int64_t columns = columns_of(cuda, &groups);
-  const int layers = layers_of_warp(cuda, columns);
-  const int64_t warps = warps_of(columns, layer_end - layer_begin, layers);
+    warps = (int64_t)groups * cuda->job.bricks[1] * ((layers_of_volume + layers - 1) / layers);
+  } while (layers > 1 && warps < (int64_t)LEAST_WARPS * cuda->processors);
   const int64_t blocks = (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS;
   return pmb_cuda_launch(cuda, 0,
     layers == PMB_CUDA_LAYERS ? summarize_kernel<T, PMB_CUDA_LAYERS> : summarize_kernel<T, 0>, blocks,
-    PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layer_begin, layer_end, layers);
+    PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layers);
 }
 
-pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
+pmb_status pmb_cuda_summarize(pmb_cuda *cuda)
 {
-  return pmb_cuda_check(cuda->context,
-    PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda, layer_begin, layer_end)), "launch of summarize");
+  return pmb_cuda_check(
+    cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda)), "launch of summarize");
 }
 
 /* ---- what the volume hides ---- */

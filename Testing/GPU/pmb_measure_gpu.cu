@@ -83,7 +83,7 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
 
 static pmb_status summarize_all(pmb_cuda *cuda)
 {
-  PMB_CUDA_STEP(pmb_cuda_summarize(cuda, 0, cuda->job.bricks[2]));
+  PMB_CUDA_STEP(pmb_cuda_summarize(cuda));
   return pmb_cuda_find_range(cuda);
 }
 
