@@ -177,61 +177,6 @@ static int64_t summary_bricks(const pmb_cuda_job *job)
   return ((int64_t)job->brick_count + 15) / 16 * 16;
 }
 
-/* Whether its bricks have flags. */
-static int has_flags(const pmb_cuda_volume *volume)
-{
-  return pmb_type_is_float(volume->key.type) || volume->key.sample_flags || volume->key.cell_flags;
-}
-
-static int64_t sample_count(const pmb_cuda_volume *volume)
-{
-  const int64_t *dims = volume->key.dims;
-  return dims[0] * dims[1] * dims[2];
-}
-
-static int64_t cell_count(const pmb_cuda_volume *volume)
-{
-  const int64_t *dims = volume->key.dims;
-  return (dims[0] - 1) * (dims[1] - 1) * (dims[2] - 1);
-}
-
-static pmb_status reserve_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
-{
-  const size_t size = pmb_type_size(volume->key.type);
-  const int64_t *dims = volume->key.dims, bricks = summary_bricks(&cuda->job);
-  const struct {
-    int wanted;
-    pmb_cuda_buffer *buffer;
-    int64_t count;
-    size_t size;
-    const char *what;
-  } arrays[] = {
-    { 1, &volume->samples, cuda->job.slice * dims[2], size, "the volume (samples)" },
-    { 1, &volume->summary, bricks, 2 * size, "the summary (bricks)" },
-    { has_flags(volume), &volume->flags, bricks, 1, "the summary (bricks)" },
-    { volume->key.sample_flags != NULL, &volume->sample_flags, sample_count(volume), 1, "the flags (samples)" },
-    { volume->key.cell_flags != NULL, &volume->cell_flags, cell_count(volume), 1, "the flags (cells)" },
-  };
-  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    if (arrays[i].wanted) {
-      PMB_CUDA_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what));
-    }
-  }
-  return PMB_OK;
-}
-
-/* What is read along with the last bricks of each half, and not used. */
-static pmb_status clear_summary_ends(pmb_cuda *cuda, pmb_cuda_volume *volume)
-{
-  const size_t size = pmb_type_size(volume->key.type), half = (size_t)summary_bricks(&cuda->job) * size;
-  const size_t bricks = (size_t)cuda->job.brick_count * size;
-  for (int i = 0; i < 2 && bricks < half; ++i) {
-    char *d_half = (char *)volume->summary.d_data + (size_t)i * half;
-    PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(d_half + bricks, 0, half - bricks, cuda->compute));
-  }
-  return PMB_OK;
-}
-
 /* Points the job to a volume's memory on the device. */
 static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
 {
@@ -239,9 +184,9 @@ static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
   job->d_samples = volume->samples.d_data;
   job->d_low = volume->summary.d_data;
   job->d_high = (char *)volume->summary.d_data + (size_t)summary_bricks(job) * pmb_type_size(volume->key.type);
-  job->d_flags = has_flags(volume) ? (uint8_t *)volume->flags.d_data : NULL;
-  job->d_sample_flags = volume->key.sample_flags ? (const uint8_t *)volume->sample_flags.d_data : NULL;
-  job->d_cell_flags = volume->key.cell_flags ? (const uint8_t *)volume->cell_flags.d_data : NULL;
+  job->d_flags = (uint8_t *)volume->flags.d_data;
+  job->d_sample_flags = (const uint8_t *)volume->sample_flags.d_data;
+  job->d_cell_flags = (const uint8_t *)volume->cell_flags.d_data;
   job->hidden_sample_bits = volume->key.hidden_sample_bits;
   job->hidden_cell_bits = volume->key.hidden_cell_bits;
 }
@@ -250,19 +195,35 @@ static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
 static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   const pmb_volume *key = &volume->key;
-  const size_t samples = (size_t)(cuda->job.slice * key->dims[2]) * pmb_type_size(key->type);
-  PMB_CUDA_STEP(reserve_volume(cuda, volume));
-  PMB_CUDA_STEP(clear_summary_ends(cuda, volume));
+  const size_t size = pmb_type_size(key->type);
+  const int64_t *dims = key->dims, bricks = summary_bricks(&cuda->job);
+  const struct {
+    const void *host;
+    pmb_cuda_buffer *buffer;
+    int64_t count;
+    size_t size;
+    const char *what;
+  } arrays[] = {
+    { key->samples, &volume->samples, cuda->job.slice * dims[2], size, "the volume (samples)" },
+    { key->sample_flags, &volume->sample_flags, dims[0] * dims[1] * dims[2], 1, "the flags (samples)" },
+    { key->cell_flags, &volume->cell_flags, (dims[0] - 1) * (dims[1] - 1) * (dims[2] - 1), 1, "the flags (cells)" },
+  };
+  pmb_cuda_copy copies[3];
+  int count = 0;
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    if (arrays[i].host) {
+      PMB_CUDA_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what));
+      copies[count++] = { NULL, arrays[i].buffer->d_data, (void *)arrays[i].host,
+        (size_t)arrays[i].count * arrays[i].size, 0, 0 };
+    }
+  }
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &volume->summary, bricks, 2 * size, "the summary (bricks)"));
+  if (pmb_type_is_float(key->type) || count > 1) {
+    PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &volume->flags, bricks, 1, "the summary (bricks)"));
+  }
+  /* Also the ends of both halves, which are read along with the last bricks. */
+  PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(volume->summary.d_data, 0, volume->summary.capacity, cuda->compute));
   point_to_volume(cuda, volume);
-  int count = 1;
-  pmb_cuda_copy copies[3] = { { NULL, volume->samples.d_data, (void *)key->samples, samples, 0, 0 } };
-  if (key->sample_flags) {
-    copies[count++] = { NULL, volume->sample_flags.d_data, (void *)key->sample_flags, (size_t)sample_count(volume), 0,
-      0 };
-  }
-  if (key->cell_flags) {
-    copies[count++] = { NULL, volume->cell_flags.d_data, (void *)key->cell_flags, (size_t)cell_count(volume), 0, 0 };
-  }
   PMB_CUDA_STEP(pmb_cuda_upload(cuda, copies, count, key));
   PMB_CUDA_STEP(pmb_cuda_summarize(cuda));
   if (count > 1) {
@@ -273,15 +234,11 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
 
 pmb_status pmb_cuda_upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
-  pmb_context *context = cuda->context;
   const pmb_status status = upload_and_summarize(cuda, volume);
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   PMB_CUDA_STEP(status);
-  PMB_CUDA_STEP(pmb_cuda_check(context, error, "upload"));
-  pmb_cuda_take_range(cuda);
-  volume->minimum = context->minimum;
-  volume->maximum = context->maximum;
-  volume->nonfinite_bricks = context->nonfinite_bricks;
+  PMB_CUDA_STEP(pmb_cuda_check(cuda->context, error, "upload"));
+  pmb_cuda_take_range(cuda, volume);
   return PMB_OK;
 }
 
@@ -306,7 +263,6 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
 void pmb_cuda_end(pmb_cuda *cuda)
 {
   pmb_cuda_account(cuda);
-  pmb_cuda_release_volume(cuda);
   pmb_cuda_end_call(cuda);
 }
 
@@ -322,18 +278,6 @@ static pmb_status cuda_bind(pmb_context *context)
   context->nonfinite_bricks = cuda->volume->nonfinite_bricks;
   pmb_cuda_end(cuda);
   return PMB_OK;
-}
-
-/* The group's isovalues, and how the volume's bricks are repeated for them. */
-static void set_isovalues(pmb_cuda_job *job, const pmb_group *group)
-{
-  job->isovalue_count = (int)group->count;
-  job->group_bricks = job->stride * (uint32_t)group->count;
-  job->any_join = 0;
-  for (int n = 0; n < job->isovalue_count; ++n) {
-    job->isovalues[n] = group->isovalues[n];
-    job->any_join |= group->isovalues[n].join;
-  }
 }
 
 /* Points the job to its arrays. */
@@ -358,32 +302,20 @@ static void point_job(pmb_cuda *cuda)
 static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t active, int64_t exact)
 {
   const int64_t bricks = cuda->job.group_bricks, blocks = cuda->processors;
-  const int64_t select_tiles = bricks / PMB_CUDA_SELECT_TILE;
+  const int64_t select_tiles = bricks / PMB_CUDA_SELECT_TILE,
+                words = select_tiles > 2 * blocks ? select_tiles : 2 * blocks;
   const int64_t room = active > cuda->record_room ? active : cuda->record_room;
-  const struct {
-    pmb_cuda_buffer *buffer;
-    int64_t count;
-    size_t size;
-    const char *what;
-  } arrays[] = {
-    { &cuda->counters, 1, sizeof(pmb_cuda_counters), "counters" },
-    { &cuda->map, bricks / 32, sizeof(uint2), "the brick map" },
-    { &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks" },
-    { &cuda->brick, room, sizeof(uint32_t), "the active bricks" },
-    { &cuda->before, room + 1, sizeof(pmb_cuda_before), "the active bricks" },
-    { &cuda->exact, exact, sizeof(pmb_cuda_exact), "the exact bricks" },
-    { &cuda->select_status, select_tiles > 2 * blocks ? select_tiles : 2 * blocks, sizeof(uint64_t), "the scan" },
-    { &cuda->scan_status, room / 32 + blocks, sizeof(uint64_t), "the scan" }, /* tiles of 32, all blocks' */
-  };
-  const size_t before = cuda->select_status.capacity + cuda->scan_status.capacity;
-  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    const pmb_status status =
-      pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what);
-    if (status != PMB_OK) {
-      cuda->record_room = 0;
-      return status;
-    }
-  }
+  const size_t before = cuda->select_status.capacity + cuda->scan_status.capacity, word = sizeof(uint64_t);
+  cuda->record_room = 0; /* where one of these fails */
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->counters, 1, sizeof(pmb_cuda_counters), "counters"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->map, bricks / 32, sizeof(uint2), "the brick map"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->brick, room, sizeof(uint32_t), "the active bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->before, room + 1, sizeof(pmb_cuda_before), "the active bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->exact, exact, sizeof(pmb_cuda_exact), "the exact bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->select_status, words, word, "the scan"));
+  PMB_CUDA_STEP(
+    pmb_cuda_reserve(cuda, &cuda->scan_status, room / 32 + blocks, word, "the scan")); /* tiles of 32, all blocks' */
   cuda->record_room = (uint32_t)room;
   cuda->epoch = (cuda->epoch + 1) % EPOCHS;
   if (cuda->epoch == 0 || before != cuda->select_status.capacity + cuda->scan_status.capacity) {
@@ -458,10 +390,17 @@ static pmb_status count_all(pmb_context *context, pmb_cuda *cuda, const pmb_grou
 pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
 {
   pmb_cuda *cuda = state_of(context);
+  pmb_cuda_job *job = &cuda->job;
   cuda->counted = 0;
-  set_isovalues(&cuda->job, group);
-  cuda->job.frame = context->frame;
-  cuda->job.any_flags = context->nonfinite_bricks > 0 || cuda->job.d_sample_flags || cuda->job.d_cell_flags;
+  job->isovalue_count = (int)group->count;
+  job->group_bricks = job->stride * (uint32_t)group->count;
+  job->any_join = 0;
+  for (int n = 0; n < job->isovalue_count; ++n) {
+    job->isovalues[n] = group->isovalues[n];
+    job->any_join |= group->isovalues[n].join;
+  }
+  job->frame = context->frame;
+  job->any_flags = context->nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags;
   const pmb_status status = count_all(context, cuda, group);
   if (status == PMB_OK) {
     take_sizes(context, cuda, group);
@@ -490,17 +429,14 @@ static pmb_status cuda_count(pmb_context *context, const pmb_group *group)
 static pmb_status cuda_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
 {
   pmb_cuda *cuda = state_of(context);
-  const size_t bytes = (size_t)context->bricks * pmb_type_size(context->volume.type);
+  const size_t bytes = (size_t)summary_bricks(&cuda->job) * pmb_type_size(context->volume.type);
   if (!pmb_buffer_reserve(&context->memory, copy, 2, bytes)) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the summary: 2 of %zu bytes", bytes);
   }
   PMB_CUDA_STEP(pmb_cuda_begin(cuda, 1));
   *low = copy->data;
   *high = (char *)copy->data + bytes;
-  cudaError_t error = cudaMemcpy(copy->data, cuda->job.d_low, bytes, cudaMemcpyDeviceToHost);
-  if (error == cudaSuccess) {
-    error = cudaMemcpy((char *)copy->data + bytes, cuda->job.d_high, bytes, cudaMemcpyDeviceToHost);
-  }
+  const cudaError_t error = cudaMemcpy(copy->data, cuda->job.d_low, 2 * bytes, cudaMemcpyDeviceToHost);
   const pmb_status status = pmb_cuda_check(context, error, "copy of the summary");
   pmb_cuda_end(cuda);
   return status;

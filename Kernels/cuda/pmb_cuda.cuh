@@ -167,8 +167,6 @@ typedef struct pmb_cuda_volume {
   uint32_t generation;
   int state;
   uintptr_t uploader; /* the thread that uploads it */
-  int contexts;       /* that have it bound */
-  int users;          /* calls that need it now */
   uint64_t last_used;
   int64_t bytes;
   pmb_cuda_buffer samples, summary, flags, sample_flags, cell_flags;
@@ -291,13 +289,11 @@ pmb_status pmb_cuda_reserve_output(
   pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, int spare, size_t size, const char *what);
 void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer);
 void pmb_cuda_free_buffers(pmb_cuda *cuda); /* all of a context */
-int64_t pmb_cuda_held(int device);          /* bytes, by all contexts */
 void pmb_cuda_account(pmb_cuda *cuda);      /* to where pmb_get_info finds it */
-/* The bound volume: finds or makes its record; keeps it on the device during a call; ends that; drops the binding. */
+/* The bound volume: finds or makes its record; brings it to the device, where it stays during the call; drops the binding. */
 pmb_status pmb_cuda_find_volume(pmb_cuda *cuda);
 void pmb_cuda_drop_volume(pmb_cuda *cuda);
 pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda);
-void pmb_cuda_release_volume(pmb_cuda *cuda);
 /* pmb_cuda.cu */
 /* Reserves the volume's memory, uploads it and summarizes; for residency. */
 pmb_status pmb_cuda_upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume);
@@ -348,9 +344,10 @@ static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda);
 pmb_status pmb_cuda_hide(pmb_cuda *cuda);       /* after summarize, where something is hidden */
 pmb_status pmb_cuda_find_range(pmb_cuda *cuda); /* after these */
-void pmb_cuda_take_range(pmb_cuda *cuda);       /* sets the context's, when it has come */
-pmb_status pmb_cuda_select(pmb_cuda *cuda);     /* nothing, if classify does it */
-pmb_status pmb_cuda_classify(pmb_cuda *cuda);   /* with scan */
+/* Sets the volume's range, when that has come. */
+void pmb_cuda_take_range(const pmb_cuda *cuda, pmb_cuda_volume *volume);
+pmb_status pmb_cuda_select(pmb_cuda *cuda);   /* nothing, if classify does it */
+pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with scan */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Vertices and triangles in one launch; 0 where it would be slower, or has no kernel for what is asked for. */
 int pmb_cuda_emit_in_one_launch(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);

@@ -193,16 +193,16 @@ static __device__ __forceinline__ int outer_column(const pmb_cuda_job &job, int 
   return __any_sync(UINT32_MAX, !PMB_IS_FINITE(s));
 }
 
-/* The range of the finite samples of a brick, by a whole warp: for bricks that have others. */
+/* The range of the finite, visible samples of a brick at (i,j,k), by a whole warp; low > high if it has no such sample. */
 template <class T>
 static __device__ __noinline__ void finite_range(const pmb_cuda_job &job, int i, int j, int k, T *low, T *high)
 {
-  const T *d_samples = (const T *)job.d_samples;
   T l = pmb_cuda_highest<T>(), h = pmb_cuda_lowest<T>();
   for (int n = threadIdx.x & 31; n < 33 * PMB_CUDA_ROWS; n += 32) {
-    const int r = n / 33;
-    const T s = d_samples[pmb_cuda_index(job, min(i + n % 33, job.dims[0] - 1), j + r % 5, k + r / 5)];
-    if (PMB_IS_FINITE(s)) {
+    const int r = n / 33, x = min(i + n % 33, job.dims[0] - 1);
+    const int y = min(j + r % 5, job.dims[1] - 1), z = min(k + r / 5, job.dims[2] - 1);
+    const T s = ((const T *)job.d_samples)[pmb_cuda_index(job, x, y, z)];
+    if (PMB_IS_FINITE(s) && !pmb_cuda_hides_sample(job, x, y, z)) {
       l = s < l ? s : l;
       h = s > h ? s : h;
     }
@@ -309,8 +309,8 @@ static __device__ __forceinline__ void summarize_column(const pmb_cuda_job &job,
   }
 }
 
-/* LAYERS: that a warp walks through; 0: as the argument says. */
-template <class T, int LAYERS>
+/* layers: of bricks, that a warp walks through. */
+template <class T>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
   summarize_kernel(const __grid_constant__ pmb_cuda_job job, uint32_t groups, int64_t warps, int layers)
 {
@@ -319,8 +319,8 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
     warp_place p;
     p.brick_x = (uint32_t)(id % groups) * (16 / (uint32_t)sizeof(T));
     p.brick_y = (uint32_t)(id / groups % job.bricks[1]);
-    p.layer = id / groups / job.bricks[1] * (LAYERS ? LAYERS : layers);
-    p.layer_end = min(p.layer + (LAYERS ? LAYERS : layers), (int64_t)job.bricks[2]);
+    p.layer = id / groups / job.bricks[1] * layers;
+    p.layer_end = min(p.layer + layers, (int64_t)job.bricks[2]);
     p.i = (int)p.brick_x * PMB_BRICK_X;
     p.j = (int)p.brick_y * PMB_BRICK_Y;
     summarize_column<T>(job, p);
@@ -342,9 +342,7 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda)
     warps = (int64_t)groups * cuda->job.bricks[1] * ((layers_of_volume + layers - 1) / layers);
   } while (layers > 1 && warps < (int64_t)LEAST_WARPS * cuda->processors);
   const int64_t blocks = (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS;
-  return pmb_cuda_launch(cuda, 0,
-    layers == PMB_CUDA_LAYERS ? summarize_kernel<T, PMB_CUDA_LAYERS> : summarize_kernel<T, 0>, blocks,
-    PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layers);
+  return pmb_cuda_launch(cuda, 0, summarize_kernel<T>, blocks, PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layers);
 }
 
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda)
@@ -355,50 +353,20 @@ pmb_status pmb_cuda_summarize(pmb_cuda *cuda)
 
 /* ---- what the volume hides ---- */
 
-/* Sample n of the 33 x 5 x 5 of a brick; 0: it is not in the volume. */
-static __device__ __forceinline__ int locate(const pmb_cuda_job &job, const pmb_cuda_box &box, int n, int at[3])
-{
-  const int row = n / (PMB_BRICK_X + 1);
-  at[0] = box.origin[0] + n - row * (PMB_BRICK_X + 1);
-  at[1] = box.origin[1] + row % 5;
-  at[2] = box.origin[2] + row / 5;
-  return at[0] < job.dims[0] && at[1] < job.dims[1] && at[2] < job.dims[2];
-}
-
 /* Flags of what a brick hides. */
 static __device__ __forceinline__ int find_hidden(const pmb_cuda_job &job, const pmb_cuda_box &box)
 {
   const int lane = threadIdx.x & 31;
-  int samples = 0, cells = 0, at[3];
-  for (int n = lane; job.d_sample_flags && n < (PMB_BRICK_X + 1) * PMB_CUDA_ROWS; n += 32) {
-    samples |= locate(job, box, n, at) && pmb_cuda_hides_sample(job, at[0], at[1], at[2]);
+  int samples = 0, cells = 0;
+  for (int n = lane; job.d_sample_flags && n < 33 * PMB_CUDA_ROWS; n += 32) {
+    const int r = n / 33, x = box.origin[0] + n % 33, y = box.origin[1] + r % 5, z = box.origin[2] + r / 5;
+    samples |= x < job.dims[0] && y < job.dims[1] && z < job.dims[2] && pmb_cuda_hides_sample(job, x, y, z);
   }
   for (int row = 0; job.d_cell_flags && row < PMB_BRICK_ROWS; ++row) {
     cells |= pmb_cuda_hides_cell(job, box.origin[0] + lane, box.origin[1] + (row & 3), box.origin[2] + (row >> 2));
   }
   return (__any_sync(UINT32_MAX, samples) ? PMB_BRICK_HIDES_SAMPLES : 0) |
     (__any_sync(UINT32_MAX, cells) ? PMB_BRICK_HIDES_CELLS : 0);
-}
-
-/* The range of the finite, visible samples of a brick; low > high if there is none. */
-template <class T>
-static __device__ __forceinline__ void find_range(
-  const pmb_cuda_job &job, const pmb_cuda_box &box, T *low_out, T *high_out)
-{
-  T low = pmb_cuda_highest<T>(), high = pmb_cuda_lowest<T>();
-  int at[3];
-  for (int n = threadIdx.x & 31; n < (PMB_BRICK_X + 1) * PMB_CUDA_ROWS; n += 32) {
-    if (locate(job, box, n, at) && !pmb_cuda_hides_sample(job, at[0], at[1], at[2])) {
-      const T s = ((const T *)job.d_samples)[pmb_cuda_index(job, at[0], at[1], at[2])];
-      if (PMB_IS_FINITE(s)) {
-        low = s < low ? s : low;
-        high = s > high ? s : high;
-      }
-    }
-  }
-  pmb_cuda_reduce(32, &low, &high);
-  *low_out = low;
-  *high_out = high;
 }
 
 template <class T>
@@ -410,7 +378,7 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS) hide_kernel(const __g
     const int hidden = find_hidden(job, box);
     if (hidden & PMB_BRICK_HIDES_SAMPLES) {
       T low, high;
-      find_range<T>(job, box, &low, &high);
+      finite_range<T>(job, box.origin[0], box.origin[1], box.origin[2], &low, &high);
       if ((threadIdx.x & 31) == 0) {
         ((T *)job.d_low)[b] = low;
         ((T *)job.d_high)[b] = high;
@@ -487,16 +455,15 @@ pmb_status pmb_cuda_find_range(pmb_cuda *cuda)
     "launch of summarize");
 }
 
-void pmb_cuda_take_range(pmb_cuda *cuda)
+void pmb_cuda_take_range(const pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
-  pmb_context *context = cuda->context;
   const pmb_cuda_range_part *parts = cuda->totals->ranges;
-  context->minimum = INFINITY;
-  context->maximum = -INFINITY;
-  context->nonfinite_bricks = 0;
+  volume->minimum = INFINITY;
+  volume->maximum = -INFINITY;
+  volume->nonfinite_bricks = 0;
   for (int i = 0; i < PMB_CUDA_RANGES; ++i) {
-    context->minimum = parts[i].low < context->minimum ? parts[i].low : context->minimum;
-    context->maximum = parts[i].high > context->maximum ? parts[i].high : context->maximum;
-    context->nonfinite_bricks += parts[i].odd;
+    volume->minimum = fmin(parts[i].low, volume->minimum);
+    volume->maximum = fmax(parts[i].high, volume->maximum);
+    volume->nonfinite_bricks += parts[i].odd;
   }
 }
