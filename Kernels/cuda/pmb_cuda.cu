@@ -48,12 +48,11 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   pmb_cuda_register(cuda);
   PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = make_streams(context, cuda);
-  pmb_cuda_end_call(cuda);
+  pmb_cuda_end(cuda);
   return status;
 }
 
-/* In a forked process nothing is asked of CUDA, nor of the lists of what the process holds, which another thread may have had
- * locked: all that is the parent's. */
+/* In a forked process CUDA and the lists of residency belong to the parent: a lock may be held for ever. */
 static void cuda_refresh(pmb_context *context)
 {
   if (pmb_cuda_is_forked()) {
@@ -76,7 +75,7 @@ static void cuda_unbind(pmb_context *context)
   }
 }
 
-/* What CUDA made for the context; where the GPU's state was lost it is gone already. */
+/* Frees streams, events and totals. If the GPU's state was lost they are gone already. */
 static void free_streams(pmb_cuda *cuda)
 {
   const cudaEvent_t *events = (const cudaEvent_t *)&cuda->done;
@@ -116,8 +115,8 @@ static void cuda_destroy(pmb_context *context)
   context->state = NULL;
 }
 
-/* With 2^(l-1) < d <= 2^l, factor = 2^(31+l) / d rounded up is wrong by less than 2^l, which for n < 2^31 changes n / d
- * by less than 1 / d. */
+/* With 2^(l-1) < d <= 2^l, factor = 2^(31+l) / d, rounded up, has an error below 2^l, which changes n / d by less than 1 /
+ * d for n < 2^31. */
 static pmb_cuda_divisor divisor_of(uint32_t d)
 {
   pmb_cuda_divisor by = { 0, 31 };
@@ -156,13 +155,11 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   job->by_bricks[0] = divisor_of(job->bricks[0]);
   job->by_bricks[1] = divisor_of(job->bricks[1]);
   job->brick_count = (uint32_t)count;
-  const int64_t tile = PMB_CUDA_SELECT_TILE, stride = (count + tile - 1) / tile * tile;
+  const int64_t stride = (count + 1023) / 1024 * 1024;
   job->stride = (uint32_t)stride;
   job->by_stride = divisor_of(job->stride);
-  context->at_once = PMB_CUDA_ISOVALUES;
-  while (context->at_once > 1 && stride * context->at_once > INT32_MAX) {
-    --context->at_once;
-  }
+  const int64_t most = PMB_CUDA_ISOVALUES, fit = INT32_MAX / stride;
+  context->at_once = fit > most ? most : fit > 1 ? fit : 1;
   job->pitch = (dims[0] + per_vector - 1) / per_vector * per_vector;
   job->slice = job->pitch * dims[1];
   job->row_bytes = (uint64_t)job->pitch * pmb_type_size(context->volume.type);
@@ -191,7 +188,7 @@ static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
   job->hidden_cell_bits = volume->key.hidden_cell_bits;
 }
 
-/* Everything up to the volume's range; returns before it is done. */
+/* Enqueues everything up to the volume's range. */
 static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   const pmb_volume *key = &volume->key;
@@ -221,7 +218,7 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
   if (pmb_type_is_float(key->type) || count > 1) {
     PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &volume->flags, bricks, 1, "the summary (bricks)"));
   }
-  /* Also the ends of both halves, which are read along with the last bricks. */
+  /* Also clears the ends of both halves, which are read with the last bricks. */
   PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(volume->summary.d_data, 0, volume->summary.capacity, cuda->compute));
   point_to_volume(cuda, volume);
   PMB_CUDA_STEP(pmb_cuda_upload(cuda, copies, count, key));
@@ -249,21 +246,15 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   const int64_t uploads = cuda->context->uploads;
   PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
   crew->fraction_end = between;
-  const pmb_status status = pmb_cuda_hold_volume(cuda);
+  const pmb_status status = pmb_cuda_bring_volume(cuda);
   crew->fraction_begin = cuda->context->uploads != uploads ? between : from;
   crew->fraction_end = to;
   if (status == PMB_OK) {
     point_to_volume(cuda, cuda->volume);
   } else {
-    pmb_cuda_end_call(cuda);
+    pmb_cuda_end(cuda);
   }
   return status;
-}
-
-void pmb_cuda_end(pmb_cuda *cuda)
-{
-  pmb_cuda_account(cuda);
-  pmb_cuda_end_call(cuda);
 }
 
 static pmb_status cuda_bind(pmb_context *context)
@@ -280,71 +271,41 @@ static pmb_status cuda_bind(pmb_context *context)
   return PMB_OK;
 }
 
-/* Points the job to its arrays. */
-static void point_job(pmb_cuda *cuda)
+/* Reserves room for `active` bricks and `exact` of them by the full rules, and points the job to its arrays. */
+static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t exact)
 {
+  enum { COUNTERS = (sizeof(pmb_cuda_counters) + 7) / 8 };
+  const int64_t room = active > cuda->record_room ? active : cuda->record_room, blocks = cuda->processors;
+  const int64_t words = COUNTERS + 2 * blocks + room / 32 + blocks; /* scan: turns of 32 bricks a block */
+  const size_t before = cuda->sums.capacity;
   pmb_cuda_job *job = &cuda->job;
+  cuda->record_room = 0; /* where one of these fails */
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->map, job->group_bricks / 32, sizeof(uint2), "the brick map"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->brick, room, sizeof(uint32_t), "the active bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->before, room + 1, sizeof(pmb_cuda_before), "the active bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->exact, exact, sizeof(pmb_cuda_exact), "the exact bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->sums, words, sizeof(uint64_t), "the scan"));
+  cuda->record_room = (uint32_t)room;
+  cuda->epoch = (cuda->epoch + 1) % EPOCHS;
+  if (cuda->epoch == 0 || before != cuda->sums.capacity) {
+    cuda->epoch = EPOCHS - 1; /* if this fails, the next count does it again */
+    PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(cuda->sums.d_data, 0, cuda->sums.capacity, cuda->compute));
+    cuda->epoch = 1;
+  }
   job->epoch = cuda->epoch;
   job->d_map = (uint2 *)cuda->map.d_data;
   job->d_records = (pmb_cuda_record *)cuda->records.d_data;
   job->d_brick = (uint32_t *)cuda->brick.d_data;
   job->d_before = (pmb_cuda_before *)cuda->before.d_data;
   job->d_exact = (pmb_cuda_exact *)cuda->exact.d_data;
-  job->d_select_status = (uint64_t *)cuda->select_status.d_data;
-  job->d_scan_status = (uint64_t *)cuda->scan_status.d_data;
-  job->d_counters = (pmb_cuda_counters *)cuda->counters.d_data;
+  job->d_counters = (pmb_cuda_counters *)cuda->sums.d_data;
+  job->d_select_sums = (uint64_t *)cuda->sums.d_data + COUNTERS;
+  job->d_scan_sums = job->d_select_sums + 2 * blocks;
   job->totals = cuda->totals;
   job->record_capacity = cuda->record_room;
   job->exact_capacity = (uint32_t)(cuda->exact.capacity / sizeof(pmb_cuda_exact));
-}
-
-/* Reserves room for `active` bricks and `exact` of them by the full rules. */
-static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t active, int64_t exact)
-{
-  const int64_t bricks = cuda->job.group_bricks, blocks = cuda->processors;
-  const int64_t select_tiles = bricks / PMB_CUDA_SELECT_TILE,
-                words = select_tiles > 2 * blocks ? select_tiles : 2 * blocks;
-  const int64_t room = active > cuda->record_room ? active : cuda->record_room;
-  const size_t before = cuda->select_status.capacity + cuda->scan_status.capacity, word = sizeof(uint64_t);
-  cuda->record_room = 0; /* where one of these fails */
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->counters, 1, sizeof(pmb_cuda_counters), "counters"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->map, bricks / 32, sizeof(uint2), "the brick map"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->brick, room, sizeof(uint32_t), "the active bricks"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->before, room + 1, sizeof(pmb_cuda_before), "the active bricks"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->exact, exact, sizeof(pmb_cuda_exact), "the exact bricks"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->select_status, words, word, "the scan"));
-  PMB_CUDA_STEP(
-    pmb_cuda_reserve(cuda, &cuda->scan_status, room / 32 + blocks, word, "the scan")); /* tiles of 32, all blocks' */
-  cuda->record_room = (uint32_t)room;
-  cuda->epoch = (cuda->epoch + 1) % EPOCHS;
-  if (cuda->epoch == 0 || before != cuda->select_status.capacity + cuda->scan_status.capacity) {
-    cuda->epoch = EPOCHS - 1; /* if this fails, the next count does it again */
-    PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->counters.d_data, 0, cuda->counters.capacity, cuda->compute));
-    PMB_CUDA_TRY(
-      context, cudaMemsetAsync(cuda->select_status.d_data, 0, cuda->select_status.capacity, cuda->compute));
-    PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->scan_status.d_data, 0, cuda->scan_status.capacity, cuda->compute));
-    cuda->epoch = 1;
-  }
-  point_job(cuda);
   return PMB_OK;
-}
-
-/* Enqueues select, classify and scan with the memory that is there. */
-pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda)
-{
-  memset(cuda->totals, 0, offsetof(pmb_cuda_totals, ranges));
-  PMB_CUDA_STEP(pmb_cuda_select(cuda));
-  return pmb_cuda_classify(cuda);
-}
-
-/* Whether the bricks fitted; if not, makes room: an eighth more, so that a dragged isovalue seldom allocates. */
-static pmb_status fit_records(pmb_context *context, pmb_cuda *cuda, int *fits)
-{
-  const int64_t active = cuda->totals->active;
-  const int64_t exact = cuda->totals->exact;
-  *fits = active <= cuda->job.record_capacity && exact == 0;
-  return *fits ? PMB_OK : reserve_records(context, cuda, active + active / 8, exact + exact / 8);
 }
 
 /* The sizes of each isovalue: differences of the sums before it and before the next. */
@@ -373,17 +334,21 @@ void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_sta
   }
 }
 
-/* Counts, again with more memory if the active bricks did not fit. */
-static pmb_status count_all(pmb_context *context, pmb_cuda *cuda, const pmb_group *group)
+/* Counts, again with more memory if the active bricks did not fit: an eighth more, so that a dragged isovalue seldom
+ * allocates. */
+static pmb_status count_all(pmb_context *context, pmb_cuda *cuda)
 {
-  const int64_t bricks = cuda->job.brick_count * group->count;
-  PMB_CUDA_STEP(reserve_records(context, cuda, bricks < 4096 ? bricks : 4096 + bricks / 64, 1024));
-  for (int fits = 0; !fits;) {
-    PMB_CUDA_STEP(pmb_cuda_enqueue_count(cuda));
+  const int64_t bricks = (int64_t)cuda->job.brick_count * cuda->job.isovalue_count;
+  const pmb_cuda_totals *totals = cuda->totals;
+  int64_t active = bricks < 4096 ? bricks : 4096 + bricks / 64, exact = 1024;
+  do {
+    PMB_CUDA_STEP(reserve_records(cuda, active, exact));
+    PMB_CUDA_STEP(pmb_cuda_classify(cuda));
     PMB_CUDA_STEP(pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "select and classify"));
-    PMB_CUDA_STEP(fit_records(context, cuda, &fits));
     PMB_CUDA_STEP(pmb_cuda_report(cuda));
-  }
+    active = (int64_t)totals->active + totals->active / 8;
+    exact = (int64_t)totals->exact + totals->exact / 8;
+  } while (totals->active > cuda->job.record_capacity || exact > 0);
   return PMB_OK;
 }
 
@@ -401,7 +366,7 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
   }
   job->frame = context->frame;
   job->any_flags = context->nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags;
-  const pmb_status status = count_all(context, cuda, group);
+  const pmb_status status = count_all(context, cuda);
   if (status == PMB_OK) {
     take_sizes(context, cuda, group);
     cuda->counted = 1;

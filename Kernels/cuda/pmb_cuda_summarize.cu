@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass summarize: minimum and maximum of every brick with its halo (PMB paper, section 4.1).
  *
- * A warp reads rows of 512 bytes, 16 bytes a lane, through a column of bricks along z, so that a slice that two bricks
- * share is read once. Small integers stay packed in words. */
+ * A warp reads rows of 512 bytes, 16 bytes a lane, and walks along z, so that a slice that two bricks share is read once.
+ * Small integers stay packed in words. */
 #include "cuda/pmb_cuda_classify_words.cuh"
 #include "cuda/pmb_cuda_common.cuh"
 
@@ -67,7 +67,7 @@ template <class W, class ORDER> struct range_of_words {
   }
 };
 
-/* The same, of samples; of a word's first sample; odd: whether a sample was not finite. */
+/* The same, of samples; of a word's first sample. */
 template <class T> struct range_of : range_of_words<T, order_of<T>> {
   __device__ __forceinline__ void samples(T *l, T *h) const
   {
@@ -76,10 +76,6 @@ template <class T> struct range_of : range_of_words<T, order_of<T>> {
   __device__ __forceinline__ void first_sample(T *l, T *h) const
   {
     samples(l, h);
-  }
-  __device__ __forceinline__ int odd() const
-  {
-    return !PMB_IS_FINITE(this->low) || !PMB_IS_FINITE(this->high);
   }
 };
 
@@ -92,10 +88,6 @@ template <class T> struct range_of_pairs : range_of_words<uint32_t, order_of_pai
   {
     *l = min((T)this->low, (T)(this->low >> 16));
     *h = max((T)this->high, (T)(this->high >> 16));
-  }
-  __device__ __forceinline__ int odd() const
-  {
-    return 0;
   }
 };
 template <> struct range_of<int16_t> : range_of_pairs<int16_t> {
@@ -133,18 +125,14 @@ template <class T, class PAIR> struct range_of_bytes {
     *l = min(min((T)(lower.low >> 8), (T)(lower.low >> 24)), min((T)(upper.low >> 8), (T)(upper.low >> 24)));
     *h = max(max((T)(lower.high >> 8), (T)(lower.high >> 24)), max((T)(upper.high >> 8), (T)(upper.high >> 24)));
   }
-  __device__ __forceinline__ int odd() const
-  {
-    return 0;
-  }
 };
 template <> struct range_of<int8_t> : range_of_bytes<int8_t, int16_t> {
 };
 template <> struct range_of<uint8_t> : range_of_bytes<uint8_t, uint16_t> {
 };
 
-/* What a lane gathers of a brick: from the first word of its 16 bytes (the first lane of a brick has the column that
- * the brick before needs there), and from the others. */
+/* A lane's part of a brick: of the first word of its 16 bytes (in a brick's first lane it has the halo column of the brick
+ * before), and of the others. */
 template <class T> struct lane_range {
   range_of<T> head, rest;
 };
@@ -212,12 +200,12 @@ static __device__ __noinline__ void finite_range(const pmb_cuda_job &job, int i,
   *high = h;
 }
 
-/* Replaces the ranges of bricks with non-finite samples; `odd` is the same for all lanes of a brick. */
+/* Replaces the ranges of bricks with non-finite samples; `nonfinite` is the same for all lanes of a brick. */
 template <class T>
-static __device__ __forceinline__ void fix_odd(
-  const pmb_cuda_job &job, int i, int j, int k, int lanes, int odd, T *low, T *high)
+static __device__ __forceinline__ void fix_nonfinite(
+  const pmb_cuda_job &job, int i, int j, int k, int lanes, int nonfinite, T *low, T *high)
 {
-  for (uint32_t rest = __ballot_sync(UINT32_MAX, odd && threadIdx.x % lanes == 0); rest; rest &= rest - 1) {
+  for (uint32_t rest = __ballot_sync(UINT32_MAX, nonfinite && threadIdx.x % lanes == 0); rest; rest &= rest - 1) {
     const int lane = __ffs((int)rest) - 1;
     T l, h;
     finite_range<T>(job, i + lane / lanes * PMB_BRICK_X, j, k, &l, &h);
@@ -228,7 +216,7 @@ static __device__ __forceinline__ void fix_odd(
   }
 }
 
-/* Where a warp works. */
+/* A warp's part of the volume. */
 typedef struct warp_place {
   int i, j; /* first sample */
   uint32_t brick_x, brick_y;
@@ -247,26 +235,27 @@ static __device__ __forceinline__ void store_layer(
   all.merge(range.rest);
   all.samples(&low, &high);
   range.head.first_sample(&next_low, &next_high);
-  int odd = all.odd(), next_odd = range.head.odd();
+  int nonfinite = !PMB_IS_FINITE(low) || !PMB_IS_FINITE(high);
+  int next_nonfinite = !PMB_IS_FINITE(next_low) || !PMB_IS_FINITE(next_high);
   next_low = __shfl_down_sync(UINT32_MAX, next_low, 1);
   next_high = __shfl_down_sync(UINT32_MAX, next_high, 1);
-  next_odd = __shfl_down_sync(UINT32_MAX, next_odd, 1);
-  const int outer_odd = outer_column<T>(job, p.i + 512 / (int)sizeof(T), p.j, k, &outer_low, &outer_high);
+  next_nonfinite = __shfl_down_sync(UINT32_MAX, next_nonfinite, 1);
+  const int outer_nonfinite = outer_column<T>(job, p.i + 512 / (int)sizeof(T), p.j, k, &outer_low, &outer_high);
   next_low = lane == 31 ? outer_low : next_low;
   next_high = lane == 31 ? outer_high : next_high;
-  next_odd = lane == 31 ? outer_odd : next_odd;
-  /* Beyond the volume the border stands in, which is what the lane has itself. */
+  next_nonfinite = lane == 31 ? outer_nonfinite : next_nonfinite;
+  /* Beyond the volume the border is repeated, which the lane has itself. */
   if (lane % lanes == lanes - 1 && p.brick_x + lane / lanes + 1 < job.bricks[0]) {
     low = next_low < low ? next_low : low;
     high = next_high > high ? next_high : high;
-    odd |= next_odd;
+    nonfinite |= next_nonfinite;
   }
   pmb_cuda_reduce(lanes, &low, &high);
-  if ((T)0.5 != 0 && job.d_flags) { /* integers are finite, and the compiler is to know it */
+  if ((T)0.5 != 0 && job.d_flags) { /* integers are finite */
     const uint32_t group = lanes == 32 ? UINT32_MAX : ((1u << lanes) - 1) << lane / lanes * lanes;
-    odd = (__ballot_sync(UINT32_MAX, odd) & group) != 0;
-    if (__any_sync(UINT32_MAX, odd)) {
-      fix_odd<T>(job, p.i, p.j, k, lanes, odd, &low, &high);
+    nonfinite = (__ballot_sync(UINT32_MAX, nonfinite) & group) != 0;
+    if (__any_sync(UINT32_MAX, nonfinite)) {
+      fix_nonfinite<T>(job, p.i, p.j, k, lanes, nonfinite, &low, &high);
     }
   }
   const uint32_t x = p.brick_x + lane / lanes;
@@ -275,7 +264,7 @@ static __device__ __forceinline__ void store_layer(
     ((T *)job.d_low)[brick] = low;
     ((T *)job.d_high)[brick] = high;
     if (job.d_flags) {
-      job.d_flags[brick] = (uint8_t)odd;
+      job.d_flags[brick] = (uint8_t)nonfinite;
     }
   }
 }
@@ -351,9 +340,9 @@ pmb_status pmb_cuda_summarize(pmb_cuda *cuda)
     cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda)), "launch of summarize");
 }
 
-/* ---- what the volume hides ---- */
+/* ---- hidden samples and cells ---- */
 
-/* Flags of what a brick hides. */
+/* The flags of a brick for hidden samples and cells. */
 static __device__ __forceinline__ int find_hidden(const pmb_cuda_job &job, const pmb_cuda_box &box)
 {
   const int lane = threadIdx.x & 31;
@@ -406,14 +395,13 @@ pmb_status pmb_cuda_hide(pmb_cuda *cuda)
 
 /* ---- the range of the volume ---- */
 
-/* A block's part of the bricks, of which a thread reads 16 bytes at a time. */
+/* Each warp finds the range of some bricks; a thread reads 16 bytes at a time. */
 template <class T>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS) range_kernel(const __grid_constant__ pmb_cuda_job job)
 {
   enum { SAMPLES = row_shape<T>::SAMPLES };
-  __shared__ pmb_cuda_range_part warps[PMB_CUDA_WARPS];
   T low = pmb_cuda_highest<T>(), high = pmb_cuda_lowest<T>();
-  uint32_t odd = 0;
+  uint32_t nonfinite = 0;
   const int64_t step = (int64_t)gridDim.x * PMB_CUDA_THREADS * SAMPLES;
   for (int64_t b = ((int64_t)blockIdx.x * PMB_CUDA_THREADS + threadIdx.x) * SAMPLES; b < job.brick_count; b += step) {
     row_vector<T> l, h; /* both halves of the summary end at 16 bytes */
@@ -425,23 +413,15 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS) range_kernel(const __
         low = l.sample[n] < low ? l.sample[n] : low;
         high = h.sample[n] > high ? h.sample[n] : high;
       }
-      odd += job.d_flags && b + n < job.brick_count && (job.d_flags[b + n] & PMB_BRICK_NONFINITE);
+      nonfinite += job.d_flags && b + n < job.brick_count && (job.d_flags[b + n] & PMB_BRICK_NONFINITE);
     }
   }
   pmb_cuda_reduce(32, &low, &high);
-  odd = pmb_cuda_word_sum(odd);
+  nonfinite = pmb_cuda_word_sum(nonfinite);
   if ((threadIdx.x & 31) == 0) {
-    warps[threadIdx.x >> 5] = low <= high ? pmb_cuda_range_part{ (double)low, (double)high, odd }
-                                          : pmb_cuda_range_part{ INFINITY, -INFINITY, odd };
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int w = 1; w < PMB_CUDA_WARPS; ++w) {
-      warps[0].low = warps[w].low < warps[0].low ? warps[w].low : warps[0].low;
-      warps[0].high = warps[w].high > warps[0].high ? warps[w].high : warps[0].high;
-      warps[0].odd += warps[w].odd;
-    }
-    job.totals->ranges[blockIdx.x] = warps[0];
+    job.totals->ranges[(blockIdx.x * PMB_CUDA_THREADS + threadIdx.x) / 32] = low <= high
+      ? pmb_cuda_range_part{ (double)low, (double)high, nonfinite }
+      : pmb_cuda_range_part{ INFINITY, -INFINITY, nonfinite };
   }
 }
 
@@ -451,7 +431,7 @@ pmb_status pmb_cuda_find_range(pmb_cuda *cuda)
   job.totals = cuda->totals;
   return pmb_cuda_check(cuda->context,
     PMB_CUDA_BY_TYPE(cuda->context->volume.type,
-      pmb_cuda_launch(cuda, 0, range_kernel<T>, PMB_CUDA_RANGES, PMB_CUDA_THREADS, 0, job)),
+      pmb_cuda_launch(cuda, 0, range_kernel<T>, PMB_CUDA_RANGES / PMB_CUDA_WARPS, PMB_CUDA_THREADS, 0, job)),
     "launch of summarize");
 }
 
@@ -464,6 +444,6 @@ void pmb_cuda_take_range(const pmb_cuda *cuda, pmb_cuda_volume *volume)
   for (int i = 0; i < PMB_CUDA_RANGES; ++i) {
     volume->minimum = fmin(parts[i].low, volume->minimum);
     volume->maximum = fmax(parts[i].high, volume->maximum);
-    volume->nonfinite_bricks += parts[i].odd;
+    volume->nonfinite_bricks += parts[i].nonfinite;
   }
 }

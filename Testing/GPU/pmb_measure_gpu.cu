@@ -6,7 +6,7 @@ extern "C" {
 #include "pmb_measure_gpu.h"
 }
 
-enum { MARKS = 5, REPEATS = 100 };
+enum { MARKS = 4, REPEATS = 100 };
 
 static double median(double *values, int n)
 {
@@ -20,15 +20,10 @@ static double median(double *values, int n)
   return values[n / 2];
 }
 
-/* Select and classify, for the next count; `between`: recorded between the two, or NULL. */
-static pmb_status run_count(pmb_context *context, pmb_cuda *cuda, cudaEvent_t between)
+/* Select and classify, for the next count. */
+static pmb_status run_count(pmb_cuda *cuda)
 {
   cuda->job.epoch = ++cuda->epoch;
-  memset(cuda->totals, 0, offsetof(pmb_cuda_totals, ranges));
-  PMB_CUDA_STEP(pmb_cuda_select(cuda));
-  if (between) {
-    PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
-  }
   return pmb_cuda_classify(cuda);
 }
 
@@ -54,30 +49,29 @@ static double between(cudaEvent_t begin, cudaEvent_t end)
   return ms;
 }
 
-/* The four passes together, and with an event after each. */
+/* The passes together, and with an event after each. */
 static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
   int repeats, pmb_gpu_times *times)
 {
-  double all[REPEATS] = {}, part[4][REPEATS] = {};
+  double all[REPEATS] = {}, part[3][REPEATS] = {};
   for (int i = -3; i < repeats; ++i) {
     const int n = i < 0 ? 0 : i;
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    PMB_CUDA_STEP(run_count(context, cuda, NULL));
-    PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[4]));
-    all[n] = between(marks[0], marks[4]);
+    PMB_CUDA_STEP(run_count(cuda));
+    PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[3]));
+    all[n] = between(marks[0], marks[3]);
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    PMB_CUDA_STEP(run_count(context, cuda, marks[1]));
-    PMB_CUDA_TRY(context, cudaEventRecord(marks[2], cuda->compute));
-    PMB_CUDA_STEP(run_emit(context, cuda, out, marks[3], marks[4]));
-    for (int p = 0; p < 4; ++p) {
+    PMB_CUDA_STEP(run_count(cuda));
+    PMB_CUDA_TRY(context, cudaEventRecord(marks[1], cuda->compute));
+    PMB_CUDA_STEP(run_emit(context, cuda, out, marks[2], marks[3]));
+    for (int p = 0; p < 3; ++p) {
       part[p][n] = between(marks[p], marks[p + 1]);
     }
   }
   times->isovalues = median(all, repeats);
-  times->select = pmb_cuda_selects_in_classify(cuda) ? 0 : median(part[0], repeats);
-  times->classify = median(part[1], repeats);
-  times->vertices = median(part[2], repeats);
-  times->triangles = median(part[3], repeats);
+  times->classify = median(part[0], repeats);
+  times->vertices = median(part[1], repeats);
+  times->triangles = median(part[2], repeats);
   return PMB_OK;
 }
 
@@ -101,9 +95,9 @@ static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_
     alone[n] = between(marks[0], marks[1]);
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
     PMB_CUDA_STEP(summarize_all(cuda));
-    PMB_CUDA_STEP(run_count(context, cuda, NULL));
-    PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[4]));
-    all[n] = between(marks[0], marks[4]);
+    PMB_CUDA_STEP(run_count(cuda));
+    PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[3]));
+    all[n] = between(marks[0], marks[3]);
   }
   times->summarize = median(alone, repeats);
   times->first = median(all, repeats);
@@ -133,9 +127,9 @@ static pmb_status measure_copy(pmb_context *context, pmb_cuda *cuda, cudaEvent_t
 static int64_t acceleration_bytes(const pmb_cuda *cuda)
 {
   const int64_t active = cuda->totals->active;
-  return (int64_t)(cuda->volume->summary.capacity + cuda->volume->flags.capacity + cuda->map.capacity) +
-    active * (int64_t)(sizeof(pmb_cuda_record) + sizeof(pmb_cuda_before) + sizeof(uint32_t)) +
-    (int64_t)(cuda->select_status.capacity + cuda->scan_status.capacity);
+  return (int64_t)(cuda->volume->summary.capacity + cuda->volume->flags.capacity + cuda->map.capacity +
+           cuda->sums.capacity) +
+    active * (int64_t)(sizeof(pmb_cuda_record) + sizeof(pmb_cuda_before) + sizeof(uint32_t));
 }
 
 static pmb_status measure(pmb_context *context, pmb_cuda *cuda, cudaEvent_t *marks, int repeats, pmb_gpu_times *times)
@@ -180,8 +174,7 @@ extern "C" pmb_status pmb_measure_gpu(pmb_context *context, const double *isoval
     PMB_CUDA_TRY(context, cudaEventCreate(&marks[i]));
   }
   cuda->epoch = 1; /* the counts below stay under the number of epochs */
-  PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->select_status.d_data, 0, cuda->select_status.capacity, cuda->compute));
-  PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->scan_status.d_data, 0, cuda->scan_status.capacity, cuda->compute));
+  PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->sums.d_data, 0, cuda->sums.capacity, cuda->compute));
   status = measure(context, cuda, marks, repeats, times);
   for (int i = 0; i < MARKS; ++i) {
     cudaEventDestroy(marks[i]);

@@ -8,7 +8,7 @@
 /* Kernel times in milliseconds, volume and output on the device. */
 typedef struct pmb_gpu_times {
   double summarize;                             /* with the range of the volume */
-  double select, classify, vertices, triangles; /* each on its own; select 0: it is part of classify's launch */
+  double classify, vertices, triangles; /* each on its own; classify with select and scan */
   double isovalues;                             /* the four together in one run, counts back on the host */
   double first;                                 /* the same with summarize */
   double copy_rate; /* bytes read and written in a second by a copy from device to device */

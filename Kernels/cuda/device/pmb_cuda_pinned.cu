@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The pool of host memory that GPUs reach directly: for the caller's output arrays and for the rings of transfers.
+ * The pool of host memory that GPUs can access: for the caller's output arrays and for the rings of transfers.
  *
  * The memory is the process's own and only registered with CUDA, so it outlives a GPU whose state is lost. Pinning a block
  * takes about as long as writing it. A caller's block is therefore pinned at its second use. */
@@ -104,8 +104,9 @@ static pinned_block *remove_oldest(size_t bytes)
   return list;
 }
 
-/* Before a block of `fresh` bytes is made (0: a free one was taken): removes blocks, so that the pool, apart from rings, is at
- * most half larger than what was in use lately. Otherwise it would keep a mesh of every size that a growing surface had. */
+/* Before a block of `fresh` bytes is made (0: a free one was taken): removes blocks, so that the pool, apart from rings, is
+ * at most half larger than what was in use lately. Otherwise it would keep a mesh of every size that a growing surface had.
+ * */
 static pinned_block *make_room(size_t fresh)
 {
   size_t held = fresh, taken = fresh;
@@ -171,8 +172,8 @@ static void set_device_in_use(void)
   }
 }
 
-/* In a forked process the pool is the parent's: its lock may be held for ever. Its memory, which both share until one of them
- * writes to it, stays. */
+/* In a forked process the pool is the parent's: its lock may be held for ever. Its memory, which both share until one of
+ * them writes to it, stays. */
 extern "C" void *pmb_host_allocate(size_t bytes)
 {
   if (pmb_cuda_is_forked() || bytes == 0 || bytes > SIZE_MAX / 4) {

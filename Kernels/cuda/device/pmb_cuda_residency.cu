@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the process holds on its GPUs: volumes, which contexts may share, and the contexts' own buffers. When memory runs short,
- * idle memory is freed, the least recently used first. A volume is uploaded again when its context needs it.
+ * What the process holds on its GPUs: volumes, which contexts may share, and the contexts' own buffers. When memory runs
+ * short, idle memory is freed, the least recently used first. A volume is uploaded again when its context needs it.
  *
  * One lock guards the lists. A context in a call is busy: nobody else frees its buffers or its volume then. */
 #include <pthread.h>
@@ -17,7 +17,7 @@ static int64_t held[PMB_CUDA_DEVICES]; /* bytes */
 
 /* ---- calls ---- */
 
-/* The device of the call that this thread is in. A progress hook may call with other contexts, on other devices. */
+/* The device of this thread's call. A progress hook may call with other contexts, on other devices. */
 static thread_local int device_of_call = -1;
 
 int pmb_cuda_return_to_call(void)
@@ -47,13 +47,14 @@ pmb_status pmb_cuda_begin_call(pmb_cuda *cuda)
   device_of_call = cuda->device;
   status = pmb_cuda_check(cuda->context, cudaSetDevice(cuda->device), "cudaSetDevice");
   if (status != PMB_OK) {
-    pmb_cuda_end_call(cuda);
+    pmb_cuda_end(cuda);
   }
   return status;
 }
 
-void pmb_cuda_end_call(pmb_cuda *cuda)
+void pmb_cuda_end(pmb_cuda *cuda)
 {
+  pmb_cuda_account(cuda);
   pthread_mutex_lock(&lock);
   cuda->busy = 0;
   cuda->last_used = ++last_use;
@@ -103,8 +104,8 @@ void pmb_cuda_unregister(pmb_cuda *cuda)
 
 /* ---- memory ---- */
 
-/* Frees a buffer; returns its bytes. What was made before the GPU's state was lost is gone already. Called with the lock, like
- * the next three. */
+/* Frees a buffer; returns its bytes. What was made before the GPU's state was lost is gone already. Called with the lock,
+ * like the next three. */
 static int64_t free_buffer(int device, uint32_t generation, pmb_cuda_buffer *buffer)
 {
   const int64_t bytes = (int64_t)buffer->capacity;
@@ -130,9 +131,9 @@ static void free_volume_buffers(pmb_cuda_volume *volume)
 
 static void free_context_buffers(pmb_cuda *cuda)
 {
-  pmb_cuda_buffer *const own[] = { &cuda->counters, &cuda->map, &cuda->records, &cuda->brick, &cuda->before,
-    &cuda->exact, &cuda->select_status, &cuda->scan_status, &cuda->points, &cuda->normals, &cuda->gradients,
-    &cuda->parameter, &cuda->sample, &cuda->triangles, &cuda->cells, &cuda->attribute_in, &cuda->attribute_out };
+  pmb_cuda_buffer *const own[] = { &cuda->map, &cuda->records, &cuda->brick, &cuda->before, &cuda->exact, &cuda->sums,
+    &cuda->points, &cuda->normals, &cuda->gradients, &cuda->parameter, &cuda->sample, &cuda->triangles, &cuda->cells,
+    &cuda->attribute_in, &cuda->attribute_out };
   for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
     free_buffer(cuda->device, cuda->generation, own[i]);
   }
@@ -161,7 +162,7 @@ void pmb_cuda_free_buffers(pmb_cuda *cuda)
   pthread_mutex_unlock(&lock);
 }
 
-/* Frees the least recently used memory on this context's GPU; 0: all is in use. */
+/* Frees the least recently used idle memory on this context's GPU. Returns 0 if all is in use. */
 static int free_least_recently_used(const pmb_cuda *cuda)
 {
   pmb_cuda_volume *volume = NULL;
@@ -223,7 +224,7 @@ static int64_t count_bytes(pmb_cuda *cuda)
   return bytes;
 }
 
-/* What is allocated: kernels read 16 bytes at a time, and of empty arrays. */
+/* Bytes allocated for an array: kernels read 16 bytes at a time, also from empty arrays. */
 static size_t bytes_of(int64_t count, size_t size)
 {
   return ((size_t)count * size + 255) / 256 * 256 + 256;
@@ -332,7 +333,7 @@ void pmb_cuda_drop_volume(pmb_cuda *cuda)
 }
 
 /* Uploads the volume. Called with the lock, which is free meanwhile. */
-static pmb_status bring(pmb_cuda *cuda, pmb_cuda_volume *volume)
+static pmb_status upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   const int64_t before = cuda->device_bytes;
   volume->state = PMB_CUDA_UPLOADING;
@@ -351,7 +352,7 @@ static pmb_status bring(pmb_cuda *cuda, pmb_cuda_volume *volume)
   return status;
 }
 
-pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
+pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda)
 {
   pmb_cuda_volume *volume = cuda->volume;
   pmb_crew *crew = &cuda->context->crew;
@@ -359,7 +360,7 @@ pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
   pthread_mutex_lock(&lock);
   while (status == PMB_OK && volume->state != PMB_CUDA_ON_DEVICE) {
     if (volume->state == PMB_CUDA_ON_HOST) {
-      status = bring(cuda, volume);
+      status = upload_volume(cuda, volume);
     } else if (volume->uploader == (uintptr_t)pthread_self()) {
       status = pmb_fail(cuda->context, PMB_UNAVAILABLE,
         "no GPU can be used: another context is bringing the same volume there and calls this one from its progress hook");

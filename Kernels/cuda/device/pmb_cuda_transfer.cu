@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Transfers between host and device.
  *
- * A transfer is cut into parts. Part n of ordinary memory goes through slot n modulo their number of a pinned ring. Each host
- * thread takes the next part. Up, it waits until the slot is free, fills it, and enqueues its copy. Down, it waits until the
- * copy has come, empties the slot, and enqueues the next copy into it. Threads wait for copies only. Arrays from the pinned
- * pool are written directly, in larger parts. */
+ * A transfer is cut into parts, which go through the slots of a pinned ring in turn. Each host thread takes the next part.
+ * Up, it waits until the slot is free, fills it, and enqueues its copy. Down, it waits until the copy has come, empties the
+ * slot, and enqueues the next copy into it. Threads wait for copies only. Arrays from the pinned pool are written directly,
+ * in larger parts. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -216,8 +216,8 @@ static pmb_status pin_ring(transfer *t)
                   : pmb_cuda_aborted(t->cuda);
 }
 
-/* Cuts the arrays into parts and takes a ring for them. A part is a huge page, since several threads would clear the same one,
- * or less of a small transfer. Twice as many slots as threads: copies are under way while all threads write. */
+/* Cuts the arrays into parts and takes a ring for them. A part is a huge page, since several threads would clear the same
+ * one, or less of a small transfer. Twice as many slots as threads: copies are under way while all threads write. */
 static pmb_status take_ring(transfer *t)
 {
   const int workers = t->cuda->context->crew.workers;
