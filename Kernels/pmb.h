@@ -167,7 +167,8 @@ typedef struct pmb_attribute {
   pmb_type type;
   int components; /* >= 1 */
   void *output;   /* points * components elements of `type`; integers are rounded to the nearest, halves away from
-                  * zero, as VTK does; values go through double, so 64-bit integers beyond 2^53 lose their last bits */
+                  * zero, as VTK does; values go through double, so 64-bit integers beyond 2^53 lose their last bits; NaN
+                  * becomes the quiet one, positive and without further bits */
   /* 0, or a number for the present samples that changes whenever they do. A GPU then keeps them, as far as its memory
    * goes, until the next pmb_bind or pmb_unbind, and the next pmb_emit does not bring them again. */
   uint64_t version;

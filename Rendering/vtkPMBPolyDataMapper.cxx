@@ -3,11 +3,12 @@
 
 #include "vtk_glew.h"
 
+#include "vtkAOSDataArrayTemplate.h"
 #include "vtkActor.h"
 #include "vtkBoundingBox.h"
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
-#include "vtkCompositeMapperHelper2.h"
+#include "vtkFloatArray.h"
 #include "vtkHardwareSelector.h"
 #include "vtkInformation.h"
 #include "vtkInformationIntegerKey.h"
@@ -16,6 +17,7 @@
 #include "vtkOpenGLCellToVTKCellMap.h"
 #include "vtkOpenGLIndexBufferObject.h"
 #include "vtkOpenGLVertexBufferObject.h"
+#include "vtkOpenGLVertexBufferObjectGroup.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
@@ -27,8 +29,16 @@
 #include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
 
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
+#include "vtkCompositeMapperHelper2.h"
+#else
+#include "vtkOpenGLBatchedPolyDataMapper.h"
+#include "vtkOpenGLCompositePolyDataMapperDelegator.h"
+#endif
+
 #include <atomic>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -39,6 +49,13 @@ namespace
 {
 std::atomic<bool> AllTriangles(false);
 
+// Calls work(begin, end) for parts of [0, count), on all cores.
+template <typename Work>
+void ForAll(vtkIdType count, const Work& work)
+{
+  vtkSMPTools::LocalScope(vtkSMPTools::Config("STDThread"), [&] { vtkSMPTools::For(0, count, 1 << 18, work); });
+}
+
 // Writes the ids of a mesh of triangles, plus the index of its first point in the vertex buffer, as OpenGL takes them. Says no
 // if a cell is no triangle or an id is no point's.
 template <typename Offsets, typename Ids>
@@ -46,27 +63,23 @@ bool CopyTriangles(
   const Offsets* offsets, const Ids* ids, vtkIdType triangles, vtkIdType points, GLuint first, GLuint* to)
 {
   std::atomic<bool> wrong(false);
-  vtkSMPTools::LocalScope(vtkSMPTools::Config("STDThread"),
-    [&]
+  ForAll(triangles,
+    [&](vtkIdType begin, vtkIdType end)
     {
-      vtkSMPTools::For(0, triangles, 1 << 18,
-        [&](vtkIdType begin, vtkIdType end)
-        {
-          bool bad = false;
-          for (vtkIdType i = begin; i < end; ++i)
-          {
-            bad |= static_cast<vtkIdType>(offsets[i + 1]) != 3 * (i + 1);
-          }
-          for (vtkIdType i = 3 * begin; i < 3 * end; ++i)
-          {
-            bad |= static_cast<uint64_t>(ids[i]) >= static_cast<uint64_t>(points);
-            to[i] = static_cast<GLuint>(ids[i]) + first;
-          }
-          if (bad)
-          {
-            wrong = true;
-          }
-        });
+      bool bad = false;
+      for (vtkIdType i = begin; i < end; ++i)
+      {
+        bad |= static_cast<vtkIdType>(offsets[i + 1]) != 3 * (i + 1);
+      }
+      for (vtkIdType i = 3 * begin; i < 3 * end; ++i)
+      {
+        bad |= static_cast<uint64_t>(ids[i]) >= static_cast<uint64_t>(points);
+        to[i] = static_cast<GLuint>(ids[i]) + first;
+      }
+      if (bad)
+      {
+        wrong = true;
+      }
     });
   return !wrong && static_cast<vtkIdType>(offsets[0]) == 0;
 }
@@ -82,14 +95,107 @@ bool CopyTriangles(vtkCellArray* cells, vtkIdType points, GLuint first, GLuint* 
   return CopyTriangles(cells->GetOffsetsArray32()->GetPointer(0), cells->GetConnectivityArray32()->GetPointer(0),
     triangles, points, first, to);
 }
+
+// Whether CopyVectors can read an array.
+bool IsPlain(vtkDataArray* array)
+{
+  return array->GetNumberOfComponents() == 3 &&
+    (vtkAOSDataArrayTemplate<float>::FastDownCast(array) || vtkAOSDataArrayTemplate<double>::FastDownCast(array));
 }
 
+// Writes vectors as OpenGL takes them, moved and scaled as VTK does it.
+template <typename Number>
+void CopyVectors(const Number* from, vtkIdType count, vtkOpenGLVertexBufferObject* buffer, float* to)
+{
+  const bool moved = buffer->GetCoordShiftAndScaleEnabled();
+  const std::vector<double> shift = buffer->GetShift(), scale = buffer->GetScale();
+  ForAll(count,
+    [&](vtkIdType begin, vtkIdType end)
+    {
+      for (vtkIdType i = 3 * begin; !moved && i < 3 * end; ++i)
+      {
+        to[i] = static_cast<float>(from[i]);
+      }
+      for (vtkIdType i = begin; moved && i < end; ++i)
+      {
+        for (int axis = 0; axis < 3; ++axis)
+        {
+          to[3 * i + axis] = static_cast<float>((from[3 * i + axis] - shift[axis]) * scale[axis]);
+        }
+      }
+    });
+}
+
+void CopyVectors(vtkDataArray* from, vtkOpenGLVertexBufferObject* buffer, float* to)
+{
+  const vtkIdType count = from->GetNumberOfTuples();
+  if (auto* floats = vtkAOSDataArrayTemplate<float>::FastDownCast(from))
+  {
+    CopyVectors(floats->GetPointer(0), count, buffer, to);
+  }
+  else if (auto* doubles = vtkAOSDataArrayTemplate<double>::FastDownCast(from))
+  {
+    CopyVectors(doubles->GetPointer(0), count, buffer, to);
+  }
+}
+
+// Gives the bound buffer new memory, which write(memory) fills. OpenGL copies from mapped memory about ten times faster than
+// from memory of ours. False: it has none, or write says no.
+template <typename Write>
+bool FillBuffer(GLenum target, size_t bytes, const Write& write)
+{
+  while (glGetError() != GL_NO_ERROR)
+  {
+  }
+  glBufferData(target, bytes, nullptr, GL_STATIC_DRAW);
+  void* memory = glGetError() == GL_NO_ERROR
+    ? glMapBufferRange(target, 0, bytes, GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT)
+    : nullptr;
+  const bool written = memory && write(memory);
+  return memory && glUnmapBuffer(target) && written;
+}
+
+// A mesh for VTK to make buffers from: it has no cells, and in place of its points and normals only those of two corners of
+// its bounds. The other arrays are the mesh's.
+vtkSmartPointer<vtkPolyData> StandIn(vtkPolyData* mesh)
+{
+  double bounds[6];
+  mesh->GetPoints()->GetBounds(bounds);
+  vtkNew<vtkPoints> corners;
+  for (int i = 0; i < 2 && mesh->GetNumberOfPoints() > 0; ++i)
+  {
+    corners->InsertNextPoint(bounds[i], bounds[2 + i], bounds[4 + i]);
+  }
+  auto bare = vtkSmartPointer<vtkPolyData>::New();
+  bare->SetPoints(corners);
+  bare->GetPointData()->ShallowCopy(mesh->GetPointData());
+  bare->GetFieldData()->ShallowCopy(mesh->GetFieldData());
+  if (mesh->GetPointData()->GetNormals())
+  {
+    vtkNew<vtkFloatArray> normals;
+    normals->SetNumberOfComponents(3);
+    normals->InsertNextTuple3(0, 0, 1);
+    normals->InsertNextTuple3(0, 0, 1);
+    bare->GetPointData()->SetNormals(normals);
+  }
+  return bare;
+}
+}
+
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
+using HelperBase = vtkCompositeMapperHelper2;
+using Element = vtkCompositeMapperHelperData;
+#else
+using HelperBase = vtkOpenGLBatchedPolyDataMapper;
+using Element = vtkOpenGLBatchedPolyDataMapper::GLBatchElement;
+#endif
+
 // Draws the blocks of a mapper that have the same kinds of arrays.
-class vtkPMBMapperHelper : public vtkCompositeMapperHelper2
+class vtkPMBMapperHelper : public HelperBase
 {
 public:
   static vtkPMBMapperHelper* New();
-  vtkTypeMacro(vtkPMBMapperHelper, vtkCompositeMapperHelper2);
+  vtkTypeMacro(vtkPMBMapperHelper, HelperBase);
 
 protected:
   bool GetNeedToRebuildBufferObjects(vtkRenderer* renderer, vtkActor* actor) override
@@ -102,7 +208,8 @@ protected:
   void BuildBufferObjects(vtkRenderer* renderer, vtkActor* actor) override
   {
     this->BuiltForSelection = renderer->GetSelector() != nullptr;
-    this->Direct = this->AreAllTriangles(renderer, actor) && this->FillIndexBuffer();
+    const std::vector<Block> blocks = this->GetBlocks();
+    this->Direct = this->AreAllTriangles(blocks, renderer, actor) && this->BuildDirectly(blocks, renderer, actor);
     if (!this->Direct)
     {
       // For a selection of points too VTK expects the surface's buffers: those it builds when none is made.
@@ -111,27 +218,7 @@ protected:
       this->Mapper()->NumberOfDirectTriangles = 0;
       this->Superclass::BuildBufferObjects(renderer, actor);
       this->PopulateSelectionSettings = populate;
-      return;
     }
-    // Without cells: VTK makes the buffers of points, normals and colors.
-    std::vector<vtkSmartPointer<vtkPolyData>> bare;
-    for (auto& item : this->Data)
-    {
-      vtkNew<vtkPolyData> points;
-      points->SetPoints(item.first->GetPoints());
-      points->GetPointData()->ShallowCopy(item.first->GetPointData());
-      points->GetFieldData()->ShallowCopy(item.first->GetFieldData());
-      bare.emplace_back(points);
-      item.second->Data = points;
-    }
-    const int method = this->ShiftScaleMethod;
-    if (method == vtkOpenGLVertexBufferObject::AUTO_SHIFT_SCALE && this->IsNearOrigin())
-    {
-      this->ShiftScaleMethod = vtkOpenGLVertexBufferObject::DISABLE_SHIFT_SCALE;
-    }
-    this->Superclass::BuildBufferObjects(renderer, actor);
-    this->ShiftScaleMethod = method;
-    this->ShareIndexBuffer();
   }
 
   // VTK binds the buffer of before a selection again after it. If it was one of these, it may be gone by then.
@@ -142,29 +229,66 @@ protected:
   }
 
 private:
-  vtkPMBPolyDataMapper* Mapper() { return static_cast<vtkPMBPolyDataMapper*>(this->Parent); }
+  // A mesh, what VTK knows of it, and the mesh that VTK makes buffers from.
+  struct Block
+  {
+    vtkPolyData* Mesh;
+    Element* Known;
+    vtkPolyData*& Drawn;
+    bool ColoredByCells;
+  };
+
+  bool IsColoredByCells(bool visible, int mode)
+  {
+    return visible && mode != VTK_SCALAR_MODE_USE_POINT_DATA && mode != VTK_SCALAR_MODE_USE_POINT_FIELD_DATA;
+  }
+
+  std::vector<Block> GetBlocks()
+  {
+    std::vector<Block> blocks;
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
+    const bool byCells = this->IsColoredByCells(this->ScalarVisibility, this->ScalarMode);
+    for (auto& item : this->Data)
+    {
+      blocks.push_back({ item.first, item.second, item.second->Data, byCells });
+    }
+#else
+    for (auto& item : this->VTKPolyDataToGLBatchElement)
+    {
+      auto& own = item.second->Parent;
+      const bool byCells = this->IsColoredByCells(own.ScalarVisibility, own.ScalarMode);
+      blocks.push_back({ own.PolyData, item.second.get(), own.PolyData, byCells });
+    }
+#endif
+    return blocks;
+  }
+
+  vtkPMBPolyDataMapper* Mapper()
+  {
+    return static_cast<vtkPMBPolyDataMapper*>(this->Parent);
+  }
 
   // As far as can be said without looking at each cell.
-  bool AreAllTriangles(vtkRenderer* renderer, vtkActor* actor)
+  bool AreAllTriangles(const std::vector<Block>& blocks, vtkRenderer* renderer, vtkActor* actor)
   {
     vtkProperty* property = actor->GetProperty();
-    if (renderer->GetSelector() || this->Data.empty() || property->GetRepresentation() != VTK_SURFACE ||
-      property->GetEdgeVisibility() || property->GetVertexVisibility())
+    if (renderer->GetSelector() || property->GetRepresentation() != VTK_SURFACE || property->GetEdgeVisibility() ||
+      property->GetVertexVisibility())
     {
       return false;
     }
-    const bool byCells = this->ScalarVisibility && this->ScalarMode != VTK_SCALAR_MODE_USE_POINT_DATA &&
-      this->ScalarMode != VTK_SCALAR_MODE_USE_POINT_FIELD_DATA;
     vtkIdType points = 0, triangles = 0;
-    for (auto& item : this->Data)
+    for (const Block& block : blocks)
     {
-      vtkPolyData* mesh = item.first;
+      vtkPolyData* mesh = block.Mesh;
       vtkCellArray* polygons = mesh->GetPolys();
+      vtkDataArray* normals = mesh->GetPointData()->GetNormals();
       const bool ours =
         polygons->GetConnectivityArray()->GetInformation()->Has(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS());
-      if (!(ours || AllTriangles) || byCells || mesh->GetCellData()->GetNormals() || mesh->GetNumberOfVerts() ||
-        mesh->GetNumberOfLines() || mesh->GetNumberOfStrips() ||
-        polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells())
+      if (!(ours || AllTriangles) || block.ColoredByCells || mesh->GetCellData()->GetNormals() ||
+        mesh->GetNumberOfVerts() || mesh->GetNumberOfLines() || mesh->GetNumberOfStrips() ||
+        polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells() || !mesh->GetPoints() ||
+        !IsPlain(mesh->GetPoints()->GetData()) || (normals && !IsPlain(normals)))
       {
         return false;
       }
@@ -177,12 +301,12 @@ private:
   }
 
   // The rule of VTK's mapper of a single mesh: float has digits enough for the points.
-  bool IsNearOrigin() const
+  static bool IsNearOrigin(const std::vector<Block>& blocks)
   {
     vtkBoundingBox box;
-    for (const auto& item : this->Data)
+    for (const Block& block : blocks)
     {
-      box.AddBounds(item.first->GetPoints()->GetBounds());
+      box.AddBounds(block.Mesh->GetPoints()->GetBounds());
     }
     double center[3];
     box.GetCenter(center);
@@ -192,60 +316,112 @@ private:
   }
 
   // False: OpenGL has no memory, or a mesh is not of triangles.
-  bool FillIndexBuffer()
+  bool BuildDirectly(const std::vector<Block>& blocks, vtkRenderer* renderer, vtkActor* actor)
   {
-    vtkIdType ids = 0;
-    for (auto& item : this->Data)
+    std::vector<vtkSmartPointer<vtkPolyData>> standIns;
+    for (const Block& block : blocks)
     {
-      ids += item.first->GetPolys()->GetNumberOfConnectivityIds();
+      standIns.emplace_back(StandIn(block.Mesh));
+      block.Drawn = standIns.back();
     }
-    auto* buffer = this->Primitives[PrimitiveTris].IBO;
-    if (!buffer->GenerateBuffer(vtkOpenGLBufferObject::ElementArrayBuffer) || !buffer->Bind())
+    const int method = this->ShiftScaleMethod;
+    if (method == vtkOpenGLVertexBufferObject::AUTO_SHIFT_SCALE && this->IsNearOrigin(blocks))
     {
-      return false;
+      this->ShiftScaleMethod = vtkOpenGLVertexBufferObject::DISABLE_SHIFT_SCALE;
     }
-    while (glGetError() != GL_NO_ERROR)
-    {
-    }
-    glBufferData(GL_ELEMENT_ARRAY_BUFFER, ids * sizeof(GLuint), nullptr, GL_STATIC_DRAW);
-    auto* to = static_cast<GLuint*>(glGetError() == GL_NO_ERROR
-        ? glMapBufferRange(
-            GL_ELEMENT_ARRAY_BUFFER, 0, ids * sizeof(GLuint), GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT)
-        : nullptr);
-    bool right = to != nullptr;
-    GLuint first = 0;
-    for (auto& item : this->Data)
-    {
-      right = right && CopyTriangles(item.first->GetPolys(), item.first->GetNumberOfPoints(), first, to);
-      first += static_cast<GLuint>(item.first->GetNumberOfPoints());
-      to += right ? item.first->GetPolys()->GetNumberOfConnectivityIds() : 0;
-    }
-    right = (!to || glUnmapBuffer(GL_ELEMENT_ARRAY_BUFFER)) && right;
-    buffer->Release();
-    return right;
+    this->Superclass::BuildBufferObjects(renderer, actor); // but for points, normals and triangles
+    this->ShiftScaleMethod = method;
+    const bool filled =
+      this->FillVertexBuffer(blocks, "vertexMC", [](vtkPolyData* mesh) { return mesh->GetPoints()->GetData(); }) &&
+      this->FillVertexBuffer(
+        blocks, "normalMC", [](vtkPolyData* mesh) { return mesh->GetPointData()->GetNormals(); }) &&
+      this->FillIndexBuffer(blocks);
+    this->ShareBuffers(blocks);
+    return filled;
   }
 
-  // Gives each block its part of the index buffer.
-  void ShareIndexBuffer()
+  // array(mesh): what goes into the buffer of this name, which is none if VTK needs none.
+  template <typename Array>
+  bool FillVertexBuffer(const std::vector<Block>& blocks, const char* name, const Array& array)
   {
-    unsigned int index = 0;
-    vtkCompositeMapperHelperData* before = nullptr;
-    for (auto& item : this->Data)
+    vtkOpenGLVertexBufferObject* buffer = this->VBOs->GetVBO(name);
+    size_t values = 0;
+    for (const Block& block : blocks)
     {
-      vtkCompositeMapperHelperData* block = item.second;
-      block->Data = item.first;
-      block->StartIndex[PrimitiveTris] = index;
-      index += static_cast<unsigned int>(item.first->GetPolys()->GetNumberOfConnectivityIds());
-      block->NextIndex[PrimitiveTris] = index;
+      values += buffer ? array(block.Mesh)->GetNumberOfValues() : 0;
+    }
+    if (!values)
+    {
+      return true;
+    }
+    buffer->Bind();
+    const bool filled = FillBuffer(GL_ARRAY_BUFFER, values * sizeof(float),
+      [&](void* memory)
+      {
+        auto* to = static_cast<float*>(memory);
+        for (const Block& block : blocks)
+        {
+          CopyVectors(array(block.Mesh), buffer, to);
+          to += array(block.Mesh)->GetNumberOfValues();
+        }
+        return true;
+      });
+    buffer->Release();
+    return filled;
+  }
+
+  bool FillIndexBuffer(const std::vector<Block>& blocks)
+  {
+    vtkIdType ids = 0;
+    for (const Block& block : blocks)
+    {
+      ids += block.Mesh->GetPolys()->GetNumberOfConnectivityIds();
+    }
+    auto* buffer = this->Primitives[PrimitiveTris].IBO;
+    buffer->GenerateBuffer(vtkOpenGLBufferObject::ElementArrayBuffer);
+    buffer->Bind();
+    const bool filled = FillBuffer(GL_ELEMENT_ARRAY_BUFFER, ids * sizeof(GLuint),
+      [&](void* memory)
+      {
+        auto* to = static_cast<GLuint*>(memory);
+        GLuint first = 0;
+        bool right = true;
+        for (const Block& block : blocks)
+        {
+          right = right && CopyTriangles(block.Mesh->GetPolys(), block.Mesh->GetNumberOfPoints(), first, to);
+          first += static_cast<GLuint>(block.Mesh->GetNumberOfPoints());
+          to += block.Mesh->GetPolys()->GetNumberOfConnectivityIds();
+        }
+        return right;
+      });
+    buffer->Release();
+    return filled;
+  }
+
+  // Gives each block its part of the buffers.
+  void ShareBuffers(const std::vector<Block>& blocks)
+  {
+    unsigned int index = 0, point = 0;
+    Element* before = nullptr;
+    for (const Block& block : blocks)
+    {
+      Element* known = block.Known;
+      block.Drawn = block.Mesh;
+      known->StartVertex = point;
+      point += static_cast<unsigned int>(block.Mesh->GetNumberOfPoints());
+      known->NextVertex = point;
+      known->StartIndex[PrimitiveTris] = index;
+      index += static_cast<unsigned int>(block.Mesh->GetPolys()->GetNumberOfConnectivityIds());
+      known->NextIndex[PrimitiveTris] = index;
       // The map from OpenGL's triangles to cells is made when cells are selected. An empty one is never taken for up to date.
       vtkNew<vtkCellArray> empty;
       vtkCellArray* none[4] = { empty, empty, empty, empty };
-      block->CellCellMap->Update(none, VTK_SURFACE, nullptr);
-      vtkCellArray* cells[4] = { item.first->GetVerts(), item.first->GetLines(), item.first->GetPolys(),
-        item.first->GetStrips() };
-      block->CellCellMap->SetStartOffset(before ? before->CellCellMap->GetFinalOffset() : 0);
-      block->CellCellMap->BuildPrimitiveOffsetsIfNeeded(cells, VTK_SURFACE, item.first->GetPoints());
-      before = block;
+      known->CellCellMap->Update(none, VTK_SURFACE, nullptr);
+      vtkCellArray* cells[4] = { block.Mesh->GetVerts(), block.Mesh->GetLines(), block.Mesh->GetPolys(),
+        block.Mesh->GetStrips() };
+      known->CellCellMap->SetStartOffset(before ? before->CellCellMap->GetFinalOffset() : 0);
+      known->CellCellMap->BuildPrimitiveOffsetsIfNeeded(cells, VTK_SURFACE, block.Mesh->GetPoints());
+      before = known;
     }
     this->Primitives[PrimitiveTris].IBO->IndexCount = index;
     this->Mapper()->NumberOfDirectTriangles = index / 3;
@@ -268,10 +444,35 @@ bool vtkPMBPolyDataMapper::GetAllTriangles()
   return AllTriangles;
 }
 
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
 vtkCompositeMapperHelper2* vtkPMBPolyDataMapper::CreateHelper()
 {
   return vtkPMBMapperHelper::New();
 }
+#else
+namespace
+{
+class Delegator : public vtkOpenGLCompositePolyDataMapperDelegator
+{
+public:
+  static Delegator* New();
+  vtkTypeMacro(Delegator, vtkOpenGLCompositePolyDataMapperDelegator);
+
+protected:
+  Delegator()
+  {
+    this->GLDelegate = vtkPMBMapperHelper::New();
+    this->Delegate = vtk::TakeSmartPointer(this->GLDelegate);
+  }
+};
+vtkStandardNewMacro(Delegator);
+}
+
+vtkCompositePolyDataMapperDelegator* vtkPMBPolyDataMapper::CreateADelegator()
+{
+  return Delegator::New();
+}
+#endif
 
 void vtkPMBPolyDataMapper::PrintSelf(ostream& os, vtkIndent indent)
 {

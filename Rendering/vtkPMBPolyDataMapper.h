@@ -3,7 +3,7 @@
  * @class vtkPMBPolyDataMapper
  * @brief draws meshes of triangles without a walk over their cells
  *
- * vtkCompositePolyDataMapper2 copies the ids of the triangles one by one into a vector, looks at the points of each triangle,
+ * VTK's mapper of composite data copies the ids of the triangles one by one into a vector, looks at the points of each triangle,
  * and moves and scales all points. This mapper writes the ids straight into OpenGL's index buffer, on all cores, and hands
  * points, normals and point colors to OpenGL in one piece each.
  *
@@ -14,21 +14,29 @@
  *
  * Points far from the origin are moved and scaled as VTK does it, since float has too few digits for them there.
  *
- * @warning For VTK 9.2, which ParaView 5.11 has.
+ * @warning For VTK 9.2 and 9.3, which ParaView 5.11 to 5.13 have.
  */
 #ifndef vtkPMBPolyDataMapper_h
 #define vtkPMBPolyDataMapper_h
 
-#include "vtkCompositePolyDataMapper2.h"
 #include "vtkPMBRenderingModule.h" // for export macro
+#include "vtkVersionMacros.h"      // for VTK_VERSION_NUMBER
+
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
+#include "vtkCompositePolyDataMapper2.h"
+#define vtkPMBPolyDataMapperBase vtkCompositePolyDataMapper2
+#else
+#include "vtkCompositePolyDataMapper.h"
+#define vtkPMBPolyDataMapperBase vtkCompositePolyDataMapper
+#endif
 
 VTK_ABI_NAMESPACE_BEGIN
 
-class VTKPMBRENDERING_EXPORT vtkPMBPolyDataMapper : public vtkCompositePolyDataMapper2
+class VTKPMBRENDERING_EXPORT vtkPMBPolyDataMapper : public vtkPMBPolyDataMapperBase
 {
 public:
   static vtkPMBPolyDataMapper* New();
-  vtkTypeMacro(vtkPMBPolyDataMapper, vtkCompositePolyDataMapper2);
+  vtkTypeMacro(vtkPMBPolyDataMapper, vtkPMBPolyDataMapperBase);
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   ///@{
@@ -49,7 +57,11 @@ protected:
   vtkPMBPolyDataMapper() = default;
   ~vtkPMBPolyDataMapper() override = default;
 
+#if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
   vtkCompositeMapperHelper2* CreateHelper() override;
+#else
+  vtkCompositePolyDataMapperDelegator* CreateADelegator() override;
+#endif
 
 private:
   vtkPMBPolyDataMapper(const vtkPMBPolyDataMapper&) = delete;

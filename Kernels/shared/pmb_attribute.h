@@ -4,6 +4,7 @@
 #ifndef PMB_ATTRIBUTE_H
 #define PMB_ATTRIBUTE_H
 
+#include <math.h>
 #include <stdint.h>
 
 #include "shared/pmb_portability.h"
@@ -29,13 +30,14 @@ PMB_INLINE double pmb_attribute_value(double lower, double upper, double t)
 PMB_INTEGER_TYPES(PMB_NEAREST)
 #undef PMB_NEAREST
 
+/* NaN gets the same bits everywhere: which of two NaN a processor keeps, and the sign of a new one, differ. */
 PMB_INLINE float pmb_nearest_float32(double value)
 {
-  return (float)value;
+  return value == value ? (float)value : NAN;
 }
 PMB_INLINE double pmb_nearest_float64(double value)
 {
-  return value;
+  return value == value ? value : (double)NAN;
 }
 
 #endif

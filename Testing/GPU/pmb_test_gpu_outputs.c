@@ -36,7 +36,23 @@ static int attributes_both(
   return same;
 }
 
-/* Of all types, of 1 to 3 components. */
+/* NaN of both signs, with and without further bits, and infinities, at every 7th value. */
+static void add_nonfinite(test_volume *v, test_rng *rng)
+{
+  static const uint32_t floats[] = { 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00000, 0x7fc12345, 0xffd54321 };
+  const int64_t count = v->view.dims[0] * v->view.dims[1] * v->view.dims[2];
+  for (int64_t i = 0; i < count; i += 7) {
+    const uint32_t bits = floats[rng_int(rng, 0, 5)];
+    const uint64_t wide =
+      (uint64_t)(bits & 0x80000000) << 32 | UINT64_C(0x7ff) << 52 | (uint64_t)(bits & 0x7fffff) << 29;
+    if (v->view.type == PMB_FLOAT32)
+      memcpy((char *)v->memory + 4 * i, &bits, 4);
+    else
+      memcpy((char *)v->memory + 8 * i, &wide, 8);
+  }
+}
+
+/* Of all types, of 1 to 3 components; also floats that are not finite. */
 static void attributes(void)
 {
   enum { TYPES = 10, N = 40 };
@@ -52,6 +68,7 @@ static void attributes(void)
     const int components = 1 + n % 3;
     volume_make(&volumes[n], (pmb_type)(PMB_INT8 + n), (int64_t)N * components, N, N, LAYOUT_PACKED);
     volume_fill(&volumes[n], n % 2 ? DATA_LIMITS : DATA_NOISE, &rng);
+    if (volumes[n].view.type >= PMB_FLOAT32) add_nonfinite(&volumes[n], &rng);
     arrays[n] = (pmb_attribute){ volumes[n].memory, volumes[n].view.type, components, NULL, 0 };
   }
   CHECK(attributes_both(&p, isovalues, 3, arrays, TYPES), "the arrays differ");

@@ -345,6 +345,41 @@ static void attributes_are_rounded_to_the_nearest(void)
   }
 }
 
+/* NaN in an array has one form at the points, whatever bits it had and wherever it comes from. */
+static void nan_has_one_form(void)
+{
+  static const uint32_t ends[][2] = { { 0x7fc00000, 0x7fc00000 }, { 0xffc12345, 0x3f800000 },
+    { 0x3f800000, 0xffd54321 }, { 0x7f800000, 0xff800000 }, { 0xff800000, 0x7f800000 }, { 0x7fc12345, 0xff800000 } };
+  enum { ENDS = sizeof ends / sizeof *ends, SAMPLES = 4 * ENDS };
+  float floats[SAMPLES], got[2 * ENDS];
+  double doubles[SAMPLES], wide[2 * ENDS], isovalue = 0.5;
+  test_volume v;
+  pmb_sizes sizes;
+  const pmb_request request = { sizeof request, &isovalue, 1, 0 };
+  pmb_context *context = context_new(1, NULL);
+  volume_make(&v, PMB_INT16, 2, ENDS, 2, LAYOUT_PACKED); /* each x edge is cut in its middle */
+  for (int i = 0; i < SAMPLES; i++) {
+    volume_set(&v, i % 2, i / 2 % ENDS, i / 2 / ENDS, (double)(i % 2));
+    memcpy(&floats[i], &ends[i / 2 % ENDS][i % 2], sizeof *floats);
+    doubles[i] = (double)floats[i];
+  }
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
+  CHECK(sizes.points == 2 * ENDS, "%lld points", (long long)sizes.points);
+  const pmb_attribute a[] = { { floats, PMB_FLOAT32, 1, got, 0 }, { doubles, PMB_FLOAT64, 1, wide, 0 } };
+  emit_alone(context, sizes, a, 2, NULL);
+  for (int i = 0; i < 2 * ENDS; i++) {
+    uint32_t bits;
+    uint64_t wide_bits;
+    memcpy(&bits, &got[i], sizeof bits);
+    memcpy(&wide_bits, &wide[i], sizeof wide_bits);
+    CHECK(bits == 0x7fc00000 && wide_bits == UINT64_C(0x7ff8) << 48, "value %d: %x and %llx", i, bits,
+      (unsigned long long)wide_bits);
+  }
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
 /* clang-format off */
 TEST_MAIN(
   CASE(refuses_meshes)
@@ -353,4 +388,5 @@ TEST_MAIN(
   CASE(emits_any_subset_of_arrays)
   CASE(attributes_of_every_type)
   CASE(attributes_are_rounded_to_the_nearest)
+  CASE(nan_has_one_form)
 )
