@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Boxes of a float32 volume in shared memory: devices from 9.0 on copy them on their own. */
+ * Copies boxes of a float32 volume into shared memory by the copy engine of devices from 9.0 on. */
 #ifndef PMB_CUDA_BOXES_CUH
 #define PMB_CUDA_BOXES_CUH
 
@@ -9,7 +9,7 @@
 
 #include <cuda.h>
 
-/* Whether the code is for a device that can. */
+/* Whether the code is for such a device. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define PMB_CUDA_BOXES 1
 #else
@@ -18,7 +18,7 @@
 
 #if PMB_CUDA_BOXES
 
-/* Barriers in shared memory that copies arrive at. */
+/* Barriers in shared memory; a copy arrives at its barrier when it ends. */
 #if defined(__CUDA_ARCH__)
 
 static __device__ __forceinline__ uint32_t address_of(const void *shared)
@@ -31,7 +31,7 @@ static __device__ __forceinline__ void make_barrier(uint64_t *barrier, uint32_t 
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address_of(barrier)), "r"(count) : "memory");
 }
 
-/* Whether the phase of this parity is over; waits for it, but not for long. */
+/* Whether the phase of this parity is over; waits for it a limited time. */
 static __device__ __forceinline__ uint32_t is_over(uint64_t *barrier, uint32_t parity)
 {
   uint32_t over;
@@ -67,7 +67,7 @@ typedef CUresult (*encode_function)(CUtensorMap *, CUtensorMapDataType, cuuint32
   const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
   CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
-/* Describes the volume to the copy engine, for boxes of so many samples; 0 if it cannot be. */
+/* Describes the volume to the copy engine, for boxes of this size. Returns 0 on failure. */
 static int describe_volume(
   const pmb_cuda_job *job, cuuint32_t width, cuuint32_t rows, cuuint32_t slices, CUtensorMap *map)
 {

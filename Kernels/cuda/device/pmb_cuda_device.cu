@@ -230,18 +230,15 @@ pmb_status pmb_cuda_name_device(pmb_context *context, int device)
 {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static char names[PMB_CUDA_DEVICES][256];
-  pmb_status status = PMB_OK;
+  cudaDeviceProp properties = {};
   pthread_mutex_lock(&lock);
+  const cudaError_t error = names[device][0] ? cudaSuccess : cudaGetDeviceProperties(&properties, device);
   if (!names[device][0]) {
-    cudaDeviceProp properties;
-    status = pmb_cuda_check(context, cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-    if (status == PMB_OK) {
-      snprintf(names[device], sizeof(names[device]), "%.255s", properties.name);
-    }
+    snprintf(names[device], sizeof(names[device]), "%.255s", properties.name);
   }
-  context->device_name = names[device];
   pthread_mutex_unlock(&lock);
-  return status;
+  context->device_name = names[device];
+  return pmb_cuda_check(context, error, "cudaGetDeviceProperties");
 }
 
 /* ---- errors ---- */

@@ -12,8 +12,8 @@
 
 enum { ARRAYS = 8 };
 
-/* Bytes of a part of an array that is written directly. */
-static const size_t DIRECT_PART = 16 * 1024 * 1024;
+/* Bytes of a part of an array that is written directly: at most 64 are under way when a call is aborted. */
+static const size_t DIRECT_PART = 8 * 1024 * 1024;
 
 typedef struct transfer {
   pmb_cuda *cuda;
