@@ -138,7 +138,8 @@ CREATE TABLE NamespaceTable (Id INTEGER PRIMARY KEY, Name TEXT);
 CREATE TABLE FilterAttributeTable (Id INTEGER PRIMARY KEY, Name TEXT);
 CREATE TABLE FilterNameTable (Id INTEGER PRIMARY KEY, Name TEXT);
 CREATE TABLE FilterTable (NameId INTEGER, FilterAttributeId INTEGER);
-CREATE TABLE IndexTable (Id INTEGER PRIMARY KEY, Name TEXT, Identifier TEXT, NamespaceId INTEGER, FileId INTEGER, Anchor TEXT);
+CREATE TABLE IndexTable (Id INTEGER PRIMARY KEY, Name TEXT, Identifier TEXT, NamespaceId INTEGER, FileId INTEGER,
+  Anchor TEXT);
 CREATE TABLE IndexFilterTable (FilterAttributeId INTEGER, IndexId INTEGER);
 CREATE TABLE ContentsTable (Id INTEGER PRIMARY KEY, NamespaceId INTEGER, Data BLOB);
 CREATE TABLE ContentsFilterTable (FilterAttributeId INTEGER, ContentsId INTEGER);
@@ -155,7 +156,7 @@ INSERT INTO FileNameTable VALUES (0, '', 1, '');
 
 
 def contents(entries):
-    """The table of contents as Qt streams it: depth, page and title of each entry, texts in UTF-16 behind their bytes' number."""
+    """The table of contents as Qt streams it: depth, page, title of each entry; UTF-16 texts after their byte counts."""
     texts = [(depth, page.encode("utf-16-be"), title.encode("utf-16-be")) for depth, page, title in entries]
     return b"".join(struct.pack(">iI", depth, len(page)) + page + struct.pack(">I", len(title)) + title
                     for depth, page, title in texts)

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draws the figures of ./pmb bench --papers: time and memory against size and against density.
 
-usage: papers.py [--check | --markdown] [CSV [SVG]]   CSV: what bench --papers --out wrote (papers.csv here); SVG: papers.svg here
+usage: papers.py [--check | --markdown] [CSV [SVG]]
+  CSV: what bench --papers --out wrote (papers.csv here); SVG: papers.svg here
   --check      writes nothing: does the SVG follow from the CSV? Exit code 77 if there is no CSV.
   --markdown   prints the tables of PAPERS.md instead
 """
@@ -154,8 +155,8 @@ def draw(path, svg):
     d.save(os.path.abspath(svg), "papers.py")
 
 
-TITLES = (("cayley", "PMB (2016), table 2"), ("scans", "PMB (2016), table 3"), ("densities", "HistoPyramids (2008), table 1"),
-          ("sizes", "OpenCL (2012), table 1"))
+TITLES = (("cayley", "PMB (2016), table 2"), ("scans", "PMB (2016), table 3"),
+          ("densities", "HistoPyramids (2008), table 1"), ("sizes", "OpenCL (2012), table 1"))
 
 
 def cell(line, pmb):
@@ -186,9 +187,11 @@ def print_table(lines, table, title):
         if "pmb" not in of:
             continue
         pmb, active = of["pmb"], f", {number(density):.3g}%" if number(density) > 0 else ""
-        own = f"{pmb['ms_first']:.3g}, {pmb['ms']:.3g}; {pmb['bytes'] / 1e6:.3g}" if pmb["outcome"] == "ok" else pmb["outcome"]
-        print(f"| {data} ({kind}) {nx} x {ny} x {nz} {kind_of_sample}{active} | {int(number(pmb['triangles'])):,} | {own} | " +
-              " | ".join(cell(of.get(name), pmb) for name in systems) + " |")
+        own = pmb["outcome"]
+        if own == "ok":
+            own = f"{pmb['ms_first']:.3g}, {pmb['ms']:.3g}; {pmb['bytes'] / 1e6:.3g}"
+        cells = [f"{data} ({kind}) {nx} x {ny} x {nz} {kind_of_sample}{active}", f"{int(number(pmb['triangles'])):,}", own]
+        print("|", " | ".join(cells + [cell(of.get(name), pmb) for name in systems]), "|")
     print()
     for ratio in ("first_ratio", "change_ratio", "memory_ratio"):
         others = [line for line in lines if line["table"] == table and line["system"] != "pmb" and number(line[ratio]) > 0]

@@ -9,8 +9,8 @@ __all__ = ["accelerate_contour", "vtkPMBContourAcceleration", "vtkPMBContourFilt
 
 
 def accelerate_contour(on=True, keep=False):
-    """Lets ParaView's Contour run on this filter, or no longer, in all processes of the active session's server, which has to
-    have the plugin. It lasts as long as they run. keep=True also writes it into the user's settings ("Accelerate stock
+    """Lets ParaView's Contour run on this filter, or no longer, in all processes of the active session's server, which has
+    to have the plugin. It lasts as long as they run. keep=True also writes it into the user's settings ("Accelerate stock
     Contour"), for what is started later. Returns the proxy of the switch."""
     from paraview import servermanager
     import paraview.simple  # noqa: F401: makes a session when it is first imported, as in every script

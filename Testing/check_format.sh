@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# Usage: check_format.sh [--fix]: are all C and C++ files as clang-format 14 writes them, do all text files end in a
-# newline and have no trailing blanks, and does each source file name its licence?
+# Usage: check_format.sh [--fix]: are all C and C++ files as clang-format 14 writes them, do all text files end in a newline
+# and have no trailing blanks, has no line of Python more than 125 columns, and does each source file name its licence?
 set -eu
 cd "$(dirname "$0")/.."
 format=$(command -v clang-format-14 || command -v clang-format) ||
@@ -35,6 +35,11 @@ while read -r file; do
     echo "$file: no newline at the end"
     failed=$((failed + 1))
   fi
+  case $file in
+    *.py)
+      if grep -nE '^.{126}' "$file" /dev/null; then failed=$((failed + 1)); fi
+      ;;
+  esac
   case $file in
     *.[ch] | *.cxx | *.py | *.sh | *.cmake | *.module | */CMakeLists.txt | ./pmb | .ci/run)
       if ! head -n 3 "$file" | grep -q 'SPDX-License-Identifier: BSD-3-Clause'; then

@@ -56,8 +56,8 @@ def fault(path, bracket, name):
             return None
         return "only libc and the core's own headers (pmb*.h) may be included here"
     if folder[0] == "Rendering":
-        own_or_vtk = bracket == '"' and name.startswith("vtk")
-        return None if own_or_vtk or bracket == "<" and re.fullmatch(r"[a-z_]+", name) else "only VTK, ParaView and the C++ library"
+        allowed = name.startswith("vtk") if bracket == '"' else re.fullmatch(r"[a-z_]+", name)
+        return None if allowed else "only VTK, ParaView and the C++ library"
     if folder[0] == "Filters":
         standard = bracket == "<" and re.fullmatch(r"[a-z_]+", name)
         if standard or bracket == "<" and is_libc(name) or bracket == '"' and (name == "pmb.h" or name.startswith("vtk")):

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Usage: check_labels.py CTEST BUILD: each test has one tier and a subject, and each that may start ParaView a home of its own."""
+"""Usage: check_labels.py CTEST BUILD
+
+Each test of the folder BUILD has one tier, one subject, and a home of its own if it may start ParaView."""
 import json
 import subprocess
 import sys
@@ -9,6 +11,8 @@ TIERS = {"quick", "full", "gpu"}
 SANITIZERS = {"asan", "tsan"}
 STARTS_PARAVIEW = {"plugin", "package"}
 
+if len(sys.argv) != 3:
+    sys.exit("check_labels: usage: check_labels.py CTEST BUILD; the test script_labels calls it with both")
 ctest, build = sys.argv[1:]
 listed = json.loads(subprocess.run([ctest, "--show-only=json-v1"], cwd=build, check=True, capture_output=True).stdout)
 wrong, counts = [], dict.fromkeys(sorted(TIERS), 0)

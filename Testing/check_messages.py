@@ -14,7 +14,8 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 GUIDE = TOP / "Docs" / "USER_GUIDE.md"
 WORDS = 4
 # Wrong calls of the C library; assembler of the GPU; headings of PrintSelf; what a class is called in lists of classes.
-SILENT = re.compile(r"(pmb_\w+(\.\w+)?|%s\.struct_size)[: ]|.*::c(ta|luster)\b|(\s*([A-Z][\w-]*|\d+)\b:?)+\s*$|.*by Parallel Marching Blocks$")
+SILENT = re.compile(r"(pmb_\w+(\.\w+)?|%s\.struct_size)[: ]|.*::c(ta|luster)\b|(\s*([A-Z][\w-]*|\d+)\b:?)+\s*$|"
+                    r".*by Parallel Marching Blocks$")
 # Said once, in front of reasons.
 BEGINNING = "no GPU can be used: "
 LITERAL = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"(?:\s*(?:PRI[du]64\s*)?(?="))?)+')
@@ -31,7 +32,8 @@ def literals(text):
     code = re.sub(r"//[^\n]*|/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found.group(0)),
                   re.sub(r'"(?:[^"\\\n]|\\.)*"', lambda found: found.group(0).replace("//", "/\x00/"), text),
                   flags=re.DOTALL)
-    code = re.sub(r"\bstatic_assert\b[^;]*;", lambda found: re.sub(r"[^\n]", " ", found.group(0)), code)  # compilers say those
+    # Compilers say those.
+    code = re.sub(r"\bstatic_assert\b[^;]*;", lambda found: re.sub(r"[^\n]", " ", found.group(0)), code)
     for found in LITERAL.finditer(code):
         joined = "".join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', found.group(0))).replace("/\x00/", "//")
         yield code.count("\n", 0, found.start()) + 1, joined.replace('\\"', '"').replace("\\n", " ")

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs what README.md, Docs/USER_GUIDE.md and CONTRIBUTING.md tell their readers to type: the code blocks in order, the lines
-of Python in the text, and each command of ./pmb that the text names as one that exists.
+"""Runs the code blocks of README.md, Docs/USER_GUIDE.md and CONTRIBUTING.md in order, and the lines of Python in their text;
+checks that each command of ./pmb that the text names exists.
 
 usage: run_code_blocks.py [--build FOLDER | --fresh FOLDER]
   --build FOLDER   with what FOLDER has built: nothing is configured, compiled or installed on this machine (for ctest)
-  --fresh FOLDER   in a clone of the last commit, made in FOLDER: the first block builds, all later ones use what it has built
+  --fresh FOLDER   in a clone of the last commit, made in FOLDER; the first block builds for all later ones
 Without either: in this checkout, with its build folder.
 
-What SKIPPED below names is not run but read by `sh -n`; what it runs must exist. All else has to end with 0 and no error.
+Commands in SKIPPED are not run but read by `sh -n`, and their programs must exist. All others must exit with 0 and no error.
 """
 import os
 import re
@@ -79,11 +79,12 @@ class Runner:
         self.run_lines = self.skipped_lines = self.failed = 0
 
     def builds_nothing(self):
-        """A folder of programs with which ./pmb finds everything done that is to be built or installed on the machine."""
+        """A folder of programs that make ./pmb believe that all is built and installed."""
         folder = os.path.join(self.work, "bin")
         os.mkdir(folder)
-        for name, text in (("dpkg-query", "printf installed"),
-                           ("cmake", f'[ "$2" = "{self.build}" ] && [ "$1" = --build ] || [ "$4" = "{self.build}" ] || exec "{shutil.which("cmake")}" "$@"')):
+        cmake = (f'[ "$2" = "{self.build}" ] && [ "$1" = --build ] || [ "$4" = "{self.build}" ] || '
+                 f'exec "{shutil.which("cmake")}" "$@"')
+        for name, text in (("dpkg-query", "printf installed"), ("cmake", cmake)):
             with open(os.path.join(folder, name), "w", encoding="utf-8") as stream:
                 stream.write(f"#!/bin/sh\n{text}\n")
             os.chmod(stream.name, 0o755)
@@ -126,7 +127,8 @@ class Runner:
             if why:
                 self.skipped_lines += 1
                 print(f"not run          {where}: {command}: {why}")
-                if "/" in program and not program.startswith("build/") and not os.path.exists(os.path.join(self.top, program)):
+                in_build = program.startswith("build/")
+                if "/" in program and not in_build and not os.path.exists(os.path.join(self.top, program)):
                     self.fail(f"{where}: there is no {program}")
                 continue
             self.run_lines += 1
@@ -143,7 +145,8 @@ class Runner:
             if not os.path.isdir(value):
                 self.fail(f"{what}: there is no folder {value}")
             elif export[1] == "PV_PLUGIN_PATH":
-                self.command(f"{what}: and ParaView has the filter", ["pvpython", "-c", "from paraview.simple import *; PMBContour"])
+                self.command(f"{what}: and ParaView has the filter",
+                             ["pvpython", "-c", "from paraview.simple import *; PMBContour"])
         else:
             self.command(what, ["bash", "-c", command])
 

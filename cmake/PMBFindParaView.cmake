@@ -45,9 +45,9 @@ set(vtk_paths)
 if (EXISTS "${ParaView_DIR}/vtk")
   set(vtk_paths PATHS "${ParaView_DIR}/vtk" NO_DEFAULT_PATH)
 endif ()
-# The mapper is for the classes of VTK 9.2.
+# The mapper is for the classes of VTK 9.2 and 9.3.
 set(PMB_BUILD_RENDERING OFF)
-if (PMB_BUILD_PLUGIN AND ParaView_VERSION VERSION_LESS 5.12)
+if (PMB_BUILD_PLUGIN AND ParaView_VERSION VERSION_LESS 5.14)
   set(PMB_BUILD_RENDERING ON)
   list(APPEND vtk_components RenderingOpenGL2)
 endif ()

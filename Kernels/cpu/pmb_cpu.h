@@ -60,9 +60,9 @@ typedef struct pmb_cpu_record {
   uint16_t inside;     /* the first sample is; set where rules is PMB_RULES_PLAIN */
 } pmb_cpu_record;
 
-/* What the mesh of a brick is made by: no sample is hidden, not finite, or joined; some are joined; pmb_content_exact was
+/* What the mesh of a brick is made by: no sample is hidden, not finite, or joined; some are joined; pmb_special_content was
  * needed. */
-enum { PMB_RULES_PLAIN, PMB_RULES_JOINED, PMB_RULES_FULL };
+enum { PMB_RULES_PLAIN, PMB_RULES_JOINED, PMB_RULES_SPECIAL };
 
 /* The triangles of a case, by the eight rows of edges around a row of cells: four of x edges, by y before z, two of y edges,
  * by z, two of z edges, by y. */

@@ -113,7 +113,7 @@ PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
 }
 
 /* Compares the samples of a brick whose samples are finite and visible, in their own type. Returns by which rules it goes on;
- * with PMB_RULES_JOINED `equal` has bits, with PMB_RULES_FULL both are not set. */
+ * with PMB_RULES_JOINED `equal` has bits, with PMB_RULES_SPECIAL both are not set. */
 #define pmb_cpu_compare_brick PMB_PATH_NAME(pmb_cpu_compare_brick)
 int pmb_cpu_compare_brick(const pmb_cpu *cpu, const box *b, pmb_cpu_words *words, pmb_cpu_words *equal);
 

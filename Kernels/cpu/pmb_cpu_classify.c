@@ -91,7 +91,7 @@ static void classify_by_full_rules(const pmb_cpu *cpu, const box *b, pmb_rows *r
 {
   pmb_content content;
   pmb_cpu_read_rows(cpu, b, -1, rows);
-  pmb_content_exact(rows, &content);
+  pmb_special_content(rows, &content);
   uint16_t first = 0;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     record->first[row] = first;
@@ -129,7 +129,7 @@ static inline void prefetch_brick(const pmb_cpu *cpu, const pmb_cpu_record *reco
 static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *record)
 {
   pmb_cpu_words words, equal;
-  int rules = PMB_RULES_FULL;
+  int rules = PMB_RULES_SPECIAL;
   if (b->clean && !cpu->full_rules_only) {
     rules = pmb_cpu_compare_brick(cpu, b, &words, &equal);
   }
@@ -139,7 +139,7 @@ static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *re
     joined_content(cpu, b, &words, &equal, record);
   }
   record->rules = (uint16_t)rules;
-  return rules != PMB_RULES_FULL;
+  return rules != PMB_RULES_SPECIAL;
 }
 
 /* Bricks from the one in work to the one whose samples classify asks for; 1 to 6 were tried, see Docs/PERFORMANCE.md. */

@@ -91,7 +91,7 @@ static int PMB_T_NAME(words)(const void *first, int begins, const int64_t *strid
   PMB_T copy[PMB_BRICK_X + 25 * COPY_PITCH], same = 0;
   const int alike = isovalue->join && PMB_T_NAME(find_equal)(isovalue, &same);
   if (isovalue->join && !alike && PMB_T_NAME(any_equal)(in, strides, n, isovalue)) {
-    return PMB_RULES_FULL;
+    return PMB_RULES_SPECIAL;
   }
   if (strides[0] != 1 || (begins && n[0] < PMB_BRICK_X)) {
     memset(copy, 0, sizeof(copy));
@@ -104,7 +104,7 @@ static int PMB_T_NAME(words)(const void *first, int begins, const int64_t *strid
     return PMB_RULES_PLAIN;
   }
   const int any = PMB_T_NAME(compare)(in, strides, n, threshold, same, 1, words, equal);
-  return !any ? PMB_RULES_PLAIN : same >= threshold ? PMB_RULES_JOINED : PMB_RULES_FULL;
+  return !any ? PMB_RULES_PLAIN : same >= threshold ? PMB_RULES_JOINED : PMB_RULES_SPECIAL;
 }
 
 /* Bits of n samples of a row, compared as the full rules have it: which are inside, equal, and finite. */

@@ -271,8 +271,8 @@ static pmb_status cuda_bind(pmb_context *context)
   return PMB_OK;
 }
 
-/* Reserves room for `active` bricks and `exact` of them by the full rules, and points the job to its arrays. */
-static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t exact)
+/* Reserves room for `active` bricks and `special` special ones among them, and points the job to its arrays. */
+static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t special)
 {
   enum { COUNTERS = (sizeof(pmb_cuda_counters) + 7) / 8 };
   const int64_t room = active > cuda->record_room ? active : cuda->record_room, blocks = cuda->processors;
@@ -284,7 +284,7 @@ static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t exact)
   PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks"));
   PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->brick, room, sizeof(uint32_t), "the active bricks"));
   PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->before, room + 1, sizeof(pmb_cuda_before), "the active bricks"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->exact, exact, sizeof(pmb_cuda_exact), "the exact bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->special, special, sizeof(pmb_cuda_special), "the special bricks"));
   PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->sums, words, sizeof(uint64_t), "the scan"));
   cuda->record_room = (uint32_t)room;
   cuda->epoch = (cuda->epoch + 1) % EPOCHS;
@@ -298,13 +298,13 @@ static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t exact)
   job->d_records = (pmb_cuda_record *)cuda->records.d_data;
   job->d_brick = (uint32_t *)cuda->brick.d_data;
   job->d_before = (pmb_cuda_before *)cuda->before.d_data;
-  job->d_exact = (pmb_cuda_exact *)cuda->exact.d_data;
+  job->d_special = (pmb_cuda_special *)cuda->special.d_data;
   job->d_counters = (pmb_cuda_counters *)cuda->sums.d_data;
   job->d_select_sums = (uint64_t *)cuda->sums.d_data + COUNTERS;
   job->d_scan_sums = job->d_select_sums + 2 * blocks;
   job->totals = cuda->totals;
   job->record_capacity = cuda->record_room;
-  job->exact_capacity = (uint32_t)(cuda->exact.capacity / sizeof(pmb_cuda_exact));
+  job->special_capacity = (uint32_t)(cuda->special.capacity / sizeof(pmb_cuda_special));
   return PMB_OK;
 }
 
@@ -340,15 +340,15 @@ static pmb_status count_all(pmb_context *context, pmb_cuda *cuda)
 {
   const int64_t bricks = (int64_t)cuda->job.brick_count * cuda->job.isovalue_count;
   const pmb_cuda_totals *totals = cuda->totals;
-  int64_t active = bricks < 4096 ? bricks : 4096 + bricks / 64, exact = 1024;
+  int64_t active = bricks < 4096 ? bricks : 4096 + bricks / 64, special = 1024;
   do {
-    PMB_CUDA_STEP(reserve_records(cuda, active, exact));
+    PMB_CUDA_STEP(reserve_records(cuda, active, special));
     PMB_CUDA_STEP(pmb_cuda_classify(cuda));
     PMB_CUDA_STEP(pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "select and classify"));
     PMB_CUDA_STEP(pmb_cuda_report(cuda));
     active = (int64_t)totals->active + totals->active / 8;
-    exact = (int64_t)totals->exact + totals->exact / 8;
-  } while (totals->active > cuda->job.record_capacity || exact > 0);
+    special = (int64_t)totals->special + totals->special / 8;
+  } while (totals->active > cuda->job.record_capacity || special > 0);
   return PMB_OK;
 }
 

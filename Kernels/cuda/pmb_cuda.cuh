@@ -47,20 +47,20 @@ typedef struct pmb_cuda_before {
 typedef struct pmb_cuda_record {
   uint32_t word[PMB_CUDA_ROWS];   /* inside bits of columns 0-31 of the rows */
   uint32_t column;                /* bit r: inside bit of column 32 of row r; above them pmb_cuda_borders */
-  uint32_t exact;                 /* index of the exact record, PMB_CUDA_PLAIN: the masks follow from the words */
+  uint32_t special;               /* index of the special record; PMB_CUDA_PLAIN: masks follow from words */
   uint32_t first[PMB_BRICK_ROWS]; /* points of the brick before each row and kind: see pmb_cuda_row_first */
 } pmb_cuda_record;
 
 #define PMB_CUDA_PLAIN UINT32_MAX
-#define PMB_CUDA_HAS_EXACT 8u /* beside pmb_cuda_borders, in `column`: the brick has an exact record */
+#define PMB_CUDA_HAS_SPECIAL 8u /* beside pmb_cuda_borders, in `column`: the brick has a special record */
 
-/* What only bricks with non-finite samples, points on samples or hidden cells need. */
-typedef struct pmb_cuda_exact {
+/* What only special bricks need: those with samples that are not finite or hidden, points on samples, or hidden cells. */
+typedef struct pmb_cuda_special {
   uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS];
   uint32_t cells[PMB_BRICK_ROWS]; /* the valid ones */
   uint32_t equal[PMB_CUDA_ROWS];
   uint32_t equal_column;
-} pmb_cuda_exact;
+} pmb_cuda_special;
 
 /* The range of some bricks; low > high: no finite sample. */
 typedef struct pmb_cuda_range_part {
@@ -72,9 +72,8 @@ typedef struct pmb_cuda_range_part {
 typedef struct pmb_cuda_totals {
   int64_t points, triangles;
   uint32_t active;
-  uint32_t exact; /* exact records, if there was no room for all; else 0 */
-  /* For each isovalue but the first: index of its first active brick; points and triangles before that brick, if it exists.
-   * */
+  uint32_t special; /* special records, if there was no room for all; else 0 */
+  /* For each isovalue but the first: index of its first active brick; points and triangles before it, if it exists. */
   uint32_t first[PMB_CUDA_ISOVALUES];
   pmb_cuda_before before[PMB_CUDA_ISOVALUES];
   pmb_cuda_range_part ranges[PMB_CUDA_RANGES]; /* of the volume, set by bind */
@@ -83,7 +82,7 @@ typedef struct pmb_cuda_totals {
 /* Counters in device memory. */
 typedef struct pmb_cuda_counters {
   uint32_t active;
-  uint32_t exact;                     /* records so far; 0 between counts */
+  uint32_t special;                   /* records so far; 0 between counts */
   uint32_t first[PMB_CUDA_ISOVALUES]; /* as in the totals */
 } pmb_cuda_counters;
 
@@ -121,8 +120,8 @@ typedef struct pmb_cuda_job {
   uint32_t *d_brick;
   pmb_cuda_before *d_before; /* with one more for the totals. Until scan: a brick's points | triangles << 16 */
   uint32_t record_capacity;
-  pmb_cuda_exact *d_exact;
-  uint32_t exact_capacity;
+  pmb_cuda_special *d_special;
+  uint32_t special_capacity;
   uint64_t *d_select_sums; /* two per block of classify: its active bricks; whether it has listed them */
   uint64_t *d_scan_sums;   /* per tile of classify: points | triangles << 24 */
   uint32_t epoch;          /* marks the sums of this count */
@@ -196,7 +195,7 @@ typedef struct pmb_cuda {
   pmb_cuda_events done;
   pmb_cuda_totals *totals; /* pinned */
   pmb_cuda_volume *volume; /* the bound one */
-  pmb_cuda_buffer map, records, brick, before, exact;
+  pmb_cuda_buffer map, records, brick, before, special;
   pmb_cuda_buffer sums; /* the job's counters, d_select_sums, d_scan_sums */
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
   pmb_cuda_kept kept[PMB_CUDA_KEPT];

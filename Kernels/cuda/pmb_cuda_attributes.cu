@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Other point arrays at the points of the mesh: their samples, which stay on the device where they have a version and there is
- * room, and their interpolation. */
+ * Other point arrays: uploads their samples and interpolates them at the mesh's points. Samples with a version stay on the
+ * device while there is room. */
 #include "cuda/pmb_cuda_common.cuh"
 
 #include "shared/pmb_attribute.h"
@@ -16,9 +16,8 @@ template <class T> static __device__ __forceinline__ T to_type(double value);
   }
 PMB_SAMPLE_TYPES(PMB_TO_TYPE)
 
-/* step: from the lower to the upper sample, in tuples, by kind. */
 typedef struct attribute_steps {
-  int64_t step[PMB_KINDS];
+  int64_t step[PMB_KINDS]; /* from the lower to the upper sample, in tuples */
 } attribute_steps;
 
 template <class T>
@@ -67,7 +66,7 @@ static int is_same(const pmb_attribute *a, const pmb_attribute *b)
   return a->version == b->version && a->samples == b->samples && a->type == b->type && a->components == b->components;
 }
 
-/* The attribute's record if it stays on the device, else NULL. */
+/* The attribute's record if its samples stay on the device, or there is room for them; else NULL. */
 static pmb_cuda_kept *find_kept(pmb_cuda *cuda, const pmb_attribute *attribute)
 {
   for (int i = 0; attribute->version && i < PMB_CUDA_KEPT; ++i) {
@@ -78,22 +77,16 @@ static pmb_cuda_kept *find_kept(pmb_cuda *cuda, const pmb_attribute *attribute)
   return NULL;
 }
 
-static int is_wanted(const pmb_cuda_kept *kept, const pmb_mesh *mesh)
-{
-  for (int64_t i = 0; i < mesh->attribute_count; ++i) {
-    if (is_same(&kept->key, &mesh->attributes[i])) {
-      return 1;
-    }
-  }
-  return 0;
-}
-
 /* Frees those that the mesh does not ask for. */
 static void drop_unwanted(pmb_cuda *cuda, const pmb_mesh *mesh)
 {
-  for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
-    if (!is_wanted(&cuda->kept[i], mesh)) {
-      pmb_cuda_release(cuda, &cuda->kept[i].samples);
+  for (pmb_cuda_kept *kept = cuda->kept; kept < cuda->kept + PMB_CUDA_KEPT; ++kept) {
+    int wanted = 0;
+    for (int64_t i = 0; i < mesh->attribute_count; ++i) {
+      wanted |= is_same(&kept->key, &mesh->attributes[i]);
+    }
+    if (!wanted) {
+      pmb_cuda_release(cuda, &kept->samples);
     }
   }
 }
@@ -103,7 +96,7 @@ int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
   int any = 0;
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
     if (wanted == &cuda->kept[i].samples) {
-      return 0; /* one is not worth the others */
+      return 0; /* no attribute takes the place of others */
     }
     any |= cuda->kept[i].samples.d_data != NULL;
   }
@@ -113,7 +106,7 @@ int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
   return any;
 }
 
-/* Reserves memory for an attribute to stay, if it can; out of memory is no error. */
+/* Reserves room for an attribute to stay, if there is any; out of memory is no error. */
 static pmb_status try_to_keep(pmb_cuda *cuda, const pmb_attribute *attribute)
 {
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
@@ -124,7 +117,7 @@ static pmb_status try_to_keep(pmb_cuda *cuda, const pmb_attribute *attribute)
       const pmb_status status =
         pmb_cuda_reserve(cuda, &kept->samples, sample_count(cuda), tuple_of(attribute), "an attribute (samples)");
       if (status == PMB_OUT_OF_MEMORY) {
-        cuda->context->error[0] = '\0'; /* it goes without */
+        cuda->context->error[0] = '\0';
         return PMB_OK;
       }
       return status;
@@ -151,7 +144,7 @@ pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int
       PMB_CUDA_STEP(try_to_keep(cuda, &mesh->attributes[i]));
     }
   }
-  /* For the largest that has no place to stay; again if that took the places of others. */
+  /* For the largest that has no room to stay; again if this took the room of others. */
   for (size_t reserved = 0;; reserved = without) {
     for (int64_t i = 0; i < mesh->attribute_count; ++i) {
       const size_t tuple = tuple_of(&mesh->attributes[i]);
@@ -166,7 +159,7 @@ pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int
 
 /* ---- emit ---- */
 
-/* One attribute: up, if it is not there, interpolated, and back. */
+/* Uploads an attribute's samples if they are not there, interpolates them, and downloads the result. */
 static pmb_status emit_attribute(
   pmb_cuda *cuda, const pmb_attribute *attribute, int64_t before, const pmb_cuda_output *output)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Copies boxes of a float32 volume into shared memory by the copy engine of devices from 9.0 on. */
+ * Copies boxes of a float32 volume to shared memory by the copy engine of devices from 9.0 on. */
 #ifndef PMB_CUDA_BOXES_CUH
 #define PMB_CUDA_BOXES_CUH
 
@@ -16,19 +16,25 @@
 #define PMB_CUDA_BOXES 0
 #endif
 
-#if PMB_CUDA_BOXES
-
-/* Barriers in shared memory; a copy arrives at its barrier when it ends. */
-#if defined(__CUDA_ARCH__)
+#if defined(__CUDA_ARCH__) && PMB_CUDA_BOXES
 
 static __device__ __forceinline__ uint32_t address_of(const void *shared)
 {
   return (uint32_t)__cvta_generic_to_shared(shared);
 }
 
-static __device__ __forceinline__ void make_barrier(uint64_t *barrier, uint32_t count)
+/* Makes n barriers in shared memory. A phase of one is over after `count` arrivals, and after copies to it have come. */
+static __device__ __forceinline__ void make_barriers(uint64_t *barriers, int n, uint32_t count)
 {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address_of(barrier)), "r"(count) : "memory");
+  for (int i = 0; i < n; ++i) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address_of(barriers + i)), "r"(count) : "memory");
+  }
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+static __device__ __forceinline__ void arrive(uint64_t *barrier)
+{
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address_of(barrier)) : "memory");
 }
 
 /* Whether the phase of this parity is over; waits for it a limited time. */
@@ -42,24 +48,24 @@ static __device__ __forceinline__ uint32_t is_over(uint64_t *barrier, uint32_t p
   return over;
 }
 
-#endif
-
-/* Copies a box; coordinates of its first sample. One thread calls it. */
+/* Copies a box and arrives; coordinates of its first sample. One thread calls it. */
 static __device__ __forceinline__ void copy_box(
-  const CUtensorMap *map, int x, int y, int z, uint32_t bytes, void *to, uint64_t *arrived)
+  const CUtensorMap *map, int x, int y, int z, uint32_t bytes, void *to, uint64_t *barrier)
 {
-#if defined(__CUDA_ARCH__)
-  const uint32_t barrier = address_of(arrived);
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+  const uint32_t address = address_of(barrier);
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address), "r"(bytes) : "memory");
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
                "%4}], [%5];" ::"r"(address_of(to)),
-               "l"(map), "r"(x), "r"(y), "r"(z), "r"(barrier)
+               "l"(map), "r"(x), "r"(y), "r"(z), "r"(address)
                : "memory");
-#elif !defined(__NVCC__)
-  (void)arrived;
-  emulator_copy_box(map, x, y, z, bytes, to);
-#endif
 }
+
+#elif defined(__NVCC__) /* its pass for the host; the emulator has its own */
+
+__device__ void make_barriers(uint64_t *barriers, int n, uint32_t count);
+__device__ void arrive(uint64_t *barrier);
+__device__ uint32_t is_over(uint64_t *barrier, uint32_t parity);
+__device__ void copy_box(const CUtensorMap *map, int x, int y, int z, uint32_t bytes, void *to, uint64_t *barrier);
 
 #endif
 

@@ -8,13 +8,13 @@
 /* ---- bricks by the full rules of pmb_brick.h, rows spread over the lanes ---- */
 
 /* Shared memory of a warp for the full rules. */
-typedef struct exact_scratch {
+typedef struct special_scratch {
   pmb_rows rows;
   pmb_content content;
-} exact_scratch;
+} special_scratch;
 
 /* The rows of valid cells overwrite those of hidden cells: a block has no more than 48 KB. */
-static __device__ __forceinline__ uint64_t (*cells_of(exact_scratch *scratch))[5]
+static __device__ __forceinline__ uint64_t (*cells_of(special_scratch *scratch))[5]
 {
   return scratch->rows.hidden;
 }
@@ -55,48 +55,48 @@ template <class T> static __device__ void read_rows(const pmb_cuda_job &job, con
   __syncwarp();
 }
 
-/* Takes an exact record and fills it, a row per lane. Returns its index, or PMB_CUDA_PLAIN - 1 if there is no room. */
-static __device__ uint32_t store_exact(const pmb_cuda_job &job, exact_scratch *scratch)
+/* Takes a special record and fills it, a row per lane. Returns its index, or PMB_CUDA_PLAIN - 1 if there is no room. */
+static __device__ uint32_t store_special(const pmb_cuda_job &job, special_scratch *scratch)
 {
   const int lane = threadIdx.x & 31;
   uint32_t index = 0;
   if (lane == 0) {
-    index = atomicAdd(&job.d_counters->exact, 1);
+    index = atomicAdd(&job.d_counters->special, 1);
   }
   index = __shfl_sync(UINT32_MAX, index, 0);
   const int r = min(lane, PMB_CUDA_ROWS - 1);
   const uint64_t equal = scratch->rows.equal[r / 5 + 1][r % 5 + 1];
   const uint32_t equal_column = __ballot_sync(UINT32_MAX, lane < PMB_CUDA_ROWS && (equal >> 33 & 1));
-  if (index >= job.exact_capacity) {
+  if (index >= job.special_capacity) {
     return PMB_CUDA_PLAIN - 1;
   }
-  pmb_cuda_exact *exact = job.d_exact + index;
+  pmb_cuda_special *special = job.d_special + index;
   for (int i = lane; i < PMB_KINDS * PMB_BRICK_ROWS; i += 32) {
-    exact->mask[i / PMB_BRICK_ROWS][i % PMB_BRICK_ROWS] =
+    special->mask[i / PMB_BRICK_ROWS][i % PMB_BRICK_ROWS] =
       scratch->content.mask[i / PMB_BRICK_ROWS][i % PMB_BRICK_ROWS];
   }
   if (lane < PMB_CUDA_ROWS) {
-    exact->equal[lane] = pmb_own_columns(equal);
+    special->equal[lane] = pmb_own_columns(equal);
   }
   if (lane < PMB_BRICK_ROWS) {
-    exact->cells[lane] = pmb_own_columns(cells_of(scratch)[(lane >> 2) + 1][(lane & 3) + 1]);
+    special->cells[lane] = pmb_own_columns(cells_of(scratch)[(lane >> 2) + 1][(lane & 3) + 1]);
   }
   if (lane == 0) {
-    exact->equal_column = equal_column;
+    special->equal_column = equal_column;
   }
   return index;
 }
 
 /* The result of the full rules. By value: anything with an address would be in local memory, and writing it for each brick
  * costs more than the brick's record. */
-typedef struct exact_result {
+typedef struct special_result {
   uint32_t counts, word, index;
-} exact_result;
+} special_result;
 
 /* Any brick, by the full rules of pmb_brick.h, its rows spread over the lanes. */
 template <class T>
-static __device__ __noinline__ exact_result exact_brick(
-  const pmb_cuda_job &job, const pmb_cuda_box box, exact_scratch *scratch, pmb_cuda_record *record)
+static __device__ __noinline__ special_result special_brick(
+  const pmb_cuda_job &job, const pmb_cuda_box box, special_scratch *scratch, pmb_cuda_record *record)
 {
   const int lane = threadIdx.x & 31;
   read_rows<T>(job, box, &scratch->rows);
@@ -105,13 +105,13 @@ static __device__ __noinline__ exact_result exact_brick(
   }
   __syncwarp();
   if (lane < PMB_BRICK_ROWS) {
-    pmb_exact_edges(&scratch->rows, cells_of(scratch), lane, &scratch->content);
+    pmb_special_edges(&scratch->rows, cells_of(scratch), lane, &scratch->content);
   }
   __syncwarp();
   uint32_t triangles = 0, points = 0, in[PMB_KINDS] = {};
   if (lane < 25) {
     triangles =
-      pmb_exact_cells(&scratch->rows, cells_of(scratch)[lane / 5][lane % 5], lane % 5, lane / 5, &scratch->content);
+      pmb_special_cells(&scratch->rows, cells_of(scratch)[lane / 5][lane % 5], lane % 5, lane / 5, &scratch->content);
   }
   __syncwarp();
   if (lane < PMB_BRICK_ROWS) {
@@ -124,9 +124,9 @@ static __device__ __noinline__ exact_result exact_brick(
   if (lane < PMB_BRICK_ROWS) {
     record->first[lane] = pmb_cuda_pack_first((sum & 0xffff) - points, in[0], in[1], in[2]);
   }
-  exact_result result;
+  special_result result;
   const int row = min(lane, PMB_CUDA_ROWS - 1);
-  result.index = store_exact(job, scratch);
+  result.index = store_special(job, scratch);
   result.word = pmb_own_columns(scratch->rows.inside[row / 5 + 1][row % 5 + 1]);
   result.counts = __shfl_sync(UINT32_MAX, sum, 31);
   return result;
@@ -274,26 +274,26 @@ static __device__ __forceinline__ uint32_t plain_brick(const pmb_cuda_job &job, 
 
 /* One brick: its record; returns its counts, in lane 31. */
 template <class T>
-static __device__ __forceinline__ uint32_t classify_brick(const pmb_cuda_job &job, exact_scratch *scratch,
+static __device__ __forceinline__ uint32_t classify_brick(const pmb_cuda_job &job, special_scratch *scratch,
   uint32_t row, const row_part *parts, uint32_t index, const pmb_cuda_box &box)
 {
   pmb_cuda_record *record = job.d_records + index;
   uint32_t borders = pmb_cuda_borders(job, box);
-  uint32_t word, column, counts, exact = PMB_CUDA_PLAIN;
+  uint32_t word, column, counts, special = PMB_CUDA_PLAIN;
   const int equal = read_words<T>(job, box, row, &word, &column);
   if (equal || (job.any_flags && !is_clean(job, box))) {
-    const exact_result result = exact_brick<T>(job, box, scratch, record);
+    const special_result result = special_brick<T>(job, box, scratch, record);
     counts = result.counts;
     word = result.word;
-    exact = result.index;
-    borders |= PMB_CUDA_HAS_EXACT;
+    special = result.index;
+    borders |= PMB_CUDA_HAS_SPECIAL;
   } else {
     counts = plain_brick(job, box, borders, parts, &word, column, record);
   }
   column |= borders << PMB_CUDA_ROWS;
   const uint32_t lane = pmb_cuda_lane_again();
-  if (lane < PMB_CUDA_ROWS + 2) { /* column and exact follow the words */
-    ((uint32_t *)record)[lane] = lane < PMB_CUDA_ROWS ? word : lane == PMB_CUDA_ROWS ? column : exact;
+  if (lane < PMB_CUDA_ROWS + 2) { /* column and special follow the words */
+    ((uint32_t *)record)[lane] = lane < PMB_CUDA_ROWS ? word : lane == PMB_CUDA_ROWS ? column : special;
   }
   return counts;
 }
@@ -306,7 +306,7 @@ typedef struct block_scratch {
   row_part parts[32]; /* by lane; not in registers, which are short */
   union {
     select_scratch select;
-    exact_scratch exact[PMB_CUDA_SCAN_WARPS];
+    special_scratch special[PMB_CUDA_SCAN_WARPS];
   } of;
 } block_scratch;
 
@@ -336,7 +336,7 @@ static __device__ __forceinline__ void classify_bricks(
     place = turn * PMB_CUDA_SCAN_WARPS + n;
     const uint32_t next = index_of(tiles, turn, n), next_brick = brick_at(job, tiles, next);
     const uint32_t counts = classify_brick<T>(
-      job, &scratch->of.exact[threadIdx.x >> 5], row, scratch->parts, index, pmb_cuda_box_of(job, brick));
+      job, &scratch->of.special[threadIdx.x >> 5], row, scratch->parts, index, pmb_cuda_box_of(job, brick));
     put_counts(job, &scratch->scan, slot, index, counts);
     index = SMALL ? index_of(tiles, place / PMB_CUDA_SCAN_WARPS, place % PMB_CUDA_SCAN_WARPS) : next;
     brick = next_brick;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Emit: the device's output arrays, the passes that fill them, and their way to the caller's. */
+ * Emit: reserves the device's output arrays, launches the passes that fill them, and downloads them. */
 #include "cuda/pmb_cuda.cuh"
 
-/* Reserves the output arrays that are wanted; the pointers of the others stay NULL. */
+/* Reserves the output arrays that the mesh asks for; the pointers of the others stay NULL. */
 static pmb_status reserve_arrays(pmb_cuda *cuda, const pmb_mesh *mesh, int spare, pmb_cuda_output *out)
 {
   const int64_t n = cuda->sizes.points, m = cuda->sizes.triangles;
@@ -49,7 +49,7 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
   return status == PMB_OUT_OF_MEMORY ? reserve_arrays(cuda, mesh, 0, out) : status;
 }
 
-/* What needs no GPU: the scalars and the offsets. */
+/* The host's part: scalars and offsets. */
 typedef struct fill_work {
   const pmb_mesh *mesh;
   const pmb_group *group;
@@ -106,7 +106,7 @@ static pmb_status fill(pmb_cuda *cuda, void *data)
   return finished ? PMB_OK : pmb_cuda_aborted(cuda);
 }
 
-/* Brings all arrays of the mesh to their places behind the group's base, and fills in meanwhile what needs no GPU. */
+/* Downloads all arrays to their places from the group's base on, and does the host's part meanwhile. */
 static pmb_status download_all(
   pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *out)
 {
@@ -145,7 +145,7 @@ static pmb_status download_all(
   return pmb_cuda_download(cuda, copies, n, fill, &work);
 }
 
-/* Points of a mesh that is copied back in no time: its triangles begin while its vertices end, with no event in between. */
+/* Points of a mesh that is downloaded in no time: its triangles begin while its vertices end, with no event in between. */
 enum { FEW_POINTS = 2 << 20 };
 
 pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)

@@ -210,14 +210,14 @@ static __device__ __forceinline__ void write_tile(const pmb_cuda_job &job, const
   }
 }
 
-/* Called when all blocks have published, and so take no more exact records: reports to the host if there was no room. */
-static __device__ __forceinline__ void end_exact(const pmb_cuda_job &job)
+/* Called when all blocks have published, and so take no more special records: reports to the host if there was no room. */
+static __device__ __forceinline__ void end_special(const pmb_cuda_job &job)
 {
-  const uint32_t exact = __ldcg(&job.d_counters->exact);
-  if (exact > job.exact_capacity) {
-    job.totals->exact = exact;
+  const uint32_t special = __ldcg(&job.d_counters->special);
+  if (special > job.special_capacity) {
+    job.totals->special = special;
   }
-  job.d_counters->exact = 0;
+  job.d_counters->special = 0;
 }
 
 /* From the sums of a warp's turns to those of all warps before. with_turns: number of warps that have turns. */
@@ -240,7 +240,7 @@ static __device__ __forceinline__ pmb_cuda_before sums_before(
     job.d_before[active].triangles = job.totals->triangles = before.triangles + own.triangles;
   }
   if (blockIdx.x == 0 && threadIdx.x == blockDim.x - 1 && (job.any_join || job.any_flags)) {
-    end_exact(job);
+    end_special(job);
   }
   return before;
 }

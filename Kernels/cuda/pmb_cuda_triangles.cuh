@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass triangles. No sample is read: the id of the point on an edge is the first id of its row and kind plus the number
- * of points before it there. A warp has a brick; it lists the cells with triangles, then their triangles, so that every
- * lane has an id to make, and stores ids as it makes them.
+ * Pass triangles. It reads no sample: the id of the point on an edge is the first id of its row and kind plus the number of
+ * points before it there. A warp lists a brick's cells with triangles, then their triangles, so that every lane has an id to
+ * make, and writes ids as it makes them.
  *
- * The pass is bound by shared memory and by issue, hence the packed words below: what a step needs lies where the next
- * instruction takes it without masking. */
+ * The pass is bound by shared memory and by issue, hence the packed words below: the next instruction takes a field where it
+ * lies, without masking. */
 #ifndef PMB_CUDA_TRIANGLES_CUH
 #define PMB_CUDA_TRIANGLES_CUH
 
@@ -12,8 +12,8 @@
 
 /* ---- cells ---- */
 
-/* Sum over the lanes `below` (as bits) of a value of so many bits; all: over all lanes. By votes, because shuffles take the pipe of
- * shared memory. */
+/* Sum over the lanes `below` (as bits) of a value of so many bits; all: over all lanes. By votes, because shuffles take the
+ * pipe of shared memory. */
 template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t value, uint32_t below, int *all)
 {
   int sum = 0, total = 0;
@@ -32,7 +32,7 @@ template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t val
   return sum;
 }
 
-/* Both words of a row of samples, 16 columns each: the samples in one half, those at the next column in the other. A
+/* A row of samples as two words for 16 columns each: the samples in one half, those at the next column in the other. A
  * rotation to the right by x, 0-31, brings columns x and x + 1 to bits 0 and 16. */
 static __device__ __forceinline__ uint2 pair_words(uint32_t word, uint32_t word1)
 {
@@ -46,7 +46,7 @@ static __device__ __forceinline__ uint32_t rotate_left(uint32_t word, uint32_t b
 
 /* The cells of half a row that may have triangles, as bits; keeps their corners. Two lanes share a row. */
 static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, const triangle_head &head,
-  uint32_t column, int exact, const row_bricks &rows, triangle_scratch *scratch)
+  uint32_t column, int special, const row_bricks &rows, triangle_scratch *scratch)
 {
   const uint32_t *words = (const uint32_t *)((const char *)scratch->words + (rows.places & 0xffff));
   const uint32_t a = words[0], b = words[2], c = words[2 * WORD_LAYER], d = words[2 * WORD_LAYER + 2];
@@ -61,9 +61,9 @@ static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, c
     cells = borders & 1 ? pmb_cuda_low_bits(job.last_cells[0]) : cells;
     cells = (row & 3) < in_y && row >> 2 < in_z ? cells : 0;
   }
-  if (exact) {
+  if (special) {
     __syncwarp();
-    cells &= head_exact(job, head)->cells[(threadIdx.x & 31) >> 1];
+    cells &= head_special(job, head)->cells[(threadIdx.x & 31) >> 1];
   }
   /* rotated to the left by 31 - x, corner i of four is at bits 2 + i and 18 + i, see case_offset */
   *(uint4 *)((char *)scratch->corners + (rows.places >> 16)) =
@@ -71,14 +71,14 @@ static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, c
   return (any | any >> 16) & ~(all & all >> 16) & cells >> (~rows.first_part & 16) & 0xffff;
 }
 
-/* Lists the cells of half a row; end: behind the place of its last. */
-static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first_part, uint32_t *begin, uint32_t *end)
+/* Lists the cells of half a row; end: behind the last one's place. */
+static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first_part, uint16_t *begin, uint16_t *end)
 {
   while (cells) { /* from both sides, which meet in one place or go past each other */
     const uint32_t rest = cells & (cells - 1);
     const int high = 31 - __clz((int)cells), low = 31 - __clz((int)(cells ^ rest));
-    end[-1] = first_part - (uint32_t)high;
-    begin[0] = first_part - (uint32_t)low;
+    end[-1] = (uint16_t)(first_part - (uint32_t)high);
+    begin[0] = (uint16_t)(first_part - (uint32_t)low);
     cells = rest & ~(1u << high);
     --end;
     ++begin;
@@ -105,29 +105,8 @@ static __device__ __forceinline__ uint32_t equal_corners(triangle_scratch *scrat
     (__funnelshift_r(words[5].x, words[5].y, x) & 3) << 4 | (__funnelshift_r(words[6].x, words[6].y, x) & 3) << 6;
 }
 
-/* Whether triangle n of a case keeps three different points. */
-static __device__ __forceinline__ int is_kept(uint32_t cell_case, int n, uint32_t equal)
-{
-  const uint8_t *edges = pmb_triangle_edges[cell_case] + 3 * n;
-  const int a = pmb_edge_point(edges[0], equal), b = pmb_edge_point(edges[1], equal);
-  const int c = pmb_edge_point(edges[2], equal);
-  return a != b && b != c && c != a;
-}
-
-/* Which of a cell's `count` triangles exist, as bits, where points are joined. */
-static __device__ __forceinline__ uint32_t kept_triangles(
-  triangle_scratch *scratch, uint32_t cell, uint32_t place, uint32_t count)
-{
-  uint32_t kept = (1u << count) - 1;
-  const uint32_t equal = equal_corners(scratch, cell >> 5 & 31, ~cell & 31);
-  for (uint32_t n = 0; equal && n < count; ++n) {
-    kept &= ~((uint32_t)!is_kept(case_at(place), n, equal) << n);
-  }
-  return kept;
-}
-
-/* A lane's cell: what is to be added to the codes of its triangles, those, how many triangles those of the lanes below and of
- * all lanes have. kept: which of its triangles exist, only where points are joined. */
+/* A lane's cell: its entry, its triangles' codes, and the number of triangles of the lanes below and of all lanes. kept:
+ * which of its triangles exist, only where points are joined. */
 typedef struct lane_cell {
   uint32_t cell, code[PMB_MAX_TRIANGLES], kept;
   int below, all;
@@ -135,23 +114,25 @@ typedef struct lane_cell {
 
 template <bool JOINED>
 static __device__ __forceinline__ lane_cell read_cell(
-  const triangle_codes *codes, triangle_scratch *scratch, int at, int cells, uint32_t below)
+  const triangle_codes *codes, triangle_scratch *scratch, int at, int cell_count, uint32_t below)
 {
   lane_cell c;
-  c.cell = scratch->cells[min(at, cells - 1)];
+  c.cell = scratch->cell_list[min(at, cell_count - 1)];
+  c.cell += (c.cell >> 5) * ((ROW_STEP - 1) << 5);
   const uint32_t offset = case_offset(scratch, c.cell);
   const char *place = (const char *)codes + offset;
   if ((c.cell & 31) == 0) {
     place += sizeof(codes->code[0]);
   }
-  c.code[0] = at < cells ? *(const uint32_t *)place : 0;
+  c.code[0] = at < cell_count ? *(const uint32_t *)place : 0;
   uint32_t count = c.code[0] >> CODE_COUNT;
 #pragma unroll
   for (uint32_t n = 1; n < PMB_MAX_TRIANGLES; ++n) { /* all under way before the first is stored */
     c.code[n] = count > n ? *(const uint32_t *)(place + n * (CASES * sizeof(uint32_t))) : 0;
   }
   if (JOINED) {
-    c.kept = kept_triangles(scratch, c.cell, offset / sizeof(uint32_t), count);
+    const uint32_t equal = equal_corners(scratch, c.cell >> 5 & 31, ~c.cell & 31);
+    c.kept = count && equal ? pmb_cell_kept(case_at(offset / sizeof(uint32_t)), equal).triangles : (1u << count) - 1;
     count = __popc(c.kept);
   }
   c.below = sum_below<3>(count, below, &c.all);
@@ -172,13 +153,13 @@ template <bool JOINED> static __device__ __forceinline__ void list_triangles(con
 
 /* ---- ids ---- */
 
-/* What is the k-th slot of an entry, in eighths of a slot's size; shift: 2 + 8 k. */
+/* The k-th slot of an entry, in eighths of a slot's size; shift: 2 + 8 k. */
 static __device__ __forceinline__ uint32_t slot_of(uint32_t entry, uint32_t shift)
 {
   return entry >> shift & 0x7f8;
 }
 
-/* The id in a slot for a cell's entry. */
+/* The id that a slot gives for an entry. */
 static __device__ __forceinline__ uint32_t id_at(const triangle_scratch *scratch, uint32_t slot_by_8, uint32_t entry)
 {
   const char *place = (const char *)scratch->slots + slot_by_8 * (sizeof(id_slot) / 8);
@@ -221,18 +202,23 @@ static __device__ __forceinline__ uint32_t make_id(triangle_scratch *scratch, co
   return JOINED ? join_id(scratch, slot / 8, entry, id) : id;
 }
 
-/* Makes and stores the ids of the listed triangles. A lane makes an id in each step, so that a warp stores a run of them;
- * three steps are 32 triangles. */
+/* Writes the ids of the listed triangles. A lane makes an id in each step, so that a warp writes a run of them; three steps
+ * are 32 triangles. */
 template <bool JOINED>
-static __device__ __forceinline__ void write_ids(triangle_scratch *scratch, int listed, uint32_t *d_out)
+static __device__ __forceinline__ void write_ids(
+  const pmb_cuda_output &output, triangle_scratch *scratch, int listed, int64_t first)
 {
   enum { LIMIT = 3 * (JOINED ? JOINED_LISTED : TRIANGLES_LISTED), STEPS = 3 * 32 };
   const int lane = threadIdx.x & 31, n = 3 * listed;
   const uint32_t t = lane * 43u >> 7, k = lane - 3 * t; /* t = lane / 3 */
-  const uint32_t *list = scratch->triangles + t;
+  const uint32_t *list = scratch->triangle_list + t;
   const id_places places[3] = { { list, 2 + 8 * k }, { list + (k ? 11 : 10), k ? 8 * k - 6 : 18 },
     { list + (k == 2 ? 22 : 21), k == 2 ? 2 : 8 * k + 10 } };
-  uint32_t *to = d_out + lane;
+  uint32_t *to = output.d_triangles + 3 * first + lane;
+  __syncwarp();
+  if (__any_sync(UINT32_MAX, first + listed > output.triangle_room)) {
+    return;
+  }
 #pragma unroll
   for (int i = 0; i < LIMIT; i += STEPS) {
     if (n < i + STEPS) {
@@ -255,56 +241,47 @@ static __device__ __forceinline__ void write_ids(triangle_scratch *scratch, int 
       to[STEPS * done + 32 * j] = make_id<JOINED>(scratch, places[j], 32 * done);
     }
   }
+  __syncwarp();
 }
 
+/* Writes the number of a lane's cell once for each of its triangles. */
 template <bool JOINED>
-static __device__ __forceinline__ void write_list(
-  const pmb_cuda_output &output, triangle_scratch *scratch, int listed, int64_t first)
+static __device__ __forceinline__ void write_cells(
+  const pmb_cuda_job &job, const pmb_cuda_output &output, uint32_t brick, const lane_cell &c, int64_t first)
 {
-  __syncwarp();
-  if (!__any_sync(UINT32_MAX, first + listed > output.triangle_room)) {
-    write_ids<JOINED>(scratch, listed, output.d_triangles + 3 * first);
+  const pmb_cuda_box box = pmb_cuda_box_of(job, brick);
+  const int r = c.cell >> 5 & 31, count = JOINED ? __popc(c.kept) : (int)(c.code[0] >> CODE_COUNT);
+  const int64_t i = box.origin[0] + (int)(~c.cell & 31), j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
+  for (int n = 0; n < count && first + c.all <= output.triangle_room; ++n) {
+    output.d_cells[first + c.below + n] = i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);
   }
-  __syncwarp();
 }
 
-/* The triangles of a brick's listed cells; returns where the next ones go. */
-template <bool JOINED>
-static __device__ __forceinline__ int64_t emit_cells(const pmb_cuda_output &output, const triangle_codes *codes,
-  triangle_scratch *scratch, int cells, uint32_t below, int64_t first)
+/* The triangles of a brick's listed cells, or their cells; first: where they go. */
+template <bool OF_CELLS, bool JOINED>
+static __device__ __forceinline__ void emit_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
+  const triangle_codes *codes, uint32_t brick, triangle_scratch *scratch, int cell_count, uint32_t below,
+  int64_t first)
 {
   int listed = 0;
-  for (int begin = 0; begin < cells; begin += 32) {
-    const lane_cell c = read_cell<JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
+  for (int begin = 0; begin < cell_count; begin += 32) {
+    const lane_cell c = read_cell<JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cell_count, below);
+    if (OF_CELLS) {
+      write_cells<JOINED>(job, output, brick, c, first);
+      first += c.all;
+      continue;
+    }
     if (listed + c.all > (JOINED ? JOINED_LISTED : TRIANGLES_LISTED)) {
-      write_list<JOINED>(output, scratch, listed, first);
+      write_ids<JOINED>(output, scratch, listed, first);
       first += listed;
       listed = 0;
     }
-    list_triangles<JOINED>(c, scratch->triangles + listed);
+    list_triangles<JOINED>(c, scratch->triangle_list + listed);
     listed += c.all;
   }
-  write_list<JOINED>(output, scratch, listed, first);
-  return first + listed;
-}
-
-/* Writes the cells of the triangles that emit_cells makes of the same cells. */
-template <bool JOINED>
-static __device__ __forceinline__ int64_t write_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
-  const triangle_codes *codes, uint32_t brick, triangle_scratch *scratch, int cells, uint32_t below, int64_t first)
-{
-  const pmb_cuda_box box = pmb_cuda_box_of(job, brick);
-  for (int begin = 0; begin < cells; begin += 32) {
-    const lane_cell c = read_cell<JOINED>(codes, scratch, begin + (int)(threadIdx.x & 31), cells, below);
-    const int r = c.cell >> 5 & 31, count = JOINED ? __popc(c.kept) : (int)(c.code[0] >> CODE_COUNT);
-    const int64_t i = box.origin[0] + (int)(~c.cell & 31), j = box.origin[1] + r % 5, k = box.origin[2] + r / 5;
-    for (int n = 0; n < count && first + c.all <= output.triangle_room; ++n) {
-      output.d_cells[first + c.below + n] = i + (job.dims[0] - 1) * (j + (job.dims[1] - 1) * k);
-    }
-    first += c.all;
+  if (!OF_CELLS) {
+    write_ids<JOINED>(output, scratch, listed, first);
   }
-  __syncwarp();
-  return first;
 }
 
 template <bool OF_CELLS>
@@ -315,56 +292,38 @@ static __device__ __forceinline__ void emit_triangles(const pmb_cuda_job &job, c
   const int lane = threadIdx.x & 31;
   const row_start start = read_start(job, rows, head, index, last); /* on its way while cells are looked for */
   const uint32_t column = head_column(head), word1 = pmb_cuda_next(head.word, column >> lane & 1);
-  const int exact = head_is_exact(head);
+  const int special = head_is_special(head);
   const uint32_t base = (uint32_t)output.point_base;
   __syncwarp();
   if (lane < PMB_CUDA_ROWS) {
     *(uint2 *)((char *)scratch->words + rows.word) = pair_words(head.word, word1);
   }
   __syncwarp();
-  const uint32_t bits = find_cells(job, head, column, exact, rows, scratch);
-  const pmb_cuda_masks masks = row_masks(job, head, exact, word1, start.index);
-  int cells, below = sum_below<5>(__popc(bits), rows.below, &cells);
-  const int several = cells > MAX_CELLS;
-  uint32_t part = bits;
-  if (several) { /* the lower half of the rows first */
-    cells = __shfl_sync(UINT32_MAX, below, 16);
-    part = lane < 16 ? bits : 0;
-  }
-  list_cells(part, rows.first_part, scratch->cells + below, scratch->cells + below + __popc(part));
+  const uint32_t bits = find_cells(job, head, column, special, rows, scratch);
+  const pmb_cuda_masks masks = row_masks(job, head, special, word1, start.index);
+  int cell_count, below = sum_below<5>(__popc(bits), rows.below, &cell_count);
+  list_cells(bits, rows.first_part, scratch->cell_list + below, scratch->cell_list + below + __popc(bits));
   if (!OF_CELLS && lane < PMB_CUDA_ROWS) {
     fill_slots(start, masks, base, lane, scratch);
   }
-  int joined = 0;
-  if (exact) {
-    joined = job.any_join;
-    const pmb_cuda_exact *d_exact = head_exact(job, head);
-    if (joined && lane < PMB_CUDA_ROWS) {
-      fill_joined(d_exact, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
+  const int joined = special && job.any_join;
+  if (joined) {
+    const pmb_cuda_special *d_special = head_special(job, head);
+    if (lane < PMB_CUDA_ROWS) {
+      fill_joined(d_special, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
     }
   }
   const uint32_t brick = __shfl_sync(UINT32_MAX, head.brick, 0); /* lane 0 has a row of the warp's */
-  int64_t first = start.triangles;
-  for (int left = several;; --left) {
-    __syncwarp();
-    if (OF_CELLS) {
-      first = joined ? write_cells<true>(job, output, codes, brick, scratch, cells, rows.below, first)
-                     : write_cells<false>(job, output, codes, brick, scratch, cells, rows.below, first);
-    } else {
-      first = joined ? emit_cells<true>(output, codes, scratch, cells, rows.below, first)
-                     : emit_cells<false>(output, codes, scratch, cells, rows.below, first);
-    }
-    if (left == 0) {
-      return;
-    }
-    part = bits ^ part;
-    below = sum_below<5>(__popc(part), rows.below, &cells);
-    list_cells(part, rows.first_part, scratch->cells + below, scratch->cells + below + __popc(part));
+  __syncwarp();
+  if (joined) {
+    emit_cells<OF_CELLS, true>(job, output, codes, brick, scratch, cell_count, rows.below, start.triangles);
+  } else {
+    emit_cells<OF_CELLS, false>(job, output, codes, brick, scratch, cell_count, rows.below, start.triangles);
   }
 }
 
-/* Which bricks a warp works on, turn by turn: neighbouring warps have neighbouring bricks, but in the last turn, which
- * is not full, the blocks share what is left. */
+/* A warp's brick of each turn. Neighbouring warps have neighbouring bricks; in the last turn, which is not full, all blocks
+ * share the rest. */
 typedef struct warp_turns {
   uint32_t step, full, first, last_first;
 } warp_turns;

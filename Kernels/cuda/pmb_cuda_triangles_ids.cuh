@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The table from which pass triangles looks up the ids of points, and the codes that say where in it: what a step needs lies
- * where the next instruction takes it without masking. */
+ * The table from which pass triangles looks up the ids of points, and the codes that say where. */
 #ifndef PMB_CUDA_TRIANGLES_IDS_CUH
 #define PMB_CUDA_TRIANGLES_IDS_CUH
 
@@ -9,13 +8,13 @@
 enum {
   TRIANGLE_BLOCKS = 2,                    /* of a multiprocessor */
   TRIANGLE_WARPS = 16,                    /* of a block; fewer where shared memory is small */
-  MAX_CELLS = 8 * 32,                     /* listed at once: of all rows, or of the lower or the upper half of them */
+  MAX_CELLS = 16 * 32,                    /* of a brick */
   TRIANGLES_LISTED = 352,                 /* triangles that are listed at once */
   JOINED_LISTED = TRIANGLES_LISTED - 176, /* in bricks with joined points */
   CASES = 16 * 17,                        /* places of cases in the table of codes, see case_place */
   CASE_ROWS = 19,                         /* rows of 25 up to the last that has cells */
   WORD_LAYER = 20,                        /* places of words from one z to the next: least bank conflicts */
-  ROW_STEP = 1 << 5 | 1 << 13 | 1 << 21   /* from row to row in an entry, see triangle_scratch */
+  ROW_STEP = 1 | 1 << 8 | 1 << 16         /* from row to row in the slots of an entry */
 };
 
 /* Runs of PMB_CUDA_ROWS slots in the table of ids: x, y, z edges at column x, y and z edges at column x + 1, and the last
@@ -38,20 +37,19 @@ struct id_slot {
   uint32_t first;
 };
 
-/* Room of a warp. An entry has 31 - x in its lowest 5 bits, so that it can be shifted by, and above them three fields of
- * 8 bits: in the list of cells the row of 25 in each of them, in the list of triangles three slots. Above those is what the
- * lists' readers do not look at. */
+/* Room of a warp. The lists have entries with 31 - x in the lowest 5 bits, so that an entry says how far to shift. Above
+ * them a cell's has its row of 25, a triangle's three slots of 8 bits. */
 struct triangle_scratch {
   uint4 corners[CASE_ROWS][2]; /* inside bits of the cells of a row, see find_cells; the upper half row first */
   union {
     uint2 words[4 * WORD_LAYER + 5]; /* see pair_words; row (y,z) at z * WORD_LAYER + y */
-    uint32_t triangles[TRIANGLES_LISTED];
+    uint32_t triangle_list[TRIANGLES_LISTED];
   };
   id_slot slots[SLOTS];
-  uint32_t cells[MAX_CELLS];
+  uint16_t cell_list[MAX_CELLS];
 };
 
-/* What only bricks with joined points need, at the end of `triangles`. */
+/* What only bricks with joined points need, at the end of `triangle_list`. */
 struct joined_scratch {
   uint2 equal[PMB_CUDA_ROWS]; /* equal bits: columns 0-31, column 32 */
   uint32_t sample_first[PMB_CUDA_ROWS], next_sample[PMB_CUDA_ROWS];
@@ -62,12 +60,11 @@ static __device__ __forceinline__ joined_scratch *joined_of(triangle_scratch *sc
 {
   static_assert(
     sizeof(joined_scratch) <= (TRIANGLES_LISTED - JOINED_LISTED) * sizeof(uint32_t), "room for joined points");
-  return (joined_scratch *)(scratch->triangles + JOINED_LISTED);
+  return (joined_scratch *)(scratch->triangle_list + JOINED_LISTED);
 }
 
-/* Room of a block before those of its warps, with constant content. A code, of triangle n of a case, is three slots
- * relative to the cell's row, as in an entry, and above them for n = 0 the number of the case's triangles. [1]: for cells
- * with x = 31. */
+/* Constant room of a block, before its warps' rooms. The code of triangle n of a case is three slots relative to the cell's
+ * row, as in an entry, and above them for n = 0 the number of the case's triangles. [1]: for cells with x = 31. */
 typedef struct triangle_codes {
   alignas(16) uint32_t code[2][PMB_MAX_TRIANGLES][CASES];
 } triangle_codes;
@@ -104,7 +101,7 @@ static constexpr uint32_t edge_slot(int edge, int last_column)
   return (uint32_t)(run + (corner >> 2) * 5 + (corner >> 1 & 1));
 }
 
-/* Where the edge of a slot is: its axis, the row of its lower end, and whether that is a column beyond the cell's. */
+/* The edge of a slot: its axis, the row of its lower end, and whether that end is a column beyond the cell's. */
 typedef struct edge_place {
   int axis, row, next;
 } edge_place;
@@ -121,7 +118,7 @@ static __device__ __forceinline__ edge_place edge_of_slot(int slot)
   return { axis, slot - run, run != SLOT_X && run != SLOT_Y && run != SLOT_Z };
 }
 
-#pragma nv_diag_suppress 20091 /* the tables of cases are the device's; here only the compiler reads them */
+#pragma nv_diag_suppress 20091 /* the tables of cases are the device's; only the compiler reads them here */
 
 static constexpr triangle_codes make_codes(int mirrored)
 {
@@ -153,14 +150,14 @@ static __device__ __forceinline__ void copy_codes(triangle_codes *codes, const t
 
 /* ---- the table of ids ---- */
 
-/* What a warp reads of a brick before it works on it: a word of its record for each lane, the rows' first, see
- * head_column; and the word of the map for the brick of the lane's row, which may be one above. */
+/* What a warp reads of a brick before it works on it: a word of its record for each lane, the rows' first, see head_column;
+ * and the word of the map for the brick of the lane's row, which may be a brick above. */
 typedef struct triangle_head {
   uint32_t word, brick;
   uint2 map;
 } triangle_head;
 
-/* What does not change for a lane. It has a row of 25, in a brick relative to the warp's, and half a row of cells. */
+/* Constants of a lane. It has a row of 25, in a brick relative to the warp's, and half a row of cells. */
 typedef struct row_bricks {
   uint32_t brick;      /* the row's brick, relative */
   uint32_t below;      /* the lanes below, as bits */
@@ -170,8 +167,8 @@ typedef struct row_bricks {
   uint64_t first;      /* address in the first record: points before the row */
 } row_bricks;
 
-/* A value that the compiler takes for unknown and different in each lane. Else it saves registers by making it anew for
- * every brick and cell, and waits for what is loaded from the same place for all lanes, to put it into a uniform register. */
+/* Hides from the compiler how a value was made, and that lanes may have the same. Else it makes the value again for every
+ * brick and cell, and waits for loads from one place for all lanes, to put them into a uniform register. */
 static __device__ __forceinline__ uint32_t keep(uint32_t value)
 {
   return __shfl_sync(UINT32_MAX, value, threadIdx.x & 31);
@@ -185,7 +182,7 @@ static __device__ __forceinline__ row_bricks row_bricks_of(const pmb_cuda_job &j
   const uint32_t words = (cell_z * WORD_LAYER + cell_y) * (uint32_t)sizeof(uint2) + half * (uint32_t)sizeof(uint32_t);
   const uint32_t corners = (cell_row * 2 + 1 - half) * (uint32_t)sizeof(uint4);
   rows.brick = keep(job.bricks[0] * ((y >> 2) + job.bricks[1] * (z >> 2)));
-  rows.first_part = keep(cell_row * ROW_STEP + 31 - 16 * half);
+  rows.first_part = keep(cell_row << 5 | (31 - 16 * half));
   rows.places = keep(words | corners << 16);
   rows.below = keep((1u << lane) - 1);
   rows.word = keep((z * WORD_LAYER + y) * (uint32_t)sizeof(uint2));
@@ -194,13 +191,13 @@ static __device__ __forceinline__ row_bricks row_bricks_of(const pmb_cuda_job &j
   return rows;
 }
 
-/* Outside the volume some brick: no cell asks for what is there. */
+/* Outside the volume any brick: no cell asks for points there. */
 static __device__ __forceinline__ uint32_t brick_at(const pmb_cuda_job &job, uint32_t brick, uint32_t step)
 {
   return min(brick + step, job.group_bricks - 1);
 }
 
-/* brick: the one with this index. */
+/* brick: the number of the brick with this index. */
 static __device__ __forceinline__ triangle_head read_triangle_head(
   const pmb_cuda_job &job, const row_bricks &rows, uint32_t index, uint32_t brick)
 {
@@ -213,27 +210,28 @@ static __device__ __forceinline__ triangle_head read_triangle_head(
 
 enum {
   LANE_COLUMN = offsetof(pmb_cuda_record, column) / sizeof(uint32_t),
-  LANE_EXACT = offsetof(pmb_cuda_record, exact) / sizeof(uint32_t)
+  LANE_SPECIAL = offsetof(pmb_cuda_record, special) / sizeof(uint32_t)
 };
 
-static_assert(LANE_COLUMN < 32 && LANE_EXACT < 32 && sizeof(pmb_cuda_record) >= 32 * sizeof(uint32_t) &&
+static_assert(LANE_COLUMN < 32 && LANE_SPECIAL < 32 && sizeof(pmb_cuda_record) >= 32 * sizeof(uint32_t) &&
     offsetof(pmb_cuda_record, word) == 0,
   "a lane reads a word of a record");
 
-/* The record's `column`, and whether it has an exact one. */
+/* The record's `column`, and whether it has a special one. */
 static __device__ __forceinline__ uint32_t head_column(const triangle_head &head)
 {
   return __shfl_sync(UINT32_MAX, head.word, LANE_COLUMN);
 }
 
-static __device__ __forceinline__ int head_is_exact(const triangle_head &head)
+static __device__ __forceinline__ int head_is_special(const triangle_head &head)
 {
-  return __any_sync(UINT32_MAX, (threadIdx.x & 31) == LANE_EXACT && head.word != PMB_CUDA_PLAIN);
+  return __any_sync(UINT32_MAX, (threadIdx.x & 31) == LANE_SPECIAL && head.word != PMB_CUDA_PLAIN);
 }
 
-static __device__ __forceinline__ const pmb_cuda_exact *head_exact(const pmb_cuda_job &job, const triangle_head &head)
+static __device__ __forceinline__ const pmb_cuda_special *head_special(
+  const pmb_cuda_job &job, const triangle_head &head)
 {
-  return job.d_exact + __shfl_sync(UINT32_MAX, head.word, LANE_EXACT);
+  return job.d_special + __shfl_sync(UINT32_MAX, head.word, LANE_SPECIAL);
 }
 
 /* First ids of a lane's row. */
@@ -243,7 +241,7 @@ struct row_start {
   int64_t triangles;            /* before the warp's brick */
 };
 
-/* Of a record, the points before the lane's row. */
+/* The points before the lane's row, from a record. */
 static __device__ __forceinline__ uint32_t read_first(const row_bricks &rows, uint32_t index)
 {
   const uint64_t address = rows.first + index * (uint64_t)sizeof(pmb_cuda_record);
@@ -271,21 +269,21 @@ static __device__ __forceinline__ row_start read_start(
   return start;
 }
 
-/* Masks of the row's points by kind. What a plain brick's cells use of a row above it follows from its own words. */
+/* Masks of the row's points by kind. In plain bricks they follow from the words, in rows above the brick too. */
 static __device__ __forceinline__ pmb_cuda_masks row_masks(
-  const pmb_cuda_job &job, const triangle_head &head, int exact, uint32_t word1, uint32_t index)
+  const pmb_cuda_job &job, const triangle_head &head, int special, uint32_t word1, uint32_t index)
 {
   pmb_cuda_masks masks;
   masks.kind[PMB_EDGE_X] = head.word ^ word1;
   masks.kind[PMB_EDGE_Y] = head.word ^ __shfl_down_sync(UINT32_MAX, head.word, 1);
   masks.kind[PMB_EDGE_Z] = head.word ^ __shfl_down_sync(UINT32_MAX, head.word, 5);
   masks.kind[PMB_SAMPLE] = 0;
-  if (exact) {
+  if (special) {
     __syncwarp(); /* a branch, not predicates: rare */
     const uint32_t r = min(threadIdx.x & 31, (uint32_t)PMB_CUDA_ROWS - 1), row = (r / 5 & 3) * 4 + (r % 5 & 3);
-    const uint32_t row_exact = job.d_records[index].exact;
-    for (int kind = 0; kind < PMB_KINDS && row_exact != PMB_CUDA_PLAIN; ++kind) {
-      masks.kind[kind] = job.d_exact[row_exact].mask[kind][row];
+    const uint32_t row_special = job.d_records[index].special;
+    for (int kind = 0; kind < PMB_KINDS && row_special != PMB_CUDA_PLAIN; ++kind) {
+      masks.kind[kind] = job.d_special[row_special].mask[kind][row];
     }
   }
   return masks;
@@ -309,12 +307,12 @@ static __device__ __forceinline__ void fill_slots(
   slots[SLOT_Z1_LAST] = { 0, next + (uint32_t)pmb_cuda_row_first(start.next_first, PMB_EDGE_Z) };
 }
 
-/* What only bricks with joined points need: equal bits and the ids of the sample points. */
-static __device__ __forceinline__ void fill_joined(
-  const pmb_cuda_exact *exact, const row_start &start, uint32_t mask, uint32_t base, int r, triangle_scratch *scratch)
+/* Fills the room for joined points: equal bits, and the ids of the points on samples. */
+static __device__ __forceinline__ void fill_joined(const pmb_cuda_special *special, const row_start &start,
+  uint32_t mask, uint32_t base, int r, triangle_scratch *scratch)
 {
   joined_scratch *joined = joined_of(scratch);
-  joined->equal[r] = make_uint2(exact->equal[r], exact->equal_column >> r & 1);
+  joined->equal[r] = make_uint2(special->equal[r], special->equal_column >> r & 1);
   joined->sample_mask[r] = mask;
   joined->sample_first[r] = base + start.before + (uint32_t)pmb_cuda_row_first(start.first, PMB_SAMPLE) - 1;
   joined->next_sample[r] = base + start.next_before + (uint32_t)pmb_cuda_row_first(start.next_first, PMB_SAMPLE);

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The points of a brick, for pass vertices: a warp lists them, so that every lane has one to work on, and stores what it makes
- * through shared memory. */
+ * The points of a brick, for pass vertices: a warp lists them, so that every lane has one to make, and writes them through
+ * shared memory. */
 #ifndef PMB_CUDA_VERTICES_BRICK_CUH
 #define PMB_CUDA_VERTICES_BRICK_CUH
 
 #include "cuda/pmb_cuda_vertices_point.cuh"
 
-enum {
-  LISTED = 256, /* points listed at once */
-  CAREFUL = 32,
-  ANY = -1
-};
+enum { LISTED = 256 /* points listed at once */, ANY = -1 /* flags: those that the kernel is given */ };
 
-/* Room of a warp. Where no point is a double, only what is before `others`. */
+/* Room of a warp. It ends before `others` where points are floats. */
 typedef struct vertex_scratch {
-  uint16_t list[LISTED];     /* row << 7 | x << 2 | kind */
-  double points[96];         /* triples; if they are floats, others take the second half */
-  float others[96];          /* triples */
-  uint32_t careful[CAREFUL]; /* active bricks with points that go the careful way */
+  uint16_t list[LISTED];  /* row << 7 | x << 2 | kind */
+  double coordinates[96]; /* triples; if they are floats, others take the second half */
+  float others[96];       /* triples */
 } vertex_scratch;
 
 typedef struct vertex_setting {
@@ -26,45 +21,49 @@ typedef struct vertex_setting {
   int flags;
 } vertex_setting;
 
-/* A point: its edge's lower sample and kind, where on it, and its gradient in the samples' axes and in the world, with the
- * squared length of that. */
 template <class T> struct point_of {
-  int low[3], kind;
-  int place[3]; /* of the lower sample, for place_point */
+  int low[3], kind; /* the edge's lower sample and axis */
+  /* where on the edge; the gradient in the samples' axes and in the world; the latter's squared length */
   typename pmb_cuda_real<T>::type t, index[3], world[3], length2;
 };
 
 /* ---- samples ---- */
 
-/* Samples as they are subtracted: small integers as 1.5 * 2^23 + s, which costs no conversion and cancels exactly. */
+/* A sample to be subtracted from others: small integers as 1.5 * 2^23 + s, which needs no conversion and cancels exactly. */
 template <class T> static __device__ __forceinline__ typename pmb_cuda_real<T>::type lifted(T s)
 {
   typedef typename pmb_cuda_real<T>::type real;
   return sizeof(T) <= 2 ? (real)__int_as_float(0x4b400000 + (int)s) : (real)s;
 }
 
-/* The sample itself. */
+/* The sample's value. */
 template <class T>
 static __device__ __forceinline__ typename pmb_cuda_real<T>::type settled(typename pmb_cuda_real<T>::type sample)
 {
   return sizeof(T) <= 2 ? sample - 12582912 : sample;
 }
 
-/* The samples at the ends of an edge and the differences there along three axes: along the edge, then the two others
- * by number; so that all kinds of edges read alike. */
+/* The samples at the ends of an edge, and the differences there along three axes. order: the kind of edges whose axis comes
+ * first, before the others; 0: x, y, z. */
 template <class R> struct surrounding {
   R ends[2], low[3], high[3];
+  int order;
 };
 
-/* Where a brick's samples are read: here in the volume; see also pmb_cuda_vertices_columns.cu. OFFSET: a type that holds distances in
- * a brick. */
+/* Reads a brick's samples in the volume; others: pmb_cuda_vertices_columns.cu, pmb_cuda_vertices.cu. OFFSET: a type that
+ * holds distances in a brick. */
 template <class T, class OFFSET> struct volume_samples {
-  enum { BY_EDGE = 1 /* the order of axes in a surrounding */, ONE_ISOVALUE = 0 };
+  typedef T type;
+  typedef volume_samples rare; /* for bricks that are not plain */
+  enum {
+    ONE_ISOVALUE = 0,
+    BLOCKS = sizeof(typename pmb_cuda_real<T>::type) == 8 ? 2 : 4 /* of a multiprocessor */
+  };
   const T *d_origin; /* the brick's first */
-  int inner;         /* its neighbours are all in the volume, and no point lies on a sample */
+  int inner;         /* the volume has all neighbours of its samples, and no point lies on a sample */
 };
 
-/* In a brick whose neighbours are all in the volume. OFFSET: a type that holds distances in a brick. */
+/* Where `inner` is set. */
 template <class T, class OFFSET>
 static __device__ __forceinline__ void read_inner(
   const T *d_low, int kind, OFFSET pitch, OFFSET slice, int gradient, surrounding<typename pmb_cuda_real<T>::type> *s)
@@ -76,6 +75,7 @@ static __device__ __forceinline__ void read_inner(
   const T *d_high = d_low + along;
   s->ends[0] = lifted(d_low[0]);
   s->ends[1] = lifted(d_high[0]);
+  s->order = kind; /* so that all kinds of edges read alike */
   if (gradient) {
     s->low[0] = pmb_difference(lifted(d_low[-along]), s->ends[1], half);
     s->high[0] = pmb_difference(s->ends[0], lifted(d_high[along]), half);
@@ -86,57 +86,29 @@ static __device__ __forceinline__ void read_inner(
   }
 }
 
-/* From that order to x, y, z, and back. */
-template <class R> static __device__ __forceinline__ void order_by_axis(int kind, R *g)
-{
-  const R along = g[0], second = g[1], third = g[2];
-  g[0] = kind == 0 ? along : second;
-  g[1] = kind == 1 ? along : kind == 0 ? second : third;
-  g[2] = kind >= 2 ? along : third;
-}
-template <class R> static __device__ __forceinline__ void order_by_edge(int kind, R *g)
-{
-  const R x = g[0], y = g[1], z = g[2];
-  g[0] = kind == 0 ? x : kind == 1 ? y : z;
-  g[1] = kind == 0 ? y : x;
-  g[2] = kind >= 2 ? y : z;
-}
-
-/* Along one axis, where neighbours outside the volume repeat the border. up: from the lower to the upper end; along:
- * whether this is the edge's axis. */
-template <class T, class OFFSET>
-static __device__ __forceinline__ void border_differences(const T *d_low, OFFSET up, OFFSET step, int along,
-  int place, int dim, int axis, surrounding<typename pmb_cuda_real<T>::type> *s)
-{
-  typedef typename pmb_cuda_real<T>::type real;
-  const int upper = place + along;
-  const OFFSET below = place > 0 ? step : 0, above = place < dim - 1 ? step : 0;
-  const OFFSET upper_above = upper < dim - 1 ? step : 0;
-  const real b = along ? s->ends[1] : lifted(d_low[above]), c = along ? s->ends[0] : lifted(d_low[up - below]);
-  s->low[axis] = pmb_difference(lifted(d_low[-below]), b, place <= 0 || place >= dim - 1 ? (real)1 : (real)0.5);
-  s->high[axis] =
-    pmb_difference(c, lifted(d_low[up + upper_above]), upper <= 0 || upper >= dim - 1 ? (real)1 : (real)0.5);
-}
-
-/* Anywhere, and for points on samples. */
+/* Anywhere, and for points on samples; neighbours outside the volume repeat its border. */
 template <class T, class OFFSET>
 static __device__ __forceinline__ void read_border(const T *d_low, const int *low, int kind, const pmb_cuda_job &job,
   int gradient, surrounding<typename pmb_cuda_real<T>::type> *s)
 {
+  typedef typename pmb_cuda_real<T>::type real;
   const OFFSET pitch = (OFFSET)job.pitch, slice = (OFFSET)job.slice;
   const OFFSET up = kind == 0 ? 1 : kind == 1 ? pitch : kind == 2 ? slice : 0;
   s->ends[0] = lifted(d_low[0]);
   s->ends[1] = lifted(d_low[up]);
-  if (gradient) {
-    border_differences<T, OFFSET>(d_low, up, 1, kind == 0, low[0], job.dims[0], 0, s);
-    border_differences<T, OFFSET>(d_low, up, pitch, kind == 1, low[1], job.dims[1], 1, s);
-    border_differences<T, OFFSET>(d_low, up, slice, kind == 2, low[2], job.dims[2], 2, s);
-    order_by_edge(kind, s->low);
-    order_by_edge(kind, s->high);
+#pragma unroll
+  for (int a = 0; a < 3 && gradient; ++a) {
+    const int along = kind == a, last = job.dims[a] - 1, lower = low[a], upper = lower + along;
+    const OFFSET step = a == 0 ? 1 : a == 1 ? pitch : slice;
+    const OFFSET below = lower > 0 ? step : 0, above = lower < last ? step : 0, upper_above = upper < last ? step : 0;
+    const real b = along ? s->ends[1] : lifted(d_low[above]), c = along ? s->ends[0] : lifted(d_low[up - below]);
+    s->low[a] = pmb_difference(lifted(d_low[-below]), b, lower <= 0 || lower >= last ? (real)1 : (real)0.5);
+    s->high[a] =
+      pmb_difference(c, lifted(d_low[up + upper_above]), upper <= 0 || upper >= last ? (real)1 : (real)0.5);
   }
 }
 
-/* Both ways. x, row: of the sample in its brick. */
+/* x, row: the edge's lower sample in its brick. */
 template <class T, class OFFSET>
 static __device__ __forceinline__ void read_surrounding(const vertex_setting &setting,
   const volume_samples<T, OFFSET> &samples, int x, int row, const point_of<T> &p,
@@ -164,7 +136,7 @@ template <class V> static __device__ __forceinline__ void put(V *room, V x, V y,
   mine[2] = z;
 }
 
-/* A number that the compiler does not make anew wherever it is used. */
+/* Hides how a number was made: the compiler keeps it, in place of making it again wherever it is used. */
 static __device__ __forceinline__ int opaque(uint32_t number)
 {
 #if defined(__CUDA_ARCH__)
@@ -179,81 +151,57 @@ static __device__ __forceinline__ int64_t opaque(int64_t number)
 #endif
   return number;
 }
-static __device__ __forceinline__ const char *opaque(const char *d_memory)
-{
-#if defined(__CUDA_ARCH__)
-  asm("" : "+l"(d_memory));
-  __builtin_assume(__isGlobal(d_memory));
-#endif
-  return d_memory;
-}
-
-/* The first n triples of the warp's room, all if it is more, as whole rows of memory; at: the output's place of the first,
- * times 3, plus the lane. */
+/* Writes the first n triples of the warp's room, all of them if n is more; at: 3 * the first one's place in the output + the
+ * lane. A warp writes whole rows of memory. */
 template <class V> static __device__ __forceinline__ void store(V *d_out, int64_t at, const V *room, int n)
 {
   const int rest = 3 * n - (int)(threadIdx.x & 31);
   const V *mine = room + opaque(threadIdx.x & 31);
   const V values[3] = { mine[0], mine[32], mine[64] };
   d_out += opaque(at);
-  if (rest > 0) {
-    d_out[0] = values[0];
-  }
-  if (rest > 32) {
-    d_out[32] = values[1];
-  }
-  if (rest > 64) {
-    d_out[64] = values[2];
+#pragma unroll
+  for (int i = 0; i < 3; ++i) {
+    if (rest > 32 * i) {
+      d_out[32 * i] = values[i];
+    }
   }
 }
 
-template <class T> static __device__ __forceinline__ void put_normal(const point_of<T> &p, float *room)
-{
-  const typename pmb_cuda_real<T>::type factor = normal_factor(p.length2);
-  put(room, (float)(p.world[0] * factor), (float)(p.world[1] * factor), (float)(p.world[2] * factor));
-}
-
+/* The gradient of a point and its squared length. */
 template <class T>
-static __device__ __forceinline__ void put_gradient(const pmb_frame &frame, const point_of<T> &p, float *room)
-{
-  put(room, pmb_physical_gradient(&frame, (double)p.world[0], frame.range_scale),
-    pmb_physical_gradient(&frame, (double)p.world[1], frame.range_scale),
-    pmb_physical_gradient(&frame, (double)p.world[2], frame.range_scale));
-}
-
-/* The gradient of a point and its length. BY_EDGE: the order of axes. */
-template <class T, int BY_EDGE>
 static __device__ __forceinline__ void find_gradient(
   const vertex_setting &setting, const surrounding<typename pmb_cuda_real<T>::type> &s, point_of<T> *p)
 {
+  typename pmb_cuda_real<T>::type g[3];
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    p->index[a] = pmb_lerp(s.low[a], s.high[a], p->t);
+    g[a] = pmb_lerp(s.low[a], s.high[a], p->t);
   }
-  if (BY_EDGE) {
-    order_by_axis(p->kind, p->index);
-  }
+  p->index[0] = s.order == 0 ? g[0] : g[1];
+  p->index[1] = s.order == 1 ? g[0] : s.order == 0 ? g[1] : g[2];
+  p->index[2] = s.order == 2 ? g[0] : g[2];
   turn_gradient(setting.job.frame, setting.flags, p->index, p->world);
   p->length2 = pmb_length2(p->world[0], p->world[1], p->world[2]);
 }
 
-/* Writes n points, one a lane; first: the output's place of the first; at: 3 * first + the lane. */
-template <class T, int BY_EDGE>
+/* Writes n points, one per lane; first: the first one's place in the output; at: 3 * first + the lane. */
+template <class T>
 static __device__ __forceinline__ void store_points(const vertex_setting &setting, vertex_scratch *scratch,
   const pmb_isovalue &iso, int64_t first, int64_t at, int n, const surrounding<typename pmb_cuda_real<T>::type> &s,
   point_of<T> *p)
 {
   const pmb_cuda_output &output = setting.output;
   const int lane = threadIdx.x & 31;
-  float *floats = (float *)scratch->points, *behind = floats + (setting.flags & PMB_CUDA_AS_DOUBLE ? 2 * 96 : 96);
+  float *floats = (float *)scratch->coordinates,
+        *behind = floats + (setting.flags & PMB_CUDA_AS_DOUBLE ? 2 * 96 : 96);
   __syncwarp();
   if (setting.flags & (PMB_CUDA_AS_FLOAT | PMB_CUDA_AS_DOUBLE)) {
     double w[3];
-    place_point(setting.job.frame, setting.flags, p->place, p->kind, (double)p->t, w);
+    place_point(setting.job.frame, setting.flags, p->low, p->kind, (double)p->t, w);
     if (setting.flags & PMB_CUDA_AS_FLOAT) {
       put(floats, (float)w[0], (float)w[1], (float)w[2]);
     } else {
-      put(scratch->points, w[0], w[1], w[2]);
+      put(scratch->coordinates, w[0], w[1], w[2]);
     }
   }
   if ((setting.flags & PMB_CUDA_PARAMETERS) && lane < n) {
@@ -263,29 +211,33 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
       (p->low[0] + setting.job.dims[0] * (p->low[1] + (int64_t)setting.job.dims[1] * p->low[2])) << 2 | p->kind;
   }
   if (setting.flags & (PMB_CUDA_NORMALS | PMB_CUDA_GRADIENTS)) {
-    find_gradient<T, BY_EDGE>(setting, s, p);
+    find_gradient<T>(setting, s, p);
   }
   if (setting.flags & PMB_CUDA_NORMALS) {
-    put_normal<T>(*p, behind);
+    const typename pmb_cuda_real<T>::type factor = normal_factor(p->length2), *w = p->world;
+    put(behind, (float)(w[0] * factor), (float)(w[1] * factor), (float)(w[2] * factor));
   }
   __syncwarp();
   if (setting.flags & PMB_CUDA_AS_FLOAT) {
     store((float *)output.d_points, at, floats, n);
   } else if (setting.flags & PMB_CUDA_AS_DOUBLE) {
-    store((double *)output.d_points, at, scratch->points, n);
+    store((double *)output.d_points, at, scratch->coordinates, n);
   }
   if (setting.flags & PMB_CUDA_NORMALS) {
     store(output.d_normals, at, behind, n);
   }
   if (setting.flags & PMB_CUDA_GRADIENTS) {
     __syncwarp();
-    put_gradient<T>(setting.job.frame, *p, behind);
+    const pmb_frame &frame = setting.job.frame;
+    put(behind, pmb_physical_gradient(&frame, (double)p->world[0], frame.range_scale),
+      pmb_physical_gradient(&frame, (double)p->world[1], frame.range_scale),
+      pmb_physical_gradient(&frame, (double)p->world[2], frame.range_scale));
     __syncwarp();
     store(output.d_gradients, at, behind, n);
   }
 }
 
-/* Writes gradient and normal of a point that goes the careful way. */
+/* Writes gradient and normal of a point by careful_point. */
 template <class T>
 static __device__ __forceinline__ void store_careful(const vertex_setting &setting, const point_of<T> &p, int64_t at)
 {
@@ -303,11 +255,11 @@ static __device__ __forceinline__ void store_careful(const vertex_setting &setti
 
 /* ---- bricks ---- */
 
-/* What a warp reads of a brick before it works on it: a word a lane, lanes 0-24 the record's words, then these; and the
- * points before the lane's row. */
+/* What a warp reads of a brick before it works on it: the points before the lane's row, and one word per lane: lanes 0 to 24
+ * the record's words, then these. */
 enum {
-  COLUMN_LANE = PMB_CUDA_ROWS,
-  EXACT_LANE,
+  COLUMN_LANE = offsetof(pmb_cuda_record, column) / sizeof(uint32_t),
+  SPECIAL_LANE = offsetof(pmb_cuda_record, special) / sizeof(uint32_t),
   BRICK_LANE,
   BEFORE_LANE,                  /* two */
   AFTER_LANE = BEFORE_LANE + 2, /* the lower half */
@@ -317,7 +269,7 @@ typedef struct brick_head {
   uint32_t word, first;
 } brick_head;
 
-/* Where a lane finds its word: at d_first + step * index of the brick. */
+/* The lane's word of a brick is at d_first + step * the brick's index. */
 typedef struct head_source {
   const char *d_first;
   uint32_t step;
@@ -326,13 +278,8 @@ typedef struct head_source {
 static __device__ __forceinline__ head_source source_of_lane(const pmb_cuda_job &job)
 {
   const int lane = threadIdx.x & 31;
-  const pmb_cuda_record *record = job.d_records;
-  head_source source = { (const char *)(record->word + lane), sizeof(pmb_cuda_record) };
-  if (lane == COLUMN_LANE) {
-    source.d_first = (const char *)&record->column;
-  } else if (lane == EXACT_LANE) {
-    source.d_first = (const char *)&record->exact;
-  } else if (lane == BRICK_LANE) {
+  head_source source = { (const char *)((const uint32_t *)job.d_records + lane), sizeof(pmb_cuda_record) };
+  if (lane == BRICK_LANE) {
     source.d_first = (const char *)job.d_brick;
     source.step = sizeof(uint32_t);
   } else if (lane >= BEFORE_LANE) {
@@ -343,7 +290,7 @@ static __device__ __forceinline__ head_source source_of_lane(const pmb_cuda_job 
   return source;
 }
 
-/* index: below the number of active bricks, or the head is not used. */
+/* The head of an active brick; zeros if index is not below `active`. */
 static __device__ __forceinline__ brick_head read_head(
   const pmb_cuda_job &job, const head_source &source, uint32_t index, uint32_t active)
 {
@@ -360,24 +307,23 @@ static __device__ __forceinline__ uint32_t head_at(const brick_head &head, int l
   return __shfl_sync(UINT32_MAX, head.word, lane);
 }
 
-/* A brick under way. */
 typedef struct brick_work {
   pmb_cuda_box box;
-  int place[3]; /* of the box, counted from the frame's first sample */
   int points;
-  int64_t first; /* of them in the output */
+  int64_t first; /* point of the brick in the output */
   int64_t at;    /* 3 * first + the lane */
 } brick_work;
 
-/* How points are made: as usual, without the slow way of the division; with it; and so that those that need it go the
- * careful way. */
-enum { FAST_DIVIDE, EXACT_DIVIDE, REPAIR };
+/* How points are made. PLAIN: of a plain brick that fits the list; ANY_BRICK: also on samples; REPAIR: with the slow part of
+ * the division, which the others lack, and by careful_point where that is needed. */
+enum { PLAIN, ANY_BRICK, REPAIR };
 
-/* Points n to n + 31 of the list, which begins with point `begin`; returns whether any of the lane's are not good yet. */
-template <class T, int WAY, class SAMPLES>
+/* Points n to n + 31 of the list, which begins with point `begin` of the brick; returns whether the lane's needs REPAIR. */
+template <int WAY, class SAMPLES>
 static __device__ __forceinline__ int emit_points(const vertex_setting &setting, const SAMPLES &samples,
   const brick_work &work, int begin, int n, vertex_scratch *scratch)
 {
+  typedef typename SAMPLES::type T;
   const pmb_cuda_job &job = setting.job;
   const int lane = threadIdx.x & 31, points = work.points - begin, left = points - n;
   const int gradient = setting.flags & (PMB_CUDA_NORMALS | PMB_CUDA_GRADIENTS);
@@ -391,14 +337,14 @@ static __device__ __forceinline__ int emit_points(const vertex_setting &setting,
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
     p.low[a] = work.box.origin[a] + in_brick[a];
-    p.place[a] = work.place[a] + in_brick[a];
   }
   read_surrounding(setting, samples, x, row, p, &s);
   const pmb_isovalue &iso = job.isovalues[SAMPLES::ONE_ISOVALUE ? 0 : work.box.isovalue];
   const typename pmb_cuda_real<T>::type lower = settled<T>(s.ends[0]), upper = settled<T>(s.ends[1]);
-  p.t = WAY == FAST_DIVIDE ? fast_parameter(iso, lower, upper, &good) : edge_parameter(iso, lower, upper);
+  p.t = WAY == REPAIR ? edge_parameter(iso, lower, upper) : fast_parameter(iso, lower, upper, &good);
+  good |= WAY == ANY_BRICK && p.kind == PMB_SAMPLE; /* both ends are the sample: any t gives the same */
   const int64_t first = work.first + begin + n;
-  store_points<T, SAMPLES::BY_EDGE>(setting, scratch, iso, first, work.at + 3 * (begin + n), left, s, &p);
+  store_points<T>(setting, scratch, iso, first, work.at + 3 * (begin + n), left, s, &p);
   good = good && (!gradient || pmb_length2_good(p.length2));
   if (WAY == REPAIR) {
     __syncwarp();
@@ -409,13 +355,7 @@ static __device__ __forceinline__ int emit_points(const vertex_setting &setting,
   return !good;
 }
 
-/* The first entry of a lane's row. */
-static __device__ __forceinline__ uint32_t entry_of_lane(void)
-{
-  return (threadIdx.x & 15) << 7;
-}
-
-/* How many points there are and where they go; 0 if there are none, or the output has no room for them. */
+/* Sets all but the box; 0 if the brick has no points, or the output no room for them. */
 static __device__ __forceinline__ int begin_brick(
   const vertex_setting &setting, const brick_head &head, brick_work *work)
 {
@@ -426,15 +366,6 @@ static __device__ __forceinline__ int begin_brick(
   return work->points > 0 && work->first + work->points <= setting.output.point_room;
 }
 
-static __device__ __forceinline__ void put_box(const pmb_cuda_job &job, const pmb_cuda_box &box, brick_work *work)
-{
-  work->box = box;
-#pragma unroll
-  for (int a = 0; a < 3; ++a) {
-    work->place[a] = opaque((uint32_t)(box.origin[a] + (int)job.frame.first[a]));
-  }
-}
-
 /* Whether distances in a brick are below 2^31. */
 static __host__ __device__ __forceinline__ int fits_int(const pmb_cuda_job &job)
 {
@@ -442,147 +373,156 @@ static __host__ __device__ __forceinline__ int fits_int(const pmb_cuda_job &job)
 }
 
 template <class T, class OFFSET>
-static __device__ __forceinline__ volume_samples<T, OFFSET> samples_of(
-  const pmb_cuda_job &job, const pmb_cuda_box &box, int plain)
+static __device__ __forceinline__ void put_samples(
+  const pmb_cuda_job &job, const pmb_cuda_box &box, int plain, volume_samples<T, OFFSET> *samples)
 {
   const int *origin = box.origin;
-  const volume_samples<T, OFFSET> samples = { (const T *)job.d_samples +
-      (origin[0] + job.pitch * origin[1] + job.slice * origin[2]),
-    plain && pmb_cuda_is_surrounded(job, box) };
-  return samples;
+  samples->d_origin = (const T *)job.d_samples + (origin[0] + job.pitch * origin[1] + job.slice * origin[2]);
+  samples->inner = plain && pmb_cuda_is_surrounded(job, box);
 }
 
-/* What a lane lists. */
-static __device__ __forceinline__ lane_runs runs_of_head(
-  const pmb_cuda_job &job, const pmb_cuda_box &box, const brick_head &head, uint32_t exact)
-{
-  const int r = word_of_lane();
-  const uint32_t words[3] = { head_at(head, r), head_at(head, r + 1), head_at(head, r + 5) };
-  return runs_of(job, box, words, head_at(head, COLUMN_LANE), exact, head.first);
-}
-
-/* The points of a brick in portions that fit the list; returns whether any need the careful way. */
-template <class T, int WAY, class SAMPLES>
-static __device__ __forceinline__ int emit_portions(const vertex_setting &setting, const SAMPLES &samples,
-  const brick_head &head, const brick_work &work, vertex_scratch *scratch)
-{
-  const lane_runs runs = runs_of_head(setting.job, work.box, head, head_at(head, EXACT_LANE));
-  int careful = 0;
-  for (int begin = 0; begin < work.points; begin += LISTED) {
-    __syncwarp();
-    list_part<PMB_KINDS>(runs, begin, LISTED, scratch->list, 1, entry_of_lane(), 1 << 2);
-    __syncwarp();
-    for (int n = 0; n < min(work.points - begin, (int)LISTED); n += 32) {
-      careful |= emit_points<T, WAY>(setting, samples, work, begin, n, scratch);
-    }
-  }
-  return __any_sync(UINT32_MAX, careful);
-}
-
-/* The points of any brick; returns whether any need the careful way. */
-template <class T, int WAY>
-static __device__ __noinline__ int emit_any(
-  const pmb_cuda_job &job, const pmb_cuda_output &output, int flags, uint32_t index, vertex_scratch *scratch)
-{
-  const brick_head head = read_head(job, source_of_lane(job), index, index + 1);
-  const int plain = head_at(head, EXACT_LANE) == PMB_CUDA_PLAIN;
-  const vertex_setting setting = { job, output, flags };
-  brick_work work;
-  if (!begin_brick(setting, head, &work)) {
-    return 0;
-  }
-  put_box(job, pmb_cuda_box_of(job, head_at(head, BRICK_LANE)), &work);
-  if (WAY == EXACT_DIVIDE && plain && flags == PMB_CUDA_USUAL &&
-    fits_int(job)) { /* it has only more points than others */
-    const vertex_setting usual = { job, output, PMB_CUDA_USUAL };
-    return emit_portions<T, FAST_DIVIDE>(usual, samples_of<T, int32_t>(job, work.box, 1), head, work, scratch);
-  }
-  return emit_portions<T, WAY>(setting, samples_of<T, int64_t>(job, work.box, plain), head, work, scratch);
-}
-
-/* Calls it by address, so that the compiler keeps no registers for what is rare. */
-template <class T, int WAY>
-static __device__ __forceinline__ int call_any(const vertex_setting &setting, uint32_t index, vertex_scratch *scratch)
-{
-  int (*call)(const pmb_cuda_job &, const pmb_cuda_output &, int, uint32_t, vertex_scratch *) = emit_any<T, WAY>;
-#if defined(__CUDA_ARCH__)
-  asm volatile("" : "+l"(call));
-#endif
-  return call(setting.job, setting.output, setting.flags, index, scratch);
-}
-
-/* Lists the points of a run: those of the columns in `bits`, from place `begin` on. */
-static __device__ __forceinline__ void list_run(
-  uint32_t bits, uint32_t begin, uint32_t entry, vertex_scratch *scratch)
+/* Lists the points of a run: those of the columns in `bits`, from place `begin` on. ALL_FIT: of the list; else those that
+ * do. */
+template <bool ALL_FIT>
+static __device__ __forceinline__ void list_run(uint32_t bits, int begin, uint32_t entry, vertex_scratch *scratch)
 {
   uint16_t *end = scratch->list + begin + __popc(bits); /* behind the last */
 #pragma unroll 1
   while (bits) {
     const uint32_t x = 31 - (uint32_t)__clz((int)bits);
     bits ^= 1u << x;
-    *--end = (uint16_t)(entry + 4 * x);
+    --end;
+    if (ALL_FIT || (end >= scratch->list && end < scratch->list + LISTED)) {
+      *end = (uint16_t)(entry + 4 * x);
+    }
   }
 }
 
-/* Lists the points of a brick that is plain. A lane has half a row of x edges, and a whole row of y or of z edges: so the
- * longest of the warp's runs are shortest. */
-static __device__ __forceinline__ void list_plain(
-  const pmb_cuda_job &job, const pmb_cuda_box &box, const brick_head &head, vertex_scratch *scratch)
+/* Lists the points of a brick from its `begin`-th on. A lane has half a row of x edges and of sample points, and a whole row
+ * of y or of z edges: so the longest of the warp's runs are shortest. */
+template <int WAY>
+static __device__ __forceinline__ void list_points(
+  const pmb_cuda_job &job, const pmb_cuda_box &box, const brick_head &head, int begin, vertex_scratch *scratch)
 {
-  const int row = threadIdx.x & 15, r = word_of_lane(), upper = threadIdx.x & 16;
+  const int row = threadIdx.x & 15, r = (row >> 2) * 5 + (row & 3), upper = threadIdx.x & 16;
   const uint32_t word = head_at(head, r), other = head_at(head, r + (upper ? 5 : 1));
-  const uint32_t column = head_at(head, COLUMN_LANE);
+  const uint32_t column = head_at(head, COLUMN_LANE), half = upper ? 0xffff0000u : 0xffff, lower = upper ? 0xffff : 0;
+  const uint32_t special = WAY == PLAIN ? PMB_CUDA_PLAIN : head_at(head, SPECIAL_LANE), entry = row << 7;
+  const int kind = upper ? PMB_EDGE_Z : PMB_EDGE_Y;
   uint32_t along_x = word ^ pmb_cuda_next(word, column >> r & 1), beside = word ^ other;
   if (column >> PMB_CUDA_ROWS) {
     const uint32_t columns = pmb_cuda_row_columns(job, box, row & 3, row >> 2);
     along_x &= columns;
     beside &= columns;
   }
-  const uint32_t before = upper ? __popc(along_x & 0xffff) : 0;
-  list_run(along_x & (upper ? 0xffff0000u : 0xffff), pmb_cuda_row_first(head.first, PMB_EDGE_X) + before,
-    entry_of_lane(), scratch);
-  list_run(beside, pmb_cuda_row_first(head.first, upper ? PMB_EDGE_Z : PMB_EDGE_Y),
-    entry_of_lane() + (upper ? PMB_EDGE_Z : PMB_EDGE_Y), scratch);
-}
-
-/* The points of a brick, all of which are listed, or of several warps' a warp's part of them; returns whether any need to be
- * made again. */
-template <class T, class SAMPLES>
-static __device__ __forceinline__ int emit_listed(const vertex_setting &setting, const SAMPLES &samples,
-  const brick_work &work, vertex_scratch *scratch, int part = 0, int parts = 1)
-{
-  int careful = 0;
-  for (int n = 32 * part; n < work.points; n += 32 * parts) {
-    careful |= emit_points<T, FAST_DIVIDE>(setting, samples, work, 0, n, scratch);
+  if (special != PMB_CUDA_PLAIN) {
+    const pmb_cuda_special &masks = job.d_special[special];
+    const uint32_t samples = masks.mask[PMB_SAMPLE][row];
+    along_x = masks.mask[PMB_EDGE_X][row];
+    beside = masks.mask[kind][row];
+    list_run<false>(samples & half, (int)pmb_cuda_row_first(head.first, PMB_SAMPLE) + __popc(samples & lower) - begin,
+      entry + PMB_SAMPLE, scratch);
   }
-  return __any_sync(UINT32_MAX, careful);
+  list_run<WAY == PLAIN>(along_x & half,
+    (int)pmb_cuda_row_first(head.first, PMB_EDGE_X) + __popc(along_x & lower) - begin, entry, scratch);
+  list_run<WAY == PLAIN>(beside, (int)pmb_cuda_row_first(head.first, kind) - begin, entry + kind, scratch);
 }
 
-/* The points of a brick that is plain and fits the list; returns whether any need to be made again. */
-template <class T, class SAMPLES>
-static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, const SAMPLES &samples,
-  const brick_head &head, const brick_work &work, vertex_scratch *scratch, int part, int parts)
+/* The listed points, which begin with point `begin` of the brick, or of several warps' a warp's part of them; returns
+ * whether any need REPAIR. */
+template <int WAY, class SAMPLES>
+static __device__ __forceinline__ int emit_listed(const vertex_setting &setting, const SAMPLES &samples,
+  const brick_work &work, int begin, int listed, vertex_scratch *scratch, int part = 0, int parts = 1)
 {
-  __syncwarp();
-  list_plain(setting.job, work.box, head, scratch);
-  __syncwarp();
-  return emit_listed<T>(setting, samples, work, scratch, part, parts);
+  int again = 0;
+  for (int n = 32 * part; n < listed; n += 32 * parts) {
+    again |= emit_points<WAY>(setting, samples, work, begin, n, scratch);
+  }
+  return __any_sync(UINT32_MAX, again);
 }
 
-/* Whether a brick needs more than that. */
+/* The points of a brick in portions that fit the list; returns whether any need REPAIR. */
+template <int WAY, class SAMPLES>
+static __device__ __forceinline__ int emit_portions(const vertex_setting &setting, const SAMPLES &samples,
+  const brick_head &head, const brick_work &work, vertex_scratch *scratch)
+{
+  int again = 0;
+  for (int begin = 0; begin < work.points; begin += LISTED) {
+    __syncwarp();
+    list_points<WAY>(setting.job, work.box, head, begin, scratch);
+    __syncwarp();
+    again |= emit_listed<WAY>(setting, samples, work, begin, min(work.points - begin, (int)LISTED), scratch);
+  }
+  return again;
+}
+
+/* The points of any brick. */
+template <class SAMPLES, int FLAGS>
+static __device__ __noinline__ void emit_any(const pmb_cuda_job &job, const pmb_cuda_output &output, int flags,
+  uint32_t index, int repair, vertex_scratch *scratch)
+{
+  const brick_head head = read_head(job, source_of_lane(job), index, index + 1);
+  const vertex_setting setting = { job, output, FLAGS == ANY ? flags : FLAGS };
+  brick_work work;
+  SAMPLES samples;
+  begin_brick(setting, head, &work);
+  work.box = pmb_cuda_box_of(job, head_at(head, BRICK_LANE));
+  put_samples(job, work.box, head_at(head, SPECIAL_LANE) == PMB_CUDA_PLAIN, &samples);
+  if (repair || emit_portions<ANY_BRICK>(setting, samples, head, work, scratch)) {
+    emit_portions<REPAIR>(setting, samples, head, work, scratch);
+  }
+}
+
+/* Calls it by address, so that the compiler keeps no registers for what is rare. repair: all other points are there. */
+template <class SAMPLES, int FLAGS>
+static __device__ __forceinline__ void call_any(
+  const vertex_setting &setting, uint32_t index, int repair, vertex_scratch *scratch)
+{
+  void (*call)(const pmb_cuda_job &, const pmb_cuda_output &, int, uint32_t, int, vertex_scratch *) =
+    emit_any<SAMPLES, FLAGS>;
+#if defined(__CUDA_ARCH__)
+  asm volatile("" : "+l"(call));
+#endif
+  call(setting.job, setting.output, setting.flags, index, repair, scratch);
+}
+
+/* Whether a brick is not plain, or has more points than fit the list. */
 static __device__ __forceinline__ int is_rare(const brick_head &head, const brick_work &work)
 {
-  return (work.points > LISTED) | (head_at(head, EXACT_LANE) != PMB_CUDA_PLAIN);
+  return (work.points > LISTED) | (head_at(head, SPECIAL_LANE) != PMB_CUDA_PLAIN);
 }
 
-/* pmb_cuda_vertices_list.cuh: launches vertices for the list of bricks. flags: what is wanted of all bricks. */
+/* The points of a brick, or a warp's part of them. */
+template <int FLAGS, class SAMPLES>
+static __device__ __forceinline__ void emit_brick(const vertex_setting &setting, SAMPLES samples,
+  const brick_head &head, uint32_t index, vertex_scratch *scratch, int part = 0, int parts = 1)
+{
+  brick_work work;
+  if (!begin_brick(setting, head, &work)) {
+    return;
+  }
+  const int rare = is_rare(head, work);
+  int again = 0;
+  if (!rare) {
+    work.box = pmb_cuda_box_of(setting.job, head_at(head, BRICK_LANE));
+    __syncwarp();
+    list_points<PLAIN>(setting.job, work.box, head, 0, scratch);
+    put_samples(setting.job, work.box, 1, &samples);
+    __syncwarp();
+    again = emit_listed<PLAIN>(setting, samples, work, 0, work.points, scratch, part, parts);
+  }
+  if (rare ? part == 0 : again) { /* another warp that makes the brick again writes the same */
+    call_any<typename SAMPLES::rare, FLAGS>(setting, index, again, scratch);
+  }
+}
+
+/* pmb_cuda_vertices_list.cuh: launches vertices for the list of active bricks. flags: PMB_CUDA_AS_FLOAT, ... */
 template <class T> cudaError_t pmb_cuda_vertices_list(pmb_cuda *cuda, const pmb_cuda_output *output, int flags);
-/* Vertices and triangles, for a short list. parts: warps that share a brick's
- * points. Not for types that are handled as double. */
+/* Vertices and triangles in one launch, for short lists. parts: warps that share a brick's points. */
 template <class T>
 cudaError_t pmb_cuda_emit_list_in_one_launch(pmb_cuda *cuda, const pmb_cuda_output *output, int parts);
 
-/* pmb_cuda_vertices_columns.cu: likewise for columns of bricks if that pays: most are active, and the device can. 0: it does not. */
+/* pmb_cuda_vertices_columns.cu: the same for columns of bricks. 0: too few are active, or the device cannot. */
 int pmb_cuda_vertices_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);
 
 #endif

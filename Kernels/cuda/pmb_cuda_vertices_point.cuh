@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Points on the device, for pass vertices: the arithmetic of one point by the sample's type, and where in a brick its points
- * are. */
+ * Points on the device, for pass vertices: the arithmetic of one point by the sample's type. */
 #ifndef PMB_CUDA_VERTICES_POINT_CUH
 #define PMB_CUDA_VERTICES_POINT_CUH
 
 #include "cuda/pmb_cuda_common.cuh"
 
-/* What is wanted of all points. */
+/* What to make of all points. */
 enum {
   PMB_CUDA_AS_FLOAT = 1, /* places */
   PMB_CUDA_AS_DOUBLE = 2,
@@ -28,8 +27,8 @@ static __device__ __forceinline__ double edge_parameter(const pmb_isovalue &iso,
   return pmb_edge_parameter(lower, upper, iso.f64, 0.0);
 }
 
-/* pmb_edge_parameter_f32 without its halves, and with a division that lacks the slow way, which is a call. *good: whether
- * it is the same, and correctly rounded, since no step is near the ends of the range of floats. */
+/* pmb_edge_parameter_f32 without its halves, and with a division without the slow part, which is a call. *good: no step is
+ * near the ends of the range of floats, so the result is the same, and correctly rounded. */
 static __device__ __forceinline__ float fast_parameter(const pmb_isovalue &iso, float lower, float upper, int *good)
 {
   const float over = (iso.f32 - lower) + iso.f32_low, under = upper - lower;
@@ -61,9 +60,8 @@ static __device__ __forceinline__ double normal_factor(double length2)
 {
   return pmb_normal_factor(length2);
 }
-/* pmb_normal_factor_f32, correctly rounded as that is, without the range checks of sqrtf and of the division: good
- * lengths are far from where they are needed, others are not used. Newton's steps from the hardware's estimates, compared
- * with it for all good floats. */
+/* pmb_normal_factor_f32, correctly rounded too, without the range checks of sqrtf and of the division, which good lengths do
+ * not need; others are not used. Newton's steps from the hardware's estimates; compared with it for all good floats. */
 static __device__ __forceinline__ float normal_factor(float length2)
 {
 #if defined(__CUDA_ARCH__)
@@ -88,18 +86,14 @@ static __device__ __forceinline__ const double *matrix_of(const pmb_frame &frame
 {
   return frame.matrix_f64;
 }
-/* Adds two products with zero, which are exact, to a third: the same bits as world_gradient's, the sign of a zero and
- * NaN from an infinity included. */
-static __device__ __forceinline__ float add_zeros(float m0, float g0, float m1, float g1, float sum)
+/* Adds two products with zero, which are exact, to a third: the same bits as pmb_world_gradient's, with the sign of a zero
+ * and NaN from an infinity. */
+template <class R> static __device__ __forceinline__ R add_zeros(R m0, R g0, R m1, R g1, R sum)
 {
-  return __fmaf_rn(m1, g1, __fmaf_rn(m0, g0, sum));
-}
-static __device__ __forceinline__ double add_zeros(double m0, double g0, double m1, double g1, double sum)
-{
-  return __fma_rn(m1, g1, __fma_rn(m0, g0, sum));
+  return fma(m1, g1, fma(m0, g0, sum));
 }
 
-/* The gradient in the world, from that in the samples' axes. */
+/* The gradient in the world, from the one in the samples' axes. */
 template <class R>
 static __device__ __forceinline__ void turn_gradient(const pmb_frame &frame, int flags, const R *g, R *world)
 {
@@ -116,7 +110,7 @@ static __device__ __forceinline__ void turn_gradient(const pmb_frame &frame, int
   }
 }
 
-/* Adds t to a place if the edge is along this axis; in assembler, or the compiler would add always and then choose. */
+/* Adds t to a place if the edge is along this axis. In assembler: the compiler would always add, and then choose. */
 static __device__ __forceinline__ double add_along(double place, double t, int kind, int axis)
 {
 #if defined(__CUDA_ARCH__)
@@ -129,14 +123,15 @@ static __device__ __forceinline__ double add_along(double place, double t, int k
 #endif
 }
 
-/* Where a point lies; place: of its edge's lower sample, counted from the frame's first. A diagonal frame leaves out products with 0 that change nothing. */
+/* The world coordinates of a point; low: its edge's lower sample. A diagonal frame leaves out products with 0, which change
+ * nothing. */
 static __device__ __forceinline__ void place_point(
-  const pmb_frame &frame, int flags, const int *place, int kind, double t, double *w)
+  const pmb_frame &frame, int flags, const int *low, int kind, double t, double *w)
 {
   double x[3];
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
-    x[a] = add_along((double)place[a], t, kind, a);
+    x[a] = add_along((double)(low[a] + (int)frame.first[a]), t, kind, a);
   }
 #pragma unroll
   for (int r = 0; r < 3; ++r) {
@@ -147,7 +142,7 @@ static __device__ __forceinline__ void place_point(
 
 /* ---- the careful way ---- */
 
-/* The sample at a place; NaN if it is hidden. Outside the volume its border is repeated. */
+/* The sample at a place; NaN if it is hidden. Places outside the volume repeat its border. */
 template <class T>
 static __device__ __forceinline__ typename pmb_cuda_real<T>::type read_sample(
   const pmb_cuda_job &job, int i, int j, int k)
@@ -160,16 +155,7 @@ static __device__ __forceinline__ typename pmb_cuda_real<T>::type read_sample(
   return pmb_cuda_hides_sample(job, i, j, k) ? (real)NAN : (real)d_samples[pmb_cuda_index(job, i, j, k)];
 }
 
-/* The sample some steps from a place along an axis. */
-template <class T>
-static __device__ __forceinline__ typename pmb_cuda_real<T>::type read_beside(
-  const pmb_cuda_job &job, const int *place, int axis, int steps)
-{
-  return read_sample<T>(
-    job, place[0] + (axis == 0 ? steps : 0), place[1] + (axis == 1 ? steps : 0), place[2] + (axis == 2 ? steps : 0));
-}
-
-/* 0.5, or 1 at the volume's border. */
+/* The factor of pmb_difference. */
 template <class R> static __device__ __forceinline__ R factor_at(const pmb_cuda_job &job, const int *place, int axis)
 {
   return place[axis] <= 0 || place[axis] >= job.dims[axis] - 1 ? (R)1 : (R)0.5;
@@ -181,15 +167,16 @@ template <class T> static __device__ pmb_stencil stencil_of(const pmb_cuda_job &
   pmb_stencil stencil;
   stencil.center = (double)read_sample<T>(job, place[0], place[1], place[2]);
   for (int a = 0; a < 3; ++a) {
-    stencil.below[a] = (double)read_beside<T>(job, place, a, -1);
-    stencil.above[a] = (double)read_beside<T>(job, place, a, 1);
+    const int x = a == 0, y = a == 1, z = a == 2;
+    stencil.below[a] = (double)read_sample<T>(job, place[0] - x, place[1] - y, place[2] - z);
+    stencil.above[a] = (double)read_sample<T>(job, place[0] + x, place[1] + y, place[2] + z);
     stencil.factor[a] = factor_at<double>(job, place, a);
   }
   return stencil;
 }
 
-/* Gradient and normal by the way of pmb_careful_point; rare. low, kind: the edge's lower sample and axis; g: the gradient in
- * the samples' axes. */
+/* Gradient and normal by pmb_careful_point, if pmb_scaled_point cannot; rare. low, kind: the edge's lower sample and axis;
+ * g: the gradient in the samples' axes. */
 template <class T, class R>
 static __device__ __noinline__ void careful_point(
   const pmb_cuda_job &job, const int *low, int kind, double t, const R *g, float *gradient, float *normal)
@@ -200,66 +187,6 @@ static __device__ __noinline__ void careful_point(
   const int high[3] = { low[0] + (kind == 0), low[1] + (kind == 1), low[2] + (kind == 2) };
   const pmb_stencil lower = stencil_of<T>(job, low), upper = stencil_of<T>(job, high);
   pmb_careful_point(&job.frame, &lower, &upper, kind, t, gradient, normal);
-}
-
-/* ---- the points of a brick ---- */
-
-/* A lane's share of them: of row lane & 15 the columns of one half, lane >> 4, by kind. */
-typedef struct lane_runs {
-  uint32_t bits[PMB_KINDS];  /* columns that have a point */
-  uint32_t begin[PMB_KINDS]; /* points of the brick before those */
-} lane_runs;
-
-/* Where a lane's row is among the record's words. */
-static __device__ __forceinline__ int word_of_lane(void)
-{
-  const int row = threadIdx.x & 15;
-  return (row >> 2) * 5 + (row & 3);
-}
-
-/* words: those of the lane's row and of the rows above it along y and z; first: the record's, of the row. */
-static __device__ __forceinline__ lane_runs runs_of(const pmb_cuda_job &job, const pmb_cuda_box &box,
-  const uint32_t *words, uint32_t column, uint32_t exact, uint32_t first)
-{
-  const int row = threadIdx.x & 15, right = threadIdx.x & 16;
-  uint32_t masks[PMB_KINDS] = { words[0] ^ pmb_cuda_next(words[0], column >> word_of_lane() & 1), words[0] ^ words[1],
-    words[0] ^ words[2], 0 };
-  if (column >> PMB_CUDA_ROWS) {
-    const uint32_t columns = pmb_cuda_row_columns(job, box, row & 3, row >> 2);
-    for (int kind = 0; kind < PMB_SAMPLE; ++kind) {
-      masks[kind] &= columns;
-    }
-  }
-  if (exact != PMB_CUDA_PLAIN) {
-    for (int kind = 0; kind < PMB_KINDS; ++kind) {
-      masks[kind] = job.d_exact[exact].mask[kind][row];
-    }
-  }
-  lane_runs runs;
-#pragma unroll
-  for (int kind = 0; kind < PMB_KINDS; ++kind) {
-    runs.bits[kind] = masks[kind] & (right ? 0xffff0000u : 0xffffu);
-    runs.begin[kind] = pmb_cuda_row_first(first, kind) + __popc(masks[kind] & (right ? 0xffffu : 0));
-  }
-  return runs;
-}
-
-/* Lists of a lane's points those from point `begin` of the brick on, `room` at most: entry + kind + x * x_step for each,
- * `stride` places apart. begin may be negative. */
-template <int KINDS, class ENTRY>
-static __device__ __forceinline__ void list_part(
-  const lane_runs &runs, int begin, int room, ENTRY *list, int stride, uint32_t entry, uint32_t x_step)
-{
-#pragma unroll
-  for (int kind = 0; kind < KINDS; ++kind) {
-    int at = (int)runs.begin[kind] - begin;
-#pragma unroll 1
-    for (uint32_t bits = runs.bits[kind]; bits; bits &= bits - 1, ++at) {
-      if (at >= 0 && at < room) {
-        list[stride * at] = (ENTRY)(entry + (uint32_t)kind + (uint32_t)(__ffs((int)bits) - 1) * x_step);
-      }
-    }
-  }
 }
 
 #endif

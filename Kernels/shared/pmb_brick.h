@@ -91,7 +91,7 @@ PMB_INLINE uint64_t pmb_first_columns(int n)
 
 /* Points on the edges of a row: crossed, no end equal to the isovalue, and used by at least one valid cell.
  * cells[z + 1][y + 1] are the valid cells. */
-PMB_INLINE void pmb_exact_edges(const pmb_rows *rows, uint64_t cells[5][5], int row, pmb_content *content)
+PMB_INLINE void pmb_special_edges(const pmb_rows *rows, uint64_t cells[5][5], int row, pmb_content *content)
 {
   const int y = (row & 3) + 1;
   const int z = (row >> 2) + 1;
@@ -128,7 +128,7 @@ PMB_INLINE uint64_t pmb_valid_cells(const pmb_rows *rows, int y, int z)
 }
 
 /* Marks the sample points that the valid cells of row (y - 1, z - 1) use; returns the triangles of the brick's own. */
-PMB_INLINE int pmb_exact_cells(const pmb_rows *rows, uint64_t valid, int y, int z, pmb_content *content)
+PMB_INLINE int pmb_special_cells(const pmb_rows *rows, uint64_t valid, int y, int z, pmb_content *content)
 {
   const uint64_t a = rows->inside[z][y], b = rows->inside[z][y + 1];
   const uint64_t c = rows->inside[z + 1][y], d = rows->inside[z + 1][y + 1];
@@ -147,24 +147,24 @@ PMB_INLINE int pmb_exact_cells(const pmb_rows *rows, uint64_t valid, int y, int 
     const int bit = pmb_lowest_bit(rest);
     const pmb_kept kept = pmb_cell_kept(pmb_cell_bits(a, b, c, d, bit), pmb_cell_bits(ea, eb, ec, ed, bit));
     pmb_mark_samples(content, kept.used, bit - 1, y - 1, z - 1);
-    triangles += own >> bit & 1 ? kept.triangles : 0;
+    triangles += own >> bit & 1 ? pmb_popcount(kept.triangles) : 0;
   }
   return triangles;
 }
 
-/* Content of any brick, by the full rules: borders, what is not finite or hidden, points on samples. Needs all of `rows`. */
-PMB_INLINE void pmb_content_exact(const pmb_rows *rows, pmb_content *content)
+/* Content of a special brick: samples not finite or hidden, hidden cells, points on samples. Needs all of `rows`. */
+PMB_INLINE void pmb_special_content(const pmb_rows *rows, pmb_content *content)
 {
   uint64_t cells[5][5];
   for (int i = 0; i < 25; ++i) {
     cells[i / 5][i % 5] = pmb_valid_cells(rows, i % 5, i / 5);
   }
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    pmb_exact_edges(rows, cells, row, content);
+    pmb_special_edges(rows, cells, row, content);
   }
   content->triangles = 0;
   for (int i = 0; i < 25; ++i) {
-    content->triangles += pmb_exact_cells(rows, cells[i / 5][i % 5], i % 5, i / 5, content);
+    content->triangles += pmb_special_cells(rows, cells[i / 5][i % 5], i % 5, i / 5, content);
   }
   content->points = pmb_count_points(content);
 }

@@ -47,8 +47,8 @@ PMB_INLINE int pmb_edge_point(int edge, unsigned equal)
 
 /* Triangles of a cell that keep three different points. */
 typedef struct pmb_kept {
-  int triangles; /* how many */
-  unsigned used; /* bit c: corner c is a point of one of them */
+  unsigned triangles; /* bit i: triangle i of the case does */
+  unsigned used;      /* bit c: corner c is a point of one of them */
 } pmb_kept;
 
 /* equal: bit c says that corner c equals the isovalue. */
@@ -61,7 +61,7 @@ PMB_INLINE pmb_kept pmb_cell_kept(unsigned cell_case, unsigned equal)
     const int b = pmb_edge_point(edges[1], equal);
     const int c = pmb_edge_point(edges[2], equal);
     if (a != b && b != c && c != a) {
-      ++kept.triangles;
+      kept.triangles |= 1u << i;
       kept.used |= 1u << a | 1u << b | 1u << c;
     }
   }

@@ -10,8 +10,8 @@ usage: bench_picture.py [--size N] [--changes N] [--peers N] [--volume NAME] [--
   --save     write the last picture of each row into FOLDER
 
 Columns: `first`, update and picture after Apply; `filter`, the filter's own execution; `update`, UpdatePipeline, with the
-filter; `render`, Render after it; `picture`, update and render together; `again`, the same picture drawn once more; `turn`, a
-picture of a drag with the mouse."""
+filter; `render`, Render after it; `picture`, update and render together; `again`, the same picture drawn once more;
+`turn`, a picture of a drag with the mouse."""
 import argparse
 import glob
 import os

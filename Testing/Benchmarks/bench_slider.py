@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Drags the live slider in ParaView's window with events of a real mouse and counts the pictures. Runs in pvpython with a
-display that nobody uses, and starts ParaView itself. PMB_SLIDER_SIZE: samples per side (256); PMB_SLIDER_SECONDS: of the drag (10).
+"""Drags the live slider in ParaView's window by events of a real mouse and counts the pictures. Runs in pvpython with an
+unused display, and starts ParaView. PMB_SLIDER_SIZE: samples per side (256); PMB_SLIDER_SECONDS: of the drag (10).
 
-Prints the mouse's moves and the pictures per second, how long after the last move the last picture came, and how many pictures
-came after the first one that already showed the last value: a queue of old values would show there."""
+Prints moves and pictures per second, the time from the last move to the last picture, and the number of further pictures of
+the last value: a queue of old values would show there."""
 import ctypes
 import os
 import subprocess

@@ -1,41 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The passes of the CPU backend one by one, without VTK: least milliseconds of several runs, and beside pass summarize the
- * rate at which the same threads only read the volume. Where the system allows it, with the processor's counters.
- * PATH is pmb_options.cpu_path; see main for the others. */
+ * Times each pass of the CPU backend, without VTK: the least of several runs; beside pass summarize the rate at which the
+ * same threads only read the volume. PATH is pmb_options.cpu_path; see main for the others. */
 #define _GNU_SOURCE
-#include <linux/perf_event.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cpu/pmb_cpu.h"
 
-enum { SUMMARIZE, SELECT_COUNT, SELECT_WRITE, CLASSIFY, EMIT, EMIT_64, READ, PASSES, COUNTERS = 2 };
+enum { SUMMARIZE, SELECT_COUNT, SELECT_WRITE, CLASSIFY, EMIT, EMIT_64, READ, PASSES };
 static const char *const pass_names[PASSES] = { "summarize", "select, counting", "select, writing", "classify",
   "points, 32-bit triangles", "points, 64-bit triangles", "reading alone" };
 
-/* What one pass took in one run, all threads together. */
-typedef struct cost {
-  atomic_llong nanoseconds;
-  atomic_llong counted[COUNTERS]; /* instructions, cycles */
-} cost;
-
-typedef struct best {
-  double nanoseconds, counted[COUNTERS];
-} best;
-
 static const pmb_cpu_loops *real_loops;
-static cost costs[PASSES];
-static best least[PASSES];
-static int counters_work = 1;
+static atomic_llong nanoseconds[PASSES]; /* of one run, all threads together */
+static double least[PASSES];
 static int emitting = EMIT; /* EMIT or EMIT_64 */
 
-/* Of this thread: what others do on a shared machine counts less. */
+/* Processor time of this thread: other programs disturb it less. */
 static long long now(void)
 {
   struct timespec t;
@@ -43,60 +28,13 @@ static long long now(void)
   return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
-static _Thread_local int counter_files[COUNTERS];
-
-static int open_counter(unsigned long long what)
-{
-  struct perf_event_attr attributes;
-  memset(&attributes, 0, sizeof(attributes));
-  attributes.size = sizeof(attributes);
-  attributes.type = PERF_TYPE_HARDWARE;
-  attributes.config = what;
-  attributes.exclude_kernel = attributes.exclude_hv = 1;
-  return (int)syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0);
-}
-
-/* This thread's counters; zeros where there are none. */
-static void read_counters(long long *values)
-{
-  const unsigned long long what[COUNTERS] = { PERF_COUNT_HW_INSTRUCTIONS, PERF_COUNT_HW_CPU_CYCLES };
-  for (int i = 0; i < COUNTERS; ++i) {
-    if (counter_files[i] == 0) counter_files[i] = open_counter(what[i]);
-    if (counter_files[i] < 0 || read(counter_files[i], &values[i], sizeof(values[i])) != sizeof(values[i])) {
-      values[i] = 0;
-      counters_work = 0;
-    }
-  }
-}
-
-typedef struct moment {
-  long long time, counted[COUNTERS];
-} moment;
-
-static moment begin(void)
-{
-  moment m;
-  read_counters(m.counted);
-  m.time = now();
-  return m;
-}
-
-static void end(int pass, moment m)
-{
-  const long long time = now();
-  long long counted[COUNTERS];
-  read_counters(counted);
-  atomic_fetch_add(&costs[pass].nanoseconds, time - m.time);
-  for (int i = 0; i < COUNTERS; ++i) atomic_fetch_add(&costs[pass].counted[i], counted[i] - m.counted[i]);
-}
-
-/* timed_LOOP: a loop of the backend with its cost. */
+/* timed_LOOP: a loop of the backend, timed. */
 #define TIMED(loop, pass)                                      \
   static void timed_##loop(void *cpu, int worker, size_t item) \
   {                                                            \
-    const moment m = begin();                                  \
+    const long long start = now();                             \
     real_loops->loop(cpu, worker, item);                       \
-    end(pass, m);                                              \
+    atomic_fetch_add(&nanoseconds[pass], now() - start);       \
   }
 TIMED(summarize, SUMMARIZE)
 TIMED(select_count, SELECT_COUNT)
@@ -107,13 +45,8 @@ TIMED(emit, emitting)
 static void end_of_run(int first, int last)
 {
   for (int pass = first; pass <= last; ++pass) {
-    const double time = (double)atomic_exchange(&costs[pass].nanoseconds, 0);
-    const int is_best = least[pass].nanoseconds == 0 || time < least[pass].nanoseconds;
-    least[pass].nanoseconds = is_best ? time : least[pass].nanoseconds;
-    for (int i = 0; i < COUNTERS; ++i) {
-      const double counted = (double)atomic_exchange(&costs[pass].counted[i], 0);
-      least[pass].counted[i] = is_best ? counted : least[pass].counted[i];
-    }
+    const double time = (double)atomic_exchange(&nanoseconds[pass], 0);
+    least[pass] = least[pass] == 0 || time < least[pass] ? time : least[pass];
   }
 }
 
@@ -173,7 +106,7 @@ static _Atomic uint64_t sink;
 
 typedef struct reading {
   const sampled *from;
-  size_t streams; /* a portion is read as so many parts side by side: some machines are faster with several */
+  size_t streams; /* parts of a portion that are read in turn: some machines are faster with several */
 } reading;
 
 static void read_portion(void *data, int worker, size_t i)
@@ -183,14 +116,14 @@ static void read_portion(void *data, int worker, size_t i)
   const size_t part = (left < PORTION ? left : PORTION) / r->streams / 64 * 8;
   const uint64_t *in = (const uint64_t *)r->from->samples + i * PORTION / 8;
   uint64_t sums[8] = { 0 };
-  const moment m = begin();
+  const long long start = now();
   (void)worker;
   for (size_t j = 0; j < part; j += 8) {
     for (size_t s = 0; s < r->streams; ++s) {
       for (size_t l = 0; l < 8; ++l) sums[l] |= in[s * part + j + l];
     }
   }
-  end(READ, m);
+  atomic_fetch_add(&nanoseconds[READ], now() - start);
   for (int l = 0; l < 8; ++l) atomic_fetch_xor(&sink, sums[l]);
 }
 
@@ -209,7 +142,7 @@ static void *output(void **array, size_t *capacity, size_t bytes)
     *array = malloc(bytes);
     *capacity = *array ? bytes : 0;
     if (*array) {
-      memset(*array, 0, bytes); /* page faults are not the passes' */
+      memset(*array, 0, bytes); /* keeps page faults out of the times */
     }
   }
   return *array;
@@ -276,17 +209,11 @@ static void print(const pmb_context *context, const sampled *s, pmb_sizes sizes)
     context->path, context->crew.workers, (long long)context->active_bricks, (long long)context->bricks,
     (long long)sizes.points, (long long)sizes.triangles, (long long)context->memory.peak);
   for (int pass = 0; pass < PASSES; ++pass) {
-    const best *b = &least[pass];
-    printf("  %-24s %9.3f ms %9.1f ns/brick", pass_names[pass], b->nanoseconds / 1e6 / context->crew.workers,
-      b->nanoseconds / units[pass]);
-    if (counters_work) {
-      printf(
-        " %8.0f instructions/brick %8.0f cycles/brick", b->counted[0] / units[pass], b->counted[1] / units[pass]);
-    }
-    if (pass == SUMMARIZE || pass == READ) {
-      printf(" %6.1f GB/s", (double)s->bytes * context->crew.workers / b->nanoseconds);
-    }
-    if (pass == SUMMARIZE) printf(" (%.0f%% of reading alone)", 100 * least[READ].nanoseconds / b->nanoseconds);
+    const double time = least[pass];
+    printf(
+      "  %-24s %9.3f ms %9.1f ns/brick", pass_names[pass], time / 1e6 / context->crew.workers, time / units[pass]);
+    if (pass == SUMMARIZE || pass == READ) printf(" %6.1f GB/s", (double)s->bytes * context->crew.workers / time);
+    if (pass == SUMMARIZE) printf(" (%.0f%% of reading alone)", 100 * least[READ] / time);
     printf("\n");
   }
 }

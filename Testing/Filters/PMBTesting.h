@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What the tests of vtkPMBContourFilter share: images to contour, references, and judgement of meshes.
+// Shared by the tests of vtkPMBContourFilter: images, reference filters, checks of meshes.
 #ifndef PMBTesting_h
 #define PMBTesting_h
 
@@ -20,7 +20,7 @@ class vtkDataArray;
 
 namespace pmbtest
 {
-// How many checks of this test have failed; a test returns Result().
+// Number of failed checks in this test; a test returns Result().
 int& Failures();
 inline int Result()
 {
@@ -61,7 +61,7 @@ inline bool Has(const std::string& text, const std::string& part)
 using Field = std::function<double(int i, int j, int k)>; // i, j, k from 0, whatever the extent
 
 vtkSmartPointer<vtkImageData> MakeImage(int nx, int ny, int nz, int vtkType, const Field& field);
-// A point array of the image's size, one component of which is the field, the others are i, j and k's sum.
+// A point array with the field as one component; the others are i + j + k.
 vtkSmartPointer<vtkDataArray> MakeArray(
   vtkImageData* image, const char* name, int vtkType, int components, int component, const Field& field);
 
@@ -113,24 +113,23 @@ double AreaOf(vtkPolyData* mesh);
 struct Judgement
 {
   vtkIdType Orphans = 0;     // points that no triangle uses
-  vtkIdType OutOfRange = 0;  // ids that are no point's
+  vtkIdType OutOfRange = 0;  // ids outside the list of points
   vtkIdType ZeroArea = 0;    // triangles with two equal ids or three points on a line
-  vtkIdType Duplicates = 0;  // points at exactly the place of another
   vtkIdType NotFinite = 0;   // points with a NaN or infinity
-  vtkIdType OpenEdges = 0;   // edges not used equally often in both directions, the image's border left out
+  vtkIdType OpenEdges = 0;   // inner edges not used equally often in both directions
   vtkIdType Repeated = 0;    // directed edges used more than once
   vtkIdType Disagreeing = 0; // triangles that face against their normals' sum
 };
-// dims, if given, are those of an image of spacing 1 at the origin: edges in its border faces may be open.
+// dims, if given: of the image, which has spacing 1 and origin 0; edges in its border faces may be open.
 Judgement Judge(vtkPolyData* mesh, const int dims[3] = nullptr);
 
-// The greatest distance of a point of one mesh to the other's nearest, both ways.
+// The greatest distance from a point of either mesh to the nearest point of the other.
 double Hausdorff(vtkPolyData* a, vtkPolyData* b);
 
-// How many triangles only one of the meshes has; points are the same if they are nearest, and none may coincide.
+// Number of triangles in only one of the meshes. Matches each point with the nearest one; no two may coincide.
 vtkIdType OtherTriangles(vtkPolyData* a, vtkPolyData* b);
 
-// Whether two data sets are equal to the byte: points, triangles, lines and all arrays, with types and names, in order.
+// Whether points, triangles, lines and all arrays have the same bytes, types, names and order.
 bool SameBytes(vtkPolyData* a, vtkPolyData* b, std::string& difference);
 }
 #endif

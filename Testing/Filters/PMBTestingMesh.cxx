@@ -20,7 +20,6 @@
 #include <iterator>
 #include <limits>
 #include <map>
-#include <set>
 
 namespace pmbtest
 {
@@ -75,16 +74,6 @@ bool OnBorder(const double* a, const double* b, const int dims[3])
   return false;
 }
 
-void JudgePoints(const std::vector<double>& points, Judgement& judgement)
-{
-  std::set<std::array<double, 3>> places;
-  for (size_t p = 0; p < points.size(); p += 3)
-  {
-    judgement.NotFinite += !std::isfinite(points[p] + points[p + 1] + points[p + 2]);
-    judgement.Duplicates += !places.insert({ points[p], points[p + 1], points[p + 2] }).second;
-  }
-}
-
 void JudgeEdges(
   const std::vector<double>& points, const std::vector<vtkIdType>& triangles, const int* dims, Judgement& judgement)
 {
@@ -128,7 +117,10 @@ Judgement Judge(vtkPolyData* mesh, const int dims[3])
     return judgement;
   }
   judgement.Orphans = std::count(used.begin(), used.end(), 0);
-  JudgePoints(points, judgement);
+  for (size_t p = 0; p < points.size(); p += 3)
+  {
+    judgement.NotFinite += !std::isfinite(points[p] + points[p + 1] + points[p + 2]);
+  }
   JudgeEdges(points, triangles, dims, judgement);
   vtkDataArray* normals = mesh->GetPointData()->GetNormals();
   for (size_t t = 0; t < triangles.size(); t += 3)
@@ -171,7 +163,7 @@ vtkIdType OtherTriangles(vtkPolyData* a, vtkPolyData* b)
 {
   vtkNew<vtkStaticPointLocator> locator;
   locator->SetDataSet(b);
-  std::vector<std::array<vtkIdType, 3>> sorted[2], other; // each from its lowest id on
+  std::vector<std::array<vtkIdType, 3>> sorted[2], other; // rotated: lowest id first
   for (int side = 0; side < 2; ++side)
   {
     const std::vector<vtkIdType> ids = TrianglesOf(side ? b : a);

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// The contoured array in all its forms (components, layouts), and the other arrays that come along.
+// The arrays that are passed beside the contoured one. (That one in all its forms, and all arrays to the byte: the fuzzer.)
 #include "PMBTesting.h"
 
-#include "vtkBitArray.h"
 #include "vtkCellData.h"
 #include "vtkDataArraySelection.h"
 #include "vtkDoubleArray.h"
@@ -23,37 +22,6 @@ namespace
 {
 const int Dims[3] = { 33, 18, 15 };
 const vtkIdType Cells = vtkIdType(Dims[0] - 1) * (Dims[1] - 1) * (Dims[2] - 1);
-
-// The same bytes whether the samples are alone or one component of three, in tuples or in an array per component.
-void TestLayouts()
-{
-  const Field field = Gyroid(8.3);
-  std::string difference;
-  auto plain = Contour(MakeImage(Dims[0], Dims[1], Dims[2], VTK_FLOAT, field), 0.1);
-  for (int component = 0; component < 3; ++component)
-  {
-    auto image = MakeImage(Dims[0], Dims[1], Dims[2], VTK_SHORT, [](int, int, int) { return 0; });
-    image->GetPointData()->SetScalars(MakeArray(image, "samples", VTK_FLOAT, 3, component, field));
-    const Setup choose = [=](vtkPMBContourFilter* f) { f->SetArrayComponent(component); };
-    PMB_CHECK(SameBytes(Contour(image, 0.1, choose), plain, difference), "component " << component << difference);
-
-    vtkNew<vtkSOADataArrayTemplate<float>> soa;
-    soa->DeepCopy(image->GetPointData()->GetScalars());
-    PMB_CHECK(!soa->HasStandardMemoryLayout(), "an array per component");
-    image->GetPointData()->SetScalars(soa);
-    PMB_CHECK(SameBytes(Contour(image, 0.1, choose), plain, difference), "SOA " << component << difference);
-  }
-  auto small = MakeImage(3, 3, 3, VTK_FLOAT, [](int, int, int) { return 0; });
-  vtkNew<vtkBitArray> bits;
-  bits->SetName("samples");
-  bits->SetNumberOfTuples(27);
-  for (int i = 0; i < 27; ++i)
-  {
-    bits->SetValue(i, i == 13);
-  }
-  small->GetPointData()->SetScalars(bits);
-  PMB_EQUAL(Contour(small, 0.5)->GetNumberOfPolys(), 8, "a bit array");
-}
 
 vtkSmartPointer<vtkImageData> MakeLoaded()
 {
@@ -83,7 +51,7 @@ vtkSmartPointer<vtkImageData> MakeLoaded()
   shorter->SetName("shorter");
   shorter->SetNumberOfTuples(5);
   pointData->AddArray(shorter);
-  // Named as an array that the filter makes.
+  // With the name of an array that the filter makes.
   pointData->AddArray(MakeArray(image, "Normals", VTK_FLOAT, 3, 0, linear));
 
   vtkNew<vtkIdTypeArray> cell;
@@ -111,7 +79,7 @@ vtkSmartPointer<vtkImageData> MakeLoaded()
   return image;
 }
 
-// The greatest difference of a component from a function of the place that is linear, hence exact on an edge.
+// The greatest error of a component that is linear in space, and therefore exact on edges.
 double LinearError(vtkPolyData* mesh, const char* name, int component, double factor)
 {
   vtkDataArray* array = mesh->GetPointData()->GetArray(name);
@@ -156,7 +124,7 @@ void TestPointArrays(vtkImageData* image)
   PMB_CHECK(bare->GetCellGhostArray() != nullptr, "ghost types always come along");
 }
 
-// The number of the cell that a triangle lies in.
+// Index of the cell that contains a triangle.
 vtkIdType CellAt(const std::vector<double>& points, const vtkIdType* ids, const int dims[3])
 {
   vtkIdType cell = 0;
@@ -168,26 +136,7 @@ vtkIdType CellAt(const std::vector<double>& points, const vtkIdType* ids, const 
   return cell;
 }
 
-void TestCellArrays(vtkImageData* image)
-{
-  auto mesh = Contour(image, 6.3);
-  vtkDataArray* cell = mesh->GetCellData()->GetArray("cell");
-  auto* labels = vtkStringArray::SafeDownCast(mesh->GetCellData()->GetAbstractArray("label"));
-  vtkUnsignedCharArray* ghosts = mesh->GetCellGhostArray();
-  const std::vector<double> points = PointsOf(mesh);
-  const std::vector<vtkIdType> ids = TrianglesOf(mesh);
-  PMB_CHECK(cell && labels && ghosts && mesh->GetNumberOfPolys() > 500, "cell arrays come along");
-  int wrong = 0;
-  for (vtkIdType t = 0; cell && labels && ghosts && t < mesh->GetNumberOfPolys(); ++t)
-  {
-    const vtkIdType expected = CellAt(points, &ids[3 * t], Dims);
-    wrong += cell->GetComponent(t, 0) != expected || labels->GetValue(t) != std::to_string(expected) ||
-      ghosts->GetValue(t) != (expected % (Dims[0] - 1) < 4 ? vtkDataSetAttributes::DUPLICATECELL : 0);
-  }
-  PMB_EQUAL(wrong, 0, "triangles with another cell's values");
-}
-
-// Arrays with tuples of every width that is copied in a way of its own, and of another.
+// Tuples of each width that has a copy loop of its own, and of another.
 const struct
 {
   const char* Name;
@@ -219,7 +168,7 @@ void AddWidths(vtkImageData* image)
   }
 }
 
-// More triangles than are copied at a time, by several threads.
+// More triangles than one chunk, copied by several threads.
 void TestManyCells()
 {
   const int dims[3] = { 70, 70, 70 };
@@ -248,7 +197,7 @@ void TestManyCells()
 
 using Names = std::vector<const char*>;
 
-// What a filter makes and holds that passes these arrays alone.
+// A filter that passes only these arrays, executed.
 vtkSmartPointer<vtkPMBContourFilter> Choose(vtkImageData* image, const Names& onPoints, const Names& onCells)
 {
   auto filter = vtkSmartPointer<vtkPMBContourFilter>::New();
@@ -271,12 +220,12 @@ void TestSelectionMemory(vtkImageData* image)
 {
   auto none = Choose(image, {}, {}), soa = Choose(image, { "soa" }, {}), cell = Choose(image, {}, { "cell" });
   const vtkIdType points = none->GetOutput()->GetNumberOfPoints(), triangles = none->GetOutput()->GetNumberOfPolys();
-  // An array per component has to be copied; the cell of each triangle is needed for cell arrays.
+  // SOA arrays are copied; cell arrays need the cell of each triangle.
   const int64_t copied = 2 * sizeof(double) * image->GetNumberOfPoints();
   PMB_CHECK(soa->GetPeakExtraBytes() >= none->GetPeakExtraBytes() + copied, "the copy is counted");
   const int64_t cellIds = sizeof(int64_t) * triangles;
   PMB_CHECK(cell->GetPeakExtraBytes() >= none->GetPeakExtraBytes() + cellIds, "cells are counted");
-  // Kibibytes, and arrays have a little room to spare.
+  // In KiB; arrays have a little spare room.
   const double more = 1024.0 * (soa->GetOutput()->GetActualMemorySize() - none->GetOutput()->GetActualMemorySize());
   PMB_CHECK(std::abs(more - 2.0 * sizeof(double) * points) < 4096, "the output grows by the array: " << more);
 }
@@ -291,7 +240,7 @@ void TestSelection()
   PMB_EQUAL(mesh->GetCellData()->GetNumberOfArrays(), 2, "chosen: a cell array and the ghost types");
   PMB_CHECK(mesh->GetCellData()->HasArray("label") && mesh->GetCellGhostArray(), "their names");
 
-  // A change of a selection counts, and what is not known can be let through.
+  // A changed selection makes the filter run again; unknown arrays can be passed.
   chosen->GetPointArraySelection()->DisableArray("double");
   chosen->GetPointArraySelection()->SetUnknownArraySetting(1);
   chosen->Update();
@@ -313,31 +262,13 @@ void TestSelection()
   mesh = chosen->GetOutput();
   PMB_CHECK(mesh->GetPointData()->HasArray("two") && !mesh->GetPointData()->HasArray("one"), "of lines");
 }
-
-void TestChoice()
-{
-  auto image = MakeLoaded();
-  const Setup choose = [](vtkPMBContourFilter* f)
-  {
-    f->SetInputArrayToProcess(0, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, "int3");
-    f->SetArrayComponent(1);
-  };
-  auto mesh = Contour(image, 123.0, choose);
-  PMB_CHECK(LinearError(mesh, "double", 0, 1) < 1e3 && mesh->GetNumberOfPolys() > 100, "another array by name");
-  PMB_EQUAL(mesh->GetPointData()->GetScalars()->GetComponent(0, 0), 123.0, "its isovalue");
-  PMB_EQUAL(std::string(mesh->GetPointData()->GetScalars()->GetName()), std::string("int3"), "its name");
-  PMB_CHECK(mesh->GetPointData()->HasArray("samples"), "the scalars come along as any other array");
-}
 }
 
 int TestPMBContourFilterArrays(int, char*[])
 {
-  TestLayouts();
   auto image = MakeLoaded();
   TestPointArrays(image);
-  TestCellArrays(image);
   TestManyCells();
-  TestChoice();
   TestSelection();
   return Result();
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 // Finding an isovalue: suggestions and their use, the histogram's table. (Many isovalues in the same memory:
-// TestPMBContourFilterRecycling.)
+// TestPMBContourFilterMemory.)
 #include "PMBTesting.h"
 
 #include "vtkCallbackCommand.h"
@@ -53,7 +53,7 @@ void TestUse()
   const double suggested = filter->GetSuggestedIsovalues()->GetValue(0);
   PMB_CHECK(suggested > 10 && suggested < 90, "the suggestion is " << suggested);
   filter->UseSuggestedIsovalueOn();
-  vtkNew<vtkCallbackCommand> asker; // while the filter is at work: what is known so far, and no standstill
+  vtkNew<vtkCallbackCommand> asker; // during the execution: must not block
   asker->SetCallback([](vtkObject* caller, unsigned long, void*, void*)
     { static_cast<vtkPMBContourFilter*>(caller)->GetSuggestionSummary(); });
   filter->AddObserver(vtkCommand::ProgressEvent, asker);
@@ -69,7 +69,7 @@ void TestUse()
   PMB_EQUAL(messages.Warnings() + messages.Errors(), 0, messages.Text());
 }
 
-// Other samples, other suggestions; the old ones must not stay.
+// Suggestions follow the samples.
 void TestFollow()
 {
   auto image = Ball();
@@ -134,7 +134,7 @@ void TestBlocks()
   }
 }
 
-// Where there are bricks there are triangles, and where there are none there are none.
+// There are triangles exactly where the histogram counts bricks.
 void TestHistogram()
 {
   auto image = Ball();
@@ -180,7 +180,7 @@ void TestHistogram()
   PMB_EQUAL(histogram->GetNumberOfBins(), 4096, "greatest number of bins");
 }
 
-// While the array is copied, and while it is read: nothing is in the table, and the next run is complete.
+// Aborted while the array is copied or read: an empty table; the next run is complete.
 void TestHistogramAborted()
 {
   auto image = MakeImage(128, 128, 128, VTK_FLOAT, Distance(63.7, 48.1, 47.9));

@@ -1,19 +1,144 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// Too little memory for the mesh: an error, no half mesh, and a filter that works once there is memory again.
+// The output's memory is used again: without new pages if nobody holds the old mesh; memory that somebody holds is not
+// written; nothing is kept between executions, nothing grows. Too little memory is an error.
 #include "PMBTesting.h"
 
+#include "vtkCellArray.h"
 #include "vtkExecutive.h"
+#include "vtkFloatArray.h"
 #include "vtkNew.h"
+#include "vtkPointData.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
+#include <string>
 #include <sys/resource.h>
 
 using namespace pmbtest;
 
 namespace
 {
+// Page faults so far; a huge page counts once.
+long PageFaults()
+{
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
+}
+
+double ResidentMegabytes()
+{
+  std::ifstream statm("/proc/self/statm");
+  long total = 0, resident = 0;
+  statm >> total >> resident;
+  return resident * 4096 / 1e6;
+}
+
+// About 1.5 million points and 3 million triangles: some 80 MB of output.
+void Prepare(vtkPMBContourFilter* filter)
+{
+  static auto image = MakeImage(128, 128, 128, VTK_UNSIGNED_CHAR, Noise(11, 200));
+  filter->SetInputData(image);
+  filter->SetDevice(vtkPMBContourFilter::CPU); // CUDA takes address space as it likes
+  filter->SetNumberOfThreads(1);
+  filter->SetValue(0, 99.5);
+  filter->Update();
+}
+
+vtkSmartPointer<vtkPolyData> Fresh(vtkPMBContourFilter* filter)
+{
+  return Contour(vtkImageData::SafeDownCast(filter->GetInput()), filter->GetValue(0));
+}
+
+void TestPages()
+{
+  vtkNew<vtkPMBContourFilter> filter;
+  Prepare(filter);
+  filter->SetValue(0, 98.5); // may need slightly more memory
+  filter->Update();
+  for (double isovalue : { 99.5, 98.5, 99.5 })
+  {
+    const long before = PageFaults();
+    filter->SetValue(0, isovalue);
+    filter->Update();
+    const long faults = PageFaults() - before;
+    PMB_CHECK(faults < 20, faults << " new pages, though the old mesh's memory was there");
+  }
+  std::string difference;
+  PMB_CHECK(SameBytes(filter->GetOutput(), Fresh(filter), difference), "the same mesh: " << difference);
+}
+
+// A mesh, and an array that shares memory with one, stay as they are, also after the filter is deleted.
+void TestHeld()
+{
+  vtkNew<vtkPolyData> held;
+  vtkNew<vtkFloatArray> shared;
+  vtkSmartPointer<vtkPolyData> first;
+  {
+    vtkNew<vtkPMBContourFilter> filter;
+    Prepare(filter);
+    first = Fresh(filter);
+    held->ShallowCopy(filter->GetOutput());
+    filter->SetValue(0, 60.5);
+    filter->Update();
+    shared->ShallowCopy(filter->GetOutput()->GetPointData()->GetNormals());
+    for (double isovalue : { 61.5, 60.5, 99.5, 140.5 })
+    {
+      filter->SetValue(0, isovalue);
+      filter->Update();
+      std::string difference;
+      PMB_CHECK(SameBytes(filter->GetOutput(), Fresh(filter), difference), isovalue << ": " << difference);
+    }
+    filter->SetValue(0, 60.5);
+    auto again = Fresh(filter);
+    vtkFloatArray* normals = vtkFloatArray::SafeDownCast(again->GetPointData()->GetNormals());
+    PMB_EQUAL(shared->GetNumberOfValues(), normals->GetNumberOfValues(), "values of the shared array");
+    PMB_CHECK(std::equal(
+                normals->GetPointer(0), normals->GetPointer(0) + normals->GetNumberOfValues(), shared->GetPointer(0)),
+      "memory that another array shares was written to");
+  }
+  std::string difference;
+  PMB_CHECK(SameBytes(held, first, difference), "a mesh that was held changed: " << difference);
+}
+
+// Memory goes back to the system when the output is emptied or gets much smaller.
+void TestGivenBack()
+{
+  vtkNew<vtkPMBContourFilter> filter;
+  Prepare(filter);
+  const double full = ResidentMegabytes();
+  filter->GetOutput()->Initialize();
+  const double emptied = ResidentMegabytes();
+  PMB_CHECK(full - emptied > 60, "an emptied output gave back " << full - emptied << " MB");
+  filter->Modified();
+  filter->Update();
+  filter->SetValue(0, 1.5);
+  filter->Update();
+  const double small = ResidentMegabytes();
+  PMB_CHECK(small - emptied < 45, "beside a small mesh " << small - emptied << " MB are kept");
+}
+
+void TestManyChanges()
+{
+  auto image = MakeImage(48, 48, 48, VTK_FLOAT, Gyroid(5.0));
+  vtkNew<vtkPMBContourFilter> filter;
+  filter->SetInputData(image);
+  filter->SetDevice(vtkPMBContourFilter::CPU);
+  double early = 0;
+  unsigned random = 1;
+  for (int change = 0; change < 1000; ++change)
+  {
+    random = random * 1664525u + 1013904223u;
+    filter->SetValue(0, (random >> 8) % 1000 / 500.0 - 1.0);
+    filter->Update();
+    early = change == 100 ? ResidentMegabytes() : early;
+  }
+  const double late = ResidentMegabytes();
+  PMB_CHECK(late - early < 10, "memory grew from " << early << " to " << late << " MB in 900 changes");
+}
+
 rlim_t AddressSpaceInUse()
 {
   std::ifstream statm("/proc/self/statm");
@@ -22,7 +147,7 @@ rlim_t AddressSpaceInUse()
   return pages * 4096;
 }
 
-// Lets the process have so much more address space and no more, until the end of the scope.
+// Limits the address space to so many more bytes, until the end of the scope.
 class Limit
 {
 public:
@@ -39,16 +164,12 @@ private:
   rlimit Before;
 };
 
-}
-
-int TestPMBContourFilterMemory(int, char*[])
+// Too little memory for the mesh: an error, no half mesh, and a filter that works once there is memory again.
+void TestTooLittle()
 {
-  // About 1.5 million points and 3 million triangles: some 80 MB of output.
-  auto image = MakeImage(128, 128, 128, VTK_UNSIGNED_CHAR, Noise(11, 200));
   vtkNew<vtkPMBContourFilter> filter;
   Messages messages(filter), pipeline(filter->GetExecutive());
-  filter->SetInputData(image);
-  filter->SetDevice(vtkPMBContourFilter::CPU); // CUDA takes address space as it likes
+  Prepare(filter);
   filter->SetValue(0, 2.5);
   filter->Update(); // the volume is read and the threads are there
   const vtkIdType few = filter->GetOutput()->GetNumberOfPolys();
@@ -84,6 +205,16 @@ int TestPMBContourFilterMemory(int, char*[])
     std::to_string(filter->GetOutput()->GetNumberOfPoints()) + " points";
   PMB_CHECK(Has(said, "for the mesh of " + size), "what there was no memory for: " << said);
   std::string difference;
-  PMB_CHECK(SameBytes(filter->GetOutput(), Contour(image, 99.5), difference), "the same mesh: " << difference);
+  PMB_CHECK(SameBytes(filter->GetOutput(), Fresh(filter), difference), "the same mesh: " << difference);
+}
+}
+
+int TestPMBContourFilterMemory(int, char*[])
+{
+  TestTooLittle();
+  TestPages();
+  TestHeld();
+  TestGivenBack();
+  TestManyChanges();
   return Result();
 }

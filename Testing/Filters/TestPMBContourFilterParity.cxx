@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The same surface as VTK's filters make, and a sound mesh: every case of a cell, larger volumes, and isovalues that
-// equal samples. (Sizes along each axis: Testing/Kernels; types of samples: TestPMBContourAcceleration.)
+// The same surface as VTK's filters make, and a sound mesh: every case of a cell, larger volumes. (Sizes along each axis,
+// isovalues that equal samples: Testing/Kernels; types of samples: TestPMBContourAcceleration.)
 #include "PMBTesting.h"
 
 #include <cmath>
@@ -68,20 +68,6 @@ void CompareGeneral(vtkImageData* image, double isovalue, const std::string& wha
   PMB_CHECK(!smooth || inward * 1000 < mesh->GetNumberOfPolys(), what << ": " << inward << " facets face inward");
   PMB_EQUAL(mesh->GetNumberOfPolys(), MarchingCubes(image, isovalue)->GetNumberOfPolys(), what + ": marching cubes");
 }
-
-// The isovalue equals many samples: the counts of vtkFlyingEdges3D without removal; with it nothing is gone but triangles that
-// have no area.
-void CompareDegenerate(vtkImageData* image, double isovalue, const std::string& what)
-{
-  auto all = Contour(image, isovalue, [](vtkPMBContourFilter* f) { f->RemoveDegenerateTrianglesOff(); });
-  auto clean = Contour(image, isovalue);
-  Compare(all, FlyingEdges(image, isovalue), what);
-  const Judgement before = Judge(all), after = Judge(clean, image->GetDimensions());
-  PMB_CHECK(before.ZeroArea > 0 && before.Duplicates > 0, what << ": nothing to remove, the test says nothing");
-  PMB_EQUAL(after.ZeroArea + after.Duplicates + after.Orphans + after.OpenEdges, 0, what + ": a sound mesh");
-  PMB_EQUAL(clean->GetNumberOfPolys(), all->GetNumberOfPolys() - before.ZeroArea, what + ": triangles left");
-  PMB_CHECK(std::abs(AreaOf(clean) / AreaOf(all) - 1) < 1e-6, what << ": area changed by the removal");
-}
 }
 
 int TestPMBContourFilterParity(int, char*[])
@@ -92,9 +78,5 @@ int TestPMBContourFilterParity(int, char*[])
   CompareGeneral(MakeImage(40, 41, 42, VTK_FLOAT, Distance(19.3, 20.1, 20.7)), 15.03, "sphere", true);
   CompareGeneral(MakeImage(35, 36, 37, VTK_UNSIGNED_CHAR, Noise(1, 256)), 127.5, "noise, unsigned char", false);
   CompareGeneral(MakeImage(66, 9, 10, VTK_SHORT, Noise(2, 30000)), 12000.5, "noise, short", false);
-  for (int type : { VTK_UNSIGNED_CHAR, VTK_DOUBLE })
-  {
-    CompareDegenerate(MakeImage(24, 23, 22, type, Noise(3, 5)), 2, "noise at a sample's value");
-  }
   return Result();
 }

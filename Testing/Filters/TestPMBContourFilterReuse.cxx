@@ -1,17 +1,20 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
-// What is kept between executions: nothing is read again when only the isovalue changes, and nothing stale is used.
+// What is kept between executions: nothing is read again when only the isovalue changes, nothing stale is used, and threads
+// are shared. (The same bytes for any number of threads: the fuzzer.)
 #include "PMBTesting.h"
 
 #include "vtkDataArray.h"
 #include "vtkFloatArray.h"
+#include "vtkMultiBlockDataSet.h"
 #include "vtkNew.h"
 #include "vtkPassThrough.h"
 #include "vtkPointData.h"
-#include "vtkSOADataArrayTemplate.h"
 #include "vtkTrivialProducer.h"
 #include "vtkWeakPointer.h"
 
+#include <algorithm>
+#include <fstream>
 #include <string>
 
 using namespace pmbtest;
@@ -24,7 +27,7 @@ vtkIdType Triangles(vtkPMBContourFilter* filter)
   return filter->GetOutput()->GetNumberOfPolys();
 }
 
-// A fresh filter's answer; not `same`: the filter cannot know of a change.
+// Compares with a new filter. same = false: a change that the filter cannot notice.
 void CheckFresh(
   vtkPMBContourFilter* filter, vtkImageData* image, vtkIdType binds, const std::string& what, bool same = true)
 {
@@ -97,7 +100,7 @@ void TestChangedSamples()
   CheckFresh(filter, image, 10, "another component");
 }
 
-// An array written in place, behind a filter that hands it on, and marked in each of the ways that make VTK run again.
+// An array written in place upstream, marked as modified in each way that makes VTK run again.
 void TestChangedUpstream()
 {
   const char* const names[] = { "array", "point data", "image", "producer", "filter" };
@@ -128,7 +131,7 @@ void TestChangedUpstream()
   }
 }
 
-// The filter keeps neither the image nor its array alive, and does not look at what is gone.
+// The filter keeps neither the image nor its array alive, and does not use deleted ones.
 void TestLifetime()
 {
   vtkNew<vtkPMBContourFilter> filter;
@@ -146,7 +149,7 @@ void TestLifetime()
   }
 }
 
-// One eighth of a byte per sample is the aim for a surface that few bricks meet; copies are counted too.
+// At most about 1/8 byte per sample for a surface in few bricks.
 void TestExtraMemory()
 {
   auto image = MakeImage(128, 128, 128, VTK_FLOAT, Distance(60, 60, 60));
@@ -159,11 +162,54 @@ void TestExtraMemory()
   PMB_CHECK(filter->GetPeakExtraBytes() > 0, "no memory at all is not to be believed");
   PMB_CHECK(filter->GetPeakExtraBytes() < image->GetNumberOfPoints() / 8 + (64 << 10),
     filter->GetPeakExtraBytes() << " bytes for " << image->GetNumberOfPoints() << " samples");
-  vtkNew<vtkSOADataArrayTemplate<float>> soa;
-  soa->DeepCopy(image->GetPointData()->GetScalars());
-  image->GetPointData()->SetScalars(soa);
-  PMB_CHECK(Triangles(filter) > 1000, "a surface");
-  PMB_CHECK(filter->GetPeakExtraBytes() > 4 * image->GetNumberOfPoints(), "the copy is counted");
+}
+
+// Threads of this process; 0: unknown.
+int CountThreads()
+{
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+  {
+    int threads;
+    if (word == "Threads:" && status >> threads)
+    {
+      return threads;
+    }
+  }
+  return 0;
+}
+
+// Filters that work in turn, and the blocks of one, share threads, which end when they are no longer wanted. How many start
+// depends on the machine: they start only while work is left.
+void TestThreads()
+{
+  auto image = MakeImage(101, 67, 45, VTK_FLOAT, Gyroid(8.9));
+  const int before = CountThreads();
+  vtkNew<vtkMultiBlockDataSet> blocks;
+  vtkSmartPointer<vtkPMBContourFilter> filters[6];
+  int most = before;
+  for (unsigned f = 0; f < 6; ++f)
+  {
+    vtkNew<vtkImageData> block;
+    block->ShallowCopy(image);
+    blocks->SetBlock(f, block);
+    filters[f] = vtkSmartPointer<vtkPMBContourFilter>::New();
+    filters[f]->SetInputDataObject(blocks);
+    filters[f]->SetDevice(vtkPMBContourFilter::CPU);
+    filters[f]->SetNumberOfThreads(6);
+    for (int change = 0; change < 5 || (change < 200 && most < before + 2); ++change)
+    {
+      filters[f]->SetValue(0, 0.01 * (change % 7));
+      filters[f]->Update();
+      most = std::max(most, CountThreads());
+    }
+  }
+  PMB_CHECK(most <= before + 5, most - before << " more threads where 6 are wanted");
+  PMB_CHECK(before == 0 || most > before + 1, "6 threads are wanted, and " << most - before << " were started");
+  std::fill(filters + 1, filters + 6, nullptr);
+  filters[0]->SetNumberOfThreads(2);
+  filters[0]->Update();
+  PMB_CHECK(CountThreads() <= before + 1, CountThreads() - before << " more threads where 2 are wanted");
 }
 }
 
@@ -174,5 +220,6 @@ int TestPMBContourFilterReuse(int, char*[])
   TestChangedUpstream();
   TestLifetime();
   TestExtraMemory();
+  TestThreads();
   return Result();
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Uses an installed plugin, and counts triangles; or compares those of a file with vtkFlyingEdges3D's (IMAGE ISOVALUE FILE)."""
+"""Counts triangles with an installed plugin, or compares those of a file with vtkFlyingEdges3D's (IMAGE ISOVALUE FILE)."""
 import sys
 
 from plugin_testing import counts, equal, flying_edges, load_plugin, output, run, true

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the plugin's tests on a machine with a GPU share: the driver, volumes, filters, and what a mesh consists of.
+"""What the plugin's tests on a machine with a GPU share: volumes, filters, and the arrays of a mesh.
 
 --rehearse: the processor is in the GPU's place, and what is said of the GPU is not looked at. Without a driver: skipped."""
 import ctypes
@@ -22,16 +22,6 @@ PANEL_GPU = "CPU" if REHEARSE else "GPU (CUDA)"
 
 def on_gpu(value, what):
     true(value or REHEARSE, what)
-
-
-def driver_name():
-    """The GPU's name as its driver tells it, without the plugin."""
-    library, device, text = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.create_string_buffer(256)
-    library.cuInit(0)
-    library.cuDeviceGet(ctypes.byref(device), 0)
-    code = library.cuDeviceGetName(text, len(text), device)
-    true(code == 0, f"the driver's cuDeviceGetName gives error {code}")
-    return text.value.decode()
 
 
 try:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Kernel times of the CUDA backend: per pass milliseconds, bytes, GB/s and percent of the device's own
- * copy rate, then totals. Volumes resident, points with central-difference normals, 32-bit ids, counts read back.
+ * Kernel times of the CUDA backend: ms, bytes, GB/s and percent of the device's copy rate for each pass, then totals.
+ * Volumes on the GPU, points with central-difference normals, 32-bit ids, counts read back.
  * usage: pmb_bench_gpu [first volume [last volume]] */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
@@ -123,19 +123,7 @@ static void report(const bench_volume *v, const pmb_gpu_times *t, double bind_ms
   fflush(stdout);
 }
 
-static int by_size(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, int n)
-{
-  qsort(values, (size_t)n, sizeof *values, by_size);
-  return values[n / 2];
-}
-
-/* The arrays of a mesh: ordinary ones, or of the pool that the GPU reaches directly. */
+/* Allocates a mesh in ordinary memory, or in the pool, which the GPU writes directly. */
 static int make_arrays(pmb_mesh *mesh, const pmb_sizes *sizes, pmb_type id_type, int pooled)
 {
   const size_t points = 12 * (size_t)sizes->points, ids = 3 * (size_t)sizes->triangles;
@@ -168,8 +156,8 @@ static void free_arrays(pmb_mesh *mesh, int pooled)
   }
 }
 
-/* Count, new arrays and emit while the mesh before is still there, as in a program that shows it: the first time and the
- * median of later ones. Ordinary arrays are kept. */
+/* Count, allocation and emit while the mesh before is held, as by a program that shows it: first time and median of later
+ * ones. Ordinary arrays are kept. */
 static double time_api(
   pmb_context *context, const double *isovalues, int64_t count, pmb_type id_type, int pooled, double *first)
 {
@@ -191,7 +179,7 @@ static double time_api(
   }
   free_arrays(&meshes[0], pooled);
   free_arrays(&meshes[1], pooled);
-  return median(times, TIMED);
+  return pmb_median(times, TIMED);
 }
 
 /* Ten isovalues around the volume's own, together and one after the other. */
@@ -215,7 +203,7 @@ static pmb_status bench_several(pmb_context *context, const bench_volume *v)
   return status;
 }
 
-/* Through the whole of the interface, with arrays of the host. */
+/* Through pmb.h, with arrays of the host. */
 static pmb_status bench_api(pmb_context *context, const bench_volume *v)
 {
   const pmb_type types[2] = { PMB_INT32, PMB_INT64 };
@@ -232,7 +220,7 @@ static pmb_status bench_api(pmb_context *context, const bench_volume *v)
   return good ? PMB_OK : PMB_INTERNAL;
 }
 
-/* Bind, median; the first one, which also warms up, is not counted. */
+/* Median time of bind, after a first one that warms up. */
 static pmb_status bench_bind(pmb_context *context, const pmb_volume *volume, double *ms)
 {
   enum { MOST = 11 };
@@ -244,7 +232,7 @@ static pmb_status bench_bind(pmb_context *context, const pmb_volume *volume, dou
     status = pmb_bind(context, volume);
     times[i < 0 ? 0 : i] = 1e3 * (seconds() - begin);
   }
-  *ms = median(times, timed);
+  *ms = pmb_median(times, timed);
   return status;
 }
 

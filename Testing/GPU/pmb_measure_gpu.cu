@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Times of the passes, from within: linked with the library and its private headers. */
+ * Times the passes, with the library's private headers. */
 #include "cuda/pmb_cuda.cuh"
 
 extern "C" {
@@ -8,18 +8,6 @@ extern "C" {
 
 enum { MARKS = 4, REPEATS = 100 };
 
-static double median(double *values, int n)
-{
-  for (int i = 1; i < n; ++i) {
-    for (int j = i; j > 0 && values[j] < values[j - 1]; --j) {
-      const double swapped = values[j];
-      values[j] = values[j - 1];
-      values[j - 1] = swapped;
-    }
-  }
-  return values[n / 2];
-}
-
 /* Select and classify, for the next count. */
 static pmb_status run_count(pmb_cuda *cuda)
 {
@@ -27,7 +15,7 @@ static pmb_status run_count(pmb_cuda *cuda)
   return pmb_cuda_classify(cuda);
 }
 
-/* Vertices and triangles, with an event in between if it is not NULL, and one at the end; waits. */
+/* Runs vertices and triangles, and waits. `between`: recorded between the two, or NULL; `end`: after both. */
 static pmb_status run_emit(
   pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t between, cudaEvent_t end)
 {
@@ -68,10 +56,10 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
       part[p][n] = between(marks[p], marks[p + 1]);
     }
   }
-  times->isovalues = median(all, repeats);
-  times->classify = median(part[0], repeats);
-  times->vertices = median(part[1], repeats);
-  times->triangles = median(part[2], repeats);
+  times->isovalues = pmb_median(all, repeats);
+  times->classify = pmb_median(part[0], repeats);
+  times->vertices = pmb_median(part[1], repeats);
+  times->triangles = pmb_median(part[2], repeats);
   return PMB_OK;
 }
 
@@ -99,8 +87,8 @@ static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_
     PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[3]));
     all[n] = between(marks[0], marks[3]);
   }
-  times->summarize = median(alone, repeats);
-  times->first = median(all, repeats);
+  times->summarize = pmb_median(alone, repeats);
+  times->first = pmb_median(all, repeats);
   return PMB_OK;
 }
 
@@ -120,7 +108,7 @@ static pmb_status measure_copy(pmb_context *context, pmb_cuda *cuda, cudaEvent_t
   }
   pmb_cuda_release(cuda, &from);
   pmb_cuda_release(cuda, &to);
-  times->copy_rate = status == PMB_OK ? 2 * (double)bytes / (1e-3 * median(all, 10)) : 0;
+  times->copy_rate = status == PMB_OK ? 2 * (double)bytes / (1e-3 * pmb_median(all, 10)) : 0;
   return status;
 }
 
@@ -139,7 +127,7 @@ static pmb_status measure(pmb_context *context, pmb_cuda *cuda, cudaEvent_t *mar
   const pmb_sizes base = { 0, 0 };
   pmb_cuda_output out;
   mesh.struct_size = sizeof(mesh);
-  mesh.points = mesh.triangles = mesh.normals = &dummy; /* only says what is wanted */
+  mesh.points = mesh.triangles = mesh.normals = &dummy; /* not NULL: wanted */
   mesh.point_type = PMB_FLOAT32;
   mesh.id_type = PMB_INT32;
   pmb_status status = pmb_cuda_make_output(cuda, &mesh, &base, &out);
@@ -168,7 +156,7 @@ extern "C" pmb_status pmb_measure_gpu(pmb_context *context, const double *isoval
   }
   pmb_status status = pmb_count(context, &request, &sizes, NULL);
   if (status != PMB_OK || context->classified_end - context->classified_begin != isovalue_count) {
-    return status; /* in the second case with nothing measured: the memory is too small */
+    return status; /* PMB_OK with all times 0: too little memory */
   }
   for (int i = 0; i < MARKS; ++i) {
     PMB_CUDA_TRY(context, cudaEventCreate(&marks[i]));

@@ -17,6 +17,18 @@ typedef struct pmb_gpu_times {
   int64_t acceleration_bytes; /* kept for the volume and isovalue beside samples and mesh */
 } pmb_gpu_times;
 
+/* The median of n values, which it sorts. */
+static inline double pmb_median(double *values, int n)
+{
+  for (int i = 1; i < n; i++) {
+    const double value = values[i];
+    int at = i;
+    for (; at > 0 && values[at - 1] > value; at--) values[at] = values[at - 1];
+    values[at] = value;
+  }
+  return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
+}
+
 /* Measures the passes on the bound volume (medians of `repeats`). Only for contexts on the GPU, and as many isovalues as
  * go together. Without CUDA there are no such contexts. */
 #if defined(PMB_MEASURE_GPU)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What a GPU writes is asked for in parts: interpolated arrays, each output alone. Against the CPU's bytes. Needs a GPU (else
- * skipped). */
+ * Interpolated arrays and single outputs of the GPU, against the CPU's bytes. Needs a GPU (else skipped). */
 #include "pmb_test_gpu_pair.h"
 
 /* Interpolates arrays at the points of isovalues on both; returns whether all bytes agree. */
@@ -105,8 +104,39 @@ static void signed_zeros(void)
   pair_free(&p);
 }
 
-/* What has a version stays on the GPU from isovalue to isovalue, if there is room: a change that the version does not tell
- * of is not seen. What has none is brought each time. The arrays overlap, each beginning one sample before the one before it. */
+/* 64-bit integers near the ends of their types, where samples on both sides of an isovalue are equal as doubles. */
+static void large_integers(void)
+{
+  static const int64_t sizes[2][3] = { { 40, 12, 9 }, { 200, 60, 70 } };
+  static const int runs[] = { 1, 3, 40 };
+  const int64_t *dims = sizes[!is_short()];
+  pair p = pair_new();
+  test_rng rng = { 71 };
+  p.usual = 1;
+  for (int n = 0; n < 3 * WIDE_VOLUMES; n++) {
+    test_volume v, array;
+    double isovalues[WIDE_ISOVALUES];
+    volume_wide(&v, n % WIDE_VOLUMES, runs[n / WIDE_VOLUMES], dims, &rng, isovalues);
+    volume_world(&v, n % WORLDS, &rng);
+    volume_make(&array, PMB_FLOAT32, dims[0], dims[1], dims[2], LAYOUT_PACKED);
+    volume_fill(&array, DATA_NOISE, &rng);
+    pmb_attribute attributes[] = { { array.memory, PMB_FLOAT32, 1, NULL, 0 }, { v.memory, v.view.type, 1, NULL, 0 } };
+    bind_both(&p, &v);
+    p.estimator = (pmb_gradient_estimator)(n / 2 % 3);
+    CHECK(attributes_both(&p, isovalues, WIDE_ISOVALUES, attributes, 2), "the arrays differ");
+    for (int i = 0; i < WIDE_ISOVALUES; i++) {
+      extract_plain(&p, &isovalues[i], 1, i % 2);
+      extract_both(&p, &isovalues[i], 1, (i + 1) % 2, PMB_FLOAT64, PMB_INT64);
+    }
+    volume_free(&array);
+    volume_free(&v);
+  }
+  enough(&p, is_short() ? 50000 : 5000000);
+  pair_free(&p);
+}
+
+/* Arrays with a version stay on the GPU from isovalue to isovalue, if there is room: a change without a new version is not
+ * seen. Arrays without one are uploaded each time. The arrays overlap, each one sample before the last. */
 static void attributes_stay(void)
 {
   enum { SIDE = 48, COUNT = 20 };
@@ -126,7 +156,7 @@ static void attributes_stay(void)
       const double isovalue = 0.1 + 0.05 * turn;
       pmb_attribute a[COUNT];
       test_about("case %d, turn %d", n, turn);
-      volume_fill(&array, DATA_NOISE, &rng); /* turns 0, 2 and 3 tell of it */
+      volume_fill(&array, DATA_NOISE, &rng); /* with a new version in turns 0, 2 and 3 */
       for (int i = 0; i < cases[n].arrays; i++)
         a[i] = (pmb_attribute){ .samples = (double *)array.memory + (cases[n].arrays - 1 - i),
           .type = PMB_FLOAT64,
@@ -145,7 +175,7 @@ static void attributes_stay(void)
   volume_free(&v);
 }
 
-/* Each output alone gives the same as all together, by each of the kernels. */
+/* Each output alone has the same bytes as with all others. */
 static void single_outputs(void)
 {
   pmb_context *gpu = gpu_new(0);
@@ -178,7 +208,7 @@ static void single_outputs(void)
   pmb_destroy(gpu);
 }
 
-/* Numbers so small that half of one need not be one, and some that are not. */
+/* Denormal numbers, which lose bits when halved, among others. */
 static void denormals(void)
 {
   for (int wide = 0; wide < 2; wide++) {
@@ -203,6 +233,7 @@ static void denormals(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(attributes)
+  CASE(large_integers)
   CASE(attributes_stay)
   CASE(single_outputs)
   CASE(signed_zeros)

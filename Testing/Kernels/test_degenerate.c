@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_degenerate.c - points that fall on samples: no triangle without area, no point twice, no hole. */
+ * test_degenerate.c - points that fall on samples: no triangle without area, no point twice, no hole. Random
+ * volumes of a few values: test_reference.c. */
 #include "test_util.h"
 
 /* A 5 x 5 x 5 volume of one value; the tests change a few samples of it. */
@@ -10,7 +11,7 @@ static void start(test_volume *v, pmb_type type, double value)
   for (int64_t n = 0; n < 125; n++) volume_put(v, n, value);
 }
 
-/* Both meshes of a volume against the reference: sizes with and without degenerate triangles. */
+/* Judges a volume's meshes with and without degenerate triangles; returns their sizes. */
 static void both(const test_volume *v, double isovalue, pmb_sizes sizes[2])
 {
   pmb_context *context = context_new(1, NULL);
@@ -59,30 +60,7 @@ static void shapes(void)
     }
 }
 
-/* Small integers: most points fall on samples, and coordinates are exact enough to be compared. */
-static void random_plateaus(void)
-{
-  test_rng rng = { 4 };
-  for (int turn = 0; turn < (TEST_SLOW ? 40 : 200); turn++) {
-    test_volume v;
-    pmb_sizes s[2];
-    volume_make(
-      &v, (pmb_type)(1 + turn % 10), rng_int(&rng, 2, 37), rng_int(&rng, 2, 9), rng_int(&rng, 2, 9), LAYOUT_PACKED);
-    volume_fill(&v, DATA_PLATEAU, &rng);
-    test_about("turn %d, %s", turn, type_name(v.view.type));
-    for (int iso = 1; iso <= 3; iso++) {
-      both(&v, iso, s);
-      both(&v, iso - 0.5, s);
-      CHECK(s[0].points == s[1].points && s[0].triangles == s[1].triangles,
-        "no sample is at the isovalue, yet %lld triangles became %lld", (long long)s[0].triangles,
-        (long long)s[1].triangles);
-    }
-    volume_free(&v);
-  }
-}
-
 /* clang-format off */
 TEST_MAIN(
   CASE(shapes)
-  CASE(random_plateaus)
 )

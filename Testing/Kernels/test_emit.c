@@ -41,7 +41,7 @@ static void end(scene *s)
   volume_free(&s->volume);
 }
 
-/* Emit must fail, name the value, write nothing; and do its work when called rightly after that. */
+/* Emit must fail, name the value and write nothing; a correct call must succeed afterwards. */
 static void refuses(scene *s, const pmb_mesh *mesh, const char *word)
 {
   test_mesh before;
@@ -171,7 +171,7 @@ static void emits_any_subset_of_arrays(void)
     if (!part.triangles && !part.offsets) part.id_type = (pmb_type)0;
     test_about("subset %d of the arrays", subset);
     CHECK_STATUS(s.context, pmb_emit(s.context, &part), PMB_OK);
-    /* An array that was not wanted still holds its canaries: fill it in, so that one comparison does. */
+    /* Fills in the arrays that were not wanted, so that one comparison is enough. */
     for (int n = 0; n < MESH_ARRAYS; n++)
       if (!(subset >> n & 1)) memcpy(some[n].data, all[n].data, all[n].used);
     mesh_equal(&s.mesh, &m, "subset");
@@ -181,17 +181,19 @@ static void emits_any_subset_of_arrays(void)
   end(&s);
 }
 
-/* Expected value of an attribute at a point; *slack: an error that rounding may make. */
-static double attribute_value(const ref_mesh *r, int64_t point, const pmb_volume *array, int component, double *slack)
+/* Expected value of an attribute at a point; values at the ends of its edge; *slack: an error that rounding may make. */
+static double attribute_value(
+  const ref_mesh *r, int64_t point, const pmb_volume *array, int component, double ends[2], double *slack)
 {
   int64_t a[3], b[3];
   const char *samples = array->samples;
   pmb_volume shifted = *array;
   shifted.samples = samples + component * (int64_t)pmb_type_size(array->type);
   ref_ends(r, point, a, b);
-  double low = ref_sample(&shifted, a[0], a[1], a[2]), high = ref_sample(&shifted, b[0], b[1], b[2]), t = r->t[point];
-  *slack = 1e-6 * (fabs(low) + fabs(high));
-  return low * (1 - t) + high * t;
+  ends[0] = ref_sample(&shifted, a[0], a[1], a[2]);
+  ends[1] = ref_sample(&shifted, b[0], b[1], b[2]);
+  *slack = 1e-6 * (fabs(ends[0]) + fabs(ends[1]));
+  return ends[0] * (1 - r->t[point]) + ends[1] * r->t[point];
 }
 
 static void judge_attribute(const ref_mesh *r, const pmb_volume *array, int components, const void *output)
@@ -199,12 +201,15 @@ static void judge_attribute(const ref_mesh *r, const pmb_volume *array, int comp
   int whole = array->type < PMB_FLOAT32;
   for (int64_t n = 0; n < r->points; n++)
     for (int c = 0; c < components; c++) {
-      double slack, want = attribute_value(r, n, array, c, &slack);
+      double ends[2], slack, want = attribute_value(r, n, array, c, ends, &slack);
       const char *at = (const char *)output + (n * components + c) * (int64_t)pmb_type_size(array->type);
       double got = ref_load(array->type, at);
-      /* To the nearest, unless rounding decides which integer that is. */
+      /* The nearest integer; within the slack either neighbour. */
       double low = whole ? round(want - slack) : want - slack, high = whole ? round(want + slack) : want + slack;
-      if (r->t_slack[n] > 0) continue;
+      if (r->t_slack[n] > 0) { /* anywhere on its edge */
+        low = fmin(ends[0], ends[1]);
+        high = fmax(ends[0], ends[1]);
+      }
       if (!CHECK(got >= low && got <= high, "value %lld, component %d: %.17g, not %.17g", (long long)n, c, got, want))
         return;
     }
@@ -224,28 +229,25 @@ static void emit_alone(
   CHECK_STATUS(context, pmb_emit(context, &mesh), PMB_OK);
 }
 
-static void emit_attributes(int remove_degenerate, int data, uint64_t seed)
+/* Arrays of all types with one kind of data, at the points of an isovalue of a volume. */
+static void emit_attributes(const test_volume *v, double isovalue, int remove_degenerate, int data, test_rng *rng)
 {
   enum { TYPES = 10 };
-  test_rng rng = { seed };
-  test_volume v, arrays[TYPES];
+  test_volume arrays[TYPES];
   pmb_attribute a[TYPES];
   pmb_sizes sizes;
   pmb_context *context = context_new(2, NULL);
-  const int64_t d[3] = { 37, 9, 11 };
-  volume_make(&v, PMB_UINT8, d[0], d[1], d[2], LAYOUT_INTERLEAVED);
-  volume_fill(&v, DATA_PLATEAU, &rng);
-  double isovalue = remove_degenerate ? 2 : 1.3;
-  ref_mesh *r = ref_extract(&v.view, isovalue, remove_degenerate);
+  const int64_t *d = v->view.dims;
+  ref_mesh *r = ref_extract(&v->view, isovalue, remove_degenerate);
   pmb_request request = { sizeof request, &isovalue, 1, remove_degenerate };
-  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
   CHECK_STATUS(context, pmb_count(context, &request, &sizes, NULL), PMB_OK);
   CHECK(sizes.points == r->points, "%lld points", (long long)sizes.points);
   for (int n = 0; n < TYPES; n++) {
     int components = 1 + n % 4;
     pmb_type type = (pmb_type)(PMB_INT8 + n);
     volume_make(arrays + n, type, d[0] * components, d[1], d[2], LAYOUT_PACKED);
-    volume_fill(arrays + n, data, &rng);
+    volume_fill(arrays + n, data, rng);
     a[n] = (pmb_attribute){ arrays[n].memory, type, components,
       test_allocate(sizes.points * components, pmb_type_size(type)), 0 };
   }
@@ -263,29 +265,43 @@ static void emit_attributes(int remove_degenerate, int data, uint64_t seed)
     volume_free(arrays + n);
   }
   ref_free(r);
-  volume_free(&v);
   pmb_destroy(context);
 }
 
 static void attributes_of_every_type(void)
 {
-  for (int remove_degenerate = 0; remove_degenerate < 2; remove_degenerate++) {
-    emit_attributes(remove_degenerate, DATA_NOISE, 51);
-    emit_attributes(remove_degenerate, DATA_PLATEAU, 52);
-    emit_attributes(remove_degenerate, DATA_SMOOTH, 53);
-    emit_attributes(remove_degenerate, DATA_LIMITS, 54);
+  static const int data[] = { DATA_NOISE, DATA_PLATEAU, DATA_SMOOTH, DATA_LIMITS };
+  test_rng rng = { 51 };
+  test_volume v;
+  volume_make(&v, PMB_UINT8, 37, 9, 11, LAYOUT_INTERLEAVED);
+  for (int n = 0; n < 8; n++) {
+    volume_fill(&v, DATA_PLATEAU, &rng);
+    emit_attributes(&v, n % 2 ? 2 : 1.3, n % 2, data[n / 2], &rng);
+  }
+  volume_free(&v);
+}
+
+static void attributes_beside_large_integers(void)
+{
+  static const int64_t dims[3] = { 37, 9, 11 };
+  test_rng rng = { 55 };
+  for (int n = 0; n < WIDE_VOLUMES; n++) {
+    test_volume v;
+    double isovalues[WIDE_ISOVALUES];
+    volume_wide(&v, n, 2, dims, &rng, isovalues);
+    for (int i = 0; i < WIDE_ISOVALUES; i++) emit_attributes(&v, isovalues[i], n % 2, DATA_NOISE, &rng);
+    volume_free(&v);
   }
 }
 
-/* Values at both ends of an edge, and what is in the middle. As the low bytes of an int64_t they are of any type that is large
- * enough. */
+/* Values at both ends of an edge and in its middle, as the low bytes of an int64_t. */
 typedef struct ends {
   int64_t lower, upper, middle;
 } ends;
 
 enum { MOST_ENDS = 16 };
 
-/* Those that a type of integers holds, its limits among them; returns how many. */
+/* Lists those that fit a type, and its limits; returns how many. */
 static int64_t ends_of(pmb_type type, ends *list)
 {
   static const ends all[] = { { 0, 1, 1 }, { 1, 0, 1 }, { 2, 5, 4 }, { 7, 7, 7 }, { 3, 6, 5 }, { 1, 127, 64 },
@@ -387,6 +403,7 @@ TEST_MAIN(
   CASE(refuses_the_wrong_order_of_calls)
   CASE(emits_any_subset_of_arrays)
   CASE(attributes_of_every_type)
+  CASE(attributes_beside_large_integers)
   CASE(attributes_are_rounded_to_the_nearest)
   CASE(nan_has_one_form)
 )

@@ -3,7 +3,7 @@
  * test_reference.c - the core against the brute-force mesh of reference.c, on random volumes. */
 #include "test_util.h"
 
-/* Bricks with a sample that is not finite, the next layer included. */
+/* Number of bricks, each with the next layer of samples, that have one that is not finite. */
 static int64_t bricks_not_finite(const pmb_volume *v)
 {
   const int64_t *d = v->dims;
@@ -71,18 +71,6 @@ static void every_size(void)
   pmb_destroy(context);
 }
 
-static void random_boxes_up_to_70(void)
-{
-  test_rng rng = { 7 };
-  pmb_context *context = context_new(0, NULL);
-  for (int n = 0; n < (TEST_SLOW ? 1 : 12); n++) {
-    int64_t d[3];
-    for (int a = 0; a < 3; a++) d[a] = rng_int(&rng, 2, 70);
-    compare_random(context, d[0], d[1], d[2], &rng);
-  }
-  pmb_destroy(context);
-}
-
 /* Numbers without a common divisor: each data meets each layout and each world. */
 static void every_type_data_layout_and_world(void)
 {
@@ -101,7 +89,30 @@ static void every_type_data_layout_and_world(void)
   pmb_destroy(context);
 }
 
-/* From a lone NaN to hardly a finite sample; hidden samples and cells from one to all, both at once too. */
+/* Differences that are 0 as doubles, isovalues beyond 2^53, and both ends of the type side by side. */
+static void integers_of_64_bits_near_their_ends(void)
+{
+  static const int64_t dims[3] = { 70, 11, 10 };
+  static const int runs[] = { 1, 3, 40 };
+  test_rng rng = { 17 };
+  for (int n = 0; n < 3 * WIDE_VOLUMES; n += TEST_SLOW ? 5 : 1) {
+    test_volume v;
+    double isovalues[WIDE_ISOVALUES];
+    int64_t triangles = 0;
+    pmb_context *context = context_new(2, n % 2 ? "portable" : NULL);
+    volume_wide(&v, n % WIDE_VOLUMES, runs[n / WIDE_VOLUMES], dims, &rng, isovalues);
+    volume_world(&v, n % WORLDS, &rng);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    judge_info(context, &v);
+    for (int i = 0; i < 4 * WIDE_ISOVALUES; i++)
+      triangles += judge_isovalue(context, &v, isovalues[i / 4], i % 2, n + i / 2 % 2).triangles;
+    CHECK(triangles > 500, "only %lld triangles", (long long)triangles);
+    volume_free(&v);
+    pmb_destroy(context);
+  }
+}
+
+/* From a single NaN to hardly a finite sample; from one hidden sample or cell to all. */
 static void non_finite_and_hidden(void)
 {
   static const int every[] = { 0, 1, 2, 3, 5, 9, 20, 60, 200, 1000, 4000 };
@@ -147,7 +158,7 @@ static void every_case_of_a_cell(void)
 TEST_MAIN(
   CASE(every_case_of_a_cell)
   CASE(every_size)
-  CASE(random_boxes_up_to_70)
   CASE(every_type_data_layout_and_world)
+  CASE(integers_of_64_bits_near_their_ends)
   CASE(non_finite_and_hidden)
 )

@@ -13,7 +13,7 @@ typedef struct caller {
   const test_volume *volume;
   const ref_mesh *references[2];
   const double *isovalues;
-  pmb_context *context; /* of context_moves_between_threads */
+  pmb_context *context; /* NULL: the caller makes one, which stays */
   int index, wrong;     /* CHECK is for one thread: callers only count */
 } caller;
 
@@ -31,22 +31,25 @@ static int same(const test_mesh *m, const ref_mesh *r)
   return 1;
 }
 
+static void use(caller *c, int which)
+{
+  test_mesh m;
+  c->wrong += pmb_bind(c->context, &c->volume->view) != PMB_OK;
+  c->wrong += mesh_extract(c->context, c->isovalues + which, 1, which, PMB_FLOAT64, PMB_INT64, &m) != PMB_OK ||
+    !same(&m, c->references[which]);
+  mesh_free(&m);
+}
+
 static void *call(void *p)
 {
   caller *c = p;
-  pmb_context *context = NULL;
   pmb_options options = { .struct_size = sizeof options, .threads = 1 + c->index % 3 };
   for (int n = 0; n < ROUNDS; n++) {
-    int which = (n + c->index) % 2;
-    test_mesh m;
-    if (!context && pmb_create(&options, &context) != PMB_OK) return c->wrong++, NULL;
-    c->wrong += pmb_bind(context, &c->volume->view) != PMB_OK;
-    c->wrong += mesh_extract(context, c->isovalues + which, 1, which, PMB_FLOAT64, PMB_INT64, &m) != PMB_OK ||
-      !same(&m, c->references[which]);
-    mesh_free(&m);
-    if (n % 3 == 2) { /* new workers every now and then */
-      pmb_destroy(context);
-      context = NULL;
+    if (!c->context && pmb_create(&options, &c->context) != PMB_OK) return c->wrong++, NULL;
+    use(c, (n + c->index) % 2);
+    if (n % 3 == 2 && n + 1 < ROUNDS) { /* new workers every now and then */
+      pmb_destroy(c->context);
+      c->context = NULL;
     }
     /* Errors are told per context, of create per thread. */
     options.threads = -1 - c->index;
@@ -56,10 +59,10 @@ static void *call(void *p)
     c->wrong += !strstr(pmb_error(NULL), word);
     options.threads = 1 + c->index % 3;
   }
-  pmb_destroy(context);
   return NULL;
 }
 
+/* In the second wave each thread uses a context that another thread made; this one destroys it. */
 static void contexts_at_once(void)
 {
   test_rng rng = { 81 };
@@ -67,64 +70,29 @@ static void contexts_at_once(void)
   double isovalues[2] = { 1.5, 2 };
   caller callers[CALLERS];
   pthread_t threads[CALLERS];
+  pmb_context *contexts[CALLERS] = { NULL };
   volume_make(&v, PMB_FLOAT32, 67, 22, 19, LAYOUT_PACKED);
   volume_fill(&v, DATA_PLATEAU, &rng);
   volume_sprinkle(&v, 200, &rng);
   ref_mesh *r[2] = { ref_extract(&v.view, isovalues[0], 0), ref_extract(&v.view, isovalues[1], 1) };
-  for (int n = 0; n < CALLERS; n++) {
-    callers[n] = (caller){ &v, { r[0], r[1] }, isovalues, NULL, n, 0 };
-    if (pthread_create(threads + n, NULL, call, callers + n)) abort();
+  for (int wave = 0; wave < 2; wave++) {
+    for (int n = 0; n < CALLERS; n++) {
+      callers[n] = (caller){ &v, { r[0], r[1] }, isovalues, contexts[(n + 1) % CALLERS], n, 0 };
+      if (pthread_create(threads + n, NULL, call, callers + n)) abort();
+    }
+    for (int n = 0; n < CALLERS; n++) {
+      pthread_join(threads[n], NULL);
+      contexts[n] = callers[n].context;
+      CHECK(callers[n].wrong == 0, "wave %d, caller %d: %d things went wrong", wave, n, callers[n].wrong);
+    }
   }
-  for (int n = 0; n < CALLERS; n++) {
-    pthread_join(threads[n], NULL);
-    CHECK(callers[n].wrong == 0, "caller %d: %d things went wrong", n, callers[n].wrong);
-  }
+  for (int n = 0; n < CALLERS; n++) pmb_destroy(contexts[n]);
   ref_free(r[0]);
   ref_free(r[1]);
   volume_free(&v);
 }
 
-/* Made on one thread, used on another, freed on a third: allowed, as long as one call runs at a time. */
-static void *use(void *p)
-{
-  caller *c = p;
-  test_mesh m;
-  c->wrong += pmb_bind(c->context, &c->volume->view) != PMB_OK;
-  c->wrong +=
-    mesh_extract(c->context, c->isovalues, 1, 0, PMB_FLOAT64, PMB_INT64, &m) != PMB_OK || !same(&m, c->references[0]);
-  mesh_free(&m);
-  return NULL;
-}
-
-static void *destroy(void *context)
-{
-  pmb_destroy(context);
-  return NULL;
-}
-
-static void context_moves_between_threads(void)
-{
-  test_rng rng = { 82 };
-  test_volume v;
-  double isovalue = 1.5;
-  pthread_t thread;
-  volume_make(&v, PMB_UINT8, 40, 20, 10, LAYOUT_PACKED);
-  volume_fill(&v, DATA_PLATEAU, &rng);
-  ref_mesh *r = ref_extract(&v.view, isovalue, 0);
-  pmb_context *context = context_new(3, NULL);
-  for (int n = 0; n < 5; n++) {
-    caller c = { &v, { r, r }, &isovalue, context, 0, 0 };
-    if (pthread_create(&thread, NULL, use, &c)) abort();
-    pthread_join(thread, NULL);
-    CHECK(c.wrong == 0, "%d things went wrong", c.wrong);
-  }
-  if (pthread_create(&thread, NULL, destroy, context)) abort();
-  pthread_join(thread, NULL);
-  ref_free(r);
-  volume_free(&v);
-}
-
-/* Loops so short that threads begin late, begin while others end, find nothing, or have gone to sleep. */
+/* Loops so short that threads start late, while others end, find no work, or are asleep. */
 static void many_short_calls(void)
 {
   test_rng rng = { 83 };
@@ -140,7 +108,7 @@ static void many_short_calls(void)
       context = context_new(2 + n % 14, NULL);
     }
     caller c = { &v, { r, r }, &isovalue, context, 0, 0 };
-    use(&c);
+    use(&c, 0);
     CHECK(c.wrong == 0, "round %d: %d things went wrong", n, c.wrong);
     const struct timespec pause = { 0, n % 3 * 40000 };
     nanosleep(&pause, NULL);
@@ -153,6 +121,5 @@ static void many_short_calls(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(contexts_at_once)
-  CASE(context_moves_between_threads)
   CASE(many_short_calls)
 )

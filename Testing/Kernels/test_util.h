@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_util.h - what the tests of the core share: named cases, checks, random volumes, meshes and their judges.
+ * test_util.h - shared by the tests of the core: named cases, checks, random volumes, meshes and their judges.
  *
  * A test program is a list of named cases in TEST_MAIN. `program` runs all of them, `program NAME` one. Exit code 0:
  * passed, 1: failed, 77: skipped (ctest shows it), 2: no such case. All randomness comes from fixed seeds.
@@ -22,7 +22,7 @@
 #define PRINTF_LIKE(f, a)
 #endif
 
-/* Sanitizers make a program 5 to 20 times slower: loops that only add volume do less then. */
+/* Sanitizers make a program 5 to 20 times slower: long loops are shortened. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TEST_SLOW 1
 #elif defined(__has_feature)
@@ -68,10 +68,10 @@ int test_check(int passed, const char *file, int line, const char *condition, co
 int test_status(
   const pmb_context *context, pmb_status got, pmb_status expected, const char *call, const char *file, int line);
 
-/* Describes the input at hand; printed with every failure. */
+/* Describes the current input; printed with every failure. */
 void test_about(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* Leaves the case as skipped. */
+/* Ends the program: the case is skipped. */
 void test_skip(const char *format, ...) PRINTF_LIKE(1, 2);
 
 /* A wrong value for a member of a struct, and a word that the error text must have. */
@@ -127,7 +127,7 @@ enum { WORLD_IDENTITY, WORLD_SPACING, WORLD_MIRRORED, WORLD_SHEARED, WORLD_TINY,
 
 typedef struct test_volume {
   pmb_volume view;
-  void *memory; /* exactly the elements that the strides reach, so that ASan sees a step outside */
+  void *memory; /* exactly the elements that the strides reach: ASan detects others */
   uint8_t *sample_flags, *cell_flags;
 } test_volume;
 
@@ -143,7 +143,7 @@ void volume_sprinkle(const test_volume *v, int every, test_rng *rng);
 /* Hides about one sample and one cell in so many; 0: none. */
 void volume_hide(test_volume *v, int samples_every, int cells_every, test_rng *rng);
 void volume_world(test_volume *v, int world, test_rng *rng);
-/* Equal to a sample, a hair beside one, between, or outside the range. Always finite. */
+/* Equal to a sample, next to one, between two, or outside the range. Always finite. */
 double volume_isovalue(const test_volume *v, test_rng *rng);
 /* Packed samples f(x,y,z) on [-1,1]^3 with n samples a side; index_to_world maps back to it. */
 void volume_sampled(test_volume *v, pmb_type type, int64_t n, double (*f)(double, double, double));
@@ -151,6 +151,10 @@ double ball(double x, double y, double z); /* of radius 0.7 at 0 */
 double cayley(double x, double y, double z);
 double gyroid(double x, double y, double z);
 const char *type_name(pmb_type type);
+/* 64-bit integers near the ends of their types, of which many are equal as doubles: volume n of WIDE_VOLUMES, where about one
+ * sample in `run` differs from the one before it. Sets isovalues among the samples. */
+enum { WIDE_VOLUMES = 12, WIDE_ISOVALUES = 3 };
+void volume_wide(test_volume *v, int n, int run, const int64_t dims[3], test_rng *rng, double *isovalues);
 /* A random volume of the given size: type, data, layout, transform, non-finite samples; describes it. */
 void volume_random(test_volume *v, int64_t nx, int64_t ny, int64_t nz, test_rng *rng);
 

@@ -49,7 +49,7 @@ void volume_make(test_volume *v, pmb_type type, int64_t nx, int64_t ny, int64_t 
     if (reach > 0) high += reach;
   }
   v->memory = test_allocate(high - low + 1, (size_t)size);
-  /* What lies between the samples must not matter: bytes that are large numbers, as floats as well. */
+  /* Memory between the samples must not matter: it holds large numbers, also as floats. */
   memset(v->memory, 0x7e, (size_t)((high - low + 1) * size));
   v->view.samples = (char *)v->memory - low * size;
   if (layout == LAYOUT_PACKED) memset(v->view.strides, 0, sizeof v->view.strides);
@@ -101,7 +101,7 @@ double volume_get(const test_volume *v, int64_t n)
   return ref_sample(&v->view, n % d[0], n / d[0] % d[1], n / (d[0] * d[1]));
 }
 
-/* The outermost values of each type and those around 0; for 64 bits also such that a double cannot tell apart. */
+/* Values at the limits of each type and around 0; of 64 bits also some that are equal as doubles. */
 static void set_limit(const test_volume *v, int64_t i, int64_t j, int64_t k, uint64_t pick)
 {
   static const double reals[] = { -1, -0.0, 0, 1, 2, 1e-3 };
@@ -131,6 +131,37 @@ static void set_limit(const test_volume *v, int64_t i, int64_t j, int64_t k, uin
   }
 }
 
+void volume_wide(test_volume *v, int n, int run, const int64_t dims[3], test_rng *rng, double *isovalues)
+{
+  /* Samples first + step * (0 to 8), modulo 2^64: a list that starts below the upper end goes on at the lower end. */
+  static const struct {
+    pmb_type type;
+    uint64_t first, step;
+    double isovalues[WIDE_ISOVALUES];
+  } all[WIDE_VOLUMES] = {
+    { PMB_INT64, 9200000000000000000u - 4, 1, { 9.2e18, 9.2e18 - 1024, 9.2e18 + 1024 } },
+    { PMB_INT64, INT64_MAX - 2400, 300, { 0x1p63 - 1024, 0x1p63 - 2048, 9.2e18 } },
+    { PMB_INT64, INT64_MAX - 3, 1, { 0x1p63 - 1024, -0x1p63 + 1024, 0.5 } },
+    { PMB_INT64, INT64_MAX - 1000, 250, { 0x1p63 - 1024, 9.2e18, 0 } },
+    { PMB_INT64, (uint64_t)INT64_MIN, 300, { -0x1p63 + 1024, -0x1p63 + 2048, -0x1p63 } },
+    { PMB_INT64, (uint64_t)-9200000000000000000 - 4, 1, { -9.2e18, -9.2e18 - 1024, -9.2e18 + 1024 } },
+    { PMB_INT64, ((uint64_t)1 << 53) - 3, 1, { 0x1p53, 0x1p53 - 1, 0x1p53 + 2 } },
+    { PMB_UINT64, 9200000000000000000u - 4, 1, { 9.2e18, 9.2e18 - 1024, 9.2e18 + 1024 } },
+    { PMB_UINT64, UINT64_MAX - 5600, 700, { 0x1p64 - 2048, 0x1p64 - 4096, 1.8e19 } },
+    { PMB_UINT64, UINT64_MAX - 3, 1, { 0x1p64 - 2048, 9.2e18, 1 } },
+    { PMB_UINT64, UINT64_MAX - 2000, 500, { 0x1p64 - 2048, 0x1p63, 1500 } },
+    { PMB_UINT64, ((uint64_t)1 << 63) - 2000, 500, { 0x1p63, 0x1p63 - 1024, 0x1p63 + 2048 } },
+  };
+  uint64_t value = all[n].first;
+  volume_make(v, all[n].type, dims[0], dims[1], dims[2], LAYOUT_PACKED);
+  for (int64_t i = 0; i < ref_samples(&v->view); i++) {
+    if (rng_int(rng, 1, run) == 1) value = all[n].first + all[n].step * (uint64_t)rng_int(rng, 0, 8);
+    ((uint64_t *)v->memory)[i] = value;
+  }
+  memcpy(isovalues, all[n].isovalues, sizeof all[n].isovalues);
+  test_about("64-bit integers near their ends: volume %d, %s, runs of %d", n, type_name(all[n].type), run);
+}
+
 /* A value of one kind of data, before it is rounded to the type. `scale` spreads it over the type's range. */
 static double data_value(int data, const double x[3], const double wave[6], double low, double scale, test_rng *rng)
 {
@@ -147,7 +178,7 @@ void volume_fill(const test_volume *v, int data, test_rng *rng)
   const int64_t *dims = v->view.dims;
   double low, high, wave[6];
   type_range(v->view.type, &low, &high);
-  /* Half of the wide types stay small, so that ties and exact fractions come up. */
+  /* Half of the volumes of wide types stay small, for ties and exact fractions. */
   if (high > 1e6) {
     int wide = (int)rng_int(rng, 0, 1);
     high = wide ? (high < 1e30 ? high : 1e30) : 1000;
@@ -188,7 +219,7 @@ void volume_world(test_volume *v, int world, test_rng *rng)
   }
   if (world == WORLD_MIRRORED) m[5 * rng_int(rng, 0, 2)] *= -1;
   if (world == WORLD_SPACING) return;
-  for (int r = 0; r < 3; r++) /* weaker than the diagonal: it keeps an inverse */
+  for (int r = 0; r < 3; r++) /* smaller than the diagonal: stays invertible */
     for (int c = 0; c < 3; c++)
       if (r != c) m[4 * r + c] = scale * rng_real(rng, -0.13, 0.13);
 }
@@ -277,7 +308,7 @@ void volume_random(test_volume *v, int64_t nx, int64_t ny, int64_t nz, test_rng 
 {
   pmb_type type = (pmb_type)rng_int(rng, PMB_INT8, PMB_FLOAT64);
   int data = (int)rng_int(rng, 0, DATA_KINDS - 1), world = (int)rng_int(rng, 0, WORLDS - 1);
-  /* Packed volumes are the ones that a fast path serves: more of them. */
+  /* More of the packed volumes, which have a fast path. */
   int layout = rng_int(rng, 0, 1) ? LAYOUT_PACKED : (int)rng_int(rng, 0, LAYOUTS - 1);
   int every = rng_int(rng, 0, 2) ? 0 : (int)rng_int(rng, 4, 400);
   int samples = rng_int(rng, 0, 5) ? 0 : (int)rng_int(rng, 1, 2000);

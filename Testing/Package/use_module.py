@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python package pmb with VTK alone, no ParaView: as many triangles as vtkFlyingEdges3D, from a scan beside this file."""
+"""The Python package pmb with VTK, without ParaView: as many triangles as vtkFlyingEdges3D, from a scan beside this file."""
 import os
 
 from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D

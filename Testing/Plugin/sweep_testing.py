@@ -74,8 +74,8 @@ def make(group, name, source=None, inputs=()):
 # --- work in processes ----------------------------------------------------------------------------------------------
 
 def tell(name, result):
-    """A line for the process that waits. Not by print(): MPI's helper may make the pipe one that takes only what there is room
-    for, and the rest would be lost."""
+    """Writes a line to the waiting process. Not by print(): MPI's helper may make the pipe non-blocking, and what it has no
+    room for would be lost."""
     left = f"\n{RESULT}{json.dumps([name, result])}\n".encode()
     while left:
         select.select([], [1], [])

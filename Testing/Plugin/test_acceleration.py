@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The setting "Accelerate stock Contour": a state file from a ParaView that has never heard of the plugin, what Contour says of
-its last run, and the settings' file.
+"""The setting "Accelerate stock Contour": a state file of a ParaView without the plugin, what Contour says of its last run,
+and the settings' file.
 
-With `make FOLDER` the script is that other ParaView: it saves session.pvsm and the bytes of its surfaces, without the plugin.
+With `make FOLDER` the script is that ParaView: it saves session.pvsm and the bytes of its surfaces, without the plugin.
 """
 import os
 import subprocess
@@ -177,8 +177,8 @@ def accelerated_runs(program, home, *switches):
     script = os.path.join(home, "script.py")
     with open(script, "w", encoding="utf-8") as text:
         text.write(STATE_OF_SWITCH)
-    result = subprocess.run([program, script, *(str(int(value)) for pair in switches for value in pair)], capture_output=True,
-                            text=True, check=False,
+    result = subprocess.run([program, script, *(str(int(value)) for pair in switches for value in pair)],
+                            capture_output=True, text=True, check=False,
                             env={**os.environ, "HOME": home, "XDG_CONFIG_HOME": os.path.join(home, "config"),
                                  "PV_PLUGIN_CONFIG_FILE": plugin_list(home)})
     found = [line for line in result.stdout.splitlines() if line.startswith("runs: ")]
@@ -211,7 +211,8 @@ def settings_file():
                 true(settings_of(home) == before, f"{program}, {switches}: settings have changed: {settings_of(home)}")
             for switches, expected in ((((True, True),), 1), ((), 1), (((False, False),), 0), ((), 1), (((False, True),), 0),
                                        ((), 0)):
-                equal(accelerated_runs(program, home, *switches), expected, f"{program}, {switches} kept: accelerated executions")
+                equal(accelerated_runs(program, home, *switches), expected,
+                      f"{program}, {switches} kept: accelerated executions")
             true(settings_of(home) != before, f"{program}: what is kept is in no file")
 
 

@@ -13,8 +13,8 @@ from paraview import simple
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from plugin_testing import Messages, ball, image, load_plugin, producer, run, true
-from sweep_testing import (arrays_of, inputs_for, is_near, leaves, make, numbers, output_of, proxy_names, report, said, sizes,
-                           sweep, values_of)
+from sweep_testing import (arrays_of, inputs_for, is_near, leaves, make, numbers, output_of, proxy_names, report, said,
+                           sizes, sweep, values_of)
 
 SKIPPED = {
     "AngularPeriodicFilter": "gives places that are no numbers and what is in memory, behind stock Contour as well",
@@ -24,7 +24,7 @@ if simple.GetParaViewVersion() > (5, 11):
     SKIPPED["CriticalTime"] = "crashes in ParaView 5.13 with data that have no time steps"
 # Something else at each execution: sizes are compared.
 RANDOM = ("BrownianPoints", "RandomAttributeGenerator")
-# Numbers depend on the order of points and triangles: against stock Contour's, only the names and types of arrays are compared.
+# Their numbers depend on the order of points and triangles: only array names and types are compared with stock Contour's.
 ORDER = (
     "ArbitrarySourceStreamTracer", "ContingencyStatistics", "Delaunay3D", "ExtractEnclosedPoints", "KMeans", "MaskPoints",
     "MulticorrelativeStatistics", "OverlappingCellsDetector", "PCAStatistics", "StreamTracer", "Stripper")

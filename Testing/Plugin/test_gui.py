@@ -381,8 +381,8 @@ def shown_page():
 
 
 def question_mark(window):
-    """The page of the filter, then the guide behind the link on it, with its pictures; where the plugin was built without pages
-    ($PMB_PLUGIN_HELP) nothing is said to be wrong."""
+    """The page of the filter, then the guide behind its link, with pictures. No error where the plugin was built without
+    pages ($PMB_PLUGIN_HELP)."""
     contoured(window)
     window.click("Help")
     window.wait(help_window, "the help window")

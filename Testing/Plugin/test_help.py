@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pages of ParaView's help window, as Docs/make_help.py makes them: all properties of the panel are on its page with
-their texts, each link and picture of the guide leads somewhere, and the collection has all of them. (That ParaView reads it is
-tested by test_gui.py.)"""
+their texts, each link and picture of the guide leads somewhere, and the collection has all of them. test_gui.py tests that
+ParaView reads it."""
 import html
 import os
 import pathlib
@@ -34,7 +34,8 @@ def make_pages():
         subprocess.run(["python3", SCRIPT, PANEL, GUIDE, folder, "Name"], check=True)
         files = {name: pathlib.Path(folder, name).read_bytes() for name in os.listdir(folder)}
         database = sqlite3.connect(os.path.join(folder, "Name.qch"))
-        packed = dict(database.execute("SELECT Name, Data FROM FileNameTable JOIN FileDataTable ON FileId = Id WHERE FolderId = 1"))
+        packed = dict(database.execute("SELECT Name, Data FROM FileNameTable JOIN FileDataTable ON FileId = Id"
+                                       " WHERE FolderId = 1"))
         database.close()
     del files["Name.qch"]
     equal(sorted(packed), sorted(files), "files in the collection")

@@ -5,8 +5,8 @@ import numpy
 from paraview import simple
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 
-from plugin_testing import (Messages, ball, counts, equal, flying_edges, image, load_plugin, near, output, point_array, points,
-                            producer, run, triangles, true)
+from plugin_testing import (Messages, ball, counts, equal, flying_edges, image, load_plugin, near, output, point_array,
+                            points, producer, run, true)
 
 DIMS = (40, 37, 35)
 # name, label, default, panel visibility
@@ -104,17 +104,7 @@ def effects():
         equal(look(output(contour(**options))), expected, f"{options}")
     values = [90.25, 95.0, 90.25]
     parts = [counts(output(contour(ContourValues=[value]))) for value in values]
-    equal(counts(output(contour(ContourValues=values))), tuple(map(sum, zip(*parts))), "points, triangles of three isovalues")
-
-
-def same_mesh():
-    """Threads and devices change no byte."""
-    reference = output(contour())
-    for options in ({"NumberOfThreads": 1}, {"NumberOfThreads": 3}, {"Device": "CPU"}, {"Device": "GPU (CUDA)"}):
-        with Messages():  # a machine without a GPU says so
-            mesh = output(contour(**options))
-        true((points(mesh) == points(reference)).all(), f"points differ with {options}")
-        true((triangles(mesh) == triangles(reference)).all(), f"triangles differ with {options}")
+    equal(counts(output(contour(ContourValues=values))), tuple(map(sum, zip(*parts))), "sizes of three isovalues")
 
 
 def normal_estimators():
@@ -180,13 +170,11 @@ def measures():
     """Compute Surface Measures: field data of each isovalue, and what the client knows of them."""
     names = ["Isovalue", "Area", "Volume", "Closed", "EulerNumber", "Components", "BoundaryEdges", "NonManifoldEdges"]
     data = image({"distance": ball(DIMS)}, DIMS)
-    equal([name for name in names if output(contour(data)).GetFieldData().HasArray(name)], [], "measures though switched off")
+    fields = output(contour(data)).GetFieldData()
+    equal([name for name in names if fields.HasArray(name)], [], "measures though switched off")
     proxy = contour(data, ContourValues=[90.25, 87.5], ComputeMeasures=1)
     fields = output(proxy).GetFieldData()
     values = {name: list(vtk_to_numpy(fields.GetArray(name))) for name in names}
-    for n, radius in enumerate((9.75, 12.5)):
-        near(values["Area"][n], 4 * numpy.pi * radius ** 2, 4 * radius, f"area of the ball of radius {radius}")
-        near(values["Volume"][n], 4 / 3 * numpy.pi * radius ** 3, 4 * radius ** 2, f"volume, radius {radius}")
     equal([values[name] for name in ("Isovalue", *names[3:])], [[90.25, 87.5], [1, 1], [2, 2], [1, 1], [0, 0], [0, 0]],
           "the numbers")
     near(proxy.GetFieldDataInformation()["Area"].GetRange()[1], max(values["Area"]), 0.0, "the area that the client knows")
@@ -309,5 +297,5 @@ def copied_from_contour():
 
 
 load_plugin()
-run(panel, hints, default_isovalue, effects, same_mesh, normal_estimators, remove_degenerate, choose_arrays, measures, device,
-    release, names_by_label, copied_from_contour, last_run)
+run(panel, hints, default_isovalue, effects, normal_estimators, remove_degenerate, choose_arrays, measures,
+    device, release, names_by_label, copied_from_contour, last_run)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python package pmb in a ParaView that loads the plugin: it is imported without being asked for, so that a filter's object
-has its own class, however the plugin comes in; and where the package is not there nothing is said."""
+"""The plugin imports the Python package pmb by itself, however it is loaded, so that a filter's object has its own class; it
+says nothing where the package is missing."""
 import os
 import shutil
 import subprocess

@@ -17,6 +17,7 @@ except ImportError:
     raise SystemExit(77)
 
 SIZE = (300, 200)
+MOVED = "Position" if simple.GetParaViewVersion() < (5, 13) else "Translation"
 
 
 def volume(offset=0.0):
@@ -67,7 +68,7 @@ def picture(view):
 
 
 def show(proxy, settings, view=None):
-    """A picture of what a proxy gives, and its representation. settings(proxy, representation, view) changes what it likes."""
+    """A picture of a proxy's output, and its representation, after settings(proxy, representation, view)."""
     view = view or new_view()
     representation = simple.Show(proxy, view)
     settings(proxy, representation, view)
@@ -118,7 +119,7 @@ def test_representations():
         ("flat", with_properties(Interpolation="Flat"), True),
         ("translucent", with_properties(Opacity=0.4), True),
         ("backface", with_properties(BackfaceRepresentation="Surface", BackfaceDiffuseColor=[0, 1, 0], Opacity=0.9), True),
-        ("scaled", with_properties(Scale=[1, 2, 0.5], Orientation=[10, 20, 30], Position=[5, 0, 1]), True),
+        ("scaled", with_properties(Scale=[1, 2, 0.5], Orientation=[10, 20, 30], **{MOVED: [5, 0, 1]}), True),
         ("edges", with_properties(Representation="Surface With Edges"), False),
         ("wireframe", with_properties(Representation="Wireframe"), False),
         ("points", with_properties(Representation="Points", PointSize=3), False),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A real scan, given by name: counts against vtkFlyingEdges3D, and a closed mesh.
 
-Without a name: the files in Data/ are those whose source and licence are written there. With "source": the scan in Data/ has
-the samples of the Debian package mricron-data. Exits with 77, which ctest shows as skipped, where the package is not installed.
+Without a name: the files in Data/ are those whose source and licence are written there. With "source": the scan in Data/
+has the samples of the Debian package mricron-data; exits with 77 (skipped) where the package is not installed.
 """
 import hashlib
 import os

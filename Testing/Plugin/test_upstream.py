@@ -12,8 +12,8 @@ import numpy
 from paraview import servermanager, simple
 
 from plugin_testing import Messages, image, load_plugin, producer, run, true
-from sweep_testing import (arrays_of, inputs_for, is_near, leaves, make, numbers, output_of, proxy_names, report, said, sizes,
-                           sweep)
+from sweep_testing import (arrays_of, inputs_for, is_near, leaves, make, numbers, output_of, proxy_names, report, said,
+                           sizes, sweep)
 
 
 FILES = ("vti", "pvti", "vtk", "mhd", "pvd", "xmf")
@@ -25,7 +25,7 @@ if simple.GetParaViewVersion() > (5, 11):
     SKIPPED["filters CriticalTime"] = "crashes in ParaView 5.13 with data that have no time steps"
 DIFFERENT = {
     "filters AngularPeriodicFilter": "all blocks but one are structured grids: they stay empty, with a warning",
-    "filters DeflectNormals": "Contour leaves out an array that is active as normals, as it is with some of that filter's inputs",
+    "filters DeflectNormals": "Contour leaves out an array that is active as normals, as with some of that filter's inputs",
     "filters ImageDataToUniformGrid": "Contour keeps a point that no triangle uses, at a blanked sample",
 }
 FACETS = ("sources AMRGaussianPulseSource",)  # Contour makes normals of a vtkUniformGrid's triangles, not of its samples
@@ -59,8 +59,8 @@ def choose_array(blocks):
 
 
 def describe(data, contoured):
-    """Of blocks without points only that there are none. Left out are vtkGhostType of points, which Contour interpolates and this
-    filter does not hand on, and the type of the contoured array, which stays double here and is always float there."""
+    """Of blocks without points only their number. Left out are vtkGhostType of points, which Contour interpolates and this
+    filter does not pass, and the type of the contoured array, which stays double here and is always float there."""
     blocks, values = [], []
     for block in leaves(data):
         arrays = []

@@ -145,7 +145,8 @@ def WaveletPhiThetaExtracts():
         files = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".vtp")]
         true(files, f"no file: {os.listdir(folder)}")
         for path in files:  # one for each time step
-            equal(counts(output(simple.XMLPartitionedPolydataReader(FileName=[path]))), expected, f"points, triangles of {path}")
+            reader = simple.XMLPartitionedPolydataReader(FileName=[path])
+            equal(counts(output(reader)), expected, f"points, triangles of {path}")
 
 
 def TestSettings():

@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "papers_bench.h"
 #include "pmb_measure_gpu.h"
 
 const char *const papers_outcome_texts[] = { "ok", "fail", "too large", "WRONG", "error" };
-
-static int by_size(const void *a, const void *b)
-{
-  const double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *values, int n)
-{
-  qsort(values, (size_t)n, sizeof *values, by_size);
-  return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
-}
 
 /* One extraction, with its counts; of a new state if *state is NULL. Milliseconds. */
 static double time_once(
@@ -53,8 +39,8 @@ papers_result papers_measure(const papers_task *task, const papers_system *syste
   for (int n = -WARM_UP; n < task->repeats && r.outcome == PAPERS_MEASURED; n++)
     change[n < 0 ? 0 : n] = time_once(task, system, &memory, &state, &r);
   if (r.outcome == PAPERS_MEASURED) {
-    r.first = median(first, task->repeats);
-    r.change = median(change, task->repeats);
+    r.first = pmb_median(first, task->repeats);
+    r.change = pmb_median(change, task->repeats);
   }
   r.acceleration = memory.most[PAPERS_ACCELERATION];
   r.output = memory.most[PAPERS_OUTPUT];
@@ -84,7 +70,7 @@ papers_result papers_measure_pmb(const papers_volume *v, double isovalue, int re
   r.points = times.points;
   r.triangles = times.triangle_count;
   r.output = 24 * (size_t)r.points + 12 * (size_t)r.triangles;
-  /* Without memory for the copy that it times at the end, all that counts here is there. */
+  /* The copy that it times at the end is not needed here. */
   if (status == PMB_OUT_OF_MEMORY && times.first > 0) status = PMB_OK;
   if (status != PMB_OK) {
     r.outcome = status == PMB_OUT_OF_MEMORY ? PAPERS_FAILED

@@ -48,8 +48,34 @@ static inline cudaError_t cudaGetDriverEntryPointByVersion(
   return cudaSuccess;
 }
 
-/* Copies a box; zeros stand for what is outside. Its bytes must be as expected, and go to a multiple of 128. */
-static inline void emulator_copy_box(const CUtensorMap *map, int64_t x, int64_t y, int64_t z, size_t bytes, void *to)
+/* A barrier in shared memory: arrivals of a phase, those to come in this one, and the phase's parity. */
+struct emulated_barrier {
+  uint16_t count, left;
+  uint32_t parity;
+};
+
+static inline void make_barriers(uint64_t *barriers, int n, uint32_t count)
+{
+  for (int i = 0; i < n; ++i) {
+    ((emulated_barrier *)barriers)[i] = { (uint16_t)count, (uint16_t)count, 0 };
+  }
+}
+static inline void arrive(uint64_t *barrier)
+{
+  emulated_barrier *b = (emulated_barrier *)barrier;
+  if (--b->left == 0) {
+    b->left = b->count;
+    b->parity ^= 1;
+  }
+}
+static inline uint32_t is_over(uint64_t *barrier, uint32_t parity)
+{
+  return ((volatile emulated_barrier *)barrier)->parity != parity;
+}
+
+/* Copies a box and arrives; zeros stand for samples outside. Its bytes must be as expected, and go to a multiple of 128. */
+static inline void copy_box(
+  const CUtensorMap *map, int64_t x, int64_t y, int64_t z, size_t bytes, void *to, uint64_t *barrier)
 {
   float *out = (float *)to;
   if (bytes != (size_t)(map->box[0] * map->box[1] * map->box[2]) * sizeof(float) || (uintptr_t)to % 128 != 0) {
@@ -63,6 +89,7 @@ static inline void emulator_copy_box(const CUtensorMap *map, int64_t x, int64_t 
       }
     }
   }
+  arrive(barrier);
 }
 
 #endif

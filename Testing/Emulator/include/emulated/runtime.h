@@ -46,20 +46,11 @@ struct dim3 {
   E(ErrorInvalidPtx, 218)                  \
   E(ErrorNvlinkUncorrectable, 220)         \
   E(ErrorJitCompilerNotFound, 221)         \
-  E(ErrorUnsupportedPtxVersion, 222)       \
   E(ErrorJitCompilationDisabled, 223)      \
   E(ErrorInvalidResourceHandle, 400)       \
   E(ErrorIllegalAddress, 700)              \
-  E(ErrorLaunchTimeout, 702)               \
-  E(ErrorContextIsDestroyed, 709)          \
-  E(ErrorAssert, 710)                      \
   E(ErrorHostMemoryAlreadyRegistered, 712) \
   E(ErrorHostMemoryNotRegistered, 713)     \
-  E(ErrorHardwareStackError, 714)          \
-  E(ErrorIllegalInstruction, 715)          \
-  E(ErrorMisalignedAddress, 716)           \
-  E(ErrorInvalidAddressSpace, 717)         \
-  E(ErrorInvalidPc, 718)                   \
   E(ErrorLaunchFailure, 719)               \
   E(ErrorCooperativeLaunchTooLarge, 720)   \
   E(ErrorUnknown, 999)
