@@ -48,12 +48,11 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   pmb_cuda_register(cuda);
   PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = make_streams(context, cuda);
-  pmb_cuda_end_call(cuda);
+  pmb_cuda_end(cuda);
   return status;
 }
 
-/* In a forked process nothing is asked of CUDA, nor of the lists of what the process holds, which another thread may have had
- * locked: all that is the parent's. */
+/* In a forked process CUDA and the lists of residency belong to the parent: a lock may be held for ever. */
 static void cuda_refresh(pmb_context *context)
 {
   if (pmb_cuda_is_forked()) {
@@ -76,7 +75,7 @@ static void cuda_unbind(pmb_context *context)
   }
 }
 
-/* What CUDA made for the context; where the GPU's state was lost it is gone already. */
+/* Frees streams, events and totals. If the GPU's state was lost they are gone already. */
 static void free_streams(pmb_cuda *cuda)
 {
   const cudaEvent_t *events = (const cudaEvent_t *)&cuda->done;
@@ -116,8 +115,8 @@ static void cuda_destroy(pmb_context *context)
   context->state = NULL;
 }
 
-/* With 2^(l-1) < d <= 2^l, factor = 2^(31+l) / d rounded up is wrong by less than 2^l, which for n < 2^31 changes n / d
- * by less than 1 / d. */
+/* With 2^(l-1) < d <= 2^l, factor = 2^(31+l) / d, rounded up, has an error below 2^l, which changes n / d by less than 1 /
+ * d for n < 2^31. */
 static pmb_cuda_divisor divisor_of(uint32_t d)
 {
   pmb_cuda_divisor by = { 0, 31 };
@@ -156,13 +155,11 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   job->by_bricks[0] = divisor_of(job->bricks[0]);
   job->by_bricks[1] = divisor_of(job->bricks[1]);
   job->brick_count = (uint32_t)count;
-  const int64_t tile = PMB_CUDA_SELECT_TILE, stride = (count + tile - 1) / tile * tile;
+  const int64_t stride = (count + 1023) / 1024 * 1024;
   job->stride = (uint32_t)stride;
   job->by_stride = divisor_of(job->stride);
-  context->at_once = PMB_CUDA_ISOVALUES;
-  while (context->at_once > 1 && stride * context->at_once > INT32_MAX) {
-    --context->at_once;
-  }
+  const int64_t most = PMB_CUDA_ISOVALUES, fit = INT32_MAX / stride;
+  context->at_once = fit > most ? most : fit > 1 ? fit : 1;
   job->pitch = (dims[0] + per_vector - 1) / per_vector * per_vector;
   job->slice = job->pitch * dims[1];
   job->row_bytes = (uint64_t)job->pitch * pmb_type_size(context->volume.type);
@@ -177,61 +174,6 @@ static int64_t summary_bricks(const pmb_cuda_job *job)
   return ((int64_t)job->brick_count + 15) / 16 * 16;
 }
 
-/* Whether its bricks have flags. */
-static int has_flags(const pmb_cuda_volume *volume)
-{
-  return pmb_type_is_float(volume->key.type) || volume->key.sample_flags || volume->key.cell_flags;
-}
-
-static int64_t sample_count(const pmb_cuda_volume *volume)
-{
-  const int64_t *dims = volume->key.dims;
-  return dims[0] * dims[1] * dims[2];
-}
-
-static int64_t cell_count(const pmb_cuda_volume *volume)
-{
-  const int64_t *dims = volume->key.dims;
-  return (dims[0] - 1) * (dims[1] - 1) * (dims[2] - 1);
-}
-
-static pmb_status reserve_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
-{
-  const size_t size = pmb_type_size(volume->key.type);
-  const int64_t *dims = volume->key.dims, bricks = summary_bricks(&cuda->job);
-  const struct {
-    int wanted;
-    pmb_cuda_buffer *buffer;
-    int64_t count;
-    size_t size;
-    const char *what;
-  } arrays[] = {
-    { 1, &volume->samples, cuda->job.slice * dims[2], size, "the volume (samples)" },
-    { 1, &volume->summary, bricks, 2 * size, "the summary (bricks)" },
-    { has_flags(volume), &volume->flags, bricks, 1, "the summary (bricks)" },
-    { volume->key.sample_flags != NULL, &volume->sample_flags, sample_count(volume), 1, "the flags (samples)" },
-    { volume->key.cell_flags != NULL, &volume->cell_flags, cell_count(volume), 1, "the flags (cells)" },
-  };
-  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    if (arrays[i].wanted) {
-      PMB_CUDA_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what));
-    }
-  }
-  return PMB_OK;
-}
-
-/* What is read along with the last bricks of each half, and not used. */
-static pmb_status clear_summary_ends(pmb_cuda *cuda, pmb_cuda_volume *volume)
-{
-  const size_t size = pmb_type_size(volume->key.type), half = (size_t)summary_bricks(&cuda->job) * size;
-  const size_t bricks = (size_t)cuda->job.brick_count * size;
-  for (int i = 0; i < 2 && bricks < half; ++i) {
-    char *d_half = (char *)volume->summary.d_data + (size_t)i * half;
-    PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(d_half + bricks, 0, half - bricks, cuda->compute));
-  }
-  return PMB_OK;
-}
-
 /* Points the job to a volume's memory on the device. */
 static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
 {
@@ -239,66 +181,61 @@ static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
   job->d_samples = volume->samples.d_data;
   job->d_low = volume->summary.d_data;
   job->d_high = (char *)volume->summary.d_data + (size_t)summary_bricks(job) * pmb_type_size(volume->key.type);
-  job->d_flags = has_flags(volume) ? (uint8_t *)volume->flags.d_data : NULL;
-  job->d_sample_flags = volume->key.sample_flags ? (const uint8_t *)volume->sample_flags.d_data : NULL;
-  job->d_cell_flags = volume->key.cell_flags ? (const uint8_t *)volume->cell_flags.d_data : NULL;
+  job->d_flags = (uint8_t *)volume->flags.d_data;
+  job->d_sample_flags = (const uint8_t *)volume->sample_flags.d_data;
+  job->d_cell_flags = (const uint8_t *)volume->cell_flags.d_data;
   job->hidden_sample_bits = volume->key.hidden_sample_bits;
   job->hidden_cell_bits = volume->key.hidden_cell_bits;
 }
 
-/* Summarizes the layers of bricks whose samples are there, in few launches: whole columns of layers, and the rest. */
-static pmb_status summarize_arrived(pmb_cuda *cuda, int64_t slices)
-{
-  const int64_t layers = cuda->job.bricks[2], done = cuda->layers_done;
-  const int64_t ready = slices >= cuda->job.dims[2] ? layers : (slices - 1) / PMB_BRICK_Z;
-  if (ready <= done || (ready - done < PMB_CUDA_LAYERS && ready < layers)) {
-    return PMB_OK;
-  }
-  cuda->layers_done = ready;
-  return pmb_cuda_summarize(cuda, done, ready);
-}
-
-/* Uploads the flags of hidden samples and cells, and puts them into the summary. No progress: the samples take longer. */
-static pmb_status upload_hidden(pmb_cuda *cuda, const pmb_cuda_volume *volume)
-{
-  const pmb_volume *key = &volume->key;
-  cuda->context->crew.fraction_begin = cuda->context->crew.fraction_end;
-  if (key->sample_flags) {
-    PMB_CUDA_STEP(
-      pmb_cuda_upload_array(cuda, key->sample_flags, (size_t)sample_count(volume), volume->sample_flags.d_data));
-  }
-  if (key->cell_flags) {
-    PMB_CUDA_STEP(
-      pmb_cuda_upload_array(cuda, key->cell_flags, (size_t)cell_count(volume), volume->cell_flags.d_data));
-  }
-  return key->sample_flags || key->cell_flags ? pmb_cuda_hide(cuda) : PMB_OK;
-}
-
-/* Everything up to the volume's range; returns before it is done. */
+/* Enqueues everything up to the volume's range. */
 static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
-  PMB_CUDA_STEP(reserve_volume(cuda, volume));
-  PMB_CUDA_STEP(clear_summary_ends(cuda, volume));
+  const pmb_volume *key = &volume->key;
+  const size_t size = pmb_type_size(key->type);
+  const int64_t *dims = key->dims, bricks = summary_bricks(&cuda->job);
+  const struct {
+    const void *host;
+    pmb_cuda_buffer *buffer;
+    int64_t count;
+    size_t size;
+    const char *what;
+  } arrays[] = {
+    { key->samples, &volume->samples, cuda->job.slice * dims[2], size, "the volume (samples)" },
+    { key->sample_flags, &volume->sample_flags, dims[0] * dims[1] * dims[2], 1, "the flags (samples)" },
+    { key->cell_flags, &volume->cell_flags, (dims[0] - 1) * (dims[1] - 1) * (dims[2] - 1), 1, "the flags (cells)" },
+  };
+  pmb_cuda_copy copies[3];
+  int count = 0;
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    if (arrays[i].host) {
+      PMB_CUDA_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what));
+      copies[count++] = { NULL, arrays[i].buffer->d_data, (void *)arrays[i].host,
+        (size_t)arrays[i].count * arrays[i].size, 0, 0 };
+    }
+  }
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &volume->summary, bricks, 2 * size, "the summary (bricks)"));
+  if (pmb_type_is_float(key->type) || count > 1) {
+    PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &volume->flags, bricks, 1, "the summary (bricks)"));
+  }
+  /* Also clears the ends of both halves, which are read with the last bricks. */
+  PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(volume->summary.d_data, 0, volume->summary.capacity, cuda->compute));
   point_to_volume(cuda, volume);
-  cuda->layers_done = 0;
-  PMB_CUDA_STEP(pmb_cuda_upload(cuda, volume->samples.d_data, summarize_arrived));
-  PMB_CUDA_STEP(upload_hidden(cuda, volume));
+  PMB_CUDA_STEP(pmb_cuda_upload(cuda, copies, count, key));
+  PMB_CUDA_STEP(pmb_cuda_summarize(cuda));
+  if (count > 1) {
+    PMB_CUDA_STEP(pmb_cuda_hide(cuda));
+  }
   return pmb_cuda_find_range(cuda);
 }
 
 pmb_status pmb_cuda_upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
-  pmb_context *context = cuda->context;
-  const double begin = context->crew.fraction_begin;
   const pmb_status status = upload_and_summarize(cuda, volume);
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
-  context->crew.fraction_begin = begin;
   PMB_CUDA_STEP(status);
-  PMB_CUDA_STEP(pmb_cuda_check(context, error, "upload"));
-  pmb_cuda_take_range(cuda);
-  volume->minimum = context->minimum;
-  volume->maximum = context->maximum;
-  volume->nonfinite_bricks = context->nonfinite_bricks;
+  PMB_CUDA_STEP(pmb_cuda_check(cuda->context, error, "upload"));
+  pmb_cuda_take_range(cuda, volume);
   return PMB_OK;
 }
 
@@ -309,22 +246,15 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   const int64_t uploads = cuda->context->uploads;
   PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
   crew->fraction_end = between;
-  const pmb_status status = pmb_cuda_hold_volume(cuda);
+  const pmb_status status = pmb_cuda_bring_volume(cuda);
   crew->fraction_begin = cuda->context->uploads != uploads ? between : from;
   crew->fraction_end = to;
   if (status == PMB_OK) {
     point_to_volume(cuda, cuda->volume);
   } else {
-    pmb_cuda_end_call(cuda);
+    pmb_cuda_end(cuda);
   }
   return status;
-}
-
-void pmb_cuda_end(pmb_cuda *cuda)
-{
-  pmb_cuda_account(cuda);
-  pmb_cuda_release_volume(cuda);
-  pmb_cuda_end_call(cuda);
 }
 
 static pmb_status cuda_bind(pmb_context *context)
@@ -341,95 +271,41 @@ static pmb_status cuda_bind(pmb_context *context)
   return PMB_OK;
 }
 
-/* The group's isovalues, and how the volume's bricks are repeated for them. */
-static void set_isovalues(pmb_cuda_job *job, const pmb_group *group)
+/* Reserves room for `active` bricks and `special` special ones among them, and points the job to its arrays. */
+static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t special)
 {
-  job->isovalue_count = (int)group->count;
-  job->group_bricks = job->stride * (uint32_t)group->count;
-  job->any_join = 0;
-  for (int n = 0; n < job->isovalue_count; ++n) {
-    job->isovalues[n] = group->isovalues[n];
-    job->any_join |= group->isovalues[n].join;
-  }
-}
-
-/* Points the job to its arrays. */
-static void point_job(pmb_cuda *cuda)
-{
+  enum { COUNTERS = (sizeof(pmb_cuda_counters) + 7) / 8 };
+  const int64_t room = active > cuda->record_room ? active : cuda->record_room, blocks = cuda->processors;
+  const int64_t words = COUNTERS + 2 * blocks + room / 32 + blocks; /* scan: turns of 32 bricks a block */
+  const size_t before = cuda->sums.capacity;
   pmb_cuda_job *job = &cuda->job;
+  cuda->record_room = 0; /* where one of these fails */
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->map, job->group_bricks / 32, sizeof(uint2), "the brick map"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->brick, room, sizeof(uint32_t), "the active bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->before, room + 1, sizeof(pmb_cuda_before), "the active bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->special, special, sizeof(pmb_cuda_special), "the special bricks"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->sums, words, sizeof(uint64_t), "the scan"));
+  cuda->record_room = (uint32_t)room;
+  cuda->epoch = (cuda->epoch + 1) % EPOCHS;
+  if (cuda->epoch == 0 || before != cuda->sums.capacity) {
+    cuda->epoch = EPOCHS - 1; /* if this fails, the next count does it again */
+    PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(cuda->sums.d_data, 0, cuda->sums.capacity, cuda->compute));
+    cuda->epoch = 1;
+  }
   job->epoch = cuda->epoch;
   job->d_map = (uint2 *)cuda->map.d_data;
   job->d_records = (pmb_cuda_record *)cuda->records.d_data;
   job->d_brick = (uint32_t *)cuda->brick.d_data;
   job->d_before = (pmb_cuda_before *)cuda->before.d_data;
   job->d_special = (pmb_cuda_special *)cuda->special.d_data;
-  job->d_select_status = (uint64_t *)cuda->select_status.d_data;
-  job->d_scan_status = (uint64_t *)cuda->scan_status.d_data;
-  job->d_counters = (pmb_cuda_counters *)cuda->counters.d_data;
+  job->d_counters = (pmb_cuda_counters *)cuda->sums.d_data;
+  job->d_select_sums = (uint64_t *)cuda->sums.d_data + COUNTERS;
+  job->d_scan_sums = job->d_select_sums + 2 * blocks;
   job->totals = cuda->totals;
   job->record_capacity = cuda->record_room;
   job->special_capacity = (uint32_t)(cuda->special.capacity / sizeof(pmb_cuda_special));
-}
-
-/* Reserves room for `active` bricks and `special` special ones among them. */
-static pmb_status reserve_records(pmb_context *context, pmb_cuda *cuda, int64_t active, int64_t special)
-{
-  const int64_t bricks = cuda->job.group_bricks, blocks = cuda->processors;
-  const int64_t select_tiles = bricks / PMB_CUDA_SELECT_TILE;
-  const int64_t room = active > cuda->record_room ? active : cuda->record_room;
-  const struct {
-    pmb_cuda_buffer *buffer;
-    int64_t count;
-    size_t size;
-    const char *what;
-  } arrays[] = {
-    { &cuda->counters, 1, sizeof(pmb_cuda_counters), "counters" },
-    { &cuda->map, bricks / 32, sizeof(uint2), "the brick map" },
-    { &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks" },
-    { &cuda->brick, room, sizeof(uint32_t), "the active bricks" },
-    { &cuda->before, room + 1, sizeof(pmb_cuda_before), "the active bricks" },
-    { &cuda->special, special, sizeof(pmb_cuda_special), "the special bricks" },
-    { &cuda->select_status, select_tiles > 2 * blocks ? select_tiles : 2 * blocks, sizeof(uint64_t), "the scan" },
-    { &cuda->scan_status, room / 32 + blocks, sizeof(uint64_t), "the scan" }, /* tiles of 32, all blocks' */
-  };
-  const size_t before = cuda->select_status.capacity + cuda->scan_status.capacity;
-  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    const pmb_status status =
-      pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what);
-    if (status != PMB_OK) {
-      cuda->record_room = 0;
-      return status;
-    }
-  }
-  cuda->record_room = (uint32_t)room;
-  cuda->epoch = (cuda->epoch + 1) % EPOCHS;
-  if (cuda->epoch == 0 || before != cuda->select_status.capacity + cuda->scan_status.capacity) {
-    cuda->epoch = EPOCHS - 1; /* if this fails, the next count does it again */
-    PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->counters.d_data, 0, cuda->counters.capacity, cuda->compute));
-    PMB_CUDA_TRY(
-      context, cudaMemsetAsync(cuda->select_status.d_data, 0, cuda->select_status.capacity, cuda->compute));
-    PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->scan_status.d_data, 0, cuda->scan_status.capacity, cuda->compute));
-    cuda->epoch = 1;
-  }
-  point_job(cuda);
   return PMB_OK;
-}
-
-/* Enqueues select, classify and scan with the memory that is there. */
-pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda)
-{
-  memset(cuda->totals, 0, offsetof(pmb_cuda_totals, ranges));
-  PMB_CUDA_STEP(pmb_cuda_select(cuda));
-  return pmb_cuda_classify(cuda);
-}
-
-/* Whether the bricks fitted; if not, makes room: an eighth more, so that a dragged isovalue seldom allocates. */
-static pmb_status fit_records(pmb_context *context, pmb_cuda *cuda, int *fits)
-{
-  const int64_t active = cuda->totals->active;
-  const int64_t special = cuda->totals->special;
-  *fits = active <= cuda->job.record_capacity && special == 0;
-  return *fits ? PMB_OK : reserve_records(context, cuda, active + active / 8, special + special / 8);
 }
 
 /* The sizes of each isovalue: differences of the sums before it and before the next. */
@@ -458,28 +334,39 @@ void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_sta
   }
 }
 
-/* Counts, again with more memory if the active bricks did not fit. */
-static pmb_status count_all(pmb_context *context, pmb_cuda *cuda, const pmb_group *group)
+/* Counts, again with more memory if the active bricks did not fit: an eighth more, so that a dragged isovalue seldom
+ * allocates. */
+static pmb_status count_all(pmb_context *context, pmb_cuda *cuda)
 {
-  const int64_t bricks = cuda->job.brick_count * group->count;
-  PMB_CUDA_STEP(reserve_records(context, cuda, bricks < 4096 ? bricks : 4096 + bricks / 64, 1024));
-  for (int fits = 0; !fits;) {
-    PMB_CUDA_STEP(pmb_cuda_enqueue_count(cuda));
+  const int64_t bricks = (int64_t)cuda->job.brick_count * cuda->job.isovalue_count;
+  const pmb_cuda_totals *totals = cuda->totals;
+  int64_t active = bricks < 4096 ? bricks : 4096 + bricks / 64, special = 1024;
+  do {
+    PMB_CUDA_STEP(reserve_records(cuda, active, special));
+    PMB_CUDA_STEP(pmb_cuda_classify(cuda));
     PMB_CUDA_STEP(pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "select and classify"));
-    PMB_CUDA_STEP(fit_records(context, cuda, &fits));
     PMB_CUDA_STEP(pmb_cuda_report(cuda));
-  }
+    active = (int64_t)totals->active + totals->active / 8;
+    special = (int64_t)totals->special + totals->special / 8;
+  } while (totals->active > cuda->job.record_capacity || special > 0);
   return PMB_OK;
 }
 
 pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
 {
   pmb_cuda *cuda = state_of(context);
+  pmb_cuda_job *job = &cuda->job;
   cuda->counted = 0;
-  set_isovalues(&cuda->job, group);
-  cuda->job.frame = context->frame;
-  cuda->job.any_flags = context->nonfinite_bricks > 0 || cuda->job.d_sample_flags || cuda->job.d_cell_flags;
-  const pmb_status status = count_all(context, cuda, group);
+  job->isovalue_count = (int)group->count;
+  job->group_bricks = job->stride * (uint32_t)group->count;
+  job->any_join = 0;
+  for (int n = 0; n < job->isovalue_count; ++n) {
+    job->isovalues[n] = group->isovalues[n];
+    job->any_join |= group->isovalues[n].join;
+  }
+  job->frame = context->frame;
+  job->any_flags = context->nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags;
+  const pmb_status status = count_all(context, cuda);
   if (status == PMB_OK) {
     take_sizes(context, cuda, group);
     cuda->counted = 1;
@@ -507,17 +394,14 @@ static pmb_status cuda_count(pmb_context *context, const pmb_group *group)
 static pmb_status cuda_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
 {
   pmb_cuda *cuda = state_of(context);
-  const size_t bytes = (size_t)context->bricks * pmb_type_size(context->volume.type);
+  const size_t bytes = (size_t)summary_bricks(&cuda->job) * pmb_type_size(context->volume.type);
   if (!pmb_buffer_reserve(&context->memory, copy, 2, bytes)) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the summary: 2 of %zu bytes", bytes);
   }
   PMB_CUDA_STEP(pmb_cuda_begin(cuda, 1));
   *low = copy->data;
   *high = (char *)copy->data + bytes;
-  cudaError_t error = cudaMemcpy(copy->data, cuda->job.d_low, bytes, cudaMemcpyDeviceToHost);
-  if (error == cudaSuccess) {
-    error = cudaMemcpy((char *)copy->data + bytes, cuda->job.d_high, bytes, cudaMemcpyDeviceToHost);
-  }
+  const cudaError_t error = cudaMemcpy(copy->data, cuda->job.d_low, 2 * bytes, cudaMemcpyDeviceToHost);
   const pmb_status status = pmb_cuda_check(context, error, "copy of the summary");
   pmb_cuda_end(cuda);
   return status;

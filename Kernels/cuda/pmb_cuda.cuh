@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The CUDA backend: what its passes share on the host, and of data. On the device: pmb_cuda_common.cuh.
+ * The CUDA backend: data and functions that its passes share on the host. For the device: pmb_cuda_common.cuh.
  *
- * Passes, as on the CPU: summarize (bind), select, classify with scan (count), vertices and triangles (emit). Each has
- * its own file with its kernel and, below it, the function that launches it. Order comes from ordered scans
- * ("decoupled look-back", Merrill and Garland 2016), never from atomics.
+ * Passes, as on the CPU: summarize (bind); select, classify and scan (count, one launch); vertices and triangles (emit). A
+ * pass has its own file, with the launcher below the kernel. Order comes from ordered scans, never from atomics.
  *
- * On the device a volume lies in rows of `pitch` samples, a multiple of 16 bytes; the last sample of a row fills it. */
+ * On the device a row of the volume has `pitch` samples, a multiple of 16 bytes; the row's last sample is repeated. */
 #ifndef PMB_CUDA_CUH
 #define PMB_CUDA_CUH
 
@@ -28,18 +27,14 @@ extern "C" {
 enum {
   PMB_CUDA_WARPS = 8, /* warps of a block, each with a brick of its own */
   PMB_CUDA_THREADS = 32 * PMB_CUDA_WARPS,
-  PMB_CUDA_ISOVALUES = 16,                                /* isovalues of a group at most */
-  PMB_CUDA_ROWS = 25,                                     /* rows of a brick with its halo: row z * 5 + y */
-  PMB_CUDA_SELECT_WARPS = 32,                             /* of a block of select */
-  PMB_CUDA_SELECT_TILE = 32 * 32 * PMB_CUDA_SELECT_WARPS, /* bricks of a block there: 32 a thread */
-  PMB_CUDA_KEPT_BRICKS = 1024,                            /* of a block of classify, in shared memory */
-  PMB_CUDA_RANGES = 256,                                  /* blocks that look for the volume's range */
+  PMB_CUDA_ISOVALUES = 16, /* most isovalues of a group */
+  PMB_CUDA_ROWS = 25,      /* rows of a brick with its halo: row z * 5 + y */
+  PMB_CUDA_RANGES = 2048,  /* warps that look for the volume's range */
   PMB_CUDA_LAYERS = 8,     /* layers of bricks that a warp walks through in summarize */
-  PMB_CUDA_SLOTS = 4,      /* pieces of a transfer that are under way at a time */
-  PMB_CUDA_PARTS = 64,     /* likewise, where each host thread handles its own */
-  PMB_CUDA_KEPT = 16,      /* attributes that stay on the device at most */
+  PMB_CUDA_PARTS = 64,     /* most parts of a transfer under way at a time */
+  PMB_CUDA_KEPT = 16,      /* most attributes that stay on the device */
   PMB_CUDA_HUGE = 2 << 20, /* bytes of a huge page of the host */
-  PMB_CUDA_DEVICES = 64    /* GPUs of a machine, at most */
+  PMB_CUDA_DEVICES = 64    /* most GPUs of a machine */
 };
 
 /* Points and triangles of the active bricks before one. */
@@ -66,24 +61,24 @@ typedef struct pmb_cuda_special {
   uint32_t equal_column;
 } pmb_cuda_special;
 
-/* A block's part of the volume's range. */
+/* The range of some bricks; low > high: no finite sample. */
 typedef struct pmb_cuda_range_part {
   double low, high;
-  int64_t odd; /* bricks with samples that are not finite */
+  int64_t nonfinite; /* bricks with samples that are not finite */
 } pmb_cuda_range_part;
 
-/* What a count finds; in pinned memory that the device writes to. */
+/* Results of a count, in pinned memory that the device writes to. */
 typedef struct pmb_cuda_totals {
   int64_t points, triangles;
   uint32_t active;
-  uint32_t special; /* not 0: how many special records there are, for which there was no room */
-  /* Of each isovalue but the first: its first active brick, and what is before it if there is that brick. */
+  uint32_t special; /* special records, if there was no room for all; else 0 */
+  /* For each isovalue but the first: index of its first active brick; points and triangles before it, if it exists. */
   uint32_t first[PMB_CUDA_ISOVALUES];
   pmb_cuda_before before[PMB_CUDA_ISOVALUES];
-  pmb_cuda_range_part ranges[PMB_CUDA_RANGES]; /* of the volume, when it is bound */
+  pmb_cuda_range_part ranges[PMB_CUDA_RANGES]; /* of the volume, set by bind */
 } pmb_cuda_totals;
 
-/* The device's own counters. */
+/* Counters in device memory. */
 typedef struct pmb_cuda_counters {
   uint32_t active;
   uint32_t special;                   /* records so far; 0 between counts */
@@ -95,18 +90,17 @@ typedef struct pmb_cuda_divisor {
   uint32_t factor, shift;
 } pmb_cuda_divisor;
 
-/* The bound volume and the request, as kernels get them.
+/* The bound volume and the request: the argument of kernels.
  *
- * Several isovalues are one run over as many copies of the volume's bricks, one copy behind the other: brick b of
- * isovalue n is brick n * stride + b to all passes, and neighbours are as far from each other as in the volume. Only
- * pmb_cuda_box_of takes such a number apart. */
+ * For several isovalues the passes run over as many copies of the volume's bricks, one behind the other: brick b of isovalue
+ * n has number n * stride + b. So numbers of neighbours differ as in the volume. Select and pmb_cuda_box_of split it. */
 typedef struct pmb_cuda_job {
   const void *d_samples;
   int64_t pitch, slice; /* samples from row to row and from slice to slice; the same in bytes: */
   uint64_t row_bytes, slice_bytes;
   int32_t dims[3];
   uint32_t bricks[3];
-  int32_t last_cells[3];         /* cells along each axis of the last bricks there, 0 to all */
+  int32_t last_cells[3];         /* cells along each axis of the last brick there; may be 0 */
   pmb_cuda_divisor by_bricks[2]; /* along x and y */
   uint32_t brick_count;
   void *d_low, *d_high; /* per brick, in the sample's type */
@@ -115,7 +109,7 @@ typedef struct pmb_cuda_job {
   const uint8_t *d_sample_flags, *d_cell_flags; /* as in pmb_volume */
   uint8_t hidden_sample_bits, hidden_cell_bits;
   int isovalue_count;
-  uint32_t stride;       /* bricks from isovalue to isovalue: whole tiles of select */
+  uint32_t stride;       /* bricks from isovalue to isovalue: a multiple of 1024 */
   uint32_t group_bricks; /* of all copies */
   pmb_cuda_divisor by_stride;
   pmb_isovalue isovalues[PMB_CUDA_ISOVALUES];
@@ -123,13 +117,13 @@ typedef struct pmb_cuda_job {
   uint2 *d_map;               /* per 32 bricks: which are active, how many are active before */
   pmb_cuda_record *d_records; /* per active brick, like the next three */
   uint32_t *d_brick;
-  pmb_cuda_before *d_before; /* and of one brick more: the totals. Until scan: points | triangles << 16, of each */
+  pmb_cuda_before *d_before; /* with one more for the totals. Until scan: a brick's points | triangles << 16 */
   uint32_t record_capacity;
   pmb_cuda_special *d_special;
   uint32_t special_capacity;
-  uint64_t *d_select_status; /* per tile of select; in classify's launch two per block */
-  uint64_t *d_scan_status;   /* per tile of classify: points | triangles << 24 */
-  uint32_t epoch;            /* marks what was written in this count */
+  uint64_t *d_select_sums; /* two per block of classify: its active bricks; whether it has listed them */
+  uint64_t *d_scan_sums;   /* per tile of classify: points | triangles << 24 */
+  uint32_t epoch;          /* marks the sums of this count */
   pmb_cuda_counters *d_counters;
   pmb_cuda_totals *totals; /* pinned */
   pmb_frame frame;
@@ -156,7 +150,7 @@ typedef struct pmb_cuda_buffer {
   size_t capacity;
 } pmb_cuda_buffer;
 
-/* Where a volume's samples are. */
+/* States of a volume. */
 enum { PMB_CUDA_ON_HOST = 0, PMB_CUDA_UPLOADING, PMB_CUDA_ON_DEVICE };
 
 /* A bound volume on a device, with its summary; contexts may share it. */
@@ -167,8 +161,6 @@ typedef struct pmb_cuda_volume {
   uint32_t generation;
   int state;
   uintptr_t uploader; /* the thread that uploads it */
-  int contexts;       /* that have it bound */
-  int users;          /* calls that need it now */
   uint64_t last_used;
   int64_t bytes;
   pmb_cuda_buffer samples, summary, flags, sample_flags, cell_flags;
@@ -183,50 +175,39 @@ typedef struct pmb_cuda_kept {
   pmb_cuda_buffer samples;
 } pmb_cuda_kept;
 
-/* Pinned slots that the parts of a transfer go through in turn: part n through slot n modulo `slots`. */
-typedef struct pmb_cuda_ring {
-  char *memory;              /* NULL: not taken */
-  size_t bytes, part, parts; /* of the memory, of a part; how many parts there are */
-  int slots;
-  int error;                   /* cudaError_t, the first; atomic */
-  size_t sent[PMB_CUDA_PARTS]; /* 1 + the part that was sent last, by slot; atomic */
-} pmb_cuda_ring;
-
-/* What is over on a stream. */
+/* Recorded after the copy of a part, and after the kernels that make points and triangles. */
 typedef struct pmb_cuda_events {
-  cudaEvent_t slot[PMB_CUDA_SLOTS], part[PMB_CUDA_PARTS], points, triangles;
+  cudaEvent_t part[PMB_CUDA_PARTS], points, triangles;
 } pmb_cuda_events;
 
 typedef struct pmb_cuda {
   pmb_context *context;
   struct pmb_cuda *next;
   int device, processors;
-  int early;           /* kernels may begin before the one before them is over */
-  uint32_t generation; /* of the device's state that all of this belongs to */
+  int early;           /* a kernel may begin before the one before it ends */
+  uint32_t generation; /* of the device's state in which the buffers were made */
   int busy;            /* in a call */
-  int outer_device;    /* of the call, with another context, that this call is made in; -1: none */
+  int outer_device;    /* device of the call whose progress hook makes this call; -1: none */
   uint64_t last_used;
   int64_t device_bytes, device_peak, device_limit; /* of the own buffers; with the volume; of the process */
   cudaStream_t compute, copy;
   pmb_cuda_events done;
-  pmb_cuda_ring ring;      /* of the transfer under way */
   pmb_cuda_totals *totals; /* pinned */
   pmb_cuda_volume *volume; /* the bound one */
-  pmb_cuda_buffer counters, map, records, brick, before, special;
-  pmb_cuda_buffer select_status, scan_status;
+  pmb_cuda_buffer map, records, brick, before, special;
+  pmb_cuda_buffer sums; /* the job's counters, d_select_sums, d_scan_sums */
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
   pmb_cuda_kept kept[PMB_CUDA_KEPT];
   uint32_t epoch;
   uint32_t record_room; /* active bricks that the arrays have room for */
   uint32_t active;      /* bricks of the group last counted */
-  int64_t layers_done;  /* bind: layers of bricks summarized so far */
   int empty;            /* the volume has no cell */
   int counted;          /* the arrays hold the bricks of the group last counted */
   pmb_sizes sizes;      /* of the group last counted */
   pmb_cuda_job job;
 } pmb_cuda;
 
-/* How samples are handled: as float or as double. */
+/* The type in which samples are computed with: float or double. */
 template <class T> struct pmb_cuda_real;
 #define PMB_CUDA_REAL(NAME, sample, name, real) \
   template <> struct pmb_cuda_real<sample> {    \
@@ -235,7 +216,7 @@ template <class T> struct pmb_cuda_real;
 PMB_SAMPLE_TYPES(PMB_CUDA_REAL)
 #undef PMB_CUDA_REAL
 
-/* The value of `call`, an error of CUDA, with T defined as the sample type. */
+/* Evaluates `call`, a cudaError_t, with T defined as the sample type. */
 #define PMB_CUDA_BY_TYPE(type, call)           \
   pmb_cuda_by_type((type), [&](auto example) { \
     typedef decltype(example) T;               \
@@ -254,28 +235,28 @@ template <class FUNCTION> static inline cudaError_t pmb_cuda_by_type(pmb_type ty
 }
 
 /* pmb_cuda_device.cu */
-/* Whether this process was forked from one that had used a GPU, so that CUDA must not be called. pmb_cuda_check_process:
- * PMB_UNAVAILABLE then. */
+/* Whether this process was forked from one that had used a GPU, so that CUDA must not be called. pmb_cuda_check_process
+ * returns PMB_UNAVAILABLE then. */
 int pmb_cuda_is_forked(void);
 pmb_status pmb_cuda_check_process(pmb_context *context);
-/* Which GPU the context is to use, from 0. */
+/* Chooses the GPU for the context, from 0. */
 pmb_status pmb_cuda_choose_device(pmb_context *context, int *device);
 pmb_status pmb_cuda_name_device(pmb_context *context, int device); /* for pmb_get_info */
-/* Fails where this build has no code for the device; begins_early: whether kernels may, with the code that there is. */
+/* Fails if this build has no code for the device. *begins_early: whether that code allows kernels to begin early. */
 pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early);
-/* The status of a CUDA call, with a text that names the call; pmb_cuda_failed: of one that has failed. */
+/* The status of a CUDA call; the error text names the call. pmb_cuda_failed: for an error that is not cudaSuccess. */
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
 pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what);
-/* The error of a CUDA call that these do not check. */
+/* Passes an error on; tests replace it. For calls that pmb_cuda_check does not see. */
 cudaError_t pmb_cuda_result(cudaError_t error);
-/* Grows when the state of a GPU, or of one of all, is lost: what was made in an older generation is gone. */
+/* Grows when the GPU's state, or any GPU's, is lost. Buffers of an older generation are gone. */
 uint32_t pmb_cuda_generation(int device);
 uint32_t pmb_cuda_generation_of_all(void);
-/* Resets lost GPUs; no call may be running. pmb_cuda_recover_if_idle: does so if none is. */
+/* Resets lost GPUs; no call may be running. pmb_cuda_recover_if_idle checks that first. */
 void pmb_cuda_recover(void);
 void pmb_cuda_recover_if_idle(void);
 
-/* Returns from the calling function if a step fails; if a CUDA call does. */
+/* Return from the calling function if a step, or a CUDA call, fails. */
 #define PMB_CUDA_STEP(call)         \
   do {                              \
     const pmb_status step = (call); \
@@ -289,39 +270,37 @@ void pmb_cuda_recover_if_idle(void);
 /* Adds a context to the process's list, and removes it. */
 void pmb_cuda_register(pmb_cuda *cuda);
 void pmb_cuda_unregister(pmb_cuda *cuda);
-/* Around every call with a context; enter fails where the GPU's state was lost, and in a forked process. */
+/* Around every call with a context. Fails if the GPU's state was lost, and in a forked process. */
 pmb_status pmb_cuda_begin_call(pmb_cuda *cuda);
-void pmb_cuda_end_call(pmb_cuda *cuda);
+void pmb_cuda_end(pmb_cuda *cuda);
 /* Makes the device of this thread's call current again; 0 if the thread is in no call. */
 int pmb_cuda_return_to_call(void);
-/* Reserves room for elements in a buffer, during a call with its context; frees idle memory of the process if it must. */
+/* Makes room for `count` elements in a buffer of a context in a call. Contents are lost when it grows. Frees idle memory of
+ * the process if it must. */
 pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what);
-/* The same for an output array; spare: for an eighth more where it has to be made anew, for the surface may grow; else for no
- * more than asked for. */
+/* The same for an output array. spare: a new array gets an eighth more, since the surface may grow. */
 pmb_status pmb_cuda_reserve_output(
   pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, int spare, size_t size, const char *what);
 void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer);
 void pmb_cuda_free_buffers(pmb_cuda *cuda); /* all of a context */
-int64_t pmb_cuda_held(int device);          /* bytes, by all contexts */
-void pmb_cuda_account(pmb_cuda *cuda);      /* to where pmb_get_info finds it */
-/* The bound volume: finds or makes its record; keeps it on the device during a call; ends that; drops the binding. */
+void pmb_cuda_account(pmb_cuda *cuda);      /* fills in the fields of pmb_get_info */
+/* The bound volume: finds or makes its record; brings it to the device, where it stays during the call; drops the binding.
+ * */
 pmb_status pmb_cuda_find_volume(pmb_cuda *cuda);
+pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda);
 void pmb_cuda_drop_volume(pmb_cuda *cuda);
-pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda);
-void pmb_cuda_release_volume(pmb_cuda *cuda);
+
 /* pmb_cuda.cu */
-/* Reserves the volume's memory, uploads it and summarizes; for residency. */
+/* Reserves the volume's memory, uploads and summarizes it. */
 pmb_status pmb_cuda_upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume);
 /* Around a call that needs the volume on the device, for which `share` of the call's progress is set aside. */
 pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share);
-void pmb_cuda_end(pmb_cuda *cuda);
-/* Counts, in such a call. */
+/* Counts, between begin and end. */
 pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group);
-/* Frees the context's buffers where a group of several isovalues ran out of memory: a smaller group comes next. */
+/* Frees the context's buffers if a group of several isovalues ran out of memory: a smaller group comes next. */
 void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_status status);
-
-/* Reports the end of the current fraction to the progress hook; PMB_ABORTED if it says stop. pmb_cuda_aborted: sets that
- * error. */
+/* Reports the end of the current fraction to the progress hook; PMB_ABORTED if the hook stops the call. pmb_cuda_aborted
+ * sets that error. */
 pmb_status pmb_cuda_report(pmb_cuda *cuda);
 pmb_status pmb_cuda_aborted(pmb_cuda *cuda);
 
@@ -329,75 +308,52 @@ pmb_status pmb_cuda_aborted(pmb_cuda *cuda);
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
 
 /* pmb_cuda_pinned.cu */
-void pmb_cuda_pinned_contexts(int change, int device); /* a context has come (1) or gone (-1) */
-void *pmb_cuda_pinned_take(size_t bytes); /* pmb_host_allocate and pmb_host_release in the context's own calls */
-void pmb_cuda_pinned_give(void *memory);
+void pmb_cuda_pinned_contexts(int change, int device); /* 1: a context was made on the device; -1: destroyed */
 int pmb_cuda_is_pinned(const void *memory, size_t bytes);
 cudaError_t pmb_cuda_pin(void *memory, size_t bytes); /* of the pool */
 
-/* pmb_cuda_upload.cu */
-/* Uploads the volume; calls `arrived` after each part, with the number of slices so far, on the compute stream. */
-pmb_status pmb_cuda_upload(pmb_cuda *cuda, void *d_samples, pmb_status (*arrived)(pmb_cuda *cuda, int64_t slices));
-pmb_status pmb_cuda_upload_array(pmb_cuda *cuda, const void *array, size_t bytes, void *d_array);
-size_t pmb_cuda_part_of(size_t bytes); /* of a transfer */
-pmb_status pmb_cuda_take_ring(pmb_cuda *cuda, size_t part, size_t parts);
-void pmb_cuda_give_ring(pmb_cuda *cuda); /* if there is one */
-char *pmb_cuda_ring_slot(const pmb_cuda_ring *ring, size_t n);
-int pmb_cuda_ring_failed(const pmb_cuda_ring *ring);
-void pmb_cuda_ring_note(pmb_cuda_ring *ring, cudaError_t error); /* the first error stays */
-void pmb_cuda_ring_sent(pmb_cuda *cuda, size_t n);
-int pmb_cuda_ring_await(pmb_cuda *cuda, size_t n); /* until part n has left its slot, or come there; 0: failed */
-
-/* pmb_cuda_download.cu */
-/* An array on its way back to the host, when `ready` has come on the compute stream. */
+/* pmb_cuda_transfer.cu */
+/* An array of a transfer. */
 typedef struct pmb_cuda_copy {
-  cudaEvent_t ready;
-  const void *d_from;
-  void *to;
+  cudaEvent_t ready; /* on the compute stream, which the copy waits for; may be NULL */
+  void *d_array, *host;
   size_t bytes; /* on the device */
-  int wide;     /* ids of 32 bits, to become ids of 64 bits that count from `base` */
+  int wide;     /* downloads: 32-bit ids become 64-bit ids that count from `base` */
   int64_t base;
 } pmb_cuda_copy;
-/* Downloads arrays. `meanwhile` does the host's own work during the first copies; may be NULL. */
+/* Uploads at most 8 arrays. `volume`: NULL, or the volume whose samples are the first array, in rows of the job's pitch. */
+pmb_status pmb_cuda_upload(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count, const pmb_volume *volume);
+/* Downloads at most 8 arrays. `meanwhile` does the host's own work during the first copies; may be NULL. */
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
   pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work);
 
-/* Whether the active bricks are selected in the launch of classify, a block on each multiprocessor, where each looks at a part
- * of the bricks, a thread at most at 32; or in a launch of its own. */
-static inline int pmb_cuda_selects_in_classify(const pmb_cuda *cuda)
-{
-  return cuda->job.isovalue_count == 1 && cuda->job.stride <= (int64_t)PMB_CUDA_SELECT_TILE * cuda->processors;
-}
-
-/* The launchers: they only enqueue, on cuda->compute. */
-pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end);
+/* The launchers enqueue on cuda->compute and do not wait. */
+pmb_status pmb_cuda_summarize(pmb_cuda *cuda);
 pmb_status pmb_cuda_hide(pmb_cuda *cuda);       /* after summarize, where something is hidden */
 pmb_status pmb_cuda_find_range(pmb_cuda *cuda); /* after these */
-void pmb_cuda_take_range(pmb_cuda *cuda);       /* sets the context's, when it has come */
-pmb_status pmb_cuda_select(pmb_cuda *cuda);     /* nothing, if classify does it */
-pmb_status pmb_cuda_classify(pmb_cuda *cuda);   /* with scan */
+/* Sets the volume's range from the totals, once the stream is synchronized. */
+void pmb_cuda_take_range(const pmb_cuda *cuda, pmb_cuda_volume *volume);
+pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with select and scan, as far as the reserved memory allows */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
-/* Vertices and triangles in one launch; 0 where it would be slower, or has no kernel for what is asked for. */
+/* Vertices and triangles in one launch. Returns 0 if that would be slower, or has no kernel for the output. */
 int pmb_cuda_emit_in_one_launch(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
-/* Counts and emits into the device buffers without waiting in between, as far as the memory that is there allows. */
-pmb_status pmb_cuda_enqueue_count(pmb_cuda *cuda);
-/* Vertices and triangles, with the events that tell when points and triangles are there. */
+/* Vertices and triangles; records done.points and done.triangles. */
 pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out);
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
 /* Makes room for the attributes: their samples, and the points of the largest. */
 pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare);
-/* Frees the attributes that stay on the device, to make room for another buffer; 0 if there are none. */
+/* Frees the attributes that stay on the device, to make room for the buffer `wanted`. Returns 0 if none was freed. */
 int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
 /* Uploads, interpolates and downloads attributes one by one. */
 pmb_status pmb_cuda_emit_attributes(
   pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
 
-/* How a kernel is launched: it may begin before the one before it is over, see pmb_cuda_await_passes; its blocks are on the
- * device together. */
+/* How a kernel is launched: it may begin before the one before it ends, see pmb_cuda_await_passes; all its blocks are on the
+ * device at the same time. */
 enum { PMB_CUDA_EARLY = 1, PMB_CUDA_COOPERATIVE = 2 };
 
-/* Launches a kernel; like <<<>>>, but returns what went wrong. */
+/* Launches a kernel; like <<<>>>, but returns the error. */
 template <class... PARAMETERS, class... ARGUMENTS>
 static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, int how, void (*kernel)(PARAMETERS...), dim3 blocks,
   int threads, size_t shared, ARGUMENTS... arguments)
@@ -420,7 +376,7 @@ static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, int how, void (*
   return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
 }
 
-/* As many blocks as the device has room for at a time. */
+/* Most blocks that are on the device at the same time. */
 template <class KERNEL> static inline unsigned pmb_cuda_all_blocks(const pmb_cuda *cuda, KERNEL kernel, int threads)
 {
   int blocks = 0;

@@ -170,7 +170,8 @@ static pmb_status emit_attribute(
   void *d_in = kept ? kept->samples.d_data : cuda->attribute_in.d_data;
   if (!kept || !kept->there) {
     crew->fraction_end = (crew->fraction_begin + end) / 2;
-    PMB_CUDA_STEP(pmb_cuda_upload_array(cuda, attribute->samples, (size_t)sample_count(cuda) * tuple, d_in));
+    const pmb_cuda_copy up = { NULL, d_in, (void *)attribute->samples, (size_t)sample_count(cuda) * tuple, 0, 0 };
+    PMB_CUDA_STEP(pmb_cuda_upload(cuda, &up, 1, NULL));
     crew->fraction_begin = crew->fraction_end;
     crew->fraction_end = end;
   }

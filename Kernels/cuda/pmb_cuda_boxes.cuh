@@ -37,7 +37,7 @@ static __device__ __forceinline__ void arrive(uint64_t *barrier)
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address_of(barrier)) : "memory");
 }
 
-/* Whether the phase of this parity is over; waits for it, but not for long. */
+/* Whether the phase of this parity is over; waits for it a limited time. */
 static __device__ __forceinline__ uint32_t is_over(uint64_t *barrier, uint32_t parity)
 {
   uint32_t over;
@@ -73,7 +73,7 @@ typedef CUresult (*encode_function)(CUtensorMap *, CUtensorMapDataType, cuuint32
   const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
   CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
-/* Describes the volume to the copy engine, for boxes of so many samples; 0 if it cannot be. */
+/* Describes the volume to the copy engine, for boxes of this size. Returns 0 on failure. */
 static int describe_volume(
   const pmb_cuda_job *job, cuuint32_t width, cuuint32_t rows, cuuint32_t slices, CUtensorMap *map)
 {

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Passes classify and scan: the row words of every active brick, its points and triangles, and those before it. A warp
- * has a brick. One launch of blocks that are on the device together; where it is not too much for them, they do select
- * first. */
+ * Pass classify, with select before it and scan after it in one launch: the row words of every active brick, its points and
+ * triangles, and those before it. A warp has a brick. All blocks are on the device at the same time. */
 #include "cuda/pmb_cuda_classify_words.cuh"
 #include "cuda/pmb_cuda_scan.cuh"
 #include "cuda/pmb_cuda_select.cuh"
 
 /* ---- bricks by the full rules of pmb_brick.h, rows spread over the lanes ---- */
 
-/* Room of a warp for the full rules. */
+/* Shared memory of a warp for the full rules. */
 typedef struct special_scratch {
   pmb_rows rows;
   pmb_content content;
 } special_scratch;
 
-/* The rows of valid cells take the place of those of hidden cells: a block has no more than 48 KB. */
+/* The rows of valid cells overwrite those of hidden cells: a block has no more than 48 KB. */
 static __device__ __forceinline__ uint64_t (*cells_of(special_scratch *scratch))[5]
 {
   return scratch->rows.hidden;
@@ -56,7 +55,7 @@ template <class T> static __device__ void read_rows(const pmb_cuda_job &job, con
   __syncwarp();
 }
 
-/* Takes a special record and fills it; the lane's row is lane. Returns its index, PMB_CUDA_PLAIN - 1 if there is no room. */
+/* Takes a special record and fills it, a row per lane. Returns its index, or PMB_CUDA_PLAIN - 1 if there is no room. */
 static __device__ uint32_t store_special(const pmb_cuda_job &job, special_scratch *scratch)
 {
   const int lane = threadIdx.x & 31;
@@ -88,8 +87,8 @@ static __device__ uint32_t store_special(const pmb_cuda_job &job, special_scratc
   return index;
 }
 
-/* What becomes of a brick by the full rules; handed over by value, as all that is not in memory anyway: what has an
- * address lies in local memory, and writing that for each brick costs more than the brick's record. */
+/* The result of the full rules. By value: anything with an address would be in local memory, and writing it for each brick
+ * costs more than the brick's record. */
 typedef struct special_result {
   uint32_t counts, word, index;
 } special_result;
@@ -140,8 +139,8 @@ typedef struct corner_words {
   uint32_t a, a1, b, b1, c, c1, d, d1;
 } corner_words;
 
-/* What loops beyond the first take from the triangles of some active cells of a row: a loop of n edges gives n - 2.
- * More than one takes a face with equal diagonals, or opposite corners that are alike all four. */
+/* Corrects the triangles of some active cells of a row for loops beyond the first: a loop of n edges gives n - 2. A cell has
+ * several loops only if both diagonals of a face join equal corners, or all four pairs of opposite corners are equal. */
 static __device__ __forceinline__ int several_loops(const corner_words &w, uint32_t cells)
 {
 #define PMB_FACE(p, q, r, s) (((p) ^ (q)) & ((p) ^ (r)) & ~((p) ^ (s)))
@@ -160,16 +159,15 @@ static __device__ __forceinline__ int several_loops(const corner_words &w, uint3
   return n;
 }
 
-/* What a lane does with its row. around: the lanes of the rows at y + 1, z + 1 and both, 5 bits each, none further
- * along an axis where the halo ends; from bit 16 on, where the row's first points are in a record, 0 in rows of the
- * halo. weights: see row_weights. */
+/* A lane's row. around: the lanes of the rows at y + 1, z + 1 and both, 5 bits each; at the end of the halo the row itself.
+ * From bit 16 on: offset of the row's `first` in a record, 0 in rows of the halo. weights: see row_weights. */
 typedef struct row_part {
   uint32_t around, weights;
 } row_part;
 
-/* Triangles of a brick: crossed edges - 2 x loops, summed over its cells, since every crossed edge of a cell is a
- * corner of exactly one loop. In how many of the ny x nz cells at its x an edge of row (y,z) along x, y and z lies,
- * and, for the first loop of the row's own cells, -2; a byte each. */
+/* Triangles of a brick: crossed edges - 2 x loops, summed over its cells, since every crossed edge of a cell is a corner of
+ * exactly one loop. Four bytes: the number of the ny x nz cells at its x that share an edge of row (y,z) along x, y and z;
+ * and -2 for the first loop of the row's own cells. */
 static __device__ __forceinline__ uint32_t row_weights(int y, int z, int ny, int nz)
 {
   const uint32_t in_y = y < ny, in_z = z < nz, at_y = in_y + (y > 0 && y <= ny), at_z = in_z + (z > 0 && z <= nz);
@@ -191,13 +189,12 @@ static __device__ __forceinline__ row_part part_of_lane(void)
   return part;
 }
 
-/* Whether nothing not finite or hidden asks for the full rules: the flags of the brick and of those below cover
- * samples and cells -1 to 32. */
+/* Whether all samples and cells from -1 to 32 are finite and visible, by the flags of the brick and of those below. */
 static __device__ __forceinline__ int is_clean(const pmb_cuda_job &job, const pmb_cuda_box &box)
 {
   int found = 0, origin[3] = { box.origin[0], box.origin[1], box.origin[2] };
 #if defined(__CUDA_ARCH__)
-  asm("" : "+r"(origin[0]), "+r"(origin[1]), "+r"(origin[2])); /* or the compiler would keep what it made them from */
+  asm("" : "+r"(origin[0]), "+r"(origin[1]), "+r"(origin[2])); /* or the compiler keeps the values they came from */
 #endif
   const int d = (int)pmb_cuda_lane_again();
   const int x = origin[0] / PMB_BRICK_X - (d & 1);
@@ -209,7 +206,7 @@ static __device__ __forceinline__ int is_clean(const pmb_cuda_job &job, const pm
   return !__any_sync(UINT32_MAX, found);
 }
 
-/* What counts of a row in a brick at the volume's border. */
+/* Bits of a row that count in a brick at the volume's border. */
 typedef struct row_limits {
   uint32_t columns, cells; /* of points; of cells */
   uint32_t upper;          /* columns whose y and z edges, one column further, are in a second cell */
@@ -231,8 +228,8 @@ static __device__ __forceinline__ row_limits limits_of_row(
   return limits;
 }
 
-/* Counts a plain brick, given its words: points, triangles << 16, in lane 31. Lane r has row r, the halo's too: an edge
- * is looked at once, however many cells it has. */
+/* Counts a plain brick from its words: points | triangles << 16, in lane 31. Lane r has row r, also of the halo, so that
+ * each edge is counted once for all its cells. */
 static __device__ __forceinline__ uint32_t plain_brick(const pmb_cuda_job &job, const pmb_cuda_box &box,
   uint32_t borders, const row_part *parts, uint32_t *word, uint32_t column, pmb_cuda_record *record)
 {
@@ -259,7 +256,7 @@ static __device__ __forceinline__ uint32_t plain_brick(const pmb_cuda_job &job, 
   const uint32_t all_y = in_y + __popc(y1 & limits.upper), all_z = in_z + __popc(z1 & limits.upper);
   const uint32_t corners = (w.a ^ w.d1) | (w.a1 ^ w.d) | (w.b ^ w.c1) | (w.b1 ^ w.c), edges = x | y | z;
   const uint32_t cells = (corners | edges) & limits.cells; /* the active ones */
-  /* See several_loops; every face is at a lower side of a cell of this or another row, or at x1. */
+  /* See several_loops; every face is a lower side of a cell of this or another row, or at x1. */
   const uint32_t several =
     (x & ((y & y1) | (z & z1))) | (y & z & (w.b ^ w.d)) | (y1 & z1 & (w.b1 ^ w.d1)) | (edges & ~corners);
   const uint32_t counts = ((__popc(cells) * 256 + all_z) * 256 + all_y) * 256 + in_x;
@@ -303,40 +300,39 @@ static __device__ __forceinline__ uint32_t classify_brick(const pmb_cuda_job &jo
 
 /* ---- the kernel ---- */
 
-/* Room of a block. */
+/* Shared memory of a block. */
 typedef struct block_scratch {
   scan_scratch scan;
-  row_part parts[32]; /* by lane; in registers they would be too many */
+  row_part parts[32]; /* by lane; not in registers, which are short */
   union {
     select_scratch select;
     special_scratch special[PMB_CUDA_SCAN_WARPS];
-    turn_sums sums[KEPT_SUMS];
   } of;
 } block_scratch;
 
-/* The number of the active brick with this index; other blocks of the launch may have written it. */
+/* Number of the active brick with this index; another block may have written it. */
 static __device__ __forceinline__ uint32_t brick_at(const pmb_cuda_job &job, const scan_tiles &tiles, uint32_t index)
 {
   return index < tiles.active ? __ldcg(job.d_brick + index) : 0;
 }
 
-/* A block's tiles are those of scan: neighbours find each other's halos in the block's cache, and layers of bricks those
- * of the next in the device's. The next brick's number is on its way while a brick is worked on. */
+/* Classifies the bricks of a block's tiles (see scan): neighbours share halos in the multiprocessor's cache, layers of
+ * bricks in the device's. The next brick's number is read while a brick is classified. */
 template <class T>
 static __device__ __forceinline__ void classify_bricks(
   const pmb_cuda_job &job, const scan_tiles &tiles, block_scratch *scratch)
 {
-  enum { SMALL = sizeof(T) < 4 }; /* these types lack registers: the turn and the brick in it are packed in a word */
+  enum { SMALL = sizeof(T) < 4 }; /* registers are short: one word for turn and n */
   const uint32_t row = row_of_lane<T>();
   uint32_t turn = 0, n = threadIdx.x >> 5, place = n;
   uint32_t index = index_of(tiles, turn, n), brick = brick_at(job, tiles, index);
-  while (__any_sync(UINT32_MAX, index < tiles.active)) { /* all lanes or none; so the compiler knows it */
+  while (__any_sync(UINT32_MAX, index < tiles.active)) { /* tells the compiler that lanes agree */
     if (SMALL) {
       turn = place / PMB_CUDA_SCAN_WARPS;
       n = place % PMB_CUDA_SCAN_WARPS;
     }
     const uint32_t slot = slot_of(turn, n);
-    go_on(tiles, &scratch->scan.taken, &turn, &n);
+    go_to_next(tiles, &scratch->scan.taken, &turn, &n);
     place = turn * PMB_CUDA_SCAN_WARPS + n;
     const uint32_t next = index_of(tiles, turn, n), next_brick = brick_at(job, tiles, next);
     const uint32_t counts = classify_brick<T>(
@@ -347,10 +343,9 @@ static __device__ __forceinline__ void classify_bricks(
   }
 }
 
-/* in_parts: it selects as well. */
 template <class T>
 static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
-  classify_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ int in_parts)
+  classify_kernel(const __grid_constant__ pmb_cuda_job job)
 {
   __shared__ block_scratch scratch;
   if (threadIdx.x == 0) {
@@ -361,21 +356,23 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
   }
   __syncthreads();
   pmb_cuda_await_passes();
-  const uint32_t active = in_parts ? select_in_parts<T>(job, &scratch.of.select) : job.d_counters->active;
+  select_bricks<T>(job, &scratch.of.select);
+  const uint32_t active = __ldcg(&job.d_counters->active);
   const scan_tiles tiles = tiles_of(min(active, job.record_capacity));
   classify_bricks<T>(job, tiles, &scratch);
   pmb_cuda_let_next_begin();
-  scan_bricks(job, tiles, &scratch.scan, scratch.of.sums);
+  scan_bricks(job, tiles, &scratch.scan);
 }
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
   return pmb_cuda_launch(cuda, PMB_CUDA_COOPERATIVE | PMB_CUDA_EARLY, classify_kernel<T>, cuda->processors,
-    32 * PMB_CUDA_SCAN_WARPS, 0, cuda->job, pmb_cuda_selects_in_classify(cuda));
+    32 * PMB_CUDA_SCAN_WARPS, 0, cuda->job);
 }
 
 pmb_status pmb_cuda_classify(pmb_cuda *cuda)
 {
+  memset(cuda->totals, 0, offsetof(pmb_cuda_totals, ranges));
   return pmb_cuda_check(
     cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda)), "launch of classify");
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From a brick's samples to its row words, for pass classify.
  *
- * A warp reads 16 bytes a lane, several rows at a time, and each lane packs the bits of what it has read into one word:
- * 32 / LANES bits for each of LANES readings, if LANES lanes share a row. Exchanging these within the LANES lanes, as in
- * the transposition of a matrix, gives every lane a whole row of 32 bits. */
+ * A warp reads 16 bytes a lane, several rows at a time. Each lane packs the bits of its samples into one word: if LANES
+ * lanes share a row, 32 / LANES bits for each of LANES readings. A transposition among them gives every lane a whole row. */
 #ifndef PMB_CUDA_CLASSIFY_WORDS_CUH
 #define PMB_CUDA_CLASSIFY_WORDS_CUH
 
@@ -25,15 +24,14 @@ static __device__ __forceinline__ int place_of_row(int r)
   return r % 5 < 4 ? r / 5 * 4 + r % 5 : 20 + r / 5;
 }
 
-/* What does not change for a lane: the row that is its own in the end, the last one for the lanes behind it: the lane that has
- * it after the exchange, its y, its z, 8 bits each. */
+/* A lane's row, the last one for lanes beyond: the lane that has it after the exchange, its y, its z, 8 bits each. */
 template <class T> static __device__ __forceinline__ uint32_t row_of_lane(void)
 {
   const int r = min((int)(threadIdx.x & 31), PMB_CUDA_ROWS - 1), place = place_of_row(r);
   uint32_t row = place % row_shape<T>::ROWS * row_shape<T>::LANES + place / row_shape<T>::ROWS;
   row |= (uint32_t)(r % 5) << 8 | (uint32_t)(r / 5) << 16;
 #if defined(__CUDA_ARCH__)
-  asm("" : "+r"(row)); /* or the compiler would make it anew for each brick */
+  asm("" : "+r"(row)); /* or the compiler computes it again for each brick */
 #endif
   return row;
 }
@@ -44,8 +42,8 @@ template <class T> union row_vector {
   T sample[row_shape<T>::SAMPLES];
 };
 
-/* The sample at column i of the row (j, k) or, if that is beyond the volume, of the nearest; in bytes and with unsigned
- * factors: few multiplications. */
+/* The sample at column i of the row (j, k), or of the nearest row in the volume. Computed in bytes with unsigned factors,
+ * which takes few multiplications. */
 template <class T> static __device__ __forceinline__ const T *sample_at(const pmb_cuda_job &job, int i, int j, int k)
 {
   const uint32_t row = (uint32_t)min(j, job.dims[1] - 1), slice = (uint32_t)min(k, job.dims[2] - 1);
@@ -53,7 +51,7 @@ template <class T> static __device__ __forceinline__ const T *sample_at(const pm
   return (const T *)(d_row + row * (uint64_t)job.row_bytes + slice * job.slice_bytes);
 }
 
-/* Reads the rows. Columns beyond the volume get others of the row. */
+/* Reads the rows. Columns beyond the volume get other columns of the row. */
 template <class T>
 static __device__ __forceinline__ void read_vectors(
   const pmb_cuda_job &job, const pmb_cuda_box &box, row_vector<T> *vectors)
@@ -69,8 +67,8 @@ static __device__ __forceinline__ void read_vectors(
   }
 }
 
-/* Inside bits of a lane's samples: sample n of reading i is bit i * SAMPLES + n. *equal: whether one equals the isovalue,
- * or may; only asked for if such points are joined. */
+/* Inside bits of a lane's samples: sample n of reading i is bit i * SAMPLES + n. *equal: whether a sample equals the
+ * isovalue, or may; only used if such points are joined. */
 template <class T> struct lane_bits {
   static __device__ __forceinline__ uint32_t inside(
     const pmb_isovalue &isovalue, const row_vector<T> *vectors, int *equal)
@@ -88,8 +86,8 @@ template <class T> struct lane_bits {
   }
 };
 
-/* The sign of s - f32 tells, or of f32 - s if f32 is below the isovalue; the difference of equal numbers is +0, since no
- * zero is added as -0. (NaN only occurs in bricks that go by the full rules.) */
+/* A sample is inside by the sign of s - f32, or of f32 - s if f32 is below the isovalue. Equal numbers give +0, since -0 is
+ * never added. NaN occurs only in bricks that go by the full rules. */
 template <> struct lane_bits<float> {
   static __device__ __forceinline__ uint32_t inside(
     const pmb_isovalue &isovalue, const row_vector<float> *vectors, int *equal)
@@ -111,8 +109,8 @@ template <> struct lane_bits<float> {
   }
 };
 
-/* Bytes, four at a time; FLIP turns int8 into uint8 of the same order. The upper bit of each byte of the sum says
- * whether the lower 7 bits reach those of the threshold; the upper bits of sample and threshold are then looked at. */
+/* Bytes, four at a time; FLIP turns int8 into uint8 of the same order. The upper bit of each byte of the sum says whether
+ * the lower 7 bits reach those of the threshold. The upper bits of sample and threshold decide the rest. */
 template <class T, uint32_t FLIP> struct byte_bits {
   static __device__ __forceinline__ uint32_t inside(
     const pmb_isovalue &isovalue, const row_vector<T> *vectors, int *equal)
@@ -133,7 +131,7 @@ template <class T, uint32_t FLIP> struct byte_bits {
           const uint32_t in = ((s & reached) | (either & (s | reached))) & reachable;
           sum = __dp4a(in, n ? 0x80402010u : 0x08040201u, sum); /* 128 times the bits */
           const uint32_t difference = s ^ value;
-          zeros |= (difference - 0x01010101u) & ~difference; /* its upper bits: not all 0 if a byte is 0 */
+          zeros |= (difference - 0x01010101u) & ~difference; /* an upper bit is set if a byte is 0 */
         }
         bits |= sum >> 7 << (16 * i + 8 * half);
       }
@@ -148,7 +146,7 @@ template <> struct lane_bits<uint8_t> : byte_bits<uint8_t, 0> {
 template <> struct lane_bits<int8_t> : byte_bits<int8_t, 0x80808080u> {
 };
 
-/* Lane l of LANES has for each of LANES rows the field l; afterwards lane r has row r, its fields in order. */
+/* Transposes: lane l of LANES has field l of each of LANES rows; then lane r has row r with its fields in order. */
 template <int LANES> static __device__ __forceinline__ uint32_t exchange_fields(uint32_t word)
 {
 #pragma unroll
@@ -163,7 +161,7 @@ template <int LANES> static __device__ __forceinline__ uint32_t exchange_fields(
       const uint32_t low = width == 4 ? 0x0f0f0f0fu : 0x33333333u;
       uint32_t keep = upper ? ~low : low;
 #if defined(__CUDA_ARCH__)
-      asm("" : "+r"(keep)); /* one choice of bits, not two and their union */
+      asm("" : "+r"(keep)); /* one selection of bits, not two */
 #endif
       word = (word & keep) | (__funnelshift_l(other, other, upper ? 32 - width : width) & ~keep);
     }
@@ -171,8 +169,8 @@ template <int LANES> static __device__ __forceinline__ uint32_t exchange_fields(
   return word;
 }
 
-/* Reads the 33 x 5 x 5 samples. row: of row_of_lane. *word: lane r has row r's bits; *column: those of column 32. Returns
- * whether one of the samples equals the isovalue and is to be joined. */
+/* Reads the 33 x 5 x 5 samples. row: from row_of_lane. *word: lane r gets row r's bits; *column: bits of column 32. Returns
+ * whether a sample equals the isovalue and is to be joined. */
 template <class T>
 static __device__ __forceinline__ int read_words(
   const pmb_cuda_job &job, const pmb_cuda_box &box, uint32_t row, uint32_t *word, uint32_t *column)

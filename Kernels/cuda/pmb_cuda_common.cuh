@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the passes share on the device: samples, bricks, sums. */
+ * Device functions that the passes share: samples, bricks, sums. */
 #ifndef PMB_CUDA_COMMON_CUH
 #define PMB_CUDA_COMMON_CUH
 
 #include "cuda/pmb_cuda.cuh"
 
-/* The lane, asked anew: one that the compiler keeps for the whole kernel takes a register. */
+/* The lane, read from its special register: a value kept for the whole kernel takes a register. */
 __device__ __forceinline__ uint32_t pmb_cuda_lane_again(void)
 {
 #if defined(__CUDA_ARCH__)
@@ -49,7 +49,7 @@ PMB_CUDA_INSIDE(int64_t, !isovalue.none && s >= isovalue.threshold_i64)
 PMB_CUDA_INSIDE(uint64_t, !isovalue.none && s >= isovalue.threshold_u64)
 #undef PMB_CUDA_INSIDE
 
-/* Whether a sample equals the isovalue; only asked when such points are joined. */
+/* Whether a sample equals the isovalue; only used if such points are joined. */
 template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_isovalue &isovalue, T s)
 {
   if (sizeof(T) <= 2) {
@@ -85,7 +85,7 @@ __device__ __forceinline__ int pmb_cuda_hides_cell(const pmb_cuda_job &job, int 
 
 /* ---- bricks ---- */
 
-/* Where a brick lies. */
+/* The place of a brick. */
 typedef struct pmb_cuda_box {
   uint32_t isovalue; /* index */
   int origin[3];
@@ -112,12 +112,12 @@ __device__ __forceinline__ pmb_cuda_box pmb_cuda_box_at(uint32_t isovalue, uint3
   return box;
 }
 
-/* The brick's columns in the volume. Only bricks at its border ask; the others are not to pay for it. */
+/* The brick's columns in the volume. Only bricks at its border need them. */
 __device__ __forceinline__ uint32_t pmb_cuda_columns(const pmb_cuda_job &job, const pmb_cuda_box &box)
 {
   int columns = job.dims[0] - box.origin[0];
 #if defined(__CUDA_ARCH__)
-  asm volatile("" : "+r"(columns)); /* or the compiler would work it out for all */
+  asm volatile("" : "+r"(columns)); /* or the compiler computes it for all bricks */
 #endif
   return pmb_cuda_low_bits(columns);
 }
@@ -134,7 +134,7 @@ __device__ __forceinline__ pmb_cuda_box pmb_cuda_box_of(const pmb_cuda_job &job,
   return pmb_cuda_box_at(isovalue, brick - row * job.bricks[0], row - z * job.bricks[1], z);
 }
 
-/* Own columns of row (y,z) in the volume. */
+/* The brick's columns in row (y,z) that are in the volume. */
 __device__ __forceinline__ uint32_t pmb_cuda_row_columns(
   const pmb_cuda_job &job, const pmb_cuda_box &box, int y, int z)
 {
@@ -163,13 +163,13 @@ __device__ __forceinline__ uint32_t pmb_cuda_next(uint32_t word, uint32_t next_b
   return __funnelshift_r(word, next_bit, 1);
 }
 
-/* The four masks of points of an own row of a record. */
+/* The masks of points of a row. */
 typedef struct pmb_cuda_masks {
   uint32_t kind[PMB_KINDS];
 } pmb_cuda_masks;
 
-/* Points of a brick before a row, with those of the row before its y edges, its z edges and its sample points in one
- * word: 11, 6, 7 and 7 bits. points: of the row, by kind. */
+/* One word: points of the brick before a row (11 bits), and of the row before its y edges (6), z edges (7) and sample
+ * points (7). x, y, z: points of the row by kind. */
 __device__ __forceinline__ uint32_t pmb_cuda_pack_first(uint32_t before, uint32_t x, uint32_t y, uint32_t z)
 {
   return before | x << 11 | (x + y) << 17 | (x + y + z) << 24;
@@ -187,8 +187,8 @@ __device__ __forceinline__ uint32_t pmb_cuda_row_first(uint32_t word, int kind)
 
 /* ---- passes one behind the other ---- */
 
-/* A pass that is launched with PMB_CUDA_EARLY begins while the one before it ends, and waits here, before it reads what
- * passes have written, until that is over. Every block must come here; where a pass also lets the next begin, before that. */
+/* A pass that is launched with PMB_CUDA_EARLY begins while the one before it ends. It waits here for that end, before it
+ * reads results. Every block must call it, and before pmb_cuda_let_next_begin. */
 __device__ __forceinline__ void pmb_cuda_await_passes(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -196,8 +196,8 @@ __device__ __forceinline__ void pmb_cuda_await_passes(void)
 #endif
 }
 
-/* When all blocks have come here, or are through, the next pass may take the room that they leave. Where blocks work
- * long it comes late: at their beginning it costs 1 to 2%. */
+/* When all blocks have called it or ended, blocks of the next pass may start in free room. Passes with long blocks call it
+ * late: at their beginning it costs 1 to 2%. */
 __device__ __forceinline__ void pmb_cuda_let_next_begin(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -207,10 +207,7 @@ __device__ __forceinline__ void pmb_cuda_let_next_begin(void)
 
 /* ---- ordered scans ---- */
 
-enum { PMB_CUDA_PARTIAL = 1, PMB_CUDA_INCLUSIVE = 2 };
-
-/* Writes a word that tells other blocks of all that was written before; reads such a word before what it tells of. Less
- * than __threadfence does. */
+/* Release store and acquire load; cheaper than __threadfence. */
 __device__ __forceinline__ void pmb_cuda_store_release(volatile uint64_t *d_word, uint64_t value)
 {
 #if defined(__CUDA_ARCH__)
@@ -233,13 +230,13 @@ __device__ __forceinline__ uint64_t pmb_cuda_load_acquire(const volatile uint64_
   return value;
 }
 
-/* A tile's word: its sum, what the sum covers, and the count that wrote it (so that nothing needs clearing). */
-__device__ __forceinline__ uint64_t pmb_cuda_status(uint64_t sum, int state, uint32_t epoch)
+/* A block's sum, below 2^48, for the other blocks, marked with the count, so that nothing needs clearing. */
+__device__ __forceinline__ uint64_t pmb_cuda_marked_sum(uint64_t sum, uint32_t epoch)
 {
-  return sum | (uint64_t)state << 48 | (uint64_t)epoch << 50;
+  return sum | (uint64_t)epoch << 50;
 }
 
-/* Sum over a warp; short code. */
+/* Sum over a warp. */
 __device__ __forceinline__ uint32_t pmb_cuda_word_sum(uint32_t value)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -262,36 +259,11 @@ template <class T> __device__ __forceinline__ void pmb_cuda_reduce(int lanes, T 
   }
 }
 
-/* The sum, below 2^32, of all tiles before `tile`; a whole warp calls it. */
-__device__ __forceinline__ uint64_t pmb_cuda_look_back(
-  const volatile uint64_t *d_status, uint32_t tile, uint32_t epoch)
-{
-  const int lane = threadIdx.x & 31;
-  uint64_t sum = 0;
-  for (int64_t end = tile; end > 0; end -= 32) {
-    const int64_t t = end - 1 - lane;
-    uint64_t word = pmb_cuda_status(0, PMB_CUDA_INCLUSIVE, epoch);
-    if (t >= 0) {
-      do {
-        word = d_status[t];
-      } while (word >> 50 != epoch);
-    }
-    const uint32_t inclusive = __ballot_sync(UINT32_MAX, (word >> 48 & 3) == PMB_CUDA_INCLUSIVE);
-    const uint64_t value = word & ((1ull << 48) - 1);
-    const int last = inclusive ? __ffs((int)inclusive) - 1 : 31;
-    sum += pmb_cuda_word_sum(lane <= last ? (uint32_t)value : 0);
-    if (inclusive) {
-      break;
-    }
-  }
-  return sum;
-}
-
-/* The value of the lane `step` below added to a lane's own; to nothing where there is none. */
+/* A lane's value plus that of the lane `step` below, if there is one. */
 __device__ __forceinline__ uint32_t pmb_cuda_add_below(uint32_t value, int step)
 {
 #if defined(__CUDA_ARCH__)
-  uint32_t sum; /* the shuffle's own predicate tells whether there is one */
+  uint32_t sum; /* the shuffle's predicate says whether there is one */
   asm volatile("{ .reg .pred there; .reg .u32 below; shfl.sync.up.b32 below|there, %1, %2, 0, 0xffffffff; "
                "@there add.u32 below, below, %1; mov.u32 %0, below; }"
                : "=r"(sum)
@@ -303,7 +275,7 @@ __device__ __forceinline__ uint32_t pmb_cuda_add_below(uint32_t value, int step)
 #endif
 }
 
-/* Sum over the lanes up to and with this one. */
+/* Sum over the lanes up to this one, included. */
 __device__ __forceinline__ uint32_t pmb_cuda_inclusive_sum(uint32_t value)
 {
 #pragma unroll

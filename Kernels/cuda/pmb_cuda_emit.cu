@@ -116,7 +116,7 @@ static pmb_status download_all(
   const pmb_sizes size = cuda->sizes;
   const struct {
     cudaEvent_t ready;
-    const void *d_array;
+    void *d_array;
     void *array;
     int64_t before, count;
     size_t size;
@@ -134,8 +134,8 @@ static pmb_status download_all(
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
     if (arrays[i].array && arrays[i].count > 0) {
       copies[n].ready = arrays[i].ready;
-      copies[n].d_from = arrays[i].d_array;
-      copies[n].to = (char *)arrays[i].array + (size_t)arrays[i].before * (arrays[i].size << arrays[i].wide);
+      copies[n].d_array = arrays[i].d_array;
+      copies[n].host = (char *)arrays[i].array + (size_t)arrays[i].before * (arrays[i].size << arrays[i].wide);
       copies[n].bytes = (size_t)arrays[i].count * arrays[i].size;
       copies[n].wide = arrays[i].wide;
       copies[n].base = base->points;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Stands in for the CUDA backend in builds without it; CMake says why it is left out. */
+ * Replaces the CUDA backend in builds without it; CMake gives the reason. */
 #include "core/pmb_backend.h"
 #include "cuda/pmb_cuda.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass scan, at the end of classify's launch: points and triangles before each active brick.
  *
- * Classify takes the list in turns, in each of which every block has a tile of it, at most a brick a warp. Every block
- * tells the sums of its tiles and looks at those of all blocks, so that this is also where they wait for each other. */
+ * Classify goes through the list in turns. In a turn each block has a tile of the list, at most a brick per warp. A block
+ * publishes the sums of its tiles and reads those of all blocks; here the blocks wait for each other. */
 #ifndef PMB_CUDA_SCAN_CUH
 #define PMB_CUDA_SCAN_CUH
 
@@ -11,24 +11,20 @@
 enum {
   PMB_CUDA_SCAN_WARPS = 32, /* of a block of classify; there is one on each multiprocessor */
   OPEN_SHARE = 8,           /* see open_turn */
-  KEPT_TURNS = 32,          /* whose counts are in shared memory */
-  STATUS_READS = 5,         /* of a lane, under way at a time */
-  KEPT_SUMS = 2048          /* turns whose sums are kept for the second time */
+  KEPT_TURNS = 32,          /* turns with counts in shared memory */
+  SUM_READS = 5             /* reads of a lane under way at a time */
 };
 
 /* Room of a block. */
 typedef struct scan_scratch {
   uint32_t counts[KEPT_TURNS][PMB_CUDA_SCAN_WARPS + 1]; /* points | triangles << 16; rows begin in other banks */
   pmb_cuda_before sums[PMB_CUDA_SCAN_WARPS];            /* of the turns that a warp scans */
-  uint32_t taken;                                       /* see go_on */
+  uint32_t taken;                                       /* see go_to_next */
 } scan_scratch;
 
-static_assert(KEPT_TURNS * PMB_CUDA_SCAN_WARPS == PMB_CUDA_KEPT_BRICKS, "room for the counts of bricks");
+/* ---- tiles ---- */
 
-/* ---- which brick is whose ---- */
-
-/* The blocks go through the list of active bricks side by side: in a turn each has a tile of it, at most a brick a warp;
- * in the last turn, which need not be full, they have equal shares. */
+/* How turns and tiles divide the list. In the last turn, which need not be full, blocks have equal shares. */
 typedef struct scan_tiles {
   uint32_t active, turns, last; /* last: the first brick of the last turn */
   uint32_t width;               /* of a tile in the last turn */
@@ -45,7 +41,7 @@ static __device__ __forceinline__ scan_tiles tiles_of(uint32_t active)
   return tiles;
 }
 
-/* Index of brick n of the block's tile; not below `active` if there is none. */
+/* Index of brick n of the block's tile; `active` or more if there is no such brick. */
 static __device__ __forceinline__ uint32_t index_of(const scan_tiles &tiles, uint32_t turn, uint32_t n)
 {
   if (turn + 1 < tiles.turns) {
@@ -54,15 +50,16 @@ static __device__ __forceinline__ uint32_t index_of(const scan_tiles &tiles, uin
   return turn < tiles.turns && n < tiles.width ? tiles.last + blockIdx.x * tiles.width + n : UINT32_MAX;
 }
 
-/* From this turn on the warp that is done first takes the block's next brick: the last two turns, and more in long
- * lists, in which warps fall farther behind. */
+/* From this turn on the first idle warp takes the block's next brick: the last two turns, and more in long lists, where
+ * warps drift farther apart. */
 static __device__ __forceinline__ uint32_t open_turn(const scan_tiles &tiles)
 {
   return max(tiles.turns, 3u) - 2 - tiles.turns / OPEN_SHARE;
 }
 
-/* Where a warp goes on after brick n of the turn. taken: how many of the bricks from open_turn on have been taken. */
-static __device__ __forceinline__ void go_on(const scan_tiles &tiles, uint32_t *taken, uint32_t *turn, uint32_t *n)
+/* Moves a warp from brick n of the turn to its next. taken: number of bricks taken from open_turn on. */
+static __device__ __forceinline__ void go_to_next(
+  const scan_tiles &tiles, uint32_t *taken, uint32_t *turn, uint32_t *n)
 {
   const uint32_t open = open_turn(tiles);
   if (*turn + 1 < open) {
@@ -80,19 +77,19 @@ static __device__ __forceinline__ void go_on(const scan_tiles &tiles, uint32_t *
 
 /* ---- counts ---- */
 
-/* Where the counts of other turns are, until what is before the brick is put in their place. */
+/* The place of a brick's counts in other turns; later it gets the sums before the brick. */
 static __device__ __forceinline__ uint32_t *counts_of(const pmb_cuda_job &job, uint32_t index)
 {
   return (uint32_t *)(job.d_before + index);
 }
 
-/* Which of the kept counts those of a brick are. */
+/* The slot of a brick's counts in shared memory. */
 static __device__ __forceinline__ uint32_t slot_of(uint32_t turn, uint32_t n)
 {
   return turn * (PMB_CUDA_SCAN_WARPS + 1) + n;
 }
 
-/* Puts down the counts of a brick, which lane 31 has. */
+/* Keeps the counts of a brick, which lane 31 has. */
 static __device__ __forceinline__ void put_counts(
   const pmb_cuda_job &job, scan_scratch *scratch, uint32_t slot, uint32_t index, uint32_t counts)
 {
@@ -118,77 +115,88 @@ static __device__ __forceinline__ uint32_t take_counts(
 
 /* ---- sums ---- */
 
-/* Tells the sums of the block's tiles in some turns. */
-static __device__ __forceinline__ void tell_tiles(
+/* Publishes the sums of the block's tiles in turns begin..end. */
+static __device__ __forceinline__ void publish_tiles(
   const pmb_cuda_job &job, const scan_tiles &tiles, const scan_scratch *scratch, uint32_t begin, uint32_t end)
 {
-  volatile uint64_t *d_status = job.d_scan_status;
+  volatile uint64_t *d_sums = job.d_scan_sums;
 #pragma unroll 1
   for (uint32_t turn = begin; turn < end; ++turn) {
     const uint32_t counts = take_counts(job, tiles, scratch, turn);
     const uint32_t points = pmb_cuda_word_sum(counts & 0xffff), triangles = pmb_cuda_word_sum(counts >> 16);
     if ((threadIdx.x & 31) == 0) {
-      d_status[(uint64_t)turn * gridDim.x + blockIdx.x] =
-        pmb_cuda_status(points | (uint64_t)triangles << 24, PMB_CUDA_PARTIAL, job.epoch);
+      d_sums[(uint64_t)turn * gridDim.x + blockIdx.x] =
+        pmb_cuda_marked_sum(points | (uint64_t)triangles << 24, job.epoch);
     }
   }
 }
 
-/* The sums of the tiles of a turn, and of those before the block's. */
+/* Sums of a turn's tiles, and of those before the block's. */
 typedef struct turn_sums {
   uint32_t points, triangles, points_before, triangles_before;
 } turn_sums;
 
-/* Those; waits for them. What is not there yet is read again together with the rest: one latency, not several. */
-static __device__ __forceinline__ turn_sums sums_of_turn(const pmb_cuda_job &job, uint32_t turn)
+/* A lane's part of the sum of all blocks' words, and of those of the blocks before this one. */
+typedef struct lane_sums {
+  uint64_t all, before;
+} lane_sums;
+
+/* Waits for the words. Those that are not there yet are read again together with the rest: one latency, not several. */
+static __device__ __forceinline__ lane_sums read_sums(const pmb_cuda_job &job, const volatile uint64_t *d_sums)
 {
-  const volatile uint64_t *d_status = job.d_scan_status + (uint64_t)turn * gridDim.x;
-  uint64_t all = 0, before = 0; /* 24 bits each for points and triangles: enough for the tiles of a lane */
+  lane_sums sums = { 0, 0 };
 #pragma unroll 1
-  for (uint32_t first = 0; first < gridDim.x; first += 32 * STATUS_READS) {
-    uint64_t words[STATUS_READS];
+  for (uint32_t first = 0; first < gridDim.x; first += 32 * SUM_READS) {
+    uint64_t words[SUM_READS];
     int missing;
     do {
       missing = 0;
 #pragma unroll
-      for (int n = 0; n < STATUS_READS; ++n) {
-        words[n] = d_status[min(first + 32 * n + (threadIdx.x & 31), gridDim.x - 1)];
+      for (int n = 0; n < SUM_READS; ++n) {
+        words[n] = d_sums[min(first + 32 * n + (threadIdx.x & 31), gridDim.x - 1)];
       }
 #pragma unroll
-      for (int n = 0; n < STATUS_READS; ++n) {
+      for (int n = 0; n < SUM_READS; ++n) {
         missing |= words[n] >> 50 != job.epoch;
       }
     } while (missing);
 #pragma unroll
-    for (int n = 0; n < STATUS_READS; ++n) {
+    for (int n = 0; n < SUM_READS; ++n) {
       const uint32_t block = first + 32 * n + (threadIdx.x & 31);
       const uint64_t value = words[n] & ((1ull << 48) - 1);
-      all += block < gridDim.x ? value : 0;
-      before += block < blockIdx.x ? value : 0;
+      sums.all += block < gridDim.x ? value : 0;
+      sums.before += block < blockIdx.x ? value : 0;
     }
   }
   __syncwarp();
-  turn_sums sums;
-  sums.points = pmb_cuda_word_sum((uint32_t)all & 0xffffff);
-  sums.triangles = pmb_cuda_word_sum((uint32_t)(all >> 24));
-  sums.points_before = pmb_cuda_word_sum((uint32_t)before & 0xffffff);
-  sums.triangles_before = pmb_cuda_word_sum((uint32_t)(before >> 24));
   return sums;
 }
 
-/* Tells the host what is before an isovalue that begins with this brick. */
-static __device__ __forceinline__ void tell_isovalues(
+/* Waits for the sums. 24 bits are enough for the points, or triangles, of a lane's tiles. */
+static __device__ __forceinline__ turn_sums sums_of_turn(const pmb_cuda_job &job, uint32_t turn)
+{
+  const lane_sums lane = read_sums(job, job.d_scan_sums + (uint64_t)turn * gridDim.x);
+  turn_sums sums;
+  sums.points = pmb_cuda_word_sum((uint32_t)lane.all & 0xffffff);
+  sums.triangles = pmb_cuda_word_sum((uint32_t)(lane.all >> 24));
+  sums.points_before = pmb_cuda_word_sum((uint32_t)lane.before & 0xffffff);
+  sums.triangles_before = pmb_cuda_word_sum((uint32_t)(lane.before >> 24));
+  return sums;
+}
+
+/* Reports the sums before this brick to the host if an isovalue begins with it. */
+static __device__ __forceinline__ void report_isovalues(
   const pmb_cuda_job &job, uint32_t index, const pmb_cuda_before &before)
 {
 #pragma unroll 1
   for (int n = 1; n < job.isovalue_count; ++n) {
-    if (index == job.d_counters->first[n]) {
+    if (index == __ldcg(&job.d_counters->first[n])) {
       job.totals->before[n] = before;
     }
   }
 }
 
-/* Writes what is before each brick of the block's tile, given what is before the tile. */
+/* Writes the sums before each brick of the block's tile, given those before the tile. */
 static __device__ __forceinline__ void write_tile(const pmb_cuda_job &job, const scan_tiles &tiles,
   const scan_scratch *scratch, uint32_t turn, pmb_cuda_before before)
 {
@@ -198,11 +206,11 @@ static __device__ __forceinline__ void write_tile(const pmb_cuda_job &job, const
     before.points += p - (counts & 0xffff);
     before.triangles += t - (counts >> 16);
     job.d_before[index] = before;
-    tell_isovalues(job, index, before);
+    report_isovalues(job, index, before);
   }
 }
 
-/* When all blocks have told, and so take no more special records: tells the host if there was no room. */
+/* Called when all blocks have published, and so take no more special records: reports to the host if there was no room. */
 static __device__ __forceinline__ void end_special(const pmb_cuda_job &job)
 {
   const uint32_t special = __ldcg(&job.d_counters->special);
@@ -212,7 +220,7 @@ static __device__ __forceinline__ void end_special(const pmb_cuda_job &job)
   job.d_counters->special = 0;
 }
 
-/* From the sums of a warp's turns to those of all warps before. with_turns: how many warps have any. */
+/* From the sums of a warp's turns to those of all warps before. with_turns: number of warps that have turns. */
 static __device__ __forceinline__ pmb_cuda_before sums_before(
   const pmb_cuda_job &job, uint32_t active, const pmb_cuda_before &own, int with_turns, scan_scratch *scratch)
 {
@@ -237,29 +245,24 @@ static __device__ __forceinline__ pmb_cuda_before sums_before(
   return before;
 }
 
-/* The whole of it; a warp has a run of turns, and goes through it twice, by the same code: what runs once in a launch
- * costs its way from memory too. kept: room for KEPT_SUMS. */
+/* Pass scan. A warp has a run of turns, and goes through it twice, by the same code: code that runs once in a launch has to
+ * be fetched from memory. */
 static __device__ __forceinline__ void scan_bricks(
-  const pmb_cuda_job &job, const scan_tiles &tiles, scan_scratch *scratch, turn_sums *kept)
+  const pmb_cuda_job &job, const scan_tiles &tiles, scan_scratch *scratch)
 {
   const uint32_t run = (tiles.turns + PMB_CUDA_SCAN_WARPS - 1) / PMB_CUDA_SCAN_WARPS;
   const uint32_t begin = min(tiles.turns, (threadIdx.x >> 5) * run), end = min(tiles.turns, begin + run);
   turn_sums sums = { 0, 0, 0, 0 };
   pmb_cuda_before before = { 0, 0 };
   __syncthreads();
-  tell_tiles(job, tiles, scratch, begin, end);
-  __syncthreads(); /* nobody waits before all of the block have told */
+  publish_tiles(job, tiles, scratch, begin, end);
+  __syncthreads(); /* publish before waiting: all blocks wait for each other */
 #pragma unroll 1
   for (int again = 0; again < 2; ++again) {
 #pragma unroll 1
     for (uint32_t turn = begin; turn < end; ++turn) {
-      if (!again || turn >= KEPT_SUMS) {
+      if (!again || run > 1) {
         sums = sums_of_turn(job, turn);
-      } else if (run > 1) {
-        sums = kept[turn];
-      }
-      if (!again && turn < KEPT_SUMS && (threadIdx.x & 31) == 0) {
-        kept[turn] = sums;
       }
       if (again) {
         const pmb_cuda_before tile = { before.points + sums.points_before, before.triangles + sums.triangles_before };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What pass select does with its bricks, in a kernel of its own and in that of classify. */
+ * Pass select, at the beginning of classify's launch: the active bricks, in order (PMB paper, section 4.2, without its
+ * atomics). */
 #ifndef PMB_CUDA_SELECT_CUH
 #define PMB_CUDA_SELECT_CUH
 
+#include "cuda/pmb_cuda_classify_words.cuh"
 #include "cuda/pmb_cuda_scan.cuh"
 
 /* See the CPU's `active`: min < isovalue <= max, or a sample may equal the isovalue. */
@@ -17,30 +19,19 @@ template <class T> static __device__ __forceinline__ int is_active(const pmb_iso
   return !(low > high) && !pmb_cuda_inside(isovalue, low) && pmb_cuda_inside(isovalue, high);
 }
 
-/* Sum over the lanes before this one and over the warps before; *total: of the block. */
-static __device__ __forceinline__ uint32_t block_sum_before(uint32_t value, uint32_t *warp_sums, uint32_t *total)
-{
-  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
-  const uint32_t inclusive = pmb_cuda_inclusive_sum(value);
-  if (lane == 31) {
-    warp_sums[warp] = inclusive;
-  }
-  __syncthreads();
-  uint32_t before = inclusive - value;
-  const uint32_t sums = pmb_cuda_inclusive_sum(warp_sums[lane]);
-  *total = __shfl_sync(UINT32_MAX, sums, 31);
-  before += __shfl_sync(UINT32_MAX, sums, warp) - warp_sums[warp];
-  return before;
-}
-
-/* A warp's words of the map, from first_word on, a lane each: to the map and, brick by brick, to the list. before: active
- * bricks before the lane's. */
+/* Writes a warp's words, a lane each, to the map from first_word on, and their active bricks to the list. before: active
+ * bricks before the lane's word. */
 static __device__ __forceinline__ void list_bricks(
   const pmb_cuda_job &job, uint32_t word, uint32_t before, uint32_t first_word, int words)
 {
   const int lane = threadIdx.x & 31;
   if (lane < words) {
     job.d_map[first_word + lane] = make_uint2(word, before);
+    const uint32_t brick = (first_word + lane) * 32;
+    const uint32_t isovalue = job.isovalue_count > 1 ? pmb_cuda_divide(brick, job.by_stride) : 0;
+    if (isovalue > 0 && brick == isovalue * job.stride) {
+      job.d_counters->first[isovalue] = before;
+    }
   }
   for (uint32_t rest = __ballot_sync(UINT32_MAX, word != 0); rest; rest &= rest - 1) {
     const int i = __ffs((int)rest) - 1;
@@ -52,125 +43,128 @@ static __device__ __forceinline__ void list_bricks(
   }
 }
 
-/* ---- in classify's launch, for one isovalue ---- */
-
 /* Room of a block. */
 typedef struct select_scratch {
-  uint32_t warp_sums[PMB_CUDA_SELECT_WARPS];
-  uint2 block_sums[PMB_CUDA_SELECT_WARPS]; /* of the blocks that a warp looks at: before this one; all */
+  uint32_t warp_sums[PMB_CUDA_SCAN_WARPS];
+  uint32_t all, before; /* active bricks of all blocks, of those before this one */
 } select_scratch;
 
-/* Lane l, below `words`: which of the 32 bricks from begin + l * 32 on are active. */
+/* Lane l: which of the 32 bricks of word first + l are active. words: how many there are, at most 32; like `first`, a
+ * multiple of SAMPLES. The warp reads 16 bytes a lane; the bits change lanes as those of samples do in classify. */
 template <class T>
-static __device__ __forceinline__ uint32_t active_words(
-  const pmb_cuda_job &job, const pmb_isovalue &isovalue, uint32_t begin, int words)
+static __device__ __forceinline__ uint32_t active_word(const pmb_cuda_job &job, uint32_t first, uint32_t words)
 {
-  enum { AT_ONCE = 4 };
+  typedef row_shape<T> shape;
   const int lane = threadIdx.x & 31;
-  uint32_t word = 0;
+  uint32_t bits = 0;
 #pragma unroll 1
-  for (int first = 0; first < words; first += AT_ONCE) {
-    T low[AT_ONCE], high[AT_ONCE];
-#pragma unroll
-    for (int n = 0; n < AT_ONCE; ++n) {
-      const uint32_t b = min(begin + (first + n) * 32 + lane, job.brick_count - 1);
-      low[n] = ((const T *)job.d_low)[b];
-      high[n] = ((const T *)job.d_high)[b];
+  for (int i = (int)words / shape::SAMPLES - 1; i >= 0; --i) {
+    uint32_t b = (first + i * shape::SAMPLES) * 32, isovalue = 0, field = 0;
+    if (job.isovalue_count > 1) {
+      isovalue = pmb_cuda_divide(b, job.by_stride);
+      b -= isovalue * job.stride;
     }
+    b += lane * shape::SAMPLES;
+    if (b < job.brick_count) { /* both halves of the summary end at 16 bytes */
+      row_vector<T> low, high;
+      low.raw = __ldg((const uint4 *)((const T *)job.d_low + b));
+      high.raw = __ldg((const uint4 *)((const T *)job.d_high + b));
 #pragma unroll
-    for (int n = 0; n < AT_ONCE; ++n) {
-      const uint32_t b = begin + (first + n) * 32 + lane;
-      const int active = first + n < words && b < job.brick_count && is_active<T>(isovalue, low[n], high[n]);
-      const uint32_t ballot = __ballot_sync(UINT32_MAX, active);
-      word = lane == first + n ? ballot : word;
+      for (int n = 0; n < shape::SAMPLES; ++n) {
+        field |= (uint32_t)is_active<T>(job.isovalues[isovalue], low.sample[n], high.sample[n]) << n;
+      }
+      field &= pmb_cuda_low_bits((int)min(job.brick_count - b, 32u));
     }
+    bits = bits << shape::SAMPLES | field;
   }
-  return word;
-}
-
-/* Waits for the word that a block writes in this count. */
-static __device__ __forceinline__ uint64_t word_of_block(const pmb_cuda_job &job, const volatile uint64_t *d_word)
-{
-  uint64_t word;
-  do {
-    word = *d_word;
-  } while (word >> 50 != job.epoch);
-  return word & ((1ull << 48) - 1);
+  const uint32_t word = exchange_fields<shape::LANES>(bits);
+  return __shfl_sync(UINT32_MAX, word, lane % shape::ROWS * shape::LANES + lane / shape::ROWS);
 }
 
 /* The active bricks of all blocks; *before: of those before this one, which has `total`. */
 static __device__ __forceinline__ uint32_t sum_of_blocks(
   const pmb_cuda_job &job, uint32_t total, select_scratch *scratch, uint32_t *before)
 {
-  const int warp = threadIdx.x >> 5, warps = (int)min((gridDim.x + 31) / 32, (unsigned)PMB_CUDA_SELECT_WARPS);
-  volatile uint64_t *d_status = job.d_select_status;
-  uint2 sums = make_uint2(0, 0);
+  volatile uint64_t *d_sums = job.d_select_sums;
   if (threadIdx.x == 0) {
-    d_status[blockIdx.x] = pmb_cuda_status(total, PMB_CUDA_PARTIAL, job.epoch);
+    d_sums[blockIdx.x] = pmb_cuda_marked_sum(total, job.epoch);
   }
-  __syncthreads(); /* nobody waits before the block has told */
-  if (warp < warps) {
-    for (uint32_t block = threadIdx.x; block < gridDim.x; block += 32 * PMB_CUDA_SELECT_WARPS) {
-      const uint32_t value = (uint32_t)word_of_block(job, d_status + block);
-      sums.x += block < blockIdx.x ? value : 0;
-      sums.y += value;
-    }
-    __syncwarp();
-    sums = make_uint2(pmb_cuda_word_sum(sums.x), pmb_cuda_word_sum(sums.y));
-    if ((threadIdx.x & 31) == 0) {
-      scratch->block_sums[warp] = sums;
-    }
+  __syncthreads(); /* publish before waiting: all blocks wait for each other */
+  if (threadIdx.x < 32) {
+    const lane_sums sums = read_sums(job, d_sums);
+    scratch->all = pmb_cuda_word_sum((uint32_t)sums.all); /* all lanes write the same */
+    scratch->before = pmb_cuda_word_sum((uint32_t)sums.before);
   }
   __syncthreads();
-  sums = make_uint2(0, 0);
-#pragma unroll 1
-  for (int i = 0; i < warps; ++i) {
-    sums.x += scratch->block_sums[i].x;
-    sums.y += scratch->block_sums[i].y;
-  }
-  *before = sums.x;
-  return sums.y;
+  *before = scratch->before;
+  return scratch->all;
 }
 
-/* Waits until all blocks are here, with what they wrote. */
+/* Waits until all blocks have called it. Their writes before are visible then. */
 static __device__ __forceinline__ void wait_for_blocks(const pmb_cuda_job &job)
 {
-  volatile uint64_t *d_here = job.d_select_status + gridDim.x;
+  volatile uint64_t *d_here = job.d_select_sums + gridDim.x;
   __syncthreads();
   if (threadIdx.x == 0) {
-    pmb_cuda_store_release(d_here + blockIdx.x, pmb_cuda_status(0, PMB_CUDA_PARTIAL, job.epoch));
+    pmb_cuda_store_release(d_here + blockIdx.x, pmb_cuda_marked_sum(0, job.epoch));
   }
   __syncthreads();
-  for (uint32_t block = threadIdx.x; block < gridDim.x; block += 32 * PMB_CUDA_SELECT_WARPS) {
+  for (uint32_t block = threadIdx.x; block < gridDim.x; block += 32 * PMB_CUDA_SCAN_WARPS) {
     while (pmb_cuda_load_acquire(d_here + block) >> 50 != job.epoch) {
     }
   }
   __syncthreads();
 }
 
-/* Pass select, each block a part of the bricks; returns how many are active. A warp has at most 32 words of the map. */
-template <class T>
-static __device__ __forceinline__ uint32_t select_in_parts(const pmb_cuda_job &job, select_scratch *scratch)
+/* Pass select, each block for a part of the bricks. Not inlined: it would take registers from classify. A warp goes through
+ * its part in steps of 32 words of the map: backwards to count, then forwards to list. */
+template <class T> static __device__ __noinline__ void select_bricks(const pmb_cuda_job &job, select_scratch *scratch)
 {
-  const uint32_t words = job.stride / 32, per_block = (words + gridDim.x - 1) / gridDim.x;
-  const uint32_t per_warp = (per_block + PMB_CUDA_SELECT_WARPS - 1) / PMB_CUDA_SELECT_WARPS;
+  enum { UNIT = row_shape<T>::SAMPLES };
+  const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, words = job.group_bricks / 32;
+  const uint32_t per_block = (words + gridDim.x * UNIT - 1) / (gridDim.x * UNIT) * UNIT;
+  const uint32_t per_warp = (per_block + PMB_CUDA_SCAN_WARPS * UNIT - 1) / (PMB_CUDA_SCAN_WARPS * UNIT) * UNIT;
   const uint32_t block_end = min(words, (blockIdx.x + 1) * per_block);
-  const uint32_t begin = min(block_end, blockIdx.x * per_block + (threadIdx.x >> 5) * per_warp);
-  const int own = (int)min(per_warp, block_end - begin);
-  const uint32_t word = active_words<T>(job, job.isovalues[0], begin * 32, own);
-  uint32_t total, before;
-  const uint32_t in_block = block_sum_before(__popc(word), scratch->warp_sums, &total);
-  const uint32_t all = sum_of_blocks(job, total, scratch, &before);
-  list_bricks(job, word, before + in_block, begin, own);
+  const uint32_t begin = min(block_end, blockIdx.x * per_block + warp * per_warp),
+                 end = min(block_end, begin + per_warp);
+  const uint32_t last = begin + (end - begin + 31) / 32 * 32;
+  uint32_t word = 0, count = 0, before;
+#pragma unroll 1
+  for (uint32_t first = last; first != begin;) {
+    first -= 32;
+    word = active_word<T>(job, first, min(32u, end - first));
+    count += __popc(word);
+    if (first + lane < end && last - begin > 32) {
+      job.d_map[first + lane].x = word;
+    }
+  }
+  count = pmb_cuda_word_sum(count);
+  if (lane == 0) {
+    scratch->warp_sums[warp] = count;
+  }
+  __syncthreads();
+  const uint32_t sums = pmb_cuda_inclusive_sum(scratch->warp_sums[lane]);
+  const uint32_t all = sum_of_blocks(job, __shfl_sync(UINT32_MAX, sums, 31), scratch, &before);
+  before += __shfl_sync(UINT32_MAX, sums, (int)warp) - count;
+#pragma unroll 1
+  for (uint32_t first = begin; first < end; first += 32) {
+    if (first != begin) {
+      word = first + lane < end ? job.d_map[first + lane].x : 0;
+    }
+    const uint32_t inclusive = pmb_cuda_inclusive_sum(__popc(word));
+    list_bricks(job, word, before + inclusive - __popc(word), first, (int)min(32u, end - first));
+    before += __shfl_sync(UINT32_MAX, inclusive, 31);
+  }
   if (blockIdx.x == 0 && threadIdx.x == 0) {
     job.d_counters->active = all;
-    job.d_counters->first[0] = 0;
   }
   wait_for_blocks(job);
-  if (blockIdx.x == 0 && threadIdx.x == 0) { /* what goes to the host is not to be waited for */
+  if (blockIdx.x == 0 && threadIdx.x == 0) { /* after the wait, which would wait for writes to the host too */
     job.totals->active = all;
   }
-  return all;
+  if (blockIdx.x == 0 && (int)threadIdx.x < job.isovalue_count && threadIdx.x > 0) {
+    job.totals->first[threadIdx.x] = __ldcg(&job.d_counters->first[threadIdx.x]);
+  }
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass summarize: minimum and maximum of every brick with its halo (PMB paper, section 4.1).
  *
- * A warp reads rows of 512 bytes, 16 bytes a lane, through a column of bricks along z, so that a slice that two bricks
- * share is read once. Small integers stay packed in words. */
+ * A warp reads rows of 512 bytes, 16 bytes a lane, and walks along z, so that a slice that two bricks share is read once.
+ * Small integers stay packed in words. */
 #include "cuda/pmb_cuda_classify_words.cuh"
 #include "cuda/pmb_cuda_common.cuh"
 
@@ -67,7 +67,7 @@ template <class W, class ORDER> struct range_of_words {
   }
 };
 
-/* The same, of samples; of a word's first sample; odd: whether a sample was not finite. */
+/* The same, of samples; of a word's first sample. */
 template <class T> struct range_of : range_of_words<T, order_of<T>> {
   __device__ __forceinline__ void samples(T *l, T *h) const
   {
@@ -76,10 +76,6 @@ template <class T> struct range_of : range_of_words<T, order_of<T>> {
   __device__ __forceinline__ void first_sample(T *l, T *h) const
   {
     samples(l, h);
-  }
-  __device__ __forceinline__ int odd() const
-  {
-    return !PMB_IS_FINITE(this->low) || !PMB_IS_FINITE(this->high);
   }
 };
 
@@ -92,10 +88,6 @@ template <class T> struct range_of_pairs : range_of_words<uint32_t, order_of_pai
   {
     *l = min((T)this->low, (T)(this->low >> 16));
     *h = max((T)this->high, (T)(this->high >> 16));
-  }
-  __device__ __forceinline__ int odd() const
-  {
-    return 0;
   }
 };
 template <> struct range_of<int16_t> : range_of_pairs<int16_t> {
@@ -133,18 +125,14 @@ template <class T, class PAIR> struct range_of_bytes {
     *l = min(min((T)(lower.low >> 8), (T)(lower.low >> 24)), min((T)(upper.low >> 8), (T)(upper.low >> 24)));
     *h = max(max((T)(lower.high >> 8), (T)(lower.high >> 24)), max((T)(upper.high >> 8), (T)(upper.high >> 24)));
   }
-  __device__ __forceinline__ int odd() const
-  {
-    return 0;
-  }
 };
 template <> struct range_of<int8_t> : range_of_bytes<int8_t, int16_t> {
 };
 template <> struct range_of<uint8_t> : range_of_bytes<uint8_t, uint16_t> {
 };
 
-/* What a lane gathers of a brick: from the first word of its 16 bytes (the first lane of a brick has the column that
- * the brick before needs there), and from the others. */
+/* A lane's part of a brick: of the first word of its 16 bytes (in a brick's first lane it has the halo column of the brick
+ * before), and of the others. */
 template <class T> struct lane_range {
   range_of<T> head, rest;
 };
@@ -193,16 +181,16 @@ static __device__ __forceinline__ int outer_column(const pmb_cuda_job &job, int 
   return __any_sync(UINT32_MAX, !PMB_IS_FINITE(s));
 }
 
-/* The range of the finite samples of a brick, by a whole warp: for bricks that have others. */
+/* The range of the finite, visible samples of a brick at (i,j,k), by a whole warp; low > high if it has no such sample. */
 template <class T>
 static __device__ __noinline__ void finite_range(const pmb_cuda_job &job, int i, int j, int k, T *low, T *high)
 {
-  const T *d_samples = (const T *)job.d_samples;
   T l = pmb_cuda_highest<T>(), h = pmb_cuda_lowest<T>();
   for (int n = threadIdx.x & 31; n < 33 * PMB_CUDA_ROWS; n += 32) {
-    const int r = n / 33;
-    const T s = d_samples[pmb_cuda_index(job, min(i + n % 33, job.dims[0] - 1), j + r % 5, k + r / 5)];
-    if (PMB_IS_FINITE(s)) {
+    const int r = n / 33, x = min(i + n % 33, job.dims[0] - 1);
+    const int y = min(j + r % 5, job.dims[1] - 1), z = min(k + r / 5, job.dims[2] - 1);
+    const T s = ((const T *)job.d_samples)[pmb_cuda_index(job, x, y, z)];
+    if (PMB_IS_FINITE(s) && !pmb_cuda_hides_sample(job, x, y, z)) {
       l = s < l ? s : l;
       h = s > h ? s : h;
     }
@@ -212,12 +200,12 @@ static __device__ __noinline__ void finite_range(const pmb_cuda_job &job, int i,
   *high = h;
 }
 
-/* Replaces the ranges of bricks with non-finite samples; `odd` is the same for all lanes of a brick. */
+/* Replaces the ranges of bricks with non-finite samples; `nonfinite` is the same for all lanes of a brick. */
 template <class T>
-static __device__ __forceinline__ void fix_odd(
-  const pmb_cuda_job &job, int i, int j, int k, int lanes, int odd, T *low, T *high)
+static __device__ __forceinline__ void fix_nonfinite(
+  const pmb_cuda_job &job, int i, int j, int k, int lanes, int nonfinite, T *low, T *high)
 {
-  for (uint32_t rest = __ballot_sync(UINT32_MAX, odd && threadIdx.x % lanes == 0); rest; rest &= rest - 1) {
+  for (uint32_t rest = __ballot_sync(UINT32_MAX, nonfinite && threadIdx.x % lanes == 0); rest; rest &= rest - 1) {
     const int lane = __ffs((int)rest) - 1;
     T l, h;
     finite_range<T>(job, i + lane / lanes * PMB_BRICK_X, j, k, &l, &h);
@@ -228,7 +216,7 @@ static __device__ __forceinline__ void fix_odd(
   }
 }
 
-/* Where a warp works. */
+/* A warp's part of the volume. */
 typedef struct warp_place {
   int i, j; /* first sample */
   uint32_t brick_x, brick_y;
@@ -247,26 +235,27 @@ static __device__ __forceinline__ void store_layer(
   all.merge(range.rest);
   all.samples(&low, &high);
   range.head.first_sample(&next_low, &next_high);
-  int odd = all.odd(), next_odd = range.head.odd();
+  int nonfinite = !PMB_IS_FINITE(low) || !PMB_IS_FINITE(high);
+  int next_nonfinite = !PMB_IS_FINITE(next_low) || !PMB_IS_FINITE(next_high);
   next_low = __shfl_down_sync(UINT32_MAX, next_low, 1);
   next_high = __shfl_down_sync(UINT32_MAX, next_high, 1);
-  next_odd = __shfl_down_sync(UINT32_MAX, next_odd, 1);
-  const int outer_odd = outer_column<T>(job, p.i + 512 / (int)sizeof(T), p.j, k, &outer_low, &outer_high);
+  next_nonfinite = __shfl_down_sync(UINT32_MAX, next_nonfinite, 1);
+  const int outer_nonfinite = outer_column<T>(job, p.i + 512 / (int)sizeof(T), p.j, k, &outer_low, &outer_high);
   next_low = lane == 31 ? outer_low : next_low;
   next_high = lane == 31 ? outer_high : next_high;
-  next_odd = lane == 31 ? outer_odd : next_odd;
-  /* Beyond the volume the border stands in, which is what the lane has itself. */
+  next_nonfinite = lane == 31 ? outer_nonfinite : next_nonfinite;
+  /* Beyond the volume the border is repeated, which the lane has itself. */
   if (lane % lanes == lanes - 1 && p.brick_x + lane / lanes + 1 < job.bricks[0]) {
     low = next_low < low ? next_low : low;
     high = next_high > high ? next_high : high;
-    odd |= next_odd;
+    nonfinite |= next_nonfinite;
   }
   pmb_cuda_reduce(lanes, &low, &high);
-  if ((T)0.5 != 0 && job.d_flags) { /* integers are finite, and the compiler is to know it */
+  if ((T)0.5 != 0 && job.d_flags) { /* integers are finite */
     const uint32_t group = lanes == 32 ? UINT32_MAX : ((1u << lanes) - 1) << lane / lanes * lanes;
-    odd = (__ballot_sync(UINT32_MAX, odd) & group) != 0;
-    if (__any_sync(UINT32_MAX, odd)) {
-      fix_odd<T>(job, p.i, p.j, k, lanes, odd, &low, &high);
+    nonfinite = (__ballot_sync(UINT32_MAX, nonfinite) & group) != 0;
+    if (__any_sync(UINT32_MAX, nonfinite)) {
+      fix_nonfinite<T>(job, p.i, p.j, k, lanes, nonfinite, &low, &high);
     }
   }
   const uint32_t x = p.brick_x + lane / lanes;
@@ -275,7 +264,7 @@ static __device__ __forceinline__ void store_layer(
     ((T *)job.d_low)[brick] = low;
     ((T *)job.d_high)[brick] = high;
     if (job.d_flags) {
-      job.d_flags[brick] = (uint8_t)odd;
+      job.d_flags[brick] = (uint8_t)nonfinite;
     }
   }
 }
@@ -309,19 +298,18 @@ static __device__ __forceinline__ void summarize_column(const pmb_cuda_job &job,
   }
 }
 
-/* LAYERS: that a warp walks through; 0: as the argument says. */
-template <class T, int LAYERS>
+/* layers: of bricks, that a warp walks through. */
+template <class T>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
-  summarize_kernel(const __grid_constant__ pmb_cuda_job job, uint32_t groups, int64_t warps, int64_t layer_begin,
-    int64_t layer_end, int layers)
+  summarize_kernel(const __grid_constant__ pmb_cuda_job job, uint32_t groups, int64_t warps, int layers)
 {
   const int64_t id = (int64_t)blockIdx.x * PMB_CUDA_WARPS + (threadIdx.x >> 5);
   if (id < warps) {
     warp_place p;
     p.brick_x = (uint32_t)(id % groups) * (16 / (uint32_t)sizeof(T));
     p.brick_y = (uint32_t)(id / groups % job.bricks[1]);
-    p.layer = layer_begin + id / groups / job.bricks[1] * (LAYERS ? LAYERS : layers);
-    p.layer_end = min(p.layer + (LAYERS ? LAYERS : layers), layer_end);
+    p.layer = id / groups / job.bricks[1] * layers;
+    p.layer_end = min(p.layer + layers, (int64_t)job.bricks[2]);
     p.i = (int)p.brick_x * PMB_BRICK_X;
     p.j = (int)p.brick_y * PMB_BRICK_Y;
     summarize_column<T>(job, p);
@@ -331,93 +319,43 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
 
 /* ---- the host's side ---- */
 
-/* Columns of bricks that warps walk through, and how many along x. */
-static int64_t columns_of(const pmb_cuda *cuda, uint32_t *groups)
+/* Warps walk through columns of bricks: fewer layers each in small volumes, so that all multiprocessors have work. */
+template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
-  const uint32_t per_warp = 16 / (uint32_t)pmb_type_size(cuda->context->volume.type); /* bricks along x */
-  *groups = (cuda->job.bricks[0] + per_warp - 1) / per_warp;
-  return (int64_t)*groups * cuda->job.bricks[1];
-}
-
-static int64_t warps_of(int64_t columns, int64_t layers, int layers_of_warp)
-{
-  return columns * ((layers + layers_of_warp - 1) / layers_of_warp);
-}
-
-/* Layers that a warp walks through: fewer in small volumes, so that all multiprocessors have work. */
-static int layers_of_warp(const pmb_cuda *cuda, int64_t columns)
-{
-  int layers = PMB_CUDA_LAYERS;
-  while (layers > 1 && warps_of(columns, cuda->job.bricks[2], layers) < (int64_t)LEAST_WARPS * cuda->processors) {
+  const uint32_t per_warp = 16 / (uint32_t)sizeof(T); /* bricks along x */
+  const uint32_t groups = (cuda->job.bricks[0] + per_warp - 1) / per_warp, layers_of_volume = cuda->job.bricks[2];
+  uint32_t layers = 2 * PMB_CUDA_LAYERS;
+  int64_t warps;
+  do {
     layers /= 2;
-  }
-  return layers;
-}
-
-template <class T> static cudaError_t launch(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
-{
-  uint32_t groups;
-  const int64_t columns = columns_of(cuda, &groups);
-  const int layers = layers_of_warp(cuda, columns);
-  const int64_t warps = warps_of(columns, layer_end - layer_begin, layers);
+    warps = (int64_t)groups * cuda->job.bricks[1] * ((layers_of_volume + layers - 1) / layers);
+  } while (layers > 1 && warps < (int64_t)LEAST_WARPS * cuda->processors);
   const int64_t blocks = (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS;
-  return pmb_cuda_launch(cuda, 0,
-    layers == PMB_CUDA_LAYERS ? summarize_kernel<T, PMB_CUDA_LAYERS> : summarize_kernel<T, 0>, blocks,
-    PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layer_begin, layer_end, layers);
+  return pmb_cuda_launch(cuda, 0, summarize_kernel<T>, blocks, PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layers);
 }
 
-pmb_status pmb_cuda_summarize(pmb_cuda *cuda, int64_t layer_begin, int64_t layer_end)
+pmb_status pmb_cuda_summarize(pmb_cuda *cuda)
 {
-  return pmb_cuda_check(cuda->context,
-    PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda, layer_begin, layer_end)), "launch of summarize");
+  return pmb_cuda_check(
+    cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda)), "launch of summarize");
 }
 
-/* ---- what the volume hides ---- */
+/* ---- hidden samples and cells ---- */
 
-/* Sample n of the 33 x 5 x 5 of a brick; 0: it is not in the volume. */
-static __device__ __forceinline__ int locate(const pmb_cuda_job &job, const pmb_cuda_box &box, int n, int at[3])
-{
-  const int row = n / (PMB_BRICK_X + 1);
-  at[0] = box.origin[0] + n - row * (PMB_BRICK_X + 1);
-  at[1] = box.origin[1] + row % 5;
-  at[2] = box.origin[2] + row / 5;
-  return at[0] < job.dims[0] && at[1] < job.dims[1] && at[2] < job.dims[2];
-}
-
-/* Flags of what a brick hides. */
+/* The flags of a brick for hidden samples and cells. */
 static __device__ __forceinline__ int find_hidden(const pmb_cuda_job &job, const pmb_cuda_box &box)
 {
   const int lane = threadIdx.x & 31;
-  int samples = 0, cells = 0, at[3];
-  for (int n = lane; job.d_sample_flags && n < (PMB_BRICK_X + 1) * PMB_CUDA_ROWS; n += 32) {
-    samples |= locate(job, box, n, at) && pmb_cuda_hides_sample(job, at[0], at[1], at[2]);
+  int samples = 0, cells = 0;
+  for (int n = lane; job.d_sample_flags && n < 33 * PMB_CUDA_ROWS; n += 32) {
+    const int r = n / 33, x = box.origin[0] + n % 33, y = box.origin[1] + r % 5, z = box.origin[2] + r / 5;
+    samples |= x < job.dims[0] && y < job.dims[1] && z < job.dims[2] && pmb_cuda_hides_sample(job, x, y, z);
   }
   for (int row = 0; job.d_cell_flags && row < PMB_BRICK_ROWS; ++row) {
     cells |= pmb_cuda_hides_cell(job, box.origin[0] + lane, box.origin[1] + (row & 3), box.origin[2] + (row >> 2));
   }
   return (__any_sync(UINT32_MAX, samples) ? PMB_BRICK_HIDES_SAMPLES : 0) |
     (__any_sync(UINT32_MAX, cells) ? PMB_BRICK_HIDES_CELLS : 0);
-}
-
-/* The range of the finite, visible samples of a brick; low > high if there is none. */
-template <class T>
-static __device__ __forceinline__ void find_range(
-  const pmb_cuda_job &job, const pmb_cuda_box &box, T *low_out, T *high_out)
-{
-  T low = pmb_cuda_highest<T>(), high = pmb_cuda_lowest<T>();
-  int at[3];
-  for (int n = threadIdx.x & 31; n < (PMB_BRICK_X + 1) * PMB_CUDA_ROWS; n += 32) {
-    if (locate(job, box, n, at) && !pmb_cuda_hides_sample(job, at[0], at[1], at[2])) {
-      const T s = ((const T *)job.d_samples)[pmb_cuda_index(job, at[0], at[1], at[2])];
-      if (PMB_IS_FINITE(s)) {
-        low = s < low ? s : low;
-        high = s > high ? s : high;
-      }
-    }
-  }
-  pmb_cuda_reduce(32, &low, &high);
-  *low_out = low;
-  *high_out = high;
 }
 
 template <class T>
@@ -429,7 +367,7 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS) hide_kernel(const __g
     const int hidden = find_hidden(job, box);
     if (hidden & PMB_BRICK_HIDES_SAMPLES) {
       T low, high;
-      find_range<T>(job, box, &low, &high);
+      finite_range<T>(job, box.origin[0], box.origin[1], box.origin[2], &low, &high);
       if ((threadIdx.x & 31) == 0) {
         ((T *)job.d_low)[b] = low;
         ((T *)job.d_high)[b] = high;
@@ -457,14 +395,13 @@ pmb_status pmb_cuda_hide(pmb_cuda *cuda)
 
 /* ---- the range of the volume ---- */
 
-/* A block's part of the bricks, of which a thread reads 16 bytes at a time. */
+/* Each warp finds the range of some bricks; a thread reads 16 bytes at a time. */
 template <class T>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS) range_kernel(const __grid_constant__ pmb_cuda_job job)
 {
   enum { SAMPLES = row_shape<T>::SAMPLES };
-  __shared__ pmb_cuda_range_part warps[PMB_CUDA_WARPS];
   T low = pmb_cuda_highest<T>(), high = pmb_cuda_lowest<T>();
-  uint32_t odd = 0;
+  uint32_t nonfinite = 0;
   const int64_t step = (int64_t)gridDim.x * PMB_CUDA_THREADS * SAMPLES;
   for (int64_t b = ((int64_t)blockIdx.x * PMB_CUDA_THREADS + threadIdx.x) * SAMPLES; b < job.brick_count; b += step) {
     row_vector<T> l, h; /* both halves of the summary end at 16 bytes */
@@ -476,23 +413,15 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS) range_kernel(const __
         low = l.sample[n] < low ? l.sample[n] : low;
         high = h.sample[n] > high ? h.sample[n] : high;
       }
-      odd += job.d_flags && b + n < job.brick_count && (job.d_flags[b + n] & PMB_BRICK_NONFINITE);
+      nonfinite += job.d_flags && b + n < job.brick_count && (job.d_flags[b + n] & PMB_BRICK_NONFINITE);
     }
   }
   pmb_cuda_reduce(32, &low, &high);
-  odd = pmb_cuda_word_sum(odd);
+  nonfinite = pmb_cuda_word_sum(nonfinite);
   if ((threadIdx.x & 31) == 0) {
-    warps[threadIdx.x >> 5] = low <= high ? pmb_cuda_range_part{ (double)low, (double)high, odd }
-                                          : pmb_cuda_range_part{ INFINITY, -INFINITY, odd };
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int w = 1; w < PMB_CUDA_WARPS; ++w) {
-      warps[0].low = warps[w].low < warps[0].low ? warps[w].low : warps[0].low;
-      warps[0].high = warps[w].high > warps[0].high ? warps[w].high : warps[0].high;
-      warps[0].odd += warps[w].odd;
-    }
-    job.totals->ranges[blockIdx.x] = warps[0];
+    job.totals->ranges[(blockIdx.x * PMB_CUDA_THREADS + threadIdx.x) / 32] = low <= high
+      ? pmb_cuda_range_part{ (double)low, (double)high, nonfinite }
+      : pmb_cuda_range_part{ INFINITY, -INFINITY, nonfinite };
   }
 }
 
@@ -502,20 +431,19 @@ pmb_status pmb_cuda_find_range(pmb_cuda *cuda)
   job.totals = cuda->totals;
   return pmb_cuda_check(cuda->context,
     PMB_CUDA_BY_TYPE(cuda->context->volume.type,
-      pmb_cuda_launch(cuda, 0, range_kernel<T>, PMB_CUDA_RANGES, PMB_CUDA_THREADS, 0, job)),
+      pmb_cuda_launch(cuda, 0, range_kernel<T>, PMB_CUDA_RANGES / PMB_CUDA_WARPS, PMB_CUDA_THREADS, 0, job)),
     "launch of summarize");
 }
 
-void pmb_cuda_take_range(pmb_cuda *cuda)
+void pmb_cuda_take_range(const pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
-  pmb_context *context = cuda->context;
   const pmb_cuda_range_part *parts = cuda->totals->ranges;
-  context->minimum = INFINITY;
-  context->maximum = -INFINITY;
-  context->nonfinite_bricks = 0;
+  volume->minimum = INFINITY;
+  volume->maximum = -INFINITY;
+  volume->nonfinite_bricks = 0;
   for (int i = 0; i < PMB_CUDA_RANGES; ++i) {
-    context->minimum = parts[i].low < context->minimum ? parts[i].low : context->minimum;
-    context->maximum = parts[i].high > context->maximum ? parts[i].high : context->maximum;
-    context->nonfinite_bricks += parts[i].odd;
+    volume->minimum = fmin(parts[i].low, volume->minimum);
+    volume->maximum = fmax(parts[i].high, volume->maximum);
+    volume->nonfinite_bricks += parts[i].nonfinite;
   }
 }

@@ -111,12 +111,7 @@ static void report(const bench_volume *v, const pmb_gpu_times *t, double bind_ms
     (long long)t->triangle_count, (long long)info->active_bricks, (long long)info->bricks,
     100 * active / (double)info->bricks);
   line("summarize", t->summarize, (double)t->bytes_read, t->copy_rate);
-  if (t->select > 0) {
-    line("select", t->select, summary, t->copy_rate);
-    line("classify", t->classify, samples + active * record, t->copy_rate);
-  } else {
-    line("sel.+class.", t->classify, summary + samples + active * record, t->copy_rate);
-  }
+  line("sel.+class.", t->classify, summary + samples + active * record, t->copy_rate);
   line("vertices", t->vertices, samples + active * record + mesh_points, t->copy_rate);
   line("triangles", t->triangles, active * 2 * record + 12.0 * (double)t->triangle_count, t->copy_rate);
   printf(
@@ -201,9 +196,9 @@ static pmb_status bench_several(pmb_context *context, const bench_volume *v)
     api += time_api(context, &isovalues[n], 1, PMB_INT64, 1, NULL);
   }
   if (status == PMB_OK)
-    printf("%s, %d isovalues: kernels %.4f ms together (select %.4f, classify %.4f, vertices %.4f, triangles %.4f), "
+    printf("%s, %d isovalues: kernels %.4f ms together (select and classify %.4f, vertices %.4f, triangles %.4f), "
            "%.4f in turn; count and emit to pinned memory %.2f ms together, %.2f in turn\n",
-      v->name, SEVERAL, times.isovalues, times.select, times.classify, times.vertices, times.triangles, kernels,
+      v->name, SEVERAL, times.isovalues, times.classify, times.vertices, times.triangles, kernels,
       time_api(context, isovalues, SEVERAL, PMB_INT64, 1, NULL), api);
   return status;
 }

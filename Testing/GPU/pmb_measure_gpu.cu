@@ -6,17 +6,12 @@ extern "C" {
 #include "pmb_measure_gpu.h"
 }
 
-enum { MARKS = 5, REPEATS = 100 };
+enum { MARKS = 4, REPEATS = 100 };
 
-/* Runs select and classify. `between`: recorded between the two, or NULL. */
-static pmb_status run_count(pmb_context *context, pmb_cuda *cuda, cudaEvent_t between)
+/* Select and classify, for the next count. */
+static pmb_status run_count(pmb_cuda *cuda)
 {
   cuda->job.epoch = ++cuda->epoch;
-  memset(cuda->totals, 0, offsetof(pmb_cuda_totals, ranges));
-  PMB_CUDA_STEP(pmb_cuda_select(cuda));
-  if (between) {
-    PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
-  }
   return pmb_cuda_classify(cuda);
 }
 
@@ -42,36 +37,35 @@ static double between(cudaEvent_t begin, cudaEvent_t end)
   return ms;
 }
 
-/* The four passes together, then each alone. */
+/* The passes together, and with an event after each. */
 static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
   int repeats, pmb_gpu_times *times)
 {
-  double all[REPEATS] = {}, part[4][REPEATS] = {};
+  double all[REPEATS] = {}, part[3][REPEATS] = {};
   for (int i = -3; i < repeats; ++i) {
     const int n = i < 0 ? 0 : i;
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    PMB_CUDA_STEP(run_count(context, cuda, NULL));
-    PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[4]));
-    all[n] = between(marks[0], marks[4]);
+    PMB_CUDA_STEP(run_count(cuda));
+    PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[3]));
+    all[n] = between(marks[0], marks[3]);
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    PMB_CUDA_STEP(run_count(context, cuda, marks[1]));
-    PMB_CUDA_TRY(context, cudaEventRecord(marks[2], cuda->compute));
-    PMB_CUDA_STEP(run_emit(context, cuda, out, marks[3], marks[4]));
-    for (int p = 0; p < 4; ++p) {
+    PMB_CUDA_STEP(run_count(cuda));
+    PMB_CUDA_TRY(context, cudaEventRecord(marks[1], cuda->compute));
+    PMB_CUDA_STEP(run_emit(context, cuda, out, marks[2], marks[3]));
+    for (int p = 0; p < 3; ++p) {
       part[p][n] = between(marks[p], marks[p + 1]);
     }
   }
   times->isovalues = pmb_median(all, repeats);
-  times->select = pmb_cuda_selects_in_classify(cuda) ? 0 : pmb_median(part[0], repeats);
-  times->classify = pmb_median(part[1], repeats);
-  times->vertices = pmb_median(part[2], repeats);
-  times->triangles = pmb_median(part[3], repeats);
+  times->classify = pmb_median(part[0], repeats);
+  times->vertices = pmb_median(part[1], repeats);
+  times->triangles = pmb_median(part[2], repeats);
   return PMB_OK;
 }
 
 static pmb_status summarize_all(pmb_cuda *cuda)
 {
-  PMB_CUDA_STEP(pmb_cuda_summarize(cuda, 0, cuda->job.bricks[2]));
+  PMB_CUDA_STEP(pmb_cuda_summarize(cuda));
   return pmb_cuda_find_range(cuda);
 }
 
@@ -89,9 +83,9 @@ static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_
     alone[n] = between(marks[0], marks[1]);
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
     PMB_CUDA_STEP(summarize_all(cuda));
-    PMB_CUDA_STEP(run_count(context, cuda, NULL));
-    PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[4]));
-    all[n] = between(marks[0], marks[4]);
+    PMB_CUDA_STEP(run_count(cuda));
+    PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[3]));
+    all[n] = between(marks[0], marks[3]);
   }
   times->summarize = pmb_median(alone, repeats);
   times->first = pmb_median(all, repeats);
@@ -121,9 +115,9 @@ static pmb_status measure_copy(pmb_context *context, pmb_cuda *cuda, cudaEvent_t
 static int64_t acceleration_bytes(const pmb_cuda *cuda)
 {
   const int64_t active = cuda->totals->active;
-  return (int64_t)(cuda->volume->summary.capacity + cuda->volume->flags.capacity + cuda->map.capacity) +
-    active * (int64_t)(sizeof(pmb_cuda_record) + sizeof(pmb_cuda_before) + sizeof(uint32_t)) +
-    (int64_t)(cuda->select_status.capacity + cuda->scan_status.capacity);
+  return (int64_t)(cuda->volume->summary.capacity + cuda->volume->flags.capacity + cuda->map.capacity +
+           cuda->sums.capacity) +
+    active * (int64_t)(sizeof(pmb_cuda_record) + sizeof(pmb_cuda_before) + sizeof(uint32_t));
 }
 
 static pmb_status measure(pmb_context *context, pmb_cuda *cuda, cudaEvent_t *marks, int repeats, pmb_gpu_times *times)
@@ -167,9 +161,8 @@ extern "C" pmb_status pmb_measure_gpu(pmb_context *context, const double *isoval
   for (int i = 0; i < MARKS; ++i) {
     PMB_CUDA_TRY(context, cudaEventCreate(&marks[i]));
   }
-  cuda->epoch = 1; /* enough epochs for all counts below */
-  PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->select_status.d_data, 0, cuda->select_status.capacity, cuda->compute));
-  PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->scan_status.d_data, 0, cuda->scan_status.capacity, cuda->compute));
+  cuda->epoch = 1; /* the counts below stay under the number of epochs */
+  PMB_CUDA_TRY(context, cudaMemsetAsync(cuda->sums.d_data, 0, cuda->sums.capacity, cuda->compute));
   status = measure(context, cuda, marks, repeats, times);
   for (int i = 0; i < MARKS; ++i) {
     cudaEventDestroy(marks[i]);

@@ -7,11 +7,11 @@
 
 /* Kernel times in milliseconds, volume and output on the device. */
 typedef struct pmb_gpu_times {
-  double summarize;                             /* with the range of the volume */
-  double select, classify, vertices, triangles; /* each on its own; select 0: it is part of classify's launch */
-  double isovalues;                             /* the four together in one run, counts back on the host */
-  double first;                                 /* the same with summarize */
-  double copy_rate; /* bytes read and written in a second by a copy from device to device */
+  double summarize;                     /* with the range of the volume */
+  double classify, vertices, triangles; /* each on its own; classify with select and scan */
+  double isovalues;                     /* the four together in one run, counts back on the host */
+  double first;                         /* the same with summarize */
+  double copy_rate;                     /* bytes read and written in a second by a copy from device to device */
   int64_t points, triangle_count;
   int64_t bytes_read;         /* by summarize */
   int64_t acceleration_bytes; /* kept for the volume and isovalue beside samples and mesh */

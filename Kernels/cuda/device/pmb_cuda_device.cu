@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Which GPU a context runs on, whether there is one, errors of CUDA calls, and how the process recovers from a GPU whose
- * state was lost. */
+ * Chooses the GPU of a context, turns errors of CUDA calls into statuses, and recovers from a GPU whose state was lost. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@ static const char FORKED[] =
 
 /* ---- forked processes ---- */
 
-/* pmb_forks() of the process that CUDA told of a GPU; -1: it told none. */
+/* pmb_forks() of the process that found a GPU; -1: none did. */
 static int64_t forks_of_user = -1;
 
 int pmb_cuda_is_forked(void)
@@ -32,8 +31,8 @@ pmb_status pmb_cuda_check_process(pmb_context *context)
 
 /* ---- GPUs whose state was lost ---- */
 
-/* Each loss of a GPU's state begins a new generation there. What was made in an older one is gone. A GPU is dead
- * when it cannot be used again after that: so it is for the whole process after a real fault, with the drivers tried. */
+/* Each loss of a GPU's state begins a new generation there. What was made in an older one is gone. A GPU is dead if it
+ * cannot be used again after a reset. With the drivers tried, a real fault leaves it dead for the whole process. */
 static uint32_t generations[PMB_CUDA_DEVICES];
 static int lost[PMB_CUDA_DEVICES], dead[PMB_CUDA_DEVICES];
 
@@ -51,7 +50,7 @@ uint32_t pmb_cuda_generation_of_all(void)
   return sum;
 }
 
-/* Whether an error leaves nothing of use on the device; or says that other code of the process has reset it. */
+/* Whether the device has lost its state after this error, or other code of the process has reset it. */
 static int is_fatal(cudaError_t error)
 {
   return (error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure) || error == cudaErrorUnknown ||
@@ -59,7 +58,7 @@ static int is_fatal(cudaError_t error)
     error == cudaErrorInvalidResourceHandle;
 }
 
-/* Whether an error says that this build has nothing that runs on the device. */
+/* Whether this build has no code for the device. */
 static int is_without_code(cudaError_t error)
 {
   return error == cudaErrorInvalidDeviceFunction || error == cudaErrorNoKernelImageForDevice ||
@@ -80,7 +79,7 @@ void pmb_cuda_recover(void)
 {
   for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
     if (__atomic_load_n(&lost[device], __ATOMIC_ACQUIRE)) {
-      /* What was made since the loss, while other calls still ran, goes as well. */
+      /* What other calls made since the loss goes as well. */
       __atomic_add_fetch(&generations[device], 1, __ATOMIC_ACQ_REL);
       cudaSetDevice(device);
       cudaDeviceReset();
@@ -104,7 +103,7 @@ static const char *why_unavailable(void)
   return "the GPU is busy or unavailable; another process may use it alone";
 }
 
-/* ---- whether there is a GPU ---- */
+/* ---- why no GPU can be used ---- */
 
 static const char *why_no_device(void)
 {
@@ -139,7 +138,7 @@ extern "C" const char *pmb_cuda_missing(void)
   if (pmb_cuda_is_forked()) {
     return FORKED;
   }
-  pmb_cuda_recover_if_idle(); /* CUDA has nothing but errors to say of a lost GPU */
+  pmb_cuda_recover_if_idle(); /* until then every call fails on a lost GPU */
   const cudaError_t error = pmb_cuda_result(cudaGetDeviceCount(&count));
   cudaGetLastError();
   if (error == cudaSuccess && count > 0) {
@@ -164,9 +163,10 @@ extern "C" const char *pmb_cuda_missing(void)
   }
 }
 
-/* ---- which one ---- */
+/* ---- the choice of a GPU ---- */
 
-/* This process's rank among those on its machine, as MPI's launchers and batch systems tell it; -1: not told. */
+/* This process's rank among those on its machine, from the environment variables of MPI's launchers and batch systems; -1:
+ * not set. */
 static int local_rank(void)
 {
   static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
@@ -180,7 +180,7 @@ static int local_rank(void)
   return -1;
 }
 
-/* The GPU that PMB_GPU names, into *device; it is left alone where the variable is not set. */
+/* Sets *device to the GPU that the environment variable PMB_GPU names, if it is set. */
 static pmb_status read_environment(pmb_context *context, int *device)
 {
   const char *text = getenv("PMB_GPU");
@@ -225,29 +225,26 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
         "no GPU can be used: GPU %d has compute capability %d.%d, and this code needs 7.5", *device, major, minor);
 }
 
-/* Asked for once: that takes longer than all else in the making of a context. */
+/* Asks for a name once per process: that takes longer than the rest of pmb_create. */
 pmb_status pmb_cuda_name_device(pmb_context *context, int device)
 {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static char names[PMB_CUDA_DEVICES][256];
-  pmb_status status = PMB_OK;
+  cudaDeviceProp properties = {};
   pthread_mutex_lock(&lock);
+  const cudaError_t error = names[device][0] ? cudaSuccess : cudaGetDeviceProperties(&properties, device);
   if (!names[device][0]) {
-    cudaDeviceProp properties;
-    status = pmb_cuda_check(context, cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
-    if (status == PMB_OK) {
-      snprintf(names[device], sizeof(names[device]), "%.255s", properties.name);
-    }
+    snprintf(names[device], sizeof(names[device]), "%.255s", properties.name);
   }
-  context->device_name = names[device];
   pthread_mutex_unlock(&lock);
-  return status;
+  context->device_name = names[device];
+  return pmb_cuda_check(context, error, "cudaGetDeviceProperties");
 }
 
 /* ---- errors ---- */
 
 #if defined(PMB_TEST_FAULTS)
-extern "C" int pmb_gpu_fault(int error); /* of the tests */
+extern "C" int pmb_gpu_fault(int error); /* Testing/GPU/pmb_gpu_faults.cu */
 int (*pmb_cuda_test_fault)(int error) = pmb_gpu_fault;
 #else
 int (*pmb_cuda_test_fault)(int error);
@@ -279,7 +276,7 @@ static pmb_status fail_without_code(pmb_context *context, cudaError_t error)
 
 pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what)
 {
-  cudaGetLastError(); /* an error that can be overcome is forgotten by this */
+  cudaGetLastError(); /* clears an error that is not sticky */
   if (error == cudaErrorMemoryAllocation) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory on the GPU or pinned for it: %.120s", what);
   }
@@ -312,7 +309,7 @@ static __global__ void probe_kernel(void)
 {
 }
 
-/* Kernels wait by an instruction of 9.0, which code for older devices lacks, also where a newer one runs it. */
+/* A kernel that begins early waits by an instruction of 9.0. Code for older devices lacks it, even on a newer device. */
 pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early)
 {
   cudaFuncAttributes attributes = {};

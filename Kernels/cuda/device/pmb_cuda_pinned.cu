@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The pool of host memory that GPUs reach directly: for the caller's output arrays and for the rings of transfers.
+ * The pool of host memory that GPUs can access: for the caller's output arrays and for the rings of transfers.
  *
- * The memory is the process's own and only registered with CUDA, so that it outlives a GPU whose state is lost. To pin a
- * block takes about as long as to write it; a caller's block is therefore pinned when it is used for the second time. */
+ * The memory is the process's own and only registered with CUDA, so it outlives a GPU whose state is lost. Pinning a block
+ * takes about as long as writing it. A caller's block is therefore pinned at its second use. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
 #include "cuda/pmb_cuda.cuh"
 
-/* Blocks that are registered; smaller ones are not worth it. */
+/* Smaller blocks are not worth registering. */
 static const size_t WORTH_PINNING = 256 * 1024;
-static const size_t PAGE = 4096, HUGE = 2 << 20;
+static const size_t PAGE = 4096, HUGE = PMB_CUDA_HUGE;
 /* Allocations in which the peak in use fades. */
 enum { FADING = 64 };
 
@@ -30,20 +30,20 @@ typedef struct pinned_block {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pinned_block *blocks;
 static uint64_t clock_of_releases;
-static size_t taken_bytes, recent_peak;
-static int contexts, device_in_use = -1; /* of the last context, -1: there was none */
+static size_t recent_peak;               /* bytes taken */
+static int contexts, device_in_use = -1; /* of the last context, -1: no context yet; atomic */
 
 static int is_pinned(const pinned_block *block)
 {
   return block->pinned != 0 && block->pinned == pmb_cuda_generation_of_all();
 }
 
-/* Frees a list of blocks that are in the pool no more; takes long, so without the lock. */
+/* Frees a list of blocks that left the pool. Takes long, so call it without the lock. */
 static void free_blocks(pinned_block *list)
 {
   while (list) {
     pinned_block *next = list->next;
-    if (list->pinned) { /* in an older generation too: on a GPU that was not lost it still is */
+    if (list->pinned) { /* of an older generation too: on a GPU that was not lost it still is registered */
       cudaHostUnregister(list->memory);
       cudaGetLastError();
     }
@@ -51,15 +51,6 @@ static void free_blocks(pinned_block *list)
     free(list);
     list = next;
   }
-}
-
-/* Takes a block out of the pool, into a list. Called with the lock, as all below up to new_block. */
-static void move_out(pinned_block **at, pinned_block **list)
-{
-  pinned_block *block = *at;
-  *at = block->next;
-  block->next = *list;
-  *list = block;
 }
 
 /* What is allocated for `bytes`: at most an eighth more, so that meshes of about the same size use the same blocks. */
@@ -73,8 +64,8 @@ static size_t capacity_for(size_t bytes)
   return (bytes + step - 1) / step * step;
 }
 
-/* The smallest free block that is not much too large. */
-static pinned_block *find_free(size_t bytes)
+/* Takes the smallest free block that is not much too large. Called with the lock, like the next two. */
+static pinned_block *take_free(size_t bytes)
 {
   const size_t fresh = capacity_for(bytes);
   pinned_block *best = NULL;
@@ -84,55 +75,68 @@ static pinned_block *find_free(size_t bytes)
       best = block;
     }
   }
+  if (best) {
+    best->taken = 1;
+  }
   return best;
 }
 
-/* The free block that was released first, or NULL. */
-static pinned_block **find_oldest(void)
-{
-  pinned_block **oldest = NULL;
-  for (pinned_block **at = &blocks; *at; at = &(*at)->next) {
-    if (!(*at)->taken && (!oldest || (*at)->released < (*oldest)->released)) {
-      oldest = at;
-    }
-  }
-  return oldest;
-}
-
-/* Before a block of `fresh` bytes is made, 0: a free one is taken. Returns the blocks that have to go, so that the pool, but
- * for rings, is at most half larger than what was in use lately. Else it would keep a mesh of every size that a growing
- * surface has had. */
-static pinned_block *make_room(size_t fresh)
+/* Removes free blocks of `bytes` or more, if there are so many, the first released first. Returns them as a list. */
+static pinned_block *remove_oldest(size_t bytes)
 {
   pinned_block *list = NULL;
-  size_t held = fresh;
-  recent_peak -= recent_peak > taken_bytes ? (recent_peak - taken_bytes) / FADING : 0;
-  recent_peak = taken_bytes + fresh > recent_peak ? taken_bytes + fresh : recent_peak;
-  for (const pinned_block *block = blocks; block; block = block->next) {
-    held += block->capacity;
-  }
-  for (pinned_block **at = find_oldest(); at && fresh > 0 && held > recent_peak + recent_peak / 2 + RINGS;
-       at = find_oldest()) {
-    held -= (*at)->capacity;
-    move_out(at, &list);
+  for (size_t removed = 0; removed < bytes;) {
+    pinned_block **oldest = NULL;
+    for (pinned_block **at = &blocks; *at; at = &(*at)->next) {
+      if (!(*at)->taken && (!oldest || (*at)->released < (*oldest)->released)) {
+        oldest = at;
+      }
+    }
+    if (!oldest) {
+      break;
+    }
+    pinned_block *block = *oldest;
+    *oldest = block->next;
+    block->next = list;
+    list = block;
+    removed += block->capacity;
   }
   return list;
 }
 
+/* Before a block of `fresh` bytes is made (0: a free one was taken): removes blocks, so that the pool, apart from rings, is
+ * at most half larger than what was in use lately. Otherwise it would keep a mesh of every size that a growing surface had.
+ * */
+static pinned_block *make_room(size_t fresh)
+{
+  size_t held = fresh, taken = fresh;
+  for (const pinned_block *block = blocks; block; block = block->next) {
+    held += block->capacity;
+    taken += block->taken ? block->capacity : 0;
+  }
+  recent_peak = taken > recent_peak ? taken : recent_peak - (recent_peak - taken) / FADING;
+  const size_t most = recent_peak + recent_peak / 2 + RINGS;
+  return fresh > 0 && held > most ? remove_oldest(held - most) : NULL;
+}
+
+/* A taken block in the pool. NULL if memory fails. */
 static pinned_block *new_block(size_t bytes)
 {
   pinned_block *block = (pinned_block *)calloc(1, sizeof(*block));
   const size_t capacity = capacity_for(bytes), alignment = capacity >= HUGE ? HUGE : PAGE;
-  if (block && posix_memalign((void **)&block->memory, alignment, capacity) != 0) {
+  if (!block || posix_memalign((void **)&block->memory, alignment, capacity) != 0) {
     free(block);
     return NULL;
   }
-  if (block) {
-    block->capacity = capacity;
-    if (alignment == HUGE) {
-      madvise(block->memory, capacity, MADV_HUGEPAGE); /* a hint; pinned ten times as fast */
-    }
+  block->capacity = capacity;
+  block->taken = 1;
+  if (alignment == HUGE) {
+    madvise(block->memory, capacity, MADV_HUGEPAGE); /* a hint; pinned ten times as fast */
   }
+  pthread_mutex_lock(&lock);
+  block->next = blocks;
+  blocks = block;
+  pthread_mutex_unlock(&lock);
   return block;
 }
 
@@ -152,75 +156,13 @@ static cudaError_t pin(pinned_block *block)
 
 static void trim(void)
 {
-  pinned_block *list = NULL;
   pthread_mutex_lock(&lock);
-  for (pinned_block **at = find_oldest(); at; at = find_oldest()) {
-    move_out(at, &list);
-  }
+  pinned_block *list = remove_oldest(SIZE_MAX);
   pthread_mutex_unlock(&lock);
   free_blocks(list);
 }
 
-void *pmb_cuda_pinned_take(size_t bytes)
-{
-  if (bytes == 0 || bytes > SIZE_MAX / 4) {
-    return NULL;
-  }
-  pthread_mutex_lock(&lock);
-  const int none = contexts == 0;
-  pinned_block *block = none ? NULL : find_free(bytes);
-  const int found = block != NULL;
-  if (found) {
-    block->taken = 1;
-    taken_bytes += block->capacity;
-  }
-  pinned_block *surplus = none ? NULL : make_room(found ? 0 : capacity_for(bytes));
-  pthread_mutex_unlock(&lock);
-  free_blocks(surplus);
-  if (none) {
-    return NULL;
-  }
-  if (found) {
-    pin(block); /* its second use, or a later one */
-    return block->memory;
-  }
-  block = new_block(bytes);
-  if (!block) {
-    trim(); /* what is kept may be what is missing */
-    block = new_block(bytes);
-  }
-  if (!block) {
-    return NULL;
-  }
-  pthread_mutex_lock(&lock);
-  block->taken = 1;
-  taken_bytes += block->capacity;
-  block->next = blocks;
-  blocks = block;
-  pthread_mutex_unlock(&lock);
-  return block->memory;
-}
-
-void pmb_cuda_pinned_give(void *memory)
-{
-  pthread_mutex_lock(&lock);
-  pinned_block *block = memory ? blocks : NULL;
-  while (block && !(block->memory == memory && block->taken)) {
-    block = block->next;
-  }
-  if (block) {
-    block->taken = 0;
-    block->released = ++clock_of_releases;
-    taken_bytes -= block->capacity;
-  }
-  const int none = contexts == 0;
-  pthread_mutex_unlock(&lock);
-  if (none) {
-    trim();
-  }
-}
-
-/* A thread that has not called CUDA yet would wake the first GPU, where this process may not be at home. */
+/* A thread that has not called CUDA yet would wake the first GPU, which this process may not use otherwise. */
 static void set_device_in_use(void)
 {
   const int device = __atomic_load_n(&device_in_use, __ATOMIC_RELAXED);
@@ -230,22 +172,48 @@ static void set_device_in_use(void)
   }
 }
 
-/* In a forked process the pool is the parent's: its lock may be held for ever, and its memory, which both share until one of them
- * writes to it, stays. */
+/* In a forked process the pool is the parent's: its lock may be held for ever. Its memory, which both share until one of
+ * them writes to it, stays. */
 extern "C" void *pmb_host_allocate(size_t bytes)
 {
-  if (pmb_cuda_is_forked()) {
+  if (pmb_cuda_is_forked() || bytes == 0 || bytes > SIZE_MAX / 4) {
     return NULL;
   }
   set_device_in_use();
-  return pmb_cuda_pinned_take(bytes);
+  pthread_mutex_lock(&lock);
+  const int is_used = contexts > 0;
+  pinned_block *block = is_used ? take_free(bytes) : NULL;
+  pinned_block *surplus = is_used ? make_room(block ? 0 : capacity_for(bytes)) : NULL;
+  pthread_mutex_unlock(&lock);
+  free_blocks(surplus);
+  if (block) {
+    pin(block); /* its second use, or a later one */
+  } else if (is_used && !(block = new_block(bytes))) {
+    trim(); /* the free blocks may be what is missing */
+    block = new_block(bytes);
+  }
+  return block ? block->memory : NULL;
 }
 
 extern "C" void pmb_host_release(void *memory)
 {
-  if (!pmb_cuda_is_forked()) {
-    set_device_in_use();
-    pmb_cuda_pinned_give(memory);
+  if (!memory || pmb_cuda_is_forked()) {
+    return;
+  }
+  set_device_in_use();
+  pthread_mutex_lock(&lock);
+  pinned_block *block = blocks;
+  while (block && !(block->memory == memory && block->taken)) {
+    block = block->next;
+  }
+  if (block) {
+    block->taken = 0;
+    block->released = ++clock_of_releases;
+  }
+  const int is_used = contexts > 0;
+  pthread_mutex_unlock(&lock);
+  if (!is_used) {
+    trim();
   }
 }
 
@@ -264,9 +232,9 @@ void pmb_cuda_pinned_contexts(int change, int device)
   if (change > 0) {
     __atomic_store_n(&device_in_use, device, __ATOMIC_RELAXED);
   }
-  const int none = contexts == 0;
+  const int is_used = contexts > 0;
   pthread_mutex_unlock(&lock);
-  if (none) {
+  if (!is_used) {
     trim();
   }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the process holds on its GPUs: volumes, which contexts may share, and the contexts' own buffers. Under pressure what
- * is idle is freed, the least recently used first; a volume is uploaded again when its context needs it.
+ * What the process holds on its GPUs: volumes, which contexts may share, and the contexts' own buffers. When memory runs
+ * short, idle memory is freed, the least recently used first. A volume is uploaded again when its context needs it.
  *
- * One lock guards the lists. A context in a call is busy: nobody else touches its buffers then; a volume with users stays. */
+ * One lock guards the lists. A context in a call is busy: nobody else frees its buffers or its volume then. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -13,12 +13,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pmb_cuda *contexts;
 static pmb_cuda_volume *volumes;
 static uint64_t last_use;              /* counts calls */
-static int running;                    /* calls at work */
 static int64_t held[PMB_CUDA_DEVICES]; /* bytes */
 
 /* ---- calls ---- */
 
-/* The device of the call that this thread is in. A progress hook may call with other contexts, on other devices. */
+/* The device of this thread's call. A progress hook may call with other contexts, on other devices. */
 static thread_local int device_of_call = -1;
 
 int pmb_cuda_return_to_call(void)
@@ -38,10 +37,7 @@ pmb_status pmb_cuda_begin_call(pmb_cuda *cuda)
   }
   pthread_mutex_lock(&lock);
   const int gone = cuda->generation != pmb_cuda_generation(cuda->device);
-  if (!gone) {
-    cuda->busy = 1;
-    ++running;
-  }
+  cuda->busy = !gone;
   pthread_mutex_unlock(&lock);
   if (gone) {
     return pmb_fail(cuda->context, PMB_INTERNAL,
@@ -51,17 +47,20 @@ pmb_status pmb_cuda_begin_call(pmb_cuda *cuda)
   device_of_call = cuda->device;
   status = pmb_cuda_check(cuda->context, cudaSetDevice(cuda->device), "cudaSetDevice");
   if (status != PMB_OK) {
-    pmb_cuda_end_call(cuda);
+    pmb_cuda_end(cuda);
   }
   return status;
 }
 
-void pmb_cuda_end_call(pmb_cuda *cuda)
+void pmb_cuda_end(pmb_cuda *cuda)
 {
+  pmb_cuda_account(cuda);
   pthread_mutex_lock(&lock);
   cuda->busy = 0;
-  --running;
   cuda->last_used = ++last_use;
+  if (cuda->volume) {
+    cuda->volume->last_used = last_use;
+  }
   pthread_mutex_unlock(&lock);
   device_of_call = cuda->outer_device;
   pmb_cuda_return_to_call();
@@ -70,7 +69,11 @@ void pmb_cuda_end_call(pmb_cuda *cuda)
 void pmb_cuda_recover_if_idle(void)
 {
   pthread_mutex_lock(&lock);
-  if (running == 0) {
+  const pmb_cuda *at = contexts;
+  while (at && !at->busy) {
+    at = at->next;
+  }
+  if (!at) {
     pmb_cuda_recover();
   }
   pthread_mutex_unlock(&lock);
@@ -101,7 +104,8 @@ void pmb_cuda_unregister(pmb_cuda *cuda)
 
 /* ---- memory ---- */
 
-/* Frees a buffer; returns its bytes. What was made before the GPU's state was lost is gone already. */
+/* Frees a buffer; returns its bytes. What was made before the GPU's state was lost is gone already. Called with the lock,
+ * like the next three. */
 static int64_t free_buffer(int device, uint32_t generation, pmb_cuda_buffer *buffer)
 {
   const int64_t bytes = (int64_t)buffer->capacity;
@@ -110,6 +114,7 @@ static int64_t free_buffer(int device, uint32_t generation, pmb_cuda_buffer *buf
   }
   buffer->d_data = NULL;
   buffer->capacity = 0;
+  held[device] -= bytes;
   return bytes;
 }
 
@@ -118,7 +123,7 @@ static void free_volume_buffers(pmb_cuda_volume *volume)
   pmb_cuda_buffer *buffers[] = { &volume->samples, &volume->summary, &volume->flags, &volume->sample_flags,
     &volume->cell_flags };
   for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
-    held[volume->device] -= free_buffer(volume->device, volume->generation, buffers[i]);
+    free_buffer(volume->device, volume->generation, buffers[i]);
   }
   volume->bytes = 0;
   volume->state = PMB_CUDA_ON_HOST;
@@ -126,18 +131,28 @@ static void free_volume_buffers(pmb_cuda_volume *volume)
 
 static void free_context_buffers(pmb_cuda *cuda)
 {
-  pmb_cuda_buffer *const own[] = { &cuda->counters, &cuda->map, &cuda->records, &cuda->brick, &cuda->before,
-    &cuda->special, &cuda->select_status, &cuda->scan_status, &cuda->points, &cuda->normals, &cuda->gradients,
-    &cuda->parameter, &cuda->sample, &cuda->triangles, &cuda->cells, &cuda->attribute_in, &cuda->attribute_out };
+  pmb_cuda_buffer *const own[] = { &cuda->map, &cuda->records, &cuda->brick, &cuda->before, &cuda->special,
+    &cuda->sums, &cuda->points, &cuda->normals, &cuda->gradients, &cuda->parameter, &cuda->sample, &cuda->triangles,
+    &cuda->cells, &cuda->attribute_in, &cuda->attribute_out };
   for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
-    held[cuda->device] -= free_buffer(cuda->device, cuda->generation, own[i]);
+    free_buffer(cuda->device, cuda->generation, own[i]);
   }
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
-    held[cuda->device] -= free_buffer(cuda->device, cuda->generation, &cuda->kept[i].samples);
+    free_buffer(cuda->device, cuda->generation, &cuda->kept[i].samples);
   }
   cuda->device_bytes = 0;
   cuda->record_room = 0;
   cuda->counted = 0;
+}
+
+/* Number of contexts that have the volume bound; in_call: of those in a call. */
+static int sharers_of(const pmb_cuda_volume *volume, int in_call)
+{
+  int sharers = 0;
+  for (const pmb_cuda *c = contexts; c; c = c->next) {
+    sharers += c->volume == volume && (c->busy || !in_call);
+  }
+  return sharers;
 }
 
 void pmb_cuda_free_buffers(pmb_cuda *cuda)
@@ -147,7 +162,7 @@ void pmb_cuda_free_buffers(pmb_cuda *cuda)
   pthread_mutex_unlock(&lock);
 }
 
-/* Frees the least recently used memory on this context's GPU; 0: all is in use. */
+/* Frees the least recently used idle memory on this context's GPU. Returns 0 if all is in use. */
 static int free_least_recently_used(const pmb_cuda *cuda)
 {
   pmb_cuda_volume *volume = NULL;
@@ -155,7 +170,7 @@ static int free_least_recently_used(const pmb_cuda *cuda)
   uint64_t oldest = UINT64_MAX;
   pthread_mutex_lock(&lock);
   for (pmb_cuda_volume *v = volumes; v; v = v->next) {
-    if (v->device == cuda->device && v->users == 0 && v->state == PMB_CUDA_ON_DEVICE && v->last_used < oldest) {
+    if (v->device == cuda->device && v->state == PMB_CUDA_ON_DEVICE && v->last_used < oldest && !sharers_of(v, 1)) {
       volume = v;
       oldest = v->last_used;
     }
@@ -175,46 +190,41 @@ static int free_least_recently_used(const pmb_cuda *cuda)
   return context || volume;
 }
 
-/* Counts bytes as held by the process if the context's limit allows it. */
-static int may_take(const pmb_cuda *cuda, int64_t bytes)
+void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer)
 {
   pthread_mutex_lock(&lock);
-  const int allowed = !cuda->device_limit || held[cuda->device] + bytes <= cuda->device_limit;
-  held[cuda->device] += allowed ? bytes : 0;
-  pthread_mutex_unlock(&lock);
-  return allowed;
-}
-
-static void give_back(int device, int64_t bytes)
-{
-  pthread_mutex_lock(&lock);
-  held[device] -= bytes;
+  cuda->device_bytes -= free_buffer(cuda->device, cuda->generation, buffer);
   pthread_mutex_unlock(&lock);
 }
 
-static cudaError_t allocate(const pmb_cuda *cuda, void **d_data, size_t bytes)
+/* Allocates an empty buffer if the context's limit on what the process holds allows it. */
+static cudaError_t allocate(pmb_cuda *cuda, pmb_cuda_buffer *buffer, size_t bytes)
 {
-  if (!may_take(cuda, (int64_t)bytes)) {
-    return cudaErrorMemoryAllocation;
+  pthread_mutex_lock(&lock);
+  const int allowed = !cuda->device_limit || held[cuda->device] + (int64_t)bytes <= cuda->device_limit;
+  if (allowed) {
+    held[cuda->device] += (int64_t)bytes;
+    cuda->device_bytes += (int64_t)bytes;
+    buffer->capacity = bytes;
   }
-  const cudaError_t error = pmb_cuda_result(cudaMalloc(d_data, bytes));
+  pthread_mutex_unlock(&lock);
+  const cudaError_t error = allowed ? pmb_cuda_result(cudaMalloc(&buffer->d_data, bytes)) : cudaErrorMemoryAllocation;
   if (error != cudaSuccess) {
     cudaGetLastError();
-    cudaFree(*d_data); /* a simulated error */
-    *d_data = NULL;
-    give_back(cuda->device, (int64_t)bytes);
+    pmb_cuda_release(cuda, buffer);
   }
   return error;
 }
 
-void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer)
+/* Bytes of the context with its volume, for which it keeps the peak. */
+static int64_t count_bytes(pmb_cuda *cuda)
 {
-  const int64_t bytes = free_buffer(cuda->device, cuda->generation, buffer);
-  cuda->device_bytes -= bytes;
-  give_back(cuda->device, bytes);
+  const int64_t bytes = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
+  cuda->device_peak = bytes > cuda->device_peak ? bytes : cuda->device_peak;
+  return bytes;
 }
 
-/* What is allocated: kernels read 16 bytes at a time, and of empty arrays. */
+/* Bytes allocated for an array: kernels read 16 bytes at a time, also from empty arrays. */
 static size_t bytes_of(int64_t count, size_t size)
 {
   return ((size_t)count * size + 255) / 256 * 256 + 256;
@@ -227,7 +237,6 @@ static int has_room(const pmb_cuda_buffer *buffer, int64_t count, size_t size)
 
 pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what)
 {
-  const size_t bytes = bytes_of(count, size);
   if (has_room(buffer, count, size)) {
     return PMB_OK;
   }
@@ -235,23 +244,20 @@ pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t cou
   cudaError_t error = cudaErrorMemoryAllocation;
   if (count <= (int64_t)(SIZE_MAX / 4 / size)) {
     do {
-      error = allocate(cuda, &buffer->d_data, bytes);
+      error = allocate(cuda, buffer, bytes_of(count, size));
     } while (error == cudaErrorMemoryAllocation &&
       (free_least_recently_used(cuda) || pmb_cuda_release_attributes(cuda, buffer)));
   }
   if (error == cudaErrorMemoryAllocation) {
     return pmb_fail(cuda->context, PMB_OUT_OF_MEMORY,
       "no memory on the GPU for %s: %lld of %zu bytes (this context holds %lld bytes there, the process %lld, limit %lld)",
-      what, (long long)count, size, (long long)cuda->device_bytes, (long long)pmb_cuda_held(cuda->device),
-      (long long)cuda->device_limit);
+      what, (long long)count, size, (long long)cuda->device_bytes,
+      (long long)__atomic_load_n(&held[cuda->device], __ATOMIC_RELAXED), (long long)cuda->device_limit);
   }
   if (error != cudaSuccess) {
     return pmb_cuda_failed(cuda->context, error, what);
   }
-  buffer->capacity = bytes;
-  cuda->device_bytes += (int64_t)bytes;
-  const int64_t all = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
-  cuda->device_peak = all > cuda->device_peak ? all : cuda->device_peak;
+  count_bytes(cuda);
   return PMB_OK;
 }
 
@@ -265,24 +271,15 @@ pmb_status pmb_cuda_reserve_output(
     cuda, buffer, count + (spare && !has_room(buffer, count, size) ? count / 8 : 0), size, what);
 }
 
-int64_t pmb_cuda_held(int device)
-{
-  pthread_mutex_lock(&lock);
-  const int64_t bytes = held[device];
-  pthread_mutex_unlock(&lock);
-  return bytes;
-}
-
 void pmb_cuda_account(pmb_cuda *cuda)
 {
   pmb_context *context = cuda->context;
   pthread_mutex_lock(&lock);
-  context->device_bytes = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
-  context->device_sharers = cuda->volume ? cuda->volume->contexts : 0;
+  context->device_bytes = count_bytes(cuda);
+  context->device_peak_bytes = cuda->device_peak;
+  context->device_sharers = cuda->volume ? sharers_of(cuda->volume, 0) : 0;
   context->device_lost = cuda->generation != pmb_cuda_generation(cuda->device);
   pthread_mutex_unlock(&lock);
-  cuda->device_peak = context->device_bytes > cuda->device_peak ? context->device_bytes : cuda->device_peak;
-  context->device_peak_bytes = cuda->device_peak;
 }
 
 /* ---- volumes ---- */
@@ -311,9 +308,6 @@ pmb_status pmb_cuda_find_volume(pmb_cuda *cuda)
     volume->next = volumes;
     volumes = volume;
   }
-  if (volume) {
-    ++volume->contexts;
-  }
   cuda->volume = volume;
   pthread_mutex_unlock(&lock);
   return volume
@@ -324,12 +318,9 @@ pmb_status pmb_cuda_find_volume(pmb_cuda *cuda)
 void pmb_cuda_drop_volume(pmb_cuda *cuda)
 {
   pmb_cuda_volume *volume = cuda->volume;
-  cuda->volume = NULL;
-  if (!volume) {
-    return;
-  }
   pthread_mutex_lock(&lock);
-  if (--volume->contexts == 0) {
+  cuda->volume = NULL;
+  if (volume && sharers_of(volume, 0) == 0) {
     pmb_cuda_volume **at = &volumes;
     while (*at != volume) {
       at = &(*at)->next;
@@ -341,16 +332,17 @@ void pmb_cuda_drop_volume(pmb_cuda *cuda)
   pthread_mutex_unlock(&lock);
 }
 
-/* Uploads the volume, its state being PMB_CUDA_UPLOADING. Called with the lock, which is free meanwhile. */
-static pmb_status bring(pmb_cuda *cuda, pmb_cuda_volume *volume)
+/* Uploads the volume. Called with the lock, which is free meanwhile. */
+static pmb_status upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
+  const int64_t before = cuda->device_bytes;
+  volume->state = PMB_CUDA_UPLOADING;
+  volume->uploader = (uintptr_t)pthread_self();
   pthread_mutex_unlock(&lock);
   const pmb_status status = pmb_cuda_upload_volume(cuda, volume);
   pthread_mutex_lock(&lock);
-  /* They were counted as the context's own until here. */
-  volume->bytes = (int64_t)(volume->samples.capacity + volume->summary.capacity + volume->flags.capacity +
-    volume->sample_flags.capacity + volume->cell_flags.capacity);
-  cuda->device_bytes -= volume->bytes;
+  volume->bytes = cuda->device_bytes - before; /* counted as the context's own until here */
+  cuda->device_bytes = before;
   if (status == PMB_OK) {
     volume->state = PMB_CUDA_ON_DEVICE;
     ++cuda->context->uploads;
@@ -360,7 +352,7 @@ static pmb_status bring(pmb_cuda *cuda, pmb_cuda_volume *volume)
   return status;
 }
 
-pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
+pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda)
 {
   pmb_cuda_volume *volume = cuda->volume;
   pmb_crew *crew = &cuda->context->crew;
@@ -368,9 +360,7 @@ pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
   pthread_mutex_lock(&lock);
   while (status == PMB_OK && volume->state != PMB_CUDA_ON_DEVICE) {
     if (volume->state == PMB_CUDA_ON_HOST) {
-      volume->state = PMB_CUDA_UPLOADING;
-      volume->uploader = (uintptr_t)pthread_self();
-      status = bring(cuda, volume);
+      status = upload_volume(cuda, volume);
     } else if (volume->uploader == (uintptr_t)pthread_self()) {
       status = pmb_fail(cuda->context, PMB_UNAVAILABLE,
         "no GPU can be used: another context is bringing the same volume there and calls this one from its progress hook");
@@ -382,15 +372,6 @@ pmb_status pmb_cuda_hold_volume(pmb_cuda *cuda)
       pthread_mutex_lock(&lock);
     }
   }
-  volume->users += status == PMB_OK;
   pthread_mutex_unlock(&lock);
   return status;
-}
-
-void pmb_cuda_release_volume(pmb_cuda *cuda)
-{
-  pthread_mutex_lock(&lock);
-  --cuda->volume->users;
-  cuda->volume->last_used = ++last_use;
-  pthread_mutex_unlock(&lock);
 }

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Transfers between host and device.
+ *
+ * A transfer is cut into parts, which go through the slots of a pinned ring in turn. Each host thread takes the next part.
+ * Up, it waits until the slot is free, fills it, and enqueues its copy. Down, it waits until the copy has come, empties the
+ * slot, and enqueues the next copy into it. Threads wait for copies only. Arrays from the pinned pool are written directly,
+ * in larger parts. */
+#include <pthread.h>
+#include <sched.h>
+
+#include "cuda/pmb_cuda.cuh"
+
+enum { ARRAYS = 8 };
+
+/* Bytes of a part of an array that is written directly: at most 64 are under way when a call is aborted. */
+static const size_t DIRECT_PART = 8 * 1024 * 1024;
+
+typedef struct transfer {
+  pmb_cuda *cuda;
+  const char *name; /* in error messages */
+  cudaMemcpyKind kind;
+  const pmb_volume *volume;     /* what the first array packs, or NULL */
+  pmb_cuda_copy copies[ARRAYS]; /* first those of arrays written directly */
+  size_t first[ARRAYS];         /* part of each */
+  int count, direct;            /* arrays; how many of them are written directly */
+  int awaited;                  /* arrays whose kernels the copies wait for */
+  pthread_mutex_t sending;
+  char *ring;
+  size_t bytes, part, parts;   /* of the ring, of a part that goes through it; how many parts there are */
+  int slots;                   /* parts under way at a time */
+  int error;                   /* cudaError_t, the first; atomic */
+  size_t sent[PMB_CUDA_PARTS]; /* 1 + the part that was sent last, by slot; atomic */
+} transfer;
+
+/* Where a part lies. */
+typedef struct place {
+  int array;
+  size_t at, bytes; /* in the array */
+} place;
+
+static place place_of(const transfer *t, size_t n)
+{
+  place p = { t->count - 1, 0, 0 };
+  while (n < t->first[p.array]) {
+    --p.array;
+  }
+  const size_t part = p.array < t->direct ? DIRECT_PART : t->part;
+  p.at = (n - t->first[p.array]) * part;
+  const size_t left = t->copies[p.array].bytes - p.at;
+  p.bytes = left < part ? left : part;
+  return p;
+}
+
+static char *slot_of(const transfer *t, size_t n)
+{
+  return t->ring + n % (size_t)t->slots * t->part;
+}
+
+static int has_failed(const transfer *t)
+{
+  return __atomic_load_n(&t->error, __ATOMIC_ACQUIRE) != cudaSuccess;
+}
+
+/* Keeps the first error. */
+static void note(transfer *t, cudaError_t error)
+{
+  error = pmb_cuda_result(error);
+  if (error != cudaSuccess && !has_failed(t)) {
+    __atomic_store_n(&t->error, (int)error, __ATOMIC_RELEASE);
+  }
+}
+
+/* Enqueues the copy of part n. */
+static void send(transfer *t, size_t n)
+{
+  const cudaStream_t stream = t->cuda->copy;
+  const size_t slot = n % (size_t)t->slots;
+  const place p = place_of(t, n);
+  char *host = p.array < t->direct ? (char *)t->copies[p.array].host + p.at : slot_of(t, n);
+  char *d_array = (char *)t->copies[p.array].d_array + p.at;
+  const int up = t->kind == cudaMemcpyHostToDevice;
+  pthread_mutex_lock(&t->sending);
+  cudaSetDevice(t->cuda->device); /* of this thread */
+  for (; t->awaited <= p.array; ++t->awaited) {
+    if (t->copies[t->awaited].ready) {
+      note(t, cudaStreamWaitEvent(stream, t->copies[t->awaited].ready, 0));
+    }
+  }
+  note(t, cudaMemcpyAsync(up ? d_array : host, up ? host : d_array, p.bytes, t->kind, stream));
+  note(t, cudaEventRecord(t->cuda->done.part[slot], stream));
+  __atomic_store_n(&t->sent[slot], n + 1, __ATOMIC_RELEASE);
+  pthread_mutex_unlock(&t->sending);
+}
+
+/* Waits until the copy of part n is over. Returns 0 if the transfer has failed. */
+static int await(transfer *t, size_t n)
+{
+  const size_t slot = n % (size_t)t->slots;
+  while (__atomic_load_n(&t->sent[slot], __ATOMIC_ACQUIRE) != n + 1) {
+    if (has_failed(t)) {
+      return 0; /* it may never be sent */
+    }
+    sched_yield();
+  }
+  cudaSetDevice(t->cuda->device); /* of this thread */
+  note(t, cudaEventSynchronize(t->cuda->done.part[slot]));
+  return !has_failed(t);
+}
+
+/* ---- the host's side of a part ---- */
+
+static void copy_row(char *to, const char *from, int64_t n, int64_t stride, size_t size)
+{
+  if (stride == 1) {
+    memcpy(to, from, (size_t)n * size);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) {
+    memcpy(to + (size_t)i * size, from + i * stride * (int64_t)size, size);
+  }
+}
+
+/* Samples begin..end of the volume in rows of `pitch`; the last sample of a row fills it. */
+static void pack(const pmb_volume *v, int64_t pitch, int64_t begin, int64_t end, char *to)
+{
+  const size_t size = pmb_type_size(v->type);
+  while (begin < end) {
+    const int64_t row = begin / pitch, i = begin % pitch;
+    const int64_t n = end - begin < pitch - i ? end - begin : pitch - i;
+    const int64_t samples = i < v->dims[0] ? (v->dims[0] - i < n ? v->dims[0] - i : n) : 0;
+    const char *from = (const char *)v->samples +
+      (row % v->dims[1] * v->strides[1] + row / v->dims[1] * v->strides[2]) * (int64_t)size;
+    copy_row(to, from + i * v->strides[0] * (int64_t)size, samples, v->strides[0], size);
+    copy_row(
+      to + (size_t)samples * size, from + (v->dims[0] - 1) * v->strides[0] * (int64_t)size, n - samples, 0, size);
+    to += (size_t)n * size;
+    begin += n;
+  }
+}
+
+/* Whether the samples lie on the host as they will on the device. */
+static int is_packed(const pmb_volume *v, int64_t pitch)
+{
+  return v->strides[0] == 1 && pitch == v->dims[0] && v->strides[1] == pitch && v->strides[2] == pitch * v->dims[1];
+}
+
+static void fill_slot(const transfer *t, size_t n)
+{
+  const place p = place_of(t, n);
+  if (p.array == 0 && t->volume) {
+    const size_t size = pmb_type_size(t->volume->type);
+    pack(t->volume, t->cuda->job.pitch, (int64_t)(p.at / size), (int64_t)((p.at + p.bytes) / size), slot_of(t, n));
+  } else {
+    memcpy(slot_of(t, n), (const char *)t->copies[p.array].host + p.at, p.bytes);
+  }
+}
+
+static void empty_slot(const transfer *t, size_t n)
+{
+  const place p = place_of(t, n);
+  const pmb_cuda_copy *copy = &t->copies[p.array];
+  if (copy->wide) {
+    pmb_stream_ids((const uint32_t *)slot_of(t, n), (int64_t)(p.bytes / 4), copy->base,
+      (int64_t *)((char *)copy->host + 2 * p.at));
+  } else if (p.array >= t->direct) {
+    memcpy((char *)copy->host + p.at, slot_of(t, n), p.bytes);
+  }
+}
+
+static void move_part(void *data, int, size_t n)
+{
+  transfer *t = (transfer *)data;
+  const size_t slots = (size_t)t->slots;
+  if (t->kind == cudaMemcpyHostToDevice) {
+    if (n < slots || await(t, n - slots)) {
+      fill_slot(t, n);
+      send(t, n);
+    }
+  } else if (await(t, n)) {
+    empty_slot(t, n);
+    if (n + slots < t->parts) {
+      send(t, n + slots);
+    }
+  }
+}
+
+/* ---- the ring ---- */
+
+static void count_host_bytes(pmb_cuda *cuda, int64_t bytes)
+{
+  pmb_memory *memory = &cuda->context->memory;
+  memory->bytes += bytes;
+  memory->peak = memory->bytes > memory->peak ? memory->bytes : memory->peak;
+}
+
+/* A huge page is touched by one thread. */
+static void touch_page(void *data, int, size_t i)
+{
+  const transfer *t = (const transfer *)data;
+  for (size_t at = i * PMB_CUDA_HUGE; at < t->bytes && at < (i + 1) * PMB_CUDA_HUGE; at += 4096) {
+    t->ring[at] = 0;
+  }
+}
+
+static pmb_status pin_ring(transfer *t)
+{
+  pmb_context *context = t->cuda->context;
+  const double end = context->crew.fraction_end;
+  if (pmb_cuda_is_pinned(t->ring, t->bytes)) {
+    return PMB_OK;
+  }
+  context->crew.fraction_end = context->crew.fraction_begin;
+  const int finished = pmb_crew_loop(&context->crew, (t->bytes + PMB_CUDA_HUGE - 1) / PMB_CUDA_HUGE, touch_page, t);
+  context->crew.fraction_end = end;
+  return finished ? pmb_cuda_check(context, pmb_cuda_pin(t->ring, t->bytes), "pinning a transfer's ring")
+                  : pmb_cuda_aborted(t->cuda);
+}
+
+/* Cuts the arrays into parts and takes a ring for them. A part is a huge page, since several threads would clear the same
+ * one, or less of a small transfer. Twice as many slots as threads: copies are under way while all threads write. */
+static pmb_status take_ring(transfer *t)
+{
+  const int workers = t->cuda->context->crew.workers;
+  size_t bytes = 0;
+  for (int i = t->direct; i < t->count; ++i) {
+    bytes += t->copies[i].bytes;
+  }
+  t->part = bytes < (size_t)8 * PMB_CUDA_HUGE ? PMB_CUDA_HUGE / 8 : PMB_CUDA_HUGE;
+  for (int i = 0; i < t->count; ++i) {
+    const size_t part = i < t->direct ? DIRECT_PART : t->part;
+    t->first[i] = t->parts;
+    t->parts += (t->copies[i].bytes + part - 1) / part;
+  }
+  t->slots = workers < 4 ? 8 : workers < PMB_CUDA_PARTS / 2 ? 2 * workers : PMB_CUDA_PARTS;
+  t->slots = t->parts < (size_t)t->slots ? (int)t->parts : t->slots;
+  t->bytes = bytes > 0 ? (size_t)t->slots * t->part : 0;
+  if (bytes == 0) {
+    return PMB_OK;
+  }
+  t->ring = (char *)pmb_host_allocate(t->bytes);
+  if (!t->ring) {
+    return pmb_fail(t->cuda->context, PMB_OUT_OF_MEMORY, "no memory for a transfer's %zu bytes", t->bytes);
+  }
+  count_host_bytes(t->cuda, (int64_t)t->bytes);
+  return pin_ring(t);
+}
+
+/* ---- a transfer ---- */
+
+/* All parts; the host's own work is done while the first copies run. Without a ring one thread is enough: it only waits. */
+static pmb_status move_parts(transfer *t, pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work)
+{
+  pmb_crew *crew = &t->cuda->context->crew;
+  PMB_CUDA_STEP(take_ring(t));
+  for (size_t n = 0; t->kind == cudaMemcpyDeviceToHost && n < (size_t)t->slots; ++n) {
+    send(t, n);
+  }
+  if (meanwhile) {
+    PMB_CUDA_STEP(meanwhile(t->cuda, work));
+  }
+  const int finished =
+    t->ring ? pmb_crew_loop(crew, t->parts, move_part, t) : pmb_crew_loop_apart(crew, 1, t->parts, move_part, t);
+  if (has_failed(t)) {
+    return pmb_cuda_failed(t->cuda->context, (cudaError_t)t->error, t->name);
+  }
+  return finished ? PMB_OK : pmb_cuda_aborted(t->cuda);
+}
+
+static pmb_status run(transfer *t, pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work)
+{
+  pthread_mutex_init(&t->sending, NULL);
+  const pmb_status status = move_parts(t, meanwhile, work);
+  const cudaError_t error = cudaStreamSynchronize(t->cuda->copy); /* nothing may use ring or arrays any more */
+  pthread_mutex_destroy(&t->sending);
+  if (t->ring) {
+    count_host_bytes(t->cuda, -(int64_t)t->bytes);
+    pmb_host_release(t->ring);
+  }
+  return status == PMB_OK ? pmb_cuda_check(t->cuda->context, error, t->name) : status;
+}
+
+pmb_status pmb_cuda_upload(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count, const pmb_volume *volume)
+{
+  transfer t = {};
+  t.cuda = cuda;
+  t.name = "upload";
+  t.kind = cudaMemcpyHostToDevice;
+  t.volume = volume && !is_packed(volume, cuda->job.pitch) ? volume : NULL;
+  t.count = count;
+  memcpy(t.copies, copies, (size_t)count * sizeof(*copies));
+  return run(&t, NULL, NULL);
+}
+
+pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
+  pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work)
+{
+  int pinned[ARRAYS] = {};
+  transfer t = {};
+  t.cuda = cuda;
+  t.name = "download";
+  t.kind = cudaMemcpyDeviceToHost;
+  for (int i = 0; i < count; ++i) { /* asked once: the answer changes when any GPU's state is lost */
+    pinned[i] = !copies[i].wide && pmb_cuda_is_pinned(copies[i].host, copies[i].bytes);
+    t.direct += pinned[i];
+  }
+  for (int direct = 1; direct >= 0; --direct) {
+    for (int i = 0; i < count; ++i) {
+      if (pinned[i] == direct) {
+        t.copies[t.count++] = copies[i];
+      }
+    }
+  }
+  return run(&t, meanwhile, work);
+}
