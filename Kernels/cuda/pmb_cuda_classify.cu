@@ -307,6 +307,7 @@ typedef struct block_scratch {
   union {
     select_scratch select;
     special_scratch special[PMB_CUDA_SCAN_WARPS];
+    turn_sums sums[KEPT_SUMS];
   } of;
 } block_scratch;
 
@@ -361,7 +362,7 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
   const scan_tiles tiles = tiles_of(min(active, job.record_capacity));
   classify_bricks<T>(job, tiles, &scratch);
   pmb_cuda_let_next_begin();
-  scan_bricks(job, tiles, &scratch.scan);
+  scan_bricks(job, tiles, &scratch.scan, scratch.of.sums);
 }
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda)

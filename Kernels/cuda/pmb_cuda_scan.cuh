@@ -12,7 +12,8 @@ enum {
   PMB_CUDA_SCAN_WARPS = 32, /* of a block of classify; there is one on each multiprocessor */
   OPEN_SHARE = 8,           /* see open_turn */
   KEPT_TURNS = 32,          /* turns with counts in shared memory */
-  SUM_READS = 5             /* reads of a lane under way at a time */
+  SUM_READS = 5,            /* reads of a lane under way at a time */
+  KEPT_SUMS = 2048          /* turns with sums in shared memory for the second time */
 };
 
 /* Room of a block. */
@@ -246,9 +247,9 @@ static __device__ __forceinline__ pmb_cuda_before sums_before(
 }
 
 /* Pass scan. A warp has a run of turns, and goes through it twice, by the same code: code that runs once in a launch has to
- * be fetched from memory. */
+ * be fetched from memory. kept: room for KEPT_SUMS. */
 static __device__ __forceinline__ void scan_bricks(
-  const pmb_cuda_job &job, const scan_tiles &tiles, scan_scratch *scratch)
+  const pmb_cuda_job &job, const scan_tiles &tiles, scan_scratch *scratch, turn_sums *kept)
 {
   const uint32_t run = (tiles.turns + PMB_CUDA_SCAN_WARPS - 1) / PMB_CUDA_SCAN_WARPS;
   const uint32_t begin = min(tiles.turns, (threadIdx.x >> 5) * run), end = min(tiles.turns, begin + run);
@@ -261,8 +262,13 @@ static __device__ __forceinline__ void scan_bricks(
   for (int again = 0; again < 2; ++again) {
 #pragma unroll 1
     for (uint32_t turn = begin; turn < end; ++turn) {
-      if (!again || run > 1) {
+      if (!again || turn >= KEPT_SUMS) {
         sums = sums_of_turn(job, turn);
+      } else if (run > 1) {
+        sums = kept[turn];
+      }
+      if (!again && turn < KEPT_SUMS && (threadIdx.x & 31) == 0) {
+        kept[turn] = sums;
       }
       if (again) {
         const pmb_cuda_before tile = { before.points + sums.points_before, before.triangles + sums.triangles_before };

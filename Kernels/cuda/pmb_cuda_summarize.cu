@@ -181,8 +181,9 @@ static __device__ __forceinline__ int outer_column(const pmb_cuda_job &job, int 
   return __any_sync(UINT32_MAX, !PMB_IS_FINITE(s));
 }
 
-/* The range of the finite, visible samples of a brick at (i,j,k), by a whole warp; low > high if it has no such sample. */
-template <class T>
+/* The range of the finite samples of a brick at (i,j,k), by a whole warp; low > high if it has no such sample. VISIBLE: of
+ * those that are visible too, which takes registers from the caller. */
+template <class T, bool VISIBLE>
 static __device__ __noinline__ void finite_range(const pmb_cuda_job &job, int i, int j, int k, T *low, T *high)
 {
   T l = pmb_cuda_highest<T>(), h = pmb_cuda_lowest<T>();
@@ -190,7 +191,7 @@ static __device__ __noinline__ void finite_range(const pmb_cuda_job &job, int i,
     const int r = n / 33, x = min(i + n % 33, job.dims[0] - 1);
     const int y = min(j + r % 5, job.dims[1] - 1), z = min(k + r / 5, job.dims[2] - 1);
     const T s = ((const T *)job.d_samples)[pmb_cuda_index(job, x, y, z)];
-    if (PMB_IS_FINITE(s) && !pmb_cuda_hides_sample(job, x, y, z)) {
+    if (PMB_IS_FINITE(s) && !(VISIBLE && pmb_cuda_hides_sample(job, x, y, z))) {
       l = s < l ? s : l;
       h = s > h ? s : h;
     }
@@ -208,7 +209,7 @@ static __device__ __forceinline__ void fix_nonfinite(
   for (uint32_t rest = __ballot_sync(UINT32_MAX, nonfinite && threadIdx.x % lanes == 0); rest; rest &= rest - 1) {
     const int lane = __ffs((int)rest) - 1;
     T l, h;
-    finite_range<T>(job, i + lane / lanes * PMB_BRICK_X, j, k, &l, &h);
+    finite_range<T, false>(job, i + lane / lanes * PMB_BRICK_X, j, k, &l, &h);
     if ((int)(threadIdx.x & 31) / lanes == lane / lanes) {
       *low = l;
       *high = h;
@@ -298,8 +299,8 @@ static __device__ __forceinline__ void summarize_column(const pmb_cuda_job &job,
   }
 }
 
-/* layers: of bricks, that a warp walks through. */
-template <class T>
+/* LAYERS: of bricks, that a warp walks through; 0: as the argument says. */
+template <class T, int LAYERS>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
   summarize_kernel(const __grid_constant__ pmb_cuda_job job, uint32_t groups, int64_t warps, int layers)
 {
@@ -308,8 +309,8 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS, 4)
     warp_place p;
     p.brick_x = (uint32_t)(id % groups) * (16 / (uint32_t)sizeof(T));
     p.brick_y = (uint32_t)(id / groups % job.bricks[1]);
-    p.layer = id / groups / job.bricks[1] * layers;
-    p.layer_end = min(p.layer + layers, (int64_t)job.bricks[2]);
+    p.layer = id / groups / job.bricks[1] * (LAYERS ? LAYERS : layers);
+    p.layer_end = min(p.layer + (LAYERS ? LAYERS : layers), (int64_t)job.bricks[2]);
     p.i = (int)p.brick_x * PMB_BRICK_X;
     p.j = (int)p.brick_y * PMB_BRICK_Y;
     summarize_column<T>(job, p);
@@ -331,7 +332,9 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda)
     warps = (int64_t)groups * cuda->job.bricks[1] * ((layers_of_volume + layers - 1) / layers);
   } while (layers > 1 && warps < (int64_t)LEAST_WARPS * cuda->processors);
   const int64_t blocks = (warps + PMB_CUDA_WARPS - 1) / PMB_CUDA_WARPS;
-  return pmb_cuda_launch(cuda, 0, summarize_kernel<T>, blocks, PMB_CUDA_THREADS, 0, cuda->job, groups, warps, layers);
+  return pmb_cuda_launch(cuda, 0,
+    layers == PMB_CUDA_LAYERS ? summarize_kernel<T, PMB_CUDA_LAYERS> : summarize_kernel<T, 0>, blocks,
+    PMB_CUDA_THREADS, 0, cuda->job, groups, warps, (int)layers);
 }
 
 pmb_status pmb_cuda_summarize(pmb_cuda *cuda)
@@ -367,7 +370,7 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS) hide_kernel(const __g
     const int hidden = find_hidden(job, box);
     if (hidden & PMB_BRICK_HIDES_SAMPLES) {
       T low, high;
-      finite_range<T>(job, box.origin[0], box.origin[1], box.origin[2], &low, &high);
+      finite_range<T, true>(job, box.origin[0], box.origin[1], box.origin[2], &low, &high);
       if ((threadIdx.x & 31) == 0) {
         ((T *)job.d_low)[b] = low;
         ((T *)job.d_high)[b] = high;
