@@ -361,7 +361,7 @@ static pmb_status run_groups(pmb_context *context, const pmb_mesh *mesh, pmb_siz
       status = PMB_OK;
       continue;
     }
-    for (const int64_t end = i + group.count; i < end; ++i) {
+    for (const int64_t end = i + group.count; status == PMB_OK && i < end; ++i) {
       total->points += ((const pmb_sizes *)context->sizes.data)[i].points;
       total->triangles += ((const pmb_sizes *)context->sizes.data)[i].triangles;
     }

@@ -62,9 +62,8 @@ typedef struct pmb_thread {
   struct pmb_thread *next;
 } pmb_thread;
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the next two */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the next */
 static pmb_thread *idle;
-static int crews; /* the last one ends the idle threads */
 
 static atomic_uint forks;
 
@@ -87,7 +86,7 @@ static void free_threads(pmb_thread *threads)
   }
 }
 
-/* The child has copies of all contexts, so `crews` stays, but none of the threads. */
+/* The child has none of the threads. */
 static void note_fork(void)
 {
   atomic_fetch_add(&forks, 1);
@@ -323,16 +322,13 @@ void pmb_crew_make(pmb_crew *crew, int threads, pmb_executor executor)
   crew->executor = executor;
   crew->workers = threads ? threads : cores < PMB_MAX_THREADS ? cores : PMB_MAX_THREADS;
   crew->spins = crew->workers <= cores;
-  lock_list();
-  ++crews;
-  unlock_list();
 }
 
 void pmb_crew_free(void)
 {
   lock_list();
-  pmb_thread *threads = --crews == 0 ? idle : NULL;
-  idle = threads ? NULL : idle;
+  pmb_thread *threads = idle;
+  idle = NULL;
   unlock_list();
   for (pmb_thread *thread = threads; thread; thread = thread->next) {
     atomic_store(&thread->ends, 1);

@@ -22,7 +22,7 @@ typedef struct pmb_crew {
 /* Sets workers (threads == 0: one per core that this process may use), spins and executor; the rest is the caller's. */
 void pmb_crew_make(pmb_crew *crew, int threads, pmb_executor executor);
 
-/* Ends a crew, which runs no more loops. The last one of the process ends the core's threads. */
+/* Ends a crew, which runs no more loops, and the core's idle threads: other crews start theirs again. */
 void pmb_crew_free(void);
 
 /* Runs body(arg, worker, i) for every i in [0, count), in any order, workers pulling one i at a time. Returns 0 when

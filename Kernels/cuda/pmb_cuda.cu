@@ -276,7 +276,8 @@ static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t specia
 {
   enum { COUNTERS = (sizeof(pmb_cuda_counters) + 7) / 8 };
   const int64_t room = active > cuda->record_room ? active : cuda->record_room, blocks = cuda->processors;
-  const int64_t words = COUNTERS + 2 * blocks + room / 32 + blocks; /* scan: turns of 32 bricks a block */
+  const int64_t of_select = 2 * PMB_CUDA_SELECT_BLOCKS * blocks;
+  const int64_t words = COUNTERS + of_select + room / 32 + blocks; /* scan: turns of 32 bricks a block */
   const size_t before = cuda->sums.capacity;
   pmb_cuda_job *job = &cuda->job;
   cuda->record_room = 0; /* where one of these fails */
@@ -301,7 +302,7 @@ static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t specia
   job->d_special = (pmb_cuda_special *)cuda->special.d_data;
   job->d_counters = (pmb_cuda_counters *)cuda->sums.d_data;
   job->d_select_sums = (uint64_t *)cuda->sums.d_data + COUNTERS;
-  job->d_scan_sums = job->d_select_sums + 2 * blocks;
+  job->d_scan_sums = job->d_select_sums + of_select;
   job->totals = cuda->totals;
   job->record_capacity = cuda->record_room;
   job->special_capacity = (uint32_t)(cuda->special.capacity / sizeof(pmb_cuda_special));

@@ -121,7 +121,7 @@ typedef struct pmb_cuda_job {
   uint32_t record_capacity;
   pmb_cuda_special *d_special;
   uint32_t special_capacity;
-  uint64_t *d_select_sums; /* two per block of classify: its active bricks; whether it has listed them */
+  uint64_t *d_select_sums; /* two per block of select: its active bricks; whether it has listed them */
   uint64_t *d_scan_sums;   /* per tile of classify: points | triangles << 24 */
   uint32_t epoch;          /* marks the sums of this count */
   pmb_cuda_counters *d_counters;
@@ -352,6 +352,7 @@ pmb_status pmb_cuda_emit_attributes(
 /* How a kernel is launched: it may begin before the one before it ends, see pmb_cuda_await_passes; all its blocks are on the
  * device at the same time. */
 enum { PMB_CUDA_EARLY = 1, PMB_CUDA_COOPERATIVE = 2 };
+enum { PMB_CUDA_SELECT_BLOCKS = 2 }; /* of a multiprocessor, where select has a launch of its own */
 
 /* Launches a kernel; like <<<>>>, but returns the error. */
 template <class... PARAMETERS, class... ARGUMENTS>

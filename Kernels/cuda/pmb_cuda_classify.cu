@@ -344,9 +344,24 @@ static __device__ __forceinline__ void classify_bricks(
   }
 }
 
+/* Not inlined: it would take registers from classify. */
+template <class T> static __device__ __noinline__ void select_within(const pmb_cuda_job &job, select_scratch *scratch)
+{
+  select_bricks<T>(job, scratch);
+}
+
+template <class T>
+static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, PMB_CUDA_SELECT_BLOCKS)
+  select_kernel(const __grid_constant__ pmb_cuda_job job)
+{
+  __shared__ select_scratch scratch;
+  select_bricks<T>(job, &scratch);
+}
+
+/* selected: by select_kernel. */
 template <class T>
 static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
-  classify_kernel(const __grid_constant__ pmb_cuda_job job)
+  classify_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ int selected)
 {
   __shared__ block_scratch scratch;
   if (threadIdx.x == 0) {
@@ -357,7 +372,9 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
   }
   __syncthreads();
   pmb_cuda_await_passes();
-  select_bricks<T>(job, &scratch.of.select);
+  if (!selected) {
+    select_within<T>(job, &scratch.of.select);
+  }
   const uint32_t active = __ldcg(&job.d_counters->active);
   const scan_tiles tiles = tiles_of(min(active, job.record_capacity));
   classify_bricks<T>(job, tiles, &scratch);
@@ -365,10 +382,17 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
   scan_bricks(job, tiles, &scratch.scan, scratch.of.sums);
 }
 
+/* Volumes of which a warp of classify would select more than 32 words of the map need more warps for it. */
 template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
-  return pmb_cuda_launch(cuda, PMB_CUDA_COOPERATIVE | PMB_CUDA_EARLY, classify_kernel<T>, cuda->processors,
-    32 * PMB_CUDA_SCAN_WARPS, 0, cuda->job);
+  const int apart = cuda->job.group_bricks / 32 > 32 * PMB_CUDA_SCAN_WARPS * (uint32_t)cuda->processors;
+  const cudaError_t error = apart
+    ? pmb_cuda_launch(cuda, PMB_CUDA_COOPERATIVE, select_kernel<T>, PMB_CUDA_SELECT_BLOCKS * cuda->processors,
+        32 * PMB_CUDA_SCAN_WARPS, 0, cuda->job)
+    : cudaSuccess;
+  return error ? error
+               : pmb_cuda_launch(cuda, PMB_CUDA_COOPERATIVE | PMB_CUDA_EARLY, classify_kernel<T>, cuda->processors,
+                   32 * PMB_CUDA_SCAN_WARPS, 0, cuda->job, apart);
 }
 
 pmb_status pmb_cuda_classify(pmb_cuda *cuda)

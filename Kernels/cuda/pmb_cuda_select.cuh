@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass select, at the beginning of classify's launch: the active bricks, in order (PMB paper, section 4.2, without its
+ * Pass select, in classify's launch or before it: the active bricks, in order (PMB paper, section 4.2, without its
  * atomics). */
 #ifndef PMB_CUDA_SELECT_CUH
 #define PMB_CUDA_SELECT_CUH
@@ -116,9 +116,10 @@ static __device__ __forceinline__ void wait_for_blocks(const pmb_cuda_job &job)
   __syncthreads();
 }
 
-/* Pass select, each block for a part of the bricks. Not inlined: it would take registers from classify. A warp goes through
- * its part in steps of 32 words of the map: backwards to count, then forwards to list. */
-template <class T> static __device__ __noinline__ void select_bricks(const pmb_cuda_job &job, select_scratch *scratch)
+/* Pass select, each block for a part of the bricks. A warp goes through its part in steps of 32 words of the map: backwards
+ * to count, then forwards to list. */
+template <class T>
+static __device__ __forceinline__ void select_bricks(const pmb_cuda_job &job, select_scratch *scratch)
 {
   enum { UNIT = row_shape<T>::SAMPLES };
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5, words = job.group_bricks / 32;
