@@ -17,6 +17,7 @@
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
+#include <cmath>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBContour
@@ -69,7 +70,8 @@ struct KeptBounds : vtkPoints
   }
 };
 
-// Stores ranges where vtkDataArray::GetRange() and GetFiniteRange() store theirs; all values are finite.
+// Stores ranges where vtkDataArray::GetRange() and GetFiniteRange() store theirs. Where one is not finite the two differ, and
+// VTK finds them when it is asked.
 void Keep(vtkDataArray* array, const double* ranges)
 {
   const int components = array->GetNumberOfComponents();
@@ -207,7 +209,8 @@ pmb_status KeepRanges(pmb_context* context, vtkPolyData* output)
     const Memory memory = FindMemory(array);
     const pmb_status status = pmb_find_ranges(
       context, memory.Samples, memory.Type, array->GetNumberOfComponents(), array->GetNumberOfTuples(), ranges);
-    if (status == PMB_OK)
+    double* end = ranges + 2 * (array->GetNumberOfComponents() + 1);
+    if (status == PMB_OK && std::all_of(&ranges[0], end, [](double x) { return std::isfinite(x); }))
     {
       Keep(array, ranges);
     }

@@ -205,6 +205,7 @@ vtkSmartPointer<vtkDataArray> NewLike(vtkDataArray* source, vtkIdType n, OutputM
   if (source->HasInformation())
   {
     array->CopyInformation(source->GetInformation(), /*deep=*/0);
+    array->GetInformation()->Remove(vtkDataArray::L2_NORM_FINITE_RANGE()); // of the source; VTK forgets this one
   }
   Allocate(array, n, memory, pinned);
   return array;

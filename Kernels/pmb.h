@@ -320,9 +320,10 @@ pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, in
 pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request, pmb_measures *measures);
 
 /* Finds the least and the greatest value of each component of an array in host memory, and of the tuples' lengths, on the
- * CPU's threads. values: `tuples` (at least 1) times `components` (1 to 9) finite PMB_FLOAT32 or PMB_FLOAT64. ranges:
+ * CPU's threads. values: `tuples` (at least 1) times `components` (1 to 9) PMB_FLOAT32 or PMB_FLOAT64. ranges:
  * 2 * (components + 1), least and greatest of each component, then of the length. A length is the square root of a sum
- * of squares, both in double. Same values for any number of threads. Needs no volume. */
+ * of squares, both in double. NaN is left out; the range of nothing else is not finite. Same values for any number of
+ * threads. Needs no volume. */
 pmb_status pmb_find_ranges(
   pmb_context *context, const void *values, pmb_type type, int components, int64_t tuples, double *ranges);
 

@@ -4,7 +4,7 @@ ParaView's views: equal to 1 in 255, whatever the representation shows. And whic
 the cells."""
 import numpy
 from paraview import servermanager, simple
-from paraview.vtk.util.numpy_support import vtk_to_numpy
+from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from plugin_testing import ball, equal, image, load_plugin, output, producer, run, true
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkMultiBlockDataSet, vtkPolyData
@@ -292,7 +292,20 @@ def test_all_triangles():
 def test_information():
     """Ranges and bounds that the filter leaves in its output are VTK's own."""
     for properties in ({}, {"OutputPointsPrecision": "Double"}, {"ComputeGradients": 1, "Isosurfaces": [90, 93]}):
-        contour = surface(volume(), **properties)
+        source = volume()
+        image_data = source.GetClientSideObject().GetOutputDataObject(0)
+        integers = numpy_to_vtk(numpy.arange(2 * image_data.GetNumberOfPoints()).reshape(-1, 2), deep=True)
+        integers.SetName("integers")
+        integers.GetFiniteRange(-1)  # the image's, which the surface does not inherit
+        image_data.GetPointData().AddArray(integers)
+        for value in (numpy.nan, numpy.inf, -numpy.inf):
+            for every in (1, 9):
+                values = numpy.random.default_rng(every).random((image_data.GetNumberOfPoints(), 2))
+                values[::every, 0] = value
+                array = numpy_to_vtk(values, deep=True)
+                array.SetName(f"{value}, {every}")
+                image_data.GetPointData().AddArray(array)
+        contour = surface(source, **properties)
         contour.UpdatePipeline()
         mesh = contour.GetClientSideObject().GetOutputDataObject(0)
         copy = copy_of(mesh)
@@ -307,8 +320,9 @@ def test_information():
             fresh.DeepCopy(plain)
             fresh.GetInformation().Clear()
             for component in range(-1, kept.GetNumberOfComponents()):
-                equal(kept.GetRange(component), fresh.GetRange(component), f"range of {kept.GetName()}, {component}")
-                equal(kept.GetFiniteRange(component), fresh.GetFiniteRange(component), f"finite range of {kept.GetName()}")
+                equal(repr(kept.GetRange(component)), repr(fresh.GetRange(component)), f"range of {kept.GetName()}")
+                equal(repr(kept.GetFiniteRange(component)), repr(fresh.GetFiniteRange(component)),
+                      f"finite range of {kept.GetName()}, {component}")
 
 
 run(test_representations, test_views, test_cell_arrays_and_normals, test_blocks, test_selection, test_changes,
