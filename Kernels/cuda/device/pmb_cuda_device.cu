@@ -92,15 +92,20 @@ void pmb_cuda_recover(void)
   }
 }
 
+static int is_dead(void)
+{
+  int found = 0;
+  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
+    found |= __atomic_load_n(&dead[device], __ATOMIC_ACQUIRE);
+  }
+  return found;
+}
+
 /* Why a GPU is refused. */
 static const char *why_unavailable(void)
 {
-  for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
-    if (__atomic_load_n(&dead[device], __ATOMIC_ACQUIRE)) {
-      return "the GPU failed in this process, which cannot use it any more; restart the program";
-    }
-  }
-  return "the GPU is busy or unavailable; another process may use it alone";
+  return is_dead() ? "the GPU failed in this process, which cannot use it any more; restart the program"
+                   : "the GPU is busy or unavailable; another process may use it alone";
 }
 
 /* ---- why no GPU can be used ---- */
@@ -157,6 +162,9 @@ extern "C" const char *pmb_cuda_missing(void)
     case cudaErrorDevicesUnavailable:
       return why_unavailable();
     default:
+      if (is_dead()) { /* some drivers repeat the error that it died of */
+        return why_unavailable();
+      }
       snprintf(text, sizeof(text), "the NVIDIA driver reports an error: %.200s (%s)", cudaGetErrorString(error),
         cudaGetErrorName(error));
       return text;
