@@ -2,17 +2,14 @@
 #include "vtkPMBGeometryRepresentation.h"
 
 #include "vtkCallbackCommand.h"
-#include "vtkCellArray.h"
 #include "vtkClientServerInterpreter.h"
 #include "vtkClientServerInterpreterInitializer.h"
 #include "vtkDataObjectTree.h"
 #include "vtkDataObjectTreeRange.h"
 #include "vtkInformation.h"
-#include "vtkInformationIntegerKey.h"
 #include "vtkInformationVector.h"
 #include "vtkNew.h"
 #include "vtkObjectFactory.h"
-#include "vtkPMBContourFilter.h"
 #include "vtkPMBPolyDataMapper.h"
 #include "vtkPVGeometryFilter.h"
 #include "vtkPVLODActor.h"
@@ -29,12 +26,6 @@ vtkStandardNewMacro(vtkPMBGeometryRepresentation);
 
 namespace
 {
-bool HasTrianglesOfAllPoints(vtkPolyData* mesh)
-{
-  return mesh->GetPolys()->GetConnectivityArray()->GetInformation()->Has(
-    vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS());
-}
-
 // VTK keeps the bounds of the points that cells use, and has no call to set them.
 struct UsedBounds : vtkPolyData
 {
@@ -50,7 +41,7 @@ struct UsedBounds : vtkPolyData
       vtk::Range(tree, Options::SkipEmptyNodes | Options::TraverseSubTree | Options::VisitOnlyLeaves))
     {
       auto* mesh = vtkPolyData::SafeDownCast(block);
-      if (mesh && HasTrianglesOfAllPoints(mesh))
+      if (mesh && vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh))
       {
         mesh->GetBounds(mesh->*(&UsedBounds::CellsBounds));
         (mesh->*(&UsedBounds::CellsBoundsTime)).Modified();
@@ -78,7 +69,7 @@ int vtkPMBGeometryRepresentation::RequestData(
 {
   auto* mesh =
     inputVector[0]->GetNumberOfInformationObjects() == 1 ? vtkPolyData::GetData(inputVector[0], 0) : nullptr;
-  const bool ours = mesh && HasTrianglesOfAllPoints(mesh);
+  const bool ours = mesh && vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh);
   auto* filter = vtkPVGeometryFilter::SafeDownCast(this->GeometryFilter);
   filter->SetPassThroughCellIds(!ours);
   filter->SetPassThroughPointIds(!ours);

@@ -96,10 +96,10 @@ bool CopyTriangles(vtkCellArray* cells, vtkIdType points, GLuint first, GLuint* 
     triangles, points, first, to);
 }
 
-// Whether CopyVectors can read an array.
-bool IsPlain(vtkDataArray* array)
+// Whether CopyVectors can read an array, a vector per point.
+bool IsPlain(vtkDataArray* array, vtkPolyData* mesh)
 {
-  return array->GetNumberOfComponents() == 3 &&
+  return array->GetNumberOfComponents() == 3 && array->GetNumberOfTuples() == mesh->GetNumberOfPoints() &&
     (vtkAOSDataArrayTemplate<float>::FastDownCast(array) || vtkAOSDataArrayTemplate<double>::FastDownCast(array));
 }
 
@@ -283,12 +283,10 @@ private:
       vtkPolyData* mesh = block.Mesh;
       vtkCellArray* polygons = mesh->GetPolys();
       vtkDataArray* normals = mesh->GetPointData()->GetNormals();
-      const bool ours =
-        polygons->GetConnectivityArray()->GetInformation()->Has(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS());
-      if (!(ours || AllTriangles) || block.ColoredByCells || mesh->GetCellData()->GetNormals() ||
-        mesh->GetNumberOfVerts() || mesh->GetNumberOfLines() || mesh->GetNumberOfStrips() ||
-        polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells() || !mesh->GetPoints() ||
-        !IsPlain(mesh->GetPoints()->GetData()) || (normals && !IsPlain(normals)))
+      if (!(AllTriangles || vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh)) || block.ColoredByCells ||
+        mesh->GetCellData()->GetNormals() || mesh->GetNumberOfVerts() || mesh->GetNumberOfLines() ||
+        mesh->GetNumberOfStrips() || polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells() ||
+        !mesh->GetPoints() || !IsPlain(mesh->GetPoints()->GetData(), mesh) || (normals && !IsPlain(normals, mesh)))
       {
         return false;
       }
@@ -442,6 +440,12 @@ void vtkPMBPolyDataMapper::SetAllTriangles(bool all)
 bool vtkPMBPolyDataMapper::GetAllTriangles()
 {
   return AllTriangles;
+}
+
+bool vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(vtkPolyData* mesh)
+{
+  vtkDataArray* ids = mesh->GetPolys()->GetConnectivityArray();
+  return ids->HasInformation() && ids->GetInformation()->Has(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS());
 }
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)

@@ -32,6 +32,8 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 
+class vtkPolyData;
+
 class VTKPMBRENDERING_EXPORT vtkPMBPolyDataMapper : public vtkPMBPolyDataMapperBase
 {
 public:
@@ -47,6 +49,11 @@ public:
   static void SetAllTriangles(bool all);
   static bool GetAllTriangles();
   ///@}
+
+  /**
+   * Whether a mesh has the mark of vtkPMBContourFilter: all cells are triangles, and they use all points.
+   */
+  static bool HasTrianglesOfAllPoints(vtkPolyData* mesh);
 
   /**
    * Get the number of triangles that were written without a walk over the cells when buffers were built last.
