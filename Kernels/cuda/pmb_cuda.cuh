@@ -352,7 +352,7 @@ pmb_status pmb_cuda_emit_attributes(
 /* How a kernel is launched: it may begin before the one before it ends, see pmb_cuda_await_passes; all its blocks are on the
  * device at the same time. */
 enum { PMB_CUDA_EARLY = 1, PMB_CUDA_COOPERATIVE = 2 };
-enum { PMB_CUDA_SELECT_BLOCKS = 2 }; /* of a multiprocessor, where select has a launch of its own */
+enum { PMB_CUDA_SELECT_BLOCKS = 2 }; /* of a multiprocessor, at most, where select has a launch of its own */
 
 /* Launches a kernel; like <<<>>>, but returns the error. */
 template <class... PARAMETERS, class... ARGUMENTS>

@@ -350,8 +350,14 @@ template <class T> static __device__ __noinline__ void select_within(const pmb_c
   select_bricks<T>(job, scratch);
 }
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
+#define ROOM 1 /* blocks: a multiprocessor takes fewer than 2048 threads */
+#else
+#define ROOM PMB_CUDA_SELECT_BLOCKS
+#endif
+
 template <class T>
-static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, PMB_CUDA_SELECT_BLOCKS)
+static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, ROOM)
   select_kernel(const __grid_constant__ pmb_cuda_job job)
 {
   __shared__ select_scratch scratch;
@@ -382,16 +388,19 @@ static __global__ void __launch_bounds__(32 * PMB_CUDA_SCAN_WARPS, 1)
   scan_bricks(job, tiles, &scratch.scan, scratch.of.sums);
 }
 
-/* Volumes of which a warp of classify would select more than 32 words of the map need more warps for it. */
+/* Where a warp of classify would select more than 32 words of the map, select has a launch of its own. */
 template <class T> static cudaError_t launch(pmb_cuda *cuda)
 {
-  const int apart = cuda->job.group_bricks / 32 > 32 * PMB_CUDA_SCAN_WARPS * (uint32_t)cuda->processors;
-  const cudaError_t error = apart
-    ? pmb_cuda_launch(cuda, PMB_CUDA_COOPERATIVE, select_kernel<T>, PMB_CUDA_SELECT_BLOCKS * cuda->processors,
-        32 * PMB_CUDA_SCAN_WARPS, 0, cuda->job)
-    : cudaSuccess;
+  const unsigned one = (unsigned)cuda->processors;
+  const int apart = cuda->job.group_bricks / 32 > 32 * PMB_CUDA_SCAN_WARPS * one;
+  cudaError_t error = cudaSuccess;
+  if (apart) {
+    const unsigned blocks = pmb_cuda_all_blocks(cuda, select_kernel<T>, 32 * PMB_CUDA_SCAN_WARPS);
+    error = pmb_cuda_launch(cuda, PMB_CUDA_COOPERATIVE, select_kernel<T>, min(blocks, PMB_CUDA_SELECT_BLOCKS * one),
+      32 * PMB_CUDA_SCAN_WARPS, 0, cuda->job);
+  }
   return error ? error
-               : pmb_cuda_launch(cuda, PMB_CUDA_COOPERATIVE | PMB_CUDA_EARLY, classify_kernel<T>, cuda->processors,
+               : pmb_cuda_launch(cuda, PMB_CUDA_COOPERATIVE | PMB_CUDA_EARLY, classify_kernel<T>, one,
                    32 * PMB_CUDA_SCAN_WARPS, 0, cuda->job, apart);
 }
 
