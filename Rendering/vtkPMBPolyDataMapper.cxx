@@ -140,19 +140,23 @@ void CopyVectors(vtkDataArray* from, vtkOpenGLVertexBufferObject* buffer, float*
 }
 
 // Gives the bound buffer new memory, which write(memory) fills. OpenGL copies from mapped memory about ten times faster than
-// from memory of ours. False: it has none, or write says no.
+// from memory of ours. False: OpenGL has no such memory, or lost it.
 template <typename Write>
 bool FillBuffer(GLenum target, size_t bytes, const Write& write)
 {
-  while (glGetError() != GL_NO_ERROR)
+  for (int i = 0; i < 16 && glGetError() != GL_NO_ERROR; ++i) // a lost context may report errors forever
   {
   }
   glBufferData(target, bytes, nullptr, GL_STATIC_DRAW);
   void* memory = glGetError() == GL_NO_ERROR
     ? glMapBufferRange(target, 0, bytes, GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT)
     : nullptr;
-  const bool written = memory && write(memory);
-  return memory && glUnmapBuffer(target) && written;
+  if (!memory)
+  {
+    return false;
+  }
+  write(memory);
+  return glUnmapBuffer(target);
 }
 
 // A mesh for VTK to make buffers from: it has no cells, and in place of its points and normals only those of two corners of
@@ -352,8 +356,7 @@ private:
     {
       return true;
     }
-    buffer->Bind();
-    const bool filled = FillBuffer(GL_ARRAY_BUFFER, values * sizeof(float),
+    return this->Fill(buffer, GL_ARRAY_BUFFER, values * sizeof(float),
       [&](void* memory)
       {
         auto* to = static_cast<float*>(memory);
@@ -362,10 +365,7 @@ private:
           CopyVectors(array(block.Mesh), buffer, to);
           to += array(block.Mesh)->GetNumberOfValues();
         }
-        return true;
       });
-    buffer->Release();
-    return filled;
   }
 
   bool FillIndexBuffer(const std::vector<Block>& blocks)
@@ -377,22 +377,38 @@ private:
     }
     auto* buffer = this->Primitives[PrimitiveTris].IBO;
     buffer->GenerateBuffer(vtkOpenGLBufferObject::ElementArrayBuffer);
-    buffer->Bind();
-    const bool filled = FillBuffer(GL_ELEMENT_ARRAY_BUFFER, ids * sizeof(GLuint),
+    bool right = true;
+    const bool filled = this->Fill(buffer, GL_ELEMENT_ARRAY_BUFFER, ids * sizeof(GLuint),
       [&](void* memory)
       {
         auto* to = static_cast<GLuint*>(memory);
         GLuint first = 0;
-        bool right = true;
         for (const Block& block : blocks)
         {
           right = right && CopyTriangles(block.Mesh->GetPolys(), block.Mesh->GetNumberOfPoints(), first, to);
           first += static_cast<GLuint>(block.Mesh->GetNumberOfPoints());
           to += block.Mesh->GetPolys()->GetNumberOfConnectivityIds();
         }
-        return right;
       });
+    return filled && right;
+  }
+
+  // FillBuffer, with a warning if it fails.
+  template <typename Write>
+  bool Fill(vtkOpenGLBufferObject* buffer, GLenum target, size_t bytes, const Write& write)
+  {
+    buffer->Bind();
+    const bool filled = FillBuffer(target, bytes, write);
     buffer->Release();
+    vtkPMBPolyDataMapper* mapper = this->Mapper();
+    if (!filled && !mapper->MemoryWarningShown)
+    {
+      mapper->MemoryWarningShown = true;
+      vtkWarningWithObjectMacro(mapper,
+        "OpenGL has no memory for a buffer of "
+          << bytes << " bytes. VTK's own mapper draws instead: the same picture, but slower. "
+          << "Free memory of the GPU, or show fewer triangles. This is said once.");
+    }
     return filled;
   }
 

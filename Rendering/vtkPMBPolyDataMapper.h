@@ -12,6 +12,8 @@
  * superclass draws everything else. It also draws while a selection is made, because VTK leaves triangles without area out
  * and counts those that remain. Both give the same picture.
  *
+ * If OpenGL has no memory for a buffer, the superclass draws, after one warning per mapper.
+ *
  * Points far from the origin are moved and scaled as VTK does it, since float has too few digits for them there.
  *
  * @warning For VTK 9.2 and 9.3, which ParaView 5.11 to 5.13 have.
@@ -56,7 +58,8 @@ public:
   static bool HasTrianglesOfAllPoints(vtkPolyData* mesh);
 
   /**
-   * Get the number of triangles that were written without a walk over the cells when buffers were built last.
+   * Get the number of triangles that were written without a walk over the cells when buffers were built last. Blocks with other
+   * kinds of arrays have buffers of their own.
    */
   vtkGetMacro(NumberOfDirectTriangles, vtkIdType);
 
@@ -76,6 +79,7 @@ private:
 
   friend class vtkPMBMapperHelper;
   vtkIdType NumberOfDirectTriangles = 0;
+  bool MemoryWarningShown = false;
 };
 
 VTK_ABI_NAMESPACE_END

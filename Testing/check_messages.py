@@ -56,7 +56,8 @@ def pieces_of_script(path):
 
 
 def sources():
-    for folder, suffixes in (("Kernels", ("*.c", "*.cu")), ("Filters", ("*.cxx", "*.h")), ("Plugin", ("*.cxx",))):
+    for folder, suffixes in (("Kernels", ("*.c", "*.cu")), ("Filters", ("*.cxx", "*.h")), ("Plugin", ("*.cxx",)),
+                             ("Rendering", ("*.cxx",))):
         for suffix in suffixes:
             paths = (TOP / folder).glob(suffix) if folder == "Plugin" else (TOP / folder).rglob(suffix)
             for path in sorted(paths):
