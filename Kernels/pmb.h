@@ -143,6 +143,11 @@ typedef struct pmb_volume {
   /* Index of the first sample in a larger volume, of which this is a piece. index_to_world applies to first + (i,j,k),
    * so the points of a piece have the bytes of the whole's. Each within +-2^52. */
   int64_t first[3];
+  /* 1: `samples` is device memory of the context's GPU (cudaMalloc's, managed, or mapped from graphics); the flags are host
+   * memory all the same. 0: host memory. pmb_bind waits for the work in `stream` (a cudaStream_t; NULL: the default stream)
+   * and copies the samples within the GPU. Needs PMB_DEVICE_GPU. */
+  int on_device;
+  void *stream;
 } pmb_volume;
 
 /* What to extract. */
@@ -203,6 +208,11 @@ typedef struct pmb_mesh {
   const pmb_attribute *attributes;
   int64_t attribute_count;
   pmb_gradient_estimator gradient_estimator; /* of normals and gradients */
+  /* 1: all arrays are device memory of the context's GPU, samples and outputs of attributes too. pmb_emit waits for the work
+   * in `stream`, as pmb_bind does, and the arrays are complete when it returns. Points, normals, gradients, cells and 32-bit
+   * triangles are written in place: the GPU holds no second copy. 0: host memory. */
+  int on_device;
+  void *stream;
 } pmb_mesh;
 
 enum { PMB_HISTOGRAM_MOST = 4096, PMB_SUGGEST_BINS = 256 }; /* bins at most; of pmb_suggest */

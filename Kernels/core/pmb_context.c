@@ -43,6 +43,16 @@ size_t pmb_type_size(pmb_type type)
   return (size_t)type < sizeof(sizes) / sizeof(sizes[0]) ? sizes[type] : 0;
 }
 
+pmb_status pmb_check_host(pmb_context *context, const char *call, int on_device)
+{
+  return on_device
+    ? pmb_fail(context, PMB_INVALID,
+        "%s: on_device is set, but this works on the CPU, which needs host memory; copy the arrays there, or "
+        "make the context with PMB_DEVICE_GPU",
+        call)
+    : PMB_OK;
+}
+
 pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, size_t wanted)
 {
   return is == wanted
@@ -219,6 +229,9 @@ static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
   }
   if (!volume->samples) {
     return pmb_fail(context, PMB_INVALID, "pmb_bind: samples is NULL");
+  }
+  if (context->device != PMB_DEVICE_GPU && pmb_check_host(context, "pmb_bind", volume->on_device) != PMB_OK) {
+    return PMB_INVALID;
   }
   if ((uintptr_t)volume->samples % pmb_type_size(volume->type) != 0) {
     return pmb_fail(context, PMB_INVALID, "pmb_bind: samples at %p are not aligned to their %zu bytes",
@@ -429,6 +442,9 @@ static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
   if (!context->counted) {
     return pmb_fail(context, PMB_INVALID, "pmb_emit: nothing is counted; call pmb_count first");
   }
+  if (context->device != PMB_DEVICE_GPU && pmb_check_host(context, "pmb_emit", mesh->on_device) != PMB_OK) {
+    return PMB_INVALID;
+  }
   if (mesh->point_capacity < total.points || mesh->triangle_capacity < total.triangles) {
     return pmb_fail(context, PMB_INVALID,
       "pmb_emit: room for %lld points and %lld triangles, but the mesh has %lld and %lld",
@@ -468,6 +484,9 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
   pmb_sizes total;
   pmb_status status = check_mesh(context, mesh);
   status = status == PMB_OK ? run_groups(context, mesh, &total) : status;
+  if (status == PMB_OK && mesh->offsets && mesh->on_device) {
+    return context->backend->fill_offsets(context, mesh, total.triangles);
+  }
   if (status == PMB_OK && mesh->offsets && mesh->id_type == PMB_INT32) {
     ((int32_t *)mesh->offsets)[total.triangles] = (int32_t)(3 * total.triangles);
   } else if (status == PMB_OK && mesh->offsets) {

@@ -349,6 +349,17 @@ int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
 pmb_status pmb_cuda_emit_attributes(
   pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
 
+/* pmb_cuda_caller.cu: arrays of the caller in device memory */
+/* Fail if an array is not where on_device says; wait for the caller's stream. */
+pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume);
+pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh);
+/* Enqueues the copy of samples in device memory to the volume's layout. */
+pmb_status pmb_cuda_pack(pmb_cuda *cuda, const pmb_volume *volume, void *d_to);
+/* Enqueues what no pass writes to the mesh's arrays: 64-bit triangles and scalars. */
+pmb_status pmb_cuda_fill_caller(
+  pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *output);
+pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int64_t triangles); /* see pmb_backend */
+
 /* How a kernel is launched: it may begin before the one before it ends, see pmb_cuda_await_passes; all its blocks are on the
  * device at the same time. */
 enum { PMB_CUDA_EARLY = 1, PMB_CUDA_COOPERATIVE = 2 };

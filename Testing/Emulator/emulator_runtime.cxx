@@ -404,6 +404,17 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
   });
 }
 
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory)
+{
+  return call([=] {
+    attributes->type = lies_in(device_memory, memory, 1)                           ? cudaMemoryTypeDevice
+      : lies_in(pinned_memory, memory, 1) || lies_in(registered_memory, memory, 1) ? cudaMemoryTypeHost
+                                                                                   : cudaMemoryTypeUnregistered;
+    attributes->device = current_device;
+    return cudaSuccess;
+  });
+}
+
 /* ---- CUDA: copies ---- */
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
