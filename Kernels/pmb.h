@@ -215,6 +215,16 @@ typedef struct pmb_mesh {
   void *stream;
 } pmb_mesh;
 
+/* Buffer objects of the OpenGL context that is current on the calling thread, by name; 0: not wanted. Each has room for the
+ * counted mesh, and none is mapped. */
+typedef struct pmb_gl_mesh {
+  size_t struct_size;
+  unsigned points;    /* 3n float */
+  unsigned normals;   /* 3n float */
+  unsigned triangles; /* 3m unsigned int */
+  pmb_gradient_estimator gradient_estimator;
+} pmb_gl_mesh;
+
 enum { PMB_HISTOGRAM_MOST = 4096, PMB_SUGGEST_BINS = 256 }; /* bins at most; of pmb_suggest */
 
 /* A histogram over the range from low to high, in bins of equal width. Arrays of `bins` elements each; NULL: not wanted.
@@ -308,6 +318,11 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
  * and m triangles only. Fails with PMB_INVALID if a capacity is too small and with PMB_TOO_LARGE if an id (or
  * with `offsets` 3m) exceeds 32 bits and id_type is PMB_INT32; nothing is written then. */
 pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
+
+/* Fills OpenGL's buffers for the last successful pmb_count, as pmb_emit fills arrays: the mesh stays on the GPU. OpenGL may
+ * draw it when this returns. PMB_UNAVAILABLE if the context works on the CPU or on another GPU than OpenGL, or if no OpenGL
+ * context is current; PMB_INVALID if a buffer is too small. After a failure the buffers' contents are undefined. */
+pmb_status pmb_emit_gl(pmb_context *context, const pmb_gl_mesh *mesh);
 
 /* Counts the bricks that the surface crosses for each of many isovalues, from the summary that pmb_bind made: reads no
  * sample. Takes some 20 ns per brick and thread; on a GPU it copies the summary to the host first. Writes the arrays of

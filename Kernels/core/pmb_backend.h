@@ -19,6 +19,8 @@ typedef struct pmb_group {
   pmb_sizes base;   /* points and triangles of the mesh before the group's; for emit */
 } pmb_group;
 
+enum { PMB_GL_BUFFERS = 3 }; /* points, normals, triangles */
+
 /* Functions return PMB_OK, PMB_OUT_OF_MEMORY, PMB_ABORTED or PMB_TOO_LARGE, and PMB_INVALID for pointers that are not where
  * on_device says; pmb_fail sets the text. */
 typedef struct pmb_backend {
@@ -41,6 +43,11 @@ typedef struct pmb_backend {
   pmb_status (*summary)(pmb_context *context, pmb_buffer *copy, const void **low, const void **high);
   /* Fills the offsets of a mesh in device memory; NULL: the backend has none. */
   pmb_status (*fill_offsets)(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
+  /* Gives the device memory of OpenGL's buffers (0: none, and so no memory) and its bytes until unmap_gl, which follows a
+   * success. NULL: the backend has neither. */
+  pmb_status (*map_gl)(
+    pmb_context *context, const unsigned names[PMB_GL_BUFFERS], void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS]);
+  pmb_status (*unmap_gl)(pmb_context *context);
 } pmb_backend;
 
 extern const pmb_backend pmb_cpu_backend;

@@ -205,6 +205,8 @@ typedef struct pmb_cuda {
   int counted;          /* the arrays hold the bricks of the group last counted */
   pmb_sizes sizes;      /* of the group last counted */
   pmb_cuda_job job;
+  cudaGraphicsResource_t graphics[PMB_GL_BUFFERS]; /* mapped now */
+  int graphics_count;
 } pmb_cuda;
 
 /* The type in which samples are computed with: float or double. */
@@ -358,7 +360,11 @@ pmb_status pmb_cuda_pack(pmb_cuda *cuda, const pmb_volume *volume, void *d_to);
 /* Enqueues what no pass writes to the mesh's arrays: 64-bit triangles and scalars. */
 pmb_status pmb_cuda_fill_caller(
   pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *output);
-pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int64_t triangles); /* see pmb_backend */
+/* See pmb_backend. */
+pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
+pmb_status pmb_cuda_map_gl(
+  pmb_context *context, const unsigned names[PMB_GL_BUFFERS], void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS]);
+pmb_status pmb_cuda_unmap_gl(pmb_context *context);
 
 /* How a kernel is launched: it may begin before the one before it ends, see pmb_cuda_await_passes; all its blocks are on the
  * device at the same time. */

@@ -292,6 +292,59 @@ static void refused(void)
   volume_free(&v);
 }
 
+/* Buffers of OpenGL, which only the emulator has here: on it this makes one, or with 0 bytes deletes it. */
+#if defined(PMB_TEST_CUDA) && defined(__GNUC__)
+extern void *emulator_gl_buffer(unsigned name, size_t bytes) __attribute__((weak));
+#else
+#define emulator_gl_buffer ((void *(*)(unsigned, size_t))NULL)
+#endif
+
+static void opengl(void)
+{
+  enum { POINTS = 3, NORMALS = 5, TRIANGLES = 8, SMALL = 9 };
+  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  const double isovalues[] = { 0.1, -0.3, 5 };
+  test_volume v;
+  test_mesh m;
+  volume_sampled(&v, PMB_INT16, 40, gyroid);
+  bind_to(gpu, &v.view);
+  pmb_gl_mesh gl = { sizeof gl, POINTS, NORMALS, TRIANGLES, PMB_CENTRAL };
+  CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_INVALID, "pmb_count");
+  CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+  CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_UNAVAILABLE, "pmb_emit");
+  if (emulator_gl_buffer) {
+    const size_t points = 12 * (size_t)m.sizes.points, triangles = 12 * (size_t)m.sizes.triangles;
+    const void *p = emulator_gl_buffer(POINTS, points), *n = emulator_gl_buffer(NORMALS, points),
+               *t = emulator_gl_buffer(TRIANGLES, triangles + 4);
+    CHECK(triangles > 10000, "%zu bytes of triangles", triangles);
+    for (int normals = 1; normals >= 0; normals--) {
+      gl.normals = normals ? NORMALS : 0;
+      CHECK_STATUS(gpu, pmb_emit_gl(gpu, &gl), PMB_OK);
+      CHECK(!memcmp(p, m.view.points, points) && !memcmp(n, m.view.normals, points) &&
+          !memcmp(t, m.view.triangles, triangles),
+        "the buffers differ from the arrays");
+      memset((void *)p, 1, points);
+    }
+    emulator_gl_buffer(SMALL, points - 12);
+    gl.points = SMALL;
+    CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_INVALID, "bytes");
+    gl.points = SMALL + 1;
+    CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_UNAVAILABLE, "RegisterBuffer");
+    CHECK_STATUS(gpu, pmb_emit(gpu, &m.view), PMB_OK);
+    for (unsigned name = POINTS; name <= SMALL; name++)
+      if (name == POINTS || name == NORMALS || name >= TRIANGLES) emulator_gl_buffer(name, 0);
+  }
+  bind_to(cpu, &v.view);
+  pmb_sizes sizes;
+  const pmb_request request = { sizeof request, isovalues, 1, 1 };
+  CHECK_STATUS(cpu, pmb_count(cpu, &request, &sizes, NULL), PMB_OK);
+  CHECK_REFUSED(cpu, pmb_emit_gl(cpu, &gl), PMB_UNAVAILABLE, "CPU");
+  mesh_free(&m);
+  pmb_destroy(gpu);
+  pmb_destroy(cpu);
+  volume_free(&v);
+}
+
 /* A context on the CPU takes no device memory; needs no GPU. */
 static void the_cpu_refuses(void)
 {
@@ -320,5 +373,6 @@ TEST_MAIN(
   CASE(waits_for_the_stream)
   CASE(no_second_copy)
   CASE(refused)
+  CASE(opengl)
   CASE(the_cpu_refuses)
 )

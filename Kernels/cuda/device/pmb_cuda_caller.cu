@@ -36,8 +36,12 @@ static pmb_status check_array(pmb_cuda *cuda, int on_device, const void *array, 
 /* Waits for what the caller has enqueued. */
 static pmb_status await_caller(pmb_cuda *cuda, int on_device, void *stream)
 {
-  return on_device ? pmb_cuda_check(cuda->context, cudaStreamSynchronize((cudaStream_t)stream), "the caller's stream")
-                   : PMB_OK;
+  const cudaError_t error = on_device ? cudaStreamSynchronize((cudaStream_t)stream) : cudaSuccess;
+  if (error == cudaErrorInvalidResourceHandle) {
+    cudaGetLastError();
+    return pmb_fail(cuda->context, PMB_INVALID, "pmb_bind or pmb_emit: stream %p is no stream of CUDA's", stream);
+  }
+  return pmb_cuda_check(cuda->context, error, "the caller's stream");
 }
 
 pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume)
