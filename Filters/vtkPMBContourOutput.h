@@ -12,6 +12,7 @@
 #include "vtkPMBContourInput.h"
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -25,6 +26,8 @@ class vtkTable;
 
 namespace vtkPMBContour
 {
+class Contexts;
+
 // Guards what all filters of the process share. Hold it for moments, and take no other one meanwhile. A fork waits until
 // it is free, so that the child finds it free.
 std::mutex& GlobalMutex();
@@ -162,6 +165,9 @@ pmb_status Explore(pmb_context* context, vtkDoubleArray* isovalues, vtkDoubleArr
 // Fills the table of vtkPMBIsovalueHistogram from the summary of the bound volume; without rows where there is no range to
 // cut into bins. On failure the table is as it was. Throws std::bad_alloc.
 pmb_status FillHistogram(pmb_context* context, int bins, vtkTable* table);
+
+// Notes in a mesh which count of which contexts it comes from, for vtkPMBContourFilter::EmitToOpenGL().
+void NoteOrigin(const std::shared_ptr<Contexts>& contexts, vtkMTimeType count, int estimator, vtkPolyData* mesh);
 
 // Finds the ranges of the output's points and point arrays and its bounds, and stores them in VTK's objects: later queries
 // need no pass over the mesh. A status as above.

@@ -12,6 +12,8 @@
  * superclass draws everything else. It also draws while a selection is made, because VTK leaves triangles without area out
  * and counts those that remain. Both give the same picture.
  *
+ * Where the GPU that made the mesh also draws it, the GPU fills the buffers by itself.
+ *
  * Points far from the origin are moved and scaled as VTK does it, since float has too few digits for them there.
  *
  * @warning For VTK 9.2 and 9.3, which ParaView 5.11 to 5.13 have.
@@ -60,6 +62,11 @@ public:
    */
   vtkGetMacro(NumberOfDirectTriangles, vtkIdType);
 
+  /**
+   * Get how many of them the GPU that made them wrote to OpenGL's buffers by itself.
+   */
+  vtkGetMacro(NumberOfTrianglesFromGPU, vtkIdType);
+
 protected:
   vtkPMBPolyDataMapper() = default;
   ~vtkPMBPolyDataMapper() override = default;
@@ -76,6 +83,7 @@ private:
 
   friend class vtkPMBMapperHelper;
   vtkIdType NumberOfDirectTriangles = 0;
+  vtkIdType NumberOfTrianglesFromGPU = 0;
 };
 
 VTK_ABI_NAMESPACE_END

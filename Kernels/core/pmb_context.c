@@ -502,8 +502,8 @@ static pmb_status emit_mapped(
   const int64_t counts[PMB_GL_BUFFERS] = { context->total.points, context->total.points, context->total.triangles };
   for (int i = 0; i < PMB_GL_BUFFERS; ++i) {
     if (memory[i] && bytes[i] / 12 < (uint64_t)counts[i]) {
-      return pmb_fail(context, PMB_INVALID, "pmb_emit_gl: buffer %d of 3 has %zu bytes; the mesh needs 12 times %lld", i,
-        bytes[i], (long long)counts[i]);
+      return pmb_fail(context, PMB_INVALID, "pmb_emit_gl: buffer %d of 3 has %zu bytes; the mesh needs 12 times %lld",
+        i, bytes[i], (long long)counts[i]);
     }
   }
   const pmb_mesh mesh = { .struct_size = sizeof(mesh),

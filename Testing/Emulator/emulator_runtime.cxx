@@ -427,7 +427,7 @@ namespace
 {
 std::map<unsigned, cudaGraphicsResource> &gl_buffers = *new std::map<unsigned, cudaGraphicsResource>();
 int gl_device;
-}
+} // namespace
 
 void *emulator_gl_buffer(unsigned name, size_t bytes)
 {
