@@ -456,7 +456,7 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
       /*onCPU=*/true,
       "The surface could not be measured: ", ". Set ComputeMeasures off to have it without measures.");
   }
-  this->Check(job, vtkPMBContour::KeepRanges(context, job.Output), /*onCPU=*/true);
+  this->Check(job, arrays.KeepRanges(context, job.Parts, job.Output), /*onCPU=*/true);
   if (job.Context->OnGPU && this->Filter->RemoveDegenerateTriangles != 2 && sizes.triangles > 0)
   {
     vtkPMBContour::NoteOrigin(this->Contexts, job.Context->Count, this->Filter->NormalEstimator, job.Output);

@@ -213,6 +213,10 @@ typedef struct pmb_mesh {
    * triangles are written in place: the GPU holds no second copy. 0: host memory. */
   int on_device;
   void *stream;
+  /* Ranges of points and of normals as pmb_find_ranges gives them, 8 numbers each, in host memory; NULL: not wanted. An array
+   * without points, or that is not wanted, has no range: least > greatest. A GPU finds them in no time. */
+  double *point_ranges;
+  double *normal_ranges;
 } pmb_mesh;
 
 /* Buffer objects of the OpenGL context that is current on the calling thread, by name; 0: not wanted. Each has room for the

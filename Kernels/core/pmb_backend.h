@@ -34,13 +34,15 @@ typedef struct pmb_backend {
   /* Passes select, classify and scan for a group; their results are kept for emit. Out of memory for a group of
    * several must leave no more in use than before: a smaller group comes next. The same holds for emit. */
   pmb_status (*count)(pmb_context *context, const pmb_group *group);
-  /* Passes vertices and triangles for the group last counted. */
+  /* Passes vertices and triangles for the group last counted. finds_ranges: it also extends the mesh's ranges, which hold
+   * least and greatest components and then sums of squares. */
   pmb_status (*emit)(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
   /* Brings up to date what other contexts can change: device_bytes, device_sharers, device_lost. NULL: nothing. */
   void (*refresh)(pmb_context *context);
   /* The least and the greatest finite, visible sample of every brick of the bound volume, in the samples' type (least >
    * greatest: there is none). `copy` is an empty buffer to put them in, if they are not in host memory. */
   pmb_status (*summary)(pmb_context *context, pmb_buffer *copy, const void **low, const void **high);
+  int finds_ranges;
   /* Fills the offsets of a mesh in device memory; NULL: the backend has none. */
   pmb_status (*fill_offsets)(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
   /* Gives the device memory of OpenGL's buffers (0: none, and so no memory) and its bytes until unmap_gl, which follows a

@@ -475,6 +475,39 @@ static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
   return check_attributes(context, mesh);
 }
 
+/* Before the backend extends ranges, and after: square roots of the sums of squares. */
+static void begin_ranges(double *ranges)
+{
+  for (int i = 0; ranges && i < 8; ++i) {
+    ranges[i] = i % 2 ? -INFINITY : INFINITY;
+  }
+}
+
+static void end_ranges(double *ranges)
+{
+  for (int i = 6; ranges && ranges[0] <= ranges[1] && i < 8; ++i) {
+    ranges[i] = sqrt(ranges[i]);
+  }
+}
+
+/* Sets the ranges of a mesh of n points. */
+static pmb_status find_ranges(pmb_context *context, const pmb_mesh *mesh, int64_t n)
+{
+  pmb_status status = PMB_OK;
+  if (context->backend->finds_ranges) {
+    end_ranges(mesh->point_ranges);
+    end_ranges(mesh->normal_ranges);
+    return PMB_OK;
+  }
+  if (mesh->points && mesh->point_ranges && n > 0) {
+    status = pmb_find_ranges(context, mesh->points, mesh->point_type, 3, n, mesh->point_ranges);
+  }
+  if (status == PMB_OK && mesh->normals && mesh->normal_ranges && n > 0) {
+    status = pmb_find_ranges(context, mesh->normals, PMB_FLOAT32, 3, n, mesh->normal_ranges);
+  }
+  return status;
+}
+
 pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
 {
   if (!context) {
@@ -483,7 +516,12 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
   context->error[0] = '\0';
   pmb_sizes total;
   pmb_status status = check_mesh(context, mesh);
-  status = status == PMB_OK ? run_groups(context, mesh, &total) : status;
+  if (status == PMB_OK) {
+    begin_ranges(mesh->point_ranges);
+    begin_ranges(mesh->normal_ranges);
+    status = run_groups(context, mesh, &total);
+  }
+  status = status == PMB_OK ? find_ranges(context, mesh, total.points) : status;
   if (status == PMB_OK && mesh->offsets && mesh->on_device) {
     return context->backend->fill_offsets(context, mesh, total.triangles);
   }

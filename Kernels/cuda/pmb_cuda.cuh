@@ -67,6 +67,11 @@ typedef struct pmb_cuda_range_part {
   int64_t nonfinite; /* bricks with samples that are not finite */
 } pmb_cuda_range_part;
 
+/* Least and greatest of vectors: of their components, and of the sums of their squares. */
+typedef struct pmb_cuda_extent {
+  double least[4], greatest[4];
+} pmb_cuda_extent;
+
 /* Results of a count, in pinned memory that the device writes to. */
 typedef struct pmb_cuda_totals {
   int64_t points, triangles;
@@ -76,6 +81,7 @@ typedef struct pmb_cuda_totals {
   uint32_t first[PMB_CUDA_ISOVALUES];
   pmb_cuda_before before[PMB_CUDA_ISOVALUES];
   pmb_cuda_range_part ranges[PMB_CUDA_RANGES]; /* of the volume, set by bind */
+  pmb_cuda_extent extents[2];                  /* of points and normals, set by emit */
 } pmb_cuda_totals;
 
 /* Counters in device memory. */
@@ -197,6 +203,7 @@ typedef struct pmb_cuda {
   pmb_cuda_buffer map, records, brick, before, special;
   pmb_cuda_buffer sums; /* the job's counters, d_select_sums, d_scan_sums */
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
+  pmb_cuda_buffer extents; /* of pass ranges, by block */
   pmb_cuda_kept kept[PMB_CUDA_KEPT];
   uint32_t epoch;
   uint32_t record_room; /* active bricks that the arrays have room for */
@@ -350,6 +357,12 @@ int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
 /* Uploads, interpolates and downloads attributes one by one. */
 pmb_status pmb_cuda_emit_attributes(
   pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
+
+/* pmb_cuda_ranges.cu */
+pmb_status pmb_cuda_reserve_ranges(pmb_cuda *cuda);
+pmb_status pmb_cuda_enqueue_ranges(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_cuda_output *output);
+/* Adds what they found to the mesh's ranges, when the kernels are over. */
+void pmb_cuda_take_ranges(pmb_cuda *cuda, const pmb_mesh *mesh);
 
 /* pmb_cuda_caller.cu: arrays of the caller in device memory */
 /* Fail if an array is not where on_device says; wait for the caller's stream. */

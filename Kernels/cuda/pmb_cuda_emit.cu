@@ -43,6 +43,9 @@ static pmb_status reserve_arrays(
       memcpy(arrays[i].d_out, &place, sizeof(place));
     }
   }
+  if (mesh->point_ranges || mesh->normal_ranges) {
+    PMB_CUDA_STEP(pmb_cuda_reserve_ranges(cuda));
+  }
   return mesh->on_device ? PMB_OK : pmb_cuda_reserve_attributes(cuda, mesh, spare);
 }
 
@@ -198,6 +201,7 @@ static pmb_status emit_counted(pmb_context *context, const pmb_group *group, con
   }
   PMB_CUDA_STEP(pmb_cuda_make_output(cuda, mesh, &group->base, &out));
   PMB_CUDA_STEP(pmb_cuda_enqueue_emit(cuda, &out));
+  PMB_CUDA_STEP(pmb_cuda_enqueue_ranges(cuda, mesh, &out));
   crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
   PMB_CUDA_STEP(
     mesh->on_device ? pmb_cuda_fill_caller(cuda, group, mesh, &out) : download_all(cuda, group, mesh, &out));
@@ -220,6 +224,9 @@ pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb
   pmb_cuda_free_after_failure(cuda, group, status);
   if (status == PMB_OK) {
     status = pmb_cuda_check(context, error, "vertices and triangles");
+  }
+  if (status == PMB_OK) {
+    pmb_cuda_take_ranges(cuda, mesh);
   }
   pmb_cuda_end(cuda);
   context->crew.fraction_end = end;

@@ -239,7 +239,7 @@ pmb_status MapGL(pmb_context* context, const unsigned names[], void* memory[], s
 extern "C"
 {
   extern const pmb_backend pmb_cuda_backend = { "fake", Create, Destroy, Bind, Unbind, Count, Emit, Refresh, Summary,
-    nullptr, MapGL, UnmapGL };
+    0, nullptr, MapGL, UnmapGL };
 
   const char* pmb_cuda_missing(void)
   {
