@@ -70,6 +70,7 @@ struct Context
   CoreContext Core{ nullptr, pmb_destroy };
   bool OnGPU = false;
   bool Used = false;                   // in this execution
+  vtkMTimeType Count = 0;              // when it counted last; 0: it has no count
   DeviceSettings Made;                 // when the core's context was made
   Binding Bound;                       // matches nothing if there is none
   const vtkDataArray* Array = nullptr; // of the volume on the GPU
@@ -110,6 +111,10 @@ public:
   Usage GetUsage(bool release = false);
   // On the host, copies of samples included. During an execution.
   int64_t GetHostBytes() const;
+
+  // Fills OpenGL's buffers with the mesh of that count (see Context::Count). False: it is not there any more, or the GPU does
+  // not draw.
+  bool EmitToOpenGL(vtkMTimeType count, const pmb_gl_mesh& buffers);
 
   // An array that may be on the GPU was deleted.
   void Forget(const vtkDataArray* array);

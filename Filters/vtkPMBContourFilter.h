@@ -88,6 +88,19 @@ public:
   static vtkInformationIntegerKey* TRIANGLES_OF_ALL_POINTS();
 
   /**
+   * Get the key that the connectivity array has where a GPU made the surface: what EmitToOpenGL() needs.
+   */
+  static vtkInformationObjectBaseKey* ORIGIN_ON_GPU();
+
+  /**
+   * Fill buffer objects of the current OpenGL context with a surface that such a filter made on the GPU: points and normals
+   * of three floats each, and triangles of unsigned int; 0: not wanted. Nothing goes through the host. With 0 for all it tells
+   * whether that is possible. Returns false if a GPU does not have this surface any more, or if it does not draw; the buffers'
+   * contents are undefined then. Call it between executions.
+   */
+  static bool EmitToOpenGL(vtkPolyData* surface, unsigned int points, unsigned int normals, unsigned int triangles);
+
+  /**
    * Get the key that the input's information has while this filter executes in place of another one, the value. That
    * filter's pipeline and MTime then tell whether the image has changed; this one suggests nothing and accepts isovalues out
    * of range.

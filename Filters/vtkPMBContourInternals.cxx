@@ -13,6 +13,7 @@
 #include "vtkPolyData.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkTable.h"
+#include "vtkTimeStamp.h"
 
 #include <algorithm>
 #include <chrono>
@@ -340,7 +341,11 @@ void vtkPMBContourFilter::vtkInternals::Contour(Job& job)
   request.remove_degenerate = this->Filter->RemoveDegenerateTriangles != 0;
   pmb_sizes sizes = {};
   job.Parts.resize(job.Isovalues.size());
+  job.Context->Count = 0;
   this->Check(job, pmb_count(job.Context->Get(), &request, &sizes, job.Parts.data()));
+  vtkTimeStamp now;
+  now.Modified();
+  job.Context->Count = now.GetMTime();
   this->Counted = sizes;
   this->Emit(job, sizes);
   this->NoteContour(job, job.Context->Describe(), sizes, 0);
@@ -451,7 +456,11 @@ void vtkPMBContourFilter::vtkInternals::Emit(Job& job, pmb_sizes& sizes)
       /*onCPU=*/true,
       "The surface could not be measured: ", ". Set ComputeMeasures off to have it without measures.");
   }
-  this->Check(job, vtkPMBContour::KeepRanges(context, job.Output), /*onCPU=*/true);
+  this->Check(job, arrays.KeepRanges(context, job.Parts, job.Output), /*onCPU=*/true);
+  if (job.Context->OnGPU && this->Filter->RemoveDegenerateTriangles != 2 && sizes.triangles > 0)
+  {
+    vtkPMBContour::NoteOrigin(this->Contexts, job.Context->Count, this->Filter->NormalEstimator, job.Output);
+  }
   const pmb_info info = job.Context->GetInfo();
   const vtkTypeInt64 extra = info.peak_bytes - info.bytes + this->Contexts->GetHostBytes() + arrays.GetExtraBytes();
   this->Filter->PeakExtraBytes = std::max(this->Filter->PeakExtraBytes, extra);

@@ -201,39 +201,60 @@ pmb_status FillHistogram(pmb_context* context, int bins, vtkTable* table)
   return PMB_OK;
 }
 
-pmb_status KeepRanges(pmb_context* context, vtkPolyData* output)
+pmb_status Output::KeepRanges(pmb_context* context, const std::vector<pmb_sizes>& parts, vtkPolyData* output) const
 {
   double ranges[2 * (MostComponents + 1)];
-  auto find = [&](vtkDataArray* array)
+  const auto keep = [](vtkDataArray* array, const double* found)
   {
-    const Memory memory = FindMemory(array);
-    const pmb_status status = pmb_find_ranges(
-      context, memory.Samples, memory.Type, array->GetNumberOfComponents(), array->GetNumberOfTuples(), ranges);
-    double* end = ranges + 2 * (array->GetNumberOfComponents() + 1);
-    if (status == PMB_OK && std::all_of(&ranges[0], end, [](double x) { return std::isfinite(x); }))
+    if (std::all_of(
+          found, found + 2 * (array->GetNumberOfComponents() + 1), [](double x) { return std::isfinite(x); }))
     {
-      Keep(array, ranges);
+      Keep(array, found);
+    }
+  };
+  const auto find = [&](vtkDataArray* array, const Memory& memory, vtkIdType tuples)
+  {
+    const pmb_status status =
+      pmb_find_ranges(context, memory.Samples, memory.Type, array->GetNumberOfComponents(), tuples, ranges);
+    if (status == PMB_OK)
+    {
+      keep(array, ranges);
     }
     return status;
   };
-  vtkPoints* points = output->GetPoints();
-  if (!points || points->GetNumberOfPoints() == 0)
+  if (output->GetNumberOfPoints() == 0)
   {
     return PMB_OK;
   }
-  pmb_status status = find(points->GetData());
-  if (status == PMB_OK)
-  {
-    KeptBounds::Set(points, ranges);
-  }
+  keep(output->GetPoints()->GetData(), this->PointRanges);
+  KeptBounds::Set(output->GetPoints(), this->PointRanges);
+  pmb_status status = PMB_OK;
   vtkPointData* arrays = output->GetPointData();
   for (int i = 0; i < arrays->GetNumberOfArrays() && status == PMB_OK; ++i)
   {
     vtkDataArray* array = arrays->GetArray(i);
     const bool real = array && (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE);
-    if (real && array->GetNumberOfComponents() <= MostComponents)
+    if (array == this->Normals)
     {
-      status = find(array);
+      keep(array, this->NormalRanges);
+    }
+    else if (array == this->Scalars) // a value per part
+    {
+      const auto values = vtkSmartPointer<vtkDataArray>::Take(array->NewInstance());
+      vtkIdType point = 0;
+      for (const pmb_sizes& part : parts)
+      {
+        if (part.points > 0)
+        {
+          values->InsertNextTuple(point, array);
+        }
+        point += part.points;
+      }
+      status = find(array, FindMemory(values), values->GetNumberOfTuples());
+    }
+    else if (real && array->GetNumberOfComponents() <= MostComponents)
+    {
+      status = find(array, FindMemory(array), array->GetNumberOfTuples());
     }
   }
   return status;

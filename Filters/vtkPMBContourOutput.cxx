@@ -177,11 +177,13 @@ void Output::AllocatePointArrays(vtkPMBContourFilter* filter, vtkDataArray* cont
   this->Points = this->NewReal(WantsDoublePoints(filter, contoured), "Points", 3);
   const Memory points = FindMemory(this->Points);
   this->Mesh.points = points.Samples;
+  this->Mesh.point_ranges = this->PointRanges;
   this->Mesh.point_type = points.Type;
   if (filter->GetComputeNormals())
   {
     this->Normals = this->NewReal(false, NormalsName, 3);
     this->Mesh.normals = static_cast<float*>(this->Normals->GetVoidPointer(0));
+    this->Mesh.normal_ranges = this->NormalRanges;
   }
   if (filter->GetComputeGradients())
   {

@@ -12,6 +12,7 @@
 #include "vtkPMBContourInput.h"
 
 #include <map>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -25,6 +26,8 @@ class vtkTable;
 
 namespace vtkPMBContour
 {
+class Contexts;
+
 // Guards what all filters of the process share. Hold it for moments, and take no other one meanwhile. A fork waits until
 // it is free, so that the child finds it free.
 std::mutex& GlobalMutex();
@@ -98,6 +101,10 @@ public:
   // Where the core writes.
   const pmb_mesh& GetMesh() const { return this->Mesh; }
 
+  // Stores the ranges of the points and point arrays, and the bounds, in VTK's objects: later queries need no pass over the
+  // mesh. parts: of the mesh as it is now. A status as below.
+  pmb_status KeepRanges(pmb_context* context, const std::vector<pmb_sizes>& parts, vtkPolyData* output) const;
+
   // What is held here and does not go to the output.
   int64_t GetExtraBytes() const;
 
@@ -127,6 +134,7 @@ private:
   OutputMemory* Kept;
   bool OnGPU;
   pmb_mesh Mesh = {};
+  double PointRanges[8], NormalRanges[8]; // that the core finds
   vtkSmartPointer<vtkDataArray> Points;
   vtkSmartPointer<vtkDataArray> Normals;
   vtkSmartPointer<vtkDataArray> Gradients;
@@ -163,9 +171,8 @@ pmb_status Explore(pmb_context* context, vtkDoubleArray* isovalues, vtkDoubleArr
 // cut into bins. On failure the table is as it was. Throws std::bad_alloc.
 pmb_status FillHistogram(pmb_context* context, int bins, vtkTable* table);
 
-// Finds the ranges of the output's points and point arrays and its bounds, and stores them in VTK's objects: later queries
-// need no pass over the mesh. A status as above.
-pmb_status KeepRanges(pmb_context* context, vtkPolyData* output);
+// Notes in a mesh which count of which contexts it comes from, for vtkPMBContourFilter::EmitToOpenGL().
+void NoteOrigin(const std::shared_ptr<Contexts>& contexts, vtkMTimeType count, int estimator, vtkPolyData* mesh);
 }
 
 VTK_ABI_NAMESPACE_END

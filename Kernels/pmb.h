@@ -143,6 +143,11 @@ typedef struct pmb_volume {
   /* Index of the first sample in a larger volume, of which this is a piece. index_to_world applies to first + (i,j,k),
    * so the points of a piece have the bytes of the whole's. Each within +-2^52. */
   int64_t first[3];
+  /* 1: `samples` is device memory of the context's GPU (cudaMalloc's, managed, or mapped from graphics); the flags are host
+   * memory all the same. 0: host memory. pmb_bind waits for the work in `stream` (a cudaStream_t; NULL: the default stream)
+   * and copies the samples within the GPU. Needs PMB_DEVICE_GPU. */
+  int on_device;
+  void *stream;
 } pmb_volume;
 
 /* What to extract. */
@@ -203,7 +208,26 @@ typedef struct pmb_mesh {
   const pmb_attribute *attributes;
   int64_t attribute_count;
   pmb_gradient_estimator gradient_estimator; /* of normals and gradients */
+  /* 1: all arrays are device memory of the context's GPU, samples and outputs of attributes too. pmb_emit waits for the work
+   * in `stream`, as pmb_bind does, and the arrays are complete when it returns. Points, normals, gradients, cells and 32-bit
+   * triangles are written in place: the GPU holds no second copy. 0: host memory. */
+  int on_device;
+  void *stream;
+  /* Ranges of points and of normals as pmb_find_ranges gives them, 8 numbers each, in host memory; NULL: not wanted. An array
+   * without points, or that is not wanted, has no range: least > greatest. A GPU finds them in no time. */
+  double *point_ranges;
+  double *normal_ranges;
 } pmb_mesh;
+
+/* Buffer objects of the OpenGL context that is current on the calling thread, by name; 0: not wanted. Each has room for the
+ * counted mesh, and none is mapped. */
+typedef struct pmb_gl_mesh {
+  size_t struct_size;
+  unsigned points;    /* 3n float */
+  unsigned normals;   /* 3n float */
+  unsigned triangles; /* 3m unsigned int */
+  pmb_gradient_estimator gradient_estimator;
+} pmb_gl_mesh;
 
 enum { PMB_HISTOGRAM_MOST = 4096, PMB_SUGGEST_BINS = 256 }; /* bins at most; of pmb_suggest */
 
@@ -298,6 +322,11 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
  * and m triangles only. Fails with PMB_INVALID if a capacity is too small and with PMB_TOO_LARGE if an id (or
  * with `offsets` 3m) exceeds 32 bits and id_type is PMB_INT32; nothing is written then. */
 pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
+
+/* Fills OpenGL's buffers for the last successful pmb_count, as pmb_emit fills arrays: the mesh stays on the GPU. OpenGL may
+ * draw it when this returns. PMB_UNAVAILABLE if the context works on the CPU or on another GPU than OpenGL, or if no OpenGL
+ * context is current; PMB_INVALID if a buffer is too small. After a failure the buffers' contents are undefined. */
+pmb_status pmb_emit_gl(pmb_context *context, const pmb_gl_mesh *mesh);
 
 /* Counts the bricks that the surface crosses for each of many isovalues, from the summary that pmb_bind made: reads no
  * sample. Takes some 20 ns per brick and thread; on a GPU it copies the summary to the host first. Writes the arrays of

@@ -139,16 +139,30 @@ void CopyVectors(vtkDataArray* from, vtkOpenGLVertexBufferObject* buffer, float*
   }
 }
 
-// Gives the bound buffer new memory, which write(memory) fills. OpenGL copies from mapped memory about ten times faster than
-// from memory of ours. False: OpenGL has no such memory, or lost it.
-template <typename Write>
-bool FillBuffer(GLenum target, size_t bytes, const Write& write)
+// Gives the bound buffer new memory. False: there is none.
+bool AllocateBuffer(GLenum target, size_t bytes)
 {
   for (int i = 0; i < 16 && glGetError() != GL_NO_ERROR; ++i) // a lost context may report errors forever
   {
   }
   glBufferData(target, bytes, nullptr, GL_STATIC_DRAW);
-  void* memory = glGetError() == GL_NO_ERROR
+  return glGetError() == GL_NO_ERROR;
+}
+
+bool AllocateBuffer(vtkOpenGLBufferObject* buffer, GLenum target, size_t bytes)
+{
+  buffer->Bind();
+  const bool allocated = AllocateBuffer(target, bytes);
+  buffer->Release();
+  return allocated;
+}
+
+// Gives the bound buffer new memory, which write(memory) fills. OpenGL copies from mapped memory about ten times faster than
+// from memory of ours. False: OpenGL has no such memory, or lost it.
+template <typename Write>
+bool FillBuffer(GLenum target, size_t bytes, const Write& write)
+{
+  void* memory = AllocateBuffer(target, bytes)
     ? glMapBufferRange(target, 0, bytes, GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT)
     : nullptr;
   if (!memory)
@@ -219,7 +233,7 @@ protected:
       // For a selection of points too VTK expects the surface's buffers: those it builds when none is made.
       const int populate = this->PopulateSelectionSettings;
       this->PopulateSelectionSettings = 0;
-      this->Mapper()->NumberOfDirectTriangles = 0;
+      this->Mapper()->NumberOfDirectTriangles = this->Mapper()->NumberOfTrianglesFromGPU = 0;
       this->Superclass::BuildBufferObjects(renderer, actor);
       this->PopulateSelectionSettings = populate;
     }
@@ -333,13 +347,36 @@ private:
     }
     this->Superclass::BuildBufferObjects(renderer, actor); // but for points, normals and triangles
     this->ShiftScaleMethod = method;
-    const bool filled =
-      this->FillVertexBuffer(blocks, "vertexMC", [](vtkPolyData* mesh) { return mesh->GetPoints()->GetData(); }) &&
-      this->FillVertexBuffer(
-        blocks, "normalMC", [](vtkPolyData* mesh) { return mesh->GetPointData()->GetNormals(); }) &&
-      this->FillIndexBuffer(blocks);
+    const bool onGPU = blocks.size() == 1 && this->FillOnGPU(blocks.front().Mesh);
+    this->Mapper()->NumberOfTrianglesFromGPU = onGPU ? blocks.front().Mesh->GetNumberOfPolys() : 0;
+    const bool filled = onGPU ||
+      (this->FillVertexBuffer(blocks, "vertexMC", [](vtkPolyData* mesh) { return mesh->GetPoints()->GetData(); }) &&
+        this->FillVertexBuffer(
+          blocks, "normalMC", [](vtkPolyData* mesh) { return mesh->GetPointData()->GetNormals(); }) &&
+        this->FillIndexBuffer(blocks));
     this->ShareBuffers(blocks);
     return filled;
+  }
+
+  // Lets the GPU that made the mesh fill the buffers. False: it cannot.
+  bool FillOnGPU(vtkPolyData* mesh)
+  {
+    vtkOpenGLVertexBufferObject* points = this->VBOs->GetVBO("vertexMC");
+    vtkOpenGLVertexBufferObject* normals = this->VBOs->GetVBO("normalMC");
+    auto* triangles = this->Primitives[PrimitiveTris].IBO;
+    if (!points || points->GetCoordShiftAndScaleEnabled() || !vtkPMBContourFilter::EmitToOpenGL(mesh, 0, 0, 0))
+    {
+      return false;
+    }
+    triangles->GenerateBuffer(vtkOpenGLBufferObject::ElementArrayBuffer);
+    const size_t vectors = 3 * sizeof(float) * static_cast<size_t>(mesh->GetNumberOfPoints());
+    const size_t ids = sizeof(GLuint) * static_cast<size_t>(mesh->GetPolys()->GetNumberOfConnectivityIds());
+    return AllocateBuffer(points, GL_ARRAY_BUFFER, vectors) &&
+      (!normals || AllocateBuffer(normals, GL_ARRAY_BUFFER, vectors)) &&
+      AllocateBuffer(triangles, GL_ELEMENT_ARRAY_BUFFER, ids) &&
+      vtkPMBContourFilter::EmitToOpenGL(mesh, static_cast<unsigned int>(points->GetHandle()),
+        normals ? static_cast<unsigned int>(normals->GetHandle()) : 0,
+        static_cast<unsigned int>(triangles->GetHandle()));
   }
 
   // array(mesh): what goes into the buffer of this name, which is none if VTK needs none.
@@ -498,6 +535,7 @@ void vtkPMBPolyDataMapper::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
   os << indent << "NumberOfDirectTriangles: " << this->NumberOfDirectTriangles << "\n";
+  os << indent << "NumberOfTrianglesFromGPU: " << this->NumberOfTrianglesFromGPU << "\n";
 }
 
 VTK_ABI_NAMESPACE_END

@@ -12,7 +12,8 @@
  * superclass draws everything else. It also draws while a selection is made, because VTK leaves triangles without area out
  * and counts those that remain. Both give the same picture.
  *
- * If OpenGL has no memory for a buffer, the superclass draws, after one warning per mapper.
+ * Where the GPU that made the mesh also draws it, the GPU fills the buffers by itself. If OpenGL has no memory for a buffer, the
+ * superclass draws, after one warning per mapper.
  *
  * Points far from the origin are moved and scaled as VTK does it, since float has too few digits for them there.
  *
@@ -63,6 +64,11 @@ public:
    */
   vtkGetMacro(NumberOfDirectTriangles, vtkIdType);
 
+  /**
+   * Get how many of them the GPU that made them wrote to OpenGL's buffers by itself.
+   */
+  vtkGetMacro(NumberOfTrianglesFromGPU, vtkIdType);
+
 protected:
   vtkPMBPolyDataMapper() = default;
   ~vtkPMBPolyDataMapper() override = default;
@@ -79,6 +85,7 @@ private:
 
   friend class vtkPMBMapperHelper;
   vtkIdType NumberOfDirectTriangles = 0;
+  vtkIdType NumberOfTrianglesFromGPU = 0;
   bool MemoryWarningShown = false;
 };
 

@@ -14,7 +14,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 GUIDE = TOP / "Docs" / "USER_GUIDE.md"
 WORDS = 4
 # Wrong calls of the C library; assembler of the GPU; headings of PrintSelf; what a class is called in lists of classes.
-SILENT = re.compile(r"(pmb_\w+(\.\w+)?|%s\.struct_size)[: ]|.*::c(ta|luster)\b|(\s*([A-Z][\w-]*|\d+)\b:?)+\s*$|"
+SILENT = re.compile(r"(pmb_\w+(\.\w+)?|%s|%s\.struct_size)[: ]|.*::c(ta|luster)\b|(\s*([A-Z][\w-]*|\d+)\b:?)+\s*$|"
                     r".*by Parallel Marching Blocks$")
 # Said once, in front of reasons.
 BEGINNING = "no GPU can be used: "

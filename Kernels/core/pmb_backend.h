@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The context, and the table of functions that a backend fills in. Only pmb_context.c (and pmb_measures.c,
- * pmb_histogram.c and pmb_sheets.c, for their own calls) looks at what users pass; backends get checked values. */
+ * pmb_histogram.c and pmb_sheets.c, for their own calls) looks at what users pass; backends get checked values. Only
+ * on_device is checked by the CUDA backend, because CUDA knows what a pointer is. */
 #ifndef PMB_BACKEND_H
 #define PMB_BACKEND_H
 
@@ -18,7 +19,10 @@ typedef struct pmb_group {
   pmb_sizes base;   /* points and triangles of the mesh before the group's; for emit */
 } pmb_group;
 
-/* Functions return PMB_OK, PMB_OUT_OF_MEMORY, PMB_ABORTED or PMB_TOO_LARGE; pmb_fail sets the text. */
+enum { PMB_GL_BUFFERS = 3 }; /* points, normals, triangles */
+
+/* Functions return PMB_OK, PMB_OUT_OF_MEMORY, PMB_ABORTED or PMB_TOO_LARGE, and PMB_INVALID for pointers that are not where
+ * on_device says; pmb_fail sets the text. */
 typedef struct pmb_backend {
   const char *name;
   /* Picks what `path` names (NULL: the best) and sets context->state and context->path. */
@@ -30,13 +34,22 @@ typedef struct pmb_backend {
   /* Passes select, classify and scan for a group; their results are kept for emit. Out of memory for a group of
    * several must leave no more in use than before: a smaller group comes next. The same holds for emit. */
   pmb_status (*count)(pmb_context *context, const pmb_group *group);
-  /* Passes vertices and triangles for the group last counted. */
+  /* Passes vertices and triangles for the group last counted. finds_ranges: it also extends the mesh's ranges, which hold
+   * least and greatest components and then sums of squares. */
   pmb_status (*emit)(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
   /* Brings up to date what other contexts can change: device_bytes, device_sharers, device_lost. NULL: nothing. */
   void (*refresh)(pmb_context *context);
   /* The least and the greatest finite, visible sample of every brick of the bound volume, in the samples' type (least >
    * greatest: there is none). `copy` is an empty buffer to put them in, if they are not in host memory. */
   pmb_status (*summary)(pmb_context *context, pmb_buffer *copy, const void **low, const void **high);
+  int finds_ranges;
+  /* Fills the offsets of a mesh in device memory; NULL: the backend has none. */
+  pmb_status (*fill_offsets)(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
+  /* Gives the device memory of OpenGL's buffers (0: none, and so no memory) and its bytes until unmap_gl, which follows a
+   * success. NULL: the backend has neither. */
+  pmb_status (*map_gl)(pmb_context *context, const unsigned names[PMB_GL_BUFFERS], void *memory[PMB_GL_BUFFERS],
+    size_t bytes[PMB_GL_BUFFERS]);
+  pmb_status (*unmap_gl)(pmb_context *context);
 } pmb_backend;
 
 extern const pmb_backend pmb_cpu_backend;
@@ -91,6 +104,9 @@ int pmb_frame_make(const double index_to_world[12], pmb_frame *frame);
 
 /* Fits the frame to samples of a type between minimum and maximum (minimum > maximum: no such sample). */
 void pmb_frame_fit(pmb_frame *frame, pmb_type type, double minimum, double maximum);
+
+/* Fails if arrays are in device memory, where only a GPU reaches them. PMB_OK or PMB_INVALID. */
+pmb_status pmb_check_host(pmb_context *context, const char *call, int on_device);
 
 /* Checks the first member of a public struct. PMB_OK or PMB_INVALID. */
 pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, size_t wanted);

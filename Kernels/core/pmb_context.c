@@ -43,6 +43,16 @@ size_t pmb_type_size(pmb_type type)
   return (size_t)type < sizeof(sizes) / sizeof(sizes[0]) ? sizes[type] : 0;
 }
 
+pmb_status pmb_check_host(pmb_context *context, const char *call, int on_device)
+{
+  return on_device
+    ? pmb_fail(context, PMB_INVALID,
+        "%s: on_device is set, but this works on the CPU, which needs host memory; copy the arrays there, or "
+        "make the context with PMB_DEVICE_GPU",
+        call)
+    : PMB_OK;
+}
+
 pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, size_t wanted)
 {
   return is == wanted
@@ -219,6 +229,9 @@ static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
   }
   if (!volume->samples) {
     return pmb_fail(context, PMB_INVALID, "pmb_bind: samples is NULL");
+  }
+  if (context->device != PMB_DEVICE_GPU && pmb_check_host(context, "pmb_bind", volume->on_device) != PMB_OK) {
+    return PMB_INVALID;
   }
   if ((uintptr_t)volume->samples % pmb_type_size(volume->type) != 0) {
     return pmb_fail(context, PMB_INVALID, "pmb_bind: samples at %p are not aligned to their %zu bytes",
@@ -429,6 +442,9 @@ static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
   if (!context->counted) {
     return pmb_fail(context, PMB_INVALID, "pmb_emit: nothing is counted; call pmb_count first");
   }
+  if (context->device != PMB_DEVICE_GPU && pmb_check_host(context, "pmb_emit", mesh->on_device) != PMB_OK) {
+    return PMB_INVALID;
+  }
   if (mesh->point_capacity < total.points || mesh->triangle_capacity < total.triangles) {
     return pmb_fail(context, PMB_INVALID,
       "pmb_emit: room for %lld points and %lld triangles, but the mesh has %lld and %lld",
@@ -459,6 +475,39 @@ static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
   return check_attributes(context, mesh);
 }
 
+/* Before the backend extends ranges, and after: square roots of the sums of squares. */
+static void begin_ranges(double *ranges)
+{
+  for (int i = 0; ranges && i < 8; ++i) {
+    ranges[i] = i % 2 ? -INFINITY : INFINITY;
+  }
+}
+
+static void end_ranges(double *ranges)
+{
+  for (int i = 6; ranges && ranges[0] <= ranges[1] && i < 8; ++i) {
+    ranges[i] = sqrt(ranges[i]);
+  }
+}
+
+/* Sets the ranges of a mesh of n points. */
+static pmb_status find_ranges(pmb_context *context, const pmb_mesh *mesh, int64_t n)
+{
+  pmb_status status = PMB_OK;
+  if (context->backend->finds_ranges) {
+    end_ranges(mesh->point_ranges);
+    end_ranges(mesh->normal_ranges);
+    return PMB_OK;
+  }
+  if (mesh->points && mesh->point_ranges && n > 0) {
+    status = pmb_find_ranges(context, mesh->points, mesh->point_type, 3, n, mesh->point_ranges);
+  }
+  if (status == PMB_OK && mesh->normals && mesh->normal_ranges && n > 0) {
+    status = pmb_find_ranges(context, mesh->normals, PMB_FLOAT32, 3, n, mesh->normal_ranges);
+  }
+  return status;
+}
+
 pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
 {
   if (!context) {
@@ -467,11 +516,70 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
   context->error[0] = '\0';
   pmb_sizes total;
   pmb_status status = check_mesh(context, mesh);
-  status = status == PMB_OK ? run_groups(context, mesh, &total) : status;
+  if (status == PMB_OK) {
+    begin_ranges(mesh->point_ranges);
+    begin_ranges(mesh->normal_ranges);
+    status = run_groups(context, mesh, &total);
+  }
+  status = status == PMB_OK ? find_ranges(context, mesh, total.points) : status;
+  if (status == PMB_OK && mesh->offsets && mesh->on_device) {
+    return context->backend->fill_offsets(context, mesh, total.triangles);
+  }
   if (status == PMB_OK && mesh->offsets && mesh->id_type == PMB_INT32) {
     ((int32_t *)mesh->offsets)[total.triangles] = (int32_t)(3 * total.triangles);
   } else if (status == PMB_OK && mesh->offsets) {
     ((int64_t *)mesh->offsets)[total.triangles] = 3 * total.triangles;
+  }
+  return status;
+}
+
+/* Emits to mapped buffers. */
+static pmb_status emit_mapped(
+  pmb_context *context, const pmb_gl_mesh *gl, void *memory[PMB_GL_BUFFERS], const size_t bytes[PMB_GL_BUFFERS])
+{
+  const int64_t counts[PMB_GL_BUFFERS] = { context->total.points, context->total.points, context->total.triangles };
+  for (int i = 0; i < PMB_GL_BUFFERS; ++i) {
+    if (memory[i] && bytes[i] / 12 < (uint64_t)counts[i]) {
+      return pmb_fail(context, PMB_INVALID, "pmb_emit_gl: buffer %d of 3 has %zu bytes; the mesh needs 12 times %lld",
+        i, bytes[i], (long long)counts[i]);
+    }
+  }
+  const pmb_mesh mesh = { .struct_size = sizeof(mesh),
+    .point_capacity = context->total.points,
+    .triangle_capacity = context->total.triangles,
+    .points = memory[0],
+    .point_type = PMB_FLOAT32,
+    .normals = memory[1],
+    .triangles = memory[2],
+    .id_type = PMB_INT32,
+    .gradient_estimator = gl->gradient_estimator,
+    .on_device = 1 };
+  return pmb_emit(context, &mesh);
+}
+
+pmb_status pmb_emit_gl(pmb_context *context, const pmb_gl_mesh *mesh)
+{
+  void *memory[PMB_GL_BUFFERS] = { NULL, NULL, NULL };
+  size_t bytes[PMB_GL_BUFFERS] = { 0, 0, 0 };
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  if (pmb_check_size(context, "pmb_gl_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK) {
+    return PMB_INVALID;
+  }
+  if (!context->counted) {
+    return pmb_fail(context, PMB_INVALID, "pmb_emit_gl: nothing is counted; call pmb_count first");
+  }
+  if (!context->backend->map_gl) {
+    return pmb_fail(context, PMB_UNAVAILABLE, "pmb_emit_gl: this context works on the CPU; use pmb_emit");
+  }
+  const unsigned names[PMB_GL_BUFFERS] = { mesh->points, mesh->normals, mesh->triangles };
+  pmb_status status = context->backend->map_gl(context, names, memory, bytes);
+  if (status == PMB_OK) {
+    status = emit_mapped(context, mesh, memory, bytes);
+    const pmb_status end = context->backend->unmap_gl(context);
+    status = status == PMB_OK ? end : status;
   }
   return status;
 }

@@ -210,20 +210,28 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
     if (arrays[i].host) {
       PMB_CUDA_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what));
+    }
+    if (arrays[i].host && !(i == 0 && key->on_device)) {
       copies[count++] = { NULL, arrays[i].buffer->d_data, (void *)arrays[i].host,
         (size_t)arrays[i].count * arrays[i].size, 0, 0 };
     }
   }
   PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &volume->summary, bricks, 2 * size, "the summary (bricks)"));
-  if (pmb_type_is_float(key->type) || count > 1) {
+  const int hidden = key->sample_flags || key->cell_flags;
+  if (pmb_type_is_float(key->type) || hidden) {
     PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &volume->flags, bricks, 1, "the summary (bricks)"));
   }
   /* Also clears the ends of both halves, which are read with the last bricks. */
   PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(volume->summary.d_data, 0, volume->summary.capacity, cuda->compute));
   point_to_volume(cuda, volume);
-  PMB_CUDA_STEP(pmb_cuda_upload(cuda, copies, count, key));
+  if (key->on_device) {
+    PMB_CUDA_STEP(pmb_cuda_pack(cuda, key, volume->samples.d_data));
+  }
+  if (count > 0) {
+    PMB_CUDA_STEP(pmb_cuda_upload(cuda, copies, count, key->on_device ? NULL : key));
+  }
   PMB_CUDA_STEP(pmb_cuda_summarize(cuda));
-  if (count > 1) {
+  if (hidden) {
     PMB_CUDA_STEP(pmb_cuda_hide(cuda));
   }
   return pmb_cuda_find_range(cuda);
@@ -262,6 +270,10 @@ static pmb_status cuda_bind(pmb_context *context)
   pmb_cuda *cuda = state_of(context);
   PMB_CUDA_STEP(pmb_cuda_check_process(context));
   PMB_CUDA_STEP(lay_out(context, cuda));
+  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  const pmb_status status = pmb_cuda_check_samples(cuda, &context->volume);
+  pmb_cuda_end(cuda);
+  PMB_CUDA_STEP(status);
   PMB_CUDA_STEP(pmb_cuda_find_volume(cuda));
   PMB_CUDA_STEP(pmb_cuda_begin(cuda, 1));
   context->minimum = cuda->volume->minimum;
@@ -409,4 +421,5 @@ static pmb_status cuda_summary(pmb_context *context, pmb_buffer *copy, const voi
 }
 
 extern "C" const pmb_backend pmb_cuda_backend = { "cuda", cuda_create, cuda_destroy, cuda_bind, cuda_unbind,
-  cuda_count, pmb_cuda_emit, cuda_refresh, cuda_summary };
+  cuda_count, pmb_cuda_emit, cuda_refresh, cuda_summary, 1, pmb_cuda_fill_offsets, pmb_cuda_map_gl,
+  pmb_cuda_unmap_gl };

@@ -67,6 +67,11 @@ typedef struct pmb_cuda_range_part {
   int64_t nonfinite; /* bricks with samples that are not finite */
 } pmb_cuda_range_part;
 
+/* Least and greatest of vectors: of their components, and of the sums of their squares. */
+typedef struct pmb_cuda_extent {
+  double least[4], greatest[4];
+} pmb_cuda_extent;
+
 /* Results of a count, in pinned memory that the device writes to. */
 typedef struct pmb_cuda_totals {
   int64_t points, triangles;
@@ -76,6 +81,7 @@ typedef struct pmb_cuda_totals {
   uint32_t first[PMB_CUDA_ISOVALUES];
   pmb_cuda_before before[PMB_CUDA_ISOVALUES];
   pmb_cuda_range_part ranges[PMB_CUDA_RANGES]; /* of the volume, set by bind */
+  pmb_cuda_extent extents[2];                  /* of points and normals, set by emit */
 } pmb_cuda_totals;
 
 /* Counters in device memory. */
@@ -197,6 +203,7 @@ typedef struct pmb_cuda {
   pmb_cuda_buffer map, records, brick, before, special;
   pmb_cuda_buffer sums; /* the job's counters, d_select_sums, d_scan_sums */
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
+  pmb_cuda_buffer extents; /* of pass ranges, by block */
   pmb_cuda_kept kept[PMB_CUDA_KEPT];
   uint32_t epoch;
   uint32_t record_room; /* active bricks that the arrays have room for */
@@ -205,6 +212,8 @@ typedef struct pmb_cuda {
   int counted;          /* the arrays hold the bricks of the group last counted */
   pmb_sizes sizes;      /* of the group last counted */
   pmb_cuda_job job;
+  cudaGraphicsResource_t graphics[PMB_GL_BUFFERS]; /* mapped now */
+  int graphics_count;
 } pmb_cuda;
 
 /* The type in which samples are computed with: float or double. */
@@ -348,6 +357,27 @@ int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
 /* Uploads, interpolates and downloads attributes one by one. */
 pmb_status pmb_cuda_emit_attributes(
   pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
+
+/* pmb_cuda_ranges.cu */
+pmb_status pmb_cuda_reserve_ranges(pmb_cuda *cuda);
+pmb_status pmb_cuda_enqueue_ranges(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_cuda_output *output);
+/* Adds what they found to the mesh's ranges, when the kernels are over. */
+void pmb_cuda_take_ranges(pmb_cuda *cuda, const pmb_mesh *mesh);
+
+/* pmb_cuda_caller.cu: arrays of the caller in device memory */
+/* Fail if an array is not where on_device says; wait for the caller's stream. */
+pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume);
+pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh);
+/* Enqueues the copy of samples in device memory to the volume's layout. */
+pmb_status pmb_cuda_pack(pmb_cuda *cuda, const pmb_volume *volume, void *d_to);
+/* Enqueues what no pass writes to the mesh's arrays: 64-bit triangles and scalars. */
+pmb_status pmb_cuda_fill_caller(
+  pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *output);
+/* See pmb_backend. */
+pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
+pmb_status pmb_cuda_map_gl(pmb_context *context, const unsigned names[PMB_GL_BUFFERS], void *memory[PMB_GL_BUFFERS],
+  size_t bytes[PMB_GL_BUFFERS]);
+pmb_status pmb_cuda_unmap_gl(pmb_context *context);
 
 /* How a kernel is launched: it may begin before the one before it ends, see pmb_cuda_await_passes; all its blocks are on the
  * device at the same time. */

@@ -161,11 +161,15 @@ pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int
 
 /* Uploads an attribute's samples if they are not there, interpolates them, and downloads the result. */
 static pmb_status emit_attribute(
-  pmb_cuda *cuda, const pmb_attribute *attribute, int64_t before, const pmb_cuda_output *output)
+  pmb_cuda *cuda, const pmb_attribute *attribute, int64_t before, int on_device, const pmb_cuda_output *output)
 {
   pmb_crew *crew = &cuda->context->crew;
   const double end = crew->fraction_end;
   const size_t tuple = tuple_of(attribute);
+  char *place = (char *)attribute->output + (size_t)before * tuple;
+  if (on_device) {
+    return interpolate(cuda, attribute, attribute->samples, place, output);
+  }
   pmb_cuda_kept *kept = find_kept(cuda, attribute);
   void *d_in = kept ? kept->samples.d_data : cuda->attribute_in.d_data;
   if (!kept || !kept->there) {
@@ -180,8 +184,8 @@ static pmb_status emit_attribute(
   }
   PMB_CUDA_STEP(interpolate(cuda, attribute, d_in, cuda->attribute_out.d_data, output));
   PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.points, cuda->compute));
-  const pmb_cuda_copy copy = { cuda->done.points, cuda->attribute_out.d_data,
-    (char *)attribute->output + (size_t)before * tuple, (size_t)cuda->sizes.points * tuple, 0, 0 };
+  const pmb_cuda_copy copy = { cuda->done.points, cuda->attribute_out.d_data, place,
+    (size_t)cuda->sizes.points * tuple, 0, 0 };
   return pmb_cuda_download(cuda, &copy, 1, NULL, NULL);
 }
 
@@ -194,7 +198,7 @@ pmb_status pmb_cuda_emit_attributes(
   for (int64_t i = 0; i < mesh->attribute_count && cuda->sizes.points > 0; ++i) {
     crew->fraction_begin = begin + length * (double)i / n;
     crew->fraction_end = begin + length * (double)(i + 1) / n;
-    PMB_CUDA_STEP(emit_attribute(cuda, &mesh->attributes[i], base->points, output));
+    PMB_CUDA_STEP(emit_attribute(cuda, &mesh->attributes[i], base->points, mesh->on_device, output));
   }
   return PMB_OK;
 }

@@ -2,35 +2,54 @@
  * Emit: reserves the device's output arrays, launches the passes that fill them, and downloads them. */
 #include "cuda/pmb_cuda.cuh"
 
-/* Reserves the output arrays that the mesh asks for; the pointers of the others stay NULL. */
-static pmb_status reserve_arrays(pmb_cuda *cuda, const pmb_mesh *mesh, int spare, pmb_cuda_output *out)
+/* Where arrays of the caller in device memory are from the group's base on; else reserves arrays that the mesh asks for. The
+ * pointers of the others stay NULL. */
+static pmb_status reserve_arrays(
+  pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, int spare, pmb_cuda_output *out)
 {
   const int64_t n = cuda->sizes.points, m = cuda->sizes.triangles;
   const size_t real = pmb_type_size(mesh->point_type), id = sizeof(uint32_t);
+  const int direct = mesh->on_device, attributes = mesh->attribute_count > 0;
   const struct {
-    int wanted;
+    void *array;
+    int wanted, direct;
     pmb_cuda_buffer *buffer;
-    int64_t count;
+    int64_t before, count;
     size_t size;
     void *d_out;
     const char *what;
   } arrays[] = {
-    { mesh->points != NULL, &cuda->points, n, 3 * real, &out->d_points, "the points" },
-    { mesh->normals != NULL, &cuda->normals, n, 3 * sizeof(float), &out->d_normals, "the normals" },
-    { mesh->gradients != NULL, &cuda->gradients, n, 3 * sizeof(float), &out->d_gradients, "the gradients" },
-    { mesh->attribute_count > 0, &cuda->parameter, n, sizeof(double), &out->d_parameter, "the attributes" },
-    { mesh->attribute_count > 0, &cuda->sample, n, sizeof(int64_t), &out->d_sample, "the attributes" },
-    { mesh->triangles != NULL, &cuda->triangles, m, 3 * id, &out->d_triangles, "the triangles" },
-    { mesh->cells != NULL, &cuda->cells, m, sizeof(int64_t), &out->d_cells, "the cells" },
+    { mesh->points, mesh->points != NULL, direct, &cuda->points, base->points, n, 3 * real, &out->d_points,
+      "the points" },
+    { mesh->normals, mesh->normals != NULL, direct, &cuda->normals, base->points, n, 3 * sizeof(float),
+      &out->d_normals, "the normals" },
+    { mesh->gradients, mesh->gradients != NULL, direct, &cuda->gradients, base->points, n, 3 * sizeof(float),
+      &out->d_gradients, "the gradients" },
+    { NULL, attributes, 0, &cuda->parameter, 0, n, sizeof(double), &out->d_parameter, "the attributes" },
+    { NULL, attributes, 0, &cuda->sample, 0, n, sizeof(int64_t), &out->d_sample, "the attributes" },
+    { mesh->triangles, mesh->triangles != NULL, direct && mesh->id_type == PMB_INT32, &cuda->triangles,
+      base->triangles, m, 3 * id, &out->d_triangles, "the triangles" },
+    { mesh->cells, mesh->cells != NULL, direct, &cuda->cells, base->triangles, m, sizeof(int64_t), &out->d_cells,
+      "the cells" },
   };
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    if (arrays[i].wanted) {
+    void *place = (char *)arrays[i].array + arrays[i].size * (size_t)arrays[i].before;
+    if (arrays[i].wanted && !arrays[i].direct) {
       PMB_CUDA_STEP(
         pmb_cuda_reserve_output(cuda, arrays[i].buffer, arrays[i].count, spare, arrays[i].size, arrays[i].what));
-      memcpy(arrays[i].d_out, &arrays[i].buffer->d_data, sizeof(void *));
+      place = arrays[i].buffer->d_data;
+    }
+    if (arrays[i].wanted && arrays[i].direct) {
+      pmb_cuda_release(cuda, arrays[i].buffer); /* of a mesh for the host: one copy is enough */
+    }
+    if (arrays[i].wanted) {
+      memcpy(arrays[i].d_out, &place, sizeof(place));
     }
   }
-  return pmb_cuda_reserve_attributes(cuda, mesh, spare);
+  if (mesh->point_ranges || mesh->normal_ranges) {
+    PMB_CUDA_STEP(pmb_cuda_reserve_ranges(cuda));
+  }
+  return mesh->on_device ? PMB_OK : pmb_cuda_reserve_attributes(cuda, mesh, spare);
 }
 
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *out)
@@ -45,8 +64,8 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
   out->point_room = cuda->sizes.points;
   out->triangle_room = cuda->sizes.triangles;
   out->estimator = mesh->gradient_estimator;
-  const pmb_status status = reserve_arrays(cuda, mesh, 1, out);
-  return status == PMB_OUT_OF_MEMORY ? reserve_arrays(cuda, mesh, 0, out) : status;
+  const pmb_status status = reserve_arrays(cuda, mesh, base, 1, out);
+  return status == PMB_OUT_OF_MEMORY ? reserve_arrays(cuda, mesh, base, 0, out) : status;
 }
 
 /* The host's part: scalars and offsets. */
@@ -185,8 +204,10 @@ static pmb_status emit_counted(pmb_context *context, const pmb_group *group, con
   }
   PMB_CUDA_STEP(pmb_cuda_make_output(cuda, mesh, &group->base, &out));
   PMB_CUDA_STEP(pmb_cuda_enqueue_emit(cuda, &out));
+  PMB_CUDA_STEP(pmb_cuda_enqueue_ranges(cuda, mesh, &out));
   crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
-  PMB_CUDA_STEP(download_all(cuda, group, mesh, &out));
+  PMB_CUDA_STEP(
+    mesh->on_device ? pmb_cuda_fill_caller(cuda, group, mesh, &out) : download_all(cuda, group, mesh, &out));
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end = end;
   return pmb_cuda_emit_attributes(cuda, &group->base, mesh, &out);
@@ -200,11 +221,15 @@ pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb
     return PMB_OK;
   }
   PMB_CUDA_STEP(pmb_cuda_begin(cuda, 0.5));
-  pmb_status status = emit_counted(context, group, mesh);
+  pmb_status status = pmb_cuda_check_mesh(cuda, mesh);
+  status = status == PMB_OK ? emit_counted(context, group, mesh) : status;
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
   pmb_cuda_free_after_failure(cuda, group, status);
   if (status == PMB_OK) {
     status = pmb_cuda_check(context, error, "vertices and triangles");
+  }
+  if (status == PMB_OK) {
+    pmb_cuda_take_ranges(cuda, mesh);
   }
   pmb_cuda_end(cuda);
   context->crew.fraction_end = end;

@@ -533,7 +533,8 @@ static pmb_status check_request(
   const pmb_mesh *mesh = request ? request->mesh : NULL;
   if (pmb_check_size(context, "pmb_measure_request", request ? request->struct_size : 0, sizeof(*request)) !=
       PMB_OK ||
-    pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK) {
+    pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK ||
+    pmb_check_host(context, "pmb_measure", mesh->on_device) != PMB_OK) {
     return PMB_INVALID;
   }
   if (request->part_count < 0 || (request->part_count > 0 && (!request->parts || !measures))) {

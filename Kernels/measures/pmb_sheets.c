@@ -476,7 +476,8 @@ static pmb_status split_part(sheets *s, pmb_sizes *part)
 static pmb_status check(pmb_context *context, const pmb_mesh *mesh, const pmb_sizes *parts, int64_t part_count)
 {
   pmb_sizes total = { 0, 0 };
-  if (pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK) {
+  if (pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK ||
+    pmb_check_host(context, "pmb_split_sheets", mesh->on_device) != PMB_OK) {
     return PMB_INVALID;
   }
   for (int64_t i = 0; i < part_count; ++i) {

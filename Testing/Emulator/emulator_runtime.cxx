@@ -404,6 +404,105 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
   });
 }
 
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *attributes, const void *memory)
+{
+  return call([=] {
+    attributes->type = lies_in(device_memory, memory, 1)                           ? cudaMemoryTypeDevice
+      : lies_in(pinned_memory, memory, 1) || lies_in(registered_memory, memory, 1) ? cudaMemoryTypeHost
+                                                                                   : cudaMemoryTypeUnregistered;
+    attributes->device = current_device;
+    return cudaSuccess;
+  });
+}
+
+/* ---- CUDA: OpenGL's buffers ---- */
+
+struct cudaGraphicsResource {
+  void *memory;
+  size_t bytes;
+  int mapped;
+};
+
+namespace
+{
+std::map<unsigned, cudaGraphicsResource> &gl_buffers = *new std::map<unsigned, cudaGraphicsResource>();
+int gl_device;
+} // namespace
+
+void *emulator_gl_buffer(unsigned name, size_t bytes)
+{
+  const std::lock_guard<std::recursive_mutex> guard(lock);
+  if (bytes == 0) {
+    release(&device_memory, gl_buffers[name].memory);
+    gl_buffers.erase(name);
+    return NULL;
+  }
+  cudaGraphicsResource &buffer = gl_buffers[name];
+  buffer.bytes = bytes;
+  gl_device = current_device;
+  return allocate(&device_memory, &buffer.memory, bytes) == cudaSuccess ? buffer.memory : NULL;
+}
+
+cudaError_t cudaGLGetDevices(unsigned *count, int *devices, unsigned, cudaGLDeviceList)
+{
+  return call([=] {
+    *count = 1;
+    devices[0] = gl_device;
+    return gl_buffers.empty() ? cudaErrorNoDevice : cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphicsGLRegisterBuffer(cudaGraphicsResource **resource, unsigned name, unsigned)
+{
+  return call([=] {
+    const auto found = gl_buffers.find(name);
+    if (found == gl_buffers.end()) {
+      return cudaErrorInvalidValue;
+    }
+    *resource = new cudaGraphicsResource(found->second);
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphicsMapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t)
+{
+  return call([=] {
+    for (int i = 0; i < count; ++i) {
+      resources[i]->mapped = 1;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphicsResourceGetMappedPointer(void **memory, size_t *bytes, cudaGraphicsResource_t resource)
+{
+  return call([=] {
+    *memory = resource->memory;
+    *bytes = resource->bytes;
+    return resource->mapped ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
+
+cudaError_t cudaGraphicsUnmapResources(int count, cudaGraphicsResource_t *resources, cudaStream_t stream)
+{
+  return call([=] {
+    run_stream(stream);
+    for (int i = 0; i < count; ++i) {
+      resources[i]->mapped = 0;
+    }
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaGraphicsUnregisterResource(cudaGraphicsResource_t resource)
+{
+  return call([=] {
+    const int mapped = resource->mapped;
+    delete resource;
+    return mapped ? cudaErrorInvalidValue : cudaSuccess;
+  });
+}
+
 /* ---- CUDA: copies ---- */
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)

@@ -39,6 +39,8 @@ struct Machine
   std::map<const pmb_context*, Held> Contexts;
   std::map<const void*, size_t> Pieces;
   fake_facts Facts = {};
+  const fake_gl* GL = nullptr;
+  unsigned Mapped[PMB_GL_BUFFERS] = {};
 };
 
 Machine& TheMachine()
@@ -204,12 +206,40 @@ pmb_status Summary(pmb_context* context, pmb_buffer* copy, const void** low, con
   const pmb_status status = Begin(context, FAKE_SUMMARY);
   return End(context, FAKE_SUMMARY, status == PMB_OK ? pmb_cpu_backend.summary(context, copy, low, high) : status);
 }
+
+pmb_status UnmapGL(pmb_context*)
+{
+  for (unsigned& name : TheMachine().Mapped)
+  {
+    if (name)
+    {
+      TheMachine().GL->unmap(name);
+    }
+    name = 0;
+  }
+  return PMB_OK;
+}
+
+pmb_status MapGL(pmb_context* context, const unsigned names[], void* memory[], size_t bytes[])
+{
+  for (int i = 0; TheMachine().GL && i < PMB_GL_BUFFERS; ++i)
+  {
+    memory[i] = names[i] ? TheMachine().GL->map(names[i], &bytes[i]) : nullptr;
+    TheMachine().Mapped[i] = memory[i] ? names[i] : 0;
+    if (names[i] && !memory[i])
+    {
+      UnmapGL(context);
+      return Fail(context, PMB_UNAVAILABLE);
+    }
+  }
+  return TheMachine().GL ? PMB_OK : Fail(context, PMB_UNAVAILABLE);
+}
 }
 
 extern "C"
 {
-  extern const pmb_backend pmb_cuda_backend = { "fake", Create, Destroy, Bind, Unbind, Count, Emit, Refresh,
-    Summary };
+  extern const pmb_backend pmb_cuda_backend = { "fake", Create, Destroy, Bind, Unbind, Count, Emit, Refresh, Summary,
+    0, nullptr, MapGL, UnmapGL };
 
   const char* pmb_cuda_missing(void)
   {
@@ -291,6 +321,11 @@ void fake_lose_all()
 {
   const Lock lock(TheMachine().Mutex);
   Lose(0);
+}
+
+void fake_set_gl(const fake_gl* gl)
+{
+  TheMachine().GL = gl;
 }
 
 void fake_fail_measure()

@@ -35,6 +35,14 @@ void fake_lose_all();
 // Lets the next pmb_measure find no memory. It runs on the CPU; the linker puts this in between (--wrap).
 void fake_fail_measure();
 
+// How pmb_emit_gl reaches the buffers of OpenGL: map(name) returns their memory, or null, and bytes. Null: it cannot.
+struct fake_gl
+{
+  void* (*map)(unsigned name, size_t* bytes);
+  void (*unmap)(unsigned name);
+};
+void fake_set_gl(const fake_gl* gl);
+
 // Facts since the last reset.
 struct fake_facts
 {

@@ -230,8 +230,49 @@ static void denormals(void)
   }
 }
 
+/* Ranges that emit finds are those of pmb_find_ranges, on both; of several groups of isovalues, and of no point. */
+static void ranges(void)
+{
+  enum { MOST = 40 };
+  static const int counts[] = { 1, 3, MOST, 0 };
+  double isovalues[MOST];
+  pair p = pair_new();
+  test_volume v;
+  test_rng rng = { 3 };
+  volume_sampled(&v, PMB_FLOAT32, 30, cayley);
+  volume_world(&v, WORLD_SHEARED, &rng);
+  bind_both(&p, &v);
+  for (int i = 0; i < MOST; i++) isovalues[i] = 0.02 * i - 0.3;
+  for (int n = 0; n < 16; n++) {
+    pmb_context *context = n & 1 ? p.gpu : p.cpu;
+    const pmb_type type = n & 2 ? PMB_FLOAT64 : PMB_FLOAT32;
+    double of_points[8], of_normals[8], expected[8] = { 1, 0 };
+    test_mesh m;
+    CHECK_STATUS(context, mesh_extract(context, isovalues, counts[n / 4], 1, type, PMB_INT32, &m), PMB_OK);
+    CHECK((m.sizes.points > 100) == (n < 12), "%lld points", (long long)m.sizes.points);
+    m.view.point_ranges = of_points;
+    m.view.normal_ranges = of_normals;
+    CHECK_STATUS(context, pmb_emit(context, &m.view), PMB_OK);
+    for (int normals = 0; normals < 2; normals++) {
+      const double *found = normals ? of_normals : of_points;
+      const void *array = normals ? (void *)m.view.normals : m.view.points;
+      if (m.sizes.points > 0)
+        CHECK_STATUS(
+          p.cpu, pmb_find_ranges(p.cpu, array, normals ? PMB_FLOAT32 : type, 3, m.sizes.points, expected), PMB_OK);
+      for (int i = 0; i < (n < 12 ? 8 : 0); i++)
+        CHECK(found[i] == expected[i], "round %d, normals %d: range %d is %.17g, not %.17g", n, normals, i, found[i],
+          expected[i]);
+      CHECK((found[0] <= found[1]) == (n < 12), "round %d: %g to %g", n, found[0], found[1]);
+    }
+    mesh_free(&m);
+  }
+  volume_free(&v);
+  pair_free(&p);
+}
+
 /* clang-format off */
 TEST_MAIN(
+  CASE(ranges)
   CASE(attributes)
   CASE(large_integers)
   CASE(attributes_stay)

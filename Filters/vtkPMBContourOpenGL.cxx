@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// From the GPU that made a mesh to OpenGL's buffers.
+#include "vtkCellArray.h"
+#include "vtkDataArray.h"
+#include "vtkInformation.h"
+#include "vtkInformationObjectBaseKey.h"
+#include "vtkObjectFactory.h"
+#include "vtkPMBContourContexts.h"
+#include "vtkPMBContourFilter.h"
+#include "vtkPMBContourOutput.h"
+#include "vtkPointData.h"
+#include "vtkPoints.h"
+#include "vtkPolyData.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <mutex>
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace
+{
+// An array as it was when the filter had made it.
+struct Made
+{
+  const vtkDataArray* Array;
+  vtkMTimeType Time;
+
+  explicit Made(vtkDataArray* array = nullptr)
+    : Array(array)
+    , Time(array ? array->GetMTime() : 0)
+  {
+  }
+  bool operator==(const Made& other) const { return this->Array == other.Array && this->Time == other.Time; }
+};
+
+std::array<Made, 3> ArraysOf(vtkPolyData* mesh)
+{
+  return { Made(mesh->GetPoints() ? mesh->GetPoints()->GetData() : nullptr), Made(mesh->GetPointData()->GetNormals()),
+    Made(mesh->GetPolys()->GetConnectivityArray()) };
+}
+
+// Who made a mesh, and which of his meshes it is.
+class Origin : public vtkObject
+{
+public:
+  static Origin* New();
+  vtkTypeMacro(Origin, vtkObject);
+
+  std::weak_ptr<vtkPMBContour::Contexts> Contexts;
+  vtkMTimeType Count = 0;
+  int Estimator = 0;
+  std::array<Made, 3> Arrays;
+
+protected:
+  Origin() = default;
+};
+vtkStandardNewMacro(Origin);
+}
+
+vtkInformationKeyMacro(vtkPMBContourFilter, ORIGIN_ON_GPU, ObjectBase);
+
+void vtkPMBContour::NoteOrigin(
+  const std::shared_ptr<Contexts>& contexts, vtkMTimeType count, int estimator, vtkPolyData* mesh)
+{
+  vtkNew<Origin> origin;
+  origin->Contexts = contexts;
+  origin->Count = count;
+  origin->Estimator = estimator;
+  origin->Arrays = ArraysOf(mesh);
+  mesh->GetPolys()->GetConnectivityArray()->GetInformation()->Set(vtkPMBContourFilter::ORIGIN_ON_GPU(), origin);
+}
+
+bool vtkPMBContourFilter::EmitToOpenGL(
+  vtkPolyData* mesh, unsigned int points, unsigned int normals, unsigned int triangles)
+{
+  vtkDataArray* ids = mesh->GetPolys()->GetConnectivityArray();
+  auto* origin = ids->HasInformation() ? Origin::SafeDownCast(ids->GetInformation()->Get(ORIGIN_ON_GPU())) : nullptr;
+  const auto contexts = origin ? origin->Contexts.lock() : nullptr;
+  if (!contexts || origin->Arrays != ArraysOf(mesh))
+  {
+    return false;
+  }
+  const pmb_gl_mesh buffers = { sizeof(buffers), points, normals, triangles,
+    static_cast<pmb_gradient_estimator>(origin->Estimator) };
+  return contexts->EmitToOpenGL(origin->Count, buffers);
+}
+
+bool vtkPMBContour::Contexts::EmitToOpenGL(vtkMTimeType count, const pmb_gl_mesh& buffers)
+{
+  const std::lock_guard<std::mutex> lock(this->Mutex);
+  const auto found =
+    std::find_if(this->List.begin(), this->List.end(), [=](const auto& context) { return context->Count == count; });
+  if (this->InUse || found == this->List.end() || !(*found)->OnGPU)
+  {
+    return false;
+  }
+  const pmb_status status = pmb_emit_gl((*found)->Get(), &buffers);
+  if (status == PMB_INTERNAL)
+  {
+    (*found)->Discard(); // the next execution makes another
+  }
+  return status == PMB_OK;
+}
+VTK_ABI_NAMESPACE_END

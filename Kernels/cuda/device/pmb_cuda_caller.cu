@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Samples and mesh arrays of the caller in device memory. The passes write to most arrays directly. The kernels here do what
+ * upload and download do for arrays in host memory: they pack samples, widen ids, and fill scalars and offsets. */
+#include "cuda/pmb_cuda.cuh"
+
+enum { THREADS = 256 };
+
+/* ---- checks ---- */
+
+/* Fails if an array is not where on_device says. NULL is allowed. */
+static pmb_status check_array(pmb_cuda *cuda, int on_device, const void *array, const char *call, const char *what)
+{
+  cudaPointerAttributes found = {};
+  if (!array) {
+    return PMB_OK;
+  }
+  PMB_CUDA_TRY(cuda->context, cudaPointerGetAttributes(&found, array));
+  const int of_gpu = found.type == cudaMemoryTypeDevice, managed = found.type == cudaMemoryTypeManaged;
+  if (!on_device && of_gpu) {
+    return pmb_fail(cuda->context, PMB_INVALID, "%s: %s at %p is device memory; set on_device, or pass host memory",
+      call, what, array);
+  }
+  if (on_device && !of_gpu && !managed) {
+    return pmb_fail(cuda->context, PMB_INVALID,
+      "%s: on_device is set, but %s at %p is host memory; pass memory from cudaMalloc, or clear on_device", call,
+      what, array);
+  }
+  if (on_device && of_gpu && found.device != cuda->device) {
+    return pmb_fail(cuda->context, PMB_INVALID,
+      "%s: %s at %p is memory of GPU %d, but the context uses GPU %d (both from 0)", call, what, array, found.device,
+      cuda->device);
+  }
+  return PMB_OK;
+}
+
+/* Waits for what the caller has enqueued. */
+static pmb_status await_caller(pmb_cuda *cuda, int on_device, void *stream)
+{
+  const cudaError_t error = on_device ? cudaStreamSynchronize((cudaStream_t)stream) : cudaSuccess;
+  if (error == cudaErrorInvalidResourceHandle) {
+    cudaGetLastError();
+    return pmb_fail(cuda->context, PMB_INVALID, "pmb_bind or pmb_emit: stream %p is no stream of CUDA's", stream);
+  }
+  return pmb_cuda_check(cuda->context, error, "the caller's stream");
+}
+
+pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume)
+{
+  PMB_CUDA_STEP(check_array(cuda, volume->on_device, volume->samples, "pmb_bind", "samples"));
+  return await_caller(cuda, volume->on_device, volume->stream);
+}
+
+pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh)
+{
+  const struct {
+    const void *array;
+    const char *what;
+  } arrays[] = { { mesh->points, "points" }, { mesh->normals, "normals" }, { mesh->gradients, "gradients" },
+    { mesh->scalars, "scalars" }, { mesh->triangles, "triangles" }, { mesh->offsets, "offsets" },
+    { mesh->cells, "cells" } };
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    PMB_CUDA_STEP(check_array(cuda, mesh->on_device, arrays[i].array, "pmb_emit", arrays[i].what));
+  }
+  for (int64_t i = 0; i < mesh->attribute_count; ++i) {
+    const pmb_attribute *attribute = &mesh->attributes[i];
+    PMB_CUDA_STEP(check_array(cuda, mesh->on_device, attribute->samples, "pmb_emit", "an attribute's samples"));
+    PMB_CUDA_STEP(check_array(cuda, mesh->on_device, attribute->output, "pmb_emit", "an attribute's output"));
+  }
+  return await_caller(cuda, mesh->on_device, mesh->stream);
+}
+
+/* ---- samples ---- */
+
+typedef struct rows {
+  int64_t dims[3], strides[3], pitch;
+} rows;
+
+/* A block copies rows; the last sample of a row fills it. */
+template <class T> static __global__ void pack_kernel(const T *d_from, T *d_to, const __grid_constant__ rows v)
+{
+  for (int64_t row = blockIdx.x; row < v.dims[1] * v.dims[2]; row += gridDim.x) {
+    const T *d_row = d_from + row % v.dims[1] * v.strides[1] + row / v.dims[1] * v.strides[2];
+    for (int64_t i = threadIdx.x; i < v.pitch; i += THREADS) {
+      d_to[row * v.pitch + i] = d_row[(i < v.dims[0] ? i : v.dims[0] - 1) * v.strides[0]];
+    }
+  }
+}
+
+/* Blocks for so many items of one block, or one thread, each. */
+static unsigned blocks_for(const pmb_cuda *cuda, int64_t items)
+{
+  const int64_t most = 16 * (int64_t)cuda->processors;
+  return (unsigned)(items < 1 ? 1 : items < most ? items : most);
+}
+
+template <class T> static cudaError_t pack(pmb_cuda *cuda, const pmb_volume *v, void *d_to)
+{
+  rows r = {};
+  memcpy(r.dims, v->dims, sizeof(r.dims));
+  memcpy(r.strides, v->strides, sizeof(r.strides));
+  r.pitch = cuda->job.pitch;
+  return pmb_cuda_launch(cuda, 0, pack_kernel<T>, blocks_for(cuda, v->dims[1] * v->dims[2]), THREADS, 0,
+    (const T *)v->samples, (T *)d_to, r);
+}
+
+pmb_status pmb_cuda_pack(pmb_cuda *cuda, const pmb_volume *volume, void *d_to)
+{
+  const size_t size = pmb_type_size(volume->type);
+  const cudaError_t error = size == 1 ? pack<uint8_t>(cuda, volume, d_to)
+    : size == 2                       ? pack<uint16_t>(cuda, volume, d_to)
+    : size == 4                       ? pack<uint32_t>(cuda, volume, d_to)
+                                      : pack<uint64_t>(cuda, volume, d_to);
+  return pmb_cuda_check(cuda->context, error, "launch of pack");
+}
+
+/* ---- mesh arrays ---- */
+
+static __global__ void widen_kernel(const uint32_t *d_ids, int64_t *d_to, int64_t n, int64_t base)
+{
+  for (int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x; i < n; i += gridDim.x * (int64_t)THREADS) {
+    d_to[i] = base + d_ids[i];
+  }
+}
+
+/* Writes value, value + step, ...; step 0 keeps the sign of a zero. */
+template <class T> static __global__ void series_kernel(T *d_to, int64_t n, T value, T step)
+{
+  for (int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x; i < n; i += gridDim.x * (int64_t)THREADS) {
+    d_to[i] = step == 0 ? value : value + (T)i * step;
+  }
+}
+
+template <class T> static pmb_status fill(pmb_cuda *cuda, void *d_to, int64_t n, T value, T step)
+{
+  return pmb_cuda_check(cuda->context,
+    pmb_cuda_launch(cuda, 0, series_kernel<T>, blocks_for(cuda, n / THREADS), THREADS, 0, (T *)d_to, n, value, step),
+    "launch of fill");
+}
+
+pmb_status pmb_cuda_fill_caller(
+  pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *output)
+{
+  const int64_t ids = 3 * cuda->sizes.triangles;
+  int64_t first = group->base.points;
+  if (mesh->triangles && mesh->id_type == PMB_INT64) {
+    PMB_CUDA_STEP(pmb_cuda_check(cuda->context,
+      pmb_cuda_launch(cuda, 0, widen_kernel, blocks_for(cuda, ids / THREADS), THREADS, 0, output->d_triangles,
+        (int64_t *)mesh->triangles + 3 * group->base.triangles, ids, group->base.points),
+      "launch of widen"));
+  }
+  for (int64_t n = 0; mesh->scalars && n < group->count; first += group->sizes[n++].points) {
+    const pmb_isovalue *isovalue = &group->isovalues[n];
+    const int64_t points = group->sizes[n].points;
+    PMB_CUDA_STEP(mesh->scalar_type == PMB_FLOAT32
+        ? fill<float>(cuda, (float *)mesh->scalars + first, points, isovalue->f32, 0)
+        : fill<double>(cuda, (double *)mesh->scalars + first, points, isovalue->value, 0));
+  }
+  return PMB_OK;
+}
+
+pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int64_t triangles)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  pmb_status status = pmb_cuda_check_mesh(cuda, mesh);
+  if (status == PMB_OK) {
+    status = mesh->id_type == PMB_INT32 ? fill<int32_t>(cuda, mesh->offsets, triangles + 1, 0, 3)
+                                        : fill<int64_t>(cuda, mesh->offsets, triangles + 1, 0, 3);
+  }
+  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
+  pmb_cuda_end(cuda);
+  return status == PMB_OK ? pmb_cuda_check(context, error, "offsets") : status;
+}

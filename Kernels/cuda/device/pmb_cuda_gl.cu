@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Buffer objects of OpenGL as device memory. They are registered for one call: that takes microseconds, and nothing is left
+ * when OpenGL deletes them. */
+#include "cuda/pmb_cuda.cuh"
+
+#if !defined(PMB_EMULATED_GL) /* of cuda_gl_interop.h, which needs OpenGL's headers */
+extern "C" {
+enum cudaGLDeviceList { cudaGLDeviceListAll = 1 };
+cudaError_t CUDARTAPI cudaGLGetDevices(unsigned *count, int *devices, unsigned most, cudaGLDeviceList which);
+cudaError_t CUDARTAPI cudaGraphicsGLRegisterBuffer(cudaGraphicsResource **resource, unsigned name, unsigned flags);
+}
+#endif
+
+/* Not pmb_cuda_check: without interoperation the GPU is as good as before. */
+static pmb_status unavailable(pmb_context *context, cudaError_t error, const char *what)
+{
+  cudaGetLastError();
+  return pmb_fail(context, PMB_UNAVAILABLE,
+    "pmb_emit_gl: OpenGL has no memory in common with the GPU: %s at %s; use pmb_emit", cudaGetErrorName(error),
+    what);
+}
+
+static pmb_status check_gpu(pmb_cuda *cuda)
+{
+  int devices[PMB_CUDA_DEVICES];
+  unsigned count = 0;
+  const cudaError_t error = cudaGLGetDevices(&count, devices, PMB_CUDA_DEVICES, cudaGLDeviceListAll);
+  if (error != cudaSuccess) {
+    return unavailable(cuda->context, error, "cudaGLGetDevices");
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    if (devices[i] == cuda->device) {
+      return PMB_OK;
+    }
+  }
+  return pmb_fail(cuda->context, PMB_UNAVAILABLE,
+    "pmb_emit_gl: OpenGL draws on another GPU than the context's, %d from 0; use pmb_emit", cuda->device);
+}
+
+static void unregister(pmb_cuda *cuda)
+{
+  while (cuda->graphics_count > 0) {
+    cudaGraphicsUnregisterResource(cuda->graphics[--cuda->graphics_count]);
+  }
+}
+
+/* Registers and maps the buffers. */
+static pmb_status map(pmb_cuda *cuda, const unsigned *names, void **memory, size_t *bytes)
+{
+  enum { WRITE_ALL = 2 }; /* cudaGraphicsRegisterFlagsWriteDiscard */
+  cudaError_t error = cudaSuccess;
+  PMB_CUDA_STEP(check_gpu(cuda));
+  for (int i = 0; i < PMB_GL_BUFFERS; ++i) {
+    if (names[i]) {
+      error = cudaGraphicsGLRegisterBuffer(&cuda->graphics[cuda->graphics_count], names[i], WRITE_ALL);
+      if (error != cudaSuccess) {
+        return unavailable(cuda->context, error, "cudaGraphicsGLRegisterBuffer");
+      }
+      ++cuda->graphics_count;
+    }
+  }
+  if (cuda->graphics_count > 0) {
+    error = cudaGraphicsMapResources(cuda->graphics_count, cuda->graphics, cuda->compute);
+  }
+  for (int i = 0, n = 0; i < PMB_GL_BUFFERS && error == cudaSuccess; ++i) {
+    if (names[i]) {
+      error = cudaGraphicsResourceGetMappedPointer(&memory[i], &bytes[i], cuda->graphics[n++]);
+    }
+  }
+  return error == cudaSuccess ? PMB_OK : unavailable(cuda->context, error, "cudaGraphicsMapResources");
+}
+
+pmb_status pmb_cuda_map_gl(pmb_context *context, const unsigned names[PMB_GL_BUFFERS], void *memory[PMB_GL_BUFFERS],
+  size_t bytes[PMB_GL_BUFFERS])
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  const pmb_status status = map(cuda, names, memory, bytes);
+  if (status != PMB_OK) {
+    unregister(cuda);
+  }
+  pmb_cuda_end(cuda);
+  return status;
+}
+
+pmb_status pmb_cuda_unmap_gl(pmb_context *context)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  cudaSetDevice(cuda->device);
+  const cudaError_t error = cuda->graphics_count > 0
+    ? cudaGraphicsUnmapResources(cuda->graphics_count, cuda->graphics, cuda->compute)
+    : cudaSuccess;
+  unregister(cuda);
+  pmb_cuda_return_to_call();
+  return error == cudaSuccess ? PMB_OK : unavailable(context, error, "cudaGraphicsUnmapResources");
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Ranges of points and normals, while they are on the device: of their components, and of the sums of their squares. The
+ * arithmetic is that of pmb_find_ranges. */
+#include "cuda/pmb_cuda.cuh"
+
+enum { VALUES = 4, BLOCKS_OF_PROCESSOR = 4 }; /* VALUES: three components and the sum of squares */
+
+/* Least and greatest of each value. */
+typedef struct extent {
+  double least[VALUES], greatest[VALUES];
+} extent;
+
+static __device__ __forceinline__ void extend(extent *e, int i, double least, double greatest)
+{
+  e->least[i] = least < e->least[i] ? least : e->least[i];
+  e->greatest[i] = greatest > e->greatest[i] ? greatest : e->greatest[i];
+}
+
+static __device__ __forceinline__ extent nothing(void)
+{
+  extent e;
+#pragma unroll
+  for (int i = 0; i < VALUES; ++i) {
+    e.least[i] = INFINITY;
+    e.greatest[i] = -INFINITY;
+  }
+  return e;
+}
+
+/* Merges the extents of a block's threads into that of thread 0. */
+static __device__ __forceinline__ extent merge_block(extent mine, extent *scratch)
+{
+  scratch[threadIdx.x] = mine;
+  for (unsigned half = PMB_CUDA_THREADS / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) {
+#pragma unroll
+      for (int i = 0; i < VALUES; ++i) {
+        extend(&mine, i, scratch[threadIdx.x + half].least[i], scratch[threadIdx.x + half].greatest[i]);
+      }
+      scratch[threadIdx.x] = mine;
+    }
+  }
+  return mine;
+}
+
+template <class T>
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
+  ranges_kernel(const T *d_vectors, int64_t count, extent *d_extents)
+{
+  __shared__ extent scratch[PMB_CUDA_THREADS];
+  extent mine = nothing();
+  const int64_t step = gridDim.x * (int64_t)PMB_CUDA_THREADS;
+  for (int64_t i = blockIdx.x * (int64_t)PMB_CUDA_THREADS + threadIdx.x; i < count; i += step) {
+    double squares = 0;
+#pragma unroll
+    for (int c = 0; c < 3; ++c) {
+      const double value = (double)d_vectors[3 * i + c];
+      extend(&mine, c, value, value);
+      squares += value * value;
+    }
+    extend(&mine, 3, squares, squares);
+  }
+  mine = merge_block(mine, scratch);
+  if (threadIdx.x == 0) {
+    d_extents[blockIdx.x] = mine;
+  }
+}
+
+/* Merges the blocks' extents into pinned memory. */
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
+  merge_kernel(const extent *d_extents, unsigned count, extent *pinned)
+{
+  __shared__ extent scratch[PMB_CUDA_THREADS];
+  extent mine = nothing();
+  for (unsigned n = threadIdx.x; n < count; n += PMB_CUDA_THREADS) {
+#pragma unroll
+    for (int i = 0; i < VALUES; ++i) {
+      extend(&mine, i, d_extents[n].least[i], d_extents[n].greatest[i]);
+    }
+  }
+  mine = merge_block(mine, scratch);
+  if (threadIdx.x == 0) {
+    *pinned = mine;
+  }
+}
+
+template <class T> static pmb_status find(pmb_cuda *cuda, const void *d_vectors, pmb_cuda_extent *pinned)
+{
+  static_assert(sizeof(extent) == sizeof(*pinned), "room for an extent");
+  const unsigned blocks = (unsigned)cuda->processors * BLOCKS_OF_PROCESSOR;
+  extent *d_extents = (extent *)cuda->extents.d_data;
+  PMB_CUDA_STEP(pmb_cuda_check(cuda->context,
+    pmb_cuda_launch(
+      cuda, 0, ranges_kernel<T>, blocks, PMB_CUDA_THREADS, 0, (const T *)d_vectors, cuda->sizes.points, d_extents),
+    "launch of ranges"));
+  return pmb_cuda_check(cuda->context,
+    pmb_cuda_launch(cuda, 0, merge_kernel, 1, PMB_CUDA_THREADS, 0, d_extents, blocks, (extent *)pinned),
+    "launch of ranges");
+}
+
+pmb_status pmb_cuda_reserve_ranges(pmb_cuda *cuda)
+{
+  return pmb_cuda_reserve(cuda, &cuda->extents, cuda->processors * BLOCKS_OF_PROCESSOR, sizeof(extent), "the ranges");
+}
+
+pmb_status pmb_cuda_enqueue_ranges(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_cuda_output *output)
+{
+  if (mesh->point_ranges && output->d_points) {
+    PMB_CUDA_STEP(output->point_type == PMB_FLOAT32
+        ? find<float>(cuda, output->d_points, &cuda->totals->extents[0])
+        : find<double>(cuda, output->d_points, &cuda->totals->extents[0]));
+  }
+  return mesh->normal_ranges && output->d_normals ? find<float>(cuda, output->d_normals, &cuda->totals->extents[1])
+                                                  : PMB_OK;
+}
+
+/* Extends ranges that pmb_emit begins and ends; see pmb_backend. */
+static void take(double *ranges, const pmb_cuda_extent *found)
+{
+  for (int i = 0; ranges && i < VALUES; ++i) {
+    ranges[2 * i] = found->least[i] < ranges[2 * i] ? found->least[i] : ranges[2 * i];
+    ranges[2 * i + 1] = found->greatest[i] > ranges[2 * i + 1] ? found->greatest[i] : ranges[2 * i + 1];
+  }
+}
+
+void pmb_cuda_take_ranges(pmb_cuda *cuda, const pmb_mesh *mesh)
+{
+  take(mesh->points ? mesh->point_ranges : NULL, &cuda->totals->extents[0]);
+  take(mesh->normals ? mesh->normal_ranges : NULL, &cuda->totals->extents[1]);
+}

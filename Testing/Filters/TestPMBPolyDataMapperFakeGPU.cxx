@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Meshes that the GPU which made them writes to OpenGL's buffers: the same pictures as from the host, and only while the GPU
+// has that mesh. The GPU is FakeGPU's, and OpenGL that of the display.
+#include "FakeGPU.h"
+#include "PMBTesting.h"
+
+#include "vtk_glew.h"
+
+#include "vtkActor.h"
+#include "vtkDataArray.h"
+#include "vtkNew.h"
+#include "vtkPMBPolyDataMapper.h"
+#include "vtkPointData.h"
+#include "vtkPoints.h"
+#include "vtkProperty.h"
+#include "vtkRenderWindow.h"
+#include "vtkRenderer.h"
+#include "vtkTransform.h"
+#include "vtkTransformPolyDataFilter.h"
+#include "vtkUnsignedCharArray.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using namespace pmbtest;
+
+namespace
+{
+int Maps = 0;
+
+void* Map(unsigned name, size_t* bytes)
+{
+  GLint size = 0;
+  glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+  glGetBufferParameteriv(GL_COPY_WRITE_BUFFER, GL_BUFFER_SIZE, &size);
+  *bytes = static_cast<size_t>(size);
+  ++Maps;
+  return glMapBuffer(GL_COPY_WRITE_BUFFER, GL_WRITE_ONLY);
+}
+
+void Unmap(unsigned name)
+{
+  glBindBuffer(GL_COPY_WRITE_BUFFER, name);
+  glUnmapBuffer(GL_COPY_WRITE_BUFFER);
+  glBindBuffer(GL_COPY_WRITE_BUFFER, 0);
+}
+
+const fake_gl OpenGL = { Map, Unmap };
+
+// A window with one actor.
+struct Scene
+{
+  Scene()
+  {
+    this->Window->SetSize(240, 200);
+    this->Window->SetMultiSamples(0);
+    this->Window->AddRenderer(this->Renderer);
+    this->Renderer->AddActor(this->Actor);
+    this->Actor->SetMapper(this->Mapper);
+    this->Mapper->ScalarVisibilityOff();
+  }
+
+  std::vector<unsigned char> Draw(vtkPolyData* mesh)
+  {
+    this->Mapper->SetInputDataObject(mesh);
+    this->Renderer->ResetCamera(mesh->GetBounds());
+    this->Window->Render();
+    vtkNew<vtkUnsignedCharArray> pixels;
+    this->Window->GetPixelData(0, 0, 239, 199, 1, pixels);
+    return { pixels->GetPointer(0), pixels->GetPointer(0) + pixels->GetNumberOfValues() };
+  }
+
+  vtkNew<vtkRenderWindow> Window;
+  vtkNew<vtkRenderer> Renderer;
+  vtkNew<vtkActor> Actor;
+  vtkNew<vtkPMBPolyDataMapper> Mapper;
+};
+
+// Draws the mesh as it is, and from the host alone.
+void Compare(Scene& scene, vtkPolyData* mesh, bool fromGPU, const std::string& what)
+{
+  fake_set_gl(&OpenGL);
+  const auto ours = scene.Draw(mesh);
+  const vtkIdType triangles = mesh->GetNumberOfPolys();
+  PMB_CHECK(triangles > 100, what << ": too few triangles for a test");
+  PMB_CHECK(scene.Mapper->GetNumberOfDirectTriangles() == triangles, what << ": VTK drew it");
+  PMB_CHECK(scene.Mapper->GetNumberOfTrianglesFromGPU() == (fromGPU ? triangles : 0),
+    what << ": " << scene.Mapper->GetNumberOfTrianglesFromGPU() << " triangles came from the GPU");
+  fake_set_gl(nullptr);
+  Scene other;
+  other.Actor->GetProperty()->DeepCopy(scene.Actor->GetProperty());
+  const auto theirs = other.Draw(mesh);
+  PMB_CHECK(other.Mapper->GetNumberOfTrianglesFromGPU() == 0, what << ": without OpenGL's memory");
+  PMB_CHECK(ours == theirs, what << ": the pictures differ");
+  const auto shown = std::count_if(ours.begin(), ours.end(), [](unsigned char value) { return value > 60; });
+  PMB_CHECK(shown > 5000, what << ": " << shown << " bright values");
+}
+
+vtkSmartPointer<vtkPolyData> CopyOf(vtkPolyData* mesh)
+{
+  auto copy = vtkSmartPointer<vtkPolyData>::New();
+  copy->ShallowCopy(mesh);
+  return copy;
+}
+}
+
+int main()
+{
+  vtkNew<vtkPMBContourFilter> filter;
+  Scene scene;
+  filter->SetInputData(MakeImage(40, 36, 32, VTK_FLOAT, Gyroid(11.3)));
+  filter->SetDevice(vtkPMBContourFilter::GPU);
+  for (const double isovalue : { 0.0, 0.25, -0.8 })
+  {
+    filter->SetValue(0, isovalue);
+    filter->Update();
+    Compare(scene, filter->GetOutput(), true, "isovalue " + std::to_string(isovalue));
+  }
+  filter->SetValue(1, 0.4);
+  filter->SetNormalEstimator(vtkPMBContourFilter::SOBEL);
+  filter->SetUse64BitIds(false);
+  filter->Update();
+  Compare(scene, filter->GetOutput(), true, "two isovalues, Sobel, 32-bit ids");
+  filter->SetComputeNormals(false);
+  filter->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION);
+  filter->Update();
+  Compare(scene, filter->GetOutput(), true, "without normals, double points");
+  filter->SetComputeNormals(true);
+  filter->Update();
+  scene.Actor->GetProperty()->SetInterpolationToFlat();
+  Compare(scene, filter->GetOutput(), true, "flat");
+  scene.Actor->GetProperty()->SetInterpolationToGouraud();
+
+  // Meshes that the GPU does not have, or not any more.
+  auto before = CopyOf(filter->GetOutput());
+  Compare(scene, before, true, "a shallow copy");
+  vtkNew<vtkTransform> transform;
+  transform->Scale(1, 2, 1);
+  vtkNew<vtkTransformPolyDataFilter> moved;
+  moved->SetTransform(transform);
+  moved->SetInputData(before);
+  moved->Update();
+  Compare(scene, moved->GetOutput(), false, "moved by another filter");
+  filter->SetValue(0, 0.12);
+  filter->Update();
+  Compare(scene, before, false, "the mesh of the count before");
+  auto changed = CopyOf(filter->GetOutput());
+  changed->GetPoints()->SetPoint(0, 0, 0, 0);
+  changed->GetPoints()->Modified();
+  Compare(scene, changed, false, "changed points");
+  filter->SetRemoveDegenerateTriangles(2);
+  filter->Update();
+  Compare(scene, filter->GetOutput(), false, "sheets with points of their own");
+  filter->SetRemoveDegenerateTriangles(1);
+  filter->Update();
+  Compare(scene, filter->GetOutput(), true, "once more");
+  filter->ReleaseDeviceMemory();
+  Scene released;
+  Compare(released, filter->GetOutput(), false, "released");
+  filter->Modified();
+  filter->Update();
+  fake_lose_all();
+  Scene lost;
+  Compare(lost, filter->GetOutput(), false, "a fault in another context");
+  filter->Modified();
+  filter->Update();
+  Compare(lost, filter->GetOutput(), true, "after the fault");
+  auto orphan = CopyOf(filter->GetOutput());
+  filter->SetInputData(nullptr);
+  filter->SetDevice(vtkPMBContourFilter::CPU);
+  filter->SetInputData(MakeImage(40, 36, 32, VTK_FLOAT, Gyroid(11.3)));
+  filter->Update();
+  Compare(lost, filter->GetOutput(), false, "on the CPU");
+  Compare(lost, orphan, false, "its context is gone");
+  PMB_CHECK(Maps > 20, Maps << " buffers were mapped");
+  PMB_CHECK(fake_get().faults == 0, "the core was used wrongly");
+  return Result();
+}

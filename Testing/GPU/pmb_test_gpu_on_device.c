@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Samples and mesh arrays in device memory: the same bytes as from and to host memory. Needs a GPU (else skipped). */
+#include "pmb_test_gpu_util.h"
+
+#ifdef PMB_TEST_CUDA
+extern int cudaMalloc(void **memory, size_t bytes);
+extern int cudaFree(void *memory);
+extern int cudaMallocHost(void **memory, size_t bytes);
+extern int cudaFreeHost(void *memory);
+extern int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
+extern int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream);
+extern int cudaStreamCreateWithFlags(void **stream, unsigned flags);
+extern int cudaStreamDestroy(void *stream);
+#else /* nothing below is called: there is no GPU */
+#define cudaMalloc(memory, bytes) (*(memory) = NULL, 1)
+#define cudaFree(memory) ((void)(memory))
+#define cudaMallocHost(memory, bytes) (*(memory) = test_allocate(1, bytes), 1)
+#define cudaFreeHost(memory)
+#define cudaMemcpy(to, from, bytes, kind) ((void)(to), (void)(from), 1)
+#define cudaMemcpyAsync(to, from, bytes, kind, stream) 1
+#define cudaStreamCreateWithFlags(stream, flags) (*(stream) = NULL, 1)
+#define cudaStreamDestroy(stream)
+#endif
+
+enum { TO_DEVICE = 1, TO_HOST = 2, NOT_BLOCKING = 1, SHIFT = 8 }; /* SHIFT: arrays are aligned to no more than this */
+
+static char *to_device(const void *host, size_t bytes)
+{
+  void *memory = NULL;
+  CHECK(cudaMalloc(&memory, bytes + SHIFT) == 0, "no %zu bytes on the GPU", bytes);
+  CHECK(cudaMemcpy((char *)memory + SHIFT, host, bytes, TO_DEVICE) == 0, "copy of %zu bytes", bytes);
+  return (char *)memory + SHIFT;
+}
+
+static void release(char *device)
+{
+  cudaFree(device - SHIFT);
+}
+
+/* Bytes that the strides reach. */
+static size_t reach(const pmb_volume *v)
+{
+  int64_t last = 0;
+  for (int a = 0; a < 3; a++) last += (v->dims[a] - 1) * llabs(v->strides[a]);
+  return (size_t)(last + 1) * pmb_type_size(v->type);
+}
+
+/* A copy of the volume with its samples on the GPU; *memory: to release. */
+static pmb_volume volume_to_device(const test_volume *v, char **memory)
+{
+  pmb_volume d = v->view;
+  const int64_t *n = d.dims;
+  if (!d.strides[0] && !d.strides[1] && !d.strides[2]) {
+    d.strides[0] = 1;
+    d.strides[1] = n[0];
+    d.strides[2] = n[0] * n[1];
+  }
+  *memory = to_device(v->memory, reach(&d));
+  d.samples = *memory + ((const char *)d.samples - (const char *)v->memory);
+  d.on_device = 1;
+  return d;
+}
+
+/* Emits to arrays on the GPU and brings them to the mesh. */
+static void emit_on_device(pmb_context *context, test_mesh *m)
+{
+  mesh_array arrays[MESH_ARRAYS];
+  char *device[MESH_ARRAYS];
+  pmb_mesh view = m->view;
+  mesh_arrays(m, arrays);
+  view.on_device = 1;
+  for (int i = 0; i < MESH_ARRAYS; i++) {
+    device[i] = to_device(arrays[i].data, arrays[i].size);
+    memcpy((char *)&view + arrays[i].member, &device[i], sizeof(void *));
+  }
+  CHECK_STATUS(context, pmb_emit(context, &view), PMB_OK);
+  for (int i = 0; i < MESH_ARRAYS; i++) {
+    CHECK(cudaMemcpy(arrays[i].data, device[i], arrays[i].size, TO_HOST) == 0, "copy of %s", arrays[i].name);
+    release(device[i]);
+  }
+  CHECK(mesh_canaries_alive(m), "wrote beyond an array");
+}
+
+/* Both ways from and to host memory and device memory give the same mesh. Returns its triangles. */
+static int64_t compare(pmb_context *host, pmb_context *gpu, const double *isovalues, int64_t count, int variant)
+{
+  const pmb_request request = { sizeof request, isovalues, count, variant & 1 };
+  test_mesh a, b;
+  pmb_sizes sizes;
+  const pmb_type real = variant & 2 ? PMB_FLOAT64 : PMB_FLOAT32, id = variant & 4 ? PMB_INT64 : PMB_INT32;
+  CHECK_STATUS(host, mesh_extract(host, isovalues, count, variant & 1, real, id, &a), PMB_OK);
+  CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
+  mesh_make(&b, sizes, real, id);
+  emit_on_device(gpu, &b);
+  mesh_equal(&a, &b, "host and device memory");
+  mesh_free(&a);
+  mesh_free(&b);
+  return sizes.triangles;
+}
+
+/* Volumes of all types and layouts, with hidden samples and samples that are not finite; none and several isovalues. */
+static void same_bytes(void)
+{
+  pmb_context *gpu = gpu_new(0), *host = gpu_new(0);
+  test_rng rng = { 77 };
+  int64_t triangles = 0;
+  for (int round = 0; round < (is_short() ? 24 : 200); round++) {
+    test_volume v;
+    char *memory;
+    double isovalues[5];
+    volume_random(&v, rng_int(&rng, 1, 70), rng_int(&rng, 1, 20), rng_int(&rng, 1, 20), &rng);
+    if (round % 3 == 0) volume_hide(&v, 40, 40, &rng);
+    const pmb_volume d = volume_to_device(&v, &memory);
+    bind_to(host, &v.view);
+    bind_to(gpu, &d);
+    for (int i = 0; i < 5; i++) isovalues[i] = volume_isovalue(&v, &rng);
+    triangles += compare(host, gpu, isovalues, round % 6, round);
+    pmb_unbind(gpu);
+    release(memory);
+    volume_free(&v);
+  }
+  CHECK(triangles > 10000, "only %lld triangles compared", (long long)triangles);
+  pmb_destroy(gpu);
+  pmb_destroy(host);
+}
+
+/* More isovalues than the GPU takes at once. */
+static void many_isovalues(void)
+{
+  enum { COUNT = 150 };
+  pmb_context *gpu = gpu_new(0), *host = gpu_new(0);
+  double isovalues[COUNT];
+  test_volume v;
+  char *memory;
+  volume_sampled(&v, PMB_FLOAT32, 24, gyroid);
+  for (int i = 0; i < COUNT; i++) isovalues[i] = -0.9 + 0.012 * i;
+  const pmb_volume d = volume_to_device(&v, &memory);
+  bind_to(host, &v.view);
+  bind_to(gpu, &d);
+  for (int variant = 0; variant < 8; variant += 7) compare(host, gpu, isovalues, COUNT, variant);
+  pmb_destroy(gpu);
+  pmb_destroy(host);
+  release(memory);
+  volume_free(&v);
+}
+
+static void attributes(void)
+{
+  enum { N = 30, ARRAYS = 3 };
+  static const pmb_type types[ARRAYS] = { PMB_FLOAT32, PMB_INT64, PMB_UINT8 };
+  const double isovalues[] = { 0.1, 0.4 };
+  const pmb_request request = { sizeof request, isovalues, 2, 1 };
+  pmb_context *gpu = gpu_new(0);
+  test_rng rng = { 9 };
+  test_volume v, samples[ARRAYS];
+  pmb_sizes sizes;
+  volume_sampled(&v, PMB_FLOAT32, N, gyroid);
+  bind_to(gpu, &v.view);
+  CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
+  pmb_attribute host[ARRAYS], device[ARRAYS];
+  size_t bytes[ARRAYS];
+  for (int i = 0; i < ARRAYS; i++) {
+    volume_make(&samples[i], types[i], (int64_t)(i + 1) * N, N, N, LAYOUT_PACKED);
+    volume_fill(&samples[i], DATA_NOISE, &rng);
+    bytes[i] = (size_t)sizes.points * (size_t)(i + 1) * pmb_type_size(types[i]);
+    void *output = test_allocate((int64_t)bytes[i], 1);
+    host[i] = (pmb_attribute){ samples[i].memory, types[i], i + 1, output, 7 };
+    device[i] = host[i];
+    device[i].samples = to_device(samples[i].memory, (size_t)N * N * N * (size_t)(i + 1) * pmb_type_size(types[i]));
+    device[i].output = to_device(output, bytes[i]);
+  }
+  pmb_mesh mesh = { .struct_size = sizeof mesh,
+    .point_capacity = sizes.points,
+    .triangle_capacity = sizes.triangles,
+    .attributes = host,
+    .attribute_count = ARRAYS };
+  CHECK_STATUS(gpu, pmb_emit(gpu, &mesh), PMB_OK);
+  mesh.attributes = device;
+  mesh.on_device = 1;
+  CHECK_STATUS(gpu, pmb_emit(gpu, &mesh), PMB_OK);
+  for (int i = 0; i < ARRAYS; i++) {
+    char *found = test_allocate((int64_t)bytes[i], 1);
+    CHECK(cudaMemcpy(found, device[i].output, bytes[i], TO_HOST) == 0, "copy of %zu bytes", bytes[i]);
+    CHECK(bytes[i] > 1000 && !memcmp(found, host[i].output, bytes[i]), "array %d of %zu bytes differs", i, bytes[i]);
+    free(found);
+    free(host[i].output);
+    release((char *)device[i].samples);
+    release(device[i].output);
+    volume_free(&samples[i]);
+  }
+  pmb_destroy(gpu);
+  volume_free(&v);
+}
+
+/* Samples that are on their way in a stream of the caller when bind is called. */
+static void waits_for_the_stream(void)
+{
+  pmb_context *gpu = gpu_new(0), *host = gpu_new(0);
+  const double isovalue = 0.2;
+  void *stream = NULL, *pinned = NULL;
+  test_volume v;
+  char *memory;
+  volume_sampled(&v, PMB_FLOAT32, is_short() ? 32 : 200, cayley);
+  pmb_volume d = volume_to_device(&v, &memory);
+  const size_t bytes = reach(&d);
+  CHECK(cudaMallocHost(&pinned, bytes) == 0, "no pinned memory");
+  CHECK(cudaStreamCreateWithFlags(&stream, NOT_BLOCKING) == 0, "no stream");
+  bind_to(host, &v.view);
+  d.stream = stream;
+  for (int round = 0; round < 8; round++) {
+    pmb_unbind(gpu); /* frees memory, and cudaFree waits for all streams */
+    memset(pinned, 0, bytes);
+    CHECK(cudaMemcpy(memory, pinned, bytes, TO_DEVICE) == 0, "clearing the samples");
+    memcpy(pinned, v.memory, bytes);
+    CHECK(cudaMemcpyAsync(memory, pinned, bytes, TO_DEVICE, stream) == 0, "copy in the stream");
+    bind_to(gpu, &d);
+    CHECK(compare(host, gpu, &isovalue, 1, round) > 100, "the samples came too late");
+  }
+  pmb_destroy(gpu);
+  pmb_destroy(host);
+  cudaStreamDestroy(stream);
+  cudaFreeHost(pinned);
+  release(memory);
+  volume_free(&v);
+}
+
+/* Arrays written in place have no second copy on the GPU. */
+static void no_second_copy(void)
+{
+  pmb_context *gpu = gpu_new(0);
+  const double isovalue = 0;
+  test_volume v;
+  test_mesh m;
+  pmb_sizes sizes;
+  volume_sampled(&v, PMB_FLOAT32, 48, gyroid);
+  bind_to(gpu, &v.view);
+  const pmb_request request = { sizeof request, &isovalue, 1, 1 };
+  CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
+  const int64_t before = info_of(gpu).device_bytes;
+  mesh_make(&m, sizes, PMB_FLOAT32, PMB_INT32);
+  CHECK_STATUS(gpu, pmb_emit(gpu, &m.view), PMB_OK);
+  CHECK(info_of(gpu).device_bytes > before, "a mesh for the host takes no memory");
+  emit_on_device(gpu, &m);
+  CHECK(info_of(gpu).device_bytes == before, "%lld bytes more", (long long)(info_of(gpu).device_bytes - before));
+  mesh_free(&m);
+  pmb_destroy(gpu);
+  volume_free(&v);
+}
+
+/* Pointers that are not where on_device says; nothing is written, and the next call works. */
+static void refused(void)
+{
+  pmb_context *gpu = gpu_new(0);
+  const double isovalue = 0;
+  test_volume v;
+  test_mesh m;
+  char *memory;
+  mesh_array arrays[MESH_ARRAYS];
+  volume_sampled(&v, PMB_FLOAT32, 16, gyroid);
+  pmb_volume d = volume_to_device(&v, &memory), wrong = v.view;
+  wrong.on_device = 1;
+  CHECK_REFUSED(gpu, pmb_bind(gpu, &wrong), PMB_INVALID, "host memory");
+  wrong = d;
+  wrong.on_device = 0;
+  CHECK_REFUSED(gpu, pmb_bind(gpu, &wrong), PMB_INVALID, "set on_device");
+  bind_to(gpu, &d);
+  CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+  mesh_arrays(&m, arrays);
+  for (int i = 0; i < MESH_ARRAYS; i++) {
+    pmb_mesh one = { .struct_size = sizeof one,
+      .point_capacity = m.sizes.points,
+      .triangle_capacity = m.sizes.triangles,
+      .point_type = PMB_FLOAT32,
+      .scalar_type = PMB_FLOAT32,
+      .id_type = PMB_INT32,
+      .on_device = 1 };
+    memcpy((char *)&one + arrays[i].member, &arrays[i].data, sizeof(void *));
+    CHECK_REFUSED(gpu, pmb_emit(gpu, &one), PMB_INVALID, "host memory");
+    memcpy((char *)&one + arrays[i].member, &memory, sizeof(void *));
+    one.on_device = 0;
+    CHECK_REFUSED(gpu, pmb_emit(gpu, &one), PMB_INVALID, "set on_device");
+  }
+  m.view.on_device = 1;
+  pmb_measures measures = { .struct_size = sizeof measures };
+  const pmb_measure_request request = { sizeof request, &m.view, &m.sizes, 1, NULL, 0 };
+  const int64_t *copied;
+  CHECK_REFUSED(gpu, pmb_measure(gpu, &request, &measures), PMB_INVALID, "on_device");
+  CHECK_REFUSED(gpu, pmb_split_sheets(gpu, &m.view, &m.sizes, 1, &copied), PMB_INVALID, "on_device");
+  m.view.on_device = 0;
+  CHECK_STATUS(gpu, pmb_emit(gpu, &m.view), PMB_OK);
+  mesh_free(&m);
+  pmb_destroy(gpu);
+  release(memory);
+  volume_free(&v);
+}
+
+/* Buffers of OpenGL, which only the emulator has here: on it this makes one, or with 0 bytes deletes it. */
+#if defined(PMB_TEST_CUDA) && defined(__GNUC__)
+extern void *emulator_gl_buffer(unsigned name, size_t bytes) __attribute__((weak));
+#else
+#define emulator_gl_buffer ((void *(*)(unsigned, size_t))NULL)
+#endif
+
+static void opengl(void)
+{
+  enum { POINTS = 3, NORMALS = 5, TRIANGLES = 8, SMALL = 9 };
+  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  const double isovalues[] = { 0.1, -0.3, 5 };
+  test_volume v;
+  test_mesh m;
+  volume_sampled(&v, PMB_INT16, 40, gyroid);
+  bind_to(gpu, &v.view);
+  pmb_gl_mesh gl = { sizeof gl, POINTS, NORMALS, TRIANGLES, PMB_CENTRAL };
+  CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_INVALID, "pmb_count");
+  CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+  CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_UNAVAILABLE, "pmb_emit");
+  if (emulator_gl_buffer) {
+    const size_t points = 12 * (size_t)m.sizes.points, triangles = 12 * (size_t)m.sizes.triangles;
+    const void *p = emulator_gl_buffer(POINTS, points), *n = emulator_gl_buffer(NORMALS, points),
+               *t = emulator_gl_buffer(TRIANGLES, triangles + 4);
+    CHECK(triangles > 10000, "%zu bytes of triangles", triangles);
+    for (int normals = 1; normals >= 0; normals--) {
+      gl.normals = normals ? NORMALS : 0;
+      CHECK_STATUS(gpu, pmb_emit_gl(gpu, &gl), PMB_OK);
+      CHECK(!memcmp(p, m.view.points, points) && !memcmp(n, m.view.normals, points) &&
+          !memcmp(t, m.view.triangles, triangles),
+        "the buffers differ from the arrays");
+      memset((void *)p, 1, points);
+    }
+    emulator_gl_buffer(SMALL, points - 12);
+    gl.points = SMALL;
+    CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_INVALID, "bytes");
+    gl.points = SMALL + 1;
+    CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_UNAVAILABLE, "RegisterBuffer");
+    CHECK_STATUS(gpu, pmb_emit(gpu, &m.view), PMB_OK);
+    for (unsigned name = POINTS; name <= SMALL; name++)
+      if (name == POINTS || name == NORMALS || name >= TRIANGLES) emulator_gl_buffer(name, 0);
+  }
+  bind_to(cpu, &v.view);
+  pmb_sizes sizes;
+  const pmb_request request = { sizeof request, isovalues, 1, 1 };
+  CHECK_STATUS(cpu, pmb_count(cpu, &request, &sizes, NULL), PMB_OK);
+  CHECK_REFUSED(cpu, pmb_emit_gl(cpu, &gl), PMB_UNAVAILABLE, "CPU");
+  mesh_free(&m);
+  pmb_destroy(gpu);
+  pmb_destroy(cpu);
+  volume_free(&v);
+}
+
+/* A context on the CPU takes no device memory; needs no GPU. */
+static void the_cpu_refuses(void)
+{
+  pmb_context *cpu = cpu_new();
+  const double isovalue = 0;
+  test_volume v;
+  test_mesh m;
+  volume_sampled(&v, PMB_FLOAT32, 16, gyroid);
+  pmb_volume d = v.view;
+  d.on_device = 1;
+  CHECK_REFUSED(cpu, pmb_bind(cpu, &d), PMB_INVALID, "PMB_DEVICE_GPU");
+  bind_to(cpu, &v.view);
+  CHECK_STATUS(cpu, mesh_extract(cpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+  m.view.on_device = 1;
+  CHECK_REFUSED(cpu, pmb_emit(cpu, &m.view), PMB_INVALID, "PMB_DEVICE_GPU");
+  mesh_free(&m);
+  pmb_destroy(cpu);
+  volume_free(&v);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(same_bytes)
+  CASE(many_isovalues)
+  CASE(attributes)
+  CASE(waits_for_the_stream)
+  CASE(no_second_copy)
+  CASE(refused)
+  CASE(opengl)
+  CASE(the_cpu_refuses)
+)
