@@ -83,7 +83,8 @@ public:
   void PrintSelf(ostream& os, vtkIndent indent) override;
 
   /**
-   * Get the key that the connectivity array of a surface's polygons has: all cells are triangles, and they use all points.
+   * Get the key that the connectivity array of a surface's polygons has. 1: all cells are triangles, and they use all points.
+   * 0: all cells are triangles.
    */
   static vtkInformationIntegerKey* TRIANGLES_OF_ALL_POINTS();
 

@@ -29,7 +29,8 @@ namespace
 // VTK keeps the bounds of the points that cells use, and has no call to set them.
 struct UsedBounds : vtkPolyData
 {
-  static void SetAll(vtkDataObject* data)
+  // `ours`: the blocks come from a mesh with the filter's mark, of which other filters may have left out ghosts.
+  static void SetAll(vtkDataObject* data, bool ours)
   {
     using Options = vtk::DataObjectTreeOptions;
     auto* tree = vtkDataObjectTree::SafeDownCast(data);
@@ -45,6 +46,10 @@ struct UsedBounds : vtkPolyData
       {
         mesh->GetBounds(mesh->*(&UsedBounds::CellsBounds));
         (mesh->*(&UsedBounds::CellsBoundsTime)).Modified();
+      }
+      else if (mesh && ours && mesh->GetNumberOfPolys() > 0)
+      {
+        vtkPMBPolyDataMapper::MarkTriangles(mesh);
       }
     }
   }
@@ -71,10 +76,12 @@ int vtkPMBGeometryRepresentation::RequestData(
     inputVector[0]->GetNumberOfInformationObjects() == 1 ? vtkPolyData::GetData(inputVector[0], 0) : nullptr;
   const bool ours = mesh && vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh);
   auto* filter = vtkPVGeometryFilter::SafeDownCast(this->GeometryFilter);
-  filter->SetPassThroughCellIds(!ours);
-  filter->SetPassThroughPointIds(!ours);
+  // Without ghosts, which vtkPVGeometryFilter leaves out, the indices of cells and points stay.
+  const bool same = ours && !mesh->GetCellGhostArray() && !mesh->GetPointGhostArray();
+  filter->SetPassThroughCellIds(!same);
+  filter->SetPassThroughPointIds(!same);
   const int done = this->Superclass::RequestData(request, inputVector, outputVector);
-  UsedBounds::SetAll(this->MultiBlockMaker->GetOutputDataObject(0));
+  UsedBounds::SetAll(this->MultiBlockMaker->GetOutputDataObject(0), ours);
   return done;
 }
 
@@ -84,7 +91,7 @@ int vtkPMBGeometryRepresentation::ProcessViewRequest(
   const int done = this->Superclass::ProcessViewRequest(type, inInfo, outInfo);
   if (done && type == vtkPVView::REQUEST_RENDER())
   {
-    UsedBounds::SetAll(this->Mapper->GetInputDataObject(0, 0)); // a copy, if it was delivered
+    UsedBounds::SetAll(this->Mapper->GetInputDataObject(0, 0), false); // a copy, if it was delivered
   }
   return done;
 }

@@ -301,7 +301,7 @@ private:
       vtkPolyData* mesh = block.Mesh;
       vtkCellArray* polygons = mesh->GetPolys();
       vtkDataArray* normals = mesh->GetPointData()->GetNormals();
-      if (!(AllTriangles || vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(mesh)) || block.ColoredByCells ||
+      if (!(AllTriangles || vtkPMBPolyDataMapper::HasTriangles(mesh)) || block.ColoredByCells ||
         mesh->GetCellData()->GetNormals() || mesh->GetNumberOfVerts() || mesh->GetNumberOfLines() ||
         mesh->GetNumberOfStrips() || polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells() ||
         !mesh->GetPoints() || !IsPlain(mesh->GetPoints()->GetData(), mesh) || (normals && !IsPlain(normals, mesh)))
@@ -498,7 +498,19 @@ bool vtkPMBPolyDataMapper::GetAllTriangles()
 bool vtkPMBPolyDataMapper::HasTrianglesOfAllPoints(vtkPolyData* mesh)
 {
   vtkDataArray* ids = mesh->GetPolys()->GetConnectivityArray();
+  return ids->HasInformation() && ids->GetInformation()->Get(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS()) == 1;
+}
+
+bool vtkPMBPolyDataMapper::HasTriangles(vtkPolyData* mesh)
+{
+  vtkDataArray* ids = mesh->GetPolys()->GetConnectivityArray();
   return ids->HasInformation() && ids->GetInformation()->Has(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS());
+}
+
+void vtkPMBPolyDataMapper::MarkTriangles(vtkPolyData* mesh)
+{
+  vtkInformation* marks = mesh->GetPolys()->GetConnectivityArray()->GetInformation();
+  marks->Set(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS(), 0);
 }
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)

@@ -58,6 +58,15 @@ public:
    */
   static bool HasTrianglesOfAllPoints(vtkPolyData* mesh);
 
+  ///@{
+  /**
+   * Whether a mesh has that mark or the one that MarkTriangles() gives it: all cells are triangles. Such meshes are drawn without
+   * a walk over the cells.
+   */
+  static bool HasTriangles(vtkPolyData* mesh);
+  static void MarkTriangles(vtkPolyData* mesh);
+  ///@}
+
   /**
    * Get the number of triangles that were written without a walk over the cells when buffers were built last. Blocks with other
    * kinds of arrays have buffers of their own.

@@ -214,10 +214,17 @@ def selected(view, area, points):
 
 
 def test_selection():
-    """The same cells and points are selected, before and after changes of the isovalue; the pictures are those of before."""
+    """The same cells and points are selected, of a mesh with ghosts too; the pictures are those of before."""
     area = [SIZE[0] // 3, SIZE[1] // 3, 2 * SIZE[0] // 3, 2 * SIZE[1] // 3]
-    for properties in ({}, {"RemoveDegenerateTriangles": 0, "Isosurfaces": [92]}):
-        contour = surface(volume(), **properties)
+    for ghosts, properties in ((0, {}), (0, {"RemoveDegenerateTriangles": 0, "Isosurfaces": [92]}), (9, {})):
+        source = volume()
+        if ghosts:
+            flags = numpy.zeros((21, 19, 23), numpy.uint8)
+            flags[:, :, :ghosts] = 1  # vtkDataSetAttributes::DUPLICATECELL
+            array = numpy_to_vtk(flags.ravel(), deep=True)
+            array.SetName("vtkGhostType")
+            source.GetClientSideObject().GetOutputDataObject(0).GetCellData().AddArray(array)
+        contour = surface(source, **properties)
         copy = producer(copy_of(output(contour)))
         before, representation, view = show(contour, lambda *_: None)
         _, __, other_view = show(copy, lambda *_: None)
@@ -230,7 +237,10 @@ def test_selection():
             equal(ours, theirs, "selected points" if points else "selected cells")
         simple.Render(view)
         equal(abs(picture(view) - before).max() <= 1, True, "the picture after a selection")
-        equal(direct(representation), output(contour).GetNumberOfCells(), "triangles drawn directly after a selection")
+        cells = output(contour).GetNumberOfCells()
+        if ghosts:
+            cells -= numpy.count_nonzero(vtk_to_numpy(output(contour).GetCellData().GetArray("vtkGhostType")))
+        equal(direct(representation), cells, "triangles drawn directly after a selection")
         for proxy in (view, other_view):
             simple.Delete(proxy)
 
