@@ -76,8 +76,9 @@ void vtkPMBContour::NoteOrigin(
 bool vtkPMBContourFilter::EmitToOpenGL(
   vtkPolyData* mesh, unsigned int points, unsigned int normals, unsigned int triangles)
 {
-  vtkDataArray* ids = mesh->GetPolys()->GetConnectivityArray();
-  auto* origin = ids->HasInformation() ? Origin::SafeDownCast(ids->GetInformation()->Get(ORIGIN_ON_GPU())) : nullptr;
+  vtkDataArray* ids = mesh ? mesh->GetPolys()->GetConnectivityArray() : nullptr;
+  auto* origin =
+    ids && ids->HasInformation() ? Origin::SafeDownCast(ids->GetInformation()->Get(ORIGIN_ON_GPU())) : nullptr;
   const auto contexts = origin ? origin->Contexts.lock() : nullptr;
   if (!contexts || origin->Arrays != ArraysOf(mesh))
   {

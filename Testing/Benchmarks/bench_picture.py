@@ -15,6 +15,7 @@ filter; `render`, Render after it; `picture`, update and render together; `again
 import argparse
 import glob
 import os
+import re
 import time
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -112,7 +113,10 @@ def measure(make, source, isovalue, changes, view, name):
     triangles = contour.GetDataInformation().GetNumberOfCells()
     print(f"| {name} | {triangles:,} | {first:.1f} | " + " | ".join(f"{value:.1f}" for value in median) +
           f" | {turning:.1f} |", flush=True)
-    last_run.append(getattr(contour, "LastRun", ""))
+    if hasattr(contour, "LastRun"):
+        mapper = shown[0].GetClientSideObject().GetActiveRepresentation().GetActor().GetMapper()
+        of_gpu = re.search(r"NumberOfTrianglesFromGPU: (\d+)", str(mapper))
+        last_run.append(f"{contour.LastRun}; triangles that the GPU gave to OpenGL: {of_gpu.group(1) if of_gpu else 0}")
     simple.Hide(contour, view)
     simple.Delete(shown[0])
     simple.Delete(contour)
@@ -153,7 +157,7 @@ def main():
                 measure(make, source, isovalue, options.changes if make is ways[0][1] else options.peers, view,
                         f"{name} {size}^3, {way}")
             simple.Delete(source)
-    print("\n".join(filter(None, last_run)))
+    print("\n".join(last_run))
 
 
 main()

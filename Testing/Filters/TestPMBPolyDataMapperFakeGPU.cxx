@@ -174,6 +174,11 @@ int main()
   filter->Update();
   Compare(lost, filter->GetOutput(), false, "on the CPU");
   Compare(lost, orphan, false, "its context is gone");
+  vtkNew<vtkPolyData> empty;
+  for (vtkPolyData* mesh : { static_cast<vtkPolyData*>(nullptr), empty.Get(), orphan.Get() })
+  {
+    PMB_CHECK(!vtkPMBContourFilter::EmitToOpenGL(mesh, 1, 2, 3), "a mesh that no GPU has");
+  }
   PMB_CHECK(Maps > 20, Maps << " buffers were mapped");
   PMB_CHECK(fake_get().faults == 0, "the core was used wrongly");
   return Result();

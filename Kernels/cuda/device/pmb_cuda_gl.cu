@@ -42,6 +42,7 @@ static void unregister(pmb_cuda *cuda)
   while (cuda->graphics_count > 0) {
     cudaGraphicsUnregisterResource(cuda->graphics[--cuda->graphics_count]);
   }
+  cudaGetLastError();
 }
 
 /* Registers and maps the buffers. */
