@@ -26,7 +26,6 @@ except ImportError:  # VTK 9.3
 
 CORNERS = numpy.array([(0, 0, 0), (1, 0, 0), (1, 1, .2), (0, 1, .3), (2, 0, .1), (2, 1, 0)], numpy.float32)
 TRIANGLES = [(0, 1, 2), (0, 2, 3), (1, 4, 5), (1, 5, 2)]
-KINDS = ("Polys", "Strips", "Lines", "Verts")
 
 
 def named(values, name):
