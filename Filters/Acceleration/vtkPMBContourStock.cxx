@@ -271,6 +271,12 @@ void HandOver(vtkPMBContourFilter* filter, int which, vtkImageData* image, vtkPo
   {
     output->GetCellData()->ShallowCopy(mesh->GetCellData());
   }
+  // As vtkContourFilter does since then.
+  if (VTK_VERSION_NUMBER >= VTK_VERSION_CHECK(9, 3, 20240617) && which == Acceleration::CONTOUR_FILTER &&
+    output->GetCellGhostArray())
+  {
+    output->RemoveGhostCells();
+  }
 }
 }
 VTK_ABI_NAMESPACE_END

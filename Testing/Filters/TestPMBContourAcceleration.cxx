@@ -202,7 +202,9 @@ void CheckSame(
   {
     PMB_CHECK(Hausdorff(on.Mesh, off.Mesh) < 1e-4, what << ": points that are elsewhere");
     CompareValues(on.Mesh, off.Mesh, what);
-    for (int i = 0; i < on.Mesh->GetCellData()->GetNumberOfArrays(); ++i)
+    // vtkFlyingEdges3D, from VTK 9.3 on, keeps cell arrays of the last isovalue alone.
+    const bool compares = kind != EDGES || settings.Isovalues.size() < 2;
+    for (int i = 0; compares && i < on.Mesh->GetCellData()->GetNumberOfArrays(); ++i)
     {
       PMB_CHECK(
         Sorted(on.Mesh->GetCellData()->GetAbstractArray(i)) == Sorted(off.Mesh->GetCellData()->GetAbstractArray(i)),
