@@ -109,7 +109,6 @@ static void same_bytes(void)
     char *memory;
     double isovalues[5];
     volume_random(&v, rng_int(&rng, 1, 70), rng_int(&rng, 1, 20), rng_int(&rng, 1, 20), &rng);
-    if (round % 3 == 0) volume_hide(&v, 40, 40, &rng);
     const pmb_volume d = volume_to_device(&v, &memory);
     bind_to(host, &v.view);
     bind_to(gpu, &d);
