@@ -148,7 +148,8 @@ static void aborting(void)
   CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &want), PMB_OK);
   mesh_make(&got, want.sizes, PMB_FLOAT32, PMB_INT32);
   for (int n = 0; n < 40; n++) {
-    stopper s = { n < 39 ? n : INT_MAX, 0 }; /* the last round is not stopped, however many reports a slow machine makes */
+    stopper s = { n < 39 ? n : INT_MAX,
+      0 }; /* the last round is not stopped, however many reports a slow machine makes */
     test_about("stopped at report %d", n);
     pmb_set_progress(gpu, stop_at, &s);
     pmb_status status = pmb_bind(gpu, &v.view);
@@ -169,7 +170,8 @@ static void aborting(void)
     if (status != PMB_OK) CHECK_STATUS(gpu, pmb_emit(gpu, &got.view), PMB_OK);
     mesh_equal(&want, &got, "after a stop");
   }
-  CHECK(in_bind >= 2 && in_emit >= 2 && in_bind < 40 && in_emit < 40, "%d binds and %d emits stopped", in_bind, in_emit);
+  CHECK(
+    in_bind >= 2 && in_emit >= 2 && in_bind < 40 && in_emit < 40, "%d binds and %d emits stopped", in_bind, in_emit);
   mesh_free(&want);
   mesh_free(&got);
   volume_free(&v);
