@@ -98,7 +98,8 @@ bool vtkPMBContour::Contexts::EmitToOpenGL(vtkMTimeType count, const pmb_gl_mesh
   {
     return false;
   }
-  const pmb_status status = pmb_emit_gl((*found)->Get(), &buffers);
+  const bool asks = !buffers.points && !buffers.normals && !buffers.triangles;
+  const pmb_status status = asks ? PMB_OK : pmb_emit_gl((*found)->Get(), &buffers);
   if (status == PMB_INTERNAL)
   {
     (*found)->Discard(); // the next execution makes another

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The context, and the table of functions that a backend fills in. Only pmb_context.c (and pmb_measures.c,
+ * The context, and the table of functions that a backend fills in. Only pmb_context.c, pmb_emit.c (and pmb_measures.c,
  * pmb_histogram.c and pmb_sheets.c, for their own calls) looks at what users pass; backends get checked values. Only
  * on_device is checked by the CUDA backend, because CUDA knows what a pointer is. */
 #ifndef PMB_BACKEND_H
@@ -104,6 +104,9 @@ int pmb_frame_make(const double index_to_world[12], pmb_frame *frame);
 
 /* Fits the frame to samples of a type between minimum and maximum (minimum > maximum: no such sample). */
 void pmb_frame_fit(pmb_frame *frame, pmb_type type, double minimum, double maximum);
+
+/* Counts (mesh == NULL) or emits all isovalues, in groups; *total: their sizes. */
+pmb_status pmb_run_groups(pmb_context *context, const pmb_mesh *mesh, pmb_sizes *total);
 
 /* Fails if arrays are in device memory, where only a GPU reaches them. PMB_OK or PMB_INVALID. */
 pmb_status pmb_check_host(pmb_context *context, const char *call, int on_device);

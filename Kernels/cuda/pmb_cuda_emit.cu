@@ -39,9 +39,6 @@ static pmb_status reserve_arrays(
         pmb_cuda_reserve_output(cuda, arrays[i].buffer, arrays[i].count, spare, arrays[i].size, arrays[i].what));
       place = arrays[i].buffer->d_data;
     }
-    if (arrays[i].wanted && arrays[i].direct) {
-      pmb_cuda_release(cuda, arrays[i].buffer); /* of a mesh for the host: one copy is enough */
-    }
     if (arrays[i].wanted) {
       memcpy(arrays[i].d_out, &place, sizeof(place));
     }
