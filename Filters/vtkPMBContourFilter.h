@@ -96,10 +96,12 @@ public:
   /**
    * Fill buffer objects of the current OpenGL context with a surface that such a filter made on the GPU: points and normals
    * of three floats each, and triangles of unsigned int; 0: not wanted. Nothing goes through the host. With 0 for all it tells
-   * whether a GPU has the surface. Returns false if a GPU does not have this surface any more, or if it does not draw; the buffers'
-   * contents are undefined then. Call it between executions.
+   * whether a GPU has the surface. Writes points as (x - shift) * scale if these are given, three numbers each. Returns false if
+   * a GPU does not have this surface any more, or if it does not draw; the buffers' contents are undefined then. Call it between
+   * executions.
    */
-  static bool EmitToOpenGL(vtkPolyData* surface, unsigned int points, unsigned int normals, unsigned int triangles);
+  static bool EmitToOpenGL(vtkPolyData* surface, unsigned int points, unsigned int normals, unsigned int triangles,
+    const double* shift = nullptr, const double* scale = nullptr);
 
   /**
    * Get the key that the input's information has while this filter executes in place of another one, the value. That

@@ -6,6 +6,7 @@
 #include "vtkDataArray.h"
 #include "vtkInformation.h"
 #include "vtkInformationObjectBaseKey.h"
+#include "vtkLogger.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourContexts.h"
 #include "vtkPMBContourFilter.h"
@@ -73,8 +74,8 @@ void vtkPMBContour::NoteOrigin(
   mesh->GetPolys()->GetConnectivityArray()->GetInformation()->Set(vtkPMBContourFilter::ORIGIN_ON_GPU(), origin);
 }
 
-bool vtkPMBContourFilter::EmitToOpenGL(
-  vtkPolyData* mesh, unsigned int points, unsigned int normals, unsigned int triangles)
+bool vtkPMBContourFilter::EmitToOpenGL(vtkPolyData* mesh, unsigned int points, unsigned int normals,
+  unsigned int triangles, const double* shift, const double* scale)
 {
   vtkDataArray* ids = mesh ? mesh->GetPolys()->GetConnectivityArray() : nullptr;
   auto* origin =
@@ -85,7 +86,7 @@ bool vtkPMBContourFilter::EmitToOpenGL(
     return false;
   }
   const pmb_gl_mesh buffers = { sizeof(buffers), points, normals, triangles,
-    static_cast<pmb_gradient_estimator>(origin->Estimator) };
+    static_cast<pmb_gradient_estimator>(origin->Estimator), shift, scale };
   return contexts->EmitToOpenGL(origin->Count, buffers);
 }
 
@@ -100,6 +101,10 @@ bool vtkPMBContour::Contexts::EmitToOpenGL(vtkMTimeType count, const pmb_gl_mesh
   }
   const bool asks = !buffers.points && !buffers.normals && !buffers.triangles;
   const pmb_status status = asks ? PMB_OK : pmb_emit_gl((*found)->Get(), &buffers);
+  if (status != PMB_OK)
+  {
+    vtkLog(TRACE, "PMB Contour: " << pmb_error((*found)->Get()));
+  }
   if (status == PMB_INTERNAL)
   {
     (*found)->Discard(); // the next execution makes another

@@ -227,6 +227,7 @@ typedef struct pmb_gl_mesh {
   unsigned normals;   /* 3n float */
   unsigned triangles; /* 3m unsigned int */
   pmb_gradient_estimator gradient_estimator;
+  const double *shift, *scale; /* 3 each, or NULL: points are written as (x - shift) * scale, rounded to float once */
 } pmb_gl_mesh;
 
 enum { PMB_HISTOGRAM_MOST = 4096, PMB_SUGGEST_BINS = 256 }; /* bins at most; of pmb_suggest */

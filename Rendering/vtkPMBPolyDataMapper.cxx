@@ -5,7 +5,6 @@
 
 #include "vtkAOSDataArrayTemplate.h"
 #include "vtkActor.h"
-#include "vtkBoundingBox.h"
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
 #include "vtkFloatArray.h"
@@ -37,7 +36,6 @@
 #endif
 
 #include <atomic>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -316,21 +314,6 @@ private:
       triangles <= std::numeric_limits<GLuint>::max() / 3;
   }
 
-  // The rule of VTK's mapper of a single mesh: float has digits enough for the points.
-  static bool IsNearOrigin(const std::vector<Block>& blocks)
-  {
-    vtkBoundingBox box;
-    for (const Block& block : blocks)
-    {
-      box.AddBounds(block.Mesh->GetPoints()->GetBounds());
-    }
-    double center[3];
-    box.GetCenter(center);
-    const double distance = center[0] * center[0] + center[1] * center[1] + center[2] * center[2];
-    const double size = box.GetDiagonalLength() * box.GetDiagonalLength();
-    return size > 0 && distance <= 1e6 * size && std::abs(std::log10(size)) <= 7;
-  }
-
   // False: OpenGL has no memory, or a mesh is not of triangles.
   bool BuildDirectly(const std::vector<Block>& blocks, vtkRenderer* renderer, vtkActor* actor)
   {
@@ -340,13 +323,7 @@ private:
       standIns.emplace_back(StandIn(block.Mesh));
       block.Drawn = standIns.back();
     }
-    const int method = this->ShiftScaleMethod;
-    if (method == vtkOpenGLVertexBufferObject::AUTO_SHIFT_SCALE && this->IsNearOrigin(blocks))
-    {
-      this->ShiftScaleMethod = vtkOpenGLVertexBufferObject::DISABLE_SHIFT_SCALE;
-    }
     this->Superclass::BuildBufferObjects(renderer, actor); // but for points, normals and triangles
-    this->ShiftScaleMethod = method;
     const bool onGPU = blocks.size() == 1 && this->FillOnGPU(blocks.front().Mesh);
     this->Mapper()->NumberOfTrianglesFromGPU = onGPU ? blocks.front().Mesh->GetNumberOfPolys() : 0;
     const bool filled = onGPU ||
@@ -364,7 +341,9 @@ private:
     vtkOpenGLVertexBufferObject* points = this->VBOs->GetVBO("vertexMC");
     vtkOpenGLVertexBufferObject* normals = this->VBOs->GetVBO("normalMC");
     auto* triangles = this->Primitives[PrimitiveTris].IBO;
-    if (!points || points->GetCoordShiftAndScaleEnabled() || !vtkPMBContourFilter::EmitToOpenGL(mesh, 0, 0, 0))
+    const bool moved = points && points->GetCoordShiftAndScaleEnabled();
+    if (!points || (moved && mesh->GetPoints()->GetDataType() != VTK_FLOAT) ||
+      !vtkPMBContourFilter::EmitToOpenGL(mesh, 0, 0, 0))
     {
       return false;
     }
@@ -376,7 +355,8 @@ private:
       AllocateBuffer(triangles, GL_ELEMENT_ARRAY_BUFFER, ids) &&
       vtkPMBContourFilter::EmitToOpenGL(mesh, static_cast<unsigned int>(points->GetHandle()),
         normals ? static_cast<unsigned int>(normals->GetHandle()) : 0,
-        static_cast<unsigned int>(triangles->GetHandle()));
+        static_cast<unsigned int>(triangles->GetHandle()), moved ? points->GetShift().data() : nullptr,
+        moved ? points->GetScale().data() : nullptr);
   }
 
   // array(mesh): what goes into the buffer of this name, which is none if VTK needs none.

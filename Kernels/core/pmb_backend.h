@@ -46,9 +46,10 @@ typedef struct pmb_backend {
   /* Fills the offsets of a mesh in device memory; NULL: the backend has none. */
   pmb_status (*fill_offsets)(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
   /* Gives the device memory of OpenGL's buffers (0: none, and so no memory) and its bytes until unmap_gl, which follows a
-   * success. NULL: the backend has neither. */
+   * success. NULL: the backend has none. */
   pmb_status (*map_gl)(pmb_context *context, const unsigned names[PMB_GL_BUFFERS], void *memory[PMB_GL_BUFFERS],
     size_t bytes[PMB_GL_BUFFERS]);
+  pmb_status (*move_gl)(pmb_context *context, float *points, const double *shift, const double *scale);
   pmb_status (*unmap_gl)(pmb_context *context);
 } pmb_backend;
 

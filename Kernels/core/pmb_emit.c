@@ -142,7 +142,10 @@ static pmb_status emit_mapped(
     .id_type = PMB_INT32,
     .gradient_estimator = gl->gradient_estimator,
     .on_device = 1 };
-  return pmb_emit(context, &mesh);
+  const pmb_status status = pmb_emit(context, &mesh);
+  return status == PMB_OK && memory[0] && gl->shift && gl->scale
+    ? context->backend->move_gl(context, memory[0], gl->shift, gl->scale)
+    : status;
 }
 
 pmb_status pmb_emit_gl(pmb_context *context, const pmb_gl_mesh *mesh)

@@ -377,6 +377,7 @@ pmb_status pmb_cuda_fill_caller(
 pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
 pmb_status pmb_cuda_map_gl(pmb_context *context, const unsigned names[PMB_GL_BUFFERS], void *memory[PMB_GL_BUFFERS],
   size_t bytes[PMB_GL_BUFFERS]);
+pmb_status pmb_cuda_move_gl(pmb_context *context, float *points, const double *shift, const double *scale);
 pmb_status pmb_cuda_unmap_gl(pmb_context *context);
 
 /* How a kernel is launched: it may begin before the one before it ends, see pmb_cuda_await_passes; all its blocks are on the

@@ -220,6 +220,15 @@ pmb_status UnmapGL(pmb_context*)
   return PMB_OK;
 }
 
+pmb_status MoveGL(pmb_context* context, float* points, const double* shift, const double* scale)
+{
+  for (int64_t i = 0; i < 3 * context->total.points; ++i)
+  {
+    points[i] = static_cast<float>((points[i] - shift[i % 3]) * scale[i % 3]);
+  }
+  return PMB_OK;
+}
+
 pmb_status MapGL(pmb_context* context, const unsigned names[], void* memory[], size_t bytes[])
 {
   for (int i = 0; TheMachine().GL && i < PMB_GL_BUFFERS; ++i)
@@ -239,7 +248,7 @@ pmb_status MapGL(pmb_context* context, const unsigned names[], void* memory[], s
 extern "C"
 {
   extern const pmb_backend pmb_cuda_backend = { "fake", Create, Destroy, Bind, Unbind, Count, Emit, Refresh, Summary,
-    0, nullptr, MapGL, UnmapGL };
+    0, nullptr, MapGL, MoveGL, UnmapGL };
 
   const char* pmb_cuda_missing(void)
   {

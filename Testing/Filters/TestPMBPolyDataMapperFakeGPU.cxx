@@ -10,6 +10,7 @@
 #include "vtkActor.h"
 #include "vtkDataArray.h"
 #include "vtkNew.h"
+#include "vtkOpenGLVertexBufferObject.h"
 #include "vtkPMBPolyDataMapper.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
@@ -91,6 +92,7 @@ void Compare(Scene& scene, vtkPolyData* mesh, bool fromGPU, const std::string& w
   fake_set_gl(nullptr);
   Scene other;
   other.Actor->GetProperty()->DeepCopy(scene.Actor->GetProperty());
+  other.Mapper->SetVBOShiftScaleMethod(scene.Mapper->GetVBOShiftScaleMethod());
   const auto theirs = other.Draw(mesh);
   PMB_CHECK(other.Mapper->GetNumberOfTrianglesFromGPU() == 0, what << ": without OpenGL's memory");
   PMB_CHECK(ours == theirs, what << ": the pictures differ");
@@ -126,12 +128,27 @@ int main()
   filter->SetComputeNormals(false);
   filter->SetOutputPointsPrecision(vtkAlgorithm::DOUBLE_PRECISION);
   filter->Update();
+  Compare(scene, filter->GetOutput(), false, "without normals, double points that VTK moves to the origin");
+  scene.Mapper->SetVBOShiftScaleMethod(vtkOpenGLVertexBufferObject::DISABLE_SHIFT_SCALE);
+  filter->Modified();
+  filter->Update();
   Compare(scene, filter->GetOutput(), true, "without normals, double points");
   filter->SetComputeNormals(true);
   filter->Update();
   scene.Actor->GetProperty()->SetInterpolationToFlat();
   Compare(scene, filter->GetOutput(), true, "flat");
   scene.Actor->GetProperty()->SetInterpolationToGouraud();
+
+  filter->SetOutputPointsPrecision(vtkAlgorithm::SINGLE_PRECISION);
+  filter->Update();
+  for (const int method : { vtkOpenGLVertexBufferObject::ALWAYS_AUTO_SHIFT_SCALE, // ParaView's
+         vtkOpenGLVertexBufferObject::AUTO_SHIFT_SCALE, vtkOpenGLVertexBufferObject::AUTO_SHIFT })
+  {
+    scene.Mapper->SetVBOShiftScaleMethod(method);
+    filter->SetValue(0, 0.01 * method);
+    filter->Update();
+    Compare(scene, filter->GetOutput(), true, "way " + std::to_string(method) + " to move points to the origin");
+  }
 
   // Meshes that the GPU does not have, or not any more.
   auto before = CopyOf(filter->GetOutput());

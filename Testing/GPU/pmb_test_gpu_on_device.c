@@ -307,7 +307,8 @@ static void opengl(void)
   test_mesh m;
   volume_sampled(&v, PMB_INT16, 40, gyroid);
   bind_to(gpu, &v.view);
-  pmb_gl_mesh gl = { sizeof gl, POINTS, NORMALS, TRIANGLES, PMB_CENTRAL };
+  const double shift[3] = { 20.1, -3, 1e6 }, scale[3] = { 1 / 39.0, 2, 1e-3 };
+  pmb_gl_mesh gl = { sizeof gl, POINTS, NORMALS, TRIANGLES, PMB_CENTRAL, NULL, NULL };
   CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_INVALID, "pmb_count");
   CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
   CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_UNAVAILABLE, "pmb_emit");
@@ -323,6 +324,14 @@ static void opengl(void)
           !memcmp(t, m.view.triangles, triangles),
         "the buffers differ from the arrays");
       memset((void *)p, 1, points);
+    }
+    gl.shift = shift;
+    gl.scale = scale;
+    CHECK_STATUS(gpu, pmb_emit_gl(gpu, &gl), PMB_OK);
+    for (int64_t i = 0, wrong = 0; i < 3 * m.sizes.points; i++) {
+      const float moved = (float)((((const float *)m.view.points)[i] - shift[i % 3]) * scale[i % 3]);
+      wrong += memcmp(&moved, (const float *)p + i, sizeof moved) != 0;
+      CHECK(wrong != 1, "coordinate %lld: %g, not %g", (long long)i, ((const float *)p)[i], moved);
     }
     emulator_gl_buffer(SMALL, points - 12);
     gl.points = SMALL;

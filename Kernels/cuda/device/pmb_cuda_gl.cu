@@ -84,6 +84,34 @@ pmb_status pmb_cuda_map_gl(pmb_context *context, const unsigned names[PMB_GL_BUF
   return status;
 }
 
+typedef struct movement {
+  double shift[3], scale[3];
+} movement;
+
+/* The arithmetic of VTK's vertex buffers. */
+static __global__ void move_kernel(float *points, int64_t n, const __grid_constant__ movement by)
+{
+  const int64_t threads = gridDim.x * (int64_t)PMB_CUDA_THREADS;
+  for (int64_t i = blockIdx.x * (int64_t)PMB_CUDA_THREADS + threadIdx.x; i < n; i += threads) {
+    for (int axis = 0; axis < 3; ++axis) {
+      points[3 * i + axis] = (float)((points[3 * i + axis] - by.shift[axis]) * by.scale[axis]);
+    }
+  }
+}
+
+pmb_status pmb_cuda_move_gl(pmb_context *context, float *points, const double *shift, const double *scale)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  const movement by = { { shift[0], shift[1], shift[2] }, { scale[0], scale[1], scale[2] } };
+  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  const pmb_status status = pmb_cuda_check(context,
+    pmb_cuda_launch(
+      cuda, 0, move_kernel, 16 * (unsigned)cuda->processors, PMB_CUDA_THREADS, 0, points, context->total.points, by),
+    "launch of move");
+  pmb_cuda_end(cuda);
+  return status;
+}
+
 pmb_status pmb_cuda_unmap_gl(pmb_context *context)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
