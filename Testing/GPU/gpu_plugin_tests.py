@@ -7,10 +7,11 @@ import sys
 
 import gpu_faults
 import gpu_memory
+import gpu_pictures
 from plugin_testing import load_plugin, run
 from vtkmodules.vtkCommonCore import vtkLogger
 
-TESTS = gpu_memory.TESTS + gpu_faults.TESTS
+TESTS = gpu_memory.TESTS + gpu_pictures.TESTS + gpu_faults.TESTS
 
 if __name__ == "__main__":
     chosen = [name for name in sys.argv[1:] if not name.startswith("--")]
