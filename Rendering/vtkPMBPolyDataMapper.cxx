@@ -143,7 +143,13 @@ bool AllocateBuffer(GLenum target, size_t bytes)
   for (int i = 0; i < 16 && glGetError() != GL_NO_ERROR; ++i) // a lost context may report errors forever
   {
   }
-  glBufferData(target, bytes, nullptr, GL_STATIC_DRAW);
+  // Rounded up by at most 1/16: for a size that was freed before OpenGL has memory at hand, and new memory takes 40 ms per GB.
+  size_t step = 1 << 16;
+  while (bytes / step > 32)
+  {
+    step *= 2;
+  }
+  glBufferData(target, (bytes + step - 1) / step * step, nullptr, GL_STATIC_DRAW);
   return glGetError() == GL_NO_ERROR;
 }
 
@@ -182,6 +188,16 @@ vtkSmartPointer<vtkPolyData> StandIn(vtkPolyData* mesh)
   {
     corners->InsertNextPoint(bounds[i], bounds[2 + i], bounds[4 + i]);
   }
+  vtkSMPTools::LocalScope(
+    vtkSMPTools::Config("Sequential"), // VTK keeps these, and would start its threads for two points
+    [&]
+    {
+      corners->GetBounds(bounds);
+      for (int axis = 0; axis < 3; ++axis)
+      {
+        corners->GetData()->GetRange(bounds, axis);
+      }
+    });
   auto bare = vtkSmartPointer<vtkPolyData>::New();
   bare->SetPoints(corners);
   bare->GetPointData()->ShallowCopy(mesh->GetPointData());

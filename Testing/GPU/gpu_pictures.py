@@ -5,6 +5,7 @@ import os
 import numpy
 from gpu_testing import PANEL_GPU, REHEARSE, on_gpu, volume
 from paraview import simple
+from pmb import vtkPMBRendering  # noqa: F401: Python knows the mapper's class by it
 from plugin_testing import equal, output, true
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
@@ -24,7 +25,7 @@ def draw(view, proxy, color):
     pixels = vtk_to_numpy(view.CaptureWindow(1).GetPointData().GetScalars()).astype(int)
     mapper = shown.GetClientSideObject().GetActiveRepresentation().GetActor().GetMapper()
     simple.Hide(proxy, view)
-    return pixels, getattr(mapper, "GetNumberOfTrianglesFromGPU", lambda: 0)()
+    return pixels, mapper.GetNumberOfTrianglesFromGPU()
 
 
 def from_the_gpu():

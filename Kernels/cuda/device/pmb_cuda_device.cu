@@ -101,10 +101,12 @@ static int is_dead(void)
   return found;
 }
 
+static const char FAILED[] = "the GPU failed in this process, which cannot use it any more; restart the program";
+
 /* Why a GPU is refused. */
 static const char *why_unavailable(void)
 {
-  return is_dead() ? "the GPU failed in this process, which cannot use it any more; restart the program"
+  return is_dead() ? FAILED
                    : "the GPU is busy or unavailable; another process may use it alone";
 }
 
@@ -149,6 +151,7 @@ extern "C" const char *pmb_cuda_missing(void)
   if (error == cudaSuccess && count > 0) {
     __atomic_store_n(&forks_of_user, (int64_t)pmb_forks(), __ATOMIC_RELEASE);
   }
+  const int failed_before = pmb_cuda_generation_of_all() > 1;
   if (is_fatal(error)) {
     note_loss();
   }
@@ -162,8 +165,8 @@ extern "C" const char *pmb_cuda_missing(void)
     case cudaErrorDevicesUnavailable:
       return why_unavailable();
     default:
-      if (is_dead()) { /* some drivers repeat the error that it died of */
-        return why_unavailable();
+      if (is_dead() || (is_fatal(error) && failed_before)) { /* some drivers repeat the error that it died of */
+        return FAILED;
       }
       snprintf(text, sizeof(text), "the NVIDIA driver reports an error: %.200s (%s)", cudaGetErrorString(error),
         cudaGetErrorName(error));
