@@ -5,6 +5,7 @@
 #ifndef vtkPMBContourContexts_h
 #define vtkPMBContourContexts_h
 
+#include "vtkPMBContourFilter.h" // For OpenGLBuffers
 #include "vtkPMBContourInput.h"
 
 #include "pmb.h"
@@ -114,7 +115,7 @@ public:
 
   // Fills OpenGL's buffers with the mesh of that count (see Context::Count). False: it is not there any more, or the GPU does
   // not draw.
-  bool EmitToOpenGL(vtkMTimeType count, const pmb_gl_mesh& buffers);
+  bool EmitToOpenGL(vtkMTimeType count, vtkPMBContourFilter::OpenGLBuffers* buffers, const pmb_gl_mesh& mesh);
 
   // An array that may be on the GPU was deleted.
   void Forget(const vtkDataArray* array);

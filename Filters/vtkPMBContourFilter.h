@@ -89,19 +89,30 @@ public:
   static vtkInformationIntegerKey* TRIANGLES_OF_ALL_POINTS();
 
   /**
-   * Get the key that the connectivity array has where a GPU made the surface: what EmitToOpenGL() needs.
+   * Get the key that the connectivity array has where a GPU made the surface.
    */
   static vtkInformationObjectBaseKey* ORIGIN_ON_GPU();
 
+#ifndef __VTK_WRAP__
   /**
-   * Fill buffer objects of the current OpenGL context with a surface that such a filter made on the GPU: points and normals
-   * of three floats each, and triangles of unsigned int; 0: not wanted. Nothing goes through the host. With 0 for all it tells
-   * whether a GPU has the surface. Writes points as (x - shift) * scale if these are given, three numbers each. Returns false if
-   * a GPU does not have this surface any more, or if it does not draw; the buffers' contents are undefined then. Call it between
-   * executions.
+   * Buffer objects of an OpenGL context, by name: points and normals of three floats each, triangles of unsigned int; 0: not
+   * wanted. Registered keeps a GPU's access to them. Reset it before OpenGL deletes or resizes one, with its context current.
    */
-  static bool EmitToOpenGL(vtkPolyData* surface, unsigned int points, unsigned int normals, unsigned int triangles,
-    const double* shift = nullptr, const double* scale = nullptr);
+  struct OpenGLBuffers
+  {
+    unsigned int Points, Normals, Triangles;
+    std::shared_ptr<void> Registered;
+  };
+
+  /**
+   * Fill buffers of the current OpenGL context with a surface that such a filter made on the GPU. Nothing goes through the
+   * host. Writes points as (x - shift) * scale if these are given, three numbers each. Without buffers it tells whether a GPU
+   * has the surface. Returns false if a GPU does not have this surface any more, or if it does not draw; the buffers' contents
+   * are undefined then. Call it between executions.
+   */
+  static bool EmitToOpenGL(
+    vtkPolyData* surface, OpenGLBuffers* buffers, const double* shift = nullptr, const double* scale = nullptr);
+#endif
 
   /**
    * Get the key that the input's information has while this filter executes in place of another one, the value. That
@@ -120,13 +131,34 @@ public:
    * The isovalues, as in vtkContourFilter; SetValue() enlarges the list as needed. One value, 0, to begin with. Values that
    * are not finite are left out, with a warning; without another the suggested one is used.
    */
-  void SetValue(int i, double value) { this->ContourValues->SetValue(i, value); }
-  double GetValue(int i) { return this->ContourValues->GetValue(i); }
-  double* GetValues() VTK_SIZEHINT(GetNumberOfContours()) { return this->ContourValues->GetValues(); }
-  void GetValues(double* contourValues) { this->ContourValues->GetValues(contourValues); }
-  void SetNumberOfContours(int number) { this->ContourValues->SetNumberOfContours(number); }
-  vtkIdType GetNumberOfContours() { return this->ContourValues->GetNumberOfContours(); }
-  void GenerateValues(int numContours, double range[2]) { this->ContourValues->GenerateValues(numContours, range); }
+  void SetValue(int i, double value)
+  {
+    this->ContourValues->SetValue(i, value);
+  }
+  double GetValue(int i)
+  {
+    return this->ContourValues->GetValue(i);
+  }
+  double* GetValues() VTK_SIZEHINT(GetNumberOfContours())
+  {
+    return this->ContourValues->GetValues();
+  }
+  void GetValues(double* contourValues)
+  {
+    this->ContourValues->GetValues(contourValues);
+  }
+  void SetNumberOfContours(int number)
+  {
+    this->ContourValues->SetNumberOfContours(number);
+  }
+  vtkIdType GetNumberOfContours()
+  {
+    return this->ContourValues->GetNumberOfContours();
+  }
+  void GenerateValues(int numContours, double range[2])
+  {
+    this->ContourValues->GenerateValues(numContours, range);
+  }
   void GenerateValues(int numContours, double rangeStart, double rangeEnd)
   {
     this->ContourValues->GenerateValues(numContours, rangeStart, rangeEnd);
@@ -191,8 +223,14 @@ public:
   vtkSetMacro(ChooseArrays, vtkTypeBool);
   vtkGetMacro(ChooseArrays, vtkTypeBool);
   vtkBooleanMacro(ChooseArrays, vtkTypeBool);
-  vtkDataArraySelection* GetPointArraySelection() { return this->PointArraySelection; }
-  vtkDataArraySelection* GetCellArraySelection() { return this->CellArraySelection; }
+  vtkDataArraySelection* GetPointArraySelection()
+  {
+    return this->PointArraySelection;
+  }
+  vtkDataArraySelection* GetCellArraySelection()
+  {
+    return this->CellArraySelection;
+  }
   ///@}
 
   ///@{
@@ -262,8 +300,14 @@ public:
    * "none") before the first execution, for several blocks, for a piece, for 2D images, and where all samples are equal.
    * The array belongs to the filter.
    */
-  vtkDoubleArray* GetSuggestedIsovalues() { return this->SuggestedIsovalues; }
-  const char* GetSuggestionSummary() const { return this->SuggestionSummary.c_str(); }
+  vtkDoubleArray* GetSuggestedIsovalues()
+  {
+    return this->SuggestedIsovalues;
+  }
+  const char* GetSuggestionSummary() const
+  {
+    return this->SuggestionSummary.c_str();
+  }
   ///@}
 
   /**
@@ -271,7 +315,10 @@ public:
    * column "Bricks In Range" of GetIsovalueHistogram(). It is empty where nothing is suggested. The array belongs to the
    * filter.
    */
-  vtkDoubleArray* GetIsovalueCurve() { return this->IsovalueCurve; }
+  vtkDoubleArray* GetIsovalueCurve()
+  {
+    return this->IsovalueCurve;
+  }
 
   /**
    * Fills a table with what vtkPMBIsovalueHistogram makes (see there), for the volume of the last execution and from the
@@ -352,7 +399,10 @@ public:
    * What the last execution did, in a sentence for a person: device, triangles, points, seconds; or why there is no
    * surface. For composite input it sums the blocks up.
    */
-  const char* GetLastRunSummary() const { return this->LastRunSummary.c_str(); }
+  const char* GetLastRunSummary() const
+  {
+    return this->LastRunSummary.c_str();
+  }
 
   ///@{
   /**
@@ -362,10 +412,16 @@ public:
    * beyond its input and its output. Filters that contour the same array at the same time share one copy on the GPU: one of
    * them brings it, and the bytes are those of each.
    */
-  vtkIdType GetNumberOfBinds() const { return this->NumberOfBinds; }
+  vtkIdType GetNumberOfBinds() const
+  {
+    return this->NumberOfBinds;
+  }
   vtkIdType GetNumberOfUploads();
   vtkTypeInt64 GetDeviceBytes();
-  vtkTypeInt64 GetPeakExtraBytes() const { return this->PeakExtraBytes; }
+  vtkTypeInt64 GetPeakExtraBytes() const
+  {
+    return this->PeakExtraBytes;
+  }
   ///@}
 
   vtkTypeBool ProcessRequest(

@@ -74,8 +74,8 @@ void vtkPMBContour::NoteOrigin(
   mesh->GetPolys()->GetConnectivityArray()->GetInformation()->Set(vtkPMBContourFilter::ORIGIN_ON_GPU(), origin);
 }
 
-bool vtkPMBContourFilter::EmitToOpenGL(vtkPolyData* mesh, unsigned int points, unsigned int normals,
-  unsigned int triangles, const double* shift, const double* scale)
+bool vtkPMBContourFilter::EmitToOpenGL(
+  vtkPolyData* mesh, OpenGLBuffers* buffers, const double* shift, const double* scale)
 {
   vtkDataArray* ids = mesh ? mesh->GetPolys()->GetConnectivityArray() : nullptr;
   auto* origin =
@@ -85,25 +85,36 @@ bool vtkPMBContourFilter::EmitToOpenGL(vtkPolyData* mesh, unsigned int points, u
   {
     return false;
   }
-  const pmb_gl_mesh buffers = { sizeof(buffers), points, normals, triangles,
-    static_cast<pmb_gradient_estimator>(origin->Estimator), shift, scale };
-  return contexts->EmitToOpenGL(origin->Count, buffers);
+  const pmb_gl_mesh how = { sizeof(how), static_cast<pmb_gradient_estimator>(origin->Estimator), shift, scale };
+  return contexts->EmitToOpenGL(origin->Count, buffers, how);
 }
 
-bool vtkPMBContour::Contexts::EmitToOpenGL(vtkMTimeType count, const pmb_gl_mesh& buffers)
+bool vtkPMBContour::Contexts::EmitToOpenGL(
+  vtkMTimeType count, vtkPMBContourFilter::OpenGLBuffers* buffers, const pmb_gl_mesh& mesh)
 {
   const std::lock_guard<std::mutex> lock(this->Mutex);
   const auto found =
     std::find_if(this->List.begin(), this->List.end(), [=](const auto& context) { return context->Count == count; });
-  if (this->InUse || found == this->List.end() || !(*found)->OnGPU)
+  const bool has = !this->InUse && found != this->List.end() && (*found)->OnGPU;
+  if (!has || !buffers)
   {
-    return false;
+    return has;
   }
-  const bool asks = !buffers.points && !buffers.normals && !buffers.triangles;
-  const pmb_status status = asks ? PMB_OK : pmb_emit_gl((*found)->Get(), &buffers);
+  pmb_status status = PMB_OK;
+  if (!buffers->Registered)
+  {
+    pmb_gl_buffers* made = nullptr;
+    status = pmb_register_gl((*found)->Get(), buffers->Points, buffers->Normals, buffers->Triangles, &made);
+    buffers->Registered = { made, [](void* old) { pmb_unregister_gl(static_cast<pmb_gl_buffers*>(old)); } };
+  }
+  if (status == PMB_OK)
+  {
+    status = pmb_emit_gl((*found)->Get(), static_cast<pmb_gl_buffers*>(buffers->Registered.get()), &mesh);
+  }
   if (status != PMB_OK)
   {
     vtkLog(TRACE, "PMB Contour: " << pmb_error((*found)->Get()));
+    buffers->Registered = nullptr;
   }
   if (status == PMB_INTERNAL)
   {

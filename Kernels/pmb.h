@@ -219,13 +219,11 @@ typedef struct pmb_mesh {
   double *normal_ranges;
 } pmb_mesh;
 
-/* Buffer objects of the OpenGL context that is current on the calling thread, by name; 0: not wanted. Each has room for the
- * counted mesh, and none is mapped. */
+/* Buffer objects of OpenGL that a GPU can write to. */
+typedef struct pmb_gl_buffers pmb_gl_buffers;
+
 typedef struct pmb_gl_mesh {
   size_t struct_size;
-  unsigned points;    /* 3n float */
-  unsigned normals;   /* 3n float */
-  unsigned triangles; /* 3m unsigned int */
   pmb_gradient_estimator gradient_estimator;
   const double *shift, *scale; /* 3 each, or NULL: points are written as (x - shift) * scale, rounded to float once */
 } pmb_gl_mesh;
@@ -324,10 +322,21 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
  * with `offsets` 3m) exceeds 32 bits and id_type is PMB_INT32; nothing is written then. */
 pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh);
 
-/* Fills OpenGL's buffers for the last successful pmb_count, as pmb_emit fills arrays: the mesh stays on the GPU. OpenGL may
- * draw it when this returns. PMB_UNAVAILABLE if the context works on the CPU or on another GPU than OpenGL, or if no OpenGL
- * context is current; PMB_INVALID if a buffer is too small. After a failure the buffers' contents are undefined. */
-pmb_status pmb_emit_gl(pmb_context *context, const pmb_gl_mesh *mesh);
+/* Lets the context's GPU write to buffer objects of the OpenGL context that is current on the calling thread, by name: 3n
+ * float points, 3n float normals, 3m unsigned int triangles; 0: not wanted. They keep their memory and their names until
+ * pmb_unregister_gl. PMB_UNAVAILABLE if the context works on the CPU or on another GPU than OpenGL, or if no OpenGL context is
+ * current; *buffers is NULL then. */
+pmb_status pmb_register_gl(
+  pmb_context *context, unsigned points, unsigned normals, unsigned triangles, pmb_gl_buffers **buffers);
+
+/* Ends what pmb_register_gl began, with the same OpenGL context current, before OpenGL deletes or resizes a buffer. NULL is
+ * allowed. The context may be destroyed before. */
+void pmb_unregister_gl(pmb_gl_buffers *buffers);
+
+/* Fills the buffers for the last successful pmb_count, as pmb_emit fills arrays: the mesh stays on the GPU. They are registered
+ * for the context's GPU, and their OpenGL context is current. OpenGL may draw the mesh when this returns. PMB_UNAVAILABLE if
+ * the GPU has lost its state since; PMB_INVALID if a buffer is too small. After a failure the buffers' contents are undefined. */
+pmb_status pmb_emit_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh);
 
 /* Counts the bricks that the surface crosses for each of many isovalues, from the summary that pmb_bind made: reads no
  * sample. Takes some 20 ns per brick and thread; on a GPU it copies the summary to the host first. Writes the arrays of

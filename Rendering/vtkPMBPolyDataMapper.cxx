@@ -15,6 +15,7 @@
 #include "vtkObjectFactory.h"
 #include "vtkOpenGLCellToVTKCellMap.h"
 #include "vtkOpenGLIndexBufferObject.h"
+#include "vtkOpenGLRenderWindow.h"
 #include "vtkOpenGLVertexBufferObject.h"
 #include "vtkOpenGLVertexBufferObjectGroup.h"
 #include "vtkPMBContourFilter.h"
@@ -27,6 +28,7 @@
 #include "vtkSmartPointer.h"
 #include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
+#include "vtkWeakPointer.h"
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
 #include "vtkCompositeMapperHelper2.h"
@@ -35,10 +37,13 @@
 #include "vtkOpenGLCompositePolyDataMapperDelegator.h"
 #endif
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
+#include <string>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -143,72 +148,69 @@ bool AllocateBuffer(GLenum target, size_t bytes)
   for (int i = 0; i < 16 && glGetError() != GL_NO_ERROR; ++i) // a lost context may report errors forever
   {
   }
-  // Rounded up by at most 1/16: for a size that was freed before OpenGL has memory at hand, and new memory takes 40 ms per GB.
-  size_t step = 1 << 16;
-  while (bytes / step > 32)
-  {
-    step *= 2;
-  }
-  glBufferData(target, (bytes + step - 1) / step * step, nullptr, GL_STATIC_DRAW);
+  glBufferData(target, bytes, nullptr, GL_STATIC_DRAW);
   return glGetError() == GL_NO_ERROR;
 }
 
-bool AllocateBuffer(vtkOpenGLBufferObject* buffer, GLenum target, size_t bytes)
+// The vertex buffers of a group, by name.
+struct BufferGroup : vtkOpenGLVertexBufferObjectGroup
 {
-  buffer->Bind();
-  const bool allocated = AllocateBuffer(target, bytes);
-  buffer->Release();
-  return allocated;
-}
-
-// Gives the bound buffer new memory, which write(memory) fills. OpenGL copies from mapped memory about ten times faster than
-// from memory of ours. False: OpenGL has no such memory, or lost it.
-template <typename Write>
-bool FillBuffer(GLenum target, size_t bytes, const Write& write)
-{
-  void* memory = AllocateBuffer(target, bytes)
-    ? glMapBufferRange(target, 0, bytes, GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT)
-    : nullptr;
-  if (!memory)
+  static std::map<std::string, vtkOpenGLVertexBufferObject*>& Of(vtkOpenGLVertexBufferObjectGroup* group)
   {
-    return false;
+    return group->*(&BufferGroup::UsedVBOs);
   }
-  write(memory);
-  return glUnmapBuffer(target);
+};
+
+// Two vectors. For their range VTK would start its threads.
+class TwoVectors : public vtkFloatArray
+{
+public:
+  static TwoVectors* New();
+  vtkTypeMacro(TwoVectors, vtkFloatArray);
+
+protected:
+  bool ComputeScalarRange(double* ranges) override { return this->ComputeScalarRange(ranges, nullptr, 0); }
+  bool ComputeScalarRange(double* ranges, const unsigned char*, unsigned char) override
+  {
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      ranges[2 * axis] = std::min(this->GetComponent(0, axis), this->GetComponent(1, axis));
+      ranges[2 * axis + 1] = std::max(this->GetComponent(0, axis), this->GetComponent(1, axis));
+    }
+    return true;
+  }
+};
+vtkStandardNewMacro(TwoVectors);
+
+vtkSmartPointer<vtkFloatArray> MakeTwo(const double a[3], const double b[3])
+{
+  auto vectors = vtkSmartPointer<TwoVectors>::New();
+  vectors->SetNumberOfComponents(3);
+  vectors->InsertNextTuple(a);
+  vectors->InsertNextTuple(b);
+  return vectors;
 }
 
 // A mesh for VTK to make buffers from: it has no cells, and in place of its points and normals only those of two corners of
 // its bounds. The other arrays are the mesh's.
 vtkSmartPointer<vtkPolyData> StandIn(vtkPolyData* mesh)
 {
-  double bounds[6];
-  mesh->GetPoints()->GetBounds(bounds);
-  vtkNew<vtkPoints> corners;
-  for (int i = 0; i < 2 && mesh->GetNumberOfPoints() > 0; ++i)
-  {
-    corners->InsertNextPoint(bounds[i], bounds[2 + i], bounds[4 + i]);
-  }
-  vtkSMPTools::LocalScope(
-    vtkSMPTools::Config("Sequential"), // VTK keeps these, and would start its threads for two points
-    [&]
-    {
-      corners->GetBounds(bounds);
-      for (int axis = 0; axis < 3; ++axis)
-      {
-        corners->GetData()->GetRange(bounds, axis);
-      }
-    });
   auto bare = vtkSmartPointer<vtkPolyData>::New();
+  vtkNew<vtkPoints> corners;
+  if (mesh->GetNumberOfPoints() > 0)
+  {
+    double bounds[6];
+    mesh->GetPoints()->GetBounds(bounds);
+    const double low[3] = { bounds[0], bounds[2], bounds[4] }, high[3] = { bounds[1], bounds[3], bounds[5] };
+    corners->SetData(MakeTwo(low, high));
+  }
   bare->SetPoints(corners);
   bare->GetPointData()->ShallowCopy(mesh->GetPointData());
   bare->GetFieldData()->ShallowCopy(mesh->GetFieldData());
   if (mesh->GetPointData()->GetNormals())
   {
-    vtkNew<vtkFloatArray> normals;
-    normals->SetNumberOfComponents(3);
-    normals->InsertNextTuple3(0, 0, 1);
-    normals->InsertNextTuple3(0, 0, 1);
-    bare->GetPointData()->SetNormals(normals);
+    const double up[3] = { 0, 0, 1 };
+    bare->GetPointData()->SetNormals(MakeTwo(up, up));
   }
   return bare;
 }
@@ -244,6 +246,7 @@ protected:
     this->Direct = this->AreAllTriangles(blocks, renderer, actor) && this->BuildDirectly(blocks, renderer, actor);
     if (!this->Direct)
     {
+      this->ForgetBuffers();
       // For a selection of points too VTK expects the surface's buffers: those it builds when none is made.
       const int populate = this->PopulateSelectionSettings;
       this->PopulateSelectionSettings = 0;
@@ -251,6 +254,14 @@ protected:
       this->Superclass::BuildBufferObjects(renderer, actor);
       this->PopulateSelectionSettings = populate;
     }
+  }
+
+  ~vtkPMBMapperHelper() override { this->ForgetBuffers(); }
+
+  void ReleaseGraphicsResources(vtkWindow* window) override
+  {
+    this->ForgetBuffers();
+    this->Superclass::ReleaseGraphicsResources(window);
   }
 
   // VTK binds the buffer of before a selection again after it. If it was one of these, it may be gone by then.
@@ -340,6 +351,9 @@ private:
       block.Drawn = standIns.back();
     }
     this->Superclass::BuildBufferObjects(renderer, actor); // but for points, normals and triangles
+    this->Window = vtkOpenGLRenderWindow::SafeDownCast(renderer->GetVTKWindow());
+    this->Keep("vertexMC", this->Points);
+    this->Keep("normalMC", this->Normals);
     const bool onGPU = blocks.size() == 1 && this->FillOnGPU(blocks.front().Mesh);
     this->Mapper()->NumberOfTrianglesFromGPU = onGPU ? blocks.front().Mesh->GetNumberOfPolys() : 0;
     const bool filled = onGPU ||
@@ -351,28 +365,87 @@ private:
     return filled;
   }
 
+  // VTK makes new vertex buffers for each mesh. Keeps the first one, and puts it in the place of the later ones: to OpenGL and
+  // CUDA new memory costs 80 ms per GB.
+  void Keep(const char* name, vtkSmartPointer<vtkOpenGLVertexBufferObject>& kept)
+  {
+    auto& used = BufferGroup::Of(this->VBOs);
+    const auto found = used.find(name);
+    vtkOpenGLVertexBufferObject* made = found == used.end() ? nullptr : found->second;
+    if (!kept || !made || made->GetCoordShiftAndScaleEnabled() != kept->GetCoordShiftAndScaleEnabled())
+    {
+      this->Buffers.Registered = nullptr;
+      kept = made;
+      return;
+    }
+    kept->SetShift(made->GetShift());
+    kept->SetScale(made->GetScale());
+    kept->Modified(); // VTK looks at it anew
+    made->Delete();
+    kept->Register(nullptr);
+    found->second = kept;
+  }
+
+  void ForgetBuffers()
+  {
+    const vtkSmartPointer<vtkOpenGLRenderWindow> window = this->Window.Get();
+    if (window) // else it is being deleted, and its context is current
+    {
+      window->PushContext();
+    }
+    this->Buffers.Registered = nullptr; // before OpenGL deletes them
+    this->Points = this->Normals = nullptr;
+    if (window)
+    {
+      window->PopContext();
+    }
+    this->Window = nullptr;
+  }
+
+  // Binds a buffer with room for so many bytes. False: OpenGL has no memory.
+  bool Reserve(vtkOpenGLBufferObject* buffer, GLenum target, size_t bytes)
+  {
+    size_t step = 1 << 16; // an isovalue next to this one finds room
+    while (bytes / step > 32)
+    {
+      step *= 2;
+    }
+    const auto wanted = static_cast<GLint64>((bytes + step - 1) / step * step);
+    GLint64 room = 0;
+    buffer->Bind();
+    glGetBufferParameteri64v(target, GL_BUFFER_SIZE, &room);
+    if (room >= wanted && room <= 2 * wanted)
+    {
+      return true;
+    }
+    this->Buffers.Registered = nullptr;
+    return AllocateBuffer(target, static_cast<size_t>(wanted));
+  }
+
   // Lets the GPU that made the mesh fill the buffers. False: it cannot.
   bool FillOnGPU(vtkPolyData* mesh)
   {
-    vtkOpenGLVertexBufferObject* points = this->VBOs->GetVBO("vertexMC");
-    vtkOpenGLVertexBufferObject* normals = this->VBOs->GetVBO("normalMC");
     auto* triangles = this->Primitives[PrimitiveTris].IBO;
-    const bool moved = points && points->GetCoordShiftAndScaleEnabled();
-    if (!points || (moved && mesh->GetPoints()->GetDataType() != VTK_FLOAT) ||
-      !vtkPMBContourFilter::EmitToOpenGL(mesh, 0, 0, 0))
+    const bool moved = this->Points && this->Points->GetCoordShiftAndScaleEnabled();
+    if (!this->Points || (moved && mesh->GetPoints()->GetDataType() != VTK_FLOAT) ||
+      !vtkPMBContourFilter::EmitToOpenGL(mesh, nullptr))
     {
       return false;
     }
     triangles->GenerateBuffer(vtkOpenGLBufferObject::ElementArrayBuffer);
     const size_t vectors = 3 * sizeof(float) * static_cast<size_t>(mesh->GetNumberOfPoints());
     const size_t ids = sizeof(GLuint) * static_cast<size_t>(mesh->GetPolys()->GetNumberOfConnectivityIds());
-    return AllocateBuffer(points, GL_ARRAY_BUFFER, vectors) &&
-      (!normals || AllocateBuffer(normals, GL_ARRAY_BUFFER, vectors)) &&
-      AllocateBuffer(triangles, GL_ELEMENT_ARRAY_BUFFER, ids) &&
-      vtkPMBContourFilter::EmitToOpenGL(mesh, static_cast<unsigned int>(points->GetHandle()),
-        normals ? static_cast<unsigned int>(normals->GetHandle()) : 0,
-        static_cast<unsigned int>(triangles->GetHandle()), moved ? points->GetShift().data() : nullptr,
-        moved ? points->GetScale().data() : nullptr);
+    const bool reserved = this->Reserve(this->Points, GL_ARRAY_BUFFER, vectors) &&
+      (!this->Normals || this->Reserve(this->Normals, GL_ARRAY_BUFFER, vectors)) &&
+      this->Reserve(triangles, GL_ELEMENT_ARRAY_BUFFER, ids);
+    glBindBuffer(GL_ARRAY_BUFFER, 0);
+    triangles->Release();
+    this->Buffers.Points = static_cast<unsigned int>(this->Points->GetHandle());
+    this->Buffers.Normals = this->Normals ? static_cast<unsigned int>(this->Normals->GetHandle()) : 0;
+    this->Buffers.Triangles = static_cast<unsigned int>(triangles->GetHandle());
+    return reserved &&
+      vtkPMBContourFilter::EmitToOpenGL(mesh, &this->Buffers, moved ? this->Points->GetShift().data() : nullptr,
+        moved ? this->Points->GetScale().data() : nullptr);
   }
 
   // array(mesh): what goes into the buffer of this name, which is none if VTK needs none.
@@ -426,12 +499,19 @@ private:
     return filled && right;
   }
 
-  // FillBuffer, with a warning if it fails.
+  // Lets write(memory) fill a buffer. OpenGL copies from mapped memory about ten times faster than from memory of ours. False,
+  // with a warning: OpenGL has no such memory, or lost it.
   template <typename Write>
   bool Fill(vtkOpenGLBufferObject* buffer, GLenum target, size_t bytes, const Write& write)
   {
-    buffer->Bind();
-    const bool filled = FillBuffer(target, bytes, write);
+    void* memory = this->Reserve(buffer, target, bytes)
+      ? glMapBufferRange(target, 0, bytes, GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT)
+      : nullptr;
+    if (memory)
+    {
+      write(memory);
+    }
+    const bool filled = memory && glUnmapBuffer(target);
     buffer->Release();
     vtkPMBPolyDataMapper* mapper = this->Mapper();
     if (!filled && !mapper->MemoryWarningShown)
@@ -476,6 +556,9 @@ private:
 
   bool Direct = false;
   bool BuiltForSelection = false;
+  vtkSmartPointer<vtkOpenGLVertexBufferObject> Points, Normals; // those kept; no normals: null
+  vtkPMBContourFilter::OpenGLBuffers Buffers = {};              // these and the triangles, for the GPU
+  vtkWeakPointer<vtkOpenGLRenderWindow> Window;                 // theirs
 };
 vtkStandardNewMacro(vtkPMBMapperHelper);
 

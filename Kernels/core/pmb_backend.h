@@ -45,13 +45,24 @@ typedef struct pmb_backend {
   int finds_ranges;
   /* Fills the offsets of a mesh in device memory; NULL: the backend has none. */
   pmb_status (*fill_offsets)(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
-  /* Gives the device memory of OpenGL's buffers (0: none, and so no memory) and its bytes until unmap_gl, which follows a
-   * success. NULL: the backend has none. */
-  pmb_status (*map_gl)(pmb_context *context, const unsigned names[PMB_GL_BUFFERS], void *memory[PMB_GL_BUFFERS],
-    size_t bytes[PMB_GL_BUFFERS]);
+  /* OpenGL's buffers; NULL: the backend has none. map_gl gives the device memory of those that have a name, and its bytes,
+   * until unmap_gl, which follows a success. */
+  pmb_status (*register_gl)(pmb_context *context, pmb_gl_buffers *buffers);
+  void (*unregister_gl)(pmb_gl_buffers *buffers);
+  pmb_status (*map_gl)(
+    pmb_context *context, pmb_gl_buffers *buffers, void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS]);
   pmb_status (*move_gl)(pmb_context *context, float *points, const double *shift, const double *scale);
-  pmb_status (*unmap_gl)(pmb_context *context);
+  pmb_status (*unmap_gl)(pmb_context *context, pmb_gl_buffers *buffers);
 } pmb_backend;
+
+struct pmb_gl_buffers {
+  const pmb_backend *backend;
+  unsigned names[PMB_GL_BUFFERS]; /* 0: none */
+  int count;                      /* of the names that are not 0, and of resources */
+  void *resources[PMB_GL_BUFFERS];
+  int device;
+  uint32_t generation; /* of the device's state */
+};
 
 extern const pmb_backend pmb_cpu_backend;
 extern const pmb_backend pmb_cuda_backend; /* in builds without CUDA its create says so */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * pmb_emit and pmb_emit_gl: checks of the mesh, its ranges, OpenGL's buffers. */
+ * pmb_emit: checks of the mesh, its ranges. */
 #include <math.h>
 
 #include "core/pmb_backend.h"
@@ -117,60 +117,6 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
     ((int32_t *)mesh->offsets)[total.triangles] = (int32_t)(3 * total.triangles);
   } else if (status == PMB_OK && mesh->offsets) {
     ((int64_t *)mesh->offsets)[total.triangles] = 3 * total.triangles;
-  }
-  return status;
-}
-
-/* Emits to mapped buffers. */
-static pmb_status emit_mapped(
-  pmb_context *context, const pmb_gl_mesh *gl, void *memory[PMB_GL_BUFFERS], const size_t bytes[PMB_GL_BUFFERS])
-{
-  const int64_t counts[PMB_GL_BUFFERS] = { context->total.points, context->total.points, context->total.triangles };
-  for (int i = 0; i < PMB_GL_BUFFERS; ++i) {
-    if (memory[i] && bytes[i] / 12 < (uint64_t)counts[i]) {
-      return pmb_fail(context, PMB_INVALID, "pmb_emit_gl: buffer %d of 3 has %zu bytes; the mesh needs 12 times %lld",
-        i, bytes[i], (long long)counts[i]);
-    }
-  }
-  const pmb_mesh mesh = { .struct_size = sizeof(mesh),
-    .point_capacity = context->total.points,
-    .triangle_capacity = context->total.triangles,
-    .points = memory[0],
-    .point_type = PMB_FLOAT32,
-    .normals = memory[1],
-    .triangles = memory[2],
-    .id_type = PMB_INT32,
-    .gradient_estimator = gl->gradient_estimator,
-    .on_device = 1 };
-  const pmb_status status = pmb_emit(context, &mesh);
-  return status == PMB_OK && memory[0] && gl->shift && gl->scale
-    ? context->backend->move_gl(context, memory[0], gl->shift, gl->scale)
-    : status;
-}
-
-pmb_status pmb_emit_gl(pmb_context *context, const pmb_gl_mesh *mesh)
-{
-  void *memory[PMB_GL_BUFFERS] = { NULL, NULL, NULL };
-  size_t bytes[PMB_GL_BUFFERS] = { 0, 0, 0 };
-  if (!context) {
-    return PMB_INVALID;
-  }
-  context->error[0] = '\0';
-  if (pmb_check_size(context, "pmb_gl_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK) {
-    return PMB_INVALID;
-  }
-  if (!context->counted) {
-    return pmb_fail(context, PMB_INVALID, "pmb_emit_gl: nothing is counted; call pmb_count first");
-  }
-  if (!context->backend->map_gl) {
-    return pmb_fail(context, PMB_UNAVAILABLE, "pmb_emit_gl: this context works on the CPU; use pmb_emit");
-  }
-  const unsigned names[PMB_GL_BUFFERS] = { mesh->points, mesh->normals, mesh->triangles };
-  pmb_status status = context->backend->map_gl(context, names, memory, bytes);
-  if (status == PMB_OK) {
-    status = emit_mapped(context, mesh, memory, bytes);
-    const pmb_status end = context->backend->unmap_gl(context);
-    status = status == PMB_OK ? end : status;
   }
   return status;
 }

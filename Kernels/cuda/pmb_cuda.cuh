@@ -212,8 +212,6 @@ typedef struct pmb_cuda {
   int counted;          /* the arrays hold the bricks of the group last counted */
   pmb_sizes sizes;      /* of the group last counted */
   pmb_cuda_job job;
-  cudaGraphicsResource_t graphics[PMB_GL_BUFFERS]; /* mapped now */
-  int graphics_count;
 } pmb_cuda;
 
 /* The type in which samples are computed with: float or double. */
@@ -375,10 +373,12 @@ pmb_status pmb_cuda_fill_caller(
   pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *output);
 /* See pmb_backend. */
 pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
-pmb_status pmb_cuda_map_gl(pmb_context *context, const unsigned names[PMB_GL_BUFFERS], void *memory[PMB_GL_BUFFERS],
-  size_t bytes[PMB_GL_BUFFERS]);
+pmb_status pmb_cuda_register_gl(pmb_context *context, pmb_gl_buffers *buffers);
+void pmb_cuda_unregister_gl(pmb_gl_buffers *buffers);
+pmb_status pmb_cuda_map_gl(
+  pmb_context *context, pmb_gl_buffers *buffers, void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS]);
 pmb_status pmb_cuda_move_gl(pmb_context *context, float *points, const double *shift, const double *scale);
-pmb_status pmb_cuda_unmap_gl(pmb_context *context);
+pmb_status pmb_cuda_unmap_gl(pmb_context *context, pmb_gl_buffers *buffers);
 
 /* How a kernel is launched: it may begin before the one before it ends, see pmb_cuda_await_passes; all its blocks are on the
  * device at the same time. */

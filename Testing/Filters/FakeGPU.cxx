@@ -207,7 +207,14 @@ pmb_status Summary(pmb_context* context, pmb_buffer* copy, const void** low, con
   return End(context, FAKE_SUMMARY, status == PMB_OK ? pmb_cpu_backend.summary(context, copy, low, high) : status);
 }
 
-pmb_status UnmapGL(pmb_context*)
+pmb_status RegisterGL(pmb_context* context, pmb_gl_buffers*)
+{
+  return TheMachine().GL ? PMB_OK : Fail(context, PMB_UNAVAILABLE);
+}
+
+void UnregisterGL(pmb_gl_buffers*) {}
+
+pmb_status UnmapGL(pmb_context*, pmb_gl_buffers*)
 {
   for (unsigned& name : TheMachine().Mapped)
   {
@@ -229,15 +236,15 @@ pmb_status MoveGL(pmb_context* context, float* points, const double* shift, cons
   return PMB_OK;
 }
 
-pmb_status MapGL(pmb_context* context, const unsigned names[], void* memory[], size_t bytes[])
+pmb_status MapGL(pmb_context* context, pmb_gl_buffers* buffers, void* memory[], size_t bytes[])
 {
   for (int i = 0; TheMachine().GL && i < PMB_GL_BUFFERS; ++i)
   {
-    memory[i] = names[i] ? TheMachine().GL->map(names[i], &bytes[i]) : nullptr;
-    TheMachine().Mapped[i] = memory[i] ? names[i] : 0;
-    if (names[i] && !memory[i])
+    memory[i] = buffers->names[i] ? TheMachine().GL->map(buffers->names[i], &bytes[i]) : nullptr;
+    TheMachine().Mapped[i] = memory[i] ? buffers->names[i] : 0;
+    if (buffers->names[i] && !memory[i])
     {
-      UnmapGL(context);
+      UnmapGL(context, buffers);
       return Fail(context, PMB_UNAVAILABLE);
     }
   }
@@ -248,7 +255,7 @@ pmb_status MapGL(pmb_context* context, const unsigned names[], void* memory[], s
 extern "C"
 {
   extern const pmb_backend pmb_cuda_backend = { "fake", Create, Destroy, Bind, Unbind, Count, Emit, Refresh, Summary,
-    0, nullptr, MapGL, MoveGL, UnmapGL };
+    0, nullptr, RegisterGL, UnregisterGL, MapGL, MoveGL, UnmapGL };
 
   const char* pmb_cuda_missing(void)
   {

@@ -194,7 +194,8 @@ int main()
   vtkNew<vtkPolyData> empty;
   for (vtkPolyData* mesh : { static_cast<vtkPolyData*>(nullptr), empty.Get(), orphan.Get() })
   {
-    PMB_CHECK(!vtkPMBContourFilter::EmitToOpenGL(mesh, 1, 2, 3), "a mesh that no GPU has");
+    vtkPMBContourFilter::OpenGLBuffers buffers{ 1, 2, 3, nullptr };
+    PMB_CHECK(!vtkPMBContourFilter::EmitToOpenGL(mesh, &buffers), "a mesh that no GPU has");
   }
   PMB_CHECK(Maps > 20, Maps << " buffers were mapped");
   PMB_CHECK(fake_get().faults == 0, "the core was used wrongly");

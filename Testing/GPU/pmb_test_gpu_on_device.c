@@ -300,7 +300,7 @@ extern void *emulator_gl_buffer(unsigned name, size_t bytes) __attribute__((weak
 
 static void opengl(void)
 {
-  enum { POINTS = 3, NORMALS = 5, TRIANGLES = 8, SMALL = 9 };
+  enum { POINTS = 3, NORMALS = 5, TRIANGLES = 8, SMALL = 9, LAST = SMALL };
   pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
   const double isovalues[] = { 0.1, -0.3, 5 };
   test_volume v;
@@ -308,45 +308,54 @@ static void opengl(void)
   volume_sampled(&v, PMB_INT16, 40, gyroid);
   bind_to(gpu, &v.view);
   const double shift[3] = { 20.1, -3, 1e6 }, scale[3] = { 1 / 39.0, 2, 1e-3 };
-  pmb_gl_mesh gl = { sizeof gl, POINTS, NORMALS, TRIANGLES, PMB_CENTRAL, NULL, NULL };
-  CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_INVALID, "pmb_count");
+  const pmb_gl_mesh gl = { sizeof gl, PMB_CENTRAL, NULL, NULL }, moved = { sizeof moved, PMB_CENTRAL, shift, scale };
+  pmb_gl_buffers *buffers = (pmb_gl_buffers *)&v;
+  CHECK_REFUSED(gpu, pmb_emit_gl(gpu, NULL, &gl), PMB_INVALID, "pmb_count");
   CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
-  CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_UNAVAILABLE, "pmb_emit");
+  CHECK_REFUSED(gpu, pmb_emit_gl(gpu, NULL, &gl), PMB_INVALID, "pmb_register_gl");
+  CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, 0, 0, NULL), PMB_INVALID, "buffers");
+  CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, 0, 0, &buffers), PMB_UNAVAILABLE, "pmb_emit");
+  CHECK(!buffers, "buffers that are not there");
   if (emulator_gl_buffer) {
     const size_t points = 12 * (size_t)m.sizes.points, triangles = 12 * (size_t)m.sizes.triangles;
     const void *p = emulator_gl_buffer(POINTS, points), *n = emulator_gl_buffer(NORMALS, points),
                *t = emulator_gl_buffer(TRIANGLES, triangles + 4);
     CHECK(triangles > 10000, "%zu bytes of triangles", triangles);
-    for (int normals = 1; normals >= 0; normals--) {
-      gl.normals = normals ? NORMALS : 0;
-      CHECK_STATUS(gpu, pmb_emit_gl(gpu, &gl), PMB_OK);
+    CHECK_STATUS(gpu, pmb_register_gl(gpu, POINTS, NORMALS, TRIANGLES, &buffers), PMB_OK);
+    for (int round = 0; round < 3; round++) {
+      CHECK_STATUS(gpu, pmb_emit_gl(gpu, buffers, &gl), PMB_OK);
       CHECK(!memcmp(p, m.view.points, points) && !memcmp(n, m.view.normals, points) &&
           !memcmp(t, m.view.triangles, triangles),
         "the buffers differ from the arrays");
-      memset((void *)p, 1, points);
+      memset((void *)(round ? t : p), 1, points);
+      if (round) memset((void *)n, 1, points);
     }
-    gl.shift = shift;
-    gl.scale = scale;
-    CHECK_STATUS(gpu, pmb_emit_gl(gpu, &gl), PMB_OK);
+    pmb_unregister_gl(buffers);
+    CHECK_STATUS(gpu, pmb_register_gl(gpu, POINTS, 0, TRIANGLES, &buffers), PMB_OK);
+    CHECK_STATUS(gpu, pmb_emit_gl(gpu, buffers, &moved), PMB_OK);
     for (int64_t i = 0, wrong = 0; i < 3 * m.sizes.points; i++) {
-      const float moved = (float)((((const float *)m.view.points)[i] - shift[i % 3]) * scale[i % 3]);
-      wrong += memcmp(&moved, (const float *)p + i, sizeof moved) != 0;
-      CHECK(wrong != 1, "coordinate %lld: %g, not %g", (long long)i, ((const float *)p)[i], moved);
+      const float expected = (float)((((const float *)m.view.points)[i] - shift[i % 3]) * scale[i % 3]);
+      wrong += memcmp(&expected, (const float *)p + i, sizeof expected) != 0;
+      CHECK(wrong != 1, "coordinate %lld: %g, not %g", (long long)i, ((const float *)p)[i], expected);
     }
+    CHECK(!memcmp(t, m.view.triangles, triangles), "the triangles differ from the array");
+    bind_to(cpu, &v.view);
+    const pmb_request request = { sizeof request, isovalues, 1, 1 };
+    pmb_sizes sizes;
+    CHECK_STATUS(cpu, pmb_count(cpu, &request, &sizes, NULL), PMB_OK);
+    CHECK_REFUSED(cpu, pmb_emit_gl(cpu, buffers, &gl), PMB_INVALID, "CPU");
+    pmb_unregister_gl(buffers);
     emulator_gl_buffer(SMALL, points - 12);
-    gl.points = SMALL;
-    CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_INVALID, "bytes");
-    gl.points = SMALL + 1;
-    CHECK_REFUSED(gpu, pmb_emit_gl(gpu, &gl), PMB_UNAVAILABLE, "RegisterBuffer");
+    CHECK_STATUS(gpu, pmb_register_gl(gpu, SMALL, NORMALS, TRIANGLES, &buffers), PMB_OK);
+    CHECK_REFUSED(gpu, pmb_emit_gl(gpu, buffers, &gl), PMB_INVALID, "bytes");
+    pmb_unregister_gl(buffers);
+    CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, LAST + 1, 0, &buffers), PMB_UNAVAILABLE, "RegisterBuffer");
     CHECK_STATUS(gpu, pmb_emit(gpu, &m.view), PMB_OK);
-    for (unsigned name = POINTS; name <= SMALL; name++)
+    for (unsigned name = POINTS; name <= LAST; name++)
       if (name == POINTS || name == NORMALS || name >= TRIANGLES) emulator_gl_buffer(name, 0);
   }
-  bind_to(cpu, &v.view);
-  pmb_sizes sizes;
-  const pmb_request request = { sizeof request, isovalues, 1, 1 };
-  CHECK_STATUS(cpu, pmb_count(cpu, &request, &sizes, NULL), PMB_OK);
-  CHECK_REFUSED(cpu, pmb_emit_gl(cpu, &gl), PMB_UNAVAILABLE, "CPU");
+  CHECK_REFUSED(cpu, pmb_register_gl(cpu, POINTS, 0, 0, &buffers), PMB_UNAVAILABLE, "CPU");
+  pmb_unregister_gl(NULL);
   mesh_free(&m);
   pmb_destroy(gpu);
   pmb_destroy(cpu);

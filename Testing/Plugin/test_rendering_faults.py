@@ -256,6 +256,8 @@ def test_no_memory():
             picture(window)  # a new window looks for OpenGL's functions
             with Messages() as log:
                 for _ in range(2):
+                    mapper.SetInputDataObject(tree(mesh(cells=[(0, 1, 2, 3)])))
+                    picture(window)  # VTK draws a quad: no buffers of ours are left
                     with Failing(function, result, arguments, which) as failing:
                         mapper.SetInputDataObject(tree(sphere(), sphere(1)))
                         shown = picture(window)

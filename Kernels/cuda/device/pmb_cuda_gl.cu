@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Buffer objects of OpenGL as device memory. They are registered for one call: that takes microseconds, and nothing is left
- * when OpenGL deletes them. */
+ * Buffer objects of OpenGL as device memory. To register them takes 10 ms per GB, to map them nearly nothing. */
 #include "cuda/pmb_cuda.cuh"
 
 #if !defined(PMB_EMULATED_GL) /* of cuda_gl_interop.h, which needs OpenGL's headers */
@@ -16,7 +15,7 @@ static pmb_status unavailable(pmb_context *context, cudaError_t error, const cha
 {
   cudaGetLastError();
   return pmb_fail(context, PMB_UNAVAILABLE,
-    "pmb_emit_gl: OpenGL has no memory in common with the GPU: %s at %s; use pmb_emit", cudaGetErrorName(error),
+    "pmb_register_gl: OpenGL has no memory in common with the GPU: %s at %s; use pmb_emit", cudaGetErrorName(error),
     what);
 }
 
@@ -34,51 +33,92 @@ static pmb_status check_gpu(pmb_cuda *cuda)
     }
   }
   return pmb_fail(cuda->context, PMB_UNAVAILABLE,
-    "pmb_emit_gl: OpenGL draws on another GPU than the context's, %d from 0; use pmb_emit", cuda->device);
+    "pmb_register_gl: OpenGL draws on another GPU than the context's, %d from 0; use pmb_emit", cuda->device);
 }
 
-static void unregister(pmb_cuda *cuda)
+static cudaGraphicsResource_t *resources_of(pmb_gl_buffers *buffers)
 {
-  while (cuda->graphics_count > 0) {
-    cudaGraphicsUnregisterResource(cuda->graphics[--cuda->graphics_count]);
+  return (cudaGraphicsResource_t *)buffers->resources;
+}
+
+static void unregister(pmb_gl_buffers *buffers)
+{
+  while (buffers->count > 0) {
+    cudaGraphicsUnregisterResource(resources_of(buffers)[--buffers->count]);
   }
   cudaGetLastError();
 }
 
-/* Registers and maps the buffers. */
-static pmb_status map(pmb_cuda *cuda, const unsigned *names, void **memory, size_t *bytes)
+static pmb_status register_all(pmb_cuda *cuda, pmb_gl_buffers *buffers)
 {
   enum { WRITE_ALL = 2 }; /* cudaGraphicsRegisterFlagsWriteDiscard */
-  cudaError_t error = cudaSuccess;
   PMB_CUDA_STEP(check_gpu(cuda));
   for (int i = 0; i < PMB_GL_BUFFERS; ++i) {
-    if (names[i]) {
-      error = cudaGraphicsGLRegisterBuffer(&cuda->graphics[cuda->graphics_count], names[i], WRITE_ALL);
+    if (buffers->names[i]) {
+      const cudaError_t error =
+        cudaGraphicsGLRegisterBuffer(&resources_of(buffers)[buffers->count], buffers->names[i], WRITE_ALL);
       if (error != cudaSuccess) {
         return unavailable(cuda->context, error, "cudaGraphicsGLRegisterBuffer");
       }
-      ++cuda->graphics_count;
+      ++buffers->count;
     }
   }
-  if (cuda->graphics_count > 0) {
-    error = cudaGraphicsMapResources(cuda->graphics_count, cuda->graphics, cuda->compute);
+  return PMB_OK;
+}
+
+pmb_status pmb_cuda_register_gl(pmb_context *context, pmb_gl_buffers *buffers)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  buffers->device = cuda->device;
+  buffers->generation = cuda->generation;
+  const pmb_status status = register_all(cuda, buffers);
+  if (status != PMB_OK) {
+    unregister(buffers);
   }
+  pmb_cuda_end(cuda);
+  return status;
+}
+
+void pmb_cuda_unregister_gl(pmb_gl_buffers *buffers)
+{
+  int before = 0;
+  if (!pmb_cuda_is_forked() && buffers->generation == pmb_cuda_generation(buffers->device)) {
+    cudaGetDevice(&before);
+    cudaSetDevice(buffers->device);
+    unregister(buffers);
+    cudaSetDevice(before);
+  }
+}
+
+static pmb_status map(
+  pmb_cuda *cuda, pmb_gl_buffers *buffers, void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS])
+{
+  cudaError_t error =
+    buffers->count > 0 ? cudaGraphicsMapResources(buffers->count, resources_of(buffers), cuda->compute) : cudaSuccess;
   for (int i = 0, n = 0; i < PMB_GL_BUFFERS && error == cudaSuccess; ++i) {
-    if (names[i]) {
-      error = cudaGraphicsResourceGetMappedPointer(&memory[i], &bytes[i], cuda->graphics[n++]);
+    if (buffers->names[i]) {
+      error = cudaGraphicsResourceGetMappedPointer(&memory[i], &bytes[i], resources_of(buffers)[n++]);
     }
   }
   return error == cudaSuccess ? PMB_OK : unavailable(cuda->context, error, "cudaGraphicsMapResources");
 }
 
-pmb_status pmb_cuda_map_gl(pmb_context *context, const unsigned names[PMB_GL_BUFFERS], void *memory[PMB_GL_BUFFERS],
-  size_t bytes[PMB_GL_BUFFERS])
+pmb_status pmb_cuda_map_gl(
+  pmb_context *context, pmb_gl_buffers *buffers, void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS])
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
+  if (buffers->device != cuda->device || buffers->generation != cuda->generation) {
+    return pmb_fail(context, PMB_UNAVAILABLE,
+      "pmb_emit_gl: the buffers are registered for GPU %d, and the context has GPU %d, or a GPU lost its state since; call "
+      "pmb_register_gl again",
+      buffers->device, cuda->device);
+  }
   PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
-  const pmb_status status = map(cuda, names, memory, bytes);
+  const pmb_status status = map(cuda, buffers, memory, bytes);
   if (status != PMB_OK) {
-    unregister(cuda);
+    cudaGraphicsUnmapResources(buffers->count, resources_of(buffers), cuda->compute);
+    cudaGetLastError();
   }
   pmb_cuda_end(cuda);
   return status;
@@ -112,14 +152,13 @@ pmb_status pmb_cuda_move_gl(pmb_context *context, float *points, const double *s
   return status;
 }
 
-pmb_status pmb_cuda_unmap_gl(pmb_context *context)
+pmb_status pmb_cuda_unmap_gl(pmb_context *context, pmb_gl_buffers *buffers)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   cudaSetDevice(cuda->device);
-  const cudaError_t error = cuda->graphics_count > 0
-    ? cudaGraphicsUnmapResources(cuda->graphics_count, cuda->graphics, cuda->compute)
+  const cudaError_t error = buffers->count > 0
+    ? cudaGraphicsUnmapResources(buffers->count, resources_of(buffers), cuda->compute)
     : cudaSuccess;
-  unregister(cuda);
   pmb_cuda_return_to_call();
   return error == cudaSuccess ? PMB_OK : unavailable(context, error, "cudaGraphicsUnmapResources");
 }
