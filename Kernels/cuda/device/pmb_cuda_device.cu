@@ -50,12 +50,17 @@ uint32_t pmb_cuda_generation_of_all(void)
   return sum;
 }
 
+/* Whether a kernel of this process failed. */
+static int is_of_kernel(cudaError_t error)
+{
+  return error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure;
+}
+
 /* Whether the device has lost its state after this error, or other code of the process has reset it. */
 static int is_fatal(cudaError_t error)
 {
-  return (error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure) || error == cudaErrorUnknown ||
-    error == cudaErrorECCUncorrectable || error == cudaErrorNvlinkUncorrectable ||
-    error == cudaErrorInvalidResourceHandle;
+  return is_of_kernel(error) || error == cudaErrorUnknown || error == cudaErrorECCUncorrectable ||
+    error == cudaErrorNvlinkUncorrectable || error == cudaErrorInvalidResourceHandle;
 }
 
 /* Whether this build has no code for the device. */
@@ -106,8 +111,7 @@ static const char FAILED[] = "the GPU failed in this process, which cannot use i
 /* Why a GPU is refused. */
 static const char *why_unavailable(void)
 {
-  return is_dead() ? FAILED
-                   : "the GPU is busy or unavailable; another process may use it alone";
+  return is_dead() ? FAILED : "the GPU is busy or unavailable; another process may use it alone";
 }
 
 /* ---- why no GPU can be used ---- */
@@ -151,7 +155,6 @@ extern "C" const char *pmb_cuda_missing(void)
   if (error == cudaSuccess && count > 0) {
     __atomic_store_n(&forks_of_user, (int64_t)pmb_forks(), __ATOMIC_RELEASE);
   }
-  const int failed_before = pmb_cuda_generation_of_all() > 1;
   if (is_fatal(error)) {
     note_loss();
   }
@@ -165,7 +168,7 @@ extern "C" const char *pmb_cuda_missing(void)
     case cudaErrorDevicesUnavailable:
       return why_unavailable();
     default:
-      if (is_dead() || (is_fatal(error) && failed_before)) { /* some drivers repeat the error that it died of */
+      if (is_dead() || is_of_kernel(error)) { /* drivers repeat the error that it died of */
         return FAILED;
       }
       snprintf(text, sizeof(text), "the NVIDIA driver reports an error: %.200s (%s)", cudaGetErrorString(error),
