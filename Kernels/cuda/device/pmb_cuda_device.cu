@@ -305,7 +305,8 @@ pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *
     note_loss();
   }
   return pmb_fail(context, PMB_INTERNAL, "the GPU failed: %s (%s) at %.160s%s", cudaGetErrorString(error),
-    cudaGetErrorName(error), what, fatal ? "; what this process held there is lost" : "");
+    cudaGetErrorName(error), what,
+    fatal ? "; what this process held there is lost; if it stays so, restart the program" : "");
 }
 
 pmb_status pmb_cuda_aborted(pmb_cuda *cuda)
