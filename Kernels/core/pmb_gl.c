@@ -82,8 +82,8 @@ pmb_status pmb_emit_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_
     return pmb_fail(context, PMB_INVALID, "pmb_emit_gl: nothing is counted; call pmb_count first");
   }
   if (!buffers || buffers->backend != context->backend) {
-    return pmb_fail(context, PMB_INVALID, "pmb_emit_gl: the buffers are %s; call pmb_register_gl with this context",
-      buffers ? "a GPU's, and the context works on the CPU" : "NULL");
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_emit_gl: the buffers are NULL, or a GPU's while the context works on the CPU; call pmb_register_gl");
   }
   pmb_status status = context->backend->map_gl(context, buffers, memory, bytes);
   if (status == PMB_OK) {
