@@ -113,7 +113,7 @@ def measure(make, source, isovalue, changes, view, name):
     triangles = contour.GetDataInformation().GetNumberOfCells()
     print(f"| {name} | {triangles:,} | {first:.1f} | " + " | ".join(f"{value:.1f}" for value in median) +
           f" | {turning:.1f} |", flush=True)
-    if hasattr(contour, "LastRun"):
+    if getattr(contour, "LastRun", ""):
         mapper = shown[0].GetClientSideObject().GetActiveRepresentation().GetActor().GetMapper()
         of_gpu = re.search(r"NumberOfTrianglesFromGPU: (\d+)", str(mapper))
         last_run.append(f"{contour.LastRun}; triangles that the GPU gave to OpenGL: {of_gpu.group(1) if of_gpu else 0}")
