@@ -21,6 +21,9 @@ typedef struct pmb_group {
 
 enum { PMB_GL_BUFFERS = 3 }; /* points, normals, triangles */
 
+struct pmb_ray_request; /* pmb_rays.h, pmb_ray.h */
+struct pmb_ray_job;
+
 /* Functions return PMB_OK, PMB_OUT_OF_MEMORY, PMB_ABORTED or PMB_TOO_LARGE, and PMB_INVALID for pointers that are not where
  * on_device says; pmb_fail sets the text. */
 typedef struct pmb_backend {
@@ -53,6 +56,8 @@ typedef struct pmb_backend {
     pmb_context *context, pmb_gl_buffers *buffers, void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS]);
   pmb_status (*move_gl)(pmb_context *context, float *points, const double *shift, const double *scale);
   pmb_status (*unmap_gl)(pmb_context *context, pmb_gl_buffers *buffers);
+  /* Fills the arrays of a request for rays; the job lacks the volume's place. NULL: pmb_cast_rays does it on the CPU. */
+  pmb_status (*cast_rays)(pmb_context *context, const struct pmb_ray_request *request, const struct pmb_ray_job *job);
 } pmb_backend;
 
 struct pmb_gl_buffers {

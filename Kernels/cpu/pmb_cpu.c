@@ -395,4 +395,4 @@ static pmb_status cpu_summary(pmb_context *context, pmb_buffer *copy, const void
 }
 
 const pmb_backend pmb_cpu_backend = { "cpu", cpu_create, cpu_destroy, cpu_bind, cpu_unbind, cpu_count, cpu_emit, NULL,
-  cpu_summary, 0, NULL, NULL, NULL, NULL, NULL, NULL };
+  cpu_summary, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL };

@@ -203,7 +203,8 @@ typedef struct pmb_cuda {
   pmb_cuda_buffer map, records, brick, before, special;
   pmb_cuda_buffer sums; /* the job's counters, d_select_sums, d_scan_sums */
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
-  pmb_cuda_buffer extents; /* of pass ranges, by block */
+  pmb_cuda_buffer extents;        /* of pass ranges, by block */
+  pmb_cuda_buffer picture, table; /* of rays */
   pmb_cuda_kept kept[PMB_CUDA_KEPT];
   uint32_t epoch;
   uint32_t record_room; /* active bricks that the arrays have room for */
@@ -379,6 +380,9 @@ pmb_status pmb_cuda_map_gl(
   pmb_context *context, pmb_gl_buffers *buffers, void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS]);
 pmb_status pmb_cuda_move_gl(pmb_context *context, float *points, const double *shift, const double *scale);
 pmb_status pmb_cuda_unmap_gl(pmb_context *context, pmb_gl_buffers *buffers);
+/* pmb_cuda_rays.cu */
+pmb_status pmb_cuda_cast_rays(
+  pmb_context *context, const struct pmb_ray_request *request, const struct pmb_ray_job *wanted);
 
 /* How a kernel is launched: it may begin before the one before it ends, see pmb_cuda_await_passes; all its blocks are on the
  * device at the same time. */

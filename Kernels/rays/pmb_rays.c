@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * pmb_cast_rays: checks the request, makes the job, and casts on the CPU. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/pmb_backend.h"
+#include "shared/pmb_ray.h"
+
+#define PMB_EACH_TYPE "shared/pmb_ray_template.h"
+#include "shared/pmb_each_type.h"
+
+enum { TILE = 16 }; /* pixels along a side of a unit of work */
+
+/* ---- checks ---- */
+
+static int all_finite(const double *values, int n)
+{
+  int finite = 1;
+  for (int i = 0; i < n; ++i) {
+    finite &= PMB_IS_FINITE(values[i]);
+  }
+  return finite;
+}
+
+static pmb_status check_surfaces(pmb_context *context, const pmb_ray_request *request)
+{
+  if (request->isovalue_count < 0 || request->isovalue_count > PMB_RAY_ISOVALUES ||
+    (request->isovalue_count > 0 && !request->isovalues)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: isovalue_count is %d; use 0 to %d, and set isovalues",
+      request->isovalue_count, (int)PMB_RAY_ISOVALUES);
+  }
+  for (int i = 0; i < request->isovalue_count; ++i) {
+    const pmb_ray_isovalue *v = &request->isovalues[i];
+    const double numbers[] = { v->value, v->color[0], v->color[1], v->color[2], v->color[3] };
+    if (!all_finite(numbers, 5)) {
+      return pmb_fail(
+        context, PMB_INVALID, "pmb_cast_rays: isovalue %d is %g; it and its color must be finite", i, v->value);
+    }
+  }
+  return PMB_OK;
+}
+
+static pmb_status check_table(pmb_context *context, const pmb_ray_request *request)
+{
+  const double numbers[] = { request->table_low, request->table_high, request->table_unit };
+  if (!request->table || request->table_size < 2 || request->table_size > PMB_RAY_TABLE) {
+    return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: table is %s and table_size %d; use 2 to %d colors",
+      request->table ? "set" : "NULL", request->table_size, (int)PMB_RAY_TABLE);
+  }
+  if (!all_finite(numbers, 3) || !(request->table_low < request->table_high) ||
+    (request->mode == PMB_RAY_COMPOSITE && !(request->table_unit > 0))) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_cast_rays: the table goes from %g to %g, of unit %g; use finite numbers, the smaller one first, and a unit above 0",
+      request->table_low, request->table_high, request->table_unit);
+  }
+  for (int i = 0; i < 4 * request->table_size; ++i) {
+    if (!PMB_IS_FINITE(request->table[i])) {
+      return pmb_fail(
+        context, PMB_INVALID, "pmb_cast_rays: number %d of color %d of the table is not finite", i % 4, i / 4);
+    }
+  }
+  return PMB_OK;
+}
+
+static pmb_status check(pmb_context *context, const pmb_ray_request *request)
+{
+  const size_t size = request ? request->struct_size : 0;
+  if (pmb_check_size(context, "pmb_ray_request", size, sizeof(*request)) != PMB_OK) {
+    return PMB_INVALID;
+  }
+  if (!context->bound) {
+    return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: no volume is bound; call pmb_bind first");
+  }
+  if ((unsigned)request->mode > (unsigned)PMB_RAY_AVERAGE) {
+    return pmb_fail(
+      context, PMB_INVALID, "pmb_cast_rays: mode is %d; use 0 to %d", (int)request->mode, (int)PMB_RAY_AVERAGE);
+  }
+  if (request->width < 1 || request->height < 1 || request->width > 65536 || request->height > 65536 ||
+    !request->colors) {
+    return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: %d x %d pixels, colors %s; use 1 to 65536 along each side",
+      request->width, request->height, request->colors ? "set" : "NULL");
+  }
+  if (!PMB_IS_FINITE(request->step) || request->step < 0) {
+    return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: step is %g; use a length above 0, or 0", request->step);
+  }
+  if (request->light_count < 0 || request->light_count > PMB_RAY_LIGHTS || request->plane_count < 0 ||
+    request->plane_count > PMB_RAY_PLANES || (request->light_count && !request->lights) ||
+    (request->plane_count && !request->planes) || !all_finite(request->planes, 4 * request->plane_count) ||
+    !all_finite(request->box, 6)) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_cast_rays: %d lights and %d planes; use at most %d and %d, set their arrays, and finite numbers",
+      request->light_count, request->plane_count, (int)PMB_RAY_LIGHTS, (int)PMB_RAY_PLANES);
+  }
+  return request->mode == PMB_RAY_ISOSURFACE ? check_surfaces(context, request) : check_table(context, request);
+}
+
+/* ---- the job ---- */
+
+static void multiply(const double a[16], const double b[16], double to[16])
+{
+  for (int i = 0; i < 16; ++i) {
+    to[i] = 0;
+    for (int n = 0; n < 4; ++n) {
+      to[i] += a[i / 4 * 4 + n] * b[4 * n + i % 4];
+    }
+  }
+}
+
+/* Gauss and Jordan, with the largest pivot. Returns 0 if there is no inverse. */
+static int invert(const double m[16], double to[16])
+{
+  double rows[4][8];
+  for (int i = 0; i < 4; ++i) {
+    for (int j = 0; j < 8; ++j) {
+      rows[i][j] = j < 4 ? m[4 * i + j] : j - 4 == i;
+    }
+  }
+  for (int c = 0; c < 4; ++c) {
+    int best = c;
+    for (int i = c + 1; i < 4; ++i) {
+      best = fabs(rows[i][c]) > fabs(rows[best][c]) ? i : best;
+    }
+    double pivot[8];
+    memcpy(pivot, rows[best], sizeof(pivot));
+    memcpy(rows[best], rows[c], sizeof(pivot));
+    for (int j = 0; j < 8; ++j) {
+      rows[c][j] = pivot[j] / pivot[c];
+    }
+    for (int i = 0; i < 4; ++i) {
+      const double factor = rows[i][c];
+      for (int j = 0; j < 8 && i != c; ++j) {
+        rows[i][j] -= factor * rows[c][j];
+      }
+    }
+  }
+  for (int i = 0; i < 16; ++i) {
+    to[i] = rows[i / 4][4 + i % 4];
+  }
+  return all_finite(to, 16);
+}
+
+static pmb_status make_view(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
+{
+  const double *w = job->index_to_world;
+  double to_world[16] = { 0 };
+  memcpy(to_world, w, sizeof(job->index_to_world));
+  to_world[15] = 1;
+  multiply(request->world_to_clip, to_world, job->index_to_clip);
+  if (!all_finite(request->world_to_clip, 16) || !invert(job->index_to_clip, job->clip_to_index)) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_cast_rays: world_to_clip has no inverse; the camera must have a view angle or height, near before far, and a position "
+      "away from its focal point");
+  }
+  double shortest = INFINITY;
+  for (int a = 0; a < 3; ++a) {
+    shortest = fmin(shortest, sqrt(w[a] * w[a] + w[4 + a] * w[4 + a] + w[8 + a] * w[8 + a]));
+  }
+  job->step = request->step > 0 ? request->step : shortest / 2;
+  for (int i = 0; i < request->plane_count; ++i) {
+    const double *p = request->planes + 4 * i;
+    for (int a = 0; a < 4; ++a) {
+      job->planes[i][a] = p[0] * w[a] + p[1] * w[4 + a] + p[2] * w[8 + a] + (a == 3 ? p[3] : 0);
+    }
+  }
+  return PMB_OK;
+}
+
+static int by_value(const void *a, const void *b)
+{
+  const double x = ((const pmb_ray_isovalue *)a)->value, y = ((const pmb_ray_isovalue *)b)->value;
+  return (x > y) - (x < y);
+}
+
+/* The table with opacities of a step, and which entries show: `colors` and `shown` have room for it. */
+static void make_table(const pmb_ray_request *request, pmb_ray_job *job, float *colors, int32_t *shown)
+{
+  shown[0] = 0;
+  for (int i = 0; i < request->table_size; ++i) {
+    memcpy(colors + 4 * i, request->table + 4 * i, 4 * sizeof(float));
+    float *opacity = &colors[4 * i + 3];
+    *opacity = *opacity < 0 ? 0 : *opacity > 1 ? 1 : *opacity;
+    if (request->mode == PMB_RAY_COMPOSITE) {
+      *opacity = (float)(1 - pow(1 - *opacity, job->step / request->table_unit));
+    }
+    shown[i + 1] = shown[i] + (*opacity > 0);
+  }
+  job->table = colors;
+  job->table_shown = shown;
+  job->table_size = request->table_size;
+  job->table_low = (float)request->table_low;
+  job->table_per_unit = (float)((request->table_size - 1) / (request->table_high - request->table_low));
+}
+
+static void make_volume(const pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
+{
+  const pmb_volume *v = &context->volume;
+  static const double no_box[6] = { 0 };
+  const int whole = memcmp(request->box, no_box, sizeof(no_box)) == 0;
+  const int sizes[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  job->samples = v->samples;
+  for (int a = 0; a < 3; ++a) {
+    const double last = (double)(v->dims[a] - 1);
+    job->strides[a] = v->strides[a];
+    job->dims[a] = (int32_t)v->dims[a];
+    job->bricks[a] = (int32_t)((v->dims[a] + sizes[a] - 1) / sizes[a]);
+    job->box[2 * a] = whole ? 0 : fmax(request->box[2 * a], 0);
+    job->box[2 * a + 1] = whole ? last : fmin(request->box[2 * a + 1], last);
+  }
+  memcpy(job->index_to_world, context->frame.to_world, sizeof(job->index_to_world));
+  for (int a = 0; a < 3; ++a) { /* the volume may be a piece of a larger one */
+    const double *w = context->frame.to_world + 4 * a;
+    job->index_to_world[4 * a + 3] =
+      w[0] * (double)v->first[0] + w[1] * (double)v->first[1] + w[2] * (double)v->first[2] + w[3];
+  }
+  memcpy(job->normal, context->frame.matrix_f32, sizeof(job->normal));
+  job->sample_flags = v->sample_flags;
+  job->cell_flags = v->cell_flags;
+  job->hidden_sample_bits = v->hidden_sample_bits;
+  job->hidden_cell_bits = v->hidden_cell_bits;
+}
+
+static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
+{
+  job->mode = (int)request->mode;
+  job->width = request->width;
+  job->height = request->height;
+  job->shade = request->shade;
+  job->ambient = request->ambient;
+  job->diffuse = request->diffuse;
+  job->specular = request->specular;
+  job->specular_power = request->specular_power;
+  job->plane_count = request->plane_count;
+  job->light_count = request->light_count;
+  if (request->light_count > 0) {
+    memcpy(job->lights, request->lights, (size_t)request->light_count * sizeof(*job->lights));
+  }
+  if (request->mode == PMB_RAY_ISOSURFACE && request->isovalue_count > 0) {
+    job->isovalue_count = request->isovalue_count;
+    memcpy(job->isovalues, request->isovalues, (size_t)request->isovalue_count * sizeof(*job->isovalues));
+    qsort(job->isovalues, (size_t)request->isovalue_count, sizeof(*job->isovalues), by_value);
+  }
+}
+
+/* ---- the CPU ---- */
+
+typedef struct picture {
+  const pmb_ray_job *job;
+  const pmb_ray_request *request;
+  pmb_pixel (*cast)(const pmb_ray_job *, int, int, float);
+  int tiles; /* along x */
+} picture;
+
+#define PMB_CAST(NAME, type, name, real)                                          \
+  static pmb_pixel cast_##name(const pmb_ray_job *job, int x, int y, float limit) \
+  {                                                                               \
+    return pmb_ray_cast_##name(job, x, y, limit);                                 \
+  }
+PMB_SAMPLE_TYPES(PMB_CAST)
+
+static void cast_tile(void *data, int worker, size_t i)
+{
+  const picture *p = data;
+  const pmb_ray_request *request = p->request;
+  const int x0 = (int)(i % (size_t)p->tiles) * TILE, y0 = (int)(i / (size_t)p->tiles) * TILE;
+  (void)worker;
+  for (int y = y0; y < y0 + TILE && y < request->height; ++y) {
+    for (int x = x0; x < x0 + TILE && x < request->width; ++x) {
+      const size_t at = (size_t)y * (size_t)request->width + (size_t)x;
+      const pmb_pixel pixel = p->cast(p->job, x, y, request->depth_limit ? request->depth_limit[at] : 1);
+      memcpy(request->colors + 4 * at, pixel.color, sizeof(pixel.color));
+      if (request->depth) {
+        request->depth[at] = pixel.depth;
+      }
+    }
+  }
+}
+
+static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
+{
+#define PMB_ENTRY(NAME, type, name, real) [PMB_##NAME] = cast_##name,
+  static pmb_pixel (*const casts[])(const pmb_ray_job *, int, int, float) = { PMB_SAMPLE_TYPES(PMB_ENTRY) };
+  pmb_buffer none = { NULL, 0 };
+  const int tiles = (request->width + TILE - 1) / TILE, rows = (request->height + TILE - 1) / TILE;
+  picture p = { job, request, casts[context->volume.type], tiles };
+  const pmb_status status = context->backend->summary(context, &none, &job->low, &job->high);
+  if (status != PMB_OK) {
+    return status;
+  }
+  return pmb_crew_loop(&context->crew, (size_t)tiles * (size_t)rows, cast_tile, &p)
+    ? PMB_OK
+    : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+}
+
+/* ---- the call ---- */
+
+static void clear(const pmb_ray_request *request)
+{
+  const size_t n = (size_t)request->width * (size_t)request->height;
+  memset(request->colors, 0, 4 * n * sizeof(float));
+  for (size_t i = 0; i < n && request->depth; ++i) {
+    request->depth[i] = 1;
+  }
+}
+
+static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
+{
+  const int64_t *dims = context->volume.dims;
+  const size_t entries = request->mode == PMB_RAY_ISOSURFACE ? 0 : (size_t)request->table_size;
+  pmb_buffer table = { NULL, 0 };
+  make_volume(context, request, job);
+  make_light(request, job);
+  pmb_status status = make_view(context, request, job);
+  if (status != PMB_OK) {
+    return status;
+  }
+  if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2) { /* no cell */
+    clear(request);
+    return PMB_OK;
+  }
+  if (entries && !pmb_buffer_reserve(&context->memory, &table, 5 * entries + 1, sizeof(float))) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for a table of %zu colors", entries);
+  }
+  if (entries) {
+    make_table(request, job, table.data, (int32_t *)((float *)table.data + 4 * entries));
+  }
+  context->crew.fraction_begin = context->crew.highest = 0;
+  context->crew.fraction_end = 1;
+  status = context->backend->cast_rays ? context->backend->cast_rays(context, request, job)
+                                       : cast_on_cpu(context, request, job);
+  pmb_buffer_free(&context->memory, &table);
+  return status;
+}
+
+pmb_status pmb_cast_rays(pmb_context *context, const pmb_ray_request *request)
+{
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  pmb_ray_job job;
+  memset(&job, 0, sizeof(job));
+  const pmb_status status = check(context, request);
+  return status == PMB_OK ? cast(context, request, &job) : status;
+}

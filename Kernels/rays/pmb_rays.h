@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pictures of a volume by rays, without a mesh: surfaces of isovalues, and colors of the samples themselves.
+ *
+ * A context with a bound volume (pmb.h) casts a ray through the centre of every pixel. Rays go past bricks that its summary says
+ * show nothing. CPU and GPU give the same picture to 1 in 255.
+ *
+ *     pmb_ray_request request = { .struct_size = sizeof request, .width = 800, .height = 600, .colors = pixels, ... };
+ *     pmb_cast_rays(context, &request);
+ *
+ * Source: Wang, Yang, Cao: Cache-aware sampling strategies for texture-based ray casting on GPU, LDAV 2014, section 3.2
+ * (the "standard" way of sampling: a thread per ray). */
+#ifndef PMB_RAYS_H
+#define PMB_RAYS_H
+
+#include "pmb.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a pixel shows. `Value`: the samples of a cell interpolated trilinearly. Cells with a hidden sample, or one that is not
+ * finite, have none. */
+typedef enum pmb_ray_mode {
+  PMB_RAY_ISOSURFACE = 0, /* the surfaces of the isovalues, front to back */
+  PMB_RAY_COMPOSITE = 1,  /* colors of values, front to back */
+  PMB_RAY_MAXIMUM = 2,    /* the color of the greatest value on the ray */
+  PMB_RAY_MINIMUM = 3,    /* of the least */
+  PMB_RAY_AVERAGE = 4     /* of the mean */
+} pmb_ray_mode;
+
+enum { PMB_RAY_ISOVALUES = 16, PMB_RAY_LIGHTS = 8, PMB_RAY_PLANES = 8, PMB_RAY_TABLE = 4096 }; /* at most */
+
+typedef struct pmb_ray_isovalue {
+  double value;   /* finite */
+  float color[4]; /* red, green, blue, opacity; 0 to 1 */
+} pmb_ray_isovalue;
+
+typedef struct pmb_ray_light {
+  double position[4]; /* in the world; the last is 0 for a direction toward the light, else 1 */
+  float color[3];
+} pmb_ray_light;
+
+typedef struct pmb_ray_request {
+  size_t struct_size;
+  pmb_ray_mode mode;
+  int width, height; /* pixels, >= 1 */
+  /* From the world to OpenGL's clip space, row-major 4 x 4: projection times view, perspective or parallel. */
+  double world_to_clip[16];
+  /* World length from sample to sample of a ray, counted from the near plane; 0: half the shortest edge of a cell. */
+  double step;
+
+  const pmb_ray_isovalue *isovalues; /* mode isosurface */
+  int isovalue_count;
+
+  /* The other modes: colors of values, evenly from table_low to table_high, interpolated; 4 numbers each as in an isovalue's
+   * color. In mode composite the opacity is that of a world length of table_unit (> 0). */
+  const float *table;
+  int table_size; /* >= 2 */
+  double table_low, table_high, table_unit;
+
+  /* Light on surfaces, and with shade != 0 on composite colors: ambient + diffuse + specular to the power specular_power, on
+   * both sides. No light: one at the camera. Normals are those of pmb_emit with PMB_CENTRAL. */
+  int shade;
+  float ambient, diffuse, specular, specular_power;
+  const pmb_ray_light *lights;
+  int light_count;
+
+  /* Where rays are. */
+  double box[6];        /* sample indices: least and greatest x, y, z; all 0: the volume */
+  const double *planes; /* 4 numbers each, in the world: rays are where a x + b y + c z + d >= 0 */
+  int plane_count;
+  const float *depth_limit; /* per pixel, OpenGL's depth 0 to 1, where rays end; NULL: the far plane */
+
+  /* Arrays of the caller, a row of pixels after another, the lowest first. */
+  float *colors; /* 4 per pixel: red, green, blue times opacity, and opacity */
+  float *depth;  /* OpenGL's depth of the first surface, 1 where there is none; NULL: not wanted */
+} pmb_ray_request;
+
+/* Casts a ray per pixel and fills the arrays. Not thread-safe for one context. PMB_INVALID if no volume is bound or the request
+ * is not usable, PMB_ABORTED if the progress hook stops it, PMB_OUT_OF_MEMORY; the arrays' contents are undefined then. */
+pmb_status pmb_cast_rays(pmb_context *context, const pmb_ray_request *request);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
