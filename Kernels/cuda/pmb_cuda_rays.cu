@@ -16,10 +16,14 @@ enum { TILE = 16, THREADS = TILE * TILE }; /* pixels of a block along each side 
   }
 PMB_SAMPLE_TYPES(PMB_CAST)
 
+typedef struct alignas(4 * sizeof(float)) color {
+  float c[4];
+} color;
+
 /* d_limits, d_depth: NULL where they are not wanted. */
 template <class T>
 static __global__ void __launch_bounds__(THREADS)
-  rays_kernel(const __grid_constant__ pmb_ray_job job, const float *d_limits, float4 *d_colors, float *d_depth)
+  rays_kernel(const __grid_constant__ pmb_ray_job job, const float *d_limits, color *d_colors, float *d_depth)
 {
   const unsigned lane = threadIdx.x & 31, warp = threadIdx.x >> 5, tiles = (job.width + TILE - 1) / TILE;
   const int x = (int)(blockIdx.x % tiles * TILE + warp % 2 * 8 + lane % 8);
@@ -27,7 +31,7 @@ static __global__ void __launch_bounds__(THREADS)
   if (x < job.width && y < job.height) {
     const size_t at = (size_t)y * job.width + x;
     const pmb_pixel pixel = cast(&job, x, y, d_limits ? d_limits[at] : 1, (const T *)NULL);
-    d_colors[at] = make_float4(pixel.color[0], pixel.color[1], pixel.color[2], pixel.color[3]);
+    d_colors[at] = { { pixel.color[0], pixel.color[1], pixel.color[2], pixel.color[3] } };
     if (d_depth) {
       d_depth[at] = pixel.depth;
     }
@@ -70,7 +74,7 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda, const pmb_ray_job *
 {
   const unsigned across = (unsigned)(job->width + TILE - 1) / TILE, down = (unsigned)(job->height + TILE - 1) / TILE;
   return pmb_cuda_launch(cuda, 0, rays_kernel<T>, across * down, THREADS, 0, *job, (const float *)p->d_limits,
-    (float4 *)p->d_colors, p->d_depth);
+    (color *)p->d_colors, p->d_depth);
 }
 
 static pmb_status cast_all(pmb_cuda *cuda, const pmb_ray_request *request, pmb_ray_job *job)

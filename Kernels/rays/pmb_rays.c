@@ -188,8 +188,9 @@ static void make_table(const pmb_ray_request *request, pmb_ray_job *job, float *
   job->table = colors;
   job->table_shown = shown;
   job->table_size = request->table_size;
-  job->table_low = (float)request->table_low;
-  job->table_per_unit = (float)((request->table_size - 1) / (request->table_high - request->table_low));
+  job->table_low = request->table_low;
+  /* halves, so that the difference is finite */
+  job->table_per_unit = (request->table_size - 1) / 2.0 / (request->table_high / 2 - request->table_low / 2);
 }
 
 static void make_volume(const pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)

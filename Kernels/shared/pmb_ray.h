@@ -33,7 +33,7 @@ typedef struct pmb_ray_job {
   const float *table;         /* with opacities of a step, in mode composite */
   const int32_t *table_shown; /* entries before this one that are not transparent; one more for the sum */
   int table_size;
-  float table_low, table_per_unit;
+  double table_low, table_per_unit;
 } pmb_ray_job;
 
 typedef struct pmb_pixel {
@@ -146,11 +146,10 @@ PMB_INLINE pmb_ray_brick pmb_ray_brick_at(const pmb_ray_job *job, const pmb_ray 
   return brick;
 }
 
-/* The color of a value, with opacity. */
-PMB_INLINE void pmb_ray_color(const pmb_ray_job *job, float value, float color[4])
+/* The color at a place of the table, with opacity. */
+PMB_INLINE void pmb_ray_color(const pmb_ray_job *job, float at, float color[4])
 {
-  const float last = (float)(job->table_size - 1), at = (value - job->table_low) * job->table_per_unit;
-  const float place = at > 0 ? (at < last ? at : last) : 0;
+  const float last = (float)(job->table_size - 1), place = at > 0 ? (at < last ? at : last) : 0;
   const int i = place < last ? (int)place : job->table_size - 2;
   const float t = place - (float)i, *entry = job->table + 4 * i;
   for (int c = 0; c < 4; ++c) {
@@ -158,12 +157,10 @@ PMB_INLINE void pmb_ray_color(const pmb_ray_job *job, float value, float color[4
   }
 }
 
-/* Whether some value from low to high is not transparent. */
+/* Whether the table has an opaque color between two places. */
 PMB_INLINE int pmb_ray_shows(const pmb_ray_job *job, float low, float high)
 {
-  const float last = (float)(job->table_size - 1);
-  const float from = floorf((low - job->table_low) * job->table_per_unit);
-  const float to = ceilf((high - job->table_low) * job->table_per_unit);
+  const float last = (float)(job->table_size - 1), from = floorf(low), to = ceilf(high);
   const int begin = from > 0 ? (int)(from < last ? from : last) : 0, end = to > 0 ? (int)(to < last ? to : last) : 0;
   return job->table_shown[end + 1] > job->table_shown[begin];
 }

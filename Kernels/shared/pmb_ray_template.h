@@ -136,6 +136,12 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_surfaces)(
   return 1;
 }
 
+/* The place of a value in the table of colors. */
+PMB_INLINE float PMB_T_NAME(pmb_ray_place_of)(const pmb_ray_job *job, PMB_T_REAL value)
+{
+  return (float)((value - (PMB_T_REAL)job->table_low) * (PMB_T_REAL)job->table_per_unit);
+}
+
 /* Whether rays look into a brick. extreme: the greatest or least value so far; NaN: none. */
 PMB_INLINE int PMB_T_NAME(pmb_ray_looks_into)(const pmb_ray_job *job, int64_t brick, PMB_T_REAL extreme)
 {
@@ -152,10 +158,11 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_looks_into)(const pmb_ray_job *job, int64_t br
     }
     return crossed;
   }
-  return job->mode == PMB_RAY_COMPOSITE ? pmb_ray_shows(job, (float)low, (float)high)
-    : job->mode == PMB_RAY_MAXIMUM      ? !(high <= extreme)
-    : job->mode == PMB_RAY_MINIMUM      ? !(low >= extreme)
-                                        : 1;
+  return job->mode == PMB_RAY_COMPOSITE
+    ? pmb_ray_shows(job, PMB_T_NAME(pmb_ray_place_of)(job, low), PMB_T_NAME(pmb_ray_place_of)(job, high))
+    : job->mode == PMB_RAY_MAXIMUM ? !(high <= extreme)
+    : job->mode == PMB_RAY_MINIMUM ? !(low >= extreme)
+                                   : 1;
 }
 
 /* What a ray has found so far. */
@@ -207,7 +214,7 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_samples)(const pmb_ray_job *job, const pmb_ray
     if (job->mode == PMB_RAY_COMPOSITE) {
       float color[4], gradient[3];
       double world[3];
-      pmb_ray_color(job, (float)value, color);
+      pmb_ray_color(job, PMB_T_NAME(pmb_ray_place_of)(job, value), color);
       if (job->shade && color[3] > 0) {
         pmb_ray_place(job, ray, (float)r, world);
         PMB_T_NAME(pmb_ray_gradient)(job, ray, (float)r, gradient);
@@ -245,8 +252,8 @@ PMB_INLINE pmb_pixel PMB_T_NAME(pmb_ray_cast)(const pmb_ray_job *job, int x, int
   }
   if (job->mode >= PMB_RAY_MAXIMUM && found.count > 0) {
     float color[4];
-    pmb_ray_color(
-      job, (float)(job->mode == PMB_RAY_AVERAGE ? found.sum / found.count : (double)found.extreme), color);
+    const PMB_T_REAL value = job->mode == PMB_RAY_AVERAGE ? (PMB_T_REAL)(found.sum / found.count) : found.extreme;
+    pmb_ray_color(job, PMB_T_NAME(pmb_ray_place_of)(job, value), color);
     pmb_ray_behind(&pixel, color);
   }
   return pixel;

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Rays on the GPU: the CPU's picture to 1 in 255, and the same depth. Needs a GPU (else skipped). */
+#include <math.h>
+
+#include "pmb_test_gpu_util.h"
+#include "rays/pmb_rays.h"
+
+enum { WIDTH = 45, HEIGHT = 34, PIXELS = WIDTH * HEIGHT, COLORS = 6 };
+
+typedef struct picture {
+  float colors[PIXELS][4], depth[PIXELS];
+} picture;
+
+/* Everything that a request points to. */
+typedef struct scene {
+  pmb_ray_request request;
+  pmb_ray_isovalue isovalues[3];
+  pmb_ray_light lights[2];
+  float table[4 * COLORS], limits[PIXELS];
+  double planes[8];
+} scene;
+
+static void multiply(const double a[16], const double b[16], double to[16])
+{
+  for (int i = 0; i < 16; i++) {
+    to[i] = 0;
+    for (int n = 0; n < 4; n++) to[i] += a[i / 4 * 4 + n] * b[4 * n + i % 4];
+  }
+}
+
+/* A camera somewhere around the volume, or in it, that looks at its middle. */
+static void look(const pmb_volume *v, test_rng *rng, double world_to_clip[16])
+{
+  static const double none[12] = { 0 };
+  const double *m = v->index_to_world;
+  const int identity = !memcmp(m, none, sizeof none);
+  double middle[3], radius = 0;
+  for (int a = 0; a < 3; a++) {
+    double half = 0;
+    middle[a] = identity ? 0 : m[4 * a + 3];
+    for (int b = 0; b < 3; b++) {
+      const double along = identity ? a == b : m[4 * a + b];
+      middle[a] += along * ((double)v->first[b] + (double)(v->dims[b] - 1) / 2);
+      half += fabs(along) * (double)v->dims[b] / 2;
+    }
+    radius += half;
+  }
+  const double a = rng_real(rng, 0, 6.28), b = rng_real(rng, -1.5, 1.5), away = radius * rng_real(rng, 0.2, 4);
+  const double turn[16] = { cos(a), 0, sin(a), 0, sin(b) * sin(a), cos(b), -sin(b) * cos(a), 0, -cos(b) * sin(a),
+    sin(b), cos(b) * cos(a), 0, 0, 0, 0, 1 };
+  const double move[16] = { 1, 0, 0, -middle[0], 0, 1, 0, -middle[1], 0, 0, 1, -middle[2], 0, 0, 0, 1 };
+  const double back[16] = { 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, -away, 0, 0, 0, 1 };
+  const double n = radius * 0.05, f = away + radius * 2, t = rng_real(rng, 1, 3), s = 1 / radius;
+  const double perspective[16] = { t, 0, 0, 0, 0, t, 0, 0, 0, 0, (f + n) / (n - f), 2 * f * n / (n - f), 0, 0, -1,
+    0 };
+  const double parallel[16] = { s, 0, 0, 0, 0, s, 0, 0, 0, 0, 2 / (n - f), (n + f) / (n - f), 0, 0, 0, 1 };
+  double moved[16], view[16];
+  multiply(turn, move, moved);
+  multiply(back, moved, view);
+  multiply(rng_int(rng, 0, 1) ? perspective : parallel, view, world_to_clip);
+}
+
+static void scene_random(const test_volume *v, test_rng *rng, scene *s)
+{
+  const int isovalues = (int)rng_int(rng, 1, 3);
+  memset(s, 0, sizeof *s);
+  pmb_ray_request *q = &s->request;
+  *q = (pmb_ray_request){ .struct_size = sizeof *q,
+    .mode = (pmb_ray_mode)rng_int(rng, PMB_RAY_ISOSURFACE, PMB_RAY_AVERAGE),
+    .width = WIDTH,
+    .height = HEIGHT,
+    .isovalues = s->isovalues,
+    .isovalue_count = isovalues,
+    .table = s->table,
+    .table_size = COLORS,
+    .shade = (int)rng_int(rng, 0, 1),
+    .ambient = 0.1f,
+    .diffuse = 0.7f,
+    .specular = 0.3f,
+    .specular_power = 15,
+    .lights = s->lights,
+    .light_count = (int)rng_int(rng, 0, 2),
+    .planes = s->planes,
+    .plane_count = (int)rng_int(rng, 0, 5) / 4 };
+  for (int i = 0; i < isovalues; i++) {
+    s->isovalues[i].value = volume_isovalue(v, rng);
+    for (int c = 0; c < 4; c++) s->isovalues[i].color[c] = (float)rng_real(rng, 0.2, 1);
+  }
+  for (int i = 0; i < 4 * COLORS; i++)
+    s->table[i] = (float)rng_real(rng, -0.5, 1) * (i % 4 == 3) + 0.5f * (i % 4 != 3);
+  for (int i = 0; i < 8; i++) s->planes[i] = rng_real(rng, -1, 1);
+  for (int i = 0; i < 2; i++) {
+    s->lights[i] = (pmb_ray_light){ { 3, 40.0 * i, -5, i }, { 0.9f, 0.8f, 0.3f } };
+  }
+  for (int i = 0; i < PIXELS; i++) s->limits[i] = (float)rng_real(rng, 0.5, 1.2);
+  q->depth_limit = rng_int(rng, 0, 3) ? NULL : s->limits;
+  const double a = volume_isovalue(v, rng), b = volume_isovalue(v, rng);
+  q->table_low = fmin(a, b);
+  q->table_high = a == b ? a + 1 + fabs(a) / 1000 : fmax(a, b);
+  look(&v->view, rng, q->world_to_clip);
+  q->table_unit = 1;
+}
+
+static void cast(pmb_context *context, const scene *s, picture *p)
+{
+  pmb_ray_request request = s->request;
+  request.colors = &p->colors[0][0];
+  request.depth = p->depth;
+  memset(p, 0xff, sizeof *p);
+  CHECK_STATUS(context, pmb_cast_rays(context, &request), PMB_OK);
+}
+
+/* Casts on both. Returns the number of pixels that show something. */
+static int compare(pmb_context *gpu, pmb_context *cpu, const scene *s)
+{
+  static picture ours, theirs;
+  int shown = 0;
+  cast(gpu, s, &ours);
+  cast(cpu, s, &theirs);
+  for (int i = 0; i < PIXELS; i++) {
+    float worst = 0;
+    for (int c = 0; c < 4; c++) worst = fmaxf(worst, fabsf(ours.colors[i][c] - theirs.colors[i][c]));
+    if (!CHECK(worst <= 1 / 255.f && ours.depth[i] == theirs.depth[i], "pixel %d: %g differs, depth %.9g and %.9g", i,
+          worst, ours.depth[i], theirs.depth[i]))
+      return shown;
+    shown += theirs.colors[i][3] > 0;
+  }
+  return shown;
+}
+
+static void random_scenes(void)
+{
+  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  test_rng rng = { 77 };
+  int64_t shown = 0;
+  const int rounds = is_short() ? 60 : 1000;
+  for (int n = 0; n < rounds; n++) {
+    test_volume v;
+    static scene s;
+    volume_random(&v, rng_int(&rng, 1, 90), rng_int(&rng, 1, 30), rng_int(&rng, 1, 30), &rng);
+    CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+    CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+    for (int i = 0; i < 3 && !test_failures(); i++) {
+      scene_random(&v, &rng, &s);
+      shown += compare(gpu, cpu, &s);
+    }
+    volume_free(&v);
+  }
+  CHECK(shown > rounds * 300, "only %lld pixels of %d rounds show something", (long long)shown, rounds);
+  pmb_destroy(gpu);
+  pmb_destroy(cpu);
+}
+
+/* Beside contours: neither disturbs the other, nothing is uploaded twice, and the picture's memory is given back. */
+static void beside_contours(void)
+{
+  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  test_rng rng = { 5 };
+  test_volume v;
+  test_mesh before, after;
+  static scene s;
+  const double isovalue = 0.1;
+  volume_sampled(&v, PMB_INT16, 60, gyroid);
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+  CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+  CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &before), PMB_OK);
+  for (int i = 0; i < 4; i++) {
+    scene_random(&v, &rng, &s);
+    compare(gpu, cpu, &s);
+    CHECK_STATUS(gpu, pmb_emit(gpu, &before.view), PMB_OK);
+  }
+  CHECK_STATUS(gpu, mesh_extract(gpu, &isovalue, 1, 1, PMB_FLOAT32, PMB_INT32, &after), PMB_OK);
+  mesh_equal(&before, &after, "before and after rays");
+  CHECK(info_of(gpu).uploads == 1, "%lld uploads", (long long)info_of(gpu).uploads);
+  mesh_free(&before);
+  mesh_free(&after);
+  volume_free(&v);
+  pmb_destroy(gpu);
+  pmb_destroy(cpu);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(random_scenes)
+  CASE(beside_contours)
+)
