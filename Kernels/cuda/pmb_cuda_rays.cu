@@ -61,7 +61,7 @@ static pmb_status prepare(pmb_cuda *cuda, const pmb_ray_request *request, pmb_ra
   }
   if (entries) {
     const size_t bytes = (5 * entries + 1) * sizeof(float);
-    PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->table, (int64_t)bytes, 1, "the table of colors"));
+    PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->table, (int64_t)bytes, 1, "the color table"));
     PMB_CUDA_TRY(
       cuda->context, cudaMemcpyAsync(cuda->table.d_data, job->table, bytes, cudaMemcpyHostToDevice, cuda->compute));
     job->table = (const float *)cuda->table.d_data;

@@ -7,6 +7,8 @@
 #ifndef PMB_RAY_H
 #define PMB_RAY_H
 
+#include <math.h>
+
 #include "rays/pmb_rays.h"
 #include "shared/pmb_brick.h"
 
