@@ -4,8 +4,9 @@
 
   Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers; CUDA files: and the
                     CUDA runtime
-  Filters           VTK, the C++ library, libc, pmb.h as the only header of the core
-  Rendering         as Filters without pmb.h, and OpenGL through VTK; the representation: ParaView
+  Filters           VTK, the C++ library, libc, pmb.h and pmb_rays.h of the core
+  Rendering         as Filters without pmb.h, but with the structs of pmb_rays.h, and OpenGL through VTK; the
+                    representation: ParaView
   Plugin            VTK and ParaView (vtk*.h, vtksys), dlfcn.h and the C++ library; Plugin/Panel: also Qt, ParaView's pq*.h
   Testing/Kernels   as Kernels, and the tests' own headers; no VTK
   Testing/GPU       as Testing/Kernels, and its headers
@@ -56,11 +57,11 @@ def fault(path, bracket, name):
             return None
         return "only libc and the core's own headers (pmb*.h) may be included here"
     if folder[0] == "Rendering":
-        allowed = name.startswith("vtk") if bracket == '"' else re.fullmatch(r"[a-z_]+", name)
-        return None if allowed else "only VTK, ParaView and the C++ library"
+        allowed = name.startswith("vtk") or name == "rays/pmb_rays.h" if bracket == '"' else re.fullmatch(r"[a-z_]+", name)
+        return None if allowed else "only VTK, ParaView, pmb_rays.h and the C++ library"
     if folder[0] == "Filters":
         standard = bracket == "<" and re.fullmatch(r"[a-z_]+", name)
-        if standard or bracket == "<" and is_libc(name) or bracket == '"' and (name == "pmb.h" or name.startswith("vtk")):
+        if standard or bracket == "<" and is_libc(name) or bracket == '"' and (name in ("pmb.h", "rays/pmb_rays.h") or name.startswith("vtk")):
             return None
         return "only VTK, the C++ library, libc and pmb.h may be included here"
     if folder[0] == "Plugin":

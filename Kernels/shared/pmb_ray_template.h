@@ -66,23 +66,35 @@ PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_value)(const pmb_ray_job *job, const pm
   return PMB_IS_FINITE(value) ? value : (PMB_T_REAL)NAN;
 }
 
-/* The gradient at a place, per index: central differences at the cell's corners, one-sided at the volume's border,
- * interpolated. */
+/* The sample next to one along an axis, and that there is one: *steps grows. Otherwise `here`. */
+PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_neighbour)(
+  const pmb_ray_job *job, const int32_t at[3], int axis, int by, PMB_T_REAL here, int *steps)
+{
+  int32_t n[3] = { at[0], at[1], at[2] };
+  n[axis] += by;
+  if (n[axis] < 0 || n[axis] >= job->dims[axis] ||
+    pmb_is_flagged(job->sample_flags, job->hidden_sample_bits, job->dims[0], job->dims[1], n[0], n[1], n[2])) {
+    return here;
+  }
+  const PMB_T_REAL sample = PMB_T_NAME(pmb_ray_sample)(job, n[0], n[1], n[2]);
+  *steps += PMB_IS_FINITE(sample);
+  return PMB_IS_FINITE(sample) ? sample : here;
+}
+
+/* The gradient at a place, per index: central differences at the cell's corners, interpolated. One-sided at the volume's
+ * border, and beside samples that are hidden or not finite. */
 PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(const pmb_ray_job *job, const pmb_ray *ray, float r, float gradient[3])
 {
   const PMB_T_NAME(pmb_ray_cell) cell = PMB_T_NAME(pmb_ray_cell_at)(job, ray, r);
   for (int a = 0; a < 3; ++a) {
     PMB_T_REAL d[8];
     for (int c = 0; c < 8; ++c) {
-      int32_t low[3], high[3];
-      for (int b = 0; b < 3; ++b) {
-        low[b] = high[b] = cell.at[b] + (c >> b & 1);
-      }
-      low[a] -= low[a] > 0;
-      high[a] += high[a] < job->dims[a] - 1;
-      d[c] = (PMB_T_NAME(pmb_ray_sample)(job, high[0], high[1], high[2]) -
-               PMB_T_NAME(pmb_ray_sample)(job, low[0], low[1], low[2])) /
-        (PMB_T_REAL)(high[a] - low[a]);
+      const int32_t at[3] = { cell.at[0] + (c & 1), cell.at[1] + (c >> 1 & 1), cell.at[2] + (c >> 2) };
+      const PMB_T_REAL here = PMB_T_NAME(pmb_ray_sample)(job, at[0], at[1], at[2]);
+      int steps = 0;
+      const PMB_T_REAL low = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, -1, here, &steps);
+      const PMB_T_REAL high = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, 1, here, &steps);
+      d[c] = (high - low) / (PMB_T_REAL)(steps ? steps : 1);
     }
     gradient[a] = (float)PMB_T_NAME(pmb_ray_blend)(d, cell.t);
   }

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class   vtkPMBVolumeMapper
+ * @brief   draws image data by rays on the CPU or an NVIDIA GPU, without OpenGL's shaders
+ *
+ * A mapper in the place of vtkSmartVolumeMapper. It draws the blend modes composite, maximum and minimum intensity, average
+ * intensity, and isosurface, with light. Rays go past bricks of the volume that show nothing, so that an isosurface in an empty
+ * volume costs little.
+ *
+ * What it cannot draw goes to vtkSmartVolumeMapper with one warning: several components, cell data, nearest-neighbour
+ * interpolation, gradient opacity, other blend modes, and croppings other than to a box.
+ *
+ * @sa vtkSmartVolumeMapper vtkPMBContourFilter
+ */
+#ifndef vtkPMBVolumeMapper_h
+#define vtkPMBVolumeMapper_h
+
+#include "vtkNew.h"                // For members
+#include "vtkPMBRenderingModule.h" // For export macro
+#include "vtkVolumeMapper.h"
+
+#include <memory> // For the internals
+#include <string> // For GetLastDevice
+
+VTK_ABI_NAMESPACE_BEGIN
+class vtkDataArray;
+class vtkSmartVolumeMapper;
+class vtkVolumeProperty;
+
+class VTKPMBRENDERING_EXPORT vtkPMBVolumeMapper : public vtkVolumeMapper
+{
+public:
+  static vtkPMBVolumeMapper* New();
+  vtkTypeMacro(vtkPMBVolumeMapper, vtkVolumeMapper);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  ///@{
+  /**
+   * Set/Get the world length between the samples of a ray. 0, the default: half the shortest edge of a cell.
+   */
+  vtkSetClampMacro(SampleDistance, double, 0.0, VTK_DOUBLE_MAX);
+  vtkGetMacro(SampleDistance, double);
+  ///@}
+
+  ///@{
+  /**
+   * Set/Get where to compute and on how many threads: as in vtkPMBContourFilter.
+   */
+  vtkSetClampMacro(Device, int, 0, 2);
+  vtkGetMacro(Device, int);
+  vtkSetClampMacro(NumberOfThreads, int, 0, 1024);
+  vtkGetMacro(NumberOfThreads, int);
+  ///@}
+
+  /**
+   * Get the device that drew the last picture, for a person; empty if vtkSmartVolumeMapper drew it.
+   */
+  std::string GetLastDevice() const;
+
+  ///@{
+  /**
+   * Draws the volume; VTK calls these.
+   */
+  void Render(vtkRenderer* renderer, vtkVolume* volume) override;
+  void ReleaseGraphicsResources(vtkWindow* window) override;
+  ///@}
+
+protected:
+  vtkPMBVolumeMapper();
+  ~vtkPMBVolumeMapper() override;
+
+private:
+  vtkPMBVolumeMapper(const vtkPMBVolumeMapper&) = delete;
+  void operator=(const vtkPMBVolumeMapper&) = delete;
+
+  std::string FindObstacle(vtkVolumeProperty* property, vtkDataArray* array, int isOfCells);
+  void RenderWithOther(vtkRenderer* renderer, vtkVolume* volume, const std::string& why);
+
+  struct Internals;
+  const std::unique_ptr<Internals> Own;
+  vtkNew<vtkSmartVolumeMapper> Other;
+  double SampleDistance = 0.0;
+  int Device;
+  int NumberOfThreads = 0;
+};
+VTK_ABI_NAMESPACE_END
+#endif

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pictures of vtkPMBVolumeMapper beside those of VTK's own volume mapper and of the filter's mesh: blend modes, matrices,
+croppings, other actors, and what it leaves to VTK."""
+import os
+
+import numpy
+from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from plugin_testing import DATA, Messages, equal, load_plugin, run, true
+from vtkmodules.vtkCommonCore import VTK_DOUBLE, vtkFloatArray, vtkUnsignedCharArray
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPiecewiseFunction, vtkPlane
+from vtkmodules.vtkFiltersSources import vtkSphereSource
+from vtkmodules.vtkIOXML import vtkXMLImageDataReader
+from vtkmodules.vtkRenderingCore import (vtkActor, vtkColorTransferFunction, vtkPolyDataMapper, vtkRenderer,
+                                         vtkRenderWindow, vtkVolume, vtkVolumeProperty)
+from vtkmodules.vtkRenderingVolume import vtkVolumeMapper
+from vtkmodules.vtkRenderingVolumeOpenGL2 import vtkOpenGLGPUVolumeRayCastMapper
+
+load_plugin()
+from pmb import vtkPMBContourFilter  # noqa: E402
+try:
+    from pmb.vtkPMBRendering import vtkPMBVolumeMapper
+except ImportError:
+    print("skipped: no module PMB::Rendering for this ParaView")
+    raise SystemExit(77)
+
+SIZE = (200, 160)
+ISOVALUE = 0.1
+
+
+def gyroid(dims=(40, 36, 32), spacing=(1, 1, 1), dtype=numpy.float32, hole=False):
+    z, y, x = numpy.ogrid[0:dims[2], 0:dims[1], 0:dims[0]]
+    x, y, z = (2 * numpy.pi / 24 * each for each in (x, y, z))
+    values = numpy.sin(x) * numpy.cos(y) + numpy.sin(y) * numpy.cos(z) + numpy.sin(z) * numpy.cos(x)
+    if dtype == numpy.uint8:
+        values = values * 60 + 100
+    values = numpy.ascontiguousarray(values.astype(dtype))
+    if hole:
+        values[10:20, 10:20, 10:20] = numpy.nan
+    image = vtkImageData()
+    image.SetDimensions(dims)
+    image.SetSpacing(spacing)
+    image.SetOrigin(-3, 5, 20)
+    array = numpy_to_vtk(values.reshape(-1), deep=True)
+    array.SetName("s")
+    image.GetPointData().SetScalars(array)
+    return image
+
+
+def property_of(isovalue, scale=1, shade=True, opacities=None):
+    """opacities: of values below -1, and above 1."""
+    made = vtkVolumeProperty()
+    colors, opacity = vtkColorTransferFunction(), vtkPiecewiseFunction()
+    for value, color in ((-1.5, (0, 0, 1)), (0, (.2, .8, .1)), (1.5, (1, .5, 0))):
+        colors.AddRGBPoint(value * scale, *color)
+    low, high = opacities or ((0, .1) if isovalue is None else (1, 1))
+    opacity.AddPoint(-scale, low)
+    opacity.AddPoint(scale, high)
+    made.SetColor(colors)
+    made.SetScalarOpacity(opacity)
+    made.SetInterpolationTypeToLinear()
+    made.SetShade(shade)
+    if isovalue is not None:
+        made.GetIsoSurfaceValues().SetValue(0, isovalue)
+    return made
+
+
+class Scene:
+    def __init__(self, *props):
+        self.window, self.renderer = vtkRenderWindow(), vtkRenderer()
+        self.window.SetOffScreenRendering(1)
+        self.window.SetSize(*SIZE)
+        self.window.SetMultiSamples(0)
+        self.window.AddRenderer(self.renderer)
+        self.renderer.SetBackground(.1, .2, .3)
+        for prop in props:
+            self.renderer.AddViewProp(prop)
+        self.renderer.ResetCamera()
+        self.camera = self.renderer.GetActiveCamera()
+        self.camera.Azimuth(28)
+        self.camera.Elevation(17)
+        self.renderer.ResetCameraClippingRange()
+
+    def pixels(self):
+        self.window.Render()
+        array = vtkUnsignedCharArray()
+        self.window.GetPixelData(0, 0, SIZE[0] - 1, SIZE[1] - 1, 0, array, 0)
+        return vtk_to_numpy(array).astype(float).reshape(SIZE[1], SIZE[0], 3)
+
+    def depths(self):
+        self.window.Render()
+        array = vtkFloatArray()
+        self.window.GetZbufferData(0, 0, SIZE[0] - 1, SIZE[1] - 1, array)
+        return vtk_to_numpy(array).reshape(SIZE[1], SIZE[0]).copy()
+
+
+def volume_of(mapper, image, mode, properties, matrix=None):
+    mapper.SetInputData(image)
+    mapper.SetBlendMode(mode)
+    mapper.SetSampleDistance(.5)
+    if hasattr(mapper, "SetAutoAdjustSampleDistances"):
+        mapper.SetAutoAdjustSampleDistances(0)
+        mapper.SetUseJittering(0)
+    volume = vtkVolume()
+    volume.SetMapper(mapper)
+    volume.SetProperty(properties)
+    if matrix:
+        volume.SetScale(1, 2, .7)
+        volume.RotateZ(30)
+        volume.SetPosition(5, -8, 2)
+    return volume
+
+
+def psnr(ours, theirs):
+    error = ((ours - theirs) ** 2).mean()
+    return 10 * numpy.log10(255 ** 2 / error) if error else 99
+
+
+def ball(center, radius, color=(1, 1, 1), opacity=1):
+    source = vtkSphereSource()
+    source.SetCenter(center)
+    source.SetRadius(radius)
+    source.SetThetaResolution(40)
+    source.SetPhiResolution(40)
+    return actor_of(source.GetOutputPort(), color, opacity)
+
+
+def actor_of(port, color, opacity=1):
+    mapper, actor = vtkPolyDataMapper(), vtkActor()
+    mapper.SetInputConnection(port)
+    mapper.ScalarVisibilityOff()
+    actor.SetMapper(mapper)
+    actor.GetProperty().SetColor(color)
+    actor.GetProperty().SetOpacity(opacity)
+    return actor
+
+
+def compare(what, mode, others=(), least=40, **given):
+    """PSNR against VTK's mapper, and that the picture is not the background alone."""
+    scale, opacities = given.pop("scale", 1), given.pop("opacities", None)
+    image, matrix, shade = given.pop("image", None) or gyroid(), given.pop("matrix", None), given.pop("shade", False)
+    pictures = []
+    for mapper in (vtkPMBVolumeMapper(), vtkOpenGLGPUVolumeRayCastMapper()):
+        for name, value in given.items():
+            (getattr(mapper, name))(value)
+        scene = Scene(volume_of(mapper, image, mode, property_of(None, scale, shade, opacities), matrix), *others)
+        pictures.append(scene.pixels())
+        if hasattr(mapper, "GetLastDevice"):
+            true(mapper.GetLastDevice(), f"{what}: VTK drew it")
+    found = psnr(*pictures)
+    true(found >= least, f"{what}: PSNR {found:.1f} dB")
+    shown = (abs(pictures[0] - pictures[0][0, 0]).max(axis=2) > 5).mean()
+    true(shown > .1, f"{what}: {shown:.2f} of the pixels show something")
+
+
+def test_blend_modes():
+    compare("composite", vtkVolumeMapper.COMPOSITE_BLEND)
+    compare("maximum", vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND, opacities=(.1, .8), least=35)
+    compare("minimum", vtkVolumeMapper.MINIMUM_INTENSITY_BLEND, opacities=(.8, .1), least=35)
+    compare("shaded", vtkVolumeMapper.COMPOSITE_BLEND, shade=True, least=36)
+    compare("moved", vtkVolumeMapper.COMPOSITE_BLEND, matrix=True)
+    compare("spacing", vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND, image=gyroid(spacing=(1, .6, 2)))
+    compare("bytes", vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND, image=gyroid(dtype=numpy.uint8), scale=150)
+
+
+def test_scan():
+    reader = vtkXMLImageDataReader()
+    reader.SetFileName(os.path.join(DATA, "ch2.vti"))
+    reader.Update()
+    scan = reader.GetOutput()
+    scan.GetPointData().SetActiveScalars("MRI")
+    for name in ("COMPOSITE", "MAXIMUM_INTENSITY"):
+        compare(f"scan, {name}", getattr(vtkVolumeMapper, f"{name}_BLEND"), image=scan, scale=254, opacities=(0, .2))
+
+
+def test_other_actors():
+    for opacity in (1, .5):
+        compare(f"a ball of opacity {opacity}", vtkVolumeMapper.COMPOSITE_BLEND,
+                others=[ball((18, 22, 50), 14, opacity=opacity)], least=34)
+
+
+def test_cut():
+    box, plane = (5, 25, 8, 30, 22, 48), vtkPlane()
+    plane.SetOrigin(16, 20, 36)
+    plane.SetNormal(1, .5, .3)
+    compare("cropped", vtkVolumeMapper.COMPOSITE_BLEND, SetCropping=1, SetCroppingRegionPlanes=box, least=34)
+    compare("clipped", vtkVolumeMapper.COMPOSITE_BLEND, AddClippingPlane=plane, least=34)
+
+
+def surface_of(image, isovalue):
+    contour = vtkPMBContourFilter()
+    contour.SetInputData(image)
+    contour.SetValue(0, isovalue)
+    contour.Update()
+    return contour
+
+
+def test_isosurface_is_the_mesh():
+    """Depth within a cell of the mesh's, the same silhouette, and its light."""
+    for image in (gyroid(), gyroid(spacing=(1, .6, 2)), gyroid(hole=True)):
+        contour = surface_of(image, ISOVALUE)
+        color = [0, 0, 0]
+        made = property_of(ISOVALUE)
+        made.GetRGBTransferFunction().GetColor(ISOVALUE, color)
+        actor = actor_of(contour.GetOutputPort(), color)
+        made.SetSpecular(0)  # VTK's highlights on meshes are wider than on volumes
+        for name in ("Ambient", "Diffuse", "Specular"):
+            getattr(actor.GetProperty(), f"Set{name}")(getattr(made, f"Get{name}")())
+        mapper = vtkPMBVolumeMapper()
+        rays, mesh = Scene(volume_of(mapper, image, vtkVolumeMapper.ISOSURFACE_BLEND, made)), Scene(actor)
+        for name in ("Position", "FocalPoint", "ViewUp", "ClippingRange"):
+            getattr(mesh.camera, f"Set{name}")(getattr(rays.camera, f"Get{name}")())
+        ours, theirs = rays.depths(), mesh.depths()
+        near, far = rays.camera.GetClippingRange()
+        distance = [near * far / (far - depth * (far - near)) for depth in (ours, theirs)]
+        both = (ours < 1) & (theirs < 1)
+        true(both.mean() > .15, f"{both.mean():.2f} of the pixels are hit")
+        true(((ours < 1) != (theirs < 1)).mean() < .01, f"silhouettes: {((ours < 1) != (theirs < 1)).mean()}")
+        apart = abs(distance[0] - distance[1])[both]
+        true((apart > 1).mean() < .01, f"{(apart > 1).mean():.3f} of the depths differ by a cell")
+        close = both & (abs(distance[0] - distance[1]) < .2)
+        worst = numpy.percentile(abs(rays.pixels() - mesh.pixels())[close], 98)
+        true(worst <= 4, f"spacing {image.GetSpacing()}: colors differ by {worst}")
+
+
+def test_left_to_vtk():
+    """One warning each, and VTK's picture."""
+    nearest, gradient = property_of(None), property_of(None)
+    nearest.SetInterpolationTypeToNearest()
+    opacity = vtkPiecewiseFunction()
+    opacity.AddPoint(0, 0)
+    opacity.AddPoint(1, 1)
+    gradient.SetGradientOpacity(opacity)
+    for what, made, mode in (("interpolation", nearest, vtkVolumeMapper.COMPOSITE_BLEND),
+                             ("gradient", gradient, vtkVolumeMapper.COMPOSITE_BLEND),
+                             ("blend mode", property_of(None), vtkVolumeMapper.ADDITIVE_BLEND)):
+        mapper = vtkPMBVolumeMapper()
+        with Messages() as log:
+            scene = Scene(volume_of(mapper, gyroid(), mode, made))
+            scene.pixels()
+            shown = scene.pixels()
+        equal(log.text().count("vtkSmartVolumeMapper draws"), 1, f"{what}: warnings in {log.text()}")
+        equal(mapper.GetLastDevice(), "", what)
+        true((abs(shown - shown[0, 0]).max(axis=2) > 5).mean() > .1, f"{what}: the picture is empty")
+
+
+def test_odd_input():
+    """No data, flat data, samples that are not finite, changes between pictures: no crash, and no message but of errors."""
+    flat, empty, other = gyroid(dims=(20, 20, 1)), vtkImageData(), gyroid()
+    bad = numpy_to_vtk(numpy.full(40 * 36 * 32, numpy.nan), deep=True, array_type=VTK_DOUBLE)
+    other.GetPointData().SetScalars(bad)
+    for mode in (vtkVolumeMapper.ISOSURFACE_BLEND, vtkVolumeMapper.COMPOSITE_BLEND):
+        mapper = vtkPMBVolumeMapper()
+        scene = Scene(volume_of(mapper, gyroid(), mode, property_of(ISOVALUE)))
+        first = scene.pixels()
+        for image in (flat, empty, other):
+            mapper.SetInputData(image)
+            scene.pixels()
+        mapper.SetInputData(gyroid())
+        scene.renderer.ResetCameraClippingRange()
+        true(abs(scene.pixels() - first).max() <= 1, f"mode {mode}: the picture after odd input")
+        scene.window.SetSize(1, 1)
+        scene.window.Render()
+        scene.window.Finalize()
+
+
+run(test_blend_modes, test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_left_to_vtk, test_odd_input)
