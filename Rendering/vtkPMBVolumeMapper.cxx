@@ -28,6 +28,7 @@
 #include "vtkTextureObject.h"
 #include "vtkVolume.h"
 #include "vtkVolumeProperty.h"
+#include "vtkWeakPointer.h"
 
 #include "rays/pmb_rays.h"
 
@@ -211,7 +212,8 @@ struct vtkPMBVolumeMapper::Internals
 {
   vtkPMBRayCaster Rays;
   std::string LastDevice;
-  std::set<std::string> Told; // why vtkSmartVolumeMapper drew
+  std::set<std::string> Told;                   // why vtkSmartVolumeMapper drew
+  vtkWeakPointer<vtkOpenGLRenderWindow> Window; // of the next three
   std::unique_ptr<vtkOpenGLQuadHelper> Quad;
   vtkNew<vtkTextureObject> Colors, Depth;
 
@@ -224,6 +226,11 @@ void vtkPMBVolumeMapper::Internals::Draw(vtkOpenGLRenderWindow* window, Scene& s
 {
   const auto width = static_cast<unsigned int>(scene.Request.width);
   const auto height = static_cast<unsigned int>(scene.Request.height);
+  if (this->Window != window)
+  {
+    this->Release(this->Window);
+    this->Window = window;
+  }
   for (vtkTextureObject* texture : { this->Colors.Get(), this->Depth.Get() })
   {
     texture->SetContext(window);
@@ -381,7 +388,7 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
     ? this->GetScalars(image, this->ScalarMode, this->ArrayAccessMode, this->ArrayId, this->ArrayName, isOfCells)
     : nullptr;
   vtkVolumeProperty* property = volume->GetProperty();
-  if (!array || !window || array->GetNumberOfTuples() == 0)
+  if (!array || !window || array->GetNumberOfTuples() == 0 || renderer->GetSelector()) // nothing to select
   {
     return;
   }

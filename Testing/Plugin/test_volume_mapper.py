@@ -243,6 +243,29 @@ def test_left_to_vtk():
         true((abs(shown - shown[0, 0]).max(axis=2) > 5).mean() > .1, f"{what}: the picture is empty")
 
 
+def test_windows():
+    """One mapper in two windows by turns, beside a viewport of another renderer, and with several samples a pixel."""
+    mapper, image = vtkPMBVolumeMapper(), gyroid()
+    volume = volume_of(mapper, image, vtkVolumeMapper.ISOSURFACE_BLEND, property_of(ISOVALUE))
+    alone = Scene(volume).pixels()
+    scenes = [Scene(volume), Scene(volume), Scene(volume)]
+    scenes[2].window.SetMultiSamples(4)
+    for scene in scenes + scenes:
+        shown = scene.pixels()
+        true(psnr(shown, alone) > (30 if scene is scenes[2] else 60), f"PSNR {psnr(shown, alone):.1f} dB")
+    pictures = []
+    for made in (vtkPMBVolumeMapper(), vtkOpenGLGPUVolumeRayCastMapper()):
+        volume = volume_of(made, image, vtkVolumeMapper.COMPOSITE_BLEND, property_of(None))
+        scene, right = Scene(volume, ball((18, 22, 50), 10)), vtkRenderer()
+        right.AddViewProp(volume)
+        scene.renderer.SetViewport(0, .2, .4, 1)
+        right.SetViewport(.4, 0, 1, .8)
+        scene.window.AddRenderer(right)
+        right.ResetCamera()
+        pictures.append(scene.pixels())
+    true(psnr(*pictures) > 34, f"two viewports: PSNR {psnr(*pictures):.1f} dB")
+
+
 def test_odd_input():
     """No data, flat data, samples that are not finite, changes between pictures: no crash, and no message but of errors."""
     flat, empty, other = gyroid(dims=(20, 20, 1)), vtkImageData(), gyroid()
@@ -263,4 +286,5 @@ def test_odd_input():
         scene.window.Finalize()
 
 
-run(test_blend_modes, test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_left_to_vtk, test_odd_input)
+run(test_blend_modes, test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_left_to_vtk,
+    test_windows, test_odd_input)
