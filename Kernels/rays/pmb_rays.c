@@ -152,11 +152,18 @@ static pmb_status make_view(pmb_context *context, const pmb_ray_request *request
       "pmb_cast_rays: world_to_clip has no inverse; the camera must have a view angle or height, near before far, and a position "
       "away from its focal point");
   }
-  double shortest = INFINITY;
+  double shortest = INFINITY, longest_ray = 0;
   for (int a = 0; a < 3; ++a) {
-    shortest = fmin(shortest, sqrt(w[a] * w[a] + w[4 + a] * w[4 + a] + w[8 + a] * w[8 + a]));
+    const double edge = sqrt(w[a] * w[a] + w[4 + a] * w[4 + a] + w[8 + a] * w[8 + a]);
+    shortest = fmin(shortest, edge);
+    longest_ray += edge * job->dims[a];
   }
-  job->step = request->step > 0 ? request->step : shortest / 2;
+  job->step = request->step > 0 ? request->step : fmax(shortest / 2, 2 * longest_ray / PMB_RAY_STEPS);
+  if (!(longest_ray / job->step < PMB_RAY_STEPS)) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_cast_rays: a ray through the volume has %g samples, %g apart; use a step that gives less than %d",
+      longest_ray / job->step, job->step, (int)PMB_RAY_STEPS);
+  }
   for (int i = 0; i < request->plane_count; ++i) {
     const double *p = request->planes + 4 * i;
     for (int a = 0; a < 4; ++a) {

@@ -46,7 +46,8 @@ typedef struct pmb_ray_request {
   int width, height; /* pixels, >= 1 */
   /* From the world to OpenGL's clip space, row-major 4 x 4: projection times view, perspective or parallel. */
   double world_to_clip[16];
-  /* World length from sample to sample of a ray, counted from the near plane; 0: half the shortest edge of a cell. */
+  /* World length from sample to sample of a ray, counted from the near plane; 0: half the shortest edge of a cell, or
+   * more where that is a millionth of the volume. A ray has less than a million samples in the volume. */
   double step;
 
   const pmb_ray_isovalue *isovalues; /* mode isosurface */

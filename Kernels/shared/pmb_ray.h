@@ -12,7 +12,10 @@
 #include "rays/pmb_rays.h"
 #include "shared/pmb_brick.h"
 
-enum { PMB_RAY_REFINED = 12 }; /* halvings, at most: 0.5 / 2^12 of a cell */
+enum {
+  PMB_RAY_REFINED = 12,   /* steps toward a surface, at most */
+  PMB_RAY_STEPS = 1 << 20 /* samples of a ray: less, so that places are exact enough in float */
+};
 
 /* What rays need of the volume and the request: an argument of kernels. */
 typedef struct pmb_ray_job {
@@ -94,7 +97,7 @@ PMB_INLINE int pmb_ray_make(const pmb_ray_job *job, int x, int y, float limit, p
       p[0] * ray->along[0] + p[1] * ray->along[1] + p[2] * ray->along[2], &enter, &leave);
   }
   ray->per_step = job->step / sqrt(world2);
-  if (!(enter < leave) || !(ray->per_step > 0) || !((leave - enter) / ray->per_step < 1e6)) {
+  if (!(enter < leave) || !(ray->per_step > 0) || !((leave - enter) / ray->per_step < PMB_RAY_STEPS)) {
     return 0;
   }
   ray->first = floor(enter / ray->per_step);

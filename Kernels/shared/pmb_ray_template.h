@@ -253,7 +253,8 @@ PMB_INLINE pmb_pixel PMB_T_NAME(pmb_ray_cast)(const pmb_ray_job *job, int x, int
   if (!pmb_ray_make(job, x, y, limit, &ray)) {
     return pixel;
   }
-  for (float r = ray.enter, goes_on = 1; r < ray.leave && goes_on;) {
+  int goes_on = 1;
+  for (float r = ray.enter; r < ray.leave && goes_on;) {
     const pmb_ray_brick brick = pmb_ray_brick_at(job, &ray, r);
     if (PMB_T_NAME(pmb_ray_looks_into)(job, brick.number, found.extreme)) {
       goes_on = job->mode == PMB_RAY_ISOSURFACE
