@@ -124,8 +124,8 @@ void FillColor(vtkVolumeProperty* property, double value, float color[4])
   {
     property->GetRGBTransferFunction()->GetColor(value, rgb);
   }
-  std::copy(rgb, rgb + 3, color);
-  color[3] = static_cast<float>(property->GetScalarOpacity()->GetValue(value));
+  const double rgba[4] = { rgb[0], rgb[1], rgb[2], property->GetScalarOpacity()->GetValue(value) };
+  std::transform(rgba, rgba + 4, color, [](double c) { return static_cast<float>(std::min(std::max(c, 0.0), 1.0)); });
 }
 
 void AddColors(vtkVolumeProperty* property, vtkDataArray* array, int mode, Scene& scene)

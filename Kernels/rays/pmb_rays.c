@@ -23,6 +23,34 @@ static int all_finite(const double *values, int n)
   return finite;
 }
 
+/* Whether all are from 0 to 1. */
+static int are_colors(const float *values, int n)
+{
+  int are = 1;
+  for (int i = 0; i < n; ++i) {
+    are &= values[i] >= 0 && values[i] <= 1;
+  }
+  return are;
+}
+
+static pmb_status check_light(pmb_context *context, const pmb_ray_request *request)
+{
+  const double material[] = { request->ambient, request->diffuse, request->specular, request->specular_power };
+  if (!all_finite(material, 4) || request->specular_power < 0) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_cast_rays: ambient %g, diffuse %g, specular %g, specular_power %g; use finite numbers, and a power of 0 or more",
+      material[0], material[1], material[2], material[3]);
+  }
+  for (int i = 0; i < request->light_count; ++i) {
+    const pmb_ray_light *light = &request->lights[i];
+    const double color[] = { light->color[0], light->color[1], light->color[2] };
+    if (!all_finite(light->position, 4) || !all_finite(color, 3)) {
+      return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: light %d has a number that is not finite", i);
+    }
+  }
+  return PMB_OK;
+}
+
 static pmb_status check_surfaces(pmb_context *context, const pmb_ray_request *request)
 {
   if (request->isovalue_count < 0 || request->isovalue_count > PMB_RAY_ISOVALUES ||
@@ -33,9 +61,9 @@ static pmb_status check_surfaces(pmb_context *context, const pmb_ray_request *re
   for (int i = 0; i < request->isovalue_count; ++i) {
     const pmb_ray_isovalue *v = &request->isovalues[i];
     const double numbers[] = { v->value, v->color[0], v->color[1], v->color[2], v->color[3] };
-    if (!all_finite(numbers, 5)) {
-      return pmb_fail(
-        context, PMB_INVALID, "pmb_cast_rays: isovalue %d is %g; it and its color must be finite", i, v->value);
+    if (!all_finite(numbers, 5) || !are_colors(v->color, 4)) {
+      return pmb_fail(context, PMB_INVALID,
+        "pmb_cast_rays: isovalue %d is %g; it must be finite, and its color from 0 to 1", i, v->value);
     }
   }
   return PMB_OK;
@@ -54,11 +82,8 @@ static pmb_status check_table(pmb_context *context, const pmb_ray_request *reque
       "pmb_cast_rays: the table goes from %g to %g, of unit %g; use finite numbers, the smaller one first, and a unit above 0",
       request->table_low, request->table_high, request->table_unit);
   }
-  for (int i = 0; i < 4 * request->table_size; ++i) {
-    if (!PMB_IS_FINITE(request->table[i])) {
-      return pmb_fail(
-        context, PMB_INVALID, "pmb_cast_rays: number %d of color %d of the table is not finite", i % 4, i / 4);
-    }
+  if (!are_colors(request->table, 4 * request->table_size)) {
+    return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: a number of the table is not from 0 to 1");
   }
   return PMB_OK;
 }
@@ -92,7 +117,10 @@ static pmb_status check(pmb_context *context, const pmb_ray_request *request)
       "pmb_cast_rays: %d lights and %d planes; use at most %d and %d, set their arrays, and finite numbers",
       request->light_count, request->plane_count, (int)PMB_RAY_LIGHTS, (int)PMB_RAY_PLANES);
   }
-  return request->mode == PMB_RAY_ISOSURFACE ? check_surfaces(context, request) : check_table(context, request);
+  const pmb_status status = check_light(context, request);
+  return status != PMB_OK                 ? status
+    : request->mode == PMB_RAY_ISOSURFACE ? check_surfaces(context, request)
+                                          : check_table(context, request);
 }
 
 /* ---- the job ---- */
@@ -179,14 +207,25 @@ static int by_value(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+/* Colors that the table is resampled to: with those between, since the opacity of a step does not follow a straight line. */
+static int resampled(const pmb_ray_request *request)
+{
+  const int intervals = request->table_size - 1;
+  return intervals * (request->mode == PMB_RAY_COMPOSITE ? (PMB_RAY_TABLE + intervals - 1) / intervals : 1) + 1;
+}
+
 /* The table with opacities of a step, and which entries show: `colors` and `shown` have room for it. */
 static void make_table(const pmb_ray_request *request, pmb_ray_job *job, float *colors, int32_t *shown)
 {
+  const int size = resampled(request), each = (size - 1) / (request->table_size - 1);
   shown[0] = 0;
-  for (int i = 0; i < request->table_size; ++i) {
-    memcpy(colors + 4 * i, request->table + 4 * i, 4 * sizeof(float));
+  for (int i = 0; i < size; ++i) {
+    const int at = i < size - 1 ? i / each : request->table_size - 2;
+    const float t = (float)(i - at * each) / (float)each, *entry = request->table + 4 * at;
+    for (int c = 0; c < 4; ++c) {
+      colors[4 * i + c] = entry[c] + t * (entry[4 + c] - entry[c]);
+    }
     float *opacity = &colors[4 * i + 3];
-    *opacity = *opacity < 0 ? 0 : *opacity > 1 ? 1 : *opacity;
     if (request->mode == PMB_RAY_COMPOSITE) {
       *opacity = (float)(1 - pow(1 - *opacity, job->step / request->table_unit));
     }
@@ -194,10 +233,10 @@ static void make_table(const pmb_ray_request *request, pmb_ray_job *job, float *
   }
   job->table = colors;
   job->table_shown = shown;
-  job->table_size = request->table_size;
+  job->table_size = size;
   job->table_low = request->table_low;
   /* halves, so that the difference is finite */
-  job->table_per_unit = (request->table_size - 1) / 2.0 / (request->table_high / 2 - request->table_low / 2);
+  job->table_per_unit = (size - 1) / 2.0 / (request->table_high / 2 - request->table_low / 2);
 }
 
 static void make_volume(const pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
@@ -314,7 +353,7 @@ static void clear(const pmb_ray_request *request)
 static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
 {
   const int64_t *dims = context->volume.dims;
-  const size_t entries = request->mode == PMB_RAY_ISOSURFACE ? 0 : (size_t)request->table_size;
+  const size_t entries = request->mode == PMB_RAY_ISOSURFACE ? 0 : (size_t)resampled(request);
   pmb_buffer table = { NULL, 0 };
   make_volume(context, request, job);
   make_light(request, job);

@@ -67,14 +67,14 @@ typedef struct pmb_ray_request {
   int light_count;
 
   /* Where rays are. */
-  double box[6];        /* sample indices: least and greatest x, y, z; all 0: the volume */
+  double box[6]; /* indices of this volume's own samples: least x, greatest x, and y and z; all 0: the volume */
   const double *planes; /* 4 numbers each, in the world: rays are where a x + b y + c z + d >= 0 */
   int plane_count;
   const float *depth_limit; /* per pixel, OpenGL's depth 0 to 1, where rays end; NULL: the far plane */
 
   /* Arrays of the caller, a row of pixels after another, the lowest first. */
   float *colors; /* 4 per pixel: red, green, blue times opacity, and opacity */
-  float *depth;  /* OpenGL's depth of the first surface, 1 where there is none; NULL: not wanted */
+  float *depth;  /* OpenGL's depth of the first surface, be it transparent; 1 where there is none; NULL: not wanted */
 } pmb_ray_request;
 
 /* Casts a ray per pixel and fills the arrays. Not thread-safe for one context. PMB_INVALID if no volume is bound or the request

@@ -13,7 +13,7 @@
 #include "shared/pmb_brick.h"
 
 enum {
-  PMB_RAY_REFINED = 12,   /* steps toward a surface, at most */
+  PMB_RAY_REFINED = 32,   /* steps toward a surface, at most */
   PMB_RAY_STEPS = 1 << 20 /* samples of a ray: less, so that places are exact enough in float */
 };
 
@@ -125,16 +125,19 @@ PMB_INLINE float pmb_ray_place(const pmb_ray_job *job, const pmb_ray *ray, float
   return (float)(clip[2] / clip[3] * 0.5 + 0.5);
 }
 
+/* Steps that rounding may be wrong by at r. */
+#define PMB_RAY_MARGIN(r) (1e-3f + 5e-7f * (r))
+
 /* A brick on a ray: its number, and where the ray leaves it. */
 typedef struct pmb_ray_brick {
   int64_t number;
   float leave;
 } pmb_ray_brick;
 
-/* The brick behind r. The ray is in it for at least a thousandth of a step, so that rounding does not stop it. */
+/* The brick behind r. The ray is in it for at least the margin, so that rounding does not stop it. */
 PMB_INLINE pmb_ray_brick pmb_ray_brick_at(const pmb_ray_job *job, const pmb_ray *ray, float r)
 {
-  const float inside = r + 1e-3f;
+  const float inside = r + PMB_RAY_MARGIN(r);
   pmb_ray_brick brick = { 0, ray->leave };
   int32_t at[3];
   for (int a = 0; a < 3; ++a) {
@@ -170,55 +173,67 @@ PMB_INLINE int pmb_ray_shows(const pmb_ray_job *job, float low, float high)
   return job->table_shown[end + 1] > job->table_shown[begin];
 }
 
-/* Lights a color. gradient: of the index space. Without one, or without shading, the color stays. */
+/* Makes a vector of length 1. Its length may be beyond float's range. */
+PMB_INLINE void pmb_ray_normalize(const double v[3], float to[3])
+{
+  const double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  for (int a = 0; a < 3; ++a) {
+    to[a] = (float)(v[a] / length);
+  }
+}
+
+PMB_INLINE float pmb_ray_dot(const float a[3], const float b[3])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Adds a light to what a surface with this normal reflects toward the view. */
+PMB_INLINE void pmb_ray_reflect(const pmb_ray_job *job, const float normal[3], const float view[3], const float to[3],
+  const float light[3], float sum[3], float shine[3])
+{
+  const float cosine = pmb_ray_dot(normal, to);
+  const float mirror = 2 * cosine * pmb_ray_dot(normal, view) - pmb_ray_dot(to, view);
+  const float glint = cosine > 0 && mirror > 0 ? powf(mirror, job->specular_power) * job->specular : 0;
+  for (int c = 0; c < 3 && cosine > 0; ++c) {
+    sum[c] += job->diffuse * cosine * light[c];
+    shine[c] += glint * light[c];
+  }
+}
+
+/* Lights a color. gradient: of the index space; without a direction the color stays as it is. */
 PMB_INLINE void pmb_ray_light_color(
   const pmb_ray_job *job, const pmb_ray *ray, const double world[3], const float gradient[3], float color[4])
 {
   const double *m = job->index_to_world;
-  float n[3], view[3], sum[3] = { job->ambient, job->ambient, job->ambient }, shine[3] = { 0, 0, 0 };
+  const float white[3] = { 1, 1, 1 };
+  float normal[3], view[3], to[3], sum[3] = { job->ambient, job->ambient, job->ambient }, shine[3] = { 0, 0, 0 };
+  double n[3], v[3];
   for (int a = 0; a < 3; ++a) {
-    n[a] =
-      job->normal[3 * a] * gradient[0] + job->normal[3 * a + 1] * gradient[1] + job->normal[3 * a + 2] * gradient[2];
-    view[a] = -(float)(m[4 * a] * ray->along[0] + m[4 * a + 1] * ray->along[1] + m[4 * a + 2] * ray->along[2]);
+    n[a] = (double)job->normal[3 * a] * gradient[0] + (double)job->normal[3 * a + 1] * gradient[1] +
+      (double)job->normal[3 * a + 2] * gradient[2];
+    v[a] = -(m[4 * a] * ray->along[0] + m[4 * a + 1] * ray->along[1] + m[4 * a + 2] * ray->along[2]);
   }
-  const float length = sqrtf(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
-  const float distance = sqrtf(view[0] * view[0] + view[1] * view[1] + view[2] * view[2]);
-  if (!(length > 0) || !(length < INFINITY)) {
+  pmb_ray_normalize(n, normal);
+  pmb_ray_normalize(v, view);
+  if (!(normal[0] - normal[0] == 0)) {
     return;
   }
-  const float toward = (n[0] * view[0] + n[1] * view[1] + n[2] * view[2]) < 0 ? -1.f : 1.f;
+  const float side = pmb_ray_dot(normal, view) < 0 ? -1.f : 1.f;
   for (int a = 0; a < 3; ++a) {
-    n[a] = n[a] / length * toward;
-    view[a] = view[a] / distance;
+    normal[a] *= side;
   }
-  for (int i = 0; i < (job->light_count ? job->light_count : 1); ++i) {
-    const float white[3] = { 1, 1, 1 }, *of = job->light_count ? job->lights[i].color : white;
-    float to[3] = { view[0], view[1], view[2] };
-    if (job->light_count) {
-      const double *p = job->lights[i].position;
-      const float d[3] = { (float)(p[0] - p[3] * world[0]), (float)(p[1] - p[3] * world[1]),
-        (float)(p[2] - p[3] * world[2]) };
-      const float far = sqrtf(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-      for (int a = 0; a < 3; ++a) {
-        to[a] = d[a] / far;
-      }
-    }
-    const float cosine = n[0] * to[0] + n[1] * to[1] + n[2] * to[2];
-    if (cosine > 0) {
-      float mirror = 0;
-      for (int a = 0; a < 3; ++a) {
-        mirror += (2 * cosine * n[a] - to[a]) * view[a];
-      }
-      const float glint = mirror > 0 ? powf(mirror, job->specular_power) * job->specular : 0;
-      for (int c = 0; c < 3; ++c) {
-        sum[c] += job->diffuse * cosine * of[c];
-        shine[c] += glint * of[c];
-      }
-    }
+  if (job->light_count == 0) {
+    pmb_ray_reflect(job, normal, view, view, white, sum, shine);
+  }
+  for (int i = 0; i < job->light_count; ++i) {
+    const double *p = job->lights[i].position;
+    const double d[3] = { p[0] - p[3] * world[0], p[1] - p[3] * world[1], p[2] - p[3] * world[2] };
+    pmb_ray_normalize(d, to);
+    pmb_ray_reflect(job, normal, view, to, job->lights[i].color, sum, shine);
   }
   for (int c = 0; c < 3; ++c) {
     const float lit = color[c] * sum[c] + shine[c];
-    color[c] = lit < 1 ? lit : 1;
+    color[c] = lit < 1 ? (lit > 0 ? lit : 0) : 1;
   }
 }
 

@@ -100,20 +100,25 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(const pmb_ray_job *job, const pmb_r
   }
 }
 
-/* Where between two places of the ray the value is iso; `from` and `to`: values there, on both sides of it. */
+/* Where between two places of the ray the value is iso; `from` and `to`: values there, on both sides of it. By turns it looks
+ * where the straight line says, a little behind that on the other side, and in the middle of what is left. */
 PMB_INLINE float PMB_T_NAME(pmb_ray_refine)(
   const pmb_ray_job *job, const pmb_ray *ray, PMB_T_REAL iso, float low, PMB_T_REAL from, float high, PMB_T_REAL to)
 {
+  const float close = PMB_RAY_MARGIN(high);
   const int inside = from >= iso;
-  for (int i = 0; i < PMB_RAY_REFINED; ++i) {
-    /* where the straight line says, then the middle of what is left */
-    const PMB_T_REAL line = (iso - from) / (to - from), t = i % 2 ? (PMB_T_REAL)0.5 : line;
-    const float r = low + (float)(t > 0 ? (t < 1 ? t : 1) : 0) * (high - low);
+  float r = low;
+  int is_behind = 0; /* the surface is behind r */
+  for (int i = 0; i < PMB_RAY_REFINED && high - low > close; ++i) {
+    const float line = low + (float)((iso - from) / (to - from)) * (high - low);
+    const float wanted = i % 3 == 0 ? line : i % 3 == 1 ? (is_behind ? r + close : r - close) : low;
+    r = wanted > low && wanted < high ? wanted : low + 0.5f * (high - low);
     const PMB_T_REAL value = PMB_T_NAME(pmb_ray_value)(job, ray, r);
-    if (!(r > low) || !(r < high) || !(value == value)) {
+    if (!(value == value)) {
       return r;
     }
-    if ((value >= iso) == inside) {
+    is_behind = (value >= iso) == inside;
+    if (is_behind) {
       low = r;
       from = value;
     } else {
@@ -196,7 +201,7 @@ PMB_INLINE float PMB_T_NAME(pmb_ray_within)(const pmb_ray *ray, int r)
 PMB_INLINE int PMB_T_NAME(pmb_ray_pairs)(const pmb_ray_job *job, const pmb_ray *ray, float enter, float leave,
   PMB_T_NAME(pmb_ray_found) * found, pmb_pixel *pixel)
 {
-  const float margin = 2e-3f; /* rounding may put a surface at the border into either brick */
+  const float margin = 2 * PMB_RAY_MARGIN(leave); /* rounding may put a surface at the border into either brick */
   const int first = (int)floorf(enter - margin) + 1, last = (int)ceilf(leave + margin);
   for (int r = first > found->next ? first : found->next; r <= last; ++r) {
     const float low = PMB_T_NAME(pmb_ray_within)(ray, r - 1), high = PMB_T_NAME(pmb_ray_within)(ray, r);

@@ -86,8 +86,7 @@ static void scene_random(const test_volume *v, test_rng *rng, scene *s)
     s->isovalues[i].value = volume_isovalue(v, rng);
     for (int c = 0; c < 4; c++) s->isovalues[i].color[c] = (float)rng_real(rng, 0.2, 1);
   }
-  for (int i = 0; i < 4 * COLORS; i++)
-    s->table[i] = (float)rng_real(rng, -0.5, 1) * (i % 4 == 3) + 0.5f * (i % 4 != 3);
+  for (int i = 0; i < 4 * COLORS; i++) s->table[i] = fmaxf(0, (float)rng_real(rng, i % 4 == 3 ? -0.5 : 0, 1));
   for (int i = 0; i < 8; i++) s->planes[i] = rng_real(rng, -1, 1);
   for (int i = 0; i < 2; i++) {
     s->lights[i] = (pmb_ray_light){ { 3, 40.0 * i, -5, i }, { 0.9f, 0.8f, 0.3f } };

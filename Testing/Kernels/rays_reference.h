@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * rays_reference.h - the picture that pmb_rays.h promises, made the slow and obvious way.
+ *
+ * Every pixel's ray is sampled from end to end in double precision. It shares nothing with the core: cameras, clipping,
+ * interpolation, surfaces, gradients, light and compositing are all written a second time here.
+ */
+#ifndef PMB_TEST_RAYS_REFERENCE_H
+#define PMB_TEST_RAYS_REFERENCE_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rays/pmb_rays.h"
+#include "reference.h"
+#include "test_util.h"
+
+/* A volume with a request, prepared for rays. */
+typedef struct rr_scene {
+  const pmb_ray_request *r;
+  int64_t dims[3];
+  double *samples;
+  uint8_t *shown_samples, *shown_cells; /* 1: has a value */
+  double to_world[12];                  /* of a sample of this volume, `first` included */
+  double to_index[9];                   /* inverse of the 3 x 3 part */
+  double from_clip[16];
+  double low[3], high[3]; /* the box, in samples of this volume */
+  double step, edge;      /* edge: the shortest of a cell */
+} rr_scene;
+
+/* A ray: world points origin + t * direction for t from `from` to `to`; empty if from > to. */
+typedef struct rr_ray {
+  double origin[3], direction[3], length; /* from the near to the far plane */
+  double from, to;
+} rr_ray;
+
+/* What a ray has gathered, front to back. */
+typedef struct rr_sum {
+  double color[3], opacity, depth;
+  int doubtful; /* a surface may lie in a cell without values, between two samples that have one */
+} rr_sum;
+
+/* Inverts an n x n matrix; 0 if it is singular. */
+static inline int rr_invert(const double *m, int n, double *inverse)
+{
+  long double a[4][8];
+  for (int r = 0; r < n; r++)
+    for (int c = 0; c < 2 * n; c++) a[r][c] = c < n ? m[n * r + c] : c - n == r;
+  for (int p = 0; p < n; p++) {
+    int best = p;
+    for (int r = p; r < n; r++)
+      if (fabsl(a[r][p]) > fabsl(a[best][p])) best = r;
+    if (a[best][p] == 0) return 0;
+    for (int c = 0; c < 2 * n; c++) {
+      const long double swap = a[p][c];
+      a[p][c] = a[best][c];
+      a[best][c] = swap;
+    }
+    for (int c = 2 * n - 1; c >= p; c--) a[p][c] /= a[p][p];
+    for (int r = 0; r < n; r++)
+      for (int c = 2 * n - 1; r != p && c >= p; c--) a[r][c] -= a[r][p] * a[p][c];
+  }
+  for (int r = 0; r < n; r++)
+    for (int c = 0; c < n; c++) inverse[n * r + c] = (double)a[r][n + c];
+  return 1;
+}
+
+static inline double rr_dot(const double a[3], const double b[3])
+{
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Scales to length 1; 0 if it has no direction. */
+static inline int rr_unit(double a[3])
+{
+  const double length = sqrt(rr_dot(a, a));
+  if (!(length > 0)) return 0;
+  for (int c = 0; c < 3; c++) a[c] /= length;
+  return 1;
+}
+
+/* ---- the volume ---- */
+
+static inline void rr_copy_samples(rr_scene *s, const pmb_volume *v)
+{
+  const int64_t *d = v->dims;
+  s->samples = test_allocate(ref_samples(v), sizeof *s->samples);
+  s->shown_samples = test_allocate(ref_samples(v), 1);
+  s->shown_cells = test_allocate(ref_samples(v), 1);
+  for (int64_t n = 0; n < ref_samples(v); n++) {
+    const int64_t i = n % d[0], j = n / d[0] % d[1], k = n / (d[0] * d[1]);
+    s->samples[n] = ref_sample(v, i, j, k);
+    s->shown_samples[n] = (uint8_t)ref_sample_valid(v, i, j, k);
+    s->shown_cells[n] = (uint8_t)ref_cell_valid(v, i, j, k);
+  }
+}
+
+/* Steps and boxes that are 0 become what they stand for. */
+static inline void rr_open(rr_scene *s, const pmb_volume *v, const pmb_ray_request *r)
+{
+  double square[9], first[3];
+  int whole = 1;
+  memset(s, 0, sizeof *s);
+  s->r = r;
+  s->edge = INFINITY;
+  rr_copy_samples(s, v);
+  for (int a = 0; a < 3; a++) {
+    const double unit[3] = { a == 0, a == 1, a == 2 }, zero[3] = { 0, 0, 0 };
+    double tip[3], base[3];
+    ref_world(v, unit, tip);
+    ref_world(v, zero, base);
+    for (int c = 0; c < 3; c++) square[3 * c + a] = s->to_world[4 * c + a] = tip[c] - base[c];
+    s->dims[a] = v->dims[a];
+    first[a] = (double)v->first[a];
+  }
+  for (int a = 0; a < 3; a++) {
+    double base[3];
+    ref_world(v, first, base);
+    s->to_world[4 * a + 3] = base[a];
+    s->edge =
+      fmin(s->edge, sqrt(square[a] * square[a] + square[3 + a] * square[3 + a] + square[6 + a] * square[6 + a]));
+  }
+  rr_invert(square, 3, s->to_index);
+  rr_invert(r->world_to_clip, 4, s->from_clip);
+  for (int n = 0; n < 6; n++) whole &= r->box[n] == 0;
+  for (int a = 0; a < 3; a++) {
+    s->low[a] = whole ? 0 : fmax(r->box[2 * a], 0);
+    s->high[a] = (double)(v->dims[a] - 1);
+    if (!whole) s->high[a] = fmin(s->high[a], r->box[2 * a + 1]);
+  }
+  s->step = r->step > 0 ? r->step : s->edge / 2;
+}
+
+static inline void rr_close(rr_scene *s)
+{
+  free(s->samples);
+  free(s->shown_samples);
+  free(s->shown_cells);
+}
+
+static inline void rr_to_index(const rr_scene *s, const double world[3], int is_vector, double index[3])
+{
+  double w[3];
+  for (int c = 0; c < 3; c++) w[c] = world[c] - (is_vector ? 0 : s->to_world[4 * c + 3]);
+  for (int c = 0; c < 3; c++) index[c] = rr_dot(s->to_index + 3 * c, w);
+}
+
+/* The cell of a point of a ray and the weights of its corners; 0 if the cell has no values. */
+static inline int rr_cell(const rr_scene *s, const rr_ray *ray, double t, int64_t cell[3], double weights[8])
+{
+  double world[3], p[3];
+  for (int c = 0; c < 3; c++) world[c] = ray->origin[c] + t * ray->direction[c];
+  rr_to_index(s, world, 0, p);
+  for (int a = 0; a < 3; a++) {
+    cell[a] = p[a] <= 0 ? 0 : p[a] >= (double)(s->dims[a] - 2) ? s->dims[a] - 2 : (int64_t)floor(p[a]);
+    p[a] = fmin(fmax(p[a] - (double)cell[a], 0), 1);
+  }
+  for (int c = 0; c < 8; c++)
+    weights[c] = (c & 1 ? p[0] : 1 - p[0]) * (c & 2 ? p[1] : 1 - p[1]) * (c & 4 ? p[2] : 1 - p[2]);
+  return s->shown_cells[cell[0] + s->dims[0] * (cell[1] + s->dims[1] * cell[2])];
+}
+
+static inline int64_t rr_corner(const rr_scene *s, const int64_t cell[3], int c)
+{
+  return cell[0] + (c & 1) + s->dims[0] * (cell[1] + (c >> 1 & 1) + s->dims[1] * (cell[2] + (c >> 2)));
+}
+
+/* The value at a point of a ray, less a number; NaN where there is none. */
+static inline double rr_value(const rr_scene *s, const rr_ray *ray, double t, double less)
+{
+  int64_t cell[3];
+  double weights[8], sum = 0;
+  if (!rr_cell(s, ray, t, cell, weights)) return NAN;
+  for (int c = 0; c < 8; c++) sum += weights[c] * (s->samples[rr_corner(s, cell, c)] - less);
+  return sum;
+}
+
+/* Central differences of shown samples at one of them, by index. */
+static inline void rr_differences(const rr_scene *s, int64_t n, double d[3])
+{
+  const int64_t at[3] = { n % s->dims[0], n / s->dims[0] % s->dims[1], n / (s->dims[0] * s->dims[1]) };
+  const int64_t strides[3] = { 1, s->dims[0], s->dims[0] * s->dims[1] };
+  for (int a = 0; a < 3; a++) {
+    const int below = at[a] > 0 && s->shown_samples[n - strides[a]];
+    const int above = at[a] + 1 < s->dims[a] && s->shown_samples[n + strides[a]];
+    const double low = s->samples[below ? n - strides[a] : n], high = s->samples[above ? n + strides[a] : n];
+    d[a] = below + above ? high / (below + above) - low / (below + above) : 0;
+  }
+}
+
+/* The unit normal at a point of a ray, to the side where the ray comes from; 0 if there is none. */
+static inline int rr_normal(const rr_scene *s, const rr_ray *ray, double t, double normal[3])
+{
+  int64_t cell[3];
+  double weights[8], index[3] = { 0, 0, 0 };
+  if (!rr_cell(s, ray, t, cell, weights)) return 0;
+  for (int c = 0; c < 8; c++) {
+    double d[3];
+    rr_differences(s, rr_corner(s, cell, c), d);
+    for (int a = 0; a < 3; a++) index[a] += weights[c] * d[a];
+  }
+  if (!rr_unit(index)) return 0; /* to a size whose square is a number */
+  for (int c = 0; c < 3; c++) {
+    normal[c] = 0;
+    for (int a = 0; a < 3; a++) normal[c] += s->to_index[3 * a + c] * index[a];
+  }
+  if (!rr_unit(normal)) return 0;
+  const double turn = rr_dot(normal, ray->direction) > 0 ? -1 : 1;
+  for (int c = 0; c < 3; c++) normal[c] *= turn;
+  return 1;
+}
+
+/* ---- rays ---- */
+
+/* The world point of a pixel at a depth of -1 to 1. */
+static inline void rr_unproject(const rr_scene *s, int x, int y, double z, double world[3])
+{
+  const double clip[4] = { 2 * (x + 0.5) / s->r->width - 1, 2 * (y + 0.5) / s->r->height - 1, z, 1 };
+  double p[4] = { 0, 0, 0, 0 };
+  for (int r = 0; r < 4; r++)
+    for (int c = 0; c < 4; c++) p[r] += s->from_clip[4 * r + c] * clip[c];
+  for (int c = 0; c < 3; c++) world[c] = p[c] / p[3];
+}
+
+/* The distance of a depth of 0 to 1 from the near plane. */
+static inline double rr_distance(const rr_scene *s, const rr_ray *ray, int x, int y, double depth)
+{
+  double world[3], offset[3];
+  rr_unproject(s, x, y, 2 * depth - 1, world);
+  for (int c = 0; c < 3; c++) offset[c] = world[c] - ray->origin[c];
+  return rr_dot(offset, ray->direction);
+}
+
+/* OpenGL's depth of a point of a ray. */
+static inline double rr_depth(const rr_scene *s, const rr_ray *ray, double t)
+{
+  const double *m = s->r->world_to_clip;
+  double world[3];
+  for (int c = 0; c < 3; c++) world[c] = ray->origin[c] + t * ray->direction[c];
+  return 0.5 + 0.5 * (rr_dot(m + 8, world) + m[11]) / (rr_dot(m + 12, world) + m[15]);
+}
+
+/* Leaves of a ray what lies where at + t * slope >= 0. */
+static inline void rr_clip(rr_ray *ray, double at, double slope)
+{
+  if (slope > 0) ray->from = fmax(ray->from, -at / slope);
+  if (slope < 0) ray->to = fmin(ray->to, -at / slope);
+  if (slope == 0 && at < 0) ray->to = -INFINITY;
+}
+
+static inline void rr_ray_of(const rr_scene *s, int x, int y, rr_ray *ray)
+{
+  double at[3], slope[3];
+  rr_unproject(s, x, y, -1, ray->origin);
+  rr_unproject(s, x, y, 1, ray->direction);
+  for (int c = 0; c < 3; c++) ray->direction[c] -= ray->origin[c];
+  ray->length = sqrt(rr_dot(ray->direction, ray->direction));
+  rr_unit(ray->direction);
+  ray->from = 0;
+  ray->to = ray->length;
+  if (s->r->depth_limit && s->r->depth_limit[x + (int64_t)s->r->width * y] < 1)
+    ray->to = rr_distance(s, ray, x, y, s->r->depth_limit[x + (int64_t)s->r->width * y]);
+  rr_to_index(s, ray->origin, 0, at);
+  rr_to_index(s, ray->direction, 1, slope);
+  for (int a = 0; a < 3; a++) {
+    rr_clip(ray, at[a] - s->low[a], slope[a]);
+    rr_clip(ray, s->high[a] - at[a], -slope[a]);
+  }
+  for (int n = 0; n < s->r->plane_count; n++) {
+    const double *plane = s->r->planes + 4 * n;
+    rr_clip(ray, rr_dot(plane, ray->origin) + plane[3], rr_dot(plane, ray->direction));
+  }
+}
+
+/* The samples of a ray: whole multiples of the step; for surfaces its ends as well. The caller frees them. */
+static inline double *rr_places(const rr_scene *s, const rr_ray *ray, int64_t *count)
+{
+  const int ends = s->r->mode == PMB_RAY_ISOSURFACE;
+  const int64_t first = (int64_t)ceil(ray->from / s->step), last = (int64_t)floor(ray->to / s->step);
+  double *t = test_allocate(last - first + 3 > 2 ? last - first + 3 : 2, sizeof *t);
+  *count = 0;
+  if (ends) t[(*count)++] = ray->from;
+  for (int64_t n = first; n <= last; n++) t[(*count)++] = (double)n * s->step;
+  if (ends) t[(*count)++] = ray->to;
+  return t;
+}
+
+/* ---- light and colors ---- */
+
+/* The color of a point that faces a light, or the lights. */
+static inline void rr_light(const rr_scene *s, const rr_ray *ray, double t, const double normal[3], double color[3])
+{
+  const pmb_ray_request *r = s->r;
+  double diffuse[3] = { 0, 0, 0 }, specular[3] = { 0, 0, 0 };
+  for (int n = 0; n < (r->light_count ? r->light_count : 1); n++) {
+    const pmb_ray_light *light = r->light_count ? r->lights + n : NULL;
+    double to_light[3], mirrored[3];
+    for (int c = 0; c < 3; c++) {
+      to_light[c] = light ? light->position[c] : -ray->direction[c];
+      if (light && light->position[3] != 0) to_light[c] -= ray->origin[c] + t * ray->direction[c];
+    }
+    if (!rr_unit(to_light)) continue;
+    const double facing = rr_dot(normal, to_light);
+    if (facing <= 0) continue;
+    for (int c = 0; c < 3; c++) mirrored[c] = 2 * facing * normal[c] - to_light[c];
+    const double shine = pow(fmax(-rr_dot(mirrored, ray->direction), 0), (double)r->specular_power);
+    for (int c = 0; c < 3; c++) {
+      diffuse[c] += facing * (light ? (double)light->color[c] : 1);
+      specular[c] += shine * (light ? (double)light->color[c] : 1);
+    }
+  }
+  for (int c = 0; c < 3; c++) {
+    color[c] = color[c] * ((double)r->ambient + (double)r->diffuse * diffuse[c]) + (double)r->specular * specular[c];
+    color[c] = fmin(fmax(color[c], 0), 1);
+  }
+}
+
+/* Returns 1 when the ray may end. */
+static inline int rr_add(rr_sum *sum, const double color[3], double opacity)
+{
+  for (int c = 0; c < 3; c++) sum->color[c] += (1 - sum->opacity) * opacity * color[c];
+  sum->opacity += (1 - sum->opacity) * opacity;
+  return sum->opacity >= 0.998;
+}
+
+/* The table's color of a value. */
+static inline void rr_lookup(const pmb_ray_request *r, double value, double color[4])
+{
+  double place = (value - r->table_low) / (r->table_high - r->table_low) * (r->table_size - 1);
+  place = fmin(fmax(place, 0), r->table_size - 1);
+  const int n = place >= r->table_size - 2 ? r->table_size - 2 : (int)place;
+  for (int c = 0; c < 4; c++)
+    color[c] = (double)r->table[4 * n + c] * (n + 1 - place) + (double)r->table[4 * n + 4 + c] * (place - n);
+}
+
+/* ---- modes ---- */
+
+typedef struct rr_hit {
+  double t;
+  int isovalue;
+} rr_hit;
+
+static inline int rr_nearer(const void *a, const void *b)
+{
+  const double s = ((const rr_hit *)a)->t, t = ((const rr_hit *)b)->t;
+  return (s > t) - (s < t);
+}
+
+/* Between two points of a ray, one inside and one outside. */
+static inline double rr_bisect(
+  const rr_scene *s, const rr_ray *ray, double a, double b, double isovalue, int *doubtful)
+{
+  const int inside = rr_value(s, ray, a, isovalue) >= 0;
+  for (int n = 0; n < 60 && b - a > 1e-12 * s->edge; n++) {
+    const double middle = a + (b - a) / 2, value = rr_value(s, ray, middle, isovalue);
+    *doubtful |= isnan(value);
+    if ((value >= 0) == inside || isnan(value))
+      a = middle;
+    else
+      b = middle;
+  }
+  return a + (b - a) / 2;
+}
+
+static inline void rr_surfaces(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
+{
+  const pmb_ray_request *r = s->r;
+  for (int64_t n = 1; n < count; n++) {
+    rr_hit hits[PMB_RAY_ISOVALUES];
+    size_t found = 0;
+    for (int i = 0; i < r->isovalue_count; i++) {
+      const double isovalue = r->isovalues[i].value;
+      const double a = rr_value(s, ray, t[n - 1], isovalue), b = rr_value(s, ray, t[n], isovalue);
+      if (isnan(a) || isnan(b) || (a >= 0) == (b >= 0)) continue;
+      hits[found++] = (rr_hit){ rr_bisect(s, ray, t[n - 1], t[n], isovalue, &sum->doubtful), i };
+    }
+    qsort(hits, found, sizeof *hits, rr_nearer);
+    for (size_t h = 0; h < found; h++) {
+      const float *of = r->isovalues[hits[h].isovalue].color;
+      double color[3] = { (double)of[0], (double)of[1], (double)of[2] }, normal[3];
+      if (rr_normal(s, ray, hits[h].t, normal)) rr_light(s, ray, hits[h].t, normal, color);
+      sum->depth = fmin(sum->depth, rr_depth(s, ray, hits[h].t));
+      if (rr_add(sum, color, (double)of[3])) return;
+    }
+  }
+}
+
+/* Each sample stands for one step. */
+static inline void rr_composite(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
+{
+  for (int64_t n = 0; n < count; n++) {
+    const double value = rr_value(s, ray, t[n], 0);
+    double color[4], normal[3];
+    if (isnan(value)) continue;
+    rr_lookup(s->r, value, color);
+    if (s->r->shade && rr_normal(s, ray, t[n], normal)) rr_light(s, ray, t[n], normal, color);
+    if (rr_add(sum, color, 1 - pow(1 - color[3], s->step / s->r->table_unit))) return;
+  }
+}
+
+/* Greatest, least or mean. */
+static inline void rr_one_value(const rr_scene *s, const rr_ray *ray, const double *t, int64_t count, rr_sum *sum)
+{
+  double least = INFINITY, greatest = -INFINITY, total = 0, of = 0, color[4];
+  for (int64_t n = 0; n < count; n++) {
+    const double value = rr_value(s, ray, t[n], 0);
+    if (isnan(value)) continue;
+    least = fmin(least, value);
+    greatest = fmax(greatest, value);
+    total += value;
+    of++;
+  }
+  if (of == 0) return;
+  const int mode = s->r->mode;
+  rr_lookup(s->r, mode == PMB_RAY_MAXIMUM ? greatest : mode == PMB_RAY_MINIMUM ? least : total / of, color);
+  rr_add(sum, color, color[3]);
+}
+
+static inline rr_sum rr_pixel(const rr_scene *s, int x, int y)
+{
+  rr_sum sum = { { 0, 0, 0 }, 0, 1, 0 };
+  rr_ray ray;
+  int64_t count;
+  rr_ray_of(s, x, y, &ray);
+  if (s->dims[0] < 2 || s->dims[1] < 2 || s->dims[2] < 2 || !(ray.from <= ray.to)) return sum;
+  double *t = rr_places(s, &ray, &count);
+  if (s->r->mode == PMB_RAY_ISOSURFACE)
+    rr_surfaces(s, &ray, t, count, &sum);
+  else if (s->r->mode == PMB_RAY_COMPOSITE)
+    rr_composite(s, &ray, t, count, &sum);
+  else
+    rr_one_value(s, &ray, t, count, &sum);
+  free(t);
+  return sum;
+}
+
+/* How far a pixel's depth is from the reference's, in cells; what a float cannot hold is left out. */
+static inline double rr_depth_error(const rr_scene *s, const rr_sum *wanted, float got, int x, int y)
+{
+  rr_ray ray;
+  if (wanted->depth == 1 || got >= 1) return wanted->depth == 1 && got >= 1 ? 0 : INFINITY;
+  rr_ray_of(s, x, y, &ray);
+  const double there = rr_distance(s, &ray, x, y, wanted->depth);
+  const double slack = fabs(rr_distance(s, &ray, x, y, wanted->depth + 6e-8) - there);
+  return fmax(fabs(rr_distance(s, &ray, x, y, (double)got) - there) - slack, 0) / s->edge;
+}
+
+/* ---- where volumes and cameras are ---- */
+
+/* Samples to the world: turned, with other spacings, `mirrored` along one axis. */
+static inline void rr_place_volume(test_volume *v, int mirrored, test_rng *rng)
+{
+  double q[4], *m = v->view.index_to_world, length = 0;
+  for (int n = 0; n < 4; n++) {
+    q[n] = rng_real(rng, -1, 1);
+    length += q[n] * q[n];
+  }
+  for (int n = 0; n < 4; n++) q[n] /= sqrt(length);
+  for (int r = 0; r < 3; r++)
+    for (int c = 0; c < 3; c++) {
+      const int other = 3 - r - c, sign = (c - r + 3) % 3 == 1 ? -1 : 1;
+      m[4 * r + c] = r == c ? 1 - 2 * (1 - q[0] * q[0] - q[1 + r] * q[1 + r])
+                            : 2 * (q[1 + r] * q[1 + c] + sign * q[0] * q[1 + other]);
+    }
+  for (int c = 0; c < 3; c++) {
+    const double spacing = rng_real(rng, 0.5, 2) * (mirrored && c == 1 ? -1 : 1);
+    for (int r = 0; r < 3; r++) m[4 * r + c] *= spacing;
+    m[4 * c + 3] = rng_real(rng, -20, 20);
+  }
+}
+
+/* Centre of a volume in the world, and the radius of the ball around it. */
+static inline double rr_bounds(const pmb_volume *v, double center[3])
+{
+  double far[3], index[3];
+  for (int a = 0; a < 3; a++) index[a] = (double)v->first[a] + 0.5 * (double)(v->dims[a] - 1);
+  ref_world(v, index, center);
+  double radius = 0;
+  for (int c = 0; c < 8; c++) {
+    for (int a = 0; a < 3; a++) index[a] = (double)v->first[a] + (c >> a & 1 ? (double)(v->dims[a] - 1) : 0);
+    ref_world(v, index, far);
+    for (int a = 0; a < 3; a++) far[a] -= center[a];
+    radius = fmax(radius, sqrt(rr_dot(far, far)));
+  }
+  return radius > 0 ? radius : 1;
+}
+
+/* Looks from `eye` along `forward`. `wide`: half the picture's width (parallel) or the tangent of half its angle. */
+static inline void rr_look(double m[16], const double eye[3], const double forward[3], int parallel, double wide,
+  double aspect, double near, double far)
+{
+  double axes[3][3], helper[3] = { 0.2, 0.9, 0.4 };
+  for (int c = 0; c < 3; c++) axes[2][c] = forward[c];
+  rr_unit(axes[2]);
+  if (fabs(rr_dot(axes[2], helper)) > 0.9) helper[0] = 5;
+  for (int n = 0; n < 2; n++) { /* right, then up */
+    const double *a = n ? axes[0] : axes[2], *b = n ? axes[2] : helper;
+    for (int c = 0; c < 3; c++) axes[n][c] = a[(c + 1) % 3] * b[(c + 2) % 3] - a[(c + 2) % 3] * b[(c + 1) % 3];
+    rr_unit(axes[n]);
+  }
+  memset(m, 0, 16 * sizeof *m);
+  for (int r = 0; r < 2; r++) {
+    const double scale = (r ? aspect : 1) / wide;
+    for (int c = 0; c < 3; c++) m[4 * r + c] = scale * axes[r][c];
+    m[4 * r + 3] = -scale * rr_dot(axes[r], eye);
+  }
+  const double slope = parallel ? 2 / (far - near) : (far + near) / (far - near);
+  const double at = parallel ? -(far + near) / (far - near) : -2 * far * near / (far - near);
+  const double away = -rr_dot(axes[2], eye);
+  for (int c = 0; c < 3; c++) {
+    m[8 + c] = slope * axes[2][c];
+    m[12 + c] = parallel ? 0 : axes[2][c];
+  }
+  m[11] = slope * away + at;
+  m[15] = parallel ? 1 : away;
+}
+
+#endif

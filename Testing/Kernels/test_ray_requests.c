@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_ray_requests.c - rays whose answer is known, pieces and threads, bad requests, stops and failing memory. */
+#include <pthread.h>
+#include <stdio.h>
+
+#include "rays_shots.h"
+
+/* ---- known answers ---- */
+
+/* Linear samples: the surface is a plane, whatever the step. */
+static void a_plane(void)
+{
+  test_rng rng = { 521 };
+  pmb_context *context = context_new(2, NULL);
+  for (int round = 0; round < 12; round++) {
+    const double normal[3] = { 1, rng_real(&rng, -1, 1), rng_real(&rng, -1, 1) };
+    const double distance = 17.03 + 10.2 * normal[1] + 10.7 * normal[2];
+    static shot s;
+    test_volume v;
+    rr_scene scene;
+    int hits = 0, wrong = 0;
+    volume_make(&v, round % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 35, 21, 22, LAYOUT_PACKED);
+    for (int64_t n = 0; n < ref_samples(&v.view); n++)
+      volume_put(&v, n, (double)(n % 35) + normal[1] * (double)(n / 35 % 21) + normal[2] * (double)(n / 735));
+    if (round > 3) rr_place_volume(&v, round % 3 == 0, &rng);
+    shot_make(&s, PMB_RAY_ISOSURFACE);
+    set_isovalues(&s, 1, distance, 0, 1);
+    no_light(&s);
+    place_camera(&s, &v.view, round % 2, &rng);
+    test_about("round %d", round);
+    rr_open(&scene, &v.view, &s.r);
+    s.r.step = scene.edge * (round < 6 ? 0.5 : 3.7);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+    for (int n = 0; n < PIXELS; n++) {
+      rr_ray ray;
+      double at[3], slope[3];
+      rr_ray_of(&scene, n % WIDE, n / WIDE, &ray);
+      rr_to_index(&scene, ray.origin, 0, at);
+      rr_to_index(&scene, ray.direction, 1, slope);
+      const double t = (distance - rr_dot(normal, at)) / rr_dot(normal, slope);
+      const double got = rr_distance(&scene, &ray, n % WIDE, n / WIDE, (double)s.depth[n]);
+      const int is_hit = s.depth[n] < 1;
+      hits += is_hit;
+      wrong += is_hit != (t > ray.from && t < ray.to) || (is_hit && !(fabs(got - t) <= 1e-3 * scene.edge)) ||
+        (is_hit && memcmp(s.colors + 4 * n, s.isovalues[0].color, 4 * sizeof(float)));
+    }
+    CHECK(hits > PIXELS / 50 && wrong <= 2, "%d wrong, %d hits", wrong, hits);
+    rr_close(&scene);
+    volume_free(&v);
+  }
+  pmb_destroy(context);
+}
+
+/* Distances from a point: each hit lies on the ball, and light from the camera falls on it as on a ball. */
+static void a_ball(void)
+{
+  const double radius = 12, middle = 15.2;
+  pmb_context *context = context_new(1, NULL);
+  test_rng rng = { 522 };
+  static shot s;
+  test_volume v;
+  rr_scene scene;
+  int hits = 0;
+  volume_make(&v, PMB_FLOAT32, 32, 32, 32, LAYOUT_PACKED);
+  for (int64_t n = 0; n < ref_samples(&v.view); n++) {
+    const double p[3] = { (double)(n % 32) - middle, (double)(n / 32 % 32) - middle, (double)(n / 1024) - middle };
+    volume_put(&v, n, radius - sqrt(rr_dot(p, p)));
+  }
+  shot_make(&s, PMB_RAY_ISOSURFACE);
+  set_isovalues(&s, 1, 0, 0, 1);
+  place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+  rr_open(&scene, &v.view, &s.r);
+  for (int n = 0; n < PIXELS; n++) {
+    rr_ray ray;
+    double p[3];
+    rr_ray_of(&scene, n % WIDE, n / WIDE, &ray);
+    for (int c = 0; c < 3; c++) p[c] = middle - ray.origin[c];
+    const double nearest = rr_dot(p, ray.direction), aside = sqrt(fmax(rr_dot(p, p) - nearest * nearest, 0));
+    if (aside > radius + 0.03) CHECK(s.depth[n] == 1 && s.colors[4 * n + 3] == 0, "pixel %d is not empty", n);
+    if (aside > radius - 0.1) continue;
+    const double off = nearest - rr_distance(&scene, &ray, n % WIDE, n / WIDE, (double)s.depth[n]);
+    const double facing = sqrt(1 - aside * aside / (radius * radius)), got = (double)s.colors[4 * n + 1];
+    const double green = 0.4 * (0.2 + 0.7 * facing) + 0.3 * pow(fmax(2 * facing * facing - 1, 0), 12);
+    CHECK(off > 0 && fabs(sqrt(off * off + aside * aside) - radius) < 0.03, "pixel %d is %g off", n, off);
+    CHECK(fabs(got - green) < 0.02, "pixel %d: %g, not %g", n, got, green);
+    hits++;
+  }
+  CHECK(hits > PIXELS / 5, "only %d hits", hits);
+  rr_close(&scene);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* ---- pieces, threads ---- */
+
+/* Casts samples `low` to `high` along x of a volume, as a piece of it. */
+static void cast_piece(pmb_context *context, const shot *s, const test_volume *v, int64_t low, int64_t high)
+{
+  const int64_t *d = v->view.dims, width = high - low + 1;
+  test_volume piece;
+  volume_make(&piece, v->view.type, width, d[1], d[2], LAYOUT_PACKED);
+  for (int64_t n = 0; n < ref_samples(&piece.view); n++)
+    volume_put(&piece, n, volume_get(v, n % width + low + d[0] * (n / width)));
+  memcpy(piece.view.index_to_world, v->view.index_to_world, sizeof v->view.index_to_world);
+  memcpy(piece.view.first, v->view.first, sizeof v->view.first);
+  piece.view.first[0] += low;
+  CHECK_STATUS(context, pmb_bind(context, &piece.view), PMB_OK);
+  CHECK_STATUS(context, pmb_cast_rays(context, &s->r), PMB_OK);
+  volume_free(&piece);
+}
+
+/* Two pieces with a common layer of samples, the nearer color of each pixel: the whole's. Light differs at the cut. */
+static void pieces(void)
+{
+  test_rng rng = { 601 };
+  pmb_context *context = context_new(2, NULL);
+  int hit = 0;
+  for (int round = 0; round < 12; round++) {
+    static shot all, parts[2];
+    test_volume v;
+    int wrong = 0;
+    any_shot(&all, &v, round, PMB_RAY_ISOSURFACE, &rng);
+    set_isovalues(&all, 1 + 2 * (round % 2), type_middle(v.view.type), type_size(v.view.type), 1);
+    no_light(&all);
+    const int64_t last = v.view.dims[0] - 1, cut = last / 2;
+    for (int p = 0; p < 2; p++) {
+      shot_copy(parts + p, &all);
+      cast_piece(context, parts + p, &v, p ? cut : 0, p ? last : cut);
+    }
+    cast_piece(context, &all, &v, 0, last);
+    for (int n = 0; n < PIXELS; n++) {
+      const shot *near = parts[0].depth[n] <= parts[1].depth[n] ? parts : parts + 1;
+      float off = 1e3f * fabsf(near->depth[n] - all.depth[n]);
+      for (int c = 0; c < 4; c++) off = fmaxf(off, fabsf(near->colors[4 * n + c] - all.colors[4 * n + c]));
+      wrong += !((double)off <= COLOR_SLACK);
+      hit += all.depth[n] < 1;
+    }
+    test_about("round %d", round);
+    CHECK(wrong <= WRONG_PIXELS * PIXELS, "%d wrong pixels", wrong);
+    volume_free(&v);
+  }
+  CHECK(hit > 3 * PIXELS, "only %d hits", hit);
+  pmb_destroy(context);
+}
+
+/* The same bytes for any number of threads and path. */
+static void threads_and_paths(void)
+{
+  static const char *const paths[] = { NULL, NULL, NULL, "portable", "reference" };
+  static const int threads[] = { 1, 2, 5, 2, 1 };
+  pmb_context *contexts[5];
+  for (int c = 0; c < 5; c++) contexts[c] = context_new(threads[c], paths[c]);
+  for (int round = 0; round < 20; round++) {
+    test_rng rng = { 611 + (uint64_t)round };
+    static shot first, s;
+    test_volume v;
+    any_shot(&s, &v, round, (pmb_ray_mode)(round % 5), &rng);
+    if (round % 4 == 1) set_planes(&s, &v.view, 2, &rng);
+    if (round % 3 == 0) volume_hide(&v, 200, 200, &rng);
+    if (round % 3 == 1) volume_sprinkle(&v, 200, &rng);
+    for (int c = 0; c < 5; c++) {
+      memset(s.colors, c, sizeof s.colors);
+      CHECK_STATUS(contexts[c], pmb_bind(contexts[c], &v.view), PMB_OK);
+      CHECK_STATUS(contexts[c], pmb_cast_rays(contexts[c], &s.r), PMB_OK);
+      if (c == 0) first = s;
+      const int same =
+        !memcmp(first.colors, s.colors, sizeof s.colors) && !memcmp(first.depth, s.depth, sizeof s.depth);
+      CHECK(
+        same, "round %d, %d threads, path %s: another picture", round, threads[c], paths[c] ? paths[c] : "default");
+    }
+    volume_free(&v);
+  }
+  for (int c = 0; c < 5; c++) pmb_destroy(contexts[c]);
+}
+
+/* ---- requests without a picture, stops, memory ---- */
+
+/* Boxes, planes and limits that leave nothing, and volumes without a cell. */
+static void nothing_to_see(void)
+{
+  static const int64_t sizes[][3] = { { 1, 20, 20 }, { 20, 1, 20 }, { 20, 20, 1 }, { 1, 1, 1 }, { 20, 20, 20 },
+    { 20, 20, 20 }, { 20, 20, 20 }, { 20, 20, 20 }, { 20, 20, 20 } };
+  pmb_context *context = context_new(2, NULL);
+  test_rng rng = { 571 };
+  for (int n = 0; n < 9 * 5; n++) {
+    const int64_t *size = sizes[n / 5];
+    static const double beyond[6] = { 40, 50, 0, 19, 0, 19 };
+    static shot s;
+    test_volume v;
+    int seen = 0;
+    volume_make(&v, PMB_FLOAT32, size[0], size[1], size[2], LAYOUT_PACKED);
+    fill_field(&v, FIELD_GYROID, 0, 1, &rng);
+    shot_make(&s, (pmb_ray_mode)(n % 5));
+    set_isovalues(&s, 3, 0, 1, 1);
+    set_table(&s, TABLE, -1, 1, 1, 1, &rng);
+    place_camera(&s, &v.view, CAMERA_PERSPECTIVE, &rng);
+    if (n / 5 == 4) memcpy(s.r.box, beyond, sizeof beyond);
+    s.r.plane_count = n / 5 == 5;
+    s.planes[3] = -1; /* 0 >= 1 nowhere */
+    if (n / 5 == 6) s.r.depth_limit = s.limits;
+    if (n / 5 == 7) s.r.world_to_clip[3] += 1000;
+    for (int i = 0; i < ref_samples(&v.view) && n / 5 == 8; i++) volume_put(&v, i, NAN);
+    test_about("part %d, mode %d", n / 5, n % 5);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+    for (int i = 0; i < 4 * PIXELS; i++) seen += s.colors[i] != 0 || s.depth[i / 4] != 1;
+    CHECK(seen == 0, "%d numbers are not empty", seen);
+    volume_free(&v);
+  }
+  pmb_destroy(context);
+}
+
+/* Samples at the limits of their types: the picture need not be good, but its numbers are from 0 to 1. */
+static void extreme_samples(void)
+{
+  test_rng rng = { 651 };
+  pmb_context *context = context_new(2, NULL);
+  for (int round = 0; round < 100; round++) {
+    static shot s;
+    test_volume v;
+    int bad = 0;
+    volume_make(&v, (pmb_type)(1 + round % 10), 40, 9, 10, LAYOUT_PACKED);
+    volume_fill(&v, round % 4 ? DATA_LIMITS : DATA_NOISE, &rng);
+    if (round % 3 == 0) volume_sprinkle(&v, 10, &rng);
+    shot_make(&s, (pmb_ray_mode)(round / 10 % 5));
+    s.r.shade = round % 2;
+    set_isovalues(&s, 3, volume_isovalue(&v, &rng), 0.1, 0.5f);
+    set_table(&s, TABLE, round % 3 ? -1 : -1e308, round % 3 ? 1 : 1e307, 5, 0.8, &rng);
+    place_camera(&s, &v.view, round % CAMERAS, &rng);
+    test_about("round %d, %s, mode %d", round, type_name(v.view.type), (int)s.r.mode);
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+    for (int n = 0; n < 4 * PIXELS; n++)
+      bad += !(s.colors[n] >= 0 && s.colors[n] <= 1 && s.depth[n / 4] >= 0 && s.depth[n / 4] <= 1);
+    CHECK(bad == 0, "%d numbers are not from 0 to 1", bad);
+    volume_free(&v);
+  }
+  pmb_destroy(context);
+}
+
+/* A good request for a bound volume. */
+static pmb_context *good_shot(shot *s, test_volume *v, pmb_ray_mode mode, int threads)
+{
+  pmb_context *context = context_new(threads, NULL);
+  test_rng rng = { 581 };
+  volume_make(v, PMB_FLOAT32, 40, 21, 22, LAYOUT_PACKED);
+  fill_field(v, FIELD_GYROID, 0, 1, &rng);
+  shot_make(s, mode);
+  set_isovalues(s, 3, 0, 1, 0.7f);
+  set_table(s, TABLE, -1, 1, 3, 0.7, &rng);
+  place_camera(s, &v->view, CAMERA_PERSPECTIVE, &rng);
+  set_light(s, &v->view, 1, &rng);
+  set_planes(s, &v->view, 1, &rng);
+  set_box(s, &v->view, &rng);
+  CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
+  CHECK_STATUS(context, pmb_cast_rays(context, &s->r), PMB_OK);
+  return context;
+}
+
+static void bad_members(void)
+{
+  static const test_wrong list[] = {
+    WRONG(pmb_ray_request, struct_size, sizeof(pmb_ray_request) - 1, "struct_size"),
+    WRONG(pmb_ray_request, struct_size, 0, "struct_size"),
+    WRONG(pmb_ray_request, mode, -1, "mode"),
+    WRONG(pmb_ray_request, mode, 5, "mode"),
+    WRONG(pmb_ray_request, width, 0, "pixels"),
+    WRONG(pmb_ray_request, width, -1, "pixels"),
+    WRONG(pmb_ray_request, height, 0, "pixels"),
+    WRONG(pmb_ray_request, height, -7, "pixels"),
+    WRONG(pmb_ray_request, isovalues, 0, "isovalue"),
+    WRONG(pmb_ray_request, isovalue_count, -1, "isovalue"),
+    WRONG(pmb_ray_request, isovalue_count, PMB_RAY_ISOVALUES + 1, "isovalue"),
+    WRONG(pmb_ray_request, lights, 0, "light"),
+    WRONG(pmb_ray_request, light_count, -1, "light"),
+    WRONG(pmb_ray_request, light_count, PMB_RAY_LIGHTS + 1, "light"),
+    WRONG(pmb_ray_request, planes, 0, "plane"),
+    WRONG(pmb_ray_request, plane_count, -1, "plane"),
+    WRONG(pmb_ray_request, plane_count, PMB_RAY_PLANES + 1, "plane"),
+    WRONG(pmb_ray_request, colors, 0, "colors"),
+  };
+  static const test_wrong of_tables[] = { WRONG(pmb_ray_request, table, 0, "table"),
+    WRONG(pmb_ray_request, table_size, 1, "table"), WRONG(pmb_ray_request, table_size, -1, "table"),
+    WRONG(pmb_ray_request, table_size, PMB_RAY_TABLE + 1, "table") };
+  for (int mode = 0; mode < 5; mode++) {
+    static shot s, good;
+    test_volume v;
+    pmb_context *context = good_shot(&good, &v, (pmb_ray_mode)mode, 1);
+    const size_t count = mode ? sizeof of_tables / sizeof *of_tables : sizeof list / sizeof *list;
+    for (size_t n = 0; n < count; n++) {
+      const test_wrong *wrong = mode ? of_tables + n : list + n;
+      shot_copy(&s, &good);
+      test_set_wrong(&s.r, wrong);
+      test_about("mode %d, wrong member %d: %s", mode, (int)n, wrong->word);
+      CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, wrong->word);
+      CHECK(strstr(pmb_error(context), "pmb_cast_rays") || strstr(pmb_error(context), "pmb_ray_request"),
+        "\"%s\" does not name the function", pmb_error(context));
+    }
+    CHECK_STATUS(context, pmb_cast_rays(context, NULL), PMB_INVALID);
+    CHECK(pmb_cast_rays(NULL, &good.r) == PMB_INVALID, "no context");
+    shot_copy(&s, &good);
+    s.r.step = 1e-9; /* more samples than a ray may have */
+    CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "step");
+    pmb_unbind(context);
+    CHECK_REFUSED(context, pmb_cast_rays(context, &good.r), PMB_INVALID, "pmb_cast_rays");
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &good.r), PMB_OK);
+    pmb_destroy(context);
+    volume_free(&v);
+  }
+}
+
+/* A number in a request: where it is, how many of the wrong numbers are wrong there, and in which mode at most. */
+typedef struct number {
+  size_t at;
+  int is_float, most, first_mode, last_mode;
+} number;
+
+/* Each of some numbers of a shot becomes wrong. */
+static void wrong_numbers(const number *list, size_t count)
+{
+  static const double wrong[] = { NAN, INFINITY, -INFINITY, -1, 1.5 };
+  static shot good, s;
+  test_volume v;
+  for (int mode = 0; mode < 5; mode++) {
+    pmb_context *context = good_shot(&good, &v, (pmb_ray_mode)mode, 1);
+    good.r.shade = 1;
+    for (size_t i = 0; i < count; i++)
+      for (int n = 0; n < list[i].most && mode >= list[i].first_mode && mode <= list[i].last_mode; n++) {
+        shot_copy(&s, &good);
+        if (list[i].is_float)
+          *(float *)((char *)&s + list[i].at) = (float)wrong[n];
+        else
+          *(double *)((char *)&s + list[i].at) = wrong[n];
+        test_about("mode %d, number %d is %g", mode, (int)i, wrong[n]);
+        CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "pmb_cast_rays");
+      }
+    pmb_destroy(context);
+    volume_free(&v);
+  }
+}
+
+static void bad_numbers(void)
+{
+  static const number list[] = { { offsetof(shot, r.world_to_clip[6]), 0, 3, 0, 4 },
+    { offsetof(shot, r.step), 0, 4, 0, 4 }, { offsetof(shot, r.box[3]), 0, 3, 0, 4 },
+    { offsetof(shot, planes[1]), 0, 3, 0, 4 }, { offsetof(shot, isovalues[1].value), 0, 3, 0, 0 },
+    { offsetof(shot, isovalues[1].color[2]), 1, 3, 0, 0 }, { offsetof(shot, isovalues[2].color[3]), 1, 3, 0, 0 },
+    { offsetof(shot, r.table_low), 0, 3, 1, 4 }, { offsetof(shot, r.table_high), 0, 4, 1, 4 },
+    { offsetof(shot, r.table_unit), 0, 4, 1, 1 }, { offsetof(shot, table[9]), 1, 3, 1, 4 },
+    { offsetof(shot, table[4 * TABLE - 1]), 1, 3, 1, 4 } };
+  wrong_numbers(list, sizeof list / sizeof *list);
+}
+
+/* Light that is no number, and colors that are not from 0 to 1. */
+static void bad_light_and_colors(void)
+{
+  static const number list[] = { { offsetof(shot, lights[0].position[1]), 0, 3, 0, 1 },
+    { offsetof(shot, lights[0].color[1]), 1, 3, 0, 1 }, { offsetof(shot, r.ambient), 1, 3, 0, 1 },
+    { offsetof(shot, r.diffuse), 1, 3, 0, 1 }, { offsetof(shot, r.specular), 1, 3, 0, 1 },
+    { offsetof(shot, r.specular_power), 1, 4, 0, 1 }, { offsetof(shot, isovalues[1].color[2]), 1, 5, 0, 0 },
+    { offsetof(shot, isovalues[2].color[3]), 1, 5, 0, 0 }, { offsetof(shot, table[9]), 1, 5, 1, 4 },
+    { offsetof(shot, table[4 * TABLE - 1]), 1, 5, 1, 4 } };
+  wrong_numbers(list, sizeof list / sizeof *list);
+}
+
+/* Cameras that see nothing or everything: refused or not, nothing breaks. */
+static void degenerate_cameras(void)
+{
+  static shot s;
+  test_volume v;
+  pmb_context *context = good_shot(&s, &v, PMB_RAY_ISOSURFACE, 2);
+  double good[16];
+  test_rng rng = { 591 };
+  memcpy(good, s.r.world_to_clip, sizeof good);
+  for (int n = 0; n < 8; n++) { /* singular */
+    double *m = s.r.world_to_clip;
+    memcpy(m, good, sizeof good);
+    if (n < 4) memset(m + 4 * n, 0, 4 * sizeof *m);
+    if (n == 4) memcpy(m + 8, m + 12, 4 * sizeof *m);
+    for (int r = 0; r < 4 && n == 5; r++) m[4 * r + 1] = 0;
+    if (n == 6) memset(m, 0, sizeof good);
+    if (n == 7) memcpy(m, m + 4, 4 * sizeof *m);
+    test_about("singular matrix %d", n);
+    CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "pmb_cast_rays");
+  }
+  for (int n = 0; n < 300; n++) {
+    static const double numbers[] = { 0, 0, 1, -1, 2, 1e-300, 1e300, -1e300, 1e-12, 1e12, 3e-39, 1e308, 0.5 };
+    const int changes = (int)rng_int(&rng, 1, 4);
+    memcpy(s.r.world_to_clip, good, sizeof good);
+    for (int c = 0; c < changes; c++) s.r.world_to_clip[rng_int(&rng, 0, 15)] = numbers[rng_int(&rng, 0, 12)];
+    for (int i = 0; i < 16 && n % 5 == 0; i++) s.r.world_to_clip[i] = numbers[rng_int(&rng, 0, 12)];
+    s.r.mode = (pmb_ray_mode)(n % 5);
+    s.r.step = n % 7 ? 0 : 1;
+    const pmb_status status = pmb_cast_rays(context, &s.r);
+    test_about("camera %d", n);
+    CHECK(status == PMB_OK || status == PMB_INVALID, "%s: %s", pmb_status_text(status), pmb_error(context));
+    int bad = 0;
+    for (int i = 0; i < 4 * PIXELS && status == PMB_OK; i++)
+      bad += !(s.colors[i] >= 0 && s.colors[i] <= 1 && s.depth[i / 4] >= 0 && s.depth[i / 4] <= 1);
+    CHECK(bad == 0, "%d numbers of the picture are outside 0 to 1", bad);
+  }
+  pmb_destroy(context);
+  volume_free(&v);
+}
+
+typedef struct watch {
+  int calls, stop_at, wrong;
+  double last;
+  pthread_t caller;
+} watch;
+
+static int hook(void *user, double fraction)
+{
+  watch *w = user;
+  w->wrong += !(fraction >= w->last && fraction <= 1) || !pthread_equal(w->caller, pthread_self());
+  w->last = fraction;
+  return ++w->calls == w->stop_at;
+}
+
+/* The hook ends a long picture at each of its calls; the next picture is whole. */
+static void stops(void)
+{
+  enum { WIDTH = 400, HEIGHT = 300 };
+  for (int threads = 1; threads < 4; threads += 2) {
+    static shot s;
+    test_volume v;
+    watch w = { 0, 0, 0, 0, pthread_self() };
+    pmb_context *context = good_shot(&s, &v, PMB_RAY_COMPOSITE, threads);
+    float *pictures = test_allocate(2 * 4 * WIDTH * HEIGHT, sizeof *pictures);
+    s.r.width = WIDTH;
+    s.r.height = HEIGHT;
+    s.r.depth = NULL;
+    s.r.step = 0.05;
+    s.r.colors = pictures;
+    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+    pmb_set_progress(context, hook, &w);
+    s.r.colors = pictures + 4 * WIDTH * HEIGHT;
+    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+    const int calls = w.calls;
+    CHECK(calls > 1 && w.wrong == 0, "%d calls, %d wrong ones", calls, w.wrong);
+    for (int at = 1; at < 4; at++) {
+      w = (watch){ 0, at == 3 ? calls / 2 : at, 0, 0, pthread_self() };
+      const pmb_status status = pmb_cast_rays(context, &s.r);
+      CHECK(status == (w.calls >= w.stop_at ? PMB_ABORTED : PMB_OK), "stop at %d of %d: %s", w.stop_at, calls,
+        pmb_status_text(status));
+    }
+    pmb_set_progress(context, NULL, NULL);
+    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+    const size_t bytes = 4 * WIDTH * HEIGHT * sizeof *pictures;
+    CHECK(!memcmp(pictures, pictures + 4 * WIDTH * HEIGHT, bytes), "another picture after a stop");
+    free(pictures);
+    pmb_destroy(context);
+    volume_free(&v);
+  }
+}
+
+typedef struct ledger {
+  int64_t allocations, fails, held;
+  pthread_t caller;
+} ledger;
+
+static void *ledger_allocate(void *user, size_t bytes)
+{
+  ledger *l = user;
+  CHECK(pthread_equal(l->caller, pthread_self()), "allocated on another thread");
+  if (++l->allocations == l->fails) return NULL;
+  void *memory = malloc(bytes);
+  l->held += memory != NULL;
+  if (memory) memset(memory, 0x5a, bytes); /* nothing may rely on zeroes */
+  return memory;
+}
+
+static void ledger_release(void *user, void *memory)
+{
+  ledger *l = user;
+  CHECK(memory != NULL, "released NULL");
+  l->held--;
+  free(memory);
+}
+
+/* Each allocation of a cast fails once: the status says so, nothing is left, and the next cast gives the picture. */
+static void allocations_fail(void)
+{
+  int told = 0;
+  for (int mode = 0; mode < 5; mode++) {
+    static shot s, good;
+    test_volume v;
+    pmb_destroy(good_shot(&good, &v, (pmb_ray_mode)mode, 1));
+    shot_copy(&s, &good);
+    for (int n = 1; n < 100; n++) {
+      ledger l = { 0, 0, 0, pthread_self() };
+      const pmb_options options = {
+        .struct_size = sizeof options, .threads = 1 + n % 2, .allocator = { ledger_allocate, ledger_release, &l }
+      };
+      pmb_context *context = NULL;
+      CHECK(pmb_create(&options, &context) == PMB_OK, "%s", pmb_error(NULL));
+      CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+      const int64_t before = l.allocations, held = l.held;
+      l.fails = before + n;
+      const pmb_status status = pmb_cast_rays(context, &s.r);
+      const int refused = l.allocations >= l.fails;
+      test_about("mode %d, allocation %d", mode, n);
+      CHECK(status == PMB_OK || (refused && status == PMB_OUT_OF_MEMORY), "%s", pmb_error(context));
+      if (status == PMB_OUT_OF_MEMORY) {
+        told++;
+        CHECK(l.held == held, "%d blocks are left", (int)(l.held - held));
+        CHECK(strstr(pmb_error(context), "memory") != NULL, "\"%s\" does not speak of memory", pmb_error(context));
+        CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+      }
+      CHECK(!memcmp(s.colors, good.colors, sizeof s.colors), "another picture");
+      pmb_destroy(context);
+      CHECK(l.held == 0, "%d blocks are left", (int)l.held);
+      if (!refused) break;
+    }
+    volume_free(&v);
+  }
+  CHECK(told > 0, "no allocation failed");
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(a_plane)
+  CASE(a_ball)
+  CASE(pieces)
+  CASE(threads_and_paths)
+  CASE(nothing_to_see)
+  CASE(extreme_samples)
+  CASE(bad_members)
+  CASE(bad_numbers)
+  CASE(bad_light_and_colors)
+  CASE(degenerate_cameras)
+  CASE(stops)
+  CASE(allocations_fail)
+)

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_rays.c - pictures by rays against a reference in double precision. */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <unistd.h>
+
+#include "rays_shots.h"
+
+/* ---- each kind of picture ---- */
+
+static void surfaces_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  any_shot(s, v, round, PMB_RAY_ISOSURFACE, rng);
+  for (int n = 0; n < round % 4; n++) set_light(s, &v->view, n % 2, rng);
+}
+ROUNDS(surfaces, 1, 60, 20)
+
+/* Samples that are large beside what they differ by: a float cannot hold the difference. */
+static void large_samples_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  static const pmb_type types[] = { PMB_INT32, PMB_UINT32, PMB_INT64, PMB_UINT64, PMB_FLOAT64 };
+  const double size = types[round % 5] == PMB_FLOAT64 ? 0.01 : 1000;
+  volume_make(v, types[round % 5], 33, 20, 20, LAYOUT_PACKED);
+  fill_field(v, round % FIELDS, 1.9e9, size, rng);
+  shot_make(s, PMB_RAY_ISOSURFACE);
+  set_isovalues(s, 1, 1.9e9, size, 1);
+  place_camera(s, &v->view, round % 2, rng);
+}
+ROUNDS(large_samples, 2, 10, 2)
+
+static void composite_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  any_shot(s, v, round, PMB_RAY_COMPOSITE, rng);
+  for (int n = 0; n < round % 3; n++) set_light(s, &v->view, n, rng);
+}
+ROUNDS(composite, 3, 40, 15)
+
+/* The opacity of a way is the same for any step, also between two colors of the table. */
+static void opacity_of_a_way_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  static const float ends[][2] = { { 0.3f, 0.3f }, { 0.1f, 0.5f }, { 0, 1 } };
+  volume_make(v, PMB_FLOAT32, 20, 20, 20, LAYOUT_PACKED);
+  for (int64_t n = 0; n < ref_samples(&v->view); n++) volume_put(v, n, 0.5);
+  shot_make(s, PMB_RAY_COMPOSITE);
+  set_table(s, 2, 0, 1, 15, 1, rng);
+  for (int n = 0; n < 2; n++) s->table[4 * n + 3] = ends[round % 3][n];
+  s->r.step = 0.1 + round / 3 * 0.4;
+  place_camera(s, &v->view, CAMERA_PARALLEL, rng);
+}
+ROUNDS(opacity_of_a_way, 4, 12, 3)
+
+/* Greatest, least and mean value, with tables of all sizes. */
+static void single_values_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  any_shot(s, v, round, (pmb_ray_mode)(PMB_RAY_MAXIMUM + round / 10 % 3), rng);
+  const double middle = type_middle(v->view.type), size = type_size(v->view.type);
+  if (round % 3 == 0) set_table(s, 2 + round / 3, middle - 0.7 * size, middle + 0.6 * size, 0, 1, rng);
+}
+ROUNDS(single_values, 5, 60, 15)
+
+/* The box, planes, limits of depth, all of them. */
+static void bounded_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  const int part = round % 4;
+  any_shot(s, v, round, (pmb_ray_mode)(round / 4 % 5), rng);
+  if (part == 0 || part == 3) set_box(s, &v->view, rng);
+  if (part == 1 || part == 3) set_planes(s, &v->view, part == 3 ? 1 : 1 + round / 4 % PMB_RAY_PLANES, rng);
+  if (part == 2 || part == 3) set_limits(s, rng);
+}
+ROUNDS(bounded, 6, 100, 12)
+
+/* Hidden samples and cells, samples that are not finite. */
+static void lit_holes_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  any_shot(s, v, 10 * (round / 2) + 8 + round % 2, (pmb_ray_mode)(round % 5), rng);
+  volume_hide(v, round % 3 ? 50 * round : 0, round % 4 ? 20 * round : 0, rng);
+  volume_sprinkle(v, round % 2 ? 300 : 5000, rng);
+}
+ROUNDS(lit_holes, 7, 30, 4)
+
+/* Without light, which depends on what is beside the holes. */
+static void holes_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  lit_holes_round(s, v, round, rng);
+  no_light(s);
+}
+ROUNDS(holes, 8, 30, 4)
+
+/* Sixteen isovalues, several of them between two samples of a ray, from both sides. */
+static void close_surfaces_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  make_plain(v, round % FIELDS, rng);
+  shot_make(s, PMB_RAY_ISOSURFACE);
+  set_isovalues(s, PMB_RAY_ISOVALUES, 0, 1, 1);
+  for (int n = 0; n < PMB_RAY_ISOVALUES; n++) {
+    s->isovalues[n].value = rng_real(rng, -0.1, 0.1);
+    s->isovalues[n].color[3] = (float)rng_real(rng, 0.1, 0.4);
+  }
+  s->r.step = round % 2 ? 1.5 : 0;
+  place_camera(s, &v->view, round % CAMERAS, rng);
+}
+ROUNDS(close_surfaces, 9, 10, 4)
+
+/* A few small things in many empty bricks. */
+static void empty_space_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  volume_make(v, round % 2 ? PMB_FLOAT32 : PMB_UINT8, 130, 60, 50, LAYOUT_PACKED);
+  for (int64_t n = 0; n < ref_samples(&v->view); n++) volume_put(v, n, 20);
+  for (int n = 0; n < 40; n++) {
+    const int64_t i = rng_int(rng, 2, 127), j = rng_int(rng, 2, 57), k = rng_int(rng, 2, 47);
+    for (int c = 0; c < 27; c++)
+      volume_set(v, i + c % 3 - 1, j + c / 3 % 3 - 1, k + c / 9 - 1, n % 2 ? 100 - 10 * (c != 13) : 1);
+  }
+  shot_make(s, (pmb_ray_mode)(round % 5));
+  set_isovalues(s, 2, 60.3, 50, 0.6);
+  set_table(s, TABLE, 0, 90, 1, 0.9, rng);
+  for (int n = 15 * TABLE / 90; n < 60 * TABLE / 90 && round % 2; n++) s->table[4 * n + 3] = 0; /* the empty bricks */
+  place_camera(s, &v->view, round % CAMERAS, rng);
+}
+ROUNDS(empty_space, 10, 25, 2)
+
+/* Whole numbers, with isovalues equal to samples: the surface is where the value is reached, not further in. */
+static void plateaus_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  volume_make(v, (pmb_type)(1 + round % 10), 40, 17, 18, LAYOUT_PACKED);
+  fill_field(v, round % FIELDS, 1.4, 1.2, rng);
+  for (int64_t n = 0; n < ref_samples(&v->view); n++) { /* none on the border */
+    const int64_t i = n % 40, j = n / 40 % 17, k = n / 680;
+    volume_put(v, n, i % 39 && j % 16 && k % 17 ? floor(volume_get(v, n) + 0.5) : 0);
+  }
+  shot_make(s, PMB_RAY_ISOSURFACE);
+  set_isovalues(s, 1, 1 + round % 2, 0, round % 3 ? 1 : 0.5);
+  place_camera(s, &v->view, round % CAMERAS, rng);
+}
+ROUNDS(plateaus, 11, 20, 5)
+
+/* Parallel rays along the axes, on the faces of cells and bricks. */
+static void along_the_axes_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  const int axis = round % 3, finer = 1 + round % 2;
+  double forward[3] = { 0, 0, 0 }, eye[3];
+  make_plain(v, round % FIELDS, rng);
+  shot_make(s, (pmb_ray_mode)(round % 5));
+  set_isovalues(s, 1, 0, 1, 1);
+  set_table(s, TABLE, -1, 1, 5, 0.8, rng);
+  forward[axis] = round / 3 % 2 ? 1 : -1;
+  for (int c = 0; c < 3; c++) eye[c] = 10 - 60 * forward[c];
+  rr_look(s->r.world_to_clip, eye, forward, 1, 1, 1, 1, 120);
+  for (int c = 0; c < 4; c++) /* a pixel each sample or half a sample; the centre of the first is beside a sample */
+    for (int r = 0; r < 2; r++) {
+      const double scale = 2. * finer / (r ? HIGH : WIDE), middle = 10.25 + (r ? 0.25 : 0) * (finer > 1);
+      s->r.world_to_clip[4 * r + c] = c == 3 ? -scale * middle : c == (axis + 1 + r) % 3 ? scale : 0;
+    }
+}
+ROUNDS(along_the_axes, 12, 60, 5)
+
+/* Tiny, huge and sheared worlds, each with a camera of its size. */
+static void worlds_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  double center[3];
+  make_plain(v, round % FIELDS, rng);
+  volume_world(v, round % WORLDS, rng);
+  shot_make(s, (pmb_ray_mode)(round / WORLDS % 5));
+  set_isovalues(s, 3, 0, 1, 0.8);
+  set_table(s, TABLE, -1, 1, rr_bounds(&v->view, center) / 5, 0.8, rng);
+  place_camera(s, &v->view, round % 2, rng);
+}
+ROUNDS(worlds, 13, 5 * WORLDS, 5)
+
+/* Samples of very small and very large size. */
+static void sample_sizes_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  const double size = pow(10, round / 2 * 5 - 35);
+  volume_make(v, round % 2 ? PMB_FLOAT32 : PMB_FLOAT64, 40, 20, 22, LAYOUT_PACKED);
+  fill_field(v, round % FIELDS, 0, size, rng);
+  shot_make(s, round % 4 < 2 ? PMB_RAY_ISOSURFACE : PMB_RAY_COMPOSITE);
+  set_isovalues(s, 3, 0, size, 0.8);
+  set_table(s, TABLE, -size, size, 4, 0.8, rng);
+  s->r.shade = 1;
+  place_camera(s, &v->view, CAMERA_PERSPECTIVE, rng);
+}
+ROUNDS(sample_sizes, 14, 29, 5)
+
+/* Cameras far away, whose samples are counted from there, and long volumes. */
+static void far_away_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  const int64_t length = round % 3 ? 40 : 2000;
+  const double away = pow(10, 1 + round / 4), forward[3] = { -1, rng_real(rng, -1, 1), 0.8 };
+  double eye[3];
+  volume_make(v, PMB_FLOAT32, length, 9, 9, LAYOUT_PACKED);
+  for (int64_t n = 0; n < ref_samples(&v->view); n++)
+    volume_put(v, n, sin(0.7 * (double)(n % length)) + 0.9 * cos((double)(n / length % 9)));
+  shot_make(s, (pmb_ray_mode)(round % 5));
+  set_isovalues(s, 1, 0.4, 1, 0.7);
+  set_table(s, TABLE, -2, 2, 5, 0.8, rng);
+  for (int c = 0; c < 3; c++) eye[c] = (c ? 4 : (double)length - 9) - away * forward[c];
+  rr_look(s->r.world_to_clip, eye, forward, 1, 6, 1, 0.1, 2 * away + 20);
+}
+ROUNDS(far_away, 15, 24, 3)
+
+/* Volumes so long that a float holds the index of a sample with few digits left. */
+static void long_volumes_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  const int64_t length = round < 4 ? 20000 : 100000;
+  const double forward[3] = { -1, 0.8, -0.9 };
+  double eye[3];
+  volume_make(v, PMB_FLOAT32, length, 5, 5, LAYOUT_PACKED);
+  for (int64_t n = 0; n < ref_samples(&v->view); n++)
+    volume_put(v, n, sin(0.2 * (double)(n % length) + 0.3) + 0.2 * (double)(n / length % 5));
+  shot_make(s, round % 2 ? PMB_RAY_COMPOSITE : PMB_RAY_ISOSURFACE);
+  s->r.depth = NULL; /* is as exact as a float index */
+  set_isovalues(s, 1, 0.4, 1, 0.7);
+  set_table(s, TABLE, -3, 3, 5, 0.7, rng);
+  for (int c = 0; c < 3; c++) eye[c] = (c ? 2 : (double)length - 10) - 20 * forward[c];
+  rr_look(s->r.world_to_clip, eye, forward, 0, 0.2, 4.0 / 3, 5, 60);
+}
+ROUNDS(long_volumes, 17, 6, 0.5)
+
+/* Steps much smaller than a cell. The alarm ends a picture that does not. */
+static void small_steps_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  alarm(20);
+  make_plain(v, FIELD_GYROID, rng);
+  shot_make(s, (pmb_ray_mode)(round % 3));
+  set_isovalues(s, 3, 0, 1, 0.6);
+  set_table(s, TABLE, -1, 1, 5, 0.8, rng);
+  place_camera(s, &v->view, CAMERA_PERSPECTIVE, rng);
+  s->r.width = s->r.height = 2;
+  s->r.step = pow(10, -1 - round / 12.0);
+  printf("step %g\n", s->r.step);
+  fflush(stdout);
+}
+
+static void small_steps(void)
+{
+  judge_rounds(small_steps_round, 16, 36, 0.01);
+  alarm(0);
+}
+
+/* PMB_TEST_ROUNDS: how many rounds, PMB_TEST_SEED: the seed of the first; each has its own. */
+static uint64_t first_seed = 7000;
+
+/* Everything at once. */
+static void anything_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  *rng = (test_rng){ first_seed + (uint64_t)round };
+  const pmb_type type = (pmb_type)rng_int(rng, 1, 10);
+  const double middle = type_middle(type), size = type_size(type);
+  const int layout = rng_int(rng, 0, 1) ? LAYOUT_PACKED : (int)rng_int(rng, 0, LAYOUTS - 2);
+  volume_make(v, type, rng_int(rng, 2, 70), rng_int(rng, 2, 30), rng_int(rng, 2, 30), layout);
+  fill_field(v, (int)rng_int(rng, 0, 2), middle, size, rng);
+  if (rng_int(rng, 0, 3)) rr_place_volume(v, (int)rng_int(rng, 0, 1), rng);
+  for (int a = 0; a < 3; a++) v->view.first[a] = rng_int(rng, -1, 1) * rng_int(rng, 0, 100000000);
+  shot_make(s, (pmb_ray_mode)rng_int(rng, 0, 4));
+  s->r.width = (int)rng_int(rng, 20, WIDE);
+  s->r.height = (int)rng_int(rng, 20, HIGH);
+  set_isovalues(s, (int)rng_int(rng, 1, 3), middle, size * rng_real(rng, 0.3, 2), rng_real(rng, 0.2, 1));
+  const int table = rng_int(rng, 0, 1) && s->r.mode > PMB_RAY_COMPOSITE ? (int)rng_int(rng, 2, 30) : TABLE;
+  set_table(s, table, middle - 0.9 * size, middle + 0.6 * size, rng_real(rng, 1, 20), 0.9, rng);
+  place_camera(s, &v->view, (int)rng_int(rng, 0, CAMERAS - 1), rng);
+  s->r.shade = (int)rng_int(rng, 0, 1);
+  s->r.ambient = (float)rng_real(rng, 0, 0.5);
+  s->r.specular_power = (float)rng_real(rng, 1, 40);
+  for (int64_t n = rng_int(rng, 0, PMB_RAY_LIGHTS); n > 4; n--) set_light(s, &v->view, (int)(n & 1), rng);
+  if (rng_int(rng, 0, 3) == 0) set_planes(s, &v->view, (int)rng_int(rng, 1, 3), rng);
+  if (rng_int(rng, 0, 3) == 0) set_box(s, &v->view, rng);
+  if (rng_int(rng, 0, 3) == 0) set_limits(s, rng);
+  if (rng_int(rng, 0, 2) == 0) s->r.step = rng_real(rng, 0.1, 1);
+  if (rng_int(rng, 0, 4) == 0) s->r.depth = NULL;
+  if (rng_int(rng, 0, 3) == 0) {
+    volume_hide(v, (int)rng_int(rng, 0, 1) * 800, (int)rng_int(rng, 0, 1) * 400, rng);
+    volume_sprinkle(v, 1500, rng);
+  }
+}
+
+static void anything(void)
+{
+  const char *rounds = getenv("PMB_TEST_ROUNDS"), *seed = getenv("PMB_TEST_SEED");
+  if (seed) first_seed = strtoull(seed, NULL, 10);
+  judge_rounds(anything_round, first_seed, rounds ? atoi(rounds) : 400, 0);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(surfaces)
+  CASE(large_samples)
+  CASE(composite)
+  CASE(opacity_of_a_way)
+  CASE(single_values)
+  CASE(bounded)
+  CASE(holes)
+  CASE(lit_holes)
+  CASE(close_surfaces)
+  CASE(empty_space)
+  CASE(plateaus)
+  CASE(along_the_axes)
+  CASE(worlds)
+  CASE(sample_sizes)
+  CASE(far_away)
+  CASE(long_volumes)
+  CASE(small_steps)
+  CASE(anything)
+)
