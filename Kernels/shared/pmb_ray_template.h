@@ -82,21 +82,37 @@ PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_neighbour)(
 }
 
 /* The gradient at a place, per index: central differences at the cell's corners, interpolated. One-sided at the volume's
- * border, and beside samples that are hidden or not finite. */
+ * border, and beside samples that are hidden or not finite; away from these it looks at no sample's state. */
 PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(const pmb_ray_job *job, const pmb_ray *ray, float r, float gradient[3])
 {
   const PMB_T_NAME(pmb_ray_cell) cell = PMB_T_NAME(pmb_ray_cell_at)(job, ray, r);
+  int plain = !job->sample_flags, is_done = 0;
   for (int a = 0; a < 3; ++a) {
-    PMB_T_REAL d[8];
-    for (int c = 0; c < 8; ++c) {
-      const int32_t at[3] = { cell.at[0] + (c & 1), cell.at[1] + (c >> 1 & 1), cell.at[2] + (c >> 2) };
-      const PMB_T_REAL here = PMB_T_NAME(pmb_ray_sample)(job, at[0], at[1], at[2]);
-      int steps = 0;
-      const PMB_T_REAL low = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, -1, here, &steps);
-      const PMB_T_REAL high = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, 1, here, &steps);
-      d[c] = (high - low) / (PMB_T_REAL)(steps ? steps : 1);
+    plain = plain && cell.at[a] > 0 && cell.at[a] < job->dims[a] - 2;
+  }
+  for (; !is_done; plain = 0) {
+    for (int a = 0; a < 3; ++a) {
+      PMB_T_REAL d[8];
+      for (int c = 0; c < 8; ++c) {
+        int32_t at[3] = { cell.at[0] + (c & 1), cell.at[1] + (c >> 1 & 1), cell.at[2] + (c >> 2) };
+        int steps = 2;
+        PMB_T_REAL low, high;
+        if (plain) {
+          ++at[a];
+          high = PMB_T_NAME(pmb_ray_sample)(job, at[0], at[1], at[2]);
+          at[a] -= 2;
+          low = PMB_T_NAME(pmb_ray_sample)(job, at[0], at[1], at[2]);
+        } else {
+          const PMB_T_REAL here = PMB_T_NAME(pmb_ray_sample)(job, at[0], at[1], at[2]);
+          steps = 0;
+          low = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, -1, here, &steps);
+          high = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, 1, here, &steps);
+        }
+        d[c] = (high - low) / (PMB_T_REAL)(steps ? steps : 1);
+      }
+      gradient[a] = (float)PMB_T_NAME(pmb_ray_blend)(d, cell.t);
     }
-    gradient[a] = (float)PMB_T_NAME(pmb_ray_blend)(d, cell.t);
+    is_done = !plain || PMB_IS_FINITE(gradient[0] + gradient[1] + gradient[2]);
   }
 }
 
