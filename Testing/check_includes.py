@@ -61,7 +61,8 @@ def fault(path, bracket, name):
         return None if allowed else "only VTK, ParaView, pmb_rays.h and the C++ library"
     if folder[0] == "Filters":
         standard = bracket == "<" and re.fullmatch(r"[a-z_]+", name)
-        if standard or bracket == "<" and is_libc(name) or bracket == '"' and (name in ("pmb.h", "rays/pmb_rays.h") or name.startswith("vtk")):
+        own = name in ("pmb.h", "rays/pmb_rays.h") or name.startswith("vtk")
+        if standard or bracket == "<" and is_libc(name) or bracket == '"' and own:
             return None
         return "only VTK, the C++ library, libc and pmb.h may be included here"
     if folder[0] == "Plugin":

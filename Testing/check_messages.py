@@ -13,7 +13,8 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GUIDE = TOP / "Docs" / "USER_GUIDE.md"
 WORDS = 4
-# Wrong calls of the C library; assembler of the GPU; shaders; headings of PrintSelf; what a class is called in lists of classes.
+# Wrong calls of the C library; assembler of the GPU; shaders; headings of PrintSelf; what a class is called in lists of
+# classes.
 SILENT = re.compile(r"(pmb_\w+(\.\w+)?|%s|%s\.struct_size)[: ]|.*::c(ta|luster)\b|(\s*([A-Z][\w-]*|\d+)\b:?)+\s*$|"
                     r".*by Parallel Marching Blocks$|//VTK::.*")
 # Said once, in front of reasons.

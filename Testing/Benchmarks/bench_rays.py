@@ -9,7 +9,8 @@ usage: bench_rays.py [--size N] [--pixels N] [--changes N] [--volume NAME] [--sa
   --volume   cayley or gyroid (both)
   --save     write the last picture of each row into FOLDER
 
-Columns: `first`, the first picture; `turn`, a picture after the camera moved; `change`, after another isovalue or opacity."""
+Columns: `first`, the first picture; `turn`, a picture after the camera moved; `change`, after another isovalue or
+opacity."""
 import argparse
 import os
 import time
