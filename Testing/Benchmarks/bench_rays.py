@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""From a change to the drawn picture of a volume: vtkPMBVolumeMapper beside VTK's two volume mappers. Runs in pvpython with a
-display. float32, 1024 x 1024 pixels, sample distance half a voxel, light on, milliseconds.
+"""From a change to the drawn picture of a volume: vtkPMBVolumeMapper beside VTK's two volume mappers. Runs in pvpython with
+a display. float32, 1024 x 1024 pixels, sample distance half a voxel, light on, milliseconds.
 
 usage: bench_rays.py [--size N] [--pixels N] [--changes N] [--volume NAME] [--save FOLDER]
   --size     samples per side (512 with a GPU, else 256)
