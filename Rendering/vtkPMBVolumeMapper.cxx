@@ -44,9 +44,19 @@ namespace
 {
 const int TableSize = 1024;
 
-// What a request points to.
+// What a request points to. It is kept: a picture of the same size allocates nothing.
 struct Scene
 {
+  // Forgets the picture before.
+  void Clear()
+  {
+    this->Request = {};
+    this->Request.struct_size = sizeof(this->Request);
+    this->Isovalues.clear();
+    this->Lights.clear();
+    this->Planes.clear();
+  }
+
   pmb_ray_request Request = {};
   std::vector<pmb_ray_isovalue> Isovalues;
   std::vector<pmb_ray_light> Lights;
@@ -211,6 +221,7 @@ void AddDepth(vtkOpenGLRenderWindow* window, Scene& scene)
 struct vtkPMBVolumeMapper::Internals
 {
   vtkPMBRayCaster Rays;
+  Scene Kept;
   std::string LastDevice;
   std::set<std::string> Told;                   // why vtkSmartVolumeMapper drew
   vtkWeakPointer<vtkOpenGLRenderWindow> Window; // of the next three
@@ -399,8 +410,8 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
     this->RenderWithOther(renderer, volume, obstacle);
     return;
   }
-  Scene scene;
-  scene.Request.struct_size = sizeof(scene.Request);
+  Scene& scene = this->Own->Kept;
+  scene.Clear();
   scene.Request.step = this->SampleDistance;
   AddCamera(renderer, volume, scene);
   if (scene.Request.width < 1 || scene.Request.height < 1)

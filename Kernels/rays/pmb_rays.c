@@ -260,7 +260,7 @@ static void make_volume(const pmb_context *context, const pmb_ray_request *reque
     job->index_to_world[4 * a + 3] =
       w[0] * (double)v->first[0] + w[1] * (double)v->first[1] + w[2] * (double)v->first[2] + w[3];
   }
-  memcpy(job->normal, context->frame.matrix_f32, sizeof(job->normal));
+  memcpy(job->normal, context->frame.matrix_f64, sizeof(job->normal));
   job->sample_flags = v->sample_flags;
   job->cell_flags = v->cell_flags;
   job->hidden_sample_bits = v->hidden_sample_bits;

@@ -2,9 +2,10 @@
  * Includes a template once per type of samples: the file that PMB_EACH_TYPE names, with PMB_TYPE set to the type's name in
  * pmb_types.h, and PMB_T_REAL_NAME(name) to what pmb_point.h calls a function for the type in which its samples are handled.
  * For several templates it is included several times. */
+#include "shared/pmb_point.h"
 #include "shared/pmb_types.h"
 
-#define PMB_T_REAL_NAME(name) name##_f32
+#define PMB_T_REAL_NAME(name) PMB_NAME_F32(name)
 #define PMB_TYPE int8
 #include PMB_EACH_TYPE
 #undef PMB_TYPE
@@ -22,7 +23,7 @@
 #undef PMB_TYPE
 #undef PMB_T_REAL_NAME
 
-#define PMB_T_REAL_NAME(name) name##_f64
+#define PMB_T_REAL_NAME(name) PMB_NAME_F64(name)
 #define PMB_TYPE int32
 #include PMB_EACH_TYPE
 #undef PMB_TYPE

@@ -34,7 +34,7 @@ typedef struct pmb_ray_job {
   pmb_ray_light lights[PMB_RAY_LIGHTS];
   pmb_ray_isovalue isovalues[PMB_RAY_ISOVALUES]; /* ascending */
   float ambient, diffuse, specular, specular_power;
-  float normal[9];            /* from index gradients to world normals, of any length */
+  double normal[9];           /* from index gradients to world normals, of any length */
   const float *table;         /* with opacities of a step, in mode composite */
   const int32_t *table_shown; /* entries before this one that are not transparent; one more for the sum */
   int table_size;
@@ -209,8 +209,7 @@ PMB_INLINE void pmb_ray_light_color(
   float normal[3], view[3], to[3], sum[3] = { job->ambient, job->ambient, job->ambient }, shine[3] = { 0, 0, 0 };
   double n[3], v[3];
   for (int a = 0; a < 3; ++a) {
-    n[a] = (double)job->normal[3 * a] * gradient[0] + (double)job->normal[3 * a + 1] * gradient[1] +
-      (double)job->normal[3 * a + 2] * gradient[2];
+    n[a] = PMB_NAME_F64(pmb_world_gradient)(job->normal, a, gradient[0], gradient[1], gradient[2]);
     v[a] = -(m[4 * a] * ray->along[0] + m[4 * a + 1] * ray->along[1] + m[4 * a + 2] * ray->along[2]);
   }
   pmb_ray_normalize(n, normal);

@@ -42,10 +42,10 @@ PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_blend)(const PMB_T_REAL *v, const PMB_T
   PMB_T_REAL face[2];
   for (int z = 0; z < 2; ++z) {
     const PMB_T_REAL *c = v + 4 * z;
-    const PMB_T_REAL lower = c[0] + t[0] * (c[1] - c[0]), upper = c[2] + t[0] * (c[3] - c[2]);
-    face[z] = lower + t[1] * (upper - lower);
+    face[z] = PMB_T_REAL_NAME(pmb_lerp)(
+      PMB_T_REAL_NAME(pmb_lerp)(c[0], c[1], t[0]), PMB_T_REAL_NAME(pmb_lerp)(c[2], c[3], t[0]), t[1]);
   }
-  return face[0] + t[2] * (face[1] - face[0]);
+  return PMB_T_REAL_NAME(pmb_lerp)(face[0], face[1], t[2]);
 }
 
 /* The value at a place; NaN: there is none. */
@@ -108,7 +108,7 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(const pmb_ray_job *job, const pmb_r
           low = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, -1, here, &steps);
           high = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, 1, here, &steps);
         }
-        d[c] = (high - low) / (PMB_T_REAL)(steps ? steps : 1);
+        d[c] = PMB_T_REAL_NAME(pmb_difference)(low, high, steps == 2 ? (PMB_T_REAL)0.5 : 1);
       }
       gradient[a] = (float)PMB_T_NAME(pmb_ray_blend)(d, cell.t);
     }

@@ -28,35 +28,14 @@ options = parser.parse_args()
 os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # Debian's VTK has one thread else
 
 import numpy  # noqa: E402
+from bench_volumes import ISOVALUES, volume  # noqa: E402
 from paraview import simple  # noqa: E402
-from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
 from vtkmodules.vtkCommonCore import vtkCommand  # noqa: E402
-from vtkmodules.vtkCommonDataModel import vtkImageData  # noqa: E402
 
 
-def cayley(x, y, z):
-    return 1 - 16 * x * y * z - 4 * (x * x + y * y + z * z)
-
-
-def gyroid(x, y, z, size):
-    k = numpy.float32(numpy.pi * size / 32)
-    s, c = numpy.sin, numpy.cos
-    return s(k * x) * c(k * y) + s(k * y) * c(k * z) + s(k * z) * c(k * x)
-
-
-def volume(name, size):
-    axis = numpy.linspace(-1, 1, size, dtype=numpy.float32)
-    samples = numpy.empty((size, size, size), numpy.float32)
-    y, x = axis[:, None], axis[None, :]
-    for k, z in enumerate(axis):
-        samples[k] = cayley(x, y, z) if name == "cayley" else gyroid(x, y, z, size)
-    array = numpy_to_vtk(samples.reshape(-1), deep=True)
-    array.SetName("s")
-    image = vtkImageData()
-    image.SetDimensions(size, size, size)
-    image.GetPointData().SetScalars(array)
+def source_of(name, size):
     source = simple.TrivialProducer()
-    source.GetClientSideObject().SetOutput(image)
+    source.GetClientSideObject().SetOutput(volume(name, size))
     source.UpdatePipeline()
     return source
 
@@ -150,9 +129,9 @@ def main():
     print("OpenGL:", view.GetRenderWindow().ReportCapabilities().split("OpenGL renderer string:")[1].split("\n")[0].strip())
     print("| volume, filter | triangles | first | filter | update | render | picture | again | turn |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for name, isovalue in (("cayley", -0.012), ("gyroid", 0.1)):
+    for name, isovalue in ISOVALUES.items():
         if options.volume in (None, name):
-            source = volume(name, size)
+            source = source_of(name, size)
             for way, make in ways:
                 measure(make, source, isovalue, options.changes if make is ways[0][1] else options.peers, view,
                         f"{name} {size}^3, {way}")

@@ -25,34 +25,16 @@ options = parser.parse_args()
 os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # Debian's VTK has one thread else
 
 import numpy  # noqa: E402
+from bench_volumes import ISOVALUES, volume  # noqa: E402
 from paraview import simple  # noqa: E402, F401: loads the plugin, which knows where pmb is
 from pmb.vtkPMBRendering import vtkPMBVolumeMapper  # noqa: E402
 from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
-from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPiecewiseFunction  # noqa: E402
+from vtkmodules.vtkCommonDataModel import vtkPiecewiseFunction  # noqa: E402
 from vtkmodules.vtkIOImage import vtkPNGWriter  # noqa: E402
 from vtkmodules.vtkRenderingCore import (vtkColorTransferFunction, vtkRenderer, vtkRenderWindow, vtkVolume,  # noqa: E402
                                          vtkVolumeProperty, vtkWindowToImageFilter)
 from vtkmodules.vtkRenderingVolume import vtkFixedPointVolumeRayCastMapper, vtkVolumeMapper  # noqa: E402
 from vtkmodules.vtkRenderingVolumeOpenGL2 import vtkOpenGLGPUVolumeRayCastMapper  # noqa: E402
-
-ISOVALUES = {"cayley": -0.012, "gyroid": 0.1}
-
-
-def volume(name, size):
-    axis = numpy.linspace(-1, 1, size, dtype=numpy.float32)
-    samples = numpy.empty((size, size, size), numpy.float32)
-    y, x = axis[:, None], axis[None, :]
-    k, s, c = numpy.float32(numpy.pi * size / 32), numpy.sin, numpy.cos
-    for n, z in enumerate(axis):
-        samples[n] = (1 - 16 * x * y * z - 4 * (x * x + y * y + z * z) if name == "cayley" else
-                      s(k * x) * c(k * y) + s(k * y) * c(k * z) + s(k * z) * c(k * x))
-    image = vtkImageData()
-    image.SetDimensions(size, size, size)
-    array = numpy_to_vtk(samples.reshape(-1), deep=True)
-    array.SetName("s")
-    image.GetPointData().SetScalars(array)
-    return image
-
 
 def look_of(image, isovalue, isosurface):
     """Colors over the range; one color for an isosurface. Composite: opaque above the isovalue only."""
