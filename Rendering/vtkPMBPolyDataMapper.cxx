@@ -3,7 +3,6 @@
 
 #include "vtk_glew.h"
 
-#include "vtkAOSDataArrayTemplate.h"
 #include "vtkActor.h"
 #include "vtkCellArray.h"
 #include "vtkCellData.h"
@@ -19,15 +18,13 @@
 #include "vtkOpenGLVertexBufferObject.h"
 #include "vtkOpenGLVertexBufferObjectGroup.h"
 #include "vtkPMBContourFilter.h"
+#include "vtkPMBMeshCopies.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkProperty.h"
 #include "vtkRenderer.h"
-#include "vtkSMPTools.h"
 #include "vtkSmartPointer.h"
-#include "vtkTypeInt32Array.h"
-#include "vtkTypeInt64Array.h"
 #include "vtkWeakPointer.h"
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
@@ -50,97 +47,9 @@ VTK_ABI_NAMESPACE_BEGIN
 
 namespace
 {
+using namespace vtkPMBMeshCopies;
+
 std::atomic<bool> AllTriangles(false);
-
-// Calls work(begin, end) for parts of [0, count), on all cores.
-template <typename Work>
-void ForAll(vtkIdType count, const Work& work)
-{
-  vtkSMPTools::LocalScope(vtkSMPTools::Config("STDThread"), [&] { vtkSMPTools::For(0, count, 1 << 18, work); });
-}
-
-// Writes the ids of a mesh of triangles, plus the index of its first point in the vertex buffer, as OpenGL takes them. Says no
-// if a cell is no triangle or an id is no point's.
-template <typename Offsets, typename Ids>
-bool CopyTriangles(
-  const Offsets* offsets, const Ids* ids, vtkIdType triangles, vtkIdType points, GLuint first, GLuint* to)
-{
-  std::atomic<bool> wrong(false);
-  ForAll(triangles,
-    [&](vtkIdType begin, vtkIdType end)
-    {
-      bool bad = false;
-      for (vtkIdType i = begin; i < end; ++i)
-      {
-        bad |= static_cast<vtkIdType>(offsets[i + 1]) != 3 * (i + 1);
-      }
-      for (vtkIdType i = 3 * begin; i < 3 * end; ++i)
-      {
-        bad |= static_cast<uint64_t>(ids[i]) >= static_cast<uint64_t>(points);
-        to[i] = static_cast<GLuint>(ids[i]) + first;
-      }
-      if (bad)
-      {
-        wrong = true;
-      }
-    });
-  return !wrong && static_cast<vtkIdType>(offsets[0]) == 0;
-}
-
-bool CopyTriangles(vtkCellArray* cells, vtkIdType points, GLuint first, GLuint* to)
-{
-  const vtkIdType triangles = cells->GetNumberOfCells();
-  if (cells->IsStorage64Bit())
-  {
-    return CopyTriangles(cells->GetOffsetsArray64()->GetPointer(0), cells->GetConnectivityArray64()->GetPointer(0),
-      triangles, points, first, to);
-  }
-  return CopyTriangles(cells->GetOffsetsArray32()->GetPointer(0), cells->GetConnectivityArray32()->GetPointer(0),
-    triangles, points, first, to);
-}
-
-// Whether CopyVectors can read an array, a vector per point.
-bool IsPlain(vtkDataArray* array, vtkPolyData* mesh)
-{
-  return array->GetNumberOfComponents() == 3 && array->GetNumberOfTuples() == mesh->GetNumberOfPoints() &&
-    (vtkAOSDataArrayTemplate<float>::FastDownCast(array) || vtkAOSDataArrayTemplate<double>::FastDownCast(array));
-}
-
-// Writes vectors as OpenGL takes them, moved and scaled as VTK does it.
-template <typename Number>
-void CopyVectors(const Number* from, vtkIdType count, vtkOpenGLVertexBufferObject* buffer, float* to)
-{
-  const bool moved = buffer->GetCoordShiftAndScaleEnabled();
-  const std::vector<double> shift = buffer->GetShift(), scale = buffer->GetScale();
-  ForAll(count,
-    [&](vtkIdType begin, vtkIdType end)
-    {
-      for (vtkIdType i = 3 * begin; !moved && i < 3 * end; ++i)
-      {
-        to[i] = static_cast<float>(from[i]);
-      }
-      for (vtkIdType i = begin; moved && i < end; ++i)
-      {
-        for (int axis = 0; axis < 3; ++axis)
-        {
-          to[3 * i + axis] = static_cast<float>((from[3 * i + axis] - shift[axis]) * scale[axis]);
-        }
-      }
-    });
-}
-
-void CopyVectors(vtkDataArray* from, vtkOpenGLVertexBufferObject* buffer, float* to)
-{
-  const vtkIdType count = from->GetNumberOfTuples();
-  if (auto* floats = vtkAOSDataArrayTemplate<float>::FastDownCast(from))
-  {
-    CopyVectors(floats->GetPointer(0), count, buffer, to);
-  }
-  else if (auto* doubles = vtkAOSDataArrayTemplate<double>::FastDownCast(from))
-  {
-    CopyVectors(doubles->GetPointer(0), count, buffer, to);
-  }
-}
 
 // Gives the bound buffer new memory. False: there is none.
 bool AllocateBuffer(GLenum target, size_t bytes)

@@ -11,6 +11,7 @@
 
 #include "rays/pmb_rays.h"
 #include "shared/pmb_brick.h"
+#include "shared/pmb_point.h"
 
 enum {
   PMB_RAY_REFINED = 32,   /* steps toward a surface, at most */
