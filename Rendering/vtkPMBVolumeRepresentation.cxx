@@ -24,6 +24,8 @@
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkVolumeProperty.h"
 
+#include "rays/pmb_rays.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -33,8 +35,6 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace
 {
-const int IsovaluesDrawn = 16; // PMB_RAY_ISOVALUES
-
 // What keeps this class from drawing an input; empty: nothing.
 std::string FindObstacle(vtkDataObject* input)
 {
@@ -315,9 +315,9 @@ void vtkPMBVolumeRepresentation::UpdateSurfaces()
   {
     opacity->AddPoint(0, 1);
   }
-  if (count > IsovaluesDrawn)
+  if (count > PMB_RAY_ISOVALUES)
   {
-    vtkWarningMacro("Isosurface draws the first " << IsovaluesDrawn << " isovalues of " << count << ".");
+    vtkWarningMacro("Isosurface draws the first " << PMB_RAY_ISOVALUES << " isovalues of " << count << ".");
   }
   vtkNew<vtkColorTransferFunction> solid;
   solid->AddRGBPoint(0, this->Solid[0], this->Solid[1], this->Solid[2]);
