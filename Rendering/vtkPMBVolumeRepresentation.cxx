@@ -28,13 +28,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <set>
 #include <sstream>
 #include <string>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace
 {
+// Blend modes of values along the whole ray: pictures of pieces do not make that of the volume.
+const std::set<int> WholeRay = { vtkVolumeMapper::MAXIMUM_INTENSITY_BLEND, vtkVolumeMapper::MINIMUM_INTENSITY_BLEND,
+  vtkVolumeMapper::AVERAGE_INTENSITY_BLEND };
+
 // What keeps this class from drawing an input; empty: nothing.
 std::string FindObstacle(vtkDataObject* input)
 {
@@ -98,6 +102,7 @@ void vtkPMBVolumeRepresentation::SetDiffuseColor(double red, double green, doubl
 void vtkPMBVolumeRepresentation::SetBlendMode(int mode)
 {
   this->Blend = mode;
+  this->IsTold = false;
 }
 
 void vtkPMBVolumeRepresentation::SetCropping(int cropping)
@@ -140,6 +145,7 @@ int vtkPMBVolumeRepresentation::RequestData(
   vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
   vtkMath::UninitializeBounds(this->OwnBox);
+  this->IsPiece = false;
   auto* input =
     inputVector[0]->GetNumberOfInformationObjects() == 1 ? vtkDataObject::GetData(inputVector[0], 0) : nullptr;
   const std::string obstacle = input ? FindObstacle(input) : "";
@@ -170,6 +176,7 @@ void vtkPMBVolumeRepresentation::KeepGhosts(vtkImageData* input)
   int extent[6], kept[6];
   input->GetExtent(extent);
   drawn->GetExtent(kept);
+  this->IsPiece = !std::equal(kept, kept + 6, this->WholeExtent);
   if (input->GetDirectionMatrix()->IsIdentity() && !std::equal(extent, extent + 6, kept))
   {
     drawn->GetBounds(this->OwnBox);
@@ -213,6 +220,17 @@ void vtkPMBVolumeRepresentation::UpdateMapperParameters()
   if (this->Surfaces)
   {
     this->UpdateSurfaces();
+  }
+  else if (this->IsPiece && WholeRay.count(this->Blend) > 0)
+  {
+    this->Actor->SetVisibility(false);
+    if (!this->IsTold)
+    {
+      vtkWarningMacro("PMB Volume draws nothing, because the image is distributed over several ranks. Choose the "
+                      "blend mode Composite or "
+                      "Isosurface.");
+    }
+    this->IsTold = true;
   }
   this->Actor->SetProperty(this->Surfaces ? this->SurfaceProperty : this->Property);
 }

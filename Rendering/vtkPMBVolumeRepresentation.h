@@ -10,7 +10,8 @@
  * Of an array with several components it draws the component, or the magnitude, that the color map shows.
  *
  * On several ranks each rank draws its piece with a layer of samples of its neighbours, so that normals have no seams. Opaque
- * surfaces are merged by depth; all else is merged in ParaView's order of pieces.
+ * surfaces are merged by depth; all else is merged in ParaView's order of pieces. Blend modes other than composite and isosurface
+ * need the whole ray, and draw nothing there.
  *
  * @sa vtkPMBVolumeMapper
  */
@@ -96,6 +97,8 @@ private:
 
   bool Surfaces = true;
   int Blend = 0;
+  bool IsTold = false;     // that the blend mode cannot be drawn
+  bool IsPiece = false;    // other ranks have the rest
   bool CropsToBox = false; // the user's box
   double OwnBox[6];        // of this piece without ghosts; empty: the whole of it
   double WholeBox[6];      // of all pieces

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The representations Isosurface and PMB Volume of image data: their pictures beside those of vtkPMBVolumeMapper in a window of
-VTK alone and of PMB Contour's mesh, their properties, state files, and what they cannot draw."""
+"""The representations Isosurface and PMB Volume of image data: their pictures beside those of vtkPMBVolumeMapper in a window
+of VTK alone and of PMB Contour's mesh, their properties, state files, and what they cannot draw."""
 import os
 import tempfile
 
@@ -284,9 +284,9 @@ def test_odd_input():
             simple.Delete(view)
     view = new_view()
     display = show(simple.Wavelet(), view, "Isosurface")
-    for values, said in (([], ""), ([numpy.nan], None), ([1000.], ""), (list(range(100, 200, 5)), "first 16 isovalues of 20")):
+    for values, said in (([], ""), ([numpy.nan], None), ([1000.], ""), (range(100, 200, 5), "first 16 isovalues of 20")):
         with Messages() as log:
-            display.IsosurfaceValues = values
+            display.IsosurfaceValues = list(values)
             pixels(view)
         true(said is None or said in log.text(), f"isovalues {values}: {log.text()}")
         true(said != "" or log.text() == "", f"isovalues {values}: {log.text()}")
