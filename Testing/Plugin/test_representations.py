@@ -114,6 +114,10 @@ def test_pictures_are_the_mappers():
             made.GetIsoSurfaceValues().SetValue(0, 130)
             made.GetIsoSurfaceValues().SetValue(1, 200)
             same(pixels(view), plain(view, data, mode, made), f"{name}, shade {shade}")
+    with Messages() as log:
+        display.BlendMode, display.SliceFunction.Normal = "Slice", [1, 1, 1]
+        true(is_shown(pixels(view)) > .1, "the slice")
+    equal(log.text().count("because the blend mode is additive or slice"), 1, log.text())
 
 
 def test_isosurface():

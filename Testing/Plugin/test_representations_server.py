@@ -61,7 +61,8 @@ def client():
             if ranks < 2:
                 equal(apart.max(), 0, f"{name}, threshold {threshold}: greatest difference of a pixel")
             elif most is not None:
-                true((apart > 3).mean() <= most, f"{name}, threshold {threshold}: {(apart > 3).mean():.4f} of the pixels differ")
+                share = (apart > 3).mean()
+                true(share <= most, f"{name}, threshold {threshold}: {share:.4f} of the pixels differ")
 
 
 def session():
