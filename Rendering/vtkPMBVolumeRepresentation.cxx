@@ -92,6 +92,11 @@ void vtkPMBVolumeRepresentation::SetNumberOfIsosurfaceOpacities(int number)
   this->Opacities.resize(std::max(number, 0), 1.0);
 }
 
+void vtkPMBVolumeRepresentation::SetOpacity(double opacity)
+{
+  this->Opacity = std::min(std::max(opacity, 0.0), 1.0);
+}
+
 void vtkPMBVolumeRepresentation::SetDiffuseColor(double red, double green, double blue)
 {
   this->Solid[0] = red;
@@ -197,11 +202,19 @@ int vtkPMBVolumeRepresentation::ProcessViewRequest(
   return done;
 }
 
+double vtkPMBVolumeRepresentation::OpacityOf(int index)
+{
+  return this->Opacity * (index < static_cast<int>(this->Opacities.size()) ? this->Opacities[index] : 1.0);
+}
+
 bool vtkPMBVolumeRepresentation::IsOpaque()
 {
-  const size_t isovalues = static_cast<size_t>(this->Property->GetIsoSurfaceValues()->GetNumberOfContours());
-  const auto end = this->Opacities.begin() + static_cast<std::ptrdiff_t>(std::min(isovalues, this->Opacities.size()));
-  return this->Surfaces && std::all_of(this->Opacities.begin(), end, [](double opacity) { return opacity >= 1; });
+  bool isOpaque = this->Surfaces;
+  for (int i = 0; i < this->Property->GetIsoSurfaceValues()->GetNumberOfContours(); ++i)
+  {
+    isOpaque = isOpaque && this->OpacityOf(i) >= 1;
+  }
+  return isOpaque;
 }
 
 // Called before each picture.
@@ -327,7 +340,7 @@ void vtkPMBVolumeRepresentation::UpdateSurfaces()
   {
     const double isovalue = isovalues->GetValue(i);
     shown->GetIsoSurfaceValues()->SetValue(i, isovalue);
-    opacity->AddPoint(isovalue, i < static_cast<int>(this->Opacities.size()) ? this->Opacities[i] : 1.0);
+    opacity->AddPoint(isovalue, this->OpacityOf(i));
   }
   if (count == 0)
   {
@@ -403,6 +416,10 @@ bool CallOwn(vtkPMBVolumeRepresentation* object, const std::string& method, cons
   else if (method == "SetSampleDistance" && message.GetArgument(0, first, &number[0]))
   {
     object->SetSampleDistance(number[0]);
+  }
+  else if (method == "SetOpacity" && message.GetArgument(0, first, &number[0]))
+  {
+    object->SetOpacity(number[0]);
   }
   else if (method == "SetIsosurfaceOpacity" && message.GetArgument(0, first, &whole) &&
     message.GetArgument(0, first + 1, &number[0]))

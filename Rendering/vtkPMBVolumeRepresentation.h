@@ -40,10 +40,11 @@ public:
 
   ///@{
   /**
-   * The opacity of an isovalue, by the isovalue's index. An isovalue without one is opaque.
+   * The opacity of an isovalue, by the isovalue's index. An isovalue without one is opaque. SetOpacity() multiplies all.
    */
   void SetIsosurfaceOpacity(int index, double opacity);
   void SetNumberOfIsosurfaceOpacities(int number);
+  void SetOpacity(double opacity);
   ///@}
 
   /**
@@ -88,6 +89,7 @@ private:
   void operator=(const vtkPMBVolumeRepresentation&) = delete;
 
   vtkPMBVolumeMapper* GetMapper();
+  double OpacityOf(int index);
   bool IsOpaque();
   void KeepGhosts(vtkImageData* input);
   void UpdateArray(vtkImageData* image);
@@ -104,6 +106,7 @@ private:
   double WholeBox[6];      // of all pieces
   bool IsSolid = false;    // no array to color by
   double Solid[3] = { 1, 1, 1 };
+  double Opacity = 1;
   std::vector<double> Opacities;
   vtkNew<vtkVolumeProperty> SurfaceProperty;
   vtkSmartPointer<vtkImageData> Component; // one component of `ComponentSource`, or its magnitude: -1

@@ -9,7 +9,7 @@ from paraview import servermanager, simple, smstate
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from plugin_testing import Messages, equal, image, load_plugin, producer, run, true
 from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
-from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkRectilinearGrid
+from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPiecewiseFunction, vtkRectilinearGrid
 from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow, vtkVolume, vtkVolumeProperty
 from vtkmodules.vtkRenderingVolume import vtkVolumeMapper
 
@@ -144,15 +144,18 @@ def test_isosurface():
     display.IsosurfaceValues = [200]
     second = pixels(view)
     true(abs(first - second).max() > 20, "an isovalue changes the picture")
-    display.IsosurfaceValues, display.IsosurfaceOpacities = [100, 200], [.3]
-    made = property_of(display, True)
+    display.IsosurfaceValues = [100, 200]
+    made, opacity = property_of(display, True), vtkPiecewiseFunction()
+    made.SetScalarOpacity(opacity)
     for index, value in enumerate((100, 200)):
         made.GetIsoSurfaceValues().SetValue(index, value)
-    made.GetScalarOpacity().RemoveAllPoints()
-    made.GetScalarOpacity().AddPoint(100, .3)
-    made.GetScalarOpacity().AddPoint(200, 1)
-    ours = pixels(view)
-    same(ours, plain(view, servermanager.Fetch(wavelet), vtkVolumeMapper.ISOSURFACE_BLEND, made), "opacities")
+    for opacities, all_of_them, expected in (([.3], 1, (.3, 1)), ([.6, 2], .5, (.3, .5))):
+        display.IsosurfaceOpacities, display.Opacity = opacities, all_of_them
+        opacity.RemoveAllPoints()
+        opacity.AddPoint(100, expected[0])
+        opacity.AddPoint(200, expected[1])
+        theirs = plain(view, servermanager.Fetch(wavelet), vtkVolumeMapper.ISOSURFACE_BLEND, made)
+        same(pixels(view), theirs, f"opacities {opacities}")
 
 
 def test_array_is_chosen():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Isosurface and PMB Volume drawn by a pvserver of one process, or of as many ranks as the argument says: the pictures are those
-of the built-in server. Exits with 77 (skipped) without pvserver or mpirun."""
+"""Isosurface and PMB Volume drawn by a pvserver of one process, or of as many ranks as the argument says: the pictures are
+those of the built-in server. Exits with 77 (skipped) without pvserver or mpirun."""
 import os
 import sys
 import tempfile
