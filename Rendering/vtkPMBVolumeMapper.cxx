@@ -8,6 +8,7 @@
 #include "vtkColorTransferFunction.h"
 #include "vtkContourValues.h"
 #include "vtkDataArray.h"
+#include "vtkHardwareSelector.h"
 #include "vtkImageData.h"
 #include "vtkLight.h"
 #include "vtkLightCollection.h"
@@ -19,6 +20,7 @@
 #include "vtkOpenGLState.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBRayCaster.h"
+#include "vtkPMBVolumeSelection.h"
 #include "vtkPiecewiseFunction.h"
 #include "vtkPlane.h"
 #include "vtkPlaneCollection.h"
@@ -63,6 +65,7 @@ struct Scene
   std::vector<float> Table, Limits, Colors, Depth;
   std::vector<double> Planes;
   int Origin[2];
+  bool IsSelection; // rays end behind what is drawn, see vtkPMBReachDrawnSurface()
 };
 
 // A plane of the world as one of the volume's own space, which the matrix takes to the world.
@@ -283,7 +286,7 @@ void vtkPMBVolumeMapper::Internals::Draw(vtkOpenGLRenderWindow* window, Scene& s
   state->vtkglEnable(GL_BLEND);
   state->vtkglBlendFuncSeparate(GL_ONE, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
   state->vtkglEnable(GL_DEPTH_TEST);
-  state->vtkglDepthFunc(GL_LEQUAL);
+  state->vtkglDepthFunc(scene.IsSelection ? GL_ALWAYS : GL_LEQUAL);
   state->vtkglDepthMask(scene.Request.mode == PMB_RAY_ISOSURFACE ? GL_TRUE : GL_FALSE);
   if (scene.Request.mode != PMB_RAY_ISOSURFACE)
   {
@@ -399,15 +402,19 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
     ? this->GetScalars(image, this->ScalarMode, this->ArrayAccessMode, this->ArrayId, this->ArrayName, isOfCells)
     : nullptr;
   vtkVolumeProperty* property = volume->GetProperty();
-  if (!array || !window || array->GetNumberOfTuples() == 0 || renderer->GetSelector()) // nothing to select
+  vtkHardwareSelector* selector = renderer->GetSelector(); // isosurfaces alone can be selected
+  if (!array || !window || array->GetNumberOfTuples() == 0 || (selector && this->BlendMode != ISOSURFACE_BLEND))
   {
     return;
   }
   const auto begin = std::chrono::steady_clock::now();
   const std::string obstacle = this->FindObstacle(property, array, isOfCells);
-  if (!obstacle.empty())
+  if (!obstacle.empty() && !selector)
   {
     this->RenderWithOther(renderer, volume, obstacle);
+  }
+  if (!obstacle.empty())
+  {
     return;
   }
   Scene& scene = this->Own->Kept;
@@ -423,6 +430,11 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   AddMaterial(property, scene);
   AddPlanes(this->Cropping ? this->CroppingRegionPlanes : nullptr, this->ClippingPlanes, volume, scene);
   AddDepth(window, scene);
+  scene.IsSelection = selector;
+  if (selector)
+  {
+    vtkPMBReachDrawnSurface(scene.Limits);
+  }
   this->Own->Rays.Device = this->Device;
   this->Own->Rays.NumberOfThreads = this->NumberOfThreads;
   const std::string error = this->Own->Rays.Cast(image, array, 0, scene.Request);
@@ -436,6 +448,10 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
     return;
   }
   this->Own->LastDevice = this->Own->Rays.Where;
+  if (selector)
+  {
+    vtkPMBPaintSelection(selector, image, scene.Request);
+  }
   this->Own->Draw(window, scene);
   this->TimeToDraw = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }

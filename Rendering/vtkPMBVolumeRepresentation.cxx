@@ -115,6 +115,11 @@ void vtkPMBVolumeRepresentation::SetCropping(int cropping)
   this->CropsToBox = cropping != 0;
 }
 
+void vtkPMBVolumeRepresentation::SetPickable(int pickable)
+{
+  this->Pickable = pickable != 0;
+}
+
 void vtkPMBVolumeRepresentation::SetSampleDistance(double distance)
 {
   this->GetMapper()->SetSampleDistance(distance);
@@ -230,6 +235,7 @@ void vtkPMBVolumeRepresentation::UpdateMapperParameters()
   this->VolumeMapper->SetBlendMode(
     this->Surfaces ? static_cast<int>(vtkVolumeMapper::ISOSURFACE_BLEND) : this->Blend);
   this->Property->SetInterpolationTypeToLinear();
+  this->Actor->SetPickable(this->Pickable && !this->IsPiece); // ids of a piece with ghosts are no ids of the input
   if (this->Surfaces)
   {
     this->UpdateSurfaces();
@@ -399,7 +405,8 @@ bool CallOwn(vtkPMBVolumeRepresentation* object, const std::string& method, cons
     const char* Name;
     void (Self::*Set)(int);
   } wholes[] = { { "SetNumberOfIsosurfaceOpacities", &Self::SetNumberOfIsosurfaceOpacities },
-    { "SetBlendMode", &Self::SetBlendMode }, { "SetCropping", &Self::SetCropping }, { "SetDevice", &Self::SetDevice },
+    { "SetBlendMode", &Self::SetBlendMode }, { "SetCropping", &Self::SetCropping },
+    { "SetPickable", &Self::SetPickable }, { "SetDevice", &Self::SetDevice },
     { "SetNumberOfThreads", &Self::SetNumberOfThreads } };
   for (const auto& each : wholes)
   {

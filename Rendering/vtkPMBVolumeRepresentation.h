@@ -54,10 +54,12 @@ public:
 
   ///@{
   /**
-   * As in vtkImageVolumeRepresentation. Isosurface has a blend mode of its own, and a piece is always cropped to its own box.
+   * As in vtkImageVolumeRepresentation. Isosurface has a blend mode of its own, and a piece is always cropped to its own box and
+   * cannot be picked.
    */
   void SetBlendMode(int mode);
   void SetCropping(int cropping);
+  void SetPickable(int pickable);
   ///@}
 
   ///@{
@@ -99,6 +101,7 @@ private:
 
   bool Surfaces = true;
   int Blend = 0;
+  bool Pickable = true;
   bool IsTold = false;     // that the blend mode cannot be drawn
   bool IsPiece = false;    // other ranks have the rest
   bool CropsToBox = false; // the user's box

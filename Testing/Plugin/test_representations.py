@@ -246,6 +246,37 @@ def test_views():
     true(abs(pixels(view) - pictures[0]).max() > 5, "other data")
 
 
+def test_selection():
+    """The cell and the sample at a pixel of an isosurface: the cell has the isovalue, and the sample is near it."""
+    wavelet, view = simple.Wavelet(), new_view()
+    display = show(wavelet, view, "Isosurface")
+    shown = pixels(view)
+    hits = numpy.argwhere(abs(shown - shown[0, 0]).max(axis=2) > 5)[200::900]
+    data = servermanager.Fetch(wavelet)
+    values, isovalue = vtk_to_numpy(data.GetPointData().GetScalars()), display.IsosurfaceValues[0]
+
+    def selected(select, x, y):
+        select(Rectangle=[x, y, x, y], View=view)
+        found = wavelet.SMProxy.GetSelectionInput(0)
+        if not found:
+            return None
+        ids = found.GetProperty("Input").GetProxy(0).GetProperty("IDs")
+        return int(ids.GetElement(1))
+
+    for y, x in (hits.tolist()):
+        cell, point = (selected(select, x, y) for select in (simple.SelectSurfaceCells, simple.SelectSurfacePoints))
+        corners = [data.GetCell(cell).GetPointId(corner) for corner in range(8)]
+        true(values[corners].min() < isovalue <= values[corners].max(), f"cell {cell} at {x}, {y} is not crossed")
+        true(point in corners, f"point {point} at {x}, {y} is no corner of cell {cell}: {corners}")
+        equal(view.SMProxy.Pick(x, y), display.SMProxy, f"what is picked at {x}, {y}")
+    equal(len(hits) > 5, True, "pixels with a surface")
+    simple.ClearSelection(wavelet)
+    equal(selected(simple.SelectSurfacePoints, 2, 2), None, "selected beside the surface")
+    same(pixels(view), shown, "after selections")
+    display.SetRepresentationType("PMB Volume")
+    equal(selected(simple.SelectSurfacePoints, SIZE[0] // 2, SIZE[1] // 2), None, "selected in a volume")
+
+
 def test_cropping():
     wavelet, view = simple.Wavelet(), new_view()
     display = show(wavelet, view, "Isosurface")
@@ -299,5 +330,5 @@ def test_odd_input():
         true(said != "" or log.text() == "", f"isovalues {values}: {log.text()}")
 
 
-run(test_pictures_are_the_mappers, test_isosurface, test_array_is_chosen, test_components, test_views, test_cropping,
+run(test_pictures_are_the_mappers, test_isosurface, test_array_is_chosen, test_components, test_views, test_selection, test_cropping,
     test_odd_input, test_states)

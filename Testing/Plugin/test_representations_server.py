@@ -43,6 +43,11 @@ def draw(threshold=0):
         array = vtkUnsignedCharArray()
         view.SMProxy.GetRenderWindow().GetPixelData(0, 0, SIZE[0] - 1, SIZE[1] - 1, 0, array, 0)
         pictures[name] = vtk_to_numpy(array).astype(int).reshape(SIZE[1], SIZE[0], 3)
+        if name == "opaque":
+            middle = [SIZE[0] // 2, SIZE[1] // 2]
+            simple.SelectSurfacePoints(Rectangle=middle * 2, View=view)
+            pictures["selected"] = numpy.array([bool(wavelet.SMProxy.GetSelectionInput(0))])
+            simple.ClearSelection(wavelet)
         simple.Delete(view)
     return pictures
 
@@ -56,7 +61,10 @@ def client():
     load_plugin(remote=True)
     expected = numpy.load(os.path.join(folder, "pictures.npz"))
     for threshold in (0, 1e6):
-        for (name, _, _, most), ours in zip(SCENES, draw(threshold).values()):
+        pictures = draw(threshold)
+        equal(bool(pictures["selected"][0]), ranks < 2, "a point of the isosurface was selected")
+        for name, _, _, most in SCENES:
+            ours = pictures[name]
             apart = abs(ours - expected[name]).max(axis=2)
             if ranks < 2:
                 equal(apart.max(), 0, f"{name}, threshold {threshold}: greatest difference of a pixel")
