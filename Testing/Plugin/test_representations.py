@@ -330,5 +330,5 @@ def test_odd_input():
         true(said != "" or log.text() == "", f"isovalues {values}: {log.text()}")
 
 
-run(test_pictures_are_the_mappers, test_isosurface, test_array_is_chosen, test_components, test_views, test_selection, test_cropping,
-    test_odd_input, test_states)
+run(test_pictures_are_the_mappers, test_isosurface, test_array_is_chosen, test_components, test_views, test_selection,
+    test_cropping, test_odd_input, test_states)
