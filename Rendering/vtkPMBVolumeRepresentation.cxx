@@ -235,7 +235,7 @@ void vtkPMBVolumeRepresentation::UpdateMapperParameters()
   this->VolumeMapper->SetBlendMode(
     this->Surfaces ? static_cast<int>(vtkVolumeMapper::ISOSURFACE_BLEND) : this->Blend);
   this->Property->SetInterpolationTypeToLinear();
-  this->Actor->SetPickable(this->Pickable && !this->IsPiece); // ids of a piece with ghosts are no ids of the input
+  this->Actor->SetPickable(this->Pickable && !this->IsPiece); // with ghosts a piece numbers its samples otherwise
   if (this->Surfaces)
   {
     this->UpdateSurfaces();
@@ -245,9 +245,9 @@ void vtkPMBVolumeRepresentation::UpdateMapperParameters()
     this->Actor->SetVisibility(false);
     if (!this->IsTold)
     {
-      vtkWarningMacro("PMB Volume draws nothing, because the image is distributed over several ranks. Choose the "
-                      "blend mode Composite or "
-                      "Isosurface.");
+      vtkWarningMacro(
+        "PMB Volume draws nothing, because the image is distributed over several ranks. Choose the blend "
+        "mode Composite or Isosurface.");
     }
     this->IsTold = true;
   }
@@ -341,21 +341,22 @@ void vtkPMBVolumeRepresentation::UpdateSurfaces()
   vtkContourValues* isovalues = this->Property->GetIsoSurfaceValues();
   const int count = isovalues->GetNumberOfContours();
   vtkNew<vtkPiecewiseFunction> opacity;
-  shown->GetIsoSurfaceValues()->SetNumberOfContours(count);
+  opacity->AddPoint(0, 1);
+  shown->GetIsoSurfaceValues()->SetNumberOfContours(0);
   for (int i = 0; i < count; ++i)
   {
     const double isovalue = isovalues->GetValue(i);
-    shown->GetIsoSurfaceValues()->SetValue(i, isovalue);
-    opacity->AddPoint(isovalue, this->OpacityOf(i));
+    if (std::isfinite(isovalue))
+    {
+      shown->GetIsoSurfaceValues()->SetValue(shown->GetIsoSurfaceValues()->GetNumberOfContours(), isovalue);
+      opacity->AddPoint(isovalue, this->OpacityOf(i));
+    }
   }
-  if (count == 0)
-  {
-    opacity->AddPoint(0, 1);
-  }
-  if (count > PMB_RAY_ISOVALUES)
+  if (count > PMB_RAY_ISOVALUES && count != this->IsovaluesTold)
   {
     vtkWarningMacro("Isosurface draws the first " << PMB_RAY_ISOVALUES << " isovalues of " << count << ".");
   }
+  this->IsovaluesTold = count;
   vtkNew<vtkColorTransferFunction> solid;
   solid->AddRGBPoint(0, this->Solid[0], this->Solid[1], this->Solid[2]);
   shown->SetColor(this->IsSolid ? solid : this->Property->GetRGBTransferFunction());

@@ -103,6 +103,7 @@ private:
   int Blend = 0;
   bool Pickable = true;
   bool IsTold = false;     // that the blend mode cannot be drawn
+  int IsovaluesTold = 0;   // how many there were at the last picture
   bool IsPiece = false;    // other ranks have the rest
   bool CropsToBox = false; // the user's box
   double OwnBox[6];        // of this piece without ghosts; empty: the whole of it

@@ -33,6 +33,7 @@ def draw(threshold=0):
         simple.ColorBy(display, ("POINTS", "RTData"))
         display.SetScalarBarVisibility(view, False)
         true(display.SetRepresentationType(kind), f"{kind} is not in the list")
+        simple.Render(view)
         for what, value in properties.items():
             setattr(display, what, value)
         simple.Show(ball, view)
