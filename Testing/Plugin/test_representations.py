@@ -322,7 +322,8 @@ def test_odd_input():
             simple.Delete(view)
     view = new_view()
     display = show(simple.Wavelet(), view, "Isosurface")
-    for values, said in (([], ""), ([numpy.nan, numpy.inf], ""), ([1000.], ""), (range(100, 200, 5), "first 16 isovalues of 20")):
+    odd = (([], ""), ([numpy.nan, numpy.inf], ""), ([1000.], ""), (range(100, 200, 5), "first 16 isovalues of 20"))
+    for values, said in odd:
         with Messages() as log:
             display.IsosurfaceValues = list(values)
             pixels(view)
