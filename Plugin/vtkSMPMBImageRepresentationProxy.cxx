@@ -5,12 +5,8 @@
 #include "vtkClientServerInterpreterInitializer.h"
 #include "vtkDataObject.h"
 #include "vtkObjectFactory.h"
-#include "vtkPMBDefinitions.h"
-#include "vtkPVXMLElement.h"
-#include "vtkPVXMLParser.h"
 #include "vtkSMArrayListDomain.h"
 #include "vtkSMProperty.h"
-#include "vtkSmartPointer.h"
 #include "vtkStdString.h"
 
 vtkStandardNewMacro(vtkSMPMBImageRepresentationProxy);
@@ -38,57 +34,6 @@ bool vtkSMPMBImageRepresentationProxy::SetRepresentationType(const char* type)
 
 namespace
 {
-// Adds elements, in a text of XML whose root's children they are.
-void Add(vtkPVXMLElement* to, const char* text)
-{
-  const vtkSmartPointer<vtkPVXMLElement> root = vtkPVXMLParser::ParseXML(text);
-  for (unsigned int i = 0; root && i < root->GetNumberOfNestedElements(); ++i)
-  {
-    to->AddNestedElement(root->GetNestedElement(i));
-  }
-}
-
-vtkPVXMLElement* Find(vtkPVXMLElement* in, const char* name, const char* child)
-{
-  for (unsigned int i = 0; in && i < in->GetNumberOfNestedElements(); ++i)
-  {
-    vtkPVXMLElement* element = in->GetNestedElement(i);
-    if (vtkStdString(name) == element->GetAttributeOrEmpty("name"))
-    {
-      return element->FindNestedElementByName(child);
-    }
-  }
-  return nullptr;
-}
-
-void ChangeVolume(vtkSIProxyDefinitionManager* definitions)
-{
-  vtkPVXMLElement* images = definitions->GetProxyDefinition("representations", "UniformGridRepresentation", false);
-  if (!images || vtkStdString("PVRepresentationProxy") != images->GetName())
-  {
-    return; // changed already
-  }
-  images->SetName("PMBImageRepresentationProxy");
-  vtkPVXMLElement* volume =
-    definitions->GetProxyDefinition("representations", "UniformGridVolumeRepresentation", false);
-  if (vtkPVXMLElement* modes = Find(volume, "BlendMode", "EnumerationDomain"))
-  {
-    Add(modes,
-      "<Added><Entry text='Maximum Intensity' value='1'/><Entry text='Minimum Intensity' value='2'/>"
-      "<Entry text='Average Intensity' value='3'/></Added>");
-  }
-  if (vtkPVXMLElement* hints = Find(volume, "IsosurfaceValues", "Hints"))
-  {
-    hints->RemoveAllNestedElements();
-    Add(hints,
-      "<Added><PropertyWidgetDecorator type='CompositeDecorator'><Expression type='or'>"
-      "<PropertyWidgetDecorator type='GenericDecorator' mode='visibility' property='BlendMode' value='5'/>"
-      "<PropertyWidgetDecorator type='GenericDecorator' mode='visibility' property='Representation' "
-      "value='Isosurface'/>"
-      "</Expression></PropertyWidgetDecorator></Added>");
-  }
-}
-
 vtkObjectBase* NewProxy(void*)
 {
   return vtkSMPMBImageRepresentationProxy::New();
@@ -103,5 +48,4 @@ void AddToInterpreter(vtkClientServerInterpreter* interpreter)
 void vtkSMPMBImageRepresentationProxy::Register()
 {
   vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddToInterpreter);
-  vtkPMBDefinitions::Register(ChangeVolume);
 }

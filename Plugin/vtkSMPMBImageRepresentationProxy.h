@@ -19,8 +19,8 @@ public:
   bool SetRepresentationType(const char* type) override;
 
   /**
-   * Makes ParaView's representations of image data of this class from now on, in this process. Adds blend modes to Volume, and
-   * shows the isovalues of Volume for Isosurface, too. An initializer of the plugin.
+   * Makes the class known to ParaView, which creates it for the XML element PMBImageRepresentationProxy. An initializer of the
+   * plugin.
    */
   static void Register();
 

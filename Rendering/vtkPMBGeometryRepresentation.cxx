@@ -8,12 +8,10 @@
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
-#include "vtkPMBDefinitions.h"
 #include "vtkPMBPolyDataMapper.h"
 #include "vtkPVGeometryFilter.h"
 #include "vtkPVLODActor.h"
 #include "vtkPVView.h"
-#include "vtkPVXMLElement.h"
 #include "vtkPolyData.h"
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -115,22 +113,9 @@ void AddFunctions(vtkClientServerInterpreter* interpreter)
 }
 }
 
-namespace
-{
-void ChangeClass(vtkSIProxyDefinitionManager* definitions)
-{
-  vtkPVXMLElement* definition = definitions->GetProxyDefinition("representations", "SurfaceRepresentation", false);
-  if (definition && std::string("vtkGeometryRepresentationWithFaces") == definition->GetAttributeOrEmpty("class"))
-  {
-    definition->SetAttribute("class", "vtkPMBGeometryRepresentation");
-  }
-}
-}
-
 void vtkPMBGeometryRepresentation::Register()
 {
   vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddFunctions);
-  vtkPMBDefinitions::Register(ChangeClass);
 }
 
 VTK_ABI_NAMESPACE_END

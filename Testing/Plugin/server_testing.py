@@ -22,12 +22,13 @@ ENVIRONMENT = {**{name: value for name, value in os.environ.items() if not name.
 class Server:
     """A pvserver on a free port, in a process group of its own that ends with the block."""
 
-    def __init__(self, ranks=0):
+    def __init__(self, ranks=0, plugins=""):
+        """plugins: a list of plugins, see plugin_testing.plugin_list()."""
         launcher = mpirun(ranks) if ranks else []
         self.log = tempfile.NamedTemporaryFile(mode="w+", suffix=".log")
         self.process = subprocess.Popen([*launcher, "pvserver", "--server-port=0"], stdout=self.log,
-                                        stderr=subprocess.STDOUT, env=ENVIRONMENT,
-                                        start_new_session=True)
+                                        stderr=subprocess.STDOUT, start_new_session=True,
+                                        env={**ENVIRONMENT, "PV_PLUGIN_CONFIG_FILE": plugins})
 
     def port(self):
         while True:

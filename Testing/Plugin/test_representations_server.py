@@ -8,7 +8,7 @@ import tempfile
 import numpy
 from paraview import servermanager, simple
 from paraview.vtk.util.numpy_support import vtk_to_numpy
-from plugin_testing import Messages, equal, load_plugin, run, true
+from plugin_testing import Messages, equal, load_plugin, plugin_list, run, true
 from server_testing import Server, finish, skip_without
 from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
 
@@ -88,5 +88,28 @@ def session():
             equal(refused, ranks > 1, f"the blend mode is refused; the server said {server.text()}")
 
 
+def alone():
+    """A client of which one side alone has the plugin: surfaces and images are drawn by ParaView's own classes."""
+    if sys.argv[2] == "client":
+        simple.LoadPlugin(os.environ["PMB_PLUGIN"], remote=False)
+    simple.Connect("127.0.0.1", int(sys.argv[3]))
+    view = simple.CreateView("RenderView")
+    for source in (simple.Sphere(), simple.Wavelet()):
+        display = simple.Show(source, view)
+        true(display.SetRepresentationType("Surface"), "Surface is not in the list")
+        equal(display.SetRepresentationType("Isosurface"), False, "Isosurface is in the list")
+        simple.Render(view)
+
+
+def one_sided():
+    """A process that lacks the plugin's classes would end when it is to create one."""
+    with tempfile.TemporaryDirectory() as folder:
+        for side, plugins in (("client", ""), ("server", plugin_list(folder))):
+            with Server(plugins=plugins) as server:
+                finish(server, __file__, "alone", side, str(server.port()))
+
+
 skip_without("pvserver", *(["mpirun"] if len(sys.argv) == 2 else []))
-run(client if "client" in sys.argv else session)
+if len(sys.argv) > 2:
+    run({"client": client, "alone": alone}[sys.argv[1]])
+run(session, *([] if len(sys.argv) > 1 else [one_sided]))
