@@ -6,6 +6,7 @@
 #include "vtkColorTransferFunction.h"
 #include "vtkContourValues.h"
 #include "vtkDataArray.h"
+#include "vtkHardwareSelector.h"
 #include "vtkImageData.h"
 #include "vtkLight.h"
 #include "vtkLightCollection.h"
@@ -15,6 +16,7 @@
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBRayCaster.h"
 #include "vtkPMBVolumePicture.h"
+#include "vtkPMBVolumeSelection.h"
 #include "vtkPiecewiseFunction.h"
 #include "vtkPlane.h"
 #include "vtkPlaneCollection.h"
@@ -95,6 +97,10 @@ struct Scene : vtkPMBRayCaster::Target
 
   vtkPMBContourFilter::OpenGLBuffers* UseOpenGL() override
   {
+    if (this->IsSelection) // the host makes colors of numbers
+    {
+      return nullptr;
+    }
     static const float anything = 1;
     this->Request.depth_limit = this->IsAlone ? nullptr : &anything;
     if (!this->IsAlone)
@@ -119,12 +125,17 @@ struct Scene : vtkPMBRayCaster::Target
       this->Picture.ReadLimits(this->Limits.data());
       request.depth_limit = this->Limits.data();
     }
+    if (this->IsSelection)
+    {
+      vtkPMBReachDrawnSurface(this->Limits);
+    }
   }
 
   pmb_ray_request Request = {};
   vtkPMBVolumePicture Picture;
   vtkVolumeProperty* Property;
-  bool IsAlone; // nothing is drawn before that could hide it
+  bool IsAlone;     // nothing is drawn before that could hide it
+  bool IsSelection; // rays end behind what is drawn, see vtkPMBReachDrawnSurface()
   std::vector<pmb_ray_isovalue> Isovalues;
   std::vector<pmb_ray_light> Lights;
   std::vector<float> Table, Limits, Colors, Depth;
@@ -363,15 +374,19 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
     ? this->GetScalars(image, this->ScalarMode, this->ArrayAccessMode, this->ArrayId, this->ArrayName, isOfCells)
     : nullptr;
   vtkVolumeProperty* property = volume->GetProperty();
-  if (!array || !window || array->GetNumberOfTuples() == 0 || renderer->GetSelector()) // nothing to select
+  vtkHardwareSelector* selector = renderer->GetSelector(); // isosurfaces alone can be selected
+  if (!array || !window || array->GetNumberOfTuples() == 0 || (selector && this->BlendMode != ISOSURFACE_BLEND))
   {
     return;
   }
   const auto begin = std::chrono::steady_clock::now();
   const std::string obstacle = this->FindObstacle(property, array, isOfCells);
-  if (!obstacle.empty())
+  if (!obstacle.empty() && !selector)
   {
     this->RenderWithOther(renderer, volume, obstacle);
+  }
+  if (!obstacle.empty())
+  {
     return;
   }
   Scene& scene = this->Own->Kept;
@@ -386,7 +401,8 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   AddColors(property, this->BlendMode, scene);
   AddMaterial(property, scene);
   AddPlanes(this->Cropping ? this->CroppingRegionPlanes : nullptr, this->ClippingPlanes, volume, scene);
-  scene.IsAlone = IsAlone(renderer);
+  scene.IsSelection = selector;
+  scene.IsAlone = !selector && IsAlone(renderer);
   if (!scene.Picture.Resize(window, scene.Origin, scene.Request.width, scene.Request.height))
   {
     vtkErrorMacro("OpenGL has no memory for a picture of " << scene.Request.width << " x " << scene.Request.height
@@ -406,11 +422,15 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
     return;
   }
   this->Own->LastDevice = this->Own->Rays.Where;
+  if (selector)
+  {
+    vtkPMBPaintSelection(selector, image, scene.Request);
+  }
   if (!this->Own->Rays.IsInOpenGL)
   {
     scene.Picture.Upload(scene.Colors, scene.Depth);
   }
-  scene.Picture.Draw(scene.Request.mode == PMB_RAY_ISOSURFACE);
+  scene.Picture.Draw(scene.Request.mode == PMB_RAY_ISOSURFACE, selector != nullptr);
   this->TimeToDraw = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 

@@ -11,6 +11,8 @@
  * What it cannot draw goes to vtkSmartVolumeMapper with one warning: several components, cell data, nearest-neighbour
  * interpolation, gradient opacity, other blend modes, and croppings other than to a box.
  *
+ * vtkHardwareSelector finds isosurfaces: the sample nearest to the point on the surface, or its cell.
+ *
  * @sa vtkSmartVolumeMapper vtkPMBContourFilter
  */
 #ifndef vtkPMBVolumeMapper_h

@@ -72,8 +72,9 @@ public:
   // The buffers, for a GPU: colors, depth, and limits in the place of points, normals, and triangles.
   vtkPMBContourFilter::OpenGLBuffers* GetBuffers() { return &this->Names; }
 
-  // Puts the picture over what the renderer has drawn. hides: its depth counts, as that of a surface.
-  void Draw(bool hides)
+  // Puts the picture over what the renderer has drawn. hides: its depth counts, as that of a surface. replaces: wherever it
+  // shows something.
+  void Draw(bool hides, bool replaces)
   {
     if (!this->MakeReady())
     {
@@ -87,7 +88,7 @@ public:
     state->vtkglEnable(GL_BLEND);
     state->vtkglBlendFuncSeparate(GL_ONE, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
     state->vtkglEnable(GL_DEPTH_TEST);
-    state->vtkglDepthFunc(GL_LEQUAL);
+    state->vtkglDepthFunc(replaces ? GL_ALWAYS : GL_LEQUAL);
     state->vtkglDepthMask(hides ? GL_TRUE : GL_FALSE);
     if (!hides)
     {
