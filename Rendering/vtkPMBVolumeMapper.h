@@ -60,6 +60,11 @@ public:
    */
   std::string GetLastDevice() const;
 
+  /**
+   * Get whether OpenGL took the last picture from the GPU's memory, without the host.
+   */
+  bool GetStayedOnGPU() const;
+
   ///@{
   /**
    * Draws the volume; VTK calls these.
