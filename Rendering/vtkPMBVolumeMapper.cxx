@@ -102,8 +102,8 @@ struct Scene : vtkPMBRayCaster::Target
       return nullptr;
     }
     static const float anything = 1;
-    this->Request.depth_limit = this->IsAlone ? nullptr : &anything;
-    if (!this->IsAlone)
+    this->Request.depth_limit = this->IsLimited ? &anything : nullptr;
+    if (this->IsLimited)
     {
       this->Picture.ReadLimits(nullptr);
     }
@@ -119,7 +119,7 @@ struct Scene : vtkPMBRayCaster::Target
     request.colors = this->Colors.data();
     request.depth = this->Depth.data();
     request.depth_limit = nullptr;
-    if (!this->IsAlone)
+    if (this->IsLimited)
     {
       this->Limits.resize(pixels);
       this->Picture.ReadLimits(this->Limits.data());
@@ -134,7 +134,7 @@ struct Scene : vtkPMBRayCaster::Target
   pmb_ray_request Request = {};
   vtkPMBVolumePicture Picture;
   vtkVolumeProperty* Property;
-  bool IsAlone;     // nothing is drawn before that could hide it
+  bool IsLimited;   // rays have to end at what is drawn already
   bool IsSelection; // rays end behind what is drawn, see vtkPMBReachDrawnSurface()
   std::vector<pmb_ray_isovalue> Isovalues;
   std::vector<pmb_ray_light> Lights;
@@ -160,6 +160,14 @@ bool IsAlone(vtkRenderer* renderer)
     visible += prop->GetVisibility() ? (vtkVolume::SafeDownCast(prop) ? 1 : 2) : 0;
   }
   return visible == 1 && !renderer->GetPreserveDepthBuffer();
+}
+
+// Whether OpenGL's depth test alone tells what is in front: of surfaces that are opaque.
+bool IsOpaque(const pmb_ray_request& request)
+{
+  return request.mode == PMB_RAY_ISOSURFACE &&
+    std::all_of(request.isovalues, request.isovalues + request.isovalue_count,
+      [](const pmb_ray_isovalue& isovalue) { return isovalue.color[3] >= 1; });
 }
 
 // A plane of the world as one of the volume's own space, which the matrix takes to the world.
@@ -402,7 +410,7 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   AddMaterial(property, scene);
   AddPlanes(this->Cropping ? this->CroppingRegionPlanes : nullptr, this->ClippingPlanes, volume, scene);
   scene.IsSelection = selector;
-  scene.IsAlone = !selector && IsAlone(renderer);
+  scene.IsLimited = selector || !(IsAlone(renderer) || IsOpaque(scene.Request));
   if (!scene.Picture.Resize(window, scene.Origin, scene.Request.width, scene.Request.height))
   {
     vtkErrorMacro("OpenGL has no memory for a picture of " << scene.Request.width << " x " << scene.Request.height
