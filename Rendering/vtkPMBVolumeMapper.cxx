@@ -10,6 +10,7 @@
 #include "vtkImageData.h"
 #include "vtkLight.h"
 #include "vtkLightCollection.h"
+#include "vtkMath.h"
 #include "vtkMatrix4x4.h"
 #include "vtkObjectFactory.h"
 #include "vtkOpenGLRenderWindow.h"
@@ -148,7 +149,7 @@ private:
   double TableRange[2];
 };
 
-// Whether the renderer shows nothing but one volume.
+// Whether the renderer shows nothing but one volume. ParaView has props without a place, for selections.
 bool IsAlone(vtkRenderer* renderer)
 {
   int visible = 0;
@@ -157,7 +158,8 @@ bool IsAlone(vtkRenderer* renderer)
   props->InitTraversal(at);
   while (vtkProp* prop = props->GetNextProp(at))
   {
-    visible += prop->GetVisibility() ? (vtkVolume::SafeDownCast(prop) ? 1 : 2) : 0;
+    const double* bounds = prop->GetVisibility() ? prop->GetBounds() : nullptr;
+    visible += bounds && vtkMath::AreBoundsInitialized(bounds) ? (vtkVolume::SafeDownCast(prop) ? 1 : 2) : 0;
   }
   return visible == 1 && !renderer->GetPreserveDepthBuffer();
 }
