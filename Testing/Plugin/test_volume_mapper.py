@@ -195,8 +195,8 @@ def surface_of(image, isovalue):
 
 
 def test_isosurface_is_the_mesh():
-    """Depth within a cell of the mesh's, the same silhouette, and its light."""
-    for image in (gyroid(), gyroid(spacing=(1, .6, 2)), gyroid(hole=True)):
+    """Depth within a cell of the mesh's, the same silhouette, and its light; behind and before a ball, too."""
+    for image, others in ((gyroid(), 0), (gyroid(spacing=(1, .6, 2)), 0), (gyroid(hole=True), 0), (gyroid(), 1)):
         contour = surface_of(image, ISOVALUE)
         color = [0, 0, 0]
         made = property_of(ISOVALUE)
@@ -206,7 +206,9 @@ def test_isosurface_is_the_mesh():
         for name in ("Ambient", "Diffuse", "Specular"):
             getattr(actor.GetProperty(), f"Set{name}")(getattr(made, f"Get{name}")())
         mapper = vtkPMBVolumeMapper()
-        rays, mesh = Scene(volume_of(mapper, image, vtkVolumeMapper.ISOSURFACE_BLEND, made)), Scene(actor)
+        balls = [[ball((18, 22, 50), 14, (.8, .1, .2)) for _ in range(others)] for _ in range(2)]
+        rays = Scene(volume_of(mapper, image, vtkVolumeMapper.ISOSURFACE_BLEND, made), *balls[0])
+        mesh = Scene(actor, *balls[1])
         for name in ("Position", "FocalPoint", "ViewUp", "ClippingRange"):
             getattr(mesh.camera, f"Set{name}")(getattr(rays.camera, f"Get{name}")())
         ours, theirs = rays.depths(), mesh.depths()
