@@ -47,9 +47,8 @@ pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh
   }
   if (mesh->id_type == PMB_INT32 &&
     ((mesh->triangles && total.points - 1 > INT32_MAX) || (mesh->offsets && total.triangles > INT32_MAX / 3))) {
-    return pmb_fail(context, PMB_TOO_LARGE,
-      "%s: %lld points and %lld triangles do not fit 32-bit ids; use PMB_INT64", call, (long long)total.points,
-      (long long)total.triangles);
+    return pmb_fail(context, PMB_TOO_LARGE, "%s: %lld points and %lld triangles do not fit 32-bit ids; use PMB_INT64",
+      call, (long long)total.points, (long long)total.triangles);
   }
   if ((unsigned)mesh->gradient_estimator > (unsigned)PMB_SOBEL) {
     return pmb_fail(context, PMB_INVALID,

@@ -6,23 +6,22 @@
 #include <string.h>
 
 /* The loops of each instruction set, see pmb_cpu_brick.h. */
-#define PMB_CPU_LOOPS(path)                                                                             \
-  void pmb_cpu_summarize_##path(void *data, int worker, size_t i);                                      \
-  void pmb_cpu_select_count_##path(void *data, int worker, size_t i);                                   \
-  void pmb_cpu_select_write_##path(void *data, int worker, size_t i);                                   \
-  void pmb_cpu_classify_##path(void *data, int worker, size_t i);                                       \
-  void pmb_cpu_emit_##path(void *data, int worker, size_t i);                                           \
-  void pmb_particle_densities_##path(void *data, int worker, size_t i);                                 \
-  void pmb_particle_potential_##path(void *data, int worker, size_t i);                                 \
-  void pmb_particle_refine_##path(void *data, int worker, size_t i);                                    \
-  void pmb_particle_classify_##path(void *data, int worker, size_t i);                                  \
-  void pmb_particle_parameters_##path(void *data, int worker, size_t i);                                \
-  void pmb_particle_emit_##path(void *data, int worker, size_t i);                                      \
-  static const pmb_cpu_loops path##_loops = { #path, pmb_cpu_summarize_##path,                          \
-    pmb_cpu_select_count_##path, pmb_cpu_select_write_##path, pmb_cpu_classify_##path,                  \
-    pmb_cpu_emit_##path, pmb_particle_densities_##path, pmb_particle_potential_##path,                  \
-    pmb_particle_refine_##path,                                                                         \
-    pmb_particle_classify_##path, pmb_particle_parameters_##path, pmb_particle_emit_##path };
+#define PMB_CPU_LOOPS(path)                                                                                   \
+  void pmb_cpu_summarize_##path(void *data, int worker, size_t i);                                            \
+  void pmb_cpu_select_count_##path(void *data, int worker, size_t i);                                         \
+  void pmb_cpu_select_write_##path(void *data, int worker, size_t i);                                         \
+  void pmb_cpu_classify_##path(void *data, int worker, size_t i);                                             \
+  void pmb_cpu_emit_##path(void *data, int worker, size_t i);                                                 \
+  void pmb_particle_densities_##path(void *data, int worker, size_t i);                                       \
+  void pmb_particle_potential_##path(void *data, int worker, size_t i);                                       \
+  void pmb_particle_refine_##path(void *data, int worker, size_t i);                                          \
+  void pmb_particle_classify_##path(void *data, int worker, size_t i);                                        \
+  void pmb_particle_parameters_##path(void *data, int worker, size_t i);                                      \
+  void pmb_particle_emit_##path(void *data, int worker, size_t i);                                            \
+  static const pmb_cpu_loops path##_loops = { #path, pmb_cpu_summarize_##path, pmb_cpu_select_count_##path,   \
+    pmb_cpu_select_write_##path, pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path, \
+    pmb_particle_potential_##path, pmb_particle_refine_##path, pmb_particle_classify_##path,                  \
+    pmb_particle_parameters_##path, pmb_particle_emit_##path };
 PMB_CPU_LOOPS(portable)
 #if defined(PMB_X86)
 PMB_CPU_LOOPS(avx2)

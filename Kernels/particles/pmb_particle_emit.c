@@ -108,8 +108,7 @@ static void add_spheres(void *arg)
       for (int a = 0; a < 3; ++a) {
         offset[a] = pmb_particle_offset(s->place[a][0][i], s->place[a][1][i], near->cell[a][j], near->fraction[a][j]);
       }
-      const float distance =
-        sqrtf(offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]));
+      const float distance = sqrtf(offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]));
       const float depth = near->amount[j] - distance;
       if (depth > s->deepest[i]) {
         s->deepest[i] = depth;

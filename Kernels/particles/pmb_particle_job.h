@@ -14,13 +14,13 @@
 #include "shared/pmb_particle.h"
 
 enum {
-  PMB_PARTICLE_CHUNK = 4096,    /* particles in a unit of work of prepare and sort */
-  PMB_PARTICLE_DENSITIES = 256, /* of densities */
-  PMB_PARTICLE_BRICKS = 8,      /* bricks, of the potential */
+  PMB_PARTICLE_CHUNK = 4096,      /* particles in a unit of work of prepare and sort */
+  PMB_PARTICLE_DENSITIES = 256,   /* of densities */
+  PMB_PARTICLE_BRICKS = 8,        /* bricks, of the potential */
   PMB_PARTICLE_RECORDS_SHIFT = 4, /* records, of classify and emit, as a power of 2 */
-  PMB_PARTICLE_GROUP = 4096,    /* least bricks whose samples are held at the same time */
-  PMB_PARTICLE_NEAR = 512,      /* particles that are taken together, a multiple of 512 */
-  PMB_PARTICLE_ROWS = 128,      /* more rows of cubes than are near a brick: a cube's edge is half of the reach or more */
+  PMB_PARTICLE_GROUP = 4096,      /* least bricks whose samples are held at the same time */
+  PMB_PARTICLE_NEAR = 512,        /* particles that are taken together, a multiple of 512 */
+  PMB_PARTICLE_ROWS = 128, /* more rows of cubes than are near a brick: a cube's edge is half of the reach or more */
   PMB_BRICK_SAMPLES = PMB_BRICK_X * PMB_BRICK_ROWS,
   PMB_TILE_ROW = PMB_BRICK_X + 4, /* floats from one row of a brick and its halo to the next */
   PMB_TILE_SAMPLES = 25 * PMB_TILE_ROW
@@ -51,7 +51,8 @@ typedef struct pmb_particle_near {
   int batch, ends; /* how many lists were before for the same box; this is the last one */
   int rows;        /* of cubes near the box, and what is left of them */
   int64_t row_begin[PMB_PARTICLE_ROWS], row_end[PMB_PARTICLE_ROWS];
-  float cell[3][PMB_PARTICLE_NEAR], fraction[3][PMB_PARTICLE_NEAR]; /* cells are counted from the box's first sample */
+  float cell[3][PMB_PARTICLE_NEAR],
+    fraction[3][PMB_PARTICLE_NEAR]; /* cells are counted from the box's first sample */
   float scale[PMB_PARTICLE_NEAR], amount[PMB_PARTICLE_NEAR], reach2[PMB_PARTICLE_NEAR];
 } pmb_particle_near;
 
@@ -84,28 +85,29 @@ struct pmb_particles {
   int64_t bricks[3]; /* a brick without a sample is at each upper end */
   int shift;         /* particles are sorted into cubes of 2^shift cells */
   int64_t cubes[3];
-  double reach; /* the greatest, in cells */
+  double reach;          /* the greatest, in cells */
   pmb_isovalue isovalue; /* of spheres in cells */
   float background;      /* of samples that no kernel reaches */
   float scale;           /* where all particles have the same radius */
 
   /* The particles, sorted by cube, x fastest, then by their order in the input. */
   int64_t count;
-  int all_add; /* no weight is negative, and the kernel is added: a part of the sum is not more than the sum */
-  pmb_buffer facts;                      /* per chunk */
-  pmb_buffer keys[2], indices[2];        /* cube, uint64_t, and place in the input, uint32_t; twice for sorting */
+  int all_add;      /* no weight is negative, and the kernel is added: a part of the sum is not more than the sum */
+  pmb_buffer facts; /* per chunk */
+  pmb_buffer keys[2], indices[2]; /* cube, uint64_t, and place in the input, uint32_t; twice for sorting */
   pmb_buffer histograms;
-  pmb_buffer cells[3];                   /* int32_t */
-  pmb_buffer fractions[3];               /* float */
-  pmb_buffer scales, amounts, reaches;   /* float; scales and reaches only with radii */
-  pmb_buffer masses;                     /* float, while densities are computed */
-  pmb_buffer row_keys, row_begins;       /* rows of cubes with particles: y + cubes[1] * z; their first particle, uint32_t */
+  pmb_buffer cells[3];                 /* int32_t */
+  pmb_buffer fractions[3];             /* float */
+  pmb_buffer scales, amounts, reaches; /* float; scales and reaches only with radii */
+  pmb_buffer masses;                   /* float, while densities are computed */
+  pmb_buffer row_keys,
+    row_begins; /* rows of cubes with particles: y + cubes[1] * z; their first particle, uint32_t */
   int64_t row_count;
 
   /* Bricks that a kernel reaches, in order: x + bricks[0] * (y + bricks[1] * z). */
   pmb_buffer layers, layer_begins; /* bricks of equal z: z, int64_t; first brick */
   int64_t layer_count;
-  pmb_buffer bits;   /* per worker */
+  pmb_buffer bits; /* per worker */
   pmb_buffer bricks_reached;
   int64_t brick_count;
 
@@ -191,7 +193,6 @@ double pmb_particles_reach_of(const pmb_particles *p, double length);
 pmb_status pmb_particles_run(pmb_particles *p, int64_t chunks, pmb_cpu_loop loop, double begin, double end);
 
 /* Reserves memory for the call; PMB_OK or PMB_OUT_OF_MEMORY. */
-pmb_status pmb_particles_reserve(
-  pmb_particles *p, pmb_buffer *buffer, int64_t count, size_t size, const char *what);
+pmb_status pmb_particles_reserve(pmb_particles *p, pmb_buffer *buffer, int64_t count, size_t size, const char *what);
 
 #endif

@@ -14,7 +14,8 @@ typedef struct near_search {
   const float *amounts; /* of each particle; NULL: all 1 */
   int32_t first[3], last[3];
   pmb_particle_near *near;
-  void (*take)(void *arg); /* is called for `near` each time that it is full and at the end, with near->ends set then */
+  void (*take)(
+    void *arg); /* is called for `near` each time that it is full and at the end, with near->ends set then */
   void *arg;
 } near_search;
 

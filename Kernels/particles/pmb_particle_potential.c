@@ -22,8 +22,7 @@ static void add_densities(void *arg)
       const float x = pmb_particle_offset(b->whole[0][l], b->part[0][l], near->cell[0][j], near->fraction[0][j]);
       const float y = pmb_particle_offset(b->whole[1][l], b->part[1][l], near->cell[1][j], near->fraction[1][j]);
       const float z = pmb_particle_offset(b->whole[2][l], b->part[2][l], near->cell[2][j], near->fraction[2][j]);
-      b->sum[l] = pmb_kernel_add(
-        PMB_KERNEL_SPLINE, b->sum[l], x * x + (y * y + z * z), b->scale[l], near->amount[j]);
+      b->sum[l] = pmb_kernel_add(PMB_KERNEL_SPLINE, b->sum[l], x * x + (y * y + z * z), b->scale[l], near->amount[j]);
     }
   }
 }
@@ -181,8 +180,7 @@ static int is_sure(const brick_sum *b, int half)
   float sum[PMB_BRICK_X];
   int sure = 1;
   memset(sum, 0, sizeof(sum));
-  add_kernel[p->request.kernel](
-    b->scratch, list_half(b->scratch, p, half, NEAREST2), half * PMB_LANES, sum);
+  add_kernel[p->request.kernel](b->scratch, list_half(b->scratch, p, half, NEAREST2), half * PMB_LANES, sum);
   for (int l = 0; l < PMB_LANES; ++l) {
     sure &= sum[half * PMB_LANES + l] >= enough;
   }
@@ -210,8 +208,7 @@ static void add_to_brick(void *arg)
       if (may_be_sure && is_sure(b, half)) {
         b->sides->sure |= bit;
       } else {
-        add_kernel[p->request.kernel](
-          s, list_half(s, p, half, 1), half * PMB_LANES, b->samples + row * PMB_BRICK_X);
+        add_kernel[p->request.kernel](s, list_half(s, p, half, 1), half * PMB_LANES, b->samples + row * PMB_BRICK_X);
       }
     }
   }
@@ -227,8 +224,7 @@ static void find_sides(const pmb_particles *p, const float *samples, pmb_particl
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     const uint32_t in = at_least_float32(samples + row * PMB_BRICK_X, threshold);
     sides->inside |= (uint32_t)((in & 0xffff) != 0) << 2 * row | (uint32_t)(in >> 16 != 0) << (2 * row + 1);
-    sides->outside |=
-      (uint32_t)((~in & 0xffff) != 0) << 2 * row | (uint32_t)(~in >> 16 != 0) << (2 * row + 1);
+    sides->outside |= (uint32_t)((~in & 0xffff) != 0) << 2 * row | (uint32_t)(~in >> 16 != 0) << (2 * row + 1);
   }
 }
 

@@ -18,8 +18,7 @@ static void set_bits(uint64_t *bits, int64_t low, int64_t high)
 }
 
 /* The bricks of row (y,z) among `from` rows of cubes, in which the layer's are; appends them to `out`, if set; returns how many. */
-static int64_t reach_row(
-  const pmb_particles *p, int64_t y, int64_t z, int64_t row, uint64_t *bits, uint64_t *out)
+static int64_t reach_row(const pmb_particles *p, int64_t y, int64_t z, int64_t row, uint64_t *bits, uint64_t *out)
 {
   const uint64_t *row_keys = p->row_keys.data;
   const uint32_t *begins = p->row_begins.data;
@@ -77,8 +76,8 @@ static void reach_layer(void *data, int worker, size_t i)
   }
   for (int64_t word = least >> 6; word <= most >> 6; ++word) {
     for (uint64_t rest = bits_y[word]; rest; rest &= rest - 1) {
-      count += reach_row(
-        p, word * 64 + pmb_lowest_bit(rest), z, first_row, bits_y + job->words_y, out ? out + count : NULL);
+      count +=
+        reach_row(p, word * 64 + pmb_lowest_bit(rest), z, first_row, bits_y + job->words_y, out ? out + count : NULL);
     }
     bits_y[word] = 0;
   }

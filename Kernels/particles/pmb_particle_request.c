@@ -100,7 +100,8 @@ pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *req
   }
   if (!PMB_IS_FINITE(r->isovalue) || (r->kernel != PMB_KERNEL_SPHERES && !(r->isovalue > 1e-30))) {
     return pmb_fail(context, PMB_INVALID,
-      "pmb_particles_count: isovalue is %g; use a finite number, above 1e-30 but for spheres: it is 0 outside", r->isovalue);
+      "pmb_particles_count: isovalue is %g; use a finite number, above 1e-30 but for spheres: it is 0 outside",
+      r->isovalue);
   }
   if (r->brick_limit < 0) {
     return pmb_fail(context, PMB_INVALID, "pmb_particles_count: brick_limit is %lld; use 0 (2^26) or more",

@@ -6,23 +6,23 @@ enum { DIGIT = 11, DIGITS = 1 << DIGIT, MOST_SORT_CHUNKS = 64 };
 
 /* ---- numbers of the input ---- */
 
-#define PMB_READ(NAME, type, name, real)                                                                     \
+#define PMB_READ(NAME, type, name, real)                                                                          \
   static void read_##name(const pmb_particle_array *array, int components, int64_t first, int64_t n, double *out) \
-  {                                                                                                          \
-    const type *values = (const type *)array->values + first * array->stride;                                \
-    for (int64_t i = 0; i < n; ++i) {                                                                        \
-      for (int c = 0; c < components; ++c) {                                                                 \
-        out[i * components + c] = (double)values[i * array->stride + c];                                     \
-      }                                                                                                      \
-    }                                                                                                        \
+  {                                                                                                               \
+    const type *values = (const type *)array->values + first * array->stride;                                     \
+    for (int64_t i = 0; i < n; ++i) {                                                                             \
+      for (int c = 0; c < components; ++c) {                                                                      \
+        out[i * components + c] = (double)values[i * array->stride + c];                                          \
+      }                                                                                                           \
+    }                                                                                                             \
   }
 PMB_SAMPLE_TYPES(PMB_READ)
 
 void pmb_particles_read(const pmb_particle_array *array, int components, int64_t first, int64_t n, double *out)
 {
 #define PMB_ENTRY(NAME, type, name, real) [PMB_##NAME] = read_##name,
-  static void (*const by_type[])(const pmb_particle_array *, int, int64_t, int64_t, double *) = { PMB_SAMPLE_TYPES(
-    PMB_ENTRY) };
+  static void (*const by_type[])(
+    const pmb_particle_array *, int, int64_t, int64_t, double *) = { PMB_SAMPLE_TYPES(PMB_ENTRY) };
   by_type[array->type](array, components, first, n, out);
 }
 
@@ -337,7 +337,8 @@ static void fill_chunk(void *data, int worker, size_t chunk)
   const fill_job *job = data;
   pmb_particles *p = job->p;
   const pmb_particle_request *r = &p->request;
-  const int64_t begin = (int64_t)chunk * PMB_PARTICLE_CHUNK, end = pmb_cpu_smaller(begin + PMB_PARTICLE_CHUNK, p->count);
+  const int64_t begin = (int64_t)chunk * PMB_PARTICLE_CHUNK,
+                end = pmb_cpu_smaller(begin + PMB_PARTICLE_CHUNK, p->count);
   (void)worker;
   for (int64_t i = begin; i < end; ++i) {
     const int64_t index = job->indices[i];
@@ -385,7 +386,8 @@ static pmb_status find_rows(pmb_particles *p, const uint64_t *keys)
     } else {
       p->row_count = rows;
       status = pmb_particles_reserve(p, &p->row_keys, rows, sizeof(uint64_t), "rows of particles");
-      status = status ? status : pmb_particles_reserve(p, &p->row_begins, rows + 1, sizeof(uint32_t), "rows of particles");
+      status =
+        status ? status : pmb_particles_reserve(p, &p->row_begins, rows + 1, sizeof(uint32_t), "rows of particles");
     }
   }
   return status;
@@ -413,8 +415,7 @@ pmb_status pmb_particles_sort(pmb_particles *p)
     }
   }
   int sorted = 0;
-  pmb_status status =
-    pmb_particles_run(p, chunks_of(r->positions.count, PMB_PARTICLE_CHUNK), key_chunk, 0.02, 0.04);
+  pmb_status status = pmb_particles_run(p, chunks_of(r->positions.count, PMB_PARTICLE_CHUNK), key_chunk, 0.02, 0.04);
   status = status ? status : sort_keys(p, &sorted);
   status = status ? status : find_rows(p, p->keys[sorted].data);
   if (status != PMB_OK) {

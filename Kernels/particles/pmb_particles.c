@@ -14,7 +14,8 @@ pmb_status pmb_particles_reserve(pmb_particles *p, pmb_buffer *buffer, int64_t c
 }
 
 /* Makes room for `count` elements and keeps the first `used`. */
-static pmb_status grow(pmb_particles *p, pmb_buffer *buffer, int64_t used, int64_t count, size_t size, const char *what)
+static pmb_status grow(
+  pmb_particles *p, pmb_buffer *buffer, int64_t used, int64_t count, size_t size, const char *what)
 {
   if (buffer->data && (size_t)count * size <= buffer->capacity) {
     return PMB_OK;
@@ -197,9 +198,10 @@ static pmb_status find_candidates(pmb_particles *p, int64_t end)
   }
   p->group_begin = p->record_count;
   p->record_count += count;
-  const pmb_status status = grow(
-    p, &p->cpu.found.records, p->group_begin, p->record_count, sizeof(pmb_cpu_record), "the active bricks");
-  return status ? status : grow(p, &p->active, p->group_begin, p->record_count, sizeof(uint64_t), "the active bricks");
+  const pmb_status status =
+    grow(p, &p->cpu.found.records, p->group_begin, p->record_count, sizeof(pmb_cpu_record), "the active bricks");
+  return status ? status
+                : grow(p, &p->active, p->group_begin, p->record_count, sizeof(uint64_t), "the active bricks");
 }
 
 /* Drops records without content, and sets the places of the others. Returns the points of the group. */
@@ -302,9 +304,8 @@ static pmb_status reserve_workers(pmb_particles *p)
     p->cpu.bricks[a] = p->bricks[a];
   }
   const pmb_status status = pmb_particles_reserve(p, &p->scratch, workers, sizeof(pmb_particle_scratch), "workers");
-  return status
-    ? status
-    : pmb_particles_reserve(p, &p->cpu_scratch, workers, pmb_cpu_scratch_size(PMB_FLOAT32), "workers");
+  return status ? status
+                : pmb_particles_reserve(p, &p->cpu_scratch, workers, pmb_cpu_scratch_size(PMB_FLOAT32), "workers");
 }
 
 static pmb_status count_particles(pmb_particles *p)
@@ -318,14 +319,14 @@ static pmb_status count_particles(pmb_particles *p)
   status = status ? status : reserve_workers(p);
   p->cpu.scratch = p->cpu_scratch;
   if (status == PMB_OK && p->request.kernel == PMB_KERNEL_SPLINE && !p->request.densities.values) {
-    status = pmb_particles_run(p, chunks_of(p->count, PMB_PARTICLE_DENSITIES), p->loops->particle_densities, 0.05, 0.1);
+    status =
+      pmb_particles_run(p, chunks_of(p->count, PMB_PARTICLE_DENSITIES), p->loops->particle_densities, 0.05, 0.1);
   }
   status = status ? status : find_active(p);
   return status ? status : scan(p);
 }
 
-pmb_status pmb_particles_count(
-  pmb_particles *p, const pmb_particle_request *request, pmb_particle_sizes *sizes)
+pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *request, pmb_particle_sizes *sizes)
 {
   if (!p) {
     return PMB_INVALID;
@@ -363,12 +364,11 @@ pmb_status pmb_particles_emit(pmb_particles *p, const pmb_mesh *mesh)
   context->crew.highest = 0;
   const pmb_sizes total = { p->sizes.points, p->sizes.triangles };
   if (!p->counted) {
-    return pmb_fail(
-      context, PMB_INVALID, "pmb_particles_emit: nothing is counted; call pmb_particles_count first");
+    return pmb_fail(context, PMB_INVALID, "pmb_particles_emit: nothing is counted; call pmb_particles_count first");
   }
   pmb_status status = pmb_check_mesh(context, "pmb_particles_emit", mesh, total);
-  if (status == PMB_OK && (mesh->scalars || mesh->cells || mesh->attribute_count || mesh->point_ranges ||
-    mesh->normal_ranges)) {
+  if (status == PMB_OK &&
+    (mesh->scalars || mesh->cells || mesh->attribute_count || mesh->point_ranges || mesh->normal_ranges)) {
     status = pmb_fail(context, PMB_INVALID,
       "pmb_particles_emit: scalars, cells, attributes and ranges of a mesh of particles are not available; leave them NULL");
   }

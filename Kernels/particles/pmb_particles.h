@@ -32,7 +32,8 @@ extern "C" {
 #endif
 
 typedef enum pmb_particle_kernel {
-  PMB_KERNEL_SPLINE = 0, /* SPH: the sum is about 1 within the fluid; half is between the outermost particles and nothing */
+  PMB_KERNEL_SPLINE =
+    0, /* SPH: the sum is about 1 within the fluid; half is between the outermost particles and nothing */
   PMB_KERNEL_GAUSSIAN = 1,
   PMB_KERNEL_POLYNOMIAL = 2, /* metaballs */
   PMB_KERNEL_SPHERES = 3     /* signed distance to the union of spheres, positive inside */
@@ -48,9 +49,10 @@ typedef struct pmb_particle_array {
 
 typedef struct pmb_particle_request {
   size_t struct_size;
-  pmb_particle_array positions; /* 3 components. Particles at a position that is not finite are left out and counted */
-  double spacing;               /* edge of a cell, world length. Samples are at its multiples */
-  double isovalue;              /* above 0, and for spheres any: at most the radius, a depth below the spheres' surface */
+  pmb_particle_array
+    positions;     /* 3 components. Particles at a position that is not finite are left out and counted */
+  double spacing;  /* edge of a cell, world length. Samples are at its multiples */
+  double isovalue; /* above 0, and for spheres any: at most the radius, a depth below the spheres' surface */
   pmb_particle_kernel kernel;
   double radius;            /* of each particle, if radii is not set */
   pmb_particle_array radii; /* above 0 */
