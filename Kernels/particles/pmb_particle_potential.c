@@ -125,12 +125,23 @@ static add_function *const add_kernel[] = { add_spline, add_gaussian, add_polyno
 /* Kernels are great near the particle: this part of the reach has some 80% of the sum within a fluid. */
 static const float NEAREST2 = 0.36f;
 
+/* Particles near a brick: so many are listed without vectors, and their sum is hardly great throughout half a row. */
+enum { FEW = 24 };
+
 /* Lists the particles that reach half a row, or with a smaller `part` those whose squared distance is so much less. */
 static int list_half(pmb_particle_scratch *s, const pmb_particles *p, int half, float part)
 {
   const pmb_particle_near *near = &s->near;
   const int words = (near->n + 31) / 32;
   const float *gap2 = s->gap2[half];
+  if (near->n <= FEW) {
+    int n = 0;
+    for (int j = 0; j < near->n; ++j) {
+      s->list[n] = (uint16_t)j;
+      n += gap2[j] + s->distance2[j] <= near->reach2[j] * part;
+    }
+    return n;
+  }
   for (int j = 0; j < near->n; ++j) {
     s->margin[j] = near->reach2[j] * part - (gap2[j] + s->distance2[j]);
   }
@@ -194,7 +205,7 @@ static void add_to_brick(void *arg)
   pmb_particle_scratch *s = b->scratch;
   const pmb_particles *p = b->p;
   const int whole = s->near.batch == 0 && s->near.ends; /* the list has all particles */
-  const int may_be_sure = whole && p->all_add && !b->sides->sure;
+  const int may_be_sure = whole && s->near.n > FEW && p->all_add && !b->sides->sure;
   find_gaps(s);
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
     if (b->wanted >> 2 * row & 3) {
@@ -208,7 +219,10 @@ static void add_to_brick(void *arg)
       if (may_be_sure && is_sure(b, half)) {
         b->sides->sure |= bit;
       } else {
-        add_kernel[p->request.kernel](s, list_half(s, p, half, 1), half * PMB_LANES, b->samples + row * PMB_BRICK_X);
+        const int n = list_half(s, p, half, 1);
+        if (n > 0) {
+          add_kernel[p->request.kernel](s, n, half * PMB_LANES, b->samples + row * PMB_BRICK_X);
+        }
       }
     }
   }
