@@ -56,7 +56,32 @@ static void write_points(const pmb_particles *p, const pmb_cpu_record *record, c
 typedef struct gradient_sum {
   pmb_particle_scratch *scratch;
   int points;
+  const uint8_t (*places)[8]; /* of pmb_cpu_tables */
 } gradient_sum;
+
+/* Lists the particles near that reach the box of 16 points. */
+static int list_near_points(pmb_particle_scratch *s, const uint8_t (*places)[8], const float (*whole)[PMB_LANES],
+  const float (*part)[PMB_LANES])
+{
+  const pmb_particle_near *near = &s->near;
+  for (int j = 0; j < near->n; ++j) {
+    s->margin[j] = near->reach2[j];
+  }
+  for (int a = 0; a < 3; ++a) {
+    float low = INFINITY, high = -INFINITY;
+    for (int l = 0; l < PMB_LANES; ++l) {
+      const float at = whole[a][l] + part[a][l];
+      low = at < low ? at : low;
+      high = at > high ? at : high;
+    }
+    for (int j = 0; j < near->n; ++j) {
+      const float x = near->cell[a][j] + near->fraction[a][j];
+      const float gap = pmb_positive(low - x > x - high ? low - x : x - high);
+      s->margin[j] -= gap * gap;
+    }
+  }
+  return list_margins(s, places);
+}
 
 /* Adds the gradients of the list's particles at the points of a brick. */
 PMB_INLINE void add_to_gradients(const gradient_sum *b, const int kernel)
@@ -70,7 +95,9 @@ PMB_INLINE void add_to_gradients(const gradient_sum *b, const int kernel)
       memcpy(whole[a], s->place[a][0] + i, sizeof(whole[a]));
       memcpy(part[a], s->place[a][1] + i, sizeof(part[a]));
     }
-    for (int j = 0; j < near->n; ++j) {
+    const int n = list_near_points(s, b->places, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part);
+    for (int k = 0; k < n; ++k) {
+      const int j = s->list[k];
       PMB_EACH_LANE (l) {
         const float x = pmb_particle_offset(whole[0][l], part[0][l], near->cell[0][j], near->fraction[0][j]);
         const float y = pmb_particle_offset(whole[1][l], part[1][l], near->cell[1][j], near->fraction[1][j]);
@@ -157,7 +184,7 @@ static void emit_gradients(const pmb_particles *p, const pmb_cpu_record *record,
 {
   static void (*const add[])(void *) = { add_spline, add_gaussian, add_polynomial, add_spheres };
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
-  gradient_sum b = { s, n };
+  gradient_sum b = { s, n, p->cpu.tables->places };
   near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, add[p->request.kernel], &b };
   for (int a = 0; a < 3; ++a) {
     search.first[a] = record->position[a] * size[a];
@@ -167,6 +194,7 @@ static void emit_gradients(const pmb_particles *p, const pmb_cpu_record *record,
   for (int i = 0; p->request.kernel == PMB_KERNEL_SPHERES && i < n; ++i) {
     s->deepest[i] = -INFINITY;
   }
+  begin_near(p, p->amounts.data, &s->near);
   search_near(&search, 0);
   write_gradients(p, parameters, s, n, p->cpu.mesh, first);
 }

@@ -4,6 +4,8 @@
 #define PMB_PARTICLE_NEAR_H
 
 #include "cpu/pmb_cpu_brick.h"
+#include "cpu/vector/pmb_cpu_compare.h"
+#include "cpu/vector/pmb_cpu_lanes.h"
 #include "particles/pmb_particle_job.h"
 
 /* Every sum over particles takes 16 places at a time. */
@@ -19,32 +21,43 @@ typedef struct near_search {
   void *arg;
 } near_search;
 
+/* Where a kernel is 0, squared: a little more, so that rounding never drops a particle. */
+static inline float reach2_of(float reach)
+{
+  const float more = reach * 1.0001f + 0.01f;
+  return more * more;
+}
+
+/* Begins a worker's list: what all particles have in common. */
+static void begin_near(const pmb_particles *p, const float *amounts, pmb_particle_near *near)
+{
+  for (int i = 0; i < PMB_PARTICLE_NEAR; ++i) {
+    near->scale[i] = p->scale;
+    near->reach2[i] = reach2_of((float)p->reach);
+    near->amount[i] = amounts ? 0 : 1;
+  }
+}
+
 /* Takes n particles from `begin` on. */
 static inline void append(const near_search *s, int64_t begin, int n)
 {
   const pmb_particles *p = s->p;
-  const int varied = p->request.radii.values != NULL;
-  const float *scales = (const float *)p->scales.data + begin, *reaches = (const float *)p->reaches.data + begin;
-  const float *amounts = s->amounts + begin;
   pmb_particle_near *near = s->near;
   const int to = near->n;
   for (int a = 0; a < 3; ++a) {
     const int32_t *cells = (const int32_t *)p->cells[a].data + begin, first = s->first[a];
+    const float *fractions = (const float *)p->fractions[a].data + begin;
     for (int i = 0; i < n; ++i) {
       near->cell[a][to + i] = (float)(cells[i] - first);
+      near->fraction[a][to + i] = fractions[i];
     }
-    memcpy(near->fraction[a] + to, (const float *)p->fractions[a].data + begin, (size_t)n * sizeof(float));
   }
-  for (int i = 0; i < n; ++i) {
-    near->amount[to + i] = s->amounts ? amounts[i] : 1;
+  for (int i = 0; s->amounts && i < n; ++i) {
+    near->amount[to + i] = s->amounts[begin + i];
   }
-  for (int i = 0; i < n; ++i) {
-    near->scale[to + i] = varied ? scales[i] : p->scale;
-  }
-  for (int i = 0; i < n; ++i) {
-    /* A little more, so that rounding never drops a particle whose kernel is not 0. */
-    const float reach = (varied ? reaches[i] : (float)p->reach) * 1.0001f + 0.01f;
-    near->reach2[to + i] = reach * reach;
+  for (int i = 0; p->request.radii.values && i < n; ++i) {
+    near->scale[to + i] = ((const float *)p->scales.data)[begin + i];
+    near->reach2[to + i] = reach2_of(((const float *)p->reaches.data)[begin + i]);
   }
   near->n += n;
 }
@@ -119,6 +132,22 @@ static void search_near(const near_search *s, int same_rows)
   if (near->n > 0) {
     s->take(s->arg);
   }
+}
+
+/* Lists the particles near whose margin is 0 or more; returns how many. */
+static int list_margins(pmb_particle_scratch *s, const uint8_t (*places)[8])
+{
+  const int n = s->near.n, words = (n + 31) / 32, all = (words + 15) / 16 * 16;
+  for (int j = n; j < 32 * words; ++j) {
+    s->margin[j] = -1;
+  }
+  for (int w = 0; w < words; ++w) {
+    s->words[w] = at_least_float32(s->margin + 32 * w, 0);
+  }
+  for (int w = words; w < all; ++w) {
+    s->words[w] = 0;
+  }
+  return lanes_list_words(places, s->words, all, s->list);
 }
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Passes densities and potential: sums of kernels at particles and at the samples of bricks. */
-#include "cpu/pmb_cpu_brick.h"
-#include "cpu/vector/pmb_cpu_compare.h"
-#include "cpu/vector/pmb_cpu_lanes.h"
 #include "particles/pmb_particle_near.h"
 
 /* ---- densities ---- */
@@ -73,6 +70,7 @@ void PMB_PATH_NAME(pmb_particle_densities)(void *data, int worker, size_t chunk)
   pmb_particle_near *near = &pmb_particle_scratch_of(p, worker)->near;
   const int64_t first = (int64_t)chunk * PMB_PARTICLE_DENSITIES;
   const int64_t last = pmb_cpu_smaller(first + PMB_PARTICLE_DENSITIES, p->count);
+  begin_near(p, p->request.masses.values ? p->masses.data : NULL, near);
   for (int64_t begin = first, end; begin < last; begin = end) {
     end = end_of_block(p, begin, last);
     density_of_block(p, near, begin, end);
@@ -123,7 +121,7 @@ typedef void add_function(const pmb_particle_scratch *, int, int, float *);
 static add_function *const add_kernel[] = { add_spline, add_gaussian, add_polynomial, add_spheres };
 
 /* Kernels are great near the particle: this part of the reach has some 80% of the sum within a fluid. */
-static const float NEAREST2 = 0.36f;
+static const float NEAREST2 = 0.30f;
 
 /* Particles near a brick: so many are listed without vectors, and their sum is hardly great throughout half a row. */
 enum { FEW = 24 };
@@ -132,7 +130,6 @@ enum { FEW = 24 };
 static int list_half(pmb_particle_scratch *s, const pmb_particles *p, int half, float part)
 {
   const pmb_particle_near *near = &s->near;
-  const int words = (near->n + 31) / 32;
   const float *gap2 = s->gap2[half];
   if (near->n <= FEW) {
     int n = 0;
@@ -145,16 +142,7 @@ static int list_half(pmb_particle_scratch *s, const pmb_particles *p, int half, 
   for (int j = 0; j < near->n; ++j) {
     s->margin[j] = near->reach2[j] * part - (gap2[j] + s->distance2[j]);
   }
-  for (int j = near->n; j < 32 * words; ++j) {
-    s->margin[j] = -1;
-  }
-  for (int w = 0; w < words; ++w) {
-    s->words[w] = at_least_float32(s->margin + 32 * w, 0);
-  }
-  for (int w = words; w % 16 != 0; ++w) {
-    s->words[w] = 0;
-  }
-  return lanes_list_words(p->cpu.tables->places, s->words, (words + 15) / 16 * 16, s->list);
+  return list_margins(s, p->cpu.tables->places);
 }
 
 static void find_gaps(pmb_particle_scratch *s)
@@ -282,6 +270,7 @@ void PMB_PATH_NAME(pmb_particle_potential)(void *data, int worker, size_t chunk)
   const int64_t begin = p->potential_begin + (int64_t)chunk * PMB_PARTICLE_BRICKS;
   const int64_t end = pmb_cpu_smaller(begin + PMB_PARTICLE_BRICKS, p->window_end);
   near_search before = { .first = { -1, -1, -1 } };
+  begin_near(p, p->amounts.data, &pmb_particle_scratch_of(p, worker)->near);
   for (int64_t i = begin; i < end; ++i) {
     brick_sum b;
     const near_search search = begin_brick(p, pmb_particle_scratch_of(p, worker), i, &b);
@@ -301,6 +290,7 @@ void PMB_PATH_NAME(pmb_particle_refine)(void *data, int worker, size_t chunk)
   pmb_particles *p = data;
   const int64_t begin = (int64_t)chunk * PMB_PARTICLE_BRICKS;
   const int64_t end = pmb_cpu_smaller(begin + PMB_PARTICLE_BRICKS, p->unsure_count);
+  begin_near(p, p->amounts.data, &pmb_particle_scratch_of(p, worker)->near);
   for (int64_t n = begin; n < end; ++n) {
     brick_sum b;
     const near_search search =
