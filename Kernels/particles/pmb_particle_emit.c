@@ -83,34 +83,53 @@ static int list_near_points(pmb_particle_scratch *s, const uint8_t (*places)[8],
   return list_margins(s, places);
 }
 
-/* Adds the gradients of the list's particles at the points of a brick. */
+/* Takes one more particle for the gradients at 16 points. Of spheres the gradient is from the point to the center of the sphere
+ * in which it is deepest, the first of several; `deepest` begins at -infinity. */
+PMB_INLINE void add_gradient(const pmb_particle_near *near, int j, const int kernel, const float (*whole)[PMB_LANES],
+  const float (*part)[PMB_LANES], float (*sum)[PMB_LANES], float *deepest)
+{
+  PMB_EACH_LANE (l) {
+    const float x = pmb_particle_offset(whole[0][l], part[0][l], near->cell[0][j], near->fraction[0][j]);
+    const float y = pmb_particle_offset(whole[1][l], part[1][l], near->cell[1][j], near->fraction[1][j]);
+    const float z = pmb_particle_offset(whole[2][l], part[2][l], near->cell[2][j], near->fraction[2][j]);
+    const float distance2 = x * x + (y * y + z * z);
+    if (kernel == PMB_KERNEL_SPHERES) {
+      const float depth = near->amount[j] - sqrtf(distance2);
+      const int deeper = depth > deepest[l];
+      deepest[l] = deeper ? depth : deepest[l];
+      sum[0][l] = deeper ? -x : sum[0][l];
+      sum[1][l] = deeper ? -y : sum[1][l];
+      sum[2][l] = deeper ? -z : sum[2][l];
+    } else {
+      const float slope = near->amount[j] * pmb_kernel_slope(kernel, distance2, near->scale[j]);
+      sum[0][l] = sum[0][l] + slope * x;
+      sum[1][l] = sum[1][l] + slope * y;
+      sum[2][l] = sum[2][l] + slope * z;
+    }
+  }
+}
+
+/* Takes the list's particles for the gradients at the points of a brick. */
 PMB_INLINE void add_to_gradients(const gradient_sum *b, const int kernel)
 {
   pmb_particle_scratch *s = b->scratch;
-  const pmb_particle_near *near = &s->near;
   for (int i = 0; i < b->points; i += PMB_LANES) {
-    float sum[3][PMB_LANES], whole[3][PMB_LANES], part[3][PMB_LANES];
+    float sum[3][PMB_LANES], whole[3][PMB_LANES], part[3][PMB_LANES], deepest[PMB_LANES];
     for (int a = 0; a < 3; ++a) {
       memcpy(sum[a], s->sum[a] + i, sizeof(sum[a]));
       memcpy(whole[a], s->place[a][0] + i, sizeof(whole[a]));
       memcpy(part[a], s->place[a][1] + i, sizeof(part[a]));
     }
+    memcpy(deepest, s->deepest + i, sizeof(deepest));
     const int n = list_near_points(s, b->places, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part);
     for (int k = 0; k < n; ++k) {
-      const int j = s->list[k];
-      PMB_EACH_LANE (l) {
-        const float x = pmb_particle_offset(whole[0][l], part[0][l], near->cell[0][j], near->fraction[0][j]);
-        const float y = pmb_particle_offset(whole[1][l], part[1][l], near->cell[1][j], near->fraction[1][j]);
-        const float z = pmb_particle_offset(whole[2][l], part[2][l], near->cell[2][j], near->fraction[2][j]);
-        const float slope = near->amount[j] * pmb_kernel_slope(kernel, x * x + (y * y + z * z), near->scale[j]);
-        sum[0][l] = sum[0][l] + slope * x;
-        sum[1][l] = sum[1][l] + slope * y;
-        sum[2][l] = sum[2][l] + slope * z;
-      }
+      add_gradient(&s->near, s->list[k], kernel, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part,
+        sum, deepest);
     }
     for (int a = 0; a < 3; ++a) {
       memcpy(s->sum[a] + i, sum[a], sizeof(sum[a]));
     }
+    memcpy(s->deepest + i, deepest, sizeof(deepest));
   }
 }
 
@@ -122,59 +141,31 @@ PMB_INLINE void add_to_gradients(const gradient_sum *b, const int kernel)
 PMB_ADD_GRADIENT(spline, PMB_KERNEL_SPLINE)
 PMB_ADD_GRADIENT(gaussian, PMB_KERNEL_GAUSSIAN)
 PMB_ADD_GRADIENT(polynomial, PMB_KERNEL_POLYNOMIAL)
+PMB_ADD_GRADIENT(spheres, PMB_KERNEL_SPHERES)
 
-/* Of spheres: away from the one whose surface is farthest outside; the first of several. `deepest` begins at -infinity. */
-static void add_spheres(void *arg)
-{
-  const gradient_sum *b = arg;
-  pmb_particle_scratch *s = b->scratch;
-  const pmb_particle_near *near = &s->near;
-  for (int i = 0; i < b->points; ++i) {
-    for (int j = 0; j < near->n; ++j) {
-      float offset[3];
-      for (int a = 0; a < 3; ++a) {
-        offset[a] = pmb_particle_offset(s->place[a][0][i], s->place[a][1][i], near->cell[a][j], near->fraction[a][j]);
-      }
-      const float distance = sqrtf(offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]));
-      const float depth = near->amount[j] - distance;
-      if (depth > s->deepest[i]) {
-        s->deepest[i] = depth;
-        for (int a = 0; a < 3; ++a) {
-          s->sum[a][i] = distance > 0 ? -offset[a] / distance : 0;
-        }
-      }
-    }
-  }
-}
-
+/* Writes gradients and normals. Where a gradient has no direction, it is along the edge, from outside to inside. */
 static void write_gradients(const pmb_particles *p, const float *parameters, const pmb_particle_scratch *s, int n,
   const pmb_mesh *mesh, int64_t first)
 {
-  const double cell = p->request.spacing;
+  const int spheres = p->request.kernel == PMB_KERNEL_SPHERES;
   for (int i = 0; i < n; ++i) {
-    const float *place = parameters + i;
     double g[3], largest = 0, length = 0;
     for (int a = 0; a < 3; ++a) {
       g[a] = (double)s->sum[a][i];
       largest = pmb_larger(largest, g[a]);
     }
-    if (mesh->gradients) {
-      for (int a = 0; a < 3; ++a) {
-        const double world = p->request.kernel == PMB_KERNEL_SPHERES ? g[a] : g[a] / cell;
-        mesh->gradients[3 * (first + i) + a] = (float)(world > 3e38 ? 3e38 : world < -3e38 ? -3e38 : world);
-      }
-    }
-    if (!(largest > 0) || !PMB_IS_FINITE(g[0]) || !PMB_IS_FINITE(g[1]) || !PMB_IS_FINITE(g[2])) {
-      largest = 1; /* along the edge, from inside to outside */
-      g[0] = g[1] = g[2] = 0;
-      g[s->axis[i]] = signbit(*place) ? 1 : -1;
-    }
+    const int flat = !(largest > 0) || !PMB_IS_FINITE(g[0] + g[1] + g[2]);
     for (int a = 0; a < 3; ++a) {
-      g[a] = g[a] / largest;
+      g[a] = !flat ? g[a] / largest : a != s->axis[i] ? 0 : signbit(parameters[i]) ? 1 : -1;
       length += g[a] * g[a];
     }
+    length = sqrt(length);
     for (int a = 0; a < 3 && mesh->normals; ++a) {
-      mesh->normals[3 * (first + i) + a] = (float)(-g[a] / sqrt(length));
+      mesh->normals[3 * (first + i) + a] = (float)(-g[a] / length);
+    }
+    for (int a = 0; a < 3 && mesh->gradients; ++a) {
+      const double world = spheres ? g[a] / length : flat ? 0 : g[a] * largest / p->request.spacing;
+      mesh->gradients[3 * (first + i) + a] = (float)(world > 3e38 ? 3e38 : world < -3e38 ? -3e38 : world);
     }
   }
 }
@@ -191,7 +182,7 @@ static void emit_gradients(const pmb_particles *p, const pmb_cpu_record *record,
     search.last[a] = search.first[a] + size[a];
     memset(s->sum[a], 0, ((size_t)n + PMB_LANES) * sizeof(float));
   }
-  for (int i = 0; p->request.kernel == PMB_KERNEL_SPHERES && i < n; ++i) {
+  for (int i = 0; i < n + PMB_LANES; ++i) {
     s->deepest[i] = -INFINITY;
   }
   begin_near(p, p->amounts.data, &s->near);

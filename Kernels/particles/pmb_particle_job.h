@@ -9,6 +9,8 @@
 #ifndef PMB_PARTICLE_JOB_H
 #define PMB_PARTICLE_JOB_H
 
+#include <string.h>
+
 #include "cpu/pmb_cpu.h"
 #include "particles/pmb_particles.h"
 #include "shared/pmb_particle.h"
@@ -19,7 +21,7 @@ enum {
   PMB_PARTICLE_BRICKS = 8,        /* bricks, of the potential */
   PMB_PARTICLE_RECORDS_SHIFT = 4, /* records, of classify and emit, as a power of 2 */
   PMB_PARTICLE_GROUP = 4096,      /* least bricks whose samples are held at the same time */
-  PMB_PARTICLE_NEAR = 512,        /* particles that are taken together, a multiple of 512 */
+  PMB_PARTICLE_NEAR = 1024,       /* particles that are taken together, a multiple of 512 */
   PMB_PARTICLE_ROWS = 128, /* more rows of cubes than are near a brick: a cube's edge is half of the reach or more */
   PMB_BRICK_SAMPLES = PMB_BRICK_X * PMB_BRICK_ROWS,
   PMB_TILE_ROW = PMB_BRICK_X + 4, /* floats from one row of a brick and its halo to the next */

@@ -71,8 +71,8 @@ static double potential(const scene *s, const double at[3])
   return sum;
 }
 
-/* The gradient's direction by differences. Returns 0 where it is not clear. */
-static int slope_of(const scene *s, const double at[3], double slope[3])
+/* The gradient by differences. Returns its length, or 0 where it is not clear. */
+static double slope_of(const scene *s, const double at[3], double slope[3])
 {
   const double step = 1e-5 * s->request.spacing;
   double length = 0, other = 0;
@@ -87,8 +87,7 @@ static int slope_of(const scene *s, const double at[3], double slope[3])
     other += (forward - slope[a]) * (forward - slope[a]);
     length += slope[a] * slope[a];
   }
-  for (int a = 0; a < 3; a++) slope[a] /= sqrt(length);
-  return other < 1e-4 * length && length > 1e-4;
+  return other < 1e-4 * length && length > 1e-4 ? sqrt(length) : 0;
 }
 
 /* Each point is on an edge that the potential crosses, where its line crosses the isovalue; its normal is the gradient's. */
@@ -115,13 +114,17 @@ static void judge_points(const scene *s, const test_mesh *m)
     const double on_line = v[0] + (v[1] - v[0]) * (p[axis] - low[axis]) / h;
     /* A point at a sample belongs to any edge there. */
     wrong += !(fabs(on_line - iso) < slack || fabs(potential(s, p) - iso) < slack);
-    if (!slope_of(s, p, slope)) continue;
-    for (int a = 0; a < 3; a++) dot -= slope[a] * (double)m->view.normals[3 * n + a];
+    const double length = slope_of(s, p, slope);
+    if (length == 0) continue;
+    for (int a = 0; a < 3; a++) {
+      dot -= slope[a] / length * (double)m->view.normals[3 * n + a];
+      turned += !(fabs((double)m->view.gradients[3 * n + a] - slope[a]) < 0.01 * length);
+    }
     turned += !(dot > 0.999);
   }
   CHECK(wrong == 0 && off == 0, "%d of %lld points are not where the potential crosses, %d are off the grid", wrong,
     (long long)m->sizes.points, off);
-  CHECK(turned == 0, "%d of %lld normals are wrong", turned, (long long)m->sizes.points);
+  CHECK(turned == 0, "%d of %lld normals or gradients are wrong", turned, (long long)m->sizes.points);
 }
 
 /* The number of points is that of crossed edges, but for samples so near the isovalue that rounding decides. */
