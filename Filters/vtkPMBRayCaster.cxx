@@ -4,6 +4,7 @@
 
 #include "vtkDataArray.h"
 #include "vtkImageData.h"
+#include "vtkLogger.h"
 #include "vtkPMBContourContexts.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBContourInput.h"
@@ -17,31 +18,74 @@ namespace
 {
 using namespace vtkPMBContour;
 
+// What a cast needs.
+struct Job
+{
+  vtkDataArray* Array;
+  const pmb_ray_request& Request;
+  vtkPMBRayCaster::Target& Target;
+  bool IsInOpenGL, IsApart;
+};
+
+pmb_status CastToOpenGL(Context& context, vtkPMBContourFilter::OpenGLBuffers* buffers, Job& job)
+{
+  pmb_status status = PMB_OK;
+  if (!buffers->Registered)
+  {
+    pmb_gl_buffers* made = nullptr;
+    status = pmb_register_gl(context.Get(), buffers->Points, buffers->Normals, buffers->Triangles, &made);
+    buffers->Registered = { made, [](void* old) { pmb_unregister_gl(static_cast<pmb_gl_buffers*>(old)); } };
+    job.IsApart = status == PMB_UNAVAILABLE;
+  }
+  if (status == PMB_OK)
+  {
+    status = pmb_cast_rays_gl(context.Get(), static_cast<pmb_gl_buffers*>(buffers->Registered.get()), &job.Request);
+  }
+  if (status != PMB_OK)
+  {
+    vtkLog(TRACE, "PMB Volume: " << pmb_error(context.Get()));
+    buffers->Registered = nullptr;
+  }
+  return status;
+}
+
 // Binds the volume unless it is bound, and casts.
-pmb_status BindAndCast(Context& context, Binding& volume, vtkDataArray* array, const pmb_ray_request& request)
+pmb_status BindAndCast(Context& context, Binding& volume, Job& job)
 {
   if (!volume.Matches(context.Bound))
   {
     context.Unbind();
-    volume.CopyIfNeeded(array, [](double) {});
-    const pmb_status status = context.Bind(volume, array);
+    volume.CopyIfNeeded(job.Array, [](double) {});
+    const pmb_status status = context.Bind(volume, job.Array);
     if (status != PMB_OK)
     {
       return status;
     }
   }
   context.Count = 0; // the next contour counts anew
-  return pmb_cast_rays(context.Get(), &request);
+  const pmb_info info = context.GetInfo();
+  job.Target.SetRange(info.minimum, info.maximum);
+  vtkPMBContourFilter::OpenGLBuffers* buffers = context.OnGPU && !job.IsApart ? job.Target.UseOpenGL() : nullptr;
+  if (buffers)
+  {
+    const pmb_status status = CastToOpenGL(context, buffers, job);
+    job.IsInOpenGL = status == PMB_OK;
+    if (status != PMB_UNAVAILABLE)
+    {
+      return status;
+    }
+  }
+  job.Target.UseArrays();
+  return pmb_cast_rays(context.Get(), &job.Request);
 }
 
 // Where the GPU gives up, the CPU takes over.
-std::string Run(Context& context, const DeviceSettings& wanted, Binding& volume, vtkDataArray* array,
-  const pmb_ray_request& request, std::string& warning)
+std::string Run(Context& context, const DeviceSettings& wanted, Binding& volume, Job& job, std::string& warning)
 {
   for (;;)
   {
     warning += context.Prepare(wanted, volume);
-    const pmb_status status = BindAndCast(context, volume, array, request);
+    const pmb_status status = BindAndCast(context, volume, job);
     if (status == PMB_OK)
     {
       return std::string();
@@ -69,7 +113,7 @@ vtkPMBRayCaster::vtkPMBRayCaster()
 vtkPMBRayCaster::~vtkPMBRayCaster() = default;
 
 std::string vtkPMBRayCaster::Cast(
-  vtkImageData* image, vtkDataArray* array, int component, const pmb_ray_request& request)
+  vtkImageData* image, vtkDataArray* array, int component, const pmb_ray_request& request, Target& target)
 {
   const DeviceSettings wanted = { this->Device, this->DeviceIndex, this->DeviceMemoryLimit, this->NumberOfThreads };
   std::string error;
@@ -80,7 +124,10 @@ std::string vtkPMBRayCaster::Cast(
     Binding volume;
     volume.Describe(image, image->GetMTime(), array, component);
     Context& context = this->Contexts->Choose(volume, false);
-    error = Run(context, wanted, volume, array, request, this->Warning);
+    Job job = { array, request, target, false, this->IsApart };
+    error = Run(context, wanted, volume, job, this->Warning);
+    this->IsInOpenGL = job.IsInOpenGL;
+    this->IsApart = job.IsApart;
     this->Where = context.Describe();
   }
   catch (const Failed& failed)

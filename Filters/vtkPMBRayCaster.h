@@ -5,6 +5,7 @@
 #ifndef vtkPMBRayCaster_h
 #define vtkPMBRayCaster_h
 
+#include "vtkPMBContourFilter.h" // For OpenGLBuffers
 #include "vtkPMBContourModule.h" // For export macro
 
 #include <memory> // For the contexts
@@ -35,12 +36,31 @@ public:
   double DeviceMemoryLimit = 0.0;
   int NumberOfThreads = 0;
 
+  // Where a picture goes. What it sets, it sets in the request of the cast.
+  class Target
+  {
+  public:
+    virtual ~Target() = default;
+
+    // Takes the range of the samples. low > high: none is finite.
+    virtual void SetRange(double low, double high) = 0;
+
+    // Gives buffers of the current OpenGL context, for a GPU that shares memory with OpenGL. Sets depth_limit, to anything, if
+    // the last one has limits. nullptr: arrays are wanted.
+    virtual vtkPMBContourFilter::OpenGLBuffers* UseOpenGL() = 0;
+
+    // Sets colors, depth and depth_limit to arrays.
+    virtual void UseArrays() = 0;
+  };
+
   // Casts rays through one component of an image's point array. The world is that of the image. Returns what went wrong; empty:
   // nothing.
-  std::string Cast(vtkImageData* image, vtkDataArray* array, int component, const pmb_ray_request& request);
+  std::string Cast(
+    vtkImageData* image, vtkDataArray* array, int component, const pmb_ray_request& request, Target& target);
 
-  // After a cast: the device, and a warning for the user, if there is one.
+  // After a cast: the device, whether the picture is in OpenGL's buffers, and a warning for the user, if there is one.
   std::string Where;
+  bool IsInOpenGL = false;
   std::string Warning;
 
   // Frees what is held on the GPU. The next cast brings it back.
@@ -48,6 +68,7 @@ public:
 
 private:
   const std::shared_ptr<vtkPMBContour::Contexts> Contexts;
+  bool IsApart = false; // OpenGL shares no memory with the GPU
 };
 VTK_ABI_NAMESPACE_END
 #endif

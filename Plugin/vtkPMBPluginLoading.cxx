@@ -115,7 +115,7 @@ bool IsLoaded(vtkPVPluginsInformation* plugins)
 }
 
 // In a client, when a source is made: the plugins of both sides are loaded by then.
-void CheckServer(vtkObject* caller, unsigned long, void*, void* data)
+void CheckServer(vtkObject*, unsigned long, void*, void* data)
 {
   auto* info = static_cast<vtkSMProxyManager::RegisteredProxyInformation*>(data);
   if (!info || info->Type != vtkSMProxyManager::RegisteredProxyInformation::PROXY || !info->Proxy ||
@@ -130,8 +130,7 @@ void CheckServer(vtkObject* caller, unsigned long, void*, void* data)
     return;
   }
   last = session;
-  auto* plugins = static_cast<vtkSMProxyManager*>(caller)->GetPluginManager();
-  if (!IsLoaded(plugins->GetRemoteInformation(session)))
+  if (!vtkPMBPluginLoading::IsOnServer(session))
   {
     vtkGenericWarningMacro("The plugin " << Name
                                          << " is loaded on the client, but not on the server, which has to have it "
@@ -160,6 +159,11 @@ static void LoadPanel()
     add();
     loaded = true;
   }
+}
+
+bool vtkPMBPluginLoading::IsOnServer(vtkSMSession* session)
+{
+  return IsLoaded(vtkSMProxyManager::GetProxyManager()->GetPluginManager()->GetRemoteInformation(session));
 }
 
 void vtkPMBPluginLoading::Check()

@@ -14,6 +14,8 @@
 #ifndef vtkPMBPluginLoading_h
 #define vtkPMBPluginLoading_h
 
+class vtkSMSession;
+
 class vtkPMBPluginLoading
 {
 public:
@@ -24,6 +26,11 @@ public:
   static void Check();
   static void ImportPackage();
   ///@}
+
+  /**
+   * Returns whether the server of a client's session has the plugin.
+   */
+  static bool IsOnServer(vtkSMSession* session);
 };
 
 #endif

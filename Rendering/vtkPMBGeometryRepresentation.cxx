@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBGeometryRepresentation.h"
 
-#include "vtkCallbackCommand.h"
 #include "vtkClientServerInterpreter.h"
 #include "vtkClientServerInterpreterInitializer.h"
 #include "vtkDataObjectTree.h"
 #include "vtkDataObjectTreeRange.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
-#include "vtkNew.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBPolyDataMapper.h"
 #include "vtkPVGeometryFilter.h"
 #include "vtkPVLODActor.h"
-#include "vtkPVSessionBase.h"
 #include "vtkPVView.h"
-#include "vtkPVXMLElement.h"
 #include "vtkPolyData.h"
-#include "vtkProcessModule.h"
-#include "vtkSIProxyDefinitionManager.h"
 
 VTK_ABI_NAMESPACE_BEGIN
 
@@ -119,31 +113,9 @@ void AddFunctions(vtkClientServerInterpreter* interpreter)
 }
 }
 
-namespace
-{
-// Of the active session, or of a new one whose id is `data`. Each session has definitions of its own.
-void ChangeDefinition(vtkObject*, unsigned long, void*, void* data)
-{
-  auto* processes = vtkProcessModule::GetProcessModule();
-  auto* session = vtkPVSessionBase::SafeDownCast(
-    data ? processes->GetSession(*static_cast<vtkIdType*>(data)) : processes->GetSession());
-  auto* manager = session ? session->GetProxyDefinitionManager() : nullptr;
-  vtkPVXMLElement* definition =
-    manager ? manager->GetProxyDefinition("representations", "SurfaceRepresentation", false) : nullptr;
-  if (definition && std::string("vtkGeometryRepresentationWithFaces") == definition->GetAttributeOrEmpty("class"))
-  {
-    definition->SetAttribute("class", "vtkPMBGeometryRepresentation");
-  }
-}
-}
-
 void vtkPMBGeometryRepresentation::Register()
 {
   vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddFunctions);
-  ChangeDefinition(nullptr, 0, nullptr, nullptr);
-  vtkNew<vtkCallbackCommand> command; // for sessions that begin later
-  command->SetCallback(ChangeDefinition);
-  vtkProcessModule::GetProcessModule()->AddObserver(vtkCommand::ConnectionCreatedEvent, command);
 }
 
 VTK_ABI_NAMESPACE_END

@@ -27,7 +27,7 @@ public:
   int ProcessViewRequest(vtkInformationRequestKey*, vtkInformation* inInfo, vtkInformation* outInfo) override;
 
   /**
-   * Makes ParaView's surface representations of this class from now on, in this process. An initializer of the plugin.
+   * Makes the class known to ParaView in this process. An initializer of the plugin.
    */
   static void Register();
 

@@ -2,30 +2,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBVolumeMapper.h"
 
-#include "vtk_glew.h"
-
 #include "vtkCamera.h"
 #include "vtkColorTransferFunction.h"
 #include "vtkContourValues.h"
 #include "vtkDataArray.h"
+#include "vtkHardwareSelector.h"
 #include "vtkImageData.h"
 #include "vtkLight.h"
 #include "vtkLightCollection.h"
 #include "vtkMatrix4x4.h"
 #include "vtkObjectFactory.h"
-#include "vtkOpenGLQuadHelper.h"
 #include "vtkOpenGLRenderWindow.h"
-#include "vtkOpenGLShaderCache.h"
-#include "vtkOpenGLState.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBRayCaster.h"
+#include "vtkPMBVolumePicture.h"
+#include "vtkPMBVolumeSelection.h"
 #include "vtkPiecewiseFunction.h"
 #include "vtkPlane.h"
 #include "vtkPlaneCollection.h"
+#include "vtkPropCollection.h"
 #include "vtkRenderer.h"
-#include "vtkShaderProgram.h"
 #include "vtkSmartVolumeMapper.h"
-#include "vtkTextureObject.h"
 #include "vtkVolume.h"
 #include "vtkVolumeProperty.h"
 #include "vtkWeakPointer.h"
@@ -44,8 +41,24 @@ namespace
 {
 const int TableSize = 1024;
 
-// What a request points to. It is kept: a picture of the same size allocates nothing.
-struct Scene
+void FillColor(vtkVolumeProperty* property, double value, float color[4])
+{
+  double rgb[3];
+  if (property->GetColorChannels() == 1)
+  {
+    rgb[0] = rgb[1] = rgb[2] = property->GetGrayTransferFunction()->GetValue(value);
+  }
+  else
+  {
+    property->GetRGBTransferFunction()->GetColor(value, rgb);
+  }
+  const double rgba[4] = { rgb[0], rgb[1], rgb[2], property->GetScalarOpacity()->GetValue(value) };
+  std::transform(rgba, rgba + 4, color, [](double c) { return static_cast<float>(std::min(std::max(c, 0.0), 1.0)); });
+}
+
+// A request and what it points to. It is kept: a picture of the same size allocates nothing, and a table of the same colors is not
+// made again.
+struct Scene : vtkPMBRayCaster::Target
 {
   // Forgets the picture before.
   void Clear()
@@ -57,13 +70,97 @@ struct Scene
     this->Planes.clear();
   }
 
+  void SetRange(double low, double high) override
+  {
+    pmb_ray_request& request = this->Request;
+    const bool isRange = low <= high; // else no sample is finite
+    request.table_low = isRange ? low : 0;
+    request.table_high = isRange && high > low ? high : request.table_low + 1 + std::abs(request.table_low);
+    const vtkMTimeType time = this->Property->GetMTime();
+    if (this->TableOf != this->Property || this->TableTime != time || this->TableRange[0] != low ||
+      this->TableRange[1] != high)
+    {
+      this->Table.resize(4 * TableSize);
+      for (int i = 0; i < TableSize; ++i)
+      {
+        const double share = static_cast<double>(i) / (TableSize - 1);
+        FillColor(this->Property, request.table_low * (1 - share) + request.table_high * share, &this->Table[4 * i]);
+      }
+      this->TableOf = this->Property;
+      this->TableTime = time;
+      this->TableRange[0] = low;
+      this->TableRange[1] = high;
+    }
+    request.table = this->Table.data();
+    request.table_size = TableSize;
+  }
+
+  vtkPMBContourFilter::OpenGLBuffers* UseOpenGL() override
+  {
+    if (this->IsSelection) // the host makes colors of numbers
+    {
+      return nullptr;
+    }
+    static const float anything = 1;
+    this->Request.depth_limit = this->IsAlone ? nullptr : &anything;
+    if (!this->IsAlone)
+    {
+      this->Picture.ReadLimits(nullptr);
+    }
+    return this->Picture.GetBuffers();
+  }
+
+  void UseArrays() override
+  {
+    pmb_ray_request& request = this->Request;
+    const size_t pixels = static_cast<size_t>(request.width) * static_cast<size_t>(request.height);
+    this->Colors.resize(4 * pixels);
+    this->Depth.resize(pixels);
+    request.colors = this->Colors.data();
+    request.depth = this->Depth.data();
+    request.depth_limit = nullptr;
+    if (!this->IsAlone)
+    {
+      this->Limits.resize(pixels);
+      this->Picture.ReadLimits(this->Limits.data());
+      request.depth_limit = this->Limits.data();
+    }
+    if (this->IsSelection)
+    {
+      vtkPMBReachDrawnSurface(this->Limits);
+    }
+  }
+
   pmb_ray_request Request = {};
+  vtkPMBVolumePicture Picture;
+  vtkVolumeProperty* Property;
+  bool IsAlone;     // nothing is drawn before that could hide it
+  bool IsSelection; // rays end behind what is drawn, see vtkPMBReachDrawnSurface()
   std::vector<pmb_ray_isovalue> Isovalues;
   std::vector<pmb_ray_light> Lights;
   std::vector<float> Table, Limits, Colors, Depth;
   std::vector<double> Planes;
   int Origin[2];
+
+private:
+  vtkWeakPointer<vtkVolumeProperty> TableOf;
+  vtkMTimeType TableTime;
+  double TableRange[2];
 };
+
+// Whether the renderer shows nothing but one volume.
+bool IsAlone(vtkRenderer* renderer)
+{
+  int visible = 0;
+  vtkPropCollection* props = renderer->GetViewProps();
+  vtkCollectionSimpleIterator at;
+  props->InitTraversal(at);
+  while (vtkProp* prop = props->GetNextProp(at))
+  {
+    visible += prop->GetVisibility() ? (vtkVolume::SafeDownCast(prop) ? 1 : 2) : 0;
+  }
+  return visible == 1 && !renderer->GetPreserveDepthBuffer();
+}
 
 // A plane of the world as one of the volume's own space, which the matrix takes to the world.
 void AddPlane(const double normal[3], const double origin[3], vtkMatrix4x4* matrix, std::vector<double>& planes)
@@ -123,26 +220,10 @@ void AddLights(vtkRenderer* renderer, vtkVolume* volume, Scene& scene)
   scene.Request.light_count = static_cast<int>(scene.Lights.size());
 }
 
-void FillColor(vtkVolumeProperty* property, double value, float color[4])
-{
-  double rgb[3];
-  if (property->GetColorChannels() == 1)
-  {
-    rgb[0] = rgb[1] = rgb[2] = property->GetGrayTransferFunction()->GetValue(value);
-  }
-  else
-  {
-    property->GetRGBTransferFunction()->GetColor(value, rgb);
-  }
-  const double rgba[4] = { rgb[0], rgb[1], rgb[2], property->GetScalarOpacity()->GetValue(value) };
-  std::transform(rgba, rgba + 4, color, [](double c) { return static_cast<float>(std::min(std::max(c, 0.0), 1.0)); });
-}
-
-void AddColors(vtkVolumeProperty* property, vtkDataArray* array, int mode, Scene& scene)
+void AddColors(vtkVolumeProperty* property, int mode, Scene& scene)
 {
   pmb_ray_request& request = scene.Request;
-  double range[2];
-  array->GetFiniteRange(range, 0);
+  scene.Property = property;
   request.mode = mode == vtkVolumeMapper::ISOSURFACE_BLEND ? PMB_RAY_ISOSURFACE
     : mode == vtkVolumeMapper::MAXIMUM_INTENSITY_BLEND     ? PMB_RAY_MAXIMUM
     : mode == vtkVolumeMapper::MINIMUM_INTENSITY_BLEND     ? PMB_RAY_MINIMUM
@@ -157,18 +238,6 @@ void AddColors(vtkVolumeProperty* property, vtkDataArray* array, int mode, Scene
   }
   request.isovalues = scene.Isovalues.data();
   request.isovalue_count = static_cast<int>(scene.Isovalues.size());
-  const bool isRange = range[0] <= range[1]; // else no sample is finite
-  request.table_low = isRange ? range[0] : 0;
-  request.table_high =
-    isRange && range[1] > range[0] ? range[1] : request.table_low + 1 + std::abs(request.table_low);
-  scene.Table.resize(4 * TableSize);
-  for (int i = 0; i < TableSize; ++i)
-  {
-    const double share = static_cast<double>(i) / (TableSize - 1);
-    FillColor(property, request.table_low * (1 - share) + request.table_high * share, &scene.Table[4 * i]);
-  }
-  request.table = scene.Table.data();
-  request.table_size = TableSize;
   request.table_unit = property->GetScalarOpacityUnitDistance();
 }
 
@@ -200,22 +269,6 @@ void AddPlanes(const double* box, vtkPlaneCollection* clipping, vtkVolume* volum
   scene.Request.planes = scene.Planes.data();
   scene.Request.plane_count = static_cast<int>(scene.Planes.size() / 4);
 }
-
-// Rays end at what is drawn already.
-void AddDepth(vtkOpenGLRenderWindow* window, Scene& scene)
-{
-  pmb_ray_request& request = scene.Request;
-  const int* origin = scene.Origin;
-  const size_t pixels = static_cast<size_t>(request.width) * static_cast<size_t>(request.height);
-  scene.Limits.resize(pixels);
-  scene.Colors.resize(4 * pixels);
-  scene.Depth.resize(pixels);
-  window->GetZbufferData(
-    origin[0], origin[1], origin[0] + request.width - 1, origin[1] + request.height - 1, scene.Limits.data());
-  request.depth_limit = scene.Limits.data();
-  request.colors = scene.Colors.data();
-  request.depth = scene.Depth.data();
-}
 }
 
 struct vtkPMBVolumeMapper::Internals
@@ -223,91 +276,8 @@ struct vtkPMBVolumeMapper::Internals
   vtkPMBRayCaster Rays;
   Scene Kept;
   std::string LastDevice;
-  std::set<std::string> Told;                   // why vtkSmartVolumeMapper drew
-  vtkWeakPointer<vtkOpenGLRenderWindow> Window; // of the next three
-  std::unique_ptr<vtkOpenGLQuadHelper> Quad;
-  vtkNew<vtkTextureObject> Colors, Depth;
-
-  // Puts the picture over what the renderer has drawn.
-  void Draw(vtkOpenGLRenderWindow* window, Scene& scene);
-  void Release(vtkWindow* window);
+  std::set<std::string> Told; // why vtkSmartVolumeMapper drew
 };
-
-void vtkPMBVolumeMapper::Internals::Draw(vtkOpenGLRenderWindow* window, Scene& scene)
-{
-  const auto width = static_cast<unsigned int>(scene.Request.width);
-  const auto height = static_cast<unsigned int>(scene.Request.height);
-  if (this->Window != window)
-  {
-    this->Release(this->Window);
-    this->Window = window;
-  }
-  for (vtkTextureObject* texture : { this->Colors.Get(), this->Depth.Get() })
-  {
-    texture->SetContext(window);
-    texture->SetMinificationFilter(vtkTextureObject::Nearest);
-    texture->SetMagnificationFilter(vtkTextureObject::Nearest);
-  }
-  this->Colors->Create2DFromRaw(width, height, 4, VTK_FLOAT, scene.Colors.data());
-  this->Depth->Create2DFromRaw(width, height, 1, VTK_FLOAT, scene.Depth.data());
-  if (!this->Quad)
-  {
-    this->Quad.reset(new vtkOpenGLQuadHelper(window, nullptr,
-      "//VTK::System::Dec\n"
-      "//VTK::Output::Dec\n"
-      "in vec2 texCoord;\n"
-      "uniform sampler2D colors;\n"
-      "uniform sampler2D depth;\n"
-      "void main()\n"
-      "{\n"
-      "  vec4 color = texture2D(colors, texCoord);\n"
-      "  if (color.a == 0.0) { discard; }\n"
-      "  gl_FragData[0] = color;\n"
-      "  gl_FragDepth = texture2D(depth, texCoord).r;\n"
-      "}\n",
-      ""));
-  }
-  else
-  {
-    window->GetShaderCache()->ReadyShaderProgram(this->Quad->Program);
-  }
-  if (!this->Quad->Program || !this->Quad->Program->GetCompiled())
-  {
-    return;
-  }
-  vtkOpenGLState* state = window->GetState();
-  const vtkOpenGLState::ScopedglBlendFuncSeparate blending(state);
-  const vtkOpenGLState::ScopedglDepthFunc comparing(state);
-  const vtkOpenGLState::ScopedglDepthMask writing(state);
-  const vtkOpenGLState::ScopedglEnableDisable testing(state, GL_DEPTH_TEST), blend(state, GL_BLEND);
-  state->vtkglEnable(GL_BLEND);
-  state->vtkglBlendFuncSeparate(GL_ONE, GL_ONE_MINUS_SRC_ALPHA, GL_ONE, GL_ONE_MINUS_SRC_ALPHA);
-  state->vtkglEnable(GL_DEPTH_TEST);
-  state->vtkglDepthFunc(GL_LEQUAL);
-  state->vtkglDepthMask(scene.Request.mode == PMB_RAY_ISOSURFACE ? GL_TRUE : GL_FALSE);
-  if (scene.Request.mode != PMB_RAY_ISOSURFACE)
-  {
-    state->vtkglDisable(GL_DEPTH_TEST); // the rays know what is in front of them
-  }
-  this->Colors->Activate();
-  this->Depth->Activate();
-  this->Quad->Program->SetUniformi("colors", this->Colors->GetTextureUnit());
-  this->Quad->Program->SetUniformi("depth", this->Depth->GetTextureUnit());
-  this->Quad->Render();
-  this->Depth->Deactivate();
-  this->Colors->Deactivate();
-}
-
-void vtkPMBVolumeMapper::Internals::Release(vtkWindow* window)
-{
-  this->Colors->ReleaseGraphicsResources(window);
-  this->Depth->ReleaseGraphicsResources(window);
-  if (this->Quad)
-  {
-    this->Quad->ReleaseGraphicsResources(window);
-    this->Quad.reset();
-  }
-}
 
 vtkStandardNewMacro(vtkPMBVolumeMapper);
 
@@ -324,9 +294,14 @@ std::string vtkPMBVolumeMapper::GetLastDevice() const
   return this->Own->LastDevice;
 }
 
+bool vtkPMBVolumeMapper::GetStayedOnGPU() const
+{
+  return !this->Own->LastDevice.empty() && this->Own->Rays.IsInOpenGL;
+}
+
 void vtkPMBVolumeMapper::ReleaseGraphicsResources(vtkWindow* window)
 {
-  this->Own->Release(window);
+  this->Own->Kept.Picture.Release(window);
   this->Other->ReleaseGraphicsResources(window);
   this->Superclass::ReleaseGraphicsResources(window);
 }
@@ -399,15 +374,19 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
     ? this->GetScalars(image, this->ScalarMode, this->ArrayAccessMode, this->ArrayId, this->ArrayName, isOfCells)
     : nullptr;
   vtkVolumeProperty* property = volume->GetProperty();
-  if (!array || !window || array->GetNumberOfTuples() == 0 || renderer->GetSelector()) // nothing to select
+  vtkHardwareSelector* selector = renderer->GetSelector(); // isosurfaces alone can be selected
+  if (!array || !window || array->GetNumberOfTuples() == 0 || (selector && this->BlendMode != ISOSURFACE_BLEND))
   {
     return;
   }
   const auto begin = std::chrono::steady_clock::now();
   const std::string obstacle = this->FindObstacle(property, array, isOfCells);
-  if (!obstacle.empty())
+  if (!obstacle.empty() && !selector)
   {
     this->RenderWithOther(renderer, volume, obstacle);
+  }
+  if (!obstacle.empty())
+  {
     return;
   }
   Scene& scene = this->Own->Kept;
@@ -419,13 +398,20 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
     return;
   }
   AddLights(renderer, volume, scene);
-  AddColors(property, array, this->BlendMode, scene);
+  AddColors(property, this->BlendMode, scene);
   AddMaterial(property, scene);
   AddPlanes(this->Cropping ? this->CroppingRegionPlanes : nullptr, this->ClippingPlanes, volume, scene);
-  AddDepth(window, scene);
+  scene.IsSelection = selector;
+  scene.IsAlone = !selector && IsAlone(renderer);
+  if (!scene.Picture.Resize(window, scene.Origin, scene.Request.width, scene.Request.height))
+  {
+    vtkErrorMacro("OpenGL has no memory for a picture of " << scene.Request.width << " x " << scene.Request.height
+                                                           << " pixels. Make the window smaller.");
+    return;
+  }
   this->Own->Rays.Device = this->Device;
   this->Own->Rays.NumberOfThreads = this->NumberOfThreads;
-  const std::string error = this->Own->Rays.Cast(image, array, 0, scene.Request);
+  const std::string error = this->Own->Rays.Cast(image, array, 0, scene.Request, scene);
   if (!this->Own->Rays.Warning.empty())
   {
     vtkWarningMacro(<< this->Own->Rays.Warning);
@@ -436,7 +422,15 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
     return;
   }
   this->Own->LastDevice = this->Own->Rays.Where;
-  this->Own->Draw(window, scene);
+  if (selector)
+  {
+    vtkPMBPaintSelection(selector, image, scene.Request);
+  }
+  if (!this->Own->Rays.IsInOpenGL)
+  {
+    scene.Picture.Upload(scene.Colors, scene.Depth);
+  }
+  scene.Picture.Draw(scene.Request.mode == PMB_RAY_ISOSURFACE, selector != nullptr);
   this->TimeToDraw = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 

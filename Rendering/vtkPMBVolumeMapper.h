@@ -11,6 +11,8 @@
  * What it cannot draw goes to vtkSmartVolumeMapper with one warning: several components, cell data, nearest-neighbour
  * interpolation, gradient opacity, other blend modes, and croppings other than to a box.
  *
+ * vtkHardwareSelector finds isosurfaces: the sample nearest to the point on the surface, or its cell.
+ *
  * @sa vtkSmartVolumeMapper vtkPMBContourFilter
  */
 #ifndef vtkPMBVolumeMapper_h
@@ -57,6 +59,11 @@ public:
    * Get the device that drew the last picture, for a person; empty if vtkSmartVolumeMapper drew it.
    */
   std::string GetLastDevice() const;
+
+  /**
+   * Get whether OpenGL took the last picture from the GPU's memory, without the host.
+   */
+  bool GetStayedOnGPU() const;
 
   ///@{
   /**

@@ -13,10 +13,10 @@ import sys
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GUIDE = TOP / "Docs" / "USER_GUIDE.md"
 WORDS = 4
-# Wrong calls of the C library; assembler of the GPU; shaders; headings of PrintSelf; what a class is called in lists of
+# Wrong calls of the C library; assembler of the GPU; shaders; XML; headings of PrintSelf; what a class is called in lists of
 # classes.
 SILENT = re.compile(r"(pmb_\w+(\.\w+)?|%s|%s\.struct_size)[: ]|.*::c(ta|luster)\b|(\s*([A-Z][\w-]*|\d+)\b:?)+\s*$|"
-                    r".*by Parallel Marching Blocks$|//VTK::.*")
+                    r".*by Parallel Marching Blocks$|//VTK::.*|<Added>.*")
 # Said once, in front of reasons.
 BEGINNING = "no GPU can be used: "
 LITERAL = re.compile(r'(?:"(?:[^"\\\n]|\\.)*"(?:\s*(?:PRI[du]64\s*)?(?="))?)+')

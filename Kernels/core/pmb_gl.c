@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Meshes in OpenGL's buffers: pmb_register_gl, pmb_emit_gl. */
+ * Meshes and pictures in OpenGL's buffers: pmb_register_gl, pmb_emit_gl, pmb_cast_rays_gl. */
 #include <stdlib.h>
 
 #include "core/pmb_backend.h"
+#include "rays/pmb_rays.h"
 
 pmb_status pmb_register_gl(
   pmb_context *context, unsigned points, unsigned normals, unsigned triangles, pmb_gl_buffers **buffers)
@@ -13,7 +14,8 @@ pmb_status pmb_register_gl(
   *buffers = NULL;
   context->error[0] = '\0';
   if (!context->backend->register_gl) {
-    return pmb_fail(context, PMB_UNAVAILABLE, "pmb_register_gl: this context works on the CPU; use pmb_emit");
+    return pmb_fail(
+      context, PMB_UNAVAILABLE, "pmb_register_gl: this context works on the CPU; use the host's memory");
   }
   pmb_gl_buffers *made = calloc(1, sizeof(*made));
   if (!made) {
@@ -38,6 +40,16 @@ void pmb_unregister_gl(pmb_gl_buffers *buffers)
     buffers->backend->unregister_gl(buffers);
     free(buffers);
   }
+}
+
+static pmb_status map(pmb_context *context, pmb_gl_buffers *buffers, const char *call, void *memory[PMB_GL_BUFFERS],
+  size_t bytes[PMB_GL_BUFFERS])
+{
+  if (!buffers || buffers->backend != context->backend) {
+    return pmb_fail(context, PMB_INVALID,
+      "%s: the buffers are NULL, or a GPU's while the context works on the CPU; call pmb_register_gl", call);
+  }
+  return context->backend->map_gl(context, buffers, memory, bytes);
 }
 
 /* Emits to mapped buffers. */
@@ -81,13 +93,50 @@ pmb_status pmb_emit_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_
   if (!context->counted) {
     return pmb_fail(context, PMB_INVALID, "pmb_emit_gl: nothing is counted; call pmb_count first");
   }
-  if (!buffers || buffers->backend != context->backend) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_emit_gl: the buffers are NULL, or a GPU's while the context works on the CPU; call pmb_register_gl");
-  }
-  pmb_status status = context->backend->map_gl(context, buffers, memory, bytes);
+  pmb_status status = map(context, buffers, "pmb_emit_gl", memory, bytes);
   if (status == PMB_OK) {
     status = emit_mapped(context, mesh, memory, bytes);
+    const pmb_status end = context->backend->unmap_gl(context, buffers);
+    status = status == PMB_OK ? end : status;
+  }
+  return status;
+}
+
+/* Casts to mapped buffers. */
+static pmb_status cast_mapped(pmb_context *context, const pmb_ray_request *request, void *memory[PMB_GL_BUFFERS],
+  const size_t bytes[PMB_GL_BUFFERS])
+{
+  const uint64_t pixels = (uint64_t)request->width * (uint64_t)request->height;
+  for (int i = 0; i < PMB_GL_BUFFERS; ++i) {
+    const uint64_t of_a_pixel = i == 0 ? 4 * sizeof(float) : sizeof(float);
+    if (memory[i] && bytes[i] / of_a_pixel < pixels) {
+      return pmb_fail(context, PMB_INVALID,
+        "pmb_cast_rays_gl: buffer %d of 3 has %zu bytes; %d x %d pixels need %llu", i, bytes[i], request->width,
+        request->height, (unsigned long long)(of_a_pixel * pixels));
+    }
+  }
+  pmb_ray_request mapped = *request;
+  mapped.colors = memory[0];
+  mapped.depth = memory[1];
+  mapped.depth_limit = request->depth_limit ? memory[2] : NULL;
+  mapped.on_device = 1;
+  return pmb_cast_rays(context, &mapped);
+}
+
+pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_ray_request *request)
+{
+  void *memory[PMB_GL_BUFFERS] = { NULL, NULL, NULL };
+  size_t bytes[PMB_GL_BUFFERS] = { 0, 0, 0 };
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  if (pmb_check_size(context, "pmb_ray_request", request ? request->struct_size : 0, sizeof(*request)) != PMB_OK) {
+    return PMB_INVALID;
+  }
+  pmb_status status = map(context, buffers, "pmb_cast_rays_gl", memory, bytes);
+  if (status == PMB_OK) {
+    status = cast_mapped(context, request, memory, bytes);
     const pmb_status end = context->backend->unmap_gl(context, buffers);
     status = status == PMB_OK ? end : status;
   }

@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Rays, a thread each: the "standard" way of sampling of Wang, Yang, Cao, LDAV 2014, section 3.2. A warp has 8 x 4 pixels. */
+ * Rays, a thread each: the "standard" way of sampling of Wang, Yang, Cao, LDAV 2014, section 3.2; in mode composite four threads
+ * each, which look at four samples one behind another: a 3D bundle of their section 5, of 4 x 2 pixels and 4 samples. */
 #include "cuda/pmb_cuda.cuh"
 #include "shared/pmb_ray.h"
 
 #define PMB_EACH_TYPE "shared/pmb_ray_template.h"
 #include "shared/pmb_each_type.h"
 
-enum { TILE = 16, THREADS = TILE * TILE }; /* pixels of a block along each side */
+enum {
+  THREADS = 256,
+  SHARE =
+    4 /* threads of a ray in mode composite: of 1, 2, 4 and 8 the fastest from most sides (Docs/PERFORMANCE.md) */
+};
 
 /* pmb_ray_cast of a sample type. */
-#define PMB_CAST(NAME, type, name, real)                                                                            \
-  static __device__ __forceinline__ pmb_pixel cast(const pmb_ray_job *job, int x, int y, float limit, const type *) \
-  {                                                                                                                 \
-    return pmb_ray_cast_##name(job, x, y, limit);                                                                   \
+#define PMB_CAST(NAME, type, name, real)                                                            \
+  static __device__ __forceinline__ pmb_pixel cast(                                                 \
+    const pmb_ray_job *job, int mode, int x, int y, float limit, int lane, int lanes, const type *) \
+  {                                                                                                 \
+    return pmb_ray_cast_##name(job, mode, x, y, limit, lane, lanes);                                \
   }
 PMB_SAMPLE_TYPES(PMB_CAST)
 
@@ -20,19 +26,32 @@ typedef struct alignas(4 * sizeof(float)) color {
   float c[4];
 } color;
 
+/* The pixels of a warp of which LANES threads share a ray, and of a block. */
+template <int LANES> struct tile {
+  enum { X = LANES == 1 ? 8 : 4, Y = 32 / LANES / X, BLOCK_X = 2 * X, BLOCK_Y = 4 * Y };
+};
+
 /* d_limits, d_depth: NULL where they are not wanted. */
-template <class T>
-static __global__ void __launch_bounds__(THREADS)
+template <class T, int MODE, int LANES>
+static __global__ void __launch_bounds__(THREADS, MODE == PMB_RAY_COMPOSITE ? 3 : 2)
   rays_kernel(const __grid_constant__ pmb_ray_job job, const float *d_limits, color *d_colors, float *d_depth)
 {
-  const unsigned lane = threadIdx.x & 31, warp = threadIdx.x >> 5, tiles = (job.width + TILE - 1) / TILE;
-  const int x = (int)(blockIdx.x % tiles * TILE + warp % 2 * 8 + lane % 8);
-  const int y = (int)(blockIdx.x / tiles * TILE + warp / 2 * 4 + lane / 8);
+  typedef tile<LANES> tile;
+  const int thread = threadIdx.x & 31, warp = threadIdx.x >> 5, ray = thread / LANES, lane = thread % LANES;
+  const int across = (job.width + tile::BLOCK_X - 1) / tile::BLOCK_X;
+  const int x = blockIdx.x % across * tile::BLOCK_X + warp % 2 * tile::X + ray % tile::X;
+  const int y = blockIdx.x / across * tile::BLOCK_Y + warp / 2 * tile::Y + ray / tile::X;
+  const int mode = MODE < PMB_RAY_MAXIMUM ? MODE
+    : job.mode == PMB_RAY_AVERAGE         ? PMB_RAY_AVERAGE
+    : job.mode == PMB_RAY_MINIMUM         ? PMB_RAY_MINIMUM
+                                          : PMB_RAY_MAXIMUM;
   if (x < job.width && y < job.height) {
     const size_t at = (size_t)y * job.width + x;
-    const pmb_pixel pixel = cast(&job, x, y, d_limits ? d_limits[at] : 1, (const T *)NULL);
-    d_colors[at] = { { pixel.color[0], pixel.color[1], pixel.color[2], pixel.color[3] } };
-    if (d_depth) {
+    const pmb_pixel pixel = cast(&job, mode, x, y, d_limits ? d_limits[at] : 1, lane, LANES, (const T *)NULL);
+    if (lane == 0) {
+      d_colors[at] = { { pixel.color[0], pixel.color[1], pixel.color[2], pixel.color[3] } };
+    }
+    if (lane == 0 && d_depth) {
       d_depth[at] = pixel.depth;
     }
   }
@@ -40,55 +59,83 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* Device memory of a picture. */
 typedef struct picture {
-  float *d_colors, *d_depth, *d_limits;
+  float *d_colors, *d_depth;
+  const float *d_limits;
   size_t pixels;
 } picture;
 
-/* Makes room for the picture and the table, and copies what the request brings. */
-static pmb_status prepare(pmb_cuda *cuda, const pmb_ray_request *request, pmb_ray_job *job, picture *p)
+/* Makes room for a picture that goes to the host, and copies the limits. */
+static pmb_status make_room(pmb_cuda *cuda, const pmb_ray_request *request, picture *p)
 {
-  const size_t pixels = (size_t)request->width * request->height;
-  const size_t entries = job->table ? (size_t)job->table_size : 0;
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->picture, (int64_t)pixels * 6, sizeof(float), "the picture"));
-  p->pixels = pixels;
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->picture, (int64_t)p->pixels * 6, sizeof(float), "the picture"));
+  float *d_limits = (float *)cuda->picture.d_data + 5 * p->pixels;
   p->d_colors = (float *)cuda->picture.d_data;
-  p->d_depth = request->depth ? p->d_colors + 4 * pixels : NULL;
-  p->d_limits = request->depth_limit ? p->d_colors + 5 * pixels : NULL;
-  if (p->d_limits) {
+  p->d_depth = request->depth ? p->d_colors + 4 * p->pixels : NULL;
+  p->d_limits = request->depth_limit ? d_limits : NULL;
+  if (request->depth_limit) {
     PMB_CUDA_TRY(cuda->context,
       cudaMemcpyAsync(
-        p->d_limits, request->depth_limit, pixels * sizeof(float), cudaMemcpyHostToDevice, cuda->compute));
-  }
-  if (entries) {
-    const size_t bytes = (5 * entries + 1) * sizeof(float);
-    PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->table, (int64_t)bytes, 1, "the color table"));
-    PMB_CUDA_TRY(
-      cuda->context, cudaMemcpyAsync(cuda->table.d_data, job->table, bytes, cudaMemcpyHostToDevice, cuda->compute));
-    job->table = (const float *)cuda->table.d_data;
-    job->table_shown = (const int32_t *)(job->table + 4 * entries);
+        d_limits, request->depth_limit, p->pixels * sizeof(float), cudaMemcpyHostToDevice, cuda->compute));
   }
   return PMB_OK;
 }
 
+/* Gives the job the table in device memory. */
+static pmb_status copy_table(pmb_cuda *cuda, pmb_ray_job *job)
+{
+  const size_t entries = job->table ? (size_t)job->table_size : 0;
+  const size_t bytes = sizeof(pmb_ray_entry) * entries + sizeof(int32_t) * (entries + 1);
+  if (entries) {
+    PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->table, (int64_t)bytes, 1, "the color table"));
+    PMB_CUDA_TRY(
+      cuda->context, cudaMemcpyAsync(cuda->table.d_data, job->table, bytes, cudaMemcpyHostToDevice, cuda->compute));
+    job->table = (const pmb_ray_entry *)cuda->table.d_data;
+    job->table_shown = (const int32_t *)(job->table + entries);
+  }
+  return PMB_OK;
+}
+
+template <class T, int MODE, int LANES>
+static cudaError_t launch_mode(pmb_cuda *cuda, const pmb_ray_job *job, const picture *p)
+{
+  typedef tile<LANES> tile;
+  const int across = (job->width + tile::BLOCK_X - 1) / tile::BLOCK_X;
+  const int down = (job->height + tile::BLOCK_Y - 1) / tile::BLOCK_Y;
+  return pmb_cuda_launch(cuda, 0, rays_kernel<T, MODE, LANES>, (unsigned)(across * down), THREADS, 0, *job,
+    p->d_limits, (color *)p->d_colors, p->d_depth);
+}
+
 template <class T> static cudaError_t launch(pmb_cuda *cuda, const pmb_ray_job *job, const picture *p)
 {
-  const unsigned across = (unsigned)(job->width + TILE - 1) / TILE, down = (unsigned)(job->height + TILE - 1) / TILE;
-  return pmb_cuda_launch(cuda, 0, rays_kernel<T>, across * down, THREADS, 0, *job, (const float *)p->d_limits,
-    (color *)p->d_colors, p->d_depth);
+  return job->mode == PMB_RAY_ISOSURFACE ? launch_mode<T, PMB_RAY_ISOSURFACE, 1>(cuda, job, p)
+    : job->mode == PMB_RAY_COMPOSITE     ? launch_mode<T, PMB_RAY_COMPOSITE, SHARE>(cuda, job, p)
+                                         : launch_mode<T, PMB_RAY_MAXIMUM, 1>(cuda, job, p);
+}
+
+static pmb_status copy_to_host(pmb_cuda *cuda, const pmb_ray_request *request, const picture *p)
+{
+  PMB_CUDA_TRY(cuda->context,
+    cudaMemcpyAsync(
+      request->colors, p->d_colors, p->pixels * 4 * sizeof(float), cudaMemcpyDeviceToHost, cuda->compute));
+  if (p->d_depth) {
+    PMB_CUDA_TRY(cuda->context,
+      cudaMemcpyAsync(request->depth, p->d_depth, p->pixels * sizeof(float), cudaMemcpyDeviceToHost, cuda->compute));
+  }
+  return PMB_OK;
 }
 
 static pmb_status cast_all(pmb_cuda *cuda, const pmb_ray_request *request, pmb_ray_job *job)
 {
-  picture p = {};
-  PMB_CUDA_STEP(prepare(cuda, request, job, &p));
+  picture p = { request->colors, request->depth, request->depth_limit,
+    (size_t)request->width * (size_t)request->height };
+  if (!request->on_device) {
+    PMB_CUDA_STEP(make_room(cuda, request, &p));
+  }
+  PMB_CUDA_STEP(copy_table(cuda, job));
   PMB_CUDA_STEP(pmb_cuda_check(
     cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda, job, &p)), "launch of rays"));
-  PMB_CUDA_TRY(cuda->context,
-    cudaMemcpyAsync(
-      request->colors, p.d_colors, p.pixels * 4 * sizeof(float), cudaMemcpyDeviceToHost, cuda->compute));
-  if (p.d_depth) {
-    PMB_CUDA_TRY(cuda->context,
-      cudaMemcpyAsync(request->depth, p.d_depth, p.pixels * sizeof(float), cudaMemcpyDeviceToHost, cuda->compute));
+  if (!request->on_device) {
+    PMB_CUDA_STEP(copy_to_host(cuda, request, &p));
   }
   PMB_CUDA_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "rays"));
   return pmb_cuda_report(cuda);

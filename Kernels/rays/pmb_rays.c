@@ -106,6 +106,11 @@ static pmb_status check(pmb_context *context, const pmb_ray_request *request)
     return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: %d x %d pixels, colors %s; use 1 to 65536 along each side",
       request->width, request->height, request->colors ? "set" : "NULL");
   }
+  if (request->on_device && (!context->backend->cast_rays || (uintptr_t)request->colors % sizeof(pmb_ray_entry))) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_cast_rays: on_device is %d; it needs a context with PMB_DEVICE_GPU, and colors aligned to 16 bytes",
+      request->on_device);
+  }
   if (!PMB_IS_FINITE(request->step) || request->step < 0) {
     return pmb_fail(context, PMB_INVALID, "pmb_cast_rays: step is %g; use a length above 0, or 0", request->step);
   }
@@ -215,7 +220,7 @@ static int resampled(const pmb_ray_request *request)
 }
 
 /* The table with opacities of a step, and which entries show: `colors` and `shown` have room for it. */
-static void make_table(const pmb_ray_request *request, pmb_ray_job *job, float *colors, int32_t *shown)
+static void make_table(const pmb_ray_request *request, pmb_ray_job *job, pmb_ray_entry *colors, int32_t *shown)
 {
   const int size = resampled(request), each = (size - 1) / (request->table_size - 1);
   shown[0] = 0;
@@ -223,9 +228,9 @@ static void make_table(const pmb_ray_request *request, pmb_ray_job *job, float *
     const int at = i < size - 1 ? i / each : request->table_size - 2;
     const float t = (float)(i - at * each) / (float)each, *entry = request->table + 4 * at;
     for (int c = 0; c < 4; ++c) {
-      colors[4 * i + c] = entry[c] + t * (entry[4 + c] - entry[c]);
+      colors[i].color[c] = entry[c] + t * (entry[4 + c] - entry[c]);
     }
-    float *opacity = &colors[4 * i + 3];
+    float *opacity = &colors[i].color[3];
     if (request->mode == PMB_RAY_COMPOSITE) {
       *opacity = (float)(1 - pow(1 - *opacity, job->step / request->table_unit));
     }
@@ -260,7 +265,9 @@ static void make_volume(const pmb_context *context, const pmb_ray_request *reque
     job->index_to_world[4 * a + 3] =
       w[0] * (double)v->first[0] + w[1] * (double)v->first[1] + w[2] * (double)v->first[2] + w[3];
   }
-  memcpy(job->normal, context->frame.matrix_f64, sizeof(job->normal));
+  for (int i = 0; i < 9; ++i) {
+    job->normal[i] = (float)context->frame.normal[i];
+  }
   job->sample_flags = v->sample_flags;
   job->cell_flags = v->cell_flags;
   job->hidden_sample_bits = v->hidden_sample_bits;
@@ -272,15 +279,20 @@ static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
   job->mode = (int)request->mode;
   job->width = request->width;
   job->height = request->height;
-  job->shade = request->shade;
+  job->shade = request->shade || request->mode == PMB_RAY_ISOSURFACE;
   job->ambient = request->ambient;
   job->diffuse = request->diffuse;
   job->specular = request->specular;
   job->specular_power = request->specular_power;
   job->plane_count = request->plane_count;
   job->light_count = request->light_count;
-  if (request->light_count > 0) {
-    memcpy(job->lights, request->lights, (size_t)request->light_count * sizeof(*job->lights));
+  for (int i = 0; i < request->light_count; ++i) {
+    double *p = job->lights[i].position;
+    job->lights[i] = request->lights[i];
+    const double length = p[3] == 0 ? sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2]) : 1;
+    for (int a = 0; a < 3; ++a) {
+      p[a] /= length;
+    }
   }
   if (request->mode == PMB_RAY_ISOSURFACE && request->isovalue_count > 0) {
     job->isovalue_count = request->isovalue_count;
@@ -301,7 +313,7 @@ typedef struct picture {
 #define PMB_CAST(NAME, type, name, real)                                          \
   static pmb_pixel cast_##name(const pmb_ray_job *job, int x, int y, float limit) \
   {                                                                               \
-    return pmb_ray_cast_##name(job, x, y, limit);                                 \
+    return pmb_ray_cast_##name(job, job->mode, x, y, limit, 0, 1);                \
   }
 PMB_SAMPLE_TYPES(PMB_CAST)
 
@@ -341,15 +353,6 @@ static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *reque
 
 /* ---- the call ---- */
 
-static void clear(const pmb_ray_request *request)
-{
-  const size_t n = (size_t)request->width * (size_t)request->height;
-  memset(request->colors, 0, 4 * n * sizeof(float));
-  for (size_t i = 0; i < n && request->depth; ++i) {
-    request->depth[i] = 1;
-  }
-}
-
 static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
 {
   const int64_t *dims = context->volume.dims;
@@ -361,15 +364,17 @@ static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb
   if (status != PMB_OK) {
     return status;
   }
-  if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2) { /* no cell */
-    clear(request);
-    return PMB_OK;
+  if (dims[0] < 2 || dims[1] < 2 || dims[2] < 2) { /* no cell: a box that no ray meets */
+    job->box[0] = 1;
+    job->box[1] = 0;
   }
-  if (entries && !pmb_buffer_reserve(&context->memory, &table, 5 * entries + 1, sizeof(float))) {
+  if (entries &&
+    !pmb_buffer_reserve(
+      &context->memory, &table, sizeof(pmb_ray_entry) * entries + sizeof(int32_t) * (entries + 1), 1)) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for a table of %zu colors", entries);
   }
   if (entries) {
-    make_table(request, job, table.data, (int32_t *)((float *)table.data + 4 * entries));
+    make_table(request, job, table.data, (int32_t *)((pmb_ray_entry *)table.data + entries));
   }
   context->crew.fraction_begin = context->crew.highest = 0;
   context->crew.fraction_end = 1;

@@ -7,8 +7,8 @@
  *     pmb_ray_request request = { .struct_size = sizeof request, .width = 800, .height = 600, .colors = pixels, ... };
  *     pmb_cast_rays(context, &request);
  *
- * Source: Wang, Yang, Cao: Cache-aware sampling strategies for texture-based ray casting on GPU, LDAV 2014, section 3.2
- * (the "standard" way of sampling: a thread per ray). */
+ * Source: Wang, Yang, Cao: Cache-aware sampling strategies for texture-based ray casting on GPU, LDAV 2014, sections 3.2 and 5
+ * (on a GPU a thread per ray, and in mode composite four, which look at samples one behind another). */
 #ifndef PMB_RAYS_H
 #define PMB_RAYS_H
 
@@ -75,11 +75,17 @@ typedef struct pmb_ray_request {
   /* Arrays of the caller, a row of pixels after another, the lowest first. */
   float *colors; /* 4 per pixel: red, green, blue times opacity, and opacity */
   float *depth;  /* OpenGL's depth of the first surface, be it transparent; 1 where there is none; NULL: not wanted */
+  int on_device; /* 1: colors (aligned to 16 bytes), depth and depth_limit are memory of the context's GPU */
 } pmb_ray_request;
 
 /* Casts a ray per pixel and fills the arrays. Not thread-safe for one context. PMB_INVALID if no volume is bound or the request
  * is not usable, PMB_ABORTED if the progress hook stops it, PMB_OUT_OF_MEMORY; the arrays' contents are undefined then. */
 pmb_status pmb_cast_rays(pmb_context *context, const pmb_ray_request *request);
+
+/* The same with buffers of OpenGL that pmb_register_gl registered in the place of a mesh's: colors for points, depth for normals,
+ * depth limits for triangles. Of those members of the request only depth_limit is looked at: NULL means that there are no limits.
+ * Errors as of pmb_cast_rays and pmb_emit_gl. */
+pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_ray_request *request);
 
 #ifdef __cplusplus
 }

@@ -7,10 +7,12 @@
 
 #if defined(__CUDACC__)
 #define PMB_INLINE static __device__ __forceinline__
+#define PMB_NEVER_INLINE static __device__ __noinline__
 #define PMB_CONSTEXPR static __host__ __device__ __forceinline__ constexpr /* also for tables made by the compiler */
 #define PMB_TABLE static __device__ constexpr
 #else
 #define PMB_INLINE static inline __attribute__((always_inline, unused))
+#define PMB_NEVER_INLINE static __attribute__((noinline, unused))
 #define PMB_CONSTEXPR PMB_INLINE
 #define PMB_TABLE static const __attribute__((unused))
 #endif

@@ -18,6 +18,18 @@ enum {
   PMB_RAY_STEPS = 1 << 20 /* samples of a ray: less, so that places are exact enough in float */
 };
 
+/* A color with opacity. */
+typedef struct __attribute__((aligned(16))) pmb_ray_entry {
+  float color[4];
+} pmb_ray_entry;
+
+/* Samples on a GPU are contiguous along x. */
+#if defined(__CUDACC__)
+#define PMB_RAY_STRIDE_X(job) ((int64_t)1)
+#else
+#define PMB_RAY_STRIDE_X(job) ((job)->strides[0])
+#endif
+
 /* What rays need of the volume and the request: an argument of kernels. */
 typedef struct pmb_ray_job {
   const void *samples;
@@ -31,12 +43,12 @@ typedef struct pmb_ray_job {
   double step;
   double box[6];
   int plane_count, light_count, isovalue_count, shade;
-  double planes[PMB_RAY_PLANES][4]; /* of indices */
-  pmb_ray_light lights[PMB_RAY_LIGHTS];
+  double planes[PMB_RAY_PLANES][4];              /* of indices */
+  pmb_ray_light lights[PMB_RAY_LIGHTS];          /* directions have length 1 */
   pmb_ray_isovalue isovalues[PMB_RAY_ISOVALUES]; /* ascending */
   float ambient, diffuse, specular, specular_power;
-  double normal[9];           /* from index gradients to world normals, of any length */
-  const float *table;         /* with opacities of a step, in mode composite */
+  float normal[9];            /* from index gradients to world normals */
+  const pmb_ray_entry *table; /* with opacities of a step, in mode composite */
   const int32_t *table_shown; /* entries before this one that are not transparent; one more for the sum */
   int table_size;
   double table_low, table_per_unit;
@@ -48,10 +60,8 @@ typedef struct pmb_pixel {
 
 /* A pixel's ray. */
 typedef struct pmb_ray {
-  double near[3], along[3]; /* from the near plane to the far one */
-  double first;             /* steps from the near plane to r = 0 */
-  double per_step;          /* shares of `along` */
   float origin[3], step[3], enter, leave;
+  float view[3]; /* of length 1 in the world, toward the camera */
 } pmb_ray;
 
 PMB_INLINE void pmb_ray_transform(const double m[16], double x, double y, double z, double to[4])
@@ -79,48 +89,57 @@ PMB_INLINE int pmb_ray_make(const pmb_ray_job *job, int x, int y, float limit, p
 {
   const double u = (x + 0.5) / job->width * 2 - 1, v = (y + 0.5) / job->height * 2 - 1;
   const double *m = job->index_to_world;
-  double from[4], to[4], world2 = 0, enter = 0, leave = 1;
+  double from[4], to[4], along[3], world[3], world2 = 0, enter = 0, leave = 1;
   pmb_ray_transform(job->clip_to_index, u, v, -1, from);
   pmb_ray_transform(job->clip_to_index, u, v, limit < 1 ? 2.0 * limit - 1 : 1, to);
   for (int a = 0; a < 3; ++a) {
-    ray->near[a] = from[a] / from[3];
-    ray->along[a] = to[a] / to[3] - ray->near[a];
+    from[a] /= from[3];
+    along[a] = to[a] / to[3] - from[a];
   }
   for (int a = 0; a < 3; ++a) {
-    const double w = m[4 * a] * ray->along[0] + m[4 * a + 1] * ray->along[1] + m[4 * a + 2] * ray->along[2];
-    world2 += w * w;
-    pmb_ray_clip(ray->near[a] - job->box[2 * a], ray->along[a], &enter, &leave);
-    pmb_ray_clip(job->box[2 * a + 1] - ray->near[a], -ray->along[a], &enter, &leave);
+    world[a] = m[4 * a] * along[0] + m[4 * a + 1] * along[1] + m[4 * a + 2] * along[2];
+    world2 += world[a] * world[a];
+    pmb_ray_clip(from[a] - job->box[2 * a], along[a], &enter, &leave);
+    pmb_ray_clip(job->box[2 * a + 1] - from[a], -along[a], &enter, &leave);
   }
   for (int i = 0; i < job->plane_count; ++i) {
     const double *p = job->planes[i];
-    pmb_ray_clip(p[0] * ray->near[0] + p[1] * ray->near[1] + p[2] * ray->near[2] + p[3],
-      p[0] * ray->along[0] + p[1] * ray->along[1] + p[2] * ray->along[2], &enter, &leave);
+    pmb_ray_clip(p[0] * from[0] + p[1] * from[1] + p[2] * from[2] + p[3],
+      p[0] * along[0] + p[1] * along[1] + p[2] * along[2], &enter, &leave);
   }
-  ray->per_step = job->step / sqrt(world2);
-  if (!(enter < leave) || !(ray->per_step > 0) || !((leave - enter) / ray->per_step < PMB_RAY_STEPS)) {
+  const double per_step = job->step / sqrt(world2);
+  if (!(enter < leave) || !(per_step > 0) || !((leave - enter) / per_step < PMB_RAY_STEPS)) {
     return 0;
   }
-  ray->first = floor(enter / ray->per_step);
-  ray->enter = (float)(enter / ray->per_step - ray->first);
-  ray->leave = (float)(leave / ray->per_step - ray->first);
+  const double first = floor(enter / per_step);
+  ray->enter = (float)(enter / per_step - first);
+  ray->leave = (float)(leave / per_step - first);
   for (int a = 0; a < 3; ++a) {
-    ray->origin[a] = (float)(ray->near[a] + ray->along[a] * (ray->first * ray->per_step));
-    ray->step[a] = (float)(ray->along[a] * ray->per_step);
+    ray->origin[a] = (float)(from[a] + along[a] * (first * per_step));
+    ray->step[a] = (float)(along[a] * per_step);
+    ray->view[a] = (float)(-world[a] / sqrt(world2));
   }
   return 1;
 }
 
-/* OpenGL's depth of a place on the ray; *world: where that is. */
-PMB_INLINE float pmb_ray_place(const pmb_ray_job *job, const pmb_ray *ray, float r, double world[3])
+/* The world's coordinates of a place on the ray. */
+PMB_INLINE void pmb_ray_world(const pmb_ray_job *job, const pmb_ray *ray, float r, double world[3])
 {
-  const double s = (ray->first + r) * ray->per_step, *m = job->index_to_world;
+  const double *m = job->index_to_world;
+  for (int a = 0; a < 3; ++a) {
+    world[a] = m[4 * a + 3];
+    for (int b = 0; b < 3; ++b) {
+      world[a] += m[4 * a + b] * (ray->origin[b] + (double)ray->step[b] * r);
+    }
+  }
+}
+
+/* OpenGL's depth of a place on the ray. */
+PMB_INLINE float pmb_ray_depth(const pmb_ray_job *job, const pmb_ray *ray, float r)
+{
   double p[3], clip[4];
   for (int a = 0; a < 3; ++a) {
-    p[a] = ray->near[a] + ray->along[a] * s;
-  }
-  for (int a = 0; a < 3; ++a) {
-    world[a] = m[4 * a] * p[0] + m[4 * a + 1] * p[1] + m[4 * a + 2] * p[2] + m[4 * a + 3];
+    p[a] = ray->origin[a] + (double)ray->step[a] * r;
   }
   pmb_ray_transform(job->index_to_clip, p[0], p[1], p[2], clip);
   return (float)(clip[2] / clip[3] * 0.5 + 0.5);
@@ -129,41 +148,73 @@ PMB_INLINE float pmb_ray_place(const pmb_ray_job *job, const pmb_ray *ray, float
 /* Steps that rounding may be wrong by at r. */
 #define PMB_RAY_MARGIN(r) (1e-3f + 5e-7f * (r))
 
-/* A brick on a ray: its number, and where the ray leaves it. */
+/* The brick that a ray is in, and along each axis where the ray goes on to the next one. */
 typedef struct pmb_ray_brick {
-  int64_t number;
-  float leave;
+  int32_t at[3];
+  float until[3], per_unit[3]; /* steps for an index */
 } pmb_ray_brick;
 
-/* The brick behind r. The ray is in it for at least the margin, so that rounding does not stop it. */
-PMB_INLINE pmb_ray_brick pmb_ray_brick_at(const pmb_ray_job *job, const pmb_ray *ray, float r)
+PMB_INLINE void pmb_ray_find_border(const pmb_ray *ray, int axis, pmb_ray_brick *brick)
 {
-  const float inside = r + PMB_RAY_MARGIN(r);
-  pmb_ray_brick brick = { 0, ray->leave };
-  int32_t at[3];
+  const int32_t size = axis == 0 ? PMB_BRICK_X : axis == 1 ? PMB_BRICK_Y : PMB_BRICK_Z;
+  const int32_t border = (brick->at[axis] + (ray->step[axis] > 0)) * size;
+  const float until = ((float)border - ray->origin[axis]) * brick->per_unit[axis];
+  brick->until[axis] = ray->step[axis] != 0 ? until : ray->leave;
+}
+
+/* The brick where the ray enters the volume. */
+PMB_INLINE pmb_ray_brick pmb_ray_first_brick(const pmb_ray_job *job, const pmb_ray *ray)
+{
+  pmb_ray_brick brick;
   for (int a = 0; a < 3; ++a) {
     const int32_t size = a == 0 ? PMB_BRICK_X : a == 1 ? PMB_BRICK_Y : PMB_BRICK_Z, last = job->bricks[a] - 1;
-    const float p = ray->origin[a] + ray->step[a] * inside;
+    const float p = ray->origin[a] + ray->step[a] * ray->enter;
     const int32_t i = p > 0 ? (int32_t)p / size : 0;
-    at[a] = i < last ? i : last;
-    const float border = (float)((at[a] + (ray->step[a] > 0)) * size);
-    const float leave = ray->step[a] != 0 ? (border - ray->origin[a]) / ray->step[a] : ray->leave;
-    brick.leave = leave < brick.leave ? leave : brick.leave;
+    brick.at[a] = i < last ? i : last;
+    brick.per_unit[a] = 1 / ray->step[a];
+    pmb_ray_find_border(ray, a, &brick);
   }
-  brick.leave = brick.leave > inside ? brick.leave : inside;
-  brick.number = at[0] + job->bricks[0] * (at[1] + (int64_t)job->bricks[1] * at[2]);
   return brick;
 }
 
-/* The color at a place of the table, with opacity. */
-PMB_INLINE void pmb_ray_color(const pmb_ray_job *job, float at, float color[4])
+/* Where the ray leaves the brick. */
+PMB_INLINE float pmb_ray_leaves(const pmb_ray *ray, const pmb_ray_brick *brick)
+{
+  return fminf(fminf(brick->until[0], brick->until[1]), fminf(brick->until[2], ray->leave));
+}
+
+PMB_INLINE int64_t pmb_ray_brick_number(const pmb_ray_job *job, const pmb_ray_brick *brick)
+{
+  return brick->at[0] + job->bricks[0] * (brick->at[1] + (int64_t)job->bricks[1] * brick->at[2]);
+}
+
+/* Goes to the next brick. Returns 0 if that is outside the volume. */
+PMB_INLINE int pmb_ray_next_brick(const pmb_ray_job *job, const pmb_ray *ray, pmb_ray_brick *brick)
+{
+  const float *until = brick->until;
+  const int axis = until[0] <= until[1] ? (until[0] <= until[2] ? 0 : 2) : (until[1] <= until[2] ? 1 : 2);
+  int inside = 1;
+  for (int a = 0; a < 3; ++a) {
+    brick->at[a] += a == axis ? (ray->step[a] > 0 ? 1 : -1) : 0;
+    inside &= (uint32_t)brick->at[a] < (uint32_t)job->bricks[a];
+  }
+  for (int a = 0; a < 3; ++a) {
+    pmb_ray_find_border(ray, a, brick);
+  }
+  return inside;
+}
+
+/* The color at a place of the table. */
+PMB_INLINE pmb_ray_entry pmb_ray_color(const pmb_ray_job *job, float at)
 {
   const float last = (float)(job->table_size - 1), place = at > 0 ? (at < last ? at : last) : 0;
   const int i = place < last ? (int)place : job->table_size - 2;
-  const float t = place - (float)i, *entry = job->table + 4 * i;
+  const pmb_ray_entry low = job->table[i], high = job->table[i + 1];
+  pmb_ray_entry entry;
   for (int c = 0; c < 4; ++c) {
-    color[c] = entry[c] + t * (entry[4 + c] - entry[c]);
+    entry.color[c] = PMB_NAME_F32(pmb_lerp)(low.color[c], high.color[c], place - (float)i);
   }
+  return entry;
 }
 
 /* Whether the table has an opaque color between two places. */
@@ -174,18 +225,29 @@ PMB_INLINE int pmb_ray_shows(const pmb_ray_job *job, float low, float high)
   return job->table_shown[end + 1] > job->table_shown[begin];
 }
 
-/* Makes a vector of length 1. Its length may be beyond float's range. */
-PMB_INLINE void pmb_ray_normalize(const double v[3], float to[3])
-{
-  const double length = sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-  for (int a = 0; a < 3; ++a) {
-    to[a] = (float)(v[a] / length);
-  }
-}
-
 PMB_INLINE float pmb_ray_dot(const float a[3], const float b[3])
 {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+/* Makes the largest component of a vector 1. Without a direction it becomes NaN. */
+PMB_INLINE void pmb_ray_scale(float v[3])
+{
+  const float xy = fmaxf(fabsf(v[0]), fabsf(v[1])), largest = fmaxf(xy, fabsf(v[2]));
+  const float tiny = largest < 1e-18f ? 1e20f : 1, factor = 1 / (largest * tiny);
+  for (int a = 0; a < 3; ++a) {
+    v[a] = v[a] * tiny * factor;
+  }
+}
+
+/* Makes the length of a vector 1. Without a direction it becomes NaN. */
+PMB_INLINE void pmb_ray_normalize(float v[3])
+{
+  pmb_ray_scale(v);
+  const float factor = 1 / sqrtf(pmb_ray_dot(v, v));
+  for (int a = 0; a < 3; ++a) {
+    v[a] *= factor;
+  }
 }
 
 /* Adds a light to what a surface with this normal reflects toward the view. */
@@ -194,42 +256,54 @@ PMB_INLINE void pmb_ray_reflect(const pmb_ray_job *job, const float normal[3], c
 {
   const float cosine = pmb_ray_dot(normal, to);
   const float mirror = 2 * cosine * pmb_ray_dot(normal, view) - pmb_ray_dot(to, view);
-  const float glint = cosine > 0 && mirror > 0 ? powf(mirror, job->specular_power) * job->specular : 0;
+  const int shines = job->specular != 0 && cosine > 0 && mirror > 0;
+  const float glint = shines ? exp2f(job->specular_power * log2f(mirror)) * job->specular : 0;
   for (int c = 0; c < 3 && cosine > 0; ++c) {
     sum[c] += job->diffuse * cosine * light[c];
     shine[c] += glint * light[c];
   }
 }
 
-/* Lights a color. gradient: of the index space; without a direction the color stays as it is. */
-PMB_INLINE void pmb_ray_light_color(
-  const pmb_ray_job *job, const pmb_ray *ray, const double world[3], const float gradient[3], float color[4])
+/* The direction from a place on the ray toward a light. */
+PMB_INLINE void pmb_ray_toward(
+  const pmb_ray_job *job, const pmb_ray *ray, float r, const pmb_ray_light *light, float to[3])
 {
-  const double *m = job->index_to_world;
-  const float white[3] = { 1, 1, 1 };
-  float normal[3], view[3], to[3], sum[3] = { job->ambient, job->ambient, job->ambient }, shine[3] = { 0, 0, 0 };
-  double n[3], v[3];
-  for (int a = 0; a < 3; ++a) {
-    n[a] = PMB_NAME_F64(pmb_world_gradient)(job->normal, a, gradient[0], gradient[1], gradient[2]);
-    v[a] = -(m[4 * a] * ray->along[0] + m[4 * a + 1] * ray->along[1] + m[4 * a + 2] * ray->along[2]);
+  double world[3] = { 0, 0, 0 };
+  if (light->position[3] != 0) {
+    pmb_ray_world(job, ray, r, world);
   }
-  pmb_ray_normalize(n, normal);
-  pmb_ray_normalize(v, view);
-  if (!(normal[0] - normal[0] == 0)) {
+  for (int a = 0; a < 3; ++a) {
+    to[a] = (float)(light->position[a] - light->position[3] * world[a]);
+  }
+  if (light->position[3] != 0) {
+    pmb_ray_normalize(to);
+  }
+}
+
+/* Lights a color at a place on the ray. gradient: of the index space; without a direction the color stays as it is. */
+PMB_INLINE void pmb_ray_light_color(
+  const pmb_ray_job *job, const pmb_ray *ray, float r, float gradient[3], float color[4])
+{
+  const float white[3] = { 1, 1, 1 };
+  float normal[3], to[3], sum[3] = { job->ambient, job->ambient, job->ambient }, shine[3] = { 0, 0, 0 };
+  pmb_ray_scale(gradient);
+  for (int a = 0; a < 3; ++a) {
+    normal[a] = PMB_NAME_F32(pmb_world_gradient)(job->normal, a, gradient[0], gradient[1], gradient[2]);
+  }
+  const float factor = 1 / sqrtf(pmb_ray_dot(normal, normal));
+  if (!PMB_IS_FINITE(normal[0] * factor)) {
     return;
   }
-  const float side = pmb_ray_dot(normal, view) < 0 ? -1.f : 1.f;
+  const float side = pmb_ray_dot(normal, ray->view) < 0 ? -factor : factor;
   for (int a = 0; a < 3; ++a) {
     normal[a] *= side;
   }
   if (job->light_count == 0) {
-    pmb_ray_reflect(job, normal, view, view, white, sum, shine);
+    pmb_ray_reflect(job, normal, ray->view, ray->view, white, sum, shine);
   }
   for (int i = 0; i < job->light_count; ++i) {
-    const double *p = job->lights[i].position;
-    const double d[3] = { p[0] - p[3] * world[0], p[1] - p[3] * world[1], p[2] - p[3] * world[2] };
-    pmb_ray_normalize(d, to);
-    pmb_ray_reflect(job, normal, view, to, job->lights[i].color, sum, shine);
+    pmb_ray_toward(job, ray, r, &job->lights[i], to);
+    pmb_ray_reflect(job, normal, ray->view, to, job->lights[i].color, sum, shine);
   }
   for (int c = 0; c < 3; ++c) {
     const float lit = color[c] * sum[c] + shine[c];
@@ -237,15 +311,45 @@ PMB_INLINE void pmb_ray_light_color(
   }
 }
 
-/* Puts a color behind the pixel's. Returns 0 when what is behind it can no longer be seen. */
-PMB_INLINE int pmb_ray_behind(pmb_pixel *pixel, const float color[4])
+/* What a thread's neighbour has, in the group of threads that share a ray: the neighbour's number differs in one bit. */
+PMB_INLINE float pmb_ray_of_neighbour(float value, int lanes, int bit)
 {
-  const float share = (1 - pixel->color[3]) * color[3];
-  for (int c = 0; c < 3; ++c) {
-    pixel->color[c] += share * color[c];
+#if defined(__CUDACC__)
+  const unsigned lane = threadIdx.x & 31, group = lane & ~(unsigned)(lanes - 1);
+  return __shfl_xor_sync((UINT32_MAX >> (32 - lanes)) << group, value, bit);
+#else
+  (void)lanes;
+  (void)bit;
+  return value;
+#endif
+}
+
+/* Puts the colors of all threads that share a ray behind the pixel's, of which each thread has a part; the opacity they all have.
+ * Returns 0 when what is behind can no longer be seen. */
+PMB_INLINE int pmb_ray_behind(pmb_pixel *pixel, const float color[4], int lane, int lanes)
+{
+  float through = 1 - pixel->color[3],
+        all = 1 - color[3]; /* what the colors before this one let through, and what all do */
+  for (int bit = 1; bit < lanes; bit *= 2) {
+    const float others = pmb_ray_of_neighbour(all, lanes, bit);
+    through *= lane & bit ? others : 1;
+    all *= others;
   }
-  pixel->color[3] += share;
+  for (int c = 0; c < 3; ++c) {
+    pixel->color[c] += through * color[3] * color[c];
+  }
+  pixel->color[3] = 1 - (1 - pixel->color[3]) * all;
   return pixel->color[3] < 0.998f; /* half a step of 255 */
+}
+
+/* Sums the parts of the pixel. */
+PMB_INLINE void pmb_ray_join(pmb_pixel *pixel, int lanes)
+{
+  for (int bit = 1; bit < lanes; bit *= 2) {
+    for (int c = 0; c < 3; ++c) {
+      pixel->color[c] += pmb_ray_of_neighbour(pixel->color[c], lanes, bit);
+    }
+  }
 }
 
 #endif

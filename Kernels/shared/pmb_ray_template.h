@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * A ray through samples of one type: PMB_TYPE, see pmb_each_type.h. */
 
-PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_sample)(const pmb_ray_job *job, int32_t i, int32_t j, int32_t k)
+PMB_INLINE const PMB_T *PMB_T_NAME(pmb_ray_address)(const pmb_ray_job *job, int32_t i, int32_t j, int32_t k)
 {
-  return (PMB_T_REAL)((const PMB_T *)job->samples)[i * job->strides[0] + j * job->strides[1] + k * job->strides[2]];
+  return (const PMB_T *)job->samples + i * PMB_RAY_STRIDE_X(job) + j * job->strides[1] + k * job->strides[2];
 }
 
 PMB_INLINE int PMB_T_NAME(pmb_ray_is_hidden)(const pmb_ray_job *job, int32_t i, int32_t j, int32_t k)
@@ -17,26 +17,29 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_is_hidden)(const pmb_ray_job *job, int32_t i, 
   return hidden;
 }
 
-/* The cell at a place, and where in it. */
+/* The cell at a place, where in it, and its samples: corner x + 2 y + 4 z. */
 typedef struct PMB_T_NAME(pmb_ray_cell) {
   int32_t at[3];
-  PMB_T_REAL t[3];
+  PMB_T_REAL t[3], samples[8];
 } PMB_T_NAME(pmb_ray_cell);
 
-PMB_INLINE PMB_T_NAME(pmb_ray_cell) PMB_T_NAME(pmb_ray_cell_at)(const pmb_ray_job *job, const pmb_ray *ray, float r)
+PMB_INLINE void PMB_T_NAME(pmb_ray_find_cell)(
+  const pmb_ray_job *job, const pmb_ray *ray, float r, PMB_T_NAME(pmb_ray_cell) * cell)
 {
-  PMB_T_NAME(pmb_ray_cell) cell;
   for (int a = 0; a < 3; ++a) {
     const float p = ray->origin[a] + ray->step[a] * r;
-    const int32_t last = job->dims[a] - 2, i = p > 0 ? (int32_t)p : 0;
-    cell.at[a] = i < last ? i : last;
-    const PMB_T_REAL t = (PMB_T_REAL)p - (PMB_T_REAL)cell.at[a];
-    cell.t[a] = t > 0 ? (t < 1 ? t : 1) : 0;
+    const int32_t last = job->dims[a] - 2, i = (int32_t)p; /* toward 0, also where rounding puts p below it */
+    cell->at[a] = i < last ? i : last;
+    cell->t[a] = (PMB_T_REAL)p - (PMB_T_REAL)cell->at[a];
   }
-  return cell;
+  const PMB_T *corner = PMB_T_NAME(pmb_ray_address)(job, cell->at[0], cell->at[1], cell->at[2]);
+  for (int c = 0; c < 8; ++c) {
+    cell->samples[c] = (PMB_T_REAL)
+      corner[(c & 1) * PMB_RAY_STRIDE_X(job) + (c >> 1 & 1) * job->strides[1] + (c >> 2) * job->strides[2]];
+  }
 }
 
-/* Interpolates eight numbers: corner x + 2 y + 4 z. */
+/* Interpolates eight numbers at the corners of a cell. */
 PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_blend)(const PMB_T_REAL *v, const PMB_T_REAL *t)
 {
   PMB_T_REAL face[2];
@@ -48,21 +51,16 @@ PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_blend)(const PMB_T_REAL *v, const PMB_T
   return PMB_T_REAL_NAME(pmb_lerp)(face[0], face[1], t[2]);
 }
 
-/* The value at a place; NaN: there is none. */
-PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_value)(const pmb_ray_job *job, const pmb_ray *ray, float r)
+/* The value at a place; NaN: there is none. *cell: around it. */
+PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_value)(
+  const pmb_ray_job *job, const pmb_ray *ray, float r, PMB_T_NAME(pmb_ray_cell) * cell)
 {
-  const PMB_T_NAME(pmb_ray_cell) cell = PMB_T_NAME(pmb_ray_cell_at)(job, ray, r);
-  const int32_t i = cell.at[0], j = cell.at[1], k = cell.at[2];
-  const PMB_T *corner = (const PMB_T *)job->samples + i * job->strides[0] + j * job->strides[1] + k * job->strides[2];
-  PMB_T_REAL v[8];
-  for (int c = 0; c < 8; ++c) {
-    v[c] =
-      (PMB_T_REAL)corner[(c & 1) * job->strides[0] + (c >> 1 & 1) * job->strides[1] + (c >> 2) * job->strides[2]];
-  }
-  if ((job->sample_flags || job->cell_flags) && PMB_T_NAME(pmb_ray_is_hidden)(job, i, j, k)) {
+  PMB_T_NAME(pmb_ray_find_cell)(job, ray, r, cell);
+  if ((job->sample_flags || job->cell_flags) &&
+    PMB_T_NAME(pmb_ray_is_hidden)(job, cell->at[0], cell->at[1], cell->at[2])) {
     return (PMB_T_REAL)NAN;
   }
-  const PMB_T_REAL value = PMB_T_NAME(pmb_ray_blend)(v, cell.t);
+  const PMB_T_REAL value = PMB_T_NAME(pmb_ray_blend)(cell->samples, cell->t);
   return PMB_IS_FINITE(value) ? value : (PMB_T_REAL)NAN;
 }
 
@@ -76,43 +74,61 @@ PMB_INLINE PMB_T_REAL PMB_T_NAME(pmb_ray_neighbour)(
     pmb_is_flagged(job->sample_flags, job->hidden_sample_bits, job->dims[0], job->dims[1], n[0], n[1], n[2])) {
     return here;
   }
-  const PMB_T_REAL sample = PMB_T_NAME(pmb_ray_sample)(job, n[0], n[1], n[2]);
+  const PMB_T_REAL sample = (PMB_T_REAL)*PMB_T_NAME(pmb_ray_address)(job, n[0], n[1], n[2]);
   *steps += PMB_IS_FINITE(sample);
   return PMB_IS_FINITE(sample) ? sample : here;
 }
 
-/* The gradient at a place, per index: central differences at the cell's corners, interpolated. One-sided at the volume's
- * border, and beside samples that are hidden or not finite; away from these it looks at no sample's state. */
-PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(const pmb_ray_job *job, const pmb_ray *ray, float r, float gradient[3])
+/* The gradient of a cell: central differences at its corners, interpolated. One-sided at the volume's border, and beside samples
+ * that are hidden or not finite. */
+PMB_NEVER_INLINE void PMB_T_NAME(pmb_ray_careful_gradient)(
+  const pmb_ray_job *job, const PMB_T_NAME(pmb_ray_cell) * cell, float gradient[3])
 {
-  const PMB_T_NAME(pmb_ray_cell) cell = PMB_T_NAME(pmb_ray_cell_at)(job, ray, r);
-  int plain = !job->sample_flags, is_done = 0;
   for (int a = 0; a < 3; ++a) {
-    plain = plain && cell.at[a] > 0 && cell.at[a] < job->dims[a] - 2;
+    PMB_T_REAL d[8];
+    for (int c = 0; c < 8; ++c) {
+      const int32_t at[3] = { cell->at[0] + (c & 1), cell->at[1] + (c >> 1 & 1), cell->at[2] + (c >> 2) };
+      const PMB_T_REAL here = (PMB_T_REAL)*PMB_T_NAME(pmb_ray_address)(job, at[0], at[1], at[2]);
+      int steps = 0;
+      const PMB_T_REAL low = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, -1, here, &steps);
+      const PMB_T_REAL high = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, 1, here, &steps);
+      d[c] = PMB_T_REAL_NAME(pmb_difference)(low, high, steps == 2 ? (PMB_T_REAL)0.5 : 1);
+    }
+    gradient[a] = (float)PMB_T_NAME(pmb_ray_blend)(d, cell->t);
   }
-  for (; !is_done; plain = 0) {
+}
+
+/* The gradient in a cell, per index. Away from the border and hidden samples it looks at no sample's state. */
+PMB_INLINE void PMB_T_NAME(pmb_ray_gradient)(
+  const pmb_ray_job *job, const PMB_T_NAME(pmb_ray_cell) * cell, float gradient[3])
+{
+  const int64_t strides[3] = { PMB_RAY_STRIDE_X(job), job->strides[1], job->strides[2] };
+  int plain = !job->sample_flags;
+  for (int a = 0; a < 3; ++a) {
+    plain = plain && cell->at[a] > 0 && cell->at[a] < job->dims[a] - 2;
+  }
+  if (plain) {
+    const PMB_T *corner = PMB_T_NAME(pmb_ray_address)(job, cell->at[0], cell->at[1], cell->at[2]);
     for (int a = 0; a < 3; ++a) {
       PMB_T_REAL d[8];
       for (int c = 0; c < 8; ++c) {
-        int32_t at[3] = { cell.at[0] + (c & 1), cell.at[1] + (c >> 1 & 1), cell.at[2] + (c >> 2) };
-        int steps = 2;
-        PMB_T_REAL low, high;
-        if (plain) {
-          ++at[a];
-          high = PMB_T_NAME(pmb_ray_sample)(job, at[0], at[1], at[2]);
-          at[a] -= 2;
-          low = PMB_T_NAME(pmb_ray_sample)(job, at[0], at[1], at[2]);
-        } else {
-          const PMB_T_REAL here = PMB_T_NAME(pmb_ray_sample)(job, at[0], at[1], at[2]);
-          steps = 0;
-          low = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, -1, here, &steps);
-          high = PMB_T_NAME(pmb_ray_neighbour)(job, at, a, 1, here, &steps);
-        }
-        d[c] = PMB_T_REAL_NAME(pmb_difference)(low, high, steps == 2 ? (PMB_T_REAL)0.5 : 1);
+        const PMB_T *at = corner + (c & 1) * strides[0] + (c >> 1 & 1) * strides[1] + (c >> 2) * strides[2];
+        const int up = c >> a & 1; /* the corner is the upper one along the axis */
+        const PMB_T_REAL low = up ? cell->samples[c & ~(1 << a)] : (PMB_T_REAL)at[-strides[a]];
+        const PMB_T_REAL high = up ? (PMB_T_REAL)at[strides[a]] : cell->samples[c | 1 << a];
+        d[c] = PMB_T_REAL_NAME(pmb_difference)(low, high, (PMB_T_REAL)0.5);
       }
-      gradient[a] = (float)PMB_T_NAME(pmb_ray_blend)(d, cell.t);
+      gradient[a] = (float)PMB_T_NAME(pmb_ray_blend)(d, cell->t);
     }
-    is_done = !plain || PMB_IS_FINITE(gradient[0] + gradient[1] + gradient[2]);
+    plain = PMB_IS_FINITE(gradient[0] + gradient[1] + gradient[2]);
+  }
+  if (!plain) { /* copies, because what a call gets by address is in memory, not in registers */
+    const PMB_T_NAME(pmb_ray_cell) copy = *cell;
+    float careful[3];
+    PMB_T_NAME(pmb_ray_careful_gradient)(job, &copy, careful);
+    for (int a = 0; a < 3; ++a) {
+      gradient[a] = careful[a];
+    }
   }
 }
 
@@ -123,13 +139,14 @@ PMB_INLINE float PMB_T_NAME(pmb_ray_refine)(
 {
   const float close = PMB_RAY_MARGIN(high);
   const int inside = from >= iso;
+  PMB_T_NAME(pmb_ray_cell) cell;
   float r = low;
   int is_behind = 0; /* the surface is behind r */
   for (int i = 0; i < PMB_RAY_REFINED && high - low > close; ++i) {
     const float line = low + (float)((iso - from) / (to - from)) * (high - low);
     const float wanted = i % 3 == 0 ? line : i % 3 == 1 ? (is_behind ? r + close : r - close) : low;
     r = wanted > low && wanted < high ? wanted : low + 0.5f * (high - low);
-    const PMB_T_REAL value = PMB_T_NAME(pmb_ray_value)(job, ray, r);
+    const PMB_T_REAL value = PMB_T_NAME(pmb_ray_value)(job, ray, r, &cell);
     if (!(value == value)) {
       return r;
     }
@@ -145,30 +162,6 @@ PMB_INLINE float PMB_T_NAME(pmb_ray_refine)(
   return low + (float)((iso - from) / (to - from)) * (high - low);
 }
 
-/* The surfaces between two places, in the ray's order. Returns 0 when nothing behind them can be seen. */
-PMB_INLINE int PMB_T_NAME(pmb_ray_surfaces)(
-  const pmb_ray_job *job, const pmb_ray *ray, float low, PMB_T_REAL from, float high, PMB_T_REAL to, pmb_pixel *pixel)
-{
-  for (int i = 0; i < job->isovalue_count; ++i) {
-    const pmb_ray_isovalue *isovalue = &job->isovalues[to > from ? i : job->isovalue_count - 1 - i];
-    const PMB_T_REAL iso = (PMB_T_REAL)isovalue->value;
-    if ((from >= iso) == (to >= iso) || !(from == from) || !(to == to)) {
-      continue;
-    }
-    const float r = PMB_T_NAME(pmb_ray_refine)(job, ray, iso, low, from, high, to);
-    float gradient[3], color[4] = { isovalue->color[0], isovalue->color[1], isovalue->color[2], isovalue->color[3] };
-    double world[3];
-    const float depth = pmb_ray_place(job, ray, r, world);
-    pixel->depth = depth < pixel->depth ? depth : pixel->depth;
-    PMB_T_NAME(pmb_ray_gradient)(job, ray, r, gradient);
-    pmb_ray_light_color(job, ray, world, gradient, color);
-    if (!pmb_ray_behind(pixel, color)) {
-      return 0;
-    }
-  }
-  return 1;
-}
-
 /* The place of a value in the table of colors. */
 PMB_INLINE float PMB_T_NAME(pmb_ray_place_of)(const pmb_ray_job *job, PMB_T_REAL value)
 {
@@ -176,14 +169,14 @@ PMB_INLINE float PMB_T_NAME(pmb_ray_place_of)(const pmb_ray_job *job, PMB_T_REAL
 }
 
 /* Whether rays look into a brick. extreme: the greatest or least value so far; NaN: none. */
-PMB_INLINE int PMB_T_NAME(pmb_ray_looks_into)(const pmb_ray_job *job, int64_t brick, PMB_T_REAL extreme)
+PMB_INLINE int PMB_T_NAME(pmb_ray_looks_into)(const pmb_ray_job *job, int mode, int64_t brick, PMB_T_REAL extreme)
 {
   const PMB_T_REAL low = (PMB_T_REAL)((const PMB_T *)job->low)[brick],
                    high = (PMB_T_REAL)((const PMB_T *)job->high)[brick];
   if (!(low <= high)) { /* no sample */
     return 0;
   }
-  if (job->mode == PMB_RAY_ISOSURFACE) {
+  if (mode == PMB_RAY_ISOSURFACE) {
     int crossed = 0;
     for (int i = 0; i < job->isovalue_count; ++i) {
       const PMB_T_REAL iso = (PMB_T_REAL)job->isovalues[i].value;
@@ -191,104 +184,168 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_looks_into)(const pmb_ray_job *job, int64_t br
     }
     return crossed;
   }
-  return job->mode == PMB_RAY_COMPOSITE
+  return mode == PMB_RAY_COMPOSITE
     ? pmb_ray_shows(job, PMB_T_NAME(pmb_ray_place_of)(job, low), PMB_T_NAME(pmb_ray_place_of)(job, high))
-    : job->mode == PMB_RAY_MAXIMUM ? !(high <= extreme)
-    : job->mode == PMB_RAY_MINIMUM ? !(low >= extreme)
-                                   : 1;
+    : mode == PMB_RAY_MAXIMUM ? !(high <= extreme)
+    : mode == PMB_RAY_MINIMUM ? !(low >= extreme)
+                              : 1;
 }
 
-/* What a ray has found so far. */
-typedef struct PMB_T_NAME(pmb_ray_found) {
-  int next;          /* the next sample, or the end of the next pair of samples */
-  PMB_T_REAL before; /* isosurface: the value at before_is_at */
-  int before_is_at;  /* -2: none yet */
-  PMB_T_REAL extreme;
+/* Where a ray is. */
+typedef struct PMB_T_NAME(pmb_ray_walk) {
+  pmb_ray_brick brick; /* the next one */
+  float enter;         /* where the ray enters it */
+  int next, last;      /* the next sample, and the last one of the brick before */
+  PMB_T_REAL value;    /* of the sample before `next` */
+  PMB_T_REAL before;   /* isosurface: of the one before that; NaN: none */
+  PMB_T_REAL extreme;  /* the greatest or least value so far; NaN: none */
   double sum;
   int count;
-} PMB_T_NAME(pmb_ray_found);
+} PMB_T_NAME(pmb_ray_walk);
 
 PMB_INLINE float PMB_T_NAME(pmb_ray_within)(const pmb_ray *ray, int r)
 {
   return (float)r < ray->enter ? ray->enter : (float)r > ray->leave ? ray->leave : (float)r;
 }
 
-/* The pairs of samples of which a part is between enter and leave. Returns 0 when the ray ends. */
-PMB_INLINE int PMB_T_NAME(pmb_ray_pairs)(const pmb_ray_job *job, const pmb_ray *ray, float enter, float leave,
-  PMB_T_NAME(pmb_ray_found) * found, pmb_pixel *pixel)
+/* Adds the samples of the next brick to those to look at if it shows something, and goes past it. Returns 0 at the ray's end. */
+PMB_INLINE int PMB_T_NAME(pmb_ray_enter_brick)(
+  const pmb_ray_job *job, int mode, const pmb_ray *ray, PMB_T_NAME(pmb_ray_walk) * walk)
 {
-  const float margin = 2 * PMB_RAY_MARGIN(leave); /* rounding may put a surface at the border into either brick */
-  const int first = (int)floorf(enter - margin) + 1, last = (int)ceilf(leave + margin);
-  for (int r = first > found->next ? first : found->next; r <= last; ++r) {
-    const float low = PMB_T_NAME(pmb_ray_within)(ray, r - 1), high = PMB_T_NAME(pmb_ray_within)(ray, r);
-    const PMB_T_REAL from = found->before_is_at == r - 1 ? found->before : PMB_T_NAME(pmb_ray_value)(job, ray, low);
-    const PMB_T_REAL to = PMB_T_NAME(pmb_ray_value)(job, ray, high);
-    if (!PMB_T_NAME(pmb_ray_surfaces)(job, ray, low, from, high, to, pixel)) {
-      return 0;
-    }
-    found->before = to;
-    found->before_is_at = r;
-    found->next = r + 1;
+  const float enter = walk->enter, leave = pmb_ray_leaves(ray, &walk->brick);
+  if (!(enter < ray->leave)) {
+    return 0;
   }
+  if (PMB_T_NAME(pmb_ray_looks_into)(job, mode, pmb_ray_brick_number(job, &walk->brick), walk->extreme)) {
+    /* Isosurface: pairs of samples of which a part is in the brick. Rounding may put a surface at the border into either one. */
+    const float margin = mode == PMB_RAY_ISOSURFACE ? 2 * PMB_RAY_MARGIN(leave) : 0;
+    const int from = (int)(mode == PMB_RAY_ISOSURFACE ? floorf(enter - margin) : ceilf(enter));
+    const int last = walk->last;
+    walk->last = (int)(mode == PMB_RAY_ISOSURFACE ? ceilf(leave + margin) : floorf(leave));
+    if (walk->next > last && from >= walk->next) {
+      walk->next = from;
+      walk->value = (PMB_T_REAL)NAN;
+    }
+  }
+  walk->enter = pmb_ray_next_brick(job, ray, &walk->brick) ? leave : ray->leave;
   return 1;
 }
 
-/* The samples from enter to leave. Returns 0 when the ray ends. */
-PMB_INLINE int PMB_T_NAME(pmb_ray_samples)(const pmb_ray_job *job, const pmb_ray *ray, float enter, float leave,
-  PMB_T_NAME(pmb_ray_found) * found, pmb_pixel *pixel)
+/* Looks at a sample. Returns whether something shows there; isosurface: between it and the one before. */
+PMB_INLINE int PMB_T_NAME(pmb_ray_look)(const pmb_ray_job *job, int mode, const pmb_ray *ray, int at,
+  PMB_T_NAME(pmb_ray_walk) * walk, PMB_T_NAME(pmb_ray_cell) * cell, pmb_ray_entry *entry)
 {
-  const int first = (int)ceilf(enter);
-  for (int r = first > found->next ? first : found->next; (float)r <= leave; ++r) {
-    const PMB_T_REAL value = PMB_T_NAME(pmb_ray_value)(job, ray, (float)r);
-    found->next = r + 1;
-    if (!(value == value)) {
-      continue;
-    }
-    if (job->mode == PMB_RAY_COMPOSITE) {
-      float color[4], gradient[3];
-      double world[3];
-      pmb_ray_color(job, PMB_T_NAME(pmb_ray_place_of)(job, value), color);
-      if (job->shade && color[3] > 0) {
-        pmb_ray_place(job, ray, (float)r, world);
-        PMB_T_NAME(pmb_ray_gradient)(job, ray, (float)r, gradient);
-        pmb_ray_light_color(job, ray, world, gradient, color);
-      }
-      if (!pmb_ray_behind(pixel, color)) {
-        return 0;
-      }
-    }
-    const int better = job->mode == PMB_RAY_MAXIMUM ? value > found->extreme : value < found->extreme;
-    found->extreme = found->count == 0 || better ? value : found->extreme;
-    found->sum += (double)value;
-    ++found->count;
+  const float r = mode == PMB_RAY_ISOSURFACE ? PMB_T_NAME(pmb_ray_within)(ray, at) : (float)at;
+  walk->before = walk->value;
+  walk->value = PMB_T_NAME(pmb_ray_value)(job, ray, r, cell);
+  if (!(walk->value == walk->value)) {
+    return 0;
   }
-  return 1;
+  if (mode == PMB_RAY_ISOSURFACE) {
+    int crossed = 0;
+    for (int i = 0; i < job->isovalue_count; ++i) {
+      const PMB_T_REAL iso = (PMB_T_REAL)job->isovalues[i].value;
+      crossed |= (walk->before >= iso) != (walk->value >= iso);
+    }
+    return crossed && walk->before == walk->before;
+  }
+  if (mode == PMB_RAY_COMPOSITE) {
+    *entry = pmb_ray_color(job, PMB_T_NAME(pmb_ray_place_of)(job, walk->value));
+    return entry->color[3] > 0;
+  }
+  const int better = mode == PMB_RAY_MAXIMUM ? walk->value > walk->extreme : walk->value < walk->extreme;
+  walk->extreme = walk->count == 0 || better ? walk->value : walk->extreme;
+  walk->sum += (double)walk->value;
+  ++walk->count;
+  return 0;
 }
 
-/* The pixel of a ray. */
-PMB_INLINE pmb_pixel PMB_T_NAME(pmb_ray_cast)(const pmb_ray_job *job, int x, int y, float limit)
+/* Lights the color of a place in the cell. */
+PMB_INLINE void PMB_T_NAME(pmb_ray_light)(
+  const pmb_ray_job *job, const pmb_ray *ray, float r, const PMB_T_NAME(pmb_ray_cell) * cell, pmb_ray_entry *entry)
+{
+  float gradient[3];
+  PMB_T_NAME(pmb_ray_gradient)(job, cell, gradient);
+  pmb_ray_light_color(job, ray, r, gradient, entry->color);
+}
+
+/* Shows the surfaces of the pair of samples that the ray is at, in the ray's order. Returns as pmb_ray_behind. */
+PMB_INLINE int PMB_T_NAME(pmb_ray_surfaces)(
+  const pmb_ray_job *job, const pmb_ray *ray, const PMB_T_NAME(pmb_ray_walk) * walk, pmb_pixel *pixel)
+{
+  const float low = PMB_T_NAME(pmb_ray_within)(ray, walk->next - 2);
+  const float high = PMB_T_NAME(pmb_ray_within)(ray, walk->next - 1);
+  int goes_on = 1;
+  for (int i = 0; i < job->isovalue_count && goes_on; ++i) {
+    const pmb_ray_isovalue *isovalue = &job->isovalues[walk->value > walk->before ? i : job->isovalue_count - 1 - i];
+    const PMB_T_REAL iso = (PMB_T_REAL)isovalue->value;
+    if ((walk->before >= iso) != (walk->value >= iso)) {
+      pmb_ray_entry entry;
+      PMB_T_NAME(pmb_ray_cell) cell;
+      const float r = PMB_T_NAME(pmb_ray_refine)(job, ray, iso, low, walk->before, high, walk->value);
+      const float depth = pmb_ray_depth(job, ray, r);
+      for (int c = 0; c < 4; ++c) {
+        entry.color[c] = isovalue->color[c];
+      }
+      pixel->depth = depth < pixel->depth ? depth : pixel->depth;
+      PMB_T_NAME(pmb_ray_find_cell)(job, ray, r, &cell);
+      PMB_T_NAME(pmb_ray_light)(job, ray, r, &cell, &entry);
+      goes_on = pmb_ray_behind(pixel, entry.color, 0, 1);
+    }
+  }
+  return goes_on;
+}
+
+/* Goes along the ray and shows what is there. Before each sample it enters at most one brick, so that the threads of a warp, each
+ * on its ray, do the same. lanes threads share a ray, and look at as many samples at once. */
+PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, const pmb_ray *ray, int lane, int lanes,
+  PMB_T_NAME(pmb_ray_walk) * walk, pmb_pixel *pixel)
+{
+  PMB_T_NAME(pmb_ray_cell) cell;
+  for (int goes_on = 1; goes_on;) {
+    pmb_ray_entry entry = { { 0, 0, 0, 0 } };
+    int shows = 0, at;
+    do {
+      if (walk->next + lanes - 1 > walk->last) {
+        goes_on = PMB_T_NAME(pmb_ray_enter_brick)(job, mode, ray, walk) || walk->next <= walk->last;
+      }
+      at = walk->next + lane;
+      if (walk->next <= walk->last) {
+        walk->next = walk->next + lanes <= walk->last ? walk->next + lanes : walk->last + 1;
+        shows = at <= walk->last && PMB_T_NAME(pmb_ray_look)(job, mode, ray, at, walk, &cell, &entry);
+      }
+      /* Surfaces are so rare that the threads of a warp wait for each other, to light theirs together. */
+    } while (mode == PMB_RAY_ISOSURFACE && goes_on && !shows);
+    if (mode == PMB_RAY_COMPOSITE) {
+      if (shows && job->shade) {
+        PMB_T_NAME(pmb_ray_light)(job, ray, (float)at, &cell, &entry);
+      }
+      goes_on = goes_on && pmb_ray_behind(pixel, entry.color, lane, lanes);
+    } else if (shows) {
+      goes_on = PMB_T_NAME(pmb_ray_surfaces)(job, ray, walk, pixel);
+    }
+  }
+  pmb_ray_join(pixel, lanes);
+}
+
+/* The pixel of a ray. mode: the job's, a constant where that is faster. The thread is `lane` of `lanes` that share the ray; their
+ * number is 1 or, in mode composite on a GPU, a power of two. */
+PMB_INLINE pmb_pixel PMB_T_NAME(pmb_ray_cast)(
+  const pmb_ray_job *job, int mode, int x, int y, float limit, int lane, int lanes)
 {
   pmb_pixel pixel = { { 0, 0, 0, 0 }, 1 };
-  PMB_T_NAME(pmb_ray_found) found = { 0, 0, -2, (PMB_T_REAL)NAN, 0, 0 };
+  const PMB_T_REAL none = (PMB_T_REAL)NAN;
   pmb_ray ray;
   if (!pmb_ray_make(job, x, y, limit, &ray)) {
     return pixel;
   }
-  int goes_on = 1;
-  for (float r = ray.enter; r < ray.leave && goes_on;) {
-    const pmb_ray_brick brick = pmb_ray_brick_at(job, &ray, r);
-    if (PMB_T_NAME(pmb_ray_looks_into)(job, brick.number, found.extreme)) {
-      goes_on = job->mode == PMB_RAY_ISOSURFACE
-        ? PMB_T_NAME(pmb_ray_pairs)(job, &ray, r, brick.leave, &found, &pixel)
-        : PMB_T_NAME(pmb_ray_samples)(job, &ray, r, brick.leave, &found, &pixel);
-    }
-    r = brick.leave;
-  }
-  if (job->mode >= PMB_RAY_MAXIMUM && found.count > 0) {
-    float color[4];
-    const PMB_T_REAL value = job->mode == PMB_RAY_AVERAGE ? (PMB_T_REAL)(found.sum / found.count) : found.extreme;
-    pmb_ray_color(job, PMB_T_NAME(pmb_ray_place_of)(job, value), color);
-    pmb_ray_behind(&pixel, color);
+  PMB_T_NAME(pmb_ray_walk) walk = { pmb_ray_first_brick(job, &ray), ray.enter, 0, -1, none, none, none, 0, 0 };
+  PMB_T_NAME(pmb_ray_march)(job, mode, &ray, lane, lanes, &walk, &pixel);
+  if (mode >= PMB_RAY_MAXIMUM && walk.count > 0) {
+    const pmb_ray_entry entry = pmb_ray_color(job,
+      PMB_T_NAME(pmb_ray_place_of)(
+        job, mode == PMB_RAY_AVERAGE ? (PMB_T_REAL)(walk.sum / walk.count) : walk.extreme));
+    pmb_ray_behind(&pixel, entry.color, 0, 1);
   }
   return pixel;
 }

@@ -1,28 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Samples and mesh arrays in device memory: the same bytes as from and to host memory. Needs a GPU (else skipped). */
-#include "pmb_test_gpu_util.h"
+#include "pmb_test_gpu_memory.h"
 
-#ifdef PMB_TEST_CUDA
-extern int cudaMalloc(void **memory, size_t bytes);
-extern int cudaFree(void *memory);
-extern int cudaMallocHost(void **memory, size_t bytes);
-extern int cudaFreeHost(void *memory);
-extern int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
-extern int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream);
-extern int cudaStreamCreateWithFlags(void **stream, unsigned flags);
-extern int cudaStreamDestroy(void *stream);
-#else /* nothing below is called: there is no GPU */
-#define cudaMalloc(memory, bytes) (*(memory) = NULL, 1)
-#define cudaFree(memory) ((void)(memory))
-#define cudaMallocHost(memory, bytes) (*(memory) = test_allocate(1, bytes), 1)
-#define cudaFreeHost(memory)
-#define cudaMemcpy(to, from, bytes, kind) ((void)(to), (void)(from), 1)
-#define cudaMemcpyAsync(to, from, bytes, kind, stream) 1
-#define cudaStreamCreateWithFlags(stream, flags) (*(stream) = NULL, 1)
-#define cudaStreamDestroy(stream)
-#endif
-
-enum { TO_DEVICE = 1, TO_HOST = 2, NOT_BLOCKING = 1, SHIFT = 8 }; /* SHIFT: arrays are aligned to no more than this */
+enum { NOT_BLOCKING = 1, SHIFT = 8 }; /* SHIFT: arrays are aligned to no more than this */
 
 static char *to_device(const void *host, size_t bytes)
 {
@@ -291,13 +271,6 @@ static void refused(void)
   volume_free(&v);
 }
 
-/* Buffers of OpenGL, which only the emulator has here: on it this makes one, or with 0 bytes deletes it. */
-#if defined(PMB_TEST_CUDA) && defined(__GNUC__)
-extern void *emulator_gl_buffer(unsigned name, size_t bytes) __attribute__((weak));
-#else
-#define emulator_gl_buffer ((void *(*)(unsigned, size_t))NULL)
-#endif
-
 static void opengl(void)
 {
   enum { POINTS = 3, NORMALS = 5, TRIANGLES = 8, SMALL = 9, LAST = SMALL };
@@ -314,7 +287,7 @@ static void opengl(void)
   CHECK_STATUS(gpu, mesh_extract(gpu, isovalues, 3, 1, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
   CHECK_REFUSED(gpu, pmb_emit_gl(gpu, NULL, &gl), PMB_INVALID, "pmb_register_gl");
   CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, 0, 0, NULL), PMB_INVALID, "buffers");
-  CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, 0, 0, &buffers), PMB_UNAVAILABLE, "pmb_emit");
+  CHECK_REFUSED(gpu, pmb_register_gl(gpu, POINTS, 0, 0, &buffers), PMB_UNAVAILABLE, "the host's memory");
   CHECK(!buffers, "buffers that are not there");
   if (emulator_gl_buffer) {
     const size_t points = 12 * (size_t)m.sizes.points, triangles = 12 * (size_t)m.sizes.triangles;

@@ -2,7 +2,7 @@
  * Rays on the GPU: the CPU's picture to 1 in 255, and the same depth. Needs a GPU (else skipped). */
 #include <math.h>
 
-#include "pmb_test_gpu_util.h"
+#include "pmb_test_gpu_memory.h"
 #include "rays/pmb_rays.h"
 
 enum { WIDTH = 45, HEIGHT = 34, PIXELS = WIDTH * HEIGHT, COLORS = 6 };
@@ -178,8 +178,75 @@ static void beside_contours(void)
   pmb_destroy(cpu);
 }
 
+static void *to_device(const void *host, size_t bytes)
+{
+  void *memory = NULL;
+  CHECK(cudaMalloc(&memory, bytes) == 0, "no %zu bytes on the GPU", bytes);
+  CHECK(cudaMemcpy(memory, host, bytes, TO_DEVICE) == 0, "copy of %zu bytes", bytes);
+  return memory;
+}
+
+/* The picture in device memory: given as such, and as buffers of OpenGL, which only the emulator has here. */
+static void device_memory(void)
+{
+  enum { COLORS_NAME = 3, DEPTH_NAME, LIMITS_NAME, SMALL_NAME };
+  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  test_rng rng = { 9 };
+  test_volume v;
+  static scene s;
+  static picture host, copy;
+  pmb_gl_buffers *buffers = NULL;
+  volume_sampled(&v, PMB_FLOAT32, 40, gyroid);
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+  CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
+  scene_random(&v, &rng, &s);
+  s.request.depth_limit = s.limits;
+  cast(gpu, &s, &host);
+  pmb_ray_request request = s.request;
+  float *colors = to_device(copy.colors, sizeof host.colors), *depth = to_device(copy.depth, sizeof host.depth);
+  request.colors = colors;
+  request.depth = depth;
+  float *limits = to_device(s.limits, sizeof s.limits);
+  request.depth_limit = limits;
+  request.on_device = 1;
+  CHECK_STATUS(gpu, pmb_cast_rays(gpu, &request), PMB_OK);
+  CHECK(cudaMemcpy(copy.colors, colors, sizeof copy.colors, TO_HOST) == 0, "copy of the colors");
+  CHECK(cudaMemcpy(copy.depth, depth, sizeof copy.depth, TO_HOST) == 0, "copy of the depth");
+  CHECK(!memcmp(&host, &copy, sizeof host), "the pictures differ");
+  CHECK_REFUSED(cpu, pmb_cast_rays(cpu, &request), PMB_INVALID, "on_device");
+  request.colors = colors + 1;
+  CHECK_REFUSED(gpu, pmb_cast_rays(gpu, &request), PMB_INVALID, "16 bytes");
+  CHECK_REFUSED(gpu, pmb_cast_rays_gl(gpu, NULL, &request), PMB_INVALID, "pmb_register_gl");
+  if (emulator_gl_buffer) {
+    const void *c = emulator_gl_buffer(COLORS_NAME, sizeof host.colors),
+               *d = emulator_gl_buffer(DEPTH_NAME, sizeof host.depth);
+    memcpy(emulator_gl_buffer(LIMITS_NAME, sizeof s.limits), s.limits, sizeof s.limits);
+    CHECK_STATUS(gpu, pmb_register_gl(gpu, COLORS_NAME, DEPTH_NAME, LIMITS_NAME, &buffers), PMB_OK);
+    for (int round = 0; round < 2; round++) {
+      CHECK_STATUS(gpu, pmb_cast_rays_gl(gpu, buffers, &s.request), PMB_OK);
+      CHECK(!memcmp(c, host.colors, sizeof host.colors) && !memcmp(d, host.depth, sizeof host.depth),
+        "the buffers differ");
+      memset((void *)c, 1, sizeof host.colors);
+    }
+    CHECK_REFUSED(cpu, pmb_cast_rays_gl(cpu, buffers, &s.request), PMB_INVALID, "CPU");
+    pmb_unregister_gl(buffers);
+    emulator_gl_buffer(SMALL_NAME, sizeof host.depth - 4);
+    CHECK_STATUS(gpu, pmb_register_gl(gpu, COLORS_NAME, SMALL_NAME, 0, &buffers), PMB_OK);
+    CHECK_REFUSED(gpu, pmb_cast_rays_gl(gpu, buffers, &s.request), PMB_INVALID, "bytes");
+    pmb_unregister_gl(buffers);
+    for (unsigned name = COLORS_NAME; name <= SMALL_NAME; name++) emulator_gl_buffer(name, 0);
+  }
+  cudaFree(colors);
+  cudaFree(depth);
+  cudaFree(limits);
+  volume_free(&v);
+  pmb_destroy(gpu);
+  pmb_destroy(cpu);
+}
+
 /* clang-format off */
 TEST_MAIN(
+  CASE(device_memory)
   CASE(random_scenes)
   CASE(beside_contours)
 )

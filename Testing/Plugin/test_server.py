@@ -5,60 +5,16 @@ Without an argument the server is one process. With a number it is that many ran
 compared with the surfaces of one process, bit for bit (mpi_pieces.py). Exits with 77 (skipped) without pvserver or mpirun.
 """
 import os
-import re
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 
 from paraview import servermanager, simple
 
-from plugin_testing import HERE, SKIPPED, counts, equal, load_plugin, output, run, triangles, true
+from plugin_testing import HERE, counts, equal, load_plugin, output, run, triangles, true
+from server_testing import ENVIRONMENT, Server, finish, mpirun, skip_without
 
 PIECES = os.path.join(HERE, "mpi_pieces.py")
-# Containers may forbid what Open MPI's shared memory copies with; loopback is enough here. And nothing of this process's own
-# MPI, or mpirun takes itself for a part of it and ends.
-MPI_SETTINGS = {"OMPI_MCA_btl_vader_single_copy_mechanism": "none", "OMPI_MCA_btl_tcp_if_include": "lo",
-                "OMPI_MCA_plm_rsh_agent": "false"}
-ENVIRONMENT = {**{name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))},
-               **MPI_SETTINGS}
-
-
-class Server:
-    """A pvserver on a free port, in a process group of its own that ends with the block."""
-
-    def __init__(self, ranks=0):
-        launcher = mpirun(ranks) if ranks else []
-        self.log = tempfile.NamedTemporaryFile(mode="w+", suffix=".log")
-        self.process = subprocess.Popen([*launcher, "pvserver", "--server-port=0"], stdout=self.log,
-                                        stderr=subprocess.STDOUT, env=ENVIRONMENT,
-                                        start_new_session=True)
-
-    def port(self):
-        while True:
-            found = re.search(r"Accepting connection\(s\): \S+:(\d+)", self.text())
-            if found:
-                return int(found.group(1))
-            true(self.process.poll() is None, f"pvserver did not start: {self.text()}")
-            time.sleep(0.1)
-
-    def text(self):
-        with open(self.log.name, encoding="utf-8", errors="replace") as text:
-            return text.read()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for kind in (signal.SIGTERM, signal.SIGKILL):
-            try:
-                os.killpg(self.process.pid, kind)  # the group that this server leads
-                self.process.wait(timeout=10)
-            except (ProcessLookupError, subprocess.TimeoutExpired):
-                pass
-        self.log.close()
 
 
 def client():
@@ -107,22 +63,9 @@ def accelerated(wavelet):
              f"with the setting {on} the last run is {contour.LastRun!r}")
 
 
-def finish(server, *command):
-    """Runs the client; it and the server have to end well."""
-    result = subprocess.run(["pvpython", *command], capture_output=True, text=True, check=False)
-    equal(result.returncode, 0, f"exit code of {command}; it said {result.stdout} {result.stderr}")
-    equal(server.process.wait(), 0, f"exit code of pvserver; it said {server.text()}")
-    true("ERR|" not in result.stdout + result.stderr, f"{command} said {result.stdout} {result.stderr}")
-    return result.stdout
-
-
 def session():
     with Server() as server:
         finish(server, __file__, "client", str(server.port()))
-
-
-def mpirun(ranks):
-    return ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(ranks)]
 
 
 def pieces():
@@ -141,8 +84,5 @@ def pieces():
         true("passed: client" in said, f"the client said {said}")
 
 
-for program in ("pvserver", *(["mpirun", "pvbatch"] if len(sys.argv) == 2 else [])):
-    if not shutil.which(program):
-        print(f"skipped: '{program}' is not on PATH (Debian: paraview, openmpi-bin)")
-        sys.exit(SKIPPED)
+skip_without("pvserver", *(["mpirun", "pvbatch"] if len(sys.argv) == 2 else []))
 run({1: session, 2: pieces, 3: client}[len(sys.argv)])

@@ -15,8 +15,8 @@ static pmb_status unavailable(pmb_context *context, cudaError_t error, const cha
 {
   cudaGetLastError();
   return pmb_fail(context, PMB_UNAVAILABLE,
-    "pmb_register_gl: OpenGL has no memory in common with the GPU: %s at %s; use pmb_emit", cudaGetErrorName(error),
-    what);
+    "pmb_register_gl: OpenGL has no memory in common with the GPU: %s at %s; use the host's memory",
+    cudaGetErrorName(error), what);
 }
 
 static pmb_status check_gpu(pmb_cuda *cuda)
@@ -33,7 +33,8 @@ static pmb_status check_gpu(pmb_cuda *cuda)
     }
   }
   return pmb_fail(cuda->context, PMB_UNAVAILABLE,
-    "pmb_register_gl: OpenGL draws on another GPU than the context's, %d from 0; use pmb_emit", cuda->device);
+    "pmb_register_gl: OpenGL draws on another GPU than the context's, %d from 0; use the host's memory",
+    cuda->device);
 }
 
 static cudaGraphicsResource_t *resources_of(pmb_gl_buffers *buffers)
@@ -51,12 +52,12 @@ static void unregister(pmb_gl_buffers *buffers)
 
 static pmb_status register_all(pmb_cuda *cuda, pmb_gl_buffers *buffers)
 {
-  enum { WRITE_ALL = 2 }; /* cudaGraphicsRegisterFlagsWriteDiscard */
+  enum { READ_AND_WRITE = 0 }; /* cudaGraphicsRegisterFlagsNone */
   PMB_CUDA_STEP(check_gpu(cuda));
   for (int i = 0; i < PMB_GL_BUFFERS; ++i) {
     if (buffers->names[i]) {
       const cudaError_t error =
-        cudaGraphicsGLRegisterBuffer(&resources_of(buffers)[buffers->count], buffers->names[i], WRITE_ALL);
+        cudaGraphicsGLRegisterBuffer(&resources_of(buffers)[buffers->count], buffers->names[i], READ_AND_WRITE);
       if (error != cudaSuccess) {
         return unavailable(cuda->context, error, "cudaGraphicsGLRegisterBuffer");
       }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class vtkPMBDefinitions
+ * @brief puts the plugin's representations into ParaView's own definitions of proxies
+ *
+ * Surfaces get the class vtkPMBGeometryRepresentation, and image data the representations Isosurface and PMB Volume. A process that
+ * lacks these classes ends when it is to create one: with a server the definitions are changed only if client and server have the
+ * plugin. The client has the server change its own: the server does so when it makes an object of this class.
+ */
+#ifndef vtkPMBDefinitions_h
+#define vtkPMBDefinitions_h
+
+#include "vtkObject.h"
+
+class vtkPMBDefinitions : public vtkObject
+{
+public:
+  static vtkPMBDefinitions* New();
+  vtkTypeMacro(vtkPMBDefinitions, vtkObject);
+
+  /**
+   * Changes the definitions of this session, and of those that begin later. An initializer of the plugin.
+   */
+  static void Register();
+
+protected:
+  vtkPMBDefinitions() = default;
+  ~vtkPMBDefinitions() override = default;
+
+private:
+  vtkPMBDefinitions(const vtkPMBDefinitions&) = delete;
+  void operator=(const vtkPMBDefinitions&) = delete;
+};
+
+#endif

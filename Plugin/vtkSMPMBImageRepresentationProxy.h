@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class vtkSMPMBImageRepresentationProxy
+ * @brief the client's side of image data's representations, with PMB Volume
+ *
+ * Where nothing is colored by an array, ParaView chooses one for Volume; this one does so for PMB Volume.
+ */
+#ifndef vtkSMPMBImageRepresentationProxy_h
+#define vtkSMPMBImageRepresentationProxy_h
+
+#include "vtkSMPVRepresentationProxy.h"
+
+class vtkSMPMBImageRepresentationProxy : public vtkSMPVRepresentationProxy
+{
+public:
+  static vtkSMPMBImageRepresentationProxy* New();
+  vtkTypeMacro(vtkSMPMBImageRepresentationProxy, vtkSMPVRepresentationProxy);
+
+  bool SetRepresentationType(const char* type) override;
+
+  /**
+   * Makes the class known to ParaView, which creates it for the XML element PMBImageRepresentationProxy. An initializer of the
+   * plugin.
+   */
+  static void Register();
+
+protected:
+  vtkSMPMBImageRepresentationProxy() = default;
+  ~vtkSMPMBImageRepresentationProxy() override = default;
+
+private:
+  vtkSMPMBImageRepresentationProxy(const vtkSMPMBImageRepresentationProxy&) = delete;
+  void operator=(const vtkSMPMBImageRepresentationProxy&) = delete;
+};
+
+#endif

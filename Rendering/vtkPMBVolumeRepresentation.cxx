@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBVolumeRepresentation.h"
+
+#include "vtkAlgorithmOutput.h"
+#include "vtkClientServerInterpreter.h"
+#include "vtkClientServerInterpreterInitializer.h"
+#include "vtkClientServerStream.h"
+#include "vtkColorTransferFunction.h"
+#include "vtkContourValues.h"
+#include "vtkDataArray.h"
+#include "vtkDoubleArray.h"
+#include "vtkImageData.h"
+#include "vtkInformation.h"
+#include "vtkInformationVector.h"
+#include "vtkMath.h"
+#include "vtkMatrix3x3.h"
+#include "vtkObjectFactory.h"
+#include "vtkPMBVolumeMapper.h"
+#include "vtkPVRenderView.h"
+#include "vtkPiecewiseFunction.h"
+#include "vtkPointData.h"
+#include "vtkPolyDataMapper.h"
+#include "vtkSMPTools.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
+#include "vtkVolumeProperty.h"
+
+#include "rays/pmb_rays.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <sstream>
+#include <string>
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace
+{
+// Blend modes of values along the whole ray: pictures of pieces do not make that of the volume.
+const std::set<int> WholeRay = { vtkVolumeMapper::MAXIMUM_INTENSITY_BLEND, vtkVolumeMapper::MINIMUM_INTENSITY_BLEND,
+  vtkVolumeMapper::AVERAGE_INTENSITY_BLEND };
+
+// What keeps this class from drawing an input; empty: nothing.
+std::string FindObstacle(vtkDataObject* input)
+{
+  std::ostringstream obstacle;
+  auto* image = vtkImageData::SafeDownCast(input);
+  if (!image)
+  {
+    obstacle << "the input is a " << input->GetClassName() << ". Choose Volume or Surface.";
+    return obstacle.str();
+  }
+  int dims[3];
+  image->GetDimensions(dims);
+  if (*std::min_element(dims, dims + 3) == 1 && *std::max_element(dims, dims + 3) > 1)
+  {
+    obstacle << "the input is flat (" << dims[0] << " x " << dims[1] << " x " << dims[2]
+             << " samples). Choose Surface or Slice.";
+  }
+  return obstacle.str();
+}
+}
+
+vtkStandardNewMacro(vtkPMBVolumeRepresentation);
+
+vtkPMBVolumeRepresentation::vtkPMBVolumeRepresentation()
+{
+  this->VolumeMapper.TakeReference(vtkPMBVolumeMapper::New());
+  vtkMath::UninitializeBounds(this->OwnBox);
+  vtkMath::UninitializeBounds(this->WholeBox);
+}
+
+vtkPMBVolumeMapper* vtkPMBVolumeRepresentation::GetMapper()
+{
+  return static_cast<vtkPMBVolumeMapper*>(this->VolumeMapper.Get());
+}
+
+void vtkPMBVolumeRepresentation::SetRepresentation(const char* type)
+{
+  this->Surfaces = type && std::string("Isosurface") == type;
+}
+
+void vtkPMBVolumeRepresentation::SetIsosurfaceOpacity(int index, double opacity)
+{
+  if (index >= 0 && index < static_cast<int>(this->Opacities.size()))
+  {
+    this->Opacities[index] = std::min(std::max(opacity, 0.0), 1.0);
+  }
+}
+
+void vtkPMBVolumeRepresentation::SetNumberOfIsosurfaceOpacities(int number)
+{
+  this->Opacities.resize(std::max(number, 0), 1.0);
+}
+
+void vtkPMBVolumeRepresentation::SetOpacity(double opacity)
+{
+  this->Opacity = std::min(std::max(opacity, 0.0), 1.0);
+}
+
+void vtkPMBVolumeRepresentation::SetDiffuseColor(double red, double green, double blue)
+{
+  this->Solid[0] = red;
+  this->Solid[1] = green;
+  this->Solid[2] = blue;
+}
+
+void vtkPMBVolumeRepresentation::SetBlendMode(int mode)
+{
+  this->Blend = mode;
+  this->IsTold = false;
+}
+
+void vtkPMBVolumeRepresentation::SetCropping(int cropping)
+{
+  this->CropsToBox = cropping != 0;
+}
+
+void vtkPMBVolumeRepresentation::SetPickable(int pickable)
+{
+  this->Pickable = pickable != 0;
+}
+
+void vtkPMBVolumeRepresentation::SetSampleDistance(double distance)
+{
+  this->GetMapper()->SetSampleDistance(distance);
+}
+
+void vtkPMBVolumeRepresentation::SetDevice(int device)
+{
+  this->GetMapper()->SetDevice(device);
+}
+
+void vtkPMBVolumeRepresentation::SetNumberOfThreads(int threads)
+{
+  this->GetMapper()->SetNumberOfThreads(threads);
+}
+
+int vtkPMBVolumeRepresentation::RequestUpdateExtent(
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  using Pipeline = vtkStreamingDemandDrivenPipeline;
+  const int done = this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
+  for (int i = 0; i < inputVector[0]->GetNumberOfInformationObjects(); ++i)
+  {
+    vtkInformation* info = inputVector[0]->GetInformationObject(i);
+    if (info->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()) > 1)
+    {
+      info->Set(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS(), 1);
+    }
+  }
+  return done;
+}
+
+int vtkPMBVolumeRepresentation::RequestData(
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  vtkMath::UninitializeBounds(this->OwnBox);
+  this->IsPiece = false;
+  auto* input =
+    inputVector[0]->GetNumberOfInformationObjects() == 1 ? vtkDataObject::GetData(inputVector[0], 0) : nullptr;
+  const std::string obstacle = input ? FindObstacle(input) : "";
+  if (!obstacle.empty())
+  {
+    vtkWarningMacro("Isosurface and PMB Volume draw image data in three dimensions, but " << obstacle);
+    vtkMath::UninitializeBounds(this->DataBounds);
+    this->DataSize = 0;
+    this->Cache = vtkSmartPointer<vtkImageData>::New();
+    return vtkPVDataRepresentation::RequestData(request, inputVector, outputVector);
+  }
+  const int done = this->Superclass::RequestData(request, inputVector, outputVector);
+  if (auto* image = vtkImageData::SafeDownCast(input))
+  {
+    this->KeepGhosts(image);
+  }
+  return done;
+}
+
+// The superclass removes ghosts. Rays that stop at the box without them need the samples there for normals.
+void vtkPMBVolumeRepresentation::KeepGhosts(vtkImageData* input)
+{
+  auto* drawn = vtkImageData::SafeDownCast(this->Cache);
+  vtkNew<vtkImageData> whole;
+  whole->CopyStructure(input);
+  whole->SetExtent(this->WholeExtent);
+  whole->GetBounds(this->WholeBox);
+  int extent[6], kept[6];
+  input->GetExtent(extent);
+  drawn->GetExtent(kept);
+  this->IsPiece = !std::equal(kept, kept + 6, this->WholeExtent);
+  if (input->GetDirectionMatrix()->IsIdentity() && !std::equal(extent, extent + 6, kept))
+  {
+    drawn->GetBounds(this->OwnBox);
+    auto all = vtkSmartPointer<vtkImageData>::Take(input->NewInstance());
+    all->ShallowCopy(input);
+    this->Cache = all;
+  }
+}
+
+int vtkPMBVolumeRepresentation::ProcessViewRequest(
+  vtkInformationRequestKey* type, vtkInformation* inInfo, vtkInformation* outInfo)
+{
+  const int done = this->Superclass::ProcessViewRequest(type, inInfo, outInfo);
+  if (done && type == vtkPVView::REQUEST_UPDATE() && this->IsOpaque())
+  {
+    outInfo->Remove(vtkPVRenderView::NEED_ORDERED_COMPOSITING()); // depth is enough
+  }
+  return done;
+}
+
+double vtkPMBVolumeRepresentation::OpacityOf(int index)
+{
+  return this->Opacity * (index < static_cast<int>(this->Opacities.size()) ? this->Opacities[index] : 1.0);
+}
+
+bool vtkPMBVolumeRepresentation::IsOpaque()
+{
+  bool isOpaque = this->Surfaces;
+  for (int i = 0; i < this->Property->GetIsoSurfaceValues()->GetNumberOfContours(); ++i)
+  {
+    isOpaque = isOpaque && this->OpacityOf(i) >= 1;
+  }
+  return isOpaque;
+}
+
+// Called before each picture.
+void vtkPMBVolumeRepresentation::UpdateMapperParameters()
+{
+  this->VolumeMapper->SetCropping(false); // UpdateCropping() does it
+  this->Superclass::UpdateMapperParameters();
+  if (auto* image = vtkImageData::SafeDownCast(this->VolumeMapper->GetInputDataObject(0, 0)))
+  {
+    this->UpdateArray(image);
+    this->UpdateCropping();
+  }
+  this->VolumeMapper->SetBlendMode(
+    this->Surfaces ? static_cast<int>(vtkVolumeMapper::ISOSURFACE_BLEND) : this->Blend);
+  this->Property->SetInterpolationTypeToLinear();
+  this->Actor->SetPickable(this->Pickable && !this->IsPiece); // with ghosts a piece numbers its samples otherwise
+  if (this->Surfaces)
+  {
+    this->UpdateSurfaces();
+  }
+  else if (this->IsPiece && WholeRay.count(this->Blend) > 0)
+  {
+    this->Actor->SetVisibility(false);
+    if (!this->IsTold)
+    {
+      vtkWarningMacro(
+        "PMB Volume draws nothing, because the image is distributed over several ranks. Choose the blend "
+        "mode Composite or Isosurface.");
+    }
+    this->IsTold = true;
+  }
+  this->Actor->SetProperty(this->Surfaces ? this->SurfaceProperty : this->Property);
+}
+
+void vtkPMBVolumeRepresentation::UpdateArray(vtkImageData* image)
+{
+  const char* name = this->VolumeMapper->GetArrayName();
+  this->IsSolid = !name || !*name;
+  vtkPointData* arrays = image->GetPointData();
+  const bool isOfPoints =
+    this->IsSolid || this->VolumeMapper->GetScalarMode() == VTK_SCALAR_MODE_USE_POINT_FIELD_DATA;
+  vtkDataArray* array = nullptr;
+  if (this->IsSolid && this->Surfaces)
+  {
+    array = arrays->GetScalars();
+    for (int i = 0; !array && i < arrays->GetNumberOfArrays(); ++i)
+    {
+      array = arrays->GetArray(i);
+    }
+    if (array && array->GetName())
+    {
+      this->VolumeMapper->SelectScalarArray(array->GetName());
+      this->VolumeMapper->SetScalarMode(VTK_SCALAR_MODE_USE_POINT_FIELD_DATA);
+      this->Actor->SetVisibility(true);
+    }
+  }
+  else if (!this->IsSolid && isOfPoints)
+  {
+    array = arrays->GetArray(name);
+  }
+  if (array && array->GetNumberOfComponents() > 1)
+  {
+    this->UpdateComponent(image, array);
+  }
+}
+
+// Gives the mapper the component, or the magnitude, that the color map shows.
+void vtkPMBVolumeRepresentation::UpdateComponent(vtkImageData* image, vtkDataArray* array)
+{
+  vtkColorTransferFunction* colors = this->Property->GetRGBTransferFunction();
+  const int count = array->GetNumberOfComponents();
+  const bool isComponent = !this->IsSolid && colors->GetVectorMode() == vtkScalarsToColors::COMPONENT;
+  const int component = isComponent ? std::min(std::max(colors->GetVectorComponent(), 0), count - 1) : -1;
+  const vtkMTimeType time = std::max(array->GetMTime(), image->GetMTime());
+  if (!this->Component || this->ComponentSource != array || this->ComponentTime != time ||
+    this->ComponentIndex != component)
+  {
+    auto values = vtkSmartPointer<vtkDataArray>::Take(
+      component >= 0 ? vtkDataArray::CreateDataArray(array->GetDataType()) : vtkDoubleArray::New());
+    values->SetName(array->GetName());
+    values->SetNumberOfTuples(array->GetNumberOfTuples());
+    if (component >= 0)
+    {
+      values->CopyComponent(0, array, component);
+    }
+    else
+    {
+      double* to = vtkDoubleArray::SafeDownCast(values)->GetPointer(0);
+      vtkSMPTools::For(0, array->GetNumberOfTuples(),
+        [&](vtkIdType begin, vtkIdType end)
+        {
+          std::vector<double> tuple(static_cast<size_t>(count));
+          for (vtkIdType i = begin; i < end; ++i)
+          {
+            array->GetTuple(i, tuple.data());
+            double sum = 0;
+            for (const double value : tuple)
+            {
+              sum += value * value;
+            }
+            to[i] = std::sqrt(sum);
+          }
+        });
+    }
+    this->Component = vtkSmartPointer<vtkImageData>::Take(image->NewInstance());
+    this->Component->ShallowCopy(image);
+    this->Component->GetPointData()->AddArray(values); // in place of the one with its name
+    this->ComponentSource = array;
+    this->ComponentTime = time;
+    this->ComponentIndex = component;
+  }
+  this->VolumeMapper->SetInputData(this->Component);
+}
+
+// Colors and opacities of the isovalues.
+void vtkPMBVolumeRepresentation::UpdateSurfaces()
+{
+  vtkVolumeProperty* shown = this->SurfaceProperty;
+  vtkContourValues* isovalues = this->Property->GetIsoSurfaceValues();
+  const int count = isovalues->GetNumberOfContours();
+  vtkNew<vtkPiecewiseFunction> opacity;
+  opacity->AddPoint(0, 1);
+  shown->GetIsoSurfaceValues()->SetNumberOfContours(0);
+  for (int i = 0; i < count; ++i)
+  {
+    const double isovalue = isovalues->GetValue(i);
+    if (std::isfinite(isovalue))
+    {
+      shown->GetIsoSurfaceValues()->SetValue(shown->GetIsoSurfaceValues()->GetNumberOfContours(), isovalue);
+      opacity->AddPoint(isovalue, this->OpacityOf(i));
+    }
+  }
+  if (count > PMB_RAY_ISOVALUES && count != this->IsovaluesTold)
+  {
+    vtkWarningMacro("Isosurface draws the first " << PMB_RAY_ISOVALUES << " isovalues of " << count << ".");
+  }
+  this->IsovaluesTold = count;
+  vtkNew<vtkColorTransferFunction> solid;
+  solid->AddRGBPoint(0, this->Solid[0], this->Solid[1], this->Solid[2]);
+  shown->SetColor(this->IsSolid ? solid : this->Property->GetRGBTransferFunction());
+  shown->SetScalarOpacity(opacity);
+  shown->SetInterpolationTypeToLinear();
+  shown->ShadeOn();
+  shown->SetAmbient(this->Property->GetAmbient());
+  shown->SetDiffuse(this->Property->GetDiffuse());
+  shown->SetSpecular(this->Property->GetSpecular());
+  shown->SetSpecularPower(this->Property->GetSpecularPower());
+}
+
+// To the user's box and to the piece without ghosts.
+void vtkPMBVolumeRepresentation::UpdateCropping()
+{
+  const bool isPiece = vtkMath::AreBoundsInitialized(this->OwnBox);
+  double box[6];
+  for (int i = 0; i < 6; ++i)
+  {
+    const double users = this->CroppingOrigin[i / 2] + this->WholeBox[i] * this->CroppingScale[i / 2];
+    box[i] = !this->CropsToBox ? this->OwnBox[i]
+      : !isPiece               ? users
+      : i % 2                  ? std::min(users, this->OwnBox[i])
+                               : std::max(users, this->OwnBox[i]);
+  }
+  this->VolumeMapper->SetCropping(this->CropsToBox || isPiece);
+  this->VolumeMapper->SetCroppingRegionPlanes(box);
+}
+
+namespace
+{
+vtkObjectBase* NewRepresentation(void*)
+{
+  return vtkPMBVolumeRepresentation::New();
+}
+
+// The methods that the XML names and the superclass lacks, by number of arguments; false: none of them.
+bool CallOwn(vtkPMBVolumeRepresentation* object, const std::string& method, const vtkClientServerStream& message)
+{
+  using Self = vtkPMBVolumeRepresentation;
+  const int first = 2; // after object and method
+  const char* text = nullptr;
+  int whole = 0;
+  double number[3];
+  const struct
+  {
+    const char* Name;
+    void (Self::*Set)(int);
+  } wholes[] = { { "SetNumberOfIsosurfaceOpacities", &Self::SetNumberOfIsosurfaceOpacities },
+    { "SetBlendMode", &Self::SetBlendMode }, { "SetCropping", &Self::SetCropping },
+    { "SetPickable", &Self::SetPickable }, { "SetDevice", &Self::SetDevice },
+    { "SetNumberOfThreads", &Self::SetNumberOfThreads } };
+  for (const auto& each : wholes)
+  {
+    if (method == each.Name && message.GetArgument(0, first, &whole))
+    {
+      (object->*each.Set)(whole);
+      return true;
+    }
+  }
+  if (method == "SetRepresentation" && message.GetArgument(0, first, &text))
+  {
+    object->SetRepresentation(text);
+  }
+  else if (method == "SetSampleDistance" && message.GetArgument(0, first, &number[0]))
+  {
+    object->SetSampleDistance(number[0]);
+  }
+  else if (method == "SetOpacity" && message.GetArgument(0, first, &number[0]))
+  {
+    object->SetOpacity(number[0]);
+  }
+  else if (method == "SetIsosurfaceOpacity" && message.GetArgument(0, first, &whole) &&
+    message.GetArgument(0, first + 1, &number[0]))
+  {
+    object->SetIsosurfaceOpacity(whole, number[0]);
+  }
+  else if (method == "SetDiffuseColor" && message.GetArgument(0, first, &number[0]) &&
+    message.GetArgument(0, first + 1, &number[1]) && message.GetArgument(0, first + 2, &number[2]))
+  {
+    object->SetDiffuseColor(number[0], number[1], number[2]);
+  }
+  else
+  {
+    return false;
+  }
+  return true;
+}
+
+int Call(vtkClientServerInterpreter* interpreter, vtkObjectBase* object, const char* method,
+  const vtkClientServerStream& message, vtkClientServerStream& result, void*)
+{
+  const char* commandName = "vtkImageVolumeRepresentation";
+  return CallOwn(static_cast<vtkPMBVolumeRepresentation*>(object), method, message) ||
+    (interpreter->HasCommandFunction(commandName) &&
+      interpreter->CallCommandFunction(commandName, object, method, message, result));
+}
+
+void AddFunctions(vtkClientServerInterpreter* interpreter)
+{
+  interpreter->AddNewInstanceFunction("vtkPMBVolumeRepresentation", NewRepresentation);
+  interpreter->AddCommandFunction("vtkPMBVolumeRepresentation", Call);
+}
+}
+
+void vtkPMBVolumeRepresentation::Register()
+{
+  vtkClientServerInterpreterInitializer::GetInitializer()->RegisterCallback(AddFunctions);
+}
+VTK_ABI_NAMESPACE_END

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class vtkPMBVolumeRepresentation
+ * @brief ParaView's representations Isosurface and PMB Volume of image data
+ *
+ * ParaView's volume representation with vtkPMBVolumeMapper. PMB Volume takes all settings of ParaView's Volume. Isosurface draws
+ * the surfaces of the isovalues, each in the color that the color map gives its isovalue, with an opacity of its own, and shaded.
+ * Without an array to color by, the surfaces are those of the first point array, in the solid color.
+ *
+ * Of an array with several components it draws the component, or the magnitude, that the color map shows.
+ *
+ * On several ranks each rank draws its piece with a layer of samples of its neighbours, so that normals have no seams. Opaque
+ * surfaces are merged by depth; all else is merged in ParaView's order of pieces. Blend modes other than composite and isosurface
+ * need the whole ray, and draw nothing there.
+ *
+ * @sa vtkPMBVolumeMapper
+ */
+#ifndef vtkPMBVolumeRepresentation_h
+#define vtkPMBVolumeRepresentation_h
+
+#include "vtkImageVolumeRepresentation.h"
+
+#include <vector> // For opacities
+
+VTK_ABI_NAMESPACE_BEGIN
+class vtkDataArray;
+class vtkImageData;
+class vtkPMBVolumeMapper;
+
+class vtkPMBVolumeRepresentation : public vtkImageVolumeRepresentation
+{
+public:
+  static vtkPMBVolumeRepresentation* New();
+  vtkTypeMacro(vtkPMBVolumeRepresentation, vtkImageVolumeRepresentation);
+
+  /**
+   * "Isosurface", or another name for a volume.
+   */
+  void SetRepresentation(const char* type);
+
+  ///@{
+  /**
+   * The opacity of an isovalue, by the isovalue's index. An isovalue without one is opaque. SetOpacity() multiplies all.
+   */
+  void SetIsosurfaceOpacity(int index, double opacity);
+  void SetNumberOfIsosurfaceOpacities(int number);
+  void SetOpacity(double opacity);
+  ///@}
+
+  /**
+   * The color of surfaces without an array to color by.
+   */
+  void SetDiffuseColor(double red, double green, double blue);
+
+  ///@{
+  /**
+   * As in vtkImageVolumeRepresentation. Isosurface has a blend mode of its own, and a piece is always cropped to its own box and
+   * cannot be picked.
+   */
+  void SetBlendMode(int mode);
+  void SetCropping(int cropping);
+  void SetPickable(int pickable);
+  ///@}
+
+  ///@{
+  /**
+   * As in vtkPMBVolumeMapper.
+   */
+  void SetSampleDistance(double distance);
+  void SetDevice(int device);
+  void SetNumberOfThreads(int threads);
+  ///@}
+
+  int ProcessViewRequest(vtkInformationRequestKey*, vtkInformation* inInfo, vtkInformation* outInfo) override;
+
+  /**
+   * Makes the class known to ParaView in this process. An initializer of the plugin.
+   */
+  static void Register();
+
+protected:
+  vtkPMBVolumeRepresentation();
+  ~vtkPMBVolumeRepresentation() override = default;
+
+  int RequestUpdateExtent(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+  int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+  void UpdateMapperParameters() override;
+
+private:
+  vtkPMBVolumeRepresentation(const vtkPMBVolumeRepresentation&) = delete;
+  void operator=(const vtkPMBVolumeRepresentation&) = delete;
+
+  vtkPMBVolumeMapper* GetMapper();
+  double OpacityOf(int index);
+  bool IsOpaque();
+  void KeepGhosts(vtkImageData* input);
+  void UpdateArray(vtkImageData* image);
+  void UpdateComponent(vtkImageData* image, vtkDataArray* array);
+  void UpdateSurfaces();
+  void UpdateCropping();
+
+  bool Surfaces = true;
+  int Blend = 0;
+  bool Pickable = true;
+  bool IsTold = false;     // that the blend mode cannot be drawn
+  int IsovaluesTold = 0;   // how many there were at the last picture
+  bool IsPiece = false;    // other ranks have the rest
+  bool CropsToBox = false; // the user's box
+  double OwnBox[6];        // of this piece without ghosts; empty: the whole of it
+  double WholeBox[6];      // of all pieces
+  bool IsSolid = false;    // no array to color by
+  double Solid[3] = { 1, 1, 1 };
+  double Opacity = 1;
+  std::vector<double> Opacities;
+  vtkNew<vtkVolumeProperty> SurfaceProperty;
+  vtkSmartPointer<vtkImageData> Component; // one component of `ComponentSource`, or its magnitude: -1
+  vtkDataArray* ComponentSource = nullptr;
+  vtkMTimeType ComponentTime = 0;
+  int ComponentIndex = -1;
+};
+VTK_ABI_NAMESPACE_END
+
+#endif

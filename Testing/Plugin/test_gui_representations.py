@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The representations Isosurface and PMB Volume in ParaView's window: the list in the toolbar, the panel, undo.
+
+Usage: ./pmb pvpython Testing/Plugin/test_gui_representations.py [FOLDER [FUNCTION...]]
+
+Also makes the user's guide's picture FOLDER/rays.png (FOLDER: out/ in the current folder).
+"""
+import os
+import sys
+
+import gui_testing
+from plugin_testing import equal, true
+
+SCAN = os.path.join(gui_testing.HERE, os.pardir, os.pardir, "Data", "ch2.vti")
+# What the panel shows of the properties of Volume and of rays, advanced ones included
+OF_VOLUMES = {"ScalarOpacityUnitDistance", "Shade", "BlendMode", "UseCropping"}
+OF_RAYS = {"SampleDistance", "Device", "NumberOfThreads"}
+SHOWN = {"Surface": set(),
+         "Isosurface": {"IsosurfaceValues", "IsosurfaceOpacities", "UseCropping", *OF_RAYS},
+         "PMB Volume": {*OF_VOLUMES, *OF_RAYS},
+         "Volume": OF_VOLUMES}
+ALL = {"IsosurfaceValues", "IsosurfaceOpacities", *OF_VOLUMES, *OF_RAYS, "VolumeRenderingMode", "VolumeAnisotropy",
+       "UseTransfer2D"}
+
+
+def display_widgets(window):
+    """The visible widgets of the panel's Display part, by name."""
+    frame = window.child(gui_testing.QtWidgets.QWidget, "DisplayFrame", window.panel())
+    return {widget.objectName(): widget for widget in frame.findChildren(gui_testing.QtWidgets.QWidget)
+            if gui_testing.inherits(widget, "pqPropertyWidget") and widget.isVisible()}
+
+
+def choose(window, kind, *answers):
+    """Chooses from the list in the toolbar."""
+    bar = window.child(gui_testing.QtWidgets.QToolBar, "representationToolbar")
+    choices = bar.findChild(gui_testing.QtWidgets.QComboBox)
+    window.answers = list(answers)
+    place = choices.findText(kind)
+    true(place >= 0, f"{kind} is not in the list: {[choices.itemText(index) for index in range(choices.count())]}")
+    choices.setCurrentIndex(place)
+    window.settle()
+
+
+def panel_and_undo(window):
+    from paraview import simple
+    window.open(SCAN)
+    window.advanced(True)
+    display = simple.GetDisplayProperties()
+    for kind, expected in SHOWN.items():
+        choose(window, kind, *([window.press("Yes")] if kind == "Volume" else []))
+        equal(display.Representation, kind, "the representation")
+        shown = {name for name, widget in display_widgets(window).items() if name in ALL}
+        if kind == "Volume":
+            shown -= {"VolumeRenderingMode", "VolumeAnisotropy", "UseTransfer2D"}
+        equal(shown, expected, f"properties in the panel of {kind}")
+        window.check_quiet()
+    for kind in ("PMB Volume", "Isosurface", "Surface"):
+        window.trigger("actionEditUndo")
+        equal(display.Representation, kind, "the representation after Undo")
+    window.trigger("actionEditRedo")
+    equal(display.Representation, "Isosurface", "the representation after Redo")
+
+
+def picture(window):
+    """The scan's head as two isosurfaces, and its values as a volume, for the guide."""
+    from paraview import simple
+    simple.LoadPalette("WhiteBackground")
+    window.open(SCAN)
+    scan, left = window.active(), simple.GetActiveViewOrCreate("RenderView")
+    layout = simple.GetLayout(left)
+    layout.SplitHorizontal(0, .5)
+    right = simple.CreateView("RenderView")
+    layout.AssignView(2, right)
+    colors, opacities = simple.GetColorTransferFunction("MRI"), simple.GetOpacityTransferFunction("MRI")
+    colors.RGBPoints = [0, .3, .1, .1, 45, .90, .74, .62, 110, .75, .35, .3, 254, 1, 1, .9]
+    opacities.Points = [0, 0, .5, 0, 50, 0, .5, 0, 254, .4, .5, 0]
+    for view, kind in ((right, "PMB Volume"), (left, "Isosurface")):
+        simple.SetActiveView(view)
+        display = simple.Show(scan, view)
+        simple.ColorBy(display, ("POINTS", "MRI"))
+        display.SetScalarBarVisibility(view, False)
+        window.settle()
+        choose(window, kind)
+        simple.Render(view)  # the first picture moves the camera
+        view.OrientationAxesVisibility = 0
+        view.CameraFocalPoint, view.CameraPosition = [0, -18, 8], [-300, 430, 130]
+        view.CameraViewUp, view.CameraViewAngle = [0, 0, 1], 26
+        display.IsosurfaceValues, display.IsosurfaceOpacities, display.Shade = [45, 100], [.4, 1], 1
+        simple.Render(view)
+    path = os.path.join(window.folder, "rays.png")
+    simple.SaveScreenshot(path, layout, ImageResolution=[800, 400])
+    image = gui_testing.QtGui.QImage(path)
+    for x in (200, 600):
+        equal(image.pixelColor(x, 200).lightness() < 240, True, f"the head at column {x}")
+
+
+if __name__ == "__main__":
+    gui_testing.launch(__file__, ["panel_and_undo", "picture"], sys.argv[1:])

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The representations Isosurface and PMB Volume of image data: their pictures beside those of vtkPMBVolumeMapper in a window
+of VTK alone and of PMB Contour's mesh, their properties, state files, and what they cannot draw."""
+import os
+import tempfile
+
+import numpy
+from paraview import servermanager, simple, smstate
+from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from plugin_testing import Messages, equal, image, load_plugin, producer, run, true
+from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPiecewiseFunction, vtkRectilinearGrid
+from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow, vtkVolume, vtkVolumeProperty
+from vtkmodules.vtkRenderingVolume import vtkVolumeMapper
+
+load_plugin()
+try:
+    from pmb.vtkPMBRendering import vtkPMBVolumeMapper
+except ImportError:
+    print("skipped: no module PMB::Rendering for this ParaView")
+    raise SystemExit(77)
+
+SIZE = (220, 180)
+BLENDS = {"Composite": vtkVolumeMapper.COMPOSITE_BLEND, "Maximum Intensity": vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND,
+          "Minimum Intensity": vtkVolumeMapper.MINIMUM_INTENSITY_BLEND,
+          "Average Intensity": vtkVolumeMapper.AVERAGE_INTENSITY_BLEND, "Isosurface": vtkVolumeMapper.ISOSURFACE_BLEND}
+
+
+def new_view():
+    view = simple.CreateView("RenderView")
+    view.ViewSize, view.OrientationAxesVisibility, view.UseFXAA = SIZE, 0, 0
+    view.UseColorPaletteForBackground, view.Background = 0, [.1, .2, .3]
+    return view
+
+
+def show(source, view, kind, color=("POINTS", "RTData")):
+    """Shown as a kind, from aside, colored by an array if there is one."""
+    display = simple.Show(source, view)
+    simple.ColorBy(display, color)
+    true(display.SetRepresentationType(kind), f"{kind} is not in the list")
+    if color:
+        display.SetScalarBarVisibility(view, False)
+    simple.ResetCamera(view)
+    view.GetActiveCamera().Azimuth(30)
+    view.GetActiveCamera().Elevation(20)
+    return display
+
+
+def pixels_of(window):
+    array = vtkUnsignedCharArray()
+    window.GetPixelData(0, 0, SIZE[0] - 1, SIZE[1] - 1, 0, array, 0)
+    return vtk_to_numpy(array).astype(int).reshape(SIZE[1], SIZE[0], 3)
+
+
+def pixels(view):
+    simple.Render(view)
+    return pixels_of(view.SMProxy.GetRenderWindow())
+
+
+def is_shown(picture):
+    """The share of pixels that are not the background."""
+    return (abs(picture - picture[0, 0]).max(axis=2) > 2).mean()
+
+
+def plain(view, data, mode, properties):
+    """The picture of the mapper in a window of VTK alone, with the view's camera and lights."""
+    theirs, renderer, window = view.SMProxy.GetRenderer(), vtkRenderer(), vtkRenderWindow()
+    window.SetOffScreenRendering(1)
+    window.SetMultiSamples(0)
+    window.SetSize(*SIZE)
+    window.AddRenderer(renderer)
+    renderer.SetBackground(.1, .2, .3)
+    renderer.GetActiveCamera().DeepCopy(theirs.GetActiveCamera())
+    renderer.AutomaticLightCreationOff()
+    for light in theirs.GetLights():
+        renderer.AddLight(light)
+    mapper, volume = vtkPMBVolumeMapper(), vtkVolume()
+    mapper.SetInputData(data)
+    mapper.SetBlendMode(mode)
+    volume.SetMapper(mapper)
+    volume.SetProperty(properties)
+    renderer.AddVolume(volume)
+    renderer.ResetCameraClippingRange()
+    window.Render()
+    return pixels_of(window)
+
+
+def property_of(display, shade=False):
+    made = vtkVolumeProperty()
+    made.SetInterpolationTypeToLinear()
+    made.SetShade(shade)
+    made.SetAmbient(0)
+    made.SetDiffuse(1)
+    made.SetSpecular(0)
+    made.SetScalarOpacityUnitDistance(display.ScalarOpacityUnitDistance)
+    made.SetColor(display.LookupTable.GetClientSideObject())
+    made.SetScalarOpacity(display.ScalarOpacityFunction.GetClientSideObject())
+    return made
+
+
+def same(ours, theirs, what, most=1):
+    true(abs(ours - theirs).max() <= most, f"{what}: pixels differ by up to {abs(ours - theirs).max()}")
+    true(is_shown(ours) > .05, f"{what}: {is_shown(ours):.2f} of the pixels show something")
+
+
+def test_pictures_are_the_mappers():
+    wavelet, view = simple.Wavelet(), new_view()
+    display = show(wavelet, view, "PMB Volume")
+    data = servermanager.Fetch(wavelet)
+    for shade in (0, 1):
+        for name, mode in BLENDS.items():
+            display.BlendMode, display.Shade, display.IsosurfaceValues = name, shade, [130, 200]
+            made = property_of(display, shade)
+            made.GetIsoSurfaceValues().SetValue(0, 130)
+            made.GetIsoSurfaceValues().SetValue(1, 200)
+            same(pixels(view), plain(view, data, mode, made), f"{name}, shade {shade}")
+    with Messages() as log:
+        display.BlendMode, display.SliceFunction.Normal = "Slice", [1, 1, 1]
+        true(is_shown(pixels(view)) > .1, "the slice")
+    equal(log.text().count("because the blend mode is additive or slice"), 1, log.text())
+
+
+def test_isosurface():
+    """Beside the mesh of PMB Contour; isovalues, opacities, and the solid color."""
+    wavelet, view = simple.Wavelet(), new_view()
+    display = show(wavelet, view, "Isosurface", None)
+    equal([round(value, 3) for value in display.IsosurfaceValues], [157.091], "the isovalue at first")
+    contour = simple.PMBContour(Input=wavelet, Isosurfaces=list(display.IsosurfaceValues), ComputeScalars=1)
+    mesh = simple.Show(contour, view)
+    mesh.SetScalarBarVisibility(view, False)
+    for color in (None, ("POINTS", "RTData")):
+        simple.ColorBy(display, color)
+        simple.ColorBy(mesh, color)
+        display.DiffuseColor = mesh.DiffuseColor = [1, .5, .2]
+        pictures = []
+        for on, off in ((display, mesh), (mesh, display)):
+            on.Visibility, off.Visibility = 1, 0
+            pictures.append(pixels(view))
+        apart = abs(pictures[0] - pictures[1]).max(axis=2)
+        true((apart > 16).mean() < .02, f"color {color}: {(apart > 16).mean():.3f} of the pixels differ from the mesh")
+        true(is_shown(pictures[0]) > .1, f"color {color}: the picture is empty")
+    mesh.Visibility, display.Visibility = 0, 1
+    first = pixels(view)
+    display.IsosurfaceValues = [200]
+    second = pixels(view)
+    true(abs(first - second).max() > 20, "an isovalue changes the picture")
+    display.IsosurfaceValues = [100, 200]
+    made, opacity = property_of(display, True), vtkPiecewiseFunction()
+    made.SetScalarOpacity(opacity)
+    for index, value in enumerate((100, 200)):
+        made.GetIsoSurfaceValues().SetValue(index, value)
+    for opacities, all_of_them, expected in (([.3], 1, (.3, 1)), ([.6, 2], .5, (.3, .5))):
+        display.IsosurfaceOpacities, display.Opacity = opacities, all_of_them
+        opacity.RemoveAllPoints()
+        opacity.AddPoint(100, expected[0])
+        opacity.AddPoint(200, expected[1])
+        theirs = plain(view, servermanager.Fetch(wavelet), vtkVolumeMapper.ISOSURFACE_BLEND, made)
+        same(pixels(view), theirs, f"opacities {opacities}")
+
+
+def test_array_is_chosen():
+    """PMB Volume chooses an array where there is none; Isosurface takes the first of points."""
+    view = new_view()
+    display = show(simple.Wavelet(), view, "PMB Volume", None)
+    equal(list(display.ColorArrayName), ["POINTS", "RTData"], "the array")
+    true(is_shown(pixels(view)) > .1, "the picture is empty")
+    simple.ColorBy(display, None)
+    display.Representation = "Isosurface"
+    true(is_shown(pixels(view)) > .1, "the picture without an array is empty")
+
+
+def test_components():
+    """Component and magnitude of an array, as the color map has it."""
+    z, y, x = numpy.mgrid[0:24, 0:24, 0:24].astype(numpy.float32) - 11.6
+    radius = numpy.sqrt(x * x + y * y + z * z)
+    view = new_view()
+    source = producer(image({"v": numpy.stack([x, y, z], axis=-1), "x": x, "radius": radius}, (24, 24, 24)))
+    display = show(source, view, "Isosurface", ("POINTS", "v"))
+    for name, alone in (("Magnitude", "radius"), ("X", "x")):
+        pictures = []
+        for color in (("POINTS", "v", name), ("POINTS", alone)):
+            simple.ColorBy(display, color)
+            display.DiffuseColor, display.IsosurfaceValues = [1, 1, 1], [8.0]
+            table = display.LookupTable
+            table.RescaleTransferFunction(-12, 21)
+            with Messages() as log:
+                pictures.append(pixels(view))
+            equal(log.text(), "", f"messages of {color}")
+        same(*pictures, name)
+
+
+def test_states():
+    """The picture and the properties of a state file, in XML and in Python."""
+    for kind in ("Isosurface", "PMB Volume"):
+        simple.ResetSession()
+        view = new_view()
+        display = show(simple.Wavelet(), view, kind)
+        wanted = {"IsosurfaceValues": [120, 220], "IsosurfaceOpacities": [.25, .5], "SampleDistance": .7, "Device": "CPU",
+                  "BlendMode": "Average Intensity", "Shade": 1}
+        for name, value in wanted.items():
+            setattr(display, name, value)
+        before = pixels(view)
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, name) for name in ("state.py", "state.pvsm")]
+            with open(paths[0], "w", encoding="utf-8") as text:
+                text.write(smstate.get_state())
+            simple.SaveState(paths[1])
+            for path in paths:
+                simple.ResetSession()
+                if path.endswith("py"):
+                    with open(path, encoding="utf-8") as text:
+                        exec(compile(text.read(), path, "exec"), {})
+                else:
+                    simple.LoadState(path)
+                view = simple.GetActiveViewOrCreate("RenderView")
+                display = simple.GetDisplayProperties(list(simple.GetSources().values())[0], view)
+                equal(display.Representation, kind, path)
+                for what, value in wanted.items():
+                    found = getattr(display, what)
+                    equal(list(found) if isinstance(value, list) else found, value, f"{what} in {path}")
+                view.ViewSize = SIZE
+                same(pixels(view), before, f"{kind} from {path}")
+
+
+def test_views():
+    """Other representations, hidden, several views, an interactive picture, deleted."""
+    wavelet, view, other = simple.Wavelet(), new_view(), new_view()
+    display = show(wavelet, view, "Isosurface")
+    second = show(wavelet, other, "PMB Volume")
+    pictures = [pixels(view), pixels(other)]
+    view.SMProxy.InteractiveRender()
+    same(pixels_of(view.SMProxy.GetRenderWindow()), pictures[0], "while the camera moves")
+    for kind in ("Volume", "Surface", "Outline", "PMB Volume"):
+        display.SetRepresentationType(kind)
+        true(abs(pixels(view) - pictures[0]).max() > 5, f"{kind} looks like Isosurface")
+    display.SetRepresentationType("Isosurface")
+    same(pixels(view), pictures[0], "Isosurface again")
+    display.Visibility = 0
+    equal(is_shown(pixels(view)), 0, "shown when hidden")
+    display.Visibility = 1
+    same(pixels(view), pictures[0], "visible again")
+    same(pixels(other), pictures[1], "the other view")
+    simple.Delete(second)
+    equal(is_shown(pixels(other)), 0, "shown when deleted")
+    wavelet.WholeExtent = [-10, 5, -10, 10, -10, 10]
+    true(abs(pixels(view) - pictures[0]).max() > 5, "other data")
+
+
+def test_selection():
+    """The cell and the sample at a pixel of an isosurface: the cell has the isovalue, and the sample is near it."""
+    wavelet, view = simple.Wavelet(), new_view()
+    display = show(wavelet, view, "Isosurface")
+    shown = pixels(view)
+    hits = numpy.argwhere(abs(shown - shown[0, 0]).max(axis=2) > 5)[200::900]
+    data = servermanager.Fetch(wavelet)
+    values, isovalue = vtk_to_numpy(data.GetPointData().GetScalars()), display.IsosurfaceValues[0]
+
+    def selected(select, x, y):
+        select(Rectangle=[x, y, x, y], View=view)
+        found = wavelet.SMProxy.GetSelectionInput(0)
+        if not found:
+            return None
+        ids = found.GetProperty("Input").GetProxy(0).GetProperty("IDs")
+        return int(ids.GetElement(1))
+
+    for y, x in (hits.tolist()):
+        cell, point = (selected(select, x, y) for select in (simple.SelectSurfaceCells, simple.SelectSurfacePoints))
+        corners = [data.GetCell(cell).GetPointId(corner) for corner in range(8)]
+        true(values[corners].min() < isovalue <= values[corners].max(), f"cell {cell} at {x}, {y} is not crossed")
+        true(point in corners, f"point {point} at {x}, {y} is no corner of cell {cell}: {corners}")
+        equal(view.SMProxy.Pick(x, y), display.SMProxy, f"what is picked at {x}, {y}")
+    equal(len(hits) > 5, True, "pixels with a surface")
+    simple.ClearSelection(wavelet)
+    equal(selected(simple.SelectSurfacePoints, 2, 2), None, "selected beside the surface")
+    same(pixels(view), shown, "after selections")
+    display.SetRepresentationType("PMB Volume")
+    equal(selected(simple.SelectSurfacePoints, SIZE[0] // 2, SIZE[1] // 2), None, "selected in a volume")
+
+
+def test_cropping():
+    wavelet, view = simple.Wavelet(), new_view()
+    display = show(wavelet, view, "Isosurface")
+    whole = is_shown(pixels(view))
+    display.UseCropping, display.CroppingScale = 1, [1, .5, 1]
+    true(.05 < is_shown(pixels(view)) < .9 * whole, "a box cuts")
+    display.UseCropping = 0
+    equal(is_shown(pixels(view)), whole, "no box")
+
+
+def test_odd_input():
+    """What is not drawn is said in one sentence; nothing crashes."""
+    flat = image({"s": numpy.arange(400.).reshape(1, 20, 20)}, (20, 20, 1))
+    cells = image({}, (9, 9, 9))
+    array = numpy_to_vtk(numpy.arange(512.), deep=True)
+    array.SetName("c")
+    cells.GetCellData().SetScalars(array)
+    grid, blocks = vtkRectilinearGrid(), vtkMultiBlockDataSet()
+    blocks.SetBlock(0, image({"s": numpy.arange(729.).reshape(9, 9, 9)}, (9, 9, 9)))
+    axis = numpy_to_vtk(numpy.arange(9.), deep=True)
+    grid.SetDimensions(9, 9, 9)
+    for name in "XYZ":
+        getattr(grid, f"Set{name}Coordinates")(axis)
+    values = numpy_to_vtk(numpy.arange(729.), deep=True)
+    values.SetName("s")
+    grid.GetPointData().SetScalars(values)
+    for data, color, said in ((flat, ("POINTS", "s"), "but the input is flat (20 x 20 x 1"),
+                              (cells, ("CELLS", "c"), "because the array belongs to cells"),
+                              (grid, ("POINTS", "s"), "but the input is a vtkRectilinearGrid"),
+                              (blocks, ("POINTS", "s"), "but the input is a vtkMultiBlockDataSet"),
+                              (image({}, (9, 9, 9)), None, "")):
+        for kind in ("Isosurface", "PMB Volume"):
+            view = new_view()
+            with Messages() as log:
+                display = show(producer(data), view, kind, color)
+                pixels(view)
+                pixels(view)
+            text = log.text()
+            equal(text.count("Warning:") + text.count("ERROR"), 1 if said else 0, f"messages of {kind}: {text}")
+            true(said in text, f"{kind}: {said!r} is not in {text!r}")
+            display.SetRepresentationType("Surface")
+            true(is_shown(pixels(view)) > .1, "the surface")
+            simple.Delete(view)
+    view = new_view()
+    display = show(simple.Wavelet(), view, "Isosurface")
+    odd = (([], ""), ([numpy.nan, numpy.inf], ""), ([1000.], ""), (range(100, 200, 5), "first 16 isovalues of 20"))
+    for values, said in odd:
+        with Messages() as log:
+            display.IsosurfaceValues = list(values)
+            pixels(view)
+            pixels(view)
+        equal(log.text().count("Warning:"), 1 if said else 0, f"messages of isovalues {values}: {log.text()}")
+        true(said in log.text(), f"isovalues {values}: {log.text()}")
+
+
+run(test_pictures_are_the_mappers, test_isosurface, test_array_is_chosen, test_components, test_views, test_selection,
+    test_cropping, test_odd_input, test_states)
