@@ -72,7 +72,7 @@ def kernels_and_settings():
         for options in ({}, {"CellSize": 0.4}, {"SmoothingLength": 1.5}, {"Isovalue": 0.3}, {"Offset": 0.1}):
             mesh = closed(output(surface(data, Kernel=kernel, **options)))
             seen.add((kernel, counts(mesh), round(float(numpy.abs(points(mesh)).sum()), 2)))
-    equal(len(seen), 3 * 4 + 3, "different surfaces")  # Offset is of spheres alone, smoothing length and isovalue of the others
+    equal(len(seen), 3 * 4 + 3, "different surfaces")  # Offset is of spheres; smoothing length and isovalue of the others
 
 
 def threads_and_steps():
