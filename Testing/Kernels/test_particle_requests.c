@@ -216,6 +216,35 @@ static void failures_and_stops(void)
   free(position);
 }
 
+/* A second count of as many bricks allocates nothing. */
+static void memory_is_used_again(void)
+{
+  double *position = make_cloud(3000, 12, 2206);
+  ledger l = { 0 };
+  const pmb_options options = { .struct_size = sizeof options,
+    .device = PMB_DEVICE_CPU,
+    .threads = 2,
+    .allocator = { ledger_allocate, ledger_release, &l } };
+  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+  pmb_particle_request r = request_of(position, 3000, PMB_KERNEL_SPLINE);
+  pmb_context *context;
+  pmb_particles *particles;
+  CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
+  const int64_t before = l.allocations;
+  for (int step = 0; step < 3; step++) {
+    for (int i = 0; i < 9000; i++) position[i] += 8 * r.spacing * 4;
+    CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
+  }
+  CHECK(l.allocations == before && before > 10, "%lld allocations, %lld at first", (long long)l.allocations,
+    (long long)before);
+  pmb_particles_destroy(particles);
+  pmb_destroy(context);
+  CHECK(l.held == 0, "%lld blocks are left", (long long)l.held);
+  free(position);
+}
+
 /* Particles far apart in 16384^3 cells: memory is that of their bricks. */
 static void huge_box(void)
 {
@@ -244,5 +273,6 @@ TEST_MAIN(
   CASE(not_finite)
   CASE(bad_requests)
   CASE(failures_and_stops)
+  CASE(memory_is_used_again)
   CASE(huge_box)
 )
