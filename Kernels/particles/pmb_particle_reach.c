@@ -2,12 +2,18 @@
  * Pass reach: the bricks that a kernel may reach, in order. A brick counts if it has a sample within reach of a particle along
  * each axis, or is below such a sample, for it owns the edges to it. Layer by layer, with a bit per row of a layer and a bit per
  * brick of a row. */
+#include <stdatomic.h>
+
 #include "particles/pmb_particle_job.h"
+
+/* Counting ends early at so many times the limit of bricks. */
+enum { FAR_TOO_MANY = 4 };
 
 typedef struct layer_job {
   pmb_particles *p;
   int fills;
-  size_t words_y, words_x; /* of a worker's bits */
+  atomic_llong bricks, layers; /* counted so far */
+  size_t words_y, words_x;     /* of a worker's bits */
 } layer_job;
 
 static void set_bits(uint64_t *bits, int64_t low, int64_t high)
@@ -56,7 +62,7 @@ static int64_t reach_row(const pmb_particles *p, int64_t y, int64_t z, int64_t r
 /* Layer i: counts its bricks, or writes them. */
 static void reach_layer(void *data, int worker, size_t i)
 {
-  const layer_job *job = data;
+  layer_job *job = data;
   const pmb_particles *p = job->p;
   const uint64_t *row_keys = p->row_keys.data;
   uint64_t *bits_y = (uint64_t *)p->bits.data + (size_t)worker * (job->words_y + job->words_x);
@@ -66,6 +72,10 @@ static void reach_layer(void *data, int worker, size_t i)
   const int64_t z0 = pmb_first_cube(p, z * PMB_BRICK_Z), z1 = pmb_end_cube(p, 2, z * PMB_BRICK_Z + PMB_BRICK_Z - 1);
   const int64_t first_row = pmb_find_key(row_keys, p->row_count, (uint64_t)(along * z0), 0);
   int64_t least = p->bricks[1], most = -1;
+  if (!job->fills && atomic_load(&job->bricks) / FAR_TOO_MANY > p->request.brick_limit) {
+    *begin = 0;
+    return;
+  }
   for (int64_t row = first_row; row < p->row_count && row_keys[row] < (uint64_t)(along * z1); ++row) {
     const int64_t y = ((int64_t)row_keys[row] % along) << p->shift;
     const int64_t low = (y - reach) / PMB_BRICK_Y, high = (y + ((int64_t)1 << p->shift) - 1 + reach) / PMB_BRICK_Y;
@@ -83,6 +93,8 @@ static void reach_layer(void *data, int worker, size_t i)
   }
   if (!job->fills) {
     *begin = count;
+    atomic_fetch_add(&job->bricks, count);
+    atomic_fetch_add(&job->layers, 1);
   }
 }
 
@@ -125,7 +137,7 @@ static pmb_status run_layers(pmb_particles *p, layer_job *job)
 
 pmb_status pmb_particles_reach(pmb_particles *p)
 {
-  layer_job job = { p, 0, (size_t)p->bricks[1] / 64 + 1, (size_t)p->bricks[0] / 64 + 1 };
+  layer_job job = { .p = p, .words_y = (size_t)p->bricks[1] / 64 + 1, .words_x = (size_t)p->bricks[0] / 64 + 1 };
   const size_t words = (job.words_y + job.words_x) * (size_t)p->context->crew.workers;
   pmb_status status = find_layers(p);
   status = status ? status : pmb_particles_reserve(p, &p->bits, (int64_t)words, sizeof(uint64_t), "rows of bricks");
@@ -145,10 +157,11 @@ pmb_status pmb_particles_reach(pmb_particles *p)
   }
   begins[p->layer_count] = p->brick_count = before;
   if (before > p->request.brick_limit) {
+    const double all = (double)before * (double)p->layer_count / (double)atomic_load(&job.layers);
     return pmb_fail(p->context, PMB_TOO_LARGE,
-      "pmb_particles_count: spacing %g gives %lld bricks of 32 x 4 x 4 cells, and the limit is %lld; try a spacing of %.3g",
-      p->request.spacing, (long long)before, (long long)p->request.brick_limit,
-      p->request.spacing * sqrt((double)before / (double)p->request.brick_limit) * 1.1);
+      "pmb_particles_count: spacing %g gives about %g bricks of 32 x 4 x 4 cells, and the limit is %lld; try a spacing of %.3g",
+      p->request.spacing, all, (long long)p->request.brick_limit,
+      p->request.spacing * sqrt(all / (double)p->request.brick_limit) * 1.1);
   }
   status = pmb_particles_reserve(p, &p->bricks_reached, before, sizeof(uint64_t), "bricks");
   job.fills = 1;

@@ -123,6 +123,13 @@ static void bad_requests(void)
   large = good;
   large.brick_limit = 3;
   CHECK_REFUSED(context, pmb_particles_count(particles, &large, &sizes), PMB_TOO_LARGE, "the limit is 3");
+  large.brick_limit = 300;
+  large.spacing = 0.02;
+  int tries = 0;
+  while (pmb_particles_count(particles, &large, &sizes) == PMB_TOO_LARGE && ++tries < 4)
+    large.spacing = atof(strstr(pmb_error(context), "spacing of") + 10);
+  CHECK(tries > 0 && tries < 4 && large.spacing < 1 && sizes.bricks > 10, "%d tries, spacing %g, %lld bricks", tries,
+    large.spacing, (long long)sizes.bricks);
   large = good;
   large.positions.count = 4;
   large.spacing = 0.01;
