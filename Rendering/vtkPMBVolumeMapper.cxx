@@ -10,6 +10,7 @@
 #include "vtkImageData.h"
 #include "vtkLight.h"
 #include "vtkLightCollection.h"
+#include "vtkMath.h"
 #include "vtkMatrix4x4.h"
 #include "vtkObjectFactory.h"
 #include "vtkOpenGLRenderWindow.h"
@@ -102,8 +103,8 @@ struct Scene : vtkPMBRayCaster::Target
       return nullptr;
     }
     static const float anything = 1;
-    this->Request.depth_limit = this->IsAlone ? nullptr : &anything;
-    if (!this->IsAlone)
+    this->Request.depth_limit = this->IsLimited ? &anything : nullptr;
+    if (this->IsLimited)
     {
       this->Picture.ReadLimits(nullptr);
     }
@@ -119,7 +120,7 @@ struct Scene : vtkPMBRayCaster::Target
     request.colors = this->Colors.data();
     request.depth = this->Depth.data();
     request.depth_limit = nullptr;
-    if (!this->IsAlone)
+    if (this->IsLimited)
     {
       this->Limits.resize(pixels);
       this->Picture.ReadLimits(this->Limits.data());
@@ -134,7 +135,7 @@ struct Scene : vtkPMBRayCaster::Target
   pmb_ray_request Request = {};
   vtkPMBVolumePicture Picture;
   vtkVolumeProperty* Property;
-  bool IsAlone;     // nothing is drawn before that could hide it
+  bool IsLimited;   // rays have to end at what is drawn already
   bool IsSelection; // rays end behind what is drawn, see vtkPMBReachDrawnSurface()
   std::vector<pmb_ray_isovalue> Isovalues;
   std::vector<pmb_ray_light> Lights;
@@ -148,7 +149,7 @@ private:
   double TableRange[2];
 };
 
-// Whether the renderer shows nothing but one volume.
+// Whether the renderer shows nothing but one volume. ParaView has props without a place, for selections.
 bool IsAlone(vtkRenderer* renderer)
 {
   int visible = 0;
@@ -157,9 +158,18 @@ bool IsAlone(vtkRenderer* renderer)
   props->InitTraversal(at);
   while (vtkProp* prop = props->GetNextProp(at))
   {
-    visible += prop->GetVisibility() ? (vtkVolume::SafeDownCast(prop) ? 1 : 2) : 0;
+    const double* bounds = prop->GetVisibility() ? prop->GetBounds() : nullptr;
+    visible += bounds && vtkMath::AreBoundsInitialized(bounds) ? (vtkVolume::SafeDownCast(prop) ? 1 : 2) : 0;
   }
   return visible == 1 && !renderer->GetPreserveDepthBuffer();
+}
+
+// Whether OpenGL's depth test alone tells what is in front: of surfaces that are opaque.
+bool IsOpaque(const pmb_ray_request& request)
+{
+  return request.mode == PMB_RAY_ISOSURFACE &&
+    std::all_of(request.isovalues, request.isovalues + request.isovalue_count,
+      [](const pmb_ray_isovalue& isovalue) { return isovalue.color[3] >= 1; });
 }
 
 // A plane of the world as one of the volume's own space, which the matrix takes to the world.
@@ -402,7 +412,7 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   AddMaterial(property, scene);
   AddPlanes(this->Cropping ? this->CroppingRegionPlanes : nullptr, this->ClippingPlanes, volume, scene);
   scene.IsSelection = selector;
-  scene.IsAlone = !selector && IsAlone(renderer);
+  scene.IsLimited = selector || !(IsAlone(renderer) || IsOpaque(scene.Request));
   if (!scene.Picture.Resize(window, scene.Origin, scene.Request.width, scene.Request.height))
   {
     vtkErrorMacro("OpenGL has no memory for a picture of " << scene.Request.width << " x " << scene.Request.height

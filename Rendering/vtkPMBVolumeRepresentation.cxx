@@ -67,6 +67,7 @@ vtkPMBVolumeRepresentation::vtkPMBVolumeRepresentation()
   this->VolumeMapper.TakeReference(vtkPMBVolumeMapper::New());
   vtkMath::UninitializeBounds(this->OwnBox);
   vtkMath::UninitializeBounds(this->WholeBox);
+  this->SetDiffuseColor(1, 1, 1);
 }
 
 vtkPMBVolumeMapper* vtkPMBVolumeRepresentation::GetMapper()
@@ -99,9 +100,8 @@ void vtkPMBVolumeRepresentation::SetOpacity(double opacity)
 
 void vtkPMBVolumeRepresentation::SetDiffuseColor(double red, double green, double blue)
 {
-  this->Solid[0] = red;
-  this->Solid[1] = green;
-  this->Solid[2] = blue;
+  this->SolidColor->RemoveAllPoints();
+  this->SolidColor->AddRGBPoint(0, red, green, blue);
 }
 
 void vtkPMBVolumeRepresentation::SetBlendMode(int mode)
@@ -334,33 +334,38 @@ void vtkPMBVolumeRepresentation::UpdateComponent(vtkImageData* image, vtkDataArr
   this->VolumeMapper->SetInputData(this->Component);
 }
 
-// Colors and opacities of the isovalues.
+// Colors and opacities of the isovalues. What stays is not set again: the mapper keeps what it made of it.
 void vtkPMBVolumeRepresentation::UpdateSurfaces()
 {
   vtkVolumeProperty* shown = this->SurfaceProperty;
   vtkContourValues* isovalues = this->Property->GetIsoSurfaceValues();
   const int count = isovalues->GetNumberOfContours();
-  vtkNew<vtkPiecewiseFunction> opacity;
-  opacity->AddPoint(0, 1);
-  shown->GetIsoSurfaceValues()->SetNumberOfContours(0);
+  std::vector<double> drawn; // isovalues and opacities in turn
   for (int i = 0; i < count; ++i)
   {
-    const double isovalue = isovalues->GetValue(i);
-    if (std::isfinite(isovalue))
+    if (std::isfinite(isovalues->GetValue(i)))
     {
-      shown->GetIsoSurfaceValues()->SetValue(shown->GetIsoSurfaceValues()->GetNumberOfContours(), isovalue);
-      opacity->AddPoint(isovalue, this->OpacityOf(i));
+      drawn.insert(drawn.end(), { isovalues->GetValue(i), this->OpacityOf(i) });
     }
   }
-  if (count > PMB_RAY_ISOVALUES && count != this->IsovaluesTold)
+  if (drawn != this->Drawn)
   {
-    vtkWarningMacro("Isosurface draws the first " << PMB_RAY_ISOVALUES << " isovalues of " << count << ".");
+    vtkNew<vtkPiecewiseFunction> opacity;
+    opacity->AddPoint(0, 1);
+    shown->GetIsoSurfaceValues()->SetNumberOfContours(static_cast<int>(drawn.size() / 2));
+    for (size_t i = 0; i < drawn.size(); i += 2)
+    {
+      shown->GetIsoSurfaceValues()->SetValue(static_cast<int>(i / 2), drawn[i]);
+      opacity->AddPoint(drawn[i], drawn[i + 1]);
+    }
+    shown->SetScalarOpacity(opacity);
+    this->Drawn = drawn;
+    if (count > PMB_RAY_ISOVALUES)
+    {
+      vtkWarningMacro("Isosurface draws the first " << PMB_RAY_ISOVALUES << " isovalues of " << count << ".");
+    }
   }
-  this->IsovaluesTold = count;
-  vtkNew<vtkColorTransferFunction> solid;
-  solid->AddRGBPoint(0, this->Solid[0], this->Solid[1], this->Solid[2]);
-  shown->SetColor(this->IsSolid ? solid : this->Property->GetRGBTransferFunction());
-  shown->SetScalarOpacity(opacity);
+  shown->SetColor(this->IsSolid ? this->SolidColor : this->Property->GetRGBTransferFunction());
   shown->SetInterpolationTypeToLinear();
   shown->ShadeOn();
   shown->SetAmbient(this->Property->GetAmbient());

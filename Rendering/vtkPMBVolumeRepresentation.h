@@ -103,16 +103,16 @@ private:
   int Blend = 0;
   bool Pickable = true;
   bool IsTold = false;     // that the blend mode cannot be drawn
-  int IsovaluesTold = 0;   // how many there were at the last picture
   bool IsPiece = false;    // other ranks have the rest
   bool CropsToBox = false; // the user's box
   double OwnBox[6];        // of this piece without ghosts; empty: the whole of it
   double WholeBox[6];      // of all pieces
   bool IsSolid = false;    // no array to color by
-  double Solid[3] = { 1, 1, 1 };
+  vtkNew<vtkColorTransferFunction> SolidColor;
   double Opacity = 1;
   std::vector<double> Opacities;
   vtkNew<vtkVolumeProperty> SurfaceProperty;
+  std::vector<double> Drawn;               // in it: isovalues and opacities in turn
   vtkSmartPointer<vtkImageData> Component; // one component of `ComponentSource`, or its magnitude: -1
   vtkDataArray* ComponentSource = nullptr;
   vtkMTimeType ComponentTime = 0;

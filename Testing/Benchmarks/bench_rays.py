@@ -100,16 +100,17 @@ def measure(what, mapper, image, isovalue, isosurface):
 
 def main():
     probe = vtkPMBVolumeMapper()
-    measure("probe", probe, volume("cayley", 16), -0.012, True)
+    measure("a volume of 16^3", probe, volume("cayley", 16), -0.012, True)
     print("vtkPMBVolumeMapper computes on", probe.GetLastDevice())
-    size = options.size or (512 if probe.GetLastDevice().startswith("GPU") else 256)
+    on_gpu = probe.GetLastDevice().startswith("GPU")
+    size = options.size or (512 if on_gpu else 256)
     print("| volume, blend mode, mapper | first | turn | change |\n|---|---|---|---|")
     for name, isovalue in ISOVALUES.items():
         if options.volume in (None, name):
             image = volume(name, size)
             for isosurface in (True, False):
                 mappers = [vtkPMBVolumeMapper(), vtkOpenGLGPUVolumeRayCastMapper()]
-                if not isosurface:
+                if not isosurface and not on_gpu:  # of the CPU
                     mappers.append(vtkFixedPointVolumeRayCastMapper())
                 for mapper in mappers:
                     mode = "isosurface" if isosurface else "composite"
