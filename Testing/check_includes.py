@@ -4,7 +4,8 @@
 
   Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers; CUDA files: and the
                     CUDA runtime
-  Filters           VTK, the C++ library, libc, pmb.h and pmb_rays.h of the core
+  Filters           VTK, the C++ library, libc, pmb.h, pmb_rays.h and pmb_particles.h of the
+                    core
   Rendering         as Filters without pmb.h, but with the structs of pmb_rays.h, and OpenGL through VTK; the
                     representation: ParaView
   Plugin            VTK and ParaView (vtk*.h, vtksys), dlfcn.h and the C++ library; Plugin/Panel: also Qt, ParaView's pq*.h
@@ -61,7 +62,7 @@ def fault(path, bracket, name):
         return None if allowed else "only VTK, ParaView, pmb_rays.h and the C++ library"
     if folder[0] == "Filters":
         standard = bracket == "<" and re.fullmatch(r"[a-z_]+", name)
-        own = name in ("pmb.h", "rays/pmb_rays.h") or name.startswith("vtk")
+        own = name in ("pmb.h", "rays/pmb_rays.h", "particles/pmb_particles.h") or name.startswith("vtk")
         if standard or bracket == "<" and is_libc(name) or bracket == '"' and own:
             return None
         return "only VTK, the C++ library, libc and pmb.h may be included here"

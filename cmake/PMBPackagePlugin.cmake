@@ -3,7 +3,7 @@
 # Debian's ParaView has no such file. The package's scripts add a line to it, and take it out again.
 pmb_install_texts(plugin paraview-pmb-contour)
 install(DIRECTORY Docs/ DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/paraview-pmb-contour" COMPONENT plugin EXCLUDE_FROM_ALL
-  FILES_MATCHING PATTERN __pycache__ EXCLUDE PATTERN USER_GUIDE.md PATTERN VERSIONS.md PATTERN PERFORMANCE.md
+  FILES_MATCHING PATTERN __pycache__ EXCLUDE PATTERN USER_GUIDE.md PATTERN VERSIONS.md PATTERN PERFORMANCE.md PATTERN PARTICLES.md
   PATTERN "*.png" PATTERN "Examples/*" PATTERN "Examples/VTK/*")
 
 list(APPEND CPACK_COMPONENTS_ALL plugin)

@@ -128,6 +128,9 @@ pmb_status pmb_run_groups(pmb_context *context, const pmb_mesh *mesh, pmb_sizes 
 /* Fails if arrays are in device memory, where only a GPU reaches them. PMB_OK or PMB_INVALID. */
 pmb_status pmb_check_host(pmb_context *context, const char *call, int on_device);
 
+/* Checks a mesh that is to be filled with `total` points and triangles. PMB_OK, PMB_INVALID or PMB_TOO_LARGE. */
+pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total);
+
 /* Checks the first member of a public struct. PMB_OK or PMB_INVALID. */
 pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, size_t wanted);
 

@@ -21,43 +21,38 @@ static pmb_status check_attributes(pmb_context *context, const pmb_mesh *mesh)
   return PMB_OK;
 }
 
-static pmb_status check_mesh(pmb_context *context, const pmb_mesh *mesh)
+pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total)
 {
-  const pmb_sizes total = context->total;
   if (pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK) {
     return PMB_INVALID;
   }
-  if (!context->counted) {
-    return pmb_fail(context, PMB_INVALID, "pmb_emit: nothing is counted; call pmb_count first");
-  }
-  if (context->device != PMB_DEVICE_GPU && pmb_check_host(context, "pmb_emit", mesh->on_device) != PMB_OK) {
+  if (context->device != PMB_DEVICE_GPU && pmb_check_host(context, call, mesh->on_device) != PMB_OK) {
     return PMB_INVALID;
   }
   if (mesh->point_capacity < total.points || mesh->triangle_capacity < total.triangles) {
     return pmb_fail(context, PMB_INVALID,
-      "pmb_emit: room for %lld points and %lld triangles, but the mesh has %lld and %lld",
+      "%s: room for %lld points and %lld triangles, but the mesh has %lld and %lld", call,
       (long long)mesh->point_capacity, (long long)mesh->triangle_capacity, (long long)total.points,
       (long long)total.triangles);
   }
   if ((mesh->points && !pmb_type_is_float(mesh->point_type)) ||
     (mesh->scalars && !pmb_type_is_float(mesh->scalar_type))) {
     return pmb_fail(context, PMB_INVALID,
-      "pmb_emit: point_type is %d and scalar_type %d; each must be PMB_FLOAT32 (%d) or PMB_FLOAT64 (%d)",
+      "%s: point_type is %d and scalar_type %d; each must be PMB_FLOAT32 (%d) or PMB_FLOAT64 (%d)", call,
       (int)mesh->point_type, (int)mesh->scalar_type, (int)PMB_FLOAT32, (int)PMB_FLOAT64);
   }
   if ((mesh->triangles || mesh->offsets) && mesh->id_type != PMB_INT32 && mesh->id_type != PMB_INT64) {
-    return pmb_fail(context, PMB_INVALID, "pmb_emit: id_type is %d; it must be PMB_INT32 (%d) or PMB_INT64 (%d)",
+    return pmb_fail(context, PMB_INVALID, "%s: id_type is %d; it must be PMB_INT32 (%d) or PMB_INT64 (%d)", call,
       (int)mesh->id_type, (int)PMB_INT32, (int)PMB_INT64);
   }
   if (mesh->id_type == PMB_INT32 &&
     ((mesh->triangles && total.points - 1 > INT32_MAX) || (mesh->offsets && total.triangles > INT32_MAX / 3))) {
-    return pmb_fail(context, PMB_TOO_LARGE,
-      "pmb_emit: %lld points and %lld triangles do not fit 32-bit ids; use PMB_INT64", (long long)total.points,
-      (long long)total.triangles);
+    return pmb_fail(context, PMB_TOO_LARGE, "%s: %lld points and %lld triangles do not fit 32-bit ids; use PMB_INT64",
+      call, (long long)total.points, (long long)total.triangles);
   }
   if ((unsigned)mesh->gradient_estimator > (unsigned)PMB_SOBEL) {
     return pmb_fail(context, PMB_INVALID,
-      "pmb_emit: gradient_estimator is %d; it must be PMB_CENTRAL (%d), PMB_FORWARD (%d) or PMB_SOBEL (%d)",
+      "%s: gradient_estimator is %d; it must be PMB_CENTRAL (%d), PMB_FORWARD (%d) or PMB_SOBEL (%d)", call,
       (int)mesh->gradient_estimator, (int)PMB_CENTRAL, (int)PMB_FORWARD, (int)PMB_SOBEL);
   }
   return check_attributes(context, mesh);
@@ -103,7 +98,10 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
   }
   context->error[0] = '\0';
   pmb_sizes total;
-  pmb_status status = check_mesh(context, mesh);
+  if (!context->counted) {
+    return pmb_fail(context, PMB_INVALID, "pmb_emit: nothing is counted; call pmb_count first");
+  }
+  pmb_status status = pmb_check_mesh(context, "pmb_emit", mesh, context->total);
   if (status == PMB_OK) {
     begin_ranges(mesh->point_ranges);
     begin_ranges(mesh->normal_ranges);

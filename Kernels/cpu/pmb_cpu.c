@@ -6,14 +6,22 @@
 #include <string.h>
 
 /* The loops of each instruction set, see pmb_cpu_brick.h. */
-#define PMB_CPU_LOOPS(path)                                                                                 \
-  void pmb_cpu_summarize_##path(void *data, int worker, size_t i);                                          \
-  void pmb_cpu_select_count_##path(void *data, int worker, size_t i);                                       \
-  void pmb_cpu_select_write_##path(void *data, int worker, size_t i);                                       \
-  void pmb_cpu_classify_##path(void *data, int worker, size_t i);                                           \
-  void pmb_cpu_emit_##path(void *data, int worker, size_t i);                                               \
-  static const pmb_cpu_loops path##_loops = { #path, pmb_cpu_summarize_##path, pmb_cpu_select_count_##path, \
-    pmb_cpu_select_write_##path, pmb_cpu_classify_##path, pmb_cpu_emit_##path };
+#define PMB_CPU_LOOPS(path)                                                                                   \
+  void pmb_cpu_summarize_##path(void *data, int worker, size_t i);                                            \
+  void pmb_cpu_select_count_##path(void *data, int worker, size_t i);                                         \
+  void pmb_cpu_select_write_##path(void *data, int worker, size_t i);                                         \
+  void pmb_cpu_classify_##path(void *data, int worker, size_t i);                                             \
+  void pmb_cpu_emit_##path(void *data, int worker, size_t i);                                                 \
+  void pmb_particle_densities_##path(void *data, int worker, size_t i);                                       \
+  void pmb_particle_potential_##path(void *data, int worker, size_t i);                                       \
+  void pmb_particle_refine_##path(void *data, int worker, size_t i);                                          \
+  void pmb_particle_classify_##path(void *data, int worker, size_t i);                                        \
+  void pmb_particle_parameters_##path(void *data, int worker, size_t i);                                      \
+  void pmb_particle_emit_##path(void *data, int worker, size_t i);                                            \
+  static const pmb_cpu_loops path##_loops = { #path, pmb_cpu_summarize_##path, pmb_cpu_select_count_##path,   \
+    pmb_cpu_select_write_##path, pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path, \
+    pmb_particle_potential_##path, pmb_particle_refine_##path, pmb_particle_classify_##path,                  \
+    pmb_particle_parameters_##path, pmb_particle_emit_##path };
 PMB_CPU_LOOPS(portable)
 #if defined(PMB_X86)
 PMB_CPU_LOOPS(avx2)
@@ -37,8 +45,7 @@ static int is_here(const pmb_cpu_loops *loops)
   return loops == &portable_loops;
 }
 
-/* The loops of a path; NULL: the best here. Returns NULL if the name is unknown or the machine cannot run them. */
-static const pmb_cpu_loops *find_loops(const char *path)
+const pmb_cpu_loops *pmb_cpu_find_loops(const char *path)
 {
   static const pmb_cpu_loops *const all[] = {
 #if defined(PMB_X86)
@@ -61,11 +68,11 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
   const char *variable = getenv("PMB_CPU_PATH");
   const char *named_by = path ? "cpu_path" : "PMB_CPU_PATH";
   path = path || !variable || !*variable ? path : variable;
-  const pmb_cpu_loops *loops = find_loops(path);
+  const pmb_cpu_loops *loops = pmb_cpu_find_loops(path);
   if (!loops) {
     return pmb_fail(context, PMB_UNAVAILABLE,
       "%s \"%.40s\" is not here; leave it out (\"%s\" on this machine), or use \"portable\" or \"reference\"",
-      named_by, path, find_loops(NULL)->name);
+      named_by, path, pmb_cpu_find_loops(NULL)->name);
   }
   pmb_cpu *cpu = pmb_memory_take(&context->memory, 1, sizeof(*cpu));
   if (!cpu) {

@@ -221,7 +221,17 @@ struct pmb_cpu_loops {
   pmb_cpu_loop select_write; /* the same: records and map */
   pmb_cpu_loop classify;     /* a chunk of records */
   pmb_cpu_loop emit;         /* a chunk of records */
+  /* Passes of particles/pmb_particle_job.h; data: the pmb_particles. */
+  pmb_cpu_loop particle_densities;  /* a chunk of particles */
+  pmb_cpu_loop particle_potential;  /* a chunk of bricks */
+  pmb_cpu_loop particle_refine;     /* the same */
+  pmb_cpu_loop particle_classify;   /* a chunk of a group's records */
+  pmb_cpu_loop particle_parameters; /* the same */
+  pmb_cpu_loop particle_emit;       /* a chunk of records */
 };
+
+/* The loops of a path; NULL: the best here. Returns NULL if the name is unknown or the machine cannot run them. */
+const pmb_cpu_loops *pmb_cpu_find_loops(const char *path);
 
 /* pmb_cpu_attributes.c: interpolates the attributes to at most 16 points of a brick. list: see pmb_cpu_scratch;
  * parameter: where each point is on its edge; first: index of the first point in the output. */

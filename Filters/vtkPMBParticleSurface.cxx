@@ -1,0 +1,447 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBParticleSurface.h"
+
+#include "vtkCellArray.h"
+#include "vtkDataArray.h"
+#include "vtkDataSetAttributes.h"
+#include "vtkDoubleArray.h"
+#include "vtkFloatArray.h"
+#include "vtkIdList.h"
+#include "vtkInformation.h"
+#include "vtkInformationVector.h"
+#include "vtkObjectFactory.h"
+#include "vtkPMBContourContexts.h"
+#include "vtkPMBContourProgress.h"
+#include "vtkPointData.h"
+#include "vtkPointSet.h"
+#include "vtkPoints.h"
+#include "vtkPolyData.h"
+#include "vtkSmartPointer.h"
+#include "vtkStaticPointLocator.h"
+#include "vtkTypeInt32Array.h"
+#include "vtkTypeInt64Array.h"
+#include "vtkUnsignedCharArray.h"
+
+#include "particles/pmb_particles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <sstream>
+#include <string>
+#include <vector>
+
+VTK_ABI_NAMESPACE_BEGIN
+vtkStandardNewMacro(vtkPMBParticleSurface);
+
+using vtkPMBContour::Failed;
+
+namespace
+{
+using CoreParticles = std::unique_ptr<pmb_particles, decltype(&pmb_particles_destroy)>;
+
+// The optional arrays, by their index for SetInputArrayToProcess().
+const char* const ArrayNames[] = { "radius", "mass", "density", "weight" };
+enum
+{
+  RADIUS,
+  MASS,
+  DENSITY,
+  WEIGHT,
+  ARRAYS
+};
+
+// Numbers of the points as the core takes them.
+class Numbers
+{
+public:
+  // kept: the points to take; null: all.
+  void Set(vtkDataArray* array, vtkIdList* kept)
+  {
+    this->Array = array;
+    if (kept)
+    {
+      this->Array.TakeReference(array->NewInstance());
+      this->Array->SetNumberOfComponents(array->GetNumberOfComponents());
+      this->Array->SetNumberOfTuples(kept->GetNumberOfIds());
+      array->GetTuples(kept, this->Array);
+    }
+    const int type = this->Array->GetDataType();
+    if ((type != VTK_FLOAT && type != VTK_DOUBLE) || !this->Array->HasStandardMemoryLayout())
+    {
+      auto copy = vtkSmartPointer<vtkDoubleArray>::New();
+      copy->DeepCopy(this->Array);
+      this->Array = copy;
+    }
+  }
+
+  pmb_particle_array Get() const
+  {
+    pmb_particle_array numbers = {};
+    if (this->Array)
+    {
+      numbers.values = this->Array->GetVoidPointer(0);
+      numbers.type = this->Array->GetDataType() == VTK_FLOAT ? PMB_FLOAT32 : PMB_FLOAT64;
+      numbers.count = this->Array->GetNumberOfTuples();
+    }
+    return numbers;
+  }
+
+  vtkDataArray* GetArray() const { return this->Array; }
+
+private:
+  vtkSmartPointer<vtkDataArray> Array;
+};
+
+// The points that are no ghosts; null: all.
+vtkSmartPointer<vtkIdList> FindOwnPoints(vtkPointSet* input)
+{
+  const vtkUnsignedCharArray* ghosts = input->GetPointGhostArray();
+  const unsigned char left = vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT;
+  vtkSmartPointer<vtkIdList> own;
+  if (ghosts)
+  {
+    own = vtkSmartPointer<vtkIdList>::New();
+    for (vtkIdType i = 0; i < input->GetNumberOfPoints(); ++i)
+    {
+      if (!(ghosts->GetValue(i) & left))
+      {
+        own->InsertNextId(i);
+      }
+    }
+  }
+  return own;
+}
+
+// The mean of the positive, finite values; 0 if there is none.
+double FindMean(vtkDataArray* array)
+{
+  double sum = 0.0;
+  vtkIdType count = 0;
+  for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
+  {
+    const double value = array->GetComponent(i, 0);
+    if (value > 0 && std::isfinite(value))
+    {
+      sum += value;
+      ++count;
+    }
+  }
+  return count > 0 ? sum / count : 0.0;
+}
+
+// Half the median distance to the nearest other place, of some 1000 points; 0 if all are in one place.
+double FindRadius(vtkDataArray* positions)
+{
+  const vtkIdType most = 1000;
+  vtkNew<vtkPoints> points;
+  points->SetDataTypeToDouble();
+  for (vtkIdType i = 0; i < positions->GetNumberOfTuples(); ++i)
+  {
+    double p[3];
+    positions->GetTuple(i, p);
+    if (std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]))
+    {
+      points->InsertNextPoint(p);
+    }
+  }
+  const vtkIdType count = points->GetNumberOfPoints();
+  if (count < 2)
+  {
+    return 0.0;
+  }
+  vtkNew<vtkPolyData> cloud;
+  cloud->SetPoints(points);
+  vtkNew<vtkStaticPointLocator> locator;
+  locator->SetDataSet(cloud);
+  locator->BuildLocator();
+  std::vector<double> distances;
+  vtkNew<vtkIdList> near;
+  for (vtkIdType n = 0; n < std::min(count, most); ++n)
+  {
+    const vtkIdType i = n * count / std::min(count, most);
+    double p[3], q[3];
+    points->GetPoint(i, p);
+    locator->FindClosestNPoints(8, p, near); // some may be at the same place
+    for (vtkIdType k = 0; k < near->GetNumberOfIds(); ++k)
+    {
+      points->GetPoint(near->GetId(k), q);
+      const double distance = std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+      if (distance > 0)
+      {
+        distances.push_back(distance);
+        break;
+      }
+    }
+  }
+  if (distances.empty())
+  {
+    return 0.0;
+  }
+  std::nth_element(distances.begin(), distances.begin() + distances.size() / 2, distances.end());
+  return distances[distances.size() / 2] / 2;
+}
+
+// Fills the output; its arrays are written in place.
+template <typename Ids>
+pmb_status Emit(pmb_particles* particles, const pmb_particle_sizes& sizes, bool normals, vtkPolyData* output)
+{
+  vtkNew<vtkPoints> points;
+  vtkNew<vtkFloatArray> directions;
+  vtkNew<Ids> ids, offsets;
+  vtkNew<vtkCellArray> triangles;
+  pmb_mesh mesh = {};
+  mesh.struct_size = sizeof(mesh);
+  mesh.point_capacity = sizes.points;
+  mesh.triangle_capacity = sizes.triangles;
+  points->SetNumberOfPoints(sizes.points);
+  ids->SetNumberOfValues(3 * sizes.triangles);
+  offsets->SetNumberOfValues(sizes.triangles + 1);
+  mesh.points = points->GetVoidPointer(0);
+  mesh.point_type = PMB_FLOAT32;
+  mesh.triangles = ids->GetPointer(0);
+  mesh.offsets = offsets->GetPointer(0);
+  mesh.id_type = sizeof(*ids->GetPointer(0)) == 4 ? PMB_INT32 : PMB_INT64;
+  if (normals)
+  {
+    directions->SetName("Normals");
+    directions->SetNumberOfComponents(3);
+    directions->SetNumberOfTuples(sizes.points);
+    mesh.normals = directions->GetPointer(0);
+  }
+  const pmb_status status = pmb_particles_emit(particles, &mesh);
+  if (status == PMB_OK)
+  {
+    triangles->SetData(offsets, ids);
+    output->SetPoints(points);
+    output->SetPolys(triangles);
+    if (normals)
+    {
+      output->GetPointData()->SetNormals(directions);
+    }
+  }
+  return status;
+}
+
+// Throws Failed if a number is not above 0 where it has to be.
+void CheckSettings(vtkPMBParticleSurface* filter)
+{
+  const bool spheres = filter->GetKernel() == vtkPMBParticleSurface::SPHERES;
+  const double radius = filter->GetRadius(), cell = filter->GetCellSize();
+  const double smoothing = spheres ? 1.0 : filter->GetSmoothingLength(),
+               isovalue = spheres ? 1.0 : filter->GetIsovalue();
+  if (!(radius >= 0) || !(cell > 0) || !(smoothing > 0) || !(isovalue > 0))
+  {
+    std::ostringstream text;
+    text << "Radius is " << radius << ", CellSize " << cell << ", SmoothingLength " << filter->GetSmoothingLength()
+         << " and Isovalue " << filter->GetIsovalue() << ": use numbers above 0, or 0 for a radius from the points.";
+    throw Failed{ text.str() };
+  }
+}
+
+// Counts and emits, with progress.
+pmb_status Extract(vtkAlgorithm* filter, pmb_context* context, pmb_particles* particles,
+  const pmb_particle_request& request, bool normals, pmb_particle_sizes& sizes, vtkPolyData* output)
+{
+  using Steps = vtkPMBContour::Progress;
+  Steps steps(filter, Steps::EMIT);
+  const auto endHook = [](pmb_context* used) { pmb_set_progress(used, nullptr, nullptr); };
+  const std::unique_ptr<pmb_context, decltype(endHook)> hooked(context, endHook);
+  pmb_set_progress(context, Steps::Hook, &steps);
+  sizes.struct_size = sizeof(sizes);
+  steps.Begin(Steps::COUNT);
+  pmb_status status = pmb_particles_count(particles, &request, &sizes);
+  if (status == PMB_OK)
+  {
+    steps.Begin(Steps::EMIT);
+    const bool wide = sizes.points > VTK_INT_MAX || sizes.triangles > VTK_INT_MAX / 3;
+    status = wide ? Emit<vtkTypeInt64Array>(particles, sizes, normals, output)
+                  : Emit<vtkTypeInt32Array>(particles, sizes, normals, output);
+  }
+  return status;
+}
+}
+
+class vtkPMBParticleSurface::Internals
+{
+public:
+  // Makes the surface. Throws Failed, Aborted, std::bad_alloc.
+  void Run(vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, vtkPolyData* output);
+
+private:
+  // Makes the core's objects for so many threads, unless they exist.
+  void Prepare(int threads);
+  // The radius to use. Throws Failed if there is none.
+  static double ChooseRadius(vtkPMBParticleSurface* filter, const Numbers& positions, const Numbers& radii);
+
+  vtkPMBContour::CoreContext Context{ nullptr, pmb_destroy };
+  CoreParticles Particles{ nullptr, pmb_particles_destroy };
+  int Threads = 0;
+};
+
+void vtkPMBParticleSurface::Internals::Prepare(int threads)
+{
+  if (this->Particles && this->Threads == threads)
+  {
+    return;
+  }
+  pmb_options options = {};
+  options.struct_size = sizeof(options);
+  options.device = PMB_DEVICE_CPU;
+  options.threads = threads;
+  pmb_context* context = nullptr;
+  pmb_particles* particles = nullptr;
+  this->Particles.reset();
+  if (pmb_create(&options, &context) != PMB_OK)
+  {
+    throw Failed{ pmb_error(nullptr) };
+  }
+  this->Context.reset(context);
+  if (pmb_particles_create(context, &particles) != PMB_OK)
+  {
+    throw Failed{ pmb_error(context) };
+  }
+  this->Particles.reset(particles);
+  this->Threads = threads;
+}
+
+double vtkPMBParticleSurface::Internals::ChooseRadius(
+  vtkPMBParticleSurface* filter, const Numbers& positions, const Numbers& radii)
+{
+  double radius = filter->Radius;
+  if (radius == 0)
+  {
+    radius = radii.GetArray() ? FindMean(radii.GetArray()) : FindRadius(positions.GetArray());
+  }
+  if (radius == 0)
+  {
+    throw Failed{
+      "No radius can be found from the points, because no two of them are at different places: set Radius."
+    };
+  }
+  return radius;
+}
+
+void vtkPMBParticleSurface::Internals::Run(
+  vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, vtkPolyData* output)
+{
+  vtkPointSet* input = vtkPointSet::GetData(inputVector[0]);
+  const vtkSmartPointer<vtkIdList> own = FindOwnPoints(input);
+  Numbers positions, arrays[ARRAYS];
+  positions.Set(input->GetPoints()->GetData(), own);
+  for (int i = 0; i < ARRAYS; ++i)
+  {
+    int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
+    vtkDataArray* array = filter->GetInputArrayToProcess(i, inputVector, association);
+    if (array && (array->GetNumberOfComponents() != 1 || association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
+    {
+      throw Failed{ std::string("The array of ") + ArrayNames[i] +
+        " must be a point array with one component: choose another array, or None." };
+    }
+    if (array)
+    {
+      arrays[i].Set(array, own);
+    }
+  }
+  CheckSettings(filter);
+  filter->UsedRadius = ChooseRadius(filter, positions, arrays[RADIUS]);
+  pmb_particle_request request = {};
+  request.struct_size = sizeof(request);
+  request.positions = positions.Get();
+  request.spacing = filter->CellSize * filter->UsedRadius;
+  request.kernel = static_cast<pmb_particle_kernel>(filter->Kernel);
+  request.isovalue = filter->Kernel == SPHERES ? -filter->Offset : filter->Isovalue;
+  request.radius = filter->UsedRadius;
+  request.radii = arrays[RADIUS].Get();
+  request.smoothing = filter->SmoothingLength;
+  request.masses = arrays[MASS].Get();
+  request.densities = arrays[DENSITY].Get();
+  request.weights = arrays[WEIGHT].Get();
+  request.brick_limit = static_cast<int64_t>(filter->SampleLimit) * 1000000 / 512;
+  this->Prepare(filter->NumberOfThreads);
+  pmb_particle_sizes sizes = {};
+  const pmb_status status =
+    Extract(filter, this->Context.get(), this->Particles.get(), request, filter->ComputeNormals, sizes, output);
+  if (status == PMB_TOO_LARGE)
+  {
+    std::ostringstream text;
+    text << pmb_error(this->Context.get()) << ". The spacing is CellSize times the radius of " << filter->UsedRadius
+         << ": raise CellSize or SampleLimit.";
+    throw Failed{ text.str() };
+  }
+  if (status != PMB_OK && status != PMB_ABORTED)
+  {
+    throw Failed{ pmb_error(this->Context.get()) };
+  }
+  if (sizes.left_out > 0)
+  {
+    vtkWarningWithObjectMacro(filter, << sizes.left_out << " of " << input->GetNumberOfPoints()
+                                      << " points are at a position that is not a finite number, and were left out.");
+  }
+}
+
+vtkPMBParticleSurface::vtkPMBParticleSurface()
+  : Kept(new Internals)
+{
+  for (int i = 0; i < ARRAYS; ++i)
+  {
+    this->SetInputArrayToProcess(i, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, ""); // none
+  }
+}
+
+vtkPMBParticleSurface::~vtkPMBParticleSurface() = default;
+
+int vtkPMBParticleSurface::FillInputPortInformation(int, vtkInformation* info)
+{
+  info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkPointSet");
+  return 1;
+}
+
+int vtkPMBParticleSurface::RequestData(
+  vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  vtkPointSet* input = vtkPointSet::GetData(inputVector[0]);
+  vtkPolyData* output = vtkPolyData::GetData(outputVector);
+  std::string error;
+  try
+  {
+    if (input && input->GetNumberOfPoints() > 0)
+    {
+      this->Kept->Run(this, inputVector, output);
+    }
+  }
+  catch (const Failed& failed)
+  {
+    error = failed.Error;
+  }
+  catch (const vtkPMBContour::Aborted&)
+  {
+  }
+  catch (const std::bad_alloc&)
+  {
+    error = "There is not enough memory for the surface of the particles: raise CellSize.";
+  }
+  if (!error.empty())
+  {
+    output->Initialize();
+    vtkErrorMacro(<< error);
+  }
+  return 1; // also then: the output is valid, if empty, and VTK would only add a second message
+}
+
+void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)
+{
+  this->Superclass::PrintSelf(os, indent);
+  os << indent << "Kernel: " << this->Kernel << "\n";
+  os << indent << "Radius: " << this->Radius << "\n";
+  os << indent << "Smoothing Length: " << this->SmoothingLength << "\n";
+  os << indent << "Cell Size: " << this->CellSize << "\n";
+  os << indent << "Isovalue: " << this->Isovalue << "\n";
+  os << indent << "Offset: " << this->Offset << "\n";
+  os << indent << "Compute Normals: " << (this->ComputeNormals ? "On" : "Off") << "\n";
+  os << indent << "Sample Limit: " << this->SampleLimit << "\n";
+  os << indent << "Number Of Threads: " << this->NumberOfThreads << "\n";
+  os << indent << "Used Radius: " << this->UsedRadius << "\n";
+}
+VTK_ABI_NAMESPACE_END

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+/**
+ * @class   vtkPMBParticleSurface
+ * @brief   the surface of particles: fluids, molecules, scans
+ *
+ * vtkPMBParticleSurface makes a closed triangle mesh around the points of a vtkPointSet. Each point gives a potential by a
+ * kernel around it; the surface is where the sum of the potentials is the isovalue. Samples of the sum exist only in blocks of
+ * cells that a kernel reaches, so memory does not grow with the box around the points. Neighbouring triangles share their
+ * points, and each edge has two triangles. Normals are those of the kernels' gradient.
+ *
+ * Lengths are multiples of a radius: Radius, or half the usual distance between neighbouring points if it is 0. Points at a
+ * position that is not finite, and ghost points, are left out. Point arrays are not interpolated. The CPU computes, on all
+ * cores; the surface is the same for any number of threads.
+ *
+ * Arrays to process (SetInputArrayToProcess), each optional: 0: radius, 1: mass, 2: density (both of the spline), 3: weight (of
+ * Gaussian and polynomial).
+ *
+ * @warning
+ * Each piece of parallel input, and each block of composite input, gives a closed surface of its own.
+ *
+ * @sa
+ * vtkPMBContourFilter vtkSPHInterpolator vtkGaussianSplatter
+ */
+
+#ifndef vtkPMBParticleSurface_h
+#define vtkPMBParticleSurface_h
+
+#include "vtkPMBContourModule.h" // For export macro
+#include "vtkPolyDataAlgorithm.h"
+
+#include <memory> // For std::unique_ptr
+
+VTK_ABI_NAMESPACE_BEGIN
+class VTKPMBCONTOUR_EXPORT vtkPMBParticleSurface : public vtkPolyDataAlgorithm
+{
+public:
+  static vtkPMBParticleSurface* New();
+  vtkTypeMacro(vtkPMBParticleSurface, vtkPolyDataAlgorithm);
+  void PrintSelf(ostream& os, vtkIndent indent) override;
+
+  enum KernelType
+  {
+    SPLINE = 0,     // SPH's cubic spline, normalised by density: the sum is about 1 within a fluid
+    GAUSSIAN = 1,   // exp(-q^2), q the distance in smoothing lengths
+    POLYNOMIAL = 2, // metaballs: (1 - q^2 / 4)^3
+    SPHERES = 3     // the union of spheres of the radius
+  };
+
+  ///@{
+  /**
+   * The kernel; SPLINE to begin with.
+   */
+  vtkSetClampMacro(Kernel, int, SPLINE, SPHERES);
+  vtkGetMacro(Kernel, int);
+  ///@}
+
+  ///@{
+  /**
+   * The radius of a particle, about half the distance between neighbours. 0, the default: half the median distance to the
+   * nearest neighbour, or with an array of radii their mean.
+   */
+  vtkSetMacro(Radius, double);
+  vtkGetMacro(Radius, double);
+  ///@}
+
+  ///@{
+  /**
+   * The smoothing length of the kernel, as a multiple of the particle's radius; 2 to begin with. Not of SPHERES.
+   */
+  vtkSetMacro(SmoothingLength, double);
+  vtkGetMacro(SmoothingLength, double);
+  ///@}
+
+  ///@{
+  /**
+   * The edge of a cell, as a multiple of the radius; 0.5 to begin with. Half of it gives four times as many triangles.
+   */
+  vtkSetMacro(CellSize, double);
+  vtkGetMacro(CellSize, double);
+  ///@}
+
+  ///@{
+  /**
+   * Where the surface is: above 0; 0.6 to begin with. Not of SPHERES.
+   */
+  vtkSetMacro(Isovalue, double);
+  vtkGetMacro(Isovalue, double);
+  ///@}
+
+  ///@{
+  /**
+   * How far outside the spheres the surface is, as a length; may be negative; 0 to begin with. Of SPHERES alone.
+   */
+  vtkSetMacro(Offset, double);
+  vtkGetMacro(Offset, double);
+  ///@}
+
+  ///@{
+  /**
+   * Whether to make point normals; on to begin with.
+   */
+  vtkSetMacro(ComputeNormals, bool);
+  vtkGetMacro(ComputeNormals, bool);
+  vtkBooleanMacro(ComputeNormals, bool);
+  ///@}
+
+  ///@{
+  /**
+   * Most samples of the potential, in millions; 8192 to begin with. A surface that needs more is refused, with a cell size to
+   * try.
+   */
+  vtkSetClampMacro(SampleLimit, int, 1, 1000000);
+  vtkGetMacro(SampleLimit, int);
+  ///@}
+
+  ///@{
+  /**
+   * How many threads to use, at most 1024; 0, the default: one per core.
+   */
+  vtkSetClampMacro(NumberOfThreads, int, 0, 1024);
+  vtkGetMacro(NumberOfThreads, int);
+  ///@}
+
+  /**
+   * The radius that the last execution used.
+   */
+  vtkGetMacro(UsedRadius, double);
+
+protected:
+  vtkPMBParticleSurface();
+  ~vtkPMBParticleSurface() override;
+
+  int FillInputPortInformation(int port, vtkInformation* info) override;
+  int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+
+  int Kernel = SPLINE;
+  double Radius = 0.0;
+  double SmoothingLength = 2.0;
+  double CellSize = 0.5;
+  double Isovalue = 0.6;
+  double Offset = 0.0;
+  bool ComputeNormals = true;
+  int SampleLimit = 8192;
+  int NumberOfThreads = 0;
+  double UsedRadius = 0.0;
+
+private:
+  vtkPMBParticleSurface(const vtkPMBParticleSurface&) = delete;
+  void operator=(const vtkPMBParticleSurface&) = delete;
+
+  class Internals;
+  std::unique_ptr<Internals> Kept; // memory from one execution to the next
+};
+
+VTK_ABI_NAMESPACE_END
+#endif

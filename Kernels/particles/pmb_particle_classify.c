@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass classify of the bricks of a group: the CPU backend's, one brick at a time, as a volume of its own. Then the places of the
+ * points on their edges, so that emit needs no samples. */
+#include "cpu/pmb_cpu_brick.h"
+#include "particles/pmb_particle_job.h"
+
+#define pmb_cpu_classify PMB_PATH_NAME(pmb_cpu_classify)
+void pmb_cpu_classify(void *data, int worker, size_t i);
+
+/* The samples of a brick and its halo, row z * 5 + y. */
+static void fill_tile(const pmb_particles *p, int64_t brick, float *tile)
+{
+  int64_t upper[8];
+  pmb_find_upper(p, p->bricks_reached.data, p->window_end, brick, upper);
+  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
+    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
+      const int row = z % PMB_BRICK_Z * PMB_BRICK_Y + y % PMB_BRICK_Y;
+      const int64_t *beside = upper + 4 * (z / PMB_BRICK_Z) + 2 * (y / PMB_BRICK_Y);
+      const float *samples = (const float *)p->samples.data + row * PMB_BRICK_X;
+      float *to = tile + (z * 5 + y) * PMB_TILE_ROW;
+      for (int x = 0; beside[0] < 0 && x < PMB_BRICK_X; ++x) {
+        to[x] = p->background;
+      }
+      if (beside[0] >= 0) {
+        memcpy(to, samples + (beside[0] - p->window_begin) * PMB_BRICK_SAMPLES, PMB_BRICK_X * sizeof(float));
+      }
+      to[PMB_BRICK_X] = beside[1] < 0 ? p->background : samples[(beside[1] - p->window_begin) * PMB_BRICK_SAMPLES];
+    }
+  }
+}
+
+/* Lets the backend see the tile as a volume of one brick. */
+static void make_volume(const pmb_particles *p, pmb_particle_scratch *s)
+{
+  s->volume = (pmb_volume){ .struct_size = sizeof(s->volume),
+    .samples = s->tile,
+    .type = PMB_FLOAT32,
+    .dims = { PMB_BRICK_X + 1, PMB_BRICK_Y + 1, PMB_BRICK_Z + 1 },
+    .strides = { 1, PMB_TILE_ROW, 5 * PMB_TILE_ROW } };
+  memset(&s->cpu, 0, sizeof(s->cpu));
+  s->cpu.loops = p->loops;
+  s->cpu.tables = p->cpu.tables;
+  s->cpu.volume = &s->volume;
+  s->cpu.scratch = p->cpu_scratch;
+  s->cpu.isovalue = &p->isovalue;
+  s->cpu.is_cached = 1;
+  s->cpu.found.record_count = 1;
+}
+
+void PMB_PATH_NAME(pmb_particle_classify)(void *data, int worker, size_t chunk)
+{
+  pmb_particles *p = data;
+  pmb_particle_scratch *s = pmb_particle_scratch_of(p, worker);
+  const int64_t begin = p->group_begin + ((int64_t)chunk << PMB_PARTICLE_RECORDS_SHIFT);
+  const int64_t end = pmb_cpu_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
+  make_volume(p, s);
+  for (int64_t r = begin; r < end; ++r) {
+    pmb_cpu_record *record = (pmb_cpu_record *)p->cpu.found.records.data + r;
+    pmb_sizes sizes;
+    fill_tile(p, ((const int64_t *)p->candidates.data)[r - p->group_begin], s->tile);
+    memset(record->position, 0, sizeof(record->position));
+    s->cpu.found.records.data = record;
+    s->cpu.found.chunks.data = &sizes;
+    pmb_cpu_classify(&s->cpu, worker, 0);
+  }
+}
+
+void PMB_PATH_NAME(pmb_particle_parameters)(void *data, int worker, size_t chunk)
+{
+  static const int step[3] = { 1, PMB_TILE_ROW, 5 * PMB_TILE_ROW };
+  pmb_particles *p = data;
+  pmb_particle_scratch *s = pmb_particle_scratch_of(p, worker);
+  const int64_t begin = p->group_begin + ((int64_t)chunk << PMB_PARTICLE_RECORDS_SHIFT);
+  const int64_t end = pmb_cpu_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
+  const pmb_isovalue *iso = &p->isovalue;
+  for (int64_t r = begin; r < end; ++r) {
+    const pmb_cpu_record *record = (const pmb_cpu_record *)p->cpu.found.records.data + r;
+    float *out = (float *)p->parameters.data + p->parameter_count + record->points_before;
+    fill_tile(p, ((const int64_t *)p->candidates.data)[r - p->group_begin], s->tile);
+    for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+      for (int kind = 0; kind < PMB_SAMPLE; ++kind) {
+        for (uint32_t rest = record->mask[kind][row]; rest; rest &= rest - 1) {
+          const float *lower = s->tile + (row / 4 * 5 + row % 4) * PMB_TILE_ROW + pmb_lowest_bit(rest);
+          const float upper = lower[step[kind]];
+          const float t = pmb_edge_parameter_f32(*lower, upper, iso->f32, iso->f32_low);
+          *out++ = *lower < upper ? -t : t;
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Writes the mesh of a chunk of active bricks: points on their edges, normals by the kernels' gradient, triangles by the CPU
+ * backend's pass. */
+#include "particles/pmb_particle_near.h"
+
+/* ---- points ---- */
+
+/* Lists the points of a brick in their order: places in cells from the brick's first sample, and axes of their edges. Returns
+ * how many, after repeating the last one to fill the lanes. */
+static int list_points(const pmb_cpu_record *record, const float *parameters, pmb_particle_scratch *s)
+{
+  int n = 0;
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    for (int kind = 0; kind < PMB_SAMPLE; ++kind) {
+      for (uint32_t rest = record->mask[kind][row]; rest; rest &= rest - 1, ++n) {
+        const int sample[3] = { pmb_lowest_bit(rest), row % PMB_BRICK_Y, row / PMB_BRICK_Y };
+        for (int a = 0; a < 3; ++a) {
+          s->place[a][0][n] = (float)sample[a];
+          s->place[a][1][n] = a == kind ? fabsf(parameters[n]) : 0;
+        }
+        s->axis[n] = (uint8_t)kind;
+      }
+    }
+  }
+  for (int i = n; n > 0 && i < n + PMB_LANES; ++i) {
+    for (int a = 0; a < 3; ++a) {
+      s->place[a][0][i] = s->place[a][0][n - 1];
+      s->place[a][1][i] = s->place[a][1][n - 1];
+    }
+  }
+  return n;
+}
+
+static void write_points(const pmb_particles *p, const pmb_cpu_record *record, const pmb_particle_scratch *s, int n,
+  const pmb_mesh *mesh, int64_t first)
+{
+  const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  for (int a = 0; a < 3; ++a) {
+    const double origin = (double)((int64_t)record->position[a] * size[a] + p->first[a]);
+    float *narrow = (float *)mesh->points + 3 * first + a;
+    double *wide = (double *)mesh->points + 3 * first + a;
+    for (int i = 0; i < n; ++i) {
+      const double index = (origin + (double)s->place[a][0][i]) + (double)s->place[a][1][i];
+      const double world = pmb_world_diagonal(p->request.spacing, 0, index);
+      if (mesh->point_type == PMB_FLOAT32) {
+        narrow[3 * i] = (float)world;
+      } else {
+        wide[3 * i] = world;
+      }
+    }
+  }
+}
+
+/* ---- gradients ---- */
+
+typedef struct gradient_sum {
+  pmb_particle_scratch *scratch;
+  int points;
+  const uint8_t (*places)[8]; /* of pmb_cpu_tables */
+} gradient_sum;
+
+/* Lists the particles near that reach the box of 16 points. */
+static int list_near_points(pmb_particle_scratch *s, const uint8_t (*places)[8], const float (*whole)[PMB_LANES],
+  const float (*part)[PMB_LANES])
+{
+  const pmb_particle_near *near = &s->near;
+  for (int j = 0; j < near->n; ++j) {
+    s->margin[j] = near->reach2[j];
+  }
+  for (int a = 0; a < 3; ++a) {
+    float low = INFINITY, high = -INFINITY;
+    for (int l = 0; l < PMB_LANES; ++l) {
+      const float at = whole[a][l] + part[a][l];
+      low = at < low ? at : low;
+      high = at > high ? at : high;
+    }
+    for (int j = 0; j < near->n; ++j) {
+      const float x = near->cell[a][j] + near->fraction[a][j];
+      const float gap = pmb_positive(low - x > x - high ? low - x : x - high);
+      s->margin[j] -= gap * gap;
+    }
+  }
+  return list_margins(s, places);
+}
+
+/* Takes one more particle for the gradients at 16 points. Of spheres the gradient is from the point to the center of the sphere
+ * in which it is deepest, the first of several; `deepest` begins at -infinity. */
+PMB_INLINE void add_gradient(const pmb_particle_near *near, int j, const int kernel, const float (*whole)[PMB_LANES],
+  const float (*part)[PMB_LANES], float (*sum)[PMB_LANES], float *deepest)
+{
+  PMB_EACH_LANE (l) {
+    const float x = pmb_particle_offset(whole[0][l], part[0][l], near->cell[0][j], near->fraction[0][j]);
+    const float y = pmb_particle_offset(whole[1][l], part[1][l], near->cell[1][j], near->fraction[1][j]);
+    const float z = pmb_particle_offset(whole[2][l], part[2][l], near->cell[2][j], near->fraction[2][j]);
+    const float distance2 = x * x + (y * y + z * z);
+    if (kernel == PMB_KERNEL_SPHERES) {
+      const float depth = near->amount[j] - sqrtf(distance2);
+      const int deeper = depth > deepest[l];
+      deepest[l] = deeper ? depth : deepest[l];
+      sum[0][l] = deeper ? -x : sum[0][l];
+      sum[1][l] = deeper ? -y : sum[1][l];
+      sum[2][l] = deeper ? -z : sum[2][l];
+    } else {
+      const float slope = near->amount[j] * pmb_kernel_slope(kernel, distance2, near->scale[j]);
+      sum[0][l] = sum[0][l] + slope * x;
+      sum[1][l] = sum[1][l] + slope * y;
+      sum[2][l] = sum[2][l] + slope * z;
+    }
+  }
+}
+
+/* Takes the list's particles for the gradients at the points of a brick. */
+PMB_INLINE void add_to_gradients(const gradient_sum *b, const int kernel)
+{
+  pmb_particle_scratch *s = b->scratch;
+  for (int i = 0; i < b->points; i += PMB_LANES) {
+    float sum[3][PMB_LANES], whole[3][PMB_LANES], part[3][PMB_LANES], deepest[PMB_LANES];
+    for (int a = 0; a < 3; ++a) {
+      memcpy(sum[a], s->sum[a] + i, sizeof(sum[a]));
+      memcpy(whole[a], s->place[a][0] + i, sizeof(whole[a]));
+      memcpy(part[a], s->place[a][1] + i, sizeof(part[a]));
+    }
+    memcpy(deepest, s->deepest + i, sizeof(deepest));
+    const int n = list_near_points(s, b->places, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part);
+    for (int k = 0; k < n; ++k) {
+      add_gradient(&s->near, s->list[k], kernel, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part,
+        sum, deepest);
+    }
+    for (int a = 0; a < 3; ++a) {
+      memcpy(s->sum[a] + i, sum[a], sizeof(sum[a]));
+    }
+    memcpy(s->deepest + i, deepest, sizeof(deepest));
+  }
+}
+
+#define PMB_ADD_GRADIENT(name, kernel) \
+  static void add_##name(void *arg)    \
+  {                                    \
+    add_to_gradients(arg, kernel);     \
+  }
+PMB_ADD_GRADIENT(spline, PMB_KERNEL_SPLINE)
+PMB_ADD_GRADIENT(gaussian, PMB_KERNEL_GAUSSIAN)
+PMB_ADD_GRADIENT(polynomial, PMB_KERNEL_POLYNOMIAL)
+PMB_ADD_GRADIENT(spheres, PMB_KERNEL_SPHERES)
+
+/* Writes gradients and normals. Where a gradient has no direction, it is along the edge, from outside to inside. */
+static void write_gradients(const pmb_particles *p, const float *parameters, const pmb_particle_scratch *s, int n,
+  const pmb_mesh *mesh, int64_t first)
+{
+  const int spheres = p->request.kernel == PMB_KERNEL_SPHERES;
+  for (int i = 0; i < n; ++i) {
+    double g[3], largest = 0, length = 0;
+    for (int a = 0; a < 3; ++a) {
+      g[a] = (double)s->sum[a][i];
+      largest = pmb_larger(largest, g[a]);
+    }
+    const int flat = !(largest > 0) || !PMB_IS_FINITE(g[0] + g[1] + g[2]);
+    for (int a = 0; a < 3; ++a) {
+      g[a] = !flat ? g[a] / largest : a != s->axis[i] ? 0 : signbit(parameters[i]) ? 1 : -1;
+      length += g[a] * g[a];
+    }
+    length = sqrt(length);
+    for (int a = 0; a < 3 && mesh->normals; ++a) {
+      mesh->normals[3 * (first + i) + a] = (float)(-g[a] / length);
+    }
+    for (int a = 0; a < 3 && mesh->gradients; ++a) {
+      const double world = spheres ? g[a] / length : flat ? 0 : g[a] * largest / p->request.spacing;
+      mesh->gradients[3 * (first + i) + a] = (float)(world > 3e38 ? 3e38 : world < -3e38 ? -3e38 : world);
+    }
+  }
+}
+
+static void emit_gradients(const pmb_particles *p, const pmb_cpu_record *record, const float *parameters,
+  pmb_particle_scratch *s, int n, int64_t first)
+{
+  static void (*const add[])(void *) = { add_spline, add_gaussian, add_polynomial, add_spheres };
+  const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  gradient_sum b = { s, n, p->cpu.tables->places };
+  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, add[p->request.kernel], &b };
+  for (int a = 0; a < 3; ++a) {
+    search.first[a] = record->position[a] * size[a];
+    search.last[a] = search.first[a] + size[a];
+    memset(s->sum[a], 0, ((size_t)n + PMB_LANES) * sizeof(float));
+  }
+  for (int i = 0; i < n + PMB_LANES; ++i) {
+    s->deepest[i] = -INFINITY;
+  }
+  begin_near(p, p->amounts.data, &s->near);
+  search_near(&search, 0);
+  write_gradients(p, parameters, s, n, p->cpu.mesh, first);
+}
+
+/* ---- triangles ---- */
+
+/* A record and those of the bricks above it. */
+static void find_family(const pmb_particles *p, int64_t index, brick_family *f)
+{
+  int64_t upper[8];
+  pmb_find_upper(p, p->active.data, p->record_count, index, upper);
+  for (int d = 0; d < 8; ++d) {
+    f->at[d >> 2][d >> 1 & 1][d & 1] =
+      upper[d] < 0 ? NULL : (const pmb_cpu_record *)p->cpu.found.records.data + upper[d];
+  }
+}
+
+static void write_offsets(const pmb_mesh *mesh, int64_t first, int64_t n)
+{
+  for (int64_t i = first; i < first + n; ++i) {
+    if (mesh->id_type == PMB_INT32) {
+      ((int32_t *)mesh->offsets)[i] = (int32_t)(3 * i);
+    } else {
+      ((int64_t *)mesh->offsets)[i] = 3 * i;
+    }
+  }
+}
+
+void PMB_PATH_NAME(pmb_particle_emit)(void *data, int worker, size_t chunk)
+{
+  pmb_particles *p = data;
+  pmb_particle_scratch *s = pmb_particle_scratch_of(p, worker);
+  pmb_cpu_scratch *cpu_scratch = pmb_cpu_scratch_of(&p->cpu, worker);
+  const pmb_mesh *mesh = p->cpu.mesh;
+  const pmb_cpu_record *records = p->cpu.found.records.data;
+  const pmb_sizes before = ((const pmb_sizes *)p->cpu.found.chunks.data)[chunk];
+  const int64_t begin = (int64_t)chunk << PMB_PARTICLE_RECORDS_SHIFT;
+  const int64_t end = pmb_cpu_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
+  const int64_t triangles = records[end - 1].triangles_before + (int64_t)records[end - 1].triangles;
+  for (int64_t r = begin; r < end; ++r) {
+    const int64_t first = before.points + records[r].points_before;
+    const float *parameters = (const float *)p->parameters.data + first;
+    if (mesh->points || mesh->normals || mesh->gradients) {
+      const int n = list_points(records + r, parameters, s);
+      if (mesh->points) {
+        write_points(p, records + r, s, n, mesh, first);
+      }
+      if (n > 0 && (mesh->normals || mesh->gradients)) {
+        emit_gradients(p, records + r, parameters, s, n, first);
+      }
+    }
+    if (mesh->triangles && records[r].triangles) {
+      const int64_t done = records[r].triangles_before;
+      brick_family family;
+      find_family(p, r, &family);
+      pmb_cpu_emit_triangles(&p->cpu, cpu_scratch, &family, before.triangles + done, triangles - done);
+    }
+  }
+  if (mesh->offsets) {
+    write_offsets(mesh, before.triangles, triangles);
+  }
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Checks of a request for particles. Numbers of single particles are checked where they are first read, in prepare. */
+#include "particles/pmb_particle_job.h"
+
+static const int64_t MOST_PARTICLES = UINT32_MAX - 1;
+
+/* components: 3 of positions, else 1. */
+static pmb_status check_array(
+  pmb_particles *p, const char *name, pmb_particle_array *array, int components, int64_t count)
+{
+  if (!array->values && array->count == 0) {
+    return PMB_OK;
+  }
+  if (array->count != count || (count > 0 && !array->values)) {
+    return pmb_fail(p->context, PMB_INVALID,
+      "pmb_particles_count: %s has %lld particles and values %s, positions has %lld; give each array the same number",
+      name, (long long)array->count, array->values ? "set" : "NULL", (long long)count);
+  }
+  const size_t size = pmb_type_size(array->type);
+  if (size == 0) {
+    return pmb_fail(p->context, PMB_INVALID,
+      "pmb_particles_count: %s has type %d; use one of pmb_type's ten (1 to 10)", name, (int)array->type);
+  }
+  if (array->stride == 0) {
+    array->stride = components;
+  }
+  if (array->stride < components || array->stride > INT64_MAX / 16 / MOST_PARTICLES ||
+    (uintptr_t)array->values % size != 0) {
+    return pmb_fail(p->context, PMB_INVALID,
+      "pmb_particles_count: %s has stride %lld and is at %p; use at least %d elements, and memory aligned to %zu bytes",
+      name, (long long)array->stride, array->values, components, size);
+  }
+  return PMB_OK;
+}
+
+static pmb_status check_arrays(pmb_particles *p, pmb_particle_request *r)
+{
+  const int64_t count = r->positions.count;
+  if (count < 0 || count > MOST_PARTICLES || (count > 0 && !r->positions.values)) {
+    return pmb_fail(p->context, PMB_INVALID,
+      "pmb_particles_count: positions has %lld particles and values %s; use 0 to %lld particles", (long long)count,
+      r->positions.values ? "set" : "NULL", (long long)MOST_PARTICLES);
+  }
+  const struct {
+    const char *name;
+    pmb_particle_array *array;
+  } arrays[] = { { "positions", &r->positions }, { "radii", &r->radii }, { "masses", &r->masses },
+    { "densities", &r->densities }, { "weights", &r->weights } };
+  for (int i = 0; i < 5; ++i) {
+    const pmb_status status = check_array(p, arrays[i].name, arrays[i].array, i == 0 ? 3 : 1, count);
+    if (status != PMB_OK) {
+      return status;
+    }
+  }
+  if (r->kernel != PMB_KERNEL_SPLINE && (r->masses.values || r->densities.values)) {
+    return pmb_fail(p->context, PMB_INVALID,
+      "pmb_particles_count: masses or densities are set, and kernel is %d; only PMB_KERNEL_SPLINE (%d) uses them",
+      (int)r->kernel, (int)PMB_KERNEL_SPLINE);
+  }
+  if (r->weights.values && r->kernel != PMB_KERNEL_GAUSSIAN && r->kernel != PMB_KERNEL_POLYNOMIAL) {
+    return pmb_fail(p->context, PMB_INVALID,
+      "pmb_particles_count: weights are set, and kernel is %d; only PMB_KERNEL_GAUSSIAN (%d) and PMB_KERNEL_POLYNOMIAL "
+      "(%d) use them",
+      (int)r->kernel, (int)PMB_KERNEL_GAUSSIAN, (int)PMB_KERNEL_POLYNOMIAL);
+  }
+  return PMB_OK;
+}
+
+static int is_positive(double x)
+{
+  return x > 0 && PMB_IS_FINITE(x);
+}
+
+pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *request)
+{
+  pmb_context *context = p->context;
+  const size_t size = request ? request->struct_size : 0;
+  if (pmb_check_size(context, "pmb_particle_request", size, sizeof(*request)) != PMB_OK) {
+    return PMB_INVALID;
+  }
+  pmb_particle_request *r = &p->request;
+  *r = *request;
+  r->smoothing = r->smoothing == 0 ? 2 : r->smoothing;
+  r->brick_limit = r->brick_limit == 0 ? (int64_t)1 << 26 : r->brick_limit;
+  if ((unsigned)r->kernel > (unsigned)PMB_KERNEL_SPHERES) {
+    return pmb_fail(context, PMB_INVALID, "pmb_particles_count: kernel is %d; use 0 to %d", (int)r->kernel,
+      (int)PMB_KERNEL_SPHERES);
+  }
+  if (!is_positive(r->spacing)) {
+    return pmb_fail(
+      context, PMB_INVALID, "pmb_particles_count: spacing is %g; use a finite length above 0", r->spacing);
+  }
+  if (!is_positive(r->smoothing)) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_particles_count: smoothing is %g; use a finite multiple of the radius above 0, or 0 for 2", r->smoothing);
+  }
+  if (!r->radii.values && !is_positive(r->radius)) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_particles_count: radius is %g; use a finite length above 0, or set radii", r->radius);
+  }
+  if (!PMB_IS_FINITE(r->isovalue) || (r->kernel != PMB_KERNEL_SPHERES && !(r->isovalue > 1e-30))) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_particles_count: isovalue is %g; use a finite number, above 1e-30 but for spheres: it is 0 outside",
+      r->isovalue);
+  }
+  if (r->brick_limit < 0) {
+    return pmb_fail(context, PMB_INVALID, "pmb_particles_count: brick_limit is %lld; use 0 (2^26) or more",
+      (long long)r->brick_limit);
+  }
+  return check_arrays(p, r);
+}

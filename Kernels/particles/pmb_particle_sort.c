@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Passes prepare and sort: finds the grid, and sorts the particles into cubes of cells by counting sorts of 11 bits each. */
+#include "particles/pmb_particle_job.h"
+
+enum { DIGIT = 11, DIGITS = 1 << DIGIT, MOST_SORT_CHUNKS = 64 };
+
+/* ---- numbers of the input ---- */
+
+#define PMB_READ(NAME, type, name, real)                                                                          \
+  static void read_##name(const pmb_particle_array *array, int components, int64_t first, int64_t n, double *out) \
+  {                                                                                                               \
+    const type *values = (const type *)array->values + first * array->stride;                                     \
+    for (int64_t i = 0; i < n; ++i) {                                                                             \
+      for (int c = 0; c < components; ++c) {                                                                      \
+        out[i * components + c] = (double)values[i * array->stride + c];                                          \
+      }                                                                                                           \
+    }                                                                                                             \
+  }
+PMB_SAMPLE_TYPES(PMB_READ)
+
+void pmb_particles_read(const pmb_particle_array *array, int components, int64_t first, int64_t n, double *out)
+{
+#define PMB_ENTRY(NAME, type, name, real) [PMB_##NAME] = read_##name,
+  static void (*const by_type[])(
+    const pmb_particle_array *, int, int64_t, int64_t, double *) = { PMB_SAMPLE_TYPES(PMB_ENTRY) };
+  by_type[array->type](array, components, first, n, out);
+}
+
+static double read_or(const pmb_particle_array *array, int64_t i, double other)
+{
+  if (array->values) {
+    pmb_particles_read(array, 1, i, 1, &other);
+  }
+  return other;
+}
+
+double pmb_particles_length(const pmb_particles *p, double radius)
+{
+  const double spheres = p->request.kernel == PMB_KERNEL_SPHERES ? 1 : p->request.smoothing;
+  return spheres * radius / p->request.spacing;
+}
+
+double pmb_particles_reach_of(const pmb_particles *p, double length)
+{
+  switch (p->request.kernel) {
+    case PMB_KERNEL_SPHERES: {
+      const double depth = length - p->request.isovalue / p->request.spacing;
+      return depth > 0 ? depth + (double)PMB_SPHERES_DEPTH : 0;
+    }
+    case PMB_KERNEL_GAUSSIAN:
+      return (double)PMB_GAUSSIAN_REACH * length;
+    default:
+      return (double)PMB_COMPACT_REACH * length;
+  }
+}
+
+/* ---- prepare: the grid ---- */
+
+static int64_t chunks_of(int64_t count, int64_t chunk)
+{
+  return (count + chunk - 1) / chunk;
+}
+
+static int is_finite_place(const double place[3])
+{
+  return PMB_IS_FINITE(place[0]) && PMB_IS_FINITE(place[1]) && PMB_IS_FINITE(place[2]);
+}
+
+/* Notes the first number of a chunk that is not allowed. */
+static void check_numbers(const pmb_particle_request *r, int64_t first, int64_t n, pmb_particle_facts *facts)
+{
+  const struct {
+    const char *name;
+    const pmb_particle_array *array;
+    int may_be_negative;
+  } arrays[] = { { "radius", &r->radii, 0 }, { "mass", &r->masses, 0 }, { "density", &r->densities, 0 },
+    { "weight", &r->weights, 1 } };
+  double values[PMB_PARTICLE_CHUNK];
+  for (int a = 0; a < 4; ++a) {
+    if (arrays[a].array->values) {
+      pmb_particles_read(arrays[a].array, 1, first, n, values);
+    }
+    for (int64_t i = 0; arrays[a].array->values && i < n; ++i) {
+      const double x = arrays[a].may_be_negative ? fabs(values[i]) : values[i];
+      const int good = arrays[a].may_be_negative ? x <= 1e30 : x > 0 && PMB_IS_FINITE(x);
+      if (!good && (facts->wrong < 0 || first + i < facts->wrong)) {
+        facts->wrong = first + i;
+        facts->wrong_value = values[i];
+        facts->wrong_array = arrays[a].name;
+      }
+      facts->negative |= a == 3 && values[i] < 0;
+      if (a == 0 && good) {
+        facts->radius = x > facts->radius ? x : facts->radius;
+      }
+    }
+  }
+}
+
+static void prepare_chunk(void *data, int worker, size_t chunk)
+{
+  pmb_particles *p = data;
+  const pmb_particle_request *r = &p->request;
+  pmb_particle_facts *facts = (pmb_particle_facts *)p->facts.data + chunk;
+  const int64_t first = (int64_t)chunk * PMB_PARTICLE_CHUNK;
+  const int64_t n = pmb_cpu_smaller(PMB_PARTICLE_CHUNK, r->positions.count - first);
+  double places[3 * PMB_PARTICLE_CHUNK];
+  (void)worker;
+  *facts = (pmb_particle_facts){
+    .low = { INFINITY, INFINITY, INFINITY }, .high = { -INFINITY, -INFINITY, -INFINITY }, .wrong = -1
+  };
+  pmb_particles_read(&r->positions, 3, first, n, places);
+  for (int64_t i = 0; i < n; ++i) {
+    if (is_finite_place(places + 3 * i)) {
+      ++facts->kept;
+      for (int a = 0; a < 3; ++a) {
+        const double cell = floor(places[3 * i + a] / r->spacing);
+        facts->low[a] = cell < facts->low[a] ? cell : facts->low[a];
+        facts->high[a] = cell > facts->high[a] ? cell : facts->high[a];
+      }
+    }
+  }
+  check_numbers(r, first, n, facts);
+}
+
+static pmb_status too_many(pmb_particles *p, double bricks, double spacing)
+{
+  return pmb_fail(p->context, PMB_TOO_LARGE,
+    "pmb_particles_count: spacing %g gives at least %g bricks of 32 x 4 x 4 cells, and the limit is %lld; try a spacing of %.3g",
+    p->request.spacing, bricks, (long long)p->request.brick_limit, spacing);
+}
+
+/* Sets the grid around cells low to high. */
+static pmb_status make_grid(pmb_particles *p, const double low[3], const double high[3])
+{
+  const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  const double spacing = p->request.spacing, limit = (double)p->request.brick_limit, most = 0x1p28;
+  const double side = 2 * p->reach; /* the least that one particle reaches */
+  double bricks = 1, longest = 0, farthest = 0;
+  const double least = side * side * side / 3 / (double)PMB_BRICK_SAMPLES;
+  if (p->count > 0 && !(least <= limit)) {
+    return too_many(p, least, spacing * sqrt(least / limit) * 1.1);
+  }
+  for (int a = 0; a < 3; ++a) {
+    const double samples = high[a] - low[a] + 2 * ceil(p->reach) + 8;
+    longest = samples > longest ? samples : longest;
+    farthest = fmax(farthest, fmax(fabs(low[a]), fabs(high[a])));
+    bricks *= samples / size[a] + 2;
+  }
+  if (farthest > 0x1p51) {
+    return pmb_fail(p->context, PMB_TOO_LARGE,
+      "pmb_particles_count: a particle is %g cells of size %g from the origin; use a spacing of %.3g or more, or move the "
+      "particles",
+      farthest, spacing, farthest * spacing / 0x1p50);
+  }
+  if (longest > most || bricks > 0x1p59) {
+    return pmb_fail(p->context, PMB_TOO_LARGE,
+      "pmb_particles_count: the particles with spacing %g need %g samples along an axis, and 2^28 or fewer are possible; use a "
+      "spacing of %.3g or more",
+      spacing, longest, spacing * fmax(longest / most, cbrt(bricks / 0x1p59)) * 1.1);
+  }
+  p->shift = 2;
+  while ((double)((int64_t)1 << p->shift) < p->reach / 2) {
+    ++p->shift;
+  }
+  for (int a = 0; a < 3; ++a) {
+    p->first[a] = (int64_t)low[a] - (int64_t)ceil(p->reach) - 2;
+    const int64_t samples = (int64_t)high[a] - p->first[a] + (int64_t)ceil(p->reach) + 3;
+    p->bricks[a] = (samples + size[a] - 1) / size[a] + 1;
+    p->cubes[a] = (p->bricks[a] * size[a] >> p->shift) + 1;
+  }
+  return PMB_OK;
+}
+
+pmb_status pmb_particles_prepare(pmb_particles *p)
+{
+  const pmb_particle_request *r = &p->request;
+  const int64_t chunks = chunks_of(r->positions.count, PMB_PARTICLE_CHUNK);
+  double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
+  double radius = r->radii.values ? 0 : r->radius;
+  pmb_status status = pmb_particles_reserve(p, &p->facts, chunks, sizeof(pmb_particle_facts), "chunks");
+  if (status == PMB_OK) {
+    status = pmb_particles_run(p, chunks, prepare_chunk, 0, 0.02);
+  }
+  if (status != PMB_OK) {
+    return status;
+  }
+  p->count = 0;
+  p->all_add = r->kernel != PMB_KERNEL_SPHERES;
+  for (int64_t i = 0; i < chunks; ++i) {
+    pmb_particle_facts *facts = (pmb_particle_facts *)p->facts.data + i;
+    const int64_t kept = facts->kept;
+    if (facts->wrong >= 0) {
+      return pmb_fail(p->context, PMB_INVALID,
+        "pmb_particles_count: the %s of particle %lld is %g; use finite numbers %s, or leave such particles out",
+        facts->wrong_array, (long long)facts->wrong, facts->wrong_value,
+        facts->wrong_array[0] == 'w' ? "within +-1e30" : "above 0");
+    }
+    for (int a = 0; a < 3; ++a) {
+      low[a] = fmin(low[a], facts->low[a]);
+      high[a] = fmax(high[a], facts->high[a]);
+    }
+    radius = fmax(radius, facts->radius);
+    p->all_add &= !facts->negative;
+    facts->kept = p->count;
+    p->count += kept;
+  }
+  p->sizes.left_out = r->positions.count - p->count;
+  const double length = pmb_particles_length(p, radius);
+  p->reach = (double)(float)pmb_particles_reach_of(p, length);
+  p->scale = (float)pmb_kernel_scale(r->kernel, length);
+  if (p->count == 0) {
+    return PMB_OK;
+  }
+  return make_grid(p, low, high);
+}
+
+/* ---- sort ---- */
+
+static void key_chunk(void *data, int worker, size_t chunk)
+{
+  pmb_particles *p = data;
+  const pmb_particle_request *r = &p->request;
+  int64_t to = ((const pmb_particle_facts *)p->facts.data)[chunk].kept;
+  const int64_t first = (int64_t)chunk * PMB_PARTICLE_CHUNK;
+  const int64_t n = pmb_cpu_smaller(PMB_PARTICLE_CHUNK, r->positions.count - first);
+  double places[3 * PMB_PARTICLE_CHUNK];
+  (void)worker;
+  pmb_particles_read(&r->positions, 3, first, n, places);
+  for (int64_t i = 0; i < n; ++i) {
+    if (is_finite_place(places + 3 * i)) {
+      uint64_t cube[3];
+      for (int a = 0; a < 3; ++a) {
+        cube[a] = (uint64_t)(((int64_t)floor(places[3 * i + a] / r->spacing) - p->first[a]) >> p->shift);
+      }
+      ((uint64_t *)p->keys[0].data)[to] =
+        cube[0] + (uint64_t)p->cubes[0] * (cube[1] + (uint64_t)p->cubes[1] * cube[2]);
+      ((uint32_t *)p->indices[0].data)[to++] = (uint32_t)(first + i);
+    }
+  }
+}
+
+/* One digit of the sort: counts in each chunk, then moves to where the counts before say. */
+typedef struct digit_sort {
+  pmb_particles *p;
+  int from, shift;
+  int64_t chunk;
+} digit_sort;
+
+static uint32_t *histogram_of(const digit_sort *sort, size_t chunk)
+{
+  return (uint32_t *)sort->p->histograms.data + chunk * DIGITS;
+}
+
+static void count_digits(void *data, int worker, size_t chunk)
+{
+  const digit_sort *sort = data;
+  const uint64_t *keys = sort->p->keys[sort->from].data;
+  const int64_t begin = (int64_t)chunk * sort->chunk, end = pmb_cpu_smaller(begin + sort->chunk, sort->p->count);
+  uint32_t *histogram = histogram_of(sort, chunk);
+  (void)worker;
+  memset(histogram, 0, DIGITS * sizeof(*histogram));
+  for (int64_t i = begin; i < end; ++i) {
+    ++histogram[keys[i] >> sort->shift & (DIGITS - 1)];
+  }
+}
+
+static void move_digits(void *data, int worker, size_t chunk)
+{
+  const digit_sort *sort = data;
+  const uint64_t *keys = sort->p->keys[sort->from].data;
+  const uint32_t *indices = sort->p->indices[sort->from].data;
+  uint64_t *to_keys = sort->p->keys[1 - sort->from].data;
+  uint32_t *to_indices = sort->p->indices[1 - sort->from].data, *histogram = histogram_of(sort, chunk);
+  const int64_t begin = (int64_t)chunk * sort->chunk, end = pmb_cpu_smaller(begin + sort->chunk, sort->p->count);
+  (void)worker;
+  for (int64_t i = begin; i < end; ++i) {
+    const uint32_t to = histogram[keys[i] >> sort->shift & (DIGITS - 1)]++;
+    to_keys[to] = keys[i];
+    to_indices[to] = indices[i];
+  }
+}
+
+/* Sorts keys and indices; those with equal keys stay in order. Returns which of the two buffers has the result in *sorted. */
+static pmb_status sort_keys(pmb_particles *p, int *sorted)
+{
+  const int64_t each = chunks_of(p->count, MOST_SORT_CHUNKS);
+  digit_sort sort = { p, 0, 0, each > 4 * DIGITS ? each : 4 * DIGITS };
+  const size_t chunks = (size_t)chunks_of(p->count, sort.chunk);
+  const uint64_t most = (uint64_t)p->cubes[0] * (uint64_t)p->cubes[1] * (uint64_t)p->cubes[2];
+  pmb_crew *crew = &p->context->crew;
+  pmb_status status = pmb_particles_reserve(p, &p->histograms, (int64_t)chunks * DIGITS, sizeof(uint32_t), "counts");
+  for (; status == PMB_OK && sort.shift < 64 && most >> sort.shift; sort.shift += DIGIT) {
+    uint32_t before = 0;
+    if (!pmb_crew_loop(crew, chunks, count_digits, &sort)) {
+      return pmb_fail(p->context, PMB_ABORTED, "aborted by the progress hook");
+    }
+    for (size_t d = 0; d < DIGITS; ++d) {
+      for (size_t c = 0; c < chunks; ++c) {
+        uint32_t *count = histogram_of(&sort, c) + d;
+        const uint32_t here = *count;
+        *count = before;
+        before += here;
+      }
+    }
+    if (!pmb_crew_loop(crew, chunks, move_digits, &sort)) {
+      return pmb_fail(p->context, PMB_ABORTED, "aborted by the progress hook");
+    }
+    sort.from = 1 - sort.from;
+  }
+  *sorted = sort.from;
+  return status;
+}
+
+/* ---- the sorted particles ---- */
+
+typedef struct fill_job {
+  pmb_particles *p;
+  const uint32_t *indices;
+} fill_job;
+
+/* What the kernel of a particle is multiplied by; a density that is not given comes later. */
+static double amount_of(const pmb_particle_request *r, int64_t i, double length)
+{
+  const double pi = 3.14159265358979323846, h = length * r->spacing;
+  switch (r->kernel) {
+    case PMB_KERNEL_SPHERES:
+      return length;
+    case PMB_KERNEL_SPLINE:
+      return r->densities.values ? read_or(&r->masses, i, 1) / read_or(&r->densities, i, 1) / h / h / h / pi : 0;
+    default:
+      return read_or(&r->weights, i, 1);
+  }
+}
+
+static void fill_chunk(void *data, int worker, size_t chunk)
+{
+  const fill_job *job = data;
+  pmb_particles *p = job->p;
+  const pmb_particle_request *r = &p->request;
+  const int64_t begin = (int64_t)chunk * PMB_PARTICLE_CHUNK,
+                end = pmb_cpu_smaller(begin + PMB_PARTICLE_CHUNK, p->count);
+  (void)worker;
+  for (int64_t i = begin; i < end; ++i) {
+    const int64_t index = job->indices[i];
+    double place[3];
+    pmb_particles_read(&r->positions, 3, index, 1, place);
+    for (int a = 0; a < 3; ++a) {
+      const double at = place[a] / r->spacing, cell = floor(at);
+      ((int32_t *)p->cells[a].data)[i] = (int32_t)((int64_t)cell - p->first[a]);
+      ((float *)p->fractions[a].data)[i] = (float)(at - cell);
+    }
+    const double length = pmb_particles_length(p, read_or(&r->radii, index, r->radius));
+    const double amount = amount_of(r, index, length);
+    ((float *)p->amounts.data)[i] = (float)(amount < 1e30 ? amount : 1e30);
+    if (r->radii.values) {
+      ((float *)p->scales.data)[i] = (float)pmb_kernel_scale(r->kernel, length);
+      ((float *)p->reaches.data)[i] = (float)pmb_particles_reach_of(p, length);
+    }
+    if (r->kernel == PMB_KERNEL_SPLINE && r->masses.values && !r->densities.values) {
+      ((float *)p->masses.data)[i] = (float)read_or(&r->masses, index, 1);
+    }
+  }
+}
+
+/* Finds the rows of cubes among the sorted keys. */
+static pmb_status find_rows(pmb_particles *p, const uint64_t *keys)
+{
+  const uint64_t along_x = (uint64_t)p->cubes[0];
+  pmb_status status = PMB_OK;
+  for (int fill = 0; fill < 2 && status == PMB_OK; ++fill) {
+    int64_t rows = 0;
+    uint64_t row_end = 0; /* the least key that is not in the present row */
+    for (int64_t i = 0; i < p->count; ++i) {
+      if (keys[i] >= row_end) {
+        const uint64_t row = keys[i] / along_x;
+        row_end = (row + 1) * along_x;
+        if (fill) {
+          ((uint64_t *)p->row_keys.data)[rows] = row;
+          ((uint32_t *)p->row_begins.data)[rows] = (uint32_t)i;
+        }
+        ++rows;
+      }
+    }
+    if (fill) {
+      ((uint32_t *)p->row_begins.data)[rows] = (uint32_t)p->count;
+    } else {
+      p->row_count = rows;
+      status = pmb_particles_reserve(p, &p->row_keys, rows, sizeof(uint64_t), "rows of particles");
+      status =
+        status ? status : pmb_particles_reserve(p, &p->row_begins, rows + 1, sizeof(uint32_t), "rows of particles");
+    }
+  }
+  return status;
+}
+
+pmb_status pmb_particles_sort(pmb_particles *p)
+{
+  const pmb_particle_request *r = &p->request;
+  const int64_t n = p->count;
+  const int varied = r->radii.values != NULL;
+  const int weighed = r->kernel == PMB_KERNEL_SPLINE && r->masses.values && !r->densities.values;
+  const struct {
+    pmb_buffer *buffer;
+    int64_t count;
+    size_t size;
+  } wanted[] = { { &p->keys[0], n, 8 }, { &p->keys[1], n, 8 }, { &p->indices[0], n, 4 }, { &p->indices[1], n, 4 },
+    { &p->cells[0], n, 4 }, { &p->cells[1], n, 4 }, { &p->cells[2], n, 4 }, { &p->fractions[0], n, 4 },
+    { &p->fractions[1], n, 4 }, { &p->fractions[2], n, 4 }, { &p->amounts, n, 4 }, { &p->scales, varied ? n : 0, 4 },
+    { &p->reaches, varied ? n : 0, 4 }, { &p->masses, weighed ? n : 0, 4 } };
+  for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); ++i) {
+    const pmb_status status =
+      pmb_particles_reserve(p, wanted[i].buffer, wanted[i].count, wanted[i].size, "the sorted particles");
+    if (status != PMB_OK) {
+      return status;
+    }
+  }
+  int sorted = 0;
+  pmb_status status = pmb_particles_run(p, chunks_of(r->positions.count, PMB_PARTICLE_CHUNK), key_chunk, 0.02, 0.04);
+  status = status ? status : sort_keys(p, &sorted);
+  status = status ? status : find_rows(p, p->keys[sorted].data);
+  if (status != PMB_OK) {
+    return status;
+  }
+  fill_job job = { p, p->indices[sorted].data };
+  return pmb_crew_loop(&p->context->crew, (size_t)chunks_of(n, PMB_PARTICLE_CHUNK), fill_chunk, &job)
+    ? PMB_OK
+    : pmb_fail(p->context, PMB_ABORTED, "aborted by the progress hook");
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The calls of pmb_particles.h: the passes in their order.
+ *
+ * The samples of two or more layers of bricks are held at a time: those of a group of layers, whose bricks are classified, and of
+ * the next layer, where the group's halo is. What is kept of an active brick is its record and a number per point. */
+#include "particles/pmb_particle_job.h"
+
+pmb_status pmb_particles_reserve(pmb_particles *p, pmb_buffer *buffer, int64_t count, size_t size, const char *what)
+{
+  return pmb_buffer_reserve(&p->context->memory, buffer, (size_t)count, size)
+    ? PMB_OK
+    : pmb_fail(p->context, PMB_OUT_OF_MEMORY, "pmb_particles: no memory for %s: %lld of %zu bytes", what,
+        (long long)count, size);
+}
+
+/* Makes room for `count` elements and keeps the first `used`. */
+static pmb_status grow(
+  pmb_particles *p, pmb_buffer *buffer, int64_t used, int64_t count, size_t size, const char *what)
+{
+  if (buffer->data && (size_t)count * size <= buffer->capacity) {
+    return PMB_OK;
+  }
+  pmb_buffer larger = { NULL, 0 };
+  const pmb_status status = pmb_particles_reserve(p, &larger, count + count / 2, size, what);
+  if (status == PMB_OK) {
+    if (used > 0) {
+      memcpy(larger.data, buffer->data, (size_t)used * size);
+    }
+    pmb_buffer_free(&p->context->memory, buffer);
+    *buffer = larger;
+  }
+  return status;
+}
+
+pmb_status pmb_particles_run(pmb_particles *p, int64_t chunks, pmb_cpu_loop loop, double begin, double end)
+{
+  pmb_crew *crew = &p->context->crew;
+  crew->fraction_begin = begin;
+  crew->fraction_end = end;
+  return pmb_crew_loop(crew, (size_t)chunks, loop, p)
+    ? PMB_OK
+    : pmb_fail(p->context, PMB_ABORTED, "aborted by the progress hook");
+}
+
+static int64_t chunks_of(int64_t count, int64_t chunk)
+{
+  return (count + chunk - 1) / chunk;
+}
+
+/* ---- life ---- */
+
+pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles)
+{
+  if (particles) {
+    *particles = NULL;
+  }
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  if (!particles) {
+    return pmb_fail(context, PMB_INVALID, "pmb_particles_create: the address for the object is NULL");
+  }
+  const pmb_cpu *cpu = context->backend == &pmb_cpu_backend ? context->state : NULL;
+  pmb_particles *p = pmb_memory_take(&context->memory, 1, sizeof(*p));
+  if (!p) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_particles_create: no memory for %zu bytes", sizeof(*p));
+  }
+  memset(p, 0, sizeof(*p));
+  p->context = context;
+  p->loops = cpu ? cpu->loops : pmb_cpu_find_loops(NULL);
+  p->cpu.loops = p->loops;
+  p->cpu.full_rules_only = cpu && cpu->full_rules_only;
+  p->cpu.tables = pmb_cpu_tables_for(0);
+  p->cpu.context = context;
+  p->cpu.volume = &p->volume;
+  p->cpu.isovalue = &p->isovalue;
+  p->cpu.found.chunk_shift = PMB_PARTICLE_RECORDS_SHIFT;
+  *particles = p;
+  return PMB_OK;
+}
+
+void pmb_particles_destroy(pmb_particles *p)
+{
+  if (p) {
+    pmb_memory *memory = &p->context->memory;
+    pmb_buffer *buffers[] = { &p->facts, &p->keys[0], &p->keys[1], &p->indices[0], &p->indices[1], &p->histograms,
+      &p->cells[0], &p->cells[1], &p->cells[2], &p->fractions[0], &p->fractions[1], &p->fractions[2], &p->scales,
+      &p->amounts, &p->reaches, &p->masses, &p->row_keys, &p->row_begins, &p->layers, &p->layer_begins, &p->bits,
+      &p->bricks_reached, &p->samples, &p->sides, &p->unsure, &p->active, &p->parameters, &p->candidates, &p->scratch,
+      &p->cpu_scratch, &p->cpu.found.records, &p->cpu.found.chunks };
+    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
+      pmb_buffer_free(memory, buffers[i]);
+    }
+    pmb_memory_give(memory, p);
+  }
+}
+
+/* ---- count ---- */
+
+static void set_isovalue(pmb_particles *p)
+{
+  const int spheres = p->request.kernel == PMB_KERNEL_SPHERES;
+  const double value = spheres ? p->request.isovalue / p->request.spacing : p->request.isovalue;
+  p->isovalue = pmb_isovalue_make(value, PMB_FLOAT32, 0);
+  p->background = spheres ? p->isovalue.f32 - PMB_SPHERES_DEPTH : 0;
+}
+
+/* The end of the layers after `layer` that are worked on together with it. */
+static int64_t end_of_group(const pmb_particles *p, int64_t layer)
+{
+  const int64_t *begins = p->layer_begins.data;
+  int64_t end = layer + 1;
+  while (end < p->layer_count && begins[end + 1] - begins[layer] <= PMB_PARTICLE_GROUP) {
+    ++end;
+  }
+  return end;
+}
+
+/* Most bricks of a group and the layer after it. */
+static int64_t largest_window(const pmb_particles *p)
+{
+  const int64_t *begins = p->layer_begins.data;
+  int64_t most = 0;
+  for (int64_t layer = 0, end; layer < p->layer_count; layer = end) {
+    end = end_of_group(p, layer);
+    const int64_t bricks = begins[end < p->layer_count ? end + 1 : end] - begins[layer];
+    most = bricks > most ? bricks : most;
+  }
+  return most;
+}
+
+/* Moves on to the bricks from begin to end and computes the new samples. */
+static pmb_status move_window(pmb_particles *p, int64_t begin, int64_t end)
+{
+  const int64_t kept = p->window_end - begin, from = begin - p->window_begin;
+  const double before = (double)p->window_end / (double)p->brick_count, after = (double)end / (double)p->brick_count;
+  if (kept > 0) {
+    memmove(p->samples.data, (float *)p->samples.data + from * PMB_BRICK_SAMPLES,
+      (size_t)kept * PMB_BRICK_SAMPLES * sizeof(float));
+    memmove(p->sides.data, (pmb_particle_sides *)p->sides.data + from, (size_t)kept * sizeof(pmb_particle_sides));
+  }
+  p->potential_begin = p->window_end;
+  p->window_begin = begin;
+  p->window_end = end;
+  return pmb_particles_run(p, chunks_of(end - p->potential_begin, PMB_PARTICLE_BRICKS), p->loops->particle_potential,
+    0.1 + 0.9 * before, 0.1 + 0.9 * after);
+}
+
+/* Marks the half rows of bricks that are wanted for the surface in the bricks beside them, and computes these. */
+static pmb_status refine(pmb_particles *p)
+{
+  pmb_particle_sides *sides = p->sides.data;
+  int64_t *unsure = p->unsure.data;
+  const double at = p->context->crew.fraction_end;
+  for (int64_t b = p->window_begin; b < p->window_end; ++b) {
+    pmb_particle_sides *here = sides + (b - p->window_begin);
+    int64_t upper[8];
+    pmb_find_upper(p, p->bricks_reached.data, p->window_end, b, upper);
+    for (int a = 0; a < 3; ++a) {
+      /* Half rows at the upper face of the brick are so many bits above those at the lower face of the next one. */
+      static const uint32_t lower_face[3] = { 0x55555555, 0x03030303, 0xff };
+      static const int between[3] = { 1, 6, 24 };
+      if (upper[1 << a] >= 0) {
+        pmb_particle_sides *next = sides + (upper[1 << a] - p->window_begin);
+        here->wanted |= (next->outside & lower_face[a]) << between[a] & here->sure;
+        next->wanted |= here->outside >> between[a] & lower_face[a] & next->sure;
+      } else {
+        here->wanted |= lower_face[a] << between[a] & here->sure;
+      }
+    }
+  }
+  p->unsure_count = 0;
+  for (int64_t b = p->window_begin; b < p->window_end; ++b) {
+    if (sides[b - p->window_begin].wanted) {
+      unsure[p->unsure_count++] = b;
+    }
+  }
+  return pmb_particles_run(p, chunks_of(p->unsure_count, PMB_PARTICLE_BRICKS), p->loops->particle_refine, at, at);
+}
+
+/* Lists the bricks before `end` whose samples or halo may be on both sides, and makes room for their records. */
+static pmb_status find_candidates(pmb_particles *p, int64_t end)
+{
+  const pmb_particle_sides *sides = p->sides.data;
+  int64_t *candidates = p->candidates.data, count = 0;
+  for (int64_t b = p->window_begin; b < end; ++b) {
+    int64_t upper[8];
+    int inside = 0, outside = 0;
+    pmb_find_upper(p, p->bricks_reached.data, p->window_end, b, upper);
+    for (int d = 0; d < 8; ++d) {
+      inside |= upper[d] >= 0 && sides[upper[d] - p->window_begin].inside;
+      outside |= upper[d] < 0 || sides[upper[d] - p->window_begin].outside;
+    }
+    if (inside && outside) {
+      candidates[count++] = b;
+    }
+  }
+  p->group_begin = p->record_count;
+  p->record_count += count;
+  const pmb_status status =
+    grow(p, &p->cpu.found.records, p->group_begin, p->record_count, sizeof(pmb_cpu_record), "the active bricks");
+  return status ? status
+                : grow(p, &p->active, p->group_begin, p->record_count, sizeof(uint64_t), "the active bricks");
+}
+
+/* Drops records without content, and sets the places of the others. Returns the points of the group. */
+static int64_t compact_records(pmb_particles *p)
+{
+  pmb_cpu_record *records = p->cpu.found.records.data;
+  int64_t *candidates = p->candidates.data, to = p->group_begin, points = 0;
+  for (int64_t r = p->group_begin; r < p->record_count; ++r) {
+    if (records[r].points > 0 || records[r].triangles > 0) {
+      const int64_t brick = candidates[r - p->group_begin];
+      const uint64_t key = ((const uint64_t *)p->bricks_reached.data)[brick], row = key / (uint64_t)p->bricks[0];
+      if (to < r) {
+        records[to] = records[r];
+      }
+      records[to].position[0] = (int32_t)(key % (uint64_t)p->bricks[0]);
+      records[to].position[1] = (int32_t)(row % (uint64_t)p->bricks[1]);
+      records[to].position[2] = (int32_t)(row / (uint64_t)p->bricks[1]);
+      records[to].points_before = (uint32_t)points;
+      points += records[to].points;
+      candidates[to - p->group_begin] = brick;
+      ((uint64_t *)p->active.data)[to++] = key;
+    }
+  }
+  p->record_count = to;
+  return points;
+}
+
+static pmb_status classify_group(pmb_particles *p, int64_t end)
+{
+  pmb_crew *crew = &p->context->crew;
+  const int64_t each = (int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT;
+  const double at = crew->fraction_end;
+  pmb_status status = refine(p);
+  status = status ? status : find_candidates(p, end);
+  int64_t records = p->record_count - p->group_begin;
+  status = status ? status : pmb_particles_run(p, chunks_of(records, each), p->loops->particle_classify, at, at);
+  if (status != PMB_OK) {
+    return status;
+  }
+  const int64_t points = compact_records(p);
+  records = p->record_count - p->group_begin;
+  status = grow(p, &p->parameters, p->parameter_count, p->parameter_count + points, sizeof(float), "points");
+  status = status ? status : pmb_particles_run(p, chunks_of(records, each), p->loops->particle_parameters, at, at);
+  p->parameter_count += points;
+  return status;
+}
+
+/* The potential and the active bricks, group by group. */
+static pmb_status find_active(pmb_particles *p)
+{
+  const int64_t *begins = p->layer_begins.data, most = largest_window(p);
+  pmb_status status = pmb_particles_reserve(p, &p->samples, most * PMB_BRICK_SAMPLES, sizeof(float), "samples");
+  status = status ? status : pmb_particles_reserve(p, &p->sides, most, sizeof(pmb_particle_sides), "samples");
+  status = status ? status : pmb_particles_reserve(p, &p->unsure, most, sizeof(int64_t), "bricks");
+  status = status ? status : pmb_particles_reserve(p, &p->candidates, most, sizeof(int64_t), "bricks");
+  p->window_begin = p->window_end = 0;
+  for (int64_t layer = 0, end; layer < p->layer_count && status == PMB_OK; layer = end) {
+    end = end_of_group(p, layer);
+    status = move_window(p, begins[layer], begins[end < p->layer_count ? end + 1 : end]);
+    status = status ? status : classify_group(p, begins[end]);
+  }
+  return status;
+}
+
+/* Sets what is before each record in its chunk, and before each chunk. */
+static pmb_status scan(pmb_particles *p)
+{
+  const int64_t mask = ((int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT) - 1;
+  pmb_cpu_record *records = p->cpu.found.records.data;
+  const int64_t count = chunks_of(p->record_count, mask + 1);
+  const pmb_status status = pmb_particles_reserve(p, &p->cpu.found.chunks, count, sizeof(pmb_sizes), "chunks");
+  if (status != PMB_OK) {
+    return status;
+  }
+  pmb_sizes total = { 0, 0 }, *chunk = p->cpu.found.chunks.data;
+  for (int64_t r = 0; r < p->record_count; ++r) {
+    if ((r & mask) == 0) {
+      chunk[r >> PMB_PARTICLE_RECORDS_SHIFT] = total;
+    }
+    records[r].points_before = (uint32_t)(total.points - chunk[r >> PMB_PARTICLE_RECORDS_SHIFT].points);
+    records[r].triangles_before = (uint32_t)(total.triangles - chunk[r >> PMB_PARTICLE_RECORDS_SHIFT].triangles);
+    total.points += records[r].points;
+    total.triangles += records[r].triangles;
+  }
+  p->cpu.found.record_count = p->record_count;
+  p->sizes.points = total.points;
+  p->sizes.triangles = total.triangles;
+  p->sizes.bricks = p->brick_count;
+  p->sizes.active_bricks = p->record_count;
+  return PMB_OK;
+}
+
+static pmb_status reserve_workers(pmb_particles *p)
+{
+  const int64_t workers = p->context->crew.workers;
+  const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  p->volume = (pmb_volume){ .struct_size = sizeof(p->volume), .type = PMB_FLOAT32 };
+  for (int a = 0; a < 3; ++a) {
+    p->volume.dims[a] = p->bricks[a] * size[a] + 1; /* each brick has a halo */
+    p->cpu.bricks[a] = p->bricks[a];
+  }
+  const pmb_status status = pmb_particles_reserve(p, &p->scratch, workers, sizeof(pmb_particle_scratch), "workers");
+  return status ? status
+                : pmb_particles_reserve(p, &p->cpu_scratch, workers, pmb_cpu_scratch_size(PMB_FLOAT32), "workers");
+}
+
+static pmb_status count_particles(pmb_particles *p)
+{
+  pmb_status status = pmb_particles_prepare(p);
+  if (status != PMB_OK || p->count == 0 || p->reach <= 0) {
+    return status;
+  }
+  status = pmb_particles_sort(p);
+  status = status ? status : pmb_particles_reach(p);
+  status = status ? status : reserve_workers(p);
+  p->cpu.scratch = p->cpu_scratch;
+  if (status == PMB_OK && p->request.kernel == PMB_KERNEL_SPLINE && !p->request.densities.values) {
+    status =
+      pmb_particles_run(p, chunks_of(p->count, PMB_PARTICLE_DENSITIES), p->loops->particle_densities, 0.05, 0.1);
+  }
+  status = status ? status : find_active(p);
+  return status ? status : scan(p);
+}
+
+pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *request, pmb_particle_sizes *sizes)
+{
+  if (!p) {
+    return PMB_INVALID;
+  }
+  p->context->error[0] = '\0';
+  p->context->crew.highest = 0;
+  p->counted = 0;
+  p->record_count = p->parameter_count = 0;
+  p->sizes = (pmb_particle_sizes){ .struct_size = sizeof(p->sizes) };
+  if (pmb_check_size(p->context, "pmb_particle_sizes", sizes ? sizes->struct_size : 0, sizeof(*sizes)) != PMB_OK) {
+    return PMB_INVALID;
+  }
+  *sizes = p->sizes;
+  pmb_status status = pmb_particles_check(p, request);
+  if (status == PMB_OK) {
+    set_isovalue(p);
+    status = count_particles(p);
+  }
+  if (status == PMB_OK) {
+    p->counted = 1;
+    *sizes = p->sizes;
+  }
+  return status;
+}
+
+/* ---- emit ---- */
+
+pmb_status pmb_particles_emit(pmb_particles *p, const pmb_mesh *mesh)
+{
+  if (!p) {
+    return PMB_INVALID;
+  }
+  pmb_context *context = p->context;
+  context->error[0] = '\0';
+  context->crew.highest = 0;
+  const pmb_sizes total = { p->sizes.points, p->sizes.triangles };
+  if (!p->counted) {
+    return pmb_fail(context, PMB_INVALID, "pmb_particles_emit: nothing is counted; call pmb_particles_count first");
+  }
+  pmb_status status = pmb_check_mesh(context, "pmb_particles_emit", mesh, total);
+  if (status == PMB_OK &&
+    (mesh->scalars || mesh->cells || mesh->attribute_count || mesh->point_ranges || mesh->normal_ranges)) {
+    status = pmb_fail(context, PMB_INVALID,
+      "pmb_particles_emit: scalars, cells, attributes and ranges of a mesh of particles are not available; leave them NULL");
+  }
+  if (status == PMB_OK) {
+    status = pmb_check_host(context, "pmb_particles_emit", mesh->on_device);
+  }
+  if (status != PMB_OK) {
+    return status;
+  }
+  p->cpu.mesh = mesh;
+  status = pmb_particles_run(
+    p, chunks_of(p->record_count, (int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT), p->loops->particle_emit, 0, 1);
+  if (status == PMB_OK && mesh->offsets && mesh->id_type == PMB_INT32) {
+    ((int32_t *)mesh->offsets)[total.triangles] = (int32_t)(3 * total.triangles);
+  } else if (status == PMB_OK && mesh->offsets) {
+    ((int64_t *)mesh->offsets)[total.triangles] = 3 * total.triangles;
+  }
+  return status;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Surfaces of particles: fluids, molecules, scans.
+ *
+ * Each particle gives a potential by a kernel around it. The mesh is the isosurface of their sum on a grid of cubic cells. The
+ * grid exists only in bricks (pmb.h) that a kernel reaches, so memory does not grow with the box around the particles. The mesh
+ * is closed: each edge has two triangles. Normals are those of the kernels' own gradient. The same bytes for any number of
+ * threads and instruction set.
+ *
+ *     pmb_particles *particles = NULL;
+ *     pmb_particles_create(context, &particles);                  // a context of pmb.h; it needs no volume
+ *     pmb_particles_count(particles, &request, &sizes);           // once per time step
+ *     pmb_particles_emit(particles, &mesh);                       // fills the caller's arrays
+ *     pmb_particles_destroy(particles);
+ *
+ * pmb_error(context) explains a failure. Thread safety and struct_size: as in pmb.h. Works on the CPU, also in a context of a GPU.
+ *
+ * Kernels, with q = distance / smoothing length:
+ *     spline        max(1 - q/2, 0)^3 * 2 - max(1 - q, 0)^3, 1 at the particle; times volume / (pi * smoothing length^3)
+ *     Gaussian      weight * (exp(-q^2) - exp(-9)), 0 beyond q = 3
+ *     polynomial    weight * (1 - q^2 / 4)^3, 0 beyond q = 2
+ *     spheres       the greatest of radius - distance
+ *
+ * Sources: Monaghan, "Smoothed Particle Hydrodynamics", 1992 (the spline); Wyvill, McPheeters, Wyvill, "Data Structure for Soft
+ * Objects", 1986 (a polynomial). */
+#ifndef PMB_PARTICLES_H
+#define PMB_PARTICLES_H
+
+#include "pmb.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pmb_particle_kernel {
+  PMB_KERNEL_SPLINE =
+    0, /* SPH: the sum is about 1 within the fluid; half is between the outermost particles and nothing */
+  PMB_KERNEL_GAUSSIAN = 1,
+  PMB_KERNEL_POLYNOMIAL = 2, /* metaballs */
+  PMB_KERNEL_SPHERES = 3     /* signed distance to the union of spheres, positive inside */
+} pmb_particle_kernel;
+
+/* Numbers of the particles, borrowed during pmb_particles_count. Component c of particle i is element i * stride + c. */
+typedef struct pmb_particle_array {
+  const void *values; /* NULL: not wanted */
+  pmb_type type;
+  int64_t count;  /* particles; the same in all arrays */
+  int64_t stride; /* elements from one particle to the next; 0: packed */
+} pmb_particle_array;
+
+typedef struct pmb_particle_request {
+  size_t struct_size;
+  pmb_particle_array
+    positions;     /* 3 components. Particles at a position that is not finite are left out and counted */
+  double spacing;  /* edge of a cell, world length. Samples are at its multiples */
+  double isovalue; /* above 0, and for spheres any: at most the radius, a depth below the spheres' surface */
+  pmb_particle_kernel kernel;
+  double radius;            /* of each particle, if radii is not set */
+  pmb_particle_array radii; /* above 0 */
+  double smoothing;         /* smoothing length as a multiple of the radius; 0: 2. Not of spheres */
+  /* Of the spline. A particle's volume is mass / density. Densities that are not set are computed by the same kernel; then only
+   * ratios of masses matter. */
+  pmb_particle_array masses;    /* above 0; not set: all 1 */
+  pmb_particle_array densities; /* above 0 */
+  pmb_particle_array weights;   /* of Gaussian and polynomial; not set: all 1 */
+  int64_t brick_limit;          /* bricks with samples; 0: 2^26. A count beyond it fails, with a spacing that fits */
+} pmb_particle_request;
+
+typedef struct pmb_particle_sizes {
+  size_t struct_size;
+  int64_t points, triangles;
+  int64_t left_out;      /* particles at positions that are not finite */
+  int64_t bricks;        /* that a kernel reaches */
+  int64_t active_bricks; /* that the surface crosses */
+} pmb_particle_sizes;
+
+typedef struct pmb_particles pmb_particles;
+
+/* Makes an object that keeps its memory from one count to the next. It uses memory, threads and progress hook of the context,
+ * which must live longer. Sets *particles to NULL on failure. */
+pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles);
+
+/* NULL is allowed. */
+void pmb_particles_destroy(pmb_particles *particles);
+
+/* Sorts the particles, computes the potential and finds the size of the mesh. sizes: with struct_size set. On failure the other
+ * members are 0. PMB_TOO_LARGE if the grid has more bricks than brick_limit or 2^28 samples along an axis. */
+pmb_status pmb_particles_count(
+  pmb_particles *particles, const pmb_particle_request *request, pmb_particle_sizes *sizes);
+
+/* Fills points, normals, gradients, triangles and offsets of the mesh of the last successful count, as pmb_emit does. */
+pmb_status pmb_particles_emit(pmb_particles *particles, const pmb_mesh *mesh);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

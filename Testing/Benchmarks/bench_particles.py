@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The surface of a fluid: vtkPMBParticleSurface beside vtkSPHInterpolator and vtkGaussianSplatter with Contour, and beside
+splashsurf where Python finds pysplashsurf. A dam with waves and spray, spacing 1, radius 0.5, smoothing length 1 (splashsurf
+and PMB: the same kernel, cell size and isovalue). Runs in pvpython.
+
+usage: bench_particles.py [--particles N] [--threads N] [--runs N] [--vtk]
+  --particles  about so many (200000)
+  --threads    of each (1)
+  --runs       of which the fastest counts (3)
+  --vtk        VTK's filters too: they fill a grid over the whole box, which takes minutes from 50000 particles on"""
+import argparse
+import os
+import time
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--particles", type=int, default=200000)
+parser.add_argument("--threads", type=int, default=1)
+parser.add_argument("--runs", type=int, default=3)
+parser.add_argument("--vtk", action="store_true")
+options = parser.parse_args()
+os.environ["RAYON_NUM_THREADS"] = os.environ["VTK_SMP_MAX_THREADS"] = str(options.threads)
+os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # Debian's VTK has one thread else
+
+import numpy  # noqa: E402
+from paraview import simple  # noqa: E402, F401: loads the plugin, which knows where pmb is
+from pmb import vtkPMBParticleSurface  # noqa: E402
+from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
+from vtkmodules.vtkCommonCore import vtkPoints  # noqa: E402
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData  # noqa: E402
+from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D  # noqa: E402
+from vtkmodules.vtkFiltersPoints import vtkSPHCubicKernel, vtkSPHInterpolator  # noqa: E402
+from vtkmodules.vtkImagingHybrid import vtkGaussianSplatter  # noqa: E402
+
+RADIUS, CELL, ISOVALUE = 0.5, 0.25, 0.6
+
+
+def dam(count):
+    """Particles on a jittered lattice below waves, and 4% of spray."""
+    random = numpy.random.default_rng(5)
+    side = (count / 0.335) ** (1 / 3)
+    x, y, z = int(side), int(side * 2 / 3), int(side * 0.75)
+    places = numpy.stack(numpy.meshgrid(*(numpy.arange(n) for n in (x, y, z)), indexing="ij"), -1).reshape(-1, 3)
+    top = z * (0.6 + 0.25 * numpy.sin(places[:, 0] * 0.11) + 0.15 * numpy.cos(places[:, 1] * 0.17))
+    water = places[places[:, 2] < top] + random.uniform(-0.15, 0.15, (int((places[:, 2] < top).sum()), 3))
+    spray = random.uniform(0, 1, (len(water) // 28, 3)) * [x, y, z] + [0, 0, 0.7 * z]
+    return numpy.concatenate([water, spray]).astype(numpy.float32)
+
+
+def row(name, make, count):
+    """Prints the fastest of the runs; make returns points and triangles."""
+    best, sizes = numpy.inf, None
+    for _ in range(options.runs):
+        begin = time.perf_counter()
+        sizes = make()
+        best = min(best, time.perf_counter() - begin)
+    print(f"| {name} | {1e3 * best:,.0f} | {sizes[0]:,} | {sizes[1]:,} | {count / best / 1e6:.2f} |", flush=True)
+
+
+def main():
+    places = dam(options.particles)
+    holder, cloud = vtkPoints(), vtkPolyData()
+    holder.SetData(numpy_to_vtk(places))
+    cloud.SetPoints(holder)
+    print(f"{len(places):,} particles, {options.threads} threads\n")
+    print("| filter | ms | points | triangles | million particles/s |\n|---|---|---|---|---|")
+    ours = vtkPMBParticleSurface()
+    ours.SetInputData(cloud)
+    ours.SetRadius(RADIUS)
+    ours.SetCellSize(CELL / RADIUS)
+    ours.SetIsovalue(ISOVALUE)
+    ours.SetNumberOfThreads(options.threads)
+
+    def run_ours():
+        ours.Modified()
+        ours.Update()
+        return ours.GetOutput().GetNumberOfPoints(), ours.GetOutput().GetNumberOfPolys()
+
+    row("PMB Particle Surface", run_ours, len(places))
+    try:
+        import pysplashsurf
+    except ImportError:
+        print("| splashsurf: pysplashsurf is not installed | | | | |")
+    else:
+        def run_splashsurf():
+            mesh = pysplashsurf.reconstruct_surface(
+                places, particle_radius=RADIUS, smoothing_length=2.0, cube_size=CELL / RADIUS,
+                iso_surface_threshold=ISOVALUE).mesh
+            return len(mesh.vertices), len(mesh.triangles)
+        row("splashsurf, without normals", run_splashsurf, len(places))
+    if options.vtk:
+        run_vtk(cloud, len(places))
+
+
+def run_vtk(cloud, count):
+    bounds = cloud.GetBounds()
+    bounds = [bound + side * 2 for bound, side in zip(bounds, (-1, 1) * 3)]
+    dims = [int((bounds[2 * a + 1] - bounds[2 * a]) / CELL) + 1 for a in range(3)]
+    grid = vtkImageData()
+    grid.SetDimensions(dims)
+    grid.SetOrigin(bounds[::2])
+    grid.SetSpacing(CELL, CELL, CELL)
+
+    def contour(image, array, isovalue):
+        surface = vtkFlyingEdges3D()
+        surface.SetInputData(image)
+        surface.SetInputArrayToProcess(0, 0, 0, 0, array)
+        surface.SetValue(0, isovalue)
+        surface.Update()
+        return surface.GetOutput().GetNumberOfPoints(), surface.GetOutput().GetNumberOfPolys()
+
+    def run_sph():
+        kernel, sph = vtkSPHCubicKernel(), vtkSPHInterpolator()
+        kernel.SetSpatialStep(2 * RADIUS)
+        sph.SetInputData(grid)
+        sph.SetSourceData(cloud)
+        sph.SetKernel(kernel)
+        sph.ComputeShepardSumOn()
+        sph.Update()
+        return contour(sph.GetOutput(), sph.GetShepardSumArrayName(), ISOVALUE)
+
+    def run_splatter():
+        splatter = vtkGaussianSplatter()
+        splatter.SetInputData(cloud)
+        splatter.SetSampleDimensions(dims)
+        splatter.SetModelBounds(bounds)
+        splatter.SetRadius(2 * RADIUS / max(bounds[2 * a + 1] - bounds[2 * a] for a in range(3)))
+        splatter.ScalarWarpingOff()
+        splatter.NormalWarpingOff()
+        splatter.SetAccumulationModeToSum()
+        splatter.Update()
+        return contour(splatter.GetOutput(), "SplatterValues", ISOVALUE)
+
+    row("vtkSPHInterpolator, vtkFlyingEdges3D", run_sph, count)
+    row("vtkGaussianSplatter, vtkFlyingEdges3D", run_splatter, count)
+
+
+main()

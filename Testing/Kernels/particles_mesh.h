@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * particles_mesh.h - clouds of particles, and their meshes with a judge; for the tests of particles. */
+#ifndef PMB_TEST_PARTICLES_MESH_H
+#define PMB_TEST_PARTICLES_MESH_H
+
+#include <math.h>
+
+#include "particles/pmb_particles.h"
+#include "test_util.h"
+
+static inline pmb_particle_request request_of(const double *positions, int64_t count, pmb_particle_kernel kernel)
+{
+  return (pmb_particle_request){ .struct_size = sizeof(pmb_particle_request),
+    .positions = { positions, PMB_FLOAT64, count, 0 },
+    .spacing = 0.25,
+    .isovalue = kernel == PMB_KERNEL_SPHERES ? 0 : 0.5,
+    .kernel = kernel,
+    .radius = 0.5 };
+}
+
+/* Counts and emits into a new mesh; scalars and cells stay canaries. */
+static inline pmb_status extract(pmb_context *context, pmb_particles *particles, const pmb_particle_request *request,
+  pmb_type real_type, pmb_type id_type, test_mesh *m)
+{
+  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+  pmb_status status = pmb_particles_count(particles, request, &sizes);
+  mesh_make(m, (pmb_sizes){ sizes.points, sizes.triangles }, real_type, id_type);
+  if (status != PMB_OK) return status;
+  pmb_mesh view = m->view;
+  view.scalars = NULL;
+  view.cells = NULL;
+  status = pmb_particles_emit(particles, &view);
+  if (!CHECK_STATUS(context, status, PMB_OK)) return status;
+  CHECK(mesh_canaries_alive(m), "written behind the end");
+  for (int64_t i = 0; i <= sizes.triangles; i++) {
+    const void *o = m->view.offsets;
+    const int64_t offset = id_type == PMB_INT32 ? ((const int32_t *)o)[i] : ((const int64_t *)o)[i];
+    if (!CHECK(offset == 3 * i, "offset %lld is %lld", (long long)i, (long long)offset)) break;
+  }
+  return status;
+}
+
+static inline pmb_measures measure(pmb_context *context, const test_mesh *m)
+{
+  pmb_measures got = { .struct_size = sizeof got };
+  const pmb_measure_request request = {
+    .struct_size = sizeof request, .mesh = &m->view, .parts = &m->sizes, .part_count = 1
+  };
+  CHECK_STATUS(context, pmb_measure(context, &request, &got), PMB_OK);
+  return got;
+}
+
+/* Each edge has two triangles, in opposite directions; each point has a triangle. Returns the measures. */
+static inline pmb_measures judge_closed(pmb_context *context, const test_mesh *m)
+{
+  const pmb_measures got = measure(context, m);
+  CHECK(got.closed && got.boundary_edges == 0 && got.nonmanifold_edges == 0 && got.points == m->sizes.points,
+    "closed %d, %lld open edges, %lld of more than two triangles, %lld of %lld points used", got.closed,
+    (long long)got.boundary_edges, (long long)got.nonmanifold_edges, (long long)got.points,
+    (long long)m->sizes.points);
+  return got;
+}
+
+/* Extracts with a new object, and judges that it is closed. */
+static inline pmb_measures closed_mesh(pmb_context *context, const pmb_particle_request *request, test_mesh *m)
+{
+  pmb_particles *particles;
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  CHECK_STATUS(context, extract(context, particles, request, PMB_FLOAT64, PMB_INT32, m), PMB_OK);
+  pmb_particles_destroy(particles);
+  return judge_closed(context, m);
+}
+
+static inline double *make_cloud(int64_t n, double size, uint64_t seed)
+{
+  test_rng rng = { seed };
+  double *position = test_allocate(3 * n, sizeof *position);
+  /* Multiples of 2^-12: moved by whole numbers they stay exact. */
+  for (int64_t i = 0; i < 3 * n; i++) position[i] = round(rng_real(&rng, 0, size) * 4096) / 4096;
+  return position;
+}
+
+#endif

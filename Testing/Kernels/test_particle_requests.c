@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ *
+ * test_particle_requests.c - unusual clouds, bad requests, failing memory and stops, huge boxes. */
+#include <stdio.h>
+
+#include "particles_mesh.h"
+
+/* ---- unusual input ---- */
+
+/* Clouds of one place, of lines, of duplicates, of whole numbers, far away; closed, and equal to the cloud's plain form. */
+static void unusual_clouds(void)
+{
+  enum { N = 3000 };
+  pmb_context *context = context_new(2, NULL);
+  double *position = test_allocate(3 * N, sizeof *position);
+  int16_t whole[3 * 40];
+  test_mesh m, other;
+  for (int kernel = 0; kernel < 4; kernel++) {
+    pmb_particle_request r = request_of(position, N, (pmb_particle_kernel)kernel);
+    test_about("kernel %d", kernel);
+    for (int i = 0; i < 3 * N; i++) position[i] = 0.3;
+    pmb_measures got = closed_mesh(context, &r, &m); /* all in one place */
+    CHECK(got.components == 1 && got.euler == 2, "one place: %lld components", (long long)got.components);
+    mesh_free(&m);
+    for (int i = 0; i < 3 * N; i++) position[i] = i % 3 ? 0.3 : i / 3 * 0.01; /* on a line */
+    got = closed_mesh(context, &r, &m);
+    CHECK(got.components == 1, "a line: %lld components", (long long)got.components);
+    mesh_free(&m);
+    for (int i = 0; i < 3 * 40; i++) position[i] = whole[i] = (int16_t)(i * 37 % 11 - 5);
+    r.positions.count = 40;
+    closed_mesh(context, &r, &other);
+    r.positions = (pmb_particle_array){ whole, PMB_INT16, 40, 0 };
+    closed_mesh(context, &r, &m);
+    mesh_equal(&other, &m, "16-bit integers");
+    mesh_free(&m);
+    mesh_free(&other);
+    r.positions = (pmb_particle_array){ position, PMB_FLOAT64, 2, 0 };
+    r.spacing = 1e-3;
+    r.radius = 2e-3;
+    for (int i = 0; i < 6; i++) position[i] = 1e8 + (i > 2) * 0.001;
+    closed_mesh(context, &r, &m);
+    CHECK(m.sizes.triangles > 0, "no triangles");
+    mesh_free(&m);
+  }
+  pmb_destroy(context);
+  free(position);
+}
+
+/* Particles at positions that are not finite are left out and counted; none give an empty mesh. */
+static void not_finite(void)
+{
+  const double bad[] = { NAN, INFINITY, -INFINITY };
+  double position[3 * 9] = { 0 };
+  pmb_context *context = context_new(1, NULL);
+  pmb_particles *particles;
+  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  for (int i = 0; i < 9; i++) position[3 * i + i % 3] = i < 8 ? bad[i / 3] : 0;
+  pmb_particle_request r = request_of(position, 9, PMB_KERNEL_SPLINE);
+  CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
+  CHECK(sizes.left_out == 8 && sizes.triangles > 0, "%lld left out, %lld triangles", (long long)sizes.left_out,
+    (long long)sizes.triangles);
+  for (int64_t count = 8; count >= 0; count -= 8) {
+    test_mesh m;
+    r.positions.count = count;
+    CHECK_STATUS(context, extract(context, particles, &r, PMB_FLOAT32, PMB_INT32, &m), PMB_OK);
+    CHECK(m.sizes.points == 0 && m.sizes.triangles == 0, "%lld points", (long long)m.sizes.points);
+    mesh_free(&m);
+  }
+  pmb_particles_destroy(particles);
+  pmb_destroy(context);
+}
+
+#define BAD(member, value, word)                                                                          \
+  do {                                                                                                    \
+    pmb_particle_request bad = good;                                                                      \
+    bad.member = value;                                                                                   \
+    test_about(#member " = " #value);                                                                     \
+    CHECK_REFUSED(context, pmb_particles_count(particles, &bad, &sizes), PMB_INVALID, word);              \
+    CHECK(sizes.triangles == 0, "%lld triangles", (long long)sizes.triangles);                            \
+    CHECK_REFUSED(context, pmb_particles_emit(particles, &(pmb_mesh){ .struct_size = sizeof(pmb_mesh) }), \
+      PMB_INVALID, "nothing is counted");                                                                 \
+  } while (0)
+
+static void bad_requests(void)
+{
+  const double position[12] = { 0, 0, 0, 1, 0, 0, 2, 0, 0, 1e7, 0, 0 }, number[3] = { 1, 0, -1 };
+  pmb_context *context = context_new(1, NULL);
+  pmb_particles *particles;
+  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+  CHECK(pmb_particles_create(NULL, &particles) == PMB_INVALID && !particles, "no context");
+  CHECK_REFUSED(context, pmb_particles_create(context, NULL), PMB_INVALID, "NULL");
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  const pmb_particle_request good = request_of(position, 3, PMB_KERNEL_SPLINE);
+  BAD(struct_size, 3, "struct_size");
+  BAD(spacing, 0, "spacing is 0");
+  BAD(spacing, -1, "spacing is -1");
+  BAD(spacing, NAN, "spacing is");
+  BAD(isovalue, 0, "isovalue is 0");
+  BAD(isovalue, -2, "isovalue is -2");
+  BAD(isovalue, INFINITY, "isovalue is inf");
+  BAD(kernel, (pmb_particle_kernel)4, "kernel is 4");
+  BAD(radius, 0, "radius is 0");
+  BAD(radius, -3, "radius is -3");
+  BAD(smoothing, -1, "smoothing is -1");
+  BAD(brick_limit, -1, "brick_limit is -1");
+  BAD(positions.count, -1, "-1 particles");
+  BAD(positions.values, NULL, "NULL");
+  BAD(positions.type, (pmb_type)11, "type 11");
+  BAD(positions.stride, 2, "stride 2");
+  BAD(positions.values, (const char *)position + 1, "aligned");
+  BAD(radii, ((pmb_particle_array){ number, PMB_FLOAT64, 2, 0 }), "radii has 2 particles");
+  BAD(masses, ((pmb_particle_array){ number, PMB_FLOAT64, 4, 0 }), "masses has 4 particles");
+  BAD(weights, ((pmb_particle_array){ number, PMB_FLOAT64, 3, 0 }), "weights are set");
+  BAD(radii, ((pmb_particle_array){ number, PMB_FLOAT64, 3, 0 }), "radius of particle 1 is 0");
+  BAD(masses, ((pmb_particle_array){ number, PMB_FLOAT64, 3, 0 }), "mass of particle 1 is 0");
+  BAD(densities, ((pmb_particle_array){ number, PMB_FLOAT64, 3, 0 }), "density of particle 1 is 0");
+  CHECK_REFUSED(context, pmb_particles_count(particles, NULL, &sizes), PMB_INVALID, "struct_size");
+  CHECK_REFUSED(context, pmb_particles_count(particles, &good, NULL), PMB_INVALID, "struct_size");
+  pmb_particle_request large = good;
+  large.spacing = 1e-6;
+  CHECK_REFUSED(context, pmb_particles_count(particles, &large, &sizes), PMB_TOO_LARGE, "try a spacing of");
+  large = good;
+  large.brick_limit = 3;
+  CHECK_REFUSED(context, pmb_particles_count(particles, &large, &sizes), PMB_TOO_LARGE, "the limit is 3");
+  large.brick_limit = 300;
+  large.spacing = 0.02;
+  int tries = 0;
+  while (pmb_particles_count(particles, &large, &sizes) == PMB_TOO_LARGE && ++tries < 4)
+    large.spacing = atof(strstr(pmb_error(context), "spacing of") + 10);
+  CHECK(tries > 0 && tries < 4 && large.spacing < 1 && sizes.bricks > 10, "%d tries, spacing %g, %lld bricks", tries,
+    large.spacing, (long long)sizes.bricks);
+  large = good;
+  large.positions.count = 4;
+  large.spacing = 0.01;
+  CHECK_REFUSED(context, pmb_particles_count(particles, &large, &sizes), PMB_TOO_LARGE, "along an axis");
+  large.positions.values = position + 9;
+  large.positions.count = 1;
+  large.spacing = 1e-20;
+  large.radius = 1e-20;
+  CHECK_REFUSED(context, pmb_particles_count(particles, &large, &sizes), PMB_TOO_LARGE, "from the origin");
+  CHECK_STATUS(context, pmb_particles_count(particles, &good, &sizes), PMB_OK);
+  pmb_mesh mesh = { .struct_size = sizeof mesh, .point_capacity = 1 };
+  CHECK_REFUSED(context, pmb_particles_emit(particles, &mesh), PMB_INVALID, "room for 1 points");
+  mesh.point_capacity = mesh.triangle_capacity = sizes.points + sizes.triangles;
+  mesh.cells = test_allocate(mesh.triangle_capacity, sizeof *mesh.cells);
+  CHECK_REFUSED(context, pmb_particles_emit(particles, &mesh), PMB_INVALID, "leave them NULL");
+  free(mesh.cells);
+  pmb_particles_destroy(particles);
+  pmb_particles_destroy(NULL);
+  pmb_destroy(context);
+}
+
+/* ---- memory and stops ---- */
+
+typedef struct ledger {
+  int64_t allocations, fails, held;
+  int stop_at, calls;
+} ledger;
+
+static void *ledger_allocate(void *user, size_t bytes)
+{
+  ledger *l = user;
+  void *memory = ++l->allocations == l->fails ? NULL : malloc(bytes);
+  l->held += memory != NULL;
+  return memory;
+}
+
+static void ledger_release(void *user, void *memory)
+{
+  ((ledger *)user)->held--;
+  free(memory);
+}
+
+static int ledger_progress(void *user, double fraction)
+{
+  ledger *l = user;
+  CHECK(fraction >= 0 && fraction <= 1, "fraction %g", fraction);
+  return ++l->calls == l->stop_at;
+}
+
+/* Each allocation fails once, and each call of the hook stops once; then the same object gives the right mesh. */
+static void failures_and_stops(void)
+{
+  const int64_t n = 400;
+  double *position = make_cloud(n, 5, 2204), radius[400];
+  for (int i = 0; i < n; i++) radius[i] = 0.4 + 0.0005 * i;
+  pmb_particle_request r = request_of(position, n, PMB_KERNEL_SPLINE);
+  r.radii = r.masses = (pmb_particle_array){ radius, PMB_FLOAT64, n, 0 };
+  test_mesh right, m;
+  pmb_context *context = context_new(2, NULL);
+  closed_mesh(context, &r, &right);
+  pmb_destroy(context);
+  for (int stops = 0; stops < 2; stops++)
+    for (int at = 1, more = 1; more && CHECK(at < 1000, "no end"); at++) {
+      ledger l = { .fails = stops ? 0 : at, .stop_at = stops ? at : 0 };
+      const pmb_options options = { .struct_size = sizeof options,
+        .device = PMB_DEVICE_CPU,
+        .threads = 2,
+        .allocator = { ledger_allocate, ledger_release, &l } };
+      pmb_particles *particles;
+      test_about("%s %d", stops ? "stop" : "allocation", at);
+      if (pmb_create(&options, &context) != PMB_OK) continue;
+      pmb_set_progress(context, ledger_progress, &l);
+      pmb_status status = pmb_particles_create(context, &particles);
+      if (status == PMB_OK) {
+        pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+        status = pmb_particles_count(particles, &r, &sizes);
+        more = status != PMB_OK;
+        CHECK(status == PMB_OK || status == (stops ? PMB_ABORTED : PMB_OUT_OF_MEMORY), "%s", pmb_error(context));
+        l.stop_at = 0;
+        CHECK_STATUS(context, extract(context, particles, &r, PMB_FLOAT64, PMB_INT32, &m), PMB_OK);
+        mesh_equal(&right, &m, "mesh");
+        mesh_free(&m);
+      } else {
+        CHECK(status == PMB_OUT_OF_MEMORY && !particles, "%s", pmb_error(context));
+      }
+      pmb_particles_destroy(particles);
+      pmb_destroy(context);
+      CHECK(l.held == 0, "%lld blocks are left", (long long)l.held);
+    }
+  mesh_free(&right);
+  free(position);
+}
+
+/* A second count of as many bricks allocates nothing. */
+static void memory_is_used_again(void)
+{
+  double *position = make_cloud(3000, 12, 2206);
+  ledger l = { 0 };
+  const pmb_options options = { .struct_size = sizeof options,
+    .device = PMB_DEVICE_CPU,
+    .threads = 2,
+    .allocator = { ledger_allocate, ledger_release, &l } };
+  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+  pmb_particle_request r = request_of(position, 3000, PMB_KERNEL_SPLINE);
+  pmb_context *context;
+  pmb_particles *particles;
+  CHECK_STATUS(NULL, pmb_create(&options, &context), PMB_OK);
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
+  const int64_t before = l.allocations;
+  for (int step = 0; step < 3; step++) {
+    for (int i = 0; i < 9000; i++) position[i] += 8 * r.spacing * 4;
+    CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
+  }
+  CHECK(l.allocations == before && before > 10, "%lld allocations, %lld at first", (long long)l.allocations,
+    (long long)before);
+  pmb_particles_destroy(particles);
+  pmb_destroy(context);
+  CHECK(l.held == 0, "%lld blocks are left", (long long)l.held);
+  free(position);
+}
+
+/* Particles far apart in 16384^3 cells: memory is that of their bricks. */
+static void huge_box(void)
+{
+  const int64_t n = TEST_SLOW ? 2000 : 20000;
+  double *position = make_cloud(n, 16384, 2205);
+  pmb_context *context = context_new(2, NULL);
+  pmb_particles *particles;
+  pmb_particle_request r = request_of(position, n, PMB_KERNEL_SPHERES);
+  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+  pmb_info info = { .struct_size = sizeof info };
+  r.spacing = 1;
+  r.radius = 1.5;
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  CHECK_STATUS(context, pmb_particles_count(particles, &r, &sizes), PMB_OK);
+  CHECK_STATUS(context, pmb_get_info(context, &info), PMB_OK);
+  CHECK(sizes.triangles > 20 * n && sizes.active_bricks >= n, "%lld triangles", (long long)sizes.triangles);
+  CHECK(info.peak_bytes < 6000 * n + (1 << 24), "%lld bytes", (long long)info.peak_bytes);
+  pmb_particles_destroy(particles);
+  pmb_destroy(context);
+  free(position);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(unusual_clouds)
+  CASE(not_finite)
+  CASE(bad_requests)
+  CASE(failures_and_stops)
+  CASE(memory_is_used_again)
+  CASE(huge_box)
+)
