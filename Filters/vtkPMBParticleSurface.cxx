@@ -12,6 +12,7 @@
 #include "vtkInformationVector.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourContexts.h"
+#include "vtkPMBContourOutput.h"
 #include "vtkPMBContourProgress.h"
 #include "vtkPointData.h"
 #include "vtkPointSet.h"
@@ -92,6 +93,70 @@ public:
 
 private:
   vtkSmartPointer<vtkDataArray> Array;
+};
+
+// Point arrays for the core to interpolate to the surface.
+class PassedArrays
+{
+public:
+  // The numeric arrays of the input, but ids, ghost types, and the one whose name the output itself gives.
+  void Select(vtkPointSet* input, vtkIdList* kept, const char* taken)
+  {
+    vtkPointData* data = input->GetPointData();
+    for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+    {
+      vtkDataArray* array = data->GetArray(i);
+      const char* name = array ? array->GetName() : nullptr;
+      const bool fits = array && array->GetNumberOfTuples() >= input->GetNumberOfPoints() &&
+        array->GetNumberOfComponents() > 0 && array != data->GetGlobalIds() && array != data->GetPedigreeIds();
+      if (fits && (!name || (name != std::string(taken) && name != std::string(data->GhostArrayName()))))
+      {
+        this->Add(array, kept);
+      }
+    }
+  }
+
+  // Makes the arrays of n points, and tells the core.
+  void Prepare(vtkIdType n, pmb_mesh& mesh)
+  {
+    for (vtkDataArray* array : this->From)
+    {
+      const vtkPMBContour::Memory from = vtkPMBContour::FindMemory(array);
+      this->To.push_back(vtkPMBContour::NewLike(array, n, nullptr, /*pinned=*/false));
+      this->Attributes.push_back({ from.Samples, from.Type, array->GetNumberOfComponents(),
+        vtkPMBContour::FindMemory(this->To.back()).Samples, 0 });
+    }
+    mesh.attributes = this->Attributes.data();
+    mesh.attribute_count = n > 0 ? static_cast<int64_t>(this->Attributes.size()) : 0;
+  }
+
+  void Finish(vtkPointData* from, vtkPointData* to)
+  {
+    for (vtkDataArray* array : this->To)
+    {
+      to->AddArray(array);
+    }
+    vtkPMBContour::CopyActiveAttributes(from, to);
+  }
+
+private:
+  void Add(vtkDataArray* array, vtkIdList* kept)
+  {
+    vtkSmartPointer<vtkDataArray> source = array;
+    if (kept)
+    {
+      source = vtkPMBContour::NewLike(array, kept->GetNumberOfIds(), nullptr, /*pinned=*/false);
+      array->GetTuples(kept, source);
+    }
+    else if (!vtkPMBContour::FindMemory(array).Samples)
+    {
+      source = vtkPMBContour::CopyToMemory(array, -1, [](double) {});
+    }
+    this->From.push_back(source);
+  }
+
+  std::vector<vtkSmartPointer<vtkDataArray>> From, To;
+  std::vector<pmb_attribute> Attributes;
 };
 
 // The points that are no ghosts; null: all.
@@ -185,7 +250,8 @@ double FindRadius(vtkDataArray* positions)
 
 // Fills the output; its arrays are written in place.
 template <typename Ids>
-pmb_status Emit(pmb_particles* particles, const pmb_particle_sizes& sizes, bool normals, vtkPolyData* output)
+pmb_status Emit(pmb_particles* particles, const pmb_particle_sizes& sizes, bool normals, PassedArrays& passed,
+  vtkPointSet* input, vtkPolyData* output)
 {
   vtkNew<vtkPoints> points;
   vtkNew<vtkFloatArray> directions;
@@ -210,6 +276,7 @@ pmb_status Emit(pmb_particles* particles, const pmb_particle_sizes& sizes, bool 
     directions->SetNumberOfTuples(sizes.points);
     mesh.normals = directions->GetPointer(0);
   }
+  passed.Prepare(sizes.points, mesh);
   const pmb_status status = pmb_particles_emit(particles, &mesh);
   if (status == PMB_OK)
   {
@@ -220,6 +287,7 @@ pmb_status Emit(pmb_particles* particles, const pmb_particle_sizes& sizes, bool 
     {
       output->GetPointData()->SetNormals(directions);
     }
+    passed.Finish(input->GetPointData(), output->GetPointData());
   }
   return status;
 }
@@ -242,7 +310,8 @@ void CheckSettings(vtkPMBParticleSurface* filter)
 
 // Counts and emits, with progress.
 pmb_status Extract(vtkAlgorithm* filter, pmb_context* context, pmb_particles* particles,
-  const pmb_particle_request& request, bool normals, pmb_particle_sizes& sizes, vtkPolyData* output)
+  const pmb_particle_request& request, bool normals, PassedArrays& passed, pmb_particle_sizes& sizes,
+  vtkPointSet* input, vtkPolyData* output)
 {
   using Steps = vtkPMBContour::Progress;
   Steps steps(filter, Steps::EMIT);
@@ -256,8 +325,8 @@ pmb_status Extract(vtkAlgorithm* filter, pmb_context* context, pmb_particles* pa
   {
     steps.Begin(Steps::EMIT);
     const bool wide = sizes.points > VTK_INT_MAX || sizes.triangles > VTK_INT_MAX / 3;
-    status = wide ? Emit<vtkTypeInt64Array>(particles, sizes, normals, output)
-                  : Emit<vtkTypeInt32Array>(particles, sizes, normals, output);
+    status = wide ? Emit<vtkTypeInt64Array>(particles, sizes, normals, passed, input, output)
+                  : Emit<vtkTypeInt32Array>(particles, sizes, normals, passed, input, output);
   }
   return status;
 }
@@ -360,9 +429,14 @@ void vtkPMBParticleSurface::Internals::Run(
   request.weights = arrays[WEIGHT].Get();
   request.brick_limit = static_cast<int64_t>(filter->SampleLimit) * 1000000 / 512;
   this->Prepare(filter->NumberOfThreads);
+  PassedArrays passed;
+  if (filter->PassPointArrays)
+  {
+    passed.Select(input, own, filter->ComputeNormals ? "Normals" : "");
+  }
   pmb_particle_sizes sizes = {};
-  const pmb_status status =
-    Extract(filter, this->Context.get(), this->Particles.get(), request, filter->ComputeNormals, sizes, output);
+  const pmb_status status = Extract(filter, this->Context.get(), this->Particles.get(), request,
+    filter->ComputeNormals, passed, sizes, input, output);
   if (status == PMB_TOO_LARGE)
   {
     std::ostringstream text;
@@ -440,6 +514,7 @@ void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Isovalue: " << this->Isovalue << "\n";
   os << indent << "Offset: " << this->Offset << "\n";
   os << indent << "Compute Normals: " << (this->ComputeNormals ? "On" : "Off") << "\n";
+  os << indent << "Pass Point Arrays: " << (this->PassPointArrays ? "On" : "Off") << "\n";
   os << indent << "Sample Limit: " << this->SampleLimit << "\n";
   os << indent << "Number Of Threads: " << this->NumberOfThreads << "\n";
   os << indent << "Used Radius: " << this->UsedRadius << "\n";

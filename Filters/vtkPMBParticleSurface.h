@@ -10,8 +10,8 @@
  * points, and each edge has two triangles. Normals are those of the kernels' gradient.
  *
  * Lengths are multiples of a radius: Radius, or half the usual distance between neighbouring points if it is 0. Points at a
- * position that is not finite, and ghost points, are left out. Point arrays are not interpolated. The CPU computes, on all
- * cores; the surface is the same for any number of threads.
+ * position that is not finite, and ghost points, are left out. Point arrays are interpolated with the kernels' weights. The CPU
+ * computes, on all cores; the surface is the same for any number of threads.
  *
  * Arrays to process (SetInputArrayToProcess), each optional: 0: radius, 1: mass, 2: density (both of the spline), 3: weight (of
  * Gaussian and polynomial).
@@ -107,6 +107,17 @@ public:
 
   ///@{
   /**
+   * Whether to interpolate the numeric point arrays of the input, for example to color the surface: each point gets the mean of
+   * the particles that reach it, weighted by their kernels, or of SPHERES the value of the sphere that it is on. Integers are
+   * rounded to the nearest. On to begin with.
+   */
+  vtkSetMacro(PassPointArrays, bool);
+  vtkGetMacro(PassPointArrays, bool);
+  vtkBooleanMacro(PassPointArrays, bool);
+  ///@}
+
+  ///@{
+  /**
    * Most samples of the potential, in millions; 8192 to begin with. A surface that needs more is refused, with a cell size to
    * try.
    */
@@ -141,6 +152,7 @@ protected:
   double Isovalue = 0.6;
   double Offset = 0.0;
   bool ComputeNormals = true;
+  bool PassPointArrays = true;
   int SampleLimit = 8192;
   int NumberOfThreads = 0;
   double UsedRadius = 0.0;

@@ -4,17 +4,17 @@
 
 #include "core/pmb_backend.h"
 
-static pmb_status check_attributes(pmb_context *context, const pmb_mesh *mesh)
+static pmb_status check_attributes(pmb_context *context, const char *call, const pmb_mesh *mesh, int64_t points)
 {
   if (mesh->attribute_count < 0 || (mesh->attribute_count > 0 && !mesh->attributes)) {
-    return pmb_fail(context, PMB_INVALID, "pmb_emit: attribute_count is %lld and attributes is %s",
+    return pmb_fail(context, PMB_INVALID, "%s: attribute_count is %lld and attributes is %s", call,
       (long long)mesh->attribute_count, mesh->attributes ? "set" : "NULL");
   }
   for (int64_t i = 0; i < mesh->attribute_count; ++i) {
     const pmb_attribute *a = &mesh->attributes[i];
-    if (pmb_type_size(a->type) == 0 || a->components < 1 || !a->samples || (!a->output && context->total.points)) {
+    if (pmb_type_size(a->type) == 0 || a->components < 1 || !a->samples || (!a->output && points > 0)) {
       return pmb_fail(context, PMB_INVALID,
-        "pmb_emit: attribute %lld: type %d, %d components, samples %s, output %s; all must be set", (long long)i,
+        "%s: attribute %lld: type %d, %d components, samples %s, output %s; all must be set", call, (long long)i,
         (int)a->type, a->components, a->samples ? "set" : "NULL", a->output ? "set" : "NULL");
     }
   }
@@ -55,7 +55,7 @@ pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh
       "%s: gradient_estimator is %d; it must be PMB_CENTRAL (%d), PMB_FORWARD (%d) or PMB_SOBEL (%d)", call,
       (int)mesh->gradient_estimator, (int)PMB_CENTRAL, (int)PMB_FORWARD, (int)PMB_SOBEL);
   }
-  return check_attributes(context, mesh);
+  return check_attributes(context, call, mesh, total.points);
 }
 
 /* Before the backend extends ranges, and after: square roots of the sums of squares. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Writes the mesh of a chunk of active bricks: points on their edges, normals by the kernels' gradient, triangles by the CPU
- * backend's pass. */
+ * Writes the mesh of a chunk of active bricks: points on their edges, normals by the kernels' gradient, attributes
+ * (pmb_particle_attributes.c), triangles by the CPU backend's pass. */
 #include "particles/pmb_particle_near.h"
 
 /* ---- points ---- */
@@ -58,30 +58,6 @@ typedef struct gradient_sum {
   int points;
   const uint8_t (*places)[8]; /* of pmb_cpu_tables */
 } gradient_sum;
-
-/* Lists the particles near that reach the box of 16 points. */
-static int list_near_points(pmb_particle_scratch *s, const uint8_t (*places)[8], const float (*whole)[PMB_LANES],
-  const float (*part)[PMB_LANES])
-{
-  const pmb_particle_near *near = &s->near;
-  for (int j = 0; j < near->n; ++j) {
-    s->margin[j] = near->reach2[j];
-  }
-  for (int a = 0; a < 3; ++a) {
-    float low = INFINITY, high = -INFINITY;
-    for (int l = 0; l < PMB_LANES; ++l) {
-      const float at = whole[a][l] + part[a][l];
-      low = at < low ? at : low;
-      high = at > high ? at : high;
-    }
-    for (int j = 0; j < near->n; ++j) {
-      const float x = near->cell[a][j] + near->fraction[a][j];
-      const float gap = pmb_positive(low - x > x - high ? low - x : x - high);
-      s->margin[j] -= gap * gap;
-    }
-  }
-  return list_margins(s, places);
-}
 
 /* Takes one more particle for the gradients at 16 points. Of spheres the gradient is from the point to the center of the sphere
  * in which it is deepest, the first of several; `deepest` begins at -infinity. */
@@ -176,7 +152,7 @@ static void emit_gradients(const pmb_particles *p, const pmb_cpu_record *record,
   static void (*const add[])(void *) = { add_spline, add_gaussian, add_polynomial, add_spheres };
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   gradient_sum b = { s, n, p->cpu.tables->places };
-  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, add[p->request.kernel], &b };
+  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, add[p->request.kernel], &b, NULL };
   for (int a = 0; a < 3; ++a) {
     search.first[a] = record->position[a] * size[a];
     search.last[a] = search.first[a] + size[a];
@@ -228,13 +204,16 @@ void PMB_PATH_NAME(pmb_particle_emit)(void *data, int worker, size_t chunk)
   for (int64_t r = begin; r < end; ++r) {
     const int64_t first = before.points + records[r].points_before;
     const float *parameters = (const float *)p->parameters.data + first;
-    if (mesh->points || mesh->normals || mesh->gradients) {
+    if (mesh->points || mesh->normals || mesh->gradients || mesh->attribute_count > 0) {
       const int n = list_points(records + r, parameters, s);
       if (mesh->points) {
         write_points(p, records + r, s, n, mesh, first);
       }
       if (n > 0 && (mesh->normals || mesh->gradients)) {
         emit_gradients(p, records + r, parameters, s, n, first);
+      }
+      if (n > 0 && mesh->attribute_count > 0) {
+        PMB_PATH_NAME(pmb_particle_interpolate)(p, s, records + r, parameters, n, first); /* moves points */
       }
     }
     if (mesh->triangles && records[r].triangles) {

@@ -2,8 +2,8 @@
  * What the passes of pmb_particles share.
  *
  * Count: prepare and sort (pmb_particle_sort.c), reach (pmb_particle_reach.c), densities and potential
- * (pmb_particle_potential.c), classify (pmb_particle_classify.c). Emit: pmb_particle_emit.c. The last three are compiled once
- * per instruction set. Classify and the triangles are the CPU backend's.
+ * (pmb_particle_potential.c), classify (pmb_particle_classify.c). Emit: pmb_particle_emit.c, pmb_particle_attributes.c. From
+ * densities on they are compiled once per instruction set. Classify and the triangles are the CPU backend's.
  *
  * Cells and samples are counted from the grid's first sample, bricks from the first brick. */
 #ifndef PMB_PARTICLE_JOB_H
@@ -22,6 +22,7 @@ enum {
   PMB_PARTICLE_RECORDS_SHIFT = 4, /* records, of classify and emit, as a power of 2 */
   PMB_PARTICLE_GROUP = 4096,      /* least bricks whose samples are held at the same time */
   PMB_PARTICLE_NEAR = 1024,       /* particles that are taken together, a multiple of 512 */
+  PMB_PARTICLE_COLUMNS = 8,       /* components of attributes that are interpolated together */
   PMB_PARTICLE_ROWS = 128, /* more rows of cubes than are near a brick: a cube's edge is half of the reach or more */
   PMB_BRICK_SAMPLES = PMB_BRICK_X * PMB_BRICK_ROWS,
   PMB_TILE_ROW = PMB_BRICK_X + 4, /* floats from one row of a brick and its halo to the next */
@@ -56,6 +57,7 @@ typedef struct pmb_particle_near {
   float cell[3][PMB_PARTICLE_NEAR],
     fraction[3][PMB_PARTICLE_NEAR]; /* cells are counted from the box's first sample */
   float scale[PMB_PARTICLE_NEAR], amount[PMB_PARTICLE_NEAR], reach2[PMB_PARTICLE_NEAR];
+  uint32_t index[PMB_PARTICLE_NEAR]; /* places in the input, if the search asks for them */
 } pmb_particle_near;
 
 /* A worker's memory. */
@@ -71,7 +73,11 @@ typedef struct pmb_particle_scratch {
   float sum[3][PMB_BRICK_MAX_POINTS + 16];      /* their gradients */
   float deepest[PMB_BRICK_MAX_POINTS + 16];     /* of spheres */
   uint8_t axis[PMB_BRICK_MAX_POINTS + 16];
-  pmb_cpu cpu; /* for a brick by itself */
+  /* Of attributes; column 0 is 1 for each particle. */
+  double value[PMB_PARTICLE_COLUMNS + 1][PMB_PARTICLE_NEAR];         /* of the particles near */
+  double total[PMB_PARTICLE_COLUMNS + 1][PMB_BRICK_MAX_POINTS + 16]; /* of the points, with weights */
+  float weight[PMB_PARTICLE_NEAR][16];                               /* of the list's particles at 16 points */
+  pmb_cpu cpu;                                                       /* for a brick by itself */
   pmb_volume volume;
 } pmb_particle_scratch;
 
@@ -97,6 +103,7 @@ struct pmb_particles {
   int all_add;      /* no weight is negative, and the kernel is added: a part of the sum is not more than the sum */
   pmb_buffer facts; /* per chunk */
   pmb_buffer keys[2], indices[2]; /* cube, uint64_t, and place in the input, uint32_t; twice for sorting */
+  const uint32_t *sorted;         /* the one of `indices` with the result */
   pmb_buffer histograms;
   pmb_buffer cells[3];                 /* int32_t */
   pmb_buffer fractions[3];             /* float */

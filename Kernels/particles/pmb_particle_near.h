@@ -19,6 +19,7 @@ typedef struct near_search {
   void (*take)(
     void *arg); /* is called for `near` each time that it is full and at the end, with near->ends set then */
   void *arg;
+  const uint32_t *indices; /* places in the input, for near->index; NULL: not wanted */
 } near_search;
 
 /* Where a kernel is 0, squared: a little more, so that rounding never drops a particle. */
@@ -54,6 +55,9 @@ static inline void append(const near_search *s, int64_t begin, int n)
   }
   for (int i = 0; s->amounts && i < n; ++i) {
     near->amount[to + i] = s->amounts[begin + i];
+  }
+  for (int i = 0; s->indices && i < n; ++i) {
+    near->index[to + i] = s->indices[begin + i];
   }
   for (int i = 0; p->request.radii.values && i < n; ++i) {
     near->scale[to + i] = ((const float *)p->scales.data)[begin + i];
@@ -135,7 +139,7 @@ static void search_near(const near_search *s, int same_rows)
 }
 
 /* Lists the particles near whose margin is 0 or more; returns how many. */
-static int list_margins(pmb_particle_scratch *s, const uint8_t (*places)[8])
+static inline int list_margins(pmb_particle_scratch *s, const uint8_t (*places)[8])
 {
   const int n = s->near.n, words = (n + 31) / 32, all = (words + 15) / 16 * 16;
   for (int j = n; j < 32 * words; ++j) {
@@ -149,5 +153,34 @@ static int list_margins(pmb_particle_scratch *s, const uint8_t (*places)[8])
   }
   return lanes_list_words(places, s->words, all, s->list);
 }
+
+/* Lists the particles near that reach the box of 16 points. */
+static inline int list_near_points(pmb_particle_scratch *s, const uint8_t (*places)[8],
+  const float (*whole)[PMB_LANES], const float (*part)[PMB_LANES])
+{
+  const pmb_particle_near *near = &s->near;
+  for (int j = 0; j < near->n; ++j) {
+    s->margin[j] = near->reach2[j];
+  }
+  for (int a = 0; a < 3; ++a) {
+    float low = INFINITY, high = -INFINITY;
+    for (int l = 0; l < PMB_LANES; ++l) {
+      const float at = whole[a][l] + part[a][l];
+      low = at < low ? at : low;
+      high = at > high ? at : high;
+    }
+    for (int j = 0; j < near->n; ++j) {
+      const float x = near->cell[a][j] + near->fraction[a][j];
+      const float gap = pmb_positive(low - x > x - high ? low - x : x - high);
+      s->margin[j] -= gap * gap;
+    }
+  }
+  return list_margins(s, places);
+}
+
+/* pmb_particle_attributes.c: interpolates the mesh's attributes to the n points of a brick, of which the first is `first`. Changes
+ * s->place. */
+void PMB_PATH_NAME(pmb_particle_interpolate)(const pmb_particles *p, pmb_particle_scratch *s,
+  const pmb_cpu_record *record, const float *parameters, int n, int64_t first);
 
 #endif

@@ -41,7 +41,7 @@ static void density_of_block(pmb_particles *p, pmb_particle_near *near, int64_t 
 {
   const float *masses = p->request.masses.values ? p->masses.data : NULL;
   density_block b = { .near = near };
-  near_search search = { p, masses, { 0 }, { 0 }, near, add_densities, &b };
+  near_search search = { p, masses, { 0 }, { 0 }, near, add_densities, &b, NULL };
   for (int a = 0; a < 3; ++a) {
     const int32_t *cells = p->cells[a].data;
     int32_t low = cells[begin], high = cells[begin];
@@ -261,7 +261,7 @@ static near_search begin_brick(pmb_particles *p, pmb_particle_scratch *scratch, 
   *b = (brick_sum){ p, scratch, (float *)p->samples.data + at * PMB_BRICK_SAMPLES,
     (pmb_particle_sides *)p->sides.data + at, UINT32_MAX };
   return (near_search){ p, p->amounts.data, { x, y, z },
-    { x + PMB_BRICK_X - 1, y + PMB_BRICK_Y - 1, z + PMB_BRICK_Z - 1 }, &scratch->near, add_to_brick, b };
+    { x + PMB_BRICK_X - 1, y + PMB_BRICK_Y - 1, z + PMB_BRICK_Z - 1 }, &scratch->near, add_to_brick, b, NULL };
 }
 
 void PMB_PATH_NAME(pmb_particle_potential)(void *data, int worker, size_t chunk)

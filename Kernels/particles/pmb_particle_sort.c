@@ -421,7 +421,8 @@ pmb_status pmb_particles_sort(pmb_particles *p)
   if (status != PMB_OK) {
     return status;
   }
-  fill_job job = { p, p->indices[sorted].data };
+  p->sorted = p->indices[sorted].data;
+  fill_job job = { p, p->sorted };
   return pmb_crew_loop(&p->context->crew, (size_t)chunks_of(n, PMB_PARTICLE_CHUNK), fill_chunk, &job)
     ? PMB_OK
     : pmb_fail(p->context, PMB_ABORTED, "aborted by the progress hook");

@@ -367,10 +367,9 @@ pmb_status pmb_particles_emit(pmb_particles *p, const pmb_mesh *mesh)
     return pmb_fail(context, PMB_INVALID, "pmb_particles_emit: nothing is counted; call pmb_particles_count first");
   }
   pmb_status status = pmb_check_mesh(context, "pmb_particles_emit", mesh, total);
-  if (status == PMB_OK &&
-    (mesh->scalars || mesh->cells || mesh->attribute_count || mesh->point_ranges || mesh->normal_ranges)) {
+  if (status == PMB_OK && (mesh->scalars || mesh->cells || mesh->point_ranges || mesh->normal_ranges)) {
     status = pmb_fail(context, PMB_INVALID,
-      "pmb_particles_emit: scalars, cells, attributes and ranges of a mesh of particles are not available; leave them NULL");
+      "pmb_particles_emit: scalars, cells and ranges of a mesh of particles are not available; leave them NULL");
   }
   if (status == PMB_OK) {
     status = pmb_check_host(context, "pmb_particles_emit", mesh->on_device);

@@ -87,7 +87,11 @@ void pmb_particles_destroy(pmb_particles *particles);
 pmb_status pmb_particles_count(
   pmb_particles *particles, const pmb_particle_request *request, pmb_particle_sizes *sizes);
 
-/* Fills points, normals, gradients, triangles and offsets of the mesh of the last successful count, as pmb_emit does. */
+/* Fills points, normals, gradients, attributes, triangles and offsets of the mesh of the last successful count, as pmb_emit does.
+ *
+ * Attributes: component c of particle i is element i * components + c of `samples`, in the order of the request's positions and
+ * for as many particles, left out or not. A point gets the mean of the particles that reach it, weighted by amount times kernel
+ * (a negative weight counts as positive), or of spheres the value of the sphere in which it is deepest. */
 pmb_status pmb_particles_emit(pmb_particles *particles, const pmb_mesh *mesh);
 
 #ifdef __cplusplus

@@ -146,6 +146,11 @@ static void bad_requests(void)
   mesh.cells = test_allocate(mesh.triangle_capacity, sizeof *mesh.cells);
   CHECK_REFUSED(context, pmb_particles_emit(particles, &mesh), PMB_INVALID, "leave them NULL");
   free(mesh.cells);
+  const pmb_attribute attribute = { position, PMB_FLOAT64, 1, NULL, 0 };
+  mesh.cells = NULL;
+  mesh.attributes = &attribute;
+  mesh.attribute_count = 1;
+  CHECK_REFUSED(context, pmb_particles_emit(particles, &mesh), PMB_INVALID, "pmb_particles_emit: attribute 0");
   pmb_particles_destroy(particles);
   pmb_particles_destroy(NULL);
   pmb_destroy(context);

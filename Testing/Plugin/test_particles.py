@@ -65,6 +65,35 @@ def spheres():
     equal(point_array(output(proxy), "Normals"), None, "normals that are not wanted")
 
 
+def arrays():
+    """Point arrays come along: smooth ones keep their values at the surface, integers are rounded, ghosts leave no trace."""
+    places = lattice(10, numpy.float64)
+    velocity = numpy.stack([places[:, 0], 2 * places[:, 1], numpy.ones(len(places))], axis=1).astype(numpy.float32)
+    data = cloud(places, velocity=velocity, constant=numpy.full(len(places), 7, numpy.int16),
+                 side=(places[:, 2] > 4.5).astype(numpy.uint8), Normals=velocity)
+    data.GetPointData().SetActiveVectors("velocity")
+    for kernel in ("SPH Spline", "Gaussian", "Metaballs", "Spheres"):
+        proxy = surface(data, Kernel=kernel)
+        mesh = closed(output(proxy))
+        at, found = points(mesh), point_array(mesh, "velocity")
+        inside = numpy.clip(at, 0, 9)
+        true(numpy.abs(found - inside * [1, 2, 0] - [0, 0, 1]).max() < 2.1, "velocities near those of the particles")
+        true(numpy.abs(found[:, 2] - 1).max() < 1e-6, "a component that is constant")
+        true((point_array(mesh, "constant") == 7).all(), "integers that are constant")
+        equal(set(point_array(mesh, "side")[numpy.abs(at[:, 2] - 4.5) > 2]), {0, 1}, "sides")
+        true(((point_array(mesh, "side") == 1) == (at[:, 2] > 4.5))[numpy.abs(at[:, 2] - 4.5) > 2].all(), "sides")
+        equal(mesh.GetPointData().GetVectors().GetName(), "velocity", "active vectors")
+        near(numpy.linalg.norm(point_array(mesh, "Normals"), axis=1).max(), 1, 1e-3, "the filter's own normals")
+    proxy.PassPointArrays = 0
+    equal(output(proxy).GetPointData().GetNumberOfArrays(), 1, "arrays that are not wanted")
+    ghosts = numpy.where(places[:, 0] > 4.5, 1, 0).astype(numpy.uint8)
+    half = places[:, 0] < 4.5
+    with_ghosts = output(surface(cloud(places, vtkGhostType=ghosts, a=velocity), Radius=0.5))
+    without = output(surface(cloud(places[half], a=velocity[half]), Radius=0.5))
+    true(numpy.array_equal(point_array(with_ghosts, "a"), point_array(without, "a")), "values without the ghosts")
+    equal(point_array(with_ghosts, "vtkGhostType"), None, "ghost types")
+
+
 def kernels_and_settings():
     data = cloud(lattice())
     seen = set()
@@ -159,4 +188,4 @@ def abort():
 
 
 load_plugin()
-run(apply_gives_a_surface, spheres, kernels_and_settings, threads_and_steps, left_out, blocks, bad_input, abort)
+run(apply_gives_a_surface, spheres, arrays, kernels_and_settings, threads_and_steps, left_out, blocks, bad_input, abort)

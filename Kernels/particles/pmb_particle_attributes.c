@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Interpolation of the particles' other arrays to the points of the mesh: means with the kernel's weights, in double, in the
+ * particles' sorted order. */
+#include "particles/pmb_particle_near.h"
+#include "shared/pmb_attribute.h"
+
+/* One component of an attribute. */
+typedef struct attribute_column {
+  const pmb_attribute *attribute;
+  int component;
+} attribute_column;
+
+typedef struct attribute_sum {
+  const pmb_particles *p;
+  pmb_particle_scratch *scratch;
+  int points, columns;
+  attribute_column column[PMB_PARTICLE_COLUMNS];
+} attribute_sum;
+
+/* ---- numbers of each type ---- */
+
+#define PMB_COLUMN(NAME, type, name, real)                                                              \
+  static void gather_##name(const attribute_column *from, const uint32_t *index, int n, double *values) \
+  {                                                                                                     \
+    const int64_t components = from->attribute->components;                                             \
+    const type *samples = (const type *)from->attribute->samples + from->component;                     \
+    for (int j = 0; j < n; ++j) {                                                                       \
+      values[j] = (double)samples[index[j] * components];                                               \
+    }                                                                                                   \
+  }                                                                                                     \
+  static void write_##name(                                                                             \
+    const attribute_column *to, const double *totals, const double *weights, int n, int64_t first)      \
+  {                                                                                                     \
+    const int64_t components = to->attribute->components;                                               \
+    type *output = (type *)to->attribute->output + first * components + to->component;                  \
+    for (int i = 0; i < n; ++i) {                                                                       \
+      output[i * components] = pmb_nearest_##name(weights[i] > 0 ? totals[i] / weights[i] : 0);         \
+    }                                                                                                   \
+  }
+PMB_SAMPLE_TYPES(PMB_COLUMN)
+
+#define PMB_GATHER(NAME, type, name, real) [PMB_##NAME] = gather_##name,
+static void (*const gather[])(
+  const attribute_column *, const uint32_t *, int, double *) = { PMB_SAMPLE_TYPES(PMB_GATHER) };
+#define PMB_WRITE(NAME, type, name, real) [PMB_##NAME] = write_##name,
+static void (*const write[])(
+  const attribute_column *, const double *, const double *, int, int64_t) = { PMB_SAMPLE_TYPES(PMB_WRITE) };
+
+/* ---- sums ---- */
+
+/* Weights of the list's n particles at 16 points. Of spheres 1 where a particle takes the place of those before. */
+PMB_INLINE void find_weights(pmb_particle_scratch *s, int n, const int kernel, const float (*whole)[PMB_LANES],
+  const float (*part)[PMB_LANES], float *deepest)
+{
+  const pmb_particle_near *near = &s->near;
+  for (int k = 0; k < n; ++k) {
+    const int j = s->list[k];
+    float weight[PMB_LANES];
+    PMB_EACH_LANE (l) {
+      const float x = pmb_particle_offset(whole[0][l], part[0][l], near->cell[0][j], near->fraction[0][j]);
+      const float y = pmb_particle_offset(whole[1][l], part[1][l], near->cell[1][j], near->fraction[1][j]);
+      const float z = pmb_particle_offset(whole[2][l], part[2][l], near->cell[2][j], near->fraction[2][j]);
+      const float distance2 = x * x + (y * y + z * z);
+      if (kernel == PMB_KERNEL_SPHERES) {
+        const float depth = near->amount[j] - sqrtf(distance2);
+        weight[l] = depth > deepest[l] ? 1 : 0;
+        deepest[l] = depth > deepest[l] ? depth : deepest[l];
+      } else {
+        weight[l] = fabsf(near->amount[j]) * pmb_kernel_value(kernel, distance2, near->scale[j]);
+      }
+    }
+    memcpy(s->weight[k], weight, sizeof(weight));
+  }
+}
+
+/* Adds the list's n particles to the column's totals at the 16 points from i on. */
+PMB_INLINE void add_column(pmb_particle_scratch *s, const int kernel, int column, int i, int n)
+{
+  double total[PMB_LANES];
+  memcpy(total, s->total[column] + i, sizeof(total));
+  for (int k = 0; k < n; ++k) {
+    const double value = s->value[column][s->list[k]];
+    PMB_EACH_LANE (l) {
+      const double weight = (double)s->weight[k][l];
+      const double after = kernel == PMB_KERNEL_SPHERES ? value : total[l] + weight * value;
+      total[l] = weight > 0 ? after : total[l];
+    }
+  }
+  memcpy(s->total[column] + i, total, sizeof(total));
+}
+
+/* Adds the particles near to the totals of all columns. */
+PMB_INLINE void add_to_totals(const attribute_sum *sum, const int kernel)
+{
+  pmb_particle_scratch *s = sum->scratch;
+  for (int c = 0; c < sum->columns; ++c) {
+    gather[sum->column[c].attribute->type](&sum->column[c], s->near.index, s->near.n, s->value[c + 1]);
+  }
+  for (int i = 0; i < sum->points; i += PMB_LANES) {
+    float whole[3][PMB_LANES], part[3][PMB_LANES], deepest[PMB_LANES];
+    for (int a = 0; a < 3; ++a) {
+      memcpy(whole[a], s->place[a][0] + i, sizeof(whole[a]));
+      memcpy(part[a], s->place[a][1] + i, sizeof(part[a]));
+    }
+    const int n = list_near_points(
+      s, sum->p->cpu.tables->places, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part);
+    memcpy(deepest, s->deepest + i, sizeof(deepest));
+    find_weights(s, n, kernel, (const float(*)[PMB_LANES])whole, (const float(*)[PMB_LANES])part, deepest);
+    memcpy(s->deepest + i, deepest, sizeof(deepest));
+    for (int c = 0; c <= sum->columns; ++c) {
+      add_column(s, kernel, c, i, n);
+    }
+  }
+}
+
+#define PMB_ADD_TO_TOTALS(name, kernel) \
+  static void add_##name(void *arg)     \
+  {                                     \
+    add_to_totals(arg, kernel);         \
+  }
+PMB_ADD_TO_TOTALS(spline, PMB_KERNEL_SPLINE)
+PMB_ADD_TO_TOTALS(gaussian, PMB_KERNEL_GAUSSIAN)
+PMB_ADD_TO_TOTALS(polynomial, PMB_KERNEL_POLYNOMIAL)
+PMB_ADD_TO_TOTALS(spheres, PMB_KERNEL_SPHERES)
+
+static void find_totals(attribute_sum *sum, const pmb_cpu_record *record)
+{
+  static void (*const add[])(void *) = { add_spline, add_gaussian, add_polynomial, add_spheres };
+  const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  const pmb_particles *p = sum->p;
+  pmb_particle_scratch *s = sum->scratch;
+  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, add[p->request.kernel], sum, p->sorted };
+  for (int a = 0; a < 3; ++a) {
+    search.first[a] = record->position[a] * size[a];
+    search.last[a] = search.first[a] + size[a];
+  }
+  for (int c = 0; c <= sum->columns; ++c) {
+    memset(s->total[c], 0, ((size_t)sum->points + PMB_LANES) * sizeof(double));
+  }
+  for (int i = 0; i < sum->points + PMB_LANES; ++i) {
+    s->deepest[i] = -INFINITY;
+  }
+  for (int j = 0; j < PMB_PARTICLE_NEAR; ++j) {
+    s->value[0][j] = 1;
+  }
+  begin_near(p, p->amounts.data, &s->near);
+  search_near(&search, 0);
+}
+
+/* Moves points that no kernel reaches to the sample inside: along an edge the potential need not be a line. Returns how many. */
+static int move_inside(pmb_particle_scratch *s, const float *parameters, int n)
+{
+  int moved = 0;
+  for (int i = 0; i < n; ++i) {
+    if (!(s->total[0][i] > 0)) {
+      s->place[s->axis[i]][1][i] = signbit(parameters[i]) ? 1 : 0;
+      ++moved;
+    }
+  }
+  return moved;
+}
+
+static void interpolate_columns(
+  attribute_sum *sum, const pmb_cpu_record *record, const float *parameters, int64_t first)
+{
+  pmb_particle_scratch *s = sum->scratch;
+  find_totals(sum, record);
+  if (move_inside(s, parameters, sum->points) > 0) {
+    find_totals(sum, record);
+  }
+  for (int c = 0; c < sum->columns; ++c) {
+    write[sum->column[c].attribute->type](&sum->column[c], s->total[c + 1], s->total[0], sum->points, first);
+  }
+  sum->columns = 0;
+}
+
+void PMB_PATH_NAME(pmb_particle_interpolate)(const pmb_particles *p, pmb_particle_scratch *s,
+  const pmb_cpu_record *record, const float *parameters, int n, int64_t first)
+{
+  attribute_sum sum = { .p = p, .scratch = s, .points = n };
+  for (int64_t a = 0; a < p->cpu.mesh->attribute_count; ++a) {
+    const pmb_attribute *attribute = &p->cpu.mesh->attributes[a];
+    for (int c = 0; c < attribute->components; ++c) {
+      sum.column[sum.columns++] = (attribute_column){ attribute, c };
+      if (sum.columns == PMB_PARTICLE_COLUMNS) {
+        interpolate_columns(&sum, record, parameters, first);
+      }
+    }
+  }
+  if (sum.columns > 0) {
+    interpolate_columns(&sum, record, parameters, first);
+  }
+}
