@@ -362,6 +362,19 @@ static void fill_chunk(void *data, int worker, size_t chunk)
   }
 }
 
+/* Refuses far too many bricks before they are counted: the reach of a particle covers its whole cube. */
+static pmb_status check_cubes(pmb_particles *p, const uint64_t *keys)
+{
+  const double limit = (double)p->request.brick_limit, edge = (double)((int64_t)1 << p->shift);
+  int64_t cubes = 0;
+  for (int64_t i = 0; i < p->count; ++i) {
+    cubes += i == 0 || keys[i] != keys[i - 1];
+  }
+  const double least = (double)cubes * edge * edge * edge / (double)PMB_BRICK_SAMPLES;
+  return edge <= p->reach && least > limit ? too_many(p, least, p->request.spacing * cbrt(least / limit) * 1.1)
+                                           : PMB_OK;
+}
+
 /* Finds the rows of cubes among the sorted keys. */
 static pmb_status find_rows(pmb_particles *p, const uint64_t *keys)
 {
@@ -417,6 +430,7 @@ pmb_status pmb_particles_sort(pmb_particles *p)
   int sorted = 0;
   pmb_status status = pmb_particles_run(p, chunks_of(r->positions.count, PMB_PARTICLE_CHUNK), key_chunk, 0.02, 0.04);
   status = status ? status : sort_keys(p, &sorted);
+  status = status ? status : check_cubes(p, p->keys[sorted].data);
   status = status ? status : find_rows(p, p->keys[sorted].data);
   if (status != PMB_OK) {
     return status;

@@ -156,6 +156,29 @@ static void bad_requests(void)
   pmb_destroy(context);
 }
 
+/* Too many bricks of many particles are refused before they are counted; the spacings to try lead to one that fits. */
+static void too_many_bricks(void)
+{
+  double *position = make_cloud(8000, 20, 2208);
+  pmb_context *context = context_new(2, NULL);
+  pmb_particles *particles;
+  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+  pmb_particle_request r = request_of(position, 8000, PMB_KERNEL_SPLINE);
+  int tries = 0;
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  r.spacing = 0.002;
+  r.brick_limit = 20000;
+  for (r.radius = 0.1; pmb_particles_count(particles, &r, &sizes) == PMB_TOO_LARGE && ++tries < 5;) {
+    CHECK(tries > 2 || strstr(pmb_error(context), "gives at least"), "%s", pmb_error(context));
+    r.spacing = atof(strstr(pmb_error(context), "spacing of") + 10);
+  }
+  CHECK(tries > 0 && tries < 5 && r.spacing < 0.5 && sizes.bricks > 1000, "%d tries, spacing %g, %lld bricks", tries,
+    r.spacing, (long long)sizes.bricks);
+  pmb_particles_destroy(particles);
+  pmb_destroy(context);
+  free(position);
+}
+
 /* ---- memory and stops ---- */
 
 typedef struct ledger {
@@ -284,6 +307,7 @@ TEST_MAIN(
   CASE(unusual_clouds)
   CASE(not_finite)
   CASE(bad_requests)
+  CASE(too_many_bricks)
   CASE(failures_and_stops)
   CASE(memory_is_used_again)
   CASE(huge_box)
