@@ -20,6 +20,7 @@
 #include "vtkPolyData.h"
 #include "vtkSmartPointer.h"
 #include "vtkStaticPointLocator.h"
+#include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
 #include "vtkUnsignedCharArray.h"
@@ -482,6 +483,7 @@ int vtkPMBParticleSurface::RequestData(
   {
     if (input && input->GetNumberOfPoints() > 0)
     {
+      this->WarnOfRanks(outputVector->GetInformationObject(0));
       this->Kept->Run(this, inputVector, output);
     }
   }
@@ -502,6 +504,18 @@ int vtkPMBParticleSurface::RequestData(
     vtkErrorMacro(<< error);
   }
   return 1; // also then: the output is valid, if empty, and VTK would only add a second message
+}
+
+void vtkPMBParticleSurface::WarnOfRanks(vtkInformation* outInfo)
+{
+  using Pipeline = vtkStreamingDemandDrivenPipeline;
+  const int ranks = outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES());
+  if (ranks > 1 && outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()) == 0 && !this->HasWarned)
+  {
+    this->HasWarned = true;
+    vtkWarningMacro(<< "Each of " << ranks << " ranks makes a closed surface of the points that it has: "
+                    << "where points of one fluid are on several ranks, use one rank.");
+  }
 }
 
 void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)

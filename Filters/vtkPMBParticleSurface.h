@@ -161,6 +161,10 @@ private:
   vtkPMBParticleSurface(const vtkPMBParticleSurface&) = delete;
   void operator=(const vtkPMBParticleSurface&) = delete;
 
+  // Once, on the first of several ranks.
+  void WarnOfRanks(vtkInformation* outInfo);
+
+  bool HasWarned = false;
   class Internals;
   std::unique_ptr<Internals> Kept; // memory from one execution to the next
 };

@@ -131,6 +131,16 @@ def left_out():
     true("2 of 514 points are at a position that is not a finite number" in log.text(), f"got {log.text()!r}")
 
 
+def ranks():
+    """The first of several warns once that each makes a surface of its own."""
+    filter_ = surface(cloud(lattice())).GetClientSideObject()
+    for piece, of, warnings in ((0, 1, 0), (1, 2, 0), (0, 2, 1), (0, 2, 0)):
+        with Messages() as log:
+            filter_.Modified()
+            filter_.UpdatePiece(piece, of, 0)
+        equal(log.text().count("ranks makes a closed surface"), warnings, f"warnings of piece {piece} of {of}")
+
+
 def blocks():
     data = vtkMultiBlockDataSet()
     data.SetBlock(0, cloud(lattice()))
@@ -188,4 +198,4 @@ def abort():
 
 
 load_plugin()
-run(apply_gives_a_surface, spheres, arrays, kernels_and_settings, threads_and_steps, left_out, blocks, bad_input, abort)
+run(apply_gives_a_surface, spheres, arrays, kernels_and_settings, threads_and_steps, left_out, ranks, blocks, bad_input, abort)
