@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The examples of Docs/Examples, each in a process of its own and in a folder of its own: what they print and write is
-compared with vtkFlyingEdges3D. What they say without their data, and of wrong arguments.
+compared with vtkFlyingEdges3D, and of particles with the filter itself. What they say without their data, and of wrong arguments.
 
 The first argument is the folder of the Python package pmb. The example in C++ is built and run by test_install.sh."""
 import math
@@ -10,11 +10,12 @@ import subprocess
 import sys
 import tempfile
 
+import numpy
 from paraview import simple
 from vtkmodules.vtkIOXML import vtkXMLImageDataWriter, vtkXMLPolyDataReader
 
 from plugin_testing import (HERE, ball, counts, equal, flying_edges, image, load_plugin, near, output, pixels, plugin_list,
-                            run, true)
+                            point_array, producer, run, true)
 import scans
 
 TOP = os.path.abspath(os.path.join(HERE, os.pardir, os.pardir))
@@ -89,6 +90,23 @@ def animated():
     equal([[int(row[0]), float(row[1]), int(row[2])] for row in rows], expected, "frames, isovalues and triangles")
     equal(names, ["frame000.png", "frame001.png", "frame002.png"], "files")
     equal(len(set(pictures)), 3, "pictures that differ")
+
+
+def fluid():
+    """Particles fall and spread; each picture is of the surface of its file."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = succeed("animate_fluid.py", "--distance", 0.1, "--frames", 3, "--output", "film", folder=folder)
+        names = sorted(os.listdir(os.path.join(folder, "film")))
+        pictures = [pixels(os.path.join(folder, "film", name)).tobytes() for name in names[3:]]
+        clouds = [surface_of(os.path.join(folder, "film", name)) for name in names[:3]]
+    equal(names, ["fluid000.vtp", "fluid001.vtp", "fluid002.vtp", "frame000.png", "frame001.png", "frame002.png"], "files")
+    equal(len(set(pictures)), 3, "pictures that differ")
+    heights = [point_array(cloud, "Velocity")[:, 2].mean() for cloud in clouds]
+    true(heights[0] == 0 > heights[1] > heights[2], f"the mean velocities upward are {heights}")
+    for line, cloud in zip(text.splitlines()[1:], clouds):
+        mesh = output(simple.PMBParticleSurface(Input=producer(cloud), Radius=0.05, SmoothingLength=2.4, CellSize=0.5))
+        equal(int(line.split()[1].replace(",", "")), counts(mesh)[1], "triangles")
+        near(float(line.split()[2]), numpy.linalg.norm(point_array(mesh, "Velocity"), axis=1).max(), 0.006, "fastest")
 
 
 def batch():
@@ -174,6 +192,7 @@ REFUSED = [
     (1, "There is no file gone.vti", ["VTK/contour.py", "gone.vti", 1, "out.vtp"], True),
     (1, NO_PLUGIN, ["color_by_second_array.py"], False),
     (1, NO_PLUGIN, ["animate_isovalues.py"], False),
+    (1, NO_PLUGIN, ["animate_fluid.py"], False),
     (1, NO_PLUGIN, ["save_scan_state.py"], False),
     (1, NO_PLUGIN, ["batch.py", 1, SCAN], False),
     (1, "package pmb cannot be imported", ["VTK/contour.py", SCAN, 1, "a.vtp"], False),
@@ -181,6 +200,8 @@ REFUSED = [
     (1, "has no point array CT; it has: MRI", ["color_by_second_array.py", "--array", "CT"], True),
     (1, "there is no such folder", ["color_by_second_array.py", "--output", "no/a.png"], True),
     (1, "needs at least 2", ["animate_isovalues.py", "--frames", 1], True),
+    (1, "needs at least 2", ["animate_fluid.py", "--frames", 1], True),
+    (1, "use 0.005 to 0.1", ["animate_fluid.py", "--distance", 1], True),
     (1, "Cannot make the folder plugins.xml/a", ["animate_isovalues.py", "--output", "plugins.xml/a"], True),
     (2, "arguments are required: FILE", ["batch.py", 1], True),
     (2, "arguments are required: output", ["VTK/contour.py", SCAN, 1], True),
@@ -199,4 +220,4 @@ def refused():
 
 
 load_plugin()
-run(colored_by_second_array, animated, batch, plain_vtk, state, refused)
+run(colored_by_second_array, animated, fluid, batch, plain_vtk, state, refused)

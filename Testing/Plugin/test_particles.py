@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PMB Particle Surface: its surfaces and normals, the radius that it finds, ghosts, blocks, bad input, aborting."""
+"""PMB Particle Surface: its surfaces, normals and arrays, the radius that it finds, ghosts, ranks, blocks, bad input,
+aborting."""
 import numpy
 from paraview import simple
 from paraview.vtk.util.numpy_support import numpy_to_vtk
@@ -198,4 +199,5 @@ def abort():
 
 
 load_plugin()
-run(apply_gives_a_surface, spheres, arrays, kernels_and_settings, threads_and_steps, left_out, ranks, blocks, bad_input, abort)
+run(apply_gives_a_surface, spheres, arrays, kernels_and_settings, threads_and_steps, left_out, ranks, blocks, bad_input,
+    abort)
