@@ -3,9 +3,9 @@
 
 Usage: ./pmb demo, or ./pmb pvpython Docs/demo.py [FOLDER]
 
-Writes FOLDER/demo.png and FOLDER/demo.vtp (FOLDER: out/ in the current folder) and prints a table. Both filters make
-normals and no scalars, on the volume already in memory. "first" is the first extraction; "next" the median of 5
-changes of the isovalue.
+Writes FOLDER/demo.png, FOLDER/demo.vtp and FOLDER/rays.png (FOLDER: out/ in the current folder) and prints a table. Both
+filters make normals and no scalars, on the volume already in memory. "first" is the first extraction; "next" the median
+of 5 changes of the isovalue. rays.png has the mesh on the left, and the same surface by rays, without a mesh, on the right.
 """
 import os
 import sys
@@ -105,7 +105,7 @@ def show_slices(scan, view):
         display.SetScalarBarVisibility(view, False)
 
 
-def save_picture(scan, contour, path):
+def make_view():
     view = CreateView("RenderView")
     view.OrientationAxesVisibility = 0
     view.UseColorPaletteForBackground = 0
@@ -113,10 +113,32 @@ def save_picture(scan, contour, path):
     view.Background, view.Background2 = [0.84, 0.88, 0.93], [1.0, 1.0, 1.0]
     view.CameraFocalPoint, view.CameraPosition = [-2.0, -14.0, 16.0], [-330.0, 400.0, 190.0]
     view.CameraViewUp, view.CameraViewAngle = [0.0, 0.0, 1.0], 23.0
+    return view
+
+
+def save_picture(scan, contour, path):
+    view = make_view()
     show_surface(contour, view)
     show_slices(scan, view)
     SaveScreenshot(path, view, ImageResolution=[1200, 1000])
     Delete(view)
+
+
+def save_pair(scan, contour, path):
+    """The mesh beside the isosurface by rays."""
+    layout, views = CreateLayout(), [make_view(), make_view()]
+    layout.SplitHorizontal(0, 0.5)
+    for view, shown, kind in zip(views, (contour, scan), ("Surface", "Isosurface")):
+        AssignViewToLayout(view=view, layout=layout)
+        display = Show(shown, view)
+        display.ColorArrayName = ["POINTS", ""]
+        display.AmbientColor = display.DiffuseColor = [0.90, 0.74, 0.62]
+        display.SetRepresentationType(kind)
+        if kind == "Isosurface":
+            display.IsosurfaceValues = [ISOVALUE]
+    SaveScreenshot(path, layout, ImageResolution=[1600, 800])
+    for view in views:
+        Delete(view)
 
 
 def main(arguments):
@@ -133,9 +155,10 @@ def main(arguments):
     if reason:
         print(f"the GPU is not used: {reason}")
     save_picture(scan, ours, os.path.join(folder, "demo.png"))
+    save_pair(scan, ours, os.path.join(folder, "rays.png"))
     # Not "Appended", the default: VTK 9.2 cannot read that with newer versions of expat.
     SaveData(os.path.join(folder, "demo.vtp"), proxy=ours, DataMode="Binary", CompressorType="ZLib")
-    for name in ("demo.png", "demo.vtp"):
+    for name in ("demo.png", "demo.vtp", "rays.png"):
         print(f"{os.path.join(folder, name)}: {os.path.getsize(os.path.join(folder, name)):,} bytes")
 
 

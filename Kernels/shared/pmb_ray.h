@@ -180,7 +180,11 @@ PMB_INLINE pmb_ray_brick pmb_ray_first_brick(const pmb_ray_job *job, const pmb_r
 /* Where the ray leaves the brick. */
 PMB_INLINE float pmb_ray_leaves(const pmb_ray *ray, const pmb_ray_brick *brick)
 {
-  return fminf(fminf(brick->until[0], brick->until[1]), fminf(brick->until[2], ray->leave));
+  float leave = ray->leave;
+  for (int a = 0; a < 3; ++a) {
+    leave = brick->until[a] < leave ? brick->until[a] : leave;
+  }
+  return leave;
 }
 
 PMB_INLINE int64_t pmb_ray_brick_number(const pmb_ray_job *job, const pmb_ray_brick *brick)
@@ -233,7 +237,7 @@ PMB_INLINE float pmb_ray_dot(const float a[3], const float b[3])
 /* Makes the largest component of a vector 1. Without a direction it becomes NaN. */
 PMB_INLINE void pmb_ray_scale(float v[3])
 {
-  const float xy = fmaxf(fabsf(v[0]), fabsf(v[1])), largest = fmaxf(xy, fabsf(v[2]));
+  const float x = fabsf(v[0]), y = fabsf(v[1]), z = fabsf(v[2]), xy = x > y ? x : y, largest = xy > z ? xy : z;
   const float tiny = largest < 1e-18f ? 1e20f : 1, factor = 1 / (largest * tiny);
   for (int a = 0; a < 3; ++a) {
     v[a] = v[a] * tiny * factor;

@@ -30,6 +30,7 @@ def demo():
         reader.Update()
         mesh = reader.GetOutput()
         picture = pixels(os.path.join(folder, "demo.png"))
+        pair = pixels(os.path.join(folder, "rays.png"))[:, :, :3].astype(float)
     equal((number(facts["points"][0]), number(facts["triangles"][0])), counts(mesh), "points and triangles")
     near(number(facts["triangles"][0]) / number(facts["triangles"][1]), 1.0, 0.001, "triangles, ours over Contour's")
     near(number(facts["area"][0]) / number(facts["area"][1]), 1.0, 1e-6, "area, ours over Contour's")
@@ -41,6 +42,9 @@ def demo():
     check_mesh(mesh, bounds[0::2], bounds[1::2], strict=False)
     equal(picture.shape[:2], (1000, 1200), "size of the picture")
     true(len(numpy.unique(picture.reshape(-1, picture.shape[2]), axis=0)) > 1000, "the picture is plain")
+    mesh_side, ray_side = pair[:, 10:780], pair[:, 810:1580]
+    true(numpy.abs(mesh_side.mean((0, 1)) - ray_side.mean((0, 1))).max() < 2, "the picture by rays has other colors")
+    true(mesh_side.std() > 20 and ray_side.std() > 20, "a half of the pair is plain")
 
 
 run(demo)
