@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The examples of Docs/Examples, each in a process of its own and in a folder of its own: what they print and write is
-compared with vtkFlyingEdges3D, and of particles with the filter itself. What they say without their data, and of wrong arguments.
+compared with vtkFlyingEdges3D, surfaces of particles with those of the filter. What they say without their data, and of
+wrong arguments.
 
 The first argument is the folder of the Python package pmb. The example in C++ is built and run by test_install.sh."""
 import math
