@@ -7,11 +7,8 @@
 #define PMB_EACH_TYPE "shared/pmb_ray_template.h"
 #include "shared/pmb_each_type.h"
 
-enum {
-  THREADS = 256,
-  SHARE =
-    4 /* threads of a ray in mode composite: of 1, 2, 4 and 8 the fastest from most sides (Docs/PERFORMANCE.md) */
-};
+/* SHARE: threads of a ray in mode composite; of 1, 2, 4 and 8 the fastest from most sides (Docs/RAYS.md). */
+enum { THREADS = 256, SHARE = 4 };
 
 /* pmb_ray_cast of a sample type. */
 #define PMB_CAST(NAME, type, name, real)                                                            \
