@@ -16,16 +16,54 @@
 #include "vtkOpenGLState.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkShaderProgram.h"
+#include "vtkSmartPointer.h"
 #include "vtkTextureObject.h"
 #include "vtkWeakPointer.h"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
+// A texture that says when VTK releases it, also because its window loses the context.
+class vtkPMBPictureTexture : public vtkTextureObject
+{
+public:
+  static vtkPMBPictureTexture* New()
+  {
+    auto* made = new vtkPMBPictureTexture;
+    made->InitializeObjectBase();
+    return made;
+  }
+  vtkTypeMacro(vtkPMBPictureTexture, vtkTextureObject);
+
+  void ReleaseGraphicsResources(vtkWindow* window) override
+  {
+    this->Superclass::ReleaseGraphicsResources(window);
+    if (this->OnRelease)
+    {
+      this->OnRelease();
+    }
+  }
+
+  std::function<void()> OnRelease;
+};
+
 class vtkPMBVolumePicture
 {
 public:
+  vtkPMBVolumePicture()
+  {
+    this->ColorTexture->OnRelease = [this] { this->ReleaseBuffers(); };
+  }
+  ~vtkPMBVolumePicture()
+  {
+    this->Release(this->Window);
+    this->ColorTexture->OnRelease = nullptr;
+  }
+  vtkPMBVolumePicture(const vtkPMBVolumePicture&) = delete;
+  void operator=(const vtkPMBVolumePicture&) = delete;
+
   // Makes room for a picture whose lower left pixel is at the origin. False: OpenGL has no memory.
   bool Resize(vtkOpenGLRenderWindow* window, const int origin[2], int width, int height)
   {
@@ -107,22 +145,37 @@ public:
 
   void Release(vtkWindow* window)
   {
-    this->Names.Registered = nullptr; // before OpenGL deletes them
+    this->ReleaseBuffers();
     this->ColorTexture->ReleaseGraphicsResources(window);
     this->DepthTexture->ReleaseGraphicsResources(window);
-    for (vtkOpenGLBufferObject* buffer : { this->Colors.Get(), this->Depth.Get(), this->Limits.Get() })
-    {
-      buffer->ReleaseGraphicsResources();
-    }
     if (this->Quad)
     {
       this->Quad->ReleaseGraphicsResources(window);
       this->Quad.reset();
     }
-    this->Size[0] = this->Size[1] = 0;
   }
 
 private:
+  // OpenGL deletes buffers of the current context, by number: it must be theirs.
+  void ReleaseBuffers()
+  {
+    const vtkSmartPointer<vtkOpenGLRenderWindow> window = this->Window.Get();
+    if (window)
+    {
+      window->PushContext();
+    }
+    this->Names.Registered = nullptr; // before OpenGL deletes them
+    for (vtkOpenGLBufferObject* buffer : { this->Colors.Get(), this->Depth.Get(), this->Limits.Get() })
+    {
+      buffer->ReleaseGraphicsResources();
+    }
+    this->Size[0] = this->Size[1] = 0;
+    if (window)
+    {
+      window->PopContext();
+    }
+  }
+
   // Gives a buffer room for so many numbers of a pixel, and the texture that reads it.
   bool Make(vtkOpenGLBufferObject* buffer, vtkTextureObject* texture, int numbers)
   {
@@ -174,7 +227,8 @@ private:
   vtkWeakPointer<vtkOpenGLRenderWindow> Window; // that the rest belongs to
   std::unique_ptr<vtkOpenGLQuadHelper> Quad;
   vtkNew<vtkOpenGLBufferObject> Colors, Depth, Limits;
-  vtkNew<vtkTextureObject> ColorTexture, DepthTexture;
+  vtkNew<vtkPMBPictureTexture> ColorTexture;
+  vtkNew<vtkTextureObject> DepthTexture;
   vtkPMBContourFilter::OpenGLBuffers Names = {};
   int Origin[2] = { 0, 0 };
   int Size[2] = { 0, 0 };

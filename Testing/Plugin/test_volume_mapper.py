@@ -268,6 +268,30 @@ def test_windows():
     true(psnr(*pictures) > 34, f"two viewports: PSNR {psnr(*pictures):.1f} dB")
 
 
+def test_windows_end():
+    """A volume leaves its window while another window's context is current, and a window is deleted: the others draw on."""
+    image = gyroid()
+
+    def scene():
+        look = property_of(ISOVALUE)
+        return Scene(volume_of(vtkPMBVolumeMapper(), image, vtkVolumeMapper.ISOSURFACE_BLEND, look)), look
+
+    expected, look = scene()
+    look.GetIsoSurfaceValues().SetValue(0, -.4)
+    picture = expected.pixels()
+    for end in (lambda old: old.renderer.RemoveAllViewProps(), lambda old: old.window.Finalize()):
+        old, _ = scene()
+        old.pixels()
+        new, look = scene()
+        before = new.pixels()
+        end(old)
+        del old
+        look.GetIsoSurfaceValues().SetValue(0, -.4)
+        after = new.pixels()
+        true(abs(after - picture).max() <= 1, f"differs by {abs(after - picture).max()}")
+        true(abs(after - before).max() > 50, "the picture did not change")
+
+
 def test_odd_input():
     """No data, flat data, samples that are not finite, changes between pictures: no crash, and no message but of errors."""
     flat, empty, other = gyroid(dims=(20, 20, 1)), vtkImageData(), gyroid()
@@ -289,4 +313,4 @@ def test_odd_input():
 
 
 run(test_blend_modes, test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_left_to_vtk,
-    test_windows, test_odd_input)
+    test_windows, test_windows_end, test_odd_input)
