@@ -139,6 +139,9 @@ private:
   std::vector<const vtkDataArray*> Gone; // arrays were deleted
   Usage Last = { 0, 0 };                 // when they were not in use
 };
+
+// Lets the context's GPU write to the buffers, unless it may already.
+pmb_status RegisterBuffers(pmb_context* context, vtkPMBContourFilter::OpenGLBuffers& buffers);
 }
 
 VTK_ABI_NAMESPACE_END

@@ -89,6 +89,18 @@ bool vtkPMBContourFilter::EmitToOpenGL(
   return contexts->EmitToOpenGL(origin->Count, buffers, how);
 }
 
+pmb_status vtkPMBContour::RegisterBuffers(pmb_context* context, vtkPMBContourFilter::OpenGLBuffers& buffers)
+{
+  pmb_gl_buffers* made = nullptr;
+  if (buffers.Registered)
+  {
+    return PMB_OK;
+  }
+  const pmb_status status = pmb_register_gl(context, buffers.Points, buffers.Normals, buffers.Triangles, &made);
+  buffers.Registered = { made, [](void* old) { pmb_unregister_gl(static_cast<pmb_gl_buffers*>(old)); } };
+  return status;
+}
+
 bool vtkPMBContour::Contexts::EmitToOpenGL(
   vtkMTimeType count, vtkPMBContourFilter::OpenGLBuffers* buffers, const pmb_gl_mesh& mesh)
 {
@@ -100,13 +112,7 @@ bool vtkPMBContour::Contexts::EmitToOpenGL(
   {
     return has;
   }
-  pmb_status status = PMB_OK;
-  if (!buffers->Registered)
-  {
-    pmb_gl_buffers* made = nullptr;
-    status = pmb_register_gl((*found)->Get(), buffers->Points, buffers->Normals, buffers->Triangles, &made);
-    buffers->Registered = { made, [](void* old) { pmb_unregister_gl(static_cast<pmb_gl_buffers*>(old)); } };
-  }
+  pmb_status status = RegisterBuffers((*found)->Get(), *buffers);
   if (status == PMB_OK)
   {
     status = pmb_emit_gl((*found)->Get(), static_cast<pmb_gl_buffers*>(buffers->Registered.get()), &mesh);

@@ -29,14 +29,8 @@ struct Job
 
 pmb_status CastToOpenGL(Context& context, vtkPMBContourFilter::OpenGLBuffers* buffers, Job& job)
 {
-  pmb_status status = PMB_OK;
-  if (!buffers->Registered)
-  {
-    pmb_gl_buffers* made = nullptr;
-    status = pmb_register_gl(context.Get(), buffers->Points, buffers->Normals, buffers->Triangles, &made);
-    buffers->Registered = { made, [](void* old) { pmb_unregister_gl(static_cast<pmb_gl_buffers*>(old)); } };
-    job.IsApart = status == PMB_UNAVAILABLE;
-  }
+  pmb_status status = RegisterBuffers(context.Get(), *buffers);
+  job.IsApart = status == PMB_UNAVAILABLE;
   if (status == PMB_OK)
   {
     status = pmb_cast_rays_gl(context.Get(), static_cast<pmb_gl_buffers*>(buffers->Registered.get()), &job.Request);

@@ -126,25 +126,14 @@ PMB_ADD_TO_TOTALS(spheres, PMB_KERNEL_SPHERES)
 static void find_totals(attribute_sum *sum, const pmb_cpu_record *record)
 {
   static void (*const add[])(void *) = { add_spline, add_gaussian, add_polynomial, add_spheres };
-  const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
-  const pmb_particles *p = sum->p;
   pmb_particle_scratch *s = sum->scratch;
-  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, add[p->request.kernel], sum, p->sorted };
-  for (int a = 0; a < 3; ++a) {
-    search.first[a] = record->position[a] * size[a];
-    search.last[a] = search.first[a] + size[a];
-  }
   for (int c = 0; c <= sum->columns; ++c) {
     memset(s->total[c], 0, ((size_t)sum->points + PMB_LANES) * sizeof(double));
-  }
-  for (int i = 0; i < sum->points + PMB_LANES; ++i) {
-    s->deepest[i] = -INFINITY;
   }
   for (int j = 0; j < PMB_PARTICLE_NEAR; ++j) {
     s->value[0][j] = 1;
   }
-  begin_near(p, p->amounts.data, &s->near);
-  search_near(&search, 0);
+  search_brick(sum->p, record, s, sum->points, add[sum->p->request.kernel], sum, sum->p->sorted);
 }
 
 /* Moves points that no kernel reaches to the sample inside: along an edge the potential need not be a line. Returns how many. */

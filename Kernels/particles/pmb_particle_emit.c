@@ -150,19 +150,11 @@ static void emit_gradients(const pmb_particles *p, const pmb_cpu_record *record,
   pmb_particle_scratch *s, int n, int64_t first)
 {
   static void (*const add[])(void *) = { add_spline, add_gaussian, add_polynomial, add_spheres };
-  const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   gradient_sum b = { s, n, p->cpu.tables->places };
-  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, add[p->request.kernel], &b, NULL };
   for (int a = 0; a < 3; ++a) {
-    search.first[a] = record->position[a] * size[a];
-    search.last[a] = search.first[a] + size[a];
     memset(s->sum[a], 0, ((size_t)n + PMB_LANES) * sizeof(float));
   }
-  for (int i = 0; i < n + PMB_LANES; ++i) {
-    s->deepest[i] = -INFINITY;
-  }
-  begin_near(p, p->amounts.data, &s->near);
-  search_near(&search, 0);
+  search_brick(p, record, s, n, add[p->request.kernel], &b, NULL);
   write_gradients(p, parameters, s, n, p->cpu.mesh, first);
 }
 

@@ -178,6 +178,23 @@ static inline int list_near_points(pmb_particle_scratch *s, const uint8_t (*plac
   return list_margins(s, places);
 }
 
+/* Takes the particles near the points of a brick, of which there are n. Begins their s->deepest. */
+static inline void search_brick(const pmb_particles *p, const pmb_cpu_record *record, pmb_particle_scratch *s, int n,
+  void (*take)(void *arg), void *arg, const uint32_t *indices)
+{
+  const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, take, arg, indices };
+  for (int a = 0; a < 3; ++a) {
+    search.first[a] = record->position[a] * size[a];
+    search.last[a] = search.first[a] + size[a];
+  }
+  for (int i = 0; i < n + PMB_LANES; ++i) {
+    s->deepest[i] = -INFINITY;
+  }
+  begin_near(p, p->amounts.data, &s->near);
+  search_near(&search, 0);
+}
+
 /* pmb_particle_attributes.c: interpolates the mesh's attributes to the n points of a brick, of which the first is `first`. Changes
  * s->place. */
 void PMB_PATH_NAME(pmb_particle_interpolate)(const pmb_particles *p, pmb_particle_scratch *s,
