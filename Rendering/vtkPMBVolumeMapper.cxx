@@ -371,6 +371,7 @@ void vtkPMBVolumeMapper::RenderWithOther(vtkRenderer* renderer, vtkVolume* volum
   this->Other->SetCroppingRegionPlanes(this->CroppingRegionPlanes);
   this->Other->SetClippingPlanes(this->ClippingPlanes);
   this->Other->SetSampleDistance(this->SampleDistance > 0 ? static_cast<float>(this->SampleDistance) : 1);
+  this->Other->SetUseJittering(this->UseJittering);
   this->Other->SetAutoAdjustSampleDistances(this->SampleDistance <= 0);
   this->Other->Render(renderer, volume);
 }
@@ -402,6 +403,7 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   Scene& scene = this->Own->Kept;
   scene.Clear();
   scene.Request.step = this->SampleDistance;
+  scene.Request.jitter = this->UseJittering;
   AddCamera(renderer, volume, scene);
   if (scene.Request.width < 1 || scene.Request.height < 1)
   {
@@ -448,6 +450,7 @@ void vtkPMBVolumeMapper::PrintSelf(ostream& os, vtkIndent indent)
 {
   this->Superclass::PrintSelf(os, indent);
   os << indent << "SampleDistance: " << this->SampleDistance << "\n";
+  os << indent << "UseJittering: " << this->UseJittering << "\n";
   os << indent << "Device: " << this->Device << "\n";
   os << indent << "NumberOfThreads: " << this->NumberOfThreads << "\n";
   os << indent << "LastDevice: " << this->GetLastDevice() << "\n";

@@ -47,6 +47,15 @@ public:
 
   ///@{
   /**
+   * Set/Get whether the samples of each pixel are moved by a part of a step, against rings where steps are long. Default: off.
+   */
+  vtkSetMacro(UseJittering, vtkTypeBool);
+  vtkGetMacro(UseJittering, vtkTypeBool);
+  vtkBooleanMacro(UseJittering, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
    * Set/Get where to compute and on how many threads: as in vtkPMBContourFilter.
    */
   vtkSetClampMacro(Device, int, 0, 2);
@@ -88,6 +97,7 @@ private:
   const std::unique_ptr<Internals> Own;
   vtkNew<vtkSmartVolumeMapper> Other;
   double SampleDistance = 0.0;
+  vtkTypeBool UseJittering = 0;
   int Device;
   int NumberOfThreads = 0;
 };

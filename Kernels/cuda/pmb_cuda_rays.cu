@@ -19,10 +19,6 @@ enum { THREADS = 256, SHARE = 4 };
   }
 PMB_SAMPLE_TYPES(PMB_CAST)
 
-typedef struct alignas(4 * sizeof(float)) color {
-  float c[4];
-} color;
-
 /* The pixels of a warp of which LANES threads share a ray, and of a block. */
 template <int LANES> struct tile {
   enum { X = LANES == 1 ? 8 : 4, Y = 32 / LANES / X, BLOCK_X = 2 * X, BLOCK_Y = 4 * Y };
@@ -31,7 +27,7 @@ template <int LANES> struct tile {
 /* d_limits, d_depth: NULL where they are not wanted. */
 template <class T, int MODE, int LANES>
 static __global__ void __launch_bounds__(THREADS, MODE == PMB_RAY_COMPOSITE ? 3 : 2)
-  rays_kernel(const __grid_constant__ pmb_ray_job job, const float *d_limits, color *d_colors, float *d_depth)
+  rays_kernel(const __grid_constant__ pmb_ray_job job, const float *d_limits, pmb_ray_entry *d_colors, float *d_depth)
 {
   typedef tile<LANES> tile;
   const int thread = threadIdx.x & 31, warp = threadIdx.x >> 5, ray = thread / LANES, lane = thread % LANES;
@@ -99,7 +95,7 @@ static cudaError_t launch_mode(pmb_cuda *cuda, const pmb_ray_job *job, const pic
   const int across = (job->width + tile::BLOCK_X - 1) / tile::BLOCK_X;
   const int down = (job->height + tile::BLOCK_Y - 1) / tile::BLOCK_Y;
   return pmb_cuda_launch(cuda, 0, rays_kernel<T, MODE, LANES>, (unsigned)(across * down), THREADS, 0, *job,
-    p->d_limits, (color *)p->d_colors, p->d_depth);
+    p->d_limits, (pmb_ray_entry *)p->d_colors, p->d_depth);
 }
 
 template <class T> static cudaError_t launch(pmb_cuda *cuda, const pmb_ray_job *job, const picture *p)

@@ -191,6 +191,7 @@ static pmb_status make_view(pmb_context *context, const pmb_ray_request *request
     shortest = fmin(shortest, edge);
     longest_ray += edge * job->dims[a];
   }
+  job->jitter = request->jitter;
   job->step = request->step > 0 ? request->step : fmax(shortest / 2, 2 * longest_ray / PMB_RAY_STEPS);
   if (!(longest_ray / job->step < PMB_RAY_STEPS)) {
     return pmb_fail(context, PMB_INVALID,

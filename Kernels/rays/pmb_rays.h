@@ -49,6 +49,7 @@ typedef struct pmb_ray_request {
   /* World length from sample to sample of a ray, counted from the near plane; 0: half the shortest edge of a cell, or
    * more where that is a millionth of the volume. A ray has less than a million samples in the volume. */
   double step;
+  int jitter; /* 1: moves the samples of each pixel by a part of a step, against rings where steps are long */
 
   const pmb_ray_isovalue *isovalues; /* mode isosurface */
   int isovalue_count;

@@ -41,6 +41,7 @@ typedef struct pmb_ray_job {
   int mode, width, height;
   double clip_to_index[16], index_to_clip[16], index_to_world[12];
   double step;
+  int jitter;
   double box[6];
   int plane_count, light_count, isovalue_count, shade;
   double planes[PMB_RAY_PLANES][4];              /* of indices */
@@ -84,6 +85,15 @@ PMB_INLINE void pmb_ray_clip(double a, double b, double *enter, double *leave)
   }
 }
 
+/* A number from 0 to 1, below 1, that looks random. */
+PMB_INLINE double pmb_ray_noise(int x, int y)
+{
+  uint32_t bits = (uint32_t)x * 0x9e3779b1u ^ (uint32_t)y * 0x85ebca77u;
+  bits = (bits ^ bits >> 15) * 0x2c1b3c6du;
+  bits = (bits ^ bits >> 12) * 0x297a2d39u;
+  return (bits ^ bits >> 15) / 4294967296.0;
+}
+
 /* Makes the ray of a pixel. Returns 0 if it does not meet the volume. limit: OpenGL's depth where it ends. */
 PMB_INLINE int pmb_ray_make(const pmb_ray_job *job, int x, int y, float limit, pmb_ray *ray)
 {
@@ -111,7 +121,7 @@ PMB_INLINE int pmb_ray_make(const pmb_ray_job *job, int x, int y, float limit, p
   if (!(enter < leave) || !(per_step > 0) || !((leave - enter) / per_step < PMB_RAY_STEPS)) {
     return 0;
   }
-  const double first = floor(enter / per_step);
+  const double moved = job->jitter ? pmb_ray_noise(x, y) : 0, first = floor(enter / per_step - moved) + moved;
   ray->enter = (float)(enter / per_step - first);
   ray->leave = (float)(leave / per_step - first);
   for (int a = 0; a < 3; ++a) {

@@ -238,6 +238,41 @@ static void small_steps(void)
   alarm(0);
 }
 
+/* Samples that are moved find the same surfaces; in long steps they give another picture, with about the same mean. */
+static void jitter(void)
+{
+  static shot plain, moved;
+  pmb_context *context = context_new(2, NULL);
+  for (int mode = PMB_RAY_ISOSURFACE; mode <= PMB_RAY_COMPOSITE; mode++) {
+    test_volume v;
+    test_rng rng = { 18 };
+    double sums[2] = { 0, 0 };
+    int differ = 0, apart = 0;
+    make_plain(&v, FIELD_BALL, &rng);
+    shot_make(&plain, (pmb_ray_mode)mode);
+    set_isovalues(&plain, 1, 0.2, 0, 1);
+    set_table(&plain, TABLE, -1, 1, 8, 0.8, &rng);
+    place_camera(&plain, &v.view, CAMERA_PARALLEL, &rng);
+    plain.r.step = mode == PMB_RAY_COMPOSITE ? 3 : 0.5;
+    shot_copy(&moved, &plain);
+    moved.r.jitter = 1;
+    CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &plain.r), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &moved.r), PMB_OK);
+    for (int n = 0; n < 4 * PIXELS; n++) {
+      sums[0] += plain.colors[n];
+      sums[1] += moved.colors[n];
+      differ += fabs(plain.colors[n] - moved.colors[n]) > 1 / 255.0;
+      apart += n < PIXELS && !(fabs(plain.depth[n] - moved.depth[n]) < 1e-4);
+    }
+    CHECK(sums[0] > 100 && fabs(sums[1] / sums[0] - 1) < 0.02, "mode %d: sums %g and %g", mode, sums[0], sums[1]);
+    CHECK(mode == PMB_RAY_COMPOSITE ? differ > PIXELS / 4 : differ + apart < PIXELS / 100,
+      "mode %d: %d colors differ, %d depths", mode, differ, apart);
+    volume_free(&v);
+  }
+  pmb_destroy(context);
+}
+
 /* PMB_TEST_ROUNDS: how many rounds, PMB_TEST_SEED: the seed of the first; each has its own. */
 static uint64_t first_seed = 7000;
 
@@ -300,5 +335,6 @@ TEST_MAIN(
   CASE(far_away)
   CASE(long_volumes)
   CASE(small_steps)
+  CASE(jitter)
   CASE(anything)
 )
