@@ -3,7 +3,7 @@
 """Usage: check_includes.py: who may include what, so that the core stays free of VTK and the layers stay layers.
 
   Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers; CUDA files: and the
-                    CUDA runtime
+                    CUDA runtime and CUB's functions for a device, which come with it
   Filters           VTK, the C++ library, libc, pmb.h, pmb_rays.h and pmb_particles.h of the
                     core
   Rendering         as Filters without pmb.h, but with the structs of pmb_rays.h, and OpenGL through VTK; the
@@ -53,6 +53,8 @@ def fault(path, bracket, name):
             return None
         core = (TOP / "Kernels" / name).is_file() and re.fullmatch(r"([a-z]+/)*pmb\w*\.(h|c|inc|cuh)", name)
         if path.suffix in (".cu", ".cuh") and bracket == "<" and name in ("cuda.h", "cuda_runtime.h"):
+            return None
+        if path.suffix == ".cu" and bracket == "<" and name.startswith("cub/device/"):
             return None
         if bracket == "<" and is_libc(name) or bracket == '"' and (core or own and folder[0] == "Testing"):
             return None

@@ -23,6 +23,7 @@ enum { PMB_GL_BUFFERS = 3 }; /* points, normals, triangles */
 
 struct pmb_ray_request; /* pmb_rays.h, pmb_ray.h */
 struct pmb_ray_job;
+struct pmb_particles; /* pmb_particle_job.h */
 
 /* Functions return PMB_OK, PMB_OUT_OF_MEMORY, PMB_ABORTED or PMB_TOO_LARGE, and PMB_INVALID for pointers that are not where
  * on_device says; pmb_fail sets the text. */
@@ -58,6 +59,12 @@ typedef struct pmb_backend {
   pmb_status (*unmap_gl)(pmb_context *context, pmb_gl_buffers *buffers);
   /* Fills the arrays of a request for rays; the job lacks the volume's place. NULL: pmb_cast_rays does it on the CPU. */
   pmb_status (*cast_rays)(pmb_context *context, const struct pmb_ray_request *request, const struct pmb_ray_job *job);
+  /* Surfaces of particles, of which prepare is done. takes: whether the grid is not too large; else, and where they are NULL, the
+   * CPU does it. drop: frees what count has kept for emit. */
+  int (*takes_particles)(const struct pmb_particles *particles);
+  pmb_status (*count_particles)(pmb_context *context, struct pmb_particles *particles);
+  pmb_status (*emit_particles)(pmb_context *context, struct pmb_particles *particles, const pmb_mesh *mesh);
+  void (*drop_particles)(pmb_context *context, const struct pmb_particles *particles);
 } pmb_backend;
 
 struct pmb_gl_buffers {

@@ -401,5 +401,11 @@ static pmb_status cpu_summary(pmb_context *context, pmb_buffer *copy, const void
   return PMB_OK;
 }
 
-const pmb_backend pmb_cpu_backend = { "cpu", cpu_create, cpu_destroy, cpu_bind, cpu_unbind, cpu_count, cpu_emit, NULL,
-  cpu_summary, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL };
+const pmb_backend pmb_cpu_backend = { .name = "cpu",
+  .create = cpu_create,
+  .destroy = cpu_destroy,
+  .bind = cpu_bind,
+  .unbind = cpu_unbind,
+  .count = cpu_count,
+  .emit = cpu_emit,
+  .summary = cpu_summary };

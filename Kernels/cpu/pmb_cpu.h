@@ -193,10 +193,10 @@ typedef struct pmb_cpu_scratch {
   uint32_t brick_ids[PMB_BRICK_IDS];        /* of its triangles, before they are made wide */
   uint16_t list[PMB_BRICK_MAX_POINTS + 64]; /* row << 7 | kind << 5 | x */
   pmb_rows rows;
-  pmb_cpu_words inside, equal;                /* equal: not set where no points are joined */
-  uint32_t cells[PMB_BRICK_ROWS];             /* those that give triangles, bit x of row z * 4 + y */
-  _Alignas(64) double ends[PMB_ENDS_SIZE][4]; /* index gradient and sample, as float or double */
-  double tile[PMB_TILE_SIZE];                 /* or float */
+  pmb_cpu_words inside, equal;                   /* equal: not set where no points are joined */
+  uint32_t cells[PMB_BRICK_ROWS];                /* those that give triangles, bit x of row z * 4 + y */
+  PMB_ALIGNAS(64) double ends[PMB_ENDS_SIZE][4]; /* index gradient and sample, as float or double */
+  double tile[PMB_TILE_SIZE];                    /* or float */
 } pmb_cpu_scratch;
 
 /* Bytes of scratch per worker for samples of a type, a multiple of a cache line. */
@@ -208,7 +208,7 @@ static inline size_t pmb_cpu_scratch_size(pmb_type type)
 
 static inline pmb_cpu_scratch *pmb_cpu_scratch_of(const pmb_cpu *cpu, int worker)
 {
-  char *all = cpu->scratch.data;
+  char *all = (char *)cpu->scratch.data;
   return (pmb_cpu_scratch *)(all + (size_t)worker * pmb_cpu_scratch_size(cpu->volume->type));
 }
 

@@ -186,6 +186,14 @@ typedef struct pmb_cuda_events {
   cudaEvent_t part[PMB_CUDA_PARTS], points, triangles;
 } pmb_cuda_events;
 
+/* Of the particles last counted; see pmb_cuda_cloud. */
+typedef struct pmb_cuda_particle_buffers {
+  pmb_cuda_buffer positions, radii, masses, densities, weights; /* the input */
+  pmb_cuda_buffer keys, indices, sorted_keys, sorted, cloud, amounts, reaches, rows;
+  pmb_cuda_buffer brick_rows, bricks, words, sizes, workspace;
+  pmb_cuda_buffer records, active, brick, before, map, counters;
+} pmb_cuda_particle_buffers;
+
 typedef struct pmb_cuda {
   pmb_context *context;
   struct pmb_cuda *next;
@@ -205,6 +213,9 @@ typedef struct pmb_cuda {
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
   pmb_cuda_buffer extents;        /* of pass ranges, by block */
   pmb_cuda_buffer picture, table; /* of rays */
+  pmb_cuda_particle_buffers particles;
+  const struct pmb_particles *particles_of; /* whose count they hold; NULL: of none */
+  const struct pmb_cuda_cloud *cloud;       /* while particles are emitted */
   pmb_cuda_kept kept[PMB_CUDA_KEPT];
   uint32_t epoch;
   uint32_t record_room; /* active bricks that the arrays have room for */
@@ -346,6 +357,9 @@ pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Vertices and triangles in one launch. Returns 0 if that would be slower, or has no kernel for the output. */
 int pmb_cuda_emit_in_one_launch(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
+/* Downloads all arrays to their places from the group's base on, and does the host's part meanwhile. */
+pmb_status pmb_cuda_download_mesh(
+  pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *out);
 /* Vertices and triangles; records done.points and done.triangles. */
 pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out);
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
@@ -353,7 +367,7 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
 pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare);
 /* Frees the attributes that stay on the device, to make room for the buffer `wanted`. Returns 0 if none was freed. */
 int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
-/* Uploads, interpolates and downloads attributes one by one. */
+/* Uploads, interpolates and downloads attributes one by one. The same for particles, while cuda->cloud is set. */
 pmb_status pmb_cuda_emit_attributes(
   pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
 
@@ -383,6 +397,14 @@ pmb_status pmb_cuda_unmap_gl(pmb_context *context, pmb_gl_buffers *buffers);
 /* pmb_cuda_rays.cu */
 pmb_status pmb_cuda_cast_rays(
   pmb_context *context, const struct pmb_ray_request *request, const struct pmb_ray_job *wanted);
+/* particles/pmb_cuda_particles.cu: see pmb_backend */
+int pmb_cuda_takes_particles(const struct pmb_particles *p);
+pmb_status pmb_cuda_count_particles(pmb_context *context, struct pmb_particles *p);
+pmb_status pmb_cuda_emit_particles(pmb_context *context, struct pmb_particles *p, const pmb_mesh *mesh);
+void pmb_cuda_drop_particles(pmb_context *context, const struct pmb_particles *p);
+/* particles/pmb_cuda_particle_attributes.cu: interpolates an array of the particles to the points of a mesh. */
+pmb_status pmb_cuda_particle_attribute(
+  pmb_cuda *cuda, const pmb_attribute *attribute, const void *d_in, void *d_out, const pmb_cuda_output *output);
 
 /* How a kernel is launched: it may begin before the one before it ends, see pmb_cuda_await_passes; all its blocks are on the
  * device at the same time. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Other point arrays: uploads their samples and interpolates them at the mesh's points. Samples with a version stay on the
  * device while there is room. */
+#include "cuda/particles/pmb_cuda_particles.cuh"
 #include "cuda/pmb_cuda_common.cuh"
 
 #include "shared/pmb_attribute.h"
@@ -37,6 +38,9 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS) attribute_kernel(cons
 static pmb_status interpolate(
   pmb_cuda *cuda, const pmb_attribute *attribute, const void *d_in, void *d_out, const pmb_cuda_output *output)
 {
+  if (cuda->cloud) {
+    return pmb_cuda_particle_attribute(cuda, attribute, d_in, d_out, output);
+  }
   const int64_t *dims = cuda->context->volume.dims;
   const attribute_steps steps = { { 1, dims[0], dims[0] * dims[1], 0 } };
   const int64_t values = cuda->sizes.points * attribute->components;
@@ -58,7 +62,7 @@ static size_t tuple_of(const pmb_attribute *attribute)
 static int64_t sample_count(const pmb_cuda *cuda)
 {
   const int64_t *dims = cuda->context->volume.dims;
-  return dims[0] * dims[1] * dims[2];
+  return cuda->cloud ? cuda->cloud->given : dims[0] * dims[1] * dims[2];
 }
 
 static int is_same(const pmb_attribute *a, const pmb_attribute *b)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass classify, with select before it and scan after it in one launch: the row words of every active brick, its points and
  * triangles, and those before it. A warp has a brick. All blocks are on the device at the same time. */
+#include "cuda/pmb_cuda_classify_plain.cuh"
 #include "cuda/pmb_cuda_classify_words.cuh"
 #include "cuda/pmb_cuda_scan.cuh"
 #include "cuda/pmb_cuda_select.cuh"
@@ -132,62 +133,7 @@ static __device__ __noinline__ special_result special_brick(
   return result;
 }
 
-/* ---- plain bricks ---- */
-
-/* Words of 32 columns of a row of cells, by corner; x1: the word one column further. */
-typedef struct corner_words {
-  uint32_t a, a1, b, b1, c, c1, d, d1;
-} corner_words;
-
-/* Corrects the triangles of some active cells of a row for loops beyond the first: a loop of n edges gives n - 2. A cell has
- * several loops only if both diagonals of a face join equal corners, or all four pairs of opposite corners are equal. */
-static __device__ __forceinline__ int several_loops(const corner_words &w, uint32_t cells)
-{
-#define PMB_FACE(p, q, r, s) (((p) ^ (q)) & ((p) ^ (r)) & ~((p) ^ (s)))
-  uint32_t several = PMB_FACE(w.a, w.a1, w.b, w.b1) | PMB_FACE(w.c, w.c1, w.d, w.d1) |
-    PMB_FACE(w.a, w.a1, w.c, w.c1) | PMB_FACE(w.b, w.b1, w.d, w.d1) | PMB_FACE(w.a, w.b, w.c, w.d) |
-    PMB_FACE(w.a1, w.b1, w.c1, w.d1) | ~((w.a ^ w.d1) | (w.a1 ^ w.d) | (w.b ^ w.c1) | (w.b1 ^ w.c));
-#undef PMB_FACE
-  int n = 0;
-  for (several &= cells; several; several &= several - 1) {
-    const int x = __ffs((int)several) - 1;
-    const unsigned k = (w.a >> x & 1) | (w.a1 >> x & 1) << 1 | (w.b >> x & 1) << 2 | (w.b1 >> x & 1) << 3 |
-      (w.c >> x & 1) << 4 | (w.c1 >> x & 1) << 5 | (w.d >> x & 1) << 6 | (w.d1 >> x & 1) << 7;
-    const int edges = __popc((k ^ k >> 1) & 0x55) + __popc((k ^ k >> 2) & 0x33) + __popc((k ^ k >> 4) & 0x0f);
-    n += pmb_triangle_count[k] - (edges - 2);
-  }
-  return n;
-}
-
-/* A lane's row. around: the lanes of the rows at y + 1, z + 1 and both, 5 bits each; at the end of the halo the row itself.
- * From bit 16 on: offset of the row's `first` in a record, 0 in rows of the halo. weights: see row_weights. */
-typedef struct row_part {
-  uint32_t around, weights;
-} row_part;
-
-/* Triangles of a brick: crossed edges - 2 x loops, summed over its cells, since every crossed edge of a cell is a corner of
- * exactly one loop. Four bytes: the number of the ny x nz cells at its x that share an edge of row (y,z) along x, y and z;
- * and -2 for the first loop of the row's own cells. */
-static __device__ __forceinline__ uint32_t row_weights(int y, int z, int ny, int nz)
-{
-  const uint32_t in_y = y < ny, in_z = z < nz, at_y = in_y + (y > 0 && y <= ny), at_z = in_z + (z > 0 && z <= nz);
-  return (at_y * at_z) | (in_y * at_z) << 8 | (at_y * in_z) << 16 | (in_y & in_z ? 0xfe000000u : 0);
-}
-
-static __device__ __forceinline__ row_part part_of_lane(void)
-{
-  const uint32_t lane = threadIdx.x & 31, y = lane % 5, z = lane / 5;
-  const uint32_t b = lane + (y < 4), c = lane + (z < 4 ? 5 : 0);
-  row_part part = { lane * 0x421u, 0 };
-  if (lane < PMB_CUDA_ROWS) {
-    part.around = b | c << 5 | (b + c - lane) << 10;
-    part.weights = row_weights((int)y, (int)z, PMB_BRICK_Y, PMB_BRICK_Z);
-    if (y < PMB_BRICK_Y && z < PMB_BRICK_Z) {
-      part.around |= (uint32_t)(offsetof(pmb_cuda_record, first) + 4 * (z * PMB_BRICK_Y + y)) << 16;
-    }
-  }
-  return part;
-}
+/* ---- a brick ---- */
 
 /* Whether all samples and cells from -1 to 32 are finite and visible, by the flags of the brick and of those below. */
 static __device__ __forceinline__ int is_clean(const pmb_cuda_job &job, const pmb_cuda_box &box)
@@ -206,13 +152,6 @@ static __device__ __forceinline__ int is_clean(const pmb_cuda_job &job, const pm
   return !__any_sync(UINT32_MAX, found);
 }
 
-/* Bits of a row that count in a brick at the volume's border. */
-typedef struct row_limits {
-  uint32_t columns, cells; /* of points; of cells */
-  uint32_t upper;          /* columns whose y and z edges, one column further, are in a second cell */
-  uint32_t weights;
-} row_limits;
-
 static __device__ __forceinline__ row_limits limits_of_row(
   const pmb_cuda_job &job, const pmb_cuda_box &box, uint32_t borders, uint32_t all)
 {
@@ -228,8 +167,7 @@ static __device__ __forceinline__ row_limits limits_of_row(
   return limits;
 }
 
-/* Counts a plain brick from its words: points | triangles << 16, in lane 31. Lane r has row r, also of the halo, so that
- * each edge is counted once for all its cells. */
+/* Counts a brick without special samples, in lane 31. */
 static __device__ __forceinline__ uint32_t plain_brick(const pmb_cuda_job &job, const pmb_cuda_box &box,
   uint32_t borders, const row_part *parts, uint32_t *word, uint32_t column, pmb_cuda_record *record)
 {
@@ -241,35 +179,7 @@ static __device__ __forceinline__ uint32_t plain_brick(const pmb_cuda_job &job, 
     *word = (*word & all) | (next & 1 ? ~all : 0); /* the volume's last column goes on beyond it, as column 32 does */
     limits = limits_of_row(job, box, borders, all);
   }
-  corner_words w;
-  w.a = *word;
-  w.a1 = pmb_cuda_next(w.a, next);
-  w.b = __shfl_sync(UINT32_MAX, w.a, (int)part.around);
-  w.b1 = __shfl_sync(UINT32_MAX, w.a1, (int)part.around);
-  w.c = __shfl_sync(UINT32_MAX, w.a, (int)(part.around >> 5));
-  w.c1 = __shfl_sync(UINT32_MAX, w.a1, (int)(part.around >> 5));
-  w.d = __shfl_sync(UINT32_MAX, w.a, (int)(part.around >> 10));
-  w.d1 = __shfl_sync(UINT32_MAX, w.a1, (int)(part.around >> 10));
-  const uint32_t x = w.a ^ w.a1, y = w.a ^ w.b, z = w.a ^ w.c, y1 = w.a1 ^ w.b1, z1 = w.a1 ^ w.c1;
-  const uint32_t in_x = __popc(x & limits.columns), in_y = __popc(y & limits.columns);
-  const uint32_t in_z = __popc(z & limits.columns);
-  const uint32_t all_y = in_y + __popc(y1 & limits.upper), all_z = in_z + __popc(z1 & limits.upper);
-  const uint32_t corners = (w.a ^ w.d1) | (w.a1 ^ w.d) | (w.b ^ w.c1) | (w.b1 ^ w.c), edges = x | y | z;
-  const uint32_t cells = (corners | edges) & limits.cells; /* the active ones */
-  /* See several_loops; every face is a lower side of a cell of this or another row, or at x1. */
-  const uint32_t several =
-    (x & ((y & y1) | (z & z1))) | (y & z & (w.b ^ w.d)) | (y1 & z1 & (w.b1 ^ w.d1)) | (edges & ~corners);
-  const uint32_t counts = ((__popc(cells) * 256 + all_z) * 256 + all_y) * 256 + in_x;
-  int triangles = __dp4a((int)counts, (int)limits.weights, 0);
-  if (__any_sync(UINT32_MAX, (several | borders) != 0)) {
-    triangles += several_loops(w, (int)limits.weights < 0 ? cells : 0);
-  }
-  const uint32_t first = part.around >> 16, points = first ? in_x + in_y + in_z : 0;
-  const uint32_t sum = pmb_cuda_inclusive_sum(points + ((uint32_t)triangles << 16));
-  if (first) {
-    *(uint32_t *)((char *)record + first) = pmb_cuda_pack_first((sum & 0xffff) - points, in_x, in_y, in_z);
-  }
-  return sum;
+  return count_words(part, limits, borders != 0, *word, next, record);
 }
 
 /* One brick: its record; returns its counts, in lane 31. */

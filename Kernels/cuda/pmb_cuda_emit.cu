@@ -122,8 +122,7 @@ static pmb_status fill(pmb_cuda *cuda, void *data)
   return finished ? PMB_OK : pmb_cuda_aborted(cuda);
 }
 
-/* Downloads all arrays to their places from the group's base on, and does the host's part meanwhile. */
-static pmb_status download_all(
+pmb_status pmb_cuda_download_mesh(
   pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *out)
 {
   const pmb_sizes *base = &group->base;
@@ -203,8 +202,8 @@ static pmb_status emit_counted(pmb_context *context, const pmb_group *group, con
   PMB_CUDA_STEP(pmb_cuda_enqueue_emit(cuda, &out));
   PMB_CUDA_STEP(pmb_cuda_enqueue_ranges(cuda, mesh, &out));
   crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
-  PMB_CUDA_STEP(
-    mesh->on_device ? pmb_cuda_fill_caller(cuda, group, mesh, &out) : download_all(cuda, group, mesh, &out));
+  PMB_CUDA_STEP(mesh->on_device ? pmb_cuda_fill_caller(cuda, group, mesh, &out)
+                                : pmb_cuda_download_mesh(cuda, group, mesh, &out));
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end = end;
   return pmb_cuda_emit_attributes(cuda, &group->base, mesh, &out);

@@ -61,13 +61,7 @@ PMB_INLINE void find_weights(pmb_particle_scratch *s, int n, const int kernel, c
       const float y = pmb_particle_offset(whole[1][l], part[1][l], near->cell[1][j], near->fraction[1][j]);
       const float z = pmb_particle_offset(whole[2][l], part[2][l], near->cell[2][j], near->fraction[2][j]);
       const float distance2 = x * x + (y * y + z * z);
-      if (kernel == PMB_KERNEL_SPHERES) {
-        const float depth = near->amount[j] - sqrtf(distance2);
-        weight[l] = depth > deepest[l] ? 1 : 0;
-        deepest[l] = depth > deepest[l] ? depth : deepest[l];
-      } else {
-        weight[l] = fabsf(near->amount[j]) * pmb_kernel_value(kernel, distance2, near->scale[j]);
-      }
+      weight[l] = pmb_kernel_weight(kernel, distance2, near->scale[j], near->amount[j], deepest + l);
     }
     memcpy(s->weight[k], weight, sizeof(weight));
   }
@@ -81,9 +75,7 @@ PMB_INLINE void add_column(pmb_particle_scratch *s, const int kernel, int column
   for (int k = 0; k < n; ++k) {
     const double value = s->value[column][s->list[k]];
     PMB_EACH_LANE (l) {
-      const double weight = (double)s->weight[k][l];
-      const double after = kernel == PMB_KERNEL_SPHERES ? value : total[l] + weight * value;
-      total[l] = weight > 0 ? after : total[l];
+      total[l] = pmb_kernel_add_weighted(kernel, total[l], (double)s->weight[k][l], value);
     }
   }
   memcpy(s->total[column] + i, total, sizeof(total));

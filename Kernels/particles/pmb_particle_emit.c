@@ -36,12 +36,11 @@ static void write_points(const pmb_particles *p, const pmb_cpu_record *record, c
 {
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   for (int a = 0; a < 3; ++a) {
-    const double origin = (double)((int64_t)record->position[a] * size[a] + p->first[a]);
+    const int64_t origin = (int64_t)record->position[a] * size[a] + p->first[a];
     float *narrow = (float *)mesh->points + 3 * first + a;
     double *wide = (double *)mesh->points + 3 * first + a;
     for (int i = 0; i < n; ++i) {
-      const double index = (origin + (double)s->place[a][0][i]) + (double)s->place[a][1][i];
-      const double world = pmb_world_diagonal(p->request.spacing, 0, index);
+      const double world = pmb_particle_world(p->request.spacing, origin, s->place[a][0][i], s->place[a][1][i]);
       if (mesh->point_type == PMB_FLOAT32) {
         narrow[3 * i] = (float)world;
       } else {
@@ -59,8 +58,7 @@ typedef struct gradient_sum {
   const uint8_t (*places)[8]; /* of pmb_cpu_tables */
 } gradient_sum;
 
-/* Takes one more particle for the gradients at 16 points. Of spheres the gradient is from the point to the center of the sphere
- * in which it is deepest, the first of several; `deepest` begins at -infinity. */
+/* Takes one more particle for the gradients at 16 points. */
 PMB_INLINE void add_gradient(const pmb_particle_near *near, int j, const int kernel, const float (*whole)[PMB_LANES],
   const float (*part)[PMB_LANES], float (*sum)[PMB_LANES], float *deepest)
 {
@@ -68,20 +66,13 @@ PMB_INLINE void add_gradient(const pmb_particle_near *near, int j, const int ker
     const float x = pmb_particle_offset(whole[0][l], part[0][l], near->cell[0][j], near->fraction[0][j]);
     const float y = pmb_particle_offset(whole[1][l], part[1][l], near->cell[1][j], near->fraction[1][j]);
     const float z = pmb_particle_offset(whole[2][l], part[2][l], near->cell[2][j], near->fraction[2][j]);
-    const float distance2 = x * x + (y * y + z * z);
-    if (kernel == PMB_KERNEL_SPHERES) {
-      const float depth = near->amount[j] - sqrtf(distance2);
-      const int deeper = depth > deepest[l];
-      deepest[l] = deeper ? depth : deepest[l];
-      sum[0][l] = deeper ? -x : sum[0][l];
-      sum[1][l] = deeper ? -y : sum[1][l];
-      sum[2][l] = deeper ? -z : sum[2][l];
-    } else {
-      const float slope = near->amount[j] * pmb_kernel_slope(kernel, distance2, near->scale[j]);
-      sum[0][l] = sum[0][l] + slope * x;
-      sum[1][l] = sum[1][l] + slope * y;
-      sum[2][l] = sum[2][l] + slope * z;
-    }
+    const float offset[3] = { x, y, z };
+    float to[3] = { sum[0][l], sum[1][l], sum[2][l] };
+    pmb_kernel_add_gradient(
+      kernel, offset, x * x + (y * y + z * z), near->scale[j], near->amount[j], to, deepest + l);
+    sum[0][l] = to[0];
+    sum[1][l] = to[1];
+    sum[2][l] = to[2];
   }
 }
 
@@ -119,30 +110,14 @@ PMB_ADD_GRADIENT(gaussian, PMB_KERNEL_GAUSSIAN)
 PMB_ADD_GRADIENT(polynomial, PMB_KERNEL_POLYNOMIAL)
 PMB_ADD_GRADIENT(spheres, PMB_KERNEL_SPHERES)
 
-/* Writes gradients and normals. Where a gradient has no direction, it is along the edge, from outside to inside. */
 static void write_gradients(const pmb_particles *p, const float *parameters, const pmb_particle_scratch *s, int n,
   const pmb_mesh *mesh, int64_t first)
 {
-  const int spheres = p->request.kernel == PMB_KERNEL_SPHERES;
   for (int i = 0; i < n; ++i) {
-    double g[3], largest = 0, length = 0;
-    for (int a = 0; a < 3; ++a) {
-      g[a] = (double)s->sum[a][i];
-      largest = pmb_larger(largest, g[a]);
-    }
-    const int flat = !(largest > 0) || !PMB_IS_FINITE(g[0] + g[1] + g[2]);
-    for (int a = 0; a < 3; ++a) {
-      g[a] = !flat ? g[a] / largest : a != s->axis[i] ? 0 : signbit(parameters[i]) ? 1 : -1;
-      length += g[a] * g[a];
-    }
-    length = sqrt(length);
-    for (int a = 0; a < 3 && mesh->normals; ++a) {
-      mesh->normals[3 * (first + i) + a] = (float)(-g[a] / length);
-    }
-    for (int a = 0; a < 3 && mesh->gradients; ++a) {
-      const double world = spheres ? g[a] / length : flat ? 0 : g[a] * largest / p->request.spacing;
-      mesh->gradients[3 * (first + i) + a] = (float)(world > 3e38 ? 3e38 : world < -3e38 ? -3e38 : world);
-    }
+    const float sum[3] = { s->sum[0][i], s->sum[1][i], s->sum[2][i] };
+    pmb_particle_normal((int)p->request.kernel, sum, s->axis[i], signbit(parameters[i]) != 0, p->request.spacing,
+      mesh->normals ? mesh->normals + 3 * (first + i) : NULL,
+      mesh->gradients ? mesh->gradients + 3 * (first + i) : NULL);
   }
 }
 

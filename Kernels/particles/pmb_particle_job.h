@@ -68,7 +68,7 @@ typedef struct pmb_particle_scratch {
   float margin[PMB_PARTICLE_NEAR];    /* reach2 less the distance from a half row */
   uint32_t words[PMB_PARTICLE_NEAR / 32];
   uint16_t list[PMB_PARTICLE_NEAR + 64]; /* particles that reach a half row */
-  _Alignas(64) float tile[PMB_TILE_SAMPLES + 64];
+  PMB_ALIGNAS(64) float tile[PMB_TILE_SAMPLES + 64];
   float place[3][2][PMB_BRICK_MAX_POINTS + 16]; /* points of a brick: whole number and part */
   float sum[3][PMB_BRICK_MAX_POINTS + 16];      /* their gradients */
   float deepest[PMB_BRICK_MAX_POINTS + 16];     /* of spheres */
@@ -86,6 +86,7 @@ struct pmb_particles {
   const pmb_cpu_loops *loops;
   pmb_particle_request request; /* with defaults filled in */
   int counted;
+  int on_device; /* the GPU has counted */
   pmb_particle_sizes sizes;
 
   /* The grid. */
@@ -94,6 +95,7 @@ struct pmb_particles {
   int shift;         /* particles are sorted into cubes of 2^shift cells */
   int64_t cubes[3];
   double reach;          /* the greatest, in cells */
+  float reach2;          /* see pmb_particle_reach2 */
   pmb_isovalue isovalue; /* of spheres in cells */
   float background;      /* of samples that no kernel reaches */
   float scale;           /* where all particles have the same radius */
@@ -133,6 +135,7 @@ struct pmb_particles {
   pmb_cpu cpu; /* records and chunks for pass triangles */
   pmb_volume volume;
   pmb_buffer scratch, cpu_scratch; /* per worker */
+  pmb_buffer cloud;                /* pmb_cuda_cloud */
 };
 
 static inline pmb_particle_scratch *pmb_particle_scratch_of(pmb_particles *p, int worker)
@@ -194,9 +197,8 @@ pmb_status pmb_particles_reach(pmb_particles *p);
 /* Element i * stride + c for c < components of n particles from `first` on, or of one, as doubles. */
 void pmb_particles_read(const pmb_particle_array *array, int components, int64_t first, int64_t n, double *out);
 
-/* The smoothing length of a particle, or the radius of spheres, in cells; and how far it reaches. */
-double pmb_particles_length(const pmb_particles *p, double radius);
-double pmb_particles_reach_of(const pmb_particles *p, double length);
+/* Fails if the limit allows fewer bricks than this. PMB_OK or PMB_TOO_LARGE. */
+pmb_status pmb_particles_check_bricks(pmb_particles *p, double bricks);
 
 /* Runs a loop over chunks that covers [begin, end) of the call. PMB_OK or PMB_ABORTED. */
 pmb_status pmb_particles_run(pmb_particles *p, int64_t chunks, pmb_cpu_loop loop, double begin, double end);

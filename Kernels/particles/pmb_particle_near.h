@@ -22,19 +22,12 @@ typedef struct near_search {
   const uint32_t *indices; /* places in the input, for near->index; NULL: not wanted */
 } near_search;
 
-/* Where a kernel is 0, squared: a little more, so that rounding never drops a particle. */
-static inline float reach2_of(float reach)
-{
-  const float more = reach * 1.0001f + 0.01f;
-  return more * more;
-}
-
 /* Begins a worker's list: what all particles have in common. */
 static void begin_near(const pmb_particles *p, const float *amounts, pmb_particle_near *near)
 {
   for (int i = 0; i < PMB_PARTICLE_NEAR; ++i) {
     near->scale[i] = p->scale;
-    near->reach2[i] = reach2_of((float)p->reach);
+    near->reach2[i] = p->reach2;
     near->amount[i] = amounts ? 0 : 1;
   }
 }
@@ -61,7 +54,7 @@ static inline void append(const near_search *s, int64_t begin, int n)
   }
   for (int i = 0; p->request.radii.values && i < n; ++i) {
     near->scale[to + i] = ((const float *)p->scales.data)[begin + i];
-    near->reach2[to + i] = reach2_of(((const float *)p->reaches.data)[begin + i]);
+    near->reach2[to + i] = pmb_particle_reach2(((const float *)p->reaches.data)[begin + i]);
   }
   near->n += n;
 }

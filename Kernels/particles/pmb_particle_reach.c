@@ -135,6 +135,17 @@ static pmb_status run_layers(pmb_particles *p, layer_job *job)
     : pmb_fail(p->context, PMB_ABORTED, "aborted by the progress hook");
 }
 
+pmb_status pmb_particles_check_bricks(pmb_particles *p, double bricks)
+{
+  const double limit = (double)p->request.brick_limit;
+  return bricks <= limit
+    ? PMB_OK
+    : pmb_fail(p->context, PMB_TOO_LARGE,
+        "pmb_particles_count: spacing %g gives about %g bricks of 32 x 4 x 4 cells, and the limit is %lld; try a spacing of %.3g",
+        p->request.spacing, bricks, (long long)p->request.brick_limit,
+        p->request.spacing * sqrt(bricks / limit) * 1.1);
+}
+
 pmb_status pmb_particles_reach(pmb_particles *p)
 {
   layer_job job = { .p = p, .words_y = (size_t)p->bricks[1] / 64 + 1, .words_x = (size_t)p->bricks[0] / 64 + 1 };
@@ -156,14 +167,8 @@ pmb_status pmb_particles_reach(pmb_particles *p)
     return status;
   }
   begins[p->layer_count] = p->brick_count = before;
-  if (before > p->request.brick_limit) {
-    const double all = (double)before * (double)p->layer_count / (double)atomic_load(&job.layers);
-    return pmb_fail(p->context, PMB_TOO_LARGE,
-      "pmb_particles_count: spacing %g gives about %g bricks of 32 x 4 x 4 cells, and the limit is %lld; try a spacing of %.3g",
-      p->request.spacing, all, (long long)p->request.brick_limit,
-      p->request.spacing * sqrt(all / (double)p->request.brick_limit) * 1.1);
-  }
-  status = pmb_particles_reserve(p, &p->bricks_reached, before, sizeof(uint64_t), "bricks");
+  status = pmb_particles_check_bricks(p, (double)before * (double)p->layer_count / (double)atomic_load(&job.layers));
+  status = status ? status : pmb_particles_reserve(p, &p->bricks_reached, before, sizeof(uint64_t), "bricks");
   job.fills = 1;
   return status ? status : run_layers(p, &job);
 }

@@ -34,24 +34,14 @@ static double read_or(const pmb_particle_array *array, int64_t i, double other)
   return other;
 }
 
-double pmb_particles_length(const pmb_particles *p, double radius)
+/* The smoothing length of a particle, or the radius of spheres, in cells; and how far it reaches. */
+static double length_of(const pmb_particles *p, double radius)
 {
-  const double spheres = p->request.kernel == PMB_KERNEL_SPHERES ? 1 : p->request.smoothing;
-  return spheres * radius / p->request.spacing;
+  return pmb_kernel_length((int)p->request.kernel, p->request.smoothing, radius, p->request.spacing);
 }
-
-double pmb_particles_reach_of(const pmb_particles *p, double length)
+static double reach_of(const pmb_particles *p, double length)
 {
-  switch (p->request.kernel) {
-    case PMB_KERNEL_SPHERES: {
-      const double depth = length - p->request.isovalue / p->request.spacing;
-      return depth > 0 ? depth + (double)PMB_SPHERES_DEPTH : 0;
-    }
-    case PMB_KERNEL_GAUSSIAN:
-      return (double)PMB_GAUSSIAN_REACH * length;
-    default:
-      return (double)PMB_COMPACT_REACH * length;
-  }
+  return pmb_kernel_reach((int)p->request.kernel, length, p->request.isovalue / p->request.spacing);
 }
 
 /* ---- prepare: the grid ---- */
@@ -205,8 +195,9 @@ pmb_status pmb_particles_prepare(pmb_particles *p)
     p->count += kept;
   }
   p->sizes.left_out = r->positions.count - p->count;
-  const double length = pmb_particles_length(p, radius);
-  p->reach = (double)(float)pmb_particles_reach_of(p, length);
+  const double length = length_of(p, radius);
+  p->reach = (double)(float)reach_of(p, length);
+  p->reach2 = pmb_particle_reach2((float)p->reach);
   p->scale = (float)pmb_kernel_scale(r->kernel, length);
   if (p->count == 0) {
     return PMB_OK;
@@ -318,20 +309,6 @@ typedef struct fill_job {
   const uint32_t *indices;
 } fill_job;
 
-/* What the kernel of a particle is multiplied by; a density that is not given comes later. */
-static double amount_of(const pmb_particle_request *r, int64_t i, double length)
-{
-  const double pi = 3.14159265358979323846, h = length * r->spacing;
-  switch (r->kernel) {
-    case PMB_KERNEL_SPHERES:
-      return length;
-    case PMB_KERNEL_SPLINE:
-      return r->densities.values ? read_or(&r->masses, i, 1) / read_or(&r->densities, i, 1) / h / h / h / pi : 0;
-    default:
-      return read_or(&r->weights, i, 1);
-  }
-}
-
 static void fill_chunk(void *data, int worker, size_t chunk)
 {
   const fill_job *job = data;
@@ -349,12 +326,12 @@ static void fill_chunk(void *data, int worker, size_t chunk)
       ((int32_t *)p->cells[a].data)[i] = (int32_t)((int64_t)cell - p->first[a]);
       ((float *)p->fractions[a].data)[i] = (float)(at - cell);
     }
-    const double length = pmb_particles_length(p, read_or(&r->radii, index, r->radius));
-    const double amount = amount_of(r, index, length);
-    ((float *)p->amounts.data)[i] = (float)(amount < 1e30 ? amount : 1e30);
+    const double length = length_of(p, read_or(&r->radii, index, r->radius));
+    ((float *)p->amounts.data)[i] = pmb_kernel_amount((int)r->kernel, length, r->spacing,
+      read_or(&r->masses, index, 1), read_or(&r->densities, index, 0), read_or(&r->weights, index, 1));
     if (r->radii.values) {
       ((float *)p->scales.data)[i] = (float)pmb_kernel_scale(r->kernel, length);
-      ((float *)p->reaches.data)[i] = (float)pmb_particles_reach_of(p, length);
+      ((float *)p->reaches.data)[i] = (float)reach_of(p, length);
     }
     if (r->kernel == PMB_KERNEL_SPLINE && r->masses.values && !r->densities.values) {
       ((float *)p->masses.data)[i] = (float)read_or(&r->masses, index, 1);

@@ -84,11 +84,14 @@ void pmb_particles_destroy(pmb_particles *p)
 {
   if (p) {
     pmb_memory *memory = &p->context->memory;
+    if (p->context->backend->drop_particles) {
+      p->context->backend->drop_particles(p->context, p);
+    }
     pmb_buffer *buffers[] = { &p->facts, &p->keys[0], &p->keys[1], &p->indices[0], &p->indices[1], &p->histograms,
       &p->cells[0], &p->cells[1], &p->cells[2], &p->fractions[0], &p->fractions[1], &p->fractions[2], &p->scales,
       &p->amounts, &p->reaches, &p->masses, &p->row_keys, &p->row_begins, &p->layers, &p->layer_begins, &p->bits,
       &p->bricks_reached, &p->samples, &p->sides, &p->unsure, &p->active, &p->parameters, &p->candidates, &p->scratch,
-      &p->cpu_scratch, &p->cpu.found.records, &p->cpu.found.chunks };
+      &p->cpu_scratch, &p->cloud, &p->cpu.found.records, &p->cpu.found.chunks };
     for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
       pmb_buffer_free(memory, buffers[i]);
     }
@@ -310,9 +313,14 @@ static pmb_status reserve_workers(pmb_particles *p)
 
 static pmb_status count_particles(pmb_particles *p)
 {
+  const pmb_backend *backend = p->context->backend;
   pmb_status status = pmb_particles_prepare(p);
   if (status != PMB_OK || p->count == 0 || p->reach <= 0) {
     return status;
+  }
+  if (backend->count_particles && backend->takes_particles(p)) {
+    p->on_device = 1;
+    return backend->count_particles(p->context, p);
   }
   status = pmb_particles_sort(p);
   status = status ? status : pmb_particles_reach(p);
@@ -333,7 +341,7 @@ pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *req
   }
   p->context->error[0] = '\0';
   p->context->crew.highest = 0;
-  p->counted = 0;
+  p->counted = p->on_device = 0;
   p->record_count = p->parameter_count = 0;
   p->sizes = (pmb_particle_sizes){ .struct_size = sizeof(p->sizes) };
   if (pmb_check_size(p->context, "pmb_particle_sizes", sizes ? sizes->struct_size : 0, sizeof(*sizes)) != PMB_OK) {
@@ -354,6 +362,17 @@ pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *req
 
 /* ---- emit ---- */
 
+/* Fills all but the last offset. */
+static pmb_status emit_arrays(pmb_particles *p, const pmb_mesh *mesh)
+{
+  const int64_t chunks = chunks_of(p->record_count, (int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT);
+  if (p->on_device) {
+    return p->context->backend->emit_particles(p->context, p, mesh);
+  }
+  p->cpu.mesh = mesh;
+  return pmb_particles_run(p, chunks, p->loops->particle_emit, 0, 1);
+}
+
 pmb_status pmb_particles_emit(pmb_particles *p, const pmb_mesh *mesh)
 {
   if (!p) {
@@ -371,19 +390,19 @@ pmb_status pmb_particles_emit(pmb_particles *p, const pmb_mesh *mesh)
     status = pmb_fail(context, PMB_INVALID,
       "pmb_particles_emit: scalars, cells and ranges of a mesh of particles are not available; leave them NULL");
   }
-  if (status == PMB_OK) {
+  if (status == PMB_OK && !p->on_device && (total.points > 0 || !context->backend->fill_offsets)) {
     status = pmb_check_host(context, "pmb_particles_emit", mesh->on_device);
   }
-  if (status != PMB_OK) {
+  if (status != PMB_OK || (total.points > 0 && (status = emit_arrays(p, mesh)) != PMB_OK) || !mesh->offsets) {
     return status;
   }
-  p->cpu.mesh = mesh;
-  status = pmb_particles_run(
-    p, chunks_of(p->record_count, (int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT), p->loops->particle_emit, 0, 1);
-  if (status == PMB_OK && mesh->offsets && mesh->id_type == PMB_INT32) {
+  if (mesh->on_device) {
+    return context->backend->fill_offsets(context, mesh, total.triangles);
+  }
+  if (mesh->id_type == PMB_INT32) {
     ((int32_t *)mesh->offsets)[total.triangles] = (int32_t)(3 * total.triangles);
-  } else if (status == PMB_OK && mesh->offsets) {
+  } else {
     ((int64_t *)mesh->offsets)[total.triangles] = 3 * total.triangles;
   }
-  return status;
+  return PMB_OK;
 }

@@ -12,7 +12,9 @@
  *     pmb_particles_emit(particles, &mesh);                       // fills the caller's arrays
  *     pmb_particles_destroy(particles);
  *
- * pmb_error(context) explains a failure. Thread safety and struct_size: as in pmb.h. Works on the CPU, also in a context of a GPU.
+ * pmb_error(context) explains a failure. Thread safety and struct_size: as in pmb.h. In a context of a GPU the GPU
+ * works, with the same bytes; the CPU takes grids of more than 2^26 rows of bricks. A GPU holds the count of one object per
+ * context: after another's, or when memory ran short, pmb_particles_emit fails with PMB_OUT_OF_MEMORY.
  *
  * Kernels, with q = distance / smoothing length:
  *     spline        max(1 - q/2, 0)^3 * 2 - max(1 - q, 0)^3, 1 at the particle; times volume / (pi * smoothing length^3)

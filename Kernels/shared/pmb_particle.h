@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "particles/pmb_particles.h"
+#include "shared/pmb_point.h"
 #include "shared/pmb_portability.h"
 
 /* Samples of the potential of spheres are at least isovalue - PMB_SPHERES_DEPTH: further away than the diagonal of a cell only
@@ -38,6 +39,42 @@ PMB_INLINE float pmb_exp_of_minus(float t)
 PMB_INLINE float pmb_positive(float x)
 {
   return x > 0 ? x : 0;
+}
+
+/* The smoothing length of a particle, or the radius of spheres, in cells. */
+PMB_INLINE double pmb_kernel_length(int kernel, double smoothing, double radius, double spacing)
+{
+  return (kernel == PMB_KERNEL_SPHERES ? 1 : smoothing) * radius / spacing;
+}
+
+/* How far a particle reaches, in cells; depth: the isovalue of spheres. */
+PMB_INLINE double pmb_kernel_reach(int kernel, double length, double depth)
+{
+  switch (kernel) {
+    case PMB_KERNEL_SPHERES:
+      return length - depth > 0 ? length - depth + (double)PMB_SPHERES_DEPTH : 0;
+    case PMB_KERNEL_GAUSSIAN:
+      return (double)PMB_GAUSSIAN_REACH * length;
+    default:
+      return (double)PMB_COMPACT_REACH * length;
+  }
+}
+
+/* Where a kernel is 0, squared: a little more, so that rounding never drops a particle. */
+PMB_INLINE float pmb_particle_reach2(float reach)
+{
+  const float more = reach * 1.0001f + 0.01f;
+  return more * more;
+}
+
+/* What the kernel of a particle is multiplied by; density: 0 where it is computed later. */
+PMB_INLINE float pmb_kernel_amount(
+  int kernel, double length, double spacing, double mass, double density, double weight)
+{
+  const double pi = 3.14159265358979323846, h = length * spacing;
+  const double of_spline = density > 0 ? mass / density / h / h / h / pi : 0;
+  const double amount = kernel == PMB_KERNEL_SPHERES ? length : kernel == PMB_KERNEL_SPLINE ? of_spline : weight;
+  return (float)(amount < 1e30 ? amount : 1e30);
 }
 
 /* What pmb_kernel_value takes for a smoothing length in cells. */
@@ -86,6 +123,76 @@ PMB_INLINE float pmb_kernel_add(const int kernel, float sum, float distance2, fl
     return depth > sum ? depth : sum;
   }
   return sum + amount * pmb_kernel_value(kernel, distance2, scale);
+}
+
+/* Takes one more particle for the gradient at a place, in cells. Of spheres the gradient is from the place to the center of the
+ * sphere in which it is deepest, the first of several; *deepest begins at -infinity. */
+PMB_INLINE void pmb_kernel_add_gradient(
+  const int kernel, const float offset[3], float distance2, float scale, float amount, float sum[3], float *deepest)
+{
+  if (kernel == PMB_KERNEL_SPHERES) {
+    const float depth = amount - sqrtf(distance2);
+    const int deeper = depth > *deepest;
+    *deepest = deeper ? depth : *deepest;
+    for (int a = 0; a < 3; ++a) {
+      sum[a] = deeper ? -offset[a] : sum[a];
+    }
+  } else {
+    const float slope = amount * pmb_kernel_slope(kernel, distance2, scale);
+    for (int a = 0; a < 3; ++a) {
+      sum[a] = sum[a] + slope * offset[a];
+    }
+  }
+}
+
+/* The weight with which a particle's other numbers count at a place. Of spheres 1 where it takes the place of those before. */
+PMB_INLINE float pmb_kernel_weight(const int kernel, float distance2, float scale, float amount, float *deepest)
+{
+  if (kernel == PMB_KERNEL_SPHERES) {
+    const float depth = amount - sqrtf(distance2);
+    const int deeper = depth > *deepest;
+    *deepest = deeper ? depth : *deepest;
+    return deeper ? 1 : 0;
+  }
+  return fabsf(amount) * pmb_kernel_value(kernel, distance2, scale);
+}
+
+/* The sum of numbers, or of spheres the number, with one more particle. */
+PMB_INLINE double pmb_kernel_add_weighted(const int kernel, double total, double weight, double value)
+{
+  const double after = kernel == PMB_KERNEL_SPHERES ? value : total + weight * value;
+  return weight > 0 ? after : total;
+}
+
+/* World place along an axis of a point in cell `whole` + `part` from a brick's first sample, which has index `origin`. */
+PMB_INLINE double pmb_particle_world(double spacing, int64_t origin, float whole, float part)
+{
+  return pmb_world_diagonal(spacing, 0, ((double)origin + (double)whole) + (double)part);
+}
+
+/* The normal at a point and its gradient in world lengths, from the sum in cells; either may be NULL. Where the sum has no
+ * direction, it is along the point's edge, from outside to inside. */
+PMB_INLINE void pmb_particle_normal(
+  int kernel, const float sum[3], int axis, int upper_is_inside, double spacing, float *normal, float *gradient)
+{
+  double g[3], largest = 0, length = 0;
+  for (int a = 0; a < 3; ++a) {
+    g[a] = (double)sum[a];
+    largest = pmb_larger(largest, g[a]);
+  }
+  const int flat = !(largest > 0) || !PMB_IS_FINITE(g[0] + g[1] + g[2]);
+  for (int a = 0; a < 3; ++a) {
+    g[a] = !flat ? g[a] / largest : a != axis ? 0 : upper_is_inside ? 1 : -1;
+    length += g[a] * g[a];
+  }
+  length = sqrt(length);
+  for (int a = 0; a < 3 && normal; ++a) {
+    normal[a] = (float)(-g[a] / length);
+  }
+  for (int a = 0; a < 3 && gradient; ++a) {
+    const double world = kernel == PMB_KERNEL_SPHERES ? g[a] / length : flat ? 0 : g[a] * largest / spacing;
+    gradient[a] = (float)(world > 3e38 ? 3e38 : world < -3e38 ? -3e38 : world);
+  }
 }
 
 #endif

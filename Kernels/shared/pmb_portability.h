@@ -17,6 +17,12 @@
 #define PMB_TABLE static const __attribute__((unused))
 #endif
 
+#if defined(__cplusplus)
+#define PMB_ALIGNAS alignas
+#else
+#define PMB_ALIGNAS _Alignas
+#endif
+
 /* Sets bits of a word that other threads of a GPU may set bits of at the same time. */
 PMB_INLINE void pmb_set_bits(uint32_t *word, uint32_t bits)
 {

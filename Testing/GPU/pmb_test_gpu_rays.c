@@ -96,7 +96,8 @@ static void scene_random(const test_volume *v, test_rng *rng, scene *s)
   q->depth_limit = rng_int(rng, 0, 3) ? NULL : s->limits;
   const double a = volume_isovalue(v, rng), b = volume_isovalue(v, rng);
   q->table_low = fmin(a, b);
-  q->table_high = a == b ? a + 1 + fabs(a) / 1000 : fmax(a, b);
+  q->table_high = a == b ? fmin(a + 1 + fabs(a) / 1000, 1.5e308) : fmax(a, b);
+  if (!(q->table_low < q->table_high)) q->table_low = 0;
   look(&v->view, rng, q->world_to_clip);
   q->table_unit = 1;
 }

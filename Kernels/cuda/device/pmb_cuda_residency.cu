@@ -140,6 +140,11 @@ static void free_context_buffers(pmb_cuda *cuda)
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
     free_buffer(cuda->device, cuda->generation, &cuda->kept[i].samples);
   }
+  pmb_cuda_buffer *of_particles = (pmb_cuda_buffer *)&cuda->particles;
+  for (size_t i = 0; i < sizeof(cuda->particles) / sizeof(*of_particles); ++i) {
+    free_buffer(cuda->device, cuda->generation, of_particles + i);
+  }
+  cuda->particles_of = NULL;
   cuda->device_bytes = 0;
   cuda->record_room = 0;
   cuda->counted = 0;

@@ -16,6 +16,20 @@ struct uint3 {
 struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
+struct float3 {
+  float x, y, z;
+};
+static inline float3 make_float3(float x, float y, float z)
+{
+  return { x, y, z };
+}
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+static inline float4 make_float4(float x, float y, float z, float w)
+{
+  return { x, y, z, w };
+}
 static inline uint2 make_uint2(unsigned x, unsigned y)
 {
   return { x, y };

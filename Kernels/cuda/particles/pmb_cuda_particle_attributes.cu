@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass attributes of particles: an array's means with the kernels' weights at the points of the mesh, as in
+ * pmb_particle_attributes.c. */
+#include "cuda/particles/pmb_cuda_particle_points.cuh"
+#include "shared/pmb_attribute.h"
+
+enum { COLUMNS = 4 }; /* components that are interpolated together */
+
+/* Some components of an attribute. */
+typedef struct columns {
+  const void *d_samples;
+  void *d_output;
+  pmb_type type;
+  int components, first, count;
+} columns;
+
+static __device__ __forceinline__ double read_value(const columns &from, uint32_t particle, int column)
+{
+  const int64_t at = (int64_t)particle * from.components + from.first + column;
+  switch (from.type) {
+#define PMB_READ(NAME, sample, name, real) \
+  case PMB_##NAME:                         \
+    return (double)((const sample *)from.d_samples)[at];
+    PMB_SAMPLE_TYPES(PMB_READ)
+#undef PMB_READ
+  }
+  return 0;
+}
+
+static __device__ __forceinline__ void write_value(const columns &to, int64_t point, int column, double value)
+{
+  const int64_t at = point * to.components + to.first + column;
+  switch (to.type) {
+#define PMB_WRITE(NAME, sample, name, real)                  \
+  case PMB_##NAME:                                           \
+    ((sample *)to.d_output)[at] = pmb_nearest_##name(value); \
+    break;
+    PMB_SAMPLE_TYPES(PMB_WRITE)
+#undef PMB_WRITE
+  }
+}
+
+/* Adds particle i of those taken to the totals at the lane's point; total[COLUMNS] is that of the weights. */
+template <int KERNEL>
+static __device__ __forceinline__ void add_to_totals(const point_block *block, const columns &from,
+  const edge_point &point, int i, double total[COLUMNS + 1], float *deepest)
+{
+  const float4 cell = block->near.cell[i], fraction = block->near.fraction[i];
+  float offset[3];
+  const float d2 = near_distance2(point.lower, point.part, cell, fraction, offset);
+  const double weight = (double)pmb_kernel_weight(KERNEL, d2, fraction.w, cell.w, deepest);
+#pragma unroll
+  for (int column = 0; column <= COLUMNS; ++column) {
+    if (column < from.count || column == COLUMNS) {
+      const double value = column == COLUMNS ? 1 : read_value(from, block->index[i], column);
+      total[column] = pmb_kernel_add_weighted(KERNEL, total[column], weight, value);
+    }
+  }
+}
+
+/* The totals at the lane's point. */
+template <int KERNEL>
+static __device__ __forceinline__ void find_totals(const pmb_cuda_cloud &c, const near_box &box, uint32_t all,
+  point_block *block, const columns &from, const edge_point &point, int again, double total[COLUMNS + 1])
+{
+  float deepest = -INFINITY;
+#pragma unroll
+  for (int column = 0; column <= COLUMNS; ++column) {
+    total[column] = 0;
+  }
+  each_near_point(c, box, all, block, point, again, block->index,
+    [&](int i) { add_to_totals<KERNEL>(block, from, point, i, total, &deepest); });
+}
+
+template <int KERNEL>
+static __global__ void __launch_bounds__(POINT_THREADS)
+  attribute_kernel(const __grid_constant__ pmb_cuda_cloud c, const columns of, const double *d_parameter)
+{
+  __shared__ point_block block;
+  __shared__ int any_moved;
+  const near_box box = box_of_brick(c, c.d_active[blockIdx.x], 1);
+  const int points = list_points(c, blockIdx.x, &block);
+  const uint32_t all = find_rows<POINT_THREADS>(c, box, &block.rows);
+  const int64_t first = c.d_before[blockIdx.x].points;
+  for (int begin = 0; begin < points; begin += POINT_THREADS) {
+    const int wanted = begin + (int)threadIdx.x < points;
+    const int at = min(begin + (int)threadIdx.x, points - 1);
+    const double parameter = d_parameter[first + at];
+    edge_point point = point_at(&block, at);
+    double total[COLUMNS + 1];
+    move_point(&point, (float)fabs(parameter));
+    any_moved = 0;
+    find_totals<KERNEL>(c, box, all, &block, of, point, 0, total);
+    __syncthreads();
+    if (!(total[COLUMNS] > 0)) { /* beyond all kernels: the sample inside, see move_inside */
+      move_point(&point, signbit(parameter) ? 1 : 0);
+      any_moved = 1;
+    }
+    __syncthreads();
+    if (any_moved) {
+      find_totals<KERNEL>(c, box, all, &block, of, point, 1, total);
+    }
+    for (int column = 0; wanted && column < of.count; ++column) {
+      write_value(of, first + at, column, total[COLUMNS] > 0 ? total[column] / total[COLUMNS] : 0);
+    }
+    __syncthreads();
+  }
+}
+
+pmb_status pmb_cuda_particle_attribute(
+  pmb_cuda *cuda, const pmb_attribute *attribute, const void *d_in, void *d_out, const pmb_cuda_output *output)
+{
+  const pmb_cuda_cloud *c = cuda->cloud;
+  for (int first = 0; first < attribute->components; first += COLUMNS) {
+    const int left = attribute->components - first;
+    const columns of = { d_in, d_out, attribute->type, attribute->components, first,
+      left < COLUMNS ? left : COLUMNS };
+    PMB_CUDA_STEP(pmb_cuda_check(cuda->context,
+      PMB_CUDA_BY_KERNEL(c->kernel,
+        pmb_cuda_launch(cuda, 0, attribute_kernel<KERNEL>, c->active, POINT_THREADS, 0, *c, of, output->d_parameter)),
+      "attributes of particles"));
+  }
+  return PMB_OK;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The particles near a box of cells, in their sorted order, in shared memory. All threads of a block call these functions
+ * together. */
+#ifndef PMB_CUDA_PARTICLE_NEAR_CUH
+#define PMB_CUDA_PARTICLE_NEAR_CUH
+
+#include "cuda/particles/pmb_cuda_particles.cuh"
+#include "cuda/pmb_cuda_common.cuh"
+
+/* A box of samples. */
+typedef struct near_box {
+  int32_t first[3], last[3];
+} near_box;
+
+/* Rows of cubes near a box: their first particle near, and the number of particles near in the rows before. */
+typedef struct near_rows {
+  uint32_t begin[PMB_CUDA_NEAR_ROWS], before[PMB_CUDA_NEAR_ROWS + 1];
+  int count;
+} near_rows;
+
+/* Particles that are taken together. Places are counted from the box's first sample. */
+template <int CAPACITY> struct near_particles {
+  float4 cell[CAPACITY];     /* and amount */
+  float4 fraction[CAPACITY]; /* and scale */
+  float4 place[CAPACITY];    /* cell and fraction; and how far it reaches, squared */
+};
+
+/* Waits for the block's threads. */
+template <int THREADS> static __device__ __forceinline__ void near_sync(void)
+{
+  if (THREADS == 32) {
+    __syncwarp();
+  } else {
+    __syncthreads();
+  }
+}
+
+/* Cubes along an axis that reach samples low to high, as pmb_first_cube and pmb_end_cube. */
+static __device__ __forceinline__ int64_t first_cube(const pmb_cuda_cloud &c, int64_t low)
+{
+  return low < c.reach ? 0 : (low - c.reach) >> c.shift;
+}
+static __device__ __forceinline__ int64_t end_cube(const pmb_cuda_cloud &c, int axis, int64_t high)
+{
+  const int64_t end = ((high + c.reach) >> c.shift) + 1;
+  return end < c.cubes[axis] ? end : c.cubes[axis];
+}
+
+/* The first particle from begin to end whose cube has this key or a later one; quick if it is near. */
+static __device__ __forceinline__ uint32_t find_cube(
+  const pmb_cuda_cloud &c, uint32_t begin, uint32_t end, uint64_t key, uint32_t step)
+{
+  while (step < end - begin && c.d_keys[begin + step] < key) {
+    begin += step + 1;
+    step *= 4;
+  }
+  end = min(end, begin + step);
+  while (begin < end) {
+    const uint32_t middle = begin + (end - begin) / 2;
+    if (c.d_keys[middle] < key) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+/* Finds the rows of cubes near the box. Returns the number of particles near. */
+template <int THREADS>
+static __device__ __forceinline__ uint32_t find_rows(const pmb_cuda_cloud &c, const near_box &box, near_rows *rows)
+{
+  const uint64_t x0 = (uint64_t)first_cube(c, box.first[0]), x1 = (uint64_t)end_cube(c, 0, box.last[0]);
+  const int64_t y0 = first_cube(c, box.first[1]), z0 = first_cube(c, box.first[2]);
+  const int ny = (int)(end_cube(c, 1, box.last[1]) - y0), nz = (int)(end_cube(c, 2, box.last[2]) - z0);
+  near_sync<THREADS>(); /* the rows of the box before are done with */
+  for (int r = threadIdx.x; r < ny * nz; r += THREADS) {
+    const int64_t row = y0 + r % ny + c.cubes[1] * (z0 + r / ny);
+    const uint64_t key = (uint64_t)row * (uint64_t)c.cubes[0];
+    const uint32_t first = c.d_rows[row], end = c.d_rows[row + 1];
+    const uint32_t begin = find_cube(c, first, end, key + x0, end - first);
+    rows->begin[r] = begin;
+    rows->before[r] = find_cube(c, begin, end, key + x1, 4) - begin;
+  }
+  near_sync<THREADS>();
+  if (threadIdx.x < 32) { /* sums of the rows before; two rows per lane */
+    const int i = 2 * (int)threadIdx.x;
+    const uint32_t a = i < ny * nz ? rows->before[i] : 0, b = i + 1 < ny * nz ? rows->before[i + 1] : 0;
+    const uint32_t sum = pmb_cuda_inclusive_sum(a + b);
+    rows->before[i] = sum - a - b;
+    rows->before[i + 1] = sum - b;
+    if (threadIdx.x == 31) {
+      rows->before[PMB_CUDA_NEAR_ROWS] = sum;
+      rows->count = ny * nz;
+    }
+  }
+  near_sync<THREADS>();
+  return rows->before[PMB_CUDA_NEAR_ROWS];
+}
+
+/* Takes the n particles near from number `from` on. d_amounts: of each particle; NULL: for densities, with masses and the reach of
+ * the largest, because what counts is the reach of the particle whose density it is. more: added to the reach. */
+template <int THREADS, int CAPACITY>
+static __device__ __forceinline__ void take_near(const pmb_cuda_cloud &c, const near_box &box, const near_rows *rows,
+  const float *d_amounts, uint32_t from, int n, float more, near_particles<CAPACITY> *near, uint32_t *index)
+{
+  near_sync<THREADS>();
+  for (int r = threadIdx.x / 8; r < rows->count; r += THREADS / 8) { /* eight threads have a row */
+    const uint32_t begin = max(from, rows->before[r]), end = min(from + n, rows->before[r + 1]);
+    for (uint32_t k = begin + threadIdx.x % 8; k < end; k += 8) {
+      const uint32_t i = k - from, at = rows->begin[r] + (k - rows->before[r]);
+      const pmb_cuda_particle p = c.d_particles[at];
+      near->cell[i] = make_float4((float)(p.cell[0] - box.first[0]), (float)(p.cell[1] - box.first[1]),
+        (float)(p.cell[2] - box.first[2]), d_amounts ? d_amounts[at] : p.mass);
+      near->fraction[i] = make_float4(p.fraction[0], p.fraction[1], p.fraction[2], p.scale);
+      const float reach = sqrtf(c.varied && d_amounts ? c.d_reach2[at] : c.reach2) + more;
+      near->place[i] = make_float4(near->cell[i].x + p.fraction[0], near->cell[i].y + p.fraction[1],
+        near->cell[i].z + p.fraction[2], reach * reach * 1.00001f);
+      if (index) {
+        index[i] = c.d_sorted[at];
+      }
+    }
+  }
+  near_sync<THREADS>();
+}
+
+/* Which of up to 32 particles taken, from `begin` on, reach a lane's place. Places and reaches have room for the roundings. */
+template <int CAPACITY>
+static __device__ __forceinline__ uint32_t find_reaching(
+  const near_particles<CAPACITY> *near, int begin, int n, const float place[3])
+{
+  uint32_t reach = 0;
+  for (int i = 0; i < min(32, n - begin); ++i) {
+    const float4 p = near->place[begin + i];
+    const float x = place[0] - p.x, y = place[1] - p.y, z = place[2] - p.z;
+    reach |= (uint32_t)(__fmaf_rn(x, x, __fmaf_rn(y, y, z * z)) <= p.w) << i;
+  }
+  return reach;
+}
+
+/* Calls `take` with the index of each of the n particles taken that reaches a lane's place, in their order. */
+template <int CAPACITY, class TAKE>
+static __device__ __forceinline__ void each_reaching(
+  const near_particles<CAPACITY> *near, int n, const float place[3], TAKE take)
+{
+  for (int begin = 0; begin < n; begin += 32) {
+    for (uint32_t reach = find_reaching(near, begin, n, place); reach; reach &= reach - 1) {
+      take(begin + __ffs((int)reach) - 1);
+    }
+  }
+}
+
+/* The squared distance of a place from a particle; whole and part: cells and fraction along each axis. */
+static __device__ __forceinline__ float near_distance2(
+  const float whole[3], const float part[3], const float4 &cell, const float4 &fraction, float offset[3])
+{
+  offset[0] = pmb_particle_offset(whole[0], part[0], cell.x, fraction.x);
+  offset[1] = pmb_particle_offset(whole[1], part[1], cell.y, fraction.y);
+  offset[2] = pmb_particle_offset(whole[2], part[2], cell.z, fraction.z);
+  return offset[0] * offset[0] + (offset[1] * offset[1] + offset[2] * offset[2]);
+}
+
+/* The box of the samples of a brick, with `halo` more at the upper ends. */
+static __device__ __forceinline__ near_box box_of_brick(const pmb_cuda_cloud &c, uint64_t key, int halo)
+{
+  const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  const uint64_t row = key / (uint64_t)c.bricks[0];
+  const uint64_t place[3] = { key % (uint64_t)c.bricks[0], row % (uint64_t)c.bricks[1], row / (uint64_t)c.bricks[1] };
+  near_box box;
+  for (int a = 0; a < 3; ++a) {
+    box.first[a] = (int32_t)place[a] * size[a];
+    box.last[a] = box.first[a] + size[a] - 1 + halo;
+  }
+  return box;
+}
+
+/* Evaluates `call` with KERNEL defined as the cloud's kernel. */
+#define PMB_CUDA_BY_KERNEL(kernel, call)           \
+  pmb_cuda_by_kernel((kernel), [&](auto example) { \
+    enum { KERNEL = decltype(example)::value };    \
+    return call;                                   \
+  })
+template <int VALUE> struct kernel_number {
+  enum { value = VALUE };
+};
+template <class FUNCTION> static inline cudaError_t pmb_cuda_by_kernel(int kernel, FUNCTION function)
+{
+  switch (kernel) {
+    case PMB_KERNEL_SPLINE:
+      return function(kernel_number<PMB_KERNEL_SPLINE>());
+    case PMB_KERNEL_GAUSSIAN:
+      return function(kernel_number<PMB_KERNEL_GAUSSIAN>());
+    case PMB_KERNEL_POLYNOMIAL:
+      return function(kernel_number<PMB_KERNEL_POLYNOMIAL>());
+    default:
+      return function(kernel_number<PMB_KERNEL_SPHERES>());
+  }
+}
+
+#endif

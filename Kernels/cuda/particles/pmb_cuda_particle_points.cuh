@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The points of an active brick and the particles near them, for vertices and attributes. */
+#ifndef PMB_CUDA_PARTICLE_POINTS_CUH
+#define PMB_CUDA_PARTICLE_POINTS_CUH
+
+#include "cuda/particles/pmb_cuda_particle_near.cuh"
+
+enum {
+  POINT_WARPS = 2,
+  POINT_THREADS = 32 * POINT_WARPS,
+  POINT_NEAR = 256,                                   /* particles that are taken together */
+  POINT_KINDS = PMB_SAMPLE,                           /* a point is on an edge */
+  POINTS = POINT_KINDS * PMB_BRICK_ROWS * PMB_BRICK_X /* of a brick, at most */
+};
+
+/* Shared memory of a block. A point is its column, its row << 5 and its axis << 9. */
+typedef struct point_block {
+  near_rows rows;
+  near_particles<POINT_NEAR> near;
+  uint32_t index[POINT_NEAR]; /* in the input, for attributes */
+  uint32_t taken;             /* number of the first particle in `near`; UINT32_MAX: none */
+  uint16_t point[POINTS];
+  uint32_t reach[POINT_NEAR / 32][POINT_THREADS]; /* which of `near` reach each thread's point */
+} point_block;
+
+/* A point: the samples at the ends of its edge, counted from the brick's first, and how far it is from the lower one. */
+typedef struct edge_point {
+  float lower[3], upper[3], part[3];
+  int axis;
+} edge_point;
+
+/* Lists the points of an active brick in their order. Returns how many. */
+static __device__ __forceinline__ int list_points(const pmb_cuda_cloud &c, uint32_t active, point_block *block)
+{
+  const pmb_cuda_record *record = c.d_records + active;
+  const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+  const uint32_t word = record->word[min(lane, PMB_CUDA_ROWS - 1)];
+  const uint32_t next = pmb_cuda_next(word, record->column >> lane & 1);
+  const uint32_t mask[POINT_KINDS] = { word ^ next, word ^ __shfl_down_sync(UINT32_MAX, word, 1),
+    word ^ __shfl_down_sync(UINT32_MAX, word, 5) };
+  for (int row = warp; row < PMB_BRICK_ROWS; row += POINT_WARPS) {
+    for (int kind = 0; kind < POINT_KINDS; ++kind) {
+      const uint32_t bits = __shfl_sync(UINT32_MAX, mask[kind], row / PMB_BRICK_Y * 5 + row % PMB_BRICK_Y);
+      if (bits >> lane & 1) {
+        const int at = pmb_cuda_row_first(record->first[row], kind) + __popc(bits & ((1u << lane) - 1));
+        block->point[at] = (uint16_t)(lane | row << 5 | kind << 9);
+      }
+    }
+  }
+  block->taken = UINT32_MAX;
+  __syncthreads();
+  return (int)(c.d_before[active + 1].points - c.d_before[active].points);
+}
+
+static __device__ __forceinline__ edge_point point_at(const point_block *block, int at)
+{
+  const int code = block->point[at];
+  const int sample[3] = { code & 31, (code >> 5) % PMB_BRICK_Y, (code >> 5 & (PMB_BRICK_ROWS - 1)) / PMB_BRICK_Y };
+  edge_point point;
+  point.axis = code >> 9;
+  for (int a = 0; a < 3; ++a) {
+    point.lower[a] = (float)sample[a];
+    point.upper[a] = (float)(sample[a] + (a == point.axis));
+    point.part[a] = 0;
+  }
+  return point;
+}
+
+/* Moves a point to a part of its edge. */
+static __device__ __forceinline__ void move_point(edge_point *point, float part)
+{
+  for (int a = 0; a < 3; ++a) { /* an index that is not known would put the point into memory */
+    point->part[a] = a == point->axis ? part : 0;
+  }
+}
+
+/* Calls `take` with the index in block->near of each particle that reaches the edge of a lane's point, in their order. index: the
+ * block's, if places in the input are wanted, else NULL. again: the point is that of the call before. All threads of a block call
+ * it together. */
+template <class TAKE>
+static __device__ __forceinline__ void each_near_point(const pmb_cuda_cloud &c, const near_box &box, uint32_t all,
+  point_block *block, const edge_point &point, int again, uint32_t *index, TAKE take)
+{
+  const float middle[3] = { (point.lower[0] + point.upper[0]) / 2, (point.lower[1] + point.upper[1]) / 2,
+    (point.lower[2] + point.upper[2]) / 2 };
+  for (uint32_t from = 0; from < all; from += POINT_NEAR) {
+    const int n = (int)min(all - from, (uint32_t)POINT_NEAR);
+    if (block->taken != from) { /* all fit in once, usually */
+      take_near<POINT_THREADS>(c, box, &block->rows, c.d_amounts, from, n, 0.5f, &block->near, index);
+      if (threadIdx.x == 0) {
+        block->taken = from;
+      }
+      __syncthreads();
+    }
+    for (int first = 0; first < n; first += 32) {
+      uint32_t *reach = &block->reach[first / 32][threadIdx.x];
+      if (!again || all > POINT_NEAR) {
+        *reach = find_reaching(&block->near, first, n, middle);
+      }
+      for (uint32_t left = *reach; left; left &= left - 1) {
+        take(first + __ffs((int)left) - 1);
+      }
+    }
+  }
+}
+
+#endif

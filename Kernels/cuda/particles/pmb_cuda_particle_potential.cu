@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Passes densities and potential: sums of kernels at the particles, and whether they reach the isovalue at the samples of
+ * bricks. */
+#include "cuda/particles/pmb_cuda_particle_quick.cuh"
+
+/* ---- densities ---- */
+
+enum { DENSITY_NEAR = 128, DENSITY_SPAN = 16 }; /* particles taken together; cubes along x */
+
+typedef struct density_scratch {
+  near_rows rows;
+  near_particles<DENSITY_NEAR> near;
+} density_scratch;
+
+/* The sum over the particles near at the lane's particle, which is in the box. */
+static __device__ __forceinline__ float density_in(
+  const pmb_cuda_cloud &c, const near_box &box, const pmb_cuda_particle &own, density_scratch *scratch)
+{
+  float whole[3], place[3], sum = 0;
+  for (int a = 0; a < 3; ++a) {
+    whole[a] = (float)(own.cell[a] - box.first[a]);
+    place[a] = whole[a] + own.fraction[a];
+  }
+  const uint32_t all = find_rows<32>(c, box, &scratch->rows);
+  for (uint32_t from = 0; from < all; from += DENSITY_NEAR) {
+    const int n = (int)min(all - from, (uint32_t)DENSITY_NEAR);
+    take_near<32>(c, box, &scratch->rows, NULL, from, n, 0, &scratch->near, NULL);
+    each_reaching(&scratch->near, n, place, [&](int i) {
+      const float4 cell = scratch->near.cell[i];
+      float offset[3];
+      const float d2 = near_distance2(whole, own.fraction, cell, scratch->near.fraction[i], offset);
+      sum = pmb_kernel_add(PMB_KERNEL_SPLINE, sum, d2, own.scale, cell.w);
+    });
+  }
+  return sum;
+}
+
+/* A warp has 32 particles, one behind another, and takes those together that are near one another. */
+static __global__ void densities_kernel(const __grid_constant__ pmb_cuda_cloud c)
+{
+  __shared__ density_scratch scratch;
+  const int64_t first = (int64_t)blockIdx.x * 32, index = min(first + (int)threadIdx.x, c.count - 1);
+  const pmb_cuda_particle own = c.d_particles[index];
+  uint32_t left = __ballot_sync(UINT32_MAX, first + (int)threadIdx.x < c.count);
+  float density = 1;
+  while (left) {
+    const int leader = __ffs((int)left) - 1;
+    int same = left >> threadIdx.x & 1;
+    near_box box;
+    for (int a = 0; a < 3; ++a) {
+      const int cube = own.cell[a] >> c.shift, lead = __shfl_sync(UINT32_MAX, cube, leader);
+      same &= cube >= lead && cube - lead <= (a == 0 ? DENSITY_SPAN : 0);
+    }
+    for (int a = 0; a < 3; ++a) {
+      int low = same ? own.cell[a] : INT32_MAX, high = same ? own.cell[a] : INT32_MIN;
+      pmb_cuda_reduce(32, &low, &high);
+      box.first[a] = low;
+      box.last[a] = high + 1;
+    }
+    const float sum = density_in(c, box, own, &scratch);
+    density = same ? sum : density;
+    left &= ~__ballot_sync(UINT32_MAX, same);
+  }
+  if (first + (int)threadIdx.x < c.count) {
+    c.d_amounts[index] = own.mass / density;
+  }
+}
+
+pmb_status pmb_cuda_find_densities(pmb_cuda *cuda, const pmb_cuda_cloud *c)
+{
+  return pmb_cuda_check(
+    cuda->context, pmb_cuda_launch(cuda, 0, densities_kernel, pmb_cuda_blocks(c->count, 32), 32, 0, *c), "densities");
+}
+
+/* ---- potential ---- */
+
+enum { WARPS = 4, THREADS = 32 * WARPS, NEAR = 256, TILES = 4 }; /* of a warp */
+
+/* Of a block, which has a brick. */
+typedef struct potential_scratch {
+  near_rows rows;
+  near_particles<NEAR> near;
+  quick_list quick[WARPS];
+  uint16_t list[WARPS][NEAR];
+  uint32_t inside[WARPS * TILES]; /* the samples of a tile */
+  uint32_t unclear;               /* tiles that quick sums do not decide */
+} potential_scratch;
+
+/* Decides which samples of a warp's tiles are inside, by quick sums. */
+template <int KERNEL>
+static __device__ __forceinline__ void decide_quickly(
+  const pmb_cuda_cloud &c, const near_box &box, uint32_t all, potential_scratch *scratch)
+{
+  const int warp = threadIdx.x >> 5;
+  uint16_t *list = scratch->list[warp];
+  quick_sum sums[TILES];
+#pragma unroll
+  for (int tile = 0; tile < TILES; ++tile) {
+    sums[tile] = { c.background, 0, 0 };
+  }
+  for (uint32_t from = 0; from < all; from += NEAR) {
+    const int n = (int)min(all - from, (uint32_t)NEAR);
+    take_near<THREADS>(c, box, &scratch->rows, c.d_amounts, from, n, 0, &scratch->near, NULL);
+    const int listed = quick_list_region<KERNEL>(c, &scratch->near, n, all <= NEAR, quick_region(warp), list);
+#pragma unroll
+    for (int tile = 0; tile < TILES; ++tile) {
+      quick_add_near<KERNEL>(
+        c, &scratch->near, list, listed, quick_tile(warp, tile), &scratch->quick[warp], &sums[tile]);
+    }
+  }
+#pragma unroll
+  for (int tile = 0; tile < TILES; ++tile) {
+    const float terms = quick_of_lanes<PMB_KERNEL_SPLINE>(sums[tile].error), sum = sums[tile].sum;
+    const int clear = fabsf(sum - c.isovalue.threshold_f32) > quick_error_of_sum(c, sum, terms, sums[tile].count);
+    const uint32_t inside = __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, sum));
+    scratch->inside[TILES * warp + tile] = inside; /* all lanes write the same */
+    if (!__all_sync(UINT32_MAX, clear) && !quick_is_full(c, sums[tile], terms)) {
+      atomicOr(&scratch->unclear, 1u << (TILES * warp + tile));
+    }
+  }
+}
+
+/* Decides a warp's tile by the sums of pmb_particle.h. */
+template <int KERNEL>
+static __device__ __forceinline__ void decide(
+  const pmb_cuda_cloud &c, const near_box &box, uint32_t all, int tile, potential_scratch *scratch)
+{
+  const int warp = threadIdx.x >> 5;
+  const quick_box box_of_tile = quick_tile(warp, tile);
+  const float3 own = quick_own();
+  const float whole[3] = { box_of_tile.center[0] + own.x, box_of_tile.center[1] + own.y,
+    box_of_tile.center[2] + own.z };
+  const float none[3] = { 0, 0, 0 };
+  float sum = c.background;
+  for (uint32_t from = 0; from < all; from += NEAR) {
+    const int n = (int)min(all - from, (uint32_t)NEAR);
+    if (all > NEAR) { /* else they are still there */
+      take_near<THREADS>(c, box, &scratch->rows, c.d_amounts, from, n, 0, &scratch->near, NULL);
+    }
+    each_reaching(&scratch->near, n, whole, [&](int i) {
+      const float4 cell = scratch->near.cell[i], fraction = scratch->near.fraction[i];
+      float offset[3];
+      const float d2 = near_distance2(whole, none, cell, fraction, offset);
+      sum = pmb_kernel_add(KERNEL, sum, d2, fraction.w, cell.w);
+    });
+  }
+  __syncwarp();
+  scratch->inside[TILES * warp + tile] = __ballot_sync(UINT32_MAX, pmb_cuda_inside(c.isovalue, sum));
+}
+
+/* The inside bits of a row from those of the tiles. */
+static __device__ __forceinline__ uint32_t row_of_tiles(const uint32_t *inside, int row)
+{
+  const int y = row % PMB_BRICK_Y, z = row / PMB_BRICK_Y;
+  uint32_t word = 0;
+  for (int x = 0; x < 8; ++x) {
+    word |= (inside[x / 2 * TILES + z / 2 * 2 + x % 2] >> (z % 2 * 16 + y * 4) & 15) << 4 * x;
+  }
+  return word;
+}
+
+template <int KERNEL>
+static __global__ void __launch_bounds__(THREADS) potential_kernel(const __grid_constant__ pmb_cuda_cloud c)
+{
+  __shared__ potential_scratch scratch;
+  const near_box box = box_of_brick(c, c.d_bricks[blockIdx.x], 0);
+  scratch.unclear = 0;
+  const uint32_t all = find_rows<THREADS>(c, box, &scratch.rows);
+  decide_quickly<KERNEL>(c, box, all, &scratch);
+  __syncthreads();
+  for (int tile = 0; tile < TILES; ++tile) {
+    if (scratch.unclear & 0x1111u << tile) { /* of any warp: warps take particles together */
+      decide<KERNEL>(c, box, all, tile, &scratch);
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x < PMB_BRICK_ROWS) {
+    c.d_words[(int64_t)blockIdx.x * PMB_BRICK_ROWS + threadIdx.x] = row_of_tiles(scratch.inside, threadIdx.x);
+  }
+}
+
+pmb_status pmb_cuda_find_potential(pmb_cuda *cuda, const pmb_cuda_cloud *c)
+{
+  return pmb_cuda_check(cuda->context,
+    PMB_CUDA_BY_KERNEL(c->kernel, pmb_cuda_launch(cuda, 0, potential_kernel<KERNEL>, c->brick_count, THREADS, 0, *c)),
+    "potential of particles");
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Quick sums of kernels at the samples of a tile, by approximate roots and fused multiply-add, and how far they can be from the
+ * sums of pmb_particle.h. They only decide whether a sample is inside where that is certain. */
+#ifndef PMB_CUDA_PARTICLE_QUICK_CUH
+#define PMB_CUDA_PARTICLE_QUICK_CUH
+
+#include "cuda/particles/pmb_cuda_particle_near.cuh"
+
+enum {
+  QUICK_LISTED = 128, /* particles in a list */
+  QUICK_STOP = 16     /* particles from one look at whether all samples are inside to the next */
+};
+
+/* A box of samples. Places are counted from the brick's first sample. */
+typedef struct quick_box {
+  float center[3], half[3]; /* half of the length along each axis, from the first to the last sample */
+} quick_box;
+
+/* Particles that reach a tile: the way from one to the center, and its amount. All lengths are multiplied by the factor. */
+typedef struct quick_list {
+  float4 particle[QUICK_LISTED];
+  float factor[QUICK_LISTED];
+} quick_list;
+
+/* A lane's sum, and what is known of its error. */
+typedef struct quick_sum {
+  float sum;
+  float error; /* the lane's part of the terms' errors, in units of 2^-24 */
+  int count;   /* of terms */
+} quick_sum;
+
+/* Over all lanes: the sum, or of spheres the greatest. */
+template <int KERNEL> static __device__ __forceinline__ float quick_of_lanes(float value)
+{
+  for (int step = 16; step > 0; step >>= 1) {
+    const float other = __shfl_xor_sync(UINT32_MAX, value, step);
+    value = KERNEL == PMB_KERNEL_SPHERES ? fmaxf(value, other) : value + other;
+  }
+  return value;
+}
+
+/* ---- approximations ---- */
+
+static __device__ __forceinline__ float quick_root(float x)
+{
+#if defined(__CUDA_ARCH__)
+  float root;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(x));
+  return root;
+#else
+  return sqrtf(x);
+#endif
+}
+
+static __device__ __forceinline__ float quick_exp(float x)
+{
+#if defined(__CUDA_ARCH__)
+  return __expf(x);
+#else
+  return expf(x);
+#endif
+}
+
+/* The nearest number from 0 to 1. */
+static __device__ __forceinline__ float quick_clamp(float x)
+{
+#if defined(__CUDA_ARCH__)
+  return __saturatef(x);
+#else
+  return x > 0 ? x < 1 ? x : 1 : 0;
+#endif
+}
+
+/* What lengths are multiplied by in a kernel: its scale or the root of that. */
+template <int KERNEL> static __device__ __forceinline__ float quick_factor(float scale)
+{
+  return KERNEL == PMB_KERNEL_SPHERES ? 1 : KERNEL == PMB_KERNEL_SPLINE ? scale : quick_root(scale);
+}
+
+/* About pmb_kernel_add; q2: the squared length, multiplied. */
+template <int KERNEL> static __device__ __forceinline__ float quick_add(float sum, float q2, float amount)
+{
+  if (KERNEL == PMB_KERNEL_SPHERES) {
+    return fmaxf(sum, amount - quick_root(q2));
+  }
+  if (KERNEL == PMB_KERNEL_GAUSSIAN) {
+    return __fmaf_rn(amount, fmaxf(quick_exp(-q2) - 1.2340980e-4f /* exp(-9) */, 0), sum);
+  }
+  if (KERNEL == PMB_KERNEL_SPLINE) {
+    const float q = quick_root(q2), outer = quick_clamp(__fmaf_rn(q, -0.5f, 1)), inner = quick_clamp(1 - q);
+    return __fmaf_rn(amount, __fmaf_rn(outer * outer, outer + outer, -(inner * inner) * inner), sum);
+  }
+  const float s = quick_clamp(__fmaf_rn(q2, -0.25f, 1));
+  return __fmaf_rn(amount, s * s * s, sum);
+}
+
+/* ---- errors ---- */
+
+/* Of a term, in units of 2^-24: kernels have a slope of 1 or less by the multiplied length, which is rounded as lengths up to the
+ * reach and a tile are; a kernel has some 30 roundings in each way, and the Gaussian's power series is off by 4e-6. */
+template <int KERNEL>
+static __device__ __forceinline__ float quick_error_of_term(const pmb_cuda_cloud &c, float factor, float amount)
+{
+  const float roundings = KERNEL == PMB_KERNEL_GAUSSIAN ? 192 : 64;
+  return fabsf(amount) * (roundings + 8 * factor * ((float)c.reach + 8));
+}
+
+/* Of a sum. error: of the terms, over all lanes. Sums are rounded with each term, to the size that they have then. */
+static __device__ __forceinline__ float quick_error_of_sum(const pmb_cuda_cloud &c, float sum, float error, int count)
+{
+  const float of_spheres = 16 * ((float)c.reach + fabsf((float)c.depth) + 16);
+  const float of_sums = error + (float)(2 * count) * (c.only_grows ? sum : error);
+  return 0x1p-24f * (c.kernel == PMB_KERNEL_SPHERES ? of_spheres : of_sums);
+}
+
+/* ---- tiles ---- */
+
+/* A warp has a region of 8 x 4 x 4 samples, and of it tiles of 4 x 4 x 2, one after another: of all shapes of 32 samples the
+ * fewest particles reach this one. */
+static __device__ __forceinline__ quick_box quick_region(int warp)
+{
+  const quick_box region = { { (float)(8 * warp) + 3.5f, 1.5f, 1.5f }, { 3.5f, 1.5f, 1.5f } };
+  return region;
+}
+static __device__ __forceinline__ quick_box quick_tile(int warp, int tile)
+{
+  const quick_box box = { { (float)(8 * warp + (tile & 1) * 4) + 1.5f, 1.5f, (float)(tile & 2) + 0.5f },
+    { 1.5f, 1.5f, 0.5f } };
+  return box;
+}
+
+/* The way from a tile's center to the lane's sample. */
+static __device__ __forceinline__ float3 quick_own(void)
+{
+  const int lane = threadIdx.x & 31;
+  return make_float3((float)(lane & 3) - 1.5f, (float)(lane >> 2 & 3) - 1.5f, (float)(lane >> 4) - 0.5f);
+}
+
+/* The squared distance of a particle from a box, and the way from it to the box's center. */
+static __device__ __forceinline__ float quick_gap2(
+  const quick_box &box, const float4 &cell, const float4 &fraction, float3 *way)
+{
+  way->x = (box.center[0] - cell.x) - fraction.x;
+  way->y = (box.center[1] - cell.y) - fraction.y;
+  way->z = (box.center[2] - cell.z) - fraction.z;
+  const float x = pmb_positive(fabsf(way->x) - box.half[0]), y = pmb_positive(fabsf(way->y) - box.half[1]);
+  const float z = pmb_positive(fabsf(way->z) - box.half[2]);
+  return x * x + (y * y + z * z);
+}
+
+/* Whether sums are below the isovalue for certain if they are not more than the sum of the lanes' `most`. */
+template <int KERNEL> static __device__ __forceinline__ int quick_is_empty(const pmb_cuda_cloud &c, float most)
+{
+  const float threshold = c.isovalue.threshold_f32, all = quick_of_lanes<KERNEL>(most);
+  return all + 0.001f * (fabsf(all) + fabsf(threshold)) + quick_error_of_sum(c, 0, 0, 0) < threshold;
+}
+
+/* Whether all samples of the tile are inside for certain, whatever else is added. */
+static __device__ __forceinline__ int quick_is_full(const pmb_cuda_cloud &c, const quick_sum &s, float error)
+{
+  const float threshold = c.isovalue.threshold_f32;
+  const float enough = threshold + 2 * quick_error_of_sum(c, threshold, error, s.count);
+  return c.only_grows && __all_sync(UINT32_MAX, s.sum >= enough);
+}
+
+/* Lists those of the n particles taken that reach a warp's region, in their order. Returns how many, or 0 if even at the nearest
+ * places they do not reach the isovalue and there are no others (is_all). */
+template <int KERNEL, int CAPACITY>
+static __device__ __forceinline__ int quick_list_region(const pmb_cuda_cloud &c, const near_particles<CAPACITY> *near,
+  int n, int is_all, const quick_box &region, uint16_t *list)
+{
+  const int lane = threadIdx.x & 31;
+  float most = KERNEL == PMB_KERNEL_SPHERES ? c.background : 0;
+  int count = 0;
+  __syncwarp();
+  for (int begin = 0; begin < n; begin += 32) {
+    const int i = min(begin + lane, n - 1);
+    const float4 cell = near->cell[i], fraction = near->fraction[i];
+    float3 way;
+    const float gap2 = quick_gap2(region, cell, fraction, &way), factor = quick_factor<KERNEL>(fraction.w);
+    const uint32_t reach = __ballot_sync(UINT32_MAX, begin + lane < n && gap2 <= near->place[i].w);
+    if (reach >> lane & 1) {
+      list[count + __popc(reach & ((1u << lane) - 1))] = (uint16_t)i;
+      most = quick_add<KERNEL>(most, gap2 * (factor * factor), pmb_positive(cell.w));
+    }
+    count += __popc(reach);
+  }
+  __syncwarp();
+  return is_all && quick_is_empty<KERNEL>(c, most) ? 0 : count;
+}
+
+/* Adds a list's particles to the lanes' sums, and stops when the tile is full. */
+template <int KERNEL>
+static __device__ __forceinline__ void quick_add_list(
+  const pmb_cuda_cloud &c, const quick_list *list, int count, quick_sum *s)
+{
+  const float error = quick_of_lanes<PMB_KERNEL_SPLINE>(s->error);
+  const float3 own = quick_own();
+  s->count += count;
+  for (int begin = 0; begin < count && !quick_is_full(c, *s, error); begin += QUICK_STOP) {
+    const int end = min(begin + QUICK_STOP, count);
+    for (int i = begin; i < end; ++i) {
+      const float4 p = list->particle[i];
+      const float factor = list->factor[i];
+      const float x = __fmaf_rn(own.x, factor, p.x), y = __fmaf_rn(own.y, factor, p.y);
+      const float z = __fmaf_rn(own.z, factor, p.z);
+      s->sum = quick_add<KERNEL>(s->sum, __fmaf_rn(x, x, __fmaf_rn(y, y, z * z)), p.w);
+    }
+  }
+}
+
+/* Adds those of the n particles listed for the region that reach the tile. */
+template <int KERNEL, int CAPACITY>
+static __device__ __forceinline__ void quick_add_near(const pmb_cuda_cloud &c, const near_particles<CAPACITY> *near,
+  const uint16_t *of_region, int n, const quick_box &tile, quick_list *list, quick_sum *s)
+{
+  const int lane = threadIdx.x & 31;
+  int count = 0;
+  for (int begin = 0; begin < n; begin += 32) {
+    const int i = of_region[min(begin + lane, n - 1)];
+    const float4 cell = near->cell[i], fraction = near->fraction[i];
+    float3 way;
+    const float gap2 = quick_gap2(tile, cell, fraction, &way);
+    const uint32_t reach = __ballot_sync(UINT32_MAX, begin + lane < n && gap2 <= near->place[i].w);
+    if (reach >> lane & 1) {
+      const int to = count + __popc(reach & ((1u << lane) - 1));
+      const float factor = quick_factor<KERNEL>(fraction.w);
+      list->particle[to] = make_float4(way.x * factor, way.y * factor, way.z * factor, cell.w);
+      list->factor[to] = factor;
+      s->error += quick_error_of_term<KERNEL>(c, factor, cell.w);
+    }
+    count += __popc(reach);
+    if (count > QUICK_LISTED - 32 || begin + 32 >= n) {
+      __syncwarp();
+      quick_add_list<KERNEL>(c, list, count, s);
+      __syncwarp();
+      count = 0;
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass reach: the bricks that a kernel may reach, in order, as in pmb_particle_reach.c. A warp has a row of bricks, and a bit in
+ * shared memory for each of 1024 bricks of it at a time. */
+#include <cub/device/device_scan.cuh>
+
+#include "cuda/particles/pmb_cuda_particle_near.cuh"
+
+enum { WARPS = 8, THREADS = 32 * WARPS };
+
+/* The rows of cubes near a row of bricks. */
+typedef struct cube_rows {
+  int64_t y0, y1, z0, z1;
+} cube_rows;
+
+static __device__ __forceinline__ cube_rows rows_near(const pmb_cuda_cloud &c, int64_t y, int64_t z)
+{
+  cube_rows near;
+  near.y0 = first_cube(c, y * PMB_BRICK_Y);
+  near.y1 = end_cube(c, 1, y * PMB_BRICK_Y + PMB_BRICK_Y - 1);
+  near.z0 = first_cube(c, z * PMB_BRICK_Z);
+  near.z1 = end_cube(c, 2, z * PMB_BRICK_Z + PMB_BRICK_Z - 1);
+  return near;
+}
+
+/* Calls `take` with the first and the last brick along x that each particle near reaches; lanes take turns. */
+template <class TAKE>
+static __device__ __forceinline__ void each_near(const pmb_cuda_cloud &c, const cube_rows &near, TAKE take)
+{
+  for (int64_t z = near.z0; z < near.z1; ++z) { /* rows of equal z are one behind the other */
+    const uint32_t begin = c.d_rows[near.y0 + c.cubes[1] * z], end = c.d_rows[near.y1 + c.cubes[1] * z];
+    for (uint32_t i = begin + (threadIdx.x & 31); i < end; i += 32) {
+      const int32_t cell = c.d_particles[i].cell[0];
+      take((cell - c.reach) / PMB_BRICK_X, (cell + c.reach) / PMB_BRICK_X);
+    }
+  }
+}
+
+/* Counts the bricks of each row, or writes them; d_rows: per row, how many, or how many before. */
+template <bool FILLS>
+static __global__ void bricks_kernel(const __grid_constant__ pmb_cuda_cloud c, int64_t rows, int64_t *d_rows)
+{
+  __shared__ uint32_t all_bits[WARPS][32];
+  uint32_t *bits = all_bits[threadIdx.x >> 5];
+  const int lane = threadIdx.x & 31;
+  const int64_t row = (int64_t)blockIdx.x * WARPS + (threadIdx.x >> 5);
+  if (row >= rows) {
+    return;
+  }
+  const int64_t y = row % (c.bricks[1] - 1), z = row / (c.bricks[1] - 1), before = d_rows[row];
+  const cube_rows near = rows_near(c, y, z);
+  int least = INT32_MAX, most = -1;
+  uint32_t count = 0;
+  each_near(c, near, [&](int low, int high) {
+    least = min(least, low);
+    most = max(most, high);
+  });
+  pmb_cuda_reduce(32, &least, &most);
+  for (int first = least; first <= most; first += 1024) {
+    bits[lane] = 0;
+    __syncwarp();
+    each_near(c, near, [&](int low, int high) {
+      for (int i = max(low, first); i <= min(high, first + 1023); ++i) {
+        atomicOr(bits + (i - first) / 32, 1u << (i - first) % 32);
+      }
+    });
+    __syncwarp();
+    const uint32_t word = bits[lane], here = __popc(word), sum = pmb_cuda_inclusive_sum(here);
+    if (FILLS) {
+      uint64_t *d_to = c.d_bricks + before + count + (sum - here);
+      for (uint32_t rest = word; rest; rest &= rest - 1) {
+        const uint64_t x = (uint64_t)(first + 32 * lane + __ffs((int)rest) - 1);
+        *d_to++ = x + (uint64_t)c.bricks[0] * (uint64_t)(y + c.bricks[1] * z);
+      }
+    }
+    count += __shfl_sync(UINT32_MAX, sum, 31);
+    __syncwarp();
+  }
+  if (!FILLS && lane == 0) {
+    d_rows[row] = count;
+  }
+}
+
+pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
+{
+  pmb_cuda_particle_buffers *b = &cuda->particles;
+  const int64_t rows = (c->bricks[1] - 1) * (c->bricks[2] - 1); /* without the last ones, which have no sample */
+  const unsigned blocks = pmb_cuda_blocks(rows, WARPS);
+  int64_t *d_rows = NULL, bricks = 0;
+  size_t bytes = 0;
+  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->brick_rows, rows + 1, "rows of bricks", &d_rows));
+  PMB_CUDA_TRY(cuda->context, cub::DeviceScan::ExclusiveSum(NULL, bytes, d_rows, d_rows, rows + 1, cuda->compute));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &b->workspace, (int64_t)bytes, 1, "the scan"));
+  PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(d_rows + rows, 0, sizeof(*d_rows), cuda->compute));
+  PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, bricks_kernel<false>, blocks, THREADS, 0, *c, rows, d_rows));
+  PMB_CUDA_TRY(cuda->context,
+    cub::DeviceScan::ExclusiveSum(b->workspace.d_data, bytes, d_rows, d_rows, rows + 1, cuda->compute));
+  PMB_CUDA_TRY(
+    cuda->context, cudaMemcpyAsync(&bricks, d_rows + rows, sizeof(bricks), cudaMemcpyDeviceToHost, cuda->compute));
+  PMB_CUDA_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "reach of particles"));
+  p->brick_count = bricks;
+  PMB_CUDA_STEP(pmb_particles_check_bricks(p, (double)bricks));
+  c->brick_count = (uint32_t)bricks;
+  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->bricks, bricks, "bricks", &c->d_bricks));
+  return pmb_cuda_check(cuda->context,
+    pmb_cuda_launch(cuda, 0, bricks_kernel<true>, blocks, THREADS, 0, *c, rows, d_rows), "reach of particles");
+}

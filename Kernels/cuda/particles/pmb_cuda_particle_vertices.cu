@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass vertices of particles: points where edges are crossed, and the gradient of the kernels there. A block has an active
+ * brick, a warp 32 of its points at a time. */
+#include "cuda/particles/pmb_cuda_particle_points.cuh"
+
+/* Adds particle i of those taken to the sums at both ends of the lane's edge. */
+template <int KERNEL>
+static __device__ __forceinline__ void add_to_ends(
+  const point_block *block, const edge_point &point, int i, float ends[2])
+{
+  const float4 cell = block->near.cell[i], fraction = block->near.fraction[i];
+  const float none[3] = { 0, 0, 0 };
+  float offset[3];
+  const float lower2 = near_distance2(point.lower, none, cell, fraction, offset);
+  const float upper2 = near_distance2(point.upper, none, cell, fraction, offset);
+  ends[0] = pmb_kernel_add(KERNEL, ends[0], lower2, fraction.w, cell.w);
+  ends[1] = pmb_kernel_add(KERNEL, ends[1], upper2, fraction.w, cell.w);
+}
+
+/* The same for the gradient at the lane's point; deepest: of spheres, begins at -infinity. */
+template <int KERNEL>
+static __device__ __forceinline__ void add_to_gradient(
+  const point_block *block, const edge_point &point, int i, float sum[3], float *deepest)
+{
+  const float4 cell = block->near.cell[i], fraction = block->near.fraction[i];
+  float offset[3];
+  const float d2 = near_distance2(point.lower, point.part, cell, fraction, offset);
+  pmb_kernel_add_gradient(KERNEL, offset, d2, fraction.w, cell.w, sum, deepest);
+}
+
+static __device__ __forceinline__ void write_point(
+  const pmb_cuda_cloud &c, const pmb_cuda_output &output, const near_box &box, const edge_point &point, int64_t to)
+{
+  for (int a = 0; a < 3; ++a) {
+    const double world = pmb_particle_world(c.spacing, c.first[a] + box.first[a], point.lower[a], point.part[a]);
+    if (output.point_type == PMB_FLOAT32) {
+      ((float *)output.d_points)[3 * to + a] = (float)world;
+    } else {
+      ((double *)output.d_points)[3 * to + a] = world;
+    }
+  }
+}
+
+template <int KERNEL>
+static __global__ void __launch_bounds__(POINT_THREADS)
+  vertices_kernel(const __grid_constant__ pmb_cuda_cloud c, const __grid_constant__ pmb_cuda_output output)
+{
+  __shared__ point_block block;
+  const near_box box = box_of_brick(c, c.d_active[blockIdx.x], 1);
+  const int points = list_points(c, blockIdx.x, &block);
+  const uint32_t all = find_rows<POINT_THREADS>(c, box, &block.rows);
+  const int64_t first = c.d_before[blockIdx.x].points;
+  const int directions = output.d_normals || output.d_gradients;
+  for (int begin = 0; begin < points; begin += POINT_THREADS) {
+    const int at = begin + (int)threadIdx.x, wanted = at < points;
+    edge_point point = point_at(&block, min(at, points - 1));
+    float ends[2] = { c.background, c.background }, sum[3] = { 0, 0, 0 }, deepest = -INFINITY;
+    each_near_point(c, box, all, &block, point, 0, NULL, [&](int i) { add_to_ends<KERNEL>(&block, point, i, ends); });
+    const float part = pmb_edge_parameter(ends[0], ends[1], c.isovalue.f32, c.isovalue.f32_low);
+    move_point(&point, part);
+    if (directions) {
+      each_near_point(c, box, all, &block, point, 1, NULL,
+        [&](int i) { add_to_gradient<KERNEL>(&block, point, i, sum, &deepest); });
+    }
+    const int64_t to = first + at;
+    if (wanted && output.d_points) {
+      write_point(c, output, box, point, to);
+    }
+    if (wanted && directions) {
+      pmb_particle_normal(KERNEL, sum, point.axis, ends[0] < ends[1], c.spacing,
+        output.d_normals ? output.d_normals + 3 * to : NULL, output.d_gradients ? output.d_gradients + 3 * to : NULL);
+    }
+    if (wanted && output.d_parameter) { /* for attributes */
+      output.d_parameter[to] = ends[0] < ends[1] ? -(double)part : (double)part;
+    }
+  }
+}
+
+pmb_status pmb_cuda_particle_vertices(pmb_cuda *cuda, const pmb_cuda_cloud *c, const pmb_cuda_output *output)
+{
+  return pmb_cuda_check(cuda->context,
+    PMB_CUDA_BY_KERNEL(
+      c->kernel, pmb_cuda_launch(cuda, 0, vertices_kernel<KERNEL>, c->active, POINT_THREADS, 0, *c, *output)),
+    "vertices of particles");
+}

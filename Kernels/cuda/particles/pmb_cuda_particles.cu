@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Surfaces of particles on a GPU: count and emit. */
+#include "cuda/particles/pmb_cuda_particles.cuh"
+
+static pmb_cuda_cloud *cloud_of(pmb_particles *p)
+{
+  return (pmb_cuda_cloud *)p->cloud.data;
+}
+
+/* ---- count ---- */
+
+/* The cloud before its arrays are on the device. */
+static void make_cloud(const pmb_particles *p, pmb_cuda_cloud *c)
+{
+  const pmb_particle_request *r = &p->request;
+  memset(c, 0, sizeof(*c));
+  c->kernel = (int)r->kernel;
+  c->varied = r->radii.values != NULL;
+  c->only_grows = p->all_add || r->kernel == PMB_KERNEL_SPHERES;
+  c->spacing = r->spacing;
+  c->smoothing = r->smoothing;
+  c->radius = r->radius;
+  c->depth = r->isovalue / r->spacing;
+  memcpy(c->first, p->first, sizeof(c->first));
+  memcpy(c->bricks, p->bricks, sizeof(c->bricks));
+  memcpy(c->cubes, p->cubes, sizeof(c->cubes));
+  c->shift = p->shift;
+  c->reach = (int)ceil(p->reach);
+  c->background = p->background;
+  c->reach2 = p->reach2;
+  c->isovalue = p->isovalue;
+  c->given = r->positions.count;
+  c->count = p->count;
+}
+
+static pmb_status upload(pmb_cuda *cuda, const pmb_particle_request *r, pmb_cuda_cloud *c)
+{
+  pmb_cuda_particle_buffers *b = &cuda->particles;
+  const struct {
+    const pmb_particle_array *array;
+    pmb_cuda_buffer *buffer;
+    pmb_cuda_numbers *numbers;
+    int components;
+  } arrays[] = { { &r->positions, &b->positions, &c->positions, 3 }, { &r->radii, &b->radii, &c->radii, 1 },
+    { &r->masses, &b->masses, &c->masses, 1 }, { &r->densities, &b->densities, &c->densities, 1 },
+    { &r->weights, &b->weights, &c->weights, 1 } };
+  pmb_cuda_copy copies[sizeof(arrays) / sizeof(arrays[0])];
+  int count = 0;
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    const pmb_particle_array *array = arrays[i].array;
+    const int64_t elements = (array->count - 1) * array->stride + arrays[i].components;
+    if (array->values) {
+      const size_t size = pmb_type_size(array->type);
+      PMB_CUDA_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, elements, size, "the particles"));
+      copies[count++] = { NULL, arrays[i].buffer->d_data, (void *)array->values, (size_t)elements * size, 0, 0 };
+      *arrays[i].numbers = { arrays[i].buffer->d_data, array->type, array->stride };
+    }
+  }
+  return pmb_cuda_upload(cuda, copies, count, NULL);
+}
+
+/* Reports how much of the call is done; PMB_ABORTED if the hook stops it. */
+static pmb_status report(pmb_cuda *cuda, double done)
+{
+  cuda->context->crew.fraction_end = done;
+  return pmb_cuda_report(cuda);
+}
+
+static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
+{
+  pmb_cuda_particle_sizes total = { 0, 0, 0 };
+  cuda->context->crew.fraction_begin = 0.02;
+  cuda->context->crew.fraction_end = 0.1;
+  PMB_CUDA_STEP(upload(cuda, &p->request, c));
+  PMB_CUDA_STEP(pmb_cuda_sort_particles(cuda, c));
+  PMB_CUDA_STEP(pmb_cuda_reach_bricks(cuda, p, c));
+  PMB_CUDA_STEP(report(cuda, 0.2));
+  if (c->kernel == PMB_KERNEL_SPLINE && !c->densities.d_values) {
+    PMB_CUDA_STEP(pmb_cuda_find_densities(cuda, c));
+  }
+  PMB_CUDA_STEP(
+    pmb_cuda_take(cuda, &cuda->particles.words, (int64_t)c->brick_count * PMB_BRICK_ROWS, "bricks", &c->d_words));
+  PMB_CUDA_STEP(pmb_cuda_find_potential(cuda, c));
+  PMB_CUDA_STEP(pmb_cuda_classify_particles(cuda, c, &total));
+  p->sizes.bricks = p->brick_count;
+  p->sizes.active_bricks = total.active;
+  p->sizes.points = total.points;
+  p->sizes.triangles = total.triangles;
+  return report(cuda, 1);
+}
+
+int pmb_cuda_takes_particles(const pmb_particles *p)
+{
+  const double most = PMB_CUDA_PARTICLE_ROWS;
+  return (double)p->cubes[1] * (double)p->cubes[2] < most && (double)p->bricks[1] * (double)p->bricks[2] < most &&
+    p->reach < most && p->request.brick_limit <= UINT32_MAX;
+}
+
+pmb_status pmb_cuda_count_particles(pmb_context *context, pmb_particles *p)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  PMB_CUDA_STEP(pmb_particles_reserve(p, &p->cloud, 1, sizeof(pmb_cuda_cloud), "the GPU's part"));
+  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  cuda->particles_of = NULL;
+  make_cloud(p, cloud_of(p));
+  const pmb_status status = count_on_device(cuda, p, cloud_of(p));
+  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
+  if (status == PMB_OK) {
+    cuda->particles_of = p;
+  }
+  pmb_cuda_end(cuda);
+  return status == PMB_OK ? pmb_cuda_check(context, error, "particles") : status;
+}
+
+void pmb_cuda_drop_particles(pmb_context *context, const pmb_particles *p)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  if (cuda && cuda->particles_of == p && !pmb_cuda_is_forked()) {
+    pmb_cuda_buffer *buffers = (pmb_cuda_buffer *)&cuda->particles;
+    cudaSetDevice(cuda->device);
+    for (size_t i = 0; i < sizeof(cuda->particles) / sizeof(*buffers); ++i) {
+      pmb_cuda_release(cuda, buffers + i);
+    }
+    cuda->particles_of = NULL;
+    pmb_cuda_return_to_call();
+  }
+}
+
+/* ---- emit ---- */
+
+/* A job for pass triangles: the active bricks in place of a volume's. */
+static pmb_status make_job(pmb_cuda *cuda, const pmb_cuda_cloud *c, pmb_cuda_job *job)
+{
+  pmb_cuda_buffer *counters = &cuda->particles.counters;
+  memset(job, 0, sizeof(*job));
+  PMB_CUDA_STEP(pmb_cuda_take(cuda, counters, 1, "the active bricks", &job->d_counters));
+  job->isovalue_count = 1;
+  job->bricks[0] = 32;
+  job->bricks[1] = 2;
+  job->group_bricks = c->active * PMB_CUDA_BRICK_STEP;
+  job->d_map = c->d_map;
+  job->d_records = c->d_records;
+  job->d_brick = c->d_brick;
+  job->d_before = c->d_before;
+  job->record_capacity = c->active;
+  PMB_CUDA_TRY(cuda->context,
+    cudaMemcpyAsync(&job->d_counters->active, &c->active, sizeof(c->active), cudaMemcpyHostToDevice, cuda->compute));
+  return PMB_OK;
+}
+
+static pmb_status emit_on_device(pmb_cuda *cuda, const pmb_cuda_cloud *c, const pmb_mesh *mesh)
+{
+  const pmb_group group = {};
+  pmb_crew *crew = &cuda->context->crew;
+  pmb_cuda_output out;
+  PMB_CUDA_STEP(make_job(cuda, c, &cuda->job));
+  PMB_CUDA_STEP(pmb_cuda_make_output(cuda, mesh, &group.base, &out));
+  if (out.d_points || out.d_normals || out.d_gradients || out.d_parameter) {
+    PMB_CUDA_STEP(pmb_cuda_particle_vertices(cuda, c, &out));
+  }
+  PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.points, cuda->compute));
+  if (out.d_triangles) {
+    PMB_CUDA_STEP(pmb_cuda_triangles(cuda, &out));
+  }
+  PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.triangles, cuda->compute));
+  crew->fraction_begin = 0;
+  crew->fraction_end = mesh->attribute_count > 0 ? 0.5 : 1;
+  PMB_CUDA_STEP(mesh->on_device ? pmb_cuda_fill_caller(cuda, &group, mesh, &out)
+                                : pmb_cuda_download_mesh(cuda, &group, mesh, &out));
+  crew->fraction_begin = crew->fraction_end;
+  crew->fraction_end = 1;
+  return pmb_cuda_emit_attributes(cuda, &group.base, mesh, &out);
+}
+
+pmb_status pmb_cuda_emit_particles(pmb_context *context, pmb_particles *p, const pmb_mesh *mesh)
+{
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  const pmb_cuda_job job = cuda->job;
+  const pmb_sizes sizes = cuda->sizes;
+  pmb_status status = pmb_cuda_check_mesh(cuda, mesh);
+  if (status == PMB_OK && cuda->particles_of != p) {
+    status = pmb_fail(context, PMB_OUT_OF_MEMORY,
+      "pmb_particles_emit: other work took the GPU's memory since the particles were counted; count them again");
+  }
+  if (status == PMB_OK && p->sizes.points > 0) {
+    cuda->sizes.points = p->sizes.points;
+    cuda->sizes.triangles = p->sizes.triangles;
+    cuda->cloud = cloud_of(p);
+    status = emit_on_device(cuda, cloud_of(p), mesh);
+  }
+  const cudaError_t error = cudaStreamSynchronize(cuda->compute);
+  cuda->cloud = NULL;
+  cuda->job = job;
+  cuda->sizes = sizes;
+  pmb_cuda_end(cuda);
+  return status == PMB_OK ? pmb_cuda_check(context, error, "particles") : status;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Surfaces of particles on a GPU: what the passes share.
+ *
+ * Count: sort (pmb_cuda_particle_sort.cu), reach (pmb_cuda_particle_reach.cu), densities and potential
+ * (pmb_cuda_particle_potential.cu), classify (pmb_cuda_particle_classify.cu). Emit: pmb_cuda_particle_vertices.cu,
+ * pmb_cuda_particle_attributes.cu, and pass triangles of the volumes. Sums and their order are those of Kernels/particles.
+ *
+ * No sample is stored: of each brick that a kernel reaches only the inside bits. Vertices computes the samples at the ends of
+ * crossed edges again. */
+#ifndef PMB_CUDA_PARTICLES_CUH
+#define PMB_CUDA_PARTICLES_CUH
+
+#include "cuda/pmb_cuda.cuh"
+
+extern "C" {
+#include "particles/pmb_particle_job.h"
+}
+
+enum {
+  PMB_CUDA_NEAR_ROWS = 64, /* more rows of cubes than are near a brick: a cube's edge is half of the reach or more */
+  PMB_CUDA_BRICK_STEP = 128,       /* numbers of active bricks differ by so much, see pmb_cuda_particle_classify.cu */
+  PMB_CUDA_PARTICLE_ROWS = 1 << 26 /* most rows of cubes, and of bricks; the CPU takes larger grids */
+};
+
+/* Numbers of the input, on the device. */
+typedef struct pmb_cuda_numbers {
+  const void *d_values; /* NULL: not given */
+  pmb_type type;
+  int64_t stride;
+} pmb_cuda_numbers;
+
+/* A sorted particle. */
+typedef struct alignas(16) pmb_cuda_particle {
+  int32_t cell[3];
+  float mass; /* while densities are computed */
+  float fraction[3];
+  float scale;
+} pmb_cuda_particle;
+
+/* Active bricks, points and triangles of a brick; after the scan of all bricks before it. */
+typedef struct pmb_cuda_particle_sizes {
+  int64_t active, points, triangles;
+} pmb_cuda_particle_sizes;
+
+/* The argument of kernels. Members are those of pmb_particles with the same name, if nothing else is said. */
+typedef struct pmb_cuda_cloud {
+  int kernel, varied; /* varied: radii are given */
+  int only_grows;     /* a part of the sum is not more than the sum */
+  double spacing, smoothing, radius;
+  double depth; /* isovalue of spheres, in cells */
+  int64_t first[3], bricks[3], cubes[3];
+  int shift, reach; /* reach: rounded up */
+  float background, reach2;
+  pmb_isovalue isovalue;
+  int64_t given, count; /* particles of the input; those at a finite position */
+  pmb_cuda_numbers positions, radii, masses, densities, weights;
+  uint64_t *d_keys;
+  uint32_t *d_sorted; /* places in the input */
+  pmb_cuda_particle *d_particles;
+  float *d_amounts, *d_reach2; /* per particle; reach2 only if varied, see pmb_particle_reach2 */
+  uint32_t *d_rows;            /* the first particle of each row of cubes, y + cubes[1] * z; one more at the end */
+  uint64_t *d_bricks;          /* keys of the bricks that a kernel reaches, in order */
+  uint32_t brick_count;
+  uint32_t *d_words;                /* inside bits of the 16 rows of each brick */
+  pmb_cuda_particle_sizes *d_sizes; /* per brick, and one more for the totals */
+  pmb_cuda_record *d_records;       /* per active brick, like the next three */
+  uint64_t *d_active;               /* keys */
+  uint32_t *d_brick;
+  pmb_cuda_before *d_before; /* with one more for the totals */
+  uint2 *d_map;              /* four per active brick */
+  uint32_t active;
+} pmb_cuda_cloud;
+
+/* Launchers and host parts of the passes; they enqueue on cuda->compute. Reach and classify wait for sizes. */
+pmb_status pmb_cuda_sort_particles(pmb_cuda *cuda, pmb_cuda_cloud *cloud);
+pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *cloud);
+pmb_status pmb_cuda_find_densities(pmb_cuda *cuda, const pmb_cuda_cloud *cloud);
+pmb_status pmb_cuda_find_potential(pmb_cuda *cuda, const pmb_cuda_cloud *cloud);
+pmb_status pmb_cuda_classify_particles(pmb_cuda *cuda, pmb_cuda_cloud *cloud, pmb_cuda_particle_sizes *total);
+pmb_status pmb_cuda_particle_vertices(pmb_cuda *cuda, const pmb_cuda_cloud *cloud, const pmb_cuda_output *output);
+
+/* Blocks of so many threads for n threads. */
+static inline unsigned pmb_cuda_blocks(int64_t n, int threads)
+{
+  return (unsigned)((n + threads - 1) / threads);
+}
+
+/* The index of a thread in a launch of one dimension. */
+static __device__ __forceinline__ int64_t pmb_cuda_thread(void)
+{
+  return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* The first of n ascending keys that is not less than `key`. */
+static __device__ __forceinline__ uint32_t pmb_cuda_lower_bound(const uint64_t *d_keys, uint32_t n, uint64_t key)
+{
+  uint32_t begin = 0, end = n;
+  while (begin < end) {
+    const uint32_t middle = begin + (end - begin) / 2;
+    if (d_keys[middle] < key) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return begin;
+}
+
+/* Reserves an array of the cloud and points to it. */
+template <class T>
+static inline pmb_status pmb_cuda_take(
+  pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, const char *what, T **d_array)
+{
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, buffer, count, sizeof(T), what));
+  *d_array = (T *)buffer->d_data;
+  return PMB_OK;
+}
+
+#endif

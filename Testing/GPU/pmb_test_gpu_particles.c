@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Surfaces of particles on the GPU: the CPU's bytes. Needs a GPU (else skipped). */
+#include <math.h>
+
+#include "particles_mesh.h"
+#include "pmb_test_gpu_memory.h"
+
+enum { MOST = 600, WIDE = 6 };
+
+/* A cloud with all arrays that a request may have. */
+typedef struct cloud {
+  pmb_particle_request request;
+  double position[3 * MOST], wide[WIDE * MOST];
+  float radius[MOST], number[2][MOST];
+  int16_t whole[MOST];
+} cloud;
+
+static void cloud_random(cloud *c, test_rng *rng, pmb_particle_kernel kernel)
+{
+  const int64_t n = rng_int(rng, 1, rng_int(rng, 0, 3) ? 40 : MOST);
+  const double size = rng_real(rng, 0, 3), middle = rng_real(rng, -100, 100);
+  c->request = request_of(c->position, n, kernel);
+  pmb_particle_request *r = &c->request;
+  for (int64_t i = 0; i < 3 * n; i++) c->position[i] = middle + rng_real(rng, -size, size);
+  if (n > 2 && rng_int(rng, 0, 2) == 0) {
+    c->position[4] = NAN;
+    memcpy(c->position + 6, c->position, 3 * sizeof *c->position);
+  }
+  for (int64_t i = 0; i < n; i++) {
+    c->radius[i] = (float)rng_real(rng, 0.3, 0.7);
+    c->number[0][i] = (float)rng_real(rng, 0.5, 2);
+    c->number[1][i] = (float)rng_real(rng, -0.5, 2);
+    c->whole[i] = (int16_t)rng_int(rng, -99, 99);
+    for (int k = 0; k < WIDE; k++) c->wide[WIDE * i + k] = rng_real(rng, -1, 1);
+  }
+  r->spacing = rng_real(rng, 0.1, 0.6);
+  r->isovalue = kernel == PMB_KERNEL_SPHERES ? rng_real(rng, -0.3, 0.3) : rng_real(rng, 0.05, 0.9);
+  if (rng_int(rng, 0, 1)) r->radii = (pmb_particle_array){ c->radius, PMB_FLOAT32, n, 0 };
+  if (rng_int(rng, 0, 1)) r->smoothing = rng_real(rng, 0.9, 2.2);
+  if (kernel == PMB_KERNEL_SPLINE) {
+    if (rng_int(rng, 0, 1)) r->masses = (pmb_particle_array){ c->number[0], PMB_FLOAT32, n, 0 };
+    if (rng_int(rng, 0, 1)) r->densities = (pmb_particle_array){ c->wide, PMB_FLOAT64, n, WIDE };
+    for (int64_t i = 0; r->densities.values && i < n; i++) c->wide[WIDE * i] = rng_real(rng, 0.5, 2);
+  } else if (kernel != PMB_KERNEL_SPHERES && rng_int(rng, 0, 1)) {
+    r->weights = (pmb_particle_array){ c->number[1], PMB_FLOAT32, n, 0 };
+  }
+}
+
+/* A mesh with attributes. */
+typedef struct result {
+  test_mesh mesh;
+  pmb_particle_sizes sizes;
+  double *wide;
+  int16_t *whole;
+} result;
+
+static void result_free(result *r)
+{
+  mesh_free(&r->mesh);
+  free(r->wide);
+  free(r->whole);
+}
+
+static void run(
+  pmb_context *context, pmb_particles *particles, const cloud *c, pmb_type real, pmb_type id, result *to)
+{
+  to->sizes = (pmb_particle_sizes){ .struct_size = sizeof to->sizes };
+  CHECK_STATUS(context, pmb_particles_count(particles, &c->request, &to->sizes), PMB_OK);
+  mesh_make(&to->mesh, (pmb_sizes){ to->sizes.points, to->sizes.triangles }, real, id);
+  to->wide = test_allocate(WIDE * (to->sizes.points + 1), sizeof *to->wide);
+  to->whole = test_allocate(to->sizes.points + 1, sizeof *to->whole);
+  const pmb_attribute attributes[] = { { c->wide, PMB_FLOAT64, WIDE, to->wide, 0 },
+    { c->whole, PMB_INT16, 1, to->whole, 0 } };
+  pmb_mesh view = to->mesh.view;
+  view.scalars = NULL;
+  view.cells = NULL;
+  view.attributes = attributes;
+  view.attribute_count = 2;
+  CHECK_STATUS(context, pmb_particles_emit(particles, &view), PMB_OK);
+  CHECK(mesh_canaries_alive(&to->mesh), "written behind the end");
+}
+
+static int same(const result *a, const result *b)
+{
+  const size_t points = (size_t)a->sizes.points;
+  return !memcmp(&a->sizes, &b->sizes, sizeof a->sizes) && mesh_equal(&a->mesh, &b->mesh, "mesh") &&
+    !memcmp(a->wide, b->wide, points * WIDE * sizeof *a->wide) &&
+    !memcmp(a->whole, b->whole, points * sizeof *a->whole);
+}
+
+/* Random clouds through the same two objects. */
+static void random_clouds(void)
+{
+  pmb_context *contexts[2] = { gpu_new(0), cpu_new() };
+  pmb_particles *particles[2];
+  test_rng rng = { 2222 };
+  int64_t points = 0;
+  const int rounds = is_short() ? 40 : 1000;
+  for (int i = 0; i < 2; i++) CHECK_STATUS(contexts[i], pmb_particles_create(contexts[i], &particles[i]), PMB_OK);
+  for (int round = 0; round < rounds; round++) {
+    static cloud c;
+    result results[2];
+    const pmb_type real = round & 4 ? PMB_FLOAT32 : PMB_FLOAT64, id = round & 8 ? PMB_INT32 : PMB_INT64;
+    cloud_random(&c, &rng, (pmb_particle_kernel)(round % 4));
+    test_about("round %d: %lld particles", round, (long long)c.request.positions.count);
+    for (int i = 0; i < 2; i++) run(contexts[i], particles[i], &c, real, id, &results[i]);
+    CHECK(same(&results[0], &results[1]), "other bytes: %lld and %lld points, %lld and %lld triangles",
+      (long long)results[0].sizes.points, (long long)results[1].sizes.points, (long long)results[0].sizes.triangles,
+      (long long)results[1].sizes.triangles);
+    points += results[0].sizes.points;
+    for (int i = 0; i < 2; i++) result_free(&results[i]);
+  }
+  CHECK(points > 100 * rounds, "%lld points in all", (long long)points);
+  for (int i = 0; i < 2; i++) {
+    pmb_particles_destroy(particles[i]);
+    pmb_destroy(contexts[i]);
+  }
+}
+
+/* A fluid: thousands near one another, in a long box. */
+static void fluid(void)
+{
+  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  const int64_t n = is_short() ? 3000 : 200000;
+  double *position = make_cloud(n, 1, 5);
+  for (int64_t i = 0; i < n; i++) {
+    position[3 * i] *= 0.4 * cbrt((double)n) * (i % 100 ? 1 : 40);
+    position[3 * i + 1] *= 0.25 * cbrt((double)n);
+    position[3 * i + 2] *= 0.25 * cbrt((double)n);
+  }
+  for (int kernel = 0; kernel < 4; kernel++) {
+    pmb_particle_request r = request_of(position, n, (pmb_particle_kernel)kernel);
+    test_mesh ours, theirs;
+    r.radius = 0.25;
+    r.spacing = 0.125;
+    test_about("kernel %d", kernel);
+    closed_mesh(gpu, &r, &ours);
+    closed_mesh(cpu, &r, &theirs);
+    CHECK(ours.sizes.points > n / 10 && mesh_equal(&ours, &theirs, "mesh"), "%lld and %lld points",
+      (long long)ours.sizes.points, (long long)theirs.sizes.points);
+    mesh_free(&ours);
+    mesh_free(&theirs);
+  }
+  free(position);
+  pmb_destroy(gpu);
+  pmb_destroy(cpu);
+}
+
+/* More rows than a GPU takes: the CPU computes them in a context of the GPU. No particle, and a volume bound beside. */
+static void corners(void)
+{
+  static const double far[6] = { 0, 0, 0, 0.5, 90000, 90000 };
+  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  pmb_particle_request r = request_of(far, 2, PMB_KERNEL_SPHERES);
+  test_mesh ours, theirs;
+  closed_mesh(gpu, &r, &ours);
+  closed_mesh(cpu, &r, &theirs);
+  CHECK(ours.sizes.points > 0 && mesh_equal(&ours, &theirs, "mesh"), "%lld points", (long long)ours.sizes.points);
+  mesh_free(&ours);
+  mesh_free(&theirs);
+  r.positions.count = 0;
+  CHECK(closed_mesh(gpu, &r, &ours).points == 0, "points of nothing");
+  mesh_free(&ours);
+  pmb_destroy(gpu);
+  pmb_destroy(cpu);
+}
+
+/* Too little memory on the device is an error, and no more; other particles take the place of those counted. */
+static void device_memory(void)
+{
+  static cloud c;
+  test_rng rng = { 9 };
+  pmb_context *gpu = gpu_new(100000);
+  pmb_particles *particles[2];
+  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+  cloud_random(&c, &rng, PMB_KERNEL_GAUSSIAN);
+  c.request.spacing = 0.05;
+  CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles[0]), PMB_OK);
+  CHECK_STATUS(gpu, pmb_particles_count(particles[0], &c.request, &sizes), PMB_OUT_OF_MEMORY);
+  CHECK(
+    sizes.points == 0 && strstr(pmb_error(gpu), "GPU"), "%lld points: %s", (long long)sizes.points, pmb_error(gpu));
+  pmb_particles_destroy(particles[0]);
+  pmb_destroy(gpu);
+  gpu = gpu_new(0);
+  for (int i = 0; i < 2; i++) {
+    CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles[i]), PMB_OK);
+    CHECK_STATUS(gpu, pmb_particles_count(particles[i], &c.request, &sizes), PMB_OK);
+  }
+  const pmb_mesh mesh = {
+    .struct_size = sizeof mesh, .point_capacity = sizes.points, .triangle_capacity = sizes.triangles
+  };
+  CHECK_STATUS(gpu, pmb_particles_emit(particles[0], &mesh), PMB_OUT_OF_MEMORY);
+  CHECK(strstr(pmb_error(gpu), "count them again") != NULL, "%s", pmb_error(gpu));
+  CHECK_STATUS(gpu, pmb_particles_emit(particles[1], &mesh), PMB_OK);
+  pmb_particles_destroy(particles[1]);
+  pmb_particles_destroy(particles[0]);
+  pmb_info info = { .struct_size = sizeof info };
+  CHECK_STATUS(gpu, pmb_get_info(gpu, &info), PMB_OK);
+  CHECK(info.device_bytes == 0, "%lld bytes are left", (long long)info.device_bytes);
+  pmb_destroy(gpu);
+}
+
+/* Particles leave the contours of the same context as they are. */
+static void beside_contours(void)
+{
+  static cloud c;
+  test_volume v;
+  test_rng rng = { 31 };
+  test_mesh before, after;
+  result of_particles;
+  pmb_particles *particles;
+  pmb_context *gpu = gpu_new(0);
+  volume_random(&v, 60, 30, 20, &rng);
+  const double isovalue = volume_isovalue(&v, &rng);
+  const pmb_request request = { .struct_size = sizeof request, .isovalues = &isovalue, .isovalue_count = 1 };
+  pmb_sizes sizes;
+  cloud_random(&c, &rng, PMB_KERNEL_SPLINE);
+  CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
+  CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
+  CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
+  mesh_make(&before, sizes, PMB_FLOAT32, PMB_INT32);
+  mesh_make(&after, sizes, PMB_FLOAT32, PMB_INT32);
+  CHECK_STATUS(gpu, pmb_emit(gpu, &before.view), PMB_OK);
+  run(gpu, particles, &c, PMB_FLOAT32, PMB_INT64, &of_particles);
+  CHECK_STATUS(gpu, pmb_emit(gpu, &after.view), PMB_OK);
+  CHECK(mesh_equal(&before, &after, "mesh"), "another mesh of the volume");
+  result_free(&of_particles);
+  mesh_free(&before);
+  mesh_free(&after);
+  volume_free(&v);
+  pmb_particles_destroy(particles);
+  pmb_destroy(gpu);
+}
+
+/* Arrays of the mesh in device memory. */
+static void on_device(void)
+{
+  static cloud c;
+  test_rng rng = { 77 };
+  result host;
+  pmb_context *gpu = gpu_new(0);
+  pmb_particles *particles;
+  void *d_points = NULL, *d_triangles = NULL, *d_offsets = NULL;
+  cloud_random(&c, &rng, PMB_KERNEL_POLYNOMIAL);
+  CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
+  run(gpu, particles, &c, PMB_FLOAT32, PMB_INT64, &host);
+  const size_t points = (size_t)host.sizes.points * 12, ids = (size_t)host.sizes.triangles * 24;
+  CHECK(points > 0 && !cudaMalloc(&d_points, points) && !cudaMalloc(&d_triangles, ids) &&
+      !cudaMalloc(&d_offsets, ids / 3 + 8),
+    "no device memory");
+  const pmb_mesh mesh = { .struct_size = sizeof mesh,
+    .point_capacity = host.sizes.points,
+    .triangle_capacity = host.sizes.triangles,
+    .points = d_points,
+    .point_type = PMB_FLOAT32,
+    .triangles = d_triangles,
+    .offsets = d_offsets,
+    .id_type = PMB_INT64,
+    .on_device = 1 };
+  CHECK_STATUS(gpu, pmb_particles_emit(particles, &mesh), PMB_OK);
+  char *copy = test_allocate(1, points + ids + ids / 3 + 8);
+  CHECK(!cudaMemcpy(copy, d_points, points, TO_HOST) && !cudaMemcpy(copy + points, d_triangles, ids, TO_HOST) &&
+      !cudaMemcpy(copy + points + ids, d_offsets, ids / 3 + 8, TO_HOST),
+    "no copy");
+  CHECK(!memcmp(copy, host.mesh.view.points, points) && !memcmp(copy + points, host.mesh.view.triangles, ids) &&
+      !memcmp(copy + points + ids, host.mesh.view.offsets, ids / 3 + 8),
+    "other bytes");
+  free(copy);
+  cudaFree(d_points);
+  cudaFree(d_triangles);
+  cudaFree(d_offsets);
+  result_free(&host);
+  pmb_particles_destroy(particles);
+  pmb_destroy(gpu);
+}
+
+/* clang-format off */
+TEST_MAIN(
+  CASE(random_clouds)
+  CASE(fluid)
+  CASE(corners)
+  CASE(device_memory)
+  CASE(beside_contours)
+  CASE(on_device)
+)
