@@ -110,8 +110,7 @@ std::string Explain(pmb_status status, const DeviceSettings& settings, const std
   {
     text << " (DeviceMemoryLimit is " << settings.MemoryLimit << " GiB)";
   }
-  text << ": " << reason
-       << ". The CPU computes instead, with the same result, until the volume or the settings of the device change. "
+  text << ": " << reason << ". The CPU computes instead, with the same result. "
        << (isLimited ? "Raise DeviceMemoryLimit, or set Device (in ParaView: Run On) to CPU."
                      : "Set Device (in ParaView: Run On) to CPU to be without this warning.");
   return text.str();
@@ -249,6 +248,7 @@ void Context::Discard()
 {
   this->Owner.UploadsBefore += this->GetInfo().uploads;
   this->Unbind();
+  this->Particles.reset();
   this->Core.reset();
   this->OnGPU = false;
 }

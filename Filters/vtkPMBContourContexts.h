@@ -10,6 +10,8 @@
 
 #include "pmb.h"
 
+struct pmb_particles;
+
 #include <memory>
 #include <mutex>
 #include <set>
@@ -69,6 +71,7 @@ struct Context
 
   Contexts& Owner;
   CoreContext Core{ nullptr, pmb_destroy };
+  std::shared_ptr<pmb_particles> Particles; // of vtkPMBParticleSurface, made with the core's context
   bool OnGPU = false;
   bool Used = false;                   // in this execution
   vtkMTimeType Count = 0;              // when it counted last; 0: it has no count

@@ -75,6 +75,10 @@ struct KeptBounds : vtkPoints
 void Keep(vtkDataArray* array, const double* ranges)
 {
   const int components = array->GetNumberOfComponents();
+  if (!std::all_of(ranges, ranges + 2 * (components + 1), [](double x) { return std::isfinite(x); }))
+  {
+    return;
+  }
   vtkInformation* info = array->GetInformation();
   for (auto* key : { vtkAbstractArray::PER_COMPONENT(), vtkAbstractArray::PER_FINITE_COMPONENT() })
   {
@@ -201,63 +205,70 @@ pmb_status FillHistogram(pmb_context* context, int bins, vtkTable* table)
   return PMB_OK;
 }
 
-pmb_status Output::KeepRanges(pmb_context* context, const std::vector<pmb_sizes>& parts, vtkPolyData* output) const
+namespace
+{
+// Finds the ranges of `values` and stores them in the array.
+pmb_status FindAndKeep(pmb_context* context, vtkDataArray* values, vtkDataArray* array)
 {
   double ranges[2 * (MostComponents + 1)];
-  const auto keep = [](vtkDataArray* array, const double* found)
+  const Memory memory = FindMemory(values);
+  const pmb_status status = pmb_find_ranges(
+    context, memory.Samples, memory.Type, values->GetNumberOfComponents(), values->GetNumberOfTuples(), ranges);
+  if (status == PMB_OK)
   {
-    if (std::all_of(
-          found, found + 2 * (array->GetNumberOfComponents() + 1), [](double x) { return std::isfinite(x); }))
-    {
-      Keep(array, found);
-    }
-  };
-  const auto find = [&](vtkDataArray* array, const Memory& memory, vtkIdType tuples)
-  {
-    const pmb_status status =
-      pmb_find_ranges(context, memory.Samples, memory.Type, array->GetNumberOfComponents(), tuples, ranges);
-    if (status == PMB_OK)
-    {
-      keep(array, ranges);
-    }
-    return status;
-  };
+    Keep(array, ranges);
+  }
+  return status;
+}
+}
+
+pmb_status KeepRanges(pmb_context* context, const double points[8], const double normals[8],
+  vtkDataArray* normalArray, vtkDataArray* skipped, vtkPolyData* output)
+{
   if (output->GetNumberOfPoints() == 0)
   {
     return PMB_OK;
   }
-  keep(output->GetPoints()->GetData(), this->PointRanges);
-  KeptBounds::Set(output->GetPoints(), this->PointRanges);
+  Keep(output->GetPoints()->GetData(), points);
+  KeptBounds::Set(output->GetPoints(), points);
   pmb_status status = PMB_OK;
   vtkPointData* arrays = output->GetPointData();
   for (int i = 0; i < arrays->GetNumberOfArrays() && status == PMB_OK; ++i)
   {
     vtkDataArray* array = arrays->GetArray(i);
     const bool real = array && (array->GetDataType() == VTK_FLOAT || array->GetDataType() == VTK_DOUBLE);
-    if (array == this->Normals)
+    if (real && array == normalArray)
     {
-      keep(array, this->NormalRanges);
+      Keep(array, normals);
     }
-    else if (array == this->Scalars) // a value per part
+    else if (real && array != skipped && array->GetNumberOfComponents() <= MostComponents)
     {
-      const auto values = vtkSmartPointer<vtkDataArray>::Take(array->NewInstance());
-      vtkIdType point = 0;
-      for (const pmb_sizes& part : parts)
-      {
-        if (part.points > 0)
-        {
-          values->InsertNextTuple(point, array);
-        }
-        point += part.points;
-      }
-      status = find(array, FindMemory(values), values->GetNumberOfTuples());
-    }
-    else if (real && array->GetNumberOfComponents() <= MostComponents)
-    {
-      status = find(array, FindMemory(array), array->GetNumberOfTuples());
+      status = FindAndKeep(context, array, array);
     }
   }
   return status;
+}
+
+pmb_status Output::KeepRanges(pmb_context* context, const std::vector<pmb_sizes>& parts, vtkPolyData* output) const
+{
+  pmb_status status = PMB_OK;
+  if (this->Scalars && output->GetNumberOfPoints() > 0) // a value per part
+  {
+    const auto values = vtkSmartPointer<vtkDataArray>::Take(this->Scalars->NewInstance());
+    vtkIdType point = 0;
+    for (const pmb_sizes& part : parts)
+    {
+      if (part.points > 0)
+      {
+        values->InsertNextTuple(point, this->Scalars);
+      }
+      point += part.points;
+    }
+    status = FindAndKeep(context, values, this->Scalars);
+  }
+  return status == PMB_OK
+    ? vtkPMBContour::KeepRanges(context, this->PointRanges, this->NormalRanges, this->Normals, this->Scalars, output)
+    : status;
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -87,6 +87,11 @@ std::vector<vtkDataArray*> SelectPointArrays(
 // a triangle belongs to. Global ids would not be unique.
 void SelectCellArrays(vtkPMBContourFilter* filter, vtkImageData* image, vtkCellData* selected);
 
+// Stores the ranges of the points and real point arrays, and the bounds, in VTK's objects: later queries need no pass over the
+// mesh. points, normals: what pmb_mesh found. skipped: an array whose range is stored already, or null.
+pmb_status KeepRanges(pmb_context* context, const double points[8], const double normals[8],
+  vtkDataArray* normalArray, vtkDataArray* skipped, vtkPolyData* output);
+
 // What is active in the input (vectors, tensors, ...) and has come along is active in the output too, unless the output
 // has one of its own.
 void CopyActiveAttributes(vtkDataSetAttributes* from, vtkDataSetAttributes* to);
@@ -101,8 +106,7 @@ public:
   // Where the core writes.
   const pmb_mesh& GetMesh() const { return this->Mesh; }
 
-  // Stores the ranges of the points and point arrays, and the bounds, in VTK's objects: later queries need no pass over the
-  // mesh. parts: of the mesh as it is now. A status as below.
+  // vtkPMBContour::KeepRanges(). parts: of the mesh as it is now. A status as below.
   pmb_status KeepRanges(pmb_context* context, const std::vector<pmb_sizes>& parts, vtkPolyData* output) const;
 
   // What is held here and does not go to the output.

@@ -41,8 +41,6 @@ using vtkPMBContour::Failed;
 
 namespace
 {
-using CoreParticles = std::unique_ptr<pmb_particles, decltype(&pmb_particles_destroy)>;
-
 // The optional arrays, by their index for SetInputArrayToProcess().
 const char* const ArrayNames[] = { "radius", "mass", "density", "weight" };
 enum
@@ -118,12 +116,12 @@ public:
   }
 
   // Makes the arrays of n points, and tells the core.
-  void Prepare(vtkIdType n, pmb_mesh& mesh)
+  void Prepare(vtkIdType n, vtkPMBContour::OutputMemory& memory, bool onGPU, pmb_mesh& mesh)
   {
     for (vtkDataArray* array : this->From)
     {
       const vtkPMBContour::Memory from = vtkPMBContour::FindMemory(array);
-      this->To.push_back(vtkPMBContour::NewLike(array, n, nullptr, /*pinned=*/false));
+      this->To.push_back(vtkPMBContour::NewLike(array, n, &memory, onGPU));
       this->Attributes.push_back({ from.Samples, from.Type, array->GetNumberOfComponents(),
         vtkPMBContour::FindMemory(this->To.back()).Samples, 0 });
     }
@@ -249,48 +247,67 @@ double FindRadius(vtkDataArray* positions)
   return distances[distances.size() / 2] / 2;
 }
 
+// What a surface is made from and where it goes.
+struct Job
+{
+  const pmb_particle_request& Request;
+  bool Normals;
+  PassedArrays& Passed;
+  vtkPMBContour::OutputMemory& Memory; // of the output before
+  vtkPointSet* Input;
+  vtkPolyData* Output;
+  pmb_particle_sizes Sizes;
+};
+
 // Fills the output; its arrays are written in place.
 template <typename Ids>
-pmb_status Emit(pmb_particles* particles, const pmb_particle_sizes& sizes, bool normals, PassedArrays& passed,
-  vtkPointSet* input, vtkPolyData* output)
+pmb_status Emit(const vtkPMBContour::Context& context, Job& job)
 {
-  vtkNew<vtkPoints> points;
-  vtkNew<vtkFloatArray> directions;
+  const pmb_particle_sizes& sizes = job.Sizes;
+  vtkNew<vtkFloatArray> places, directions;
   vtkNew<Ids> ids, offsets;
-  vtkNew<vtkCellArray> triangles;
+  double pointRanges[8], normalRanges[8];
   pmb_mesh mesh = {};
   mesh.struct_size = sizeof(mesh);
   mesh.point_capacity = sizes.points;
   mesh.triangle_capacity = sizes.triangles;
-  points->SetNumberOfPoints(sizes.points);
-  ids->SetNumberOfValues(3 * sizes.triangles);
-  offsets->SetNumberOfValues(sizes.triangles + 1);
-  mesh.points = points->GetVoidPointer(0);
+  places->SetNumberOfComponents(3);
+  vtkPMBContour::Allocate(places, sizes.points, &job.Memory, context.OnGPU);
+  vtkPMBContour::Allocate(ids, 3 * sizes.triangles, &job.Memory, context.OnGPU);
+  vtkPMBContour::Allocate(offsets, sizes.triangles + 1, &job.Memory, context.OnGPU);
+  mesh.points = places->GetPointer(0);
   mesh.point_type = PMB_FLOAT32;
+  mesh.point_ranges = pointRanges;
   mesh.triangles = ids->GetPointer(0);
   mesh.offsets = offsets->GetPointer(0);
   mesh.id_type = sizeof(*ids->GetPointer(0)) == 4 ? PMB_INT32 : PMB_INT64;
-  if (normals)
+  if (job.Normals)
   {
     directions->SetName("Normals");
     directions->SetNumberOfComponents(3);
-    directions->SetNumberOfTuples(sizes.points);
+    vtkPMBContour::Allocate(directions, sizes.points, &job.Memory, context.OnGPU);
     mesh.normals = directions->GetPointer(0);
+    mesh.normal_ranges = normalRanges;
   }
-  passed.Prepare(sizes.points, mesh);
-  const pmb_status status = pmb_particles_emit(particles, &mesh);
-  if (status == PMB_OK)
+  job.Passed.Prepare(sizes.points, job.Memory, context.OnGPU, mesh);
+  job.Memory.Close(); // before anything new is written
+  const pmb_status status = pmb_particles_emit(context.Particles.get(), &mesh);
+  if (status != PMB_OK)
   {
-    triangles->SetData(offsets, ids);
-    output->SetPoints(points);
-    output->SetPolys(triangles);
-    if (normals)
-    {
-      output->GetPointData()->SetNormals(directions);
-    }
-    passed.Finish(input->GetPointData(), output->GetPointData());
+    return status;
   }
-  return status;
+  vtkNew<vtkPoints> points;
+  vtkNew<vtkCellArray> triangles;
+  points->SetData(places);
+  triangles->SetData(offsets, ids);
+  job.Output->SetPoints(points);
+  job.Output->SetPolys(triangles);
+  if (job.Normals)
+  {
+    job.Output->GetPointData()->SetNormals(directions);
+  }
+  job.Passed.Finish(job.Input->GetPointData(), job.Output->GetPointData());
+  return vtkPMBContour::KeepRanges(context.Get(), pointRanges, normalRanges, directions, nullptr, job.Output);
 }
 
 // Throws Failed if a number is not above 0 where it has to be.
@@ -310,26 +327,34 @@ void CheckSettings(vtkPMBParticleSurface* filter)
 }
 
 // Counts and emits, with progress.
-pmb_status Extract(vtkAlgorithm* filter, pmb_context* context, pmb_particles* particles,
-  const pmb_particle_request& request, bool normals, PassedArrays& passed, pmb_particle_sizes& sizes,
-  vtkPointSet* input, vtkPolyData* output)
+pmb_status Extract(vtkAlgorithm* filter, vtkPMBContour::Context& context, Job& job)
 {
   using Steps = vtkPMBContour::Progress;
   Steps steps(filter, Steps::EMIT);
   const auto endHook = [](pmb_context* used) { pmb_set_progress(used, nullptr, nullptr); };
-  const std::unique_ptr<pmb_context, decltype(endHook)> hooked(context, endHook);
-  pmb_set_progress(context, Steps::Hook, &steps);
-  sizes.struct_size = sizeof(sizes);
-  steps.Begin(Steps::COUNT);
-  pmb_status status = pmb_particles_count(particles, &request, &sizes);
-  if (status == PMB_OK)
+  const std::unique_ptr<pmb_context, decltype(endHook)> hooked(context.Get(), endHook);
+  pmb_set_progress(context.Get(), Steps::Hook, &steps);
+  if (!context.Particles)
   {
-    steps.Begin(Steps::EMIT);
-    const bool wide = sizes.points > VTK_INT_MAX || sizes.triangles > VTK_INT_MAX / 3;
-    status = wide ? Emit<vtkTypeInt64Array>(particles, sizes, normals, passed, input, output)
-                  : Emit<vtkTypeInt32Array>(particles, sizes, normals, passed, input, output);
+    pmb_particles* particles = nullptr;
+    const pmb_status status = pmb_particles_create(context.Get(), &particles);
+    if (status != PMB_OK)
+    {
+      return status;
+    }
+    context.Particles.reset(particles, pmb_particles_destroy);
   }
-  return status;
+  job.Sizes = {};
+  job.Sizes.struct_size = sizeof(job.Sizes);
+  steps.Begin(Steps::COUNT);
+  const pmb_status status = pmb_particles_count(context.Particles.get(), &job.Request, &job.Sizes);
+  if (status != PMB_OK)
+  {
+    return status;
+  }
+  steps.Begin(Steps::EMIT);
+  const bool wide = job.Sizes.points > VTK_INT_MAX || job.Sizes.triangles > VTK_INT_MAX / 3;
+  return wide ? Emit<vtkTypeInt64Array>(context, job) : Emit<vtkTypeInt32Array>(context, job);
 }
 }
 
@@ -339,41 +364,49 @@ public:
   // Makes the surface. Throws Failed, Aborted, std::bad_alloc.
   void Run(vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, vtkPolyData* output);
 
+  vtkPMBContour::OutputMemory Memory;
+
 private:
-  // Makes the core's objects for so many threads, unless they exist.
-  void Prepare(int threads);
+  // Makes the surface on the device that is wanted, or on the CPU where a GPU gives up. Returns the core's status, and its
+  // error.
+  pmb_status RunOnDevice(vtkPMBParticleSurface* filter, Job& job, std::string& error);
   // The radius to use. Throws Failed if there is none.
   static double ChooseRadius(vtkPMBParticleSurface* filter, const Numbers& positions, const Numbers& radii);
 
-  vtkPMBContour::CoreContext Context{ nullptr, pmb_destroy };
-  CoreParticles Particles{ nullptr, pmb_particles_destroy };
-  int Threads = 0;
+  const std::shared_ptr<vtkPMBContour::Contexts> Contexts = std::make_shared<vtkPMBContour::Contexts>();
 };
 
-void vtkPMBParticleSurface::Internals::Prepare(int threads)
+pmb_status vtkPMBParticleSurface::Internals::RunOnDevice(vtkPMBParticleSurface* filter, Job& job, std::string& error)
 {
-  if (this->Particles && this->Threads == threads)
+  const vtkPMBContour::Binding none; // there is no volume
+  vtkPMBContour::DeviceSettings wanted = { filter->Device, filter->DeviceIndex, filter->DeviceMemoryLimit,
+    filter->NumberOfThreads };
+  const auto end = [](vtkPMBContour::Contexts* contexts) { contexts->End(/*complete=*/true); };
+  this->Contexts->Begin();
+  const std::unique_ptr<vtkPMBContour::Contexts, decltype(end)> ended(this->Contexts.get(), end);
+  vtkPMBContour::Context& context = this->Contexts->Choose(none, /*composite=*/false);
+  for (;;)
   {
-    return;
+    std::string warning = context.Prepare(wanted, none);
+    const pmb_status status = Extract(filter, context, job);
+    error = status == PMB_OK ? std::string() : pmb_error(context.Get());
+    const bool tryCPU =
+      context.OnGPU && (status == PMB_OUT_OF_MEMORY || status == PMB_UNAVAILABLE || status == PMB_INTERNAL);
+    if (tryCPU)
+    {
+      warning += context.Refuse(status, error, none);
+      wanted.Device = vtkPMBContourFilter::CPU; // its context takes the place of the GPU's
+    }
+    if (!warning.empty())
+    {
+      vtkWarningWithObjectMacro(filter, << warning);
+    }
+    if (!tryCPU)
+    {
+      filter->UsedDevice = context.OnGPU ? vtkPMBContourFilter::GPU : vtkPMBContourFilter::CPU;
+      return status;
+    }
   }
-  pmb_options options = {};
-  options.struct_size = sizeof(options);
-  options.device = PMB_DEVICE_CPU;
-  options.threads = threads;
-  pmb_context* context = nullptr;
-  pmb_particles* particles = nullptr;
-  this->Particles.reset();
-  if (pmb_create(&options, &context) != PMB_OK)
-  {
-    throw Failed{ pmb_error(nullptr) };
-  }
-  this->Context.reset(context);
-  if (pmb_particles_create(context, &particles) != PMB_OK)
-  {
-    throw Failed{ pmb_error(context) };
-  }
-  this->Particles.reset(particles);
-  this->Threads = threads;
 }
 
 double vtkPMBParticleSurface::Internals::ChooseRadius(
@@ -429,29 +462,28 @@ void vtkPMBParticleSurface::Internals::Run(
   request.densities = arrays[DENSITY].Get();
   request.weights = arrays[WEIGHT].Get();
   request.brick_limit = static_cast<int64_t>(filter->SampleLimit) * 1000000 / 512;
-  this->Prepare(filter->NumberOfThreads);
   PassedArrays passed;
   if (filter->PassPointArrays)
   {
     passed.Select(input, own, filter->ComputeNormals ? "Normals" : "");
   }
-  pmb_particle_sizes sizes = {};
-  const pmb_status status = Extract(filter, this->Context.get(), this->Particles.get(), request,
-    filter->ComputeNormals, passed, sizes, input, output);
+  Job job = { request, filter->ComputeNormals, passed, this->Memory, input, output, {} };
+  std::string error;
+  const pmb_status status = this->RunOnDevice(filter, job, error);
   if (status == PMB_TOO_LARGE)
   {
     std::ostringstream text;
-    text << pmb_error(this->Context.get()) << ". The spacing is CellSize times the radius of " << filter->UsedRadius
+    text << error << ". The spacing is CellSize times the radius of " << filter->UsedRadius
          << ": raise CellSize or SampleLimit.";
     throw Failed{ text.str() };
   }
   if (status != PMB_OK && status != PMB_ABORTED)
   {
-    throw Failed{ pmb_error(this->Context.get()) };
+    throw Failed{ error };
   }
-  if (sizes.left_out > 0)
+  if (job.Sizes.left_out > 0)
   {
-    vtkWarningWithObjectMacro(filter, << sizes.left_out << " of " << input->GetNumberOfPoints()
+    vtkWarningWithObjectMacro(filter, << job.Sizes.left_out << " of " << input->GetNumberOfPoints()
                                       << " points are at a position that is not a finite number, and were left out.");
   }
 }
@@ -471,6 +503,17 @@ int vtkPMBParticleSurface::FillInputPortInformation(int, vtkInformation* info)
 {
   info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkPointSet");
   return 1;
+}
+
+vtkTypeBool vtkPMBParticleSurface::ProcessRequest(
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  // The pipeline sends this right before it empties the output.
+  if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_NOT_GENERATED()))
+  {
+    this->Kept->Memory.Open();
+  }
+  return this->Superclass::ProcessRequest(request, inputVector, outputVector);
 }
 
 int vtkPMBParticleSurface::RequestData(
@@ -498,6 +541,7 @@ int vtkPMBParticleSurface::RequestData(
   {
     error = "There is not enough memory for the surface of the particles: raise CellSize.";
   }
+  this->Kept->Memory.Close();
   if (!error.empty())
   {
     output->Initialize();
@@ -530,7 +574,11 @@ void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Compute Normals: " << (this->ComputeNormals ? "On" : "Off") << "\n";
   os << indent << "Pass Point Arrays: " << (this->PassPointArrays ? "On" : "Off") << "\n";
   os << indent << "Sample Limit: " << this->SampleLimit << "\n";
+  os << indent << "Device: " << this->Device << "\n";
+  os << indent << "Device Index: " << this->DeviceIndex << "\n";
+  os << indent << "Device Memory Limit: " << this->DeviceMemoryLimit << "\n";
   os << indent << "Number Of Threads: " << this->NumberOfThreads << "\n";
+  os << indent << "Used Device: " << this->UsedDevice << "\n";
   os << indent << "Used Radius: " << this->UsedRadius << "\n";
 }
 VTK_ABI_NAMESPACE_END

@@ -10,8 +10,8 @@
  * points, and each edge has two triangles. Normals are those of the kernels' gradient.
  *
  * Lengths are multiples of a radius: Radius, or half the usual distance between neighbouring points if it is 0. Points at a
- * position that is not finite, and ghost points, are left out. Point arrays are interpolated with the kernels' weights. The CPU
- * computes, on all cores; the surface is the same for any number of threads.
+ * position that is not finite, and ghost points, are left out. Point arrays are interpolated with the kernels' weights. The
+ * surface is the same on all devices and for any number of threads.
  *
  * Arrays to process (SetInputArrayToProcess), each optional: 0: radius, 1: mass, 2: density (both of the spline), 3: weight (of
  * Gaussian and polynomial).
@@ -26,6 +26,7 @@
 #ifndef vtkPMBParticleSurface_h
 #define vtkPMBParticleSurface_h
 
+#include "vtkPMBContourFilter.h" // For DeviceType
 #include "vtkPMBContourModule.h" // For export macro
 #include "vtkPolyDataAlgorithm.h"
 
@@ -127,6 +128,24 @@ public:
 
   ///@{
   /**
+   * What to run on, which GPU, and how much of its memory in GiB; as vtkPMBContourFilter::SetDevice(), SetDeviceIndex() and
+   * SetDeviceMemoryLimit(). The CPU takes over, with one warning, where a GPU has too little memory.
+   */
+  vtkSetClampMacro(Device, int, vtkPMBContourFilter::AUTOMATIC, vtkPMBContourFilter::GPU);
+  vtkGetMacro(Device, int);
+  vtkSetClampMacro(DeviceIndex, int, -1, 1023);
+  vtkGetMacro(DeviceIndex, int);
+  vtkSetClampMacro(DeviceMemoryLimit, double, 0.0, VTK_DOUBLE_MAX);
+  vtkGetMacro(DeviceMemoryLimit, double);
+  ///@}
+
+  /**
+   * What the last execution ran on: vtkPMBContourFilter::CPU or GPU.
+   */
+  vtkGetMacro(UsedDevice, int);
+
+  ///@{
+  /**
    * How many threads to use, at most 1024; 0, the default: one per core.
    */
   vtkSetClampMacro(NumberOfThreads, int, 0, 1024);
@@ -142,6 +161,8 @@ protected:
   vtkPMBParticleSurface();
   ~vtkPMBParticleSurface() override;
 
+  vtkTypeBool ProcessRequest(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+
   int FillInputPortInformation(int port, vtkInformation* info) override;
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
 
@@ -154,7 +175,11 @@ protected:
   bool ComputeNormals = true;
   bool PassPointArrays = true;
   int SampleLimit = 8192;
+  int Device = vtkPMBContourFilter::AUTOMATIC;
+  int DeviceIndex = -1;
+  double DeviceMemoryLimit = 0.0;
   int NumberOfThreads = 0;
+  int UsedDevice = vtkPMBContourFilter::CPU;
   double UsedRadius = 0.0;
 
 private:
@@ -166,7 +191,7 @@ private:
 
   bool HasWarned = false;
   class Internals;
-  std::unique_ptr<Internals> Kept; // memory from one execution to the next
+  std::unique_ptr<Internals> Kept; // what stays from one execution to the next
 };
 
 VTK_ABI_NAMESPACE_END

@@ -138,6 +138,10 @@ pmb_status pmb_check_host(pmb_context *context, const char *call, int on_device)
 /* Checks a mesh that is to be filled with `total` points and triangles. PMB_OK, PMB_INVALID or PMB_TOO_LARGE. */
 pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total);
 
+/* Before and after the backend fills a mesh: its ranges, unless the backend has extended them, and the last offset. */
+void pmb_begin_mesh(const pmb_mesh *mesh);
+pmb_status pmb_end_mesh(pmb_context *context, const pmb_mesh *mesh, pmb_sizes total, int found_ranges);
+
 /* Checks the first member of a public struct. PMB_OK or PMB_INVALID. */
 pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, size_t wanted);
 

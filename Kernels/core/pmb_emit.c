@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * pmb_emit: checks of the mesh, its ranges. */
+ * pmb_emit: checks of the mesh, its ranges and last offset. */
 #include <math.h>
 
 #include "core/pmb_backend.h"
@@ -73,20 +73,41 @@ static void end_ranges(double *ranges)
   }
 }
 
+void pmb_begin_mesh(const pmb_mesh *mesh)
+{
+  begin_ranges(mesh->point_ranges);
+  begin_ranges(mesh->normal_ranges);
+}
+
 /* Sets the ranges of a mesh of n points. */
 static pmb_status find_ranges(pmb_context *context, const pmb_mesh *mesh, int64_t n)
 {
   pmb_status status = PMB_OK;
-  if (context->backend->finds_ranges) {
-    end_ranges(mesh->point_ranges);
-    end_ranges(mesh->normal_ranges);
-    return PMB_OK;
-  }
   if (mesh->points && mesh->point_ranges && n > 0) {
     status = pmb_find_ranges(context, mesh->points, mesh->point_type, 3, n, mesh->point_ranges);
   }
   if (status == PMB_OK && mesh->normals && mesh->normal_ranges && n > 0) {
     status = pmb_find_ranges(context, mesh->normals, PMB_FLOAT32, 3, n, mesh->normal_ranges);
+  }
+  return status;
+}
+
+pmb_status pmb_end_mesh(pmb_context *context, const pmb_mesh *mesh, pmb_sizes total, int found_ranges)
+{
+  pmb_status status = PMB_OK;
+  if (found_ranges) {
+    end_ranges(mesh->point_ranges);
+    end_ranges(mesh->normal_ranges);
+  } else {
+    status = find_ranges(context, mesh, total.points);
+  }
+  if (status == PMB_OK && mesh->offsets && mesh->on_device) {
+    return context->backend->fill_offsets(context, mesh, total.triangles);
+  }
+  if (status == PMB_OK && mesh->offsets && mesh->id_type == PMB_INT32) {
+    ((int32_t *)mesh->offsets)[total.triangles] = (int32_t)(3 * total.triangles);
+  } else if (status == PMB_OK && mesh->offsets) {
+    ((int64_t *)mesh->offsets)[total.triangles] = 3 * total.triangles;
   }
   return status;
 }
@@ -103,18 +124,8 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
   }
   pmb_status status = pmb_check_mesh(context, "pmb_emit", mesh, context->total);
   if (status == PMB_OK) {
-    begin_ranges(mesh->point_ranges);
-    begin_ranges(mesh->normal_ranges);
+    pmb_begin_mesh(mesh);
     status = pmb_run_groups(context, mesh, &total);
   }
-  status = status == PMB_OK ? find_ranges(context, mesh, total.points) : status;
-  if (status == PMB_OK && mesh->offsets && mesh->on_device) {
-    return context->backend->fill_offsets(context, mesh, total.triangles);
-  }
-  if (status == PMB_OK && mesh->offsets && mesh->id_type == PMB_INT32) {
-    ((int32_t *)mesh->offsets)[total.triangles] = (int32_t)(3 * total.triangles);
-  } else if (status == PMB_OK && mesh->offsets) {
-    ((int64_t *)mesh->offsets)[total.triangles] = 3 * total.triangles;
-  }
-  return status;
+  return status == PMB_OK ? pmb_end_mesh(context, mesh, total, context->backend->finds_ranges) : status;
 }

@@ -386,23 +386,16 @@ pmb_status pmb_particles_emit(pmb_particles *p, const pmb_mesh *mesh)
     return pmb_fail(context, PMB_INVALID, "pmb_particles_emit: nothing is counted; call pmb_particles_count first");
   }
   pmb_status status = pmb_check_mesh(context, "pmb_particles_emit", mesh, total);
-  if (status == PMB_OK && (mesh->scalars || mesh->cells || mesh->point_ranges || mesh->normal_ranges)) {
+  if (status == PMB_OK && (mesh->scalars || mesh->cells)) {
     status = pmb_fail(context, PMB_INVALID,
-      "pmb_particles_emit: scalars, cells and ranges of a mesh of particles are not available; leave them NULL");
+      "pmb_particles_emit: scalars and cells of a mesh of particles are not available; leave them NULL");
   }
   if (status == PMB_OK && !p->on_device && (total.points > 0 || !context->backend->fill_offsets)) {
     status = pmb_check_host(context, "pmb_particles_emit", mesh->on_device);
   }
-  if (status != PMB_OK || (total.points > 0 && (status = emit_arrays(p, mesh)) != PMB_OK) || !mesh->offsets) {
-    return status;
+  if (status == PMB_OK) {
+    pmb_begin_mesh(mesh);
+    status = total.points > 0 ? emit_arrays(p, mesh) : PMB_OK;
   }
-  if (mesh->on_device) {
-    return context->backend->fill_offsets(context, mesh, total.triangles);
-  }
-  if (mesh->id_type == PMB_INT32) {
-    ((int32_t *)mesh->offsets)[total.triangles] = (int32_t)(3 * total.triangles);
-  } else {
-    ((int64_t *)mesh->offsets)[total.triangles] = 3 * total.triangles;
-  }
-  return PMB_OK;
+  return status == PMB_OK ? pmb_end_mesh(context, mesh, total, p->on_device) : status;
 }

@@ -250,12 +250,23 @@ pmb_status MapGL(pmb_context* context, pmb_gl_buffers* buffers, void* memory[], 
   }
   return TheMachine().GL ? PMB_OK : Fail(context, PMB_UNAVAILABLE);
 }
+
+// Takes particles where the next count is to fail: else the core counts and emits on the CPU.
+int TakesParticles(const pmb_particles*)
+{
+  return TheMachine().Plans[FAKE_COUNT].FailIn == 1;
+}
+
+pmb_status CountParticles(pmb_context* context, pmb_particles*)
+{
+  return Begin(context, FAKE_COUNT);
+}
 }
 
 extern "C"
 {
   extern const pmb_backend pmb_cuda_backend = { "fake", Create, Destroy, Bind, Unbind, Count, Emit, Refresh, Summary,
-    0, nullptr, RegisterGL, UnregisterGL, MapGL, MoveGL, UnmapGL };
+    0, nullptr, RegisterGL, UnregisterGL, MapGL, MoveGL, UnmapGL, nullptr, TakesParticles, CountParticles };
 
   const char* pmb_cuda_missing(void)
   {

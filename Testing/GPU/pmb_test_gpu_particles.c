@@ -71,12 +71,16 @@ static void run(
   to->whole = test_allocate(to->sizes.points + 1, sizeof *to->whole);
   const pmb_attribute attributes[] = { { c->wide, PMB_FLOAT64, WIDE, to->wide, 0 },
     { c->whole, PMB_INT16, 1, to->whole, 0 } };
+  double ranges[2][8];
   pmb_mesh view = to->mesh.view;
+  view.point_ranges = ranges[0];
+  view.normal_ranges = ranges[1];
   view.scalars = NULL;
   view.cells = NULL;
   view.attributes = attributes;
   view.attribute_count = 2;
   CHECK_STATUS(context, pmb_particles_emit(particles, &view), PMB_OK);
+  check_ranges(context, &view, to->sizes.points);
   CHECK(mesh_canaries_alive(&to->mesh), "written behind the end");
 }
 

@@ -19,6 +19,21 @@ static inline pmb_particle_request request_of(const double *positions, int64_t c
     .radius = 0.5 };
 }
 
+/* The ranges of a mesh are those of its arrays. */
+static inline void check_ranges(pmb_context *context, const pmb_mesh *mesh, int64_t points)
+{
+  double want[2][8];
+  if (points == 0) {
+    CHECK(mesh->point_ranges[0] > mesh->point_ranges[1], "a range without points");
+    return;
+  }
+  CHECK_STATUS(context, pmb_find_ranges(context, mesh->points, mesh->point_type, 3, points, want[0]), PMB_OK);
+  CHECK_STATUS(context, pmb_find_ranges(context, mesh->normals, PMB_FLOAT32, 3, points, want[1]), PMB_OK);
+  CHECK(!memcmp(want[0], mesh->point_ranges, sizeof want[0]) && !memcmp(want[1], mesh->normal_ranges, sizeof want[1]),
+    "ranges from %.17g to %.17g, %.17g to %.17g wanted", mesh->point_ranges[0], mesh->point_ranges[1], want[0][0],
+    want[0][1]);
+}
+
 /* Counts and emits into a new mesh; scalars and cells stay canaries. */
 static inline pmb_status extract(pmb_context *context, pmb_particles *particles, const pmb_particle_request *request,
   pmb_type real_type, pmb_type id_type, test_mesh *m)
@@ -27,11 +42,15 @@ static inline pmb_status extract(pmb_context *context, pmb_particles *particles,
   pmb_status status = pmb_particles_count(particles, request, &sizes);
   mesh_make(m, (pmb_sizes){ sizes.points, sizes.triangles }, real_type, id_type);
   if (status != PMB_OK) return status;
+  double ranges[2][8];
   pmb_mesh view = m->view;
   view.scalars = NULL;
   view.cells = NULL;
+  view.point_ranges = ranges[0];
+  view.normal_ranges = ranges[1];
   status = pmb_particles_emit(particles, &view);
   if (!CHECK_STATUS(context, status, PMB_OK)) return status;
+  check_ranges(context, &view, sizes.points);
   CHECK(mesh_canaries_alive(m), "written behind the end");
   for (int64_t i = 0; i <= sizes.triangles; i++) {
     const void *o = m->view.offsets;

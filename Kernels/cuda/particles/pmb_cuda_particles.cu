@@ -163,6 +163,7 @@ static pmb_status emit_on_device(pmb_cuda *cuda, const pmb_cuda_cloud *c, const 
     PMB_CUDA_STEP(pmb_cuda_triangles(cuda, &out));
   }
   PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.triangles, cuda->compute));
+  PMB_CUDA_STEP(pmb_cuda_enqueue_ranges(cuda, mesh, &out));
   crew->fraction_begin = 0;
   crew->fraction_end = mesh->attribute_count > 0 ? 0.5 : 1;
   PMB_CUDA_STEP(mesh->on_device ? pmb_cuda_fill_caller(cuda, &group, mesh, &out)
@@ -193,6 +194,10 @@ pmb_status pmb_cuda_emit_particles(pmb_context *context, pmb_particles *p, const
   cuda->cloud = NULL;
   cuda->job = job;
   cuda->sizes = sizes;
+  status = status == PMB_OK ? pmb_cuda_check(context, error, "particles") : status;
+  if (status == PMB_OK && p->sizes.points > 0) {
+    pmb_cuda_take_ranges(cuda, mesh);
+  }
   pmb_cuda_end(cuda);
-  return status == PMB_OK ? pmb_cuda_check(context, error, "particles") : status;
+  return status;
 }

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+// Where vtkPMBParticleSurface computes, on a machine without a GPU: the choice of the device, failures, what is held. The GPU is
+// FakeGPU's; nothing here says that the real one computes right.
+#include "FakeGPU.h"
+#include "PMBTesting.h"
+
+#include "vtkDataArray.h"
+#include "vtkNew.h"
+#include "vtkPMBParticleSurface.h"
+#include "vtkPointData.h"
+#include "vtkPoints.h"
+#include "vtkPolyData.h"
+
+#include <cmath>
+
+using namespace pmbtest;
+
+namespace
+{
+const int CPU = vtkPMBContourFilter::CPU;
+const int GPU = vtkPMBContourFilter::GPU;
+
+vtkSmartPointer<vtkPolyData> Cloud()
+{
+  auto cloud = vtkSmartPointer<vtkPolyData>::New();
+  vtkNew<vtkPoints> points;
+  for (int i = 0; i < 4096; ++i)
+  {
+    points->InsertNextPoint(i % 16, i / 16 % 16, i / 256 + 0.2 * std::sin(i));
+  }
+  cloud->SetPoints(points);
+  return cloud;
+}
+
+// A filter of the cloud, whose messages are counted.
+struct Subject
+{
+  Subject()
+    : Said(Filter)
+  {
+    this->Filter->SetInputData(Cloud());
+  }
+
+  // Checks the mesh against the CPU's, and where it was made.
+  void Run(int device, int warnings, const std::string& what)
+  {
+    vtkNew<vtkPMBParticleSurface> expected;
+    expected->SetInputData(Cloud());
+    expected->SetDevice(CPU);
+    expected->Update();
+    this->Filter->Modified();
+    this->Filter->Update();
+    std::string difference;
+    PMB_CHECK(expected->GetOutput()->GetNumberOfPolys() > 100, what << ": too few triangles for a test");
+    PMB_CHECK(SameBytes(this->Filter->GetOutput(), expected->GetOutput(), difference), what << ": " << difference);
+    PMB_EQUAL(this->Filter->GetUsedDevice(), device, what + ": the device");
+    PMB_EQUAL(this->Said.Warnings(), warnings, what + ": warnings: " + this->Said.Text());
+    PMB_EQUAL(this->Said.Errors(), 0, what + ": errors: " + this->Said.Text());
+    PMB_EQUAL(fake_get().faults, 0, what + ": wrong calls of the core");
+  }
+
+  vtkNew<vtkPMBParticleSurface> Filter;
+  Messages Said;
+};
+
+void TestChoice()
+{
+  Subject s;
+  s.Run(GPU, 0, "automatic");
+  PMB_CHECK(fake_is_piece(s.Filter->GetOutput()->GetPoints()->GetData()->GetVoidPointer(0)), "where the GPU writes");
+  s.Filter->SetDevice(CPU);
+  s.Run(CPU, 0, "on the CPU");
+  PMB_EQUAL(fake_get().contexts, 0, "contexts on the GPU, without use");
+  s.Filter->SetDevice(GPU);
+  s.Run(GPU, 0, "on the GPU");
+  fake_set_present(false);
+  s.Filter->SetDeviceIndex(1);
+  s.Run(CPU, 1, "no GPU");
+  PMB_CHECK(Has(s.Said.Text(), "it is gone") && Has(s.Said.Text(), "Run On"), "says why: " << s.Said.Text());
+  s.Filter->SetDevice(vtkPMBContourFilter::AUTOMATIC);
+  s.Run(CPU, 1, "no GPU, and none was asked for");
+}
+
+// The CPU takes over, says so once for each cause, and the next execution tries the GPU again.
+void TestFailures()
+{
+  Subject s;
+  for (int i = 0; i < 2; ++i)
+  {
+    fake_fail_at(FAKE_COUNT, 1, PMB_OUT_OF_MEMORY);
+    s.Run(CPU, 1, "no memory");
+    s.Run(GPU, 1, "after that");
+  }
+  PMB_CHECK(
+    Has(s.Said.Text(), "The GPU has too little memory: no memory on the fake GPU"), "says why: " << s.Said.Text());
+  fake_fail_at(FAKE_COUNT, 1, PMB_INTERNAL);
+  s.Run(CPU, 2, "a fault");
+  s.Run(GPU, 2, "after the fault");
+  fake_lose_all();
+  s.Run(GPU, 2, "after a fault in another call");
+}
+}
+
+int main()
+{
+  TestChoice();
+  fake_reset();
+  TestFailures();
+  PMB_EQUAL(fake_get().contexts + fake_get().pieces, 0, "left on the GPU, or of its memory");
+  return Result();
+}
