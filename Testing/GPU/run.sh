@@ -14,7 +14,8 @@ build=${BUILD:-$here/../../build-gpu}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}
 same_bytes=(pmb_test_gpu pmb_test_gpu_outputs pmb_test_gpu_on_device pmb_test_gpu_particles pmb_test_gpu_rays pmb_test_gpu_context pmb_test_gpu_general)
 sharing=(pmb_test_gpu_sharing pmb_test_gpu_threads pmb_test_gpu_pool)
-programs=("${same_bytes[@]}" "${sharing[@]}" pmb_test_gpu_faults pmb_test_gpu_several pmb_test_gpu_huge pmb_bench_gpu)
+programs=("${same_bytes[@]}" "${sharing[@]}" pmb_test_gpu_faults pmb_test_gpu_several pmb_test_gpu_huge pmb_bench_gpu
+  pmb_bench_particles)
 
 gpus=$(nvidia-smi -L 2> /dev/null | grep -c "^GPU" || true)
 
@@ -101,7 +102,7 @@ for step in "${@:-build test faults sharing several sanitize bench}"; do
           done
         done
         ;;
-      bench) "$build/pmb_bench_gpu" ;;
+      bench) "$build/pmb_bench_gpu" && "$build/pmb_bench_particles" ;;
       *) echo "unknown step $s"; exit 2 ;;
     esac
   done

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Surfaces of particles on a GPU and on all cores: a dam with waves and spray, particles a spacing of 1 apart. The surface as in
+ * Testing/Benchmarks/bench_particles.py: radius 0.5, smoothing length 1, cells of 0.25, isovalue 0.6, normals.
+ * usage: pmb_bench_particles [particles, in thousands ...] */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "particles/pmb_particles.h"
+#include "pmb_test_gpu_memory.h"
+
+enum { ROUNDS = 7 };
+
+static double milliseconds(void)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
+}
+
+/* About `wanted` particles; sets their number. */
+static float *make_dam(int64_t wanted, int64_t *count)
+{
+  const double side = cbrt((double)wanted / 0.335);
+  const int64_t n[3] = { (int64_t)side, (int64_t)(side * 2 / 3), (int64_t)(side * 0.75) };
+  float *places = test_allocate(3 * wanted * 2, sizeof *places), *at = places;
+  test_rng rng = { 5 };
+  for (int64_t x = 0; x < n[0]; x++)
+    for (int64_t y = 0; y < n[1]; y++) {
+      const double top = (double)n[2] * (0.6 + 0.25 * sin((double)x * 0.11) + 0.15 * cos((double)y * 0.17));
+      for (int64_t z = 0; z < n[2] && (double)z < top; z++) {
+        const int64_t place[3] = { x, y, z };
+        for (int a = 0; a < 3; a++) *at++ = (float)((double)place[a] + rng_real(&rng, -0.15, 0.15));
+      }
+    }
+  for (int64_t i = (at - places) / 3 / 28; i > 0; i--)
+    for (int a = 0; a < 3; a++) *at++ = (float)(rng_real(&rng, 0, (double)n[a]) + (a == 2 ? 0.7 * (double)n[2] : 0));
+  *count = (at - places) / 3;
+  return places;
+}
+
+/* A mesh with its arrays in memory that the GPU writes directly, or on the GPU. */
+static pmb_mesh make_mesh(const pmb_particle_sizes *sizes, int on_device)
+{
+  const size_t points = (size_t)sizes->points * 12, ids = (size_t)sizes->triangles * 12;
+  void *arrays[4];
+  const size_t bytes[4] = { points, points, ids, ids / 3 + 4 };
+  for (int i = 0; i < 4; i++) {
+    arrays[i] = on_device ? NULL : pmb_host_allocate(bytes[i]);
+    if (on_device ? cudaMalloc(&arrays[i], bytes[i]) : !arrays[i]) {
+      fprintf(stderr, "no memory for the mesh\n");
+      exit(1);
+    }
+  }
+  return (pmb_mesh){ .struct_size = sizeof(pmb_mesh),
+    .point_capacity = sizes->points,
+    .triangle_capacity = sizes->triangles,
+    .points = arrays[0],
+    .point_type = PMB_FLOAT32,
+    .normals = arrays[1],
+    .triangles = arrays[2],
+    .offsets = arrays[3],
+    .id_type = PMB_INT32,
+    .on_device = on_device };
+}
+
+static void free_mesh(const pmb_mesh *mesh)
+{
+  void *arrays[] = { mesh->points, mesh->normals, mesh->triangles, mesh->offsets };
+  for (int i = 0; i < 4; i++) {
+    if (mesh->on_device)
+      cudaFree(arrays[i]);
+    else
+      pmb_host_release(arrays[i]);
+  }
+}
+
+/* The fastest of some emits into a new mesh. */
+static double emit(pmb_context *context, pmb_particles *particles, const pmb_particle_sizes *sizes, int on_device)
+{
+  const pmb_mesh mesh = make_mesh(sizes, on_device);
+  double best = INFINITY;
+  for (int i = 0; i < ROUNDS; i++) {
+    const double begin = milliseconds();
+    CHECK_STATUS(context, pmb_particles_emit(particles, &mesh), PMB_OK);
+    best = fmin(best, milliseconds() - begin);
+  }
+  free_mesh(&mesh);
+  return best;
+}
+
+/* A row of the table: the particles, counted and emitted. */
+static void row(pmb_context *context, const char *name, const pmb_particle_request *request)
+{
+  const int gpu = info_of(context).device == PMB_DEVICE_GPU;
+  pmb_particles *particles;
+  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+  double best = INFINITY;
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  for (int i = 0; i < ROUNDS; i++) {
+    const double begin = milliseconds();
+    CHECK_STATUS(context, pmb_particles_count(particles, request, &sizes), PMB_OK);
+    best = fmin(best, milliseconds() - begin);
+  }
+  printf("| %lld | %lld | %s | %.2f | ", (long long)request->positions.count, (long long)sizes.triangles, name, best);
+  if (gpu)
+    printf("%.2f | ", emit(context, particles, &sizes, 1));
+  else
+    printf("| ");
+  printf("%.2f | %.2f |\n", emit(context, particles, &sizes, 0),
+    1e-9 * (double)(gpu ? info_of(context).device_bytes : info_of(context).bytes));
+  fflush(stdout);
+  pmb_particles_destroy(particles);
+}
+
+int main(int argc, char **argv)
+{
+  static const double standard[] = { 200, 2000, 20000 };
+  pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
+  printf(
+    "%s, and %d threads of the CPU; ms, fastest of %d\n\n", info_of(gpu).device_name, info_of(cpu).threads, ROUNDS);
+  printf(
+    "| particles | triangles | on | count | emit on the GPU | emit to the host | GB |\n|---|---|---|---|---|---|---|\n");
+  for (int i = 0; i < (argc > 1 ? argc - 1 : 3); i++) {
+    int64_t count;
+    float *places = make_dam((int64_t)(1e3 * (argc > 1 ? atof(argv[i + 1]) : standard[i])), &count);
+    pmb_particle_request request = { .struct_size = sizeof request,
+      .positions = { places, PMB_FLOAT32, count, 0 },
+      .spacing = 0.25,
+      .isovalue = 0.6,
+      .kernel = PMB_KERNEL_SPLINE,
+      .radius = 0.5 };
+    row(gpu, "GPU", &request);
+    if (count < 10000000) row(cpu, "CPU", &request);
+    free(places);
+  }
+  pmb_destroy(gpu);
+  pmb_destroy(cpu);
+  return 0;
+}
