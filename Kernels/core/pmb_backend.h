@@ -59,9 +59,8 @@ typedef struct pmb_backend {
   pmb_status (*unmap_gl)(pmb_context *context, pmb_gl_buffers *buffers);
   /* Fills the arrays of a request for rays; the job lacks the volume's place. NULL: pmb_cast_rays does it on the CPU. */
   pmb_status (*cast_rays)(pmb_context *context, const struct pmb_ray_request *request, const struct pmb_ray_job *job);
-  /* Surfaces of particles, of which prepare is done. takes: whether the grid is not too large; else, and where they are NULL, the
-   * CPU does it. drop: frees what count has kept for emit. */
-  int (*takes_particles)(const struct pmb_particles *particles);
+  /* Surfaces of particles; NULL: the CPU makes them. count: sets on_device of the particles where it has counted them; else it
+   * leaves them to the CPU. drop: frees what count has kept for emit. */
   pmb_status (*count_particles)(pmb_context *context, struct pmb_particles *particles);
   pmb_status (*emit_particles)(pmb_context *context, struct pmb_particles *particles, const pmb_mesh *mesh);
   void (*drop_particles)(pmb_context *context, const struct pmb_particles *particles);

@@ -188,7 +188,7 @@ typedef struct pmb_cuda_events {
 
 /* Of the particles last counted; see pmb_cuda_cloud. */
 typedef struct pmb_cuda_particle_buffers {
-  pmb_cuda_buffer positions, radii, masses, densities, weights; /* the input */
+  pmb_cuda_buffer positions, radii, masses, densities, weights, facts; /* the input */
   pmb_cuda_buffer keys, indices, sorted_keys, sorted, cloud, amounts, reaches, rows;
   pmb_cuda_buffer brick_rows, bricks, words, sizes, workspace;
   pmb_cuda_buffer records, active, brick, before, map, counters;
@@ -381,6 +381,7 @@ void pmb_cuda_take_ranges(pmb_cuda *cuda, const pmb_mesh *mesh);
 /* Fail if an array is not where on_device says; wait for the caller's stream. */
 pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume);
 pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh);
+pmb_status pmb_cuda_check_particles(pmb_cuda *cuda, const struct pmb_particle_request *request);
 /* Enqueues the copy of samples in device memory to the volume's layout. */
 pmb_status pmb_cuda_pack(pmb_cuda *cuda, const pmb_volume *volume, void *d_to);
 /* Enqueues what no pass writes to the mesh's arrays: 64-bit triangles and scalars. */
@@ -398,7 +399,6 @@ pmb_status pmb_cuda_unmap_gl(pmb_context *context, pmb_gl_buffers *buffers);
 pmb_status pmb_cuda_cast_rays(
   pmb_context *context, const struct pmb_ray_request *request, const struct pmb_ray_job *wanted);
 /* particles/pmb_cuda_particles.cu: see pmb_backend */
-int pmb_cuda_takes_particles(const struct pmb_particles *p);
 pmb_status pmb_cuda_count_particles(pmb_context *context, struct pmb_particles *p);
 pmb_status pmb_cuda_emit_particles(pmb_context *context, struct pmb_particles *p, const pmb_mesh *mesh);
 void pmb_cuda_drop_particles(pmb_context *context, const struct pmb_particles *p);

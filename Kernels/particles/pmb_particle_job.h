@@ -37,17 +37,6 @@ typedef struct pmb_particle_sides {
   uint32_t wanted;  /* and one is at an edge that the surface crosses */
 } pmb_particle_sides;
 
-/* What prepare finds in a chunk. */
-typedef struct pmb_particle_facts {
-  int64_t kept;           /* particles at a finite position; after prepare those before the chunk */
-  double low[3], high[3]; /* least and greatest cell */
-  double radius;          /* the greatest */
-  int negative;           /* a weight is */
-  int64_t wrong;          /* the first particle with a number that is not allowed, or -1 */
-  double wrong_value;
-  const char *wrong_array;
-} pmb_particle_facts;
-
 /* Particles near a box of samples. */
 typedef struct pmb_particle_near {
   int n;
@@ -103,7 +92,8 @@ struct pmb_particles {
   /* The particles, sorted by cube, x fastest, then by their order in the input. */
   int64_t count;
   int all_add;      /* no weight is negative, and the kernel is added: a part of the sum is not more than the sum */
-  pmb_buffer facts; /* per chunk */
+  pmb_buffer facts; /* per chunk; after prepare `kept` are those before the chunk */
+  int prepared;     /* the grid is known */
   pmb_buffer keys[2], indices[2]; /* cube, uint64_t, and place in the input, uint32_t; twice for sorting */
   const uint32_t *sorted;         /* the one of `indices` with the result */
   pmb_buffer histograms;
@@ -189,8 +179,10 @@ static inline void pmb_find_upper(
 /* pmb_particle_request.c: the request with its defaults; PMB_OK or PMB_INVALID. */
 pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *request);
 
-/* The passes of count, in their order. */
+/* The passes of count, in their order. Prepare fills the facts and finds the grid from them; a GPU does the former. */
 pmb_status pmb_particles_prepare(pmb_particles *p);
+pmb_status pmb_particles_reserve_facts(pmb_particles *p);
+pmb_status pmb_particles_find_grid(pmb_particles *p);
 pmb_status pmb_particles_sort(pmb_particles *p);
 pmb_status pmb_particles_reach(pmb_particles *p);
 

@@ -56,60 +56,29 @@ static int is_finite_place(const double place[3])
   return PMB_IS_FINITE(place[0]) && PMB_IS_FINITE(place[1]) && PMB_IS_FINITE(place[2]);
 }
 
-/* Notes the first number of a chunk that is not allowed. */
-static void check_numbers(const pmb_particle_request *r, int64_t first, int64_t n, pmb_particle_facts *facts)
-{
-  const struct {
-    const char *name;
-    const pmb_particle_array *array;
-    int may_be_negative;
-  } arrays[] = { { "radius", &r->radii, 0 }, { "mass", &r->masses, 0 }, { "density", &r->densities, 0 },
-    { "weight", &r->weights, 1 } };
-  double values[PMB_PARTICLE_CHUNK];
-  for (int a = 0; a < 4; ++a) {
-    if (arrays[a].array->values) {
-      pmb_particles_read(arrays[a].array, 1, first, n, values);
-    }
-    for (int64_t i = 0; arrays[a].array->values && i < n; ++i) {
-      const double x = arrays[a].may_be_negative ? fabs(values[i]) : values[i];
-      const int good = arrays[a].may_be_negative ? x <= 1e30 : x > 0 && PMB_IS_FINITE(x);
-      if (!good && (facts->wrong < 0 || first + i < facts->wrong)) {
-        facts->wrong = first + i;
-        facts->wrong_value = values[i];
-        facts->wrong_array = arrays[a].name;
-      }
-      facts->negative |= a == 3 && values[i] < 0;
-      if (a == 0 && good) {
-        facts->radius = x > facts->radius ? x : facts->radius;
-      }
-    }
-  }
-}
-
 static void prepare_chunk(void *data, int worker, size_t chunk)
 {
   pmb_particles *p = data;
   const pmb_particle_request *r = &p->request;
+  const pmb_particle_array *arrays[PMB_PARTICLE_NUMBERS] = { &r->radii, &r->masses, &r->densities, &r->weights };
   pmb_particle_facts *facts = (pmb_particle_facts *)p->facts.data + chunk;
   const int64_t first = (int64_t)chunk * PMB_PARTICLE_CHUNK;
   const int64_t n = pmb_cpu_smaller(PMB_PARTICLE_CHUNK, r->positions.count - first);
-  double places[3 * PMB_PARTICLE_CHUNK];
+  double numbers[3 * PMB_PARTICLE_CHUNK];
   (void)worker;
-  *facts = (pmb_particle_facts){
-    .low = { INFINITY, INFINITY, INFINITY }, .high = { -INFINITY, -INFINITY, -INFINITY }, .wrong = -1
-  };
-  pmb_particles_read(&r->positions, 3, first, n, places);
+  pmb_begin_facts(facts);
+  pmb_particles_read(&r->positions, 3, first, n, numbers);
   for (int64_t i = 0; i < n; ++i) {
-    if (is_finite_place(places + 3 * i)) {
-      ++facts->kept;
-      for (int a = 0; a < 3; ++a) {
-        const double cell = floor(places[3 * i + a] / r->spacing);
-        facts->low[a] = cell < facts->low[a] ? cell : facts->low[a];
-        facts->high[a] = cell > facts->high[a] ? cell : facts->high[a];
-      }
+    pmb_add_place(facts, numbers + 3 * i, r->spacing);
+  }
+  for (int a = 0; a < PMB_PARTICLE_NUMBERS; ++a) {
+    if (arrays[a]->values) {
+      pmb_particles_read(arrays[a], 1, first, n, numbers);
+    }
+    for (int64_t i = 0; arrays[a]->values && i < n; ++i) {
+      pmb_add_number(facts, a, numbers[i], first + i);
     }
   }
-  check_numbers(r, first, n, facts);
 }
 
 static pmb_status too_many(pmb_particles *p, double bricks, double spacing)
@@ -161,48 +130,49 @@ static pmb_status make_grid(pmb_particles *p, const double low[3], const double 
   return PMB_OK;
 }
 
-pmb_status pmb_particles_prepare(pmb_particles *p)
+/* From the facts of all chunks. */
+pmb_status pmb_particles_find_grid(pmb_particles *p)
 {
+  static const char *const names[PMB_PARTICLE_NUMBERS] = { "radius", "mass", "density", "weight" };
   const pmb_particle_request *r = &p->request;
   const int64_t chunks = chunks_of(r->positions.count, PMB_PARTICLE_CHUNK);
-  double low[3] = { INFINITY, INFINITY, INFINITY }, high[3] = { -INFINITY, -INFINITY, -INFINITY };
-  double radius = r->radii.values ? 0 : r->radius;
-  pmb_status status = pmb_particles_reserve(p, &p->facts, chunks, sizeof(pmb_particle_facts), "chunks");
-  if (status == PMB_OK) {
-    status = pmb_particles_run(p, chunks, prepare_chunk, 0, 0.02);
-  }
-  if (status != PMB_OK) {
-    return status;
-  }
-  p->count = 0;
-  p->all_add = r->kernel != PMB_KERNEL_SPHERES;
+  pmb_particle_facts all;
+  pmb_begin_facts(&all);
   for (int64_t i = 0; i < chunks; ++i) {
     pmb_particle_facts *facts = (pmb_particle_facts *)p->facts.data + i;
-    const int64_t kept = facts->kept;
-    if (facts->wrong >= 0) {
-      return pmb_fail(p->context, PMB_INVALID,
-        "pmb_particles_count: the %s of particle %lld is %g; use finite numbers %s, or leave such particles out",
-        facts->wrong_array, (long long)facts->wrong, facts->wrong_value,
-        facts->wrong_array[0] == 'w' ? "within +-1e30" : "above 0");
-    }
-    for (int a = 0; a < 3; ++a) {
-      low[a] = fmin(low[a], facts->low[a]);
-      high[a] = fmax(high[a], facts->high[a]);
-    }
-    radius = fmax(radius, facts->radius);
-    p->all_add &= !facts->negative;
-    facts->kept = p->count;
-    p->count += kept;
+    const int64_t before = all.kept;
+    pmb_merge_facts(&all, facts);
+    facts->kept = before;
   }
+  if (all.wrong >= 0) {
+    return pmb_fail(p->context, PMB_INVALID,
+      "pmb_particles_count: the %s of particle %lld is %g; use finite numbers %s, or leave such particles out",
+      names[all.wrong_array], (long long)all.wrong, all.wrong_value,
+      all.wrong_array == PMB_WEIGHTS ? "within +-1e30" : "above 0");
+  }
+  p->prepared = 1;
+  p->count = all.kept;
+  p->all_add = r->kernel != PMB_KERNEL_SPHERES && !all.negative;
   p->sizes.left_out = r->positions.count - p->count;
-  const double length = length_of(p, radius);
+  const double length = length_of(p, r->radii.values ? all.radius : r->radius);
   p->reach = (double)(float)reach_of(p, length);
   p->reach2 = pmb_particle_reach2((float)p->reach);
   p->scale = (float)pmb_kernel_scale(r->kernel, length);
-  if (p->count == 0) {
-    return PMB_OK;
-  }
-  return make_grid(p, low, high);
+  return p->count == 0 ? PMB_OK : make_grid(p, all.low, all.high);
+}
+
+pmb_status pmb_particles_reserve_facts(pmb_particles *p)
+{
+  const int64_t chunks = chunks_of(p->request.positions.count, PMB_PARTICLE_CHUNK);
+  return pmb_particles_reserve(p, &p->facts, chunks, sizeof(pmb_particle_facts), "chunks");
+}
+
+pmb_status pmb_particles_prepare(pmb_particles *p)
+{
+  const int64_t chunks = chunks_of(p->request.positions.count, PMB_PARTICLE_CHUNK);
+  pmb_status status = pmb_particles_reserve_facts(p);
+  status = status ? status : pmb_particles_run(p, chunks, prepare_chunk, 0, 0.02);
+  return status ? status : pmb_particles_find_grid(p);
 }
 
 /* ---- sort ---- */

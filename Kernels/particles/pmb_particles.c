@@ -314,13 +314,18 @@ static pmb_status reserve_workers(pmb_particles *p)
 static pmb_status count_particles(pmb_particles *p)
 {
   const pmb_backend *backend = p->context->backend;
-  pmb_status status = pmb_particles_prepare(p);
-  if (status != PMB_OK || p->count == 0 || p->reach <= 0) {
+  pmb_status status = backend->count_particles ? backend->count_particles(p->context, p) : PMB_OK;
+  if (status == PMB_OK && !p->prepared) {
+    status = pmb_particles_prepare(p);
+  }
+  if (status != PMB_OK || p->on_device || p->count == 0 || p->reach <= 0) {
     return status;
   }
-  if (backend->count_particles && backend->takes_particles(p)) {
-    p->on_device = 1;
-    return backend->count_particles(p->context, p);
+  if (p->request.on_device) {
+    return pmb_fail(p->context, PMB_TOO_LARGE,
+      "pmb_particles_count: the grid of %lld x %lld x %lld bricks is too large for the GPU, and on_device is set; pass host "
+      "memory, or use a larger spacing",
+      (long long)p->bricks[0], (long long)p->bricks[1], (long long)p->bricks[2]);
   }
   status = pmb_particles_sort(p);
   status = status ? status : pmb_particles_reach(p);
@@ -341,7 +346,7 @@ pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *req
   }
   p->context->error[0] = '\0';
   p->context->crew.highest = 0;
-  p->counted = p->on_device = 0;
+  p->counted = p->on_device = p->prepared = 0;
   p->record_count = p->parameter_count = 0;
   p->sizes = (pmb_particle_sizes){ .struct_size = sizeof(p->sizes) };
   if (pmb_check_size(p->context, "pmb_particle_sizes", sizes ? sizes->struct_size : 0, sizeof(*sizes)) != PMB_OK) {

@@ -65,6 +65,10 @@ typedef struct pmb_particle_request {
   pmb_particle_array densities; /* above 0 */
   pmb_particle_array weights;   /* of Gaussian and polynomial; not set: all 1 */
   int64_t brick_limit;          /* bricks with samples; 0: 2^26. A count beyond it fails, with a spacing that fits */
+  /* 1: the arrays are device memory of the context's GPU. The count waits for the work in `stream`, as pmb_bind does. A grid of
+   * more than 2^26 rows of bricks needs host memory: the CPU computes it. */
+  int on_device;
+  void *stream;
 } pmb_particle_request;
 
 typedef struct pmb_particle_sizes {

@@ -21,6 +21,83 @@
 #define PMB_GAUSSIAN_REACH 3.0f
 #define PMB_COMPACT_REACH 2.0f
 
+/* ---- what a count looks at first ---- */
+
+/* The arrays of one number per particle. */
+enum { PMB_RADII, PMB_MASSES, PMB_DENSITIES, PMB_WEIGHTS, PMB_PARTICLE_NUMBERS };
+
+/* What is known of some particles. */
+typedef struct pmb_particle_facts {
+  int64_t kept;           /* particles at a finite position */
+  double low[3], high[3]; /* their least and greatest cell */
+  double radius;          /* the greatest */
+  int negative;           /* a weight is */
+  int wrong_array;        /* of the first particle with a number that is not allowed */
+  int64_t wrong;          /* that particle, or -1 */
+  double wrong_value;
+} pmb_particle_facts;
+
+PMB_INLINE void pmb_begin_facts(pmb_particle_facts *facts)
+{
+  facts->kept = 0;
+  for (int a = 0; a < 3; ++a) {
+    facts->low[a] = INFINITY;
+    facts->high[a] = -INFINITY;
+  }
+  facts->radius = 0;
+  facts->negative = 0;
+  facts->wrong_array = 0;
+  facts->wrong = -1;
+  facts->wrong_value = 0;
+}
+
+PMB_INLINE void pmb_add_place(pmb_particle_facts *facts, const double place[3], double spacing)
+{
+  if (PMB_IS_FINITE(place[0]) && PMB_IS_FINITE(place[1]) && PMB_IS_FINITE(place[2])) {
+    ++facts->kept;
+    for (int a = 0; a < 3; ++a) {
+      const double cell = floor(place[a] / spacing);
+      facts->low[a] = cell < facts->low[a] ? cell : facts->low[a];
+      facts->high[a] = cell > facts->high[a] ? cell : facts->high[a];
+    }
+  }
+}
+
+/* A number of particle i. Of one particle add the arrays in their order. */
+PMB_INLINE void pmb_add_number(pmb_particle_facts *facts, int array, double value, int64_t i)
+{
+  const double x = array == PMB_WEIGHTS ? fabs(value) : value;
+  const int good = array == PMB_WEIGHTS ? x <= 1e30 : x > 0 && PMB_IS_FINITE(x);
+  if (!good && (facts->wrong < 0 || i < facts->wrong)) {
+    facts->wrong = i;
+    facts->wrong_value = value;
+    facts->wrong_array = array;
+  }
+  facts->negative |= array == PMB_WEIGHTS && value < 0;
+  if (array == PMB_RADII && good) {
+    facts->radius = x > facts->radius ? x : facts->radius;
+  }
+}
+
+/* Adds what is known of other particles. */
+PMB_INLINE void pmb_merge_facts(pmb_particle_facts *facts, const pmb_particle_facts *more)
+{
+  facts->kept += more->kept;
+  for (int a = 0; a < 3; ++a) {
+    facts->low[a] = more->low[a] < facts->low[a] ? more->low[a] : facts->low[a];
+    facts->high[a] = more->high[a] > facts->high[a] ? more->high[a] : facts->high[a];
+  }
+  facts->radius = more->radius > facts->radius ? more->radius : facts->radius;
+  facts->negative |= more->negative;
+  if (more->wrong >= 0 && (facts->wrong < 0 || more->wrong < facts->wrong)) {
+    facts->wrong = more->wrong;
+    facts->wrong_value = more->wrong_value;
+    facts->wrong_array = more->wrong_array;
+  }
+}
+
+/* ---- kernels ---- */
+
 /* From a particle to a place along an axis. Whole numbers are below 2^24, so that their difference is exact. */
 PMB_INLINE float pmb_particle_offset(float whole, float part, float cell, float fraction)
 {

@@ -251,12 +251,7 @@ pmb_status MapGL(pmb_context* context, pmb_gl_buffers* buffers, void* memory[], 
   return TheMachine().GL ? PMB_OK : Fail(context, PMB_UNAVAILABLE);
 }
 
-// Takes particles where the next count is to fail: else the core counts and emits on the CPU.
-int TakesParticles(const pmb_particles*)
-{
-  return TheMachine().Plans[FAKE_COUNT].FailIn == 1;
-}
-
+// Fails where it is to fail: else the CPU counts and emits.
 pmb_status CountParticles(pmb_context* context, pmb_particles*)
 {
   return Begin(context, FAKE_COUNT);
@@ -266,7 +261,7 @@ pmb_status CountParticles(pmb_context* context, pmb_particles*)
 extern "C"
 {
   extern const pmb_backend pmb_cuda_backend = { "fake", Create, Destroy, Bind, Unbind, Count, Emit, Refresh, Summary,
-    0, nullptr, RegisterGL, UnregisterGL, MapGL, MoveGL, UnmapGL, nullptr, TakesParticles, CountParticles };
+    0, nullptr, RegisterGL, UnregisterGL, MapGL, MoveGL, UnmapGL, nullptr, CountParticles };
 
   const char* pmb_cuda_missing(void)
   {

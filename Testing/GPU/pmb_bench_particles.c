@@ -132,6 +132,13 @@ int main(int argc, char **argv)
       .isovalue = 0.6,
       .kernel = PMB_KERNEL_SPLINE,
       .radius = 0.5 };
+    pmb_particle_request there = request;
+    void *d_places = NULL;
+    if (cudaMalloc(&d_places, (size_t)count * 12) || cudaMemcpy(d_places, places, (size_t)count * 12, TO_DEVICE)) return 1;
+    there.positions.values = d_places;
+    there.on_device = 1;
+    row(gpu, "GPU, particles there", &there);
+    cudaFree(d_places);
     row(gpu, "GPU", &request);
     if (count < 10000000) row(cpu, "CPU", &request);
     free(places);

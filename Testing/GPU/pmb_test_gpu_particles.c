@@ -236,6 +236,54 @@ static void beside_contours(void)
   pmb_destroy(gpu);
 }
 
+/* An array of particles in device memory. */
+static pmb_particle_array to_device(pmb_particle_array array, int components)
+{
+  void *copy = NULL;
+  if (array.values) {
+    const int64_t stride = array.stride ? array.stride : components;
+    const size_t bytes = (size_t)((array.count - 1) * stride + components) * pmb_type_size(array.type);
+    CHECK(!cudaMalloc(&copy, bytes) && !cudaMemcpy(copy, array.values, bytes, TO_DEVICE), "no device memory");
+    array.values = copy;
+  }
+  return array;
+}
+
+/* Particles in device memory give the mesh of those in host memory. */
+static void particles_on_device(void)
+{
+  pmb_context *contexts[2] = { gpu_new(0), cpu_new() };
+  pmb_particles *particles[2];
+  test_rng rng = { 99 };
+  for (int i = 0; i < 2; i++) CHECK_STATUS(contexts[i], pmb_particles_create(contexts[i], &particles[i]), PMB_OK);
+  for (int round = 0; round < 12; round++) {
+    static cloud c;
+    result host, device;
+    cloud_random(&c, &rng, (pmb_particle_kernel)(round % 4));
+    test_about("round %d", round);
+    run(contexts[0], particles[0], &c, PMB_FLOAT32, PMB_INT32, &host);
+    pmb_particle_request *r = &c.request;
+    pmb_particle_array *arrays[] = { &r->positions, &r->radii, &r->masses, &r->densities, &r->weights };
+    for (int a = 0; a < 5; a++) *arrays[a] = to_device(*arrays[a], a == 0 ? 3 : 1);
+    r->on_device = 1;
+    run(contexts[0], particles[0], &c, PMB_FLOAT32, PMB_INT32, &device);
+    CHECK(same(&host, &device), "other bytes");
+    r->on_device = 0;
+    CHECK_STATUS(contexts[0], pmb_particles_count(particles[0], r, &device.sizes), PMB_INVALID);
+    r->on_device = 1;
+    CHECK_STATUS(contexts[1], pmb_particles_count(particles[1], r, &device.sizes), PMB_INVALID);
+    for (int a = 0; a < 5; a++) cudaFree((void *)(uintptr_t)arrays[a]->values);
+    r->positions.values = c.position;
+    CHECK_STATUS(contexts[0], pmb_particles_count(particles[0], r, &device.sizes), PMB_INVALID);
+    result_free(&host);
+    result_free(&device);
+  }
+  for (int i = 0; i < 2; i++) {
+    pmb_particles_destroy(particles[i]);
+    pmb_destroy(contexts[i]);
+  }
+}
+
 /* Arrays of the mesh in device memory. */
 static void on_device(void)
 {
@@ -286,4 +334,5 @@ TEST_MAIN(
   CASE(device_memory)
   CASE(beside_contours)
   CASE(on_device)
+  CASE(particles_on_device)
 )

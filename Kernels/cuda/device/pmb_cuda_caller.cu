@@ -3,6 +3,8 @@
  * upload and download do for arrays in host memory: they pack samples, widen ids, and fill scalars and offsets. */
 #include "cuda/pmb_cuda.cuh"
 
+#include "particles/pmb_particles.h"
+
 enum { THREADS = 256 };
 
 /* ---- checks ---- */
@@ -39,7 +41,7 @@ static pmb_status await_caller(pmb_cuda *cuda, int on_device, void *stream)
   const cudaError_t error = on_device ? cudaStreamSynchronize((cudaStream_t)stream) : cudaSuccess;
   if (error == cudaErrorInvalidResourceHandle) {
     cudaGetLastError();
-    return pmb_fail(cuda->context, PMB_INVALID, "pmb_bind or pmb_emit: stream %p is no stream of CUDA's", stream);
+    return pmb_fail(cuda->context, PMB_INVALID, "stream %p is no stream of CUDA's", stream);
   }
   return pmb_cuda_check(cuda->context, error, "the caller's stream");
 }
@@ -67,6 +69,19 @@ pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh)
     PMB_CUDA_STEP(check_array(cuda, mesh->on_device, attribute->output, "pmb_emit", "an attribute's output"));
   }
   return await_caller(cuda, mesh->on_device, mesh->stream);
+}
+
+pmb_status pmb_cuda_check_particles(pmb_cuda *cuda, const pmb_particle_request *r)
+{
+  const struct {
+    const void *array;
+    const char *what;
+  } arrays[] = { { r->positions.values, "positions" }, { r->radii.values, "radii" }, { r->masses.values, "masses" },
+    { r->densities.values, "densities" }, { r->weights.values, "weights" } };
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    PMB_CUDA_STEP(check_array(cuda, r->on_device, arrays[i].array, "pmb_particles_count", arrays[i].what));
+  }
+  return await_caller(cuda, r->on_device, r->stream);
 }
 
 /* ---- samples ---- */

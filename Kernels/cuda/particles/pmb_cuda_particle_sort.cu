@@ -6,23 +6,9 @@
 
 enum { THREADS = 256 };
 
-/* Component 0 of particle i, and further ones by `component`. */
-static __device__ double read_number(const pmb_cuda_numbers &numbers, int64_t i, int component)
-{
-  const int64_t at = i * numbers.stride + component;
-  switch (numbers.type) {
-#define PMB_READ(NAME, sample, name, real) \
-  case PMB_##NAME:                         \
-    return (double)((const sample *)numbers.d_values)[at];
-    PMB_SAMPLE_TYPES(PMB_READ)
-#undef PMB_READ
-  }
-  return 0;
-}
-
 static __device__ double read_or(const pmb_cuda_numbers &numbers, int64_t i, double other)
 {
-  return numbers.d_values ? read_number(numbers, i, 0) : other;
+  return numbers.d_values ? pmb_cuda_number(numbers, i, 0) : other;
 }
 
 /* The cube of each particle; those at a position that is not finite come last. */
@@ -35,7 +21,7 @@ static __global__ void keys_kernel(const __grid_constant__ pmb_cuda_cloud c)
   uint64_t cube[3];
   int finite = 1;
   for (int a = 0; a < 3; ++a) {
-    const double place = read_number(c.positions, i, a);
+    const double place = pmb_cuda_number(c.positions, i, a);
     finite &= PMB_IS_FINITE(place);
     cube[a] = finite ? (uint64_t)(((int64_t)floor(place / c.spacing) - c.first[a]) >> c.shift) : 0;
   }
@@ -54,7 +40,7 @@ static __global__ void fill_kernel(const __grid_constant__ pmb_cuda_cloud c)
   const int64_t index = c.d_sorted[i];
   pmb_cuda_particle p;
   for (int a = 0; a < 3; ++a) {
-    const double at = read_number(c.positions, index, a) / c.spacing, cell = floor(at);
+    const double at = pmb_cuda_number(c.positions, index, a) / c.spacing, cell = floor(at);
     p.cell[a] = (int32_t)((int64_t)cell - c.first[a]);
     p.fraction[a] = (float)(at - cell);
   }

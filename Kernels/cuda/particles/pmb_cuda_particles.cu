@@ -9,30 +9,36 @@ static pmb_cuda_cloud *cloud_of(pmb_particles *p)
 
 /* ---- count ---- */
 
-/* The cloud before its arrays are on the device. */
-static void make_cloud(const pmb_particles *p, pmb_cuda_cloud *c)
+/* What is known before prepare, apart from the arrays. */
+static void begin_cloud(const pmb_particles *p, pmb_cuda_cloud *c)
 {
   const pmb_particle_request *r = &p->request;
   memset(c, 0, sizeof(*c));
   c->kernel = (int)r->kernel;
   c->varied = r->radii.values != NULL;
-  c->only_grows = p->all_add || r->kernel == PMB_KERNEL_SPHERES;
   c->spacing = r->spacing;
   c->smoothing = r->smoothing;
   c->radius = r->radius;
   c->depth = r->isovalue / r->spacing;
+  c->background = p->background;
+  c->isovalue = p->isovalue;
+  c->given = r->positions.count;
+}
+
+/* What prepare has found. */
+static void set_grid(const pmb_particles *p, pmb_cuda_cloud *c)
+{
+  c->only_grows = p->all_add || c->kernel == PMB_KERNEL_SPHERES;
   memcpy(c->first, p->first, sizeof(c->first));
   memcpy(c->bricks, p->bricks, sizeof(c->bricks));
   memcpy(c->cubes, p->cubes, sizeof(c->cubes));
   c->shift = p->shift;
   c->reach = (int)ceil(p->reach);
-  c->background = p->background;
   c->reach2 = p->reach2;
-  c->isovalue = p->isovalue;
-  c->given = r->positions.count;
   c->count = p->count;
 }
 
+/* Brings the arrays to the device, unless they are there. */
 static pmb_status upload(pmb_cuda *cuda, const pmb_particle_request *r, pmb_cuda_cloud *c)
 {
   pmb_cuda_particle_buffers *b = &cuda->particles;
@@ -49,14 +55,16 @@ static pmb_status upload(pmb_cuda *cuda, const pmb_particle_request *r, pmb_cuda
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
     const pmb_particle_array *array = arrays[i].array;
     const int64_t elements = (array->count - 1) * array->stride + arrays[i].components;
-    if (array->values) {
+    if (array->values && r->on_device) {
+      *arrays[i].numbers = { array->values, array->type, array->stride };
+    } else if (array->values && array->count > 0) {
       const size_t size = pmb_type_size(array->type);
       PMB_CUDA_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, elements, size, "the particles"));
       copies[count++] = { NULL, arrays[i].buffer->d_data, (void *)array->values, (size_t)elements * size, 0, 0 };
       *arrays[i].numbers = { arrays[i].buffer->d_data, array->type, array->stride };
     }
   }
-  return pmb_cuda_upload(cuda, copies, count, NULL);
+  return count > 0 ? pmb_cuda_upload(cuda, copies, count, NULL) : PMB_OK;
 }
 
 /* Reports how much of the call is done; PMB_ABORTED if the hook stops it. */
@@ -69,9 +77,6 @@ static pmb_status report(pmb_cuda *cuda, double done)
 static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
 {
   pmb_cuda_particle_sizes total = { 0, 0, 0 };
-  cuda->context->crew.fraction_begin = 0.02;
-  cuda->context->crew.fraction_end = 0.1;
-  PMB_CUDA_STEP(upload(cuda, &p->request, c));
   PMB_CUDA_STEP(pmb_cuda_sort_particles(cuda, c));
   PMB_CUDA_STEP(pmb_cuda_reach_bricks(cuda, p, c));
   PMB_CUDA_STEP(report(cuda, 0.2));
@@ -89,11 +94,22 @@ static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clo
   return report(cuda, 1);
 }
 
-int pmb_cuda_takes_particles(const pmb_particles *p)
+/* Whether the grid is not too large. */
+static int takes(const pmb_particles *p)
 {
   const double most = PMB_CUDA_PARTICLE_ROWS;
   return (double)p->cubes[1] * (double)p->cubes[2] < most && (double)p->bricks[1] * (double)p->bricks[2] < most &&
     p->reach < most && p->request.brick_limit <= UINT32_MAX;
+}
+
+static pmb_status prepare(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
+{
+  begin_cloud(p, c);
+  cuda->context->crew.fraction_begin = 0;
+  cuda->context->crew.fraction_end = 0.1;
+  PMB_CUDA_STEP(pmb_cuda_check_particles(cuda, &p->request));
+  PMB_CUDA_STEP(upload(cuda, &p->request, c));
+  return pmb_cuda_prepare_particles(cuda, p, c);
 }
 
 pmb_status pmb_cuda_count_particles(pmb_context *context, pmb_particles *p)
@@ -102,10 +118,14 @@ pmb_status pmb_cuda_count_particles(pmb_context *context, pmb_particles *p)
   PMB_CUDA_STEP(pmb_particles_reserve(p, &p->cloud, 1, sizeof(pmb_cuda_cloud), "the GPU's part"));
   PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
   cuda->particles_of = NULL;
-  make_cloud(p, cloud_of(p));
-  const pmb_status status = count_on_device(cuda, p, cloud_of(p));
+  pmb_status status = prepare(cuda, p, cloud_of(p));
+  p->on_device = status == PMB_OK && p->count > 0 && p->reach > 0 && takes(p);
+  if (p->on_device) {
+    set_grid(p, cloud_of(p));
+    status = count_on_device(cuda, p, cloud_of(p));
+  }
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
-  if (status == PMB_OK) {
+  if (status == PMB_OK && p->on_device) {
     cuda->particles_of = p;
   }
   pmb_cuda_end(cuda);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Surfaces of particles on a GPU: what the passes share.
  *
- * Count: sort (pmb_cuda_particle_sort.cu), reach (pmb_cuda_particle_reach.cu), densities and potential
+ * Count: prepare and sort (pmb_cuda_particle_prepare.cu, pmb_cuda_particle_sort.cu), reach (pmb_cuda_particle_reach.cu), densities and potential
  * (pmb_cuda_particle_potential.cu), classify (pmb_cuda_particle_classify.cu). Emit: pmb_cuda_particle_vertices.cu,
  * pmb_cuda_particle_attributes.cu, and pass triangles of the volumes. Sums and their order are those of Kernels/particles.
  *
@@ -71,7 +71,8 @@ typedef struct pmb_cuda_cloud {
   uint32_t active;
 } pmb_cuda_cloud;
 
-/* Launchers and host parts of the passes; they enqueue on cuda->compute. Reach and classify wait for sizes. */
+/* Launchers and host parts of the passes; they enqueue on cuda->compute. Prepare, reach and classify wait for results. */
+pmb_status pmb_cuda_prepare_particles(pmb_cuda *cuda, pmb_particles *p, const pmb_cuda_cloud *cloud);
 pmb_status pmb_cuda_sort_particles(pmb_cuda *cuda, pmb_cuda_cloud *cloud);
 pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *cloud);
 pmb_status pmb_cuda_find_densities(pmb_cuda *cuda, const pmb_cuda_cloud *cloud);
@@ -89,6 +90,20 @@ static inline unsigned pmb_cuda_blocks(int64_t n, int threads)
 static __device__ __forceinline__ int64_t pmb_cuda_thread(void)
 {
   return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+/* Component 0 of particle i, and further ones by `component`. */
+static __device__ __forceinline__ double pmb_cuda_number(const pmb_cuda_numbers &numbers, int64_t i, int component)
+{
+  const int64_t at = i * numbers.stride + component;
+  switch (numbers.type) {
+#define PMB_READ(NAME, sample, name, real) \
+  case PMB_##NAME:                         \
+    return (double)((const sample *)numbers.d_values)[at];
+    PMB_SAMPLE_TYPES(PMB_READ)
+#undef PMB_READ
+  }
+  return 0;
 }
 
 /* The first of n ascending keys that is not less than `key`. */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass prepare: what the grid depends on, and numbers that are not allowed; a block per chunk of particles. */
+#include "cuda/particles/pmb_cuda_particles.cuh"
+
+enum { THREADS = 256 };
+
+static __global__ void __launch_bounds__(THREADS)
+  facts_kernel(const __grid_constant__ pmb_cuda_cloud c, pmb_particle_facts *d_facts)
+{
+  __shared__ pmb_particle_facts all[THREADS];
+  const pmb_cuda_numbers *const arrays[PMB_PARTICLE_NUMBERS] = { &c.radii, &c.masses, &c.densities, &c.weights };
+  const int64_t first = (int64_t)blockIdx.x * PMB_PARTICLE_CHUNK;
+  const int64_t end = first + PMB_PARTICLE_CHUNK < c.given ? first + PMB_PARTICLE_CHUNK : c.given;
+  pmb_particle_facts mine;
+  pmb_begin_facts(&mine);
+  for (int64_t i = first + threadIdx.x; i < end; i += THREADS) {
+    const double place[3] = { pmb_cuda_number(c.positions, i, 0), pmb_cuda_number(c.positions, i, 1),
+      pmb_cuda_number(c.positions, i, 2) };
+    pmb_add_place(&mine, place, c.spacing);
+#pragma unroll
+    for (int a = 0; a < PMB_PARTICLE_NUMBERS; ++a) {
+      if (arrays[a]->d_values) {
+        pmb_add_number(&mine, a, pmb_cuda_number(*arrays[a], i, 0), i);
+      }
+    }
+  }
+  all[threadIdx.x] = mine;
+  for (unsigned n = THREADS / 2; n > 0; n /= 2) {
+    __syncthreads();
+    if (threadIdx.x < n) {
+      pmb_merge_facts(&all[threadIdx.x], &all[threadIdx.x + n]);
+    }
+  }
+  if (threadIdx.x == 0) {
+    d_facts[blockIdx.x] = all[0];
+  }
+}
+
+pmb_status pmb_cuda_prepare_particles(pmb_cuda *cuda, pmb_particles *p, const pmb_cuda_cloud *c)
+{
+  const unsigned chunks = pmb_cuda_blocks(c->given, PMB_PARTICLE_CHUNK);
+  pmb_particle_facts *d_facts;
+  PMB_CUDA_STEP(pmb_particles_reserve_facts(p));
+  if (chunks > 0) {
+    PMB_CUDA_STEP(pmb_cuda_take(cuda, &cuda->particles.facts, chunks, "the particles", &d_facts));
+    PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, facts_kernel, chunks, THREADS, 0, *c, d_facts));
+    PMB_CUDA_TRY(cuda->context,
+      cudaMemcpyAsync(p->facts.data, d_facts, chunks * sizeof(*d_facts), cudaMemcpyDeviceToHost, cuda->compute));
+    PMB_CUDA_TRY(cuda->context, cudaStreamSynchronize(cuda->compute));
+  }
+  return pmb_particles_find_grid(p);
+}
