@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Surfaces of particles on a GPU and on all cores: a dam with waves and spray, particles a spacing of 1 apart. The surface as in
- * Testing/Benchmarks/bench_particles.py: radius 0.5, smoothing length 1, cells of 0.25, isovalue 0.6, normals.
- * usage: pmb_bench_particles [particles, in thousands ...] */
+ * Surfaces of particles on a GPU and on all cores: a dam with waves and spray, particles 1 apart. The surface as in
+ * Testing/Benchmarks/bench_particles.py: radius 0.5, smoothing length 1, isovalue 0.6, normals; cells of 0.25, or as the scene
+ * says.
+ * usage: pmb_bench_particles */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <stdio.h>
@@ -20,12 +21,28 @@ static double milliseconds(void)
   return 1e3 * (double)t.tv_sec + 1e-6 * (double)t.tv_nsec;
 }
 
-/* About `wanted` particles; sets their number. */
-static float *make_dam(int64_t wanted, int64_t *count)
+/* A dam with waves; one of `spray` particles flies above it. cells: along the longest side of the box; 0: four per particle. */
+typedef struct scene {
+  const char *name;
+  double thousands, spray, cells;
+  pmb_particle_kernel kernel;
+} scene;
+
+static const scene scenes[] = {
+  { "dam with spray", 200, 28, 0, PMB_KERNEL_SPLINE },
+  { "dam with spray", 2000, 28, 0, PMB_KERNEL_SPLINE },
+  { "dam with little spray", 2000, 120, 0, PMB_KERNEL_SPLINE },
+  { "dam with spray", 20000, 28, 0, PMB_KERNEL_SPLINE },
+  { "box of 128^3 cells", 125, 120, 128, PMB_KERNEL_POLYNOMIAL },
+  { "box of 256^3 cells", 1000, 120, 256, PMB_KERNEL_POLYNOMIAL },
+};
+
+/* Returns the places and sets their number and the longest side. */
+static float *make_places(const scene *s, int64_t *count, double *longest)
 {
-  const double side = cbrt((double)wanted / 0.335);
+  const double side = cbrt(1e3 * s->thousands / 0.335);
   const int64_t n[3] = { (int64_t)side, (int64_t)(side * 2 / 3), (int64_t)(side * 0.75) };
-  float *places = test_allocate(3 * wanted * 2, sizeof *places), *at = places;
+  float *places = test_allocate((int64_t)(6e3 * s->thousands), sizeof *places), *at = places;
   test_rng rng = { 5 };
   for (int64_t x = 0; x < n[0]; x++)
     for (int64_t y = 0; y < n[1]; y++) {
@@ -35,9 +52,10 @@ static float *make_dam(int64_t wanted, int64_t *count)
         for (int a = 0; a < 3; a++) *at++ = (float)((double)place[a] + rng_real(&rng, -0.15, 0.15));
       }
     }
-  for (int64_t i = (at - places) / 3 / 28; i > 0; i--)
+  for (int64_t i = (int64_t)((double)(at - places) / 3 / s->spray); i > 0; i--)
     for (int a = 0; a < 3; a++) *at++ = (float)(rng_real(&rng, 0, (double)n[a]) + (a == 2 ? 0.7 * (double)n[2] : 0));
   *count = (at - places) / 3;
+  *longest = fmax(side, 1.7 * (double)n[2]);
   return places;
 }
 
@@ -92,7 +110,7 @@ static double emit(pmb_context *context, pmb_particles *particles, const pmb_par
 }
 
 /* A row of the table: the particles, counted and emitted. */
-static void row(pmb_context *context, const char *name, const pmb_particle_request *request)
+static void row(pmb_context *context, const char *on, const char *name, const pmb_particle_request *request)
 {
   const int gpu = info_of(context).device == PMB_DEVICE_GPU;
   pmb_particles *particles;
@@ -104,7 +122,8 @@ static void row(pmb_context *context, const char *name, const pmb_particle_reque
     CHECK_STATUS(context, pmb_particles_count(particles, request, &sizes), PMB_OK);
     best = fmin(best, milliseconds() - begin);
   }
-  printf("| %lld | %lld | %s | %.2f | ", (long long)request->positions.count, (long long)sizes.triangles, name, best);
+  printf("| %s | %lld | %lld | %s | %.2f | ", name, (long long)request->positions.count, (long long)sizes.triangles,
+    on, best);
   if (gpu)
     printf("%.2f | ", emit(context, particles, &sizes, 1));
   else
@@ -115,34 +134,39 @@ static void row(pmb_context *context, const char *name, const pmb_particle_reque
   pmb_particles_destroy(particles);
 }
 
-int main(int argc, char **argv)
+static void rows(pmb_context *gpu, pmb_context *cpu, const scene *s)
 {
-  static const double standard[] = { 200, 2000, 20000 };
+  int64_t count;
+  double longest;
+  float *places = make_places(s, &count, &longest);
+  void *d_places = NULL;
+  pmb_particle_request request = { .struct_size = sizeof request,
+    .positions = { places, PMB_FLOAT32, count, 0 },
+    .spacing = s->cells ? longest / s->cells : 0.25,
+    .isovalue = 0.6,
+    .kernel = s->kernel,
+    .radius = 0.5 };
+  row(gpu, "GPU", s->name, &request);
+  if (s->thousands < 10000) row(cpu, "CPU", s->name, &request);
+  if (cudaMalloc(&d_places, (size_t)count * 12) || cudaMemcpy(d_places, places, (size_t)count * 12, TO_DEVICE)) {
+    fprintf(stderr, "no memory for the particles\n");
+    exit(1);
+  }
+  request.positions.values = d_places;
+  request.on_device = 1;
+  row(gpu, "GPU, particles there", s->name, &request);
+  cudaFree(d_places);
+  free(places);
+}
+
+int main(void)
+{
   pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
   printf(
     "%s, and %d threads of the CPU; ms, fastest of %d\n\n", info_of(gpu).device_name, info_of(cpu).threads, ROUNDS);
-  printf(
-    "| particles | triangles | on | count | emit on the GPU | emit to the host | GB |\n|---|---|---|---|---|---|---|\n");
-  for (int i = 0; i < (argc > 1 ? argc - 1 : 3); i++) {
-    int64_t count;
-    float *places = make_dam((int64_t)(1e3 * (argc > 1 ? atof(argv[i + 1]) : standard[i])), &count);
-    pmb_particle_request request = { .struct_size = sizeof request,
-      .positions = { places, PMB_FLOAT32, count, 0 },
-      .spacing = 0.25,
-      .isovalue = 0.6,
-      .kernel = PMB_KERNEL_SPLINE,
-      .radius = 0.5 };
-    pmb_particle_request there = request;
-    void *d_places = NULL;
-    if (cudaMalloc(&d_places, (size_t)count * 12) || cudaMemcpy(d_places, places, (size_t)count * 12, TO_DEVICE)) return 1;
-    there.positions.values = d_places;
-    there.on_device = 1;
-    row(gpu, "GPU, particles there", &there);
-    cudaFree(d_places);
-    row(gpu, "GPU", &request);
-    if (count < 10000000) row(cpu, "CPU", &request);
-    free(places);
-  }
+  printf("| scene | particles | triangles | on | count | emit on the GPU | emit to the host | GB |\n"
+         "|---|---|---|---|---|---|---|---|\n");
+  for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) rows(gpu, cpu, &scenes[i]);
   pmb_destroy(gpu);
   pmb_destroy(cpu);
   return 0;
