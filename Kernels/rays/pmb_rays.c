@@ -5,12 +5,8 @@
 #include <string.h>
 
 #include "core/pmb_backend.h"
-#include "shared/pmb_ray.h"
-
-#define PMB_EACH_TYPE "shared/pmb_ray_template.h"
-#include "shared/pmb_each_type.h"
-
-enum { TILE = 16 }; /* pixels along a side of a unit of work */
+#include "cpu/pmb_cpu.h"
+#include "rays/pmb_ray_tile.h"
 
 /* ---- checks ---- */
 
@@ -198,6 +194,7 @@ static pmb_status make_view(pmb_context *context, const pmb_ray_request *request
       "pmb_cast_rays: a ray through the volume has %g samples, %g apart; use a step that gives less than %d",
       longest_ray / job->step, job->step, (int)PMB_RAY_STEPS);
   }
+  job->longest = longest_ray / job->step;
   for (int i = 0; i < request->plane_count; ++i) {
     const double *p = request->planes + 4 * i;
     for (int a = 0; a < 4; ++a) {
@@ -304,52 +301,32 @@ static void make_light(const pmb_ray_request *request, pmb_ray_job *job)
 
 /* ---- the CPU ---- */
 
-typedef struct picture {
-  const pmb_ray_job *job;
-  const pmb_ray_request *request;
-  pmb_pixel (*cast)(const pmb_ray_job *, int, int, float);
-  int tiles; /* along x */
-} picture;
-
-#define PMB_CAST(NAME, type, name, real)                                          \
-  static pmb_pixel cast_##name(const pmb_ray_job *job, int x, int y, float limit) \
-  {                                                                               \
-    return pmb_ray_cast_##name(job, job->mode, x, y, limit, 0, 1);                \
-  }
-PMB_SAMPLE_TYPES(PMB_CAST)
-
-static void cast_tile(void *data, int worker, size_t i)
-{
-  const picture *p = data;
-  const pmb_ray_request *request = p->request;
-  const int x0 = (int)(i % (size_t)p->tiles) * TILE, y0 = (int)(i / (size_t)p->tiles) * TILE;
-  (void)worker;
-  for (int y = y0; y < y0 + TILE && y < request->height; ++y) {
-    for (int x = x0; x < x0 + TILE && x < request->width; ++x) {
-      const size_t at = (size_t)y * (size_t)request->width + (size_t)x;
-      const pmb_pixel pixel = p->cast(p->job, x, y, request->depth_limit ? request->depth_limit[at] : 1);
-      memcpy(request->colors + 4 * at, pixel.color, sizeof(pixel.color));
-      if (request->depth) {
-        request->depth[at] = pixel.depth;
-      }
-    }
-  }
-}
-
 static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
 {
-#define PMB_ENTRY(NAME, type, name, real) [PMB_##NAME] = cast_##name,
-  static pmb_pixel (*const casts[])(const pmb_ray_job *, int, int, float) = { PMB_SAMPLE_TYPES(PMB_ENTRY) };
-  pmb_buffer none = { NULL, 0 };
-  const int tiles = (request->width + TILE - 1) / TILE, rows = (request->height + TILE - 1) / TILE;
-  picture p = { job, request, casts[context->volume.type], tiles };
+  pmb_buffer none = { NULL, 0 }, cubes = { NULL, 0 };
+  const int side = job->longest > PMB_RAY_LONG ? PMB_RAY_TILE_LEAST : PMB_RAY_TILE;
+  const int tiles = (request->width + side - 1) / side, rows = (request->height + side - 1) / side;
+  pmb_ray_picture p = { .job = job, .request = request, .type = context->volume.type, .side = side, .tiles = tiles };
+  const pmb_cpu *cpu = context->backend == &pmb_cpu_backend ? context->state : NULL;
+  const pmb_cpu_loops *loops = cpu ? cpu->loops : pmb_cpu_find_loops(NULL);
   const pmb_status status = context->backend->summary(context, &none, &job->low, &job->high);
+  size_t count = 1;
+  for (int a = 0; a < 3; ++a) {
+    p.cube_count[a] = (job->dims[a] + PMB_RAY_CUBE - 1) / PMB_RAY_CUBE;
+    count *= (size_t)p.cube_count[a];
+  }
   if (status != PMB_OK) {
     return status;
   }
-  return pmb_crew_loop(&context->crew, (size_t)tiles * (size_t)rows, cast_tile, &p)
-    ? PMB_OK
-    : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+  if (job->mode < PMB_RAY_MAXIMUM) {
+    if (!pmb_buffer_reserve(&context->memory, &cubes, count, 1)) {
+      return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for the state of %zu cubes", count);
+    }
+    p.cubes = memset(cubes.data, 0, count);
+  }
+  const int whole = pmb_crew_loop(&context->crew, (size_t)tiles * (size_t)rows, loops->ray_tile, &p);
+  pmb_buffer_free(&context->memory, &cubes);
+  return whole ? PMB_OK : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
 }
 
 /* ---- the call ---- */

@@ -8,6 +8,7 @@
 #define PMB_RAY_H
 
 #include <math.h>
+#include <string.h>
 
 #include "rays/pmb_rays.h"
 #include "shared/pmb_brick.h"
@@ -40,7 +41,7 @@ typedef struct pmb_ray_job {
   uint8_t hidden_sample_bits, hidden_cell_bits;
   int mode, width, height;
   double clip_to_index[16], index_to_clip[16], index_to_world[12];
-  double step;
+  double step, longest; /* samples of a ray, at most */
   int jitter;
   double box[6];
   int plane_count, light_count, isovalue_count, shade;
@@ -92,6 +93,19 @@ PMB_INLINE double pmb_ray_noise(int x, int y)
   bits = (bits ^ bits >> 15) * 0x2c1b3c6du;
   bits = (bits ^ bits >> 12) * 0x297a2d39u;
   return (bits ^ bits >> 15) / 4294967296.0;
+}
+
+/* A coordinate of a place on a ray. */
+PMB_INLINE float pmb_ray_at(float origin, float step, float r)
+{
+  return origin + step * r;
+}
+
+/* The cell at a coordinate, of an axis with so many samples. */
+PMB_INLINE int32_t pmb_ray_cell_at(float p, int32_t samples)
+{
+  const int32_t i = (int32_t)p; /* toward 0, also where rounding puts p below it */
+  return i < samples - 2 ? i : samples - 2;
 }
 
 /* Makes the ray of a pixel. Returns 0 if it does not meet the volume. limit: OpenGL's depth where it ends. */
@@ -218,15 +232,24 @@ PMB_INLINE int pmb_ray_next_brick(const pmb_ray_job *job, const pmb_ray *ray, pm
   return inside;
 }
 
+/* The entry of the table before a place, and how far behind it the place is. */
+PMB_INLINE int pmb_ray_find_color(int table_size, float at, float *behind)
+{
+  const float last = (float)(table_size - 1), place = at > 0 ? (at < last ? at : last) : 0;
+  const int i = place < last ? (int)place : table_size - 2;
+  *behind = place - (float)i;
+  return i;
+}
+
 /* The color at a place of the table. */
 PMB_INLINE pmb_ray_entry pmb_ray_color(const pmb_ray_job *job, float at)
 {
-  const float last = (float)(job->table_size - 1), place = at > 0 ? (at < last ? at : last) : 0;
-  const int i = place < last ? (int)place : job->table_size - 2;
+  float behind;
+  const int i = pmb_ray_find_color(job->table_size, at, &behind);
   const pmb_ray_entry low = job->table[i], high = job->table[i + 1];
   pmb_ray_entry entry;
   for (int c = 0; c < 4; ++c) {
-    entry.color[c] = PMB_NAME_F32(pmb_lerp)(low.color[c], high.color[c], place - (float)i);
+    entry.color[c] = PMB_NAME_F32(pmb_lerp)(low.color[c], high.color[c], behind);
   }
   return entry;
 }
@@ -264,18 +287,53 @@ PMB_INLINE void pmb_ray_normalize(float v[3])
   }
 }
 
+/* base to the power exponent by series, for base >= 0 and exponent >= 0: to 1e-6 where the result is not small. Nobody sees how
+ * exact a highlight is, and vectors can do it. */
+PMB_INLINE float pmb_ray_power(float base, float exponent)
+{
+  uint32_t bits;
+  memcpy(&bits, &base, sizeof(bits));
+  const int32_t whole =
+    (int32_t)(bits - 0x3f3504f3u) >> 23; /* base = 2^whole times a number from sqrt(1/2) to sqrt(2) */
+  bits -= (uint32_t)whole << 23;
+  float part;
+  memcpy(&part, &bits, sizeof(part));
+  const float q = (part - 1) / (part + 1), q2 = q * q; /* log(part) = 2 (q + q^3 / 3 + q^5 / 5 + ...) */
+  const float log2_base = (float)whole + 2.88539008f * q * (1 + q2 * (1 / 3.0f + q2 * (0.2f + q2 * (1 / 7.0f))));
+  const float wanted = log2_base * exponent, y = wanted > -126 ? (wanted < 126 ? wanted : 126) : -126;
+  const float round = 12582912, nearest = (y + round) - round, x = 0.693147181f * (y - nearest); /* 1.5 * 2^23 */
+  const float e = 1 + x * (1 + x * (0.5f + x * (1 / 6.0f + x * (1 / 24.0f + x * (1 / 120.0f + x * (1 / 720.0f))))));
+  bits = (uint32_t)((int32_t)nearest + 127) << 23;
+  memcpy(&part, &bits, sizeof(part));
+  return e * part;
+}
+
+/* How nearly a surface with this normal, at this cosine to the light, reflects it toward the view: a cosine too, and 0 behind. */
+PMB_INLINE float pmb_ray_mirror(float cosine, const float normal[3], const float view[3], const float to[3])
+{
+  const float mirror = 2 * cosine * pmb_ray_dot(normal, view) - pmb_ray_dot(to, view);
+  return mirror > 0 ? mirror : 0;
+}
+
+/* Adds a light to what comes back in the surface's color, and in the light's. power: mirror to specular_power. */
+PMB_INLINE void pmb_ray_add_light(float diffuse, float specular, float cosine, float mirror, float power,
+  const float light[3], float sum[3], float shine[3])
+{
+  const float all = diffuse * cosine, most = specular * power;
+  const float dull = cosine > 0 ? all : 0, glint = (cosine > 0) & (mirror > 0) ? most : 0;
+  for (int c = 0; c < 3; ++c) {
+    sum[c] += dull * light[c];
+    shine[c] += glint * light[c];
+  }
+}
+
 /* Adds a light to what a surface with this normal reflects toward the view. */
 PMB_INLINE void pmb_ray_reflect(const pmb_ray_job *job, const float normal[3], const float view[3], const float to[3],
   const float light[3], float sum[3], float shine[3])
 {
-  const float cosine = pmb_ray_dot(normal, to);
-  const float mirror = 2 * cosine * pmb_ray_dot(normal, view) - pmb_ray_dot(to, view);
-  const int shines = job->specular != 0 && cosine > 0 && mirror > 0;
-  const float glint = shines ? exp2f(job->specular_power * log2f(mirror)) * job->specular : 0;
-  for (int c = 0; c < 3 && cosine > 0; ++c) {
-    sum[c] += job->diffuse * cosine * light[c];
-    shine[c] += glint * light[c];
-  }
+  const float cosine = pmb_ray_dot(normal, to), mirror = pmb_ray_mirror(cosine, normal, view, to);
+  const float power = job->specular != 0 ? pmb_ray_power(mirror, job->specular_power) : 0;
+  pmb_ray_add_light(job->diffuse, job->specular, cosine, mirror, power, light, sum, shine);
 }
 
 /* The direction from a place on the ray toward a light. */
@@ -294,24 +352,34 @@ PMB_INLINE void pmb_ray_toward(
   }
 }
 
-/* Lights a color at a place on the ray. gradient: of the index space; without a direction the color stays as it is. */
+/* The normal, on the side of the view, from a gradient of the index space. NaN: it has no direction. */
+PMB_INLINE void pmb_ray_normal(const float matrix[9], const float view[3], float gradient[3], float normal[3])
+{
+  pmb_ray_scale(gradient);
+  for (int a = 0; a < 3; ++a) {
+    normal[a] = PMB_NAME_F32(pmb_world_gradient)(matrix, a, gradient[0], gradient[1], gradient[2]);
+  }
+  const float factor = 1 / sqrtf(pmb_ray_dot(normal, normal));
+  const float side = pmb_ray_dot(normal, view) < 0 ? -factor : factor;
+  for (int a = 0; a < 3; ++a) {
+    normal[a] *= side;
+  }
+}
+
+/* A color under the sum of all lights; without a normal it stays as it is. */
+PMB_INLINE float pmb_ray_lit(float normal, float color, float sum, float shine)
+{
+  const float lit = color * sum + shine;
+  return PMB_IS_FINITE(normal) ? (lit < 1 ? (lit > 0 ? lit : 0) : 1) : color;
+}
+
+/* Lights a color at a place on the ray. gradient: of the index space. */
 PMB_INLINE void pmb_ray_light_color(
   const pmb_ray_job *job, const pmb_ray *ray, float r, float gradient[3], float color[4])
 {
   const float white[3] = { 1, 1, 1 };
   float normal[3], to[3], sum[3] = { job->ambient, job->ambient, job->ambient }, shine[3] = { 0, 0, 0 };
-  pmb_ray_scale(gradient);
-  for (int a = 0; a < 3; ++a) {
-    normal[a] = PMB_NAME_F32(pmb_world_gradient)(job->normal, a, gradient[0], gradient[1], gradient[2]);
-  }
-  const float factor = 1 / sqrtf(pmb_ray_dot(normal, normal));
-  if (!PMB_IS_FINITE(normal[0] * factor)) {
-    return;
-  }
-  const float side = pmb_ray_dot(normal, ray->view) < 0 ? -factor : factor;
-  for (int a = 0; a < 3; ++a) {
-    normal[a] *= side;
-  }
+  pmb_ray_normal(job->normal, ray->view, gradient, normal);
   if (job->light_count == 0) {
     pmb_ray_reflect(job, normal, ray->view, ray->view, white, sum, shine);
   }
@@ -320,8 +388,7 @@ PMB_INLINE void pmb_ray_light_color(
     pmb_ray_reflect(job, normal, ray->view, to, job->lights[i].color, sum, shine);
   }
   for (int c = 0; c < 3; ++c) {
-    const float lit = color[c] * sum[c] + shine[c];
-    color[c] = lit < 1 ? (lit > 0 ? lit : 0) : 1;
+    color[c] = pmb_ray_lit(normal[0], color[c], sum[c], shine[c]);
   }
 }
 

@@ -27,9 +27,8 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_find_cell)(
   const pmb_ray_job *job, const pmb_ray *ray, float r, PMB_T_NAME(pmb_ray_cell) * cell)
 {
   for (int a = 0; a < 3; ++a) {
-    const float p = ray->origin[a] + ray->step[a] * r;
-    const int32_t last = job->dims[a] - 2, i = (int32_t)p; /* toward 0, also where rounding puts p below it */
-    cell->at[a] = i < last ? i : last;
+    const float p = pmb_ray_at(ray->origin[a], ray->step[a], r);
+    cell->at[a] = pmb_ray_cell_at(p, job->dims[a]);
     cell->t[a] = (PMB_T_REAL)p - (PMB_T_REAL)cell->at[a];
   }
   const PMB_T *corner = PMB_T_NAME(pmb_ray_address)(job, cell->at[0], cell->at[1], cell->at[2]);

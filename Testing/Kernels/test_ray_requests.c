@@ -150,11 +150,19 @@ static void pieces(void)
 /* The same bytes for any number of threads and path. */
 static void threads_and_paths(void)
 {
-  static const char *const paths[] = { NULL, NULL, NULL, "portable", "reference" };
-  static const int threads[] = { 1, 2, 5, 2, 1 };
-  pmb_context *contexts[5];
-  for (int c = 0; c < 5; c++) contexts[c] = context_new(threads[c], paths[c]);
-  for (int round = 0; round < 20; round++) {
+  enum { PATHS = 6 };
+  static const char *const paths[PATHS] = { NULL, NULL, NULL, "portable", "avx2", "reference" };
+  static const int threads[PATHS] = { 1, 2, 5, 2, 3, 1 };
+  pmb_context *contexts[PATHS];
+  for (int c = 0; c < PATHS; c++) {
+    const pmb_options options = {
+      .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .threads = threads[c], .cpu_path = paths[c]
+    };
+    const pmb_status status = pmb_create(&options, &contexts[c]);
+    CHECK(status == PMB_OK || (status == PMB_UNAVAILABLE && c == 4), "path %d: %s", c, pmb_error(NULL));
+    if (status != PMB_OK) contexts[c] = context_new(threads[c], NULL); /* an old machine */
+  }
+  for (int round = 0; round < 50; round++) {
     test_rng rng = { 611 + (uint64_t)round };
     static shot first, s;
     test_volume v;
@@ -162,7 +170,7 @@ static void threads_and_paths(void)
     if (round % 4 == 1) set_planes(&s, &v.view, 2, &rng);
     if (round % 3 == 0) volume_hide(&v, 200, 200, &rng);
     if (round % 3 == 1) volume_sprinkle(&v, 200, &rng);
-    for (int c = 0; c < 5; c++) {
+    for (int c = 0; c < PATHS; c++) {
       memset(s.colors, c, sizeof s.colors);
       CHECK_STATUS(contexts[c], pmb_bind(contexts[c], &v.view), PMB_OK);
       CHECK_STATUS(contexts[c], pmb_cast_rays(contexts[c], &s.r), PMB_OK);
@@ -174,7 +182,7 @@ static void threads_and_paths(void)
     }
     volume_free(&v);
   }
-  for (int c = 0; c < 5; c++) pmb_destroy(contexts[c]);
+  for (int c = 0; c < PATHS; c++) pmb_destroy(contexts[c]);
 }
 
 /* ---- requests without a picture, stops, memory ---- */
@@ -422,24 +430,26 @@ static int hook(void *user, double fraction)
   return ++w->calls == w->stop_at;
 }
 
-/* The hook ends a long picture at each of its calls; the next picture is whole. */
+/* The hook ends a long picture at each of its calls; the next picture is whole. Many pixels, or rays with many samples. */
 static void stops(void)
 {
   enum { WIDTH = 400, HEIGHT = 300 };
-  for (int threads = 1; threads < 4; threads += 2) {
+  for (int round = 0; round < 4; round++) {
+    const int threads = round % 2 ? 3 : 1, is_long = round / 2;
     static shot s;
     test_volume v;
     watch w = { 0, 0, 0, 0, pthread_self() };
     pmb_context *context = good_shot(&s, &v, PMB_RAY_COMPOSITE, threads);
-    float *pictures = test_allocate(2 * 4 * WIDTH * HEIGHT, sizeof *pictures);
-    s.r.width = WIDTH;
-    s.r.height = HEIGHT;
+    const size_t numbers = 4 * (size_t)(is_long ? 41 * 30 : WIDTH * HEIGHT);
+    float *pictures = test_allocate(2 * (int64_t)numbers, sizeof *pictures);
+    s.r.width = is_long ? 41 : WIDTH;
+    s.r.height = is_long ? 30 : HEIGHT;
     s.r.depth = NULL;
-    s.r.step = 0.05;
+    s.r.step = is_long ? 0.001 : 0.05;
     s.r.colors = pictures;
     CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
     pmb_set_progress(context, hook, &w);
-    s.r.colors = pictures + 4 * WIDTH * HEIGHT;
+    s.r.colors = pictures + numbers;
     CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
     const int calls = w.calls;
     CHECK(calls > 1 && w.wrong == 0, "%d calls, %d wrong ones", calls, w.wrong);
@@ -451,8 +461,7 @@ static void stops(void)
     }
     pmb_set_progress(context, NULL, NULL);
     CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
-    const size_t bytes = 4 * WIDTH * HEIGHT * sizeof *pictures;
-    CHECK(!memcmp(pictures, pictures + 4 * WIDTH * HEIGHT, bytes), "another picture after a stop");
+    CHECK(!memcmp(pictures, pictures + numbers, numbers * sizeof *pictures), "another picture after a stop");
     free(pictures);
     pmb_destroy(context);
     volume_free(&v);

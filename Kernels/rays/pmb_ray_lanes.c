@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Rays on the CPU, compiled once per instruction set: 16 rays of a tile at once, each on its way. A lane that is at its ray's end
+ * takes the next pixel. The loops over lanes are for vector instructions; what they compute is in shared/pmb_ray.h. */
+#include "cpu/pmb_cpu_brick.h"
+#include "cpu/vector/pmb_cpu_lanes.h"
+#include "rays/pmb_ray_tile.h"
+
+enum { LANES = 16 };
+
+/* The rays that a worker is at. A lane without one stays at the first cell. */
+typedef struct ray_lanes {
+  const pmb_ray_picture *picture;
+  const pmb_ray_job *job;
+  int x0, y0, next_pixel, pixels; /* of the tile */
+  pmb_ray ray[LANES];             /* as below */
+  int pixel[LANES];               /* in the order of the tile; -1: none */
+  float origin[3][LANES], step[3][LANES], view[3][LANES], enter[LANES], leave[LANES];
+  float color[4][LANES], depth[LANES]; /* so far */
+  int32_t next[LANES], last[LANES];    /* samples to look at */
+  float r[LANES];                      /* where the ray is */
+  float entry[4][LANES], gradient[3][LANES];
+  float normal[3][LANES], sum[3][LANES], shine[3][LANES];
+} ray_lanes;
+
+/* Where a pixel of a tile is: by blocks of 4 x 4, so that the lanes are near one another. */
+static int pixel_x(const ray_lanes *s, int pixel)
+{
+  return s->x0 + (pixel & 3) + (pixel >> 4 & 3) * 4;
+}
+
+static int pixel_y(const ray_lanes *s, int pixel)
+{
+  return s->y0 + (pixel >> 2 & 3) + (pixel >> 6) * 4;
+}
+
+/* Gives a lane a ray; NULL: none. */
+static void set_ray(ray_lanes *s, int l, const pmb_ray *ray)
+{
+  static const pmb_ray nowhere = { { 0, 0, 0 }, { 0, 0, 0 }, 0, 0, { 0, 0, 0 } };
+  ray = ray ? ray : &nowhere;
+  for (int a = 0; a < 3; ++a) {
+    s->origin[a][l] = ray->origin[a];
+    s->step[a][l] = ray->step[a];
+    s->view[a][l] = ray->view[a];
+  }
+  s->enter[l] = ray->enter;
+  s->leave[l] = ray->leave;
+  for (int c = 0; c < 4; ++c) {
+    s->color[c][l] = 0;
+  }
+  s->depth[l] = 1;
+  s->next[l] = s->last[l] = 0;
+}
+
+static void put_pixel(const ray_lanes *s, const pmb_ray_request *request, int pixel, const pmb_pixel *from)
+{
+  const size_t at = (size_t)pixel_y(s, pixel) * (size_t)request->width + (size_t)pixel_x(s, pixel);
+  memcpy(request->colors + 4 * at, from->color, sizeof(from->color));
+  if (request->depth) {
+    request->depth[at] = from->depth;
+  }
+}
+
+/* Colors of places in the table. */
+static void find_colors(ray_lanes *s, const float *place)
+{
+  uint16_t low[LANES], high[LANES];
+  float behind[LANES], from[4][LANES], to[4][LANES];
+  const int size = s->job->table_size;
+  PMB_EACH_LANE (l) {
+    low[l] = (uint16_t)pmb_ray_find_color(size, place[l], &behind[l]);
+    high[l] = (uint16_t)(low[l] + 1);
+  }
+  lanes_fetch_f32((const float(*)[4])s->job->table, low, from);
+  lanes_fetch_f32((const float(*)[4])s->job->table, high, to);
+  for (int c = 0; c < 4; ++c) {
+    PMB_EACH_LANE (l) {
+      s->entry[c][l] = pmb_lerp_f32(from[c][l], to[c][l], behind[l]);
+    }
+  }
+}
+
+/* What the lanes reflect of a light; NULL: the one at the camera. */
+static void add_light(ray_lanes *s, const pmb_ray_light *light)
+{
+  const pmb_ray_job *job = s->job;
+  const float white[3] = { 1, 1, 1 }, *color = light ? light->color : white;
+  float to[3][LANES];
+  for (int a = 0; a < 3 && light && light->position[3] == 0; ++a) {
+    PMB_EACH_LANE (l) {
+      to[a][l] = (float)light->position[a];
+    }
+  }
+  if (light && light->position[3] != 0) {
+    PMB_EACH_LANE (l) {
+      float one[3];
+      pmb_ray_toward(job, &s->ray[l], s->r[l], light, one);
+      for (int a = 0; a < 3; ++a) {
+        to[a][l] = one[a];
+      }
+    }
+  }
+  const float(*toward)[LANES] = (const float(*)[LANES])(light ? to : s->view);
+  float cosine[LANES], mirror[LANES], power[LANES] = { 0 };
+  PMB_EACH_LANE (l) {
+    const float normal[3] = { s->normal[0][l], s->normal[1][l], s->normal[2][l] };
+    const float view[3] = { s->view[0][l], s->view[1][l], s->view[2][l] };
+    const float there[3] = { toward[0][l], toward[1][l], toward[2][l] };
+    cosine[l] = pmb_ray_dot(normal, there);
+    mirror[l] = pmb_ray_mirror(cosine[l], normal, view, there);
+  }
+  const float diffuse = job->diffuse, specular = job->specular, exponent = job->specular_power;
+  const float light_color[3] = { color[0], color[1], color[2] };
+  if (specular != 0) {
+    PMB_EACH_LANE (l) {
+      power[l] = pmb_ray_power(mirror[l], exponent);
+    }
+  }
+  PMB_EACH_LANE (l) {
+    float sum[3] = { s->sum[0][l], s->sum[1][l], s->sum[2][l] };
+    float shine[3] = { s->shine[0][l], s->shine[1][l], s->shine[2][l] };
+    pmb_ray_add_light(diffuse, specular, cosine[l], mirror[l], power[l], light_color, sum, shine);
+    s->sum[0][l] = sum[0];
+    s->sum[1][l] = sum[1];
+    s->sum[2][l] = sum[2];
+    s->shine[0][l] = shine[0];
+    s->shine[1][l] = shine[1];
+    s->shine[2][l] = shine[2];
+  }
+}
+
+/* pmb_ray_light_color of all lanes. */
+static void light_colors(ray_lanes *s)
+{
+  const pmb_ray_job *job = s->job;
+  PMB_EACH_LANE (l) {
+    const float view[3] = { s->view[0][l], s->view[1][l], s->view[2][l] };
+    float gradient[3] = { s->gradient[0][l], s->gradient[1][l], s->gradient[2][l] }, normal[3];
+    pmb_ray_normal(job->normal, view, gradient, normal);
+    s->normal[0][l] = normal[0];
+    s->normal[1][l] = normal[1];
+    s->normal[2][l] = normal[2];
+  }
+  for (int c = 0; c < 3; ++c) {
+    PMB_EACH_LANE (l) {
+      s->sum[c][l] = job->ambient;
+      s->shine[c][l] = 0;
+    }
+  }
+  if (job->light_count == 0) {
+    add_light(s, NULL);
+  }
+  for (int i = 0; i < job->light_count; ++i) {
+    add_light(s, &job->lights[i]);
+  }
+  for (int c = 0; c < 3; ++c) {
+    PMB_EACH_LANE (l) {
+      s->entry[c][l] = pmb_ray_lit(s->normal[0][l], s->entry[c][l], s->sum[c][l], s->shine[c][l]);
+    }
+  }
+}
+
+/* Puts the colors behind the lanes' pixels. Returns those behind which nothing is seen. */
+static uint32_t composite(ray_lanes *s)
+{
+  uint32_t ends = 0;
+  PMB_EACH_LANE (l) {
+    pmb_pixel pixel = { { s->color[0][l], s->color[1][l], s->color[2][l], s->color[3][l] }, 0 };
+    const float color[4] = { s->entry[0][l], s->entry[1][l], s->entry[2][l], s->entry[3][l] };
+    const uint32_t end = !pmb_ray_behind(&pixel, color, 0, 1);
+    s->color[0][l] = pixel.color[0];
+    s->color[1][l] = pixel.color[1];
+    s->color[2][l] = pixel.color[2];
+    s->color[3][l] = pixel.color[3];
+    ends |= end << l;
+  }
+  return ends;
+}
+
+/* Goes past a cube. Returns 0 at the ray's end. */
+static int leave_cube(
+  const pmb_ray_job *job, const pmb_ray *ray, const int32_t *cube, pmb_ray_brick *brick, float *enter)
+{
+  static const int32_t sizes[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  int axis = -1, inside = 1;
+  float leave = ray->leave;
+  for (int a = 0; a < 3; ++a) {
+    const float border = (float)((cube[a] + (ray->step[a] > 0)) * PMB_RAY_CUBE);
+    const float until = (border - ray->origin[a]) * brick->per_unit[a];
+    if (ray->step[a] != 0 && until < leave) {
+      leave = until;
+      axis = a;
+    }
+  }
+  for (int a = 0; a < 3 && axis >= 0; ++a) {
+    const int32_t each = PMB_RAY_CUBE / sizes[a], first = cube[a] * each, last = first + each - 1;
+    const float p = pmb_ray_at(ray->origin[a], ray->step[a], leave);
+    const int32_t i = p > 0 ? (int32_t)p / sizes[a] : 0, here = i < first ? first : i < last ? i : last;
+    brick->at[a] = a != axis ? here : ray->step[a] > 0 ? last + 1 : first - 1;
+    inside &= (uint32_t)brick->at[a] < (uint32_t)job->bricks[a];
+    pmb_ray_find_border(ray, a, brick);
+  }
+  *enter = inside ? leave : ray->leave;
+  return inside && axis >= 0;
+}
+
+#define PMB_EACH_TYPE "shared/pmb_ray_template.h"
+#include "shared/pmb_each_type.h"
+#define PMB_EACH_TYPE "rays/pmb_ray_lanes_template.h"
+#include "shared/pmb_each_type.h"
+
+void PMB_PATH_NAME(pmb_ray_tile)(void *data, int worker, size_t i)
+{
+  const pmb_ray_picture *p = data;
+  (void)worker;
+#define PMB_ENTRY(NAME, type, name, real) [PMB_##NAME] = cast_tile_##name,
+  static void (*const casts[])(const pmb_ray_picture *, int, int) = { PMB_SAMPLE_TYPES(PMB_ENTRY) };
+  casts[p->type](p, (int)(i % (size_t)p->tiles) * p->side, (int)(i / (size_t)p->tiles) * p->side);
+}

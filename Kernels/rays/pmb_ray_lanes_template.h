@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * The lanes of pmb_ray_lanes.c through samples of one type: PMB_TYPE, see pmb_each_type.h. */
+
+/* What depends on the type. */
+typedef struct PMB_T_NAME(typed) {
+  PMB_T_NAME(pmb_ray_walk) walk[LANES]; /* but for what is below */
+  int32_t at[3][LANES];
+  int64_t offset[LANES]; /* of four samples along x, the cell's and the ones beside, moved to lie in the volume */
+  int32_t moved[LANES];  /* how far */
+  uint32_t any_moved;
+  PMB_T_REAL t[3][LANES];
+  PMB_T_REAL rows[4][4][LANES];                           /* of a cell, y + 2 z: four samples each */
+  PMB_T_REAL value[LANES], before[LANES], extreme[LANES]; /* see pmb_ray_walk */
+  double sum[LANES];
+  int32_t count[LANES];
+} PMB_T_NAME(typed);
+
+/* Reads four samples along x at offsets from `first`. Those outside the volume are copies of the ones at the border. */
+static void PMB_T_NAME(read_row)(
+  const pmb_ray_job *job, const PMB_T_NAME(typed) * v, int64_t first, const int64_t *offset, PMB_T_REAL (*to)[LANES])
+{
+  const PMB_T *samples = (const PMB_T *)job->samples + first;
+  if (job->strides[0] != 1 || job->dims[0] < 4) {
+    for (int i = 0; i < 4 * LANES; ++i) {
+      const int l = i / 4, x = v->at[0][l] - 1 + i % 4, last = job->dims[0] - 1;
+      const int from = x < 0 ? 0 : x < last ? x : last, start = v->at[0][l] - 1 - v->moved[l];
+      to[i % 4][l] = (PMB_T_REAL)samples[offset[l] + (from - start) * job->strides[0]];
+    }
+    return;
+  }
+  PMB_T_NAME(lanes_quads)(samples, offset, to);
+  if (v->any_moved) {
+    PMB_EACH_LANE (l) {
+      const PMB_T_REAL a = to[0][l], b = to[1][l], c = to[2][l], d = to[3][l];
+      const int below = v->moved[l]<0, above = v->moved[l]> 0;
+      to[0][l] = above ? b : a;
+      to[1][l] = above ? c : below ? a : b;
+      to[2][l] = above ? d : below ? b : c;
+      to[3][l] = below ? c : d;
+    }
+  }
+}
+
+/* Finds the cells at s->r and reads their rows. */
+static void PMB_T_NAME(find_cells)(const ray_lanes *s, PMB_T_NAME(typed) * v)
+{
+  const pmb_ray_job *job = s->job;
+  const int64_t *stride = job->strides;
+  const int32_t last = job->dims[0] > 4 ? job->dims[0] - 4 : 0;
+  uint32_t any_moved = 0;
+  for (int a = 0; a < 3; ++a) {
+    PMB_EACH_LANE (l) {
+      const float p = pmb_ray_at(s->origin[a][l], s->step[a][l], s->r[l]);
+      v->at[a][l] = pmb_ray_cell_at(p, job->dims[a]);
+      v->t[a][l] = (PMB_T_REAL)p - (PMB_T_REAL)v->at[a][l];
+    }
+  }
+  PMB_EACH_LANE (l) {
+    const int32_t x = v->at[0][l] - 1, start = x > 0 ? (x < last ? x : last) : 0;
+    v->offset[l] = start * stride[0] + v->at[1][l] * stride[1] + v->at[2][l] * stride[2];
+    v->moved[l] = x - start;
+    any_moved |= (uint32_t)(x - start);
+  }
+  v->any_moved = any_moved;
+  for (int row = 0; row < 4; ++row) {
+    PMB_T_NAME(read_row)(job, v, (row & 1) * stride[1] + (row >> 1) * stride[2], v->offset, v->rows[row]);
+  }
+}
+
+/* pmb_ray_value of all lanes. */
+static void PMB_T_NAME(find_values)(PMB_T_NAME(typed) * v, const pmb_ray_job *job)
+{
+  PMB_EACH_LANE (l) {
+    const PMB_T_REAL samples[8] = { v->rows[0][1][l], v->rows[0][2][l], v->rows[1][1][l], v->rows[1][2][l],
+      v->rows[2][1][l], v->rows[2][2][l], v->rows[3][1][l], v->rows[3][2][l] };
+    const PMB_T_REAL t[3] = { v->t[0][l], v->t[1][l], v->t[2][l] };
+    const PMB_T_REAL value = PMB_T_NAME(pmb_ray_blend)(samples, t);
+    v->before[l] = v->value[l];
+    v->value[l] = PMB_IS_FINITE(value) ? value : (PMB_T_REAL)NAN;
+  }
+  for (int l = 0; l < LANES && (job->sample_flags || job->cell_flags); ++l) {
+    if (PMB_T_NAME(pmb_ray_is_hidden)(job, v->at[0][l], v->at[1][l], v->at[2][l])) {
+      v->value[l] = (PMB_T_REAL)NAN;
+    }
+  }
+}
+
+/* The gradient of a lane beside samples that are hidden or not finite. */
+static void PMB_T_NAME(careful_lane)(ray_lanes *s, const PMB_T_NAME(typed) * v, int l)
+{
+  PMB_T_NAME(pmb_ray_cell) cell;
+  float gradient[3];
+  for (int a = 0; a < 3; ++a) {
+    cell.at[a] = v->at[a][l];
+    cell.t[a] = v->t[a][l];
+  }
+  PMB_T_NAME(pmb_ray_careful_gradient)(s->job, &cell, gradient);
+  for (int a = 0; a < 3; ++a) {
+    s->gradient[a][l] = gradient[a];
+  }
+}
+
+/* pmb_ray_gradient of lanes, along one axis. At the border the one-sided differences of the careful way. */
+static void PMB_T_NAME(find_gradient)(ray_lanes *s, const PMB_T_NAME(typed) * v, int axis)
+{
+  const pmb_ray_job *job = s->job;
+  const int64_t stride = job->strides[axis], third = axis == 0 ? 0 : job->strides[3 - axis];
+  const int32_t end = job->dims[axis] - 2;
+  int64_t offset[2][LANES];
+  PMB_T_REAL beside[2][2][4][LANES], factor[2][LANES]; /* the rows below and above, by the third axis */
+  const PMB_T_REAL *low[8], *high[8];
+  float gradient[LANES];
+  PMB_EACH_LANE (l) {
+    const int has_below = v->at[axis][l] > 0, has_above = v->at[axis][l] < end;
+    offset[0][l] = v->offset[l] - (has_below ? stride : 0);
+    offset[1][l] = v->offset[l] + (has_above ? 2 * stride : stride);
+    factor[0][l] = has_below ? (PMB_T_REAL)0.5 : 1;
+    factor[1][l] = has_above ? (PMB_T_REAL)0.5 : 1;
+  }
+  for (int i = 0; i < 4 && axis > 0; ++i) {
+    PMB_T_NAME(read_row)(job, v, (i >> 1) * third, offset[i & 1], beside[i & 1][i >> 1]);
+  }
+  for (int c = 0; c < 8; ++c) {
+    const int x = c & 1, row = c >> 1, up = c >> axis & 1, other = c >> (3 - axis) & 1;
+    low[c] = axis == 0 ? v->rows[row][x] : up ? v->rows[row & ~axis][1 + x] : beside[0][other][1 + x];
+    high[c] = axis == 0 ? v->rows[row][2 + x] : up ? beside[1][other][1 + x] : v->rows[row | axis][1 + x];
+  }
+  PMB_EACH_LANE (l) {
+    const PMB_T_REAL t[3] = { v->t[0][l], v->t[1][l], v->t[2][l] };
+    PMB_T_REAL d[8];
+    for (int c = 0; c < 8; ++c) {
+      d[c] = PMB_T_REAL_NAME(pmb_difference)(low[c][l], high[c][l], factor[c >> axis & 1][l]);
+    }
+    gradient[l] = (float)PMB_T_NAME(pmb_ray_blend)(d, t);
+  }
+  memcpy(s->gradient[axis], gradient, sizeof(gradient));
+}
+
+/* pmb_ray_gradient of lanes. */
+static void PMB_T_NAME(find_gradients)(ray_lanes *s, const PMB_T_NAME(typed) * v, uint32_t wanted)
+{
+  uint32_t plain = 0;
+  for (int a = 0; a < 3 && !s->job->sample_flags; ++a) {
+    PMB_T_NAME(find_gradient)(s, v, a);
+  }
+  PMB_EACH_LANE (l) {
+    const float sum = s->gradient[0][l] + s->gradient[1][l] + s->gradient[2][l];
+    plain |= (uint32_t)PMB_IS_FINITE(sum) << l;
+  }
+  plain = s->job->sample_flags ? 0 : plain;
+  for (uint32_t rest = wanted & ~plain; rest; rest &= rest - 1) {
+    PMB_T_NAME(careful_lane)(s, v, pmb_lowest_bit(rest));
+  }
+}
+
+/* Whether a cube shows something. Threads that look at the same time find the same. */
+static int PMB_T_NAME(looks_into_cube)(const pmb_ray_picture *p, const int32_t *cube)
+{
+  const int32_t *n = p->cube_count, *bricks = p->job->bricks, each = PMB_RAY_CUBE / PMB_BRICK_Y;
+  uint8_t *known = &p->cubes[cube[0] + n[0] * (cube[1] + (int64_t)n[1] * cube[2])];
+  uint8_t state = __atomic_load_n(known, __ATOMIC_RELAXED);
+  if (!state) {
+    state = PMB_RAY_CUBE_EMPTY;
+    for (int32_t i = 0; i < each * each && state == PMB_RAY_CUBE_EMPTY; ++i) {
+      const pmb_ray_brick brick = { { cube[0], cube[1] * each + i % each, cube[2] * each + i / each }, { 0 }, { 0 } };
+      if (brick.at[1] < bricks[1] && brick.at[2] < bricks[2] &&
+        PMB_T_NAME(pmb_ray_looks_into)(p->job, p->job->mode, pmb_ray_brick_number(p->job, &brick), 0)) {
+        state = PMB_RAY_CUBE_SHOWS;
+      }
+    }
+    __atomic_store_n(known, state, __ATOMIC_RELAXED);
+  }
+  return state == PMB_RAY_CUBE_SHOWS;
+}
+
+/* pmb_ray_enter_brick, past cubes that show nothing. */
+static int PMB_T_NAME(enter_brick)(const ray_lanes *s, const pmb_ray *ray, PMB_T_NAME(pmb_ray_walk) * walk)
+{
+  const int32_t *at = walk->brick.at;
+  while (s->picture->cubes && walk->enter < ray->leave) {
+    const int32_t cube[3] = { at[0], at[1] * PMB_BRICK_Y / PMB_RAY_CUBE, at[2] * PMB_BRICK_Z / PMB_RAY_CUBE };
+    if (PMB_T_NAME(looks_into_cube)(s->picture, cube)) {
+      break;
+    }
+    if (!leave_cube(s->job, ray, cube, &walk->brick, &walk->enter)) {
+      return 0;
+    }
+  }
+  return PMB_T_NAME(pmb_ray_enter_brick)(s->job, s->job->mode, ray, walk);
+}
+
+/* Ends a lane's pixel. */
+static void PMB_T_NAME(end_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l)
+{
+  const pmb_ray_job *job = s->job;
+  pmb_pixel pixel = { { s->color[0][l], s->color[1][l], s->color[2][l], s->color[3][l] }, s->depth[l] };
+  if (job->mode >= PMB_RAY_MAXIMUM && v->count[l] > 0) {
+    const PMB_T_REAL value = job->mode == PMB_RAY_AVERAGE ? (PMB_T_REAL)(v->sum[l] / v->count[l]) : v->extreme[l];
+    const pmb_ray_entry entry = pmb_ray_color(job, PMB_T_NAME(pmb_ray_place_of)(job, value));
+    pmb_ray_behind(&pixel, entry.color, 0, 1);
+  }
+  put_pixel(s, request, s->pixel[l], &pixel);
+  s->pixel[l] = -1;
+}
+
+/* Gives a lane the next pixel that has a ray. Returns 0 if there is none. */
+static int PMB_T_NAME(begin_pixel)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l)
+{
+  static const pmb_pixel nothing = { { 0, 0, 0, 0 }, 1 };
+  const pmb_ray_job *job = s->job;
+  const PMB_T_REAL none = (PMB_T_REAL)NAN;
+  while (s->next_pixel < s->pixels) {
+    const int pixel = s->next_pixel++, x = pixel_x(s, pixel), y = pixel_y(s, pixel);
+    if (x >= job->width || y >= job->height) {
+      continue;
+    }
+    const float *limits = request->depth_limit;
+    pmb_ray *ray = &s->ray[l];
+    if (!pmb_ray_make(job, x, y, limits ? limits[(size_t)y * (size_t)job->width + (size_t)x] : 1, ray)) {
+      put_pixel(s, request, pixel, &nothing);
+      continue;
+    }
+    const PMB_T_NAME(pmb_ray_walk)
+      walk = { pmb_ray_first_brick(job, ray), ray->enter, 0, -1, none, none, none, 0, 0 };
+    v->walk[l] = walk;
+    v->value[l] = v->extreme[l] = none;
+    v->sum[l] = 0;
+    v->count[l] = 0;
+    s->pixel[l] = pixel;
+    set_ray(s, l, ray);
+    s->last[l] = -1;
+    return 1;
+  }
+  set_ray(s, l, NULL);
+  v->value[l] = none; /* so that no surface is between it and the first cell's */
+  return 0;
+}
+
+/* Brings a lane to its next sample, of this ray or a next one. ended: nothing more is seen on this one. Returns 0 if there is none. */
+static int PMB_T_NAME(go_on)(ray_lanes *s, PMB_T_NAME(typed) * v, const pmb_ray_request *request, int l, int ended)
+{
+  for (;;) {
+    if (s->pixel[l] >= 0) {
+      PMB_T_NAME(pmb_ray_walk) *walk = &v->walk[l];
+      walk->next = s->next[l];
+      walk->value = v->value[l];
+      walk->extreme = v->extreme[l];
+      while (!ended && walk->next > walk->last && PMB_T_NAME(enter_brick)(s, &s->ray[l], walk)) {
+      }
+      s->next[l] = walk->next;
+      s->last[l] = walk->last;
+      v->value[l] = walk->value;
+      if (!ended && walk->next <= walk->last) {
+        return 1;
+      }
+      PMB_T_NAME(end_pixel)(s, v, request, l);
+    }
+    if (!PMB_T_NAME(begin_pixel)(s, v, request, l)) {
+      return 0;
+    }
+    ended = 0;
+  }
+}
+
+/* Shows surfaces in the lanes of which the samples are on both sides of an isovalue. Returns those behind which nothing is seen. */
+static uint32_t PMB_T_NAME(show_surfaces)(ray_lanes *s, PMB_T_NAME(typed) * v)
+{
+  const pmb_ray_job *job = s->job;
+  uint32_t crossed = 0, ends = 0;
+  for (int i = 0; i < job->isovalue_count; ++i) {
+    const PMB_T_REAL iso = (PMB_T_REAL)job->isovalues[i].value;
+    PMB_EACH_LANE (l) {
+      const int differ = (v->before[l] >= iso) != (v->value[l] >= iso);
+      crossed |= (uint32_t)(differ & (v->before[l] == v->before[l]) & (v->value[l] == v->value[l])) << l;
+    }
+  }
+  for (; crossed; crossed &= crossed - 1) {
+    const int l = pmb_lowest_bit(crossed);
+    PMB_T_NAME(pmb_ray_walk) *walk = &v->walk[l];
+    pmb_pixel pixel = { { s->color[0][l], s->color[1][l], s->color[2][l], s->color[3][l] }, s->depth[l] };
+    walk->next = s->next[l];
+    walk->before = v->before[l];
+    walk->value = v->value[l];
+    if (!PMB_T_NAME(pmb_ray_surfaces)(job, &s->ray[l], walk, &pixel)) {
+      ends |= 1u << l;
+    }
+    for (int c = 0; c < 4; ++c) {
+      s->color[c][l] = pixel.color[c];
+    }
+    s->depth[l] = pixel.depth;
+  }
+  return ends;
+}
+
+/* Shows the colors of the lanes' values. Returns those behind which nothing is seen. */
+static uint32_t PMB_T_NAME(show_colors)(ray_lanes *s, PMB_T_NAME(typed) * v)
+{
+  const pmb_ray_job *job = s->job;
+  float place[LANES];
+  uint32_t shows = 0;
+  PMB_EACH_LANE (l) {
+    place[l] = PMB_T_NAME(pmb_ray_place_of)(job, v->value[l]);
+  }
+  find_colors(s, place);
+  PMB_EACH_LANE (l) {
+    s->entry[3][l] = v->value[l] == v->value[l] ? s->entry[3][l] : 0;
+    shows |= (uint32_t)(s->entry[3][l] > 0) << l;
+  }
+  if (!shows) {
+    return 0;
+  }
+  if (job->shade) {
+    PMB_T_NAME(find_gradients)(s, v, shows);
+    light_colors(s);
+  }
+  return composite(s);
+}
+
+/* Notes the values of lanes. */
+static void PMB_T_NAME(note_values)(const ray_lanes *s, PMB_T_NAME(typed) * v)
+{
+  const int greatest = s->job->mode == PMB_RAY_MAXIMUM;
+  PMB_EACH_LANE (l) {
+    const PMB_T_REAL value = v->value[l], extreme = v->extreme[l];
+    const int is = value == value, better = greatest ? value > extreme : value < extreme;
+    v->extreme[l] = (is & (v->count[l] == 0)) | better ? value : extreme;
+    v->sum[l] += is ? (double)value : 0;
+    v->count[l] += is;
+  }
+}
+
+static void PMB_T_NAME(cast_tile)(const pmb_ray_picture *p, int x0, int y0)
+{
+  const pmb_ray_job *job = p->job;
+  ray_lanes s = { .picture = p, .job = job, .x0 = x0, .y0 = y0, .pixels = p->side * p->side };
+  PMB_T_NAME(typed) v;
+  uint32_t wanting = 0xffff, ended = 0,
+           alive = 0xffff; /* lanes without a sample to look at, at the end of their ray, with a ray */
+  for (int l = 0; l < LANES; ++l) {
+    s.pixel[l] = -1;
+    v.value[l] = v.extreme[l] = 0;
+    v.sum[l] = 0;
+    v.count[l] = 0;
+  }
+  for (;;) {
+    for (wanting &= alive; wanting; wanting &= wanting - 1) {
+      const int l = pmb_lowest_bit(wanting);
+      if (!PMB_T_NAME(go_on)(&s, &v, p->request, l, ended >> l & 1)) {
+        alive &= ~(1u << l);
+      }
+    }
+    if (!alive) {
+      return;
+    }
+    PMB_EACH_LANE (l) {
+      const float r = (float)s.next[l], enter = s.enter[l], leave = s.leave[l];
+      s.r[l] = r < enter ? enter : r > leave ? leave : r;
+      s.next[l] += 1;
+    }
+    PMB_T_NAME(find_cells)(&s, &v);
+    PMB_T_NAME(find_values)(&v, job);
+    ended = 0;
+    if (job->mode == PMB_RAY_ISOSURFACE) {
+      ended = PMB_T_NAME(show_surfaces)(&s, &v);
+    } else if (job->mode == PMB_RAY_COMPOSITE) {
+      ended = PMB_T_NAME(show_colors)(&s, &v);
+    } else {
+      PMB_T_NAME(note_values)(&s, &v);
+    }
+    wanting = ended;
+    PMB_EACH_LANE (l) {
+      wanting |= (uint32_t)(s.next[l] > s.last[l]) << l;
+    }
+  }
+}
