@@ -94,11 +94,12 @@ struct pmb_particles {
   int64_t bricks[3]; /* a brick without a sample is at each upper end */
   int shift;         /* particles are sorted into cubes of 2^shift cells */
   int64_t cubes[3];
-  double reach;          /* the greatest, in cells */
-  float reach2;          /* see pmb_particle_reach2 */
-  pmb_isovalue isovalue; /* of spheres in cells */
-  float background;      /* of samples that no kernel reaches */
-  float scale;           /* where all particles have the same radius */
+  int64_t layer_begin, layer_end; /* layers of bricks to emit; of the next one the points that they share with it */
+  double reach;                   /* the greatest, in cells */
+  float reach2;                   /* see pmb_particle_reach2 */
+  pmb_isovalue isovalue;          /* of spheres in cells */
+  float background;               /* of samples that no kernel reaches */
+  float scale;                    /* where all particles have the same radius */
 
   /* The particles, sorted by cube, x fastest, then by their order in the input. */
   int64_t count;
@@ -188,6 +189,9 @@ static inline void pmb_find_upper(
 
 /* pmb_particle_request.c: the request with its defaults; PMB_OK or PMB_INVALID. */
 pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *request);
+
+/* Checks the numbers of the particles; finds their bounds, p->count and p->reach. */
+pmb_status pmb_particles_bounds(pmb_particles *p, pmb_particle_bounds *bounds);
 
 /* The passes of count, in their order. */
 pmb_status pmb_particles_prepare(pmb_particles *p);

@@ -318,7 +318,7 @@ static pmb_status count_particles(pmb_particles *p)
   if (status != PMB_OK || p->count == 0 || p->reach <= 0) {
     return status;
   }
-  if (backend->count_particles && backend->takes_particles(p)) {
+  if (!p->request.whole && backend->count_particles && backend->takes_particles(p)) {
     p->on_device = 1;
     return backend->count_particles(p->context, p);
   }
@@ -334,16 +334,37 @@ static pmb_status count_particles(pmb_particles *p)
   return status ? status : scan(p);
 }
 
-pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *request, pmb_particle_sizes *sizes)
+/* Forgets the last count. */
+static void begin_call(pmb_particles *p)
 {
-  if (!p) {
-    return PMB_INVALID;
-  }
   p->context->error[0] = '\0';
   p->context->crew.highest = 0;
   p->counted = p->on_device = 0;
   p->record_count = p->parameter_count = 0;
   p->sizes = (pmb_particle_sizes){ .struct_size = sizeof(p->sizes) };
+}
+
+pmb_status pmb_particles_find_bounds(
+  pmb_particles *p, const pmb_particle_request *request, pmb_particle_bounds *bounds)
+{
+  if (!p) {
+    return PMB_INVALID;
+  }
+  begin_call(p);
+  if (pmb_check_size(p->context, "pmb_particle_bounds", bounds ? bounds->struct_size : 0, sizeof(*bounds)) !=
+      PMB_OK ||
+    pmb_particles_check(p, request) != PMB_OK) {
+    return PMB_INVALID;
+  }
+  return pmb_particles_bounds(p, bounds);
+}
+
+pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *request, pmb_particle_sizes *sizes)
+{
+  if (!p) {
+    return PMB_INVALID;
+  }
+  begin_call(p);
   if (pmb_check_size(p->context, "pmb_particle_sizes", sizes ? sizes->struct_size : 0, sizeof(*sizes)) != PMB_OK) {
     return PMB_INVALID;
   }

@@ -12,8 +12,11 @@
  *     pmb_particles_emit(particles, &mesh);                       // fills the caller's arrays
  *     pmb_particles_destroy(particles);
  *
+ * Parts of a cloud that are on several machines give one surface: each calls pmb_particles_find_bounds, takes the bounds of all
+ * parts together as request.whole, and the particles near its own layers of bricks.
+ *
  * pmb_error(context) explains a failure. Thread safety and struct_size: as in pmb.h. In a context of a GPU the GPU
- * works, with the same bytes; the CPU takes grids of more than 2^26 rows of bricks. A GPU holds the count of one object per
+ * works, with the same bytes; the CPU takes parts of a whole and grids of more than 2^26 rows of bricks. A GPU holds the count of one object per
  * context: after another's, or when memory ran short, pmb_particles_emit fails with PMB_OUT_OF_MEMORY.
  *
  * Kernels, with q = distance / smoothing length:
@@ -49,6 +52,14 @@ typedef struct pmb_particle_array {
   int64_t stride; /* elements from one particle to the next; 0: packed */
 } pmb_particle_array;
 
+/* What all parts of a cloud have to know of it. */
+typedef struct pmb_particle_bounds {
+  size_t struct_size;
+  double low[3], high[3]; /* least and greatest floor(position / spacing); low > high: no particle */
+  double radius;          /* the greatest */
+  double halo;            /* a part needs the particles so many cells beyond its z_begin and z_end */
+} pmb_particle_bounds;
+
 typedef struct pmb_particle_request {
   size_t struct_size;
   pmb_particle_array
@@ -65,6 +76,12 @@ typedef struct pmb_particle_request {
   pmb_particle_array densities; /* above 0 */
   pmb_particle_array weights;   /* of Gaussian and polynomial; not set: all 1 */
   int64_t brick_limit;          /* bricks with samples; 0: 2^26. A count beyond it fails, with a spacing that fits */
+  /* NULL: the particles are all there are. Else they are a part of those with these bounds, borrowed during the call, and the
+   * mesh has the triangles of the layers of bricks whose first sample has an index along z from z_begin to z_end - 1. With the
+   * particles whose floor(z / spacing) is from z_begin - halo to z_end + halo, in the order of the whole, the triangles have the
+   * bytes of the whole's. Parts that adjoin have the points between them both. */
+  const pmb_particle_bounds *whole;
+  int64_t z_begin, z_end;
 } pmb_particle_request;
 
 typedef struct pmb_particle_sizes {
@@ -83,6 +100,11 @@ pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles)
 
 /* NULL is allowed. */
 void pmb_particles_destroy(pmb_particles *particles);
+
+/* Finds the bounds of the request's particles, with struct_size set; its isovalue counts, whole, z_begin and z_end do not. Those of
+ * several parts together: the least of `low`, and the greatest of the others. Forgets what was counted. */
+pmb_status pmb_particles_find_bounds(
+  pmb_particles *particles, const pmb_particle_request *request, pmb_particle_bounds *bounds);
 
 /* Sorts the particles, computes the potential and finds the size of the mesh. sizes: with struct_size set. On failure the other
  * members are 0. PMB_TOO_LARGE if the grid has more bricks than brick_limit or 2^28 samples along an axis. */
