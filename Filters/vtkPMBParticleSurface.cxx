@@ -3,32 +3,26 @@
 #include "vtkPMBParticleSurface.h"
 
 #include "vtkCellArray.h"
-#include "vtkDataArray.h"
-#include "vtkDataSetAttributes.h"
-#include "vtkDoubleArray.h"
+#include "vtkCommand.h"
 #include "vtkFloatArray.h"
-#include "vtkIdList.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
+#include "vtkMultiProcessController.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourContexts.h"
 #include "vtkPMBContourOutput.h"
 #include "vtkPMBContourProgress.h"
-#include "vtkPointData.h"
+#include "vtkPMBParticleRanks.h"
 #include "vtkPointSet.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkSmartPointer.h"
-#include "vtkStaticPointLocator.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
-#include "vtkUnsignedCharArray.h"
-
-#include "particles/pmb_particles.h"
 
 #include <algorithm>
-#include <cmath>
+#include <atomic>
 #include <new>
 #include <sstream>
 #include <string>
@@ -38,89 +32,21 @@ VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBParticleSurface);
 
 using vtkPMBContour::Failed;
+using vtkPMBContour::Particles;
+using vtkPMBContour::Ranks;
 
 namespace
 {
 using CoreParticles = std::unique_ptr<pmb_particles, decltype(&pmb_particles_destroy)>;
 
-// The optional arrays, by their index for SetInputArrayToProcess().
-const char* const ArrayNames[] = { "radius", "mass", "density", "weight" };
-enum
-{
-  RADIUS,
-  MASS,
-  DENSITY,
-  WEIGHT,
-  ARRAYS
-};
-
-// Numbers of the points as the core takes them.
-class Numbers
-{
-public:
-  // kept: the points to take; null: all.
-  void Set(vtkDataArray* array, vtkIdList* kept)
-  {
-    this->Array = array;
-    if (kept)
-    {
-      this->Array.TakeReference(array->NewInstance());
-      this->Array->SetNumberOfComponents(array->GetNumberOfComponents());
-      this->Array->SetNumberOfTuples(kept->GetNumberOfIds());
-      array->GetTuples(kept, this->Array);
-    }
-    const int type = this->Array->GetDataType();
-    if ((type != VTK_FLOAT && type != VTK_DOUBLE) || !this->Array->HasStandardMemoryLayout())
-    {
-      auto copy = vtkSmartPointer<vtkDoubleArray>::New();
-      copy->DeepCopy(this->Array);
-      this->Array = copy;
-    }
-  }
-
-  pmb_particle_array Get() const
-  {
-    pmb_particle_array numbers = {};
-    if (this->Array)
-    {
-      numbers.values = this->Array->GetVoidPointer(0);
-      numbers.type = this->Array->GetDataType() == VTK_FLOAT ? PMB_FLOAT32 : PMB_FLOAT64;
-      numbers.count = this->Array->GetNumberOfTuples();
-    }
-    return numbers;
-  }
-
-  vtkDataArray* GetArray() const { return this->Array; }
-
-private:
-  vtkSmartPointer<vtkDataArray> Array;
-};
-
-// Point arrays for the core to interpolate to the surface.
+// The point arrays that the core interpolates to the surface.
 class PassedArrays
 {
 public:
-  // The numeric arrays of the input, but ids, ghost types, and the one whose name the output itself gives.
-  void Select(vtkPointSet* input, vtkIdList* kept, const char* taken)
-  {
-    vtkPointData* data = input->GetPointData();
-    for (int i = 0; i < data->GetNumberOfArrays(); ++i)
-    {
-      vtkDataArray* array = data->GetArray(i);
-      const char* name = array ? array->GetName() : nullptr;
-      const bool fits = array && array->GetNumberOfTuples() >= input->GetNumberOfPoints() &&
-        array->GetNumberOfComponents() > 0 && array != data->GetGlobalIds() && array != data->GetPedigreeIds();
-      if (fits && (!name || (name != std::string(taken) && name != std::string(data->GhostArrayName()))))
-      {
-        this->Add(array, kept);
-      }
-    }
-  }
-
   // Makes the arrays of n points, and tells the core.
-  void Prepare(vtkIdType n, pmb_mesh& mesh)
+  void Prepare(const Particles& particles, vtkIdType n, pmb_mesh& mesh)
   {
-    for (vtkDataArray* array : this->From)
+    for (vtkDataArray* array : particles.Passed)
     {
       const vtkPMBContour::Memory from = vtkPMBContour::FindMemory(array);
       this->To.push_back(vtkPMBContour::NewLike(array, n, nullptr, /*pinned=*/false));
@@ -131,129 +57,26 @@ public:
     mesh.attribute_count = n > 0 ? static_cast<int64_t>(this->Attributes.size()) : 0;
   }
 
-  void Finish(vtkPointData* from, vtkPointData* to)
+  void Finish(const Particles& particles, vtkPointData* to)
   {
     for (vtkDataArray* array : this->To)
     {
       to->AddArray(array);
     }
-    vtkPMBContour::CopyActiveAttributes(from, to);
+    vtkPMBContour::CopyActiveAttributes(particles.Attributes, to);
   }
 
 private:
-  void Add(vtkDataArray* array, vtkIdList* kept)
-  {
-    vtkSmartPointer<vtkDataArray> source = array;
-    if (kept)
-    {
-      source = vtkPMBContour::NewLike(array, kept->GetNumberOfIds(), nullptr, /*pinned=*/false);
-      array->GetTuples(kept, source);
-    }
-    else if (!vtkPMBContour::FindMemory(array).Samples)
-    {
-      source = vtkPMBContour::CopyToMemory(array, -1, [](double) {});
-    }
-    this->From.push_back(source);
-  }
-
-  std::vector<vtkSmartPointer<vtkDataArray>> From, To;
+  std::vector<vtkSmartPointer<vtkDataArray>> To;
   std::vector<pmb_attribute> Attributes;
 };
 
-// The points that are no ghosts; null: all.
-vtkSmartPointer<vtkIdList> FindOwnPoints(vtkPointSet* input)
-{
-  const vtkUnsignedCharArray* ghosts = input->GetPointGhostArray();
-  const unsigned char left = vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT;
-  vtkSmartPointer<vtkIdList> own;
-  if (ghosts)
-  {
-    own = vtkSmartPointer<vtkIdList>::New();
-    for (vtkIdType i = 0; i < input->GetNumberOfPoints(); ++i)
-    {
-      if (!(ghosts->GetValue(i) & left))
-      {
-        own->InsertNextId(i);
-      }
-    }
-  }
-  return own;
-}
-
-// The mean of the positive, finite values; 0 if there is none.
-double FindMean(vtkDataArray* array)
-{
-  double sum = 0.0;
-  vtkIdType count = 0;
-  for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
-  {
-    const double value = array->GetComponent(i, 0);
-    if (value > 0 && std::isfinite(value))
-    {
-      sum += value;
-      ++count;
-    }
-  }
-  return count > 0 ? sum / count : 0.0;
-}
-
-// Half the median distance to the nearest other place, of some 1000 points; 0 if all are in one place.
-double FindRadius(vtkDataArray* positions)
-{
-  const vtkIdType most = 1000;
-  vtkNew<vtkPoints> points;
-  points->SetDataTypeToDouble();
-  for (vtkIdType i = 0; i < positions->GetNumberOfTuples(); ++i)
-  {
-    double p[3];
-    positions->GetTuple(i, p);
-    if (std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]))
-    {
-      points->InsertNextPoint(p);
-    }
-  }
-  const vtkIdType count = points->GetNumberOfPoints();
-  if (count < 2)
-  {
-    return 0.0;
-  }
-  vtkNew<vtkPolyData> cloud;
-  cloud->SetPoints(points);
-  vtkNew<vtkStaticPointLocator> locator;
-  locator->SetDataSet(cloud);
-  locator->BuildLocator();
-  std::vector<double> distances;
-  vtkNew<vtkIdList> near;
-  for (vtkIdType n = 0; n < std::min(count, most); ++n)
-  {
-    const vtkIdType i = n * count / std::min(count, most);
-    double p[3], q[3];
-    points->GetPoint(i, p);
-    locator->FindClosestNPoints(8, p, near); // some may be at the same place
-    for (vtkIdType k = 0; k < near->GetNumberOfIds(); ++k)
-    {
-      points->GetPoint(near->GetId(k), q);
-      const double distance = std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
-      if (distance > 0)
-      {
-        distances.push_back(distance);
-        break;
-      }
-    }
-  }
-  if (distances.empty())
-  {
-    return 0.0;
-  }
-  std::nth_element(distances.begin(), distances.begin() + distances.size() / 2, distances.end());
-  return distances[distances.size() / 2] / 2;
-}
-
 // Fills the output; its arrays are written in place.
 template <typename Ids>
-pmb_status Emit(pmb_particles* particles, const pmb_particle_sizes& sizes, bool normals, PassedArrays& passed,
-  vtkPointSet* input, vtkPolyData* output)
+pmb_status Emit(
+  pmb_particles* core, const pmb_particle_sizes& sizes, bool normals, const Particles& particles, vtkPolyData* output)
 {
+  PassedArrays passed;
   vtkNew<vtkPoints> points;
   vtkNew<vtkFloatArray> directions;
   vtkNew<Ids> ids, offsets;
@@ -277,8 +100,8 @@ pmb_status Emit(pmb_particles* particles, const pmb_particle_sizes& sizes, bool 
     directions->SetNumberOfTuples(sizes.points);
     mesh.normals = directions->GetPointer(0);
   }
-  passed.Prepare(sizes.points, mesh);
-  const pmb_status status = pmb_particles_emit(particles, &mesh);
+  passed.Prepare(particles, sizes.points, mesh);
+  const pmb_status status = pmb_particles_emit(core, &mesh);
   if (status == PMB_OK)
   {
     triangles->SetData(offsets, ids);
@@ -288,7 +111,7 @@ pmb_status Emit(pmb_particles* particles, const pmb_particle_sizes& sizes, bool 
     {
       output->GetPointData()->SetNormals(directions);
     }
-    passed.Finish(input->GetPointData(), output->GetPointData());
+    passed.Finish(particles, output->GetPointData());
   }
   return status;
 }
@@ -309,10 +132,20 @@ void CheckSettings(vtkPMBParticleSurface* filter)
   }
 }
 
+// Tells the core where the numbers of the particles are.
+void SetArrays(const Particles& particles, pmb_particle_request& request)
+{
+  request.positions = vtkPMBContour::ToCore(particles.Positions);
+  request.radii = vtkPMBContour::ToCore(particles.Numbers[Particles::RADIUS]);
+  request.masses = vtkPMBContour::ToCore(particles.Numbers[Particles::MASS]);
+  request.densities = vtkPMBContour::ToCore(particles.Numbers[Particles::DENSITY]);
+  request.weights = vtkPMBContour::ToCore(particles.Numbers[Particles::WEIGHT]);
+}
+
 // Counts and emits, with progress.
-pmb_status Extract(vtkAlgorithm* filter, pmb_context* context, pmb_particles* particles,
-  const pmb_particle_request& request, bool normals, PassedArrays& passed, pmb_particle_sizes& sizes,
-  vtkPointSet* input, vtkPolyData* output)
+pmb_status Extract(vtkAlgorithm* filter, pmb_context* context, pmb_particles* core,
+  const pmb_particle_request& request, bool normals, const Particles& particles, pmb_particle_sizes& sizes,
+  vtkPolyData* output)
 {
   using Steps = vtkPMBContour::Progress;
   Steps steps(filter, Steps::EMIT);
@@ -321,13 +154,13 @@ pmb_status Extract(vtkAlgorithm* filter, pmb_context* context, pmb_particles* pa
   pmb_set_progress(context, Steps::Hook, &steps);
   sizes.struct_size = sizeof(sizes);
   steps.Begin(Steps::COUNT);
-  pmb_status status = pmb_particles_count(particles, &request, &sizes);
+  pmb_status status = pmb_particles_count(core, &request, &sizes);
   if (status == PMB_OK)
   {
     steps.Begin(Steps::EMIT);
     const bool wide = sizes.points > VTK_INT_MAX || sizes.triangles > VTK_INT_MAX / 3;
-    status = wide ? Emit<vtkTypeInt64Array>(particles, sizes, normals, passed, input, output)
-                  : Emit<vtkTypeInt32Array>(particles, sizes, normals, passed, input, output);
+    status = wide ? Emit<vtkTypeInt64Array>(core, sizes, normals, particles, output)
+                  : Emit<vtkTypeInt32Array>(core, sizes, normals, particles, output);
   }
   return status;
 }
@@ -336,23 +169,33 @@ pmb_status Extract(vtkAlgorithm* filter, pmb_context* context, pmb_particles* pa
 class vtkPMBParticleSurface::Internals
 {
 public:
-  // Makes the surface. Throws Failed, Aborted, std::bad_alloc.
-  void Run(vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, vtkPolyData* output);
+  // Makes this rank's part of the surface. Throws Failed, Aborted, std::bad_alloc.
+  void Run(vtkPMBParticleSurface* filter, Ranks& ranks, vtkInformationVector** inputVector, vtkPolyData* output);
+
+  std::atomic<int> Depth{ 0 }; // executions that have started and not ended: of all blocks, and of one
 
 private:
   // Makes the core's objects for so many threads, unless they exist.
   void Prepare(int threads);
-  // The radius to use. Throws Failed if there is none.
-  static double ChooseRadius(vtkPMBParticleSurface* filter, const Numbers& positions, const Numbers& radii);
+  // Reads the points and the arrays to process.
+  static void Read(vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, Particles& particles);
+  // The request but for `whole`; checks the settings.
+  pmb_particle_request MakeRequest(vtkPMBParticleSurface* filter, const Ranks& ranks, const Particles& particles);
+  // Makes the particles of this rank those that it needs for its slab. Returns how many at positions that are not finite this rank
+  // had.
+  vtkIdType ShareParticles(Ranks& ranks, Particles& particles, pmb_particle_request& request);
+  void Extract(vtkPMBParticleSurface* filter, const Particles& particles, const pmb_particle_request& request,
+    pmb_particle_sizes& sizes, vtkPolyData* output);
 
   vtkPMBContour::CoreContext Context{ nullptr, pmb_destroy };
-  CoreParticles Particles{ nullptr, pmb_particles_destroy };
+  CoreParticles Core{ nullptr, pmb_particles_destroy };
+  pmb_particle_bounds Whole = {}; // of the particles of all ranks
   int Threads = 0;
 };
 
 void vtkPMBParticleSurface::Internals::Prepare(int threads)
 {
-  if (this->Particles && this->Threads == threads)
+  if (this->Core && this->Threads == threads)
   {
     return;
   }
@@ -362,7 +205,7 @@ void vtkPMBParticleSurface::Internals::Prepare(int threads)
   options.threads = threads;
   pmb_context* context = nullptr;
   pmb_particles* particles = nullptr;
-  this->Particles.reset();
+  this->Core.reset();
   if (pmb_create(&options, &context) != PMB_OK)
   {
     throw Failed{ pmb_error(nullptr) };
@@ -372,17 +215,37 @@ void vtkPMBParticleSurface::Internals::Prepare(int threads)
   {
     throw Failed{ pmb_error(context) };
   }
-  this->Particles.reset(particles);
+  this->Core.reset(particles);
   this->Threads = threads;
 }
 
-double vtkPMBParticleSurface::Internals::ChooseRadius(
-  vtkPMBParticleSurface* filter, const Numbers& positions, const Numbers& radii)
+void vtkPMBParticleSurface::Internals::Read(
+  vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, Particles& particles)
 {
+  vtkDataArray* numbers[Particles::NUMBERS];
+  for (int i = 0; i < Particles::NUMBERS; ++i)
+  {
+    int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
+    numbers[i] = filter->GetInputArrayToProcess(i, inputVector, association);
+    if (numbers[i] &&
+      (numbers[i]->GetNumberOfComponents() != 1 || association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
+    {
+      throw Failed{ std::string("The array of ") + Particles::Names[i] +
+        " must be a point array with one component: choose another array, or None." };
+    }
+  }
+  particles.Read(vtkPointSet::GetData(inputVector[0]), numbers);
+}
+
+pmb_particle_request vtkPMBParticleSurface::Internals::MakeRequest(
+  vtkPMBParticleSurface* filter, const Ranks& ranks, const Particles& particles)
+{
+  vtkDataArray* radii = particles.Numbers[Particles::RADIUS];
   double radius = filter->Radius;
+  CheckSettings(filter);
   if (radius == 0)
   {
-    radius = radii.GetArray() ? FindMean(radii.GetArray()) : FindRadius(positions.GetArray());
+    radius = radii ? vtkPMBContour::FindMean(ranks, radii) : vtkPMBContour::FindRadius(ranks, particles.Positions);
   }
   if (radius == 0)
   {
@@ -390,54 +253,63 @@ double vtkPMBParticleSurface::Internals::ChooseRadius(
       "No radius can be found from the points, because no two of them are at different places: set Radius."
     };
   }
-  return radius;
-}
-
-void vtkPMBParticleSurface::Internals::Run(
-  vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, vtkPolyData* output)
-{
-  vtkPointSet* input = vtkPointSet::GetData(inputVector[0]);
-  const vtkSmartPointer<vtkIdList> own = FindOwnPoints(input);
-  Numbers positions, arrays[ARRAYS];
-  positions.Set(input->GetPoints()->GetData(), own);
-  for (int i = 0; i < ARRAYS; ++i)
-  {
-    int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
-    vtkDataArray* array = filter->GetInputArrayToProcess(i, inputVector, association);
-    if (array && (array->GetNumberOfComponents() != 1 || association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
-    {
-      throw Failed{ std::string("The array of ") + ArrayNames[i] +
-        " must be a point array with one component: choose another array, or None." };
-    }
-    if (array)
-    {
-      arrays[i].Set(array, own);
-    }
-  }
-  CheckSettings(filter);
-  filter->UsedRadius = ChooseRadius(filter, positions, arrays[RADIUS]);
+  filter->UsedRadius = radius;
   pmb_particle_request request = {};
   request.struct_size = sizeof(request);
-  request.positions = positions.Get();
-  request.spacing = filter->CellSize * filter->UsedRadius;
+  request.spacing = filter->CellSize * radius;
   request.kernel = static_cast<pmb_particle_kernel>(filter->Kernel);
   request.isovalue = filter->Kernel == SPHERES ? -filter->Offset : filter->Isovalue;
-  request.radius = filter->UsedRadius;
-  request.radii = arrays[RADIUS].Get();
+  request.radius = radius;
   request.smoothing = filter->SmoothingLength;
-  request.masses = arrays[MASS].Get();
-  request.densities = arrays[DENSITY].Get();
-  request.weights = arrays[WEIGHT].Get();
   request.brick_limit = static_cast<int64_t>(filter->SampleLimit) * 1000000 / 512;
-  this->Prepare(filter->NumberOfThreads);
-  PassedArrays passed;
-  if (filter->PassPointArrays)
+  SetArrays(particles, request);
+  return request;
+}
+
+vtkIdType vtkPMBParticleSurface::Internals::ShareParticles(
+  Ranks& ranks, Particles& particles, pmb_particle_request& request)
+{
+  pmb_particle_bounds& whole = this->Whole;
+  whole = {};
+  whole.struct_size = sizeof(whole);
+  ranks.Together(
+    [&]
+    {
+      if (pmb_particles_find_bounds(this->Core.get(), &request, &whole) != PMB_OK)
+      {
+        throw Failed{ pmb_error(this->Context.get()) };
+      }
+    });
+  const std::vector<double> mine = { whole.low[0], whole.low[1], whole.low[2], -whole.high[0], -whole.high[1],
+    -whole.high[2], -whole.radius, -whole.halo };
+  std::vector<double> least = mine;
+  for (const std::vector<double>& other : ranks.Share(mine))
   {
-    passed.Select(input, own, filter->ComputeNormals ? "Normals" : "");
+    std::transform(
+      other.begin(), other.end(), least.begin(), least.begin(), [](double a, double b) { return std::min(a, b); });
   }
-  pmb_particle_sizes sizes = {};
-  const pmb_status status = Extract(filter, this->Context.get(), this->Particles.get(), request,
-    filter->ComputeNormals, passed, sizes, input, output);
+  for (int a = 0; a < 3; ++a)
+  {
+    whole.low[a] = least[a];
+    whole.high[a] = -least[3 + a];
+  }
+  whole.radius = -least[6];
+  whole.halo = -least[7];
+  request.whole = &whole;
+  const vtkIdType leftOut = vtkPMBContour::ShareSlabs(ranks, particles, request);
+  SetArrays(particles, request);
+  return leftOut;
+}
+
+void vtkPMBParticleSurface::Internals::Extract(vtkPMBParticleSurface* filter, const Particles& particles,
+  const pmb_particle_request& request, pmb_particle_sizes& sizes, vtkPolyData* output)
+{
+  const pmb_status status = ::Extract(
+    filter, this->Context.get(), this->Core.get(), request, filter->ComputeNormals, particles, sizes, output);
+  if (status == PMB_ABORTED)
+  {
+    throw vtkPMBContour::Aborted();
+  }
   if (status == PMB_TOO_LARGE)
   {
     std::ostringstream text;
@@ -445,13 +317,52 @@ void vtkPMBParticleSurface::Internals::Run(
          << ": raise CellSize or SampleLimit.";
     throw Failed{ text.str() };
   }
-  if (status != PMB_OK && status != PMB_ABORTED)
+  if (status != PMB_OK)
   {
     throw Failed{ pmb_error(this->Context.get()) };
   }
-  if (sizes.left_out > 0)
+}
+
+void vtkPMBParticleSurface::Internals::Run(
+  vtkPMBParticleSurface* filter, Ranks& ranks, vtkInformationVector** inputVector, vtkPolyData* output)
+{
+  vtkPointSet* input = vtkPointSet::GetData(inputVector[0]);
+  const vtkIdType points = input ? input->GetNumberOfPoints() : 0;
+  Particles particles;
+  ranks.Together(
+    [&]
+    {
+      this->Prepare(filter->NumberOfThreads);
+      if (points > 0)
+      {
+        Read(filter, inputVector, particles);
+      }
+      if (points > 0 && filter->PassPointArrays)
+      {
+        particles.ReadPassed(input, filter->ComputeNormals ? "Normals" : "");
+      }
+    });
+  vtkIdType all = 0;
+  for (const std::vector<vtkIdType>& count : ranks.Share<vtkIdType>({ points }))
   {
-    vtkWarningWithObjectMacro(filter, << sizes.left_out << " of " << input->GetNumberOfPoints()
+    all += count[0];
+  }
+  if (all == 0)
+  {
+    return;
+  }
+  if (ranks.Count() > 1)
+  {
+    vtkPMBContour::MatchArrays(ranks, particles);
+  }
+  pmb_particle_request request = this->MakeRequest(filter, ranks, particles);
+  vtkIdType leftOut = ranks.Count() > 1 ? this->ShareParticles(ranks, particles, request) : 0;
+  pmb_particle_sizes sizes = {};
+  ranks.Together([&] { this->Extract(filter, particles, request, sizes, output); });
+  leftOut += sizes.left_out;
+  if (leftOut > 0)
+  {
+    vtkWarningWithObjectMacro(filter, << leftOut << " of " << points
                                       << " points are at a position that is not a finite number, and were left out.");
   }
 }
@@ -459,10 +370,12 @@ void vtkPMBParticleSurface::Internals::Run(
 vtkPMBParticleSurface::vtkPMBParticleSurface()
   : Kept(new Internals)
 {
-  for (int i = 0; i < ARRAYS; ++i)
+  for (int i = 0; i < Particles::NUMBERS; ++i)
   {
     this->SetInputArrayToProcess(i, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, ""); // none
   }
+  this->AddObserver(vtkCommand::StartEvent, this, &vtkPMBParticleSurface::NoteStart);
+  this->AddObserver(vtkCommand::EndEvent, this, &vtkPMBParticleSurface::NoteEnd);
 }
 
 vtkPMBParticleSurface::~vtkPMBParticleSurface() = default;
@@ -476,16 +389,12 @@ int vtkPMBParticleSurface::FillInputPortInformation(int, vtkInformation* info)
 int vtkPMBParticleSurface::RequestData(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
-  vtkPointSet* input = vtkPointSet::GetData(inputVector[0]);
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
+  Ranks ranks(this->FindRanks(outputVector->GetInformationObject(0)));
   std::string error;
   try
   {
-    if (input && input->GetNumberOfPoints() > 0)
-    {
-      this->WarnOfRanks(outputVector->GetInformationObject(0));
-      this->Kept->Run(this, inputVector, output);
-    }
+    this->Kept->Run(this, ranks, inputVector, output);
   }
   catch (const Failed& failed)
   {
@@ -493,6 +402,7 @@ int vtkPMBParticleSurface::RequestData(
   }
   catch (const vtkPMBContour::Aborted&)
   {
+    output->Initialize(); // another rank may have been told to stop
   }
   catch (const std::bad_alloc&)
   {
@@ -506,16 +416,24 @@ int vtkPMBParticleSurface::RequestData(
   return 1; // also then: the output is valid, if empty, and VTK would only add a second message
 }
 
-void vtkPMBParticleSurface::WarnOfRanks(vtkInformation* outInfo)
+vtkMultiProcessController* vtkPMBParticleSurface::FindRanks(vtkInformation* outInfo)
 {
   using Pipeline = vtkStreamingDemandDrivenPipeline;
-  const int ranks = outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES());
-  if (ranks > 1 && outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()) == 0 && !this->HasWarned)
-  {
-    this->HasWarned = true;
-    vtkWarningMacro(<< "Each of " << ranks << " ranks makes a closed surface of the points that it has: "
-                    << "where points of one fluid are on several ranks, use one rank.");
-  }
+  vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
+  const bool together = controller && controller->GetNumberOfProcesses() > 1 && this->Kept->Depth <= 1 &&
+    outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()) == controller->GetNumberOfProcesses() &&
+    outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()) == controller->GetLocalProcessId();
+  return together ? controller : nullptr;
+}
+
+void vtkPMBParticleSurface::NoteStart()
+{
+  ++this->Kept->Depth;
+}
+
+void vtkPMBParticleSurface::NoteEnd()
+{
+  --this->Kept->Depth;
 }
 
 void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)

@@ -17,7 +17,9 @@
  * Gaussian and polynomial).
  *
  * @warning
- * Each piece of parallel input, and each block of composite input, gives a closed surface of its own.
+ * Several ranks (UPDATE_NUMBER_OF_PIECES is the number of processes of the global controller) make one surface together: each
+ * has the triangles of a slab of it, and all have to execute. Each block of composite input on each rank, and each piece that one
+ * process streams, gives a closed surface of its own.
  *
  * @sa
  * vtkPMBContourFilter vtkSPHInterpolator vtkGaussianSplatter
@@ -32,6 +34,8 @@
 #include <memory> // For std::unique_ptr
 
 VTK_ABI_NAMESPACE_BEGIN
+class vtkMultiProcessController;
+
 class VTKPMBCONTOUR_EXPORT vtkPMBParticleSurface : public vtkPolyDataAlgorithm
 {
 public:
@@ -161,10 +165,12 @@ private:
   vtkPMBParticleSurface(const vtkPMBParticleSurface&) = delete;
   void operator=(const vtkPMBParticleSurface&) = delete;
 
-  // Once, on the first of several ranks.
-  void WarnOfRanks(vtkInformation* outInfo);
+  // The controller of the ranks that make the surface together; null: this process is alone, or the block is.
+  vtkMultiProcessController* FindRanks(vtkInformation* outInfo);
+  // VTK executes an algorithm on composite input as a whole, and in that on each block.
+  void NoteStart();
+  void NoteEnd();
 
-  bool HasWarned = false;
   class Internals;
   std::unique_ptr<Internals> Kept; // memory from one execution to the next
 };

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PMB Particle Surface: its surfaces, normals and arrays, the radius that it finds, ghosts, ranks, blocks, bad input,
-aborting."""
+"""PMB Particle Surface: its surfaces, normals and arrays, the radius that it finds, ghosts, blocks, bad input, aborting."""
 import numpy
 from paraview import simple
 from paraview.vtk.util.numpy_support import numpy_to_vtk
@@ -132,16 +131,6 @@ def left_out():
     true("2 of 514 points are at a position that is not a finite number" in log.text(), f"got {log.text()!r}")
 
 
-def ranks():
-    """The first of several warns once that each makes a surface of its own."""
-    filter_ = surface(cloud(lattice())).GetClientSideObject()
-    for piece, of, warnings in ((0, 1, 0), (1, 2, 0), (0, 2, 1), (0, 2, 0)):
-        with Messages() as log:
-            filter_.Modified()
-            filter_.UpdatePiece(piece, of, 0)
-        equal(log.text().count("ranks makes a closed surface"), warnings, f"warnings of piece {piece} of {of}")
-
-
 def blocks():
     data = vtkMultiBlockDataSet()
     data.SetBlock(0, cloud(lattice()))
@@ -199,5 +188,4 @@ def abort():
 
 
 load_plugin()
-run(apply_gives_a_surface, spheres, arrays, kernels_and_settings, threads_and_steps, left_out, ranks, blocks, bad_input,
-    abort)
+run(apply_gives_a_surface, spheres, arrays, kernels_and_settings, threads_and_steps, left_out, blocks, bad_input, abort)
