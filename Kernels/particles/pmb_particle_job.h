@@ -2,8 +2,8 @@
  * What the passes of pmb_particles share.
  *
  * Count: prepare and sort (pmb_particle_sort.c), reach (pmb_particle_reach.c), densities and potential
- * (pmb_particle_potential.c), classify (pmb_particle_classify.c). Emit: pmb_particle_emit.c, pmb_particle_attributes.c. From
- * densities on they are compiled once per instruction set. Classify and the triangles are the CPU backend's.
+ * (pmb_particle_potential.c), classify (pmb_particle_classify.c). Emit: pmb_particle_emit.c, pmb_particle_attributes.c. Sample:
+ * prepare, sort, densities, pmb_particle_sample.c. From densities on they are compiled once per instruction set. Classify and the triangles are the CPU backend's.
  *
  * Cells and samples are counted from the grid's first sample, bricks from the first brick. */
 #ifndef PMB_PARTICLE_JOB_H
@@ -133,7 +133,8 @@ struct pmb_particles {
   pmb_buffer active, parameters, candidates;
   int64_t record_count, group_begin; /* the group's first record */
   int64_t parameter_count;
-  pmb_cpu cpu; /* records and chunks for pass triangles */
+  const pmb_particle_image *image; /* to fill */
+  pmb_cpu cpu;                     /* records and chunks for pass triangles */
   pmb_volume volume;
   pmb_buffer scratch, cpu_scratch; /* per worker */
   pmb_buffer cloud;                /* pmb_cuda_cloud */

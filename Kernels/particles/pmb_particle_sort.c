@@ -185,7 +185,7 @@ pmb_status pmb_particles_bounds(pmb_particles *p, pmb_particle_bounds *bounds)
   const pmb_particle_request *r = &p->request;
   const int64_t chunks = chunks_of(r->positions.count, PMB_PARTICLE_CHUNK);
   *bounds = (pmb_particle_bounds){ sizeof(*bounds), { INFINITY, INFINITY, INFINITY },
-    { -INFINITY, -INFINITY, -INFINITY }, r->radii.values ? 0 : r->radius, 0 };
+    { -INFINITY, -INFINITY, -INFINITY }, r->radii.values ? 0 : r->radius, 0, 0 };
   pmb_status status = pmb_particles_reserve(p, &p->facts, chunks, sizeof(pmb_particle_facts), "chunks");
   if (status == PMB_OK) {
     status = pmb_particles_run(p, chunks, prepare_chunk, 0, 0.02);
@@ -217,6 +217,7 @@ pmb_status pmb_particles_bounds(pmb_particles *p, pmb_particle_bounds *bounds)
   set_reach(p, bounds->radius);
   /* Particles that reach a sample, and for the computed densities of these also those that reach them; a layer of bricks. */
   const int twice = r->kernel == PMB_KERNEL_SPLINE && !r->densities.values;
+  bounds->reach = ceil(p->reach);
   bounds->halo = (1 + twice) * (ceil(p->reach) + 2) + PMB_BRICK_Z;
   return PMB_OK;
 }

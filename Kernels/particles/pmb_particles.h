@@ -10,6 +10,7 @@
  *     pmb_particles_create(context, &particles);                  // a context of pmb.h; it needs no volume
  *     pmb_particles_count(particles, &request, &sizes);           // once per time step
  *     pmb_particles_emit(particles, &mesh);                       // fills the caller's arrays
+ *     pmb_particles_sample(particles, &request, &image);          // or the potential on a grid of the caller's
  *     pmb_particles_destroy(particles);
  *
  * Parts of a cloud that are on several machines give one surface: each calls pmb_particles_find_bounds, takes the bounds of all
@@ -57,6 +58,7 @@ typedef struct pmb_particle_bounds {
   size_t struct_size;
   double low[3], high[3]; /* least and greatest floor(position / spacing); low > high: no particle */
   double radius;          /* the greatest */
+  double reach;           /* cells that the kernels reach at most */
   double halo;            /* a part needs the particles so many cells beyond its z_begin and z_end */
 } pmb_particle_bounds;
 
@@ -83,6 +85,14 @@ typedef struct pmb_particle_request {
   const pmb_particle_bounds *whole;
   int64_t z_begin, z_end;
 } pmb_particle_request;
+
+/* A dense grid to fill, x fastest. Sample (i, j, k) is at origin + (i, j, k) * spacing. */
+typedef struct pmb_particle_image {
+  size_t struct_size;
+  double origin[3], spacing[3];
+  int64_t dims[3]; /* 1 or more */
+  float *values;
+} pmb_particle_image;
 
 typedef struct pmb_particle_sizes {
   size_t struct_size;
@@ -117,6 +127,12 @@ pmb_status pmb_particles_count(
  * for as many particles, left out or not. A point gets the mean of the particles that reach it, weighted by amount times kernel
  * (a negative weight counts as positive), or of spheres the value of the sphere in which it is deepest. */
 pmb_status pmb_particles_emit(pmb_particles *particles, const pmb_mesh *mesh);
+
+/* Fills the image with the potential: the sum of the kernels, or of spheres the depth below their surface as a length, at least
+ * isovalue - 1.75 * request.spacing. The surface is where it is the isovalue. With `whole` the particles within halo of the
+ * image give the values of the whole's; z_begin and z_end do not count. The CPU works. Forgets what was counted. */
+pmb_status pmb_particles_sample(
+  pmb_particles *particles, const pmb_particle_request *request, const pmb_particle_image *image);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_particle_parts.c - parts of a cloud of particles: slabs of its surface, each from the particles near it. */
+ * test_particle_parts.c - parts of a cloud of particles: slabs of its surface and of its potential, each from the particles near it. */
 #include "particles_mesh.h"
 
 enum { MOST = 4000, COMPONENTS = 3, CORNER = 3 * 8 + 3 * 4 + 3 * 4 + COMPONENTS * 4 };
@@ -115,6 +115,7 @@ static pmb_particle_bounds bounds_of(pmb_context *context, pmb_particles *partic
     whole.high[a] = fmax(whole.high[a], half.high[a]);
   }
   whole.radius = fmax(whole.radius, half.radius);
+  whole.reach = fmax(whole.reach, half.reach);
   whole.halo = fmax(whole.halo, half.halo);
   free(part);
   return whole;
@@ -161,6 +162,37 @@ static void parts_and_whole(void)
     pmb_particles_destroy(particles);
     pmb_destroy(context);
   }
+}
+
+/* An image from the particles near it has the bytes of one from the whole cloud. */
+static void images_of_parts(void)
+{
+  enum { SIDE = 24 };
+  static cloud c, part;
+  static float values[2][SIDE * SIDE * SIDE];
+  test_rng rng = { 3303 };
+  pmb_context *context = context_new(2, NULL);
+  pmb_particles *particles;
+  CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
+  for (int round = 0; round < 16; round++) {
+    const pmb_particle_kernel kernel = (pmb_particle_kernel)(round % 4);
+    fill_cloud(&c, &rng, 6, round > 7);
+    pmb_particle_request r = request_for(&c, kernel, round / 4);
+    const pmb_particle_bounds whole = bounds_of(context, particles, &c, kernel, round / 4, r.spacing);
+    pmb_particle_image image = { sizeof image, { -3, -3, rng_real(&rng, -12, 6) }, { 0.25, 0.25, 0.2 },
+      { SIDE, SIDE, SIDE }, values[0] };
+    const double low = floor(image.origin[2] / r.spacing), high = low + SIDE * 0.2 / r.spacing;
+    take_cells(&c, r.spacing, low - whole.halo, high + whole.halo, &part);
+    pmb_particle_request of_part = request_for(&part, kernel, round / 4);
+    of_part.whole = &whole;
+    test_about("round %d, %lld of %lld particles", round, (long long)part.count, (long long)c.count);
+    CHECK_STATUS(context, pmb_particles_sample(particles, &r, &image), PMB_OK);
+    image.values = values[1];
+    CHECK_STATUS(context, pmb_particles_sample(particles, &of_part, &image), PMB_OK);
+    CHECK(!memcmp(values[0], values[1], sizeof values[0]), "other bytes");
+  }
+  pmb_particles_destroy(particles);
+  pmb_destroy(context);
 }
 
 /* Parts without particles, without layers, and far from the surface are empty; wrong bounds are refused. */
@@ -210,5 +242,6 @@ static void unusual_parts(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(parts_and_whole)
+  CASE(images_of_parts)
   CASE(unusual_parts)
 )
