@@ -79,6 +79,13 @@ void Particles::ReadPassed(vtkPointSet* input, const char* taken)
   }
 }
 
+Particles Particles::WithoutPassed() const
+{
+  Particles particles = *this;
+  particles.Passed.clear();
+  return particles;
+}
+
 std::vector<vtkSmartPointer<vtkDataArray>*> Particles::List()
 {
   std::vector<vtkSmartPointer<vtkDataArray>*> list = { &this->Positions };

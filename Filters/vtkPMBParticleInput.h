@@ -6,7 +6,6 @@
 #define vtkPMBParticleInput_h
 
 #include "vtkDataArray.h"
-#include "vtkNew.h"
 #include "vtkPMBContourInput.h"
 #include "vtkPointData.h"
 
@@ -35,7 +34,7 @@ struct Particles
   vtkSmartPointer<vtkDataArray> Positions;
   vtkSmartPointer<vtkDataArray> Numbers[NUMBERS]; // null: none
   std::vector<vtkSmartPointer<vtkDataArray>> Passed;
-  vtkNew<vtkPointData> Attributes; // which arrays are the active ones
+  vtkSmartPointer<vtkPointData> Attributes = vtkSmartPointer<vtkPointData>::New(); // which arrays are the active ones
 
   // Reads the points that are no ghosts, and their numbers; null: none. Throws std::bad_alloc.
   void Read(vtkPointSet* input, vtkDataArray* const numbers[NUMBERS]);
@@ -44,6 +43,9 @@ struct Particles
   void ReadPassed(vtkPointSet* input, const char* taken);
 
   vtkIdType Count() const { return this->Positions ? this->Positions->GetNumberOfTuples() : 0; }
+
+  // The same without the arrays to pass.
+  Particles WithoutPassed() const;
 
   // All arrays, in the same order with the same settings.
   std::vector<vtkSmartPointer<vtkDataArray>*> List();

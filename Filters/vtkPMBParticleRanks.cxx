@@ -386,80 +386,78 @@ double FindRadius(const Ranks& ranks, vtkDataArray* positions)
 
 namespace
 {
-// The slab of each rank begins where this says, but for the first, and ends where the next one begins.
-std::vector<double> FindCuts(const Ranks& ranks, const std::vector<double>& cells, const pmb_particle_bounds& whole)
+// The cell of each particle along z; NaN at a position that is not finite.
+std::vector<double> FindCells(vtkDataArray* positions, double spacing)
+{
+  std::vector<double> cells;
+  for (vtkIdType i = 0; i < positions->GetNumberOfTuples(); ++i)
+  {
+    double p[3];
+    positions->GetTuple(i, p);
+    const bool finite = std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]);
+    cells.push_back(finite ? std::floor(p[2] / spacing) : std::numeric_limits<double>::quiet_NaN());
+  }
+  return cells;
+}
+}
+
+void CutSlabs(Ranks& ranks, const Particles& particles, pmb_particle_request& request)
 {
   const vtkIdType most = 4096;
-  if (!(whole.low[2] <= whole.high[2])) // no particle
-  {
-    return std::vector<double>(ranks.Count(), 0.0);
-  }
-  const double layers = whole.high[2] - whole.low[2] + 1, width = std::ceil(layers / most);
+  const double low = request.whole->low[2], high = request.whole->high[2], width = std::ceil((high - low + 1) / most);
+  const int rank = ranks.Rank(), count = ranks.Count();
   std::vector<vtkIdType> counts(most, 0), total(most, 0);
-  for (const double cell : cells)
-  {
-    ++counts[std::min<size_t>(most - 1, static_cast<size_t>((cell - whole.low[2]) / width))];
-  }
+  ranks.Together(
+    [&]
+    {
+      for (const double cell : FindCells(particles.Positions, request.spacing))
+      {
+        counts[std::isnan(cell) ? 0 : std::min<size_t>(most - 1, static_cast<size_t>((cell - low) / width))] +=
+          !std::isnan(cell);
+      }
+    });
   for (const std::vector<vtkIdType>& part : ranks.Share(counts))
   {
     std::transform(part.begin(), part.end(), total.begin(), total.begin(), std::plus<vtkIdType>());
   }
   const double all = static_cast<double>(std::accumulate(total.begin(), total.end(), vtkIdType(0)));
-  std::vector<double> cuts;
+  std::vector<int64_t> cuts; // where the slab of each rank begins
   vtkIdType before = 0;
-  for (vtkIdType i = 0; i < most; ++i)
+  for (vtkIdType i = 0; i < most && low <= high; ++i)
   {
-    while (static_cast<int>(cuts.size()) < ranks.Count() && before >= all * cuts.size() / ranks.Count())
+    while (static_cast<int>(cuts.size()) < count && before >= all * cuts.size() / count)
     {
-      cuts.push_back(whole.low[2] + i * width);
+      cuts.push_back(static_cast<int64_t>(std::min(std::max(low + i * width, -0x1p60), 0x1p60)));
     }
     before += total[i];
   }
-  cuts.resize(ranks.Count(), whole.high[2] + 1);
-  std::for_each(cuts.begin(), cuts.end(), [](double& cut) { cut = std::min(std::max(cut, -0x1p60), 0x1p60); });
-  return cuts;
-}
+  cuts.resize(count, std::numeric_limits<int64_t>::max());
+  request.z_begin = rank == 0 ? std::numeric_limits<int64_t>::min() : cuts[rank];
+  request.z_end = rank + 1 == count ? std::numeric_limits<int64_t>::max() : cuts[rank + 1];
 }
 
-vtkIdType ShareSlabs(Ranks& ranks, Particles& particles, pmb_particle_request& request)
+vtkIdType Distribute(Ranks& ranks, Particles& particles, double spacing, double low, double high)
 {
-  const pmb_particle_bounds& whole = *request.whole;
-  std::vector<double> cells;
-  std::vector<vtkIdType> places;
-  const int rank = ranks.Rank(), count = ranks.Count();
+  std::vector<std::vector<vtkIdType>> wanted(ranks.Count());
+  const std::vector<std::vector<double>> ranges = ranks.Share<double>({ low, high });
+  vtkIdType leftOut = 0;
   ranks.Together(
     [&]
     {
-      for (vtkIdType i = 0; i < particles.Count(); ++i)
+      const std::vector<double> cells = FindCells(particles.Positions, spacing);
+      leftOut = std::count_if(cells.begin(), cells.end(), [](double cell) { return std::isnan(cell); });
+      for (size_t other = 0; other < ranges.size(); ++other)
       {
-        double p[3];
-        particles.Positions->GetTuple(i, p);
-        if (std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]))
+        for (size_t i = 0; i < cells.size(); ++i)
         {
-          cells.push_back(std::floor(p[2] / request.spacing));
-          places.push_back(i);
-        }
-      }
-    });
-  const std::vector<double> cuts = FindCuts(ranks, cells, whole);
-  const vtkIdType leftOut = particles.Count() - static_cast<vtkIdType>(places.size());
-  std::vector<std::vector<vtkIdType>> wanted(count);
-  ranks.Together(
-    [&]
-    {
-      for (size_t i = 0; i < places.size(); ++i)
-      {
-        // From the highest slab that begins at most a halo above the particle to those that end at most a halo below it.
-        auto end = std::upper_bound(cuts.begin(), cuts.end(), cells[i] + whole.halo);
-        for (; end != cuts.begin() && (end == cuts.end() || *end + whole.halo >= cells[i]); --end)
-        {
-          wanted[end - cuts.begin() - 1].push_back(places[i]);
+          if (cells[i] >= ranges[other][0] && cells[i] <= ranges[other][1])
+          {
+            wanted[other].push_back(i);
+          }
         }
       }
     });
   ranks.Exchange(particles, wanted);
-  request.z_begin = rank == 0 ? std::numeric_limits<int64_t>::min() : static_cast<int64_t>(cuts[rank]);
-  request.z_end = rank + 1 == count ? std::numeric_limits<int64_t>::max() : static_cast<int64_t>(cuts[rank + 1]);
   return leftOut;
 }
 

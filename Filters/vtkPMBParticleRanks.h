@@ -73,10 +73,12 @@ double FindMean(const Ranks& ranks, vtkDataArray* array);
 // Half the median distance to the nearest other place, of some 1000 points; 0 if all are in one place.
 double FindRadius(const Ranks& ranks, vtkDataArray* positions);
 
-// Cuts the cloud into slabs along z, one per rank, with about as many particles each, and brings each rank the particles that it
-// needs for its slab. The request has spacing and bounds, and gets the slab. Drops particles at positions that
-// are not finite, and returns how many.
-vtkIdType ShareSlabs(Ranks& ranks, Particles& particles, pmb_particle_request& request);
+// Cuts the cloud into slabs along z, one per rank, with about as many particles each: sets where this rank's begins and ends.
+void CutSlabs(Ranks& ranks, const Particles& particles, pmb_particle_request& request);
+
+// Gives each rank the particles whose cells along z are from its `low` to its `high`. Drops those at positions that are not finite,
+// and returns how many this rank had.
+vtkIdType Distribute(Ranks& ranks, Particles& particles, double spacing, double low, double high);
 }
 VTK_ABI_NAMESPACE_END
 #endif

@@ -4,8 +4,11 @@
 
 #include "vtkCellArray.h"
 #include "vtkCommand.h"
+#include "vtkExtentTranslator.h"
 #include "vtkFloatArray.h"
+#include "vtkImageData.h"
 #include "vtkInformation.h"
+#include "vtkInformationIntegerRequestKey.h"
 #include "vtkInformationVector.h"
 #include "vtkMultiProcessController.h"
 #include "vtkObjectFactory.h"
@@ -23,6 +26,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <limits>
 #include <new>
 #include <sstream>
 #include <string>
@@ -34,6 +39,8 @@ vtkStandardNewMacro(vtkPMBParticleSurface);
 using vtkPMBContour::Failed;
 using vtkPMBContour::Particles;
 using vtkPMBContour::Ranks;
+using Pipeline = vtkStreamingDemandDrivenPipeline;
+using Steps = vtkPMBContour::Progress;
 
 namespace
 {
@@ -142,16 +149,28 @@ void SetArrays(const Particles& particles, pmb_particle_request& request)
   request.weights = vtkPMBContour::ToCore(particles.Numbers[Particles::WEIGHT]);
 }
 
-// Counts and emits, with progress.
-pmb_status Extract(vtkAlgorithm* filter, pmb_context* context, pmb_particles* core,
-  const pmb_particle_request& request, bool normals, const Particles& particles, pmb_particle_sizes& sizes,
-  vtkPolyData* output)
+// The core reports progress while this lives.
+class Hook
 {
-  using Steps = vtkPMBContour::Progress;
-  Steps steps(filter, Steps::EMIT);
-  const auto endHook = [](pmb_context* used) { pmb_set_progress(used, nullptr, nullptr); };
-  const std::unique_ptr<pmb_context, decltype(endHook)> hooked(context, endHook);
-  pmb_set_progress(context, Steps::Hook, &steps);
+public:
+  Hook(pmb_context* context, Steps& steps)
+    : Context(context)
+  {
+    pmb_set_progress(context, Steps::Hook, &steps);
+  }
+  ~Hook() { pmb_set_progress(this->Context, nullptr, nullptr); }
+  Hook(const Hook&) = delete;
+  void operator=(const Hook&) = delete;
+
+private:
+  pmb_context* Context;
+};
+
+// Counts and emits.
+pmb_status CountAndEmit(Steps& steps, pmb_context* context, pmb_particles* core, const pmb_particle_request& request,
+  bool normals, const Particles& particles, pmb_particle_sizes& sizes, vtkPolyData* output)
+{
+  const Hook hook(context, steps);
   sizes.struct_size = sizeof(sizes);
   steps.Begin(Steps::COUNT);
   pmb_status status = pmb_particles_count(core, &request, &sizes);
@@ -169,8 +188,10 @@ pmb_status Extract(vtkAlgorithm* filter, pmb_context* context, pmb_particles* co
 class vtkPMBParticleSurface::Internals
 {
 public:
-  // Makes this rank's part of the surface. Throws Failed, Aborted, std::bad_alloc.
-  void Run(vtkPMBParticleSurface* filter, Ranks& ranks, vtkInformationVector** inputVector, vtkPolyData* output);
+  // Makes this rank's part of the surface and, if it is wanted, of the image, whose extent is set. Throws Failed, Aborted,
+  // std::bad_alloc.
+  void Run(vtkPMBParticleSurface* filter, Ranks& ranks, vtkInformationVector** inputVector, vtkPolyData* output,
+    vtkImageData* image);
 
   std::atomic<int> Depth{ 0 }; // executions that have started and not ended: of all blocks, and of one
 
@@ -181,11 +202,12 @@ private:
   static void Read(vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, Particles& particles);
   // The request but for `whole`; checks the settings.
   pmb_particle_request MakeRequest(vtkPMBParticleSurface* filter, const Ranks& ranks, const Particles& particles);
-  // Makes the particles of this rank those that it needs for its slab. Returns how many at positions that are not finite this rank
-  // had.
-  vtkIdType ShareParticles(Ranks& ranks, Particles& particles, pmb_particle_request& request);
-  void Extract(vtkPMBParticleSurface* filter, const Particles& particles, const pmb_particle_request& request,
-    pmb_particle_sizes& sizes, vtkPolyData* output);
+  // Throws what a call of the core ended with.
+  void Check(vtkPMBParticleSurface* filter, pmb_status status);
+  // Finds the bounds of the particles of all ranks.
+  void FindWhole(vtkPMBParticleSurface* filter, Ranks& ranks, const pmb_particle_request& request);
+  void FillImage(vtkPMBParticleSurface* filter, Ranks& ranks, Steps& steps, Particles particles,
+    pmb_particle_request request, vtkImageData* image);
 
   vtkPMBContour::CoreContext Context{ nullptr, pmb_destroy };
   CoreParticles Core{ nullptr, pmb_particles_destroy };
@@ -266,46 +288,8 @@ pmb_particle_request vtkPMBParticleSurface::Internals::MakeRequest(
   return request;
 }
 
-vtkIdType vtkPMBParticleSurface::Internals::ShareParticles(
-  Ranks& ranks, Particles& particles, pmb_particle_request& request)
+void vtkPMBParticleSurface::Internals::Check(vtkPMBParticleSurface* filter, pmb_status status)
 {
-  pmb_particle_bounds& whole = this->Whole;
-  whole = {};
-  whole.struct_size = sizeof(whole);
-  ranks.Together(
-    [&]
-    {
-      if (pmb_particles_find_bounds(this->Core.get(), &request, &whole) != PMB_OK)
-      {
-        throw Failed{ pmb_error(this->Context.get()) };
-      }
-    });
-  const std::vector<double> mine = { whole.low[0], whole.low[1], whole.low[2], -whole.high[0], -whole.high[1],
-    -whole.high[2], -whole.radius, -whole.halo };
-  std::vector<double> least = mine;
-  for (const std::vector<double>& other : ranks.Share(mine))
-  {
-    std::transform(
-      other.begin(), other.end(), least.begin(), least.begin(), [](double a, double b) { return std::min(a, b); });
-  }
-  for (int a = 0; a < 3; ++a)
-  {
-    whole.low[a] = least[a];
-    whole.high[a] = -least[3 + a];
-  }
-  whole.radius = -least[6];
-  whole.halo = -least[7];
-  request.whole = &whole;
-  const vtkIdType leftOut = vtkPMBContour::ShareSlabs(ranks, particles, request);
-  SetArrays(particles, request);
-  return leftOut;
-}
-
-void vtkPMBParticleSurface::Internals::Extract(vtkPMBParticleSurface* filter, const Particles& particles,
-  const pmb_particle_request& request, pmb_particle_sizes& sizes, vtkPolyData* output)
-{
-  const pmb_status status = ::Extract(
-    filter, this->Context.get(), this->Core.get(), request, filter->ComputeNormals, particles, sizes, output);
   if (status == PMB_ABORTED)
   {
     throw vtkPMBContour::Aborted();
@@ -323,8 +307,88 @@ void vtkPMBParticleSurface::Internals::Extract(vtkPMBParticleSurface* filter, co
   }
 }
 
-void vtkPMBParticleSurface::Internals::Run(
-  vtkPMBParticleSurface* filter, Ranks& ranks, vtkInformationVector** inputVector, vtkPolyData* output)
+void vtkPMBParticleSurface::Internals::FindWhole(
+  vtkPMBParticleSurface* filter, Ranks& ranks, const pmb_particle_request& request)
+{
+  pmb_particle_bounds& whole = this->Whole;
+  whole = {};
+  whole.struct_size = sizeof(whole);
+  ranks.Together([&] { this->Check(filter, pmb_particles_find_bounds(this->Core.get(), &request, &whole)); });
+  const double* low = whole.low;
+  const double* high = whole.high;
+  for (const std::vector<double>& other :
+    ranks.Share<double>({ low[0], low[1], low[2], high[0], high[1], high[2], whole.radius, whole.reach, whole.halo }))
+  {
+    for (int a = 0; a < 3; ++a)
+    {
+      whole.low[a] = std::min(whole.low[a], other[a]);
+      whole.high[a] = std::max(whole.high[a], other[3 + a]);
+    }
+    whole.radius = std::max(whole.radius, other[6]);
+    whole.reach = std::max(whole.reach, other[7]);
+    whole.halo = std::max(whole.halo, other[8]);
+  }
+}
+
+void vtkPMBParticleSurface::Internals::FillImage(vtkPMBParticleSurface* filter, Ranks& ranks, Steps& steps,
+  Particles particles, pmb_particle_request request, vtkImageData* image)
+{
+  const double samples = 1.0 * filter->ImageDimensions[0] * filter->ImageDimensions[1] * filter->ImageDimensions[2];
+  if (samples > filter->SampleLimit * 1e6)
+  {
+    std::ostringstream text;
+    text << "The image has " << samples << " samples, and SampleLimit allows " << filter->SampleLimit
+         << " million: lower ImageDimensions, or raise SampleLimit.";
+    throw Failed{ text.str() };
+  }
+  pmb_particle_image grid = {};
+  grid.struct_size = sizeof(grid);
+  const int* extent = image->GetExtent();
+  for (int a = 0; a < 3; ++a)
+  {
+    const int last = filter->ImageDimensions[a] - 1;
+    // Beyond the kernels' reach: contours of the image are closed.
+    double low = (this->Whole.low[a] - this->Whole.reach - 1) * request.spacing;
+    double high = (this->Whole.high[a] + this->Whole.reach + 2) * request.spacing;
+    if (filter->HasImageBounds())
+    {
+      low = filter->ImageBounds[2 * a];
+      high = filter->ImageBounds[2 * a + 1];
+    }
+    grid.origin[a] = last > 0 ? low : (low + high) / 2;
+    grid.spacing[a] = last > 0 && low < high ? (high - low) / last : request.spacing;
+    grid.first[a] = extent[2 * a];
+    grid.dims[a] = extent[2 * a + 1] - extent[2 * a] + 1;
+  }
+  const bool isEmpty = grid.dims[0] < 1 || grid.dims[1] < 1 || grid.dims[2] < 1;
+  const double cell = grid.spacing[2] / request.spacing,
+               first = grid.origin[2] / request.spacing + grid.first[2] * cell;
+  if (ranks.Count() > 1)
+  {
+    const double none = std::numeric_limits<double>::infinity(), halo = this->Whole.halo;
+    vtkPMBContour::Distribute(ranks, particles, request.spacing, isEmpty ? none : std::floor(first) - halo,
+      isEmpty ? -none : first + (grid.dims[2] - 1) * cell + halo);
+    SetArrays(particles, request);
+  }
+  ranks.Together(
+    [&]
+    {
+      vtkNew<vtkFloatArray> values;
+      values->SetName("Potential");
+      vtkPMBContour::Allocate(values, isEmpty ? 0 : grid.dims[0] * grid.dims[1] * grid.dims[2]);
+      grid.values = values->GetPointer(0);
+      image->SetOrigin(grid.origin);
+      image->SetSpacing(grid.spacing);
+      image->GetPointData()->SetScalars(values);
+      request.whole = &this->Whole;
+      const Hook hook(this->Context.get(), steps);
+      steps.Begin(Steps::COPY);
+      this->Check(filter, isEmpty ? PMB_OK : pmb_particles_sample(this->Core.get(), &request, &grid));
+    });
+}
+
+void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks& ranks,
+  vtkInformationVector** inputVector, vtkPolyData* output, vtkImageData* image)
 {
   vtkPointSet* input = vtkPointSet::GetData(inputVector[0]);
   const vtkIdType points = input ? input->GetNumberOfPoints() : 0;
@@ -356,9 +420,33 @@ void vtkPMBParticleSurface::Internals::Run(
     vtkPMBContour::MatchArrays(ranks, particles);
   }
   pmb_particle_request request = this->MakeRequest(filter, ranks, particles);
-  vtkIdType leftOut = ranks.Count() > 1 ? this->ShareParticles(ranks, particles, request) : 0;
+  Steps steps(filter, Steps::EMIT);
+  vtkIdType leftOut = 0;
+  const bool several = ranks.Count() > 1;
+  if (several || filter->ComputeImage)
+  {
+    this->FindWhole(filter, ranks, request);
+  }
+  if (filter->ComputeImage && this->Whole.low[0] <= this->Whole.high[0])
+  {
+    this->FillImage(filter, ranks, steps, particles.WithoutPassed(), request, image);
+  }
+  if (several)
+  {
+    request.whole = &this->Whole;
+    vtkPMBContour::CutSlabs(ranks, particles, request);
+    leftOut = vtkPMBContour::Distribute(ranks, particles, request.spacing,
+      static_cast<double>(request.z_begin) - this->Whole.halo, static_cast<double>(request.z_end) + this->Whole.halo);
+    SetArrays(particles, request);
+  }
   pmb_particle_sizes sizes = {};
-  ranks.Together([&] { this->Extract(filter, particles, request, sizes, output); });
+  ranks.Together(
+    [&]
+    {
+      this->Check(filter,
+        CountAndEmit(
+          steps, this->Context.get(), this->Core.get(), request, filter->ComputeNormals, particles, sizes, output));
+    });
   leftOut += sizes.left_out;
   if (leftOut > 0)
   {
@@ -374,6 +462,7 @@ vtkPMBParticleSurface::vtkPMBParticleSurface()
   {
     this->SetInputArrayToProcess(i, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, ""); // none
   }
+  this->SetNumberOfOutputPorts(2);
   this->AddObserver(vtkCommand::StartEvent, this, &vtkPMBParticleSurface::NoteStart);
   this->AddObserver(vtkCommand::EndEvent, this, &vtkPMBParticleSurface::NoteEnd);
 }
@@ -386,15 +475,65 @@ int vtkPMBParticleSurface::FillInputPortInformation(int, vtkInformation* info)
   return 1;
 }
 
+int vtkPMBParticleSurface::FillOutputPortInformation(int port, vtkInformation* info)
+{
+  info->Set(vtkDataObject::DATA_TYPE_NAME(), port == 0 ? "vtkPolyData" : "vtkImageData");
+  return 1;
+}
+
+int vtkPMBParticleSurface::RequestInformation(
+  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
+{
+  const int* last = this->ImageDimensions;
+  vtkInformation* image = outputVector->GetInformationObject(1);
+  const int extent[6] = { 0, this->ComputeImage ? last[0] - 1 : -1, 0, this->ComputeImage ? last[1] - 1 : -1, 0,
+    this->ComputeImage ? last[2] - 1 : -1 };
+  image->Set(Pipeline::WHOLE_EXTENT(), extent, 6);
+  image->Set(vtkAlgorithm::CAN_PRODUCE_SUB_EXTENT(), 1);
+  image->Set(vtkExtentTranslator::UPDATE_SPLIT_MODE(), vtkExtentTranslator::Z_SLAB_MODE);
+  vtkDataObject::SetPointDataActiveScalarInfo(image, VTK_FLOAT, 1);
+  return 1;
+}
+
+// Both outputs are made at the same time, for the same piece.
+int vtkPMBParticleSurface::RequestUpdateExtent(
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  const bool asksImage = request->Get(Pipeline::FROM_OUTPUT_PORT()) == 1;
+  vtkInformation* from = outputVector->GetInformationObject(asksImage ? 1 : 0);
+  vtkInformation* other = outputVector->GetInformationObject(asksImage ? 0 : 1);
+  vtkInformation* input = inputVector[0]->GetInformationObject(0);
+  if (this->Kept->Depth == 0) // VTK sets the pieces of blocks
+  {
+    other->CopyEntry(from, Pipeline::UPDATE_PIECE_NUMBER());
+    other->CopyEntry(from, Pipeline::UPDATE_NUMBER_OF_PIECES());
+    other->CopyEntry(from, Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS());
+    if (!asksImage)
+    {
+      other->Set(Pipeline::UPDATE_EXTENT(), other->Get(Pipeline::WHOLE_EXTENT()), 6);
+    }
+  }
+  if (asksImage && input && input->Has(Pipeline::WHOLE_EXTENT())) // of a structured grid
+  {
+    input->Set(Pipeline::UPDATE_EXTENT(), input->Get(Pipeline::WHOLE_EXTENT()), 6);
+  }
+  return this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
+}
+
 int vtkPMBParticleSurface::RequestData(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
+  vtkImageData* image = vtkImageData::GetData(outputVector, 1);
   Ranks ranks(this->FindRanks(outputVector->GetInformationObject(0)));
   std::string error;
   try
   {
-    this->Kept->Run(this, ranks, inputVector, output);
+    if (this->ComputeImage)
+    {
+      image->SetExtent(outputVector->GetInformationObject(1)->Get(Pipeline::UPDATE_EXTENT()));
+    }
+    this->Kept->Run(this, ranks, inputVector, output, image);
   }
   catch (const Failed& failed)
   {
@@ -403,6 +542,7 @@ int vtkPMBParticleSurface::RequestData(
   catch (const vtkPMBContour::Aborted&)
   {
     output->Initialize(); // another rank may have been told to stop
+    image->Initialize();
   }
   catch (const std::bad_alloc&)
   {
@@ -411,19 +551,40 @@ int vtkPMBParticleSurface::RequestData(
   if (!error.empty())
   {
     output->Initialize();
+    image->Initialize();
     vtkErrorMacro(<< error);
+  }
+  if (this->ComputeImage) // also then: the pipeline shall not execute again for the other output
+  {
+    image->GetInformation()->Set(
+      vtkDataObject::ALL_PIECES_EXTENT(), outputVector->GetInformationObject(1)->Get(Pipeline::WHOLE_EXTENT()), 6);
   }
   return 1; // also then: the output is valid, if empty, and VTK would only add a second message
 }
 
 vtkMultiProcessController* vtkPMBParticleSurface::FindRanks(vtkInformation* outInfo)
 {
-  using Pipeline = vtkStreamingDemandDrivenPipeline;
   vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
   const bool together = controller && controller->GetNumberOfProcesses() > 1 && this->Kept->Depth <= 1 &&
     outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()) == controller->GetNumberOfProcesses() &&
     outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()) == controller->GetLocalProcessId();
   return together ? controller : nullptr;
+}
+
+void vtkPMBParticleSurface::SetImageDimensions(int x, int y, int z)
+{
+  const int dimensions[3] = { std::max(x, 1), std::max(y, 1), std::max(z, 1) };
+  if (!std::equal(dimensions, dimensions + 3, this->ImageDimensions))
+  {
+    std::copy_n(dimensions, 3, this->ImageDimensions);
+    this->Modified();
+  }
+}
+
+bool vtkPMBParticleSurface::HasImageBounds() const
+{
+  const double* b = this->ImageBounds;
+  return b[0] <= b[1] && b[2] <= b[3] && b[4] <= b[5];
 }
 
 void vtkPMBParticleSurface::NoteStart()
@@ -449,6 +610,11 @@ void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Pass Point Arrays: " << (this->PassPointArrays ? "On" : "Off") << "\n";
   os << indent << "Sample Limit: " << this->SampleLimit << "\n";
   os << indent << "Number Of Threads: " << this->NumberOfThreads << "\n";
-  os << indent << "Used Radius: " << this->UsedRadius << "\n";
+  os << indent << "Compute Image: " << (this->ComputeImage ? "On" : "Off") << "\n";
+  os << indent << "Image Dimensions: " << this->ImageDimensions[0] << ", " << this->ImageDimensions[1] << ", "
+     << this->ImageDimensions[2] << "\n";
+  os << indent << "Image Bounds: ";
+  std::copy_n(this->ImageBounds, 6, std::ostream_iterator<double>(os, " "));
+  os << "\n" << indent << "Used Radius: " << this->UsedRadius << "\n";
 }
 VTK_ABI_NAMESPACE_END

@@ -13,6 +13,8 @@
  * position that is not finite, and ghost points, are left out. Point arrays are interpolated with the kernels' weights. The CPU
  * computes, on all cores; the surface is the same for any number of threads.
  *
+ * The second output is a vtkImageData with the potential, if ComputeImage is on.
+ *
  * Arrays to process (SetInputArrayToProcess), each optional: 0: radius, 1: mass, 2: density (both of the spline), 3: weight (of
  * Gaussian and polynomial).
  *
@@ -137,6 +139,37 @@ public:
   vtkGetMacro(NumberOfThreads, int);
   ///@}
 
+  ///@{
+  /**
+   * Whether the second output is an image of the potential, for other filters; off to begin with: it is empty. The surface is a
+   * contour of it: at Isovalue, or of SPHERES, whose potential is the depth below their surface, at -Offset.
+   */
+  vtkSetMacro(ComputeImage, bool);
+  vtkGetMacro(ComputeImage, bool);
+  vtkBooleanMacro(ComputeImage, bool);
+  ///@}
+
+  ///@{
+  /**
+   * The samples of the image along x, y and z; 100 each to begin with.
+   */
+  void SetImageDimensions(int x, int y, int z);
+  void SetImageDimensions(const int dimensions[3])
+  {
+    this->SetImageDimensions(dimensions[0], dimensions[1], dimensions[2]);
+  }
+  vtkGetVector3Macro(ImageDimensions, int);
+  ///@}
+
+  ///@{
+  /**
+   * The box of the image: least and greatest x, y and z. One of a least number above the greatest, the default: the box that the
+   * kernels reach.
+   */
+  vtkSetVector6Macro(ImageBounds, double);
+  vtkGetVector6Macro(ImageBounds, double);
+  ///@}
+
   /**
    * The radius that the last execution used.
    */
@@ -147,6 +180,9 @@ protected:
   ~vtkPMBParticleSurface() override;
 
   int FillInputPortInformation(int port, vtkInformation* info) override;
+  int FillOutputPortInformation(int port, vtkInformation* info) override;
+  int RequestInformation(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+  int RequestUpdateExtent(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
 
   int Kernel = SPLINE;
@@ -159,6 +195,9 @@ protected:
   bool PassPointArrays = true;
   int SampleLimit = 8192;
   int NumberOfThreads = 0;
+  bool ComputeImage = false;
+  int ImageDimensions[3] = { 100, 100, 100 };
+  double ImageBounds[6] = { 0.0, -1.0, 0.0, -1.0, 0.0, -1.0 };
   double UsedRadius = 0.0;
 
 private:
@@ -167,6 +206,7 @@ private:
 
   // The controller of the ranks that make the surface together; null: this process is alone, or the block is.
   vtkMultiProcessController* FindRanks(vtkInformation* outInfo);
+  bool HasImageBounds() const;
   // VTK executes an algorithm on composite input as a whole, and in that on each block.
   void NoteStart();
   void NoteEnd();

@@ -86,11 +86,12 @@ typedef struct pmb_particle_request {
   int64_t z_begin, z_end;
 } pmb_particle_request;
 
-/* A dense grid to fill, x fastest. Sample (i, j, k) is at origin + (i, j, k) * spacing. */
+/* A dense grid to fill, x fastest. Sample (i, j, k) is at origin + (first + (i, j, k)) * spacing. */
 typedef struct pmb_particle_image {
   size_t struct_size;
   double origin[3], spacing[3];
   int64_t dims[3]; /* 1 or more */
+  int64_t first[3];
   float *values;
 } pmb_particle_image;
 

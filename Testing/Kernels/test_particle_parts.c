@@ -180,7 +180,7 @@ static void images_of_parts(void)
     pmb_particle_request r = request_for(&c, kernel, round / 4);
     const pmb_particle_bounds whole = bounds_of(context, particles, &c, kernel, round / 4, r.spacing);
     pmb_particle_image image = { sizeof image, { -3, -3, rng_real(&rng, -12, 6) }, { 0.25, 0.25, 0.2 },
-      { SIDE, SIDE, SIDE }, values[0] };
+      { SIDE, SIDE, SIDE }, { 0 }, values[0] };
     const double low = floor(image.origin[2] / r.spacing), high = low + SIDE * 0.2 / r.spacing;
     take_cells(&c, r.spacing, low - whole.halo, high + whole.halo, &part);
     pmb_particle_request of_part = request_for(&part, kernel, round / 4);

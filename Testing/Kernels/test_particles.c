@@ -527,6 +527,7 @@ static void images(void)
     for (int a = 0; a < 3; a++) {
       image.dims[a] = a ? rng_int(&rng, 1, 9) : rng_int(&rng, 1, 40);
       image.origin[a] = rng_real(&rng, -5, 2) - (round % 20 == 7 ? 1e6 : 0);
+      image.first[a] = rng_int(&rng, -2, 2);
       image.spacing[a] = round % 20 == 7 ? 1e6 : rng_real(&rng, 0.05, 1.5);
     }
     const int64_t n = image.dims[0] * image.dims[1] * image.dims[2];
@@ -553,7 +554,7 @@ static void images(void)
       const int64_t place[3] = { i % image.dims[0], i / image.dims[0] % image.dims[1],
         i / image.dims[0] / image.dims[1] };
       double at[3];
-      for (int a = 0; a < 3; a++) at[a] = image.origin[a] + (double)place[a] * image.spacing[a];
+      for (int a = 0; a < 3; a++) at[a] = image.origin[a] + (double)(image.first[a] + place[a]) * image.spacing[a];
       double expected = potential(&s, at);
       if (r.kernel == PMB_KERNEL_SPHERES) expected = fmax(expected, r.isovalue - 1.75 * r.spacing);
       worst = fmax(worst, fabs((double)values[i] - expected) / fmax(1, fabs(expected)));
@@ -571,7 +572,7 @@ static void bad_images(void)
   pmb_particles *particles;
   CHECK_STATUS(context, pmb_particles_create(context, &particles), PMB_OK);
   const pmb_particle_request r = request_of(position, 1, PMB_KERNEL_SPLINE);
-  const pmb_particle_image good = { sizeof good, { 0 }, { 1, 1, 1 }, { 1, 1, 1 }, &value };
+  const pmb_particle_image good = { sizeof good, { 0 }, { 1, 1, 1 }, { 1, 1, 1 }, { 0 }, &value };
   CHECK_STATUS(context, pmb_particles_sample(particles, &r, &good), PMB_OK);
   CHECK(fabsf(value - 1) < 1e-5f, "%g at the particle", (double)value);
   for (int i = 0; i < 6; i++) {

@@ -9,9 +9,10 @@ import tempfile
 
 import numpy
 from paraview import simple
-from paraview.vtk.util.numpy_support import numpy_to_vtk
+from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPolyData
+from vtkmodules.vtkFiltersCore import vtkContourFilter
 
 from plugin_testing import (Messages, check_mesh, compare_triangles, counts, equal, load_plugin, producer, run,
                             triangle_rows, true)
@@ -117,6 +118,43 @@ def proxies(world):
     equal(total, whole.GetOutput().GetNumberOfPolys(), "triangles")
 
 
+def images(world):
+    """Parts of the image are those of one rank, byte by byte, whichever output is asked for first."""
+    data = fluid()
+    for settings, image_first in (({"Kernel": 0, "ImageDimensions": (30, 20, 41)}, False),
+                                  ({"Kernel": 3, "ImageDimensions": (20, 20, 21), "CellSize": 1.0}, True),
+                                  ({"Kernel": 1, "ImageDimensions": (9, 9, 2)}, True)):
+        settings = {**settings, "ComputeImage": 1}
+        spread = list(spreads(len(data["places"]), world.size))[1][1]
+        filter_, runs = surface_filter(part(data, spread[world.rank]), settings), []
+        filter_.AddObserver("StartEvent", lambda *_: runs.append(1))
+        contour = vtkContourFilter()
+        contour.SetInputConnection(filter_.GetOutputPort(1))
+        for step in (contour, filter_) if image_first else (filter_, contour):
+            step.UpdatePiece(world.rank, world.size, 0)
+        equal(len(runs), 1 if image_first else 2, f"{settings}: executions")  # the contour asks for a layer of ghost cells
+        image = filter_.GetOutputDataObject(1)
+        values = vtk_to_numpy(image.GetPointData().GetScalars()) if image.GetNumberOfPoints() else numpy.zeros(0, "f")
+        parts = world.gather((image.GetExtent(), image.GetOrigin(), image.GetSpacing(), values,
+                              filter_.GetOutput().GetNumberOfPolys()))
+        if world.rank == 0:
+            whole = surface_filter(part(data, numpy.concatenate(spread)), settings)
+            whole.UpdatePiece(0, 1, 0)
+            one = whole.GetOutputDataObject(1)
+            x, y, z = settings["ImageDimensions"]
+            expected = vtk_to_numpy(one.GetPointData().GetScalars()).reshape(z, y, x)
+            seen = numpy.zeros((z, y, x), bool)
+            for extent, origin, spacing, values, _ in parts:
+                if len(values):
+                    x0, x1, y0, y1, z0, z1 = extent
+                    here = numpy.s_[z0:z1 + 1, y0:y1 + 1, x0:x1 + 1]
+                    equal((origin, spacing), (one.GetOrigin(), one.GetSpacing()), "place")
+                    true(numpy.array_equal(values.reshape(expected[here].shape), expected[here]), f"{settings}: {extent}")
+                    seen[here] = True
+            true(seen.all(), f"{settings}: {seen.sum()} samples")
+            equal(sum(triangles for *_, triangles in parts), whole.GetOutput().GetNumberOfPolys(), "triangles of surfaces")
+
+
 def unusual(world):
     """Nothing on all ranks; points without a finite position on one."""
     filter_ = surface_filter(make_cloud(numpy.zeros((0, 3))), {})
@@ -185,7 +223,7 @@ def on_ranks(folder):
     try:
         equal(world.size, int(os.environ["PMB_RANKS"]), "ranks")
         load_plugin()
-        for test in (same_surface, proxies, unusual, faults, stop, blocks):
+        for test in (same_surface, proxies, images, unusual, faults, stop, blocks):
             test(world)
             world.Barrier()
             if world.rank == 0:
