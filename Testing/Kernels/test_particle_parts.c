@@ -73,11 +73,12 @@ static void append_mesh(
   mesh_make(&m, (pmb_sizes){ sizes.points, sizes.triangles }, PMB_FLOAT64, PMB_INT32);
   float *values = test_allocate(COMPONENTS * sizes.points + 1, sizeof *values);
   const pmb_attribute attribute = { c->attribute, PMB_FLOAT32, COMPONENTS, values, 0 };
-  m.view.scalars = NULL;
-  m.view.cells = NULL;
-  m.view.attributes = &attribute;
-  m.view.attribute_count = sizes.points > 0;
-  CHECK_STATUS(context, pmb_particles_emit(particles, &m.view), PMB_OK);
+  pmb_mesh view = m.view;
+  view.scalars = NULL;
+  view.cells = NULL;
+  view.attributes = &attribute;
+  view.attribute_count = sizes.points > 0;
+  CHECK_STATUS(context, pmb_particles_emit(particles, &view), PMB_OK);
   char *used = test_allocate(sizes.points + 1, 1);
   out->bytes = realloc(out->bytes, (size_t)(out->count + 3 * sizes.triangles + 1) * CORNER);
   for (int64_t n = 0; n < 3 * sizes.triangles; n++) {
