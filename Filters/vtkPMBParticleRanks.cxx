@@ -87,6 +87,7 @@ void Ranks::ThrowWorst(const std::vector<std::vector<char>>& said) const
 namespace
 {
 using Array = vtkSmartPointer<vtkDataArray>;
+using Descriptions = std::vector<std::string>;
 
 Array NewArray(int type, int components, const std::string& name)
 {
@@ -104,36 +105,44 @@ Array Widen(vtkDataArray* array)
   return wide;
 }
 
-// What the arrays of a rank with points have to be on all ranks: a letter for their use, type, components, which attribute they
-// are, and name. Those of the numbers come first, then those that are passed, in their order.
-std::vector<std::string> Describe(const Particles& particles)
+// Descriptions of the arrays of a rank with points: a letter for the attribute that they are, and then, equal on all ranks, a
+// letter for their use, type, components and name. Those of the numbers come first, then those that are passed, in their order.
+Descriptions Describe(const Particles& particles)
 {
-  std::vector<std::string> list;
-  const auto add = [&list](char use, vtkDataArray* array, int index, const char* name)
+  Descriptions list;
+  const auto add = [&list](int attribute, char use, vtkDataArray* array, const std::string& name)
   {
     std::ostringstream text;
-    text << use << ' ' << array->GetDataType() << ' ' << array->GetNumberOfComponents() << ' ' << index << ' '
-         << (name ? name : "");
+    text << static_cast<char>('b' + attribute) << use << ' ' << array->GetDataType() << ' '
+         << array->GetNumberOfComponents() << ' ' << name;
     list.push_back(text.str());
   };
   for (int i = 0; i < Particles::NUMBERS; ++i)
   {
     if (particles.Numbers[i])
     {
-      add('n', particles.Numbers[i], i, Particles::Names[i]);
+      add(-1, static_cast<char>('0' + i), particles.Numbers[i], "");
     }
   }
   for (const Array& array : particles.Passed)
   {
     int index = -1;
-    particles.Attributes->GetAbstractArray(array->GetName() ? array->GetName() : "", index);
-    add('p', array, index < 0 ? -1 : particles.Attributes->IsArrayAnAttribute(index), array->GetName());
+    const char* name = array->GetName() ? array->GetName() : "";
+    particles.Attributes->GetAbstractArray(name, index);
+    add(index < 0 ? -1 : particles.Attributes->IsArrayAnAttribute(index), 'p', array, name);
   }
   return list;
 }
 
+Descriptions::const_iterator Find(const Descriptions& list, const std::string& text)
+{
+  return std::find_if(list.begin(), list.end(),
+    [&text](const std::string& other)
+    { return other.compare(1, std::string::npos, text, 1, std::string::npos) == 0; });
+}
+
 // The descriptions of each rank with points.
-std::vector<std::vector<std::string>> ShareDescriptions(const Ranks& ranks, const Particles& particles)
+std::vector<Descriptions> ShareDescriptions(const Ranks& ranks, const Particles& particles)
 {
   std::vector<char> joined;
   if (particles.Count() > 0)
@@ -145,7 +154,7 @@ std::vector<std::vector<std::string>> ShareDescriptions(const Ranks& ranks, cons
       joined.push_back('\0');
     }
   }
-  std::vector<std::vector<std::string>> lists;
+  std::vector<Descriptions> lists;
   for (const std::vector<char>& list : ranks.Share(joined))
   {
     for (auto begin = list.begin(); begin != list.end();)
@@ -169,22 +178,38 @@ std::vector<std::vector<std::string>> ShareDescriptions(const Ranks& ranks, cons
 void AddDescribed(const std::string& description, Particles& particles)
 {
   std::istringstream text(description);
-  char use = ' ';
-  int type = 0, components = 0, index = 0;
+  char attribute = 'a', use = ' ';
+  int type = 0, components = 0;
   std::string name;
-  text >> use >> type >> components >> index;
+  text >> attribute >> use >> type >> components;
   std::getline(text.ignore(), name);
   const Array array = NewArray(type, components, name);
-  if (use == 'n')
+  if (use != 'p')
   {
-    particles.Numbers[index] = array;
+    particles.Numbers[use - '0'] = array;
     return;
   }
   particles.Passed.push_back(array);
   particles.Attributes->AddArray(NewArray(type, components, name));
-  if (index >= 0)
+  if (attribute >= 'b')
   {
-    particles.Attributes->SetActiveAttribute(name.c_str(), index);
+    particles.Attributes->SetActiveAttribute(name.c_str(), attribute - 'b');
+  }
+}
+
+// Throws Failed if some of the ranks lack an array of numbers that others have.
+void CheckNumbers(const std::vector<Descriptions>& lists)
+{
+  for (int i = 0; i < Particles::NUMBERS; ++i)
+  {
+    const auto count = std::count_if(lists.begin(), lists.end(),
+      [i](const Descriptions& list)
+      { return std::any_of(list.begin(), list.end(), [i](const std::string& text) { return text[1] == '0' + i; }); });
+    if (count > 0 && count < static_cast<std::ptrdiff_t>(lists.size()))
+    {
+      throw Failed{ std::string("The array of ") + Particles::Names[i] +
+        " is on some of the ranks with points alone: give it to all." };
+    }
   }
 }
 }
@@ -201,41 +226,27 @@ void MatchArrays(Ranks& ranks, Particles& particles)
         array = points > 0 && array ? Widen(array) : nullptr;
       }
     });
-  const std::vector<std::vector<std::string>> lists = ShareDescriptions(ranks, particles);
-  const std::vector<std::string> own = Describe(particles);
+  const std::vector<Descriptions> lists = ShareDescriptions(ranks, particles);
+  const Descriptions own = Describe(particles);
   const std::vector<Array> arrays = particles.Passed;
-  const size_t numbers = own.size() - arrays.size();
-  if (lists.empty())
-  {
-    return;
-  }
-  const auto has = [](const std::vector<std::string>& list, const std::string& text)
-  { return std::find(list.begin(), list.end(), text) != list.end(); };
-  particles.Passed.clear();
   const bool lacks = particles.Count() == 0;
+  CheckNumbers(lists);
+  particles.Passed.clear();
   if (lacks)
   {
     particles.Attributes->Initialize();
   }
-  for (const auto& list : lists)
+  for (const std::string& text : lists.empty() ? Descriptions() : lists.front())
   {
-    for (const std::string& text : list)
+    const bool isEverywhere = std::all_of(
+      lists.begin(), lists.end(), [&text](const Descriptions& list) { return Find(list, text) != list.end(); });
+    if (isEverywhere && lacks)
     {
-      const bool isEverywhere = std::all_of(
-        lists.begin(), lists.end(), [&](const std::vector<std::string>& other) { return has(other, text); });
-      if (!isEverywhere && text[0] == 'n')
-      {
-        throw Failed{ "The array of " + text.substr(text.rfind(' ') + 1) +
-          " is on some of the ranks with points alone: give it to all." };
-      }
-      if (isEverywhere && &list == &lists.front() && lacks)
-      {
-        AddDescribed(text, particles);
-      }
-      else if (isEverywhere && &list == &lists.front() && text[0] == 'p')
-      {
-        particles.Passed.push_back(arrays[std::find(own.begin(), own.end(), text) - own.begin() - numbers]);
-      }
+      AddDescribed(text, particles);
+    }
+    else if (isEverywhere && text[1] == 'p')
+    {
+      particles.Passed.push_back(arrays[Find(own, text) - own.end() + arrays.size()]);
     }
   }
 }

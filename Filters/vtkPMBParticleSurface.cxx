@@ -8,7 +8,6 @@
 #include "vtkFloatArray.h"
 #include "vtkImageData.h"
 #include "vtkInformation.h"
-#include "vtkInformationIntegerRequestKey.h"
 #include "vtkInformationVector.h"
 #include "vtkMultiProcessController.h"
 #include "vtkObjectFactory.h"
@@ -193,7 +192,8 @@ public:
   void Run(vtkPMBParticleSurface* filter, Ranks& ranks, vtkInformationVector** inputVector, vtkPolyData* output,
     vtkImageData* image);
 
-  std::atomic<int> Depth{ 0 }; // executions that have started and not ended: of all blocks, and of one
+  vtkNew<vtkInformation> Piece; // that is asked for
+  std::atomic<int> Depth{ 0 };  // executions that have started and not ended: of all blocks, and of one
 
 private:
   // Makes the core's objects for so many threads, unless they exist.
@@ -489,8 +489,6 @@ int vtkPMBParticleSurface::RequestInformation(
   const int extent[6] = { 0, this->ComputeImage ? last[0] - 1 : -1, 0, this->ComputeImage ? last[1] - 1 : -1, 0,
     this->ComputeImage ? last[2] - 1 : -1 };
   image->Set(Pipeline::WHOLE_EXTENT(), extent, 6);
-  image->Set(vtkAlgorithm::CAN_PRODUCE_SUB_EXTENT(), 1);
-  image->Set(vtkExtentTranslator::UPDATE_SPLIT_MODE(), vtkExtentTranslator::Z_SLAB_MODE);
   vtkDataObject::SetPointDataActiveScalarInfo(image, VTK_FLOAT, 1);
   return 1;
 }
@@ -508,7 +506,7 @@ int vtkPMBParticleSurface::RequestUpdateExtent(
     other->CopyEntry(from, Pipeline::UPDATE_PIECE_NUMBER());
     other->CopyEntry(from, Pipeline::UPDATE_NUMBER_OF_PIECES());
     other->CopyEntry(from, Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS());
-    if (!asksImage)
+    if (!asksImage && other->Has(Pipeline::WHOLE_EXTENT()))
     {
       other->Set(Pipeline::UPDATE_EXTENT(), other->Get(Pipeline::WHOLE_EXTENT()), 6);
     }
@@ -531,7 +529,7 @@ int vtkPMBParticleSurface::RequestData(
   {
     if (this->ComputeImage)
     {
-      image->SetExtent(outputVector->GetInformationObject(1)->Get(Pipeline::UPDATE_EXTENT()));
+      this->SetImageExtent(ranks.Rank(), ranks.Count(), outputVector->GetInformationObject(1), image);
     }
     this->Kept->Run(this, ranks, inputVector, output, image);
   }
@@ -554,12 +552,26 @@ int vtkPMBParticleSurface::RequestData(
     image->Initialize();
     vtkErrorMacro(<< error);
   }
-  if (this->ComputeImage) // also then: the pipeline shall not execute again for the other output
+  if (this->ComputeImage) // the pipeline shall not execute again for a part that another rank has, or that is refused
   {
     image->GetInformation()->Set(
       vtkDataObject::ALL_PIECES_EXTENT(), outputVector->GetInformationObject(1)->Get(Pipeline::WHOLE_EXTENT()), 6);
   }
   return 1; // also then: the output is valid, if empty, and VTK would only add a second message
+}
+
+void vtkPMBParticleSurface::SetImageExtent(int piece, int pieces, vtkInformation* outInfo, vtkImageData* image)
+{
+  int own[6], more[6], *whole = outInfo->Get(Pipeline::WHOLE_EXTENT());
+  const int ghosts = pieces > 1 ? outInfo->Get(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS()) : 0;
+  vtkNew<vtkExtentTranslator> translator;
+  translator->PieceToExtentThreadSafe(piece, pieces, 0, whole, own, vtkExtentTranslator::Z_SLAB_MODE, 0);
+  translator->PieceToExtentThreadSafe(piece, pieces, ghosts, whole, more, vtkExtentTranslator::Z_SLAB_MODE, 0);
+  image->SetExtent(more);
+  if (ghosts > 0)
+  {
+    image->GenerateGhostArray(own);
+  }
 }
 
 vtkMultiProcessController* vtkPMBParticleSurface::FindRanks(vtkInformation* outInfo)
@@ -589,12 +601,22 @@ bool vtkPMBParticleSurface::HasImageBounds() const
 
 void vtkPMBParticleSurface::NoteStart()
 {
-  ++this->Kept->Depth;
+  if (this->Kept->Depth++ == 0)
+  {
+    this->Kept->Piece->CopyEntry(this->GetOutputInformation(0), Pipeline::UPDATE_PIECE_NUMBER());
+    this->Kept->Piece->CopyEntry(this->GetOutputInformation(0), Pipeline::UPDATE_NUMBER_OF_PIECES());
+  }
 }
 
+// Where one output is an image VTK forgets the piece while it executes block by block, and would execute for it again.
 void vtkPMBParticleSurface::NoteEnd()
 {
-  --this->Kept->Depth;
+  const bool ends = --this->Kept->Depth == 0;
+  for (int port = 0; ends && port < 2; ++port)
+  {
+    this->GetOutputInformation(port)->CopyEntry(this->Kept->Piece, Pipeline::UPDATE_PIECE_NUMBER());
+    this->GetOutputInformation(port)->CopyEntry(this->Kept->Piece, Pipeline::UPDATE_NUMBER_OF_PIECES());
+  }
 }
 
 void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)

@@ -36,6 +36,7 @@
 #include <memory> // For std::unique_ptr
 
 VTK_ABI_NAMESPACE_BEGIN
+class vtkImageData;
 class vtkMultiProcessController;
 
 class VTKPMBCONTOUR_EXPORT vtkPMBParticleSurface : public vtkPolyDataAlgorithm
@@ -206,6 +207,8 @@ private:
 
   // The controller of the ranks that make the surface together; null: this process is alone, or the block is.
   vtkMultiProcessController* FindRanks(vtkInformation* outInfo);
+  // Sets the part of the image that a rank makes, with ghost cells if they are asked for.
+  void SetImageExtent(int piece, int pieces, vtkInformation* outInfo, vtkImageData* image);
   bool HasImageBounds() const;
   // VTK executes an algorithm on composite input as a whole, and in that on each block.
   void NoteStart();

@@ -210,8 +210,11 @@ def blocks(world):
     data = vtkMultiBlockDataSet()
     data.SetNumberOfBlocks(world.size)
     data.SetBlock(world.rank, part(fluid(500), numpy.arange(500)))
-    filter_ = surface_filter(data, {})
-    filter_.UpdatePiece(world.rank, world.size, 0)
+    filter_, runs = surface_filter(data, {}), []
+    filter_.AddObserver("StartEvent", lambda *_: runs.append(1))
+    for _ in range(2):
+        filter_.UpdatePiece(world.rank, world.size, 0)
+    equal(len(runs), 2, "executions, of all blocks and of one")
     mesh = filter_.GetOutputDataObject(0).GetBlock(world.rank)
     check_mesh(mesh, [numpy.nan] * 3, [numpy.nan] * 3, strict=True)
     equal(set(world.allgather(counts(mesh))), {counts(mesh)}, "the same surface on all ranks")
