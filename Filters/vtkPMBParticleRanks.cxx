@@ -365,11 +365,14 @@ std::vector<double> FindDistances(vtkPoints* points, const std::vector<double>& 
 }
 }
 
-double FindRadius(const Ranks& ranks, vtkDataArray* positions)
+double FindRadius(Ranks& ranks, vtkDataArray* positions)
 {
-  const vtkSmartPointer<vtkPoints> points = FindFinite(positions);
+  vtkSmartPointer<vtkPoints> points;
+  std::vector<double> mine;
+  ranks.Together([&] { points = FindFinite(positions); });
   const std::vector<double> samples = ChooseSamples(ranks, points);
-  const std::vector<std::vector<double>> distances = ranks.Share(FindDistances(points, samples));
+  ranks.Together([&] { mine = FindDistances(points, samples); });
+  const std::vector<std::vector<double>> distances = ranks.Share(mine);
   std::vector<double> least;
   for (size_t n = 0; n < samples.size() / 3; ++n)
   {

@@ -71,7 +71,7 @@ void MatchArrays(Ranks& ranks, Particles& particles);
 double FindMean(const Ranks& ranks, vtkDataArray* array);
 
 // Half the median distance to the nearest other place, of some 1000 points; 0 if all are in one place.
-double FindRadius(const Ranks& ranks, vtkDataArray* positions);
+double FindRadius(Ranks& ranks, vtkDataArray* positions);
 
 // Cuts the cloud into slabs along z, one per rank, with about as many particles each: sets where this rank's begins and ends.
 void CutSlabs(Ranks& ranks, const Particles& particles, pmb_particle_request& request);

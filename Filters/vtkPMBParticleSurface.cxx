@@ -201,7 +201,7 @@ private:
   // Reads the points and the arrays to process.
   static void Read(vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, Particles& particles);
   // The request but for `whole`; checks the settings.
-  pmb_particle_request MakeRequest(vtkPMBParticleSurface* filter, const Ranks& ranks, const Particles& particles);
+  pmb_particle_request MakeRequest(vtkPMBParticleSurface* filter, Ranks& ranks, const Particles& particles);
   // Throws what a call of the core ended with.
   void Check(vtkPMBParticleSurface* filter, pmb_status status);
   // Finds the bounds of the particles of all ranks.
@@ -260,7 +260,7 @@ void vtkPMBParticleSurface::Internals::Read(
 }
 
 pmb_particle_request vtkPMBParticleSurface::Internals::MakeRequest(
-  vtkPMBParticleSurface* filter, const Ranks& ranks, const Particles& particles)
+  vtkPMBParticleSurface* filter, Ranks& ranks, const Particles& particles)
 {
   vtkDataArray* radii = particles.Numbers[Particles::RADIUS];
   double radius = filter->Radius;
@@ -529,7 +529,8 @@ int vtkPMBParticleSurface::RequestData(
   {
     if (this->ComputeImage)
     {
-      this->SetImageExtent(ranks.Rank(), ranks.Count(), outputVector->GetInformationObject(1), image);
+      vtkInformation* outInfo = outputVector->GetInformationObject(1);
+      ranks.Together([&] { this->SetImageExtent(ranks.Rank(), ranks.Count(), outInfo, image); });
     }
     this->Kept->Run(this, ranks, inputVector, output, image);
   }
