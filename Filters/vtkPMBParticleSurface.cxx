@@ -3,32 +3,30 @@
 #include "vtkPMBParticleSurface.h"
 
 #include "vtkCellArray.h"
-#include "vtkDataArray.h"
-#include "vtkDataSetAttributes.h"
-#include "vtkDoubleArray.h"
+#include "vtkCommand.h"
+#include "vtkExtentTranslator.h"
 #include "vtkFloatArray.h"
-#include "vtkIdList.h"
+#include "vtkImageData.h"
 #include "vtkInformation.h"
 #include "vtkInformationVector.h"
+#include "vtkMultiProcessController.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBContourContexts.h"
 #include "vtkPMBContourOutput.h"
 #include "vtkPMBContourProgress.h"
-#include "vtkPointData.h"
+#include "vtkPMBParticleRanks.h"
 #include "vtkPointSet.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkSmartPointer.h"
-#include "vtkStaticPointLocator.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
 #include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
-#include "vtkUnsignedCharArray.h"
-
-#include "particles/pmb_particles.h"
 
 #include <algorithm>
-#include <cmath>
+#include <atomic>
+#include <iterator>
+#include <limits>
 #include <new>
 #include <sstream>
 #include <string>
@@ -38,87 +36,24 @@ VTK_ABI_NAMESPACE_BEGIN
 vtkStandardNewMacro(vtkPMBParticleSurface);
 
 using vtkPMBContour::Failed;
+using vtkPMBContour::Particles;
+using vtkPMBContour::Ranks;
+using Pipeline = vtkStreamingDemandDrivenPipeline;
+using Steps = vtkPMBContour::Progress;
 
 namespace
 {
-// The optional arrays, by their index for SetInputArrayToProcess().
-const char* const ArrayNames[] = { "radius", "mass", "density", "weight" };
-enum
-{
-  RADIUS,
-  MASS,
-  DENSITY,
-  WEIGHT,
-  ARRAYS
-};
+using CoreParticles = std::unique_ptr<pmb_particles, decltype(&pmb_particles_destroy)>;
 
-// Numbers of the points as the core takes them.
-class Numbers
-{
-public:
-  // kept: the points to take; null: all.
-  void Set(vtkDataArray* array, vtkIdList* kept)
-  {
-    this->Array = array;
-    if (kept)
-    {
-      this->Array.TakeReference(array->NewInstance());
-      this->Array->SetNumberOfComponents(array->GetNumberOfComponents());
-      this->Array->SetNumberOfTuples(kept->GetNumberOfIds());
-      array->GetTuples(kept, this->Array);
-    }
-    const int type = this->Array->GetDataType();
-    if ((type != VTK_FLOAT && type != VTK_DOUBLE) || !this->Array->HasStandardMemoryLayout())
-    {
-      auto copy = vtkSmartPointer<vtkDoubleArray>::New();
-      copy->DeepCopy(this->Array);
-      this->Array = copy;
-    }
-  }
-
-  pmb_particle_array Get() const
-  {
-    pmb_particle_array numbers = {};
-    if (this->Array)
-    {
-      numbers.values = this->Array->GetVoidPointer(0);
-      numbers.type = this->Array->GetDataType() == VTK_FLOAT ? PMB_FLOAT32 : PMB_FLOAT64;
-      numbers.count = this->Array->GetNumberOfTuples();
-    }
-    return numbers;
-  }
-
-  vtkDataArray* GetArray() const { return this->Array; }
-
-private:
-  vtkSmartPointer<vtkDataArray> Array;
-};
-
-// Point arrays for the core to interpolate to the surface.
+// The point arrays that the core interpolates to the surface.
 class PassedArrays
 {
 public:
-  // The numeric arrays of the input, but ids, ghost types, and the one whose name the output itself gives.
-  void Select(vtkPointSet* input, vtkIdList* kept, const char* taken)
-  {
-    vtkPointData* data = input->GetPointData();
-    for (int i = 0; i < data->GetNumberOfArrays(); ++i)
-    {
-      vtkDataArray* array = data->GetArray(i);
-      const char* name = array ? array->GetName() : nullptr;
-      const bool fits = array && array->GetNumberOfTuples() >= input->GetNumberOfPoints() &&
-        array->GetNumberOfComponents() > 0 && array != data->GetGlobalIds() && array != data->GetPedigreeIds();
-      if (fits && (!name || (name != std::string(taken) && name != std::string(data->GhostArrayName()))))
-      {
-        this->Add(array, kept);
-      }
-    }
-  }
-
   // Makes the arrays of n points, and tells the core.
-  void Prepare(vtkIdType n, vtkPMBContour::OutputMemory& memory, bool onGPU, pmb_mesh& mesh)
+  void Prepare(
+    const Particles& particles, vtkIdType n, vtkPMBContour::OutputMemory& memory, bool onGPU, pmb_mesh& mesh)
   {
-    for (vtkDataArray* array : this->From)
+    for (vtkDataArray* array : particles.Passed)
     {
       const vtkPMBContour::Memory from = vtkPMBContour::FindMemory(array);
       this->To.push_back(vtkPMBContour::NewLike(array, n, &memory, onGPU));
@@ -129,132 +64,28 @@ public:
     mesh.attribute_count = n > 0 ? static_cast<int64_t>(this->Attributes.size()) : 0;
   }
 
-  void Finish(vtkPointData* from, vtkPointData* to)
+  void Finish(const Particles& particles, vtkPointData* to)
   {
     for (vtkDataArray* array : this->To)
     {
       to->AddArray(array);
     }
-    vtkPMBContour::CopyActiveAttributes(from, to);
+    vtkPMBContour::CopyActiveAttributes(particles.Attributes, to);
   }
 
 private:
-  void Add(vtkDataArray* array, vtkIdList* kept)
-  {
-    vtkSmartPointer<vtkDataArray> source = array;
-    if (kept)
-    {
-      source = vtkPMBContour::NewLike(array, kept->GetNumberOfIds(), nullptr, /*pinned=*/false);
-      array->GetTuples(kept, source);
-    }
-    else if (!vtkPMBContour::FindMemory(array).Samples)
-    {
-      source = vtkPMBContour::CopyToMemory(array, -1, [](double) {});
-    }
-    this->From.push_back(source);
-  }
-
-  std::vector<vtkSmartPointer<vtkDataArray>> From, To;
+  std::vector<vtkSmartPointer<vtkDataArray>> To;
   std::vector<pmb_attribute> Attributes;
 };
-
-// The points that are no ghosts; null: all.
-vtkSmartPointer<vtkIdList> FindOwnPoints(vtkPointSet* input)
-{
-  const vtkUnsignedCharArray* ghosts = input->GetPointGhostArray();
-  const unsigned char left = vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT;
-  vtkSmartPointer<vtkIdList> own;
-  if (ghosts)
-  {
-    own = vtkSmartPointer<vtkIdList>::New();
-    for (vtkIdType i = 0; i < input->GetNumberOfPoints(); ++i)
-    {
-      if (!(ghosts->GetValue(i) & left))
-      {
-        own->InsertNextId(i);
-      }
-    }
-  }
-  return own;
-}
-
-// The mean of the positive, finite values; 0 if there is none.
-double FindMean(vtkDataArray* array)
-{
-  double sum = 0.0;
-  vtkIdType count = 0;
-  for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
-  {
-    const double value = array->GetComponent(i, 0);
-    if (value > 0 && std::isfinite(value))
-    {
-      sum += value;
-      ++count;
-    }
-  }
-  return count > 0 ? sum / count : 0.0;
-}
-
-// Half the median distance to the nearest other place, of some 1000 points; 0 if all are in one place.
-double FindRadius(vtkDataArray* positions)
-{
-  const vtkIdType most = 1000;
-  vtkNew<vtkPoints> points;
-  points->SetDataTypeToDouble();
-  for (vtkIdType i = 0; i < positions->GetNumberOfTuples(); ++i)
-  {
-    double p[3];
-    positions->GetTuple(i, p);
-    if (std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]))
-    {
-      points->InsertNextPoint(p);
-    }
-  }
-  const vtkIdType count = points->GetNumberOfPoints();
-  if (count < 2)
-  {
-    return 0.0;
-  }
-  vtkNew<vtkPolyData> cloud;
-  cloud->SetPoints(points);
-  vtkNew<vtkStaticPointLocator> locator;
-  locator->SetDataSet(cloud);
-  locator->BuildLocator();
-  std::vector<double> distances;
-  vtkNew<vtkIdList> near;
-  for (vtkIdType n = 0; n < std::min(count, most); ++n)
-  {
-    const vtkIdType i = n * count / std::min(count, most);
-    double p[3], q[3];
-    points->GetPoint(i, p);
-    locator->FindClosestNPoints(8, p, near); // some may be at the same place
-    for (vtkIdType k = 0; k < near->GetNumberOfIds(); ++k)
-    {
-      points->GetPoint(near->GetId(k), q);
-      const double distance = std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
-      if (distance > 0)
-      {
-        distances.push_back(distance);
-        break;
-      }
-    }
-  }
-  if (distances.empty())
-  {
-    return 0.0;
-  }
-  std::nth_element(distances.begin(), distances.begin() + distances.size() / 2, distances.end());
-  return distances[distances.size() / 2] / 2;
-}
 
 // What a surface is made from and where it goes.
 struct Job
 {
+  Steps& Progress;
   const pmb_particle_request& Request;
   bool Normals;
-  PassedArrays& Passed;
+  const Particles& From;
   vtkPMBContour::OutputMemory& Memory; // of the output before
-  vtkPointSet* Input;
   vtkPolyData* Output;
   pmb_particle_sizes Sizes;
 };
@@ -264,6 +95,7 @@ template <typename Ids>
 pmb_status Emit(const vtkPMBContour::Context& context, Job& job)
 {
   const pmb_particle_sizes& sizes = job.Sizes;
+  PassedArrays passed;
   vtkNew<vtkFloatArray> places, directions;
   vtkNew<Ids> ids, offsets;
   double pointRanges[8], normalRanges[8];
@@ -289,7 +121,7 @@ pmb_status Emit(const vtkPMBContour::Context& context, Job& job)
     mesh.normals = directions->GetPointer(0);
     mesh.normal_ranges = normalRanges;
   }
-  job.Passed.Prepare(sizes.points, job.Memory, context.OnGPU, mesh);
+  passed.Prepare(job.From, sizes.points, job.Memory, context.OnGPU, mesh);
   job.Memory.Close(); // before anything new is written
   const pmb_status status = pmb_particles_emit(context.Particles.get(), &mesh);
   if (status != PMB_OK)
@@ -306,7 +138,7 @@ pmb_status Emit(const vtkPMBContour::Context& context, Job& job)
   {
     job.Output->GetPointData()->SetNormals(directions);
   }
-  job.Passed.Finish(job.Input->GetPointData(), job.Output->GetPointData());
+  passed.Finish(job.From, job.Output->GetPointData());
   return vtkPMBContour::KeepRanges(context.Get(), pointRanges, normalRanges, directions, nullptr, job.Output);
 }
 
@@ -326,14 +158,37 @@ void CheckSettings(vtkPMBParticleSurface* filter)
   }
 }
 
-// Counts and emits, with progress.
-pmb_status Extract(vtkAlgorithm* filter, vtkPMBContour::Context& context, Job& job)
+// Tells the core where the numbers of the particles are.
+void SetArrays(const Particles& particles, pmb_particle_request& request)
 {
-  using Steps = vtkPMBContour::Progress;
-  Steps steps(filter, Steps::EMIT);
-  const auto endHook = [](pmb_context* used) { pmb_set_progress(used, nullptr, nullptr); };
-  const std::unique_ptr<pmb_context, decltype(endHook)> hooked(context.Get(), endHook);
-  pmb_set_progress(context.Get(), Steps::Hook, &steps);
+  request.positions = vtkPMBContour::ToCore(particles.Positions);
+  request.radii = vtkPMBContour::ToCore(particles.Numbers[Particles::RADIUS]);
+  request.masses = vtkPMBContour::ToCore(particles.Numbers[Particles::MASS]);
+  request.densities = vtkPMBContour::ToCore(particles.Numbers[Particles::DENSITY]);
+  request.weights = vtkPMBContour::ToCore(particles.Numbers[Particles::WEIGHT]);
+}
+
+// The core reports progress while this lives.
+class Hook
+{
+public:
+  Hook(pmb_context* context, Steps& steps)
+    : Context(context)
+  {
+    pmb_set_progress(context, Steps::Hook, &steps);
+  }
+  ~Hook() { pmb_set_progress(this->Context, nullptr, nullptr); }
+  Hook(const Hook&) = delete;
+  void operator=(const Hook&) = delete;
+
+private:
+  pmb_context* Context;
+};
+
+// Makes the core's object, unless it exists; counts and emits.
+pmb_status CountAndEmit(vtkPMBContour::Context& context, Job& job)
+{
+  const Hook hook(context.Get(), job.Progress);
   if (!context.Particles)
   {
     pmb_particles* particles = nullptr;
@@ -346,13 +201,13 @@ pmb_status Extract(vtkAlgorithm* filter, vtkPMBContour::Context& context, Job& j
   }
   job.Sizes = {};
   job.Sizes.struct_size = sizeof(job.Sizes);
-  steps.Begin(Steps::COUNT);
+  job.Progress.Begin(Steps::COUNT);
   const pmb_status status = pmb_particles_count(context.Particles.get(), &job.Request, &job.Sizes);
   if (status != PMB_OK)
   {
     return status;
   }
-  steps.Begin(Steps::EMIT);
+  job.Progress.Begin(Steps::EMIT);
   const bool wide = job.Sizes.points > VTK_INT_MAX || job.Sizes.triangles > VTK_INT_MAX / 3;
   return wide ? Emit<vtkTypeInt64Array>(context, job) : Emit<vtkTypeInt32Array>(context, job);
 }
@@ -361,19 +216,41 @@ pmb_status Extract(vtkAlgorithm* filter, vtkPMBContour::Context& context, Job& j
 class vtkPMBParticleSurface::Internals
 {
 public:
-  // Makes the surface. Throws Failed, Aborted, std::bad_alloc.
-  void Run(vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, vtkPolyData* output);
+  // Makes this rank's part of the surface and, if it is wanted, of the image, whose extent is set. Throws Failed, Aborted,
+  // std::bad_alloc.
+  void Run(vtkPMBParticleSurface* filter, Ranks& ranks, vtkInformationVector** inputVector, vtkPolyData* output,
+    vtkImageData* image);
 
   vtkPMBContour::OutputMemory Memory;
+  vtkNew<vtkInformation> Piece; // that is asked for
+  std::atomic<int> Depth{ 0 };  // executions that have started and not ended: of all blocks, and of one
 
 private:
   // Makes the surface on the device that is wanted, or on the CPU where a GPU gives up. Returns the core's status, and its
   // error.
   pmb_status RunOnDevice(vtkPMBParticleSurface* filter, Job& job, std::string& error);
-  // The radius to use. Throws Failed if there is none.
-  static double ChooseRadius(vtkPMBParticleSurface* filter, const Numbers& positions, const Numbers& radii);
+  // Makes the core's objects for bounds and image, on the CPU with so many threads, unless they exist.
+  void Prepare(int threads);
+  // Reads the points and the arrays to process.
+  static void Read(vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, Particles& particles);
+  // The request but for `whole`; checks the settings.
+  pmb_particle_request MakeRequest(vtkPMBParticleSurface* filter, Ranks& ranks, const Particles& particles);
+  // Throws what a call of the core ended with.
+  static void Check(vtkPMBParticleSurface* filter, pmb_status status, const std::string& error);
+  void Check(vtkPMBParticleSurface* filter, pmb_status status)
+  {
+    Check(filter, status, pmb_error(this->Context.get()));
+  }
+  // Finds the bounds of the particles of all ranks.
+  void FindWhole(vtkPMBParticleSurface* filter, Ranks& ranks, const pmb_particle_request& request);
+  void FillImage(vtkPMBParticleSurface* filter, Ranks& ranks, Steps& steps, Particles particles,
+    pmb_particle_request request, vtkImageData* image);
 
   const std::shared_ptr<vtkPMBContour::Contexts> Contexts = std::make_shared<vtkPMBContour::Contexts>();
+  vtkPMBContour::CoreContext Context{ nullptr, pmb_destroy };
+  CoreParticles Core{ nullptr, pmb_particles_destroy };
+  pmb_particle_bounds Whole = {}; // of the particles of all ranks
+  int Threads = 0;
 };
 
 pmb_status vtkPMBParticleSurface::Internals::RunOnDevice(vtkPMBParticleSurface* filter, Job& job, std::string& error)
@@ -381,6 +258,10 @@ pmb_status vtkPMBParticleSurface::Internals::RunOnDevice(vtkPMBParticleSurface* 
   const vtkPMBContour::Binding none; // there is no volume
   vtkPMBContour::DeviceSettings wanted = { filter->Device, filter->DeviceIndex, filter->DeviceMemoryLimit,
     filter->NumberOfThreads };
+  if (job.Request.whole) // a part, which the CPU makes
+  {
+    wanted.Device = vtkPMBContourFilter::CPU;
+  }
   const auto end = [](vtkPMBContour::Contexts* contexts) { contexts->End(/*complete=*/true); };
   this->Contexts->Begin();
   const std::unique_ptr<vtkPMBContour::Contexts, decltype(end)> ended(this->Contexts.get(), end);
@@ -388,7 +269,7 @@ pmb_status vtkPMBParticleSurface::Internals::RunOnDevice(vtkPMBParticleSurface* 
   for (;;)
   {
     std::string warning = context.Prepare(wanted, none);
-    const pmb_status status = Extract(filter, context, job);
+    const pmb_status status = CountAndEmit(context, job);
     error = status == PMB_OK ? std::string() : pmb_error(context.Get());
     const bool tryCPU =
       context.OnGPU && (status == PMB_OUT_OF_MEMORY || status == PMB_UNAVAILABLE || status == PMB_INTERNAL);
@@ -409,13 +290,59 @@ pmb_status vtkPMBParticleSurface::Internals::RunOnDevice(vtkPMBParticleSurface* 
   }
 }
 
-double vtkPMBParticleSurface::Internals::ChooseRadius(
-  vtkPMBParticleSurface* filter, const Numbers& positions, const Numbers& radii)
+void vtkPMBParticleSurface::Internals::Prepare(int threads)
 {
+  if (this->Core && this->Threads == threads)
+  {
+    return;
+  }
+  pmb_options options = {};
+  options.struct_size = sizeof(options);
+  options.device = PMB_DEVICE_CPU;
+  options.threads = threads;
+  pmb_context* context = nullptr;
+  pmb_particles* particles = nullptr;
+  this->Core.reset();
+  if (pmb_create(&options, &context) != PMB_OK)
+  {
+    throw Failed{ pmb_error(nullptr) };
+  }
+  this->Context.reset(context);
+  if (pmb_particles_create(context, &particles) != PMB_OK)
+  {
+    throw Failed{ pmb_error(context) };
+  }
+  this->Core.reset(particles);
+  this->Threads = threads;
+}
+
+void vtkPMBParticleSurface::Internals::Read(
+  vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, Particles& particles)
+{
+  vtkDataArray* numbers[Particles::NUMBERS];
+  for (int i = 0; i < Particles::NUMBERS; ++i)
+  {
+    int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
+    numbers[i] = filter->GetInputArrayToProcess(i, inputVector, association);
+    if (numbers[i] &&
+      (numbers[i]->GetNumberOfComponents() != 1 || association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
+    {
+      throw Failed{ std::string("The array of ") + Particles::Names[i] +
+        " must be a point array with one component: choose another array, or None." };
+    }
+  }
+  particles.Read(vtkPointSet::GetData(inputVector[0]), numbers);
+}
+
+pmb_particle_request vtkPMBParticleSurface::Internals::MakeRequest(
+  vtkPMBParticleSurface* filter, Ranks& ranks, const Particles& particles)
+{
+  vtkDataArray* radii = particles.Numbers[Particles::RADIUS];
   double radius = filter->Radius;
+  CheckSettings(filter);
   if (radius == 0)
   {
-    radius = radii.GetArray() ? FindMean(radii.GetArray()) : FindRadius(positions.GetArray());
+    radius = radii ? vtkPMBContour::FindMean(ranks, radii) : vtkPMBContour::FindRadius(ranks, particles.Positions);
   }
   if (radius == 0)
   {
@@ -423,53 +350,26 @@ double vtkPMBParticleSurface::Internals::ChooseRadius(
       "No radius can be found from the points, because no two of them are at different places: set Radius."
     };
   }
-  return radius;
-}
-
-void vtkPMBParticleSurface::Internals::Run(
-  vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, vtkPolyData* output)
-{
-  vtkPointSet* input = vtkPointSet::GetData(inputVector[0]);
-  const vtkSmartPointer<vtkIdList> own = FindOwnPoints(input);
-  Numbers positions, arrays[ARRAYS];
-  positions.Set(input->GetPoints()->GetData(), own);
-  for (int i = 0; i < ARRAYS; ++i)
-  {
-    int association = vtkDataObject::FIELD_ASSOCIATION_POINTS;
-    vtkDataArray* array = filter->GetInputArrayToProcess(i, inputVector, association);
-    if (array && (array->GetNumberOfComponents() != 1 || association != vtkDataObject::FIELD_ASSOCIATION_POINTS))
-    {
-      throw Failed{ std::string("The array of ") + ArrayNames[i] +
-        " must be a point array with one component: choose another array, or None." };
-    }
-    if (array)
-    {
-      arrays[i].Set(array, own);
-    }
-  }
-  CheckSettings(filter);
-  filter->UsedRadius = ChooseRadius(filter, positions, arrays[RADIUS]);
+  filter->UsedRadius = radius;
   pmb_particle_request request = {};
   request.struct_size = sizeof(request);
-  request.positions = positions.Get();
-  request.spacing = filter->CellSize * filter->UsedRadius;
+  request.spacing = filter->CellSize * radius;
   request.kernel = static_cast<pmb_particle_kernel>(filter->Kernel);
   request.isovalue = filter->Kernel == SPHERES ? -filter->Offset : filter->Isovalue;
-  request.radius = filter->UsedRadius;
-  request.radii = arrays[RADIUS].Get();
+  request.radius = radius;
   request.smoothing = filter->SmoothingLength;
-  request.masses = arrays[MASS].Get();
-  request.densities = arrays[DENSITY].Get();
-  request.weights = arrays[WEIGHT].Get();
   request.brick_limit = static_cast<int64_t>(filter->SampleLimit) * 1000000 / 512;
-  PassedArrays passed;
-  if (filter->PassPointArrays)
+  SetArrays(particles, request);
+  return request;
+}
+
+void vtkPMBParticleSurface::Internals::Check(
+  vtkPMBParticleSurface* filter, pmb_status status, const std::string& error)
+{
+  if (status == PMB_ABORTED)
   {
-    passed.Select(input, own, filter->ComputeNormals ? "Normals" : "");
+    throw vtkPMBContour::Aborted();
   }
-  Job job = { request, filter->ComputeNormals, passed, this->Memory, input, output, {} };
-  std::string error;
-  const pmb_status status = this->RunOnDevice(filter, job, error);
   if (status == PMB_TOO_LARGE)
   {
     std::ostringstream text;
@@ -477,13 +377,159 @@ void vtkPMBParticleSurface::Internals::Run(
          << ": raise CellSize or SampleLimit.";
     throw Failed{ text.str() };
   }
-  if (status != PMB_OK && status != PMB_ABORTED)
+  if (status != PMB_OK)
   {
     throw Failed{ error };
   }
-  if (job.Sizes.left_out > 0)
+}
+
+void vtkPMBParticleSurface::Internals::FindWhole(
+  vtkPMBParticleSurface* filter, Ranks& ranks, const pmb_particle_request& request)
+{
+  pmb_particle_bounds& whole = this->Whole;
+  whole = {};
+  whole.struct_size = sizeof(whole);
+  ranks.Together([&] { this->Check(filter, pmb_particles_find_bounds(this->Core.get(), &request, &whole)); });
+  const double* low = whole.low;
+  const double* high = whole.high;
+  for (const std::vector<double>& other :
+    ranks.Share<double>({ low[0], low[1], low[2], high[0], high[1], high[2], whole.radius, whole.reach, whole.halo }))
   {
-    vtkWarningWithObjectMacro(filter, << job.Sizes.left_out << " of " << input->GetNumberOfPoints()
+    for (int a = 0; a < 3; ++a)
+    {
+      whole.low[a] = std::min(whole.low[a], other[a]);
+      whole.high[a] = std::max(whole.high[a], other[3 + a]);
+    }
+    whole.radius = std::max(whole.radius, other[6]);
+    whole.reach = std::max(whole.reach, other[7]);
+    whole.halo = std::max(whole.halo, other[8]);
+  }
+}
+
+void vtkPMBParticleSurface::Internals::FillImage(vtkPMBParticleSurface* filter, Ranks& ranks, Steps& steps,
+  Particles particles, pmb_particle_request request, vtkImageData* image)
+{
+  const double samples = 1.0 * filter->ImageDimensions[0] * filter->ImageDimensions[1] * filter->ImageDimensions[2];
+  if (samples > filter->SampleLimit * 1e6)
+  {
+    std::ostringstream text;
+    text << "The image has " << samples << " samples, and SampleLimit allows " << filter->SampleLimit
+         << " million: lower ImageDimensions, or raise SampleLimit.";
+    throw Failed{ text.str() };
+  }
+  pmb_particle_image grid = {};
+  grid.struct_size = sizeof(grid);
+  const int* extent = image->GetExtent();
+  for (int a = 0; a < 3; ++a)
+  {
+    const int last = filter->ImageDimensions[a] - 1;
+    // Beyond the kernels' reach: contours of the image are closed.
+    double low = (this->Whole.low[a] - this->Whole.reach - 1) * request.spacing;
+    double high = (this->Whole.high[a] + this->Whole.reach + 2) * request.spacing;
+    if (filter->HasImageBounds())
+    {
+      low = filter->ImageBounds[2 * a];
+      high = filter->ImageBounds[2 * a + 1];
+    }
+    grid.origin[a] = last > 0 ? low : (low + high) / 2;
+    grid.spacing[a] = last > 0 && low < high ? (high - low) / last : request.spacing;
+    grid.first[a] = extent[2 * a];
+    grid.dims[a] = extent[2 * a + 1] - extent[2 * a] + 1;
+  }
+  const bool isEmpty = grid.dims[0] < 1 || grid.dims[1] < 1 || grid.dims[2] < 1;
+  const double cell = grid.spacing[2] / request.spacing,
+               first = grid.origin[2] / request.spacing + grid.first[2] * cell;
+  if (ranks.Count() > 1)
+  {
+    const double none = std::numeric_limits<double>::infinity(), halo = this->Whole.halo;
+    vtkPMBContour::Distribute(ranks, particles, request.spacing, isEmpty ? none : std::floor(first) - halo,
+      isEmpty ? -none : first + (grid.dims[2] - 1) * cell + halo);
+    SetArrays(particles, request);
+  }
+  ranks.Together(
+    [&]
+    {
+      vtkNew<vtkFloatArray> values;
+      values->SetName("Potential");
+      vtkPMBContour::Allocate(values, isEmpty ? 0 : grid.dims[0] * grid.dims[1] * grid.dims[2]);
+      grid.values = values->GetPointer(0);
+      image->SetOrigin(grid.origin);
+      image->SetSpacing(grid.spacing);
+      image->GetPointData()->SetScalars(values);
+      request.whole = &this->Whole;
+      const Hook hook(this->Context.get(), steps);
+      steps.Begin(Steps::COPY);
+      this->Check(filter, isEmpty ? PMB_OK : pmb_particles_sample(this->Core.get(), &request, &grid));
+    });
+}
+
+void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks& ranks,
+  vtkInformationVector** inputVector, vtkPolyData* output, vtkImageData* image)
+{
+  vtkPointSet* input = vtkPointSet::GetData(inputVector[0]);
+  const vtkIdType points = input ? input->GetNumberOfPoints() : 0;
+  Particles particles;
+  ranks.Together(
+    [&]
+    {
+      if (ranks.Count() > 1 || filter->ComputeImage)
+      {
+        this->Prepare(filter->NumberOfThreads);
+      }
+      if (points > 0)
+      {
+        Read(filter, inputVector, particles);
+      }
+      if (points > 0 && filter->PassPointArrays)
+      {
+        particles.ReadPassed(input, filter->ComputeNormals ? "Normals" : "");
+      }
+    });
+  vtkIdType all = 0;
+  for (const std::vector<vtkIdType>& count : ranks.Share<vtkIdType>({ points }))
+  {
+    all += count[0];
+  }
+  if (all == 0)
+  {
+    return;
+  }
+  if (ranks.Count() > 1)
+  {
+    vtkPMBContour::MatchArrays(ranks, particles);
+  }
+  pmb_particle_request request = this->MakeRequest(filter, ranks, particles);
+  Steps steps(filter, Steps::EMIT);
+  vtkIdType leftOut = 0;
+  const bool several = ranks.Count() > 1;
+  if (several || filter->ComputeImage)
+  {
+    this->FindWhole(filter, ranks, request);
+  }
+  if (filter->ComputeImage && this->Whole.low[0] <= this->Whole.high[0])
+  {
+    this->FillImage(filter, ranks, steps, particles.WithoutPassed(), request, image);
+  }
+  if (several)
+  {
+    request.whole = &this->Whole;
+    vtkPMBContour::CutSlabs(ranks, particles, request);
+    leftOut = vtkPMBContour::Distribute(ranks, particles, request.spacing,
+      static_cast<double>(request.z_begin) - this->Whole.halo, static_cast<double>(request.z_end) + this->Whole.halo);
+    SetArrays(particles, request);
+  }
+  Job job = { steps, request, filter->ComputeNormals, particles, this->Memory, output, {} };
+  ranks.Together(
+    [&]
+    {
+      std::string error;
+      const pmb_status status = this->RunOnDevice(filter, job, error);
+      Check(filter, status, error);
+    });
+  leftOut += job.Sizes.left_out;
+  if (leftOut > 0)
+  {
+    vtkWarningWithObjectMacro(filter, << leftOut << " of " << points
                                       << " points are at a position that is not a finite number, and were left out.");
   }
 }
@@ -491,10 +537,13 @@ void vtkPMBParticleSurface::Internals::Run(
 vtkPMBParticleSurface::vtkPMBParticleSurface()
   : Kept(new Internals)
 {
-  for (int i = 0; i < ARRAYS; ++i)
+  for (int i = 0; i < Particles::NUMBERS; ++i)
   {
     this->SetInputArrayToProcess(i, 0, 0, vtkDataObject::FIELD_ASSOCIATION_POINTS, ""); // none
   }
+  this->SetNumberOfOutputPorts(2);
+  this->AddObserver(vtkCommand::StartEvent, this, &vtkPMBParticleSurface::NoteStart);
+  this->AddObserver(vtkCommand::EndEvent, this, &vtkPMBParticleSurface::NoteEnd);
 }
 
 vtkPMBParticleSurface::~vtkPMBParticleSurface() = default;
@@ -503,6 +552,49 @@ int vtkPMBParticleSurface::FillInputPortInformation(int, vtkInformation* info)
 {
   info->Set(vtkAlgorithm::INPUT_REQUIRED_DATA_TYPE(), "vtkPointSet");
   return 1;
+}
+
+int vtkPMBParticleSurface::FillOutputPortInformation(int port, vtkInformation* info)
+{
+  info->Set(vtkDataObject::DATA_TYPE_NAME(), port == 0 ? "vtkPolyData" : "vtkImageData");
+  return 1;
+}
+
+int vtkPMBParticleSurface::RequestInformation(
+  vtkInformation*, vtkInformationVector**, vtkInformationVector* outputVector)
+{
+  const int* last = this->ImageDimensions;
+  vtkInformation* image = outputVector->GetInformationObject(1);
+  const int extent[6] = { 0, this->ComputeImage ? last[0] - 1 : -1, 0, this->ComputeImage ? last[1] - 1 : -1, 0,
+    this->ComputeImage ? last[2] - 1 : -1 };
+  image->Set(Pipeline::WHOLE_EXTENT(), extent, 6);
+  vtkDataObject::SetPointDataActiveScalarInfo(image, VTK_FLOAT, 1);
+  return 1;
+}
+
+// Both outputs are made at the same time, for the same piece.
+int vtkPMBParticleSurface::RequestUpdateExtent(
+  vtkInformation* request, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
+{
+  const bool asksImage = request->Get(Pipeline::FROM_OUTPUT_PORT()) == 1;
+  vtkInformation* from = outputVector->GetInformationObject(asksImage ? 1 : 0);
+  vtkInformation* other = outputVector->GetInformationObject(asksImage ? 0 : 1);
+  vtkInformation* input = inputVector[0]->GetInformationObject(0);
+  if (this->Kept->Depth == 0) // VTK sets the pieces of blocks
+  {
+    other->CopyEntry(from, Pipeline::UPDATE_PIECE_NUMBER());
+    other->CopyEntry(from, Pipeline::UPDATE_NUMBER_OF_PIECES());
+    other->CopyEntry(from, Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS());
+    if (!asksImage && other->Has(Pipeline::WHOLE_EXTENT()))
+    {
+      other->Set(Pipeline::UPDATE_EXTENT(), other->Get(Pipeline::WHOLE_EXTENT()), 6);
+    }
+  }
+  if (asksImage && input && input->Has(Pipeline::WHOLE_EXTENT())) // of a structured grid
+  {
+    input->Set(Pipeline::UPDATE_EXTENT(), input->Get(Pipeline::WHOLE_EXTENT()), 6);
+  }
+  return this->Superclass::RequestUpdateExtent(request, inputVector, outputVector);
 }
 
 vtkTypeBool vtkPMBParticleSurface::ProcessRequest(
@@ -519,16 +611,18 @@ vtkTypeBool vtkPMBParticleSurface::ProcessRequest(
 int vtkPMBParticleSurface::RequestData(
   vtkInformation*, vtkInformationVector** inputVector, vtkInformationVector* outputVector)
 {
-  vtkPointSet* input = vtkPointSet::GetData(inputVector[0]);
   vtkPolyData* output = vtkPolyData::GetData(outputVector);
+  vtkImageData* image = vtkImageData::GetData(outputVector, 1);
+  Ranks ranks(this->FindRanks(outputVector->GetInformationObject(0)));
   std::string error;
   try
   {
-    if (input && input->GetNumberOfPoints() > 0)
+    if (this->ComputeImage)
     {
-      this->WarnOfRanks(outputVector->GetInformationObject(0));
-      this->Kept->Run(this, inputVector, output);
+      vtkInformation* outInfo = outputVector->GetInformationObject(1);
+      ranks.Together([&] { this->SetImageExtent(ranks.Rank(), ranks.Count(), outInfo, image); });
     }
+    this->Kept->Run(this, ranks, inputVector, output, image);
   }
   catch (const Failed& failed)
   {
@@ -536,6 +630,8 @@ int vtkPMBParticleSurface::RequestData(
   }
   catch (const vtkPMBContour::Aborted&)
   {
+    output->Initialize(); // another rank may have been told to stop
+    image->Initialize();
   }
   catch (const std::bad_alloc&)
   {
@@ -545,20 +641,73 @@ int vtkPMBParticleSurface::RequestData(
   if (!error.empty())
   {
     output->Initialize();
+    image->Initialize();
     vtkErrorMacro(<< error);
+  }
+  if (this->ComputeImage) // the pipeline shall not execute again for a part that another rank has, or that is refused
+  {
+    image->GetInformation()->Set(
+      vtkDataObject::ALL_PIECES_EXTENT(), outputVector->GetInformationObject(1)->Get(Pipeline::WHOLE_EXTENT()), 6);
   }
   return 1; // also then: the output is valid, if empty, and VTK would only add a second message
 }
 
-void vtkPMBParticleSurface::WarnOfRanks(vtkInformation* outInfo)
+void vtkPMBParticleSurface::SetImageExtent(int piece, int pieces, vtkInformation* outInfo, vtkImageData* image)
 {
-  using Pipeline = vtkStreamingDemandDrivenPipeline;
-  const int ranks = outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES());
-  if (ranks > 1 && outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()) == 0 && !this->HasWarned)
+  int own[6], more[6], *whole = outInfo->Get(Pipeline::WHOLE_EXTENT());
+  const int ghosts = pieces > 1 ? outInfo->Get(Pipeline::UPDATE_NUMBER_OF_GHOST_LEVELS()) : 0;
+  vtkNew<vtkExtentTranslator> translator;
+  translator->PieceToExtentThreadSafe(piece, pieces, 0, whole, own, vtkExtentTranslator::Z_SLAB_MODE, 0);
+  translator->PieceToExtentThreadSafe(piece, pieces, ghosts, whole, more, vtkExtentTranslator::Z_SLAB_MODE, 0);
+  image->SetExtent(more);
+  if (ghosts > 0)
   {
-    this->HasWarned = true;
-    vtkWarningMacro(<< "Each of " << ranks << " ranks makes a closed surface of the points that it has: "
-                    << "where points of one fluid are on several ranks, use one rank.");
+    image->GenerateGhostArray(own);
+  }
+}
+
+vtkMultiProcessController* vtkPMBParticleSurface::FindRanks(vtkInformation* outInfo)
+{
+  vtkMultiProcessController* controller = vtkMultiProcessController::GetGlobalController();
+  const bool together = controller && controller->GetNumberOfProcesses() > 1 && this->Kept->Depth <= 1 &&
+    outInfo->Get(Pipeline::UPDATE_NUMBER_OF_PIECES()) == controller->GetNumberOfProcesses() &&
+    outInfo->Get(Pipeline::UPDATE_PIECE_NUMBER()) == controller->GetLocalProcessId();
+  return together ? controller : nullptr;
+}
+
+void vtkPMBParticleSurface::SetImageDimensions(int x, int y, int z)
+{
+  const int dimensions[3] = { std::max(x, 1), std::max(y, 1), std::max(z, 1) };
+  if (!std::equal(dimensions, dimensions + 3, this->ImageDimensions))
+  {
+    std::copy_n(dimensions, 3, this->ImageDimensions);
+    this->Modified();
+  }
+}
+
+bool vtkPMBParticleSurface::HasImageBounds() const
+{
+  const double* b = this->ImageBounds;
+  return b[0] <= b[1] && b[2] <= b[3] && b[4] <= b[5];
+}
+
+void vtkPMBParticleSurface::NoteStart()
+{
+  if (this->Kept->Depth++ == 0)
+  {
+    this->Kept->Piece->CopyEntry(this->GetOutputInformation(0), Pipeline::UPDATE_PIECE_NUMBER());
+    this->Kept->Piece->CopyEntry(this->GetOutputInformation(0), Pipeline::UPDATE_NUMBER_OF_PIECES());
+  }
+}
+
+// Where one output is an image VTK forgets the piece while it executes block by block, and would execute for it again.
+void vtkPMBParticleSurface::NoteEnd()
+{
+  const bool ends = --this->Kept->Depth == 0;
+  for (int port = 0; ends && port < 2; ++port)
+  {
+    this->GetOutputInformation(port)->CopyEntry(this->Kept->Piece, Pipeline::UPDATE_PIECE_NUMBER());
+    this->GetOutputInformation(port)->CopyEntry(this->Kept->Piece, Pipeline::UPDATE_NUMBER_OF_PIECES());
   }
 }
 
@@ -577,8 +726,13 @@ void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Device: " << this->Device << "\n";
   os << indent << "Device Index: " << this->DeviceIndex << "\n";
   os << indent << "Device Memory Limit: " << this->DeviceMemoryLimit << "\n";
-  os << indent << "Number Of Threads: " << this->NumberOfThreads << "\n";
   os << indent << "Used Device: " << this->UsedDevice << "\n";
-  os << indent << "Used Radius: " << this->UsedRadius << "\n";
+  os << indent << "Number Of Threads: " << this->NumberOfThreads << "\n";
+  os << indent << "Compute Image: " << (this->ComputeImage ? "On" : "Off") << "\n";
+  os << indent << "Image Dimensions: " << this->ImageDimensions[0] << ", " << this->ImageDimensions[1] << ", "
+     << this->ImageDimensions[2] << "\n";
+  os << indent << "Image Bounds: ";
+  std::copy_n(this->ImageBounds, 6, std::ostream_iterator<double>(os, " "));
+  os << "\n" << indent << "Used Radius: " << this->UsedRadius << "\n";
 }
 VTK_ABI_NAMESPACE_END

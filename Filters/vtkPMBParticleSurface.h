@@ -13,11 +13,15 @@
  * position that is not finite, and ghost points, are left out. Point arrays are interpolated with the kernels' weights. The
  * surface is the same on all devices and for any number of threads.
  *
+ * The second output is a vtkImageData with the potential, if ComputeImage is on.
+ *
  * Arrays to process (SetInputArrayToProcess), each optional: 0: radius, 1: mass, 2: density (both of the spline), 3: weight (of
  * Gaussian and polynomial).
  *
  * @warning
- * Each piece of parallel input, and each block of composite input, gives a closed surface of its own.
+ * Several ranks (UPDATE_NUMBER_OF_PIECES is the number of processes of the global controller) make one surface together: each
+ * has the triangles of a slab of it, and all have to execute. Each block of composite input on each rank, and each piece that one
+ * process streams, gives a closed surface of its own.
  *
  * @sa
  * vtkPMBContourFilter vtkSPHInterpolator vtkGaussianSplatter
@@ -33,6 +37,9 @@
 #include <memory> // For std::unique_ptr
 
 VTK_ABI_NAMESPACE_BEGIN
+class vtkImageData;
+class vtkMultiProcessController;
+
 class VTKPMBCONTOUR_EXPORT vtkPMBParticleSurface : public vtkPolyDataAlgorithm
 {
 public:
@@ -152,6 +159,37 @@ public:
   vtkGetMacro(NumberOfThreads, int);
   ///@}
 
+  ///@{
+  /**
+   * Whether the second output is an image of the potential, for other filters; off to begin with: it is empty. The surface is a
+   * contour of it: at Isovalue, or of SPHERES, whose potential is the depth below their surface, at -Offset.
+   */
+  vtkSetMacro(ComputeImage, bool);
+  vtkGetMacro(ComputeImage, bool);
+  vtkBooleanMacro(ComputeImage, bool);
+  ///@}
+
+  ///@{
+  /**
+   * The samples of the image along x, y and z; 100 each to begin with.
+   */
+  void SetImageDimensions(int x, int y, int z);
+  void SetImageDimensions(const int dimensions[3])
+  {
+    this->SetImageDimensions(dimensions[0], dimensions[1], dimensions[2]);
+  }
+  vtkGetVector3Macro(ImageDimensions, int);
+  ///@}
+
+  ///@{
+  /**
+   * The box of the image: least and greatest x, y and z. One of a least number above the greatest, the default: the box that the
+   * kernels reach.
+   */
+  vtkSetVector6Macro(ImageBounds, double);
+  vtkGetVector6Macro(ImageBounds, double);
+  ///@}
+
   /**
    * The radius that the last execution used.
    */
@@ -164,6 +202,9 @@ protected:
   vtkTypeBool ProcessRequest(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
 
   int FillInputPortInformation(int port, vtkInformation* info) override;
+  int FillOutputPortInformation(int port, vtkInformation* info) override;
+  int RequestInformation(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
+  int RequestUpdateExtent(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
   int RequestData(vtkInformation*, vtkInformationVector**, vtkInformationVector*) override;
 
   int Kernel = SPLINE;
@@ -180,16 +221,24 @@ protected:
   double DeviceMemoryLimit = 0.0;
   int NumberOfThreads = 0;
   int UsedDevice = vtkPMBContourFilter::CPU;
+  bool ComputeImage = false;
+  int ImageDimensions[3] = { 100, 100, 100 };
+  double ImageBounds[6] = { 0.0, -1.0, 0.0, -1.0, 0.0, -1.0 };
   double UsedRadius = 0.0;
 
 private:
   vtkPMBParticleSurface(const vtkPMBParticleSurface&) = delete;
   void operator=(const vtkPMBParticleSurface&) = delete;
 
-  // Once, on the first of several ranks.
-  void WarnOfRanks(vtkInformation* outInfo);
+  // The controller of the ranks that make the surface together; null: this process is alone, or the block is.
+  vtkMultiProcessController* FindRanks(vtkInformation* outInfo);
+  // Sets the part of the image that a rank makes, with ghost cells if they are asked for.
+  void SetImageExtent(int piece, int pieces, vtkInformation* outInfo, vtkImageData* image);
+  bool HasImageBounds() const;
+  // VTK executes an algorithm on composite input as a whole, and in that on each block.
+  void NoteStart();
+  void NoteEnd();
 
-  bool HasWarned = false;
   class Internals;
   std::unique_ptr<Internals> Kept; // what stays from one execution to the next
 };

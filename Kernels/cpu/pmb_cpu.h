@@ -228,6 +228,7 @@ struct pmb_cpu_loops {
   pmb_cpu_loop particle_classify;   /* a chunk of a group's records */
   pmb_cpu_loop particle_parameters; /* the same */
   pmb_cpu_loop particle_emit;       /* a chunk of records */
+  pmb_cpu_loop particle_sample;     /* a row of an image */
   pmb_cpu_loop ray_tile;            /* of rays/pmb_ray_tile.h; data: the pmb_ray_picture */
 };
 

@@ -47,21 +47,40 @@ static void make_volume(const pmb_particles *p, pmb_particle_scratch *s)
   s->cpu.found.record_count = 1;
 }
 
+/* Leaves a brick the points in its first plane: the triangles below it have them. */
+static void keep_first_plane(pmb_cpu_record *record)
+{
+  record->points = record->triangles = 0;
+  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    record->first[row] = (uint16_t)record->points;
+    for (int kind = 0; kind < PMB_KINDS; ++kind) {
+      record->mask[kind][row] &= row < PMB_BRICK_Y && kind != 2 ? UINT32_MAX : 0;
+      record->points += (uint32_t)pmb_popcount(record->mask[kind][row]);
+    }
+  }
+}
+
 void PMB_PATH_NAME(pmb_particle_classify)(void *data, int worker, size_t chunk)
 {
   pmb_particles *p = data;
   pmb_particle_scratch *s = pmb_particle_scratch_of(p, worker);
   const int64_t begin = p->group_begin + ((int64_t)chunk << PMB_PARTICLE_RECORDS_SHIFT);
   const int64_t end = pmb_cpu_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
+  const uint64_t halo =
+    (uint64_t)p->layer_end * (uint64_t)p->bricks[0] * (uint64_t)p->bricks[1]; /* its first brick */
   make_volume(p, s);
   for (int64_t r = begin; r < end; ++r) {
     pmb_cpu_record *record = (pmb_cpu_record *)p->cpu.found.records.data + r;
     pmb_sizes sizes;
-    fill_tile(p, ((const int64_t *)p->candidates.data)[r - p->group_begin], s->tile);
+    const int64_t brick = ((const int64_t *)p->candidates.data)[r - p->group_begin];
+    fill_tile(p, brick, s->tile);
     memset(record->position, 0, sizeof(record->position));
     s->cpu.found.records.data = record;
     s->cpu.found.chunks.data = &sizes;
     pmb_cpu_classify(&s->cpu, worker, 0);
+    if (((const uint64_t *)p->bricks_reached.data)[brick] >= halo) {
+      keep_first_plane(record);
+    }
   }
 }
 

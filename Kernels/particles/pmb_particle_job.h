@@ -2,8 +2,8 @@
  * What the passes of pmb_particles share.
  *
  * Count: prepare and sort (pmb_particle_sort.c), reach (pmb_particle_reach.c), densities and potential
- * (pmb_particle_potential.c), classify (pmb_particle_classify.c). Emit: pmb_particle_emit.c, pmb_particle_attributes.c. From
- * densities on they are compiled once per instruction set. Classify and the triangles are the CPU backend's.
+ * (pmb_particle_potential.c), classify (pmb_particle_classify.c). Emit: pmb_particle_emit.c, pmb_particle_attributes.c. Sample:
+ * prepare, sort, densities, pmb_particle_sample.c. From densities on they are compiled once per instruction set. Classify and the triangles are the CPU backend's.
  *
  * Cells and samples are counted from the grid's first sample, bricks from the first brick. */
 #ifndef PMB_PARTICLE_JOB_H
@@ -83,11 +83,12 @@ struct pmb_particles {
   int64_t bricks[3]; /* a brick without a sample is at each upper end */
   int shift;         /* particles are sorted into cubes of 2^shift cells */
   int64_t cubes[3];
-  double reach;          /* the greatest, in cells */
-  float reach2;          /* see pmb_particle_reach2 */
-  pmb_isovalue isovalue; /* of spheres in cells */
-  float background;      /* of samples that no kernel reaches */
-  float scale;           /* where all particles have the same radius */
+  int64_t layer_begin, layer_end; /* layers of bricks to emit; of the next one the points that they share with it */
+  double reach;                   /* the greatest, in cells */
+  float reach2;                   /* see pmb_particle_reach2 */
+  pmb_isovalue isovalue;          /* of spheres in cells */
+  float background;               /* of samples that no kernel reaches */
+  float scale;                    /* where all particles have the same radius */
 
   /* The particles, sorted by cube, x fastest, then by their order in the input. */
   int64_t count;
@@ -122,7 +123,8 @@ struct pmb_particles {
   pmb_buffer active, parameters, candidates;
   int64_t record_count, group_begin; /* the group's first record */
   int64_t parameter_count;
-  pmb_cpu cpu; /* records and chunks for pass triangles */
+  const pmb_particle_image *image; /* to fill */
+  pmb_cpu cpu;                     /* records and chunks for pass triangles */
   pmb_volume volume;
   pmb_buffer scratch, cpu_scratch; /* per worker */
   pmb_buffer cloud;                /* pmb_cuda_cloud */
@@ -178,6 +180,9 @@ static inline void pmb_find_upper(
 
 /* pmb_particle_request.c: the request with its defaults; PMB_OK or PMB_INVALID. */
 pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *request);
+
+/* Checks the numbers of the particles; finds their bounds, p->count and p->reach. */
+pmb_status pmb_particles_bounds(pmb_particles *p, pmb_particle_bounds *bounds);
 
 /* The passes of count, in their order. Prepare fills the facts and finds the grid from them; a GPU does the former. */
 pmb_status pmb_particles_prepare(pmb_particles *p);

@@ -102,10 +102,11 @@ static void reach_layer(void *data, int worker, size_t i)
 static pmb_status find_layers(pmb_particles *p)
 {
   const uint64_t *row_keys = p->row_keys.data;
-  const int64_t reach = (int64_t)ceil(p->reach), edge = (int64_t)1 << p->shift, last_layer = p->bricks[2] - 2;
+  const int64_t reach = (int64_t)ceil(p->reach), edge = (int64_t)1 << p->shift, highest = p->bricks[2] - 2;
+  const int64_t last_layer = p->layer_begin == p->layer_end ? -1 : p->layer_end < highest ? p->layer_end : highest;
   pmb_status status = PMB_OK;
   for (int fill = 0; fill < 2 && status == PMB_OK; ++fill) {
-    int64_t next = 0, count = 0; /* the least layer that is not in the list */
+    int64_t next = p->layer_begin, count = 0; /* the least layer that is not in the list */
     for (int64_t row = 0; row < p->row_count;) {
       const int64_t k = (int64_t)(row_keys[row] / (uint64_t)p->cubes[1]), z = k << p->shift;
       int64_t low = z < reach ? 0 : (z - reach) / PMB_BRICK_Z, high = (z + edge - 1 + reach) / PMB_BRICK_Z;
@@ -152,7 +153,8 @@ pmb_status pmb_particles_reach(pmb_particles *p)
   const size_t words = (job.words_y + job.words_x) * (size_t)p->context->crew.workers;
   pmb_status status = find_layers(p);
   status = status ? status : pmb_particles_reserve(p, &p->bits, (int64_t)words, sizeof(uint64_t), "rows of bricks");
-  if (status != PMB_OK) {
+  p->brick_count = 0;
+  if (status != PMB_OK || p->layer_count == 0) {
     return status;
   }
   memset(p->bits.data, 0, words * sizeof(uint64_t));

@@ -103,11 +103,21 @@ pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *req
       "pmb_particles_count: isovalue is %g; use a finite number, above 1e-30 but for spheres: it is 0 outside",
       r->isovalue);
   }
+  if (r->whole &&
+    pmb_check_size(context, "pmb_particle_bounds", r->whole->struct_size, sizeof(*r->whole)) != PMB_OK) {
+    return PMB_INVALID;
+  }
+  if (r->whole && r->z_begin > r->z_end) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_particles_count: z_begin is %lld and z_end is %lld; use one that is not less", (long long)r->z_begin,
+      (long long)r->z_end);
+  }
   if (r->brick_limit < 0) {
     return pmb_fail(context, PMB_INVALID, "pmb_particles_count: brick_limit is %lld; use 0 (2^26) or more",
       (long long)r->brick_limit);
   }
-  if (!context->backend->count_particles && pmb_check_host(context, "pmb_particles_count", r->on_device) != PMB_OK) {
+  if ((!context->backend->count_particles || r->whole) &&
+    pmb_check_host(context, "pmb_particles_count", r->on_device) != PMB_OK) {
     return PMB_INVALID;
   }
   return check_arrays(p, r);

@@ -88,11 +88,19 @@ static pmb_status too_many(pmb_particles *p, double bricks, double spacing)
     p->request.spacing, bricks, (long long)p->request.brick_limit, spacing);
 }
 
+/* The first layer of bricks whose first sample has the index z or a greater one. */
+static int64_t layer_from(const pmb_particles *p, int64_t z)
+{
+  const int64_t first = p->first[2], last = first + p->bricks[2] * PMB_BRICK_Z;
+  return z <= first ? 0 : z >= last ? p->bricks[2] : (z - first + PMB_BRICK_Z - 1) / PMB_BRICK_Z;
+}
+
 /* Sets the grid around cells low to high. */
 static pmb_status make_grid(pmb_particles *p, const double low[3], const double high[3])
 {
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
-  const double spacing = p->request.spacing, limit = (double)p->request.brick_limit, most = 0x1p28;
+  const pmb_particle_request *r = &p->request;
+  const double spacing = r->spacing, limit = (double)r->brick_limit, most = 0x1p28;
   const double side = 2 * p->reach; /* the least that one particle reaches */
   double bricks = 1, longest = 0, farthest = 0;
   const double least = side * side * side / 3 / (double)PMB_BRICK_SAMPLES;
@@ -127,11 +135,22 @@ static pmb_status make_grid(pmb_particles *p, const double low[3], const double 
     p->bricks[a] = (samples + size[a] - 1) / size[a] + 1;
     p->cubes[a] = (p->bricks[a] * size[a] >> p->shift) + 1;
   }
+  p->layer_begin = r->whole ? layer_from(p, r->z_begin) : 0;
+  p->layer_end = r->whole ? layer_from(p, r->z_end) : p->bricks[2];
   return PMB_OK;
 }
 
-/* From the facts of all chunks. */
-pmb_status pmb_particles_find_grid(pmb_particles *p)
+/* What follows from the greatest radius. */
+static void set_reach(pmb_particles *p, double radius)
+{
+  const double length = length_of(p, radius);
+  p->reach = (double)(float)reach_of(p, length);
+  p->reach2 = pmb_particle_reach2((float)p->reach);
+  p->scale = (float)pmb_kernel_scale(p->request.kernel, length);
+}
+
+/* From the facts of all chunks: p->count, p->reach and the bounds. */
+static pmb_status merge_facts(pmb_particles *p, pmb_particle_bounds *bounds)
 {
   static const char *const names[PMB_PARTICLE_NUMBERS] = { "radius", "mass", "density", "weight" };
   const pmb_particle_request *r = &p->request;
@@ -150,15 +169,43 @@ pmb_status pmb_particles_find_grid(pmb_particles *p)
       names[all.wrong_array], (long long)all.wrong, all.wrong_value,
       all.wrong_array == PMB_WEIGHTS ? "within +-1e30" : "above 0");
   }
-  p->prepared = 1;
   p->count = all.kept;
   p->all_add = r->kernel != PMB_KERNEL_SPHERES && !all.negative;
   p->sizes.left_out = r->positions.count - p->count;
-  const double length = length_of(p, r->radii.values ? all.radius : r->radius);
-  p->reach = (double)(float)reach_of(p, length);
-  p->reach2 = pmb_particle_reach2((float)p->reach);
-  p->scale = (float)pmb_kernel_scale(r->kernel, length);
-  return p->count == 0 ? PMB_OK : make_grid(p, all.low, all.high);
+  *bounds =
+    (pmb_particle_bounds){ .struct_size = sizeof(*bounds), .radius = r->radii.values ? all.radius : r->radius };
+  memcpy(bounds->low, all.low, sizeof(all.low));
+  memcpy(bounds->high, all.high, sizeof(all.high));
+  set_reach(p, bounds->radius);
+  /* Particles that reach a sample, and for the computed densities of these also those that reach them; a layer of bricks. */
+  const int twice = r->kernel == PMB_KERNEL_SPLINE && !r->densities.values;
+  bounds->reach = ceil(p->reach);
+  bounds->halo = (1 + twice) * (ceil(p->reach) + 2) + PMB_BRICK_Z;
+  return PMB_OK;
+}
+
+pmb_status pmb_particles_find_grid(pmb_particles *p)
+{
+  const pmb_particle_bounds *whole = p->request.whole;
+  pmb_particle_bounds bounds;
+  const pmb_status status = merge_facts(p, &bounds);
+  p->prepared = status == PMB_OK;
+  if (status != PMB_OK || p->count == 0) {
+    return status;
+  }
+  for (int a = 0; whole && a < 3; ++a) {
+    if (!(whole->low[a] <= bounds.low[a] && bounds.high[a] <= whole->high[a] && bounds.radius <= whole->radius)) {
+      return pmb_fail(p->context, PMB_INVALID,
+        "pmb_particles_count: along axis %d the cells are %g to %g with radii to %g, and whole has %g to %g with radii to %g; "
+        "give the bounds of all parts together",
+        a, bounds.low[a], bounds.high[a], bounds.radius, whole->low[a], whole->high[a], whole->radius);
+    }
+  }
+  if (whole) {
+    bounds = *whole;
+    set_reach(p, bounds.radius);
+  }
+  return make_grid(p, bounds.low, bounds.high);
 }
 
 pmb_status pmb_particles_reserve_facts(pmb_particles *p)
@@ -167,11 +214,22 @@ pmb_status pmb_particles_reserve_facts(pmb_particles *p)
   return pmb_particles_reserve(p, &p->facts, chunks, sizeof(pmb_particle_facts), "chunks");
 }
 
-pmb_status pmb_particles_prepare(pmb_particles *p)
+static pmb_status find_facts(pmb_particles *p)
 {
   const int64_t chunks = chunks_of(p->request.positions.count, PMB_PARTICLE_CHUNK);
-  pmb_status status = pmb_particles_reserve_facts(p);
-  status = status ? status : pmb_particles_run(p, chunks, prepare_chunk, 0, 0.02);
+  const pmb_status status = pmb_particles_reserve_facts(p);
+  return status ? status : pmb_particles_run(p, chunks, prepare_chunk, 0, 0.02);
+}
+
+pmb_status pmb_particles_bounds(pmb_particles *p, pmb_particle_bounds *bounds)
+{
+  const pmb_status status = find_facts(p);
+  return status ? status : merge_facts(p, bounds);
+}
+
+pmb_status pmb_particles_prepare(pmb_particles *p)
+{
+  const pmb_status status = find_facts(p);
   return status ? status : pmb_particles_find_grid(p);
 }
 

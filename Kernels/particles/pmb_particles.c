@@ -311,10 +311,19 @@ static pmb_status reserve_workers(pmb_particles *p)
                 : pmb_particles_reserve(p, &p->cpu_scratch, workers, pmb_cpu_scratch_size(PMB_FLOAT32), "workers");
 }
 
+/* Densities that the kernel gives, where they are needed. */
+static pmb_status find_densities(pmb_particles *p)
+{
+  return p->request.kernel != PMB_KERNEL_SPLINE || p->request.densities.values
+    ? PMB_OK
+    : pmb_particles_run(p, chunks_of(p->count, PMB_PARTICLE_DENSITIES), p->loops->particle_densities, 0.05, 0.1);
+}
+
 static pmb_status count_particles(pmb_particles *p)
 {
   const pmb_backend *backend = p->context->backend;
-  pmb_status status = backend->count_particles ? backend->count_particles(p->context, p) : PMB_OK;
+  const int on_gpu = backend->count_particles && !p->request.whole;
+  pmb_status status = on_gpu ? backend->count_particles(p->context, p) : PMB_OK;
   if (status == PMB_OK && !p->prepared) {
     status = pmb_particles_prepare(p);
   }
@@ -331,12 +340,35 @@ static pmb_status count_particles(pmb_particles *p)
   status = status ? status : pmb_particles_reach(p);
   status = status ? status : reserve_workers(p);
   p->cpu.scratch = p->cpu_scratch;
-  if (status == PMB_OK && p->request.kernel == PMB_KERNEL_SPLINE && !p->request.densities.values) {
-    status =
-      pmb_particles_run(p, chunks_of(p->count, PMB_PARTICLE_DENSITIES), p->loops->particle_densities, 0.05, 0.1);
-  }
+  status = status ? status : find_densities(p);
   status = status ? status : find_active(p);
   return status ? status : scan(p);
+}
+
+/* Forgets the last count. */
+static void begin_call(pmb_particles *p)
+{
+  p->context->error[0] = '\0';
+  p->context->crew.highest = 0;
+  p->counted = p->on_device = p->prepared = 0;
+  p->record_count = p->parameter_count = 0;
+  p->sizes = (pmb_particle_sizes){ .struct_size = sizeof(p->sizes) };
+}
+
+pmb_status pmb_particles_find_bounds(
+  pmb_particles *p, const pmb_particle_request *request, pmb_particle_bounds *bounds)
+{
+  if (!p) {
+    return PMB_INVALID;
+  }
+  begin_call(p);
+  if (pmb_check_size(p->context, "pmb_particle_bounds", bounds ? bounds->struct_size : 0, sizeof(*bounds)) !=
+      PMB_OK ||
+    pmb_particles_check(p, request) != PMB_OK ||
+    pmb_check_host(p->context, "pmb_particles_find_bounds", request->on_device) != PMB_OK) {
+    return PMB_INVALID;
+  }
+  return pmb_particles_bounds(p, bounds);
 }
 
 pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *request, pmb_particle_sizes *sizes)
@@ -344,11 +376,7 @@ pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *req
   if (!p) {
     return PMB_INVALID;
   }
-  p->context->error[0] = '\0';
-  p->context->crew.highest = 0;
-  p->counted = p->on_device = p->prepared = 0;
-  p->record_count = p->parameter_count = 0;
-  p->sizes = (pmb_particle_sizes){ .struct_size = sizeof(p->sizes) };
+  begin_call(p);
   if (pmb_check_size(p->context, "pmb_particle_sizes", sizes ? sizes->struct_size : 0, sizeof(*sizes)) != PMB_OK) {
     return PMB_INVALID;
   }
@@ -363,6 +391,56 @@ pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *req
     *sizes = p->sizes;
   }
   return status;
+}
+
+/* ---- sample ---- */
+
+static pmb_status check_image(pmb_particles *p, const pmb_particle_image *image)
+{
+  const size_t size = image ? image->struct_size : 0;
+  if (pmb_check_size(p->context, "pmb_particle_image", size, sizeof(*image)) != PMB_OK) {
+    return PMB_INVALID;
+  }
+  double samples = 1;
+  for (int a = 0; a < 3; ++a) {
+    samples *= (double)image->dims[a];
+    if (image->dims[a] < 1 || !(image->spacing[a] > 0) || !PMB_IS_FINITE(image->spacing[a] + image->origin[a])) {
+      return pmb_fail(p->context, PMB_INVALID,
+        "pmb_particles_sample: along axis %d the image has %lld samples from %g on with spacing %g; use 1 or more, finite "
+        "numbers, and a spacing above 0",
+        a, (long long)image->dims[a], image->origin[a], image->spacing[a]);
+    }
+  }
+  if (!image->values || samples > 0x1p48) {
+    return pmb_fail(p->context, PMB_INVALID,
+      "pmb_particles_sample: the image has %g samples and values %s; use 2^48 or fewer, and memory for them", samples,
+      image->values ? "set" : "NULL");
+  }
+  return PMB_OK;
+}
+
+pmb_status pmb_particles_sample(
+  pmb_particles *p, const pmb_particle_request *request, const pmb_particle_image *image)
+{
+  if (!p) {
+    return PMB_INVALID;
+  }
+  begin_call(p);
+  if (check_image(p, image) != PMB_OK || pmb_particles_check(p, request) != PMB_OK ||
+    pmb_check_host(p->context, "pmb_particles_sample", request->on_device) != PMB_OK) {
+    return PMB_INVALID;
+  }
+  set_isovalue(p);
+  pmb_status status = pmb_particles_prepare(p);
+  if (p->count > 0 && p->reach > 0) {
+    status = status ? status : pmb_particles_sort(p);
+  }
+  status = status ? status : reserve_workers(p);
+  if (p->count > 0 && p->reach > 0) {
+    status = status ? status : find_densities(p);
+  }
+  p->image = image;
+  return status ? status : pmb_particles_run(p, image->dims[1] * image->dims[2], p->loops->particle_sample, 0.1, 1);
 }
 
 /* ---- emit ---- */

@@ -10,10 +10,14 @@
  *     pmb_particles_create(context, &particles);                  // a context of pmb.h; it needs no volume
  *     pmb_particles_count(particles, &request, &sizes);           // once per time step
  *     pmb_particles_emit(particles, &mesh);                       // fills the caller's arrays
+ *     pmb_particles_sample(particles, &request, &image);          // or the potential on a grid of the caller's
  *     pmb_particles_destroy(particles);
  *
+ * Parts of a cloud that are on several machines give one surface: each calls pmb_particles_find_bounds, takes the bounds of all
+ * parts together as request.whole, and the particles near its own layers of bricks.
+ *
  * pmb_error(context) explains a failure. Thread safety and struct_size: as in pmb.h. In a context of a GPU the GPU
- * works, with the same bytes; the CPU takes grids of more than 2^26 rows of bricks. A GPU holds the count of one object per
+ * works, with the same bytes; the CPU takes parts of a whole and grids of more than 2^26 rows of bricks. A GPU holds the count of one object per
  * context: after another's, or when memory ran short, pmb_particles_emit fails with PMB_OUT_OF_MEMORY.
  *
  * Kernels, with q = distance / smoothing length:
@@ -49,6 +53,15 @@ typedef struct pmb_particle_array {
   int64_t stride; /* elements from one particle to the next; 0: packed */
 } pmb_particle_array;
 
+/* What all parts of a cloud have to know of it. */
+typedef struct pmb_particle_bounds {
+  size_t struct_size;
+  double low[3], high[3]; /* least and greatest floor(position / spacing); low > high: no particle */
+  double radius;          /* the greatest */
+  double reach;           /* cells that the kernels reach at most */
+  double halo;            /* a part needs the particles so many cells beyond its z_begin and z_end */
+} pmb_particle_bounds;
+
 typedef struct pmb_particle_request {
   size_t struct_size;
   pmb_particle_array
@@ -69,7 +82,22 @@ typedef struct pmb_particle_request {
    * more than 2^26 rows of bricks needs host memory: the CPU computes it. */
   int on_device;
   void *stream;
+  /* NULL: the particles are all there are. Else they are a part of those with these bounds, borrowed during the call, and the
+   * mesh has the triangles of the layers of bricks whose first sample has an index along z from z_begin to z_end - 1. With the
+   * particles whose floor(z / spacing) is from z_begin - halo to z_end + halo, in the order of the whole, the triangles have the
+   * bytes of the whole's. Parts that adjoin have the points between them both. */
+  const pmb_particle_bounds *whole;
+  int64_t z_begin, z_end;
 } pmb_particle_request;
+
+/* A dense grid to fill, x fastest. Sample (i, j, k) is at origin + (first + (i, j, k)) * spacing. */
+typedef struct pmb_particle_image {
+  size_t struct_size;
+  double origin[3], spacing[3];
+  int64_t dims[3]; /* 1 or more */
+  int64_t first[3];
+  float *values;
+} pmb_particle_image;
 
 typedef struct pmb_particle_sizes {
   size_t struct_size;
@@ -88,6 +116,11 @@ pmb_status pmb_particles_create(pmb_context *context, pmb_particles **particles)
 /* NULL is allowed. */
 void pmb_particles_destroy(pmb_particles *particles);
 
+/* Finds the bounds of the request's particles, with struct_size set; its isovalue counts, whole, z_begin and z_end do not. Those of
+ * several parts together: the least of `low`, and the greatest of the others. Forgets what was counted. */
+pmb_status pmb_particles_find_bounds(
+  pmb_particles *particles, const pmb_particle_request *request, pmb_particle_bounds *bounds);
+
 /* Sorts the particles, computes the potential and finds the size of the mesh. sizes: with struct_size set. On failure the other
  * members are 0. PMB_TOO_LARGE if the grid has more bricks than brick_limit or 2^28 samples along an axis. */
 pmb_status pmb_particles_count(
@@ -99,6 +132,12 @@ pmb_status pmb_particles_count(
  * for as many particles, left out or not. A point gets the mean of the particles that reach it, weighted by amount times kernel
  * (a negative weight counts as positive), or of spheres the value of the sphere in which it is deepest. */
 pmb_status pmb_particles_emit(pmb_particles *particles, const pmb_mesh *mesh);
+
+/* Fills the image with the potential: the sum of the kernels, or of spheres the depth below their surface as a length, at least
+ * isovalue - 1.75 * request.spacing. The surface is where it is the isovalue. With `whole` the particles within halo of the
+ * image give the values of the whole's; z_begin and z_end do not count. The CPU works. Forgets what was counted. */
+pmb_status pmb_particles_sample(
+  pmb_particles *particles, const pmb_particle_request *request, const pmb_particle_image *image);
 
 #ifdef __cplusplus
 }

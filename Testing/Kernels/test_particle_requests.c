@@ -207,7 +207,8 @@ static int ledger_progress(void *user, double fraction)
   return ++l->calls == l->stop_at;
 }
 
-/* Each allocation fails once, and each call of the hook stops once; then the same object gives the right mesh. */
+/* Each allocation fails once, and each call of the hook stops once, while a mesh is counted or an image filled; then the same
+ * object gives the right mesh. */
 static void failures_and_stops(void)
 {
   const int64_t n = 400;
@@ -219,8 +220,10 @@ static void failures_and_stops(void)
   pmb_context *context = context_new(2, NULL);
   closed_mesh(context, &r, &right);
   pmb_destroy(context);
-  for (int stops = 0; stops < 2; stops++)
-    for (int at = 1, more = 1; more && CHECK(at < 1000, "no end"); at++) {
+  static float values[20 * 20 * 20];
+  const pmb_particle_image image = { sizeof image, { -1, -1, -1 }, { 0.3, 0.3, 0.3 }, { 20, 20, 20 }, { 0 }, values };
+  for (int kind = 0; kind < 4; kind++)
+    for (int stops = kind & 1, at = 1, more = 1; more && CHECK(at < 1000, "no end"); at++) {
       ledger l = { .fails = stops ? 0 : at, .stop_at = stops ? at : 0 };
       const pmb_options options = { .struct_size = sizeof options,
         .device = PMB_DEVICE_CPU,
@@ -233,10 +236,11 @@ static void failures_and_stops(void)
       pmb_status status = pmb_particles_create(context, &particles);
       if (status == PMB_OK) {
         pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
-        status = pmb_particles_count(particles, &r, &sizes);
+        status = kind < 2 ? pmb_particles_count(particles, &r, &sizes) : pmb_particles_sample(particles, &r, &image);
         more = status != PMB_OK;
         CHECK(status == PMB_OK || status == (stops ? PMB_ABORTED : PMB_OUT_OF_MEMORY), "%s", pmb_error(context));
         l.stop_at = 0;
+        l.fails = 0;
         CHECK_STATUS(context, extract(context, particles, &r, PMB_FLOAT64, PMB_INT32, &m), PMB_OK);
         mesh_equal(&right, &m, "mesh");
         mesh_free(&m);

@@ -15,10 +15,9 @@ from paraview import servermanager, simple
 from paraview.vtk.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkIOXML import vtkXMLImageDataWriter
 
-from plugin_testing import DATA, equal, image, load_plugin, true
+from plugin_testing import DATA, arrays_of, compare_triangles, equal, image, load_plugin, triangle_rows, true
 from paraview.vtk.util.numpy_support import numpy_to_vtk
 
-DUPLICATE = 1  # vtkDataSetAttributes::DUPLICATECELL
 SKEW = (0.6, -0.8, 0.0, 0.8, 0.6, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -86,37 +85,6 @@ def last_run(proxy):
     return getattr(proxy, "LastRun", None) or vtkPMBContourAcceleration.GetLastRunSummary()
 
 
-# --- surfaces as bytes ----------------------------------------------------------------------------------------------
-
-def rows_of(mesh):
-    """A row of bytes for each triangle that is no ghost: all its corners have, and its cell arrays; how many ghosts."""
-    if mesh.GetNumberOfPolys() == 0:
-        return None, 0
-    ids = vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).reshape(-1, 3)
-    flags = mesh.GetCellData().GetArray("vtkGhostType")
-    own = numpy.ones(len(ids), bool) if flags is None else vtk_to_numpy(flags) & DUPLICATE == 0
-    of_points = {"": vtk_to_numpy(mesh.GetPoints().GetData()), **arrays_of(mesh.GetPointData())}
-    columns = [of_points[name][ids[own]] for name in sorted(of_points)]
-    of_cells = arrays_of(mesh.GetCellData())
-    columns += [of_cells[name][own] for name in sorted(of_cells) if name != "vtkGhostType"]
-    columns = [numpy.ascontiguousarray(column).reshape(own.sum(), -1).view(numpy.uint8) for column in columns]
-    return numpy.concatenate(columns, axis=1), int((~own).sum())
-
-
-def arrays_of(data):
-    return {data.GetArrayName(i): vtk_to_numpy(data.GetArray(i)) for i in range(data.GetNumberOfArrays())}
-
-
-def in_order(rows):
-    return numpy.sort(rows.view(numpy.dtype((numpy.void, rows.shape[1]))).ravel())
-
-
-def compare(name, rows, reference):
-    equal(rows.shape, reference.shape, f"{name}: triangles that are no ghosts, and bytes of each")
-    different = int((in_order(rows) != in_order(reference)).sum())
-    equal(different, 0, f"{name}: triangles that are not the serial ones, of {len(rows)}")
-
-
 # --- pictures -------------------------------------------------------------------------------------------------------
 
 def show(proxy, opacity):
@@ -171,7 +139,7 @@ def write(folder):
     for name, *how in cases(folder):
         proxy = contour(name, *how)
         proxy.UpdatePipeline()
-        rows, ghosts = rows_of(servermanager.Fetch(proxy))
+        rows, ghosts = triangle_rows(servermanager.Fetch(proxy))
         true(len(rows) > 1000 and ghosts == 0, f"{name}: {len(rows)} triangles, {ghosts} ghosts")
         numpy.save(os.path.join(folder, name + ".npy"), rows)
 
@@ -184,14 +152,15 @@ def ranks(folder):
         proxy = contour(name, *how)
         proxy.UpdatePipeline()
         mesh = proxy.GetClientSideObject().GetOutput()
-        parts = world.gather(rows_of(mesh))
+        parts = world.gather(triangle_rows(mesh))
         if world.rank == 0:
             total = mesh.GetNumberOfPolys()
             said = last_run(proxy)
             true(f" {total} triangles" in said, f"{total} triangles, but the last run is {said!r}")
             true(all(rows is not None and len(rows) for rows, _ in parts), f"{name}: a rank without triangles")
             equal(min(ghosts for _, ghosts in parts) > 0, world.size > 1, f"{name}: all ranks have ghosts")
-            compare(name, numpy.concatenate([rows for rows, _ in parts]), numpy.load(os.path.join(folder, name + ".npy")))
+            reference = numpy.load(os.path.join(folder, name + ".npy"))
+            compare_triangles(name, numpy.concatenate([rows for rows, _ in parts]), reference)
     compare_pictures(batch=True)
 
 
@@ -199,8 +168,8 @@ def client(folder):
     for name, *how in cases(folder):
         proxy = contour(name, *how)
         proxy.UpdatePipeline()
-        rows, _ = rows_of(servermanager.Fetch(proxy))
-        compare(name, rows, numpy.load(os.path.join(folder, name + ".npy")))
+        rows, _ = triangle_rows(servermanager.Fetch(proxy))
+        compare_triangles(name, rows, numpy.load(os.path.join(folder, name + ".npy")))
     compare_pictures(batch=False)
 
 

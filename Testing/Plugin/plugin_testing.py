@@ -153,6 +153,35 @@ def point_array(mesh, name):
     return None if array is None else vtk_to_numpy(array)
 
 
+def triangle_rows(mesh):
+    """A row of bytes for each triangle that is no ghost: all its corners have, and its cell arrays; how many ghosts."""
+    if mesh.GetNumberOfPolys() == 0:
+        return None, 0
+    ids = vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).reshape(-1, 3)
+    flags = mesh.GetCellData().GetArray("vtkGhostType")
+    own = numpy.ones(len(ids), bool) if flags is None else vtk_to_numpy(flags) & 1 == 0  # not DUPLICATECELL
+    of_points = {"": vtk_to_numpy(mesh.GetPoints().GetData()), **arrays_of(mesh.GetPointData())}
+    columns = [of_points[name][ids[own]] for name in sorted(of_points)]
+    of_cells = arrays_of(mesh.GetCellData())
+    columns += [of_cells[name][own] for name in sorted(of_cells) if name != "vtkGhostType"]
+    columns = [numpy.ascontiguousarray(column).reshape(own.sum(), -1).view(numpy.uint8) for column in columns]
+    return numpy.concatenate(columns, axis=1), int((~own).sum())
+
+
+def arrays_of(data):
+    return {data.GetArrayName(i): vtk_to_numpy(data.GetArray(i)) for i in range(data.GetNumberOfArrays())}
+
+
+def in_order(rows):
+    return numpy.sort(rows.view(numpy.dtype((numpy.void, rows.shape[1]))).ravel())
+
+
+def compare_triangles(name, rows, reference):
+    equal(rows.shape, reference.shape, f"{name}: triangles that are no ghosts, and bytes of each")
+    different = int((in_order(rows) != in_order(reference)).sum())
+    equal(different, 0, f"{name}: triangles that are not the serial ones, of {len(rows)}")
+
+
 def check_mesh(mesh, first, last, strict):
     """No orphan points; no edge open but on the border of the box from sample `first` to `last` (world); each edge
     used as often in one direction as in the other (strict: at most once)."""

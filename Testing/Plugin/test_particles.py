@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""PMB Particle Surface: its surfaces, normals and arrays, the radius that it finds, ghosts, ranks, blocks, bad input,
+"""PMB Particle Surface: its surfaces, normals and arrays, the radius that it finds, ghosts, blocks, images, bad input,
 aborting."""
 import numpy
 from paraview import simple
-from paraview.vtk.util.numpy_support import numpy_to_vtk
+from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
-from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPolyData, vtkUnstructuredGrid
+from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPolyData, vtkStructuredGrid, vtkUnstructuredGrid
 
 from plugin_testing import (Messages, check_mesh, counts, equal, load_plugin, near, output, point_array, points, producer,
                             run, true)
@@ -132,22 +132,75 @@ def left_out():
     true("2 of 514 points are at a position that is not a finite number" in log.text(), f"got {log.text()!r}")
 
 
-def ranks():
-    """The first of several warns once that each makes a surface of its own."""
-    filter_ = surface(cloud(lattice())).GetClientSideObject()
-    for piece, of, warnings in ((0, 1, 0), (1, 2, 0), (0, 2, 1), (0, 2, 0)):
-        with Messages() as log:
-            filter_.Modified()
-            filter_.UpdatePiece(piece, of, 0)
-        equal(log.text().count("ranks makes a closed surface"), warnings, f"warnings of piece {piece} of {of}")
-
-
 def blocks():
     data = vtkMultiBlockDataSet()
     data.SetBlock(0, cloud(lattice()))
     data.SetBlock(1, cloud(lattice(4) + 100))
     mesh = output(surface(data))
     equal([mesh.GetBlock(i).GetNumberOfPolys() > 100 for i in range(2)], [True, True], "a surface per block")
+
+
+def values_of(image):
+    return vtk_to_numpy(image.GetPointData().GetArray("Potential"))
+
+
+def image():
+    """The second output: off to begin with; the potential at the places of the image; contours of it are the surface."""
+    places = lattice(5, numpy.float64) + 0.25
+    for kernel, isovalue in (("SPH Spline", 0.6), ("Gaussian", 0.6), ("Metaballs", 0.6), ("Spheres", -0.1)):
+        proxy = surface(cloud(places), Kernel=kernel, Offset=0.1)
+        mesh = closed(output(proxy))
+        client = proxy.GetClientSideObject()
+        equal(client.GetOutputDataObject(1).GetNumberOfPoints(), 0, "samples of an image that is not wanted")
+        proxy.ComputeImage, proxy.ImageDimensions = 1, [61, 59, 57]
+        contour = closed(output(simple.Contour(Input=simple.OutputPort(proxy, 1), ContourBy=["POINTS", "Potential"],
+                                               Isosurfaces=[isovalue])))
+        near(numpy.abs(numpy.array(contour.GetBounds()) - mesh.GetBounds()).max(), 0, 0.05, f"{kernel}: bounds")
+        potential = client.GetOutputDataObject(1)
+        equal(potential.GetExtent(), (0, 60, 0, 58, 0, 56), "extent")
+        at = numpy.array([potential.GetPoint(i) for i in range(0, potential.GetNumberOfPoints(), 997)])
+        distance = numpy.linalg.norm(at[:, None] - places[None], axis=2)
+        if kernel == "Gaussian":
+            expected = numpy.maximum(numpy.exp(-distance ** 2) - numpy.exp(-9), 0).sum(axis=1)
+        elif kernel == "Metaballs":
+            expected = (numpy.maximum(1 - distance ** 2 / 4, 0) ** 3).sum(axis=1)
+        elif kernel == "Spheres":
+            expected = numpy.maximum(0.5 - distance.min(axis=1), -0.1 - 1.75 * 0.25)
+        else:
+            continue
+        true(numpy.abs(values_of(potential)[::997] - expected).max() < 1e-4, f"{kernel}: potential")
+    proxy.ComputeImage = 0
+    proxy.UpdatePipeline()
+    equal(client.GetOutputDataObject(1).GetNumberOfPoints(), 0, "samples of an image that is no longer wanted")
+
+
+def image_box():
+    """A stated box, a plane, blocks, structured grids; an image that is too large is refused, with its size."""
+    proxy = surface(cloud(lattice(5)), ComputeImage=1, ImageDimensions=[5, 3, 1], ImageBounds=[0, 4, 1, 2, 2, 2])
+    proxy.UpdatePipeline()
+    potential = proxy.GetClientSideObject().GetOutputDataObject(1)
+    equal(potential.GetBounds(), (0, 4, 1, 2, 2, 2), "the plane")
+    true(values_of(potential).min() > 0.9, "potential within")
+    data = vtkMultiBlockDataSet()
+    data.SetBlock(0, cloud(lattice(4)))
+    data.SetBlock(1, cloud(lattice(5) + 100))
+    blocks_of = surface(data, ComputeImage=1, ImageDimensions=[9, 9, 9])
+    blocks_of.UpdatePipeline()
+    image_of = blocks_of.GetClientSideObject().GetOutputDataObject(1)
+    equal([image_of.GetBlock(i).GetExtent() for i in range(2)], [(0, 8) * 3] * 2, "images of blocks")
+    true(image_of.GetBlock(1).GetBounds()[0] > 90, "the second block's place")
+    grid = vtkStructuredGrid()
+    grid.SetDimensions(5, 5, 5)
+    grid.SetPoints(cloud(lattice(5)).GetPoints())
+    of_grid = surface(grid, ComputeImage=1, ImageDimensions=[9, 9, 9])
+    mesh = output(simple.Contour(Input=simple.OutputPort(of_grid, 1), ContourBy=["POINTS", "Potential"], Isosurfaces=[0.6]))
+    true(mesh.GetNumberOfPolys() > 50, f"{mesh.GetNumberOfPolys()} triangles of a structured grid's image")
+    proxy.ImageDimensions, proxy.SampleLimit = [200, 200, 200], 1
+    with Messages() as log:
+        proxy.UpdatePipeline()
+    equal(log.text().count("ERROR"), 1, "errors")
+    true("The image has 8e+06 samples, and SampleLimit allows 1 million" in log.text(), f"said {log.text()!r}")
+    equal(potential.GetNumberOfPoints(), 0, "samples of an image that is refused")
 
 
 def bad_input():
@@ -188,7 +241,7 @@ def abort():
             filter_.SetAbortExecute(1)
 
     tag = filter_.AddObserver("ProgressEvent", look)
-    proxy.UpdatePipeline()
+    filter_.Update()
     filter_.RemoveObserver(tag)
     equal(filter_.GetOutput().GetNumberOfPoints(), 0, "points after an abort")
     true(len(seen) > 2 and seen == sorted(seen), f"progress {seen}")
@@ -199,5 +252,5 @@ def abort():
 
 
 load_plugin()
-run(apply_gives_a_surface, spheres, arrays, kernels_and_settings, threads_and_steps, left_out, ranks, blocks, bad_input,
-    abort)
+run(apply_gives_a_surface, spheres, arrays, kernels_and_settings, threads_and_steps, left_out, blocks, image, image_box,
+    bad_input, abort)

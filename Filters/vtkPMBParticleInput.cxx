@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBParticleInput.h"
+
+#include "vtkIdList.h"
+#include "vtkPMBContourOutput.h"
+#include "vtkPointSet.h"
+#include "vtkPoints.h"
+#include "vtkUnsignedCharArray.h"
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace vtkPMBContour
+{
+const char* const Particles::Names[] = { "radius", "mass", "density", "weight" };
+
+namespace
+{
+// The points that are no ghosts; null: all.
+vtkSmartPointer<vtkIdList> FindOwnPoints(vtkPointSet* input)
+{
+  const vtkUnsignedCharArray* ghosts = input->GetPointGhostArray();
+  const unsigned char left = vtkDataSetAttributes::DUPLICATEPOINT | vtkDataSetAttributes::HIDDENPOINT;
+  vtkSmartPointer<vtkIdList> own;
+  if (ghosts)
+  {
+    own = vtkSmartPointer<vtkIdList>::New();
+    for (vtkIdType i = 0; i < input->GetNumberOfPoints(); ++i)
+    {
+      if (!(ghosts->GetValue(i) & left))
+      {
+        own->InsertNextId(i);
+      }
+    }
+  }
+  return own;
+}
+
+// The array itself, or a copy in one piece: of some tuples, or where the array lies otherwise.
+vtkSmartPointer<vtkDataArray> Take(vtkDataArray* array, vtkIdList* kept)
+{
+  vtkSmartPointer<vtkDataArray> taken = array;
+  if (kept)
+  {
+    taken = NewLike(array, kept->GetNumberOfIds(), nullptr, /*pinned=*/false);
+    array->GetTuples(kept, taken);
+  }
+  else if (!FindMemory(array).Samples)
+  {
+    taken = CopyToMemory(array, -1, [](double) {});
+  }
+  return taken;
+}
+}
+
+void Particles::Read(vtkPointSet* input, vtkDataArray* const numbers[NUMBERS])
+{
+  this->Own = FindOwnPoints(input);
+  this->Positions = Take(input->GetPoints()->GetData(), this->Own);
+  for (int i = 0; i < NUMBERS; ++i)
+  {
+    this->Numbers[i] = numbers[i] ? Take(numbers[i], this->Own) : nullptr;
+  }
+}
+
+void Particles::ReadPassed(vtkPointSet* input, const char* taken)
+{
+  vtkPointData* data = input->GetPointData();
+  this->Attributes->PassData(data);
+  for (int i = 0; i < data->GetNumberOfArrays(); ++i)
+  {
+    vtkDataArray* array = data->GetArray(i);
+    const char* name = array ? array->GetName() : nullptr;
+    const bool fits = array && array->GetNumberOfTuples() >= input->GetNumberOfPoints() &&
+      array->GetNumberOfComponents() > 0 && array != data->GetGlobalIds() && array != data->GetPedigreeIds();
+    if (fits && (!name || (name != std::string(taken) && name != std::string(data->GhostArrayName()))))
+    {
+      this->Passed.push_back(Take(array, this->Own));
+    }
+  }
+}
+
+Particles Particles::WithoutPassed() const
+{
+  Particles particles = *this;
+  particles.Passed.clear();
+  return particles;
+}
+
+std::vector<vtkSmartPointer<vtkDataArray>*> Particles::List()
+{
+  std::vector<vtkSmartPointer<vtkDataArray>*> list = { &this->Positions };
+  for (auto& array : this->Numbers)
+  {
+    if (array)
+    {
+      list.push_back(&array);
+    }
+  }
+  for (auto& array : this->Passed)
+  {
+    list.push_back(&array);
+  }
+  return list;
+}
+
+pmb_particle_array ToCore(vtkDataArray* array)
+{
+  pmb_particle_array numbers = {};
+  if (array)
+  {
+    const Memory memory = FindMemory(array);
+    numbers.values = memory.Samples;
+    numbers.type = memory.Type;
+    numbers.count = array->GetNumberOfTuples();
+  }
+  return numbers;
+}
+}
+VTK_ABI_NAMESPACE_END

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Pass sample: the potential at the samples of an image, 16 of a row at a time. */
+#include "particles/pmb_particle_near.h"
+
+/* Samples of a row, their places in cells from the first cell of the search. */
+typedef struct row_sum {
+  pmb_particle_scratch *scratch;
+  const uint8_t (*places)[8]; /* of pmb_cpu_tables */
+  float whole[3][PMB_LANES], part[3][PMB_LANES], sum[PMB_LANES];
+} row_sum;
+
+PMB_INLINE void add_to_row(row_sum *b, const int kernel)
+{
+  const pmb_particle_near *near = &b->scratch->near;
+  const int n =
+    list_near_points(b->scratch, b->places, (const float(*)[PMB_LANES])b->whole, (const float(*)[PMB_LANES])b->part);
+  for (int i = 0; i < n; ++i) {
+    const int j = b->scratch->list[i];
+    PMB_EACH_LANE (l) {
+      const float x = pmb_particle_offset(b->whole[0][l], b->part[0][l], near->cell[0][j], near->fraction[0][j]);
+      const float y = pmb_particle_offset(b->whole[1][l], b->part[1][l], near->cell[1][j], near->fraction[1][j]);
+      const float z = pmb_particle_offset(b->whole[2][l], b->part[2][l], near->cell[2][j], near->fraction[2][j]);
+      b->sum[l] = pmb_kernel_add(kernel, b->sum[l], x * x + (y * y + z * z), near->scale[j], near->amount[j]);
+    }
+  }
+}
+
+#define PMB_ADD_TO_ROW(name, kernel) \
+  static void add_##name(void *arg)  \
+  {                                  \
+    add_to_row(arg, kernel);         \
+  }
+PMB_ADD_TO_ROW(spline, PMB_KERNEL_SPLINE)
+PMB_ADD_TO_ROW(gaussian, PMB_KERNEL_GAUSSIAN)
+PMB_ADD_TO_ROW(polynomial, PMB_KERNEL_POLYNOMIAL)
+PMB_ADD_TO_ROW(spheres, PMB_KERNEL_SPHERES)
+
+/* Sets places and the box to search for n samples from `first` on, along x. Returns 0 if no kernel reaches them. */
+static int place_row(const pmb_particles *p, const int64_t first[3], int n, row_sum *b, near_search *search)
+{
+  const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
+  const pmb_particle_image *image = p->image;
+  for (int a = 0; a < 3; ++a) {
+    double cell[PMB_LANES];
+    const double most = (double)p->bricks[a] * size[a] - 1;
+    for (int l = 0; l < PMB_LANES; ++l) {
+      const int64_t i = first[a] + (a == 0 && l < n ? l : a == 0 ? n - 1 : 0);
+      const double at = (image->origin[a] + (double)(image->first[a] + i) * image->spacing[a]) / p->request.spacing;
+      cell[l] = floor(at) - (double)p->first[a];
+      b->part[a][l] = (float)(at - floor(at));
+    }
+    if (!(cell[PMB_LANES - 1] >= 0 && cell[0] <= most)) {
+      return 0;
+    }
+    search->first[a] = (int32_t)fmax(cell[0], 0);
+    search->last[a] = (int32_t)fmin(cell[PMB_LANES - 1] + 1, most);
+    for (int l = 0; l < PMB_LANES; ++l) {
+      b->whole[a][l] = (float)(cell[l] - search->first[a]);
+    }
+  }
+  return 1;
+}
+
+void PMB_PATH_NAME(pmb_particle_sample)(void *data, int worker, size_t chunk)
+{
+  static void (*const add[])(void *) = { add_spline, add_gaussian, add_polynomial, add_spheres };
+  pmb_particles *p = data;
+  const pmb_particle_image *image = p->image;
+  const double scale = p->request.kernel == PMB_KERNEL_SPHERES ? p->request.spacing : 1;
+  row_sum b = { .scratch = pmb_particle_scratch_of(p, worker), .places = p->cpu.tables->places };
+  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &b.scratch->near, add[p->request.kernel], &b, NULL };
+  float *out = image->values + (int64_t)chunk * image->dims[0];
+  int64_t first[3] = { 0, (int64_t)chunk % image->dims[1], (int64_t)chunk / image->dims[1] };
+  /* Whole numbers of cells in a row are below 2^24, see pmb_particle_offset. */
+  const int lanes = image->spacing[0] / p->request.spacing < 0x1p19 ? PMB_LANES : 1;
+  begin_near(p, p->amounts.data, &b.scratch->near);
+  for (int n = 0; first[0] < image->dims[0]; first[0] += n) {
+    n = (int)pmb_cpu_smaller(lanes, image->dims[0] - first[0]);
+    for (int l = 0; l < PMB_LANES; ++l) {
+      b.sum[l] = p->background;
+    }
+    if (p->count > 0 && p->reach > 0 && place_row(p, first, n, &b, &search)) {
+      search_near(&search, 0);
+    }
+    for (int l = 0; l < n; ++l) {
+      out[first[0] + l] = (float)((double)b.sum[l] * scale);
+    }
+  }
+}
