@@ -36,12 +36,12 @@ static pmb_status check_array(pmb_cuda *cuda, int on_device, const void *array, 
 }
 
 /* Waits for what the caller has enqueued. */
-static pmb_status await_caller(pmb_cuda *cuda, int on_device, void *stream)
+static pmb_status await_caller(pmb_cuda *cuda, int on_device, void *stream, const char *call)
 {
   const cudaError_t error = on_device ? cudaStreamSynchronize((cudaStream_t)stream) : cudaSuccess;
   if (error == cudaErrorInvalidResourceHandle) {
     cudaGetLastError();
-    return pmb_fail(cuda->context, PMB_INVALID, "stream %p is no stream of CUDA's", stream);
+    return pmb_fail(cuda->context, PMB_INVALID, "%s: stream %p is no stream of CUDA's", call, stream);
   }
   return pmb_cuda_check(cuda->context, error, "the caller's stream");
 }
@@ -49,7 +49,7 @@ static pmb_status await_caller(pmb_cuda *cuda, int on_device, void *stream)
 pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume)
 {
   PMB_CUDA_STEP(check_array(cuda, volume->on_device, volume->samples, "pmb_bind", "samples"));
-  return await_caller(cuda, volume->on_device, volume->stream);
+  return await_caller(cuda, volume->on_device, volume->stream, "pmb_bind");
 }
 
 pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh)
@@ -68,7 +68,7 @@ pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh)
     PMB_CUDA_STEP(check_array(cuda, mesh->on_device, attribute->samples, "pmb_emit", "an attribute's samples"));
     PMB_CUDA_STEP(check_array(cuda, mesh->on_device, attribute->output, "pmb_emit", "an attribute's output"));
   }
-  return await_caller(cuda, mesh->on_device, mesh->stream);
+  return await_caller(cuda, mesh->on_device, mesh->stream, "pmb_emit");
 }
 
 pmb_status pmb_cuda_check_particles(pmb_cuda *cuda, const pmb_particle_request *r)
@@ -81,7 +81,7 @@ pmb_status pmb_cuda_check_particles(pmb_cuda *cuda, const pmb_particle_request *
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
     PMB_CUDA_STEP(check_array(cuda, r->on_device, arrays[i].array, "pmb_particles_count", arrays[i].what));
   }
-  return await_caller(cuda, r->on_device, r->stream);
+  return await_caller(cuda, r->on_device, r->stream, "pmb_particles_count");
 }
 
 /* ---- samples ---- */
