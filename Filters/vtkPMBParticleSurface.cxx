@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "vtkPMBParticleSurface.h"
 
-#include "vtkCellArray.h"
 #include "vtkCommand.h"
 #include "vtkExtentTranslator.h"
 #include "vtkFloatArray.h"
@@ -11,17 +10,12 @@
 #include "vtkInformationVector.h"
 #include "vtkMultiProcessController.h"
 #include "vtkObjectFactory.h"
-#include "vtkPMBContourContexts.h"
-#include "vtkPMBContourOutput.h"
-#include "vtkPMBContourProgress.h"
+#include "vtkPMBParticleCore.h"
 #include "vtkPMBParticleRanks.h"
 #include "vtkPointSet.h"
-#include "vtkPoints.h"
 #include "vtkPolyData.h"
 #include "vtkSmartPointer.h"
 #include "vtkStreamingDemandDrivenPipeline.h"
-#include "vtkTypeInt32Array.h"
-#include "vtkTypeInt64Array.h"
 
 #include <algorithm>
 #include <atomic>
@@ -43,105 +37,6 @@ using Steps = vtkPMBContour::Progress;
 
 namespace
 {
-using CoreParticles = std::unique_ptr<pmb_particles, decltype(&pmb_particles_destroy)>;
-
-// The point arrays that the core interpolates to the surface.
-class PassedArrays
-{
-public:
-  // Makes the arrays of n points, and tells the core.
-  void Prepare(
-    const Particles& particles, vtkIdType n, vtkPMBContour::OutputMemory& memory, bool onGPU, pmb_mesh& mesh)
-  {
-    for (vtkDataArray* array : particles.Passed)
-    {
-      const vtkPMBContour::Memory from = vtkPMBContour::FindMemory(array);
-      this->To.push_back(vtkPMBContour::NewLike(array, n, &memory, onGPU));
-      this->Attributes.push_back({ from.Samples, from.Type, array->GetNumberOfComponents(),
-        vtkPMBContour::FindMemory(this->To.back()).Samples, 0 });
-    }
-    mesh.attributes = this->Attributes.data();
-    mesh.attribute_count = n > 0 ? static_cast<int64_t>(this->Attributes.size()) : 0;
-  }
-
-  void Finish(const Particles& particles, vtkPointData* to)
-  {
-    for (vtkDataArray* array : this->To)
-    {
-      to->AddArray(array);
-    }
-    vtkPMBContour::CopyActiveAttributes(particles.Attributes, to);
-  }
-
-private:
-  std::vector<vtkSmartPointer<vtkDataArray>> To;
-  std::vector<pmb_attribute> Attributes;
-};
-
-// What a surface is made from and where it goes.
-struct Job
-{
-  Steps& Progress;
-  const pmb_particle_request& Request;
-  bool Normals;
-  const Particles& From;
-  vtkPMBContour::OutputMemory& Memory; // of the output before
-  vtkPolyData* Output;
-  pmb_particle_sizes Sizes;
-};
-
-// Fills the output; its arrays are written in place.
-template <typename Ids>
-pmb_status Emit(const vtkPMBContour::Context& context, Job& job)
-{
-  const pmb_particle_sizes& sizes = job.Sizes;
-  PassedArrays passed;
-  vtkNew<vtkFloatArray> places, directions;
-  vtkNew<Ids> ids, offsets;
-  double pointRanges[8], normalRanges[8];
-  pmb_mesh mesh = {};
-  mesh.struct_size = sizeof(mesh);
-  mesh.point_capacity = sizes.points;
-  mesh.triangle_capacity = sizes.triangles;
-  places->SetNumberOfComponents(3);
-  vtkPMBContour::Allocate(places, sizes.points, &job.Memory, context.OnGPU);
-  vtkPMBContour::Allocate(ids, 3 * sizes.triangles, &job.Memory, context.OnGPU);
-  vtkPMBContour::Allocate(offsets, sizes.triangles + 1, &job.Memory, context.OnGPU);
-  mesh.points = places->GetPointer(0);
-  mesh.point_type = PMB_FLOAT32;
-  mesh.point_ranges = pointRanges;
-  mesh.triangles = ids->GetPointer(0);
-  mesh.offsets = offsets->GetPointer(0);
-  mesh.id_type = sizeof(*ids->GetPointer(0)) == 4 ? PMB_INT32 : PMB_INT64;
-  if (job.Normals)
-  {
-    directions->SetName("Normals");
-    directions->SetNumberOfComponents(3);
-    vtkPMBContour::Allocate(directions, sizes.points, &job.Memory, context.OnGPU);
-    mesh.normals = directions->GetPointer(0);
-    mesh.normal_ranges = normalRanges;
-  }
-  passed.Prepare(job.From, sizes.points, job.Memory, context.OnGPU, mesh);
-  job.Memory.Close(); // before anything new is written
-  const pmb_status status = pmb_particles_emit(context.Particles.get(), &mesh);
-  if (status != PMB_OK)
-  {
-    return status;
-  }
-  vtkNew<vtkPoints> points;
-  vtkNew<vtkCellArray> triangles;
-  points->SetData(places);
-  triangles->SetData(offsets, ids);
-  job.Output->SetPoints(points);
-  job.Output->SetPolys(triangles);
-  if (job.Normals)
-  {
-    job.Output->GetPointData()->SetNormals(directions);
-  }
-  passed.Finish(job.From, job.Output->GetPointData());
-  return vtkPMBContour::KeepRanges(context.Get(), pointRanges, normalRanges, directions, nullptr, job.Output);
-}
-
 // Throws Failed if a number is not above 0 where it has to be.
 void CheckSettings(vtkPMBParticleSurface* filter)
 {
@@ -168,49 +63,6 @@ void SetArrays(const Particles& particles, pmb_particle_request& request)
   request.weights = vtkPMBContour::ToCore(particles.Numbers[Particles::WEIGHT]);
 }
 
-// The core reports progress while this lives.
-class Hook
-{
-public:
-  Hook(pmb_context* context, Steps& steps)
-    : Context(context)
-  {
-    pmb_set_progress(context, Steps::Hook, &steps);
-  }
-  ~Hook() { pmb_set_progress(this->Context, nullptr, nullptr); }
-  Hook(const Hook&) = delete;
-  void operator=(const Hook&) = delete;
-
-private:
-  pmb_context* Context;
-};
-
-// Makes the core's object, unless it exists; counts and emits.
-pmb_status CountAndEmit(vtkPMBContour::Context& context, Job& job)
-{
-  const Hook hook(context.Get(), job.Progress);
-  if (!context.Particles)
-  {
-    pmb_particles* particles = nullptr;
-    const pmb_status status = pmb_particles_create(context.Get(), &particles);
-    if (status != PMB_OK)
-    {
-      return status;
-    }
-    context.Particles.reset(particles, pmb_particles_destroy);
-  }
-  job.Sizes = {};
-  job.Sizes.struct_size = sizeof(job.Sizes);
-  job.Progress.Begin(Steps::COUNT);
-  const pmb_status status = pmb_particles_count(context.Particles.get(), &job.Request, &job.Sizes);
-  if (status != PMB_OK)
-  {
-    return status;
-  }
-  job.Progress.Begin(Steps::EMIT);
-  const bool wide = job.Sizes.points > VTK_INT_MAX || job.Sizes.triangles > VTK_INT_MAX / 3;
-  return wide ? Emit<vtkTypeInt64Array>(context, job) : Emit<vtkTypeInt32Array>(context, job);
-}
 }
 
 class vtkPMBParticleSurface::Internals
@@ -221,100 +73,24 @@ public:
   void Run(vtkPMBParticleSurface* filter, Ranks& ranks, vtkInformationVector** inputVector, vtkPolyData* output,
     vtkImageData* image);
 
-  vtkPMBContour::OutputMemory Memory;
+  vtkPMBContour::ParticleCore Core;
   vtkNew<vtkInformation> Piece; // that is asked for
   std::atomic<int> Depth{ 0 };  // executions that have started and not ended: of all blocks, and of one
 
 private:
-  // Makes the surface on the device that is wanted, or on the CPU where a GPU gives up. Returns the core's status, and its
-  // error.
-  pmb_status RunOnDevice(vtkPMBParticleSurface* filter, Job& job, std::string& error);
-  // Makes the core's objects for bounds and image, on the CPU with so many threads, unless they exist.
-  void Prepare(int threads);
   // Reads the points and the arrays to process.
   static void Read(vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, Particles& particles);
   // The request but for `whole`; checks the settings.
   pmb_particle_request MakeRequest(vtkPMBParticleSurface* filter, Ranks& ranks, const Particles& particles);
   // Throws what a call of the core ended with.
-  static void Check(vtkPMBParticleSurface* filter, pmb_status status, const std::string& error);
-  void Check(vtkPMBParticleSurface* filter, pmb_status status)
-  {
-    Check(filter, status, pmb_error(this->Context.get()));
-  }
+  void Check(vtkPMBParticleSurface* filter, pmb_status status);
   // Finds the bounds of the particles of all ranks.
   void FindWhole(vtkPMBParticleSurface* filter, Ranks& ranks, const pmb_particle_request& request);
   void FillImage(vtkPMBParticleSurface* filter, Ranks& ranks, Steps& steps, Particles particles,
     pmb_particle_request request, vtkImageData* image);
 
-  const std::shared_ptr<vtkPMBContour::Contexts> Contexts = std::make_shared<vtkPMBContour::Contexts>();
-  vtkPMBContour::CoreContext Context{ nullptr, pmb_destroy };
-  CoreParticles Core{ nullptr, pmb_particles_destroy };
   pmb_particle_bounds Whole = {}; // of the particles of all ranks
-  int Threads = 0;
 };
-
-pmb_status vtkPMBParticleSurface::Internals::RunOnDevice(vtkPMBParticleSurface* filter, Job& job, std::string& error)
-{
-  const vtkPMBContour::Binding none; // there is no volume
-  vtkPMBContour::DeviceSettings wanted = { filter->Device, filter->DeviceIndex, filter->DeviceMemoryLimit,
-    filter->NumberOfThreads };
-  if (job.Request.whole) // a part, which the CPU makes
-  {
-    wanted.Device = vtkPMBContourFilter::CPU;
-  }
-  const auto end = [](vtkPMBContour::Contexts* contexts) { contexts->End(/*complete=*/true); };
-  this->Contexts->Begin();
-  const std::unique_ptr<vtkPMBContour::Contexts, decltype(end)> ended(this->Contexts.get(), end);
-  vtkPMBContour::Context& context = this->Contexts->Choose(none, /*composite=*/false);
-  for (;;)
-  {
-    std::string warning = context.Prepare(wanted, none);
-    const pmb_status status = CountAndEmit(context, job);
-    error = status == PMB_OK ? std::string() : pmb_error(context.Get());
-    const bool tryCPU =
-      context.OnGPU && (status == PMB_OUT_OF_MEMORY || status == PMB_UNAVAILABLE || status == PMB_INTERNAL);
-    if (tryCPU)
-    {
-      warning += context.Refuse(status, error, none);
-      wanted.Device = vtkPMBContourFilter::CPU; // its context takes the place of the GPU's
-    }
-    if (!warning.empty())
-    {
-      vtkWarningWithObjectMacro(filter, << warning);
-    }
-    if (!tryCPU)
-    {
-      filter->UsedDevice = context.OnGPU ? vtkPMBContourFilter::GPU : vtkPMBContourFilter::CPU;
-      return status;
-    }
-  }
-}
-
-void vtkPMBParticleSurface::Internals::Prepare(int threads)
-{
-  if (this->Core && this->Threads == threads)
-  {
-    return;
-  }
-  pmb_options options = {};
-  options.struct_size = sizeof(options);
-  options.device = PMB_DEVICE_CPU;
-  options.threads = threads;
-  pmb_context* context = nullptr;
-  pmb_particles* particles = nullptr;
-  this->Core.reset();
-  if (pmb_create(&options, &context) != PMB_OK)
-  {
-    throw Failed{ pmb_error(nullptr) };
-  }
-  this->Context.reset(context);
-  if (pmb_particles_create(context, &particles) != PMB_OK)
-  {
-    throw Failed{ pmb_error(context) };
-  }
-  this->Core.reset(particles);
-  this->Threads = threads;
-}
 
 void vtkPMBParticleSurface::Internals::Read(
   vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, Particles& particles)
@@ -363,9 +139,9 @@ pmb_particle_request vtkPMBParticleSurface::Internals::MakeRequest(
   return request;
 }
 
-void vtkPMBParticleSurface::Internals::Check(
-  vtkPMBParticleSurface* filter, pmb_status status, const std::string& error)
+void vtkPMBParticleSurface::Internals::Check(vtkPMBParticleSurface* filter, pmb_status status)
 {
+  const std::string error = pmb_error(this->Core.GetContext());
   if (status == PMB_ABORTED)
   {
     throw vtkPMBContour::Aborted();
@@ -389,7 +165,8 @@ void vtkPMBParticleSurface::Internals::FindWhole(
   pmb_particle_bounds& whole = this->Whole;
   whole = {};
   whole.struct_size = sizeof(whole);
-  ranks.Together([&] { this->Check(filter, pmb_particles_find_bounds(this->Core.get(), &request, &whole)); });
+  ranks.Together(
+    [&] { this->Check(filter, pmb_particles_find_bounds(this->Core.GetParticles(), &request, &whole)); });
   const double* low = whole.low;
   const double* high = whole.high;
   for (const std::vector<double>& other :
@@ -457,9 +234,9 @@ void vtkPMBParticleSurface::Internals::FillImage(vtkPMBParticleSurface* filter, 
       image->SetSpacing(grid.spacing);
       image->GetPointData()->SetScalars(values);
       request.whole = &this->Whole;
-      const Hook hook(this->Context.get(), steps);
+      const vtkPMBContour::CoreProgress progress(this->Core.GetContext(), steps);
       steps.Begin(Steps::COPY);
-      this->Check(filter, isEmpty ? PMB_OK : pmb_particles_sample(this->Core.get(), &request, &grid));
+      this->Check(filter, isEmpty ? PMB_OK : pmb_particles_sample(this->Core.GetParticles(), &request, &grid));
     });
 }
 
@@ -468,14 +245,23 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
 {
   vtkPointSet* input = vtkPointSet::GetData(inputVector[0]);
   const vtkIdType points = input ? input->GetNumberOfPoints() : 0;
+  const auto close = [filter](vtkPMBContour::ParticleCore* core)
+  {
+    core->Close();
+    if (!core->Warning.empty())
+    {
+      vtkWarningWithObjectMacro(filter, << core->Warning);
+    }
+  };
   Particles particles;
+  this->Core.Open();
+  const std::unique_ptr<vtkPMBContour::ParticleCore, decltype(close)> opened(&this->Core, close);
   ranks.Together(
     [&]
     {
-      if (ranks.Count() > 1 || filter->ComputeImage)
-      {
-        this->Prepare(filter->NumberOfThreads);
-      }
+      // The CPU makes parts.
+      const int device = ranks.Count() > 1 ? vtkPMBContourFilter::CPU : filter->Device;
+      this->Core.Make({ device, filter->DeviceIndex, filter->DeviceMemoryLimit, filter->NumberOfThreads });
       if (points > 0)
       {
         Read(filter, inputVector, particles);
@@ -518,14 +304,9 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
       static_cast<double>(request.z_begin) - this->Whole.halo, static_cast<double>(request.z_end) + this->Whole.halo);
     SetArrays(particles, request);
   }
-  Job job = { steps, request, filter->ComputeNormals, particles, this->Memory, output, {} };
-  ranks.Together(
-    [&]
-    {
-      std::string error;
-      const pmb_status status = this->RunOnDevice(filter, job, error);
-      Check(filter, status, error);
-    });
+  vtkPMBContour::ParticleJob job = { steps, request, filter->ComputeNormals, particles, output, {} };
+  ranks.Together([&] { this->Check(filter, this->Core.MakeSurface(job)); });
+  filter->UsedDevice = this->Core.IsOnGPU() ? vtkPMBContourFilter::GPU : vtkPMBContourFilter::CPU;
   leftOut += job.Sizes.left_out;
   if (leftOut > 0)
   {
@@ -603,7 +384,7 @@ vtkTypeBool vtkPMBParticleSurface::ProcessRequest(
   // The pipeline sends this right before it empties the output.
   if (request->Has(vtkDemandDrivenPipeline::REQUEST_DATA_NOT_GENERATED()))
   {
-    this->Kept->Memory.Open();
+    this->Kept->Core.Memory.Open();
   }
   return this->Superclass::ProcessRequest(request, inputVector, outputVector);
 }
@@ -637,7 +418,7 @@ int vtkPMBParticleSurface::RequestData(
   {
     error = "There is not enough memory for the surface of the particles: raise CellSize.";
   }
-  this->Kept->Memory.Close();
+  this->Kept->Core.Memory.Close();
   if (!error.empty())
   {
     output->Initialize();

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+#include "vtkPMBParticleCore.h"
+
+#include "vtkCellArray.h"
+#include "vtkFloatArray.h"
+#include "vtkPointData.h"
+#include "vtkPoints.h"
+#include "vtkPolyData.h"
+#include "vtkTypeInt32Array.h"
+#include "vtkTypeInt64Array.h"
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace vtkPMBContour
+{
+namespace
+{
+// The point arrays that the core interpolates to the surface.
+class PassedArrays
+{
+public:
+  // Makes the arrays of n points, and tells the core.
+  void Prepare(const Particles& particles, vtkIdType n, OutputMemory& memory, bool onGPU, pmb_mesh& mesh)
+  {
+    for (vtkDataArray* array : particles.Passed)
+    {
+      const Memory from = FindMemory(array);
+      this->To.push_back(NewLike(array, n, &memory, onGPU));
+      this->Attributes.push_back(
+        { from.Samples, from.Type, array->GetNumberOfComponents(), FindMemory(this->To.back()).Samples, 0 });
+    }
+    mesh.attributes = this->Attributes.data();
+    mesh.attribute_count = n > 0 ? static_cast<int64_t>(this->Attributes.size()) : 0;
+  }
+
+  void Finish(const Particles& particles, vtkPointData* to)
+  {
+    for (vtkDataArray* array : this->To)
+    {
+      to->AddArray(array);
+    }
+    CopyActiveAttributes(particles.Attributes, to);
+  }
+
+private:
+  std::vector<vtkSmartPointer<vtkDataArray>> To;
+  std::vector<pmb_attribute> Attributes;
+};
+
+// Fills the output; its arrays are written in place.
+template <typename Ids>
+pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
+{
+  const pmb_particle_sizes& sizes = job.Sizes;
+  PassedArrays passed;
+  vtkNew<vtkFloatArray> places, directions;
+  vtkNew<Ids> ids, offsets;
+  double pointRanges[8], normalRanges[8];
+  pmb_mesh mesh = {};
+  mesh.struct_size = sizeof(mesh);
+  mesh.point_capacity = sizes.points;
+  mesh.triangle_capacity = sizes.triangles;
+  places->SetNumberOfComponents(3);
+  Allocate(places, sizes.points, &memory, context.OnGPU);
+  Allocate(ids, 3 * sizes.triangles, &memory, context.OnGPU);
+  Allocate(offsets, sizes.triangles + 1, &memory, context.OnGPU);
+  mesh.points = places->GetPointer(0);
+  mesh.point_type = PMB_FLOAT32;
+  mesh.point_ranges = pointRanges;
+  mesh.triangles = ids->GetPointer(0);
+  mesh.offsets = offsets->GetPointer(0);
+  mesh.id_type = sizeof(*ids->GetPointer(0)) == 4 ? PMB_INT32 : PMB_INT64;
+  if (job.Normals)
+  {
+    directions->SetName("Normals");
+    directions->SetNumberOfComponents(3);
+    Allocate(directions, sizes.points, &memory, context.OnGPU);
+    mesh.normals = directions->GetPointer(0);
+    mesh.normal_ranges = normalRanges;
+  }
+  passed.Prepare(job.From, sizes.points, memory, context.OnGPU, mesh);
+  memory.Close(); // before anything new is written
+  const pmb_status status = pmb_particles_emit(context.Particles.get(), &mesh);
+  if (status != PMB_OK)
+  {
+    return status;
+  }
+  vtkNew<vtkPoints> points;
+  vtkNew<vtkCellArray> triangles;
+  points->SetData(places);
+  triangles->SetData(offsets, ids);
+  job.Output->SetPoints(points);
+  job.Output->SetPolys(triangles);
+  if (job.Normals)
+  {
+    job.Output->GetPointData()->SetNormals(directions);
+  }
+  passed.Finish(job.From, job.Output->GetPointData());
+  return KeepRanges(context.Get(), pointRanges, normalRanges, directions, nullptr, job.Output);
+}
+
+pmb_status CountAndEmit(const Context& context, OutputMemory& memory, ParticleJob& job)
+{
+  const CoreProgress progress(context.Get(), job.Steps);
+  job.Sizes = {};
+  job.Sizes.struct_size = sizeof(job.Sizes);
+  job.Steps.Begin(Progress::COUNT);
+  const pmb_status status = pmb_particles_count(context.Particles.get(), &job.Request, &job.Sizes);
+  if (status != PMB_OK)
+  {
+    return status;
+  }
+  job.Steps.Begin(Progress::EMIT);
+  const bool wide = job.Sizes.points > VTK_INT_MAX || job.Sizes.triangles > VTK_INT_MAX / 3;
+  return wide ? Emit<vtkTypeInt64Array>(context, memory, job) : Emit<vtkTypeInt32Array>(context, memory, job);
+}
+}
+
+void ParticleCore::Open()
+{
+  this->Warning.clear();
+  this->All->Begin();
+  this->Used = &this->All->Choose(Binding(), /*composite=*/false);
+}
+
+void ParticleCore::Close()
+{
+  this->All->End(/*complete=*/true);
+}
+
+void ParticleCore::Make(const DeviceSettings& wanted)
+{
+  this->Wanted = wanted;
+  this->Warning += this->Used->Prepare(wanted, Binding()); // there is no volume
+  pmb_particles* particles = nullptr;
+  if (this->Used->Particles)
+  {
+    return;
+  }
+  if (pmb_particles_create(this->Used->Get(), &particles) != PMB_OK)
+  {
+    throw Failed{ pmb_error(this->Used->Get()) };
+  }
+  this->Used->Particles.reset(particles, pmb_particles_destroy);
+}
+
+pmb_status ParticleCore::MakeSurface(ParticleJob& job)
+{
+  for (;;)
+  {
+    const pmb_status status = CountAndEmit(*this->Used, this->Memory, job);
+    if (!this->Used->OnGPU || (status != PMB_OUT_OF_MEMORY && status != PMB_UNAVAILABLE && status != PMB_INTERNAL))
+    {
+      return status;
+    }
+    this->Warning += this->Used->Refuse(status, pmb_error(this->Used->Get()), Binding());
+    this->Wanted.Device = vtkPMBContourFilter::CPU; // its context takes the place of the GPU's
+    this->Make(this->Wanted);
+  }
+}
+}
+VTK_ABI_NAMESPACE_END
