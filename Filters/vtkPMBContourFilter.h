@@ -105,7 +105,7 @@ public:
   };
 
   /**
-   * Fill buffers of the current OpenGL context with a surface that such a filter made on the GPU. Nothing goes through the
+   * Fill buffers of the current OpenGL context with a surface that such a filter or vtkPMBParticleSurface made on the GPU. Nothing goes through the
    * host. Writes points as (x - shift) * scale if these are given, three numbers each. Without buffers it tells whether a GPU
    * has the surface. Returns false if a GPU does not have this surface any more, or if it does not draw; the buffers' contents
    * are undefined then. Call it between executions.

@@ -15,6 +15,8 @@
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
 
+#include "particles/pmb_particles.h"
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -115,7 +117,10 @@ bool vtkPMBContour::Contexts::EmitToOpenGL(
   pmb_status status = RegisterBuffers((*found)->Get(), *buffers);
   if (status == PMB_OK)
   {
-    status = pmb_emit_gl((*found)->Get(), static_cast<pmb_gl_buffers*>(buffers->Registered.get()), &mesh);
+    auto* registered = static_cast<pmb_gl_buffers*>(buffers->Registered.get());
+    pmb_particles* particles = (*found)->Particles.get();
+    status = particles ? pmb_particles_emit_gl(particles, registered, &mesh)
+                       : pmb_emit_gl((*found)->Get(), registered, &mesh);
   }
   if (status != PMB_OK)
   {

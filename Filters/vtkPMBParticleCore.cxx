@@ -4,9 +4,12 @@
 
 #include "vtkCellArray.h"
 #include "vtkFloatArray.h"
+#include "vtkInformation.h"
+#include "vtkInformationIntegerKey.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
+#include "vtkTimeStamp.h"
 #include "vtkTypeInt32Array.h"
 #include "vtkTypeInt64Array.h"
 
@@ -89,6 +92,7 @@ pmb_status Emit(const Context& context, OutputMemory& memory, ParticleJob& job)
   vtkNew<vtkCellArray> triangles;
   points->SetData(places);
   triangles->SetData(offsets, ids);
+  ids->GetInformation()->Set(vtkPMBContourFilter::TRIANGLES_OF_ALL_POINTS(), 1);
   job.Output->SetPoints(points);
   job.Output->SetPolys(triangles);
   if (job.Normals)
@@ -148,7 +152,15 @@ pmb_status ParticleCore::MakeSurface(ParticleJob& job)
 {
   for (;;)
   {
+    this->Used->Count = 0;
     const pmb_status status = CountAndEmit(*this->Used, this->Memory, job);
+    if (status == PMB_OK && this->Used->OnGPU && job.Sizes.triangles > 0)
+    {
+      vtkTimeStamp now;
+      now.Modified();
+      this->Used->Count = now.GetMTime();
+      NoteOrigin(this->All, this->Used->Count, 0, job.Output);
+    }
     if (!this->Used->OnGPU || (status != PMB_OUT_OF_MEMORY && status != PMB_UNAVAILABLE && status != PMB_INTERNAL))
     {
       return status;

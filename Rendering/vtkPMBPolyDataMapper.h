@@ -8,7 +8,7 @@
  * points, normals and point colors to OpenGL in one piece each.
  *
  * It does so for a surface without visible edges or vertices, all of whose cells are triangles, which is colored by points or
- * by one color. Meshes of vtkPMBContourFilter are drawn like this, and with AllTrianglesOn() all others too. Its
+ * by one color. Meshes of vtkPMBContourFilter and vtkPMBParticleSurface are drawn like this, and with AllTrianglesOn() all others too. Its
  * superclass draws everything else. It also draws while a selection is made, because VTK leaves triangles without area out
  * and counts those that remain. Both give the same picture.
  *
@@ -47,14 +47,14 @@ public:
   ///@{
   /**
    * Set/get whether triangles of all meshes are drawn without a walk over the cells, by all mappers of this process, from the
-   * next time on that they build buffers. Off by default: only those of vtkPMBContourFilter.
+   * next time on that they build buffers. Off by default: only those of our filters.
    */
   static void SetAllTriangles(bool all);
   static bool GetAllTriangles();
   ///@}
 
   /**
-   * Whether a mesh has the mark of vtkPMBContourFilter: all cells are triangles, and they use all points.
+   * Whether a mesh has the mark of our filters: all cells are triangles, and they use all points.
    */
   static bool HasTrianglesOfAllPoints(vtkPolyData* mesh);
 

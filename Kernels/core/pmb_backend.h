@@ -55,7 +55,7 @@ typedef struct pmb_backend {
   void (*unregister_gl)(pmb_gl_buffers *buffers);
   pmb_status (*map_gl)(
     pmb_context *context, pmb_gl_buffers *buffers, void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS]);
-  pmb_status (*move_gl)(pmb_context *context, float *points, const double *shift, const double *scale);
+  pmb_status (*move_gl)(pmb_context *context, float *points, int64_t count, const double *shift, const double *scale);
   pmb_status (*unmap_gl)(pmb_context *context, pmb_gl_buffers *buffers);
   /* Fills the arrays of a request for rays; the job lacks the volume's place. NULL: pmb_cast_rays does it on the CPU. */
   pmb_status (*cast_rays)(pmb_context *context, const struct pmb_ray_request *request, const struct pmb_ray_job *job);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Meshes and pictures in OpenGL's buffers: pmb_register_gl, pmb_emit_gl, pmb_cast_rays_gl. */
+ * Meshes and pictures in OpenGL's buffers: pmb_register_gl, pmb_emit_gl, pmb_particles_emit_gl, pmb_cast_rays_gl. */
 #include <stdlib.h>
 
 #include "core/pmb_backend.h"
+#include "particles/pmb_particle_job.h"
 #include "rays/pmb_rays.h"
 
 pmb_status pmb_register_gl(
@@ -52,20 +53,27 @@ static pmb_status map(pmb_context *context, pmb_gl_buffers *buffers, const char 
   return context->backend->map_gl(context, buffers, memory, bytes);
 }
 
+/* What is emitted: the volume's count, or that of particles. */
+typedef struct counted {
+  const char *call, *count; /* names */
+  pmb_particles *particles; /* NULL: the volume's */
+  pmb_sizes sizes;
+} counted;
+
 /* Emits to mapped buffers. */
-static pmb_status emit_mapped(
-  pmb_context *context, const pmb_gl_mesh *gl, void *memory[PMB_GL_BUFFERS], const size_t bytes[PMB_GL_BUFFERS])
+static pmb_status emit_mapped(pmb_context *context, const counted *from, const pmb_gl_mesh *gl,
+  void *memory[PMB_GL_BUFFERS], const size_t bytes[PMB_GL_BUFFERS])
 {
-  const int64_t counts[PMB_GL_BUFFERS] = { context->total.points, context->total.points, context->total.triangles };
+  const int64_t counts[PMB_GL_BUFFERS] = { from->sizes.points, from->sizes.points, from->sizes.triangles };
   for (int i = 0; i < PMB_GL_BUFFERS; ++i) {
     if (memory[i] && bytes[i] / 12 < (uint64_t)counts[i]) {
-      return pmb_fail(context, PMB_INVALID, "pmb_emit_gl: buffer %d of 3 has %zu bytes; the mesh needs 12 times %lld",
-        i, bytes[i], (long long)counts[i]);
+      return pmb_fail(context, PMB_INVALID, "%s: buffer %d of 3 has %zu bytes; the mesh needs 12 times %lld",
+        from->call, i, bytes[i], (long long)counts[i]);
     }
   }
   const pmb_mesh mesh = { .struct_size = sizeof(mesh),
-    .point_capacity = context->total.points,
-    .triangle_capacity = context->total.triangles,
+    .point_capacity = from->sizes.points,
+    .triangle_capacity = from->sizes.triangles,
     .points = memory[0],
     .point_type = PMB_FLOAT32,
     .normals = memory[1],
@@ -73,33 +81,49 @@ static pmb_status emit_mapped(
     .id_type = PMB_INT32,
     .gradient_estimator = gl->gradient_estimator,
     .on_device = 1 };
-  const pmb_status status = pmb_emit(context, &mesh);
+  const pmb_status status = from->particles ? pmb_particles_emit(from->particles, &mesh) : pmb_emit(context, &mesh);
   return status == PMB_OK && memory[0] && gl->shift && gl->scale
-    ? context->backend->move_gl(context, memory[0], gl->shift, gl->scale)
+    ? context->backend->move_gl(context, memory[0], from->sizes.points, gl->shift, gl->scale)
     : status;
 }
 
-pmb_status pmb_emit_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh)
+static pmb_status emit(
+  pmb_context *context, const counted *from, int is_counted, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh)
 {
   void *memory[PMB_GL_BUFFERS] = { NULL, NULL, NULL };
   size_t bytes[PMB_GL_BUFFERS] = { 0, 0, 0 };
-  if (!context) {
-    return PMB_INVALID;
-  }
   context->error[0] = '\0';
   if (pmb_check_size(context, "pmb_gl_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK) {
     return PMB_INVALID;
   }
-  if (!context->counted) {
-    return pmb_fail(context, PMB_INVALID, "pmb_emit_gl: nothing is counted; call pmb_count first");
+  if (!is_counted) {
+    return pmb_fail(context, PMB_INVALID, "%s: nothing is counted; call %s first", from->call, from->count);
   }
-  pmb_status status = map(context, buffers, "pmb_emit_gl", memory, bytes);
+  pmb_status status = map(context, buffers, from->call, memory, bytes);
   if (status == PMB_OK) {
-    status = emit_mapped(context, mesh, memory, bytes);
+    status = emit_mapped(context, from, mesh, memory, bytes);
     const pmb_status end = context->backend->unmap_gl(context, buffers);
     status = status == PMB_OK ? end : status;
   }
   return status;
+}
+
+pmb_status pmb_emit_gl(pmb_context *context, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh)
+{
+  if (!context) {
+    return PMB_INVALID;
+  }
+  const counted from = { "pmb_emit_gl", "pmb_count", NULL, context->total };
+  return emit(context, &from, context->counted, buffers, mesh);
+}
+
+pmb_status pmb_particles_emit_gl(pmb_particles *p, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh)
+{
+  if (!p) {
+    return PMB_INVALID;
+  }
+  const counted from = { "pmb_particles_emit_gl", "pmb_particles_count", p, { p->sizes.points, p->sizes.triangles } };
+  return emit(p->context, &from, p->counted, buffers, mesh);
 }
 
 /* Casts to mapped buffers. */

@@ -9,7 +9,7 @@
  *     pmb_particles *particles = NULL;
  *     pmb_particles_create(context, &particles);                  // a context of pmb.h; it needs no volume
  *     pmb_particles_count(particles, &request, &sizes);           // once per time step
- *     pmb_particles_emit(particles, &mesh);                       // fills the caller's arrays
+ *     pmb_particles_emit(particles, &mesh);                       // fills the caller's arrays; pmb_particles_emit_gl OpenGL's
  *     pmb_particles_sample(particles, &request, &image);          // or the potential on a grid of the caller's
  *     pmb_particles_destroy(particles);
  *
@@ -132,6 +132,9 @@ pmb_status pmb_particles_count(
  * for as many particles, left out or not. A point gets the mean of the particles that reach it, weighted by amount times kernel
  * (a negative weight counts as positive), or of spheres the value of the sphere in which it is deepest. */
 pmb_status pmb_particles_emit(pmb_particles *particles, const pmb_mesh *mesh);
+
+/* Fills buffers of pmb_register_gl for the last successful count, as pmb_emit_gl does. PMB_INVALID if the CPU has counted. */
+pmb_status pmb_particles_emit_gl(pmb_particles *particles, pmb_gl_buffers *buffers, const pmb_gl_mesh *mesh);
 
 /* Fills the image with the potential: the sum of the kernels, or of spheres the depth below their surface as a length, at least
  * isovalue - 1.75 * request.spacing. The surface is where it is the isovalue. With `whole` the particles within halo of the

@@ -6,6 +6,10 @@ extern "C"
 {
 #include "core/pmb_backend.h"
 #include "cuda/pmb_cuda.h"
+
+  // FakeParticles.c: what the CPU computes, as if a GPU had.
+  pmb_status fake_count_particles(pmb_particles* particles);
+  pmb_status fake_emit_particles(pmb_particles* particles, const pmb_mesh* mesh);
 }
 
 #include <cstdlib>
@@ -227,9 +231,9 @@ pmb_status UnmapGL(pmb_context*, pmb_gl_buffers*)
   return PMB_OK;
 }
 
-pmb_status MoveGL(pmb_context* context, float* points, const double* shift, const double* scale)
+pmb_status MoveGL(pmb_context*, float* points, int64_t count, const double* shift, const double* scale)
 {
-  for (int64_t i = 0; i < 3 * context->total.points; ++i)
+  for (int64_t i = 0; i < 3 * count; ++i)
   {
     points[i] = static_cast<float>((points[i] - shift[i % 3]) * scale[i % 3]);
   }
@@ -251,17 +255,23 @@ pmb_status MapGL(pmb_context* context, pmb_gl_buffers* buffers, void* memory[], 
   return TheMachine().GL ? PMB_OK : Fail(context, PMB_UNAVAILABLE);
 }
 
-// Fails where it is to fail: else the CPU counts and emits.
-pmb_status CountParticles(pmb_context* context, pmb_particles*)
+pmb_status CountParticles(pmb_context* context, pmb_particles* particles)
 {
-  return Begin(context, FAKE_COUNT);
+  const pmb_status status = Begin(context, FAKE_COUNT);
+  return status == PMB_OK ? fake_count_particles(particles) : status;
+}
+
+pmb_status EmitParticles(pmb_context* context, pmb_particles* particles, const pmb_mesh* mesh)
+{
+  const pmb_status status = Begin(context, FAKE_EMIT);
+  return status == PMB_OK ? fake_emit_particles(particles, mesh) : status;
 }
 }
 
 extern "C"
 {
   extern const pmb_backend pmb_cuda_backend = { "fake", Create, Destroy, Bind, Unbind, Count, Emit, Refresh, Summary,
-    0, nullptr, RegisterGL, UnregisterGL, MapGL, MoveGL, UnmapGL, nullptr, CountParticles };
+    0, nullptr, RegisterGL, UnregisterGL, MapGL, MoveGL, UnmapGL, nullptr, CountParticles, EmitParticles };
 
   const char* pmb_cuda_missing(void)
   {

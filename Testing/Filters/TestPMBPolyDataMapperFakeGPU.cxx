@@ -11,6 +11,7 @@
 #include "vtkDataArray.h"
 #include "vtkNew.h"
 #include "vtkOpenGLVertexBufferObject.h"
+#include "vtkPMBParticleSurface.h"
 #include "vtkPMBPolyDataMapper.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
@@ -22,6 +23,7 @@
 #include "vtkUnsignedCharArray.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -105,6 +107,42 @@ vtkSmartPointer<vtkPolyData> CopyOf(vtkPolyData* mesh)
   auto copy = vtkSmartPointer<vtkPolyData>::New();
   copy->ShallowCopy(mesh);
   return copy;
+}
+
+// Surfaces of particles.
+void TestParticles()
+{
+  vtkNew<vtkPolyData> cloud;
+  vtkNew<vtkPoints> points;
+  vtkNew<vtkPMBParticleSurface> filter;
+  Scene scene;
+  for (int i = 0; i < 300; ++i)
+  {
+    points->InsertNextPoint(std::sin(i), std::sin(1.3 * i), std::sin(1.7 * i));
+  }
+  cloud->SetPoints(points);
+  filter->SetInputData(cloud);
+  filter->SetDevice(vtkPMBContourFilter::GPU);
+  for (const double isovalue : { 0.3, 0.6 })
+  {
+    filter->SetIsovalue(isovalue);
+    filter->Update();
+    Compare(scene, filter->GetOutput(), true, "particles, isovalue " + std::to_string(isovalue));
+  }
+  for (int i = 0; i < 300; ++i)
+  {
+    points->SetPoint(i, 1000 + std::sin(i), std::sin(1.3 * i), std::sin(1.7 * i));
+  }
+  points->Modified();
+  scene.Mapper->SetVBOShiftScaleMethod(vtkOpenGLVertexBufferObject::ALWAYS_AUTO_SHIFT_SCALE);
+  filter->SetComputeNormals(false);
+  filter->Update();
+  Compare(scene, filter->GetOutput(), true, "particles, moved to the origin, without normals");
+  auto before = CopyOf(filter->GetOutput());
+  filter->SetDevice(vtkPMBContourFilter::CPU);
+  filter->Update();
+  Compare(scene, before, false, "particles of the count before");
+  Compare(scene, filter->GetOutput(), false, "particles on the CPU");
 }
 }
 
@@ -197,6 +235,7 @@ int main()
     vtkPMBContourFilter::OpenGLBuffers buffers{ 1, 2, 3, nullptr };
     PMB_CHECK(!vtkPMBContourFilter::EmitToOpenGL(mesh, &buffers), "a mesh that no GPU has");
   }
+  TestParticles();
   PMB_CHECK(Maps > 20, Maps << " buffers were mapped");
   PMB_CHECK(fake_get().faults == 0, "the core was used wrongly");
   return Result();

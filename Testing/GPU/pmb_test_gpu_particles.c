@@ -294,6 +294,54 @@ static void particles_on_device(void)
   }
 }
 
+/* OpenGL's buffers, where the emulator has some. */
+static void opengl(void)
+{
+  enum { POINTS = 3, NORMALS = 5, TRIANGLES = 8, SMALL = 9 };
+  static cloud c;
+  test_rng rng = { 55 };
+  result host;
+  pmb_particles *particles;
+  pmb_gl_buffers *buffers = NULL;
+  pmb_context *gpu = gpu_new(0);
+  const double shift[3] = { 20.1, -3, 1e6 }, scale[3] = { 1 / 39.0, 2, 1e-3 };
+  const pmb_gl_mesh gl = { sizeof gl, PMB_CENTRAL, NULL, NULL }, moved = { sizeof moved, PMB_CENTRAL, shift, scale };
+  cloud_random(&c, &rng, PMB_KERNEL_SPLINE);
+  CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
+  CHECK_REFUSED(
+    gpu, pmb_particles_emit_gl(particles, NULL, &gl), PMB_INVALID, "pmb_particles_emit_gl: nothing is counted");
+  run(gpu, particles, &c, PMB_FLOAT32, PMB_INT32, &host);
+  CHECK_REFUSED(gpu, pmb_particles_emit_gl(particles, NULL, &gl), PMB_INVALID, "pmb_register_gl");
+  CHECK(pmb_particles_emit_gl(NULL, NULL, &gl) == PMB_INVALID, "no particles");
+  if (emulator_gl_buffer) {
+    const size_t points = 12 * (size_t)host.sizes.points, triangles = 12 * (size_t)host.sizes.triangles;
+    const void *p = emulator_gl_buffer(POINTS, points), *n = emulator_gl_buffer(NORMALS, points),
+               *t = emulator_gl_buffer(TRIANGLES, triangles);
+    const float *expected = host.mesh.view.points;
+    CHECK(triangles > 1000, "%zu bytes of triangles", triangles);
+    CHECK_STATUS(gpu, pmb_register_gl(gpu, POINTS, NORMALS, TRIANGLES, &buffers), PMB_OK);
+    CHECK_STATUS(gpu, pmb_particles_emit_gl(particles, buffers, &gl), PMB_OK);
+    CHECK(!memcmp(p, expected, points) && !memcmp(n, host.mesh.view.normals, points) &&
+        !memcmp(t, host.mesh.view.triangles, triangles),
+      "the buffers differ from the arrays");
+    CHECK_STATUS(gpu, pmb_particles_emit_gl(particles, buffers, &moved), PMB_OK);
+    for (int64_t i = 0; i < 3 * host.sizes.points; i++) {
+      const float there = (float)((expected[i] - shift[i % 3]) * scale[i % 3]);
+      CHECK(!memcmp(&there, (const float *)p + i, sizeof there), "coordinate %lld", (long long)i);
+    }
+    pmb_unregister_gl(buffers);
+    emulator_gl_buffer(SMALL, triangles - 12);
+    CHECK_STATUS(gpu, pmb_register_gl(gpu, 0, 0, SMALL, &buffers), PMB_OK);
+    CHECK_REFUSED(gpu, pmb_particles_emit_gl(particles, buffers, &gl), PMB_INVALID, "bytes");
+    pmb_unregister_gl(buffers);
+    const unsigned names[] = { POINTS, NORMALS, TRIANGLES, SMALL };
+    for (int i = 0; i < 4; i++) emulator_gl_buffer(names[i], 0);
+  }
+  result_free(&host);
+  pmb_particles_destroy(particles);
+  pmb_destroy(gpu);
+}
+
 /* Arrays of the mesh in device memory. */
 static void on_device(void)
 {
@@ -345,4 +393,5 @@ TEST_MAIN(
   CASE(beside_contours)
   CASE(on_device)
   CASE(particles_on_device)
+  CASE(opengl)
 )

@@ -8,8 +8,8 @@ import sys
 import numpy
 from paraview import servermanager, simple
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkIdTypeArray, vtkOutputWindow, vtkStringOutputWindow
-from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.vtkCommonCore import vtkIdTypeArray, vtkOutputWindow, vtkPoints, vtkStringOutputWindow
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D
 from vtkmodules.vtkImagingCore import vtkImageDifference
 from vtkmodules.vtkIOImage import vtkPNGReader
@@ -133,6 +133,18 @@ def ball(dims, dtype=numpy.float32, center=None):
     cx, cy, cz = center or ((nx - 1) / 2 + 0.1, (ny - 1) / 2 + 0.2, (nz - 1) / 2 - 0.3)
     z, y, x = numpy.mgrid[0:nz, 0:ny, 0:nx]
     return (100.0 - numpy.sqrt((x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2)).astype(dtype)
+
+
+def cloud(places, kind=vtkPolyData, **arrays):
+    """A data set of points without cells."""
+    data, holder = kind(), vtkPoints()
+    holder.SetData(numpy_to_vtk(numpy.ascontiguousarray(places), deep=True))
+    data.SetPoints(holder)
+    for name, values in arrays.items():
+        array = numpy_to_vtk(numpy.ascontiguousarray(values), deep=True)
+        array.SetName(name)
+        data.GetPointData().AddArray(array)
+    return data
 
 
 def points(mesh):

@@ -3,24 +3,11 @@
 aborting."""
 import numpy
 from paraview import simple
-from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkPoints
+from paraview.vtk.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPolyData, vtkStructuredGrid, vtkUnstructuredGrid
 
-from plugin_testing import (Messages, check_mesh, counts, equal, load_plugin, near, output, point_array, points, producer,
-                            run, true)
-
-
-def cloud(places, kind=vtkPolyData, **arrays):
-    """A data set of points without cells."""
-    data, holder = kind(), vtkPoints()
-    holder.SetData(numpy_to_vtk(numpy.ascontiguousarray(places), deep=True))
-    data.SetPoints(holder)
-    for name, values in arrays.items():
-        array = numpy_to_vtk(numpy.ascontiguousarray(values), deep=True)
-        array.SetName(name)
-        data.GetPointData().AddArray(array)
-    return data
+from plugin_testing import (Messages, check_mesh, cloud, counts, equal, load_plugin, near, output, point_array, points,
+                            producer, run, true)
 
 
 def surface(data, **options):

@@ -9,12 +9,11 @@ import tempfile
 
 import numpy
 from paraview import simple
-from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonCore import vtkPoints
-from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPolyData
+from paraview.vtk.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet
 from vtkmodules.vtkFiltersCore import vtkContourFilter
 
-from plugin_testing import (Messages, check_mesh, compare_triangles, counts, equal, load_plugin, producer, run,
+from plugin_testing import (Messages, check_mesh, cloud, compare_triangles, counts, equal, load_plugin, producer, run,
                             triangle_rows, true)
 from server_testing import ENVIRONMENT, mpirun, skip_without
 
@@ -22,13 +21,7 @@ KERNELS = {"spline": 0, "gaussian": 1, "metaballs": 2, "spheres": 3}
 
 
 def make_cloud(places, **arrays):
-    data, holder = vtkPolyData(), vtkPoints()
-    holder.SetData(numpy_to_vtk(numpy.ascontiguousarray(places), deep=True))
-    data.SetPoints(holder)
-    for name, values in arrays.items():
-        array = numpy_to_vtk(numpy.ascontiguousarray(values), deep=True)
-        array.SetName(name)
-        data.GetPointData().AddArray(array)
+    data = cloud(places, **arrays)
     if arrays:
         data.GetPointData().SetActiveScalars("mark")
     return data

@@ -140,14 +140,14 @@ static __global__ void move_kernel(float *points, int64_t n, const __grid_consta
   }
 }
 
-pmb_status pmb_cuda_move_gl(pmb_context *context, float *points, const double *shift, const double *scale)
+pmb_status pmb_cuda_move_gl(
+  pmb_context *context, float *points, int64_t count, const double *shift, const double *scale)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   const movement by = { { shift[0], shift[1], shift[2] }, { scale[0], scale[1], scale[2] } };
   PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = pmb_cuda_check(context,
-    pmb_cuda_launch(
-      cuda, 0, move_kernel, 16 * (unsigned)cuda->processors, PMB_CUDA_THREADS, 0, points, context->total.points, by),
+    pmb_cuda_launch(cuda, 0, move_kernel, 16 * (unsigned)cuda->processors, PMB_CUDA_THREADS, 0, points, count, by),
     "launch of move");
   pmb_cuda_end(cuda);
   return status;
