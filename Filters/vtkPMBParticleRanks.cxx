@@ -3,12 +3,8 @@
 #include "vtkPMBParticleRanks.h"
 
 #include "vtkDoubleArray.h"
-#include "vtkIdList.h"
 #include "vtkMultiProcessController.h"
 #include "vtkPMBContourOutput.h"
-#include "vtkPoints.h"
-#include "vtkPolyData.h"
-#include "vtkStaticPointLocator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -59,6 +55,7 @@ std::vector<std::vector<T>> Ranks::Share(const std::vector<T>& mine) const
 }
 
 template std::vector<std::vector<double>> Ranks::Share(const std::vector<double>&) const;
+template std::vector<std::vector<vtkIdType>> Ranks::Share(const std::vector<vtkIdType>&) const;
 
 void Ranks::ThrowWorst(const std::vector<std::vector<char>>& said) const
 {
@@ -249,151 +246,6 @@ void MatchArrays(Ranks& ranks, Particles& particles)
       particles.Passed.push_back(arrays[Find(own, text) - own.end() + arrays.size()]);
     }
   }
-}
-
-// ---- radius ----
-
-double FindMean(const Ranks& ranks, vtkDataArray* array)
-{
-  // Sums of whole numbers: the mean does not depend on how the particles are spread over ranks.
-  const double scale = 1 << 30;
-  const auto isGood = [](double value) { return value > 0 && std::isfinite(value); };
-  double most = 0.0;
-  vtkIdType sum = 0, count = 0;
-  for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
-  {
-    const double value = array->GetComponent(i, 0);
-    most = isGood(value) ? std::max(most, value) : most;
-  }
-  for (const std::vector<double>& other : ranks.Share<double>({ most }))
-  {
-    most = std::max(most, other[0]);
-  }
-  for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
-  {
-    const double value = array->GetComponent(i, 0);
-    sum += isGood(value) ? std::llround(value / most * scale) : 0;
-    count += isGood(value);
-  }
-  vtkIdType total = 0, all = 0;
-  for (const std::vector<vtkIdType>& other : ranks.Share<vtkIdType>({ sum, count }))
-  {
-    total += other[0];
-    all += other[1];
-  }
-  return all > 0 ? most * (static_cast<double>(total) / scale / static_cast<double>(all)) : 0.0;
-}
-
-namespace
-{
-// How many of the points that are nearest to a place are looked at, for some may be at the place itself.
-const int Nearest = 8;
-
-// Those of the positions that are finite.
-vtkSmartPointer<vtkPoints> FindFinite(vtkDataArray* positions)
-{
-  auto points = vtkSmartPointer<vtkPoints>::New();
-  points->SetDataTypeToDouble();
-  for (vtkIdType i = 0; i < positions->GetNumberOfTuples(); ++i)
-  {
-    double p[3];
-    positions->GetTuple(i, p);
-    if (std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]))
-    {
-      points->InsertNextPoint(p);
-    }
-  }
-  return points;
-}
-
-// The coordinates of some 1000 points of all ranks.
-std::vector<double> ChooseSamples(const Ranks& ranks, vtkPoints* points)
-{
-  const vtkIdType own = points->GetNumberOfPoints();
-  vtkIdType before = 0, count = 0;
-  const std::vector<std::vector<vtkIdType>> counts = ranks.Share<vtkIdType>({ own });
-  for (int rank = 0; rank < ranks.Count(); ++rank)
-  {
-    before += rank < ranks.Rank() ? counts[rank][0] : 0;
-    count += counts[rank][0];
-  }
-  std::vector<double> mine, all;
-  const vtkIdType most = std::min<vtkIdType>(count, 1000);
-  for (vtkIdType n = 0; n < most; ++n)
-  {
-    const vtkIdType i = n * count / most - before;
-    if (i >= 0 && i < own)
-    {
-      double p[3];
-      points->GetPoint(i, p);
-      mine.insert(mine.end(), p, p + 3);
-    }
-  }
-  for (const std::vector<double>& part : ranks.Share(mine))
-  {
-    all.insert(all.end(), part.begin(), part.end());
-  }
-  return all;
-}
-
-// For each sample the distances to the nearest points of this rank.
-std::vector<double> FindDistances(vtkPoints* points, const std::vector<double>& samples)
-{
-  std::vector<double> distances(samples.size() / 3 * Nearest, std::numeric_limits<double>::infinity());
-  if (points->GetNumberOfPoints() == 0) // an error of the locator
-  {
-    return distances;
-  }
-  vtkNew<vtkPolyData> cloud;
-  vtkNew<vtkStaticPointLocator> locator;
-  vtkNew<vtkIdList> near;
-  cloud->SetPoints(points);
-  locator->SetDataSet(cloud);
-  locator->BuildLocator();
-  for (size_t n = 0; n < samples.size() / 3; ++n)
-  {
-    const double* p = samples.data() + 3 * n;
-    locator->FindClosestNPoints(Nearest, p, near);
-    for (vtkIdType k = 0; k < near->GetNumberOfIds(); ++k)
-    {
-      double q[3];
-      points->GetPoint(near->GetId(k), q);
-      distances[n * Nearest + k] = std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
-    }
-  }
-  return distances;
-}
-}
-
-double FindRadius(Ranks& ranks, vtkDataArray* positions)
-{
-  vtkSmartPointer<vtkPoints> points;
-  std::vector<double> mine;
-  ranks.Together([&] { points = FindFinite(positions); });
-  const std::vector<double> samples = ChooseSamples(ranks, points);
-  ranks.Together([&] { mine = FindDistances(points, samples); });
-  const std::vector<std::vector<double>> distances = ranks.Share(mine);
-  std::vector<double> least;
-  for (size_t n = 0; n < samples.size() / 3; ++n)
-  {
-    std::vector<double> near; // of all ranks
-    for (const std::vector<double>& part : distances)
-    {
-      near.insert(near.end(), part.begin() + n * Nearest, part.begin() + (n + 1) * Nearest);
-    }
-    std::partial_sort(near.begin(), near.begin() + Nearest, near.end());
-    const auto found = std::upper_bound(near.begin(), near.begin() + Nearest, 0.0);
-    if (found != near.begin() + Nearest && std::isfinite(*found))
-    {
-      least.push_back(*found);
-    }
-  }
-  if (least.empty())
-  {
-    return 0.0;
-  }
-  std::nth_element(least.begin(), least.begin() + least.size() / 2, least.end());
-  return least[least.size() / 2] / 2;
 }
 
 // ---- slabs ----

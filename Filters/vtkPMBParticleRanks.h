@@ -67,12 +67,6 @@ private:
 // Drops arrays that not all ranks with points have, and gives ranks without points those that the others have. Throws Failed.
 void MatchArrays(Ranks& ranks, Particles& particles);
 
-// The mean of the positive, finite values of all ranks; 0 if there is none.
-double FindMean(const Ranks& ranks, vtkDataArray* array);
-
-// Half the median distance to the nearest other place, of some 1000 points; 0 if all are in one place.
-double FindRadius(Ranks& ranks, vtkDataArray* positions);
-
 // Cuts the cloud into slabs along z, one per rank, with about as many particles each: sets where this rank's begins and ends.
 void CutSlabs(Ranks& ranks, const Particles& particles, pmb_particle_request& request);
 

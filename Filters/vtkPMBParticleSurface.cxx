@@ -11,7 +11,7 @@
 #include "vtkMultiProcessController.h"
 #include "vtkObjectFactory.h"
 #include "vtkPMBParticleCore.h"
-#include "vtkPMBParticleRanks.h"
+#include "vtkPMBParticleRadius.h"
 #include "vtkPointSet.h"
 #include "vtkPolyData.h"
 #include "vtkSmartPointer.h"
@@ -118,7 +118,8 @@ pmb_particle_request vtkPMBParticleSurface::Internals::MakeRequest(
   CheckSettings(filter);
   if (radius == 0)
   {
-    radius = radii ? vtkPMBContour::FindMean(ranks, radii) : vtkPMBContour::FindRadius(ranks, particles.Positions);
+    radius = radii ? vtkPMBContour::FindMean(ranks, radii)
+                   : vtkPMBContour::FindRadius(ranks, particles.Positions, this->Core.GetThreads());
   }
   if (radius == 0)
   {

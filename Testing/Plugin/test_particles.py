@@ -36,6 +36,34 @@ def apply_gives_a_surface():
         true((low > -1).all() and (low < 0).all() and (high > 7).all() and (high < 8).all(), f"from {low} to {high}")
 
 
+def radius_of_unusual_clouds():
+    """The radius that is found is half the median distance of 1000 points to their nearest neighbour elsewhere, by brute force."""
+    random = numpy.random.default_rng(3)
+    flat = random.random((3000, 3)) * [50, 20, 0]
+    far = 1e7 + random.random((2000, 3))
+    holes = random.random((2500, 3))
+    holes[::3] = numpy.nan
+    speck = numpy.concatenate([random.random((900, 3)) * 1e-6, random.random((1600, 3)) * 100])
+    most_in_a_speck = numpy.concatenate([random.random((900, 3)) * 1e-6, random.random((800, 3)) * 100])
+    twice = numpy.repeat(random.random((700, 3)).astype(numpy.float32), 3, axis=0)
+    two = random.integers(0, 2, (5000, 1)) * numpy.ones((1, 3))
+    for places in (flat, far, holes, speck, most_in_a_speck, twice, two, far[:2], flat[:1500, ::-1] * -1e-9,
+                   random.integers(-99, 99, (4000, 3)).astype(numpy.int16), random.standard_cauchy((3000, 3))):
+        count = min(len(places), 1000)
+        samples = places[numpy.arange(count) * len(places) // count].astype(float)
+        others = places[numpy.isfinite(places).all(axis=1)].astype(float)
+        least = []
+        for sample in samples[numpy.isfinite(samples).all(axis=1)]:
+            distances = numpy.linalg.norm(others - sample, axis=1)
+            least.append(distances[distances > 0].min())
+        expected = numpy.sort(least)[len(least) // 2] / 2
+        proxy = surface(cloud(places), Kernel="Metaballs", CellSize=50.0)
+        with Messages():  # points that are not finite
+            output(proxy)
+        proxy.UpdatePropertyInformation()
+        near(proxy.GetPropertyValue("UsedRadius"), expected, 1e-9 * expected, f"the radius of {len(places)} points")
+
+
 def spheres():
     """Of two radii: points are on them, and normals point away from their centres."""
     centers, radii = numpy.array([[0.0, 0.0, 0.0], [10.0, 0.0, 0.0]]), numpy.array([1.0, 3.0])
@@ -239,5 +267,5 @@ def abort():
 
 
 load_plugin()
-run(apply_gives_a_surface, spheres, arrays, kernels_and_settings, threads_and_steps, left_out, blocks, image, image_box,
-    bad_input, abort)
+run(apply_gives_a_surface, radius_of_unusual_clouds, spheres, arrays, kernels_and_settings, threads_and_steps, left_out, blocks,
+    image, image_box, bad_input, abort)

@@ -1,0 +1,310 @@
+// SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// A median needs no search for the nearest point of each point: some 1000 samples suffice. Cells around the samples are marked in
+// a small hash, and a pass over all points compares those in marked cells. Where fewer than half of the samples find a neighbor
+// within a cell's edge, those without one get larger cells.
+#include "vtkPMBParticleRadius.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <future>
+#include <limits>
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace vtkPMBContour
+{
+double FindMean(const Ranks& ranks, vtkDataArray* array)
+{
+  // Sums of whole numbers: the mean does not depend on how the particles are spread over ranks.
+  const double scale = 1 << 30;
+  const auto isGood = [](double value) { return value > 0 && std::isfinite(value); };
+  double most = 0.0;
+  vtkIdType sum = 0, count = 0;
+  for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
+  {
+    const double value = array->GetComponent(i, 0);
+    most = isGood(value) ? std::max(most, value) : most;
+  }
+  for (const std::vector<double>& other : ranks.Share<double>({ most }))
+  {
+    most = std::max(most, other[0]);
+  }
+  for (vtkIdType i = 0; i < array->GetNumberOfTuples(); ++i)
+  {
+    const double value = array->GetComponent(i, 0);
+    sum += isGood(value) ? std::llround(value / most * scale) : 0;
+    count += isGood(value);
+  }
+  vtkIdType total = 0, all = 0;
+  for (const std::vector<vtkIdType>& other : ranks.Share<vtkIdType>({ sum, count }))
+  {
+    total += other[0];
+    all += other[1];
+  }
+  return all > 0 ? most * (static_cast<double>(total) / scale / static_cast<double>(all)) : 0.0;
+}
+
+namespace
+{
+using Place = std::array<double, 3>;
+
+const double Infinity = std::numeric_limits<double>::infinity();
+
+double Distance2(const Place& a, const Place& b)
+{
+  const double x = a[0] - b[0], y = a[1] - b[1], z = a[2] - b[2];
+  return x * x + y * y + z * z;
+}
+
+// Points in one piece of memory.
+template <typename T>
+struct PointsOf
+{
+  const T* Coordinates;
+  Place operator[](vtkIdType i) const
+  {
+    const T* p = this->Coordinates + 3 * i;
+    return { static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2]) };
+  }
+};
+
+bool IsFinite(const Place& p)
+{
+  return std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2]);
+}
+
+// Some of the samples, by the cells in which a point may be their nearest.
+class Cells
+{
+public:
+  // wanted(n): whether sample n is one of them.
+  template <typename Wanted>
+  Cells(const std::vector<Place>& samples, double edge, const Wanted& wanted)
+    : Samples(samples)
+    , Scale(1 / edge)
+    , Begins(Slots + 1)
+    , Marks(Slots / 64)
+  {
+    std::vector<std::pair<uint32_t, uint32_t>> entries; // slot and sample
+    for (size_t n = 0; n < samples.size(); ++n)
+    {
+      std::array<int64_t, 3> cell;
+      for (int i = 0; i < 27 && wanted(n) && this->Find(samples[n], cell); ++i)
+      {
+        entries.emplace_back(Slot(cell[0] + i % 3 - 1, cell[1] + i / 3 % 3 - 1, cell[2] + i / 9 - 1), n);
+      }
+    }
+    std::sort(entries.begin(), entries.end());
+    entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+    for (const auto& entry : entries)
+    {
+      ++this->Begins[entry.first + 1];
+      this->Marks[entry.first / 64] |= uint64_t(1) << entry.first % 64;
+      this->Listed.push_back(entry.second);
+    }
+    for (size_t slot = 0; slot < Slots; ++slot)
+    {
+      this->Begins[slot + 1] += this->Begins[slot];
+    }
+  }
+
+  // Lowers the squared distances of the samples to those to points of this range at another place. Within an edge no nearer
+  // point is missed.
+  template <typename Points>
+  void Compare(const Points& points, vtkIdType begin, vtkIdType end, std::vector<double>& least) const
+  {
+    for (vtkIdType i = begin; i < end; ++i)
+    {
+      const Place p = points[i];
+      std::array<int64_t, 3> cell;
+      if (!this->Find(p, cell))
+      {
+        continue;
+      }
+      const uint32_t slot = Slot(cell[0], cell[1], cell[2]);
+      if (this->Marks[slot / 64] >> slot % 64 & 1)
+      {
+        for (uint32_t k = this->Begins[slot]; k < this->Begins[slot + 1]; ++k)
+        {
+          const uint32_t n = this->Listed[k];
+          const double distance2 = Distance2(p, this->Samples[n]);
+          least[n] = distance2 > 0 && distance2 < least[n] ? distance2 : least[n];
+        }
+      }
+    }
+  }
+
+private:
+  static const size_t Slots = 1 << 17;
+
+  // False: there is none, or its number is so large that no two numbers of the type are an edge apart there.
+  bool Find(const Place& p, std::array<int64_t, 3>& cell) const
+  {
+    for (int axis = 0; axis < 3; ++axis)
+    {
+      const double place = p[axis] * this->Scale;
+      if (!(std::abs(place) < 0x1p62))
+      {
+        return false;
+      }
+      cell[axis] = static_cast<int64_t>(place) - (place < static_cast<double>(static_cast<int64_t>(place)));
+    }
+    return true;
+  }
+
+  // Several cells may have the same; that costs comparisons alone.
+  static uint32_t Slot(int64_t x, int64_t y, int64_t z)
+  {
+    uint64_t hash = static_cast<uint64_t>(x) * 0x9e3779b97f4a7c15u;
+    hash = (hash ^ hash >> 32 ^ static_cast<uint64_t>(y)) * 0xbf58476d1ce4e5b9u;
+    hash = (hash ^ hash >> 32 ^ static_cast<uint64_t>(z)) * 0x94d049bb133111ebu;
+    return static_cast<uint32_t>(hash >> 47);
+  }
+
+  const std::vector<Place>& Samples;
+  double Scale;
+  std::vector<uint32_t> Begins, Listed;
+  std::vector<uint64_t> Marks;
+};
+
+void TakeLess(std::vector<double>& all, const std::vector<double>& part)
+{
+  std::transform(
+    all.begin(), all.end(), part.begin(), all.begin(), [](double a, double b) { return std::min(a, b); });
+}
+
+// Calls work(begin, end, least) for parts of the points, on all threads; returns the least of each sample.
+template <typename Work>
+std::vector<double> FindLeast(vtkIdType count, int threads, size_t samples, const Work& work)
+{
+  const vtkIdType portion = std::max<vtkIdType>(count / threads + 1, 1 << 15);
+  const auto run = [&](vtkIdType begin)
+  {
+    std::vector<double> least(samples, Infinity);
+    work(begin, std::min(begin + portion, count), least);
+    return least;
+  };
+  std::vector<std::future<std::vector<double>>> others; // where the system has no thread left, get() works
+  for (vtkIdType begin = portion; begin < count; begin += portion)
+  {
+    others.push_back(std::async(run, begin));
+  }
+  std::vector<double> all = run(0);
+  for (auto& other : others)
+  {
+    TakeLess(all, other.get());
+  }
+  return all;
+}
+
+// Some 1000 points of all ranks, at equal distances in their order, but those that are not finite; and the number of all.
+template <typename Points>
+std::vector<Place> ChooseSamples(const Ranks& ranks, const Points& points, vtkIdType own, vtkIdType& count)
+{
+  vtkIdType before = 0;
+  const std::vector<std::vector<vtkIdType>> counts = ranks.Share<vtkIdType>({ own });
+  count = 0;
+  for (int rank = 0; rank < ranks.Count(); ++rank)
+  {
+    before += rank < ranks.Rank() ? counts[rank][0] : 0;
+    count += counts[rank][0];
+  }
+  std::vector<double> mine;
+  const vtkIdType most = std::min<vtkIdType>(count, 1000);
+  for (vtkIdType n = 0; n < most; ++n)
+  {
+    const vtkIdType i = n * count / most - before;
+    if (i >= 0 && i < own && IsFinite(points[i]))
+    {
+      const Place p = points[i];
+      mine.insert(mine.end(), p.begin(), p.end());
+    }
+  }
+  std::vector<Place> samples;
+  for (const std::vector<double>& part : ranks.Share(mine))
+  {
+    for (size_t i = 0; i < part.size(); i += 3)
+    {
+      samples.push_back({ part[i], part[i + 1], part[i + 2] });
+    }
+  }
+  return samples;
+}
+
+// The edge of cells to begin with, so that in an even cloud most samples find a neighbor. 0: the samples are in one place.
+double GuessEdge(const std::vector<Place>& samples, vtkIdType count)
+{
+  std::vector<double> distances2;
+  for (size_t n = 0; n < samples.size(); n += 1 + samples.size() / 100)
+  {
+    double least = Infinity;
+    for (const Place& other : samples)
+    {
+      const double distance2 = Distance2(samples[n], other);
+      least = distance2 > 0 ? std::min(least, distance2) : least;
+    }
+    distances2.push_back(least);
+  }
+  std::sort(distances2.begin(), distances2.end());
+  const double low2 = distances2.empty() ? Infinity : distances2[distances2.size() / 10]; // where points are dense
+  return std::isfinite(low2)
+    ? 3 * std::sqrt(low2) * std::cbrt(static_cast<double>(samples.size()) / static_cast<double>(count))
+    : 0.0;
+}
+
+template <typename Points>
+double FindRadiusOf(Ranks& ranks, const Points& points, vtkIdType own, int threads)
+{
+  vtkIdType count = 0;
+  std::vector<Place> samples = ChooseSamples(ranks, points, own, count);
+  std::sort(samples.begin(), samples.end()); // equal ones stand together
+  std::vector<double> least(samples.size(), Infinity);
+  const auto isSame = [&samples](size_t n) { return n > 0 && samples[n] == samples[n - 1]; };
+  double before = 0.0;
+  for (double edge = GuessEdge(samples, count); edge > 0; edge *= 4)
+  {
+    std::vector<double> mine;
+    ranks.Together(
+      [&]
+      {
+        const Cells cells(samples, edge, [&](size_t n) { return least[n] > before * before && !isSame(n); });
+        mine = FindLeast(own, threads, samples.size(),
+          [&](vtkIdType begin, vtkIdType end, std::vector<double>& part)
+          { cells.Compare(points, begin, end, part); });
+      });
+    for (const std::vector<double>& part : ranks.Share(mine))
+    {
+      TakeLess(least, part);
+    }
+    for (size_t n = 0; n < samples.size(); ++n)
+    {
+      least[n] = isSame(n) ? least[n - 1] : least[n];
+    }
+    std::vector<double> ordered = least;
+    std::nth_element(ordered.begin(), ordered.begin() + ordered.size() / 2, ordered.end());
+    const double median = std::sqrt(ordered[ordered.size() / 2]);
+    if (median <= edge)
+    {
+      return median / 2;
+    }
+    before = edge;
+  }
+  return 0.0;
+}
+}
+
+double FindRadius(Ranks& ranks, vtkDataArray* positions, int threads)
+{
+  const vtkIdType own = positions->GetNumberOfTuples();
+  switch (positions->GetDataType())
+  {
+    vtkTemplateMacro(return FindRadiusOf(
+      ranks, PointsOf<VTK_TT>{ static_cast<const VTK_TT*>(positions->GetVoidPointer(0)) }, own, threads));
+  }
+  return 0.0;
+}
+}
+VTK_ABI_NAMESPACE_END
