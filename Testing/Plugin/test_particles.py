@@ -37,7 +37,7 @@ def apply_gives_a_surface():
 
 
 def radius_of_unusual_clouds():
-    """The radius that is found is half the median distance of 1000 points to their nearest neighbour elsewhere, by brute force."""
+    """The radius is half the median distance of 1000 points to their nearest neighbour elsewhere, by brute force."""
     random = numpy.random.default_rng(3)
     flat = random.random((3000, 3)) * [50, 20, 0]
     far = 1e7 + random.random((2000, 3))
@@ -267,5 +267,5 @@ def abort():
 
 
 load_plugin()
-run(apply_gives_a_surface, radius_of_unusual_clouds, spheres, arrays, kernels_and_settings, threads_and_steps, left_out, blocks,
-    image, image_box, bad_input, abort)
+run(apply_gives_a_surface, radius_of_unusual_clouds, spheres, arrays, kernels_and_settings, threads_and_steps, left_out,
+    blocks, image, image_box, bad_input, abort)
