@@ -18,6 +18,7 @@
 #include "vtkOpenGLVertexBufferObject.h"
 #include "vtkOpenGLVertexBufferObjectGroup.h"
 #include "vtkPMBContourFilter.h"
+#include "vtkPMBMeshColors.h"
 #include "vtkPMBMeshCopies.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
@@ -101,8 +102,8 @@ vtkSmartPointer<vtkFloatArray> MakeTwo(const double a[3], const double b[3])
 }
 
 // A mesh for VTK to make buffers from: it has no cells, and in place of its points and normals only those of two corners of
-// its bounds. The other arrays are the mesh's.
-vtkSmartPointer<vtkPolyData> StandIn(vtkPolyData* mesh)
+// its bounds; of the array that colors it, which may be null, the first two tuples. The other arrays are the mesh's.
+vtkSmartPointer<vtkPolyData> StandIn(vtkPolyData* mesh, vtkDataArray* colored)
 {
   auto bare = vtkSmartPointer<vtkPolyData>::New();
   vtkNew<vtkPoints> corners;
@@ -120,6 +121,14 @@ vtkSmartPointer<vtkPolyData> StandIn(vtkPolyData* mesh)
   {
     const double up[3] = { 0, 0, 1 };
     bare->GetPointData()->SetNormals(MakeTwo(up, up));
+  }
+  if (colored)
+  {
+    const auto two = vtk::TakeSmartPointer(colored->NewInstance());
+    two->SetName(colored->GetName());
+    two->SetNumberOfComponents(colored->GetNumberOfComponents());
+    two->InsertTuples(0, 2, 0, colored);
+    bare->GetPointData()->AddArray(two); // in its place
   }
   return bare;
 }
@@ -188,6 +197,7 @@ private:
     Element* Known;
     vtkPolyData*& Drawn;
     bool ColoredByCells;
+    vtkDataArray* Colored; // whose colors are found here; null: VTK finds them, if there are any
   };
 
   bool IsColoredByCells(bool visible, int mode)
@@ -195,21 +205,40 @@ private:
     return visible && mode != VTK_SCALAR_MODE_USE_POINT_DATA && mode != VTK_SCALAR_MODE_USE_POINT_FIELD_DATA;
   }
 
+  // The array that colors the points of a mesh, if threads can share the work.
+  vtkDataArray* FindColored(vtkPolyData* mesh)
+  {
+    int ofCells = 0;
+    auto* array = vtkDataArray::SafeDownCast(vtkAbstractMapper::GetAbstractScalars(
+      mesh, this->ScalarMode, this->ArrayAccessMode, this->ArrayId, this->ArrayName, ofCells));
+    const bool fits = this->ScalarVisibility && array && ofCells == 0 && array->GetName() &&
+      !array->GetLookupTable() && array->HasStandardMemoryLayout() && array->GetDataType() != VTK_BIT &&
+      array->GetNumberOfTuples() >= 2 && array->GetNumberOfTuples() == mesh->GetNumberOfPoints() &&
+      mesh->GetPointData()->GetNormals() != array && !mesh->GetPointData()->GetTCoords();
+    return fits && vtkPMBMeshColors::CanShare(this->GetLookupTable()) ? array : nullptr;
+  }
+
   std::vector<Block> GetBlocks()
   {
     std::vector<Block> blocks;
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
     const bool byCells = this->IsColoredByCells(this->ScalarVisibility, this->ScalarMode);
+    bool all = true;
     for (auto& item : this->Data)
     {
-      blocks.push_back({ item.first, item.second, item.second->Data, byCells });
+      blocks.push_back({ item.first, item.second, item.second->Data, byCells, this->FindColored(item.first) });
+      all = all && blocks.back().Colored;
+    }
+    for (Block& block : blocks)
+    {
+      block.Colored = all ? block.Colored : nullptr;
     }
 #else
     for (auto& item : this->VTKPolyDataToGLBatchElement)
     {
       auto& own = item.second->Parent;
       const bool byCells = this->IsColoredByCells(own.ScalarVisibility, own.ScalarMode);
-      blocks.push_back({ own.PolyData, item.second.get(), own.PolyData, byCells });
+      blocks.push_back({ own.PolyData, item.second.get(), own.PolyData, byCells, nullptr });
     }
 #endif
     return blocks;
@@ -256,13 +285,17 @@ private:
     std::vector<vtkSmartPointer<vtkPolyData>> standIns;
     for (const Block& block : blocks)
     {
-      standIns.emplace_back(StandIn(block.Mesh));
+      standIns.emplace_back(StandIn(block.Mesh, block.Colored));
       block.Drawn = standIns.back();
     }
-    this->Superclass::BuildBufferObjects(renderer, actor); // but for points, normals and triangles
+    this->Superclass::BuildBufferObjects(renderer, actor); // but for points, normals, colors and triangles
     this->Window = vtkOpenGLRenderWindow::SafeDownCast(renderer->GetVTKWindow());
     this->Keep("vertexMC", this->Points);
     this->Keep("normalMC", this->Normals);
+    if (blocks.front().Colored)
+    {
+      this->Keep(this->ColorCoordinates ? "tcoord" : "scalarColor", this->Colors);
+    }
     const bool onGPU = blocks.size() == 1 && this->FillOnGPU(blocks.front().Mesh);
     this->Mapper()->NumberOfTrianglesFromGPU = onGPU ? blocks.front().Mesh->GetNumberOfPolys() : 0;
     const bool filled = onGPU ||
@@ -270,8 +303,9 @@ private:
         this->FillVertexBuffer(
           blocks, "normalMC", [](vtkPolyData* mesh) { return mesh->GetPointData()->GetNormals(); }) &&
         this->FillIndexBuffer(blocks));
+    const bool colored = filled && this->FillColors(blocks);
     this->ShareBuffers(blocks);
-    return filled;
+    return colored;
   }
 
   // VTK makes new vertex buffers for each mesh. Keeps the first one, and puts it in the place of the later ones: to OpenGL and
@@ -281,7 +315,8 @@ private:
     auto& used = BufferGroup::Of(this->VBOs);
     const auto found = used.find(name);
     vtkOpenGLVertexBufferObject* made = found == used.end() ? nullptr : found->second;
-    if (!kept || !made || made->GetCoordShiftAndScaleEnabled() != kept->GetCoordShiftAndScaleEnabled())
+    if (!kept || !made || made->GetStride() != kept->GetStride() ||
+      made->GetCoordShiftAndScaleEnabled() != kept->GetCoordShiftAndScaleEnabled())
     {
       this->Buffers.Registered = nullptr;
       kept = made;
@@ -303,7 +338,7 @@ private:
       window->PushContext();
     }
     this->Buffers.Registered = nullptr; // before OpenGL deletes them
-    this->Points = this->Normals = nullptr;
+    this->Points = this->Normals = this->Colors = nullptr;
     if (window)
     {
       window->PopContext();
@@ -381,6 +416,32 @@ private:
           to += array(block.Mesh)->GetNumberOfValues();
         }
       });
+  }
+
+  // False: OpenGL has no memory, or VTK takes colors in a way that is not known here.
+  bool FillColors(const std::vector<Block>& blocks)
+  {
+    if (!blocks.front().Colored)
+    {
+      return true;
+    }
+    const size_t bytes = this->ColorCoordinates ? 2 * sizeof(float) : 4;
+    size_t points = 0;
+    for (const Block& block : blocks)
+    {
+      points += block.Mesh->GetNumberOfPoints();
+    }
+    return this->Colors && this->Colors->GetStride() == bytes &&
+      this->Fill(this->Colors, GL_ARRAY_BUFFER, bytes * points,
+        [&](void* memory)
+        {
+          auto* to = static_cast<unsigned char*>(memory);
+          for (const Block& block : blocks)
+          {
+            vtkPMBMeshColors::Write(this, block.Colored, bytes, to);
+            to += bytes * block.Mesh->GetNumberOfPoints();
+          }
+        });
   }
 
   bool FillIndexBuffer(const std::vector<Block>& blocks)
@@ -465,9 +526,9 @@ private:
 
   bool Direct = false;
   bool BuiltForSelection = false;
-  vtkSmartPointer<vtkOpenGLVertexBufferObject> Points, Normals; // those kept; no normals: null
-  vtkPMBContourFilter::OpenGLBuffers Buffers = {};              // these and the triangles, for the GPU
-  vtkWeakPointer<vtkOpenGLRenderWindow> Window;                 // theirs
+  vtkSmartPointer<vtkOpenGLVertexBufferObject> Points, Normals, Colors; // those kept; null: none
+  vtkPMBContourFilter::OpenGLBuffers Buffers = {};                      // these and the triangles, for the GPU
+  vtkWeakPointer<vtkOpenGLRenderWindow> Window;                         // theirs
 };
 vtkStandardNewMacro(vtkPMBMapperHelper);
 

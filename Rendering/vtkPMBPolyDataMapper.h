@@ -5,7 +5,8 @@
  *
  * VTK's mapper of composite data copies the ids of the triangles one by one into a vector, looks at the points of each triangle,
  * and moves and scales all points. This mapper writes the ids straight into OpenGL's index buffer, on all cores, and hands
- * points, normals and point colors to OpenGL in one piece each.
+ * points, normals and point colors to OpenGL in one piece each. With VTK 9.2 it also finds the colors on all cores, but for
+ * categories, opacities from a function, and color functions that are not discretized.
  *
  * It does so for a surface without visible edges or vertices, all of whose cells are triangles, which is colored by points or
  * by one color. Meshes of vtkPMBContourFilter and vtkPMBParticleSurface are drawn like this, and with AllTrianglesOn() all others too. Its

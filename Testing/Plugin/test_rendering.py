@@ -267,6 +267,70 @@ def test_changes():
     equal(direct(representation), output(contour).GetNumberOfCells(), "triangles drawn directly")
 
 
+def test_colors():
+    """Every way to color by a point array, one after the other in one view; and a moved isovalue after each."""
+    dims = (24, 20, 22)
+    random = numpy.random.default_rng(5)
+    shape = (*dims[::-1], 3)
+    vectors = random.random(shape) + numpy.linspace(0, 2, dims[0])[:, None]
+    with_gaps = (vectors[..., 0] * 9).astype(numpy.float32)
+    with_gaps[::5, ::5, ::5] = numpy.nan
+    contour = surface(producer(image({"s": ball(dims), "v": vectors, "gaps": with_gaps,
+                                      "bytes": random.integers(0, 255, shape).astype(numpy.uint8),
+                                      "ints": random.integers(-9, 9, shape[:3]).astype(numpy.int64)}, dims)))
+    _, ours, view = show(contour, lambda *_: None)
+    mesh_producer = producer(copy_of(output(contour)))
+    _, theirs, other_view = show(mesh_producer, lambda *_: None)
+
+    def compare_pictures(what):
+        for one in (view, other_view):
+            simple.Render(one)
+        there, expected = picture(view), picture(other_view)
+        equal(direct(ours), output(contour).GetNumberOfCells(), f"{what}: triangles drawn directly")
+        equal(direct(theirs), 0, f"{what}: triangles of the copy drawn directly")
+        true(abs(there - expected).max() <= 1, f"{what}: pictures differ by {abs(there - expected).max()}")
+        return there
+
+    def look(array, table=None, **properties):
+        for representation in (ours, theirs):
+            simple.ColorBy(representation, array)
+            for name, value in properties.items():
+                setattr(representation, name, value)
+        ours.RescaleTransferFunctionToDataRange(False, True)
+        function = simple.GetColorTransferFunction(array[1]) if array else None
+        for name, value in (table or {}).items():
+            setattr(function, name, value)
+        for one in (view, other_view):
+            simple.HideUnusedScalarBars(one)
+        for representation, one in ((ours, view), (theirs, other_view)):
+            representation.SetScalarBarVisibility(one, False)
+
+    whole, parts = {"InterpolateScalarsBeforeMapping": 1}, {"InterpolateScalarsBeforeMapping": 0}
+    looks = (("magnitude", ("POINTS", "v"), {}, whole), ("component", ("POINTS", "v", "Y"), {}, whole),
+             ("colors of points", ("POINTS", "v", "Magnitude"), {}, parts), ("gaps", ("POINTS", "gaps"), {}, parts),
+             ("gaps by texture", ("POINTS", "gaps"), {}, whole), ("bytes", ("POINTS", "bytes"), {}, whole),
+             ("direct", ("POINTS", "bytes"), {}, {"MapScalars": 0}), ("one color", None, {}, {"MapScalars": 1}),
+             ("logarithm", ("POINTS", "v", "X"), {"UseLogScale": 1}, whole), ("ints", ("POINTS", "ints"), {}, parts),
+             ("few", ("POINTS", "ints"), {"NumberOfTableValues": 5, "UseAboveRangeColor": 1}, whole),
+             ("smooth", ("POINTS", "ints"), {"Discretize": 0}, parts),
+             ("categories", ("POINTS", "ints"), {"InterpretValuesAsCategories": 1, "Annotations": ["1", "a", "-3", "b"],
+                                                 "IndexedColors": [1, 0, 0, 0, 1, 0]}, whole),
+             ("once more", ("POINTS", "gaps"), {}, whole))
+    pictures = []
+    for n, (what, array, table, properties) in enumerate(looks):
+        look(array, table, **properties)
+        pictures.append(compare_pictures(what))
+        contour.Isosurfaces = [92.5 - 0.1 * n]
+        contour.UpdatePipeline()
+        mesh_producer.GetClientSideObject().SetOutput(copy_of(output(contour)))
+        mesh_producer.MarkModified(None)
+        mesh_producer.UpdatePipeline()
+        compare_pictures(f"{what}, at another isovalue")
+    true(len({image.tobytes() for image in pictures}) > len(pictures) - 3, "the colors differ")
+    for one in (view, other_view):
+        simple.Delete(one)
+
+
 def test_level_of_detail():
     """Interaction with a decimated mesh, and back."""
     contour = surface(volume())
@@ -336,4 +400,4 @@ def test_information():
 
 
 run(test_representations, test_views, test_cell_arrays_and_normals, test_blocks, test_selection, test_changes,
-    test_level_of_detail, test_all_triangles, test_information)
+    test_colors, test_level_of_detail, test_all_triangles, test_information)

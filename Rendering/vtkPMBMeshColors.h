@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+//
+// Private to vtkPMBPolyDataMapper: colors of points, found by VTK's own vtkMapper, on all cores.
+#ifndef vtkPMBMeshColors_h
+#define vtkPMBMeshColors_h
+
+#include "vtkDiscretizableColorTransferFunction.h"
+#include "vtkFloatArray.h"
+#include "vtkLookupTable.h"
+#include "vtkMapper.h"
+#include "vtkNew.h"
+#include "vtkObjectFactory.h"
+#include "vtkPMBMeshCopies.h"
+#include "vtkPointData.h"
+#include "vtkPolyData.h"
+#include "vtkSmartPointer.h"
+#include "vtkUnsignedCharArray.h"
+
+#include <cstring>
+
+VTK_ABI_NAMESPACE_BEGIN
+namespace vtkPMBMeshColors
+{
+// Whether threads may look up colors in a table at the same time.
+inline bool CanShare(vtkScalarsToColors* table)
+{
+  auto* function = vtkDiscretizableColorTransferFunction::SafeDownCast(table);
+  const bool isTable = function ? function->GetDiscretize() && !function->GetEnableOpacityMapping()
+                                : vtkLookupTable::SafeDownCast(table) != nullptr;
+  return isTable && !table->GetIndexedLookup() && table->GetAlpha() == 1.0;
+}
+
+// Maps some of the points as another mapper, which has mapped, maps all.
+class PartMapper : public vtkMapper
+{
+public:
+  static PartMapper* New();
+  vtkTypeMacro(PartMapper, vtkMapper);
+
+  void Follow(vtkMapper* other)
+  {
+    this->SetLookupTable(other->GetLookupTable());
+    this->SetUseLookupTableScalarRange(true); // the other has set it
+    this->SetColorMode(other->GetColorMode());
+    this->SetArrayComponent(other->GetArrayComponent());
+    this->SetInterpolateScalarsBeforeMapping(other->GetInterpolateScalarsBeforeMapping());
+  }
+
+  // Writes so many bytes per point: texture coordinates or colors.
+  void Write(vtkDataArray* array, vtkIdType begin, vtkIdType end, size_t bytes, unsigned char* to)
+  {
+    const vtkIdType components = array->GetNumberOfComponents();
+    vtkNew<vtkPolyData> part;
+    const auto values = vtk::TakeSmartPointer(vtkDataArray::CreateDataArray(array->GetDataType()));
+    values->SetNumberOfComponents(static_cast<int>(components));
+    values->SetVoidArray(array->GetVoidPointer(begin * components), (end - begin) * components, /*save=*/1);
+    part->GetPointData()->SetScalars(values);
+    this->SetInputDataObject(part);
+    vtkUnsignedCharArray* colors = this->MapScalars(part, 1.0);
+    vtkDataArray* from = colors ? static_cast<vtkDataArray*>(colors) : this->GetColorCoordinates();
+    std::memcpy(to + begin * bytes, from->GetVoidPointer(0), (end - begin) * bytes);
+  }
+
+  void Render(vtkRenderer*, vtkActor*) override {}
+};
+vtkStandardNewMacro(PartMapper);
+
+// Writes the colors of an array that is in one piece of memory.
+inline void Write(vtkMapper* mapper, vtkDataArray* array, size_t bytes, unsigned char* to)
+{
+  vtkPMBMeshCopies::ForAll(array->GetNumberOfTuples(),
+    [&](vtkIdType begin, vtkIdType end)
+    {
+      vtkNew<PartMapper> part;
+      part->Follow(mapper);
+      part->Write(array, begin, end, bytes, to);
+    });
+}
+}
+VTK_ABI_NAMESPACE_END
+#endif
