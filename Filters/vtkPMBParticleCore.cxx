@@ -154,7 +154,7 @@ pmb_status ParticleCore::MakeSurface(ParticleJob& job)
   {
     this->Used->Count = 0;
     const pmb_status status = CountAndEmit(*this->Used, this->Memory, job);
-    if (status == PMB_OK && this->Used->OnGPU && job.Sizes.triangles > 0)
+    if (status == PMB_OK && job.Sizes.on_device && job.Sizes.triangles > 0)
     {
       vtkTimeStamp now;
       now.Modified();

@@ -57,7 +57,6 @@ public:
   pmb_context* GetContext() const { return this->Used->Get(); }
   pmb_particles* GetParticles() const { return this->Used->Particles.get(); }
   int GetThreads() const { return this->Used->GetInfo().threads; }
-  bool IsOnGPU() const { return this->Used->OnGPU; }
 
   // Fills the job's output. Where a GPU gives up, the CPU takes over.
   pmb_status MakeSurface(ParticleJob& job);

@@ -307,7 +307,7 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
   }
   vtkPMBContour::ParticleJob job = { steps, request, filter->ComputeNormals, particles, output, {} };
   ranks.Together([&] { this->Check(filter, this->Core.MakeSurface(job)); });
-  filter->UsedDevice = this->Core.IsOnGPU() ? vtkPMBContourFilter::GPU : vtkPMBContourFilter::CPU;
+  filter->UsedDevice = job.Sizes.on_device ? vtkPMBContourFilter::GPU : vtkPMBContourFilter::CPU;
   leftOut += job.Sizes.left_out;
   if (leftOut > 0)
   {

@@ -105,19 +105,10 @@ PMB_INLINE void add_to_totals(const attribute_sum *sum, const int kernel)
   }
 }
 
-#define PMB_ADD_TO_TOTALS(name, kernel) \
-  static void add_##name(void *arg)     \
-  {                                     \
-    add_to_totals(arg, kernel);         \
-  }
-PMB_ADD_TO_TOTALS(spline, PMB_KERNEL_SPLINE)
-PMB_ADD_TO_TOTALS(gaussian, PMB_KERNEL_GAUSSIAN)
-PMB_ADD_TO_TOTALS(polynomial, PMB_KERNEL_POLYNOMIAL)
-PMB_ADD_TO_TOTALS(spheres, PMB_KERNEL_SPHERES)
+PMB_BY_KERNEL(add_to_totals)
 
 static void find_totals(attribute_sum *sum, const pmb_cpu_record *record)
 {
-  static void (*const add[])(void *) = { add_spline, add_gaussian, add_polynomial, add_spheres };
   pmb_particle_scratch *s = sum->scratch;
   for (int c = 0; c <= sum->columns; ++c) {
     memset(s->total[c], 0, ((size_t)sum->points + PMB_LANES) * sizeof(double));
@@ -125,7 +116,7 @@ static void find_totals(attribute_sum *sum, const pmb_cpu_record *record)
   for (int j = 0; j < PMB_PARTICLE_NEAR; ++j) {
     s->value[0][j] = 1;
   }
-  search_brick(sum->p, record, s, sum->points, add[sum->p->request.kernel], sum, sum->p->sorted);
+  search_brick(sum->p, record, s, sum->points, by_kernel[sum->p->request.kernel], sum, sum->p->sorted);
 }
 
 /* Moves points that no kernel reaches to the sample inside: along an edge the potential need not be a line. Returns how many. */

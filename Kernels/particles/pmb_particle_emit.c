@@ -100,15 +100,7 @@ PMB_INLINE void add_to_gradients(const gradient_sum *b, const int kernel)
   }
 }
 
-#define PMB_ADD_GRADIENT(name, kernel) \
-  static void add_##name(void *arg)    \
-  {                                    \
-    add_to_gradients(arg, kernel);     \
-  }
-PMB_ADD_GRADIENT(spline, PMB_KERNEL_SPLINE)
-PMB_ADD_GRADIENT(gaussian, PMB_KERNEL_GAUSSIAN)
-PMB_ADD_GRADIENT(polynomial, PMB_KERNEL_POLYNOMIAL)
-PMB_ADD_GRADIENT(spheres, PMB_KERNEL_SPHERES)
+PMB_BY_KERNEL(add_to_gradients)
 
 static void write_gradients(const pmb_particles *p, const float *parameters, const pmb_particle_scratch *s, int n,
   const pmb_mesh *mesh, int64_t first)
@@ -124,12 +116,11 @@ static void write_gradients(const pmb_particles *p, const float *parameters, con
 static void emit_gradients(const pmb_particles *p, const pmb_cpu_record *record, const float *parameters,
   pmb_particle_scratch *s, int n, int64_t first)
 {
-  static void (*const add[])(void *) = { add_spline, add_gaussian, add_polynomial, add_spheres };
   gradient_sum b = { s, n, p->cpu.tables->places };
   for (int a = 0; a < 3; ++a) {
     memset(s->sum[a], 0, ((size_t)n + PMB_LANES) * sizeof(float));
   }
-  search_brick(p, record, s, n, add[p->request.kernel], &b, NULL);
+  search_brick(p, record, s, n, by_kernel[p->request.kernel], &b, NULL);
   write_gradients(p, parameters, s, n, p->cpu.mesh, first);
 }
 

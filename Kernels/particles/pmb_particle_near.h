@@ -171,6 +171,26 @@ static inline int list_near_points(pmb_particle_scratch *s, const uint8_t (*plac
   return list_margins(s, places);
 }
 
+/* by_kernel[kernel](arg) calls work(arg, kernel): one function for each kernel. */
+#define PMB_BY_KERNEL(work)            \
+  static void by_spline(void *arg)     \
+  {                                    \
+    work(arg, PMB_KERNEL_SPLINE);      \
+  }                                    \
+  static void by_gaussian(void *arg)   \
+  {                                    \
+    work(arg, PMB_KERNEL_GAUSSIAN);    \
+  }                                    \
+  static void by_polynomial(void *arg) \
+  {                                    \
+    work(arg, PMB_KERNEL_POLYNOMIAL);  \
+  }                                    \
+  static void by_spheres(void *arg)    \
+  {                                    \
+    work(arg, PMB_KERNEL_SPHERES);     \
+  }                                    \
+  static void (*const by_kernel[])(void *) = { by_spline, by_gaussian, by_polynomial, by_spheres };
+
 /* Takes the particles near the points of a brick, of which there are n. Begins their s->deepest. */
 static inline void search_brick(const pmb_particles *p, const pmb_cpu_record *record, pmb_particle_scratch *s, int n,
   void (*take)(void *arg), void *arg, const uint32_t *indices)

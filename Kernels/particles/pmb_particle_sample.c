@@ -25,15 +25,7 @@ PMB_INLINE void add_to_row(row_sum *b, const int kernel)
   }
 }
 
-#define PMB_ADD_TO_ROW(name, kernel) \
-  static void add_##name(void *arg)  \
-  {                                  \
-    add_to_row(arg, kernel);         \
-  }
-PMB_ADD_TO_ROW(spline, PMB_KERNEL_SPLINE)
-PMB_ADD_TO_ROW(gaussian, PMB_KERNEL_GAUSSIAN)
-PMB_ADD_TO_ROW(polynomial, PMB_KERNEL_POLYNOMIAL)
-PMB_ADD_TO_ROW(spheres, PMB_KERNEL_SPHERES)
+PMB_BY_KERNEL(add_to_row)
 
 /* Sets places and the box to search for n samples from `first` on, along x. Returns 0 if no kernel reaches them. */
 static int place_row(const pmb_particles *p, const int64_t first[3], int n, row_sum *b, near_search *search)
@@ -63,12 +55,11 @@ static int place_row(const pmb_particles *p, const int64_t first[3], int n, row_
 
 void PMB_PATH_NAME(pmb_particle_sample)(void *data, int worker, size_t chunk)
 {
-  static void (*const add[])(void *) = { add_spline, add_gaussian, add_polynomial, add_spheres };
   pmb_particles *p = data;
   const pmb_particle_image *image = p->image;
   const double scale = p->request.kernel == PMB_KERNEL_SPHERES ? p->request.spacing : 1;
   row_sum b = { .scratch = pmb_particle_scratch_of(p, worker), .places = p->cpu.tables->places };
-  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &b.scratch->near, add[p->request.kernel], &b, NULL };
+  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &b.scratch->near, by_kernel[p->request.kernel], &b, NULL };
   float *out = image->values + (int64_t)chunk * image->dims[0];
   int64_t first[3] = { 0, (int64_t)chunk % image->dims[1], (int64_t)chunk / image->dims[1] };
   /* Whole numbers of cells in a row are below 2^24, see pmb_particle_offset. */

@@ -388,6 +388,7 @@ pmb_status pmb_particles_count(pmb_particles *p, const pmb_particle_request *req
   }
   if (status == PMB_OK) {
     p->counted = 1;
+    p->sizes.on_device = p->on_device;
     *sizes = p->sizes;
   }
   return status;

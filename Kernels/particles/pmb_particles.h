@@ -105,6 +105,7 @@ typedef struct pmb_particle_sizes {
   int64_t left_out;      /* particles at positions that are not finite */
   int64_t bricks;        /* that a kernel reaches */
   int64_t active_bricks; /* that the surface crosses */
+  int on_device;         /* 1: the GPU has counted */
 } pmb_particle_sizes;
 
 typedef struct pmb_particles pmb_particles;

@@ -87,7 +87,9 @@ static void run(
 static int same(const result *a, const result *b)
 {
   const size_t points = (size_t)a->sizes.points;
-  return !memcmp(&a->sizes, &b->sizes, sizeof a->sizes) && mesh_equal(&a->mesh, &b->mesh, "mesh") &&
+  pmb_particle_sizes sizes = b->sizes;
+  sizes.on_device = a->sizes.on_device;
+  return !memcmp(&a->sizes, &sizes, sizeof sizes) && mesh_equal(&a->mesh, &b->mesh, "mesh") &&
     !memcmp(a->wide, b->wide, points * WIDE * sizeof *a->wide) &&
     !memcmp(a->whole, b->whole, points * sizeof *a->whole);
 }
@@ -121,6 +123,8 @@ static void random_clouds(void)
     CHECK(same(&results[0], &results[1]), "other bytes: %lld and %lld points, %lld and %lld triangles",
       (long long)results[0].sizes.points, (long long)results[1].sizes.points, (long long)results[0].sizes.triangles,
       (long long)results[1].sizes.triangles);
+    CHECK(results[0].sizes.points == 0 || results[0].sizes.on_device == (round % 8 != 7), "counted elsewhere");
+    CHECK(!results[1].sizes.on_device, "the CPU's is the GPU's");
     points += results[0].sizes.points;
     for (int i = 0; i < 2; i++) result_free(&results[i]);
   }
@@ -166,12 +170,18 @@ static void corners(void)
   static const double far[6] = { 0, 0, 0, 0.5, 90000, 90000 };
   pmb_context *gpu = gpu_new(0), *cpu = cpu_new();
   pmb_particle_request r = request_of(far, 2, PMB_KERNEL_SPHERES);
+  pmb_particle_sizes sizes = { .struct_size = sizeof sizes };
+  pmb_particles *particles;
   test_mesh ours, theirs;
   closed_mesh(gpu, &r, &ours);
   closed_mesh(cpu, &r, &theirs);
   CHECK(ours.sizes.points > 0 && mesh_equal(&ours, &theirs, "mesh"), "%lld points", (long long)ours.sizes.points);
+  CHECK_STATUS(gpu, pmb_particles_create(gpu, &particles), PMB_OK);
+  CHECK_STATUS(gpu, pmb_particles_count(particles, &r, &sizes), PMB_OK);
+  CHECK(sizes.points == theirs.sizes.points && !sizes.on_device, "the GPU takes so many rows");
   mesh_free(&ours);
   mesh_free(&theirs);
+  pmb_particles_destroy(particles);
   r.positions.count = 0;
   CHECK(closed_mesh(gpu, &r, &ours).points == 0, "points of nothing");
   mesh_free(&ours);
@@ -253,6 +263,7 @@ static pmb_particle_array to_device(pmb_particle_array array, int components)
   if (array.values) {
     const int64_t stride = array.stride ? array.stride : components;
     const size_t bytes = (size_t)((array.count - 1) * stride + components) * pmb_type_size(array.type);
+    (void)bytes; /* without CUDA */
     CHECK(!cudaMalloc(&copy, bytes) && !cudaMemcpy(copy, array.values, bytes, TO_DEVICE), "no device memory");
     array.values = copy;
   }

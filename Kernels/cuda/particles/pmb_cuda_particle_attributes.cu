@@ -8,29 +8,15 @@ enum { COLUMNS = 4 }; /* components that are interpolated together */
 
 /* Some components of an attribute. */
 typedef struct columns {
-  const void *d_samples;
+  pmb_cuda_numbers from;
   void *d_output;
-  pmb_type type;
-  int components, first, count;
+  int first, count;
 } columns;
-
-static __device__ __forceinline__ double read_value(const columns &from, uint32_t particle, int column)
-{
-  const int64_t at = (int64_t)particle * from.components + from.first + column;
-  switch (from.type) {
-#define PMB_READ(NAME, sample, name, real) \
-  case PMB_##NAME:                         \
-    return (double)((const sample *)from.d_samples)[at];
-    PMB_SAMPLE_TYPES(PMB_READ)
-#undef PMB_READ
-  }
-  return 0;
-}
 
 static __device__ __forceinline__ void write_value(const columns &to, int64_t point, int column, double value)
 {
-  const int64_t at = point * to.components + to.first + column;
-  switch (to.type) {
+  const int64_t at = point * to.from.stride + to.first + column;
+  switch (to.from.type) {
 #define PMB_WRITE(NAME, sample, name, real)                  \
   case PMB_##NAME:                                           \
     ((sample *)to.d_output)[at] = pmb_nearest_##name(value); \
@@ -42,7 +28,7 @@ static __device__ __forceinline__ void write_value(const columns &to, int64_t po
 
 /* Adds particle i of those taken to the totals at the lane's point; total[COLUMNS] is that of the weights. */
 template <int KERNEL>
-static __device__ __forceinline__ void add_to_totals(const point_block *block, const columns &from,
+static __device__ __forceinline__ void add_to_totals(const point_block *block, const columns &of,
   const edge_point &point, int i, double total[COLUMNS + 1], float *deepest)
 {
   const float4 cell = block->near.cell[i], fraction = block->near.fraction[i];
@@ -51,8 +37,8 @@ static __device__ __forceinline__ void add_to_totals(const point_block *block, c
   const double weight = (double)pmb_kernel_weight(KERNEL, d2, fraction.w, cell.w, deepest);
 #pragma unroll
   for (int column = 0; column <= COLUMNS; ++column) {
-    if (column < from.count || column == COLUMNS) {
-      const double value = column == COLUMNS ? 1 : read_value(from, block->index[i], column);
+    if (column < of.count || column == COLUMNS) {
+      const double value = column == COLUMNS ? 1 : pmb_cuda_number(of.from, block->index[i], of.first + column);
       total[column] = pmb_kernel_add_weighted(KERNEL, total[column], weight, value);
     }
   }
@@ -61,7 +47,7 @@ static __device__ __forceinline__ void add_to_totals(const point_block *block, c
 /* The totals at the lane's point. */
 template <int KERNEL>
 static __device__ __forceinline__ void find_totals(const pmb_cuda_cloud &c, const near_box &box, uint32_t all,
-  point_block *block, const columns &from, const edge_point &point, int again, double total[COLUMNS + 1])
+  point_block *block, const columns &of, const edge_point &point, int again, double total[COLUMNS + 1])
 {
   float deepest = -INFINITY;
 #pragma unroll
@@ -69,7 +55,7 @@ static __device__ __forceinline__ void find_totals(const pmb_cuda_cloud &c, cons
     total[column] = 0;
   }
   each_near_point(c, box, all, block, point, again, block->index,
-    [&](int i) { add_to_totals<KERNEL>(block, from, point, i, total, &deepest); });
+    [&](int i) { add_to_totals<KERNEL>(block, of, point, i, total, &deepest); });
 }
 
 template <int KERNEL>
@@ -113,7 +99,7 @@ pmb_status pmb_cuda_particle_attribute(
   const pmb_cuda_cloud *c = cuda->cloud;
   for (int first = 0; first < attribute->components; first += COLUMNS) {
     const int left = attribute->components - first;
-    const columns of = { d_in, d_out, attribute->type, attribute->components, first,
+    const columns of = { { d_in, attribute->type, attribute->components }, d_out, first,
       left < COLUMNS ? left : COLUMNS };
     PMB_CUDA_STEP(pmb_cuda_check(cuda->context,
       PMB_CUDA_BY_KERNEL(c->kernel,
