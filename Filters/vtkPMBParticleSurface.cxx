@@ -80,6 +80,8 @@ public:
 private:
   // Reads the points and the arrays to process.
   static void Read(vtkPMBParticleSurface* filter, vtkInformationVector** inputVector, Particles& particles);
+  // Makes the core's objects, and reads all. False: no rank has a point.
+  bool Prepare(vtkPMBParticleSurface* filter, Ranks& ranks, vtkInformationVector** inputVector, Particles& particles);
   // The request but for `whole`; checks the settings.
   pmb_particle_request MakeRequest(vtkPMBParticleSurface* filter, Ranks& ranks, const Particles& particles);
   // Throws what a call of the core ended with.
@@ -241,22 +243,11 @@ void vtkPMBParticleSurface::Internals::FillImage(vtkPMBParticleSurface* filter, 
     });
 }
 
-void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks& ranks,
-  vtkInformationVector** inputVector, vtkPolyData* output, vtkImageData* image)
+bool vtkPMBParticleSurface::Internals::Prepare(
+  vtkPMBParticleSurface* filter, Ranks& ranks, vtkInformationVector** inputVector, Particles& particles)
 {
   vtkPointSet* input = vtkPointSet::GetData(inputVector[0]);
   const vtkIdType points = input ? input->GetNumberOfPoints() : 0;
-  const auto close = [filter](vtkPMBContour::ParticleCore* core)
-  {
-    core->Close();
-    if (!core->Warning.empty())
-    {
-      vtkWarningWithObjectMacro(filter, << core->Warning);
-    }
-  };
-  Particles particles;
-  this->Core.Open();
-  const std::unique_ptr<vtkPMBContour::ParticleCore, decltype(close)> opened(&this->Core, close);
   ranks.Together(
     [&]
     {
@@ -277,13 +268,30 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
   {
     all += count[0];
   }
-  if (all == 0)
-  {
-    return;
-  }
-  if (ranks.Count() > 1)
+  if (all > 0 && ranks.Count() > 1)
   {
     vtkPMBContour::MatchArrays(ranks, particles);
+  }
+  return all > 0;
+}
+
+void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks& ranks,
+  vtkInformationVector** inputVector, vtkPolyData* output, vtkImageData* image)
+{
+  const auto close = [filter](vtkPMBContour::ParticleCore* core)
+  {
+    core->Close();
+    if (!core->Warning.empty())
+    {
+      vtkWarningWithObjectMacro(filter, << core->Warning);
+    }
+  };
+  Particles particles;
+  this->Core.Open();
+  const std::unique_ptr<vtkPMBContour::ParticleCore, decltype(close)> opened(&this->Core, close);
+  if (!this->Prepare(filter, ranks, inputVector, particles))
+  {
+    return;
   }
   pmb_particle_request request = this->MakeRequest(filter, ranks, particles);
   Steps steps(filter, Steps::EMIT);
@@ -311,7 +319,8 @@ void vtkPMBParticleSurface::Internals::Run(vtkPMBParticleSurface* filter, Ranks&
   leftOut += job.Sizes.left_out;
   if (leftOut > 0)
   {
-    vtkWarningWithObjectMacro(filter, << leftOut << " of " << points
+    vtkWarningWithObjectMacro(filter, << leftOut << " of "
+                                      << vtkPointSet::GetData(inputVector[0])->GetNumberOfPoints()
                                       << " points are at a position that is not a finite number, and were left out.");
   }
 }

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The surface of a fluid: vtkPMBParticleSurface beside vtkSPHInterpolator and vtkGaussianSplatter with Contour, and beside
-splashsurf where Python finds pysplashsurf. A dam with waves and spray, spacing 1, radius 0.5, smoothing length 1 (splashsurf
-and PMB: the same kernel, cell size and isovalue). Runs in pvpython.
+"""The surface of particles: vtkPMBParticleSurface beside vtkSPHInterpolator and vtkGaussianSplatter with Contour, and beside
+splashsurf where Python finds pysplashsurf (the same kernel, cell size and isovalue). Radius 0.5, smoothing length 1, cells
+of 0.25. Runs in pvpython.
 
-usage: bench_particles.py [--particles N] [--threads N] [--runs N] [--vtk]
+usage: bench_particles.py [--scene NAME] [--particles N] [--threads N] [--runs N] [--vtk]
+  --scene      dam: water with waves and spray, spacing 1 (default); galaxy: two arms, dense at the center, most of the
+               box is empty; molecules: chains of 1000 spheres, radii from 0.2 to 2, which the others do not have
   --particles  about so many (200000)
   --threads    of each (1)
   --runs       of which the fastest counts (3)
@@ -13,6 +15,7 @@ import os
 import time
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--scene", choices=("dam", "galaxy", "molecules"), default="dam")
 parser.add_argument("--particles", type=int, default=200000)
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--runs", type=int, default=3)
@@ -46,6 +49,26 @@ def dam(count):
     return numpy.concatenate([water, spray]).astype(numpy.float32)
 
 
+def galaxy(count):
+    """Particles in a flat disk, most of them in two arms."""
+    random = numpy.random.default_rng(5)
+    size = 60 * (count / 200000) ** (1 / 3)
+    away = random.exponential(1, count)
+    angle = 3 * numpy.log1p(3 * away) + numpy.pi * random.integers(0, 2, count) + random.normal(0, 0.35, count) / (1 + away)
+    places = [away * numpy.cos(angle), away * numpy.sin(angle), random.normal(0, 0.05, count)]
+    return (size * numpy.stack(places, 1)).astype(numpy.float32)
+
+
+def molecules(count):
+    """Places and radii of spheres in chains."""
+    random = numpy.random.default_rng(5)
+    steps = random.normal(0, 1, (count // 1000 + 1, 1000, 3))
+    steps *= 1.5 / numpy.linalg.norm(steps, axis=2, keepdims=True)
+    begins = random.uniform(0, (20 * count) ** (1 / 3), (len(steps), 1, 3))
+    places = (begins + steps.cumsum(axis=1)).reshape(-1, 3)
+    return places.astype(numpy.float32), random.uniform(0.2, 2, len(places))
+
+
 def row(name, make, count):
     """Prints the fastest of the runs; make returns points and triangles."""
     best, sizes = numpy.inf, None
@@ -57,11 +80,15 @@ def row(name, make, count):
 
 
 def main():
-    places = dam(options.particles)
+    radii = None
+    if options.scene == "molecules":
+        places, radii = molecules(options.particles)
+    else:
+        places = dam(options.particles) if options.scene == "dam" else galaxy(options.particles)
     holder, cloud = vtkPoints(), vtkPolyData()
     holder.SetData(numpy_to_vtk(places))
     cloud.SetPoints(holder)
-    print(f"{len(places):,} particles, {options.threads} threads\n")
+    print(f"{options.scene}: {len(places):,} particles, {options.threads} threads\n")
     print("| filter | ms | points | triangles | million particles/s |\n|---|---|---|---|---|")
     ours = vtkPMBParticleSurface()
     ours.SetInputData(cloud)
@@ -69,6 +96,13 @@ def main():
     ours.SetCellSize(CELL / RADIUS)
     ours.SetIsovalue(ISOVALUE)
     ours.SetNumberOfThreads(options.threads)
+    if radii is not None:
+        array = numpy_to_vtk(radii)
+        array.SetName("radius")
+        cloud.GetPointData().AddArray(array)
+        ours.SetInputArrayToProcess(0, 0, 0, 0, "radius")
+        ours.SetKernel(vtkPMBParticleSurface.SPHERES)
+        ours.PassPointArraysOff()
 
     def run_ours():
         ours.Modified()
@@ -76,6 +110,8 @@ def main():
         return ours.GetOutput().GetNumberOfPoints(), ours.GetOutput().GetNumberOfPolys()
 
     row("PMB Particle Surface", run_ours, len(places))
+    if radii is not None:
+        return
     try:
         import pysplashsurf
     except ImportError:
