@@ -251,9 +251,7 @@ bool vtkPMBParticleSurface::Internals::Prepare(
   ranks.Together(
     [&]
     {
-      // The CPU makes parts.
-      const int device = ranks.Count() > 1 ? vtkPMBContourFilter::CPU : filter->Device;
-      this->Core.Make({ device, filter->DeviceIndex, filter->DeviceMemoryLimit, filter->NumberOfThreads });
+      this->Core.Make({ filter->Device, filter->DeviceIndex, filter->DeviceMemoryLimit, filter->NumberOfThreads });
       if (points > 0)
       {
         Read(filter, inputVector, particles);

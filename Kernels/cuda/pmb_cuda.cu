@@ -317,6 +317,7 @@ static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t specia
   job->d_scan_sums = job->d_select_sums + of_select;
   job->totals = cuda->totals;
   job->record_capacity = cuda->record_room;
+  job->with_triangles = UINT32_MAX;
   job->special_capacity = (uint32_t)(cuda->special.capacity / sizeof(pmb_cuda_special));
   return PMB_OK;
 }

@@ -125,6 +125,7 @@ typedef struct pmb_cuda_job {
   uint32_t *d_brick;
   pmb_cuda_before *d_before; /* with one more for the totals. Until scan: a brick's points | triangles << 16 */
   uint32_t record_capacity;
+  uint32_t with_triangles; /* records that may have triangles, the first ones */
   pmb_cuda_special *d_special;
   uint32_t special_capacity;
   uint64_t *d_select_sums; /* two per block of select: its active bricks; whether it has listed them */

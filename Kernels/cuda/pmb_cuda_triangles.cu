@@ -13,12 +13,12 @@ static __global__ void __launch_bounds__(32 * TRIANGLE_WARPS, TRIANGLE_BLOCKS)
   const uint32_t warp = __shfl_sync(UINT32_MAX, threadIdx.x >> 5, 0), warps = blockDim.x >> 5;
   copy_codes(codes, constant_codes + (job.frame.mirrored != 0));
   pmb_cuda_await_passes();
-  const uint32_t active = min(job.d_counters->active, job.record_capacity);
+  const uint32_t all = min(job.d_counters->active, job.record_capacity), active = min(all, job.with_triangles);
   triangle_scratch *scratch = (triangle_scratch *)(codes + 1) + warp;
   if (active == 0) {
     return;
   }
-  const uint32_t step = gridDim.x * warps, last = __shfl_sync(UINT32_MAX, active - 1, 0);
+  const uint32_t step = gridDim.x * warps, last = __shfl_sync(UINT32_MAX, all - 1, 0);
   const warp_turns turns = { step, active / step, blockIdx.x * warps + warp, warp * gridDim.x + blockIdx.x };
   const row_bricks rows = row_bricks_of(job);
   uint32_t i = index_at(turns, 0), then = index_at(turns, 1);

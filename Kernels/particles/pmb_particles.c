@@ -288,12 +288,12 @@ static pmb_status scan(pmb_particles *p)
     records[r].triangles_before = (uint32_t)(total.triangles - chunk[r >> PMB_PARTICLE_RECORDS_SHIFT].triangles);
     total.points += records[r].points;
     total.triangles += records[r].triangles;
+    p->sizes.active_bricks += records[r].position[2] < p->layer_end;
   }
   p->cpu.found.record_count = p->record_count;
   p->sizes.points = total.points;
   p->sizes.triangles = total.triangles;
   p->sizes.bricks = p->brick_count;
-  p->sizes.active_bricks = p->record_count;
   return PMB_OK;
 }
 
@@ -322,8 +322,7 @@ static pmb_status find_densities(pmb_particles *p)
 static pmb_status count_particles(pmb_particles *p)
 {
   const pmb_backend *backend = p->context->backend;
-  const int on_gpu = backend->count_particles && !p->request.whole;
-  pmb_status status = on_gpu ? backend->count_particles(p->context, p) : PMB_OK;
+  pmb_status status = backend->count_particles ? backend->count_particles(p->context, p) : PMB_OK;
   if (status == PMB_OK && !p->prepared) {
     status = pmb_particles_prepare(p);
   }

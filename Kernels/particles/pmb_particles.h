@@ -17,7 +17,7 @@
  * parts together as request.whole, and the particles near its own layers of bricks.
  *
  * pmb_error(context) explains a failure. Thread safety and struct_size: as in pmb.h. In a context of a GPU the GPU
- * works, with the same bytes; the CPU takes parts of a whole and grids of more than 2^26 rows of bricks. A GPU holds the count of one object per
+ * works, with the same bytes; the CPU takes grids of more than 2^26 rows of bricks. A GPU holds the count of one object per
  * context: after another's, or when memory ran short, pmb_particles_emit fails with PMB_OUT_OF_MEMORY.
  *
  * Kernels, with q = distance / smoothing length:
@@ -104,7 +104,7 @@ typedef struct pmb_particle_sizes {
   int64_t points, triangles;
   int64_t left_out;      /* particles at positions that are not finite */
   int64_t bricks;        /* that a kernel reaches */
-  int64_t active_bricks; /* that the surface crosses */
+  int64_t active_bricks; /* that the surface crosses; of a part those in its layers */
   int on_device;         /* 1: the GPU has counted */
 } pmb_particle_sizes;
 

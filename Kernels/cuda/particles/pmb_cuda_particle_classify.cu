@@ -36,6 +36,16 @@ static __device__ __forceinline__ uint32_t read_row(const pmb_cuda_cloud &c, uin
   return word;
 }
 
+/* Counts the points in a brick's first plane alone: samples do not change along z, and other planes have no points. */
+static __device__ __forceinline__ uint32_t count_plane(
+  row_part part, uint32_t word, uint32_t next, pmb_cuda_record *record)
+{
+  const uint32_t lane = threadIdx.x & 31, above_y = part.around & 31;
+  const row_limits limits = { lane < 5 ? UINT32_MAX : 0, 0, 0, 0 };
+  part.around = (part.around & 0xffff0000u) | above_y | lane << 5 | above_y << 10;
+  return count_words(part, limits, 0, word, next, record);
+}
+
 /* A warp has a brick. The first time its sizes are written, the second time, after the scan, its record if it is active. */
 template <bool RECORDS> static __global__ void classify_kernel(const __grid_constant__ pmb_cuda_cloud c)
 {
@@ -58,7 +68,9 @@ template <bool RECORDS> static __global__ void classify_kernel(const __grid_cons
   const uint32_t word = read_row(c, key, &column);
   const row_part part = part_of_lane();
   const row_limits limits = { UINT32_MAX, UINT32_MAX, UINT32_MAX, part.weights };
-  const uint32_t counts = __shfl_sync(UINT32_MAX, count_words(part, limits, 0, word, column >> lane, record), 31);
+  const uint32_t sum = i < c.below ? count_words(part, limits, 0, word, column >> lane, record)
+                                   : count_plane(part, word, column >> lane, record);
+  const uint32_t counts = __shfl_sync(UINT32_MAX, sum, 31);
   if (!RECORDS && lane == 0) {
     c.d_sizes[i] = { counts != 0, counts & 0xffff, counts >> 16 };
   }
@@ -91,8 +103,9 @@ struct add_sizes {
   }
 };
 
-/* The sizes before each brick, and of all. */
-static pmb_status scan_sizes(pmb_cuda *cuda, const pmb_cuda_cloud *c, pmb_cuda_particle_sizes *total)
+/* The sizes before each brick, of those below layer_end, and of all. */
+static pmb_status scan_sizes(
+  pmb_cuda *cuda, const pmb_cuda_cloud *c, pmb_cuda_particle_sizes *below, pmb_cuda_particle_sizes *total)
 {
   pmb_cuda_buffer *workspace = &cuda->particles.workspace;
   const pmb_cuda_particle_sizes none = { 0, 0, 0 };
@@ -107,6 +120,8 @@ static pmb_status scan_sizes(pmb_cuda *cuda, const pmb_cuda_cloud *c, pmb_cuda_p
       workspace->d_data, bytes, c->d_sizes, c->d_sizes, add_sizes(), none, n, cuda->compute));
   PMB_CUDA_TRY(
     cuda->context, cudaMemcpyAsync(total, c->d_sizes + n - 1, sizeof(*total), cudaMemcpyDeviceToHost, cuda->compute));
+  PMB_CUDA_TRY(cuda->context,
+    cudaMemcpyAsync(below, c->d_sizes + c->below, sizeof(*below), cudaMemcpyDeviceToHost, cuda->compute));
   return pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "potential of particles");
 }
 
@@ -115,15 +130,17 @@ pmb_status pmb_cuda_classify_particles(pmb_cuda *cuda, pmb_cuda_cloud *c, pmb_cu
   pmb_cuda_particle_buffers *b = &cuda->particles;
   const unsigned blocks = pmb_cuda_blocks(c->brick_count, WARPS);
   const char *what = "the active bricks";
+  pmb_cuda_particle_sizes below = { 0, 0, 0 };
   PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->sizes, (int64_t)c->brick_count + 1, "bricks", &c->d_sizes));
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, classify_kernel<false>, blocks, THREADS, 0, *c));
-  PMB_CUDA_STEP(scan_sizes(cuda, c, total));
+  PMB_CUDA_STEP(scan_sizes(cuda, c, &below, total));
   if (total->active > UINT32_MAX / PMB_CUDA_BRICK_STEP) {
     return pmb_fail(cuda->context, PMB_TOO_LARGE,
       "pmb_particles_count: the surface crosses %lld bricks, and a GPU takes %lld; use the CPU, or a larger spacing",
       (long long)total->active, (long long)(UINT32_MAX / PMB_CUDA_BRICK_STEP));
   }
   c->active = (uint32_t)total->active;
+  c->active_below = (uint32_t)below.active;
   PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->records, c->active, what, &c->d_records));
   PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->active, c->active, what, &c->d_active));
   PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->brick, c->active, what, &c->d_brick));

@@ -38,8 +38,9 @@ static __device__ __forceinline__ int list_points(const pmb_cuda_cloud &c, uint3
   const uint32_t next = pmb_cuda_next(word, record->column >> lane & 1);
   const uint32_t mask[POINT_KINDS] = { word ^ next, word ^ __shfl_down_sync(UINT32_MAX, word, 1),
     word ^ __shfl_down_sync(UINT32_MAX, word, 5) };
-  for (int row = warp; row < PMB_BRICK_ROWS; row += POINT_WARPS) {
-    for (int kind = 0; kind < POINT_KINDS; ++kind) {
+  const int all = active < c.active_below; /* else the first plane alone */
+  for (int row = warp; row < (all ? PMB_BRICK_ROWS : PMB_BRICK_Y); row += POINT_WARPS) {
+    for (int kind = 0; kind < (all ? POINT_KINDS : 2); ++kind) {
       const uint32_t bits = __shfl_sync(UINT32_MAX, mask[kind], row / PMB_BRICK_Y * 5 + row % PMB_BRICK_Y);
       if (bits >> lane & 1) {
         const int at = pmb_cuda_row_first(record->first[row], kind) + __popc(bits & ((1u << lane) - 1));

@@ -47,6 +47,12 @@ static __global__ void bricks_kernel(const __grid_constant__ pmb_cuda_cloud c, i
     return;
   }
   const int64_t y = row % (c.bricks[1] - 1), z = row / (c.bricks[1] - 1), before = d_rows[row];
+  if (z < c.layer_begin || z > c.layer_end || c.layer_begin == c.layer_end) {
+    if (!FILLS && lane == 0) {
+      d_rows[row] = 0;
+    }
+    return;
+  }
   const cube_rows near = rows_near(c, y, z);
   int least = INT32_MAX, most = -1;
   uint32_t count = 0;
@@ -85,7 +91,8 @@ pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clou
   pmb_cuda_particle_buffers *b = &cuda->particles;
   const int64_t rows = (c->bricks[1] - 1) * (c->bricks[2] - 1); /* without the last ones, which have no sample */
   const unsigned blocks = pmb_cuda_blocks(rows, WARPS);
-  int64_t *d_rows = NULL, bricks = 0;
+  const int64_t below = c->layer_end * (c->bricks[1] - 1); /* rows of bricks */
+  int64_t *d_rows = NULL, bricks = 0, bricks_below = 0;
   size_t bytes = 0;
   PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->brick_rows, rows + 1, "rows of bricks", &d_rows));
   PMB_CUDA_TRY(cuda->context, cub::DeviceScan::ExclusiveSum(NULL, bytes, d_rows, d_rows, rows + 1, cuda->compute));
@@ -96,10 +103,14 @@ pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clou
     cub::DeviceScan::ExclusiveSum(b->workspace.d_data, bytes, d_rows, d_rows, rows + 1, cuda->compute));
   PMB_CUDA_TRY(
     cuda->context, cudaMemcpyAsync(&bricks, d_rows + rows, sizeof(bricks), cudaMemcpyDeviceToHost, cuda->compute));
+  PMB_CUDA_TRY(cuda->context,
+    cudaMemcpyAsync(&bricks_below, d_rows + (below < rows ? below : rows), sizeof(bricks_below),
+      cudaMemcpyDeviceToHost, cuda->compute));
   PMB_CUDA_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "reach of particles"));
   p->brick_count = bricks;
   PMB_CUDA_STEP(pmb_particles_check_bricks(p, (double)bricks));
   c->brick_count = (uint32_t)bricks;
+  c->below = (uint32_t)bricks_below;
   PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->bricks, bricks, "bricks", &c->d_bricks));
   return pmb_cuda_check(cuda->context,
     pmb_cuda_launch(cuda, 0, bricks_kernel<true>, blocks, THREADS, 0, *c, rows, d_rows), "reach of particles");

@@ -32,6 +32,8 @@ static void set_grid(const pmb_particles *p, pmb_cuda_cloud *c)
   memcpy(c->first, p->first, sizeof(c->first));
   memcpy(c->bricks, p->bricks, sizeof(c->bricks));
   memcpy(c->cubes, p->cubes, sizeof(c->cubes));
+  c->layer_begin = p->layer_begin;
+  c->layer_end = p->layer_end;
   c->shift = p->shift;
   c->reach = (int)ceil(p->reach);
   c->reach2 = p->reach2;
@@ -80,6 +82,9 @@ static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clo
   PMB_CUDA_STEP(pmb_cuda_sort_particles(cuda, c));
   PMB_CUDA_STEP(pmb_cuda_reach_bricks(cuda, p, c));
   PMB_CUDA_STEP(report(cuda, 0.2));
+  if (c->brick_count == 0) { /* of a part */
+    return report(cuda, 1);
+  }
   if (c->kernel == PMB_KERNEL_SPLINE && !c->densities.d_values) {
     PMB_CUDA_STEP(pmb_cuda_find_densities(cuda, c));
   }
@@ -88,7 +93,7 @@ static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clo
   PMB_CUDA_STEP(pmb_cuda_find_potential(cuda, c));
   PMB_CUDA_STEP(pmb_cuda_classify_particles(cuda, c, &total));
   p->sizes.bricks = p->brick_count;
-  p->sizes.active_bricks = total.active;
+  p->sizes.active_bricks = c->active_below;
   p->sizes.points = total.points;
   p->sizes.triangles = total.triangles;
   return report(cuda, 1);
@@ -163,6 +168,7 @@ static pmb_status make_job(pmb_cuda *cuda, const pmb_cuda_cloud *c, pmb_cuda_job
   job->d_brick = c->d_brick;
   job->d_before = c->d_before;
   job->record_capacity = c->active;
+  job->with_triangles = c->active_below;
   PMB_CUDA_TRY(cuda->context,
     cudaMemcpyAsync(&job->d_counters->active, &c->active, sizeof(c->active), cudaMemcpyHostToDevice, cuda->compute));
   return PMB_OK;

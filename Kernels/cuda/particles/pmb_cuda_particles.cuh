@@ -49,7 +49,8 @@ typedef struct pmb_cuda_cloud {
   double spacing, smoothing, radius;
   double depth; /* isovalue of spheres, in cells */
   int64_t first[3], bricks[3], cubes[3];
-  int shift, reach; /* reach: rounded up */
+  int64_t layer_begin, layer_end; /* layers of bricks; of bricks in layer_end the points in their first plane alone */
+  int shift, reach;               /* reach: rounded up */
   float background, reach2;
   pmb_isovalue isovalue;
   int64_t given, count; /* particles of the input; those at a finite position */
@@ -60,15 +61,15 @@ typedef struct pmb_cuda_cloud {
   float *d_amounts, *d_reach2; /* per particle; reach2 only if varied, see pmb_particle_reach2 */
   uint32_t *d_rows;            /* the first particle of each row of cubes, y + cubes[1] * z; one more at the end */
   uint64_t *d_bricks;          /* keys of the bricks that a kernel reaches, in order */
-  uint32_t brick_count;
-  uint32_t *d_words;                /* inside bits of the 16 rows of each brick */
+  uint32_t brick_count, below; /* below: bricks before layer_end */
+  uint32_t *d_words;           /* inside bits of the 16 rows of each brick */
   pmb_cuda_particle_sizes *d_sizes; /* per brick, and one more for the totals */
   pmb_cuda_record *d_records;       /* per active brick, like the next three */
   uint64_t *d_active;               /* keys */
   uint32_t *d_brick;
-  pmb_cuda_before *d_before; /* with one more for the totals */
-  uint2 *d_map;              /* four per active brick */
-  uint32_t active;
+  pmb_cuda_before *d_before;     /* with one more for the totals */
+  uint2 *d_map;                  /* four per active brick */
+  uint32_t active, active_below; /* active_below: before layer_end */
 } pmb_cuda_cloud;
 
 /* Launchers and host parts of the passes; they enqueue on cuda->compute. Prepare, reach and classify wait for results. */
