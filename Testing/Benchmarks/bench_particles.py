@@ -110,6 +110,8 @@ def main():
         return ours.GetOutput().GetNumberOfPoints(), ours.GetOutput().GetNumberOfPolys()
 
     row("PMB Particle Surface", run_ours, len(places))
+    ours.SetComputeNormals(False)
+    row("PMB Particle Surface, without normals", run_ours, len(places))
     if radii is not None:
         return
     try:
