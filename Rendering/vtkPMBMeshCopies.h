@@ -21,6 +21,16 @@
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBMeshCopies
 {
+// Gives the bound buffer new memory. False: there is none.
+inline bool Allocate(GLenum target, size_t bytes)
+{
+  for (int i = 0; i < 16 && glGetError() != GL_NO_ERROR; ++i) // a lost context may report errors forever
+  {
+  }
+  glBufferData(target, bytes, nullptr, GL_STATIC_DRAW);
+  return glGetError() == GL_NO_ERROR;
+}
+
 // Calls work(begin, end) for parts of [0, count), on all cores.
 template <typename Work>
 void ForAll(vtkIdType count, const Work& work)

@@ -21,6 +21,7 @@
 #include "vtkPMBMeshColors.h"
 #include "vtkPMBMeshCopies.h"
 #include "vtkPMBMeshStandIn.h"
+#include "vtkPMBMeshVisibility.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
@@ -40,9 +41,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -53,16 +56,6 @@ using namespace vtkPMBMeshCopies;
 using vtkPMBMeshStandIn::StandIn;
 
 std::atomic<bool> AllTriangles(false);
-
-// Gives the bound buffer new memory. False: there is none.
-bool AllocateBuffer(GLenum target, size_t bytes)
-{
-  for (int i = 0; i < 16 && glGetError() != GL_NO_ERROR; ++i) // a lost context may report errors forever
-  {
-  }
-  glBufferData(target, bytes, nullptr, GL_STATIC_DRAW);
-  return glGetError() == GL_NO_ERROR;
-}
 
 // The vertex buffers of a group, by name.
 struct BufferGroup : vtkOpenGLVertexBufferObjectGroup
@@ -100,6 +93,7 @@ protected:
   void BuildBufferObjects(vtkRenderer* renderer, vtkActor* actor) override
   {
     this->BuiltForSelection = renderer->GetSelector() != nullptr;
+    this->Visible.Forget();
     const std::vector<Block> blocks = this->GetBlocks();
     this->Direct = this->AreAllTriangles(blocks, renderer, actor) && this->BuildDirectly(blocks, renderer, actor);
     if (!this->Direct)
@@ -120,6 +114,25 @@ protected:
   {
     this->ForgetBuffers();
     this->Superclass::ReleaseGraphicsResources(window);
+  }
+
+  void RenderPieceDraw(vtkRenderer* renderer, vtkActor* actor) override
+  {
+    const vtkIdType visible = this->FindVisible(renderer, actor);
+    this->Mapper()->NumberOfDrawnTriangles = visible < 0 ? this->Mapper()->NumberOfDirectTriangles : visible;
+    if (visible < 0)
+    {
+      this->Superclass::RenderPieceDraw(renderer, actor);
+      return;
+    }
+    auto& triangles = this->Primitives[PrimitiveTris].IBO;
+    auto& end = this->GetBlocks().front().Known->NextIndex[PrimitiveTris];
+    const auto indices = static_cast<unsigned int>(3 * visible), all = std::exchange(end, indices);
+    auto* whole = std::exchange(triangles, this->Visible.GetBuffer());
+    triangles->IndexCount = indices;
+    this->Superclass::RenderPieceDraw(renderer, actor);
+    triangles = whole;
+    end = all;
   }
 
   // VTK binds the buffer of before a selection again after it. If it was one of these, it may be gone by then.
@@ -248,6 +261,31 @@ private:
     return colored;
   }
 
+  // Returns the number of visible triangles, whose ids are then in the list; negative: all are to be drawn.
+  vtkIdType FindVisible(vtkRenderer* renderer, vtkActor* actor)
+  {
+    using namespace vtkPMBMeshVisibility;
+    const vtkIdType triangles = this->Mapper()->NumberOfDirectTriangles;
+    if (!this->Direct || !this->Points || triangles < LEAST_TRIANGLES || !AreSolid(this, renderer, actor) ||
+      (!this->Buffers.Registered && !IsSoftware()))
+    {
+      return -1;
+    }
+    const std::vector<Block> blocks = this->GetBlocks();
+    pmb_visible_request request;
+    std::memset(&request, 0, sizeof(request)); // also between members: requests are compared
+    request.struct_size = sizeof(request);
+    request.triangle_count = triangles;
+    if (blocks.size() != 1)
+    {
+      return -1;
+    }
+    blocks.front().Mesh->GetPoints()->GetBounds(request.bounds);
+    return Describe(renderer, actor, this->Points, request)
+      ? this->Visible.Find(request, this->Buffers, this->Points, this->Primitives[PrimitiveTris].IBO)
+      : -1;
+  }
+
   // VTK makes new vertex buffers for each mesh. Keeps the first one, and puts it in the place of the later ones: to OpenGL and
   // CUDA new memory costs 80 ms per GB.
   void Keep(const char* name, vtkSmartPointer<vtkOpenGLVertexBufferObject>& kept)
@@ -278,6 +316,7 @@ private:
       window->PushContext();
     }
     this->Buffers.Registered = nullptr; // before OpenGL deletes them
+    this->Visible.Release();
     this->Points = this->Normals = this->Colors = nullptr;
     if (window)
     {
@@ -303,7 +342,7 @@ private:
       return true;
     }
     this->Buffers.Registered = nullptr;
-    return AllocateBuffer(target, static_cast<size_t>(wanted));
+    return Allocate(target, static_cast<size_t>(wanted));
   }
 
   // Lets the GPU that made the mesh fill the buffers. False: it cannot.
@@ -469,6 +508,7 @@ private:
   vtkSmartPointer<vtkOpenGLVertexBufferObject> Points, Normals, Colors; // those kept; null: none
   vtkPMBContourFilter::OpenGLBuffers Buffers = {};                      // these and the triangles, for the GPU
   vtkWeakPointer<vtkOpenGLRenderWindow> Window;                         // theirs
+  vtkPMBMeshVisibility::List Visible;
 };
 vtkStandardNewMacro(vtkPMBMapperHelper);
 
@@ -537,6 +577,7 @@ void vtkPMBPolyDataMapper::PrintSelf(ostream& os, vtkIndent indent)
   this->Superclass::PrintSelf(os, indent);
   os << indent << "NumberOfDirectTriangles: " << this->NumberOfDirectTriangles << "\n";
   os << indent << "NumberOfTrianglesFromGPU: " << this->NumberOfTrianglesFromGPU << "\n";
+  os << indent << "NumberOfDrawnTriangles: " << this->NumberOfDrawnTriangles << "\n";
 }
 
 VTK_ABI_NAMESPACE_END

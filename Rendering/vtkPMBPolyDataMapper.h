@@ -16,6 +16,9 @@
  * Where the GPU that made the mesh also draws it, the GPU fills the buffers by itself. If OpenGL has no memory for a buffer, the
  * superclass draws, after one warning per mapper.
  *
+ * Of a large opaque mesh in one block only the triangles that can be seen go to OpenGL: the GPU that made the mesh finds them, or
+ * the processor where that draws as well. Not with textures, clipping planes, culling, shaders of the user's or moved depths.
+ *
  * Points far from the origin are moved and scaled as VTK does it, since float has too few digits for them there.
  *
  * @warning For VTK 9.2 and 9.3, which ParaView 5.11 to 5.13 have.
@@ -79,6 +82,12 @@ public:
    */
   vtkGetMacro(NumberOfTrianglesFromGPU, vtkIdType);
 
+  /**
+   * Get how many of them were drawn last: where these are many, those that hide behind others, lie outside the view or cover no
+   * sample of a pixel are left out. The picture is the same.
+   */
+  vtkGetMacro(NumberOfDrawnTriangles, vtkIdType);
+
 protected:
   vtkPMBPolyDataMapper() = default;
   ~vtkPMBPolyDataMapper() override = default;
@@ -96,6 +105,7 @@ private:
   friend class vtkPMBMapperHelper;
   vtkIdType NumberOfDirectTriangles = 0;
   vtkIdType NumberOfTrianglesFromGPU = 0;
+  vtkIdType NumberOfDrawnTriangles = 0;
   bool MemoryWarningShown = false;
 };
 

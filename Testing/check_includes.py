@@ -4,9 +4,9 @@
 
   Kernels           libc, POSIX threads, the compiler's intrinsics, the core's own headers; CUDA files: and the
                     CUDA runtime and CUB's functions for a device, which come with it
-  Filters           VTK, the C++ library, libc, pmb.h, pmb_rays.h and pmb_particles.h of the
-                    core
-  Rendering         as Filters without pmb.h, but with the structs of pmb_rays.h, and OpenGL through VTK; the
+  Filters           VTK, the C++ library, libc, pmb.h, pmb_rays.h, pmb_particles.h and
+                    pmb_visible.h of the core
+  Rendering         as Filters, but of the core only the structs of pmb_rays.h and pmb_visible.h; and OpenGL through VTK; the
                     representation: ParaView
   Plugin            VTK and ParaView (vtk*.h, vtksys), dlfcn.h and the C++ library; Plugin/Panel: also Qt, ParaView's pq*.h
   Testing/Kernels   as Kernels, and the tests' own headers; no VTK
@@ -26,6 +26,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 LIBC = set("""assert ctype errno fenv float inttypes limits locale malloc math setjmp signal stdalign stdarg stdatomic
 stdbool stddef stdint stdio stdlib stdnoreturn string time wchar pthread sched semaphore unistd sys/mman sys/resource
 sys/stat sys/time sys/types sys/wait immintrin cpuid""".split())
+STRUCTS = ("rays/pmb_rays.h", "visible/pmb_visible.h")
 EACH_TYPE = "pmb_each_type.h"  # includes the template that a macro names
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:([<"])([^>"]+)[>"]|(\S+))')
 
@@ -60,11 +61,12 @@ def fault(path, bracket, name):
             return None
         return "only libc and the core's own headers (pmb*.h) may be included here"
     if folder[0] == "Rendering":
-        allowed = name.startswith("vtk") or name == "rays/pmb_rays.h" if bracket == '"' else re.fullmatch(r"[a-z_]+", name)
-        return None if allowed else "only VTK, ParaView, pmb_rays.h and the C++ library"
+        own = name.startswith("vtk") or name in STRUCTS
+        allowed = own if bracket == '"' else re.fullmatch(r"[a-z_]+", name)
+        return None if allowed else "only VTK, ParaView, pmb_rays.h, pmb_visible.h and the C++ library"
     if folder[0] == "Filters":
         standard = bracket == "<" and re.fullmatch(r"[a-z_]+", name)
-        own = name in ("pmb.h", "rays/pmb_rays.h", "particles/pmb_particles.h") or name.startswith("vtk")
+        own = name in ("pmb.h", "particles/pmb_particles.h", *STRUCTS) or name.startswith("vtk")
         if standard or bracket == "<" and is_libc(name) or bracket == '"' and own:
             return None
         return "only VTK, the C++ library, libc and pmb.h may be included here"

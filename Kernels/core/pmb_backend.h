@@ -23,7 +23,8 @@ enum { PMB_GL_BUFFERS = 3 }; /* points, normals, triangles */
 
 struct pmb_ray_request; /* pmb_rays.h, pmb_ray.h */
 struct pmb_ray_job;
-struct pmb_particles; /* pmb_particle_job.h */
+struct pmb_particles;   /* pmb_particle_job.h */
+struct pmb_visible_job; /* pmb_visible_job.h */
 
 /* Functions return PMB_OK, PMB_OUT_OF_MEMORY, PMB_ABORTED or PMB_TOO_LARGE, and PMB_INVALID for pointers that are not where
  * on_device says; pmb_fail sets the text. */
@@ -64,6 +65,8 @@ typedef struct pmb_backend {
   pmb_status (*count_particles)(pmb_context *context, struct pmb_particles *particles);
   pmb_status (*emit_particles)(pmb_context *context, struct pmb_particles *particles, const pmb_mesh *mesh);
   void (*drop_particles)(pmb_context *context, const struct pmb_particles *particles);
+  /* The visible triangles of a mesh in device memory; NULL: the backend has none. */
+  pmb_status (*find_visible)(pmb_context *context, const struct pmb_visible_job *job, int64_t *count);
 } pmb_backend;
 
 struct pmb_gl_buffers {
@@ -106,7 +109,8 @@ struct pmb_context {
   pmb_buffer isovalues;                     /* pmb_isovalue, each */
   pmb_buffer sizes;                         /* pmb_sizes, each */
   pmb_sizes total;
-  pmb_buffer copied; /* int64_t: what pmb_split_sheets has doubled */
+  pmb_buffer copied;     /* int64_t: what pmb_split_sheets has doubled */
+  pmb_buffer visible[3]; /* of pmb_find_visible: depths, flags, sums */
 
   char error[512];
   char note[512]; /* device_note, where it is not static */

@@ -155,6 +155,9 @@ void pmb_destroy(pmb_context *context)
     pmb_unbind(context);
     context->backend->destroy(context);
     pmb_crew_free();
+    for (int i = 0; i < 3; ++i) {
+      pmb_buffer_free(&context->memory, &context->visible[i]);
+    }
     pmb_memory memory = context->memory;
     pmb_memory_give(&memory, context);
   }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Meshes and pictures in OpenGL's buffers: pmb_register_gl, pmb_emit_gl, pmb_particles_emit_gl, pmb_cast_rays_gl. */
+ * Meshes and pictures in OpenGL's buffers: pmb_register_gl, pmb_emit_gl, pmb_particles_emit_gl, pmb_cast_rays_gl,
+ * pmb_find_visible_gl. */
 #include <stdlib.h>
 
 #include "core/pmb_backend.h"
 #include "particles/pmb_particle_job.h"
 #include "rays/pmb_rays.h"
+#include "visible/pmb_visible.h"
 
 pmb_status pmb_register_gl(
   pmb_context *context, unsigned points, unsigned normals, unsigned triangles, pmb_gl_buffers **buffers)
@@ -165,4 +167,50 @@ pmb_status pmb_cast_rays_gl(pmb_context *context, pmb_gl_buffers *buffers, const
     status = status == PMB_OK ? end : status;
   }
   return status;
+}
+
+/* Finds them in mapped buffers: those of the mesh, and the one that visible triangles go to. */
+static pmb_status find_mapped(pmb_context *context, const pmb_visible_request *request, void *const mesh[],
+  const size_t mesh_bytes[], void *visible, size_t visible_bytes, int64_t *count)
+{
+  if (request->triangle_count > 0 && mesh_bytes[2] / 12 < (uint64_t)request->triangle_count) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_find_visible_gl: the buffer of the triangles has %zu bytes; the mesh needs 12 times %lld", mesh_bytes[2],
+      (long long)request->triangle_count);
+  }
+  pmb_visible_request mapped = *request;
+  mapped.points = mesh[0];
+  mapped.triangles = mesh[2];
+  mapped.visible = visible;
+  mapped.visible_capacity = (int64_t)(visible_bytes / 12);
+  mapped.on_device = 1;
+  return pmb_find_visible(context, &mapped, count);
+}
+
+pmb_status pmb_find_visible_gl(pmb_context *context, pmb_gl_buffers *mesh, pmb_gl_buffers *visible,
+  const pmb_visible_request *request, int64_t *count)
+{
+  static const char call[] = "pmb_find_visible_gl";
+  void *memory[PMB_GL_BUFFERS] = { NULL }, *to[PMB_GL_BUFFERS] = { NULL };
+  size_t bytes[PMB_GL_BUFFERS] = { 0 }, to_bytes[PMB_GL_BUFFERS] = { 0 };
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  if (pmb_check_size(context, "pmb_visible_request", request ? request->struct_size : 0, sizeof(*request)) !=
+    PMB_OK) {
+    return PMB_INVALID;
+  }
+  pmb_status status = map(context, mesh, call, memory, bytes);
+  if (status != PMB_OK) {
+    return status;
+  }
+  status = map(context, visible, call, to, to_bytes);
+  if (status == PMB_OK) {
+    status = find_mapped(context, request, memory, bytes, to[2], to_bytes[2], count);
+    const pmb_status end = context->backend->unmap_gl(context, visible);
+    status = status == PMB_OK ? end : status;
+  }
+  const pmb_status end = context->backend->unmap_gl(context, mesh);
+  return status == PMB_OK ? end : status;
 }

@@ -424,4 +424,4 @@ static pmb_status cuda_summary(pmb_context *context, pmb_buffer *copy, const voi
 extern "C" const pmb_backend pmb_cuda_backend = { "cuda", cuda_create, cuda_destroy, cuda_bind, cuda_unbind,
   cuda_count, pmb_cuda_emit, cuda_refresh, cuda_summary, 1, pmb_cuda_fill_offsets, pmb_cuda_register_gl,
   pmb_cuda_unregister_gl, pmb_cuda_map_gl, pmb_cuda_move_gl, pmb_cuda_unmap_gl, pmb_cuda_cast_rays,
-  pmb_cuda_count_particles, pmb_cuda_emit_particles, pmb_cuda_drop_particles };
+  pmb_cuda_count_particles, pmb_cuda_emit_particles, pmb_cuda_drop_particles, pmb_cuda_find_visible };

@@ -195,6 +195,11 @@ typedef struct pmb_cuda_particle_buffers {
   pmb_cuda_buffer records, active, brick, before, map, counters;
 } pmb_cuda_particle_buffers;
 
+/* Of pmb_cuda_visible.cu. */
+typedef struct pmb_cuda_visible_buffers {
+  pmb_cuda_buffer depths, words, before, workspace;
+} pmb_cuda_visible_buffers;
+
 typedef struct pmb_cuda {
   pmb_context *context;
   struct pmb_cuda *next;
@@ -214,6 +219,7 @@ typedef struct pmb_cuda {
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
   pmb_cuda_buffer extents;        /* of pass ranges, by block */
   pmb_cuda_buffer picture, table; /* of rays */
+  pmb_cuda_visible_buffers visible;
   pmb_cuda_particle_buffers particles;
   const struct pmb_particles *particles_of; /* whose count they hold; NULL: of none */
   const struct pmb_cuda_cloud *cloud;       /* while particles are emitted */
@@ -379,7 +385,8 @@ pmb_status pmb_cuda_enqueue_ranges(pmb_cuda *cuda, const pmb_mesh *mesh, const p
 void pmb_cuda_take_ranges(pmb_cuda *cuda, const pmb_mesh *mesh);
 
 /* pmb_cuda_caller.cu: arrays of the caller in device memory */
-/* Fail if an array is not where on_device says; wait for the caller's stream. */
+/* Fails if an array is not where on_device says. NULL is allowed. The next ones also wait for the caller's stream. */
+pmb_status pmb_cuda_check_array(pmb_cuda *cuda, int on_device, const void *array, const char *call, const char *what);
 pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume);
 pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh);
 pmb_status pmb_cuda_check_particles(pmb_cuda *cuda, const struct pmb_particle_request *request);
@@ -400,6 +407,8 @@ pmb_status pmb_cuda_unmap_gl(pmb_context *context, pmb_gl_buffers *buffers);
 /* pmb_cuda_rays.cu */
 pmb_status pmb_cuda_cast_rays(
   pmb_context *context, const struct pmb_ray_request *request, const struct pmb_ray_job *wanted);
+/* pmb_cuda_visible.cu */
+pmb_status pmb_cuda_find_visible(pmb_context *context, const struct pmb_visible_job *job, int64_t *count);
 /* particles/pmb_cuda_particles.cu: see pmb_backend */
 pmb_status pmb_cuda_count_particles(pmb_context *context, struct pmb_particles *p);
 pmb_status pmb_cuda_emit_particles(pmb_context *context, struct pmb_particles *p, const pmb_mesh *mesh);

@@ -9,8 +9,7 @@ enum { THREADS = 256 };
 
 /* ---- checks ---- */
 
-/* Fails if an array is not where on_device says. NULL is allowed. */
-static pmb_status check_array(pmb_cuda *cuda, int on_device, const void *array, const char *call, const char *what)
+pmb_status pmb_cuda_check_array(pmb_cuda *cuda, int on_device, const void *array, const char *call, const char *what)
 {
   cudaPointerAttributes found = {};
   if (!array) {
@@ -48,7 +47,7 @@ static pmb_status await_caller(pmb_cuda *cuda, int on_device, void *stream, cons
 
 pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume)
 {
-  PMB_CUDA_STEP(check_array(cuda, volume->on_device, volume->samples, "pmb_bind", "samples"));
+  PMB_CUDA_STEP(pmb_cuda_check_array(cuda, volume->on_device, volume->samples, "pmb_bind", "samples"));
   return await_caller(cuda, volume->on_device, volume->stream, "pmb_bind");
 }
 
@@ -61,12 +60,14 @@ pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh)
     { mesh->scalars, "scalars" }, { mesh->triangles, "triangles" }, { mesh->offsets, "offsets" },
     { mesh->cells, "cells" } };
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    PMB_CUDA_STEP(check_array(cuda, mesh->on_device, arrays[i].array, "pmb_emit", arrays[i].what));
+    PMB_CUDA_STEP(pmb_cuda_check_array(cuda, mesh->on_device, arrays[i].array, "pmb_emit", arrays[i].what));
   }
   for (int64_t i = 0; i < mesh->attribute_count; ++i) {
     const pmb_attribute *attribute = &mesh->attributes[i];
-    PMB_CUDA_STEP(check_array(cuda, mesh->on_device, attribute->samples, "pmb_emit", "an attribute's samples"));
-    PMB_CUDA_STEP(check_array(cuda, mesh->on_device, attribute->output, "pmb_emit", "an attribute's output"));
+    PMB_CUDA_STEP(
+      pmb_cuda_check_array(cuda, mesh->on_device, attribute->samples, "pmb_emit", "an attribute's samples"));
+    PMB_CUDA_STEP(
+      pmb_cuda_check_array(cuda, mesh->on_device, attribute->output, "pmb_emit", "an attribute's output"));
   }
   return await_caller(cuda, mesh->on_device, mesh->stream, "pmb_emit");
 }
@@ -79,7 +80,7 @@ pmb_status pmb_cuda_check_particles(pmb_cuda *cuda, const pmb_particle_request *
   } arrays[] = { { r->positions.values, "positions" }, { r->radii.values, "radii" }, { r->masses.values, "masses" },
     { r->densities.values, "densities" }, { r->weights.values, "weights" } };
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    PMB_CUDA_STEP(check_array(cuda, r->on_device, arrays[i].array, "pmb_particles_count", arrays[i].what));
+    PMB_CUDA_STEP(pmb_cuda_check_array(cuda, r->on_device, arrays[i].array, "pmb_particles_count", arrays[i].what));
   }
   return await_caller(cuda, r->on_device, r->stream, "pmb_particles_count");
 }

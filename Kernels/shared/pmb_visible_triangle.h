@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Which samples of a picture a triangle covers, and how deep it lies there; see visible/pmb_visible.h. */
+#ifndef PMB_VISIBLE_TRIANGLE_H
+#define PMB_VISIBLE_TRIANGLE_H
+
+#include <math.h>
+#include <string.h>
+
+#include "shared/pmb_portability.h"
+
+/* Pixels that a triangle is looked at in, at most: larger ones stay, and hide nothing. */
+enum { PMB_VISIBLE_LARGE = 64 };
+
+/* Triangles per word of flags. */
+enum { PMB_VISIBLE_WORD = 32 };
+
+/* A view, and the mesh that is looked at. */
+typedef struct pmb_visible_view {
+  float to_clip[16];
+  float error[4]; /* bounds of the rounding errors of clip coordinates */
+  float scale[2]; /* from clip coordinates to pixels: half the width and height */
+  float half_pixels;
+  int width, height, samples;
+  float places[32];            /* x and y of each sample in a pixel */
+  float least[2], greatest[2]; /* of places */
+  const float *points;
+  const uint32_t *triangles;
+  int64_t count;
+} pmb_visible_view;
+
+/* A corner in pixels. */
+typedef struct pmb_visible_corner {
+  float x, y, z;            /* z: 0 to 1 */
+  float error, depth_error; /* of x and y, and of z */
+  int outside;              /* a bit per clip plane: left, right, bottom, top, near, far */
+  int in_depth;             /* surely between near and far */
+} pmb_visible_corner;
+
+typedef struct pmb_visible_triangle {
+  float x[3], y[3], least, greatest; /* depth */
+  float error, depth_error, sign;
+  int first[2], last[2]; /* pixels */
+  int kept;              /* visible whatever else there is */
+  int gone;              /* surely not to be seen */
+} pmb_visible_triangle;
+
+PMB_INLINE float pmb_visible_row(const pmb_visible_view *v, int row, const float p[3])
+{
+  const float *m = v->to_clip + 4 * row;
+  return m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[3];
+}
+
+PMB_INLINE pmb_visible_corner pmb_visible_project(const pmb_visible_view *v, const float p[3])
+{
+  const float x = pmb_visible_row(v, 0, p), y = pmb_visible_row(v, 1, p), z = pmb_visible_row(v, 2, p);
+  const float w = pmb_visible_row(v, 3, p), inverse = 1 / w;
+  const float ex = v->error[0], ey = v->error[1], ez = v->error[2];
+  pmb_visible_corner c;
+  c.outside = (x < -w - ex) | (x > w + ex) << 1 | (y < -w - ey) << 2 | (y > w + ey) << 3 | (z < -w - ez) << 4 |
+    (z > w + ez) << 5;
+  c.in_depth = w > v->error[3] && z >= -w && z <= w;
+  c.x = (x * inverse + 1) * v->scale[0];
+  c.y = (y * inverse + 1) * v->scale[1];
+  c.z = z * inverse * 0.5f + 0.5f;
+  /* OpenGL rounds places to 1/256 of a pixel, or finer. */
+  c.error = 1 / 128.0f + (ex > ey ? ex : ey) * inverse * v->half_pixels;
+  c.depth_error = 2e-6f + ez * inverse;
+  return c;
+}
+
+PMB_INLINE float pmb_visible_least(float a, float b)
+{
+  return a < b ? a : b;
+}
+
+PMB_INLINE float pmb_visible_greatest(float a, float b)
+{
+  return a > b ? a : b;
+}
+
+PMB_INLINE int pmb_visible_clamp(float place, int size)
+{
+  return place < 0 ? 0 : place > (float)(size - 1) ? size - 1 : (int)place;
+}
+
+/* The pixels along an axis in which the triangle may cover a sample. */
+PMB_INLINE void pmb_visible_pixels(
+  const pmb_visible_view *v, int axis, int size, float least, float greatest, pmb_visible_triangle *t)
+{
+  const float first = ceilf(least - t->error - v->greatest[axis]),
+              last = floorf(greatest + t->error - v->least[axis]);
+  t->gone |= first > last || last < 0 || first > (float)(size - 1);
+  t->first[axis] = pmb_visible_clamp(first, size);
+  t->last[axis] = pmb_visible_clamp(last, size);
+}
+
+PMB_INLINE pmb_visible_triangle pmb_visible_place(const pmb_visible_view *v, int64_t triangle)
+{
+  const uint32_t *ids = v->triangles + 3 * triangle;
+  const pmb_visible_corner a = pmb_visible_project(v, v->points + 3 * (int64_t)ids[0]),
+                           b = pmb_visible_project(v, v->points + 3 * (int64_t)ids[1]),
+                           c = pmb_visible_project(v, v->points + 3 * (int64_t)ids[2]);
+  pmb_visible_triangle t;
+  t.x[0] = a.x, t.x[1] = b.x, t.x[2] = c.x;
+  t.y[0] = a.y, t.y[1] = b.y, t.y[2] = c.y;
+  t.least = pmb_visible_least(pmb_visible_least(a.z, b.z), c.z);
+  t.greatest = pmb_visible_greatest(pmb_visible_greatest(a.z, b.z), c.z);
+  t.error = pmb_visible_greatest(pmb_visible_greatest(a.error, b.error), c.error);
+  t.depth_error = pmb_visible_greatest(pmb_visible_greatest(a.depth_error, b.depth_error), c.depth_error);
+  t.sign = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y) < 0 ? -1.0f : 1.0f;
+  t.gone = (a.outside & b.outside & c.outside) != 0;
+  t.kept = !(a.in_depth && b.in_depth && c.in_depth);
+  if (!t.gone && !t.kept) {
+    const float x0 = pmb_visible_least(pmb_visible_least(a.x, b.x), c.x),
+                x1 = pmb_visible_greatest(pmb_visible_greatest(a.x, b.x), c.x),
+                y0 = pmb_visible_least(pmb_visible_least(a.y, b.y), c.y),
+                y1 = pmb_visible_greatest(pmb_visible_greatest(a.y, b.y), c.y);
+    pmb_visible_pixels(v, 0, v->width, x0, x1, &t);
+    pmb_visible_pixels(v, 1, v->height, y0, y1, &t);
+    /* not within: also where a place is not a number */
+    t.kept = !((float)(t.last[0] - t.first[0] + 1) * (float)(t.last[1] - t.first[1] + 1) <= PMB_VISIBLE_LARGE) ||
+      !(x1 - x0 < (float)(2 * PMB_VISIBLE_LARGE) && y1 - y0 < (float)(2 * PMB_VISIBLE_LARGE));
+  }
+  return t;
+}
+
+/* Whether a triangle covers a place. 2: surely; 1: perhaps; 0: surely not. */
+PMB_INLINE int pmb_visible_covers(const pmb_visible_triangle *t, float x, float y)
+{
+  int covers = 2;
+  for (int i = 0; i < 3; ++i) {
+    const int j = i < 2 ? i + 1 : 0;
+    const float dx = t->x[j] - t->x[i], dy = t->y[j] - t->y[i];
+    const float margin = (fabsf(dx) + fabsf(dy)) * t->error;
+    const float inside = t->sign * (dx * (y - t->y[i]) - dy * (x - t->x[i]));
+    const int here = inside >= margin ? 2 : inside >= -margin ? 1 : 0;
+    covers = here < covers ? here : covers;
+  }
+  return covers;
+}
+
+/* A depth as an integer of the same order. */
+PMB_INLINE uint32_t pmb_visible_depth(float z)
+{
+  const float depth = z < 0 ? 0 : z;
+  uint32_t bits;
+  memcpy(&bits, &depth, sizeof(bits));
+  return bits;
+}
+
+/* Reads a depth that other threads may lower at the same time. */
+PMB_INLINE uint32_t pmb_visible_read(const uint32_t *depth)
+{
+#if defined(__CUDACC__)
+  return *depth;
+#else
+  return __atomic_load_n(depth, __ATOMIC_RELAXED);
+#endif
+}
+
+/* Lowers a depth that other threads may lower at the same time. */
+PMB_INLINE void pmb_visible_lower(uint32_t *depth, uint32_t to)
+{
+#if defined(__CUDACC__)
+  atomicMin(depth, to);
+#else
+  uint32_t now = pmb_visible_read(depth);
+  while (to < now && !__atomic_compare_exchange_n(depth, &now, to, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+#endif
+}
+
+/* Whether the triangle may be seen, by the depths so far: the least at each sample of what surely covers it. `occludes`: lowers
+ * them where the triangle surely covers a sample. */
+PMB_INLINE int pmb_visible_look(const pmb_visible_view *v, int64_t triangle, int occludes, uint32_t *depths)
+{
+  const pmb_visible_triangle t = pmb_visible_place(v, triangle);
+  if (t.gone || t.kept) {
+    return !t.gone;
+  }
+  const uint32_t least = pmb_visible_depth(t.least - t.depth_error), greatest = pmb_visible_depth(t.greatest);
+  int seen = 0;
+  for (int y = t.first[1]; y <= t.last[1]; ++y) {
+    for (int x = t.first[0]; x <= t.last[0]; ++x) {
+      uint32_t *depth = depths + ((int64_t)y * v->width + x) * v->samples;
+      for (int s = 0; s < v->samples; ++s) {
+        const int covers = pmb_visible_covers(&t, (float)x + v->places[2 * s], (float)y + v->places[2 * s + 1]);
+        const uint32_t now = covers ? pmb_visible_read(&depth[s]) : 0;
+        if (covers && least <= now) {
+          seen = 1;
+          if (!occludes) {
+            return 1;
+          }
+          if (covers == 2 && greatest < now) {
+            pmb_visible_lower(&depth[s], greatest);
+          }
+        }
+      }
+    }
+  }
+  return seen;
+}
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * pmb_find_visible: checks of the request, and the passes occlude and select on the CPU. */
+#include <math.h>
+#include <string.h>
+
+#include "core/pmb_backend.h"
+#include "visible/pmb_visible_job.h"
+
+/* Words and triangles of a chunk of a loop. */
+enum { WORDS = 128, CHUNK = WORDS * PMB_VISIBLE_WORD };
+
+/* ---- checks ---- */
+
+static int all_finite(const double *values, int count)
+{
+  int finite = 1;
+  for (int i = 0; i < count; ++i) {
+    finite &= isfinite(values[i]) != 0;
+  }
+  return finite;
+}
+
+static pmb_status check(pmb_context *context, const pmb_visible_request *r)
+{
+  if (pmb_check_size(context, "pmb_visible_request", r ? r->struct_size : 0, sizeof(*r)) != PMB_OK) {
+    return PMB_INVALID;
+  }
+  if (r->triangle_count < 0 || r->triangle_count > UINT32_MAX / 3) {
+    return pmb_fail(context, PMB_INVALID, "pmb_find_visible: triangle_count is %lld; it must be 0 to %u",
+      (long long)r->triangle_count, UINT32_MAX / 3);
+  }
+  if (r->width < 1 || r->width > PMB_VISIBLE_PIXELS || r->height < 1 || r->height > PMB_VISIBLE_PIXELS) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_find_visible: the picture has %d x %d pixels; a side must have 1 to %d", r->width, r->height,
+      PMB_VISIBLE_PIXELS);
+  }
+  if (r->samples < 1 || r->samples > PMB_VISIBLE_SAMPLES) {
+    return pmb_fail(context, PMB_INVALID, "pmb_find_visible: a pixel has %d samples; it must have 1 to %d",
+      r->samples, PMB_VISIBLE_SAMPLES);
+  }
+  for (int i = 0; i < 2 * r->samples; ++i) {
+    if (!(r->places[i] >= 0 && r->places[i] <= 1)) {
+      return pmb_fail(context, PMB_INVALID, "pmb_find_visible: places[%d] is %g; it must be 0 to 1", i, r->places[i]);
+    }
+  }
+  return all_finite(r->to_clip, 16) && all_finite(r->bounds, 6)
+    ? PMB_OK
+    : pmb_fail(context, PMB_INVALID, "pmb_find_visible: to_clip or bounds hold a value that is not finite");
+}
+
+static void make_view(const pmb_visible_request *r, pmb_visible_view *view)
+{
+  const int size[2] = { r->width, r->height };
+  memset(view, 0, sizeof(*view));
+  for (int row = 0; row < 4; ++row) {
+    const double *m = r->to_clip + 4 * row;
+    double sum = fabs(m[3]);
+    for (int a = 0; a < 3; ++a) {
+      sum += fabs(m[a]) * fmax(fabs(r->bounds[2 * a]), fabs(r->bounds[2 * a + 1]));
+    }
+    view->error[row] = (float)(sum * 8 / (1 << 24)); /* four products and sums, here and in OpenGL */
+    for (int a = 0; a < 4; ++a) {
+      view->to_clip[4 * row + a] = (float)m[a];
+    }
+  }
+  for (int a = 0; a < 2; ++a) {
+    view->scale[a] = (float)size[a] / 2;
+    view->half_pixels = fmaxf(view->half_pixels, view->scale[a]);
+    view->least[a] = 1;
+    for (int s = 0; s < r->samples; ++s) {
+      view->least[a] = fminf(view->least[a], r->places[2 * s + a]);
+      view->greatest[a] = fmaxf(view->greatest[a], r->places[2 * s + a]);
+    }
+  }
+  view->width = r->width;
+  view->height = r->height;
+  view->samples = r->samples;
+  memcpy(view->places, r->places, 2 * sizeof(float) * (size_t)r->samples);
+  view->points = r->points;
+  view->triangles = r->triangles;
+  view->count = r->triangle_count;
+}
+
+/* ---- the CPU ---- */
+
+/* What the loops share. */
+typedef struct work {
+  const pmb_visible_job *job;
+  uint32_t *depths, *words;
+  int64_t *before; /* visible triangles of the chunks before each */
+} work;
+
+static int64_t words_of(int64_t triangles)
+{
+  return (triangles + PMB_VISIBLE_WORD - 1) / PMB_VISIBLE_WORD;
+}
+
+/* The flags of a word's triangles. `among`: those that are looked at. */
+static uint32_t look(const work *w, int64_t word, uint32_t among, int occludes)
+{
+  uint32_t seen = 0;
+  for (; among; among &= among - 1) {
+    const int bit = pmb_lowest_bit(among);
+    seen |= (uint32_t)pmb_visible_look(&w->job->view, word * PMB_VISIBLE_WORD + bit, occludes, w->depths) << bit;
+  }
+  return seen;
+}
+
+static void occlude(void *arg, int worker, size_t chunk)
+{
+  const work *w = arg;
+  const int64_t first = (int64_t)chunk * WORDS, count = w->job->view.count;
+  (void)worker;
+  for (int64_t word = first; word < first + WORDS && word < words_of(count); ++word) {
+    const int64_t left = count - word * PMB_VISIBLE_WORD;
+    w->words[word] = look(w, word, left < PMB_VISIBLE_WORD ? (1u << left) - 1 : UINT32_MAX, 1);
+  }
+}
+
+static void select_visible(void *arg, int worker, size_t chunk)
+{
+  const work *w = arg;
+  const int64_t first = (int64_t)chunk * WORDS, count = w->job->view.count;
+  int64_t visible = 0;
+  (void)worker;
+  for (int64_t word = first; word < first + WORDS && word < words_of(count); ++word) {
+    w->words[word] = look(w, word, w->words[word], 0);
+    visible += pmb_popcount(w->words[word]);
+  }
+  w->before[chunk] = visible;
+}
+
+static void write_visible(void *arg, int worker, size_t chunk)
+{
+  const work *w = arg;
+  const int64_t first = (int64_t)chunk * WORDS, count = w->job->view.count;
+  uint32_t *to = w->job->visible + 3 * w->before[chunk];
+  (void)worker;
+  for (int64_t word = first; word < first + WORDS && word < words_of(count); ++word) {
+    for (uint32_t bits = w->words[word]; bits; bits &= bits - 1, to += 3) {
+      memcpy(to, w->job->view.triangles + 3 * (word * PMB_VISIBLE_WORD + pmb_lowest_bit(bits)), 3 * sizeof(*to));
+    }
+  }
+}
+
+/* Runs a pass, to this fraction of the call. */
+static pmb_status run(
+  pmb_context *context, work *w, double end, size_t chunks, void (*pass)(void *arg, int worker, size_t i))
+{
+  context->crew.fraction_begin = context->crew.fraction_end;
+  context->crew.fraction_end = end;
+  return pmb_crew_loop(&context->crew, chunks, pass, w)
+    ? PMB_OK
+    : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+}
+
+static pmb_status find_on_cpu(pmb_context *context, const pmb_visible_job *job, int64_t *found)
+{
+  const size_t samples = (size_t)job->view.width * (size_t)job->view.height * (size_t)job->view.samples;
+  const size_t words = (size_t)words_of(job->view.count), chunks = (words + WORDS - 1) / WORDS;
+  pmb_buffer *buffers = context->visible;
+  if (!pmb_buffer_reserve(&context->memory, &buffers[0], samples, sizeof(uint32_t)) ||
+    !pmb_buffer_reserve(&context->memory, &buffers[1], words, sizeof(uint32_t)) ||
+    !pmb_buffer_reserve(&context->memory, &buffers[2], chunks, sizeof(int64_t))) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY,
+      "pmb_find_visible: no memory for the depths of %zu samples and the flags of %lld triangles", samples,
+      (long long)job->view.count);
+  }
+  work w = { job, buffers[0].data, buffers[1].data, buffers[2].data };
+  memset(w.depths, 0xff, samples * sizeof(*w.depths));
+  pmb_status status = run(context, &w, 0.5, chunks, occlude);
+  status = status == PMB_OK ? run(context, &w, 0.9, chunks, select_visible) : status;
+  if (status != PMB_OK) {
+    return status;
+  }
+  int64_t total = 0;
+  for (size_t chunk = 0; chunk < chunks; ++chunk) {
+    const int64_t visible = w.before[chunk];
+    w.before[chunk] = total;
+    total += visible;
+  }
+  *found = total;
+  return total <= job->capacity ? run(context, &w, 1, chunks, write_visible) : PMB_OK;
+}
+
+/* ---- the call ---- */
+
+static pmb_status find(pmb_context *context, const pmb_visible_request *request, int64_t *count)
+{
+  if ((request->triangle_count > 0 && (!request->points || !request->triangles)) ||
+    (request->visible_capacity > 0 && !request->visible) || request->visible_capacity < 0) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_find_visible: points or triangles are NULL, or visible is NULL though visible_capacity is %lld",
+      (long long)request->visible_capacity);
+  }
+  pmb_visible_job job = { .visible = request->visible, .capacity = request->visible_capacity };
+  make_view(request, &job.view);
+  *count = 0;
+  context->crew.fraction_begin = context->crew.fraction_end = context->crew.highest = 0;
+  if (job.view.count == 0) {
+    return PMB_OK;
+  }
+  if (!request->on_device) {
+    return find_on_cpu(context, &job, count);
+  }
+  return context->backend->find_visible ? context->backend->find_visible(context, &job, count)
+                                        : pmb_check_host(context, "pmb_find_visible", 1);
+}
+
+pmb_status pmb_find_visible(pmb_context *context, const pmb_visible_request *request, int64_t *count)
+{
+  if (!context || !count) {
+    return pmb_fail(context, PMB_INVALID, "pmb_find_visible: %s is NULL", context ? "count" : "context");
+  }
+  context->error[0] = '\0';
+  const pmb_status status = check(context, request);
+  return status == PMB_OK ? find(context, request, count) : status;
+}
