@@ -150,7 +150,7 @@ static pmb_status move_window(pmb_particles *p, int64_t begin, int64_t end)
     0.1 + 0.9 * before, 0.1 + 0.9 * after);
 }
 
-/* Marks the half rows of bricks that are wanted for the surface in the bricks beside them, and computes these. */
+/* Marks the tiles of bricks that are wanted for the surface to the bricks beside them, and computes these. */
 static pmb_status refine(pmb_particles *p)
 {
   pmb_particle_sides *sides = p->sides.data;
@@ -161,15 +161,17 @@ static pmb_status refine(pmb_particles *p)
     int64_t upper[8];
     pmb_find_upper(p, p->bricks_reached.data, p->window_end, b, upper);
     for (int a = 0; a < 3; ++a) {
-      /* Half rows at the upper face of the brick are so many bits above those at the lower face of the next one. */
-      static const uint32_t lower_face[3] = { 0x55555555, 0x03030303, 0xff };
-      static const int between[3] = { 1, 6, 24 };
+      /* Tiles at the upper face of the brick are so many bits above those at the lower face of the next one. */
+      static const uint32_t lower_face[3] = { 0x01010101, 0x00ff00ff, 0xffff };
+      static const int between[3] = { 7, 8, 16 };
+      const int up = between[a];
+      const uint32_t face = lower_face[a];
       if (upper[1 << a] >= 0) {
         pmb_particle_sides *next = sides + (upper[1 << a] - p->window_begin);
-        here->wanted |= (next->outside & lower_face[a]) << between[a] & here->sure;
-        next->wanted |= here->outside >> between[a] & lower_face[a] & next->sure;
+        here->wanted |= pmb_particle_wanted(here, (next->inside & face) << up, (next->outside & face) << up);
+        next->wanted |= pmb_particle_wanted(next, here->inside >> up & face, here->outside >> up & face);
       } else {
-        here->wanted |= lower_face[a] << between[a] & here->sure;
+        here->wanted |= pmb_particle_wanted(here, 0, face << up);
       }
     }
   }
