@@ -22,7 +22,7 @@ PMB_INLINE void copy_tile(
  * halo. Tiles that are not exact get any value on their side. */
 PMB_INLINE void copy_brick(const pmb_particles *p, const int d, int64_t at, const float (*any)[16], float *to)
 {
-  static const pmb_particle_sides none = { 0, UINT32_MAX, 0, 0 };
+  static const pmb_particle_sides none = { 0, UINT32_MAX, 0, 0, 0 };
   const pmb_particle_sides *sides =
     at < 0 ? &none : (const pmb_particle_sides *)p->sides.data + (at - p->window_begin);
   const float *samples = (const float *)p->samples.data + (at < 0 ? 0 : at - p->window_begin) * PMB_BRICK_SAMPLES;

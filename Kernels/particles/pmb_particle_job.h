@@ -37,6 +37,7 @@ typedef struct pmb_particle_sides {
   uint32_t outside; /* some are not */
   uint32_t exact;   /* the samples are computed; those of the others are all on one side, and not set */
   uint32_t wanted;  /* not exact, and a sample is at an edge that the surface crosses */
+  uint32_t mixed;   /* the samples of the brick or its halo may be on both sides */
 } pmb_particle_sides;
 
 /* Tiles that are not exact beside others: the surface is between tiles with one of these and `inside` ones there. */
@@ -141,6 +142,7 @@ struct pmb_particles {
    * sample is inside. */
   pmb_buffer active, parameters, candidates;
   int64_t record_count, group_begin; /* the group's first record */
+  int64_t group_end;                 /* after the group's last brick */
   int64_t parameter_count;
   const pmb_particle_image *image; /* to fill */
   pmb_cpu cpu;                     /* records and chunks for pass triangles */

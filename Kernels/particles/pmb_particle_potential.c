@@ -394,7 +394,7 @@ void PMB_PATH_NAME(pmb_particle_potential)(void *data, int worker, size_t chunk)
   for (int64_t i = begin; i < end; ++i) {
     brick_sum b;
     const near_search search = begin_brick(p, scratch, i, &b);
-    *b.sides = (pmb_particle_sides){ 0, 0, 0, 0 };
+    *b.sides = (pmb_particle_sides){ 0, 0, 0, 0, 0 };
     search_near(&search, before.first[1] == search.first[1] && before.first[2] == search.first[2]);
     b.sides->outside |= ~(b.sides->inside | b.sides->exact);
     find_sides(p, scratch->samples, b.sides);
