@@ -6,6 +6,7 @@
 #include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_compare.h"
 #include "cpu/vector/pmb_cpu_lanes.h"
+#include "cpu/vector/pmb_cpu_pack.h"
 #include "particles/pmb_particle_job.h"
 
 /* Every sum over particles takes 16 places at a time. */
@@ -23,37 +24,36 @@ typedef struct near_search {
   int widest; /* all reach as far as the widest: for densities, where the reach of the other one counts */
 } near_search;
 
-/* Moves those of the n < 17 particles from `from` on that reach the box to the front; returns how many. */
+/* Moves those of 16 particles or fewer from `from` on that reach the box to the front; returns how many. */
 static inline int keep_reaching(const near_search *s, int from, int n)
 {
   pmb_particle_near *near = s->near;
-  float margin[PMB_LANES];
+  float margin[32];
   PMB_EACH_LANE (l) {
     float gap2 = 0;
     for (int a = 0; a < 3; ++a) {
-      const float below = -near->place[a][from + l],
-                  above = near->place[a][from + l] - (float)(s->last[a] - s->first[a]);
+      const float below = -near->place[a][from + l];
+      const float above = near->place[a][from + l] - (float)(s->last[a] - s->first[a]);
       const float gap = pmb_positive(below > above ? below : above);
       gap2 += gap * gap;
     }
     margin[l] = near->reach2[from + l] - gap2;
+    margin[16 + l] = -1;
   }
-  int to = from;
-  for (int l = 0; l < n; ++l) {
-    if (margin[l] >= 0) {
-      const int i = from + l;
-      for (int a = 0; a < 3; ++a) {
-        near->cell[a][to] = near->cell[a][i];
-        near->fraction[a][to] = near->fraction[a][i];
-        near->place[a][to] = near->place[a][i];
-      }
-      near->scale[to] = near->scale[i];
-      near->amount[to] = near->amount[i];
-      near->reach2[to] = near->reach2[i];
-      near->index[to++] = near->index[i];
+  const uint32_t bits = at_least_float32(margin, 0) & ((1u << n) - 1);
+  float *arrays[] = { near->cell[0], near->cell[1], near->cell[2], near->fraction[0], near->fraction[1],
+    near->fraction[2], near->place[0], near->place[1], near->place[2], near->scale, near->amount, near->reach2 };
+  for (size_t i = 0; bits && i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    lanes_pack_f32(arrays[i] + from, bits, arrays[i] + from);
+  }
+  if (s->indices) {
+    uint32_t *index = near->index + from;
+    for (int i = 0; i < n; ++i) {
+      *index = near->index[from + i];
+      index += bits >> i & 1;
     }
   }
-  return to - from;
+  return pmb_popcount(bits);
 }
 
 /* Takes n particles from `begin` on, 16 at a time: what is behind them is overwritten by the next. */
@@ -205,7 +205,8 @@ static inline int list_margins(pmb_particle_scratch *s, int n, const uint8_t (*p
   (void)places;
   for (int j = 0; j < n; j += 32) {
     const uint32_t all = n - j < 32 ? (1u << (n - j)) - 1 : UINT32_MAX;
-    count += lanes_list(at_least_float32(s->margin + j, 0) & all, (unsigned)j, s->list + count);
+    s->words[j / 32] = at_least_float32(s->margin + j, 0) & all;
+    count += lanes_list(s->words[j / 32], (unsigned)j, s->list + count);
   }
   return count;
 #else
@@ -218,6 +219,26 @@ static inline int list_margins(pmb_particle_scratch *s, int n, const uint8_t (*p
     s->words[w] = 0;
   }
   return lanes_list_words(places, s->words, all, s->list);
+#endif
+}
+
+/* Copies those of n numbers that list_margins has listed. */
+static inline void copy_listed(const pmb_particle_scratch *s, int n, const float *from, float *to)
+{
+#if defined(__AVX512F__)
+  for (int j = 0; j < n; j += 16) {
+    const uint32_t bits = s->words[j / 32] >> j % 32 & 0xffff;
+    lanes_pack_f32(from + j, bits, to);
+    to += pmb_popcount(bits);
+  }
+#else
+  int listed = 0;
+  for (int j = 0; j < n; j += 32) {
+    listed += pmb_popcount(s->words[j / 32]);
+  }
+  for (int i = 0; i < listed; ++i) {
+    to[i] = from[s->list[i]];
+  }
 #endif
 }
 

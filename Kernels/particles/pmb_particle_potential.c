@@ -201,6 +201,14 @@ static float least_in(const brick_sum *b, const tile_box *at)
 /* Where the bound of the sum is so many isovalues, it is likely inside. */
 static const float DEEP = 4;
 
+/* Sets what is behind n numbers up to a multiple of 16. */
+static void fill_up(float *numbers, int n, float value)
+{
+  for (int i = n; i % PMB_LANES; ++i) {
+    numbers[i] = value;
+  }
+}
+
 /* This part of the squared reach has nearly all of the sum within a fluid. */
 static const float CORE2 = 0.42f;
 
@@ -212,39 +220,36 @@ static void take_core(const pmb_particles *p, pmb_particle_scratch *s, const til
     s, region->n, (const float(*)[PMB_PARTICLE_ROOM])region->place, region->reach2, CORE2, at->low, at->high);
   const int n = list_margins(s, region->n, p->cpu.tables->places);
   region->core = n;
-  for (int i = 0; i < (n + PMB_LANES - 1) / PMB_LANES * PMB_LANES; ++i) {
-    const int j = s->list[i < n ? i : 0];
-    for (int a = 0; a < 3; ++a) {
-      region->core_place[a][i] = region->place[a][j];
-    }
-    region->core_scale[i] = region->scale[j];
-    region->core_amount[i] = i < n ? region->amount[j] : 0;
+  for (int a = 0; a < 3; ++a) {
+    copy_listed(s, region->n, region->place[a], region->core_place[a]);
+    fill_up(region->core_place[a], n, 0);
   }
+  copy_listed(s, region->n, region->scale, region->core_scale);
+  copy_listed(s, region->n, region->amount, region->core_amount);
+  fill_up(region->core_scale, n, 1);
+  fill_up(region->core_amount, n, 0);
 }
 
-/* Takes the n particles of the list, and some that count for nothing up to a multiple of 16. */
+/* Takes those of the particles near that list_margins has listed, n of them. */
 static void take_region(const pmb_particles *p, pmb_particle_scratch *s, int n)
 {
   const pmb_particle_near *near = &s->near;
-  const int varied = p->request.radii.values != NULL, padded = (n + PMB_LANES - 1) / PMB_LANES * PMB_LANES;
   pmb_particle_region *region = &s->region;
+  const int varied = p->request.radii.values != NULL;
   region->n = n;
   region->scale = varied ? region->own_scale : near->scale;
   region->reach2 = varied ? region->own_reach2 : near->reach2;
-  for (int i = 0; i < n; ++i) {
-    const int j = region->from[i] = s->list[i];
-    region->place[0][i] = near->place[0][j];
-    region->place[1][i] = near->place[1][j];
-    region->place[2][i] = near->place[2][j];
-    region->amount[i] = near->amount[j];
+  memcpy(region->from, s->list, (size_t)n * sizeof(region->from[0]));
+  for (int a = 0; a < 3; ++a) {
+    copy_listed(s, near->n, near->place[a], region->place[a]);
+    fill_up(region->place[a], n, 0);
   }
-  for (int i = n; i < padded; ++i) {
-    region->place[0][i] = region->place[1][i] = region->place[2][i] = 0;
-    region->amount[i] = p->request.kernel == PMB_KERNEL_SPHERES ? -1e30f : 0;
-  }
-  for (int i = 0; varied && i < padded; ++i) {
-    region->own_scale[i] = i < n ? near->scale[region->from[i]] : 1;
-    region->own_reach2[i] = i < n ? near->reach2[region->from[i]] : 0;
+  copy_listed(s, near->n, near->amount, region->amount);
+  fill_up(region->amount, n, p->request.kernel == PMB_KERNEL_SPHERES ? -1e30f : 0);
+  if (varied) {
+    copy_listed(s, near->n, near->scale, region->own_scale);
+    copy_listed(s, near->n, near->reach2, region->own_reach2);
+    fill_up(region->own_scale, n, 1);
   }
 }
 
