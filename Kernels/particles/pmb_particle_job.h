@@ -2,7 +2,7 @@
  * What the passes of pmb_particles share.
  *
  * Count: prepare and sort (pmb_particle_sort.c), reach, densities, potential, classify (a file each). Emit: pmb_particle_emit.c,
- * pmb_particle_attributes.c. Sample: prepare, sort, densities, pmb_particle_sample.c. From densities on they are compiled once per
+ * pmb_particle_differences.c, pmb_particle_attributes.c. Sample: prepare, sort, densities, pmb_particle_sample.c. From densities on they are compiled once per
  * instruction set. Classify and the triangles are the CPU backend's.
  *
  * Cells and samples are counted from the grid's first sample, bricks from the first brick. */
@@ -78,9 +78,10 @@ typedef struct pmb_particle_scratch {
   uint32_t words[PMB_PARTICLE_ROOM / 32];
   uint16_t list[PMB_PARTICLE_ROOM]; /* particles that reach the box */
   PMB_ALIGNAS(64) float tile[PMB_TILE_SAMPLES + 64];
-  float place[3][2][PMB_BRICK_MAX_POINTS + 16]; /* points of a brick: whole number and part */
-  float sum[3][PMB_BRICK_MAX_POINTS + 16];      /* their gradients */
-  float deepest[PMB_BRICK_MAX_POINTS + 16];     /* of spheres */
+  float place[3][2][PMB_BRICK_MAX_POINTS + 16];   /* points of a brick: whole number and part */
+  float sum[3][PMB_BRICK_MAX_POINTS + 16];        /* their gradients */
+  float deepest[PMB_BRICK_MAX_POINTS + 16];       /* of spheres */
+  float around[2][27][PMB_BRICK_MAX_POINTS + 16]; /* the potential around the ends of the points' edges */
   uint8_t axis[PMB_BRICK_MAX_POINTS + 16];
   /* Of attributes; column 0 is 1 for each particle. */
   double value[PMB_PARTICLE_COLUMNS + 1][PMB_PARTICLE_NEAR];         /* of the particles near */

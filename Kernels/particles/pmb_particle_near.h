@@ -280,15 +280,15 @@ static inline int list_near_points(pmb_particle_scratch *s, const uint8_t (*plac
   }                                    \
   static void (*const by_kernel[])(void *) = { by_spline, by_gaussian, by_polynomial, by_spheres };
 
-/* Takes the particles near the points of a brick, of which there are n. Begins their s->deepest. */
+/* Takes the particles near the points of a brick, of which there are n, or up to `more` cells from them. Begins their s->deepest. */
 static inline void search_brick(const pmb_particles *p, const pmb_cpu_record *record, pmb_particle_scratch *s, int n,
-  void (*take)(void *arg), void *arg, const uint32_t *indices)
+  int more, void (*take)(void *arg), void *arg, const uint32_t *indices)
 {
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, take, arg, indices, 0 };
   for (int a = 0; a < 3; ++a) {
-    search.first[a] = record->position[a] * size[a];
-    search.last[a] = search.first[a] + size[a];
+    search.first[a] = record->position[a] * size[a] - more;
+    search.last[a] = search.first[a] + size[a] + 2 * more;
   }
   for (int i = 0; i < n + PMB_LANES; ++i) {
     s->deepest[i] = -INFINITY;
@@ -300,5 +300,9 @@ static inline void search_brick(const pmb_particles *p, const pmb_cpu_record *re
  * s->place. */
 void PMB_PATH_NAME(pmb_particle_interpolate)(const pmb_particles *p, pmb_particle_scratch *s,
   const pmb_cpu_record *record, const float *parameters, int n, int64_t first);
+
+/* pmb_particle_differences.c: sets s->sum of the n points of a brick. */
+void PMB_PATH_NAME(pmb_particle_differences)(
+  const pmb_particles *p, pmb_particle_scratch *s, const pmb_cpu_record *record, int n);
 
 #endif

@@ -46,6 +46,29 @@ static void unusual_clouds(void)
   free(position);
 }
 
+/* Each of some places has a thousand particles: of the spline, which divides by the density, the surface of one each. */
+static void duplicates(void)
+{
+  const int64_t places = TEST_SLOW ? 10 : 1000, n = 1000 * places;
+  pmb_context *context = context_new(2, NULL);
+  double *position = test_allocate(3 * n, sizeof *position);
+  test_mesh m, plain;
+  for (int64_t i = 0; i < n; i++)
+    for (int a = 0; a < 3; a++) position[3 * i + a] = a == 0 ? 7.3 * (double)(i % places) : 0.4;
+  pmb_particle_request r = request_of(position, n, PMB_KERNEL_SPLINE);
+  r.spacing = 0.5;
+  pmb_measures got = closed_mesh(context, &r, &m);
+  r.positions.count = places;
+  closed_mesh(context, &r, &plain);
+  CHECK(got.components == places && m.sizes.triangles == plain.sizes.triangles,
+    "%lld components, %lld triangles instead of %lld", (long long)got.components, (long long)m.sizes.triangles,
+    (long long)plain.sizes.triangles);
+  mesh_free(&m);
+  mesh_free(&plain);
+  pmb_destroy(context);
+  free(position);
+}
+
 /* Particles at positions that are not finite are left out and counted; none give an empty mesh. */
 static void not_finite(void)
 {
@@ -100,6 +123,7 @@ static void bad_requests(void)
   BAD(isovalue, -2, "isovalue is -2");
   BAD(isovalue, INFINITY, "isovalue is inf");
   BAD(kernel, (pmb_particle_kernel)4, "kernel is 4");
+  BAD(normals, (pmb_particle_normals)4, "normals is 4");
   BAD(radius, 0, "radius is 0");
   BAD(radius, -3, "radius is -3");
   BAD(smoothing, -1, "smoothing is -1");
@@ -309,6 +333,7 @@ static void huge_box(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(unusual_clouds)
+  CASE(duplicates)
   CASE(not_finite)
   CASE(bad_requests)
   CASE(too_many_bricks)
