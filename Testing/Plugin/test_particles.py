@@ -167,6 +167,11 @@ def blocks():
     data.SetBlock(1, cloud(lattice(4) + 100))
     mesh = output(surface(data))
     equal([mesh.GetBlock(i).GetNumberOfPolys() > 100 for i in range(2)], [True, True], "a surface per block")
+    for block, half in enumerate(numpy.array_split(lattice(), 2)):
+        data.SetBlock(block, cloud(half))
+    merged = simple.MergeBlocks(Input=producer(data), MergePoints=0)
+    together = closed(output(simple.PMBParticleSurface(Input=merged, Radius=0.5)))
+    equal(counts(together), counts(output(surface(cloud(lattice()), Radius=0.5))), "merged blocks: the surface of all")
 
 
 def values_of(image):
