@@ -134,6 +134,7 @@ pmb_particle_request vtkPMBParticleSurface::Internals::MakeRequest(
   request.struct_size = sizeof(request);
   request.spacing = filter->CellSize * radius;
   request.kernel = static_cast<pmb_particle_kernel>(filter->Kernel);
+  request.normals = static_cast<pmb_particle_normals>(filter->NormalEstimator);
   request.isovalue = filter->Kernel == SPHERES ? -filter->Offset : filter->Isovalue;
   request.radius = radius;
   request.smoothing = filter->SmoothingLength;
@@ -510,6 +511,7 @@ void vtkPMBParticleSurface::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "Isovalue: " << this->Isovalue << "\n";
   os << indent << "Offset: " << this->Offset << "\n";
   os << indent << "Compute Normals: " << (this->ComputeNormals ? "On" : "Off") << "\n";
+  os << indent << "Normal Estimator: " << this->NormalEstimator << "\n";
   os << indent << "Pass Point Arrays: " << (this->PassPointArrays ? "On" : "Off") << "\n";
   os << indent << "Sample Limit: " << this->SampleLimit << "\n";
   os << indent << "Device: " << this->Device << "\n";

@@ -113,6 +113,22 @@ public:
   vtkBooleanMacro(ComputeNormals, bool);
   ///@}
 
+  enum NormalEstimatorType
+  {
+    KERNEL_GRADIENT = 0,     ///< the gradient of the kernels at the point
+    CENTRAL_DIFFERENCES = 1, ///< of the potential's samples, as those of vtkPMBContourFilter
+    FORWARD_DIFFERENCES = 2,
+    SOBEL = 3
+  };
+
+  ///@{
+  /**
+   * What normals are made from; KERNEL_GRADIENT to begin with.
+   */
+  vtkSetClampMacro(NormalEstimator, int, KERNEL_GRADIENT, SOBEL);
+  vtkGetMacro(NormalEstimator, int);
+  ///@}
+
   ///@{
   /**
    * Whether to interpolate the numeric point arrays of the input, for example to color the surface: each point gets the mean of
@@ -214,6 +230,7 @@ protected:
   double Isovalue = 0.6;
   double Offset = 0.0;
   bool ComputeNormals = true;
+  int NormalEstimator = KERNEL_GRADIENT;
   bool PassPointArrays = true;
   int SampleLimit = 8192;
   int Device = vtkPMBContourFilter::AUTOMATIC;

@@ -116,7 +116,7 @@ static void find_totals(attribute_sum *sum, const pmb_cpu_record *record)
   for (int j = 0; j < PMB_PARTICLE_NEAR; ++j) {
     s->value[0][j] = 1;
   }
-  search_brick(sum->p, record, s, sum->points, by_kernel[sum->p->request.kernel], sum, sum->p->sorted);
+  search_brick(sum->p, record, s, sum->points, 0, by_kernel[sum->p->request.kernel], sum, sum->p->sorted);
 }
 
 /* Moves points that no kernel reaches to the sample inside: along an edge the potential need not be a line. Returns how many. */

@@ -7,26 +7,58 @@
 #define pmb_cpu_classify PMB_PATH_NAME(pmb_cpu_classify)
 void pmb_cpu_classify(void *data, int worker, size_t i);
 
-/* The samples of a brick and its halo, row z * 5 + y. */
-static void fill_tile(const pmb_particles *p, int64_t brick, float *tile)
+/* Copies the first n samples along each axis of tiles of 4 x 2 x 2, at place (x,y,z) of the brick and its halo. */
+PMB_INLINE void copy_tile(
+  const float *samples, const int nx, const int ny, const int nz, int x, int y, int z, float *to)
 {
-  int64_t upper[8];
-  pmb_find_upper(p, p->bricks_reached.data, p->window_end, brick, upper);
-  for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    for (int y = 0; y <= PMB_BRICK_Y; ++y) {
-      const int row = z % PMB_BRICK_Z * PMB_BRICK_Y + y % PMB_BRICK_Y;
-      const int64_t *beside = upper + 4 * (z / PMB_BRICK_Z) + 2 * (y / PMB_BRICK_Y);
-      const float *samples = (const float *)p->samples.data + row * PMB_BRICK_X;
-      float *to = tile + (z * 5 + y) * PMB_TILE_ROW;
-      for (int x = 0; beside[0] < 0 && x < PMB_BRICK_X; ++x) {
-        to[x] = p->background;
-      }
-      if (beside[0] >= 0) {
-        memcpy(to, samples + (beside[0] - p->window_begin) * PMB_BRICK_SAMPLES, PMB_BRICK_X * sizeof(float));
-      }
-      to[PMB_BRICK_X] = beside[1] < 0 ? p->background : samples[(beside[1] - p->window_begin) * PMB_BRICK_SAMPLES];
+  for (int k = 0; k < nz; ++k) {
+    for (int j = 0; j < ny; ++j) {
+      memcpy(to + ((z + k) * 5 + y + j) * PMB_TILE_ROW + x, samples + 8 * k + 4 * j, (size_t)nx * sizeof(float));
     }
   }
+}
+
+/* Copies the samples of brick d of those around, of which `at` is the place or negative, as far as they are in the brick and its
+ * halo. Tiles that are not exact get any value on their side. */
+PMB_INLINE void copy_brick(const pmb_particles *p, const int d, int64_t at, const float (*any)[16], float *to)
+{
+  static const pmb_particle_sides none = { 0, UINT32_MAX, 0, 0, 0 };
+  const pmb_particle_sides *sides =
+    at < 0 ? &none : (const pmb_particle_sides *)p->sides.data + (at - p->window_begin);
+  const float *samples = (const float *)p->samples.data + (at < 0 ? 0 : at - p->window_begin) * PMB_BRICK_SAMPLES;
+  const float *from[4] = { any[0], any[1], samples, samples };
+  const int x = d & 1, y = d >> 1 & 1, z = d >> 2; /* further: only its first tiles, and their first samples */
+  for (int k = 0; k < (z ? 1 : 2); ++k) {
+    for (int j = 0; j < (y ? 1 : 2); ++j) {
+      for (int i = 0; i < (x ? 1 : 8); ++i) {
+        const unsigned tile = (unsigned)(i + 8 * (j + 2 * k)), exact = sides->exact >> tile & 1;
+        const unsigned before = (unsigned)pmb_popcount(sides->exact & ((1u << tile) - 1));
+        const float *own = from[2 * exact + (sides->inside >> tile & 1)] + (-exact & 16 * before); /* no branch */
+        copy_tile(own, x ? 1 : 4, y ? 1 : 2, z ? 1 : 2, x ? PMB_BRICK_X : 4 * i, y ? PMB_BRICK_Y : 2 * j,
+          z ? PMB_BRICK_Z : 2 * k, to);
+      }
+    }
+  }
+}
+
+/* Copies the samples of a brick and its halo, row z * 5 + y. */
+static void fill_tile(const pmb_particles *p, int64_t brick, float *to)
+{
+  float any[2][16];
+  int64_t upper[8];
+  pmb_find_upper(p, p->bricks_reached.data, p->window_end, brick, upper);
+  for (int l = 0; l < 16; ++l) {
+    any[0][l] = p->background;
+    any[1][l] = p->isovalue.threshold_f32;
+  }
+  copy_brick(p, 0, upper[0], (const float(*)[16])any, to);
+  copy_brick(p, 1, upper[1], (const float(*)[16])any, to);
+  copy_brick(p, 2, upper[2], (const float(*)[16])any, to);
+  copy_brick(p, 3, upper[3], (const float(*)[16])any, to);
+  copy_brick(p, 4, upper[4], (const float(*)[16])any, to);
+  copy_brick(p, 5, upper[5], (const float(*)[16])any, to);
+  copy_brick(p, 6, upper[6], (const float(*)[16])any, to);
+  copy_brick(p, 7, upper[7], (const float(*)[16])any, to);
 }
 
 /* Lets the backend see the tile as a volume of one brick. */

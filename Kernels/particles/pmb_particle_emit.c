@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Writes the mesh of a chunk of active bricks: points on their edges, normals by the kernels' gradient, attributes
- * (pmb_particle_attributes.c), triangles by the CPU backend's pass. */
+ * Writes the mesh of a chunk of active bricks: points on their edges, normals by the kernels' gradient or by differences
+ * (pmb_particle_differences.c), attributes (pmb_particle_attributes.c), triangles by the CPU backend's pass. */
 #include "particles/pmb_particle_near.h"
 
 /* ---- points ---- */
@@ -27,6 +27,7 @@ static int list_points(const pmb_cpu_record *record, const float *parameters, pm
       s->place[a][0][i] = s->place[a][0][n - 1];
       s->place[a][1][i] = s->place[a][1][n - 1];
     }
+    s->axis[i] = s->axis[n - 1];
   }
   return n;
 }
@@ -107,21 +108,19 @@ static void write_gradients(const pmb_particles *p, const float *parameters, con
 {
   for (int i = 0; i < n; ++i) {
     const float sum[3] = { s->sum[0][i], s->sum[1][i], s->sum[2][i] };
-    pmb_particle_normal((int)p->request.kernel, sum, s->axis[i], signbit(parameters[i]) != 0, p->request.spacing,
-      mesh->normals ? mesh->normals + 3 * (first + i) : NULL,
+    pmb_particle_normal((int)p->request.kernel, p->request.normals == PMB_NORMALS_BY_KERNEL, sum, s->axis[i],
+      signbit(parameters[i]) != 0, p->request.spacing, mesh->normals ? mesh->normals + 3 * (first + i) : NULL,
       mesh->gradients ? mesh->gradients + 3 * (first + i) : NULL);
   }
 }
 
-static void emit_gradients(const pmb_particles *p, const pmb_cpu_record *record, const float *parameters,
-  pmb_particle_scratch *s, int n, int64_t first)
+static void find_gradients(const pmb_particles *p, const pmb_cpu_record *record, pmb_particle_scratch *s, int n)
 {
   gradient_sum b = { s, n, p->cpu.tables->places };
   for (int a = 0; a < 3; ++a) {
     memset(s->sum[a], 0, ((size_t)n + PMB_LANES) * sizeof(float));
   }
-  search_brick(p, record, s, n, by_kernel[p->request.kernel], &b, NULL);
-  write_gradients(p, parameters, s, n, p->cpu.mesh, first);
+  search_brick(p, record, s, n, 0, by_kernel[p->request.kernel], &b, NULL);
 }
 
 /* ---- triangles ---- */
@@ -168,7 +167,12 @@ void PMB_PATH_NAME(pmb_particle_emit)(void *data, int worker, size_t chunk)
         write_points(p, records + r, s, n, mesh, first);
       }
       if (n > 0 && (mesh->normals || mesh->gradients)) {
-        emit_gradients(p, records + r, parameters, s, n, first);
+        if (p->request.normals == PMB_NORMALS_BY_KERNEL) {
+          find_gradients(p, records + r, s, n);
+        } else {
+          PMB_PATH_NAME(pmb_particle_differences)(p, s, records + r, n);
+        }
+        write_gradients(p, parameters, s, n, mesh, first);
       }
       if (n > 0 && mesh->attribute_count > 0) {
         PMB_PATH_NAME(pmb_particle_interpolate)(p, s, records + r, parameters, n, first); /* moves points */

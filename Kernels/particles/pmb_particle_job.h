@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * What the passes of pmb_particles share.
  *
- * Count: prepare and sort (pmb_particle_sort.c), reach (pmb_particle_reach.c), densities and potential
- * (pmb_particle_potential.c), classify (pmb_particle_classify.c). Emit: pmb_particle_emit.c, pmb_particle_attributes.c. Sample:
- * prepare, sort, densities, pmb_particle_sample.c. From densities on they are compiled once per instruction set. Classify and the triangles are the CPU backend's.
+ * Count: prepare and sort (pmb_particle_sort.c), reach, densities, potential, classify (a file each). Emit: pmb_particle_emit.c,
+ * pmb_particle_differences.c, pmb_particle_attributes.c. Sample: prepare, sort, densities, pmb_particle_sample.c. From densities on they are compiled once per
+ * instruction set. Classify and the triangles are the CPU backend's.
  *
  * Cells and samples are counted from the grid's first sample, bricks from the first brick. */
 #ifndef PMB_PARTICLE_JOB_H
@@ -21,21 +21,30 @@ enum {
   PMB_PARTICLE_BRICKS = 8,        /* bricks, of the potential */
   PMB_PARTICLE_RECORDS_SHIFT = 4, /* records, of classify and emit, as a power of 2 */
   PMB_PARTICLE_GROUP = 4096,      /* least bricks whose samples are held at the same time */
-  PMB_PARTICLE_NEAR = 1024,       /* particles that are taken together, a multiple of 512 */
-  PMB_PARTICLE_COLUMNS = 8,       /* components of attributes that are interpolated together */
-  PMB_PARTICLE_ROWS = 128, /* more rows of cubes than are near a brick: a cube's edge is half of the reach or more */
+  PMB_PARTICLE_NEAR = 4096,       /* particles that are taken together, a multiple of 512 */
+  PMB_PARTICLE_ROOM = PMB_PARTICLE_NEAR + 64,
+  PMB_PARTICLE_TAIL = 16,   /* zeros behind the sorted particles: loops take 16 at a time */
+  PMB_PARTICLE_COLUMNS = 8, /* components of attributes that are interpolated together */
+  PMB_PARTICLE_ROWS = 128,  /* more rows of cubes than are near a brick: a cube's edge is half of the reach or more */
   PMB_BRICK_SAMPLES = PMB_BRICK_X * PMB_BRICK_ROWS,
   PMB_TILE_ROW = PMB_BRICK_X + 4, /* floats from one row of a brick and its halo to the next */
   PMB_TILE_SAMPLES = 25 * PMB_TILE_ROW
 };
 
-/* What is known of the 32 half rows of a brick: bit 2 * row + half. */
+/* What is known of the 32 tiles of 4 x 2 x 2 samples of a brick: bit x + 8 * (y + 2 * z). */
 typedef struct pmb_particle_sides {
   uint32_t inside;  /* some samples are inside */
   uint32_t outside; /* some are not */
-  uint32_t sure;    /* all are inside by the nearest particles alone: the samples hold the isovalue */
-  uint32_t wanted;  /* and one is at an edge that the surface crosses */
+  uint32_t exact;   /* the samples are computed; those of the others are all on one side, and not set */
+  uint32_t wanted;  /* not exact, and a sample is at an edge that the surface crosses */
+  uint32_t mixed;   /* the samples of the brick or its halo may be on both sides */
 } pmb_particle_sides;
+
+/* Tiles that are not exact beside others: the surface is between tiles with one of these and `inside` ones there. */
+static inline uint32_t pmb_particle_wanted(const pmb_particle_sides *s, uint32_t inside, uint32_t outside)
+{
+  return ((inside & s->outside) | (outside & s->inside)) & ~s->exact;
+}
 
 /* Particles near a box of samples. */
 typedef struct pmb_particle_near {
@@ -43,24 +52,36 @@ typedef struct pmb_particle_near {
   int batch, ends; /* how many lists were before for the same box; this is the last one */
   int rows;        /* of cubes near the box, and what is left of them */
   int64_t row_begin[PMB_PARTICLE_ROWS], row_end[PMB_PARTICLE_ROWS];
-  float cell[3][PMB_PARTICLE_NEAR],
-    fraction[3][PMB_PARTICLE_NEAR]; /* cells are counted from the box's first sample */
-  float scale[PMB_PARTICLE_NEAR], amount[PMB_PARTICLE_NEAR], reach2[PMB_PARTICLE_NEAR];
-  uint32_t index[PMB_PARTICLE_NEAR]; /* places in the input, if the search asks for them */
+  /* Cells are counted from the box's first sample. place: cell + fraction. Loops may go on to the next multiple of 16. */
+  float cell[3][PMB_PARTICLE_ROOM], fraction[3][PMB_PARTICLE_ROOM], place[3][PMB_PARTICLE_ROOM];
+  float scale[PMB_PARTICLE_ROOM], amount[PMB_PARTICLE_ROOM], reach2[PMB_PARTICLE_ROOM];
+  uint32_t index[PMB_PARTICLE_ROOM]; /* places in the input, if the search asks for them */
 } pmb_particle_near;
+
+/* Those of them that reach a region of a brick. */
+typedef struct pmb_particle_region {
+  int n;
+  uint16_t from[PMB_PARTICLE_ROOM]; /* their places in pmb_particle_near */
+  float place[3][PMB_PARTICLE_ROOM], amount[PMB_PARTICLE_ROOM];
+  float own_scale[PMB_PARTICLE_ROOM], own_reach2[PMB_PARTICLE_ROOM]; /* where radii differ */
+  const float *scale, *reach2;
+  int core;
+  float core_place[3][PMB_PARTICLE_ROOM], core_scale[PMB_PARTICLE_ROOM], core_amount[PMB_PARTICLE_ROOM];
+} pmb_particle_region;
 
 /* A worker's memory. */
 typedef struct pmb_particle_scratch {
   pmb_particle_near near;
-  float distance2[PMB_PARTICLE_NEAR]; /* of particles from a row, in y and z */
-  float gap2[2][PMB_PARTICLE_NEAR];   /* from a half of the rows, in x */
-  float margin[PMB_PARTICLE_NEAR];    /* reach2 less the distance from a half row */
-  uint32_t words[PMB_PARTICLE_NEAR / 32];
-  uint16_t list[PMB_PARTICLE_NEAR + 64]; /* particles that reach a half row */
+  pmb_particle_region region;
+  float samples[PMB_BRICK_SAMPLES]; /* of the tiles of a brick */
+  float margin[PMB_PARTICLE_ROOM];  /* reach2 less the squared distance from a box */
+  uint32_t words[PMB_PARTICLE_ROOM / 32];
+  uint16_t list[PMB_PARTICLE_ROOM]; /* particles that reach the box */
   PMB_ALIGNAS(64) float tile[PMB_TILE_SAMPLES + 64];
-  float place[3][2][PMB_BRICK_MAX_POINTS + 16]; /* points of a brick: whole number and part */
-  float sum[3][PMB_BRICK_MAX_POINTS + 16];      /* their gradients */
-  float deepest[PMB_BRICK_MAX_POINTS + 16];     /* of spheres */
+  float place[3][2][PMB_BRICK_MAX_POINTS + 16];   /* points of a brick: whole number and part */
+  float sum[3][PMB_BRICK_MAX_POINTS + 16];        /* their gradients */
+  float deepest[PMB_BRICK_MAX_POINTS + 16];       /* of spheres */
+  float around[2][27][PMB_BRICK_MAX_POINTS + 16]; /* the potential around the ends of the points' edges */
   uint8_t axis[PMB_BRICK_MAX_POINTS + 16];
   /* Of attributes; column 0 is 1 for each particle. */
   double value[PMB_PARTICLE_COLUMNS + 1][PMB_PARTICLE_NEAR];         /* of the particles near */
@@ -113,7 +134,7 @@ struct pmb_particles {
   pmb_buffer bricks_reached;
   int64_t brick_count;
 
-  /* Samples and sides of the bricks from window_begin on. */
+  /* Samples, of each brick those of its exact tiles, and sides of the bricks from window_begin on. */
   pmb_buffer samples, sides, unsure; /* unsure: places of bricks with half rows that are wanted */
   int64_t unsure_count;
   int64_t window_begin, window_end, potential_begin; /* those from potential_begin on are new */
@@ -122,6 +143,7 @@ struct pmb_particles {
    * sample is inside. */
   pmb_buffer active, parameters, candidates;
   int64_t record_count, group_begin; /* the group's first record */
+  int64_t group_end;                 /* after the group's last brick */
   int64_t parameter_count;
   const pmb_particle_image *image; /* to fill */
   pmb_cpu cpu;                     /* records and chunks for pass triangles */

@@ -6,6 +6,7 @@
 #include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_compare.h"
 #include "cpu/vector/pmb_cpu_lanes.h"
+#include "cpu/vector/pmb_cpu_pack.h"
 #include "particles/pmb_particle_job.h"
 
 /* Every sum over particles takes 16 places at a time. */
@@ -20,43 +21,81 @@ typedef struct near_search {
     void *arg); /* is called for `near` each time that it is full and at the end, with near->ends set then */
   void *arg;
   const uint32_t *indices; /* places in the input, for near->index; NULL: not wanted */
+  int widest; /* all reach as far as the widest: for densities, where the reach of the other one counts */
 } near_search;
 
-/* Begins a worker's list: what all particles have in common. */
-static void begin_near(const pmb_particles *p, const float *amounts, pmb_particle_near *near)
+/* Moves those of 16 particles or fewer from `from` on that reach the box to the front; returns how many. */
+static inline int keep_reaching(const near_search *s, int from, int n)
 {
-  for (int i = 0; i < PMB_PARTICLE_NEAR; ++i) {
-    near->scale[i] = p->scale;
-    near->reach2[i] = p->reach2;
-    near->amount[i] = amounts ? 0 : 1;
+  pmb_particle_near *near = s->near;
+  float margin[32];
+  PMB_EACH_LANE (l) {
+    float gap2 = 0;
+    for (int a = 0; a < 3; ++a) {
+      const float below = -near->place[a][from + l];
+      const float above = near->place[a][from + l] - (float)(s->last[a] - s->first[a]);
+      const float gap = pmb_positive(below > above ? below : above);
+      gap2 += gap * gap;
+    }
+    margin[l] = near->reach2[from + l] - gap2;
+    margin[16 + l] = -1;
   }
+  const uint32_t bits = at_least_float32(margin, 0) & ((1u << n) - 1);
+  float *arrays[] = { near->cell[0], near->cell[1], near->cell[2], near->fraction[0], near->fraction[1],
+    near->fraction[2], near->place[0], near->place[1], near->place[2], near->scale, near->amount, near->reach2 };
+  for (size_t i = 0; bits && i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    lanes_pack_f32(arrays[i] + from, bits, arrays[i] + from);
+  }
+  if (s->indices) {
+    uint32_t *index = near->index + from;
+    for (int i = 0; i < n; ++i) {
+      *index = near->index[from + i];
+      index += bits >> i & 1;
+    }
+  }
+  return pmb_popcount(bits);
 }
 
-/* Takes n particles from `begin` on. */
+/* Takes n particles from `begin` on, 16 at a time: what is behind them is overwritten by the next. */
 static inline void append(const near_search *s, int64_t begin, int n)
 {
   const pmb_particles *p = s->p;
   pmb_particle_near *near = s->near;
-  const int to = near->n;
-  for (int a = 0; a < 3; ++a) {
-    const int32_t *cells = (const int32_t *)p->cells[a].data + begin, first = s->first[a];
-    const float *fractions = (const float *)p->fractions[a].data + begin;
-    for (int i = 0; i < n; ++i) {
-      near->cell[a][to + i] = (float)(cells[i] - first);
-      near->fraction[a][to + i] = fractions[i];
+  const int varied = p->request.radii.values != NULL;
+  for (int i = 0; i < n; i += PMB_LANES) {
+    const int to = near->n, some = n - i < PMB_LANES ? n - i : PMB_LANES;
+    for (int a = 0; a < 3; ++a) {
+      const int32_t *cells = (const int32_t *)p->cells[a].data + begin + i, first = s->first[a];
+      const float *fractions = (const float *)p->fractions[a].data + begin + i;
+      PMB_EACH_LANE (l) {
+        near->cell[a][to + l] = (float)(cells[l] - first);
+        near->fraction[a][to + l] = fractions[l];
+        near->place[a][to + l] = near->cell[a][to + l] + near->fraction[a][to + l];
+      }
     }
+    PMB_EACH_LANE (l) {
+      near->scale[to + l] = p->scale;
+      near->reach2[to + l] = p->reach2;
+    }
+    if (varied && !s->widest) {
+      const float *scales = (const float *)p->scales.data + begin + i;
+      const float *reaches = (const float *)p->reaches.data + begin + i;
+      PMB_EACH_LANE (l) {
+        near->scale[to + l] = scales[l];
+        near->reach2[to + l] = pmb_particle_reach2(reaches[l]);
+      }
+    }
+    PMB_EACH_LANE (l) {
+      near->amount[to + l] = 1;
+    }
+    if (s->amounts) {
+      memcpy(near->amount + to, s->amounts + begin + i, PMB_LANES * sizeof(float));
+    }
+    if (s->indices) {
+      memcpy(near->index + to, s->indices + begin + i, PMB_LANES * sizeof(uint32_t));
+    }
+    near->n += varied && !s->widest ? keep_reaching(s, to, some) : some;
   }
-  for (int i = 0; s->amounts && i < n; ++i) {
-    near->amount[to + i] = s->amounts[begin + i];
-  }
-  for (int i = 0; s->indices && i < n; ++i) {
-    near->index[to + i] = s->indices[begin + i];
-  }
-  for (int i = 0; p->request.radii.values && i < n; ++i) {
-    near->scale[to + i] = ((const float *)p->scales.data)[begin + i];
-    near->reach2[to + i] = pmb_particle_reach2(((const float *)p->reaches.data)[begin + i]);
-  }
-  near->n += n;
 }
 
 /* The first particle from `begin` to `end`, of one row, that is in this cube along x or in one further; quick if it is near. */
@@ -64,7 +103,17 @@ static inline int64_t find_in_row(const pmb_particles *p, int64_t begin, int64_t
 {
   const int32_t *cells = p->cells[0].data;
   const int64_t least = cube << p->shift;
-  for (int64_t step = 8; begin + step < end && cells[begin + step] < least; step *= 2) {
+  const int32_t below = (int32_t)(least < INT32_MAX ? least : INT32_MAX),
+                left = (int32_t)pmb_cpu_smaller(end - begin, PMB_LANES);
+  int before = 0; /* of the next 16 */
+  PMB_EACH_LANE (l) {
+    before += (cells[begin + l] < below) & (l < left);
+  }
+  if (before < PMB_LANES) {
+    return begin + before;
+  }
+  begin += PMB_LANES;
+  for (int64_t step = PMB_LANES; begin + step < end && cells[begin + step] < least; step *= 2) {
     begin += step;
   }
   while (begin < end) {
@@ -131,44 +180,84 @@ static void search_near(const near_search *s, int same_rows)
   }
 }
 
-/* Lists the particles near whose margin is 0 or more; returns how many. */
-static inline int list_margins(pmb_particle_scratch *s, const uint8_t (*places)[8])
+/* Sets margins of n particles: `part` of their squared reach less the squared distance from a box. */
+static inline void find_margins(pmb_particle_scratch *s, int n, const float (*place)[PMB_PARTICLE_ROOM],
+  const float *reach2, float part, const float low[3], const float high[3])
 {
-  const int n = s->near.n, words = (n + 31) / 32, all = (words + 15) / 16 * 16;
-  for (int j = n; j < 32 * words; ++j) {
-    s->margin[j] = -1;
+  for (int i = 0; i < n; i += PMB_LANES) {
+    PMB_EACH_LANE (l) {
+      float gap2 = 0;
+      for (int a = 0; a < 3; ++a) {
+        const float below = low[a] - place[a][i + l], above = place[a][i + l] - high[a];
+        const float gap = pmb_positive(below > above ? below : above);
+        gap2 += gap * gap;
+      }
+      s->margin[i + l] = reach2[i + l] * part - gap2;
+    }
   }
+}
+
+/* Lists those of n particles whose margin is 0 or more; returns how many. */
+static inline int list_margins(pmb_particle_scratch *s, int n, const uint8_t (*places)[8])
+{
+#if defined(__AVX512VBMI2__)
+  int count = 0;
+  (void)places;
+  for (int j = 0; j < n; j += 32) {
+    const uint32_t all = n - j < 32 ? (1u << (n - j)) - 1 : UINT32_MAX;
+    s->words[j / 32] = at_least_float32(s->margin + j, 0) & all;
+    count += lanes_list(s->words[j / 32], (unsigned)j, s->list + count);
+  }
+  return count;
+#else
+  const int words = (n + 31) / 32, all = (words + 15) / 16 * 16;
   for (int w = 0; w < words; ++w) {
     s->words[w] = at_least_float32(s->margin + 32 * w, 0);
   }
+  s->words[n / 32] &= (1u << n % 32) - 1; /* a word more than those set, if n is a multiple */
   for (int w = words; w < all; ++w) {
     s->words[w] = 0;
   }
   return lanes_list_words(places, s->words, all, s->list);
+#endif
+}
+
+/* Copies those of n numbers that list_margins has listed. */
+static inline void copy_listed(const pmb_particle_scratch *s, int n, const float *from, float *to)
+{
+#if defined(__AVX512F__)
+  for (int j = 0; j < n; j += 16) {
+    const uint32_t bits = s->words[j / 32] >> j % 32 & 0xffff;
+    lanes_pack_f32(from + j, bits, to);
+    to += pmb_popcount(bits);
+  }
+#else
+  int listed = 0;
+  for (int j = 0; j < n; j += 32) {
+    listed += pmb_popcount(s->words[j / 32]);
+  }
+  for (int i = 0; i < listed; ++i) {
+    to[i] = from[s->list[i]];
+  }
+#endif
 }
 
 /* Lists the particles near that reach the box of 16 points. */
 static inline int list_near_points(pmb_particle_scratch *s, const uint8_t (*places)[8],
   const float (*whole)[PMB_LANES], const float (*part)[PMB_LANES])
 {
-  const pmb_particle_near *near = &s->near;
-  for (int j = 0; j < near->n; ++j) {
-    s->margin[j] = near->reach2[j];
-  }
+  float low[3], high[3];
   for (int a = 0; a < 3; ++a) {
-    float low = INFINITY, high = -INFINITY;
+    low[a] = INFINITY;
+    high[a] = -INFINITY;
     for (int l = 0; l < PMB_LANES; ++l) {
       const float at = whole[a][l] + part[a][l];
-      low = at < low ? at : low;
-      high = at > high ? at : high;
-    }
-    for (int j = 0; j < near->n; ++j) {
-      const float x = near->cell[a][j] + near->fraction[a][j];
-      const float gap = pmb_positive(low - x > x - high ? low - x : x - high);
-      s->margin[j] -= gap * gap;
+      low[a] = at < low[a] ? at : low[a];
+      high[a] = at > high[a] ? at : high[a];
     }
   }
-  return list_margins(s, places);
+  find_margins(s, s->near.n, (const float(*)[PMB_PARTICLE_ROOM])s->near.place, s->near.reach2, 1, low, high);
+  return list_margins(s, s->near.n, places);
 }
 
 /* by_kernel[kernel](arg) calls work(arg, kernel): one function for each kernel. */
@@ -191,20 +280,19 @@ static inline int list_near_points(pmb_particle_scratch *s, const uint8_t (*plac
   }                                    \
   static void (*const by_kernel[])(void *) = { by_spline, by_gaussian, by_polynomial, by_spheres };
 
-/* Takes the particles near the points of a brick, of which there are n. Begins their s->deepest. */
+/* Takes the particles near the points of a brick, of which there are n, or up to `more` cells from them. Begins their s->deepest. */
 static inline void search_brick(const pmb_particles *p, const pmb_cpu_record *record, pmb_particle_scratch *s, int n,
-  void (*take)(void *arg), void *arg, const uint32_t *indices)
+  int more, void (*take)(void *arg), void *arg, const uint32_t *indices)
 {
   const int size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
-  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, take, arg, indices };
+  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &s->near, take, arg, indices, 0 };
   for (int a = 0; a < 3; ++a) {
-    search.first[a] = record->position[a] * size[a];
-    search.last[a] = search.first[a] + size[a];
+    search.first[a] = record->position[a] * size[a] - more;
+    search.last[a] = search.first[a] + size[a] + 2 * more;
   }
   for (int i = 0; i < n + PMB_LANES; ++i) {
     s->deepest[i] = -INFINITY;
   }
-  begin_near(p, p->amounts.data, &s->near);
   search_near(&search, 0);
 }
 
@@ -212,5 +300,9 @@ static inline void search_brick(const pmb_particles *p, const pmb_cpu_record *re
  * s->place. */
 void PMB_PATH_NAME(pmb_particle_interpolate)(const pmb_particles *p, pmb_particle_scratch *s,
   const pmb_cpu_record *record, const float *parameters, int n, int64_t first);
+
+/* pmb_particle_differences.c: sets s->sum of the n points of a brick. */
+void PMB_PATH_NAME(pmb_particle_differences)(
+  const pmb_particles *p, pmb_particle_scratch *s, const pmb_cpu_record *record, int n);
 
 #endif

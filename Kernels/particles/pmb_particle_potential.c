@@ -1,252 +1,348 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Passes densities and potential: sums of kernels at particles and at the samples of bricks. */
+ * Pass potential: sums of kernels at the samples of bricks.
+ *
+ * A brick has regions of 8 x 4 x 4 samples, a region has tiles of 4 x 2 x 2. Where bounds of the sum show that a tile lies on one
+ * side of the isovalue, its samples are not computed. Those of them that the surface beside them needs are computed after that: for
+ * the surface in the brick at once, for that to the next bricks by pass refine. */
 #include "particles/pmb_particle_near.h"
 
-/* ---- densities ---- */
-
-/* Particles of one row of cubes, whose densities are computed together. */
-typedef struct density_block {
-  const pmb_particle_near *near;
-  float whole[3][PMB_LANES], part[3][PMB_LANES], scale[PMB_LANES], sum[PMB_LANES];
-} density_block;
-
-static void add_densities(void *arg)
-{
-  density_block *b = arg;
-  const pmb_particle_near *near = b->near;
-  for (int j = 0; j < near->n; ++j) {
-    PMB_EACH_LANE (l) {
-      const float x = pmb_particle_offset(b->whole[0][l], b->part[0][l], near->cell[0][j], near->fraction[0][j]);
-      const float y = pmb_particle_offset(b->whole[1][l], b->part[1][l], near->cell[1][j], near->fraction[1][j]);
-      const float z = pmb_particle_offset(b->whole[2][l], b->part[2][l], near->cell[2][j], near->fraction[2][j]);
-      b->sum[l] = pmb_kernel_add(PMB_KERNEL_SPLINE, b->sum[l], x * x + (y * y + z * z), b->scale[l], near->amount[j]);
-    }
-  }
-}
-
-/* The end of a block that begins with particle i. Its particles are near one another, so that they have neighbours in common. */
-static int64_t end_of_block(const pmb_particles *p, int64_t i, int64_t end)
-{
-  const int32_t *x = p->cells[0].data, *y = p->cells[1].data, *z = p->cells[2].data;
-  const int s = p->shift;
-  int64_t j = i + 1;
-  while (j < end && j < i + PMB_LANES && y[j] >> s == y[i] >> s && z[j] >> s == z[i] >> s &&
-    (x[j] >> s) - (x[i] >> s) <= 16) {
-    ++j;
-  }
-  return j;
-}
-
-static void density_of_block(pmb_particles *p, pmb_particle_near *near, int64_t begin, int64_t end)
-{
-  const float *masses = p->request.masses.values ? p->masses.data : NULL;
-  density_block b = { .near = near };
-  near_search search = { p, masses, { 0 }, { 0 }, near, add_densities, &b, NULL };
-  for (int a = 0; a < 3; ++a) {
-    const int32_t *cells = p->cells[a].data;
-    int32_t low = cells[begin], high = cells[begin];
-    for (int64_t i = begin; i < end; ++i) {
-      low = cells[i] < low ? cells[i] : low;
-      high = cells[i] > high ? cells[i] : high;
-    }
-    search.first[a] = low;
-    search.last[a] = high + 1;
-    for (int l = 0; l < PMB_LANES; ++l) {
-      const int64_t i = begin + l < end ? begin + l : end - 1;
-      b.whole[a][l] = (float)(cells[i] - low);
-      b.part[a][l] = ((const float *)p->fractions[a].data)[i];
-      b.scale[l] = p->request.radii.values ? ((const float *)p->scales.data)[i] : p->scale;
-    }
-  }
-  search_near(&search, 0);
-  for (int64_t i = begin; i < end; ++i) {
-    ((float *)p->amounts.data)[i] = (masses ? masses[i] : 1) / b.sum[i - begin];
-  }
-}
-
-void PMB_PATH_NAME(pmb_particle_densities)(void *data, int worker, size_t chunk)
-{
-  pmb_particles *p = data;
-  pmb_particle_near *near = &pmb_particle_scratch_of(p, worker)->near;
-  const int64_t first = (int64_t)chunk * PMB_PARTICLE_DENSITIES;
-  const int64_t last = pmb_cpu_smaller(first + PMB_PARTICLE_DENSITIES, p->count);
-  begin_near(p, p->request.masses.values ? p->masses.data : NULL, near);
-  for (int64_t begin = first, end; begin < last; begin = end) {
-    end = end_of_block(p, begin, last);
-    density_of_block(p, near, begin, end);
-  }
-}
-
-/* ---- potential ---- */
+enum {
+  REGIONS = PMB_BRICK_X / 8,
+  TILE_BITS = 0x03030303 /* of the first region */
+};
 
 typedef struct brick_sum {
   const pmb_particles *p;
   pmb_particle_scratch *scratch;
-  float *samples; /* [z * 4 + y][x] */
   pmb_particle_sides *sides;
-  uint32_t wanted; /* half rows to compute; others keep their samples */
+  uint32_t wanted; /* tiles to compute */
+  uint32_t begun;  /* their samples are set */
+  int refines;     /* bounds are known */
 } brick_sum;
 
-/* Adds n particles, by their places in the list, to 16 samples of a row from column `first` on. Not inlined, so that gcc keeps the
- * sums in registers. */
-#define PMB_ADD_KERNEL(name, kernel)                                                                     \
-  static __attribute__((noinline)) void add_##name(                                                      \
-    const pmb_particle_scratch *restrict s, int n, int first, float *restrict samples)                   \
-  {                                                                                                      \
-    const pmb_particle_near *near = &s->near;                                                            \
-    float sum[PMB_LANES], column[PMB_LANES];                                                             \
-    PMB_EACH_LANE (l) {                                                                                  \
-      sum[l] = samples[first + l];                                                                       \
-      column[l] = (float)(first + l);                                                                    \
-    }                                                                                                    \
-    for (int i = 0; i < n; ++i) {                                                                        \
-      const int j = s->list[i];                                                                          \
-      const float cell = near->cell[0][j], fraction = near->fraction[0][j], distance2 = s->distance2[j]; \
-      const float scale = near->scale[j], amount = near->amount[j];                                      \
-      PMB_EACH_LANE (l) {                                                                                \
-        const float x = pmb_particle_offset(column[l], 0, cell, fraction);                               \
-        sum[l] = pmb_kernel_add(kernel, sum[l], x * x + distance2, scale, amount);                       \
-      }                                                                                                  \
-    }                                                                                                    \
-    PMB_EACH_LANE (l) {                                                                                  \
-      samples[first + l] = sum[l];                                                                       \
-    }                                                                                                    \
+/* A box of samples, counted from the brick's first. */
+typedef struct tile_box {
+  float low[3], high[3];
+} tile_box;
+
+static tile_box box_of_tile(int tile)
+{
+  const float x = (float)(tile % 8 * 4), y = (float)(tile / 8 % 2 * 2), z = (float)(tile / 16 * 2);
+  return (tile_box){ { x, y, z }, { x + 3, y + 1, z + 1 } };
+}
+
+/* ---- sums at the samples of a tile ---- */
+
+/* Lane l is sample (l % 4, l / 4 % 2, l / 8) of a tile. */
+static const float lane_x[PMB_LANES] = { 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3 };
+static const float lane_y[PMB_LANES] = { 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 1 };
+static const float lane_z[PMB_LANES] = { 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1 };
+
+/* Adds n particles of the region, by their places in the list, to the samples of a tile. Not inlined, so that gcc keeps the sums in
+ * registers. */
+#define PMB_ADD_KERNEL(name, kernel)                                                                             \
+  static __attribute__((noinline)) void add_##name(                                                              \
+    const pmb_particle_scratch *restrict s, int n, const tile_box *restrict at, float *restrict lanes)           \
+  {                                                                                                              \
+    const pmb_particle_near *near = &s->near;                                                                    \
+    float sum[PMB_LANES], x[PMB_LANES], y[PMB_LANES], z[PMB_LANES];                                              \
+    PMB_EACH_LANE (l) {                                                                                          \
+      sum[l] = lanes[l];                                                                                         \
+      x[l] = at->low[0] + lane_x[l];                                                                             \
+      y[l] = at->low[1] + lane_y[l];                                                                             \
+      z[l] = at->low[2] + lane_z[l];                                                                             \
+    }                                                                                                            \
+    for (int i = 0; i < n; ++i) {                                                                                \
+      const int j = s->region.from[s->list[i]];                                                                  \
+      PMB_EACH_LANE (l) {                                                                                        \
+        const float dx = pmb_particle_offset(x[l], 0, near->cell[0][j], near->fraction[0][j]);                   \
+        const float dy = pmb_particle_offset(y[l], 0, near->cell[1][j], near->fraction[1][j]);                   \
+        const float dz = pmb_particle_offset(z[l], 0, near->cell[2][j], near->fraction[2][j]);                   \
+        sum[l] = pmb_kernel_add(kernel, sum[l], dx * dx + (dy * dy + dz * dz), near->scale[j], near->amount[j]); \
+      }                                                                                                          \
+    }                                                                                                            \
+    PMB_EACH_LANE (l) {                                                                                          \
+      lanes[l] = sum[l];                                                                                         \
+    }                                                                                                            \
   }
 PMB_ADD_KERNEL(spline, PMB_KERNEL_SPLINE)
 PMB_ADD_KERNEL(gaussian, PMB_KERNEL_GAUSSIAN)
 PMB_ADD_KERNEL(polynomial, PMB_KERNEL_POLYNOMIAL)
 PMB_ADD_KERNEL(spheres, PMB_KERNEL_SPHERES)
 
-typedef void add_function(const pmb_particle_scratch *, int, int, float *);
+typedef void add_function(const pmb_particle_scratch *, int, const tile_box *, float *);
 static add_function *const add_kernel[] = { add_spline, add_gaussian, add_polynomial, add_spheres };
 
-/* Kernels are great near the particle: this part of the reach has some 80% of the sum within a fluid. */
-static const float NEAREST2 = 0.30f;
+/* ---- bounds ---- */
 
-/* Particles near a brick: so many are listed without vectors, and their sum is hardly great throughout half a row. */
-enum { FEW = 24 };
-
-/* Lists the particles that reach half a row, or with a smaller `part` those whose squared distance is so much less. */
-static int list_half(pmb_particle_scratch *s, const pmb_particles *p, int half, float part)
+/* What the sum is at most, at any sample of a box, by the particles of the region, each at its nearest place. With the errors of
+ * this sum and of that at a sample, in units of 2^-24: kernels have a slope of 1 or less by the distance in smoothing lengths,
+ * which is rounded as lengths up to the reach and a brick are; a kernel has some 30 roundings in each sum, and the Gaussian's power
+ * series is off by 4e-6. */
+PMB_INLINE float most_by(
+  const int kernel, const pmb_particle_region *region, const tile_box *at, float background, float reach)
 {
-  const pmb_particle_near *near = &s->near;
-  const float *gap2 = s->gap2[half];
-  if (near->n <= FEW) {
-    int n = 0;
-    for (int j = 0; j < near->n; ++j) {
-      s->list[n] = (uint16_t)j;
-      n += gap2[j] + s->distance2[j] <= near->reach2[j] * part;
-    }
-    return n;
+  const float roundings = (kernel == PMB_KERNEL_GAUSSIAN ? 192.0f : 64.0f) + 2 * (float)region->n,
+              far = 8 * (reach + 64);
+  float sum[PMB_LANES], error[PMB_LANES];
+  PMB_EACH_LANE (l) {
+    sum[l] = kernel == PMB_KERNEL_SPHERES ? background : 0;
+    error[l] = 0;
   }
-  for (int j = 0; j < near->n; ++j) {
-    s->margin[j] = near->reach2[j] * part - (gap2[j] + s->distance2[j]);
-  }
-  return list_margins(s, p->cpu.tables->places);
-}
-
-static void find_gaps(pmb_particle_scratch *s)
-{
-  const pmb_particle_near *near = &s->near;
-  for (int half = 0; half < 2; ++half) {
-    const float first = (float)(half * PMB_LANES), last = first + (float)(PMB_LANES - 1);
-    for (int j = 0; j < near->n; ++j) {
-      const float x = near->cell[0][j] + near->fraction[0][j];
-      const float below = first - x, above = x - last;
-      const float gap = pmb_positive(below > above ? below : above);
-      s->gap2[half][j] = gap * gap;
+  for (int i = 0; i < region->n; i += PMB_LANES) {
+    PMB_EACH_LANE (l) {
+      float gap2 = 0;
+      for (int a = 0; a < 3; ++a) {
+        const float below = at->low[a] - region->place[a][i + l], above = region->place[a][i + l] - at->high[a];
+        const float gap = pmb_positive(below > above ? below : above);
+        gap2 += gap * gap;
+      }
+      const float amount = region->amount[i + l], scale = region->scale[i + l];
+      sum[l] =
+        pmb_kernel_add(kernel, sum[l], gap2, scale, kernel == PMB_KERNEL_SPHERES ? amount : pmb_positive(amount));
+      error[l] += fabsf(amount) * (roundings + far * (kernel == PMB_KERNEL_SPLINE ? scale : 1 + scale));
     }
   }
+  float most = sum[0], errors = error[0];
+  for (int l = 1; l < PMB_LANES; ++l) {
+    most = kernel != PMB_KERNEL_SPHERES ? most + sum[l] : sum[l] > most ? sum[l] : most;
+    errors += error[l];
+  }
+  return most + 0x1p-24f * (kernel == PMB_KERNEL_SPHERES ? 4 * far + 16 * fabsf(background) : errors);
 }
 
-static void find_distances(pmb_particle_scratch *s, int row)
+/* The sum of 16 numbers, which are overwritten. */
+PMB_INLINE float sum_lanes(float *lanes)
+{
+  for (int l = 0; l < 8; ++l) {
+    lanes[l] += lanes[l + 8];
+  }
+  for (int l = 0; l < 4; ++l) {
+    lanes[l] += lanes[l + 4];
+  }
+  return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+}
+
+/* What the sum is at least, at any sample of a tile, if all amounts are positive. By the squared distance kernels are convex, so
+ * that they are not below a tangent. In a sum of tangents at the tile's center the terms of the way from there are summed before
+ * they are multiplied. Errors are as above; slopes are rounded where the particle is near, see `nearest`. */
+PMB_INLINE float least_by(const int kernel, const pmb_particle_region *region, const tile_box *at, float reach)
+{
+  const float roundings = (kernel == PMB_KERNEL_GAUSSIAN ? 192.0f : 64.0f) + 2 * (float)region->core,
+              far = 8 * (reach + 64);
+  float sum[PMB_LANES], slopes[PMB_LANES], ways[3][PMB_LANES], error[PMB_LANES];
+  PMB_EACH_LANE (l) {
+    sum[l] = slopes[l] = ways[0][l] = ways[1][l] = ways[2][l] = error[l] = 0;
+  }
+  for (int i = 0; i < region->core; i += PMB_LANES) {
+    PMB_EACH_LANE (l) {
+      const float x = (at->low[0] + 1.5f) - region->core_place[0][i + l],
+                  y = (at->low[1] + 0.5f) - region->core_place[1][i + l];
+      const float z = (at->low[2] + 0.5f) - region->core_place[2][i + l];
+      const float scale = region->core_scale[i + l], amount = region->core_amount[i + l];
+      const float square = kernel == PMB_KERNEL_SPLINE ? scale * scale : scale;
+      const float distance2 = x * x + (y * y + z * z), nearest = 1e-4f / square;
+      const float safe2 = distance2 > nearest ? distance2 : nearest;
+      const float slope = amount * pmb_kernel_slope(kernel, safe2, scale);
+      sum[l] += amount * pmb_kernel_value(kernel, safe2, scale);
+      slopes[l] += slope;
+      ways[0][l] += slope * x;
+      ways[1][l] += slope * y;
+      ways[2][l] += slope * z;
+      error[l] += amount *
+        (roundings + far * (kernel == PMB_KERNEL_SPLINE ? scale : 1 + scale) + square * (4000 + 12000 * reach));
+    }
+  }
+  PMB_EACH_LANE (l) {
+    sum[l] = sum[l] + 1.375f * slopes[l] - 0x1p-24f * error[l];
+  }
+  const float by_way =
+    1.5f * fabsf(sum_lanes(ways[0])) + 0.5f * fabsf(sum_lanes(ways[1])) + 0.5f * fabsf(sum_lanes(ways[2]));
+  return sum_lanes(sum) - by_way;
+}
+
+/* A bound of the sum in a box. */
+typedef struct bound {
+  const pmb_particles *p;
+  const pmb_particle_region *region;
+  const tile_box *at;
+  int is_least;
+  float value;
+} bound;
+
+PMB_INLINE void find_bound(void *arg, const int kernel)
+{
+  bound *b = arg;
+  const float reach = (float)b->p->reach;
+  if (b->is_least) {
+    b->value = kernel == PMB_KERNEL_SPHERES ? 0 : least_by(kernel, b->region, b->at, reach);
+  } else {
+    b->value = most_by(kernel, b->region, b->at, b->p->background, reach);
+  }
+}
+PMB_BY_KERNEL(find_bound)
+
+static float most_in(const brick_sum *b, const tile_box *at)
+{
+  bound most = { b->p, &b->scratch->region, at, 0, 0 };
+  by_kernel[b->p->request.kernel](&most);
+  return most.value;
+}
+
+static float least_in(const brick_sum *b, const tile_box *at)
+{
+  bound least = { b->p, &b->scratch->region, at, 1, 0 };
+  by_kernel[b->p->request.kernel](&least);
+  return least.value;
+}
+
+/* ---- regions and tiles ---- */
+
+/* Where the bound of the sum is so many isovalues, it is likely inside. */
+static const float DEEP = 4;
+
+/* Sets what is behind n numbers up to a multiple of 16. */
+static void fill_up(float *numbers, int n, float value)
+{
+  for (int i = n; i % PMB_LANES; ++i) {
+    numbers[i] = value;
+  }
+}
+
+/* This part of the squared reach has nearly all of the sum within a fluid. */
+static const float CORE2 = 0.42f;
+
+/* Takes the particles of the region that are near its box. */
+static void take_core(const pmb_particles *p, pmb_particle_scratch *s, const tile_box *at)
+{
+  pmb_particle_region *region = &s->region;
+  find_margins(
+    s, region->n, (const float(*)[PMB_PARTICLE_ROOM])region->place, region->reach2, CORE2, at->low, at->high);
+  const int n = list_margins(s, region->n, p->cpu.tables->places);
+  region->core = n;
+  for (int a = 0; a < 3; ++a) {
+    copy_listed(s, region->n, region->place[a], region->core_place[a]);
+    fill_up(region->core_place[a], n, 0);
+  }
+  copy_listed(s, region->n, region->scale, region->core_scale);
+  copy_listed(s, region->n, region->amount, region->core_amount);
+  fill_up(region->core_scale, n, 1);
+  fill_up(region->core_amount, n, 0);
+}
+
+/* Takes those of the particles near that list_margins has listed, n of them. */
+static void take_region(const pmb_particles *p, pmb_particle_scratch *s, int n)
 {
   const pmb_particle_near *near = &s->near;
-  const float row_y = (float)(row % PMB_BRICK_Y), row_z = (float)(row / PMB_BRICK_Y);
-  for (int j = 0; j < near->n; ++j) {
-    const float y = pmb_particle_offset(row_y, 0, near->cell[1][j], near->fraction[1][j]);
-    const float z = pmb_particle_offset(row_z, 0, near->cell[2][j], near->fraction[2][j]);
-    s->distance2[j] = y * y + z * z;
+  pmb_particle_region *region = &s->region;
+  const int varied = p->request.radii.values != NULL;
+  region->n = n;
+  region->scale = varied ? region->own_scale : near->scale;
+  region->reach2 = varied ? region->own_reach2 : near->reach2;
+  memcpy(region->from, s->list, (size_t)n * sizeof(region->from[0]));
+  for (int a = 0; a < 3; ++a) {
+    copy_listed(s, near->n, near->place[a], region->place[a]);
+    fill_up(region->place[a], n, 0);
+  }
+  copy_listed(s, near->n, near->amount, region->amount);
+  fill_up(region->amount, n, p->request.kernel == PMB_KERNEL_SPHERES ? -1e30f : 0);
+  if (varied) {
+    copy_listed(s, near->n, near->scale, region->own_scale);
+    copy_listed(s, near->n, near->reach2, region->own_reach2);
+    fill_up(region->own_scale, n, 1);
   }
 }
 
-/* Whether all samples of half a row are inside by the nearest particles alone. What the others add is not negative, but the sum
- * is rounded in another order. */
-static int is_sure(const brick_sum *b, int half)
+/* Lists the particles of the region that reach a tile, or with a smaller `part` those whose squared distance is so much less. */
+static int list_tile(const brick_sum *b, const tile_box *at, float part)
 {
-  const pmb_particles *p = b->p;
-  const float enough = p->isovalue.threshold_f32 * 1.0001f;
-  float sum[PMB_BRICK_X];
-  int sure = 1;
-  memset(sum, 0, sizeof(sum));
-  add_kernel[p->request.kernel](b->scratch, list_half(b->scratch, p, half, NEAREST2), half * PMB_LANES, sum);
-  for (int l = 0; l < PMB_LANES; ++l) {
-    sure &= sum[half * PMB_LANES + l] >= enough;
-  }
-  return sure;
+  pmb_particle_scratch *s = b->scratch;
+  const pmb_particle_region *region = &s->region;
+  find_margins(
+    s, region->n, (const float(*)[PMB_PARTICLE_ROOM])region->place, region->reach2, part, at->low, at->high);
+  return list_margins(s, region->n, b->p->cpu.tables->places);
 }
 
-/* Adds the particles of the list to the half rows of a brick that are wanted: to each those that reach it. */
+/* Adds the particles of the region to a tile, if bounds do not decide. whole: the region has all particles. */
+static void add_to_tile(brick_sum *b, int tile, int whole, float most)
+{
+  const tile_box at = box_of_tile(tile);
+  const float threshold = b->p->isovalue.threshold_f32;
+  const uint32_t bit = 1u << tile;
+  const int decides = whole && !b->refines, deep = most > DEEP * threshold && b->p->all_add;
+  float *samples = b->scratch->samples + tile * PMB_LANES, lanes[PMB_LANES];
+  if (decides && deep && least_in(b, &at) >= threshold) {
+    b->sides->inside |= bit;
+    return;
+  }
+  const int n = list_tile(b, &at, 1);
+  if (decides && (n == 0 || (!deep && most_in(b, &at) < threshold))) {
+    b->sides->outside |= bit;
+    return;
+  }
+  PMB_EACH_LANE (l) {
+    lanes[l] = b->p->background;
+  }
+  if (b->begun & bit) {
+    memcpy(lanes, samples, sizeof(lanes));
+  }
+  b->begun |= bit;
+  add_kernel[b->p->request.kernel](b->scratch, n, &at, lanes);
+  memcpy(samples, lanes, sizeof(lanes));
+  b->sides->exact |= bit;
+}
+
+/* Adds the particles near to the tiles of a brick that are wanted. */
 static void add_to_brick(void *arg)
 {
   brick_sum *b = arg;
   pmb_particle_scratch *s = b->scratch;
-  const pmb_particles *p = b->p;
   const int whole = s->near.batch == 0 && s->near.ends; /* the list has all particles */
-  const int may_be_sure = whole && s->near.n > FEW && p->all_add && !b->sides->sure;
-  find_gaps(s);
-  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    if (b->wanted >> 2 * row & 3) {
-      find_distances(s, row);
+  for (int r = 0; r < REGIONS; ++r) {
+    const uint32_t bits = b->wanted & (uint32_t)TILE_BITS << 2 * r;
+    const tile_box at = { { (float)(8 * r), 0, 0 }, { (float)(8 * r + 7), 3, 3 } };
+    if (!bits) {
+      continue;
     }
-    for (int half = 0; half < 2; ++half) {
-      const uint32_t bit = 1u << (2 * row + half);
-      if (!(b->wanted & bit)) {
-        continue;
-      }
-      if (may_be_sure && is_sure(b, half)) {
-        b->sides->sure |= bit;
-      } else {
-        const int n = list_half(s, p, half, 1);
-        if (n > 0) {
-          add_kernel[p->request.kernel](s, n, half * PMB_LANES, b->samples + row * PMB_BRICK_X);
-        }
-      }
+    find_margins(s, s->near.n, (const float(*)[PMB_PARTICLE_ROOM])s->near.place, s->near.reach2, 1, at.low, at.high);
+    take_region(b->p, s, list_margins(s, s->near.n, b->p->cpu.tables->places));
+    const float most = whole && !b->refines ? most_in(b, &at) : 0;
+    if (whole && !b->refines && most < b->p->isovalue.threshold_f32) {
+      b->sides->outside |= bits;
+      continue;
+    }
+    if (most > DEEP * b->p->isovalue.threshold_f32 && b->p->all_add) {
+      take_core(b->p, s, &at);
+    }
+    for (uint32_t rest = bits; rest; rest &= rest - 1) {
+      add_to_tile(b, pmb_lowest_bit(rest), whole, most);
     }
   }
 }
 
 /* ---- a brick ---- */
 
-/* Finds which half rows have samples inside and outside. */
+/* Finds on which sides the exact tiles are. */
 static void find_sides(const pmb_particles *p, const float *samples, pmb_particle_sides *sides)
 {
   const float threshold = p->isovalue.threshold_f32;
-  sides->inside = sides->outside = 0;
-  for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
-    const uint32_t in = at_least_float32(samples + row * PMB_BRICK_X, threshold);
-    sides->inside |= (uint32_t)((in & 0xffff) != 0) << 2 * row | (uint32_t)(in >> 16 != 0) << (2 * row + 1);
-    sides->outside |= (uint32_t)((~in & 0xffff) != 0) << 2 * row | (uint32_t)(~in >> 16 != 0) << (2 * row + 1);
-  }
-}
-
-/* Sets samples of some half rows. */
-static void set_half_rows(float *samples, uint32_t halves, float value)
-{
-  for (; halves; halves &= halves - 1) {
-    float *half = samples + PMB_LANES * pmb_lowest_bit(halves);
+  for (uint32_t rest = sides->exact; rest; rest &= rest - 1) {
+    const float *tile = samples + pmb_lowest_bit(rest) * PMB_LANES;
+    int inside = 0;
     PMB_EACH_LANE (l) {
-      half[l] = value;
+      inside += tile[l] >= threshold;
     }
+    sides->inside |= inside > 0 ? rest & -rest : 0;
+    sides->outside |= inside < PMB_LANES ? rest & -rest : 0;
   }
 }
 
-/* The half rows that are beside some within a brick. */
-static uint32_t beside(uint32_t halves)
+/* The tiles that are beside some within a brick. */
+static uint32_t beside(uint32_t tiles)
 {
-  const uint32_t along_x = (halves & 0x55555555) << 1 | (halves >> 1 & 0x55555555);
-  const uint32_t along_y = (halves & ~0xc0c0c0c0) << 2 | (halves & ~0x03030303u) >> 2;
-  return along_x | along_y | halves << 8 | halves >> 8;
+  const uint32_t along_x = (tiles & 0x7f7f7f7f) << 1 | (tiles & 0xfefefefe) >> 1;
+  const uint32_t along_y = (tiles & 0x00ff00ff) << 8 | (tiles >> 8 & 0x00ff00ff);
+  return along_x | along_y | tiles << 16 | tiles >> 16;
 }
 
 /* Begins with brick i of those that are reached. */
@@ -257,11 +353,40 @@ static near_search begin_brick(pmb_particles *p, pmb_particle_scratch *scratch, 
   const int32_t x = (int32_t)(key % (uint64_t)p->bricks[0]) * PMB_BRICK_X;
   const int32_t y = (int32_t)(row % (uint64_t)p->bricks[1]) * PMB_BRICK_Y;
   const int32_t z = (int32_t)(row / (uint64_t)p->bricks[1]) * PMB_BRICK_Z;
-  const int64_t at = i - p->window_begin;
-  *b = (brick_sum){ p, scratch, (float *)p->samples.data + at * PMB_BRICK_SAMPLES,
-    (pmb_particle_sides *)p->sides.data + at, UINT32_MAX };
+  *b = (brick_sum){ p, scratch, (pmb_particle_sides *)p->sides.data + (i - p->window_begin), UINT32_MAX, 0, 0 };
   return (near_search){ p, p->amounts.data, { x, y, z },
-    { x + PMB_BRICK_X - 1, y + PMB_BRICK_Y - 1, z + PMB_BRICK_Z - 1 }, &scratch->near, add_to_brick, b, NULL };
+    { x + PMB_BRICK_X - 1, y + PMB_BRICK_Y - 1, z + PMB_BRICK_Z - 1 }, &scratch->near, add_to_brick, b, NULL, 0 };
+}
+
+/* Begins with tiles that the surface needs though bounds have decided. */
+static void begin_wanted(brick_sum *b)
+{
+  b->wanted = b->begun = b->sides->wanted;
+  b->refines = 1;
+  for (uint32_t rest = b->wanted; rest; rest &= rest - 1) { /* there may be no particle near */
+    float *tile = b->scratch->samples + pmb_lowest_bit(rest) * PMB_LANES;
+    PMB_EACH_LANE (l) {
+      tile[l] = b->p->background;
+    }
+  }
+  b->sides->exact |= b->wanted;
+  b->sides->wanted = 0;
+}
+
+/* Copies the exact tiles of a brick into memory, or back. Without gaps they take few lines of the cache. */
+static void pack_tiles(const brick_sum *b, int64_t i)
+{
+  float *to = (float *)b->p->samples.data + (i - b->p->window_begin) * PMB_BRICK_SAMPLES;
+  for (uint32_t rest = b->sides->exact; rest; rest &= rest - 1, to += PMB_LANES) {
+    memcpy(to, b->scratch->samples + pmb_lowest_bit(rest) * PMB_LANES, PMB_LANES * sizeof(float));
+  }
+}
+static void unpack_tiles(const brick_sum *b, int64_t i)
+{
+  const float *from = (const float *)b->p->samples.data + (i - b->p->window_begin) * PMB_BRICK_SAMPLES;
+  for (uint32_t rest = b->sides->exact; rest; rest &= rest - 1, from += PMB_LANES) {
+    memcpy(b->scratch->samples + pmb_lowest_bit(rest) * PMB_LANES, from, PMB_LANES * sizeof(float));
+  }
 }
 
 void PMB_PATH_NAME(pmb_particle_potential)(void *data, int worker, size_t chunk)
@@ -270,35 +395,37 @@ void PMB_PATH_NAME(pmb_particle_potential)(void *data, int worker, size_t chunk)
   const int64_t begin = p->potential_begin + (int64_t)chunk * PMB_PARTICLE_BRICKS;
   const int64_t end = pmb_cpu_smaller(begin + PMB_PARTICLE_BRICKS, p->window_end);
   near_search before = { .first = { -1, -1, -1 } };
-  begin_near(p, p->amounts.data, &pmb_particle_scratch_of(p, worker)->near);
+  pmb_particle_scratch *scratch = pmb_particle_scratch_of(p, worker);
   for (int64_t i = begin; i < end; ++i) {
     brick_sum b;
-    const near_search search = begin_brick(p, pmb_particle_scratch_of(p, worker), i, &b);
-    *b.sides = (pmb_particle_sides){ 0, 0, 0, 0 };
-    set_half_rows(b.samples, UINT32_MAX, p->background);
+    const near_search search = begin_brick(p, scratch, i, &b);
+    *b.sides = (pmb_particle_sides){ 0, 0, 0, 0, 0 };
     search_near(&search, before.first[1] == search.first[1] && before.first[2] == search.first[2]);
-    set_half_rows(b.samples, b.sides->sure, p->isovalue.threshold_f32);
-    find_sides(p, b.samples, b.sides);
-    b.sides->wanted = beside(b.sides->outside) & b.sides->sure;
+    b.sides->outside |= ~(b.sides->inside | b.sides->exact);
+    find_sides(p, scratch->samples, b.sides);
+    b.sides->wanted = pmb_particle_wanted(b.sides, beside(b.sides->inside), beside(b.sides->outside));
+    if (b.sides->wanted && scratch->near.batch == 0) { /* the particles near are at hand */
+      begin_wanted(&b);
+      add_to_brick(&b);
+    }
+    pack_tiles(&b, i);
     before = search;
   }
 }
 
-/* Computes the half rows that are sure, but wanted for the surface beside them. */
+/* Computes the tiles that are wanted for the surface beside them. */
 void PMB_PATH_NAME(pmb_particle_refine)(void *data, int worker, size_t chunk)
 {
   pmb_particles *p = data;
   const int64_t begin = (int64_t)chunk * PMB_PARTICLE_BRICKS;
   const int64_t end = pmb_cpu_smaller(begin + PMB_PARTICLE_BRICKS, p->unsure_count);
-  begin_near(p, p->amounts.data, &pmb_particle_scratch_of(p, worker)->near);
   for (int64_t n = begin; n < end; ++n) {
+    const int64_t i = ((const int64_t *)p->unsure.data)[n];
     brick_sum b;
-    const near_search search =
-      begin_brick(p, pmb_particle_scratch_of(p, worker), ((const int64_t *)p->unsure.data)[n], &b);
-    b.wanted = b.sides->wanted;
-    set_half_rows(b.samples, b.wanted, p->background);
+    const near_search search = begin_brick(p, pmb_particle_scratch_of(p, worker), i, &b);
+    unpack_tiles(&b, i);
+    begin_wanted(&b);
     search_near(&search, 0);
-    b.sides->sure &= ~b.wanted;
-    b.sides->wanted = 0;
+    pack_tiles(&b, i);
   }
 }

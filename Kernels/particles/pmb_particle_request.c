@@ -86,6 +86,10 @@ pmb_status pmb_particles_check(pmb_particles *p, const pmb_particle_request *req
     return pmb_fail(context, PMB_INVALID, "pmb_particles_count: kernel is %d; use 0 to %d", (int)r->kernel,
       (int)PMB_KERNEL_SPHERES);
   }
+  if ((unsigned)r->normals > (unsigned)PMB_NORMALS_BY_SOBEL) {
+    return pmb_fail(context, PMB_INVALID, "pmb_particles_count: normals is %d; use 0 to %d", (int)r->normals,
+      (int)PMB_NORMALS_BY_SOBEL);
+  }
   if (!is_positive(r->spacing)) {
     return pmb_fail(
       context, PMB_INVALID, "pmb_particles_count: spacing is %g; use a finite length above 0", r->spacing);

@@ -59,12 +59,12 @@ void PMB_PATH_NAME(pmb_particle_sample)(void *data, int worker, size_t chunk)
   const pmb_particle_image *image = p->image;
   const double scale = p->request.kernel == PMB_KERNEL_SPHERES ? p->request.spacing : 1;
   row_sum b = { .scratch = pmb_particle_scratch_of(p, worker), .places = p->cpu.tables->places };
-  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &b.scratch->near, by_kernel[p->request.kernel], &b, NULL };
+  near_search search = { p, p->amounts.data, { 0 }, { 0 }, &b.scratch->near, by_kernel[p->request.kernel], &b, NULL,
+    0 };
   float *out = image->values + (int64_t)chunk * image->dims[0];
   int64_t first[3] = { 0, (int64_t)chunk % image->dims[1], (int64_t)chunk / image->dims[1] };
   /* Whole numbers of cells in a row are below 2^24, see pmb_particle_offset. */
   const int lanes = image->spacing[0] / p->request.spacing < 0x1p19 ? PMB_LANES : 1;
-  begin_near(p, p->amounts.data, &b.scratch->near);
   for (int n = 0; first[0] < image->dims[0]; first[0] += n) {
     n = (int)pmb_cpu_smaller(lanes, image->dims[0] - first[0]);
     for (int l = 0; l < PMB_LANES; ++l) {

@@ -426,11 +426,14 @@ pmb_status pmb_particles_sort(pmb_particles *p)
     { &p->fractions[1], n, 4 }, { &p->fractions[2], n, 4 }, { &p->amounts, n, 4 }, { &p->scales, varied ? n : 0, 4 },
     { &p->reaches, varied ? n : 0, 4 }, { &p->masses, weighed ? n : 0, 4 } };
   for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); ++i) {
+    const int64_t room = wanted[i].count + PMB_PARTICLE_TAIL;
     const pmb_status status =
-      pmb_particles_reserve(p, wanted[i].buffer, wanted[i].count, wanted[i].size, "the sorted particles");
+      pmb_particles_reserve(p, wanted[i].buffer, room, wanted[i].size, "the sorted particles");
     if (status != PMB_OK) {
       return status;
     }
+    memset((char *)wanted[i].buffer->data + (size_t)wanted[i].count * wanted[i].size, 0,
+      PMB_PARTICLE_TAIL * wanted[i].size);
   }
   int sorted = 0;
   pmb_status status = pmb_particles_run(p, chunks_of(r->positions.count, PMB_PARTICLE_CHUNK), key_chunk, 0.02, 0.04);

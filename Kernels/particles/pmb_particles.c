@@ -150,52 +150,77 @@ static pmb_status move_window(pmb_particles *p, int64_t begin, int64_t end)
     0.1 + 0.9 * before, 0.1 + 0.9 * after);
 }
 
-/* Marks the half rows of bricks that are wanted for the surface in the bricks beside them, and computes these. */
-static pmb_status refine(pmb_particles *p)
+/* Marks wanted tiles of a brick, as other threads may at the same time. */
+static void want(pmb_particle_sides *sides, uint32_t inside, uint32_t outside)
 {
+  const uint32_t tiles = pmb_particle_wanted(sides, inside, outside);
+  if (tiles) {
+    __atomic_fetch_or(&sides->wanted, tiles, __ATOMIC_RELAXED);
+  }
+}
+
+/* Of a chunk of a group's bricks: marks tiles, theirs and of the bricks above, that are wanted for the surface between bricks, and
+ * finds whether samples or halo may be on both sides. */
+static void mark_chunk(void *data, int worker, size_t chunk)
+{
+  const pmb_particles *p = data;
   pmb_particle_sides *sides = p->sides.data;
-  int64_t *unsure = p->unsure.data;
-  const double at = p->context->crew.fraction_end;
-  for (int64_t b = p->window_begin; b < p->window_end; ++b) {
+  const int64_t begin = p->window_begin + (int64_t)chunk * PMB_PARTICLE_CHUNK / 16;
+  const int64_t end = pmb_cpu_smaller(begin + PMB_PARTICLE_CHUNK / 16, p->group_end);
+  (void)worker;
+  for (int64_t b = begin; b < end; ++b) {
     pmb_particle_sides *here = sides + (b - p->window_begin);
     int64_t upper[8];
+    uint32_t inside = here->inside, outside = here->outside;
     pmb_find_upper(p, p->bricks_reached.data, p->window_end, b, upper);
     for (int a = 0; a < 3; ++a) {
-      /* Half rows at the upper face of the brick are so many bits above those at the lower face of the next one. */
-      static const uint32_t lower_face[3] = { 0x55555555, 0x03030303, 0xff };
-      static const int between[3] = { 1, 6, 24 };
-      if (upper[1 << a] >= 0) {
-        pmb_particle_sides *next = sides + (upper[1 << a] - p->window_begin);
-        here->wanted |= (next->outside & lower_face[a]) << between[a] & here->sure;
-        next->wanted |= here->outside >> between[a] & lower_face[a] & next->sure;
-      } else {
-        here->wanted |= lower_face[a] << between[a] & here->sure;
+      /* Tiles at the upper face of the brick are so many bits above those at the lower face of the next one. */
+      static const uint32_t lower_face[3] = { 0x01010101, 0x00ff00ff, 0xffff };
+      static const int between[3] = { 7, 8, 16 };
+      const int up = between[a];
+      const uint32_t face = lower_face[a];
+      const pmb_particle_sides none = { 0, UINT32_MAX, 0, 0, 0 };
+      pmb_particle_sides *next = upper[1 << a] < 0 ? NULL : sides + (upper[1 << a] - p->window_begin);
+      const pmb_particle_sides *other = next ? next : &none;
+      want(here, (other->inside & face) << up, (other->outside & face) << up);
+      if (next) {
+        want(next, here->inside >> up & face, here->outside >> up & face);
       }
     }
+    for (int d = 1; d < 8; ++d) {
+      inside |= upper[d] < 0 ? 0 : sides[upper[d] - p->window_begin].inside;
+      outside |= upper[d] < 0 ? 1 : sides[upper[d] - p->window_begin].outside;
+    }
+    here->mixed = inside && outside;
   }
+}
+
+/* Computes the tiles that are wanted for the surface between bricks. */
+static pmb_status refine(pmb_particles *p)
+{
+  const pmb_particle_sides *sides = p->sides.data;
+  int64_t *unsure = p->unsure.data;
+  const double at = p->context->crew.fraction_end;
+  pmb_status status =
+    pmb_particles_run(p, chunks_of(p->group_end - p->window_begin, PMB_PARTICLE_CHUNK / 16), mark_chunk, at, at);
   p->unsure_count = 0;
-  for (int64_t b = p->window_begin; b < p->window_end; ++b) {
+  for (int64_t b = p->window_begin; status == PMB_OK && b < p->window_end; ++b) {
     if (sides[b - p->window_begin].wanted) {
       unsure[p->unsure_count++] = b;
     }
   }
-  return pmb_particles_run(p, chunks_of(p->unsure_count, PMB_PARTICLE_BRICKS), p->loops->particle_refine, at, at);
+  return status
+    ? status
+    : pmb_particles_run(p, chunks_of(p->unsure_count, PMB_PARTICLE_BRICKS), p->loops->particle_refine, at, at);
 }
 
-/* Lists the bricks before `end` whose samples or halo may be on both sides, and makes room for their records. */
-static pmb_status find_candidates(pmb_particles *p, int64_t end)
+/* Lists the bricks of the group whose samples or halo may be on both sides, and makes room for their records. */
+static pmb_status find_candidates(pmb_particles *p)
 {
   const pmb_particle_sides *sides = p->sides.data;
   int64_t *candidates = p->candidates.data, count = 0;
-  for (int64_t b = p->window_begin; b < end; ++b) {
-    int64_t upper[8];
-    int inside = 0, outside = 0;
-    pmb_find_upper(p, p->bricks_reached.data, p->window_end, b, upper);
-    for (int d = 0; d < 8; ++d) {
-      inside |= upper[d] >= 0 && sides[upper[d] - p->window_begin].inside;
-      outside |= upper[d] < 0 || sides[upper[d] - p->window_begin].outside;
-    }
-    if (inside && outside) {
+  for (int64_t b = p->window_begin; b < p->group_end; ++b) {
+    if (sides[b - p->window_begin].mixed) {
       candidates[count++] = b;
     }
   }
@@ -232,13 +257,13 @@ static int64_t compact_records(pmb_particles *p)
   return points;
 }
 
-static pmb_status classify_group(pmb_particles *p, int64_t end)
+static pmb_status classify_group(pmb_particles *p)
 {
   pmb_crew *crew = &p->context->crew;
   const int64_t each = (int64_t)1 << PMB_PARTICLE_RECORDS_SHIFT;
   const double at = crew->fraction_end;
   pmb_status status = refine(p);
-  status = status ? status : find_candidates(p, end);
+  status = status ? status : find_candidates(p);
   int64_t records = p->record_count - p->group_begin;
   status = status ? status : pmb_particles_run(p, chunks_of(records, each), p->loops->particle_classify, at, at);
   if (status != PMB_OK) {
@@ -264,7 +289,8 @@ static pmb_status find_active(pmb_particles *p)
   for (int64_t layer = 0, end; layer < p->layer_count && status == PMB_OK; layer = end) {
     end = end_of_group(p, layer);
     status = move_window(p, begins[layer], begins[end < p->layer_count ? end + 1 : end]);
-    status = status ? status : classify_group(p, begins[end]);
+    p->group_end = begins[end];
+    status = status ? status : classify_group(p);
   }
   return status;
 }

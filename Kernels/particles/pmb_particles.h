@@ -3,8 +3,8 @@
  *
  * Each particle gives a potential by a kernel around it. The mesh is the isosurface of their sum on a grid of cubic cells. The
  * grid exists only in bricks (pmb.h) that a kernel reaches, so memory does not grow with the box around the particles. The mesh
- * is closed: each edge has two triangles. Normals are those of the kernels' own gradient. The same bytes for any number of
- * threads and instruction set.
+ * is closed: each edge has two triangles. Normals are those of the kernels' own gradient, or of differences. The same bytes for any
+ * number of threads and instruction set.
  *
  *     pmb_particles *particles = NULL;
  *     pmb_particles_create(context, &particles);                  // a context of pmb.h; it needs no volume
@@ -44,6 +44,15 @@ typedef enum pmb_particle_kernel {
   PMB_KERNEL_POLYNOMIAL = 2, /* metaballs */
   PMB_KERNEL_SPHERES = 3     /* signed distance to the union of spheres, positive inside */
 } pmb_particle_kernel;
+
+/* What gives normals and gradients. Differences are of the potential at samples: at both ends of a point's edge, from there in a
+ * line to the point. Of spheres the potential ends at isovalue - 1.75 * spacing, and differences with it. */
+typedef enum pmb_particle_normals {
+  PMB_NORMALS_BY_KERNEL = 0,  /* the kernels' own gradient at the point */
+  PMB_NORMALS_BY_CENTRAL = 1, /* as PMB_CENTRAL, PMB_FORWARD and PMB_SOBEL */
+  PMB_NORMALS_BY_FORWARD = 2,
+  PMB_NORMALS_BY_SOBEL = 3
+} pmb_particle_normals;
 
 /* Numbers of the particles, borrowed during pmb_particles_count. Component c of particle i is element i * stride + c. */
 typedef struct pmb_particle_array {
@@ -88,6 +97,7 @@ typedef struct pmb_particle_request {
    * bytes of the whole's. Parts that adjoin have the points between them both. */
   const pmb_particle_bounds *whole;
   int64_t z_begin, z_end;
+  pmb_particle_normals normals;
 } pmb_particle_request;
 
 /* A dense grid to fill, x fastest. Sample (i, j, k) is at origin + (first + (i, j, k)) * spacing. */

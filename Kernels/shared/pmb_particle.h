@@ -247,10 +247,34 @@ PMB_INLINE double pmb_particle_world(double spacing, int64_t origin, float whole
   return pmb_world_diagonal(spacing, 0, ((double)origin + (double)whole) + (double)part);
 }
 
-/* The normal at a point and its gradient in world lengths, from the sum in cells; either may be NULL. Where the sum has no
- * direction, it is along the point's edge, from outside to inside. */
-PMB_INLINE void pmb_particle_normal(
-  int kernel, const float sum[3], int axis, int upper_is_inside, double spacing, float *normal, float *gradient)
+/* Weights of the sample at an offset of -1, 0 or 1 along each axis in the differences along the axes at a sample. Returns 0 if all
+ * are 0. */
+PMB_INLINE int pmb_difference_weights(int normals, const int offset[3], float weight[3])
+{
+  int any = 0;
+  for (int a = 0; a < 3; ++a) {
+    const int along = offset[a], b = offset[(a + 1) % 3], c = offset[(a + 2) % 3];
+    const int on_axis = b == 0 && c == 0;
+    const float sobel = (float)(along * (2 - b * b) * (2 - c * c)) / 32;
+    const float forward = !on_axis || along < 0 ? 0 : along ? 1 : -1;
+    const float central = on_axis ? 0.5f * (float)along : 0;
+    weight[a] = normals == PMB_NORMALS_BY_SOBEL ? sobel : normals == PMB_NORMALS_BY_FORWARD ? forward : central;
+    any |= weight[a] != 0;
+  }
+  return any;
+}
+
+/* The potential's gradient at a part of an edge, from those at its ends. */
+PMB_INLINE float pmb_difference_between(float lower, float upper, float part)
+{
+  return lower + (upper - lower) * part;
+}
+
+/* The normal at a point and its gradient in world lengths, from the sum in cells; either may be NULL. by_kernel: the sum is of
+ * pmb_kernel_add_gradient, else of differences. Where the sum has no direction, it is along the point's edge, from outside to
+ * inside. */
+PMB_INLINE void pmb_particle_normal(int kernel, int by_kernel, const float sum[3], int axis, int upper_is_inside,
+  double spacing, float *normal, float *gradient)
 {
   double g[3], largest = 0, length = 0;
   for (int a = 0; a < 3; ++a) {
@@ -266,8 +290,9 @@ PMB_INLINE void pmb_particle_normal(
   for (int a = 0; a < 3 && normal; ++a) {
     normal[a] = (float)(-g[a] / length);
   }
+  const int spheres = kernel == PMB_KERNEL_SPHERES; /* their potential is in cells */
   for (int a = 0; a < 3 && gradient; ++a) {
-    const double world = kernel == PMB_KERNEL_SPHERES ? g[a] / length : flat ? 0 : g[a] * largest / spacing;
+    const double world = spheres && by_kernel ? g[a] / length : flat ? 0 : g[a] * largest / (spheres ? 1 : spacing);
     gradient[a] = (float)(world > 3e38 ? 3e38 : world < -3e38 ? -3e38 : world);
   }
 }

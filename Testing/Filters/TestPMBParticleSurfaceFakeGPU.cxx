@@ -5,6 +5,7 @@
 #include "FakeGPU.h"
 #include "PMBTesting.h"
 
+#include "vtkCellArray.h"
 #include "vtkDataArray.h"
 #include "vtkNew.h"
 #include "vtkPMBParticleSurface.h"
@@ -13,6 +14,7 @@
 #include "vtkPolyData.h"
 
 #include <cmath>
+#include <set>
 
 using namespace pmbtest;
 
@@ -100,11 +102,43 @@ void TestFailures()
   fake_lose_all();
   s.Run(GPU, 2, "after a fault in another call");
 }
+// Steps of an animation with as many triangles: after the second all arrays lie where those before them lay.
+void TestSteps()
+{
+  auto cloud = Cloud();
+  vtkNew<vtkPMBParticleSurface> filter;
+  filter->SetInputData(cloud);
+  filter->SetRadius(0.5);
+  filter->SetDevice(CPU);
+  std::set<void*> used;
+  for (int step = 0; step < 6; ++step)
+  {
+    for (vtkIdType i = 0; i < cloud->GetNumberOfPoints(); ++i)
+    {
+      double place[3];
+      cloud->GetPoint(i, place);
+      cloud->GetPoints()->SetPoint(i, place[0] + 32 * 0.25, place[1], place[2]); // by a brick
+    }
+    cloud->GetPoints()->Modified();
+    filter->Update();
+    vtkPolyData* mesh = filter->GetOutput();
+    for (vtkDataArray* array : { mesh->GetPoints()->GetData(), mesh->GetPointData()->GetNormals(),
+           mesh->GetPolys()->GetConnectivityArray(), mesh->GetPolys()->GetOffsetsArray() })
+    {
+      const bool is_new = used.insert(array->GetVoidPointer(0)).second;
+      PMB_CHECK(array->GetNumberOfTuples() > 10000, "too small for a test");
+      PMB_CHECK(
+        step < 2 || !is_new, "new memory in step " << step << " for " << array->GetNumberOfTuples() << " tuples");
+    }
+  }
+}
 }
 
 int main()
 {
   TestChoice();
+  fake_reset();
+  TestSteps();
   fake_reset();
   TestFailures();
   PMB_EQUAL(fake_get().contexts + fake_get().pieces, 0, "left on the GPU, or of its memory");

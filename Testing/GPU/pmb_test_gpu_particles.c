@@ -37,6 +37,7 @@ static void cloud_random(cloud *c, test_rng *rng, pmb_particle_kernel kernel)
   r->isovalue = kernel == PMB_KERNEL_SPHERES ? rng_real(rng, -0.3, 0.3) : rng_real(rng, 0.05, 0.9);
   if (rng_int(rng, 0, 1)) r->radii = (pmb_particle_array){ c->radius, PMB_FLOAT32, n, 0 };
   if (rng_int(rng, 0, 1)) r->smoothing = rng_real(rng, 0.9, 2.2);
+  r->normals = (pmb_particle_normals)rng_int(rng, 0, 3);
   if (kernel == PMB_KERNEL_SPLINE) {
     if (rng_int(rng, 0, 1)) r->masses = (pmb_particle_array){ c->number[0], PMB_FLOAT32, n, 0 };
     if (rng_int(rng, 0, 1)) r->densities = (pmb_particle_array){ c->wide, PMB_FLOAT64, n, WIDE };

@@ -33,6 +33,7 @@ static pmb_particle_request request_for(const cloud *c, pmb_particle_kernel kern
 {
   const int64_t n = c->count;
   pmb_particle_request r = request_of(c->position, n, kernel);
+  r.normals = (pmb_particle_normals)(with % 4);
   if (with & 1) r.radii = (pmb_particle_array){ c->radius, PMB_FLOAT64, n, 0 };
   if (with & 2 && kernel == PMB_KERNEL_SPLINE) r.masses = (pmb_particle_array){ c->mass, PMB_FLOAT64, n, 0 };
   if (with & 4 && kernel == PMB_KERNEL_SPLINE) r.densities = (pmb_particle_array){ c->density, PMB_FLOAT64, n, 0 };

@@ -28,6 +28,47 @@ static double slope_of(const scene *s, const double at[3], double slope[3])
   return other < 1e-4 * length && length > 1e-4 ? sqrt(length) : 0;
 }
 
+/* The potential as the grid has it. */
+static double sample_of(const scene *s, const double at[3])
+{
+  const pmb_particle_request *r = &s->request;
+  const double v = potential(s, at);
+  return r->kernel == PMB_KERNEL_SPHERES ? fmax(v, r->isovalue - 1.75 * r->spacing) : v;
+}
+
+/* The difference of samples at `at` along an axis. */
+static double difference_of(const scene *s, const double at[3], int axis)
+{
+  const double h = s->request.spacing, here = sample_of(s, at);
+  double sum = 0;
+  for (int k = 0; k < 9; k++) {
+    const int across[2] = { k % 3 - 1, k / 3 - 1 };
+    double low[3] = { at[0], at[1], at[2] };
+    for (int a = 0; a < 2; a++) low[(axis + 1 + a) % 3] += across[a] * h;
+    double high[3] = { low[0], low[1], low[2] };
+    low[axis] -= h;
+    high[axis] += h;
+    if (s->request.normals == PMB_NORMALS_BY_SOBEL)
+      sum += (2 - abs(across[0])) * (2 - abs(across[1])) / 16.0 * (sample_of(s, high) - sample_of(s, low)) / 2;
+    else if (k == 4 && s->request.normals == PMB_NORMALS_BY_CENTRAL)
+      sum = (sample_of(s, high) - sample_of(s, low)) / 2;
+    else if (k == 4)
+      sum = sample_of(s, high) - here;
+  }
+  return sum / h;
+}
+
+/* The gradient by differences at a part of an edge. Returns its length, or 0 where it is not clear. */
+static double differences_of(const scene *s, const double low[3], const double high[3], double part, double slope[3])
+{
+  double length = 0;
+  for (int a = 0; a < 3; a++) {
+    slope[a] = (1 - part) * difference_of(s, low, a) + part * difference_of(s, high, a);
+    length += slope[a] * slope[a];
+  }
+  return sqrt(length) * s->request.spacing > 0.01 ? sqrt(length) : 0;
+}
+
 /* Each point is on an edge that the potential crosses, where its line crosses the isovalue; its normal is the gradient's. */
 static void judge_points(const scene *s, const test_mesh *m)
 {
@@ -47,12 +88,12 @@ static void judge_points(const scene *s, const test_mesh *m)
     }
     low[axis] = floor(p[axis] / h - 1e-9) * h;
     high[axis] = low[axis] + h;
-    double v[2] = { potential(s, low), potential(s, high) };
-    if (s->request.kernel == PMB_KERNEL_SPHERES) v[0] = fmax(v[0], iso - 1.75 * h), v[1] = fmax(v[1], iso - 1.75 * h);
-    const double on_line = v[0] + (v[1] - v[0]) * (p[axis] - low[axis]) / h;
+    const double v[2] = { sample_of(s, low), sample_of(s, high) }, part = (p[axis] - low[axis]) / h;
+    const double on_line = v[0] + (v[1] - v[0]) * part;
     /* A point at a sample belongs to any edge there. */
     wrong += !(fabs(on_line - iso) < slack || fabs(potential(s, p) - iso) < slack);
-    const double length = slope_of(s, p, slope);
+    const double length =
+      s->request.normals == PMB_NORMALS_BY_KERNEL ? slope_of(s, p, slope) : differences_of(s, low, high, part, slope);
     if (length == 0) continue;
     for (int a = 0; a < 3; a++) {
       dot -= slope[a] / length * (double)m->view.normals[3 * n + a];
@@ -122,6 +163,7 @@ static void random_clouds(void)
     r.isovalue = r.kernel == PMB_KERNEL_SPHERES ? rng_real(&rng, -0.3, 0.3) : rng_real(&rng, 0.1, 0.9);
     if (rng_int(&rng, 0, 1)) r.radii = (pmb_particle_array){ array[0], PMB_FLOAT64, n, 0 };
     if (rng_int(&rng, 0, 1)) r.smoothing = rng_real(&rng, 0.9, 2.2);
+    if (rng_int(&rng, 0, 1)) r.normals = (pmb_particle_normals)rng_int(&rng, 1, 3);
     if (r.kernel == PMB_KERNEL_SPLINE) {
       if (rng_int(&rng, 0, 1)) r.masses = (pmb_particle_array){ array[1], PMB_FLOAT64, n, 0 };
       if (rng_int(&rng, 0, 1)) r.densities = (pmb_particle_array){ array[2], PMB_FLOAT64, n, 0 };
@@ -189,6 +231,45 @@ static void one_particle(void)
     for (int i = 0; i < 2; i++)
       CHECK(error[1][i] < error[0][i] / 3 && error[1][i] < 0.01, "%s: errors %g and %g", i ? "volume" : "area",
         error[0][i], error[1][i]);
+  }
+  pmb_destroy(context);
+}
+
+/* The greatest angle between normals of one particle's surface and the sphere's. */
+static double worst_normal(pmb_context *context, pmb_particle_normals normals, double spacing)
+{
+  const double position[3] = { 0.03, -0.04, 0.02 };
+  pmb_particle_request r = request_of(position, 1, PMB_KERNEL_POLYNOMIAL);
+  test_mesh m;
+  double worst = 0;
+  r.spacing = spacing;
+  r.normals = normals;
+  closed_mesh(context, &r, &m);
+  for (int64_t n = 0; n < m.sizes.points; n++) {
+    double p[3], dot = 0, length = 0;
+    mesh_point(&m, n, p);
+    for (int a = 0; a < 3; a++) {
+      dot += (p[a] - position[a]) * (double)m.view.normals[3 * n + a];
+      length += (p[a] - position[a]) * (p[a] - position[a]);
+    }
+    worst = fmax(worst, acos(fmin(dot / sqrt(length), 1)));
+  }
+  mesh_free(&m);
+  return worst;
+}
+
+/* Normals of a sphere: exact by the kernel, of first order by forward differences, of second order by the others. */
+static void normals_of_sphere(void)
+{
+  static const double order[] = { 0, 2, 1, 2 };
+  pmb_context *context = context_new(1, NULL);
+  CHECK(worst_normal(context, PMB_NORMALS_BY_KERNEL, 0.2) < 1e-3, "by kernel: %g",
+    worst_normal(context, PMB_NORMALS_BY_KERNEL, 0.2));
+  for (int normals = PMB_NORMALS_BY_CENTRAL; normals <= PMB_NORMALS_BY_SOBEL; normals++) {
+    const double coarse = worst_normal(context, (pmb_particle_normals)normals, 0.1);
+    const double fine = worst_normal(context, (pmb_particle_normals)normals, 0.05);
+    const double found = log2(coarse / fine);
+    CHECK(fabs(found - order[normals]) < 0.3, "normals %d: off by %g and %g, order %g", normals, coarse, fine, found);
   }
   pmb_destroy(context);
 }
@@ -333,6 +414,7 @@ static void translation(void)
 TEST_MAIN(
   CASE(random_clouds)
   CASE(one_particle)
+  CASE(normals_of_sphere)
   CASE(two_particles)
   CASE(lattice)
   CASE(threads_and_paths)

@@ -120,6 +120,20 @@ def kernels_and_settings():
     equal(len(seen), 3 * 4 + 3, "different surfaces")  # Offset is of spheres; smoothing length and isovalue of the others
 
 
+def normals():
+    """By differences nearly those of the kernels; the points stay."""
+    proxy = surface(cloud(lattice(5, numpy.float64) + 0.25), Kernel="Metaballs", Radius=0.5)
+    exact, seen = closed(output(proxy)), []
+    for estimator, most in (("Central Differences", 0.05), ("Forward Differences", 0.4), ("Sobel 3x3x3", 0.1)):
+        proxy.NormalsBy = estimator
+        mesh = closed(output(proxy))
+        true(numpy.array_equal(points(mesh), points(exact)), f"{estimator}: points")
+        off = numpy.linalg.norm(point_array(mesh, "Normals") - point_array(exact, "Normals"), axis=1)
+        true(1e-4 < off.max() < most, f"{estimator}: off by {off.max()}")
+        seen.append(off.max())
+    true(seen[0] < seen[2] < seen[1], f"normals off by {seen}")
+
+
 def threads_and_steps():
     """The same mesh for any number of threads, and when a filter has had other points before."""
     data, other = cloud(lattice(12)), cloud(lattice(5) * 3.0)
@@ -153,6 +167,11 @@ def blocks():
     data.SetBlock(1, cloud(lattice(4) + 100))
     mesh = output(surface(data))
     equal([mesh.GetBlock(i).GetNumberOfPolys() > 100 for i in range(2)], [True, True], "a surface per block")
+    for block, half in enumerate(numpy.array_split(lattice(), 2)):
+        data.SetBlock(block, cloud(half))
+    merged = simple.MergeBlocks(Input=producer(data), MergePoints=0)
+    together = closed(output(simple.PMBParticleSurface(Input=merged, Radius=0.5)))
+    equal(counts(together), counts(output(surface(cloud(lattice()), Radius=0.5))), "merged blocks: the surface of all")
 
 
 def values_of(image):
@@ -267,5 +286,5 @@ def abort():
 
 
 load_plugin()
-run(apply_gives_a_surface, radius_of_unusual_clouds, spheres, arrays, kernels_and_settings, threads_and_steps, left_out,
-    blocks, image, image_box, bad_input, abort)
+run(apply_gives_a_surface, radius_of_unusual_clouds, spheres, arrays, kernels_and_settings, normals, threads_and_steps,
+    left_out, blocks, image, image_box, bad_input, abort)

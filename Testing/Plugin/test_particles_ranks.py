@@ -211,6 +211,12 @@ def blocks(world):
     mesh = filter_.GetOutputDataObject(0).GetBlock(world.rank)
     check_mesh(mesh, [numpy.nan] * 3, [numpy.nan] * 3, strict=True)
     equal(set(world.allgather(counts(mesh))), {counts(mesh)}, "the same surface on all ranks")
+    data.SetBlock(world.rank, part(fluid(500), numpy.array_split(numpy.arange(500), world.size)[world.rank]))
+    merged = simple.MergeBlocks(Input=producer(data), MergePoints=0)
+    merged.UpdatePipeline()
+    together = surface_filter(merged.GetClientSideObject().GetOutputDataObject(0), {})
+    together.UpdatePiece(world.rank, world.size, 0)
+    equal(sum(world.allgather(together.GetOutput().GetNumberOfPolys())), counts(mesh)[1], "merged blocks: one surface")
 
 
 def on_ranks(folder):

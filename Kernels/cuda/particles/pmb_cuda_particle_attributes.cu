@@ -54,7 +54,7 @@ static __device__ __forceinline__ void find_totals(const pmb_cuda_cloud &c, cons
   for (int column = 0; column <= COLUMNS; ++column) {
     total[column] = 0;
   }
-  each_near_point(c, box, all, block, point, again, block->index,
+  each_near_point(c, box, all, block, point, TO_END, again, block->index,
     [&](int i) { add_to_totals<KERNEL>(block, of, point, i, total, &deepest); });
 }
 

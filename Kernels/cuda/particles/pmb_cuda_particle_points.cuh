@@ -12,6 +12,7 @@ enum {
   POINT_KINDS = PMB_SAMPLE,                           /* a point is on an edge */
   POINTS = POINT_KINDS * PMB_BRICK_ROWS * PMB_BRICK_X /* of a brick, at most */
 };
+static const float TO_END = 0.5f; /* from the middle of an edge */
 
 /* Shared memory of a block. A point is its column, its row << 5 and its axis << 9. */
 typedef struct point_block {
@@ -75,19 +76,19 @@ static __device__ __forceinline__ void move_point(edge_point *point, float part)
   }
 }
 
-/* Calls `take` with the index in block->near of each particle that reaches the edge of a lane's point, in their order. index: the
- * block's, if places in the input are wanted, else NULL. again: the point is that of the call before. All threads of a block call
- * it together. */
+/* Calls `take` with the index in block->near of each particle that reaches the edge of a lane's point, or a place up to `more` from
+ * its middle, in their order. index: the block's, if places in the input are wanted, else NULL. again: the point is that of the call
+ * before. All threads of a block call it together. */
 template <class TAKE>
 static __device__ __forceinline__ void each_near_point(const pmb_cuda_cloud &c, const near_box &box, uint32_t all,
-  point_block *block, const edge_point &point, int again, uint32_t *index, TAKE take)
+  point_block *block, const edge_point &point, float more, int again, uint32_t *index, TAKE take)
 {
   const float middle[3] = { (point.lower[0] + point.upper[0]) / 2, (point.lower[1] + point.upper[1]) / 2,
     (point.lower[2] + point.upper[2]) / 2 };
   for (uint32_t from = 0; from < all; from += POINT_NEAR) {
     const int n = (int)min(all - from, (uint32_t)POINT_NEAR);
     if (block->taken != from) { /* all fit in once, usually */
-      take_near<POINT_THREADS>(c, box, &block->rows, c.d_amounts, from, n, 0.5f, &block->near, index);
+      take_near<POINT_THREADS>(c, box, &block->rows, c.d_amounts, from, n, more, &block->near, index);
       if (threadIdx.x == 0) {
         block->taken = from;
       }

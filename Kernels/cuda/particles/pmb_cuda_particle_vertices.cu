@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices of particles: points where edges are crossed, and the gradient of the kernels there. A block has an active
- * brick, a warp 32 of its points at a time. */
+ * Pass vertices of particles: points where edges are crossed, and the gradient of the kernels there or by differences. A block has
+ * an active brick, a warp 32 of its points at a time. */
 #include "cuda/particles/pmb_cuda_particle_points.cuh"
+
+/* From the middle of an edge to the samples beside its ends: less than 2.1, with room for the roundings. */
+static const float AROUND_ENDS = 2.1f;
 
 /* Adds particle i of those taken to the sums at both ends of the lane's edge. */
 template <int KERNEL>
@@ -28,6 +31,39 @@ static __device__ __forceinline__ void add_to_gradient(
   pmb_kernel_add_gradient(KERNEL, offset, d2, fraction.w, cell.w, sum, deepest);
 }
 
+/* Sets the sum of the lane's point to the gradient by differences of the potential around the ends of its edge. */
+template <int KERNEL>
+static __device__ __forceinline__ void find_differences(const pmb_cuda_cloud &c, const near_box &box, uint32_t all,
+  point_block *block, const edge_point &point, float part, float sum[3])
+{
+  float at_end[2][3] = { { 0, 0, 0 }, { 0, 0, 0 } };
+#pragma unroll
+  for (int end = 0; end < 2; ++end) {
+#pragma unroll 1
+    for (int k = 0; k < 27; ++k) {
+      const int offset[3] = { k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1 };
+      const float *from = end ? point.upper : point.lower, none[3] = { 0, 0, 0 };
+      const float whole[3] = { from[0] + (float)offset[0], from[1] + (float)offset[1], from[2] + (float)offset[2] };
+      float weight[3], value = c.background;
+      if (!pmb_difference_weights(c.normals, offset, weight)) {
+        continue;
+      }
+      each_near_point(c, box, all, block, point, AROUND_ENDS, 1, NULL, [&](int i) {
+        const float4 cell = block->near.cell[i], fraction = block->near.fraction[i];
+        float way[3];
+        const float d2 = near_distance2(whole, none, cell, fraction, way);
+        value = pmb_kernel_add(KERNEL, value, d2, fraction.w, cell.w);
+      });
+      for (int a = 0; a < 3; ++a) {
+        at_end[end][a] += weight[a] * value;
+      }
+    }
+  }
+  for (int a = 0; a < 3; ++a) {
+    sum[a] = pmb_difference_between(at_end[0][a], at_end[1][a], part);
+  }
+}
+
 static __device__ __forceinline__ void write_point(
   const pmb_cuda_cloud &c, const pmb_cuda_output &output, const near_box &box, const edge_point &point, int64_t to)
 {
@@ -46,20 +82,34 @@ static __global__ void __launch_bounds__(POINT_THREADS)
   vertices_kernel(const __grid_constant__ pmb_cuda_cloud c, const __grid_constant__ pmb_cuda_output output)
 {
   __shared__ point_block block;
-  const near_box box = box_of_brick(c, c.d_active[blockIdx.x], 1);
+  near_box box = box_of_brick(c, c.d_active[blockIdx.x], 1);
   const int points = list_points(c, blockIdx.x, &block);
-  const uint32_t all = find_rows<POINT_THREADS>(c, box, &block.rows);
   const int64_t first = c.d_before[blockIdx.x].points;
   const int directions = output.d_normals || output.d_gradients;
+  const int differences = directions && c.normals != PMB_NORMALS_BY_KERNEL;
+  const float more = differences ? AROUND_ENDS : TO_END;
+  for (int a = 0; a < 3; ++a) { /* places are counted from the box's first sample */
+    box.first[a] -= differences;
+    box.last[a] += differences;
+  }
+  const uint32_t all = find_rows<POINT_THREADS>(c, box, &block.rows);
   for (int begin = 0; begin < points; begin += POINT_THREADS) {
     const int at = begin + (int)threadIdx.x, wanted = at < points;
     edge_point point = point_at(&block, min(at, points - 1));
+    for (int a = 0; a < 3; ++a) {
+      point.lower[a] += (float)differences;
+      point.upper[a] += (float)differences;
+    }
     float ends[2] = { c.background, c.background }, sum[3] = { 0, 0, 0 }, deepest = -INFINITY;
-    each_near_point(c, box, all, &block, point, 0, NULL, [&](int i) { add_to_ends<KERNEL>(&block, point, i, ends); });
+    each_near_point(
+      c, box, all, &block, point, more, 0, NULL, [&](int i) { add_to_ends<KERNEL>(&block, point, i, ends); });
     const float part = pmb_edge_parameter(ends[0], ends[1], c.isovalue.f32, c.isovalue.f32_low);
+    if (differences) {
+      find_differences<KERNEL>(c, box, all, &block, point, part, sum);
+    }
     move_point(&point, part);
-    if (directions) {
-      each_near_point(c, box, all, &block, point, 1, NULL,
+    if (directions && !differences) {
+      each_near_point(c, box, all, &block, point, more, 1, NULL,
         [&](int i) { add_to_gradient<KERNEL>(&block, point, i, sum, &deepest); });
     }
     const int64_t to = first + at;
@@ -67,7 +117,7 @@ static __global__ void __launch_bounds__(POINT_THREADS)
       write_point(c, output, box, point, to);
     }
     if (wanted && directions) {
-      pmb_particle_normal(KERNEL, sum, point.axis, ends[0] < ends[1], c.spacing,
+      pmb_particle_normal(KERNEL, !differences, sum, point.axis, ends[0] < ends[1], c.spacing,
         output.d_normals ? output.d_normals + 3 * to : NULL, output.d_gradients ? output.d_gradients + 3 * to : NULL);
     }
     if (wanted && output.d_parameter) { /* for attributes */

@@ -15,6 +15,7 @@ static void begin_cloud(const pmb_particles *p, pmb_cuda_cloud *c)
   const pmb_particle_request *r = &p->request;
   memset(c, 0, sizeof(*c));
   c->kernel = (int)r->kernel;
+  c->normals = (int)r->normals;
   c->varied = r->radii.values != NULL;
   c->spacing = r->spacing;
   c->smoothing = r->smoothing;

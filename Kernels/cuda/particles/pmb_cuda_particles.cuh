@@ -44,8 +44,8 @@ typedef struct pmb_cuda_particle_sizes {
 
 /* The argument of kernels. Members are those of pmb_particles with the same name, if nothing else is said. */
 typedef struct pmb_cuda_cloud {
-  int kernel, varied; /* varied: radii are given */
-  int only_grows;     /* a part of the sum is not more than the sum */
+  int kernel, varied, normals; /* varied: radii are given */
+  int only_grows;              /* a part of the sum is not more than the sum */
   double spacing, smoothing, radius;
   double depth; /* isovalue of spheres, in cells */
   int64_t first[3], bricks[3], cubes[3];

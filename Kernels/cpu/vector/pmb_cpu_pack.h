@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * Some of 16 floats, side by side and in their order. */
+#ifndef PMB_CPU_PACK_H
+#define PMB_CPU_PACK_H
+
+#include <stdint.h>
+
+#include "shared/pmb_portability.h"
+
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#endif
+
+/* Writes those of 16 floats whose bits are set; up to 16 floats behind them may change. `to` may be `from`, or before it. */
+PMB_INLINE void lanes_pack_f32(const float *from, uint32_t bits, float *to)
+{
+#if defined(__AVX512F__)
+  _mm512_storeu_ps(to, _mm512_maskz_compress_ps((__mmask16)bits, _mm512_loadu_ps(from)));
+#else
+  for (int i = 0; i < 16; ++i) {
+    *to = from[i];
+    to += bits >> i & 1;
+  }
+#endif
+}
+
+#endif
