@@ -141,6 +141,15 @@ pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh
 void pmb_begin_mesh(const pmb_mesh *mesh);
 pmb_status pmb_end_mesh(pmb_context *context, const pmb_mesh *mesh, pmb_sizes total, int found_ranges);
 
+/* Returns from the calling function if a step fails. */
+#define PMB_STEP(call)              \
+  do {                              \
+    const pmb_status step = (call); \
+    if (step != PMB_OK) {           \
+      return step;                  \
+    }                               \
+  } while (0)
+
 /* Checks the first member of a public struct. PMB_OK or PMB_INVALID. */
 pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, size_t wanted);
 
