@@ -387,7 +387,7 @@ void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
  * thread may call these three. */
 void *pmb_host_allocate(size_t bytes);
 void pmb_host_release(void *memory); /* NULL is allowed */
-void pmb_host_trim(void);            /* frees what is kept */
+void pmb_host_trim(void);            /* frees the kept memory */
 
 /* Facts about the context; set info->struct_size first. */
 pmb_status pmb_get_info(pmb_context *context, pmb_info *info);

@@ -44,7 +44,7 @@ typedef struct pmb_backend {
   /* Brings up to date what other contexts can change: device_bytes, device_sharers, device_lost. NULL: nothing. */
   void (*refresh)(pmb_context *context);
   /* The least and the greatest finite, visible sample of every brick of the bound volume, in the samples' type (least >
-   * greatest: there is none). `copy` is an empty buffer to put them in, if they are not in host memory. */
+   * greatest: no such sample). A backend on a device puts them into `copy`, an empty buffer. */
   pmb_status (*summary)(pmb_context *context, pmb_buffer *copy, const void **low, const void **high);
   int finds_ranges;
   /* Fills the offsets of a mesh in device memory; NULL: the backend has none. */
@@ -112,7 +112,7 @@ struct pmb_context {
   char note[512]; /* device_note, where it is not static */
 };
 
-/* A value that stands for "no sample"; bricks with it count with their other end, or not at all. NaN: there is none. */
+/* A value that stands for "no sample"; bricks with it count with their other end, or not at all. NaN: no fill value. */
 typedef struct pmb_fill {
   double value;
   int ends;

@@ -106,7 +106,7 @@ static void free_found(pmb_memory *memory, pmb_cpu_found *found)
   found->record_count = 0;
 }
 
-/* Frees what is kept of a group's isovalues but the current one and `count` others. */
+/* Frees the results of a group's isovalues but the current one and `count` others. */
 static void free_others(pmb_context *context, pmb_cpu *cpu, int64_t count)
 {
   for (int64_t i = count; i < PMB_CPU_ISOVALUES - 1; ++i) {
