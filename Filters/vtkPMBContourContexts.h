@@ -76,7 +76,7 @@ struct Context
   bool Used = false;                   // in this execution
   vtkMTimeType Count = 0;              // when it counted last; 0: it has no count
   DeviceSettings Made;                 // when the core's context was made
-  Binding Bound;                       // matches nothing if there is none
+  Binding Bound;                       // matches nothing before the first volume
   const vtkDataArray* Array = nullptr; // of the volume on the GPU
   Binding Refused;                     // the volume that the GPU has failed with last
   std::string WhyRefused;
@@ -111,7 +111,7 @@ public:
     int64_t Uploads;
     int64_t Bytes;
   };
-  // With `release` it frees what is held there; the next execution brings it back.
+  // release: frees the GPU's memory; the next execution brings it back.
   Usage GetUsage(bool release = false);
   // On the host, copies of samples included. During an execution.
   int64_t GetHostBytes() const;

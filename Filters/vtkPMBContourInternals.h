@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Copyright (c) the PMB Contour authors
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// Private to this module: an execution of vtkPMBContourFilter, and what is kept between two of them.
+// Private to this module: an execution of vtkPMBContourFilter, and its state between two of them.
 #ifndef vtkPMBContourInternals_h
 #define vtkPMBContourInternals_h
 
@@ -27,7 +27,7 @@ public:
   // one around all of them. This observes both.
   explicit vtkInternals(vtkPMBContourFilter* filter);
 
-  // RequestData: one block. The user is told what is wrong.
+  // RequestData: one block. Reports errors to the user.
   void Execute(vtkInformationVector** inputVector, vtkPolyData* output);
 
   // For the volume of the last execution; during one the table stays empty.

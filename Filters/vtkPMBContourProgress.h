@@ -63,7 +63,7 @@ public:
   // Whether a step takes no time, and so no share of the whole. None is skipped to begin with.
   void Skip(Step step, bool isSkipped) { this->Weights[step] = isSkipped ? 0 : AllWeights[step]; }
 
-  // The following reports are of this step, which gets its share, by weight, of what is left. Throws Aborted.
+  // The following reports are of this step, which gets its share, by weight, of the rest. Throws Aborted.
   void Begin(Step step)
   {
     const int left = std::accumulate(this->Weights.begin() + step, this->Weights.end(), 0);

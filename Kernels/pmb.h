@@ -2,7 +2,7 @@
  *
  * pmb.h - isosurfaces of regular grids by Parallel Marching Blocks (PMB).
  *
- * The only public header of the core. Plain C11; usable from C++.
+ * The public header of the core, with pmb_rays.h and pmb_particles.h beside it. Plain C11; usable from C++.
  *
  * It makes an indexed triangle mesh from a volume of samples on a regular grid and one or more isovalues. Every
  * crossed grid edge has exactly one point. The mesh is a function of the input alone: same bytes for every run,
@@ -387,7 +387,7 @@ void pmb_set_progress(pmb_context *context, pmb_progress progress, void *user);
  * thread may call these three. */
 void *pmb_host_allocate(size_t bytes);
 void pmb_host_release(void *memory); /* NULL is allowed */
-void pmb_host_trim(void);            /* frees what is kept */
+void pmb_host_trim(void);            /* frees the kept memory */
 
 /* Facts about the context; set info->struct_size first. */
 pmb_status pmb_get_info(pmb_context *context, pmb_info *info);

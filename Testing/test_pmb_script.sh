@@ -133,13 +133,16 @@ called() { check "$1" grep -q -e "$2" "$CALLS"; }
 not_called() { check "$1" sh -c '! grep -q -e "$1" "$2"' - "$2" "$CALLS"; }
 
 calls one 'no driver' demo
+vectors=U
+! grep -qs ' avx2 ' /proc/cpuinfo || vectors=D
 called 'demo without a GPU: no GPU code, no tests' '-DBUILD_TESTING=OFF -DPMB_CUDA=OFF'
+called 'demo: vector code for this processor alone' "OFF -${vectors}PMB_VECTORS"
 called 'demo builds the plugin alone' '--target ParallelMarchingBlocks$'
 called 'demo has settings of its own' "^pvpython .*demo.py.*; HOME=$work/one/home XDG=\$"
 calls one 'no driver' demo
 not_called 'a second demo configures nothing' 'cmake -S'
 calls one 'no driver' test -R name
-called 'tests are configured' '-DBUILD_TESTING=ON -DPMB_CUDA=OFF'
+called 'tests are configured, with all vector code' '-DBUILD_TESTING=ON -DPMB_CUDA=OFF -UPMB_VECTORS'
 called 'test builds the quick tests' '--target quick$'
 called 'test runs the quick tests' "^ctest .*--label-regex quick -R name;"
 calls one 'no driver' test --all -R name
@@ -152,7 +155,7 @@ not_called 'after the tests demo configures nothing' 'cmake -S'
 calls one 9.0 demo
 called 'demo with a GPU: code for this one' '-DBUILD_TESTING=ON .*-DPMB_CUDA=ON -DPMB_CUDA_ARCHITECTURES=90-real '
 calls one 'no driver' package
-called 'package: code for every GPU, folders of Debian' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES .*-DCMAKE_INSTALL_PREFIX=/usr '
+called 'package: code for every GPU and processor, folders of Debian' '-DPMB_CUDA=ON -UPMB_CUDA_ARCHITECTURES -UPMB_VECTORS .*-DCMAKE_INSTALL_PREFIX=/usr '
 mkdir -p "$work/one/lib/x86_64-linux-gnu"
 calls one 'no driver' demo
 check 'after package demo does not see its libraries' test ! -e "$work/one/lib/x86_64-linux-gnu"

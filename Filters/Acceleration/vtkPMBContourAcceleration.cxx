@@ -94,7 +94,7 @@ public:
     return filter ? static_cast<StandIn*>(filter->GetInformation()->Get(Key())) : nullptr;
   }
 
-  // Makes one if there is none. Wraps: the filter executes new vtkContourFilters each time.
+  // Returns the filter's stand-in, which it makes at the first call. Wraps: the filter executes new vtkContourFilters each time.
   static StandIn* Make(vtkAlgorithm* filter, int which, bool wraps = false)
   {
     if (StandIn* found = Find(filter))
@@ -135,7 +135,7 @@ public:
     return refusal.empty();
   }
 
-  // Frees what is kept for filters that are not accelerated any more.
+  // Frees the filters of stand-ins that are no longer accelerated.
   static void FreeUnused()
   {
     std::vector<FilterList> gone; // they go without the locks
@@ -256,7 +256,7 @@ private:
     {
       this->Filters.push_back(vtkSmartPointer<vtkPMBContourFilter>::New());
       this->Filters.back()->AddObserver(vtkCommand::ProgressEvent, this, &StandIn::OnProgress);
-      this->Filters.back()->AddObserver(vtkCommand::ErrorEvent, this->Deaf); // VTK's own code says what is wrong
+      this->Filters.back()->AddObserver(vtkCommand::ErrorEvent, this->Deaf); // VTK's own code reports the error
     }
     return this->Filters[std::min(block, this->Filters.size() - 1)];
   }

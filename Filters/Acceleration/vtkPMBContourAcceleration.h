@@ -13,7 +13,7 @@
  * (vtkContourFilter ignores others) and GenerateTriangles on. By vtkFlyingEdges3D: ArrayComponent 0 (it ignores others). By
  * vtkMarchingCubes: no locator of one's own, one component, and ComputeGradients off (it gives other ones). Point arrays
  * that are passed on may not be of text, bits, global or pedigree ids, nor have the name of one that is computed. Composite
- * input is looked at block by block. What fails on PMB is tried by VTK's own code, which then says what is wrong.
+ * input is checked block by block. Where PMB fails, VTK's own code runs and reports the error.
  *
  * The output has the arrays that the filter itself makes: their names, types and order. It is another mesh of the same
  * surface:
@@ -78,7 +78,7 @@ public:
   ///@{
   /**
    * Accelerates these filters, or no longer, in the whole process. Nothing is accelerated to begin with. Disable() also
-   * frees what is kept of volumes for filters that are not accelerated any more.
+   * frees the volumes kept for filters that are no longer accelerated.
    */
   static void Enable(int filters = ALL_FILTERS);
   static void Disable(int filters = ALL_FILTERS);

@@ -132,7 +132,7 @@ std::string RefuseArrays(vtkPMBContourFilter* filter, int which, vtkImageData* i
   return reason;
 }
 
-// VTK's filters show what is hidden, and pass on flags that do not fit.
+// VTK's filters show hidden points and cells, and pass on flags of a wrong size.
 std::string RefuseFlags(vtkDataSetAttributes* data, vtkIdType count, int hidingBits)
 {
   vtkAbstractArray* array = data->GetAbstractArray(vtkDataSetAttributes::GhostArrayName());

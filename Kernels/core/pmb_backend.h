@@ -45,7 +45,7 @@ typedef struct pmb_backend {
   /* Brings up to date what other contexts can change: device_bytes, device_sharers, device_lost. NULL: nothing. */
   void (*refresh)(pmb_context *context);
   /* The least and the greatest finite, visible sample of every brick of the bound volume, in the samples' type (least >
-   * greatest: there is none). `copy` is an empty buffer to put them in, if they are not in host memory. */
+   * greatest: no such sample). A backend on a device puts them into `copy`, an empty buffer. */
   pmb_status (*summary)(pmb_context *context, pmb_buffer *copy, const void **low, const void **high);
   int finds_ranges;
   /* Fills the offsets of a mesh in device memory; NULL: the backend has none. */
@@ -116,7 +116,7 @@ struct pmb_context {
   char note[512]; /* device_note, where it is not static */
 };
 
-/* A value that stands for "no sample"; bricks with it count with their other end, or not at all. NaN: there is none. */
+/* A value that stands for "no sample"; bricks with it count with their other end, or not at all. NaN: no fill value. */
 typedef struct pmb_fill {
   double value;
   int ends;
@@ -144,6 +144,15 @@ pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh
 /* Before and after the backend fills a mesh: its ranges, unless the backend has extended them, and the last offset. */
 void pmb_begin_mesh(const pmb_mesh *mesh);
 pmb_status pmb_end_mesh(pmb_context *context, const pmb_mesh *mesh, pmb_sizes total, int found_ranges);
+
+/* Returns from the calling function if a step fails. */
+#define PMB_STEP(call)              \
+  do {                              \
+    const pmb_status step = (call); \
+    if (step != PMB_OK) {           \
+      return step;                  \
+    }                               \
+  } while (0)
 
 /* Checks the first member of a public struct. PMB_OK or PMB_INVALID. */
 pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, size_t wanted);

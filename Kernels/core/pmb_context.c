@@ -62,9 +62,7 @@ pmb_status pmb_check_size(pmb_context *context, const char *name, size_t is, siz
 
 static pmb_status check_options(const pmb_options *options)
 {
-  if (pmb_check_size(NULL, "pmb_options", options->struct_size, sizeof(*options)) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(pmb_check_size(NULL, "pmb_options", options->struct_size, sizeof(*options)));
   if (options->device < PMB_DEVICE_AUTOMATIC || options->device > PMB_DEVICE_GPU) {
     return pmb_fail(NULL, PMB_INVALID,
       "pmb_options.device is %d; use PMB_DEVICE_AUTOMATIC, PMB_DEVICE_CPU or PMB_DEVICE_GPU", (int)options->device);
@@ -123,10 +121,7 @@ pmb_status pmb_create(const pmb_options *options, pmb_context **context)
     return pmb_fail(NULL, PMB_INVALID, "pmb_create: the address for the context is NULL");
   }
   *context = NULL;
-  pmb_status status = check_options(options);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(check_options(options));
   pmb_memory memory = { .allocator = options->allocator };
   pmb_context *made = pmb_memory_take(&memory, 1, sizeof(*made));
   if (!made) {
@@ -136,7 +131,7 @@ pmb_status pmb_create(const pmb_options *options, pmb_context **context)
   made->memory = memory;
   pmb_crew_make(&made->crew, options->threads, options->executor);
   choose_backend(made, options);
-  status = made->backend->create(made, options->cpu_path);
+  pmb_status status = made->backend->create(made, options->cpu_path);
   if (status != PMB_OK && options->device == PMB_DEVICE_AUTOMATIC && made->device == PMB_DEVICE_GPU) {
     status = fall_back(made);
   }
@@ -223,9 +218,7 @@ static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
   if (!volume) {
     return pmb_fail(context, PMB_INVALID, "pmb_bind: the volume is NULL");
   }
-  if (pmb_check_size(context, "pmb_volume", volume->struct_size, sizeof(*volume)) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(pmb_check_size(context, "pmb_volume", volume->struct_size, sizeof(*volume)));
   if (pmb_type_size(volume->type) == 0) {
     return pmb_fail(
       context, PMB_INVALID, "pmb_bind: sample type %d is none of pmb_type's ten (1 to 10)", (int)volume->type);
@@ -233,9 +226,7 @@ static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
   if (!volume->samples) {
     return pmb_fail(context, PMB_INVALID, "pmb_bind: samples is NULL");
   }
-  if (context->device != PMB_DEVICE_GPU && pmb_check_host(context, "pmb_bind", volume->on_device) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(pmb_check_host(context, "pmb_bind", volume->on_device && context->device != PMB_DEVICE_GPU));
   if ((uintptr_t)volume->samples % pmb_type_size(volume->type) != 0) {
     return pmb_fail(context, PMB_INVALID, "pmb_bind: samples at %p are not aligned to their %zu bytes",
       volume->samples, pmb_type_size(volume->type));
@@ -250,30 +241,22 @@ pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
   }
   pmb_unbind(context);
   context->error[0] = '\0';
-  pmb_status status = check_volume(context, volume);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(check_volume(context, volume));
   context->volume = *volume;
-  status = check_strides(context, &context->volume);
-  if (status == PMB_OK && !pmb_frame_make(volume->index_to_world, &context->frame)) {
-    status = pmb_fail(context, PMB_INVALID,
+  PMB_STEP(check_strides(context, &context->volume));
+  const double *w = volume->index_to_world;
+  if (!pmb_frame_make(w, &context->frame)) {
+    return pmb_fail(context, PMB_INVALID,
       "pmb_bind: index_to_world has no finite inverse; check spacing and direction: "
       "[%g %g %g; %g %g %g; %g %g %g], origin (%g, %g, %g)",
-      volume->index_to_world[0], volume->index_to_world[1], volume->index_to_world[2], volume->index_to_world[4],
-      volume->index_to_world[5], volume->index_to_world[6], volume->index_to_world[8], volume->index_to_world[9],
-      volume->index_to_world[10], volume->index_to_world[3], volume->index_to_world[7], volume->index_to_world[11]);
+      w[0], w[1], w[2], w[4], w[5], w[6], w[8], w[9], w[10], w[3], w[7], w[11]);
   }
-  if (status == PMB_OK) {
-    memcpy(context->frame.first, volume->first, sizeof(context->frame.first));
-    context->crew.fraction_begin = 0;
-    context->crew.fraction_end = 1;
-    context->crew.highest = 0;
-    status = pmb_hidden_find(context);
-  }
-  if (status == PMB_OK) {
-    status = context->backend->bind(context);
-  }
+  memcpy(context->frame.first, volume->first, sizeof(context->frame.first));
+  context->crew.fraction_begin = 0;
+  context->crew.fraction_end = 1;
+  context->crew.highest = 0;
+  PMB_STEP(pmb_hidden_find(context));
+  const pmb_status status = context->backend->bind(context);
   if (status != PMB_OK) {
     context->backend->unbind(context);
     return status;
@@ -288,9 +271,7 @@ static pmb_status check_request(pmb_context *context, const pmb_request *request
   if (!request || !sizes) {
     return pmb_fail(context, PMB_INVALID, "pmb_count: %s is NULL", request ? "sizes" : "the request");
   }
-  if (pmb_check_size(context, "pmb_request", request->struct_size, sizeof(*request)) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(pmb_check_size(context, "pmb_request", request->struct_size, sizeof(*request)));
   if (!context->bound) {
     return pmb_fail(context, PMB_INVALID, "pmb_count: no volume is bound; call pmb_bind first");
   }
@@ -336,12 +317,10 @@ static pmb_status classify_group(pmb_context *context, int64_t i, const pmb_grou
 {
   context->classified_begin = context->classified_end = 0;
   set_progress(context, (double)i, end);
-  const pmb_status status = context->backend->count(context, group);
-  if (status == PMB_OK) {
-    context->classified_begin = i;
-    context->classified_end = i + group->count;
-  }
-  return status;
+  PMB_STEP(context->backend->count(context, group));
+  context->classified_begin = i;
+  context->classified_end = i + group->count;
+  return PMB_OK;
 }
 
 /* Emits a group; classifies it again, in a quarter of the time, if the backend does not hold it. */
@@ -350,10 +329,7 @@ static pmb_status emit_group(pmb_context *context, int64_t i, const pmb_group *g
   double begin = (double)i;
   if (context->classified_begin != i || context->classified_end != i + group->count) {
     begin += (double)group->count / 4;
-    const pmb_status status = classify_group(context, i, group, begin);
-    if (status != PMB_OK) {
-      return status;
-    }
+    PMB_STEP(classify_group(context, i, group, begin));
   }
   set_progress(context, begin, (double)(i + group->count));
   return context->backend->emit(context, group, mesh);
@@ -361,27 +337,27 @@ static pmb_status emit_group(pmb_context *context, int64_t i, const pmb_group *g
 
 pmb_status pmb_run_groups(pmb_context *context, const pmb_mesh *mesh, pmb_sizes *total)
 {
-  pmb_status status = PMB_OK;
   *total = (pmb_sizes){ 0, 0 };
   context->crew.highest = 0;
-  for (int64_t i = 0; i < context->isovalue_count && status == PMB_OK;) {
+  for (int64_t i = 0; i < context->isovalue_count;) {
     const int64_t left = context->isovalue_count - i;
     const pmb_group group = { (const pmb_isovalue *)context->isovalues.data + i, (pmb_sizes *)context->sizes.data + i,
       left < context->at_once ? left : context->at_once, *total };
-    status =
+    const pmb_status status =
       mesh ? emit_group(context, i, &group, mesh) : classify_group(context, i, &group, (double)(i + group.count));
     if (status == PMB_OUT_OF_MEMORY && group.count > 1) { /* no error yet: smaller groups from now on */
       context->at_once = group.count / 2;
       context->error[0] = '\0';
-      status = PMB_OK;
       continue;
     }
-    for (const int64_t end = i + group.count; status == PMB_OK && i < end; ++i) {
-      total->points += ((const pmb_sizes *)context->sizes.data)[i].points;
-      total->triangles += ((const pmb_sizes *)context->sizes.data)[i].triangles;
+    PMB_STEP(status);
+    for (int64_t n = 0; n < group.count; ++n) {
+      total->points += group.sizes[n].points;
+      total->triangles += group.sizes[n].triangles;
     }
+    i += group.count;
   }
-  return status;
+  return PMB_OK;
 }
 
 pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes *sizes, pmb_sizes *per_isovalue)
@@ -394,10 +370,7 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   }
   context->error[0] = '\0';
   context->counted = 0;
-  pmb_status status = check_request(context, request, sizes);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(check_request(context, request, sizes));
   const int64_t n = request->isovalue_count;
   if (!pmb_buffer_reserve(&context->memory, &context->isovalues, (size_t)n + 1, sizeof(pmb_isovalue)) ||
     !pmb_buffer_reserve(&context->memory, &context->sizes, (size_t)n + 1, sizeof(pmb_sizes))) {
@@ -406,10 +379,7 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   context->isovalue_count = n;
   context->remove_degenerate = request->remove_degenerate != 0;
   make_isovalues(context, request->isovalues);
-  status = pmb_run_groups(context, NULL, &context->total);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(pmb_run_groups(context, NULL, &context->total));
   if (per_isovalue && n > 0) {
     memcpy(per_isovalue, context->sizes.data, (size_t)n * sizeof(pmb_sizes));
   }

@@ -23,12 +23,8 @@ static pmb_status check_attributes(pmb_context *context, const char *call, const
 
 pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total)
 {
-  if (pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK) {
-    return PMB_INVALID;
-  }
-  if (context->device != PMB_DEVICE_GPU && pmb_check_host(context, call, mesh->on_device) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)));
+  PMB_STEP(pmb_check_host(context, call, mesh->on_device && context->device != PMB_DEVICE_GPU));
   if (mesh->point_capacity < total.points || mesh->triangle_capacity < total.triangles) {
     return pmb_fail(context, PMB_INVALID,
       "%s: room for %lld points and %lld triangles, but the mesh has %lld and %lld", call,
@@ -79,37 +75,30 @@ void pmb_begin_mesh(const pmb_mesh *mesh)
   begin_ranges(mesh->normal_ranges);
 }
 
-/* Sets the ranges of a mesh of n points. */
-static pmb_status find_ranges(pmb_context *context, const pmb_mesh *mesh, int64_t n)
+/* The ranges of an array of n vectors, if it has any and they are wanted. */
+static pmb_status find_ranges(pmb_context *context, const void *vectors, pmb_type type, int64_t n, double *ranges)
 {
-  pmb_status status = PMB_OK;
-  if (mesh->points && mesh->point_ranges && n > 0) {
-    status = pmb_find_ranges(context, mesh->points, mesh->point_type, 3, n, mesh->point_ranges);
-  }
-  if (status == PMB_OK && mesh->normals && mesh->normal_ranges && n > 0) {
-    status = pmb_find_ranges(context, mesh->normals, PMB_FLOAT32, 3, n, mesh->normal_ranges);
-  }
-  return status;
+  return vectors && ranges && n > 0 ? pmb_find_ranges(context, vectors, type, 3, n, ranges) : PMB_OK;
 }
 
 pmb_status pmb_end_mesh(pmb_context *context, const pmb_mesh *mesh, pmb_sizes total, int found_ranges)
 {
-  pmb_status status = PMB_OK;
   if (found_ranges) {
     end_ranges(mesh->point_ranges);
     end_ranges(mesh->normal_ranges);
   } else {
-    status = find_ranges(context, mesh, total.points);
+    PMB_STEP(find_ranges(context, mesh->points, mesh->point_type, total.points, mesh->point_ranges));
+    PMB_STEP(find_ranges(context, mesh->normals, PMB_FLOAT32, total.points, mesh->normal_ranges));
   }
-  if (status == PMB_OK && mesh->offsets && mesh->on_device) {
+  if (mesh->offsets && mesh->on_device) {
     return context->backend->fill_offsets(context, mesh, total.triangles);
   }
-  if (status == PMB_OK && mesh->offsets && mesh->id_type == PMB_INT32) {
+  if (mesh->offsets && mesh->id_type == PMB_INT32) {
     ((int32_t *)mesh->offsets)[total.triangles] = (int32_t)(3 * total.triangles);
-  } else if (status == PMB_OK && mesh->offsets) {
+  } else if (mesh->offsets) {
     ((int64_t *)mesh->offsets)[total.triangles] = 3 * total.triangles;
   }
-  return status;
+  return PMB_OK;
 }
 
 pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
@@ -122,10 +111,8 @@ pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
   if (!context->counted) {
     return pmb_fail(context, PMB_INVALID, "pmb_emit: nothing is counted; call pmb_count first");
   }
-  pmb_status status = pmb_check_mesh(context, "pmb_emit", mesh, context->total);
-  if (status == PMB_OK) {
-    pmb_begin_mesh(mesh);
-    status = pmb_run_groups(context, mesh, &total);
-  }
-  return status == PMB_OK ? pmb_end_mesh(context, mesh, total, context->backend->finds_ranges) : status;
+  PMB_STEP(pmb_check_mesh(context, "pmb_emit", mesh, context->total));
+  pmb_begin_mesh(mesh);
+  PMB_STEP(pmb_run_groups(context, mesh, &total));
+  return pmb_end_mesh(context, mesh, total, context->backend->finds_ranges);
 }

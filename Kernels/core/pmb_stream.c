@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #endif
 
-/* Streams go in pairs to multiples of 16 bytes; what is before and after them, and all without SSE2, is written plainly. */
+/* Streams pairs to multiples of 16 bytes. Ordinary stores write the rest, and everything without SSE2. */
 void pmb_stream_ids(const uint32_t *ids, int64_t n, int64_t base, int64_t *out)
 {
   int64_t i = 0;

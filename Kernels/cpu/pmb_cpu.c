@@ -25,14 +25,16 @@
     pmb_particle_potential_##path, pmb_particle_refine_##path, pmb_particle_classify_##path,                  \
     pmb_particle_parameters_##path, pmb_particle_emit_##path, pmb_particle_sample_##path, pmb_ray_tile_##path };
 PMB_CPU_LOOPS(portable)
-#if defined(PMB_X86)
+#if defined(PMB_AVX2)
 PMB_CPU_LOOPS(avx2)
+#endif
+#if defined(PMB_AVX512)
 PMB_CPU_LOOPS(avx512)
 #endif
 
 static int is_here(const pmb_cpu_loops *loops)
 {
-#if defined(PMB_X86)
+#if defined(PMB_AVX512)
   __builtin_cpu_init();
   if (loops == &avx512_loops) {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -40,6 +42,9 @@ static int is_here(const pmb_cpu_loops *loops)
       __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
       __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
   }
+#endif
+#if defined(PMB_AVX2)
+  __builtin_cpu_init();
   if (loops == &avx2_loops) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
   }
@@ -50,8 +55,10 @@ static int is_here(const pmb_cpu_loops *loops)
 const pmb_cpu_loops *pmb_cpu_find_loops(const char *path)
 {
   static const pmb_cpu_loops *const all[] = {
-#if defined(PMB_X86)
+#if defined(PMB_AVX512)
     &avx512_loops,
+#endif
+#if defined(PMB_AVX2)
     &avx2_loops,
 #endif
     &portable_loops
@@ -99,7 +106,7 @@ static void free_found(pmb_memory *memory, pmb_cpu_found *found)
   found->record_count = 0;
 }
 
-/* Frees what is kept of a group's isovalues but the current one and `count` others. */
+/* Frees the results of a group's isovalues but the current one and `count` others. */
 static void free_others(pmb_context *context, pmb_cpu *cpu, int64_t count)
 {
   for (int64_t i = count; i < PMB_CPU_ISOVALUES - 1; ++i) {
@@ -223,12 +230,10 @@ static pmb_status cpu_bind(pmb_context *context)
     !pmb_buffer_reserve(memory, &cpu->ranges, (size_t)blocks, sizeof(pmb_cpu_range))) {
     return no_memory(context, "the summary (bricks)", cpu->brick_count, 2 * type_size + 1);
   }
-  const pmb_status status = run(context, workers, (size_t)blocks, cpu->loops->summarize);
-  if (status == PMB_OK) {
-    reduce_ranges(context, cpu, blocks);
-    pmb_buffer_free(memory, &cpu->ranges);
-  }
-  return status;
+  PMB_STEP(run(context, workers, (size_t)blocks, cpu->loops->summarize));
+  reduce_ranges(context, cpu, blocks);
+  pmb_buffer_free(memory, &cpu->ranges);
+  return PMB_OK;
 }
 
 static size_t record_chunks(const pmb_cpu *cpu, int64_t records)
@@ -250,11 +255,7 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
     !pmb_buffer_reserve(memory, &cpu->counts, chunks, sizeof(int64_t))) {
     return no_memory(context, "the brick map", cpu->brick_count, sizeof(uint32_t));
   }
-  pmb_status status =
-    run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, cpu->loops->select_count);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, cpu->loops->select_count));
   int64_t *counts = cpu->counts.data;
   int64_t active = 0;
   for (size_t i = 0; i < chunks; ++i) {
@@ -322,10 +323,7 @@ static pmb_status count_isovalue(
     free_found(&context->memory, &cpu->found);
   }
   context->crew.fraction_begin = context->crew.fraction_end = begin;
-  const pmb_status status = select_bricks(context, cpu);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(select_bricks(context, cpu));
   if (bytes_held(&cpu->found) >
     allowed) { /* of a group of several, so that nobody is told: a smaller one comes next */
     return PMB_OUT_OF_MEMORY;

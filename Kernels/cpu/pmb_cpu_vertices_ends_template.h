@@ -102,19 +102,7 @@ static PMB_T_REAL PMB_T_NAME(sobel)(const rows_view *v, const int place[3], int 
   return PMB_T_REAL_NAME(pmb_sobel)(d);
 }
 
-/* One end, by central differences. */
-PMB_INLINE void PMB_T_NAME(central_end)(const rows_view *v, int x, int y, int z, PMB_T_REAL *end)
-{
-  const int place[3] = { x, y, z };
-  end[3] = PMB_T_NAME(at)(v, x, y, z);
-  for (int a = 0; a < 3; ++a) {
-    const int dx = a == 0, dy = a == 1, dz = a == 2;
-    end[a] = PMB_T_REAL_NAME(pmb_difference)(PMB_T_NAME(at)(v, x - dx, y - dy, z - dz),
-      PMB_T_NAME(at)(v, x + dx, y + dy, z + dz), (PMB_T_REAL)v->factor[a][place[a]]);
-  }
-}
-
-/* One end, by another estimator or without a gradient. */
+/* One end, by any estimator or without a gradient. */
 static void PMB_T_NAME(single_end)(
   const pmb_cpu *cpu, const box *b, const rows_view *v, int x, int y, int z, PMB_T_REAL *end)
 {
@@ -123,10 +111,12 @@ static void PMB_T_NAME(single_end)(
   end[3] = here;
   for (int a = 0; a < 3 && wants_gradients(cpu->mesh); ++a) {
     const int dx = a == 0, dy = a == 1, dz = a == 2, last = b->origin[a] + place[a] == cpu->volume->dims[a] - 1;
-    end[a] = cpu->mesh->gradient_estimator == PMB_SOBEL
-      ? PMB_T_NAME(sobel)(v, place, a)
-      : PMB_T_REAL_NAME(pmb_forward)(
-          PMB_T_NAME(at)(v, x - dx, y - dy, z - dz), here, PMB_T_NAME(at)(v, x + dx, y + dy, z + dz), last);
+    const PMB_T_REAL below = PMB_T_NAME(at)(v, x - dx, y - dy, z - dz);
+    const PMB_T_REAL above = PMB_T_NAME(at)(v, x + dx, y + dy, z + dz);
+    end[a] = cpu->mesh->gradient_estimator == PMB_CENTRAL
+      ? PMB_T_REAL_NAME(pmb_difference)(below, above, (PMB_T_REAL)v->factor[a][place[a]])
+      : cpu->mesh->gradient_estimator == PMB_FORWARD ? PMB_T_REAL_NAME(pmb_forward)(below, here, above, last)
+                                                     : PMB_T_NAME(sobel)(v, place, a);
   }
 }
 
@@ -140,12 +130,8 @@ static void PMB_T_NAME(make_ends)(
     const int64_t bit = pmb_lowest_bit(rest), i = bit & 31, x = bit >> 5 << 4;
     PMB_T_NAME(central_ends)(v, x, i % 5, i / 5, plan->ends[i] >> x, ends + i * PMB_ENDS_PITCH + x);
   }
-  for (uint32_t rest = central ? plan->beyond : 0; rest; rest &= rest - 1) {
-    const int i = pmb_lowest_bit(rest);
-    PMB_T_NAME(central_end)(v, PMB_BRICK_X, i % 5, i / 5, ends[i * PMB_ENDS_PITCH + PMB_BRICK_X]);
-  }
-  for (int i = 0; i < 25 && !central; ++i) {
-    uint64_t columns = plan->ends[i] | (uint64_t)(plan->beyond >> i & 1) << PMB_BRICK_X;
+  for (int i = 0; i < 25; ++i) {
+    uint64_t columns = (central ? 0 : plan->ends[i]) | (uint64_t)(plan->beyond >> i & 1) << PMB_BRICK_X;
     for (; columns; columns &= columns - 1) {
       const int x = pmb_lowest_bit(columns);
       PMB_T_NAME(single_end)(cpu, b, v, x, i % 5, i / 5, ends[i * PMB_ENDS_PITCH + x]);

@@ -52,7 +52,7 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   return status;
 }
 
-/* In a forked process CUDA and the lists of residency belong to the parent: a lock may be held for ever. */
+/* In a forked process CUDA and the lists of residency belong to the parent: a lock may stay held. */
 static void cuda_refresh(pmb_context *context)
 {
   if (pmb_cuda_is_forked()) {

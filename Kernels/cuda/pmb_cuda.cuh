@@ -283,13 +283,7 @@ void pmb_cuda_recover(void);
 void pmb_cuda_recover_if_idle(void);
 
 /* Return from the calling function if a step, or a CUDA call, fails. */
-#define PMB_CUDA_STEP(call)         \
-  do {                              \
-    const pmb_status step = (call); \
-    if (step != PMB_OK) {           \
-      return step;                  \
-    }                               \
-  } while (0)
+#define PMB_CUDA_STEP(call) PMB_STEP(call)
 #define PMB_CUDA_TRY(context, call) PMB_CUDA_STEP(pmb_cuda_check((context), (call), #call))
 
 /* pmb_cuda_residency.cu */

@@ -5,10 +5,7 @@
 
 enum { VALUES = 4, BLOCKS_OF_PROCESSOR = 4 }; /* VALUES: three components and the sum of squares */
 
-/* Least and greatest of each value. */
-typedef struct extent {
-  double least[VALUES], greatest[VALUES];
-} extent;
+typedef pmb_cuda_extent extent;
 
 static __device__ __forceinline__ void extend(extent *e, int i, double least, double greatest)
 {
@@ -87,7 +84,6 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
 
 template <class T> static pmb_status find(pmb_cuda *cuda, const void *d_vectors, pmb_cuda_extent *pinned)
 {
-  static_assert(sizeof(extent) == sizeof(*pinned), "room for an extent");
   const unsigned blocks = (unsigned)cuda->processors * BLOCKS_OF_PROCESSOR;
   extent *d_extents = (extent *)cuda->extents.d_data;
   PMB_CUDA_STEP(pmb_cuda_check(cuda->context,
@@ -95,8 +91,7 @@ template <class T> static pmb_status find(pmb_cuda *cuda, const void *d_vectors,
       cuda, 0, ranges_kernel<T>, blocks, PMB_CUDA_THREADS, 0, (const T *)d_vectors, cuda->sizes.points, d_extents),
     "launch of ranges"));
   return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch(cuda, 0, merge_kernel, 1, PMB_CUDA_THREADS, 0, d_extents, blocks, (extent *)pinned),
-    "launch of ranges");
+    pmb_cuda_launch(cuda, 0, merge_kernel, 1, PMB_CUDA_THREADS, 0, d_extents, blocks, pinned), "launch of ranges");
 }
 
 pmb_status pmb_cuda_reserve_ranges(pmb_cuda *cuda)

@@ -91,7 +91,7 @@ static __device__ __forceinline__ void emit_brick(const vertex_setting &setting,
 
 /* ---- which kernel ---- */
 
-/* Whether only general_samples can make what is asked for. */
+/* Whether the output needs general_samples. */
 static int needs_general(const pmb_cuda *cuda, const pmb_cuda_output *output)
 {
   return (output->estimator != PMB_CENTRAL || cuda->job.d_sample_flags) && (output->d_normals || output->d_gradients);

@@ -472,7 +472,7 @@ static __device__ __noinline__ void emit_any(const pmb_cuda_job &job, const pmb_
   }
 }
 
-/* Calls it by address, so that the compiler keeps no registers for what is rare. repair: all other points are there. */
+/* Calls it by address, so that the compiler keeps no registers for this rare call. repair: all other points are there. */
 template <class SAMPLES, int FLAGS>
 static __device__ __forceinline__ void call_any(
   const vertex_setting &setting, uint32_t index, int repair, vertex_scratch *scratch)
@@ -491,10 +491,10 @@ static __device__ __forceinline__ int is_rare(const brick_head &head, const bric
   return (work.points > LISTED) | (head_at(head, SPECIAL_LANE) != PMB_CUDA_PLAIN);
 }
 
-/* What is left to do of a brick: nothing, all of it, or the points that need REPAIR. */
+/* The rest of a brick's work: nothing, all of it, or the points that need REPAIR. */
 enum { DONE, RARE, AGAIN };
 
-/* The points of a brick, or a warp's part of them, unless the brick is rare. Returns what is left to do. */
+/* The points of a brick, or a warp's part of them, unless the brick is rare. Returns DONE, RARE or AGAIN. */
 template <class SAMPLES>
 static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, SAMPLES samples,
   const brick_head &head, const pmb_cuda_box &box, vertex_scratch *scratch, int part = 0, int parts = 1)

@@ -93,10 +93,7 @@ static void sum_up(const pmb_curve *c, int workers, int64_t offset, int64_t *cou
 
 static pmb_status check(pmb_context *context, const pmb_histogram_request *request)
 {
-  const size_t size = request ? request->struct_size : 0;
-  if (pmb_check_size(context, "pmb_histogram_request", size, sizeof(*request)) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(pmb_check_size(context, "pmb_histogram_request", request ? request->struct_size : 0, sizeof(*request)));
   if (!context->bound) {
     return pmb_fail(context, PMB_INVALID, "pmb_histogram: no volume is bound; call pmb_bind first");
   }
@@ -127,10 +124,7 @@ static pmb_status count_bricks(
   if (!pmb_buffer_reserve(&context->memory, work, 1, marks + sums * (size_t)workers)) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_histogram: no memory for %lld bins", (long long)n);
   }
-  const pmb_status status = context->backend->summary(context, copy, &c.low_samples, &c.high_samples);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(context->backend->summary(context, copy, &c.low_samples, &c.high_samples));
   c.per_unit = (double)n / 2 / (request->high / 2 - request->low / 2);
   c.centers = work->data;
   c.borders = c.centers + n;
@@ -159,12 +153,9 @@ pmb_status pmb_histogram_without(pmb_context *context, const pmb_histogram_reque
   }
   context->error[0] = '\0';
   const int64_t *dims = context->volume.dims;
-  pmb_status status = check(context, request);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(check(context, request));
   pmb_buffer work = { NULL, 0 }, copy = { NULL, 0 };
-  status = count_bricks(context, request, fill, &work, &copy);
+  const pmb_status status = count_bricks(context, request, fill, &work, &copy);
   pmb_buffer_free(&context->memory, &copy);
   pmb_buffer_free(&context->memory, &work);
   const int flat = dims[0] < 2 || dims[1] < 2 || dims[2] < 2; /* no cells */

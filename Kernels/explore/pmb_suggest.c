@@ -238,10 +238,7 @@ static pmb_status find_range(
   const pmb_histogram_request whole = *request;
   int state = 1;
   for (int i = 0; i < MOST_ZOOMS && state != 0; ++i) {
-    const pmb_status status = pmb_histogram_without(context, request, fill);
-    if (status != PMB_OK) {
-      return status;
-    }
+    PMB_STEP(pmb_histogram_without(context, request, fill));
     const double low = request->low, high = request->high;
     state = zoom(request, small, empty);
     if (low == request->low && high == request->high) {
@@ -279,25 +276,25 @@ static pmb_status find_fill(
   pmb_fill found = { value, 0 };
   pmb_histogram_request rest = *request;
   const int64_t *counts = request->touched;
-  pmb_status status = find_range(context, &rest, ends, 1 - 2. / BINS, 0); /* of the rest, exactly, in steps */
+  PMB_STEP(find_range(context, &rest, ends, 1 - 2. / BINS, 0)); /* of the rest, exactly, in steps */
   const double range = rest.high - rest.low, gap = end < 0 ? rest.low - value : value - rest.high;
   const int ct = end < 0 && value <= CT_PADDING && rest.low > value && rest.low <= CT_AIR;
-  if (status != PMB_OK || !(gap >= (ct ? CT_GAP : GAP) * range)) {
-    return status;
+  if (!(gap >= (ct ? CT_GAP : GAP) * range)) {
+    return PMB_OK;
   }
-  status = pmb_histogram_without(context, request, none);
+  PMB_STEP(pmb_histogram_without(context, request, none));
   const int64_t holding = counts[at], mixed = counts[at - end]; /* this bin is in the gap */
-  status = status == PMB_OK ? pmb_histogram_without(context, &rest, found) : status;
+  PMB_STEP(pmb_histogram_without(context, &rest, found));
   found.ends = (double)greatest(counts) < NEARLY_ALL * (double)mixed;
   const int more = found.ends ? holding == mixed : has_structure(counts, context->bricks - holding);
-  if (status == PMB_OK && (more || gap >= ABSURD * range)) {
+  if (more || gap >= ABSURD * range) {
     /* Where nearly all hold it they are all there is: they reach from the end of the rest's range to their other end. */
     *fill = found.ends ? none : found;
     *bricks = context->bricks - holding + (found.ends ? mixed : 0);
     request->low = rest.low;
     request->high = rest.high;
   }
-  return status;
+  return PMB_OK;
 }
 
 pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, int64_t *count)
@@ -327,18 +324,12 @@ pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, in
     .touched = touched };
   pmb_fill fill = { NAN, 0 };
   int64_t bricks = context->bricks;
-  pmb_status status = PMB_OK;
-  for (int end = -1; end < 2 && status == PMB_OK && bricks == context->bricks; end += 2) {
-    status = find_fill(context, &request, end, &fill, &bricks);
+  for (int end = -1; end < 2 && bricks == context->bricks; end += 2) {
+    PMB_STEP(find_fill(context, &request, end, &fill, &bricks));
   }
-  status = status == PMB_OK ? find_range(context, &request, fill, SMALL, EMPTY) : status;
-  if (status == PMB_OK) {
-    request.crossed = crossed;
-    status = pmb_histogram_without(context, &request, fill);
-  }
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(find_range(context, &request, fill, SMALL, EMPTY));
+  request.crossed = crossed;
+  PMB_STEP(pmb_histogram_without(context, &request, fill));
   const int n = add_bins(touched, crossed, bins, choose_bins(touched, bricks, bins));
   for (int i = 0; i < n && i < most; ++i) {
     isovalues[i] = pmb_histogram_isovalue(&request, bins[i]);

@@ -531,21 +531,16 @@ static pmb_status check_request(
 {
   pmb_sizes total = { 0, 0 };
   const pmb_mesh *mesh = request ? request->mesh : NULL;
-  if (pmb_check_size(context, "pmb_measure_request", request ? request->struct_size : 0, sizeof(*request)) !=
-      PMB_OK ||
-    pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK ||
-    pmb_check_host(context, "pmb_measure", mesh->on_device) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(pmb_check_size(context, "pmb_measure_request", request ? request->struct_size : 0, sizeof(*request)));
+  PMB_STEP(pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)));
+  PMB_STEP(pmb_check_host(context, "pmb_measure", mesh->on_device));
   if (request->part_count < 0 || (request->part_count > 0 && (!request->parts || !measures))) {
     return pmb_fail(context, PMB_INVALID, "pmb_measure: part_count is %lld, parts is %s and measures %s",
       (long long)request->part_count, request->parts ? "set" : "NULL", measures ? "set" : "NULL");
   }
   for (int64_t i = 0; i < request->part_count; ++i) {
     const pmb_sizes part = request->parts[i];
-    if (pmb_check_size(context, "pmb_measures", measures[i].struct_size, sizeof(*measures)) != PMB_OK) {
-      return PMB_INVALID;
-    }
+    PMB_STEP(pmb_check_size(context, "pmb_measures", measures[i].struct_size, sizeof(*measures)));
     if (part.points < 0 || part.triangles < 0 || part.points > INT64_MAX / 8 - total.points ||
       part.triangles > INT64_MAX / 8 - total.triangles) {
       return pmb_fail(context, PMB_INVALID, "pmb_measure: part %lld has %lld points and %lld triangles", (long long)i,
@@ -563,10 +558,7 @@ pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request,
     return PMB_INVALID;
   }
   context->error[0] = '\0';
-  pmb_status status = check_request(context, request, measures);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(check_request(context, request, measures));
   const int64_t count = request->part_count;
   const pmb_mesh *mesh = request->mesh;
   const size_t id_size = pmb_type_size(mesh->id_type), real_size = pmb_type_size(mesh->point_type);

@@ -99,9 +99,10 @@ static pmb_status reserve(sheets *s, pmb_buffer *buffer, int64_t count, size_t s
         (long long)count, size);
 }
 
-static pmb_status go_on(sheets *s, double fraction)
+/* Asks the progress hook at every STEP-th item of a loop. */
+static pmb_status go_on(sheets *s, int64_t item, double fraction)
 {
-  return pmb_crew_report(&s->context->crew, fraction)
+  return item % STEP != 0 || pmb_crew_report(&s->context->crew, fraction)
     ? PMB_OK
     : pmb_fail(s->context, PMB_ABORTED, "aborted by the progress hook");
 }
@@ -117,45 +118,40 @@ static uint64_t scramble(int64_t point)
 static pmb_status mark_open_points(sheets *s)
 {
   uint64_t *open = s->local.data;
-  pmb_status status = PMB_OK;
   memset(open, 0, (size_t)s->size.points * sizeof(*open));
-  for (int64_t t = 0; t < s->size.triangles && status == PMB_OK; ++t) {
+  for (int64_t t = 0; t < s->size.triangles; ++t) {
     const int64_t a = corner_point(s, t, 0), b = corner_point(s, t, 1), c = corner_point(s, t, 2);
     const uint64_t x = scramble(a), y = scramble(b), z = scramble(c);
     open[a] += y - z;
     open[b] += z - x;
     open[c] += x - y;
-    status = t % STEP == 0 ? go_on(s, 0.1 * (double)t / (double)s->size.triangles) : PMB_OK;
+    PMB_STEP(go_on(s, t, 0.1 * (double)t / (double)s->size.triangles));
   }
-  return status;
+  return PMB_OK;
 }
 
 /* Numbers the stars: the first time points where the mesh is open or that may lie on samples, then those that `local` marks. */
 static pmb_status number_stars(sheets *s, int again)
 {
   int64_t *local = s->local.data;
-  pmb_status status = PMB_OK;
   s->stars = 0;
-  for (int64_t i = 0; i < s->size.points && status == PMB_OK; ++i) {
+  for (int64_t i = 0; i < s->size.points; ++i) {
     const int star = again ? local[i] >= 0 : local[i] != 0 || may_be_on_sample(s, i);
     local[i] = star ? s->stars++ : -1;
-    status = i % STEP == 0 ? go_on(s, 0.1 + 0.2 * (double)i / (double)s->size.points) : PMB_OK;
+    PMB_STEP(go_on(s, i, 0.1 + 0.2 * (double)i / (double)s->size.points));
   }
-  return status;
+  return PMB_OK;
 }
 
 /* Lists the slots of all stars, by triangle. */
 static pmb_status list_slots(sheets *s)
 {
   const int64_t *local = s->local.data;
-  pmb_status status = reserve(s, &s->first, s->stars + 2, sizeof(int64_t));
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(reserve(s, &s->first, s->stars + 2, sizeof(int64_t)));
   int64_t *first = s->first.data;
   memset(first, 0, (size_t)(s->stars + 2) * sizeof(int64_t));
-  for (int fill = 0; fill < 2 && status == PMB_OK; ++fill) {
-    for (int64_t t = 0; t < s->size.triangles && status == PMB_OK; ++t) {
+  for (int fill = 0; fill < 2; ++fill) {
+    for (int64_t t = 0; t < s->size.triangles; ++t) {
       for (int place = 0; place < 3; ++place) {
         const int64_t star = local[corner_point(s, t, place)];
         if (star >= 0 && fill) {
@@ -165,14 +161,14 @@ static pmb_status list_slots(sheets *s)
           ++first[star + 2];
         }
       }
-      status = t % STEP == 0 ? go_on(s, 0.3 + 0.3 * (fill + (double)t / (double)s->size.triangles)) : PMB_OK;
+      PMB_STEP(go_on(s, t, 0.3 + 0.3 * (fill + (double)t / (double)s->size.triangles)));
     }
     for (int64_t i = 0; i < s->stars && !fill; ++i) {
       first[i + 2] += first[i + 1];
     }
-    status = !fill && status == PMB_OK ? reserve(s, &s->slots, first[s->stars + 1], sizeof(slot)) : status;
+    PMB_STEP(fill ? PMB_OK : reserve(s, &s->slots, first[s->stars + 1], sizeof(slot)));
   }
-  return status;
+  return PMB_OK;
 }
 
 /* A triangle at an edge, seen along the edge from its lower point. */
@@ -400,15 +396,13 @@ static pmb_status grow_copied(sheets *s, int64_t before, int64_t count)
 {
   pmb_context *context = s->context;
   pmb_buffer larger = { NULL, 0 };
-  const pmb_status status = reserve(s, &larger, before + count, sizeof(int64_t));
-  if (status == PMB_OK) {
-    if (before > 0) {
-      memcpy(larger.data, context->copied.data, (size_t)before * sizeof(int64_t));
-    }
-    pmb_buffer_free(&context->memory, &context->copied);
-    context->copied = larger;
+  PMB_STEP(reserve(s, &larger, before + count, sizeof(int64_t)));
+  if (before > 0) {
+    memcpy(larger.data, context->copied.data, (size_t)before * sizeof(int64_t));
   }
-  return status;
+  pmb_buffer_free(&context->memory, &context->copied);
+  context->copied = larger;
+  return PMB_OK;
 }
 
 /* Gives each fan but a star's first a point of its own, behind the part's, and notes what it is a copy of. */
@@ -427,14 +421,14 @@ static pmb_status name_fans(sheets *s, pmb_sizes *part)
       "pmb_split_sheets: %lld points need ids of 64 bits; set id_type to PMB_INT64",
       (long long)(begin + s->size.points + more));
   }
-  pmb_status status = more > 0 ? grow_copied(s, s->added, more) : PMB_OK;
-  for (int64_t t = 0; t < s->size.triangles && s->added > 0 && status == PMB_OK; ++t) {
+  PMB_STEP(more > 0 ? grow_copied(s, s->added, more) : PMB_OK);
+  for (int64_t t = 0; t < s->size.triangles && s->added > 0; ++t) {
     for (int place = 0; place < 3; ++place) {
       set_corner(s, t, place, begin + corner_point(s, t, place));
     }
-    status = t % STEP == 0 ? go_on(s, 0.9) : PMB_OK;
+    PMB_STEP(go_on(s, t, 0.9));
   }
-  for (int64_t point = 0; point < s->size.points && status == PMB_OK && more > 0; ++point) {
+  for (int64_t point = 0; point < s->size.points && more > 0; ++point) {
     slot *star = local[point] >= 0 ? star_of(s, local[point], &count) : NULL;
     int fans = 1;
     for (int i = 0; star && i < count; ++i) {
@@ -450,36 +444,32 @@ static pmb_status name_fans(sheets *s, pmb_sizes *part)
   }
   part->points += more;
   s->added += more;
-  return status;
+  return PMB_OK;
 }
 
 static pmb_status split_part(sheets *s, pmb_sizes *part)
 {
-  pmb_status status = reserve(s, &s->local, s->size.points, sizeof(int64_t));
-  int64_t missing = 1;
-  status = status == PMB_OK ? mark_open_points(s) : status;
-  for (int again = 0; status == PMB_OK && missing > 0; ++again) {
-    status = number_stars(s, again);
-    status = status == PMB_OK ? list_slots(s) : status;
-    missing = status == PMB_OK ? pair_stars(s) : 0;
+  PMB_STEP(reserve(s, &s->local, s->size.points, sizeof(int64_t)));
+  PMB_STEP(mark_open_points(s));
+  for (int again = 0; again == 0 || pair_stars(s) > 0; ++again) {
+    PMB_STEP(number_stars(s, again));
+    PMB_STEP(list_slots(s));
   }
   const int64_t *local = s->local.data;
-  for (int64_t point = 0; point < s->size.points && status == PMB_OK; ++point) {
+  for (int64_t point = 0; point < s->size.points; ++point) {
     if (local[point] >= 0) {
       untie_edges(s, point);
     }
   }
-  return status == PMB_OK ? name_fans(s, part) : status;
+  return name_fans(s, part);
 }
 
 /* Checks the arguments. */
 static pmb_status check(pmb_context *context, const pmb_mesh *mesh, const pmb_sizes *parts, int64_t part_count)
 {
   pmb_sizes total = { 0, 0 };
-  if (pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)) != PMB_OK ||
-    pmb_check_host(context, "pmb_split_sheets", mesh->on_device) != PMB_OK) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)));
+  PMB_STEP(pmb_check_host(context, "pmb_split_sheets", mesh->on_device));
   for (int64_t i = 0; i < part_count; ++i) {
     total.points += parts[i].points;
     total.triangles += parts[i].triangles;
@@ -506,7 +496,8 @@ pmb_status pmb_split_sheets(
   }
   *copied = NULL;
   context->error[0] = '\0';
-  pmb_status status = check(context, mesh, parts, part_count);
+  PMB_STEP(check(context, mesh, parts, part_count));
+  pmb_status status = PMB_OK;
   sheets s = { .context = context, .mesh = mesh };
   context->crew.highest = context->crew.fraction_begin = context->crew.fraction_end = 0;
   for (int64_t i = 0; i < part_count && status == PMB_OK; ++i) {

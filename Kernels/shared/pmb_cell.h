@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The cell: numbering of corners and edges, its case, and what is left of its triangles when points fall on samples.
+ * The cell: numbering of corners and edges, its case, and the triangles that remain when points fall on samples.
  *
  * Corner c has the coordinates (c & 1, c >> 1 & 1, c >> 2). Edge e runs along axis e >> 2 from its lower corner.
  * Bit c of a case is inside(corner c). The triangles by case are in pmb_tables.h, made by generate_tables.py. */

@@ -36,8 +36,8 @@ PMB_INLINE double pmb_world(const pmb_frame *frame, int axis, double x, double y
   return ((m[0] * x + m[1] * y) + m[2] * z) + m[3];
 }
 
-/* The same where to_world has zeros beside its diagonal and an origin without -0: what is left out adds zeros, and only the
- * sign of a zero could show it. */
+/* The same where to_world has zeros beside its diagonal and an origin without -0: the products left out are zeros, and only
+ * the sign of a zero could show them. */
 PMB_INLINE double pmb_world_diagonal(double spacing, double origin, double index)
 {
   return spacing * index + origin;

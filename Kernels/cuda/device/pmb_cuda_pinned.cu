@@ -172,8 +172,7 @@ static void set_device_in_use(void)
   }
 }
 
-/* In a forked process the pool is the parent's: its lock may be held for ever. Its memory, which both share until one of
- * them writes to it, stays. */
+/* In a forked process the pool is the parent's: its lock may stay held. The child leaks the pool. */
 extern "C" void *pmb_host_allocate(size_t bytes)
 {
   if (pmb_cuda_is_forked() || bytes == 0 || bytes > SIZE_MAX / 4) {
@@ -189,7 +188,7 @@ extern "C" void *pmb_host_allocate(size_t bytes)
   if (block) {
     pin(block); /* its second use, or a later one */
   } else if (is_used && !(block = new_block(bytes))) {
-    trim(); /* the free blocks may be what is missing */
+    trim(); /* try again without the free blocks */
     block = new_block(bytes);
   }
   return block ? block->memory : NULL;
