@@ -16,7 +16,9 @@
 #include "vtkSmartPointer.h"
 #include "vtkUnsignedCharArray.h"
 
+#include <atomic>
 #include <cstring>
+#include <new>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace vtkPMBMeshColors
@@ -46,8 +48,8 @@ public:
     this->SetInterpolateScalarsBeforeMapping(other->GetInterpolateScalarsBeforeMapping());
   }
 
-  // Writes so many bytes per point: texture coordinates or colors.
-  void Write(vtkDataArray* array, vtkIdType begin, vtkIdType end, size_t bytes, unsigned char* to)
+  // Writes so many bytes per point: texture coordinates or colors. False: they have other bytes.
+  bool Write(vtkDataArray* array, vtkIdType begin, vtkIdType end, size_t bytes, unsigned char* to)
   {
     const vtkIdType components = array->GetNumberOfComponents();
     vtkNew<vtkPolyData> part;
@@ -58,23 +60,40 @@ public:
     this->SetInputDataObject(part);
     vtkUnsignedCharArray* colors = this->MapScalars(part, 1.0);
     vtkDataArray* from = colors ? static_cast<vtkDataArray*>(colors) : this->GetColorCoordinates();
+    if (!from || from->GetNumberOfComponents() * static_cast<size_t>(from->GetDataTypeSize()) != bytes)
+    {
+      return false;
+    }
     std::memcpy(to + begin * bytes, from->GetVoidPointer(0), (end - begin) * bytes);
+    return true;
   }
 
   void Render(vtkRenderer*, vtkActor*) override {}
 };
 vtkStandardNewMacro(PartMapper);
 
-// Writes the colors of an array that is in one piece of memory.
-inline void Write(vtkMapper* mapper, vtkDataArray* array, size_t bytes, unsigned char* to)
+// Writes the colors of an array that is in one piece of memory. False: there is no memory, or they have other bytes.
+inline bool Write(vtkMapper* mapper, vtkDataArray* array, size_t bytes, unsigned char* to)
 {
+  std::atomic<bool> failed(false);
   vtkPMBMeshCopies::ForAll(array->GetNumberOfTuples(),
     [&](vtkIdType begin, vtkIdType end)
     {
-      vtkNew<PartMapper> part;
-      part->Follow(mapper);
-      part->Write(array, begin, end, bytes, to);
+      try
+      {
+        vtkNew<PartMapper> part;
+        part->Follow(mapper);
+        if (!part->Write(array, begin, end, bytes, to))
+        {
+          failed = true;
+        }
+      }
+      catch (const std::bad_alloc&) // not out of a thread
+      {
+        failed = true;
+      }
     });
+  return !failed;
 }
 }
 VTK_ABI_NAMESPACE_END

@@ -20,6 +20,7 @@
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBMeshColors.h"
 #include "vtkPMBMeshCopies.h"
+#include "vtkPMBMeshStandIn.h"
 #include "vtkPointData.h"
 #include "vtkPoints.h"
 #include "vtkPolyData.h"
@@ -49,6 +50,7 @@ VTK_ABI_NAMESPACE_BEGIN
 namespace
 {
 using namespace vtkPMBMeshCopies;
+using vtkPMBMeshStandIn::StandIn;
 
 std::atomic<bool> AllTriangles(false);
 
@@ -70,68 +72,6 @@ struct BufferGroup : vtkOpenGLVertexBufferObjectGroup
     return group->*(&BufferGroup::UsedVBOs);
   }
 };
-
-// Two vectors. For their range VTK would start its threads.
-class TwoVectors : public vtkFloatArray
-{
-public:
-  static TwoVectors* New();
-  vtkTypeMacro(TwoVectors, vtkFloatArray);
-
-protected:
-  bool ComputeScalarRange(double* ranges) override { return this->ComputeScalarRange(ranges, nullptr, 0); }
-  bool ComputeScalarRange(double* ranges, const unsigned char*, unsigned char) override
-  {
-    for (int axis = 0; axis < 3; ++axis)
-    {
-      ranges[2 * axis] = std::min(this->GetComponent(0, axis), this->GetComponent(1, axis));
-      ranges[2 * axis + 1] = std::max(this->GetComponent(0, axis), this->GetComponent(1, axis));
-    }
-    return true;
-  }
-};
-vtkStandardNewMacro(TwoVectors);
-
-vtkSmartPointer<vtkFloatArray> MakeTwo(const double a[3], const double b[3])
-{
-  auto vectors = vtkSmartPointer<TwoVectors>::New();
-  vectors->SetNumberOfComponents(3);
-  vectors->InsertNextTuple(a);
-  vectors->InsertNextTuple(b);
-  return vectors;
-}
-
-// A mesh for VTK to make buffers from: it has no cells, and in place of its points and normals only those of two corners of
-// its bounds; of the array that colors it, which may be null, the first two tuples. The other arrays are the mesh's.
-vtkSmartPointer<vtkPolyData> StandIn(vtkPolyData* mesh, vtkDataArray* colored)
-{
-  auto bare = vtkSmartPointer<vtkPolyData>::New();
-  vtkNew<vtkPoints> corners;
-  if (mesh->GetNumberOfPoints() > 0)
-  {
-    double bounds[6];
-    mesh->GetPoints()->GetBounds(bounds);
-    const double low[3] = { bounds[0], bounds[2], bounds[4] }, high[3] = { bounds[1], bounds[3], bounds[5] };
-    corners->SetData(MakeTwo(low, high));
-  }
-  bare->SetPoints(corners);
-  bare->GetPointData()->ShallowCopy(mesh->GetPointData());
-  bare->GetFieldData()->ShallowCopy(mesh->GetFieldData());
-  if (mesh->GetPointData()->GetNormals())
-  {
-    const double up[3] = { 0, 0, 1 };
-    bare->GetPointData()->SetNormals(MakeTwo(up, up));
-  }
-  if (colored)
-  {
-    const auto two = vtk::TakeSmartPointer(colored->NewInstance());
-    two->SetName(colored->GetName());
-    two->SetNumberOfComponents(colored->GetNumberOfComponents());
-    two->InsertTuples(0, 2, 0, colored);
-    bare->GetPointData()->AddArray(two); // in its place
-  }
-  return bare;
-}
 }
 
 #if VTK_VERSION_NUMBER < VTK_VERSION_CHECK(9, 3, 0)
@@ -418,7 +358,7 @@ private:
       });
   }
 
-  // False: OpenGL has no memory, or VTK takes colors in a way that is not known here.
+  // False: there is no memory, or VTK takes colors in a way that is not known here.
   bool FillColors(const std::vector<Block>& blocks)
   {
     if (!blocks.front().Colored)
@@ -431,17 +371,17 @@ private:
     {
       points += block.Mesh->GetNumberOfPoints();
     }
-    return this->Colors && this->Colors->GetStride() == bytes &&
-      this->Fill(this->Colors, GL_ARRAY_BUFFER, bytes * points,
-        [&](void* memory)
-        {
-          auto* to = static_cast<unsigned char*>(memory);
-          for (const Block& block : blocks)
-          {
-            vtkPMBMeshColors::Write(this, block.Colored, bytes, to);
-            to += bytes * block.Mesh->GetNumberOfPoints();
-          }
-        });
+    bool right = this->Colors && this->Colors->GetStride() == bytes;
+    const auto write = [&](void* memory)
+    {
+      auto* to = static_cast<unsigned char*>(memory);
+      for (const Block& block : blocks)
+      {
+        right = right && vtkPMBMeshColors::Write(this, block.Colored, bytes, to);
+        to += bytes * block.Mesh->GetNumberOfPoints();
+      }
+    };
+    return right && this->Fill(this->Colors, GL_ARRAY_BUFFER, bytes * points, write) && right;
   }
 
   bool FillIndexBuffer(const std::vector<Block>& blocks)
