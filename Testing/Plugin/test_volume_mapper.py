@@ -175,7 +175,7 @@ def test_gradient_opacity():
 
 
 def test_stopped():
-    """An observer of the window stops a picture while it is cast: no message, the old picture stays, the next one is whole."""
+    """An observer of the window stops a picture while it is cast: no message, and the next one is whole."""
     mapper, look = vtkPMBVolumeMapper(), property_of(None)
     scene = Scene(volume_of(mapper, gyroid(), vtkVolumeMapper.COMPOSITE_BLEND, look))
     mapper.SetSampleDistance(.003)
@@ -346,5 +346,5 @@ def test_odd_input():
         scene.window.Finalize()
 
 
-run(test_blend_modes, test_gradient_opacity, test_stopped, test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_left_to_vtk,
-    test_windows, test_windows_end, test_odd_input)
+run(test_blend_modes, test_gradient_opacity, test_stopped, test_scan, test_other_actors, test_cut,
+    test_isosurface_is_the_mesh, test_left_to_vtk, test_windows, test_windows_end, test_odd_input)
