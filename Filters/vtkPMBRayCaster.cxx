@@ -24,7 +24,7 @@ struct Job
   vtkDataArray* Array;
   const pmb_ray_request& Request;
   vtkPMBRayCaster::Target& Target;
-  bool IsInOpenGL, IsApart;
+  bool IsInOpenGL, IsApart, WasStopped;
 };
 
 pmb_status CastToOpenGL(Context& context, vtkPMBContourFilter::OpenGLBuffers* buffers, Job& job)
@@ -73,14 +73,22 @@ pmb_status BindAndCast(Context& context, Binding& volume, Job& job)
   return pmb_cast_rays(context.Get(), &job.Request);
 }
 
+int IsStopped(void* target, double)
+{
+  return static_cast<vtkPMBRayCaster::Target*>(target)->IsStopped() ? 1 : 0;
+}
+
 // Where the GPU gives up, the CPU takes over.
 std::string Run(Context& context, const DeviceSettings& wanted, Binding& volume, Job& job, std::string& warning)
 {
   for (;;)
   {
     warning += context.Prepare(wanted, volume);
+    pmb_set_progress(context.Get(), IsStopped, &job.Target);
     const pmb_status status = BindAndCast(context, volume, job);
-    if (status == PMB_OK)
+    pmb_set_progress(context.Get(), nullptr, nullptr);
+    job.WasStopped = status == PMB_ABORTED;
+    if (status == PMB_OK || status == PMB_ABORTED)
     {
       return std::string();
     }
@@ -112,16 +120,18 @@ std::string vtkPMBRayCaster::Cast(
   const DeviceSettings wanted = { this->Device, this->DeviceIndex, this->DeviceMemoryLimit, this->NumberOfThreads };
   std::string error;
   this->Warning.clear();
+  this->WasStopped = false;
   this->Contexts->Begin();
   try
   {
     Binding volume;
     volume.Describe(image, image->GetMTime(), array, component);
     Context& context = this->Contexts->Choose(volume, false);
-    Job job = { array, request, target, false, this->IsApart };
+    Job job = { array, request, target, false, this->IsApart, false };
     error = Run(context, wanted, volume, job, this->Warning);
     this->IsInOpenGL = job.IsInOpenGL;
     this->IsApart = job.IsApart;
+    this->WasStopped = job.WasStopped;
     this->Where = context.Describe();
   }
   catch (const Failed& failed)

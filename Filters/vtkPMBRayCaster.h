@@ -51,16 +51,20 @@ public:
 
     // Sets colors, depth and depth_limit to arrays.
     virtual void UseArrays() = 0;
+
+    // Whether nobody wants the picture any more. Asked every few milliseconds, on the thread that casts.
+    virtual bool IsStopped() = 0;
   };
 
   // Casts rays through one component of an image's point array. The world is that of the image. Returns what went wrong; empty:
-  // nothing.
+  // nothing, or the picture was stopped.
   std::string Cast(
     vtkImageData* image, vtkDataArray* array, int component, const pmb_ray_request& request, Target& target);
 
   // After a cast: the device, whether the picture is in OpenGL's buffers, and a warning for the user, if there is one.
   std::string Where;
   bool IsInOpenGL = false;
+  bool WasStopped = false;
   std::string Warning;
 
   // Frees what is held on the GPU. The next cast brings it back.

@@ -4,6 +4,7 @@
 
 #include "vtkCamera.h"
 #include "vtkColorTransferFunction.h"
+#include "vtkCommand.h"
 #include "vtkContourValues.h"
 #include "vtkDataArray.h"
 #include "vtkHardwareSelector.h"
@@ -57,6 +58,11 @@ void FillColor(vtkVolumeProperty* property, double value, float color[4])
   std::transform(rgba, rgba + 4, color, [](double c) { return static_cast<float>(std::min(std::max(c, 0.0), 1.0)); });
 }
 
+bool HasGradientOpacity(vtkVolumeProperty* property)
+{
+  return property->HasGradientOpacity() && !property->GetDisableGradientOpacity();
+}
+
 // A request and what it points to. It is kept: a picture of the same size allocates nothing, and a table of the same colors is not
 // made again.
 struct Scene : vtkPMBRayCaster::Target
@@ -94,6 +100,29 @@ struct Scene : vtkPMBRayCaster::Target
     }
     request.table = this->Table.data();
     request.table_size = TableSize;
+    this->SetGradients(isRange ? high - low : 0);
+  }
+
+  // As vtkOpenGLGPUVolumeRayCastMapper: over a quarter of the range in a cell of average spacing.
+  void SetGradients(double range)
+  {
+    vtkVolumeProperty* property = this->Property;
+    const double high = 0.25 * range / this->AverageSpacing;
+    this->Request.gradient_table = nullptr;
+    if (this->Request.mode != PMB_RAY_COMPOSITE || !HasGradientOpacity(property) || !(high > 0) ||
+      !std::isfinite(high))
+    {
+      return;
+    }
+    this->Gradients.resize(TableSize);
+    property->GetGradientOpacity()->GetTable(0, 0.25 * range, TableSize, this->Gradients.data());
+    for (float& factor : this->Gradients)
+    {
+      factor = std::min(std::max(factor, 0.0F), 1.0F);
+    }
+    this->Request.gradient_table = this->Gradients.data();
+    this->Request.gradient_size = TableSize;
+    this->Request.gradient_high = high;
   }
 
   vtkPMBContourFilter::OpenGLBuffers* UseOpenGL() override
@@ -132,18 +161,35 @@ struct Scene : vtkPMBRayCaster::Target
     }
   }
 
+  // VTK's own way to ask does so 5 times a second only.
+  bool IsStopped() override
+  {
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= this->NextQuestion && !this->Window->GetInAbortCheck())
+    {
+      this->Window->SetInAbortCheck(1);
+      this->Window->InvokeEvent(vtkCommand::AbortCheckEvent);
+      this->Window->SetInAbortCheck(0);
+      this->NextQuestion = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+    }
+    return this->Window->GetAbortRender() != 0;
+  }
+
   pmb_ray_request Request = {};
   vtkPMBVolumePicture Picture;
+  vtkRenderWindow* Window;
   vtkVolumeProperty* Property;
   bool IsLimited;   // rays have to end at what is drawn already
   bool IsSelection; // rays end behind what is drawn, see vtkPMBReachDrawnSurface()
   std::vector<pmb_ray_isovalue> Isovalues;
   std::vector<pmb_ray_light> Lights;
-  std::vector<float> Table, Limits, Colors, Depth;
+  std::vector<float> Table, Gradients, Limits, Colors, Depth;
+  double AverageSpacing;
   std::vector<double> Planes;
   int Origin[2];
 
 private:
+  std::chrono::steady_clock::time_point NextQuestion; // of whether to stop
   vtkWeakPointer<vtkVolumeProperty> TableOf;
   vtkMTimeType TableTime;
   double TableRange[2];
@@ -331,9 +377,9 @@ std::string vtkPMBVolumeMapper::FindObstacle(vtkVolumeProperty* property, vtkDat
   {
     return "the interpolation is not linear";
   }
-  if (property->HasGradientOpacity() && !property->GetDisableGradientOpacity())
+  if (HasGradientOpacity(property) && this->BlendMode == ISOSURFACE_BLEND)
   {
-    return "the opacity depends on the gradient";
+    return "the opacity of isosurfaces depends on the gradient";
   }
   if (this->BlendMode == ADDITIVE_BLEND || this->BlendMode == SLICE_BLEND)
   {
@@ -412,6 +458,9 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   AddLights(renderer, volume, scene);
   AddColors(property, this->BlendMode, scene);
   AddMaterial(property, scene);
+  const double* spacing = image->GetSpacing();
+  scene.AverageSpacing = (std::abs(spacing[0]) + std::abs(spacing[1]) + std::abs(spacing[2])) / 3;
+  scene.Window = window;
   AddPlanes(this->Cropping ? this->CroppingRegionPlanes : nullptr, this->ClippingPlanes, volume, scene);
   scene.IsSelection = selector;
   scene.IsLimited = selector || !(IsAlone(renderer) || IsOpaque(scene.Request));
@@ -421,6 +470,7 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
                                                            << " pixels. Make the window smaller.");
     return;
   }
+  this->Own->LastDevice.clear();
   this->Own->Rays.Device = this->Device;
   this->Own->Rays.NumberOfThreads = this->NumberOfThreads;
   const std::string error = this->Own->Rays.Cast(image, array, 0, scene.Request, scene);
@@ -432,6 +482,10 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   {
     vtkErrorMacro(<< error);
     return;
+  }
+  if (this->Own->Rays.WasStopped)
+  {
+    return; // VTK keeps the picture before
   }
   this->Own->LastDevice = this->Own->Rays.Where;
   if (selector)

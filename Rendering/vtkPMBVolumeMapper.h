@@ -9,7 +9,10 @@
  * volume costs little.
  *
  * What it cannot draw goes to vtkSmartVolumeMapper with one warning: several components, cell data, nearest-neighbour
- * interpolation, gradient opacity, other blend modes, and croppings other than to a box.
+ * interpolation, isosurfaces with gradient opacity, other blend modes, and croppings other than to a box.
+ *
+ * While the CPU casts, observers of the render window's AbortCheckEvent can stop the picture with SetAbortRender(), 20 times a
+ * second.
  *
  * vtkHardwareSelector finds isosurfaces: the sample nearest to the point on the surface, or its cell.
  *
@@ -65,7 +68,7 @@ public:
   ///@}
 
   /**
-   * Get the device that drew the last picture, for a person; empty if vtkSmartVolumeMapper drew it.
+   * Get the device that drew the last picture, for a person; empty if vtkSmartVolumeMapper drew it, or it was stopped.
    */
   std::string GetLastDevice() const;
 

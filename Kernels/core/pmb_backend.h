@@ -111,6 +111,8 @@ struct pmb_context {
   pmb_sizes total;
   pmb_buffer copied;     /* int64_t: what pmb_split_sheets has doubled */
   pmb_buffer visible[3]; /* of pmb_find_visible: depths, flags, sums */
+  pmb_buffer ray_tables; /* of the last pmb_cast_rays that had tables */
+  uint64_t ray_tables_version;
 
   char error[512];
   char note[512]; /* device_note, where it is not static */

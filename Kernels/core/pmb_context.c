@@ -165,6 +165,7 @@ void pmb_unbind(pmb_context *context)
     pmb_buffer_free(&context->memory, &context->isovalues);
     pmb_buffer_free(&context->memory, &context->sizes);
     pmb_buffer_free(&context->memory, &context->copied);
+    pmb_buffer_free(&context->memory, &context->ray_tables);
     context->bound = context->counted = 0;
     context->classified_begin = context->classified_end = 0;
     context->at_once = 1;

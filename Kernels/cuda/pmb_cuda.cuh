@@ -220,6 +220,7 @@ typedef struct pmb_cuda {
   pmb_cuda_buffer extents;        /* of pass ranges, by block */
   pmb_cuda_buffer picture, table; /* of rays */
   pmb_cuda_visible_buffers visible;
+  uint64_t table_version; /* of the job that it was copied from */
   pmb_cuda_particle_buffers particles;
   const struct pmb_particles *particles_of; /* whose count they hold; NULL: of none */
   const struct pmb_cuda_cloud *cloud;       /* while particles are emitted */
@@ -368,6 +369,8 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
 pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare);
 /* Frees the attributes that stay on the device, to make room for the buffer `wanted`. Returns 0 if none was freed. */
 int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
+/* Brings an attribute's samples to the device unless they are there, until the next call. */
+pmb_status pmb_cuda_bring_attribute(pmb_cuda *cuda, const pmb_attribute *attribute, const void **d_samples);
 /* Uploads, interpolates and downloads attributes one by one. The same for particles, while cuda->cloud is set. */
 pmb_status pmb_cuda_emit_attributes(
   pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);

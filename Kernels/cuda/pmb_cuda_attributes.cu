@@ -163,6 +163,37 @@ pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int
 
 /* ---- emit ---- */
 
+/* Uploads an attribute's samples, for which there is room, if they are not there. *d_in: where. */
+static pmb_status bring(pmb_cuda *cuda, const pmb_attribute *attribute, void **d_in)
+{
+  pmb_cuda_kept *kept = find_kept(cuda, attribute);
+  *d_in = kept ? kept->samples.d_data : cuda->attribute_in.d_data;
+  if (!kept || !kept->there) {
+    const pmb_cuda_copy up = { NULL, *d_in, (void *)attribute->samples,
+      (size_t)sample_count(cuda) * tuple_of(attribute), 0, 0 };
+    PMB_CUDA_STEP(pmb_cuda_upload(cuda, &up, 1, NULL));
+  }
+  if (kept) {
+    kept->there = 1;
+  }
+  return PMB_OK;
+}
+
+pmb_status pmb_cuda_bring_attribute(pmb_cuda *cuda, const pmb_attribute *attribute, const void **d_samples)
+{
+  void *d_in = NULL;
+  if (attribute->version && !find_kept(cuda, attribute)) {
+    PMB_CUDA_STEP(try_to_keep(cuda, attribute));
+  }
+  if (!find_kept(cuda, attribute)) {
+    PMB_CUDA_STEP(
+      pmb_cuda_reserve(cuda, &cuda->attribute_in, sample_count(cuda), tuple_of(attribute), "an attribute (samples)"));
+  }
+  PMB_CUDA_STEP(bring(cuda, attribute, &d_in));
+  *d_samples = d_in;
+  return PMB_OK;
+}
+
 /* Uploads an attribute's samples if they are not there, interpolates them, and downloads the result. */
 static pmb_status emit_attribute(
   pmb_cuda *cuda, const pmb_attribute *attribute, int64_t before, int on_device, const pmb_cuda_output *output)
@@ -174,18 +205,11 @@ static pmb_status emit_attribute(
   if (on_device) {
     return interpolate(cuda, attribute, attribute->samples, place, output);
   }
-  pmb_cuda_kept *kept = find_kept(cuda, attribute);
-  void *d_in = kept ? kept->samples.d_data : cuda->attribute_in.d_data;
-  if (!kept || !kept->there) {
-    crew->fraction_end = (crew->fraction_begin + end) / 2;
-    const pmb_cuda_copy up = { NULL, d_in, (void *)attribute->samples, (size_t)sample_count(cuda) * tuple, 0, 0 };
-    PMB_CUDA_STEP(pmb_cuda_upload(cuda, &up, 1, NULL));
-    crew->fraction_begin = crew->fraction_end;
-    crew->fraction_end = end;
-  }
-  if (kept) {
-    kept->there = 1;
-  }
+  void *d_in = NULL;
+  crew->fraction_end = (crew->fraction_begin + end) / 2;
+  PMB_CUDA_STEP(bring(cuda, attribute, &d_in));
+  crew->fraction_begin = crew->fraction_end;
+  crew->fraction_end = end;
   PMB_CUDA_STEP(interpolate(cuda, attribute, d_in, cuda->attribute_out.d_data, output));
   PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.points, cuda->compute));
   const pmb_cuda_copy copy = { cuda->done.points, cuda->attribute_out.d_data, place,

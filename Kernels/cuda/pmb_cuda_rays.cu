@@ -73,18 +73,20 @@ static pmb_status make_room(pmb_cuda *cuda, const pmb_ray_request *request, pict
   return PMB_OK;
 }
 
-/* Gives the job the table in device memory. */
-static pmb_status copy_table(pmb_cuda *cuda, pmb_ray_job *job)
+/* Gives the job the tables in device memory, where they stay. On the host they lie one behind another. */
+static pmb_status copy_tables(pmb_cuda *cuda, pmb_ray_job *job)
 {
-  const size_t entries = job->table ? (size_t)job->table_size : 0;
-  const size_t bytes = sizeof(pmb_ray_entry) * entries + sizeof(int32_t) * (entries + 1);
-  if (entries) {
+  const size_t entries = (size_t)job->table_size, factors = (size_t)job->gradient_size;
+  const size_t bytes = sizeof(pmb_ray_entry) * entries + sizeof(int32_t) * (entries + 1) + sizeof(float) * factors;
+  if (!cuda->table.d_data || cuda->table_version != job->table_version) {
     PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->table, (int64_t)bytes, 1, "the color table"));
     PMB_CUDA_TRY(
       cuda->context, cudaMemcpyAsync(cuda->table.d_data, job->table, bytes, cudaMemcpyHostToDevice, cuda->compute));
-    job->table = (const pmb_ray_entry *)cuda->table.d_data;
-    job->table_shown = (const int32_t *)(job->table + entries);
+    cuda->table_version = job->table_version;
   }
+  job->table = (const pmb_ray_entry *)cuda->table.d_data;
+  job->table_shown = (const int32_t *)(job->table + entries);
+  job->gradient_table = factors ? (const float *)(job->table_shown + entries + 1) : NULL;
   return PMB_OK;
 }
 
@@ -124,7 +126,12 @@ static pmb_status cast_all(pmb_cuda *cuda, const pmb_ray_request *request, pmb_r
   if (!request->on_device) {
     PMB_CUDA_STEP(make_room(cuda, request, &p));
   }
-  PMB_CUDA_STEP(copy_table(cuda, job));
+  if (job->color_by) {
+    PMB_CUDA_STEP(pmb_cuda_bring_attribute(cuda, request->color_by, &job->color_by));
+  }
+  if (job->table) {
+    PMB_CUDA_STEP(copy_tables(cuda, job));
+  }
   PMB_CUDA_STEP(pmb_cuda_check(
     cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda, job, &p)), "launch of rays"));
   if (!request->on_device) {

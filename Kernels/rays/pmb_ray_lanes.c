@@ -80,6 +80,15 @@ static void find_colors(ray_lanes *s, const float *place)
   }
 }
 
+/* Makes the lanes' colors as opaque as their gradients say. */
+static void weigh_opacities(ray_lanes *s)
+{
+  PMB_EACH_LANE (l) {
+    const float gradient[3] = { s->gradient[0][l], s->gradient[1][l], s->gradient[2][l] };
+    s->entry[3][l] *= pmb_ray_gradient_opacity(s->job, gradient);
+  }
+}
+
 /* What the lanes reflect of a light; NULL: the one at the camera. */
 static void add_light(ray_lanes *s, const pmb_ray_light *light)
 {

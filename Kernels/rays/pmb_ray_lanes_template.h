@@ -309,8 +309,13 @@ static uint32_t PMB_T_NAME(show_colors)(ray_lanes *s, PMB_T_NAME(typed) * v)
   if (!shows) {
     return 0;
   }
-  if (job->shade) {
+  if (job->shade || job->gradient_table) {
     PMB_T_NAME(find_gradients)(s, v, shows);
+  }
+  if (job->gradient_table) {
+    weigh_opacities(s);
+  }
+  if (job->shade) {
     light_colors(s);
   }
   return composite(s);

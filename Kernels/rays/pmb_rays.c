@@ -84,6 +84,45 @@ static pmb_status check_table(pmb_context *context, const pmb_ray_request *reque
   return PMB_OK;
 }
 
+static pmb_status check_color_by(pmb_context *context, const pmb_ray_request *request)
+{
+  const pmb_attribute *by = request->color_by;
+  if (!by->samples || pmb_type_size(by->type) == 0 || by->components != 1) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_cast_rays: color_by has samples %s, type %d, %d components; use one component, and set its samples",
+      by->samples ? "set" : "NULL", (int)by->type, by->components);
+  }
+  return check_table(context, request);
+}
+
+static pmb_status check_gradient_table(pmb_context *context, const pmb_ray_request *request)
+{
+  int fits = request->gradient_size >= 2 && request->gradient_size <= PMB_RAY_TABLE;
+  for (int i = 0; fits && i < request->gradient_size; ++i) {
+    fits = request->gradient_table[i] >= 0 && request->gradient_table[i] <= 1;
+  }
+  if (!fits || !PMB_IS_FINITE(request->gradient_high) || !(request->gradient_high > 0)) {
+    return pmb_fail(context, PMB_INVALID,
+      "pmb_cast_rays: gradient_table has %d factors up to a gradient of %g; use 2 to %d factors from 0 to 1, and a length above 0",
+      request->gradient_size, request->gradient_high, (int)PMB_RAY_TABLE);
+  }
+  return PMB_OK;
+}
+
+/* What the mode takes colors from. */
+static pmb_status check_colors(pmb_context *context, const pmb_ray_request *request)
+{
+  const int is_surface = request->mode == PMB_RAY_ISOSURFACE;
+  pmb_status status = is_surface ? check_surfaces(context, request) : check_table(context, request);
+  if (status == PMB_OK && is_surface && request->color_by) {
+    status = check_color_by(context, request);
+  }
+  if (status == PMB_OK && request->mode == PMB_RAY_COMPOSITE && request->gradient_table) {
+    status = check_gradient_table(context, request);
+  }
+  return status;
+}
+
 static pmb_status check(pmb_context *context, const pmb_ray_request *request)
 {
   const size_t size = request ? request->struct_size : 0;
@@ -119,9 +158,7 @@ static pmb_status check(pmb_context *context, const pmb_ray_request *request)
       request->light_count, request->plane_count, (int)PMB_RAY_LIGHTS, (int)PMB_RAY_PLANES);
   }
   const pmb_status status = check_light(context, request);
-  return status != PMB_OK                 ? status
-    : request->mode == PMB_RAY_ISOSURFACE ? check_surfaces(context, request)
-                                          : check_table(context, request);
+  return status == PMB_OK ? check_colors(context, request) : status;
 }
 
 /* ---- the job ---- */
@@ -217,29 +254,94 @@ static int resampled(const pmb_ray_request *request)
   return intervals * (request->mode == PMB_RAY_COMPOSITE ? (PMB_RAY_TABLE + intervals - 1) / intervals : 1) + 1;
 }
 
-/* The table with opacities of a step, and which entries show: `colors` and `shown` have room for it. */
-static void make_table(const pmb_ray_request *request, pmb_ray_job *job, pmb_ray_entry *colors, int32_t *shown)
+/* The tables of a request, in a buffer of the context: this, then colors, which of them show, gradient factors; and the numbers that
+ * colors are made from. They are kept, because most pictures have the tables of the one before. */
+typedef struct kept_tables {
+  _Alignas(sizeof(pmb_ray_entry)) double exponent; /* of opacities */
+  int size, given, gradient_size;
+} kept_tables;
+
+/* Where the parts are in the buffer. */
+typedef struct table_parts {
+  pmb_ray_entry *colors;
+  int32_t *shown;
+  float *gradients, *given;
+} table_parts;
+
+static table_parts find_parts(kept_tables *kept, const kept_tables *sizes)
 {
-  const int size = resampled(request), each = (size - 1) / (request->table_size - 1);
-  shown[0] = 0;
+  table_parts parts;
+  parts.colors = (pmb_ray_entry *)(kept + 1);
+  parts.shown = (int32_t *)(parts.colors + sizes->size);
+  parts.gradients = (float *)(parts.shown + sizes->size + 1);
+  parts.given = parts.gradients + sizes->gradient_size;
+  return parts;
+}
+
+/* Colors with opacities of a step, and which entries show. */
+static void fill_colors(const pmb_ray_request *request, const kept_tables *made, const table_parts *parts)
+{
+  const int size = made->size, each = (size - 1) / (request->table_size - 1);
+  parts->shown[0] = 0;
   for (int i = 0; i < size; ++i) {
     const int at = i < size - 1 ? i / each : request->table_size - 2;
     const float t = (float)(i - at * each) / (float)each, *entry = request->table + 4 * at;
+    float *color = parts->colors[i].color;
     for (int c = 0; c < 4; ++c) {
-      colors[i].color[c] = entry[c] + t * (entry[4 + c] - entry[c]);
+      color[c] = entry[c] + t * (entry[4 + c] - entry[c]);
     }
-    float *opacity = &colors[i].color[3];
-    if (request->mode == PMB_RAY_COMPOSITE) {
-      *opacity = (float)(1 - pow(1 - *opacity, job->step / request->table_unit));
-    }
-    shown[i + 1] = shown[i] + (*opacity > 0);
+    color[3] = made->exponent != 1 ? (float)(1 - pow(1 - color[3], made->exponent)) : color[3];
+    parts->shown[i + 1] = parts->shown[i] + (color[3] > 0);
   }
-  job->table = colors;
-  job->table_shown = shown;
+}
+
+/* Gives the job the tables of the request. */
+static pmb_status make_tables(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
+{
+  const int is_composite = request->mode == PMB_RAY_COMPOSITE, size = resampled(request);
+  const int gradient_size = is_composite && request->gradient_table ? request->gradient_size : 0;
+  const kept_tables made = { is_composite ? job->step / request->table_unit : 1, size, request->table_size,
+    gradient_size };
+  pmb_buffer *buffer = &context->ray_tables;
+  const size_t given_bytes = 4 * sizeof(float) * (size_t)made.given,
+               colors_bytes = sizeof(pmb_ray_entry) * (size_t)size;
+  const size_t gradient_bytes = sizeof(float) * (size_t)gradient_size,
+               shown_bytes = sizeof(int32_t) * (size_t)(size + 1);
+  kept_tables *kept = buffer->data;
+  int is_same = kept && kept->exponent == made.exponent && kept->size == size && kept->given == made.given &&
+    kept->gradient_size == gradient_size;
+  if (!is_same &&
+    !pmb_buffer_reserve(
+      &context->memory, buffer, sizeof(made) + colors_bytes + shown_bytes + gradient_bytes + given_bytes, 1)) {
+    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for a table of %d colors", size);
+  }
+  kept = buffer->data;
+  const table_parts parts = find_parts(kept, &made);
+  is_same = is_same && memcmp(parts.given, request->table, given_bytes) == 0 &&
+    (!gradient_size || memcmp(parts.gradients, request->gradient_table, gradient_bytes) == 0);
+  if (!is_same) {
+    fill_colors(request, &made, &parts);
+    memcpy(parts.given, request->table, given_bytes);
+    if (gradient_size) {
+      memcpy(parts.gradients, request->gradient_table, gradient_bytes);
+    }
+    *kept = made;
+    ++context->ray_tables_version;
+  }
+  job->table = parts.colors;
+  job->table_shown = parts.shown;
   job->table_size = size;
+  job->table_version = context->ray_tables_version;
   job->table_low = request->table_low;
   /* halves, so that the difference is finite */
   job->table_per_unit = (size - 1) / 2.0 / (request->table_high / 2 - request->table_low / 2);
+  job->gradient_size = gradient_size;
+  job->gradient_table = gradient_size ? parts.gradients : NULL;
+  for (int i = 0; i < 9 && gradient_size; ++i) {
+    job->steepness[i] = (float)(context->frame.normal[i] * context->frame.gradient_scale / request->gradient_high *
+      (gradient_size - 1));
+  }
+  return PMB_OK;
 }
 
 static void make_volume(const pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
@@ -334,8 +436,6 @@ static pmb_status cast_on_cpu(pmb_context *context, const pmb_ray_request *reque
 static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb_ray_job *job)
 {
   const int64_t *dims = context->volume.dims;
-  const size_t entries = request->mode == PMB_RAY_ISOSURFACE ? 0 : (size_t)resampled(request);
-  pmb_buffer table = { NULL, 0 };
   make_volume(context, request, job);
   make_light(request, job);
   pmb_status status = make_view(context, request, job);
@@ -346,19 +446,23 @@ static pmb_status cast(pmb_context *context, const pmb_ray_request *request, pmb
     job->box[0] = 1;
     job->box[1] = 0;
   }
-  if (entries &&
-    !pmb_buffer_reserve(
-      &context->memory, &table, sizeof(pmb_ray_entry) * entries + sizeof(int32_t) * (entries + 1), 1)) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_cast_rays: no memory for a table of %zu colors", entries);
+  if (request->mode == PMB_RAY_ISOSURFACE && request->color_by) {
+    job->color_by = request->color_by->samples;
+    job->color_by_type = request->color_by->type;
   }
-  if (entries) {
-    make_table(request, job, table.data, (int32_t *)((pmb_ray_entry *)table.data + entries));
+  if (request->mode != PMB_RAY_ISOSURFACE || job->color_by) {
+    status = make_tables(context, request, job);
+    if (status != PMB_OK) {
+      return status;
+    }
   }
   context->crew.fraction_begin = context->crew.highest = 0;
   context->crew.fraction_end = 1;
   status = context->backend->cast_rays ? context->backend->cast_rays(context, request, job)
                                        : cast_on_cpu(context, request, job);
-  pmb_buffer_free(&context->memory, &table);
+  if (status == PMB_OUT_OF_MEMORY) {
+    pmb_buffer_free(&context->memory, &context->ray_tables);
+  }
   return status;
 }
 

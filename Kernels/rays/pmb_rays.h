@@ -53,12 +53,21 @@ typedef struct pmb_ray_request {
 
   const pmb_ray_isovalue *isovalues; /* mode isosurface */
   int isovalue_count;
+  /* Mode isosurface: another array, of one component. Its values give surfaces their red, green and blue by the table below; where
+   * one is not finite, the isovalue's stay. NULL: the isovalues' colors. Its output is not looked at. */
+  const pmb_attribute *color_by;
 
-  /* The other modes: colors of values, evenly from table_low to table_high, interpolated; 4 numbers each as in an isovalue's
-   * color. In mode composite the opacity is that of a world length of table_unit (> 0). */
+  /* The other modes, and color_by: colors of values, evenly from table_low to table_high, interpolated; 4 numbers each as in an
+   * isovalue's color. In mode composite the opacity is that of a world length of table_unit (> 0). */
   const float *table;
   int table_size; /* >= 2 */
   double table_low, table_high, table_unit;
+
+  /* Mode composite: factors of the opacity, 0 to 1, by the length of the gradient in the world: evenly from 0 to gradient_high
+   * (> 0), interpolated. NULL: 1. */
+  const float *gradient_table;
+  int gradient_size; /* >= 2 */
+  double gradient_high;
 
   /* Light on surfaces, and with shade != 0 on composite colors: ambient + diffuse + specular to the power specular_power, on
    * both sides. No light: one at the camera. Normals are those of pmb_emit with PMB_CENTRAL. */

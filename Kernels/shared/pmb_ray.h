@@ -13,6 +13,7 @@
 #include "rays/pmb_rays.h"
 #include "shared/pmb_brick.h"
 #include "shared/pmb_point.h"
+#include "shared/pmb_types.h"
 
 enum {
   PMB_RAY_REFINED = 32,   /* steps toward a surface, at most */
@@ -52,8 +53,13 @@ typedef struct pmb_ray_job {
   float normal[9];            /* from index gradients to world normals */
   const pmb_ray_entry *table; /* with opacities of a step, in mode composite */
   const int32_t *table_shown; /* entries before this one that are not transparent; one more for the sum */
-  int table_size;
+  int table_size, gradient_size;
   double table_low, table_per_unit;
+  uint64_t table_version;      /* of both tables: another one when they change */
+  const float *gradient_table; /* NULL: none */
+  float steepness[9];          /* from index gradients to places in it */
+  const void *color_by;        /* NULL: none */
+  pmb_type color_by_type;
 } pmb_ray_job;
 
 typedef struct pmb_pixel {
@@ -371,6 +377,47 @@ PMB_INLINE float pmb_ray_lit(float normal, float color, float sum, float shine)
 {
   const float lit = color * sum + shine;
   return PMB_IS_FINITE(normal) ? (lit < 1 ? (lit > 0 ? lit : 0) : 1) : color;
+}
+
+/* What opacities are multiplied with for a gradient of the index space. */
+PMB_INLINE float pmb_ray_gradient_opacity(const pmb_ray_job *job, const float gradient[3])
+{
+  float steep[3], behind;
+  for (int a = 0; a < 3; ++a) {
+    steep[a] = PMB_NAME_F32(pmb_world_gradient)(job->steepness, a, gradient[0], gradient[1], gradient[2]);
+  }
+  const float *entry =
+    job->gradient_table + pmb_ray_find_color(job->gradient_size, sqrtf(pmb_ray_dot(steep, steep)), &behind);
+  return PMB_NAME_F32(pmb_lerp)(entry[0], entry[1], behind);
+}
+
+/* Gives a surface at a place in a cell the color of the other array's value there, if that is finite. */
+PMB_NEVER_INLINE void pmb_ray_color_by(
+  const pmb_ray_job *job, const int32_t at[3], const double t[3], pmb_ray_entry *entry)
+{
+  const int64_t row = job->dims[0], layer = row * job->dims[1], first = at[0] + at[1] * row + at[2] * layer;
+  double values[8] = { 0 };
+  switch (job->color_by_type) {
+#define PMB_RAY_READ(NAME, type, name, real)                                                                      \
+  case PMB_##NAME:                                                                                                \
+    for (int c = 0; c < 8; ++c) {                                                                                 \
+      values[c] = (double)((const type *)job->color_by)[first + (c & 1) + (c >> 1 & 1) * row + (c >> 2) * layer]; \
+    }                                                                                                             \
+    break;
+    PMB_SAMPLE_TYPES(PMB_RAY_READ)
+#undef PMB_RAY_READ
+  }
+  for (int a = 0; a < 3; ++a) {
+    for (int i = 0; i < 4 >> a; ++i) {
+      values[i] = PMB_NAME_F64(pmb_lerp)(values[2 * i], values[2 * i + 1], t[a]);
+    }
+  }
+  if (PMB_IS_FINITE(values[0])) {
+    const pmb_ray_entry found = pmb_ray_color(job, (float)((values[0] - job->table_low) * job->table_per_unit));
+    for (int c = 0; c < 3; ++c) {
+      entry->color[c] = found.color[c];
+    }
+  }
 }
 
 /* Lights a color at a place on the ray. gradient: of the index space. */

@@ -259,13 +259,18 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_look)(const pmb_ray_job *job, int mode, const 
   return 0;
 }
 
-/* Lights the color of a place in the cell. */
+/* Lights the color of a place in the cell, and makes it as opaque as the gradient says. */
 PMB_INLINE void PMB_T_NAME(pmb_ray_light)(
   const pmb_ray_job *job, const pmb_ray *ray, float r, const PMB_T_NAME(pmb_ray_cell) * cell, pmb_ray_entry *entry)
 {
   float gradient[3];
   PMB_T_NAME(pmb_ray_gradient)(job, cell, gradient);
-  pmb_ray_light_color(job, ray, r, gradient, entry->color);
+  if (job->gradient_table) {
+    entry->color[3] *= pmb_ray_gradient_opacity(job, gradient);
+  }
+  if (job->shade) {
+    pmb_ray_light_color(job, ray, r, gradient, entry->color);
+  }
 }
 
 /* Shows the surfaces of the pair of samples that the ray is at, in the ray's order. Returns as pmb_ray_behind. */
@@ -288,6 +293,13 @@ PMB_INLINE int PMB_T_NAME(pmb_ray_surfaces)(
       }
       pixel->depth = depth < pixel->depth ? depth : pixel->depth;
       PMB_T_NAME(pmb_ray_find_cell)(job, ray, r, &cell);
+      if (job->color_by) { /* copies, as in pmb_ray_gradient */
+        const int32_t at[3] = { cell.at[0], cell.at[1], cell.at[2] };
+        const double t[3] = { (double)cell.t[0], (double)cell.t[1], (double)cell.t[2] };
+        pmb_ray_entry other = entry;
+        pmb_ray_color_by(job, at, t, &other);
+        entry = other;
+      }
       PMB_T_NAME(pmb_ray_light)(job, ray, r, &cell, &entry);
       goes_on = pmb_ray_behind(pixel, entry.color, 0, 1);
     }
@@ -316,7 +328,7 @@ PMB_INLINE void PMB_T_NAME(pmb_ray_march)(const pmb_ray_job *job, int mode, cons
       /* Surfaces are so rare that the threads of a warp wait for each other, to light theirs together. */
     } while (mode == PMB_RAY_ISOSURFACE && goes_on && !shows);
     if (mode == PMB_RAY_COMPOSITE) {
-      if (shows && job->shade) {
+      if (shows && (job->shade || job->gradient_table)) {
         PMB_T_NAME(pmb_ray_light)(job, ray, (float)at, &cell, &entry);
       }
       goes_on = goes_on && pmb_ray_behind(pixel, entry.color, lane, lanes);

@@ -16,8 +16,9 @@ typedef struct scene {
   pmb_ray_request request;
   pmb_ray_isovalue isovalues[3];
   pmb_ray_light lights[2];
-  float table[4 * COLORS], limits[PIXELS];
+  float table[4 * COLORS], limits[PIXELS], gradients[COLORS];
   double planes[8];
+  pmb_attribute color_by;
 } scene;
 
 static void multiply(const double a[16], const double b[16], double to[16])
@@ -100,6 +101,18 @@ static void scene_random(const test_volume *v, test_rng *rng, scene *s)
   if (!(q->table_low < q->table_high)) q->table_low = 0;
   look(&v->view, rng, q->world_to_clip);
   q->table_unit = 1;
+  for (int i = 0; i < COLORS; i++) s->gradients[i] = (float)rng_real(rng, 0, 1);
+  q->gradient_table = rng_int(rng, 0, 1) ? NULL : s->gradients;
+  q->gradient_size = COLORS;
+  q->gradient_high = fmin(fmax((q->table_high / 8 - q->table_low / 8), 1e-300), 1e300);
+}
+
+/* Colors surfaces by another array, in two scenes of three. version: of the samples, 0: they are not to stay on the GPU. */
+static void color_by(const test_volume *other, uint64_t version, test_rng *rng, scene *s)
+{
+  s->color_by =
+    (pmb_attribute){ .samples = other->view.samples, .type = other->view.type, .components = 1, .version = version };
+  s->request.color_by = rng_int(rng, 0, 2) ? &s->color_by : NULL;
 }
 
 static void cast(pmb_context *context, const scene *s, picture *p)
@@ -136,15 +149,20 @@ static void random_scenes(void)
   int64_t shown = 0;
   const int rounds = is_short() ? 60 : 1000;
   for (int n = 0; n < rounds; n++) {
-    test_volume v;
+    test_volume v, other;
     static scene s;
     volume_random(&v, rng_int(&rng, 1, 90), rng_int(&rng, 1, 30), rng_int(&rng, 1, 30), &rng);
+    const int64_t *dims = v.view.dims;
+    volume_make(&other, (pmb_type)rng_int(&rng, PMB_INT8, PMB_FLOAT64), dims[0], dims[1], dims[2], LAYOUT_PACKED);
+    for (int64_t i = 0; i < dims[0] * dims[1] * dims[2]; i++) volume_put(&other, i, (double)rng_int(&rng, -100, 100));
     CHECK_STATUS(gpu, pmb_bind(gpu, &v.view), PMB_OK);
     CHECK_STATUS(cpu, pmb_bind(cpu, &v.view), PMB_OK);
     for (int i = 0; i < 3 && !test_failures(); i++) {
       scene_random(&v, &rng, &s);
+      color_by(&other, (uint64_t)(n % 2), &rng, &s);
       shown += compare(gpu, cpu, &s);
     }
+    volume_free(&other);
     volume_free(&v);
   }
   CHECK(shown > rounds * 300, "only %lld pixels of %d rounds show something", (long long)shown, rounds);

@@ -20,7 +20,7 @@
 typedef struct rr_scene {
   const pmb_ray_request *r;
   int64_t dims[3];
-  double *samples;
+  double *samples, *others;             /* others: of color_by */
   uint8_t *shown_samples, *shown_cells; /* 1: has a value */
   double to_world[12];                  /* of a sample of this volume, `first` included */
   double to_index[9];                   /* inverse of the 3 x 3 part */
@@ -86,11 +86,19 @@ static inline void rr_copy_samples(rr_scene *s, const pmb_volume *v)
 {
   const int64_t *d = v->dims;
   s->samples = test_allocate(ref_samples(v), sizeof *s->samples);
+  s->others = test_allocate(ref_samples(v), sizeof *s->others);
   s->shown_samples = test_allocate(ref_samples(v), 1);
   s->shown_cells = test_allocate(ref_samples(v), 1);
+  const pmb_attribute *by = s->r->color_by;
+  pmb_volume other = { .strides = { 1, d[0], d[0] * d[1] } };
+  if (by) {
+    other.samples = by->samples;
+    other.type = by->type;
+  }
   for (int64_t n = 0; n < ref_samples(v); n++) {
     const int64_t i = n % d[0], j = n / d[0] % d[1], k = n / (d[0] * d[1]);
     s->samples[n] = ref_sample(v, i, j, k);
+    s->others[n] = by ? ref_sample(&other, i, j, k) : 0;
     s->shown_samples[n] = (uint8_t)ref_sample_valid(v, i, j, k);
     s->shown_cells[n] = (uint8_t)ref_cell_valid(v, i, j, k);
   }
@@ -135,6 +143,7 @@ static inline void rr_open(rr_scene *s, const pmb_volume *v, const pmb_ray_reque
 static inline void rr_close(rr_scene *s)
 {
   free(s->samples);
+  free(s->others);
   free(s->shown_samples);
   free(s->shown_cells);
 }
@@ -189,22 +198,36 @@ static inline void rr_differences(const rr_scene *s, int64_t n, double d[3])
   }
 }
 
-/* The unit normal at a point of a ray, to the side where the ray comes from; 0 if there is none. */
-static inline int rr_normal(const rr_scene *s, const rr_ray *ray, double t, double normal[3])
+/* The gradient at a point of a ray, by index; 0 if there is none. */
+static inline int rr_gradient(const rr_scene *s, const rr_ray *ray, double t, double index[3])
 {
   int64_t cell[3];
-  double weights[8], index[3] = { 0, 0, 0 };
+  double weights[8];
   if (!rr_cell(s, ray, t, cell, weights)) return 0;
+  memset(index, 0, 3 * sizeof *index);
   for (int c = 0; c < 8; c++) {
     double d[3];
     rr_differences(s, rr_corner(s, cell, c), d);
     for (int a = 0; a < 3; a++) index[a] += weights[c] * d[a];
   }
-  if (!rr_unit(index)) return 0; /* to a size whose square is a number */
+  return 1;
+}
+
+static inline void rr_to_world(const rr_scene *s, const double index[3], double world[3])
+{
   for (int c = 0; c < 3; c++) {
-    normal[c] = 0;
-    for (int a = 0; a < 3; a++) normal[c] += s->to_index[3 * a + c] * index[a];
+    world[c] = 0;
+    for (int a = 0; a < 3; a++) world[c] += s->to_index[3 * a + c] * index[a];
   }
+}
+
+/* The unit normal at a point of a ray, to the side where the ray comes from; 0 if there is none. */
+static inline int rr_normal(const rr_scene *s, const rr_ray *ray, double t, double normal[3])
+{
+  double index[3];
+  if (!rr_gradient(s, ray, t, index)) return 0;
+  if (!rr_unit(index)) return 0; /* to a size whose square is a number */
+  rr_to_world(s, index, normal);
   if (!rr_unit(normal)) return 0;
   const double turn = rr_dot(normal, ray->direction) > 0 ? -1 : 1;
   for (int c = 0; c < 3; c++) normal[c] *= turn;
@@ -334,6 +357,31 @@ static inline void rr_lookup(const pmb_ray_request *r, double value, double colo
     color[c] = (double)r->table[4 * n + c] * (n + 1 - place) + (double)r->table[4 * n + 4 + c] * (place - n);
 }
 
+/* The red, green and blue that color_by gives a point, where its value is a number. */
+static inline void rr_color_by(const rr_scene *s, const rr_ray *ray, double t, double color[3])
+{
+  int64_t cell[3];
+  double weights[8], value = 0, found[4];
+  rr_cell(s, ray, t, cell, weights);
+  for (int c = 0; c < 8; c++) value += weights[c] * s->others[rr_corner(s, cell, c)];
+  if (!isfinite(value)) return;
+  rr_lookup(s->r, value, found);
+  memcpy(color, found, 3 * sizeof *color);
+}
+
+/* What the gradient at a point leaves of the opacity. */
+static inline double rr_gradient_opacity(const rr_scene *s, const rr_ray *ray, double t)
+{
+  const pmb_ray_request *r = s->r;
+  double index[3], world[3];
+  if (!rr_gradient(s, ray, t, index)) return 1;
+  rr_to_world(s, index, world);
+  const double place =
+    fmin(sqrt(rr_dot(world, world)) / r->gradient_high * (r->gradient_size - 1), r->gradient_size - 1);
+  const int n = place >= r->gradient_size - 2 ? r->gradient_size - 2 : (int)place;
+  return (double)r->gradient_table[n] * (n + 1 - place) + (double)r->gradient_table[n + 1] * (place - n);
+}
+
 /* ---- modes ---- */
 
 typedef struct rr_hit {
@@ -379,6 +427,7 @@ static inline void rr_surfaces(const rr_scene *s, const rr_ray *ray, const doubl
     for (size_t h = 0; h < found; h++) {
       const float *of = r->isovalues[hits[h].isovalue].color;
       double color[3] = { (double)of[0], (double)of[1], (double)of[2] }, normal[3];
+      if (r->color_by) rr_color_by(s, ray, hits[h].t, color);
       if (rr_normal(s, ray, hits[h].t, normal)) rr_light(s, ray, hits[h].t, normal, color);
       sum->depth = fmin(sum->depth, rr_depth(s, ray, hits[h].t));
       if (rr_add(sum, color, (double)of[3])) return;
@@ -394,8 +443,9 @@ static inline void rr_composite(const rr_scene *s, const rr_ray *ray, const doub
     double color[4], normal[3];
     if (isnan(value)) continue;
     rr_lookup(s->r, value, color);
+    const double factor = s->r->gradient_table ? rr_gradient_opacity(s, ray, t[n]) : 1;
     if (s->r->shade && rr_normal(s, ray, t[n], normal)) rr_light(s, ray, t[n], normal, color);
-    if (rr_add(sum, color, 1 - pow(1 - color[3], s->step / s->r->table_unit))) return;
+    if (rr_add(sum, color, factor * (1 - pow(1 - color[3], s->step / s->r->table_unit)))) return;
   }
 }
 

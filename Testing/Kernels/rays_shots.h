@@ -15,7 +15,9 @@ typedef struct shot {
   pmb_ray_isovalue isovalues[PMB_RAY_ISOVALUES];
   pmb_ray_light lights[PMB_RAY_LIGHTS];
   double planes[4 * PMB_RAY_PLANES];
-  float table[4 * TABLE], limits[PIXELS], colors[4 * PIXELS], depth[PIXELS];
+  float table[4 * TABLE], gradients[KNOTS], limits[PIXELS], colors[4 * PIXELS], depth[PIXELS];
+  test_volume other; /* of color_by */
+  pmb_attribute color_by;
 } shot;
 
 /* ---- volumes ---- */
@@ -97,6 +99,8 @@ static inline void shot_copy(shot *to, const shot *from)
   to->r.lights = to->lights;
   to->r.planes = to->planes;
   to->r.table = to->table;
+  to->r.gradient_table = from->r.gradient_table ? to->gradients : NULL;
+  to->r.color_by = from->r.color_by ? &to->color_by : NULL;
   to->r.colors = to->colors;
   to->r.depth = from->r.depth ? to->depth : NULL;
 }
@@ -150,6 +154,29 @@ static inline void set_table(shot *s, int size, double low, double high, double 
   s->r.table_low = low;
   s->r.table_high = high;
   s->r.table_unit = unit;
+}
+
+/* Factors of the opacity by the gradient, of which about half are 0 in half of the calls. */
+static inline void set_gradients(shot *s, double high, test_rng *rng)
+{
+  const int gaps = (int)rng_int(rng, 0, 1);
+  for (int n = 0; n < KNOTS; n++) s->gradients[n] = gaps && rng_int(rng, 0, 1) ? 0 : (float)rng_real(rng, 0.1, 1);
+  s->r.gradient_table = s->gradients;
+  s->r.gradient_size = KNOTS;
+  s->r.gradient_high = high;
+}
+
+/* Another array, of which a few samples are not finite if the type has such. After set_table, which fits its values then. */
+static inline void set_color_by(shot *s, const pmb_volume *v, pmb_type type, test_rng *rng)
+{
+  const double middle = type_middle(type), size = type_size(type);
+  volume_make(&s->other, type, v->dims[0], v->dims[1], v->dims[2], LAYOUT_PACKED);
+  fill_field(&s->other, FIELD_RANDOM, middle, size, rng);
+  volume_sprinkle(&s->other, 500, rng);
+  s->color_by = (pmb_attribute){ .samples = s->other.view.samples, .type = type, .components = 1 };
+  s->r.color_by = &s->color_by;
+  s->r.table_low = middle - 0.6 * size;
+  s->r.table_high = middle + 0.5 * size;
 }
 
 static inline void set_light(shot *s, const pmb_volume *v, int at_a_place, test_rng *rng)
@@ -268,6 +295,7 @@ static inline void judge_rounds(
     CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
     if (CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK)) seen += judge(&s, &v.view);
     volume_free(&v);
+    if (s.r.color_by) volume_free(&s.other);
   }
   CHECK(seen / PIXELS >= pictures / (TEST_SLOW ? 5 : 1), "only %g pictures are seen", seen / PIXELS);
   for (int c = 0; c < 2; c++) pmb_destroy(contexts[c]);

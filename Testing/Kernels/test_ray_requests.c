@@ -416,6 +416,98 @@ static void degenerate_cameras(void)
   volume_free(&v);
 }
 
+/* What colors surfaces and what opacities are multiplied with, wrong. */
+static void bad_color_by_and_gradients(void)
+{
+  static const pmb_attribute attributes[] = { { .type = PMB_FLOAT32, .components = 1 },
+    { .samples = "", .type = (pmb_type)0, .components = 1 }, { .samples = "", .type = (pmb_type)11, .components = 1 },
+    { .samples = "", .type = PMB_UINT8, .components = 3 } };
+  static const double highs[] = { 0, -1, NAN, INFINITY };
+  static const int sizes[] = { 1, -1, PMB_RAY_TABLE + 1 };
+  static const float factors[] = { NAN, -0.1f, 1.1f };
+  static shot s;
+  test_volume v;
+  test_rng rng = { 582 };
+  pmb_context *context = good_shot(&s, &v, PMB_RAY_ISOSURFACE, 1);
+  for (size_t n = 0; n < sizeof attributes / sizeof *attributes; n++) {
+    s.r.color_by = &attributes[n];
+    CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "color_by");
+  }
+  set_color_by(&s, &v.view, PMB_UINT8, &rng);
+  s.r.table_size = 1;
+  CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "table");
+  s.r.table_size = TABLE;
+  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+  s.r.mode = PMB_RAY_COMPOSITE;
+  for (int n = 0; n < 11; n++) {
+    set_gradients(&s, n < 4 ? highs[n] : 1, &rng);
+    s.r.gradient_size = n >= 4 && n < 7 ? sizes[n - 4] : KNOTS;
+    s.gradients[KNOTS - 1] = n >= 7 && n < 10 ? factors[n - 7] : 1;
+    test_about("gradient table %d", n);
+    if (n < 10) CHECK_REFUSED(context, pmb_cast_rays(context, &s.r), PMB_INVALID, "gradient_table");
+  }
+  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+  volume_free(&s.other);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
+/* A context keeps the tables of the picture before: whatever changes, the picture is that of a new context. */
+static void changed_tables(void)
+{
+  static shot s, fresh;
+  test_volume v;
+  test_rng rng = { 583 };
+  pmb_context *context = good_shot(&s, &v, PMB_RAY_COMPOSITE, 1);
+  set_color_by(&s, &v.view, PMB_INT16, &rng);
+  set_gradients(&s, 0.3, &rng);
+  s.r.table_low = -1;
+  s.r.table_high = 1;
+  for (int n = 0; n < 60; n++) {
+    switch (n < 10 ? n : rng_int(&rng, 0, 9)) {
+      case 0:
+        break;
+      case 1:
+        s.table[rng_int(&rng, 0, 4 * TABLE - 1)] = (float)rng_real(&rng, 0, 1);
+        break;
+      case 2:
+        s.gradients[rng_int(&rng, 0, KNOTS - 1)] = (float)rng_real(&rng, 0, 1);
+        break;
+      case 3:
+        s.r.table_unit = rng_real(&rng, 1, 5);
+        break;
+      case 4:
+        s.r.step = rng_real(&rng, 0.3, 1);
+        break;
+      case 5:
+        s.r.mode = (pmb_ray_mode)rng_int(&rng, 0, 4);
+        break;
+      case 6:
+        s.r.mode = PMB_RAY_COMPOSITE;
+        break;
+      case 7:
+        s.r.table_size = (int)rng_int(&rng, 2, TABLE);
+        break;
+      case 8:
+        s.r.gradient_size = (int)rng_int(&rng, 2, KNOTS);
+        break;
+      case 9:
+        s.r.gradient_table = s.r.gradient_table ? NULL : s.gradients;
+        break;
+    }
+    shot_copy(&fresh, &s);
+    pmb_context *other = context_new(1, NULL);
+    CHECK_STATUS(other, pmb_bind(other, &v.view), PMB_OK);
+    CHECK_STATUS(other, pmb_cast_rays(other, &fresh.r), PMB_OK);
+    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
+    CHECK(!memcmp(s.colors, fresh.colors, sizeof s.colors), "change %d: another picture", n);
+    pmb_destroy(other);
+  }
+  volume_free(&s.other);
+  volume_free(&v);
+  pmb_destroy(context);
+}
+
 typedef struct watch {
   int calls, stop_at, wrong;
   double last;
@@ -542,6 +634,8 @@ TEST_MAIN(
   CASE(bad_members)
   CASE(bad_numbers)
   CASE(bad_light_and_colors)
+  CASE(bad_color_by_and_gradients)
+  CASE(changed_tables)
   CASE(degenerate_cameras)
   CASE(stops)
   CASE(allocations_fail)

@@ -16,6 +16,23 @@ static void surfaces_round(shot *s, test_volume *v, int round, test_rng *rng)
 }
 ROUNDS(surfaces, 1, 60, 20)
 
+/* Surfaces in the colors of another array of each type. */
+static void colored_surfaces_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  any_shot(s, v, round, PMB_RAY_ISOSURFACE, rng);
+  set_color_by(s, &v->view, (pmb_type)(1 + round / 3 % 10), rng);
+}
+ROUNDS(colored_surfaces, 2, 60, 20)
+
+/* Opacity that depends on the gradient, with and without light. */
+static void gradient_opacity_round(shot *s, test_volume *v, int round, test_rng *rng)
+{
+  any_shot(s, v, round, PMB_RAY_COMPOSITE, rng);
+  set_gradients(s, type_size(v->view.type) * rng_real(rng, 0.02, 0.2), rng);
+  if (round % 5 == 4) volume_hide(v, 200, 100, rng);
+}
+ROUNDS(gradient_opacity, 3, 60, 15)
+
 /* Samples that are large beside what they differ by: a float cannot hold the difference. */
 static void large_samples_round(shot *s, test_volume *v, int round, test_rng *rng)
 {
@@ -303,6 +320,9 @@ static void anything_round(shot *s, test_volume *v, int round, test_rng *rng)
   if (rng_int(rng, 0, 3) == 0) set_limits(s, rng);
   if (rng_int(rng, 0, 2) == 0) s->r.step = rng_real(rng, 0.1, 1);
   if (rng_int(rng, 0, 4) == 0) s->r.depth = NULL;
+  if (rng_int(rng, 0, 3) == 0) set_gradients(s, size * rng_real(rng, 0.02, 0.3), rng);
+  if (rng_int(rng, 0, 3) == 0 && s->r.mode == PMB_RAY_ISOSURFACE)
+    set_color_by(s, &v->view, (pmb_type)rng_int(rng, 1, 10), rng);
   if (rng_int(rng, 0, 3) == 0) {
     volume_hide(v, (int)rng_int(rng, 0, 1) * 800, (int)rng_int(rng, 0, 1) * 400, rng);
     volume_sprinkle(v, 1500, rng);
@@ -319,6 +339,8 @@ static void anything(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(surfaces)
+  CASE(colored_surfaces)
+  CASE(gradient_opacity)
   CASE(large_samples)
   CASE(composite)
   CASE(opacity_of_a_way)

@@ -136,13 +136,16 @@ def actor_of(port, color, opacity=1):
 
 def compare(what, mode, others=(), least=40, **given):
     """PSNR against VTK's mapper, and that the picture is not the background alone."""
-    scale, opacities = given.pop("scale", 1), given.pop("opacities", None)
+    scale, opacities, gradients = given.pop("scale", 1), given.pop("opacities", None), given.pop("gradients", None)
     image, matrix, shade = given.pop("image", None) or gyroid(), given.pop("matrix", None), given.pop("shade", False)
     pictures = []
     for mapper in (vtkPMBVolumeMapper(), vtkOpenGLGPUVolumeRayCastMapper()):
         for name, value in given.items():
             (getattr(mapper, name))(value)
-        scene = Scene(volume_of(mapper, image, mode, property_of(None, scale, shade, opacities), matrix), *others)
+        look = property_of(None, scale, shade, opacities)
+        if gradients:
+            look.SetGradientOpacity(gradients)
+        scene = Scene(volume_of(mapper, image, mode, look, matrix), *others)
         pictures.append(scene.pixels())
         if hasattr(mapper, "GetLastDevice"):
             true(mapper.GetLastDevice(), f"{what}: VTK drew it")
@@ -160,6 +163,37 @@ def test_blend_modes():
     compare("moved", vtkVolumeMapper.COMPOSITE_BLEND, matrix=True)
     compare("spacing", vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND, image=gyroid(spacing=(1, .6, 2)))
     compare("bytes", vtkVolumeMapper.MAXIMUM_INTENSITY_BLEND, image=gyroid(dtype=numpy.uint8), scale=150)
+
+
+def test_gradient_opacity():
+    steep = vtkPiecewiseFunction()
+    for gradient, factor in ((0, 0), (.1, 0), (.3, 1)):
+        steep.AddPoint(gradient, factor)
+    for shade, spacing in ((False, (1, 1, 1)), (True, (1, 1, 1)), (False, (1, .6, 2))):
+        compare(f"gradient opacity, shade {shade}, {spacing}", vtkVolumeMapper.COMPOSITE_BLEND, gradients=steep, shade=shade,
+                image=gyroid(spacing=spacing))
+
+
+def test_stopped():
+    """An observer of the window stops a picture while it is cast: no message, and the next one is whole."""
+    mapper, look = vtkPMBVolumeMapper(), property_of(None)
+    scene = Scene(volume_of(mapper, gyroid(), vtkVolumeMapper.COMPOSITE_BLEND, look))
+    mapper.SetSampleDistance(.003)
+    mapper.SetDevice(1)
+    whole, inside = scene.pixels(), []
+    true(mapper.GetLastDevice(), "VTK drew it")
+    scene.renderer.AddObserver("StartEvent", lambda *_: inside.append(1))
+    stop = scene.window.AddObserver("AbortCheckEvent", lambda window, _: window.SetAbortRender(1 if inside else 0))
+    look.SetShade(False)
+    with Messages() as log:
+        scene.window.Render()
+    true(inside, "the renderer did not begin")
+    equal(mapper.GetLastDevice(), "", "the device of the stopped picture")
+    equal(log.text(), "", "messages")
+    scene.window.RemoveObserver(stop)
+    scene.window.SetAbortRender(0)
+    look.SetShade(True)
+    true(abs(scene.pixels() - whole).max() <= 1, "the picture after a stop")
 
 
 def test_scan():
@@ -226,14 +260,14 @@ def test_isosurface_is_the_mesh():
 
 def test_left_to_vtk():
     """One warning each, and VTK's picture."""
-    nearest, gradient = property_of(None), property_of(None)
+    nearest, gradient = property_of(None), property_of(ISOVALUE)
     nearest.SetInterpolationTypeToNearest()
     opacity = vtkPiecewiseFunction()
     opacity.AddPoint(0, 0)
     opacity.AddPoint(1, 1)
     gradient.SetGradientOpacity(opacity)
     for what, made, mode in (("interpolation", nearest, vtkVolumeMapper.COMPOSITE_BLEND),
-                             ("gradient", gradient, vtkVolumeMapper.COMPOSITE_BLEND),
+                             ("gradient", gradient, vtkVolumeMapper.ISOSURFACE_BLEND),
                              ("blend mode", property_of(None), vtkVolumeMapper.ADDITIVE_BLEND)):
         mapper = vtkPMBVolumeMapper()
         with Messages() as log:
@@ -312,5 +346,5 @@ def test_odd_input():
         scene.window.Finalize()
 
 
-run(test_blend_modes, test_scan, test_other_actors, test_cut, test_isosurface_is_the_mesh, test_left_to_vtk,
-    test_windows, test_windows_end, test_odd_input)
+run(test_blend_modes, test_gradient_opacity, test_stopped, test_scan, test_other_actors, test_cut,
+    test_isosurface_is_the_mesh, test_left_to_vtk, test_windows, test_windows_end, test_odd_input)
