@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/architectures.sh"
 build=${BUILD:-$here/../../build-gpu}
 tools=${TOOLS:-memcheck racecheck initcheck synccheck}
-same_bytes=(pmb_test_gpu pmb_test_gpu_outputs pmb_test_gpu_on_device pmb_test_gpu_particles pmb_test_gpu_rays pmb_test_gpu_context pmb_test_gpu_general)
+same_bytes=(pmb_test_gpu pmb_test_gpu_outputs pmb_test_gpu_on_device pmb_test_gpu_particles pmb_test_gpu_rays pmb_test_gpu_visible pmb_test_gpu_context pmb_test_gpu_general)
 sharing=(pmb_test_gpu_sharing pmb_test_gpu_threads pmb_test_gpu_pool)
 programs=("${same_bytes[@]}" "${sharing[@]}" pmb_test_gpu_faults pmb_test_gpu_several pmb_test_gpu_huge pmb_bench_gpu
   pmb_bench_particles)
