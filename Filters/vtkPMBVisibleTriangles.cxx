@@ -47,7 +47,7 @@ bool vtkPMBVisibleTriangles::IsFound(int status)
 {
   if (status != PMB_OK)
   {
-    vtkLog(TRACE, "PMB: all triangles are drawn: " << pmb_error(this->Core.get()));
+    vtkLog(TRACE, "PMB Contour: " << pmb_error(this->Core.get()));
   }
   if (status != PMB_OK && status != PMB_OUT_OF_MEMORY)
   {

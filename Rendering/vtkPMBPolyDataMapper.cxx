@@ -158,16 +158,24 @@ private:
     return visible && mode != VTK_SCALAR_MODE_USE_POINT_DATA && mode != VTK_SCALAR_MODE_USE_POINT_FIELD_DATA;
   }
 
-  // The array that colors the points of a mesh, if threads can share the work.
+  // The array that colors a mesh.
+  vtkDataArray* FindScalars(vtkPolyData* mesh, int& ofCells)
+  {
+    return this->ScalarVisibility
+      ? vtkDataArray::SafeDownCast(vtkAbstractMapper::GetAbstractScalars(
+          mesh, this->ScalarMode, this->ArrayAccessMode, this->ArrayId, this->ArrayName, ofCells))
+      : nullptr;
+  }
+
+  // The same, if it is of points and threads can share the work.
   vtkDataArray* FindColored(vtkPolyData* mesh)
   {
     int ofCells = 0;
-    auto* array = vtkDataArray::SafeDownCast(vtkAbstractMapper::GetAbstractScalars(
-      mesh, this->ScalarMode, this->ArrayAccessMode, this->ArrayId, this->ArrayName, ofCells));
-    const bool fits = this->ScalarVisibility && array && ofCells == 0 && array->GetName() &&
-      !array->GetLookupTable() && array->HasStandardMemoryLayout() && array->GetDataType() != VTK_BIT &&
-      array->GetNumberOfTuples() >= 2 && array->GetNumberOfTuples() == mesh->GetNumberOfPoints() &&
-      mesh->GetPointData()->GetNormals() != array && !mesh->GetPointData()->GetTCoords();
+    vtkDataArray* array = this->FindScalars(mesh, ofCells);
+    const bool fits = array && ofCells == 0 && array->GetName() && !array->GetLookupTable() &&
+      array->HasStandardMemoryLayout() && array->GetDataType() != VTK_BIT && array->GetNumberOfTuples() >= 2 &&
+      array->GetNumberOfTuples() == mesh->GetNumberOfPoints() && mesh->GetPointData()->GetNormals() != array &&
+      !mesh->GetPointData()->GetTCoords();
     return fits && vtkPMBMeshColors::CanShare(this->GetLookupTable()) ? array : nullptr;
   }
 
@@ -217,6 +225,11 @@ private:
       vtkPolyData* mesh = block.Mesh;
       vtkCellArray* polygons = mesh->GetPolys();
       vtkDataArray* normals = mesh->GetPointData()->GetNormals();
+      int ofCells = 0;
+      if (normals && normals == this->FindScalars(mesh, ofCells)) // the stand-in has others
+      {
+        return false;
+      }
       if (!(AllTriangles || vtkPMBPolyDataMapper::HasTriangles(mesh)) || block.ColoredByCells ||
         mesh->GetCellData()->GetNormals() || mesh->GetNumberOfVerts() || mesh->GetNumberOfLines() ||
         mesh->GetNumberOfStrips() || polygons->GetNumberOfConnectivityIds() != 3 * polygons->GetNumberOfCells() ||

@@ -51,7 +51,7 @@ static pmb_status reserve(pmb_cuda *cuda, const pmb_visible_view *view, working 
   w->words = (int64_t)w->blocks * WORDS;
   PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &b->depths, samples, sizeof(uint32_t), "the picture's depths"));
   PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &b->words, w->words, sizeof(uint32_t), "flags of triangles"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &b->before, w->words + 1, sizeof(uint32_t), "sums of visible triangles"));
+  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &b->before, w->words + 1, sizeof(uint32_t), "flags of triangles"));
   w->d_depths = (uint32_t *)b->depths.d_data;
   w->d_words = (uint32_t *)b->words.d_data;
   w->d_before = (uint32_t *)b->before.d_data;

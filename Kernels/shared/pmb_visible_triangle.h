@@ -78,9 +78,10 @@ PMB_INLINE float pmb_visible_greatest(float a, float b)
   return a > b ? a : b;
 }
 
+/* 0 where the place is not a number. */
 PMB_INLINE int pmb_visible_clamp(float place, int size)
 {
-  return place < 0 ? 0 : place > (float)(size - 1) ? size - 1 : (int)place;
+  return !(place > 0) ? 0 : place < (float)(size - 1) ? (int)place : size - 1;
 }
 
 /* The pixels along an axis in which the triangle may cover a sample. */

@@ -104,6 +104,7 @@ static void where_arrays_are(void)
   pmb_destroy(cpu);
 }
 
+/* clang-format off */
 TEST_MAIN(
   CASE(random_scenes)
   CASE(where_arrays_are)

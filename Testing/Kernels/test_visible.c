@@ -95,7 +95,8 @@ static void add_sheet(visible_scene *s, float z)
   for (int n = 0; n < 2500; n++) {
     const int64_t t = s->request.triangle_count;
     const float x = (float)(n % 50) / 25 - 1, y = (float)(n / 50) / 25 - 1, e = 1 / 25.0f;
-    const float corners[6][2] = { { x, y }, { x + e, y }, { x + e, y + e }, { x, y }, { x + e, y + e }, { x, y + e } };
+    const float corners[6][2] = { { x, y }, { x + e, y }, { x + e, y + e }, { x, y }, { x + e, y + e },
+      { x, y + e } };
     for (int c = 0; c < 6; c++) {
       float *p = s->points + 9 * t + 3 * c;
       p[0] = corners[c][0], p[1] = corners[c][1], p[2] = z;
@@ -243,9 +244,9 @@ static void allocations_fail(void)
     ledger l = { 0, 0 };
     int64_t count = 0;
     pmb_context *context = NULL;
-    const pmb_options options = { .struct_size = sizeof options,
-      .device = PMB_DEVICE_CPU,
-      .allocator = { ledger_allocate, ledger_release, &l } };
+    const pmb_options options = {
+      .struct_size = sizeof options, .device = PMB_DEVICE_CPU, .allocator = { ledger_allocate, ledger_release, &l }
+    };
     CHECK_STATUS(context, pmb_create(&options, &context), PMB_OK);
     l.fails = l.allocations + n;
     CHECK_REFUSED(context, pmb_find_visible(context, &s.request, &count), PMB_OUT_OF_MEMORY, "depths");
@@ -257,6 +258,7 @@ static void allocations_fail(void)
   }
 }
 
+/* clang-format off */
 TEST_MAIN(
   CASE(nearest_are_found)
   CASE(hidden_are_left_out)

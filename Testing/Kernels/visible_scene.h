@@ -30,8 +30,8 @@ static void vs_look(double turn, double tilt, double away, double near, double f
   const double a = turn, b = tilt, s = perspective ? 2 : 0.8;
   const double turned[16] = { cos(a), 0, sin(a), 0, sin(b) * sin(a), cos(b), -sin(b) * cos(a), 0, -cos(b) * sin(a),
     sin(b), cos(b) * cos(a), -away, 0, 0, 0, 1 };
-  const double view[16] = { s, 0, 0, 0, 0, s, 0, 0, 0, 0, (far + near) / (near - far), 2 * far * near / (near - far), 0,
-    0, -1, 0 };
+  const double view[16] = { s, 0, 0, 0, 0, s, 0, 0, 0, 0, (far + near) / (near - far), 2 * far * near / (near - far),
+    0, 0, -1, 0 };
   const double parallel[16] = { s, 0, 0, 0, 0, s, 0, 0, 0, 0, 2 / (near - far), (near + far) / (near - far), 0, 0, 0,
     1 };
   vs_multiply(perspective ? view : parallel, turned, to);

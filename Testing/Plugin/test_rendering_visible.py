@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Large meshes, of which vtkPMBPolyDataMapper draws only the triangles that can be seen, where the processor draws: pictures
+equal to those of VTK's mapper, which draws all. And when all are drawn."""
+import numpy
+from paraview import simple
+from paraview.vtk.util.numpy_support import numpy_to_vtkIdTypeArray, vtk_to_numpy
+from plugin_testing import equal, image, load_plugin, output, producer, run, true
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPlane, vtkPolyData
+
+load_plugin()
+try:
+    from pmb.vtkPMBRendering import vtkPMBPolyDataMapper
+except ImportError:
+    print("skipped: no module PMB::Rendering for this ParaView")
+    raise SystemExit(77)
+
+
+def gyroid(samples=84, periods=10):
+    angle = numpy.arange(samples) * (2 * numpy.pi * periods / samples)
+    s, c = numpy.sin(angle), numpy.cos(angle)
+    values = s[None, None, :] * c[None, :, None] + s[None, :, None] * c[:, None, None] + s[:, None, None] * c[None, None, :]
+    return producer(image({"s": values.astype(numpy.float32)}, (samples,) * 3))
+
+
+def copy_of(mesh):
+    """The same mesh, of which nothing is known."""
+    ids = vtk_to_numpy(mesh.GetPolys().GetConnectivityArray()).astype(numpy.int64)
+    cells = vtkCellArray()
+    cells.SetData(3, numpy_to_vtkIdTypeArray(ids, deep=True))
+    copy = vtkPolyData()
+    copy.SetPoints(mesh.GetPoints())
+    copy.SetPolys(cells)
+    copy.GetPointData().ShallowCopy(mesh.GetPointData())
+    return copy
+
+
+class Shown:
+    """A proxy's output in a view of its own."""
+
+    def __init__(self, proxy, samples=0):
+        self.view = simple.CreateView("RenderView")
+        self.view.ViewSize = (301, 223)
+        self.view.OrientationAxesVisibility = 0
+        self.view.GetRenderWindow().SetMultiSamples(samples)
+        self.representation = simple.Show(proxy, self.view)
+        simple.Render(self.view)
+        simple.ResetCamera(self.view)
+
+    def mapper(self):
+        return self.representation.GetClientSideObject().GetActiveRepresentation().GetActor().GetMapper()
+
+    def picture(self):
+        simple.Render(self.view)
+        return vtk_to_numpy(self.view.CaptureWindow(1).GetPointData().GetScalars()).astype(int)
+
+
+CONTOUR = simple.PMBContour(Input=gyroid(), ContourBy=["POINTS", "s"], Isosurfaces=[0.1], ComputeGradients=1)
+CONTOUR.UpdatePipeline()
+MESH = output(CONTOUR)
+COPY = producer(copy_of(MESH))
+
+
+def compare(change, samples=0):
+    """Pictures from some sides. Returns the least and the greatest number of triangles drawn."""
+    ours, theirs = Shown(CONTOUR, samples), Shown(COPY, samples)
+    drawn = []
+    for side in range(5):
+        for shown in (ours, theirs):
+            camera = shown.view.GetActiveCamera()
+            camera.Azimuth(31)
+            camera.Elevation(11)
+            if side == 3:
+                camera.Dolly(3)  # among the triangles
+            change(shown)
+            shown.view.GetRenderer().ResetCameraClippingRange()
+        pictures = [shown.picture() for shown in (ours, theirs)]
+        drawn.append(ours.mapper().GetNumberOfDrawnTriangles())
+        equal(theirs.mapper().GetNumberOfDirectTriangles(), 0, "triangles of the copy drawn directly")
+        true(numpy.ptp(pictures[0]) > 40, "the picture shows something")
+        difference = abs(pictures[0] - pictures[1]).max()
+        true(difference <= 1, f"side {side}: pictures differ by {difference}")
+    for shown in (ours, theirs):
+        simple.Delete(shown.view)
+    return min(drawn), max(drawn)
+
+
+def test_same_pictures():
+    """Perspective and parallel views from inside and outside, moved, lit, colored, with several samples per pixel."""
+    total = MESH.GetNumberOfCells()
+    true(total > 1 << 18, "enough triangles")
+
+    def parallel(shown):
+        shown.view.CameraParallelProjection = 1
+
+    def moved(shown):
+        shown.representation.Scale = [1, 2, 0.5]
+        shown.representation.Orientation = [10, 20, 30]
+
+    def colored(shown):
+        simple.ColorBy(shown.representation, ("POINTS", "Gradients", "X"))
+        shown.representation.SetScalarBarVisibility(shown.view, False)
+        shown.representation.Specular = 0.7
+
+    for change, samples in ((lambda _: None, 0), (parallel, 0), (moved, 0), (colored, 0), (lambda _: None, 4)):
+        least, most = compare(change, samples)
+        true(0 < least and most < total // 2, f"{least} to {most} of {total} triangles were drawn")
+
+
+def test_all_are_drawn():
+    """Where one triangle does not hide another, or not all of it."""
+    total = MESH.GetNumberOfCells()
+
+    def translucent(shown):
+        shown.representation.Opacity = 0.4
+
+    def culled(shown):
+        shown.representation.BackfaceRepresentation = "Cull Backface"
+
+    def clipped(shown):
+        plane = vtkPlane()
+        plane.SetOrigin(40, 40, 40)
+        plane.SetNormal(1, 1, 0)
+        shown.mapper().RemoveAllClippingPlanes()
+        shown.mapper().AddClippingPlane(plane)
+
+    for change in (translucent, culled, clipped):
+        equal(compare(change), (total, total), f"triangles drawn, {change.__name__}")
+
+    def by_normals(shown):
+        simple.ColorBy(shown.representation, ("POINTS", "Normals", "X"))
+        shown.representation.SetScalarBarVisibility(shown.view, False)
+
+    equal(compare(by_normals), (0, 0), "VTK draws what its normals color")
+
+
+def test_what_changes():
+    """The same view again, another isovalue, another size of the window, a hidden surface."""
+    shown = Shown(CONTOUR)
+    first, drawn = shown.picture(), shown.mapper().GetNumberOfDrawnTriangles()
+    equal(abs(shown.picture() - first).max(), 0, "the same view again")
+    CONTOUR.Isosurfaces = [0.4]
+    other = shown.picture()
+    true(abs(other - first).max() > 40, "another isovalue shows")
+    CONTOUR.Isosurfaces = [0.1]
+    equal(abs(shown.picture() - first).max(), 0, "the isovalue of before")
+    equal(shown.mapper().GetNumberOfDrawnTriangles(), drawn, "its triangles")
+    shown.view.ViewSize = (150, 111)
+    shown.picture()
+    true(shown.mapper().GetNumberOfDrawnTriangles() < drawn, "a smaller window shows fewer triangles")
+    shown.view.ViewSize = (301, 223)
+    shown.representation.Visibility = 0
+    true(numpy.ptp(shown.picture()) < 80, "hidden")
+    shown.representation.Visibility = 1
+    equal(abs(shown.picture() - first).max(), 0, "shown again")
+    simple.Delete(shown.view)
+
+
+run(test_same_pictures, test_all_are_drawn, test_what_changes)
