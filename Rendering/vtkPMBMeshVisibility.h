@@ -136,7 +136,7 @@ class List
 public:
   // Looks for them in the buffers of a mesh, which stay as they are until Forget(); with a GPU if they are registered for one.
   // Returns their number; negative: all are to be drawn.
-  vtkIdType Find(pmb_visible_request& request, vtkPMBContourFilter::OpenGLBuffers& mesh,
+  vtkIdType Find(const pmb_visible_request& request, vtkPMBContourFilter::OpenGLBuffers& mesh,
     vtkOpenGLBufferObject* points, vtkOpenGLBufferObject* triangles)
   {
     if (this->IsKnown && std::memcmp(&request, &this->Last, sizeof(request)) == 0)
@@ -197,8 +197,8 @@ private:
     return there >= bytes;
   }
 
-  bool FindOnce(pmb_visible_request& request, vtkPMBContourFilter::OpenGLBuffers& mesh, vtkOpenGLBufferObject* points,
-    vtkOpenGLBufferObject* triangles, vtkIdType room, vtkIdType& count)
+  bool FindOnce(const pmb_visible_request& request, vtkPMBContourFilter::OpenGLBuffers& mesh,
+    vtkOpenGLBufferObject* points, vtkOpenGLBufferObject* triangles, vtkIdType room, vtkIdType& count)
   {
     if (this->OnGPU)
     {

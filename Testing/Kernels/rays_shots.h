@@ -301,6 +301,25 @@ static inline void judge_rounds(
   for (int c = 0; c < 2; c++) pmb_destroy(contexts[c]);
 }
 
+/* A good request for a bound volume. */
+static inline pmb_context *good_shot(shot *s, test_volume *v, pmb_ray_mode mode, int threads)
+{
+  pmb_context *context = context_new(threads, NULL);
+  test_rng rng = { 581 };
+  volume_make(v, PMB_FLOAT32, 40, 21, 22, LAYOUT_PACKED);
+  fill_field(v, FIELD_GYROID, 0, 1, &rng);
+  shot_make(s, mode);
+  set_isovalues(s, 3, 0, 1, 0.7f);
+  set_table(s, TABLE, -1, 1, 3, 0.7, &rng);
+  place_camera(s, &v->view, CAMERA_PERSPECTIVE, &rng);
+  set_light(s, &v->view, 1, &rng);
+  set_planes(s, &v->view, 1, &rng);
+  set_box(s, &v->view, &rng);
+  CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
+  CHECK_STATUS(context, pmb_cast_rays(context, &s->r), PMB_OK);
+  return context;
+}
+
 /* A case that judges the rounds of a function NAME_round. */
 #define ROUNDS(name, seed, rounds, pictures)            \
   static void name(void)                                \

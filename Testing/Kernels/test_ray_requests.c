@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * test_ray_requests.c - rays whose answer is known, pieces and threads, bad requests, stops and failing memory. */
-#include <pthread.h>
+ * test_ray_requests.c - rays whose answer is known, pieces and threads, bad requests. */
 #include <stdio.h>
 
 #include "rays_shots.h"
@@ -185,7 +184,7 @@ static void threads_and_paths(void)
   for (int c = 0; c < PATHS; c++) pmb_destroy(contexts[c]);
 }
 
-/* ---- requests without a picture, stops, memory ---- */
+/* ---- requests without a picture ---- */
 
 /* Boxes, planes and limits that leave nothing, and volumes without a cell. */
 static void nothing_to_see(void)
@@ -248,25 +247,6 @@ static void extreme_samples(void)
     volume_free(&v);
   }
   pmb_destroy(context);
-}
-
-/* A good request for a bound volume. */
-static pmb_context *good_shot(shot *s, test_volume *v, pmb_ray_mode mode, int threads)
-{
-  pmb_context *context = context_new(threads, NULL);
-  test_rng rng = { 581 };
-  volume_make(v, PMB_FLOAT32, 40, 21, 22, LAYOUT_PACKED);
-  fill_field(v, FIELD_GYROID, 0, 1, &rng);
-  shot_make(s, mode);
-  set_isovalues(s, 3, 0, 1, 0.7f);
-  set_table(s, TABLE, -1, 1, 3, 0.7, &rng);
-  place_camera(s, &v->view, CAMERA_PERSPECTIVE, &rng);
-  set_light(s, &v->view, 1, &rng);
-  set_planes(s, &v->view, 1, &rng);
-  set_box(s, &v->view, &rng);
-  CHECK_STATUS(context, pmb_bind(context, &v->view), PMB_OK);
-  CHECK_STATUS(context, pmb_cast_rays(context, &s->r), PMB_OK);
-  return context;
 }
 
 static void bad_members(void)
@@ -508,121 +488,6 @@ static void changed_tables(void)
   pmb_destroy(context);
 }
 
-typedef struct watch {
-  int calls, stop_at, wrong;
-  double last;
-  pthread_t caller;
-} watch;
-
-static int hook(void *user, double fraction)
-{
-  watch *w = user;
-  w->wrong += !(fraction >= w->last && fraction <= 1) || !pthread_equal(w->caller, pthread_self());
-  w->last = fraction;
-  return ++w->calls == w->stop_at;
-}
-
-/* The hook ends a long picture at each of its calls; the next picture is whole. Many pixels, or rays with many samples. */
-static void stops(void)
-{
-  enum { WIDTH = 400, HEIGHT = 300 };
-  for (int round = 0; round < 4; round++) {
-    const int threads = round % 2 ? 3 : 1, is_long = round / 2;
-    static shot s;
-    test_volume v;
-    watch w = { 0, 0, 0, 0, pthread_self() };
-    pmb_context *context = good_shot(&s, &v, PMB_RAY_COMPOSITE, threads);
-    const size_t numbers = 4 * (size_t)(is_long ? 41 * 30 : WIDTH * HEIGHT);
-    float *pictures = test_allocate(2 * (int64_t)numbers, sizeof *pictures);
-    s.r.width = is_long ? 41 : WIDTH;
-    s.r.height = is_long ? 30 : HEIGHT;
-    s.r.depth = NULL;
-    s.r.step = is_long ? 0.001 : 0.05;
-    s.r.colors = pictures;
-    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
-    pmb_set_progress(context, hook, &w);
-    s.r.colors = pictures + numbers;
-    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
-    const int calls = w.calls;
-    CHECK(calls > 1 && w.wrong == 0, "%d calls, %d wrong ones", calls, w.wrong);
-    for (int at = 1; at < 4; at++) {
-      w = (watch){ 0, at == 3 ? calls / 2 : at, 0, 0, pthread_self() };
-      const pmb_status status = pmb_cast_rays(context, &s.r);
-      CHECK(status == (w.calls >= w.stop_at ? PMB_ABORTED : PMB_OK), "stop at %d of %d: %s", w.stop_at, calls,
-        pmb_status_text(status));
-    }
-    pmb_set_progress(context, NULL, NULL);
-    CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
-    CHECK(!memcmp(pictures, pictures + numbers, numbers * sizeof *pictures), "another picture after a stop");
-    free(pictures);
-    pmb_destroy(context);
-    volume_free(&v);
-  }
-}
-
-typedef struct ledger {
-  int64_t allocations, fails, held;
-  pthread_t caller;
-} ledger;
-
-static void *ledger_allocate(void *user, size_t bytes)
-{
-  ledger *l = user;
-  CHECK(pthread_equal(l->caller, pthread_self()), "allocated on another thread");
-  if (++l->allocations == l->fails) return NULL;
-  void *memory = malloc(bytes);
-  l->held += memory != NULL;
-  if (memory) memset(memory, 0x5a, bytes); /* nothing may rely on zeroes */
-  return memory;
-}
-
-static void ledger_release(void *user, void *memory)
-{
-  ledger *l = user;
-  CHECK(memory != NULL, "released NULL");
-  l->held--;
-  free(memory);
-}
-
-/* Each allocation of a cast fails once: the status says so, nothing is left, and the next cast gives the picture. */
-static void allocations_fail(void)
-{
-  int told = 0;
-  for (int mode = 0; mode < 5; mode++) {
-    static shot s, good;
-    test_volume v;
-    pmb_destroy(good_shot(&good, &v, (pmb_ray_mode)mode, 1));
-    shot_copy(&s, &good);
-    for (int n = 1; n < 100; n++) {
-      ledger l = { 0, 0, 0, pthread_self() };
-      const pmb_options options = {
-        .struct_size = sizeof options, .threads = 1 + n % 2, .allocator = { ledger_allocate, ledger_release, &l }
-      };
-      pmb_context *context = NULL;
-      CHECK(pmb_create(&options, &context) == PMB_OK, "%s", pmb_error(NULL));
-      CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
-      const int64_t before = l.allocations, held = l.held;
-      l.fails = before + n;
-      const pmb_status status = pmb_cast_rays(context, &s.r);
-      const int refused = l.allocations >= l.fails;
-      test_about("mode %d, allocation %d", mode, n);
-      CHECK(status == PMB_OK || (refused && status == PMB_OUT_OF_MEMORY), "%s", pmb_error(context));
-      if (status == PMB_OUT_OF_MEMORY) {
-        told++;
-        CHECK(l.held == held, "%d blocks are left", (int)(l.held - held));
-        CHECK(strstr(pmb_error(context), "memory") != NULL, "\"%s\" does not speak of memory", pmb_error(context));
-        CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_OK);
-      }
-      CHECK(!memcmp(s.colors, good.colors, sizeof s.colors), "another picture");
-      pmb_destroy(context);
-      CHECK(l.held == 0, "%d blocks are left", (int)l.held);
-      if (!refused) break;
-    }
-    volume_free(&v);
-  }
-  CHECK(told > 0, "no allocation failed");
-}
-
 /* clang-format off */
 TEST_MAIN(
   CASE(a_plane)
@@ -637,6 +502,4 @@ TEST_MAIN(
   CASE(bad_color_by_and_gradients)
   CASE(changed_tables)
   CASE(degenerate_cameras)
-  CASE(stops)
-  CASE(allocations_fail)
 )
