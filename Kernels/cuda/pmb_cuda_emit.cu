@@ -2,8 +2,8 @@
  * Emit: reserves the device's output arrays, launches the passes that fill them, and downloads them. */
 #include "cuda/pmb_cuda.cuh"
 
-/* Where arrays of the caller in device memory are from the group's base on; else reserves arrays that the mesh asks for. The
- * pointers of the others stay NULL. */
+/* Where arrays of the caller in device memory are from the group's base on, in place of the context's own, which are freed; else
+ * reserves arrays that the mesh asks for. The pointers of the others stay NULL. */
 static pmb_status reserve_arrays(
   pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, int spare, pmb_cuda_output *out)
 {
@@ -38,6 +38,8 @@ static pmb_status reserve_arrays(
       PMB_CUDA_STEP(
         pmb_cuda_reserve_output(cuda, arrays[i].buffer, arrays[i].count, spare, arrays[i].size, arrays[i].what));
       place = arrays[i].buffer->d_data;
+    } else if (arrays[i].wanted) {
+      pmb_cuda_release(cuda, arrays[i].buffer);
     }
     if (arrays[i].wanted) {
       memcpy(arrays[i].d_out, &place, sizeof(place));

@@ -203,7 +203,7 @@ static void waits_for_the_stream(void)
   volume_free(&v);
 }
 
-/* Arrays written in place have no second copy on the GPU. */
+/* Arrays written in place have no second copy on the GPU, also where the context has just made one for the host. */
 static void no_second_copy(void)
 {
   pmb_context *gpu = gpu_new(0);
@@ -217,6 +217,9 @@ static void no_second_copy(void)
   CHECK_STATUS(gpu, pmb_count(gpu, &request, &sizes, NULL), PMB_OK);
   const int64_t before = info_of(gpu).device_bytes;
   mesh_make(&m, sizes, PMB_FLOAT32, PMB_INT32);
+  CHECK_STATUS(gpu, pmb_emit(gpu, &m.view), PMB_OK);
+  const int64_t own = info_of(gpu).device_bytes - before;
+  CHECK(own >= 24 * sizes.points + 12 * sizes.triangles, "%lld bytes for a mesh of the host", (long long)own);
   emit_on_device(gpu, &m);
   CHECK(info_of(gpu).device_bytes == before, "%lld bytes more", (long long)(info_of(gpu).device_bytes - before));
   mesh_free(&m);
