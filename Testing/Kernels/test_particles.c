@@ -6,6 +6,7 @@
 
 #include "particles_mesh.h"
 #include "particles_reference.h"
+#include "splashsurf_mesh.h"
 
 static const double PI = 3.14159265358979323846;
 
@@ -335,6 +336,40 @@ static void lattice(void)
   free(position);
 }
 
+/* The distance from a place to the nearest of n places. */
+static double nearest(const double at[3], const double (*places)[3], int64_t n)
+{
+  double least = INFINITY;
+  for (int64_t i = 0; i < n; i++) least = fmin(least, distance_of(at, places[i]));
+  return least;
+}
+
+/* Each point is near a point of splashsurf's mesh, and the reverse. Points are on their mesh, so the distance to it is less. */
+static void beside_splashsurf(void)
+{
+  enum {
+    PARTICLES = sizeof splashsurf_particles / sizeof *splashsurf_particles,
+    POINTS = sizeof splashsurf_points / sizeof *splashsurf_points
+  };
+  double position[PARTICLES][3], want[POINTS][3], worst = 0;
+  for (int i = 0; i < 3 * PARTICLES; i++) position[i / 3][i % 3] = splashsurf_particles[i / 3][i % 3] * 1e-6;
+  for (int i = 0; i < 3 * POINTS; i++) want[i / 3][i % 3] = splashsurf_points[i / 3][i % 3] * 0.4e-3;
+  pmb_context *context = context_new(1, NULL);
+  pmb_particle_request r = request_of(position[0], PARTICLES, PMB_KERNEL_SPLINE);
+  test_mesh m;
+  r.spacing = 0.4;
+  r.isovalue = 0.6;
+  closed_mesh(context, &r, &m);
+  const double(*points)[3] = m.view.points;
+  CHECK(m.sizes.points == POINTS, "%lld points, %d wanted", (long long)m.sizes.points, POINTS);
+  for (int64_t i = 0; i < m.sizes.points; i++)
+    worst = fmax(worst, nearest(points[i], (const double(*)[3])want, POINTS));
+  for (int i = 0; i < POINTS; i++) worst = fmax(worst, nearest(want[i], points, m.sizes.points));
+  CHECK(worst < 0.2 * r.spacing, "a point is %g cells from the other mesh", worst / r.spacing);
+  mesh_free(&m);
+  pmb_destroy(context);
+}
+
 /* ---- the same bytes ---- */
 
 /* Threads, instruction sets and memory that is used again do not matter. */
@@ -417,6 +452,7 @@ TEST_MAIN(
   CASE(normals_of_sphere)
   CASE(two_particles)
   CASE(lattice)
+  CASE(beside_splashsurf)
   CASE(threads_and_paths)
   CASE(translation)
 )
