@@ -23,9 +23,18 @@ struct Job
 {
   vtkDataArray* Array;
   const pmb_ray_request& Request;
+  const pmb_attribute* ColorBy; // null: isovalues have colors
   vtkPMBRayCaster::Target& Target;
   bool IsInOpenGL, IsApart, WasStopped;
 };
+
+// As the target has it now.
+pmb_ray_request MakeRequest(const Job& job)
+{
+  pmb_ray_request request = job.Request;
+  request.color_by = job.ColorBy;
+  return request;
+}
 
 pmb_status CastToOpenGL(Context& context, vtkPMBContourFilter::OpenGLBuffers* buffers, Job& job)
 {
@@ -33,7 +42,8 @@ pmb_status CastToOpenGL(Context& context, vtkPMBContourFilter::OpenGLBuffers* bu
   job.IsApart = status == PMB_UNAVAILABLE;
   if (status == PMB_OK)
   {
-    status = pmb_cast_rays_gl(context.Get(), static_cast<pmb_gl_buffers*>(buffers->Registered.get()), &job.Request);
+    const pmb_ray_request request = MakeRequest(job);
+    status = pmb_cast_rays_gl(context.Get(), static_cast<pmb_gl_buffers*>(buffers->Registered.get()), &request);
   }
   if (status != PMB_OK)
   {
@@ -70,7 +80,8 @@ pmb_status BindAndCast(Context& context, Binding& volume, Job& job)
     }
   }
   job.Target.UseArrays();
-  return pmb_cast_rays(context.Get(), &job.Request);
+  const pmb_ray_request request = MakeRequest(job);
+  return pmb_cast_rays(context.Get(), &request);
 }
 
 int IsStopped(void* target, double)
@@ -114,6 +125,33 @@ vtkPMBRayCaster::vtkPMBRayCaster()
 
 vtkPMBRayCaster::~vtkPMBRayCaster() = default;
 
+// A copy, where one is needed, is kept for the next picture.
+pmb_attribute vtkPMBRayCaster::DescribeColors()
+{
+  Memory memory = FindMemory(this->ColorBy);
+  const vtkMTimeType time = this->ColorBy->GetMTime();
+  if (memory.Samples)
+  {
+    this->ColorCopy = nullptr;
+  }
+  else
+  {
+    if (!this->ColorCopy || this->ColorTime != time)
+    {
+      this->ColorCopy = nullptr;
+      this->ColorCopy = CopyToMemory(this->ColorBy, 0, [](double) {});
+      this->ColorTime = time;
+    }
+    memory = FindMemory(this->ColorCopy);
+  }
+  pmb_attribute colors = {};
+  colors.samples = memory.Samples;
+  colors.type = memory.Type;
+  colors.components = 1;
+  colors.version = time;
+  return colors;
+}
+
 std::string vtkPMBRayCaster::Cast(
   vtkImageData* image, vtkDataArray* array, int component, const pmb_ray_request& request, Target& target)
 {
@@ -127,7 +165,8 @@ std::string vtkPMBRayCaster::Cast(
     Binding volume;
     volume.Describe(image, image->GetMTime(), array, component);
     Context& context = this->Contexts->Choose(volume, false);
-    Job job = { array, request, target, false, this->IsApart, false };
+    const pmb_attribute colors = this->ColorBy ? this->DescribeColors() : pmb_attribute{};
+    Job job = { array, request, this->ColorBy ? &colors : nullptr, target, false, this->IsApart, false };
     error = Run(context, wanted, volume, job, this->Warning);
     this->IsInOpenGL = job.IsInOpenGL;
     this->IsApart = job.IsApart;

@@ -8,9 +8,12 @@
 #include "vtkPMBContourFilter.h" // For OpenGLBuffers
 #include "vtkPMBContourModule.h" // For export macro
 
+#include "vtkSmartPointer.h" // For a copy
+
 #include <memory> // For the contexts
 #include <string> // For errors
 
+struct pmb_attribute;
 struct pmb_ray_request;
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArray;
@@ -35,6 +38,9 @@ public:
   int DeviceIndex = -1;
   double DeviceMemoryLimit = 0.0;
   int NumberOfThreads = 0;
+
+  // Colors surfaces, by the table: one component, a value for each sample. nullptr: isovalues do.
+  vtkDataArray* ColorBy = nullptr;
 
   // Where a picture goes. What it sets, it sets in the request of the cast.
   class Target
@@ -71,8 +77,12 @@ public:
   void Release();
 
 private:
+  pmb_attribute DescribeColors();
+
   const std::shared_ptr<vtkPMBContour::Contexts> Contexts;
-  bool IsApart = false; // OpenGL shares no memory with the GPU
+  vtkSmartPointer<vtkDataArray> ColorCopy; // of ColorBy, if it is not in one piece of memory
+  vtkMTimeType ColorTime = 0;              // of what was copied; no two arrays have the same
+  bool IsApart = false;                    // OpenGL shares no memory with the GPU
 };
 VTK_ABI_NAMESPACE_END
 #endif

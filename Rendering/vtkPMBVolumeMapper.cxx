@@ -22,6 +22,7 @@
 #include "vtkPiecewiseFunction.h"
 #include "vtkPlane.h"
 #include "vtkPlaneCollection.h"
+#include "vtkPointData.h"
 #include "vtkPropCollection.h"
 #include "vtkRenderer.h"
 #include "vtkSmartVolumeMapper.h"
@@ -35,6 +36,7 @@
 #include <chrono>
 #include <cmath>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -79,6 +81,13 @@ struct Scene : vtkPMBRayCaster::Target
 
   void SetRange(double low, double high) override
   {
+    if (this->ColorBy)
+    {
+      double range[2];
+      this->ColorBy->GetFiniteRange(range, 0);
+      low = range[0];
+      high = range[1];
+    }
     pmb_ray_request& request = this->Request;
     const bool isRange = low <= high; // else no sample is finite
     request.table_low = isRange ? low : 0;
@@ -179,8 +188,9 @@ struct Scene : vtkPMBRayCaster::Target
   vtkPMBVolumePicture Picture;
   vtkRenderWindow* Window;
   vtkVolumeProperty* Property;
-  bool IsLimited;   // rays have to end at what is drawn already
-  bool IsSelection; // rays end behind what is drawn, see vtkPMBReachDrawnSurface()
+  vtkDataArray* ColorBy; // colors surfaces; null: isovalues do
+  bool IsLimited;        // rays have to end at what is drawn already
+  bool IsSelection;      // rays end behind what is drawn, see vtkPMBReachDrawnSurface()
   std::vector<pmb_ray_isovalue> Isovalues;
   std::vector<pmb_ray_light> Lights;
   std::vector<float> Table, Gradients, Limits, Colors, Depth;
@@ -332,7 +342,7 @@ struct vtkPMBVolumeMapper::Internals
   vtkPMBRayCaster Rays;
   Scene Kept;
   std::string LastDevice;
-  std::set<std::string> Told; // why vtkSmartVolumeMapper drew
+  std::set<std::string> Told; // why vtkSmartVolumeMapper drew, or an array gave no colors
 };
 
 vtkStandardNewMacro(vtkPMBVolumeMapper);
@@ -391,6 +401,41 @@ std::string vtkPMBVolumeMapper::FindObstacle(vtkVolumeProperty* property, vtkDat
   }
   const int planes = (this->ClippingPlanes ? this->ClippingPlanes->GetNumberOfItems() : 0) + (this->Cropping ? 6 : 0);
   return planes > PMB_RAY_PLANES ? "there are more than 8 planes that cut, the 6 of a cropping box included" : "";
+}
+
+// Null: isovalues have the colors.
+vtkDataArray* vtkPMBVolumeMapper::FindColors(vtkImageData* image)
+{
+  if (this->ColorArrayName.empty() || this->BlendMode != ISOSURFACE_BLEND)
+  {
+    return nullptr;
+  }
+  vtkDataArray* array = image->GetPointData()->GetArray(this->ColorArrayName.c_str());
+  std::ostringstream obstacle;
+  if (!array)
+  {
+    obstacle << "there is no point array of numbers '" << this->ColorArrayName << "' to color by";
+  }
+  else if (array->GetNumberOfComponents() != 1)
+  {
+    obstacle << "the array '" << this->ColorArrayName << "' to color by has " << array->GetNumberOfComponents()
+             << " components; use one of them";
+  }
+  else if (array->GetNumberOfTuples() != image->GetNumberOfPoints())
+  {
+    obstacle << "the array '" << this->ColorArrayName << "' to color by has " << array->GetNumberOfTuples()
+             << " values for " << image->GetNumberOfPoints() << " samples";
+  }
+  else
+  {
+    return array;
+  }
+  if (this->Own->Told.insert(obstacle.str()).second)
+  {
+    vtkWarningMacro(
+      "Isosurfaces have the colors of their isovalues, because " << obstacle.str() << ". This is said once.");
+  }
+  return nullptr;
 }
 
 void vtkPMBVolumeMapper::RenderWithOther(vtkRenderer* renderer, vtkVolume* volume, const std::string& why)
@@ -461,6 +506,7 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   const double* spacing = image->GetSpacing();
   scene.AverageSpacing = (std::abs(spacing[0]) + std::abs(spacing[1]) + std::abs(spacing[2])) / 3;
   scene.Window = window;
+  scene.ColorBy = this->FindColors(image);
   AddPlanes(this->Cropping ? this->CroppingRegionPlanes : nullptr, this->ClippingPlanes, volume, scene);
   scene.IsSelection = selector;
   scene.IsLimited = selector || !(IsAlone(renderer) || IsOpaque(scene.Request));
@@ -473,6 +519,7 @@ void vtkPMBVolumeMapper::Render(vtkRenderer* renderer, vtkVolume* volume)
   this->Own->LastDevice.clear();
   this->Own->Rays.Device = this->Device;
   this->Own->Rays.NumberOfThreads = this->NumberOfThreads;
+  this->Own->Rays.ColorBy = scene.ColorBy;
   const std::string error = this->Own->Rays.Cast(image, array, 0, scene.Request, scene);
   if (!this->Own->Rays.Warning.empty())
   {
@@ -507,6 +554,7 @@ void vtkPMBVolumeMapper::PrintSelf(ostream& os, vtkIndent indent)
   os << indent << "UseJittering: " << this->UseJittering << "\n";
   os << indent << "Device: " << this->Device << "\n";
   os << indent << "NumberOfThreads: " << this->NumberOfThreads << "\n";
+  os << indent << "ColorArrayName: " << this->ColorArrayName << "\n";
   os << indent << "LastDevice: " << this->GetLastDevice() << "\n";
 }
 VTK_ABI_NAMESPACE_END

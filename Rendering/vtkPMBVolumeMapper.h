@@ -26,10 +26,11 @@
 #include "vtkVolumeMapper.h"
 
 #include <memory> // For the internals
-#include <string> // For GetLastDevice
+#include <string> // For names
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArray;
+class vtkImageData;
 class vtkSmartVolumeMapper;
 class vtkVolumeProperty;
 
@@ -55,6 +56,15 @@ public:
   vtkSetMacro(UseJittering, vtkTypeBool);
   vtkGetMacro(UseJittering, vtkTypeBool);
   vtkBooleanMacro(UseJittering, vtkTypeBool);
+  ///@}
+
+  ///@{
+  /**
+   * Set/Get the point array whose values color isosurfaces, by the color function of the volume's property. It has one component.
+   * nullptr, the default: a surface has the color of its isovalue. The opacity is that of the isovalue in any case.
+   */
+  vtkSetStdStringFromCharMacro(ColorArrayName);
+  vtkGetCharFromStdStringMacro(ColorArrayName);
   ///@}
 
   ///@{
@@ -94,6 +104,7 @@ private:
   void operator=(const vtkPMBVolumeMapper&) = delete;
 
   std::string FindObstacle(vtkVolumeProperty* property, vtkDataArray* array, int isOfCells);
+  vtkDataArray* FindColors(vtkImageData* image);
   void RenderWithOther(vtkRenderer* renderer, vtkVolume* volume, const std::string& why);
 
   struct Internals;
@@ -103,6 +114,7 @@ private:
   vtkTypeBool UseJittering = 0;
   int Device;
   int NumberOfThreads = 0;
+  std::string ColorArrayName;
 };
 VTK_ABI_NAMESPACE_END
 #endif

@@ -6,7 +6,7 @@ import os
 import numpy
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from plugin_testing import DATA, Messages, equal, load_plugin, run, true
-from vtkmodules.vtkCommonCore import VTK_DOUBLE, vtkFloatArray, vtkUnsignedCharArray
+from vtkmodules.vtkCommonCore import VTK_DOUBLE, vtkFloatArray, vtkSOADataArrayTemplate, vtkUnsignedCharArray
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPiecewiseFunction, vtkPlane
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 from vtkmodules.vtkIOXML import vtkXMLImageDataReader
@@ -258,6 +258,85 @@ def test_isosurface_is_the_mesh():
         true(worst <= 4, f"spacing {image.GetSpacing()}: colors differ by {worst}")
 
 
+def add_array(image, name, values):
+    array = numpy_to_vtk(numpy.ascontiguousarray(values), deep=True)
+    array.SetName(name)
+    image.GetPointData().AddArray(array)
+    return array
+
+
+def colored_picture(image, name, look):
+    """The scene of isosurfaces without light, and its mapper."""
+    mapper = vtkPMBVolumeMapper()
+    mapper.SetColorArrayName(name)
+    return Scene(volume_of(mapper, image, vtkVolumeMapper.ISOSURFACE_BLEND, look)), mapper
+
+
+def test_colored_by_another_array():
+    """The colors of the filter's mesh with the same array, in one piece of memory or not, changed between pictures."""
+    image, look = gyroid(), property_of(ISOVALUE, shade=False)
+    ramp = numpy.tile(numpy.linspace(-1.4, 1.4, 40), 36 * 32)
+    apart = vtkSOADataArrayTemplate["float64"]()
+    apart.SetName("apart")
+    apart.SetNumberOfTuples(len(ramp))
+    for i, value in enumerate(ramp):
+        apart.SetValue(i, value)
+    image.GetPointData().AddArray(apart)
+    ramp = add_array(image, "ramp", ramp)
+    rays = {name: colored_picture(image, name, look)[0] for name in ("ramp", "apart")}
+    for change in range(2):
+        contour = surface_of(image, ISOVALUE)
+        actor = actor_of(contour.GetOutputPort(), (1, 1, 1))
+        actor.GetProperty().LightingOff()
+        mesh = Scene(actor)
+        mapper = actor.GetMapper()
+        mapper.ScalarVisibilityOn()
+        mapper.SetScalarModeToUsePointFieldData()
+        mapper.SelectColorArray("ramp")
+        mapper.SetLookupTable(look.GetRGBTransferFunction())
+        mapper.UseLookupTableScalarRangeOn()
+        mapper.InterpolateScalarsBeforeMappingOn()
+        for name in ("Position", "FocalPoint", "ViewUp", "ClippingRange"):
+            getattr(mesh.camera, f"Set{name}")(getattr(rays["ramp"].camera, f"Get{name}")())
+        theirs, far = mesh.pixels(), mesh.depths() == 1
+        for name, scene in rays.items():
+            ours = scene.pixels()
+            both = ~far & (abs(scene.depths() - mesh.depths()) < .002)
+            true(both.mean() > .15, f"{both.mean():.2f} of the pixels are hit")
+            worst = numpy.percentile(abs(ours - theirs)[both], 98)
+            true(worst <= 4, f"{name}, change {change}: colors differ by {worst}")
+            true(numpy.ptp(ours[both][:, 2]) > 100, f"{name}: one color")
+        for array in (ramp, apart):
+            for i in range(array.GetNumberOfTuples()):
+                array.SetValue(i, -array.GetValue(i))
+            array.Modified()
+        image.Modified()
+
+
+def test_bad_colors():
+    """Isovalues have the colors, and one warning says why."""
+    image, look = gyroid(), property_of(ISOVALUE, shade=False)
+    count = image.GetNumberOfPoints()
+    add_array(image, "vectors", numpy.zeros((count, 3)))
+    add_array(image, "short", numpy.zeros(count - 1))
+    expected = colored_picture(image, None, look)[0].pixels()
+    for name, why in (("none", "there is no point array of numbers 'none' to color by"),
+                      ("vectors", "the array 'vectors' to color by has 3 components; use one of them"),
+                      ("short", f"the array 'short' to color by has {count - 1} values for {count} samples")):
+        scene, mapper = colored_picture(image, name, look)
+        with Messages() as log:
+            for _ in range(2):
+                found = scene.pixels()
+        equal(log.text().count(why), 1, f"warnings that {why}")
+        true(mapper.GetLastDevice(), f"{name}: VTK drew it")
+        true(abs(found - expected).max() <= 1, f"{name}: the picture differs from that of the isovalues' colors")
+    add_array(image, "nan", numpy.full(count, numpy.nan))
+    with Messages() as log:
+        found = colored_picture(image, "nan", look)[0].pixels()
+    equal(log.text(), "", "messages of an array that is not finite")
+    true(abs(found - expected).max() <= 1, "not finite: the picture differs from that of the isovalues' colors")
+
+
 def test_left_to_vtk():
     """One warning each, and VTK's picture."""
     nearest, gradient = property_of(None), property_of(ISOVALUE)
@@ -347,4 +426,5 @@ def test_odd_input():
 
 
 run(test_blend_modes, test_gradient_opacity, test_stopped, test_scan, test_other_actors, test_cut,
-    test_isosurface_is_the_mesh, test_left_to_vtk, test_windows, test_windows_end, test_odd_input)
+    test_isosurface_is_the_mesh, test_colored_by_another_array, test_bad_colors, test_left_to_vtk,
+    test_windows, test_windows_end, test_odd_input)
