@@ -30,10 +30,10 @@ struct pmb_visible_job; /* pmb_visible_job.h */
  * on_device says; pmb_fail sets the text. */
 typedef struct pmb_backend {
   const char *name;
-  /* Picks what `path` names (NULL: the best) and sets context->state and context->path. */
+  /* Picks what `path` names (NULL: the best) and sets context->state and context->info.path. */
   pmb_status (*create)(pmb_context *context, const char *path);
   void (*destroy)(pmb_context *context);
-  /* Pass summarize; sets context->minimum, maximum, bricks, nonfinite_bricks, and at_once if it is not 1. */
+  /* Pass summarize; sets minimum, maximum, bricks and nonfinite_bricks of context->info, and at_once if it is not 1. */
   pmb_status (*bind)(pmb_context *context);
   void (*unbind)(pmb_context *context);
   /* Passes select, classify and scan for a group; their results are kept for emit. Out of memory for a group of
@@ -83,24 +83,15 @@ extern const pmb_backend pmb_cuda_backend; /* in builds without CUDA its create 
 
 struct pmb_context {
   const pmb_backend *backend;
-  void *state; /* the backend's own */
-  const char *path;
-  pmb_device device;
-  const char *device_note;
-  int device_number; /* as asked for; once created: of the GPU in use, 0 on the CPU */
-  const char *device_name;
-  int device_sharers, device_lost;
-  int64_t uploads;
-  int64_t device_limit, device_bytes, device_peak_bytes;
+  void *state;   /* the backend's own */
+  pmb_info info; /* but bytes, peak_bytes and threads; device_number: as asked for, until the GPU is chosen */
+  int64_t device_limit;
   pmb_memory memory;
   pmb_crew crew;
 
   int bound;
   pmb_volume volume; /* strides filled in */
   pmb_frame frame;
-  double minimum, maximum;
-  int64_t bricks, active_bricks, nonfinite_bricks;
-
   int counted;
   int remove_degenerate;
   int64_t isovalue_count;
@@ -143,9 +134,38 @@ pmb_status pmb_check_host(pmb_context *context, const char *call, int on_device)
 /* Checks a mesh that is to be filled with `total` points and triangles. PMB_OK, PMB_INVALID or PMB_TOO_LARGE. */
 pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total);
 
+/* Checks a mesh in host memory that has points and triangles. PMB_OK or PMB_INVALID. */
+pmb_status pmb_check_filled(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total);
+
+/* Element i of ids. */
+static inline int64_t pmb_load_id(const void *ids, int64_t i, int wide)
+{
+  return wide ? ((const int64_t *)ids)[i] : ((const int32_t *)ids)[i];
+}
+static inline void pmb_store_id(void *ids, int64_t i, int64_t id, int wide)
+{
+  if (wide) {
+    ((int64_t *)ids)[i] = id;
+  } else {
+    ((int32_t *)ids)[i] = (int32_t)id;
+  }
+}
+
 /* Before and after the backend fills a mesh: its ranges, unless the backend has extended them, and the last offset. */
 void pmb_begin_mesh(const pmb_mesh *mesh);
 pmb_status pmb_end_mesh(pmb_context *context, const pmb_mesh *mesh, pmb_sizes total, int found_ranges);
+
+/* Begins a call: clears the error, sets the progress to 0 with all of the call to come. PMB_INVALID if the context is NULL. */
+pmb_status pmb_begin(pmb_context *context);
+
+/* pmb_buffer_reserve, pmb_crew_loop and pmb_crew_report with a status: PMB_OUT_OF_MEMORY, PMB_ABORTED. what: is reserved. */
+pmb_status pmb_reserve(pmb_context *context, pmb_buffer *buffer, int64_t count, size_t size, const char *what);
+pmb_status pmb_loop(pmb_context *context, int64_t count, void (*body)(void *arg, int worker, size_t i), void *arg);
+pmb_status pmb_report(pmb_context *context, double fraction);
+pmb_status pmb_aborted(pmb_context *context);
+
+/* Frees buffers: a list that ends with NULL. */
+void pmb_free_buffers(pmb_context *context, pmb_buffer *const *buffers);
 
 /* Returns from the calling function if a step fails. */
 #define PMB_STEP(call)              \

@@ -22,6 +22,46 @@ pmb_status pmb_fail(pmb_context *context, pmb_status status, const char *format,
   return status;
 }
 
+pmb_status pmb_begin(pmb_context *context)
+{
+  if (!context) {
+    return PMB_INVALID;
+  }
+  context->error[0] = '\0';
+  context->crew.fraction_begin = context->crew.highest = 0;
+  context->crew.fraction_end = 1;
+  return PMB_OK;
+}
+
+pmb_status pmb_reserve(pmb_context *context, pmb_buffer *buffer, int64_t count, size_t size, const char *what)
+{
+  return pmb_buffer_reserve(&context->memory, buffer, (size_t)count, size)
+    ? PMB_OK
+    : pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for %s: %lld of %zu bytes", what, (long long)count, size);
+}
+
+pmb_status pmb_aborted(pmb_context *context)
+{
+  return pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+}
+
+pmb_status pmb_loop(pmb_context *context, int64_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
+{
+  return pmb_crew_loop(&context->crew, (size_t)count, body, arg) ? PMB_OK : pmb_aborted(context);
+}
+
+pmb_status pmb_report(pmb_context *context, double fraction)
+{
+  return pmb_crew_report(&context->crew, fraction) ? PMB_OK : pmb_aborted(context);
+}
+
+void pmb_free_buffers(pmb_context *context, pmb_buffer *const *buffers)
+{
+  for (; *buffers; ++buffers) {
+    pmb_buffer_free(&context->memory, *buffers);
+  }
+}
+
 const char *pmb_error(const pmb_context *context)
 {
   const char *text = context ? context->error : create_error;
@@ -85,18 +125,18 @@ static pmb_status check_options(const pmb_options *options)
 /* Sets the backend that the options ask for. */
 static void choose_backend(pmb_context *context, const pmb_options *options)
 {
-  context->device = options->device;
+  context->info.device = options->device;
   context->device_limit = options->device_memory_limit;
   if (options->device == PMB_DEVICE_AUTOMATIC) {
     const char *missing = options->cpu_path ? NULL : pmb_cuda_missing();
     if (missing) {
       snprintf(context->note, sizeof(context->note), "%s", missing);
-      context->device_note = context->note;
+      context->info.device_note = context->note;
     }
-    context->device = options->cpu_path || context->device_note ? PMB_DEVICE_CPU : PMB_DEVICE_GPU;
+    context->info.device = options->cpu_path || context->info.device_note ? PMB_DEVICE_CPU : PMB_DEVICE_GPU;
   }
-  context->device_number = context->device == PMB_DEVICE_GPU ? options->device_number : 0;
-  context->backend = context->device == PMB_DEVICE_GPU ? &pmb_cuda_backend : &pmb_cpu_backend;
+  context->info.device_number = context->info.device == PMB_DEVICE_GPU ? options->device_number : 0;
+  context->backend = context->info.device == PMB_DEVICE_GPU ? &pmb_cuda_backend : &pmb_cpu_backend;
 }
 
 /* The CPU, for a context whose GPU could not be set up. */
@@ -104,11 +144,11 @@ static pmb_status fall_back(pmb_context *context)
 {
   memcpy(context->note, context->error, sizeof(context->note));
   context->error[0] = '\0';
-  context->device_note = context->note;
+  context->info.device_note = context->note;
   context->backend->destroy(context);
   context->backend = &pmb_cpu_backend;
-  context->device = PMB_DEVICE_CPU;
-  context->device_number = 0;
+  context->info.device = PMB_DEVICE_CPU;
+  context->info.device_number = 0;
   return context->backend->create(context, NULL);
 }
 
@@ -129,10 +169,11 @@ pmb_status pmb_create(const pmb_options *options, pmb_context **context)
   }
   memset(made, 0, sizeof(*made));
   made->memory = memory;
+  made->info.maximum = -1;
   pmb_crew_make(&made->crew, options->threads, options->executor);
   choose_backend(made, options);
   pmb_status status = made->backend->create(made, options->cpu_path);
-  if (status != PMB_OK && options->device == PMB_DEVICE_AUTOMATIC && made->device == PMB_DEVICE_GPU) {
+  if (status != PMB_OK && options->device == PMB_DEVICE_AUTOMATIC && made->info.device == PMB_DEVICE_GPU) {
     status = fall_back(made);
   }
   if (status != PMB_OK) {
@@ -150,9 +191,8 @@ void pmb_destroy(pmb_context *context)
     pmb_unbind(context);
     context->backend->destroy(context);
     pmb_crew_free();
-    for (int i = 0; i < 3; ++i) {
-      pmb_buffer_free(&context->memory, &context->visible[i]);
-    }
+    pmb_free_buffers(
+      context, (pmb_buffer *[]){ &context->visible[0], &context->visible[1], &context->visible[2], NULL });
     pmb_memory memory = context->memory;
     pmb_memory_give(&memory, context);
   }
@@ -162,14 +202,14 @@ void pmb_unbind(pmb_context *context)
 {
   if (context) {
     context->backend->unbind(context);
-    pmb_buffer_free(&context->memory, &context->isovalues);
-    pmb_buffer_free(&context->memory, &context->sizes);
-    pmb_buffer_free(&context->memory, &context->copied);
-    pmb_buffer_free(&context->memory, &context->ray_tables);
+    pmb_free_buffers(context,
+      (pmb_buffer *[]){ &context->isovalues, &context->sizes, &context->copied, &context->ray_tables, NULL });
     context->bound = context->counted = 0;
     context->classified_begin = context->classified_end = 0;
     context->at_once = 1;
-    context->bricks = context->active_bricks = context->nonfinite_bricks = 0;
+    context->info.bricks = context->info.active_bricks = context->info.nonfinite_bricks = 0;
+    context->info.minimum = 0;
+    context->info.maximum = -1;
   }
 }
 
@@ -227,7 +267,7 @@ static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
   if (!volume->samples) {
     return pmb_fail(context, PMB_INVALID, "pmb_bind: samples is NULL");
   }
-  PMB_STEP(pmb_check_host(context, "pmb_bind", volume->on_device && context->device != PMB_DEVICE_GPU));
+  PMB_STEP(pmb_check_host(context, "pmb_bind", volume->on_device && context->info.device != PMB_DEVICE_GPU));
   if ((uintptr_t)volume->samples % pmb_type_size(volume->type) != 0) {
     return pmb_fail(context, PMB_INVALID, "pmb_bind: samples at %p are not aligned to their %zu bytes",
       volume->samples, pmb_type_size(volume->type));
@@ -237,11 +277,8 @@ static pmb_status check_volume(pmb_context *context, const pmb_volume *volume)
 
 pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
 {
-  if (!context) {
-    return PMB_INVALID;
-  }
+  PMB_STEP(pmb_begin(context));
   pmb_unbind(context);
-  context->error[0] = '\0';
   PMB_STEP(check_volume(context, volume));
   context->volume = *volume;
   PMB_STEP(check_strides(context, &context->volume));
@@ -253,16 +290,13 @@ pmb_status pmb_bind(pmb_context *context, const pmb_volume *volume)
       w[0], w[1], w[2], w[4], w[5], w[6], w[8], w[9], w[10], w[3], w[7], w[11]);
   }
   memcpy(context->frame.first, volume->first, sizeof(context->frame.first));
-  context->crew.fraction_begin = 0;
-  context->crew.fraction_end = 1;
-  context->crew.highest = 0;
   PMB_STEP(pmb_hidden_find(context));
   const pmb_status status = context->backend->bind(context);
   if (status != PMB_OK) {
-    context->backend->unbind(context);
+    pmb_unbind(context);
     return status;
   }
-  pmb_frame_fit(&context->frame, context->volume.type, context->minimum, context->maximum);
+  pmb_frame_fit(&context->frame, context->volume.type, context->info.minimum, context->info.maximum);
   context->bound = 1;
   return PMB_OK;
 }
@@ -294,7 +328,8 @@ static pmb_status check_request(pmb_context *context, const pmb_request *request
 static int nothing_crossed(const pmb_context *context, double isovalue)
 {
   const int rounded = context->volume.type == PMB_INT64 || context->volume.type == PMB_UINT64;
-  return isovalue > context->maximum || isovalue < context->minimum || (isovalue == context->minimum && !rounded);
+  return isovalue > context->info.maximum || isovalue < context->info.minimum ||
+    (isovalue == context->info.minimum && !rounded);
 }
 
 static void make_isovalues(pmb_context *context, const double *values)
@@ -339,7 +374,6 @@ static pmb_status emit_group(pmb_context *context, int64_t i, const pmb_group *g
 pmb_status pmb_run_groups(pmb_context *context, const pmb_mesh *mesh, pmb_sizes *total)
 {
   *total = (pmb_sizes){ 0, 0 };
-  context->crew.highest = 0;
   for (int64_t i = 0; i < context->isovalue_count;) {
     const int64_t left = context->isovalue_count - i;
     const pmb_group group = { (const pmb_isovalue *)context->isovalues.data + i, (pmb_sizes *)context->sizes.data + i,
@@ -366,17 +400,12 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   if (sizes) {
     sizes->points = sizes->triangles = 0;
   }
-  if (!context) {
-    return PMB_INVALID;
-  }
-  context->error[0] = '\0';
+  PMB_STEP(pmb_begin(context));
   context->counted = 0;
   PMB_STEP(check_request(context, request, sizes));
   const int64_t n = request->isovalue_count;
-  if (!pmb_buffer_reserve(&context->memory, &context->isovalues, (size_t)n + 1, sizeof(pmb_isovalue)) ||
-    !pmb_buffer_reserve(&context->memory, &context->sizes, (size_t)n + 1, sizeof(pmb_sizes))) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_count: no memory for %lld isovalues", (long long)n);
-  }
+  PMB_STEP(pmb_reserve(context, &context->isovalues, n + 1, sizeof(pmb_isovalue), "the isovalues"));
+  PMB_STEP(pmb_reserve(context, &context->sizes, n + 1, sizeof(pmb_sizes), "the isovalues"));
   context->isovalue_count = n;
   context->remove_degenerate = request->remove_degenerate != 0;
   make_isovalues(context, request->isovalues);
@@ -405,23 +434,10 @@ pmb_status pmb_get_info(pmb_context *context, pmb_info *info)
   if (context->backend->refresh) {
     context->backend->refresh(context);
   }
-  info->minimum = context->bound ? context->minimum : 0;
-  info->maximum = context->bound ? context->maximum : -1;
-  info->bricks = context->bricks;
-  info->active_bricks = context->active_bricks;
-  info->nonfinite_bricks = context->nonfinite_bricks;
+  *info = context->info;
+  info->struct_size = sizeof(*info);
   info->bytes = context->memory.bytes;
   info->peak_bytes = context->memory.peak;
   info->threads = context->crew.workers;
-  info->path = context->path;
-  info->device = context->device;
-  info->device_note = context->device_note;
-  info->device_bytes = context->device_bytes;
-  info->device_peak_bytes = context->device_peak_bytes;
-  info->device_name = context->device_name;
-  info->device_number = context->device_number;
-  info->device_sharers = context->device_sharers;
-  info->uploads = context->uploads;
-  info->device_lost = context->device_lost;
   return PMB_OK;
 }

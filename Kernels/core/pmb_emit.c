@@ -21,10 +21,9 @@ static pmb_status check_attributes(pmb_context *context, const char *call, const
   return PMB_OK;
 }
 
-pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total)
+/* Room and types. */
+static pmb_status check_arrays(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total)
 {
-  PMB_STEP(pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)));
-  PMB_STEP(pmb_check_host(context, call, mesh->on_device && context->device != PMB_DEVICE_GPU));
   if (mesh->point_capacity < total.points || mesh->triangle_capacity < total.triangles) {
     return pmb_fail(context, PMB_INVALID,
       "%s: room for %lld points and %lld triangles, but the mesh has %lld and %lld", call,
@@ -41,6 +40,25 @@ pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh
     return pmb_fail(context, PMB_INVALID, "%s: id_type is %d; it must be PMB_INT32 (%d) or PMB_INT64 (%d)", call,
       (int)mesh->id_type, (int)PMB_INT32, (int)PMB_INT64);
   }
+  return PMB_OK;
+}
+
+pmb_status pmb_check_filled(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total)
+{
+  PMB_STEP(pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)));
+  PMB_STEP(pmb_check_host(context, call, mesh->on_device));
+  if ((!mesh->points && total.points > 0) || (!mesh->triangles && total.triangles > 0)) {
+    return pmb_fail(context, PMB_INVALID, "%s: the mesh's %s are NULL; both points and triangles are needed", call,
+      mesh->points ? "triangles" : "points");
+  }
+  return check_arrays(context, call, mesh, total);
+}
+
+pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total)
+{
+  PMB_STEP(pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)));
+  PMB_STEP(pmb_check_host(context, call, mesh->on_device && context->info.device != PMB_DEVICE_GPU));
+  PMB_STEP(check_arrays(context, call, mesh, total));
   if (mesh->id_type == PMB_INT32 &&
     ((mesh->triangles && total.points - 1 > INT32_MAX) || (mesh->offsets && total.triangles > INT32_MAX / 3))) {
     return pmb_fail(context, PMB_TOO_LARGE, "%s: %lld points and %lld triangles do not fit 32-bit ids; use PMB_INT64",
@@ -54,60 +72,49 @@ pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh
   return check_attributes(context, call, mesh, total.points);
 }
 
-/* Before the backend extends ranges, and after: square roots of the sums of squares. */
-static void begin_ranges(double *ranges)
-{
-  for (int i = 0; ranges && i < 8; ++i) {
-    ranges[i] = i % 2 ? -INFINITY : INFINITY;
-  }
-}
-
-static void end_ranges(double *ranges)
-{
-  for (int i = 6; ranges && ranges[0] <= ranges[1] && i < 8; ++i) {
-    ranges[i] = sqrt(ranges[i]);
-  }
-}
-
 void pmb_begin_mesh(const pmb_mesh *mesh)
 {
-  begin_ranges(mesh->point_ranges);
-  begin_ranges(mesh->normal_ranges);
+  double *const ranges[] = { mesh->point_ranges, mesh->normal_ranges };
+  for (int i = 0; i < 16; ++i) {
+    if (ranges[i / 8]) {
+      ranges[i / 8][i % 8] = i % 2 ? -INFINITY : INFINITY;
+    }
+  }
 }
 
-/* The ranges of an array of n vectors, if it has any and they are wanted. */
-static pmb_status find_ranges(pmb_context *context, const void *vectors, pmb_type type, int64_t n, double *ranges)
+/* The ranges of an array of n vectors, if it has any and they are wanted. found: but for roots of the sums of squares. */
+static pmb_status end_ranges(
+  pmb_context *context, const void *vectors, pmb_type type, int64_t n, int found, double *ranges)
 {
-  return vectors && ranges && n > 0 ? pmb_find_ranges(context, vectors, type, 3, n, ranges) : PMB_OK;
+  if (!vectors || !ranges || n == 0) {
+    return PMB_OK;
+  }
+  if (!found) {
+    return pmb_find_ranges(context, vectors, type, 3, n, ranges);
+  }
+  for (int i = 6; ranges[0] <= ranges[1] && i < 8; ++i) {
+    ranges[i] = sqrt(ranges[i]);
+  }
+  return PMB_OK;
 }
 
 pmb_status pmb_end_mesh(pmb_context *context, const pmb_mesh *mesh, pmb_sizes total, int found_ranges)
 {
-  if (found_ranges) {
-    end_ranges(mesh->point_ranges);
-    end_ranges(mesh->normal_ranges);
-  } else {
-    PMB_STEP(find_ranges(context, mesh->points, mesh->point_type, total.points, mesh->point_ranges));
-    PMB_STEP(find_ranges(context, mesh->normals, PMB_FLOAT32, total.points, mesh->normal_ranges));
-  }
+  PMB_STEP(end_ranges(context, mesh->points, mesh->point_type, total.points, found_ranges, mesh->point_ranges));
+  PMB_STEP(end_ranges(context, mesh->normals, PMB_FLOAT32, total.points, found_ranges, mesh->normal_ranges));
   if (mesh->offsets && mesh->on_device) {
     return context->backend->fill_offsets(context, mesh, total.triangles);
   }
-  if (mesh->offsets && mesh->id_type == PMB_INT32) {
-    ((int32_t *)mesh->offsets)[total.triangles] = (int32_t)(3 * total.triangles);
-  } else if (mesh->offsets) {
-    ((int64_t *)mesh->offsets)[total.triangles] = 3 * total.triangles;
+  if (mesh->offsets) {
+    pmb_store_id(mesh->offsets, total.triangles, 3 * total.triangles, mesh->id_type == PMB_INT64);
   }
   return PMB_OK;
 }
 
 pmb_status pmb_emit(pmb_context *context, const pmb_mesh *mesh)
 {
-  if (!context) {
-    return PMB_INVALID;
-  }
-  context->error[0] = '\0';
   pmb_sizes total;
+  PMB_STEP(pmb_begin(context));
   if (!context->counted) {
     return pmb_fail(context, PMB_INVALID, "pmb_emit: nothing is counted; call pmb_count first");
   }

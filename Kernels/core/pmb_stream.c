@@ -26,19 +26,38 @@ void pmb_stream_ids(const uint32_t *ids, int64_t n, int64_t base, int64_t *out)
   }
 }
 
-void pmb_stream_series(int64_t first, int64_t step, int64_t n, int64_t *out)
+void pmb_fill_scalars(const pmb_mesh *mesh, const pmb_isovalue *isovalue, int64_t first, int64_t n)
 {
-  int64_t i = 0;
-#if defined(__SSE2__)
-  if (n > 0 && (uintptr_t)out % 16 != 0) {
-    out[i++] = first;
+  const float narrow = isovalue->f32;
+  const double wide = isovalue->value;
+  float *floats = mesh->scalars;
+  double *doubles = mesh->scalars;
+  for (int64_t i = first; floats && mesh->scalar_type == PMB_FLOAT32 && i < first + n; ++i) {
+    floats[i] = narrow;
   }
-  for (; i + 2 <= n; i += 2) {
-    _mm_stream_si128((__m128i *)(out + i), _mm_set_epi64x(first + (i + 1) * step, first + i * step));
+  for (int64_t i = first; doubles && mesh->scalar_type == PMB_FLOAT64 && i < first + n; ++i) {
+    doubles[i] = wide;
+  }
+}
+
+void pmb_fill_offsets(const pmb_mesh *mesh, int64_t first, int64_t n)
+{
+  int32_t *narrow = mesh->offsets;
+  int64_t *wide = mesh->offsets, i = first, end = wide && mesh->id_type == PMB_INT64 ? first + n : first;
+  for (int64_t t = first; narrow && mesh->id_type == PMB_INT32 && t < first + n; ++t) {
+    narrow[t] = (int32_t)(3 * t);
+  }
+#if defined(__SSE2__)
+  if (i < end && (uintptr_t)(wide + i) % 16 != 0) {
+    wide[i] = 3 * i;
+    ++i;
+  }
+  for (; i + 2 <= end; i += 2) {
+    _mm_stream_si128((__m128i *)(wide + i), _mm_set_epi64x(3 * (i + 1), 3 * i));
   }
   _mm_sfence();
 #endif
-  for (; i < n; ++i) {
-    out[i] = first + i * step;
+  for (; i < end; ++i) {
+    wide[i] = 3 * i;
   }
 }

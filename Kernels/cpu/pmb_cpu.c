@@ -94,15 +94,13 @@ static pmb_status cpu_create(pmb_context *context, const char *path)
   cpu->volume = &context->volume;
   cpu->frame = &context->frame;
   context->state = cpu;
-  context->path = cpu->full_rules_only ? "reference" : loops->name;
+  context->info.path = cpu->full_rules_only ? "reference" : loops->name;
   return PMB_OK;
 }
 
-static void free_found(pmb_memory *memory, pmb_cpu_found *found)
+static void free_found(pmb_context *context, pmb_cpu_found *found)
 {
-  pmb_buffer_free(memory, &found->map);
-  pmb_buffer_free(memory, &found->records);
-  pmb_buffer_free(memory, &found->chunks);
+  pmb_free_buffers(context, (pmb_buffer *[]){ &found->map, &found->records, &found->chunks, NULL });
   found->record_count = 0;
 }
 
@@ -110,7 +108,7 @@ static void free_found(pmb_memory *memory, pmb_cpu_found *found)
 static void free_others(pmb_context *context, pmb_cpu *cpu, int64_t count)
 {
   for (int64_t i = count; i < PMB_CPU_ISOVALUES - 1; ++i) {
-    free_found(&context->memory, &cpu->others[i]);
+    free_found(context, &cpu->others[i]);
   }
 }
 
@@ -118,11 +116,9 @@ static void cpu_unbind(pmb_context *context)
 {
   pmb_cpu *cpu = context->state;
   if (cpu) {
-    pmb_buffer *buffers[] = { &cpu->summary, &cpu->flags, &cpu->ranges, &cpu->counts, &cpu->scratch };
-    for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
-      pmb_buffer_free(&context->memory, buffers[i]);
-    }
-    free_found(&context->memory, &cpu->found);
+    pmb_free_buffers(
+      context, (pmb_buffer *[]){ &cpu->summary, &cpu->flags, &cpu->ranges, &cpu->counts, &cpu->scratch, NULL });
+    free_found(context, &cpu->found);
     free_others(context, cpu, 0);
     cpu->brick_count = 0;
   }
@@ -149,34 +145,26 @@ static int workers_for(const pmb_context *context, int64_t bricks, int64_t each)
 
 static pmb_status run(pmb_context *context, int workers, size_t count, pmb_cpu_loop body)
 {
-  if (!pmb_crew_loop_apart(&context->crew, workers, count, body, context->state)) {
-    return pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
-  }
-  return PMB_OK;
-}
-
-static pmb_status no_memory(pmb_context *context, const char *what, int64_t count, size_t size)
-{
-  return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for %s: %lld of %zu bytes", what, (long long)count, size);
+  return pmb_crew_loop_apart(&context->crew, workers, count, body, context->state) ? PMB_OK : pmb_aborted(context);
 }
 
 /* The range of the whole volume from those of the blocks. */
 static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, int64_t blocks)
 {
   const pmb_cpu_range *ranges = cpu->ranges.data;
-  context->minimum = INFINITY;
-  context->maximum = -INFINITY;
-  context->nonfinite_bricks = 0;
+  context->info.minimum = INFINITY;
+  context->info.maximum = -INFINITY;
+  context->info.nonfinite_bricks = 0;
   cpu->any_flags = 0;
   for (int64_t i = 0; i < blocks; ++i) {
-    context->minimum = ranges[i].minimum < context->minimum ? ranges[i].minimum : context->minimum;
-    context->maximum = ranges[i].maximum > context->maximum ? ranges[i].maximum : context->maximum;
-    context->nonfinite_bricks += ranges[i].nonfinite;
+    context->info.minimum = ranges[i].minimum < context->info.minimum ? ranges[i].minimum : context->info.minimum;
+    context->info.maximum = ranges[i].maximum > context->info.maximum ? ranges[i].maximum : context->info.maximum;
+    context->info.nonfinite_bricks += ranges[i].nonfinite;
     cpu->any_flags |= ranges[i].flags;
   }
   /* Blocks depend on the number of workers: the sign of a zero must not show it. */
-  context->minimum += 0.0;
-  context->maximum += 0.0;
+  context->info.minimum += 0.0;
+  context->info.maximum += 0.0;
 }
 
 /* Chooses the blocks of bricks that summarize works on: wide ones read fewer samples twice, but all workers need some.
@@ -207,7 +195,6 @@ static int64_t divide_bricks(pmb_cpu *cpu, int workers)
 static pmb_status cpu_bind(pmb_context *context)
 {
   pmb_cpu *cpu = context->state;
-  pmb_memory *memory = &context->memory;
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
   cpu->brick_count = 1;
   for (int a = 0; a < 3; ++a) {
@@ -217,7 +204,7 @@ static pmb_status cpu_bind(pmb_context *context)
   const size_t type_size = pmb_type_size(cpu->volume->type);
   const double samples = (double)cpu->volume->dims[0] * (double)cpu->volume->dims[1] * (double)cpu->volume->dims[2];
   cpu->is_cached = samples * (double)type_size <= PMB_CPU_CACHED_BYTES;
-  context->bricks = cpu->brick_count;
+  context->info.bricks = cpu->brick_count;
   context->at_once = PMB_CPU_ISOVALUES;
   if (cpu->bricks[0] > INT32_MAX || cpu->bricks[1] > INT32_MAX || cpu->bricks[2] > INT32_MAX) {
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_bind: more than 2^31 bricks along an axis");
@@ -225,14 +212,13 @@ static pmb_status cpu_bind(pmb_context *context)
   cpu->tables = pmb_cpu_tables_for(cpu->frame->mirrored);
   const int workers = workers_for(context, cpu->brick_count, PMB_CPU_SUMMARIZED_EACH);
   const int64_t blocks = divide_bricks(cpu, workers);
-  if (!pmb_buffer_reserve(memory, &cpu->summary, (size_t)cpu->brick_count + PMB_CPU_SUMMARY_SPARE, 2 * type_size) ||
-    !pmb_buffer_reserve(memory, &cpu->flags, (size_t)cpu->brick_count, 1) ||
-    !pmb_buffer_reserve(memory, &cpu->ranges, (size_t)blocks, sizeof(pmb_cpu_range))) {
-    return no_memory(context, "the summary (bricks)", cpu->brick_count, 2 * type_size + 1);
-  }
+  PMB_STEP(pmb_reserve(
+    context, &cpu->summary, cpu->brick_count + PMB_CPU_SUMMARY_SPARE, 2 * type_size, "the summary (bricks)"));
+  PMB_STEP(pmb_reserve(context, &cpu->flags, cpu->brick_count, 1, "the summary (bricks)"));
+  PMB_STEP(pmb_reserve(context, &cpu->ranges, blocks, sizeof(pmb_cpu_range), "the summary (bricks)"));
   PMB_STEP(run(context, workers, (size_t)blocks, cpu->loops->summarize));
   reduce_ranges(context, cpu, blocks);
-  pmb_buffer_free(memory, &cpu->ranges);
+  pmb_buffer_free(&context->memory, &cpu->ranges);
   return PMB_OK;
 }
 
@@ -244,17 +230,14 @@ static size_t record_chunks(const pmb_cpu *cpu, int64_t records)
 /* Pass select: the active bricks, in order (PMB paper, section 4.2, without its atomics). */
 static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
 {
-  pmb_memory *memory = &context->memory;
   const int64_t all = cpu->brick_count, workers = context->crew.workers;
   cpu->select_chunk = PMB_CPU_SELECT_CHUNK;
   while (cpu->select_chunk > PMB_CPU_SELECT_CHUNK_LEAST && all / cpu->select_chunk < 4 * workers) {
     cpu->select_chunk /= 2;
   }
   const size_t chunks = chunks_of(all, cpu->select_chunk);
-  if (!pmb_buffer_reserve(memory, &cpu->found.map, (size_t)cpu->brick_count, sizeof(uint32_t)) ||
-    !pmb_buffer_reserve(memory, &cpu->counts, chunks, sizeof(int64_t))) {
-    return no_memory(context, "the brick map", cpu->brick_count, sizeof(uint32_t));
-  }
+  PMB_STEP(pmb_reserve(context, &cpu->found.map, all, sizeof(uint32_t), "the brick map"));
+  PMB_STEP(pmb_reserve(context, &cpu->counts, (int64_t)chunks, sizeof(int64_t), "the brick map"));
   PMB_STEP(run(context, workers_for(context, all, PMB_CPU_LOOKED_AT_EACH), chunks, cpu->loops->select_count));
   int64_t *counts = cpu->counts.data;
   int64_t active = 0;
@@ -272,11 +255,10 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
     active >> cpu->found.chunk_shift < 32 * workers) {
     --cpu->found.chunk_shift;
   }
-  if (!pmb_buffer_reserve(memory, &cpu->found.records, (size_t)active, sizeof(pmb_cpu_record)) ||
-    !pmb_buffer_reserve(memory, &cpu->found.chunks, record_chunks(cpu, active), sizeof(pmb_sizes))) {
-    return no_memory(context, "the active bricks", active, sizeof(pmb_cpu_record));
-  }
-  cpu->found.record_count = context->active_bricks = active;
+  const int64_t record_count = (int64_t)record_chunks(cpu, active);
+  PMB_STEP(pmb_reserve(context, &cpu->found.records, active, sizeof(pmb_cpu_record), "the active bricks"));
+  PMB_STEP(pmb_reserve(context, &cpu->found.chunks, record_count, sizeof(pmb_sizes), "the active bricks"));
+  cpu->found.record_count = context->info.active_bricks = active;
   return run(context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, cpu->loops->select_write);
 }
 
@@ -315,12 +297,12 @@ static pmb_status count_isovalue(
 {
   pmb_cpu *cpu = context->state;
   cpu->isovalue = isovalue;
-  cpu->found.record_count = context->active_bricks = 0;
+  cpu->found.record_count = context->info.active_bricks = 0;
   if (cpu->volume->dims[0] < 2 || cpu->volume->dims[1] < 2 || cpu->volume->dims[2] < 2) {
     return PMB_OK;
   }
   if (bytes_held(&cpu->found) > allowed) { /* of an earlier isovalue, with more bricks */
-    free_found(&context->memory, &cpu->found);
+    free_found(context, &cpu->found);
   }
   context->crew.fraction_begin = context->crew.fraction_end = begin;
   PMB_STEP(select_bricks(context, cpu));
@@ -340,9 +322,7 @@ static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
   const size_t scratch_size = pmb_cpu_scratch_size(cpu->volume->type);
   const double begin = context->crew.fraction_begin,
                part = (context->crew.fraction_end - begin) / (double)group->count;
-  if (!pmb_buffer_reserve(&context->memory, &cpu->scratch, (size_t)context->crew.workers, scratch_size)) {
-    return no_memory(context, "the workers", context->crew.workers, scratch_size);
-  }
+  PMB_STEP(pmb_reserve(context, &cpu->scratch, context->crew.workers, scratch_size, "the workers"));
   free_others(context, cpu, group->count - 1);
   pmb_status status = PMB_OK;
   /* A group may keep half of what the samples take. It is too little only where many bricks are active (of floats a fifth for

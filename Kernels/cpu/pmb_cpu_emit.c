@@ -1,34 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Writes the mesh of a chunk of active bricks: pass vertices and pass triangles, brick by brick. */
+#include "core/pmb_stream.h"
 #include "cpu/pmb_cpu_brick.h"
-
-/* The isovalue for n points from `first` on. */
-static void fill_scalars(const pmb_cpu *cpu, int64_t first, int64_t n)
-{
-  const float narrow = cpu->isovalue->f32;
-  const double wide = cpu->isovalue->value;
-  float *floats = (float *)cpu->mesh->scalars + first;
-  double *doubles = (double *)cpu->mesh->scalars + first;
-  for (int64_t i = 0; cpu->mesh->scalar_type == PMB_FLOAT32 && i < n; ++i) {
-    floats[i] = narrow;
-  }
-  for (int64_t i = 0; cpu->mesh->scalar_type == PMB_FLOAT64 && i < n; ++i) {
-    doubles[i] = wide;
-  }
-}
-
-/* Where each of n triangles begins among the ids. */
-static void fill_offsets(const pmb_mesh *mesh, int64_t first, int64_t n)
-{
-  int32_t *narrow = (int32_t *)mesh->offsets + first;
-  int64_t *wide = (int64_t *)mesh->offsets + first;
-  for (int64_t i = 0; mesh->id_type == PMB_INT32 && i < n; ++i) {
-    narrow[i] = (int32_t)(3 * (first + i));
-  }
-  for (int64_t i = 0; mesh->id_type == PMB_INT64 && i < n; ++i) {
-    wide[i] = 3 * (first + i);
-  }
-}
 
 void PMB_PATH_NAME(pmb_cpu_emit)(void *data, int worker, size_t i)
 {
@@ -65,10 +38,6 @@ void PMB_PATH_NAME(pmb_cpu_emit)(void *data, int worker, size_t i)
       pmb_cpu_emit_triangles(cpu, scratch, &families[r & 1], first_triangle + done, triangle_count - done);
     }
   }
-  if (mesh->scalars) {
-    fill_scalars(cpu, first_point, (int64_t)last->points_before + last->points);
-  }
-  if (mesh->offsets) {
-    fill_offsets(mesh, first_triangle, triangle_count);
-  }
+  pmb_fill_scalars(mesh, cpu->isovalue, first_point, (int64_t)last->points_before + last->points);
+  pmb_fill_offsets(mesh, first_triangle, triangle_count);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The CUDA backend: contexts, the bound volume, and what comes before emit. */
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/device/pmb_cuda_gl.cuh"
+#include "cuda/particles/pmb_cuda_particles.cuh"
 
 enum { EPOCHS = 1 << 14 };
 
@@ -43,8 +44,8 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   cuda->device = device;
   cuda->device_limit = context->device_limit;
   context->state = cuda;
-  context->path = "cuda";
-  context->device_number = device + 1;
+  context->info.path = "cuda";
+  context->info.device_number = device + 1;
   pmb_cuda_register(cuda);
   PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = make_streams(context, cuda);
@@ -56,7 +57,7 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
 static void cuda_refresh(pmb_context *context)
 {
   if (pmb_cuda_is_forked()) {
-    context->device_bytes = context->device_sharers = 0;
+    context->info.device_bytes = context->info.device_sharers = 0;
   } else {
     pmb_cuda_account(state_of(context));
   }
@@ -110,7 +111,7 @@ static void cuda_destroy(pmb_context *context)
     pmb_cuda_unregister(cuda);
     pmb_cuda_return_to_call();
   }
-  context->device_name = NULL;
+  context->info.device_name = NULL;
   pmb_memory_give(&context->memory, cuda);
   context->state = NULL;
 }
@@ -164,7 +165,7 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   job->slice = job->pitch * dims[1];
   job->row_bytes = (uint64_t)job->pitch * pmb_type_size(context->volume.type);
   job->slice_bytes = (uint64_t)job->slice * pmb_type_size(context->volume.type);
-  context->bricks = count;
+  context->info.bricks = count;
   return PMB_OK;
 }
 
@@ -217,8 +218,7 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
     }
   }
   PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &volume->summary, bricks, 2 * size, "the summary (bricks)"));
-  const int hidden = key->sample_flags || key->cell_flags;
-  if (pmb_type_is_float(key->type) || hidden) {
+  if (pmb_type_is_float(key->type) || key->sample_flags || key->cell_flags) {
     PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &volume->flags, bricks, 1, "the summary (bricks)"));
   }
   /* Also clears the ends of both halves, which are read with the last bricks. */
@@ -230,11 +230,7 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
   if (count > 0) {
     PMB_CUDA_STEP(pmb_cuda_upload(cuda, copies, count, key->on_device ? NULL : key));
   }
-  PMB_CUDA_STEP(pmb_cuda_summarize(cuda));
-  if (hidden) {
-    PMB_CUDA_STEP(pmb_cuda_hide(cuda));
-  }
-  return pmb_cuda_find_range(cuda);
+  return pmb_cuda_summarize(cuda);
 }
 
 pmb_status pmb_cuda_upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
@@ -251,11 +247,11 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
 {
   pmb_crew *crew = &cuda->context->crew;
   const double from = crew->fraction_begin, to = crew->fraction_end, between = from + share * (to - from);
-  const int64_t uploads = cuda->context->uploads;
+  const int64_t uploads = cuda->context->info.uploads;
   PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
   crew->fraction_end = between;
   const pmb_status status = pmb_cuda_bring_volume(cuda);
-  crew->fraction_begin = cuda->context->uploads != uploads ? between : from;
+  crew->fraction_begin = cuda->context->info.uploads != uploads ? between : from;
   crew->fraction_end = to;
   if (status == PMB_OK) {
     point_to_volume(cuda, cuda->volume);
@@ -276,9 +272,9 @@ static pmb_status cuda_bind(pmb_context *context)
   PMB_CUDA_STEP(status);
   PMB_CUDA_STEP(pmb_cuda_find_volume(cuda));
   PMB_CUDA_STEP(pmb_cuda_begin(cuda, 1));
-  context->minimum = cuda->volume->minimum;
-  context->maximum = cuda->volume->maximum;
-  context->nonfinite_bricks = cuda->volume->nonfinite_bricks;
+  context->info.minimum = cuda->volume->minimum;
+  context->info.maximum = cuda->volume->maximum;
+  context->info.nonfinite_bricks = cuda->volume->nonfinite_bricks;
   pmb_cuda_end(cuda);
   return PMB_OK;
 }
@@ -337,7 +333,7 @@ static void take_sizes(pmb_context *context, pmb_cuda *cuda, const pmb_group *gr
   cuda->sizes.points = all.points;
   cuda->sizes.triangles = all.triangles;
   cuda->active = totals->active;
-  context->active_bricks = totals->active - totals->first[group->count - 1];
+  context->info.active_bricks = totals->active - totals->first[group->count - 1];
 }
 
 void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_status status)
@@ -359,7 +355,7 @@ static pmb_status count_all(pmb_context *context, pmb_cuda *cuda)
     PMB_CUDA_STEP(reserve_records(cuda, active, special));
     PMB_CUDA_STEP(pmb_cuda_classify(cuda));
     PMB_CUDA_STEP(pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "select and classify"));
-    PMB_CUDA_STEP(pmb_cuda_report(cuda));
+    PMB_CUDA_STEP(pmb_report(cuda->context, cuda->context->crew.fraction_end));
     active = (int64_t)totals->active + totals->active / 8;
     special = (int64_t)totals->special + totals->special / 8;
   } while (totals->active > cuda->job.record_capacity || special > 0);
@@ -379,7 +375,7 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
     job->any_join |= group->isovalues[n].join;
   }
   job->frame = context->frame;
-  job->any_flags = context->nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags;
+  job->any_flags = context->info.nonfinite_bricks > 0 || job->d_sample_flags || job->d_cell_flags;
   const pmb_status status = count_all(context, cuda);
   if (status == PMB_OK) {
     take_sizes(context, cuda, group);
@@ -394,7 +390,7 @@ static pmb_status cuda_count(pmb_context *context, const pmb_group *group)
   pmb_cuda *cuda = state_of(context);
   const int64_t *dims = context->volume.dims;
   memset(group->sizes, 0, (size_t)group->count * sizeof(*group->sizes));
-  context->active_bricks = 0;
+  context->info.active_bricks = 0;
   cuda->empty = dims[0] < 2 || dims[1] < 2 || dims[2] < 2;
   if (cuda->empty) {
     return PMB_OK;

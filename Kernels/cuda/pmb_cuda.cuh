@@ -30,6 +30,7 @@ enum {
   PMB_CUDA_ISOVALUES = 16, /* most isovalues of a group */
   PMB_CUDA_ROWS = 25,      /* rows of a brick with its halo: row z * 5 + y */
   PMB_CUDA_RANGES = 2048,  /* warps that look for the volume's range */
+  PMB_CUDA_EXTENTS = 1024, /* most blocks that look for the ranges of points or normals */
   PMB_CUDA_LAYERS = 8,     /* layers of bricks that a warp walks through in summarize */
   PMB_CUDA_PARTS = 64,     /* most parts of a transfer under way at a time */
   PMB_CUDA_KEPT = 16,      /* most attributes that stay on the device */
@@ -80,8 +81,8 @@ typedef struct pmb_cuda_totals {
   /* For each isovalue but the first: index of its first active brick; points and triangles before it, if it exists. */
   uint32_t first[PMB_CUDA_ISOVALUES];
   pmb_cuda_before before[PMB_CUDA_ISOVALUES];
-  pmb_cuda_range_part ranges[PMB_CUDA_RANGES]; /* of the volume, set by bind */
-  pmb_cuda_extent extents[2];                  /* of points and normals, set by emit */
+  pmb_cuda_range_part ranges[PMB_CUDA_RANGES];  /* of the volume, set by bind */
+  pmb_cuda_extent extents[2][PMB_CUDA_EXTENTS]; /* of points and normals, set by emit: by block */
 } pmb_cuda_totals;
 
 /* Counters in device memory. */
@@ -187,6 +188,15 @@ typedef struct pmb_cuda_events {
   cudaEvent_t part[PMB_CUDA_PARTS], points, triangles;
 } pmb_cuda_events;
 
+/* An array of a transfer. */
+typedef struct pmb_cuda_copy {
+  cudaEvent_t ready; /* on the compute stream, which the copy waits for; may be NULL */
+  void *d_array, *host;
+  size_t bytes; /* on the device */
+  int wide;     /* downloads: 32-bit ids become 64-bit ids that count from `base` */
+  int64_t base;
+} pmb_cuda_copy;
+
 /* Of the particles last counted; see pmb_cuda_cloud. */
 typedef struct pmb_cuda_particle_buffers {
   pmb_cuda_buffer positions, radii, masses, densities, weights, facts; /* the input */
@@ -217,7 +227,8 @@ typedef struct pmb_cuda {
   pmb_cuda_buffer map, records, brick, before, special;
   pmb_cuda_buffer sums; /* the job's counters, d_select_sums, d_scan_sums */
   pmb_cuda_buffer points, normals, gradients, parameter, sample, triangles, cells, attribute_in, attribute_out;
-  pmb_cuda_buffer extents;        /* of pass ranges, by block */
+  pmb_cuda_copy copies[5]; /* of the mesh to the host */
+  int copy_count;
   pmb_cuda_buffer picture, table; /* of rays */
   pmb_cuda_visible_buffers visible;
   uint64_t table_version; /* of the job that it was copied from */
@@ -320,10 +331,6 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share);
 pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group);
 /* Frees the context's buffers if a group of several isovalues ran out of memory: a smaller group comes next. */
 void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_status status);
-/* Reports the end of the current fraction to the progress hook; PMB_ABORTED if the hook stops the call. pmb_cuda_aborted
- * sets that error. */
-pmb_status pmb_cuda_report(pmb_cuda *cuda);
-pmb_status pmb_cuda_aborted(pmb_cuda *cuda);
 
 /* pmb_cuda_emit.cu */
 pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
@@ -334,14 +341,6 @@ int pmb_cuda_is_pinned(const void *memory, size_t bytes);
 cudaError_t pmb_cuda_pin(void *memory, size_t bytes); /* of the pool */
 
 /* pmb_cuda_transfer.cu */
-/* An array of a transfer. */
-typedef struct pmb_cuda_copy {
-  cudaEvent_t ready; /* on the compute stream, which the copy waits for; may be NULL */
-  void *d_array, *host;
-  size_t bytes; /* on the device */
-  int wide;     /* downloads: 32-bit ids become 64-bit ids that count from `base` */
-  int64_t base;
-} pmb_cuda_copy;
 /* Uploads at most 8 arrays. `volume`: NULL, or the volume whose samples are the first array, in rows of the job's pitch. */
 pmb_status pmb_cuda_upload(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count, const pmb_volume *volume);
 /* Downloads at most 8 arrays. `meanwhile` does the host's own work during the first copies; may be NULL. */
@@ -349,9 +348,8 @@ pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int co
   pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work);
 
 /* The launchers enqueue on cuda->compute and do not wait. */
-pmb_status pmb_cuda_summarize(pmb_cuda *cuda);
-pmb_status pmb_cuda_hide(pmb_cuda *cuda);       /* after summarize, where something is hidden */
-pmb_status pmb_cuda_find_range(pmb_cuda *cuda); /* after these */
+pmb_status pmb_cuda_summarize(
+  pmb_cuda *cuda); /* with the flags of hidden samples and cells, and the volume's range */
 /* Sets the volume's range from the totals, once the stream is synchronized. */
 void pmb_cuda_take_range(const pmb_cuda *cuda, pmb_cuda_volume *volume);
 pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with select and scan, as far as the reserved memory allows */
@@ -359,9 +357,8 @@ pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
 /* Vertices and triangles in one launch. Returns 0 if that would be slower, or has no kernel for the output. */
 int pmb_cuda_emit_in_one_launch(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
-/* Downloads all arrays to their places from the group's base on, and does the host's part meanwhile. */
-pmb_status pmb_cuda_download_mesh(
-  pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *out);
+/* Downloads the arrays that pmb_cuda_make_output has noted, and does the host's part meanwhile. */
+pmb_status pmb_cuda_download_mesh(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh);
 /* Vertices and triangles; records done.points and done.triangles. */
 pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out);
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
@@ -376,17 +373,17 @@ pmb_status pmb_cuda_emit_attributes(
   pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
 
 /* pmb_cuda_ranges.cu */
-pmb_status pmb_cuda_reserve_ranges(pmb_cuda *cuda);
 pmb_status pmb_cuda_enqueue_ranges(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_cuda_output *output);
 /* Adds what they found to the mesh's ranges, when the kernels are over. */
 void pmb_cuda_take_ranges(pmb_cuda *cuda, const pmb_mesh *mesh);
 
 /* pmb_cuda_caller.cu: arrays of the caller in device memory */
-/* Fails if an array is not where on_device says. NULL is allowed. The next ones also wait for the caller's stream. */
+/* Fails if an array is not where on_device says. NULL is allowed. */
 pmb_status pmb_cuda_check_array(pmb_cuda *cuda, int on_device, const void *array, const char *call, const char *what);
+/* Waits for what the caller has enqueued, if on_device is set. The next ones check and wait. */
+pmb_status pmb_cuda_await_caller(pmb_cuda *cuda, int on_device, void *stream, const char *call);
 pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume);
 pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh);
-pmb_status pmb_cuda_check_particles(pmb_cuda *cuda, const struct pmb_particle_request *request);
 /* Enqueues the copy of samples in device memory to the volume's layout. */
 pmb_status pmb_cuda_pack(pmb_cuda *cuda, const pmb_volume *volume, void *d_to);
 /* Enqueues what no pass writes to the mesh's arrays: 64-bit triangles and scalars. */
@@ -394,25 +391,11 @@ pmb_status pmb_cuda_fill_caller(
   pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *output);
 /* See pmb_backend. */
 pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
-pmb_status pmb_cuda_register_gl(pmb_context *context, pmb_gl_buffers *buffers);
-void pmb_cuda_unregister_gl(pmb_gl_buffers *buffers);
-pmb_status pmb_cuda_map_gl(
-  pmb_context *context, pmb_gl_buffers *buffers, void *memory[PMB_GL_BUFFERS], size_t bytes[PMB_GL_BUFFERS]);
-pmb_status pmb_cuda_move_gl(
-  pmb_context *context, float *points, int64_t count, const double *shift, const double *scale);
-pmb_status pmb_cuda_unmap_gl(pmb_context *context, pmb_gl_buffers *buffers);
 /* pmb_cuda_rays.cu */
 pmb_status pmb_cuda_cast_rays(
   pmb_context *context, const struct pmb_ray_request *request, const struct pmb_ray_job *wanted);
 /* pmb_cuda_visible.cu */
 pmb_status pmb_cuda_find_visible(pmb_context *context, const struct pmb_visible_job *job, int64_t *count);
-/* particles/pmb_cuda_particles.cu: see pmb_backend */
-pmb_status pmb_cuda_count_particles(pmb_context *context, struct pmb_particles *p);
-pmb_status pmb_cuda_emit_particles(pmb_context *context, struct pmb_particles *p, const pmb_mesh *mesh);
-void pmb_cuda_drop_particles(pmb_context *context, const struct pmb_particles *p);
-/* particles/pmb_cuda_particle_attributes.cu: interpolates an array of the particles to the points of a mesh. */
-pmb_status pmb_cuda_particle_attribute(
-  pmb_cuda *cuda, const pmb_attribute *attribute, const void *d_in, void *d_out, const pmb_cuda_output *output);
 
 /* How a kernel is launched: it may begin before the one before it ends, see pmb_cuda_await_passes; all its blocks are on the
  * device at the same time. */

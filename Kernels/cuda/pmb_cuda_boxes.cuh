@@ -9,8 +9,8 @@
 
 #include <cuda.h>
 
-/* Whether the code is for such a device. */
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+/* Whether the code is for such a device, or the emulator's. */
+#if defined(__CUDA_ARCH__) ? __CUDA_ARCH__ >= 900 : !defined(__NVCC__)
 #define PMB_CUDA_BOXES 1
 #else
 #define PMB_CUDA_BOXES 0
@@ -60,14 +60,7 @@ static __device__ __forceinline__ void copy_box(
                : "memory");
 }
 
-#elif defined(__NVCC__) /* its pass for the host; the emulator has its own */
-
-__device__ void make_barriers(uint64_t *barriers, int n, uint32_t count);
-__device__ void arrive(uint64_t *barrier);
-__device__ uint32_t is_over(uint64_t *barrier, uint32_t parity);
-__device__ void copy_box(const CUtensorMap *map, int x, int y, int z, uint32_t bytes, void *to, uint64_t *barrier);
-
-#endif
+#endif /* the emulator has its own */
 
 typedef CUresult (*encode_function)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
   const cuuint64_t *, const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,

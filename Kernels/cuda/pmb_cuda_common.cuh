@@ -61,16 +61,6 @@ template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_isova
   return (double)s == isovalue.f64;
 }
 
-/* The ends of a type's range. */
-template <class T> __device__ __forceinline__ T pmb_cuda_lowest(void)
-{
-  return (T)0.5 != 0 ? (T)-INFINITY : PMB_LOWEST(T);
-}
-template <class T> __device__ __forceinline__ T pmb_cuda_highest(void)
-{
-  return (T)0.5 != 0 ? (T)INFINITY : PMB_HIGHEST(T);
-}
-
 /* As in pmb_hidden.h. */
 __device__ __forceinline__ int pmb_cuda_hides_sample(const pmb_cuda_job &job, int i, int j, int k)
 {

@@ -2,51 +2,57 @@
  * Emit: reserves the device's output arrays, launches the passes that fill them, and downloads them. */
 #include "cuda/pmb_cuda.cuh"
 
-/* Where arrays of the caller in device memory are from the group's base on, in place of the context's own, which are freed; else
- * reserves arrays that the mesh asks for. The pointers of the others stay NULL. */
+/* For each array of the mesh sets where the kernels write: to the caller's own in device memory, from the group's base on, in
+ * place of the context's own, which is freed, or to one that is reserved here, of which it notes the download. The pointers of the
+ * others stay NULL. */
 static pmb_status reserve_arrays(
   pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, int spare, pmb_cuda_output *out)
 {
   const int64_t n = cuda->sizes.points, m = cuda->sizes.triangles;
-  const size_t real = pmb_type_size(mesh->point_type), id = sizeof(uint32_t);
-  const int direct = mesh->on_device, attributes = mesh->attribute_count > 0;
+  const size_t real = 3 * pmb_type_size(mesh->point_type), vector = 3 * sizeof(float);
+  const int direct = mesh->on_device, wide = mesh->id_type == PMB_INT64;
+  const cudaEvent_t points = cuda->done.points, triangles = cuda->done.triangles;
   const struct {
     void *array;
-    int wanted, direct;
+    int direct, wide;
     pmb_cuda_buffer *buffer;
     int64_t before, count;
     size_t size;
     void *d_out;
+    cudaEvent_t ready;
     const char *what;
   } arrays[] = {
-    { mesh->points, mesh->points != NULL, direct, &cuda->points, base->points, n, 3 * real, &out->d_points,
-      "the points" },
-    { mesh->normals, mesh->normals != NULL, direct, &cuda->normals, base->points, n, 3 * sizeof(float),
-      &out->d_normals, "the normals" },
-    { mesh->gradients, mesh->gradients != NULL, direct, &cuda->gradients, base->points, n, 3 * sizeof(float),
-      &out->d_gradients, "the gradients" },
-    { NULL, attributes, 0, &cuda->parameter, 0, n, sizeof(double), &out->d_parameter, "the attributes" },
-    { NULL, attributes, 0, &cuda->sample, 0, n, sizeof(int64_t), &out->d_sample, "the attributes" },
-    { mesh->triangles, mesh->triangles != NULL, direct && mesh->id_type == PMB_INT32, &cuda->triangles,
-      base->triangles, m, 3 * id, &out->d_triangles, "the triangles" },
-    { mesh->cells, mesh->cells != NULL, direct, &cuda->cells, base->triangles, m, sizeof(int64_t), &out->d_cells,
+    { mesh->points, direct, 0, &cuda->points, base->points, n, real, &out->d_points, points, "the points" },
+    { mesh->normals, direct, 0, &cuda->normals, base->points, n, vector, &out->d_normals, points, "the normals" },
+    { mesh->gradients, direct, 0, &cuda->gradients, base->points, n, vector, &out->d_gradients, points,
+      "the gradients" },
+    { mesh->triangles, direct && !wide, wide, &cuda->triangles, base->triangles, m, 3 * sizeof(uint32_t),
+      &out->d_triangles, triangles, "the triangles" },
+    { mesh->cells, direct, 0, &cuda->cells, base->triangles, m, sizeof(int64_t), &out->d_cells, triangles,
       "the cells" },
   };
-  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    void *place = (char *)arrays[i].array + arrays[i].size * (size_t)arrays[i].before;
-    if (arrays[i].wanted && !arrays[i].direct) {
-      PMB_CUDA_STEP(
-        pmb_cuda_reserve_output(cuda, arrays[i].buffer, arrays[i].count, spare, arrays[i].size, arrays[i].what));
-      place = arrays[i].buffer->d_data;
-    } else if (arrays[i].wanted) {
-      pmb_cuda_release(cuda, arrays[i].buffer);
+  cuda->copy_count = 0;
+  for (const auto &a : arrays) {
+    char *place = (char *)a.array + (size_t)a.before * (a.size << a.wide);
+    if (a.array && !a.direct) {
+      PMB_CUDA_STEP(pmb_cuda_reserve_output(cuda, a.buffer, a.count, spare, a.size, a.what));
+      if (a.count > 0) {
+        cuda->copies[cuda->copy_count++] = { a.ready, a.buffer->d_data, place, (size_t)a.count * a.size, a.wide,
+          base->points };
+      }
+      place = (char *)a.buffer->d_data;
+    } else if (a.array) {
+      pmb_cuda_release(cuda, a.buffer);
     }
-    if (arrays[i].wanted) {
-      memcpy(arrays[i].d_out, &place, sizeof(place));
+    if (a.array) {
+      memcpy(a.d_out, &place, sizeof(place));
     }
   }
-  if (mesh->point_ranges || mesh->normal_ranges) {
-    PMB_CUDA_STEP(pmb_cuda_reserve_ranges(cuda));
+  if (mesh->attribute_count > 0) {
+    PMB_CUDA_STEP(pmb_cuda_reserve_output(cuda, &cuda->parameter, n, spare, sizeof(double), "the attributes"));
+    PMB_CUDA_STEP(pmb_cuda_reserve_output(cuda, &cuda->sample, n, spare, sizeof(int64_t), "the attributes"));
+    out->d_parameter = (double *)cuda->parameter.d_data;
+    out->d_sample = (int64_t *)cuda->sample.d_data;
   }
   return mesh->on_device ? PMB_OK : pmb_cuda_reserve_attributes(cuda, mesh, spare);
 }
@@ -81,13 +87,8 @@ static void fill_scalars(const pmb_mesh *mesh, const pmb_group *group, int64_t b
 {
   for (int64_t n = 0, first = 0; n < group->count; first += group->sizes[n++].points) {
     const int64_t last = first + group->sizes[n].points < end ? first + group->sizes[n].points : end;
-    for (int64_t i = first > begin ? first : begin; i < last; ++i) {
-      if (mesh->scalar_type == PMB_FLOAT32) {
-        ((float *)mesh->scalars)[group->base.points + i] = group->isovalues[n].f32;
-      } else {
-        ((double *)mesh->scalars)[group->base.points + i] = group->isovalues[n].value;
-      }
-    }
+    const int64_t from = first > begin ? first : begin;
+    pmb_fill_scalars(mesh, &group->isovalues[n], group->base.points + from, last - from);
   }
 }
 
@@ -97,17 +98,9 @@ static void fill_part(void *data, int worker, size_t part)
   const pmb_mesh *mesh = work->mesh;
   const int64_t begin = (int64_t)part * FILL;
   (void)worker;
-  if (mesh->scalars) {
-    fill_scalars(mesh, work->group, begin, begin + FILL);
-  }
-  const int64_t left = work->sizes.triangles - begin, first = work->group->base.triangles + begin;
-  const int64_t n = left < (int64_t)FILL ? left : (int64_t)FILL;
-  if (mesh->offsets && mesh->id_type == PMB_INT64) {
-    pmb_stream_series(3 * first, 3, n, (int64_t *)mesh->offsets + first);
-  }
-  for (int64_t i = 0; mesh->offsets && mesh->id_type == PMB_INT32 && i < n; ++i) {
-    ((int32_t *)mesh->offsets)[first + i] = (int32_t)(3 * (first + i));
-  }
+  const int64_t left = work->sizes.triangles - begin;
+  fill_scalars(mesh, work->group, begin, begin + FILL);
+  pmb_fill_offsets(mesh, work->group->base.triangles + begin, left < (int64_t)FILL ? left : (int64_t)FILL);
 }
 
 static pmb_status fill(pmb_cuda *cuda, void *data)
@@ -121,45 +114,13 @@ static pmb_status fill(pmb_cuda *cuda, void *data)
   crew->fraction_end = crew->fraction_begin;
   const int finished = pmb_crew_loop(crew, (size_t)((longest + FILL - 1) / FILL), fill_part, work);
   crew->fraction_end = end;
-  return finished ? PMB_OK : pmb_cuda_aborted(cuda);
+  return finished ? PMB_OK : pmb_aborted(cuda->context);
 }
 
-pmb_status pmb_cuda_download_mesh(
-  pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *out)
+pmb_status pmb_cuda_download_mesh(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh)
 {
-  const pmb_sizes *base = &group->base;
-  const size_t real = 3 * pmb_type_size(mesh->point_type), id = 3 * sizeof(uint32_t);
-  const int wide = mesh->id_type == PMB_INT64;
-  const pmb_sizes size = cuda->sizes;
-  const struct {
-    cudaEvent_t ready;
-    void *d_array;
-    void *array;
-    int64_t before, count;
-    size_t size;
-    int wide;
-  } arrays[] = {
-    { cuda->done.points, out->d_points, mesh->points, base->points, size.points, real, 0 },
-    { cuda->done.points, out->d_normals, mesh->normals, base->points, size.points, 3 * sizeof(float), 0 },
-    { cuda->done.points, out->d_gradients, mesh->gradients, base->points, size.points, 3 * sizeof(float), 0 },
-    { cuda->done.triangles, out->d_triangles, mesh->triangles, base->triangles, size.triangles, id, wide },
-    { cuda->done.triangles, out->d_cells, mesh->cells, base->triangles, size.triangles, sizeof(int64_t), 0 },
-  };
-  pmb_cuda_copy copies[sizeof(arrays) / sizeof(arrays[0])];
-  fill_work work = { mesh, group, size };
-  int n = 0;
-  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    if (arrays[i].array && arrays[i].count > 0) {
-      copies[n].ready = arrays[i].ready;
-      copies[n].d_array = arrays[i].d_array;
-      copies[n].host = (char *)arrays[i].array + (size_t)arrays[i].before * (arrays[i].size << arrays[i].wide);
-      copies[n].bytes = (size_t)arrays[i].count * arrays[i].size;
-      copies[n].wide = arrays[i].wide;
-      copies[n].base = base->points;
-      ++n;
-    }
-  }
-  return pmb_cuda_download(cuda, copies, n, fill, &work);
+  fill_work work = { mesh, group, cuda->sizes };
+  return pmb_cuda_download(cuda, cuda->copies, cuda->copy_count, fill, &work);
 }
 
 /* Points of a mesh that is downloaded in no time: its triangles begin while its vertices end, with no event in between. */
@@ -204,8 +165,8 @@ static pmb_status emit_counted(pmb_context *context, const pmb_group *group, con
   PMB_CUDA_STEP(pmb_cuda_enqueue_emit(cuda, &out));
   PMB_CUDA_STEP(pmb_cuda_enqueue_ranges(cuda, mesh, &out));
   crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
-  PMB_CUDA_STEP(mesh->on_device ? pmb_cuda_fill_caller(cuda, group, mesh, &out)
-                                : pmb_cuda_download_mesh(cuda, group, mesh, &out));
+  PMB_CUDA_STEP(
+    mesh->on_device ? pmb_cuda_fill_caller(cuda, group, mesh, &out) : pmb_cuda_download_mesh(cuda, group, mesh));
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end = end;
   return pmb_cuda_emit_attributes(cuda, &group->base, mesh, &out);
@@ -231,5 +192,5 @@ pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb
   }
   pmb_cuda_end(cuda);
   context->crew.fraction_end = end;
-  return status == PMB_OK ? pmb_cuda_report(cuda) : status;
+  return status == PMB_OK ? pmb_report(cuda->context, cuda->context->crew.fraction_end) : status;
 }

@@ -43,7 +43,7 @@ static __device__ __forceinline__ extent merge_block(extent mine, extent *scratc
 
 template <class T>
 static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
-  ranges_kernel(const T *d_vectors, int64_t count, extent *d_extents)
+  ranges_kernel(const T *d_vectors, int64_t count, extent *pinned)
 {
   __shared__ extent scratch[PMB_CUDA_THREADS];
   extent mine = nothing();
@@ -60,67 +60,48 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
   }
   mine = merge_block(mine, scratch);
   if (threadIdx.x == 0) {
-    d_extents[blockIdx.x] = mine;
+    pinned[blockIdx.x] = mine;
   }
 }
 
-/* Merges the blocks' extents into pinned memory. */
-static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
-  merge_kernel(const extent *d_extents, unsigned count, extent *pinned)
+/* Blocks that each find an extent. */
+static int blocks_of(const pmb_cuda *cuda)
 {
-  __shared__ extent scratch[PMB_CUDA_THREADS];
-  extent mine = nothing();
-  for (unsigned n = threadIdx.x; n < count; n += PMB_CUDA_THREADS) {
-#pragma unroll
-    for (int i = 0; i < VALUES; ++i) {
-      extend(&mine, i, d_extents[n].least[i], d_extents[n].greatest[i]);
-    }
-  }
-  mine = merge_block(mine, scratch);
-  if (threadIdx.x == 0) {
-    *pinned = mine;
-  }
+  const int blocks = cuda->processors * BLOCKS_OF_PROCESSOR;
+  return blocks < PMB_CUDA_EXTENTS ? blocks : PMB_CUDA_EXTENTS;
 }
 
-template <class T> static pmb_status find(pmb_cuda *cuda, const void *d_vectors, pmb_cuda_extent *pinned)
+template <class T> static pmb_status find(pmb_cuda *cuda, const void *d_vectors, extent *pinned)
 {
-  const unsigned blocks = (unsigned)cuda->processors * BLOCKS_OF_PROCESSOR;
-  extent *d_extents = (extent *)cuda->extents.d_data;
-  PMB_CUDA_STEP(pmb_cuda_check(cuda->context,
-    pmb_cuda_launch(
-      cuda, 0, ranges_kernel<T>, blocks, PMB_CUDA_THREADS, 0, (const T *)d_vectors, cuda->sizes.points, d_extents),
-    "launch of ranges"));
   return pmb_cuda_check(cuda->context,
-    pmb_cuda_launch(cuda, 0, merge_kernel, 1, PMB_CUDA_THREADS, 0, d_extents, blocks, pinned), "launch of ranges");
-}
-
-pmb_status pmb_cuda_reserve_ranges(pmb_cuda *cuda)
-{
-  return pmb_cuda_reserve(cuda, &cuda->extents, cuda->processors * BLOCKS_OF_PROCESSOR, sizeof(extent), "the ranges");
+    pmb_cuda_launch(cuda, 0, ranges_kernel<T>, (unsigned)blocks_of(cuda), PMB_CUDA_THREADS, 0, (const T *)d_vectors,
+      cuda->sizes.points, pinned),
+    "launch of ranges");
 }
 
 pmb_status pmb_cuda_enqueue_ranges(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_cuda_output *output)
 {
   if (mesh->point_ranges && output->d_points) {
-    PMB_CUDA_STEP(output->point_type == PMB_FLOAT32
-        ? find<float>(cuda, output->d_points, &cuda->totals->extents[0])
-        : find<double>(cuda, output->d_points, &cuda->totals->extents[0]));
+    PMB_CUDA_STEP(output->point_type == PMB_FLOAT32 ? find<float>(cuda, output->d_points, cuda->totals->extents[0])
+                                                    : find<double>(cuda, output->d_points, cuda->totals->extents[0]));
   }
-  return mesh->normal_ranges && output->d_normals ? find<float>(cuda, output->d_normals, &cuda->totals->extents[1])
+  return mesh->normal_ranges && output->d_normals ? find<float>(cuda, output->d_normals, cuda->totals->extents[1])
                                                   : PMB_OK;
 }
 
 /* Extends ranges that pmb_emit begins and ends; see pmb_backend. */
-static void take(double *ranges, const pmb_cuda_extent *found)
+static void take(const pmb_cuda *cuda, double *ranges, const extent *found)
 {
-  for (int i = 0; ranges && i < VALUES; ++i) {
-    ranges[2 * i] = found->least[i] < ranges[2 * i] ? found->least[i] : ranges[2 * i];
-    ranges[2 * i + 1] = found->greatest[i] > ranges[2 * i + 1] ? found->greatest[i] : ranges[2 * i + 1];
+  for (const extent *e = found; ranges && e < found + blocks_of(cuda); ++e) {
+    for (int i = 0; i < VALUES; ++i) {
+      ranges[2 * i] = e->least[i] < ranges[2 * i] ? e->least[i] : ranges[2 * i];
+      ranges[2 * i + 1] = e->greatest[i] > ranges[2 * i + 1] ? e->greatest[i] : ranges[2 * i + 1];
+    }
   }
 }
 
 void pmb_cuda_take_ranges(pmb_cuda *cuda, const pmb_mesh *mesh)
 {
-  take(mesh->points ? mesh->point_ranges : NULL, &cuda->totals->extents[0]);
-  take(mesh->normals ? mesh->normal_ranges : NULL, &cuda->totals->extents[1]);
+  take(cuda, mesh->points ? mesh->point_ranges : NULL, cuda->totals->extents[0]);
+  take(cuda, mesh->normals ? mesh->normal_ranges : NULL, cuda->totals->extents[1]);
 }

@@ -138,7 +138,7 @@ static pmb_status cast_all(pmb_cuda *cuda, const pmb_ray_request *request, pmb_r
     PMB_CUDA_STEP(copy_to_host(cuda, request, &p));
   }
   PMB_CUDA_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "rays"));
-  return pmb_cuda_report(cuda);
+  return pmb_report(cuda->context, cuda->context->crew.fraction_end);
 }
 
 pmb_status pmb_cuda_cast_rays(pmb_context *context, const pmb_ray_request *request, const pmb_ray_job *wanted)

@@ -186,7 +186,7 @@ static __device__ __forceinline__ int outer_column(const pmb_cuda_job &job, int 
 template <class T, bool VISIBLE>
 static __device__ __noinline__ void finite_range(const pmb_cuda_job &job, int i, int j, int k, T *low, T *high)
 {
-  T l = pmb_cuda_highest<T>(), h = pmb_cuda_lowest<T>();
+  T l = PMB_MOST(T), h = PMB_LEAST(T);
   for (int n = threadIdx.x & 31; n < 33 * PMB_CUDA_ROWS; n += 32) {
     const int r = n / 33, x = min(i + n % 33, job.dims[0] - 1);
     const int y = min(j + r % 5, job.dims[1] - 1), z = min(k + r / 5, job.dims[2] - 1);
@@ -337,12 +337,6 @@ template <class T> static cudaError_t launch(pmb_cuda *cuda)
     PMB_CUDA_THREADS, 0, cuda->job, groups, warps, (int)layers);
 }
 
-pmb_status pmb_cuda_summarize(pmb_cuda *cuda)
-{
-  return pmb_cuda_check(
-    cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda)), "launch of summarize");
-}
-
 /* ---- hidden samples and cells ---- */
 
 /* The flags of a brick for hidden samples and cells. */
@@ -390,20 +384,15 @@ template <class T> static cudaError_t launch_hide(pmb_cuda *cuda)
     cuda, 0, hide_kernel<T>, pmb_cuda_all_blocks(cuda, hide_kernel<T>, PMB_CUDA_THREADS), PMB_CUDA_THREADS, 0, job);
 }
 
-pmb_status pmb_cuda_hide(pmb_cuda *cuda)
-{
-  return pmb_cuda_check(
-    cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch_hide<T>(cuda)), "launch of hide");
-}
-
 /* ---- the range of the volume ---- */
 
 /* Each warp finds the range of some bricks; a thread reads 16 bytes at a time. */
 template <class T>
-static __global__ void __launch_bounds__(PMB_CUDA_THREADS) range_kernel(const __grid_constant__ pmb_cuda_job job)
+static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
+  range_kernel(const __grid_constant__ pmb_cuda_job job, pmb_cuda_range_part *pinned)
 {
   enum { SAMPLES = row_shape<T>::SAMPLES };
-  T low = pmb_cuda_highest<T>(), high = pmb_cuda_lowest<T>();
+  T low = PMB_MOST(T), high = PMB_LEAST(T);
   uint32_t nonfinite = 0;
   const int64_t step = (int64_t)gridDim.x * PMB_CUDA_THREADS * SAMPLES;
   for (int64_t b = ((int64_t)blockIdx.x * PMB_CUDA_THREADS + threadIdx.x) * SAMPLES; b < job.brick_count; b += step) {
@@ -422,20 +411,26 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS) range_kernel(const __
   pmb_cuda_reduce(32, &low, &high);
   nonfinite = pmb_cuda_word_sum(nonfinite);
   if ((threadIdx.x & 31) == 0) {
-    job.totals->ranges[(blockIdx.x * PMB_CUDA_THREADS + threadIdx.x) / 32] = low <= high
+    pinned[(blockIdx.x * PMB_CUDA_THREADS + threadIdx.x) / 32] = low <= high
       ? pmb_cuda_range_part{ (double)low, (double)high, nonfinite }
       : pmb_cuda_range_part{ INFINITY, -INFINITY, nonfinite };
   }
 }
 
-pmb_status pmb_cuda_find_range(pmb_cuda *cuda)
+template <class T> static cudaError_t launch_all(pmb_cuda *cuda)
 {
-  pmb_cuda_job job = cuda->job;
-  job.totals = cuda->totals;
-  return pmb_cuda_check(cuda->context,
-    PMB_CUDA_BY_TYPE(cuda->context->volume.type,
-      pmb_cuda_launch(cuda, 0, range_kernel<T>, PMB_CUDA_RANGES / PMB_CUDA_WARPS, PMB_CUDA_THREADS, 0, job)),
-    "launch of summarize");
+  const int hidden = cuda->job.d_sample_flags || cuda->job.d_cell_flags;
+  cudaError_t error = launch<T>(cuda);
+  error = error || !hidden ? error : launch_hide<T>(cuda);
+  return error ? error
+               : pmb_cuda_launch(cuda, 0, range_kernel<T>, PMB_CUDA_RANGES / PMB_CUDA_WARPS, PMB_CUDA_THREADS, 0,
+                   cuda->job, cuda->totals->ranges);
+}
+
+pmb_status pmb_cuda_summarize(pmb_cuda *cuda)
+{
+  return pmb_cuda_check(
+    cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch_all<T>(cuda)), "launch of summarize");
 }
 
 void pmb_cuda_take_range(const pmb_cuda *cuda, pmb_cuda_volume *volume)

@@ -382,7 +382,7 @@ int pmb_cuda_vertices_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int
   cudaFuncAttributes of_kernel;
   CUtensorMap map;
   if (layers == 0 || flags != PMB_CUDA_USUAL || cuda->context->volume.type != PMB_FLOAT32 ||
-    job->isovalue_count > 1 || cuda->context->active_bricks < job->brick_count / 2 || job->bricks[1] > 100000 ||
+    job->isovalue_count > 1 || cuda->context->info.active_bricks < job->brick_count / 2 || job->bricks[1] > 100000 ||
     job->bricks[2] > SLABS * LIMIT_LAYERS ||
     cudaFuncGetAttributes(&of_kernel, column_vertices_kernel) != cudaSuccess || of_kernel.ptxVersion < 90 ||
     !has_room(cuda) || !describe_volume(job, WIDTH, ROWS, PMB_BRICK_Z, &map)) {

@@ -68,14 +68,12 @@ static int64_t add_mark(pmb_mark *marks, int64_t count, double value, pmb_type t
 
 static void make_marks(pmb_curve *c, const pmb_histogram_request *request)
 {
-  const int64_t n = request->bins;
-  c->center_count = c->border_count = 0;
-  for (int64_t i = 0; i < n; ++i) {
+  for (int64_t i = 0; i < c->bins; ++i) {
     c->center_count = add_mark(c->centers, c->center_count, pmb_histogram_isovalue(request, i), c->type);
-  }
-  for (int64_t i = 1; i < n; ++i) {
-    c->border_count =
-      add_mark(c->borders, c->border_count, between(request->low, request->high, (double)i / (double)n), c->type);
+    if (i > 0) {
+      const double border = between(c->low, c->high, (double)i / (double)c->bins);
+      c->border_count = add_mark(c->borders, c->border_count, border, c->type);
+    }
   }
 }
 
@@ -116,14 +114,12 @@ static pmb_status count_bricks(
   const int workers = context->crew.workers;
   const size_t marks = 2 * (size_t)n * sizeof(pmb_mark), sums = 2 * (size_t)(n + 1) * sizeof(int64_t);
   pmb_curve c = { .type = context->volume.type,
-    .bricks = context->bricks,
+    .bricks = context->info.bricks,
     .bins = n,
     .low = request->low,
     .high = request->high,
     .fill = fill };
-  if (!pmb_buffer_reserve(&context->memory, work, 1, marks + sums * (size_t)workers)) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY, "pmb_histogram: no memory for %lld bins", (long long)n);
-  }
+  PMB_STEP(pmb_reserve(context, work, 1, marks + sums * (size_t)workers, "the histogram"));
   PMB_STEP(context->backend->summary(context, copy, &c.low_samples, &c.high_samples));
   c.per_unit = (double)n / 2 / (request->high / 2 - request->low / 2);
   c.centers = work->data;
@@ -131,11 +127,7 @@ static pmb_status count_bricks(
   c.differences = (int64_t *)(c.borders + n);
   memset(c.differences, 0, sums * (size_t)workers);
   make_marks(&c, request);
-  context->crew.fraction_begin = context->crew.highest = 0;
-  context->crew.fraction_end = 1;
-  if (!pmb_crew_loop(&context->crew, (size_t)((c.bricks + CHUNK - 1) / CHUNK), add_body, &c)) {
-    return pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
-  }
+  PMB_STEP(pmb_loop(context, (c.bricks + CHUNK - 1) / CHUNK, add_body, &c));
   sum_up(&c, workers, 0, request->crossed);
   sum_up(&c, workers, n + 1, request->touched);
   return PMB_OK;
@@ -148,16 +140,12 @@ pmb_status pmb_histogram(pmb_context *context, const pmb_histogram_request *requ
 
 pmb_status pmb_histogram_without(pmb_context *context, const pmb_histogram_request *request, pmb_fill fill)
 {
-  if (!context) {
-    return PMB_INVALID;
-  }
-  context->error[0] = '\0';
-  const int64_t *dims = context->volume.dims;
+  PMB_STEP(pmb_begin(context));
   PMB_STEP(check(context, request));
+  const int64_t *dims = context->volume.dims;
   pmb_buffer work = { NULL, 0 }, copy = { NULL, 0 };
   const pmb_status status = count_bricks(context, request, fill, &work, &copy);
-  pmb_buffer_free(&context->memory, &copy);
-  pmb_buffer_free(&context->memory, &work);
+  pmb_free_buffers(context, (pmb_buffer *[]){ &copy, &work, NULL });
   const int flat = dims[0] < 2 || dims[1] < 2 || dims[2] < 2; /* no cells */
   if (request->crossed && (status != PMB_OK || flat)) {
     memset(request->crossed, 0, (size_t)request->bins * sizeof(int64_t));

@@ -286,11 +286,11 @@ static pmb_status find_fill(
   const int64_t holding = counts[at], mixed = counts[at - end]; /* this bin is in the gap */
   PMB_STEP(pmb_histogram_without(context, &rest, found));
   found.ends = (double)greatest(counts) < NEARLY_ALL * (double)mixed;
-  const int more = found.ends ? holding == mixed : has_structure(counts, context->bricks - holding);
+  const int more = found.ends ? holding == mixed : has_structure(counts, context->info.bricks - holding);
   if (more || gap >= ABSURD * range) {
     /* Where nearly all hold it they are all there is: they reach from the end of the rest's range to their other end. */
     *fill = found.ends ? none : found;
-    *bricks = context->bricks - holding + (found.ends ? mixed : 0);
+    *bricks = context->info.bricks - holding + (found.ends ? mixed : 0);
     request->low = rest.low;
     request->high = rest.high;
   }
@@ -301,10 +301,7 @@ pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, in
 {
   int64_t touched[BINS], crossed[BINS];
   int bins[MOST_VALLEYS];
-  if (!context) {
-    return PMB_INVALID;
-  }
-  context->error[0] = '\0';
+  PMB_STEP(pmb_begin(context));
   if (!count || most < 0 || (most > 0 && !isovalues)) {
     return pmb_fail(context, PMB_INVALID, "pmb_suggest: most is %lld, isovalues %s, count %s", (long long)most,
       isovalues ? "set" : "NULL", count ? "set" : "NULL");
@@ -314,17 +311,17 @@ pmb_status pmb_suggest(pmb_context *context, int64_t most, double *isovalues, in
     return pmb_fail(context, PMB_INVALID, "pmb_suggest: no volume is bound; call pmb_bind first");
   }
   const int64_t *dims = context->volume.dims;
-  if (!(context->minimum < context->maximum) || dims[0] < 2 || dims[1] < 2 || dims[2] < 2) {
+  if (!(context->info.minimum < context->info.maximum) || dims[0] < 2 || dims[1] < 2 || dims[2] < 2) {
     return PMB_OK;
   }
   pmb_histogram_request request = { .struct_size = sizeof(request),
-    .low = context->minimum,
-    .high = context->maximum,
+    .low = context->info.minimum,
+    .high = context->info.maximum,
     .bins = BINS,
     .touched = touched };
   pmb_fill fill = { NAN, 0 };
-  int64_t bricks = context->bricks;
-  for (int end = -1; end < 2 && bricks == context->bricks; end += 2) {
+  int64_t bricks = context->info.bricks;
+  for (int end = -1; end < 2 && bricks == context->info.bricks; end += 2) {
     PMB_STEP(find_fill(context, &request, end, &fill, &bricks));
   }
   PMB_STEP(find_range(context, &request, fill, SMALL, EMPTY));

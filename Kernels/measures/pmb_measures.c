@@ -39,12 +39,6 @@ typedef struct chunk_sums {
   uint64_t ranges;         /* that have records of its triangles: bit i stands for ranges i, i + 64, ... */
 } chunk_sums;
 
-/* What a worker has seen of a range. */
-typedef struct range_use {
-  int64_t records;
-  int64_t first_chunk, end_chunk; /* of triangles with such records */
-} range_use;
-
 /* A part's arrays. Each loop has a copy, so that the compiler knows that no store changes it. */
 typedef struct part_view {
   const void *ids, *points; /* the part's first */
@@ -60,7 +54,6 @@ enum { POINTS, LINKS, EDGES, BOUNDARY_EDGES, NONMANIFOLD_EDGES, UNPAIRED_EDGES, 
 /* The work on one part. */
 typedef struct measuring {
   pmb_context *context;
-  pmb_status status; /* after a failure nothing more is done */
   const pmb_mesh *mesh;
   pmb_sizes before, size; /* of the parts before, and of this one */
   part_view part;
@@ -68,7 +61,7 @@ typedef struct measuring {
   pmb_buffer parents;
   int range_bits;
   int64_t range_count;
-  pmb_buffer uses;          /* range_use of each range: of each worker, then of worker 0 those of all */
+  pmb_buffer uses;          /* int64_t, of each worker: how many records each range has */
   pmb_buffer ends, records; /* of each worker's buckets */
   int64_t record_capacity;
   atomic_llong counts[COUNTS];
@@ -87,21 +80,6 @@ static inline int64_t greatest_of(int64_t a, int64_t b)
 static inline int64_t chunks_of(int64_t n)
 {
   return (n + CHUNK - 1) / CHUNK;
-}
-
-/* Elements of ids and records. */
-static inline int64_t load(const void *array, int64_t i, int wide)
-{
-  return wide ? ((const int64_t *)array)[i] : ((const int32_t *)array)[i];
-}
-
-static inline void store(void *array, int64_t i, int64_t value, int wide)
-{
-  if (wide) {
-    ((int64_t *)array)[i] = value;
-  } else {
-    ((int32_t *)array)[i] = (int32_t)value;
-  }
 }
 
 /* Threads share parents. */
@@ -125,7 +103,7 @@ static inline void store_parent(const part_view *part, int64_t point, int64_t pa
 static inline int load_triangle(const part_view *part, int64_t triangle, int wide, int64_t ids[3])
 {
   for (int c = 0; c < 3; ++c) {
-    ids[c] = (int64_t)((uint64_t)load(part->ids, 3 * triangle + c, wide) - (uint64_t)part->first);
+    ids[c] = (int64_t)((uint64_t)pmb_load_id(part->ids, 3 * triangle + c, wide) - (uint64_t)part->first);
   }
   return !part->flags || !(part->flags[triangle] & part->left_out);
 }
@@ -161,35 +139,13 @@ static inline void add_facet(chunk_sums *sums, const double a[3], const double b
   sums->volume += a[0] * n[0] + a[1] * n[1] + a[2] * n[2];
 }
 
-/* A point that a triangle uses is a component of its own, to begin with. */
-static inline void mark_used(const part_view *part, int64_t point, int wide)
-{
-  if (load_parent(part, point, wide) == NOWHERE) {
-    store_parent(part, point, point, wide);
-  }
-}
-
-/* A triangle has one record with its middle point and two with its highest. */
-static inline void note_records(
-  int range_bits, int64_t point, int64_t n, int64_t chunk, chunk_sums *sums, range_use *uses)
-{
-  const int64_t range = point >> range_bits;
-  range_use *use = &uses[range];
-  use->records += n;
-  if (use->end_chunk != chunk + 1) { /* the first of this chunk */
-    use->first_chunk = least_of(use->first_chunk, chunk);
-    use->end_chunk = greatest_of(use->end_chunk, chunk + 1);
-    sums->ranges |= (uint64_t)1 << (range & 63);
-  }
-}
-
 static inline void sum_chunk(measuring *m, int worker, int64_t chunk, int wide, int wide_points)
 {
   const int64_t begin = chunk * CHUNK, end = least_of(begin + CHUNK, m->size.triangles);
   const part_view part = m->part;
   const int64_t points = m->size.points;
   const int range_bits = m->range_bits;
-  range_use *uses = (range_use *)m->uses.data + worker * m->range_count;
+  int64_t *uses = (int64_t *)m->uses.data + worker * m->range_count;
   chunk_sums sums = { .lowest = INT64_MAX, .highest = -1 };
   for (int64_t t = begin; t < end; ++t) {
     int64_t ids[3];
@@ -204,13 +160,17 @@ static inline void sum_chunk(measuring *m, int worker, int64_t chunk, int wide, 
       break; /* not this mesh's: reduce_sums will see it */
     }
     for (int c = 0; c < 3; ++c) {
-      mark_used(&part, ids[c], wide);
+      if (load_parent(&part, ids[c], wide) == NOWHERE) { /* a component of its own, to begin with */
+        store_parent(&part, ids[c], ids[c], wide);
+      }
       load_point(&part, ids[c], wide_points, p[c], &sums.largest);
     }
     add_facet(&sums, p[0], p[1], p[2]);
     sort_ids(ids);
-    note_records(range_bits, ids[1], 1, chunk, &sums, uses);
-    note_records(range_bits, ids[2], 2, chunk, &sums, uses);
+    for (int c = 1; c < 3; ++c) { /* one record with the middle point, two with the highest */
+      uses[ids[c] >> range_bits] += c;
+      sums.ranges |= (uint64_t)1 << (ids[c] >> range_bits & 63);
+    }
   }
   ((chunk_sums *)m->chunks.data)[chunk] = sums;
 }
@@ -256,15 +216,15 @@ static inline void record_chunk(const measuring *m, int64_t chunk, const buckets
     if ((uint64_t)middle < points) {
       const int64_t place = b->ends[middle]++;
       if (write) {
-        store(b->records, place, ids[0] << 1 | even, wide);
+        pmb_store_id(b->records, place, ids[0] << 1 | even, wide);
       }
     }
     if ((uint64_t)highest < points) {
       const int64_t place = b->ends[highest];
       b->ends[highest] += 2;
       if (write) {
-        store(b->records, place, ids[1] << 1 | even, wide);
-        store(b->records, place + 1, ids[0] << 1 | !even, wide);
+        pmb_store_id(b->records, place, ids[1] << 1 | even, wide);
+        pmb_store_id(b->records, place + 1, ids[0] << 1 | !even, wide);
       }
     }
   }
@@ -273,10 +233,9 @@ static inline void record_chunk(const measuring *m, int64_t chunk, const buckets
 /* The same for all triangles with records in the range. */
 static inline void record_range(const measuring *m, int64_t range, const buckets *b, int write, int wide)
 {
-  const range_use *use = (const range_use *)m->uses.data + range;
   const chunk_sums *chunks = m->chunks.data;
-  for (int64_t i = use->first_chunk; i < use->end_chunk; ++i) {
-    if (chunks[i].ranges >> (range & 63) & 1) {
+  for (int64_t i = 0; i < chunks_of(m->size.triangles); ++i) {
+    if (chunks[i].ranges >> (range & 63) & 1 && chunks[i].lowest < b->end && chunks[i].highest >= b->begin) {
       record_chunk(m, i, b, write, wide);
     }
   }
@@ -286,12 +245,12 @@ static inline void record_range(const measuring *m, int64_t range, const buckets
 static inline void sort_records(const buckets *b, int64_t begin, int64_t end, int wide)
 {
   for (int64_t i = begin + 1; i < end; ++i) {
-    const int64_t record = load(b->records, i, wide);
+    const int64_t record = pmb_load_id(b->records, i, wide);
     int64_t at = i;
-    for (; at > begin && load(b->records, at - 1, wide) > record; --at) {
-      store(b->records, at, load(b->records, at - 1, wide), wide);
+    for (; at > begin && pmb_load_id(b->records, at - 1, wide) > record; --at) {
+      pmb_store_id(b->records, at, pmb_load_id(b->records, at - 1, wide), wide);
     }
-    store(b->records, at, record, wide);
+    pmb_store_id(b->records, at, record, wide);
   }
 }
 
@@ -338,9 +297,9 @@ static inline void match_point(const part_view *part, int64_t point, const bucke
 {
   sort_records(b, begin, end, wide);
   for (int64_t i = begin; i < end;) {
-    const int64_t edge = load(b->records, i, wide) >> 1;
+    const int64_t edge = pmb_load_id(b->records, i, wide) >> 1;
     int64_t uses = 0, forward = 0, record = 0;
-    for (; i < end && (record = load(b->records, i, wide)) >> 1 == edge; ++i) {
+    for (; i < end && (record = pmb_load_id(b->records, i, wide)) >> 1 == edge; ++i) {
       ++uses;
       forward += record & 1;
     }
@@ -401,98 +360,85 @@ static chunk_sums reduce_sums(const measuring *m)
 }
 
 /* Runs a body for `count` units of work, which take this part of the call. */
-static void run(measuring *m, void (*body)(void *, int, size_t), int64_t count, double share)
+static pmb_status run(measuring *m, void (*body)(void *, int, size_t), int64_t count, double share)
 {
   pmb_crew *crew = &m->context->crew;
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end += share;
-  if (m->status == PMB_OK && !pmb_crew_loop(crew, (size_t)count, body, m)) {
-    m->status = pmb_fail(m->context, PMB_ABORTED, "aborted by the progress hook");
-  }
-}
-
-static void reserve(measuring *m, pmb_buffer *buffer, int64_t count, size_t size)
-{
-  if (m->status == PMB_OK && !pmb_buffer_reserve(&m->context->memory, buffer, (size_t)count, size)) {
-    m->status = pmb_fail(
-      m->context, PMB_OUT_OF_MEMORY, "pmb_measure: no memory for %lld times %zu bytes", (long long)count, size);
-  }
+  return pmb_loop(m->context, count, body, m);
 }
 
 /* The sums, after clearing what they gather by point and by range. */
-static chunk_sums run_sums(measuring *m, double share)
+static pmb_status run_sums(measuring *m, double share, chunk_sums *total)
 {
-  range_use *uses = m->uses.data;
-  for (int64_t i = 0; i < m->context->crew.workers * m->range_count; ++i) {
-    uses[i] = (range_use){ 0, INT64_MAX, 0 };
-  }
-  run(m, forget_body, chunks_of(m->size.points), share * 0.02);
-  run(m, sum_body, chunks_of(m->size.triangles), share * 0.98);
-  return reduce_sums(m);
+  memset(m->uses.data, 0, (size_t)(m->context->crew.workers * m->range_count) * sizeof(int64_t));
+  PMB_STEP(run(m, forget_body, chunks_of(m->size.points), share * 0.02));
+  PMB_STEP(run(m, sum_body, chunks_of(m->size.triangles), share * 0.98));
+  *total = reduce_sums(m);
+  return PMB_OK;
 }
 
 /* Area and volume; finds the points that are used. */
-static void measure_sums(measuring *m, double share, pmb_measures *measures)
+static pmb_status measure_sums(measuring *m, double share, pmb_measures *measures)
 {
-  chunk_sums total = run_sums(m, share);
+  chunk_sums total;
   double unit = 1;
-  if (m->status == PMB_OK && total.triangles > 0 && (total.lowest < 0 || total.highest >= m->size.points)) {
-    m->status = pmb_fail(m->context, PMB_INVALID,
+  PMB_STEP(run_sums(m, share, &total));
+  if (total.triangles > 0 && (total.lowest < 0 || total.highest >= m->size.points)) {
+    return pmb_fail(m->context, PMB_INVALID,
       "pmb_measure: a triangle uses point %lld, but its part has %lld points from %lld on; are the parts those of this "
       "mesh?",
       (long long)((uint64_t)(total.lowest < 0 ? total.lowest : total.highest) + (uint64_t)m->before.points),
       (long long)m->size.points, (long long)m->before.points);
   }
-  if (m->status == PMB_OK && PMB_IS_FINITE(total.largest) &&
+  if (PMB_IS_FINITE(total.largest) &&
     (total.largest > LARGEST_COORDINATE || (total.largest < LEAST_COORDINATE && total.largest > 0))) {
     unit = pmb_power_of_two(total.largest > LEAST_UNIT ? total.largest : LEAST_UNIT);
     m->part.scale = 1 / unit;
-    total = run_sums(m, 0);
+    PMB_STEP(run_sums(m, 0, &total));
   }
   measures->area = total.area / 2 * unit * unit;
   measures->volume = total.volume / 6 * unit * unit * unit;
   measures->triangles = total.triangles;
+  return PMB_OK;
 }
 
-/* Adds up what the workers have seen of each range. Returns the most records of one. */
-static int64_t reduce_uses(measuring *m)
+/* The most records of a range. */
+static int64_t most_records(const measuring *m)
 {
-  range_use *uses = m->uses.data;
+  const int64_t *uses = m->uses.data;
   int64_t most = 0;
   for (int64_t i = 0; i < m->range_count; ++i) {
-    for (int w = 1; w < m->context->crew.workers; ++w) {
-      const range_use use = uses[w * m->range_count + i];
-      uses[i].records += use.records;
-      uses[i].first_chunk = least_of(uses[i].first_chunk, use.first_chunk);
-      uses[i].end_chunk = greatest_of(uses[i].end_chunk, use.end_chunk);
+    int64_t records = 0;
+    for (int w = 0; w < m->context->crew.workers; ++w) {
+      records += uses[w * m->range_count + i];
     }
-    most = greatest_of(most, uses[i].records);
+    most = greatest_of(most, records);
   }
   return most;
 }
 
-static void measure_part(measuring *m, double share, pmb_measures *measures)
+static pmb_status measure_part(measuring *m, double share, pmb_measures *measures)
 {
   const size_t id_size = pmb_type_size(m->mesh->id_type);
-  const int workers = m->context->crew.workers;
+  pmb_context *context = m->context;
+  const int workers = context->crew.workers;
   m->range_bits = MOST_RANGE_BITS;
   while (m->range_bits > LEAST_RANGE_BITS &&
     m->size.points >> m->range_bits < (workers > 1 ? (int64_t)workers * RANGES_PER_WORKER : 1)) {
     --m->range_bits;
   }
   m->range_count = (m->size.points + ((int64_t)1 << m->range_bits) - 1) >> m->range_bits;
-  reserve(m, &m->chunks, chunks_of(m->size.triangles), sizeof(chunk_sums));
-  reserve(m, &m->uses, workers * m->range_count, sizeof(range_use));
-  reserve(m, &m->parents, m->size.points, id_size);
-  reserve(m, &m->ends, least_of(workers, m->range_count) << m->range_bits, sizeof(int64_t));
-  if (m->status != PMB_OK) {
-    return;
-  }
+  const int64_t at_once = least_of(workers, m->range_count);
+  PMB_STEP(pmb_reserve(context, &m->chunks, chunks_of(m->size.triangles), sizeof(chunk_sums), "the measures"));
+  PMB_STEP(pmb_reserve(context, &m->uses, workers * m->range_count, sizeof(int64_t), "the measures"));
+  PMB_STEP(pmb_reserve(context, &m->parents, m->size.points, id_size, "the measures"));
+  PMB_STEP(pmb_reserve(context, &m->ends, at_once << m->range_bits, sizeof(int64_t), "the measures"));
   m->part.parents = m->parents.data;
-  measure_sums(m, share * 0.4, measures);
-  m->record_capacity = reduce_uses(m);
-  reserve(m, &m->records, least_of(workers, m->range_count) * m->record_capacity, id_size);
-  run(m, match_body, m->range_count, share * 0.6);
+  PMB_STEP(measure_sums(m, share * 0.4, measures));
+  m->record_capacity = most_records(m);
+  PMB_STEP(pmb_reserve(context, &m->records, at_once * m->record_capacity, id_size, "the measures"));
+  PMB_STEP(run(m, match_body, m->range_count, share * 0.6));
   measures->points = m->counts[POINTS];
   measures->components = m->counts[POINTS] - m->counts[LINKS];
   measures->edges = m->counts[EDGES];
@@ -500,29 +446,6 @@ static void measure_part(measuring *m, double share, pmb_measures *measures)
   measures->nonmanifold_edges = m->counts[NONMANIFOLD_EDGES];
   measures->euler = measures->points - measures->edges + measures->triangles;
   measures->closed = m->counts[UNPAIRED_EDGES] == 0;
-}
-
-static pmb_status check_arrays(pmb_context *context, const pmb_mesh *mesh, pmb_sizes total)
-{
-  if (total.points > mesh->point_capacity || total.triangles > mesh->triangle_capacity) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_measure: parts of %lld points and %lld triangles in all, but the mesh has room for %lld and %lld",
-      (long long)total.points, (long long)total.triangles, (long long)mesh->point_capacity,
-      (long long)mesh->triangle_capacity);
-  }
-  if ((!mesh->points && total.points > 0) || (!mesh->triangles && total.triangles > 0)) {
-    return pmb_fail(context, PMB_INVALID, "pmb_measure: the mesh's %s are NULL; both points and triangles are needed",
-      mesh->points ? "triangles" : "points");
-  }
-  if (total.points > 0 && mesh->point_type != PMB_FLOAT32 && mesh->point_type != PMB_FLOAT64) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_measure: point_type is %d; it must be PMB_FLOAT32 (%d) or PMB_FLOAT64 (%d)", (int)mesh->point_type,
-      (int)PMB_FLOAT32, (int)PMB_FLOAT64);
-  }
-  if (total.points + total.triangles > 0 && mesh->id_type != PMB_INT32 && mesh->id_type != PMB_INT64) {
-    return pmb_fail(context, PMB_INVALID, "pmb_measure: id_type is %d; it must be PMB_INT32 (%d) or PMB_INT64 (%d)",
-      (int)mesh->id_type, (int)PMB_INT32, (int)PMB_INT64);
-  }
   return PMB_OK;
 }
 
@@ -530,10 +453,7 @@ static pmb_status check_request(
   pmb_context *context, const pmb_measure_request *request, const pmb_measures *measures)
 {
   pmb_sizes total = { 0, 0 };
-  const pmb_mesh *mesh = request ? request->mesh : NULL;
   PMB_STEP(pmb_check_size(context, "pmb_measure_request", request ? request->struct_size : 0, sizeof(*request)));
-  PMB_STEP(pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)));
-  PMB_STEP(pmb_check_host(context, "pmb_measure", mesh->on_device));
   if (request->part_count < 0 || (request->part_count > 0 && (!request->parts || !measures))) {
     return pmb_fail(context, PMB_INVALID, "pmb_measure: part_count is %lld, parts is %s and measures %s",
       (long long)request->part_count, request->parts ? "set" : "NULL", measures ? "set" : "NULL");
@@ -549,22 +469,19 @@ static pmb_status check_request(
     total.points += part.points;
     total.triangles += part.triangles;
   }
-  return check_arrays(context, mesh, total);
+  return pmb_check_filled(context, "pmb_measure", request->mesh, total);
 }
 
 pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request, pmb_measures *measures)
 {
-  if (!context) {
-    return PMB_INVALID;
-  }
-  context->error[0] = '\0';
+  PMB_STEP(pmb_begin(context));
   PMB_STEP(check_request(context, request, measures));
   const int64_t count = request->part_count;
   const pmb_mesh *mesh = request->mesh;
   const size_t id_size = pmb_type_size(mesh->id_type), real_size = pmb_type_size(mesh->point_type);
   measuring m = { .context = context, .mesh = mesh };
-  context->crew.highest = 0;
-  for (int64_t i = 0; i < count && m.status == PMB_OK; ++i) {
+  pmb_status status = PMB_OK;
+  for (int64_t i = 0; i < count && status == PMB_OK; ++i) {
     m.size = request->parts[i];
     m.part = (part_view){ .ids = (const char *)mesh->triangles + 3 * id_size * (size_t)m.before.triangles,
       .points = (const char *)mesh->points + 3 * real_size * (size_t)m.before.points,
@@ -574,16 +491,13 @@ pmb_status pmb_measure(pmb_context *context, const pmb_measure_request *request,
       .scale = 1 };
     memset(m.counts, 0, sizeof(m.counts));
     context->crew.fraction_end = (double)i / (double)count;
-    measure_part(&m, 1 / (double)count, &measures[i]);
+    status = measure_part(&m, 1 / (double)count, &measures[i]);
     m.before.points += m.size.points;
     m.before.triangles += m.size.triangles;
   }
-  pmb_buffer *buffers[] = { &m.chunks, &m.parents, &m.uses, &m.ends, &m.records };
-  for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
-    pmb_buffer_free(&context->memory, buffers[i]);
-  }
-  for (int64_t i = 0; i < count && m.status != PMB_OK; ++i) {
+  pmb_free_buffers(context, (pmb_buffer *[]){ &m.chunks, &m.parents, &m.uses, &m.ends, &m.records, NULL });
+  for (int64_t i = 0; i < count && status != PMB_OK; ++i) {
     measures[i] = (pmb_measures){ .struct_size = sizeof(*measures) };
   }
-  return m.status;
+  return status;
 }

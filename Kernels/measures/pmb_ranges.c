@@ -68,10 +68,7 @@ DEFINE_SEARCH(search_f64, double)
 pmb_status pmb_find_ranges(
   pmb_context *context, const void *values, pmb_type type, int components, int64_t tuples, double *ranges)
 {
-  if (!context) {
-    return PMB_INVALID;
-  }
-  context->error[0] = '\0';
+  PMB_STEP(pmb_begin(context));
   if (!values || !ranges || !pmb_type_is_float(type) || components < 1 || components > MOST_COMPONENTS ||
     tuples < 1) {
     return pmb_fail(context, PMB_INVALID,
@@ -85,12 +82,8 @@ pmb_status pmb_find_ranges(
     atomic_init(&search.least[c], INFINITY);
     atomic_init(&search.greatest[c], -INFINITY);
   }
-  context->crew.highest = 0;
-  context->crew.fraction_begin = context->crew.fraction_end = 1; /* too short for a progress of its own */
-  if (!pmb_crew_loop(&context->crew, (size_t)((tuples + CHUNK - 1) / CHUNK),
-        type == PMB_FLOAT32 ? search_f32 : search_f64, &search)) {
-    return pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
-  }
+  context->crew.fraction_begin = 1; /* too short for a progress of its own */
+  PMB_STEP(pmb_loop(context, (tuples + CHUNK - 1) / CHUNK, type == PMB_FLOAT32 ? search_f32 : search_f64, &search));
   for (int c = 0; c <= components; ++c) {
     ranges[2 * c] = c < components ? search.least[c] : sqrt(search.least[c]);
     ranges[2 * c + 1] = c < components ? search.greatest[c] : sqrt(search.greatest[c]);

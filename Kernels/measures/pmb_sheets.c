@@ -44,19 +44,13 @@ typedef struct sheets {
 static int64_t corner_point(const sheets *s, int64_t triangle, int place)
 {
   const int64_t corner = 3 * (s->before.triangles + triangle) + place;
-  const int64_t id = s->mesh->id_type == PMB_INT32 ? ((const int32_t *)s->mesh->triangles)[corner]
-                                                   : ((const int64_t *)s->mesh->triangles)[corner];
-  return id - s->before.points;
+  return pmb_load_id(s->mesh->triangles, corner, s->mesh->id_type == PMB_INT64) - s->before.points;
 }
 
 static void set_corner(const sheets *s, int64_t triangle, int place, int64_t id)
 {
   const int64_t corner = 3 * (s->before.triangles + triangle) + place;
-  if (s->mesh->id_type == PMB_INT32) {
-    ((int32_t *)s->mesh->triangles)[corner] = (int32_t)id;
-  } else {
-    ((int64_t *)s->mesh->triangles)[corner] = id;
-  }
+  pmb_store_id(s->mesh->triangles, corner, id, s->mesh->id_type == PMB_INT64);
 }
 
 static void coordinates(const sheets *s, int64_t point, double x[3])
@@ -93,18 +87,15 @@ static int may_be_on_sample(const sheets *s, int64_t point)
 
 static pmb_status reserve(sheets *s, pmb_buffer *buffer, int64_t count, size_t size)
 {
-  return pmb_buffer_reserve(&s->context->memory, buffer, (size_t)count, size)
-    ? PMB_OK
-    : pmb_fail(s->context, PMB_OUT_OF_MEMORY, "pmb_split_sheets: no memory for %lld times %zu bytes",
-        (long long)count, size);
+  return pmb_reserve(s->context, buffer, count, size, "the sheets");
 }
 
-/* Asks the progress hook at every STEP-th item of a loop. */
+/* Asks the progress hook at every STEP-th item of a loop; fraction: of the part. */
 static pmb_status go_on(sheets *s, int64_t item, double fraction)
 {
-  return item % STEP != 0 || pmb_crew_report(&s->context->crew, fraction)
-    ? PMB_OK
-    : pmb_fail(s->context, PMB_ABORTED, "aborted by the progress hook");
+  const pmb_crew *crew = &s->context->crew;
+  const double length = crew->fraction_end - crew->fraction_begin;
+  return item % STEP ? PMB_OK : pmb_report(s->context, crew->fraction_begin + fraction * length);
 }
 
 /* A hash of a point. */
@@ -281,11 +272,13 @@ static int pair_star(const sheets *s, int64_t point, slot *star, int count)
   return edges;
 }
 
-static slot *star_of(const sheets *s, int64_t star, int *count)
+/* The slots of a point's star, and how many; none if it has no star. */
+static slot *star_of(const sheets *s, int64_t point, int *count)
 {
-  const int64_t *first = s->first.data;
-  *count = (int)(first[star + 1] - first[star]);
-  return (slot *)s->slots.data + first[star];
+  const int64_t *first = s->first.data, star = ((const int64_t *)s->local.data)[point];
+  const int is_star = star >= 0 && star < s->stars;
+  *count = is_star ? (int)(first[star + 1] - first[star]) : 0;
+  return is_star ? (slot *)s->slots.data + first[star] : NULL;
 }
 
 /* Pairs all stars. Marks the other ends of edges of more than two triangles that are no stars yet, and counts them. */
@@ -294,8 +287,8 @@ static int64_t pair_stars(sheets *s)
   int64_t *local = s->local.data, missing = 0;
   for (int64_t point = 0; point < s->size.points; ++point) {
     int count;
-    slot *star = local[point] >= 0 && local[point] < s->stars ? star_of(s, local[point], &count) : NULL;
-    if (star && pair_star(s, point, star, count) > 0) {
+    slot *star = star_of(s, point, &count);
+    if (pair_star(s, point, star, count) > 0) {
       for (int i = 0; i < count; ++i) {
         if (star[i].several && local[star[i].next] < 0) {
           local[star[i].next] = s->stars;
@@ -336,7 +329,7 @@ static int find_triangle(const slot *star, int count, int64_t triangle)
 static void untie(const sheets *s, slot *star, int count, int i, int j)
 {
   int far_count;
-  slot *far = star_of(s, ((const int64_t *)s->local.data)[star[i].next], &far_count);
+  slot *far = star_of(s, star[i].next, &far_count);
   const int back = find_triangle(far, far_count, star[star[i].across].triangle);
   const int paired = star[j].across >= 0;
   const int other = find_triangle(far, far_count, paired ? star[star[j].across].triangle : star[j].triangle);
@@ -353,7 +346,7 @@ static void untie(const sheets *s, slot *star, int count, int i, int j)
 static void untie_edges(const sheets *s, int64_t point)
 {
   int count;
-  slot *star = star_of(s, ((const int64_t *)s->local.data)[point], &count);
+  slot *star = star_of(s, point, &count);
   for (int i = 0; i < count; ++i) {
     for (int j = i + 1; j < count && star[i].several; ++j) {
       if (star[j].next != star[i].next) {
@@ -408,11 +401,11 @@ static pmb_status grow_copied(sheets *s, int64_t before, int64_t count)
 /* Gives each fan but a star's first a point of its own, behind the part's, and notes what it is a copy of. */
 static pmb_status name_fans(sheets *s, pmb_sizes *part)
 {
-  const int64_t *local = s->local.data, begin = s->before.points + s->added;
+  const int64_t begin = s->before.points + s->added;
   int64_t more = 0, count_all = s->added;
   int count;
-  for (int64_t i = 0; i < s->stars; ++i) {
-    slot *star = star_of(s, i, &count);
+  for (int64_t point = 0; point < s->size.points; ++point) {
+    slot *star = star_of(s, point, &count);
     const int fans = number_fans(star, count);
     more += fans > 1 ? fans - 1 : 0;
   }
@@ -429,9 +422,9 @@ static pmb_status name_fans(sheets *s, pmb_sizes *part)
     PMB_STEP(go_on(s, t, 0.9));
   }
   for (int64_t point = 0; point < s->size.points && more > 0; ++point) {
-    slot *star = local[point] >= 0 ? star_of(s, local[point], &count) : NULL;
+    slot *star = star_of(s, point, &count);
     int fans = 1;
-    for (int i = 0; star && i < count; ++i) {
+    for (int i = 0; i < count; ++i) {
       const int fan = star[i].fan;
       fans = fan >= fans ? fan + 1 : fans;
       if (fan > 0) {
@@ -455,11 +448,8 @@ static pmb_status split_part(sheets *s, pmb_sizes *part)
     PMB_STEP(number_stars(s, again));
     PMB_STEP(list_slots(s));
   }
-  const int64_t *local = s->local.data;
   for (int64_t point = 0; point < s->size.points; ++point) {
-    if (local[point] >= 0) {
-      untie_edges(s, point);
-    }
+    untie_edges(s, point);
   }
   return name_fans(s, part);
 }
@@ -468,8 +458,6 @@ static pmb_status split_part(sheets *s, pmb_sizes *part)
 static pmb_status check(pmb_context *context, const pmb_mesh *mesh, const pmb_sizes *parts, int64_t part_count)
 {
   pmb_sizes total = { 0, 0 };
-  PMB_STEP(pmb_check_size(context, "pmb_mesh", mesh ? mesh->struct_size : 0, sizeof(*mesh)));
-  PMB_STEP(pmb_check_host(context, "pmb_split_sheets", mesh->on_device));
   for (int64_t i = 0; i < part_count; ++i) {
     total.points += parts[i].points;
     total.triangles += parts[i].triangles;
@@ -480,12 +468,7 @@ static pmb_status check(pmb_context *context, const pmb_mesh *mesh, const pmb_si
       (long long)total.points, (long long)total.triangles, (long long)context->total.points,
       (long long)context->total.triangles);
   }
-  if (total.points > 0 && (!mesh->points || !mesh->triangles)) {
-    return pmb_fail(context, PMB_INVALID,
-      "pmb_split_sheets: the mesh's %s are NULL; both points and triangles are needed",
-      mesh->points ? "triangles" : "points");
-  }
-  return PMB_OK;
+  return pmb_check_filled(context, "pmb_split_sheets", mesh, total);
 }
 
 pmb_status pmb_split_sheets(
@@ -495,11 +478,10 @@ pmb_status pmb_split_sheets(
     return PMB_INVALID;
   }
   *copied = NULL;
-  context->error[0] = '\0';
+  PMB_STEP(pmb_begin(context));
   PMB_STEP(check(context, mesh, parts, part_count));
   pmb_status status = PMB_OK;
   sheets s = { .context = context, .mesh = mesh };
-  context->crew.highest = context->crew.fraction_begin = context->crew.fraction_end = 0;
   for (int64_t i = 0; i < part_count && status == PMB_OK; ++i) {
     s.size = parts[i];
     context->crew.fraction_begin = (double)i / (double)part_count;
@@ -508,10 +490,7 @@ pmb_status pmb_split_sheets(
     s.before.points += s.size.points;
     s.before.triangles += s.size.triangles;
   }
-  pmb_buffer *buffers[] = { &s.local, &s.first, &s.slots };
-  for (size_t i = 0; i < sizeof(buffers) / sizeof(buffers[0]); ++i) {
-    pmb_buffer_free(&context->memory, buffers[i]);
-  }
+  pmb_free_buffers(context, (pmb_buffer *[]){ &s.local, &s.first, &s.slots, NULL });
   *copied = status == PMB_OK ? context->copied.data : NULL;
   return status;
 }

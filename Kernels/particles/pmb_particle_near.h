@@ -6,8 +6,8 @@
 #include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_compare.h"
 #include "cpu/vector/pmb_cpu_lanes.h"
-#include "cpu/vector/pmb_cpu_pack.h"
 #include "particles/pmb_particle_job.h"
+#include "particles/pmb_particle_pack.h"
 
 /* Every sum over particles takes 16 places at a time. */
 enum { PMB_LANES = 16 };

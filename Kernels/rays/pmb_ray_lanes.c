@@ -2,7 +2,7 @@
  * Rays on the CPU, compiled once per instruction set: 16 rays of a tile at once, each on its way. A lane that is at its ray's end
  * takes the next pixel. The loops over lanes are for vector instructions; what they compute is in shared/pmb_ray.h. */
 #include "cpu/pmb_cpu_brick.h"
-#include "cpu/vector/pmb_cpu_lanes.h"
+#include "rays/pmb_ray_quads.h"
 #include "rays/pmb_ray_tile.h"
 
 enum { LANES = 16 };

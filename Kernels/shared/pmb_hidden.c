@@ -54,16 +54,14 @@ static void search_portion(void *data, int worker, size_t i)
   }
 }
 
-/* Sets *flags to NULL if none of n has one of the bits. Returns 0 if the progress hook asked to stop. */
-static int keep_if_any(pmb_context *context, const uint8_t **flags, int64_t n, uint8_t bits)
+/* Sets *flags to NULL if none of n has one of the bits. */
+static pmb_status keep_if_any(pmb_context *context, const uint8_t **flags, int64_t n, uint8_t bits)
 {
   search s = { *flags, n, bits, 0 };
   const size_t portions = *flags && bits ? (size_t)((n + PORTION - 1) / PORTION) : 0;
-  if (portions > 0 && !pmb_crew_loop(&context->crew, portions, search_portion, &s)) {
-    return 0;
-  }
+  PMB_STEP(portions > 0 ? pmb_loop(context, (int64_t)portions, search_portion, &s) : PMB_OK);
   *flags = atomic_load(&s.found) ? *flags : NULL;
-  return 1;
+  return PMB_OK;
 }
 
 pmb_status pmb_hidden_find(pmb_context *context)
@@ -72,8 +70,8 @@ pmb_status pmb_hidden_find(pmb_context *context)
   const int64_t *dims = v->dims;
   const double end = context->crew.fraction_end;
   context->crew.fraction_end = context->crew.fraction_begin; /* far less work than what follows */
-  const int done = keep_if_any(context, &v->sample_flags, dims[0] * dims[1] * dims[2], v->hidden_sample_bits) &&
-    keep_if_any(context, &v->cell_flags, (dims[0] - 1) * (dims[1] - 1) * (dims[2] - 1), v->hidden_cell_bits);
+  PMB_STEP(keep_if_any(context, &v->sample_flags, dims[0] * dims[1] * dims[2], v->hidden_sample_bits));
+  PMB_STEP(keep_if_any(context, &v->cell_flags, (dims[0] - 1) * (dims[1] - 1) * (dims[2] - 1), v->hidden_cell_bits));
   context->crew.fraction_end = end;
-  return done ? PMB_OK : pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
+  return PMB_OK;
 }

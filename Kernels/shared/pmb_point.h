@@ -152,8 +152,7 @@ PMB_INLINE void pmb_careful_point(const pmb_frame *frame, const pmb_stencil *low
     g[a] = low + t * (high - low);
   }
   for (int r = 0; r < 3; ++r) {
-    const double w =
-      (frame->normal[3 * r] * g[0] + frame->normal[3 * r + 1] * g[1]) + frame->normal[3 * r + 2] * g[2];
+    const double w = PMB_NAME_F64(pmb_world_gradient)(frame->normal, r, g[0], g[1], g[2]);
     gradient[r] = pmb_physical_gradient(frame, w, magnitude);
   }
   if (g[0] == 0 && g[1] == 0 && g[2] == 0) {
@@ -164,7 +163,7 @@ PMB_INLINE void pmb_careful_point(const pmb_frame *frame, const pmb_stencil *low
     }
   }
   for (int r = 0; r < 3; ++r) {
-    world[r] = (frame->normal[3 * r] * g[0] + frame->normal[3 * r + 1] * g[1]) + frame->normal[3 * r + 2] * g[2];
+    world[r] = PMB_NAME_F64(pmb_world_gradient)(frame->normal, r, g[0], g[1], g[2]);
     largest = pmb_larger(largest, world[r]);
   }
   for (int r = 0; r < 3; ++r) {

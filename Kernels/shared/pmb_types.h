@@ -25,6 +25,10 @@
 #define PMB_LOWEST(type) ((type)((type)-1 < (type)1 ? (uint64_t)1 << (8 * sizeof(type) - 1) : 0))
 #define PMB_HIGHEST(type) ((type) ~(uint64_t)PMB_LOWEST(type))
 
+/* The ends of the range of any type. */
+#define PMB_LEAST(type) ((type)0.5 != 0 ? (type)-INFINITY : PMB_LOWEST(type))
+#define PMB_MOST(type) ((type)0.5 != 0 ? (type)INFINITY : PMB_HIGHEST(type))
+
 /* In a template, which pmb_each_type.h includes once per type with PMB_TYPE set to the type's name: the type; the type in which
  * its samples are handled; whether it is floating point; the ends of its range; and names of the template's own, per type. */
 #define PMB_JOIN_(a, b) a##b
@@ -33,8 +37,8 @@
 #define PMB_T PMB_T_NAME(pmb_sample)
 #define PMB_T_REAL PMB_T_NAME(pmb_real)
 #define PMB_T_IS_FLOAT ((PMB_T)0.5 != 0)
-#define PMB_T_LOWEST (PMB_T_IS_FLOAT ? (PMB_T)-INFINITY : PMB_LOWEST(PMB_T))
-#define PMB_T_HIGHEST (PMB_T_IS_FLOAT ? (PMB_T)INFINITY : PMB_HIGHEST(PMB_T))
+#define PMB_T_LOWEST PMB_LEAST(PMB_T)
+#define PMB_T_HIGHEST PMB_MOST(PMB_T)
 
 #define PMB_TYPE_NAMES(NAME, type, name, real) \
   typedef type pmb_sample_##name;              \

@@ -203,11 +203,12 @@ static int run(pmb_context *context, sampled *s, double isovalue, int runs, pmb_
 
 static void print(const pmb_context *context, const sampled *s, pmb_sizes sizes)
 {
-  const double active = (double)context->active_bricks, all = (double)context->bricks;
+  const double active = (double)context->info.active_bricks, all = (double)context->info.bricks;
   const double units[PASSES] = { all, all, all, active, active, active, all };
   printf("%s, %d threads: %lld of %lld bricks active, %lld points, %lld triangles; %lld bytes at most\n",
-    context->path, context->crew.workers, (long long)context->active_bricks, (long long)context->bricks,
-    (long long)sizes.points, (long long)sizes.triangles, (long long)context->memory.peak);
+    context->info.path, context->crew.workers, (long long)context->info.active_bricks,
+    (long long)context->info.bricks, (long long)sizes.points, (long long)sizes.triangles,
+    (long long)context->memory.peak);
   for (int pass = 0; pass < PASSES; ++pass) {
     const double time = least[pass];
     printf(

@@ -59,7 +59,7 @@ void Lose(int number) // 0: all
 {
   for (auto& one : TheMachine().Contexts)
   {
-    if (!number || one.first->device_number == number)
+    if (!number || one.first->info.device_number == number)
     {
       one.second.Lost = true;
       one.second.Bytes = 0;
@@ -95,7 +95,7 @@ pmb_status Begin(pmb_context* context, fake_call call)
   }
   if (IsNow(plan.LoseIn))
   {
-    Lose(context->device_number);
+    Lose(context->info.device_number);
   }
   if (held.Lost)
   {
@@ -111,7 +111,7 @@ pmb_status Begin(pmb_context* context, fake_call call)
   if (plan.Status == PMB_INTERNAL)
   {
     held.Failed = true;
-    Lose(context->device_number);
+    Lose(context->info.device_number);
   }
   return Fail(context, plan.Status);
 }
@@ -121,7 +121,7 @@ pmb_status End(pmb_context* context, fake_call call, pmb_status status)
   const Lock lock(TheMachine().Mutex);
   if (IsNow(TheMachine().Plans[call].LoseAfterIn))
   {
-    Lose(context->device_number);
+    Lose(context->info.device_number);
   }
   return status;
 }
@@ -129,13 +129,13 @@ pmb_status End(pmb_context* context, fake_call call, pmb_status status)
 pmb_status Create(pmb_context* context, const char* path)
 {
   const char* missing = pmb_cuda_missing();
-  if (missing || context->device_number > MostGPUs)
+  if (missing || context->info.device_number > MostGPUs)
   {
     return pmb_fail(
       context, PMB_UNAVAILABLE, "no GPU can be used: %s", missing ? missing : "there is no such fake GPU");
   }
-  context->device_number = context->device_number ? context->device_number : 1;
-  context->device_name = "Fake";
+  context->info.device_number = context->info.device_number ? context->info.device_number : 1;
+  context->info.device_name = "Fake";
   const pmb_status status = Begin(context, FAKE_CREATE);
   return status == PMB_OK ? pmb_cpu_backend.create(context, path) : status;
 }
@@ -178,7 +178,7 @@ pmb_status Bind(pmb_context* context)
     const Lock lock(TheMachine().Mutex);
     Held& held = TheMachine().Contexts[context];
     held.Bytes = held.Lost ? 0 : bytes;
-    ++context->uploads;
+    ++context->info.uploads;
     ++TheMachine().Facts.uploads;
     TheMachine().Facts.version = context->volume.version;
   }
@@ -201,8 +201,8 @@ void Refresh(pmb_context* context)
 {
   const Lock lock(TheMachine().Mutex);
   const Held& held = TheMachine().Contexts[context];
-  context->device_bytes = held.Bytes;
-  context->device_lost = held.Lost;
+  context->info.device_bytes = held.Bytes;
+  context->info.device_lost = held.Lost;
 }
 
 pmb_status Summary(pmb_context* context, pmb_buffer* copy, const void** low, const void** high)

@@ -63,12 +63,6 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
   return PMB_OK;
 }
 
-static pmb_status summarize_all(pmb_cuda *cuda)
-{
-  PMB_CUDA_STEP(pmb_cuda_summarize(cuda));
-  return pmb_cuda_find_range(cuda);
-}
-
 /* Summarize, alone and followed by the isovalue. */
 static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t *marks,
   int repeats, pmb_gpu_times *times)
@@ -77,12 +71,12 @@ static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_
   for (int i = -3; i < repeats; ++i) {
     const int n = i < 0 ? 0 : i;
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    PMB_CUDA_STEP(summarize_all(cuda));
+    PMB_CUDA_STEP(pmb_cuda_summarize(cuda));
     PMB_CUDA_TRY(context, cudaEventRecord(marks[1], cuda->compute));
     PMB_CUDA_TRY(context, cudaStreamSynchronize(cuda->compute));
     alone[n] = between(marks[0], marks[1]);
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    PMB_CUDA_STEP(summarize_all(cuda));
+    PMB_CUDA_STEP(pmb_cuda_summarize(cuda));
     PMB_CUDA_STEP(run_count(cuda));
     PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[3]));
     all[n] = between(marks[0], marks[3]);

@@ -3,8 +3,6 @@
  * upload and download do for arrays in host memory: they pack samples, widen ids, and fill scalars and offsets. */
 #include "cuda/pmb_cuda.cuh"
 
-#include "particles/pmb_particles.h"
-
 enum { THREADS = 256 };
 
 /* ---- checks ---- */
@@ -34,8 +32,7 @@ pmb_status pmb_cuda_check_array(pmb_cuda *cuda, int on_device, const void *array
   return PMB_OK;
 }
 
-/* Waits for what the caller has enqueued. */
-static pmb_status await_caller(pmb_cuda *cuda, int on_device, void *stream, const char *call)
+pmb_status pmb_cuda_await_caller(pmb_cuda *cuda, int on_device, void *stream, const char *call)
 {
   const cudaError_t error = on_device ? cudaStreamSynchronize((cudaStream_t)stream) : cudaSuccess;
   if (error == cudaErrorInvalidResourceHandle) {
@@ -48,41 +45,26 @@ static pmb_status await_caller(pmb_cuda *cuda, int on_device, void *stream, cons
 pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume)
 {
   PMB_CUDA_STEP(pmb_cuda_check_array(cuda, volume->on_device, volume->samples, "pmb_bind", "samples"));
-  return await_caller(cuda, volume->on_device, volume->stream, "pmb_bind");
+  return pmb_cuda_await_caller(cuda, volume->on_device, volume->stream, "pmb_bind");
 }
 
 pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh)
 {
-  const struct {
-    const void *array;
-    const char *what;
-  } arrays[] = { { mesh->points, "points" }, { mesh->normals, "normals" }, { mesh->gradients, "gradients" },
-    { mesh->scalars, "scalars" }, { mesh->triangles, "triangles" }, { mesh->offsets, "offsets" },
-    { mesh->cells, "cells" } };
-  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    PMB_CUDA_STEP(pmb_cuda_check_array(cuda, mesh->on_device, arrays[i].array, "pmb_emit", arrays[i].what));
-  }
+  const auto check = [&](const void *array, const char *what) {
+    return pmb_cuda_check_array(cuda, mesh->on_device, array, "pmb_emit", what);
+  };
+  PMB_CUDA_STEP(check(mesh->points, "points"));
+  PMB_CUDA_STEP(check(mesh->normals, "normals"));
+  PMB_CUDA_STEP(check(mesh->gradients, "gradients"));
+  PMB_CUDA_STEP(check(mesh->scalars, "scalars"));
+  PMB_CUDA_STEP(check(mesh->triangles, "triangles"));
+  PMB_CUDA_STEP(check(mesh->offsets, "offsets"));
+  PMB_CUDA_STEP(check(mesh->cells, "cells"));
   for (int64_t i = 0; i < mesh->attribute_count; ++i) {
-    const pmb_attribute *attribute = &mesh->attributes[i];
-    PMB_CUDA_STEP(
-      pmb_cuda_check_array(cuda, mesh->on_device, attribute->samples, "pmb_emit", "an attribute's samples"));
-    PMB_CUDA_STEP(
-      pmb_cuda_check_array(cuda, mesh->on_device, attribute->output, "pmb_emit", "an attribute's output"));
+    PMB_CUDA_STEP(check(mesh->attributes[i].samples, "an attribute's samples"));
+    PMB_CUDA_STEP(check(mesh->attributes[i].output, "an attribute's output"));
   }
-  return await_caller(cuda, mesh->on_device, mesh->stream, "pmb_emit");
-}
-
-pmb_status pmb_cuda_check_particles(pmb_cuda *cuda, const pmb_particle_request *r)
-{
-  const struct {
-    const void *array;
-    const char *what;
-  } arrays[] = { { r->positions.values, "positions" }, { r->radii.values, "radii" }, { r->masses.values, "masses" },
-    { r->densities.values, "densities" }, { r->weights.values, "weights" } };
-  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    PMB_CUDA_STEP(pmb_cuda_check_array(cuda, r->on_device, arrays[i].array, "pmb_particles_count", arrays[i].what));
-  }
-  return await_caller(cuda, r->on_device, r->stream, "pmb_particles_count");
+  return pmb_cuda_await_caller(cuda, mesh->on_device, mesh->stream, "pmb_emit");
 }
 
 /* ---- samples ---- */

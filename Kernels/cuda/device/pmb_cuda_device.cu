@@ -218,8 +218,8 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
   int count = 0, major = 0, minor = 0;
   PMB_CUDA_TRY(context, cudaGetDeviceCount(&count));
   const int rank = local_rank();
-  *device = context->device_number > 0 ? context->device_number - 1 : rank >= 0 ? rank % count : 0;
-  if (context->device_number == 0) {
+  *device = context->info.device_number > 0 ? context->info.device_number - 1 : rank >= 0 ? rank % count : 0;
+  if (context->info.device_number == 0) {
     PMB_CUDA_STEP(read_environment(context, device));
   }
   if (*device >= count || *device >= PMB_CUDA_DEVICES) {
@@ -251,7 +251,7 @@ pmb_status pmb_cuda_name_device(pmb_context *context, int device)
     snprintf(names[device], sizeof(names[device]), "%.255s", properties.name);
   }
   pthread_mutex_unlock(&lock);
-  context->device_name = names[device];
+  context->info.device_name = names[device];
   return pmb_cuda_check(context, error, "cudaGetDeviceProperties");
 }
 
@@ -307,17 +307,6 @@ pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *
   return pmb_fail(context, PMB_INTERNAL, "the GPU failed: %s (%s) at %.160s%s", cudaGetErrorString(error),
     cudaGetErrorName(error), what,
     fatal ? "; what this process held there is lost; if it stays so, restart the program" : "");
-}
-
-pmb_status pmb_cuda_aborted(pmb_cuda *cuda)
-{
-  return pmb_fail(cuda->context, PMB_ABORTED, "aborted by the progress hook");
-}
-
-pmb_status pmb_cuda_report(pmb_cuda *cuda)
-{
-  pmb_crew *crew = &cuda->context->crew;
-  return pmb_crew_report(crew, crew->fraction_end) ? PMB_OK : pmb_cuda_aborted(cuda);
 }
 
 static __global__ void probe_kernel(void)

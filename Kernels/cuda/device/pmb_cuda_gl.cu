@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Buffer objects of OpenGL as device memory. To register them takes 10 ms per GB, to map them nearly nothing. */
-#include "cuda/pmb_cuda.cuh"
+#include "cuda/device/pmb_cuda_gl.cuh"
 
 #if !defined(PMB_EMULATED_GL) /* of cuda_gl_interop.h, which needs OpenGL's headers */
 extern "C" {

@@ -23,13 +23,11 @@ typedef struct pinned_block {
   char *memory;
   size_t capacity;
   int taken;
-  uint64_t released; /* when */
-  uint32_t pinned;   /* the generation of CUDA's state in which it was registered; 0: not */
+  uint32_t pinned; /* the generation of CUDA's state in which it was registered; 0: not */
 } pinned_block;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pinned_block *blocks;
-static uint64_t clock_of_releases;
+static pinned_block *blocks;             /* free ones in the order of their release */
 static size_t recent_peak;               /* bytes taken */
 static int contexts, device_in_use = -1; /* of the last context, -1: no context yet; atomic */
 
@@ -84,19 +82,14 @@ static pinned_block *take_free(size_t bytes)
 /* Removes free blocks of `bytes` or more, if there are so many, the first released first. Returns them as a list. */
 static pinned_block *remove_oldest(size_t bytes)
 {
-  pinned_block *list = NULL;
-  for (size_t removed = 0; removed < bytes;) {
-    pinned_block **oldest = NULL;
-    for (pinned_block **at = &blocks; *at; at = &(*at)->next) {
-      if (!(*at)->taken && (!oldest || (*at)->released < (*oldest)->released)) {
-        oldest = at;
-      }
+  pinned_block *list = NULL, **at = &blocks;
+  for (size_t removed = 0; *at && removed < bytes;) {
+    pinned_block *block = *at;
+    if (block->taken) {
+      at = &block->next;
+      continue;
     }
-    if (!oldest) {
-      break;
-    }
-    pinned_block *block = *oldest;
-    *oldest = block->next;
+    *at = block->next;
     block->next = list;
     list = block;
     removed += block->capacity;
@@ -201,13 +194,18 @@ extern "C" void pmb_host_release(void *memory)
   }
   set_device_in_use();
   pthread_mutex_lock(&lock);
-  pinned_block *block = blocks;
-  while (block && !(block->memory == memory && block->taken)) {
-    block = block->next;
+  pinned_block **at = &blocks;
+  while (*at && !((*at)->memory == memory && (*at)->taken)) {
+    at = &(*at)->next;
   }
-  if (block) {
+  if (pinned_block *block = *at) { /* it becomes the last one */
+    *at = block->next;
+    while (*at) {
+      at = &(*at)->next;
+    }
+    *at = block;
+    block->next = NULL;
     block->taken = 0;
-    block->released = ++clock_of_releases;
   }
   const int is_used = contexts > 0;
   pthread_mutex_unlock(&lock);

@@ -133,8 +133,8 @@ static void free_context_buffers(pmb_cuda *cuda)
 {
   pmb_cuda_buffer *const own[] = { &cuda->map, &cuda->records, &cuda->brick, &cuda->before, &cuda->special,
     &cuda->sums, &cuda->points, &cuda->normals, &cuda->gradients, &cuda->parameter, &cuda->sample, &cuda->triangles,
-    &cuda->cells, &cuda->attribute_in, &cuda->attribute_out, &cuda->extents, &cuda->picture, &cuda->table,
-    &cuda->visible.depths, &cuda->visible.words, &cuda->visible.before, &cuda->visible.workspace };
+    &cuda->cells, &cuda->attribute_in, &cuda->attribute_out, &cuda->picture, &cuda->table, &cuda->visible.depths,
+    &cuda->visible.words, &cuda->visible.before, &cuda->visible.workspace };
   for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
     free_buffer(cuda->device, cuda->generation, own[i]);
   }
@@ -281,10 +281,10 @@ void pmb_cuda_account(pmb_cuda *cuda)
 {
   pmb_context *context = cuda->context;
   pthread_mutex_lock(&lock);
-  context->device_bytes = count_bytes(cuda);
-  context->device_peak_bytes = cuda->device_peak;
-  context->device_sharers = cuda->volume ? sharers_of(cuda->volume, 0) : 0;
-  context->device_lost = cuda->generation != pmb_cuda_generation(cuda->device);
+  context->info.device_bytes = count_bytes(cuda);
+  context->info.device_peak_bytes = cuda->device_peak;
+  context->info.device_sharers = cuda->volume ? sharers_of(cuda->volume, 0) : 0;
+  context->info.device_lost = cuda->generation != pmb_cuda_generation(cuda->device);
   pthread_mutex_unlock(&lock);
 }
 
@@ -351,7 +351,7 @@ static pmb_status upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
   cuda->device_bytes = before;
   if (status == PMB_OK) {
     volume->state = PMB_CUDA_ON_DEVICE;
-    ++cuda->context->uploads;
+    ++cuda->context->info.uploads;
   } else {
     free_volume_buffers(volume);
   }
@@ -361,7 +361,6 @@ static pmb_status upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda)
 {
   pmb_cuda_volume *volume = cuda->volume;
-  pmb_crew *crew = &cuda->context->crew;
   pmb_status status = PMB_OK;
   pthread_mutex_lock(&lock);
   while (status == PMB_OK && volume->state != PMB_CUDA_ON_DEVICE) {
@@ -374,7 +373,7 @@ pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda)
       const struct timespec moment = { 0, 1000 * 1000 };
       pthread_mutex_unlock(&lock);
       nanosleep(&moment, NULL);
-      status = pmb_crew_report(crew, crew->fraction_begin) ? PMB_OK : pmb_cuda_aborted(cuda);
+      status = pmb_report(cuda->context, cuda->context->crew.fraction_begin);
       pthread_mutex_lock(&lock);
     }
   }

@@ -193,29 +193,6 @@ static void count_host_bytes(pmb_cuda *cuda, int64_t bytes)
   memory->peak = memory->bytes > memory->peak ? memory->bytes : memory->peak;
 }
 
-/* A huge page is touched by one thread. */
-static void touch_page(void *data, int, size_t i)
-{
-  const transfer *t = (const transfer *)data;
-  for (size_t at = i * PMB_CUDA_HUGE; at < t->bytes && at < (i + 1) * PMB_CUDA_HUGE; at += 4096) {
-    t->ring[at] = 0;
-  }
-}
-
-static pmb_status pin_ring(transfer *t)
-{
-  pmb_context *context = t->cuda->context;
-  const double end = context->crew.fraction_end;
-  if (pmb_cuda_is_pinned(t->ring, t->bytes)) {
-    return PMB_OK;
-  }
-  context->crew.fraction_end = context->crew.fraction_begin;
-  const int finished = pmb_crew_loop(&context->crew, (t->bytes + PMB_CUDA_HUGE - 1) / PMB_CUDA_HUGE, touch_page, t);
-  context->crew.fraction_end = end;
-  return finished ? pmb_cuda_check(context, pmb_cuda_pin(t->ring, t->bytes), "pinning a transfer's ring")
-                  : pmb_cuda_aborted(t->cuda);
-}
-
 /* Cuts the arrays into parts and takes a ring for them. A part is a huge page, since several threads would clear the same
  * one, or less of a small transfer. Twice as many slots as threads: copies are under way while all threads write. */
 static pmb_status take_ring(transfer *t)
@@ -242,7 +219,7 @@ static pmb_status take_ring(transfer *t)
     return pmb_fail(t->cuda->context, PMB_OUT_OF_MEMORY, "no memory for a transfer's %zu bytes", t->bytes);
   }
   count_host_bytes(t->cuda, (int64_t)t->bytes);
-  return pin_ring(t);
+  return pmb_cuda_check(t->cuda->context, pmb_cuda_pin(t->ring, t->bytes), "pinning a transfer's ring");
 }
 
 /* ---- a transfer ---- */
@@ -263,7 +240,7 @@ static pmb_status move_parts(transfer *t, pmb_status (*meanwhile)(pmb_cuda *cuda
   if (has_failed(t)) {
     return pmb_cuda_failed(t->cuda->context, (cudaError_t)t->error, t->name);
   }
-  return finished ? PMB_OK : pmb_cuda_aborted(t->cuda);
+  return finished ? PMB_OK : pmb_aborted(t->cuda->context);
 }
 
 static pmb_status run(transfer *t, pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work)

@@ -41,6 +41,20 @@ static void set_grid(const pmb_particles *p, pmb_cuda_cloud *c)
   c->count = p->count;
 }
 
+/* Fails if an array of the request is not where on_device says; waits for the caller's stream. */
+static pmb_status check_arrays(pmb_cuda *cuda, const pmb_particle_request *r)
+{
+  const struct {
+    const void *array;
+    const char *what;
+  } arrays[] = { { r->positions.values, "positions" }, { r->radii.values, "radii" }, { r->masses.values, "masses" },
+    { r->densities.values, "densities" }, { r->weights.values, "weights" } };
+  for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
+    PMB_CUDA_STEP(pmb_cuda_check_array(cuda, r->on_device, arrays[i].array, "pmb_particles_count", arrays[i].what));
+  }
+  return pmb_cuda_await_caller(cuda, r->on_device, r->stream, "pmb_particles_count");
+}
+
 /* Brings the arrays to the device, unless they are there. */
 static pmb_status upload(pmb_cuda *cuda, const pmb_particle_request *r, pmb_cuda_cloud *c)
 {
@@ -74,7 +88,7 @@ static pmb_status upload(pmb_cuda *cuda, const pmb_particle_request *r, pmb_cuda
 static pmb_status report(pmb_cuda *cuda, double done)
 {
   cuda->context->crew.fraction_end = done;
-  return pmb_cuda_report(cuda);
+  return pmb_report(cuda->context, done);
 }
 
 static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
@@ -113,7 +127,7 @@ static pmb_status prepare(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
   begin_cloud(p, c);
   cuda->context->crew.fraction_begin = 0;
   cuda->context->crew.fraction_end = 0.1;
-  PMB_CUDA_STEP(pmb_cuda_check_particles(cuda, &p->request));
+  PMB_CUDA_STEP(check_arrays(cuda, &p->request));
   PMB_CUDA_STEP(upload(cuda, &p->request, c));
   return pmb_cuda_prepare_particles(cuda, p, c);
 }
@@ -193,8 +207,8 @@ static pmb_status emit_on_device(pmb_cuda *cuda, const pmb_cuda_cloud *c, const 
   PMB_CUDA_STEP(pmb_cuda_enqueue_ranges(cuda, mesh, &out));
   crew->fraction_begin = 0;
   crew->fraction_end = mesh->attribute_count > 0 ? 0.5 : 1;
-  PMB_CUDA_STEP(mesh->on_device ? pmb_cuda_fill_caller(cuda, &group, mesh, &out)
-                                : pmb_cuda_download_mesh(cuda, &group, mesh, &out));
+  PMB_CUDA_STEP(
+    mesh->on_device ? pmb_cuda_fill_caller(cuda, &group, mesh, &out) : pmb_cuda_download_mesh(cuda, &group, mesh));
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end = 1;
   return pmb_cuda_emit_attributes(cuda, &group.base, mesh, &out);

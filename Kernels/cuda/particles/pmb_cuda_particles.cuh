@@ -72,6 +72,15 @@ typedef struct pmb_cuda_cloud {
   uint32_t active, active_below; /* active_below: before layer_end */
 } pmb_cuda_cloud;
 
+/* See pmb_backend. */
+pmb_status pmb_cuda_count_particles(pmb_context *context, pmb_particles *p);
+pmb_status pmb_cuda_emit_particles(pmb_context *context, pmb_particles *p, const pmb_mesh *mesh);
+void pmb_cuda_drop_particles(pmb_context *context, const pmb_particles *p);
+
+/* Interpolates an array of the particles to the points of a mesh. */
+pmb_status pmb_cuda_particle_attribute(
+  pmb_cuda *cuda, const pmb_attribute *attribute, const void *d_in, void *d_out, const pmb_cuda_output *output);
+
 /* Launchers and host parts of the passes; they enqueue on cuda->compute. Prepare, reach and classify wait for results. */
 pmb_status pmb_cuda_prepare_particles(pmb_cuda *cuda, pmb_particles *p, const pmb_cuda_cloud *cloud);
 pmb_status pmb_cuda_sort_particles(pmb_cuda *cuda, pmb_cuda_cloud *cloud);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Some of 16 floats, side by side and in their order. */
-#ifndef PMB_CPU_PACK_H
-#define PMB_CPU_PACK_H
+#ifndef PMB_PARTICLE_PACK_H
+#define PMB_PARTICLE_PACK_H
 
 #include <stdint.h>
 
