@@ -28,7 +28,8 @@ for step in "${@:-build test bench}"; do
         mkdir -p "$build"
         architectures=$(gpu_architectures)
         { cmake -S "$here" -B "$build" -DPMB_CUDA_ARCHITECTURES="$architectures" &&
-          cmake --build "$build" -j"$(nproc)" --target pmb_test_papers pmb_test_papers_bench pmb_bench_papers; } \
+          cmake --build "$build" -j"$(nproc)" --target pmb_test_papers pmb_test_papers_bench pmb_bench_papers \
+            pmb_bench_papers_rays; } \
           > "$build/build.log" 2>&1 || { tail -n 40 "$build/build.log"; exit 1; }
         ;;
       test)
@@ -46,6 +47,7 @@ for step in "${@:-build test bench}"; do
       bench)
         # shellcheck disable=SC2086
         "$build/pmb_bench_papers" ${SCANS:+--scans "$SCANS"} --out "${CSV:-$build/papers.csv}" ${OPTIONS:-}
+        "$build/pmb_bench_papers_rays"
         ;;
       *) echo "unknown step $s"; exit 2 ;;
     esac
