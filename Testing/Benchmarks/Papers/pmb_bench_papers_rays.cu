@@ -83,11 +83,16 @@ template <int DEPTH> static __device__ float4 reduce(unsigned group, float4 colo
   return color;
 }
 
+/* The pixels of a block of which DEPTH threads share a ray. */
+template <int DEPTH> struct tile {
+  enum { ACROSS = DEPTH == 1 ? 16 : DEPTH == 8 ? 2 : 1, DOWN = THREADS / DEPTH / ACROSS };
+};
+
 /* DEPTH threads share a ray: 1 is Standard, 32 is 1D warp marching, 8 the warp shape 2 x 2 x 8. TWO: two buffers (figure 6). */
 template <int DEPTH, bool TWO, bool EARLY>
 static __global__ void __launch_bounds__(THREADS) march(cudaTextureObject_t texture, view v, float4 *picture)
 {
-  enum { ACROSS = DEPTH == 1 ? 16 : DEPTH == 8 ? 2 : 1, DOWN = THREADS / DEPTH / ACROSS, HALF = DEPTH / 2 };
+  enum { ACROSS = tile<DEPTH>::ACROSS, DOWN = tile<DEPTH>::DOWN, HALF = DEPTH / 2 };
   __shared__ float4 table[ENTRIES];
   const int ray = threadIdx.x / DEPTH, lane = threadIdx.x % DEPTH;
   const int x = blockIdx.x * ACROSS + ray % ACROSS, y = blockIdx.y * DOWN + ray / ACROSS;
@@ -136,7 +141,7 @@ static __global__ void __launch_bounds__(THREADS) march(cudaTextureObject_t text
 template <int DEPTH, bool TWO, bool EARLY>
 static void launch(cudaTextureObject_t texture, const view &v, float4 *d_picture)
 {
-  const int across = DEPTH == 1 ? 16 : DEPTH == 8 ? 2 : 1, down = THREADS / DEPTH / across;
+  const int across = tile<DEPTH>::ACROSS, down = tile<DEPTH>::DOWN;
   march<DEPTH, TWO, EARLY>
     <<<dim3((v.width + across - 1) / across, (v.height + down - 1) / down), THREADS>>>(texture, v, d_picture);
   CHECK(cudaGetLastError());
