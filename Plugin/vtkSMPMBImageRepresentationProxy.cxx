@@ -3,13 +3,62 @@
 
 #include "vtkClientServerInterpreter.h"
 #include "vtkClientServerInterpreterInitializer.h"
+#include "vtkCommand.h"
 #include "vtkDataObject.h"
 #include "vtkObjectFactory.h"
 #include "vtkSMArrayListDomain.h"
+#include "vtkSMArrayRangeDomain.h"
 #include "vtkSMProperty.h"
+#include "vtkSMPropertyHelper.h"
 #include "vtkStdString.h"
 
 vtkStandardNewMacro(vtkSMPMBImageRepresentationProxy);
+
+namespace
+{
+struct Domain : vtkSMDomain
+{
+  // Has a domain depend on another array.
+  static void Follow(vtkSMDomain* domain, vtkSMProperty* array)
+  {
+    const char* function = "ArraySelection";
+    vtkSMProperty* before = domain->GetRequiredProperty(function);
+    if (before != array)
+    {
+      (domain->*(&Domain::RemoveRequiredProperty))(before);
+      (domain->*(&Domain::AddRequiredProperty))(array, function);
+      domain->Update(array);
+    }
+  }
+};
+}
+
+int vtkSMPMBImageRepresentationProxy::ReadXMLAttributes(vtkSMSessionProxyManager* manager, vtkPVXMLElement* element)
+{
+  const int result = this->Superclass::ReadXMLAttributes(manager, element);
+  for (const char* name : { "Representation", "ContourBy" })
+  {
+    if (vtkSMProperty* property = this->GetProperty(name))
+    {
+      property->AddObserver(vtkCommand::ModifiedEvent, this, &vtkSMPMBImageRepresentationProxy::ChooseRange);
+    }
+  }
+  return result;
+}
+
+void vtkSMPMBImageRepresentationProxy::ChooseRange()
+{
+  vtkSMProperty* isovalues = this->GetProperty("IsosurfaceValues");
+  auto* range = isovalues ? isovalues->FindDomain<vtkSMArrayRangeDomain>() : nullptr;
+  vtkSMProperty* contoured = this->GetProperty("ContourBy");
+  vtkSMProperty* colors = this->GetProperty("ColorArrayName");
+  if (range && contoured && colors)
+  {
+    const bool isOther = vtkStdString(vtkSMPropertyHelper(this, "Representation").GetAsString()) == "Isosurface" &&
+      *vtkSMPropertyHelper(contoured).GetAsString(4);
+    Domain::Follow(range, isOther ? contoured : colors);
+  }
+}
 
 bool vtkSMPMBImageRepresentationProxy::SetRepresentationType(const char* type)
 {

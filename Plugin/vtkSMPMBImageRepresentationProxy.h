@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /**
  * @class vtkSMPMBImageRepresentationProxy
- * @brief the client's side of image data's representations, with PMB Volume
+ * @brief the client's side of image data's representations, with Isosurface and PMB Volume
  *
  * Where nothing is colored by an array, ParaView chooses one for Volume; this one does so for PMB Volume.
+ *
+ * Isosurface and Volume share the isovalues. Their range is that of the array at Contour By for Isosurface, else of the array to
+ * color by.
  */
 #ifndef vtkSMPMBImageRepresentationProxy_h
 #define vtkSMPMBImageRepresentationProxy_h
@@ -28,9 +31,13 @@ protected:
   vtkSMPMBImageRepresentationProxy() = default;
   ~vtkSMPMBImageRepresentationProxy() override = default;
 
+  int ReadXMLAttributes(vtkSMSessionProxyManager* manager, vtkPVXMLElement* element) override;
+
 private:
   vtkSMPMBImageRepresentationProxy(const vtkSMPMBImageRepresentationProxy&) = delete;
   void operator=(const vtkSMPMBImageRepresentationProxy&) = delete;
+
+  void ChooseRange();
 };
 
 #endif

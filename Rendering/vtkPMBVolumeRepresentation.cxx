@@ -28,9 +28,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 
 VTK_ABI_NAMESPACE_BEGIN
 namespace
@@ -78,6 +80,12 @@ vtkPMBVolumeMapper* vtkPMBVolumeRepresentation::GetMapper()
 void vtkPMBVolumeRepresentation::SetRepresentation(const char* type)
 {
   this->Surfaces = type && std::string("Isosurface") == type;
+}
+
+void vtkPMBVolumeRepresentation::SetContourArray(const char* name)
+{
+  this->ContourArray = name ? name : "";
+  this->Missing.clear();
 }
 
 void vtkPMBVolumeRepresentation::SetIsosurfaceOpacity(int index, double opacity)
@@ -229,7 +237,7 @@ void vtkPMBVolumeRepresentation::UpdateMapperParameters()
   this->Superclass::UpdateMapperParameters();
   if (auto* image = vtkImageData::SafeDownCast(this->VolumeMapper->GetInputDataObject(0, 0)))
   {
-    this->UpdateArray(image);
+    this->UpdateArrays(image);
     this->UpdateCropping();
   }
   this->VolumeMapper->SetBlendMode(
@@ -254,84 +262,117 @@ void vtkPMBVolumeRepresentation::UpdateMapperParameters()
   this->Actor->SetProperty(this->Surfaces ? this->SurfaceProperty : this->Property);
 }
 
-void vtkPMBVolumeRepresentation::UpdateArray(vtkImageData* image)
+// Empty: the mapper gets what is to be colored by.
+std::string vtkPMBVolumeRepresentation::FindContourArray(vtkImageData* image)
 {
-  const char* name = this->VolumeMapper->GetArrayName();
-  this->IsSolid = !name || !*name;
+  if (!this->Surfaces || !this->ContourArray.empty() || !this->IsSolid)
+  {
+    return this->Surfaces ? this->ContourArray : "";
+  }
   vtkPointData* arrays = image->GetPointData();
-  const bool isOfPoints =
-    this->IsSolid || this->VolumeMapper->GetScalarMode() == VTK_SCALAR_MODE_USE_POINT_FIELD_DATA;
-  vtkDataArray* array = nullptr;
-  if (this->IsSolid && this->Surfaces)
+  vtkDataArray* array = arrays->GetScalars();
+  for (int i = 0; !array && i < arrays->GetNumberOfArrays(); ++i)
   {
-    array = arrays->GetScalars();
-    for (int i = 0; !array && i < arrays->GetNumberOfArrays(); ++i)
-    {
-      array = arrays->GetArray(i);
-    }
-    if (array && array->GetName())
-    {
-      this->VolumeMapper->SelectScalarArray(array->GetName());
-      this->VolumeMapper->SetScalarMode(VTK_SCALAR_MODE_USE_POINT_FIELD_DATA);
-      this->Actor->SetVisibility(true);
-    }
+    array = arrays->GetArray(i);
   }
-  else if (!this->IsSolid && isOfPoints)
-  {
-    array = arrays->GetArray(name);
-  }
-  if (array && array->GetNumberOfComponents() > 1)
-  {
-    this->UpdateComponent(image, array);
-  }
+  return array && array->GetName() ? array->GetName() : "";
 }
 
-// Gives the mapper the component, or the magnitude, that the color map shows.
-void vtkPMBVolumeRepresentation::UpdateComponent(vtkImageData* image, vtkDataArray* array)
+// Chooses what is drawn and what colors it.
+void vtkPMBVolumeRepresentation::UpdateArrays(vtkImageData* image)
+{
+  const char* name = this->VolumeMapper->GetArrayName();
+  const std::string colors = name ? name : "";
+  this->IsSolid = colors.empty();
+  const std::string contoured = this->FindContourArray(image);
+  this->GetMapper()->SetColorArrayName(contoured.empty() || contoured == colors ? "" : colors.c_str());
+  if (!contoured.empty())
+  {
+    this->VolumeMapper->SelectScalarArray(contoured.c_str());
+    this->VolumeMapper->SetScalarMode(VTK_SCALAR_MODE_USE_POINT_FIELD_DATA);
+    this->Actor->SetVisibility(true);
+  }
+  if (this->VolumeMapper->GetScalarMode() != VTK_SCALAR_MODE_USE_POINT_FIELD_DATA)
+  {
+    return;
+  }
+  vtkPointData* arrays = image->GetPointData();
+  vtkDataArray* drawn = arrays->GetArray(this->VolumeMapper->GetArrayName());
+  if (!drawn && !contoured.empty() && contoured != this->Missing && image->GetNumberOfPoints() > 0)
+  {
+    vtkWarningMacro("Isosurface draws nothing, because there is no point array of numbers '"
+      << contoured << "' to contour. Choose another array at Contour By.");
+    this->Missing = contoured;
+  }
+  this->UpdateComponents(image, colors, { drawn, this->IsSolid ? nullptr : arrays->GetArray(colors.c_str()) });
+}
+
+namespace
+{
+// One component of each tuple, or its magnitude: -1.
+vtkSmartPointer<vtkDataArray> MakeComponent(vtkDataArray* array, int component)
+{
+  auto values = vtkSmartPointer<vtkDataArray>::Take(
+    component >= 0 ? vtkDataArray::CreateDataArray(array->GetDataType()) : vtkDoubleArray::New());
+  values->SetName(array->GetName());
+  values->SetNumberOfTuples(array->GetNumberOfTuples());
+  if (component >= 0)
+  {
+    values->CopyComponent(0, array, component);
+    return values;
+  }
+  double* to = vtkDoubleArray::SafeDownCast(values)->GetPointer(0);
+  vtkSMPTools::For(0, array->GetNumberOfTuples(),
+    [&](vtkIdType begin, vtkIdType end)
+    {
+      std::vector<double> tuple(static_cast<size_t>(array->GetNumberOfComponents()));
+      for (vtkIdType i = begin; i < end; ++i)
+      {
+        array->GetTuple(i, tuple.data());
+        to[i] = std::sqrt(std::inner_product(tuple.begin(), tuple.end(), tuple.begin(), 0.0));
+      }
+    });
+  return values;
+}
+}
+
+// Gives the mapper the component, or the magnitude, of each array that has several. Only the array that is colored by has those
+// of the color map.
+void vtkPMBVolumeRepresentation::UpdateComponents(
+  vtkImageData* image, const std::string& colored, std::initializer_list<vtkDataArray*> arrays)
 {
   vtkColorTransferFunction* colors = this->Property->GetRGBTransferFunction();
-  const int count = array->GetNumberOfComponents();
-  const bool isComponent = !this->IsSolid && colors->GetVectorMode() == vtkScalarsToColors::COMPONENT;
-  const int component = isComponent ? std::min(std::max(colors->GetVectorComponent(), 0), count - 1) : -1;
-  const vtkMTimeType time = std::max(array->GetMTime(), image->GetMTime());
-  if (!this->Component || this->ComponentSource != array || this->ComponentTime != time ||
-    this->ComponentIndex != component)
+  const auto kept = std::move(this->Components);
+  this->Components.clear();
+  bool isSame = true;
+  for (vtkDataArray* array : arrays)
   {
-    auto values = vtkSmartPointer<vtkDataArray>::Take(
-      component >= 0 ? vtkDataArray::CreateDataArray(array->GetDataType()) : vtkDoubleArray::New());
-    values->SetName(array->GetName());
-    values->SetNumberOfTuples(array->GetNumberOfTuples());
-    if (component >= 0)
+    const int count = array ? array->GetNumberOfComponents() : 0;
+    if (count > 1)
     {
-      values->CopyComponent(0, array, component);
+      const bool isComponent =
+        colored == array->GetName() && colors->GetVectorMode() == vtkScalarsToColors::COMPONENT;
+      const int component = isComponent ? std::min(std::max(colors->GetVectorComponent(), 0), count - 1) : -1;
+      const auto key = std::make_tuple(array, std::max(array->GetMTime(), image->GetMTime()), component);
+      const auto found = kept.find(key);
+      isSame = isSame && found != kept.end();
+      this->Components[key] = found != kept.end() ? found->second : MakeComponent(array, component);
     }
-    else
-    {
-      double* to = vtkDoubleArray::SafeDownCast(values)->GetPointer(0);
-      vtkSMPTools::For(0, array->GetNumberOfTuples(),
-        [&](vtkIdType begin, vtkIdType end)
-        {
-          std::vector<double> tuple(static_cast<size_t>(count));
-          for (vtkIdType i = begin; i < end; ++i)
-          {
-            array->GetTuple(i, tuple.data());
-            double sum = 0;
-            for (const double value : tuple)
-            {
-              sum += value * value;
-            }
-            to[i] = std::sqrt(sum);
-          }
-        });
-    }
-    this->Component = vtkSmartPointer<vtkImageData>::Take(image->NewInstance());
-    this->Component->ShallowCopy(image);
-    this->Component->GetPointData()->AddArray(values); // in place of the one with its name
-    this->ComponentSource = array;
-    this->ComponentTime = time;
-    this->ComponentIndex = component;
   }
-  this->VolumeMapper->SetInputData(this->Component);
+  if (this->Components.empty())
+  {
+    return;
+  }
+  if (!isSame || kept.size() != this->Components.size())
+  {
+    this->WithComponents = vtkSmartPointer<vtkImageData>::Take(image->NewInstance());
+    this->WithComponents->ShallowCopy(image);
+    for (const auto& component : this->Components)
+    {
+      this->WithComponents->GetPointData()->AddArray(component.second); // in place of the one with its name
+    }
+  }
+  this->VolumeMapper->SetInputData(this->WithComponents);
 }
 
 // Colors and opacities of the isovalues. What stays is not set again: the mapper keeps what it made of it.
@@ -425,6 +466,10 @@ bool CallOwn(vtkPMBVolumeRepresentation* object, const std::string& method, cons
   if (method == "SetRepresentation" && message.GetArgument(0, first, &text))
   {
     object->SetRepresentation(text);
+  }
+  else if (method == "SetContourArray" && message.GetArgument(0, first + 4, &text)) // of five, as for any array
+  {
+    object->SetContourArray(text);
   }
   else if (method == "SetSampleDistance" && message.GetArgument(0, first, &number[0]))
   {

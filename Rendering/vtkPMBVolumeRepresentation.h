@@ -4,10 +4,11 @@
  * @brief ParaView's representations Isosurface and PMB Volume of image data
  *
  * ParaView's volume representation with vtkPMBVolumeMapper. PMB Volume takes all settings of ParaView's Volume. Isosurface draws
- * the surfaces of the isovalues, each in the color that the color map gives its isovalue, with an opacity of its own, and shaded.
- * Without an array to color by, the surfaces are those of the first point array, in the solid color.
+ * the surfaces of the isovalues of an array, each with an opacity of its own, and shaded. They have the colors of the array to color
+ * by, which may be another one, or the solid color.
  *
- * Of an array with several components it draws the component, or the magnitude, that the color map shows.
+ * Of an array with several components it takes the component, or the magnitude, that the color map shows. Another array to contour
+ * than the one to color by is contoured by its magnitude.
  *
  * On several ranks each rank draws its piece with a layer of samples of its neighbours, so that normals have no seams. Opaque
  * surfaces are merged by depth; all else is merged in ParaView's order of pieces. Blend modes other than composite and isosurface
@@ -20,7 +21,11 @@
 
 #include "vtkImageVolumeRepresentation.h"
 
-#include <vector> // For opacities
+#include <initializer_list> // For arrays
+#include <map>              // For components
+#include <string>           // For names
+#include <tuple>            // For components
+#include <vector>           // For opacities
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArray;
@@ -37,6 +42,12 @@ public:
    * "Isosurface", or another name for a volume.
    */
   void SetRepresentation(const char* type);
+
+  /**
+   * The point array to contour. Empty, as in state files from before this property: the array to color by, or without one the first
+   * point array.
+   */
+  void SetContourArray(const char* name);
 
   ///@{
   /**
@@ -94,8 +105,9 @@ private:
   double OpacityOf(int index);
   bool IsOpaque();
   void KeepGhosts(vtkImageData* input);
-  void UpdateArray(vtkImageData* image);
-  void UpdateComponent(vtkImageData* image, vtkDataArray* array);
+  std::string FindContourArray(vtkImageData* image);
+  void UpdateArrays(vtkImageData* image);
+  void UpdateComponents(vtkImageData* image, const std::string& colored, std::initializer_list<vtkDataArray*> arrays);
   void UpdateSurfaces();
   void UpdateCropping();
 
@@ -112,11 +124,12 @@ private:
   double Opacity = 1;
   std::vector<double> Opacities;
   vtkNew<vtkVolumeProperty> SurfaceProperty;
-  std::vector<double> Drawn;               // in it: isovalues and opacities in turn
-  vtkSmartPointer<vtkImageData> Component; // one component of `ComponentSource`, or its magnitude: -1
-  vtkDataArray* ComponentSource = nullptr;
-  vtkMTimeType ComponentTime = 0;
-  int ComponentIndex = -1;
+  std::vector<double> Drawn; // in it: isovalues and opacities in turn
+  std::string ContourArray;
+  std::string Missing; // the last array to contour that was said to be missing
+  // Of arrays with several components, by array, its time, and the component; -1: the magnitude
+  std::map<std::tuple<vtkDataArray*, vtkMTimeType, int>, vtkSmartPointer<vtkDataArray>> Components;
+  vtkSmartPointer<vtkImageData> WithComponents; // the image with these
 };
 VTK_ABI_NAMESPACE_END
 

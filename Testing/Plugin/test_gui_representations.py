@@ -16,11 +16,11 @@ SCAN = os.path.join(gui_testing.HERE, os.pardir, os.pardir, "Data", "ch2.vti")
 OF_VOLUMES = {"ScalarOpacityUnitDistance", "Shade", "BlendMode", "UseCropping"}
 OF_RAYS = {"SampleDistance", "Device", "NumberOfThreads"}
 SHOWN = {"Surface": set(),
-         "Isosurface": {"IsosurfaceValues", "IsosurfaceOpacities", "UseCropping", *OF_RAYS},
+         "Isosurface": {"ContourBy", "IsosurfaceValues", "IsosurfaceOpacities", "UseCropping", *OF_RAYS},
          "PMB Volume": {*OF_VOLUMES, *OF_RAYS},
          "Volume": OF_VOLUMES}
-ALL = {"IsosurfaceValues", "IsosurfaceOpacities", *OF_VOLUMES, *OF_RAYS, "VolumeRenderingMode", "VolumeAnisotropy",
-       "UseTransfer2D"}
+ALL = {"ContourBy", "IsosurfaceValues", "IsosurfaceOpacities", *OF_VOLUMES, *OF_RAYS, "VolumeRenderingMode",
+       "VolumeAnisotropy", "UseTransfer2D"}
 
 
 def display_widgets(window):
@@ -61,6 +61,30 @@ def panel_and_undo(window):
     equal(display.Representation, "Isosurface", "the representation after Redo")
 
 
+def contour_by(window):
+    """Another array is contoured and colors by the panel alone; Undo takes it back."""
+    from paraview import simple
+    simple.Elevation(Input=simple.Wavelet())
+    window.settle()
+    display = simple.Show(simple.GetActiveSource())
+    window.settle()
+    choose(window, "Isosurface")
+    array = display_widgets(window)["ContourBy"].findChild(gui_testing.QtWidgets.QComboBox)
+    equal(sorted(array.itemText(index) for index in range(array.count())), ["Elevation", "RTData"], "the choices")
+    array.setCurrentIndex(array.findText("RTData"))
+    window.settle()
+    equal(display.ContourBy[1], "RTData", "the array that is contoured")
+    window.trigger("actionEditUndo")
+    equal((display.ContourBy[1], array.currentText()), ("Elevation", "Elevation"), "the array after Undo")
+    window.trigger("actionEditRedo")
+    equal((display.ContourBy[1], array.currentText()), ("RTData", "RTData"), "the array after Redo")
+    colors = window.child(gui_testing.QtWidgets.QComboBox, "Variables", window.child(
+        gui_testing.QtWidgets.QToolBar, "variableToolbar"))
+    colors.setCurrentIndex(colors.findText("Elevation"))
+    window.settle()
+    equal((display.ColorArrayName[1], display.ContourBy[1]), ("Elevation", "RTData"), "the arrays after another color")
+
+
 def picture(window):
     """The scan's head as two isosurfaces, and its values as a volume, for the guide."""
     from paraview import simple
@@ -95,4 +119,4 @@ def picture(window):
 
 
 if __name__ == "__main__":
-    gui_testing.launch(__file__, ["panel_and_undo", "picture"], sys.argv[1:])
+    gui_testing.launch(__file__, ["panel_and_undo", "contour_by", "picture"], sys.argv[1:])

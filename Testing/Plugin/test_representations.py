@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The representations Isosurface and PMB Volume of image data: their pictures beside those of vtkPMBVolumeMapper in a window
 of VTK alone and of PMB Contour's mesh, their properties, state files, and what they cannot draw."""
+import itertools
 import os
+import re
 import tempfile
 
 import numpy
 from paraview import servermanager, simple, smstate
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from plugin_testing import Messages, equal, image, load_plugin, producer, run, true
-from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
+from vtkmodules.vtkCommonCore import reference, vtkUnsignedCharArray
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPiecewiseFunction, vtkRectilinearGrid
-from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow, vtkVolume, vtkVolumeProperty
+from vtkmodules.vtkRenderingCore import vtkColorTransferFunction, vtkRenderer, vtkRenderWindow, vtkVolume, vtkVolumeProperty
 from vtkmodules.vtkRenderingVolume import vtkVolumeMapper
 
 load_plugin()
@@ -62,7 +64,7 @@ def is_shown(picture):
     return (abs(picture - picture[0, 0]).max(axis=2) > 2).mean()
 
 
-def plain(view, data, mode, properties):
+def plain(view, data, mode, properties, contoured=None, colored=None):
     """The picture of the mapper in a window of VTK alone, with the view's camera and lights."""
     theirs, renderer, window = view.SMProxy.GetRenderer(), vtkRenderer(), vtkRenderWindow()
     window.SetOffScreenRendering(1)
@@ -77,6 +79,10 @@ def plain(view, data, mode, properties):
     mapper, volume = vtkPMBVolumeMapper(), vtkVolume()
     mapper.SetInputData(data)
     mapper.SetBlendMode(mode)
+    if contoured:
+        mapper.SelectScalarArray(contoured)
+        mapper.SetScalarModeToUsePointFieldData()
+    mapper.SetColorArrayName(colored)
     volume.SetMapper(mapper)
     volume.SetProperty(properties)
     renderer.AddVolume(volume)
@@ -169,24 +175,133 @@ def test_array_is_chosen():
     true(is_shown(pixels(view)) > .1, "the picture without an array is empty")
 
 
-def test_components():
-    """Component and magnitude of an array, as the color map has it."""
+def balls():
+    """An image whose first and active array is "radius", with its coordinate "x" and with "v", three components."""
     z, y, x = numpy.mgrid[0:24, 0:24, 0:24].astype(numpy.float32) - 11.6
     radius = numpy.sqrt(x * x + y * y + z * z)
+    return image({"radius": radius, "x": x, "v": numpy.stack([x, y, z], axis=-1)}, (24, 24, 24))
+
+
+def range_of(display):
+    """Of the isovalues, as ParaView's panel has it."""
+    domain = display.SMProxy.GetProperty("IsosurfaceValues").GetDomain("scalar_range")
+    return domain.GetMinimum(0, reference(0)), domain.GetMaximum(0, reference(0))
+
+
+def test_contour_by():
+    """One array is contoured, another one or the solid color colors."""
+    view, data = new_view(), balls()
+    display = show(producer(data), view, "Isosurface", ("POINTS", "x"))
+    equal(list(display.ContourBy), ["POINTS", "radius"], "the array at first")
+    display.IsosurfaceValues, display.IsosurfaceOpacities = [4, 9], [1, .4]
+    domain = display.SMProxy.GetProperty("ContourBy").GetDomain("array_list")
+    equal({domain.GetString(index) for index in range(domain.GetNumberOfStrings())}, {"radius", "v", "x"}, "the choices")
+
+    def drawn(contoured, color, colored, isovalues, what):
+        made, opacity = property_of(display, True), vtkPiecewiseFunction()
+        for index, value in enumerate(isovalues):
+            made.GetIsoSurfaceValues().SetValue(index, value)
+            opacity.AddPoint(value, (1, .4)[index])
+        made.SetScalarOpacity(opacity)
+        simple.ColorBy(display, color)
+        made.SetColor(display.LookupTable.GetClientSideObject() if color else solid)
+        display.ContourBy, display.IsosurfaceValues = contoured, isovalues
+        with Messages() as log:
+            picture = pixels(view)
+        equal(log.text(), "", f"messages, {what}")
+        same(picture, plain(view, data, vtkVolumeMapper.ISOSURFACE_BLEND, made, contoured, colored), what)
+        return picture
+
+    solid = vtkColorTransferFunction()
+    display.DiffuseColor = [1, .5, .2]
+    solid.AddRGBPoint(0, 1, .5, .2)
+    pictures = [drawn("radius", ("POINTS", "x"), "x", [4, 9], "radius by x"),
+                drawn("x", ("POINTS", "radius"), "radius", [-3, 5], "x by radius"),
+                drawn("radius", ("POINTS", "radius"), None, [4, 9], "radius by itself"),
+                drawn("radius", None, None, [4, 9], "radius in the solid color")]
+    for first, second in itertools.combinations(pictures, 2):
+        true(abs(first - second).max() > 20, "two pictures are the same")
+    equal(range_of(display), data.GetPointData().GetArray("radius").GetRange(), "the range of isovalues")
+    display.ContourBy = "x"
+    equal(range_of(display), data.GetPointData().GetArray("x").GetRange(), "the range of isovalues of another array")
+    display.Representation, display.ColorArrayName = "Volume", ["POINTS", "radius"]
+    equal(range_of(display), data.GetPointData().GetArray("radius").GetRange(), "the range of isovalues of Volume")
+
+
+def test_contour_components():
+    """The array that colors has the component of its color map; another one is contoured by its magnitude."""
     view = new_view()
-    source = producer(image({"v": numpy.stack([x, y, z], axis=-1), "x": x, "radius": radius}, (24, 24, 24)))
-    display = show(source, view, "Isosurface", ("POINTS", "v"))
-    for name, alone in (("Magnitude", "radius"), ("X", "x")):
+    display = show(producer(balls()), view, "Isosurface", None)
+    for ours, theirs, isovalues in (((("POINTS", "v", "X"), "radius"), (("POINTS", "x"), "radius"), [8]),
+                                    ((("POINTS", "x"), "v"), (("POINTS", "x"), "radius"), [8]),
+                                    ((("POINTS", "v", "X"), "v"), (("POINTS", "x"), "x"), [-3]),
+                                    ((("POINTS", "v", "Magnitude"), "v"), (("POINTS", "radius"), "radius"), [8]),
+                                    ((None, "v"), (None, "radius"), [8])):
         pictures = []
-        for color in (("POINTS", "v", name), ("POINTS", alone)):
+        for color, contoured in (ours, theirs):
             simple.ColorBy(display, color)
-            display.DiffuseColor, display.IsosurfaceValues = [1, 1, 1], [8.0]
-            table = display.LookupTable
-            table.RescaleTransferFunction(-12, 21)
+            display.ContourBy, display.IsosurfaceValues = contoured, isovalues
+            if color:
+                display.LookupTable.RescaleTransferFunction(-12, 12)
             with Messages() as log:
                 pictures.append(pixels(view))
-            equal(log.text(), "", f"messages of {color}")
-        same(*pictures, name)
+                same(pixels(view), pictures[-1], "drawn again")
+            equal(log.text(), "", f"messages of {color}, {contoured}")
+        same(*pictures, f"{ours}")
+
+
+def test_wrong_arrays():
+    """One warning for a name, and no picture or the colors of isovalues."""
+    view = new_view()
+    display = show(producer(balls()), view, "Isosurface", ("POINTS", "x"))
+    display.IsosurfaceValues = [8]
+    for name, value, said in (("ContourBy", "nowhere", "'nowhere' to contour. Choose another array at Contour By"),
+                              ("ColorArrayName", ["POINTS", "nowhere"], "'nowhere' to color by"),
+                              ("ColorArrayName", ["CELLS", "cells"], "'cells' to color by")):
+        before = list(getattr(display, name))
+        with Messages() as log:
+            setattr(display, name, value)
+            pictures = [pixels(view), pixels(view)]
+        equal(log.text().count("Warning:"), 1, f"messages of {name} {value}: {log.text()}")
+        true(said in log.text(), f"{name} {value}: {log.text()}")
+        if name == "ContourBy":
+            equal(is_shown(pictures[1]), 0, "shown without an array")
+        else:
+            same(*pictures, f"{name} {value}")
+        setattr(display, name, before)
+    true(is_shown(pixels(view)) > .05, "nothing is shown with the right names")
+
+
+def test_contour_by_states():
+    """Contour By in states, and states from before it: they contour what colors, or the first array."""
+    for color, contoured, isovalue in ((("POINTS", "RTData"), "z", 3), (("POINTS", "RTData"), "", 157), (None, "", 3)):
+        simple.ResetSession()
+        view = new_view()
+        source = simple.Calculator(Input=simple.Wavelet(), Function="coordsZ", ResultArrayName="z")
+        display = show(source, view, "Isosurface", color)
+        equal(list(display.ContourBy), ["POINTS", "z"], "the active array")
+        display.ContourBy = contoured or ("RTData" if color else "z")
+        display.IsosurfaceValues, display.IsosurfaceOpacities = [isovalue], []
+        before = pixels(view)
+        with tempfile.TemporaryDirectory() as folder:
+            path, script = os.path.join(folder, "state.pvsm"), smstate.get_state()
+            simple.SaveState(path)
+            with open(path, encoding="utf-8") as text:
+                state = text.read()
+            if not contoured:
+                state, count = re.subn(r'<Property name="ContourBy".*?</Property>', "", state, flags=re.DOTALL)
+                true(count > 0, "the state lacks Contour By")
+            with open(path, "w", encoding="utf-8") as text:
+                text.write(state)
+            loads = [lambda: simple.LoadState(path), lambda: exec(compile(script, "state.py", "exec"), {})]
+            for load in loads if contoured else loads[:1]:
+                simple.ResetSession()
+                load()
+                view = simple.GetActiveViewOrCreate("RenderView")
+                display = simple.GetDisplayProperties(simple.FindSource("Calculator1"), view)
+                equal(display.ContourBy[1], contoured, "Contour By")
+                view.ViewSize = SIZE
+                same(pixels(view), before, f"color {color}, contoured {contoured!r}")
 
 
 def test_states():
@@ -332,5 +447,5 @@ def test_odd_input():
         true(said in log.text(), f"isovalues {values}: {log.text()}")
 
 
-run(test_pictures_are_the_mappers, test_isosurface, test_array_is_chosen, test_components, test_views, test_selection,
-    test_cropping, test_odd_input, test_states)
+run(test_pictures_are_the_mappers, test_isosurface, test_array_is_chosen, test_contour_by, test_contour_components,
+    test_wrong_arrays, test_states, test_contour_by_states, test_views, test_selection, test_cropping, test_odd_input)

@@ -23,14 +23,16 @@ SCENES = (("opaque", "Isosurface", {"IsosurfaceValues": [157]}, .001),
 
 def draw(threshold=0):
     """Pictures of the scenes with a ball in front, by name."""
-    wavelet, ball, pictures = simple.Wavelet(WholeExtent=[-20, 20] * 3), simple.Sphere(Radius=6, Center=[15, 0, 10]), {}
+    wavelet = simple.Elevation(Input=simple.Wavelet(WholeExtent=[-20, 20] * 3))
+    ball, pictures = simple.Sphere(Radius=6, Center=[15, 0, 10]), {}
     for name, kind, properties, _ in SCENES:
         view = simple.CreateView("RenderView")
         view.ViewSize, view.OrientationAxesVisibility, view.UseFXAA = SIZE, 0, 0
         view.UseColorPaletteForBackground, view.Background = 0, [.1, .2, .3]
         view.RemoteRenderThreshold = threshold
         display = simple.Show(wavelet, view)
-        simple.ColorBy(display, ("POINTS", "RTData"))
+        simple.ColorBy(display, ("POINTS", "Elevation" if name == "translucent" else "RTData"))
+        display.ContourBy = "RTData"
         display.SetScalarBarVisibility(view, False)
         true(display.SetRepresentationType(kind), f"{kind} is not in the list")
         simple.Render(view)
