@@ -3,14 +3,17 @@
 #include "vtkPMBRayCaster.h"
 
 #include "vtkDataArray.h"
+#include "vtkDoubleArray.h"
 #include "vtkImageData.h"
 #include "vtkLogger.h"
 #include "vtkPMBContourContexts.h"
 #include "vtkPMBContourFilter.h"
 #include "vtkPMBContourInput.h"
+#include "vtkPMBContourOutput.h"
 
 #include "rays/pmb_rays.h"
 
+#include <functional>
 #include <new>
 
 VTK_ABI_NAMESPACE_BEGIN
@@ -21,11 +24,10 @@ using namespace vtkPMBContour;
 // What a cast needs.
 struct Job
 {
-  vtkDataArray* Array;
   const pmb_ray_request& Request;
   const pmb_attribute* ColorBy; // null: isovalues have colors
   vtkPMBRayCaster::Target& Target;
-  bool IsInOpenGL, IsApart, WasStopped;
+  bool IsInOpenGL, IsApart;
 };
 
 // As the target has it now.
@@ -53,19 +55,20 @@ pmb_status CastToOpenGL(Context& context, vtkPMBContourFilter::OpenGLBuffers* bu
   return status;
 }
 
-// Binds the volume unless it is bound, and casts.
-pmb_status BindAndCast(Context& context, Binding& volume, Job& job)
+// Unless it is bound.
+pmb_status Bind(Context& context, Binding& volume, vtkDataArray* array)
 {
-  if (!volume.Matches(context.Bound))
+  if (volume.Matches(context.Bound))
   {
-    context.Unbind();
-    volume.CopyIfNeeded(job.Array, [](double) {});
-    const pmb_status status = context.Bind(volume, job.Array);
-    if (status != PMB_OK)
-    {
-      return status;
-    }
+    return PMB_OK;
   }
+  context.Unbind();
+  volume.CopyIfNeeded(array, [](double) {});
+  return context.Bind(volume, array);
+}
+
+pmb_status CastBound(Context& context, Job& job)
+{
   context.Count = 0; // the next contour counts anew
   const pmb_info info = context.GetInfo();
   job.Target.SetRange(info.minimum, info.maximum);
@@ -89,16 +92,18 @@ int IsStopped(void* target, double)
   return static_cast<vtkPMBRayCaster::Target*>(target)->IsStopped() ? 1 : 0;
 }
 
-// Where the GPU gives up, the CPU takes over.
-std::string Run(Context& context, const DeviceSettings& wanted, Binding& volume, Job& job, std::string& warning)
+// Calls a function for the bound volume. Where the GPU gives up, the CPU takes over. target: can stop it.
+std::string Run(Context& context, const DeviceSettings& wanted, Binding& volume, vtkDataArray* array,
+  vtkPMBRayCaster::Target* target, const std::function<pmb_status()>& task, bool& wasStopped, std::string& warning)
 {
   for (;;)
   {
     warning += context.Prepare(wanted, volume);
-    pmb_set_progress(context.Get(), IsStopped, &job.Target);
-    const pmb_status status = BindAndCast(context, volume, job);
+    pmb_set_progress(context.Get(), target ? IsStopped : nullptr, target);
+    pmb_status status = Bind(context, volume, array);
+    status = status == PMB_OK ? task() : status;
     pmb_set_progress(context.Get(), nullptr, nullptr);
-    job.WasStopped = status == PMB_ABORTED;
+    wasStopped = status == PMB_ABORTED;
     if (status == PMB_OK || status == PMB_ABORTED)
     {
       return std::string();
@@ -152,10 +157,10 @@ pmb_attribute vtkPMBRayCaster::DescribeColors()
   return colors;
 }
 
-std::string vtkPMBRayCaster::Cast(
-  vtkImageData* image, vtkDataArray* array, int component, const pmb_ray_request& request, Target& target)
+// Calls a function with the context for the volume.
+std::string vtkPMBRayCaster::WithContext(
+  vtkImageData* image, vtkDataArray* array, int component, const std::function<std::string(Context&, Binding&)>& use)
 {
-  const DeviceSettings wanted = { this->Device, this->DeviceIndex, this->DeviceMemoryLimit, this->NumberOfThreads };
   std::string error;
   this->Warning.clear();
   this->WasStopped = false;
@@ -164,14 +169,7 @@ std::string vtkPMBRayCaster::Cast(
   {
     Binding volume;
     volume.Describe(image, image->GetMTime(), array, component);
-    Context& context = this->Contexts->Choose(volume, false);
-    const pmb_attribute colors = this->ColorBy ? this->DescribeColors() : pmb_attribute{};
-    Job job = { array, request, this->ColorBy ? &colors : nullptr, target, false, this->IsApart, false };
-    error = Run(context, wanted, volume, job, this->Warning);
-    this->IsInOpenGL = job.IsInOpenGL;
-    this->IsApart = job.IsApart;
-    this->WasStopped = job.WasStopped;
-    this->Where = context.Describe();
+    error = use(this->Contexts->Choose(volume, false), volume);
   }
   catch (const Failed& failed)
   {
@@ -183,6 +181,38 @@ std::string vtkPMBRayCaster::Cast(
   }
   this->Contexts->End(error.empty());
   return error;
+}
+
+std::string vtkPMBRayCaster::Cast(
+  vtkImageData* image, vtkDataArray* array, int component, const pmb_ray_request& request, Target& target)
+{
+  const DeviceSettings wanted = { this->Device, this->DeviceIndex, this->DeviceMemoryLimit, this->NumberOfThreads };
+  return this->WithContext(image, array, component,
+    [&](Context& context, Binding& volume)
+    {
+      const pmb_attribute colors = this->ColorBy ? this->DescribeColors() : pmb_attribute{};
+      Job job = { request, this->ColorBy ? &colors : nullptr, target, false, this->IsApart };
+      const auto cast = [&] { return CastBound(context, job); };
+      std::string error = Run(context, wanted, volume, array, &target, cast, this->WasStopped, this->Warning);
+      this->IsInOpenGL = job.IsInOpenGL;
+      this->IsApart = job.IsApart;
+      this->Where = context.Describe();
+      return error;
+    });
+}
+
+std::string vtkPMBRayCaster::Explore(
+  vtkImageData* image, vtkDataArray* array, vtkDoubleArray* isovalues, vtkDoubleArray* curve)
+{
+  const DeviceSettings wanted = { this->Device, this->DeviceIndex, this->DeviceMemoryLimit, this->NumberOfThreads };
+  isovalues->SetNumberOfValues(0);
+  curve->SetNumberOfValues(0);
+  return this->WithContext(image, array, 0,
+    [&](Context& context, Binding& volume)
+    {
+      const auto explore = [&] { return vtkPMBContour::Explore(context.Get(), isovalues, curve); };
+      return Run(context, wanted, volume, array, nullptr, explore, this->WasStopped, this->Warning);
+    });
 }
 
 void vtkPMBRayCaster::Release()

@@ -10,17 +10,21 @@
 
 #include "vtkSmartPointer.h" // For a copy
 
-#include <memory> // For the contexts
-#include <string> // For errors
+#include <functional> // For calls with a context
+#include <memory>     // For the contexts
+#include <string>     // For errors
 
 struct pmb_attribute;
 struct pmb_ray_request;
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArray;
+class vtkDoubleArray;
 class vtkImageData;
 
 namespace vtkPMBContour
 {
+class Binding;
+struct Context;
 class Contexts;
 }
 
@@ -73,10 +77,16 @@ public:
   bool WasStopped = false;
   std::string Warning;
 
+  // Finds isovalues to start with, the best first, and the curve of vtkPMBContourFilter::GetIsovalueCurve(). Both are empty where
+  // nothing can be suggested. Returns what went wrong.
+  std::string Explore(vtkImageData* image, vtkDataArray* array, vtkDoubleArray* isovalues, vtkDoubleArray* curve);
+
   // Frees what is held on the GPU. The next cast brings it back.
   void Release();
 
 private:
+  std::string WithContext(vtkImageData* image, vtkDataArray* array, int component,
+    const std::function<std::string(vtkPMBContour::Context&, vtkPMBContour::Binding&)>& use);
   pmb_attribute DescribeColors();
 
   const std::shared_ptr<vtkPMBContour::Contexts> Contexts;

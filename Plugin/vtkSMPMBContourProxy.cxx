@@ -3,21 +3,14 @@
 
 #include "vtkClientServerInterpreter.h"
 #include "vtkClientServerInterpreterInitializer.h"
-#include "vtkCommand.h"
-#include "vtkNew.h"
 #include "vtkObjectFactory.h"
+#include "vtkPMBLiveIsovalue.h"
 #include "vtkPVXMLElement.h"
 #include "vtkSIPMBLastRunProperty.h"
-#include "vtkSMDoubleRangeDomain.h"
 #include "vtkSMPMBArrayListDomain.h"
 #include "vtkSMPMBHistogramProxy.h"
 #include "vtkSMProperty.h"
 #include "vtkSMPropertyHelper.h"
-#include "vtkSMProxyIterator.h"
-#include "vtkSMProxyManager.h"
-#include "vtkSMUncheckedPropertyHelper.h"
-#include "vtkSMUndoStackBuilder.h"
-#include "vtkSMViewProxy.h"
 #include "vtkStdString.h"
 
 vtkStandardNewMacro(vtkSMPMBContourProxy);
@@ -28,93 +21,8 @@ vtkSMPMBContourProxy::~vtkSMPMBContourProxy() = default;
 int vtkSMPMBContourProxy::ReadXMLAttributes(vtkSMSessionProxyManager* manager, vtkPVXMLElement* element)
 {
   const int result = this->Superclass::ReadXMLAttributes(manager, element);
-  vtkSMProperty* slider = this->GetProperty("LiveIsovalue");
-  vtkSMProperty* isovalues = this->GetProperty("ContourValues");
-  if (result && slider && isovalues)
-  {
-    slider->AddObserver(vtkCommand::UncheckedPropertyModifiedEvent, this, &vtkSMPMBContourProxy::OnSliderMoved);
-    isovalues->AddObserver(vtkCommand::ModifiedEvent, this, &vtkSMPMBContourProxy::OnIsovaluesChanged);
-  }
+  this->Slider->Begin(this, "ContourValues");
   return result;
-}
-
-// In the panel a tick at Live counts at once, as the slider does; nothing else that is not applied yet is touched.
-void vtkSMPMBContourProxy::OnSliderMoved()
-{
-  if (this->Following || !this->ObjectsCreated || !vtkSMUncheckedPropertyHelper(this, "Live").GetAsInt())
-  {
-    return;
-  }
-  const double isovalue = vtkSMUncheckedPropertyHelper(this, "LiveIsovalue").GetAsDouble();
-  const double current = vtkSMPropertyHelper(this, "LiveIsovalue").GetAsDouble();
-  if (isovalue == current || !this->IsInRange(isovalue))
-  {
-    return;
-  }
-  vtkSMUndoStackBuilder* undo = vtkSMProxyManager::GetProxyManager()->GetUndoStackBuilder();
-  const bool ignored = undo && undo->GetIgnoreAllChanges();
-  if (undo)
-  {
-    undo->SetIgnoreAllChanges(ignored || this->CanUndo);
-  }
-  this->Following = true;
-  vtkSMPropertyHelper(this, "UseSuggestedIsovalue").Set(0);
-  vtkSMPropertyHelper(this, "ContourValues").Set(&isovalue, 1);
-  this->MoveSlider(isovalue);
-  this->UpdateVTKObjects();
-  this->DrawViews();
-  this->Following = false;
-  this->CanUndo = true;
-  if (undo)
-  {
-    undo->SetIgnoreAllChanges(ignored);
-  }
-}
-
-// The slider begins where the first of the isovalues is.
-void vtkSMPMBContourProxy::OnIsovaluesChanged()
-{
-  if (this->Following)
-  {
-    return;
-  }
-  this->CanUndo = false;
-  const vtkSMPropertyHelper isovalues(this, "ContourValues");
-  if (isovalues.GetNumberOfElements() > 0)
-  {
-    this->MoveSlider(isovalues.GetAsDouble(0));
-  }
-}
-
-// Of the slider. The field beside it gives its text after each key: the 1 of 101 need not be a value of the array.
-bool vtkSMPMBContourProxy::IsInRange(double isovalue)
-{
-  auto* range = vtkSMDoubleRangeDomain::SafeDownCast(this->GetProperty("LiveIsovalue")->GetDomain("scalar_range"));
-  int hasMinimum = 0, hasMaximum = 0;
-  const double minimum = range ? range->GetMinimum(0, hasMinimum) : 0.0;
-  const double maximum = range ? range->GetMaximum(0, hasMaximum) : 0.0;
-  return (!hasMinimum || isovalue >= minimum) && (!hasMaximum || isovalue <= maximum); // not so for NaN
-}
-
-void vtkSMPMBContourProxy::MoveSlider(double isovalue)
-{
-  vtkSMPropertyHelper(this, "LiveIsovalue").Set(isovalue);
-}
-
-// Those that show the surface or what other filters make of it; drawing brings the filters up to date.
-void vtkSMPMBContourProxy::DrawViews()
-{
-  vtkNew<vtkSMProxyIterator> views;
-  views->SetSession(this->GetSession());
-  views->SetModeToOneGroup();
-  for (views->Begin("views"); !views->IsAtEnd(); views->Next())
-  {
-    auto* view = vtkSMViewProxy::SafeDownCast(views->GetProxy());
-    if (view && view->GetNeedsUpdate())
-    {
-      view->StillRender();
-    }
-  }
 }
 
 void vtkSMPMBContourProxy::PostUpdateData(bool using_cache)
@@ -128,7 +36,7 @@ void vtkSMPMBContourProxy::PostUpdateData(bool using_cache)
   }
   // Each reads a text or a few numbers from the server; none updates anything.
   this->UpdatePropertyInformation(this->GetProperty("LastRunSummary"));
-  if (!this->Following) // a move of the slider changes nothing of these
+  if (!this->Slider->IsFollowing()) // a move of the slider changes nothing of these
   {
     for (const char* name : { "IsovalueCurve", "SuggestionSummary", "SuggestedIsovalues" })
     {
@@ -137,7 +45,7 @@ void vtkSMPMBContourProxy::PostUpdateData(bool using_cache)
     const vtkSMPropertyHelper suggested(this, "SuggestedIsovalues");
     if (vtkSMPropertyHelper(this, "UseSuggestedIsovalue").GetAsInt() && suggested.GetNumberOfElements() > 0)
     {
-      this->MoveSlider(suggested.GetAsDouble(0));
+      this->Slider->MoveSlider(suggested.GetAsDouble(0));
     }
   }
 }

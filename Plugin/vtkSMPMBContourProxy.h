@@ -8,15 +8,15 @@
  *
  * Of a state file ParaView passes over properties that the proxy lacks without a word; this one names them in a warning.
  *
- * While the property Live is on, each move of the slider LiveIsovalue becomes the filter's isovalue, and the views that
- * show the surface, or what other filters make of it, are drawn again: ParaView's own panel tells of a slider's moves by
- * unchecked values, and applies them only when the slider is let go, if then. The first of these moves is a step of Edit >
- * Undo, which takes them all back: ParaView remembers ten steps, and a drag has more moves than that.
+ * While the property Live is on, each move of the slider LiveIsovalue becomes the filter's isovalue: vtkPMBLiveIsovalue.
  */
 #ifndef vtkSMPMBContourProxy_h
 #define vtkSMPMBContourProxy_h
 
+#include "vtkNew.h"
 #include "vtkSMSourceProxy.h"
+
+class vtkPMBLiveIsovalue;
 
 class vtkSMPMBContourProxy : public vtkSMSourceProxy
 {
@@ -43,14 +43,7 @@ private:
   vtkSMPMBContourProxy(const vtkSMPMBContourProxy&) = delete;
   void operator=(const vtkSMPMBContourProxy&) = delete;
 
-  void OnSliderMoved();
-  void OnIsovaluesChanged();
-  bool IsInRange(double isovalue);
-  void MoveSlider(double isovalue);
-  void DrawViews();
-
-  bool Following = false; // the slider: an update or a change comes from its move
-  bool CanUndo = false;   // the moves since the isovalues changed in another way: a step of Undo is there for them
+  vtkNew<vtkPMBLiveIsovalue> Slider;
 };
 
 #endif

@@ -6,6 +6,7 @@
 #include "vtkCommand.h"
 #include "vtkDataObject.h"
 #include "vtkObjectFactory.h"
+#include "vtkPMBLiveIsovalue.h"
 #include "vtkSMArrayListDomain.h"
 #include "vtkSMArrayRangeDomain.h"
 #include "vtkSMProperty.h"
@@ -13,6 +14,9 @@
 #include "vtkStdString.h"
 
 vtkStandardNewMacro(vtkSMPMBImageRepresentationProxy);
+
+vtkSMPMBImageRepresentationProxy::vtkSMPMBImageRepresentationProxy() = default;
+vtkSMPMBImageRepresentationProxy::~vtkSMPMBImageRepresentationProxy() = default;
 
 namespace
 {
@@ -43,6 +47,7 @@ int vtkSMPMBImageRepresentationProxy::ReadXMLAttributes(vtkSMSessionProxyManager
       property->AddObserver(vtkCommand::ModifiedEvent, this, &vtkSMPMBImageRepresentationProxy::ChooseRange);
     }
   }
+  this->Slider->Begin(this, "IsosurfaceValues");
   return result;
 }
 

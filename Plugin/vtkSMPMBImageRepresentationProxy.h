@@ -6,12 +6,15 @@
  * Where nothing is colored by an array, ParaView chooses one for Volume; this one does so for PMB Volume.
  *
  * Isosurface and Volume share the isovalues. Their range is that of the array at Contour By for Isosurface, else of the array to
- * color by.
+ * color by. Each move of the slider LiveIsovalue becomes the isovalue: vtkPMBLiveIsovalue.
  */
 #ifndef vtkSMPMBImageRepresentationProxy_h
 #define vtkSMPMBImageRepresentationProxy_h
 
+#include "vtkNew.h"
 #include "vtkSMPVRepresentationProxy.h"
+
+class vtkPMBLiveIsovalue;
 
 class vtkSMPMBImageRepresentationProxy : public vtkSMPVRepresentationProxy
 {
@@ -28,8 +31,8 @@ public:
   static void Register();
 
 protected:
-  vtkSMPMBImageRepresentationProxy() = default;
-  ~vtkSMPMBImageRepresentationProxy() override = default;
+  vtkSMPMBImageRepresentationProxy();
+  ~vtkSMPMBImageRepresentationProxy() override;
 
   int ReadXMLAttributes(vtkSMSessionProxyManager* manager, vtkPVXMLElement* element) override;
 
@@ -38,6 +41,8 @@ private:
   void operator=(const vtkSMPMBImageRepresentationProxy&) = delete;
 
   void ChooseRange();
+
+  vtkNew<vtkPMBLiveIsovalue> Slider;
 };
 
 #endif

@@ -438,6 +438,22 @@ vtkDataArray* vtkPMBVolumeMapper::FindColors(vtkImageData* image)
   return nullptr;
 }
 
+void vtkPMBVolumeMapper::SuggestIsovalues(
+  vtkImageData* image, vtkDataArray* array, vtkDoubleArray* isovalues, vtkDoubleArray* curve)
+{
+  this->Own->Rays.Device = this->Device;
+  this->Own->Rays.NumberOfThreads = this->NumberOfThreads;
+  const std::string error = this->Own->Rays.Explore(image, array, isovalues, curve);
+  if (!this->Own->Rays.Warning.empty())
+  {
+    vtkWarningMacro(<< this->Own->Rays.Warning);
+  }
+  if (!error.empty())
+  {
+    vtkErrorMacro(<< error);
+  }
+}
+
 void vtkPMBVolumeMapper::RenderWithOther(vtkRenderer* renderer, vtkVolume* volume, const std::string& why)
 {
   if (this->Own->Told.insert(why).second)

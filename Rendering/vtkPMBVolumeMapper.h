@@ -30,6 +30,7 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArray;
+class vtkDoubleArray;
 class vtkImageData;
 class vtkSmartVolumeMapper;
 class vtkVolumeProperty;
@@ -76,6 +77,13 @@ public:
   vtkSetClampMacro(NumberOfThreads, int, 0, 1024);
   vtkGetMacro(NumberOfThreads, int);
   ///@}
+
+  /**
+   * Finds isovalues of a point array of one component to start with, the best first, and a curve of the surfaces' sizes: those of
+   * vtkPMBContourFilter::GetSuggestedIsovalues() and GetIsovalueCurve(). Both are empty where nothing can be suggested. A picture of
+   * the same array needs no second pass over the samples.
+   */
+  void SuggestIsovalues(vtkImageData* image, vtkDataArray* array, vtkDoubleArray* isovalues, vtkDoubleArray* curve);
 
   /**
    * Get the device that drew the last picture, for a person; empty if vtkSmartVolumeMapper drew it, or it was stopped.

@@ -304,7 +304,7 @@ void vtkPMBVolumeRepresentation::UpdateArrays(vtkImageData* image)
       << contoured << "' to contour. Choose another array at Contour By.");
     this->Missing = contoured;
   }
-  this->UpdateComponents(image, colors, { drawn, this->IsSolid ? nullptr : arrays->GetArray(colors.c_str()) });
+  this->UpdateComponents(image, { drawn, this->IsSolid ? nullptr : arrays->GetArray(colors.c_str()) });
 }
 
 namespace
@@ -336,24 +336,32 @@ vtkSmartPointer<vtkDataArray> MakeComponent(vtkDataArray* array, int component)
 }
 }
 
-// Gives the mapper the component, or the magnitude, of each array that has several. Only the array that is colored by has those
-// of the color map.
-void vtkPMBVolumeRepresentation::UpdateComponents(
-  vtkImageData* image, const std::string& colored, std::initializer_list<vtkDataArray*> arrays)
+// Of the array that is colored by, the component that the color map shows; -1: the magnitude.
+int vtkPMBVolumeRepresentation::FindComponent(vtkDataArray* array)
 {
   vtkColorTransferFunction* colors = this->Property->GetRGBTransferFunction();
+  vtkInformation* info = this->GetInputArrayInformation(0);
+  const char* colored = info ? info->Get(vtkDataObject::FIELD_NAME()) : nullptr;
+  if (!colored || !array->GetName() || std::string(colored) != array->GetName() ||
+    colors->GetVectorMode() != vtkScalarsToColors::COMPONENT)
+  {
+    return -1;
+  }
+  return std::min(std::max(colors->GetVectorComponent(), 0), array->GetNumberOfComponents() - 1);
+}
+
+// Gives the mapper one component, or the magnitude, of each array that has several.
+void vtkPMBVolumeRepresentation::UpdateComponents(vtkImageData* image, std::initializer_list<vtkDataArray*> arrays)
+{
   const auto kept = std::move(this->Components);
   this->Components.clear();
   bool isSame = true;
   for (vtkDataArray* array : arrays)
   {
-    const int count = array ? array->GetNumberOfComponents() : 0;
-    if (count > 1)
+    if (array && array->GetNumberOfComponents() > 1)
     {
-      const bool isComponent =
-        colored == array->GetName() && colors->GetVectorMode() == vtkScalarsToColors::COMPONENT;
-      const int component = isComponent ? std::min(std::max(colors->GetVectorComponent(), 0), count - 1) : -1;
-      const auto key = std::make_tuple(array, std::max(array->GetMTime(), image->GetMTime()), component);
+      const int component = this->FindComponent(array);
+      const Samples key(array, std::max(array->GetMTime(), image->GetMTime()), component);
       const auto found = kept.find(key);
       isSame = isSame && found != kept.end();
       this->Components[key] = found != kept.end() ? found->second : MakeComponent(array, component);
@@ -373,6 +381,43 @@ void vtkPMBVolumeRepresentation::UpdateComponents(
     }
   }
   this->VolumeMapper->SetInputData(this->WithComponents);
+}
+
+vtkDoubleArray* vtkPMBVolumeRepresentation::GetSuggestedIsovalues()
+{
+  this->UpdateSuggestions();
+  return this->Suggestions;
+}
+
+vtkDoubleArray* vtkPMBVolumeRepresentation::GetIsovalueCurve()
+{
+  this->UpdateSuggestions();
+  return this->Curve;
+}
+
+void vtkPMBVolumeRepresentation::UpdateSuggestions()
+{
+  const bool isShown = this->GetVisibility() && this->Surfaces; // hidden where another representation is chosen
+  auto* image = isShown && !this->IsPiece ? vtkImageData::SafeDownCast(this->Cache) : nullptr;
+  vtkDataArray* array =
+    image && !this->ContourArray.empty() ? image->GetPointData()->GetArray(this->ContourArray.c_str()) : nullptr;
+  const int component = array && array->GetNumberOfComponents() > 1 ? this->FindComponent(array) : 0;
+  const Samples samples(array, array ? std::max(array->GetMTime(), image->GetMTime()) : 0, component);
+  if (samples != this->Suggested)
+  {
+    this->Suggested = samples;
+    this->Suggestions->SetNumberOfValues(0);
+    this->Curve->SetNumberOfValues(0);
+    if (array)
+    {
+      vtkSmartPointer<vtkDataArray> values = array;
+      if (array->GetNumberOfComponents() > 1)
+      {
+        values = MakeComponent(array, component);
+      }
+      this->GetMapper()->SuggestIsovalues(image, values, this->Suggestions, this->Curve);
+    }
+  }
 }
 
 // Colors and opacities of the isovalues. What stays is not set again: the mapper keeps what it made of it.
@@ -496,11 +541,26 @@ bool CallOwn(vtkPMBVolumeRepresentation* object, const std::string& method, cons
   return true;
 }
 
+// The methods that give an array.
+bool Ask(vtkPMBVolumeRepresentation* object, const std::string& method, vtkClientServerStream& result)
+{
+  const bool isCurve = method == "GetIsovalueCurve";
+  if (!isCurve && method != "GetSuggestedIsovalues")
+  {
+    return false;
+  }
+  vtkObjectBase* array = isCurve ? object->GetIsovalueCurve() : object->GetSuggestedIsovalues();
+  result.Reset();
+  result << vtkClientServerStream::Reply << array << vtkClientServerStream::End;
+  return true;
+}
+
 int Call(vtkClientServerInterpreter* interpreter, vtkObjectBase* object, const char* method,
   const vtkClientServerStream& message, vtkClientServerStream& result, void*)
 {
   const char* commandName = "vtkImageVolumeRepresentation";
-  return CallOwn(static_cast<vtkPMBVolumeRepresentation*>(object), method, message) ||
+  auto* representation = static_cast<vtkPMBVolumeRepresentation*>(object);
+  return CallOwn(representation, method, message) || Ask(representation, method, result) ||
     (interpreter->HasCommandFunction(commandName) &&
       interpreter->CallCommandFunction(commandName, object, method, message, result));
 }

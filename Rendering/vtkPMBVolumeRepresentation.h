@@ -29,6 +29,7 @@
 
 VTK_ABI_NAMESPACE_BEGIN
 class vtkDataArray;
+class vtkDoubleArray;
 class vtkImageData;
 class vtkPMBVolumeMapper;
 
@@ -48,6 +49,16 @@ public:
    * point array.
    */
   void SetContourArray(const char* name);
+
+  ///@{
+  /**
+   * Isovalues to start with, and a curve of the surfaces' sizes, as vtkPMBContourFilter has them. Empty where
+   * Isosurface is not shown, in a client of a server, on several ranks, and where nothing can be suggested. They read the samples,
+   * once.
+   */
+  vtkDoubleArray* GetSuggestedIsovalues();
+  vtkDoubleArray* GetIsovalueCurve();
+  ///@}
 
   ///@{
   /**
@@ -107,7 +118,9 @@ private:
   void KeepGhosts(vtkImageData* input);
   std::string FindContourArray(vtkImageData* image);
   void UpdateArrays(vtkImageData* image);
-  void UpdateComponents(vtkImageData* image, const std::string& colored, std::initializer_list<vtkDataArray*> arrays);
+  int FindComponent(vtkDataArray* array);
+  void UpdateComponents(vtkImageData* image, std::initializer_list<vtkDataArray*> arrays);
+  void UpdateSuggestions();
   void UpdateSurfaces();
   void UpdateCropping();
 
@@ -127,9 +140,12 @@ private:
   std::vector<double> Drawn; // in it: isovalues and opacities in turn
   std::string ContourArray;
   std::string Missing; // the last array to contour that was said to be missing
-  // Of arrays with several components, by array, its time, and the component; -1: the magnitude
-  std::map<std::tuple<vtkDataArray*, vtkMTimeType, int>, vtkSmartPointer<vtkDataArray>> Components;
-  vtkSmartPointer<vtkImageData> WithComponents; // the image with these
+  using Samples =
+    std::tuple<vtkDataArray*, vtkMTimeType, int>; // an array, its time, and the component; -1: the magnitude
+  std::map<Samples, vtkSmartPointer<vtkDataArray>> Components; // of arrays with several
+  vtkSmartPointer<vtkImageData> WithComponents;                // the image with these
+  vtkNew<vtkDoubleArray> Suggestions, Curve;
+  Samples Suggested = Samples(nullptr, 0, 0); // what these are of
 };
 VTK_ABI_NAMESPACE_END
 

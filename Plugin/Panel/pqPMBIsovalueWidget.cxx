@@ -13,11 +13,25 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QTimer>
 
 namespace
 {
 const int MostButtons = 3;
-const char* const Sources[] = { "IsovalueCurve", "SuggestedIsovalues", "SuggestionSummary" };
+
+// What the proxy has of them tells what is new.
+QVector<vtkSMProperty*> SourcesOf(vtkSMProxy* proxy)
+{
+  QVector<vtkSMProperty*> sources;
+  for (const char* name : { "IsovalueCurve", "SuggestedIsovalues", "SuggestionSummary" })
+  {
+    if (vtkSMProperty* source = proxy->GetProperty(name))
+    {
+      sources.append(source);
+    }
+  }
+  return sources;
+}
 
 QVector<double> NumbersOf(vtkSMProxy* proxy, const char* name)
 {
@@ -58,19 +72,37 @@ pqPMBIsovalueWidget::pqPMBIsovalueWidget(vtkSMProxy* proxy, QWidget* parent)
   this->Observer->SetClientData(this);
   this->Observer->SetCallback(
     [](vtkObject*, unsigned long, void* self, void*) { static_cast<pqPMBIsovalueWidget*>(self)->Refresh(); });
-  for (const char* name : Sources)
+  for (vtkSMProperty* source : SourcesOf(proxy))
   {
-    proxy->GetProperty(name)->AddObserver(vtkCommand::ModifiedEvent, this->Observer);
+    source->AddObserver(vtkCommand::ModifiedEvent, this->Observer);
   }
-  this->addPropertyLink(this, "isovalues", SIGNAL(isovaluesChanged()), proxy->GetProperty("ContourValues"));
+  this->Asker->SetClientData(this);
+  this->Asker->SetCallback(
+    [](vtkObject*, unsigned long, void* self, void*)
+    {
+      auto* widget = static_cast<pqPMBIsovalueWidget*>(self); // when the update is over
+      QTimer::singleShot(0, widget, [widget] { widget->Ask(); });
+    });
+  proxy->AddObserver(vtkCommand::UpdateDataEvent, this->Asker);
+  if (vtkSMProperty* contoured = proxy->GetProperty("ContourBy"))
+  {
+    contoured->AddObserver(vtkCommand::ModifiedEvent, this->Asker);
+  }
+  this->addPropertyLink(this, "isovalues", SIGNAL(isovaluesChanged()),
+    proxy->GetProperty(this->IsOfFilter() ? "ContourValues" : "IsosurfaceValues"));
   this->Refresh();
 }
 
 pqPMBIsovalueWidget::~pqPMBIsovalueWidget()
 {
-  for (const char* name : Sources)
+  this->proxy()->RemoveObserver(this->Asker);
+  if (vtkSMProperty* contoured = this->proxy()->GetProperty("ContourBy"))
   {
-    this->proxy()->GetProperty(name)->RemoveObserver(this->Observer);
+    contoured->RemoveObserver(this->Asker);
+  }
+  for (vtkSMProperty* source : SourcesOf(this->proxy()))
+  {
+    source->RemoveObserver(this->Observer);
   }
 }
 
@@ -81,6 +113,28 @@ void pqPMBIsovalueWidget::changeEvent(QEvent* event)
   if (event->type() == QEvent::EnabledChange && !this->isEnabled())
   {
     this->setEnabled(true);
+  }
+}
+
+void pqPMBIsovalueWidget::showEvent(QShowEvent* event)
+{
+  this->pqPropertyWidget::showEvent(event);
+  this->Ask();
+}
+
+bool pqPMBIsovalueWidget::IsOfFilter() const
+{
+  return this->proxy()->GetProperty("Live") != nullptr;
+}
+
+void pqPMBIsovalueWidget::Ask()
+{
+  if (this->isVisible() && !this->IsOfFilter())
+  {
+    for (vtkSMProperty* source : SourcesOf(this->proxy()))
+    {
+      this->proxy()->UpdatePropertyInformation(source);
+    }
   }
 }
 
@@ -109,7 +163,7 @@ void pqPMBIsovalueWidget::Refresh()
     this->Buttons[i]->setVisible(is);
     this->Buttons[i]->setText(is ? QString::number(this->Suggestions[i], 'g', 4) : QString());
   }
-  const vtkSMPropertyHelper run(this->proxy(), "LastRunSummary");
+  const vtkSMPropertyHelper run(this->proxy(), "LastRunSummary", true);
   const QString summary = run.GetNumberOfElements() > 0 ? run.GetAsString() : "";
   if (!this->Suggestions.isEmpty())
   {
@@ -117,15 +171,16 @@ void pqPMBIsovalueWidget::Refresh()
   }
   else
   {
-    this->Text->setText(summary.isEmpty() || summary == "Not run yet" ? "Press Apply to see suggested isovalues."
-                                                                      : "There is no suggestion for this input.");
+    const bool isToRun = this->IsOfFilter() && (summary.isEmpty() || summary == "Not run yet");
+    this->Text->setText(
+      isToRun ? "Press Apply to see suggested isovalues." : "There is no suggestion for this input.");
   }
 }
 
 // By the user.
 void pqPMBIsovalueWidget::Choose(double isovalue)
 {
-  if (vtkSMUncheckedPropertyHelper(this->proxy(), "Live").GetAsInt())
+  if (!this->IsOfFilter() || vtkSMUncheckedPropertyHelper(this->proxy(), "Live").GetAsInt())
   {
     vtkSMUncheckedPropertyHelper(this->proxy(), "LiveIsovalue").Set(isovalue); // the proxy does the rest
     return;

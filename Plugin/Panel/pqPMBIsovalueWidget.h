@@ -4,7 +4,8 @@
  * @brief the suggested isovalues as buttons below a small histogram of the volume; a click there is a new isovalue
  *
  * It takes the place of the list of isovalues, as one typed there would, and waits for Apply; while Live is ticked, the surface
- * follows at once.
+ * follows at once. Of a representation it counts at once, too. Its widget asks the server for suggestions when it is shown and
+ * after each update; the filter's proxy does so itself.
  */
 #ifndef pqPMBIsovalueWidget_h
 #define pqPMBIsovalueWidget_h
@@ -40,8 +41,11 @@ Q_SIGNALS:
 
 protected:
   void changeEvent(QEvent* event) override;
+  void showEvent(QShowEvent* event) override;
 
 private:
+  bool IsOfFilter() const;
+  void Ask();
   void Refresh();
   void Choose(double isovalue);
 
@@ -50,7 +54,7 @@ private:
   QVector<QPushButton*> Buttons;
   QVector<double> Suggestions;
   QList<QVariant> Isovalues;
-  vtkNew<vtkCallbackCommand> Observer;
+  vtkNew<vtkCallbackCommand> Observer, Asker;
 };
 
 #endif

@@ -30,7 +30,9 @@ const double MostIntegers = 100000.0; // a wider range is not stepped through on
 bool IsOfIntegers(vtkSMProxy* proxy)
 {
   auto* input = vtkSMSourceProxy::SafeDownCast(vtkSMUncheckedPropertyHelper(proxy, "Input").GetAsProxy());
-  const char* name = vtkSMUncheckedPropertyHelper(proxy, "SelectInputScalars").GetAsString(4);
+  const char* property =
+    proxy->GetProperty("ContourBy") ? "ContourBy" : "SelectInputScalars"; // Isosurface, or the filter
+  const char* name = vtkSMUncheckedPropertyHelper(proxy, property).GetAsString(4);
   vtkPVArrayInformation* array =
     input && name ? input->GetDataInformation(0)->GetArrayInformation(name, vtkDataObject::POINT) : nullptr;
   return array && array->GetDataType() != VTK_FLOAT && array->GetDataType() != VTK_DOUBLE;

@@ -14,13 +14,13 @@ from plugin_testing import equal, true
 SCAN = os.path.join(gui_testing.HERE, os.pardir, os.pardir, "Data", "ch2.vti")
 # What the panel shows of the properties of Volume and of rays, advanced ones included
 OF_VOLUMES = {"ScalarOpacityUnitDistance", "Shade", "BlendMode", "UseCropping"}
+OF_ISOSURFACES = {"ContourBy", "LiveIsovalue", "SuggestedIsovalues", "IsosurfaceValues", "IsosurfaceOpacities"}
 OF_RAYS = {"SampleDistance", "Device", "NumberOfThreads"}
 SHOWN = {"Surface": set(),
-         "Isosurface": {"ContourBy", "IsosurfaceValues", "IsosurfaceOpacities", "UseCropping", *OF_RAYS},
+         "Isosurface": {*OF_ISOSURFACES, "UseCropping", *OF_RAYS},
          "PMB Volume": {*OF_VOLUMES, *OF_RAYS},
          "Volume": OF_VOLUMES}
-ALL = {"ContourBy", "IsosurfaceValues", "IsosurfaceOpacities", *OF_VOLUMES, *OF_RAYS, "VolumeRenderingMode",
-       "VolumeAnisotropy", "UseTransfer2D"}
+ALL = {*OF_ISOSURFACES, *OF_VOLUMES, *OF_RAYS, "VolumeRenderingMode", "VolumeAnisotropy", "UseTransfer2D"}
 
 
 def display_widgets(window):
@@ -85,6 +85,60 @@ def contour_by(window):
     equal((display.ColorArrayName[1], display.ContourBy[1]), ("Elevation", "RTData"), "the arrays after another color")
 
 
+def slider(window):
+    """Slider, suggestions and histogram change the isovalue and the picture at once; all moves are a step of Undo."""
+    from gui_testing import QtCore, QtTest, QtWidgets
+    from paraview import simple
+    if not window.has_panel():
+        gui_testing.say("  not looked at: the plugin was built without its panel")
+        return
+    wavelet = simple.Elevation(Input=simple.Wavelet())
+    contour = simple.PMBContour(Input=wavelet, ContourBy=["POINTS", "RTData"], Isosurfaces=[157])
+    contour.UpdatePipeline()
+    suggested = list(contour.GetPropertyValue("SuggestedIsovalues"))
+    simple.SetActiveSource(wavelet)
+    display = simple.Show(wavelet)
+    window.settle()
+    choose(window, "Isosurface")
+    drawn, low, high = [], *wavelet.PointData["RTData"].GetRange()
+    view = simple.GetActiveView().GetRenderWindow()
+    observer = view.AddObserver("EndEvent", lambda *_: drawn.append(list(display.IsosurfaceValues)))
+
+    def wait_for_picture(act, what):
+        drawn.clear()
+        act()
+        window.wait(lambda: drawn and drawn[-1] == list(display.IsosurfaceValues), f"a picture after {what}")
+
+    widgets = display_widgets(window)
+    array = widgets["ContourBy"].findChild(QtWidgets.QComboBox)
+    wait_for_picture(lambda: array.setCurrentIndex(array.findText("RTData")), "another array")
+    buttons = [widgets["SuggestedIsovalues"].findChild(QtWidgets.QPushButton, f"Suggestion{index}") for index in range(3)]
+    texts = [f"{value:.4g}" for value in suggested]
+    window.wait(lambda: [button.text() for button in buttons if button.isVisible()] == texts, "the filter's suggestions")
+    before = list(display.IsosurfaceValues)
+    wait_for_picture(buttons[0].click, "a suggestion")
+    equal(list(display.IsosurfaceValues), suggested[:1], "the isovalue of the suggestion")
+    slide = widgets["LiveIsovalue"].findChild(QtWidgets.QSlider)
+    start = slide.value()
+    for step in range(1, 16):
+        wait_for_picture(lambda: QtTest.QTest.keyClick(slide, QtCore.Qt.Key.Key_Right), f"move {step}")
+        value = low + (start + step) * (high - low) / 1000
+        true(abs(display.IsosurfaceValues[0] - value) < 1e-6 * value, f"the isovalue of move {step}")
+    table = widgets["IsosurfaceValues"].findChild(QtWidgets.QTableView)
+    true(abs(float(table.model().index(0, 0).data()) - display.IsosurfaceValues[0]) < 1e-4, "the list in the panel differs")
+    window.trigger("actionEditUndo")
+    equal(list(display.IsosurfaceValues), before, "the isovalue after Undo of all moves")
+    graph = next(child for child in widgets["SuggestedIsovalues"].findChildren(QtWidgets.QWidget)
+                 if child.metaObject().className() == "pqPMBHistogram")
+    wait_for_picture(lambda: QtTest.QTest.mouseClick(graph, QtCore.Qt.MouseButton.LeftButton,
+                                                     QtCore.Qt.KeyboardModifier.NoModifier,
+                                                     QtCore.QPoint(graph.width() // 2, 10)), "a click in the histogram")
+    true(abs(display.IsosurfaceValues[0] - (low + high) / 2) < (high - low) / 50, "the isovalue of the click")
+    view.RemoveObserver(observer)
+    choose(window, "Surface")
+    equal([name for name in ("LiveIsovalue", "SuggestedIsovalues") if name in display_widgets(window)], [], "for Surface")
+
+
 def picture(window):
     """The scan's head as two isosurfaces, and its values as a volume, for the guide."""
     from paraview import simple
@@ -119,4 +173,4 @@ def picture(window):
 
 
 if __name__ == "__main__":
-    gui_testing.launch(__file__, ["panel_and_undo", "contour_by", "picture"], sys.argv[1:])
+    gui_testing.launch(__file__, ["panel_and_undo", "contour_by", "slider", "picture"], sys.argv[1:])

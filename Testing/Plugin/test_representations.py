@@ -250,6 +250,37 @@ def test_contour_components():
         same(*pictures, f"{ours}")
 
 
+def test_suggestions():
+    """Suggested isovalues and the curve are the filter's, of the array at Contour By; Surface has none."""
+    view, source = new_view(), producer(balls())
+    display = show(source, view, "Isosurface", ("POINTS", "x"))
+
+    def found(proxy):
+        names = ("SuggestedIsovalues", "IsovalueCurve")
+        for name in names:
+            proxy.SMProxy.UpdatePropertyInformation(proxy.SMProxy.GetProperty(name))
+        return [list(proxy.GetPropertyValue(name)) for name in names]
+
+    for name in ("radius", "x", "v"):
+        display.ContourBy = name
+        pixels(view)
+        contour = simple.PMBContour(Input=source, ContourBy=["POINTS", "radius" if name == "v" else name], Isosurfaces=[5])
+        contour.UpdatePipeline()
+        expected, ours = found(contour), found(display)
+        if name == "v":  # the magnitude is rounded otherwise
+            equal([len(numbers) for numbers in ours], [len(numbers) for numbers in expected], "sizes for a magnitude")
+            true(numpy.allclose(ours[0], expected[0], rtol=1e-5), f"suggestions for a magnitude: {ours[0]}, {expected[0]}")
+        else:
+            equal(ours, expected, f"suggestions and curve of {name}")
+            true(len(ours[0]) > 0, f"{name} has no suggestions")
+    for name, kind in (("nowhere", "Isosurface"), ("radius", "Surface"), ("radius", "PMB Volume")):
+        display.ContourBy = name
+        display.Representation = kind
+        with Messages():
+            pixels(view)
+        equal(found(display), [[], []], f"suggestions of {name} for {kind}")
+
+
 def test_wrong_arrays():
     """One warning for a name, and no picture or the colors of isovalues."""
     view = new_view()
@@ -448,4 +479,5 @@ def test_odd_input():
 
 
 run(test_pictures_are_the_mappers, test_isosurface, test_array_is_chosen, test_contour_by, test_contour_components,
-    test_wrong_arrays, test_states, test_contour_by_states, test_views, test_selection, test_cropping, test_odd_input)
+    test_suggestions, test_wrong_arrays, test_states, test_contour_by_states, test_views, test_selection, test_cropping,
+    test_odd_input)

@@ -47,6 +47,9 @@ def draw(threshold=0):
         view.SMProxy.GetRenderWindow().GetPixelData(0, 0, SIZE[0] - 1, SIZE[1] - 1, 0, array, 0)
         pictures[name] = vtk_to_numpy(array).astype(int).reshape(SIZE[1], SIZE[0], 3)
         if name == "opaque":
+            display.SMProxy.UpdatePropertyInformation(display.SMProxy.GetProperty("SuggestedIsovalues"))
+            is_remote = servermanager.ActiveConnection.IsRemote()
+            equal(len(display.GetPropertyValue("SuggestedIsovalues")) > 0, not is_remote, "isovalues are suggested")
             middle = [SIZE[0] // 2, SIZE[1] // 2]
             simple.SelectSurfacePoints(Rectangle=middle * 2, View=view)
             pictures["selected"] = numpy.array([bool(wavelet.SMProxy.GetSelectionInput(0))])
