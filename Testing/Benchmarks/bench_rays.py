@@ -2,12 +2,13 @@
 """From a change to the drawn picture of a volume: vtkPMBVolumeMapper beside VTK's two volume mappers. Runs in pvpython with
 a display. float32, 1024 x 1024 pixels, sample distance half a voxel, light on, milliseconds.
 
-usage: bench_rays.py [--size N] [--pixels N] [--changes N] [--volume NAME] [--save FOLDER]
+usage: bench_rays.py [--size N] [--pixels N] [--changes N] [--volume NAME] [--save FOLDER] [--stops N]
   --size     samples per side (512 with a GPU, else 256)
   --pixels   of the picture, per side (1024)
   --changes  of which the median is printed (5)
   --volume   cayley or gyroid (both)
   --save     write the last picture of each row into FOLDER
+  --stops    instead: stop N pictures of the CPU at random times by AbortCheckEvent; from the wish to the end of Render()
 
 Columns: `first`, the first picture; `turn`, a picture after the camera moved; `change`, after another isovalue or
 opacity."""
@@ -21,6 +22,7 @@ parser.add_argument("--pixels", type=int, default=1024)
 parser.add_argument("--changes", type=int, default=5)
 parser.add_argument("--volume", choices=("cayley", "gyroid"))
 parser.add_argument("--save")
+parser.add_argument("--stops", type=int)
 options = parser.parse_args()
 os.environ.setdefault("VTK_SMP_BACKEND_IN_USE", "STDThread")  # Debian's VTK has one thread else
 
@@ -58,8 +60,8 @@ def milliseconds(call):
     return 1e3 * (time.perf_counter() - begin)
 
 
-def measure(what, mapper, image, isovalue, isosurface):
-    look, opacity = look_of(image, isovalue, isosurface)
+def open_window(mapper, image, look, isosurface):
+    """A window that shows the volume, not drawn yet, and its renderer."""
     mapper.SetInputData(image)
     mapper.SetBlendMode(vtkVolumeMapper.ISOSURFACE_BLEND if isosurface else vtkVolumeMapper.COMPOSITE_BLEND)
     mapper.SetSampleDistance(.5)
@@ -75,6 +77,12 @@ def measure(what, mapper, image, isovalue, isosurface):
     window.Render()
     renderer.AddViewProp(shown)
     renderer.ResetCamera()
+    return window, renderer
+
+
+def measure(what, mapper, image, isovalue, isosurface):
+    look, opacity = look_of(image, isovalue, isosurface)
+    window, renderer = open_window(mapper, image, look, isosurface)
     pixel = numpy_to_vtk(numpy.zeros(4, numpy.uint8), deep=True)
 
     def draw():
@@ -98,7 +106,30 @@ def measure(what, mapper, image, isovalue, isosurface):
         writer.Write()
 
 
+def measure_stops(what, image, isovalue, isosurface):
+    mapper, (look, _) = vtkPMBVolumeMapper(), look_of(image, isovalue, isosurface)
+    mapper.SetDevice(1)
+    window, _ = open_window(mapper, image, look, isosurface)
+    window.Render()
+    whole, wish, waits = milliseconds(window.Render), 0, []
+    window.AddObserver("AbortCheckEvent", lambda *_: window.SetAbortRender(1 if time.perf_counter() >= wish else 0))
+    for place in numpy.random.default_rng(1).uniform(0, .9 * whole, options.stops):
+        wish = time.perf_counter() + place / 1e3
+        window.Render()
+        waits += [] if mapper.GetLastDevice() else [1e3 * (time.perf_counter() - wish)]
+    print(f"| {what} | {whole:.0f} | {len(waits)} | {numpy.median(waits):.0f} | {max(waits):.0f} |", flush=True)
+
+
 def main():
+    if options.stops:
+        print("| volume, blend mode | whole picture | stops | median | greatest |\n|---|---|---|---|---|")
+        size = options.size or 512
+        for name in [options.volume] if options.volume else ISOVALUES:
+            image = volume(name, size)
+            for isosurface in (True, False):
+                mode = "isosurface" if isosurface else "composite"
+                measure_stops(f"{name} {size}^3, {mode}", image, ISOVALUES[name], isosurface)
+        return
     probe = vtkPMBVolumeMapper()
     measure("a volume of 16^3", probe, volume("cayley", 16), -0.012, True)
     print("vtkPMBVolumeMapper computes on", probe.GetLastDevice())

@@ -58,6 +58,56 @@ static void stops(void)
   }
 }
 
+enum { SIDE = 32, STOP_AT = 3 };
+
+typedef struct painted {
+  const float *colors;
+  int calls, pixels[STOP_AT];
+} painted;
+
+static int count_painted(const float *colors)
+{
+  int count = 0;
+  for (int n = 0; n < SIDE * SIDE; n++) count += colors[4 * n] >= 0;
+  return count;
+}
+
+static int count_hook(void *user, double fraction)
+{
+  painted *p = user;
+  (void)fraction;
+  p->pixels[p->calls] = count_painted(p->colors);
+  return ++p->calls == STOP_AT;
+}
+
+/* Of rays with 100,000 samples the hook is called after each 16, and none is begun when it has asked to stop. */
+static void stops_between_tiles(void)
+{
+  static shot s;
+  test_volume v;
+  test_rng rng = { 7 };
+  pmb_context *context = NULL;
+  const pmb_options options = { .struct_size = sizeof options, .threads = 1 };
+  const double eye[3] = { -10, 10, 11 }, forward[3] = { 1, 0.01, 0.02 };
+  painted p = { s.colors, 0, { 0 } };
+  make_plain(&v, FIELD_GYROID, &rng);
+  shot_make(&s, PMB_RAY_AVERAGE);
+  s.r.width = s.r.height = SIDE;
+  s.r.depth = NULL;
+  s.r.step = (40 + 20 + 22) / 200000.0;
+  set_table(&s, TABLE, -1, 1, 1, 0.5, &rng);
+  rr_look(s.r.world_to_clip, eye, forward, 1, 3, 1, 1, 80);
+  for (int n = 0; n < 4 * SIDE * SIDE; n++) s.colors[n] = -1;
+  CHECK(pmb_create(&options, &context) == PMB_OK, "%s", pmb_error(NULL));
+  CHECK_STATUS(context, pmb_bind(context, &v.view), PMB_OK);
+  pmb_set_progress(context, count_hook, &p);
+  CHECK_STATUS(context, pmb_cast_rays(context, &s.r), PMB_ABORTED);
+  for (int n = 0; n < p.calls; n++) CHECK(p.pixels[n] == 16 * (n + 1), "%d pixels at call %d", p.pixels[n], n);
+  CHECK(count_painted(s.colors) == 16 * STOP_AT, "%d pixels after a stop", count_painted(s.colors));
+  pmb_destroy(context);
+  volume_free(&v);
+}
+
 typedef struct ledger {
   int64_t allocations, fails, held;
   pthread_t caller;
@@ -124,5 +174,6 @@ static void allocations_fail(void)
 /* clang-format off */
 TEST_MAIN(
   CASE(stops)
+  CASE(stops_between_tiles)
   CASE(allocations_fail)
 )

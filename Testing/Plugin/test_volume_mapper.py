@@ -2,6 +2,7 @@
 """Pictures of vtkPMBVolumeMapper beside those of VTK's own volume mapper and of the filter's mesh: blend modes, matrices,
 croppings, other actors, and what it leaves to VTK."""
 import os
+import time
 
 import numpy
 from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
@@ -194,6 +195,29 @@ def test_stopped():
     scene.window.SetAbortRender(0)
     look.SetShade(True)
     true(abs(scene.pixels() - whole).max() <= 1, "the picture after a stop")
+
+
+def test_questions():
+    """Observers are asked at most every 50 ms, in a long picture more than once, and not again when one has said stop."""
+    mapper, times, answer = vtkPMBVolumeMapper(), [], [False]
+    scene = Scene(volume_of(mapper, gyroid(), vtkVolumeMapper.COMPOSITE_BLEND, property_of(None)))
+    mapper.SetSampleDistance(.003)
+    mapper.SetDevice(1)
+    mapper.SetNumberOfThreads(1)
+
+    def ask(window, _event):
+        times.append(time.monotonic())
+        window.SetAbortRender(1 if answer[0] and len(times) == 3 else 0)
+
+    scene.window.Render()
+    scene.renderer.AddObserver("StartEvent", lambda *_: times.clear())
+    scene.window.AddObserver("AbortCheckEvent", ask)
+    scene.window.Render()
+    true(len(times) > 3, f"{len(times)} questions")
+    true(numpy.diff(times).min() > .045, f"questions {numpy.diff(times).min():.3f} s apart")
+    answer[0] = True
+    scene.window.Render()
+    equal((len(times), mapper.GetLastDevice()), (3, ""), "the questions until a stop, and the device")
 
 
 def test_scan():
@@ -425,6 +449,6 @@ def test_odd_input():
         scene.window.Finalize()
 
 
-run(test_blend_modes, test_gradient_opacity, test_stopped, test_scan, test_other_actors, test_cut,
+run(test_blend_modes, test_gradient_opacity, test_stopped, test_questions, test_scan, test_other_actors, test_cut,
     test_isosurface_is_the_mesh, test_colored_by_another_array, test_bad_colors, test_left_to_vtk,
     test_windows, test_windows_end, test_odd_input)
