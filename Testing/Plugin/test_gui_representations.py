@@ -6,6 +6,7 @@ Usage: ./pmb pvpython Testing/Plugin/test_gui_representations.py [FOLDER [FUNCTI
 Also makes the user's guide's picture FOLDER/rays.png (FOLDER: out/ in the current folder).
 """
 import os
+import re
 import sys
 
 import gui_testing
@@ -139,6 +140,38 @@ def slider(window):
     equal([name for name in ("LiveIsovalue", "SuggestedIsovalues") if name in display_widgets(window)], [], "for Surface")
 
 
+def hover(window):
+    """Hover Points On shows the sample nearest to the surface under the mouse, with its value."""
+    from gui_testing import QtCore, QtTest, QtWidgets
+    from paraview import servermanager, simple
+    wavelet = simple.Wavelet()
+    display = simple.Show(wavelet)
+    window.settle()
+    choose(window, "Isosurface")
+    simple.ResetCamera()
+    window.settle()
+    values = servermanager.Fetch(wavelet).GetPointData().GetScalars()
+    window.trigger("actionHoveringSurfacePoints", window.press("OK"))
+    viewport = window.child(QtWidgets.QWidget, "Viewport")
+    middle = QtCore.QPoint(viewport.width() // 2, viewport.height() // 2)
+    found = set()
+    for across in range(0, 60, 12):
+        QtWidgets.QToolTip.hideText()
+        window.wait(lambda: not QtWidgets.QToolTip.text(), "the tooltip to go")
+        for apart in (1, 0):
+            QtTest.QTest.mouseMove(viewport, middle + QtCore.QPoint(across + apart, 0))
+            window.settle()
+        text = window.wait(QtWidgets.QToolTip.text, "a tooltip", 60)
+        match = re.search(r"Id: (\d+)\nCoords: .*\nRTData: ([\d.]+)", text)
+        true(match is not None, f"the tooltip says {text!r}")
+        point, value = int(match.group(1)), float(match.group(2))
+        true(abs(values.GetValue(point) - value) < 1e-3, f"the tooltip says {text!r}, not {values.GetValue(point)}")
+        true(abs(value - display.IsosurfaceValues[0]) < 20, f"{value} is far from the isovalue")
+        found.add(point)
+    true(len(found) > 1, f"samples {found}")
+    window.trigger("actionHoveringSurfacePoints")
+
+
 def picture(window):
     """The scan's head as two isosurfaces, and its values as a volume, for the guide."""
     from paraview import simple
@@ -173,4 +206,4 @@ def picture(window):
 
 
 if __name__ == "__main__":
-    gui_testing.launch(__file__, ["panel_and_undo", "contour_by", "slider", "picture"], sys.argv[1:])
+    gui_testing.launch(__file__, ["panel_and_undo", "contour_by", "slider", "hover", "picture"], sys.argv[1:])

@@ -12,7 +12,8 @@ from paraview.vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from plugin_testing import Messages, equal, image, load_plugin, producer, run, true
 from vtkmodules.vtkCommonCore import reference, vtkUnsignedCharArray
 from vtkmodules.vtkCommonDataModel import vtkMultiBlockDataSet, vtkPiecewiseFunction, vtkRectilinearGrid
-from vtkmodules.vtkRenderingCore import vtkColorTransferFunction, vtkRenderer, vtkRenderWindow, vtkVolume, vtkVolumeProperty
+from vtkmodules.vtkRenderingCore import (vtkColorTransferFunction, vtkRenderer, vtkRenderWindow, vtkVolume,
+                                         vtkVolumeProperty, vtkWorldPointPicker)
 from vtkmodules.vtkRenderingVolume import vtkVolumeMapper
 
 load_plugin()
@@ -423,6 +424,29 @@ def test_selection():
     equal(selected(simple.SelectSurfacePoints, SIZE[0] // 2, SIZE[1] // 2), None, "selected in a volume")
 
 
+def test_picked_places():
+    """By depth a picker finds the surface, and ParaView's own search the sample that a selection of points has."""
+    view, picker, radius = new_view(), vtkWorldPointPicker(), 8
+    data = balls()
+    display = show(producer(data), view, "Isosurface", ("POINTS", "x"))
+    display.IsosurfaceValues = [radius]
+    pixels(view)
+    renderer = view.SMProxy.GetRenderer()
+    renderer.SetWorldPoint(11.6, 11.6, 11.6, 1)
+    renderer.WorldToDisplay()
+    middle = [round(place) for place in renderer.GetDisplayPoint()[:2]]
+    away = numpy.linalg.norm(numpy.subtract(view.CameraPosition, 11.6))
+    pixel = 2 * away * numpy.tan(numpy.radians(view.CameraViewAngle / 2)) / SIZE[1]  # its height in the middle of the ball
+    for across, up in itertools.product((-20, 0, 15), repeat=2):
+        place = [middle[0] + across, middle[1] + up]
+        picker.Pick(*place, 0, renderer)
+        distance = numpy.linalg.norm(numpy.subtract(picker.GetPickPosition(), 11.6))
+        true(abs(distance - radius) < pixel, f"the place at {place} is {distance:.3f} from the middle")
+        sample, normal = [0.0] * 3, [0.0] * 3
+        true(view.SMProxy.ConvertDisplayToPointOnSurface(place, sample, normal, True), f"nothing at {place}")
+        true(max(abs(numpy.subtract(sample, picker.GetPickPosition()))) < .5 + pixel, f"the sample {sample} at {place}")
+
+
 def test_cropping():
     wavelet, view = simple.Wavelet(), new_view()
     display = show(wavelet, view, "Isosurface")
@@ -479,5 +503,5 @@ def test_odd_input():
 
 
 run(test_pictures_are_the_mappers, test_isosurface, test_array_is_chosen, test_contour_by, test_contour_components,
-    test_suggestions, test_wrong_arrays, test_states, test_contour_by_states, test_views, test_selection, test_cropping,
-    test_odd_input)
+    test_suggestions, test_wrong_arrays, test_states, test_contour_by_states, test_views, test_selection, test_picked_places,
+    test_cropping, test_odd_input)
