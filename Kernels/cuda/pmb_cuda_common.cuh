@@ -42,9 +42,9 @@ template <class T> __device__ __forceinline__ int pmb_cuda_inside(const pmb_isov
     return condition;                                                                  \
   }
 PMB_CUDA_INSIDE(float, s >= isovalue.threshold_f32)
-PMB_CUDA_INSIDE(double, s >= isovalue.threshold_f64)
-PMB_CUDA_INSIDE(int32_t, (double)s >= isovalue.threshold_f64)
-PMB_CUDA_INSIDE(uint32_t, (double)s >= isovalue.threshold_f64)
+PMB_CUDA_INSIDE(double, s >= isovalue.value)
+PMB_CUDA_INSIDE(int32_t, (double)s >= isovalue.value)
+PMB_CUDA_INSIDE(uint32_t, (double)s >= isovalue.value)
 PMB_CUDA_INSIDE(int64_t, !isovalue.none && s >= isovalue.threshold_i64)
 PMB_CUDA_INSIDE(uint64_t, !isovalue.none && s >= isovalue.threshold_u64)
 #undef PMB_CUDA_INSIDE
@@ -58,7 +58,7 @@ template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_isova
   if (sizeof(typename pmb_cuda_real<T>::type) == 4) {
     return (float)s == isovalue.f32;
   }
-  return (double)s == isovalue.f64;
+  return (double)s == isovalue.value;
 }
 
 /* As in pmb_hidden.h. */

@@ -12,7 +12,7 @@ template <class T> static __device__ __forceinline__ int is_active(const pmb_iso
 {
   typedef typename pmb_cuda_real<T>::type real;
   if (isovalue.join) {
-    const real value = sizeof(real) == 4 ? (real)isovalue.f32 : (real)isovalue.f64;
+    const real value = sizeof(real) == 4 ? (real)isovalue.f32 : (real)isovalue.value;
     return !isovalue.none && (real)low <= value && (real)high >= value;
   }
   /* low > high where no sample is finite: such a brick is not active. */

@@ -205,7 +205,7 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
   }
   if ((setting.flags & PMB_CUDA_PARAMETERS) && lane < n) {
     output.d_parameter[first + lane] =
-      pmb_edge_parameter((double)settled<T>(s.ends[0]), (double)settled<T>(s.ends[1]), iso.f64, 0.0);
+      pmb_edge_parameter((double)settled<T>(s.ends[0]), (double)settled<T>(s.ends[1]), iso.value, 0.0);
     output.d_sample[first + lane] =
       (p->low[0] + setting.job.dims[0] * (p->low[1] + (int64_t)setting.job.dims[1] * p->low[2])) << 2 | p->kind;
   }

@@ -24,7 +24,7 @@ static __device__ __forceinline__ float edge_parameter(const pmb_isovalue &iso, 
 }
 static __device__ __forceinline__ double edge_parameter(const pmb_isovalue &iso, double lower, double upper)
 {
-  return pmb_edge_parameter(lower, upper, iso.f64, 0.0);
+  return pmb_edge_parameter(lower, upper, iso.value, 0.0);
 }
 
 /* pmb_edge_parameter_f32 without its halves, and with a division without the slow part, which is a call. *good: no step is
