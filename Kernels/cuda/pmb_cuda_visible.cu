@@ -20,7 +20,8 @@ template <int OCCLUDE>
 static __global__ void __launch_bounds__(THREADS)
   look_kernel(const __grid_constant__ pmb_visible_view view, const __grid_constant__ working w)
 {
-  const int64_t triangle = blockIdx.x * (int64_t)THREADS + threadIdx.x, word = triangle / PMB_VISIBLE_WORD;
+  const unsigned block = view.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+  const int64_t triangle = block * (int64_t)THREADS + threadIdx.x, word = triangle / PMB_VISIBLE_WORD;
   const int bit = threadIdx.x % PMB_VISIBLE_WORD;
   const int among = OCCLUDE ? triangle < view.count : w.d_words[word] >> bit & 1;
   const uint32_t seen = __ballot_sync(UINT32_MAX, among && pmb_visible_look(&view, triangle, OCCLUDE, w.d_depths));
