@@ -147,8 +147,7 @@ static void write_visible(void *arg, int worker, size_t chunk)
 }
 
 /* Runs a pass, to this fraction of the call. */
-static pmb_status run(
-  pmb_context *context, work *w, double end, size_t chunks, void (*pass)(void *arg, int worker, size_t i))
+static pmb_status run(pmb_context *context, work *w, double end, size_t chunks, pmb_body *pass)
 {
   context->crew.fraction_begin = context->crew.fraction_end;
   context->crew.fraction_end = end;
