@@ -139,12 +139,12 @@ static void hidden_are_left_out(void)
   pmb_destroy(context);
 }
 
-static void same_for_any_threads(void)
+static void same_for_any_threads_and_path(void)
 {
   static visible_scene s;
   static uint32_t first[3 * VS_TRIANGLES];
   test_rng rng = { 77 };
-  pmb_context *contexts[2] = { context_new(1, NULL), context_new(5, NULL) };
+  pmb_context *contexts[2] = { context_new(1, "portable"), context_new(5, NULL) };
   for (int round = 0; round < 30; round++) {
     int64_t counts[2] = { 0, 0 };
     test_about("round %d", round);
@@ -262,7 +262,7 @@ static void allocations_fail(void)
 TEST_MAIN(
   CASE(nearest_are_found)
   CASE(hidden_are_left_out)
-  CASE(same_for_any_threads)
+  CASE(same_for_any_threads_and_path)
   CASE(bad_requests)
   CASE(strange_meshes)
   CASE(allocations_fail)
