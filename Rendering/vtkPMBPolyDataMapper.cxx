@@ -354,7 +354,10 @@ private:
     {
       return true;
     }
-    this->Buffers.Registered = nullptr;
+    if (buffer != this->Colors.Get()) // the GPU fills the others
+    {
+      this->Buffers.Registered = nullptr;
+    }
     return Allocate(target, static_cast<size_t>(wanted));
   }
 

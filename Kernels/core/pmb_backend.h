@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The context, and the table of functions that a backend fills in. Only pmb_context.c, pmb_emit.c (and pmb_measures.c,
- * pmb_histogram.c and pmb_sheets.c, for their own calls) looks at what users pass; backends get checked values. Only
- * on_device is checked by the CUDA backend, because CUDA knows what a pointer is. */
+ * The context, and the table of functions that a backend fills in. Public functions check their arguments before they call a
+ * backend. The CUDA backend itself checks pointers against on_device, since only CUDA knows where a pointer leads. */
 #ifndef PMB_BACKEND_H
 #define PMB_BACKEND_H
 
@@ -11,12 +10,12 @@
 #include "pmb.h"
 #include "shared/pmb_point.h"
 
-/* Isovalues that a backend works on together: one behind the other in the mesh. */
+/* Isovalues that a backend processes together. The mesh holds their results one after another. */
 typedef struct pmb_group {
   const pmb_isovalue *isovalues;
   pmb_sizes *sizes; /* of each; count sets them, emit needs them */
   int64_t count;    /* 1 to context->at_once */
-  pmb_sizes base;   /* points and triangles of the mesh before the group's; for emit */
+  pmb_sizes base;   /* points and triangles in the mesh before this group; for emit */
 } pmb_group;
 
 enum { PMB_GL_BUFFERS = 3 }; /* points, normals, triangles */
@@ -26,29 +25,28 @@ struct pmb_ray_job;
 struct pmb_particles;   /* pmb_particle_job.h */
 struct pmb_visible_job; /* pmb_visible_job.h */
 
-/* Functions return PMB_OK, PMB_OUT_OF_MEMORY, PMB_ABORTED or PMB_TOO_LARGE, and PMB_INVALID for pointers that are not where
- * on_device says; pmb_fail sets the text. */
+/* Functions return a status whose text pmb_fail has set; PMB_INVALID only for pointers that are not where on_device says. */
 typedef struct pmb_backend {
   const char *name;
-  /* Picks what `path` names (NULL: the best) and sets context->state and context->info.path. */
+  /* Takes the instruction set that `path` names (NULL: the best) and sets context->state and context->info.path. */
   pmb_status (*create)(pmb_context *context, const char *path);
   void (*destroy)(pmb_context *context);
   /* Pass summarize; sets minimum, maximum, bricks and nonfinite_bricks of context->info, and at_once if it is not 1. */
   pmb_status (*bind)(pmb_context *context);
   void (*unbind)(pmb_context *context);
-  /* Passes select, classify and scan for a group; their results are kept for emit. Out of memory for a group of
-   * several must leave no more in use than before: a smaller group comes next. The same holds for emit. */
+  /* Passes select, classify and scan for a group; keeps their results for emit. If a group of several runs out of memory,
+   * count and emit must not hold more memory than before, since a smaller group comes next. */
   pmb_status (*count)(pmb_context *context, const pmb_group *group);
-  /* Passes vertices and triangles for the group last counted. finds_ranges: it also extends the mesh's ranges, which hold
-   * least and greatest components and then sums of squares. */
+  /* Passes vertices and triangles for the group last counted. If finds_ranges is set, emit also extends the mesh's ranges:
+   * of the components, and of the sums of squares. */
   pmb_status (*emit)(pmb_context *context, const pmb_group *group, const pmb_mesh *mesh);
-  /* Brings up to date what other contexts can change: device_bytes, device_sharers, device_lost. NULL: nothing. */
+  /* Updates what other contexts can change: device_bytes, device_sharers, device_lost. May be NULL. */
   void (*refresh)(pmb_context *context);
   /* The least and the greatest finite, visible sample of every brick of the bound volume, in the samples' type (least >
-   * greatest: no such sample). A backend on a device puts them into `copy`, an empty buffer. */
+   * greatest: no such sample). A backend on a device copies them to `copy`, an empty buffer. */
   pmb_status (*summary)(pmb_context *context, pmb_buffer *copy, const void **low, const void **high);
   int finds_ranges;
-  /* Fills the offsets of a mesh in device memory; NULL: the backend has none. */
+  /* Fills the offsets of a mesh in device memory; NULL: the backend has no device. */
   pmb_status (*fill_offsets)(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
   /* OpenGL's buffers; NULL: the backend has none. map_gl gives the device memory of those that have a name, and its bytes,
    * until unmap_gl, which follows a success. */
@@ -109,17 +107,16 @@ struct pmb_context {
   char note[512]; /* device_note, where it is not static */
 };
 
-/* A value that stands for "no sample"; bricks with it count with their other end, or not at all. NaN: no fill value. */
+/* A value that stands for "no sample". */
 typedef struct pmb_fill {
-  double value;
-  int ends;
+  double value; /* NaN: none */
+  int ends;     /* bricks that hold it count by their other end; else they do not count */
 } pmb_fill;
 
-/* pmb_histogram of a volume without its fill value; within the core. */
+/* pmb_histogram without a fill value. */
 pmb_status pmb_histogram_without(pmb_context *context, const pmb_histogram_request *request, pmb_fill fill);
 
-/* From index_to_world (3 x 4; all 0 means the identity) to what points and normals need. Returns 0 if it is not finite or has
- * no usable inverse. */
+/* Makes a frame from index_to_world (3 x 4; all 0: the identity). Returns 0 if that is not finite or has no usable inverse. */
 int pmb_frame_make(const double index_to_world[12], pmb_frame *frame);
 
 /* Fits the frame to samples of a type between minimum and maximum (minimum > maximum: no such sample). */
@@ -128,14 +125,19 @@ void pmb_frame_fit(pmb_frame *frame, pmb_type type, double minimum, double maxim
 /* Counts (mesh == NULL) or emits all isovalues, in groups; *total: their sizes. */
 pmb_status pmb_run_groups(pmb_context *context, const pmb_mesh *mesh, pmb_sizes *total);
 
-/* Fails if arrays are in device memory, where only a GPU reaches them. PMB_OK or PMB_INVALID. */
+/* Fails with PMB_INVALID if on_device is set. */
 pmb_status pmb_check_host(pmb_context *context, const char *call, int on_device);
 
-/* Checks a mesh that is to be filled with `total` points and triangles. PMB_OK, PMB_INVALID or PMB_TOO_LARGE. */
+/* Checks a mesh to be filled with `total` points and triangles. PMB_OK, PMB_INVALID or PMB_TOO_LARGE. */
 pmb_status pmb_check_mesh(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total);
 
 /* Checks a mesh in host memory that has points and triangles. PMB_OK or PMB_INVALID. */
 pmb_status pmb_check_filled(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total);
+
+static inline int64_t pmb_smaller(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
 
 /* Element i of ids. */
 static inline int64_t pmb_load_id(const void *ids, int64_t i, int wide)
@@ -151,20 +153,20 @@ static inline void pmb_store_id(void *ids, int64_t i, int64_t id, int wide)
   }
 }
 
-/* Before and after the backend fills a mesh: its ranges, unless the backend has extended them, and the last offset. */
+/* Before and after a backend fills a mesh: empty ranges; then complete ranges, and the last offset. */
 void pmb_begin_mesh(const pmb_mesh *mesh);
 pmb_status pmb_end_mesh(pmb_context *context, const pmb_mesh *mesh, pmb_sizes total, int found_ranges);
 
-/* Begins a call: clears the error, sets the progress to 0 with all of the call to come. PMB_INVALID if the context is NULL. */
+/* Begins a call: clears the error and the progress. PMB_INVALID if the context is NULL. */
 pmb_status pmb_begin(pmb_context *context);
 
-/* pmb_buffer_reserve, pmb_crew_loop and pmb_crew_report with a status: PMB_OUT_OF_MEMORY, PMB_ABORTED. what: is reserved. */
+/* pmb_buffer_reserve (of `what`, for the error text), pmb_crew_loop and pmb_crew_report with a status and its text. */
 pmb_status pmb_reserve(pmb_context *context, pmb_buffer *buffer, int64_t count, size_t size, const char *what);
-pmb_status pmb_loop(pmb_context *context, int64_t count, void (*body)(void *arg, int worker, size_t i), void *arg);
+pmb_status pmb_loop(pmb_context *context, int64_t count, pmb_body *body, void *arg);
 pmb_status pmb_report(pmb_context *context, double fraction);
 pmb_status pmb_aborted(pmb_context *context);
 
-/* Frees buffers: a list that ends with NULL. */
+/* Frees the buffers of a list that ends with NULL. */
 void pmb_free_buffers(pmb_context *context, pmb_buffer *const *buffers);
 
 /* Returns from the calling function if a step fails. */

@@ -45,7 +45,7 @@ pmb_status pmb_aborted(pmb_context *context)
   return pmb_fail(context, PMB_ABORTED, "aborted by the progress hook");
 }
 
-pmb_status pmb_loop(pmb_context *context, int64_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
+pmb_status pmb_loop(pmb_context *context, int64_t count, pmb_body *body, void *arg)
 {
   return pmb_crew_loop(&context->crew, (size_t)count, body, arg) ? PMB_OK : pmb_aborted(context);
 }
@@ -122,7 +122,6 @@ static pmb_status check_options(const pmb_options *options)
   return PMB_OK;
 }
 
-/* Sets the backend that the options ask for. */
 static void choose_backend(pmb_context *context, const pmb_options *options)
 {
   context->info.device = options->device;
@@ -139,7 +138,7 @@ static void choose_backend(pmb_context *context, const pmb_options *options)
   context->backend = context->info.device == PMB_DEVICE_GPU ? &pmb_cuda_backend : &pmb_cpu_backend;
 }
 
-/* The CPU, for a context whose GPU could not be set up. */
+/* Replaces the GPU, which could not be set up, by the CPU. */
 static pmb_status fall_back(pmb_context *context)
 {
   memcpy(context->note, context->error, sizeof(context->note));
@@ -235,7 +234,7 @@ static pmb_status check_dims(pmb_context *context, const pmb_volume *volume)
   return PMB_OK;
 }
 
-/* Fills in packed strides; offsets of all samples must fit 64 bits. */
+/* Fills in packed strides. Offsets of all samples must fit 64 bits. */
 static pmb_status check_strides(pmb_context *context, pmb_volume *volume)
 {
   int64_t *s = volume->strides;
@@ -323,8 +322,8 @@ static pmb_status check_request(pmb_context *context, const pmb_request *request
   return PMB_OK;
 }
 
-/* Whether all samples are on one side. The minimum of 64-bit integers is rounded: it proves nothing.
- * Without this an isovalue equal to a constant background would make each of its bricks active, for nothing. */
+/* Whether all samples are on one side. Without this check an isovalue equal to a constant background makes each of its bricks
+ * active. The minimum of 64-bit integers is rounded, so a sample below it may exist. */
 static int nothing_crossed(const pmb_context *context, double isovalue)
 {
   const int rounded = context->volume.type == PMB_INT64 || context->volume.type == PMB_UINT64;
@@ -332,23 +331,14 @@ static int nothing_crossed(const pmb_context *context, double isovalue)
     (isovalue == context->info.minimum && !rounded);
 }
 
-static void make_isovalues(pmb_context *context, const double *values)
-{
-  pmb_isovalue *isovalues = context->isovalues.data;
-  for (int64_t i = 0; i < context->isovalue_count; ++i) {
-    isovalues[i] = pmb_isovalue_make(values[i], context->volume.type, context->remove_degenerate);
-    isovalues[i].none |= nothing_crossed(context, values[i]);
-  }
-}
-
-/* What follows covers isovalues [begin, end) of the call: for the progress all take equally long. */
+/* The next work is isovalues [begin, end) of the call. Progress counts each isovalue as equally long. */
 static void set_progress(pmb_context *context, double begin, double end)
 {
   context->crew.fraction_begin = begin / (double)context->isovalue_count;
   context->crew.fraction_end = end / (double)context->isovalue_count;
 }
 
-/* Classifies a group, isovalues i and after; those before `end` are done then, as to the progress. */
+/* Classifies a group that begins with isovalue i, up to progress `end`. */
 static pmb_status classify_group(pmb_context *context, int64_t i, const pmb_group *group, double end)
 {
   context->classified_begin = context->classified_end = 0;
@@ -359,7 +349,7 @@ static pmb_status classify_group(pmb_context *context, int64_t i, const pmb_grou
   return PMB_OK;
 }
 
-/* Emits a group; classifies it again, in a quarter of the time, if the backend does not hold it. */
+/* Emits a group. Classifies it first if the backend no longer holds it; progress counts that as a quarter of the work. */
 static pmb_status emit_group(pmb_context *context, int64_t i, const pmb_group *group, const pmb_mesh *mesh)
 {
   double begin = (double)i;
@@ -380,7 +370,7 @@ pmb_status pmb_run_groups(pmb_context *context, const pmb_mesh *mesh, pmb_sizes 
       left < context->at_once ? left : context->at_once, *total };
     const pmb_status status =
       mesh ? emit_group(context, i, &group, mesh) : classify_group(context, i, &group, (double)(i + group.count));
-    if (status == PMB_OUT_OF_MEMORY && group.count > 1) { /* no error yet: smaller groups from now on */
+    if (status == PMB_OUT_OF_MEMORY && group.count > 1) { /* try again with smaller groups */
       context->at_once = group.count / 2;
       context->error[0] = '\0';
       continue;
@@ -408,7 +398,11 @@ pmb_status pmb_count(pmb_context *context, const pmb_request *request, pmb_sizes
   PMB_STEP(pmb_reserve(context, &context->sizes, n + 1, sizeof(pmb_sizes), "the isovalues"));
   context->isovalue_count = n;
   context->remove_degenerate = request->remove_degenerate != 0;
-  make_isovalues(context, request->isovalues);
+  pmb_isovalue *isovalues = context->isovalues.data;
+  for (int64_t i = 0; i < n; ++i) {
+    isovalues[i] = pmb_isovalue_make(request->isovalues[i], context->volume.type, context->remove_degenerate);
+    isovalues[i].none |= nothing_crossed(context, request->isovalues[i]);
+  }
   PMB_STEP(pmb_run_groups(context, NULL, &context->total));
   if (per_isovalue && n > 0) {
     memcpy(per_isovalue, context->sizes.data, (size_t)n * sizeof(pmb_sizes));

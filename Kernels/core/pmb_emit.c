@@ -21,7 +21,6 @@ static pmb_status check_attributes(pmb_context *context, const char *call, const
   return PMB_OK;
 }
 
-/* Room and types. */
 static pmb_status check_arrays(pmb_context *context, const char *call, const pmb_mesh *mesh, pmb_sizes total)
 {
   if (mesh->point_capacity < total.points || mesh->triangle_capacity < total.triangles) {
@@ -82,7 +81,7 @@ void pmb_begin_mesh(const pmb_mesh *mesh)
   }
 }
 
-/* The ranges of an array of n vectors, if it has any and they are wanted. found: but for roots of the sums of squares. */
+/* Completes the ranges of n vectors, if they are wanted. found: the backend has found all but the lengths' square roots. */
 static pmb_status end_ranges(
   pmb_context *context, const void *vectors, pmb_type type, int64_t n, int found, double *ranges)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Power of two next to the largest magnitude of n values, so that scaling by it loses nothing. */
+/* The largest power of two up to the largest magnitude of n values. Scaling by it is exact. */
 static double binary_scale(const double *values, int n)
 {
   double largest = 0;
@@ -33,7 +33,7 @@ int pmb_frame_make(const double index_to_world[12], pmb_frame *frame)
     }
   }
   memcpy(frame->to_world, w, sizeof(frame->to_world));
-  /* Columns scaled to about 1: then spacings of 1e-30 or 1e30 neither vanish nor overflow below. */
+  /* Scale columns to about 1, so that spacings of 1e-30 or 1e30 neither underflow nor overflow below. */
   for (int c = 0; c < 3; ++c) {
     const double column[3] = { w[c], w[4 + c], w[8 + c] };
     column_scale[c] = binary_scale(column, 3);

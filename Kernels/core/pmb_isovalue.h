@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * An isovalue made ready for comparison with samples of a type: exact for inside(), rounded for "equal". */
+ * An isovalue prepared for comparison with samples of a type: exact for inside(), rounded for "equal". */
 #ifndef PMB_ISOVALUE_H
 #define PMB_ISOVALUE_H
 
@@ -7,28 +7,26 @@
 #include "shared/pmb_types.h"
 
 typedef struct pmb_isovalue {
-  double value;
+  double value;       /* also the threshold of 32-bit integers and float64 */
+  float f32, f32_low; /* value = f32 + f32_low, as near as float gets */
   /* Smallest value of the sample's type that is >= value; inside(s) = s >= threshold. */
-  float threshold_f32;  /* 8- and 16-bit integers and float32 */
-  double threshold_f64; /* 32-bit integers and float64 */
+  float threshold_f32; /* 8- and 16-bit integers and float32 */
   int64_t threshold_i64;
   uint64_t threshold_u64;
-  int none;           /* no brick is active: the value is beyond the type's range, or beyond the volume's */
-  float f32, f32_low; /* value = f32 + f32_low, as near as float gets */
-  double f64;
-  int small_threshold, small_equal; /* for 8- and 16-bit samples as they are: inside is s >= , equal is s == */
-  int join;                         /* points on samples equal to the isovalue are joined */
+  int small_threshold, small_equal; /* of 8- and 16-bit integers: inside and "equal" as comparisons of int */
+  int none; /* no brick is active: the value is beyond the type's range, or beyond the volume's */
+  int join; /* points on samples equal to the isovalue are joined */
 } pmb_isovalue;
 
 /* value: finite. */
 pmb_isovalue pmb_isovalue_make(double value, pmb_type type, int remove_degenerate);
 
-/* pmb_threshold_TYPE: an isovalue that is not `none` as samples of a type are compared with it: inside is s >= threshold.
- * pmb_equal_TYPE: what a sample equals, as a number of the type in which samples are handled, that equals the isovalue. */
-#define PMB_ISOVALUE_OF(NAME, type, name, real)                                           \
-  static inline real pmb_equal_##name(const pmb_isovalue *isovalue)                       \
-  {                                                                                       \
-    return (real)(sizeof(real) == sizeof(float) ? (double)isovalue->f32 : isovalue->f64); \
+/* pmb_threshold_TYPE: the threshold in the samples' own type, of an isovalue that is not `none`.
+ * pmb_equal_TYPE: the isovalue in the type in which samples are handled, to compare for equality. */
+#define PMB_ISOVALUE_OF(NAME, type, name, real)                                             \
+  static inline real pmb_equal_##name(const pmb_isovalue *isovalue)                         \
+  {                                                                                         \
+    return (real)(sizeof(real) == sizeof(float) ? (double)isovalue->f32 : isovalue->value); \
   }
 #define PMB_INTEGER_THRESHOLD(NAME, type, name, real)                   \
   static inline type pmb_threshold_##name(const pmb_isovalue *isovalue) \
@@ -48,7 +46,7 @@ static inline float pmb_threshold_float32(const pmb_isovalue *isovalue)
 }
 static inline double pmb_threshold_float64(const pmb_isovalue *isovalue)
 {
-  return isovalue->threshold_f64;
+  return isovalue->value;
 }
 
 /* 1 if the core handles samples of this type as double, 0 for float. */

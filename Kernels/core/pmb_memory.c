@@ -5,7 +5,7 @@
 
 enum { LINE = 64 };
 
-/* Stands right before each block that is handed out. */
+/* Header right before each block. */
 typedef struct pmb_block {
   void *raw;
   size_t bytes;
@@ -55,7 +55,7 @@ int pmb_buffer_reserve(pmb_memory *memory, pmb_buffer *buffer, size_t count, siz
   if (buffer->data && bytes <= buffer->capacity) {
     return 1;
   }
-  /* An eighth more from the second time on: a dragged isovalue then seldom allocates. */
+  /* An eighth more from the second time on, so that a dragged isovalue seldom allocates. */
   const size_t room = buffer->data ? bytes + bytes / 8 : bytes;
   pmb_buffer_free(memory, buffer);
   buffer->data = pmb_memory_take(memory, room, 1);

@@ -11,7 +11,7 @@ typedef struct pmb_memory {
   int64_t peak;
 } pmb_memory;
 
-/* An array that only grows, so that an isovalue drag does not allocate. */
+/* An array that only grows, so that a dragged isovalue seldom allocates. */
 typedef struct pmb_buffer {
   void *data;
   size_t capacity; /* bytes */

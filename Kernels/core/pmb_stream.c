@@ -5,7 +5,7 @@
 #include <immintrin.h>
 #endif
 
-/* Streams pairs to multiples of 16 bytes. Ordinary stores write the rest, and everything without SSE2. */
+/* Streams pairs of ids to multiples of 16 bytes; writes the rest, or all without SSE2, by ordinary stores. */
 void pmb_stream_ids(const uint32_t *ids, int64_t n, int64_t base, int64_t *out)
 {
   int64_t i = 0;
@@ -28,15 +28,12 @@ void pmb_stream_ids(const uint32_t *ids, int64_t n, int64_t base, int64_t *out)
 
 void pmb_fill_scalars(const pmb_mesh *mesh, const pmb_isovalue *isovalue, int64_t first, int64_t n)
 {
-  const float narrow = isovalue->f32;
-  const double wide = isovalue->value;
-  float *floats = mesh->scalars;
-  double *doubles = mesh->scalars;
-  for (int64_t i = first; floats && mesh->scalar_type == PMB_FLOAT32 && i < first + n; ++i) {
-    floats[i] = narrow;
-  }
-  for (int64_t i = first; doubles && mesh->scalar_type == PMB_FLOAT64 && i < first + n; ++i) {
-    doubles[i] = wide;
+  for (int64_t i = first; mesh->scalars && i < first + n; ++i) {
+    if (mesh->scalar_type == PMB_FLOAT32) {
+      ((float *)mesh->scalars)[i] = isovalue->f32;
+    } else {
+      ((double *)mesh->scalars)[i] = isovalue->value;
+    }
   }
 }
 

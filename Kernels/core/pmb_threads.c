@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  *
- * All contexts share one list of idle threads. A loop lives on its caller's stack. Its caller takes threads from the list, starts
- * those that are missing, gives each the loop, works itself, and puts the threads back.
+ * All contexts share one list of idle threads. A loop lives on its caller's stack. The caller takes threads from the list, starts
+ * missing ones, gives each the loop, works itself, and puts the threads back.
  *
- * Why no thread uses a loop after its caller has returned: a thread's `loop` is exchanged for NULL, either by the thread, which
- * then works and posts `done`, or by the caller, which takes the loop back. The exchange tells the caller which of the two came
- * first, and it waits for `done` in the first case. A thread that is slow to wake up holds nobody up.
+ * No thread uses a loop after its caller has returned. A thread's `loop` is exchanged for NULL, either by the thread, which then
+ * works and posts `done`, or by the caller, which takes the loop back. The exchange tells the caller which came first. If the
+ * thread was first, the caller waits for `done`. So a thread that wakes up slowly delays nobody.
  *
- * Why no wake-up is lost: semaphores count. A thread that wakes up late finds a later loop, or NULL, and waits again. Both
- * semaphores live as long as the thread, so a post never touches memory of a loop that is over.
+ * No wake-up is lost, because semaphores count. A thread that wakes up late finds a later loop, or NULL, and waits again. Both
+ * semaphores live as long as the thread, so a post never touches memory of a finished loop.
  *
- * Why a child of a fork is safe: the fork waits for the mutex of the list, so the child's copy of the list is whole. The child
- * frees it and starts threads of its own; it never waits for one of the parent's, whose loops its hook stops. */
+ * A forked child is safe. The fork waits for the list's mutex, so the child's copy of the list is consistent. The child frees it
+ * and starts its own threads. It never waits for a thread of the parent: a loop whose progress hook forked stops in the child. */
 #define _GNU_SOURCE
 #include "core/pmb_threads.h"
 
@@ -23,8 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The progress hook is called REPORT_INTERVAL seconds after the last time, or, where REPORT_STEP of the call is done since then,
- * REPORT_SOONEST. */
+/* Seconds between calls of the progress hook; REPORT_SOONEST is enough once REPORT_STEP of the call was done in between. */
 static const double REPORT_INTERVAL = 0.01, REPORT_SOONEST = 0.0005, REPORT_STEP = 0.005;
 
 /* Seconds that a thread polls before it sleeps: a call's loops follow one another closely. */
@@ -47,13 +46,13 @@ typedef struct pmb_loop {
   atomic_size_t finished;
   atomic_int over; /* a worker has found nothing left, or the hook asked to stop */
   int stopped;     /* the hook asked to stop; only the caller's thread writes it */
-  void (*body)(void *arg, int worker, size_t i);
+  pmb_body *body;
   void *arg;
 } pmb_loop;
 
 /* A thread: in the list of idle ones, or taken by one loop. */
 typedef struct pmb_thread {
-  _Alignas(CACHE_LINE) _Atomic(pmb_loop *) loop; /* what to work on; NULL: nothing, or begun */
+  _Alignas(CACHE_LINE) _Atomic(pmb_loop *) loop; /* NULL: none, or already begun */
   sem_t called;
   sem_t done;
   int worker;
@@ -62,7 +61,7 @@ typedef struct pmb_thread {
   struct pmb_thread *next;
 } pmb_thread;
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the next */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards `idle` */
 static pmb_thread *idle;
 
 static atomic_uint forks;
@@ -86,7 +85,7 @@ static void free_threads(pmb_thread *threads)
   }
 }
 
-/* The child has none of the threads. */
+/* In the child of a fork, which has none of the threads. */
 static void note_fork(void)
 {
   atomic_fetch_add(&forks, 1);
@@ -151,7 +150,7 @@ static int report_loop(pmb_loop *loop)
   return (silent < REPORT_INTERVAL && place < crew->highest + REPORT_STEP) || pmb_crew_report(crew, place);
 }
 
-/* Takes the next i of the worker's range, or of the first range after it with one left. Returns 0 if all are taken. */
+/* Takes the next i from range *at, or from the first range after it that has one. Returns 0 if all are taken. */
 static int take_next(pmb_loop *loop, int *at, size_t *i)
 {
   for (int tried = 0; tried < loop->range_count; ++tried) {
@@ -213,14 +212,7 @@ static void *thread_main(void *data)
   }
 }
 
-static void call_thread(pmb_thread *thread, pmb_loop *loop, int worker)
-{
-  thread->worker = worker;
-  atomic_store(&thread->loop, loop);
-  sem_post(&thread->called);
-}
-
-/* NULL if the system gives none. */
+/* NULL on failure. */
 static pmb_thread *start_thread(void)
 {
   pmb_thread *thread = aligned_alloc(CACHE_LINE, sizeof(*thread));
@@ -252,7 +244,7 @@ static pmb_thread *take_threads(int most)
   return first;
 }
 
-/* Runs the loop on the caller's thread and on others, the missing ones of which are started while there is work left. */
+/* Runs the loop on the caller's thread and on others. Starts missing threads only while work is left. */
 static void run_on_threads(pmb_loop *loop, int workers)
 {
   const unsigned before = pmb_forks();
@@ -261,7 +253,9 @@ static void run_on_threads(pmb_loop *loop, int workers)
     if (!*end && (atomic_load(&loop->over) || !(*end = start_thread()))) {
       break;
     }
-    call_thread(*end, loop, worker);
+    (*end)->worker = worker;
+    atomic_store(&(*end)->loop, loop);
+    sem_post(&(*end)->called);
   }
   loop_task(loop, 0);
   if (pmb_forks() != before) { /* the hook has forked, and this is the child */
@@ -280,8 +274,7 @@ static void run_on_threads(pmb_loop *loop, int workers)
 }
 
 /* Cuts [0, count) into ranges of about equal length and runs the loop. */
-static int run_loop(
-  pmb_crew *crew, int most, int ranges, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
+static int run_loop(pmb_crew *crew, int most, int ranges, size_t count, pmb_body *body, void *arg)
 {
   const int workers = (size_t)most < count ? most : (int)count;
   pmb_loop loop = {
@@ -303,13 +296,12 @@ static int run_loop(
   return !loop.stopped && pmb_crew_report(crew, crew->fraction_end);
 }
 
-int pmb_crew_loop(pmb_crew *crew, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
+int pmb_crew_loop(pmb_crew *crew, size_t count, pmb_body *body, void *arg)
 {
   return run_loop(crew, crew->workers, 1, count, body, arg);
 }
 
-int pmb_crew_loop_apart(
-  pmb_crew *crew, int most, size_t count, void (*body)(void *arg, int worker, size_t i), void *arg)
+int pmb_crew_loop_apart(pmb_crew *crew, int most, size_t count, pmb_body *body, void *arg)
 {
   const int workers = most < crew->workers ? most : crew->workers;
   return run_loop(crew, workers, workers < MOST_RANGES ? workers : MOST_RANGES, count, body, arg);

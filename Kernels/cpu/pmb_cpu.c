@@ -5,24 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The loops of each instruction set, see pmb_cpu_brick.h. */
-#define PMB_CPU_LOOPS(path)                                                                                   \
-  void pmb_cpu_summarize_##path(void *data, int worker, size_t i);                                            \
-  void pmb_cpu_select_count_##path(void *data, int worker, size_t i);                                         \
-  void pmb_cpu_select_write_##path(void *data, int worker, size_t i);                                         \
-  void pmb_cpu_classify_##path(void *data, int worker, size_t i);                                             \
-  void pmb_cpu_emit_##path(void *data, int worker, size_t i);                                                 \
-  void pmb_particle_densities_##path(void *data, int worker, size_t i);                                       \
-  void pmb_particle_potential_##path(void *data, int worker, size_t i);                                       \
-  void pmb_particle_refine_##path(void *data, int worker, size_t i);                                          \
-  void pmb_particle_classify_##path(void *data, int worker, size_t i);                                        \
-  void pmb_particle_parameters_##path(void *data, int worker, size_t i);                                      \
-  void pmb_particle_emit_##path(void *data, int worker, size_t i);                                            \
-  void pmb_particle_sample_##path(void *data, int worker, size_t i);                                          \
-  void pmb_ray_tile_##path(void *data, int worker, size_t i);                                                 \
-  static const pmb_cpu_loops path##_loops = { #path, pmb_cpu_summarize_##path, pmb_cpu_select_count_##path,   \
-    pmb_cpu_select_write_##path, pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path, \
-    pmb_particle_potential_##path, pmb_particle_refine_##path, pmb_particle_classify_##path,                  \
+/* The loops of an instruction set. */
+#define PMB_CPU_LOOPS(path)                                                                                     \
+  pmb_body pmb_cpu_summarize_##path, pmb_cpu_select_count_##path, pmb_cpu_select_write_##path,                  \
+    pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path, pmb_particle_potential_##path, \
+    pmb_particle_refine_##path, pmb_particle_classify_##path, pmb_particle_parameters_##path,                   \
+    pmb_particle_emit_##path, pmb_particle_sample_##path, pmb_ray_tile_##path;                                  \
+  static const pmb_cpu_loops path##_loops = { #path, pmb_cpu_summarize_##path, pmb_cpu_select_count_##path,     \
+    pmb_cpu_select_write_##path, pmb_cpu_classify_##path, pmb_cpu_emit_##path, pmb_particle_densities_##path,   \
+    pmb_particle_potential_##path, pmb_particle_refine_##path, pmb_particle_classify_##path,                    \
     pmb_particle_parameters_##path, pmb_particle_emit_##path, pmb_particle_sample_##path, pmb_ray_tile_##path };
 PMB_CPU_LOOPS(portable)
 #if defined(PMB_AVX2)
@@ -32,41 +23,28 @@ PMB_CPU_LOOPS(avx2)
 PMB_CPU_LOOPS(avx512)
 #endif
 
-static int is_here(const pmb_cpu_loops *loops)
-{
-#if defined(PMB_AVX512)
-  __builtin_cpu_init();
-  if (loops == &avx512_loops) {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-      __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2") &&
-      __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2");
-  }
-#endif
-#if defined(PMB_AVX2)
-  __builtin_cpu_init();
-  if (loops == &avx2_loops) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
-  }
-#endif
-  return loops == &portable_loops;
-}
-
 const pmb_cpu_loops *pmb_cpu_find_loops(const char *path)
 {
-  static const pmb_cpu_loops *const all[] = {
+  const struct {
+    const pmb_cpu_loops *loops;
+    int runs_here;
+  } all[] = {
 #if defined(PMB_AVX512)
-    &avx512_loops,
+    { &avx512_loops,
+      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") &&
+        __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
+        __builtin_cpu_supports("gfni") && __builtin_cpu_supports("bmi2") },
 #endif
 #if defined(PMB_AVX2)
-    &avx2_loops,
+    { &avx2_loops, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") },
 #endif
-    &portable_loops
+    { &portable_loops, 1 },
   };
   path = path && strcmp(path, "reference") == 0 ? "portable" : path;
   for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); ++i) {
-    if (is_here(all[i]) && (!path || strcmp(path, all[i]->name) == 0)) {
-      return all[i];
+    if (all[i].runs_here && (!path || strcmp(path, all[i].loops->name) == 0)) {
+      return all[i].loops;
     }
   }
   return NULL;
@@ -136,19 +114,19 @@ static size_t chunks_of(int64_t n, int64_t chunk)
   return (size_t)((n + chunk - 1) / chunk);
 }
 
-/* One worker for each `each` bricks, at most all. */
+/* A worker for each `each` bricks, at most all workers. */
 static int workers_for(const pmb_context *context, int64_t bricks, int64_t each)
 {
   const int64_t worth = (bricks + each - 1) / each;
   return worth < 1 ? 1 : worth < context->crew.workers ? (int)worth : context->crew.workers;
 }
 
-static pmb_status run(pmb_context *context, int workers, size_t count, pmb_cpu_loop body)
+static pmb_status run(pmb_context *context, int workers, size_t count, pmb_body *body)
 {
   return pmb_crew_loop_apart(&context->crew, workers, count, body, context->state) ? PMB_OK : pmb_aborted(context);
 }
 
-/* The range of the whole volume from those of the blocks. */
+/* The volume's range, from those of the blocks. */
 static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, int64_t blocks)
 {
   const pmb_cpu_range *ranges = cpu->ranges.data;
@@ -162,12 +140,12 @@ static void reduce_ranges(pmb_context *context, pmb_cpu *cpu, int64_t blocks)
     context->info.nonfinite_bricks += ranges[i].nonfinite;
     cpu->any_flags |= ranges[i].flags;
   }
-  /* Blocks depend on the number of workers: the sign of a zero must not show it. */
+  /* Blocks depend on the number of workers, so the sign of a zero must not. */
   context->info.minimum += 0.0;
   context->info.maximum += 0.0;
 }
 
-/* Chooses the blocks of bricks that summarize works on: wide ones read fewer samples twice, but all workers need some.
+/* Chooses the blocks of bricks for summarize. Wide blocks read fewer samples twice, but each worker needs several blocks.
  * Returns their number. */
 static int64_t divide_bricks(pmb_cpu *cpu, int workers)
 {
@@ -249,7 +227,7 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
   if (active >= (int64_t)PMB_NO_RECORD) {
     return pmb_fail(context, PMB_TOO_LARGE, "pmb_count: %lld active bricks, more than 2^32 - 2", (long long)active);
   }
-  /* Few bricks per worker: smaller chunks, so that all workers end at about the same time. */
+  /* Smaller chunks where workers have few bricks, so that all end at about the same time. */
   cpu->found.chunk_shift = PMB_CPU_CHUNK_SHIFT;
   while (workers > 1 && cpu->found.chunk_shift > PMB_CPU_CHUNK_SHIFT_LEAST &&
     active >> cpu->found.chunk_shift < 32 * workers) {
@@ -262,7 +240,7 @@ static pmb_status select_bricks(pmb_context *context, pmb_cpu *cpu)
   return run(context, workers_for(context, active + all / 8, PMB_CPU_LISTED_EACH), chunks, cpu->loops->select_write);
 }
 
-/* Pass scan: from the sizes of chunks to those of all chunks before. */
+/* Pass scan: replaces the size of each chunk by that of all chunks before it. Returns the size of all. */
 static pmb_sizes scan(pmb_cpu *cpu)
 {
   pmb_sizes *chunks = cpu->found.chunks.data;
@@ -276,7 +254,7 @@ static pmb_sizes scan(pmb_cpu *cpu)
   return before;
 }
 
-/* Makes the results of a group's isovalue i current. A second call makes the first isovalue's current again. */
+/* Makes the results of isovalue i of a group current. A second call restores those of isovalue 0. */
 static void swap_isovalue(pmb_cpu *cpu, int64_t i)
 {
   if (i > 0) {
@@ -291,7 +269,7 @@ static int64_t bytes_held(const pmb_cpu_found *found)
   return (int64_t)(found->map.capacity + found->records.capacity + found->chunks.capacity);
 }
 
-/* Select, classify and scan for one isovalue, which may keep `allowed` bytes; begin, end: its part of the progress. */
+/* Select and classify for one isovalue, which may keep `allowed` bytes. begin, end: its part of the progress. */
 static pmb_status count_isovalue(
   pmb_context *context, const pmb_isovalue *isovalue, int64_t allowed, double begin, double end)
 {
@@ -301,13 +279,12 @@ static pmb_status count_isovalue(
   if (cpu->volume->dims[0] < 2 || cpu->volume->dims[1] < 2 || cpu->volume->dims[2] < 2) {
     return PMB_OK;
   }
-  if (bytes_held(&cpu->found) > allowed) { /* of an earlier isovalue, with more bricks */
+  if (bytes_held(&cpu->found) > allowed) { /* from an earlier isovalue with more bricks */
     free_found(context, &cpu->found);
   }
   context->crew.fraction_begin = context->crew.fraction_end = begin;
   PMB_STEP(select_bricks(context, cpu));
-  if (bytes_held(&cpu->found) >
-    allowed) { /* of a group of several, so that nobody is told: a smaller one comes next */
+  if (bytes_held(&cpu->found) > allowed) { /* without an error text, since a smaller group comes next */
     return PMB_OUT_OF_MEMORY;
   }
   context->crew.fraction_end = end;
@@ -325,8 +302,8 @@ static pmb_status cpu_count(pmb_context *context, const pmb_group *group)
   PMB_STEP(pmb_reserve(context, &cpu->scratch, context->crew.workers, scratch_size, "the workers"));
   free_others(context, cpu, group->count - 1);
   pmb_status status = PMB_OK;
-  /* A group may keep half of what the samples take. It is too little only where many bricks are active (of floats a fifth for
-   * each of 16 isovalues); if all are, classifying again takes no longer than reading what was kept. */
+  /* A group may keep half as many bytes as the samples have. That is too little only where many bricks are active (with floats, a
+   * fifth for each of 16 isovalues). Where all are active, classifying again takes no longer than reading kept records. */
   const int64_t half = dims[0] * dims[1] * dims[2] * (int64_t)pmb_type_size(cpu->volume->type) / 2;
   int64_t allowed = group->count == 1 ? INT64_MAX : half > PMB_CPU_KEPT_LEAST ? half : PMB_CPU_KEPT_LEAST;
   for (int64_t i = 0; i < group->count && status == PMB_OK; ++i) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The CPU backend: what its passes share, and the table of loops that is compiled once per instruction set.
+ * The CPU backend: data that its passes share, and the table of loops.
  *
- * Passes: summarize (bind), select, classify, scan (count), vertices and triangles (emit). pmb_cpu.c runs them;
- * a file per pass holds its loops, compiled once per instruction set. */
+ * Passes: summarize (bind), select, classify, scan (count), vertices and triangles (emit). pmb_cpu.c runs them. A file per
+ * pass has its loops, compiled once per instruction set. */
 #ifndef PMB_CPU_H
 #define PMB_CPU_H
 
@@ -12,27 +12,27 @@
 
 enum {
   PMB_CPU_ISOVALUES = 16,       /* most isovalues in a group */
-  PMB_CPU_KEPT_LEAST = 1 << 24, /* bytes that may be kept for a group, even of a small volume */
+  PMB_CPU_KEPT_LEAST = 1 << 24, /* bytes that a group may keep in any case */
   /* Most and least bricks in a unit of parallel work. */
   PMB_CPU_SELECT_CHUNK = 8192,
   PMB_CPU_SELECT_CHUNK_LEAST = 1024,
   PMB_CPU_CHUNK_SHIFT = 6, /* active bricks, as powers of 2 */
   PMB_CPU_CHUNK_SHIFT_LEAST = 3,
-  /* Bricks worth a worker, about 20 us of work: waking one takes a few us, starting one 20. */
+  /* Bricks per worker at least, about 20 us of work: waking a thread takes a few us, starting one 20. */
   PMB_CPU_SUMMARIZED_EACH = 256,
   PMB_CPU_LOOKED_AT_EACH = 65536,
   PMB_CPU_LISTED_EACH = 2048,
   PMB_CPU_CLASSIFIED_EACH = 64,
   PMB_CPU_EMITTED_EACH = 8,
-  /* Bytes of a row of samples that summarize reads at once, so that its columns stay in the first cache, and of a layer,
-   * so that five layers stay in the second. */
+  /* Bytes of a row of samples in a block of summarize, so that its columns stay in the L1 cache, and of a layer, so that five
+   * layers stay in L2. */
   PMB_CPU_ROW_BYTES = 4096,
   PMB_CPU_LAYER_BYTES = 65536,
   PMB_CPU_BLOCK_LAYERS = 16, /* most layers of bricks in a block */
-  /* A volume of so many bytes is assumed to stay in the cache: nothing is prefetched. */
+  /* Volumes up to this size are assumed to stay in the cache: nothing is prefetched. */
   PMB_CPU_CACHED_BYTES = 4 << 20,
-  PMB_CPU_SUMMARY_SPARE = 64, /* bricks: select reads so many at once */
-  /* A tile holds a brick's samples -1..33 x -1..5 x -1..5: the brick, its halo, and what gradients need. */
+  PMB_CPU_SUMMARY_SPARE = 64, /* bricks that select reads at once */
+  /* A tile holds a brick's samples -1..33 x -1..5 x -1..5: the brick, its halo, and neighbours for gradients. */
   PMB_TILE_PITCH = 48, /* a multiple of 16, so that rows are read in whole vectors */
   PMB_TILE_ROWS = 7,
   PMB_TILE_COLUMNS = 35,
@@ -44,7 +44,7 @@ enum {
   PMB_EDGE_ROWS = 36 /* 25 rows of edges, and room to load 16 from the last cell's on */
 };
 
-/* Samples of such a row and its halo, in whole cache lines. */
+/* Samples of a block's row and its halo, in whole cache lines. */
 #define PMB_CPU_COLUMNS(type) ((PMB_CPU_ROW_BYTES + 64) / (int)sizeof(type))
 
 #define PMB_NO_RECORD UINT32_MAX
@@ -64,11 +64,11 @@ typedef struct pmb_cpu_record {
  * pmb_brick.h. */
 enum { PMB_RULES_PLAIN, PMB_RULES_JOINED, PMB_RULES_SPECIAL };
 
-/* The triangles of a case, by the eight rows of edges around a row of cells: four of x edges, by y before z, two of y edges,
- * by z, two of z edges, by y. */
+/* The triangles of a case, by the eight rows of edges around a row of cells: four of x edges, y fastest; two of y edges, by
+ * z; two of z edges, by y. */
 typedef struct pmb_cpu_case {
-  /* Of each id: its row, plus 8 on an edge at the cell's upper x, plus 32 if the same edge at the lower x has a point. Of
-   * a point on a sample: 16 plus the row of samples, by y before z, plus 4 at the cell's upper x. */
+  /* Of each id: its row, plus 8 on an edge at the cell's upper x, plus 32 if the same edge at the lower x has a point. For a
+   * point on a sample: 16 plus the row of samples, y fastest, plus 4 at the cell's upper x. */
   uint8_t corners[15];
   uint8_t ids; /* how many */
 } pmb_cpu_case;
@@ -78,7 +78,7 @@ enum { PMB_CORNER_UPPER = 8, PMB_CORNER_SAMPLE = 16, PMB_CORNER_AFTER = 32, PMB_
 /* The portable loops look ids up in a table of the brick's points: by row z * 5 + y, kind and column. */
 enum { PMB_IDS_KIND = PMB_BRICK_X + 4, PMB_IDS_ROW = PMB_KINDS * PMB_IDS_KIND };
 
-/* Where in it the id of a corner is, relative to the cell's own x edge. */
+/* The place of a corner's id in that table, relative to the cell's own x edge. */
 static inline int pmb_cpu_offset_of_corner(unsigned corner)
 {
   static const uint8_t rows[8] = { 0, 1, 5, 6, 0, 5, 0, 1 }, axes[8] = { 0, 0, 0, 0, 1, 1, 2, 2 };
@@ -88,27 +88,26 @@ static inline int pmb_cpu_offset_of_corner(unsigned corner)
   return rows[corner & 7] * PMB_IDS_ROW + axes[corner & 7] * PMB_IDS_KIND + (int)(corner >> 3 & 1);
 }
 
-/* Tables for all contexts of a process. */
 typedef struct pmb_cpu_tables {
   int mirrored;               /* for mirrored frames: the second and third id of a triangle are swapped */
   uint8_t places[256][8];     /* by byte: the places of its bits, lowest first */
-  uint8_t further_loops[256]; /* by case: loops of the surface in the cell, but for the first */
+  uint8_t further_loops[256]; /* by case: loops of the surface in the cell beyond the first */
   pmb_cpu_case plain[256];    /* by case, for cells without joined corners */
   int16_t offsets[256][16];   /* of their corners, see pmb_cpu_offset_of_corner */
-  /* For cells with joined corners, all of which are inside: the 3^8 cases have the index power[inside corners] +
-   * power[joined corners]. */
+  /* For cells whose joined corners are all inside: the 3^8 cases have the index power[inside corners] + power[joined
+   * corners]. */
   uint16_t power[256];             /* 3^c for each bit c */
   uint16_t kept[PMB_JOINED_CASES]; /* bit c: corner c has a point of a triangle; << 8: how many triangles */
   pmb_cpu_case joined[PMB_JOINED_CASES];
 } pmb_cpu_tables;
 
-/* pmb_cpu_tables.c: made at the first call. */
+/* pmb_cpu_tables.c. The first call makes the tables. */
 const pmb_cpu_tables *pmb_cpu_tables_for(int mirrored);
 
-/* Makes an entry of `joined`; corners may also be joined and not inside. */
+/* Makes an entry of `joined`. Joined corners need not be inside. */
 void pmb_cpu_make_case(pmb_cpu_case *c, unsigned cell_case, unsigned equal, int mirrored);
 
-/* The entry of a cell; made: where it is put if the tables do not have it. */
+/* The entry of a cell. made: room for an entry that the tables lack. */
 PMB_INLINE const pmb_cpu_case *find_case(
   const pmb_cpu_tables *tables, unsigned cell_case, unsigned equal, const int joined, pmb_cpu_case *made)
 {
@@ -122,12 +121,7 @@ PMB_INLINE const pmb_cpu_case *find_case(
   return &tables->joined[tables->power[cell_case] + tables->power[equal]];
 }
 
-static inline int64_t pmb_cpu_smaller(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
-/* Samples of a brick along an axis, halo included, where `left` remain in the volume. */
+/* Samples of a brick along an axis, halo included; left: samples of the volume from its first on. */
 static inline int pmb_cpu_extent(int64_t left, int size)
 {
   return left > size ? size + 1 : (int)left;
@@ -135,16 +129,16 @@ static inline int pmb_cpu_extent(int64_t left, int size)
 
 typedef struct pmb_cpu_loops pmb_cpu_loops;
 
-/* What select, classify and scan find for an isovalue. */
+/* Results of select, classify and scan for an isovalue. */
 typedef struct pmb_cpu_found {
   pmb_buffer map; /* brick -> record, uint32_t */
   pmb_buffer records;
-  pmb_buffer chunks; /* per chunk of records: pmb_sizes, after scan those before it */
+  pmb_buffer chunks; /* per chunk of records: pmb_sizes of it; after scan of those before it */
   int64_t record_count;
   int chunk_shift; /* records in a chunk, as a power of 2 */
 } pmb_cpu_found;
 
-/* The backend's state. Per-volume parts are set by bind, per-isovalue parts by count. */
+/* The backend's state. */
 typedef struct pmb_cpu {
   const pmb_cpu_loops *loops;
   int full_rules_only;          /* the "reference" path */
@@ -154,7 +148,7 @@ typedef struct pmb_cpu {
   const pmb_frame *frame;
   int64_t bricks[3];
   int64_t brick_count;
-  pmb_buffer summary; /* min and max per brick, in the sample's type */
+  pmb_buffer summary; /* minima of all bricks, then maxima, in the samples' type */
   pmb_buffer flags;   /* uint8_t per brick: PMB_BRICK_NONFINITE, ... */
   int64_t block[3];   /* bricks in a block, the unit of work of summarize; the volume's last blocks may have fewer */
   int64_t blocks[3];
@@ -162,11 +156,11 @@ typedef struct pmb_cpu {
   int64_t select_chunk;
   pmb_buffer counts;  /* per select chunk: int64_t */
   pmb_buffer scratch; /* per worker */
-  int any_flags;      /* those of all bricks together */
+  int any_flags;      /* of all bricks */
   int is_cached;      /* see PMB_CPU_CACHED_BYTES */
 
   const pmb_isovalue *isovalue;
-  pmb_cpu_found found;                         /* for that isovalue */
+  pmb_cpu_found found;                         /* for this isovalue */
   pmb_cpu_found others[PMB_CPU_ISOVALUES - 1]; /* for the group's further isovalues */
 
   /* emit only */
@@ -180,9 +174,8 @@ typedef struct pmb_cpu_range {
   int flags;
 } pmb_cpu_range;
 
-/* Inside bits of a brick's 33 x 5 x 5 samples. Row z * 4 + y of `low` is (y,z), of `high` (y + 1,z), so that the rows of
- * 16 cells are side by side in memory; the other two are the same of the samples one further in x. Bits outside the
- * volume are arbitrary. */
+/* Inside bits of a brick's 33 x 5 x 5 samples. Row z * 4 + y of `low` is (y,z), of `high` (y + 1,z), so that rows of 16 cells
+ * lie side by side. The _next rows have the samples one further in x. Bits outside the volume are arbitrary. */
 typedef struct pmb_cpu_words {
   uint32_t low[20], high[20], low_next[20], high_next[20];
 } pmb_cpu_words;
@@ -212,31 +205,30 @@ static inline pmb_cpu_scratch *pmb_cpu_scratch_of(const pmb_cpu *cpu, int worker
   return (pmb_cpu_scratch *)(all + (size_t)worker * pmb_cpu_scratch_size(cpu->volume->type));
 }
 
-/* The loops of one instruction set. data: the pmb_cpu; i: the unit of work. */
-typedef void (*pmb_cpu_loop)(void *data, int worker, size_t i);
+/* The loops of an instruction set. arg: the pmb_cpu; i: a unit of work. */
 struct pmb_cpu_loops {
   const char *name;
-  pmb_cpu_loop summarize;    /* a block of bricks */
-  pmb_cpu_loop select_count; /* a select chunk: how many are active */
-  pmb_cpu_loop select_write; /* the same: records and map */
-  pmb_cpu_loop classify;     /* a chunk of records */
-  pmb_cpu_loop emit;         /* a chunk of records */
-  /* Passes of particles/pmb_particle_job.h; data: the pmb_particles. */
-  pmb_cpu_loop particle_densities;  /* a chunk of particles */
-  pmb_cpu_loop particle_potential;  /* a chunk of bricks */
-  pmb_cpu_loop particle_refine;     /* the same */
-  pmb_cpu_loop particle_classify;   /* a chunk of a group's records */
-  pmb_cpu_loop particle_parameters; /* the same */
-  pmb_cpu_loop particle_emit;       /* a chunk of records */
-  pmb_cpu_loop particle_sample;     /* a row of an image */
-  pmb_cpu_loop ray_tile;            /* of rays/pmb_ray_tile.h; data: the pmb_ray_picture */
+  pmb_body *summarize;    /* a block of bricks */
+  pmb_body *select_count; /* a select chunk: how many are active */
+  pmb_body *select_write; /* the same: records and map */
+  pmb_body *classify;     /* a chunk of records */
+  pmb_body *emit;         /* a chunk of records */
+  /* Passes of particles/pmb_particle_job.h; arg: the pmb_particles. */
+  pmb_body *particle_densities;  /* a chunk of particles */
+  pmb_body *particle_potential;  /* a chunk of bricks */
+  pmb_body *particle_refine;     /* the same */
+  pmb_body *particle_classify;   /* a chunk of a group's records */
+  pmb_body *particle_parameters; /* the same */
+  pmb_body *particle_emit;       /* a chunk of records */
+  pmb_body *particle_sample;     /* a row of an image */
+  pmb_body *ray_tile;            /* of rays/pmb_ray_tile.h; arg: the pmb_ray_picture */
 };
 
 /* The loops of a path; NULL: the best here. Returns NULL if the name is unknown or the machine cannot run them. */
 const pmb_cpu_loops *pmb_cpu_find_loops(const char *path);
 
-/* pmb_cpu_attributes.c: interpolates the attributes to at most 16 points of a brick. list: see pmb_cpu_scratch;
- * parameter: where each point is on its edge; first: index of the first point in the output. */
+/* pmb_cpu_attributes.c: interpolates the attributes at up to 16 points of a brick. list: see pmb_cpu_scratch; parameter: of each
+ * point on its edge; first: index of the first point in the output. */
 void pmb_cpu_interpolate_attributes(const pmb_cpu *cpu, const pmb_cpu_record *record, const uint16_t *list,
   const double *parameter, int n, int64_t first);
 

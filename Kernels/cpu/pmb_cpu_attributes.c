@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Interpolation of other point arrays to the points of the mesh. */
+ * Interpolates other point arrays at the points of the mesh. */
 #include "cpu/pmb_cpu.h"
 #include "shared/pmb_attribute.h"
 
-/* One array for n points of a brick; sample: index of the lower sample, step: to the upper one, in tuples. */
+/* One array at n points. sample: index of each lower sample; step: distance to the upper one, in tuples. */
 #define PMB_ATTRIBUTE(NAME, type, name, real)                                                                  \
   static void interpolate_##name(                                                                              \
     const pmb_attribute *a, const int64_t *sample, const int64_t *step, const double *t, int n, int64_t first) \

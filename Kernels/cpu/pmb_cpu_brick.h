@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Shared by the files that are compiled once per instruction set, with PMB_CPU_PATH set to its name: names and loops, a
- * brick where it lies in the volume, its samples as words of bits, and the passes that pmb_cpu_emit.c calls. */
+ * Shared by the files that are compiled once per instruction set, with PMB_CPU_PATH set to its name: names, loops, a brick's
+ * box in the volume, its samples as words of bits, and the passes that pmb_cpu_emit.c calls. */
 #ifndef PMB_CPU_BRICK_H
 #define PMB_CPU_BRICK_H
 
@@ -9,7 +9,7 @@
 /* The name of a function or table of this instruction set. */
 #define PMB_PATH_NAME(name) PMB_JOIN(name##_, PMB_CPU_PATH)
 
-/* Before a loop: gcc turns it into vector instructions only while it is a loop, and unrolls a short one first. */
+/* Before a loop. gcc unrolls short loops first and then vectorizes only those that are still loops. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define PMB_NOT_UNROLLED _Pragma("GCC unroll 1")
 #define PMB_UNROLLED_5 _Pragma("GCC unroll 5")
@@ -19,15 +19,15 @@
 #endif
 #define PMB_EACH_LANE(l) PMB_NOT_UNROLLED for (int l = 0; l < 16; ++l)
 
-/* Where a brick lies. */
+/* A brick's place in the volume. */
 typedef struct box {
   int64_t origin[3]; /* its first sample */
   int n[3];          /* its samples in the volume along each axis, halo included */
-  int clean;         /* its samples from -1 to 32 are finite, and they and their cells are visible */
-  int hides;         /* samples around may be hidden */
+  int clean;         /* its samples, one before them and the halo are finite; they and their cells are visible */
+  int hides;         /* the brick or a neighbour has hidden samples */
 } box;
 
-/* Flags of the brick that is so many bricks further; outside the volume none. */
+/* Flags of the brick at this distance in bricks; outside the volume none. */
 static inline int flags_beside(const pmb_cpu *cpu, const pmb_cpu_record *record, int dx, int dy, int dz)
 {
   const int64_t x = record->position[0] + dx, y = record->position[1] + dy, z = record->position[2] + dz;
@@ -35,8 +35,8 @@ static inline int flags_beside(const pmb_cpu *cpu, const pmb_cpu_record *record,
   return exists ? ((const uint8_t *)cpu->flags.data)[x + cpu->bricks[0] * (y + cpu->bricks[1] * z)] : 0;
 }
 
-/* Fills *b in place, as others below do: a returned structure is copied by loads wider than the stores that wrote it, and
- * they stall. */
+/* Fills *b in place, like functions below: a returned structure is copied by loads wider than the stores that wrote it, which
+ * stalls. */
 PMB_INLINE void find_box(const pmb_cpu *cpu, const pmb_cpu_record *record, box *b)
 {
   const int64_t size[3] = { PMB_BRICK_X, PMB_BRICK_Y, PMB_BRICK_Z };
@@ -61,8 +61,8 @@ static inline int64_t clamp(int64_t i, int64_t n)
   return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-/* Prefetches samples of a brick: columns `from` to `to` of rows (y,z) with bit (z + 1) * 7 + (y + 1). Rows are far apart,
- * so the hardware does not. */
+/* Prefetches columns `from` to `to` of the rows (y,z) of a brick whose bit (z + 1) * 7 + (y + 1) is set. The hardware does not,
+ * because rows are far apart. */
 PMB_INLINE void prefetch_samples(const pmb_cpu *cpu, const pmb_cpu_record *record, uint64_t rows, int from, int to)
 {
   const pmb_volume *v = cpu->volume;
@@ -94,7 +94,7 @@ PMB_INLINE uint32_t first_bits(int n)
   return n >= 32 ? ~0u : (1u << n) - 1;
 }
 
-/* The four rows of samples around row i of cells, and the samples one further in x. */
+/* The four rows of samples around row i of cells; next: of the samples one further in x. */
 PMB_INLINE void words_around(const pmb_cpu_words *words, uint32_t i, uint32_t row[4], uint32_t next[4])
 {
   row[0] = words->low[i];
@@ -107,7 +107,7 @@ PMB_INLINE void words_around(const pmb_cpu_words *words, uint32_t i, uint32_t ro
   next[3] = words->high_next[i + 4];
 }
 
-/* Sets row (y,z) of the samples; next: their bits one further in x. */
+/* Sets the bits of row (y,z) of samples; next: of the samples one further in x. */
 PMB_INLINE void set_words(pmb_cpu_words *words, int y, int z, uint32_t word, uint32_t next)
 {
   const int low = z * PMB_BRICK_Y + y, high = low - 1;
@@ -121,7 +121,7 @@ PMB_INLINE void set_words(pmb_cpu_words *words, int y, int z, uint32_t word, uin
   }
 }
 
-/* The same four rows of 33 samples, as pmb_cell_bits takes them. */
+/* The four rows of 33 samples around row i of cells, as pmb_cell_bits takes them. */
 PMB_INLINE void rows_of_cells(const pmb_cpu_words *words, uint32_t i, uint64_t rows[4])
 {
   uint32_t row[4], next[4];
@@ -139,7 +139,7 @@ PMB_INLINE unsigned bits_of_cell(const pmb_cpu_words *words, uint32_t i, int x)
   return pmb_cell_bits(rows[0], rows[1], rows[2], rows[3], x);
 }
 
-/* Counts the bits in each byte of a word, without popcnt, so that compilers can use vectors. */
+/* The number of bits in each byte of a word; without popcnt, so that compilers can vectorize it. */
 PMB_INLINE uint32_t count_in_bytes(uint32_t word)
 {
   const uint32_t pairs = word - (word >> 1 & 0x55555555);
@@ -147,14 +147,13 @@ PMB_INLINE uint32_t count_in_bytes(uint32_t word)
   return (fours + (fours >> 4)) & 0x0f0f0f0f;
 }
 
-/* Sum of four bytes. */
 PMB_INLINE uint32_t sum_bytes(uint32_t bytes)
 {
   const uint32_t halves = (bytes & 0x00ff00ff) + (bytes >> 8 & 0x00ff00ff);
   return (halves + (halves >> 16)) & 0xffff;
 }
 
-/* Bit row: the word of that row is not 0. */
+/* Bit i: words[i] is not 0. */
 PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
 {
   uint32_t rows = 0;
@@ -164,8 +163,8 @@ PMB_INLINE uint32_t rows_with_bits(const uint32_t *words)
   return rows;
 }
 
-/* Compares the samples of a brick, all finite and visible, in their own type. Returns the brick's rules: only
- * PMB_RULES_JOINED sets `equal`, and PMB_RULES_SPECIAL neither. */
+/* Compares the samples of a brick, all finite and visible, in their own type. Returns the brick's rules. Only
+ * PMB_RULES_JOINED sets `equal`; PMB_RULES_SPECIAL sets neither. */
 #define pmb_cpu_compare_brick PMB_PATH_NAME(pmb_cpu_compare_brick)
 int pmb_cpu_compare_brick(const pmb_cpu *cpu, const box *b, pmb_cpu_words *words, pmb_cpu_words *equal);
 
@@ -173,16 +172,15 @@ int pmb_cpu_compare_brick(const pmb_cpu *cpu, const box *b, pmb_cpu_words *words
 #define pmb_cpu_read_rows PMB_PATH_NAME(pmb_cpu_read_rows)
 void pmb_cpu_read_rows(const pmb_cpu *cpu, const box *b, int from, pmb_rows *rows);
 
-/* Sets the inside and equal bits of the 3 x 3 x 3 samples around sample `place` of a brick, as far as they are within low and
- * high. */
+/* Sets inside and equal bits of the 3 x 3 x 3 samples around sample `place` of a brick, for offsets from `low` to `high`. */
 #define pmb_cpu_compare_around PMB_PATH_NAME(pmb_cpu_compare_around)
 void pmb_cpu_compare_around(const pmb_cpu *cpu, const box *b, const int place[3], const int *low, const int *high,
   uint32_t *inside, uint32_t *equal);
 
 /* ---- writing the mesh brick by brick, with the next brick's memory prefetched ---- */
 
-/* Prefetches n bytes of an output array that will be written soon, or are beyond its end: writes alternate between
- * arrays, so the hardware does not. 512 to 2048 bytes ahead were tried, see Docs/PERFORMANCE.md. */
+/* Prefetches n bytes of an output array that come soon, or lie beyond its end. The hardware does not, because writes alternate
+ * between arrays. For other distances see Docs/PERFORMANCE.md. */
 enum { PMB_OUTPUT_AHEAD = 2048 };
 PMB_INLINE void prefetch_output(const void *out, int n)
 {
@@ -196,8 +194,8 @@ typedef struct brick_plan {
   uint32_t ends[32];  /* row z * 5 + y, bit x: the sample is an end; the last ones 0 */
   uint32_t low, high; /* rows with ends in columns 0 to 15, 16 to 31 */
   uint32_t beyond;    /* rows with one in column 32 */
-  uint64_t rows;      /* that are read, see rows_around */
-  int from, to;       /* columns that are read of them */
+  uint64_t rows;      /* to read, see rows_around */
+  int from, to;       /* columns to read */
 } brick_plan;
 
 /* pmb_cpu_vertices.c: finds the samples that the points of a brick need, and prefetches them. */
@@ -218,8 +216,8 @@ typedef struct brick_family {
 #define pmb_cpu_find_family PMB_PATH_NAME(pmb_cpu_find_family)
 void pmb_cpu_find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_family *f);
 
-/* Pass triangles, one brick. first: of the brick's triangles in the output; room: triangles that fit from there on; those
- * after the brick's own may be overwritten. */
+/* Pass triangles, one brick. first: of the brick's triangles in the output; room: triangles from there to the end of the
+ * chunk's; surplus ids may overwrite those after the brick's own. */
 #define pmb_cpu_emit_triangles PMB_PATH_NAME(pmb_cpu_emit_triangles)
 void pmb_cpu_emit_triangles(
   const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, int64_t first, int64_t room);

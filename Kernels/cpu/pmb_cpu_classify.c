@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass classify: which edges and samples of each active brick have points, and how many triangles its cells have. Nearly all
- * bricks take sums of bits. Where samples are joined, cells around these are looked up one by one;
- * where samples are hidden or not finite, all rules of pmb_brick.h are checked. */
+ * Pass classify: finds the edges and samples of each active brick that have points, and counts its triangles. Nearly all
+ * bricks take sums of bits. Cells around joined samples are looked up one by one. Bricks with samples that are hidden or not
+ * finite take all rules of pmb_brick.h. */
 #include "cpu/pmb_cpu_brick.h"
 
-/* ---- all samples finite: 16 rows at a time, with sums of bits in place of loops over cells ---- */
+/* ---- all samples finite: sums of bits in place of loops over cells ---- */
 
-/* Numbers of up to 4 bits for 32 cells: bit x of bits[i] is bit i of the number of cell x. */
+/* A number of up to 4 bits for each of 32 cells: bit x of bits[i] is bit i of the number of cell x. */
 typedef struct sliced {
   uint32_t bits[4];
 } sliced;
 
-/* Full adder: a, b and c are replaced by their sum's low bit, returned, and its high bit, *carry. */
+/* A full adder: returns the low bits of the sums of a, b and c; *carry: the high bits. */
 PMB_INLINE uint32_t add_bits(uint32_t a, uint32_t b, uint32_t c, uint32_t *carry)
 {
   const uint32_t half = a ^ b;
@@ -19,8 +19,7 @@ PMB_INLINE uint32_t add_bits(uint32_t a, uint32_t b, uint32_t c, uint32_t *carry
   return half ^ c;
 }
 
-/* Crossed edges of 32 cells, by pmb_cell.h's numbers. Words of the cells' four rows of samples, and of the samples one further
- * in x. */
+/* Finds the crossed edges of 32 cells, numbered as in pmb_cell.h. row, next: see words_around. */
 PMB_INLINE void find_crossed(const uint32_t row[4], const uint32_t next[4], uint32_t edge[PMB_CELL_EDGES])
 {
   for (int i = 0; i < 4; ++i) {
@@ -35,7 +34,7 @@ PMB_INLINE void find_crossed(const uint32_t row[4], const uint32_t next[4], uint
   }
 }
 
-/* How many of the edges of each cell are crossed. */
+/* The number of crossed edges of each cell. */
 PMB_INLINE sliced count_crossed(const uint32_t edge[PMB_CELL_EDGES])
 {
   uint32_t s[5], c[6], d[3];
@@ -53,9 +52,9 @@ PMB_INLINE sliced count_crossed(const uint32_t edge[PMB_CELL_EDGES])
   return n;
 }
 
-/* Cells that may have more than one loop: they have six or more crossed edges, and an ambiguous face (three crossed edges in
- * a row on it, so all four) or, among the four corners below, one with three crossed edges. Others have none: tried for all
- * cases, and smooth surfaces have few such cells. */
+/* Cells that may have more than one loop: those with six or more crossed edges that also have an ambiguous face (three crossed
+ * edges in a row on it, so all four) or a corner at lower z with three crossed edges. All 256 cases were tried: no other has
+ * several loops. Smooth surfaces have few such cells. */
 PMB_INLINE uint32_t find_looped(const uint32_t edge[PMB_CELL_EDGES], const sliced *count)
 {
   const uint32_t *x = edge, *y = edge + 4, *z = edge + 8;
@@ -65,7 +64,7 @@ PMB_INLINE uint32_t find_looped(const uint32_t edge[PMB_CELL_EDGES], const slice
   return (faces | corners) & ((count->bits[1] & count->bits[2]) | count->bits[3]);
 }
 
-/* Loops of some of row i's cells beyond the first of each. */
+/* Loops of these cells of row i beyond the first of each. */
 static inline uint32_t count_further_loops(const pmb_cpu *cpu, const pmb_cpu_words *words, int i, uint32_t cells)
 {
   uint32_t loops = 0;
@@ -75,8 +74,7 @@ static inline uint32_t count_further_loops(const pmb_cpu *cpu, const pmb_cpu_wor
   return loops;
 }
 
-/* Removes the edges of a row that end at an equal sample, and from `here` the cells around such samples; returns these
- * cells. */
+/* Removes edges that end at an equal sample, and moves cells around such samples from `here` to the result. */
 PMB_INLINE uint32_t leave_joined(const pmb_cpu_words *equal, uint32_t i, uint32_t edges[3], uint32_t *here)
 {
   uint32_t row[4], next[4], touched = 0;
@@ -92,9 +90,9 @@ PMB_INLINE uint32_t leave_joined(const pmb_cpu_words *equal, uint32_t i, uint32_
   return touched;
 }
 
-/* n: samples of the brick along each axis, halo included. Sets mask, first, inside, points and triangles of the record. A cell
- * has as many triangles as crossed edges, less two for each loop that these make. With `join` cells around equal samples are left
- * to `joined`, bits x of row z * 4 + y, and mask[PMB_SAMPLE], which is 0, and what follows from it to the caller. */
+/* Sets mask, first, inside, points and triangles of the record. A cell has as many triangles as crossed edges, less two for each
+ * loop of them. n: samples of the brick along each axis, halo included. With `join` it leaves out cells around equal samples,
+ * which it puts into `joined` (bit x of row z * 4 + y), and sample points: mask[PMB_SAMPLE] is 0. */
 PMB_INLINE void sum_content(const pmb_cpu *cpu, const pmb_cpu_words *words, const pmb_cpu_words *equal, const int *n,
   const int join, uint32_t *joined, pmb_cpu_record *record)
 {
@@ -163,20 +161,20 @@ static uint32_t look_up_joined(const pmb_cpu_tables *tables, const pmb_cpu_words
   return triangles;
 }
 
-/* Bits of a cell from those of 3 x 3 x 3 samples, `first` being its lowest corner's. */
+/* Bits of a cell from those of 3 x 3 x 3 samples; first: bit of its lowest corner. */
 PMB_INLINE unsigned cell_of_27(uint32_t bits, int first)
 {
   const uint32_t b = bits >> first;
   return (b & 3) | (b >> 1 & 0xc) | (b >> 5 & 0x30) | (b >> 6 & 0xc0);
 }
 
-/* Whether a cell that is not the brick's own uses the point of the joined sample (x,y,z) of a brick. */
+/* Whether a cell of another brick uses the point on the joined sample (x,y,z) of a brick. */
 static int is_used_below(const pmb_cpu *cpu, const box *b, int x, int y, int z)
 {
   const pmb_cpu_tables *tables = cpu->tables;
   const pmb_volume *v = cpu->volume;
   const int place[3] = { x, y, z };
-  int low[3], high[3]; /* samples beside it that there are */
+  int low[3], high[3]; /* offsets of its neighbours in the volume */
   uint32_t inside = 0, equal = 0;
   for (int a = 0; a < 3; ++a) {
     const int64_t i = b->origin[a] + place[a];
@@ -212,7 +210,7 @@ static void joined_content(
     const int y = i & 3, z = i >> 2;
     const uint32_t own = y < b->n[1] && z < b->n[2] ? first_bits(b->n[0]) : 0, face = y == 0 || z == 0 ? ~0u : 1;
     uint32_t mark = marks[z * 5 + y];
-    /* Samples that no cell of the brick uses, on a face that other bricks' cells touch. */
+    /* Cells of other bricks may use samples on the brick's lower faces. */
     for (uint32_t rest = equal->low[i] & ~mark & face & own; rest; rest &= rest - 1) {
       const int x = pmb_lowest_bit(rest);
       mark |= (uint32_t)is_used_below(cpu, b, x, y, z) << x;
@@ -242,7 +240,7 @@ static void classify_by_full_rules(const pmb_cpu *cpu, const box *b, pmb_rows *r
   record->triangles = (uint32_t)content.triangles;
 }
 
-/* Pass classify, one brick, for nearly all bricks. Returns 0 if it needs the full rules. */
+/* Pass classify, one brick. Returns 0 if it needs the full rules. */
 static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *record)
 {
   pmb_cpu_words words, equal;
@@ -259,7 +257,7 @@ static int classify_by_bits(const pmb_cpu *cpu, const box *b, pmb_cpu_record *re
   return rules != PMB_RULES_SPECIAL;
 }
 
-/* How many bricks ahead classify prefetches; 1 to 6 were tried, see Docs/PERFORMANCE.md. */
+/* Prefetch distance; for others see Docs/PERFORMANCE.md. */
 enum { BRICKS_AHEAD = 3 };
 
 /* The brick's rows, halo included, for prefetch_samples. */
@@ -271,7 +269,7 @@ void PMB_PATH_NAME(pmb_cpu_classify)(void *data, int worker, size_t i)
   pmb_cpu_scratch *scratch = pmb_cpu_scratch_of(cpu, worker);
   pmb_cpu_record *records = cpu->found.records.data;
   const int64_t begin = (int64_t)i << cpu->found.chunk_shift;
-  const int64_t end = pmb_cpu_smaller(begin + ((int64_t)1 << cpu->found.chunk_shift), cpu->found.record_count);
+  const int64_t end = pmb_smaller(begin + ((int64_t)1 << cpu->found.chunk_shift), cpu->found.record_count);
   uint32_t points = 0, triangles = 0;
   for (int64_t r = begin - BRICKS_AHEAD; r < end; ++r) {
     if (r + BRICKS_AHEAD < end && !cpu->is_cached) {

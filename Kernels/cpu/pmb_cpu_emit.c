@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Writes the mesh of a chunk of active bricks: pass vertices and pass triangles, brick by brick. */
+ * Passes vertices and triangles for a chunk of active bricks, brick by brick. */
 #include "core/pmb_stream.h"
 #include "cpu/pmb_cpu_brick.h"
 
@@ -10,7 +10,7 @@ void PMB_PATH_NAME(pmb_cpu_emit)(void *data, int worker, size_t i)
   const pmb_cpu_record *records = cpu->found.records.data;
   const pmb_sizes before = ((const pmb_sizes *)cpu->found.chunks.data)[i];
   const int64_t begin = (int64_t)i << cpu->found.chunk_shift;
-  const int64_t end = pmb_cpu_smaller(begin + ((int64_t)1 << cpu->found.chunk_shift), cpu->found.record_count);
+  const int64_t end = pmb_smaller(begin + ((int64_t)1 << cpu->found.chunk_shift), cpu->found.record_count);
   const pmb_mesh *mesh = cpu->mesh;
   const int points = mesh->points || mesh->normals || mesh->gradients || mesh->attribute_count;
   const int triangles = mesh->triangles || mesh->cells;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass select: finds the active bricks from the summary, 64 at a time, in order (PMB paper, section 4.2, without its atomics).
- * First it counts those of each chunk, then it writes their records and the map. */
+ * Pass select: finds the active bricks in the summary, 64 at a time, in order (PMB paper, section 4.2, without its atomics). It
+ * first counts those of each chunk, then writes their records and the map. */
 #include <string.h>
 
 #include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_compare.h"
 
-/* Moves the coordinates of a brick on by so many bricks. */
+/* Advances a brick's coordinates by so many bricks. */
 static inline void advance(const pmb_cpu *cpu, int64_t *position, int64_t by)
 {
   position[0] += by;
@@ -29,7 +29,7 @@ void PMB_PATH_NAME(pmb_cpu_select_count)(void *data, int worker, size_t i)
 {
   pmb_cpu *cpu = data;
   const int64_t begin = (int64_t)i * cpu->select_chunk;
-  const int64_t end = pmb_cpu_smaller(begin + cpu->select_chunk, cpu->brick_count);
+  const int64_t end = pmb_smaller(begin + cpu->select_chunk, cpu->brick_count);
   int64_t count = 0;
   (void)worker;
   for (int64_t b = begin; b < end; b += 64) {
@@ -42,7 +42,7 @@ void PMB_PATH_NAME(pmb_cpu_select_write)(void *data, int worker, size_t i)
 {
   pmb_cpu *cpu = data;
   const int64_t begin = (int64_t)i * cpu->select_chunk;
-  const int64_t end = pmb_cpu_smaller(begin + cpu->select_chunk, cpu->brick_count);
+  const int64_t end = pmb_smaller(begin + cpu->select_chunk, cpu->brick_count);
   pmb_cpu_record *records = cpu->found.records.data;
   uint32_t *map = cpu->found.map.data;
   uint32_t next = (uint32_t)((const int64_t *)cpu->counts.data)[i];
@@ -51,7 +51,7 @@ void PMB_PATH_NAME(pmb_cpu_select_write)(void *data, int worker, size_t i)
   int64_t at = begin; /* position is this brick's */
   (void)worker;
   for (int64_t b = begin; b < end; b += 64) {
-    memset(map + b, 0xff, (size_t)pmb_cpu_smaller(end - b, 64) * sizeof(*map)); /* PMB_NO_RECORD */
+    memset(map + b, 0xff, (size_t)pmb_smaller(end - b, 64) * sizeof(*map)); /* PMB_NO_RECORD */
     for (uint64_t bits = by_type[cpu->volume->type](cpu, b, end); bits; bits &= bits - 1) {
       const int64_t brick = b + pmb_lowest_bit(bits);
       advance(cpu, position, brick - at);

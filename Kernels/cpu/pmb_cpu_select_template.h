@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass select for samples of one type: PMB_TYPE, see pmb_each_type.h. */
 
-/* Bit i: brick `first` + i is active; of at most 64 before `end`. Active: min < isovalue <= max, or a sample may equal the
- * isovalue and take points from a neighbouring brick's edges. */
+/* Bit i: brick `first` + i is active; for up to 64 bricks before `end`. Active: min < isovalue <= max, or a sample may equal the
+ * isovalue, on which edges of a neighbouring brick may have their point. */
 static uint64_t PMB_T_NAME(active_bits)(const pmb_cpu *cpu, int64_t first, int64_t end)
 {
   const pmb_isovalue *isovalue = cpu->isovalue;
   const PMB_T *low = (const PMB_T *)cpu->summary.data + first, *high = low + cpu->brick_count;
-  const int n = (int)pmb_cpu_smaller(end - first, 64);
+  const int n = (int)pmb_smaller(end - first, 64);
   uint64_t bits = 0;
   PMB_T least = PMB_T_NAME(pmb_threshold)(isovalue);
   if (isovalue->none) {

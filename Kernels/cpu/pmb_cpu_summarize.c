@@ -2,17 +2,17 @@
  * Pass summarize: least and greatest sample of each brick. */
 #include "cpu/pmb_cpu_brick.h"
 
-/* How far ahead in a row summarize prefetches; 512 to 8192 bytes were tried, see Docs/PERFORMANCE.md. */
+/* Bytes ahead in a row; for other distances see Docs/PERFORMANCE.md. */
 enum { PREFETCH_DISTANCE = 2048 };
 
 #define PMB_LOWER_OF(a, b) ((a) < (b) ? (a) : (b))
 #define PMB_HIGHER_OF(a, b) ((a) > (b) ? (a) : (b))
 
-/* Whether rows are the first of their bricks, in the middle, or the last and at the same time the first of the next bricks. */
+/* Rows may be the first of their bricks, in the middle, or the last, which is also the first of the next bricks. */
 enum { START, NEXT, LAST };
 
-/* Least or greatest of 32 values, by halving: the order does not matter, so vectors can be used. An array for each step,
- * because vectors are slow to read where they were just written in pieces. */
+/* The least or greatest of 32 values, by halving, which compilers can vectorize. Each step has its own array, because vectors are
+ * slow to load from where pieces of them were just stored. */
 #define PMB_HALVES(to, from, half, operation)   \
   PMB_T to[half];                               \
   PMB_NOT_UNROLLED                              \

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass summarize for samples of one type: PMB_TYPE, see pmb_each_type.h.
  *
- * A worker goes through a block of bricks (pmb_cpu.block) layer by layer and reads the five layers of samples of a layer of
- * bricks side by side, each from its first row to its last: five streams that the hardware foresees. A column below is what
- * is known of all samples with one x; neighbouring bricks share the columns of their common halo. */
+ * A worker goes through a block of bricks (pmb_cpu.block) layer by layer. It reads the five layers of samples of a layer of
+ * bricks in parallel, each row by row: five streams that the hardware prefetches. A column below has the range of all samples
+ * with one x. Neighbouring bricks share the columns of their common halo. */
 
 #define columns PMB_T_NAME(columns)
 
-/* Least and greatest samples by x, of rows that were read together, and for floating point their sums: where one is not
- * finite, a sample may not be, and where all are, no sample is. One more column than bricks have, and room for a vector. */
+/* By x, the least and greatest samples of some rows, and for floating point their sums: if all sums are finite, so are all
+ * samples. One more column than bricks have, and room for a vector. */
 typedef struct columns {
   PMB_T low[PMB_CPU_COLUMNS(PMB_T)], high[PMB_CPU_COLUMNS(PMB_T)], sum[PMB_CPU_COLUMNS(PMB_T)];
 } columns;
 
-/* Reads samples [begin, end) of five rows. START: they are the first of the bricks that `now` is for. NEXT: they are added to
- * it. LAST: added too, and these rows are also the first of the next bricks, for which `next` is. */
+/* Reads samples [begin, end) of five rows. START begins the columns `next`. NEXT adds to `now`. LAST does both: these rows are
+ * the last of `now` and the first of `next`. */
 PMB_INLINE void PMB_T_NAME(fold_part)(
   const PMB_T *const *in, int begin, int end, int mode, columns *restrict now, columns *restrict next)
 {
@@ -53,14 +53,7 @@ PMB_INLINE void PMB_T_NAME(fold)(
   PMB_T_NAME(fold_part)(in, x, n, mode, now, next);
 }
 
-PMB_INLINE void PMB_T_NAME(fold_brick)(const columns *of, int x, PMB_T *low, PMB_T *high)
-{
-  const PMB_T *lows = of->low + x, *highs = of->high + x;
-  PMB_FOLD(lows, PMB_LOWER_OF, low)
-  PMB_FOLD(highs, PMB_HIGHER_OF, high)
-}
-
-/* Whether the samples of n columns are finite; if not, some of them may still be: sums overflow. */
+/* Returns 1 if the samples of n columns are finite. May return 0 if they are, since sums overflow. */
 static int PMB_T_NAME(all_finite)(const PMB_T *column_sums, int n)
 {
   enum { LINE = 64 / sizeof(PMB_T) };
@@ -81,15 +74,15 @@ static int PMB_T_NAME(all_finite)(const PMB_T *column_sums, int n)
   return sum - sum == 0;
 }
 
-/* Minimum and maximum of the finite, visible samples, one by one, for bricks that have others too. first: the brick's
- * first sample in the volume; n: its samples along each axis, halo included. Returns whether one is not finite. */
+/* The minimum and maximum of a brick's finite, visible samples, one by one. first: its first sample in the volume; n: its samples
+ * along each axis, halo included. Returns whether a sample is not finite. */
 static int PMB_T_NAME(summarize_valid)(
   const pmb_volume *volume, const int64_t *first, const int *n, PMB_T *low, PMB_T *high)
 {
   const int64_t *s = volume->strides;
   int nonfinite = 0;
-  *low = PMB_T_HIGHEST;
-  *high = PMB_T_LOWEST;
+  *low = PMB_MOST(PMB_T);
+  *high = PMB_LEAST(PMB_T);
   for (int z = 0; z < n[2]; ++z) {
     for (int y = 0; y < n[1]; ++y) {
       const int64_t j = first[1] + y, k = first[2] + z;
@@ -108,20 +101,22 @@ static int PMB_T_NAME(summarize_valid)(
   return nonfinite;
 }
 
-/* From columns to the summary of a brick; x: its first column in `of`; doubtful: a sample of its row of bricks may not be
- * finite. Returns its flags, see pmb_cpu. */
+/* Summarizes a brick from its columns. x: the first in `of`; doubtful: a sample of its row of bricks may not be finite. Returns
+ * its flags, see pmb_cpu. */
 PMB_INLINE int PMB_T_NAME(summarize_brick)(const pmb_volume *volume, const int64_t *first, const int *n,
   const columns *of, int x, int doubtful, PMB_T *low_out, PMB_T *high_out)
 {
-  PMB_T low = of->low[x], high = of->high[x];
+  const PMB_T *lows = of->low + x, *highs = of->high + x;
+  PMB_T low = lows[0], high = highs[0];
   int done = 1, flags = 0;
   if (n[0] >= PMB_BRICK_X) {
-    PMB_T_NAME(fold_brick)(of, x, &low, &high);
+    PMB_FOLD(lows, PMB_LOWER_OF, &low)
+    PMB_FOLD(highs, PMB_HIGHER_OF, &high)
     done = PMB_BRICK_X;
   }
   for (; done < n[0]; ++done) {
-    low = PMB_LOWER_OF(low, of->low[x + done]);
-    high = PMB_HIGHER_OF(high, of->high[x + done]);
+    low = PMB_LOWER_OF(low, lows[done]);
+    high = PMB_HIGHER_OF(high, highs[done]);
   }
   *low_out = low;
   *high_out = high;
@@ -134,23 +129,23 @@ PMB_INLINE int PMB_T_NAME(summarize_brick)(const pmb_volume *volume, const int64
   return flags | (volume->cell_flags && pmb_hides_any_cell(volume, first, n) ? PMB_BRICK_HIDES_CELLS : 0);
 }
 
-/* A block in work: where it is in the volume, and the range of its finished bricks. */
+/* A block in progress. */
 #define brick_block PMB_T_NAME(brick_block)
 typedef struct brick_block {
   int64_t first[3];
-  int64_t end[2];  /* the first sample in y and z that is not its own */
+  int64_t end[2];  /* the first samples along y and z beyond it */
   int bricks;      /* in a row */
   int n;           /* columns */
-  PMB_T low, high; /* of the bricks that are done */
+  PMB_T low, high; /* of the finished bricks */
   columns rows[2];
-  PMB_T gathered[5][PMB_CPU_COLUMNS(PMB_T)]; /* rows of a volume whose samples do not lie side by side */
+  PMB_T gathered[5][PMB_CPU_COLUMNS(PMB_T)]; /* rows whose samples do not lie side by side */
 } brick_block;
 
-/* Row j of the five layers from k on; above the volume the last layer stands in. */
+/* Row j of the five layers from k on; beyond the volume of its last layer. */
 PMB_INLINE void PMB_T_NAME(find_rows)(const pmb_volume *v, brick_block *b, int64_t j, int64_t k, const PMB_T **in)
 {
   for (int l = 0; l <= PMB_BRICK_Z; ++l) {
-    const int64_t layer = pmb_cpu_smaller(k + l, v->dims[2] - 1);
+    const int64_t layer = pmb_smaller(k + l, v->dims[2] - 1);
     in[l] = (const PMB_T *)v->samples + b->first[0] * v->strides[0] + j * v->strides[1] + layer * v->strides[2];
     for (int x = 0; v->strides[0] != 1 && x < b->n; ++x) {
       b->gathered[l][x] = in[l][x * v->strides[0]];
@@ -159,7 +154,7 @@ PMB_INLINE void PMB_T_NAME(find_rows)(const pmb_volume *v, brick_block *b, int64
   }
 }
 
-/* A row of bricks from its columns to the summary. */
+/* Summarizes a row of bricks from its columns. */
 static void PMB_T_NAME(summarize_row)(
   pmb_cpu *cpu, brick_block *b, const columns *of, int64_t j, int64_t k, pmb_cpu_range *range)
 {
@@ -181,7 +176,7 @@ static void PMB_T_NAME(summarize_row)(
   }
 }
 
-/* A layer of the block's bricks, from sample layer k on. */
+/* Summarizes a layer of the block's bricks, from sample layer k on. */
 static void PMB_T_NAME(summarize_layer)(pmb_cpu *cpu, brick_block *b, int64_t k, pmb_cpu_range *range)
 {
   const pmb_volume *v = cpu->volume;
@@ -206,7 +201,6 @@ static void PMB_T_NAME(summarize_layer)(pmb_cpu *cpu, brick_block *b, int64_t k,
   }
 }
 
-/* A block of bricks. */
 static void PMB_T_NAME(summarize)(pmb_cpu *cpu, size_t i)
 {
   const int64_t *dims = cpu->volume->dims, *size = cpu->block, *blocks = cpu->blocks;
@@ -216,12 +210,12 @@ static void PMB_T_NAME(summarize)(pmb_cpu *cpu, size_t i)
   b.first[0] = number % blocks[0] * size[0] * PMB_BRICK_X;
   b.first[1] = number / blocks[0] % blocks[1] * size[1] * PMB_BRICK_Y;
   b.first[2] = number / blocks[0] / blocks[1] * size[2] * PMB_BRICK_Z;
-  b.end[0] = pmb_cpu_smaller(b.first[1] + size[1] * PMB_BRICK_Y, dims[1]);
-  b.end[1] = pmb_cpu_smaller(b.first[2] + size[2] * PMB_BRICK_Z, dims[2]);
-  b.bricks = (int)pmb_cpu_smaller(size[0], cpu->bricks[0] - b.first[0] / PMB_BRICK_X);
+  b.end[0] = pmb_smaller(b.first[1] + size[1] * PMB_BRICK_Y, dims[1]);
+  b.end[1] = pmb_smaller(b.first[2] + size[2] * PMB_BRICK_Z, dims[2]);
+  b.bricks = (int)pmb_smaller(size[0], cpu->bricks[0] - b.first[0] / PMB_BRICK_X);
   b.n = pmb_cpu_extent(dims[0] - b.first[0], b.bricks * PMB_BRICK_X);
-  b.low = PMB_T_HIGHEST;
-  b.high = PMB_T_LOWEST;
+  b.low = PMB_MOST(PMB_T);
+  b.high = PMB_LEAST(PMB_T);
   range->nonfinite = 0;
   range->flags = 0;
   for (int64_t k = b.first[2]; k < b.end[1]; k += PMB_BRICK_Z) {

@@ -7,7 +7,7 @@
 
 static pmb_cpu_tables made[2]; /* by pmb_frame.mirrored */
 
-/* The number of a point as pmb_cpu_case has it, from that of pmb_edge_point. */
+/* From a point's number of pmb_edge_point to that of pmb_cpu_case. */
 static unsigned corner_of_point(int point, unsigned cell_case, unsigned equal)
 {
   if (point < 8) {
@@ -58,7 +58,7 @@ static void make_joined(pmb_cpu_tables *tables)
   }
 }
 
-/* A cell's triangles are its crossed edges less two for each loop that these make. */
+/* Loops of a cell's crossed edges. A loop of n edges has n - 2 triangles. */
 static int count_loops(unsigned cell_case)
 {
   /* Edges join corners that are 1, 2 or 4 apart. */

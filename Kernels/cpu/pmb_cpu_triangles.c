@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass triangles. Where no full rules are needed it reads no sample: the masks of the brick and of those above it say which
- * samples are inside, and the ids of the points. */
+ * Pass triangles. In plain bricks it reads no sample: the inside bits and the ids of points follow from the masks of the brick
+ * and of those above it. */
 #include <string.h>
 
 #include "cpu/pmb_cpu_triangles_cells.h"
@@ -23,7 +23,7 @@ void pmb_cpu_find_family(const pmb_cpu *cpu, const pmb_cpu_record *record, brick
   }
 }
 
-/* Stands in for bricks that are not there. */
+/* Replaces bricks that do not exist. */
 static const pmb_cpu_record no_record;
 
 static inline const pmb_cpu_record *record_or_none(const pmb_cpu_record *record)
@@ -31,8 +31,8 @@ static inline const pmb_cpu_record *record_or_none(const pmb_cpu_record *record)
   return record ? record : &no_record;
 }
 
-/* The masks of the first kinds of points that the brick's cells use in columns 0 to 31 (dx 0), or of the next bricks'
- * (dx 1), see brick_points. */
+/* Gathers the masks of the first `kinds` kinds of points for the brick's cells, see brick_points: dx 0: of the brick and those
+ * above it; dx 1: of the next bricks along x. */
 PMB_INLINE void gather_masks(const brick_family *f, int dx, const int kinds, uint32_t (*mask)[PMB_EDGE_ROWS])
 {
   const pmb_cpu_record *here = record_or_none(f->at[0][0][dx]), *y = record_or_none(f->at[0][1][dx]);
@@ -48,7 +48,7 @@ PMB_INLINE void gather_masks(const brick_family *f, int dx, const int kinds, uin
   }
 }
 
-/* The inside words of a brick without joined points: between samples they change at each edge with a point. */
+/* The inside words of a brick without joined points. Inside changes across each edge with a point. */
 static void words_from_masks(const pmb_cpu_record *record, const brick_points *points, pmb_cpu_words *words)
 {
   uint32_t first = points->mask[PMB_EDGE_X][0] << 1;
@@ -75,7 +75,7 @@ static void words_from_rows(uint64_t (*rows)[6], pmb_cpu_words *words)
   }
 }
 
-/* The cells of a brick whose corners are not all inside or all outside, bit x of cells[z * 4 + y]. */
+/* Finds the cells of a brick whose corners are neither all inside nor all outside: bit x of cells[z * 4 + y]. */
 static void find_cells(const pmb_cpu_words *words, const int *n, uint32_t *restrict cells)
 {
   const uint32_t columns = first_bits(n[0] - 1);
@@ -90,36 +90,29 @@ static void find_cells(const pmb_cpu_words *words, const int *n, uint32_t *restr
   }
 }
 
-static void fill_cells(const pmb_cpu *cpu, const pmb_cpu_record *record, int64_t *out, int row, int x, int count)
-{
-  const int64_t *dims = cpu->volume->dims;
-  const int64_t i = (int64_t)record->position[0] * PMB_BRICK_X + x;
-  const int64_t j = (int64_t)record->position[1] * PMB_BRICK_Y + (row & 3);
-  const int64_t k = (int64_t)record->position[2] * PMB_BRICK_Z + (row >> 2);
-  for (int t = 0; t < count; ++t) {
-    out[t] = i + (dims[0] - 1) * (j + (dims[1] - 1) * k);
-  }
-}
-
 /* The cell of each triangle, in the order of the triangles. */
 static void emit_cells(
   const pmb_cpu *cpu, const pmb_cpu_scratch *scratch, const pmb_cpu_record *record, int joined, int64_t *out)
 {
+  const int64_t *dims = cpu->volume->dims;
   for (int row = 0; row < PMB_BRICK_ROWS; ++row) {
+    const int64_t j = (int64_t)record->position[1] * PMB_BRICK_Y + (row & 3);
+    const int64_t k = (int64_t)record->position[2] * PMB_BRICK_Z + (row >> 2);
+    const int64_t first = (int64_t)record->position[0] * PMB_BRICK_X + (dims[0] - 1) * (j + (dims[1] - 1) * k);
     for (uint32_t cells = scratch->cells[row]; cells; cells &= cells - 1) {
       const int x = pmb_lowest_bit(cells);
       pmb_cpu_case made;
       const unsigned cell_case = bits_of_cell(&scratch->inside, (uint32_t)row, x);
       const unsigned equal = joined ? bits_of_cell(&scratch->equal, (uint32_t)row, x) : 0;
-      const int count = find_case(cpu->tables, cell_case, equal, joined, &made)->ids / 3;
-      fill_cells(cpu, record, out, row, x, count);
-      out += count;
+      for (int ids = find_case(cpu->tables, cell_case, equal, joined, &made)->ids; ids > 0; ids -= 3) {
+        *out++ = first + x;
+      }
     }
   }
 }
 
-/* Finds what the triangles of a brick are made from: masks of its points, words of its samples, and its cells. Returns
- * how many kinds of points it has. */
+/* Finds the masks of a brick's points, the words of its samples, and its cells with triangles. Returns how many kinds of
+ * points it has. */
 static int find_triangles(
   const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, brick_points *points)
 {
@@ -147,7 +140,7 @@ static int find_triangles(
   return cpu->isovalue->join ? PMB_KINDS : PMB_SAMPLE;
 }
 
-/* ---- ids have 32 bits; for 64 they count from the brick's first point, and are widened in the cache ---- */
+/* ---- ids are made with 32 bits; those for 64 count from the brick's first point and are widened in the cache ---- */
 
 /* Id of a record's first point. */
 static inline int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *record)
@@ -157,15 +150,14 @@ static inline int64_t first_point(const pmb_cpu *cpu, const pmb_cpu_record *reco
     record->points_before;
 }
 
-/* What the ids of a brick's triangles count from: for each column of bricks along x in its family, [z][y], the point that is
- * id 0, or, if far, id 2^30 * (2 * z + y). */
+/* The bases of 32-bit ids, for each row of bricks along x in the family, [z][y]: the point with id 0, or, if far, with id 2^30 *
+ * (2 * z + y). */
 typedef struct id_base {
   int64_t point[2][2];
   int far;
 } id_base;
 
-/* Whether ids of a brick's points and of those above it may differ by 2^32. The "reference" path always says so, for
- * tests. */
+/* Whether ids of points in a family may differ by 2^32. Always 1 on the "reference" path, for tests. */
 static inline int is_far(const pmb_cpu *cpu)
 {
   const int64_t most = UINT32_MAX / PMB_BRICK_MAX_POINTS, rows = cpu->bricks[1] + 2;
@@ -183,7 +175,6 @@ PMB_INLINE void find_base(const pmb_cpu *cpu, const brick_family *f, id_base *ba
   }
 }
 
-/* Widens n ids to those of the mesh. */
 static inline void widen_ids(const id_base *base, const uint32_t *ids, int64_t *restrict out, int64_t n)
 {
   const int64_t here = base->point[0][0];
@@ -198,8 +189,7 @@ static inline void widen_ids(const id_base *base, const uint32_t *ids, int64_t *
   }
 }
 
-/* Ids of the first point of each of the first kinds, in each row of this brick of the family, if it is there. mask: from
- * gather_masks. */
+/* Finds the id of the first point of each row and kind, for the first `kinds` kinds. dx, mask: see gather_masks. */
 PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_base *base, int dx, const int kinds,
   uint32_t (*mask)[PMB_EDGE_ROWS], uint32_t (*restrict first)[PMB_EDGE_ROWS])
 {
@@ -228,7 +218,7 @@ PMB_INLINE void find_firsts(const pmb_cpu *cpu, const brick_family *f, const id_
   }
 }
 
-/* The ids of a brick's triangles. points: with the masks of the first kinds; first, room: see pmb_cpu_emit_triangles. */
+/* Writes the ids of a brick's triangles. points: with masks; first, room: see pmb_cpu_emit_triangles. */
 PMB_INLINE void emit_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_family *family, const int kinds,
   brick_points *points, int64_t first, int64_t room)
 {
@@ -240,7 +230,7 @@ PMB_INLINE void emit_ids(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const bri
   for (int i = 0; i < PMB_BRICK_ROWS; ++i) {
     cells |= scratch->cells[i];
   }
-  if (cells >> 31) { /* in column 31: they have corners in the next brick */
+  if (cells >> 31) { /* cells in column 31 have corners in the next brick */
     uint32_t next[PMB_KINDS][PMB_EDGE_ROWS];
     gather_masks(family, 1, kinds, next);
     find_firsts(cpu, family, &base, 1, kinds, next, points->beyond);

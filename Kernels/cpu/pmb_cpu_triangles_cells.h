@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Triangles of a brick's cells: the id on an edge of a cell is that of the first point in the edge's row, plus the points
- * before it there. One loop takes the cells of all rows, because the processor cannot predict where rows end. Without
- * AVX2 ids come from a table. */
+ * Triangles of a brick's cells. The id on an edge is that of the first point in its row, plus the number of points before it
+ * there. One loop goes over the cells of all rows, because the processor cannot predict where rows end. Without AVX2 ids come
+ * from a table. */
 #ifndef PMB_CPU_TRIANGLES_CELLS_H
 #define PMB_CPU_TRIANGLES_CELLS_H
 
 #include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_lanes.h"
 
-/* The way of ids from where they are made to where they go, twice as wide or not. */
+/* From the address where an id is made to its place in the output, where it may be twice as wide. */
 typedef struct id_way {
   uintptr_t offset;
   int wide;
@@ -24,29 +24,29 @@ PMB_INLINE void prefetch_ids(id_way way, const uint32_t *made)
   prefetch_output((const void *)(((uintptr_t)made << way.wide) + way.offset), 64 << way.wide);
 }
 
-/* The points that a brick's cells use, by kind and row z * 5 + y: masks of columns 0 to 31 (rows 25 to 31: 0), ids of the
- * first one there, and of the one at column 32, which is the next brick's, where a cell has that column. */
+/* The points that a brick's cells use, by kind and row z * 5 + y: masks of columns 0 to 31 (rows 25 to 31: 0); the id of the
+ * first; the id at column 32, in the next brick, where a cell has a corner there. */
 typedef struct brick_points {
   uint32_t mask[PMB_KINDS][PMB_EDGE_ROWS], first[PMB_KINDS][PMB_EDGE_ROWS], beyond[PMB_KINDS][PMB_EDGE_ROWS];
 } brick_points;
 
 #if defined(__AVX2__)
 
-/* The cells of a brick with triangles. Rows of cells are counted z * 4 + y; lanes are the rows of edges of pmb_cpu_case. */
+/* The cells of a brick with triangles. Rows of cells are z * 4 + y; the eight lanes are the rows of edges of pmb_cpu_case. */
 typedef struct brick_cells {
   uint16_t list[PMB_BRICK_X * PMB_BRICK_ROWS + 64]; /* row << 5 | x */
   uint8_t cases[PMB_BRICK_ROWS * PMB_BRICK_X];
   _Alignas(64) uint32_t mask[PMB_BRICK_ROWS][8];
   uint32_t first[PMB_BRICK_ROWS][8];
   uint32_t beyond[PMB_BRICK_ROWS][8]; /* ids at column 32, of rows with a cell in column 31 */
-  /* Only where points are joined: those on the samples around, in the order of pmb_cpu_case. */
+  /* Only where points are joined: points on the samples around, in the order of pmb_cpu_case. */
   uint8_t equal[PMB_BRICK_ROWS * PMB_BRICK_X];
   uint32_t sample_mask[PMB_BRICK_ROWS][8];
   uint32_t sample_first[PMB_BRICK_ROWS][8];
   uint32_t sample_beyond[PMB_BRICK_ROWS][4];
 } brick_cells;
 
-/* In each of four words of 64 bits: rows to columns of 8 x 8. */
+/* Transposes 8 x 8 bits in each of four words of 64. */
 PMB_INLINE __m256i turn_bits(__m256i words)
 {
   const __m256i one = _mm256_set1_epi64x(0x00aa00aa00aa00aall), two = _mm256_set1_epi64x(0x0000cccc0000ccccll);
@@ -59,8 +59,8 @@ PMB_INLINE __m256i turn_bits(__m256i words)
   return _mm256_xor_si256(words, _mm256_xor_si256(moved, _mm256_slli_epi64(moved, 28)));
 }
 
-/* From the words of eight corners, bit x of each for cell x, to the bytes of 32 cells: for eight cells they are a matrix of
- * 8 x 8 bits. */
+/* From eight words, a corner each, whose bit x is cell x's, to a byte for each of 32 cells: for eight cells a matrix of 8 x 8
+ * bits. */
 PMB_INLINE __m256i turn_words(__m256i eight)
 {
 #if defined(__GFNI__) && defined(__AVX512VBMI__)
@@ -86,15 +86,15 @@ PMB_INLINE void bits_of_cells(const pmb_cpu_words *words, uint32_t i, uint8_t *b
   _mm256_storeu_si256((__m256i *)bits, turn_words(eight));
 }
 
-/* A value for each of the four rows of samples around row i of cells, which is counted z * 5 + y. */
+/* A value for each of the four rows of samples around row i = z * 5 + y of cells. */
 PMB_INLINE __m128i values_of_samples(const uint32_t *values, int i)
 {
   return _mm_unpacklo_epi64(
     _mm_loadl_epi64((const __m128i *)(values + i)), _mm_loadl_epi64((const __m128i *)(values + i + 5)));
 }
 
-/* Sets the samples around a row of cells, as set_row sets the edges; i: the row, counted z * 5 + y; word: the row's cells. In
- * column 31 the samples at the upper x are the next brick's. */
+/* Sets the samples around a row of cells. i: the row, z * 5 + y; word: the row's cells. In column 31 the samples at the upper x
+ * are the next brick's. */
 PMB_INLINE void set_samples(const brick_points *points, int row, int i, uint32_t word, brick_cells *cells)
 {
   const __m128i masks = values_of_samples(points->mask[PMB_SAMPLE], i);
@@ -107,7 +107,7 @@ PMB_INLINE void set_samples(const brick_points *points, int row, int i, uint32_t
   }
 }
 
-/* A value for each of the eight rows of edges around row i of cells, which is counted z * 5 + y. */
+/* A value for each of the eight rows of edges around row i = z * 5 + y of cells. */
 PMB_INLINE __m256i values_of_rows(const uint32_t (*values)[PMB_EDGE_ROWS], int i)
 {
   const uint32_t *x = values[0] + i, *y = values[1] + i, *z = values[2] + i;
@@ -118,11 +118,11 @@ PMB_INLINE __m256i values_of_rows(const uint32_t (*values)[PMB_EDGE_ROWS], int i
     _mm256_castsi128_si256(along_x), _mm_unpacklo_epi64(along_y, _mm_loadl_epi64((const __m128i *)z)), 1);
 }
 
-/* Sets the edges around a row of cells. */
+/* Sets the edges around a row of cells; arguments as for set_samples. */
 PMB_INLINE void set_row(const brick_points *points, int row, int i, uint32_t word, brick_cells *cells)
 {
   const __m256i masks = values_of_rows(points->mask, i);
-  /* Shifting by 31 - x more leaves the bits before column x. */
+  /* Shifted by another 31 - x, the bits before column x remain. */
   _mm256_storeu_si256((__m256i *)cells->mask[row], _mm256_slli_epi32(masks, 1));
   _mm256_storeu_si256((__m256i *)cells->first[row], values_of_rows(points->first, i));
   if (word >> 31) {
@@ -130,7 +130,7 @@ PMB_INLINE void set_row(const brick_points *points, int row, int i, uint32_t wor
   }
 }
 
-/* Bits set in each of 8 words. */
+/* The number of bits in each of 8 words. */
 PMB_INLINE __m256i bits_in_words(__m256i words)
 {
 #if defined(__AVX512VPOPCNTDQ__)
@@ -146,38 +146,34 @@ PMB_INLINE __m256i bits_in_words(__m256i words)
 #endif
 }
 
-/* The ids on the edges around the cell `code` of the list. */
-PMB_INLINE __m256i ids_around(const brick_cells *cells, size_t code)
+/* The ids around the cell `code` of the list, from the masks and first ids of its row. */
+PMB_INLINE __m256i ids_around(const uint32_t (*mask)[8], const uint32_t (*first)[8], size_t code)
 {
   const __m256i after = _mm256_andnot_si256(_mm256_set1_epi32((int)code), _mm256_set1_epi32(31));
-  const __m256i masks = _mm256_loadu_si256((const __m256i *)cells->mask[code >> 5]);
+  const __m256i masks = _mm256_loadu_si256((const __m256i *)mask[code >> 5]);
   return _mm256_add_epi32(
-    _mm256_loadu_si256((const __m256i *)cells->first[code >> 5]), bits_in_words(_mm256_sllv_epi32(masks, after)));
+    _mm256_loadu_si256((const __m256i *)first[code >> 5]), bits_in_words(_mm256_sllv_epi32(masks, after)));
 }
 
-/* The ids on the samples around the cell `code` of the list. */
+/* The same for the points on samples. */
 PMB_INLINE __m256i samples_around(const brick_cells *cells, size_t code)
 {
-  const size_t row = code >> 5;
-  const __m256i after = _mm256_andnot_si256(_mm256_set1_epi32((int)code), _mm256_set1_epi32(31));
-  const __m256i masks = _mm256_loadu_si256((const __m256i *)cells->sample_mask[row]);
-  const __m256i ids = _mm256_add_epi32(
-    _mm256_loadu_si256((const __m256i *)cells->sample_first[row]), bits_in_words(_mm256_sllv_epi32(masks, after)));
+  const __m256i ids = ids_around(cells->sample_mask, cells->sample_first, code);
   if ((code & 31) == 31) {
-    return _mm256_inserti128_si256(ids, _mm_loadu_si128((const __m128i *)cells->sample_beyond[row]), 1);
+    return _mm256_inserti128_si256(ids, _mm_loadu_si128((const __m128i *)cells->sample_beyond[code >> 5]), 1);
   }
   return ids;
 }
 
-/* Writes 16 ids, as far as there is room: the next cell overwrites the surplus. In column 31 edges at the cell's upper x
- * are the next brick's. */
+/* Writes up to 16 ids into the room; the next cell overwrites the surplus. In column 31 edges at the cell's upper x are the
+ * next brick's. */
 #if defined(__AVX512VPOPCNTDQ__)
 
 PMB_INLINE void write_cell(
   const pmb_cpu_case *entry, const brick_cells *cells, size_t code, uint32_t *out, int64_t room, const int joined)
 {
   const __m512i from = _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)entry->corners));
-  const __m256i lower = ids_around(cells, code);
+  const __m256i lower = ids_around(cells->mask, cells->first, code);
   __m512i ids = _mm512_broadcast_i64x4(lower), after = _mm512_srli_epi32(from, 5);
   if ((code & 31) == 31) {
     ids = _mm512_inserti64x4(ids, _mm256_loadu_si256((const __m256i *)cells->beyond[code >> 5]), 1);
@@ -195,7 +191,7 @@ PMB_INLINE void write_cell(
 
 #else
 
-/* Replaces the ids of corners that have this bit. */
+/* Replaces the ids of corners with this bit in `from`. */
 PMB_INLINE __m256i replace_ids(__m256i ids, __m256i from, const int bit, __m256i others)
 {
   const __m256 other = _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(others, from));
@@ -206,7 +202,7 @@ PMB_INLINE __m256i replace_ids(__m256i ids, __m256i from, const int bit, __m256i
 PMB_INLINE void write_cell(
   const pmb_cpu_case *entry, const brick_cells *cells, size_t code, uint32_t *out, int64_t room, const int joined)
 {
-  const __m256i ids = ids_around(cells, code), lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i ids = ids_around(cells->mask, cells->first, code), lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
   __m256i from[2], chosen[2];
   for (int i = 0; i < 2; ++i) {
     from[i] = _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(entry->corners + 8 * i)));
@@ -232,7 +228,7 @@ PMB_INLINE void write_cell(
 
 #endif
 
-/* The triangles of n cells; room: for so many ids. */
+/* Writes the triangles of n cells; room: of ids at `out`. */
 PMB_INLINE void write_cells(
   const pmb_cpu *cpu, const brick_cells *cells, int n, uint32_t *out, int64_t room, id_way way, const int joined)
 {
@@ -249,7 +245,7 @@ PMB_INLINE void write_cells(
   }
 }
 
-/* The triangles of a brick, from the rows and cells of `scratch` and its points of the first kinds. room: ids at `out`. */
+/* Writes the triangles of a brick, from the words and cells in `scratch` and its points. room: of ids at `out`. */
 PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const brick_points *points, uint32_t *out,
   int64_t room, id_way way, const int kinds)
 {
@@ -270,7 +266,7 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const 
 
 #else
 
-/* Sets the table of ids, see PMB_IDS_ROW. */
+/* Fills the table of ids, see PMB_IDS_ROW. */
 PMB_INLINE void fill_ids(const brick_points *points, uint32_t *ids, const int kinds)
 {
   for (int row = 0; row < 25; ++row) {
@@ -304,8 +300,7 @@ PMB_INLINE void write_brick(const pmb_cpu *cpu, pmb_cpu_scratch *scratch, const 
       const unsigned same = pmb_cell_bits(equal[0], equal[1], equal[2], equal[3], x);
       const pmb_cpu_case *entry = find_case(tables, cell_case, same, joined, &made);
       if (!joined && end - out >= 16) {
-        for (int i = 0; i < 16;
-             ++i) { /* the next cell overwrites the surplus: so the loop's end is always foreseen */
+        for (int i = 0; i < 16; ++i) { /* the next cell overwrites the surplus; a fixed length is predicted */
           out[i] = cell_ids[tables->offsets[cell_case][i]];
         }
       } else {

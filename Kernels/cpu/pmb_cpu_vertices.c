@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass vertices: interpolates the points of a brick, and their gradients and normals.
  *
- * An "end" is a sample at an end of an edge with a point, or with a point on itself: a record of its index gradient and
- * its value. Ends are made 16 columns at a time, if one of these is an end, from the samples in the volume. Samples that
- * are hidden, outside the volume or not side by side are copied to a tile first. */
+ * An "end" is the record of a sample at an end of an edge with a point, or with a point on itself: its index gradient and its
+ * value. Ends are made 16 columns at a time, where one of these is needed, from the samples in the volume. Rows with samples
+ * that are hidden, outside the volume or not side by side are copied to a tile first. */
 #include <string.h>
 
 #include "cpu/pmb_cpu_brick.h"
 #include "cpu/vector/pmb_cpu_compare.h"
 #include "cpu/vector/pmb_cpu_lanes.h"
 
-/* From bits z * 4 + y to bits z * 5 + y. */
+/* From bit z * 4 + y to bit z * 5 + y. */
 static inline uint32_t rows_by_five(uint32_t rows)
 {
   return (rows & 0xf) | (rows & 0xf0) << 1 | (rows & 0xf00) << 2 | (rows & 0xf000) << 3;
 }
 
-/* The samples that are ends. Returns the rows that have one, bit (z + 1) * 7 + (y + 1). */
+/* Finds the ends. Returns the rows (y,z) that have one, as bit (z + 1) * 7 + (y + 1). */
 static inline uint64_t find_ends(const pmb_cpu_record *record, brick_plan *plan)
 {
   const uint32_t *x = (const uint32_t *)record->mask, *y = x + PMB_BRICK_ROWS, *z = y + PMB_BRICK_ROWS;
@@ -50,13 +50,7 @@ static inline int wants_gradients(const pmb_mesh *mesh)
   return mesh->normals || mesh->gradients;
 }
 
-/* Whether gradients are central differences, the default. */
-static inline int is_central(const pmb_mesh *mesh)
-{
-  return wants_gradients(mesh) && mesh->gradient_estimator == PMB_CENTRAL;
-}
-
-/* The rows that have to be read to interpolate from these, bits as above. */
+/* The rows to read for ends in these rows, bits as above. */
 static inline uint64_t rows_around(const pmb_mesh *mesh, uint64_t rows)
 {
   const uint64_t beside = rows << 1 | rows >> 1;
@@ -70,7 +64,7 @@ static inline uint64_t rows_around(const pmb_mesh *mesh, uint64_t rows)
   return rows | beside | rows << PMB_TILE_ROWS | rows >> PMB_TILE_ROWS;
 }
 
-/* Columns to read of a brick's rows: those of the ends and beside them, and all of 16 where there is one end. */
+/* Finds the columns to read: all 16 of a half with an end, and the neighbours of ends. */
 static inline void find_columns(brick_plan *plan)
 {
   uint32_t own = 0;
@@ -83,7 +77,7 @@ static inline void find_columns(brick_plan *plan)
   plan->to = last == PMB_BRICK_X || last % 16 == 15 ? last + 1 : last | 15;
 }
 
-/* The points of a brick in their order; returns how many, and repeats the last one to fill the last block. */
+/* Lists the points of a brick in order, and repeats the last one to fill the last block. Returns how many there are. */
 static __attribute__((noinline)) int list_points(const pmb_cpu *cpu, const pmb_cpu_record *record, uint16_t *list)
 {
   uint32_t words[PMB_BRICK_ROWS][PMB_KINDS];
@@ -115,7 +109,7 @@ typedef struct end_functions {
 #define PMB_ENDS(NAME, type, name, real) [PMB_##NAME] = { load_##name, make_ends_##name, stencil_##name },
 static const end_functions by_type[] = { PMB_SAMPLE_TYPES(PMB_ENDS) };
 
-/* Factor of central differences at n samples from `first` on, of an axis with so many. */
+/* Fills the factors of central differences at n samples from `first` on; dims: of all samples along the axis. */
 static inline void fill_factor(float *factor, int n, int64_t first, int64_t dims)
 {
   for (int i = 0; i < n; ++i) {
@@ -129,7 +123,7 @@ static inline void fill_factor(float *factor, int n, int64_t first, int64_t dims
   }
 }
 
-/* Where the rows of a plan are: in the volume, if their columns can be read there, else in the tile. */
+/* Finds the rows of a plan in the volume, if their columns can be read there; else copies them to the tile. */
 static void find_rows(const pmb_cpu *cpu, const box *b, const brick_plan *plan, void *tile, rows_view *view)
 {
   const pmb_volume *v = cpu->volume;
@@ -154,12 +148,10 @@ static void find_rows(const pmb_cpu *cpu, const box *b, const brick_plan *plan, 
 
 #define PMB_REAL float
 #define PMB_REAL_NAME(name) name##_f32
-#define PMB_REAL_WIDE 0
 #include "cpu/pmb_cpu_vertices_template.h"
 
 #define PMB_REAL double
 #define PMB_REAL_NAME(name) name##_f64
-#define PMB_REAL_WIDE 1
 #include "cpu/pmb_cpu_vertices_template.h"
 
 void pmb_cpu_plan_points(const pmb_cpu *cpu, const pmb_cpu_record *record, brick_plan *plan)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The ends of edges for samples of one type: PMB_TYPE, see pmb_each_type.h. */
 
-/* Copies the rows of a plan to the tile. Columns outside the volume repeat its border; hidden samples become NaN, so that what
- * follows from them is left out everywhere. */
+/* Copies the rows of a plan to the tile. Columns outside the volume repeat its border. Hidden samples become NaN, so that no
+ * finite value depends on them. */
 static void PMB_T_NAME(load)(const pmb_cpu *cpu, const box *b, const brick_plan *plan, void *tile)
 {
   const pmb_volume *v = cpu->volume;
   const int64_t *o = b->origin, *s = v->strides;
   const int first = o[0] + plan->from < 0 ? 0 : plan->from;
-  const int last = (int)pmb_cpu_smaller(plan->to, v->dims[0] - 1 - o[0]);
+  const int last = (int)pmb_smaller(plan->to, v->dims[0] - 1 - o[0]);
   for (int z = 0; z < PMB_TILE_ROWS; ++z) {
     const int64_t k = clamp(o[2] + z - 1, v->dims[2]);
     for (uint64_t rest = plan->rows >> z * PMB_TILE_ROWS & 0x7f; rest; rest &= rest - 1) {
@@ -37,8 +37,8 @@ static inline const PMB_T *PMB_T_NAME(row_of)(const rows_view *v, int64_t y, int
   return (const PMB_T *)v->samples + v->y[y + 1] + v->z[z + 1];
 }
 
-/* The ends among the 16 columns from x on of row (y,z), with gradients by central differences. columns: bits of those
- * that are ends; others get arbitrary values. Neighbours are read only of ends: they may be in another cache line. */
+/* Makes the ends among the 16 columns from x on of row (y,z), with central differences. columns: bits of the ends; other columns
+ * get arbitrary values. Reads the columns beside the 16 only for ends: they may be in another cache line. */
 PMB_INLINE void PMB_T_NAME(central_ends)(
   const rows_view *v, int64_t x, int64_t y, int64_t z, uint32_t columns, PMB_T_REAL (*ends)[4])
 {
@@ -90,19 +90,15 @@ static PMB_T_REAL PMB_T_NAME(sobel)(const rows_view *v, const int place[3], int 
   PMB_T_REAL d[9];
   for (int n = 0; n < 9; ++n) {
     const int i = n % 3 - 1, j = n / 3 - 1;
-    const int x = place[0] + (a == 0 ? 0 : i),
-              y = place[1] +
-      (a == 1      ? 0
-          : a == 0 ? i
-                   : j),
-              z = place[2] + (a == 2 ? 0 : j);
-    d[n] = PMB_T_REAL_NAME(pmb_difference)(PMB_T_NAME(at)(v, x - (a == 0), y - (a == 1), z - (a == 2)),
-      PMB_T_NAME(at)(v, x + (a == 0), y + (a == 1), z + (a == 2)), (PMB_T_REAL)v->factor[a][place[a]]);
+    const int dx = a == 0, dy = a == 1, dz = a == 2;
+    const int x = place[0] + !dx * i, y = place[1] + dx * i + dz * j, z = place[2] + !dz * j;
+    d[n] = PMB_T_REAL_NAME(pmb_difference)(PMB_T_NAME(at)(v, x - dx, y - dy, z - dz),
+      PMB_T_NAME(at)(v, x + dx, y + dy, z + dz), (PMB_T_REAL)v->factor[a][place[a]]);
   }
   return PMB_T_REAL_NAME(pmb_sobel)(d);
 }
 
-/* One end, by any estimator or without a gradient. */
+/* Makes one end, by any estimator or without a gradient. */
 static void PMB_T_NAME(single_end)(
   const pmb_cpu *cpu, const box *b, const rows_view *v, int x, int y, int z, PMB_T_REAL *end)
 {
@@ -120,12 +116,12 @@ static void PMB_T_NAME(single_end)(
   }
 }
 
-/* The ends of a plan: [z * 5 + y][x]. */
+/* Makes the ends of a plan: [z * 5 + y][x]. */
 static void PMB_T_NAME(make_ends)(
   const pmb_cpu *cpu, const box *b, const rows_view *v, const brick_plan *plan, void *out)
 {
   PMB_T_REAL(*ends)[4] = out;
-  const int central = is_central(cpu->mesh);
+  const int central = wants_gradients(cpu->mesh) && cpu->mesh->gradient_estimator == PMB_CENTRAL;
   for (uint64_t rest = central ? plan->low | (uint64_t)plan->high << 32 : 0; rest; rest &= rest - 1) {
     const int64_t bit = pmb_lowest_bit(rest), i = bit & 31, x = bit >> 5 << 4;
     PMB_T_NAME(central_ends)(v, x, i % 5, i / 5, plan->ends[i] >> x, ends + i * PMB_ENDS_PITCH + x);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices of one brick, for samples handled as PMB_REAL, float or double; PMB_REAL_NAME(name): a name of its own;
- * PMB_REAL_WIDE: 1 for double. Points are worked on in blocks of 16, each step a loop over arrays of 16. */
+ * Pass vertices of one brick, for samples handled as PMB_REAL, float or double; PMB_REAL_NAME(name) is a name of its own.
+ * Points are worked on in blocks of 16, each step a loop over arrays of 16. */
 
 #define point_block PMB_REAL_NAME(point_block)
 
-/* A block of points on its way from the list to the output. */
+/* A block of points. */
 typedef struct point_block {
   _Alignas(64) uint16_t lower[16], upper[16]; /* ends */
   int32_t kind[16];                           /* PMB_EDGE_X ... */
@@ -18,13 +18,11 @@ typedef struct point_block {
 static inline void PMB_REAL_NAME(place_points)(
   const pmb_cpu *cpu, const box *b, const PMB_REAL (*ends)[4], const uint16_t *list, point_block *p)
 {
-#if PMB_REAL_WIDE
-  const PMB_REAL value = cpu->isovalue->f64, low = 0;
-#else
-  const PMB_REAL value = cpu->isovalue->f32, low = cpu->isovalue->f32_low;
-#endif
+  const int wide = sizeof(PMB_REAL) == sizeof(double);
+  const PMB_REAL value = (PMB_REAL)(wide ? cpu->isovalue->value : cpu->isovalue->f32);
+  const PMB_REAL low = wide ? 0 : cpu->isovalue->f32_low;
   const int64_t *first = cpu->frame->first;
-  /* Whole numbers below 2^53 in magnitude: sums in double are exact. */
+  /* Sums of whole numbers below 2^53 in magnitude are exact. */
   const double origin[3] = { (double)(b->origin[0] + first[0]), (double)(b->origin[1] + first[1]),
     (double)(b->origin[2] + first[2]) };
   /* In 16 bits: twice as many fit into a vector. */
@@ -56,7 +54,7 @@ static inline void PMB_REAL_NAME(place_points)(
   }
 }
 
-/* Gradient and normal of a point of a block that the direct way does not give; rare. */
+/* Gradient and normal of a point whose squared length is out of range; rare. */
 static __attribute__((noinline)) void PMB_REAL_NAME(orient_carefully)(
   const pmb_cpu *cpu, const rows_view *v, int l, point_block *p)
 {
@@ -76,7 +74,7 @@ static __attribute__((noinline)) void PMB_REAL_NAME(orient_carefully)(
   }
 }
 
-/* Gradients and normals of a block; n of its points count. */
+/* Gradients and normals of the first n points of a block. */
 static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_view *v, int n, point_block *p)
 {
   PMB_REAL matrix[9], w[3][16], factor[16];
@@ -118,7 +116,7 @@ static inline void PMB_REAL_NAME(orient_points)(const pmb_cpu *cpu, const rows_v
   }
 }
 
-/* Three arrays of a block to the output, from its element 3 * first on. */
+/* Writes three arrays of a block to the output, from element 3 * first on. */
 static inline void PMB_REAL_NAME(store_f32)(float (*from)[16], float *out, int n, int64_t first)
 {
   prefetch_output(out + 3 * first, 48 * (int)sizeof(float));
@@ -131,40 +129,29 @@ static inline void PMB_REAL_NAME(store_f32)(float (*from)[16], float *out, int n
   }
 }
 
-/* World coordinates of a block, to the output. */
+/* Writes the world coordinates of a block. */
 static inline void PMB_REAL_NAME(store_points)(const pmb_cpu *cpu, const point_block *p, int n, int64_t first)
 {
   const pmb_frame *frame = cpu->frame;
+  double world[3][16], whole[48];
+  float narrow[3][16];
+  for (int r = 0; r < 3; ++r) {
+    const double spacing = frame->to_world[5 * r], shift = frame->to_world[4 * r + 3];
+    PMB_EACH_LANE (l) {
+      world[r][l] = frame->diagonal ? pmb_world_diagonal(spacing, shift, p->index[r][l])
+                                    : pmb_world(frame, r, p->index[0][l], p->index[1][l], p->index[2][l]);
+      narrow[r][l] = (float)world[r][l];
+    }
+  }
   if (cpu->mesh->point_type == PMB_FLOAT32) {
-    float out[3][16];
-    if (frame->diagonal) {
-      for (int r = 0; r < 3; ++r) {
-        const double spacing = frame->to_world[5 * r], shift = frame->to_world[4 * r + 3];
-        PMB_EACH_LANE (l) {
-          out[r][l] = (float)pmb_world_diagonal(spacing, shift, p->index[r][l]);
-        }
-      }
-    } else {
-      for (int r = 0; r < 3; ++r) {
-        for (int l = 0; l < 16; ++l) {
-          out[r][l] = (float)pmb_world(frame, r, p->index[0][l], p->index[1][l], p->index[2][l]);
-        }
-      }
-    }
-    PMB_REAL_NAME(store_f32)(out, cpu->mesh->points, n, first);
+    PMB_REAL_NAME(store_f32)(narrow, cpu->mesh->points, n, first);
   } else {
-    double out[3][16], whole[48];
-    for (int r = 0; r < 3; ++r) {
-      for (int l = 0; l < 16; ++l) {
-        out[r][l] = pmb_world(frame, r, p->index[0][l], p->index[1][l], p->index[2][l]);
-      }
-    }
-    lanes_store3_f64(out, whole);
+    lanes_store3_f64(world, whole);
     memcpy((double *)cpu->mesh->points + 3 * first, whole, (size_t)n * 3 * sizeof(double));
   }
 }
 
-/* The points of a block to the arrays of the mesh. */
+/* Writes the first n points of a block to the arrays of the mesh. */
 static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu *cpu, const pmb_cpu_record *record, const rows_view *v,
   const uint16_t *list, point_block *p, int n, int64_t first)
 {
@@ -184,7 +171,7 @@ static inline void PMB_REAL_NAME(emit_block)(const pmb_cpu *cpu, const pmb_cpu_r
   if (mesh->attribute_count) {
     double parameter[16];
     for (int l = 0; l < 16; ++l) {
-      parameter[l] = pmb_edge_parameter_f64((double)p->from[3][l], (double)p->to[3][l], cpu->isovalue->f64, 0);
+      parameter[l] = pmb_edge_parameter_f64((double)p->from[3][l], (double)p->to[3][l], cpu->isovalue->value, 0);
     }
     pmb_cpu_interpolate_attributes(cpu, record, list, parameter, n, first);
   }
@@ -206,4 +193,3 @@ static __attribute__((noinline)) void PMB_REAL_NAME(emit_points)(const pmb_cpu *
 #undef point_block
 #undef PMB_REAL
 #undef PMB_REAL_NAME
-#undef PMB_REAL_WIDE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * From the samples of a brick to words of bits, for classify and triangles. */
+ * Compares a brick's samples with the isovalue, to words of bits, for classify and triangles. */
 #include <string.h>
 
 #include "cpu/pmb_cpu_brick.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * From samples of one type to words of bits: PMB_TYPE, see pmb_each_type.h. */
+ * Compares samples of one type with the isovalue: PMB_TYPE, see pmb_each_type.h. */
 
-/* Whether one of the samples of a brick is equal to the isovalue; in, n: as below. */
+/* Whether a sample of a brick equals the isovalue; in, n: as below. */
 static __attribute__((noinline)) int PMB_T_NAME(any_equal)(
   const PMB_T *in, const int64_t *strides, const int *n, const pmb_isovalue *isovalue)
 {
@@ -17,7 +17,7 @@ static __attribute__((noinline)) int PMB_T_NAME(any_equal)(
   return any;
 }
 
-/* Copies the samples of a brick side by side, for rows that are short or have gaps. */
+/* Copies a brick's samples side by side, for rows that are short or have gaps. */
 static __attribute__((noinline)) void PMB_T_NAME(copy_brick)(
   const PMB_T *in, const int64_t *strides, const int *n, PMB_T *copy)
 {
@@ -30,9 +30,8 @@ static __attribute__((noinline)) void PMB_T_NAME(copy_brick)(
   }
 }
 
-/* Bits of a brick's samples that are at least `threshold`, and with `join` of those that are `same`; returns whether one
- * is `same`. in, n: as below, samples of a row side by side; where n[0] is less than 32 there are 32 - n[0] more before
- * them. */
+/* Sets the bits of a brick's samples >= threshold, and with `join` of those == same. Returns whether one is == same. in, n: as
+ * below; samples of a row lie side by side, with 32 - n[0] readable ones before them if n[0] is below 32. */
 PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, const int *n, PMB_T threshold, PMB_T same,
   const int join, pmb_cpu_words *words, pmb_cpu_words *equal)
 {
@@ -41,10 +40,10 @@ PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, cons
   const int64_t beyond = n[0] - 1;
   uint32_t any = 0;
   for (int y = 0; y <= PMB_BRICK_Y; ++y) {
-    along_y[y] = pmb_cpu_smaller(y, n[1] - 1) * strides[1];
+    along_y[y] = pmb_smaller(y, n[1] - 1) * strides[1];
   }
   for (int z = 0; z <= PMB_BRICK_Z; ++z) {
-    const PMB_T *layer = in + pmb_cpu_smaller(z, n[2] - 1) * strides[2];
+    const PMB_T *layer = in + pmb_smaller(z, n[2] - 1) * strides[2];
     PMB_UNROLLED_5
     for (int y = 0; y <= PMB_BRICK_Y; ++y) {
       const PMB_T *row = layer + along_y[y];
@@ -62,9 +61,8 @@ PMB_INLINE int PMB_T_NAME(compare)(const PMB_T *in, const int64_t *strides, cons
   return any != 0;
 }
 
-/* Inside bits of a brick without samples that are hidden or not finite. first: its first sample; begins: no sample is before it in
- * its row; n: its samples along each axis, halo included. Returns the rules (PMB_RULES_PLAIN, ...); where samples are joined
- * `equal` gets their bits. */
+/* Sets the words of a brick whose samples are finite and visible. first: its first sample; begins: no sample is before it in its
+ * row; n: its samples along each axis, halo included. Returns the rules, see pmb_cpu_compare_brick. */
 static int PMB_T_NAME(words)(const void *first, int begins, const int64_t *strides, const int *n,
   const pmb_isovalue *isovalue, pmb_cpu_words *words, pmb_cpu_words *equal)
 {
@@ -89,7 +87,7 @@ static int PMB_T_NAME(words)(const void *first, int begins, const int64_t *strid
   return !any ? PMB_RULES_PLAIN : same >= threshold ? PMB_RULES_JOINED : PMB_RULES_SPECIAL;
 }
 
-/* Bits of n samples of a row by the full rules: which are inside, equal, and finite. */
+/* Bits of n samples of a row that are inside, that equal the isovalue and are to be joined, and that are finite. */
 static void PMB_T_NAME(row)(const void *source, int64_t stride, int n, const pmb_isovalue *isovalue, uint64_t *inside,
   uint64_t *equal, uint64_t *finite)
 {

@@ -5,11 +5,6 @@
 
 enum { EPOCHS = 1 << 14 };
 
-static pmb_cuda *state_of(pmb_context *context)
-{
-  return (pmb_cuda *)context->state;
-}
-
 enum { EVENTS = sizeof(pmb_cuda_events) / sizeof(cudaEvent_t) };
 
 static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
@@ -22,7 +17,7 @@ static pmb_status make_streams(pmb_context *context, pmb_cuda *cuda)
   }
   PMB_CUDA_TRY(context, cudaMallocHost((void **)&cuda->totals, sizeof(*cuda->totals)));
   PMB_CUDA_TRY(context, cudaDeviceGetAttribute(&cuda->processors, cudaDevAttrMultiProcessorCount, cuda->device));
-  PMB_CUDA_STEP(pmb_cuda_find_code(context, &cuda->early));
+  PMB_STEP(pmb_cuda_find_code(context, &cuda->early));
   return pmb_cuda_name_device(context, cuda->device);
 }
 
@@ -34,7 +29,7 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   if (missing) {
     return pmb_fail(context, PMB_UNAVAILABLE, "no GPU can be used: %s", missing);
   }
-  PMB_CUDA_STEP(pmb_cuda_choose_device(context, &device));
+  PMB_STEP(pmb_cuda_choose_device(context, &device));
   pmb_cuda *cuda = (pmb_cuda *)pmb_memory_take(&context->memory, 1, sizeof(*cuda));
   if (!cuda) {
     return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the GPU backend (%zu bytes)", sizeof(*cuda));
@@ -47,25 +42,25 @@ static pmb_status cuda_create(pmb_context *context, const char *path)
   context->info.path = "cuda";
   context->info.device_number = device + 1;
   pmb_cuda_register(cuda);
-  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  PMB_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = make_streams(context, cuda);
   pmb_cuda_end(cuda);
   return status;
 }
 
-/* In a forked process CUDA and the lists of residency belong to the parent: a lock may stay held. */
+/* In a forked process CUDA and the lists of residency are the parent's, and nobody may release their lock. */
 static void cuda_refresh(pmb_context *context)
 {
   if (pmb_cuda_is_forked()) {
     context->info.device_bytes = context->info.device_sharers = 0;
   } else {
-    pmb_cuda_account(state_of(context));
+    pmb_cuda_account((pmb_cuda *)context->state);
   }
 }
 
 static void cuda_unbind(pmb_context *context)
 {
-  pmb_cuda *cuda = state_of(context);
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
   if (cuda && pmb_cuda_is_forked()) {
     cuda->volume = NULL;
   } else if (cuda) {
@@ -76,7 +71,6 @@ static void cuda_unbind(pmb_context *context)
   }
 }
 
-/* Frees streams, events and totals. If the GPU's state was lost they are gone already. */
 static void free_streams(pmb_cuda *cuda)
 {
   const cudaEvent_t *events = (const cudaEvent_t *)&cuda->done;
@@ -99,7 +93,7 @@ static void free_streams(pmb_cuda *cuda)
 
 static void cuda_destroy(pmb_context *context)
 {
-  pmb_cuda *cuda = state_of(context);
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
   if (!cuda) {
     return;
   }
@@ -116,8 +110,8 @@ static void cuda_destroy(pmb_context *context)
   context->state = NULL;
 }
 
-/* With 2^(l-1) < d <= 2^l, factor = 2^(31+l) / d, rounded up, has an error below 2^l, which changes n / d by less than 1 /
- * d for n < 2^31. */
+/* With 2^(l-1) < d <= 2^l, factor = 2^(31+l) / d is rounded up by less than 1. That adds less than n / 2^(31+l) < 1 / d to n / d,
+ * for n < 2^31. */
 static pmb_cuda_divisor divisor_of(uint32_t d)
 {
   pmb_cuda_divisor by = { 0, 31 };
@@ -169,7 +163,7 @@ static pmb_status lay_out(pmb_context *context, pmb_cuda *cuda)
   return PMB_OK;
 }
 
-/* Places in each half of the summary, so that both are aligned. */
+/* Bricks in each half of the summary, so that both halves are aligned. */
 static int64_t summary_bricks(const pmb_cuda_job *job)
 {
   return ((int64_t)job->brick_count + 15) / 16 * 16;
@@ -189,7 +183,7 @@ static void point_to_volume(pmb_cuda *cuda, const pmb_cuda_volume *volume)
   job->hidden_cell_bits = volume->key.hidden_cell_bits;
 }
 
-/* Enqueues everything up to the volume's range. */
+/* Enqueues all work up to the volume's range. */
 static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   const pmb_volume *key = &volume->key;
@@ -210,25 +204,25 @@ static pmb_status upload_and_summarize(pmb_cuda *cuda, pmb_cuda_volume *volume)
   int count = 0;
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
     if (arrays[i].host) {
-      PMB_CUDA_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what));
+      PMB_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, arrays[i].count, arrays[i].size, arrays[i].what));
     }
     if (arrays[i].host && !(i == 0 && key->on_device)) {
       copies[count++] = { NULL, arrays[i].buffer->d_data, (void *)arrays[i].host,
         (size_t)arrays[i].count * arrays[i].size, 0, 0 };
     }
   }
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &volume->summary, bricks, 2 * size, "the summary (bricks)"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &volume->summary, bricks, 2 * size, "the summary (bricks)"));
   if (pmb_type_is_float(key->type) || key->sample_flags || key->cell_flags) {
-    PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &volume->flags, bricks, 1, "the summary (bricks)"));
+    PMB_STEP(pmb_cuda_reserve(cuda, &volume->flags, bricks, 1, "the summary (bricks)"));
   }
-  /* Also clears the ends of both halves, which are read with the last bricks. */
+  /* Kernels also read the ends of both halves, with the last bricks. */
   PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(volume->summary.d_data, 0, volume->summary.capacity, cuda->compute));
   point_to_volume(cuda, volume);
   if (key->on_device) {
-    PMB_CUDA_STEP(pmb_cuda_pack(cuda, key, volume->samples.d_data));
+    PMB_STEP(pmb_cuda_pack(cuda, key, volume->samples.d_data));
   }
   if (count > 0) {
-    PMB_CUDA_STEP(pmb_cuda_upload(cuda, copies, count, key->on_device ? NULL : key));
+    PMB_STEP(pmb_cuda_upload(cuda, copies, count, key->on_device ? NULL : key));
   }
   return pmb_cuda_summarize(cuda);
 }
@@ -237,8 +231,8 @@ pmb_status pmb_cuda_upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   const pmb_status status = upload_and_summarize(cuda, volume);
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);
-  PMB_CUDA_STEP(status);
-  PMB_CUDA_STEP(pmb_cuda_check(cuda->context, error, "upload"));
+  PMB_STEP(status);
+  PMB_STEP(pmb_cuda_check(cuda->context, error, "upload"));
   pmb_cuda_take_range(cuda, volume);
   return PMB_OK;
 }
@@ -248,7 +242,7 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
   pmb_crew *crew = &cuda->context->crew;
   const double from = crew->fraction_begin, to = crew->fraction_end, between = from + share * (to - from);
   const int64_t uploads = cuda->context->info.uploads;
-  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  PMB_STEP(pmb_cuda_begin_call(cuda));
   crew->fraction_end = between;
   const pmb_status status = pmb_cuda_bring_volume(cuda);
   crew->fraction_begin = cuda->context->info.uploads != uploads ? between : from;
@@ -263,15 +257,14 @@ pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share)
 
 static pmb_status cuda_bind(pmb_context *context)
 {
-  pmb_cuda *cuda = state_of(context);
-  PMB_CUDA_STEP(pmb_cuda_check_process(context));
-  PMB_CUDA_STEP(lay_out(context, cuda));
-  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
+  PMB_STEP(lay_out(context, cuda));
+  PMB_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = pmb_cuda_check_samples(cuda, &context->volume);
   pmb_cuda_end(cuda);
-  PMB_CUDA_STEP(status);
-  PMB_CUDA_STEP(pmb_cuda_find_volume(cuda));
-  PMB_CUDA_STEP(pmb_cuda_begin(cuda, 1));
+  PMB_STEP(status);
+  PMB_STEP(pmb_cuda_find_volume(cuda));
+  PMB_STEP(pmb_cuda_begin(cuda, 1));
   context->info.minimum = cuda->volume->minimum;
   context->info.maximum = cuda->volume->maximum;
   context->info.nonfinite_bricks = cuda->volume->nonfinite_bricks;
@@ -279,7 +272,7 @@ static pmb_status cuda_bind(pmb_context *context)
   return PMB_OK;
 }
 
-/* Reserves room for `active` bricks and `special` special ones among them, and points the job to its arrays. */
+/* Reserves room for `active` bricks, `special` of them special, and points the job to the arrays. */
 static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t special)
 {
   enum { COUNTERS = (sizeof(pmb_cuda_counters) + 7) / 8 };
@@ -288,17 +281,17 @@ static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t specia
   const int64_t words = COUNTERS + of_select + room / 32 + blocks; /* scan: turns of 32 bricks a block */
   const size_t before = cuda->sums.capacity;
   pmb_cuda_job *job = &cuda->job;
-  cuda->record_room = 0; /* where one of these fails */
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->map, job->group_bricks / 32, sizeof(uint2), "the brick map"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->brick, room, sizeof(uint32_t), "the active bricks"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->before, room + 1, sizeof(pmb_cuda_before), "the active bricks"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->special, special, sizeof(pmb_cuda_special), "the special bricks"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->sums, words, sizeof(uint64_t), "the scan"));
+  cuda->record_room = 0; /* until all of these have succeeded */
+  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->map, job->group_bricks / 32, sizeof(uint2), "the brick map"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->records, room, sizeof(pmb_cuda_record), "the active bricks"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->brick, room, sizeof(uint32_t), "the active bricks"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->before, room + 1, sizeof(pmb_sizes), "the active bricks"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->special, special, sizeof(pmb_cuda_special), "the special bricks"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->sums, words, sizeof(uint64_t), "the scan"));
   cuda->record_room = (uint32_t)room;
   cuda->epoch = (cuda->epoch + 1) % EPOCHS;
   if (cuda->epoch == 0 || before != cuda->sums.capacity) {
-    cuda->epoch = EPOCHS - 1; /* if this fails, the next count does it again */
+    cuda->epoch = EPOCHS - 1; /* after a failure the next count clears them */
     PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(cuda->sums.d_data, 0, cuda->sums.capacity, cuda->compute));
     cuda->epoch = 1;
   }
@@ -306,7 +299,7 @@ static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t specia
   job->d_map = (uint2 *)cuda->map.d_data;
   job->d_records = (pmb_cuda_record *)cuda->records.d_data;
   job->d_brick = (uint32_t *)cuda->brick.d_data;
-  job->d_before = (pmb_cuda_before *)cuda->before.d_data;
+  job->d_before = (pmb_sizes *)cuda->before.d_data;
   job->d_special = (pmb_cuda_special *)cuda->special.d_data;
   job->d_counters = (pmb_cuda_counters *)cuda->sums.d_data;
   job->d_select_sums = (uint64_t *)cuda->sums.d_data + COUNTERS;
@@ -322,16 +315,15 @@ static pmb_status reserve_records(pmb_cuda *cuda, int64_t active, int64_t specia
 static void take_sizes(pmb_context *context, pmb_cuda *cuda, const pmb_group *group)
 {
   const pmb_cuda_totals *totals = cuda->totals;
-  const pmb_cuda_before all = { totals->points, totals->triangles }, none = { 0, 0 };
-  pmb_cuda_before end = all;
+  const pmb_sizes all = totals->sizes, none = { 0, 0 };
+  pmb_sizes end = all;
   for (int64_t n = group->count - 1; n >= 0; --n) {
-    const pmb_cuda_before begin = n == 0 ? none : totals->first[n] < totals->active ? totals->before[n] : all;
+    const pmb_sizes begin = n == 0 ? none : totals->first[n] < totals->active ? totals->before[n] : all;
     group->sizes[n].points = end.points - begin.points;
     group->sizes[n].triangles = end.triangles - begin.triangles;
     end = begin;
   }
-  cuda->sizes.points = all.points;
-  cuda->sizes.triangles = all.triangles;
+  cuda->sizes = all;
   cuda->active = totals->active;
   context->info.active_bricks = totals->active - totals->first[group->count - 1];
 }
@@ -344,7 +336,7 @@ void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_sta
   }
 }
 
-/* Counts, again with more memory if the active bricks did not fit: an eighth more, so that a dragged isovalue seldom
+/* Counts, and repeats it with more memory if the active bricks did not fit: an eighth more, so that a dragged isovalue seldom
  * allocates. */
 static pmb_status count_all(pmb_context *context, pmb_cuda *cuda)
 {
@@ -352,10 +344,10 @@ static pmb_status count_all(pmb_context *context, pmb_cuda *cuda)
   const pmb_cuda_totals *totals = cuda->totals;
   int64_t active = bricks < 4096 ? bricks : 4096 + bricks / 64, special = 1024;
   do {
-    PMB_CUDA_STEP(reserve_records(cuda, active, special));
-    PMB_CUDA_STEP(pmb_cuda_classify(cuda));
-    PMB_CUDA_STEP(pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "select and classify"));
-    PMB_CUDA_STEP(pmb_report(cuda->context, cuda->context->crew.fraction_end));
+    PMB_STEP(reserve_records(cuda, active, special));
+    PMB_STEP(pmb_cuda_classify(cuda));
+    PMB_STEP(pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "select and classify"));
+    PMB_STEP(pmb_report(cuda->context, cuda->context->crew.fraction_end));
     active = (int64_t)totals->active + totals->active / 8;
     special = (int64_t)totals->special + totals->special / 8;
   } while (totals->active > cuda->job.record_capacity || special > 0);
@@ -364,7 +356,7 @@ static pmb_status count_all(pmb_context *context, pmb_cuda *cuda)
 
 pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
 {
-  pmb_cuda *cuda = state_of(context);
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
   pmb_cuda_job *job = &cuda->job;
   cuda->counted = 0;
   job->isovalue_count = (int)group->count;
@@ -387,7 +379,7 @@ pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group)
 
 static pmb_status cuda_count(pmb_context *context, const pmb_group *group)
 {
-  pmb_cuda *cuda = state_of(context);
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
   const int64_t *dims = context->volume.dims;
   memset(group->sizes, 0, (size_t)group->count * sizeof(*group->sizes));
   context->info.active_bricks = 0;
@@ -395,7 +387,7 @@ static pmb_status cuda_count(pmb_context *context, const pmb_group *group)
   if (cuda->empty) {
     return PMB_OK;
   }
-  PMB_CUDA_STEP(pmb_cuda_begin(cuda, 0.5));
+  PMB_STEP(pmb_cuda_begin(cuda, 0.5));
   const pmb_status status = pmb_cuda_count_group(context, group);
   pmb_cuda_end(cuda);
   return status;
@@ -403,12 +395,10 @@ static pmb_status cuda_count(pmb_context *context, const pmb_group *group)
 
 static pmb_status cuda_summary(pmb_context *context, pmb_buffer *copy, const void **low, const void **high)
 {
-  pmb_cuda *cuda = state_of(context);
+  pmb_cuda *cuda = (pmb_cuda *)context->state;
   const size_t bytes = (size_t)summary_bricks(&cuda->job) * pmb_type_size(context->volume.type);
-  if (!pmb_buffer_reserve(&context->memory, copy, 2, bytes)) {
-    return pmb_fail(context, PMB_OUT_OF_MEMORY, "no memory for the summary: 2 of %zu bytes", bytes);
-  }
-  PMB_CUDA_STEP(pmb_cuda_begin(cuda, 1));
+  PMB_STEP(pmb_reserve(context, copy, 2, bytes, "the summary"));
+  PMB_STEP(pmb_cuda_begin(cuda, 1));
   *low = copy->data;
   *high = (char *)copy->data + bytes;
   const cudaError_t error = cudaMemcpy(copy->data, cuda->job.d_low, 2 * bytes, cudaMemcpyDeviceToHost);

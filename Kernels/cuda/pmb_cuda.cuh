@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The CUDA backend: data and functions that its passes share on the host. For the device: pmb_cuda_common.cuh.
+ * The CUDA backend: data and host functions that its passes share. Device functions: pmb_cuda_common.cuh.
  *
- * Passes, as on the CPU: summarize (bind); select, classify and scan (count, one launch); vertices and triangles (emit). A
- * pass has its own file, with the launcher below the kernel. Order comes from ordered scans, never from atomics.
+ * Passes, as on the CPU: summarize (bind); select, classify and scan (count, one launch); vertices and triangles (emit). Each
+ * has its own file, with the launcher below the kernel. The output's order comes from ordered scans, never from atomics.
  *
- * On the device a row of the volume has `pitch` samples, a multiple of 16 bytes; the row's last sample is repeated. */
+ * On the device a row of the volume has `pitch` samples, a multiple of 16 bytes. The row's last sample is repeated up to there. */
 #ifndef PMB_CUDA_CUH
 #define PMB_CUDA_CUH
 
@@ -25,23 +25,18 @@ extern "C" {
 }
 
 enum {
-  PMB_CUDA_WARPS = 8, /* warps of a block, each with a brick of its own */
+  PMB_CUDA_WARPS = 8, /* warps of a block, a brick each */
   PMB_CUDA_THREADS = 32 * PMB_CUDA_WARPS,
   PMB_CUDA_ISOVALUES = 16, /* most isovalues of a group */
   PMB_CUDA_ROWS = 25,      /* rows of a brick with its halo: row z * 5 + y */
-  PMB_CUDA_RANGES = 2048,  /* warps that look for the volume's range */
-  PMB_CUDA_EXTENTS = 1024, /* most blocks that look for the ranges of points or normals */
+  PMB_CUDA_RANGES = 2048,  /* warps that find the volume's range */
+  PMB_CUDA_EXTENTS = 1024, /* most blocks that find the ranges of points or normals */
   PMB_CUDA_LAYERS = 8,     /* layers of bricks that a warp walks through in summarize */
-  PMB_CUDA_PARTS = 64,     /* most parts of a transfer under way at a time */
+  PMB_CUDA_PARTS = 64,     /* most parts of a transfer in flight */
   PMB_CUDA_KEPT = 16,      /* most attributes that stay on the device */
   PMB_CUDA_HUGE = 2 << 20, /* bytes of a huge page of the host */
   PMB_CUDA_DEVICES = 64    /* most GPUs of a machine */
 };
-
-/* Points and triangles of the active bricks before one. */
-typedef struct pmb_cuda_before {
-  int64_t points, triangles;
-} pmb_cuda_before;
 
 /* An active brick between count and emit. */
 typedef struct pmb_cuda_record {
@@ -54,7 +49,7 @@ typedef struct pmb_cuda_record {
 #define PMB_CUDA_PLAIN UINT32_MAX
 #define PMB_CUDA_HAS_SPECIAL 8u /* beside pmb_cuda_borders, in `column`: the brick has a special record */
 
-/* What only special bricks need: those with samples that are not finite or hidden, points on samples, or hidden cells. */
+/* More of special bricks: those with samples that are not finite or hidden, points on samples, or hidden cells. */
 typedef struct pmb_cuda_special {
   uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS];
   uint32_t cells[PMB_BRICK_ROWS]; /* the valid ones */
@@ -68,19 +63,19 @@ typedef struct pmb_cuda_range_part {
   int64_t nonfinite; /* bricks with samples that are not finite */
 } pmb_cuda_range_part;
 
-/* Least and greatest of vectors: of their components, and of the sums of their squares. */
+/* The ranges of the components of vectors, and of the sums of their squares. */
 typedef struct pmb_cuda_extent {
   double least[4], greatest[4];
 } pmb_cuda_extent;
 
 /* Results of a count, in pinned memory that the device writes to. */
 typedef struct pmb_cuda_totals {
-  int64_t points, triangles;
+  pmb_sizes sizes;
   uint32_t active;
   uint32_t special; /* special records, if there was no room for all; else 0 */
   /* For each isovalue but the first: index of its first active brick; points and triangles before it, if it exists. */
   uint32_t first[PMB_CUDA_ISOVALUES];
-  pmb_cuda_before before[PMB_CUDA_ISOVALUES];
+  pmb_sizes before[PMB_CUDA_ISOVALUES];
   pmb_cuda_range_part ranges[PMB_CUDA_RANGES];  /* of the volume, set by bind */
   pmb_cuda_extent extents[2][PMB_CUDA_EXTENTS]; /* of points and normals, set by emit: by block */
 } pmb_cuda_totals;
@@ -92,15 +87,15 @@ typedef struct pmb_cuda_counters {
   uint32_t first[PMB_CUDA_ISOVALUES]; /* as in the totals */
 } pmb_cuda_counters;
 
-/* Division of numbers below 2^31 by a number: n / d = n * factor >> shift. */
+/* Divides numbers below 2^31: n / d = n * factor >> shift. */
 typedef struct pmb_cuda_divisor {
   uint32_t factor, shift;
 } pmb_cuda_divisor;
 
 /* The bound volume and the request: the argument of kernels.
  *
- * For several isovalues the passes run over as many copies of the volume's bricks, one behind the other: brick b of isovalue
- * n has number n * stride + b. So numbers of neighbours differ as in the volume. Select and pmb_cuda_box_of split it. */
+ * For several isovalues the passes run over as many copies of the volume's bricks, one after another. Brick b of isovalue n has
+ * number n * stride + b, so that numbers of neighbours differ as in the volume. Select and pmb_cuda_box_of split the number. */
 typedef struct pmb_cuda_job {
   const void *d_samples;
   int64_t pitch, slice; /* samples from row to row and from slice to slice; the same in bytes: */
@@ -124,23 +119,22 @@ typedef struct pmb_cuda_job {
   uint2 *d_map;               /* per 32 bricks: which are active, how many are active before */
   pmb_cuda_record *d_records; /* per active brick, like the next three */
   uint32_t *d_brick;
-  pmb_cuda_before *d_before; /* with one more for the totals. Until scan: a brick's points | triangles << 16 */
+  pmb_sizes *d_before; /* of the bricks before each, and of all. Until scan: a brick's points | triangles << 16 */
   uint32_t record_capacity;
-  uint32_t with_triangles; /* records that may have triangles, the first ones */
+  uint32_t with_triangles; /* only the first so many records may have triangles */
   pmb_cuda_special *d_special;
   uint32_t special_capacity;
-  uint64_t *d_select_sums; /* two per block of select: its active bricks; whether it has listed them */
+  uint64_t *d_select_sums; /* of each block of select: its active bricks; then whether it has listed them */
   uint64_t *d_scan_sums;   /* per tile of classify: points | triangles << 24 */
-  uint32_t epoch;          /* marks the sums of this count */
+  uint32_t epoch;          /* number of this count, which marks its sums */
   pmb_cuda_counters *d_counters;
   pmb_cuda_totals *totals; /* pinned */
   pmb_frame frame;
 } pmb_cuda_job;
 
-/* Where the emitting kernels write, on the device. */
+/* Arrays on the device for the kernels of emit. */
 typedef struct pmb_cuda_output {
-  int64_t
-    point_base; /* that ids count from; not 0 where the mesh has ids of 32 bits and other groups before this one */
+  int64_t point_base; /* first id; not 0 if the mesh has 32-bit ids and other groups before this one */
   void *d_points;
   pmb_type point_type;
   float *d_normals, *d_gradients;
@@ -148,7 +142,7 @@ typedef struct pmb_cuda_output {
   int64_t *d_sample;
   uint32_t *d_triangles;
   int64_t *d_cells;
-  int64_t point_room, triangle_room; /* bricks whose output goes beyond write nothing */
+  int64_t point_room, triangle_room; /* bricks with output beyond these write nothing */
   pmb_gradient_estimator estimator;
 } pmb_cuda_output;
 
@@ -179,7 +173,7 @@ typedef struct pmb_cuda_volume {
 /* Samples of an attribute that stay on the device between isovalues. */
 typedef struct pmb_cuda_kept {
   pmb_attribute key;
-  int there; /* they are on the device; otherwise there is room for them */
+  int there; /* they are on the device; else only room for them is */
   pmb_cuda_buffer samples;
 } pmb_cuda_kept;
 
@@ -197,7 +191,7 @@ typedef struct pmb_cuda_copy {
   int64_t base;
 } pmb_cuda_copy;
 
-/* Of the particles last counted; see pmb_cuda_cloud. */
+/* Buffers of the particles last counted; see pmb_cuda_cloud. */
 typedef struct pmb_cuda_particle_buffers {
   pmb_cuda_buffer positions, radii, masses, densities, weights, facts; /* the input */
   pmb_cuda_buffer keys, indices, sorted_keys, sorted, cloud, amounts, reaches, rows;
@@ -205,7 +199,6 @@ typedef struct pmb_cuda_particle_buffers {
   pmb_cuda_buffer records, active, brick, before, map, counters;
 } pmb_cuda_particle_buffers;
 
-/* Of pmb_cuda_visible.cu. */
 typedef struct pmb_cuda_visible_buffers {
   pmb_cuda_buffer depths, words, before, workspace;
 } pmb_cuda_visible_buffers;
@@ -214,7 +207,7 @@ typedef struct pmb_cuda {
   pmb_context *context;
   struct pmb_cuda *next;
   int device, processors;
-  int early;           /* a kernel may begin before the one before it ends */
+  int early;           /* kernels may begin before their predecessors end */
   uint32_t generation; /* of the device's state in which the buffers were made */
   int busy;            /* in a call */
   int outer_device;    /* device of the call whose progress hook makes this call; -1: none */
@@ -233,11 +226,11 @@ typedef struct pmb_cuda {
   pmb_cuda_visible_buffers visible;
   uint64_t table_version; /* of the job that it was copied from */
   pmb_cuda_particle_buffers particles;
-  const struct pmb_particles *particles_of; /* whose count they hold; NULL: of none */
+  const struct pmb_particles *particles_of; /* the particles that they hold; NULL: none */
   const struct pmb_cuda_cloud *cloud;       /* while particles are emitted */
   pmb_cuda_kept kept[PMB_CUDA_KEPT];
   uint32_t epoch;
-  uint32_t record_room; /* active bricks that the arrays have room for */
+  uint32_t record_room; /* of active bricks in the arrays */
   uint32_t active;      /* bricks of the group last counted */
   int empty;            /* the volume has no cell */
   int counted;          /* the arrays hold the bricks of the group last counted */
@@ -245,7 +238,7 @@ typedef struct pmb_cuda {
   pmb_cuda_job job;
 } pmb_cuda;
 
-/* The type in which samples are computed with: float or double. */
+/* The type in which samples are handled: float or double. */
 template <class T> struct pmb_cuda_real;
 #define PMB_CUDA_REAL(NAME, sample, name, real) \
   template <> struct pmb_cuda_real<sample> {    \
@@ -273,51 +266,49 @@ template <class FUNCTION> static inline cudaError_t pmb_cuda_by_type(pmb_type ty
 }
 
 /* pmb_cuda_device.cu */
-/* Whether this process was forked from one that had used a GPU, so that CUDA must not be called. pmb_cuda_check_process
- * returns PMB_UNAVAILABLE then. */
+/* Whether this process was forked from one that had used a GPU. CUDA must not be called then, and pmb_cuda_check_process returns
+ * PMB_UNAVAILABLE. */
 int pmb_cuda_is_forked(void);
 pmb_status pmb_cuda_check_process(pmb_context *context);
-/* Chooses the GPU for the context, from 0. */
+/* Chooses the context's GPU, counted from 0. */
 pmb_status pmb_cuda_choose_device(pmb_context *context, int *device);
 pmb_status pmb_cuda_name_device(pmb_context *context, int device); /* for pmb_get_info */
-/* Fails if this build has no code for the device. *begins_early: whether that code allows kernels to begin early. */
+/* Fails if this build has no code for the device. *begins_early: whether kernels of that code may begin early. */
 pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early);
-/* The status of a CUDA call; the error text names the call. pmb_cuda_failed: for an error that is not cudaSuccess. */
+/* The status of a CUDA call, with `what` in the error text. pmb_cuda_failed: for errors other than cudaSuccess. */
 pmb_status pmb_cuda_check(pmb_context *context, cudaError_t error, const char *what);
 pmb_status pmb_cuda_failed(pmb_context *context, cudaError_t error, const char *what);
-/* Passes an error on; tests replace it. For calls that pmb_cuda_check does not see. */
+/* Returns the error, or the one with which a test replaces it. For calls without pmb_cuda_check. */
 cudaError_t pmb_cuda_result(cudaError_t error);
-/* Grows when the GPU's state, or any GPU's, is lost. Buffers of an older generation are gone. */
+/* Numbers that grow when the state of a GPU, or of any GPU, is lost. Buffers of an older generation are gone. */
 uint32_t pmb_cuda_generation(int device);
 uint32_t pmb_cuda_generation_of_all(void);
-/* Resets lost GPUs; no call may be running. pmb_cuda_recover_if_idle checks that first. */
+/* Reset lost GPUs while no call is running; pmb_cuda_recover_if_idle checks that first. */
 void pmb_cuda_recover(void);
 void pmb_cuda_recover_if_idle(void);
 
-/* Return from the calling function if a step, or a CUDA call, fails. */
-#define PMB_CUDA_STEP(call) PMB_STEP(call)
-#define PMB_CUDA_TRY(context, call) PMB_CUDA_STEP(pmb_cuda_check((context), (call), #call))
+/* Returns from the calling function if a CUDA call fails. */
+#define PMB_CUDA_TRY(context, call) PMB_STEP(pmb_cuda_check((context), (call), #call))
 
 /* pmb_cuda_residency.cu */
-/* Adds a context to the process's list, and removes it. */
+/* Add a context to the process's list, and remove it. */
 void pmb_cuda_register(pmb_cuda *cuda);
 void pmb_cuda_unregister(pmb_cuda *cuda);
-/* Around every call with a context. Fails if the GPU's state was lost, and in a forked process. */
+/* Around each call with a context. Begin fails if the GPU's state was lost, and in a forked process. */
 pmb_status pmb_cuda_begin_call(pmb_cuda *cuda);
 void pmb_cuda_end(pmb_cuda *cuda);
-/* Makes the device of this thread's call current again; 0 if the thread is in no call. */
+/* Makes the device of this thread's call current again. Returns 0 if the thread is in no call. */
 int pmb_cuda_return_to_call(void);
-/* Makes room for `count` elements in a buffer of a context in a call. Contents are lost when it grows. Frees idle memory of
- * the process if it must. */
+/* Makes room for `count` elements in a buffer, during a call. Contents are lost when it grows. Frees idle memory of the process
+ * if necessary. */
 pmb_status pmb_cuda_reserve(pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, size_t size, const char *what);
-/* The same for an output array. spare: a new array gets an eighth more, since the surface may grow. */
+/* The same for an output array. spare: a new one gets an eighth more, since the surface may grow. */
 pmb_status pmb_cuda_reserve_output(
   pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, int spare, size_t size, const char *what);
 void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer);
 void pmb_cuda_free_buffers(pmb_cuda *cuda); /* all of a context */
 void pmb_cuda_account(pmb_cuda *cuda);      /* fills in the fields of pmb_get_info */
-/* The bound volume: finds or makes its record; brings it to the device, where it stays during the call; drops the binding.
- * */
+/* The bound volume: find or make its record; bring it to the device for the call; drop it. */
 pmb_status pmb_cuda_find_volume(pmb_cuda *cuda);
 pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda);
 void pmb_cuda_drop_volume(pmb_cuda *cuda);
@@ -325,11 +316,11 @@ void pmb_cuda_drop_volume(pmb_cuda *cuda);
 /* pmb_cuda.cu */
 /* Reserves the volume's memory, uploads and summarizes it. */
 pmb_status pmb_cuda_upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume);
-/* Around a call that needs the volume on the device, for which `share` of the call's progress is set aside. */
+/* Begins a call that needs the volume on the device. share: of the call's progress for bringing it there. */
 pmb_status pmb_cuda_begin(pmb_cuda *cuda, double share);
 /* Counts, between begin and end. */
 pmb_status pmb_cuda_count_group(pmb_context *context, const pmb_group *group);
-/* Frees the context's buffers if a group of several isovalues ran out of memory: a smaller group comes next. */
+/* Frees the context's buffers if a group of several isovalues ran out of memory, since a smaller group comes next. */
 void pmb_cuda_free_after_failure(pmb_cuda *cuda, const pmb_group *group, pmb_status status);
 
 /* pmb_cuda_emit.cu */
@@ -341,55 +332,53 @@ int pmb_cuda_is_pinned(const void *memory, size_t bytes);
 cudaError_t pmb_cuda_pin(void *memory, size_t bytes); /* of the pool */
 
 /* pmb_cuda_transfer.cu */
-/* Uploads at most 8 arrays. `volume`: NULL, or the volume whose samples are the first array, in rows of the job's pitch. */
+/* Uploads up to 8 arrays. volume: NULL, or the volume whose samples are the first array, in rows of the job's pitch. */
 pmb_status pmb_cuda_upload(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count, const pmb_volume *volume);
-/* Downloads at most 8 arrays. `meanwhile` does the host's own work during the first copies; may be NULL. */
+/* Downloads up to 8 arrays. meanwhile: the host's own work during the first copies, or NULL. */
 pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int count,
   pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work);
 
-/* The launchers enqueue on cuda->compute and do not wait. */
-pmb_status pmb_cuda_summarize(
-  pmb_cuda *cuda); /* with the flags of hidden samples and cells, and the volume's range */
+/* The launchers enqueue on cuda->compute and do not wait. Summarize includes flags of hidden samples and cells, and the range. */
+pmb_status pmb_cuda_summarize(pmb_cuda *cuda);
 /* Sets the volume's range from the totals, once the stream is synchronized. */
 void pmb_cuda_take_range(const pmb_cuda *cuda, pmb_cuda_volume *volume);
-pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with select and scan, as far as the reserved memory allows */
+pmb_status pmb_cuda_classify(pmb_cuda *cuda); /* with select and scan; of bricks that have room */
 pmb_status pmb_cuda_vertices(pmb_cuda *cuda, const pmb_cuda_output *output);
-/* Vertices and triangles in one launch. Returns 0 if that would be slower, or has no kernel for the output. */
+/* Vertices and triangles in one launch. Returns 0 if two are faster, or if no kernel makes this output. */
 int pmb_cuda_emit_in_one_launch(pmb_cuda *cuda, const pmb_cuda_output *output, cudaError_t *error);
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output);
-/* Downloads the arrays that pmb_cuda_make_output has noted, and does the host's part meanwhile. */
+/* Downloads the arrays that pmb_cuda_make_output has noted. The host fills scalars and offsets meanwhile. */
 pmb_status pmb_cuda_download_mesh(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh);
 /* Vertices and triangles; records done.points and done.triangles. */
 pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out);
 pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, pmb_cuda_output *output);
 /* Makes room for the attributes: their samples, and the points of the largest. */
 pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare);
-/* Frees the attributes that stay on the device, to make room for the buffer `wanted`. Returns 0 if none was freed. */
+/* Frees attributes that stay on the device, to make room for the buffer `wanted`. Returns 0 if there were none. */
 int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted);
 /* Brings an attribute's samples to the device unless they are there, until the next call. */
 pmb_status pmb_cuda_bring_attribute(pmb_cuda *cuda, const pmb_attribute *attribute, const void **d_samples);
-/* Uploads, interpolates and downloads attributes one by one. The same for particles, while cuda->cloud is set. */
+/* Uploads, interpolates and downloads attributes one by one; those of particles while cuda->cloud is set. */
 pmb_status pmb_cuda_emit_attributes(
   pmb_cuda *cuda, const pmb_sizes *base, const pmb_mesh *mesh, const pmb_cuda_output *output);
 
 /* pmb_cuda_ranges.cu */
 pmb_status pmb_cuda_enqueue_ranges(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_cuda_output *output);
-/* Adds what they found to the mesh's ranges, when the kernels are over. */
+/* Extends the mesh's ranges by the results, when the kernels have ended. */
 void pmb_cuda_take_ranges(pmb_cuda *cuda, const pmb_mesh *mesh);
 
 /* pmb_cuda_caller.cu: arrays of the caller in device memory */
 /* Fails if an array is not where on_device says. NULL is allowed. */
 pmb_status pmb_cuda_check_array(pmb_cuda *cuda, int on_device, const void *array, const char *call, const char *what);
-/* Waits for what the caller has enqueued, if on_device is set. The next ones check and wait. */
+/* Waits for the caller's stream, if on_device is set. The next two check and wait. */
 pmb_status pmb_cuda_await_caller(pmb_cuda *cuda, int on_device, void *stream, const char *call);
 pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume);
 pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh);
 /* Enqueues the copy of samples in device memory to the volume's layout. */
 pmb_status pmb_cuda_pack(pmb_cuda *cuda, const pmb_volume *volume, void *d_to);
-/* Enqueues what no pass writes to the mesh's arrays: 64-bit triangles and scalars. */
+/* Enqueues the mesh's arrays that no pass writes: 64-bit triangles and scalars. */
 pmb_status pmb_cuda_fill_caller(
   pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh, const pmb_cuda_output *output);
-/* See pmb_backend. */
 pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int64_t triangles);
 /* pmb_cuda_rays.cu */
 pmb_status pmb_cuda_cast_rays(
@@ -397,10 +386,10 @@ pmb_status pmb_cuda_cast_rays(
 /* pmb_cuda_visible.cu */
 pmb_status pmb_cuda_find_visible(pmb_context *context, const struct pmb_visible_job *job, int64_t *count);
 
-/* How a kernel is launched: it may begin before the one before it ends, see pmb_cuda_await_passes; all its blocks are on the
- * device at the same time. */
+/* Ways to launch a kernel. EARLY: it may begin before its predecessor ends, see pmb_cuda_await_passes. COOPERATIVE: all blocks
+ * are on the device at the same time. */
 enum { PMB_CUDA_EARLY = 1, PMB_CUDA_COOPERATIVE = 2 };
-enum { PMB_CUDA_SELECT_BLOCKS = 2 }; /* of a multiprocessor, at most, where select has a launch of its own */
+enum { PMB_CUDA_SELECT_BLOCKS = 2 }; /* most blocks of a multiprocessor in select's own launch */
 
 /* Launches a kernel; like <<<>>>, but returns the error. */
 template <class... PARAMETERS, class... ARGUMENTS>
@@ -425,7 +414,7 @@ static inline cudaError_t pmb_cuda_launch(const pmb_cuda *cuda, int how, void (*
   return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
 }
 
-/* Most blocks that are on the device at the same time. */
+/* The most blocks that fit on the device at the same time. */
 template <class KERNEL> static inline unsigned pmb_cuda_all_blocks(const pmb_cuda *cuda, KERNEL kernel, int threads)
 {
   int blocks = 0;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the rest of the core, and tests, use of the CUDA backend. */
+ * The interface of the CUDA backend for the rest of the core and for tests. */
 #ifndef PMB_CUDA_H
 #define PMB_CUDA_H
 
 /* NULL if a GPU can be used, else the reason; valid until the next call on this thread. */
 const char *pmb_cuda_missing(void);
 
-/* Set by tests, else NULL and 0. fault: replaces the error of a checked CUDA call. layers: of bricks per block in
- * pmb_cuda_vertices_columns.cu. parts: warps that share a brick's points in pmb_cuda_vertices_list.cuh; -1: vertices and
- * triangles have launches of their own. */
+/* For tests; else NULL and 0. fault: replaces the error of a checked CUDA call. layers: of bricks per block in
+ * pmb_cuda_vertices_columns.cu. parts: warps that share a brick's points in pmb_cuda_vertices_list.cuh; -1: separate launches
+ * of vertices and triangles. */
 extern int (*pmb_cuda_test_fault)(int error);
 extern int pmb_cuda_test_layers, pmb_cuda_test_parts;
 

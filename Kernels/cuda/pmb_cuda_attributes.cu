@@ -70,7 +70,7 @@ static int is_same(const pmb_attribute *a, const pmb_attribute *b)
   return a->version == b->version && a->samples == b->samples && a->type == b->type && a->components == b->components;
 }
 
-/* The attribute's record if its samples stay on the device, or there is room for them; else NULL. */
+/* The record of an attribute whose samples stay on the device, or have room there; else NULL. */
 static pmb_cuda_kept *find_kept(pmb_cuda *cuda, const pmb_attribute *attribute)
 {
   for (int i = 0; attribute->version && i < PMB_CUDA_KEPT; ++i) {
@@ -81,7 +81,7 @@ static pmb_cuda_kept *find_kept(pmb_cuda *cuda, const pmb_attribute *attribute)
   return NULL;
 }
 
-/* Frees those that the mesh does not ask for. */
+/* Frees samples that the mesh does not need. */
 static void drop_unwanted(pmb_cuda *cuda, const pmb_mesh *mesh)
 {
   for (pmb_cuda_kept *kept = cuda->kept; kept < cuda->kept + PMB_CUDA_KEPT; ++kept) {
@@ -100,7 +100,7 @@ int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
   int any = 0;
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
     if (wanted == &cuda->kept[i].samples) {
-      return 0; /* no attribute takes the place of others */
+      return 0; /* attributes do not replace each other */
     }
     any |= cuda->kept[i].samples.d_data != NULL;
   }
@@ -110,7 +110,7 @@ int pmb_cuda_release_attributes(pmb_cuda *cuda, const pmb_cuda_buffer *wanted)
   return any;
 }
 
-/* Reserves room for an attribute to stay, if there is any; out of memory is no error. */
+/* Reserves room for an attribute to stay. Lack of memory is no error. */
 static pmb_status try_to_keep(pmb_cuda *cuda, const pmb_attribute *attribute)
 {
   for (int i = 0; i < PMB_CUDA_KEPT; ++i) {
@@ -130,66 +130,52 @@ static pmb_status try_to_keep(pmb_cuda *cuda, const pmb_attribute *attribute)
   return PMB_OK;
 }
 
+/* Makes room for an attribute's samples: to stay if it can, else in the buffer that all others share. */
+static pmb_status reserve_samples(pmb_cuda *cuda, const pmb_attribute *attribute)
+{
+  if (attribute->version && !find_kept(cuda, attribute)) {
+    PMB_STEP(try_to_keep(cuda, attribute));
+  }
+  return find_kept(cuda, attribute)
+    ? PMB_OK
+    : pmb_cuda_reserve(cuda, &cuda->attribute_in, sample_count(cuda), tuple_of(attribute), "an attribute (samples)");
+}
+
 pmb_status pmb_cuda_reserve_attributes(pmb_cuda *cuda, const pmb_mesh *mesh, int spare)
 {
-  size_t any = 0, without = 0;
+  size_t largest = 0;
   drop_unwanted(cuda, mesh);
   for (int64_t i = 0; i < mesh->attribute_count; ++i) {
     const size_t tuple = tuple_of(&mesh->attributes[i]);
-    any = tuple > any ? tuple : any;
+    largest = tuple > largest ? tuple : largest;
   }
-  if (any == 0 || cuda->sizes.points == 0) {
+  if (largest == 0 || cuda->sizes.points == 0) {
     return PMB_OK;
   }
-  PMB_CUDA_STEP(
-    pmb_cuda_reserve_output(cuda, &cuda->attribute_out, cuda->sizes.points, spare, any, "an attribute (points)"));
+  PMB_STEP(
+    pmb_cuda_reserve_output(cuda, &cuda->attribute_out, cuda->sizes.points, spare, largest, "an attribute (points)"));
   for (int64_t i = 0; i < mesh->attribute_count; ++i) {
-    if (mesh->attributes[i].version && !find_kept(cuda, &mesh->attributes[i])) {
-      PMB_CUDA_STEP(try_to_keep(cuda, &mesh->attributes[i]));
-    }
-  }
-  /* For the largest that has no room to stay; again if this took the room of others. */
-  for (size_t reserved = 0;; reserved = without) {
-    for (int64_t i = 0; i < mesh->attribute_count; ++i) {
-      const size_t tuple = tuple_of(&mesh->attributes[i]);
-      without = tuple > without && !find_kept(cuda, &mesh->attributes[i]) ? tuple : without;
-    }
-    if (without == reserved) {
-      return PMB_OK;
-    }
-    PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->attribute_in, sample_count(cuda), without, "an attribute (samples)"));
-  }
-}
-
-/* ---- emit ---- */
-
-/* Uploads an attribute's samples, for which there is room, if they are not there. *d_in: where. */
-static pmb_status bring(pmb_cuda *cuda, const pmb_attribute *attribute, void **d_in)
-{
-  pmb_cuda_kept *kept = find_kept(cuda, attribute);
-  *d_in = kept ? kept->samples.d_data : cuda->attribute_in.d_data;
-  if (!kept || !kept->there) {
-    const pmb_cuda_copy up = { NULL, *d_in, (void *)attribute->samples,
-      (size_t)sample_count(cuda) * tuple_of(attribute), 0, 0 };
-    PMB_CUDA_STEP(pmb_cuda_upload(cuda, &up, 1, NULL));
-  }
-  if (kept) {
-    kept->there = 1;
+    PMB_STEP(reserve_samples(cuda, &mesh->attributes[i]));
   }
   return PMB_OK;
 }
 
+/* ---- emit ---- */
+
+/* Room that was reserved for one attribute may have gone to another: asks for it again. */
 pmb_status pmb_cuda_bring_attribute(pmb_cuda *cuda, const pmb_attribute *attribute, const void **d_samples)
 {
-  void *d_in = NULL;
-  if (attribute->version && !find_kept(cuda, attribute)) {
-    PMB_CUDA_STEP(try_to_keep(cuda, attribute));
+  PMB_STEP(reserve_samples(cuda, attribute));
+  pmb_cuda_kept *kept = find_kept(cuda, attribute);
+  void *d_in = kept ? kept->samples.d_data : cuda->attribute_in.d_data;
+  if (!kept || !kept->there) {
+    const pmb_cuda_copy up = { NULL, d_in, (void *)attribute->samples,
+      (size_t)sample_count(cuda) * tuple_of(attribute), 0, 0 };
+    PMB_STEP(pmb_cuda_upload(cuda, &up, 1, NULL));
   }
-  if (!find_kept(cuda, attribute)) {
-    PMB_CUDA_STEP(
-      pmb_cuda_reserve(cuda, &cuda->attribute_in, sample_count(cuda), tuple_of(attribute), "an attribute (samples)"));
+  if (kept) {
+    kept->there = 1;
   }
-  PMB_CUDA_STEP(bring(cuda, attribute, &d_in));
   *d_samples = d_in;
   return PMB_OK;
 }
@@ -205,12 +191,12 @@ static pmb_status emit_attribute(
   if (on_device) {
     return interpolate(cuda, attribute, attribute->samples, place, output);
   }
-  void *d_in = NULL;
+  const void *d_in = NULL;
   crew->fraction_end = (crew->fraction_begin + end) / 2;
-  PMB_CUDA_STEP(bring(cuda, attribute, &d_in));
+  PMB_STEP(pmb_cuda_bring_attribute(cuda, attribute, &d_in));
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end = end;
-  PMB_CUDA_STEP(interpolate(cuda, attribute, d_in, cuda->attribute_out.d_data, output));
+  PMB_STEP(interpolate(cuda, attribute, d_in, cuda->attribute_out.d_data, output));
   PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.points, cuda->compute));
   const pmb_cuda_copy copy = { cuda->done.points, cuda->attribute_out.d_data, place,
     (size_t)cuda->sizes.points * tuple, 0, 0 };
@@ -226,7 +212,7 @@ pmb_status pmb_cuda_emit_attributes(
   for (int64_t i = 0; i < mesh->attribute_count && cuda->sizes.points > 0; ++i) {
     crew->fraction_begin = begin + length * (double)i / n;
     crew->fraction_end = begin + length * (double)(i + 1) / n;
-    PMB_CUDA_STEP(emit_attribute(cuda, &mesh->attributes[i], base->points, mesh->on_device, output));
+    PMB_STEP(emit_attribute(cuda, &mesh->attributes[i], base->points, mesh->on_device, output));
   }
   return PMB_OK;
 }

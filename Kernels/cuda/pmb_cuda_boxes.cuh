@@ -23,7 +23,7 @@ static __device__ __forceinline__ uint32_t address_of(const void *shared)
   return (uint32_t)__cvta_generic_to_shared(shared);
 }
 
-/* Makes n barriers in shared memory. A phase of one is over after `count` arrivals, and after copies to it have come. */
+/* Makes n barriers in shared memory. A phase ends after `count` arrivals, and when its copies have arrived. */
 static __device__ __forceinline__ void make_barriers(uint64_t *barriers, int n, uint32_t count)
 {
   for (int i = 0; i < n; ++i) {
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void arrive(uint64_t *barrier)
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address_of(barrier)) : "memory");
 }
 
-/* Whether the phase of this parity is over; waits for it a limited time. */
+/* Whether the phase of this parity has ended; waits for that a limited time. */
 static __device__ __forceinline__ uint32_t is_over(uint64_t *barrier, uint32_t parity)
 {
   uint32_t over;
@@ -48,7 +48,7 @@ static __device__ __forceinline__ uint32_t is_over(uint64_t *barrier, uint32_t p
   return over;
 }
 
-/* Copies a box and arrives; coordinates of its first sample. One thread calls it. */
+/* Copies the box that begins at (x,y,z), and arrives. Call it in one thread. */
 static __device__ __forceinline__ void copy_box(
   const CUtensorMap *map, int x, int y, int z, uint32_t bytes, void *to, uint64_t *barrier)
 {

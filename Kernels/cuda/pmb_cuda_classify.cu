@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass classify, with select before it and scan after it in one launch: the row words of every active brick, its points and
- * triangles, and those before it. A warp has a brick. All blocks are on the device at the same time. */
+ * Pass classify, with select before it and scan after it in one launch: makes the row words of each active brick and counts its
+ * points and triangles, and those before it. A warp takes a brick. All blocks are on the device at the same time. */
 #include "cuda/pmb_cuda_classify_plain.cuh"
 #include "cuda/pmb_cuda_classify_words.cuh"
 #include "cuda/pmb_cuda_scan.cuh"
 #include "cuda/pmb_cuda_select.cuh"
 
-/* ---- bricks by the full rules of pmb_brick.h, rows spread over the lanes ---- */
+/* ---- bricks by the full rules of pmb_brick.h, a row per lane ---- */
 
 /* Shared memory of a warp for the full rules. */
 typedef struct special_scratch {
@@ -14,7 +14,7 @@ typedef struct special_scratch {
   pmb_content content;
 } special_scratch;
 
-/* The rows of valid cells overwrite those of hidden cells: a block has no more than 48 KB. */
+/* Valid cells overwrite hidden cells, since a block has at most 48 KB. */
 static __device__ __forceinline__ uint64_t (*cells_of(special_scratch *scratch))[5]
 {
   return scratch->rows.hidden;
@@ -56,7 +56,7 @@ template <class T> static __device__ void read_rows(const pmb_cuda_job &job, con
   __syncwarp();
 }
 
-/* Takes a special record and fills it, a row per lane. Returns its index, or PMB_CUDA_PLAIN - 1 if there is no room. */
+/* Fills a new special record, a row per lane. Returns its index, or PMB_CUDA_PLAIN - 1 if there is no room. */
 static __device__ uint32_t store_special(const pmb_cuda_job &job, special_scratch *scratch)
 {
   const int lane = threadIdx.x & 31;
@@ -88,13 +88,13 @@ static __device__ uint32_t store_special(const pmb_cuda_job &job, special_scratc
   return index;
 }
 
-/* The result of the full rules. By value: anything with an address would be in local memory, and writing it for each brick
+/* The result of the full rules, by value: a variable with an address would be in local memory, where writing it for each brick
  * costs more than the brick's record. */
 typedef struct special_result {
   uint32_t counts, word, index;
 } special_result;
 
-/* Any brick, by the full rules of pmb_brick.h, its rows spread over the lanes. */
+/* Classifies any brick by the full rules of pmb_brick.h, a row per lane. */
 template <class T>
 static __device__ __noinline__ special_result special_brick(
   const pmb_cuda_job &job, const pmb_cuda_box box, special_scratch *scratch, pmb_cuda_record *record)
@@ -135,12 +135,12 @@ static __device__ __noinline__ special_result special_brick(
 
 /* ---- a brick ---- */
 
-/* Whether all samples and cells from -1 to 32 are finite and visible, by the flags of the brick and of those below. */
+/* Whether all samples and cells from -1 to 32 are finite and visible, by the flags of the brick and of those below it. */
 static __device__ __forceinline__ int is_clean(const pmb_cuda_job &job, const pmb_cuda_box &box)
 {
   int found = 0, origin[3] = { box.origin[0], box.origin[1], box.origin[2] };
 #if defined(__CUDA_ARCH__)
-  asm("" : "+r"(origin[0]), "+r"(origin[1]), "+r"(origin[2])); /* or the compiler keeps the values they came from */
+  asm("" : "+r"(origin[0]), "+r"(origin[1]), "+r"(origin[2])); /* or the compiler keeps their sources in registers */
 #endif
   const int d = (int)pmb_cuda_lane_again();
   const int x = origin[0] / PMB_BRICK_X - (d & 1);
@@ -176,13 +176,13 @@ static __device__ __forceinline__ uint32_t plain_brick(const pmb_cuda_job &job, 
   row_limits limits = { UINT32_MAX, UINT32_MAX, UINT32_MAX, part.weights };
   if (borders) {
     const uint32_t all = pmb_cuda_columns(job, box);
-    *word = (*word & all) | (next & 1 ? ~all : 0); /* the volume's last column goes on beyond it, as column 32 does */
+    *word = (*word & all) | (next & 1 ? ~all : 0); /* repeats the volume's last column, as column 32 does */
     limits = limits_of_row(job, box, borders, all);
   }
   return count_words(part, limits, borders != 0, *word, next, record);
 }
 
-/* One brick: its record; returns its counts, in lane 31. */
+/* Writes the record of a brick; returns its counts, in lane 31. */
 template <class T>
 static __device__ __forceinline__ uint32_t classify_brick(const pmb_cuda_job &job, special_scratch *scratch,
   uint32_t row, const row_part *parts, uint32_t index, const pmb_cuda_box &box)
@@ -213,7 +213,7 @@ static __device__ __forceinline__ uint32_t classify_brick(const pmb_cuda_job &jo
 /* Shared memory of a block. */
 typedef struct block_scratch {
   scan_scratch scan;
-  row_part parts[32]; /* by lane; not in registers, which are short */
+  row_part parts[32]; /* by lane; registers are scarce */
   union {
     select_scratch select;
     special_scratch special[PMB_CUDA_SCAN_WARPS];
@@ -221,19 +221,19 @@ typedef struct block_scratch {
   } of;
 } block_scratch;
 
-/* Number of the active brick with this index; another block may have written it. */
+/* The number of the active brick with this index, which another block may have written. */
 static __device__ __forceinline__ uint32_t brick_at(const pmb_cuda_job &job, const scan_tiles &tiles, uint32_t index)
 {
   return index < tiles.active ? __ldcg(job.d_brick + index) : 0;
 }
 
-/* Classifies the bricks of a block's tiles (see scan): neighbours share halos in the multiprocessor's cache, layers of
- * bricks in the device's. The next brick's number is read while a brick is classified. */
+/* Classifies the bricks of a block's tiles (see scan). Neighbours share halos in the multiprocessor's cache, layers of bricks in
+ * the device's. A warp reads its next brick's number while it classifies a brick. */
 template <class T>
 static __device__ __forceinline__ void classify_bricks(
   const pmb_cuda_job &job, const scan_tiles &tiles, block_scratch *scratch)
 {
-  enum { SMALL = sizeof(T) < 4 }; /* registers are short: one word for turn and n */
+  enum { SMALL = sizeof(T) < 4 }; /* registers are scarce: one word for turn and n */
   const uint32_t row = row_of_lane<T>();
   uint32_t turn = 0, n = threadIdx.x >> 5, place = n;
   uint32_t index = index_of(tiles, turn, n), brick = brick_at(job, tiles, index);
@@ -254,8 +254,7 @@ static __device__ __forceinline__ void classify_bricks(
   }
 }
 
-/* Selects the bricks if select_kernel has not. Not inlined, and with the question inside: both would take registers from
- * classify. */
+/* Selects the bricks if select_kernel has not. Inlining it, or the condition, would take registers from classify. */
 template <class T>
 static __device__ __noinline__ void select_within(const pmb_cuda_job &job, int selected, select_scratch *scratch)
 {

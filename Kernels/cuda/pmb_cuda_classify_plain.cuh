@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Points and triangles of a plain brick, from the inside bits of its rows. */
+ * Counts points and triangles of a plain brick, from the inside bits of its rows. */
 #ifndef PMB_CUDA_CLASSIFY_PLAIN_CUH
 #define PMB_CUDA_CLASSIFY_PLAIN_CUH
 
 #include "cuda/pmb_cuda_common.cuh"
 
-/* Words of 32 columns of a row of cells, by corner; x1: the word one column further. */
+/* Words of 32 columns of a row of cells, by corner; *1: one column further. */
 typedef struct corner_words {
   uint32_t a, a1, b, b1, c, c1, d, d1;
 } corner_words;
 
-/* Corrects the triangles of some active cells of a row for loops beyond the first: a loop of n edges gives n - 2. A cell has
- * several loops only if both diagonals of a face join equal corners, or all four pairs of opposite corners are equal. */
+/* The correction of the triangles of these active cells of a row for loops beyond the first; a loop of n edges has n - 2. A cell
+ * has several loops only if both diagonals of a face join equal corners, or all four pairs of opposite corners are equal. */
 static __device__ __forceinline__ int several_loops(const corner_words &w, uint32_t cells)
 {
 #define PMB_FACE(p, q, r, s) (((p) ^ (q)) & ((p) ^ (r)) & ~((p) ^ (s)))
@@ -30,15 +30,15 @@ static __device__ __forceinline__ int several_loops(const corner_words &w, uint3
   return n;
 }
 
-/* A lane's row. around: the lanes of the rows at y + 1, z + 1 and both, 5 bits each; at the end of the halo the row itself.
- * From bit 16 on: offset of the row's `first` in a record, 0 in rows of the halo. weights: see row_weights. */
+/* A lane's row. around: the lanes of the rows at y + 1, z + 1 and both, 5 bits each, or the row itself at the end of the halo; from
+ * bit 16 on the offset of the row's `first` in a record, 0 in rows of the halo. weights: see row_weights. */
 typedef struct row_part {
   uint32_t around, weights;
 } row_part;
 
-/* Triangles of a brick: crossed edges - 2 x loops, summed over its cells, since every crossed edge of a cell is a corner of
- * exactly one loop. Four bytes: the number of the ny x nz cells at its x that share an edge of row (y,z) along x, y and z;
- * and -2 for the first loop of the row's own cells. */
+/* A brick's triangles are the sum over its cells of crossed edges - 2 x loops, since each crossed edge of a cell is a corner of one
+ * loop. The four bytes: how many of the ny x nz cells share an edge of row (y,z) along x, along y and along z; and -2 for the
+ * first loop of the row's own cells. */
 static __device__ __forceinline__ uint32_t row_weights(int y, int z, int ny, int nz)
 {
   const uint32_t in_y = y < ny, in_z = z < nz, at_y = in_y + (y > 0 && y <= ny), at_z = in_z + (z > 0 && z <= nz);
@@ -60,15 +60,15 @@ static __device__ __forceinline__ row_part part_of_lane(void)
   return part;
 }
 
-/* Bits of a row that count in a brick at the volume's border. */
+/* The bits of a row that count, in a brick at the volume's border. */
 typedef struct row_limits {
   uint32_t columns, cells; /* of points; of cells */
   uint32_t upper;          /* columns whose y and z edges, one column further, are in a second cell */
   uint32_t weights;
 } row_limits;
 
-/* Counts a plain brick from its words: points | triangles << 16, in lane 31. Lane r has row r, also of the halo, so that
- * each edge is counted once for all its cells. next: bit 0 is column 32 of the row; clipped: limits clip something. */
+/* Counts a plain brick from its words: points | triangles << 16, in lane 31. Lane r has row r, also of the halo, and counts each
+ * edge once for all its cells. next: bit 0 is column 32 of the row; clipped: the limits matter. */
 static __device__ __forceinline__ uint32_t count_words(
   const row_part &part, const row_limits &limits, int clipped, uint32_t word, uint32_t next, pmb_cuda_record *record)
 {
@@ -87,7 +87,7 @@ static __device__ __forceinline__ uint32_t count_words(
   const uint32_t all_y = in_y + __popc(y1 & limits.upper), all_z = in_z + __popc(z1 & limits.upper);
   const uint32_t corners = (w.a ^ w.d1) | (w.a1 ^ w.d) | (w.b ^ w.c1) | (w.b1 ^ w.c), edges = x | y | z;
   const uint32_t cells = (corners | edges) & limits.cells; /* the active ones */
-  /* See several_loops; every face is a lower side of a cell of this or another row, or at x1. */
+  /* See several_loops. Each face is the lower side of a cell of this or another row, or at x1. */
   const uint32_t several =
     (x & ((y & y1) | (z & z1))) | (y & z & (w.b ^ w.d)) | (y1 & z1 & (w.b1 ^ w.d1)) | (edges & ~corners);
   const uint32_t counts = ((__popc(cells) * 256 + all_z) * 256 + all_y) * 256 + in_x;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * From a brick's samples to its row words, for pass classify.
  *
- * A warp reads 16 bytes a lane, several rows at a time. Each lane packs the bits of its samples into one word: if LANES
- * lanes share a row, 32 / LANES bits for each of LANES readings. A transposition among them gives every lane a whole row. */
+ * A warp reads 16 bytes per lane, several rows at a time. If LANES lanes share a row, each lane packs 32 / LANES bits of each of
+ * LANES reads into a word. A transposition among these lanes then gives each lane a whole row. */
 #ifndef PMB_CUDA_CLASSIFY_WORDS_CUH
 #define PMB_CUDA_CLASSIFY_WORDS_CUH
 
 #include "cuda/pmb_cuda_common.cuh"
 
-/* How a warp reads rows of 32 samples. */
+/* How a warp reads rows of 32 samples of a type. */
 template <class T> struct row_shape {
   enum {
     SAMPLES = 16 / sizeof(T), /* of a lane */
@@ -18,20 +18,20 @@ template <class T> struct row_shape {
   };
 };
 
-/* The order in which the rows are read, so that most addresses follow from each other: 20 with y < 4, then y = 4. */
+/* The place of row r in the order of reading, in which most addresses follow from each other: 20 rows with y < 4, then y = 4. */
 static __device__ __forceinline__ int place_of_row(int r)
 {
   return r % 5 < 4 ? r / 5 * 4 + r % 5 : 20 + r / 5;
 }
 
-/* A lane's row, the last one for lanes beyond: the lane that has it after the exchange, its y, its z, 8 bits each. */
+/* A lane's row (lanes beyond: the last row): the lane that has it after the exchange, its y, its z, 8 bits each. */
 template <class T> static __device__ __forceinline__ uint32_t row_of_lane(void)
 {
   const int r = min((int)(threadIdx.x & 31), PMB_CUDA_ROWS - 1), place = place_of_row(r);
   uint32_t row = place % row_shape<T>::ROWS * row_shape<T>::LANES + place / row_shape<T>::ROWS;
   row |= (uint32_t)(r % 5) << 8 | (uint32_t)(r / 5) << 16;
 #if defined(__CUDA_ARCH__)
-  asm("" : "+r"(row)); /* or the compiler computes it again for each brick */
+  asm("" : "+r"(row)); /* or the compiler recomputes it for each brick */
 #endif
   return row;
 }
@@ -42,8 +42,7 @@ template <class T> union row_vector {
   T sample[row_shape<T>::SAMPLES];
 };
 
-/* The sample at column i of the row (j, k), or of the nearest row in the volume. Computed in bytes with unsigned factors,
- * which takes few multiplications. */
+/* The sample at column i of row (j,k), or of the nearest row in the volume. Unsigned factors in bytes need few multiplications. */
 template <class T> static __device__ __forceinline__ const T *sample_at(const pmb_cuda_job &job, int i, int j, int k)
 {
   const uint32_t row = (uint32_t)min(j, job.dims[1] - 1), slice = (uint32_t)min(k, job.dims[2] - 1);
@@ -51,7 +50,7 @@ template <class T> static __device__ __forceinline__ const T *sample_at(const pm
   return (const T *)(d_row + row * (uint64_t)job.row_bytes + slice * job.slice_bytes);
 }
 
-/* Reads the rows. Columns beyond the volume get other columns of the row. */
+/* Reads the rows. Columns beyond the volume get arbitrary columns of the row. */
 template <class T>
 static __device__ __forceinline__ void read_vectors(
   const pmb_cuda_job &job, const pmb_cuda_box &box, row_vector<T> *vectors)
@@ -67,8 +66,8 @@ static __device__ __forceinline__ void read_vectors(
   }
 }
 
-/* Inside bits of a lane's samples: sample n of reading i is bit i * SAMPLES + n. *equal: whether a sample equals the
- * isovalue, or may; only used if such points are joined. */
+/* Inside bits of a lane's samples: sample n of read i is bit i * SAMPLES + n. *equal: set if a sample equals the isovalue, or may;
+ * only used if such points are joined. */
 template <class T> struct lane_bits {
   static __device__ __forceinline__ uint32_t inside(
     const pmb_isovalue &isovalue, const row_vector<T> *vectors, int *equal)
@@ -86,8 +85,8 @@ template <class T> struct lane_bits {
   }
 };
 
-/* A sample is inside by the sign of s - f32, or of f32 - s if f32 is below the isovalue. Equal numbers give +0, since -0 is
- * never added. NaN occurs only in bricks that go by the full rules. */
+/* The sign of s - f32, or of f32 - s if f32 is below the isovalue, says whether s is inside. Equal numbers give +0, since -0 is
+ * never added. NaN occurs only in bricks that take the full rules. */
 template <> struct lane_bits<float> {
   static __device__ __forceinline__ uint32_t inside(
     const pmb_isovalue &isovalue, const row_vector<float> *vectors, int *equal)
@@ -109,8 +108,8 @@ template <> struct lane_bits<float> {
   }
 };
 
-/* Bytes, four at a time; FLIP turns int8 into uint8 of the same order. The upper bit of each byte of the sum says whether
- * the lower 7 bits reach those of the threshold. The upper bits of sample and threshold decide the rest. */
+/* Four bytes at a time; FLIP turns int8 into uint8 of the same order. The upper bit of each byte of the sum says whether the lower
+ * 7 bits reach those of the threshold. The upper bits of sample and threshold decide the rest. */
 template <class T, uint32_t FLIP> struct byte_bits {
   static __device__ __forceinline__ uint32_t inside(
     const pmb_isovalue &isovalue, const row_vector<T> *vectors, int *equal)
@@ -146,7 +145,7 @@ template <> struct lane_bits<uint8_t> : byte_bits<uint8_t, 0> {
 template <> struct lane_bits<int8_t> : byte_bits<int8_t, 0x80808080u> {
 };
 
-/* Transposes: lane l of LANES has field l of each of LANES rows; then lane r has row r with its fields in order. */
+/* Transposes: from lane l of LANES with field l of each of LANES rows to lane r with row r, its fields in order. */
 template <int LANES> static __device__ __forceinline__ uint32_t exchange_fields(uint32_t word)
 {
 #pragma unroll
@@ -169,7 +168,7 @@ template <int LANES> static __device__ __forceinline__ uint32_t exchange_fields(
   return word;
 }
 
-/* Reads the 33 x 5 x 5 samples. row: from row_of_lane. *word: lane r gets row r's bits; *column: bits of column 32. Returns
+/* Reads the 33 x 5 x 5 samples. row: from row_of_lane; *word: the bits of row r, in lane r; *column: bits of column 32. Returns
  * whether a sample equals the isovalue and is to be joined. */
 template <class T>
 static __device__ __forceinline__ int read_words(

@@ -5,7 +5,7 @@
 
 #include "cuda/pmb_cuda.cuh"
 
-/* The lane, read from its special register: a value kept for the whole kernel takes a register. */
+/* The lane, from its special register, so that it takes no register of the kernel. */
 __device__ __forceinline__ uint32_t pmb_cuda_lane_again(void)
 {
 #if defined(__CUDA_ARCH__)
@@ -31,7 +31,7 @@ __device__ __forceinline__ int64_t pmb_cuda_index(const pmb_cuda_job &job, int i
   return i + job.pitch * pmb_cuda_clamp(j, job.dims[1]) + job.slice * pmb_cuda_clamp(k, job.dims[2]);
 }
 
-/* Whether a sample is inside; the first is for integers of 8 and 16 bits. */
+/* Whether a sample is inside. The template is for integers of 8 and 16 bits. */
 template <class T> __device__ __forceinline__ int pmb_cuda_inside(const pmb_isovalue &isovalue, T s)
 {
   return (int)s >= isovalue.small_threshold;
@@ -42,9 +42,9 @@ template <class T> __device__ __forceinline__ int pmb_cuda_inside(const pmb_isov
     return condition;                                                                  \
   }
 PMB_CUDA_INSIDE(float, s >= isovalue.threshold_f32)
-PMB_CUDA_INSIDE(double, s >= isovalue.threshold_f64)
-PMB_CUDA_INSIDE(int32_t, (double)s >= isovalue.threshold_f64)
-PMB_CUDA_INSIDE(uint32_t, (double)s >= isovalue.threshold_f64)
+PMB_CUDA_INSIDE(double, s >= isovalue.value)
+PMB_CUDA_INSIDE(int32_t, (double)s >= isovalue.value)
+PMB_CUDA_INSIDE(uint32_t, (double)s >= isovalue.value)
 PMB_CUDA_INSIDE(int64_t, !isovalue.none && s >= isovalue.threshold_i64)
 PMB_CUDA_INSIDE(uint64_t, !isovalue.none && s >= isovalue.threshold_u64)
 #undef PMB_CUDA_INSIDE
@@ -58,7 +58,7 @@ template <class T> __device__ __forceinline__ int pmb_cuda_equal(const pmb_isova
   if (sizeof(typename pmb_cuda_real<T>::type) == 4) {
     return (float)s == isovalue.f32;
   }
-  return (double)s == isovalue.f64;
+  return (double)s == isovalue.value;
 }
 
 /* As in pmb_hidden.h. */
@@ -75,7 +75,6 @@ __device__ __forceinline__ int pmb_cuda_hides_cell(const pmb_cuda_job &job, int 
 
 /* ---- bricks ---- */
 
-/* The place of a brick. */
 typedef struct pmb_cuda_box {
   uint32_t isovalue; /* index */
   int origin[3];
@@ -102,7 +101,7 @@ __device__ __forceinline__ pmb_cuda_box pmb_cuda_box_at(uint32_t isovalue, uint3
   return box;
 }
 
-/* The brick's columns in the volume. Only bricks at its border need them. */
+/* The brick's columns in the volume, for bricks at its border. */
 __device__ __forceinline__ uint32_t pmb_cuda_columns(const pmb_cuda_job &job, const pmb_cuda_box &box)
 {
   int columns = job.dims[0] - box.origin[0];
@@ -153,19 +152,19 @@ __device__ __forceinline__ uint32_t pmb_cuda_next(uint32_t word, uint32_t next_b
   return __funnelshift_r(word, next_bit, 1);
 }
 
-/* The masks of points of a row. */
+/* The masks of a row's points. */
 typedef struct pmb_cuda_masks {
   uint32_t kind[PMB_KINDS];
 } pmb_cuda_masks;
 
-/* One word: points of the brick before a row (11 bits), and of the row before its y edges (6), z edges (7) and sample
+/* Packs into a word the points of the brick before a row (11 bits), and of the row before its y edges (6), z edges (7) and sample
  * points (7). x, y, z: points of the row by kind. */
 __device__ __forceinline__ uint32_t pmb_cuda_pack_first(uint32_t before, uint32_t x, uint32_t y, uint32_t z)
 {
   return before | x << 11 | (x + y) << 17 | (x + y + z) << 24;
 }
 
-/* Points of the brick before the first of a kind in the row of such a word. */
+/* Points of the brick before the first of a kind in a row, from such a word. */
 __device__ __forceinline__ uint32_t pmb_cuda_row_first(uint32_t word, int kind)
 {
   return (word & 0x7ff) +
@@ -175,10 +174,10 @@ __device__ __forceinline__ uint32_t pmb_cuda_row_first(uint32_t word, int kind)
                              : word >> 24);
 }
 
-/* ---- passes one behind the other ---- */
+/* ---- passes one after another ---- */
 
-/* A pass that is launched with PMB_CUDA_EARLY begins while the one before it ends. It waits here for that end, before it
- * reads results. Every block must call it, and before pmb_cuda_let_next_begin. */
+/* A pass launched with PMB_CUDA_EARLY begins while its predecessor ends. Here it waits for that end, before it reads results. Each
+ * block must call this, before pmb_cuda_let_next_begin. */
 __device__ __forceinline__ void pmb_cuda_await_passes(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -186,7 +185,7 @@ __device__ __forceinline__ void pmb_cuda_await_passes(void)
 #endif
 }
 
-/* When all blocks have called it or ended, blocks of the next pass may start in free room. Passes with long blocks call it
+/* When all blocks have called this or ended, blocks of the next pass may start where there is room. Passes with long blocks call it
  * late: at their beginning it costs 1 to 2%. */
 __device__ __forceinline__ void pmb_cuda_let_next_begin(void)
 {
@@ -220,13 +219,13 @@ __device__ __forceinline__ uint64_t pmb_cuda_load_acquire(const volatile uint64_
   return value;
 }
 
-/* A block's sum, below 2^48, for the other blocks, marked with the count, so that nothing needs clearing. */
+/* A block's sum, below 2^48, marked with the count, so that sums of earlier counts need no clearing. */
 __device__ __forceinline__ uint64_t pmb_cuda_marked_sum(uint64_t sum, uint32_t epoch)
 {
   return sum | (uint64_t)epoch << 50;
 }
 
-/* Sum over a warp. */
+/* The sum over a warp. */
 __device__ __forceinline__ uint32_t pmb_cuda_word_sum(uint32_t value)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -239,7 +238,7 @@ __device__ __forceinline__ uint32_t pmb_cuda_word_sum(uint32_t value)
 #endif
 }
 
-/* Smallest and largest over groups of `lanes` lanes. */
+/* The smallest and the largest over groups of `lanes` lanes. */
 template <class T> __device__ __forceinline__ void pmb_cuda_reduce(int lanes, T *low, T *high)
 {
   for (int step = lanes / 2; step > 0; step >>= 1) {
@@ -249,11 +248,11 @@ template <class T> __device__ __forceinline__ void pmb_cuda_reduce(int lanes, T 
   }
 }
 
-/* A lane's value plus that of the lane `step` below, if there is one. */
+/* A lane's value plus that of the lane `step` lower, if that exists. */
 __device__ __forceinline__ uint32_t pmb_cuda_add_below(uint32_t value, int step)
 {
 #if defined(__CUDA_ARCH__)
-  uint32_t sum; /* the shuffle's predicate says whether there is one */
+  uint32_t sum; /* the shuffle's predicate says whether it exists */
   asm volatile("{ .reg .pred there; .reg .u32 below; shfl.sync.up.b32 below|there, %1, %2, 0, 0xffffffff; "
                "@there add.u32 below, below, %1; mov.u32 %0, below; }"
                : "=r"(sum)
@@ -265,7 +264,7 @@ __device__ __forceinline__ uint32_t pmb_cuda_add_below(uint32_t value, int step)
 #endif
 }
 
-/* Sum over the lanes up to this one, included. */
+/* The sum over the lanes up to this one, included. */
 __device__ __forceinline__ uint32_t pmb_cuda_inclusive_sum(uint32_t value)
 {
 #pragma unroll

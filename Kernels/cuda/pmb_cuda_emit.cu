@@ -2,9 +2,8 @@
  * Emit: reserves the device's output arrays, launches the passes that fill them, and downloads them. */
 #include "cuda/pmb_cuda.cuh"
 
-/* For each array of the mesh sets where the kernels write: to the caller's own in device memory, from the group's base on, in
- * place of the context's own, which is freed, or to one that is reserved here, of which it notes the download. The pointers of the
- * others stay NULL. */
+/* Sets the kernels' output for each array of the mesh: the caller's array from the group's base on, if it is in device memory,
+ * and frees the context's own; else the context's own, and notes the download. Pointers of unwanted arrays stay NULL. */
 static pmb_status reserve_arrays(
   pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_sizes *base, int spare, pmb_cuda_output *out)
 {
@@ -35,7 +34,7 @@ static pmb_status reserve_arrays(
   for (const auto &a : arrays) {
     char *place = (char *)a.array + (size_t)a.before * (a.size << a.wide);
     if (a.array && !a.direct) {
-      PMB_CUDA_STEP(pmb_cuda_reserve_output(cuda, a.buffer, a.count, spare, a.size, a.what));
+      PMB_STEP(pmb_cuda_reserve_output(cuda, a.buffer, a.count, spare, a.size, a.what));
       if (a.count > 0) {
         cuda->copies[cuda->copy_count++] = { a.ready, a.buffer->d_data, place, (size_t)a.count * a.size, a.wide,
           base->points };
@@ -49,8 +48,8 @@ static pmb_status reserve_arrays(
     }
   }
   if (mesh->attribute_count > 0) {
-    PMB_CUDA_STEP(pmb_cuda_reserve_output(cuda, &cuda->parameter, n, spare, sizeof(double), "the attributes"));
-    PMB_CUDA_STEP(pmb_cuda_reserve_output(cuda, &cuda->sample, n, spare, sizeof(int64_t), "the attributes"));
+    PMB_STEP(pmb_cuda_reserve_output(cuda, &cuda->parameter, n, spare, sizeof(double), "the attributes"));
+    PMB_STEP(pmb_cuda_reserve_output(cuda, &cuda->sample, n, spare, sizeof(int64_t), "the attributes"));
     out->d_parameter = (double *)cuda->parameter.d_data;
     out->d_sample = (int64_t *)cuda->sample.d_data;
   }
@@ -73,16 +72,16 @@ pmb_status pmb_cuda_make_output(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_
   return status == PMB_OUT_OF_MEMORY ? reserve_arrays(cuda, mesh, base, 0, out) : status;
 }
 
-/* The host's part: scalars and offsets. */
+/* The host's own work: scalars and offsets. */
 typedef struct fill_work {
   const pmb_mesh *mesh;
   const pmb_group *group;
   pmb_sizes sizes; /* of the group */
 } fill_work;
 
-enum { FILL = 512 * 1024 }; /* elements of a part: a huge page or more, see pmb_cuda_upload.cu */
+enum { FILL = 512 * 1024 }; /* elements of a part: a huge page or more, see pmb_cuda_transfer.cu */
 
-/* Scalars of points begin..end of the group. */
+/* Fills the scalars of points begin to end - 1 of the group. */
 static void fill_scalars(const pmb_mesh *mesh, const pmb_group *group, int64_t begin, int64_t end)
 {
   for (int64_t n = 0, first = 0; n < group->count; first += group->sizes[n++].points) {
@@ -112,9 +111,9 @@ static pmb_status fill(pmb_cuda *cuda, void *data)
   const int64_t longest = points > triangles ? points : triangles;
   const double end = crew->fraction_end;
   crew->fraction_end = crew->fraction_begin;
-  const int finished = pmb_crew_loop(crew, (size_t)((longest + FILL - 1) / FILL), fill_part, work);
+  const pmb_status status = pmb_loop(cuda->context, (longest + FILL - 1) / FILL, fill_part, work);
   crew->fraction_end = end;
-  return finished ? PMB_OK : pmb_aborted(cuda->context);
+  return status;
 }
 
 pmb_status pmb_cuda_download_mesh(pmb_cuda *cuda, const pmb_group *group, const pmb_mesh *mesh)
@@ -123,7 +122,7 @@ pmb_status pmb_cuda_download_mesh(pmb_cuda *cuda, const pmb_group *group, const 
   return pmb_cuda_download(cuda, cuda->copies, cuda->copy_count, fill, &work);
 }
 
-/* Points of a mesh that is downloaded in no time: its triangles begin while its vertices end, with no event in between. */
+/* Points of a mesh whose download is short. Its pass triangles begins while vertices ends, with no event in between. */
 enum { FEW_POINTS = 2 << 20 };
 
 pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
@@ -132,17 +131,17 @@ pmb_status pmb_cuda_enqueue_emit(pmb_cuda *cuda, const pmb_cuda_output *out)
   cudaError_t error = cudaSuccess;
   int recorded = 0;
   if (pmb_cuda_emit_in_one_launch(cuda, out, &error)) {
-    PMB_CUDA_STEP(pmb_cuda_check(context, error, "launch of emit"));
+    PMB_STEP(pmb_cuda_check(context, error, "launch of emit"));
   } else {
     if (out->d_points || out->d_normals || out->d_gradients || out->d_parameter) {
-      PMB_CUDA_STEP(pmb_cuda_vertices(cuda, out));
+      PMB_STEP(pmb_cuda_vertices(cuda, out));
     }
     recorded = out->point_room > FEW_POINTS;
     if (recorded) {
       PMB_CUDA_TRY(context, cudaEventRecord(cuda->done.points, cuda->compute));
     }
     if (out->d_triangles || out->d_cells) {
-      PMB_CUDA_STEP(pmb_cuda_triangles(cuda, out));
+      PMB_STEP(pmb_cuda_triangles(cuda, out));
     }
   }
   if (!recorded) {
@@ -158,14 +157,14 @@ static pmb_status emit_counted(pmb_context *context, const pmb_group *group, con
   pmb_crew *crew = &context->crew;
   const double end = crew->fraction_end, share = mesh->attribute_count > 0 ? 0.5 : 1;
   pmb_cuda_output out;
-  if (!cuda->counted) { /* another context needed the memory */
-    PMB_CUDA_STEP(pmb_cuda_count_group(context, group));
+  if (!cuda->counted) { /* another context took the memory */
+    PMB_STEP(pmb_cuda_count_group(context, group));
   }
-  PMB_CUDA_STEP(pmb_cuda_make_output(cuda, mesh, &group->base, &out));
-  PMB_CUDA_STEP(pmb_cuda_enqueue_emit(cuda, &out));
-  PMB_CUDA_STEP(pmb_cuda_enqueue_ranges(cuda, mesh, &out));
+  PMB_STEP(pmb_cuda_make_output(cuda, mesh, &group->base, &out));
+  PMB_STEP(pmb_cuda_enqueue_emit(cuda, &out));
+  PMB_STEP(pmb_cuda_enqueue_ranges(cuda, mesh, &out));
   crew->fraction_end = crew->fraction_begin + share * (end - crew->fraction_begin);
-  PMB_CUDA_STEP(
+  PMB_STEP(
     mesh->on_device ? pmb_cuda_fill_caller(cuda, group, mesh, &out) : pmb_cuda_download_mesh(cuda, group, mesh));
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end = end;
@@ -179,7 +178,7 @@ pmb_status pmb_cuda_emit(pmb_context *context, const pmb_group *group, const pmb
   if (cuda->empty) {
     return PMB_OK;
   }
-  PMB_CUDA_STEP(pmb_cuda_begin(cuda, 0.5));
+  PMB_STEP(pmb_cuda_begin(cuda, 0.5));
   pmb_status status = pmb_cuda_check_mesh(cuda, mesh);
   status = status == PMB_OK ? emit_counted(context, group, mesh) : status;
   const cudaError_t error = cudaStreamSynchronize(cuda->compute);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Replaces the CUDA backend in builds without it; CMake gives the reason. */
+ * Replaces the CUDA backend in builds without it. CMake sets the reason. */
 #include "core/pmb_backend.h"
 #include "cuda/pmb_cuda.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Ranges of points and normals, while they are on the device: of their components, and of the sums of their squares. The
- * arithmetic is that of pmb_find_ranges. */
+ * The ranges of points and normals on the device: of their components, and of the sums of their squares. Uses the arithmetic of
+ * pmb_find_ranges. */
 #include "cuda/pmb_cuda.cuh"
 
 enum { VALUES = 4, BLOCKS_OF_PROCESSOR = 4 }; /* VALUES: three components and the sum of squares */
@@ -64,7 +64,7 @@ static __global__ void __launch_bounds__(PMB_CUDA_THREADS)
   }
 }
 
-/* Blocks that each find an extent. */
+/* The number of blocks, which find an extent each. */
 static int blocks_of(const pmb_cuda *cuda)
 {
   const int blocks = cuda->processors * BLOCKS_OF_PROCESSOR;
@@ -82,8 +82,8 @@ template <class T> static pmb_status find(pmb_cuda *cuda, const void *d_vectors,
 pmb_status pmb_cuda_enqueue_ranges(pmb_cuda *cuda, const pmb_mesh *mesh, const pmb_cuda_output *output)
 {
   if (mesh->point_ranges && output->d_points) {
-    PMB_CUDA_STEP(output->point_type == PMB_FLOAT32 ? find<float>(cuda, output->d_points, cuda->totals->extents[0])
-                                                    : find<double>(cuda, output->d_points, cuda->totals->extents[0]));
+    PMB_STEP(output->point_type == PMB_FLOAT32 ? find<float>(cuda, output->d_points, cuda->totals->extents[0])
+                                               : find<double>(cuda, output->d_points, cuda->totals->extents[0]));
   }
   return mesh->normal_ranges && output->d_normals ? find<float>(cuda, output->d_normals, cuda->totals->extents[1])
                                                   : PMB_OK;

@@ -60,7 +60,7 @@ typedef struct picture {
 /* Makes room for a picture that goes to the host, and copies the limits. */
 static pmb_status make_room(pmb_cuda *cuda, const pmb_ray_request *request, picture *p)
 {
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->picture, (int64_t)p->pixels * 6, sizeof(float), "the picture"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &cuda->picture, (int64_t)p->pixels * 6, sizeof(float), "the picture"));
   float *d_limits = (float *)cuda->picture.d_data + 5 * p->pixels;
   p->d_colors = (float *)cuda->picture.d_data;
   p->d_depth = request->depth ? p->d_colors + 4 * p->pixels : NULL;
@@ -79,7 +79,7 @@ static pmb_status copy_tables(pmb_cuda *cuda, pmb_ray_job *job)
   const size_t entries = (size_t)job->table_size, factors = (size_t)job->gradient_size;
   const size_t bytes = sizeof(pmb_ray_entry) * entries + sizeof(int32_t) * (entries + 1) + sizeof(float) * factors;
   if (!cuda->table.d_data || cuda->table_version != job->table_version) {
-    PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &cuda->table, (int64_t)bytes, 1, "the color table"));
+    PMB_STEP(pmb_cuda_reserve(cuda, &cuda->table, (int64_t)bytes, 1, "the color table"));
     PMB_CUDA_TRY(
       cuda->context, cudaMemcpyAsync(cuda->table.d_data, job->table, bytes, cudaMemcpyHostToDevice, cuda->compute));
     cuda->table_version = job->table_version;
@@ -124,20 +124,20 @@ static pmb_status cast_all(pmb_cuda *cuda, const pmb_ray_request *request, pmb_r
   picture p = { request->colors, request->depth, request->depth_limit,
     (size_t)request->width * (size_t)request->height };
   if (!request->on_device) {
-    PMB_CUDA_STEP(make_room(cuda, request, &p));
+    PMB_STEP(make_room(cuda, request, &p));
   }
   if (job->color_by) {
-    PMB_CUDA_STEP(pmb_cuda_bring_attribute(cuda, request->color_by, &job->color_by));
+    PMB_STEP(pmb_cuda_bring_attribute(cuda, request->color_by, &job->color_by));
   }
   if (job->table) {
-    PMB_CUDA_STEP(copy_tables(cuda, job));
+    PMB_STEP(copy_tables(cuda, job));
   }
-  PMB_CUDA_STEP(pmb_cuda_check(
+  PMB_STEP(pmb_cuda_check(
     cuda->context, PMB_CUDA_BY_TYPE(cuda->context->volume.type, launch<T>(cuda, job, &p)), "launch of rays"));
   if (!request->on_device) {
-    PMB_CUDA_STEP(copy_to_host(cuda, request, &p));
+    PMB_STEP(copy_to_host(cuda, request, &p));
   }
-  PMB_CUDA_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "rays"));
+  PMB_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "rays"));
   return pmb_report(cuda->context, cuda->context->crew.fraction_end);
 }
 
@@ -145,7 +145,7 @@ pmb_status pmb_cuda_cast_rays(pmb_context *context, const pmb_ray_request *reque
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   pmb_ray_job job = *wanted;
-  PMB_CUDA_STEP(pmb_cuda_begin(cuda, 0.5));
+  PMB_STEP(pmb_cuda_begin(cuda, 0.5));
   job.samples = cuda->job.d_samples;
   job.strides[0] = 1;
   job.strides[1] = cuda->job.pitch;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass scan, at the end of classify's launch: points and triangles before each active brick.
+ * Pass scan, at the end of classify's launch: the points and triangles before each active brick.
  *
- * Classify goes through the list in turns. In a turn each block has a tile of the list, at most a brick per warp. A block
- * publishes the sums of its tiles and reads those of all blocks; here the blocks wait for each other. */
+ * Classify goes through the list in turns. In each turn a block has a tile of the list, at most a brick per warp. A block publishes
+ * the sums of its tiles, waits for those of all blocks, and reads them. */
 #ifndef PMB_CUDA_SCAN_CUH
 #define PMB_CUDA_SCAN_CUH
 
@@ -12,20 +12,20 @@ enum {
   PMB_CUDA_SCAN_WARPS = 32, /* of a block of classify; there is one on each multiprocessor */
   OPEN_SHARE = 8,           /* see open_turn */
   KEPT_TURNS = 32,          /* turns with counts in shared memory */
-  SUM_READS = 5,            /* reads of a lane under way at a time */
-  KEPT_SUMS = 2048          /* turns with sums in shared memory for the second time */
+  SUM_READS = 5,            /* reads of a lane in flight */
+  KEPT_SUMS = 2048          /* turns whose sums stay in shared memory for the second time */
 };
 
-/* Room of a block. */
+/* Shared memory of a block. */
 typedef struct scan_scratch {
-  uint32_t counts[KEPT_TURNS][PMB_CUDA_SCAN_WARPS + 1]; /* points | triangles << 16; rows begin in other banks */
-  pmb_cuda_before sums[PMB_CUDA_SCAN_WARPS];            /* of the turns that a warp scans */
+  uint32_t counts[KEPT_TURNS][PMB_CUDA_SCAN_WARPS + 1]; /* points | triangles << 16; + 1: fewer bank conflicts */
+  pmb_sizes sums[PMB_CUDA_SCAN_WARPS];                  /* of the turns that a warp scans */
   uint32_t taken;                                       /* see go_to_next */
 } scan_scratch;
 
 /* ---- tiles ---- */
 
-/* How turns and tiles divide the list. In the last turn, which need not be full, blocks have equal shares. */
+/* The division of the list into turns and tiles. In the last turn, which may be short, blocks have equal shares. */
 typedef struct scan_tiles {
   uint32_t active, turns, last; /* last: the first brick of the last turn */
   uint32_t width;               /* of a tile in the last turn */
@@ -42,7 +42,7 @@ static __device__ __forceinline__ scan_tiles tiles_of(uint32_t active)
   return tiles;
 }
 
-/* Index of brick n of the block's tile; `active` or more if there is no such brick. */
+/* The index of brick n of the block's tile; `active` or more if there is no such brick. */
 static __device__ __forceinline__ uint32_t index_of(const scan_tiles &tiles, uint32_t turn, uint32_t n)
 {
   if (turn + 1 < tiles.turns) {
@@ -51,8 +51,8 @@ static __device__ __forceinline__ uint32_t index_of(const scan_tiles &tiles, uin
   return turn < tiles.turns && n < tiles.width ? tiles.last + blockIdx.x * tiles.width + n : UINT32_MAX;
 }
 
-/* From this turn on the first idle warp takes the block's next brick: the last two turns, and more in long lists, where
- * warps drift farther apart. */
+/* The turn from which on the first idle warp takes the block's next brick: for the last two turns, and for more in long lists,
+ * where warps drift farther apart. */
 static __device__ __forceinline__ uint32_t open_turn(const scan_tiles &tiles)
 {
   return max(tiles.turns, 3u) - 2 - tiles.turns / OPEN_SHARE;
@@ -78,7 +78,7 @@ static __device__ __forceinline__ void go_to_next(
 
 /* ---- counts ---- */
 
-/* The place of a brick's counts in other turns; later it gets the sums before the brick. */
+/* The place of a brick's counts beyond KEPT_TURNS, which later gets the sums before the brick. */
 static __device__ __forceinline__ uint32_t *counts_of(const pmb_cuda_job &job, uint32_t index)
 {
   return (uint32_t *)(job.d_before + index);
@@ -90,7 +90,7 @@ static __device__ __forceinline__ uint32_t slot_of(uint32_t turn, uint32_t n)
   return turn * (PMB_CUDA_SCAN_WARPS + 1) + n;
 }
 
-/* Keeps the counts of a brick, which lane 31 has. */
+/* Keeps a brick's counts, from lane 31. */
 static __device__ __forceinline__ void put_counts(
   const pmb_cuda_job &job, scan_scratch *scratch, uint32_t slot, uint32_t index, uint32_t counts)
 {
@@ -137,12 +137,12 @@ typedef struct turn_sums {
   uint32_t points, triangles, points_before, triangles_before;
 } turn_sums;
 
-/* A lane's part of the sum of all blocks' words, and of those of the blocks before this one. */
+/* A lane's part of the sums of all blocks' words, and of those before this block's. */
 typedef struct lane_sums {
   uint64_t all, before;
 } lane_sums;
 
-/* Waits for the words. Those that are not there yet are read again together with the rest: one latency, not several. */
+/* Waits for the words. Reads all again until none is missing: one latency, not several. */
 static __device__ __forceinline__ lane_sums read_sums(const pmb_cuda_job &job, const volatile uint64_t *d_sums)
 {
   lane_sums sums = { 0, 0 };
@@ -185,9 +185,9 @@ static __device__ __forceinline__ turn_sums sums_of_turn(const pmb_cuda_job &job
   return sums;
 }
 
-/* Reports the sums before this brick to the host if an isovalue begins with it. */
+/* Reports the sums before this brick to the host, if it is an isovalue's first. */
 static __device__ __forceinline__ void report_isovalues(
-  const pmb_cuda_job &job, uint32_t index, const pmb_cuda_before &before)
+  const pmb_cuda_job &job, uint32_t index, const pmb_sizes &before)
 {
 #pragma unroll 1
   for (int n = 1; n < job.isovalue_count; ++n) {
@@ -198,8 +198,8 @@ static __device__ __forceinline__ void report_isovalues(
 }
 
 /* Writes the sums before each brick of the block's tile, given those before the tile. */
-static __device__ __forceinline__ void write_tile(const pmb_cuda_job &job, const scan_tiles &tiles,
-  const scan_scratch *scratch, uint32_t turn, pmb_cuda_before before)
+static __device__ __forceinline__ void write_tile(
+  const pmb_cuda_job &job, const scan_tiles &tiles, const scan_scratch *scratch, uint32_t turn, pmb_sizes before)
 {
   const uint32_t index = index_of(tiles, turn, threadIdx.x & 31), counts = take_counts(job, tiles, scratch, turn);
   const uint32_t p = pmb_cuda_inclusive_sum(counts & 0xffff), t = pmb_cuda_inclusive_sum(counts >> 16);
@@ -211,7 +211,7 @@ static __device__ __forceinline__ void write_tile(const pmb_cuda_job &job, const
   }
 }
 
-/* Called when all blocks have published, and so take no more special records: reports to the host if there was no room. */
+/* When all blocks have published, and so take no more special records: reports to the host if there was no room for all. */
 static __device__ __forceinline__ void end_special(const pmb_cuda_job &job)
 {
   const uint32_t special = __ldcg(&job.d_counters->special);
@@ -221,12 +221,12 @@ static __device__ __forceinline__ void end_special(const pmb_cuda_job &job)
   job.d_counters->special = 0;
 }
 
-/* From the sums of a warp's turns to those of all warps before. with_turns: number of warps that have turns. */
-static __device__ __forceinline__ pmb_cuda_before sums_before(
-  const pmb_cuda_job &job, uint32_t active, const pmb_cuda_before &own, int with_turns, scan_scratch *scratch)
+/* From the sums of a warp's turns to those of all warps before it. with_turns: number of warps that have turns. */
+static __device__ __forceinline__ pmb_sizes sums_before(
+  const pmb_cuda_job &job, uint32_t active, const pmb_sizes &own, int with_turns, scan_scratch *scratch)
 {
   const int warp = min((int)(threadIdx.x >> 5), with_turns);
-  pmb_cuda_before before = { 0, 0 };
+  pmb_sizes before = { 0, 0 };
   if ((int)(threadIdx.x >> 5) < with_turns) {
     scratch->sums[warp] = own; /* all lanes write the same */
   }
@@ -237,8 +237,7 @@ static __device__ __forceinline__ pmb_cuda_before sums_before(
     before.triangles += scratch->sums[i].triangles;
   }
   if (blockIdx.x == 0 && (int)threadIdx.x == 32 * max(with_turns - 1, 0)) {
-    job.d_before[active].points = job.totals->points = before.points + own.points;
-    job.d_before[active].triangles = job.totals->triangles = before.triangles + own.triangles;
+    job.d_before[active] = job.totals->sizes = { before.points + own.points, before.triangles + own.triangles };
   }
   if (blockIdx.x == 0 && threadIdx.x == blockDim.x - 1 && (job.any_join || job.any_flags)) {
     end_special(job);
@@ -246,15 +245,15 @@ static __device__ __forceinline__ pmb_cuda_before sums_before(
   return before;
 }
 
-/* Pass scan. A warp has a run of turns, and goes through it twice, by the same code: code that runs once in a launch has to
- * be fetched from memory. kept: room for KEPT_SUMS. */
+/* Pass scan. A warp goes through a run of turns twice, by the same code, because code that runs once per launch has to be fetched
+ * from memory. kept: room for KEPT_SUMS. */
 static __device__ __forceinline__ void scan_bricks(
   const pmb_cuda_job &job, const scan_tiles &tiles, scan_scratch *scratch, turn_sums *kept)
 {
   const uint32_t run = (tiles.turns + PMB_CUDA_SCAN_WARPS - 1) / PMB_CUDA_SCAN_WARPS;
   const uint32_t begin = min(tiles.turns, (threadIdx.x >> 5) * run), end = min(tiles.turns, begin + run);
   turn_sums sums = { 0, 0, 0, 0 };
-  pmb_cuda_before before = { 0, 0 };
+  pmb_sizes before = { 0, 0 };
   __syncthreads();
   publish_tiles(job, tiles, scratch, begin, end);
   __syncthreads(); /* publish before waiting: all blocks wait for each other */
@@ -271,7 +270,7 @@ static __device__ __forceinline__ void scan_bricks(
         kept[turn] = sums;
       }
       if (again) {
-        const pmb_cuda_before tile = { before.points + sums.points_before, before.triangles + sums.triangles_before };
+        const pmb_sizes tile = { before.points + sums.points_before, before.triangles + sums.triangles_before };
         write_tile(job, tiles, scratch, turn, tile);
       }
       before.points += sums.points;

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass select, in classify's launch or before it: the active bricks, in order (PMB paper, section 4.2, without its
- * atomics). */
+ * Pass select, in classify's launch or before it: lists the active bricks, in order (PMB paper, section 4.2, without its atomics). */
 #ifndef PMB_CUDA_SELECT_CUH
 #define PMB_CUDA_SELECT_CUH
 
 #include "cuda/pmb_cuda_classify_words.cuh"
 #include "cuda/pmb_cuda_scan.cuh"
 
-/* See the CPU's `active`: min < isovalue <= max, or a sample may equal the isovalue. */
+/* Whether a brick is active: min < isovalue <= max, or a sample may equal the isovalue. */
 template <class T> static __device__ __forceinline__ int is_active(const pmb_isovalue &isovalue, T low, T high)
 {
   typedef typename pmb_cuda_real<T>::type real;
   if (isovalue.join) {
-    const real value = sizeof(real) == 4 ? (real)isovalue.f32 : (real)isovalue.f64;
+    const real value = sizeof(real) == 4 ? (real)isovalue.f32 : (real)isovalue.value;
     return !isovalue.none && (real)low <= value && (real)high >= value;
   }
-  /* low > high where no sample is finite: such a brick is not active. */
+  /* low > high: the brick has no finite sample, and is not active. */
   return !(low > high) && !pmb_cuda_inside(isovalue, low) && pmb_cuda_inside(isovalue, high);
 }
 
@@ -43,14 +42,14 @@ static __device__ __forceinline__ void list_bricks(
   }
 }
 
-/* Room of a block. */
+/* Shared memory of a block. */
 typedef struct select_scratch {
   uint32_t warp_sums[PMB_CUDA_SCAN_WARPS];
   uint32_t all, before; /* active bricks of all blocks, of those before this one */
 } select_scratch;
 
-/* Lane l: which of the 32 bricks of word first + l are active. words: how many there are, at most 32; like `first`, a
- * multiple of SAMPLES. The warp reads 16 bytes a lane; the bits change lanes as those of samples do in classify. */
+/* Lane l: the active bricks among the 32 of word first + l. words: at most 32; like `first`, a multiple of SAMPLES. The warp reads
+ * 16 bytes per lane, and exchanges bits as classify does for samples. */
 template <class T>
 static __device__ __forceinline__ uint32_t active_word(const pmb_cuda_job &job, uint32_t first, uint32_t words)
 {
@@ -81,7 +80,7 @@ static __device__ __forceinline__ uint32_t active_word(const pmb_cuda_job &job, 
   return __shfl_sync(UINT32_MAX, word, lane % shape::ROWS * shape::LANES + lane / shape::ROWS);
 }
 
-/* The active bricks of all blocks; *before: of those before this one, which has `total`. */
+/* The number of active bricks of all blocks; *before: of the blocks before this one, which has `total`. */
 static __device__ __forceinline__ uint32_t sum_of_blocks(
   const pmb_cuda_job &job, uint32_t total, select_scratch *scratch, uint32_t *before)
 {
@@ -100,7 +99,7 @@ static __device__ __forceinline__ uint32_t sum_of_blocks(
   return scratch->all;
 }
 
-/* Waits until all blocks have called it. Their writes before are visible then. */
+/* Waits until all blocks have called this. Their earlier writes are then visible. */
 static __device__ __forceinline__ void wait_for_blocks(const pmb_cuda_job &job)
 {
   volatile uint64_t *d_here = job.d_select_sums + gridDim.x;
@@ -116,8 +115,8 @@ static __device__ __forceinline__ void wait_for_blocks(const pmb_cuda_job &job)
   __syncthreads();
 }
 
-/* Pass select, each block for a part of the bricks. A warp goes through its part in steps of 32 words of the map: backwards
- * to count, then forwards to list. */
+/* Pass select. A warp goes through its part of the bricks in steps of 32 words of the map: backwards to count, then forwards to
+ * list. */
 template <class T>
 static __device__ __forceinline__ void select_bricks(const pmb_cuda_job &job, select_scratch *scratch)
 {
@@ -160,7 +159,7 @@ static __device__ __forceinline__ void select_bricks(const pmb_cuda_job &job, se
     job.d_counters->active = all;
   }
   wait_for_blocks(job);
-  if (blockIdx.x == 0 && threadIdx.x == 0) { /* after the wait, which would wait for writes to the host too */
+  if (blockIdx.x == 0 && threadIdx.x == 0) { /* after the wait, which would include this write to the host */
     job.totals->active = all;
   }
   if (blockIdx.x == 0 && (int)threadIdx.x < job.isovalue_count && threadIdx.x > 0) {

@@ -6,9 +6,9 @@
 #include "cuda/pmb_cuda_classify_words.cuh"
 #include "cuda/pmb_cuda_common.cuh"
 
-enum { LEAST_WARPS = 16 /* of a multiprocessor, if there are layers enough */ };
+enum { LEAST_WARPS = 16 /* of a multiprocessor, if there are enough layers */ };
 
-/* The smaller of two words, NaN if one of them is; and the larger. */
+/* The smaller of two words, or NaN if one of them is NaN; the larger. */
 template <class T> struct order_of {
   static __device__ __forceinline__ T smaller(T a, T b)
   {
@@ -35,7 +35,7 @@ template <> struct order_of<float> {
     return fmaxf(a, b);
   }
 };
-/* Of two 16-bit samples in a word each. */
+/* The same for two 16-bit samples in each word. */
 template <class T> struct order_of_pairs {
   static __device__ __forceinline__ uint32_t smaller(uint32_t a, uint32_t b)
   {
@@ -48,7 +48,7 @@ template <class T> struct order_of_pairs {
 };
 
 /* Running minimum and maximum over words of samples. */
-template <class W, class ORDER> struct range_of_words {
+template <class T, class W, class ORDER> struct range_of_words {
   typedef W word;
   word low, high;
   __device__ __forceinline__ void reset(word w)
@@ -65,25 +65,22 @@ template <class W, class ORDER> struct range_of_words {
     low = ORDER::smaller(low, o.low);
     high = ORDER::larger(high, o.high);
   }
+  /* The range of the words' first samples. */
+  __device__ __forceinline__ void first_sample(T *l, T *h) const
+  {
+    *l = (T)low, *h = (T)high;
+  }
 };
 
-/* The same, of samples; of a word's first sample. */
-template <class T> struct range_of : range_of_words<T, order_of<T>> {
+/* samples: the range of all samples of the words. */
+template <class T> struct range_of : range_of_words<T, T, order_of<T>> {
   __device__ __forceinline__ void samples(T *l, T *h) const
   {
-    *l = this->low, *h = this->high;
-  }
-  __device__ __forceinline__ void first_sample(T *l, T *h) const
-  {
-    samples(l, h);
+    this->first_sample(l, h);
   }
 };
 
-template <class T> struct range_of_pairs : range_of_words<uint32_t, order_of_pairs<T>> {
-  __device__ __forceinline__ void first_sample(T *l, T *h) const
-  {
-    *l = (T)this->low, *h = (T)this->high;
-  }
+template <class T> struct range_of_pairs : range_of_words<T, uint32_t, order_of_pairs<T>> {
   __device__ __forceinline__ void samples(T *l, T *h) const
   {
     *l = min((T)this->low, (T)(this->low >> 16));
@@ -170,7 +167,7 @@ static __device__ __forceinline__ void add_slice(
   }
 }
 
-/* The range of the column right of a warp's samples in a brick layer: 25 samples, one a lane. */
+/* The range of the column right of a warp's samples in a layer of bricks: 25 samples, one a lane. */
 template <class T>
 static __device__ __forceinline__ int outer_column(const pmb_cuda_job &job, int i, int j, int k, T *low, T *high)
 {
@@ -181,8 +178,8 @@ static __device__ __forceinline__ int outer_column(const pmb_cuda_job &job, int 
   return __any_sync(UINT32_MAX, !PMB_IS_FINITE(s));
 }
 
-/* The range of the finite samples of a brick at (i,j,k), by a whole warp; low > high if it has no such sample. VISIBLE: of
- * those that are visible too, which takes registers from the caller. */
+/* The range of the finite samples of the brick at (i,j,k), by a whole warp; low > high if there are none. VISIBLE: only of visible
+ * samples, which takes registers from the caller. */
 template <class T, bool VISIBLE>
 static __device__ __noinline__ void finite_range(const pmb_cuda_job &job, int i, int j, int k, T *low, T *high)
 {
@@ -245,7 +242,7 @@ static __device__ __forceinline__ void store_layer(
   next_low = lane == 31 ? outer_low : next_low;
   next_high = lane == 31 ? outer_high : next_high;
   next_nonfinite = lane == 31 ? outer_nonfinite : next_nonfinite;
-  /* Beyond the volume the border is repeated, which the lane has itself. */
+  /* Beyond the volume its border is repeated, which the lane has itself. */
   if (lane % lanes == lanes - 1 && p.brick_x + lane / lanes + 1 < job.bricks[0]) {
     low = next_low < low ? next_low : low;
     high = next_high > high ? next_high : high;

@@ -2,14 +2,14 @@
  * Pass triangles, one warp per brick. */
 #include "cuda/pmb_cuda_triangles.cuh"
 
-/* Writes the ids of the triangles' points, or the triangles' cells. */
+/* Writes the triangles' ids, or OF_CELLS their cells. */
 template <bool OF_CELLS>
 static __global__ void __launch_bounds__(32 * TRIANGLE_WARPS, TRIANGLE_BLOCKS)
   triangles_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output)
 {
   extern __shared__ uint4 shared_memory[];
   triangle_codes *codes = (triangle_codes *)shared_memory;
-  /* a shuffle tells the compiler that all lanes have the same value, so no branch below needs a check */
+  /* a shuffle tells the compiler that all lanes have the same value */
   const uint32_t warp = __shfl_sync(UINT32_MAX, threadIdx.x >> 5, 0), warps = blockDim.x >> 5;
   copy_codes(codes, constant_codes + (job.frame.mirrored != 0));
   pmb_cuda_await_passes();
@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(32 * TRIANGLE_WARPS, TRIANGLE_BLOCKS)
   uint32_t i = index_at(turns, 0), then = index_at(turns, 1);
   uint32_t brick = job.d_brick[min(then, last)];
   triangle_head next = read_triangle_head(job, rows, min(i, last), job.d_brick[min(i, last)]);
-  /* relative to an address that is in a register anyway */
+  /* makes `codes` an offset from `scratch`, which is in a register anyway */
   const int from = __shfl_sync(UINT32_MAX, (int)((const char *)codes - (const char *)scratch), 0);
   codes = (triangle_codes *)((char *)scratch + from);
   __syncthreads();
@@ -33,14 +33,14 @@ static __global__ void __launch_bounds__(32 * TRIANGLE_WARPS, TRIANGLE_BLOCKS)
     const uint32_t here = i;
     i = then;
     then = index_at(turns, turn);
-    /* on their way while this brick is worked on */
+    /* loads overlap the work on this brick */
     next = read_triangle_head(job, rows, min(i, last), brick);
     brick = job.d_brick[min(then, last)];
     emit_triangles<OF_CELLS>(job, output, codes, rows, head, here, last, scratch);
   }
 }
 
-/* As many warps as a multiprocessor's shared memory has room for, in large blocks, because each block has the codes. */
+/* Launches as many warps as fit a multiprocessor's shared memory, in large blocks, because each block has a copy of the codes. */
 template <bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
   int room = 0;
@@ -60,7 +60,7 @@ template <bool OF_CELLS> static pmb_status launch(pmb_cuda *cuda, const pmb_cuda
 pmb_status pmb_cuda_triangles(pmb_cuda *cuda, const pmb_cuda_output *output)
 {
   if (output->d_triangles) {
-    PMB_CUDA_STEP(launch<false>(cuda, output));
+    PMB_STEP(launch<false>(cuda, output));
   }
   return output->d_cells ? launch<true>(cuda, output) : PMB_OK;
 }

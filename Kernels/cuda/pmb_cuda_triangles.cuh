@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Pass triangles. It reads no sample: the id of the point on an edge is the first id of its row and kind plus the number of
- * points before it there. A warp lists a brick's cells with triangles, then their triangles, so that every lane has an id to
- * make, and writes ids as it makes them.
+ * points before it there. A warp lists a brick's cells with triangles, then their triangles, so that each lane has an id to make.
  *
- * The pass is bound by shared memory and by issue, hence the packed words below: the next instruction takes a field where it
- * lies, without masking. */
+ * Shared memory and issue limit the pass, hence the packed words below: instructions use their fields in place, without
+ * masking. */
 #ifndef PMB_CUDA_TRIANGLES_CUH
 #define PMB_CUDA_TRIANGLES_CUH
 
@@ -12,7 +11,7 @@
 
 /* ---- cells ---- */
 
-/* Sum over the lanes `below` (as bits) of a value of so many bits; all: over all lanes. By votes, because shuffles take the
+/* The sum of a value of BITS bits over the lanes `below` (as bits); *all: over all lanes. Uses votes, because shuffles occupy the
  * pipe of shared memory. */
 template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t value, uint32_t below, int *all)
 {
@@ -21,7 +20,7 @@ template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t val
   for (int bit = 0; bit < BITS; ++bit) {
     uint32_t mask = 1u << bit;
 #if defined(__CUDA_ARCH__)
-    /* a constant that only ptxas knows: the compiler makes three instructions of value >> bit & 1 */
+    /* a constant for ptxas alone: the compiler makes three instructions of value >> bit & 1 */
     asm("mov.u32 %0, %1;" : "=r"(mask) : "r"(1u << bit));
 #endif
     const uint32_t vote = __ballot_sync(UINT32_MAX, (value & mask) != 0);
@@ -32,8 +31,8 @@ template <int BITS> static __device__ __forceinline__ int sum_below(uint32_t val
   return sum;
 }
 
-/* A row of samples as two words for 16 columns each: the samples in one half, those at the next column in the other. A
- * rotation to the right by x, 0-31, brings columns x and x + 1 to bits 0 and 16. */
+/* A row of samples as two words of 16 columns: one half has the samples, the other those one column further. A rotation to the
+ * right by x, 0 to 31, brings columns x and x + 1 to bits 0 and 16. */
 static __device__ __forceinline__ uint2 pair_words(uint32_t word, uint32_t word1)
 {
   return make_uint2(__byte_perm(word, word1, 0x5410), __byte_perm(word1, word, 0x7632));
@@ -44,7 +43,7 @@ static __device__ __forceinline__ uint32_t rotate_left(uint32_t word, uint32_t b
   return __funnelshift_l(word, word, by);
 }
 
-/* The cells of half a row that may have triangles, as bits; keeps their corners. Two lanes share a row. */
+/* The cells of a lane's half row that may have triangles, as bits; stores their corners. */
 static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, const triangle_head &head,
   uint32_t column, int special, const row_bricks &rows, triangle_scratch *scratch)
 {
@@ -65,16 +64,16 @@ static __device__ __forceinline__ uint32_t find_cells(const pmb_cuda_job &job, c
     __syncwarp();
     cells &= head_special(job, head)->cells[(threadIdx.x & 31) >> 1];
   }
-  /* rotated to the left by 31 - x, corner i of four is at bits 2 + i and 18 + i, see case_offset */
+  /* after a rotation to the left by 31 - x corner i of four is at bits 2 + i and 18 + i, see case_offset */
   *(uint4 *)((char *)scratch->corners + (rows.places >> 16)) =
     make_uint4(rotate_left(a, 3), rotate_left(b, 4), rotate_left(c, 5), rotate_left(d, 6));
   return (any | any >> 16) & ~(all & all >> 16) & cells >> (~rows.first_part & 16) & 0xffff;
 }
 
-/* Lists the cells of half a row; end: behind the last one's place. */
+/* Lists the cells of half a row from `begin` to `end`. */
 static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first_part, uint16_t *begin, uint16_t *end)
 {
-  while (cells) { /* from both sides, which meet in one place or go past each other */
+  while (cells) { /* from both ends, which meet in one place or pass each other */
     const uint32_t rest = cells & (cells - 1);
     const int high = 31 - __clz((int)cells), low = 31 - __clz((int)(cells ^ rest));
     end[-1] = (uint16_t)(first_part - (uint32_t)high);
@@ -85,7 +84,7 @@ static __device__ __forceinline__ void list_cells(uint32_t cells, uint32_t first
   }
 }
 
-/* The place of the case of a listed cell in the table of codes, in bytes; more bits above. */
+/* The place of a listed cell's case in the table of codes, in bytes. */
 static __device__ __forceinline__ uint32_t case_offset(const triangle_scratch *scratch, uint32_t cell)
 {
   const uint4 corners = *(const uint4 *)((const char *)scratch->corners + (cell & 0x3f0));
@@ -97,7 +96,7 @@ static __device__ __forceinline__ uint32_t case_offset(const triangle_scratch *s
 
 /* ---- triangles ---- */
 
-/* Eight equal bits of cell (row r, x), by corner. */
+/* The equal bits of cell x of row r, by corner. */
 static __device__ __forceinline__ uint32_t equal_corners(triangle_scratch *scratch, int r, int x)
 {
   const uint2 *words = joined_of(scratch)->equal + r;
@@ -105,8 +104,8 @@ static __device__ __forceinline__ uint32_t equal_corners(triangle_scratch *scrat
     (__funnelshift_r(words[5].x, words[5].y, x) & 3) << 4 | (__funnelshift_r(words[6].x, words[6].y, x) & 3) << 6;
 }
 
-/* A lane's cell: its entry, its triangles' codes, and the number of triangles of the lanes below and of all lanes. kept:
- * which of its triangles exist, only where points are joined. */
+/* A lane's cell: its entry, its triangles' codes, and the number of triangles of the lanes below and of all lanes. kept: the
+ * triangles that exist, as bits; only where points are joined. */
 typedef struct lane_cell {
   uint32_t cell, code[PMB_MAX_TRIANGLES], kept;
   int below, all;
@@ -127,7 +126,7 @@ static __device__ __forceinline__ lane_cell read_cell(
   c.code[0] = at < cell_count ? *(const uint32_t *)place : 0;
   uint32_t count = c.code[0] >> CODE_COUNT;
 #pragma unroll
-  for (uint32_t n = 1; n < PMB_MAX_TRIANGLES; ++n) { /* all under way before the first is stored */
+  for (uint32_t n = 1; n < PMB_MAX_TRIANGLES; ++n) { /* all in flight before the first is stored */
     c.code[n] = count > n ? *(const uint32_t *)(place + n * (CASES * sizeof(uint32_t))) : 0;
   }
   if (JOINED) {
@@ -153,13 +152,13 @@ template <bool JOINED> static __device__ __forceinline__ void list_triangles(con
 
 /* ---- ids ---- */
 
-/* The k-th slot of an entry, in eighths of a slot's size; shift: 2 + 8 k. */
+/* 8 times the k-th slot of an entry; shift: 2 + 8 k. */
 static __device__ __forceinline__ uint32_t slot_of(uint32_t entry, uint32_t shift)
 {
   return entry >> shift & 0x7f8;
 }
 
-/* The id that a slot gives for an entry. */
+/* The id of a slot for an entry. */
 static __device__ __forceinline__ uint32_t id_at(const triangle_scratch *scratch, uint32_t slot_by_8, uint32_t entry)
 {
   const char *place = (const char *)scratch->slots + slot_by_8 * (sizeof(id_slot) / 8);
@@ -167,7 +166,7 @@ static __device__ __forceinline__ uint32_t id_at(const triangle_scratch *scratch
   return slot.first + (uint32_t)__popc(__funnelshift_l(0, slot.mask, entry));
 }
 
-/* The same, if the point is joined to a sample at an end of its edge. */
+/* The id, or that of the point on a sample at an end of the edge to which the point is joined. */
 static __device__ __forceinline__ uint32_t join_id(
   triangle_scratch *scratch, uint32_t slot, uint32_t entry, uint32_t id)
 {
@@ -188,7 +187,7 @@ static __device__ __forceinline__ uint32_t join_id(
                  : joined->sample_first[row] + (uint32_t)__popc(joined->sample_mask[row] << (31 - x));
 }
 
-/* Where a lane finds the ids that it makes, in steps of a warp's 32: entry of the list and which slot of it. */
+/* A lane's place in the list for ids in steps of 32: the entry, and the slot of it. */
 typedef struct id_places {
   const uint32_t *list;
   uint32_t shift;
@@ -202,8 +201,8 @@ static __device__ __forceinline__ uint32_t make_id(triangle_scratch *scratch, co
   return JOINED ? join_id(scratch, slot / 8, entry, id) : id;
 }
 
-/* Writes the ids of the listed triangles. A lane makes an id in each step, so that a warp writes a run of them; three steps
- * are 32 triangles. */
+/* Writes the ids of the listed triangles. Each lane makes an id per step, so that a warp writes 32 adjacent ones. Three steps make
+ * 32 triangles. */
 template <bool JOINED>
 static __device__ __forceinline__ void write_ids(
   const pmb_cuda_output &output, triangle_scratch *scratch, int listed, int64_t first)
@@ -257,7 +256,7 @@ static __device__ __forceinline__ void write_cells(
   }
 }
 
-/* The triangles of a brick's listed cells, or their cells; first: where they go. */
+/* Writes the triangles of a brick's listed cells, or OF_CELLS their cells. first: triangle in the output. */
 template <bool OF_CELLS, bool JOINED>
 static __device__ __forceinline__ void emit_cells(const pmb_cuda_job &job, const pmb_cuda_output &output,
   const triangle_codes *codes, uint32_t brick, triangle_scratch *scratch, int cell_count, uint32_t below,
@@ -290,7 +289,7 @@ static __device__ __forceinline__ void emit_triangles(const pmb_cuda_job &job, c
   triangle_scratch *scratch)
 {
   const int lane = threadIdx.x & 31;
-  const row_start start = read_start(job, rows, head, index, last); /* on its way while cells are looked for */
+  const row_start start = read_start(job, rows, head, index, last); /* loads overlap the search for cells */
   const uint32_t column = head_column(head), word1 = pmb_cuda_next(head.word, column >> lane & 1);
   const int special = head_is_special(head);
   const uint32_t base = (uint32_t)output.point_base;
@@ -313,7 +312,7 @@ static __device__ __forceinline__ void emit_triangles(const pmb_cuda_job &job, c
       fill_joined(d_special, start, masks.kind[PMB_SAMPLE], base, lane, scratch);
     }
   }
-  const uint32_t brick = __shfl_sync(UINT32_MAX, head.brick, 0); /* lane 0 has a row of the warp's */
+  const uint32_t brick = __shfl_sync(UINT32_MAX, head.brick, 0); /* lane 0 has a row of the warp's brick */
   __syncwarp();
   if (joined) {
     emit_cells<OF_CELLS, true>(job, output, codes, brick, scratch, cell_count, rows.below, start.triangles);
@@ -322,8 +321,8 @@ static __device__ __forceinline__ void emit_triangles(const pmb_cuda_job &job, c
   }
 }
 
-/* A warp's brick of each turn. Neighbouring warps have neighbouring bricks; in the last turn, which is not full, all blocks
- * share the rest. */
+/* A warp's brick in each turn. Neighbouring warps have neighbouring bricks. In the last turn, which is not full, all blocks share
+ * the rest. */
 typedef struct warp_turns {
   uint32_t step, full, first, last_first;
 } warp_turns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The table from which pass triangles looks up the ids of points, and the codes that say where. */
+ * The table of point ids for pass triangles, and the codes of places in it. */
 #ifndef PMB_CUDA_TRIANGLES_IDS_CUH
 #define PMB_CUDA_TRIANGLES_IDS_CUH
 
@@ -31,14 +31,14 @@ enum {
   SLOTS = SLOT_Z1 + PMB_CUDA_ROWS
 };
 
-/* id of the point at column x: first + number of set bits among bits 0 to x of the mask. */
+/* The id of the point at column x is first + the number of set bits among bits 0 to x of the mask. */
 struct id_slot {
   alignas(2 * sizeof(uint32_t)) uint32_t mask; /* the slot is read at once */
   uint32_t first;
 };
 
-/* Room of a warp. The lists have entries with 31 - x in the lowest 5 bits, so that an entry says how far to shift. Above
- * them a cell's has its row of 25, a triangle's three slots of 8 bits. */
+/* Shared memory of a warp. Entries of the lists have 31 - x, the distance to shift, in the lowest 5 bits. Above them a cell has its
+ * row of 25; a triangle has three slots of 8 bits. */
 struct triangle_scratch {
   uint4 corners[CASE_ROWS][2]; /* inside bits of the cells of a row, see find_cells; the upper half row first */
   union {
@@ -49,7 +49,7 @@ struct triangle_scratch {
   uint16_t cell_list[MAX_CELLS];
 };
 
-/* What only bricks with joined points need, at the end of `triangle_list`. */
+/* More for bricks with joined points, at the end of `triangle_list`. */
 struct joined_scratch {
   uint2 equal[PMB_CUDA_ROWS]; /* equal bits: columns 0-31, column 32 */
   uint32_t sample_first[PMB_CUDA_ROWS], next_sample[PMB_CUDA_ROWS];
@@ -63,16 +63,16 @@ static __device__ __forceinline__ joined_scratch *joined_of(triangle_scratch *sc
   return (joined_scratch *)(scratch->triangle_list + JOINED_LISTED);
 }
 
-/* Constant room of a block, before its warps' rooms. The code of triangle n of a case is three slots relative to the cell's
- * row, as in an entry, and above them for n = 0 the number of the case's triangles. [1]: for cells with x = 31. */
+/* Constants of a block, before its warps' memory. The code of triangle n of a case has three slots relative to the cell's row, as in
+ * an entry, and above them, for n = 0, the number of the case's triangles. [1]: for cells with x = 31. */
 typedef struct triangle_codes {
   alignas(16) uint32_t code[2][PMB_MAX_TRIANGLES][CASES];
 } triangle_codes;
 
 enum { CODE_COUNT = 29 };
 
-/* The place of a case in the table: the four corners at x, in the order (y,z), (y+1,z), (y,z+1), (y+1,z+1), and 17 times
- * those at x + 1, which gives fewer bank conflicts than 16 times. */
+/* The place of a case in the table: the bits of the four corners at x, in the order (y,z), (y+1,z), (y,z+1), (y+1,z+1), plus 17
+ * times those at x + 1. 16 times would give more bank conflicts. */
 static __host__ __device__ __forceinline__ constexpr uint32_t case_place(uint32_t cell_case)
 {
   uint32_t place = 0;
@@ -101,7 +101,7 @@ static constexpr uint32_t edge_slot(int edge, int last_column)
   return (uint32_t)(run + (corner >> 2) * 5 + (corner >> 1 & 1));
 }
 
-/* The edge of a slot: its axis, the row of its lower end, and whether that end is a column beyond the cell's. */
+/* The edge of a slot: its axis, the row of its lower end, and whether that end is one column beyond the cell's. */
 typedef struct edge_place {
   int axis, row, next;
 } edge_place;
@@ -150,14 +150,14 @@ static __device__ __forceinline__ void copy_codes(triangle_codes *codes, const t
 
 /* ---- the table of ids ---- */
 
-/* What a warp reads of a brick before it works on it: a word of its record for each lane, the rows' first, see head_column;
- * and the word of the map for the brick of the lane's row, which may be a brick above. */
+/* A brick's data that a warp reads ahead: in each lane a word of its record (rows first, see head_column), and the word of the map
+ * for the brick of the lane's row, which may be a brick above. */
 typedef struct triangle_head {
   uint32_t word, brick;
   uint2 map;
 } triangle_head;
 
-/* Constants of a lane. It has a row of 25, in a brick relative to the warp's, and half a row of cells. */
+/* Constants of a lane, which has a row of 25, in the warp's brick or one above, and half a row of cells. */
 typedef struct row_bricks {
   uint32_t brick;      /* the row's brick, relative */
   uint32_t below;      /* the lanes below, as bits */
@@ -167,8 +167,8 @@ typedef struct row_bricks {
   uint64_t first;      /* address in the first record: points before the row */
 } row_bricks;
 
-/* Hides from the compiler how a value was made, and that lanes may have the same. Else it makes the value again for every
- * brick and cell, and waits for loads from one place for all lanes, to put them into a uniform register. */
+/* Hides from the compiler how a value was computed, and that lanes may share it. Else the compiler recomputes it for each brick and
+ * cell, and waits for loads from a common address, to put them into a uniform register. */
 static __device__ __forceinline__ uint32_t keep(uint32_t value)
 {
   return __shfl_sync(UINT32_MAX, value, threadIdx.x & 31);
@@ -191,13 +191,13 @@ static __device__ __forceinline__ row_bricks row_bricks_of(const pmb_cuda_job &j
   return rows;
 }
 
-/* Outside the volume any brick: no cell asks for points there. */
+/* Outside the volume an arbitrary brick, in which no cell has points. */
 static __device__ __forceinline__ uint32_t brick_at(const pmb_cuda_job &job, uint32_t brick, uint32_t step)
 {
   return min(brick + step, job.group_bricks - 1);
 }
 
-/* brick: the number of the brick with this index. */
+/* brick: the number of the brick at this index. */
 static __device__ __forceinline__ triangle_head read_triangle_head(
   const pmb_cuda_job &job, const row_bricks &rows, uint32_t index, uint32_t brick)
 {
@@ -217,7 +217,7 @@ static_assert(LANE_COLUMN < 32 && LANE_SPECIAL < 32 && sizeof(pmb_cuda_record) >
     offsetof(pmb_cuda_record, word) == 0,
   "a lane reads a word of a record");
 
-/* The record's `column`, and whether it has a special one. */
+/* The record's `column`; whether there is a special record, and which. */
 static __device__ __forceinline__ uint32_t head_column(const triangle_head &head)
 {
   return __shfl_sync(UINT32_MAX, head.word, LANE_COLUMN);
@@ -234,7 +234,7 @@ static __device__ __forceinline__ const pmb_cuda_special *head_special(
   return job.d_special + __shfl_sync(UINT32_MAX, head.word, LANE_SPECIAL);
 }
 
-/* First ids of a lane's row. */
+/* For the first ids of a lane's row. */
 struct row_start {
   uint32_t index, first, next_first;
   uint32_t before, next_before; /* points before the bricks */
@@ -245,7 +245,7 @@ struct row_start {
 static __device__ __forceinline__ uint32_t read_first(const row_bricks &rows, uint32_t index)
 {
   const uint64_t address = rows.first + index * (uint64_t)sizeof(pmb_cuda_record);
-#if defined(__CUDA_ARCH__) /* so that the compiler knows what memory that is */
+#if defined(__CUDA_ARCH__) /* tells the compiler that it is global memory */
   return *(const uint32_t *)__cvta_global_to_generic(address);
 #else
   return *(const uint32_t *)(uintptr_t)address;
@@ -256,7 +256,7 @@ static __device__ __forceinline__ row_start read_start(
   const pmb_cuda_job &job, const row_bricks &rows, const triangle_head &head, uint32_t index, uint32_t last)
 {
   row_start start;
-  /* indices of active bricks, or else some index; the next brick along x follows, if both are active */
+  /* indices of active bricks, else arbitrary ones; the next brick along x follows, if both are active */
   const uint32_t place = head.brick & 31;
   const uint32_t before = head.map.y + __popc(head.map.x & ~(UINT32_MAX << place));
   const uint32_t next = min(before + (head.map.x >> place & 1), last);
@@ -269,7 +269,7 @@ static __device__ __forceinline__ row_start read_start(
   return start;
 }
 
-/* Masks of the row's points by kind. In plain bricks they follow from the words, in rows above the brick too. */
+/* The masks of the row's points by kind. In plain bricks they follow from the words, also for rows above the brick. */
 static __device__ __forceinline__ pmb_cuda_masks row_masks(
   const pmb_cuda_job &job, const triangle_head &head, int special, uint32_t word1, uint32_t index)
 {
@@ -307,7 +307,7 @@ static __device__ __forceinline__ void fill_slots(
   slots[SLOT_Z1_LAST] = { 0, next + (uint32_t)pmb_cuda_row_first(start.next_first, PMB_EDGE_Z) };
 }
 
-/* Fills the room for joined points: equal bits, and the ids of the points on samples. */
+/* Fills the joined_scratch: equal bits, and the ids of points on samples. */
 static __device__ __forceinline__ void fill_joined(const pmb_cuda_special *special, const row_start &start,
   uint32_t mask, uint32_t base, int r, triangle_scratch *scratch)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices: place, gradient and normal of every point. A warp takes a brick from the list of active ones
- * (pmb_cuda_vertices_list.cuh). In large dense volumes it reads samples from shared memory (pmb_cuda_vertices_columns.cu).
- * Here: the choice between these, and slower reads for hidden samples and all estimators of gradients. */
+ * Pass vertices: place, gradient and normal of each point. A warp takes a brick from the list of active ones
+ * (pmb_cuda_vertices_list.cuh), or in large dense volumes reads samples from shared memory (pmb_cuda_vertices_columns.cu). This
+ * file chooses between these, and has slower reads for hidden samples and for all estimators of gradients. */
 #include "cuda/pmb_cuda_vertices_list.cuh"
 
 /* Each type has a file of its own, see sources.cmake. */
@@ -10,7 +10,7 @@
   extern template cudaError_t pmb_cuda_emit_list_in_one_launch<sample>(pmb_cuda *, const pmb_cuda_output *, int);
 PMB_SAMPLE_TYPES(PMB_VERTICES_LIST)
 
-/* The gradient at a sample, in the samples' axes. */
+/* The index gradient at a sample. */
 template <class T>
 static __device__ __forceinline__ void gradient_at(
   const vertex_setting &setting, const int *place, typename pmb_cuda_real<T>::type *g)
@@ -18,7 +18,7 @@ static __device__ __forceinline__ void gradient_at(
   typedef typename pmb_cuda_real<T>::type real;
   const pmb_cuda_job &job = setting.job;
   const int estimator = setting.output.estimator;
-  real s[27]; /* around the sample, [9 z + 3 y + x]; all only for Sobel */
+  real s[27]; /* around the sample, [9 z + 3 y + x]; all 27 only for Sobel */
 #pragma unroll
   for (int n = 0; n < 27; ++n) {
     const int x = n % 3 - 1, y = n / 3 % 3 - 1, z = n / 9 - 1;
@@ -45,7 +45,7 @@ static __device__ __forceinline__ void gradient_at(
   }
 }
 
-/* Reads samples one by one. Hidden ones are NaN, so no point depends on them. */
+/* Reads samples one by one; hidden ones as NaN. */
 template <class T> struct general_samples {
   typedef T type;
   enum { ONE_ISOVALUE = 0, BLOCKS = 2 };
@@ -77,7 +77,7 @@ static __device__ __forceinline__ void read_surrounding(const vertex_setting &se
   }
 }
 
-/* The points of a brick, rare or not. */
+/* The points of any brick. */
 template <int FLAGS, class T>
 static __device__ __forceinline__ void emit_brick(const vertex_setting &setting, general_samples<T> samples,
   const brick_head &head, uint32_t, vertex_scratch *scratch)
@@ -107,7 +107,7 @@ static int flags_of(const pmb_cuda *cuda, const pmb_cuda_output *output)
 
 int pmb_cuda_test_parts;
 
-/* Warps that share a brick's points in one launch for both passes; 0: each pass has its own. */
+/* Warps that share a brick's points if both passes have one launch; 0: separate launches. */
 static int parts_of(const pmb_cuda *cuda)
 {
   const int64_t bricks = cuda->active / cuda->processors;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The points of a brick, for pass vertices: a warp lists them, so that every lane has one to make, and writes them through
- * shared memory. */
+ * The points of a brick, for pass vertices. A warp lists them, so that each lane has one to make, and writes them through shared
+ * memory. */
 #ifndef PMB_CUDA_VERTICES_BRICK_CUH
 #define PMB_CUDA_VERTICES_BRICK_CUH
 
 #include "cuda/pmb_cuda_vertices_point.cuh"
 
-enum { LISTED = 256 /* points listed at once */, ANY = -1 /* flags: those that the kernel is given */ };
+enum { LISTED = 256 /* points listed at once */, ANY = -1 /* flags: as the kernel's argument says */ };
 
-/* Room of a warp. It ends before `others` where points are floats. */
+/* Shared memory of a warp; without `others` where points are floats. */
 typedef struct vertex_scratch {
   uint16_t list[LISTED];  /* row << 7 | x << 2 | kind */
-  double coordinates[96]; /* triples; if they are floats, others take the second half */
+  double coordinates[96]; /* triples; if they are floats, the second half replaces `others` */
   float others[96];       /* triples */
 } vertex_scratch;
 
@@ -23,35 +23,35 @@ typedef struct vertex_setting {
 
 template <class T> struct point_of {
   int low[3], kind; /* the edge's lower sample and axis */
-  /* where on the edge; the gradient in the samples' axes and in the world; the latter's squared length */
+  /* the place on the edge; the gradient in samples and in the world; the latter's squared length */
   typename pmb_cuda_real<T>::type t, index[3], world[3], length2;
 };
 
 /* ---- samples ---- */
 
-/* A sample to be subtracted from others: small integers as 1.5 * 2^23 + s, which needs no conversion and cancels exactly. */
+/* A sample for differences: small integers as 1.5 * 2^23 + s, which needs no conversion and cancels exactly. */
 template <class T> static __device__ __forceinline__ typename pmb_cuda_real<T>::type lifted(T s)
 {
   typedef typename pmb_cuda_real<T>::type real;
   return sizeof(T) <= 2 ? (real)__int_as_float(0x4b400000 + (int)s) : (real)s;
 }
 
-/* The sample's value. */
+/* The value of a lifted sample. */
 template <class T>
 static __device__ __forceinline__ typename pmb_cuda_real<T>::type settled(typename pmb_cuda_real<T>::type sample)
 {
   return sizeof(T) <= 2 ? sample - 12582912 : sample;
 }
 
-/* The samples at the ends of an edge, and the differences there along three axes. order: the kind of edges whose axis comes
- * first, before the others; 0: x, y, z. */
+/* The samples at the ends of an edge, and the differences there along three axes. order: the axis that comes first, before the
+ * others. */
 template <class R> struct surrounding {
   R ends[2], low[3], high[3];
   int order;
 };
 
-/* Reads a brick's samples in the volume; others: pmb_cuda_vertices_columns.cu, pmb_cuda_vertices.cu. OFFSET: a type that
- * holds distances in a brick. */
+/* Reads a brick's samples in the volume. (Other ways: pmb_cuda_vertices_columns.cu, pmb_cuda_vertices.cu.) OFFSET: the type of
+ * distances in a brick. */
 template <class T, class OFFSET> struct volume_samples {
   typedef T type;
   enum {
@@ -62,7 +62,7 @@ template <class T, class OFFSET> struct volume_samples {
   int inner;         /* the volume has all neighbours of its samples, and no point lies on a sample */
 };
 
-/* Where `inner` is set. */
+/* Reads where `inner` is set. */
 template <class T, class OFFSET>
 static __device__ __forceinline__ void read_inner(
   const T *d_low, int kind, OFFSET pitch, OFFSET slice, int gradient, surrounding<typename pmb_cuda_real<T>::type> *s)
@@ -74,7 +74,7 @@ static __device__ __forceinline__ void read_inner(
   const T *d_high = d_low + along;
   s->ends[0] = lifted(d_low[0]);
   s->ends[1] = lifted(d_high[0]);
-  s->order = kind; /* so that all kinds of edges read alike */
+  s->order = kind; /* so that the same code reads all kinds of edges */
   if (gradient) {
     s->low[0] = pmb_difference(lifted(d_low[-along]), s->ends[1], half);
     s->high[0] = pmb_difference(s->ends[0], lifted(d_high[along]), half);
@@ -85,7 +85,7 @@ static __device__ __forceinline__ void read_inner(
   }
 }
 
-/* Anywhere, and for points on samples; neighbours outside the volume repeat its border. */
+/* Reads anywhere, also for points on samples. Neighbours outside the volume repeat its border. */
 template <class T, class OFFSET>
 static __device__ __forceinline__ void read_border(const T *d_low, const int *low, int kind, const pmb_cuda_job &job,
   int gradient, surrounding<typename pmb_cuda_real<T>::type> *s)
@@ -126,7 +126,7 @@ static __device__ __forceinline__ void read_surrounding(const vertex_setting &se
 
 /* ---- output ---- */
 
-/* A lane's triple into the warp's room. */
+/* Stores a lane's triple in the warp's memory. */
 template <class V> static __device__ __forceinline__ void put(V *room, V x, V y, V z)
 {
   V *mine = room + 3 * (threadIdx.x & 31);
@@ -135,7 +135,7 @@ template <class V> static __device__ __forceinline__ void put(V *room, V x, V y,
   mine[2] = z;
 }
 
-/* Hides how a number was made: the compiler keeps it, in place of making it again wherever it is used. */
+/* Hides how a number was computed, so that the compiler keeps it instead of recomputing it at each use. */
 static __device__ __forceinline__ int opaque(uint32_t number)
 {
 #if defined(__CUDA_ARCH__)
@@ -150,8 +150,8 @@ static __device__ __forceinline__ int64_t opaque(int64_t number)
 #endif
   return number;
 }
-/* Writes the first n triples of the warp's room, all of them if n is more; at: 3 * the first one's place in the output + the
- * lane. A warp writes whole rows of memory. */
+/* Writes the first n of the warp's 32 triples (all if n is more), by whole rows of memory. at: 3 * the first one's place in the
+ * output + the lane. */
 template <class V> static __device__ __forceinline__ void store(V *d_out, int64_t at, const V *room, int n)
 {
   const int rest = 3 * n - (int)(threadIdx.x & 31);
@@ -166,7 +166,7 @@ template <class V> static __device__ __forceinline__ void store(V *d_out, int64_
   }
 }
 
-/* The gradient of a point and its squared length. */
+/* Finds a point's gradient and its squared length. */
 template <class T>
 static __device__ __forceinline__ void find_gradient(
   const vertex_setting &setting, const surrounding<typename pmb_cuda_real<T>::type> &s, point_of<T> *p)
@@ -205,7 +205,7 @@ static __device__ __forceinline__ void store_points(const vertex_setting &settin
   }
   if ((setting.flags & PMB_CUDA_PARAMETERS) && lane < n) {
     output.d_parameter[first + lane] =
-      pmb_edge_parameter((double)settled<T>(s.ends[0]), (double)settled<T>(s.ends[1]), iso.f64, 0.0);
+      pmb_edge_parameter((double)settled<T>(s.ends[0]), (double)settled<T>(s.ends[1]), iso.value, 0.0);
     output.d_sample[first + lane] =
       (p->low[0] + setting.job.dims[0] * (p->low[1] + (int64_t)setting.job.dims[1] * p->low[2])) << 2 | p->kind;
   }
@@ -254,8 +254,8 @@ static __device__ __forceinline__ void store_careful(const vertex_setting &setti
 
 /* ---- bricks ---- */
 
-/* What a warp reads of a brick before it works on it: the points before the lane's row, and one word per lane: lanes 0 to 24
- * the record's words, then these. */
+/* A brick's data that a warp reads ahead: the points before the lane's row, and a word per lane: lanes 0 to 24 have the record's
+ * words, then come these. */
 enum {
   COLUMN_LANE = offsetof(pmb_cuda_record, column) / sizeof(uint32_t),
   SPECIAL_LANE = offsetof(pmb_cuda_record, special) / sizeof(uint32_t),
@@ -268,7 +268,7 @@ typedef struct brick_head {
   uint32_t word, first;
 } brick_head;
 
-/* The lane's word of a brick is at d_first + step * the brick's index. */
+/* A lane's word of a brick is at d_first + step * the brick's index. */
 typedef struct head_source {
   const char *d_first;
   uint32_t step;
@@ -284,7 +284,7 @@ static __device__ __forceinline__ head_source source_of_lane(const pmb_cuda_job 
   } else if (lane >= BEFORE_LANE) {
     const int next = lane >= AFTER_LANE;
     source.d_first = (const char *)((const uint32_t *)&job.d_before[next].points + (lane - BEFORE_LANE - 2 * next));
-    source.step = sizeof(pmb_cuda_before);
+    source.step = sizeof(pmb_sizes);
   }
   return source;
 }
@@ -313,11 +313,11 @@ typedef struct brick_work {
   int64_t at;    /* 3 * first + the lane */
 } brick_work;
 
-/* How points are made. PLAIN: of a plain brick that fits the list; ANY_BRICK: also on samples; REPAIR: with the slow part of
- * the division, which the others lack, and by careful_point where that is needed. */
+/* Ways to make points. PLAIN: of a plain brick that fits the list; ANY_BRICK: also on samples; REPAIR: with the slow path of the
+ * division, which the others lack, and by careful_point where necessary. */
 enum { PLAIN, ANY_BRICK, REPAIR };
 
-/* Points n to n + 31 of the list, which begins with point `begin` of the brick; returns whether the lane's needs REPAIR. */
+/* Makes points n to n + 31 of the list, which begins with point `begin` of the brick. Returns whether the lane's needs REPAIR. */
 template <int WAY, class SAMPLES>
 static __device__ __forceinline__ int emit_points(const vertex_setting &setting, const SAMPLES &samples,
   const brick_work &work, int begin, int n, vertex_scratch *scratch)
@@ -354,7 +354,7 @@ static __device__ __forceinline__ int emit_points(const vertex_setting &setting,
   return !good;
 }
 
-/* Sets all but the box; 0 if the brick has no points, or the output no room for them. */
+/* Sets all but the box. Returns 0 if the brick has no points, or the output no room for them. */
 static __device__ __forceinline__ int begin_brick(
   const vertex_setting &setting, const brick_head &head, brick_work *work)
 {
@@ -365,7 +365,7 @@ static __device__ __forceinline__ int begin_brick(
   return work->points > 0 && work->first + work->points <= setting.output.point_room;
 }
 
-/* Whether distances in a brick are below 2^31. */
+/* Whether distances in a brick fit an int. */
 static __host__ __device__ __forceinline__ int fits_int(const pmb_cuda_job &job)
 {
   return job.slice < INT32_MAX / 8;
@@ -380,8 +380,7 @@ static __device__ __forceinline__ void put_samples(
   samples->inner = plain && pmb_cuda_is_surrounded(job, box);
 }
 
-/* Lists the points of a run: those of the columns in `bits`, from place `begin` on. ALL_FIT: of the list; else those that
- * do. */
+/* Lists the points of a run, with the columns in `bits`, from place `begin` on. ALL_FIT: all places are in the list. */
 template <bool ALL_FIT>
 static __device__ __forceinline__ void list_run(uint32_t bits, int begin, uint32_t entry, vertex_scratch *scratch)
 {
@@ -397,8 +396,8 @@ static __device__ __forceinline__ void list_run(uint32_t bits, int begin, uint32
   }
 }
 
-/* Lists the points of a brick from its `begin`-th on. A lane has half a row of x edges and of sample points, and a whole row
- * of y or of z edges: so the longest of the warp's runs are shortest. */
+/* Lists the points of a brick from its `begin`-th on. A lane has half a row of x edges and of sample points, and a whole row of y or
+ * of z edges, which keeps the warp's longest run short. */
 template <int WAY>
 static __device__ __forceinline__ void list_points(
   const pmb_cuda_job &job, const pmb_cuda_box &box, const brick_head &head, int begin, vertex_scratch *scratch)
@@ -427,8 +426,8 @@ static __device__ __forceinline__ void list_points(
   list_run<WAY == PLAIN>(beside, (int)pmb_cuda_row_first(head.first, kind) - begin, entry + kind, scratch);
 }
 
-/* The listed points, which begin with point `begin` of the brick, or of several warps' a warp's part of them; returns
- * whether any need REPAIR. */
+/* Makes the listed points, which begin with point `begin` of the brick, or a warp's part of them. Returns whether any needs
+ * REPAIR. */
 template <int WAY, class SAMPLES>
 static __device__ __forceinline__ int emit_listed(const vertex_setting &setting, const SAMPLES &samples,
   const brick_work &work, int begin, int listed, vertex_scratch *scratch, int part = 0, int parts = 1)
@@ -440,7 +439,7 @@ static __device__ __forceinline__ int emit_listed(const vertex_setting &setting,
   return __any_sync(UINT32_MAX, again);
 }
 
-/* The points of a brick in portions that fit the list; returns whether any need REPAIR. */
+/* Makes the points of a brick in portions that fit the list. Returns whether any needs REPAIR. */
 template <int WAY, class SAMPLES>
 static __device__ __forceinline__ int emit_portions(const vertex_setting &setting, const SAMPLES &samples,
   const brick_head &head, const brick_work &work, vertex_scratch *scratch)
@@ -455,7 +454,7 @@ static __device__ __forceinline__ int emit_portions(const vertex_setting &settin
   return again;
 }
 
-/* The points of any brick. */
+/* Makes the points of any brick. */
 template <class SAMPLES, int FLAGS>
 static __device__ __noinline__ void emit_any(const pmb_cuda_job &job, const pmb_cuda_output &output, int flags,
   uint32_t index, int repair, vertex_scratch *scratch)
@@ -472,7 +471,7 @@ static __device__ __noinline__ void emit_any(const pmb_cuda_job &job, const pmb_
   }
 }
 
-/* Calls it by address, so that the compiler keeps no registers for this rare call. repair: all other points are there. */
+/* Calls emit_any by address, so that the compiler reserves no registers for this rare call. repair: other points are done. */
 template <class SAMPLES, int FLAGS>
 static __device__ __forceinline__ void call_any(
   const vertex_setting &setting, uint32_t index, int repair, vertex_scratch *scratch)
@@ -485,16 +484,10 @@ static __device__ __forceinline__ void call_any(
   call(setting.job, setting.output, setting.flags, index, repair, scratch);
 }
 
-/* Whether a brick is not plain, or has more points than fit the list. */
-static __device__ __forceinline__ int is_rare(const brick_head &head, const brick_work &work)
-{
-  return (work.points > LISTED) | (head_at(head, SPECIAL_LANE) != PMB_CUDA_PLAIN);
-}
-
-/* The rest of a brick's work: nothing, all of it, or the points that need REPAIR. */
+/* The rest of a brick's work: none, all of it, or the points that need REPAIR. */
 enum { DONE, RARE, AGAIN };
 
-/* The points of a brick, or a warp's part of them, unless the brick is rare. Returns DONE, RARE or AGAIN. */
+/* Makes the points of a brick, or a warp's part, unless it is rare: not plain, or with more points than fit the list. */
 template <class SAMPLES>
 static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, SAMPLES samples,
   const brick_head &head, const pmb_cuda_box &box, vertex_scratch *scratch, int part = 0, int parts = 1)
@@ -503,7 +496,7 @@ static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, 
   if (!begin_brick(setting, head, &work)) {
     return DONE;
   }
-  if (is_rare(head, work)) {
+  if ((work.points > LISTED) | (head_at(head, SPECIAL_LANE) != PMB_CUDA_PLAIN)) {
     return RARE;
   }
   work.box = box;
@@ -514,14 +507,14 @@ static __device__ __forceinline__ int emit_plain(const vertex_setting &setting, 
   return emit_listed<PLAIN>(setting, samples, work, 0, work.points, scratch, part, parts) ? AGAIN : DONE;
 }
 
-/* The points of any brick, or a warp's part of them. */
+/* Makes the points of any brick, or a warp's part of them. */
 template <int FLAGS, class SAMPLES>
 static __device__ __forceinline__ void emit_brick(const vertex_setting &setting, SAMPLES samples,
   const brick_head &head, uint32_t index, vertex_scratch *scratch, int part = 0, int parts = 1)
 {
   const pmb_cuda_box box = pmb_cuda_box_of(setting.job, head_at(head, BRICK_LANE));
   const int left = emit_plain(setting, samples, head, box, scratch, part, parts);
-  if (left == RARE ? part == 0 : left == AGAIN) { /* another warp that makes the brick again writes the same */
+  if (left == RARE ? part == 0 : left == AGAIN) { /* other warps that repair the brick write the same */
     call_any<SAMPLES, FLAGS>(setting, index, left == AGAIN, scratch);
   }
 }
@@ -532,7 +525,7 @@ template <class T> cudaError_t pmb_cuda_vertices_list(pmb_cuda *cuda, const pmb_
 template <class T>
 cudaError_t pmb_cuda_emit_list_in_one_launch(pmb_cuda *cuda, const pmb_cuda_output *output, int parts);
 
-/* pmb_cuda_vertices_columns.cu: the same for columns of bricks. 0: too few are active, or the device cannot. */
+/* pmb_cuda_vertices_columns.cu: vertices for columns of bricks. Returns 0 if too few are active, or the device cannot. */
 int pmb_cuda_vertices_columns(pmb_cuda *cuda, const pmb_cuda_output *output, int flags, cudaError_t *error);
 
 #endif

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Pass vertices in large float32 volumes with half of the bricks or more active, on devices with a copy engine for boxes
- * (from 9.0). A block walks up through 2 x 4 columns of bricks, one warp per column. One more warp fetches the next
- * samples.
+ * Pass vertices in large float32 volumes with at least half of the bricks active, on devices with a copy engine for boxes (from
+ * 9.0). A block walks up through 2 x 4 columns of bricks, one warp per column. One more warp fetches the next samples.
  *
- * The copies are bound by the L2 cache: each row of a box takes whole sectors of 32 bytes, and the cache's halves exchange
- * samples. So few samples may be read twice. Without columns dense volumes take 20 to 29% longer. Small volumes have too
- * few layers. */
+ * The L2 cache limits the copies: each row of a box takes whole sectors of 32 bytes, and the cache's halves exchange samples. So
+ * few samples may be read twice. Without columns dense volumes take 20 to 29% longer. Small volumes have too few layers. */
 #include "cuda/pmb_cuda_boxes.cuh"
 #include "cuda/pmb_cuda_vertices_brick.cuh"
 
@@ -15,7 +13,7 @@ enum {
   WIDE = 2, /* columns of bricks of a block, along x and y */
   DEEP = 4,
   WORKERS = WIDE * DEEP,        /* warps with a column */
-  THREADS = 32 * (WORKERS + 1), /* and the one that fetches */
+  THREADS = 32 * (WORKERS + 1), /* with the warp that fetches */
   BLOCKS = 3,                   /* of a multiprocessor */
   LEAST_LAYERS = 4,             /* of bricks that a block walks through */
   MOST_LAYERS = 16,
@@ -26,9 +24,9 @@ enum {
 
 /* ---- samples ---- */
 
-/* Samples come in layers as thick as a brick, each from one sample below its bricks on along y and z. A row has whole
- * sectors of 32 bytes and begins with the bricks. Of the samples before it, only those that points need are read, from
- * memory. A brick needs its layer and the next; the ring has room for one more, on its way. */
+/* Samples come in layers as thick as a brick, which begin one sample below the bricks along y and z. A row has whole sectors of 32
+ * bytes and begins with the bricks. Samples before it are read from memory where points need them. A brick needs its layer and
+ * the next; the ring has room for one more, in flight. */
 enum {
   WIDTH = WIDE * PMB_BRICK_X + 32 / sizeof(float),
   ROWS = DEEP * PMB_BRICK_Y + 3,
@@ -38,19 +36,18 @@ enum {
   RING = LAYER * LAYERS
 };
 
-static_assert(LAYER * sizeof(float) % 128 == 0, "where a box may go");
+static_assert(LAYER * sizeof(float) % 128 == 0, "alignment of boxes");
 
-/* The volume's layers of bricks, cut into slabs, each as thick as a block's part: slab i goes from begin[i] to begin[i +
- * 1]. */
+/* The volume's layers of bricks, cut into slabs as thick as a block's part: slab i is from begin[i] to begin[i + 1]. */
 typedef struct column_slabs {
   uint16_t begin[SLABS + 1];
 } column_slabs;
 
-/* Room of a block. */
+/* Shared memory of a block. */
 typedef struct column_room {
   float ring[RING];
-  uint64_t arrived[LAYERS]; /* barriers: the layer has come */
-  uint64_t left[LAYERS];    /* barriers: all warps are done with it */
+  uint64_t arrived[LAYERS]; /* barriers: the layer has arrived */
+  uint64_t left[LAYERS];    /* barriers: all warps have finished with it */
   char scratch[WORKERS][offsetof(vertex_scratch, others)];
   float before[DEEP][PMB_CUDA_ROWS + 1]; /* samples before the bricks in the block's first column, by row */
 } column_room;
@@ -63,9 +60,9 @@ typedef struct ring_samples {
   enum { ONE_ISOVALUE = 1 };
   const float *ring;
   uint32_t origin; /* the brick's first sample there, in bytes */
-  int first;       /* 0: the ring has no samples before the brick's column 0, they are in `before`; -1: it has */
+  int first;       /* -1: the ring has the samples before the brick's column 0; 0: `before` has them */
   float *before;
-  float lane_before; /* the lane's part of it, from read_before */
+  float lane_before; /* the lane's part of `before`, from read_before */
   int wraps;         /* the next layer is at the ring's other end */
   int borders;       /* bit a: not all samples around the brick along axis a are in the volume */
 } ring_samples;
@@ -78,14 +75,14 @@ enum {
   AROUND = RING * sizeof(float)
 };
 
-/* Distance from an edge's lower end to its upper: ALONG_X, ALONG_Y or ALONG_Z, by a polynomial. */
+/* ALONG_X, ALONG_Y or ALONG_Z, by a polynomial. */
 static __device__ __forceinline__ uint32_t step_of_kind(int kind)
 {
   const int second = (ALONG_Z - 2 * ALONG_Y + ALONG_X) / 2, first = ALONG_Y - ALONG_X - second;
   return (uint32_t)(kind * (kind * second + first) + ALONG_X);
 }
 
-/* A sample of the ring; place: in bytes. `wrapped` takes places up to twice around. */
+/* A sample of the ring; place: in bytes. `wrapped` takes places up to twice the ring's size. */
 static __device__ __forceinline__ float in_ring(const float *ring, uint32_t place)
 {
   return *(const float *)((const char *)ring + place);
@@ -100,7 +97,7 @@ typedef struct neighbours {
   float low_before[3], low_after[3], high_before[3], high_after[3];
 } neighbours;
 
-/* x, row: of the edge's lower end in its brick. WRAPS: the brick's slices may lie on both sides of the ring's end. */
+/* x, row: of the edge's lower end in its brick. WRAPS: the brick's slices may be on both sides of the ring's end. */
 template <bool WRAPS>
 static __device__ __forceinline__ void read_neighbours(
   const ring_samples &samples, int x, int row, int kind, float *ends, neighbours *n)
@@ -133,15 +130,7 @@ static __device__ __forceinline__ float border_difference(float before, float en
     place > 0 ? before : end, place < last ? after : end, place <= 0 || place >= last ? 1.0f : 0.5f);
 }
 
-/* The differences at the ends of an edge along axis a, in a brick at the volume's border there. */
-static __device__ __forceinline__ void differ_at_border(
-  const neighbours &n, int a, int last, const point_of<float> &p, surrounding<float> *s)
-{
-  s->low[a] = border_difference(n.low_before[a], s->ends[0], n.low_after[a], p.low[a], last);
-  s->high[a] = border_difference(n.high_before[a], s->ends[1], n.high_after[a], p.low[a] + (p.kind == a), last);
-}
-
-/* ANYWHERE: the brick's slices may lie on both sides of the ring's end, the brick at the volume's border. */
+/* ANYWHERE: the brick's slices may be on both sides of the ring's end, and the brick at the volume's border. */
 template <bool ANYWHERE>
 static __device__ __forceinline__ void read_ring(const pmb_cuda_job &job, const ring_samples &samples, int x, int row,
   const point_of<float> &p, surrounding<float> *s)
@@ -151,7 +140,9 @@ static __device__ __forceinline__ void read_ring(const pmb_cuda_job &job, const 
 #pragma unroll
   for (int a = 0; a < 3; ++a) {
     if (ANYWHERE && samples.borders >> a & 1) {
-      differ_at_border(n, a, job.dims[a] - 1, p, s);
+      const int last = job.dims[a] - 1, upper = p.low[a] + (p.kind == a);
+      s->low[a] = border_difference(n.low_before[a], s->ends[0], n.low_after[a], p.low[a], last);
+      s->high[a] = border_difference(n.high_before[a], s->ends[1], n.high_after[a], upper, last);
     } else {
       s->low[a] = pmb_difference(n.low_before[a], n.low_after[a], 0.5f);
       s->high[a] = pmb_difference(n.high_before[a], n.high_after[a], 0.5f);
@@ -179,19 +170,19 @@ static __device__ __forceinline__ void put_samples(
 
 /* ---- layers ---- */
 
-/* A block's part of the volume: its first brick, counted in bricks, and its layers of bricks; samples are one layer more. */
+/* A block's part of the volume: its first brick, counted in bricks, and its layers of bricks; it reads one layer more. */
 typedef struct column_place {
   uint32_t x, y, z, layers;
 } column_place;
 
-/* Waits for the end of a phase. By a vote, so that the compiler knows that all lanes go on together. */
+/* Waits for the end of a phase; by a vote, so that the compiler knows that all lanes continue together. */
 static __device__ __forceinline__ void await(uint64_t *barrier, uint32_t parity)
 {
   while (!__all_sync(UINT32_MAX, is_over(barrier, parity))) {
   }
 }
 
-/* The last warp's part: it fetches layer after layer, each when all warps are done with the one before in the slot. */
+/* The last warp's part: fetches layer after layer, each when all warps have finished with the previous one in its slot. */
 static __device__ __forceinline__ void fetch_layers(
   const CUtensorMap *map, const column_place &place, column_room *room)
 {
@@ -213,7 +204,7 @@ static __device__ __forceinline__ void fetch_layers(
 /* A warp's column. */
 typedef struct column_of_warp {
   uint32_t x, y, z; /* the first brick, counted in bricks */
-  uint32_t index;   /* of the brick in layer `lane` of the block; UINT32_MAX: it is not active */
+  uint32_t index;   /* of the brick in layer `lane` of the block; UINT32_MAX: not active */
   int borders;      /* as in ring_samples, along x and y */
   uint32_t origin;  /* in the ring, of the brick in its first layer, in bytes */
 } column_of_warp;
@@ -263,7 +254,7 @@ static __device__ __forceinline__ float read_before(
     (sizeof(float) * PMB_BRICK_X * column.x - sizeof(float)) + job.row_bytes * y + job.slice_bytes * z));
 }
 
-/* The other warps' part: each walks up its column. It reads a brick's head while it works on the brick before. */
+/* The other warps' part: each walks up its column, and reads a brick's head while it works on the previous brick. */
 static __device__ __forceinline__ void emit_column(
   const vertex_setting &setting, const column_place &place, uint32_t warp, column_room *room)
 {
@@ -272,7 +263,7 @@ static __device__ __forceinline__ void emit_column(
   const head_source source = source_of_lane(setting.job);
   uint32_t slot = 0, parity = 0, index = __shfl_sync(UINT32_MAX, column.index, 0);
   uint32_t rare = 0,
-           again = 0; /* layers, as bits: after the others, so that the compiler keeps no registers for them */
+           again = 0; /* layers, as bits, for the end, so that the compiler reserves no registers for them */
   brick_head next = read_head(setting.job, source, index, active);
   await(&room->arrived[0], 0);
 #pragma unroll 1
@@ -317,7 +308,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
   const vertex_setting setting = { job, output, PMB_CUDA_USUAL };
   const uint32_t z = slabs.begin[blockIdx.z];
   const column_place place = { WIDE * blockIdx.x, DEEP * blockIdx.y, z, slabs.begin[blockIdx.z + 1] - z };
-  /* a shuffle, so that the compiler knows that all lanes have the same */
+  /* a shuffle tells the compiler that all lanes have the same value */
   const uint32_t warp = __shfl_sync(UINT32_MAX, threadIdx.x >> 5, 0);
   if (threadIdx.x == 0) {
     make_barriers(room->arrived, LAYERS, 1);
@@ -337,9 +328,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
 
 int pmb_cuda_test_layers;
 
-/* Layers of bricks for a block. Many, since each block reads one layer more than it has. Not too many: the multiprocessors
- * are to end together, and neighbours must not drift apart, so that samples that both read are still in the L2 cache. 0: the
- * volume is too small. */
+/* Layers of bricks for a block; 0: the volume is too small. Many, since each block reads one layer more than it has; not too many,
+ * so that the multiprocessors end together, and that neighbours find common samples in the L2 cache. */
 static uint32_t layers_of_block(const pmb_cuda *cuda, uint32_t columns)
 {
   if (pmb_cuda_test_layers) {
@@ -349,8 +339,8 @@ static uint32_t layers_of_block(const pmb_cuda *cuda, uint32_t columns)
   return layers < LEAST_LAYERS ? 0 : (uint32_t)(layers < MOST_LAYERS ? layers : (int64_t)MOST_LAYERS);
 }
 
-/* Cuts the volume into slabs of `layers`; columns: blocks of a slab. The last slabs are thinner, so that the multiprocessors
- * end together: none has more layers than are left for each block that there is room for. Returns how many slabs. */
+/* Cuts the volume into slabs of `layers`; columns: blocks of a slab. The last slabs are thinner, so that the multiprocessors end
+ * together: none has more layers than remain per resident block. Returns the number of slabs. */
 static uint32_t cut_slabs(const pmb_cuda *cuda, uint32_t layers, uint32_t columns, column_slabs *slabs)
 {
   const uint64_t blocks = pmb_cuda_test_layers ? 2 * columns : (uint64_t)BLOCKS * cuda->processors;
@@ -358,7 +348,7 @@ static uint32_t cut_slabs(const pmb_cuda *cuda, uint32_t layers, uint32_t column
   uint32_t count = 0;
   for (uint32_t z = 0; z < all; ++count) {
     const uint32_t left = (uint32_t)(((uint64_t)(all - z) * columns + blocks / 2) / blocks);
-    const uint32_t least = (all - z + SLABS - count - 1) / (SLABS - count); /* or there would be too many */
+    const uint32_t least = (all - z + SLABS - count - 1) / (SLABS - count); /* else there would be too many slabs */
     slabs->begin[count] = (uint16_t)z;
     z += min(all - z, max(min(left, layers), least));
   }
@@ -366,7 +356,7 @@ static uint32_t cut_slabs(const pmb_cuda *cuda, uint32_t layers, uint32_t column
   return count;
 }
 
-/* Whether a multiprocessor has room for enough blocks to hide each other's waits. */
+/* Whether a multiprocessor has shared memory for BLOCKS blocks, which hide each other's waits. */
 static int has_room(const pmb_cuda *cuda)
 {
   int bytes = 0;

@@ -8,7 +8,7 @@
 
 enum { WARPS = 7 }; /* of a block; with more than 4 x 7 on a multiprocessor their bricks do not fit the cache */
 
-/* A warp walks from the last brick to the first, because classify has just read the samples there. */
+/* A warp goes from the last brick to the first, because classify has just read the samples there. */
 template <class SAMPLES, int FLAGS>
 static __global__ void __launch_bounds__(32 * WARPS, SAMPLES::BLOCKS)
   vertices_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,
@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(32 * WARPS, SAMPLES::BLOCKS)
   brick_head next = read_head(job, source, last - i, active);
   for (; i < active; i += step) {
     const brick_head head = next;
-    next = read_head(job, source, last - (i + step), active); /* on its way while this brick is worked on */
+    next = read_head(job, source, last - (i + step), active); /* loads overlap the work on this brick */
     emit_brick<FLAGS>(setting, SAMPLES(), head, last - i, &shared_scratch[warp]);
   }
 }
@@ -46,15 +46,15 @@ template <class T> cudaError_t pmb_cuda_vertices_list(pmb_cuda *cuda, const pmb_
 
 /* ---- short lists ---- */
 
-/* Vertices and triangles in one launch, for short lists of active bricks, where a launch takes longer than its work.
- * Neither pass reads the other's output. The first blocks make the points, with `parts` warps per brick, since points take
- * longer than triangles. The other blocks make the triangles, with one warp per brick. */
+/* Vertices and triangles in one launch, for short lists of active bricks, whose work takes less time than a launch. Neither pass
+ * reads the other's output. The first blocks make the points, with `parts` warps per brick, since points take longer than
+ * triangles. The other blocks make the triangles, with one warp per brick. */
 enum {
   EMIT_WARPS = 8, /* of a block */
   EMIT_BLOCKS = 3
 };
 
-/* Room of a block. */
+/* Shared memory of a block. */
 typedef union emit_scratch {
   vertex_scratch vertices[EMIT_WARPS];
   struct {
@@ -65,7 +65,7 @@ typedef union emit_scratch {
 
 static_assert(sizeof(emit_scratch) <= 48 * 1024, "more needs cudaFuncSetAttribute");
 
-/* vertex_blocks: how many blocks make points. */
+/* vertex_blocks: number of blocks that make points. */
 template <class T>
 static __global__ void __launch_bounds__(32 * EMIT_WARPS, EMIT_BLOCKS)
   emit_kernel(const __grid_constant__ pmb_cuda_job job, const __grid_constant__ pmb_cuda_output output,

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Points on the device, for pass vertices: the arithmetic of one point by the sample's type. */
+ * The arithmetic of a point on the device, by the sample's type, for pass vertices. */
 #ifndef PMB_CUDA_VERTICES_POINT_CUH
 #define PMB_CUDA_VERTICES_POINT_CUH
 
 #include "cuda/pmb_cuda_common.cuh"
 
-/* What to make of all points. */
+/* Flags of the output. */
 enum {
   PMB_CUDA_AS_FLOAT = 1, /* places */
   PMB_CUDA_AS_DOUBLE = 2,
   PMB_CUDA_NORMALS = 4,
   PMB_CUDA_GRADIENTS = 8,
   PMB_CUDA_PARAMETERS = 16,
-  PMB_CUDA_DIAGONAL = 32,                                                   /* the frame's matrices are */
-  PMB_CUDA_USUAL = PMB_CUDA_AS_FLOAT | PMB_CUDA_NORMALS | PMB_CUDA_DIAGONAL /* has code of its own */
+  PMB_CUDA_DIAGONAL = 32,                                                   /* the frame is diagonal */
+  PMB_CUDA_USUAL = PMB_CUDA_AS_FLOAT | PMB_CUDA_NORMALS | PMB_CUDA_DIAGONAL /* has its own kernels */
 };
 
 /* ---- the arithmetic of pmb_point_template.h by type ---- */
@@ -24,11 +24,11 @@ static __device__ __forceinline__ float edge_parameter(const pmb_isovalue &iso, 
 }
 static __device__ __forceinline__ double edge_parameter(const pmb_isovalue &iso, double lower, double upper)
 {
-  return pmb_edge_parameter(lower, upper, iso.f64, 0.0);
+  return pmb_edge_parameter(lower, upper, iso.value, 0.0);
 }
 
-/* pmb_edge_parameter_f32 without its halves, and with a division without the slow part, which is a call. *good: no step is
- * near the ends of the range of floats, so the result is the same, and correctly rounded. */
+/* pmb_edge_parameter_f32 without halves, and without the slow path of the division, which is a call. *good: no step is near the
+ * limits of float, so the result is the same, and correctly rounded. */
 static __device__ __forceinline__ float fast_parameter(const pmb_isovalue &iso, float lower, float upper, int *good)
 {
   const float over = (iso.f32 - lower) + iso.f32_low, under = upper - lower;
@@ -41,7 +41,7 @@ static __device__ __forceinline__ float fast_parameter(const pmb_isovalue &iso, 
   reciprocal = __fmaf_rn(reciprocal, __fmaf_rn(-under, reciprocal, 1.0f), reciprocal);
   t = over * reciprocal;
   t = __fmaf_rn(reciprocal, __fmaf_rn(-under, t, over), t);
-  /* now correctly rounded, and kept within [+0, 1] */
+  /* rounds correctly, and clamps to [+0, 1] */
   asm("fma.rn.sat.f32 %0, %1, %2, %0;" : "+f"(t) : "f"(reciprocal), "f"(__fmaf_rn(-under, t, over)));
   return t;
 #else
@@ -60,8 +60,8 @@ static __device__ __forceinline__ double normal_factor(double length2)
 {
   return pmb_normal_factor(length2);
 }
-/* pmb_normal_factor_f32, correctly rounded too, without the range checks of sqrtf and of the division, which good lengths do
- * not need; others are not used. Newton's steps from the hardware's estimates; compared with it for all good floats. */
+/* pmb_normal_factor_f32, also correctly rounded, by Newton steps from the hardware's estimates. It lacks the range checks of sqrtf
+ * and of the division, which good lengths do not need; others are not used. Compared for all good floats. */
 static __device__ __forceinline__ float normal_factor(float length2)
 {
 #if defined(__CUDA_ARCH__)
@@ -86,14 +86,14 @@ static __device__ __forceinline__ const double *matrix_of(const pmb_frame &frame
 {
   return frame.matrix_f64;
 }
-/* Adds two products with zero, which are exact, to a third: the same bits as pmb_world_gradient's, with the sign of a zero
- * and NaN from an infinity. */
+/* Adds two exact products with zero to a third: the bits of pmb_world_gradient, also for the sign of a zero and for NaN from an
+ * infinity. */
 template <class R> static __device__ __forceinline__ R add_zeros(R m0, R g0, R m1, R g1, R sum)
 {
   return fma(m1, g1, fma(m0, g0, sum));
 }
 
-/* The gradient in the world, from the one in the samples' axes. */
+/* From the index gradient to the gradient in the world. */
 template <class R>
 static __device__ __forceinline__ void turn_gradient(const pmb_frame &frame, int flags, const R *g, R *world)
 {
@@ -110,7 +110,7 @@ static __device__ __forceinline__ void turn_gradient(const pmb_frame &frame, int
   }
 }
 
-/* Adds t to a place if the edge is along this axis. In assembler: the compiler would always add, and then choose. */
+/* Adds t to a place if the edge is along this axis. In assembler, since the compiler would always add and then select. */
 static __device__ __forceinline__ double add_along(double place, double t, int kind, int axis)
 {
 #if defined(__CUDA_ARCH__)
@@ -123,8 +123,7 @@ static __device__ __forceinline__ double add_along(double place, double t, int k
 #endif
 }
 
-/* The world coordinates of a point; low: its edge's lower sample. A diagonal frame leaves out products with 0, which change
- * nothing. */
+/* The world coordinates of a point; low: its edge's lower sample. */
 static __device__ __forceinline__ void place_point(
   const pmb_frame &frame, int flags, const int *low, int kind, double t, double *w)
 {
@@ -142,7 +141,7 @@ static __device__ __forceinline__ void place_point(
 
 /* ---- the careful way ---- */
 
-/* The sample at a place; NaN if it is hidden. Places outside the volume repeat its border. */
+/* The sample at a place, NaN if it is hidden. Places outside the volume repeat its border. */
 template <class T>
 static __device__ __forceinline__ typename pmb_cuda_real<T>::type read_sample(
   const pmb_cuda_job &job, int i, int j, int k)
@@ -175,8 +174,8 @@ template <class T> static __device__ pmb_stencil stencil_of(const pmb_cuda_job &
   return stencil;
 }
 
-/* Gradient and normal by pmb_careful_point, if pmb_scaled_point cannot; rare. low, kind: the edge's lower sample and axis;
- * g: the gradient in the samples' axes. */
+/* Gradient and normal by pmb_scaled_point, or else by pmb_careful_point; rare. low, kind: the edge's lower sample and axis; g: the
+ * index gradient. */
 template <class T, class R>
 static __device__ __noinline__ void careful_point(
   const pmb_cuda_job &job, const int *low, int kind, double t, const R *g, float *gradient, float *normal)

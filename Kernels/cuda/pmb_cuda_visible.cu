@@ -20,7 +20,8 @@ template <int OCCLUDE>
 static __global__ void __launch_bounds__(THREADS)
   look_kernel(const __grid_constant__ pmb_visible_view view, const __grid_constant__ working w)
 {
-  const int64_t triangle = blockIdx.x * (int64_t)THREADS + threadIdx.x, word = triangle / PMB_VISIBLE_WORD;
+  const unsigned block = view.backwards ? gridDim.x - 1 - blockIdx.x : blockIdx.x;
+  const int64_t triangle = block * (int64_t)THREADS + threadIdx.x, word = triangle / PMB_VISIBLE_WORD;
   const int bit = threadIdx.x % PMB_VISIBLE_WORD;
   const int among = OCCLUDE ? triangle < view.count : w.d_words[word] >> bit & 1;
   const uint32_t seen = __ballot_sync(UINT32_MAX, among && pmb_visible_look(&view, triangle, OCCLUDE, w.d_depths));
@@ -49,15 +50,15 @@ static pmb_status reserve(pmb_cuda *cuda, const pmb_visible_view *view, working 
   const int64_t samples = (int64_t)view->width * view->height * view->samples;
   w->blocks = (unsigned)((view->count + THREADS - 1) / THREADS);
   w->words = (int64_t)w->blocks * WORDS;
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &b->depths, samples, sizeof(uint32_t), "the picture's depths"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &b->words, w->words, sizeof(uint32_t), "flags of triangles"));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &b->before, w->words + 1, sizeof(uint32_t), "flags of triangles"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &b->depths, samples, sizeof(uint32_t), "the picture's depths"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &b->words, w->words, sizeof(uint32_t), "flags of triangles"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &b->before, w->words + 1, sizeof(uint32_t), "flags of triangles"));
   w->d_depths = (uint32_t *)b->depths.d_data;
   w->d_words = (uint32_t *)b->words.d_data;
   w->d_before = (uint32_t *)b->before.d_data;
   PMB_CUDA_TRY(
     cuda->context, cub::DeviceScan::ExclusiveSum(NULL, *scan, w->d_before, w->d_before, w->words + 1, cuda->compute));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &b->workspace, (int64_t)*scan, 1, "the scan"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &b->workspace, (int64_t)*scan, 1, "the scan"));
   PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(w->d_depths, 0xff, (size_t)samples * sizeof(uint32_t), cuda->compute));
   return pmb_cuda_check(
     cuda->context, cudaMemsetAsync(w->d_before + w->words, 0, sizeof(uint32_t), cuda->compute), "cudaMemsetAsync");
@@ -68,7 +69,7 @@ static pmb_status find(pmb_cuda *cuda, const pmb_visible_job *job, int64_t *coun
   working w = {};
   size_t scan = 0;
   uint32_t total = 0;
-  PMB_CUDA_STEP(reserve(cuda, &job->view, &w, &scan));
+  PMB_STEP(reserve(cuda, &job->view, &w, &scan));
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, look_kernel<1>, w.blocks, THREADS, 0, job->view, w));
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, look_kernel<0>, w.blocks, THREADS, 0, job->view, w));
   PMB_CUDA_TRY(cuda->context,
@@ -89,7 +90,7 @@ static pmb_status find(pmb_cuda *cuda, const pmb_visible_job *job, int64_t *coun
 pmb_status pmb_cuda_find_visible(pmb_context *context, const pmb_visible_job *job, int64_t *count)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  PMB_STEP(pmb_cuda_begin_call(cuda));
   const struct {
     const void *array;
     const char *what;

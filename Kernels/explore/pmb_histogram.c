@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * pmb_histogram: the size of the surface against the isovalue, from the summary that bind keeps.
+ * pmb_histogram: the size of the surface by isovalue, from the summary that bind keeps.
  *
- * A brick with samples from low to high is crossed by the isovalues in (low, high]: one more from the first of these on, one
- * less after the last. So the curve is the running sum of such differences, and each brick is looked at once. Every worker
- * has differences of its own; whole numbers add up to the same in any order. */
+ * The isovalues in (low, high] cross a brick with samples from low to high: one brick more from the first of these on, one less
+ * after the last. The curve is the running sum of these differences, so each brick is read once. Each worker has its own
+ * differences. Sums of whole numbers do not depend on their order. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 enum { CHUNK = 4096 }; /* bricks per unit of work */
 
-/* A value that samples are compared with. An integer is below a value if it is below the next whole number. */
+/* A value to compare samples with. Thresholds: as in pmb_isovalue, for 64-bit integers. */
 typedef struct pmb_mark {
   double value;
   int64_t threshold_i64;
@@ -24,9 +24,9 @@ typedef struct pmb_curve {
   int64_t bricks, bins;
   double low, high, per_unit;
   pmb_fill fill;
-  pmb_mark *centers, *borders; /* of the bins; the borders between them alone */
+  pmb_mark *centers, *borders; /* of the bins; without the range's ends */
   int64_t center_count, border_count;
-  int64_t *differences; /* per worker: of crossed, of touched */
+  int64_t *differences; /* of each worker: of crossed, then of touched */
 } pmb_curve;
 
 #define PMB_EACH_TYPE "explore/pmb_histogram_template.h"
@@ -44,7 +44,7 @@ static void add_body(void *data, int worker, size_t i)
   by_type[c->type](c, begin, end, crossed, crossed + c->bins + 1);
 }
 
-/* A share of the way from low to high; never falls as the share grows. */
+/* The value at a share of the way from low to high; monotonic in the share. */
 static double between(double low, double high, double share)
 {
   const double width = high - low;
@@ -56,7 +56,7 @@ double pmb_histogram_isovalue(const pmb_histogram_request *request, int64_t bin)
   return between(request->low, request->high, ((double)bin + 0.5) / (double)request->bins);
 }
 
-/* Appends a mark, unless it is above all samples of the type (so are those after it). Returns the number of marks. */
+/* Appends a mark, unless it is above all 64-bit integers of the type, as are those after it. Returns the number of marks. */
 static int64_t add_mark(pmb_mark *marks, int64_t count, double value, pmb_type type)
 {
   const pmb_isovalue isovalue = pmb_isovalue_make(value, type, 0);

@@ -9,7 +9,7 @@ PMB_INLINE int PMB_T_NAME(reaches)(const pmb_mark *mark, PMB_T sample)
                                              : mark->threshold_u64 <= (uint64_t)sample;
 }
 
-/* How many of the marks, which never fall, are <= sample. `guess` saves a search; any number will do. */
+/* The number of marks, which ascend, that are <= sample. guess: where to begin; may be any number. */
 PMB_INLINE int64_t PMB_T_NAME(place)(const pmb_mark *marks, int64_t count, PMB_T sample, double guess)
 {
   int64_t i = !(guess > 0) ? 0 : guess < (double)count ? (int64_t)guess : count;

@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * pmb_suggest: isovalues to start with, from the histogram of bricks that reach into each bin.
  *
- * Air, noise and each material make a peak of that curve; between two peaks lies a valley, where the surface is a boundary
- * between materials. So the bottoms of the valleys are suggested, the deepest first. Without a valley, a peak that is noise
- * (nearly all bricks reach into it) or background (it is at an end of the range) is left where the curve bends from its
- * steep slope into its long tail: where it is farthest below the line from the peak to the end of the tail, or, where the tail
- * begins level, as in the gap between air and a body in it, in the middle of that gap. Otherwise the
- * peak itself is suggested, where there is most of the surface. Up to three are filled up with surfaces above the best. */
+ * Air, noise and each material make a peak of that curve. A surface in the valley between two peaks is a boundary between
+ * materials, so the bottoms of valleys are suggested, the deepest first. Without a valley, a peak may be noise (nearly all bricks
+ * reach into it) or background (it is at an end of the range). Then the suggestion is the bend from its steep slope to its long
+ * tail: where the curve is farthest below the line from the peak to the end of the tail. If the tail begins level, as in the gap
+ * between air and a body, it is the middle of that gap. Otherwise it is the peak itself, which has the largest surface. Fewer
+ * than three suggestions are filled up with surfaces above the best. */
 #include <math.h>
 
 #include "core/pmb_backend.h"
 
-/* WANTED: suggestions at least, if there is a choice. APART: bins between them. */
+/* WANTED: least suggestions, if there is a choice. APART: least bins between them. */
 enum { BINS = PMB_SUGGEST_BINS, WANTED = 3, APART = BINS / 32, MOST_VALLEYS = BINS / 2, MOST_ZOOMS = 200 };
 
-/* Shares. A valley has to be this much lower than both its peaks, and by this much of the highest; its bottom is what is
- * lower than this much of its depth, the top of a peak what is higher than this much of its height. */
+/* A valley is lower than both its peaks by the share VALLEY, and by RIPPLE of the highest peak. Its bottom is the lowest BOTTOM of
+ * its depth. The top of a peak is above the share TOP of its height. */
 static const double VALLEY = 0.1, RIPPLE = 0.02, BOTTOM = 0.1, TOP = 0.95;
-/* A peak of noise has at least so many of all bricks; a tail ends at so much of the peak; a bend is at least so deep, and begins
- * where it is nearly as deep as anywhere. */
+/* A peak of noise has at least the share FILLED of all bricks. A tail ends at TAIL of the peak. A bend is at least BEND deep, and
+ * begins at the share NEARLY of its depth. */
 static const double FILLED = 0.9, TAIL = 0.02, BEND = 0.2, NEARLY = 0.95;
-/* Beside a bend the curve is level as far as it keeps so much of its height: some bricks at a body's border miss its highest. */
+/* Beside a bend the curve is level while it keeps this share of its height: some bricks at a body's border lack its highest
+ * samples. */
 static const double LEVEL = 0.7;
-/* The material above the best suggestion ends where its curve falls below this share of its peak. Surfaces are alike if their
- * numbers of bricks differ by less. */
+/* The material above the best suggestion ends where its curve falls below DENSEST of its peak. Surfaces are alike if their numbers
+ * of bricks differ by less than the share ALIKE. */
 static const double DENSEST = 0.1, ALIKE = 0.1;
-/* Bins with at most so much of the highest are empty, and the range without empty ends is looked at if it is at most so
- * small: one wild sample must not put everything else into one bin. */
+/* Bins up to EMPTY of the highest are empty. If the range without empty ends is at most SMALL of the whole, it replaces the
+ * whole: one extreme sample must not put all others into one bin. */
 static const double EMPTY = 0.005, SMALL = 0.25;
-/* The least or the greatest value is a fill value, and is left out with the bricks that hold it, if all of this holds:
- * - No value lies near it: GAP times the range of the rest, or 1/8 in CT, whose padding is -2000 or less and whose air is not.
- * - The rest is more than the noise of one material, for then the value may be the background; or the gap is ABSURD.
- * - If nearly all bricks hold it, which then are not left out: none holds nothing else. */
+/* The least or the greatest value is a fill value, and is left out with the bricks that hold it, under these conditions:
+ * - The gap beside it is at least GAP times the range of the rest; CT_GAP times in CT, which has padding and air.
+ * - The rest is more than the noise of one material, as otherwise the value may be the background; or the gap is ABSURD.
+ * - If nearly all bricks hold it, all of these also hold other values; they are not left out then. */
 static const double GAP = 2, ABSURD = 1e9, CT_GAP = 0.125, CT_PADDING = -2000, CT_AIR = -500, NEARLY_ALL = 0.1;
 
 typedef struct valley {
@@ -48,7 +49,7 @@ static int64_t greatest(const int64_t *counts)
   return most;
 }
 
-/* The middle of the bins around one that are not above (sign 1) or not below (-1) a limit. */
+/* The middle of the adjacent bins around `bin` that are not above (sign 1) or not below (-1) a limit. */
 static int middle(const int64_t *counts, int bin, double limit, int sign)
 {
   int first = bin, last = bin;
@@ -61,8 +62,7 @@ static int middle(const int64_t *counts, int bin, double limit, int sign)
   return (first + last) / 2;
 }
 
-/* Walks from peak to valley to peak; turns back only where the curve has changed by enough. Returns how many valleys there
- * are; *peak: the highest bin. */
+/* Walks from peak to valley to peak, each of which has to be deep enough. Returns the number of valleys; *peak: the highest bin. */
 static int find_valleys(const int64_t *counts, valley *valleys, int *peak)
 {
   const double ripple = RIPPLE * (double)greatest(counts);
@@ -87,7 +87,7 @@ static int find_valleys(const int64_t *counts, valley *valleys, int *peak)
         rising = 1;
       }
     }
-    if (n > 0 && rising) { /* the lower of both peaks, as far as the second has come */
+    if (n > 0 && rising) { /* below the lower peak; the second may still rise */
       valley *last = &valleys[n - 1];
       const double after = (double)counts[high];
       last->depth = (before < after ? before : after) - (double)counts[last->bin];
@@ -96,8 +96,8 @@ static int find_valleys(const int64_t *counts, valley *valleys, int *peak)
   return n;
 }
 
-/* The bend of the curve on one side of its peak, and how far the curve gets below the line there, as a share of the peak. A
- * long bend begins near the peak, and so does the surface. *deepest_bin: where the curve is farthest below the line. */
+/* Finds the bend of the curve on one side of its peak. Returns its depth below the line, as a share of the peak. *bin: where the
+ * bend begins, which for a long one is near the peak, like the surface; *deepest_bin: where it is deepest. */
 static double find_bend(const int64_t *counts, int peak, int step, int *bin, int *deepest_bin)
 {
   const double top = (double)counts[peak];
@@ -120,9 +120,9 @@ static double find_bend(const int64_t *counts, int peak, int step, int *bin, int
   return deepest;
 }
 
-/* From where the bend is deepest on the curve may be level, as between a background and a body, or the values of a mask. If that
- * is longer than the bend itself, and the curve then drops: halfway from the peak to the drop; else the bend. A curve that goes
- * on falling slowly is that of many labels, of which none is to be left out. */
+/* Beyond its deepest bin the curve may be level, as between a background and a body, or between the values of a mask. If the level
+ * part is longer than the bend, and the curve then drops, returns the middle from the peak to the drop; else the bend. A curve
+ * that falls on slowly has many labels, all of which are to stay. */
 static int leave_bend(const int64_t *counts, int peak, int bend, int deepest, int step)
 {
   int last = deepest;
@@ -134,7 +134,7 @@ static int leave_bend(const int64_t *counts, int peak, int bend, int deepest, in
   return drops && length > (deepest - peak) * step && (halfway - bend) * step > 0 ? halfway : bend;
 }
 
-/* The bin to suggest for a curve without a valley. */
+/* The suggestion for a curve without a valley. */
 static int leave_peak(const int64_t *counts, int peak, int64_t bricks)
 {
   int above = peak, below = peak, above_deepest = peak, below_deepest = peak;
@@ -148,7 +148,7 @@ static int leave_peak(const int64_t *counts, int peak, int64_t bricks)
   return middle(counts, peak, TOP * (double)counts[peak], -1);
 }
 
-/* The bins to suggest, the best first; returns how many. counts: touched. */
+/* Chooses the bins, the best first. Returns how many. */
 static int choose_bins(const int64_t *counts, int64_t bricks, int *bins)
 {
   valley valleys[MOST_VALLEYS];
@@ -172,7 +172,7 @@ static int choose_bins(const int64_t *counts, int64_t bricks, int *bins)
   return n > 0 ? n : 1;
 }
 
-/* Adds a bin, if its surface is another one than those of the n bins. */
+/* Adds a bin if its surface differs from those of the n bins. Returns the new number of bins. */
 static int add_bin(const int64_t *crossed, int bin, int *bins, int n)
 {
   int is_new = crossed[bin] > 0;
@@ -185,7 +185,7 @@ static int add_bin(const int64_t *crossed, int bin, int *bins, int n)
   return n + is_new;
 }
 
-/* Where fewer than three bins are known: the densest material (bone in CT), and the largest surface, both above the best. */
+/* If there are fewer than WANTED bins, adds the densest material (bone in CT) and the largest surface, both above the best. */
 static int add_bins(const int64_t *counts, const int64_t *crossed, int *bins, int n)
 {
   const int first = bins[0] + APART;
@@ -203,13 +203,13 @@ static int add_bins(const int64_t *counts, const int64_t *crossed, int *bins, in
   return n < WANTED ? add_bin(crossed, middle(counts, peak, TOP * (double)counts[peak], -1), bins, n) : n;
 }
 
-/* Leaves out the empty ends of the range if they are most of it. Returns 1 if it did, 0 if the range is good as it is, -1 if
- * all that is not empty is in one bin. */
+/* Cuts empty ends off the range if they are most of it. Returns 1 if it did, 0 if the range is good, -1 if only one bin is not
+ * empty. */
 static int zoom(pmb_histogram_request *request, double small, double share)
 {
   const int64_t *counts = request->touched;
   const double empty = share * (double)greatest(counts);
-  pmb_histogram_request ends = *request; /* whose middles are the bins' borders */
+  pmb_histogram_request ends = *request; /* its middles surround the bins' borders */
   int first = 0, last = BINS - 1;
   while (first < last && (double)counts[first] <= empty) {
     ++first;
@@ -220,7 +220,7 @@ static int zoom(pmb_histogram_request *request, double small, double share)
   if (last - first + 1 > small * BINS) {
     return 0;
   }
-  ends.bins = 2 * BINS; /* middle n of these is border n + 1/2 of twice as many: take the ones just outside */
+  ends.bins = 2 * BINS; /* half as wide: takes the middles just outside */
   const double low = first > 0 ? pmb_histogram_isovalue(&ends, 2 * first - 1) : request->low;
   const double high = last < BINS - 1 ? pmb_histogram_isovalue(&ends, 2 * last + 2) : request->high;
   if (!(low < high) || (low <= request->low && high >= request->high)) {
@@ -231,7 +231,7 @@ static int zoom(pmb_histogram_request *request, double small, double share)
   return first == last ? -1 : 1;
 }
 
-/* The histogram of the range that most bricks are in. */
+/* Makes the histogram of the range that has most bricks. */
 static pmb_status find_range(
   pmb_context *context, pmb_histogram_request *request, pmb_fill fill, double small, double empty)
 {
@@ -252,7 +252,7 @@ static pmb_status find_range(
   return pmb_histogram_without(context, request, fill);
 }
 
-/* Whether there is more in a curve than one material with noise. */
+/* Whether a curve shows more than one material with noise. */
 static int has_structure(const int64_t *counts, int64_t bricks)
 {
   valley valleys[MOST_VALLEYS];
@@ -265,8 +265,8 @@ static int has_structure(const int64_t *counts, int64_t bricks)
     find_bend(counts, peak, -1, &unused, &unused) >= BEND;
 }
 
-/* Looks for a fill value at the range's lower (-1) or upper (1) end. If there is one: sets *fill, the range of the rest, and
- * how many bricks it has. */
+/* Looks for a fill value at the range's lower (-1) or upper (1) end. If it finds one, sets *fill, the request's range to that of
+ * the rest, and *bricks to the number of bricks with other values. */
 static pmb_status find_fill(
   pmb_context *context, pmb_histogram_request *request, int end, pmb_fill *fill, int64_t *bricks)
 {
@@ -276,7 +276,7 @@ static pmb_status find_fill(
   pmb_fill found = { value, 0 };
   pmb_histogram_request rest = *request;
   const int64_t *counts = request->touched;
-  PMB_STEP(find_range(context, &rest, ends, 1 - 2. / BINS, 0)); /* of the rest, exactly, in steps */
+  PMB_STEP(find_range(context, &rest, ends, 1 - 2. / BINS, 0)); /* narrows the range step by step */
   const double range = rest.high - rest.low, gap = end < 0 ? rest.low - value : value - rest.high;
   const int ct = end < 0 && value <= CT_PADDING && rest.low > value && rest.low <= CT_AIR;
   if (!(gap >= (ct ? CT_GAP : GAP) * range)) {
@@ -288,7 +288,7 @@ static pmb_status find_fill(
   found.ends = (double)greatest(counts) < NEARLY_ALL * (double)mixed;
   const int more = found.ends ? holding == mixed : has_structure(counts, context->info.bricks - holding);
   if (more || gap >= ABSURD * range) {
-    /* Where nearly all hold it they are all there is: they reach from the end of the rest's range to their other end. */
+    /* If nearly all bricks hold it, they stay, with the range of the rest. */
     *fill = found.ends ? none : found;
     *bricks = context->info.bricks - holding + (found.ends ? mixed : 0);
     request->low = rest.low;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * pmb_measure: area, volume, edges and components of a mesh in host memory.
  *
- * Passes over a part of the mesh: sums (area and volume, by chunks of triangles), then edges and components, by ranges of
- * points. Every use of an edge by a triangle is a record in the bucket of the edge's higher point. There an edge finds all
- * its uses, and joins the components of its ends. Points near each other in space have ids near each other, so a range
- * looks at few chunks of triangles, and its buckets stay in the cache.
+ * The first pass over a part of the mesh sums area and volume, by chunks of triangles. The second finds edges and components, by
+ * ranges of points. Each use of an edge by a triangle is a record in the bucket of the edge's higher point. The bucket has all
+ * uses of an edge, which then joins the components of its ends. Points near each other in space have ids near each other, so a
+ * range looks at few chunks of triangles, and its buckets stay in the cache.
  *
- * Nothing depends on the number of threads: sums of reals have a fixed order, everything else is a whole number, and of the
- * components only the number counts.
+ * No result depends on the number of threads: sums of reals have a fixed order, and all else is whole numbers.
  *
- * `wide`: ids have 64 bits, and so have parents and records. */
+ * `wide`: ids, parents and records have 64 bits. */
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -18,35 +17,35 @@
 
 enum {
   CHUNK = 4096, /* triangles, or points, per unit of parallel work */
-  /* The points of a range are a power of two: smaller where some workers would get no range. */
+  /* Points of a range, as powers of two; smaller ranges where workers would get too few. */
   LEAST_RANGE_BITS = 12,
   MOST_RANGE_BITS = 17,
   RANGES_PER_WORKER = 4
 };
 
-/* Where the largest coordinate is between these nothing needs scaling: products neither vanish nor overflow. */
+/* Between these limits of the largest coordinate products neither underflow nor overflow. */
 static const double LEAST_COORDINATE = 1e-70, LARGEST_COORDINATE = 1e70;
 static const double LEAST_UNIT = 1e-300; /* its inverse is finite */
 
 static const int64_t NOWHERE = -1; /* the parent of a point that no triangle uses */
 
-/* What a chunk of triangles adds. */
+/* Sums over a chunk of triangles. */
 typedef struct chunk_sums {
   double area, volume; /* 2 and 6 times */
   double largest;      /* coordinate, by magnitude; only for double points */
   int64_t triangles;
   int64_t lowest, highest; /* ids, counted from the part's first */
-  uint64_t ranges;         /* that have records of its triangles: bit i stands for ranges i, i + 64, ... */
+  uint64_t ranges;         /* that have records of its triangles: bit i is for ranges i, i + 64, ... */
 } chunk_sums;
 
-/* A part's arrays. Each loop has a copy, so that the compiler knows that no store changes it. */
+/* A part's arrays. Each loop copies it, so that the compiler knows that no store changes it. */
 typedef struct part_view {
   const void *ids, *points; /* the part's first */
   const uint8_t *flags;     /* of the part's triangles, or NULL */
   uint8_t left_out;
   int64_t first; /* point of the part */
   double scale;  /* coordinates are multiplied by it: a power of two */
-  void *parents; /* by point: a lower point of the same component, or itself; NOWHERE. As wide as ids */
+  void *parents; /* by point: a lower point of its component, or itself, or NOWHERE; as wide as ids */
 } part_view;
 
 enum { POINTS, LINKS, EDGES, BOUNDARY_EDGES, NONMANIFOLD_EDGES, UNPAIRED_EDGES, COUNTS };
@@ -61,18 +60,13 @@ typedef struct measuring {
   pmb_buffer parents;
   int range_bits;
   int64_t range_count;
-  pmb_buffer uses;          /* int64_t, of each worker: how many records each range has */
+  pmb_buffer uses;          /* int64_t, of each worker: records of each range */
   pmb_buffer ends, records; /* of each worker's buckets */
   int64_t record_capacity;
   atomic_llong counts[COUNTS];
 } measuring;
 
-static inline int64_t least_of(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
-static inline int64_t greatest_of(int64_t a, int64_t b)
+static inline int64_t greater_of(int64_t a, int64_t b)
 {
   return a > b ? a : b;
 }
@@ -98,8 +92,8 @@ static inline void store_parent(const part_view *part, int64_t point, int64_t pa
   }
 }
 
-/* Ids of a triangle's points, counted from the part's first; unsigned arithmetic, as they may be anything. Returns 0 if the
- * triangle is left out. */
+/* Loads the ids of a triangle's points, counted from the part's first. Subtracts without overflow, since ids may be invalid.
+ * Returns 0 if the triangle is left out. */
 static inline int load_triangle(const part_view *part, int64_t triangle, int wide, int64_t ids[3])
 {
   for (int c = 0; c < 3; ++c) {
@@ -113,14 +107,14 @@ static inline int sort_ids(int64_t ids[3])
 {
   const int64_t a = ids[0], b = ids[1], c = ids[2];
   const int swaps = (a > b) + (b > c) + (a > c);
-  const int64_t low = least_of(a, b), high = greatest_of(a, b);
-  ids[0] = least_of(low, c);
-  ids[1] = greatest_of(low, least_of(high, c));
-  ids[2] = greatest_of(high, c);
+  const int64_t low = pmb_smaller(a, b), high = greater_of(a, b);
+  ids[0] = pmb_smaller(low, c);
+  ids[1] = greater_of(low, pmb_smaller(high, c));
+  ids[2] = greater_of(high, c);
   return !(swaps & 1);
 }
 
-/* Raises *largest to the largest magnitude, where points are double. */
+/* For double points, raises *largest to the largest magnitude. */
 static inline void load_point(const part_view *part, int64_t point, int wide, double p[3], double *largest)
 {
   for (int c = 0; c < 3; ++c) {
@@ -141,7 +135,7 @@ static inline void add_facet(chunk_sums *sums, const double a[3], const double b
 
 static inline void sum_chunk(measuring *m, int worker, int64_t chunk, int wide, int wide_points)
 {
-  const int64_t begin = chunk * CHUNK, end = least_of(begin + CHUNK, m->size.triangles);
+  const int64_t begin = chunk * CHUNK, end = pmb_smaller(begin + CHUNK, m->size.triangles);
   const part_view part = m->part;
   const int64_t points = m->size.points;
   const int range_bits = m->range_bits;
@@ -154,13 +148,13 @@ static inline void sum_chunk(measuring *m, int worker, int64_t chunk, int wide, 
       continue;
     }
     ++sums.triangles;
-    sums.lowest = least_of(sums.lowest, least_of(ids[0], least_of(ids[1], ids[2])));
-    sums.highest = greatest_of(sums.highest, greatest_of(ids[0], greatest_of(ids[1], ids[2])));
+    sums.lowest = pmb_smaller(sums.lowest, pmb_smaller(ids[0], pmb_smaller(ids[1], ids[2])));
+    sums.highest = greater_of(sums.highest, greater_of(ids[0], greater_of(ids[1], ids[2])));
     if (sums.lowest < 0 || sums.highest >= points) {
-      break; /* not this mesh's: reduce_sums will see it */
+      break; /* invalid: measure_sums reports it */
     }
     for (int c = 0; c < 3; ++c) {
-      if (load_parent(&part, ids[c], wide) == NOWHERE) { /* a component of its own, to begin with */
+      if (load_parent(&part, ids[c], wide) == NOWHERE) { /* begins as a component of its own */
         store_parent(&part, ids[c], ids[c], wide);
       }
       load_point(&part, ids[c], wide_points, p[c], &sums.largest);
@@ -175,7 +169,7 @@ static inline void sum_chunk(measuring *m, int worker, int64_t chunk, int wide, 
   ((chunk_sums *)m->chunks.data)[chunk] = sums;
 }
 
-/* A chunk of triangles: its chunk_sums, its share of range_use, and which points are used. */
+/* For a chunk of triangles: its sums, the worker's `uses`, and which points are used. */
 static void sum_body(void *data, int worker, size_t i)
 {
   measuring *m = data;
@@ -183,28 +177,28 @@ static void sum_body(void *data, int worker, size_t i)
   wide ? sum_chunk(m, worker, (int64_t)i, 1, wide_points) : sum_chunk(m, worker, (int64_t)i, 0, wide_points);
 }
 
-/* A chunk of points: no triangle uses them. */
+/* Marks a chunk of points as unused. */
 static void forget_body(void *data, int worker, size_t i)
 {
   measuring *m = data;
-  const int64_t begin = (int64_t)i * CHUNK, count = least_of(CHUNK, m->size.points - begin);
+  const int64_t begin = (int64_t)i * CHUNK, count = pmb_smaller(CHUNK, m->size.points - begin);
   const size_t size = pmb_type_size(m->mesh->id_type);
   (void)worker;
   memset((char *)m->parents.data + (size_t)begin * size, 0xff, (size_t)count * size); /* NOWHERE */
 }
 
-/* A worker's buckets: those of a range of points. */
+/* A worker's buckets, for a range of points. */
 typedef struct buckets {
   int64_t begin, end; /* points */
-  int64_t *ends;      /* by point, counted from begin: how many records, where the next goes, or where they end */
-  void *records;      /* lower point << 1 | the triangle runs from the lower point to the higher one */
+  int64_t *ends; /* by point, counted from begin: number of records; then place of the next one; then their end */
+  void *records; /* lower point << 1 | the triangle runs from the lower point to the higher one */
 } buckets;
 
 /* Counts the records of a chunk of triangles in each bucket, or writes them. */
 static inline void record_chunk(const measuring *m, int64_t chunk, const buckets *b, int write, int wide)
 {
   const part_view part = m->part;
-  const int64_t begin = chunk * CHUNK, end = least_of(begin + CHUNK, m->size.triangles);
+  const int64_t begin = chunk * CHUNK, end = pmb_smaller(begin + CHUNK, m->size.triangles);
   const uint64_t points = (uint64_t)(b->end - b->begin);
   for (int64_t t = begin; t < end; ++t) {
     int64_t ids[3];
@@ -230,7 +224,7 @@ static inline void record_chunk(const measuring *m, int64_t chunk, const buckets
   }
 }
 
-/* The same for all triangles with records in the range. */
+/* The same for all chunks with records in the range. */
 static inline void record_range(const measuring *m, int64_t range, const buckets *b, int write, int wide)
 {
   const chunk_sums *chunks = m->chunks.data;
@@ -241,7 +235,7 @@ static inline void record_range(const measuring *m, int64_t range, const buckets
   }
 }
 
-/* By insertion: a point of a mesh that pmb_emit made has few edges. */
+/* Sorts by insertion: a point of a mesh from pmb_emit has few edges. */
 static inline void sort_records(const buckets *b, int64_t begin, int64_t end, int wide)
 {
   for (int64_t i = begin + 1; i < end; ++i) {
@@ -254,8 +248,8 @@ static inline void sort_records(const buckets *b, int64_t begin, int64_t end, in
   }
 }
 
-/* The lowest known point of a point's component; halves the way there. A shortcut may overwrite another, but never a link:
- * only roots are linked. */
+/* The lowest known point of a point's component; halves the path to it. A shortcut may overwrite another, but never a link,
+ * since only roots are linked. */
 static inline int64_t find_root(const part_view *part, int64_t point, int wide)
 {
   int64_t parent;
@@ -269,7 +263,7 @@ static inline int64_t find_root(const part_view *part, int64_t point, int wide)
   return point;
 }
 
-/* Links a root to a lower point; 0 if it is no root any more. */
+/* Links a root to a lower point. Returns 0 if it no longer is a root. */
 static inline int link_root(const part_view *part, int64_t root, int64_t lower, int wide)
 {
   if (wide) {
@@ -280,18 +274,18 @@ static inline int link_root(const part_view *part, int64_t root, int64_t lower, 
     (int32_t)lower, memory_order_relaxed, memory_order_relaxed);
 }
 
-/* Joins the components of two points. Returns 0 if they are one already. */
+/* Joins the components of two points. Returns 0 if they were one already. */
 static inline int join(const part_view *part, int64_t a, int64_t b, int wide)
 {
   while ((a = find_root(part, a, wide)) != (b = find_root(part, b, wide))) {
-    if (link_root(part, greatest_of(a, b), least_of(a, b), wide)) {
+    if (link_root(part, greater_of(a, b), pmb_smaller(a, b), wide)) {
       return 1;
     }
   }
   return 0;
 }
 
-/* The edges down from a point, whose records are those from begin to end - 1. */
+/* Counts the edges from a point to lower ones, which have the records begin to end - 1. */
 static inline void match_point(const part_view *part, int64_t point, const buckets *b, int64_t begin, int64_t end,
   int64_t counts[COUNTS], int wide)
 {
@@ -314,7 +308,7 @@ static inline void match_point(const part_view *part, int64_t point, const bucke
 static inline void match_range(measuring *m, int worker, int64_t range, int wide)
 {
   const part_view part = m->part;
-  const buckets b = { range << m->range_bits, least_of((range + 1) << m->range_bits, m->size.points),
+  const buckets b = { range << m->range_bits, pmb_smaller((range + 1) << m->range_bits, m->size.points),
     (int64_t *)m->ends.data + ((int64_t)worker << m->range_bits),
     (char *)m->records.data + (size_t)(worker * m->record_capacity) * (wide ? 8 : 4) };
   const int64_t points = b.end - b.begin;
@@ -336,14 +330,14 @@ static inline void match_range(measuring *m, int worker, int64_t range, int wide
   }
 }
 
-/* A range of points: the edges down from them; joins components. */
+/* For a range of points: counts the edges to lower points, and joins components. */
 static void match_body(void *data, int worker, size_t i)
 {
   measuring *m = data;
   m->mesh->id_type == PMB_INT64 ? match_range(m, worker, (int64_t)i, 1) : match_range(m, worker, (int64_t)i, 0);
 }
 
-/* In the chunks' order: the same bits on every run. */
+/* Adds in the chunks' order, so that each run gives the same bits. */
 static chunk_sums reduce_sums(const measuring *m)
 {
   const chunk_sums *chunks = m->chunks.data;
@@ -353,14 +347,14 @@ static chunk_sums reduce_sums(const measuring *m)
     total.volume += chunks[i].volume;
     total.triangles += chunks[i].triangles;
     total.largest = chunks[i].largest > total.largest ? chunks[i].largest : total.largest;
-    total.lowest = least_of(total.lowest, chunks[i].lowest);
-    total.highest = greatest_of(total.highest, chunks[i].highest);
+    total.lowest = pmb_smaller(total.lowest, chunks[i].lowest);
+    total.highest = greater_of(total.highest, chunks[i].highest);
   }
   return total;
 }
 
-/* Runs a body for `count` units of work, which take this part of the call. */
-static pmb_status run(measuring *m, void (*body)(void *, int, size_t), int64_t count, double share)
+/* Runs a body for `count` units of work, as this share of the call's progress. */
+static pmb_status run(measuring *m, pmb_body *body, int64_t count, double share)
 {
   pmb_crew *crew = &m->context->crew;
   crew->fraction_begin = crew->fraction_end;
@@ -368,7 +362,7 @@ static pmb_status run(measuring *m, void (*body)(void *, int, size_t), int64_t c
   return pmb_loop(m->context, count, body, m);
 }
 
-/* The sums, after clearing what they gather by point and by range. */
+/* Clears `parents` and `uses`, then sums. */
 static pmb_status run_sums(measuring *m, double share, chunk_sums *total)
 {
   memset(m->uses.data, 0, (size_t)(m->context->crew.workers * m->range_count) * sizeof(int64_t));
@@ -378,7 +372,7 @@ static pmb_status run_sums(measuring *m, double share, chunk_sums *total)
   return PMB_OK;
 }
 
-/* Area and volume; finds the points that are used. */
+/* Measures area and volume; finds the points that are used. */
 static pmb_status measure_sums(measuring *m, double share, pmb_measures *measures)
 {
   chunk_sums total;
@@ -413,7 +407,7 @@ static int64_t most_records(const measuring *m)
     for (int w = 0; w < m->context->crew.workers; ++w) {
       records += uses[w * m->range_count + i];
     }
-    most = greatest_of(most, records);
+    most = greater_of(most, records);
   }
   return most;
 }
@@ -429,7 +423,7 @@ static pmb_status measure_part(measuring *m, double share, pmb_measures *measure
     --m->range_bits;
   }
   m->range_count = (m->size.points + ((int64_t)1 << m->range_bits) - 1) >> m->range_bits;
-  const int64_t at_once = least_of(workers, m->range_count);
+  const int64_t at_once = pmb_smaller(workers, m->range_count);
   PMB_STEP(pmb_reserve(context, &m->chunks, chunks_of(m->size.triangles), sizeof(chunk_sums), "the measures"));
   PMB_STEP(pmb_reserve(context, &m->uses, workers * m->range_count, sizeof(int64_t), "the measures"));
   PMB_STEP(pmb_reserve(context, &m->parents, m->size.points, id_size, "the measures"));

@@ -11,7 +11,7 @@ typedef struct range_search {
   const void *values;
   int components;
   int64_t tuples;
-  /* Of components, and of the sum of squares behind them. They settle after a few chunks: then nobody writes to them. */
+  /* Of the components, then of the sum of squares. They settle after a few chunks, and then are only read. */
   _Atomic double least[MOST_COMPONENTS + 1], greatest[MOST_COMPONENTS + 1];
 } range_search;
 
@@ -25,7 +25,7 @@ static void extend(range_search *search, int c, double least, double greatest)
   }
 }
 
-/* The sum of squares is in double and in the order of components: so is VTK's. */
+/* Sums squares in double and in the order of components, as VTK does. */
 #define DEFINE_SEARCH(name, type)                                                                                 \
   static inline void name##_in(range_search *search, const type *value, int64_t tuples, const int components)     \
   {                                                                                                               \
@@ -56,7 +56,7 @@ static void extend(range_search *search, int c, double least, double greatest)
     const int64_t begin = (int64_t)chunk * CHUNK, left = search->tuples - begin;                                  \
     const type *value = (const type *)search->values + begin * search->components;                                \
     (void)worker;                                                                                                 \
-    if (search->components == 3) { /* points and normals: the compiler keeps all in registers */                  \
+    if (search->components == 3) { /* a constant for the compiler, which then keeps all in registers */           \
       name##_in(search, value, left < CHUNK ? left : CHUNK, 3);                                                   \
     } else {                                                                                                      \
       name##_in(search, value, left < CHUNK ? left : CHUNK, search->components);                                  \

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * pmb_split_sheets: points of their own for the sheets of a surface that touch in a sample.
+ * pmb_split_sheets: gives sheets of a surface that touch in a sample points of their own.
  *
- * A triangle's corners are numbered 3 * triangle + place. A star is a point with its corners, each of which has an edge that
- * leaves the point and one that comes to it. Across an edge that leaves, a corner is paired with one of the same star to which
- * that edge comes. Corners connected by pairs form a fan, and each fan gets a point.
+ * A triangle's corners are numbered 3 * triangle + place. A star is a point with its corners. In each corner one edge leaves the
+ * point and one comes to it. Across the edge that leaves, a corner is paired with a corner of the same star to which that edge
+ * comes. Corners connected by pairs form a fan, and each fan gets a point.
  *
- * Where an edge has more triangles than two, those are paired that have the same outside between them: as in the mesh before
- * points on samples were joined, where the inside has some thickness everywhere. If two pairs of an edge are in one fan at both
- * of its ends, four triangles would still share the edge: they swap partners, which cuts both fans in two. Fans are never
- * joined, so one pass over the edges is enough.
+ * Where an edge has more than two triangles, two that have the same outside between them are paired. So they were before points
+ * on samples were joined, when the inside had some thickness everywhere. If two pairs of an edge are in one fan at both of its
+ * ends, four triangles would still share the edge. They swap partners, which cuts both fans in two. Fans are never joined, so
+ * one pass over the edges is enough.
  *
- * Only points on samples are joined, and only where the mesh is open, as beside hidden cells, have other points several fans:
- * only the stars of these, and of the other ends of such edges, are looked at. */
+ * Only points on samples can have several fans, and points where the mesh is open, as beside hidden cells. Only their stars are
+ * examined, and those at other ends of edges with more than two triangles. */
 #include "core/pmb_backend.h"
 
 #include <math.h>
@@ -25,16 +25,16 @@ typedef struct slot {
   int64_t triangle;
   int64_t next, previous; /* points of the triangle, counted from the part's first */
   int32_t place;
-  int32_t across; /* the slot of the star's that `next` comes to, counted from the star's first; -1: none */
+  int32_t across; /* the slot paired across the edge to `next`, counted from the star's first; -1: none */
   int32_t fan;
-  int32_t several; /* `next` is the end of an edge of more than two triangles */
+  int32_t several; /* the edge to `next` has more than two triangles */
 } slot;
 
 typedef struct sheets {
   pmb_context *context;
   const pmb_mesh *mesh;
-  pmb_sizes before, size; /* of the parts before, as they were, and of this one */
-  int64_t added;          /* points before this part */
+  pmb_sizes before, size; /* of the parts before, without copies, and of this one */
+  int64_t added;          /* copies in the parts before */
   pmb_buffer local;       /* by point of the part, int64_t: its star, or -1 */
   pmb_buffer first;       /* by star: its first slot, and the end */
   pmb_buffer slots;
@@ -62,7 +62,7 @@ static void coordinates(const sheets *s, int64_t point, double x[3])
   }
 }
 
-/* Whether a point may lie on a sample: no index is farther from a whole number than the rounding of its coordinates allows. */
+/* Whether a point may lie on a sample: its indices are whole numbers up to the rounding of its coordinates. */
 static int may_be_on_sample(const sheets *s, int64_t point)
 {
   const pmb_frame *f = &s->context->frame;
@@ -85,11 +85,6 @@ static int may_be_on_sample(const sheets *s, int64_t point)
   return 1;
 }
 
-static pmb_status reserve(sheets *s, pmb_buffer *buffer, int64_t count, size_t size)
-{
-  return pmb_reserve(s->context, buffer, count, size, "the sheets");
-}
-
 /* Asks the progress hook at every STEP-th item of a loop; fraction: of the part. */
 static pmb_status go_on(sheets *s, int64_t item, double fraction)
 {
@@ -105,7 +100,8 @@ static uint64_t scramble(int64_t point)
   return (x ^ x >> 29) * 0xbf58476d1ce4e5b9u;
 }
 
-/* Adds up in `local`, by point, hashes of edges that leave it less those that come to it: 0 where its triangles close. */
+/* Sums in `local`, by point, the hashes of edges that leave it less those of edges that come to it: 0 where its triangles close
+ * around it. */
 static pmb_status mark_open_points(sheets *s)
 {
   uint64_t *open = s->local.data;
@@ -121,7 +117,7 @@ static pmb_status mark_open_points(sheets *s)
   return PMB_OK;
 }
 
-/* Numbers the stars: the first time points where the mesh is open or that may lie on samples, then those that `local` marks. */
+/* Numbers the stars: at first points where the mesh is open or that may lie on samples; again: points that `local` marks. */
 static pmb_status number_stars(sheets *s, int again)
 {
   int64_t *local = s->local.data;
@@ -138,7 +134,7 @@ static pmb_status number_stars(sheets *s, int again)
 static pmb_status list_slots(sheets *s)
 {
   const int64_t *local = s->local.data;
-  PMB_STEP(reserve(s, &s->first, s->stars + 2, sizeof(int64_t)));
+  PMB_STEP(pmb_reserve(s->context, &s->first, s->stars + 2, sizeof(int64_t), "the sheets"));
   int64_t *first = s->first.data;
   memset(first, 0, (size_t)(s->stars + 2) * sizeof(int64_t));
   for (int fill = 0; fill < 2; ++fill) {
@@ -157,19 +153,19 @@ static pmb_status list_slots(sheets *s)
     for (int64_t i = 0; i < s->stars && !fill; ++i) {
       first[i + 2] += first[i + 1];
     }
-    PMB_STEP(fill ? PMB_OK : reserve(s, &s->slots, first[s->stars + 1], sizeof(slot)));
+    PMB_STEP(fill ? PMB_OK : pmb_reserve(s->context, &s->slots, first[s->stars + 1], sizeof(slot), "the sheets"));
   }
   return PMB_OK;
 }
 
 /* A triangle at an edge, seen along the edge from its lower point. */
 typedef struct blade {
-  int32_t slot, angle; /* from the first triangle's on, counter-clockwise: 0 to less than 2^20 */
+  int32_t slot, angle; /* from the first triangle, counter-clockwise: 0 to 2^20 - 1 */
   int32_t leaves;      /* the edge leaves the star in this triangle */
-  int32_t forward;     /* it runs from its lower to its higher point: the outside is on the counter-clockwise side */
+  int32_t forward; /* it runs from its lower to its higher point, with the outside on the counter-clockwise side */
 } blade;
 
-/* An angle from 0 to 2^20, coarse enough to hide how x and y are rounded. */
+/* The angle of (x,y), from 0 to 2^20 - 1: too coarse to show rounding of x and y. */
 static int32_t turn_of(double x, double y)
 {
   const double sum = (x < 0 ? -x : x) + (y < 0 ? -y : y);
@@ -219,7 +215,7 @@ static void sort_blades(const sheets *s, const slot *star, int64_t low, int64_t 
   qsort(blades, (size_t)count, sizeof(*blades), compare_blades);
 }
 
-/* Pairs the triangles of an edge that has more than two: of one that leaves with one that comes. */
+/* Pairs the triangles of an edge with more than two, as brackets: a forward one with the next backward one. */
 static void pair_several(slot *star, blade *blades, int count)
 {
   int open[2 * MOST_AT_EDGE], depth = 0, paired[MOST_AT_EDGE] = { 0 };
@@ -243,7 +239,7 @@ static void pair_several(slot *star, blade *blades, int count)
   }
 }
 
-/* Pairs the slots of the star that belongs to a point. Returns the number of edges of more than two triangles. */
+/* Pairs the slots of a point's star. Returns the number of edges with more than two triangles. */
 static int pair_star(const sheets *s, int64_t point, slot *star, int count)
 {
   int edges = 0;
@@ -272,7 +268,7 @@ static int pair_star(const sheets *s, int64_t point, slot *star, int count)
   return edges;
 }
 
-/* The slots of a point's star, and how many; none if it has no star. */
+/* The slots of a point's star; *count: how many, 0 if it has no star. */
 static slot *star_of(const sheets *s, int64_t point, int *count)
 {
   const int64_t *first = s->first.data, star = ((const int64_t *)s->local.data)[point];
@@ -281,7 +277,7 @@ static slot *star_of(const sheets *s, int64_t point, int *count)
   return is_star ? (slot *)s->slots.data + first[star] : NULL;
 }
 
-/* Pairs all stars. Marks the other ends of edges of more than two triangles that are no stars yet, and counts them. */
+/* Pairs all stars. Marks points without a star at other ends of edges with more than two triangles. Returns how many. */
 static int64_t pair_stars(sheets *s)
 {
   int64_t *local = s->local.data, missing = 0;
@@ -300,7 +296,7 @@ static int64_t pair_stars(sheets *s)
   return missing;
 }
 
-/* Whether two slots are in one fan: a path across edges, closed or between borders, has both. */
+/* Whether two slots are in one fan: the path across edges from one of them reaches the other. */
 static int in_one_fan(const slot *star, int count, int a, int b)
 {
   for (int turn = 0; turn < 2; ++turn) {
@@ -324,8 +320,8 @@ static int find_triangle(const slot *star, int count, int64_t triangle)
   return i;
 }
 
-/* Two slots of a star that leave to the same point, the first paired and the second paired or at a border, change partners at
- * both ends of the edge if they would share it with one point at each end. */
+/* Slots i and j of a star leave to the same point; i is paired, j is paired or at a border. They swap partners at both ends of
+ * the edge if they are in one fan at each end. */
 static void untie(const sheets *s, slot *star, int count, int i, int j)
 {
   int far_count;
@@ -342,7 +338,7 @@ static void untie(const sheets *s, slot *star, int count, int i, int j)
   }
 }
 
-/* Unties the edges of a star: pairs at the lower point of their edge, slots at a border at the point that they leave. */
+/* Unties a star's edges. Two pairs are untied at the edge's lower point; a pair and a slot at a border at the point that both leave. */
 static void untie_edges(const sheets *s, int64_t point)
 {
   int count;
@@ -361,7 +357,7 @@ static void untie_edges(const sheets *s, int64_t point)
   }
 }
 
-/* Numbers the fans of a star from 0 on, in the order of their first triangles. Returns how many there are. */
+/* Numbers the fans of a star, in the order of their first triangles. Returns how many there are. */
 static int number_fans(slot *star, int count)
 {
   int fans = 0;
@@ -370,7 +366,7 @@ static int number_fans(slot *star, int count)
       continue;
     }
     star[i].fan = fans++;
-    for (int changed = 1; changed;) { /* against the pairs as well, where the fan has ends */
+    for (int changed = 1; changed;) { /* pairs point one way only, so go both ways */
       changed = 0;
       for (int j = 0; j < count; ++j) {
         const int k = star[j].across;
@@ -384,12 +380,12 @@ static int number_fans(slot *star, int count)
   return fans;
 }
 
-/* Makes room for `count` more numbers, and keeps the first `before`. */
+/* Makes room for `count` more numbers in context->copied, and keeps the first `before`. */
 static pmb_status grow_copied(sheets *s, int64_t before, int64_t count)
 {
   pmb_context *context = s->context;
   pmb_buffer larger = { NULL, 0 };
-  PMB_STEP(reserve(s, &larger, before + count, sizeof(int64_t)));
+  PMB_STEP(pmb_reserve(context, &larger, before + count, sizeof(int64_t), "the sheets"));
   if (before > 0) {
     memcpy(larger.data, context->copied.data, (size_t)before * sizeof(int64_t));
   }
@@ -398,7 +394,7 @@ static pmb_status grow_copied(sheets *s, int64_t before, int64_t count)
   return PMB_OK;
 }
 
-/* Gives each fan but a star's first a point of its own, behind the part's, and notes what it is a copy of. */
+/* Gives each fan but a star's first a new point behind the part's, and notes the point that it copies. */
 static pmb_status name_fans(sheets *s, pmb_sizes *part)
 {
   const int64_t begin = s->before.points + s->added;
@@ -442,7 +438,7 @@ static pmb_status name_fans(sheets *s, pmb_sizes *part)
 
 static pmb_status split_part(sheets *s, pmb_sizes *part)
 {
-  PMB_STEP(reserve(s, &s->local, s->size.points, sizeof(int64_t)));
+  PMB_STEP(pmb_reserve(s->context, &s->local, s->size.points, sizeof(int64_t), "the sheets"));
   PMB_STEP(mark_open_points(s));
   for (int again = 0; again == 0 || pair_stars(s) > 0; ++again) {
     PMB_STEP(number_stars(s, again));
@@ -454,7 +450,6 @@ static pmb_status split_part(sheets *s, pmb_sizes *part)
   return name_fans(s, part);
 }
 
-/* Checks the arguments. */
 static pmb_status check(pmb_context *context, const pmb_mesh *mesh, const pmb_sizes *parts, int64_t part_count)
 {
   pmb_sizes total = { 0, 0 };

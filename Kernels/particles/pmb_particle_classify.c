@@ -97,7 +97,7 @@ void PMB_PATH_NAME(pmb_particle_classify)(void *data, int worker, size_t chunk)
   pmb_particles *p = data;
   pmb_particle_scratch *s = pmb_particle_scratch_of(p, worker);
   const int64_t begin = p->group_begin + ((int64_t)chunk << PMB_PARTICLE_RECORDS_SHIFT);
-  const int64_t end = pmb_cpu_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
+  const int64_t end = pmb_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
   const uint64_t halo =
     (uint64_t)p->layer_end * (uint64_t)p->bricks[0] * (uint64_t)p->bricks[1]; /* its first brick */
   make_volume(p, s);
@@ -122,7 +122,7 @@ void PMB_PATH_NAME(pmb_particle_parameters)(void *data, int worker, size_t chunk
   pmb_particles *p = data;
   pmb_particle_scratch *s = pmb_particle_scratch_of(p, worker);
   const int64_t begin = p->group_begin + ((int64_t)chunk << PMB_PARTICLE_RECORDS_SHIFT);
-  const int64_t end = pmb_cpu_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
+  const int64_t end = pmb_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
   const pmb_isovalue *iso = &p->isovalue;
   for (int64_t r = begin; r < end; ++r) {
     const pmb_cpu_record *record = (const pmb_cpu_record *)p->cpu.found.records.data + r;

@@ -70,7 +70,7 @@ void PMB_PATH_NAME(pmb_particle_densities)(void *data, int worker, size_t chunk)
 {
   pmb_particles *p = data;
   const int64_t first = (int64_t)chunk * PMB_PARTICLE_DENSITIES;
-  const int64_t last = pmb_cpu_smaller(first + PMB_PARTICLE_DENSITIES, p->count);
+  const int64_t last = pmb_smaller(first + PMB_PARTICLE_DENSITIES, p->count);
   int32_t at[3] = { -1, -1, -1 };
   for (int64_t begin = first, end; begin < last; begin = end) {
     end = end_of_block(p, begin, last);

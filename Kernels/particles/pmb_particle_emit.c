@@ -156,7 +156,7 @@ void PMB_PATH_NAME(pmb_particle_emit)(void *data, int worker, size_t chunk)
   const pmb_cpu_record *records = p->cpu.found.records.data;
   const pmb_sizes before = ((const pmb_sizes *)p->cpu.found.chunks.data)[chunk];
   const int64_t begin = (int64_t)chunk << PMB_PARTICLE_RECORDS_SHIFT;
-  const int64_t end = pmb_cpu_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
+  const int64_t end = pmb_smaller(begin + (1 << PMB_PARTICLE_RECORDS_SHIFT), p->record_count);
   const int64_t triangles = records[end - 1].triangles_before + (int64_t)records[end - 1].triangles;
   for (int64_t r = begin; r < end; ++r) {
     const int64_t first = before.points + records[r].points_before;

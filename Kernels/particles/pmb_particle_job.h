@@ -220,7 +220,7 @@ void pmb_particles_read(const pmb_particle_array *array, int components, int64_t
 pmb_status pmb_particles_check_bricks(pmb_particles *p, double bricks);
 
 /* Runs a loop over chunks that covers [begin, end) of the call. PMB_OK or PMB_ABORTED. */
-pmb_status pmb_particles_run(pmb_particles *p, int64_t chunks, pmb_cpu_loop loop, double begin, double end);
+pmb_status pmb_particles_run(pmb_particles *p, int64_t chunks, pmb_body *loop, double begin, double end);
 
 /* Reserves memory for the call; PMB_OK or PMB_OUT_OF_MEMORY. */
 pmb_status pmb_particles_reserve(pmb_particles *p, pmb_buffer *buffer, int64_t count, size_t size, const char *what);

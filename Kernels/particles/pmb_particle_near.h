@@ -104,7 +104,7 @@ static inline int64_t find_in_row(const pmb_particles *p, int64_t begin, int64_t
   const int32_t *cells = p->cells[0].data;
   const int64_t least = cube << p->shift;
   const int32_t below = (int32_t)(least < INT32_MAX ? least : INT32_MAX),
-                left = (int32_t)pmb_cpu_smaller(end - begin, PMB_LANES);
+                left = (int32_t)pmb_smaller(end - begin, PMB_LANES);
   int before = 0; /* of the next 16 */
   PMB_EACH_LANE (l) {
     before += (cells[begin + l] < below) & (l < left);
@@ -163,7 +163,7 @@ static void search_near(const near_search *s, int same_rows)
     near->row_begin[r] = begin;
     while (begin < end) {
       const int64_t room = PMB_PARTICLE_NEAR - near->n;
-      const int n = (int)pmb_cpu_smaller(end - begin, room);
+      const int n = (int)pmb_smaller(end - begin, room);
       if (n == 0) {
         s->take(s->arg);
         ++near->batch;

@@ -393,7 +393,7 @@ void PMB_PATH_NAME(pmb_particle_potential)(void *data, int worker, size_t chunk)
 {
   pmb_particles *p = data;
   const int64_t begin = p->potential_begin + (int64_t)chunk * PMB_PARTICLE_BRICKS;
-  const int64_t end = pmb_cpu_smaller(begin + PMB_PARTICLE_BRICKS, p->window_end);
+  const int64_t end = pmb_smaller(begin + PMB_PARTICLE_BRICKS, p->window_end);
   near_search before = { .first = { -1, -1, -1 } };
   pmb_particle_scratch *scratch = pmb_particle_scratch_of(p, worker);
   for (int64_t i = begin; i < end; ++i) {
@@ -418,7 +418,7 @@ void PMB_PATH_NAME(pmb_particle_refine)(void *data, int worker, size_t chunk)
 {
   pmb_particles *p = data;
   const int64_t begin = (int64_t)chunk * PMB_PARTICLE_BRICKS;
-  const int64_t end = pmb_cpu_smaller(begin + PMB_PARTICLE_BRICKS, p->unsure_count);
+  const int64_t end = pmb_smaller(begin + PMB_PARTICLE_BRICKS, p->unsure_count);
   for (int64_t n = begin; n < end; ++n) {
     const int64_t i = ((const int64_t *)p->unsure.data)[n];
     brick_sum b;

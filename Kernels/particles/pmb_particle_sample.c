@@ -66,7 +66,7 @@ void PMB_PATH_NAME(pmb_particle_sample)(void *data, int worker, size_t chunk)
   /* Whole numbers of cells in a row are below 2^24, see pmb_particle_offset. */
   const int lanes = image->spacing[0] / p->request.spacing < 0x1p19 ? PMB_LANES : 1;
   for (int n = 0; first[0] < image->dims[0]; first[0] += n) {
-    n = (int)pmb_cpu_smaller(lanes, image->dims[0] - first[0]);
+    n = (int)pmb_smaller(lanes, image->dims[0] - first[0]);
     for (int l = 0; l < PMB_LANES; ++l) {
       b.sum[l] = p->background;
     }

@@ -63,7 +63,7 @@ static void prepare_chunk(void *data, int worker, size_t chunk)
   const pmb_particle_array *arrays[PMB_PARTICLE_NUMBERS] = { &r->radii, &r->masses, &r->densities, &r->weights };
   pmb_particle_facts *facts = (pmb_particle_facts *)p->facts.data + chunk;
   const int64_t first = (int64_t)chunk * PMB_PARTICLE_CHUNK;
-  const int64_t n = pmb_cpu_smaller(PMB_PARTICLE_CHUNK, r->positions.count - first);
+  const int64_t n = pmb_smaller(PMB_PARTICLE_CHUNK, r->positions.count - first);
   double numbers[3 * PMB_PARTICLE_CHUNK];
   (void)worker;
   pmb_begin_facts(facts);
@@ -241,7 +241,7 @@ static void key_chunk(void *data, int worker, size_t chunk)
   const pmb_particle_request *r = &p->request;
   int64_t to = ((const pmb_particle_facts *)p->facts.data)[chunk].kept;
   const int64_t first = (int64_t)chunk * PMB_PARTICLE_CHUNK;
-  const int64_t n = pmb_cpu_smaller(PMB_PARTICLE_CHUNK, r->positions.count - first);
+  const int64_t n = pmb_smaller(PMB_PARTICLE_CHUNK, r->positions.count - first);
   double places[3 * PMB_PARTICLE_CHUNK];
   (void)worker;
   pmb_particles_read(&r->positions, 3, first, n, places);
@@ -274,7 +274,7 @@ static void count_digits(void *data, int worker, size_t chunk)
 {
   const digit_sort *sort = data;
   const uint64_t *keys = sort->p->keys[sort->from].data;
-  const int64_t begin = (int64_t)chunk * sort->chunk, end = pmb_cpu_smaller(begin + sort->chunk, sort->p->count);
+  const int64_t begin = (int64_t)chunk * sort->chunk, end = pmb_smaller(begin + sort->chunk, sort->p->count);
   uint32_t *histogram = histogram_of(sort, chunk);
   (void)worker;
   memset(histogram, 0, DIGITS * sizeof(*histogram));
@@ -290,7 +290,7 @@ static void move_digits(void *data, int worker, size_t chunk)
   const uint32_t *indices = sort->p->indices[sort->from].data;
   uint64_t *to_keys = sort->p->keys[1 - sort->from].data;
   uint32_t *to_indices = sort->p->indices[1 - sort->from].data, *histogram = histogram_of(sort, chunk);
-  const int64_t begin = (int64_t)chunk * sort->chunk, end = pmb_cpu_smaller(begin + sort->chunk, sort->p->count);
+  const int64_t begin = (int64_t)chunk * sort->chunk, end = pmb_smaller(begin + sort->chunk, sort->p->count);
   (void)worker;
   for (int64_t i = begin; i < end; ++i) {
     const uint32_t to = histogram[keys[i] >> sort->shift & (DIGITS - 1)]++;
@@ -342,8 +342,7 @@ static void fill_chunk(void *data, int worker, size_t chunk)
   const fill_job *job = data;
   pmb_particles *p = job->p;
   const pmb_particle_request *r = &p->request;
-  const int64_t begin = (int64_t)chunk * PMB_PARTICLE_CHUNK,
-                end = pmb_cpu_smaller(begin + PMB_PARTICLE_CHUNK, p->count);
+  const int64_t begin = (int64_t)chunk * PMB_PARTICLE_CHUNK, end = pmb_smaller(begin + PMB_PARTICLE_CHUNK, p->count);
   (void)worker;
   for (int64_t i = begin; i < end; ++i) {
     const int64_t index = job->indices[i];

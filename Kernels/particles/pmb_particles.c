@@ -32,7 +32,7 @@ static pmb_status grow(
   return status;
 }
 
-pmb_status pmb_particles_run(pmb_particles *p, int64_t chunks, pmb_cpu_loop loop, double begin, double end)
+pmb_status pmb_particles_run(pmb_particles *p, int64_t chunks, pmb_body *loop, double begin, double end)
 {
   pmb_crew *crew = &p->context->crew;
   crew->fraction_begin = begin;
@@ -166,7 +166,7 @@ static void mark_chunk(void *data, int worker, size_t chunk)
   const pmb_particles *p = data;
   pmb_particle_sides *sides = p->sides.data;
   const int64_t begin = p->window_begin + (int64_t)chunk * PMB_PARTICLE_CHUNK / 16;
-  const int64_t end = pmb_cpu_smaller(begin + PMB_PARTICLE_CHUNK / 16, p->group_end);
+  const int64_t end = pmb_smaller(begin + PMB_PARTICLE_CHUNK / 16, p->group_end);
   (void)worker;
   for (int64_t b = begin; b < end; ++b) {
     pmb_particle_sides *here = sides + (b - p->window_begin);

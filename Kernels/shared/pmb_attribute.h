@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The arithmetic that decides the values of other point arrays at a point: between both ends of its edge, in double, then in
- * the array's own type. Integers are rounded to the nearest, halves away from zero, as VTK does it. */
+ * The arithmetic of other point arrays at a point: interpolates along its edge in double, then rounds to the array's type.
+ * Integers are rounded to the nearest, halves away from zero, as in VTK. */
 #ifndef PMB_ATTRIBUTE_H
 #define PMB_ATTRIBUTE_H
 
@@ -10,15 +10,15 @@
 #include "shared/pmb_portability.h"
 #include "shared/pmb_types.h"
 
-/* lower and upper: at the edge's samples; t: pmb_edge_parameter_f64, for contoured samples of every type, because what is half
- * in double need not be so in float. In VTK's order of operations, so that halves are rounded the same way; equal values stay. */
+/* lower, upper: at the edge's samples; t: pmb_edge_parameter_f64 for contoured samples of all types, because float would round
+ * halves. Uses VTK's order of operations, so that halves are rounded alike. */
 PMB_INLINE double pmb_attribute_value(double lower, double upper, double t)
 {
   return lower == upper ? lower : lower * (1 - t) + upper * t;
 }
 
-/* What is added is the largest number below a half: whole numbers beyond 2^52 stay what they are, and halves still get there,
- * because the sum is rounded. The limits as doubles are those of the type or the next number beyond. */
+/* Adds the largest number below a half: it keeps whole numbers beyond 2^52, and halves are still rounded away from zero, because
+ * the sum is rounded. The limits as doubles are the type's or the next number beyond. */
 #define PMB_NEAREST(NAME, type, name, real)                                                 \
   PMB_INLINE type pmb_nearest_##name(double value)                                          \
   {                                                                                         \
@@ -30,7 +30,7 @@ PMB_INLINE double pmb_attribute_value(double lower, double upper, double t)
 PMB_INTEGER_TYPES(PMB_NEAREST)
 #undef PMB_NEAREST
 
-/* NaN gets the same bits everywhere: which of two NaN a processor keeps, and the sign of a new one, differ. */
+/* Gives NaN the same bits everywhere: processors differ in which of two NaN they keep, and in the sign of a new one. */
 PMB_INLINE float pmb_nearest_float32(double value)
 {
   return value == value ? (float)value : NAN;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The brick: a box of 32 x 4 x 4 samples and what it owns; the order of everything in the mesh follows from here.
+ * The brick: a box of 32 x 4 x 4 samples. It defines the order of points and triangles in the mesh.
  *
  * A brick owns its samples, and with sample (i,j,k) the edges to (i+1,j,k), (i,j+1,k), (i,j,k+1), the cell whose
  * lowest corner it is, and the point at the sample itself if the sample equals the isovalue ("sample point").
  * Order: bricks by index, x fastest; in a brick rows of samples y, then z; in a row the points of the x edges, of the
  * y edges, of the z edges, the sample points, each by x. Triangles: same brick and row order, cells by x, then table
- * order. (PMB paper, section 4.3, has the at most 3 vertices per voxel; the order is ours, see Docs/ALGORITHM.md.)
+ * order. (Up to 3 vertices per voxel: PMB paper, section 4.3. The order is ours, see Docs/ALGORITHM.md.)
  *
- * The state of samples is held in rows of bits. A row word has bit x + 1 for the brick's sample x, -1 <= x <= 33, so
- * that one sample below the brick and its halo have a place; rows likewise run from -1 to 4 in y and z. */
+ * Rows of bits hold the state of samples. Bit x + 1 of a row word is the brick's sample x, -1 <= x <= 33: the brick, one sample
+ * below it, and its halo. Rows likewise run from -1 to 4 along y and z. */
 #ifndef PMB_BRICK_H
 #define PMB_BRICK_H
 
@@ -23,10 +23,10 @@ enum {
   PMB_BRICK_MAX_TRIANGLES = PMB_MAX_TRIANGLES * PMB_BRICK_X * PMB_BRICK_ROWS
 };
 
-/* Flags of a brick in the summary: samples of it or its halo are not finite, are hidden; cells of it are hidden. */
+/* Flags of a brick in the summary: it or its halo has samples that are not finite, or hidden; it has hidden cells. */
 enum { PMB_BRICK_NONFINITE = 1, PMB_BRICK_HIDES_SAMPLES = 2, PMB_BRICK_HIDES_CELLS = 4 };
 
-/* Whether sample or cell (i,j,k) of nx x ny x ... has one of the bits; flags: a byte each, NULL: none has. */
+/* Whether sample or cell (i,j,k) of nx x ny x ... has one of the bits. flags: a byte each, or NULL. */
 PMB_INLINE int pmb_is_flagged(
   const uint8_t *flags, unsigned bits, int64_t nx, int64_t ny, int64_t i, int64_t j, int64_t k)
 {
@@ -39,12 +39,12 @@ enum { PMB_EDGE_X = 0, PMB_EDGE_Y = 1, PMB_EDGE_Z = 2, PMB_SAMPLE = 3, PMB_KINDS
 /* Row words of a brick and its surroundings, [z + 1][y + 1]. */
 typedef struct pmb_rows {
   uint64_t inside[6][6]; /* sample >= isovalue */
-  uint64_t equal[6][6];  /* sample equals the isovalue, and such points are to be joined; else 0 */
+  uint64_t equal[6][6];  /* sample equals the isovalue; 0 if such points are not joined */
   uint64_t valid[6][6];  /* the sample is in the volume, finite and not hidden */
   uint64_t hidden[5][5]; /* the cell with this lowest corner is hidden; as inside, but no rows at 4 */
 } pmb_rows;
 
-/* What a brick gives to the mesh. */
+/* A brick's points and triangles. */
 typedef struct pmb_content {
   uint32_t mask[PMB_KINDS][PMB_BRICK_ROWS]; /* bit x: this edge or sample of row z * 4 + y has a point */
   int triangles;
@@ -56,7 +56,7 @@ PMB_INLINE uint32_t pmb_own_columns(uint64_t word)
   return (uint32_t)(word >> 1);
 }
 
-/* Cells of a row whose corners are neither all inside nor all outside; `row` is the word of (y,z). */
+/* Cells of a row whose corners are neither all inside nor all outside; row00: the word of (y,z), row10: of (y+1,z), ... */
 PMB_INLINE uint64_t pmb_mixed_cells(uint64_t row00, uint64_t row10, uint64_t row01, uint64_t row11)
 {
   const uint64_t any = row00 | row10 | row01 | row11;
@@ -64,8 +64,8 @@ PMB_INLINE uint64_t pmb_mixed_cells(uint64_t row00, uint64_t row10, uint64_t row
   return (any | any >> 1) & ~(all & all >> 1);
 }
 
-/* Points on the edges of a row: crossed, no end equal to the isovalue, and used by at least one valid cell.
- * cells[z + 1][y + 1] are the valid cells. */
+/* Finds the edges of a row with points: crossed, without an end equal to the isovalue, and of at least one valid cell.
+ * cells[z + 1][y + 1]: the valid cells. */
 PMB_INLINE void pmb_special_edges(const pmb_rows *rows, uint64_t cells[5][5], int row, pmb_content *content)
 {
   const int y = (row & 3) + 1;
@@ -83,7 +83,7 @@ PMB_INLINE void pmb_special_edges(const pmb_rows *rows, uint64_t cells[5][5], in
   content->mask[PMB_SAMPLE][row] = 0;
 }
 
-/* Marks the brick's own samples among the used corners of a cell; x, y, z: the cell, may be -1. */
+/* Marks the brick's own samples among the used corners of cell (x,y,z), which begin at -1. */
 PMB_INLINE void pmb_mark_samples(pmb_content *content, unsigned used, int x, int y, int z)
 {
   for (; used; used &= used - 1) {
@@ -127,7 +127,7 @@ PMB_INLINE int pmb_special_cells(const pmb_rows *rows, uint64_t valid, int y, in
   return triangles;
 }
 
-/* Content of a special brick: samples not finite or hidden, hidden cells, points on samples. Needs all of `rows`. */
+/* The content of any brick, also with samples that are not finite or hidden, hidden cells, points on samples. */
 PMB_INLINE void pmb_special_content(const pmb_rows *rows, pmb_content *content)
 {
   uint64_t cells[5][5];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The cell: numbering of corners and edges, its case, and the triangles that remain when points fall on samples.
+ * The cell: the numbering of corners and edges, its case, and its triangles where points lie on samples.
  *
  * Corner c has the coordinates (c & 1, c >> 1 & 1, c >> 2). Edge e runs along axis e >> 2 from its lower corner.
  * Bit c of a case is inside(corner c). The triangles by case are in pmb_tables.h, made by generate_tables.py. */
@@ -29,15 +29,14 @@ PMB_INLINE int pmb_edge_upper(int edge)
   return pmb_edge_lower(edge) | 1 << pmb_edge_axis(edge);
 }
 
-/* Eight bits of a cell from the words of its four rows of samples (y,z), (y+1,z), (y,z+1), (y+1,z+1); `bit` is the
- * lower corner's place in them. With words of inside bits this is the cell's case. */
+/* Eight bits of a cell, from the words of its four rows of samples (y,z), (y+1,z), (y,z+1), (y+1,z+1); bit: of the lower corner.
+ * With words of inside bits this is the cell's case. */
 PMB_INLINE unsigned pmb_cell_bits(uint64_t row00, uint64_t row10, uint64_t row01, uint64_t row11, int bit)
 {
   return (unsigned)((row00 >> bit & 3) | (row10 >> bit & 3) << 2 | (row01 >> bit & 3) << 4 | (row11 >> bit & 3) << 6);
 }
 
-/* The point that an edge uses: the corner number (0-7) if that end equals the isovalue, else 8 + edge. The lower end
- * goes first. */
+/* The point of an edge: the number of an end (0-7) that equals the isovalue, the lower end first; else 8 + edge. */
 PMB_INLINE int pmb_edge_point(int edge, unsigned equal)
 {
   const int lower = pmb_edge_lower(edge);
@@ -45,13 +44,13 @@ PMB_INLINE int pmb_edge_point(int edge, unsigned equal)
   return equal >> lower & 1 ? lower : equal >> upper & 1 ? upper : 8 + edge;
 }
 
-/* Triangles of a cell that keep three different points. */
+/* The triangles of a cell that have three different points. */
 typedef struct pmb_kept {
-  unsigned triangles; /* bit i: triangle i of the case does */
+  unsigned triangles; /* bit i: triangle i of the case */
   unsigned used;      /* bit c: corner c is a point of one of them */
 } pmb_kept;
 
-/* equal: bit c says that corner c equals the isovalue. */
+/* equal: bit c: corner c equals the isovalue. */
 PMB_INLINE pmb_kept pmb_cell_kept(unsigned cell_case, unsigned equal)
 {
   pmb_kept kept = { 0, 0 };

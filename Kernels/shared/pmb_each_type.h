@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Includes a template once per type of samples: the file that PMB_EACH_TYPE names, with PMB_TYPE set to the type's name in
- * pmb_types.h, and PMB_T_REAL_NAME(name) to what pmb_point.h calls a function for the type in which its samples are handled.
- * For several templates it is included several times. */
+ * Includes the template that PMB_EACH_TYPE names once per sample type. PMB_TYPE is the type's name in pmb_types.h;
+ * PMB_T_REAL_NAME(name) is the function of pmb_point.h for the type in which its samples are handled. */
 #include "shared/pmb_point.h"
 #include "shared/pmb_types.h"
 

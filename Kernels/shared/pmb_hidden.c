@@ -3,7 +3,7 @@
 
 #include <stdatomic.h>
 
-enum { PORTION = 1 << 20 }; /* bytes that a worker looks at between two looks at the progress hook */
+enum { PORTION = 1 << 20 }; /* bytes of a unit of work */
 
 static int any_bit(const uint8_t *flags, int64_t n, uint8_t bits)
 {

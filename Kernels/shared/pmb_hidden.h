@@ -6,7 +6,7 @@
 #include "core/pmb_backend.h"
 #include "shared/pmb_brick.h"
 
-/* Whether a sample, which must be in the volume, is hidden. */
+/* Whether a sample of the volume is hidden. */
 PMB_INLINE int pmb_hides_sample(const pmb_volume *volume, int64_t i, int64_t j, int64_t k)
 {
   return pmb_is_flagged(volume->sample_flags, volume->hidden_sample_bits, volume->dims[0], volume->dims[1], i, j, k);
@@ -23,11 +23,10 @@ PMB_INLINE int pmb_hides_cell(const pmb_volume *volume, int64_t i, int64_t j, in
 /* Whether any of the n[0] x n[1] x n[2] samples from `first` on is hidden. */
 int pmb_hides_any_sample(const pmb_volume *volume, const int64_t first[3], const int n[3]);
 
-/* Whether any of the cells of a brick with these samples, halo included, is. */
+/* Whether any cell of a brick with these samples, halo included, is hidden. */
 int pmb_hides_any_cell(const pmb_volume *volume, const int64_t first[3], const int n[3]);
 
-/* Lets the context's volume forget its flags if they hide nothing, as those of ghost cells do, so that backends need not look
- * again. PMB_OK or PMB_ABORTED. */
+/* Sets flags of the context's volume to NULL if they hide nothing, like those of ghost cells. PMB_OK or PMB_ABORTED. */
 pmb_status pmb_hidden_find(pmb_context *context);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The arithmetic that decides the bytes of a point: its place on an edge, its gradient and its normal.
+ * The arithmetic of a point: its place on an edge, its gradient and its normal.
  *
- * Only + - * / and sqrt of IEEE, compiled without contraction to fused multiply-add, so that every compiler and
- * device gives the same bits. Samples are handled as REAL: float for 8- and 16-bit integers and float32, else double.
- * Normal by central differences, as in vtkFlyingEdges3D and the PMB paper, section 4.3, or by another estimator. */
+ * Uses only + - * / and sqrt of IEEE, compiled without contraction to fused multiply-add, so that every compiler and device
+ * gives the same bits. Samples are handled as REAL: float for 8- and 16-bit integers and float32, else double. Normals come
+ * from central differences, as in vtkFlyingEdges3D and the PMB paper, section 4.3, or from another estimator. */
 #ifndef PMB_POINT_H
 #define PMB_POINT_H
 
@@ -15,7 +15,7 @@
 /* False for NaN and both infinities. */
 #define PMB_IS_FINITE(x) ((x) - (x) == 0)
 
-/* How sample space lies in the world, and how large the samples are. */
+/* From sample space to the world, and the samples' magnitude. */
 typedef struct pmb_frame {
   double to_world[12];   /* the volume's index_to_world */
   int64_t first[3];      /* the volume's */
@@ -23,8 +23,8 @@ typedef struct pmb_frame {
   double gradient_scale; /* 2^e: gradient = normal matrix * index gradient * gradient_scale */
   int diagonal;          /* pmb_world_diagonal may be used */
   int mirrored;          /* determinant < 0: triangles are wound the other way round */
-  /* The normal matrix times 2^-r, r from the range of the samples, so that the squares of usual gradients neither
-   * vanish nor overflow; range_scale = 2^r. */
+  /* The normal matrix times 2^-r, r from the samples' range, so that squares of usual gradients neither underflow nor overflow;
+   * range_scale = 2^r. */
   float matrix_f32[9];
   double matrix_f64[9];
   double range_scale;
@@ -36,23 +36,22 @@ PMB_INLINE double pmb_world(const pmb_frame *frame, int axis, double x, double y
   return ((m[0] * x + m[1] * y) + m[2] * z) + m[3];
 }
 
-/* The same where to_world has zeros beside its diagonal and an origin without -0: the products left out are zeros, and only
- * the sign of a zero could show them. */
+/* The same bits where to_world has zeros beside its diagonal and an origin without -0: it leaves out products that are zeros,
+ * which could only change the sign of a zero. */
 PMB_INLINE double pmb_world_diagonal(double spacing, double origin, double index)
 {
   return spacing * index + origin;
 }
 
-/* A component of a gradient in physical units, from the product with the normal matrix of samples divided by `range`
- * (a power of two). In two steps, so that no step but a hopeless one overflows; then the largest float stands in. */
+/* A component of a gradient in physical units, from the product of the normal matrix with the gradient of samples divided by
+ * `range`, a power of two. Multiplies in two steps, so that only results beyond float overflow; these are clamped. */
 PMB_INLINE float pmb_physical_gradient(const pmb_frame *frame, double product, double range)
 {
   const double gradient = product * range * frame->gradient_scale;
   return (float)(gradient > 3e38 ? 3e38 : gradient < -3e38 ? -3e38 : gradient);
 }
 
-/* The samples around one sample, for the careful path: neighbours outside the volume repeat the centre, and
- * factor[a] is then 1 in place of 0.5. */
+/* A sample and its neighbours. Those outside the volume repeat the center; factor[a] is then 1, else 0.5. */
 typedef struct pmb_stencil {
   double center, below[3], above[3], factor[3];
 } pmb_stencil;
@@ -63,7 +62,7 @@ PMB_INLINE double pmb_larger(double a, double b)
   return PMB_IS_FINITE(b) && b > a ? b : a;
 }
 
-/* The power of two next below a positive number: samples scaled by it lose nothing. */
+/* The largest power of two up to a positive number. Scaling by it is exact. */
 PMB_INLINE double pmb_power_of_two(double x)
 {
   int exponent;
@@ -71,7 +70,7 @@ PMB_INLINE double pmb_power_of_two(double x)
   return ldexp(1.0, exponent - 1);
 }
 
-/* In C by names that end in _f32 and _f64, in CUDA by overloads. */
+/* C names functions *_f32 and *_f64; CUDA overloads them. */
 #if defined(__cplusplus)
 extern "C++" {
 #define PMB_NAME_F32(name) name
@@ -109,7 +108,7 @@ PMB_INLINE double pmb_stencil_magnitude(const pmb_stencil *s, double least)
   return m;
 }
 
-/* One component of the index gradient of samples / magnitude, from the finite neighbours alone. */
+/* A component of the index gradient of samples / magnitude, from finite neighbours only. */
 PMB_INLINE double pmb_careful_difference(const pmb_stencil *s, int axis, double magnitude)
 {
   const int has_below = PMB_IS_FINITE(s->below[axis]);
@@ -120,27 +119,22 @@ PMB_INLINE double pmb_careful_difference(const pmb_stencil *s, int axis, double 
   return (above - below) * (has_below && has_above ? s->factor[axis] : 1.0);
 }
 
-/* The first neighbour whose value differs gives the direction where all differences cancel. */
+/* The direction to the first neighbour with another value, for samples whose differences cancel. */
 PMB_INLINE void pmb_fallback_gradient(const pmb_stencil *s, double gradient[3])
 {
   gradient[0] = gradient[1] = gradient[2] = 0;
-  for (int a = 0; a < 3; ++a) {
-    if (PMB_IS_FINITE(s->above[a]) && s->above[a] != s->center) {
-      gradient[a] = s->above[a] > s->center ? 1 : -1;
-      return;
-    }
-  }
-  for (int a = 0; a < 3; ++a) {
-    if (PMB_IS_FINITE(s->below[a]) && s->below[a] != s->center) {
-      gradient[a] = s->below[a] > s->center ? -1 : 1;
+  for (int i = 0; i < 6; ++i) { /* above, then below */
+    const double beside = i < 3 ? s->above[i] : s->below[i - 3];
+    if (PMB_IS_FINITE(beside) && beside != s->center) {
+      gradient[i % 3] = (beside > s->center) == (i < 3) ? 1 : -1;
       return;
     }
   }
   gradient[0] = 1;
 }
 
-/* Gradient and normal of a point whose index gradient is zero or not finite. axis: of the point's edge, 3 for a sample
- * point (then upper is lower). */
+/* Gradient and normal of a point whose index gradient is zero or not finite. axis: of the point's edge; 3 for a point on a
+ * sample, where upper is lower. */
 PMB_INLINE void pmb_careful_point(const pmb_frame *frame, const pmb_stencil *lower, const pmb_stencil *upper,
   int axis, double t, float gradient[3], float normal[3])
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The direct arithmetic of a point, for float and for double; included by pmb_point.h, which sets PMB_REAL. */
+ * The arithmetic of a point, for float and for double; included by pmb_point.h, which sets PMB_REAL. */
 
-/* Where the isovalue falls on an edge: 0 at its lower, 1 at its upper sample. iso + iso_low is the isovalue. Halves
- * keep the differences of huge samples finite, and are not taken of others, for denormals lose a bit; NaN (0 / 0) becomes 1. */
+/* The place of the isovalue, iso + iso_low, on an edge: 0 at its lower, 1 at its upper sample; NaN (0 / 0) becomes 1. Halves keep
+ * the differences of huge samples finite. Other samples are not halved, since denormals would lose a bit. */
 PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_edge_parameter)(PMB_REAL lower, PMB_REAL upper, PMB_REAL iso, PMB_REAL iso_low)
 {
   const PMB_REAL half = PMB_IS_FINITE(upper - lower) ? (PMB_REAL)1 : (PMB_REAL)0.5;
@@ -16,20 +16,20 @@ PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_difference)(PMB_REAL below, PMB_REAL above
   return (above - below) * factor;
 }
 
-/* The same by forward differences; upper_border: the sample is the volume's last along the axis. */
+/* The same by forward differences. upper_border: the sample is the volume's last along the axis. */
 PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_forward)(PMB_REAL below, PMB_REAL here, PMB_REAL above, int upper_border)
 {
   return upper_border ? here - below : above - here;
 }
 
-/* Average of three neighbours with weights 1, 2, 1. */
+/* The average of three neighbours with weights 1, 2, 1. */
 PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_smooth)(PMB_REAL below, PMB_REAL here, PMB_REAL above)
 {
   return (below + above) * (PMB_REAL)0.25 + here * (PMB_REAL)0.5;
 }
 
-/* The same by the Sobel operator, from pmb_difference of the 3 x 3 samples around, where those outside the volume repeat
- * its border: d[3 * j + i], i along the first of the two other axes, x before y before z. */
+/* The same by the Sobel operator, from pmb_difference of the 3 x 3 samples across the axis; samples outside the volume repeat
+ * its border. d[3 * j + i]: i along the first of the two other axes in the order x, y, z. */
 PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_sobel)(const PMB_REAL *d)
 {
   return PMB_REAL_NAME(pmb_smooth)(PMB_REAL_NAME(pmb_smooth)(d[0], d[1], d[2]),
@@ -53,21 +53,21 @@ PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_length2)(PMB_REAL x, PMB_REAL y, PMB_REAL 
   return (x * x + y * y) + z * z;
 }
 
-/* Whether the direct way gives a good normal; false for NaN. */
+/* Whether a gradient of this squared length gives an accurate normal; 0 for NaN. */
 PMB_INLINE int PMB_REAL_NAME(pmb_length2_good)(PMB_REAL length2)
 {
   return length2 > PMB_LENGTH2_MIN && length2 < PMB_LENGTH2_MAX;
 }
 
-/* What a gradient is multiplied by to become the normal. */
+/* The factor from a gradient to its normal. */
 PMB_INLINE PMB_REAL PMB_REAL_NAME(pmb_normal_factor)(PMB_REAL length2)
 {
   return (PMB_REAL)-1 / PMB_SQRT(length2);
 }
 
-/* Gradient and normal from an index gradient that the direct way cannot take, being too small or too large beside the
- * range of the samples: the same operations, scaled by powers of two. They give the direct way's bits where that can, so
- * that pieces of a volume, whose ranges differ, agree. Returns 0 where the gradient is zero or not finite. */
+/* Gradient and normal from an index gradient that is very small or large beside the samples' range: the same operations, scaled
+ * by powers of two. Scaling does not change bits, so pieces of a volume agree, though their ranges differ. Returns 0 if the
+ * gradient is zero or not finite. */
 PMB_INLINE int PMB_REAL_NAME(pmb_scaled_point)(
   const pmb_frame *frame, const PMB_REAL g[3], float gradient[3], float normal[3])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What differs between the compilers that read the shared definition (gcc, clang, nvcc). */
+ * Differences between the compilers of the shared definition: gcc, clang, nvcc. */
 #ifndef PMB_PORTABILITY_H
 #define PMB_PORTABILITY_H
 
@@ -8,7 +8,7 @@
 #if defined(__CUDACC__)
 #define PMB_INLINE static __device__ __forceinline__
 #define PMB_NEVER_INLINE static __device__ __noinline__
-#define PMB_CONSTEXPR static __host__ __device__ __forceinline__ constexpr /* also for tables made by the compiler */
+#define PMB_CONSTEXPR static __host__ __device__ __forceinline__ constexpr /* also for tables at compile time */
 #define PMB_TABLE static __device__ constexpr
 #else
 #define PMB_INLINE static inline __attribute__((always_inline, unused))
@@ -23,7 +23,7 @@
 #define PMB_ALIGNAS _Alignas
 #endif
 
-/* Sets bits of a word that other threads of a GPU may set bits of at the same time. */
+/* Sets bits of a word; on a GPU other threads may do so at the same time. */
 PMB_INLINE void pmb_set_bits(uint32_t *word, uint32_t bits)
 {
 #if defined(__CUDA_ARCH__)
@@ -33,7 +33,6 @@ PMB_INLINE void pmb_set_bits(uint32_t *word, uint32_t bits)
 #endif
 }
 
-/* Number of set bits. */
 PMB_INLINE int pmb_popcount(uint64_t bits)
 {
 #if defined(__CUDA_ARCH__)

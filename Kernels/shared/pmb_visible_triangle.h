@@ -21,6 +21,7 @@ typedef struct pmb_visible_view {
   float scale[2]; /* from clip coordinates to pixels: half the width and height */
   float half_pixels;
   int width, height, samples;
+  int backwards;               /* 1: begin with the last triangles. In a contour they have the greatest z. */
   float places[32];            /* x and y of each sample in a pixel */
   float least[2], greatest[2]; /* of places */
   const float *points;
@@ -185,16 +186,15 @@ PMB_INLINE int pmb_visible_look(const pmb_visible_view *v, int64_t triangle, int
     for (int x = t.first[0]; x <= t.last[0]; ++x) {
       uint32_t *depth = depths + ((int64_t)y * v->width + x) * v->samples;
       for (int s = 0; s < v->samples; ++s) {
-        const int covers = pmb_visible_covers(&t, (float)x + v->places[2 * s], (float)y + v->places[2 * s + 1]);
-        const uint32_t now = covers ? pmb_visible_read(&depth[s]) : 0;
-        if (covers && least <= now) {
-          seen = 1;
-          if (!occludes) {
-            return 1;
-          }
-          if (covers == 2 && greatest < now) {
-            pmb_visible_lower(&depth[s], greatest);
-          }
+        const uint32_t now = pmb_visible_read(&depth[s]);
+        const int covers =
+          least <= now ? pmb_visible_covers(&t, (float)x + v->places[2 * s], (float)y + v->places[2 * s + 1]) : 0;
+        if (covers && !occludes) {
+          return 1;
+        }
+        seen |= covers > 0;
+        if (covers == 2 && greatest < now) {
+          pmb_visible_lower(&depth[s], greatest);
         }
       }
     }

@@ -6,8 +6,8 @@
 #include "core/pmb_backend.h"
 #include "visible/pmb_visible_job.h"
 
-/* Words and triangles of a chunk of a loop. */
-enum { WORDS = 128, CHUNK = WORDS * PMB_VISIBLE_WORD };
+/* Words of flags that a loop takes at once. */
+enum { WORDS = 128 };
 
 /* ---- checks ---- */
 
@@ -72,6 +72,7 @@ static void make_view(const pmb_visible_request *r, pmb_visible_view *view)
       view->greatest[a] = fmaxf(view->greatest[a], r->places[2 * s + a]);
     }
   }
+  view->backwards = r->to_clip[10] < 0; /* greater z is nearer: what hides comes first */
   view->width = r->width;
   view->height = r->height;
   view->samples = r->samples;
@@ -88,6 +89,7 @@ typedef struct work {
   const pmb_visible_job *job;
   uint32_t *depths, *words;
   int64_t *before; /* visible triangles of the chunks before each */
+  size_t chunks;
 } work;
 
 static int64_t words_of(int64_t triangles)
@@ -109,7 +111,8 @@ static uint32_t look(const work *w, int64_t word, uint32_t among, int occludes)
 static void occlude(void *arg, int worker, size_t chunk)
 {
   const work *w = arg;
-  const int64_t first = (int64_t)chunk * WORDS, count = w->job->view.count;
+  const int64_t first = (int64_t)(w->job->view.backwards ? w->chunks - 1 - chunk : chunk) * WORDS,
+                count = w->job->view.count;
   (void)worker;
   for (int64_t word = first; word < first + WORDS && word < words_of(count); ++word) {
     const int64_t left = count - word * PMB_VISIBLE_WORD;
@@ -144,8 +147,7 @@ static void write_visible(void *arg, int worker, size_t chunk)
 }
 
 /* Runs a pass, to this fraction of the call. */
-static pmb_status run(
-  pmb_context *context, work *w, double end, size_t chunks, void (*pass)(void *arg, int worker, size_t i))
+static pmb_status run(pmb_context *context, work *w, double end, size_t chunks, pmb_body *pass)
 {
   context->crew.fraction_begin = context->crew.fraction_end;
   context->crew.fraction_end = end;
@@ -166,7 +168,7 @@ static pmb_status find_on_cpu(pmb_context *context, const pmb_visible_job *job, 
       "pmb_find_visible: no memory for the depths of %zu samples and the flags of %lld triangles", samples,
       (long long)job->view.count);
   }
-  work w = { job, buffers[0].data, buffers[1].data, buffers[2].data };
+  work w = { job, buffers[0].data, buffers[1].data, buffers[2].data, chunks };
   memset(w.depths, 0xff, samples * sizeof(*w.depths));
   pmb_status status = run(context, &w, 0.5, chunks, occlude);
   status = status == PMB_OK ? run(context, &w, 0.9, chunks, select_visible) : status;

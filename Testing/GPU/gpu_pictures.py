@@ -48,13 +48,14 @@ def from_the_gpu():
         data = volume(70)
         if far:
             data.SetOrigin(3e5, -2e5, 1e6)
-        contour = simple.PMBContour(Input=producer_of(data), RunOn=PANEL_GPU, ContourBy=["POINTS", "samples"])
+        contour = simple.PMBContour(Input=producer_of(data), RunOn=PANEL_GPU, ContourBy=["POINTS", "samples"],
+                                    ComputeGradients=1)
         for number, isovalue in enumerate((-20.0, 3.5, 11.0, 11.25)):
             contour.Isosurfaces = [isovalue]
             mesh = output(contour)
             copy = mesh.NewInstance()
             copy.DeepCopy(mesh)
-            color = None if number % 2 == 0 else ("POINTS", "Normals", "X")
+            color = None if number % 2 == 0 else ("POINTS", "Gradients", "X")
             for view in views:
                 if number == 0:
                     simple.Show(contour, view)

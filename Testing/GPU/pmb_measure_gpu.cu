@@ -20,11 +20,11 @@ static pmb_status run_emit(
   pmb_context *context, pmb_cuda *cuda, const pmb_cuda_output *out, cudaEvent_t between, cudaEvent_t end)
 {
   if (between) {
-    PMB_CUDA_STEP(pmb_cuda_vertices(cuda, out));
+    PMB_STEP(pmb_cuda_vertices(cuda, out));
     PMB_CUDA_TRY(context, cudaEventRecord(between, cuda->compute));
-    PMB_CUDA_STEP(pmb_cuda_triangles(cuda, out));
+    PMB_STEP(pmb_cuda_triangles(cuda, out));
   } else {
-    PMB_CUDA_STEP(pmb_cuda_enqueue_emit(cuda, out));
+    PMB_STEP(pmb_cuda_enqueue_emit(cuda, out));
   }
   PMB_CUDA_TRY(context, cudaEventRecord(end, cuda->compute));
   return pmb_cuda_check(context, cudaStreamSynchronize(cuda->compute), "measuring");
@@ -45,13 +45,13 @@ static pmb_status measure_passes(pmb_context *context, pmb_cuda *cuda, const pmb
   for (int i = -3; i < repeats; ++i) {
     const int n = i < 0 ? 0 : i;
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    PMB_CUDA_STEP(run_count(cuda));
-    PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[3]));
+    PMB_STEP(run_count(cuda));
+    PMB_STEP(run_emit(context, cuda, out, NULL, marks[3]));
     all[n] = between(marks[0], marks[3]);
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    PMB_CUDA_STEP(run_count(cuda));
+    PMB_STEP(run_count(cuda));
     PMB_CUDA_TRY(context, cudaEventRecord(marks[1], cuda->compute));
-    PMB_CUDA_STEP(run_emit(context, cuda, out, marks[2], marks[3]));
+    PMB_STEP(run_emit(context, cuda, out, marks[2], marks[3]));
     for (int p = 0; p < 3; ++p) {
       part[p][n] = between(marks[p], marks[p + 1]);
     }
@@ -71,14 +71,14 @@ static pmb_status measure_first(pmb_context *context, pmb_cuda *cuda, const pmb_
   for (int i = -3; i < repeats; ++i) {
     const int n = i < 0 ? 0 : i;
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    PMB_CUDA_STEP(pmb_cuda_summarize(cuda));
+    PMB_STEP(pmb_cuda_summarize(cuda));
     PMB_CUDA_TRY(context, cudaEventRecord(marks[1], cuda->compute));
     PMB_CUDA_TRY(context, cudaStreamSynchronize(cuda->compute));
     alone[n] = between(marks[0], marks[1]);
     PMB_CUDA_TRY(context, cudaEventRecord(marks[0], cuda->compute));
-    PMB_CUDA_STEP(pmb_cuda_summarize(cuda));
-    PMB_CUDA_STEP(run_count(cuda));
-    PMB_CUDA_STEP(run_emit(context, cuda, out, NULL, marks[3]));
+    PMB_STEP(pmb_cuda_summarize(cuda));
+    PMB_STEP(run_count(cuda));
+    PMB_STEP(run_emit(context, cuda, out, NULL, marks[3]));
     all[n] = between(marks[0], marks[3]);
   }
   times->summarize = pmb_median(alone, repeats);
@@ -111,7 +111,7 @@ static int64_t acceleration_bytes(const pmb_cuda *cuda)
   const int64_t active = cuda->totals->active;
   return (int64_t)(cuda->volume->summary.capacity + cuda->volume->flags.capacity + cuda->map.capacity +
            cuda->sums.capacity) +
-    active * (int64_t)(sizeof(pmb_cuda_record) + sizeof(pmb_cuda_before) + sizeof(uint32_t));
+    active * (int64_t)(sizeof(pmb_cuda_record) + sizeof(pmb_sizes) + sizeof(uint32_t));
 }
 
 static pmb_status measure(pmb_context *context, pmb_cuda *cuda, cudaEvent_t *marks, int repeats, pmb_gpu_times *times)
@@ -128,8 +128,8 @@ static pmb_status measure(pmb_context *context, pmb_cuda *cuda, cudaEvent_t *mar
   status = status == PMB_OK ? measure_passes(context, cuda, &out, marks, repeats, times) : status;
   status = status == PMB_OK ? measure_first(context, cuda, &out, marks, repeats, times) : status;
   status = status == PMB_OK ? measure_copy(context, cuda, marks, times) : status;
-  times->points = cuda->totals->points;
-  times->triangle_count = cuda->totals->triangles;
+  times->points = cuda->totals->sizes.points;
+  times->triangle_count = cuda->totals->sizes.triangles;
   times->bytes_read = cuda->job.slice * cuda->job.dims[2] * (int64_t)pmb_type_size(context->volume.type);
   times->acceleration_bytes = acceleration_bytes(cuda);
   return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Comparisons of 32 samples that lie side by side in memory, in their own type: bit i is in[i] >= value (at_least_TYPE), or
- * in[i] == value (equal_TYPE). Loops to bytes, which compilers turn into vector instructions, then from bytes to bits. */
+ * Compares 32 samples that lie side by side in their own type: bit i is in[i] >= value (at_least_TYPE), or in[i] == value
+ * (equal_TYPE). A loop that compilers vectorize makes bytes, which then become bits. */
 #ifndef PMB_CPU_COMPARE_H
 #define PMB_CPU_COMPARE_H
 
@@ -25,14 +25,14 @@ static inline uint32_t bits_of_bytes(const int8_t bytes[32])
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     eight = __builtin_bswap64(eight);
 #endif
-    /* Byte j is moved to bit 56 + j, by the factor's bit 56 - 7 j. */
+    /* The factor's bit 56 - 7 j moves byte j to bit 56 + j. */
     bits |= (uint32_t)((eight & 0x0101010101010101u) * 0x0102040810204080u >> 56) << i;
   }
   return bits;
 #endif
 }
 
-/* Wider samples skip the bytes: bits come from the lanes of vectors, or without AVX2 from masks. */
+/* Wider samples skip the bytes: bits come from the lanes of vectors or, without AVX2, from masks. */
 #if defined(__AVX512F__)
 typedef __m512i vector;
 enum { LANE_SIZE = 2 }; /* bytes of the smallest of these samples */
@@ -87,8 +87,8 @@ static const uint32_t place_bits[32] = { 1u << 0, 1u << 1, 1u << 2, 1u << 3, 1u 
     }                                                     \
     return bits_of_bytes(bytes);                          \
   }
-/* find_equal_TYPE: whether samples can equal the isovalue, all with one value, and that value. (Several 64-bit integers
- * may equal it.) */
+/* find_equal_TYPE: *equal: the only value of a sample that equals the isovalue. Returns 0 if none does, or for 64-bit integers,
+ * of which several may. */
 #define PMB_COMPARISONS(NAME, type, name, real)                                                   \
   PMB_COMPARED(at_least_##name, type, >=)                                                         \
   PMB_COMPARED(equal_##name, type, ==)                                                            \

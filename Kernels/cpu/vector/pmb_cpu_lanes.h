@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Moves between arrays of 16 lanes and records in memory. They compute nothing: the C loops are the reference, the
- * intrinsics do the same moves in fewer instructions. */
+ * Moves between arrays of 16 lanes and records in memory. The C loops are the reference; intrinsics make the same moves in
+ * fewer instructions. */
 #ifndef PMB_CPU_LANES_H
 #define PMB_CPU_LANES_H
 
@@ -12,9 +12,9 @@
 #include <immintrin.h>
 #endif
 
-/* lanes_interleave: 16 records of four from four arrays. lanes_fetch: the reverse, of the records with 16 indices.
- * lanes_store3: 48 values x y z x y z ... from three arrays. lanes_beside: for each of 16 samples in a row the one before and
- * the one after it, of which the first's and the last's are given, so that nothing else of the row is touched. */
+/* lanes_interleave: from four arrays to 16 records of four. lanes_fetch: the reverse, for the records with 16 indices.
+ * lanes_store3: from three arrays to 48 values x y z x y z ... lanes_beside: for each of 16 samples in a row the one before and
+ * the one after it; below, above: before the first and after the last, which are not read from the row. */
 #define PMB_INTERLEAVE_IN_C(name, real)                                             \
   PMB_INLINE void lanes_interleave_##name(const real(*from)[16], real(*records)[4]) \
   {                                                                                 \
@@ -62,7 +62,7 @@ PMB_STORE3_IN_C(f64, double)
 
 PMB_INTERLEAVE_IN_C(f32, float)
 
-/* In each quarter of 128 bits: rows to columns of 4 x 4. */
+/* Transposes 4 x 4 floats in each 128 bits. */
 PMB_INLINE void lanes_turn_f32(const __m512 in[4], __m512 out[4])
 {
   const __m512 a = _mm512_unpacklo_ps(in[0], in[1]), b = _mm512_unpackhi_ps(in[0], in[1]);
@@ -73,7 +73,7 @@ PMB_INLINE void lanes_turn_f32(const __m512 in[4], __m512 out[4])
   out[3] = _mm512_shuffle_ps(b, d, 0xee);
 }
 
-/* Four floats from each of 16 addresses, of which address(l) is one. */
+/* Reads four floats from each of the 16 addresses address(l). */
 #define LANES_FETCH(to, address)                                           \
   do {                                                                     \
     __m512 in[4], out[4];                                                  \
@@ -165,7 +165,7 @@ PMB_INLINE void lanes_interleave_f32(const float (*from)[16], float (*records)[4
 PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
 {
   for (int half = 0; half < 16; half += 8, out += 24) {
-    /* Each of three vectors brought into the order of its places, then blended. */
+    /* Permutes each of three vectors to its places, then blends them. */
     const __m256 x =
       _mm256_permutevar8x32_ps(_mm256_loadu_ps(from[0] + half), _mm256_setr_epi32(0, 3, 6, 1, 4, 7, 2, 5));
     const __m256 y =
@@ -180,7 +180,7 @@ PMB_INLINE void lanes_store3_f32(float (*from)[16], float *out)
 
 PMB_BESIDE_IN_C(f64, double)
 
-/* Loads no vector that lies across two: `row` was often stored just before, and such a load stalls. */
+/* Loads only whole stored vectors: `row` was often stored just before, and a load across two of them stalls. */
 PMB_INLINE void lanes_beside_f32(const float *row, float below, float above, float (*beside)[16])
 {
   const __m256i down = _mm256_setr_epi32(7, 0, 1, 2, 3, 4, 5, 6), up = _mm256_setr_epi32(1, 2, 3, 4, 5, 6, 7, 0);
@@ -276,11 +276,11 @@ enum { LANES_SMALL = 0 };
 PMB_SAMPLE_TYPES(PMB_CONVERT)
 #undef PMB_CONVERT
 
-/* lanes_list_words: appends 32 * j + i for each bit i of word j to a list, lowest first; returns how many. n: words, a multiple of
- * 16; places: see pmb_cpu_tables. May write to list[0..63] and on. */
+/* lanes_list_words: lists 32 * j + i for each bit i of word j, lowest first; returns how many. n: words, a multiple of 16; places:
+ * see pmb_cpu_tables. May write up to 64 entries beyond the last. */
 #if defined(__AVX512VBMI2__)
 
-/* Appends code + i for each bit i of a mask. */
+/* Lists code + i for each bit i of a mask. Returns how many. */
 PMB_INLINE int lanes_list(uint64_t mask, unsigned code, uint16_t *list)
 {
   static const uint8_t places[64] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Samples and mesh arrays of the caller in device memory. The passes write to most arrays directly. The kernels here do what
- * upload and download do for arrays in host memory: they pack samples, widen ids, and fill scalars and offsets. */
+ * The caller's samples and mesh arrays in device memory. The passes write to most arrays directly. The kernels here replace
+ * upload and download: they pack samples, widen ids, and fill scalars and offsets. */
 #include "cuda/pmb_cuda.cuh"
 
 enum { THREADS = 256 };
@@ -44,7 +44,7 @@ pmb_status pmb_cuda_await_caller(pmb_cuda *cuda, int on_device, void *stream, co
 
 pmb_status pmb_cuda_check_samples(pmb_cuda *cuda, const pmb_volume *volume)
 {
-  PMB_CUDA_STEP(pmb_cuda_check_array(cuda, volume->on_device, volume->samples, "pmb_bind", "samples"));
+  PMB_STEP(pmb_cuda_check_array(cuda, volume->on_device, volume->samples, "pmb_bind", "samples"));
   return pmb_cuda_await_caller(cuda, volume->on_device, volume->stream, "pmb_bind");
 }
 
@@ -53,62 +53,49 @@ pmb_status pmb_cuda_check_mesh(pmb_cuda *cuda, const pmb_mesh *mesh)
   const auto check = [&](const void *array, const char *what) {
     return pmb_cuda_check_array(cuda, mesh->on_device, array, "pmb_emit", what);
   };
-  PMB_CUDA_STEP(check(mesh->points, "points"));
-  PMB_CUDA_STEP(check(mesh->normals, "normals"));
-  PMB_CUDA_STEP(check(mesh->gradients, "gradients"));
-  PMB_CUDA_STEP(check(mesh->scalars, "scalars"));
-  PMB_CUDA_STEP(check(mesh->triangles, "triangles"));
-  PMB_CUDA_STEP(check(mesh->offsets, "offsets"));
-  PMB_CUDA_STEP(check(mesh->cells, "cells"));
+  PMB_STEP(check(mesh->points, "points"));
+  PMB_STEP(check(mesh->normals, "normals"));
+  PMB_STEP(check(mesh->gradients, "gradients"));
+  PMB_STEP(check(mesh->scalars, "scalars"));
+  PMB_STEP(check(mesh->triangles, "triangles"));
+  PMB_STEP(check(mesh->offsets, "offsets"));
+  PMB_STEP(check(mesh->cells, "cells"));
   for (int64_t i = 0; i < mesh->attribute_count; ++i) {
-    PMB_CUDA_STEP(check(mesh->attributes[i].samples, "an attribute's samples"));
-    PMB_CUDA_STEP(check(mesh->attributes[i].output, "an attribute's output"));
+    PMB_STEP(check(mesh->attributes[i].samples, "an attribute's samples"));
+    PMB_STEP(check(mesh->attributes[i].output, "an attribute's output"));
   }
   return pmb_cuda_await_caller(cuda, mesh->on_device, mesh->stream, "pmb_emit");
 }
 
 /* ---- samples ---- */
 
-typedef struct rows {
-  int64_t dims[3], strides[3], pitch;
-} rows;
-
-/* A block copies rows; the last sample of a row fills it. */
-template <class T> static __global__ void pack_kernel(const T *d_from, T *d_to, const __grid_constant__ rows v)
+/* A block copies rows, and repeats the last sample of a row up to `pitch`. */
+template <class T>
+static __global__ void pack_kernel(
+  const __grid_constant__ pmb_volume v, T *d_to, const __grid_constant__ int64_t pitch)
 {
   for (int64_t row = blockIdx.x; row < v.dims[1] * v.dims[2]; row += gridDim.x) {
-    const T *d_row = d_from + row % v.dims[1] * v.strides[1] + row / v.dims[1] * v.strides[2];
-    for (int64_t i = threadIdx.x; i < v.pitch; i += THREADS) {
-      d_to[row * v.pitch + i] = d_row[(i < v.dims[0] ? i : v.dims[0] - 1) * v.strides[0]];
+    const T *d_row = (const T *)v.samples + row % v.dims[1] * v.strides[1] + row / v.dims[1] * v.strides[2];
+    for (int64_t i = threadIdx.x; i < pitch; i += THREADS) {
+      d_to[row * pitch + i] = d_row[(i < v.dims[0] ? i : v.dims[0] - 1) * v.strides[0]];
     }
   }
 }
 
-/* Blocks for so many items of one block, or one thread, each. */
+/* Blocks for so many items of a block each. */
 static unsigned blocks_for(const pmb_cuda *cuda, int64_t items)
 {
   const int64_t most = 16 * (int64_t)cuda->processors;
   return (unsigned)(items < 1 ? 1 : items < most ? items : most);
 }
 
-template <class T> static cudaError_t pack(pmb_cuda *cuda, const pmb_volume *v, void *d_to)
-{
-  rows r = {};
-  memcpy(r.dims, v->dims, sizeof(r.dims));
-  memcpy(r.strides, v->strides, sizeof(r.strides));
-  r.pitch = cuda->job.pitch;
-  return pmb_cuda_launch(cuda, 0, pack_kernel<T>, blocks_for(cuda, v->dims[1] * v->dims[2]), THREADS, 0,
-    (const T *)v->samples, (T *)d_to, r);
-}
-
 pmb_status pmb_cuda_pack(pmb_cuda *cuda, const pmb_volume *volume, void *d_to)
 {
-  const size_t size = pmb_type_size(volume->type);
-  const cudaError_t error = size == 1 ? pack<uint8_t>(cuda, volume, d_to)
-    : size == 2                       ? pack<uint16_t>(cuda, volume, d_to)
-    : size == 4                       ? pack<uint32_t>(cuda, volume, d_to)
-                                      : pack<uint64_t>(cuda, volume, d_to);
-  return pmb_cuda_check(cuda->context, error, "launch of pack");
+  const unsigned blocks = blocks_for(cuda, volume->dims[1] * volume->dims[2]);
+  return pmb_cuda_check(cuda->context,
+    PMB_CUDA_BY_TYPE(volume->type,
+      (pmb_cuda_launch(cuda, 0, pack_kernel<T>, blocks, THREADS, 0, *volume, (T *)d_to, cuda->job.pitch))),
+    "launch of pack");
 }
 
 /* ---- mesh arrays ---- */
@@ -120,7 +107,7 @@ static __global__ void widen_kernel(const uint32_t *d_ids, int64_t *d_to, int64_
   }
 }
 
-/* Writes value, value + step, ...; step 0 keeps the sign of a zero. */
+/* Writes value, value + step, ... Step 0 keeps the sign of a zero. */
 template <class T> static __global__ void series_kernel(T *d_to, int64_t n, T value, T step)
 {
   for (int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x; i < n; i += gridDim.x * (int64_t)THREADS) {
@@ -141,7 +128,7 @@ pmb_status pmb_cuda_fill_caller(
   const int64_t ids = 3 * cuda->sizes.triangles;
   int64_t first = group->base.points;
   if (mesh->triangles && mesh->id_type == PMB_INT64) {
-    PMB_CUDA_STEP(pmb_cuda_check(cuda->context,
+    PMB_STEP(pmb_cuda_check(cuda->context,
       pmb_cuda_launch(cuda, 0, widen_kernel, blocks_for(cuda, ids / THREADS), THREADS, 0, output->d_triangles,
         (int64_t *)mesh->triangles + 3 * group->base.triangles, ids, group->base.points),
       "launch of widen"));
@@ -149,7 +136,7 @@ pmb_status pmb_cuda_fill_caller(
   for (int64_t n = 0; mesh->scalars && n < group->count; first += group->sizes[n++].points) {
     const pmb_isovalue *isovalue = &group->isovalues[n];
     const int64_t points = group->sizes[n].points;
-    PMB_CUDA_STEP(mesh->scalar_type == PMB_FLOAT32
+    PMB_STEP(mesh->scalar_type == PMB_FLOAT32
         ? fill<float>(cuda, (float *)mesh->scalars + first, points, isovalue->f32, 0)
         : fill<double>(cuda, (double *)mesh->scalars + first, points, isovalue->value, 0));
   }
@@ -159,7 +146,7 @@ pmb_status pmb_cuda_fill_caller(
 pmb_status pmb_cuda_fill_offsets(pmb_context *context, const pmb_mesh *mesh, int64_t triangles)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  PMB_STEP(pmb_cuda_begin_call(cuda));
   pmb_status status = pmb_cuda_check_mesh(cuda, mesh);
   if (status == PMB_OK) {
     status = mesh->id_type == PMB_INT32 ? fill<int32_t>(cuda, mesh->offsets, triangles + 1, 0, 3)

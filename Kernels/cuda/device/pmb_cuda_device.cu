@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * Chooses the GPU of a context, turns errors of CUDA calls into statuses, and recovers from a GPU whose state was lost. */
+ * Chooses a context's GPU, turns errors of CUDA calls into statuses, and recovers from a GPU whose state was lost. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "cuda/pmb_cuda.cuh"
 
-/* Oldest compute capability that the code is made for, times 10. */
+/* The oldest compute capability that the code supports, times 10. */
 enum { OLDEST = 75 };
 
 static const char FORKED[] =
@@ -31,8 +31,8 @@ pmb_status pmb_cuda_check_process(pmb_context *context)
 
 /* ---- GPUs whose state was lost ---- */
 
-/* Each loss of a GPU's state begins a new generation there. What was made in an older one is gone. A GPU is dead if it
- * cannot be used again after a reset. With the drivers tried, a real fault leaves it dead for the whole process. */
+/* Each loss of a GPU's state begins a new generation there. Memory and events of an older one are gone. A GPU is dead if it
+ * cannot be used after a reset. With the drivers tried, a real fault leaves it dead for the whole process. */
 static uint32_t generations[PMB_CUDA_DEVICES];
 static int lost[PMB_CUDA_DEVICES], dead[PMB_CUDA_DEVICES];
 
@@ -56,7 +56,7 @@ static int is_of_kernel(cudaError_t error)
   return error >= cudaErrorIllegalAddress && error <= cudaErrorLaunchFailure;
 }
 
-/* Whether the device has lost its state after this error, or other code of the process has reset it. */
+/* Whether this error means that the device has lost its state, or that other code of the process has reset it. */
 static int is_fatal(cudaError_t error)
 {
   return is_of_kernel(error) || error == cudaErrorUnknown || error == cudaErrorECCUncorrectable ||
@@ -84,7 +84,7 @@ void pmb_cuda_recover(void)
 {
   for (int device = 0; device < PMB_CUDA_DEVICES; ++device) {
     if (__atomic_load_n(&lost[device], __ATOMIC_ACQUIRE)) {
-      /* What other calls made since the loss goes as well. */
+      /* The reset also drops what other calls made since the loss. */
       __atomic_add_fetch(&generations[device], 1, __ATOMIC_ACQ_REL);
       cudaSetDevice(device);
       cudaDeviceReset();
@@ -149,7 +149,7 @@ extern "C" const char *pmb_cuda_missing(void)
   if (pmb_cuda_is_forked()) {
     return FORKED;
   }
-  pmb_cuda_recover_if_idle(); /* until then every call fails on a lost GPU */
+  pmb_cuda_recover_if_idle(); /* else every call fails on a lost GPU */
   const cudaError_t error = pmb_cuda_result(cudaGetDeviceCount(&count));
   cudaGetLastError();
   if (error == cudaSuccess && count > 0) {
@@ -168,7 +168,7 @@ extern "C" const char *pmb_cuda_missing(void)
     case cudaErrorDevicesUnavailable:
       return why_unavailable();
     default:
-      if (is_dead() || is_of_kernel(error)) { /* drivers repeat the error that it died of */
+      if (is_dead() || is_of_kernel(error)) { /* drivers repeat the first error of a dead GPU */
         return FAILED;
       }
       snprintf(text, sizeof(text), "the NVIDIA driver reports an error: %.200s (%s)", cudaGetErrorString(error),
@@ -179,8 +179,7 @@ extern "C" const char *pmb_cuda_missing(void)
 
 /* ---- the choice of a GPU ---- */
 
-/* This process's rank among those on its machine, from the environment variables of MPI's launchers and batch systems; -1:
- * not set. */
+/* This process's rank on its machine, from environment variables of MPI launchers and batch systems; -1: not set. */
 static int local_rank(void)
 {
   static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK",
@@ -220,7 +219,7 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
   const int rank = local_rank();
   *device = context->info.device_number > 0 ? context->info.device_number - 1 : rank >= 0 ? rank % count : 0;
   if (context->info.device_number == 0) {
-    PMB_CUDA_STEP(read_environment(context, device));
+    PMB_STEP(read_environment(context, device));
   }
   if (*device >= count || *device >= PMB_CUDA_DEVICES) {
     return pmb_fail(context, PMB_UNAVAILABLE,
@@ -239,7 +238,7 @@ pmb_status pmb_cuda_choose_device(pmb_context *context, int *device)
         "no GPU can be used: GPU %d has compute capability %d.%d, and this code needs 7.5", *device, major, minor);
 }
 
-/* Asks for a name once per process: that takes longer than the rest of pmb_create. */
+/* Asks for a name once per process, since that takes longer than the rest of pmb_create. */
 pmb_status pmb_cuda_name_device(pmb_context *context, int device)
 {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -313,7 +312,7 @@ static __global__ void probe_kernel(void)
 {
 }
 
-/* A kernel that begins early waits by an instruction of 9.0. Code for older devices lacks it, even on a newer device. */
+/* A kernel that begins early waits by an instruction of 9.0, which code for older devices lacks, even on a newer device. */
 pmb_status pmb_cuda_find_code(pmb_context *context, int *begins_early)
 {
   cudaFuncAttributes attributes = {};

@@ -53,7 +53,7 @@ static void unregister(pmb_gl_buffers *buffers)
 static pmb_status register_all(pmb_cuda *cuda, pmb_gl_buffers *buffers)
 {
   enum { READ_AND_WRITE = 0 }; /* cudaGraphicsRegisterFlagsNone */
-  PMB_CUDA_STEP(check_gpu(cuda));
+  PMB_STEP(check_gpu(cuda));
   for (int i = 0; i < PMB_GL_BUFFERS; ++i) {
     if (buffers->names[i]) {
       const cudaError_t error =
@@ -70,7 +70,7 @@ static pmb_status register_all(pmb_cuda *cuda, pmb_gl_buffers *buffers)
 pmb_status pmb_cuda_register_gl(pmb_context *context, pmb_gl_buffers *buffers)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  PMB_STEP(pmb_cuda_begin_call(cuda));
   buffers->device = cuda->device;
   buffers->generation = cuda->generation;
   const pmb_status status = register_all(cuda, buffers);
@@ -115,7 +115,7 @@ pmb_status pmb_cuda_map_gl(
       "pmb_register_gl again",
       buffers->device, cuda->device);
   }
-  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  PMB_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = map(cuda, buffers, memory, bytes);
   if (status != PMB_OK) {
     cudaGraphicsUnmapResources(buffers->count, resources_of(buffers), cuda->compute);
@@ -145,7 +145,7 @@ pmb_status pmb_cuda_move_gl(
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
   const movement by = { { shift[0], shift[1], shift[2] }, { scale[0], scale[1], scale[2] } };
-  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  PMB_STEP(pmb_cuda_begin_call(cuda));
   const pmb_status status = pmb_cuda_check(context,
     pmb_cuda_launch(cuda, 0, move_kernel, 16 * (unsigned)cuda->processors, PMB_CUDA_THREADS, 0, points, count, by),
     "launch of move");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * The pool of host memory that GPUs can access: for the caller's output arrays and for the rings of transfers.
+ * The pool of host memory that GPUs can access, for the caller's output arrays and for the rings of transfers.
  *
- * The memory is the process's own and only registered with CUDA, so it outlives a GPU whose state is lost. Pinning a block
- * takes about as long as writing it. A caller's block is therefore pinned at its second use. */
+ * The memory belongs to the process and is only registered with CUDA, so it outlives a GPU whose state is lost. Pinning a block
+ * takes about as long as writing it, so a caller's block is pinned at its second use. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -12,10 +12,10 @@
 /* Smaller blocks are not worth registering. */
 static const size_t WORTH_PINNING = 256 * 1024;
 static const size_t PAGE = 4096, HUGE = PMB_CUDA_HUGE;
-/* Allocations in which the peak in use fades. */
+/* Allocations over which the peak of taken memory decays. */
 enum { FADING = 64 };
 
-/* The rings of two transfers, there and back, which have to be pinned anew when they go. */
+/* Bytes of the rings of two transfers, up and down, which stay in the pool: pinning them again takes long. */
 static const size_t RINGS = (size_t)2 * PMB_CUDA_PARTS * PMB_CUDA_HUGE;
 
 typedef struct pinned_block {
@@ -27,21 +27,21 @@ typedef struct pinned_block {
 } pinned_block;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pinned_block *blocks;             /* free ones in the order of their release */
+static pinned_block *blocks;             /* all; free ones in the order of their release */
 static size_t recent_peak;               /* bytes taken */
-static int contexts, device_in_use = -1; /* of the last context, -1: no context yet; atomic */
+static int contexts, device_in_use = -1; /* device of the newest context; -1: no context yet; atomic */
 
 static int is_pinned(const pinned_block *block)
 {
   return block->pinned != 0 && block->pinned == pmb_cuda_generation_of_all();
 }
 
-/* Frees a list of blocks that left the pool. Takes long, so call it without the lock. */
+/* Frees a list of blocks that have left the pool. It takes long: call it without the lock. */
 static void free_blocks(pinned_block *list)
 {
   while (list) {
     pinned_block *next = list->next;
-    if (list->pinned) { /* of an older generation too: on a GPU that was not lost it still is registered */
+    if (list->pinned) { /* also in an older generation: GPUs that were not lost still have it registered */
       cudaHostUnregister(list->memory);
       cudaGetLastError();
     }
@@ -51,7 +51,7 @@ static void free_blocks(pinned_block *list)
   }
 }
 
-/* What is allocated for `bytes`: at most an eighth more, so that meshes of about the same size use the same blocks. */
+/* Bytes to allocate for `bytes`: up to an eighth more, so that meshes of about the same size use the same blocks. */
 static size_t capacity_for(size_t bytes)
 {
   size_t step = PAGE;
@@ -62,7 +62,7 @@ static size_t capacity_for(size_t bytes)
   return (bytes + step - 1) / step * step;
 }
 
-/* Takes the smallest free block that is not much too large. Called with the lock, like the next two. */
+/* Takes the smallest free block that is not much too large. Call this and the next two with the lock. */
 static pinned_block *take_free(size_t bytes)
 {
   const size_t fresh = capacity_for(bytes);
@@ -79,7 +79,7 @@ static pinned_block *take_free(size_t bytes)
   return best;
 }
 
-/* Removes free blocks of `bytes` or more, if there are so many, the first released first. Returns them as a list. */
+/* Removes free blocks, the first released first, until they have `bytes`. Returns them as a list. */
 static pinned_block *remove_oldest(size_t bytes)
 {
   pinned_block *list = NULL, **at = &blocks;
@@ -97,9 +97,8 @@ static pinned_block *remove_oldest(size_t bytes)
   return list;
 }
 
-/* Before a block of `fresh` bytes is made (0: a free one was taken): removes blocks, so that the pool, apart from rings, is
- * at most half larger than what was in use lately. Otherwise it would keep a mesh of every size that a growing surface had.
- * */
+/* Removes blocks before a block of `fresh` bytes is made (0: a free one was taken), so that the pool, apart from rings, is at most
+ * half larger than the memory in use lately. Else it would keep a mesh of each size that a growing surface had. */
 static pinned_block *make_room(size_t fresh)
 {
   size_t held = fresh, taken = fresh;
@@ -112,7 +111,7 @@ static pinned_block *make_room(size_t fresh)
   return fresh > 0 && held > most ? remove_oldest(held - most) : NULL;
 }
 
-/* A taken block in the pool. NULL if memory fails. */
+/* Adds a taken block to the pool. NULL if there is no memory. */
 static pinned_block *new_block(size_t bytes)
 {
   pinned_block *block = (pinned_block *)calloc(1, sizeof(*block));
@@ -133,7 +132,7 @@ static pinned_block *new_block(size_t bytes)
   return block;
 }
 
-/* Registers a taken block; without success it stays ordinary memory. */
+/* Registers a taken block. If that fails, it stays ordinary memory. */
 static cudaError_t pin(pinned_block *block)
 {
   cudaError_t error = cudaSuccess;
@@ -155,7 +154,7 @@ static void trim(void)
   free_blocks(list);
 }
 
-/* A thread that has not called CUDA yet would wake the first GPU, which this process may not use otherwise. */
+/* A thread's first CUDA call would otherwise initialize GPU 0, which this process may not use. */
 static void set_device_in_use(void)
 {
   const int device = __atomic_load_n(&device_in_use, __ATOMIC_RELAXED);
@@ -165,7 +164,7 @@ static void set_device_in_use(void)
   }
 }
 
-/* In a forked process the pool is the parent's: its lock may stay held. The child leaks the pool. */
+/* In a forked process the pool is the parent's, and nobody may release its lock: the child leaks the pool. */
 extern "C" void *pmb_host_allocate(size_t bytes)
 {
   if (pmb_cuda_is_forked() || bytes == 0 || bytes > SIZE_MAX / 4) {
@@ -179,7 +178,7 @@ extern "C" void *pmb_host_allocate(size_t bytes)
   pthread_mutex_unlock(&lock);
   free_blocks(surplus);
   if (block) {
-    pin(block); /* its second use, or a later one */
+    pin(block); /* at its second use, or a later one */
   } else if (is_used && !(block = new_block(bytes))) {
     trim(); /* try again without the free blocks */
     block = new_block(bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * What the process holds on its GPUs: volumes, which contexts may share, and the contexts' own buffers. When memory runs
- * short, idle memory is freed, the least recently used first. A volume is uploaded again when its context needs it.
+ * The process's memory on its GPUs: volumes, which contexts may share, and the contexts' own buffers. If memory runs short, idle
+ * memory is freed, the least recently used first. A volume is uploaded again when its context needs it.
  *
- * One lock guards the lists. A context in a call is busy: nobody else frees its buffers or its volume then. */
+ * One lock guards the lists. A context in a call is busy: no other thread frees its buffers or its volume then. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -31,10 +31,7 @@ int pmb_cuda_return_to_call(void)
 
 pmb_status pmb_cuda_begin_call(pmb_cuda *cuda)
 {
-  pmb_status status = pmb_cuda_check_process(cuda->context);
-  if (status != PMB_OK) {
-    return status;
-  }
+  PMB_STEP(pmb_cuda_check_process(cuda->context));
   pthread_mutex_lock(&lock);
   const int gone = cuda->generation != pmb_cuda_generation(cuda->device);
   cuda->busy = !gone;
@@ -45,7 +42,7 @@ pmb_status pmb_cuda_begin_call(pmb_cuda *cuda)
   }
   cuda->outer_device = device_of_call;
   device_of_call = cuda->device;
-  status = pmb_cuda_check(cuda->context, cudaSetDevice(cuda->device), "cudaSetDevice");
+  const pmb_status status = pmb_cuda_check(cuda->context, cudaSetDevice(cuda->device), "cudaSetDevice");
   if (status != PMB_OK) {
     pmb_cuda_end(cuda);
   }
@@ -104,8 +101,7 @@ void pmb_cuda_unregister(pmb_cuda *cuda)
 
 /* ---- memory ---- */
 
-/* Frees a buffer; returns its bytes. What was made before the GPU's state was lost is gone already. Called with the lock,
- * like the next three. */
+/* Frees a buffer, unless it is already gone with the GPU's state. Returns its bytes. Call this and the next three with the lock. */
 static int64_t free_buffer(int device, uint32_t generation, pmb_cuda_buffer *buffer)
 {
   const int64_t bytes = (int64_t)buffer->capacity;
@@ -151,7 +147,7 @@ static void free_context_buffers(pmb_cuda *cuda)
   cuda->counted = 0;
 }
 
-/* Number of contexts that have the volume bound; in_call: of those in a call. */
+/* The number of contexts with this volume; in_call: only those in a call. */
 static int sharers_of(const pmb_cuda_volume *volume, int in_call)
 {
   int sharers = 0;
@@ -203,7 +199,7 @@ void pmb_cuda_release(pmb_cuda *cuda, pmb_cuda_buffer *buffer)
   pthread_mutex_unlock(&lock);
 }
 
-/* Allocates an empty buffer if the context's limit on what the process holds allows it. */
+/* Allocates an empty buffer, within the context's limit on the memory of the process. */
 static cudaError_t allocate(pmb_cuda *cuda, pmb_cuda_buffer *buffer, size_t bytes)
 {
   pthread_mutex_lock(&lock);
@@ -222,7 +218,7 @@ static cudaError_t allocate(pmb_cuda *cuda, pmb_cuda_buffer *buffer, size_t byte
   return error;
 }
 
-/* Bytes of the context with its volume, for which it keeps the peak. */
+/* Counts the bytes of a context with its volume, and updates the peak. */
 static int64_t count_bytes(pmb_cuda *cuda)
 {
   const int64_t bytes = cuda->device_bytes + (cuda->volume ? cuda->volume->bytes : 0);
@@ -230,7 +226,7 @@ static int64_t count_bytes(pmb_cuda *cuda)
   return bytes;
 }
 
-/* Bytes allocated for an array: kernels read 16 bytes at a time, also from empty arrays. */
+/* Bytes to allocate for an array: kernels read 16 bytes at a time, also from empty arrays. */
 static size_t bytes_of(int64_t count, size_t size)
 {
   return ((size_t)count * size + 255) / 256 * 256 + 256;
@@ -338,7 +334,7 @@ void pmb_cuda_drop_volume(pmb_cuda *cuda)
   pthread_mutex_unlock(&lock);
 }
 
-/* Uploads the volume. Called with the lock, which is free meanwhile. */
+/* Uploads the volume. Call it with the lock, which it releases meanwhile. */
 static pmb_status upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
 {
   const int64_t before = cuda->device_bytes;
@@ -347,7 +343,7 @@ static pmb_status upload_volume(pmb_cuda *cuda, pmb_cuda_volume *volume)
   pthread_mutex_unlock(&lock);
   const pmb_status status = pmb_cuda_upload_volume(cuda, volume);
   pthread_mutex_lock(&lock);
-  volume->bytes = cuda->device_bytes - before; /* counted as the context's own until here */
+  volume->bytes = cuda->device_bytes - before; /* until here counted as the context's own */
   cuda->device_bytes = before;
   if (status == PMB_OK) {
     volume->state = PMB_CUDA_ON_DEVICE;
@@ -369,7 +365,7 @@ pmb_status pmb_cuda_bring_volume(pmb_cuda *cuda)
     } else if (volume->uploader == (uintptr_t)pthread_self()) {
       status = pmb_fail(cuda->context, PMB_UNAVAILABLE,
         "no GPU can be used: another context is bringing the same volume there and calls this one from its progress hook");
-    } else { /* another thread brings it */
+    } else { /* another thread uploads it */
       const struct timespec moment = { 0, 1000 * 1000 };
       pthread_mutex_unlock(&lock);
       nanosleep(&moment, NULL);

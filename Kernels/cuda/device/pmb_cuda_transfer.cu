@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * Transfers between host and device.
  *
- * A transfer is cut into parts, which go through the slots of a pinned ring in turn. Each host thread takes the next part.
- * Up, it waits until the slot is free, fills it, and enqueues its copy. Down, it waits until the copy has come, empties the
- * slot, and enqueues the next copy into it. Threads wait for copies only. Arrays from the pinned pool are written directly,
- * in larger parts. */
+ * The parts of a transfer go through the slots of a pinned ring in turn. Each host thread takes the next part. In an upload it
+ * waits until the slot is free, fills it, and enqueues the copy. In a download it waits for the copy, empties the slot, and
+ * enqueues the next copy into it. Threads wait for copies only. Arrays from the pinned pool are written directly, in larger
+ * parts. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -12,27 +12,27 @@
 
 enum { ARRAYS = 8 };
 
-/* Bytes of a part of an array that is written directly: at most 64 are under way when a call is aborted. */
+/* Bytes of a part of an array that is written directly. */
 static const size_t DIRECT_PART = 8 * 1024 * 1024;
 
 typedef struct transfer {
   pmb_cuda *cuda;
   const char *name; /* in error messages */
   cudaMemcpyKind kind;
-  const pmb_volume *volume;     /* what the first array packs, or NULL */
+  const pmb_volume *volume;     /* to pack into the first array, or NULL */
   pmb_cuda_copy copies[ARRAYS]; /* first those of arrays written directly */
   size_t first[ARRAYS];         /* part of each */
-  int count, direct;            /* arrays; how many of them are written directly */
-  int awaited;                  /* arrays whose kernels the copies wait for */
+  int count, direct;            /* arrays; arrays written directly */
+  int awaited;                  /* arrays for whose kernels the copy stream waits */
   pthread_mutex_t sending;
   char *ring;
-  size_t bytes, part, parts;   /* of the ring, of a part that goes through it; how many parts there are */
-  int slots;                   /* parts under way at a time */
-  int error;                   /* cudaError_t, the first; atomic */
-  size_t sent[PMB_CUDA_PARTS]; /* 1 + the part that was sent last, by slot; atomic */
+  size_t bytes, part, parts;   /* bytes of the ring; bytes of a part there; number of parts */
+  int slots;                   /* most parts in flight */
+  int error;                   /* the first cudaError_t; atomic */
+  size_t sent[PMB_CUDA_PARTS]; /* by slot: 1 + the part sent last; atomic */
 } transfer;
 
-/* Where a part lies. */
+/* The place of a part. */
 typedef struct place {
   int array;
   size_t at, bytes; /* in the array */
@@ -92,7 +92,7 @@ static void send(transfer *t, size_t n)
   pthread_mutex_unlock(&t->sending);
 }
 
-/* Waits until the copy of part n is over. Returns 0 if the transfer has failed. */
+/* Waits for the copy of part n. Returns 0 if the transfer has failed. */
 static int await(transfer *t, size_t n)
 {
   const size_t slot = n % (size_t)t->slots;
@@ -120,7 +120,7 @@ static void copy_row(char *to, const char *from, int64_t n, int64_t stride, size
   }
 }
 
-/* Samples begin..end of the volume in rows of `pitch`; the last sample of a row fills it. */
+/* Packs samples begin to end - 1 of the volume, in rows of `pitch`; repeats the last sample of a row up to there. */
 static void pack(const pmb_volume *v, int64_t pitch, int64_t begin, int64_t end, char *to)
 {
   const size_t size = pmb_type_size(v->type);
@@ -138,7 +138,7 @@ static void pack(const pmb_volume *v, int64_t pitch, int64_t begin, int64_t end,
   }
 }
 
-/* Whether the samples lie on the host as they will on the device. */
+/* Whether the samples have the device's layout on the host. */
 static int is_packed(const pmb_volume *v, int64_t pitch)
 {
   return v->strides[0] == 1 && pitch == v->dims[0] && v->strides[1] == pitch && v->strides[2] == pitch * v->dims[1];
@@ -193,8 +193,8 @@ static void count_host_bytes(pmb_cuda *cuda, int64_t bytes)
   memory->peak = memory->bytes > memory->peak ? memory->bytes : memory->peak;
 }
 
-/* Cuts the arrays into parts and takes a ring for them. A part is a huge page, since several threads would clear the same
- * one, or less of a small transfer. Twice as many slots as threads: copies are under way while all threads write. */
+/* Cuts the arrays into parts and takes a ring for them. A part is a huge page, so that no two threads clear the same one, or less
+ * in small transfers. There are twice as many slots as threads, so that copies run while all threads write. */
 static pmb_status take_ring(transfer *t)
 {
   const int workers = t->cuda->context->crew.workers;
@@ -224,16 +224,16 @@ static pmb_status take_ring(transfer *t)
 
 /* ---- a transfer ---- */
 
-/* All parts; the host's own work is done while the first copies run. Without a ring one thread is enough: it only waits. */
+/* Moves all parts. The host does its own work while the first copies run. Without a ring one thread is enough to wait. */
 static pmb_status move_parts(transfer *t, pmb_status (*meanwhile)(pmb_cuda *cuda, void *work), void *work)
 {
   pmb_crew *crew = &t->cuda->context->crew;
-  PMB_CUDA_STEP(take_ring(t));
+  PMB_STEP(take_ring(t));
   for (size_t n = 0; t->kind == cudaMemcpyDeviceToHost && n < (size_t)t->slots; ++n) {
     send(t, n);
   }
   if (meanwhile) {
-    PMB_CUDA_STEP(meanwhile(t->cuda, work));
+    PMB_STEP(meanwhile(t->cuda, work));
   }
   const int finished =
     t->ring ? pmb_crew_loop(crew, t->parts, move_part, t) : pmb_crew_loop_apart(crew, 1, t->parts, move_part, t);
@@ -247,7 +247,7 @@ static pmb_status run(transfer *t, pmb_status (*meanwhile)(pmb_cuda *cuda, void 
 {
   pthread_mutex_init(&t->sending, NULL);
   const pmb_status status = move_parts(t, meanwhile, work);
-  const cudaError_t error = cudaStreamSynchronize(t->cuda->copy); /* nothing may use ring or arrays any more */
+  const cudaError_t error = cudaStreamSynchronize(t->cuda->copy); /* copies no longer use the ring or the arrays */
   pthread_mutex_destroy(&t->sending);
   if (t->ring) {
     count_host_bytes(t->cuda, -(int64_t)t->bytes);
@@ -276,7 +276,7 @@ pmb_status pmb_cuda_download(pmb_cuda *cuda, const pmb_cuda_copy *copies, int co
   t.cuda = cuda;
   t.name = "download";
   t.kind = cudaMemcpyDeviceToHost;
-  for (int i = 0; i < count; ++i) { /* asked once: the answer changes when any GPU's state is lost */
+  for (int i = 0; i < count; ++i) { /* once, since the answer changes when a GPU's state is lost */
     pinned[i] = !copies[i].wide && pmb_cuda_is_pinned(copies[i].host, copies[i].bytes);
     t.direct += pinned[i];
   }

@@ -101,7 +101,7 @@ pmb_status pmb_cuda_particle_attribute(
     const int left = attribute->components - first;
     const columns of = { { d_in, attribute->type, attribute->components }, d_out, first,
       left < COLUMNS ? left : COLUMNS };
-    PMB_CUDA_STEP(pmb_cuda_check(cuda->context,
+    PMB_STEP(pmb_cuda_check(cuda->context,
       PMB_CUDA_BY_KERNEL(c->kernel,
         pmb_cuda_launch(cuda, 0, attribute_kernel<KERNEL>, c->active, POINT_THREADS, 0, *c, of, output->d_parameter)),
       "attributes of particles"));

@@ -114,7 +114,7 @@ static pmb_status scan_sizes(
   PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(c->d_sizes + n - 1, 0, sizeof(none), cuda->compute));
   PMB_CUDA_TRY(cuda->context,
     cub::DeviceScan::ExclusiveScan(NULL, bytes, c->d_sizes, c->d_sizes, add_sizes(), none, n, cuda->compute));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, workspace, (int64_t)bytes, 1, "the scan"));
+  PMB_STEP(pmb_cuda_reserve(cuda, workspace, (int64_t)bytes, 1, "the scan"));
   PMB_CUDA_TRY(cuda->context,
     cub::DeviceScan::ExclusiveScan(
       workspace->d_data, bytes, c->d_sizes, c->d_sizes, add_sizes(), none, n, cuda->compute));
@@ -131,9 +131,9 @@ pmb_status pmb_cuda_classify_particles(pmb_cuda *cuda, pmb_cuda_cloud *c, pmb_cu
   const unsigned blocks = pmb_cuda_blocks(c->brick_count, WARPS);
   const char *what = "the active bricks";
   pmb_cuda_particle_sizes below = { 0, 0, 0 };
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->sizes, (int64_t)c->brick_count + 1, "bricks", &c->d_sizes));
+  PMB_STEP(pmb_cuda_take(cuda, &b->sizes, (int64_t)c->brick_count + 1, "bricks", &c->d_sizes));
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, classify_kernel<false>, blocks, THREADS, 0, *c));
-  PMB_CUDA_STEP(scan_sizes(cuda, c, &below, total));
+  PMB_STEP(scan_sizes(cuda, c, &below, total));
   if (total->active > UINT32_MAX / PMB_CUDA_BRICK_STEP) {
     return pmb_fail(cuda->context, PMB_TOO_LARGE,
       "pmb_particles_count: the surface crosses %lld bricks, and a GPU takes %lld; use the CPU, or a larger spacing",
@@ -141,12 +141,12 @@ pmb_status pmb_cuda_classify_particles(pmb_cuda *cuda, pmb_cuda_cloud *c, pmb_cu
   }
   c->active = (uint32_t)total->active;
   c->active_below = (uint32_t)below.active;
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->records, c->active, what, &c->d_records));
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->active, c->active, what, &c->d_active));
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->brick, c->active, what, &c->d_brick));
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->before, (int64_t)c->active + 1, what, &c->d_before));
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->map, 4 * (int64_t)c->active, what, &c->d_map));
-  const pmb_cuda_before end = { total->points, total->triangles };
+  PMB_STEP(pmb_cuda_take(cuda, &b->records, c->active, what, &c->d_records));
+  PMB_STEP(pmb_cuda_take(cuda, &b->active, c->active, what, &c->d_active));
+  PMB_STEP(pmb_cuda_take(cuda, &b->brick, c->active, what, &c->d_brick));
+  PMB_STEP(pmb_cuda_take(cuda, &b->before, (int64_t)c->active + 1, what, &c->d_before));
+  PMB_STEP(pmb_cuda_take(cuda, &b->map, 4 * (int64_t)c->active, what, &c->d_map));
+  const pmb_sizes end = { total->points, total->triangles };
   PMB_CUDA_TRY(cuda->context,
     cudaMemcpyAsync(c->d_before + c->active, &end, sizeof(end), cudaMemcpyHostToDevice, cuda->compute));
   if (c->active == 0) {

@@ -94,9 +94,9 @@ pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clou
   const int64_t below = c->layer_end * (c->bricks[1] - 1); /* rows of bricks */
   int64_t *d_rows = NULL, bricks = 0, bricks_below = 0;
   size_t bytes = 0;
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->brick_rows, rows + 1, "rows of bricks", &d_rows));
+  PMB_STEP(pmb_cuda_take(cuda, &b->brick_rows, rows + 1, "rows of bricks", &d_rows));
   PMB_CUDA_TRY(cuda->context, cub::DeviceScan::ExclusiveSum(NULL, bytes, d_rows, d_rows, rows + 1, cuda->compute));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &b->workspace, (int64_t)bytes, 1, "the scan"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &b->workspace, (int64_t)bytes, 1, "the scan"));
   PMB_CUDA_TRY(cuda->context, cudaMemsetAsync(d_rows + rows, 0, sizeof(*d_rows), cuda->compute));
   PMB_CUDA_TRY(cuda->context, pmb_cuda_launch(cuda, 0, bricks_kernel<false>, blocks, THREADS, 0, *c, rows, d_rows));
   PMB_CUDA_TRY(cuda->context,
@@ -106,12 +106,12 @@ pmb_status pmb_cuda_reach_bricks(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_clou
   PMB_CUDA_TRY(cuda->context,
     cudaMemcpyAsync(&bricks_below, d_rows + (below < rows ? below : rows), sizeof(bricks_below),
       cudaMemcpyDeviceToHost, cuda->compute));
-  PMB_CUDA_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "reach of particles"));
+  PMB_STEP(pmb_cuda_check(cuda->context, cudaStreamSynchronize(cuda->compute), "reach of particles"));
   p->brick_count = bricks;
-  PMB_CUDA_STEP(pmb_particles_check_bricks(p, (double)bricks));
+  PMB_STEP(pmb_particles_check_bricks(p, (double)bricks));
   c->brick_count = (uint32_t)bricks;
   c->below = (uint32_t)bricks_below;
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->bricks, bricks, "bricks", &c->d_bricks));
+  PMB_STEP(pmb_cuda_take(cuda, &b->bricks, bricks, "bricks", &c->d_bricks));
   return pmb_cuda_check(cuda->context,
     pmb_cuda_launch(cuda, 0, bricks_kernel<true>, blocks, THREADS, 0, *c, rows, d_rows), "reach of particles");
 }

@@ -76,12 +76,12 @@ static pmb_status sort_keys(pmb_cuda *cuda, pmb_cuda_cloud *c)
   while ((uint64_t)c->cubes[0] * (uint64_t)c->cubes[1] * (uint64_t)c->cubes[2] >> bits) {
     ++bits;
   }
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->sorted_keys, c->given, "the sorted particles", &d_keys));
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->sorted, c->given, "the sorted particles", &d_sorted));
+  PMB_STEP(pmb_cuda_take(cuda, &b->sorted_keys, c->given, "the sorted particles", &d_keys));
+  PMB_STEP(pmb_cuda_take(cuda, &b->sorted, c->given, "the sorted particles", &d_sorted));
   PMB_CUDA_TRY(cuda->context,
     cub::DeviceRadixSort::SortPairs(
       NULL, bytes, c->d_keys, d_keys, c->d_sorted, d_sorted, c->given, 0, bits, cuda->compute));
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, &b->workspace, (int64_t)bytes, 1, "the sort"));
+  PMB_STEP(pmb_cuda_reserve(cuda, &b->workspace, (int64_t)bytes, 1, "the sort"));
   PMB_CUDA_TRY(cuda->context,
     cub::DeviceRadixSort::SortPairs(
       b->workspace.d_data, bytes, c->d_keys, d_keys, c->d_sorted, d_sorted, c->given, 0, bits, cuda->compute));
@@ -95,15 +95,15 @@ pmb_status pmb_cuda_sort_particles(pmb_cuda *cuda, pmb_cuda_cloud *c)
   pmb_cuda_particle_buffers *b = &cuda->particles;
   const char *what = "the sorted particles";
   const int64_t rows = c->cubes[1] * c->cubes[2] + 1;
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->keys, c->given, what, &c->d_keys));
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->indices, c->given, what, &c->d_sorted));
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->cloud, c->count, what, &c->d_particles));
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->amounts, c->count, what, &c->d_amounts));
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->reaches, c->varied ? c->count : 0, what, &c->d_reach2));
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, &b->rows, rows, "rows of particles", &c->d_rows));
+  PMB_STEP(pmb_cuda_take(cuda, &b->keys, c->given, what, &c->d_keys));
+  PMB_STEP(pmb_cuda_take(cuda, &b->indices, c->given, what, &c->d_sorted));
+  PMB_STEP(pmb_cuda_take(cuda, &b->cloud, c->count, what, &c->d_particles));
+  PMB_STEP(pmb_cuda_take(cuda, &b->amounts, c->count, what, &c->d_amounts));
+  PMB_STEP(pmb_cuda_take(cuda, &b->reaches, c->varied ? c->count : 0, what, &c->d_reach2));
+  PMB_STEP(pmb_cuda_take(cuda, &b->rows, rows, "rows of particles", &c->d_rows));
   PMB_CUDA_TRY(
     cuda->context, pmb_cuda_launch(cuda, 0, keys_kernel, pmb_cuda_blocks(c->given, THREADS), THREADS, 0, *c));
-  PMB_CUDA_STEP(sort_keys(cuda, c));
+  PMB_STEP(sort_keys(cuda, c));
   PMB_CUDA_TRY(
     cuda->context, pmb_cuda_launch(cuda, 0, fill_kernel, pmb_cuda_blocks(c->count, THREADS), THREADS, 0, *c));
   return pmb_cuda_check(cuda->context,

@@ -50,7 +50,7 @@ static pmb_status check_arrays(pmb_cuda *cuda, const pmb_particle_request *r)
   } arrays[] = { { r->positions.values, "positions" }, { r->radii.values, "radii" }, { r->masses.values, "masses" },
     { r->densities.values, "densities" }, { r->weights.values, "weights" } };
   for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); ++i) {
-    PMB_CUDA_STEP(pmb_cuda_check_array(cuda, r->on_device, arrays[i].array, "pmb_particles_count", arrays[i].what));
+    PMB_STEP(pmb_cuda_check_array(cuda, r->on_device, arrays[i].array, "pmb_particles_count", arrays[i].what));
   }
   return pmb_cuda_await_caller(cuda, r->on_device, r->stream, "pmb_particles_count");
 }
@@ -76,7 +76,7 @@ static pmb_status upload(pmb_cuda *cuda, const pmb_particle_request *r, pmb_cuda
       *arrays[i].numbers = { array->values, array->type, array->stride };
     } else if (array->values && array->count > 0) {
       const size_t size = pmb_type_size(array->type);
-      PMB_CUDA_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, elements, size, "the particles"));
+      PMB_STEP(pmb_cuda_reserve(cuda, arrays[i].buffer, elements, size, "the particles"));
       copies[count++] = { NULL, arrays[i].buffer->d_data, (void *)array->values, (size_t)elements * size, 0, 0 };
       *arrays[i].numbers = { arrays[i].buffer->d_data, array->type, array->stride };
     }
@@ -94,19 +94,19 @@ static pmb_status report(pmb_cuda *cuda, double done)
 static pmb_status count_on_device(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
 {
   pmb_cuda_particle_sizes total = { 0, 0, 0 };
-  PMB_CUDA_STEP(pmb_cuda_sort_particles(cuda, c));
-  PMB_CUDA_STEP(pmb_cuda_reach_bricks(cuda, p, c));
-  PMB_CUDA_STEP(report(cuda, 0.2));
+  PMB_STEP(pmb_cuda_sort_particles(cuda, c));
+  PMB_STEP(pmb_cuda_reach_bricks(cuda, p, c));
+  PMB_STEP(report(cuda, 0.2));
   if (c->brick_count == 0) { /* of a part */
     return report(cuda, 1);
   }
   if (c->kernel == PMB_KERNEL_SPLINE && !c->densities.d_values) {
-    PMB_CUDA_STEP(pmb_cuda_find_densities(cuda, c));
+    PMB_STEP(pmb_cuda_find_densities(cuda, c));
   }
-  PMB_CUDA_STEP(
+  PMB_STEP(
     pmb_cuda_take(cuda, &cuda->particles.words, (int64_t)c->brick_count * PMB_BRICK_ROWS, "bricks", &c->d_words));
-  PMB_CUDA_STEP(pmb_cuda_find_potential(cuda, c));
-  PMB_CUDA_STEP(pmb_cuda_classify_particles(cuda, c, &total));
+  PMB_STEP(pmb_cuda_find_potential(cuda, c));
+  PMB_STEP(pmb_cuda_classify_particles(cuda, c, &total));
   p->sizes.bricks = p->brick_count;
   p->sizes.active_bricks = c->active_below;
   p->sizes.points = total.points;
@@ -127,16 +127,16 @@ static pmb_status prepare(pmb_cuda *cuda, pmb_particles *p, pmb_cuda_cloud *c)
   begin_cloud(p, c);
   cuda->context->crew.fraction_begin = 0;
   cuda->context->crew.fraction_end = 0.1;
-  PMB_CUDA_STEP(check_arrays(cuda, &p->request));
-  PMB_CUDA_STEP(upload(cuda, &p->request, c));
+  PMB_STEP(check_arrays(cuda, &p->request));
+  PMB_STEP(upload(cuda, &p->request, c));
   return pmb_cuda_prepare_particles(cuda, p, c);
 }
 
 pmb_status pmb_cuda_count_particles(pmb_context *context, pmb_particles *p)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  PMB_CUDA_STEP(pmb_particles_reserve(p, &p->cloud, 1, sizeof(pmb_cuda_cloud), "the GPU's part"));
-  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  PMB_STEP(pmb_particles_reserve(p, &p->cloud, 1, sizeof(pmb_cuda_cloud), "the GPU's part"));
+  PMB_STEP(pmb_cuda_begin_call(cuda));
   cuda->particles_of = NULL;
   pmb_status status = prepare(cuda, p, cloud_of(p));
   p->on_device = status == PMB_OK && p->count > 0 && p->reach > 0 && takes(p);
@@ -173,7 +173,7 @@ static pmb_status make_job(pmb_cuda *cuda, const pmb_cuda_cloud *c, pmb_cuda_job
 {
   pmb_cuda_buffer *counters = &cuda->particles.counters;
   memset(job, 0, sizeof(*job));
-  PMB_CUDA_STEP(pmb_cuda_take(cuda, counters, 1, "the active bricks", &job->d_counters));
+  PMB_STEP(pmb_cuda_take(cuda, counters, 1, "the active bricks", &job->d_counters));
   job->isovalue_count = 1;
   job->bricks[0] = 32;
   job->bricks[1] = 2;
@@ -194,20 +194,20 @@ static pmb_status emit_on_device(pmb_cuda *cuda, const pmb_cuda_cloud *c, const 
   const pmb_group group = {};
   pmb_crew *crew = &cuda->context->crew;
   pmb_cuda_output out;
-  PMB_CUDA_STEP(make_job(cuda, c, &cuda->job));
-  PMB_CUDA_STEP(pmb_cuda_make_output(cuda, mesh, &group.base, &out));
+  PMB_STEP(make_job(cuda, c, &cuda->job));
+  PMB_STEP(pmb_cuda_make_output(cuda, mesh, &group.base, &out));
   if (out.d_points || out.d_normals || out.d_gradients || out.d_parameter) {
-    PMB_CUDA_STEP(pmb_cuda_particle_vertices(cuda, c, &out));
+    PMB_STEP(pmb_cuda_particle_vertices(cuda, c, &out));
   }
   PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.points, cuda->compute));
   if (out.d_triangles) {
-    PMB_CUDA_STEP(pmb_cuda_triangles(cuda, &out));
+    PMB_STEP(pmb_cuda_triangles(cuda, &out));
   }
   PMB_CUDA_TRY(cuda->context, cudaEventRecord(cuda->done.triangles, cuda->compute));
-  PMB_CUDA_STEP(pmb_cuda_enqueue_ranges(cuda, mesh, &out));
+  PMB_STEP(pmb_cuda_enqueue_ranges(cuda, mesh, &out));
   crew->fraction_begin = 0;
   crew->fraction_end = mesh->attribute_count > 0 ? 0.5 : 1;
-  PMB_CUDA_STEP(
+  PMB_STEP(
     mesh->on_device ? pmb_cuda_fill_caller(cuda, &group, mesh, &out) : pmb_cuda_download_mesh(cuda, &group, mesh));
   crew->fraction_begin = crew->fraction_end;
   crew->fraction_end = 1;
@@ -217,7 +217,7 @@ static pmb_status emit_on_device(pmb_cuda *cuda, const pmb_cuda_cloud *c, const 
 pmb_status pmb_cuda_emit_particles(pmb_context *context, pmb_particles *p, const pmb_mesh *mesh)
 {
   pmb_cuda *cuda = (pmb_cuda *)context->state;
-  PMB_CUDA_STEP(pmb_cuda_begin_call(cuda));
+  PMB_STEP(pmb_cuda_begin_call(cuda));
   const pmb_cuda_job job = cuda->job;
   const pmb_sizes sizes = cuda->sizes;
   pmb_status status = pmb_cuda_check_mesh(cuda, mesh);

@@ -67,7 +67,7 @@ typedef struct pmb_cuda_cloud {
   pmb_cuda_record *d_records;       /* per active brick, like the next three */
   uint64_t *d_active;               /* keys */
   uint32_t *d_brick;
-  pmb_cuda_before *d_before;     /* with one more for the totals */
+  pmb_sizes *d_before;           /* with one more for the totals */
   uint2 *d_map;                  /* four per active brick */
   uint32_t active, active_below; /* active_below: before layer_end */
 } pmb_cuda_cloud;
@@ -136,7 +136,7 @@ template <class T>
 static inline pmb_status pmb_cuda_take(
   pmb_cuda *cuda, pmb_cuda_buffer *buffer, int64_t count, const char *what, T **d_array)
 {
-  PMB_CUDA_STEP(pmb_cuda_reserve(cuda, buffer, count, sizeof(T), what));
+  PMB_STEP(pmb_cuda_reserve(cuda, buffer, count, sizeof(T), what));
   *d_array = (T *)buffer->d_data;
   return PMB_OK;
 }
