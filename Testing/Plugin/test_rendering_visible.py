@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Large meshes, of which vtkPMBPolyDataMapper draws only the triangles that can be seen: pictures equal to those of VTK's
-mapper, which draws all. And when all are drawn. The GPU finds them where one makes the mesh and draws, else the processor."""
+"""Large meshes, of which vtkPMBPolyDataMapper draws only the triangles that can be seen: pictures equal to those of
+VTK's mapper, which draws all. And when all are drawn. The GPU finds them where one makes the mesh and draws, else the
+processor."""
 import numpy
 from paraview import simple
 from paraview.vtk.util.numpy_support import numpy_to_vtkIdTypeArray, vtk_to_numpy
