@@ -38,7 +38,7 @@ int vtkSMPMBContourProxy::ReadXMLAttributes(vtkSMSessionProxyManager* manager, v
   return result;
 }
 
-// In the panel a tick at Live counts at once, as the slider does; nothing else that is not applied yet is touched.
+// In the panel a tick at Live takes effect at once, as the slider does. Other changes still wait for Apply.
 void vtkSMPMBContourProxy::OnSliderMoved()
 {
   if (this->Following || !this->ObjectsCreated || !vtkSMUncheckedPropertyHelper(this, "Live").GetAsInt())
@@ -71,7 +71,7 @@ void vtkSMPMBContourProxy::OnSliderMoved()
   }
 }
 
-// The slider begins where the first of the isovalues is.
+// Moves the slider to the first isovalue.
 void vtkSMPMBContourProxy::OnIsovaluesChanged()
 {
   if (this->Following)
@@ -86,7 +86,7 @@ void vtkSMPMBContourProxy::OnIsovaluesChanged()
   }
 }
 
-// Of the slider. The field beside it gives its text after each key: the 1 of 101 need not be a value of the array.
+// The slider's range. The field beside it sends its text after each key: the 1 of 101 may lie outside.
 bool vtkSMPMBContourProxy::IsInRange(double isovalue)
 {
   auto* range = vtkSMDoubleRangeDomain::SafeDownCast(this->GetProperty("LiveIsovalue")->GetDomain("scalar_range"));
@@ -101,7 +101,7 @@ void vtkSMPMBContourProxy::MoveSlider(double isovalue)
   vtkSMPropertyHelper(this, "LiveIsovalue").Set(isovalue);
 }
 
-// Those that show the surface or what other filters make of it; drawing brings the filters up to date.
+// Views that show the surface or results of other filters on it. Drawing updates the filters.
 void vtkSMPMBContourProxy::DrawViews()
 {
   vtkNew<vtkSMProxyIterator> views;
@@ -145,7 +145,7 @@ void vtkSMPMBContourProxy::PostUpdateData(bool using_cache)
 int vtkSMPMBContourProxy::LoadXMLState(vtkPVXMLElement* element, vtkSMProxyLocator* locator)
 {
   vtkStdString unknown;
-  // Properties that are pasted from another kind of filter, Contour for example, may well have others.
+  // Properties pasted from another kind of filter, such as Contour, may have other names.
   const char* type = element->GetAttribute("type");
   const bool isOfThis = !type || vtkStdString(type) == this->GetXMLName();
   for (unsigned int i = 0; isOfThis && i < element->GetNumberOfNestedElements(); ++i)

@@ -3,15 +3,15 @@
  * @class vtkSMPMBContourProxy
  * @brief the client's side of PMB Contour: keeps Last Run current, follows the live slider, checks state files
  *
- * ParaView fetches information properties before a pipeline is updated, not after it. Last Run speaks of what the
- * update did, so this proxy fetches it once more when an update is done.
+ * ParaView fetches information properties before a pipeline is updated, not after it. Last Run describes the update, so this
+ * proxy fetches it again after each update.
  *
- * Of a state file ParaView passes over properties that the proxy lacks without a word; this one names them in a warning.
+ * ParaView silently skips properties of a state file that the proxy lacks; this one names them in a warning.
  *
  * While the property Live is on, each move of the slider LiveIsovalue becomes the filter's isovalue, and the views that
- * show the surface, or what other filters make of it, are drawn again: ParaView's own panel tells of a slider's moves by
- * unchecked values, and applies them only when the slider is let go, if then. The first of these moves is a step of Edit >
- * Undo, which takes them all back: ParaView remembers ten steps, and a drag has more moves than that.
+ * show the surface, or results of other filters on it, are drawn again. ParaView's own panel reports a slider's moves as
+ * unchecked values and applies them at best when the slider is released. Only the first of these moves is a step of Edit > Undo,
+ * which takes them all back: ParaView remembers ten steps, and a drag has more moves.
  */
 #ifndef vtkSMPMBContourProxy_h
 #define vtkSMPMBContourProxy_h

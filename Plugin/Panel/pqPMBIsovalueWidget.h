@@ -3,8 +3,8 @@
  * @class pqPMBIsovalueWidget
  * @brief the suggested isovalues as buttons below a small histogram of the volume; a click there is a new isovalue
  *
- * It takes the place of the list of isovalues, as one typed there would, and waits for Apply; while Live is ticked, the surface
- * follows at once.
+ * It replaces the list of isovalues, as if it were typed there, and waits for Apply. While Live is ticked, the surface follows
+ * at once.
  */
 #ifndef pqPMBIsovalueWidget_h
 #define pqPMBIsovalueWidget_h
